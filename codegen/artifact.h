@@ -1,0 +1,155 @@
+/* artifact.h - what a compilation leaves behind, and how values lie in memory at its boundary.
+ *
+ * No LLVM, no driver, no Python: codegen writes artifacts, runtime and pymodule read them. An artifact is
+ * immutable once published and shared by reference count. */
+#ifndef QUERN_ARTIFACT_H
+#define QUERN_ARTIFACT_H
+
+#include "frontend/frontend.h"
+#include <stdatomic.h>
+
+/* -- values in memory ------------------------------------------------------------------------- */
+
+/* Who keeps an array's memory alive. Generated code only counts; `destroy` runs at zero. The owner of an
+ * argument lives on the caller's stack, with refs started at OWNER_BORROWED, so it is never destroyed:
+ * a result whose owner has refs >= OWNER_BORROWED / 2 is (a view of) an argument. */
+typedef struct Owner {
+    _Atomic int64_t refs;
+    void (*destroy)(struct Owner *owner);
+    void *object; /* pymodule: the PyObject of an argument (borrowed); owned arrays: free to use */
+} Owner;
+#define OWNER_BORROWED (INT64_C(1) << 62)
+
+/* An array at a boundary: data, owner, then shape[ndim] and strides[ndim] (in bytes). */
+typedef struct ArrayValue {
+    void *data;
+    Owner *owner;
+    int64_t dims[]; /* shape, then strides */
+} ArrayValue;
+#define ARRAY_VALUE_SIZE(ndim) (16 + 16 * (int64_t)(ndim))
+
+/* How one value lies in memory: scalars in natural size (bool: one byte; complex: two components), tuples
+ * as C structs of their items, arrays as ArrayValue, none with size 0. */
+typedef struct ValueLayout {
+    uint8_t kind;    /* TypeKind: a strong scalar, TY_TUPLE, TY_ARRAY; TY_OPTIONAL: bool + item 0 */
+    uint8_t element; /* TypeKind of an array's elements */
+    uint8_t ndim, layout;
+    bool readonly, aligned;
+    bool weak; /* the Python side is a Python number (results: box as int, float, complex) */
+    int32_t offset; /* in the enclosing tuple */
+    int32_t size, align;
+    int32_t nitems;
+    const struct ValueLayout *items;
+    const Str *fields; /* named tuple */
+    void *cls;         /* handle of its class */
+} ValueLayout;
+
+/* -- calls on the host -------------------------------------------------------------------------- */
+
+enum { CALL_OK = 0, CALL_EXCEPTION = 1, CALL_PENDING = 2 /* `poll` left an exception with the caller */ };
+enum { CALL_MAX_ARGS = 8 };
+
+/* Where generated code leaves the exception, and what it needs of the caller. One for each call, on the
+ * caller's stack. Field order is part of the ABI of generated code (codegen/abi.h asserts the offsets). */
+typedef struct CallContext {
+    int32_t exception; /* index into artifact->raises, or -1 - Guard */
+    int32_t site;      /* index into artifact->sites */
+    int64_t args[CALL_MAX_ARGS]; /* bits of the exception's arguments: see RaiseInfo.kinds */
+    char *stack_limit; /* a function whose stack pointer is below raises RecursionError */
+    /* Slow path of OP_poll: 0 to go on; otherwise the code returns CALL_PENDING. May be NULL. */
+    int32_t (*poll)(struct CallContext *ctx);
+    void *user; /* the caller's */
+} CallContext;
+
+typedef int (*HostEntry)(CallContext *ctx, void **args, void *result);
+/* A ufunc loop: n elements, pointers and byte steps for inputs then outputs. */
+typedef int (*UfuncEntry)(CallContext *ctx, char **args, int64_t n, const int64_t *steps);
+
+/* A kernel on the cpu device runs blocks [first, last) of a launch, in order of their linear number
+ * (x fastest). `shared` has shared_bytes of static memory and then the dynamic part; it is private to the
+ * worker and is not cleared between blocks. */
+typedef struct KernelGrid {
+    uint32_t grid[3], block[3];
+    uint64_t first, last;
+    char *shared;
+    uint32_t dynamic_shared;
+    /* memory for suspended work-items: frames grow from a stack owned by the worker */
+    void *(*frame_alloc)(struct KernelGrid *grid, int64_t size);
+    void (*frame_free)(struct KernelGrid *grid, void *frame);
+    void *user;
+} KernelGrid;
+typedef int (*KernelEntry)(CallContext *ctx, void **args, KernelGrid *grid);
+
+/* -- the artifact ------------------------------------------------------------------------------- */
+
+typedef enum TargetKind { TARGET_CPU, TARGET_NVPTX, TARGET_AMDGPU, TARGET_COUNT } TargetKind;
+
+typedef enum EntryKind {
+    ENTRY_HOST,   /* HostEntry: @jit */
+    ENTRY_UFUNC,  /* UfuncEntry: @vectorize on the CPU; the function maps scalars to a scalar */
+    ENTRY_KERNEL, /* KernelEntry on the CPU; a kernel of a device module on GPUs */
+    ENTRY_DEVICE_UFUNC /* a grid-stride kernel made round a scalar function: arrays in, array out */
+} EntryKind;
+
+/* One parameter of a device kernel: `size` bytes at `source` of host argument `arg` go to `offset` of the
+ * parameter buffer. pointer: the bytes are an array's data pointer, to be replaced by the device's. */
+typedef struct KernelParam {
+    uint16_t arg, size;
+    uint32_t source, offset;
+    bool pointer;
+} KernelParam;
+
+enum { ARG_READ = 1, ARG_WRITTEN = 2 }; /* what the code does with an array argument's elements */
+
+typedef struct CodeSite {
+    Str file, function;
+    int32_t line, end_line, column, end_column;
+    Str name; /* the variable of GUARD_unbound_local */
+} CodeSite;
+
+typedef struct RaiseInfo {
+    Str class_name;
+    void *class_handle;
+    bool has_message;
+    Str message;
+    int32_t nargs; /* further arguments, in ctx->args: two slots for a complex */
+    uint8_t kinds[CALL_MAX_ARGS]; /* TypeKind */
+} RaiseInfo;
+
+typedef struct Artifact {
+    _Atomic int32_t refs;
+    Arena arena; /* owns everything below */
+    TargetKind target;
+    EntryKind entry_kind;
+    Str name;        /* of the user's function */
+    Str entry_name;  /* symbol in the device module */
+    const void *code; /* PTX text (NUL-terminated), code object; NULL for host code */
+    int64_t ncode;
+    void *entry; /* host code: HostEntry, UfuncEntry or KernelEntry */
+    void *host_code; /* codegen's: the tracker that owns the machine code */
+    int32_t nparams;
+    const ValueLayout *params;
+    const uint8_t *usage; /* ARG_READ | ARG_WRITTEN, one for each parameter */
+    ValueLayout result;
+    int32_t nkernel_params;
+    const KernelParam *kernel_params;
+    int32_t param_bytes;
+    int32_t shared_bytes;      /* static shared memory (cpu device) */
+    bool uses_dynamic_shared, uses_barriers;
+    bool fast_variant;         /* made for disjoint arrays and 32-bit offsets: launch must check */
+    int32_t max_threads;       /* launch bound; 0: none */
+    int32_t nsites, nraises;
+    const CodeSite *sites;
+    const RaiseInfo *raises;
+    int32_t ndependencies;
+    const Dependency *dependencies;
+    Str text_llvm, text_asm, text_ir, text_types; /* for inspect_*: kept on request */
+    int64_t ns_front, ns_infer, ns_opt, ns_llvm, ns_link; /* compile times */
+} Artifact;
+
+void artifact_retain(Artifact *artifact);
+/* At zero: host code is dropped (never while a call is inside: callers hold a reference for the call, or
+ * rely on their specialisation table, which is only freed when nothing runs), then the arena. */
+void artifact_release(Artifact *artifact);
+
+#endif

@@ -1,0 +1,57 @@
+/* codegen.h - the public face of codegen: from a function and argument types to an Artifact. */
+#ifndef QUERN_CODEGEN_H
+#define QUERN_CODEGEN_H
+
+#include "codegen/artifact.h"
+#include "typeinfer/typeinfer.h"
+
+enum FastMath { /* LLVM's flags, Numba's names */
+    FM_NNAN = 1, FM_NINF = 2, FM_NSZ = 4, FM_ARCP = 8, FM_CONTRACT = 16, FM_AFN = 32, FM_REASSOC = 64,
+    FM_DEFAULT = FM_NSZ | FM_ARCP | FM_CONTRACT | FM_AFN | FM_REASSOC
+};
+
+typedef struct CompileOptions {
+    InferOptions infer;   /* meaning: typeinfer/typeinfer.h (target, boundscheck, error model, debug ...) */
+    EntryKind entry;
+    int opt_level;        /* 0..3; default 3 */
+    uint32_t fastmath;    /* FastMath bits */
+    bool no_fma;          /* GPUs: do not contract */
+    bool no_vector_math;  /* CPU: scalar libm only */
+    bool general_variant; /* kernels: arrays may overlap, 64-bit offsets; false: the fast variant */
+    bool keep_text;       /* fill text_llvm, text_asm ... */
+    int32_t max_threads, max_registers;
+    const char *arch;     /* NVPTX: "sm_90"; CPU: NULL for the host */
+    const char *cpu_features; /* NULL: the host's */
+} CompileOptions;
+
+typedef struct Compilation Compilation;
+
+/* A compilation owns an arena, types, diagnostics. The resolver must outlive it.
+ * `function`: the Binding of the function to compile. */
+Compilation *cg_begin(const CompileOptions *options, Resolver *resolver);
+Arena *cg_arena(Compilation *c);
+TypeTable *cg_types(Compilation *c);
+DiagList *cg_diags(Compilation *c);
+Module *cg_module(Compilation *c); /* after cg_front */
+/* Bytecode, SSA, inference, specialisation: calls the resolver (needs the GIL when that is Python's).
+ * `result` may be NULL (inferred). false: see diags, or a Python exception is pending. */
+bool cg_front(Compilation *c, const Binding *function, const Type *const *arg_types, int32_t nargs,
+              const Type *result);
+/* The same from typed IR (tools, tests). */
+bool cg_front_module(Compilation *c, Module *typed);
+/* Passes, LLVM, linking: no resolver, no GIL; runs LLVM on the code-generation worker. NULL: see diags. */
+Artifact *cg_back(Compilation *c);
+void cg_end(Compilation *c);
+
+/* Features of this build and machine, for reports. */
+const char *cg_host_cpu(Arena *arena);
+const char *cg_llvm_version(void);
+/* Looked for in QUERN_LIBDEVICE, CUDA_HOME, CUDA_PATH, python packages below `prefixes`, usual folders.
+ * Called once by pymodule with site-packages folders; copied. */
+void cg_set_search_prefixes(const char *const *prefixes, int n);
+/* fork(): the child has no worker thread. Call in the child's atfork handler. */
+void cg_after_fork(void);
+/* Test aid: the next compilation runs into LLVM's fatal-error handler. */
+void cg_test_fatal_error(void);
+
+#endif

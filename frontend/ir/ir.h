@@ -1,0 +1,280 @@
+/* ir.h - the one SSA form: functions, blocks, instructions. IR.md is its specification.
+ *
+ * Everything is an index into arrays owned by the module's arena: an instruction is a Ref (> 0), a
+ * block an int32_t (0 is the entry). A pass may append freely; removed instructions become OP_NOP-like
+ * tombstones (op == OP_removed) and are skipped by printers and readers. */
+#ifndef QUERN_IR_H
+#define QUERN_IR_H
+
+#include "frontend/base/diag.h"
+#include "frontend/ir/type.h"
+
+typedef int32_t Ref; /* index of an instruction; 0: none */
+enum { NO_REF = 0, NO_BLOCK = -1 };
+
+typedef enum Op {
+    OP_removed,
+#define OP(name, state, result, operands, flags) OP_##name,
+#include "frontend/ir/ir_ops.def"
+#undef OP
+    OP_COUNT
+} Op;
+
+typedef enum Operator {
+#define OPERATOR(name, symbol, verb, method) OPR_##name,
+#include "frontend/ir/ir_operators.def"
+#undef OPERATOR
+    OPR_COUNT
+} Operator;
+
+typedef enum Guard {
+#define GUARD(name, exception, message, nargs) GUARD_##name,
+#include "frontend/ir/ir_guards.def"
+#undef GUARD
+    GUARD_COUNT
+} Guard;
+
+typedef enum AtomicOp {
+#define ATOMIC(name, operands, classes) ATOMIC_##name,
+#include "frontend/ir/ir_atomics.def"
+#undef ATOMIC
+    ATOMIC_COUNT
+} AtomicOp;
+
+enum OpFlags {
+    OPF_PURE = 1,
+    OPF_READ = 2,
+    OPF_WRITE = 4,
+    OPF_RAISES = 8,
+    OPF_TERM = 16,
+    OPF_COMM = 32,
+    OPF_PINNED = 64,
+    OPF_IDX = 128
+};
+typedef enum OpState { OPS_UNTYPED = 1, OPS_TYPED = 2, OPS_BOTH = 3 } OpState;
+typedef enum OpResult { RES_VOID, RES_VALUE, RES_SAME, RES_BOOL, RES_I64, RES_ELEM } OpResult;
+
+typedef struct OpInfo {
+    const char *name;
+    OpState state;
+    OpResult result;
+    int8_t operands; /* exact number, or -1 - minimum */
+    uint16_t flags;
+} OpInfo;
+extern const OpInfo ir_op_info[OP_COUNT];
+
+/* -- constants ------------------------------------------------------------------------------- */
+
+typedef enum ConstKind {
+    CONST_NONE,
+    CONST_BOOL,
+    CONST_INT,     /* fits int64, or uint64 when `is_unsigned` */
+    CONST_BIGINT,  /* decimal text in `str` */
+    CONST_FLOAT,
+    CONST_COMPLEX,
+    CONST_STR,
+    CONST_TUPLE,
+    CONST_ELLIPSIS,
+    CONST_SLICE,   /* three items: start, stop, step */
+    CONST_CODE,    /* a nested code object: `handle` */
+    CONST_OTHER    /* anything else: `handle`, with its type's name in `str` */
+} ConstKind;
+
+typedef struct ConstVal ConstVal;
+struct ConstVal {
+    ConstKind kind;
+    bool is_unsigned;
+    int64_t i;
+    double re, im;
+    Str str;
+    int32_t nitems;
+    const ConstVal **items;
+    void *handle; /* opaque: belongs to the resolver */
+};
+
+/* A constant array of the program (a global or closure variable, frozen when first compiled). */
+typedef struct FrozenArray {
+    const Type *type; /* C layout, readonly */
+    const int64_t *shape;
+    const void *bytes; /* in the arena */
+    int64_t nbytes;
+    Str name;
+} FrozenArray;
+
+/* An exception that compiled code raises by name: class (a handle of the resolver) and message. */
+typedef struct RaiseSite {
+    Str class_name;       /* "ValueError", or qualified for a user's class */
+    void *class_handle;   /* resolver's; NULL for a builtin found by name */
+    bool has_message;
+    Str message;          /* constant first argument; operands of `raise` follow it */
+} RaiseSite;
+
+/* -- instructions, blocks, functions --------------------------------------------------------- */
+
+typedef struct Func Func;
+typedef struct Module Module;
+
+typedef struct IrSpan {
+    int32_t line, end_line, column, end_column;
+} IrSpan;
+
+typedef struct Inst {
+    uint16_t op;       /* Op */
+    uint16_t sub;      /* Operator, Guard, AtomicOp or flag of the op */
+    int32_t block;     /* where it is */
+    int32_t args;      /* operands: func->operands[args .. args + nargs) */
+    int32_t nargs;
+    int32_t span;      /* index into func->spans; 0: none */
+    int32_t error;     /* block entered when it raises; NO_BLOCK: leave the function. An instruction
+                          with an error successor is followed only by the terminator `jump` */
+    int32_t target[2]; /* successors of a terminator */
+    int64_t imm;
+    const Type *type;  /* NULL in untyped IR and for VOID results */
+    union {
+        const void *ptr;
+        const ConstVal *value;
+        const Str *name;
+        const Str *names; /* call_py: the `imm` keyword names */
+        Func *func;
+        const FrozenArray *frozen;
+        const RaiseSite *exception;
+    } u;
+} Inst;
+
+typedef struct Block {
+    Vec(Ref) insts;     /* phis first, the terminator last */
+    Vec(int32_t) preds; /* phi operand k comes from preds[k]; a block may appear twice */
+    bool removed;
+} Block;
+
+struct Func {
+    Module *module;
+    Str name;      /* unique in the module */
+    Str user_name; /* as the user wrote it, for messages */
+    Str file;
+    bool typed;
+    int32_t nparams;
+    const Str *param_names;
+    const Type **param_types; /* typed */
+    const Type *result;       /* typed */
+    Vec(Inst) insts;          /* [0] unused */
+    Vec(Ref) operands;
+    Vec(Block) blocks;
+    Vec(IrSpan) spans; /* [0] is "none" */
+    Vec(Str) var_names; /* debug names of values: parallel to insts, may be shorter */
+};
+
+/* One entry and all its callees: a unit of compilation. */
+struct Module {
+    Arena *arena;
+    TypeTable *types;
+    StrTable *strings;
+    DiagList *diags;
+    Vec(Func *) funcs; /* [0] is the entry */
+};
+
+/* -- ir.c: construction and edits ------------------------------------------------------------- */
+
+Module *ir_module_new(Arena *arena, DiagList *diags);
+Func *ir_func_new(Module *module, Str name, bool typed);
+int32_t ir_block_new(Func *func);
+/* Appends to `block` (before nothing: the caller keeps phis first and the terminator last). The new
+ * instruction has no type, span 0, no error successor. The pointer `ir_inst` is invalidated. */
+Ref ir_append(Func *func, int32_t block, Op op, const Ref *args, int32_t nargs);
+/* The same, inserted before position `at` of the block's list. */
+Ref ir_insert(Func *func, int32_t block, int32_t at, Op op, const Ref *args, int32_t nargs);
+static inline Inst *ir_inst(const Func *func, Ref ref) { return &func->insts.items[ref]; }
+static inline Ref *ir_args(const Func *func, Ref ref) {
+    return &func->operands.items[func->insts.items[ref].args];
+}
+static inline Ref ir_arg(const Func *func, Ref ref, int32_t k) { return ir_args(func, ref)[k]; }
+static inline const Type *ir_type(const Func *func, Ref ref) { return func->insts.items[ref].type; }
+void ir_set_args(Func *func, Ref ref, const Ref *args, int32_t nargs);
+void ir_add_arg(Func *func, Ref ref, Ref arg); /* phi under construction */
+void ir_remove(Func *func, Ref ref);           /* from its block; becomes OP_removed */
+/* Every use of `old` becomes `by` (linear in the function; batch form below). */
+void ir_replace_uses(Func *func, Ref old, Ref by);
+/* map[ref] != 0: uses of ref become map[ref], followed transitively. */
+void ir_replace_many(Func *func, const Ref *map);
+int32_t ir_span_add(Func *func, IrSpan span);
+Span ir_span_of(const Func *func, Ref ref);
+Ref ir_terminator(const Func *func, int32_t block); /* NO_REF when the block has none yet */
+/* Successors incl. the error successor of the last raising instruction; at most 3; returns how many. */
+int ir_successors(const Func *func, int32_t block, int32_t out[3]);
+void ir_edge_add(Func *func, int32_t from, int32_t to); /* adds `from` to preds of `to` */
+/* Removes one edge and the matching phi operands. */
+void ir_edge_remove(Func *func, int32_t from, int32_t to);
+/* A fresh block on the edge from -> to (all parallel edges keep their own phi operand). */
+int32_t ir_edge_split(Func *func, int32_t from, int32_t to);
+/* Copies the blocks listed, with their instructions; refs defined inside are renamed, others kept.
+ * Edges that leave the set lead where they led, and the phis there get new operands. ref_map and
+ * block_map (indexed by old ref and old block, zero/-1 initialised by the callee) tell the copies. */
+void ir_clone_blocks(Func *func, const int32_t *blocks, int32_t n, Ref *ref_map, int32_t *block_map);
+bool ir_op_is(const Func *func, Ref ref, uint16_t flags);
+
+/* Typed constants; placed in the entry block's head. */
+Ref ir_const_int(Func *func, const Type *type, int64_t value);
+Ref ir_const_float(Func *func, const Type *type, double value);
+const ConstVal *const_int(Arena *arena, int64_t value);
+const ConstVal *const_float(Arena *arena, double value);
+const ConstVal *const_none(Arena *arena);
+const ConstVal *const_bool(Arena *arena, bool value);
+const ConstVal *const_str(Arena *arena, Str value);
+const ConstVal *const_tuple(Arena *arena, const ConstVal *const *items, int32_t n);
+
+/* -- ir_build.c: a builder with an insertion point and a current span ------------------------- */
+
+typedef struct Builder {
+    Func *func;
+    int32_t block;
+    int32_t at;    /* position in the block's list; -1: at the end */
+    int32_t span;
+    int32_t error; /* error successor given to raising instructions */
+} Builder;
+
+Ref b_inst(Builder *b, Op op, const Type *type, const Ref *args, int32_t nargs);
+Ref b_op1(Builder *b, Op op, const Type *type, Ref a);
+Ref b_op2(Builder *b, Op op, const Type *type, Ref a, Ref c);
+Ref b_op3(Builder *b, Op op, const Type *type, Ref a, Ref c, Ref d);
+Ref b_phi(Builder *b, const Type *type);
+void b_jump(Builder *b, int32_t to);                        /* adds the edge */
+void b_branch(Builder *b, Ref cond, int32_t yes, int32_t no);
+void b_return(Builder *b, Ref value);
+Ref b_const(Builder *b, const Type *type, const ConstVal *value);
+
+/* -- ir_cfg.c: order, dominators, loops ------------------------------------------------------- */
+
+typedef struct Loop {
+    int32_t header, latch; /* latch: NO_BLOCK when there are several */
+    int32_t parent;        /* index of the enclosing loop, -1: none */
+    int32_t depth;         /* 1: outermost */
+    int32_t preheader;     /* the only block outside that enters, if it does nothing else; or NO_BLOCK */
+    Vec(int32_t) blocks;   /* all, those of inner loops included; header first */
+} Loop;
+
+typedef struct Cfg {
+    int32_t n;           /* blocks of the function when computed */
+    int32_t *rpo;        /* reachable blocks in reverse postorder */
+    int32_t nrpo;
+    int32_t *rpo_number; /* -1: unreachable */
+    int32_t *idom;       /* NO_BLOCK for the entry and what is unreachable */
+    int32_t *loop_of;    /* innermost loop of a block, -1: none */
+    Vec(Loop) loops;     /* outer loops before inner ones */
+    bool irreducible;
+} Cfg;
+
+void cfg_compute(Cfg *cfg, Arena *arena, const Func *func); /* iterative: no recursion on deep CFGs */
+bool cfg_dominates(const Cfg *cfg, int32_t a, int32_t b);
+void cfg_remove_unreachable(Func *func);
+
+/* -- ir_print.c, ir_parse.c, ir_verify.c ------------------------------------------------------ */
+
+void ir_print_func(StrBuf *out, const Func *func);
+void ir_print_module(StrBuf *out, const Module *module);
+/* Text in; reports E0001 and returns NULL on bad text. */
+Module *ir_parse_module(Arena *arena, const char *text, DiagList *diags);
+/* Every rule of IR.md; adds E0004 and returns false at the first that is broken. `after` names the pass. */
+bool ir_verify_func(const Func *func, const char *after, DiagList *diags);
+bool ir_verify_module(const Module *module, const char *after, DiagList *diags);
+
+#endif

@@ -1,0 +1,105 @@
+/* type.h - interned types: two types are equal exactly when their pointers are.
+ *
+ * In untyped IR an instruction has no type. Inference uses every kind below. Typed IR, and so
+ * codegen, meets only strong scalars, TY_TUPLE and TY_ARRAY: specialize turns ranges, slices and
+ * iterators into tuples, optionals into (bool, T), and compile-time objects into nothing. */
+#ifndef QUERN_TYPE_H
+#define QUERN_TYPE_H
+
+#include "frontend/base/map.h"
+#include "frontend/base/vec.h"
+
+typedef enum TypeKind {
+#define TYPE(name, numba, bits, cls, numpy, strong) TY_##name,
+#include "frontend/ir/ir_types.def"
+#undef TYPE
+    TY_SCALARS, /* number of scalar types */
+    TY_TUPLE = TY_SCALARS,
+    TY_ARRAY,
+    TY_RANGE,    /* element: wint, i64, u64, i32 ... */
+    TY_SLICE,    /* of weak ints; which of start/stop/step are None is part of the type */
+    TY_ITER,     /* iteration over `element`: see ops iter, iter_len, iter_get */
+    TY_OPTIONAL, /* element or None */
+    TY_OBJECT,   /* a compile-time object: module, function, type, exception class, string ... */
+    TY_UNKNOWN   /* lattice bottom: not inferred yet */
+} TypeKind;
+
+typedef enum TypeClass { CLASS_NONE, CLASS_BOOL, CLASS_SINT, CLASS_UINT, CLASS_FLT, CLASS_CPX } TypeClass;
+
+typedef enum Layout { LAYOUT_C = 'C', LAYOUT_F = 'F', LAYOUT_A = 'A' } Layout;
+
+/* Where an array's elements are. SPACE_GLOBAL is host memory on the CPU, device memory on a GPU. */
+typedef enum Space { SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_CONST } Space;
+
+typedef struct Type Type;
+struct Binding; /* frontend/resolver.h */
+
+struct Type {
+    TypeKind kind;
+    int32_t id; /* dense, in order of creation; use it to index side tables */
+    /* TY_TUPLE: items, with field names for a named tuple (else NULL) and the handle of its class */
+    int32_t nitems;
+    const Type **items;
+    const Str *fields;
+    void *cls;
+    /* TY_ARRAY: dtype, dimensions, layout; TY_RANGE, TY_ITER, TY_OPTIONAL: element */
+    const Type *element;
+    uint8_t ndim, layout, space;
+    bool readonly, aligned;
+    /* TY_SLICE: bit 0 has start, bit 1 has stop, bit 2 has step; TY_ITER: IterKind of typeinfer */
+    uint32_t bits;
+    /* TY_OBJECT */
+    const struct Binding *binding;
+};
+
+typedef struct TypeTable TypeTable;
+
+TypeTable *type_table_new(Arena *arena);
+const Type *type_scalar(TypeTable *t, TypeKind kind);
+const Type *type_tuple(TypeTable *t, const Type *const *items, int32_t n);
+/* `fields` are borrowed from the same arena; `cls` is compared by address. */
+const Type *type_named_tuple(TypeTable *t, const Type *const *items, int32_t n, const Str *fields,
+                             void *cls);
+/* A writable, aligned array in SPACE_GLOBAL; the setters below derive the others. */
+const Type *type_array(TypeTable *t, const Type *element, int ndim, Layout layout);
+const Type *type_array_readonly(TypeTable *t, const Type *array, bool readonly);
+const Type *type_array_aligned(TypeTable *t, const Type *array, bool aligned);
+const Type *type_array_space(TypeTable *t, const Type *array, Space space);
+const Type *type_array_like(TypeTable *t, const Type *array, int ndim, Layout layout);
+const Type *type_range(TypeTable *t, const Type *element);
+const Type *type_slice(TypeTable *t, uint32_t bits);
+const Type *type_iter(TypeTable *t, const Type *of, uint32_t bits);
+const Type *type_optional(TypeTable *t, const Type *element);
+const Type *type_object(TypeTable *t, const struct Binding *binding);
+const Type *type_unknown(TypeTable *t);
+
+/* -- questions (no table needed) ------------------------------------------------------------- */
+
+TypeClass type_class(const Type *type); /* CLASS_NONE for what is not a scalar */
+int type_bits(const Type *type);        /* of a scalar: the component's size in bits */
+const char *type_name_of_kind(TypeKind kind);
+TypeKind type_strong_kind(TypeKind kind);
+bool type_is_scalar(const Type *type);  /* bool, numbers; not none */
+bool type_is_weak(const Type *type);
+bool type_is_int(const Type *type);     /* SINT or UINT */
+bool type_is_float(const Type *type);
+bool type_is_complex(const Type *type);
+bool type_is_number(const Type *type);  /* int, float, complex or bool */
+const Type *type_strong(TypeTable *t, const Type *type); /* also inside tuples */
+const Type *type_component(TypeTable *t, const Type *complex_type); /* f32 for c64, f64 for c128 */
+/* Size and alignment in memory (array elements, packed arguments): see codegen/artifact.h for
+ * tuples and arrays. none has size 0. */
+int64_t type_size(const Type *type);
+int64_t type_align(const Type *type);
+
+/* -- text ------------------------------------------------------------------------------------ */
+
+/* IR form: i64  wflt  tuple(i64, f32)  array(f32, 2, C)  array(f32, 1, A, readonly, shared). */
+void type_print(StrBuf *out, const Type *type);
+/* The user's form: int64, float32[:, ::1], Array(float32, 2, 'A', readonly), (int64, float64). */
+void type_describe(StrBuf *out, const Type *type);
+Str type_text(Arena *arena, const Type *type); /* type_describe into the arena */
+/* Reads the IR form at *text and moves it on; NULL when it is not one. */
+const Type *type_parse(TypeTable *t, const char **text);
+
+#endif

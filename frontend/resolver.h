@@ -1,0 +1,75 @@
+/* resolver.h - what the compiler asks about Python, as one table of functions.
+ *
+ * Implemented by pymodule (under the GIL; a pending Python exception is an answer too) and by the
+ * command-line tool jitc (from text). Arguments and answers are plain C; handles are opaque and owned
+ * by the compilation: the implementation keeps them alive until resolver_close. Every answer is logged
+ * with a digest, which makes the artifact's list of dependencies (DESIGN 9). */
+#ifndef QUERN_RESOLVER_H
+#define QUERN_RESOLVER_H
+
+#include "frontend/base/hash.h"
+#include "frontend/bytecode/code.h"
+
+typedef void *Handle; /* a Python object, to the compiler only a name */
+
+typedef enum BindKind {
+    BIND_MISSING,   /* no such name or attribute */
+    BIND_CONST,     /* None, bool, int, float, complex, str, Ellipsis, tuple of these: `value` */
+    BIND_NUMPY,     /* a NumPy scalar: strong. `value` and `type` */
+    BIND_ARRAY,     /* an ndarray, frozen: `array` */
+    BIND_LIBRARY,   /* something the tables know: `name` is its canonical name, "math.sin" */
+    BIND_MODULE,    /* a module or namespace whose attributes are looked up: `name` */
+    BIND_FUNCTION,  /* a Python function, jitted or plain, or a device function: resolver->code */
+    BIND_TYPE,      /* a Quern type or NumPy dtype or scalar type object: `type`; callable as a cast */
+    BIND_EXCEPTION, /* an exception class: `name` */
+    BIND_INSTANCE,  /* a tuple or named tuple whose items are bindings */
+    BIND_OPAQUE     /* anything else: `name` is its type's name, for messages */
+} BindKind;
+
+typedef struct Binding {
+    BindKind kind;
+    Handle handle;
+    Str name;
+    const ConstVal *value;
+    const Type *type;
+    const FrozenArray *array;
+    int32_t nitems; /* BIND_INSTANCE */
+    const struct Binding *const *items;
+    Hash128 digest;
+} Binding;
+
+/* A parameter's default value. */
+typedef struct FunctionInfo {
+    const CodeUnit *code;
+    const Binding *const *defaults; /* one for each parameter (positional, then keyword-only); NULL: none */
+    bool weak_numbers;              /* options of the callee's decorator that reach its meaning */
+    bool boundscheck, error_numpy;
+} FunctionInfo;
+
+typedef enum DependencyKind { DEP_GLOBAL, DEP_FREEVAR, DEP_ATTR, DEP_CODE, DEP_DEFAULT } DependencyKind;
+
+/* One answer given: replayed by the disk cache without inference. `path` names the object asked from
+ * the entry function: "g:helper", "g:np.sqrt", "g:helper/f:0". */
+typedef struct Dependency {
+    DependencyKind kind;
+    Str path;
+    Hash128 digest;
+} Dependency;
+typedef Vec(Dependency) DependencyLog;
+
+typedef struct Resolver {
+    void *user;
+    /* All return NULL (or false) only with a diagnostic added or a Python exception pending. A name that
+     * does not exist is a Binding of kind BIND_MISSING. Bindings live in the compilation's arena and are
+     * interned: the same object gives the same pointer, so they can be compared by address. */
+    const Binding *(*global)(void *user, Handle function, Str name);
+    const Binding *(*builtin)(void *user, Str name);
+    const Binding *(*freevar)(void *user, Handle function, int32_t index);
+    const Binding *(*attr)(void *user, const Binding *object, Str name);
+    const FunctionInfo *(*code)(void *user, const Binding *function);
+    /* The Python function of quern/library that implements a canonical name ("builtins.sum"). */
+    const Binding *(*library)(void *user, Str name);
+    DependencyLog log;
+} Resolver;
+
+#endif

@@ -1,0 +1,52 @@
+/* typeinfer.h - the public face of typeinfer: from untyped SSA and argument types to typed SSA. */
+#ifndef QUERN_TYPEINFER_H
+#define QUERN_TYPEINFER_H
+
+#include "frontend/frontend.h"
+#include "typeinfer/lowering.h"
+
+typedef struct InferOptions {
+    int target;              /* TargetKind of codegen/artifact.h: column of the library tables */
+    bool kernel;             /* the entry is a kernel: void result, guards only when `debug` */
+    bool debug;              /* kernels: keep guards and exceptions */
+    bool no_boundscheck;
+    bool error_numpy;        /* error_model='numpy': division by zero gives inf, nan or 0 */
+    bool strong_numbers;     /* weak_numbers=False: Numba's rules */
+} InferOptions;
+
+typedef struct InferRequest {
+    const Binding *function;
+    const Type *const *arg_types;
+    int32_t nargs;
+    const Type *result; /* NULL: inferred */
+    InferOptions options;
+} InferRequest;
+
+/* Adds the typed entry and all its callees to `module` (funcs[0] is the entry). false: diagnostics in
+ * module->diags or a Python exception pending with the resolver's owner. If `report` is not NULL, the
+ * inference of the entry is described there (inspect_types). */
+bool ti_run(Module *module, Resolver *resolver, const InferRequest *request, StrBuf *report);
+
+/* -- signatures as users write them ----------------------------------------------------------- */
+
+/* "float64(float64[:], int32)", "(i8, f4[:, ::1])", "void(int64)": result is NULL when absent. */
+typedef struct Signature {
+    const Type *result; /* type none for void */
+    const Type **params;
+    int32_t nparams;
+} Signature;
+bool ti_parse_signature(TypeTable *types, Arena *arena, const char *text, Signature *out, DiagList *diags);
+/* One type: "float32[:, ::1]", "Tuple((int64, float32))", "UniTuple(int64, 2)", "Array(float64, 2, 'C', readonly)". */
+const Type *ti_parse_type(TypeTable *types, Arena *arena, const char *text, DiagList *diags);
+
+/* -- lattice.c: joins, promotion, conversions (pure functions of promote.def) ----------------- */
+
+/* The type of a phi of both; NULL when there is none. */
+const Type *ti_join(TypeTable *types, const Type *a, const Type *b);
+/* The common type of an arithmetic operation. `wide`: narrow ints become 64 bits wide. NULL: none. */
+const Type *ti_promote(TypeTable *types, const Type *a, const Type *b, bool wide);
+typedef enum Conversion { CONV_EXACT, CONV_PROMOTE, CONV_SAFE, CONV_UNSAFE, CONV_NONE } Conversion;
+/* May an argument of type `from` be passed where `to` is declared, and how well does it fit? */
+Conversion ti_conversion(const Type *from, const Type *to);
+
+#endif
