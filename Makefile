@@ -1,0 +1,20 @@
+# The two commands: everything from nothing on Debian 12/13 and Ubuntu 24.04.
+#   make demo    builds Quern and runs the examples
+#   make test    builds Quern and runs all tests
+#   make wheel   builds dist/quern-*.whl
+#   make bench   runs the benchmarks beside the newest Numba (docs/benchmarks.md)
+PYTHON ?= python3
+
+.PHONY: demo test wheel bench format clean
+demo:
+	@PYTHON=$(PYTHON) tests/tools/make.sh demo
+test:
+	@PYTHON=$(PYTHON) tests/tools/make.sh test
+wheel:
+	@PYTHON=$(PYTHON) tests/tools/make.sh wheel
+bench:
+	@PYTHON=$(PYTHON) tests/tools/make.sh bench
+format:
+	@PYTHON=$(PYTHON) tests/tools/make.sh format
+clean:
+	rm -rf build dist .venv

@@ -1,0 +1,13 @@
+# Links the Python package's files into the build tree, and drops links whose source is gone.
+file(GLOB_RECURSE sources RELATIVE ${SOURCE} ${SOURCE}/*.py ${SOURCE}/*.pyi ${SOURCE}/py.typed)
+file(GLOB_RECURSE links RELATIVE ${TARGET} ${TARGET}/*.py ${TARGET}/*.pyi)
+foreach(link ${links})
+  if(IS_SYMLINK ${TARGET}/${link} AND NOT EXISTS ${SOURCE}/${link})
+    file(REMOVE ${TARGET}/${link})
+  endif()
+endforeach()
+foreach(file ${sources})
+  get_filename_component(folder ${TARGET}/${file} DIRECTORY)
+  file(MAKE_DIRECTORY ${folder})
+  file(CREATE_LINK ${SOURCE}/${file} ${TARGET}/${file} SYMBOLIC)
+endforeach()

@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# What `make demo`, `make test`, `make wheel` and `make bench` do, from nothing: system packages (by apt-get when they are
+# missing and we may, otherwise said by name), a virtual environment, the build, then the job.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+job=$1
+python=${PYTHON:-python3}
+jobs=$(nproc)
+
+say() { printf '\n== %s\n' "$*"; }
+die() { printf 'error: %s\n' "$*" >&2; exit 1; }
+
+# -- system packages ---------------------------------------------------------------------------
+have_c_header() { echo "#include <$1>" | "${CC:-cc}" -E -x c - >/dev/null 2>&1; }
+missing_packages() {
+    command -v "${CC:-cc}" >/dev/null || echo gcc
+    [ -n "$("${CC:-cc}" -print-file-name=libstdc++.a 2>/dev/null | grep /)" ] || echo g++
+    command -v cmake >/dev/null || echo cmake
+    command -v ninja >/dev/null || echo ninja-build
+    command -v llvm-config-19 >/dev/null || echo llvm-19-dev
+    [ -n "$(command -v ld.lld-19 || ls /usr/lib/llvm-19/bin/ld.lld 2>/dev/null)" ] || echo lld-19
+    have_c_header zlib.h || echo zlib1g-dev
+    have_c_header zstd.h || echo libzstd-dev
+    if ! command -v "$python" >/dev/null; then echo python3 python3-dev python3-venv; return; fi
+    "$python" -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
+    "$python" -c 'import sysconfig, os, sys; sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))' ||
+        echo python3-dev
+}
+packages=$(missing_packages | tr '\n' ' ')
+if [ -n "${packages// /}" ]; then
+    as_root=
+    if [ "$(id -u)" != 0 ]; then
+        sudo -n true 2>/dev/null || die "please install: apt-get install $packages"
+        as_root=sudo
+    fi
+    command -v apt-get >/dev/null || die "please install: $packages"
+    say "installing $packages"
+    $as_root apt-get update -qq || true
+    DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends $packages >/dev/null ||
+        die "apt-get could not install: $packages"
+fi
+
+# -- an interpreter, its virtual environment, its build ------------------------------------------
+version_of() { "$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])'; }
+environment() { # interpreter -> $venv with what the tests need
+    venv=build/venv-$(version_of "$1")
+    [ -x "$venv/bin/python" ] || "$1" -m venv "$venv"
+    "$venv/bin/python" -c 'import numpy, pytest, hypothesis' 2>/dev/null ||
+        "$venv/bin/python" -m pip install -q --disable-pip-version-check numpy pytest hypothesis
+}
+build() { # interpreter, build folder, further options
+    local interpreter=$1 folder=$2
+    shift 2
+    environment "$interpreter"
+    # Debian's python3.11 has no headers inside the virtual environment: CMake follows it to the base.
+    cmake -S . -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release -DPython_EXECUTABLE="$PWD/$venv/bin/python" \
+        -DPython_FIND_VIRTUALENV=ONLY "$@" >"$folder.log" 2>&1 || { cat "$folder.log"; die "cmake failed"; }
+    ninja -C "$folder" -j "$jobs" >"$folder.log" 2>&1 || { grep -v '^\[' "$folder.log" | head -80; die "build failed"; }
+}
+others() { # further interpreters at hand, one for each minor version
+    local seen
+    seen=" $(version_of "$python") "
+    for candidate in python3.11 python3.12 python3.13 python3.14 \
+        "$HOME"/.pyenv/versions/3.1[1-4].*/bin/python3; do
+        command -v "$candidate" >/dev/null 2>&1 || continue
+        "$candidate" -c 'import sys, sysconfig, os, venv, ensurepip
+sys.exit(not (sys.version_info[:2] in ((3,11),(3,12),(3,13),(3,14)) and os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h"))))' \
+            2>/dev/null || continue
+        version=$(version_of "$candidate")
+        case "$seen" in *" $version "*) continue ;; esac
+        seen="$seen$version "
+        command -v "$candidate"
+    done
+}
+mkdir -p build
+
+case $job in
+demo)
+    say "building"
+    build "$python" build/release -DQUERN_TESTS=OFF
+    for example in examples/[0-9]*.py; do
+        say "$example"
+        PYTHONPATH=build/release/python "$venv/bin/python" "$example"
+    done
+    ;;
+test)
+    say "building (warnings are errors)"
+    build "$python" build/test -DQUERN_WERROR=ON
+    say "layers, formatting"
+    "$venv/bin/python" tests/tools/check_layers.py
+    "$venv/bin/python" -m pip install -q --disable-pip-version-check clang-format==14.0.6
+    git ls-files '*.c' '*.h' 2>/dev/null | grep -v '^tests/golden/' | xargs "$venv/bin/clang-format" --dry-run -Werror
+    say "tests in C"
+    ctest --test-dir build/test --output-on-failure -j "$jobs"
+    say "tests in Python $(version_of "$python")"
+    QUERN_BUILD=$PWD/build/test "$venv/bin/python" -m pytest -q tests/py
+    for other in $(others); do
+        say "tests in Python $(version_of "$other")"
+        build "$other" "build/test-$(version_of "$other")" -DQUERN_TESTS=OFF
+        QUERN_BUILD=$PWD/build/test-$(version_of "$other") QUERN_FAKECUDA=$PWD/build/test/fakecuda \
+            "$venv/bin/python" -m pytest -q tests/py
+    done
+    say "all tests passed"
+    ;;
+wheel)
+    environment "$python"
+    "$venv/bin/python" -m pip install -q --disable-pip-version-check build scikit-build-core wheel
+    "$venv/bin/python" -m build --wheel --no-isolation --outdir dist .
+    "$venv/bin/python" tests/tools/tag_wheel.py dist/*.whl
+    ;;
+bench)
+    build "$python" build/release -DQUERN_TESTS=ON
+    [ -x build/venv-numba/bin/python ] || "$python" -m venv build/venv-numba
+    build/venv-numba/bin/python -c 'import numba' 2>/dev/null ||
+        build/venv-numba/bin/python -m pip install -q --disable-pip-version-check numba
+    PYTHONPATH=build/release/python "$venv/bin/python" benchmarks/run.py --numba build/venv-numba/bin/python
+    ;;
+format)
+    environment "$python"
+    "$venv/bin/python" -m pip install -q --disable-pip-version-check clang-format==14.0.6
+    git ls-files '*.c' '*.h' | xargs "$venv/bin/clang-format" -i
+    ;;
+*) die "unknown job $job" ;;
+esac
