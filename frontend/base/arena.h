@@ -1,8 +1,7 @@
 /* arena.h - a bump allocator that owns everything one compilation makes.
  *
- * Passes allocate and forget. When the underlying allocator fails, the arena remembers it
- * (`failed`), and hands out memory of a small emergency reserve by unwinding to the nearest
- * `arena_guard`: see arena_oom. Callers therefore never test an allocation for NULL. */
+ * Passes allocate and forget. When the underlying allocator fails, the arena unwinds to `on_failure`
+ * (see below). Callers therefore never test an allocation for NULL. */
 #ifndef QUERN_ARENA_H
 #define QUERN_ARENA_H
 
@@ -26,6 +25,8 @@ typedef struct Arena {
  * Only arena-owned state may be live across it: no LLVM, Python or driver frame lies between. */
 void arena_init(Arena *arena, const Allocator *allocator);
 void arena_free(Arena *arena);
+/* Unwinds to on_failure. For what is as good as out of memory: a size that does not fit. */
+QN_NORETURN void arena_oom(Arena *arena);
 
 /* 16-byte aligned, uninitialised. Never NULL. size 0 is allowed. */
 void *arena_alloc(Arena *arena, size_t size);

@@ -31,6 +31,7 @@ typedef enum DiagClass {
 typedef enum DiagCode {
 #define DIAG(code, severity, cls, format) code,
 #include "frontend/base/diag.def"
+#undef DIAG
     DIAG_COUNT
 } DiagCode;
 

@@ -1,0 +1,215 @@
+/* os.c - POSIX and Linux behind os.h. */
+#define _GNU_SOURCE
+#include "frontend/base/os.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { NS_PER_S = 1000000000 };
+
+static bool fail(char *error, size_t size, const char *what, const char *path, const char *why) {
+    if (error && size) snprintf(error, size, "%s %s: %s", what, path, why);
+    return false;
+}
+
+/* -- dynamic libraries ----------------------------------------------------------------------- */
+
+void *os_lib_open(const char *name, bool *shared, char *error, size_t error_size) {
+    void *library = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
+    if (shared) *shared = library != NULL;
+    if (!library) {
+        dlerror(); /* "not loaded yet" is no news */
+        library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    }
+    if (!library && error && error_size) {
+        const char *why = dlerror();
+        snprintf(error, error_size, "%s", why ? why : "the loader gave no reason");
+    }
+    return library;
+}
+
+void *os_lib_symbol(void *library, const char *name) {
+    return dlsym(library, name);
+}
+
+void os_lib_close(void *library) {
+    if (library) dlclose(library);
+}
+
+/* -- time ------------------------------------------------------------------------------------- */
+
+int64_t os_now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+void os_sleep_ns(int64_t ns) {
+    struct timespec t = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
+    while (ns > 0 && nanosleep(&t, &t) != 0 && errno == EINTR) {
+    }
+}
+
+/* -- files ------------------------------------------------------------------------------------ */
+
+static bool read_all(int fd, StrBuf *into) {
+    char chunk[16384];
+    for (;;) {
+        ssize_t n = read(fd, chunk, sizeof chunk);
+        if (n == 0) return true;
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return false;
+        buf_bytes(into, chunk, (size_t)n);
+    }
+}
+
+bool os_read_file(Arena *arena, const char *path, Str *out, char *error, size_t error_size) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return fail(error, error_size, "cannot open", path, strerror(errno));
+    /* Out of memory unwinds: stop it here for a moment, or the descriptor leaks. */
+    jmp_buf *outer = arena->on_failure;
+    jmp_buf here;
+    arena->on_failure = &here;
+    if (setjmp(here)) {
+        close(fd);
+        arena->on_failure = outer;
+        arena_oom(arena);
+    }
+    StrBuf text;
+    buf_init(&text, arena);
+    bool ok = read_all(fd, &text);
+    int why = errno;
+    if (ok) *out = buf_take(&text);
+    arena->on_failure = outer;
+    close(fd);
+    return ok || fail(error, error_size, "cannot read", path, strerror(why));
+}
+
+static bool write_all(int fd, const char *bytes, size_t size) {
+    while (size) {
+        ssize_t n = write(fd, bytes, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        bytes += n, size -= (size_t)n;
+    }
+    return true;
+}
+
+bool os_write_file(const char *path, const void *bytes, size_t size, char *error,
+                   size_t error_size) {
+    char temporary[PATH_MAX];
+    int n = snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
+    if (n < 0 || (size_t)n >= sizeof temporary)
+        return fail(error, error_size, "cannot write", path, strerror(ENAMETOOLONG));
+    int fd = mkostemp(temporary, O_CLOEXEC); /* mode 0600 */
+    if (fd < 0) return fail(error, error_size, "cannot create", temporary, strerror(errno));
+    bool ok = write_all(fd, bytes, size);
+    int why = errno;
+    if (close(fd) != 0 && ok) ok = false, why = errno;
+    if (ok && rename(temporary, path) != 0) ok = false, why = errno;
+    if (!ok) unlink(temporary);
+    return ok || fail(error, error_size, "cannot write", path, strerror(why));
+}
+
+bool os_make_dirs(const char *path, unsigned mode, char *error, size_t error_size) {
+    char part[PATH_MAX];
+    size_t len = strlen(path);
+    if (len == 0 || len >= sizeof part)
+        return fail(error, error_size, "cannot make the folder", path, strerror(ENAMETOOLONG));
+    memcpy(part, path, len + 1);
+    for (size_t i = 1; i <= len; i++) {
+        if (part[i] != '/' && part[i] != 0) continue;
+        part[i] = 0;
+        if (mkdir(part, (mode_t)mode) != 0 && errno != EEXIST)
+            return fail(error, error_size, "cannot make the folder", part, strerror(errno));
+        part[i] = path[i];
+    }
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) return true;
+    return fail(error, error_size, "cannot make the folder", path, strerror(ENOTDIR));
+}
+
+bool os_exists(const char *path) {
+    return access(path, F_OK) == 0;
+}
+
+/* -- threads ---------------------------------------------------------------------------------- */
+
+bool os_thread_start(OsThread *thread, void *(*run)(void *), void *arg, size_t stack_size) {
+    pthread_attr_t attr;
+    if (pthread_attr_init(&attr) != 0) return false;
+    if (stack_size) pthread_attr_setstacksize(&attr, QN_MAX(stack_size, (size_t)PTHREAD_STACK_MIN));
+    bool ok = pthread_create(thread, &attr, run, arg) == 0;
+    pthread_attr_destroy(&attr);
+    return ok;
+}
+
+void os_thread_join(OsThread thread) {
+    pthread_join(thread, NULL);
+}
+void os_thread_detach(OsThread thread) {
+    pthread_detach(thread);
+}
+void os_mutex_init(OsMutex *mutex) {
+    pthread_mutex_init(&mutex->m, NULL);
+}
+void os_mutex_free(OsMutex *mutex) {
+    pthread_mutex_destroy(&mutex->m);
+}
+void os_mutex_lock(OsMutex *mutex) {
+    pthread_mutex_lock(&mutex->m);
+}
+void os_mutex_unlock(OsMutex *mutex) {
+    pthread_mutex_unlock(&mutex->m);
+}
+
+void os_cond_init(OsCond *cond) {
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&cond->c, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
+void os_cond_free(OsCond *cond) {
+    pthread_cond_destroy(&cond->c);
+}
+void os_cond_wait(OsCond *cond, OsMutex *mutex) {
+    pthread_cond_wait(&cond->c, &mutex->m);
+}
+
+bool os_cond_wait_ns(OsCond *cond, OsMutex *mutex, int64_t ns) {
+    int64_t until = os_now_ns() + ns;
+    struct timespec t = {(time_t)(until / NS_PER_S), (long)(until % NS_PER_S)};
+    return pthread_cond_timedwait(&cond->c, &mutex->m, &t) == 0;
+}
+
+void os_cond_signal(OsCond *cond) {
+    pthread_cond_signal(&cond->c);
+}
+void os_cond_broadcast(OsCond *cond) {
+    pthread_cond_broadcast(&cond->c);
+}
+
+int os_cpu_count(void) {
+    /* The kernel refuses a mask smaller than its own: machines with many CPUs need a larger one. */
+    for (int cpus = 1024; cpus <= 1 << 17; cpus *= 2) {
+        size_t size = CPU_ALLOC_SIZE(cpus);
+        cpu_set_t *set = CPU_ALLOC(cpus);
+        if (!set) break;
+        bool ok = sched_getaffinity(0, size, set) == 0;
+        int n = ok ? CPU_COUNT_S(size, set) : 0;
+        CPU_FREE(set);
+        if (ok && n > 0) return n;
+    }
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (int)online : 1;
+}

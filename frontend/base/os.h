@@ -1,0 +1,65 @@
+/* os.h - the little of the operating system that the layers share: libraries, clock, files,
+ * threads.
+ *
+ * Errors are text in a buffer of the caller's, cut to fit; no function here prints or keeps state.
+ */
+#ifndef QUERN_OS_H
+#define QUERN_OS_H
+
+#include "frontend/base/str.h"
+#include <pthread.h>
+
+/* -- dynamic libraries ----------------------------------------------------------------------- */
+
+/* Opens a library: the copy already in the process where there is one (another package may have
+ * loaded it from elsewhere), otherwise by the loader's rules, its symbols kept local. NULL: `error`
+ * says what the loader answered. `shared`, if not NULL, tells whether it was there already. */
+void *os_lib_open(const char *name, bool *shared, char *error, size_t error_size);
+void *os_lib_symbol(void *library, const char *name); /* NULL when absent */
+void os_lib_close(void *library);                     /* NULL is allowed */
+
+/* -- time ------------------------------------------------------------------------------------- */
+
+int64_t os_now_ns(void); /* monotonic */
+void os_sleep_ns(int64_t ns);
+
+/* -- files ------------------------------------------------------------------------------------ */
+
+/* The whole file, NUL-terminated, in the arena. false: `error` says why. */
+bool os_read_file(Arena *arena, const char *path, Str *out, char *error, size_t error_size);
+/* Writes a temporary file beside `path`, mode 0600, and renames it: readers see the old file or the
+ * whole new one. false: `error` says why, and nothing is left behind. */
+bool os_write_file(const char *path, const void *bytes, size_t size, char *error,
+                   size_t error_size);
+/* Makes the folder and its parents with `mode`; true when it is there in the end. */
+bool os_make_dirs(const char *path, unsigned mode, char *error, size_t error_size);
+bool os_exists(const char *path);
+
+/* -- threads ---------------------------------------------------------------------------------- */
+
+typedef pthread_t OsThread;
+typedef struct OsMutex {
+    pthread_mutex_t m;
+} OsMutex;
+typedef struct OsCond {
+    pthread_cond_t c;
+} OsCond;
+
+/* stack_size 0: the system's choice. false: no thread could be made. */
+bool os_thread_start(OsThread *thread, void *(*run)(void *), void *arg, size_t stack_size);
+void os_thread_join(OsThread thread);
+void os_thread_detach(OsThread thread);
+void os_mutex_init(OsMutex *mutex);
+void os_mutex_free(OsMutex *mutex);
+void os_mutex_lock(OsMutex *mutex);
+void os_mutex_unlock(OsMutex *mutex);
+void os_cond_init(OsCond *cond);
+void os_cond_free(OsCond *cond);
+void os_cond_wait(OsCond *cond, OsMutex *mutex);
+bool os_cond_wait_ns(OsCond *cond, OsMutex *mutex, int64_t ns); /* false: the time is over */
+void os_cond_signal(OsCond *cond);
+void os_cond_broadcast(OsCond *cond);
+/* How many CPUs this process may run on (its affinity mask), at least 1. */
+int os_cpu_count(void);
+
+#endif
