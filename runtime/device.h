@@ -1,0 +1,215 @@
+/* device.h - what a kind of device must supply: about twenty small primitives.
+ *
+ * Pooling, staging, ordering of reuse, checks, transfers, error sentences and tracing are written
+ * once, above this table. Only files of runtime/ include it. To add a device: fill a DeviceOps, add
+ * a row in device.c.
+ *
+ * Rules for every member unless it says otherwise:
+ *  - called by any thread, several at once on one device; no lock of ours is held, except where
+ * noted;
+ *  - arguments are checked: sizes > 0, ordinals in range, objects of this device, the process not
+ * forked, the context not dead;
+ *  - false means `err` is set by it and nothing changed; members without an error cannot fail
+ * visibly. */
+#ifndef QUERN_RUNTIME_DEVICE_H
+#define QUERN_RUNTIME_DEVICE_H
+
+#include "runtime/runtime.h"
+#include <pthread.h>
+
+typedef struct RtPool RtPool;     /* memory.c */
+typedef struct RtModule RtModule; /* the device's own; opaque */
+
+/* A launch after all checks and transfers. */
+typedef struct DeviceLaunch {
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_shared;
+    void **args;      /* packed values with device addresses */
+    CallContext *ctx; /* may be NULL */
+} DeviceLaunch;
+
+typedef struct DeviceOps {
+    const char *name;
+
+    /* -- the driver; called under the registry's lock -------------------------------------------
+     */
+
+    /* Number of devices, loading the driver if need be; -1 when there is none. */
+    int32_t (*count)(RtError *err);
+    /* Fills device->info and device->state. Opened once for each ordinal. */
+    bool (*open)(RtDevice *device, RtError *err);
+    /* Everything else of the device is gone already. Not called in a child after fork(). */
+    void (*close)(RtDevice *device);
+
+    /* -- memory -----------------------------------------------------------------------------------
+     */
+
+    /* Raw allocation, aligned to 256 bytes (cpu: 64). RT_MEMORY_ERROR when it is out: the pool then
+     * trims and asks again. *host is set for pinned and managed memory. Called under the pool's
+     * lock. */
+    bool (*alloc)(RtDevice *device, RtMemory memory, int64_t size, uint64_t *address, void **host,
+                  RtError *err);
+    /* Nothing uses the memory any more. Also called on dead contexts: must not make it worse. */
+    void (*free)(RtDevice *device, RtMemory memory, uint64_t address, void *host);
+    bool (*memory_info)(RtDevice *device, int64_t *free, int64_t *total, RtError *err);
+
+    /* Stream-ordered; pageable host memory may be read before or after the return, see runtime.h.
+     */
+    bool (*to_device)(RtDevice *device, RtStream *s, uint64_t to, const void *from, int64_t size,
+                      RtError *err);
+    bool (*to_host)(RtDevice *device, RtStream *s, void *to, uint64_t from, int64_t size,
+                    RtError *err);
+    bool (*on_device)(RtDevice *device, RtStream *s, uint64_t to, uint64_t from, int64_t size,
+                      RtError *err);
+    bool (*set_bytes)(RtDevice *device, RtStream *s, uint64_t to, uint8_t value, int64_t size,
+                      RtError *err);
+    /* Direct copy between two devices of this kind; NULL: always through the host. */
+    bool (*peer_copy)(RtDevice *to_device, uint64_t to, RtDevice *from_device, uint64_t from,
+                      int64_t size, RtError *err);
+    bool (*can_peer)(RtDevice *device, RtDevice *peer, bool *can, RtError *err); /* NULL: never */
+
+    /* -- kernels
+     * ------------------------------------------------------------------------------------ */
+
+    /* Loads the module and finds the kernel; fills kernel->module, function, info. Called under the
+     * device's kernel lock. */
+    bool (*load)(RtDevice *device, RtKernel *kernel, RtError *err);
+    void (*unload)(RtDevice *device, RtKernel *kernel);
+    /* Sizes and limits are checked. Returns when the work is queued (cpu: done). The hot path: no
+     * allocation, no lock. */
+    bool (*launch)(RtKernel *kernel, RtStream *stream, const DeviceLaunch *launch, RtError *err);
+    bool (*occupancy)(RtKernel *kernel, int32_t block, int32_t dynamic_shared, int32_t *blocks,
+                      RtError *err);
+    bool (*global)(RtKernel *kernel, const char *name, uint64_t *address, int64_t *size,
+                   RtError *err);
+
+    /* -- streams and events
+     * -------------------------------------------------------------------------- */
+
+    bool (*stream_create)(RtStream *stream, RtError *err);
+    void (*stream_destroy)(RtStream *stream);
+    /* stream NULL: the whole device. */
+    bool (*sync)(RtDevice *device, RtStream *stream, RtError *err);
+    bool (*stream_query)(RtStream *stream, bool *done, RtError *err);
+    bool (*stream_wait)(RtStream *stream, RtEvent *event, RtError *err);
+    bool (*stream_callback)(RtStream *stream, void (*fn)(void *), void *user, RtError *err);
+    bool (*event_create)(RtEvent *event, RtError *err);
+    void (*event_destroy)(RtEvent *event);
+    bool (*event_record)(RtEvent *event, RtStream *stream, RtError *err);
+    bool (*event_query)(RtEvent *event, bool *done, RtError *err);
+    bool (*event_sync)(RtEvent *event, RtError *err);
+    bool (*event_elapsed)(RtEvent *start, RtEvent *stop, float *ms, RtError *err);
+
+    bool host_memory; /* device addresses are host addresses: no transfers for host arrays */
+} DeviceOps;
+
+extern const DeviceOps rt_cpu_ops, rt_cuda_ops, rt_null_ops;
+
+/* -- the objects behind the handles
+ * ---------------------------------------------------------------- */
+
+struct RtStream {
+    _Atomic int32_t refs;
+    RtDevice *device;
+    uint64_t handle; /* the driver's; 0 is its default stream */
+    bool owned;      /* created by us */
+    uint32_t generation;
+    /* Order of reuse (memory.c): `issued` grows with every freed block, `completed` follows at
+     * synchronisation. */
+    _Atomic uint64_t issued, completed;
+    /* For asynchronous failures: the last launch and how many since the last synchronisation.
+     * Written without a lock: a torn report can only misname a kernel, and says "likely". */
+    RtKernel *last_kernel;
+    uint32_t last_grid[3], last_block[3], last_shared;
+    _Atomic uint32_t launches;
+    RtStream *next; /* all streams of a device, under device->lock */
+};
+
+struct RtEvent {
+    RtDevice *device;
+    uint64_t handle;
+    int64_t ns; /* cpu device: when it was recorded */
+    bool timing, recorded;
+    uint32_t generation;
+};
+
+/* Where the bytes of a parameter come from: KernelParam, merged and sorted at load time. */
+typedef struct ParamMove {
+    uint16_t arg, size;
+    uint32_t source, offset;
+} ParamMove;
+
+struct RtKernel {
+    _Atomic int32_t refs;
+    RtDevice *device;
+    const Artifact *artifact;
+    RtKernelInfo info;
+    RtModule *module; /* the device's */
+    void *function;   /* CUfunction */
+    ParamMove *moves;
+    int32_t nmoves, nparams;
+    int32_t param_bytes;
+    _Atomic int32_t dynamic_allowed; /* dynamic shared memory opted in so far */
+    uint64_t mailbox;                /* device address, 0: the kernel cannot raise */
+    uint32_t generation;
+    char name[96];
+    RtKernel *next; /* in the device's table, under device->lock */
+};
+
+struct RtDevice {
+    const DeviceOps *ops;
+    RtDeviceInfo info;
+    void *state;          /* the device's own */
+    uint32_t generation;  /* of the process that opened it */
+    pthread_mutex_t lock; /* kernels, streams */
+    RtKernel *kernels;
+    RtStream *streams; /* without the default stream */
+    RtStream default_stream;
+    RtPool *pool;
+    _Atomic bool dead;
+    RtError *cause; /* of death; set once, before `dead` */
+};
+
+/* -- shared by the files of runtime
+ * ------------------------------------------------------------------ */
+
+/* Grows in the child of every fork: what was made under another number is the parent's. [device.c]
+ */
+uint32_t rt_generation(void);
+/* Not forked, not dead. The first line of every public function that touches a device. */
+bool rt_usable(RtDevice *device, RtError *err);
+/* Marks the context dead with a copy of err (first wins) and turns err into RT_DEVICE_ERROR. */
+void rt_device_died(RtDevice *device, RtError *err);
+/* The likely kernel of an asynchronous failure, as notes and err->launch. stream NULL: any. */
+void rt_blame(RtDevice *device, RtStream *stream, RtError *err);
+
+void *rt_alloc(size_t size); /* runtime's own host memory: zeroed; NULL when out */
+void rt_dealloc(void *memory, size_t size);
+int64_t rt_host_bytes(void); /* live: tests look for leaks */
+int64_t rt_now_ns(void);
+
+RtPool *rt_pool_new(RtDevice *device, RtError *err);
+void rt_pool_close(RtPool *pool, bool free_device_memory);
+/* All work on `stream` (NULL: the device) up to its `issued` of now is over: see RtStream. */
+void rt_pool_stream_gone(RtPool *pool, RtStream *stream);
+
+/* Waits by asking `query` with growing pauses so that poll runs; used by stream.c. */
+bool rt_wait(RtDevice *device, CallContext *poll,
+             bool (*query)(void *what, bool *done, RtError *err), void *what, RtError *err);
+
+void rt_pool_threads_stop(void);  /* cpu/pool.c: at rt_shutdown */
+void rt_pool_threads_child(void); /* cpu/pool.c: in the child of a fork */
+void rt_pool_threads_prepare(void);
+void rt_pool_threads_parent(void);
+
+/* -- null device, for tests
+ * ------------------------------------------------------------------------- */
+
+/* The null device keeps a list of calls as text and fails the n-th call (1-based; 0: none) of kind
+ * `call`. */
+void rt_null_reset(void);
+int32_t rt_null_calls(const char *call); /* how many so far; NULL: all */
+void rt_null_fail(const char *call, int32_t nth, RtErrorClass cls);
+void rt_null_capacity(int64_t bytes); /* memory of the device */
+
+#endif

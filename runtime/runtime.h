@@ -1,0 +1,310 @@
+/* runtime.h - the public face of runtime: devices, memory, streams, kernels, launches, threads.
+ *
+ * Rules that hold for every function here:
+ *  - No function knows Python. Call them WITHOUT the GIL when they may block or talk to a driver;
+ * the ones marked [quick] neither block nor call a driver and may be called with it.
+ *  - Any thread may call anything at any time unless said otherwise. No lock is held while user
+ * code or a poll callback runs, or while a launch waits.
+ *  - `RtError *err` is initialised by the caller (rt_error_init), never NULL. false or NULL: `err`
+ * says why. The next call works, unless the class is RT_DEVICE_ERROR (the context is dead).
+ *  - Functions that end in _release never fail and take no error: after fork(), on a dead context
+ * and during process exit they free host memory only.
+ *  - A device address is a uint64_t; on the cpu device it is a host address.
+ *  - A NULL RtStream means the device's default stream. */
+#ifndef QUERN_RUNTIME_H
+#define QUERN_RUNTIME_H
+
+#include "runtime/error.h"
+
+typedef enum RtDeviceKind {
+    RT_CPU,  /* native kernels on a thread pool */
+    RT_CUDA, /* libcuda.so.1 */
+    RT_HIP,  /* the seat is kept; no driver is written yet: rt_device reports it as missing */
+    RT_NULL, /* records calls, for tests */
+    RT_KINDS
+} RtDeviceKind;
+
+typedef struct RtDevice RtDevice;
+typedef struct RtStream RtStream;
+typedef struct RtEvent RtEvent;
+typedef struct RtKernel RtKernel;
+
+/* Facts about a device, fixed while it is open. */
+typedef struct RtDeviceInfo {
+    RtDeviceKind kind;
+    int32_t ordinal;
+    char name[256];
+    char arch[32];   /* what codegen is asked for: "sm_90"; "" on the cpu device */
+    char pci_id[16]; /* "0000:3b:00.0"; "" */
+    int32_t pci_domain, pci_bus, pci_device;
+    uint8_t uuid[16];
+    int32_t cc_major, cc_minor; /* compute capability */
+    int32_t driver_version;     /* 12040 is 12.4; 0 */
+    int64_t memory;             /* bytes */
+    int32_t multiprocessors, warp_size, clock_khz;
+    int32_t max_threads; /* per block */
+    int32_t max_block[3], max_grid[3];
+    int32_t max_shared;       /* static, per block */
+    int32_t max_shared_optin; /* dynamic + static, per block, after opting in */
+    int32_t max_param_bytes;
+    int32_t max_registers; /* per block */
+    bool unified_addressing, managed_memory, can_map_host, integrated, async_engines, cooperative;
+} RtDeviceInfo;
+
+/* -- devices (device.c) --------------------------------------------------------------------------
+ */
+
+/* The name users know: "cpu", "cuda", "hip", "null". [quick] */
+const char *rt_kind_name(RtDeviceKind kind);
+
+/* How many devices of a kind there are; opens the driver on first use. -1: there is no driver,
+ * `err` names the library that was looked for and what the loader answered. 0 with RT_OK: a driver
+ * without devices. */
+int32_t rt_device_count(RtDeviceKind kind, RtError *err);
+
+/* Opens the device on first use (one thread opens, others wait). Borrowed: it lives until
+ * rt_shutdown. */
+RtDevice *rt_device(RtDeviceKind kind, int32_t ordinal, RtError *err);
+
+/* The calling thread's device of this kind: the one selected, else device 0. */
+RtDevice *rt_device_current(RtDeviceKind kind, RtError *err);
+bool rt_device_select(RtDeviceKind kind, int32_t ordinal, RtError *err);
+int32_t rt_device_selected(RtDeviceKind kind); /* ordinal, without opening anything [quick] */
+
+/* Which kind of device a kernel should use when the user asked for `wanted` (RT_CUDA for cuda.jit,
+ * ...): RT_CHOICE_WANTED    `wanted`, or what QUERN_DEVICE pins; it is there RT_CHOICE_FALLBACK  no
+ * driver: the cpu device takes its place; `why` tells what is missing, as an error would. Warn once
+ * (DeviceWarning). RT_CHOICE_MISSING   QUERN_DEVICE pins a kind that is missing or unknown: `why`
+ * is the error to raise. The answer for one `wanted` never changes while the process lives (until
+ * rt_shutdown). */
+typedef enum RtChoice { RT_CHOICE_WANTED, RT_CHOICE_FALLBACK, RT_CHOICE_MISSING } RtChoice;
+RtChoice rt_choose(RtDeviceKind wanted, RtDeviceKind *kind, RtError *why);
+
+const RtDeviceInfo *rt_info(const RtDevice *device); /* [quick] */
+/* After a sticky error: no call on this device can succeed any more. [quick] */
+bool rt_device_dead(const RtDevice *device);
+/* The driver's own handle, for interoperation: CUcontext; NULL on other devices. [quick] */
+void *rt_device_context(const RtDevice *device);
+/* Waits for everything on the device; reads the mailboxes of kernels that can raise. */
+bool rt_device_synchronize(RtDevice *device, CallContext *poll, RtError *err);
+/* Another device's memory reachable from this one? */
+bool rt_device_peer(RtDevice *device, RtDevice *peer, bool *can, RtError *err);
+
+/* Closes devices, frees pools, stops worker threads. For the end of a process and for tests: the
+ * caller guarantees that no other call is in progress and that no handle is used afterwards. */
+void rt_shutdown(void);
+/* Allocator of runtime's own host memory (tests: one that fails on demand). Before first use;
+ * copied. */
+void rt_set_allocator(const Allocator *allocator);
+
+/* -- memory (memory.c) ---------------------------------------------------------------------------
+ */
+
+typedef enum RtMemory {
+    RT_MEM_DEVICE,  /* pooled, stream-ordered */
+    RT_MEM_PINNED,  /* host memory the device can reach: `host` and `address` */
+    RT_MEM_MANAGED, /* both sides, one address */
+    RT_MEM_FOREIGN  /* somebody else's; release calls `drop(owner)` */
+} RtMemory;
+
+/* A piece of memory, shared by reference count. The fields are for reading. */
+typedef struct RtBuffer {
+    _Atomic int32_t refs;
+    RtMemory memory;
+    RtDevice *device;
+    RtStream
+        *stream; /* where it was allocated: a use there needs no care. Kept alive by the buffer */
+    uint64_t address;      /* on the device; 0 when size is 0 */
+    void *host;            /* host address, or NULL */
+    int64_t size;          /* asked for */
+    struct RtBlock *block; /* memory.c's */
+    uint32_t generation;   /* of the process: a child never frees its parent's memory */
+    void *owner;
+    void (*drop)(void *owner);
+} RtBuffer;
+
+/* size >= 0; size 0 gives a buffer with address 0. The memory is not cleared. Device memory is
+ * ready for use on `stream` at once, elsewhere after an event or a synchronisation. Full: the pool
+ * gives back what it caches, waits for what is freed but in use, and tries again before it reports
+ * RT_MEMORY_ERROR. */
+RtBuffer *rt_buffer_new(RtDevice *device, RtMemory memory, int64_t size, RtStream *stream,
+                        RtError *err);
+/* `drop` may be NULL; it runs once, on the thread that releases last. */
+RtBuffer *rt_buffer_foreign(RtDevice *device, uint64_t address, int64_t size, void *owner,
+                            void (*drop)(void *owner), RtError *err);
+RtBuffer *rt_buffer_retain(RtBuffer *buffer); /* [quick] */
+/* The last release returns the memory to the pool. It may still be in use on buffer->stream or on
+ * streams named to rt_buffer_used: it is given out again only behind that work. NULL is allowed. */
+void rt_buffer_release(RtBuffer *buffer);
+/* Tell that work just issued on `stream` uses the buffer (needed when stream differs from
+ * buffer->stream). */
+bool rt_buffer_used(RtBuffer *buffer, RtStream *stream, RtError *err);
+
+typedef struct RtMemoryStats {
+    int64_t device_free, device_total;  /* the driver's view */
+    int64_t in_use, cached;             /* bytes in buffers, bytes kept for reuse */
+    int64_t raw_allocations, raw_frees; /* driver calls so far */
+    int64_t reused;                     /* allocations served without one */
+} RtMemoryStats;
+bool rt_memory_stats(RtDevice *device, RtMemoryStats *stats, RtError *err);
+/* Gives cached memory back to the driver (waits for the device first). */
+bool rt_memory_trim(RtDevice *device, RtError *err);
+
+/* -- transfer (transfer.c) -----------------------------------------------------------------------
+ */
+
+/* Copies are ordered on `stream`. `wait`: return when the data has arrived. Without it the caller
+ * keeps host memory and buffers alive (and, for to_host, unread) until the stream is synchronised.
+ * size 0 does nothing. */
+bool rt_copy_to_device(RtDevice *d, RtStream *s, uint64_t to, const void *from, int64_t size,
+                       bool wait, RtError *err);
+bool rt_copy_to_host(RtDevice *d, RtStream *s, void *to, uint64_t from, int64_t size, bool wait,
+                     RtError *err);
+bool rt_copy_on_device(RtDevice *d, RtStream *s, uint64_t to, uint64_t from, int64_t size,
+                       RtError *err);
+/* Between two devices (of any kinds): direct where the driver can, through host memory otherwise.
+ * Waits. */
+bool rt_copy_between(RtDevice *to_device, uint64_t to, RtDevice *from_device, uint64_t from,
+                     int64_t size, RtError *err);
+bool rt_set_bytes(RtDevice *d, RtStream *s, uint64_t to, uint8_t value, int64_t size, RtError *err);
+
+/* Elements of any strides (bytes, any sign, 0 allowed on the source) to elements of any strides,
+ * one side on the host and one on the device. Bytes between elements are neither read by the user
+ * nor written. Waits. */
+typedef struct RtStrided {
+    void *host;      /* first element */
+    uint64_t device; /* first element */
+    int32_t ndim, item;
+    const int64_t *shape, *host_strides, *device_strides;
+} RtStrided;
+bool rt_copy_strided(RtDevice *d, RtStream *s, const RtStrided *copy, bool to_device, RtError *err);
+
+/* Byte extent [lo, hi) of an array relative to its data pointer; empty: lo == hi == 0. false: it
+ * does not fit into 63 bits. [quick] */
+bool rt_extent(int32_t ndim, int64_t item, const int64_t *shape, const int64_t *strides,
+               int64_t *lo, int64_t *hi);
+
+/* -- streams and events (stream.c) ---------------------------------------------------------------
+ */
+
+/* The cpu device runs a launch before rt_launch returns; its streams only keep the API whole. */
+RtStream *rt_stream_new(RtDevice *device, RtError *err);
+/* A stream that belongs to somebody else (handle: CUstream; 0, 1, 2 are the driver's default,
+ * legacy and per-thread streams). Never destroyed by us. */
+RtStream *rt_stream_external(RtDevice *device, uint64_t handle, RtError *err);
+RtStream *rt_stream_default(RtDevice *device);      /* borrowed [quick] */
+RtStream *rt_stream_retain(RtStream *stream);       /* [quick] */
+void rt_stream_release(RtStream *stream);           /* pending work still completes */
+RtDevice *rt_stream_device(const RtStream *stream); /* [quick] */
+uint64_t rt_stream_handle(const RtStream *stream);  /* [quick] */
+/* Waits. `poll` may be NULL; otherwise poll->poll is called about every 50 ms on this thread, and a
+ * wait that it interrupts fails with RT_PENDING while the work goes on. Reports failures and
+ * exceptions of kernels. */
+bool rt_stream_synchronize(RtStream *stream, CallContext *poll, RtError *err);
+bool rt_stream_done(RtStream *stream, bool *done, RtError *err);
+bool rt_stream_wait(RtStream *stream, RtEvent *event, RtError *err);
+/* fn runs on a driver's thread after the work issued so far: it may not call runtime, nor wait for
+ * a lock that is held round a runtime call (the GIL is fine when it was released as the rules above
+ * say). */
+bool rt_stream_callback(RtStream *stream, void (*fn)(void *user), void *user, RtError *err);
+
+RtEvent *rt_event_new(RtDevice *device, bool timing, RtError *err);
+void rt_event_release(RtEvent *event); /* one owner */
+bool rt_event_record(RtEvent *event, RtStream *stream, RtError *err);
+bool rt_event_done(RtEvent *event, bool *done, RtError *err);
+bool rt_event_synchronize(RtEvent *event, CallContext *poll, RtError *err);
+/* Both recorded, with timing; milliseconds. */
+bool rt_event_elapsed(RtEvent *start, RtEvent *stop, float *ms, RtError *err);
+uint64_t rt_event_handle(const RtEvent *event); /* [quick] */
+
+/* -- kernels (kernel.c) ---------------------------------------------------------------------------
+ */
+
+typedef struct RtKernelInfo {
+    int32_t max_threads; /* per block, as compiled */
+    int32_t registers, shared_bytes, local_bytes,
+        const_bytes; /* per thread or block; 0 on the cpu device */
+    int32_t ptx_version, binary_version;
+} RtKernelInfo;
+
+/* The artifact's kernel on this device: loaded on first call (other threads wait), shared and
+ * counted afterwards. The artifact is borrowed: release the kernel before the artifact. A module
+ * that does not load is RT_API_ERROR with the driver's log in the text. */
+RtKernel *rt_kernel(RtDevice *device, const Artifact *artifact, RtError *err);
+void rt_kernel_release(RtKernel *kernel);
+const Artifact *rt_kernel_artifact(const RtKernel *kernel); /* [quick] */
+RtDevice *rt_kernel_device(const RtKernel *kernel);         /* [quick] */
+const RtKernelInfo *rt_kernel_info(const RtKernel *kernel); /* [quick] */
+/* Blocks that fit on one multiprocessor. */
+bool rt_occupancy(RtKernel *kernel, int32_t block_size, int32_t dynamic_shared, int32_t *blocks,
+                  RtError *err);
+/* A good block size for one-dimensional launches (forall): the largest occupancy, whole warps. */
+bool rt_suggest_block(RtKernel *kernel, int32_t dynamic_shared, int32_t *block_size, RtError *err);
+/* Address of a global variable of the kernel's module. */
+bool rt_kernel_global(RtKernel *kernel, const char *name, uint64_t *address, int64_t *size,
+                      RtError *err);
+
+/* -- launch (launch.c) ----------------------------------------------------------------------------
+ */
+
+/* One launch. The struct and everything it points to stay untouched and alive until rt_launch
+ * returns; then nothing of it is needed any more, except device memory. */
+typedef struct RtLaunch {
+    RtKernel *kernel;
+    RtStream *stream;          /* of the kernel's device, or NULL */
+    int64_t grid[3], block[3]; /* as the user gave them: checked here (RT_VALUE_ERROR) */
+    int64_t dynamic_shared;
+    /* One pointer for each artifact parameter to its packed value (ValueLayout). The data pointer
+     * of an array is a device address, or a host address where the array's bit in `host` is set. */
+    void **args;
+    /* NULL: all arrays are on the device. Otherwise one mask for each parameter: bit k belongs to
+     * its k-th array, counted depth first through tuples (an array parameter has one: bit 0). On
+     * the cpu device the masks are ignored: host memory is device memory. */
+    const uint32_t *host;
+    /* Same shape; NULL: none. The host array may not be written (NumPy's flag).
+     * ValueLayout.readonly counts too. A written read-only array is RT_TYPE_ERROR before anything
+     * is launched, on every device. */
+    const uint32_t *readonly;
+    /* Interruption and the stack limit of the calling thread (cpu device), and the poll of a launch
+     * that waits. May be NULL. Its exception fields are not written: see RtError.raised. */
+    CallContext *ctx;
+} RtLaunch;
+
+/* Checks, moves host arrays, launches. With device arrays only it returns when the launch is
+ * queued. Host arrays travel to the device before and, where the kernel writes them, back after the
+ * launch, and the call waits for that; arrays that share memory travel as one range and still share
+ * it on the device. Only elements of written arrays are stored back, and only when the kernel
+ * succeeded. On the cpu device the kernel has run when it returns; RT_KERNEL_EXCEPTION carries what
+ * it raised. */
+bool rt_launch(const RtLaunch *launch, RtError *err);
+
+/* Which variant does this launch need? true: an array that is written shares memory with another
+ * array, or an array spans more than 2^31 - 1 bytes: only the general variant is right. `args` as
+ * in RtLaunch. [quick] */
+bool rt_launch_wants_general(const Artifact *artifact, void *const *args);
+
+/* Only the checks of a configuration, for kernel[grid, block] at the time of subscription. [quick]
+ */
+bool rt_check_config(const RtDeviceInfo *info, const int64_t grid[3], const int64_t block[3],
+                     int64_t dynamic_shared, RtError *err);
+
+/* -- threads (cpu/pool.c)
+ * -------------------------------------------------------------------------- */
+
+/* Runs fn over [0, n) in chunks on the pool, the calling thread included; returns when all is done.
+ * ctx gets the first exception (CALL_EXCEPTION) and its poll runs on the calling thread only;
+ * CALL_PENDING when that interrupted. After either, remaining chunks are skipped; chunks that run
+ * end at their next poll. Several threads may call it at once, and fn may call it again. chunk 0:
+ * chosen. */
+typedef int (*RtRange)(CallContext *ctx, int64_t first, int64_t last, void *user);
+int rt_parallel_for(CallContext *ctx, int64_t n, int64_t chunk, RtRange fn, void *user);
+
+int32_t
+rt_threads_max(void);     /* QUERN_NUM_THREADS, else the processors this process may use [quick] */
+int32_t rt_threads(void); /* for calls of this thread; starts as rt_threads_max [quick] */
+bool rt_threads_set(int32_t n, RtError *err); /* 1 .. rt_threads_max, this thread only */
+/* Lowest address the stack of the calling thread may grow to, less a margin:
+ * CallContext.stack_limit. */
+char *rt_stack_limit(void);
+
+#endif
