@@ -2,13 +2,19 @@
  * tells the whole story. The rows are the .def files of tables/; library.c reads them.
  *
  * Signature language (sig.c): "(F,F)->F". Upper-case letters are classes bound to one type each:
- *   I signed or unsigned int   F float   C complex   N int, float or complex   B bool   S any scalar number or bool
- *   A array                    X anything
- * the same letter is one type (after promotion of its arguments; ints widen to 64 bits where the row says so);
- * `f(F)` of an int argument converts it: int64 -> float64. Lower-case words are types: i64, f32, bool, none, wint, u64.
- *   elem(A) element type of A;  arr(S,1) an array;  comp(C) component of a complex;  wide(I)  I widened to 64 bits
- *   strong(S);  a trailing * repeats the last parameter (one or more);  ? makes it optional;  lit before a
- *   parameter asks for a compile-time constant. */
+ *   I signed or unsigned int   F float   C complex   N int, float or complex   R int or float   B bool
+ *   Z int; a signed and an unsigned one meet in i64 (bit operations)
+ *   S any scalar number or bool            A array                    X anything
+ * the same letter is one type (after promotion of its arguments; ints widen to 64 bits where the row says so), a
+ * digit makes another one of the class (S, S1). In I Z R N a bool counts as an int; F takes ints: int64 -> float64,
+ * C takes all numbers. Lower-case words are types: i64, f32, bool, none, wint, u64; `any` as parameter takes
+ * anything as it is, as result it means that inference finds it (LOWER_TYPED, LOWER_PY; LibMatch.result is NULL).
+ *   elem(A) element type of A;  arr(S,1) an array;  tuple(I,I) a tuple;  wide(I)  I widened to 64 bits
+ *   comp(C) component of a complex, other numbers as they are;  strong(S)
+ *   int(S) float(S) cpx(S)  the int, float, complex type of a number, weak where S is weak
+ *   like(I)  as a parameter: converted to I, without a say in what I is;  weak(I)  the same, only for weak numbers
+ *   a trailing * repeats the last parameter (one or more);  ? makes it optional;  lit before a parameter asks for a
+ *   compile-time constant. */
 #ifndef QUERN_LOWERING_H
 #define QUERN_LOWERING_H
 
@@ -49,7 +55,8 @@ enum LibFlags {
     LIB_NONZERO = 64,    /* last argument is tested for zero first: ZeroDivisionError */
     LIB_FINITE = 128,    /* float argument is tested for NaN and infinity first (int(), floor()) */
     LIB_COMMUTATIVE = 256,
-    LIB_SHARED_CALL = 512 /* barrier: the cpu device suspends the work-item here */
+    LIB_SHARED_CALL = 512, /* barrier: the cpu device suspends the work-item here */
+    LIB_NONNEGATIVE = 1024 /* the result is a count or a number of a thread: never negative */
 };
 
 typedef struct LibRow {
@@ -64,7 +71,7 @@ typedef struct LibRow {
 
 int32_t lib_count(void);
 const LibRow *lib_row(int32_t index);
-/* Rows with one name stand together, best first: first index, or -1. */
+/* The tables are sorted by name; rows with one name stand together, best first: first index, or -1. */
 int32_t lib_find(Str name);
 int32_t lib_next(int32_t index); /* the next row of the same name, or -1 */
 const Lowering *lib_lowering(const LibRow *row, int target);
@@ -75,10 +82,18 @@ enum { LIB_MAX_ARGS = 16 };
 typedef struct LibMatch {
     int32_t row;
     const Type *params[LIB_MAX_ARGS]; /* what each argument is converted to */
-    const Type *result;               /* may be weak */
+    const Type *result;               /* may be weak; NULL: `any` */
 } LibMatch;
 
-/* The best row of `name` for these argument types on `target`. false: no row fits (no diagnostic). */
+/* Parameter `index` of a row must be a compile-time constant. */
+bool lib_is_literal(const LibRow *row, int32_t index);
+/* The row of an OP_lib instruction by its name and the types of its operands. */
+const LibRow *lib_row_for(const Func *func, Ref ref);
+/* Everything the tables offer, as Markdown: docs/reference.md. */
+void lib_print_reference(StrBuf *out);
+
+/* The best row of `name` for these argument types on `target` (-1: on any). Unsafe conversions count last, then
+ * safe ones, then promotions; of equal rows the first wins. false: no row fits (no diagnostic). */
 bool lib_match(TypeTable *types, Str name, const Type *const *args, int32_t nargs, int target,
                bool strong_numbers, LibMatch *out);
 

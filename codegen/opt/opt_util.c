@@ -1,0 +1,165 @@
+/* opt_util.c - small questions and edits that several passes share. */
+#include "codegen/opt/pass.h"
+
+int32_t opt_position(const Func *func, Ref ref) {
+    const Block *block = &func->blocks.items[ir_inst(func, ref)->block];
+    for (int32_t i = 0; i < block->insts.len; i++)
+        if (block->insts.items[i] == ref) return i;
+    qn_unreachable("an instruction is in its block");
+    return -1;
+}
+
+/* The edges out of `from` now leave `to`: predecessors are renamed in place, so phi operands stay. */
+static void rename_preds(Func *func, int32_t successor, int32_t from, int32_t to) {
+    Block *block = &func->blocks.items[successor];
+    for (int32_t i = 0; i < block->preds.len; i++)
+        if (block->preds.items[i] == from) block->preds.items[i] = to;
+}
+
+int32_t opt_split_block(Func *func, int32_t block, int32_t at) {
+    int32_t succ[3];
+    int n = ir_successors(func, block, succ);
+    int32_t rest = ir_block_new(func);
+    Block *old = &func->blocks.items[block], *fresh = &func->blocks.items[rest];
+    for (int32_t i = at; i < old->insts.len; i++) {
+        vec_push(func->module->arena, &fresh->insts, old->insts.items[i]);
+        ir_inst(func, old->insts.items[i])->block = rest;
+    }
+    old->insts.len = at;
+    for (int i = 0; i < n; i++)
+        rename_preds(func, succ[i], block, rest);
+    Builder b = {.func = func, .block = block, .at = -1, .error = NO_BLOCK};
+    b_jump(&b, rest);
+    return rest;
+}
+
+bool opt_const_int(const Func *func, Ref ref, int64_t *value) {
+    const Inst *inst = ir_inst(func, ref);
+    if (inst->op != OP_const || inst->u.value->kind != CONST_INT) return false;
+    *value = inst->u.value->i;
+    return true;
+}
+
+/* -- signs ---------------------------------------------------------------------------------------- */
+
+static bool nonnegative(const Func *func, Ref ref, int depth);
+
+/* A phi whose every operand is non-negative, or itself plus something non-negative that cannot wrap. */
+static bool phi_nonnegative(const Func *func, Ref phi, int depth) {
+    const Inst *inst = ir_inst(func, phi);
+    for (int32_t i = 0; i < inst->nargs; i++) {
+        Ref arg = ir_arg(func, phi, i);
+        const Inst *from = ir_inst(func, arg);
+        if (arg == phi) continue;
+        if (from->op == OP_add && from->sub == 1 && ir_arg(func, arg, 0) == phi &&
+            nonnegative(func, ir_arg(func, arg, 1), depth + 1))
+            continue;
+        if (!nonnegative(func, arg, depth + 1)) return false;
+    }
+    return inst->nargs > 0;
+}
+
+/* Thread and block numbers, sizes: rows of the GPU dialect whose results are counts. */
+static bool lib_nonnegative(const Func *func, Ref ref) {
+    const LibRow *row = lib_row_of(ir_inst(func, ref));
+    return row && (row->flags & LIB_NONNEGATIVE);
+}
+
+static bool nonnegative(const Func *func, Ref ref, int depth) {
+    const Inst *inst = ir_inst(func, ref);
+    int64_t value;
+    if (depth > 8) return false;
+    switch (inst->op) {
+    case OP_const: return opt_const_int(func, ref, &value) && (value >= 0 || inst->u.value->is_unsigned);
+    case OP_shape: return true;
+    case OP_check_index: return true;
+    case OP_lib: return lib_nonnegative(func, ref);
+    case OP_phi: return phi_nonnegative(func, ref, depth);
+    case OP_select:
+        return nonnegative(func, ir_arg(func, ref, 1), depth + 1) &&
+               nonnegative(func, ir_arg(func, ref, 2), depth + 1);
+    case OP_cast: {
+        const Type *from = ir_type(func, ir_arg(func, ref, 0));
+        if (type_class(from) == CLASS_UINT || type_class(from) == CLASS_BOOL)
+            return type_bits(from) < type_bits(inst->type);
+        return type_class(from) == CLASS_SINT && type_bits(from) <= type_bits(inst->type) &&
+               nonnegative(func, ir_arg(func, ref, 0), depth + 1);
+    }
+    /* Sums and products of non-negative index parts: when they leave int64 the result is negative, and
+     * the check that follows an index refuses it; where checks are off no such array exists. */
+    case OP_add:
+    case OP_mul:
+    case OP_floordiv:
+    case OP_shr:
+        return nonnegative(func, ir_arg(func, ref, 0), depth + 1) &&
+               nonnegative(func, ir_arg(func, ref, 1), depth + 1);
+    case OP_mod: return nonnegative(func, ir_arg(func, ref, 1), depth + 1);
+    case OP_and:
+        return nonnegative(func, ir_arg(func, ref, 0), depth + 1) ||
+               nonnegative(func, ir_arg(func, ref, 1), depth + 1);
+    default: return false;
+    }
+}
+
+bool opt_nonnegative(const Func *func, Ref ref) {
+    const Type *type = ir_type(func, ref);
+    return type && type_class(type) == CLASS_SINT && nonnegative(func, ref, 0);
+}
+
+/* -- counted loops --------------------------------------------------------------------------------- */
+
+bool opt_in_loop(const Cfg *cfg, int32_t loop, int32_t block) {
+    for (int32_t l = block < cfg->n ? cfg->loop_of[block] : -1; l >= 0; l = cfg->loops.items[l].parent)
+        if (l == loop) return true;
+    return false;
+}
+
+static bool is_next(const Func *func, Ref ref, Ref counter) {
+    const Inst *inst = ir_inst(func, ref);
+    int64_t one;
+    return inst->op == OP_add && inst->sub == 1 && ir_arg(func, ref, 0) == counter &&
+           opt_const_int(func, ir_arg(func, ref, 1), &one) && one == 1;
+}
+
+/* The counter's operands: a constant 0 from the one entry, counter + 1 from every latch. */
+static bool counter_ok(const Func *func, const Cfg *cfg, int32_t loop, CountedLoop *out) {
+    const Block *header = &func->blocks.items[out->header];
+    const Inst *phi = ir_inst(func, out->counter);
+    out->entry_pred = NO_BLOCK;
+    out->next = NO_REF;
+    for (int32_t i = 0; i < phi->nargs; i++) {
+        Ref arg = ir_arg(func, out->counter, i);
+        if (opt_in_loop(cfg, loop, header->preds.items[i])) {
+            if (!is_next(func, arg, out->counter)) return false;
+            out->next = arg;
+        } else {
+            int64_t zero;
+            if (out->entry_pred != NO_BLOCK || !opt_const_int(func, arg, &zero) || zero) return false;
+            out->entry_pred = header->preds.items[i];
+        }
+    }
+    return out->entry_pred != NO_BLOCK && out->next != NO_REF;
+}
+
+bool opt_counted_loop(const Func *func, const Cfg *cfg, int32_t loop, CountedLoop *out) {
+    out->header = cfg->loops.items[loop].header;
+    const Block *header = &func->blocks.items[out->header];
+    Ref branch = ir_terminator(func, out->header);
+    if (!branch || ir_inst(func, branch)->op != OP_branch || header->insts.len < 3) return false;
+    out->test = ir_arg(func, branch, 0);
+    const Inst *test = ir_inst(func, out->test);
+    if (test->op != OP_lt || test->block != out->header) return false;
+    out->counter = ir_arg(func, out->test, 0);
+    out->limit = ir_arg(func, out->test, 1);
+    out->body = ir_inst(func, branch)->target[0];
+    out->exit = ir_inst(func, branch)->target[1];
+    if (!opt_in_loop(cfg, loop, out->body) || opt_in_loop(cfg, loop, out->exit)) return false;
+    const Inst *phi = ir_inst(func, out->counter);
+    if (phi->op != OP_phi || phi->block != out->header || !phi->type || phi->type->kind != TY_i64) return false;
+    if (opt_in_loop(cfg, loop, ir_inst(func, out->limit)->block)) return false;
+    for (int32_t i = 0; i < header->insts.len; i++) { /* nothing else happens in the header */
+        Ref ref = header->insts.items[i];
+        if (ref != out->test && ref != branch && ir_inst(func, ref)->op != OP_phi) return false;
+    }
+    return counter_ok(func, cfg, loop, out);
+}

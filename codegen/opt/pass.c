@@ -1,0 +1,42 @@
+/* pass.c - runs the list in passes.def. */
+#include "codegen/opt/pass.h"
+
+const PassInfo opt_passes[] = {
+#define PASS(name, function, level, what) {#name, function, level, what},
+#include "codegen/opt/passes.def"
+#undef PASS
+    {NULL, NULL, 0, NULL}};
+
+const PassInfo *opt_find(const char *name) {
+    for (const PassInfo *pass = opt_passes; pass->name; pass++)
+        if (!strcmp(pass->name, name)) return pass;
+    return NULL;
+}
+
+static bool verified(const Func *func, const PassInfo *pass) {
+#ifdef NDEBUG
+    (void)func, (void)pass;
+    return true;
+#else
+    return ir_verify_func(func, pass->name, func->module->diags);
+#endif
+}
+
+bool opt_run_one(Module *module, const CompileOptions *options, const PassInfo *pass) {
+    PassContext ctx = {module, module->arena, options};
+    for (int32_t i = 0; i < module->funcs.len; i++) {
+        pass->run(&ctx, module->funcs.items[i]);
+        if (!verified(module->funcs.items[i], pass)) return false;
+    }
+    return true;
+}
+
+bool opt_run(Module *module, const CompileOptions *options, PassObserver after, void *user) {
+    for (const PassInfo *pass = opt_passes; pass->name; pass++) {
+        if (options->opt_level < pass->level) continue;
+        if (!opt_run_one(module, options, pass)) return false;
+        for (int32_t i = 0; after && i < module->funcs.len; i++)
+            after(user, pass, module->funcs.items[i]);
+    }
+    return true;
+}

@@ -1,0 +1,67 @@
+/* pass.h - the passes on typed IR, and the list they run in (passes.def).
+ *
+ * A pass is one function of one typed Func; it may append blocks and instructions freely and leaves
+ * verified IR. What it needs and breaks (dominators, loops) it computes itself: a Cfg of the functions
+ * we compile costs microseconds, and a stale one costs days. */
+#ifndef QUERN_PASS_H
+#define QUERN_PASS_H
+
+#include "codegen/codegen.h"
+
+typedef struct PassContext {
+    Module *module;
+    Arena *arena;
+    const CompileOptions *options;
+} PassContext;
+
+typedef void (*PassFunction)(PassContext *ctx, Func *func);
+
+typedef struct PassInfo {
+    const char *name;
+    PassFunction run;
+    int level; /* runs at this opt_level and above */
+    const char *what;
+} PassInfo;
+
+/* NULL-terminated, in pipeline order. */
+extern const PassInfo opt_passes[];
+
+/* Runs the pipeline over every function; in debug builds the verifier after every pass. `after` (may be
+ * NULL) is called with the function after each pass: dumps. false: the verifier found something. */
+typedef void (*PassObserver)(void *user, const PassInfo *pass, const Func *func);
+bool opt_run(Module *module, const CompileOptions *options, PassObserver after, void *user);
+const PassInfo *opt_find(const char *name);
+bool opt_run_one(Module *module, const CompileOptions *options, const PassInfo *pass);
+
+/* One pass per file. */
+void opt_simplify(PassContext *ctx, Func *func);
+void opt_dce(PassContext *ctx, Func *func);
+void opt_bounds(PassContext *ctx, Func *func);
+void opt_loops(PassContext *ctx, Func *func);
+void opt_refcount(PassContext *ctx, Func *func);
+
+/* -- shared helpers (opt_util.c) --------------------------------------------------------------- */
+
+/* Splits `block` so that the instruction at position `at` and all after it move to a new block, which is
+ * returned; `block` ends with a jump there. Successors' edges and phis follow the terminator. */
+int32_t opt_split_block(Func *func, int32_t block, int32_t at);
+/* Position of an instruction in its block. */
+int32_t opt_position(const Func *func, Ref ref);
+/* The value of an integer constant. */
+bool opt_const_int(const Func *func, Ref ref, int64_t *value);
+/* Is every value of this integer provably >= 0? Conservative; sees through phis of counters. */
+bool opt_nonnegative(const Func *func, Ref ref);
+/* A loop of the shape the frontend makes for `for`: the header's only non-phi work is
+ * `lt counter, limit; branch`, counter starts at a constant 0 and grows by `add` sub=1 of one. */
+typedef struct CountedLoop {
+    int32_t header, body, exit; /* exit: where the header leads when the count is reached */
+    Ref counter;                /* phi */
+    Ref next;                   /* counter + 1 */
+    Ref limit;                  /* invariant in the loop */
+    Ref test;                   /* lt */
+    int32_t entry_pred;         /* the only predecessor from outside */
+} CountedLoop;
+bool opt_counted_loop(const Func *func, const Cfg *cfg, int32_t loop, CountedLoop *out);
+bool opt_in_loop(const Cfg *cfg, int32_t loop, int32_t block);
+
+#endif
