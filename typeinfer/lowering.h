@@ -56,7 +56,10 @@ enum LibFlags {
     LIB_FINITE = 128,    /* float argument is tested for NaN and infinity first (int(), floor()) */
     LIB_COMMUTATIVE = 256,
     LIB_SHARED_CALL = 512, /* barrier: the cpu device suspends the work-item here */
-    LIB_NONNEGATIVE = 1024 /* the result is a count or a number of a thread: never negative */
+    LIB_NONNEGATIVE = 1024, /* the result is a count or a number of a thread: never negative */
+    LIB_COUNT = 2048,    /* last argument, before its conversion, is tested for being negative: ValueError */
+    LIB_POWER = 4096,    /* 0 to a negative power: ZeroDivisionError */
+    LIB_SWAP = 8192      /* the operation takes the two operands exchanged: a > b is b < a */
 };
 
 typedef struct LibRow {

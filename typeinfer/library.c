@@ -1,0 +1,194 @@
+/* library.c - the rows of tables/ as one array, and the questions the compiler asks of it.
+ *
+ * Every table is sorted by name, and the tables follow each other in the order of their prefixes, so
+ * that the array is sorted and a name is found by bisection (test_library checks the order). */
+#include "typeinfer/sig.h"
+#include "typeinfer/typeinfer.h"
+
+/* The columns of the tables, in few letters. */
+#define NO                                                                                         \
+    { LOWER_NONE, NULL, 0 }
+#define TYPED                                                                                      \
+    { LOWER_TYPED, NULL, 0 }
+#define OP(op)                                                                                     \
+    { LOWER_OP, NULL, OP_##op }
+#define GEN(name)                                                                                  \
+    { LOWER_GEN, NULL, GEN_##name }
+#define INTR(s)                                                                                    \
+    { LOWER_INTR, s, 0 }
+#define LIB(s)                                                                                     \
+    { LOWER_LIB, s, 0 }
+#define PY(s)                                                                                      \
+    { LOWER_PY, s, 0 }
+
+enum {
+    PURE = LIB_PURE,
+    READS = LIB_READS,
+    WRITES = LIB_WRITES,
+    CONV = LIB_CONVERGENT,
+    GPU = LIB_GPU_ONLY,
+    WIDEN = LIB_WIDEN,
+    NONZERO = LIB_NONZERO,
+    FINITE = LIB_FINITE,
+    COMM = LIB_COMMUTATIVE,
+    BARRIER = LIB_SHARED_CALL,
+    NONNEG = LIB_NONNEGATIVE,
+    COUNT = LIB_COUNT,
+    POWER = LIB_POWER,
+    SWAP = LIB_SWAP
+};
+
+static const LibRow rows[] = {
+#define FN(name, signature, cpu, nvptx, amdgpu, flags, doc)                                        \
+    {name, signature, cpu, nvptx, amdgpu, flags, doc},
+/* One lowering for all targets. */
+#define ALL(name, signature, lowering, flags, doc)                                                 \
+    {name, signature, lowering, lowering, lowering, flags, doc},
+#include "typeinfer/tables/python.def"
+#include "typeinfer/tables/cmath.def"
+#include "typeinfer/tables/gpu.def"
+#include "typeinfer/tables/math.def"
+#include "typeinfer/tables/numpy.def"
+#include "typeinfer/tables/operators.def"
+#undef FN
+#undef ALL
+};
+
+int32_t lib_count(void) {
+    return countof(rows);
+}
+
+const LibRow *lib_row(int32_t index) {
+    assert(index >= 0 && index < countof(rows));
+    return &rows[index];
+}
+
+static int compare(Str name, const char *row) {
+    int order = strncmp(name.bytes, row, (size_t)name.len);
+    return order ? order : row[name.len] ? -1 : 0;
+}
+
+int32_t lib_find(Str name) {
+    int32_t low = 0, high = countof(rows);
+    while (low < high) { /* the first row that is not below `name` */
+        int32_t middle = (low + high) / 2;
+        if (compare(name, rows[middle].name) > 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < countof(rows) && compare(name, rows[low].name) == 0 ? low : -1;
+}
+
+int32_t lib_next(int32_t index) {
+    if (index + 1 >= countof(rows)) return -1;
+    return strcmp(rows[index].name, rows[index + 1].name) == 0 ? index + 1 : -1;
+}
+
+const Lowering *lib_lowering(const LibRow *row, int target) {
+    return target == 0 ? &row->cpu : target == 1 ? &row->nvptx : &row->amdgpu;
+}
+
+bool lib_is_literal(const LibRow *row, int32_t index) {
+    return sig_is_literal(row->signature, index);
+}
+
+/* -- matching ------------------------------------------------------------------------------------ */
+
+static void make_strong(TypeTable *types, LibMatch *match, int32_t nargs) {
+    for (int32_t i = 0; i < nargs; i++)
+        match->params[i] = type_strong(types, match->params[i]);
+    if (match->result) match->result = type_strong(types, match->result);
+}
+
+bool lib_match(TypeTable *types, Str name, const Type *const *args, int32_t nargs, int target,
+               bool strong_numbers, LibMatch *out) {
+    const Type *strong[LIB_MAX_ARGS];
+    if (nargs < 0 || nargs > LIB_MAX_ARGS) return false;
+    if (strong_numbers) {
+        for (int32_t i = 0; i < nargs; i++)
+            strong[i] = type_strong(types, args[i]);
+        args = strong;
+    }
+    int best = -1;
+    LibMatch match;
+    for (int32_t row = lib_find(name); row >= 0; row = lib_next(row)) {
+        int cost;
+        if (target >= 0 && lib_lowering(&rows[row], target)->kind == LOWER_NONE) continue;
+        match.row = row;
+        if (!sig_match(types, &rows[row], args, nargs, &match, &cost)) continue;
+        if (best >= 0 && cost >= best) continue;
+        best = cost;
+        *out = match;
+    }
+    if (best >= 0 && strong_numbers) make_strong(types, out, nargs);
+    return best >= 0;
+}
+
+/* `imm` is the row when typeinfer made the instruction; text knows only the name. */
+const LibRow *lib_row_of(const Inst *inst) {
+    const Str *name = inst->u.name;
+    if (inst->imm >= 0 && inst->imm < countof(rows) && compare(*name, rows[inst->imm].name) == 0)
+        return &rows[inst->imm];
+    int32_t row = lib_find(*name);
+    return row < 0 ? NULL : &rows[row];
+}
+
+const LibRow *lib_row_for(const Func *func, Ref ref) {
+    const Inst *inst = ir_inst(func, ref);
+    const Type *args[LIB_MAX_ARGS];
+    if (inst->nargs > LIB_MAX_ARGS) return NULL;
+    for (int32_t i = 0; i < inst->nargs; i++)
+        args[i] = ir_type(func, ir_arg(func, ref, i));
+    LibMatch match;
+    if (!lib_match(func->module->types, *inst->u.name, args, inst->nargs, -1, true, &match))
+        return NULL;
+    return &rows[match.row];
+}
+
+/* -- the reference page -------------------------------------------------------------------------- */
+
+static const struct Section {
+    const char *prefix, *title;
+} sections[] = {
+    {"builtins.", "Python builtins"},
+    {"cmath.", "Module cmath"},
+    {"cuda.", "Kernels and device functions (cuda and hip)"},
+    {"math.", "Module math"},
+    {"ndarray.", "Attributes and methods of arrays"},
+    {"number.", "Attributes and methods of numbers"},
+    {"numpy.", "NumPy functions of scalars"},
+    {"operator.", "Operators"},
+};
+
+static void print_row(StrBuf *out, const LibRow *row) {
+    static const char *const columns[] = {"cpu", "cuda", "hip"};
+    buf_printf(out, "| `%s` | `%s` | ", row->name, row->signature);
+    const char *comma = "";
+    for (int target = 0; target < countof(columns); target++) {
+        if (lib_lowering(row, target)->kind == LOWER_NONE) continue;
+        buf_printf(out, "%s%s", comma, columns[target]);
+        comma = ", ";
+    }
+    buf_printf(out, " | %s |\n", row->doc);
+}
+
+void lib_print_reference(StrBuf *out) {
+    buf_str(out, "# Supported functions\n\nThis page is printed from the tables in "
+                 "`typeinfer/tables`. Signatures are over classes of types: `I` an integer, `F` a "
+                 "float (integers are converted), `C` a complex number, `N` any number, `R` an "
+                 "integer or a float, `Z` an integer, `B` a bool, `S` a number or bool, `A` an "
+                 "array. The same letter is one type, the common one of its arguments.\n");
+    const char *prefix = "?";
+    for (int32_t i = 0; i < countof(rows); i++) {
+        if (strncmp(rows[i].name, prefix, strlen(prefix)) != 0) {
+            for (int s = 0; s < countof(sections); s++)
+                if (strncmp(rows[i].name, sections[s].prefix, strlen(sections[s].prefix)) == 0) {
+                    prefix = sections[s].prefix;
+                    buf_printf(out, "\n## %s\n\n", sections[s].title);
+                }
+            buf_str(out, "| name | signature | targets | meaning |\n|---|---|---|---|\n");
+        }
+        print_row(out, &rows[i]);
+    }
+}
