@@ -1,5 +1,7 @@
 /* os.c - POSIX and Linux behind os.h. */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include "frontend/base/os.h"
 
 #include <dlfcn.h>

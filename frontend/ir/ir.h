@@ -202,13 +202,21 @@ Ref ir_terminator(const Func *func, int32_t block); /* NO_REF when the block has
 /* Successors incl. the error successor of the last raising instruction; at most 3; returns how many. */
 int ir_successors(const Func *func, int32_t block, int32_t out[3]);
 void ir_edge_add(Func *func, int32_t from, int32_t to); /* adds `from` to preds of `to` */
-/* Removes one edge and the matching phi operands. */
+/* Removes one edge from `preds` and the matching phi operands; the caller changes the terminator.
+ * Parallel edges (a branch with equal targets) stand in `preds` in the order of the targets: the first
+ * form removes the first of them, the second the nth. */
 void ir_edge_remove(Func *func, int32_t from, int32_t to);
-/* A fresh block on the edge from -> to (all parallel edges keep their own phi operand). */
+void ir_edge_remove_nth(Func *func, int32_t from, int32_t to, int32_t nth);
+/* A fresh block on the edge from -> to, the first of parallel ones: the terminator (or the error
+ * successor) of `from` leads to it, it jumps to `to`, phi operands there stay as they are. */
 int32_t ir_edge_split(Func *func, int32_t from, int32_t to);
-/* Copies the blocks listed, with their instructions; refs defined inside are renamed, others kept.
- * Edges that leave the set lead where they led, and the phis there get new operands. ref_map and
- * block_map (indexed by old ref and old block, zero/-1 initialised by the callee) tell the copies. */
+/* Copies the blocks listed (each once, the entry not among them), with their instructions; refs defined
+ * inside are renamed, others kept. Edges that leave the set lead where they led, and the phis there get
+ * new operands. Edges that enter the set are not copied: the copies of their targets have only
+ * predecessors inside, and the caller adds what shall enter (ir_edge_add, then ir_add_arg to each phi).
+ * Values of the set that are used outside must go through phis at its exits: call ir_make_loop_closed
+ * before. ref_map and block_map (indexed by old ref and old block, with room for insts.len and
+ * blocks.len at the call; set to 0 and NO_BLOCK by the callee) tell the copies. */
 void ir_clone_blocks(Func *func, const int32_t *blocks, int32_t n, Ref *ref_map, int32_t *block_map);
 bool ir_op_is(const Func *func, Ref ref, uint16_t flags);
 
@@ -241,6 +249,11 @@ void b_jump(Builder *b, int32_t to);                        /* adds the edge */
 void b_branch(Builder *b, Ref cond, int32_t yes, int32_t no);
 void b_return(Builder *b, Ref value);
 Ref b_const(Builder *b, const Type *type, const ConstVal *value);
+/* b_inst gives `error` to raising instructions and no more: edges and the end of the block are the
+ * caller's. After one with an error successor, b_continue adds the edge to it (its phis' operands are
+ * the caller's too), jumps to a fresh block and goes on there. Returns that block; without an error
+ * successor, or when the last instruction cannot raise, it does nothing and returns b->block. */
+int32_t b_continue(Builder *b);
 
 /* -- ir_cfg.c: order, dominators, loops ------------------------------------------------------- */
 
@@ -260,12 +273,27 @@ typedef struct Cfg {
     int32_t *idom;       /* NO_BLOCK for the entry and what is unreachable */
     int32_t *loop_of;    /* innermost loop of a block, -1: none */
     Vec(Loop) loops;     /* outer loops before inner ones */
-    bool irreducible;
+    bool irreducible;    /* a cycle with two entries exists: it is no loop here */
+    int32_t *dom_in, *dom_out; /* numbers of a walk of the dominator tree: a dominates b when
+                                  in[a] <= in[b] && out[b] <= out[a] */
 } Cfg;
 
 void cfg_compute(Cfg *cfg, Arena *arena, const Func *func); /* iterative: no recursion on deep CFGs */
-bool cfg_dominates(const Cfg *cfg, int32_t a, int32_t b);
+bool cfg_dominates(const Cfg *cfg, int32_t a, int32_t b); /* false when one is unreachable */
+/* The block from whose entry on a value is there: its own, or, when it has an error successor, the
+ * target of the jump behind it (the error successor does not see the value). NO_BLOCK: only as operand
+ * of phis in that target, which other edges enter too. */
+int32_t cfg_def_block(const Cfg *cfg, const Func *func, Ref ref);
+/* May `ref` be an operand of an instruction in `block`, apart from the order inside its own block? */
+bool cfg_available(const Cfg *cfg, const Func *func, Ref ref, int32_t block);
+/* May `ref` be a phi operand for the edge from -> to? */
+bool cfg_available_on_edge(const Cfg *cfg, const Func *func, Ref ref, int32_t from, int32_t to);
+/* Marks unreachable blocks as removed and drops their edges. Block numbers stay. */
 void cfg_remove_unreachable(Func *func);
+/* Edges that leave the loop get exit blocks of their own (all predecessors inside), and each value
+ * defined inside and used outside goes through a phi there: loop-closed SSA, which ir_clone_blocks and
+ * loop versioning need. Adds blocks and phis; when it returns true, something changed and `cfg` is out of date. */
+bool ir_make_loop_closed(Func *func, const Cfg *cfg, int32_t loop);
 
 /* -- ir_print.c, ir_parse.c, ir_verify.c ------------------------------------------------------ */
 

@@ -55,6 +55,7 @@ struct Type {
 typedef struct TypeTable TypeTable;
 
 TypeTable *type_table_new(Arena *arena);
+Arena *type_table_arena(const TypeTable *t);
 const Type *type_scalar(TypeTable *t, TypeKind kind);
 const Type *type_tuple(TypeTable *t, const Type *const *items, int32_t n);
 /* `fields` are borrowed from the same arena; `cls` is compared by address. */

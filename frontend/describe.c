@@ -1,0 +1,114 @@
+/* describe.c - types in the words of the user: the public names of Numba, and what Python calls the
+ * compile-time objects. It stands here, right of resolver.h, because those are described by what
+ * the resolver answered. */
+#include "frontend/frontend.h"
+
+static const char *public_name(TypeKind kind) {
+    static const char *const names[TY_SCALARS] = {
+#define TYPE(name, numba, bits, cls, numpy, strong) [TY_##name] = numba,
+#include "frontend/ir/ir_types.def"
+#undef TYPE
+    };
+    return names[kind];
+}
+
+/* float32[:, ::1] where brackets can say it, Array(...) otherwise. */
+static void describe_array(StrBuf *out, const Type *type) {
+    bool plain = !type->readonly && type->aligned && type->space == SPACE_GLOBAL && type->ndim > 0;
+    if (!plain) {
+        static const char *const spaces[] = {"", ", shared", ", local", ", constant"};
+        buf_str(out, "Array(");
+        type_describe(out, type->element);
+        buf_printf(out, ", %d, '%c'%s%s%s)", type->ndim, type->layout,
+                   type->readonly ? ", readonly" : "", type->aligned ? "" : ", unaligned",
+                   spaces[type->space]);
+        return;
+    }
+    type_describe(out, type->element);
+    int unit = type->layout == LAYOUT_C ? type->ndim - 1 : type->layout == LAYOUT_F ? 0 : -1;
+    for (int i = 0; i < type->ndim; i++)
+        buf_printf(out, "%s%s", i ? ", " : "[", i == unit ? "::1" : ":");
+    buf_char(out, ']');
+}
+
+static void describe_tuple(StrBuf *out, const Type *type) {
+    buf_str(out, type->fields ? "namedtuple(" : "(");
+    for (int32_t i = 0; i < type->nitems; i++) {
+        if (i) buf_str(out, ", ");
+        if (type->fields) buf_printf(out, STR_FMT ": ", STR_ARG(type->fields[i]));
+        type_describe(out, type->items[i]);
+    }
+    buf_str(out, type->nitems == 1 && !type->fields ? ",)" : ")");
+}
+
+static void describe_const(StrBuf *out, const ConstVal *value) {
+    static const char *const words[] = {
+        [CONST_NONE] = "none",   [CONST_BOOL] = "bool",        [CONST_INT] = "int",
+        [CONST_BIGINT] = "int",  [CONST_FLOAT] = "float",      [CONST_COMPLEX] = "complex",
+        [CONST_STR] = "str",     [CONST_TUPLE] = "tuple",      [CONST_ELLIPSIS] = "ellipsis",
+        [CONST_SLICE] = "slice", [CONST_CODE] = "code object", [CONST_OTHER] = "object",
+    };
+    if (value && value->kind == CONST_OTHER && value->str.len)
+        buf_printf(out, STR_FMT, STR_ARG(value->str));
+    else
+        buf_str(out, value ? words[value->kind] : "object");
+}
+
+static void describe_object(StrBuf *out, const Binding *b) {
+    if (!b) {
+        buf_str(out, "object");
+        return;
+    }
+    switch (b->kind) {
+    case BIND_MODULE: buf_printf(out, "module " STR_FMT, STR_ARG(b->name)); return;
+    case BIND_LIBRARY:
+    case BIND_FUNCTION: buf_printf(out, "function " STR_FMT, STR_ARG(b->name)); return;
+    case BIND_EXCEPTION: buf_printf(out, "exception " STR_FMT, STR_ARG(b->name)); return;
+    case BIND_INSTANCE: buf_str(out, "tuple"); return;
+    case BIND_MISSING: buf_str(out, "undefined name"); return;
+    case BIND_CONST: describe_const(out, b->value); return;
+    case BIND_TYPE:
+        buf_str(out, "type ");
+        if (b->type) break;
+        buf_printf(out, STR_FMT, STR_ARG(b->name));
+        return;
+    case BIND_NUMPY:
+    case BIND_ARRAY:
+        if (b->type || b->array) break;
+        buf_str(out, "array");
+        return;
+    case BIND_OPAQUE: buf_printf(out, STR_FMT, STR_ARG(b->name)); return;
+    }
+    type_describe(out, b->type ? b->type : b->array->type);
+}
+
+void type_describe(StrBuf *out, const Type *type) {
+    if (type->kind < TY_SCALARS) {
+        buf_str(out, public_name(type->kind));
+        return;
+    }
+    switch (type->kind) {
+    case TY_TUPLE: describe_tuple(out, type); return;
+    case TY_ARRAY: describe_array(out, type); return;
+    case TY_RANGE: buf_str(out, "range"); return;
+    case TY_SLICE: buf_str(out, "slice"); return;
+    case TY_ITER:
+        buf_str(out, "iterator of ");
+        type_describe(out, type->element);
+        return;
+    case TY_OPTIONAL:
+        buf_str(out, "Optional(");
+        type_describe(out, type->element);
+        buf_char(out, ')');
+        return;
+    case TY_OBJECT: describe_object(out, type->binding); return;
+    default: buf_str(out, "unknown"); return;
+    }
+}
+
+Str type_text(Arena *arena, const Type *type) {
+    StrBuf out;
+    buf_init(&out, arena);
+    type_describe(&out, type);
+    return buf_take(&out);
+}

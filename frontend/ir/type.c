@@ -1,0 +1,273 @@
+/* type.c - the table of interned types, and the questions asked of a type.
+ *
+ * A type is made once and found again by a hash of its structure; members are interned before the
+ * whole, so the hash and the comparison look one level deep only. */
+#include "frontend/ir/type.h"
+#include "frontend/base/hash.h"
+
+typedef struct TypeNode TypeNode;
+struct TypeNode {
+    Type type;
+    TypeNode *next; /* same hash */
+};
+
+struct TypeTable {
+    Arena *arena;
+    Map nodes; /* hash -> TypeNode */
+    int32_t count;
+    const Type *scalars[TY_SCALARS];
+};
+
+typedef struct ScalarInfo {
+    const char *name, *numba;
+    uint8_t bits, cls;
+    TypeKind strong;
+} ScalarInfo;
+
+static const ScalarInfo scalars[TY_SCALARS] = {
+#define TYPE(name, numba, bits, cls, numpy, strong)                                                \
+    [TY_##name] = {#name, numba, bits, CLASS_##cls, TY_##strong},
+#include "frontend/ir/ir_types.def"
+#undef TYPE
+};
+static_assert(TY_wint > TY_c128 && TY_wcpx + 1 == (int)TY_SCALARS, "the weak types stand last");
+
+/* -- interning ------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t h, uint64_t x) {
+    return hash_mix(h * 31 + x);
+}
+
+static uint64_t type_hash(const Type *t) {
+    uint64_t h = mix(t->kind, (uint64_t)t->nitems);
+    for (int32_t i = 0; i < t->nitems; i++) {
+        h = mix(h, (uint64_t)t->items[i]->id);
+        if (t->fields)
+            for (int32_t k = 0; k < t->fields[i].len; k++)
+                h = mix(h, (uint8_t)t->fields[i].bytes[k]);
+    }
+    h = mix(h, (uint64_t)(t->element ? t->element->id + 1 : 0));
+    h = mix(h, (uint64_t)t->ndim | (uint64_t)t->layout << 8 | (uint64_t)t->space << 16 |
+                   (uint64_t)t->readonly << 24 | (uint64_t)t->aligned << 25);
+    h = mix(h, t->bits);
+    return mix(mix(h, map_key(t->cls)), map_key(t->binding));
+}
+
+static bool type_same(const Type *a, const Type *b) {
+    if (a->kind != b->kind || a->nitems != b->nitems || a->element != b->element ||
+        a->ndim != b->ndim || a->layout != b->layout || a->space != b->space ||
+        a->readonly != b->readonly || a->aligned != b->aligned || a->bits != b->bits ||
+        a->cls != b->cls || a->binding != b->binding || !a->fields != !b->fields)
+        return false;
+    for (int32_t i = 0; i < a->nitems; i++) {
+        if (a->items[i] != b->items[i]) return false;
+        if (a->fields && !str_equal(a->fields[i], b->fields[i])) return false;
+    }
+    return true;
+}
+
+/* `key` lives on the caller's stack; the items are copied when the type is new. */
+static const Type *intern(TypeTable *t, const Type *key) {
+    uint64_t hash = type_hash(key);
+    MapValue *found = map_find(&t->nodes, hash);
+    TypeNode *first = found ? found->ptr : NULL;
+    for (TypeNode *node = first; node; node = node->next)
+        if (type_same(&node->type, key)) return &node->type;
+    TypeNode *node = arena_new(t->arena, TypeNode);
+    node->type = *key;
+    size_t n = (size_t)key->nitems;
+    node->type.items = n ? arena_copy(t->arena, key->items, n * sizeof *key->items) : NULL;
+    if (key->fields) node->type.fields = arena_copy(t->arena, key->fields, n * sizeof *key->fields);
+    node->next = first;
+    map_put(&t->nodes, hash)->ptr = node;
+    node->type.id = t->count++;
+    return &node->type;
+}
+
+TypeTable *type_table_new(Arena *arena) {
+    TypeTable *t = arena_new(arena, TypeTable);
+    t->arena = arena;
+    map_init(&t->nodes, arena);
+    for (int kind = 0; kind < TY_SCALARS; kind++)
+        t->scalars[kind] = intern(t, &(Type){.kind = (TypeKind)kind});
+    return t;
+}
+
+Arena *type_table_arena(const TypeTable *t) {
+    return t->arena;
+}
+
+const Type *type_scalar(TypeTable *t, TypeKind kind) {
+    assert(kind < TY_SCALARS);
+    return t->scalars[kind];
+}
+
+const Type *type_tuple(TypeTable *t, const Type *const *items, int32_t n) {
+    return type_named_tuple(t, items, n, NULL, NULL);
+}
+
+const Type *type_named_tuple(TypeTable *t, const Type *const *items, int32_t n, const Str *fields,
+                             void *cls) {
+    Type key = {
+        .kind = TY_TUPLE, .nitems = n, .items = (const Type **)items, .fields = fields, .cls = cls};
+    return intern(t, &key);
+}
+
+/* One-dimensional F order is C order, and an array without axes is contiguous. */
+static Layout canonical_layout(int ndim, Layout layout) {
+    return ndim == 0 || (ndim == 1 && layout == LAYOUT_F) ? LAYOUT_C : layout;
+}
+
+const Type *type_array(TypeTable *t, const Type *element, int ndim, Layout layout) {
+    assert(ndim >= 0 && ndim <= UINT8_MAX);
+    Type key = {.kind = TY_ARRAY, .element = element, .ndim = (uint8_t)ndim, .aligned = true};
+    key.layout = (uint8_t)canonical_layout(ndim, layout);
+    return intern(t, &key);
+}
+
+const Type *type_array_readonly(TypeTable *t, const Type *array, bool readonly) {
+    Type key = *array;
+    key.readonly = readonly;
+    return intern(t, &key);
+}
+
+const Type *type_array_aligned(TypeTable *t, const Type *array, bool aligned) {
+    Type key = *array;
+    key.aligned = aligned;
+    return intern(t, &key);
+}
+
+const Type *type_array_space(TypeTable *t, const Type *array, Space space) {
+    Type key = *array;
+    key.space = (uint8_t)space;
+    return intern(t, &key);
+}
+
+const Type *type_array_like(TypeTable *t, const Type *array, int ndim, Layout layout) {
+    assert(ndim >= 0 && ndim <= UINT8_MAX);
+    Type key = *array;
+    key.ndim = (uint8_t)ndim;
+    key.layout = (uint8_t)canonical_layout(ndim, layout);
+    return intern(t, &key);
+}
+
+const Type *type_range(TypeTable *t, const Type *element) {
+    return intern(t, &(Type){.kind = TY_RANGE, .element = element});
+}
+
+const Type *type_slice(TypeTable *t, uint32_t bits) {
+    return intern(t, &(Type){.kind = TY_SLICE, .bits = bits});
+}
+
+const Type *type_iter(TypeTable *t, const Type *of, uint32_t bits) {
+    return intern(t, &(Type){.kind = TY_ITER, .element = of, .bits = bits});
+}
+
+const Type *type_optional(TypeTable *t, const Type *element) {
+    return intern(t, &(Type){.kind = TY_OPTIONAL, .element = element});
+}
+
+const Type *type_object(TypeTable *t, const struct Binding *binding) {
+    return intern(t, &(Type){.kind = TY_OBJECT, .binding = binding});
+}
+
+const Type *type_unknown(TypeTable *t) {
+    return intern(t, &(Type){.kind = TY_UNKNOWN});
+}
+
+/* -- questions ------------------------------------------------------------------------------- */
+
+TypeClass type_class(const Type *type) {
+    return type->kind < TY_SCALARS ? (TypeClass)scalars[type->kind].cls : CLASS_NONE;
+}
+
+int type_bits(const Type *type) {
+    return type->kind < TY_SCALARS ? scalars[type->kind].bits : 0;
+}
+
+const char *type_name_of_kind(TypeKind kind) {
+    static const char *const rest[] = {"tuple",    "array",    "range",  "slice",
+                                       "iterator", "optional", "object", "unknown"};
+    static_assert(TY_SCALARS + countof(rest) == TY_UNKNOWN + 1, "one name for each kind");
+    return kind < TY_SCALARS ? scalars[kind].name : rest[kind - TY_SCALARS];
+}
+
+TypeKind type_strong_kind(TypeKind kind) {
+    return kind < TY_SCALARS ? scalars[kind].strong : kind;
+}
+bool type_is_scalar(const Type *type) {
+    return type_class(type) != CLASS_NONE;
+}
+
+bool type_is_weak(const Type *type) {
+    return type->kind < TY_SCALARS && scalars[type->kind].strong != type->kind;
+}
+
+bool type_is_int(const Type *type) {
+    TypeClass c = type_class(type);
+    return c == CLASS_SINT || c == CLASS_UINT;
+}
+
+bool type_is_float(const Type *type) {
+    return type_class(type) == CLASS_FLT;
+}
+bool type_is_complex(const Type *type) {
+    return type_class(type) == CLASS_CPX;
+}
+bool type_is_number(const Type *type) {
+    return type_is_scalar(type);
+}
+
+static bool holds_weak(const Type *type) {
+    if (type->kind == TY_OPTIONAL) return holds_weak(type->element);
+    for (int32_t i = 0; i < type->nitems; i++)
+        if (holds_weak(type->items[i])) return true;
+    return type_is_weak(type);
+}
+
+const Type *type_strong(TypeTable *t, const Type *type) {
+    if (!holds_weak(type)) return type;
+    if (type->kind < TY_SCALARS) return type_scalar(t, scalars[type->kind].strong);
+    if (type->kind == TY_OPTIONAL) return type_optional(t, type_strong(t, type->element));
+    const Type **items = arena_array(t->arena, const Type *, type->nitems);
+    for (int32_t i = 0; i < type->nitems; i++)
+        items[i] = type_strong(t, type->items[i]);
+    return type_named_tuple(t, items, type->nitems, type->fields, type->cls);
+}
+
+const Type *type_component(TypeTable *t, const Type *complex_type) {
+    switch (complex_type->kind) {
+    case TY_c64: return type_scalar(t, TY_f32);
+    case TY_c128: return type_scalar(t, TY_f64);
+    case TY_wcpx: return type_scalar(t, TY_wflt);
+    default: return complex_type;
+    }
+}
+
+static int64_t align_up(int64_t n, int64_t align) {
+    return (n + align - 1) / align * align;
+}
+
+int64_t type_align(const Type *type) {
+    if (type->kind < TY_SCALARS) return QN_MAX(scalars[type->kind].bits / 8, 1);
+    if (type->kind == TY_ARRAY) return 8;
+    if (type->kind == TY_OPTIONAL) return type_align(type->element);
+    int64_t align = 1;
+    for (int32_t i = 0; i < type->nitems; i++)
+        align = QN_MAX(align, type_align(type->items[i]));
+    return align;
+}
+
+int64_t type_size(const Type *type) {
+    if (type->kind < TY_SCALARS)
+        return scalars[type->kind].bits / 8 * (type_is_complex(type) ? 2 : 1);
+    if (type->kind == TY_ARRAY) return 16 + 16 * (int64_t)type->ndim; /* ARRAY_VALUE_SIZE */
+    if (type->kind == TY_OPTIONAL) {
+        int64_t align = type_align(type->element);
+        return align_up(align_up(1, align) + type_size(type->element), align);
+    }
+    int64_t size = 0;
+    for (int32_t i = 0; i < type->nitems; i++)
+        size = align_up(size, type_align(type->items[i])) + type_size(type->items[i]);
+    return align_up(size, type_align(type));
+}

@@ -1,0 +1,218 @@
+/* type_text.c - the IR form of types, printed and parsed. The users' form is in
+ * frontend/describe.c. */
+#include "frontend/ir/ir_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const space_names[] = {"global", "shared", "local", "constant"};
+
+static void print_array(StrBuf *out, const Type *type) {
+    buf_str(out, "array(");
+    type_print(out, type->element);
+    buf_printf(out, ", %d, %c", type->ndim, type->layout);
+    if (type->readonly) buf_str(out, ", readonly");
+    if (!type->aligned) buf_str(out, ", unaligned");
+    if (type->space != SPACE_GLOBAL) buf_printf(out, ", %s", space_names[type->space]);
+    buf_char(out, ')');
+}
+
+static void print_tuple(StrBuf *out, const Type *type) {
+    buf_str(out, "tuple(");
+    for (int32_t i = 0; i < type->nitems; i++) {
+        if (i) buf_str(out, ", ");
+        if (type->fields) {
+            ir_print_quoted(out, type->fields[i]);
+            buf_str(out, ": ");
+        }
+        type_print(out, type->items[i]);
+    }
+    buf_char(out, ')');
+}
+
+static void print_slice(StrBuf *out, const Type *type) {
+    static const char *const parts[] = {"start", "stop", "step"};
+    buf_str(out, "slice(");
+    bool first = true;
+    for (int i = 0; i < 3; i++) {
+        if (!(type->bits >> i & 1)) continue;
+        buf_printf(out, "%s%s", first ? "" : ", ", parts[i]);
+        first = false;
+    }
+    buf_char(out, ')');
+}
+
+void type_print(StrBuf *out, const Type *type) {
+    switch (type->kind) {
+    case TY_TUPLE: print_tuple(out, type); return;
+    case TY_ARRAY: print_array(out, type); return;
+    case TY_SLICE: print_slice(out, type); return;
+    case TY_RANGE:
+    case TY_OPTIONAL:
+        buf_str(out, type->kind == TY_RANGE ? "range(" : "optional(");
+        type_print(out, type->element);
+        buf_char(out, ')');
+        return;
+    case TY_ITER:
+        buf_str(out, "iter(");
+        type_print(out, type->element);
+        buf_printf(out, ", %u)", type->bits);
+        return;
+    case TY_OBJECT: buf_str(out, "object"); return;
+    case TY_UNKNOWN: buf_str(out, "?"); return;
+    default: buf_str(out, type_name_of_kind(type->kind)); return;
+    }
+}
+
+/* -- parsing --------------------------------------------------------------------------------- */
+
+typedef struct TypeText {
+    TypeTable *table;
+    const char *p;
+    int depth;
+} TypeText;
+
+static void skip_blanks(TypeText *t) {
+    while (*t->p == ' ' || *t->p == '\t')
+        t->p++;
+}
+
+static bool accept(TypeText *t, char c) {
+    skip_blanks(t);
+    if (*t->p != c) return false;
+    t->p++;
+    return true;
+}
+
+static Str read_word(TypeText *t) {
+    skip_blanks(t);
+    const char *from = t->p;
+    while ((*t->p >= 'a' && *t->p <= 'z') || (*t->p >= 'A' && *t->p <= 'Z') ||
+           (*t->p >= '0' && *t->p <= '9') || *t->p == '_')
+        t->p++;
+    return (Str){from, (int32_t)(t->p - from)};
+}
+
+static bool read_number(TypeText *t, long limit, long *out) {
+    skip_blanks(t);
+    if (*t->p < '0' || *t->p > '9') return false;
+    char *end;
+    *out = strtol(t->p, &end, 10);
+    t->p = end;
+    return *out <= limit;
+}
+
+static const Type *parse(TypeText *t);
+
+static const Type *parse_array(TypeText *t) {
+    long ndim = 0;
+    const Type *element = parse(t);
+    if (!element || !accept(t, ',') || !read_number(t, UINT8_MAX, &ndim) || !accept(t, ','))
+        return NULL;
+    Str layout = read_word(t);
+    if (layout.len != 1 || !strchr("CFA", layout.bytes[0])) return NULL;
+    const Type *type = type_array(t->table, element, (int)ndim, (Layout)layout.bytes[0]);
+    while (accept(t, ',')) {
+        Str word = read_word(t);
+        if (str_is(word, "readonly"))
+            type = type_array_readonly(t->table, type, true);
+        else if (str_is(word, "unaligned"))
+            type = type_array_aligned(t->table, type, false);
+        else {
+            int space = SPACE_SHARED;
+            while (space < countof(space_names) && !str_is(word, space_names[space]))
+                space++;
+            if (space == countof(space_names)) return NULL;
+            type = type_array_space(t->table, type, (Space)space);
+        }
+    }
+    return accept(t, ')') ? type : NULL;
+}
+
+/* A field name: "x": */
+static bool parse_field(TypeText *t, Arena *arena, Str *out) {
+    if (!accept(t, '"')) return false;
+    size_t n = strcspn(t->p, "\"\\\n");
+    if (t->p[n] != '"') return false;
+    *out = str_copy(arena, t->p, n);
+    t->p += n + 1;
+    return accept(t, ':');
+}
+
+static const Type *parse_tuple(TypeText *t, Arena *arena) {
+    Vec(const Type *) items = {0};
+    Vec(Str) fields = {0};
+    skip_blanks(t);
+    bool named = *t->p == '"';
+    while (!accept(t, ')')) {
+        if (items.len && !accept(t, ',')) return NULL;
+        Str field = {0};
+        if (named && !parse_field(t, arena, &field)) return NULL;
+        const Type *item = parse(t);
+        if (!item) return NULL;
+        vec_push(arena, &items, item);
+        vec_push(arena, &fields, field);
+    }
+    return type_named_tuple(t->table, items.items, items.len, named ? fields.items : NULL, NULL);
+}
+
+static const Type *parse_slice(TypeText *t) {
+    uint32_t bits = 0;
+    for (bool first = true; !accept(t, ')'); first = false) {
+        if (!first && !accept(t, ',')) return NULL;
+        Str word = read_word(t);
+        if (str_is(word, "start"))
+            bits |= 1;
+        else if (str_is(word, "stop"))
+            bits |= 2;
+        else if (str_is(word, "step"))
+            bits |= 4;
+        else
+            return NULL;
+    }
+    return type_slice(t->table, bits);
+}
+
+static const Type *parse_iter(TypeText *t) {
+    long bits = 0;
+    const Type *of = parse(t);
+    if (!of || !accept(t, ',') || !read_number(t, UINT32_MAX, &bits) || !accept(t, ')'))
+        return NULL;
+    return type_iter(t->table, of, (uint32_t)bits);
+}
+
+static const Type *parse_compound(TypeText *t, Str word) {
+    if (!accept(t, '(')) return NULL;
+    if (str_is(word, "array")) return parse_array(t);
+    if (str_is(word, "tuple")) return parse_tuple(t, type_table_arena(t->table));
+    if (str_is(word, "slice")) return parse_slice(t);
+    if (str_is(word, "iter")) return parse_iter(t);
+    bool range = str_is(word, "range");
+    if (!range && !str_is(word, "optional")) return NULL;
+    const Type *of = parse(t);
+    if (!of || !accept(t, ')')) return NULL;
+    return range ? type_range(t->table, of) : type_optional(t->table, of);
+}
+
+static const Type *parse(TypeText *t) {
+    if (t->depth++ > TEXT_DEPTH) return NULL;
+    const Type *type = NULL;
+    if (accept(t, '?')) {
+        type = type_unknown(t->table);
+    } else {
+        Str word = read_word(t);
+        for (int kind = 0; kind < TY_SCALARS && !type; kind++)
+            if (str_is(word, type_name_of_kind((TypeKind)kind)))
+                type = type_scalar(t->table, (TypeKind)kind);
+        if (!type) type = parse_compound(t, word);
+    }
+    t->depth--;
+    return type;
+}
+
+const Type *type_parse(TypeTable *table, const char **text) {
+    TypeText t = {.table = table, .p = *text};
+    const Type *type = parse(&t);
+    if (type) *text = t.p;
+    return type;
+}
