@@ -35,7 +35,8 @@ enum {
     NONNEG = LIB_NONNEGATIVE,
     COUNT = LIB_COUNT,
     POWER = LIB_POWER,
-    SWAP = LIB_SWAP
+    SWAP = LIB_SWAP,
+    VALUE = LIB_VALUE
 };
 
 static const LibRow rows[] = {

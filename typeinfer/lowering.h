@@ -59,7 +59,8 @@ enum LibFlags {
     LIB_NONNEGATIVE = 1024, /* the result is a count or a number of a thread: never negative */
     LIB_COUNT = 2048,    /* last argument, before its conversion, is tested for being negative: ValueError */
     LIB_POWER = 4096,    /* 0 to a negative power: ZeroDivisionError */
-    LIB_SWAP = 8192      /* the operation takes the two operands exchanged: a > b is b < a */
+    LIB_SWAP = 8192,     /* the operation takes the two operands exchanged: a > b is b < a */
+    LIB_VALUE = 16384    /* the name is the value itself, not a function: cuda.threadIdx.x, ndarray.shape */
 };
 
 typedef struct LibRow {

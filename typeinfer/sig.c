@@ -298,7 +298,9 @@ static int word_cost(const Type *from, const Type *to) {
     case CONV_EXACT: return 0;
     case CONV_PROMOTE: return SIG_COST_PROMOTE;
     case CONV_SAFE: return SIG_COST_SAFE;
-    case CONV_UNSAFE: return number_kind(from) > number_kind(to) ? -1 : SIG_COST_UNSAFE;
+    case CONV_UNSAFE: /* a float for an int is an error, anything has a truth */
+        if (number_kind(from) > number_kind(to) && to->kind != TY_bool) return -1;
+        return SIG_COST_UNSAFE;
     default: return -1;
     }
 }
