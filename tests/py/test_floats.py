@@ -1,0 +1,219 @@
+"""TRAPS section B: floats and complex numbers."""
+import cmath
+import math
+import struct
+
+import numpy as np
+import pytest
+
+from quern import njit
+
+NAN, INF = math.nan, math.inf
+
+
+def bits(x):
+    return struct.pack("d", x)
+
+
+def same(a, b):
+    """Equal, with signed zeros and NaNs told apart."""
+    return (math.isnan(a) and math.isnan(b)) or bits(a) == bits(b)
+
+
+def test_FLT_01_truth_of_nan():
+    assert njit(lambda x: bool(x))(NAN) is True
+    assert njit(lambda x: 1 if x else 0)(NAN) == 1
+    assert njit(lambda x: 1 if x else 0)(-0.0) == 0
+
+
+def test_FLT_02_minimum_with_nan():
+    low, high = njit(lambda a, b: min(a, b)), njit(lambda a, b: max(a, b))
+    for a, b in ((NAN, 1.0), (1.0, NAN), (NAN, NAN), (2.0, 1.0), (1.0, 2.0)):
+        assert same(low(a, b), min(a, b)), (a, b)
+        assert same(high(a, b), max(a, b)), (a, b)
+
+
+def test_FLT_03_minimum_of_zeros():
+    low, high = njit(lambda a, b: min(a, b)), njit(lambda a, b: max(a, b))
+    for a, b in ((-0.0, 0.0), (0.0, -0.0)):
+        assert same(low(a, b), a) and same(high(a, b), a)
+
+
+def test_FLT_05_isnan_under_fastmath():
+    function = njit(fastmath=True)(lambda x: (math.isnan(x), math.isinf(x), math.isfinite(x)))
+    assert function(NAN) == (True, False, False)
+    assert function(INF) == (False, True, False)
+    assert function(1.0) == (False, False, True)
+
+
+def test_FLT_06_round():
+    nearest = njit(lambda x: round(x))
+    for x in (0.5, 1.5, 2.5, -0.5, 2.4, -2.6, 1e15 + 0.5):
+        result = nearest(x)
+        assert result == round(x) and isinstance(result, int)
+    digits = njit(lambda x, n: round(x, n))
+    for x, n in ((2.675, 2), (1e300, 2), (1.25, 1), (1234.5, -2), (-2.675, 2), (5e-324, 400)):
+        assert same(digits(x, n), round(x, n)), (x, n)
+    assert digits(15, -1) == 20 and digits(25, -1) == 20
+    with pytest.raises(ValueError):
+        nearest(NAN)
+    with pytest.raises(OverflowError):
+        nearest(INF)
+
+
+def test_FLT_07_float_to_int():
+    to_int, floor = njit(lambda x: int(x)), njit(lambda x: math.floor(x))
+    for x in (1.9, -1.9, 0.0, 2.0**62):
+        assert to_int(x) == int(x) and floor(x) == math.floor(x)
+    for function in (to_int, floor, njit(lambda x: math.ceil(x)), njit(lambda x: math.trunc(x))):
+        with pytest.raises(ValueError):
+            function(NAN)
+        with pytest.raises(OverflowError):
+            function(INF)
+    assert to_int(1e300) == 2**63 - 1 and to_int(-1e300) == -2**63  # saturates
+
+
+def test_FLT_07_store_saturates():
+    @njit
+    def store(a, x):
+        a[0] = x
+
+    a = np.zeros(1, np.int64)
+    for x, expected in ((1e300, 2**63 - 1), (-1e300, -2**63), (NAN, 0), (2.9, 2)):
+        store(a, x)
+        assert a[0] == expected
+
+
+def test_FLT_08_domain_errors_are_nan():
+    assert math.isnan(njit(lambda x: math.sqrt(x))(-1.0))
+    assert njit(lambda x: math.log(x))(0.0) == -INF
+    assert njit(lambda x: math.exp(x))(1000.0) == INF
+
+
+def test_FLT_10_floor_division():
+    div, rem, both = njit(lambda a, b: a // b), njit(lambda a, b: a % b), njit(lambda a, b: divmod(a, b))
+    values = [-7.5, 7.5, -0.0, 0.0, 0.1, 0.01, 1e308, -3.0, 2.0, INF, -INF, -1.0, 1.0, NAN, 5e-324]
+    for a in values:
+        for b in values:
+            if b == 0:
+                continue
+            assert same(div(a, b), a // b), (a, b)
+            assert same(rem(a, b), a % b), (a, b)
+            assert same(both(a, b)[1], divmod(a, b)[1]), (a, b)
+
+
+def test_FLT_11_complex_arithmetic():
+    values = [1 + 2j, -3.5 + 0.25j, 1e308 * (1 + 1j), 1e-308 + 1e-300j, complex(INF, 1), complex(-0.0, 0.0), 2j, 3 + 0j]
+    for name, function in (("+", lambda a, b: a + b), ("-", lambda a, b: a - b), ("*", lambda a, b: a * b),
+                           ("/", lambda a, b: a / b)):
+        compiled = njit(function)
+        for a in values:
+            for b in values:
+                if name == "/" and b == 0:
+                    continue
+                try:
+                    expected = function(a, b)
+                except OverflowError:
+                    continue
+                result = compiled(a, b)
+                for x, y in ((result.real, expected.real), (result.imag, expected.imag)):
+                    assert same(x, y) or math.isclose(x, y, rel_tol=1e-15), (name, a, b, result, expected)
+    with pytest.raises(ZeroDivisionError):
+        njit(lambda a, b: a / b)(1 + 1j, 0j)
+
+
+def test_FLT_11_complex_parts():
+    function = njit(lambda z: (z.real, z.imag, abs(z), z.conjugate(), -z, z == z, z != 1))
+    assert function(3 - 4j) == (3.0, -4.0, 5.0, 3 + 4j, -3 + 4j, True, True)
+    power = njit(lambda z, n: z**n)
+    assert cmath.isclose(power(1 + 2j, 3), (1 + 2j) ** 3, rel_tol=1e-14)
+
+
+def test_FLT_13_hypot():
+    assert njit(lambda a, b: math.hypot(a, b))(INF, NAN) == INF
+
+
+def test_FLT_14_float32_stays():
+    a = np.array([0.1, 0.7], np.float32)
+    out = np.zeros(1, np.float32)
+
+    @njit
+    def scaled(a, out):
+        x = a[0] * 2.5 + 1
+        out[0] = x
+        return x
+
+    expected = np.float32(a[0]) * np.float32(2.5) + np.float32(1)
+    assert scaled(a, out) == float(expected) and out[0] == expected
+    assert njit(lambda x: x + 0.2)(np.float32(0.1)) == float(np.float32(0.1) + np.float32(0.2))
+    double = njit(weak_numbers=False)(lambda x: x + 0.2)
+    assert double(np.float32(0.1)) == float(np.float32(0.1)) + 0.2
+
+
+def test_FLT_14_weak_accumulator():
+    @njit
+    def total(a):
+        s = 0.0
+        for x in a:
+            s += x
+        return s
+
+    a = np.full(1000, 0.1, np.float32)
+    expected = np.float32(0)
+    for x in a:
+        expected += x
+    assert total(a) == float(expected)
+
+
+def test_FLT_15_denormals():
+    half = njit(lambda x: x * 0.5)
+    assert half(5e-324) == 0.0 and njit(lambda x: x + 0)(1e-310) == 1e-310
+    njit(fastmath=True)(lambda x: x * 0.5)(1.0)
+    assert 1e-310 * 1.0 == 1e-310  # the thread's mode did not change
+
+
+def test_FLT_16_no_contraction_on_the_cpu():
+    function = njit(lambda a, b: a * b - a * b)
+    rng = np.random.default_rng(2)
+    for a, b in rng.random((100, 2)):
+        assert function(a, b) == 0.0
+    split = njit(lambda a, b, c: a * b + c)
+    for a, b, c in rng.random((100, 3)):
+        assert split(a, b, c) == a * b + c
+
+
+ONE = ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "atanh", "exp", "expm1", "log1p",
+       "sqrt", "erf", "erfc", "gamma", "lgamma", "fabs", "degrees", "radians", "exp2", "cbrt", "log", "log2", "log10", "acosh"]
+
+
+@pytest.mark.parametrize("name", [n for n in ONE if hasattr(math, n)])
+def test_FLT_17_math_functions(name):
+    """At most 4 ULP from the C library on scalars (we call the same functions)."""
+    function = getattr(math, name)
+    namespace = {"math": math}
+    exec(f"def f(x): return math.{name}(x)", namespace)
+    compiled = njit(namespace["f"])
+    rng = np.random.default_rng(11)
+    for x in np.concatenate([rng.uniform(-1, 1, 200), rng.uniform(0.001, 30, 200), [0.0, 0.5, 1.0]]):
+        try:
+            expected = function(x)
+        except (ValueError, OverflowError):
+            continue
+        result = compiled(x)
+        assert same(result, expected) or abs(result - expected) <= 4 * math.ulp(expected), (x, result, expected)
+
+
+def test_FLT_17_math_of_two():
+    checks = [("atan2", lambda a, b: math.atan2(a, b)), ("pow", lambda a, b: math.pow(a, b)),
+              ("fmod", lambda a, b: math.fmod(a, b)), ("copysign", lambda a, b: math.copysign(a, b)),
+              ("hypot", lambda a, b: math.hypot(a, b)), ("remainder", lambda a, b: math.remainder(a, b))]
+    rng = np.random.default_rng(12)
+    for name, function in checks:
+        compiled = njit(function)
+        for a, b in rng.uniform(0.1, 9, (100, 2)):
+            assert math.isclose(compiled(a, b), function(a, b), rel_tol=1e-15), name
+    assert njit(lambda a, b: math.gcd(a, b))(12, -18) == 6
+    assert njit(lambda x: math.frexp(x))(6.5) == math.frexp(6.5)
+    assert njit(lambda x: math.modf(x))(-6.25) == math.modf(-6.25)
+    assert njit(lambda x, e: math.ldexp(x, e))(0.75, 5) == 24.0
+    assert njit(lambda: math.pi + math.e + math.tau)() == math.pi + math.e + math.tau
