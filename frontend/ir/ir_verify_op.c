@@ -1,0 +1,469 @@
+/* ir_verify_op.c - the rules of IR.md about single ops: what the op table says (state, number of operands,
+ * kind of result), then a case for each op whose types or attributes obey more than that.
+ *
+ * long-function: check_typed, check_untyped (switches over the ops) */
+#include "frontend/ir/ir_verify.h"
+
+#include <inttypes.h>
+
+static bool bad(Verifier *v, Ref ref, const char *why) {
+    return verify_fail(v, ir_inst(v->func, ref)->block, ref, "%s", why);
+}
+
+/* Two types in the message, in IR form. */
+static bool bad_types(Verifier *v, Ref ref, const char *what, const Type *a, const Type *b) {
+    ArenaMark mark = arena_mark(v->arena);
+    StrBuf out;
+    buf_init(&out, v->arena);
+    if (a) type_print(&out, a);
+    buf_str(&out, a ? " and " : "no type and ");
+    if (b) type_print(&out, b);
+    buf_str(&out, b ? "" : "no type");
+    Str text = buf_take(&out);
+    verify_fail(v, ir_inst(v->func, ref)->block, ref, "%s: " STR_FMT, what, STR_ARG(text));
+    arena_release(v->arena, mark);
+    return false;
+}
+
+static const Type *arg_type(const Verifier *v, Ref ref, int32_t k) {
+    return ir_type(v->func, ir_arg(v->func, ref, k));
+}
+
+/* -- types admitted in typed IR -------------------------------------------------------------- */
+
+static bool admitted(const Type *type) {
+    if (type->kind < TY_SCALARS) return !type_is_weak(type);
+    if (type->kind == TY_ARRAY)
+        return type_is_scalar(type->element) && !type_is_weak(type->element);
+    if (type->kind != TY_TUPLE) return false;
+    for (int32_t i = 0; i < type->nitems; i++)
+        if (!admitted(type->items[i])) return false;
+    return true;
+}
+
+static bool int_fits(const ConstVal *value, const Type *type) {
+    int bits = type_bits(type);
+    bool negative = value->i < 0 && !value->is_unsigned;
+    if (type_class(type) == CLASS_UINT)
+        return !negative && (bits == 64 || (uint64_t)value->i >> bits == 0);
+    if (value->is_unsigned && value->i < 0) return false;
+    return bits == 64 ||
+           (value->i >= -(INT64_C(1) << (bits - 1)) && value->i < INT64_C(1) << (bits - 1));
+}
+
+static bool const_fits(const ConstVal *value, const Type *type) {
+    if (!value) return false;
+    switch (value->kind) {
+    case CONST_NONE: return type->kind == TY_none;
+    case CONST_BOOL: return type->kind == TY_bool;
+    case CONST_INT: return type_is_int(type) && int_fits(value, type);
+    case CONST_FLOAT: return type_is_float(type);
+    case CONST_COMPLEX: return type_is_complex(type);
+    case CONST_TUPLE:
+        if (type->kind != TY_TUPLE || type->nitems != value->nitems) return false;
+        for (int32_t i = 0; i < type->nitems; i++)
+            if (!const_fits(value->items[i], type->items[i])) return false;
+        return true;
+    default: return false;
+    }
+}
+
+/* -- pieces of rules ------------------------------------------------------------------------- */
+
+enum { BOOLS = 1, INTS = 2, FLOATS = 4, COMPLEXES = 8 };
+
+static bool in_classes(const Type *type, int classes) {
+    switch (type_class(type)) {
+    case CLASS_BOOL: return classes & BOOLS;
+    case CLASS_SINT:
+    case CLASS_UINT: return classes & INTS;
+    case CLASS_FLT: return classes & FLOATS;
+    case CLASS_CPX: return classes & COMPLEXES;
+    default: return false;
+    }
+}
+
+/* All operands of one type, of these classes. */
+static bool check_arith(Verifier *v, Ref ref, int classes) {
+    const Type *type = arg_type(v, ref, 0);
+    if (!in_classes(type, classes)) return bad_types(v, ref, "not for this type", type, type);
+    for (int32_t k = 1; k < ir_inst(v->func, ref)->nargs; k++)
+        if (arg_type(v, ref, k) != type)
+            return bad_types(v, ref, "operands differ", type, arg_type(v, ref, k));
+    return true;
+}
+
+static bool check_compare(Verifier *v, Ref ref, int classes) {
+    for (int32_t k = 0; k < 2; k++)
+        if (!in_classes(arg_type(v, ref, k), classes))
+            return bad_types(v, ref, "not for these types", arg_type(v, ref, 0),
+                             arg_type(v, ref, 1));
+    return true;
+}
+
+static bool check_i64(Verifier *v, Ref ref, int32_t from, int32_t to) {
+    for (int32_t k = from; k < to; k++)
+        if (arg_type(v, ref, k)->kind != TY_i64)
+            return verify_fail(v, ir_inst(v->func, ref)->block, ref, "operand %d must be an i64",
+                               (int)k);
+    return true;
+}
+
+static bool check_array(Verifier *v, Ref ref, int32_t k) {
+    return arg_type(v, ref, k)->kind == TY_ARRAY || bad(v, ref, "the operand must be an array");
+}
+
+/* Array, one index for each axis, and `more` operands of the element type. */
+static bool check_access(Verifier *v, Ref ref, int32_t more, bool writes) {
+    const Inst *inst = ir_inst(v->func, ref);
+    if (!check_array(v, ref, 0)) return false;
+    const Type *array = arg_type(v, ref, 0);
+    if (inst->nargs != 1 + array->ndim + more)
+        return verify_fail(v, inst->block, ref, "%d operands for an array of %d axes",
+                           (int)inst->nargs, array->ndim);
+    if (!check_i64(v, ref, 1, 1 + array->ndim)) return false;
+    for (int32_t k = 1 + array->ndim; k < inst->nargs; k++)
+        if (arg_type(v, ref, k) != array->element)
+            return bad_types(v, ref, "not the element type", arg_type(v, ref, k), array->element);
+    if (writes && (array->readonly || array->space == SPACE_CONST))
+        return bad(v, ref, "writes into a read-only array");
+    return true;
+}
+
+static bool check_axis(Verifier *v, Ref ref) {
+    const Inst *inst = ir_inst(v->func, ref);
+    if (!check_array(v, ref, 0)) return false;
+    return (inst->imm >= 0 && inst->imm < arg_type(v, ref, 0)->ndim) || bad(v, ref, "no such axis");
+}
+
+/* Views keep element type, memory and the prohibition to write. */
+static bool check_derived(Verifier *v, Ref ref, int ndim) {
+    const Type *from = arg_type(v, ref, 0), *to = ir_type(v->func, ref);
+    if (to->kind != TY_ARRAY) return bad(v, ref, "the result must be an array");
+    if (to->element != from->element || to->space != from->space || to->ndim != ndim ||
+        (from->readonly && !to->readonly) || (!from->aligned && to->aligned))
+        return bad_types(v, ref, "the result does not fit the array", from, to);
+    return true;
+}
+
+static bool check_view(Verifier *v, Ref ref) {
+    const Inst *inst = ir_inst(v->func, ref);
+    if (!check_array(v, ref, 0)) return false;
+    if (!inst->u.name) return bad(v, ref, "the items are missing");
+    int32_t operands = 1, axes = 0, ndim = 0;
+    for (int32_t i = 0; i < inst->u.name->len; i++) {
+        char c = inst->u.name->bytes[i];
+        if (!strchr("isfn", c) || !c) return bad(v, ref, "items are i, s, f and n");
+        operands += c == 'i' ? 1 : c == 's' ? 3 : 0;
+        axes += c != 'n';
+        ndim += c != 'i';
+    }
+    if (axes != arg_type(v, ref, 0)->ndim) return bad(v, ref, "one item for each axis");
+    if (operands != inst->nargs) return bad(v, ref, "the operands do not fit the items");
+    return check_i64(v, ref, 1, inst->nargs) && check_derived(v, ref, ndim);
+}
+
+static bool check_transpose(Verifier *v, Ref ref) {
+    if (!check_array(v, ref, 0)) return false;
+    const Type *from = arg_type(v, ref, 0), *to = ir_type(v->func, ref);
+    if (!check_derived(v, ref, from->ndim)) return false;
+    int want = from->ndim < 2             ? from->layout
+               : from->layout == LAYOUT_C ? LAYOUT_F
+               : from->layout == LAYOUT_F ? LAYOUT_C
+                                          : LAYOUT_A;
+    return to->layout == want || to->layout == LAYOUT_A ||
+           bad_types(v, ref, "wrong layout", from, to);
+}
+
+static bool check_tuple(Verifier *v, Ref ref) {
+    const Inst *inst = ir_inst(v->func, ref);
+    if (inst->type->kind != TY_TUPLE || inst->type->nitems != inst->nargs)
+        return bad(v, ref, "the result is no tuple of that many items");
+    for (int32_t k = 0; k < inst->nargs; k++)
+        if (arg_type(v, ref, k) != inst->type->items[k])
+            return bad_types(v, ref, "wrong item", arg_type(v, ref, k), inst->type->items[k]);
+    return true;
+}
+
+static bool check_item(Verifier *v, Ref ref) {
+    const Inst *inst = ir_inst(v->func, ref);
+    const Type *tuple = arg_type(v, ref, 0);
+    if (tuple->kind != TY_TUPLE || inst->imm < 0 || inst->imm >= tuple->nitems)
+        return bad(v, ref, "no such item");
+    return inst->type == tuple->items[inst->imm] ||
+           bad_types(v, ref, "wrong result", inst->type, tuple->items[inst->imm]);
+}
+
+static bool check_complex(Verifier *v, Ref ref, const Type *whole, const Type *part) {
+    TypeKind want = whole->kind == TY_c64 ? TY_f32 : TY_f64;
+    return (type_is_complex(whole) && part->kind == want) ||
+           bad_types(v, ref, "do not fit", whole, part);
+}
+
+static bool check_cast(Verifier *v, Ref ref) {
+    const Type *from = arg_type(v, ref, 0), *to = ir_type(v->func, ref);
+    bool ok = type_is_number(from) && type_is_number(to);
+    if (type_is_complex(from)) ok &= type_is_complex(to) || to->kind == TY_bool;
+    return ok || bad_types(v, ref, "no such cast", from, to);
+}
+
+static bool check_call(Verifier *v, Ref ref) {
+    const Inst *inst = ir_inst(v->func, ref);
+    const Func *callee = inst->u.func;
+    if (!callee) return bad(v, ref, "the callee is missing");
+    bool known = false;
+    for (int32_t i = 0; i < v->func->module->funcs.len; i++)
+        known |= v->func->module->funcs.items[i] == callee;
+    if (!known) return bad(v, ref, "the callee is not in this module");
+    if (!callee->typed || !callee->param_types) return bad(v, ref, "the callee has no types");
+    if (inst->nargs != callee->nparams) return bad(v, ref, "wrong number of arguments");
+    for (int32_t k = 0; k < inst->nargs; k++)
+        if (arg_type(v, ref, k) != callee->param_types[k])
+            return bad_types(v, ref, "wrong argument", arg_type(v, ref, k), callee->param_types[k]);
+    return inst->type == callee->result ||
+           bad_types(v, ref, "wrong result", inst->type, callee->result);
+}
+
+static bool check_guard(Verifier *v, Ref ref) {
+    static const uint8_t nargs[GUARD_COUNT] = {
+#define GUARD(name, exception, message, nargs) [GUARD_##name] = nargs,
+#include "frontend/ir/ir_guards.def"
+#undef GUARD
+    };
+    const Inst *inst = ir_inst(v->func, ref);
+    if (inst->sub >= GUARD_COUNT) return bad(v, ref, "unknown kind");
+    if (arg_type(v, ref, 0)->kind != TY_bool) return bad(v, ref, "the condition must be a bool");
+    if (inst->nargs != 1 + nargs[inst->sub])
+        return bad(v, ref, "wrong number of message arguments");
+    if (inst->sub == GUARD_unbound_local && !inst->u.name)
+        return bad(v, ref, "the name is missing");
+    return check_i64(v, ref, 1, inst->nargs);
+}
+
+static bool check_atomic(Verifier *v, Ref ref) {
+    static const struct {
+        int32_t operands;
+        const char *classes;
+    } rows[ATOMIC_COUNT] = {
+#define ATOMIC(name, operands, classes) [ATOMIC_##name] = {operands, classes},
+#include "frontend/ir/ir_atomics.def"
+#undef ATOMIC
+    };
+    const Inst *inst = ir_inst(v->func, ref);
+    if (inst->sub >= ATOMIC_COUNT) return bad(v, ref, "unknown kind");
+    if (!check_access(v, ref, rows[inst->sub].operands, true)) return false;
+    static const char letters[] = {0, 0, 'i', 'u', 'f', 'c'}; /* by TypeClass */
+    char letter = letters[type_class(inst->type)];
+    return (letter && strchr(rows[inst->sub].classes, letter)) ||
+           bad(v, ref, "not for this element type");
+}
+
+static bool check_new_array(Verifier *v, Ref ref) {
+    const Inst *inst = ir_inst(v->func, ref);
+    const Type *type = inst->type;
+    if (type->kind != TY_ARRAY) return bad(v, ref, "the result must be an array");
+    switch (inst->op) {
+    case OP_alloc:
+        if (type->ndim != inst->nargs) return bad(v, ref, "one operand for each axis");
+        if (type->layout == LAYOUT_A || type->space != SPACE_GLOBAL || !type->aligned)
+            return bad(v, ref, "a new array is contiguous and in global memory");
+        return check_i64(v, ref, 0, inst->nargs);
+    case OP_frozen:
+        if (!inst->u.frozen || inst->u.frozen->type != type)
+            return bad(v, ref, "the array is missing");
+        return type->readonly || bad(v, ref, "a frozen array is readonly");
+    case OP_dynamic_shared:
+        return (type->ndim == 1 && type->space == SPACE_SHARED) ||
+               bad(v, ref, "1-D in shared memory only");
+    default: break; /* static_array */
+    }
+    const ConstVal *shape = inst->u.value;
+    if (type->space != SPACE_SHARED && type->space != SPACE_LOCAL)
+        return bad(v, ref, "must be in shared or local memory");
+    if (!shape || shape->kind != CONST_TUPLE || shape->nitems != type->ndim)
+        return bad(v, ref, "the shape does not fit the type");
+    for (int32_t i = 0; i < shape->nitems; i++)
+        if (shape->items[i]->kind != CONST_INT || shape->items[i]->i < 0)
+            return bad(v, ref, "the shape must be of integers");
+    return true;
+}
+
+static bool check_phi_types(Verifier *v, Ref ref) {
+    for (int32_t k = 0; k < ir_inst(v->func, ref)->nargs; k++)
+        if (arg_type(v, ref, k) != ir_type(v->func, ref))
+            return bad_types(v, ref, "wrong operand", arg_type(v, ref, k), ir_type(v->func, ref));
+    return true;
+}
+
+static bool check_param(Verifier *v, Ref ref) {
+    const Inst *inst = ir_inst(v->func, ref);
+    if (inst->block != 0) return bad(v, ref, "parameters stand in the entry block");
+    if (inst->imm < 0 || inst->imm >= v->func->nparams) return bad(v, ref, "no such parameter");
+    if (!v->func->typed) return true;
+    const Type *want = v->func->param_types ? v->func->param_types[inst->imm] : NULL;
+    return inst->type == want || bad_types(v, ref, "wrong type", inst->type, want);
+}
+
+static bool check_lib(Verifier *v, Ref ref) {
+    return ir_inst(v->func, ref)->u.name != NULL || bad(v, ref, "the name is missing");
+}
+
+/* -- the ops ---------------------------------------------------------------------------------- */
+
+static bool check_typed(Verifier *v, Ref ref) {
+    const Inst *inst = ir_inst(v->func, ref);
+    switch ((Op)inst->op) {
+    case OP_phi: return check_phi_types(v, ref);
+    case OP_const:
+        return const_fits(inst->u.value, inst->type) || bad(v, ref, "the value is not of the type");
+    case OP_branch:
+        return arg_type(v, ref, 0)->kind == TY_bool || bad(v, ref, "the condition must be a bool");
+    case OP_return:
+        return arg_type(v, ref, 0) == v->func->result ||
+               bad_types(v, ref, "not the result type", arg_type(v, ref, 0), v->func->result);
+    case OP_poll:
+        if (inst->nargs > 1) return bad(v, ref, "at most one operand");
+        return check_i64(v, ref, 0, inst->nargs);
+    case OP_cast: return check_cast(v, ref);
+    case OP_bitcast: {
+        const Type *from = arg_type(v, ref, 0);
+        bool ok = in_classes(from, INTS | FLOATS) && in_classes(inst->type, INTS | FLOATS) &&
+                  type_bits(from) == type_bits(inst->type);
+        return ok || bad_types(v, ref, "no such cast", from, inst->type);
+    }
+    case OP_neg:
+    case OP_add:
+    case OP_sub:
+    case OP_mul:
+    case OP_pow: return check_arith(v, ref, INTS | FLOATS | COMPLEXES);
+    case OP_div: return check_arith(v, ref, FLOATS | COMPLEXES);
+    case OP_floordiv:
+    case OP_mod: return check_arith(v, ref, INTS | FLOATS);
+    case OP_not:
+    case OP_and:
+    case OP_or:
+    case OP_xor: return check_arith(v, ref, INTS | BOOLS);
+    case OP_shl:
+    case OP_shr: return check_arith(v, ref, INTS);
+    case OP_eq:
+    case OP_ne: return check_compare(v, ref, BOOLS | INTS | FLOATS | COMPLEXES);
+    case OP_lt:
+    case OP_le: return check_compare(v, ref, BOOLS | INTS | FLOATS);
+    case OP_select:
+        if (arg_type(v, ref, 0)->kind != TY_bool)
+            return bad(v, ref, "the condition must be a bool");
+        for (int k = 1; k < 3; k++)
+            if (arg_type(v, ref, k) != inst->type)
+                return bad_types(v, ref, "wrong operand", arg_type(v, ref, k), inst->type);
+        return true;
+    case OP_complex:
+        return check_complex(v, ref, inst->type, arg_type(v, ref, 0)) &&
+               check_complex(v, ref, inst->type, arg_type(v, ref, 1));
+    case OP_real:
+    case OP_imag: return check_complex(v, ref, arg_type(v, ref, 0), inst->type);
+    case OP_tuple: return check_tuple(v, ref);
+    case OP_item: return check_item(v, ref);
+    case OP_lib:
+    case OP_call_closed: return check_lib(v, ref);
+    case OP_call: return check_call(v, ref);
+    case OP_shape:
+    case OP_stride: return check_axis(v, ref);
+    case OP_wrap_index: return check_i64(v, ref, 0, 2);
+    case OP_check_index:
+        return inst->imm < 0 ? bad(v, ref, "no such axis") : check_i64(v, ref, 0, 2);
+    case OP_load: return check_access(v, ref, 0, false);
+    case OP_store: return check_access(v, ref, 1, true);
+    case OP_view: return check_view(v, ref);
+    case OP_transpose: return check_transpose(v, ref);
+    case OP_alloc:
+    case OP_frozen:
+    case OP_static_array:
+    case OP_dynamic_shared: return check_new_array(v, ref);
+    case OP_atomic: return check_atomic(v, ref);
+    case OP_same_array: return check_array(v, ref, 0) && check_array(v, ref, 1);
+    case OP_retain:
+    case OP_release: return check_array(v, ref, 0);
+    case OP_guard: return check_guard(v, ref);
+    case OP_raise: return inst->u.exception != NULL || bad(v, ref, "the exception is missing");
+    default: return true; /* the table says all there is */
+    }
+}
+
+static bool is_unary(int operator) {
+    return operator== OPR_neg || operator== OPR_pos || operator== OPR_invert || operator== OPR_not;
+}
+
+static bool check_untyped(Verifier *v, Ref ref) {
+    const Inst *inst = ir_inst(v->func, ref);
+    switch ((Op)inst->op) {
+    case OP_const: return inst->u.value != NULL || bad(v, ref, "the value is missing");
+    case OP_unary: return is_unary(inst->sub) || bad(v, ref, "not a unary operator");
+    case OP_binary:
+        return (inst->sub < OPR_COUNT && !is_unary(inst->sub)) ||
+               bad(v, ref, "not a binary operator");
+    case OP_call_py:
+        if (inst->imm < 0 || inst->imm >= inst->nargs)
+            return bad(v, ref, "more keywords than arguments");
+        return inst->imm == 0 || inst->u.names || bad(v, ref, "the keywords are missing");
+    case OP_unpack:
+    case OP_extract: return inst->imm >= 0 || bad(v, ref, "a negative number");
+    case OP_freevar:
+        if (inst->imm < 0) return bad(v, ref, "a negative number");
+        return inst->u.name != NULL || bad(v, ref, "the name is missing");
+    case OP_check_bound:
+    case OP_global:
+    case OP_builtin:
+    case OP_attr:
+    case OP_setattr: return inst->u.name != NULL || bad(v, ref, "the name is missing");
+    case OP_raise_py: return inst->nargs <= 2 || bad(v, ref, "at most two operands");
+    case OP_poll: return inst->nargs == 0 || bad(v, ref, "no operand before types are known");
+    default: return true;
+    }
+}
+
+/* The result as the table gives it. */
+static bool check_result(Verifier *v, Ref ref, const OpInfo *info) {
+    const Inst *inst = ir_inst(v->func, ref);
+    if (!v->func->typed)
+        return inst->type == NULL || bad(v, ref, "has a type in an untyped function");
+    if (info->result == RES_VOID)
+        return inst->type == NULL || bad(v, ref, "has a type, but no value");
+    if (!inst->type) return bad(v, ref, "has no type");
+    if (!admitted(inst->type)) return bad_types(v, ref, "not in typed IR", inst->type, inst->type);
+    const Type *first = inst->nargs ? arg_type(v, ref, 0) : NULL;
+    switch (info->result) {
+    case RES_SAME:
+        return inst->type == first || bad_types(v, ref, "wrong result", inst->type, first);
+    case RES_BOOL: return inst->type->kind == TY_bool || bad(v, ref, "the result must be a bool");
+    case RES_I64: return inst->type->kind == TY_i64 || bad(v, ref, "the result must be an i64");
+    case RES_ELEM:
+        return (first->kind == TY_ARRAY && inst->type == first->element) ||
+               bad(v, ref, "the result must be of the element type");
+    default: return true;
+    }
+}
+
+/* What the text form cannot say: an operand whose type is missing is reported where it stands. */
+static bool operands_have_types(Verifier *v, Ref ref) {
+    if (!v->func->typed) return true;
+    for (int32_t k = 0; k < ir_inst(v->func, ref)->nargs; k++)
+        if (!arg_type(v, ref, k))
+            return verify_fail(v, ir_inst(v->func, ref)->block, ref, "operand %d has no type",
+                               (int)k);
+    return true;
+}
+
+bool verify_op(Verifier *v, Ref ref) {
+    const Inst *inst = ir_inst(v->func, ref);
+    const OpInfo *info = &ir_op_info[inst->op];
+    if (!(info->state & (v->func->typed ? OPS_TYPED : OPS_UNTYPED)))
+        return bad(v, ref,
+                   v->func->typed ? "stands in untyped IR only" : "stands in typed IR only");
+    int least = info->operands < 0 ? -1 - info->operands : info->operands;
+    if (inst->nargs < least || (info->operands >= 0 && inst->nargs > least))
+        return verify_fail(v, inst->block, ref, "%d operands instead of %d", (int)inst->nargs,
+                           least);
+    if (!operands_have_types(v, ref) || !check_result(v, ref, info)) return false;
+    if (inst->op == OP_param) return check_param(v, ref);
+    return v->func->typed ? check_typed(v, ref) : check_untyped(v, ref);
+}
