@@ -261,8 +261,10 @@ static int32_t entry_block(Func *func, const Cfg *cfg, int32_t loop) {
 
 static bool version_nest(PassContext *ctx, Func *func, Cfg *cfg, int32_t loop) {
     const Loop *info = &cfg->loops.items[loop];
-    int32_t preheader = entry_block(func, cfg, loop);
-    if (preheader == NO_BLOCK || nest_size(func, info) > MAX_NEST) return false;
+    int32_t entry = entry_block(func, cfg, loop);
+    if (entry == NO_BLOCK || nest_size(func, info) > MAX_NEST) return false;
+    /* A block of its own: constants go to the head of the entry block, which must not be this one. */
+    int32_t preheader = ir_edge_split(func, entry, info->header);
     Bounds s = {.func = func, .arena = ctx->arena, .cfg = cfg, .loop = loop,
                 .i64 = type_scalar(ctx->module->types, TY_i64),
                 .boolean = type_scalar(ctx->module->types, TY_bool)};
@@ -277,10 +279,7 @@ static bool version_nest(PassContext *ctx, Func *func, Cfg *cfg, int32_t loop) {
             Ref ref = block->insts.items[k];
             Inst *inst = ir_inst(func, ref);
             if (inst->op != OP_check_index || inst->error != NO_BLOCK) continue;
-            Ref index = ir_arg(func, ref, 0);
-            /* A wraparound is described by the interval of what it wraps. */
             if (describe(&s, ref)) checks[n++] = ref;
-            (void)index;
         }
     }
     if (!n || !s.condition) return false;

@@ -35,13 +35,12 @@ static bool remove_polls(Func *func, const Cfg *cfg, int32_t loop, int32_t *span
 }
 
 /* A phi of `strip` for each phi of the header: from outside, and (later) from the end of a strip. */
-static Ref strip_phi(Func *func, Builder *b, const CountedLoop *loop, Ref phi, int32_t entry_at) {
+static Ref strip_phi(Func *func, Builder *b, Ref phi, int32_t entry_at) {
     Ref outside = ir_arg(func, phi, entry_at);
     Ref copy = b_phi(b, ir_type(func, phi));
     ir_add_arg(func, copy, outside);
     ir_add_arg(func, copy, phi);
     ir_args(func, phi)[entry_at] = copy;
-    (void)loop;
     return copy;
 }
 
@@ -65,7 +64,7 @@ static void strip_mine(Func *func, const CountedLoop *loop, int32_t span) {
     for (int32_t i = 0; i < func->blocks.items[loop->header].insts.len; i++) {
         Ref phi = func->blocks.items[loop->header].insts.items[i];
         if (ir_inst(func, phi)->op != OP_phi) break;
-        Ref copy = strip_phi(func, &b, loop, phi, entry_at);
+        Ref copy = strip_phi(func, &b, phi, entry_at);
         if (phi == loop->counter) start = copy;
     }
     Ref chunk = ir_const_int(func, i64, STRIP);
