@@ -1,0 +1,216 @@
+/* bc.h - what the files of this folder share: code object -> abstract operations -> blocks -> SSA.
+ *
+ * The stages, in order:
+ *   decode.c         bytes -> a flat list of abstract operations (pyop.def); versions end here
+ *   exctab.c         the exception table -> which code units a handler covers
+ *   cfg.c            operations -> reachable blocks, and which locals may be unassigned where
+ *   ssa.c            blocks -> IR, each translated once in isolation, then joined by phis
+ *   handlers*.c      one handler per abstract operation */
+#ifndef QUERN_BC_H
+#define QUERN_BC_H
+
+#include "frontend/base/bits.h"
+#include "frontend/bytecode/code.h"
+
+/* -- abstract operations ---------------------------------------------------------------------- */
+
+typedef enum PyOp {
+#define PYOP(name, pops, pops_each, pushes, pushes_each, argument, ends) PY_##name,
+#include "frontend/bytecode/pyop.def"
+#undef PYOP
+    PY_COUNT
+} PyOp;
+
+typedef enum PyArg {
+    ARG_NONE,
+    ARG_LOCAL,
+    ARG_CONST,
+    ARG_NAME,
+    ARG_INT,
+    ARG_DEPTH,
+    ARG_COUNT,
+    ARG_FLAG,
+    ARG_OPERATOR,
+    ARG_TARGET,
+    ARG_OTHER
+} PyArg;
+
+typedef enum PyEnd { END_FALLS, END_JUMPS, END_BRANCHES, END_LEAVES } PyEnd;
+
+typedef struct PyOpInfo {
+    const char *name;
+    int8_t pops, pops_each, pushes, pushes_each;
+    uint8_t argument; /* PyArg */
+    uint8_t ends;     /* PyEnd */
+} PyOpInfo;
+extern const PyOpInfo bc_op_info[PY_COUNT];
+
+enum { IN_PLACE = 256 }; /* added to the operator in the argument of PY_binary */
+
+typedef struct PyInst {
+    int32_t op;   /* PyOp */
+    int32_t arg;  /* TARGET: index of a PyInst, or -1 for a jump to nowhere */
+    int32_t unit; /* code unit of the instruction it comes from */
+} PyInst;
+
+/* A range of code units and its handler, from co_exceptiontable. */
+typedef struct PyHandler {
+    int32_t start, end, target; /* code units */
+    int32_t depth;
+    bool lasti;
+} PyHandler;
+
+typedef struct Decoded {
+    const CodeUnit *code;
+    int32_t nunits;
+    Vec(PyInst) insts;
+    int32_t *inst_of_unit; /* nunits + 1 entries; -1 where no instruction starts */
+    Vec(PyHandler) handlers;
+    Bits covered; /* code units inside a handler's range */
+} Decoded;
+
+/* -- decode.c --------------------------------------------------------------------------------- */
+
+enum { VERSION_FIRST = 311, VERSION_LAST = 314 };
+/* CPython's name of an opcode of that version; NULL when it has none. */
+const char *bc_opcode_name(int32_t version, int opcode);
+/* 0: no such instruction, 1: mapped, 2: known and refused. */
+int bc_opcode_status(int32_t version, int opcode);
+int bc_opcode_caches(int32_t version, int opcode);
+/* EXTENDED_ARG of that version, or -1. */
+int bc_opcode_extended_arg(int32_t version);
+/* The phrase of a refused instruction: `arg` of PY_refused. */
+const char *bc_refused_phrase(int32_t version, int32_t arg);
+/* The builtin that load_common pushes; NULL when there is none. */
+const char *bc_common_name(int32_t version, int32_t arg);
+
+/* Reports E0103 or E0104 and returns false on what cannot be a code object. */
+bool bc_decode(Decoded *out, Arena *arena, const CodeUnit *code, DiagList *diags);
+
+/* -- exctab.c --------------------------------------------------------------------------------- */
+
+/* Fills handlers and covered. */
+bool bc_exception_table(Decoded *decoded, Arena *arena, DiagList *diags);
+
+/* -- cfg.c ------------------------------------------------------------------------------------ */
+
+/* One place of the operand stack at a block's start. */
+typedef enum SlotKind {
+    SLOT_VALUE,
+    SLOT_NULL, /* CPython's NULL, or the marker of an exhausted loop: has no value */
+    SLOT_ITER, /* made by get_iter: three variables, see STACK_VARS */
+    SLOT_DICT  /* a dict display: refused by who uses it, since the phrase depends on the use */
+} SlotKind;
+
+typedef struct Slot {
+    int32_t kind;   /* SlotKind */
+    int32_t origin; /* SLOT_DICT: code unit of the display */
+} Slot;
+
+typedef struct PyBlock {
+    int32_t first, end; /* instructions first .. end - 1 */
+    bool reachable, known, done;
+    int32_t npreds;   /* edges from reachable blocks */
+    int32_t ir_block; /* NO_BLOCK while not reachable */
+    int32_t depth;    /* of the stack at its start, once `known` */
+    Slot *stack;
+    Bits unbound; /* locals that may be unassigned at its start */
+} PyBlock;
+
+typedef struct PyCfg {
+    PyBlock *blocks; /* in the order of the bytecode */
+    int32_t nblocks;
+    int32_t *block_of_inst; /* at a block's first instruction its index, elsewhere -1 */
+} PyCfg;
+
+bool bc_cfg(PyCfg *cfg, Arena *arena, const Decoded *decoded, DiagList *diags);
+/* The successors of a block: as many as returned, at most 2. The last instruction's target is first. */
+int bc_successors(const PyCfg *cfg, const Decoded *decoded, const PyBlock *block, int32_t out[2]);
+
+/* -- ssa.c ------------------------------------------------------------------------------------ */
+
+/* A value read before the block assigned it, or the last value the block assigned. */
+typedef struct Access {
+    int32_t var, block; /* block of the IR */
+    Ref ref;
+} Access;
+typedef Vec(Access) AccessList;
+
+/* A stack slot is three SSA variables: the value (or iteration), and the length and counter of an
+ * iteration. Locals are variables 0 .. nlocals - 1, the slots follow. */
+enum { STACK_VARS = 3, VAR_VALUE = 0, VAR_LENGTH = 1, VAR_COUNTER = 2 };
+
+typedef struct SsaBuild {
+    Module *module;
+    Func *func;
+    Arena *arena;
+    const CodeUnit *code;
+    const Decoded *decoded;
+    PyCfg *cfg;
+    Builder ir;
+    int32_t inst; /* being translated */
+    /* the stack */
+    Slot *stack;
+    int32_t depth, limit;
+    const ConstVal *kw_names; /* of a kw_names whose call has not come yet */
+    /* variables */
+    int32_t nvars, nfree;
+    Ref *current; /* a variable's value now, when current_in == block + 1 */
+    int32_t *current_in;
+    int32_t *written_in;  /* block + 1 of the last assignment */
+    Vec(int32_t) written; /* in this block */
+    Bits unbound;         /* locals that may be unassigned now */
+    AccessList reads, writes;
+    Ref unbound_ref; /* `unbound`, made on first need */
+    Vec(Ref) phis;
+    Bits ready;        /* blocks whose stack is known and which are not translated */
+    int32_t span_unit; /* the unit that span `ir.span` was made for, -1: none */
+} SsaBuild;
+
+typedef bool (*PyHandlerFn)(SsaBuild *b, int32_t arg);
+extern const PyHandlerFn bc_handlers[PY_COUNT]; /* handlers.c */
+
+Ref bc_read(SsaBuild *b, int32_t var);
+void bc_write(SsaBuild *b, int32_t var, Ref value);
+/* The debug name of a value that goes into local `var`; the first name stays. */
+void bc_name_value(SsaBuild *b, Ref value, int32_t var);
+/* The value of an unassigned local. */
+Ref bc_unbound(SsaBuild *b);
+/* The stack as it is now is what block `to` (of the PyCfg) starts with. */
+bool bc_flow(SsaBuild *b, int32_t to);
+/* Diagnostics at the current instruction, or at the code unit given. Return false. */
+bool bc_malformed(SsaBuild *b, const char *why);
+bool bc_unsupported(SsaBuild *b, const char *what);
+bool bc_unsupported_at(SsaBuild *b, int32_t unit, const char *what);
+Span bc_span(const CodeUnit *code, int32_t unit);
+
+/* -- phis.c ----------------------------------------------------------------------------------- */
+
+/* Joins the translated blocks: phis where values meet, reads replaced by what reaches them, dead
+ * values removed. */
+bool bc_join(SsaBuild *b);
+
+/* -- handlers_flow.c: jumps, loops, calls ------------------------------------------------------ */
+
+#define PYOP(name, pops, pops_each, pushes, pushes_each, argument, ends)                           \
+    bool bc_h_##name(SsaBuild *b, int32_t arg);
+#include "frontend/bytecode/pyop.def"
+#undef PYOP
+
+/* -- helpers of the handlers ------------------------------------------------------------------- */
+
+static inline int32_t slot_var(const SsaBuild *b, int32_t slot) {
+    return b->code->nlocals + STACK_VARS * slot;
+}
+void bc_push(SsaBuild *b, Ref value);
+void bc_push_kind(SsaBuild *b, SlotKind kind);
+/* The top value, taken; false when the slot holds none. */
+bool bc_pop(SsaBuild *b, Ref *value);
+/* The n top values, taken, in the order they were pushed. */
+bool bc_pop_many(SsaBuild *b, Ref *values, int32_t n);
+Ref bc_emit(SsaBuild *b, Op op, const Ref *args, int32_t nargs);
+Ref bc_emit_const(SsaBuild *b, const ConstVal *value);
+Ref bc_emit_truth(SsaBuild *b, Ref value);
+const Str *bc_intern(SsaBuild *b, Str name);
+
+#endif

@@ -1,0 +1,453 @@
+/* handlers.c - what each abstract operation means: stack, variables, operators, displays.
+ *
+ * A handler is called with its argument in range, enough values on the stack and room for what it
+ * pushes (ssa.c checks by the row in pyop.def). It must leave the stack as the row says. */
+#include "frontend/bytecode/bc.h"
+#include <stdio.h>
+
+const PyHandlerFn bc_handlers[PY_COUNT] = {
+#define PYOP(name, pops, pops_each, pushes, pushes_each, argument, ends) bc_h_##name,
+#include "frontend/bytecode/pyop.def"
+#undef PYOP
+};
+
+/* -- emitting --------------------------------------------------------------------------------- */
+
+Ref bc_emit(SsaBuild *b, Op op, const Ref *args, int32_t nargs) {
+    return b_inst(&b->ir, op, NULL, args, nargs);
+}
+
+Ref bc_emit_const(SsaBuild *b, const ConstVal *value) {
+    return b_const(&b->ir, NULL, value);
+}
+
+/* Versions differ in where they convert a test to bool, so converting twice is no operation. */
+Ref bc_emit_truth(SsaBuild *b, Ref value) {
+    const Inst *inst = ir_inst(b->func, value);
+    if (inst->op == OP_truth || (inst->op == OP_unary && inst->sub == OPR_not)) return value;
+    return bc_emit(b, OP_truth, &value, 1);
+}
+
+const Str *bc_intern(SsaBuild *b, Str name) {
+    Str *out = arena_new(b->arena, Str);
+    *out = str_intern(b->module->strings, name.bytes, (size_t)name.len);
+    return out;
+}
+
+static Inst *emitted(SsaBuild *b, Ref ref) {
+    return ir_inst(b->func, ref);
+}
+
+/* Pops n values, applies `op` and pushes the result. */
+static bool apply(SsaBuild *b, Op op, uint16_t sub, int64_t imm, int32_t n) {
+    Ref args[3];
+    if (!bc_pop_many(b, args, n)) return false;
+    Ref ref = bc_emit(b, op, args, n);
+    emitted(b, ref)->sub = sub;
+    emitted(b, ref)->imm = imm;
+    bc_push(b, ref);
+    return true;
+}
+
+/* The same for any number of values. */
+static bool apply_many(SsaBuild *b, Op op, int32_t n) {
+    Ref *args = arena_array(b->arena, Ref, n);
+    if (!bc_pop_many(b, args, n)) return false;
+    bc_push(b, bc_emit(b, op, args, n));
+    return true;
+}
+
+/* -- the stack -------------------------------------------------------------------------------- */
+
+bool bc_h_pop(SsaBuild *b, int32_t arg) {
+    (void)arg;
+    const Slot *slot = &b->stack[--b->depth];
+    return slot->kind != SLOT_DICT || bc_unsupported_at(b, slot->origin, "a dict display");
+}
+
+/* Copies what is in stack place `from` to place `to`. */
+static void copy_slot(SsaBuild *b, int32_t from, int32_t to) {
+    int32_t nvars = b->stack[from].kind == SLOT_VALUE  ? 1
+                    : b->stack[from].kind == SLOT_ITER ? STACK_VARS
+                                                       : 0;
+    for (int32_t k = 0; k < nvars; k++)
+        bc_write(b, slot_var(b, to) + k, bc_read(b, slot_var(b, from) + k));
+    b->stack[to] = b->stack[from];
+}
+
+bool bc_h_copy(SsaBuild *b, int32_t arg) {
+    copy_slot(b, b->depth - arg, b->depth);
+    b->depth++;
+    return true;
+}
+
+/* Values of a place, kept while another is written there. */
+typedef struct Held {
+    Slot slot;
+    Ref vars[STACK_VARS];
+    int32_t nvars;
+} Held;
+
+static Held hold(SsaBuild *b, int32_t place) {
+    Held held = {.slot = b->stack[place]};
+    held.nvars = held.slot.kind == SLOT_VALUE ? 1 : held.slot.kind == SLOT_ITER ? STACK_VARS : 0;
+    for (int32_t k = 0; k < held.nvars; k++)
+        held.vars[k] = bc_read(b, slot_var(b, place) + k);
+    return held;
+}
+
+static void put_held(SsaBuild *b, int32_t place, const Held *held) {
+    b->stack[place] = held->slot;
+    for (int32_t k = 0; k < held->nvars; k++)
+        bc_write(b, slot_var(b, place) + k, held->vars[k]);
+}
+
+bool bc_h_swap(SsaBuild *b, int32_t arg) {
+    Held top = hold(b, b->depth - 1), other = hold(b, b->depth - arg);
+    put_held(b, b->depth - 1, &other);
+    put_held(b, b->depth - arg, &top);
+    return true;
+}
+
+bool bc_h_push_null(SsaBuild *b, int32_t arg) {
+    (void)arg;
+    bc_push_kind(b, SLOT_NULL);
+    return true;
+}
+
+/* -- variables -------------------------------------------------------------------------------- */
+
+/* The local's value; where it may be unassigned, only after a check, which then holds from here on. */
+static Ref read_local(SsaBuild *b, int32_t var) {
+    Ref value = bc_read(b, var);
+    if (!bits_get(&b->unbound, var)) return value;
+    Ref checked = bc_emit(b, OP_check_bound, &value, 1);
+    emitted(b, checked)->u.name = bc_intern(b, b->code->local_names[var]);
+    bits_clear(&b->unbound, var);
+    bc_name_value(b, checked, var);
+    bc_write(b, var, checked);
+    return checked;
+}
+
+bool bc_h_load(SsaBuild *b, int32_t arg) {
+    if (b->code->local_kinds[arg] & LOCAL_FREE) return bc_h_load_deref(b, arg);
+    bc_push(b, read_local(b, arg));
+    return true;
+}
+
+bool bc_h_store(SsaBuild *b, int32_t arg) {
+    Ref value;
+    if (b->code->local_kinds[arg] & LOCAL_FREE)
+        return bc_unsupported(b, "an assignment to a variable of an enclosing function");
+    if (!bc_pop(b, &value)) return false;
+    bc_name_value(b, value, arg);
+    bc_write(b, arg, value);
+    bits_clear(&b->unbound, arg);
+    return true;
+}
+
+bool bc_h_delete(SsaBuild *b, int32_t arg) {
+    if (b->code->local_kinds[arg] & LOCAL_FREE)
+        return bc_unsupported(b, "deleting a variable of an enclosing function");
+    if (bits_get(&b->unbound, arg)) read_local(b, arg);
+    bc_write(b, arg, bc_unbound(b));
+    bits_set(&b->unbound, arg);
+    return true;
+}
+
+bool bc_h_load_deref(SsaBuild *b, int32_t arg) {
+    if (!(b->code->local_kinds[arg] & LOCAL_FREE)) return bc_h_load(b, arg);
+    Ref ref = bc_emit(b, OP_freevar, NULL, 0);
+    emitted(b, ref)->imm = arg - (b->code->nlocals - b->nfree);
+    emitted(b, ref)->u.name = bc_intern(b, b->code->local_names[arg]);
+    bc_push(b, ref);
+    return true;
+}
+
+bool bc_h_store_deref(SsaBuild *b, int32_t arg) {
+    return bc_h_store(b, arg);
+}
+
+bool bc_h_delete_deref(SsaBuild *b, int32_t arg) {
+    return bc_h_delete(b, arg);
+}
+
+/* A constant slice (3.14 folds them) becomes the same op as a computed one. */
+static Ref emit_slice(SsaBuild *b, const ConstVal *value) {
+    Ref parts[3];
+    for (int k = 0; k < 3; k++)
+        parts[k] = bc_emit_const(b, value->items[k]);
+    return bc_emit(b, OP_build_slice, parts, 3);
+}
+
+bool bc_h_load_const(SsaBuild *b, int32_t arg) {
+    const ConstVal *value = b->code->consts[arg];
+    bool slice = value->kind == CONST_SLICE && value->nitems == 3;
+    bc_push(b, slice ? emit_slice(b, value) : bc_emit_const(b, value));
+    return true;
+}
+
+bool bc_h_load_int(SsaBuild *b, int32_t arg) {
+    bc_push(b, bc_emit_const(b, const_int(b->arena, arg)));
+    return true;
+}
+
+static bool push_named(SsaBuild *b, Op op, const Ref *args, int32_t nargs, Str name) {
+    Ref ref = bc_emit(b, op, args, nargs);
+    emitted(b, ref)->u.name = bc_intern(b, name);
+    bc_push(b, ref);
+    return true;
+}
+
+bool bc_h_load_common(SsaBuild *b, int32_t arg) {
+    const char *name = bc_common_name(b->code->version, arg);
+    if (!name) return bc_malformed(b, "an operand is out of range");
+    return push_named(b, OP_builtin, NULL, 0, str_from(name));
+}
+
+bool bc_h_load_global(SsaBuild *b, int32_t arg) {
+    return push_named(b, OP_global, NULL, 0, b->code->names[arg]);
+}
+
+/* -- attributes and items --------------------------------------------------------------------- */
+
+bool bc_h_load_attr(SsaBuild *b, int32_t arg) {
+    Ref object;
+    return bc_pop(b, &object) && push_named(b, OP_attr, &object, 1, b->code->names[arg]);
+}
+
+bool bc_h_store_attr(SsaBuild *b, int32_t arg) {
+    Ref args[2];
+    if (!bc_pop_many(b, args, 2)) return false;
+    Ref ref = bc_emit(b, OP_setattr, (Ref[]){args[1], args[0]}, 2);
+    emitted(b, ref)->u.name = bc_intern(b, b->code->names[arg]);
+    return true;
+}
+
+bool bc_h_getitem(SsaBuild *b, int32_t arg) {
+    (void)arg;
+    return apply(b, OP_getitem, 0, 0, 2);
+}
+
+bool bc_h_setitem(SsaBuild *b, int32_t arg) {
+    (void)arg;
+    Ref args[3];
+    if (!bc_pop_many(b, args, 3)) return false;
+    bc_emit(b, OP_setitem, (Ref[]){args[1], args[2], args[0]}, 3);
+    return true;
+}
+
+bool bc_h_build_slice(SsaBuild *b, int32_t arg) {
+    Ref args[3];
+    if (arg != 2 && arg != 3) return bc_malformed(b, "a slice of neither two nor three parts");
+    if (!bc_pop_many(b, args, arg)) return false;
+    if (arg == 2) args[2] = bc_emit_const(b, const_none(b->arena));
+    bc_push(b, bc_emit(b, OP_build_slice, args, 3));
+    return true;
+}
+
+/* -- operators -------------------------------------------------------------------------------- */
+
+bool bc_h_positive(SsaBuild *b, int32_t arg) {
+    (void)arg;
+    return apply(b, OP_unary, OPR_pos, 0, 1);
+}
+
+bool bc_h_negative(SsaBuild *b, int32_t arg) {
+    (void)arg;
+    return apply(b, OP_unary, OPR_neg, 0, 1);
+}
+
+bool bc_h_invert(SsaBuild *b, int32_t arg) {
+    (void)arg;
+    return apply(b, OP_unary, OPR_invert, 0, 1);
+}
+
+bool bc_h_to_bool(SsaBuild *b, int32_t arg) {
+    (void)arg;
+    Ref value;
+    if (!bc_pop(b, &value)) return false;
+    bc_push(b, bc_emit_truth(b, value));
+    return true;
+}
+
+bool bc_h_not(SsaBuild *b, int32_t arg) {
+    return bc_h_to_bool(b, arg) && apply(b, OP_unary, OPR_not, 0, 1);
+}
+
+bool bc_h_binary(SsaBuild *b, int32_t arg) {
+    return apply(b, OP_binary, (uint16_t)(arg & (IN_PLACE - 1)), (arg & IN_PLACE) != 0, 2);
+}
+
+bool bc_h_compare(SsaBuild *b, int32_t arg) {
+    return apply(b, OP_binary, (uint16_t)arg, 0, 2);
+}
+
+bool bc_h_is(SsaBuild *b, int32_t arg) {
+    return apply(b, OP_binary, arg ? OPR_is_not : OPR_is, 0, 2);
+}
+
+bool bc_h_contains(SsaBuild *b, int32_t arg) {
+    return apply(b, OP_binary, arg ? OPR_not_contains : OPR_contains, 0, 2);
+}
+
+/* -- displays --------------------------------------------------------------------------------- */
+
+bool bc_h_build_tuple(SsaBuild *b, int32_t arg) {
+    return apply_many(b, OP_build_tuple, arg);
+}
+
+bool bc_h_build_list(SsaBuild *b, int32_t arg) {
+    return apply_many(b, OP_build_list, arg);
+}
+
+/* A list on the stack that grows: [*a, b] and f(*a, b). CPython mutates it; here the place gets a new
+ * value. `sub` 1 marks a concat that is still a list: list_to_tuple clears it, and phis.c refuses what
+ * is left. */
+enum { STILL_A_LIST = 1 };
+
+/* The list in place `place`, as a tuple to append to. */
+static bool list_as_tuple(SsaBuild *b, int32_t place, Ref *out) {
+    if (b->stack[place].kind != SLOT_VALUE) return bc_malformed(b, "a list is expected");
+    Ref list = bc_read(b, slot_var(b, place) + VAR_VALUE);
+    const Inst *inst = ir_inst(b->func, list);
+    if (inst->op == OP_concat && inst->sub == STILL_A_LIST) {
+        *out = list;
+    } else if (inst->op == OP_build_list) {
+        Ref *items =
+            arena_copy(b->arena, ir_args(b->func, list), sizeof *items * (size_t)inst->nargs);
+        *out = bc_emit(b, OP_build_tuple, items, inst->nargs);
+    } else {
+        Ref empty = bc_emit(b, OP_build_tuple, NULL, 0);
+        *out = bc_emit(b, OP_concat, (Ref[]){empty, list}, 2);
+    }
+    return true;
+}
+
+static bool grow_list(SsaBuild *b, int32_t place, Ref more) {
+    Ref tuple;
+    if (!list_as_tuple(b, place, &tuple)) return false;
+    emitted(b, tuple)->sub = 0;
+    Ref ref = bc_emit(b, OP_concat, (Ref[]){tuple, more}, 2);
+    emitted(b, ref)->sub = STILL_A_LIST;
+    bc_write(b, slot_var(b, place) + VAR_VALUE, ref);
+    return true;
+}
+
+/* [1, 2, 3] is an empty list extended by a constant tuple: it stays a plain list. */
+static bool extend_by_constants(SsaBuild *b, int32_t place, Ref more) {
+    const Inst *tail = ir_inst(b->func, more);
+    if (b->stack[place].kind != SLOT_VALUE || tail->op != OP_const ||
+        tail->u.value->kind != CONST_TUPLE)
+        return false;
+    Ref list = bc_read(b, slot_var(b, place) + VAR_VALUE);
+    const Inst *head = ir_inst(b->func, list);
+    if (head->op != OP_build_list) return false;
+    const ConstVal *items = ir_inst(b->func, more)->u.value;
+    int32_t n = head->nargs;
+    Ref *all = arena_array(b->arena, Ref, n + items->nitems);
+    if (n) memcpy(all, ir_args(b->func, list), sizeof *all * (size_t)n);
+    for (int32_t k = 0; k < items->nitems; k++)
+        all[n + k] = bc_emit_const(b, items->items[k]);
+    bc_write(b, slot_var(b, place) + VAR_VALUE, bc_emit(b, OP_build_list, all, n + items->nitems));
+    return true;
+}
+
+bool bc_h_list_extend(SsaBuild *b, int32_t arg) {
+    Ref more;
+    if (!bc_pop(b, &more)) return false;
+    int32_t place = b->depth - arg;
+    return extend_by_constants(b, place, more) || grow_list(b, place, more);
+}
+
+bool bc_h_list_append(SsaBuild *b, int32_t arg) {
+    Ref item;
+    if (!bc_pop(b, &item)) return false;
+    return grow_list(b, b->depth - arg, bc_emit(b, OP_build_tuple, &item, 1));
+}
+
+bool bc_h_list_to_tuple(SsaBuild *b, int32_t arg) {
+    (void)arg;
+    Ref tuple, list;
+    if (!list_as_tuple(b, b->depth - 1, &tuple) || !bc_pop(b, &list)) return false;
+    emitted(b, tuple)->sub = 0;
+    bc_push(b, tuple);
+    return true;
+}
+
+static bool drop_values(SsaBuild *b, int32_t n) {
+    Ref value;
+    for (int32_t k = 0; k < n; k++)
+        if (!bc_pop(b, &value)) return false;
+    return true;
+}
+
+bool bc_h_build_dict(SsaBuild *b, int32_t arg) {
+    if (!drop_values(b, 2 * arg)) return false;
+    bc_push_kind(b, SLOT_DICT);
+    return true;
+}
+
+bool bc_h_build_const_dict(SsaBuild *b, int32_t arg) {
+    if (!drop_values(b, arg + 1)) return false;
+    bc_push_kind(b, SLOT_DICT);
+    return true;
+}
+
+bool bc_h_dict_merge(SsaBuild *b, int32_t arg) {
+    if (b->stack[--b->depth].kind == SLOT_NULL || b->stack[b->depth - arg].kind != SLOT_DICT)
+        return bc_malformed(b, "a dict is expected");
+    return true;
+}
+
+bool bc_h_unpack(SsaBuild *b, int32_t arg) {
+    Ref value;
+    if (!bc_pop(b, &value)) return false;
+    Ref tuple = bc_emit(b, OP_unpack, &value, 1);
+    emitted(b, tuple)->imm = arg;
+    for (int32_t k = arg - 1; k >= 0; k--) {
+        Ref item = bc_emit(b, OP_extract, &tuple, 1);
+        emitted(b, item)->imm = k;
+        bc_push(b, item);
+    }
+    return true;
+}
+
+/* -- what has no meaning ---------------------------------------------------------------------- */
+
+bool bc_h_refused(SsaBuild *b, int32_t arg) {
+    return bc_unsupported(b, bc_refused_phrase(b->code->version, arg));
+}
+
+/* CPython compiles more than `def` into functions: their names say what the user wrote. */
+bool bc_h_make_function(SsaBuild *b, int32_t arg) {
+    (void)arg;
+    static const char *const kinds[][2] = {
+        {"<lambda>", "a lambda"},
+        {"<listcomp>", "a comprehension"},
+        {"<setcomp>", "a comprehension"},
+        {"<dictcomp>", "a comprehension"},
+        {"<genexpr>", "a generator expression"},
+    };
+    Ref code;
+    if (!bc_pop(b, &code)) return false;
+    const Inst *inst = ir_inst(b->func, code);
+    if (inst->op == OP_const && inst->u.value->kind == CONST_CODE && inst->u.value->str.bytes)
+        for (int k = 0; k < countof(kinds); k++)
+            if (strstr(inst->u.value->str.bytes, kinds[k][0]))
+                return bc_unsupported(b, kinds[k][1]);
+    return bc_unsupported(b, "a nested function");
+}
+
+bool bc_h_invalid(SsaBuild *b, int32_t arg) {
+    if (arg > 255) return bc_malformed(b, "an operand is out of range");
+    char name[16];
+    snprintf(name, sizeof name, "<%d>", (int)arg);
+    Span span = bc_span(b->code, b->decoded->insts.items[b->inst].unit);
+    return diag_add(b->module->diags, E0102, &span, name);
+}
+
+bool bc_h_intrinsic(SsaBuild *b, int32_t arg) {
+    (void)arg;
+    return bc_malformed(b, "an operand is out of range");
+}

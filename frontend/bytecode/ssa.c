@@ -1,0 +1,330 @@
+/* ssa.c - the driver of bc_build, and the state that the handlers work on.
+ *
+ * Each block is translated once, alone. A variable that it reads before assigning it gets a placeholder
+ * (an instruction in no block), and the block's last assignments are written down. When all blocks are
+ * there, phis.c joins them. So no handler sees a phi, and no loop header waits for its latch.
+ *
+ * The kinds of the stack's places (value, NULL, iteration) are static: a block is translated only when a
+ * predecessor has told its stack, and every other predecessor must agree. Blocks are taken in the order
+ * of the bytecode as far as possible, so that the first diagnostic is the first in the source. */
+#include "frontend/bytecode/bc.h"
+
+/* -- places and diagnostics ------------------------------------------------------------------- */
+
+Span bc_span(const CodeUnit *code, int32_t unit) {
+    Span span = {code->file, code->first_line, code->first_line, -1, -1};
+    if (unit < 0 || unit >= code->nbytes / 2 || !code->spans) return span;
+    const IrSpan *s = &code->spans[unit];
+    if (s->line <= 0) return span;
+    return (Span){code->file, s->line, s->end_line, s->column, s->end_column};
+}
+
+static int32_t current_unit(const SsaBuild *b) {
+    return b->decoded->insts.items[b->inst].unit;
+}
+
+bool bc_malformed(SsaBuild *b, const char *why) {
+    Span span = bc_span(b->code, current_unit(b));
+    return diag_add(b->module->diags, E0103, &span, why);
+}
+
+bool bc_unsupported_at(SsaBuild *b, int32_t unit, const char *what) {
+    Span span = bc_span(b->code, unit);
+    return diag_add(b->module->diags, E0101, &span, what);
+}
+
+bool bc_unsupported(SsaBuild *b, const char *what) {
+    return bc_unsupported_at(b, current_unit(b), what);
+}
+
+/* The builder's span becomes that of the instruction being translated. */
+static void set_span(SsaBuild *b) {
+    int32_t unit = current_unit(b);
+    if (unit == b->span_unit) return;
+    b->span_unit = unit;
+    const IrSpan *s = b->code->spans ? &b->code->spans[unit] : NULL;
+    b->ir.span = s && s->line > 0 ? ir_span_add(b->func, *s) : 0;
+}
+
+/* -- variables -------------------------------------------------------------------------------- */
+
+/* An instruction that is in no block: phis.c puts what reaches it in its place. */
+static Ref placeholder(SsaBuild *b) {
+    Inst inst = {.op = OP_removed, .block = NO_BLOCK, .error = NO_BLOCK};
+    vec_push(b->arena, &b->func->insts, inst);
+    return b->func->insts.len - 1;
+}
+
+Ref bc_read(SsaBuild *b, int32_t var) {
+    int32_t here = b->ir.block + 1;
+    if (b->current_in[var] == here) return b->current[var];
+    Access access = {var, b->ir.block, placeholder(b)};
+    vec_push(b->arena, &b->reads, access);
+    b->current_in[var] = here;
+    b->current[var] = access.ref;
+    return access.ref;
+}
+
+void bc_write(SsaBuild *b, int32_t var, Ref value) {
+    int32_t here = b->ir.block + 1;
+    b->current_in[var] = here;
+    b->current[var] = value;
+    if (b->written_in[var] == here) return;
+    b->written_in[var] = here;
+    vec_push(b->arena, &b->written, var);
+}
+
+void bc_name_value(SsaBuild *b, Ref value, int32_t var) {
+    if (value >= b->func->var_names.len)
+        vec_resize(b->arena, &b->func->var_names, QN_MAX(value + 1, b->func->insts.len));
+    Str *name = &b->func->var_names.items[value];
+    if (!name->bytes) *name = b->code->local_names[var];
+}
+
+Ref bc_unbound(SsaBuild *b) {
+    if (b->unbound_ref == NO_REF) {
+        Inst inst = {.op = OP_unbound, .block = 0, .error = NO_BLOCK};
+        inst.target[0] = inst.target[1] = NO_BLOCK;
+        vec_push(b->arena, &b->func->insts, inst);
+        b->unbound_ref = b->func->insts.len - 1;
+    }
+    return b->unbound_ref;
+}
+
+/* -- the stack -------------------------------------------------------------------------------- */
+
+void bc_push_kind(SsaBuild *b, SlotKind kind) {
+    b->stack[b->depth++] = (Slot){kind, current_unit(b)};
+}
+
+void bc_push(SsaBuild *b, Ref value) {
+    bc_write(b, slot_var(b, b->depth) + VAR_VALUE, value);
+    bc_push_kind(b, SLOT_VALUE);
+}
+
+bool bc_pop(SsaBuild *b, Ref *value) {
+    const Slot *slot = &b->stack[--b->depth];
+    switch ((SlotKind)slot->kind) {
+    case SLOT_VALUE: *value = bc_read(b, slot_var(b, b->depth) + VAR_VALUE); return true;
+    case SLOT_NULL: return bc_malformed(b, "NULL is used as a value");
+    case SLOT_ITER: return bc_unsupported(b, "an iterator used as a value");
+    case SLOT_DICT: return bc_unsupported_at(b, slot->origin, "a dict display");
+    }
+    return false;
+}
+
+bool bc_pop_many(SsaBuild *b, Ref *values, int32_t n) {
+    for (int32_t k = n - 1; k >= 0; k--)
+        if (!bc_pop(b, &values[k])) return false;
+    return true;
+}
+
+bool bc_flow(SsaBuild *b, int32_t to) {
+    PyBlock *block = &b->cfg->blocks[to];
+    if (!block->known) {
+        block->known = true;
+        block->depth = b->depth;
+        block->stack = arena_copy(b->arena, b->stack, sizeof *b->stack * (size_t)b->depth);
+        bits_set(&b->ready, to);
+        return true;
+    }
+    if (block->depth != b->depth) return bc_malformed(b, "paths with different stacks meet");
+    for (int32_t k = 0; k < b->depth; k++)
+        if (block->stack[k].kind != b->stack[k].kind)
+            return bc_malformed(b, "paths with different stacks meet");
+    return true;
+}
+
+/* -- one instruction -------------------------------------------------------------------------- */
+
+static bool argument_fits(const SsaBuild *b, const PyInst *inst, int64_t left) {
+    const PyOpInfo *info = &bc_op_info[inst->op];
+    int32_t arg = inst->arg;
+    switch ((PyArg)info->argument) {
+    case ARG_LOCAL: return arg >= 0 && arg < b->code->nlocals;
+    case ARG_CONST: return arg >= 0 && arg < b->code->nconsts && b->code->consts[arg];
+    case ARG_NAME: return arg >= 0 && arg < b->code->nnames;
+    case ARG_DEPTH: return arg >= 1 && arg <= left;
+    case ARG_FLAG: return arg == 0 || arg == 1;
+    case ARG_NONE:
+    case ARG_INT:
+    case ARG_COUNT:
+    case ARG_OPERATOR:
+    case ARG_TARGET:
+    case ARG_OTHER: return arg >= 0;
+    }
+    return false;
+}
+
+/* Checks the argument and the stack by the op's row, then calls the handler. */
+static bool translate_inst(SsaBuild *b) {
+    const PyInst *inst = &b->decoded->insts.items[b->inst];
+    const PyOpInfo *info = &bc_op_info[inst->op];
+    set_span(b);
+    if (bits_get(&b->decoded->covered, inst->unit) && inst->op != PY_refused)
+        return bc_unsupported(b, "a try statement");
+    int64_t each = info->argument == ARG_COUNT || info->argument == ARG_FLAG ? inst->arg : 0;
+    int64_t left = b->depth - (info->pops + info->pops_each * each);
+    if (left < 0) return bc_malformed(b, "the stack is too short");
+    if (!argument_fits(b, inst, left)) return bc_malformed(b, "an operand is out of range");
+    int64_t after = left + info->pushes + info->pushes_each * each;
+    if (after > b->limit) return bc_malformed(b, "the stack is too deep");
+    if (b->kw_names && inst->op != PY_call) return bc_malformed(b, "keyword names without a call");
+    if (!bc_handlers[inst->op](b, inst->arg)) return false;
+    assert(info->ends != END_FALLS || b->depth == after);
+    return true;
+}
+
+/* -- one block -------------------------------------------------------------------------------- */
+
+static void start_block(SsaBuild *b, const PyBlock *block) {
+    b->ir.block = block->ir_block;
+    b->ir.at = -1;
+    b->depth = block->depth;
+    if (block->depth) memcpy(b->stack, block->stack, sizeof *b->stack * (size_t)block->depth);
+    if (block->unbound.n)
+        memcpy(b->unbound.words, block->unbound.words,
+               sizeof *b->unbound.words * (size_t)((b->unbound.n + 63) / 64));
+}
+
+static void end_block(SsaBuild *b) {
+    for (int32_t k = 0; k < b->written.len; k++) {
+        int32_t var = b->written.items[k];
+        Access access = {var, b->ir.block, b->current[var]};
+        vec_push(b->arena, &b->writes, access);
+    }
+    b->written.len = 0;
+}
+
+static bool translate_block(SsaBuild *b, int32_t number) {
+    const PyBlock *block = &b->cfg->blocks[number];
+    start_block(b, block);
+    for (b->inst = block->first; b->inst < block->end; b->inst++)
+        if (!translate_inst(b)) return false;
+    b->inst = block->end - 1;
+    if (bc_op_info[b->decoded->insts.items[b->inst].op].ends == END_FALLS) {
+        if (b->kw_names) return bc_malformed(b, "keyword names without a call");
+        int32_t to = b->cfg->block_of_inst[block->end];
+        b_jump(&b->ir, b->cfg->blocks[to].ir_block);
+        if (!bc_flow(b, to)) return false;
+    }
+    end_block(b);
+    return true;
+}
+
+/* The lowest block that is ready, or -1. */
+static int32_t next_ready(const SsaBuild *b) {
+    for (int32_t word = 0; word < (b->ready.n + 63) / 64; word++) {
+        if (!b->ready.words[word]) continue;
+        int32_t bit = 0;
+        while (!(b->ready.words[word] >> bit & 1))
+            bit++;
+        return word * 64 + bit;
+    }
+    return -1;
+}
+
+static bool translate(SsaBuild *b) {
+    if (!bc_flow(b, 0)) return false;
+    for (int32_t number; (number = next_ready(b)) >= 0;) {
+        bits_clear(&b->ready, number);
+        if (!translate_block(b, number)) return false;
+    }
+    return true;
+}
+
+/* -- the function ----------------------------------------------------------------------------- */
+
+static int32_t count_params(const CodeUnit *code) {
+    return code->nargs + code->nkwonly + !!(code->flags & CODE_VARARGS) +
+           !!(code->flags & CODE_VARKEYWORDS);
+}
+
+/* Names are unique in a module: a second function of the same name gets a number. */
+static Str unique_name(Module *module, Str name) {
+    if (name.len == 0) name = STR("function");
+    Str candidate = name;
+    for (int n = 1;; n++) {
+        bool taken = false;
+        for (int32_t k = 0; k < module->funcs.len && !taken; k++)
+            taken = str_equal(module->funcs.items[k]->name, candidate);
+        if (!taken) return candidate;
+        candidate = str_printf(module->arena, STR_FMT ".%d", STR_ARG(name), n);
+    }
+}
+
+static void make_func(SsaBuild *b) {
+    const CodeUnit *code = b->code;
+    Func *func = b->func = ir_func_new(b->module, unique_name(b->module, code->qualname), false);
+    func->user_name = *bc_intern(b, code->name);
+    func->file = code->file;
+    func->nparams = count_params(code);
+    func->param_names = code->local_names;
+    b->ir = (Builder){.func = func, .at = -1, .error = NO_BLOCK};
+}
+
+/* The entry block holds the parameters; it is also the first block of the code unless a jump leads
+ * there. */
+static void make_blocks(SsaBuild *b) {
+    PyCfg *cfg = b->cfg;
+    b->ir.block = ir_block_new(b->func);
+    if (cfg->blocks[0].npreds == 0) cfg->blocks[0].ir_block = b->ir.block;
+    for (int32_t k = 0; k < cfg->nblocks; k++)
+        if (cfg->blocks[k].reachable && cfg->blocks[k].ir_block == NO_BLOCK)
+            cfg->blocks[k].ir_block = ir_block_new(b->func);
+    for (int32_t k = 0; k < b->func->nparams; k++) {
+        Ref ref = b_inst(&b->ir, OP_param, NULL, NULL, 0);
+        ir_inst(b->func, ref)->imm = k;
+        bc_name_value(b, ref, k);
+        bc_write(b, k, ref);
+    }
+    if (cfg->blocks[0].npreds > 0) {
+        end_block(b);
+        b_jump(&b->ir, cfg->blocks[0].ir_block);
+    }
+}
+
+static void make_state(SsaBuild *b) {
+    const CodeUnit *code = b->code;
+    b->limit =
+        code->stacksize + 2; /* an operation split in three may need more than CPython's one */
+    b->nvars = code->nlocals + STACK_VARS * b->limit;
+    b->stack = arena_array(b->arena, Slot, b->limit);
+    b->current = arena_array(b->arena, Ref, b->nvars);
+    b->current_in = arena_array(b->arena, int32_t, b->nvars);
+    b->written_in = arena_array(b->arena, int32_t, b->nvars);
+    b->unbound = bits_new(b->arena, code->nlocals);
+    b->ready = bits_new(b->arena, b->cfg->nblocks);
+    b->span_unit = -1;
+    for (int32_t k = 0; k < code->nlocals; k++)
+        b->nfree += (code->local_kinds[k] & LOCAL_FREE) != 0;
+}
+
+/* What the flags alone refuse. */
+static bool check_flags(const CodeUnit *code, DiagList *diags) {
+    Span span = bc_span(code, -1);
+    if (code->flags & (CODE_COROUTINE | CODE_ASYNC_GENERATOR))
+        return diag_add(diags, E0101, &span, "an async function");
+    if (code->flags & CODE_GENERATOR) return diag_add(diags, E0101, &span, "a generator (yield)");
+    if (code->flags & CODE_VARKEYWORDS)
+        return diag_add(diags, E0101, &span, "a **keywords parameter");
+    return true;
+}
+
+Func *bc_build(Module *module, const CodeUnit *code) {
+    Arena *arena = module->arena;
+    DiagList *diags = module->diags;
+    Decoded decoded;
+    PyCfg cfg;
+    if (!bc_decode(&decoded, arena, code, diags) || !check_flags(code, diags) ||
+        !bc_exception_table(&decoded, arena, diags) || !bc_cfg(&cfg, arena, &decoded, diags))
+        return NULL;
+    SsaBuild b = {.module = module, .arena = arena, .code = code, .decoded = &decoded, .cfg = &cfg};
+    int32_t nfuncs = module->funcs.len;
+    make_func(&b);
+    make_state(&b);
+    make_blocks(&b);
+    if (translate(&b) && bc_join(&b)) return b.func;
+    module->funcs.len = nfuncs;
+    return NULL;
+}
