@@ -129,6 +129,26 @@ static void rewrite_uses(Closer *c, Ref ref) {
     }
 }
 
+/* Phis that nothing reads go again: an exit that carries no value lets a fast loop stay fast. */
+static void drop_unused(Closer *c) {
+    Func *func = c->func;
+    int32_t *uses = arena_array(c->arena, int32_t, func->insts.len);
+    for (Ref user = 1; user < func->insts.len; user++)
+        for (int32_t k = 0; k < ir_inst(func, user)->nargs; k++)
+            if (ir_arg(func, user, k) != user) uses[ir_arg(func, user, k)]++;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (int32_t i = 0; i < c->own.len; i++) {
+            Ref phi = c->own.items[i];
+            if (uses[phi] || ir_inst(func, phi)->op == OP_removed) continue;
+            for (int32_t k = 0; k < ir_inst(func, phi)->nargs; k++)
+                if (ir_arg(func, phi, k) != phi) uses[ir_arg(func, phi, k)]--;
+            ir_remove(func, phi);
+            changed = true;
+        }
+    }
+}
+
 static bool close_value(Closer *c, Ref ref) {
     if (!used_outside(c, ref)) return false;
     int32_t def = cfg_def_block(&c->cfg, c->func, ref);
@@ -139,6 +159,7 @@ static bool close_value(Closer *c, Ref ref) {
     }
     fill_phis(c, ref);
     rewrite_uses(c, ref);
+    drop_unused(c);
     return true;
 }
 

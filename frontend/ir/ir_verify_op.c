@@ -10,15 +10,17 @@ static bool bad(Verifier *v, Ref ref, const char *why) {
     return verify_fail(v, ir_inst(v->func, ref)->block, ref, "%s", why);
 }
 
-/* Two types in the message, in IR form. */
+/* Two types in the message, in IR form (or one, where they are the same). */
 static bool bad_types(Verifier *v, Ref ref, const char *what, const Type *a, const Type *b) {
     ArenaMark mark = arena_mark(v->arena);
     StrBuf out;
     buf_init(&out, v->arena);
-    if (a) type_print(&out, a);
-    buf_str(&out, a ? " and " : "no type and ");
-    if (b) type_print(&out, b);
-    buf_str(&out, b ? "" : "no type");
+    for (int i = 0; i < (a == b ? 1 : 2); i++) {
+        const Type *type = i ? b : a;
+        if (i) buf_str(&out, " and ");
+        if (type) type_print(&out, type);
+        if (!type) buf_str(&out, "no type");
+    }
     Str text = buf_take(&out);
     verify_fail(v, ir_inst(v->func, ref)->block, ref, "%s: " STR_FMT, what, STR_ARG(text));
     arena_release(v->arena, mark);
