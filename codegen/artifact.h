@@ -80,6 +80,16 @@ typedef struct KernelGrid {
 } KernelGrid;
 typedef int (*KernelEntry)(CallContext *ctx, void **args, KernelGrid *grid);
 
+/* A GPU kernel that can raise (debug, boundscheck) has a zeroed global `quern_mailbox` of this layout in its
+ * device module. The first thread to raise claims `state` by an atomic exchange 0 -> 1 and fills in the rest;
+ * the next synchronisation reads it and clears it. Threads go on: no trap, no exit before a barrier. */
+typedef struct KernelMailbox {
+    int32_t state, exception, site, unused; /* exception and site as in CallContext */
+    uint32_t block[3], thread[3];
+    int64_t args[CALL_MAX_ARGS];
+} KernelMailbox;
+#define KERNEL_MAILBOX_NAME "quern_mailbox"
+
 /* -- the artifact ------------------------------------------------------------------------------- */
 
 typedef enum TargetKind { TARGET_CPU, TARGET_NVPTX, TARGET_AMDGPU, TARGET_COUNT } TargetKind;

@@ -14,6 +14,7 @@
 #ifndef QUERN_RUNTIME_DEVICE_H
 #define QUERN_RUNTIME_DEVICE_H
 
+#include "frontend/base/os.h"
 #include "runtime/runtime.h"
 #include <pthread.h>
 
@@ -40,6 +41,8 @@ typedef struct DeviceOps {
     bool (*open)(RtDevice *device, RtError *err);
     /* Everything else of the device is gone already. Not called in a child after fork(). */
     void (*close)(RtDevice *device);
+    /* Forgets the driver, so that the next count looks for it anew; may be NULL. */
+    void (*shutdown)(void);
 
     /* -- memory -----------------------------------------------------------------------------------
      */
@@ -71,8 +74,8 @@ typedef struct DeviceOps {
     /* -- kernels
      * ------------------------------------------------------------------------------------ */
 
-    /* Loads the module and finds the kernel; fills kernel->module, function, info. Called under the
-     * device's kernel lock. */
+    /* Loads the module and finds the kernel; fills kernel->module, function, info. Called under
+     * device->load_lock. */
     bool (*load)(RtDevice *device, RtKernel *kernel, RtError *err);
     void (*unload)(RtDevice *device, RtKernel *kernel);
     /* Sizes and limits are checked. Returns when the work is queued (cpu: done). The hot path: no
@@ -105,8 +108,7 @@ typedef struct DeviceOps {
 
 extern const DeviceOps rt_cpu_ops, rt_cuda_ops, rt_null_ops;
 
-/* -- the objects behind the handles
- * ---------------------------------------------------------------- */
+/* -- the objects behind the handles ------------------------------------------------------------ */
 
 struct RtStream {
     _Atomic int32_t refs;
@@ -151,6 +153,7 @@ struct RtKernel {
     int32_t param_bytes;
     _Atomic int32_t dynamic_allowed; /* dynamic shared memory opted in so far */
     uint64_t mailbox;                /* device address, 0: the kernel cannot raise */
+    _Atomic bool mail;               /* launched since the mailbox was read */
     uint32_t generation;
     char name[96];
     RtKernel *next; /* in the device's table, under device->lock */
@@ -159,19 +162,20 @@ struct RtKernel {
 struct RtDevice {
     const DeviceOps *ops;
     RtDeviceInfo info;
-    void *state;          /* the device's own */
-    uint32_t generation;  /* of the process that opened it */
-    pthread_mutex_t lock; /* kernels, streams */
-    RtKernel *kernels;
-    RtStream *streams; /* without the default stream */
+    void *state;                 /* the device's own */
+    uint32_t generation;         /* of the process that opened it */
+    pthread_mutex_t lock;        /* the lists below; never held while the driver is called */
+    pthread_mutex_t load_lock;   /* one module is loaded at a time; taken before `lock` */
+    RtKernel *kernels, *retired; /* retired: released, to be unloaded when the device is idle */
+    _Atomic bool mail;           /* some kernel->mail is set */
+    RtStream *streams;           /* without the default stream */
     RtStream default_stream;
     RtPool *pool;
-    _Atomic bool dead;
+    _Atomic bool dying, dead;
     RtError *cause; /* of death; set once, before `dead` */
 };
 
-/* -- shared by the files of runtime
- * ------------------------------------------------------------------ */
+/* -- shared by the files of runtime ------------------------------------------------------------ */
 
 /* Grows in the child of every fork: what was made under another number is the parent's. [device.c]
  */
@@ -186,30 +190,90 @@ void rt_blame(RtDevice *device, RtStream *stream, RtError *err);
 void *rt_alloc(size_t size); /* runtime's own host memory: zeroed; NULL when out */
 void rt_dealloc(void *memory, size_t size);
 int64_t rt_host_bytes(void); /* live: tests look for leaks */
-int64_t rt_now_ns(void);
 
 RtPool *rt_pool_new(RtDevice *device, RtError *err);
 void rt_pool_close(RtPool *pool, bool free_device_memory);
+void rt_pool_fork(RtPool *pool, bool lock); /* takes or leaves the pool's lock round fork() */
+/* At rt_shutdown; `talk`: the driver may be called. */
+void rt_kernels_close(RtDevice *device, bool talk);
+void rt_streams_close(RtDevice *device, bool talk);
 /* All work on `stream` (NULL: the device) up to its `issued` of now is over: see RtStream. */
 void rt_pool_stream_gone(RtPool *pool, RtStream *stream);
+
+/* NULL when the last reference is gone already. */
+RtStream *rt_stream_try_retain(RtStream *stream);
 
 /* Waits by asking `query` with growing pauses so that poll runs; used by stream.c. */
 bool rt_wait(RtDevice *device, CallContext *poll,
              bool (*query)(void *what, bool *done, RtError *err), void *what, RtError *err);
+
+/* The kernel's parameter buffer (param_bytes) from packed arguments. [kernel.c] */
+void rt_pack_params(const RtKernel *kernel, void *const *args, char *buffer);
+/* Exceptions that kernels left on the device: the first becomes RT_KERNEL_EXCEPTION. [kernel.c] */
+bool rt_read_mailboxes(RtDevice *device, RtError *err);
+/* The device is idle: unloads the modules of released kernels. [kernel.c] */
+void rt_kernels_retire(RtDevice *device);
+
+/* -- host arrays of one launch (args.c) -------------------------------------------------------- */
+
+typedef struct ArgRange ArgRange;
+
+/* One array among the arguments. */
+typedef struct ArgArray {
+    ArrayValue *value; /* in the caller's packed argument */
+    const ValueLayout *layout;
+    uintptr_t lo, hi;     /* the bytes it spans; equal: none */
+    char *data;           /* value->data as the caller gave it */
+    int32_t param, range; /* range: -1 when it does not travel */
+    bool written, host, readonly;
+} ArgArray;
+
+enum { ARGS_INLINE = 12 };
+typedef struct RtArgs {
+    int32_t narrays, nranges;
+    ArgArray *arrays, inline_arrays[ARGS_INLINE];
+    ArgRange *ranges;
+    int32_t cap;
+    bool any_host;
+} RtArgs;
+
+/* Collects the arrays among the arguments. host, readonly: RtLaunch's masks, may be NULL. */
+bool rt_args_collect(RtArgs *args, const Artifact *artifact, void *const *values,
+                     const uint32_t *host, const uint32_t *readonly, RtError *err);
+/* A written array that is read-only? */
+bool rt_args_check(const RtArgs *args, const Artifact *artifact, RtError *err);
+/* Host arrays to the device; the packed arguments then hold device addresses until rt_args_free. */
+bool rt_args_begin(RtArgs *args, RtDevice *device, RtStream *stream, RtError *err);
+/* After the work is over without failure: elements of written host arrays back. */
+bool rt_args_end(RtArgs *args, RtDevice *device, RtStream *stream, RtError *err);
+void rt_args_free(RtArgs *args);
+int64_t rt_kind_size(uint8_t type_kind); /* bytes of a scalar in memory */
+enum { RT_MAX_DIMS = 64 };
+/* [transfer.c] No gaps and no overlaps between elements, in any order of dimensions. */
+bool rt_dense(int32_t ndim, int64_t item, const int64_t *shape, const int64_t *strides);
+/* [transfer.c] Elements of any strides to elements of any strides, on the host. */
+void rt_copy_elements(char *to, const int64_t *to_strides, const char *from,
+                      const int64_t *from_strides, int32_t ndim, int64_t item,
+                      const int64_t *shape);
 
 void rt_pool_threads_stop(void);  /* cpu/pool.c: at rt_shutdown */
 void rt_pool_threads_child(void); /* cpu/pool.c: in the child of a fork */
 void rt_pool_threads_prepare(void);
 void rt_pool_threads_parent(void);
 
-/* -- null device, for tests
- * ------------------------------------------------------------------------- */
+/* -- null device, for tests -------------------------------------------------------------------- */
 
-/* The null device keeps a list of calls as text and fails the n-th call (1-based; 0: none) of kind
- * `call`. */
+/* It counts calls by the name of the member and fails the n-th call (1-based; 0: none) of `call`; call NULL:
+ * the n-th call of any name. RT_DEVICE_ERROR makes the device die. */
 void rt_null_reset(void);
 int32_t rt_null_calls(const char *call); /* how many so far; NULL: all */
 void rt_null_fail(const char *call, int32_t nth, RtErrorClass cls);
-void rt_null_capacity(int64_t bytes); /* memory of the device */
+void rt_null_capacity(int64_t bytes);    /* memory of the devices together */
+int64_t rt_null_used(void);              /* bytes allocated */
+int64_t rt_null_handles(void);           /* blocks, modules, streams, events alive */
+void *rt_null_pointer(uint64_t address); /* the host memory behind a device address */
+/* Plays the kernel: gets the packed parameters; false: set no error, the launch "fails". NULL: nothing. */
+void rt_null_kernel(bool (*kernel)(const RtKernel *kernel, const DeviceLaunch *launch,
+                                   const char *params));
 
 #endif

@@ -288,8 +288,7 @@ bool rt_launch_wants_general(const Artifact *artifact, void *const *args);
 bool rt_check_config(const RtDeviceInfo *info, const int64_t grid[3], const int64_t block[3],
                      int64_t dynamic_shared, RtError *err);
 
-/* -- threads (cpu/pool.c)
- * -------------------------------------------------------------------------- */
+/* -- threads (cpu/pool.c) ---------------------------------------------------------------------- */
 
 /* Runs fn over [0, n) in chunks on the pool, the calling thread included; returns when all is done.
  * ctx gets the first exception (CALL_EXCEPTION) and its poll runs on the calling thread only;

@@ -1,0 +1,259 @@
+/* args.c - the arrays among the arguments of one launch: who overlaps whom, and the journey of host arrays.
+ *
+ * Host arrays that share memory must share it on the device too, so that k(x[1:], x[:-1]) means the same
+ * everywhere. The byte spans of all host arrays are sorted and overlapping ones united; each union (a
+ * "range") is one device buffer, and every array keeps its place inside it. Ranges are always copied in: a
+ * kernel may leave elements alone. Back go only elements of arrays that the kernel writes, one by one where
+ * an array has gaps, because the bytes between its elements are somebody else's. Everything that comes back
+ * first lands in a staging buffer; only when all of it is there does host memory change. */
+#include "runtime/device.h"
+
+#include <string.h>
+
+struct ArgRange {
+    uintptr_t lo, hi;
+    RtBuffer *buffer;
+    uint64_t address; /* of lo, on the device */
+    bool written;
+    char *staging;
+};
+
+enum { ALIGN_KEPT = 16 }; /* addresses on the device are the host's modulo this */
+
+int64_t rt_kind_size(uint8_t type_kind) {
+    static const int16_t bits[TY_SCALARS] = {
+#define CLASS_FACTOR_NONE                           1
+#define CLASS_FACTOR_BOOL                           1
+#define CLASS_FACTOR_SINT                           1
+#define CLASS_FACTOR_UINT                           1
+#define CLASS_FACTOR_FLT                            1
+#define CLASS_FACTOR_CPX                            2
+#define TYPE(name, numba, bits, cls, numpy, strong) [TY_##name] = (bits)*CLASS_FACTOR_##cls,
+#include "frontend/ir/ir_types.def"
+#undef TYPE
+    };
+    return type_kind < TY_SCALARS ? bits[type_kind] / 8 : 0;
+}
+
+/* -- collecting -------------------------------------------------------------------------------- */
+
+static ArgArray *add_array(RtArgs *args) {
+    if (args->narrays == args->cap) {
+        int32_t cap = args->cap * 2;
+        ArgArray *grown = rt_alloc(sizeof *grown * (size_t)cap);
+        if (!grown) return NULL;
+        memcpy(grown, args->arrays, sizeof *grown * (size_t)args->narrays);
+        if (args->arrays != args->inline_arrays)
+            rt_dealloc(args->arrays, sizeof *grown * (size_t)args->cap);
+        args->arrays = grown;
+        args->cap = cap;
+    }
+    return &args->arrays[args->narrays++];
+}
+
+typedef struct Walk {
+    RtArgs *args;
+    uint8_t usage;
+    uint32_t host, readonly;
+    int32_t param, leaf;
+    RtError *err;
+} Walk;
+
+static bool collect_array(Walk *w, const ValueLayout *layout, ArrayValue *value) {
+    ArgArray *a = add_array(w->args);
+    if (!a) return rt_fail_memory(w->err, "launch arguments", sizeof *a * (size_t)w->args->cap);
+    uint32_t bit = w->leaf < 32 ? UINT32_C(1) << w->leaf : 0;
+    w->leaf++;
+    int64_t lo, hi;
+    if (layout->ndim > RT_MAX_DIMS)
+        return rt_fail(w->err, RT_VALUE_ERROR, "Argument %d has more than %d dimensions.",
+                       w->param + 1, RT_MAX_DIMS);
+    if (!rt_extent(layout->ndim, rt_kind_size(layout->element), value->dims,
+                   value->dims + layout->ndim, &lo, &hi))
+        return rt_fail(w->err, RT_VALUE_ERROR,
+                       "Argument %d is an array that spans more than 2^63 bytes.", w->param + 1);
+    a->value = value;
+    a->layout = layout;
+    a->data = value->data;
+    a->lo = (uintptr_t)value->data + (uintptr_t)lo;
+    a->hi = (uintptr_t)value->data + (uintptr_t)hi;
+    a->param = w->param;
+    a->range = -1;
+    a->written = (w->usage & ARG_WRITTEN) != 0;
+    a->host = (w->host & bit) != 0;
+    a->readonly = layout->readonly || (w->readonly & bit);
+    w->args->any_host |= a->host;
+    return true;
+}
+
+static bool collect_value(Walk *w, const ValueLayout *layout, char *value) {
+    if (layout->kind == TY_ARRAY) return collect_array(w, layout, (ArrayValue *)value);
+    if (layout->kind == TY_OPTIONAL && !*(bool *)value) return true;
+    if (layout->kind != TY_TUPLE && layout->kind != TY_OPTIONAL) return true;
+    for (int i = 0; i < layout->nitems; i++)
+        if (!collect_value(w, &layout->items[i], value + layout->items[i].offset)) return false;
+    return true;
+}
+
+bool rt_args_collect(RtArgs *args, const Artifact *artifact, void *const *values,
+                     const uint32_t *host, const uint32_t *readonly, RtError *err) {
+    args->arrays = args->inline_arrays;
+    args->cap = ARGS_INLINE;
+    args->narrays = args->nranges = 0;
+    args->ranges = NULL;
+    args->any_host = false;
+    for (int i = 0; i < artifact->nparams; i++) {
+        Walk w = {args,
+                  artifact->usage ? artifact->usage[i] : ARG_READ | ARG_WRITTEN,
+                  host ? host[i] : 0,
+                  readonly ? readonly[i] : 0,
+                  i,
+                  0,
+                  err};
+        if (!collect_value(&w, &artifact->params[i], values[i])) return false;
+    }
+    return true;
+}
+
+bool rt_args_check(const RtArgs *args, const Artifact *artifact, RtError *err) {
+    for (int i = 0; i < args->narrays; i++) {
+        const ArgArray *a = &args->arrays[i];
+        if (a->written && a->readonly)
+            return rt_fail(
+                err, RT_TYPE_ERROR,
+                "%.*s writes to argument %d, but that array is read-only. Pass a copy, or make it "
+                "writable.",
+                STR_ARG(artifact->name), a->param + 1);
+    }
+    return true;
+}
+
+bool rt_launch_wants_general(const Artifact *artifact, void *const *values) {
+    RtArgs args;
+    RtError ignored;
+    rt_error_init(&ignored);
+    bool general = !rt_args_collect(&args, artifact, values, NULL, NULL, &ignored);
+    for (int i = 0; i < args.narrays && !general; i++) {
+        const ArgArray *a = &args.arrays[i];
+        general = a->hi - a->lo > INT32_MAX;
+        for (int k = 0; k < args.narrays && a->written && !general; k++)
+            general = k != i && args.arrays[k].lo < a->hi && a->lo < args.arrays[k].hi;
+    }
+    rt_args_free(&args);
+    return general;
+}
+
+/* -- ranges ------------------------------------------------------------------------------------ */
+
+static bool travels(const ArgArray *a) {
+    return a->host && a->lo != a->hi;
+}
+
+/* Insertion sort by lo of the arrays that travel, then union of neighbours. */
+static bool make_ranges(RtArgs *args, RtError *err) {
+    size_t size = sizeof *args->ranges * (size_t)args->narrays;
+    args->ranges = rt_alloc(size);
+    if (!args->ranges) return rt_fail_memory(err, "launch arguments", (int64_t)size);
+    int32_t n = 0;
+    ArgRange *r = args->ranges;
+    for (int i = 0; i < args->narrays; i++) {
+        const ArgArray *a = &args->arrays[i];
+        if (!travels(a)) continue;
+        int k = n++;
+        for (; k > 0 && r[k - 1].lo > a->lo; k--)
+            r[k] = r[k - 1];
+        r[k] = (ArgRange){.lo = a->lo, .hi = a->hi};
+    }
+    for (int i = 0; i < n; i++) {
+        ArgRange *last = args->nranges ? &r[args->nranges - 1] : NULL;
+        if (last && r[i].lo < last->hi)
+            last->hi = QN_MAX(last->hi, r[i].hi);
+        else
+            r[args->nranges++] = r[i];
+    }
+    for (int i = 0; i < args->narrays; i++) {
+        ArgArray *a = &args->arrays[i];
+        if (!travels(a)) continue;
+        for (a->range = 0; r[a->range].hi <= a->lo;)
+            a->range++;
+        r[a->range].written |= a->written;
+    }
+    return true;
+}
+
+bool rt_args_begin(RtArgs *args, RtDevice *device, RtStream *stream, RtError *err) {
+    if (!make_ranges(args, err)) return false;
+    for (int i = 0; i < args->nranges; i++) {
+        ArgRange *r = &args->ranges[i];
+        int64_t size = (int64_t)(r->hi - r->lo);
+        uint64_t shift = r->lo % ALIGN_KEPT;
+        r->buffer = rt_buffer_new(device, RT_MEM_DEVICE, size + (int64_t)shift, stream, err);
+        if (!r->buffer) return false;
+        r->address = r->buffer->address + shift;
+        if (!rt_copy_to_device(device, stream, r->address, (void *)r->lo, size, false, err))
+            return false;
+    }
+    for (int i = 0; i < args->narrays; i++) {
+        ArgArray *a = &args->arrays[i];
+        if (!a->host) continue;
+        const ArgRange *r = a->range >= 0 ? &args->ranges[a->range] : NULL;
+        a->value->data = r ? (void *)(uintptr_t)(r->address + ((uintptr_t)a->data - r->lo)) : NULL;
+    }
+    return true;
+}
+
+static bool contiguous(const ArgArray *a) {
+    return rt_dense(a->layout->ndim, rt_kind_size(a->layout->element), a->value->dims,
+                    a->value->dims + a->layout->ndim);
+}
+
+/* The only range that comes back is exactly one array without gaps: no staging needed. */
+static const ArgArray *single_written(const RtArgs *args) {
+    const ArgArray *single = NULL;
+    for (int i = 0; i < args->narrays; i++) {
+        const ArgArray *a = &args->arrays[i];
+        if (a->range < 0 || !a->written) continue;
+        if (single) return NULL;
+        single = a;
+    }
+    return single && contiguous(single) ? single : NULL;
+}
+
+bool rt_args_end(RtArgs *args, RtDevice *device, RtStream *stream, RtError *err) {
+    const ArgArray *single = single_written(args);
+    if (single) {
+        const ArgRange *r = &args->ranges[single->range];
+        return rt_copy_to_host(device, stream, (void *)single->lo,
+                               r->address + (single->lo - r->lo),
+                               (int64_t)(single->hi - single->lo), true, err);
+    }
+    for (int i = 0; i < args->nranges; i++) {
+        ArgRange *r = &args->ranges[i];
+        if (!r->written) continue;
+        int64_t size = (int64_t)(r->hi - r->lo);
+        r->staging = rt_alloc((size_t)size);
+        if (!r->staging) return rt_fail_memory(err, "results of a kernel", size);
+        if (!rt_copy_to_host(device, stream, r->staging, r->address, size, true, err)) return false;
+    }
+    for (int i = 0; i < args->narrays; i++) {
+        const ArgArray *a = &args->arrays[i];
+        if (a->range < 0 || !a->written) continue;
+        const ArgRange *r = &args->ranges[a->range];
+        const int64_t *shape = a->value->dims, *strides = shape + a->layout->ndim;
+        rt_copy_elements(a->data, strides, r->staging + ((uintptr_t)a->data - r->lo), strides,
+                         a->layout->ndim, rt_kind_size(a->layout->element), shape);
+    }
+    return true;
+}
+
+void rt_args_free(RtArgs *args) {
+    for (int i = 0; i < args->narrays && args->any_host; i++)
+        if (args->arrays[i].host) args->arrays[i].value->data = args->arrays[i].data;
+    for (int i = 0; i < args->narrays && args->ranges; i++) {
+        rt_dealloc(args->ranges[i].staging, args->ranges[i].hi - args->ranges[i].lo);
+        rt_buffer_release(args->ranges[i].buffer);
+    }
+    rt_dealloc(args->ranges, sizeof *args->ranges * (size_t)args->narrays);
+    if (args->arrays != args->inline_arrays)
+        rt_dealloc(args->arrays, sizeof *args->arrays * (size_t)args->cap);
+}

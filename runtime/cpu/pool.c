@@ -1,0 +1,390 @@
+/* pool.c - the thread pool below the cpu device and the parallel loops.
+ *
+ *   A thread that wants a range done (a "client") puts a job into the pool's list and works on it itself.
+ *   Idle workers pick the first job that has chunks left and a seat free, take chunks by one atomic addition
+ *   each, and leave. The client returns when no chunk is left and no worker is inside. So any number of
+ *   clients share the workers, a job inside a job is simply one more client, and with no workers at all
+ *   everything still gets done.
+ *
+ * An idle worker spins briefly (launches often come in bursts), then sleeps. The first exception stops a job:
+ * no new chunks, and chunks that run see it at their next poll. Workers run on stacks of 16 MiB with a guard,
+ * with signals blocked, so that Python's signals stay with Python's threads.
+ *
+ * fork(): the pool's lock is taken before and released after on both sides; the child has no workers and no
+ * jobs of others, and starts anew on its first call. Process-wide state: threads belong to the process. */
+#include "runtime/cpu/pool.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    MAX_THREADS = 1024,
+    STACK_BYTES = 16 << 20,
+    GUARD_BYTES = 64 << 10,
+    MARGIN_BYTES = 192 << 10
+};
+enum { SPIN_NS = 30 * 1000, POLL_NS = 50 * 1000 * 1000, CHUNKS_PER_THREAD = 8 };
+
+typedef struct Job {
+    struct Job *next, **link; /* in the pool's list; link NULL: not in it */
+    RtRange fn;
+    void *user;
+    int64_t n, chunk;
+    _Atomic int64_t taken;   /* first index nobody has taken */
+    _Atomic int32_t inside;  /* workers; changed under the lock */
+    int32_t seats;           /* workers that may join */
+    _Atomic int32_t stop;    /* an exception or an interruption */
+    _Atomic int32_t claimed; /* `first` is being written */
+    CallContext first;       /* the first exception */
+    uint32_t generation;
+    pthread_cond_t left; /* the last worker left */
+} Job;
+
+static struct Pool {
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    Job *jobs, **tail;
+    _Atomic uint32_t pushes; /* grows with every job: spinning workers watch it */
+    int32_t workers, sleeping;
+    bool stopping;
+    pthread_t threads[MAX_THREADS];
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER, .tail = &pool.jobs};
+
+static _Thread_local int32_t my_threads; /* 0: rt_threads_max() */
+static _Thread_local char *my_stack_limit;
+
+/* -- how many ---------------------------------------------------------------------------------- */
+
+/* A container's share of the processors, rounded up; 0: no limit. */
+static int cgroup_limit(void) {
+    FILE *f = fopen("/sys/fs/cgroup/cpu.max", "re");
+    if (!f) return 0;
+    long long quota = 0, period = 0;
+    int n = fscanf(f, "%lld %lld", &quota, &period); /* "max 100000" gives 0 */
+    fclose(f);
+    return n == 2 && period > 0 && quota > 0
+               ? (int)QN_MIN((quota + period - 1) / period, MAX_THREADS)
+               : 0;
+}
+
+int32_t rt_threads_max(void) {
+    static _Atomic int32_t known;
+    int32_t n = atomic_load_explicit(&known, memory_order_relaxed);
+    if (n) return n;
+    const char *text = getenv("QUERN_NUM_THREADS");
+    long wish = text ? strtol(text, NULL, 10) : 0;
+    if (wish >= 1) {
+        n = (int32_t)QN_MIN(wish, MAX_THREADS);
+    } else {
+        n = QN_MIN(os_cpu_count(), MAX_THREADS);
+        int limit = cgroup_limit();
+        if (limit && limit < n) n = limit;
+    }
+    atomic_store(&known, n);
+    return n;
+}
+
+int32_t rt_threads(void) {
+    return my_threads ? my_threads : rt_threads_max();
+}
+
+bool rt_threads_set(int32_t n, RtError *err) {
+    if (n < 1 || n > rt_threads_max())
+        return rt_fail(err, RT_VALUE_ERROR,
+                       "The number of threads must be between 1 and %d (QUERN_NUM_THREADS, or the "
+                       "processors of "
+                       "this process), not %d.",
+                       rt_threads_max(), n);
+    my_threads = n;
+    return true;
+}
+
+/* -- stacks ------------------------------------------------------------------------------------ */
+
+char *rt_stack_limit(void) {
+    if (my_stack_limit) return my_stack_limit;
+    pthread_attr_t attr;
+    void *base = NULL;
+    size_t size = 0;
+    char here;
+    if (pthread_getattr_np(pthread_self(), &attr) == 0) {
+        pthread_attr_getstack(&attr, &base, &size);
+        pthread_attr_destroy(&attr);
+    }
+    /* An unlimited main stack is said to begin far away; 8 MiB below here is what we vouch for then. */
+    uintptr_t top = (uintptr_t)&here, low = (uintptr_t)base;
+    if (!base || low > top || top - low > ((uintptr_t)1 << 30)) low = top - (8 << 20);
+    uintptr_t room = top - low, margin = QN_MIN((uintptr_t)MARGIN_BYTES, room / 4);
+    return my_stack_limit = (char *)(low + margin);
+}
+
+/* -- running chunks ---------------------------------------------------------------------------- */
+
+/* What stands behind CallContext.user while a chunk runs. */
+typedef struct Seat {
+    Job *job;
+    CallContext *client; /* the client's own context; NULL in workers */
+} Seat;
+
+static int32_t poll_seat(CallContext *ctx) {
+    Seat *seat = ctx->user;
+    if (atomic_load_explicit(&seat->job->stop, memory_order_relaxed)) return 1;
+    CallContext *client = seat->client;
+    return client && client->poll ? client->poll(client) : 0;
+}
+
+enum { STOP_EXCEPTION = 1, STOP_PENDING };
+
+static void report(Job *job, const Seat *seat, const CallContext *ctx, int status) {
+    if (status == CALL_PENDING) {
+        /* In a worker, or after another's exception, it only echoes `stop`. */
+        int32_t none = 0;
+        if (seat->client) atomic_compare_exchange_strong(&job->stop, &none, STOP_PENDING);
+        return;
+    }
+    if (atomic_exchange(&job->claimed, 1)) return;
+    job->first = *ctx;
+    int32_t none = 0;
+    atomic_compare_exchange_strong(&job->stop, &none, STOP_EXCEPTION);
+}
+
+static void work(Job *job, CallContext *client) {
+    Seat seat = {job, client};
+    CallContext ctx;
+    memset(&ctx, 0, sizeof ctx);
+    ctx.stack_limit = client && client->stack_limit ? client->stack_limit : rt_stack_limit();
+    ctx.poll = poll_seat;
+    ctx.user = &seat;
+    while (!atomic_load_explicit(&job->stop, memory_order_relaxed)) {
+        int64_t first = atomic_fetch_add_explicit(&job->taken, job->chunk, memory_order_relaxed);
+        if (first >= job->n) return;
+        int status = job->fn(&ctx, first, QN_MIN(first + job->chunk, job->n), job->user);
+        if (status != CALL_OK) report(job, &seat, &ctx, status);
+    }
+}
+
+static bool has_work(const Job *job) {
+    return !atomic_load_explicit(&job->stop, memory_order_relaxed) &&
+           atomic_load_explicit(&job->taken, memory_order_relaxed) < job->n;
+}
+
+/* -- workers ----------------------------------------------------------------------------------- */
+
+static Job *next_job(void) {
+    for (Job *job = pool.jobs; job; job = job->next)
+        if (job->seats > 0 && has_work(job)) return job;
+    return NULL;
+}
+
+static void pause_briefly(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Without the lock: until a job comes or the time is over. */
+static void spin(uint32_t seen) {
+    int64_t end = os_now_ns() + SPIN_NS;
+    for (int i = 0; atomic_load_explicit(&pool.pushes, memory_order_acquire) == seen; i++) {
+        pause_briefly();
+        if (i % 32 == 31 && os_now_ns() > end) return;
+    }
+}
+
+static void *worker_main(void *unused) {
+    (void)unused;
+    pthread_setname_np(pthread_self(), "quern-worker");
+    pthread_mutex_lock(&pool.lock);
+    bool spun = false;
+    while (!pool.stopping) {
+        Job *job = next_job();
+        if (job) {
+            job->seats--;
+            atomic_fetch_add_explicit(&job->inside, 1, memory_order_relaxed);
+            pthread_mutex_unlock(&pool.lock);
+            work(job, NULL);
+            pthread_mutex_lock(&pool.lock);
+            job->seats++;
+            if (atomic_fetch_sub_explicit(&job->inside, 1, memory_order_release) == 1)
+                pthread_cond_signal(&job->left);
+            spun = false;
+        } else if (!spun) {
+            uint32_t seen = atomic_load(&pool.pushes);
+            pthread_mutex_unlock(&pool.lock);
+            spin(seen);
+            pthread_mutex_lock(&pool.lock);
+            spun = true;
+        } else {
+            pool.sleeping++;
+            pthread_cond_wait(&pool.wake, &pool.lock);
+            pool.sleeping--;
+            spun = false;
+        }
+    }
+    pthread_mutex_unlock(&pool.lock);
+    return NULL;
+}
+
+/* Lock held. Fewer threads than wished is no failure: the client works in any case. */
+static void start_workers(int32_t wish) {
+    if (pool.workers >= wish || pool.stopping) return;
+    pthread_attr_t attr;
+    if (pthread_attr_init(&attr)) return;
+    pthread_attr_setstacksize(&attr, STACK_BYTES + GUARD_BYTES);
+    pthread_attr_setguardsize(&attr, GUARD_BYTES);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (pool.workers < wish &&
+           pthread_create(&pool.threads[pool.workers], &attr, worker_main, NULL) == 0)
+        pool.workers++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attr);
+}
+
+void rt_pool_threads_stop(void) {
+    pthread_mutex_lock(&pool.lock);
+    pool.stopping = true;
+    pthread_cond_broadcast(&pool.wake);
+    atomic_fetch_add(&pool.pushes, 1);
+    int32_t n = pool.workers;
+    pthread_mutex_unlock(&pool.lock);
+    for (int i = 0; i < n; i++)
+        pthread_join(pool.threads[i], NULL);
+    pthread_mutex_lock(&pool.lock);
+    pool.workers = 0;
+    pool.stopping = false;
+    pthread_mutex_unlock(&pool.lock);
+    cpu_scratch_drop();
+}
+
+void rt_pool_threads_prepare(void) {
+    pthread_mutex_lock(&pool.lock);
+}
+void rt_pool_threads_parent(void) {
+    pthread_mutex_unlock(&pool.lock);
+}
+
+void rt_pool_threads_child(void) {
+    pool.jobs = NULL;
+    pool.tail = &pool.jobs;
+    pool.workers = pool.sleeping = 0;
+    pool.stopping = false;
+    pthread_cond_init(&pool.wake, NULL);
+    pthread_mutex_init(&pool.lock, NULL);
+}
+
+/* -- clients ----------------------------------------------------------------------------------- */
+
+static void push(Job *job) {
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&job->left, &attr);
+    pthread_condattr_destroy(&attr);
+    pthread_mutex_lock(&pool.lock);
+    start_workers(QN_MIN(job->seats, MAX_THREADS - 1));
+    job->link = pool.tail;
+    *pool.tail = job;
+    pool.tail = &job->next;
+    atomic_fetch_add_explicit(&pool.pushes, 1, memory_order_release);
+    int32_t spinning = pool.workers - pool.sleeping;
+    for (int i = QN_MIN(job->seats - spinning, pool.sleeping); i > 0; i--)
+        pthread_cond_signal(&pool.wake);
+    pthread_mutex_unlock(&pool.lock);
+}
+
+/* Lock held. */
+static void unlist(Job *job) {
+    *job->link = job->next;
+    if (job->next)
+        job->next->link = job->link;
+    else
+        pool.tail = job->link;
+}
+
+static void wait_a_while(Job *job) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    t.tv_nsec += POLL_NS;
+    if (t.tv_nsec >= 1000000000) {
+        t.tv_nsec -= 1000000000;
+        t.tv_sec++;
+    }
+    pthread_cond_timedwait(&job->left, &pool.lock, &t);
+}
+
+/* No chunk is left for us; workers may still be inside theirs. */
+static void finish(Job *job, CallContext *client) {
+    int64_t end = os_now_ns() + SPIN_NS;
+    for (int i = 0; atomic_load_explicit(&job->inside, memory_order_acquire) && os_now_ns() < end;
+         i++)
+        pause_briefly();
+    pthread_mutex_lock(&pool.lock);
+    bool forked = job->generation != rt_generation();
+    if (!forked) unlist(job);
+    while (!forked && atomic_load(&job->inside)) {
+        if (!client || !client->poll) {
+            pthread_cond_wait(&job->left, &pool.lock);
+            continue;
+        }
+        wait_a_while(job);
+        if (!atomic_load(&job->inside) || atomic_load(&job->stop)) continue;
+        pthread_mutex_unlock(&pool.lock);
+        int32_t none = 0;
+        if (client->poll(client)) atomic_compare_exchange_strong(&job->stop, &none, STOP_PENDING);
+        pthread_mutex_lock(&pool.lock);
+        forked = job->generation != rt_generation();
+    }
+    pthread_mutex_unlock(&pool.lock);
+    if (!forked) pthread_cond_destroy(&job->left);
+    /* This is the child of a fork() made inside the loop: chunks of the parent's workers are lost. */
+    if (forked && !atomic_exchange(&job->claimed, 1)) {
+        memset(&job->first, 0, sizeof job->first);
+        job->first.exception = -1 - GUARD_interrupted;
+        job->first.site = -1;
+        atomic_store(&job->stop, STOP_EXCEPTION);
+    }
+}
+
+static int outcome(Job *job, CallContext *raised) {
+    int32_t stop = atomic_load(&job->stop);
+    if (stop == STOP_PENDING) return CALL_PENDING;
+    if (stop == 0) return CALL_OK;
+    raised->exception = job->first.exception;
+    raised->site = job->first.site;
+    memcpy(raised->args, job->first.args, sizeof raised->args);
+    return CALL_EXCEPTION;
+}
+
+int cpu_parallel(CallContext *client, CallContext *raised, int64_t n, int64_t chunk, RtRange fn,
+                 void *user) {
+    if (n <= 0) return CALL_OK;
+    int32_t threads = rt_threads();
+    if (chunk <= 0) chunk = QN_MAX(n / ((int64_t)threads * CHUNKS_PER_THREAD), 1);
+    int64_t chunks = (n - 1) / chunk + 1;
+    Job job;
+    memset(&job, 0, offsetof(Job, left));
+    job.fn = fn;
+    job.user = user;
+    job.n = n;
+    job.chunk = chunk;
+    job.generation = rt_generation();
+    job.seats = (int32_t)QN_MIN(chunks, threads) - 1;
+    bool shared = job.seats > 0;
+    if (shared) push(&job);
+    work(&job, client);
+    if (shared) finish(&job, client);
+    return outcome(&job, raised);
+}
+
+int rt_parallel_for(CallContext *ctx, int64_t n, int64_t chunk, RtRange fn, void *user) {
+    return cpu_parallel(ctx, ctx, n, chunk, fn, user);
+}

@@ -1,0 +1,208 @@
+/* launch.c - one launch: checks with sentences, host arrays there and back, and who is to blame afterwards.
+ *
+ * The way of a launch with device arrays only is the hot path: no lock, no allocation, one driver call. */
+#include "runtime/device.h"
+
+#include <string.h>
+
+/* -- checks ------------------------------------------------------------------------------------ */
+
+static const char axis_name[3] = {'x', 'y', 'z'};
+
+static bool check_axis(const RtDeviceInfo *info, const char *what, const int64_t *dims, int axis,
+                       const int32_t *limits, RtError *err) {
+    if (dims[axis] < 1)
+        return rt_fail(err, RT_VALUE_ERROR,
+                       "The %s is (%lld, %lld, %lld): its %c dimension must be at least 1.", what,
+                       (long long)dims[0], (long long)dims[1], (long long)dims[2], axis_name[axis]);
+    if (dims[axis] > limits[axis])
+        return rt_fail(err, RT_VALUE_ERROR,
+                       "The %s is (%lld, %lld, %lld), but %s allows at most %d in dimension %c.",
+                       what, (long long)dims[0], (long long)dims[1], (long long)dims[2], info->name,
+                       limits[axis], axis_name[axis]);
+    return true;
+}
+
+bool rt_check_config(const RtDeviceInfo *info, const int64_t grid[3], const int64_t block[3],
+                     int64_t dynamic_shared, RtError *err) {
+    for (int i = 0; i < 3; i++)
+        if (QN_UNLIKELY(grid[i] < 1 || grid[i] > info->max_grid[i] || block[i] < 1 ||
+                        block[i] > info->max_block[i]) &&
+            !(check_axis(info, "grid", grid, i, info->max_grid, err) &&
+              check_axis(info, "block", block, i, info->max_block, err)))
+            return false;
+    int64_t threads = block[0] * block[1] * block[2];
+    if (QN_UNLIKELY(threads > info->max_threads))
+        return rt_fail(
+            err, RT_VALUE_ERROR,
+            "A block of (%lld, %lld, %lld) has %lld threads, but %s allows at most %d in a block.",
+            (long long)block[0], (long long)block[1], (long long)block[2], (long long)threads,
+            info->name, info->max_threads);
+    if (QN_UNLIKELY(dynamic_shared < 0 || dynamic_shared > info->max_shared_optin))
+        return rt_fail(
+            err, RT_VALUE_ERROR,
+            "%lld bytes of dynamic shared memory are asked for; %s allows 0 to %d in a block.",
+            (long long)dynamic_shared, info->name, info->max_shared_optin);
+    return true;
+}
+
+/* What depends on the kernel as well. */
+static bool check_kernel(const RtKernel *kernel, const RtLaunch *l, RtError *err) {
+    const RtKernelInfo *k = &kernel->info;
+    const RtDeviceInfo *info = &kernel->device->info;
+    int64_t threads = l->block[0] * l->block[1] * l->block[2];
+    if (QN_UNLIKELY(threads > k->max_threads)) {
+        if (kernel->artifact->max_threads && threads > kernel->artifact->max_threads)
+            return rt_fail(
+                err, RT_VALUE_ERROR,
+                "A block of %lld threads is more than the launch bound of %d that kernel %s was "
+                "compiled with.",
+                (long long)threads, kernel->artifact->max_threads, kernel->name);
+        return rt_fail(err, RT_VALUE_ERROR,
+                       "A block of %lld threads is too large for kernel %s: it uses %d registers "
+                       "in each thread, "
+                       "so that %s can run at most %d threads of it in a block. Launch smaller "
+                       "blocks, or compile "
+                       "with max_registers=%lld.",
+                       (long long)threads, kernel->name, k->registers, info->name, k->max_threads,
+                       (long long)QN_MAX(info->max_registers / threads / 8 * 8, 16));
+    }
+    if (QN_UNLIKELY(l->dynamic_shared + k->shared_bytes > info->max_shared_optin))
+        return rt_fail(
+            err, RT_VALUE_ERROR,
+            "Kernel %s has %d bytes of static and is given %lld bytes of dynamic shared memory; %s "
+            "allows %d bytes in a block altogether.",
+            kernel->name, k->shared_bytes, (long long)l->dynamic_shared, info->name,
+            info->max_shared_optin);
+    if (QN_UNLIKELY(l->stream && l->stream->device != kernel->device))
+        return rt_fail(err, RT_VALUE_ERROR,
+                       "Kernel %s is on %s device %d, the stream on %s device %d.", kernel->name,
+                       kernel->device->ops->name, info->ordinal, l->stream->device->ops->name,
+                       l->stream->device->info.ordinal);
+    return true;
+}
+
+/* -- blame ------------------------------------------------------------------------------------- */
+
+static void site_of(RtLaunchSite *site, const char *name, const uint32_t *grid,
+                    const uint32_t *block, uint32_t shared) {
+    memset(site, 0, sizeof *site);
+    site->known = true;
+    memcpy(site->grid, grid, sizeof site->grid);
+    memcpy(site->block, block, sizeof site->block);
+    site->dynamic_shared = shared;
+    memcpy(site->kernel, name, sizeof site->kernel);
+    site->kernel[sizeof site->kernel - 1] = '\0';
+}
+
+static RtStream *likely_stream(RtDevice *device, RtStream *stream) {
+    if (stream && stream->last_kernel) return stream;
+    if (device->default_stream.last_kernel) return &device->default_stream;
+    RtStream *found = NULL;
+    /* Only a try: the failing call may be made with the lock held. */
+    if (pthread_mutex_trylock(&device->lock)) return NULL;
+    for (RtStream *s = device->streams; s && !found; s = s->next)
+        if (s->last_kernel) found = s;
+    pthread_mutex_unlock(&device->lock);
+    return found;
+}
+
+void rt_blame(RtDevice *device, RtStream *stream, RtError *err) {
+    RtStream *s = likely_stream(device, stream);
+    RtKernel *kernel = s ? s->last_kernel : NULL;
+    if (!kernel) return;
+    uint32_t launches = atomic_load(&s->launches);
+    RtLaunchSite site;
+    site_of(&site, kernel->name, s->last_grid, s->last_block, s->last_shared);
+    rt_error_launch(err, &site);
+    rt_note(err,
+            "It likely happened in kernel %s, launched with grid (%u, %u, %u) and block (%u, %u, "
+            "%u)%s. "
+            "Compile it with debug=True to learn the place.",
+            site.kernel, site.grid[0], site.grid[1], site.grid[2], site.block[0], site.block[1],
+            site.block[2],
+            launches > 1 ? ", the last of several launched since the last synchronisation" : "");
+}
+
+/* -- the launch -------------------------------------------------------------------------------- */
+
+static bool submit(const RtLaunch *l, RtStream *stream, RtError *err) {
+    RtKernel *kernel = l->kernel;
+    DeviceLaunch d;
+    for (int i = 0; i < 3; i++) {
+        d.grid[i] = stream->last_grid[i] = (uint32_t)l->grid[i];
+        d.block[i] = stream->last_block[i] = (uint32_t)l->block[i];
+    }
+    d.dynamic_shared = stream->last_shared = (uint32_t)l->dynamic_shared;
+    d.args = l->args;
+    d.ctx = l->ctx;
+    stream->last_kernel = kernel;
+    atomic_fetch_add_explicit(&stream->launches, 1, memory_order_relaxed);
+    if (QN_UNLIKELY(kernel->mailbox != 0)) {
+        atomic_store_explicit(&kernel->mail, true, memory_order_relaxed);
+        atomic_store_explicit(&kernel->device->mail, true, memory_order_relaxed);
+    }
+    if (QN_LIKELY(kernel->device->ops->launch(kernel, stream, &d, err))) return true;
+    RtLaunchSite site;
+    site_of(&site, kernel->name, d.grid, d.block, d.dynamic_shared);
+    rt_error_launch(err, &site);
+    return false;
+}
+
+static bool has_bits(const uint32_t *masks, int32_t n) {
+    uint32_t any = 0;
+    for (int i = 0; masks && i < n; i++)
+        any |= masks[i];
+    return any != 0;
+}
+
+/* The wait was interrupted: the kernel runs on, but host memory must not be read any more when we return. */
+static void copies_are_in(RtEvent *copied) {
+    RtError ignored;
+    rt_error_init(&ignored);
+    if (copied) rt_event_synchronize(copied, NULL, &ignored);
+}
+
+static bool launch_and_return(const RtLaunch *l, RtStream *stream, RtArgs *args, RtError *err) {
+    RtDevice *device = l->kernel->device;
+    if (!rt_args_begin(args, device, stream, err)) {
+        RtError ignored;
+        rt_error_init(&ignored);
+        if (!rt_device_dead(device)) device->ops->sync(device, stream, &ignored);
+        return false;
+    }
+    RtEvent *copied = l->ctx && l->ctx->poll ? rt_event_new(device, false, err) : NULL;
+    bool ok = !rt_failed(err) && (!copied || rt_event_record(copied, stream, err)) &&
+              submit(l, stream, err) && rt_stream_synchronize(stream, l->ctx, err) &&
+              rt_args_end(args, device, stream, err);
+    if (!ok) copies_are_in(copied);
+    rt_event_release(copied);
+    return ok;
+}
+
+static bool launch_with_arrays(const RtLaunch *l, RtStream *stream, RtError *err) {
+    RtArgs args;
+    const Artifact *artifact = l->kernel->artifact;
+    bool ok = rt_args_collect(&args, artifact, l->args, l->host, l->readonly, err) &&
+              rt_args_check(&args, artifact, err);
+    if (ok && args.any_host && !l->kernel->device->ops->host_memory)
+        ok = launch_and_return(l, stream, &args, err);
+    else if (ok)
+        ok = submit(l, stream, err);
+    rt_args_free(&args);
+    return ok;
+}
+
+bool rt_launch(const RtLaunch *l, RtError *err) {
+    RtKernel *kernel = l->kernel;
+    RtDevice *device = kernel->device;
+    if (QN_UNLIKELY(!rt_usable(device, err))) return false;
+    if (QN_UNLIKELY(!rt_check_config(&device->info, l->grid, l->block, l->dynamic_shared, err) ||
+                    !check_kernel(kernel, l, err)))
+        return false;
+    RtStream *stream = l->stream ? l->stream : &device->default_stream;
+    int32_t n = kernel->artifact->nparams;
+    if (QN_UNLIKELY(has_bits(l->host, n) || has_bits(l->readonly, n)))
+        return launch_with_arrays(l, stream, err);
+    return submit(l, stream, err);
+}
