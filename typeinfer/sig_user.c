@@ -1,0 +1,297 @@
+/* sig_user.c - signatures and types as users write them, in Numba's spelling.
+ *
+ *   signature := [type] '(' [types] ')'            types := type {',' type} [',']
+ *   type      := scalar | tuple | type '[' axes ']' | Array(type, ndim, 'C' [, readonly] [, unaligned])
+ *              | Optional(type)
+ *   tuple     := '(' types ')' | Tuple((types)) | UniTuple(type, n)
+ *   axes      := ':' or '::1' for each axis; '::1' is the contiguous one: the last (C) or the first (F)
+ * A parenthesis at the start is a tuple if another one follows it, otherwise the parameters. */
+#include "typeinfer/typeinfer.h"
+
+enum { MAX_DEPTH = 32, MAX_ITEMS = 4096, MAX_AXES = 32 };
+
+typedef struct Reader {
+    TypeTable *types;
+    Arena *arena;
+    DiagList *diags;
+    const char *text, *p;
+    int depth;
+} Reader;
+
+typedef Vec(const Type *) TypeVec;
+
+static const Type *fail(Reader *r, const char *at, const char *what) {
+    Str where = str_printf(r->arena, "%s at position %d", what, (int)(at - r->text) + 1);
+    Str text = str_printf(r->arena, "'%s'", r->text);
+    diag_add(r->diags, E0002, NULL, text.bytes, where.bytes);
+    return NULL;
+}
+
+/* -- tokens ------------------------------------------------------------------------------------ */
+
+static void skip(Reader *r) {
+    while (*r->p == ' ' || *r->p == '\t' || *r->p == '\n')
+        r->p++;
+}
+
+static bool accept(Reader *r, char c) {
+    skip(r);
+    if (*r->p != c) return false;
+    r->p++;
+    return true;
+}
+
+static bool expect(Reader *r, char c) {
+    if (accept(r, c)) return true;
+    char what[] = "expected '?'";
+    what[sizeof what - 3] = c;
+    fail(r, r->p, *r->p ? what : "unexpected end");
+    return false;
+}
+
+static bool is_name(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static Str name(Reader *r) {
+    skip(r);
+    const char *start = r->p;
+    while (is_name(*r->p))
+        r->p++;
+    return (Str){start, (int32_t)(r->p - start)};
+}
+
+/* A count: at least 0, at most `limit`. -1 with a diagnostic. */
+static int number(Reader *r, int limit) {
+    skip(r);
+    const char *start = r->p;
+    int value = 0;
+    for (; *r->p >= '0' && *r->p <= '9' && value <= limit; r->p++)
+        value = value * 10 + (*r->p - '0');
+    if (r->p != start && value <= limit) return value;
+    fail(r, start, r->p == start ? "expected a number" : "the number is too large");
+    return -1;
+}
+
+/* -- types ------------------------------------------------------------------------------------- */
+
+static const Type *type(Reader *r);
+
+/* Types up to the closing parenthesis; the opening one is read. */
+static bool type_list(Reader *r, TypeVec *list) {
+    while (!accept(r, ')')) {
+        const Type *t = type(r);
+        if (!t) return false;
+        vec_push(r->arena, list, t);
+        if (list->len > MAX_ITEMS) return fail(r, r->p, "too many types") != NULL;
+        if (accept(r, ')')) return true;
+        if (!expect(r, ',')) return false;
+    }
+    return true;
+}
+
+static const Type *tuple_call(Reader *r) {
+    TypeVec items = {0};
+    skip(r);
+    if (*r->p != '(' && *r->p != '[') return fail(r, r->p, "expected a tuple of types");
+    if (*r->p == '[') return fail(r, r->p, "write Tuple((a, b))");
+    r->p++;
+    if (!type_list(r, &items)) return NULL;
+    accept(r, ',');
+    if (!expect(r, ')')) return NULL;
+    return type_tuple(r->types, items.items, items.len);
+}
+
+static const Type *uni_tuple(Reader *r) {
+    const Type *item = type(r);
+    if (!item || !expect(r, ',')) return NULL;
+    skip(r);
+    if (*r->p == 'c') name(r), expect(r, '='); /* count=3 */
+    int n = number(r, MAX_ITEMS);
+    if (n < 0 || !expect(r, ')')) return NULL;
+    const Type **items = arena_array(r->arena, const Type *, n);
+    for (int i = 0; i < n; i++)
+        items[i] = item;
+    return type_tuple(r->types, items, n);
+}
+
+static const Type *optional(Reader *r) {
+    const Type *item = type(r);
+    if (!item || !expect(r, ')')) return NULL;
+    if (item->kind == TY_none || item->kind == TY_OPTIONAL)
+        return fail(r, r->p, "an optional of None or of an optional");
+    return type_optional(r->types, item);
+}
+
+static bool is_element(Reader *r, const Type *element, const char *at) {
+    if (type_is_scalar(element) && !type_is_weak(element)) return true;
+    fail(r, at, "array elements must be numbers or bools");
+    return false;
+}
+
+/* readonly, readonly=True, aligned=False, unaligned, mutable: any of them. */
+static const Type *array_flag(Reader *r, const Type *array) {
+    skip(r);
+    const char *at = r->p;
+    Str word = name(r);
+    bool value = true;
+    if (accept(r, '=')) {
+        skip(r);
+        const char *value_at = r->p;
+        Str text = name(r);
+        value = str_is(text, "True");
+        if (!value && !str_is(text, "False")) return fail(r, value_at, "expected True or False");
+    } else if (str_is(word, "True") || str_is(word, "False")) { /* positional: readonly */
+        return type_array_readonly(r->types, array, str_is(word, "True"));
+    }
+    if (str_is(word, "readonly")) return type_array_readonly(r->types, array, value);
+    if (str_is(word, "mutable")) return type_array_readonly(r->types, array, !value);
+    if (str_is(word, "aligned")) return type_array_aligned(r->types, array, value);
+    if (str_is(word, "unaligned")) return type_array_aligned(r->types, array, !value);
+    return fail(r, at, "expected readonly or aligned");
+}
+
+static const Type *array_call(Reader *r) {
+    skip(r);
+    const char *at = r->p;
+    const Type *element = type(r);
+    if (!element || !is_element(r, element, at) || !expect(r, ',')) return NULL;
+    int ndim = number(r, MAX_AXES);
+    if (ndim < 0 || !expect(r, ',')) return NULL;
+    skip(r);
+    char quote = *r->p;
+    if (quote == '\'' || quote == '"') r->p++;
+    char layout = *r->p;
+    if (layout != 'C' && layout != 'F' && layout != 'A')
+        return fail(r, r->p, "expected the layout 'C', 'F' or 'A'");
+    r->p++;
+    if ((quote == '\'' || quote == '"') && !expect(r, quote)) return NULL;
+    const Type *array = type_array(r->types, element, ndim, (Layout)layout);
+    while (accept(r, ','))
+        if (!(array = array_flag(r, array))) return NULL;
+    return expect(r, ')') ? array : NULL;
+}
+
+/* Behind '[': the axes of an array. */
+static const Type *axes(Reader *r, const Type *element, const char *at) {
+    int ndim = 0, contiguous = -1;
+    do {
+        skip(r);
+        const char *axis = r->p;
+        if (!expect(r, ':')) return NULL;
+        if (accept(r, ':')) {
+            int one = number(r, 1);
+            if (one < 0) return NULL;
+            if (one != 1) return fail(r, axis, "expected : or ::1");
+            if (contiguous >= 0) return fail(r, axis, "only one axis can be ::1");
+            contiguous = ndim;
+        }
+        if (++ndim > MAX_AXES) return fail(r, axis, "too many axes");
+    } while (accept(r, ','));
+    if (!expect(r, ']') || !is_element(r, element, at)) return NULL;
+    if (contiguous > 0 && contiguous < ndim - 1)
+        return fail(r, at, "::1 must be the first or the last axis");
+    Layout layout = contiguous < 0 ? LAYOUT_A : contiguous == ndim - 1 ? LAYOUT_C : LAYOUT_F;
+    return type_array(r->types, element, ndim, layout);
+}
+
+static const Type *scalar(Reader *r, Str word) {
+    static const struct Name {
+        const char *text;
+        TypeKind kind;
+    } names[] = {
+#define TYPE(name, numba, bits, cls, numpy, strong) {numba, TY_##strong},
+#include "frontend/ir/ir_types.def"
+#undef TYPE
+#define NAME(text, kind) {text, TY_##kind},
+#include "typeinfer/tables/names.def"
+#undef NAME
+    };
+    for (int i = 0; i < countof(names); i++)
+        if (str_is(word, names[i].text)) return type_scalar(r->types, names[i].kind);
+    return NULL;
+}
+
+static const Type *named(Reader *r, const char *at) {
+    Str word = name(r);
+    while (*r->p == '.') { /* types.float64, nb.int32 */
+        r->p++;
+        word = name(r);
+    }
+    if (word.len == 0) return fail(r, r->p, *r->p ? "expected a type" : "unexpected end");
+    static const struct Call {
+        const char *text;
+        const Type *(*read)(Reader *r);
+    } calls[] = {{"Tuple", tuple_call},
+                 {"UniTuple", uni_tuple},
+                 {"Array", array_call},
+                 {"Optional", optional},
+                 {"optional", optional}};
+    for (int i = 0; i < countof(calls); i++)
+        if (str_is(word, calls[i].text)) return expect(r, '(') ? calls[i].read(r) : NULL;
+    const Type *t = scalar(r, word);
+    return t ? t
+             : fail(r, at, str_printf(r->arena, "unknown type '" STR_FMT "'", STR_ARG(word)).bytes);
+}
+
+static const Type *type(Reader *r) {
+    skip(r);
+    const char *at = r->p;
+    if (r->depth == MAX_DEPTH) return fail(r, at, "types are nested too deeply");
+    r->depth++;
+    const Type *t;
+    if (accept(r, '(')) {
+        TypeVec items = {0};
+        t = type_list(r, &items) ? type_tuple(r->types, items.items, items.len) : NULL;
+    } else {
+        t = named(r, at);
+    }
+    while (t && accept(r, '['))
+        t = axes(r, t, at);
+    r->depth--;
+    return t;
+}
+
+/* -- public ------------------------------------------------------------------------------------ */
+
+static bool at_end(Reader *r) {
+    skip(r);
+    if (!*r->p) return true;
+    return fail(r, r->p, "unexpected text") != NULL;
+}
+
+/* A lone void is an empty list; elsewhere it is a mistake. */
+static bool check_params(Reader *r, TypeVec *list, const char *at) {
+    if (list->len == 1 && list->items[0]->kind == TY_none) list->len = 0;
+    for (int32_t i = 0; i < list->len; i++)
+        if (list->items[i]->kind == TY_none)
+            return fail(r, at, "void cannot be a parameter") != NULL;
+    return true;
+}
+
+bool ti_parse_signature(TypeTable *types, Arena *arena, const char *text, Signature *out,
+                        DiagList *diags) {
+    Reader r = {.types = types, .arena = arena, .diags = diags, .text = text, .p = text};
+    TypeVec list = {0};
+    const Type *result = NULL;
+    bool bracket = accept(&r, '(');
+    const char *at = r.p;
+    if (bracket && !type_list(&r, &list)) return false;
+    skip(&r);
+    if (!bracket || *r.p == '(' || *r.p == '[') { /* what came was the result */
+        r.p = text;
+        list = (TypeVec){0};
+        if (!(result = type(&r)) || !expect(&r, '(')) return false;
+        at = r.p;
+        if (!type_list(&r, &list)) return false;
+    }
+    if (!at_end(&r) || !check_params(&r, &list, at)) return false;
+    *out = (Signature){result, list.items, list.len};
+    return true;
+}
+
+const Type *ti_parse_type(TypeTable *types, Arena *arena, const char *text, DiagList *diags) {
+    Reader r = {.types = types, .arena = arena, .diags = diags, .text = text, .p = text};
+    const Type *t = type(&r);
+    return t && at_end(&r) ? t : NULL;
+}
