@@ -180,10 +180,13 @@ static Ref emit_slice(SsaBuild *b, const ConstVal *value) {
     return bc_emit(b, OP_build_slice, parts, 3);
 }
 
-bool bc_h_load_const(SsaBuild *b, int32_t arg) {
-    const ConstVal *value = b->code->consts[arg];
+static Ref emit_value(SsaBuild *b, const ConstVal *value) {
     bool slice = value->kind == CONST_SLICE && value->nitems == 3;
-    bc_push(b, slice ? emit_slice(b, value) : bc_emit_const(b, value));
+    return slice ? emit_slice(b, value) : bc_emit_const(b, value);
+}
+
+bool bc_h_load_const(SsaBuild *b, int32_t arg) {
+    bc_push(b, emit_value(b, b->code->consts[arg]));
     return true;
 }
 
@@ -348,7 +351,7 @@ static bool extend_by_constants(SsaBuild *b, int32_t place, Ref more) {
     Ref *all = arena_array(b->arena, Ref, n + items->nitems);
     if (n) memcpy(all, ir_args(b->func, list), sizeof *all * (size_t)n);
     for (int32_t k = 0; k < items->nitems; k++)
-        all[n + k] = bc_emit_const(b, items->items[k]);
+        all[n + k] = emit_value(b, items->items[k]);
     bc_write(b, slot_var(b, place) + VAR_VALUE, bc_emit(b, OP_build_list, all, n + items->nitems));
     return true;
 }
@@ -400,9 +403,21 @@ bool bc_h_dict_merge(SsaBuild *b, int32_t arg) {
     return true;
 }
 
+/* a, b = 0, 1 and a, b, c, d = ...: the tuple is a constant, or was made just before. */
+static bool unpack_display(SsaBuild *b, Ref tuple, int32_t n) {
+    const Inst *inst = ir_inst(b->func, tuple);
+    const ConstVal *value = inst->op == OP_const ? inst->u.value : NULL;
+    bool constant = value && value->kind == CONST_TUPLE && value->nitems == n;
+    if (!constant && (inst->op != OP_build_tuple || inst->nargs != n)) return false;
+    for (int32_t k = n - 1; k >= 0; k--)
+        bc_push(b, constant ? emit_value(b, value->items[k]) : ir_arg(b->func, tuple, k));
+    return true;
+}
+
 bool bc_h_unpack(SsaBuild *b, int32_t arg) {
     Ref value;
     if (!bc_pop(b, &value)) return false;
+    if (unpack_display(b, value, arg)) return true;
     Ref tuple = bc_emit(b, OP_unpack, &value, 1);
     emitted(b, tuple)->imm = arg;
     for (int32_t k = arg - 1; k >= 0; k--) {

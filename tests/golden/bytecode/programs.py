@@ -70,6 +70,7 @@ def swaps(a, b, c):
     a, b = b, a
     a, b, c = c, a, b
     x = y = a
+    a, b, c, x = x, c, b, a
     return a, b, c, x, y
 
 
