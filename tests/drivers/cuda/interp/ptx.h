@@ -65,15 +65,17 @@ typedef enum PtxSpace {
 /* pslot is a parameter at a known offset: the parser has checked its bounds. */
 #define PTX_MEM_SPACES(Y) Y(generic) Y(global) Y(shared) Y(local) Y(param) Y(pslot)
 
-#define PTX_CLASS_IW(X, n) X(n, u16) X(n, u32) X(n, u64)
-#define PTX_CLASS_IS(X, n) X(n, u16) X(n, u32) X(n, u64) X(n, s16) X(n, s32) X(n, s64)
-#define PTX_CLASS_BW(X, n) X(n, b1) X(n, b16) X(n, b32) X(n, b64)
-#define PTX_CLASS_FA(X, n) X(n, f32) X(n, f64) X(n, f16) X(n, bf16)
-#define PTX_CLASS_FP(X, n) X(n, f32) X(n, f64)
+#define PTX_CLASS_IW(X, ...) X(u16, __VA_ARGS__) X(u32, __VA_ARGS__) X(u64, __VA_ARGS__)
+#define PTX_CLASS_IS(X, ...)                                                                       \
+    PTX_CLASS_IW(X, __VA_ARGS__) X(s16, __VA_ARGS__) X(s32, __VA_ARGS__) X(s64, __VA_ARGS__)
+#define PTX_CLASS_BW(X, ...)                                                                       \
+    X(b1, __VA_ARGS__) X(b16, __VA_ARGS__) X(b32, __VA_ARGS__) X(b64, __VA_ARGS__)
+#define PTX_CLASS_FP(X, ...) X(f32, __VA_ARGS__) X(f64, __VA_ARGS__)
+#define PTX_CLASS_FA(X, ...) PTX_CLASS_FP(X, __VA_ARGS__) X(f16, __VA_ARGS__) X(bf16, __VA_ARGS__)
 
 typedef enum PtxOp {
     OP_nop,
-#define PTX_ENUM(n, t)           OP_##n##_##t,
+#define PTX_ENUM(t, n)           OP_##n##_##t,
 #define OP(name, cls, res, expr) PTX_CLASS_##cls(PTX_ENUM, name)
 #include "ptx_ops.def"
 #undef OP
@@ -100,10 +102,8 @@ typedef enum PtxOp {
     OP_copysign_f32,
     OP_copysign_f64,
     OP_testp,       /* aux: the test, s1: nothing, imm: the width in bits */
-    OP_slct_f32,    /* d = s2 >= 0 ? s0 : s1, s2 a float; the integer form is a setge and a selp */
-    OP_pack,        /* d = s0 | s1 << imm */
-    OP_pack4,       /* d = four 16-bit sources, the last in imm */
-    OP_unpack,      /* d = s0 >> imm, imm may be 64 or more */
+    OP_pack,        /* d = (the low imm bits of s0) | s1 << imm */
+    OP_unpack,      /* d = s0 >> imm, the rest unread */
     OP_isspacep,    /* aux: the space */
     OP_cvta_shared, /* offset -> generic */
     OP_cvta_local,
@@ -258,6 +258,7 @@ typedef enum PtxSpecial {
     SR_warpsize,
     SR_one, /* cluster sizes: this device knows clusters of one block */
     SR_zero,
+    SR_dynamic_base, /* where the dynamic shared memory begins */
     SR_count
 } PtxSpecial;
 

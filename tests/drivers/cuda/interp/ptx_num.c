@@ -435,10 +435,6 @@ int64_t ptx_mul_hi_s64(int64_t a, int64_t b) {
     return (int64_t)high;
 }
 
-int64_t ptx_mul24(int64_t a, int64_t b) {
-    return (int64_t)((uint64_t)a * (uint64_t)b);
-}
-
 static uint64_t carry_product(int64_t how, uint64_t a, uint64_t b) {
     bool high = (how & 15) == CARRY_mad_hi;
     if (!high) return a * b;

@@ -67,7 +67,6 @@ uint32_t ptx_szext(uint32_t a, uint32_t n, bool wrap, bool is_signed);
 uint32_t ptx_dp4a(uint32_t a, uint32_t b, uint32_t c, unsigned signs);
 uint64_t ptx_mul_hi_u64(uint64_t a, uint64_t b);
 int64_t ptx_mul_hi_s64(int64_t a, int64_t b);
-int64_t ptx_mul24(int64_t a, int64_t b);
 /* One link of an extended-precision chain: aux of OP_carry says which. */
 uint64_t ptx_carry(int64_t how, uint64_t a, uint64_t b, uint64_t c, uint64_t *flag);
 
