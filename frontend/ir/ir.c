@@ -112,6 +112,10 @@ Ref ir_insert(Func *func, int32_t block, int32_t at, Op op, const Ref *args, int
 
 void ir_set_args(Func *func, Ref ref, const Ref *args, int32_t nargs) {
     Inst *inst = ir_inst(func, ref);
+    if (nargs == 0) {
+        inst->nargs = 0;
+        return;
+    }
     if (nargs <= inst->nargs)
         memmove(func->operands.items + inst->args, args, sizeof *args * (size_t)nargs);
     else

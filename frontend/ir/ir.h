@@ -157,6 +157,8 @@ struct Func {
     const Str *param_names;
     const Type **param_types; /* typed */
     const Type *result;       /* typed */
+    const Type *weak_result;  /* typed, after inference: the result before weak numbers, optionals and
+                                 named tuples were lowered (how Python sees it); or NULL */
     Vec(Inst) insts;          /* [0] unused */
     Vec(Ref) operands;
     Vec(Block) blocks;
