@@ -119,10 +119,10 @@ struct RtStream {
     /* Order of reuse (memory.c): `issued` grows with every freed block, `completed` follows at
      * synchronisation. */
     _Atomic uint64_t issued, completed;
-    /* For asynchronous failures: the last launch and how many since the last synchronisation.
-     * Written without a lock: a torn report can only misname a kernel, and says "likely". */
-    RtKernel *last_kernel;
-    uint32_t last_grid[3], last_block[3], last_shared;
+    /* For asynchronous failures: the last launch and how many since the last synchronisation. Several
+     * threads may write parts of it at once: a mixed report names a kernel that did run, and says "likely". */
+    RtKernel *_Atomic last_kernel;
+    _Atomic uint32_t last_grid[3], last_block[3], last_shared;
     _Atomic uint32_t launches;
     RtStream *next; /* all streams of a device, under device->lock */
 };

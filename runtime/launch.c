@@ -112,8 +112,13 @@ void rt_blame(RtDevice *device, RtStream *stream, RtError *err) {
     RtKernel *kernel = s ? s->last_kernel : NULL;
     if (!kernel) return;
     uint32_t launches = atomic_load(&s->launches);
+    uint32_t grid[3], block[3];
+    for (int i = 0; i < 3; i++) {
+        grid[i] = s->last_grid[i];
+        block[i] = s->last_block[i];
+    }
     RtLaunchSite site;
-    site_of(&site, kernel->name, s->last_grid, s->last_block, s->last_shared);
+    site_of(&site, kernel->name, grid, block, s->last_shared);
     rt_error_launch(err, &site);
     rt_note(err,
             "It likely happened in kernel %s, launched with grid (%u, %u, %u) and block (%u, %u, "
@@ -126,18 +131,28 @@ void rt_blame(RtDevice *device, RtStream *stream, RtError *err) {
 
 /* -- the launch -------------------------------------------------------------------------------- */
 
+static void remember(RtStream *s, RtKernel *kernel, const DeviceLaunch *d) {
+    for (int i = 0; i < 3; i++) {
+        atomic_store_explicit(&s->last_grid[i], d->grid[i], memory_order_relaxed);
+        atomic_store_explicit(&s->last_block[i], d->block[i], memory_order_relaxed);
+    }
+    atomic_store_explicit(&s->last_shared, d->dynamic_shared, memory_order_relaxed);
+    atomic_store_explicit(&s->last_kernel, kernel, memory_order_relaxed);
+    uint32_t launches = atomic_load_explicit(&s->launches, memory_order_relaxed);
+    atomic_store_explicit(&s->launches, launches + 1, memory_order_relaxed);
+}
+
 static bool submit(const RtLaunch *l, RtStream *stream, RtError *err) {
     RtKernel *kernel = l->kernel;
     DeviceLaunch d;
     for (int i = 0; i < 3; i++) {
-        d.grid[i] = stream->last_grid[i] = (uint32_t)l->grid[i];
-        d.block[i] = stream->last_block[i] = (uint32_t)l->block[i];
+        d.grid[i] = (uint32_t)l->grid[i];
+        d.block[i] = (uint32_t)l->block[i];
     }
-    d.dynamic_shared = stream->last_shared = (uint32_t)l->dynamic_shared;
+    d.dynamic_shared = (uint32_t)l->dynamic_shared;
     d.args = l->args;
     d.ctx = l->ctx;
-    stream->last_kernel = kernel;
-    atomic_fetch_add_explicit(&stream->launches, 1, memory_order_relaxed);
+    if (!kernel->device->ops->host_memory) remember(stream, kernel, &d);
     if (QN_UNLIKELY(kernel->mailbox != 0)) {
         atomic_store_explicit(&kernel->mail, true, memory_order_relaxed);
         atomic_store_explicit(&kernel->device->mail, true, memory_order_relaxed);

@@ -51,8 +51,7 @@ typedef struct RtDeviceInfo {
     bool unified_addressing, managed_memory, can_map_host, integrated, async_engines, cooperative;
 } RtDeviceInfo;
 
-/* -- devices (device.c) --------------------------------------------------------------------------
- */
+/* -- devices (device.c) ------------------------------------------------------------------------ */
 
 /* The name users know: "cpu", "cuda", "hip", "null". [quick] */
 const char *rt_kind_name(RtDeviceKind kind);
@@ -97,8 +96,7 @@ void rt_shutdown(void);
  * copied. */
 void rt_set_allocator(const Allocator *allocator);
 
-/* -- memory (memory.c) ---------------------------------------------------------------------------
- */
+/* -- memory (memory.c) ------------------------------------------------------------------------- */
 
 typedef enum RtMemory {
     RT_MEM_DEVICE,  /* pooled, stream-ordered */
@@ -150,8 +148,7 @@ bool rt_memory_stats(RtDevice *device, RtMemoryStats *stats, RtError *err);
 /* Gives cached memory back to the driver (waits for the device first). */
 bool rt_memory_trim(RtDevice *device, RtError *err);
 
-/* -- transfer (transfer.c) -----------------------------------------------------------------------
- */
+/* -- transfer (transfer.c) --------------------------------------------------------------------- */
 
 /* Copies are ordered on `stream`. `wait`: return when the data has arrived. Without it the caller
  * keeps host memory and buffers alive (and, for to_host, unread) until the stream is synchronised.
@@ -184,8 +181,7 @@ bool rt_copy_strided(RtDevice *d, RtStream *s, const RtStrided *copy, bool to_de
 bool rt_extent(int32_t ndim, int64_t item, const int64_t *shape, const int64_t *strides,
                int64_t *lo, int64_t *hi);
 
-/* -- streams and events (stream.c) ---------------------------------------------------------------
- */
+/* -- streams and events (stream.c) ------------------------------------------------------------- */
 
 /* The cpu device runs a launch before rt_launch returns; its streams only keep the API whole. */
 RtStream *rt_stream_new(RtDevice *device, RtError *err);
@@ -217,8 +213,7 @@ bool rt_event_synchronize(RtEvent *event, CallContext *poll, RtError *err);
 bool rt_event_elapsed(RtEvent *start, RtEvent *stop, float *ms, RtError *err);
 uint64_t rt_event_handle(const RtEvent *event); /* [quick] */
 
-/* -- kernels (kernel.c) ---------------------------------------------------------------------------
- */
+/* -- kernels (kernel.c) ------------------------------------------------------------------------ */
 
 typedef struct RtKernelInfo {
     int32_t max_threads; /* per block, as compiled */
@@ -244,8 +239,7 @@ bool rt_suggest_block(RtKernel *kernel, int32_t dynamic_shared, int32_t *block_s
 bool rt_kernel_global(RtKernel *kernel, const char *name, uint64_t *address, int64_t *size,
                       RtError *err);
 
-/* -- launch (launch.c) ----------------------------------------------------------------------------
- */
+/* -- launch (launch.c) ------------------------------------------------------------------------- */
 
 /* One launch. The struct and everything it points to stay untouched and alive until rt_launch
  * returns; then nothing of it is needed any more, except device memory. */
