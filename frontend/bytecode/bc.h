@@ -74,7 +74,7 @@ typedef struct Decoded {
 enum { VERSION_FIRST = 311, VERSION_LAST = 314 };
 /* CPython's name of an opcode of that version; NULL when it has none. */
 const char *bc_opcode_name(int32_t version, int opcode);
-/* 0: no such instruction, 1: mapped, 2: known and refused. */
+/* 0: no such instruction, 1: mapped, 2: known and refused, 3: known, and nothing to do. */
 int bc_opcode_status(int32_t version, int opcode);
 int bc_opcode_caches(int32_t version, int opcode);
 /* EXTENDED_ARG of that version, or -1. */

@@ -113,7 +113,8 @@ const char *bc_opcode_name(int32_t version, int opcode) {
 
 int bc_opcode_status(int32_t version, int opcode) {
     const Row *row = row_of(version, opcode);
-    return !row ? 0 : row->phrase ? 2 : 1;
+    if (!row) return 0;
+    return row->phrase ? 2 : row->steps[0].transform == T_NONE ? 3 : 1;
 }
 
 int bc_opcode_caches(int32_t version, int opcode) {

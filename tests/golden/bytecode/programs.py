@@ -331,6 +331,25 @@ def collatz(n):
     return steps
 
 
+def long_body(n):
+    s = 0
+    for i in range(n):
+        s = s * 3 + i - 9; s = s % 10007 if s > i else s + 3
+        s = s * 4 + i - 16; s = s % 10007 if s > i else s + 4
+        s = s * 5 + i - 25; s = s % 10007 if s > i else s + 5
+        s = s * 6 + i - 36; s = s % 10007 if s > i else s + 6
+        s = s * 7 + i - 49; s = s % 10007 if s > i else s + 7
+        s = s * 8 + i - 64; s = s % 10007 if s > i else s + 8
+        s = s * 9 + i - 81; s = s % 10007 if s > i else s + 9
+        s = s * 10 + i - 100; s = s % 10007 if s > i else s + 10
+        s = s * 11 + i - 121; s = s % 10007 if s > i else s + 11
+        s = s * 12 + i - 144; s = s % 10007 if s > i else s + 12
+        s = s * 13 + i - 169; s = s % 10007 if s > i else s + 13
+        s = s * 14 + i - 196; s = s % 10007 if s > i else s + 14
+        s = s * 15 + i - 225; s = s % 10007 if s > i else s + 15
+    return s
+
+
 # -- unassigned locals
 
 
@@ -440,6 +459,10 @@ def calls(a):
     return helper(a), helper(a, 1), helper(a, c=4), helper(a, b=a, c=a), math.floor(a)
 
 
+def call_parameter(f, a):
+    return f(a, f(a, a, key=a), other=2)
+
+
 def star_calls(t):
     return helper(*t), helper(1, *t), max(*t, 5), max(*t, *t)
 
@@ -469,6 +492,17 @@ def make_closure(k):
 
 
 closure = make_closure(3)
+
+
+def cell_nobody_shares(a):
+    x = a
+    if a > 3:
+        x += 1
+        y = x
+        del y
+    y = 2
+    return x + y
+    f = lambda: (x, y)
 
 
 def raises(a):
