@@ -1,0 +1,177 @@
+/* compile.c - the driver of the back half: passes on typed IR, then LLVM on the worker.
+ *
+ * The front half is front.c, so that tools and tests of code generation need no inference. */
+#include "codegen/codegen.h"
+#include "codegen/compile_impl.h"
+#include "codegen/abi.h"
+#include "codegen/lower.h"
+#include "codegen/llvm_start.h"
+#include "codegen/opt/pass.h"
+#include "codegen/worker.h"
+#include "frontend/base/os.h"
+#include <stdlib.h>
+
+/* -- a compilation ---------------------------------------------------------------------------- */
+
+Compilation *cg_begin(const CompileOptions *options, Resolver *resolver) {
+    Compilation *c = calloc(1, sizeof *c);
+    jmp_buf out_of_memory;
+    if (!c)
+        return NULL;
+    arena_init(&c->arena, &qn_default_allocator);
+    c->arena.on_failure = &out_of_memory;
+    if (setjmp(out_of_memory)) {
+        cg_end(c);
+        return NULL;
+    }
+    c->options = *options;
+    c->resolver = resolver;
+    diag_init(&c->diags, &c->arena);
+    c->module = ir_module_new(&c->arena, &c->diags);
+    c->types = c->module->types;
+    c->arena.on_failure = NULL;
+    return c;
+}
+
+Arena *cg_arena(Compilation *c) { return &c->arena; }
+TypeTable *cg_types(Compilation *c) { return c->types; }
+DiagList *cg_diags(Compilation *c) { return &c->diags; }
+Module *cg_module(Compilation *c) { return c->module; }
+
+bool cg_front_module(Compilation *c, Module *typed) {
+    c->module = typed;
+    c->types = typed->types;
+    if (typed->funcs.len == 0 || !typed->funcs.items[0]->typed)
+        return diag_add(&c->diags, E0501, NULL, "the module has no typed entry");
+    return true;
+}
+
+void cg_end(Compilation *c) {
+    if (!c)
+        return;
+    arena_free(&c->arena);
+    free(c);
+}
+
+/* -- the artifact ----------------------------------------------------------------------------- */
+
+static Artifact *artifact_new(void) {
+    Arena arena;
+    jmp_buf out_of_memory;
+    arena_init(&arena, &qn_default_allocator);
+    arena.on_failure = &out_of_memory;
+    if (setjmp(out_of_memory)) {
+        arena_free(&arena);
+        return NULL;
+    }
+    Artifact *artifact = arena_new(&arena, Artifact);
+    arena.on_failure = NULL;
+    artifact->arena = arena;
+    atomic_init(&artifact->refs, 1);
+    return artifact;
+}
+
+static void describe(Compilation *c, Artifact *artifact) {
+    Arena *arena = &artifact->arena;
+    const Func *entry = c->module->funcs.items[0];
+    artifact->target = c->options.infer.target;
+    artifact->entry_kind = c->options.entry;
+    artifact->name = lower_keep(artifact, entry->user_name.bytes ? entry->user_name : entry->name);
+    artifact->nparams = entry->nparams;
+    ValueLayout *params = arena_array(arena, ValueLayout, entry->nparams + 1);
+    for (int32_t i = 0; i < entry->nparams; i++)
+        params[i] = abi_layout(arena, entry->param_types[i], i < c->nargs ? c->arg_types[i] : NULL);
+    artifact->params = params;
+    artifact->result = abi_layout(arena, entry->result, c->weak_result);
+    uint8_t *usage = arena_array(arena, uint8_t, entry->nparams + 1);
+    abi_usage(&c->arena, c->module, usage);
+    artifact->usage = usage;
+    artifact->max_threads = c->options.max_threads;
+    artifact->fast_variant = artifact->target != TARGET_CPU && !c->options.general_variant;
+}
+
+static void keep_dependencies(Artifact *artifact, const Resolver *resolver) {
+    if (!resolver)
+        return;
+    Dependency *log = arena_array(&artifact->arena, Dependency, resolver->log.len + 1);
+    for (int32_t i = 0; i < resolver->log.len; i++) {
+        log[i] = resolver->log.items[i];
+        log[i].path = lower_keep(artifact, log[i].path);
+    }
+    artifact->dependencies = log;
+    artifact->ndependencies = resolver->log.len;
+}
+
+static atomic_bool provoke_next; /* cg_test_fatal_error */
+
+static void optimise(Compilation *c, Artifact *artifact) {
+    int64_t start = os_now_ns();
+    if (opt_run(c->module, &c->options, NULL, NULL) && c->options.keep_text) {
+        StrBuf text;
+        buf_init(&text, &c->arena);
+        ir_print_module(&text, c->module);
+        artifact->text_ir = lower_keep(artifact, buf_take(&text));
+    }
+    artifact->ns_opt = os_now_ns() - start;
+    artifact->ns_front = c->ns_front, artifact->ns_infer = c->ns_infer;
+    artifact->text_types = lower_keep(artifact, c->text_types);
+}
+
+/* Everything of cg_back that may run out of arena memory. */
+static bool back(Compilation *c, LowerJob *job) {
+    Artifact *artifact = job->artifact;
+    jmp_buf out_of_memory;
+    c->arena.on_failure = artifact->arena.on_failure = &out_of_memory;
+    if (setjmp(out_of_memory)) {
+        job->no_memory = true;
+        return false;
+    }
+    optimise(c, artifact);
+    if (c->diags.failed)
+        return false;
+    describe(c, artifact);
+    keep_dependencies(artifact, c->resolver);
+    char error[1024] = "";
+    bool returned = worker_run(lower_run, job, error, sizeof error);
+    c->arena.on_failure = artifact->arena.on_failure = &out_of_memory;
+    if (!returned)
+        return diag_add(&c->diags, E0501, NULL, error);
+    return job->ok;
+}
+
+Artifact *cg_back(Compilation *c) {
+    Artifact *artifact = artifact_new();
+    bool ok = false, no_memory = !artifact;
+    if (artifact) {
+        LowerJob job = {.arena = &c->arena,
+                        .diags = &c->diags,
+                        .options = &c->options,
+                        .module = c->module,
+                        .artifact = artifact,
+                        .provoke = atomic_exchange(&provoke_next, false)};
+        ok = back(c, &job);
+        no_memory = job.no_memory;
+        c->arena.on_failure = artifact->arena.on_failure = NULL;
+    }
+    if (ok)
+        return artifact;
+    artifact_release(artifact);
+    if (no_memory)
+        diag_add(&c->diags, E0003, NULL);
+    return NULL;
+}
+
+/* -- the process ------------------------------------------------------------------------------ */
+
+const char *cg_host_cpu(Arena *arena) {
+    char *name = llvm_host_cpu();
+    Str copy = str_copy(arena, name, strlen(name));
+    llvm_free_text(name);
+    return copy.bytes;
+}
+
+const char *cg_llvm_version(void) { return llvm_version_text(); }
+
+void cg_after_fork(void) { worker_after_fork(); }
+
+void cg_test_fatal_error(void) { atomic_store(&provoke_next, true); }

@@ -1,0 +1,21 @@
+/* compile_impl.h - the inside of a Compilation, for compile.c and front.c. */
+#ifndef QUERN_COMPILE_IMPL_H
+#define QUERN_COMPILE_IMPL_H
+
+#include "codegen/codegen.h"
+
+struct Compilation {
+    Arena arena;
+    CompileOptions options;
+    Resolver *resolver;
+    Module *module;
+    TypeTable *types;
+    DiagList diags;
+    const Type *const *arg_types; /* as asked for: weak where Python numbers are passed */
+    int32_t nargs;
+    const Type *weak_result; /* before specialisation, NULL where unknown */
+    Str text_types;
+    int64_t ns_front, ns_infer;
+};
+
+#endif

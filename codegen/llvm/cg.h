@@ -1,0 +1,266 @@
+/* cg.h - the state of one lowering from typed IR to an LLVM module, and what its files share.
+ *
+ * How values look: every IR value is a short list of LLVM values, its *leaves* (cg.c): a scalar has one,
+ * a complex two, a tuple those of its items, an array {data, owner, shape..., strides...}. Strides are
+ * leaves of layout 'A' only: those of 'C' and 'F' are products of the shape, which LLVM can see through.
+ * Phis, parameters and results are flattened in the same way.
+ *
+ * How functions look: internal; `{i32 status, leaves...} f(ctx, work-item coordinates..., leaves...)`,
+ * each part only where the function needs it (CgSig, made by cg_plan.c). One LLVM element stands for
+ * itself, none for void. LLVM's interprocedural passes then see plain SSA values. */
+#ifndef QUERN_CG_H
+#define QUERN_CG_H
+
+#include "codegen/abi.h"
+#include "codegen/target.h"
+#include <llvm-c/Core.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+
+typedef LLVMValueRef Value;
+typedef LLVMTypeRef LType;
+typedef LLVMBasicBlockRef BB;
+
+enum { CG_MAX_SPACES = 6, CG_MAX_DIMS = 32, CG_SLOTS = 3 };
+/* Hidden parameters of functions that use the coordinates of a work-item (CPU): the coordinates, then
+ * the shared memory of the block and the size of its dynamic part. */
+enum { ITEM_SHARED = GRID_VALUES * 3, ITEM_DYNAMIC, ITEM_COUNT };
+
+/* How an IR function looks in LLVM. */
+typedef struct CgSig {
+    const Func *ir;
+    Value fn;
+    LType type;
+    int32_t nresult;  /* leaves of the result */
+    bool reachable;   /* from the entry */
+    bool raises;      /* takes ctx, gives a status */
+    bool item;        /* takes the coordinates of the work-item */
+    bool recursive;   /* is in a cycle of the call graph */
+} CgSig;
+
+/* The function being lowered. */
+typedef struct CgFunc {
+    const Func *ir;
+    const CgSig *sig;
+    Value **leaves; /* by Ref */
+    Cfg cfg;
+    BB entry;       /* allocas and nothing else; ends with a jump to IR block 0 */
+    BB *heads;      /* by IR block */
+    BB *edges;      /* [block * CG_SLOTS + successor slot]: the LLVM block that makes the jump */
+    BB landing;     /* where failures of the current instruction go; made on demand */
+    BB fail;        /* leaves the function with the status below; made on demand */
+    Value status;   /* alloca */
+    Value ctx;
+    Value item[ITEM_COUNT];
+    Value poll_budget; /* alloca: iterations left before the next look at the clock */
+    int32_t block;
+    Ref ref;
+} CgFunc;
+
+struct Cg {
+    Arena *arena;
+    DiagList *diags;
+    const CompileOptions *options;
+    const Target *target;
+    Module *ir;
+    LLVMContextRef context;
+    LLVMModuleRef mod;
+    LLVMBuilderRef b;
+    LLVMTargetMachineRef machine;
+    LLVMTargetDataRef layout;
+    LType void_, i1, i8, i16, i32, i64, f16, f32, f64;
+    LType ptr[CG_MAX_SPACES]; /* by LLVM address space */
+    LType context_type;       /* struct CallContext */
+    LLVMMetadataRef unlikely;
+    unsigned fast_math; /* LLVM's flags for the options */
+    bool raises;        /* does the target let this code raise? */
+    CgSig *sigs;        /* parallel to ir->funcs */
+    Map sig_index;      /* Func * -> index */
+    CgFunc *f;
+    const uint8_t *usage; /* of the entry's parameters: abi_usage */
+    bool failed;
+    /* for the artifact */
+    const char *entry_name;
+    Value entry_fn;
+    Vec(CodeSite) sites;
+    Vec(RaiseInfo) raise_infos;
+    Map site_index;
+    Map frozen; /* FrozenArray * -> global */
+    const char *features;        /* of the CPU; "" where they do not matter */
+    Vec(Value) vector_functions; /* declarations the vectoriser may use */
+    Vec(KernelParam) kernel_params;
+    int32_t param_bytes, shared_bytes;
+    bool uses_dynamic_shared, uses_barriers;
+    Str text_llvm, text_asm;
+    int64_t ns_llvm, ns_link;
+};
+
+/* -- cg.c: the session, types and leaves ------------------------------------------------------ */
+
+/* Makes context, module and types. False: diagnostics. `cg` was zeroed by the caller. */
+bool cg_open(Cg *cg, Arena *arena, DiagList *diags, const CompileOptions *options, Module *ir);
+void cg_close(Cg *cg); /* disposes everything LLVM owns; safe on a half-made session */
+/* Adds E0501 once, at the current instruction where there is one. Always false. */
+bool cg_error(Cg *cg, const char *format, ...) QN_PRINTF(2, 3);
+
+LType cg_scalar_type(Cg *cg, TypeKind kind); /* of one leaf: bool is i1 */
+LType cg_memory_type(Cg *cg, TypeKind kind); /* of one component in memory: bool is i8 */
+int32_t cg_leaf_count(const Cg *cg, const Type *type);
+/* Writes the leaf types and returns how many. */
+int32_t cg_leaf_types(Cg *cg, const Type *type, LType *out);
+unsigned cg_space(const Cg *cg, Space space);
+Value *cg_leaves(Cg *cg, Ref ref); /* of a lowered value */
+Value cg_leaf(Cg *cg, Ref ref);    /* its only leaf */
+Value *cg_new_leaves(Cg *cg, const Type *type);
+void cg_set(Cg *cg, Ref ref, Value *leaves);
+void cg_set1(Cg *cg, Ref ref, Value leaf);
+const Type *cg_type(const Cg *cg, Ref ref);
+
+Value cg_int(LType type, int64_t value);
+Value cg_bool(Cg *cg, bool value);
+Value cg_real(LType type, double value);
+Value cg_alloca(Cg *cg, LType type, const char *name); /* in the entry block */
+BB cg_block(Cg *cg, const char *name);
+void cg_at(Cg *cg, BB block);
+/* A call of an overloaded intrinsic; `overloads` are its type parameters. */
+Value cg_intrinsic(Cg *cg, const char *name, LType *overloads, int noverloads, Value *args, int nargs);
+Value cg_intrinsic1(Cg *cg, const char *name, Value a);
+Value cg_intrinsic2(Cg *cg, const char *name, Value a, Value b);
+/* A function of the outside world, declared on first use. */
+Value cg_extern(Cg *cg, const char *name, LType result, LType *params, int nparams, LType *type);
+Value cg_call_extern(Cg *cg, const char *name, LType result, Value *args, int nargs);
+void cg_attribute(Cg *cg, Value fn, unsigned index, const char *name, uint64_t value);
+void cg_call_attribute(Cg *cg, Value call, const char *name, uint64_t value);
+/* fast-math flags of the options on what takes them; returns its argument. */
+Value cg_fast(Cg *cg, Value value);
+void cg_unlikely(Cg *cg, Value branch); /* its first successor is the cold one */
+
+/* -- cg_plan.c: what each function takes and gives ------------------------------------------- */
+
+void cg_plan(Cg *cg);
+CgSig *cg_sig(Cg *cg, const Func *func);
+bool cg_inst_raises(Cg *cg, const Func *func, Ref ref);
+
+/* -- cg_func.c: functions, blocks, phis, calls ------------------------------------------------ */
+
+bool cg_functions(Cg *cg); /* declares and lowers all */
+/* Calls a lowered function from an entry: fills `results`, gives the status or NULL. */
+Value cg_call_sig(Cg *cg, const CgSig *sig, Value ctx, Value *item, Value *args, Value *results);
+void cg_lower_call(Cg *cg, Ref ref);
+void cg_lower_return(Cg *cg, Ref ref);
+void cg_return_zero(Cg *cg); /* where code that cannot raise would */
+
+/* -- cg_raise.c: failures, polling, the stack check ------------------------------------------ */
+
+/* Leaves to the current instruction's error successor (or the function) with status `status`. */
+void cg_fail_if(Cg *cg, Value cond, Guard guard, const Value *args, int nargs);
+void cg_propagate_if(Cg *cg, Value cond, Value status);
+void cg_fail_block(Cg *cg); /* builds the common exit when it was asked for */
+BB cg_fail_exit(Cg *cg);
+void cg_lower_guard(Cg *cg, Ref ref);
+void cg_lower_raise(Cg *cg, Ref ref);
+void cg_lower_poll(Cg *cg, Ref ref);
+void cg_stack_check(Cg *cg);
+
+/* -- cg_inst.c: one case for each op ---------------------------------------------------------- */
+
+void cg_inst(Cg *cg, Ref ref);
+Value *cg_const(Cg *cg, const Type *type, const ConstVal *value);
+
+/* -- cg_int.c, cg_float.c, cg_compare.c, cg_cast.c: arithmetic over leaves -------------------- */
+
+Value cg_int_floordiv(Cg *cg, bool is_signed, Value a, Value b);
+Value cg_int_mod(Cg *cg, bool is_signed, Value a, Value b);
+Value cg_int_rem(Cg *cg, bool is_signed, Value a, Value b); /* C's; 0 by zero */
+Value cg_int_pow(Cg *cg, bool is_signed, Value a, Value b);
+Value cg_int_shl(Cg *cg, Value a, Value count);
+Value cg_int_shr(Cg *cg, bool is_signed, Value a, Value count);
+/* The function `name` of a math library with the type of its operands: sin, sinf, __nv_sin. */
+Value cg_math(Cg *cg, const char *name, Value *args, int nargs);
+Value cg_float_mod(Cg *cg, Value a, Value b);
+Value cg_float_floordiv(Cg *cg, Value a, Value b);
+Value cg_float_pow(Cg *cg, Value a, Value b);
+Value cg_float_class(Cg *cg, Value a, const char *what); /* "nan" "inf" "finite": by bits */
+void cg_complex_mul(Cg *cg, const Value *a, const Value *b, Value *out);
+void cg_complex_div(Cg *cg, const Value *a, const Value *b, Value *out);
+void cg_complex_pow(Cg *cg, const Value *a, const Value *b, Value *out);
+Value cg_compare(Cg *cg, Op op, const Type *ta, const Value *a, const Type *tb, const Value *b);
+Value cg_truth(Cg *cg, const Type *type, const Value *a);
+void cg_cast(Cg *cg, const Type *from, const Value *a, const Type *to, Value *out);
+/* One scalar leaf to another scalar type. */
+Value cg_cast_scalar(Cg *cg, TypeKind from, Value a, TypeKind to);
+
+/* -- cg_array.c, cg_view.c, cg_memory.c: arrays ----------------------------------------------- */
+
+typedef struct ArrayLeaves {
+    const Type *type;
+    Value data, owner; /* owner: NULL on targets without */
+    Value shape[CG_MAX_DIMS];
+    Value strides[CG_MAX_DIMS]; /* bytes; made on demand by cg_array_strides */
+} ArrayLeaves;
+
+void cg_array_open(Cg *cg, const Type *type, Value *leaves, ArrayLeaves *out);
+void cg_array_close(Cg *cg, const ArrayLeaves *array, Value *leaves);
+void cg_array_strides(Cg *cg, ArrayLeaves *array);
+Value cg_array_stride(Cg *cg, const ArrayLeaves *array, int axis);
+/* Address of an element; every index is in bounds. */
+Value cg_array_address(Cg *cg, const ArrayLeaves *array, const Value *indices);
+unsigned cg_array_align(const Type *array);
+void cg_load_scalar(Cg *cg, TypeKind kind, Value address, unsigned align, Value *out);
+void cg_store_scalar(Cg *cg, TypeKind kind, Value address, unsigned align, const Value *leaves);
+void cg_lower_load(Cg *cg, Ref ref);
+void cg_lower_store(Cg *cg, Ref ref);
+void cg_lower_same_array(Cg *cg, Ref ref);
+void cg_lower_frozen(Cg *cg, Ref ref);
+void cg_lower_view(Cg *cg, Ref ref);
+void cg_lower_transpose(Cg *cg, Ref ref);
+void cg_lower_alloc(Cg *cg, Ref ref);
+void cg_lower_count(Cg *cg, Ref ref, const char *function);
+void cg_lower_static_array(Cg *cg, Ref ref);
+void cg_lower_dynamic_shared(Cg *cg, Ref ref);
+void cg_lower_atomic(Cg *cg, Ref ref);
+
+/* -- cg_call.c, cg_gen.c: the library --------------------------------------------------------- */
+
+/* A call of a library row: leaves of the arguments one after the other. */
+typedef struct LibCall {
+    const Inst *inst;
+    const LibRow *row;
+    int nargs;
+    const Type *types[16];
+    Value *args[16]; /* leaves of each argument */
+    Value *out;      /* leaves of the result, to be filled */
+} LibCall;
+
+/* The row of an OP_lib, made by inference or read from text. */
+const LibRow *cg_lib_row(const Func *func, Ref ref);
+void cg_lower_lib(Cg *cg, Ref ref);
+void cg_generate(Cg *cg, int gen, LibCall *call);
+/* cg_vector.c: vector variants of a scalar libm call (CPU). */
+void cg_keep_variants(Cg *cg);
+void cg_vector_variants(Cg *cg, Value call, const char *symbol, int nargs, bool single);
+
+/* -- cg_entry.c: values in memory, the packed entry, ufunc loops ------------------------------ */
+
+void cg_load_value(Cg *cg, const Type *type, Value address, Value *out);
+void cg_store_value(Cg *cg, const Type *type, Value address, const Value *leaves);
+/* Makes a function with the given type as the module's exported entry and positions in its first block. */
+Value cg_entry_function(Cg *cg, LType type);
+void cg_entry_host(Cg *cg);
+void cg_entry_ufunc(Cg *cg);
+/* Loads all parameters of funcs[0] from `args` (void **); returns the leaves. */
+Value *cg_entry_arguments(Cg *cg, Value args);
+
+/* -- admit.c, emit.c, orc.c ------------------------------------------------------------------- */
+
+/* LLVM's verifier, and a list of the types and intrinsics we have tried: others may crash LLVM. */
+bool cg_admit(Cg *cg);
+bool cg_optimise(Cg *cg);
+/* Object or assembly text in memory; NULL after a diagnostic. */
+LLVMMemoryBufferRef cg_emit_buffer(Cg *cg, LLVMCodeGenFileType type);
+Str cg_print(Cg *cg); /* the module as text, in the arena */
+/* Links an object file (consumed) into the process. false: diagnostics. */
+bool orc_load(Cg *cg, LLVMMemoryBufferRef object, const char *symbol, void **entry, void **handle);
+/* dropped by host_code_drop (codegen/host_code.h) */
+
+#endif

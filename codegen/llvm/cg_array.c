@@ -1,0 +1,228 @@
+/* cg_array.c - array values as leaves, element addresses, loads and stores, frozen arrays.
+ *
+ * Addresses may be computed with no-wrap flags: typed IR promises that indices are in bounds, and an
+ * array in memory is smaller than 2^63 bytes. */
+#include "codegen/llvm/cg.h"
+#include <stdio.h>
+
+void cg_array_open(Cg *cg, const Type *type, Value *leaves, ArrayLeaves *out) {
+    int32_t k = 0;
+    memset(out, 0, sizeof *out);
+    out->type = type;
+    out->data = leaves[k++];
+    if (cg->target->has_owner)
+        out->owner = leaves[k++];
+    for (int i = 0; i < type->ndim; i++)
+        out->shape[i] = leaves[k++];
+    for (int i = 0; i < type->ndim && type->layout == LAYOUT_A; i++)
+        out->strides[i] = leaves[k++];
+}
+
+void cg_array_close(Cg *cg, const ArrayLeaves *array, Value *leaves) {
+    const Type *type = array->type;
+    int32_t k = 0;
+    leaves[k++] = array->data;
+    if (cg->target->has_owner)
+        leaves[k++] = array->owner;
+    for (int i = 0; i < type->ndim; i++)
+        leaves[k++] = array->shape[i];
+    for (int i = 0; i < type->ndim && type->layout == LAYOUT_A; i++)
+        leaves[k++] = array->strides[i];
+}
+
+/* The axes inside `axis`, which its stride is the product of. */
+Value cg_array_stride(Cg *cg, const ArrayLeaves *array, int axis) {
+    if (array->strides[axis])
+        return array->strides[axis];
+    const Type *type = array->type;
+    Value stride = cg_int(cg->i64, type_size(type->element));
+    if (type->layout == LAYOUT_F) {
+        for (int i = 0; i < axis; i++)
+            stride = LLVMBuildMul(cg->b, stride, array->shape[i], "");
+    } else {
+        for (int i = type->ndim - 1; i > axis; i--)
+            stride = LLVMBuildMul(cg->b, stride, array->shape[i], "");
+    }
+    return stride;
+}
+
+void cg_array_strides(Cg *cg, ArrayLeaves *array) {
+    for (int i = 0; i < array->type->ndim; i++)
+        array->strides[i] = cg_array_stride(cg, array, i);
+}
+
+/* 32-bit index arithmetic where the launch has checked that it suffices. */
+static LType index_type(Cg *cg) {
+    bool narrow = cg->target->kind != TARGET_CPU && !cg->options->general_variant &&
+                  (cg->options->entry == ENTRY_KERNEL || cg->options->entry == ENTRY_DEVICE_UFUNC);
+    return narrow ? cg->i32 : cg->i64;
+}
+
+static Value to_index(Cg *cg, LType type, Value v) {
+    return LLVMTypeOf(v) == type ? v : LLVMBuildTrunc(cg->b, v, type, "");
+}
+
+/* A whole element is a C struct of its components; its size is the unit of C and F addresses. */
+static LType element_type(Cg *cg, const Type *element) {
+    LType t = cg_memory_type(cg, element->kind);
+    return type_is_complex(element) ? LLVMArrayType2(t, 2) : t;
+}
+
+Value cg_array_address(Cg *cg, const ArrayLeaves *array, const Value *indices) {
+    const Type *type = array->type;
+    int n = type->ndim;
+    LType it = index_type(cg);
+    Value at = array->data;
+    if (type->layout == LAYOUT_A) {
+        for (int i = 0; i < n; i++) {
+            Value offset = LLVMBuildNSWMul(cg->b, to_index(cg, it, indices[i]),
+                                           to_index(cg, it, array->strides[i]), "");
+            at = LLVMBuildInBoundsGEP2(cg->b, cg->i8, at, &offset, 1, "");
+        }
+        return at;
+    }
+    if (n == 0)
+        return at;
+    bool fortran = type->layout == LAYOUT_F;
+    Value linear = NULL;
+    for (int k = 0; k < n; k++) { /* outermost axis first */
+        int axis = fortran ? n - 1 - k : k;
+        Value i = to_index(cg, it, indices[axis]);
+        if (linear)
+            linear = LLVMBuildNSWAdd(
+                cg->b, LLVMBuildNSWMul(cg->b, linear, to_index(cg, it, array->shape[axis]), ""), i, "");
+        else
+            linear = i;
+    }
+    return LLVMBuildInBoundsGEP2(cg->b, element_type(cg, type->element), at, &linear, 1, "");
+}
+
+unsigned cg_array_align(const Type *array) {
+    return array->aligned ? (unsigned)type_align(array->element) : 1;
+}
+
+/* -- elements --------------------------------------------------------------------------------- */
+
+static Value component_address(Cg *cg, LType type, Value address, int k) {
+    if (k == 0)
+        return address;
+    Value one = cg_int(cg->i64, 1);
+    return LLVMBuildInBoundsGEP2(cg->b, type, address, &one, 1, "");
+}
+
+static int components(TypeKind kind) { return kind == TY_c64 || kind == TY_c128 ? 2 : 1; }
+
+void cg_load_scalar(Cg *cg, TypeKind kind, Value address, unsigned align, Value *out) {
+    LType type = cg_memory_type(cg, kind);
+    for (int k = 0; k < components(kind); k++) {
+        Value v = LLVMBuildLoad2(cg->b, type, component_address(cg, type, address, k), "");
+        LLVMSetAlignment(v, align);
+        /* any byte but 0 is true: views can make such bools */
+        out[k] = kind == TY_bool ? LLVMBuildICmp(cg->b, LLVMIntNE, v, cg_int(cg->i8, 0), "") : v;
+    }
+}
+
+void cg_store_scalar(Cg *cg, TypeKind kind, Value address, unsigned align, const Value *leaves) {
+    LType type = cg_memory_type(cg, kind);
+    for (int k = 0; k < components(kind); k++) {
+        Value v = kind == TY_bool ? LLVMBuildZExt(cg->b, leaves[k], cg->i8, "") : leaves[k];
+        Value store = LLVMBuildStore(cg->b, v, component_address(cg, type, address, k));
+        LLVMSetAlignment(store, align);
+    }
+}
+
+static void open_operand(Cg *cg, Ref ref, int first, ArrayLeaves *array, Value *indices) {
+    const Func *ir = cg->f->ir;
+    Ref of = ir_arg(ir, ref, 0);
+    cg_array_open(cg, cg_type(cg, of), cg_leaves(cg, of), array);
+    for (int i = 0; i < array->type->ndim; i++)
+        indices[i] = cg_leaf(cg, ir_arg(ir, ref, first + i));
+}
+
+void cg_lower_load(Cg *cg, Ref ref) {
+    ArrayLeaves array;
+    Value indices[CG_MAX_DIMS];
+    open_operand(cg, ref, 1, &array, indices);
+    Value *out = cg_new_leaves(cg, array.type->element);
+    Value address = cg_array_address(cg, &array, indices);
+    cg_load_scalar(cg, array.type->element->kind, address, cg_array_align(array.type), out);
+    cg_set(cg, ref, out);
+}
+
+void cg_lower_store(Cg *cg, Ref ref) {
+    ArrayLeaves array;
+    Value indices[CG_MAX_DIMS];
+    open_operand(cg, ref, 1, &array, indices);
+    const Inst *inst = ir_inst(cg->f->ir, ref);
+    Ref value = ir_arg(cg->f->ir, ref, inst->nargs - 1);
+    if (cg_type(cg, value) != array.type->element) {
+        cg_error(cg, "a store of another type than the array's elements");
+        return;
+    }
+    Value address = cg_array_address(cg, &array, indices);
+    cg_store_scalar(cg, array.type->element->kind, address, cg_array_align(array.type),
+                    cg_leaves(cg, value));
+}
+
+/* -- identity --------------------------------------------------------------------------------- */
+
+void cg_lower_same_array(Cg *cg, Ref ref) {
+    ArrayLeaves x, y;
+    Ref a = ir_arg(cg->f->ir, ref, 0), b = ir_arg(cg->f->ir, ref, 1);
+    cg_array_open(cg, cg_type(cg, a), cg_leaves(cg, a), &x);
+    cg_array_open(cg, cg_type(cg, b), cg_leaves(cg, b), &y);
+    if (x.type->ndim != y.type->ndim || x.type->element != y.type->element) {
+        cg_set1(cg, ref, cg_bool(cg, false));
+        return;
+    }
+    cg_array_strides(cg, &x);
+    cg_array_strides(cg, &y);
+    Value same = LLVMBuildICmp(cg->b, LLVMIntEQ, x.data, y.data, "");
+    if (x.owner)
+        same = LLVMBuildAnd(cg->b, same, LLVMBuildICmp(cg->b, LLVMIntEQ, x.owner, y.owner, ""), "");
+    for (int i = 0; i < x.type->ndim; i++) {
+        Value shape = LLVMBuildICmp(cg->b, LLVMIntEQ, x.shape[i], y.shape[i], "");
+        Value stride = LLVMBuildICmp(cg->b, LLVMIntEQ, x.strides[i], y.strides[i], "");
+        same = LLVMBuildAnd(cg->b, same, LLVMBuildAnd(cg->b, shape, stride, ""), "");
+    }
+    cg_set1(cg, ref, same);
+}
+
+/* -- frozen arrays ---------------------------------------------------------------------------- */
+
+static Value frozen_global(Cg *cg, const FrozenArray *frozen) {
+    MapValue *known = map_find(&cg->frozen, map_key(frozen));
+    if (known)
+        return known->ptr;
+    char name[64];
+    snprintf(name, sizeof name, "quern.frozen.%d", (int)cg->frozen.len);
+    unsigned space = cg_space(cg, (Space)frozen->type->space);
+    Value bytes = LLVMConstStringInContext2(cg->context, frozen->bytes, (size_t)frozen->nbytes, true);
+    Value global = LLVMAddGlobalInAddressSpace(cg->mod, LLVMTypeOf(bytes), name, space);
+    LLVMSetInitializer(global, bytes);
+    LLVMSetLinkage(global, LLVMInternalLinkage);
+    LLVMSetGlobalConstant(global, true);
+    LLVMSetAlignment(global, 64);
+    map_put(&cg->frozen, map_key(frozen))->ptr = global;
+    return global;
+}
+
+void cg_lower_frozen(Cg *cg, Ref ref) {
+    const FrozenArray *frozen = ir_inst(cg->f->ir, ref)->u.frozen;
+    Value global = frozen_global(cg, frozen);
+    ArrayLeaves array = {.type = cg_type(cg, ref), .data = global};
+    array.owner = LLVMConstNull(cg->ptr[0]); /* lives as long as the code */
+    for (int i = 0; i < array.type->ndim; i++)
+        array.shape[i] = cg_int(cg->i64, frozen->shape[i]);
+    if (array.type->layout == LAYOUT_A) {
+        ArrayLeaves dense = array;
+        Type c = *array.type;
+        c.layout = LAYOUT_C;
+        dense.type = &c;
+        for (int i = 0; i < array.type->ndim; i++)
+            array.strides[i] = cg_array_stride(cg, &dense, i);
+    }
+    Value *out = cg_new_leaves(cg, array.type);
+    cg_array_close(cg, &array, out);
+    cg_set(cg, ref, out);
+}

@@ -1,0 +1,119 @@
+/* cg_call.c - OP_lib: a row of the library becomes an intrinsic, a call of a library symbol, or the work
+ * of a generator. */
+#include "codegen/llvm/cg.h"
+#include "codegen/support.h"
+#include <stdio.h>
+
+static void open_call(Cg *cg, Ref ref, const LibRow *row, LibCall *call) {
+    const Inst *inst = ir_inst(cg->f->ir, ref);
+    call->inst = inst;
+    call->row = row;
+    call->nargs = QN_MIN(inst->nargs, 16);
+    for (int i = 0; i < call->nargs; i++) {
+        Ref arg = ir_arg(cg->f->ir, ref, i);
+        call->types[i] = cg_type(cg, arg);
+        call->args[i] = cg_leaves(cg, arg);
+    }
+    call->out = cg_new_leaves(cg, inst->type);
+}
+
+static int flatten(Cg *cg, const LibCall *call, Value *flat, int max) {
+    int n = 0;
+    for (int i = 0; i < call->nargs; i++)
+        for (int32_t k = 0; k < cg_leaf_count(cg, call->types[i]) && n < max; k++)
+            flat[n++] = call->args[i][k];
+    return n;
+}
+
+/* Intrinsics with a constant flag behind their operands: poison for zero, or for the minimum: never. */
+static bool takes_flag(const char *name) {
+    return strcmp(name, "llvm.ctlz") == 0 || strcmp(name, "llvm.cttz") == 0 ||
+           strcmp(name, "llvm.abs") == 0;
+}
+
+static void lower_intrinsic(Cg *cg, const char *name, LibCall *call) {
+    Value flat[17];
+    LType type;
+    int n = flatten(cg, call, flat, 16);
+    if (cg_leaf_count(cg, call->inst->type) > 1) {
+        cg_error(cg, "intrinsic %s gives a tuple", name);
+        return;
+    }
+    if (!cg_leaf_types(cg, call->inst->type, &type))
+        type = n ? LLVMTypeOf(flat[0]) : cg->i32;
+    if (takes_flag(name))
+        flat[n++] = cg_bool(cg, false);
+    call->out[0] = cg_intrinsic(cg, name, &type, 1, flat, n);
+}
+
+/* Which float type decides the suffix: that of the first float argument, else of the result. */
+static bool is_single(const LibCall *call) {
+    for (int i = 0; i < call->nargs; i++)
+        if (type_is_float(call->types[i]))
+            return type_bits(call->types[i]) == 32;
+    return type_is_float(call->inst->type) && type_bits(call->inst->type) == 32;
+}
+
+static void lower_symbol(Cg *cg, const char *name, uint32_t flags, LibCall *call) {
+    Value flat[16];
+    LType result = cg->void_;
+    bool half = false;
+    int n = flatten(cg, call, flat, 16);
+    for (int i = 0; i < n; i++) { /* no library has float16 functions: through float32 */
+        if (LLVMTypeOf(flat[i]) != cg->f16)
+            continue;
+        half = true;
+        flat[i] = LLVMBuildFPExt(cg->b, flat[i], cg->f32, "");
+    }
+    if (cg_leaf_count(cg, call->inst->type) > 1) {
+        cg_error(cg, "function %s gives a tuple", name);
+        return;
+    }
+    cg_leaf_types(cg, call->inst->type, &result);
+    bool half_result = result == cg->f16;
+    bool single = is_single(call) || half;
+    char symbol[96];
+    snprintf(symbol, sizeof symbol, "%s%s", name, single ? "f" : "");
+    if (cg->target->kind == TARGET_CPU && !support_find(symbol)) {
+        cg_error(cg, "function %s is not known", symbol);
+        return;
+    }
+    Value value = cg_call_extern(cg, symbol, half_result ? cg->f32 : result, flat, n);
+    if (cg->failed)
+        return;
+    if (flags & LIB_PURE) {
+        cg_call_attribute(cg, value, "nounwind", 0);
+        cg_call_attribute(cg, value, "willreturn", 0);
+        cg_call_attribute(cg, value, "memory", 0);
+        cg_vector_variants(cg, value, symbol, n, single);
+    }
+    call->out[0] = half_result ? LLVMBuildFPTrunc(cg->b, value, cg->f16, "") : value;
+}
+
+const LibRow *cg_lib_row(const Func *func, Ref ref) {
+    const Inst *inst = ir_inst(func, ref);
+    bool numbered = inst->imm >= 0 && inst->imm < lib_count() &&
+                    str_is(*inst->u.name, lib_row((int32_t)inst->imm)->name);
+    const LibRow *row = numbered ? lib_row((int32_t)inst->imm) : lib_row_for(func, ref);
+    return row ? row : lib_row_of(inst);
+}
+
+void cg_lower_lib(Cg *cg, Ref ref) {
+    const LibRow *row = cg_lib_row(cg->f->ir, ref);
+    LibCall call;
+    if (!row) {
+        cg_error(cg, "a library function that is in no table");
+        return;
+    }
+    open_call(cg, ref, row, &call);
+    const Lowering *how = lib_lowering(row, cg->target->kind);
+    switch (how->kind) {
+    case LOWER_INTR: lower_intrinsic(cg, how->symbol, &call); break;
+    case LOWER_LIB: lower_symbol(cg, how->symbol, row->flags, &call); break;
+    case LOWER_GEN: cg_generate(cg, how->id, &call); break;
+    default: cg_error(cg, "%s is not available on the target %s", row->name, cg->target->name); break;
+    }
+    if (row->flags & LIB_SHARED_CALL) /* syncthreads and its kin */
+        cg->uses_barriers = true;
+    cg_set(cg, ref, call.out);
+}

@@ -1,0 +1,213 @@
+/* cg_entry.c - values in memory, the packed entry and ufunc loops.
+ *
+ * The packed entry is the only stable ABI: one pointer for each parameter, results through a pointer.
+ * It loads the leaves, calls the lowered function (which LLVM inlines, being its only caller) and stores
+ * the leaves of the result. */
+#include "codegen/llvm/cg.h"
+#include <stdatomic.h>
+#include <stdio.h>
+
+/* -- values in memory ------------------------------------------------------------------------- */
+
+static Value at_offset(Cg *cg, Value address, int64_t offset) {
+    if (offset == 0)
+        return address;
+    Value index = cg_int(cg->i64, offset);
+    return LLVMBuildInBoundsGEP2(cg->b, cg->i8, address, &index, 1, "");
+}
+
+/* Byte offset of leaf k of an array in its ArrayValue: data, owner, shape, strides. */
+static int64_t array_leaf_offset(const Cg *cg, int32_t k) {
+    return k == 0 || cg->target->has_owner ? 8 * k : 8 * (k + 1);
+}
+
+void cg_load_value(Cg *cg, const Type *type, Value address, Value *out) {
+    if (type->kind == TY_none)
+        return;
+    if (type->kind == TY_TUPLE) {
+        for (int32_t i = 0; i < type->nitems; i++) {
+            cg_load_value(cg, type->items[i], at_offset(cg, address, abi_item_offset(type, i)), out);
+            out += cg_leaf_count(cg, type->items[i]);
+        }
+        return;
+    }
+    if (type->kind != TY_ARRAY) {
+        cg_load_scalar(cg, type_strong_kind(type->kind), address, (unsigned)type_align(type), out);
+        return;
+    }
+    LType types[2 + 2 * CG_MAX_DIMS];
+    int32_t n = cg_leaf_types(cg, type, types);
+    for (int32_t k = 0; k < n; k++) {
+        Value from = at_offset(cg, address, array_leaf_offset(cg, k));
+        out[k] = LLVMBuildLoad2(cg->b, types[k], from, "");
+        LLVMSetAlignment(out[k], 8);
+    }
+}
+
+void cg_store_value(Cg *cg, const Type *type, Value address, const Value *leaves) {
+    if (type->kind == TY_none)
+        return;
+    if (type->kind == TY_TUPLE) {
+        for (int32_t i = 0; i < type->nitems; i++) {
+            cg_store_value(cg, type->items[i], at_offset(cg, address, abi_item_offset(type, i)), leaves);
+            leaves += cg_leaf_count(cg, type->items[i]);
+        }
+        return;
+    }
+    if (type->kind != TY_ARRAY) {
+        cg_store_scalar(cg, type_strong_kind(type->kind), address, (unsigned)type_align(type), leaves);
+        return;
+    }
+    ArrayLeaves array;
+    cg_array_open(cg, type, (Value *)leaves, &array);
+    cg_array_strides(cg, &array);
+    LLVMBuildStore(cg->b, array.data, address);
+    LLVMBuildStore(cg->b, array.owner, at_offset(cg, address, 8));
+    for (int i = 0; i < type->ndim; i++) {
+        LLVMBuildStore(cg->b, array.shape[i], at_offset(cg, address, 16 + 8 * i));
+        LLVMBuildStore(cg->b, array.strides[i], at_offset(cg, address, 16 + 8 * (type->ndim + i)));
+    }
+}
+
+/* -- entries ---------------------------------------------------------------------------------- */
+
+Value cg_entry_function(Cg *cg, LType type) {
+    static atomic_uint_fast64_t serial; /* names of host code are unique in the process */
+    if (!cg->entry_name) {
+        unsigned long long n = atomic_fetch_add(&serial, 1);
+        cg->entry_name = str_printf(cg->arena, "quern_entry_%llu", n).bytes;
+    }
+    cg->entry_fn = LLVMAddFunction(cg->mod, cg->entry_name, type);
+    cg_attribute(cg, cg->entry_fn, LLVMAttributeFunctionIndex, "nounwind", 0);
+    cg_at(cg, LLVMAppendBasicBlockInContext(cg->context, cg->entry_fn, "entry"));
+    return cg->entry_fn;
+}
+
+static Value pointer_at(Cg *cg, Value base, int64_t index) {
+    return LLVMBuildLoad2(cg->b, cg->ptr[0], at_offset(cg, base, 8 * index), "");
+}
+
+Value *cg_entry_arguments(Cg *cg, Value args) {
+    const Func *func = cg->ir->funcs.items[0];
+    int32_t n = 0;
+    for (int32_t i = 0; i < func->nparams; i++)
+        n += cg_leaf_count(cg, func->param_types[i]);
+    Value *leaves = arena_array(cg->arena, Value, n + 1);
+    n = 0;
+    for (int32_t i = 0; i < func->nparams; i++) {
+        const Type *type = func->param_types[i];
+        if (cg_leaf_count(cg, type))
+            cg_load_value(cg, type, pointer_at(cg, args, i), leaves + n);
+        n += cg_leaf_count(cg, type);
+    }
+    return leaves;
+}
+
+/* Returns from an entry when `status` (NULL: it cannot fail) says so. */
+static void return_failure(Cg *cg, Value status) {
+    if (!status)
+        return;
+    BB bad = cg_block(cg, "failed"), good = cg_block(cg, "fine");
+    Value failed = LLVMBuildICmp(cg->b, LLVMIntNE, status, cg_int(cg->i32, CALL_OK), "");
+    cg_unlikely(cg, LLVMBuildCondBr(cg->b, failed, bad, good));
+    cg_at(cg, bad);
+    LLVMBuildRet(cg->b, status);
+    cg_at(cg, good);
+}
+
+void cg_entry_host(Cg *cg) {
+    LType params[] = {cg->ptr[0], cg->ptr[0], cg->ptr[0]};
+    Value fn = cg_entry_function(cg, LLVMFunctionType(cg->i32, params, 3, false));
+    cg_attribute(cg, fn, 1, "noalias", 0);
+    const CgSig *sig = &cg->sigs[0];
+    Value *leaves = cg_entry_arguments(cg, LLVMGetParam(fn, 1));
+    Value *results = cg_new_leaves(cg, sig->ir->result);
+    return_failure(cg, cg_call_sig(cg, sig, LLVMGetParam(fn, 0), NULL, leaves, results));
+    cg_store_value(cg, sig->ir->result, LLVMGetParam(fn, 2), results);
+    LLVMBuildRet(cg->b, cg_int(cg->i32, CALL_OK));
+}
+
+/* -- ufunc loops ------------------------------------------------------------------------------ */
+
+enum { UFUNC_MAX = 32 };
+typedef struct Loop1 {
+    Value ctx, count;
+    Value base[UFUNC_MAX], step[UFUNC_MAX]; /* inputs, then the output */
+    int n;
+} Loop1;
+
+static const Type *operand_type(const Func *func, int k) {
+    return k < func->nparams ? func->param_types[k] : func->result;
+}
+
+/* One loop over all elements; `steps` may be constants, which makes it a vector loop. */
+static void ufunc_loop(Cg *cg, const Loop1 *loop, const Value *steps) {
+    const CgSig *sig = &cg->sigs[0];
+    const Func *func = sig->ir;
+    BB before = LLVMGetInsertBlock(cg->b);
+    BB head = cg_block(cg, "head"), body = cg_block(cg, "body"), done = cg_block(cg, "done");
+    LLVMBuildBr(cg->b, head);
+    cg_at(cg, head);
+    Value i = LLVMBuildPhi(cg->b, cg->i64, "i");
+    LLVMBuildCondBr(cg->b, LLVMBuildICmp(cg->b, LLVMIntSLT, i, loop->count, ""), body, done);
+    cg_at(cg, body);
+    Value at[UFUNC_MAX], leaves[2 * UFUNC_MAX], results[2];
+    int n = 0;
+    for (int k = 0; k < loop->n; k++) {
+        Value offset = LLVMBuildNSWMul(cg->b, i, steps[k], "");
+        at[k] = LLVMBuildInBoundsGEP2(cg->b, cg->i8, loop->base[k], &offset, 1, "");
+        if (k == func->nparams)
+            break;
+        cg_load_value(cg, func->param_types[k], at[k], leaves + n);
+        n += cg_leaf_count(cg, func->param_types[k]);
+    }
+    return_failure(cg, cg_call_sig(cg, sig, loop->ctx, NULL, leaves, results));
+    cg_store_value(cg, func->result, at[func->nparams], results);
+    Value next = LLVMBuildNSWAdd(cg->b, i, cg_int(cg->i64, 1), "");
+    BB latch = LLVMGetInsertBlock(cg->b);
+    LLVMBuildBr(cg->b, head);
+    LLVMAddIncoming(i, (Value[]){cg_int(cg->i64, 0), next}, (BB[]){before, latch}, 2);
+    cg_at(cg, done);
+    LLVMBuildRet(cg->b, cg_int(cg->i32, CALL_OK));
+}
+
+/* A copy of the loop for steps that are the item sizes, except that of input `scalar` (-1: none), 0. */
+static void ufunc_version(Cg *cg, const Loop1 *loop, int scalar) {
+    Value steps[UFUNC_MAX], fits = cg_bool(cg, true);
+    for (int k = 0; k < loop->n; k++) {
+        int64_t size = type_size(operand_type(cg->sigs[0].ir, k));
+        steps[k] = cg_int(cg->i64, k == scalar ? 0 : size);
+        Value same = LLVMBuildICmp(cg->b, LLVMIntEQ, loop->step[k], steps[k], "");
+        fits = LLVMBuildAnd(cg->b, fits, same, "");
+    }
+    BB fast = cg_block(cg, "fast"), other = cg_block(cg, "other");
+    LLVMBuildCondBr(cg->b, fits, fast, other);
+    cg_at(cg, fast);
+    ufunc_loop(cg, loop, steps);
+    cg_at(cg, other);
+}
+
+void cg_entry_ufunc(Cg *cg) {
+    const Func *func = cg->sigs[0].ir;
+    Loop1 loop = {.n = func->nparams + 1};
+    bool scalars = loop.n <= UFUNC_MAX && type_is_number(func->result);
+    for (int32_t i = 0; i < func->nparams && scalars; i++)
+        scalars = type_is_number(func->param_types[i]);
+    if (!scalars) {
+        cg_error(cg, "a ufunc maps numbers to a number");
+        return;
+    }
+    LType params[] = {cg->ptr[0], cg->ptr[0], cg->i64, cg->ptr[0]};
+    Value fn = cg_entry_function(cg, LLVMFunctionType(cg->i32, params, 4, false));
+    loop.ctx = LLVMGetParam(fn, 0);
+    loop.count = LLVMGetParam(fn, 2);
+    for (int k = 0; k < loop.n; k++) {
+        loop.base[k] = pointer_at(cg, LLVMGetParam(fn, 1), k);
+        Value from = at_offset(cg, LLVMGetParam(fn, 3), 8 * k);
+        loop.step[k] = LLVMBuildLoad2(cg->b, cg->i64, from, "");
+    }
+    ufunc_version(cg, &loop, -1);
+    for (int k = 0; func->nparams == 2 && k < 2 && func->insts.len < 64; k++)
+        ufunc_version(cg, &loop, k);
+    ufunc_loop(cg, &loop, loop.step);
+}

@@ -1,0 +1,289 @@
+/* cg_func.c - functions, blocks, phis, calls and returns.
+ *
+ * Blocks are lowered in reverse postorder, so that definitions come before uses; phis are filled when
+ * every block is there. An IR block may become several LLVM blocks: `edges` remembers, for every
+ * successor of every IR block, which LLVM block makes the jump. */
+#include "codegen/llvm/cg.h"
+#include <stdio.h>
+
+/* -- calls ------------------------------------------------------------------------------------ */
+
+Value cg_call_sig(Cg *cg, const CgSig *sig, Value ctx, Value *item, Value *args, Value *results) {
+    int32_t nparams = (int32_t)LLVMCountParamTypes(sig->type), n = 0;
+    Value *all = arena_array(cg->arena, Value, nparams + 1);
+    if (sig->raises)
+        all[n++] = ctx;
+    for (int i = 0; sig->item && i < ITEM_COUNT; i++)
+        all[n++] = item[i];
+    for (int32_t i = 0; n < nparams; i++)
+        all[n++] = args[i];
+    Value call = LLVMBuildCall2(cg->b, sig->type, sig->fn, all, (unsigned)n, "");
+    int32_t parts = sig->raises + sig->nresult;
+    if (parts == 1 && sig->raises)
+        return call;
+    if (parts == 1)
+        results[0] = call;
+    if (parts <= 1)
+        return NULL;
+    for (int32_t i = 0; i < sig->nresult; i++)
+        results[i] = LLVMBuildExtractValue(cg->b, call, (unsigned)(i + sig->raises), "");
+    return sig->raises ? LLVMBuildExtractValue(cg->b, call, 0, "status") : NULL;
+}
+
+void cg_lower_call(Cg *cg, Ref ref) {
+    CgFunc *f = cg->f;
+    const Inst *inst = ir_inst(f->ir, ref);
+    const CgSig *callee = cg_sig(cg, inst->u.func);
+    if (!callee || inst->nargs != callee->ir->nparams) {
+        cg_error(cg, "call of a function that is not in the module");
+        return;
+    }
+    int32_t n = 0;
+    Value *args = arena_array(cg->arena, Value, LLVMCountParamTypes(callee->type) + 1);
+    for (int32_t i = 0; i < inst->nargs; i++) {
+        Ref arg = ir_arg(f->ir, ref, i);
+        int32_t count = cg_leaf_count(cg, cg_type(cg, arg));
+        if (count)
+            memcpy(args + n, cg_leaves(cg, arg), sizeof(Value) * (size_t)count);
+        n += count;
+    }
+    Value *results = cg_new_leaves(cg, callee->ir->result);
+    Value status = cg_call_sig(cg, callee, f->ctx, f->item, args, results);
+    if (status) {
+        Value failed = LLVMBuildICmp(cg->b, LLVMIntNE, status, cg_int(cg->i32, CALL_OK), "");
+        cg_propagate_if(cg, failed, status);
+    }
+    cg_set(cg, ref, results);
+}
+
+/* {status, leaves...}, or the only element, or nothing. */
+static void build_return(Cg *cg, Value status, const Value *leaves) {
+    const CgSig *sig = cg->f->sig;
+    int32_t parts = sig->raises + sig->nresult;
+    if (parts == 0) {
+        LLVMBuildRetVoid(cg->b);
+    } else if (parts == 1) {
+        LLVMBuildRet(cg->b, sig->raises ? status : leaves[0]);
+    } else {
+        Value all = LLVMGetPoison(LLVMGetReturnType(sig->type));
+        if (sig->raises)
+            all = LLVMBuildInsertValue(cg->b, all, status, 0, "");
+        for (int32_t i = 0; leaves && i < sig->nresult; i++)
+            all = LLVMBuildInsertValue(cg->b, all, leaves[i], (unsigned)(i + sig->raises), "");
+        LLVMBuildRet(cg->b, all);
+    }
+}
+
+void cg_lower_return(Cg *cg, Ref ref) {
+    const Inst *inst = ir_inst(cg->f->ir, ref);
+    Value *leaves = NULL;
+    if (inst->nargs && cg_leaf_count(cg, cg->f->ir->result))
+        leaves = cg_leaves(cg, ir_arg(cg->f->ir, ref, 0));
+    build_return(cg, cg_int(cg->i32, CALL_OK), leaves);
+}
+
+void cg_return_zero(Cg *cg) {
+    const Type *type = cg->f->ir->result;
+    int32_t n = cg_leaf_count(cg, type);
+    LType *types = arena_array(cg->arena, LType, n + 1);
+    Value *leaves = cg_new_leaves(cg, type);
+    cg_leaf_types(cg, type, types);
+    for (int32_t i = 0; i < n; i++)
+        leaves[i] = LLVMConstNull(types[i]);
+    build_return(cg, cg_int(cg->i32, CALL_OK), leaves);
+}
+
+BB cg_fail_exit(Cg *cg) {
+    if (!cg->f->fail) {
+        cg->f->fail = cg_block(cg, "fail");
+        cg->f->status = cg_alloca(cg, cg->i32, "status");
+    }
+    return cg->f->fail;
+}
+
+void cg_fail_block(Cg *cg) {
+    if (!cg->f->fail)
+        return;
+    cg_at(cg, cg->f->fail);
+    Value status = LLVMBuildLoad2(cg->b, cg->i32, cg->f->status, "");
+    build_return(cg, status, NULL);
+}
+
+/* -- phis ------------------------------------------------------------------------------------- */
+
+static void open_phis(Cg *cg, int32_t b) {
+    const Block *block = &cg->f->ir->blocks.items[b];
+    for (int32_t k = 0; k < block->insts.len; k++) {
+        Ref ref = block->insts.items[k];
+        if (ir_inst(cg->f->ir, ref)->op != OP_phi)
+            continue;
+        const Type *type = cg_type(cg, ref);
+        int32_t n = cg_leaf_count(cg, type);
+        LType *types = arena_array(cg->arena, LType, n + 1);
+        Value *leaves = cg_new_leaves(cg, type);
+        cg_leaf_types(cg, type, types);
+        for (int32_t i = 0; i < n; i++)
+            leaves[i] = LLVMBuildPhi(cg->b, types[i], "");
+        cg_set(cg, ref, leaves);
+    }
+}
+
+/* Successor in `slot` of a block: the targets of its terminator, then the error successor. */
+static int32_t successor(const CgFunc *f, int32_t b, int slot) {
+    const Block *block = &f->ir->blocks.items[b];
+    int32_t n = block->insts.len;
+    if (n == 0)
+        return NO_BLOCK;
+    const Inst *last = ir_inst(f->ir, vec_last(&block->insts));
+    if (slot == 2)
+        return n > 1 ? ir_inst(f->ir, block->insts.items[n - 2])->error : NO_BLOCK;
+    if (last->op == OP_branch || (last->op == OP_jump && slot == 0))
+        return last->target[slot];
+    if (last->op == OP_raise && slot == 0) /* a raise is its own terminator */
+        return last->error;
+    return NO_BLOCK;
+}
+
+/* The LLVM block that makes the `occurrence`-th jump from `from` to `to`; NULL: there is none. */
+static BB edge_block(const CgFunc *f, int32_t from, int32_t to, int occurrence) {
+    for (int slot = 0; slot < CG_SLOTS; slot++)
+        if (successor(f, from, slot) == to && occurrence-- == 0)
+            return f->edges[from * CG_SLOTS + slot];
+    return NULL;
+}
+
+static void fill_phi(Cg *cg, int32_t b, Ref ref) {
+    CgFunc *f = cg->f;
+    const Block *block = &f->ir->blocks.items[b];
+    int32_t n = cg_leaf_count(cg, cg_type(cg, ref));
+    Value *phi = cg_leaves(cg, ref);
+    for (int32_t k = 0; k < block->preds.len; k++) {
+        int32_t from = block->preds.items[k];
+        if (f->cfg.rpo_number[from] < 0)
+            continue;
+        int occurrence = 0;
+        for (int32_t j = 0; j < k; j++)
+            occurrence += block->preds.items[j] == from;
+        BB made = edge_block(f, from, b, occurrence);
+        if (!made || !n)
+            continue; /* an edge of something that cannot fail here */
+        Value *in = cg_leaves(cg, ir_arg(f->ir, ref, k));
+        for (int32_t i = 0; i < n; i++)
+            LLVMAddIncoming(phi[i], &in[i], &made, 1);
+    }
+}
+
+static void each_phi(Cg *cg, void (*act)(Cg *, int32_t, Ref)) {
+    for (int32_t i = 0; i < cg->f->cfg.nrpo; i++) {
+        int32_t b = cg->f->cfg.rpo[i];
+        const Block *block = &cg->f->ir->blocks.items[b];
+        for (int32_t k = 0; k < block->insts.len; k++)
+            if (ir_inst(cg->f->ir, block->insts.items[k])->op == OP_phi)
+                act(cg, b, block->insts.items[k]);
+    }
+}
+
+/* Phis of blocks that nothing reaches any more. */
+static void drop_empty_phi(Cg *cg, int32_t b, Ref ref) {
+    (void)b;
+    Value *phi = cg_leaves(cg, ref);
+    for (int32_t i = 0; i < cg_leaf_count(cg, cg_type(cg, ref)); i++) {
+        if (LLVMCountIncoming(phi[i]))
+            continue;
+        LLVMReplaceAllUsesWith(phi[i], LLVMGetPoison(LLVMTypeOf(phi[i])));
+        LLVMInstructionEraseFromParent(phi[i]);
+    }
+}
+
+/* -- functions -------------------------------------------------------------------------------- */
+
+static void open_params(Cg *cg) {
+    CgFunc *f = cg->f;
+    unsigned n = 0;
+    if (f->sig->raises)
+        f->ctx = LLVMGetParam(f->sig->fn, n++);
+    for (int i = 0; f->sig->item && i < ITEM_COUNT; i++)
+        f->item[i] = LLVMGetParam(f->sig->fn, n++);
+    Value **params = arena_array(cg->arena, Value *, f->ir->nparams + 1);
+    for (int32_t i = 0; i < f->ir->nparams; i++) {
+        int32_t count = cg_leaf_count(cg, f->ir->param_types[i]);
+        params[i] = arena_array(cg->arena, Value, count + 1);
+        for (int32_t k = 0; k < count; k++)
+            params[i][k] = LLVMGetParam(f->sig->fn, n++);
+    }
+    for (Ref r = 1; r < f->ir->insts.len; r++) {
+        const Inst *inst = ir_inst(f->ir, r);
+        if (inst->op == OP_param)
+            cg_set(cg, r, params[inst->imm]);
+    }
+}
+
+static void lower_block(Cg *cg, int32_t b) {
+    CgFunc *f = cg->f;
+    cg_at(cg, f->heads[b]);
+    f->block = b;
+    open_phis(cg, b);
+    const Block *block = &f->ir->blocks.items[b];
+    for (int32_t k = 0; k < block->insts.len && !cg->failed; k++) {
+        f->ref = block->insts.items[k];
+        f->landing = NULL;
+        cg_inst(cg, f->ref);
+    }
+    f->ref = NO_REF;
+}
+
+static void lower_function(Cg *cg, const CgSig *sig) {
+    CgFunc f = {.ir = sig->ir, .sig = sig};
+    int32_t nblocks = sig->ir->blocks.len;
+    cg->f = &f;
+    f.leaves = arena_array(cg->arena, Value *, sig->ir->insts.len);
+    f.heads = arena_array(cg->arena, BB, nblocks);
+    f.edges = arena_array(cg->arena, BB, nblocks * CG_SLOTS);
+    cfg_compute(&f.cfg, cg->arena, sig->ir);
+    f.entry = LLVMAppendBasicBlockInContext(cg->context, sig->fn, "entry");
+    for (int32_t i = 0; i < f.cfg.nrpo; i++) {
+        int32_t b = f.cfg.rpo[i];
+        char name[24];
+        snprintf(name, sizeof name, "b%d", (int)b);
+        f.heads[b] = LLVMAppendBasicBlockInContext(cg->context, sig->fn, name);
+    }
+    cg_at(cg, f.entry);
+    BB first = sig->recursive ? cg_block(cg, "stack") : f.heads[0];
+    LLVMBuildBr(cg->b, first);
+    open_params(cg);
+    if (sig->recursive) {
+        cg_at(cg, first);
+        cg_stack_check(cg);
+        LLVMBuildBr(cg->b, f.heads[0]);
+    }
+    for (int32_t i = 0; i < f.cfg.nrpo && !cg->failed; i++)
+        lower_block(cg, f.cfg.rpo[i]);
+    if (!cg->failed) {
+        each_phi(cg, fill_phi);
+        each_phi(cg, drop_empty_phi);
+        cg_fail_block(cg);
+    }
+    cg->f = NULL;
+}
+
+static void declare(Cg *cg, CgSig *sig) {
+    Str name = str_printf(cg->arena, "f." STR_FMT, STR_ARG(sig->ir->name));
+    sig->fn = LLVMAddFunction(cg->mod, name.bytes, sig->type);
+    LLVMSetLinkage(sig->fn, LLVMInternalLinkage);
+    cg_attribute(cg, sig->fn, LLVMAttributeFunctionIndex, "nounwind", 0);
+    if (sig->raises) {
+        cg_attribute(cg, sig->fn, 1, "noalias", 0); /* the context is nobody's array */
+        cg_attribute(cg, sig->fn, 1, "nonnull", 0);
+    }
+}
+
+bool cg_functions(Cg *cg) {
+    cg_plan(cg);
+    for (int32_t i = 0; i < cg->ir->funcs.len; i++)
+        if (cg->sigs[i].reachable)
+            declare(cg, &cg->sigs[i]);
+    for (int32_t i = 0; i < cg->ir->funcs.len && !cg->failed; i++)
+        if (cg->sigs[i].reachable)
+            lower_function(cg, &cg->sigs[i]);
+    return !cg->failed;
+}

@@ -1,0 +1,257 @@
+/* cg_gen.c - the generators of tables/generators.def: rows of the library that are neither an intrinsic
+ * nor a function of a library.
+ *
+ * The table at the end is made from generators.def, so a row without a function here does not compile.
+ * What only makes sense in a kernel is asked of the target. */
+#include "codegen/llvm/cg.h"
+
+static LType result_type(Cg *cg, const LibCall *call) {
+    return cg_scalar_type(cg, call->inst->type->kind);
+}
+
+/* -- order ------------------------------------------------------------------------------------ */
+
+static Value pick(Cg *cg, const LibCall *call, bool larger) {
+    const Type *type = call->types[0];
+    Value best = call->args[0][0];
+    for (int i = 1; i < call->nargs; i++) {
+        Value v = call->args[i][0];
+        Value wins = larger ? cg_compare(cg, OP_lt, type, &best, type, &v)
+                            : cg_compare(cg, OP_lt, type, &v, type, &best);
+        best = LLVMBuildSelect(cg->b, wins, v, best, "");
+    }
+    return best;
+}
+
+static void gen_min(Cg *cg, LibCall *call) { call->out[0] = pick(cg, call, false); }
+static void gen_max(Cg *cg, LibCall *call) { call->out[0] = pick(cg, call, true); }
+
+static Value propagating(Cg *cg, const LibCall *call, LLVMRealPredicate first_wins) {
+    Value a = call->args[0][0], b = call->args[1][0];
+    Value wins = LLVMBuildFCmp(cg->b, first_wins, a, b, "");
+    wins = LLVMBuildOr(cg->b, wins, cg_float_class(cg, a, "nan"), "");
+    return LLVMBuildSelect(cg->b, wins, a, b, "");
+}
+
+static void gen_maximum(Cg *cg, LibCall *call) { call->out[0] = propagating(cg, call, LLVMRealOGE); }
+static void gen_minimum(Cg *cg, LibCall *call) { call->out[0] = propagating(cg, call, LLVMRealOLE); }
+
+static void gen_sign(Cg *cg, LibCall *call) {
+    Value x = call->args[0][0];
+    LType type = LLVMTypeOf(x);
+    if (type_is_float(call->types[0])) {
+        Value zero = cg_real(type, 0.0), one = cg_real(type, 1.0), minus = cg_real(type, -1.0);
+        Value r = LLVMBuildSelect(cg->b, LLVMBuildFCmp(cg->b, LLVMRealOEQ, x, zero, ""), zero, x, "");
+        r = LLVMBuildSelect(cg->b, LLVMBuildFCmp(cg->b, LLVMRealOLT, x, zero, ""), minus, r, "");
+        call->out[0] = LLVMBuildSelect(cg->b, LLVMBuildFCmp(cg->b, LLVMRealOGT, x, zero, ""), one, r, "");
+        return;
+    }
+    Value zero = cg_int(type, 0);
+    bool is_signed = type_class(call->types[0]) == CLASS_SINT;
+    Value above = LLVMBuildICmp(cg->b, is_signed ? LLVMIntSGT : LLVMIntNE, x, zero, "");
+    Value r = LLVMBuildZExt(cg->b, above, type, "");
+    if (is_signed)
+        r = LLVMBuildSelect(cg->b, LLVMBuildICmp(cg->b, LLVMIntSLT, x, zero, ""), cg_int(type, -1), r, "");
+    call->out[0] = r;
+}
+
+/* -- parts of numbers ------------------------------------------------------------------------- */
+
+static void gen_abs(Cg *cg, LibCall *call) {
+    Value *x = call->args[0];
+    const Type *type = call->types[0];
+    if (type_is_complex(type))
+        call->out[0] = cg_math(cg, "hypot", x, 2);
+    else if (type_is_float(type))
+        call->out[0] = cg_intrinsic1(cg, "llvm.fabs", x[0]);
+    else if (type_class(type) == CLASS_SINT)
+        call->out[0] = cg_intrinsic(cg, "llvm.abs", (LType[]){LLVMTypeOf(x[0])}, 1,
+                                    (Value[]){x[0], cg_bool(cg, false)}, 2);
+    else
+        call->out[0] = x[0];
+}
+
+static void to_int(Cg *cg, LibCall *call, const char *rounding) {
+    Value whole = cg_intrinsic1(cg, rounding, call->args[0][0]);
+    call->out[0] = cg_cast_scalar(cg, call->types[0]->kind, whole, call->inst->type->kind);
+}
+
+static void gen_round_to_int(Cg *cg, LibCall *call) { to_int(cg, call, "llvm.roundeven"); }
+static void gen_floor_to_int(Cg *cg, LibCall *call) { to_int(cg, call, "llvm.floor"); }
+static void gen_ceil_to_int(Cg *cg, LibCall *call) { to_int(cg, call, "llvm.ceil"); }
+
+/* All parts, or some part, of the class. */
+static void classify(Cg *cg, LibCall *call, const char *what, bool all) {
+    Value r = cg_float_class(cg, call->args[0][0], what);
+    if (type_is_complex(call->types[0])) {
+        Value im = cg_float_class(cg, call->args[0][1], what);
+        r = all ? LLVMBuildAnd(cg->b, r, im, "") : LLVMBuildOr(cg->b, r, im, "");
+    }
+    call->out[0] = r;
+}
+
+static void gen_isfinite(Cg *cg, LibCall *call) { classify(cg, call, "finite", true); }
+static void gen_isinf(Cg *cg, LibCall *call) { classify(cg, call, "inf", false); }
+static void gen_isnan(Cg *cg, LibCall *call) { classify(cg, call, "nan", false); }
+
+static Value float_bits(Cg *cg, Value x) {
+    LType type = LLVMTypeOf(x);
+    return LLVMBuildBitCast(cg->b, x, type == cg->f64 ? cg->i64 : type == cg->f32 ? cg->i32 : cg->i16, "");
+}
+
+static void gen_signbit(Cg *cg, LibCall *call) {
+    Value bits = float_bits(cg, call->args[0][0]);
+    call->out[0] = LLVMBuildICmp(cg->b, LLVMIntSLT, bits, cg_int(LLVMTypeOf(bits), 0), "");
+}
+
+static void gen_conj(Cg *cg, LibCall *call) {
+    call->out[0] = call->args[0][0];
+    call->out[1] = LLVMBuildFNeg(cg->b, call->args[0][1], "");
+}
+
+static void gen_zero(Cg *cg, LibCall *call) {
+    LType types[2];
+    int32_t n = type_is_scalar(call->inst->type) ? cg_leaf_types(cg, call->inst->type, types) : 0;
+    for (int32_t i = 0; i < n; i++)
+        call->out[i] = LLVMConstNull(types[i]);
+}
+
+static void gen_rem(Cg *cg, LibCall *call) {
+    bool is_signed = type_class(call->types[0]) == CLASS_SINT;
+    call->out[0] = cg_int_rem(cg, is_signed, call->args[0][0], call->args[1][0]);
+}
+
+static void gen_ldexp(Cg *cg, LibCall *call) {
+    const Type *type = call->types[1];
+    Value n = call->args[1][0], most = cg_int(cg->i64, 100000), least = cg_int(cg->i64, -100000);
+    bool is_signed = type_class(type) == CLASS_SINT;
+    if (type_bits(type) < 64)
+        n = is_signed ? LLVMBuildSExt(cg->b, n, cg->i64, "") : LLVMBuildZExt(cg->b, n, cg->i64, "");
+    if (is_signed || type_bits(type) < 64)
+        n = cg_intrinsic2(cg, "llvm.smax", cg_intrinsic2(cg, "llvm.smin", n, most), least);
+    else
+        n = cg_intrinsic2(cg, "llvm.umin", n, most);
+    Value args[] = {call->args[0][0], LLVMBuildTrunc(cg->b, n, cg->i32, "")};
+    call->out[0] = cg_math(cg, "ldexp", args, 2);
+}
+
+/* By bits: the exponent field becomes that of [0.5, 1); subnormals are scaled up first. */
+static void gen_frexp(Cg *cg, LibCall *call) {
+    Value x = call->args[0][0];
+    bool half = LLVMTypeOf(x) == cg->f16;
+    if (half)
+        x = LLVMBuildFPExt(cg->b, x, cg->f32, "");
+    LType type = LLVMTypeOf(x);
+    bool wide = type == cg->f64;
+    LType bt = wide ? cg->i64 : cg->i32;
+    int fraction = wide ? 52 : 23, bias = wide ? 1022 : 126, scale = wide ? 54 : 25;
+    uint64_t field = wide ? 0x7ff : 0xff;
+    Value tiny = LLVMBuildFCmp(cg->b, LLVMRealOLT, cg_intrinsic1(cg, "llvm.fabs", x),
+                               cg_real(type, wide ? 0x1p-1022 : 0x1p-126), "");
+    Value scaled = LLVMBuildFMul(cg->b, x, cg_real(type, wide ? 0x1p54 : 0x1p25), "");
+    Value y = LLVMBuildSelect(cg->b, tiny, scaled, x, "");
+    Value bits = float_bits(cg, y), mask = LLVMConstInt(bt, field << fraction, false);
+    Value e = LLVMBuildLShr(cg->b, LLVMBuildAnd(cg->b, bits, mask, ""), cg_int(bt, fraction), "");
+    e = LLVMBuildSub(cg->b, e, LLVMBuildSelect(cg->b, tiny, cg_int(bt, bias + scale), cg_int(bt, bias), ""), "");
+    Value cleared = LLVMBuildAnd(cg->b, bits, LLVMBuildNot(cg->b, mask, ""), "");
+    Value image = LLVMBuildOr(cg->b, cleared, LLVMConstInt(bt, (uint64_t)bias << fraction, false), "");
+    Value m = LLVMBuildBitCast(cg->b, image, type, "");
+    Value zero = LLVMBuildFCmp(cg->b, LLVMRealOEQ, x, cg_real(type, 0.0), "");
+    Value finite = cg_float_class(cg, x, "finite");
+    Value plain = LLVMBuildOr(cg->b, zero, LLVMBuildNot(cg->b, finite, ""), "");
+    m = LLVMBuildSelect(cg->b, plain, x, m, "");
+    LType types[2];
+    cg_leaf_types(cg, call->inst->type, types);
+    e = LLVMBuildSelect(cg->b, plain, cg_int(bt, 0), e, "");
+    call->out[0] = half ? LLVMBuildFPTrunc(cg->b, m, cg->f16, "") : m;
+    call->out[1] = LLVMBuildIntCast2(cg->b, e, types[1], true, "");
+}
+
+/* -- bits ------------------------------------------------------------------------------------- */
+
+static Value resize(Cg *cg, const LibCall *call, Value n) {
+    return LLVMBuildIntCast2(cg->b, n, result_type(cg, call), false, "");
+}
+
+static Value count_zeros(Cg *cg, const char *name, Value x) {
+    LType type = LLVMTypeOf(x);
+    return cg_intrinsic(cg, name, &type, 1, (Value[]){x, cg_bool(cg, false)}, 2);
+}
+
+static void gen_popc(Cg *cg, LibCall *call) {
+    call->out[0] = resize(cg, call, cg_intrinsic1(cg, "llvm.ctpop", call->args[0][0]));
+}
+static void gen_clz(Cg *cg, LibCall *call) {
+    call->out[0] = resize(cg, call, count_zeros(cg, "llvm.ctlz", call->args[0][0]));
+}
+static void gen_ffs(Cg *cg, LibCall *call) {
+    Value x = call->args[0][0], none = LLVMBuildICmp(cg->b, LLVMIntEQ, x, cg_int(LLVMTypeOf(x), 0), "");
+    Value n = LLVMBuildAdd(cg->b, count_zeros(cg, "llvm.cttz", x), cg_int(LLVMTypeOf(x), 1), "");
+    call->out[0] = resize(cg, call, LLVMBuildSelect(cg->b, none, cg_int(LLVMTypeOf(x), 0), n, ""));
+}
+
+/* -- kernels ---------------------------------------------------------------------------------- */
+
+static void coordinate(Cg *cg, LibCall *call, GridValue which, int axis) {
+    call->out[0] = resize(cg, call, cg->target->grid(cg, which, axis));
+}
+
+#define COORDINATE(name, which)                                                                    \
+    static void gen_##name##_x(Cg *cg, LibCall *call) { coordinate(cg, call, which, 0); }          \
+    static void gen_##name##_y(Cg *cg, LibCall *call) { coordinate(cg, call, which, 1); }          \
+    static void gen_##name##_z(Cg *cg, LibCall *call) { coordinate(cg, call, which, 2); }
+COORDINATE(thread, GRID_THREAD)
+COORDINATE(block, GRID_BLOCK)
+COORDINATE(blockdim, GRID_BLOCK_DIM)
+COORDINATE(griddim, GRID_GRID_DIM)
+#undef COORDINATE
+
+static void of_target(Cg *cg, LibCall *call, int gen) {
+    if (!cg->target->generate(cg, gen, call) && !cg->failed)
+        cg_error(cg, "%s is not available here on the target %s", call->row->name, cg->target->name);
+}
+
+#define OF_TARGET(name)                                                                            \
+    static void gen_##name(Cg *cg, LibCall *call) { of_target(cg, call, GEN_##name); }
+OF_TARGET(lane)
+OF_TARGET(warpsize)
+OF_TARGET(barrier)
+OF_TARGET(barrier_count)
+OF_TARGET(barrier_and)
+OF_TARGET(barrier_or)
+OF_TARGET(syncwarp)
+OF_TARGET(fence_device)
+OF_TARGET(fence_block)
+OF_TARGET(fence_system)
+OF_TARGET(shfl_idx)
+OF_TARGET(shfl_up)
+OF_TARGET(shfl_down)
+OF_TARGET(shfl_xor)
+OF_TARGET(vote_all)
+OF_TARGET(vote_any)
+OF_TARGET(vote_eq)
+OF_TARGET(vote_ballot)
+OF_TARGET(match_any)
+OF_TARGET(match_all)
+OF_TARGET(activemask)
+OF_TARGET(lanemask_lt)
+OF_TARGET(nanosleep)
+#undef OF_TARGET
+
+/* -- the table -------------------------------------------------------------------------------- */
+
+typedef void (*Generator)(Cg *cg, LibCall *call);
+
+static const Generator generators[GEN_COUNT] = {
+#define GENERATOR(name, what) [GEN_##name] = gen_##name,
+#include "typeinfer/tables/generators.def"
+#undef GENERATOR
+};
+
+void cg_generate(Cg *cg, int gen, LibCall *call) {
+    if (gen <= GEN_none || gen >= GEN_COUNT) {
+        cg_error(cg, "there is no generator %d", gen);
+        return;
+    }
+    generators[gen](cg, call);
+}

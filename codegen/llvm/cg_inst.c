@@ -1,0 +1,368 @@
+/* cg_inst.c - one case for each op of typed IR. The cases only pick; the work is in the files named after
+ * its topic. */
+#include "codegen/llvm/cg.h"
+
+/* -- constants -------------------------------------------------------------------------------- */
+
+static Value const_scalar(Cg *cg, TypeKind kind, const ConstVal *value, bool imaginary) {
+    LType type = cg_scalar_type(cg, kind);
+    bool is_float = LLVMGetTypeKind(type) != LLVMIntegerTypeKind;
+    switch (value->kind) {
+    case CONST_BOOL: case CONST_INT:
+        if (imaginary)
+            return cg_real(type, 0.0);
+        if (is_float)
+            return cg_real(type, value->is_unsigned ? (double)(uint64_t)value->i : (double)value->i);
+        if (kind == TY_bool)
+            return cg_bool(cg, value->i != 0);
+        return LLVMConstInt(type, (uint64_t)value->i, !value->is_unsigned);
+    case CONST_FLOAT: case CONST_COMPLEX: {
+        double x = imaginary ? (value->kind == CONST_COMPLEX ? value->im : 0.0) : value->re;
+        if (is_float)
+            return cg_real(type, x);
+        break;
+    }
+    default: break;
+    }
+    cg_error(cg, "a constant does not fit the type %s", type_name_of_kind(kind));
+    return LLVMGetPoison(type);
+}
+
+Value *cg_const(Cg *cg, const Type *type, const ConstVal *value) {
+    Value *out = cg_new_leaves(cg, type), *next = out;
+    if (type->kind == TY_none)
+        return out;
+    if (type->kind == TY_TUPLE) {
+        if (value->kind != CONST_TUPLE || value->nitems != type->nitems) {
+            cg_error(cg, "a constant does not fit its tuple type");
+            return out;
+        }
+        for (int32_t i = 0; i < type->nitems; i++) {
+            int32_t n = cg_leaf_count(cg, type->items[i]);
+            if (n)
+                memcpy(next, cg_const(cg, type->items[i], value->items[i]), sizeof(Value) * (size_t)n);
+            next += n;
+        }
+        return out;
+    }
+    TypeKind kind = type_strong_kind(type->kind);
+    out[0] = const_scalar(cg, kind, value, false);
+    if (type_is_complex(type))
+        out[1] = const_scalar(cg, kind, value, true);
+    return out;
+}
+
+/* -- arithmetic ------------------------------------------------------------------------------- */
+
+typedef struct Operands {
+    const Type *type;
+    const Value *a, *b;
+    bool is_float, is_complex, is_signed;
+} Operands;
+
+static Operands operands(Cg *cg, Ref ref) {
+    const Func *ir = cg->f->ir;
+    Operands o = {0};
+    o.type = cg_type(cg, ir_arg(ir, ref, 0));
+    o.a = cg_leaves(cg, ir_arg(ir, ref, 0));
+    if (ir_inst(ir, ref)->nargs > 1)
+        o.b = cg_leaves(cg, ir_arg(ir, ref, 1));
+    o.is_complex = type_is_complex(o.type);
+    o.is_float = o.is_complex || type_is_float(o.type);
+    o.is_signed = type_class(o.type) == CLASS_SINT;
+    return o;
+}
+
+typedef Value (*Build)(LLVMBuilderRef, Value, Value, const char *);
+
+static void each_leaf(Cg *cg, const Operands *o, Build ints, Build floats, Value *out) {
+    Build build = o->is_float ? floats : ints;
+    for (int k = 0; k < 1 + o->is_complex; k++)
+        out[k] = cg_fast(cg, build(cg->b, o->a[k], o->b[k], ""));
+}
+
+static void add(Cg *cg, const Operands *o, bool no_wrap, Value *out) {
+    if (no_wrap && !o->is_float) /* proven by a pass */
+        out[0] = LLVMBuildNSWAdd(cg->b, o->a[0], o->b[0], "");
+    else
+        each_leaf(cg, o, LLVMBuildAdd, LLVMBuildFAdd, out);
+}
+
+static void arithmetic(Cg *cg, Op op, const Inst *inst, const Operands *o, Value *out) {
+    Value a = o->a[0], b = o->b[0];
+    switch ((int)op) {
+    case OP_add: add(cg, o, inst->sub == 1, out); break;
+    case OP_sub: each_leaf(cg, o, LLVMBuildSub, LLVMBuildFSub, out); break;
+    case OP_mul:
+        if (o->is_complex)
+            cg_complex_mul(cg, o->a, o->b, out);
+        else
+            each_leaf(cg, o, LLVMBuildMul, LLVMBuildFMul, out);
+        break;
+    case OP_div:
+        if (o->is_complex)
+            cg_complex_div(cg, o->a, o->b, out);
+        else
+            out[0] = cg_fast(cg, LLVMBuildFDiv(cg->b, a, b, ""));
+        break;
+    case OP_floordiv:
+        out[0] = o->is_float ? cg_float_floordiv(cg, a, b) : cg_int_floordiv(cg, o->is_signed, a, b);
+        break;
+    case OP_mod:
+        out[0] = o->is_float ? cg_float_mod(cg, a, b) : cg_int_mod(cg, o->is_signed, a, b);
+        break;
+    case OP_pow:
+        if (o->is_complex)
+            cg_complex_pow(cg, o->a, o->b, out);
+        else
+            out[0] = o->is_float ? cg_float_pow(cg, a, b) : cg_int_pow(cg, o->is_signed, a, b);
+        break;
+    case OP_and: out[0] = LLVMBuildAnd(cg->b, a, b, ""); break;
+    case OP_or: out[0] = LLVMBuildOr(cg->b, a, b, ""); break;
+    case OP_xor: out[0] = LLVMBuildXor(cg->b, a, b, ""); break;
+    case OP_shl: out[0] = cg_int_shl(cg, a, b); break;
+    default: out[0] = cg_int_shr(cg, o->is_signed, a, b); break;
+    }
+}
+
+static bool operand_types_fit(Cg *cg, Op op, const Operands *o) {
+    bool bits = op == OP_and || op == OP_or || op == OP_xor, shift = op == OP_shl || op == OP_shr;
+    bool is_bool = o->type->kind == TY_bool;
+    bool ok = type_is_number(o->type);
+    if (bits || shift)
+        ok = ok && !o->is_float && !(shift && is_bool);
+    else if (op == OP_div)
+        ok = ok && o->is_float;
+    else
+        ok = ok && !is_bool && !(o->is_complex && (op == OP_floordiv || op == OP_mod));
+    return ok || cg_error(cg, "%s of %s", ir_op_info[op].name, type_name_of_kind(o->type->kind));
+}
+
+static void lower_binary(Cg *cg, Ref ref) {
+    const Inst *inst = ir_inst(cg->f->ir, ref);
+    Operands o = operands(cg, ref);
+    if (!operand_types_fit(cg, (Op)inst->op, &o))
+        return;
+    Value *out = cg_new_leaves(cg, o.type);
+    arithmetic(cg, (Op)inst->op, inst, &o, out);
+    cg_set(cg, ref, out);
+}
+
+static void lower_unary(Cg *cg, Ref ref) {
+    const Inst *inst = ir_inst(cg->f->ir, ref);
+    Operands o = operands(cg, ref);
+    Value *out = cg_new_leaves(cg, o.type);
+    if (inst->op == OP_not) {
+        out[0] = LLVMBuildNot(cg->b, o.a[0], "");
+    } else {
+        for (int k = 0; k < 1 + o.is_complex; k++)
+            out[k] = o.is_float ? cg_fast(cg, LLVMBuildFNeg(cg->b, o.a[k], ""))
+                                : LLVMBuildNeg(cg->b, o.a[k], "");
+    }
+    cg_set(cg, ref, out);
+}
+
+static void lower_bitcast(Cg *cg, Ref ref) {
+    Operands o = operands(cg, ref);
+    const Type *to = cg_type(cg, ref);
+    LType type = cg_scalar_type(cg, to->kind);
+    if (o.is_complex || type_is_complex(to) || type_bits(to) != type_bits(o.type)) {
+        cg_error(cg, "bitcast between types of different size");
+        return;
+    }
+    Value a = o.a[0];
+    if (o.type->kind == TY_bool)
+        a = LLVMBuildZExt(cg->b, a, cg->i8, "");
+    if (to->kind == TY_bool)
+        cg_set1(cg, ref, LLVMBuildICmp(cg->b, LLVMIntNE, a, cg_int(cg->i8, 0), ""));
+    else
+        cg_set1(cg, ref, LLVMBuildBitCast(cg->b, a, type, ""));
+}
+
+/* -- selection, aggregates -------------------------------------------------------------------- */
+
+static void lower_undef(Cg *cg, Ref ref) {
+    const Type *type = cg_type(cg, ref);
+    int32_t n = cg_leaf_count(cg, type);
+    LType *types = arena_array(cg->arena, LType, n + 1);
+    Value *out = cg_new_leaves(cg, type);
+    cg_leaf_types(cg, type, types);
+    for (int32_t i = 0; i < n; i++)
+        out[i] = LLVMConstNull(types[i]); /* not poison: an unused copy may still be moved about */
+    cg_set(cg, ref, out);
+}
+
+static void lower_select(Cg *cg, Ref ref) {
+    const Func *ir = cg->f->ir;
+    const Type *type = cg_type(cg, ref);
+    Value cond = cg_leaf(cg, ir_arg(ir, ref, 0));
+    int32_t n = cg_leaf_count(cg, type);
+    Value *out = cg_new_leaves(cg, type);
+    for (int32_t i = 0; i < n; i++)
+        out[i] = LLVMBuildSelect(cg->b, cond, cg_leaves(cg, ir_arg(ir, ref, 1))[i],
+                                 cg_leaves(cg, ir_arg(ir, ref, 2))[i], "");
+    cg_set(cg, ref, out);
+}
+
+/* Leaves of all operands one after the other: tuples, and complex numbers of two components. */
+static void lower_join(Cg *cg, Ref ref) {
+    const Inst *inst = ir_inst(cg->f->ir, ref);
+    Value *out = cg_new_leaves(cg, inst->type);
+    int32_t at = 0, total = cg_leaf_count(cg, inst->type);
+    for (int32_t i = 0; i < inst->nargs; i++) {
+        Ref arg = ir_arg(cg->f->ir, ref, i);
+        int32_t n = cg_leaf_count(cg, cg_type(cg, arg));
+        if (at + n > total)
+            break;
+        if (n)
+            memcpy(out + at, cg_leaves(cg, arg), sizeof(Value) * (size_t)n);
+        at += n;
+    }
+    if (at != total)
+        cg_error(cg, "items do not make up their tuple");
+    cg_set(cg, ref, out);
+}
+
+static void lower_part(Cg *cg, Ref ref, int64_t item) {
+    const Inst *inst = ir_inst(cg->f->ir, ref);
+    Ref whole = ir_arg(cg->f->ir, ref, 0);
+    const Type *type = cg_type(cg, whole);
+    if (type_is_complex(type) || type->kind != TY_TUPLE) { /* real and imag of any number */
+        if (type_is_complex(type) || item == 0)
+            cg_set1(cg, ref, cg_leaves(cg, whole)[item]);
+        else
+            lower_undef(cg, ref); /* zero */
+        return;
+    }
+    if (item < 0 || item >= type->nitems || type->items[item] != inst->type) {
+        cg_error(cg, "item %d of a tuple of %d", (int)item, (int)type->nitems);
+        return;
+    }
+    int32_t at = 0;
+    for (int64_t i = 0; i < item; i++)
+        at += cg_leaf_count(cg, type->items[i]);
+    cg_set(cg, ref, cg_leaves(cg, whole) + at);
+}
+
+/* -- indices ---------------------------------------------------------------------------------- */
+
+static void lower_wrap_index(Cg *cg, Ref ref) {
+    Value i = cg_leaf(cg, ir_arg(cg->f->ir, ref, 0)), n = cg_leaf(cg, ir_arg(cg->f->ir, ref, 1));
+    Value negative = LLVMBuildICmp(cg->b, LLVMIntSLT, i, cg_int(cg->i64, 0), "");
+    cg_set1(cg, ref, LLVMBuildSelect(cg->b, negative, LLVMBuildAdd(cg->b, i, n, ""), i, ""));
+}
+
+/* The message shows the index as the user wrote it: from before the wraparound. */
+static void lower_check_index(Cg *cg, Ref ref) {
+    const Func *ir = cg->f->ir;
+    Ref index = ir_arg(ir, ref, 0), written = index;
+    Value i = cg_leaf(cg, index), n = cg_leaf(cg, ir_arg(ir, ref, 1));
+    if (ir_inst(ir, index)->op == OP_wrap_index && ir_arg(ir, index, 1) == ir_arg(ir, ref, 1))
+        written = ir_arg(ir, index, 0);
+    Value args[] = {cg_leaf(cg, written), cg_int(cg->i64, ir_inst(ir, ref)->imm), n};
+    cg_fail_if(cg, LLVMBuildICmp(cg->b, LLVMIntUGE, i, n, ""), GUARD_index_error, args, 3);
+    cg_set1(cg, ref, i);
+}
+
+static void lower_extent(Cg *cg, Ref ref) {
+    const Inst *inst = ir_inst(cg->f->ir, ref);
+    Ref of = ir_arg(cg->f->ir, ref, 0);
+    ArrayLeaves array;
+    cg_array_open(cg, cg_type(cg, of), cg_leaves(cg, of), &array);
+    cg_set1(cg, ref, inst->op == OP_shape ? array.shape[inst->imm]
+                                          : cg_array_stride(cg, &array, (int)inst->imm));
+}
+
+/* -- control ---------------------------------------------------------------------------------- */
+
+static void lower_jump(Cg *cg, Ref ref) {
+    CgFunc *f = cg->f;
+    f->edges[f->block * CG_SLOTS] = LLVMGetInsertBlock(cg->b);
+    LLVMBuildBr(cg->b, f->heads[ir_inst(f->ir, ref)->target[0]]);
+}
+
+static void lower_branch(Cg *cg, Ref ref) {
+    CgFunc *f = cg->f;
+    const Inst *inst = ir_inst(f->ir, ref);
+    Value cond = cg_leaf(cg, ir_arg(f->ir, ref, 0));
+    BB yes = f->heads[inst->target[0]], no = f->heads[inst->target[1]];
+    BB here = LLVMGetInsertBlock(cg->b);
+    f->edges[f->block * CG_SLOTS] = f->edges[f->block * CG_SLOTS + 1] = here;
+    if (yes == no) { /* parallel edges: phis there may tell them apart */
+        BB stub = cg_block(cg, "no");
+        f->edges[f->block * CG_SLOTS + 1] = stub;
+        cg_at(cg, stub);
+        LLVMBuildBr(cg->b, no);
+        cg_at(cg, here);
+        no = stub;
+    }
+    LLVMBuildCondBr(cg->b, cond, yes, no);
+}
+
+/* The clean-up is done: the exception is in the context, its status in the slot. */
+static void lower_propagate(Cg *cg) {
+    if (cg->f->sig->raises)
+        LLVMBuildBr(cg->b, cg_fail_exit(cg));
+    else
+        cg_return_zero(cg);
+}
+
+static void lower_cast(Cg *cg, Ref ref) {
+    Ref from = ir_arg(cg->f->ir, ref, 0);
+    const Type *type = cg_type(cg, ref);
+    Value *out = cg_new_leaves(cg, type);
+    cg_cast(cg, cg_type(cg, from), cg_leaves(cg, from), type, out);
+    cg_set(cg, ref, out);
+}
+
+static void lower_compare(Cg *cg, Ref ref) {
+    Ref a = ir_arg(cg->f->ir, ref, 0), b = ir_arg(cg->f->ir, ref, 1);
+    cg_set1(cg, ref, cg_compare(cg, (Op)ir_inst(cg->f->ir, ref)->op, cg_type(cg, a), cg_leaves(cg, a),
+                                cg_type(cg, b), cg_leaves(cg, b)));
+}
+
+void cg_inst(Cg *cg, Ref ref) {
+    const Inst *inst = ir_inst(cg->f->ir, ref);
+    switch ((int)inst->op) {
+    case OP_removed: case OP_phi: case OP_param: break; /* made before the block was entered */
+    case OP_const: cg_set(cg, ref, cg_const(cg, inst->type, inst->u.value)); break;
+    case OP_jump: lower_jump(cg, ref); break;
+    case OP_branch: lower_branch(cg, ref); break;
+    case OP_return: cg_lower_return(cg, ref); break;
+    case OP_unreachable: LLVMBuildUnreachable(cg->b); break;
+    case OP_propagate: lower_propagate(cg); break;
+    case OP_poll: cg_lower_poll(cg, ref); break;
+    case OP_undef: lower_undef(cg, ref); break;
+    case OP_cast: lower_cast(cg, ref); break;
+    case OP_bitcast: lower_bitcast(cg, ref); break;
+    case OP_neg: case OP_not: lower_unary(cg, ref); break;
+    case OP_add: case OP_sub: case OP_mul: case OP_div: case OP_floordiv: case OP_mod: case OP_pow:
+    case OP_and: case OP_or: case OP_xor: case OP_shl: case OP_shr: lower_binary(cg, ref); break;
+    case OP_eq: case OP_ne: case OP_lt: case OP_le: lower_compare(cg, ref); break;
+    case OP_select: lower_select(cg, ref); break;
+    case OP_complex: case OP_tuple: lower_join(cg, ref); break;
+    case OP_real: lower_part(cg, ref, 0); break;
+    case OP_imag: lower_part(cg, ref, 1); break;
+    case OP_item: lower_part(cg, ref, inst->imm); break;
+    case OP_lib: cg_lower_lib(cg, ref); break;
+    case OP_call: cg_lower_call(cg, ref); break;
+    case OP_shape: case OP_stride: lower_extent(cg, ref); break;
+    case OP_wrap_index: lower_wrap_index(cg, ref); break;
+    case OP_check_index: lower_check_index(cg, ref); break;
+    case OP_load: cg_lower_load(cg, ref); break;
+    case OP_store: cg_lower_store(cg, ref); break;
+    case OP_view: cg_lower_view(cg, ref); break;
+    case OP_transpose: cg_lower_transpose(cg, ref); break;
+    case OP_alloc: cg_lower_alloc(cg, ref); break;
+    case OP_frozen: cg_lower_frozen(cg, ref); break;
+    case OP_static_array: cg_lower_static_array(cg, ref); break;
+    case OP_dynamic_shared: cg_lower_dynamic_shared(cg, ref); break;
+    case OP_atomic: cg_lower_atomic(cg, ref); break;
+    case OP_same_array: cg_lower_same_array(cg, ref); break;
+    case OP_retain: cg_lower_count(cg, ref, "quern_retain"); break;
+    case OP_release: cg_lower_count(cg, ref, "quern_release"); break;
+    case OP_guard: cg_lower_guard(cg, ref); break;
+    case OP_raise: cg_lower_raise(cg, ref); break;
+    default: cg_error(cg, "op %s cannot be compiled", ir_op_info[inst->op].name); break;
+    }
+}

@@ -1,0 +1,139 @@
+/* cg_plan.c - what each function takes and gives, decided before any of them is lowered.
+ *
+ * A function that cannot raise has no context parameter and no status, one that does not ask for its
+ * coordinates has no coordinates: both facts flow up the call graph until nothing changes. */
+#include "codegen/llvm/cg.h"
+
+CgSig *cg_sig(Cg *cg, const Func *func) {
+    MapValue *index = map_find(&cg->sig_index, map_key(func));
+    return index ? &cg->sigs[index->num] : NULL;
+}
+
+bool cg_inst_raises(Cg *cg, const Func *func, Ref ref) {
+    const Inst *inst = ir_inst(func, ref);
+    if (!cg->raises)
+        return false;
+    switch ((int)inst->op) {
+    case OP_call: {
+        const CgSig *callee = cg_sig(cg, inst->u.func);
+        return callee && callee->raises;
+    }
+    case OP_poll: return cg->target->kind == TARGET_CPU;
+    case OP_check_index: case OP_alloc: case OP_guard: case OP_raise: case OP_propagate: return true;
+    default: return false;
+    }
+}
+
+/* Does the instruction itself need the coordinates of the work-item or the block's memory? */
+static bool wants_item(Cg *cg, const Func *func, Ref ref) {
+    const Inst *inst = ir_inst(func, ref);
+    if (inst->op == OP_call) {
+        const CgSig *callee = cg_sig(cg, inst->u.func);
+        return callee && callee->item;
+    }
+    if (inst->op == OP_dynamic_shared)
+        return true;
+    if (inst->op == OP_static_array)
+        return inst->type->space == SPACE_SHARED;
+    if (inst->op != OP_lib)
+        return false;
+    const LibRow *row = cg_lib_row(func, ref);
+    return row && row->flags & LIB_GPU_ONLY;
+}
+
+static bool scan(Cg *cg, CgSig *sig) {
+    const Func *func = sig->ir;
+    bool raises = sig->raises, item = sig->item;
+    bool items_passed = cg->target->kind == TARGET_CPU && cg->options->entry == ENTRY_KERNEL;
+    for (int32_t b = 0; b < func->blocks.len; b++) {
+        const Block *block = &func->blocks.items[b];
+        for (int32_t k = 0; !block->removed && k < block->insts.len; k++) {
+            Ref ref = block->insts.items[k];
+            raises = raises || cg_inst_raises(cg, func, ref);
+            item = item || (items_passed && wants_item(cg, func, ref));
+        }
+    }
+    bool changed = raises != sig->raises || item != sig->item;
+    sig->raises = raises;
+    sig->item = item;
+    return changed;
+}
+
+/* reach[i]: functions that i may call, directly or not. */
+static void mark_calls(Cg *cg, int32_t i, Bits *direct) {
+    const Func *func = cg->ir->funcs.items[i];
+    for (int32_t r = 1; r < func->insts.len; r++) {
+        const Inst *inst = &func->insts.items[r];
+        if (inst->op != OP_call)
+            continue;
+        MapValue *callee = map_find(&cg->sig_index, map_key(inst->u.func));
+        if (callee)
+            bits_set(direct, (int32_t)callee->num);
+    }
+}
+
+static void close_calls(Cg *cg) {
+    int32_t n = cg->ir->funcs.len;
+    Bits *reach = arena_array(cg->arena, Bits, n);
+    for (int32_t i = 0; i < n; i++) {
+        reach[i] = bits_new(cg->arena, n);
+        mark_calls(cg, i, &reach[i]);
+    }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (int32_t i = 0; i < n; i++)
+            for (int32_t j = 0; j < n; j++)
+                if (bits_get(&reach[i], j))
+                    changed |= bits_or(&reach[i], &reach[j]);
+    }
+    for (int32_t i = 0; i < n; i++) {
+        cg->sigs[i].reachable = i == 0 || bits_get(&reach[0], i);
+        cg->sigs[i].recursive = bits_get(&reach[i], i);
+        /* the stack check of a recursive function raises */
+        if (cg->sigs[i].recursive && cg->raises && cg->target->kind == TARGET_CPU)
+            cg->sigs[i].raises = true;
+    }
+}
+
+static void make_type(Cg *cg, CgSig *sig) {
+    const Func *func = sig->ir;
+    int32_t n = ITEM_COUNT + 1, nresult = cg_leaf_count(cg, func->result);
+    for (int32_t i = 0; i < func->nparams; i++)
+        n += cg_leaf_count(cg, func->param_types[i]);
+    LType *params = arena_array(cg->arena, LType, n);
+    LType *results = arena_array(cg->arena, LType, nresult + 1);
+    n = 0;
+    if (sig->raises)
+        params[n++] = cg->ptr[0];
+    for (int i = 0; sig->item && i < ITEM_COUNT; i++)
+        params[n++] = i == ITEM_SHARED ? cg->ptr[0] : cg->i32;
+    for (int32_t i = 0; i < func->nparams; i++)
+        n += cg_leaf_types(cg, func->param_types[i], params + n);
+    int32_t parts = 0;
+    if (sig->raises)
+        results[parts++] = cg->i32;
+    parts += cg_leaf_types(cg, func->result, results + parts);
+    LType result = parts == 0   ? cg->void_
+                   : parts == 1 ? results[0]
+                                : LLVMStructTypeInContext(cg->context, results, (unsigned)parts, false);
+    sig->nresult = nresult;
+    sig->type = LLVMFunctionType(result, params, (unsigned)n, false);
+}
+
+void cg_plan(Cg *cg) {
+    int32_t n = cg->ir->funcs.len;
+    cg->sigs = arena_array(cg->arena, CgSig, n);
+    for (int32_t i = 0; i < n; i++) {
+        cg->sigs[i].ir = cg->ir->funcs.items[i];
+        map_put(&cg->sig_index, map_key(cg->sigs[i].ir))->num = i;
+    }
+    close_calls(cg);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (int32_t i = 0; i < n; i++)
+            changed |= scan(cg, &cg->sigs[i]);
+    }
+    for (int32_t i = 0; i < n; i++)
+        if (cg->sigs[i].reachable)
+            make_type(cg, &cg->sigs[i]);
+}

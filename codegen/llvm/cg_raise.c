@@ -1,0 +1,239 @@
+/* cg_raise.c - failures: what is written into the call context, and how control leaves.
+ *
+ * A failing instruction stores exception, site and arguments in a cold block and jumps to its error
+ * successor or to the function's common exit, which returns the status. `propagate` ends a clean-up: the
+ * exception is in the context already and its status in the function's slot. */
+#include "codegen/llvm/cg.h"
+
+/* -- tables of the artifact ------------------------------------------------------------------- */
+
+static int32_t site_index(Cg *cg, Str name) {
+    CgFunc *f = cg->f;
+    CodeSite site = {.file = f->ir->file, .function = f->ir->user_name, .column = -1, .name = name};
+    int32_t span = f->ref ? ir_inst(f->ir, f->ref)->span : 0;
+    if (span) {
+        const IrSpan *s = &f->ir->spans.items[span];
+        site.line = s->line, site.end_line = s->end_line;
+        site.column = s->column, site.end_column = s->end_column;
+    }
+    uint64_t key = hash_mix(map_key(f->ir) ^ hash_mix((uint64_t)span)) ^ hash_mix(map_key(name.bytes));
+    MapValue *known = map_find(&cg->site_index, key);
+    if (known)
+        return (int32_t)known->num;
+    map_put(&cg->site_index, key)->num = cg->sites.len;
+    vec_push(cg->arena, &cg->sites, site);
+    return cg->sites.len - 1;
+}
+
+/* -- leaving ---------------------------------------------------------------------------------- */
+
+/* Where a failure of the current instruction continues. */
+static BB landing(Cg *cg) {
+    CgFunc *f = cg->f;
+    const Inst *inst = f->ref ? ir_inst(f->ir, f->ref) : NULL;
+    if (!inst || inst->error == NO_BLOCK || !f->heads[inst->error])
+        return cg_fail_exit(cg);
+    if (!f->landing) {
+        cg_fail_exit(cg); /* makes the status slot */
+        BB here = LLVMGetInsertBlock(cg->b);
+        f->landing = cg_block(cg, "error");
+        cg_at(cg, f->landing);
+        LLVMBuildBr(cg->b, f->heads[inst->error]);
+        cg_at(cg, here);
+        int slot = inst->op == OP_raise ? 0 : 2;
+        f->edges[f->block * CG_SLOTS + slot] = f->landing;
+    }
+    return f->landing;
+}
+
+static void leave(Cg *cg, Value status) {
+    BB to = landing(cg);
+    LLVMBuildStore(cg->b, status, cg->f->status);
+    LLVMBuildBr(cg->b, to);
+}
+
+static Value context_field(Cg *cg, unsigned field) {
+    return LLVMBuildStructGEP2(cg->b, cg->context_type, cg->f->ctx, field, "");
+}
+
+static Value context_arg(Cg *cg, int k) {
+    Value index[] = {cg_int(cg->i32, 0), cg_int(cg->i32, k)};
+    LType array = LLVMArrayType2(cg->i64, CALL_MAX_ARGS);
+    return LLVMBuildInBoundsGEP2(cg->b, array, context_field(cg, 2), index, 2, "");
+}
+
+static void record(Cg *cg, int32_t exception, Str name, const Value *args, int nargs) {
+    LLVMBuildStore(cg->b, cg_int(cg->i32, exception), context_field(cg, 0));
+    LLVMBuildStore(cg->b, cg_int(cg->i32, site_index(cg, name)), context_field(cg, 1));
+    for (int i = 0; i < nargs && i < CALL_MAX_ARGS; i++)
+        LLVMBuildStore(cg->b, args[i], context_arg(cg, i));
+}
+
+/* Opens the cold block of a failure; the builder continues at *next when the caller is done. */
+static void open_cold(Cg *cg, Value cond, BB *next) {
+    BB cold = cg_block(cg, "raise");
+    *next = cg_block(cg, "ok");
+    cg_unlikely(cg, LLVMBuildCondBr(cg->b, cond, cold, *next));
+    cg_at(cg, cold);
+}
+
+void cg_fail_if(Cg *cg, Value cond, Guard guard, const Value *args, int nargs) {
+    if (!cg->raises)
+        return;
+    BB next;
+    open_cold(cg, cond, &next);
+    Str name = {0};
+    const Inst *inst = cg->f->ref ? ir_inst(cg->f->ir, cg->f->ref) : NULL;
+    if (inst && inst->op == OP_guard && guard == GUARD_unbound_local && inst->u.name)
+        name = *inst->u.name;
+    record(cg, -1 - (int32_t)guard, name, args, nargs);
+    leave(cg, cg_int(cg->i32, CALL_EXCEPTION));
+    cg_at(cg, next);
+}
+
+void cg_propagate_if(Cg *cg, Value cond, Value status) {
+    BB next;
+    open_cold(cg, cond, &next);
+    leave(cg, status);
+    cg_at(cg, next);
+}
+
+/* -- ops -------------------------------------------------------------------------------------- */
+
+/* The bits of one leaf in a slot of the context. */
+static Value to_slot(Cg *cg, const Type *type, Value leaf) {
+    LType t = LLVMTypeOf(leaf);
+    if (t == cg->f64)
+        return LLVMBuildBitCast(cg->b, leaf, cg->i64, "");
+    if (t == cg->f32)
+        return LLVMBuildZExt(cg->b, LLVMBuildBitCast(cg->b, leaf, cg->i32, ""), cg->i64, "");
+    if (t == cg->f16)
+        return LLVMBuildZExt(cg->b, LLVMBuildBitCast(cg->b, leaf, cg->i16, ""), cg->i64, "");
+    if (t == cg->i64)
+        return leaf;
+    return type_class(type) == CLASS_SINT ? LLVMBuildSExt(cg->b, leaf, cg->i64, "")
+                                          : LLVMBuildZExt(cg->b, leaf, cg->i64, "");
+}
+
+void cg_lower_guard(Cg *cg, Ref ref) {
+    const Func *ir = cg->f->ir;
+    const Inst *inst = ir_inst(ir, ref);
+    if (!cg->raises)
+        return;
+    Value args[CALL_MAX_ARGS];
+    int n = 0;
+    for (int32_t i = 1; i < inst->nargs && n < CALL_MAX_ARGS; i++, n++)
+        args[n] = to_slot(cg, cg_type(cg, ir_arg(ir, ref, i)), cg_leaf(cg, ir_arg(ir, ref, i)));
+    cg_fail_if(cg, cg_leaf(cg, ir_arg(ir, ref, 0)), (Guard)inst->sub, args, n);
+}
+
+static int32_t raise_info(Cg *cg, const Inst *inst, const uint8_t *kinds, int nargs) {
+    const RaiseSite *site = inst->u.exception;
+    RaiseInfo info = {.class_name = site->class_name,
+                      .class_handle = site->class_handle,
+                      .has_message = site->has_message,
+                      .message = site->message,
+                      .nargs = nargs};
+    memcpy(info.kinds, kinds, (size_t)nargs);
+    vec_push(cg->arena, &cg->raise_infos, info);
+    return cg->raise_infos.len - 1;
+}
+
+void cg_lower_raise(Cg *cg, Ref ref) {
+    const Func *ir = cg->f->ir;
+    const Inst *inst = ir_inst(ir, ref);
+    if (!cg->raises) { /* a kernel without debug: the work-item ends */
+        cg_return_zero(cg);
+        return;
+    }
+    Value args[CALL_MAX_ARGS];
+    uint8_t kinds[CALL_MAX_ARGS];
+    int slots = 0, nargs = 0;
+    for (int32_t i = 0; i < inst->nargs; i++) {
+        const Type *type = cg_type(cg, ir_arg(ir, ref, i));
+        int32_t n = cg_leaf_count(cg, type);
+        if (!type_is_number(type) || slots + n > CALL_MAX_ARGS) {
+            cg_error(cg, "an exception takes numbers only, at most %d", CALL_MAX_ARGS);
+            return;
+        }
+        for (int32_t k = 0; k < n; k++)
+            args[slots++] = to_slot(cg, type, cg_leaves(cg, ir_arg(ir, ref, i))[k]);
+        kinds[nargs++] = (uint8_t)type->kind;
+    }
+    record(cg, raise_info(cg, inst, kinds, nargs), (Str){0}, args, slots);
+    leave(cg, cg_int(cg->i32, CALL_EXCEPTION));
+}
+
+/* int poll(ctx): calls the caller's poll function where there is one. */
+static Value poll_function(Cg *cg, LType *type) {
+    *type = LLVMFunctionType(cg->i32, &cg->ptr[0], 1, false);
+    Value fn = LLVMGetNamedFunction(cg->mod, "quern.poll");
+    if (fn)
+        return fn;
+    BB here = LLVMGetInsertBlock(cg->b);
+    fn = LLVMAddFunction(cg->mod, "quern.poll", *type);
+    LLVMSetLinkage(fn, LLVMInternalLinkage);
+    cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "noinline", 0);
+    cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "cold", 0);
+    cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "nounwind", 0);
+    Value ctx = LLVMGetParam(fn, 0);
+    cg_at(cg, LLVMAppendBasicBlockInContext(cg->context, fn, ""));
+    BB some = cg_block(cg, "some"), none = cg_block(cg, "none");
+    Value field = LLVMBuildStructGEP2(cg->b, cg->context_type, ctx, 4, "");
+    Value poll = LLVMBuildLoad2(cg->b, cg->ptr[0], field, "");
+    LLVMBuildCondBr(cg->b, LLVMBuildIsNull(cg->b, poll, ""), none, some);
+    cg_at(cg, none);
+    LLVMBuildRet(cg->b, cg_int(cg->i32, 0));
+    cg_at(cg, some);
+    LLVMBuildRet(cg->b, LLVMBuildCall2(cg->b, *type, poll, &ctx, 1, ""));
+    cg_at(cg, here);
+    return fn;
+}
+
+enum { POLL_PERIOD = 1 << 16 };
+
+static Value poll_budget(Cg *cg) {
+    CgFunc *f = cg->f;
+    if (!f->poll_budget) {
+        f->poll_budget = cg_alloca(cg, cg->i64, "budget");
+        BB here = LLVMGetInsertBlock(cg->b);
+        LLVMPositionBuilderBefore(cg->b, LLVMGetBasicBlockTerminator(f->entry));
+        LLVMBuildStore(cg->b, cg_int(cg->i64, POLL_PERIOD), f->poll_budget);
+        cg_at(cg, here);
+    }
+    return f->poll_budget;
+}
+
+void cg_lower_poll(Cg *cg, Ref ref) {
+    CgFunc *f = cg->f;
+    const Inst *inst = ir_inst(f->ir, ref);
+    if (!cg_inst_raises(cg, f->ir, ref))
+        return;
+    Value slot = poll_budget(cg);
+    Value weight = inst->nargs ? cg_leaf(cg, ir_arg(f->ir, ref, 0)) : cg_int(cg->i64, 1);
+    Value left = LLVMBuildSub(cg->b, LLVMBuildLoad2(cg->b, cg->i64, slot, ""), weight, "");
+    LLVMBuildStore(cg->b, left, slot);
+    Value due = LLVMBuildICmp(cg->b, LLVMIntSLE, left, cg_int(cg->i64, 0), "");
+    BB next;
+    open_cold(cg, due, &next);
+    LLVMBuildStore(cg->b, cg_int(cg->i64, POLL_PERIOD), slot);
+    LType type;
+    Value fn = poll_function(cg, &type);
+    Value answer = LLVMBuildCall2(cg->b, type, fn, &f->ctx, 1, "");
+    Value stop = LLVMBuildICmp(cg->b, LLVMIntNE, answer, cg_int(cg->i32, 0), "");
+    BB out = cg_block(cg, "pending");
+    LLVMBuildCondBr(cg->b, stop, out, next);
+    cg_at(cg, out);
+    leave(cg, cg_int(cg->i32, CALL_PENDING));
+    cg_at(cg, next);
+}
+
+/* Recursion: the frame's address against the limit of the caller's stack. */
+void cg_stack_check(Cg *cg) {
+    if (!cg->raises || cg->target->kind != TARGET_CPU)
+        return;
+    Value level = cg_int(cg->i32, 0);
+    Value frame = cg_intrinsic(cg, "llvm.frameaddress", &cg->ptr[0], 1, &level, 1);
+    Value limit = LLVMBuildLoad2(cg->b, cg->ptr[0], context_field(cg, 3), "");
+    cg_fail_if(cg, LLVMBuildICmp(cg->b, LLVMIntULT, frame, limit, ""), GUARD_recursion, NULL, 0);
+}

@@ -1,0 +1,64 @@
+/* cg_view.c - views: the same memory and owner, another start, shape and strides.
+ *
+ * The letters of a view's name say what each item does: `i` an index, which drops its axis; `s` start, step
+ * and length (normalised before); `f` the full axis; `n` a new axis of length one. */
+#include "codegen/llvm/cg.h"
+
+static void move(Cg *cg, ArrayLeaves *to, Value index, Value stride) {
+    Value offset = LLVMBuildMul(cg->b, index, stride, "");
+    /* not `inbounds`: an empty slice may start anywhere */
+    to->data = LLVMBuildGEP2(cg->b, cg->i8, to->data, &offset, 1, "");
+}
+
+void cg_lower_view(Cg *cg, Ref ref) {
+    const Func *ir = cg->f->ir;
+    const Inst *inst = ir_inst(ir, ref);
+    Ref of = ir_arg(ir, ref, 0);
+    ArrayLeaves from;
+    cg_array_open(cg, cg_type(cg, of), cg_leaves(cg, of), &from);
+    ArrayLeaves to = {.type = inst->type, .data = from.data, .owner = from.owner};
+    int32_t operand = 1, axis = 0, out = 0;
+    for (int32_t k = 0; k < inst->u.name->len; k++) {
+        char letter = inst->u.name->bytes[k];
+        if (letter == 'n') {
+            to.shape[out] = cg_int(cg->i64, 1);
+            to.strides[out++] = cg_int(cg->i64, 0);
+            continue;
+        }
+        Value stride = letter == 'f' && inst->type->layout != LAYOUT_A
+                           ? NULL
+                           : cg_array_stride(cg, &from, axis);
+        if (letter == 'i') {
+            move(cg, &to, cg_leaf(cg, ir_arg(ir, ref, operand++)), stride);
+        } else if (letter == 's') {
+            move(cg, &to, cg_leaf(cg, ir_arg(ir, ref, operand)), stride);
+            Value step = cg_leaf(cg, ir_arg(ir, ref, operand + 1));
+            to.shape[out] = cg_leaf(cg, ir_arg(ir, ref, operand + 2));
+            to.strides[out++] = LLVMBuildMul(cg->b, stride, step, "");
+            operand += 3;
+        } else {
+            to.shape[out] = from.shape[axis];
+            to.strides[out++] = stride;
+        }
+        axis++;
+    }
+    Value *leaves = cg_new_leaves(cg, inst->type);
+    cg_array_close(cg, &to, leaves);
+    cg_set(cg, ref, leaves);
+}
+
+void cg_lower_transpose(Cg *cg, Ref ref) {
+    Ref of = ir_arg(cg->f->ir, ref, 0);
+    ArrayLeaves from;
+    cg_array_open(cg, cg_type(cg, of), cg_leaves(cg, of), &from);
+    cg_array_strides(cg, &from);
+    ArrayLeaves to = {.type = cg_type(cg, ref), .data = from.data, .owner = from.owner};
+    int n = from.type->ndim;
+    for (int i = 0; i < n; i++) {
+        to.shape[i] = from.shape[n - 1 - i];
+        to.strides[i] = from.strides[n - 1 - i];
+    }
+    Value *leaves = cg_new_leaves(cg, to.type);
+    cg_array_close(cg, &to, leaves);
+    cg_set(cg, ref, leaves);
+}

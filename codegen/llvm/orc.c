@@ -1,0 +1,150 @@
+/* orc.c - machine code in this process, through ORC.
+ *
+ * One LLJIT for the process, made on the code-generation worker. Its main dylib starts with our own table
+ * of absolute symbols (support.h), which therefore win over whatever the process exports. Every object
+ * gets a resource tracker of its own: dropping an artifact removes exactly its code. ORC maps code
+ * writable, then executable, never both. */
+#include "codegen/host_code.h"
+#include "codegen/llvm/cg.h"
+#include "codegen/support.h"
+#include "frontend/base/os.h"
+#include <llvm-c/Error.h>
+#include <llvm-c/LLJIT.h>
+#include <llvm-c/Orc.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The process's linker. Its pointer is set once, under the lock. */
+typedef struct Jit {
+    LLVMOrcLLJITRef lljit;
+    LLVMOrcJITDylibRef dylib;
+    char error[512]; /* what ORC reported last; guarded by the lock */
+} Jit;
+
+static pthread_mutex_t jit_lock = PTHREAD_MUTEX_INITIALIZER;
+static Jit jit;
+
+static void keep_error(LLVMErrorRef error, char *text, size_t size) {
+    char *message = LLVMGetErrorMessage(error);
+    snprintf(text, size, "%s", message);
+    LLVMDisposeErrorMessage(message);
+}
+
+/* Called by ORC where it would otherwise print. The lock is held by whoever asked for the symbol. */
+static void report(void *user, LLVMErrorRef error) {
+    Jit *j = user;
+    if (j->error[0])
+        LLVMConsumeError(error);
+    else
+        keep_error(error, j->error, sizeof j->error);
+}
+
+/* -- the table of absolute symbols ------------------------------------------------------------ */
+
+static LLVMOrcCSymbolMapPair absolute(const char *name, void *address) {
+    return (LLVMOrcCSymbolMapPair){
+        LLVMOrcLLJITMangleAndIntern(jit.lljit, name),
+        {(LLVMOrcExecutorAddress)(uintptr_t)address,
+         {LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable, 0}}};
+}
+
+static LLVMErrorRef define_table(void) {
+    int n = 0;
+    while (support_functions[n].name)
+        n++;
+    LLVMOrcCSymbolMapPair *pairs = malloc(sizeof *pairs * (size_t)n);
+    if (!pairs)
+        return LLVMCreateStringError("out of memory");
+    for (int i = 0; i < n; i++) {
+        void *address;
+        memcpy(&address, &support_functions[i].address, sizeof address);
+        pairs[i] = absolute(support_functions[i].name, address);
+    }
+    LLVMErrorRef error = LLVMOrcJITDylibDefine(jit.dylib, LLVMOrcAbsoluteSymbols(pairs, (size_t)n));
+    free(pairs);
+    return error;
+}
+
+/* Vector functions are resolved when first used: most programs never load libmvec. */
+static LLVMErrorRef find_vector(LLVMOrcDefinitionGeneratorRef generator, void *user,
+                                LLVMOrcLookupStateRef *state, LLVMOrcLookupKind kind,
+                                LLVMOrcJITDylibRef dylib, LLVMOrcJITDylibLookupFlags flags,
+                                LLVMOrcCLookupSet set, size_t n) {
+    (void)generator, (void)user, (void)state, (void)kind, (void)flags;
+    for (size_t i = 0; i < n; i++) {
+        const char *name = LLVMOrcSymbolStringPoolEntryStr(set[i].Name);
+        void *address = strncmp(name, "_ZGV", 4) == 0 ? support_vector_symbol(name) : NULL;
+        if (!address)
+            continue;
+        LLVMOrcCSymbolMapPair pair = absolute(name, address);
+        LLVMErrorRef error = LLVMOrcJITDylibDefine(dylib, LLVMOrcAbsoluteSymbols(&pair, 1));
+        if (error)
+            return error;
+    }
+    return LLVMErrorSuccess;
+}
+
+static LLVMErrorRef open_jit(void) {
+    if (jit.lljit)
+        return LLVMErrorSuccess;
+    LLVMErrorRef error = LLVMOrcCreateLLJIT(&jit.lljit, NULL);
+    if (error) {
+        jit.lljit = NULL;
+        return error;
+    }
+    jit.dylib = LLVMOrcLLJITGetMainJITDylib(jit.lljit);
+    LLVMOrcExecutionSessionSetErrorReporter(LLVMOrcLLJITGetExecutionSession(jit.lljit), report, &jit);
+    LLVMOrcJITDylibAddGenerator(jit.dylib,
+                                LLVMOrcCreateCustomCAPIDefinitionGenerator(find_vector, NULL, NULL));
+    return define_table();
+}
+
+/* -- objects ---------------------------------------------------------------------------------- */
+
+static bool load(Cg *cg, LLVMMemoryBufferRef object, const char *symbol, void **entry, void **handle) {
+    LLVMErrorRef error = open_jit();
+    LLVMOrcExecutorAddress address = 0;
+    char text[512];
+    jit.error[0] = 0;
+    if (error) {
+        LLVMDisposeMemoryBuffer(object);
+        keep_error(error, text, sizeof text);
+        return cg_error(cg, "%s", text);
+    }
+    LLVMOrcResourceTrackerRef tracker = LLVMOrcJITDylibCreateResourceTracker(jit.dylib);
+    error = LLVMOrcLLJITAddObjectFileWithRT(jit.lljit, tracker, object);
+    if (!error)
+        error = LLVMOrcLLJITLookup(jit.lljit, &address, symbol);
+    if (!error) {
+        *entry = (void *)(uintptr_t)address;
+        *handle = tracker;
+        return true;
+    }
+    keep_error(error, text, sizeof text);
+    LLVMErrorRef removal = LLVMOrcResourceTrackerRemove(tracker);
+    if (removal)
+        LLVMConsumeError(removal);
+    LLVMOrcReleaseResourceTracker(tracker);
+    return cg_error(cg, "%s", jit.error[0] ? jit.error : text);
+}
+
+bool orc_load(Cg *cg, LLVMMemoryBufferRef object, const char *symbol, void **entry, void **handle) {
+    int64_t start = os_now_ns();
+    pthread_mutex_lock(&jit_lock);
+    bool ok = load(cg, object, symbol, entry, handle);
+    pthread_mutex_unlock(&jit_lock);
+    cg->ns_link += os_now_ns() - start;
+    return ok;
+}
+
+void host_code_drop(void *handle) {
+    LLVMOrcResourceTrackerRef tracker = handle;
+    pthread_mutex_lock(&jit_lock);
+    LLVMErrorRef error = LLVMOrcResourceTrackerRemove(tracker);
+    if (error)
+        LLVMConsumeError(error); /* the code stays; nothing else can be done about it */
+    LLVMOrcReleaseResourceTracker(tracker);
+    LLVMOrcSymbolStringPoolClearDeadEntries(
+        LLVMOrcExecutionSessionGetSymbolStringPool(LLVMOrcLLJITGetExecutionSession(jit.lljit)));
+    pthread_mutex_unlock(&jit_lock);
+}

@@ -1,0 +1,85 @@
+/* session.c - one job of the code-generation worker: lower, admit, optimise, emit, and fill in what the
+ * artifact needs to know of it. */
+#include "codegen/llvm/cg.h"
+#include "codegen/lower.h"
+#include "codegen/llvm_start.h"
+#include "frontend/base/os.h"
+#include <stdlib.h>
+
+Str lower_keep(Artifact *artifact, Str text) {
+    return text.bytes ? str_copy(&artifact->arena, text.bytes, (size_t)text.len) : STR("");
+}
+
+static void keep_sites(Artifact *artifact, const Cg *cg) {
+    Arena *arena = &artifact->arena;
+    CodeSite *sites = arena_array(arena, CodeSite, cg->sites.len + 1);
+    for (int32_t i = 0; i < cg->sites.len; i++) {
+        sites[i] = cg->sites.items[i];
+        sites[i].file = lower_keep(artifact, sites[i].file);
+        sites[i].function = lower_keep(artifact, sites[i].function);
+        sites[i].name = lower_keep(artifact, sites[i].name);
+    }
+    RaiseInfo *raises = arena_array(arena, RaiseInfo, cg->raise_infos.len + 1);
+    for (int32_t i = 0; i < cg->raise_infos.len; i++) {
+        raises[i] = cg->raise_infos.items[i];
+        raises[i].class_name = lower_keep(artifact, raises[i].class_name);
+        raises[i].message = lower_keep(artifact, raises[i].message);
+    }
+    artifact->sites = sites, artifact->nsites = cg->sites.len;
+    artifact->raises = raises, artifact->nraises = cg->raise_infos.len;
+}
+
+static void finish(Artifact *artifact, const Cg *cg, int64_t ns) {
+    keep_sites(artifact, cg);
+    artifact->entry_name = lower_keep(artifact, str_from(cg->entry_name));
+    artifact->nkernel_params = cg->kernel_params.len;
+    artifact->kernel_params = arena_copy(&artifact->arena, cg->kernel_params.items,
+                                         sizeof(KernelParam) * (size_t)cg->kernel_params.len);
+    artifact->param_bytes = cg->param_bytes;
+    artifact->shared_bytes = cg->shared_bytes;
+    artifact->uses_dynamic_shared = cg->uses_dynamic_shared;
+    artifact->uses_barriers = cg->uses_barriers;
+    artifact->text_llvm = lower_keep(artifact, cg->text_llvm);
+    artifact->text_asm = lower_keep(artifact, cg->text_asm);
+    artifact->ns_link = cg->ns_link;
+    artifact->ns_llvm = ns - cg->ns_link;
+}
+
+static bool compile(Cg *cg, LowerJob *job) {
+    if (!cg_open(cg, job->arena, job->diags, job->options, job->module))
+        return false;
+    cg->usage = job->artifact->usage;
+    const Target *target = cg->target;
+    if (!cg_functions(cg) || !target->entry(cg) || !cg_admit(cg) || !target->link(cg))
+        return false;
+    if (!cg_optimise(cg))
+        return false;
+    if (cg->options->keep_text)
+        cg->text_llvm = cg_print(cg);
+    return target->emit(cg, job->artifact) && !cg->failed;
+}
+
+void lower_run(void *user) {
+    LowerJob *job = user;
+    int64_t start = os_now_ns();
+    jmp_buf out_of_memory;
+    /* not on this stack: a fatal error of LLVM leaves this frame for ever, and memory running out jumps
+     * back into it */
+    Cg *cg = calloc(1, sizeof *cg);
+    job->no_memory = !cg;
+    if (!cg)
+        return;
+    job->arena->on_failure = job->artifact->arena.on_failure = &out_of_memory;
+    if (setjmp(out_of_memory)) {
+        job->no_memory = true;
+        job->ok = false;
+    } else {
+        if (job->provoke)
+            llvm_provoke();
+        job->ok = compile(cg, job);
+        if (job->ok)
+            finish(job->artifact, cg, os_now_ns() - start);
+    }
+    cg_close(cg);
+    free(cg);
+}

@@ -1,0 +1,14 @@
+/* llvm_start.h - LLVM's process-wide initialisation, to the worker that calls it once. */
+#ifndef QUERN_LLVM_START_H
+#define QUERN_LLVM_START_H
+
+/* Targets and the fatal-error handler. */
+void llvm_start(void);
+/* Asks LLVM for a fatal error of its own: a test of the handler. */
+void llvm_provoke(void);
+const char *llvm_version_text(void);
+/* The host's CPU name, malloc'ed by LLVM: free with llvm_free_text. */
+char *llvm_host_cpu(void);
+void llvm_free_text(char *text);
+
+#endif

@@ -1,0 +1,22 @@
+/* lower.h - from optimised typed IR to machine code, to those who do not know LLVM. */
+#ifndef QUERN_LOWER_H
+#define QUERN_LOWER_H
+
+#include "codegen/codegen.h"
+
+typedef struct LowerJob {
+    Arena *arena;
+    DiagList *diags;
+    const CompileOptions *options;
+    Module *module;
+    Artifact *artifact; /* described already; gets code, tables and texts */
+    bool provoke;       /* cg_test_fatal_error */
+    bool ok, no_memory; /* the outcome */
+} LowerJob;
+
+/* The job of the code-generation worker: user is a LowerJob. */
+void lower_run(void *user);
+/* A copy of a text in the artifact's arena; never NULL. */
+Str lower_keep(Artifact *artifact, Str text);
+
+#endif

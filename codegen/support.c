@@ -1,0 +1,230 @@
+/* support.c - what compiled host code calls: see support.h.
+ *
+ * The table holds every libm function that the library tables may name, so that compiled code gets the
+ * ones this binary was linked with and not those another package put before them. */
+#include "codegen/support.h"
+#include "frontend/base/os.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* -- array memory ----------------------------------------------------------------------------- */
+
+/* Process-wide on purpose: arrays outlive compilations and threads. */
+static _Atomic int64_t live_arrays;
+
+int64_t support_live_arrays(void) { return atomic_load(&live_arrays); }
+
+static void destroy_array(Owner *owner) {
+    free(owner->object);
+    atomic_fetch_sub(&live_arrays, 1);
+}
+
+Owner *quern_alloc_array(int64_t nbytes, int32_t zeroed) {
+    size_t size = (size_t)nbytes + SUPPORT_ARRAY_SLACK;
+    char *block = zeroed ? calloc(1, size) : malloc(size); /* large zeroed blocks cost nothing yet */
+    if (!block)
+        return NULL;
+    uintptr_t at = ((uintptr_t)block + SUPPORT_ARRAY_ALIGN - 1) & ~(uintptr_t)(SUPPORT_ARRAY_ALIGN - 1);
+    Owner *owner = (Owner *)at;
+    atomic_init(&owner->refs, 1);
+    owner->destroy = destroy_array;
+    owner->object = block;
+    atomic_fetch_add_explicit(&live_arrays, 1, memory_order_relaxed);
+    return owner;
+}
+
+void quern_retain(Owner *owner) {
+    if (owner)
+        atomic_fetch_add_explicit(&owner->refs, 1, memory_order_relaxed);
+}
+
+void quern_release(Owner *owner) {
+    if (owner && atomic_fetch_sub_explicit(&owner->refs, 1, memory_order_acq_rel) == 1)
+        owner->destroy(owner);
+}
+
+/* -- complex powers, CPython's algorithm ------------------------------------------------------ */
+
+typedef struct Complex {
+    double re, im;
+} Complex;
+
+static Complex product(Complex a, Complex b) {
+    return (Complex){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+/* 1 / z by Smith's method; the caller knows z is not 0. */
+static Complex inverse(Complex z) {
+    if (fabs(z.re) >= fabs(z.im)) {
+        double ratio = z.im / z.re, denom = z.re + z.im * ratio;
+        return (Complex){1.0 / denom, -ratio / denom};
+    }
+    double ratio = z.re / z.im, denom = z.re * ratio + z.im;
+    return (Complex){ratio / denom, -1.0 / denom};
+}
+
+static Complex integer_power(Complex z, long n) {
+    Complex r = {1.0, 0.0}, p = z;
+    for (unsigned long mask = 1; mask <= (unsigned long)n; mask <<= 1) {
+        if ((unsigned long)n & mask)
+            r = product(r, p);
+        p = product(p, p);
+    }
+    return r;
+}
+
+static Complex polar_power(Complex a, Complex b) {
+    double vabs = hypot(a.re, a.im), len = pow(vabs, b.re), at = atan2(a.im, a.re), phase = at * b.re;
+    if (b.im != 0.0) {
+        len *= exp(-at * b.im);
+        phase += b.im * log(vabs);
+    }
+    return (Complex){len * cos(phase), len * sin(phase)};
+}
+
+void quern_complex_pow(double ar, double ai, double br, double bi, double *out) {
+    Complex a = {ar, ai}, b = {br, bi}, r;
+    if (br == 0.0 && bi == 0.0)
+        r = (Complex){1.0, 0.0};
+    else if (ar == 0.0 && ai == 0.0) /* a negative exponent was refused before */
+        r = (Complex){0.0, 0.0};
+    else if (bi == 0.0 && br == floor(br) && fabs(br) <= 100.0)
+        r = br > 0.0 ? integer_power(a, (long)br) : inverse(integer_power(a, (long)-br));
+    else
+        r = polar_power(a, b);
+    out[0] = r.re;
+    out[1] = r.im;
+}
+
+/* -- rounding --------------------------------------------------------------------------------- */
+
+double quern_round_digits(double x, int64_t digits) {
+    if (!isfinite(x) || digits > 323)
+        return x; /* a double has no digits further right */
+    if (digits < -308)
+        return copysign(0.0, x);
+    char text[800];
+    if (digits >= 0) { /* the C library rounds the exact value, ties to even */
+        snprintf(text, sizeof text, "%.*f", (int)digits, x);
+        return strtod(text, NULL);
+    }
+    /* to tens, hundreds ...: the exact decimal value with that many digits fewer */
+    int whole = snprintf(text, sizeof text, "%.0f", trunc(x)) - (x < 0);
+    int keep = whole + (int)digits; /* significant digits left */
+    if (keep < 0)
+        return copysign(0.0, x);
+    if (keep == 0) { /* half of the leading power of ten decides; a tie goes to even, which is 0 */
+        double unit = pow(10.0, (double)-digits);
+        return fabs(x) > unit / 2 ? copysign(unit, x) : copysign(0.0, x);
+    }
+    snprintf(text, sizeof text, "%.*e", keep - 1, x);
+    return strtod(text, NULL);
+}
+
+float quern_round_digitsf(float x, int64_t digits) {
+    return (float)quern_round_digits((double)x, digits);
+}
+
+/* -- the table -------------------------------------------------------------------------------- */
+
+/* Names of compiler-rt that LLVM may call. */
+extern void __divti3(void), __udivti3(void), __modti3(void), __umodti3(void), __multi3(void);
+extern void __powidf2(void), __powisf2(void);
+
+#define ROW(name)                                                                                  \
+    { #name, (void (*)(void))name }
+#define BOTH(name) ROW(name), ROW(name##f)
+
+const SupportFunction support_functions[] = {
+    ROW(quern_alloc_array),
+    ROW(quern_retain),
+    ROW(quern_release),
+    ROW(quern_complex_pow),
+    BOTH(quern_round_digits),
+    BOTH(acos),
+    BOTH(acosh),
+    BOTH(asin),
+    BOTH(asinh),
+    BOTH(atan),
+    BOTH(atan2),
+    BOTH(atanh),
+    BOTH(cbrt),
+    BOTH(ceil),
+    BOTH(copysign),
+    BOTH(cos),
+    BOTH(cosh),
+    BOTH(erf),
+    BOTH(erfc),
+    BOTH(exp),
+    BOTH(exp2),
+    BOTH(exp10),
+    BOTH(expm1),
+    BOTH(fabs),
+    BOTH(fdim),
+    BOTH(floor),
+    BOTH(fma),
+    BOTH(fmax),
+    BOTH(fmin),
+    BOTH(fmod),
+    BOTH(frexp),
+    BOTH(hypot),
+    BOTH(ldexp),
+    BOTH(lgamma),
+    BOTH(log),
+    BOTH(log10),
+    BOTH(log1p),
+    BOTH(log2),
+    BOTH(modf),
+    BOTH(nearbyint),
+    BOTH(nextafter),
+    BOTH(pow),
+    BOTH(remainder),
+    BOTH(rint),
+    BOTH(round),
+    BOTH(roundeven),
+    BOTH(sin),
+    BOTH(sincos),
+    BOTH(sinh),
+    BOTH(sqrt),
+    BOTH(tan),
+    BOTH(tanh),
+    BOTH(tgamma),
+    BOTH(trunc),
+    ROW(memcpy),
+    ROW(memmove),
+    ROW(memset),
+    ROW(memcmp),
+    ROW(__divti3),
+    ROW(__udivti3),
+    ROW(__modti3),
+    ROW(__umodti3),
+    ROW(__multi3),
+    ROW(__powidf2),
+    ROW(__powisf2),
+    {NULL, NULL},
+};
+
+const SupportFunction *support_find(const char *name) {
+    for (const SupportFunction *f = support_functions; f->name; f++)
+        if (strcmp(f->name, name) == 0)
+            return f;
+    return NULL;
+}
+
+/* -- glibc's vector mathematics --------------------------------------------------------------- */
+
+/* Opened once and kept: code that calls it may live until the end. */
+static pthread_once_t vector_once = PTHREAD_ONCE_INIT;
+static void *vector_library;
+
+static void open_vector_library(void) {
+    char error[128];
+    vector_library = os_lib_open("libmvec.so.1", NULL, error, sizeof error);
+}
+
+void *support_vector_symbol(const char *name) {
+    pthread_once(&vector_once, open_vector_library);
+    return vector_library ? os_lib_symbol(vector_library, name) : NULL;
+}

@@ -1,0 +1,35 @@
+/* support.h - plain C functions that compiled host code calls: array memory and the few numeric functions
+ * neither LLVM nor libm has. No LLVM here. Names of the outside world that compiled code may use are the
+ * rows of support_functions; nothing else is looked up first. */
+#ifndef QUERN_SUPPORT_H
+#define QUERN_SUPPORT_H
+
+#include "codegen/artifact.h"
+
+/* An allocated array is one block: the Owner at a 64-byte boundary, its data 64 bytes behind. */
+enum { SUPPORT_ARRAY_ALIGN = 64, SUPPORT_ARRAY_SLACK = 128 };
+
+typedef struct SupportFunction {
+    const char *name;
+    void (*address)(void);
+} SupportFunction;
+
+/* NULL-terminated. */
+extern const SupportFunction support_functions[];
+const SupportFunction *support_find(const char *name); /* NULL when absent */
+/* A symbol of glibc's vector math library, NULL where the library or the symbol is not there. */
+void *support_vector_symbol(const char *name);
+
+/* Called by generated code. NULL: no memory. nbytes was checked to leave room for the slack. */
+Owner *quern_alloc_array(int64_t nbytes, int32_t zeroed);
+void quern_retain(Owner *owner);  /* NULL is allowed */
+void quern_release(Owner *owner); /* destroys at zero */
+/* Arrays that were allocated and not yet destroyed, in the whole process: leak tests. */
+int64_t support_live_arrays(void);
+
+void quern_complex_pow(double ar, double ai, double br, double bi, double *out);
+/* round(x, n) as CPython: correctly rounded through decimal text. */
+double quern_round_digits(double x, int64_t digits);
+float quern_round_digitsf(float x, int64_t digits);
+
+#endif

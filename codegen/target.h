@@ -1,0 +1,54 @@
+/* target.h - what differs between targets, as one struct of facts and hooks for each.
+ *
+ * Stands left of opt, llvm and target/: the hooks speak of opaque types only, so nobody who reads a
+ * fact includes LLVM. A new target is one file in target/ and one row in tg_target. */
+#ifndef QUERN_CODEGEN_TARGET_H
+#define QUERN_CODEGEN_TARGET_H
+
+#include "codegen/codegen.h"
+
+typedef struct Cg Cg; /* codegen/llvm/cg.h */
+struct LibCall;
+typedef struct LLVMOpaqueValue *TgValue;
+typedef struct LLVMOpaqueType *TgType;
+typedef struct LLVMOpaqueTargetMachine *TgMachine;
+
+/* The coordinates of a work-item, in the order of the hidden parameters that carry them on the CPU. */
+typedef enum GridValue { GRID_THREAD, GRID_BLOCK, GRID_BLOCK_DIM, GRID_GRID_DIM, GRID_VALUES } GridValue;
+
+typedef struct Target {
+    TargetKind kind;
+    const char *name;
+    /* facts */
+    uint8_t spaces[4];      /* LLVM address space of each Space */
+    bool has_owner;         /* arrays carry an owner; retain and release count */
+    bool contracts;         /* a * b + c may be one instruction by default */
+    const char *lib_prefix; /* of math functions: "" or "__nv_" */
+
+    /* -- hooks: called on the code-generation worker -- */
+
+    /* The target machine; NULL after adding a diagnostic. */
+    TgMachine (*machine)(Cg *cg);
+    /* May compiled code of this compilation raise at all? */
+    bool (*raises)(const CompileOptions *options);
+    /* A coordinate of the work-item as i32. */
+    TgValue (*grid)(Cg *cg, GridValue which, int axis);
+    /* `bytes` of shared memory (data pointer in the space of SPACE_SHARED), static or the dynamic rest. */
+    TgValue (*shared_static)(Cg *cg, int64_t bytes, int64_t align);
+    TgValue (*shared_dynamic)(Cg *cg);
+    /* Size in bytes of the dynamic shared memory, i64. */
+    TgValue (*shared_dynamic_size)(Cg *cg);
+    /* Generators that only make sense on this target (barriers, votes, shuffles ...): fills call->out,
+     * or returns false when the target has no such thing. */
+    bool (*generate)(Cg *cg, int gen, struct LibCall *call);
+    /* The function the runtime calls or launches, round the lowered funcs[0]. */
+    bool (*entry)(Cg *cg);
+    /* Links device libraries that the module needs; before optimisation. */
+    bool (*link)(Cg *cg);
+    /* Machine code from the optimised module into the artifact. */
+    bool (*emit)(Cg *cg, Artifact *artifact);
+} Target;
+
+const Target *tg_target(TargetKind kind);
+
+#endif

@@ -1,0 +1,253 @@
+/* target_cpu.c - the host: packed entries, ufunc loops, and kernels as loops over blocks and threads.
+ *
+ * A kernel without barriers is plain loops round the work-item function: its coordinates are SSA
+ * parameters, so that LLVM inlines it and may turn the innermost loop, over threadIdx.x, into vectors. */
+#include "codegen/llvm/cg.h"
+#include "codegen/target/targets.h"
+
+static TgMachine machine(Cg *cg) {
+    const CompileOptions *o = cg->options;
+    char *triple = LLVMGetDefaultTargetTriple(), *message = NULL;
+    char *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
+    LLVMTargetRef target;
+    LLVMTargetMachineRef result = NULL;
+    static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess,
+                                                 LLVMCodeGenLevelDefault, LLVMCodeGenLevelDefault};
+    if (LLVMGetTargetFromTriple(triple, &target, &message)) {
+        cg_error(cg, "%s", message);
+        LLVMDisposeMessage(message);
+    } else {
+        const char *used = o->cpu_features ? o->cpu_features : o->arch ? "" : features;
+        cg->features = str_copy(cg->arena, used, strlen(used)).bytes;
+        result = LLVMCreateTargetMachine(target, triple, o->arch ? o->arch : cpu, used,
+                                         levels[QN_MAX(0, QN_MIN(o->opt_level, 3))], LLVMRelocPIC,
+                                         LLVMCodeModelSmall);
+    }
+    LLVMDisposeMessage(triple);
+    LLVMDisposeMessage(cpu);
+    LLVMDisposeMessage(features);
+    return result;
+}
+
+static bool raises(const CompileOptions *options) {
+    (void)options;
+    return true;
+}
+
+/* -- the work-item ---------------------------------------------------------------------------- */
+
+static Value item(Cg *cg, int index) {
+    if (cg->f->sig->item)
+        return cg->f->item[index];
+    cg_error(cg, "threads and blocks exist in kernels only");
+    return LLVMGetPoison(index == ITEM_SHARED ? cg->ptr[0] : cg->i32);
+}
+
+static TgValue grid(Cg *cg, GridValue which, int axis) { return item(cg, (int)which * 3 + axis); }
+
+static Value bytes_behind(Cg *cg, Value base, Value offset) {
+    return LLVMBuildInBoundsGEP2(cg->b, cg->i8, base, &offset, 1, "");
+}
+
+static TgValue shared_static(Cg *cg, int64_t bytes, int64_t align) {
+    int64_t at = (cg->shared_bytes + align - 1) / align * align;
+    cg->shared_bytes = (int32_t)(at + bytes);
+    return bytes_behind(cg, item(cg, ITEM_SHARED), cg_int(cg->i64, at));
+}
+
+/* The static size is known when every function is lowered: until then it is a constant without value. */
+static Value static_size(Cg *cg) {
+    Value global = LLVMGetNamedGlobal(cg->mod, "quern.static_shared");
+    if (!global) {
+        global = LLVMAddGlobal(cg->mod, cg->i64, "quern.static_shared");
+        LLVMSetLinkage(global, LLVMInternalLinkage);
+        LLVMSetGlobalConstant(global, true);
+    }
+    return global;
+}
+
+static TgValue shared_dynamic(Cg *cg) {
+    Value size = LLVMBuildLoad2(cg->b, cg->i64, static_size(cg), "");
+    return bytes_behind(cg, item(cg, ITEM_SHARED), size);
+}
+
+static TgValue shared_dynamic_size(Cg *cg) {
+    return LLVMBuildZExt(cg->b, item(cg, ITEM_DYNAMIC), cg->i64, "");
+}
+
+/* Linear number of the thread in its block, modulo 32. */
+static Value lane(Cg *cg) {
+    Value y = LLVMBuildMul(cg->b, item(cg, GRID_BLOCK_DIM * 3), grid(cg, GRID_THREAD, 1), "");
+    Value plane = LLVMBuildMul(cg->b, item(cg, GRID_BLOCK_DIM * 3), item(cg, GRID_BLOCK_DIM * 3 + 1), "");
+    Value z = LLVMBuildMul(cg->b, plane, grid(cg, GRID_THREAD, 2), "");
+    Value linear = LLVMBuildAdd(cg->b, grid(cg, GRID_THREAD, 0), LLVMBuildAdd(cg->b, y, z, ""), "");
+    return LLVMBuildAnd(cg->b, linear, cg_int(cg->i32, 31), "");
+}
+
+static bool generate(Cg *cg, int gen, struct LibCall *call) {
+    switch (gen) {
+    case GEN_lane: call->out[0] = LLVMBuildZExt(cg->b, lane(cg), cg->i64, ""); return true;
+    case GEN_warpsize: call->out[0] = cg_int(cg->i64, 32); return true;
+    case GEN_lanemask_lt: {
+        Value bit = LLVMBuildShl(cg->b, cg_int(cg->i32, 1), lane(cg), "");
+        call->out[0] = LLVMBuildSub(cg->b, bit, cg_int(cg->i32, 1), "");
+        return true;
+    }
+    case GEN_fence_block: case GEN_fence_device: case GEN_fence_system:
+        LLVMBuildFence(cg->b, LLVMAtomicOrderingSequentiallyConsistent, false, "");
+        return true;
+    case GEN_nanosleep: return true;
+    default: return false;
+    }
+}
+
+/* -- kernels ---------------------------------------------------------------------------------- */
+
+typedef struct Counter { /* for (value = first; value < limit; value++) */
+    Value value;
+    BB head, exit;
+} Counter;
+
+static Counter loop_open(Cg *cg, Value first, Value limit) {
+    Counter c;
+    BB before = LLVMGetInsertBlock(cg->b);
+    LType type = LLVMTypeOf(first);
+    c.head = cg_block(cg, "head");
+    BB body = cg_block(cg, "body");
+    c.exit = cg_block(cg, "exit");
+    LLVMBuildBr(cg->b, c.head);
+    cg_at(cg, c.head);
+    c.value = LLVMBuildPhi(cg->b, type, "");
+    LLVMAddIncoming(c.value, &first, &before, 1);
+    LLVMBuildCondBr(cg->b, LLVMBuildICmp(cg->b, LLVMIntULT, c.value, limit, ""), body, c.exit);
+    cg_at(cg, body);
+    return c;
+}
+
+static void loop_close(Cg *cg, const Counter *c) {
+    Value next = LLVMBuildNUWAdd(cg->b, c->value, cg_int(LLVMTypeOf(c->value), 1), "");
+    BB latch = LLVMGetInsertBlock(cg->b);
+    LLVMAddIncoming(c->value, &next, &latch, 1);
+    LLVMBuildBr(cg->b, c->head);
+    cg_at(cg, c->exit);
+}
+
+static Value grid_field(Cg *cg, Value grid_pointer, size_t offset, LType type) {
+    Value at = bytes_behind(cg, grid_pointer, cg_int(cg->i64, (int64_t)offset));
+    return LLVMBuildLoad2(cg->b, type, at, "");
+}
+
+/* Splits the linear number of a block, x fastest. */
+static void block_coordinates(Cg *cg, Value linear, Value *values) {
+    Value rest = linear;
+    for (int axis = 0; axis < 3; axis++) {
+        Value n = LLVMBuildZExt(cg->b, values[GRID_GRID_DIM * 3 + axis], cg->i64, "");
+        Value at = axis == 2 ? rest : LLVMBuildURem(cg->b, rest, n, "");
+        rest = axis == 2 ? rest : LLVMBuildUDiv(cg->b, rest, n, "");
+        values[GRID_BLOCK * 3 + axis] = LLVMBuildTrunc(cg->b, at, cg->i32, "");
+    }
+}
+
+static void call_item(Cg *cg, Value ctx, Value *values, Value *args) {
+    Value results[1];
+    Value status = cg_call_sig(cg, &cg->sigs[0], ctx, values, args, results);
+    if (!status)
+        return;
+    BB bad = cg_block(cg, "failed"), good = cg_block(cg, "fine");
+    Value failed = LLVMBuildICmp(cg->b, LLVMIntNE, status, cg_int(cg->i32, CALL_OK), "");
+    cg_unlikely(cg, LLVMBuildCondBr(cg->b, failed, bad, good));
+    cg_at(cg, bad);
+    LLVMBuildRet(cg->b, status);
+    cg_at(cg, good);
+}
+
+static void entry_kernel(Cg *cg) {
+    LType params[] = {cg->ptr[0], cg->ptr[0], cg->ptr[0]};
+    Value fn = cg_entry_function(cg, LLVMFunctionType(cg->i32, params, 3, false));
+    Value ctx = LLVMGetParam(fn, 0), from = LLVMGetParam(fn, 2), values[ITEM_COUNT];
+    for (int axis = 0; axis < 3; axis++) {
+        size_t offset = sizeof(uint32_t) * (size_t)axis;
+        values[GRID_GRID_DIM * 3 + axis] =
+            grid_field(cg, from, offsetof(KernelGrid, grid) + offset, cg->i32);
+        values[GRID_BLOCK_DIM * 3 + axis] =
+            grid_field(cg, from, offsetof(KernelGrid, block) + offset, cg->i32);
+    }
+    values[ITEM_SHARED] = grid_field(cg, from, offsetof(KernelGrid, shared), cg->ptr[0]);
+    values[ITEM_DYNAMIC] = grid_field(cg, from, offsetof(KernelGrid, dynamic_shared), cg->i32);
+    Value first = grid_field(cg, from, offsetof(KernelGrid, first), cg->i64);
+    Value last = grid_field(cg, from, offsetof(KernelGrid, last), cg->i64);
+    Value *args = cg_entry_arguments(cg, LLVMGetParam(fn, 1));
+    Counter blocks = loop_open(cg, first, last), threads[3];
+    block_coordinates(cg, blocks.value, values);
+    for (int axis = 2; axis >= 0; axis--) {
+        threads[axis] = loop_open(cg, cg_int(cg->i32, 0), values[GRID_BLOCK_DIM * 3 + axis]);
+        values[GRID_THREAD * 3 + axis] = threads[axis].value;
+    }
+    call_item(cg, ctx, values, args);
+    for (int axis = 0; axis < 3; axis++)
+        loop_close(cg, &threads[axis]);
+    loop_close(cg, &blocks);
+    LLVMBuildRet(cg->b, cg_int(cg->i32, CALL_OK));
+}
+
+/* -- hooks ------------------------------------------------------------------------------------ */
+
+static bool entry(Cg *cg) {
+    Value size = LLVMGetNamedGlobal(cg->mod, "quern.static_shared");
+    cg->shared_bytes = (cg->shared_bytes + 63) / 64 * 64;
+    if (size)
+        LLVMSetInitializer(size, cg_int(cg->i64, cg->shared_bytes));
+    switch (cg->options->entry) {
+    case ENTRY_HOST: cg_entry_host(cg); break;
+    case ENTRY_UFUNC: cg_entry_ufunc(cg); break;
+    case ENTRY_KERNEL: entry_kernel(cg); break;
+    default: cg_error(cg, "this kind of entry on the CPU"); break;
+    }
+    cg_keep_variants(cg);
+    return !cg->failed;
+}
+
+static bool link_nothing(Cg *cg) {
+    (void)cg;
+    return true;
+}
+
+/* Assembly for inspection, from a copy: emission changes a module. */
+static void keep_assembly(Cg *cg) {
+    LLVMModuleRef module = cg->mod;
+    cg->mod = LLVMCloneModule(module);
+    LLVMMemoryBufferRef text = cg_emit_buffer(cg, LLVMAssemblyFile);
+    if (text) {
+        cg->text_asm = str_copy(cg->arena, LLVMGetBufferStart(text), LLVMGetBufferSize(text));
+        LLVMDisposeMemoryBuffer(text);
+    }
+    LLVMDisposeModule(cg->mod);
+    cg->mod = module;
+}
+
+static bool emit(Cg *cg, Artifact *artifact) {
+    if (cg->options->keep_text)
+        keep_assembly(cg);
+    LLVMMemoryBufferRef object = cg->failed ? NULL : cg_emit_buffer(cg, LLVMObjectFile);
+    if (!object)
+        return false;
+    return orc_load(cg, object, cg->entry_name, &artifact->entry, &artifact->host_code);
+}
+
+const Target target_cpu = {
+    .kind = TARGET_CPU,
+    .name = "cpu",
+    .spaces = {0, 0, 0, 0},
+    .has_owner = true,
+    .lib_prefix = "",
+    .machine = machine,
+    .raises = raises,
+    .grid = grid,
+    .shared_static = shared_static,
+    .shared_dynamic = shared_dynamic,
+    .shared_dynamic_size = shared_dynamic_size,
+    .generate = generate,
+    .entry = entry,
+    .link = link_nothing,
+    .emit = emit,
+};

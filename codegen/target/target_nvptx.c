@@ -1,0 +1,371 @@
+/* target_nvptx.c - NVIDIA GPUs: PTX text for the driver.
+ *
+ * The PTX version is what LLVM picks for the architecture, so that old drivers accept it; GPUs newer than
+ * sm_90 take sm_90 code. Kernel parameters are the leaves of the entry's parameters, each at its natural
+ * alignment: what the driver copies from one buffer. */
+#include "codegen/llvm/cg.h"
+#include "codegen/target/targets.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SPACE_PTX_GLOBAL = 1, SPACE_PTX_SHARED = 3, SPACE_PTX_CONST = 4, SPACE_PTX_LOCAL = 5 };
+
+static TgMachine machine(Cg *cg) {
+    const char *arch = cg->options->arch ? cg->options->arch : "sm_75";
+    char *message = NULL;
+    LLVMTargetRef target;
+    if (strncmp(arch, "sm_", 3) == 0 && atoi(arch + 3) > 90)
+        arch = "sm_90";
+    if (LLVMGetTargetFromTriple("nvptx64-nvidia-cuda", &target, &message)) {
+        cg_error(cg, "%s", message);
+        LLVMDisposeMessage(message);
+        return NULL;
+    }
+    LLVMCodeGenOptLevel level = cg->options->opt_level ? LLVMCodeGenLevelAggressive : LLVMCodeGenLevelNone;
+    return LLVMCreateTargetMachine(target, "nvptx64-nvidia-cuda", arch, "", level, LLVMRelocDefault,
+                                   LLVMCodeModelDefault);
+}
+
+/* Kernels raise only when asked to, into a mailbox (see KernelMailbox). */
+static bool raises(const CompileOptions *options) {
+    (void)options;
+    return false;
+}
+
+/* -- the work-item ---------------------------------------------------------------------------- */
+
+static TgValue grid(Cg *cg, GridValue which, int axis) {
+    static const char *const registers[GRID_VALUES] = {"tid", "ctaid", "ntid", "nctaid"};
+    char name[64];
+    snprintf(name, sizeof name, "llvm.nvvm.read.ptx.sreg.%s.%c", registers[which], "xyz"[axis]);
+    return cg_intrinsic(cg, name, NULL, 0, NULL, 0);
+}
+
+static TgValue shared_static(Cg *cg, int64_t bytes, int64_t align) {
+    LType type = LLVMArrayType2(cg->i8, (uint64_t)bytes);
+    Value global = LLVMAddGlobalInAddressSpace(cg->mod, type, "shared", SPACE_PTX_SHARED);
+    LLVMSetInitializer(global, LLVMGetUndef(type));
+    LLVMSetLinkage(global, LLVMInternalLinkage);
+    LLVMSetAlignment(global, (unsigned)align);
+    cg->shared_bytes = (int32_t)((cg->shared_bytes + align - 1) / align * align + bytes);
+    return global;
+}
+
+static TgValue shared_dynamic(Cg *cg) {
+    Value global = LLVMGetNamedGlobal(cg->mod, "quern_dynamic_shared");
+    if (!global) {
+        global = LLVMAddGlobalInAddressSpace(cg->mod, LLVMArrayType2(cg->i8, 0), "quern_dynamic_shared",
+                                             SPACE_PTX_SHARED);
+        LLVMSetLinkage(global, LLVMExternalLinkage);
+        LLVMSetAlignment(global, 16);
+    }
+    return global;
+}
+
+static Value assembly(Cg *cg, const char *text, const char *constraints, LType result, bool effects) {
+    LType type = LLVMFunctionType(result, NULL, 0, false);
+    Value code = LLVMGetInlineAsm(type, text, strlen(text), constraints, strlen(constraints), effects, false,
+                                  LLVMInlineAsmDialectATT, false);
+    return LLVMBuildCall2(cg->b, type, code, NULL, 0, "");
+}
+
+static TgValue shared_dynamic_size(Cg *cg) {
+    Value bytes = assembly(cg, "mov.u32 $0, %dynamic_smem_size;", "=r", cg->i32, false);
+    return LLVMBuildZExt(cg->b, bytes, cg->i64, "");
+}
+
+/* -- barriers, votes, shuffles ---------------------------------------------------------------- */
+
+static Value plain(Cg *cg, const char *name, Value *args, int n) {
+    return cg_intrinsic(cg, name, NULL, 0, args, n);
+}
+
+static Value to_i32(Cg *cg, Value flag) { return LLVMBuildZExt(cg->b, flag, cg->i32, ""); }
+static Value to_i64(Cg *cg, Value v) { return LLVMBuildZExt(cg->b, v, cg->i64, ""); }
+
+/* One leaf, in pieces of 32 bits. */
+static Value shuffle(Cg *cg, const char *name, Value mask, Value leaf, Value lane, int clamp) {
+    LType type = LLVMTypeOf(leaf);
+    unsigned bits = (unsigned)LLVMSizeOfTypeInBits(cg->layout, type);
+    LType image = LLVMIntTypeInContext(cg->context, bits);
+    Value v = LLVMBuildBitCast(cg->b, leaf, image, "");
+    Value pieces[2];
+    int n = bits > 32 ? 2 : 1;
+    for (int i = 0; i < n; i++) {
+        Value part = i ? LLVMBuildLShr(cg->b, v, cg_int(image, 32), "") : v;
+        part = LLVMBuildIntCast2(cg->b, part, cg->i32, false, "");
+        pieces[i] = plain(cg, name, (Value[]){mask, part, lane, cg_int(cg->i32, clamp)}, 4);
+    }
+    Value whole = LLVMBuildIntCast2(cg->b, pieces[0], image, false, "");
+    if (n == 2)
+        whole = LLVMBuildOr(cg->b, whole,
+                            LLVMBuildShl(cg->b, to_i64(cg, pieces[1]), cg_int(image, 32), ""), "");
+    return LLVMBuildBitCast(cg->b, whole, type, "");
+}
+
+static bool shuffles(Cg *cg, int gen, struct LibCall *call) {
+    const char *name = gen == GEN_shfl_idx    ? "llvm.nvvm.shfl.sync.idx.i32"
+                       : gen == GEN_shfl_up   ? "llvm.nvvm.shfl.sync.up.i32"
+                       : gen == GEN_shfl_down ? "llvm.nvvm.shfl.sync.down.i32"
+                                              : "llvm.nvvm.shfl.sync.bfly.i32";
+    for (int32_t k = 0; k < cg_leaf_count(cg, call->types[1]); k++)
+        call->out[k] = shuffle(cg, name, call->args[0][0], call->args[1][k], call->args[2][0],
+                               gen == GEN_shfl_up ? 0 : 31);
+    return true;
+}
+
+static bool votes(Cg *cg, int gen, struct LibCall *call) {
+    const char *name = gen == GEN_vote_all   ? "llvm.nvvm.vote.all.sync"
+                       : gen == GEN_vote_any ? "llvm.nvvm.vote.any.sync"
+                       : gen == GEN_vote_eq  ? "llvm.nvvm.vote.uni.sync"
+                                             : "llvm.nvvm.vote.ballot.sync";
+    call->out[0] = plain(cg, name, (Value[]){call->args[0][0], call->args[1][0]}, 2);
+    return true;
+}
+
+/* Values of at most 64 bits; the two parts of a complex64 make one. */
+static Value image_of(Cg *cg, struct LibCall *call) {
+    Value v = call->args[1][0];
+    unsigned bits = (unsigned)LLVMSizeOfTypeInBits(cg->layout, LLVMTypeOf(v));
+    v = LLVMBuildBitCast(cg->b, v, LLVMIntTypeInContext(cg->context, bits), "");
+    if (cg_leaf_count(cg, call->types[1]) == 1)
+        return bits < 32 ? to_i32(cg, v) : v;
+    if (bits > 32) {
+        cg_error(cg, "a complex128 cannot be matched");
+        return v;
+    }
+    Value im = to_i64(cg, LLVMBuildBitCast(cg->b, call->args[1][1], cg->i32, ""));
+    return LLVMBuildOr(cg->b, to_i64(cg, v), LLVMBuildShl(cg->b, im, cg_int(cg->i64, 32), ""), "");
+}
+
+static bool matches(Cg *cg, int gen, struct LibCall *call) {
+    Value v = image_of(cg, call), mask = call->args[0][0];
+    bool wide = LLVMTypeOf(v) == cg->i64;
+    if (gen == GEN_match_any) {
+        const char *name = wide ? "llvm.nvvm.match.any.sync.i64" : "llvm.nvvm.match.any.sync.i32";
+        call->out[0] = plain(cg, name, (Value[]){mask, v}, 2);
+        return true;
+    }
+    const char *name = wide ? "llvm.nvvm.match.all.sync.i64p" : "llvm.nvvm.match.all.sync.i32p";
+    Value pair = plain(cg, name, (Value[]){mask, v}, 2);
+    call->out[0] = LLVMBuildExtractValue(cg->b, pair, 0, "");
+    call->out[1] = LLVMBuildExtractValue(cg->b, pair, 1, "");
+    return true;
+}
+
+static bool counted_barrier(Cg *cg, const char *name, struct LibCall *call) {
+    Value flag = to_i32(cg, call->args[0][0]);
+    Value r = plain(cg, name, &flag, 1);
+    if (strstr(name, "popc") == NULL) /* any non-zero value stands for true */
+        r = to_i32(cg, LLVMBuildICmp(cg->b, LLVMIntNE, r, cg_int(cg->i32, 0), ""));
+    call->out[0] = to_i64(cg, r);
+    return true;
+}
+
+static bool fence(Cg *cg, const char *name) {
+    plain(cg, name, NULL, 0);
+    return true;
+}
+
+static bool generate(Cg *cg, int gen, struct LibCall *call) {
+    Value all = cg_int(cg->i32, -1);
+    switch (gen) {
+    case GEN_lane:
+        call->out[0] = to_i64(cg, plain(cg, "llvm.nvvm.read.ptx.sreg.laneid", NULL, 0));
+        return true;
+    case GEN_warpsize: call->out[0] = cg_int(cg->i64, 32); return true;
+    case GEN_lanemask_lt:
+        call->out[0] = plain(cg, "llvm.nvvm.read.ptx.sreg.lanemask.lt", NULL, 0);
+        return true;
+    case GEN_activemask:
+        call->out[0] = assembly(cg, "activemask.b32 $0;", "=r", cg->i32, true);
+        cg_call_attribute(cg, call->out[0], "convergent", 0);
+        return true;
+    case GEN_barrier: plain(cg, "llvm.nvvm.barrier0", NULL, 0); return true;
+    case GEN_barrier_count: return counted_barrier(cg, "llvm.nvvm.barrier0.popc", call);
+    case GEN_barrier_and: return counted_barrier(cg, "llvm.nvvm.barrier0.and", call);
+    case GEN_barrier_or: return counted_barrier(cg, "llvm.nvvm.barrier0.or", call);
+    case GEN_syncwarp:
+        plain(cg, "llvm.nvvm.bar.warp.sync", call->nargs ? call->args[0] : &all, 1);
+        return true;
+    case GEN_fence_block: return fence(cg, "llvm.nvvm.membar.cta");
+    case GEN_fence_device: return fence(cg, "llvm.nvvm.membar.gl");
+    case GEN_fence_system: return fence(cg, "llvm.nvvm.membar.sys");
+    case GEN_shfl_idx: case GEN_shfl_up: case GEN_shfl_down: case GEN_shfl_xor:
+        return shuffles(cg, gen, call);
+    case GEN_vote_all: case GEN_vote_any: case GEN_vote_eq: case GEN_vote_ballot:
+        return votes(cg, gen, call);
+    case GEN_match_any: case GEN_match_all: return matches(cg, gen, call);
+    case GEN_nanosleep:
+        plain(cg, "llvm.nvvm.nanosleep", call->args[0], 1);
+        return true;
+    default: return false;
+    }
+}
+
+/* -- kernels ---------------------------------------------------------------------------------- */
+
+typedef struct Params {
+    Cg *cg;
+    LType types[512];
+    int32_t n;
+} Params;
+
+static void add_param(Params *p, int32_t arg, int64_t source, LType type, bool pointer) {
+    Cg *cg = p->cg;
+    int64_t size = (int64_t)LLVMABISizeOfType(cg->layout, type);
+    int64_t offset = (cg->param_bytes + size - 1) / size * size;
+    if (p->n == countof(p->types)) {
+        cg_error(cg, "a kernel takes too many parameters");
+        return;
+    }
+    KernelParam param = {.arg = (uint16_t)arg,
+                         .size = (uint16_t)size,
+                         .source = (uint32_t)source,
+                         .offset = (uint32_t)offset,
+                         .pointer = pointer};
+    vec_push(cg->arena, &cg->kernel_params, param);
+    cg->param_bytes = (int32_t)(offset + size);
+    p->types[p->n++] = type;
+}
+
+/* One kernel parameter for each leaf of a value that lies `source` bytes into host argument `arg`. */
+static void add_value(Params *p, int32_t arg, int64_t source, const Type *type) {
+    Cg *cg = p->cg;
+    if (type->kind == TY_none)
+        return;
+    if (type->kind == TY_TUPLE) {
+        for (int32_t i = 0; i < type->nitems; i++)
+            add_value(p, arg, source + abi_item_offset(type, i), type->items[i]);
+    } else if (type->kind == TY_ARRAY) {
+        int n = type->ndim * (type->layout == LAYOUT_A ? 2 : 1);
+        add_param(p, arg, source, cg->ptr[cg_space(cg, (Space)type->space)], true);
+        for (int k = 0; k < n; k++)
+            add_param(p, arg, source + 16 + 8 * k, cg->i64, false);
+    } else {
+        LType t = cg_memory_type(cg, type_strong_kind(type->kind));
+        add_param(p, arg, source, t, false);
+        if (type_is_complex(type))
+            add_param(p, arg, source + type_size(type) / 2, t, false);
+    }
+}
+
+static void annotate(Cg *cg, Value fn, const char *key, int64_t value) {
+    LLVMMetadataRef parts[] = {LLVMValueAsMetadata(fn), LLVMMDStringInContext2(cg->context, key, strlen(key)),
+                               LLVMValueAsMetadata(cg_int(cg->i32, value))};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(cg->context, parts, 3);
+    LLVMAddNamedMetadataOperand(cg->mod, "nvvm.annotations", LLVMMetadataAsValue(cg->context, node));
+}
+
+/* A PTX identifier that still shows the user's name. */
+static const char *kernel_name(Cg *cg) {
+    Str name = cg->ir->funcs.items[0]->user_name;
+    if (!name.len)
+        name = cg->ir->funcs.items[0]->name;
+    char *text = (char *)str_printf(cg->arena, "quern_" STR_FMT, STR_ARG(name)).bytes;
+    for (char *c = text; *c; c++)
+        if (!((*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z')))
+            *c = '_';
+    return text;
+}
+
+/* In the fast variant no written array overlaps another: the launch has tested it. */
+static void mark_pointers(Cg *cg, Value fn) {
+    for (int32_t i = 0; i < cg->kernel_params.len; i++) {
+        const KernelParam *p = &cg->kernel_params.items[i];
+        unsigned index = (unsigned)i + 1;
+        if (!p->pointer)
+            continue;
+        if (!cg->options->general_variant)
+            cg_attribute(cg, fn, index, "noalias", 0);
+        if (!(cg->usage[p->arg] & ARG_WRITTEN))
+            cg_attribute(cg, fn, index, "readonly", 0);
+    }
+}
+
+static Value kernel_function(Cg *cg, Params *p) {
+    const Func *func = cg->ir->funcs.items[0];
+    for (int32_t i = 0; i < func->nparams; i++)
+        add_value(p, i, 0, func->param_types[i]);
+    cg->entry_name = kernel_name(cg);
+    Value fn = cg_entry_function(cg, LLVMFunctionType(cg->void_, p->types, (unsigned)p->n, false));
+    LLVMSetFunctionCallConv(fn, LLVMPTXKernelCallConv);
+    annotate(cg, fn, "kernel", 1);
+    if (cg->options->max_threads)
+        annotate(cg, fn, "maxntidx", cg->options->max_threads);
+    if (cg->options->max_registers)
+        annotate(cg, fn, "maxnreg", cg->options->max_registers);
+    mark_pointers(cg, fn);
+    return fn;
+}
+
+/* Leaves of the entry's parameters from the kernel's: bools travel as bytes. */
+static Value *kernel_leaves(Cg *cg, Value fn) {
+    int32_t n = cg->kernel_params.len;
+    LType *wanted = arena_array(cg->arena, LType, n + 1);
+    Value *leaves = arena_array(cg->arena, Value, n + 1);
+    int32_t at = 0;
+    for (int32_t i = 0; i < cg->ir->funcs.items[0]->nparams; i++)
+        at += cg_leaf_types(cg, cg->ir->funcs.items[0]->param_types[i], wanted + at);
+    for (int32_t i = 0; i < n; i++) {
+        leaves[i] = LLVMGetParam(fn, (unsigned)i);
+        if (wanted[i] == cg->i1)
+            leaves[i] = LLVMBuildICmp(cg->b, LLVMIntNE, leaves[i], cg_int(cg->i8, 0), "");
+    }
+    return leaves;
+}
+
+static void entry_kernel(Cg *cg) {
+    Params params = {.cg = cg};
+    Value fn = kernel_function(cg, &params), results[1];
+    if (cg->failed)
+        return;
+    cg_attribute(cg, cg->sigs[0].fn, LLVMAttributeFunctionIndex, "alwaysinline", 0);
+    cg_call_sig(cg, &cg->sigs[0], NULL, NULL, kernel_leaves(cg, fn), results);
+    LLVMBuildRetVoid(cg->b);
+}
+
+static bool entry(Cg *cg) {
+    switch (cg->options->entry) {
+    case ENTRY_KERNEL: entry_kernel(cg); break;
+    default: cg_error(cg, "this kind of entry on a GPU"); break;
+    }
+    return !cg->failed;
+}
+
+static bool link_libraries(Cg *cg) {
+    (void)cg;
+    return true;
+}
+
+static bool emit(Cg *cg, Artifact *artifact) {
+    LLVMMemoryBufferRef text = cg_emit_buffer(cg, LLVMAssemblyFile);
+    if (!text)
+        return false;
+    Str kept = str_copy(&artifact->arena, LLVMGetBufferStart(text), LLVMGetBufferSize(text));
+    LLVMDisposeMemoryBuffer(text);
+    artifact->code = kept.bytes;
+    artifact->ncode = kept.len + 1;
+    if (cg->options->keep_text)
+        cg->text_asm = kept;
+    return true;
+}
+
+const Target target_nvptx = {
+    .kind = TARGET_NVPTX,
+    .name = "nvptx",
+    .spaces = {SPACE_PTX_GLOBAL, SPACE_PTX_SHARED, SPACE_PTX_LOCAL, SPACE_PTX_CONST},
+    .has_owner = false,
+    .contracts = true,
+    .lib_prefix = "__nv_",
+    .machine = machine,
+    .raises = raises,
+    .grid = grid,
+    .shared_static = shared_static,
+    .shared_dynamic = shared_dynamic,
+    .shared_dynamic_size = shared_dynamic_size,
+    .generate = generate,
+    .entry = entry,
+    .link = link_libraries,
+    .emit = emit,
+};
