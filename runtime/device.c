@@ -163,7 +163,7 @@ static RtDevice *open_locked(RtDeviceKind kind, int32_t ordinal, RtError *err) {
     pthread_mutex_init(&device->load_lock, NULL);
     device->pool = rt_pool_new(device, err);
     if (device->pool && device->ops->open(device, err)) return device;
-    if (device->pool) rt_pool_close(device->pool, false);
+    if (device->pool) rt_pool_close(device->pool);
     device_free(device);
     return NULL;
 }
@@ -298,12 +298,14 @@ void rt_device_died(RtDevice *device, RtError *err) {
     atomic_store_explicit(&device->dead, true, memory_order_release);
 }
 
+/* In a child of fork() the parent's devices are left lying: their lists may name what was released here, and
+ * their locks may be held by threads that are not here. */
 static void close_device(RtDevice *device) {
-    bool ours = device->ops->host_memory || device->generation == rt_generation();
-    rt_kernels_close(device, ours);
-    rt_streams_close(device, ours);
-    rt_pool_close(device->pool, ours);
-    if (ours) device->ops->close(device);
+    if (!device->ops->host_memory && device->generation != rt_generation()) return;
+    rt_kernels_close(device);
+    rt_streams_close(device);
+    rt_pool_close(device->pool);
+    device->ops->close(device);
     device_free(device);
 }
 

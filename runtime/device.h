@@ -192,11 +192,11 @@ void rt_dealloc(void *memory, size_t size);
 int64_t rt_host_bytes(void); /* live: tests look for leaks */
 
 RtPool *rt_pool_new(RtDevice *device, RtError *err);
-void rt_pool_close(RtPool *pool, bool free_device_memory);
+void rt_pool_close(RtPool *pool);
 void rt_pool_fork(RtPool *pool, bool lock); /* takes or leaves the pool's lock round fork() */
-/* At rt_shutdown; `talk`: the driver may be called. */
-void rt_kernels_close(RtDevice *device, bool talk);
-void rt_streams_close(RtDevice *device, bool talk);
+/* At rt_shutdown. */
+void rt_kernels_close(RtDevice *device);
+void rt_streams_close(RtDevice *device);
 /* All work on `stream` (NULL: the device) up to its `issued` of now is over: see RtStream. */
 void rt_pool_stream_gone(RtPool *pool, RtStream *stream);
 

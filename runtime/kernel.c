@@ -175,13 +175,13 @@ void rt_kernels_retire(RtDevice *device) {
     }
 }
 
-void rt_kernels_close(RtDevice *device, bool talk) {
+void rt_kernels_close(RtDevice *device) {
     RtKernel *lists[2] = {device->kernels, device->retired};
     device->kernels = device->retired = NULL;
     for (int i = 0; i < 2; i++)
         for (RtKernel *next; lists[i]; lists[i] = next) {
             next = lists[i]->next;
-            if (talk) device->ops->unload(device, lists[i]);
+            device->ops->unload(device, lists[i]);
             kernel_free(lists[i]);
         }
 }

@@ -123,8 +123,8 @@ static bool order_behind(RtStream *behind, RtStream *stream, RtError *err) {
     return ok;
 }
 
-static void raw_free(RtPool *pool, RtBlock *b, bool talk) {
-    if (talk) pool->device->ops->free(pool->device, RT_MEM_DEVICE, b->address, NULL);
+static void raw_free(RtPool *pool, RtBlock *b) {
+    pool->device->ops->free(pool->device, RT_MEM_DEVICE, b->address, NULL);
     rt_dealloc(b, sizeof *b);
 }
 
@@ -153,7 +153,7 @@ static bool trim(RtPool *pool, RtError *err) {
     while (
         all) { /* when the device did not come to rest, its context is dead: freeing harms nobody */
         RtBlock *next = all->next;
-        raw_free(pool, all, true);
+        raw_free(pool, all);
         all = next;
     }
     return ok;
@@ -185,10 +185,10 @@ void rt_pool_stream_gone(RtPool *pool, RtStream *stream) {
     if (any) order_behind(home, stream, &ignored);
 }
 
-void rt_pool_close(RtPool *pool, bool free_device_memory) {
+void rt_pool_close(RtPool *pool) {
     for (RtBlock *b = detach_all(pool), *next; b; b = next) {
         next = b->next;
-        raw_free(pool, b, free_device_memory);
+        raw_free(pool, b);
     }
     pthread_mutex_destroy(&pool->lock);
     rt_dealloc(pool, sizeof *pool);
@@ -291,7 +291,7 @@ static void pool_put(RtPool *pool, RtBlock *b, RtStream *stream) {
         pool->in_use -= b->size;
         pool->raw_frees++;
         pthread_mutex_unlock(&pool->lock);
-        raw_free(pool, b, true);
+        raw_free(pool, b);
         return;
     }
     /* Not ordered: no event could be made. Then only an idle device makes the block safe. */

@@ -69,8 +69,8 @@ RtStream *rt_stream_try_retain(RtStream *stream) {
     return NULL;
 }
 
-static void stream_free(RtStream *stream, bool talk) {
-    if (talk && stream->owned) stream->device->ops->stream_destroy(stream);
+static void stream_free(RtStream *stream) {
+    if (stream->owned) stream->device->ops->stream_destroy(stream);
     rt_dealloc(stream, sizeof *stream);
 }
 
@@ -90,14 +90,14 @@ void rt_stream_release(RtStream *stream) {
         }
     pthread_mutex_unlock(&device->lock);
     rt_pool_stream_gone(device->pool, stream);
-    stream_free(stream, true);
+    stream_free(stream);
 }
 
-void rt_streams_close(RtDevice *device, bool talk) {
+void rt_streams_close(RtDevice *device) {
     while (device->streams) {
         RtStream *stream = device->streams;
         device->streams = stream->next;
-        stream_free(stream, talk);
+        stream_free(stream);
     }
 }
 

@@ -278,7 +278,7 @@ void rt_pool_threads_child(void) {
     pool.workers = pool.sleeping = 0;
     pool.stopping = false;
     pthread_cond_init(&pool.wake, NULL);
-    pthread_mutex_init(&pool.lock, NULL);
+    pthread_mutex_unlock(&pool.lock); /* this thread took it in prepare */
 }
 
 /* -- clients ----------------------------------------------------------------------------------- */
