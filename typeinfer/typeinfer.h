@@ -27,6 +27,10 @@ typedef struct InferRequest {
  * inference of the entry is described there (inspect_types). */
 bool ti_run(Module *module, Resolver *resolver, const InferRequest *request, StrBuf *report);
 
+/* Is there something behind a canonical name ("numpy.zeros", "math.sin"), be it a row of the tables or
+ * known to inference itself? Resolvers ask to tell a library callable from any other object. */
+bool ti_is_known(Str name);
+
 /* -- signatures as users write them ----------------------------------------------------------- */
 
 /* "float64(float64[:], int32)", "(i8, f4[:, ::1])", "void(int64)": result is NULL when absent. */

@@ -176,4 +176,5 @@ def main():
             print("\n".join(dump(code)) + "\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

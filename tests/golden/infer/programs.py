@@ -1,0 +1,471 @@
+"""The programs of this folder's tests: see make.py. Names that are not defined are given by the test."""
+
+import math
+
+# -- scalars
+
+
+# case add_weak: two Python ints give a Python int
+# args wint, wint
+# case add_strong: int32 widens to int64
+# args i32, i32
+# case add_mixed: a Python float keeps float32
+# args f32, wflt
+# case add_as_numba: strong numbers: float32 and float64 give float64
+# args f32, wflt
+# option strong_numbers
+# case INT_13_u64_i64: uint64 with int64 is float64, with a warning
+# args u64, i64
+def add(a, b):
+    return a + b
+
+
+# case INT_13_weak_literal: uint64 + 1 stays uint64
+# args u64
+# case FLT_14_weak_literal: float32 + 1 stays float32
+# args f32
+def add_one(a):
+    return a + 1
+
+
+# case INT_13_negative_literal: a negative literal does not mix with uint64
+# args u64
+def add_negative(a):
+    return a + -1
+
+
+# case INT_02_floor_division: the divisor is tested
+# args i64, i64
+# case INT_05_error_numpy: error_model='numpy' does not test
+# args i64, i64
+# option error_numpy
+# case FLT_10_floor_division: floats
+# args f64, f64
+def divide(a, b):
+    return a // b, a % b, a / b
+
+
+# case INT_08_literal_power: a negative literal exponent gives a float
+# args i64
+def reciprocal(a):
+    return a**-2
+
+
+# case INT_08_power: a run-time exponent is tested
+# args i64, i64
+def power(a, b):
+    return a**b
+
+
+# case INT_11_shift: the count is tested where it can be negative
+# args i32, i64
+# case INT_11_shift_unsigned: an unsigned count is not
+# args u64, u8
+def shifts(a, b):
+    return a << b, a >> 3
+
+
+# case INT_15_compare: ints of different signs are compared exactly
+# args u64, i64
+# case FLT_14_compare: a Python float is compared as float32
+# args f32, wflt
+def compare(a, b):
+    return a < b, a == b, a >= b
+
+
+# case INT_20_bools: logical operations of bools
+# args bool, bool
+def bools(a, b):
+    return a & b, a ^ b, ~a, a + b, a < b, -a
+
+
+# case chained: chained comparison and conditional expression
+# args i64, i64
+def chained(a, b):
+    return a if 0 < a < b else b
+
+
+# case and_or: the value of `and` and `or` joins both sides
+# args i64, f64
+def and_or(a, b):
+    return (a and b) or a
+
+
+# case FLT_07_casts: casts to int test for nan and infinity
+# args f64
+# global np = module numpy
+def casts(a):
+    return int(a), np.int32(a), float(a), bool(a), np.float32(a), np.uint8(300)
+
+
+# case builtins: rows and functions of modules
+# args f64, i64
+# global math = module math
+# attr math.pi = const 3.140625
+def builtins(a, b):
+    return abs(a), abs(b), min(a, b), max(a, 1.0), math.sqrt(b), math.sin(a) * math.pi
+
+
+# case complex: complex numbers
+# args c64, f32
+def complexes(a, b):
+    return a * b + 1j, a.real, a.imag, abs(a), complex(b, b)
+
+
+# -- loops
+
+
+# case sum_range: a counted loop
+# args wint
+# case sum_range_i32: a range of int32 is of int64
+# args i32
+# case sum_range_u64: INT_18: a range of uint64 is of uint64
+# args u64
+# case EXC_03_kernel_loop: poll is kept, guards are not there
+# args i64
+# option kernel
+def sum_range(n):
+    s = 0
+    for i in range(n):
+        s += i
+    if s < 0:
+        return
+
+
+# case CF_01_range_step: a run-time step
+# args i64, i64, i64
+def sum_step(a, b, c):
+    s = 0
+    for i in range(a, b, c):
+        s += i
+    return s
+
+
+# case CF_02_range_down: a constant step
+# args i64, i64
+def sum_down(a, b):
+    s = 0
+    for i in range(a, b, -3):
+        s = s + i
+    return s
+
+
+# case weak_accumulator: x = 0.0 takes the type of what is added
+# args array(f32, 1, C)
+def total(a):
+    s = 0.0
+    for x in a:
+        s += x
+    return s
+
+
+# case while_loop: a constant that stops being one
+# args i64
+def while_loop(n):
+    i = 0
+    while i < n:
+        i = i * 2 + 1
+    else:
+        i = i + 1
+    return i
+
+
+# case enumerate_zip: enumerate, zip, reversed
+# args array(f64, 1, C), array(i32, 1, A)
+def iterators(a, b):
+    s = 0
+    for i, (x, y) in enumerate(zip(a, b)):
+        s += i * x * y
+    for z in reversed(range(10)):
+        s += z
+    return s
+
+
+# case TYP_12_tuples: tuples: unpacking, constant and run-time indices, loops
+# args i64, f64
+def tuples(i, x):
+    t = (i, x, 2)
+    a, b, c = t
+    s = t[-1] + len(t)
+    for v in (1, 2.5, x):
+        s += v
+    return t[0], (x, 1.0)[i], s, t[1:]
+
+
+# case TYP_12_tuple_range: a constant index out of range
+# args i64
+def tuple_range(i):
+    t = (i, i)
+    return t[2]
+
+
+# -- variables
+
+
+# case TYP_01_phi: int and float meet
+# args i64, i64
+def phi(a, n):
+    x = a
+    for _ in range(n):
+        x = x / 2
+    return x
+
+
+# case TYP_02_reuse: a variable of two types that do not meet
+# args i64
+def reuse(n):
+    for i in range(n):
+        pass
+    i = (1, 2)
+    return i[0]
+
+
+# case E0204_conflict: types that do not unify are shown with both places
+# args bool
+def conflict(p):
+    if p:
+        x = 1
+    else:
+        x = (1, 2)
+    y = 0
+    for i in range(3):
+        y += x
+    return y
+
+
+# case TYP_04_unbound: a possibly unassigned local is guarded
+# args bool
+# case TYP_04_unbound_kernel: in a kernel it is an error
+# args bool
+# option kernel
+def unbound(p):
+    if p:
+        y = 1.5
+    y + 1
+
+
+# case TYP_05_loop_variable: the loop variable after the loop
+# args i64
+def loop_variable(n):
+    for i in range(n):
+        pass
+    return i
+
+
+# case TYP_04_certainly_unbound: a local that is never assigned where it is read
+# args i64
+def certainly(n):
+    if n > 1:
+        return z
+    z = n
+    return z
+
+
+# case TYP_06_optional: a value or None
+# args i64
+def optional(n):
+    x = None
+    if n > 0:
+        x = n
+    if x is None:
+        return 0
+    return x + 1
+
+
+# case TYP_06_optional_result: the result is a value or None
+# args i64
+def optional_result(n):
+    if n > 0:
+        return n
+
+
+# case none_argument: a branch on None is pruned before its types matter
+# args i64, none
+# case none_default: a default None is a constant
+# args i64
+# default none_argument 1 = const none
+def none_argument(a, b):
+    if b is None:
+        b = 7
+    else:
+        b = b.nonsense
+    return a + b
+
+
+# -- globals, calls
+
+
+# case GLB_frozen: globals are constants and choose branches
+# args i64
+# global N = const 5
+# global FLAG = const false
+# global SCALE = numpy f32 2.5
+def frozen(a):
+    if FLAG:
+        return undefined
+    return a * SCALE + N - 1
+
+
+# case global_missing: a name that does not exist
+# args i64
+def missing(a):
+    return a + nothing
+
+
+# case global_opaque: an object that compiled code cannot use
+# args i64
+# global thing = opaque dict
+def opaque(a):
+    return a + thing
+
+
+# case global_string: E0207 names the global
+# args array(f64, 1, C)
+# global label = const "text"
+def add_label(x):
+    return x[0] + label
+
+
+# case closure: free variables
+# args i64
+# made
+# freevar make_closure 0 = const 2.5
+def make_closure():
+    factor = 2.5
+
+    def closure(a):
+        return a * factor
+
+    return closure
+
+
+def helper(a, b=2, *, c=3):
+    return a * 100 + b * 10 + c
+
+
+# case calls: positional, keyword and default arguments
+# args i64, f64
+# with helper
+# default helper 1 = const 2
+# default helper 2 = const 3
+def calls(a, x):
+    return helper(a), helper(a, x), helper(b=1, a=a, c=x), helper(a)
+
+
+# case calls_wrong: an unexpected keyword
+# args i64
+# with helper
+# default helper 1 = const 2
+# default helper 2 = const 3
+def calls_wrong(a):
+    return helper(a, d=1)
+
+
+def count(*items):
+    n = 0
+    for x in items:
+        n += x
+    return n, len(items)
+
+
+# case varargs: *args of a callee
+# args i64, f64
+# with count
+def varargs(a, x):
+    return count(), count(a, x)
+
+
+# case varargs_entry: *args of the entry are separate parameters
+# args i64, i64, f64
+def varargs_entry(a, *rest):
+    return a + rest[0] * rest[1]
+
+
+# case call_star: f(*t)
+# args i64, i64
+# with helper
+# default helper 1 = const 2
+# default helper 2 = const 3
+def call_star(a, b):
+    t = (a, b)
+    return helper(*t)
+
+
+# case callee_error: an error in a callee tells who calls
+# args i64
+# global thing = opaque dict
+# with opaque
+def callee_error(a):
+    return opaque(a) + 1
+
+
+# case recursion: the result comes from the path without the call
+# args i64
+def recursion(n):
+    if n <= 1:
+        return 1
+    return n * recursion(n - 1)
+
+
+def is_odd(n):
+    if n == 0:
+        return False
+    return is_even(n - 1)
+
+
+# case recursion_mutual: two functions that call each other
+# args i64
+# with is_odd
+def is_even(n):
+    if n == 0:
+        return True
+    return is_odd(n - 1)
+
+
+# case E0211_recursion: no path returns without the call
+# args i64
+def endless(n):
+    return endless(n - 1) + 1
+
+
+# case EXC_01_raise: exceptions with constant and run-time arguments
+# args i64
+def raising(n):
+    if n < 0:
+        raise ValueError("negative", n)
+    assert n < 100, "too large"
+    assert n != 7
+    raise IndexError
+
+
+# case results_differ: results that do not unify
+# args i64
+def results_differ(n):
+    if n > 0:
+        return 1
+    return (1, 2)
+
+
+# case function_argument: functions are compile-time values
+# args i64
+# with helper, apply
+# default helper 1 = const 2
+# default helper 2 = const 3
+def function_argument(n):
+    f = helper
+    return apply(f, n)
+
+
+def apply(f, n):
+    return f(n)
+
+
+# case explain: the listing of inspect_types
+# args f32, wint
+# stage explain
+def explained(x, n):
+    s = 0
+    for i in range(n):
+        s += x * i
+    t = s * 2.0
+    return t

@@ -1,0 +1,190 @@
+/* explain.c - inference in words: types and places for diagnostics, and the listing of inspect_types. */
+#include "typeinfer/infer.h"
+
+/* -- places ------------------------------------------------------------------------------------- */
+
+Span ti_span(const Infer *in, Ref ref) {
+    return ir_span_of(in->f, ref);
+}
+
+const Span *ti_spanp(Infer *in, Ref ref) {
+    if (!ref || !ir_inst(in->f, ref)->span) return NULL;
+    Span *span = arena_new(in->arena, Span);
+    *span = ti_span(in, ref);
+    return span;
+}
+
+bool ti_stop(Infer *in) {
+    in->stop = STOP_ERROR;
+    return in->report;
+}
+
+/* -- types ---------------------------------------------------------------------------------------- */
+
+static const char *object_words(BindKind kind) {
+    switch (kind) {
+    case BIND_MODULE: return "module ";
+    case BIND_FUNCTION:
+    case BIND_LIBRARY: return "function ";
+    case BIND_TYPE: return "type ";
+    case BIND_EXCEPTION: return "exception ";
+    default: return "";
+    }
+}
+
+static void describe_object(StrBuf *out, const Binding *b) {
+    if (b->kind == BIND_CONST) {
+        buf_str(out, b->value && b->value->kind == CONST_STR ? "str" : "ellipsis");
+        return;
+    }
+    buf_str(out, object_words(b->kind));
+    if (b->name.len)
+        buf_bytes(out, b->name.bytes, (size_t)b->name.len);
+    else if (b->type)
+        type_describe(out, b->type);
+}
+
+static void describe(StrBuf *out, const Type *type) {
+    switch (type->kind) {
+    case TY_OBJECT: describe_object(out, type->binding); return;
+    case TY_TUPLE:
+        if (type->fields) break;
+        buf_char(out, '(');
+        for (int32_t i = 0; i < type->nitems; i++) {
+            if (i) buf_str(out, ", ");
+            describe(out, type->items[i]);
+        }
+        buf_str(out, type->nitems == 1 ? ",)" : ")");
+        return;
+    case TY_OPTIONAL:
+        buf_str(out, "Optional(");
+        describe(out, type->element);
+        buf_char(out, ')');
+        return;
+    case TY_SLICE: buf_str(out, "slice"); return;
+    case TY_RANGE: buf_str(out, "range"); return;
+    case TY_ITER: {
+        static const char *const names[] = {"enumerate", "zip", "reversed"};
+        buf_str(out, type->bits < 3 ? names[type->bits] : "iterator");
+        return;
+    }
+    default: break;
+    }
+    type_describe(out, type);
+}
+
+const char *ti_text(Infer *in, const Type *type) {
+    if (!type) return "unknown";
+    StrBuf text;
+    buf_init(&text, in->arena);
+    describe(&text, type);
+    return buf_take(&text).bytes;
+}
+
+const char *ti_arg_texts(Infer *in, const Val *args, int32_t n) {
+    StrBuf text;
+    buf_init(&text, in->arena);
+    for (int32_t i = 0; i < n; i++) {
+        if (i) buf_str(&text, ", ");
+        describe(&text, args[i].f.type);
+    }
+    return buf_take(&text).bytes;
+}
+
+/* -- values ----------------------------------------------------------------------------------------- */
+
+static bool is_usable(const Type *type) {
+    return type_is_number(type) || type->kind == TY_ARRAY || type->kind == TY_TUPLE;
+}
+
+void ti_note_value(Infer *in, const Val *v) {
+    if (!in->report || !v->src || !v->f.type || is_usable(v->f.type)) return;
+    const Inst *inst = ir_inst(in->f, v->src);
+    const char *type = ti_text(in, v->f.type);
+    const char *advice = "only numbers and arrays can be used here";
+    Str name = {0};
+    if (v->src < in->f->var_names.len) name = in->f->var_names.items[v->src];
+    switch ((Op)inst->op) {
+    case OP_global:
+        diag_note(in->diags, NULL, "'" STR_FMT "' is a global of type %s; %s",
+                  STR_ARG(*inst->u.name), type, advice);
+        return;
+    case OP_freevar:
+        if (!inst->u.name) return;
+        diag_note(in->diags, NULL,
+                  "'" STR_FMT "' is a variable of an enclosing function, of type %s; %s",
+                  STR_ARG(*inst->u.name), type, advice);
+        return;
+    case OP_param:
+        if (inst->imm < in->f->nparams) name = in->f->param_names[inst->imm];
+        diag_note(in->diags, NULL, "'" STR_FMT "' is an argument of type %s; %s", STR_ARG(name),
+                  type, advice);
+        return;
+    default:
+        if (name.len)
+            diag_note(in->diags, ti_spanp(in, v->src), "'" STR_FMT "' is of type %s; %s",
+                      STR_ARG(name), type, advice);
+    }
+}
+
+/* -- inspect_types ------------------------------------------------------------------------------- */
+
+typedef struct Row {
+    int32_t line;
+    Str text;
+} Row;
+
+typedef Vec(Row) Rows;
+
+/* A phi stands on the line of the first instruction of its block that has a place. */
+static int32_t line_of(const Infer *in, Ref ref) {
+    const Inst *inst = ir_inst(in->f, ref);
+    if (inst->op == OP_param) return in->inst->info->code->first_line;
+    if (inst->span) return ti_span(in, ref).line;
+    const Block *b = &in->f->blocks.items[inst->block];
+    for (int32_t k = 0; k < b->insts.len; k++)
+        if (ir_inst(in->f, b->insts.items[k])->span) return ti_span(in, b->insts.items[k]).line;
+    return 0;
+}
+
+static void add_row(Infer *in, Rows *rows, Ref ref) {
+    const Fact *f = &in->facts[ref];
+    if (ref >= in->f->var_names.len || !in->f->var_names.items[ref].len || !f->type) return;
+    StrBuf out;
+    buf_init(&out, in->arena);
+    buf_printf(&out, STR_FMT ": %s", STR_ARG(in->f->var_names.items[ref]), ti_text(in, f->type));
+    int64_t value;
+    if (type_is_weak(f->type)) buf_str(&out, " (weak)");
+    if (fact_int_value(f, &value)) buf_printf(&out, " = %lld", (long long)value);
+    if (f->unbound) buf_str(&out, ", may be unassigned");
+    if (f->conflict) buf_str(&out, ", no common type: unused");
+    Row row = {line_of(in, ref), buf_take(&out)};
+    for (int32_t k = 0; k < rows->len; k++)
+        if (rows->items[k].line == row.line && str_equal(rows->items[k].text, row.text)) return;
+    vec_push(in->arena, rows, row);
+    for (int32_t k = rows->len - 1; k > 0 && rows->items[k - 1].line > row.line; k--) {
+        rows->items[k] = rows->items[k - 1];
+        rows->items[k - 1] = row;
+    }
+}
+
+/* Every variable with its types, by the lines of the program. */
+void ti_explain(Infer *in, StrBuf *out) {
+    buf_printf(out, STR_FMT "(", STR_ARG(in->inst->info->code->name));
+    for (int32_t i = 0; i < in->inst->nslots; i++) {
+        Str name = i < in->f->nparams ? in->f->param_names[i] : STR("?");
+        buf_printf(out, "%s" STR_FMT ": %s", i ? ", " : "", STR_ARG(name),
+                   ti_text(in, in->inst->slots[i].fact.type));
+    }
+    buf_printf(out, ") -> %s\n", ti_text(in, in->inst->result.type));
+    Rows rows = {0};
+    for (int32_t i = 0; i < in->cfg.nrpo; i++) {
+        if (!in->reached[in->cfg.rpo[i]]) continue;
+        const Block *b = &in->f->blocks.items[in->cfg.rpo[i]];
+        for (int32_t k = 0; k < b->insts.len; k++)
+            add_row(in, &rows, b->insts.items[k]);
+    }
+    for (int32_t k = 0; k < rows.len; k++)
+        buf_printf(out, "%5d | " STR_FMT "\n", (int)rows.items[k].line,
+                   STR_ARG(rows.items[k].text));
+}

@@ -1,0 +1,761 @@
+/* infer.c - type inference: the walk over untyped SSA, and ti_run.
+ *
+ * Conditional constant propagation and typing are one fixed point (after Wegman and Zadeck's sparse
+ * conditional constants): blocks are visited in reverse postorder as long as anything changes, only
+ * edges that can be taken count, and a block's visit ends at the first instruction whose type is not
+ * known yet. So a branch that a constant closes is never typed, and a recursive call is typed from
+ * the paths that return without it.
+ *
+ * Facts of phis are recomputed, not accumulated. Joins only go up, but a constant that stops being
+ * one may lower a type (x ** -1 is a float, x ** n an int); after LOW_UPDATES changes a fact
+ * accumulates, after HIGH_UPDATES it stands. That bounds the walk whatever the operators do. */
+#include "typeinfer/infer.h"
+
+enum { LOW_UPDATES = 12, HIGH_UPDATES = 40, MAX_ROUNDS = 1000 };
+
+/* -- edges and blocks -------------------------------------------------------------------------- */
+
+static int32_t error_target(const Infer *in, int32_t block) {
+    const Block *b = &in->f->blocks.items[block];
+    for (int32_t i = b->insts.len; i-- > 0;) {
+        const Inst *inst = ir_inst(in->f, b->insts.items[i]);
+        if (inst->op != OP_removed && inst->error != NO_BLOCK) return inst->error;
+    }
+    return NO_BLOCK;
+}
+
+bool infer_edge_taken(const Infer *in, int32_t from, int32_t to) {
+    uint8_t taken = in->edges[from];
+    if (!taken) return false;
+    Ref last = ir_terminator(in->f, from);
+    if (last) {
+        const Inst *t = ir_inst(in->f, last);
+        if ((taken & 1) && t->op != OP_return && t->target[0] == to) return true;
+        if ((taken & 2) && t->op == OP_branch && t->target[1] == to) return true;
+    }
+    return (taken & 4) && error_target(in, from) == to;
+}
+
+static void take_edge(Infer *in, int32_t from, int bit, int32_t to) {
+    if (to == NO_BLOCK || (in->edges[from] & bit)) return;
+    in->edges[from] |= (uint8_t)bit;
+    in->reached[to] = true;
+    in->clock++;
+    /* the phis of `to` have a new operand */
+    const Block *b = &in->f->blocks.items[to];
+    for (int32_t i = 0; i < b->insts.len; i++) {
+        Ref ref = b->insts.items[i];
+        if (ir_inst(in->f, ref)->op != OP_phi) break;
+        in->visited[ref] = -1;
+    }
+}
+
+Val infer_val(Infer *in, Ref ref) {
+    return (Val){.f = in->facts[ref], .ref = in->emit ? in->typed[ref] : 0, .src = ref};
+}
+
+/* An operand as a value. A phi of types that have no join is an error here, at its use. */
+static bool operand(Infer *in, Ref at, int32_t k, Val *out);
+
+/* -- phis --------------------------------------------------------------------------------------- */
+
+static bool visit_phi(Infer *in, Ref ref, Val *out) {
+    const Inst *phi = ir_inst(in->f, ref);
+    const Block *block = &in->f->blocks.items[phi->block];
+    Fact all = {0};
+    for (int32_t k = 0; k < phi->nargs; k++) {
+        if (!infer_edge_taken(in, block->preds.items[k], phi->block)) continue;
+        Fact f = in->facts[ir_arg(in->f, ref, k)];
+        Fact joined;
+        if (!all.type && !all.unbound && !all.conflict)
+            all = f;
+        else
+            fact_join(in, &all, &f, &joined), all = joined;
+    }
+    /* a constant that may also be unassigned is kept: its use is guarded first */
+    out->f = all;
+    return true;
+}
+
+static Str variable_name(Infer *in, Ref ref) {
+    if (ref < in->f->var_names.len && in->f->var_names.items[ref].len)
+        return in->f->var_names.items[ref];
+    return STR("(unnamed)");
+}
+
+/* The first instruction below phis that gives `want`, for the place of an assignment. */
+static Ref defining(Infer *in, Ref ref, const Type *want, int depth) {
+    const Inst *inst = ir_inst(in->f, ref);
+    if (inst->op != OP_phi) return in->facts[ref].type == want ? ref : NO_REF;
+    if (depth == 0) return NO_REF;
+    for (int32_t k = 0; k < inst->nargs; k++) {
+        Ref arg = ir_arg(in->f, ref, k);
+        if (arg == ref) continue;
+        Ref found = defining(in, arg, want, depth - 1);
+        if (found) return found;
+    }
+    return NO_REF;
+}
+
+/* The two types that do not meet in a conflicting phi, and where they come from. */
+static void collect_types(Infer *in, Ref ref, const Type *types[2], int depth) {
+    const Inst *inst = ir_inst(in->f, ref);
+    if (inst->op == OP_phi && in->facts[ref].conflict && depth > 0) {
+        for (int32_t k = 0; k < inst->nargs && !types[1]; k++)
+            if (ir_arg(in->f, ref, k) != ref)
+                collect_types(in, ir_arg(in->f, ref, k), types, depth - 1);
+        return;
+    }
+    const Type *t = in->facts[ref].type;
+    Fact both, a = {.type = types[0]}, b = {.type = t};
+    if (!t) return;
+    if (!types[0])
+        types[0] = t;
+    else if (!fact_join(in, &a, &b, &both))
+        types[1] = t;
+}
+
+static bool conflict_error(Infer *in, Ref at, Ref phi) {
+    const Type *types[2] = {0};
+    if (!ti_stop(in)) return false;
+    collect_types(in, phi, types, 8);
+    if (!types[1]) types[1] = types[0] = in->facts[phi].type;
+    Str name = variable_name(in, phi);
+    diag_add(in->diags, E0204, ti_spanp(in, at),
+             str_copy(in->arena, name.bytes, (size_t)name.len).bytes, ti_text(in, types[0]),
+             ti_text(in, types[1]));
+    for (int i = 0; i < 2; i++) {
+        Ref def = defining(in, phi, types[i], 8);
+        const Span *span = def ? ti_spanp(in, def) : NULL;
+        if (span) diag_note(in->diags, span, "assigned here with type %s", ti_text(in, types[i]));
+    }
+    return false;
+}
+
+static bool operand(Infer *in, Ref at, int32_t k, Val *out) {
+    Ref ref = ir_arg(in->f, at, k);
+    *out = infer_val(in, ref);
+    if (out->f.conflict) return conflict_error(in, at, ref);
+    if (out->f.type) return true;
+    in->stop = out->f.unbound ? STOP_UNBOUND : STOP_UNKNOWN;
+    return false;
+}
+
+/* -- names ---------------------------------------------------------------------------------------- */
+
+static bool binding_result(Infer *in, const Binding *b, Str name, Val *out) {
+    if (!b) return in->stop = STOP_ABORT, false;
+    return fact_of_binding(in, b, name, &out->f);
+}
+
+static bool visit_global(Infer *in, Ref ref, Val *out) {
+    const Inst *inst = ir_inst(in->f, ref);
+    Resolver *r = in->ti->resolver;
+    const Binding *b = NULL;
+    if (inst->op == OP_global) {
+        b = r->global(r->user, in->inst->function->handle, *inst->u.name);
+        if (b && b->kind == BIND_MISSING) b = r->builtin(r->user, *inst->u.name);
+    } else {
+        b = r->builtin(r->user, *inst->u.name);
+    }
+    return binding_result(in, b, *inst->u.name, out);
+}
+
+static bool visit_freevar(Infer *in, Ref ref, Val *out) {
+    const Inst *inst = ir_inst(in->f, ref);
+    Resolver *r = in->ti->resolver;
+    const Binding *b = r->freevar(r->user, in->inst->function->handle, (int32_t)inst->imm);
+    Str name = inst->u.name ? *inst->u.name : STR("a closure variable");
+    return binding_result(in, b, name, out);
+}
+
+/* -- locals that may be unassigned --------------------------------------------------------------- */
+
+/* Typed bool: is the local assigned? Phis get a parallel web of bool phis, completed at the end. */
+static Ref emit_bound(Infer *in, Ref ref) {
+    if (in->bound[ref]) return in->bound[ref];
+    const Inst *inst = ir_inst(in->f, ref);
+    const Type *boolean = type_scalar(in->types, TY_bool);
+    if (inst->op != OP_phi || !in->facts[ref].unbound)
+        return in->bound[ref] = emit_int(in, boolean, inst->op != OP_unbound);
+    int32_t first = in->first[inst->block];
+    Ref phi = ir_insert(in->out, first, 0, OP_phi, NULL, 0);
+    ir_inst(in->out, phi)->type = boolean;
+    if (in->insert_at >= 0 && in->block == first) in->insert_at++;
+    if (first == 0) in->pool_at++;
+    in->bound[ref] = phi;
+    vec_push(in->arena, &in->bound_phis, ref);
+    return phi;
+}
+
+/* One operand for each typed predecessor, in order. */
+void infer_finish_bound(Infer *in) {
+    for (int32_t i = 0; i < in->bound_phis.len; i++) {
+        Ref ref = in->bound_phis.items[i];
+        const Inst *phi = ir_inst(in->f, ref);
+        const Block *from = &in->f->blocks.items[phi->block];
+        int32_t first = in->first[phi->block];
+        for (int32_t p = 0; p < in->out->blocks.items[first].preds.len; p++) {
+            int32_t source = in->origin.items[in->out->blocks.items[first].preds.items[p]];
+            for (int32_t k = 0; k < from->preds.len; k++) {
+                if (from->preds.items[k] != source) continue;
+                ir_add_arg(in->out, in->bound[ref], emit_bound(in, ir_arg(in->f, ref, k)));
+                break;
+            }
+        }
+    }
+}
+
+static bool visit_check_bound(Infer *in, Ref ref, Val *out) {
+    Ref arg = ir_arg(in->f, ref, 0);
+    *out = infer_val(in, arg);
+    if (out->f.conflict) return true; /* an error at its use */
+    if (!out->f.unbound) return out->f.type || ((in->stop = STOP_UNKNOWN), false);
+    const Str *name = ir_inst(in->f, ref)->u.name;
+    if (!in->guards)
+        return ti_fail(in, ref, E0212, str_copy(in->arena, name->bytes, (size_t)name->len).bytes);
+    if (in->emit) {
+        const Type *boolean = type_scalar(in->types, TY_bool);
+        Ref missing = out->f.type ? emit1(in, OP_not, boolean, emit_bound(in, arg))
+                                  : emit_int(in, boolean, 1);
+        emit_guard(in, GUARD_unbound_local, missing, NULL, 0);
+    }
+    out->f.unbound = false;
+    return out->f.type || ((in->stop = STOP_UNBOUND), false);
+}
+
+/* -- control flow ------------------------------------------------------------------------------ */
+
+static bool visit_branch(Infer *in, Ref ref) {
+    const Inst *inst = ir_inst(in->f, ref);
+    Val cond;
+    if (!operand(in, ref, 0, &cond) || !v_truth(in, cond, &cond)) return false;
+    int taken = 3;
+    if (cond.f.value) taken = cond.f.value->i ? 1 : 2;
+    if (in->emit) {
+        int32_t yes = in->first[inst->target[0]], no = in->first[inst->target[1]];
+        if (taken == 3)
+            emit_branch(in, v_ref(in, cond), yes, no);
+        else
+            emit_jump(in, taken == 1 ? yes : no);
+        return true;
+    }
+    if (taken & 1) take_edge(in, inst->block, 1, inst->target[0]);
+    if (taken & 2) take_edge(in, inst->block, 2, inst->target[1]);
+    return true;
+}
+
+/* Both places, in the order of the source. */
+static bool return_error(Infer *in, Ref ref, const Fact *f) {
+    Ref other = in->inst->returned_at;
+    if (!ti_stop(in)) return false;
+    const char *here = ti_text(in, f->type), *there = ti_text(in, in->inst->result.type);
+    bool first = other && ti_span(in, ref).line < ti_span(in, other).line;
+    ti_fail(in, first ? other : ref, E0205, first ? here : there, first ? there : here);
+    if (other)
+        diag_note(in->diags, ti_spanp(in, first ? ref : other), "returned here: %s",
+                  first ? here : there);
+    return false;
+}
+
+static bool is_returnable(const Type *type) {
+    switch (type->kind) {
+    case TY_RANGE:
+    case TY_SLICE:
+    case TY_ITER:
+    case TY_OBJECT: return false;
+    case TY_OPTIONAL: return is_returnable(type->element);
+    case TY_TUPLE:
+        for (int32_t i = 0; i < type->nitems; i++)
+            if (!is_returnable(type->items[i])) return false;
+        return true;
+    default: return true;
+    }
+}
+
+static bool check_returned(Infer *in, Ref ref, const Val *v) {
+    bool entry = in->inst->serial == 0;
+    if (entry && in->ti->options.kernel && !fact_none(&v->f)) return ti_fail(in, ref, E0601, "");
+    if (v->src && ir_inst(in->f, v->src)->op == OP_build_list)
+        return ti_fail(in, ref, E0101, "returning a list");
+    if (entry && !is_returnable(v->f.type))
+        return ti_fail(in, ref, E0202, "the result", ti_text(in, v->f.type));
+    const Type *declared = entry ? in->ti->declared : NULL;
+    if (declared && !can_convert(v->f.type, declared))
+        return ti_fail(in, ref, E0208, ti_text(in, v->f.type), ti_text(in, declared));
+    return true;
+}
+
+static bool visit_return(Infer *in, Ref ref) {
+    Val v;
+    if (!operand(in, ref, 0, &v) || !check_returned(in, ref, &v)) return false;
+    Instance *inst = in->inst;
+    if (in->emit) {
+        Ref value = v_as(in, v, inst->result.type);
+        emit1(in, OP_return, NULL, value);
+        return true;
+    }
+    if (inst->serial == 0 && in->ti->declared) v.f = fact_of(in->ti->declared);
+    if (!is_returnable(v.f.type)) v.f.items = NULL;
+    Fact joined = v.f;
+    if (inst->result.type && !fact_join(in, &inst->result, &v.f, &joined))
+        return return_error(in, ref, &v.f);
+    joined.array = NULL;
+    if (!inst->result.type || !fact_equal(&joined, &inst->result)) {
+        if (!inst->result.type || inst->result.type != joined.type) inst->returned_at = ref;
+        inst->result = joined;
+        in->ti->changes++;
+    }
+    return true;
+}
+
+static bool visit_raise(Infer *in, Ref ref);
+
+/* -- the operations ------------------------------------------------------------------------------ */
+
+static bool visit_call(Infer *in, Ref ref, Val *out) {
+    const Inst *inst = ir_inst(in->f, ref);
+    Val callee;
+    int32_t n = inst->nargs - 1;
+    int32_t keywords = (int32_t)inst->imm;
+    Val *args = arena_array(in->arena, Val, n + 1);
+    if (!operand(in, ref, 0, &callee)) return false;
+    for (int32_t k = 0; k < n; k++)
+        if (!operand(in, ref, k + 1, &args[k])) return false;
+    CallArgs call = {args, n, keywords, inst->u.names};
+    return v_call(in, callee, &call, out);
+}
+
+static bool visit_call_star(Infer *in, Ref ref, Val *out) {
+    Val callee, tuple;
+    if (!operand(in, ref, 0, &callee) || !operand(in, ref, 1, &tuple)) return false;
+    if (!is_kind(&tuple, TY_TUPLE)) return ti_fail(in, ref, E0213, ti_text(in, tuple.f.type), 0);
+    int32_t n = tuple.f.type->nitems;
+    Val *args = arena_array(in->arena, Val, n);
+    for (int32_t k = 0; k < n; k++)
+        args[k] = v_item(in, tuple, k);
+    return v_call(in, callee, &(CallArgs){args, n, 0, NULL}, out);
+}
+
+static bool visit_build(Infer *in, Ref ref, Val *out) {
+    const Inst *inst = ir_inst(in->f, ref);
+    int32_t n = inst->nargs;
+    Val *items = arena_array(in->arena, Val, n);
+    for (int32_t k = 0; k < n; k++)
+        if (!operand(in, ref, k, &items[k])) return false;
+    *out = v_tuple(in, items, n);
+    return true;
+}
+
+static bool visit_slice(Infer *in, Ref ref, Val *out) {
+    Val parts[3];
+    for (int32_t k = 0; k < 3; k++)
+        if (!operand(in, ref, k, &parts[k])) return false;
+    return v_slice(in, parts, out);
+}
+
+static bool visit_concat(Infer *in, Ref ref, Val *out) {
+    Val a, b;
+    if (!operand(in, ref, 0, &a) || !operand(in, ref, 1, &b)) return false;
+    if (!is_kind(&a, TY_TUPLE) || !is_kind(&b, TY_TUPLE))
+        return ti_fail(in, ref, E0101, "unpacking of a value whose length is not known");
+    int32_t n = a.f.type->nitems, m = b.f.type->nitems;
+    Val *items = arena_array(in->arena, Val, n + m);
+    for (int32_t k = 0; k < n + m; k++)
+        items[k] = k < n ? v_item(in, a, k) : v_item(in, b, k - n);
+    *out = v_tuple(in, items, n + m);
+    return true;
+}
+
+static bool visit_counter(Infer *in, Ref ref, Op op, Val *out) {
+    Val a, b;
+    const Type *i64 = type_scalar(in->types, TY_i64);
+    if (!operand(in, ref, 0, &a)) return false;
+    if (op == OP_counter_next) {
+        out->f = fact_of(ti_wint(in));
+        if (!in->emit) return true;
+        out->ref = emit2(in, OP_add, i64, v_as(in, a, i64), emit_int(in, i64, 1));
+        ir_inst(in->out, out->ref)->sub = 1; /* below the length: no wrap */
+        return true;
+    }
+    if (!operand(in, ref, 1, &b)) return false;
+    int64_t n;
+    if (fact_int_value(&b.f, &n) && n <= 0) return out->f = fact_bool(in, false), true;
+    out->f = fact_of(type_scalar(in->types, TY_bool));
+    if (in->emit) out->ref = emit2(in, OP_lt, out->f.type, v_as(in, a, i64), v_as(in, b, i64));
+    return true;
+}
+
+static bool visit_poll(Infer *in) {
+    if (in->emit) emit(in, OP_poll, NULL, NULL, 0);
+    return true;
+}
+
+static bool visit_param(Infer *in, Ref ref, Val *out) {
+    const Inst *inst = ir_inst(in->f, ref);
+    if (inst->imm < 0 || inst->imm >= in->inst->nslots)
+        return ti_fail(in, ref, E0101, "this kind of parameter");
+    out->f = in->inst->slots[inst->imm].fact;
+    if (in->emit) out->ref = in->typed[ref]; /* made with the entry */
+    return true;
+}
+
+/* One or two operands, then the helper. */
+static bool visit_operands(Infer *in, Ref ref, Val *out) {
+    const Inst *inst = ir_inst(in->f, ref);
+    Val v[3];
+    for (int32_t k = 0; k < inst->nargs; k++)
+        if (!operand(in, ref, k, &v[k])) return false;
+    switch ((Op)inst->op) {
+    case OP_attr: return v_attr(in, v[0], *inst->u.name, out);
+    case OP_unary: return v_unary(in, (Operator)inst->sub, v[0], out);
+    case OP_binary: return v_binary(in, (Operator)inst->sub, inst->imm != 0, v[0], v[1], out);
+    case OP_truth: return v_truth(in, v[0], out);
+    case OP_getitem: return v_getitem(in, v[0], v[1], out);
+    case OP_setitem: return v_setitem(in, v[0], v[1], v[2]);
+    case OP_unpack: return v_unpack(in, v[0], (int32_t)inst->imm, out);
+    case OP_extract: return *out = v_item(in, v[0], (int32_t)inst->imm), true;
+    case OP_iter: v[0] = v_unwrap(in, v[0]); return *out = v[0], v_iterable(in, v[0]);
+    case OP_iter_len: return v_iter_len(in, v[0], out);
+    case OP_iter_get: return v_iter_get(in, v[0], v[1], out);
+    case OP_setattr: return ti_fail(in, ref, E0101, "assignment to an attribute");
+    default: return ti_fail(in, ref, E0101, ir_op_info[inst->op].name);
+    }
+}
+
+bool infer_visit(Infer *in, Ref ref, Val *out) {
+    const Inst *inst = ir_inst(in->f, ref);
+    *out = (Val){.src = ref};
+    in->at = ref;
+    switch ((Op)inst->op) {
+    case OP_phi: return visit_phi(in, ref, out);
+    case OP_param: return visit_param(in, ref, out);
+    case OP_const: return fact_of_const(in, inst->u.value, &out->f);
+    case OP_unbound: return out->f.unbound = true;
+    case OP_check_bound: return visit_check_bound(in, ref, out);
+    case OP_global:
+    case OP_builtin: return visit_global(in, ref, out);
+    case OP_freevar: return visit_freevar(in, ref, out);
+    case OP_call_py: return visit_call(in, ref, out);
+    case OP_call_star: return visit_call_star(in, ref, out);
+    case OP_build_tuple:
+    case OP_build_list: return visit_build(in, ref, out);
+    case OP_build_slice: return visit_slice(in, ref, out);
+    case OP_concat: return visit_concat(in, ref, out);
+    case OP_counter_less:
+    case OP_counter_next: return visit_counter(in, ref, (Op)inst->op, out);
+    case OP_poll: return visit_poll(in);
+    case OP_jump:
+        if (in->emit)
+            emit_jump(in, in->first[inst->target[0]]);
+        else
+            take_edge(in, inst->block, 1, inst->target[0]);
+        return true;
+    case OP_branch: return visit_branch(in, ref);
+    case OP_return: return visit_return(in, ref);
+    case OP_raise_py: return visit_raise(in, ref);
+    case OP_unreachable:
+        if (in->emit) emit(in, OP_unreachable, NULL, NULL, 0);
+        return true;
+    default: return visit_operands(in, ref, out);
+    }
+}
+
+/* -- raise -------------------------------------------------------------------------------------- */
+
+static const Binding *exception_of(const Val *v) {
+    const Binding *b = fact_object(&v->f);
+    return b && b->kind == BIND_EXCEPTION ? b : NULL;
+}
+
+/* The arguments of the exception: those of the call that made it. */
+static bool raise_args(Infer *in, Ref exception, RaiseSite *site, Ref *refs, int32_t *n) {
+    const Inst *inst = ir_inst(in->f, exception);
+    *n = 0;
+    if (inst->op != OP_call_py) return true;
+    for (int32_t k = 1; k < inst->nargs; k++) {
+        Val v;
+        if (!operand(in, exception, k, &v)) return false;
+        const Str *text = fact_str(&v.f);
+        if (text && k == 1) {
+            site->has_message = true, site->message = *text;
+        } else if (type_is_scalar(v.f.type) && *n < 8) {
+            if (in->emit) refs[*n] = v_ref(in, v);
+            ++*n;
+        } else {
+            return ti_fail(
+                in, exception, E0101,
+                "an exception argument that is neither a number nor a constant first string");
+        }
+    }
+    return true;
+}
+
+static bool visit_raise(Infer *in, Ref ref) {
+    Val v;
+    if (ir_inst(in->f, ref)->nargs == 0) return ti_fail(in, ref, E0101, "a bare raise");
+    if (!operand(in, ref, 0, &v)) return false;
+    const Binding *b = exception_of(&v);
+    if (!b) return ti_fail(in, ref, E0101, "raising a value that is not an exception");
+    int32_t error = ir_inst(in->f, ref)->error;
+    RaiseSite *site = arena_new(in->arena, RaiseSite);
+    *site = (RaiseSite){.class_name = b->name, .class_handle = b->handle};
+    Ref refs[8];
+    int32_t n;
+    if (!raise_args(in, v.src, site, refs, &n)) return false;
+    if (!in->emit) {
+        if (error != NO_BLOCK) take_edge(in, ir_inst(in->f, ref)->block, 4, error);
+        return true;
+    }
+    if (!in->guards) { /* kernels outside debug: the work-item ends */
+        const Type *result = in->inst->result.type;
+        emit1(in, OP_return, NULL, emit_undef(in, lower_type(in->ti, result)));
+        return true;
+    }
+    Ref raise = emit(in, OP_raise, NULL, refs, n);
+    ir_inst(in->out, raise)->u.exception = site;
+    return true;
+}
+
+/* -- the fixed point ----------------------------------------------------------------------------- */
+
+/* Has nothing changed since the last visit? */
+static bool is_current(const Infer *in, Ref ref) {
+    const Inst *inst = ir_inst(in->f, ref);
+    if (in->visited[ref] < 0) return false;
+    for (int32_t k = 0; k < inst->nargs; k++)
+        if (in->changed[ir_arg(in->f, ref, k)] > in->visited[ref]) return false;
+    return true;
+}
+
+static void store_fact(Infer *in, Ref ref, Fact f) {
+    Fact *old = &in->facts[ref];
+    if (fact_equal(old, &f)) return;
+    if (++in->updates[ref] > HIGH_UPDATES) return;
+    Fact joined;
+    if (in->updates[ref] > LOW_UPDATES && fact_join(in, old, &f, &joined)) {
+        if (fact_equal(old, &joined)) return;
+        f = joined;
+    }
+    *old = f;
+    in->changed[ref] = ++in->clock;
+}
+
+/* Visits one instruction; false: the visit of the block ends here. */
+static bool step(Infer *in, Ref ref) {
+    const Inst *inst = ir_inst(in->f, ref);
+    if (inst->op == OP_removed || is_current(in, ref)) return true;
+    Val out;
+    in->stop = STOP_NONE;
+    in->unsettled = false;
+    int32_t now = in->clock;
+    bool ok = infer_visit(in, ref, &out);
+    if (inst->error != NO_BLOCK && in->stop != STOP_UNKNOWN)
+        take_edge(in, inst->block, 4, inst->error);
+    if (!ok) {
+        in->visited[ref] = -1;
+        return false;
+    }
+    in->visited[ref] = in->unsettled ? -1 : now;
+    bool value = ir_op_info[inst->op].result != RES_VOID;
+    if (value) store_fact(in, ref, out.f);
+    return true;
+}
+
+static void visit_block(Infer *in, int32_t block) {
+    const Block *b = &in->f->blocks.items[block];
+    in->stopped[block] = NO_REF;
+    for (int32_t i = 0; i < b->insts.len; i++) {
+        if (step(in, b->insts.items[i])) continue;
+        in->stopped[block] = b->insts.items[i];
+        return;
+    }
+}
+
+static void fixed_point(Infer *in) {
+    in->reached[0] = true;
+    int32_t before = -1;
+    for (int round = 0; before != in->clock && round < MAX_ROUNDS; round++) {
+        before = in->clock;
+        for (int32_t i = 0; i < in->cfg.nrpo && !in->ti->aborted; i++) {
+            if (!in->reached[in->cfg.rpo[i]]) continue;
+            visit_block(in, in->cfg.rpo[i]);
+            if (in->stop == STOP_ABORT) in->ti->aborted = true;
+        }
+    }
+}
+
+/* The first instruction that is in error says so; one that waits for a recursive call only if there
+ * is no other. */
+static bool report(Infer *in) {
+    Ref waiting = NO_REF;
+    for (int32_t i = 0; i < in->cfg.nrpo; i++) {
+        int32_t block = in->cfg.rpo[i];
+        Ref ref = in->stopped[block];
+        if (!in->reached[block] || !ref) continue;
+        Val out;
+        in->stop = STOP_NONE;
+        in->report = true;
+        bool ok = infer_visit(in, ref, &out);
+        in->report = false;
+        if (!ok && in->stop == STOP_ERROR) return false;
+        if (!ok && in->stop == STOP_UNKNOWN && !waiting) waiting = ref;
+    }
+    if (!waiting || in->inst->state == INST_PROVISIONAL || in->inst->result.type) return true;
+    in->report = true;
+    ti_fail(in, waiting, E0211, "");
+    in->report = false;
+    return false;
+}
+
+static void alloc_state(Infer *in) {
+    int32_t n = in->f->insts.len, blocks = in->f->blocks.len;
+    in->facts = arena_array(in->arena, Fact, n);
+    in->changed = arena_array(in->arena, int32_t, n);
+    in->visited = arena_alloc(in->arena, sizeof(int32_t) * (size_t)n);
+    memset(in->visited, -1, sizeof(int32_t) * (size_t)n);
+    in->updates = arena_array(in->arena, int32_t, n);
+    in->reached = arena_array(in->arena, uint8_t, blocks);
+    in->edges = arena_array(in->arena, uint8_t, blocks);
+    in->stopped = arena_array(in->arena, Ref, blocks);
+    in->clock = 1;
+}
+
+static Func *source_of(Ti *ti, Instance *inst) {
+    MapValue *slot = map_put(&ti->sources, map_key(inst->function));
+    if (slot->ptr) return slot->ptr;
+    ti->source.diags = &inst->diags;
+    Func *f = bc_build(&ti->source, inst->info->code);
+    ti->source.diags = ti->module->diags;
+    if (f) map_put(&ti->sources, map_key(inst->function))->ptr = f;
+    return f;
+}
+
+static Infer *infer_new(Ti *ti, Instance *inst) {
+    Func *f = source_of(ti, inst);
+    if (!f) return NULL;
+    const InferOptions *o = &ti->options;
+    bool entry = inst->serial == 0;
+    Infer *in = arena_new(ti->arena, Infer);
+    *in = (Infer){.ti = ti, .inst = inst, .arena = ti->arena, .types = ti->types, .f = f};
+    in->strong = o->strong_numbers || (!entry && !inst->info->weak_numbers);
+    in->guards = o->debug || (o->target == 0 && !o->kernel);
+    in->bounds = !o->no_boundscheck && (entry || inst->info->boundscheck);
+    in->error_numpy = o->error_numpy || (!entry && inst->info->error_numpy);
+    in->kernel = o->kernel;
+    in->diags = &inst->diags;
+    in->insert_at = -1;
+    in->error = NO_BLOCK;
+    cfg_compute(&in->cfg, in->arena, f);
+    alloc_state(in);
+    return in;
+}
+
+/* One inference of `inst` with what is known of the others; false: failed. */
+static bool infer_once(Ti *ti, Instance *inst) {
+    inst->failed = false;
+    diag_init(&inst->diags, ti->arena);
+    inst->facts = infer_new(ti, inst);
+    if (!inst->facts) return inst->failed = true, false;
+    fixed_point(inst->facts);
+    return !ti->aborted;
+}
+
+static void settle(Ti *ti, Instance *inst) {
+    while (ti->provisional.len && vec_last(&ti->provisional)->depth > inst->depth)
+        vec_pop(&ti->provisional)->state = INST_DONE;
+}
+
+static void reopen(Ti *ti, Instance *inst) {
+    while (ti->provisional.len && vec_last(&ti->provisional)->depth > inst->depth)
+        vec_pop(&ti->provisional)->state = INST_NEW;
+}
+
+/* Recursion: the lowest function of a cycle repeats until no result in the cycle changes any more;
+ * the others are provisional until then. */
+bool infer_instance(Ti *ti, Instance *inst) {
+    vec_push(ti->arena, &ti->stack, inst);
+    inst->depth = ti->stack.len;
+    int32_t before;
+    do {
+        before = ti->changes;
+        inst->state = INST_ACTIVE;
+        inst->low = inst->depth;
+        inst->recursive = false;
+        if (!infer_once(ti, inst)) break;
+        if (inst->low == inst->depth && inst->recursive && before != ti->changes)
+            reopen(ti, inst);
+        else
+            break;
+    } while (true);
+    (void)vec_pop(&ti->stack);
+    if (ti->aborted) return false;
+    inst->state = inst->low < inst->depth ? INST_PROVISIONAL : INST_DONE;
+    if (inst->facts && !report(inst->facts)) inst->failed = true;
+    if (inst->state == INST_PROVISIONAL)
+        vec_push(ti->arena, &ti->provisional, inst);
+    else
+        settle(ti, inst);
+    if (!inst->failed && !inst->result.type && inst->state == INST_DONE)
+        inst->result = fact_of(type_scalar(ti->types, TY_none)); /* every path raises */
+    return !inst->failed;
+}
+
+/* -- ti_run ---------------------------------------------------------------------------------------- */
+
+static void ti_init(Ti *ti, Module *module, Resolver *resolver, const InferRequest *request) {
+    *ti = (Ti){.module = module, .arena = module->arena, .types = module->types};
+    ti->source = *module;
+    memset(&ti->source.funcs, 0, sizeof ti->source.funcs);
+    ti->resolver = resolver;
+    ti->options = request->options;
+    ti->declared = request->result;
+    map_init(&ti->by_key, ti->arena);
+    map_init(&ti->sources, ti->arena);
+    map_init(&ti->objects, ti->arena);
+    map_init(&ti->func_names, ti->arena);
+}
+
+static void copy_diags(DiagList *to, const DiagList *from) {
+    for (int32_t i = 0; i < from->items.len; i++) {
+        vec_push(to->arena, &to->items, from->items.items[i]);
+        to->failed |= diag_severity(from->items.items[i].code) == SEV_ERROR;
+    }
+}
+
+/* "while compiling saxpy(int64, float32, float32[:])" */
+static void note_compiling(Ti *ti, Instance *inst) {
+    if (!ti->module->diags->items.len) return;
+    StrBuf text;
+    buf_init(&text, ti->arena);
+    for (int32_t i = 0; i < inst->nslots; i++) {
+        buf_str(&text, i ? ", " : "");
+        type_describe(&text, inst->slots[i].fact.type);
+    }
+    Str args = buf_take(&text);
+    diag_note(ti->module->diags, NULL, "while compiling " STR_FMT "(" STR_FMT ")",
+              STR_ARG(inst->info->code->name), STR_ARG(args));
+}
+
+bool ti_run(Module *module, Resolver *resolver, const InferRequest *request, StrBuf *report_to) {
+    Ti ti;
+    ti_init(&ti, module, resolver, request);
+    Instance *entry = instance_entry(&ti, request, module->diags);
+    if (!entry) return false;
+    bool ok = infer_instance(&ti, entry);
+    if (ti.aborted) return false;
+    if (!ok) {
+        copy_diags(module->diags, &entry->diags);
+        note_compiling(&ti, entry);
+        return false;
+    }
+    if (report_to) ti_explain(entry->facts, report_to);
+    instance_typed(&ti, entry);
+    for (int32_t i = 0; i < ti.to_emit.len; i++) {
+        Instance *inst = ti.to_emit.items[i];
+        ok = specialize_instance(&ti, inst);
+        copy_diags(module->diags, &inst->diags);
+        if (!ok) return false;
+    }
+    return true;
+}

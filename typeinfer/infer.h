@@ -1,0 +1,302 @@
+/* infer.h - private to typeinfer: what inference and specialisation share.
+ *
+ * One walk over the instructions does both jobs. In inference (`in->emit` false) it computes facts
+ * until they stop changing; in specialisation it runs once more over the final facts and every
+ * helper also appends typed instructions. A helper therefore takes and gives `Val`s, a fact with the
+ * typed instruction that holds it, and never asks which of the two it is in.
+ *
+ * A fact is the type of a value and, where known, its constant. "Not known yet" is type == NULL. */
+#ifndef QUERN_INFER_H
+#define QUERN_INFER_H
+
+#include "typeinfer/typeinfer.h"
+
+typedef struct Fact Fact;
+struct Fact {
+    const Type *type;         /* NULL: not known yet */
+    const ConstVal *value;    /* a scalar known at compile time */
+    const FrozenArray *array; /* a constant array */
+    const Fact *items; /* of a tuple, slice or range: what is known of each item; may be NULL */
+    bool unbound;      /* may also be the value of an unassigned local */
+    bool conflict;     /* a phi whose operands have no common type: only an error when used */
+};
+
+typedef struct Val {
+    Fact f;
+    Ref ref; /* typed value; 0 in inference, for constants and for compile-time objects */
+    Ref src; /* untyped instruction it came from, for messages; may be 0 */
+} Val;
+
+/* -- instances: a function with the facts of its parameters ------------------------------------- */
+
+typedef enum InstanceState { INST_NEW, INST_ACTIVE, INST_PROVISIONAL, INST_DONE } InstanceState;
+
+/* A parameter of the Python function. It has `count` typed parameters from `first`: one as a rule,
+ * none when it is known at compile time, several for *args of the entry. */
+typedef struct Slot {
+    Fact fact;
+    int32_t first, count;
+    bool spread; /* *args of the entry: its items are separate parameters */
+} Slot;
+
+typedef struct Infer Infer;
+
+typedef struct Instance {
+    const Binding *function;
+    const FunctionInfo *info;
+    Slot *slots;
+    int32_t nslots, ntyped;
+    InstanceState state;
+    bool failed;     /* diags say why */
+    bool recursive;  /* asked for while active */
+    int32_t depth;   /* position on the stack of active instances, from 1 */
+    int32_t low;     /* lowest depth among the active instances it depends on */
+    Fact result;     /* join over the returns; type NULL: none seen yet */
+    Ref returned_at; /* untyped return that gave the result its type */
+    DiagList diags;
+    Infer *facts; /* of the last inference */
+    Func *typed;  /* the specialisation, once asked for */
+    int32_t serial;
+    int32_t level; /* length of the chain of calls that passed constants */
+} Instance;
+
+/* One ti_run. */
+typedef struct Ti {
+    Module *module;
+    Module source; /* holds the untyped functions: not part of the result */
+    Arena *arena;
+    TypeTable *types;
+    Resolver *resolver;
+    InferOptions options;
+    const Type *declared; /* result of the entry, or NULL */
+    Vec(Instance *) instances;
+    Map by_key; /* hash of the key -> index + 1 of the newest instance with it */
+    Vec(int32_t) key_next;
+    Map sources;    /* Binding -> untyped Func */
+    Map objects;    /* text -> Binding of a compile-time object made here */
+    Map func_names; /* names given to typed functions */
+    Vec(Instance *) stack;
+    Vec(Instance *) provisional;
+    Vec(Instance *) to_emit;
+    Vec(const Type *) lowered; /* by type id */
+    int32_t changes;           /* grows when the result of an instance changes */
+    bool aborted; /* a Python exception is pending, or a diagnostic is already in the module */
+} Ti;
+
+typedef enum StopReason {
+    STOP_NONE,
+    STOP_ERROR,
+    STOP_UNKNOWN,
+    STOP_UNBOUND,
+    STOP_ABORT
+} StopReason;
+
+struct Infer {
+    Ti *ti;
+    Instance *inst;
+    Arena *arena;
+    TypeTable *types;
+    Func *f; /* untyped */
+    Cfg cfg;
+    Fact *facts; /* by untyped Ref */
+    int32_t *changed, *visited, *updates;
+    int32_t clock;
+    uint8_t *reached; /* by block */
+    uint8_t *edges; /* by block: bit 0 and 1 the targets of its terminator, bit 2 the error edge */
+    Ref *stopped;   /* by block: where its visit ended early, or 0 */
+    StopReason stop;
+    bool unsettled; /* an answer depended on an instance that is not done: visit again */
+    bool report;    /* errors become diagnostics */
+    bool strong, guards, bounds, error_numpy, kernel;
+    DiagList *diags;
+    Ref at; /* the untyped instruction being visited */
+    /* specialisation */
+    bool emit;
+    Func *out;
+    int32_t block;     /* typed block instructions are appended to */
+    int32_t insert_at; /* -1: at its end */
+    int32_t span;
+    int32_t error;       /* typed error successor, or NO_BLOCK */
+    Ref *typed;          /* by untyped Ref */
+    int32_t *first;      /* by untyped block: its first typed block, or -1 */
+    Vec(int32_t) origin; /* by typed block: the untyped block */
+    Vec(Ref) pool;       /* constants and frozen arrays made so far, in the entry */
+    int32_t pool_at;     /* where the next goes */
+    Ref *bound;          /* by untyped Ref: typed bool "is assigned", or 0 */
+    Vec(Ref) bound_phis; /* untyped phis with an entry in `bound` */
+};
+
+/* -- infer.c: the walk ------------------------------------------------------------------------ */
+
+bool infer_visit(Infer *in, Ref ref, Val *out);
+Val infer_val(Infer *in, Ref ref);
+bool infer_edge_taken(const Infer *in, int32_t from, int32_t to);
+/* Operands of the bool phis that say which locals are assigned. */
+void infer_finish_bound(Infer *in);
+/* Infers and reports; false: inst->failed or ti->aborted. */
+bool infer_instance(Ti *ti, Instance *inst);
+
+/* -- infer_const.c: facts --------------------------------------------------------------------- */
+
+Fact fact_of(const Type *type);
+bool fact_equal(const Fact *a, const Fact *b);
+bool fact_is_const(const Fact *f); /* known altogether: no run-time part */
+/* The join for a phi; false: the types have none. */
+bool fact_join(Infer *in, const Fact *a, const Fact *b, Fact *out);
+bool fact_of_const(Infer *in, const ConstVal *value, Fact *out);
+/* What a global, closure variable or attribute is. `name` is for messages. */
+bool fact_of_binding(Infer *in, const Binding *binding, Str name, Fact *out);
+Fact fact_int(Infer *in, int64_t value); /* a Python int */
+Fact fact_bool(Infer *in, bool value);
+const Type *ti_wint(Infer *in); /* the type of a Python int: weak, or int64 */
+const Type *ti_wflt(Infer *in);
+bool fact_int_value(const Fact *f, int64_t *value); /* of an int or bool constant that fits int64 */
+bool fact_none(const Fact *f);
+const Str *fact_str(const Fact *f);        /* of a string constant, or NULL */
+const Binding *fact_object(const Fact *f); /* of a compile-time object, or NULL */
+bool fact_ellipsis(const Fact *f);
+/* A compile-time object made by the compiler: interned by kind and name. */
+const Binding *ti_object(Ti *ti, BindKind kind, Str name, const Type *type);
+/* Folds an operator on constants; false: not foldable. `result` is the type it has. */
+bool fold_binary(Infer *in, Operator op, const Fact *a, const Fact *b, const Type *result,
+                 Fact *out);
+bool fold_compare(Operator op, const Fact *a, const Fact *b, bool *out);
+
+/* -- explain.c: words -------------------------------------------------------------------------- */
+
+const char *ti_text(Infer *in, const Type *type);
+Span ti_span(const Infer *in, Ref ref);
+/* Notes that say what the value is and where it comes from. */
+void ti_note_value(Infer *in, const Val *v);
+const char *ti_arg_texts(Infer *in, const Val *args, int32_t n);
+bool ti_stop(Infer *in); /* records an error; true when it is to be reported */
+/* false always: so that one can `return ti_fail(...)`. */
+#define ti_fail(in, ref, code, ...)                                                                \
+    ti_false(ti_stop(in) && diag_add((in)->diags, code, ti_spanp(in, ref), __VA_ARGS__))
+static inline bool ti_false(bool ignored) {
+    (void)ignored;
+    return false;
+}
+const Span *ti_spanp(Infer *in, Ref ref);
+void ti_explain(Infer *in, StrBuf *out);
+
+/* -- infer_func.c: instances ------------------------------------------------------------------ */
+
+typedef struct CallArgs {
+    const Val *args; /* positional, then keywords */
+    int32_t nargs;   /* all */
+    int32_t nkeywords;
+    const Str *names;
+} CallArgs;
+
+bool call_function(Infer *in, const Binding *function, const CallArgs *args, bool constants,
+                   Val *out);
+Instance *instance_entry(Ti *ti, const InferRequest *request, DiagList *diags);
+Func *instance_typed(Ti *ti, Instance *inst); /* makes the shell and queues its specialisation */
+const FunctionInfo *ti_function_info(Ti *ti, const Binding *function);
+
+/* -- infer_call.c: operators, library rows, calls ------------------------------------------------ */
+
+bool v_unary(Infer *in, Operator op, Val a, Val *out);
+bool v_binary(Infer *in, Operator op, bool in_place, Val a, Val b, Val *out);
+bool v_truth(Infer *in, Val a, Val *out);
+bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out);
+bool v_cast(Infer *in, Val a, const Type *to, bool checked,
+            Val *out); /* to(a), as the user writes it */
+/* A row of the library. false without a diagnostic when none fits (*matched false). */
+bool v_row(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *out);
+bool v_library(Infer *in, const char *name, const CallArgs *args, Val *out); /* error when absent */
+bool library_has(Infer *in, Str name);
+/* An argument that may be None, used as a value: guarded at run time. */
+Val v_unwrap(Infer *in, Val a);
+
+/* -- infer_typed.c: what typeinfer knows by name (rows LOWER_TYPED) ------------------------------ */
+
+bool v_typed(Infer *in, Str name, const CallArgs *args, bool *known, Val *out);
+bool typed_knows(Str name);
+
+/* -- infer_iter.c: ranges, iteration, tuples ------------------------------------------------------ */
+
+bool v_range(Infer *in, const Val *args, int32_t n, Val *out);
+bool v_iterable(Infer *in, Val a);
+bool v_iter_len(Infer *in, Val it, Val *out);
+bool v_iter_get(Infer *in, Val it, Val counter, Val *out);
+Val v_tuple(Infer *in, const Val *items, int32_t n);
+Val v_item(Infer *in, Val tuple, int32_t k); /* of a tuple, slice, range or iteration */
+bool v_tuple_get(Infer *in, Val tuple, Val index, Val *out);
+/* Length of a range in typed code; `small`: no difference of the bounds overflows. */
+Ref emit_range_length(Infer *in, Ref start, Ref stop, Ref step, bool small);
+enum IterKind { ITER_ENUMERATE, ITER_ZIP, ITER_REVERSED };
+/* A slice of three parts, each an int or None. */
+bool v_slice(Infer *in, const Val parts[3], Val *out);
+Val v_iter_object(Infer *in, enum IterKind kind, Val of);
+
+/* -- infer_array.c ------------------------------------------------------------------------------ */
+
+bool v_attr(Infer *in, Val object, Str name, Val *out);
+bool v_getitem(Infer *in, Val a, Val index, Val *out);
+bool v_setitem(Infer *in, Val a, Val index, Val value);
+bool v_unpack(Infer *in, Val a, int32_t count, Val *out);
+/* -- infer_attr.c -- */
+
+bool v_array_builtin(Infer *in, Str name, const CallArgs *args, bool *known, Val *out);
+bool array_builtin_knows(Str name);
+Val v_shape(Infer *in, Val array, int32_t axis); /* a Python int */
+Val v_shape_tuple(Infer *in, Val array);
+/* An element or sub-array at an index known to be in bounds. */
+Val v_element(Infer *in, Val array, Val index);
+/* Element reference: bounds-checked indices for load, store, atomic. */
+bool v_element_indices(Infer *in, Val array, Val index, Ref *out);
+/* array[...] = value, as an assignment to all of it. */
+bool v_fill(Infer *in, Val array, Val value);
+/* A dtype argument: a type, a dtype, a string or None (float64). */
+bool fact_dtype(Infer *in, const Fact *f, const Type **out);
+
+/* -- infer_gpu.c --------------------------------------------------------------------------------- */
+
+bool v_gpu(Infer *in, Str name, const CallArgs *args, bool *known, Val *out);
+bool gpu_knows(Str name);
+
+/* -- specialize.c: typed instructions ------------------------------------------------------------ */
+
+bool specialize_instance(Ti *ti, Instance *inst);
+const Type *lower_type(Ti *ti, const Type *type);
+Ref emit(Infer *in, Op op, const Type *type, const Ref *args, int32_t n);
+Ref emit1(Infer *in, Op op, const Type *type, Ref a);
+Ref emit2(Infer *in, Op op, const Type *type, Ref a, Ref b);
+Ref emit3(Infer *in, Op op, const Type *type, Ref a, Ref b, Ref c);
+Ref emit_int(Infer *in, const Type *type, int64_t value);
+Ref emit_float(Infer *in, const Type *type, double value);
+Ref emit_none(Infer *in);
+Ref emit_const(Infer *in, const Type *type, const ConstVal *value);
+/* An array of the kernel: stands at the head of the entry, also when it is made in a loop. */
+Ref emit_static(Infer *in, Op op, const Type *type);
+Ref emit_undef(Infer *in, const Type *type);
+Ref emit_item(Infer *in, Ref tuple, int32_t k);
+void emit_guard(Infer *in, Guard guard, Ref condition, const Ref *args, int32_t n);
+int32_t emit_block(Infer *in);
+void emit_jump(Infer *in, int32_t to);
+void emit_branch(Infer *in, Ref condition, int32_t yes, int32_t no);
+bool emitted_nonzero(Infer *in, Ref ref);             /* a number constant that is not zero? */
+bool emitted_int(Infer *in, Ref ref, int64_t *value); /* is it an int constant? */
+Ref v_ref(Infer *in, Val v);                          /* the typed value, made on demand */
+Ref v_as(Infer *in, Val v, const Type *to);           /* converted to (the lowered form of) `to` */
+Ref emit_convert(Infer *in, Ref ref, const Type *from, const Type *to);
+bool can_convert(const Type *from, const Type *to); /* by emit_convert */
+
+/* A counted loop in typed code: begin .. end repeats with *counter from 0 to n. */
+typedef struct EmitLoop {
+    int32_t header, exit;
+    Ref counter;
+} EmitLoop;
+void emit_loop_begin(Infer *in, Ref n, EmitLoop *loop);
+void emit_loop_end(Infer *in, EmitLoop *loop);
+
+static inline Val val_of(Fact fact) {
+    return (Val){.f = fact};
+}
+static inline bool is_kind(const Val *v, TypeKind kind) {
+    return v->f.type && v->f.type->kind == kind;
+}
+
+#endif

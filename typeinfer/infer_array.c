@@ -1,0 +1,468 @@
+/* infer_array.c - indexing: what an index selects, elements, views, and assignment to either.
+ *
+ * An index is read into a plan: one item for each axis or new axis, in the letters of OP_view:
+ *   i  an int: the axis goes       s  a slice: start, step and length, clamped as Python does
+ *   f  the full axis               n  a new axis of length 1
+ * All ints and no ellipsis select an element; anything else is a view that shares memory. */
+#include "typeinfer/infer.h"
+
+enum { MAX_ITEMS = 32 };
+
+typedef struct Plan {
+    int32_t n;
+    char letter[MAX_ITEMS];
+    Val part[MAX_ITEMS];
+    bool element;
+} Plan;
+
+static const Type *i64_type(Infer *in) {
+    return type_scalar(in->types, TY_i64);
+}
+
+/* -- the plan ---------------------------------------------------------------------------------------- */
+
+static char letter_of(const Val *v) {
+    if (fact_none(&v->f)) return 'n';
+    if (fact_ellipsis(&v->f)) return '.';
+    if (is_kind(v, TY_SLICE)) return v->f.type->bits ? 's' : 'f';
+    return type_is_int(v->f.type) ? 'i' : 0;
+}
+
+static bool plan_add(Plan *plan, char letter, Val part) {
+    if (plan->n == MAX_ITEMS) return false;
+    plan->letter[plan->n] = letter;
+    plan->part[plan->n++] = part;
+    return true;
+}
+
+/* false: not an index of this kind (an array, a float ...); `*error` when it is reported. */
+static bool make_plan(Infer *in, Val array, Val index, Plan *plan, bool *error) {
+    int32_t given = is_kind(&index, TY_TUPLE) ? index.f.type->nitems : 1;
+    int32_t axes = 0, ndim = array.f.type->ndim;
+    bool ellipsis = false, fits = true;
+    *error = false;
+    *plan = (Plan){.element = true};
+    for (int32_t i = 0; i < given; i++) {
+        Val part = is_kind(&index, TY_TUPLE) ? v_item(in, index, i) : index;
+        char letter = letter_of(&part);
+        if (!letter) return false;
+        axes += letter == 'i' || letter == 's' || letter == 'f';
+    }
+    if (axes > ndim) {
+        *error = true;
+        return ti_fail(in, in->at, E0302, ti_text(in, array.f.type), (int)axes);
+    }
+    for (int32_t i = 0; i < given; i++) {
+        Val part = is_kind(&index, TY_TUPLE) ? v_item(in, index, i) : index;
+        char letter = letter_of(&part);
+        plan->element &= letter == 'i';
+        if (letter == '.' && !ellipsis)
+            for (ellipsis = true; axes < ndim; axes++)
+                fits &= plan_add(plan, 'f', (Val){0});
+        else if (letter != '.')
+            fits &= plan_add(plan, letter, part);
+    }
+    plan->element &= axes == ndim;
+    for (; axes < ndim; axes++)
+        fits &= plan_add(plan, 'f', (Val){0});
+    if (!fits) *error = true, ti_fail(in, in->at, E0302, ti_text(in, array.f.type), (int)given);
+    return fits;
+}
+
+/* -- element access ------------------------------------------------------------------------------------ */
+
+/* Provably not below zero: then it need not be wrapped. */
+static bool never_negative(Infer *in, const Val *index, Ref ref) {
+    int64_t known;
+    if (type_class(index->f.type) == CLASS_UINT) return true;
+    if (emitted_int(in, ref, &known)) return known >= 0;
+    const Inst *inst = ir_inst(in->out, ref);
+    if (inst->op != OP_lib) return false;
+    const LibRow *row = lib_row_of(inst);
+    return row && (row->flags & LIB_NONNEGATIVE);
+}
+
+static Ref emit_length(Infer *in, Ref array, int32_t axis) {
+    Ref n = emit1(in, OP_shape, i64_type(in), array);
+    ir_inst(in->out, n)->imm = axis;
+    return n;
+}
+
+static Ref emit_index(Infer *in, Ref array, int32_t axis, Val index) {
+    const Type *i64 = i64_type(in);
+    Ref i = v_as(in, index, i64);
+    bool wrap = !never_negative(in, &index, i);
+    if (!wrap && !in->bounds) return i;
+    Ref n = emit_length(in, array, axis);
+    if (wrap) i = emit2(in, OP_wrap_index, i64, i, n);
+    if (!in->bounds) return i;
+    i = emit2(in, OP_check_index, i64, i, n);
+    ir_inst(in->out, i)->imm = axis;
+    return i;
+}
+
+bool v_element_indices(Infer *in, Val array, Val index, Ref *out) {
+    Plan plan;
+    bool error;
+    if (!make_plan(in, array, index, &plan, &error) || !plan.element) {
+        if (!error)
+            ti_fail(in, in->at, E0301, ti_text(in, array.f.type), ti_text(in, index.f.type));
+        return false;
+    }
+    if (!in->emit) return true;
+    Ref base = v_ref(in, array);
+    for (int32_t i = 0; i < plan.n; i++)
+        out[i] = emit_index(in, base, i, plan.part[i]);
+    return true;
+}
+
+/* -- views ----------------------------------------------------------------------------------------------- */
+
+static bool unit_step(const Val *slice) {
+    int64_t step;
+    if (!(slice->f.type->bits & 4)) return true;
+    return slice->f.items && fact_int_value(&slice->f.items[2], &step) && step == 1;
+}
+
+/* C order survives ints and one plain slice in front of full axes, F order the mirror image. */
+static Layout view_layout(const Plan *plan, const Type *array) {
+    if (array->layout == LAYOUT_A) return LAYOUT_A;
+    int step = array->layout == LAYOUT_C ? 1 : -1;
+    int state = 0; /* 0: ints, 1: after the slice or a full axis */
+    for (int32_t k = step > 0 ? 0 : plan->n - 1; k >= 0 && k < plan->n; k += step) {
+        char c = plan->letter[k];
+        if (c == 'n') continue;
+        if (c == 'i' && state != 0) return LAYOUT_A;
+        if (c == 's' && (state != 0 || !unit_step(&plan->part[k]))) return LAYOUT_A;
+        if (c != 'i') state = 1;
+    }
+    return (Layout)array->layout;
+}
+
+static const Type *view_type(Infer *in, const Plan *plan, const Type *array) {
+    int ndim = 0;
+    for (int32_t k = 0; k < plan->n; k++)
+        ndim += plan->letter[k] != 'i';
+    return type_array_like(in->types, array, ndim, view_layout(plan, array));
+}
+
+/* One bound of a slice, clamped to [low, high]; n: the length of the axis. */
+static Ref emit_bound_of(Infer *in, Ref v, Ref n, Ref low, Ref high) {
+    const Type *i64 = i64_type(in), *b = type_scalar(in->types, TY_bool);
+    int64_t known, zero;
+    bool is_const = emitted_int(in, v, &known);
+    if (!is_const || known < 0) v = emit2(in, OP_wrap_index, i64, v, n);
+    bool above = is_const && known >= 0 && emitted_int(in, low, &zero) && zero <= known;
+    if (above && known == 0 && zero == 0) return low;
+    if (!above) v = emit3(in, OP_select, i64, emit2(in, OP_lt, b, v, low), low, v);
+    return emit3(in, OP_select, i64, emit2(in, OP_lt, b, high, v), high, v);
+}
+
+static Ref pick(Infer *in, int sign, Ref down, Ref up, Ref if_down) {
+    if (sign > 0) return up;
+    if (sign < 0) return if_down;
+    return emit3(in, OP_select, i64_type(in), down, if_down, up);
+}
+
+/* Python's slice.indices: start, step and length along an axis of length n. */
+static void emit_slice(Infer *in, Val slice, Ref n, Ref out[3]) {
+    const Type *i64 = i64_type(in), *b = type_scalar(in->types, TY_bool);
+    uint32_t bits = slice.f.type->bits;
+    Ref zero = emit_int(in, i64, 0), one = emit_int(in, i64, 1), minus = emit_int(in, i64, -1);
+    Ref step = bits & 4 ? v_as(in, v_item(in, slice, 2), i64) : one;
+    int64_t known;
+    int sign = 0;
+    if (emitted_int(in, step, &known) && known != 0) sign = known > 0 ? 1 : -1;
+    if (sign == 0) emit_guard(in, GUARD_zero_slice_step, emit2(in, OP_eq, b, step, zero), NULL, 0);
+    Ref down = sign ? 0 : emit2(in, OP_lt, b, step, zero);
+    Ref low = pick(in, sign, down, zero, minus);
+    Ref high = sign > 0 ? n : pick(in, sign, down, n, emit2(in, OP_sub, i64, n, one));
+    Ref start = pick(in, sign, down, low, high), stop = pick(in, sign, down, high, low);
+    if (bits & 1) start = emit_bound_of(in, v_as(in, v_item(in, slice, 0), i64), n, low, high);
+    if (bits & 2) stop = emit_bound_of(in, v_as(in, v_item(in, slice, 1), i64), n, low, high);
+    out[0] = start;
+    out[1] = step;
+    out[2] = emit_range_length(in, start, stop, step, true);
+}
+
+static Ref emit_view(Infer *in, Val array, const Plan *plan, const Type *type) {
+    Ref args[1 + 3 * MAX_ITEMS];
+    int32_t n = 0, axis = 0;
+    Ref base = v_ref(in, array);
+    args[n++] = base;
+    for (int32_t k = 0; k < plan->n; k++) {
+        char c = plan->letter[k];
+        if (c == 'i') args[n++] = emit_index(in, base, axis, plan->part[k]);
+        if (c == 's') {
+            emit_slice(in, plan->part[k], emit_length(in, base, axis), &args[n]);
+            n += 3;
+        }
+        axis += c != 'n';
+    }
+    Str *letters = arena_new(in->arena, Str);
+    *letters = str_copy(in->arena, plan->letter, (size_t)plan->n);
+    Ref view = emit(in, OP_view, type, args, n);
+    ir_inst(in->out, view)->u.name = letters;
+    return view;
+}
+
+static Val v_view(Infer *in, Val array, const Plan *plan) {
+    Val out = val_of(fact_of(view_type(in, plan, array.f.type)));
+    if (in->emit) out.ref = emit_view(in, array, plan, out.f.type);
+    return out;
+}
+
+/* -- getitem ------------------------------------------------------------------------------------------------ */
+
+static bool index_error(Infer *in, const Val *a, const Val *index) {
+    ti_fail(in, in->at, E0301, ti_text(in, a->f.type), ti_text(in, index->f.type));
+    ti_note_value(in, a);
+    return false;
+}
+
+static bool array_getitem(Infer *in, Val a, Val index, Val *out) {
+    Plan plan;
+    bool error;
+    if (!make_plan(in, a, index, &plan, &error)) {
+        Val args[2] = {a, index};
+        CallArgs call = {args, 2, 0, NULL};
+        if (error) return false;
+        if (!library_has(in, STR("operator.getitem"))) return index_error(in, &a, &index);
+        return v_library(in, "operator.getitem", &call, out);
+    }
+    if (!plan.element) return *out = v_view(in, a, &plan), true;
+    *out = val_of(fact_of(a.f.type->element));
+    if (!in->emit) return true;
+    Ref args[1 + MAX_ITEMS] = {v_ref(in, a)};
+    for (int32_t k = 0; k < plan.n; k++)
+        args[k + 1] = emit_index(in, args[0], k, plan.part[k]);
+    out->ref = emit(in, OP_load, a.f.type->element, args, plan.n + 1);
+    return true;
+}
+
+static bool range_getitem(Infer *in, Val a, Val index, Val *out) {
+    Val n, wrapped = val_of(fact_of(ti_wint(in)));
+    if (!type_is_int(index.f.type)) return index_error(in, &a, &index);
+    if (!v_iter_len(in, a, &n)) return false;
+    if (in->emit) {
+        const Type *i64 = i64_type(in), *b = type_scalar(in->types, TY_bool);
+        Ref i = v_as(in, index, i64), length = v_as(in, n, i64);
+        i = emit2(in, OP_wrap_index, i64, i, length);
+        Ref low = emit2(in, OP_lt, b, i, emit_int(in, i64, 0)),
+            high = emit2(in, OP_le, b, length, i);
+        emit_guard(in, GUARD_range_index, emit2(in, OP_or, b, low, high), NULL, 0);
+        wrapped.ref = i;
+    }
+    return v_iter_get(in, a, wrapped, out);
+}
+
+bool v_getitem(Infer *in, Val a, Val index, Val *out) {
+    a = v_unwrap(in, a);
+    index = v_unwrap(in, index);
+    switch (a.f.type->kind) {
+    case TY_ARRAY: return array_getitem(in, a, index, out);
+    case TY_TUPLE: return v_tuple_get(in, a, index, out);
+    case TY_RANGE: return range_getitem(in, a, index, out);
+    default: return index_error(in, &a, &index);
+    }
+}
+
+Val v_element(Infer *in, Val array, Val index) {
+    const Type *t = array.f.type;
+    if (t->ndim > 1) {
+        Plan plan = {0};
+        plan_add(&plan, 'i', index);
+        for (int k = 1; k < t->ndim; k++)
+            plan_add(&plan, 'f', (Val){0});
+        Val out = val_of(fact_of(view_type(in, &plan, t)));
+        if (!in->emit) return out;
+        Ref args[2] = {v_ref(in, array), v_as(in, index, i64_type(in))};
+        Str *letters = arena_new(in->arena, Str);
+        *letters = str_copy(in->arena, plan.letter, (size_t)plan.n);
+        out.ref = emit(in, OP_view, out.f.type, args, 2);
+        ir_inst(in->out, out.ref)->u.name = letters;
+        return out;
+    }
+    Val out = val_of(fact_of(t->element));
+    if (in->emit)
+        out.ref = emit2(in, OP_load, t->element, v_ref(in, array), v_as(in, index, i64_type(in)));
+    return out;
+}
+
+/* -- setitem --------------------------------------------------------------------------------------------- */
+
+static bool element_error(Infer *in, const Val *value, const Type *array) {
+    ti_fail(in, in->at, E0305, ti_text(in, value->f.type), ti_text(in, array));
+    ti_note_value(in, value);
+    return false;
+}
+
+static bool fits_element(const Type *from, const Type *element) {
+    return type_is_number(from) && (!type_is_complex(from) || type_is_complex(element));
+}
+
+/* Nested loops over all elements of `dst`; src == 0: store `value`. */
+static void emit_assign(Infer *in, Ref dst, Ref src, Ref value) {
+    const Type *to = ir_type(in->out, dst), *i64 = i64_type(in);
+    const Type *from = src ? ir_type(in->out, src) : NULL;
+    EmitLoop loops[MAX_ITEMS];
+    Ref store[MAX_ITEMS + 2] = {dst}, load[MAX_ITEMS + 1] = {src};
+    Ref lengths[MAX_ITEMS];
+    int32_t skip = from ? to->ndim - from->ndim : 0;
+    for (int32_t k = 0; from && k < from->ndim; k++) { /* an axis of length 1 is repeated */
+        Ref one = emit2(in, OP_eq, type_scalar(in->types, TY_bool), emit_length(in, src, k),
+                        emit_int(in, i64, 1));
+        lengths[k] = emit3(in, OP_select, i64, one, emit_int(in, i64, 0), emit_int(in, i64, 1));
+    }
+    for (int32_t k = 0; k < to->ndim; k++) {
+        emit_loop_begin(in, emit_length(in, dst, k), &loops[k]);
+        store[k + 1] = loops[k].counter;
+        if (from && k >= skip)
+            load[k - skip + 1] = emit2(in, OP_mul, i64, loops[k].counter, lengths[k - skip]);
+    }
+    if (from) {
+        value = emit(in, OP_load, from->element, load, from->ndim + 1);
+        value = emit_convert(in, value, from->element, to->element);
+    }
+    store[to->ndim + 1] = value;
+    emit(in, OP_store, NULL, store, to->ndim + 2);
+    for (int32_t k = to->ndim; k-- > 0;)
+        emit_loop_end(in, &loops[k]);
+}
+
+static void emit_broadcast_checks(Infer *in, Ref dst, Ref src) {
+    const Type *to = ir_type(in->out, dst), *from = ir_type(in->out, src);
+    const Type *b = type_scalar(in->types, TY_bool), *i64 = i64_type(in);
+    for (int32_t k = 0; k < from->ndim; k++) {
+        Ref n = emit_length(in, src, k), m = emit_length(in, dst, to->ndim - from->ndim + k);
+        Ref differs = emit2(in, OP_ne, b, n, m);
+        Ref long_one = emit2(in, OP_ne, b, n, emit_int(in, i64, 1));
+        Ref args[2] = {n, m};
+        emit_guard(in, GUARD_broadcast, emit2(in, OP_and, b, differs, long_one), args, 2);
+    }
+}
+
+/* An array statement reads everything before it writes: unless the source is fresh memory, it goes
+ * through a copy. Kernels cannot allocate: there the copy is direct. */
+static Ref emit_independent(Infer *in, Ref src) {
+    const Type *from = ir_type(in->out, src);
+    if (in->kernel || in->ti->options.target != 0 || ir_inst(in->out, src)->op == OP_alloc)
+        return src;
+    const Type *fresh = type_array(in->types, from->element, from->ndim, LAYOUT_C);
+    Ref shape[MAX_ITEMS];
+    for (int32_t k = 0; k < from->ndim; k++)
+        shape[k] = emit_length(in, src, k);
+    Ref copy = emit(in, OP_alloc, fresh, shape, from->ndim);
+    emit_assign(in, copy, src, 0);
+    return copy;
+}
+
+static bool assign_array(Infer *in, Val dst, Val src) {
+    const Type *to = dst.f.type, *from = src.f.type;
+    if (from->ndim > to->ndim || !fits_element(from->element, to->element))
+        return element_error(in, &src, to);
+    if (!in->emit) return true;
+    Ref d = v_ref(in, dst), s = v_ref(in, src);
+    emit_broadcast_checks(in, d, s);
+    emit_assign(in, d, emit_independent(in, s), 0);
+    return true;
+}
+
+/* a[1:3] = (x, y) */
+static bool assign_tuple(Infer *in, Val dst, Val src) {
+    const Type *i64 = i64_type(in);
+    int32_t n = src.f.type->nitems;
+    if (dst.f.type->ndim != 1) return element_error(in, &src, dst.f.type);
+    if (in->emit) {
+        Ref args[2] = {emit_int(in, i64, n), emit_length(in, v_ref(in, dst), 0)};
+        Ref differs = emit2(in, OP_ne, type_scalar(in->types, TY_bool), args[0], args[1]);
+        emit_guard(in, GUARD_broadcast, differs, args, 2);
+    }
+    for (int32_t k = 0; k < n; k++) {
+        Val item = v_item(in, src, k);
+        if (!fits_element(item.f.type, dst.f.type->element))
+            return element_error(in, &item, dst.f.type);
+        if (!in->emit) continue;
+        Ref args[3] = {v_ref(in, dst), emit_int(in, i64, k), v_as(in, item, dst.f.type->element)};
+        emit(in, OP_store, NULL, args, 3);
+    }
+    return true;
+}
+
+static bool assign_view(Infer *in, Val view, Val value) {
+    if (is_kind(&value, TY_ARRAY)) return assign_array(in, view, value);
+    if (is_kind(&value, TY_TUPLE)) return assign_tuple(in, view, value);
+    const Type *element = view.f.type->element;
+    if (!fits_element(value.f.type, element)) return element_error(in, &value, view.f.type);
+    if (in->emit) emit_assign(in, v_ref(in, view), 0, v_as(in, value, element));
+    return true;
+}
+
+bool v_fill(Infer *in, Val array, Val value) {
+    return assign_view(in, array, value);
+}
+
+static bool readonly_error(Infer *in, const Val *a) {
+    Str text = str_printf(in->arena, "array %s", ti_text(in, a->f.type));
+    const Inst *inst = a->src ? ir_inst(in->f, a->src) : NULL;
+    ti_fail(in, in->at, E0303, text.bytes);
+    if (in->report && inst && inst->op == OP_global)
+        diag_note(in->diags, NULL,
+                  "'" STR_FMT "' is a global: its contents are frozen when the "
+                  "function is compiled; pass it as an argument",
+                  STR_ARG(*inst->u.name));
+    return false;
+}
+
+bool v_setitem(Infer *in, Val a, Val index, Val value) {
+    Plan plan;
+    bool error;
+    a = v_unwrap(in, a), index = v_unwrap(in, index), value = v_unwrap(in, value);
+    if (!is_kind(&a, TY_ARRAY)) {
+        ti_fail(in, in->at, E0101, "assignment to an item of something that is not an array");
+        ti_note_value(in, &a);
+        return false;
+    }
+    if (a.f.type->readonly) return readonly_error(in, &a);
+    if (!make_plan(in, a, index, &plan, &error)) {
+        Val args[3] = {a, index, value}, ignored;
+        CallArgs call = {args, 3, 0, NULL};
+        if (error) return false;
+        if (!library_has(in, STR("operator.setitem"))) return index_error(in, &a, &index);
+        return v_library(in, "operator.setitem", &call, &ignored);
+    }
+    if (!plan.element) return assign_view(in, v_view(in, a, &plan), value);
+    const Type *element = a.f.type->element;
+    if (!fits_element(value.f.type, element)) return element_error(in, &value, a.f.type);
+    if (!in->emit) return true;
+    Ref args[2 + MAX_ITEMS] = {v_ref(in, a)};
+    for (int32_t k = 0; k < plan.n; k++)
+        args[k + 1] = emit_index(in, args[0], k, plan.part[k]);
+    args[plan.n + 1] = v_as(in, value, element);
+    emit(in, OP_store, NULL, args, plan.n + 2);
+    return true;
+}
+
+/* -- unpacking --------------------------------------------------------------------------------------------- */
+
+bool v_unpack(Infer *in, Val a, int32_t count, Val *out) {
+    a = v_unwrap(in, a);
+    if (is_kind(&a, TY_TUPLE)) {
+        if (a.f.type->nitems != count)
+            return ti_fail(in, in->at, E0213, ti_text(in, a.f.type), (int)count);
+        return *out = a, true;
+    }
+    if (!is_kind(&a, TY_ARRAY) || a.f.type->ndim == 0 || count > 64)
+        return ti_fail(in, in->at, E0213, ti_text(in, a.f.type), (int)count);
+    Val items[64];
+    if (in->emit) {
+        const Type *i64 = i64_type(in), *b = type_scalar(in->types, TY_bool);
+        Ref n = emit_length(in, v_ref(in, a), 0), want = emit_int(in, i64, count);
+        Ref few[2] = {want, n}, many[1] = {want};
+        emit_guard(in, GUARD_unpack_few, emit2(in, OP_lt, b, n, want), few, 2);
+        emit_guard(in, GUARD_unpack_many, emit2(in, OP_lt, b, want, n), many, 1);
+    }
+    for (int32_t k = 0; k < count; k++)
+        items[k] = v_element(in, a, val_of(fact_int(in, k)));
+    return *out = v_tuple(in, items, count), true;
+}

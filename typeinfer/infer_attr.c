@@ -1,0 +1,358 @@
+/* infer_attr.c - attributes, and the array makers: numpy.empty, zeros, ones, full, array. */
+#include "typeinfer/infer.h"
+
+static const Type *i64_type(Infer *in) {
+    return type_scalar(in->types, TY_i64);
+}
+
+/* -- attributes of arrays ------------------------------------------------------------------------ */
+
+Val v_shape(Infer *in, Val array, int32_t axis) {
+    Val out = val_of(fact_of(ti_wint(in)));
+    if (!in->emit) return out;
+    out.ref = emit1(in, OP_shape, i64_type(in), v_ref(in, array));
+    ir_inst(in->out, out.ref)->imm = axis;
+    return out;
+}
+
+Val v_shape_tuple(Infer *in, Val array) {
+    Val items[UINT8_MAX];
+    for (int k = 0; k < array.f.type->ndim; k++)
+        items[k] = v_shape(in, array, k);
+    return v_tuple(in, items, array.f.type->ndim);
+}
+
+static Val v_strides(Infer *in, Val array) {
+    Val items[UINT8_MAX];
+    for (int k = 0; k < array.f.type->ndim; k++) {
+        items[k] = val_of(fact_of(ti_wint(in)));
+        if (!in->emit) continue;
+        items[k].ref = emit1(in, OP_stride, i64_type(in), v_ref(in, array));
+        ir_inst(in->out, items[k].ref)->imm = k;
+    }
+    return v_tuple(in, items, array.f.type->ndim);
+}
+
+static Val v_size(Infer *in, Val array, int64_t times) {
+    Val out = val_of(fact_int(in, times));
+    for (int k = 0; k < array.f.type->ndim; k++) {
+        Val n = v_shape(in, array, k);
+        if (in->emit && (k || times != 1))
+            n.ref = emit2(in, OP_mul, i64_type(in), v_ref(in, out), n.ref);
+        out = n;
+    }
+    return out;
+}
+
+static Val v_transpose(Infer *in, Val array) {
+    const Type *t = array.f.type;
+    if (t->ndim < 2) return array;
+    Layout layout = t->layout == LAYOUT_C ? LAYOUT_F : t->layout == LAYOUT_F ? LAYOUT_C : LAYOUT_A;
+    Val out = val_of(fact_of(type_array_like(in->types, t, t->ndim, layout)));
+    if (in->emit) out.ref = emit1(in, OP_transpose, out.f.type, v_ref(in, array));
+    return out;
+}
+
+static Val v_dtype(Infer *in, const Type *element) {
+    const Binding *b = ti_object(in->ti, BIND_TYPE, STR(""), element);
+    return val_of(fact_of(type_object(in->types, b)));
+}
+
+static bool array_attr(Infer *in, Val a, Str name, Val *out) {
+    const Type *t = a.f.type;
+    if (str_is(name, "shape")) return *out = v_shape_tuple(in, a), true;
+    if (str_is(name, "size")) return *out = v_size(in, a, 1), true;
+    if (str_is(name, "ndim")) return *out = val_of(fact_int(in, t->ndim)), true;
+    if (str_is(name, "dtype")) return *out = v_dtype(in, t->element), true;
+    if (str_is(name, "strides")) return *out = v_strides(in, a), true;
+    if (str_is(name, "T")) return *out = v_transpose(in, a), true;
+    if (str_is(name, "itemsize")) return *out = val_of(fact_int(in, type_size(t->element))), true;
+    if (str_is(name, "nbytes")) return *out = v_size(in, a, type_size(t->element)), true;
+    return false;
+}
+
+/* -- attributes --------------------------------------------------------------------------------------- */
+
+static bool no_attribute(Infer *in, const Val *v, Str name) {
+    const char *text = str_copy(in->arena, name.bytes, (size_t)name.len).bytes;
+    return ti_fail(in, in->at, E0203, ti_text(in, v->f.type), text);
+}
+
+static bool is_value_row(Str name) {
+    int32_t row = lib_find(name);
+    return row >= 0 && (lib_row(row)->flags & LIB_VALUE);
+}
+
+/* Attributes of numbers, and methods of both: rows, or functions of our library. */
+static bool member(Infer *in, Val a, const char *kind, Str name, Val *out) {
+    Str full = str_printf(in->arena, "%s." STR_FMT, kind, STR_ARG(name));
+    bool matched;
+    if (is_value_row(full)) {
+        if (v_row(in, full, &a, 1, &matched, out)) return true;
+        if (matched || in->stop) return false;
+    }
+    if (!library_has(in, full)) return no_attribute(in, &a, name);
+    const Binding *b = ti_object(in->ti, BIND_LIBRARY, full, NULL);
+    return *out = (Val){.f = fact_of(type_object(in->types, b)), .src = in->at}, true;
+}
+
+static bool object_attr(Infer *in, Val a, const Binding *object, Str name, Val *out) {
+    if (object->kind == BIND_TYPE && object->type && object->type->kind < TY_SCALARS) {
+        if (str_is(name, "itemsize"))
+            return *out = val_of(fact_int(in, type_size(object->type))), true;
+        if (str_is(name, "type") && !object->handle) return *out = a, true;
+    }
+    if (object->kind == BIND_CONST || !in->ti->resolver->attr ||
+        (!object->handle && object->kind == BIND_TYPE))
+        return no_attribute(in, &a, name);
+    const Binding *b = in->ti->resolver->attr(in->ti->resolver->user, object, name);
+    if (!b) return in->stop = STOP_ABORT, false;
+    if (b->kind == BIND_MISSING) return no_attribute(in, &a, name);
+    if (b->kind != BIND_LIBRARY || !is_value_row(b->name))
+        return fact_of_binding(in, b, name, &out->f);
+    bool matched;
+    if (v_row(in, b->name, NULL, 0, &matched, out)) return true;
+    return ti_fail(in, in->at, E0404, str_copy(in->arena, b->name.bytes, (size_t)b->name.len).bytes,
+                   "cpu");
+}
+
+static bool part_attr(Infer *in, Val a, Str name, Val *out) {
+    static const char *const parts[] = {"start", "stop", "step"};
+    for (int k = 0; k < 3; k++)
+        if (str_is(name, parts[k])) return *out = v_item(in, a, k), true;
+    return no_attribute(in, &a, name);
+}
+
+bool v_attr(Infer *in, Val a, Str name, Val *out) {
+    a = v_unwrap(in, a);
+    const Type *t = a.f.type;
+    const Binding *object = fact_object(&a.f);
+    if (object) return object_attr(in, a, object, name, out);
+    if (t->kind == TY_ARRAY)
+        return array_attr(in, a, name, out) || member(in, a, "ndarray", name, out);
+    if (type_is_number(t)) return member(in, a, "number", name, out);
+    if (t->kind == TY_RANGE || t->kind == TY_SLICE) return part_attr(in, a, name, out);
+    for (int32_t k = 0; t->kind == TY_TUPLE && t->fields && k < t->nitems; k++)
+        if (str_equal(t->fields[k], name)) return *out = v_item(in, a, k), true;
+    return no_attribute(in, &a, name);
+}
+
+/* -- dtypes ------------------------------------------------------------------------------------------- */
+
+bool fact_dtype(Infer *in, const Fact *f, const Type **out) {
+    if (fact_none(f)) return *out = type_scalar(in->types, TY_f64), true;
+    const Str *text = fact_str(f);
+    if (text) {
+        DiagList ignored;
+        diag_init(&ignored, in->arena);
+        const char *name = str_copy(in->arena, text->bytes, (size_t)text->len).bytes;
+        *out = ti_parse_type(in->types, in->arena, name, &ignored);
+        return *out && type_is_scalar(*out);
+    }
+    const Binding *b = fact_object(f);
+    if (!b) return false;
+    if (b->kind == BIND_TYPE && b->type && type_is_scalar(b->type))
+        return *out = type_strong(in->types, b->type), true;
+    static const struct {
+        const char *name;
+        TypeKind kind;
+    } builtins[] = {{"builtins.bool", TY_bool},
+                    {"builtins.complex", TY_c128},
+                    {"builtins.float", TY_f64},
+                    {"builtins.int", TY_i64}};
+    for (int i = 0; b->kind == BIND_LIBRARY && i < countof(builtins); i++)
+        if (str_is(b->name, builtins[i].name))
+            return *out = type_scalar(in->types, builtins[i].kind), true;
+    return false;
+}
+
+/* -- making arrays --------------------------------------------------------------------------------------- */
+
+typedef enum Maker { MAKE_EMPTY, MAKE_ZEROS, MAKE_ONES, MAKE_FULL, MAKE_ARRAY } Maker;
+
+static const struct {
+    const char *name;
+    Maker maker;
+    bool like; /* the first argument is an array of the same shape and type */
+} makers[] = {
+    {"numpy.array", MAKE_ARRAY, false}, {"numpy.asarray", MAKE_ARRAY, false},
+    {"numpy.empty", MAKE_EMPTY, false}, {"numpy.empty_like", MAKE_EMPTY, true},
+    {"numpy.full", MAKE_FULL, false},   {"numpy.full_like", MAKE_FULL, true},
+    {"numpy.ones", MAKE_ONES, false},   {"numpy.ones_like", MAKE_ONES, true},
+    {"numpy.zeros", MAKE_ZEROS, false}, {"numpy.zeros_like", MAKE_ZEROS, true},
+};
+
+bool array_builtin_knows(Str name) {
+    for (int i = 0; i < countof(makers); i++)
+        if (str_is(name, makers[i].name)) return true;
+    return false;
+}
+
+/* Arguments by position or name; absent ones have no type. */
+static bool take_args(const CallArgs *args, const char *const *names, int n, Val *out) {
+    int32_t positional = args->nargs - args->nkeywords;
+    if (positional > n) return false;
+    for (int k = 0; k < n; k++)
+        out[k] = k < positional ? args->args[k] : (Val){0};
+    for (int32_t k = 0; k < args->nkeywords; k++) {
+        int at = 0;
+        while (at < n && !str_is(args->names[k], names[at]))
+            at++;
+        if (at == n || out[at].f.type) return false;
+        out[at] = args->args[positional + k];
+    }
+    return true;
+}
+
+static bool maker_error(Infer *in, const char *name, const CallArgs *args) {
+    return ti_fail(in, in->at, E0401, name, ti_arg_texts(in, args->args, args->nargs));
+}
+
+/* The shape as items: an int, or a tuple of ints. */
+static bool shape_items(Infer *in, Val shape, Val *items, int32_t *n) {
+    bool tuple = is_kind(&shape, TY_TUPLE);
+    *n = tuple ? shape.f.type->nitems : 1;
+    if (*n > 32) return false;
+    for (int32_t k = 0; k < *n; k++) {
+        items[k] = tuple ? v_item(in, shape, k) : shape;
+        if (!type_is_int(items[k].f.type)) return false;
+    }
+    return true;
+}
+
+static Ref emit_alloc(Infer *in, const Type *type, const Val *shape, int32_t n, bool zeroed) {
+    const Type *i64 = i64_type(in), *b = type_scalar(in->types, TY_bool);
+    Ref refs[32];
+    for (int32_t k = 0; k < n; k++) {
+        int64_t known;
+        refs[k] = v_as(in, shape[k], i64);
+        if (emitted_int(in, refs[k], &known) && known >= 0) continue;
+        if (ir_inst(in->out, refs[k])->op == OP_shape) continue;
+        Ref negative = emit2(in, OP_lt, b, refs[k], emit_int(in, i64, 0));
+        emit_guard(in, GUARD_negative_dimension, negative, NULL, 0);
+    }
+    Ref array = emit(in, OP_alloc, type, refs, n);
+    ir_inst(in->out, array)->sub = zeroed;
+    return array;
+}
+
+static bool make_filled(Infer *in, Maker maker, const Type *type, const Val *shape, int32_t n,
+                        Val fill, Val *out) {
+    *out = val_of(fact_of(type));
+    if (in->emit) out->ref = emit_alloc(in, type, shape, n, maker == MAKE_ZEROS);
+    if (maker == MAKE_ONES) fill = val_of(fact_int(in, 1));
+    return maker == MAKE_EMPTY || maker == MAKE_ZEROS || v_fill(in, *out, fill);
+}
+
+static bool no_memory_here(Infer *in, const char *name) {
+    if (in->ti->options.target == 0 && !in->kernel) return true;
+    return ti_fail(in, in->at, E0404, name, in->kernel ? "kernel" : "gpu");
+}
+
+static bool maker_shape(Infer *in, const char *name, Maker maker, const CallArgs *args, Val *out) {
+    static const char *const plain[] = {"shape", "dtype", "order"};
+    static const char *const full[] = {"shape", "fill_value", "dtype", "order"};
+    bool filled = maker == MAKE_FULL;
+    Val v[4], items[32];
+    int32_t n;
+    if (!take_args(args, filled ? full : plain, filled ? 4 : 3, v))
+        return maker_error(in, name, args);
+    Val dtype = v[filled ? 2 : 1], order = v[filled ? 3 : 2];
+    if (!v[0].f.type || (filled && !v[1].f.type) || !shape_items(in, v_unwrap(in, v[0]), items, &n))
+        return maker_error(in, name, args);
+    const Type *element = type_scalar(in->types, TY_f64);
+    if (filled && type_is_number(v[1].f.type)) element = type_strong(in->types, v[1].f.type);
+    if (dtype.f.type && !fact_none(&dtype.f) && !fact_dtype(in, &dtype.f, &element))
+        return ti_fail(in, in->at, E0209, "the dtype");
+    const Str *letter = order.f.type ? fact_str(&order.f) : NULL;
+    Layout layout = letter && str_is(*letter, "F") ? LAYOUT_F : LAYOUT_C;
+    return make_filled(in, maker, type_array(in->types, element, n, layout), items, n, v[1], out);
+}
+
+static bool maker_like(Infer *in, const char *name, Maker maker, const CallArgs *args, Val *out) {
+    static const char *const plain[] = {"prototype", "dtype"};
+    static const char *const full[] = {"a", "fill_value", "dtype"};
+    bool filled = maker == MAKE_FULL;
+    Val v[4], items[32];
+    if (!take_args(args, filled ? full : plain, filled ? 3 : 2, v) || !v[0].f.type)
+        return maker_error(in, name, args);
+    Val like = v_unwrap(in, v[0]), dtype = v[filled ? 2 : 1];
+    if (!is_kind(&like, TY_ARRAY) || like.f.type->ndim > 32 || (filled && !v[1].f.type))
+        return maker_error(in, name, args);
+    const Type *element = like.f.type->element;
+    if (dtype.f.type && !fact_none(&dtype.f) && !fact_dtype(in, &dtype.f, &element))
+        return ti_fail(in, in->at, E0209, "the dtype");
+    int32_t n = like.f.type->ndim;
+    for (int32_t k = 0; k < n; k++)
+        items[k] = v_shape(in, like, k);
+    Layout layout = like.f.type->layout == LAYOUT_F ? LAYOUT_F : LAYOUT_C;
+    return make_filled(in, maker, type_array(in->types, element, n, layout), items, n, v[1], out);
+}
+
+/* -- numpy.array of tuples and lists ------------------------------------------------------------------------ */
+
+/* Common type of all items, and whether they are rows of one length. */
+static const Type *items_type(Infer *in, const Type *tuple, int32_t *columns) {
+    const Type *common = NULL;
+    *columns = -1;
+    for (int32_t i = 0; i < tuple->nitems; i++) {
+        const Type *t = tuple->items[i];
+        int32_t width = -1, inner;
+        if (t->kind == TY_TUPLE) width = t->nitems, t = items_type(in, t, &inner);
+        if (!t || !type_is_number(t) || (i && width != *columns)) return NULL;
+        *columns = width;
+        common = common ? ti_promote(in->types, common, t, false) : t;
+        if (!common) return NULL;
+    }
+    return common;
+}
+
+static void store_items(Infer *in, Ref array, Val tuple, const Ref *index, int32_t depth) {
+    const Type *element = ir_type(in->out, array)->element;
+    for (int32_t i = 0; i < tuple.f.type->nitems; i++) {
+        Val item = v_item(in, tuple, i);
+        Ref args[4] = {array, depth ? index[0] : 0};
+        args[1 + depth] = emit_int(in, i64_type(in), i);
+        if (is_kind(&item, TY_TUPLE)) {
+            store_items(in, array, item, &args[1], 1);
+            continue;
+        }
+        args[2 + depth] = v_as(in, item, element);
+        emit(in, OP_store, NULL, args, 3 + depth);
+    }
+}
+
+static bool make_array(Infer *in, const char *name, const CallArgs *args, bool *known, Val *out) {
+    static const char *const names[] = {"object", "dtype"};
+    Val v[2];
+    int32_t columns;
+    if (!take_args(args, names, 2, v) || !v[0].f.type) return maker_error(in, name, args);
+    if (!is_kind(&v[0], TY_TUPLE)) return *known = false; /* of an array: a copy, see the library */
+    const Type *tuple = v[0].f.type, *element = items_type(in, tuple, &columns);
+    bool nested = columns >= 0;
+    for (int32_t i = 0; nested && element && i < tuple->nitems; i++)
+        for (int32_t k = 0; k < columns; k++)
+            if (!type_is_number(tuple->items[i]->items[k])) element = NULL;
+    if (!element && tuple->nitems == 0) element = type_scalar(in->types, TY_f64);
+    if (!element) return maker_error(in, name, args);
+    element = type_strong(in->types, element);
+    if (v[1].f.type && !fact_none(&v[1].f) && !fact_dtype(in, &v[1].f, &element))
+        return ti_fail(in, in->at, E0209, "the dtype");
+    *out = val_of(fact_of(type_array(in->types, element, nested ? 2 : 1, LAYOUT_C)));
+    if (!in->emit) return true;
+    Val shape[2] = {val_of(fact_int(in, tuple->nitems)), val_of(fact_int(in, columns))};
+    out->ref = emit_alloc(in, out->f.type, shape, nested ? 2 : 1, false);
+    store_items(in, out->ref, v[0], NULL, 0);
+    return true;
+}
+
+bool v_array_builtin(Infer *in, Str name, const CallArgs *args, bool *known, Val *out) {
+    for (int i = 0; i < countof(makers); i++) {
+        if (!str_is(name, makers[i].name)) continue;
+        if (!no_memory_here(in, makers[i].name)) return false;
+        if (makers[i].maker == MAKE_ARRAY) return make_array(in, makers[i].name, args, known, out);
+        return makers[i].like ? maker_like(in, makers[i].name, makers[i].maker, args, out)
+                              : maker_shape(in, makers[i].name, makers[i].maker, args, out);
+    }
+    return *known = false;
+}

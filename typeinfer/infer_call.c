@@ -1,0 +1,648 @@
+/* infer_call.c - operators, rows of the library, casts and calls.
+ *
+ * Arithmetic goes through the rows "operator.*": the row says what the operands are converted to,
+ * which IR op it is and what is tested before (a zero divisor, a negative count). Comparisons and
+ * identity are done here, because they do not convert. */
+#include "typeinfer/infer.h"
+#include <math.h>
+
+static const char *const operator_names[OPR_COUNT] = {
+#define OPERATOR(name, symbol, verb, method) [OPR_##name] = "operator." #name,
+#include "frontend/ir/ir_operators.def"
+#undef OPERATOR
+};
+static const char *const operator_verbs[OPR_COUNT] = {
+#define OPERATOR(name, symbol, verb, method) [OPR_##name] = verb,
+#include "frontend/ir/ir_operators.def"
+#undef OPERATOR
+};
+typedef enum Method { UNARY, ARITH, BIT, COMPARE, IDENTITY, MEMBER } Method;
+static const uint8_t operator_methods[OPR_COUNT] = {
+#define OPERATOR(name, symbol, verb, method) [OPR_##name] = method,
+#include "frontend/ir/ir_operators.def"
+#undef OPERATOR
+};
+
+static const Type *boolean(Infer *in) {
+    return type_scalar(in->types, TY_bool);
+}
+
+/* -- optionals ------------------------------------------------------------------------------------ */
+
+Val v_unwrap(Infer *in, Val a) {
+    if (!is_kind(&a, TY_OPTIONAL)) return a;
+    Val inner = {.f = fact_of(a.f.type->element), .src = a.src};
+    if (!in->emit) return inner;
+    Ref whole = v_ref(in, a);
+    if (in->guards) {
+        Ref absent = emit1(in, OP_not, boolean(in), emit_item(in, whole, 0));
+        emit_guard(in, GUARD_none_value, absent, NULL, 0);
+    }
+    inner.ref = emit_item(in, whole, 1);
+    return inner;
+}
+
+/* -- truth ---------------------------------------------------------------------------------------- */
+
+static bool truth_of_optional(Infer *in, Val a, Val *out) {
+    Val inner = {.f = fact_of(a.f.type->element)}, truth;
+    Ref present = 0;
+    if (in->emit) {
+        present = emit_item(in, v_ref(in, a), 0);
+        inner.ref = emit_item(in, v_ref(in, a), 1);
+    }
+    if (!v_truth(in, inner, &truth)) return false;
+    *out = val_of(fact_of(boolean(in)));
+    if (in->emit) out->ref = emit2(in, OP_and, boolean(in), present, v_ref(in, truth));
+    return true;
+}
+
+static bool truth_of_number(Infer *in, Val a, Val *out) {
+    int64_t value;
+    if (fact_int_value(&a.f, &value)) return *out = val_of(fact_bool(in, value != 0)), true;
+    if (a.f.type->kind == TY_bool) return *out = a, true;
+    *out = val_of(fact_of(boolean(in)));
+    if (!in->emit) return true;
+    Ref v = v_ref(in, a);
+    const Type *type = ir_type(in->out, v);
+    Ref zero = type_is_int(type) ? emit_int(in, type, 0) : emit_float(in, type, 0);
+    out->ref = emit2(in, OP_ne, boolean(in), v, zero);
+    return true;
+}
+
+bool v_truth(Infer *in, Val a, Val *out) {
+    const Type *t = a.f.type;
+    switch (t->kind) {
+    case TY_none: return *out = val_of(fact_bool(in, false)), true;
+    case TY_TUPLE: return *out = val_of(fact_bool(in, t->nitems != 0)), true;
+    case TY_OPTIONAL: return truth_of_optional(in, a, out);
+    case TY_OBJECT: {
+        const Str *s = fact_str(&a.f);
+        return *out = val_of(fact_bool(in, !s || s->len != 0)), true;
+    }
+    case TY_RANGE: {
+        Val n;
+        return v_iter_len(in, a, &n) && truth_of_number(in, n, out);
+    }
+    default: break;
+    }
+    if (type_is_number(t)) return truth_of_number(in, a, out);
+    ti_fail(in, in->at, E0206, "take the truth of", ti_text(in, t));
+    if (in->report) diag_note(in->diags, NULL, "use a comparison, any() or all()");
+    return false;
+}
+
+/* -- rows ------------------------------------------------------------------------------------------ */
+
+/* Tests before the operation; `args` are the operands as written. */
+static void emit_tests(Infer *in, const LibRow *row, int op, const Val *args, const Ref *refs,
+                       int32_t n) {
+    const Type *b = boolean(in);
+    Ref last = refs[n - 1];
+    const Type *type = ir_type(in->out, last);
+    int64_t value;
+    if ((row->flags & LIB_NONZERO) && !in->error_numpy && !emitted_nonzero(in, last)) {
+        Ref zero = type_is_int(type) ? emit_int(in, type, 0) : emit_float(in, type, 0);
+        bool modulo = op == OP_mod && type_is_int(type);
+        emit_guard(in, modulo ? GUARD_zero_modulo : GUARD_zero_division,
+                   emit2(in, OP_eq, b, last, zero), NULL, 0);
+    }
+    if (row->flags & LIB_COUNT) {
+        Ref count = v_ref(in, args[n - 1]);
+        const Type *from = ir_type(in->out, count);
+        bool negative = !emitted_int(in, count, &value) || value < 0;
+        if (type_class(from) == CLASS_SINT && negative)
+            emit_guard(in, op == OP_pow ? GUARD_negative_power : GUARD_negative_shift,
+                       emit2(in, OP_lt, b, count, emit_int(in, from, 0)), NULL, 0);
+    }
+    if ((row->flags & LIB_POWER) && !in->error_numpy && type_is_float(type)) {
+        const Inst *exponent = ir_inst(in->out, last);
+        bool known = exponent->op == OP_const && exponent->u.value->kind == CONST_FLOAT;
+        if (known && exponent->u.value->re >= 0) return;
+        Ref zero = emit_float(in, type, 0), bad = emit2(in, OP_eq, b, refs[0], zero);
+        if (!known) bad = emit2(in, OP_and, b, bad, emit2(in, OP_lt, b, last, zero));
+        emit_guard(in, GUARD_zero_to_negative_power, bad, NULL, 0);
+    }
+}
+
+/* NaN and infinities have no int: tested before a conversion that Python would refuse. */
+static void emit_finite(Infer *in, Ref v) {
+    const Type *type = ir_type(in->out, v), *b = boolean(in);
+    if (!in->guards || !type_is_float(type) || ir_inst(in->out, v)->op == OP_const) return;
+    emit_guard(in, GUARD_nan_to_int, emit2(in, OP_ne, b, v, v), NULL, 0);
+    Ref up = emit2(in, OP_eq, b, v, emit_float(in, type, HUGE_VAL));
+    Ref down = emit2(in, OP_eq, b, v, emit_float(in, type, -HUGE_VAL));
+    emit_guard(in, GUARD_inf_to_int, emit2(in, OP_or, b, up, down), NULL, 0);
+}
+
+static Ref emit_lowered(Infer *in, const LibMatch *m, const LibRow *row, const Lowering *how,
+                        const Ref *refs, int32_t n) {
+    const Type *type = lower_type(in->ti, m->result);
+    if (how->kind == LOWER_OP) {
+        if (how->id == OP_cast) return emit_convert(in, refs[0], ir_type(in->out, refs[0]), type);
+        if (row->flags & LIB_SWAP) return emit2(in, (Op)how->id, type, refs[1], refs[0]);
+        return emit(in, (Op)how->id, type, refs, n);
+    }
+    Str *name = arena_new(in->arena, Str);
+    *name = str_from(row->name);
+    int32_t error = in->error;
+    if (row->flags & LIB_PURE) in->error = NO_BLOCK;
+    Ref ref = emit(in, OP_lib, type, refs, n);
+    in->error = error;
+    ir_inst(in->out, ref)->u.name = name;
+    ir_inst(in->out, ref)->imm = m->row;
+    return ref;
+}
+
+static Ref emit_row(Infer *in, const LibMatch *m, const LibRow *row, const Lowering *how,
+                    const Val *args, int32_t n) {
+    Ref refs[LIB_MAX_ARGS];
+    for (int32_t i = 0; i < n; i++)
+        refs[i] = v_as(in, args[i], m->params[i]);
+    if (in->guards && n > 0)
+        emit_tests(in, row, how->kind == LOWER_OP ? how->id : 0, args, refs, n);
+    if ((row->flags & LIB_FINITE) && n > 0) emit_finite(in, refs[0]);
+    return emit_lowered(in, m, row, how, refs, n);
+}
+
+static bool call_library_function(Infer *in, Str name, const CallArgs *args, bool *found,
+                                  Val *out) {
+    Resolver *r = in->ti->resolver;
+    *found = false;
+    const Binding *b = r->library ? r->library(r->user, name) : NULL;
+    if (r->library && !b) return in->stop = STOP_ABORT, false;
+    if (!b || b->kind != BIND_FUNCTION) return false;
+    *found = true;
+    return call_function(in, b, args, true, out);
+}
+
+static const char *target_name(int target) {
+    return target == 0 ? "cpu" : target == 1 ? "cuda" : "hip";
+}
+
+bool v_row(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *out) {
+    const Type *types[LIB_MAX_ARGS];
+    LibMatch m;
+    *matched = false;
+    if (n > LIB_MAX_ARGS) return false;
+    for (int32_t i = 0; i < n; i++)
+        types[i] = args[i].f.type;
+    if (!lib_match(in->types, name, types, n, in->ti->options.target, in->strong, &m)) return false;
+    const LibRow *row = lib_row(m.row);
+    const Lowering *how = lib_lowering(row, in->ti->options.target);
+    if (how->kind == LOWER_TYPED) return false; /* known by name, or not at all */
+    *matched = true;
+    for (int32_t i = 0; i < n; i++)
+        if (lib_is_literal(row, i) && !fact_is_const(&args[i].f))
+            return ti_fail(in, in->at, E0209, "this argument");
+    if (how->kind == LOWER_PY) {
+        bool found;
+        CallArgs call = {args, n, 0, NULL};
+        if (call_library_function(in, str_from(how->symbol), &call, &found, out)) return true;
+        return found || in->stop == STOP_ABORT
+                   ? false
+                   : ti_fail(in, in->at, E0404, row->name, target_name(in->ti->options.target));
+    }
+    *out = val_of(fact_of(m.result));
+    if (in->emit) out->ref = emit_row(in, &m, row, how, args, n);
+    return true;
+}
+
+bool library_has(Infer *in, Str name) {
+    if (typed_knows(name) || lib_find(name) >= 0) return true;
+    Resolver *r = in->ti->resolver;
+    const Binding *b = r->library ? r->library(r->user, name) : NULL;
+    return b && b->kind == BIND_FUNCTION;
+}
+
+/* -- unary operators -------------------------------------------------------------------------------- */
+
+bool v_unary(Infer *in, Operator op, Val a, Val *out) {
+    int64_t value;
+    if (op == OPR_not) {
+        Val truth;
+        if (!v_truth(in, a, &truth)) return false;
+        if (truth.f.value) return *out = val_of(fact_bool(in, !truth.f.value->i)), true;
+        *out = val_of(fact_of(boolean(in)));
+        if (in->emit) out->ref = emit1(in, OP_not, boolean(in), v_ref(in, truth));
+        return true;
+    }
+    a = v_unwrap(in, a);
+    bool folds = a.f.type->kind == ti_wint(in)->kind && fact_int_value(&a.f, &value);
+    if (folds && op == OPR_neg && value != INT64_MIN)
+        return *out = val_of(fact_int(in, -value)), true;
+    if (folds && op == OPR_invert) return *out = val_of(fact_int(in, ~value)), true;
+    bool matched;
+    if (v_row(in, str_from(operator_names[op]), &a, 1, &matched, out)) return true;
+    if (matched || in->stop) return false;
+    CallArgs args = {&a, 1, 0, NULL};
+    if (call_library_function(in, str_from(operator_names[op]), &args, &matched, out)) return true;
+    if (matched || in->stop) return false;
+    ti_fail(in, in->at, E0206, operator_verbs[op], ti_text(in, a.f.type));
+    ti_note_value(in, &a);
+    return false;
+}
+
+/* -- identity ---------------------------------------------------------------------------------------- */
+
+static bool negate(Infer *in, bool is_not, Val *out) {
+    if (!is_not) return true;
+    if (out->f.value) return out->f = fact_bool(in, !out->f.value->i), true;
+    if (in->emit) out->ref = emit1(in, OP_not, boolean(in), out->ref);
+    return true;
+}
+
+static bool compare_numbers(Infer *in, Operator op, Val a, Val b, Val *out);
+
+static bool v_is(Infer *in, bool is_not, Val a, Val b, Val *out) {
+    bool none_a = fact_none(&a.f), none_b = fact_none(&b.f);
+    const Type *s = a.f.type, *t = b.f.type;
+    *out = val_of(fact_of(boolean(in)));
+    if (none_a || none_b) {
+        const Val *other = none_a ? &b : &a;
+        if (!is_kind(other, TY_OPTIONAL)) {
+            out->f = fact_bool(in, none_a && none_b);
+            return negate(in, is_not, out);
+        }
+        if (in->emit)
+            out->ref = emit1(in, OP_not, boolean(in), emit_item(in, v_ref(in, *other), 0));
+        return negate(in, is_not, out);
+    }
+    if (s->kind == TY_ARRAY && t->kind == TY_ARRAY && s->element == t->element &&
+        s->ndim == t->ndim) {
+        if (in->emit) out->ref = emit2(in, OP_same_array, boolean(in), v_ref(in, a), v_ref(in, b));
+        return negate(in, is_not, out);
+    }
+    if (type_is_scalar(s) && type_is_scalar(t) && (s->kind == TY_bool) == (t->kind == TY_bool))
+        return compare_numbers(in, is_not ? OPR_ne : OPR_eq, a, b, out);
+    out->f = fact_bool(in, s->kind == TY_OBJECT && s == t);
+    return negate(in, is_not, out);
+}
+
+/* -- comparisons ---------------------------------------------------------------------------------- */
+
+/* A weak number meets a strong float: it is compared as that float (float32(0.1) == 0.1). Ints of
+ * different types are compared exactly, whatever their signs. */
+static const Type *compared_as(Infer *in, const Type *self, const Type *other) {
+    if (type_is_weak(self) && !type_is_weak(other) && type_class(other) >= CLASS_FLT &&
+        type_class(other) >= type_class(self))
+        return other;
+    return type_strong(in->types, self);
+}
+
+static bool compare_numbers(Infer *in, Operator op, Val a, Val b, Val *out) {
+    static const uint16_t ops[OPR_COUNT] = {[OPR_eq] = OP_eq, [OPR_ne] = OP_ne, [OPR_lt] = OP_lt,
+                                            [OPR_le] = OP_le, [OPR_gt] = OP_lt, [OPR_ge] = OP_le};
+    bool result, swap = op == OPR_gt || op == OPR_ge;
+    bool ordered = op != OPR_eq && op != OPR_ne;
+    if (ordered && (type_is_complex(a.f.type) || type_is_complex(b.f.type))) {
+        return ti_fail(in, in->at, E0207, operator_verbs[op], ti_text(in, a.f.type),
+                       ti_text(in, b.f.type));
+    }
+    if (fold_compare(op, &a.f, &b.f, &result)) return *out = val_of(fact_bool(in, result)), true;
+    *out = val_of(fact_of(boolean(in)));
+    if (!in->emit) return true;
+    Ref x = v_as(in, a, compared_as(in, a.f.type, b.f.type));
+    Ref y = v_as(in, b, compared_as(in, b.f.type, a.f.type));
+    out->ref = emit2(in, (Op)ops[op], boolean(in), swap ? y : x, swap ? x : y);
+    return true;
+}
+
+static bool compare_tuples(Infer *in, Operator op, Val a, Val b, Val *out) {
+    int32_t n = a.f.type->nitems;
+    if (n != b.f.type->nitems) return *out = val_of(fact_bool(in, op == OPR_ne)), true;
+    Val all = val_of(fact_bool(in, true));
+    for (int32_t i = 0; i < n; i++) {
+        Val one;
+        if (!v_binary(in, OPR_eq, false, v_item(in, a, i), v_item(in, b, i), &one)) return false;
+        if (!v_truth(in, one, &one)) return false;
+        bool known = one.f.value != NULL;
+        if (known && !one.f.value->i) return *out = val_of(fact_bool(in, op == OPR_ne)), true;
+        if (known) continue;
+        if (all.f.value)
+            all = one;
+        else if (in->emit)
+            all.ref = emit2(in, OP_and, boolean(in), all.ref, one.ref);
+    }
+    *out = all;
+    return negate(in, op == OPR_ne, out);
+}
+
+/* Lexicographic order: from the last item to the first, r = a < b or (a == b and r). */
+static bool order_tuples(Infer *in, Operator op, Val a, Val b, Val *out) {
+    int32_t n = QN_MIN(a.f.type->nitems, b.f.type->nitems);
+    int32_t extra = a.f.type->nitems - b.f.type->nitems;
+    bool strict = op == OPR_lt || op == OPR_gt, less = op == OPR_lt || op == OPR_le;
+    bool at_end = extra ? (less ? extra < 0 : extra > 0) : !strict;
+    const Type *t = boolean(in);
+    *out = val_of(n ? fact_of(t) : fact_bool(in, at_end));
+    Ref result = in->emit ? emit_int(in, t, at_end) : 0;
+    for (int32_t i = n; i-- > 0;) {
+        Val x = v_item(in, a, i), y = v_item(in, b, i), before, same;
+        if (!v_binary(in, less ? OPR_lt : OPR_gt, false, x, y, &before) ||
+            !v_binary(in, OPR_eq, false, x, y, &same))
+            return false;
+        if (!in->emit) continue;
+        Ref rest = emit2(in, OP_and, t, v_as(in, same, t), result);
+        result = emit2(in, OP_or, t, v_as(in, before, t), rest);
+    }
+    out->ref = n ? result : 0;
+    return true;
+}
+
+static bool v_compare(Infer *in, Operator op, Val a, Val b, bool *handled, Val *out) {
+    const Type *s = a.f.type, *t = b.f.type;
+    bool result;
+    *handled = true;
+    if (op == OPR_eq || op == OPR_ne) {
+        if (fact_none(&a.f) || fact_none(&b.f)) return v_is(in, op == OPR_ne, a, b, out);
+        if (fold_compare(op, &a.f, &b.f, &result))
+            return *out = val_of(fact_bool(in, result)), true;
+        if (s->kind == TY_OBJECT && t->kind == TY_OBJECT)
+            return *out = val_of(fact_bool(in, (s == t) == (op == OPR_eq))), true;
+        if (s->kind == TY_TUPLE && t->kind == TY_TUPLE) return compare_tuples(in, op, a, b, out);
+    } else if (s->kind == TY_TUPLE && t->kind == TY_TUPLE) {
+        return order_tuples(in, op, a, b, out);
+    }
+    a = v_unwrap(in, a);
+    b = v_unwrap(in, b);
+    if (type_is_number(a.f.type) && type_is_number(b.f.type))
+        return compare_numbers(in, op, a, b, out);
+    return *handled = false;
+}
+
+/* -- membership ------------------------------------------------------------------------------------- */
+
+static bool in_tuple(Infer *in, Val item, Val tuple, Val *out) {
+    Val any = val_of(fact_bool(in, false));
+    for (int32_t i = 0; i < tuple.f.type->nitems; i++) {
+        Val one;
+        if (!v_binary(in, OPR_eq, false, item, v_item(in, tuple, i), &one)) return false;
+        if (!v_truth(in, one, &one)) return false;
+        if (one.f.value && one.f.value->i) return *out = one, true;
+        if (one.f.value) continue;
+        if (any.f.value)
+            any = one;
+        else if (in->emit)
+            any.ref = emit2(in, OP_or, boolean(in), any.ref, one.ref);
+    }
+    return *out = any, true;
+}
+
+static bool v_contains(Infer *in, bool not_in, Val item, Val container, Val *out) {
+    const Type *t = container.f.type;
+    if (t->kind == TY_TUPLE) return in_tuple(in, item, container, out) && negate(in, not_in, out);
+    Val args[2] = {container, item};
+    bool found;
+    CallArgs call = {args, 2, 0, NULL};
+    if (call_library_function(in, STR("operator.contains"), &call, &found, out)) {
+        if (!v_truth(in, *out, out)) return false;
+        return negate(in, not_in, out);
+    }
+    if (found || in->stop) return false;
+    return ti_fail(in, in->at, E0207, "look up", ti_text(in, item.f.type), ti_text(in, t));
+}
+
+/* -- arithmetic --------------------------------------------------------------------------------------- */
+
+static bool tuple_arithmetic(Infer *in, Operator op, Val a, Val b, bool *handled, Val *out) {
+    int64_t times;
+    *handled = true;
+    if (op == OPR_mul && is_kind(&b, TY_TUPLE)) {
+        Val swap = a;
+        a = b, b = swap;
+    }
+    int32_t n = is_kind(&a, TY_TUPLE) ? a.f.type->nitems : 0;
+    if (op == OPR_add && is_kind(&a, TY_TUPLE) && is_kind(&b, TY_TUPLE)) {
+        int32_t m = b.f.type->nitems;
+        Val *items = arena_array(in->arena, Val, n + m);
+        for (int32_t i = 0; i < n + m; i++)
+            items[i] = i < n ? v_item(in, a, i) : v_item(in, b, i - n);
+        return *out = v_tuple(in, items, n + m), true;
+    }
+    if (op == OPR_mul && is_kind(&a, TY_TUPLE) && type_is_int(b.f.type)) {
+        if (!fact_int_value(&b.f, &times))
+            return ti_fail(in, in->at, E0209, "the number of repetitions of a tuple");
+        if (times > 0 && n > 1000 / times)
+            return ti_fail(in, in->at, E0105, "a tuple of more than 1000 items");
+        times = QN_MAX(times, 0);
+        Val *items = arena_array(in->arena, Val, n * (int32_t)times);
+        for (int32_t i = 0; i < n * (int32_t)times; i++)
+            items[i] = v_item(in, a, i % n);
+        return *out = v_tuple(in, items, n * (int32_t)times), true;
+    }
+    return *handled = false;
+}
+
+static bool is_unsigned(const Val *v) {
+    return type_class(v->f.type) == CLASS_UINT;
+}
+
+/* A Python int literal below zero, which no unsigned type can hold. */
+static bool negative_literal(const Val *v) {
+    int64_t value;
+    return v->f.type->kind == TY_wint && fact_int_value(&v->f, &value) && value < 0;
+}
+
+static bool binary_error(Infer *in, Operator op, Val *a, Val *b) {
+    ti_fail(in, in->at, E0207, operator_verbs[op], ti_text(in, a->f.type), ti_text(in, b->f.type));
+    ti_note_value(in, a);
+    ti_note_value(in, b);
+    return false;
+}
+
+static void warn_mixed(Infer *in, const Val *a, const Val *b, const Val *out) {
+    const Type *s = a->f.type, *t = b->f.type;
+    if (!in->emit || out->f.type->kind != TY_f64 || type_is_weak(s) || type_is_weak(t)) return;
+    if (!type_is_int(s) || !type_is_int(t) || is_unsigned(a) == is_unsigned(b)) return;
+    diag_add(in->diags, W0901, ti_spanp(in, in->at), ti_text(in, s), ti_text(in, t));
+}
+
+/* int ** negative literal is a float, as in Python. */
+static bool literal_power(Infer *in, Val *a, Val *b) {
+    int64_t exponent;
+    bool ints = type_is_int(a->f.type) || a->f.type->kind == TY_bool;
+    if (!ints || !type_is_int(b->f.type) || !fact_int_value(&b->f, &exponent) || exponent >= 0)
+        return false;
+    bool weak = type_is_weak(a->f.type) || a->f.type->kind == TY_bool;
+    const Type *to = weak ? ti_wflt(in) : type_scalar(in->types, TY_f64);
+    Val base = val_of(fact_of(to));
+    if (in->emit) base.ref = v_as(in, *a, to);
+    *a = base;
+    *b = val_of((Fact){.type = ti_wflt(in), .value = const_float(in->arena, (double)exponent)});
+    return true;
+}
+
+/* Two int constants: the row is asked for the type only. */
+static bool folded(Infer *in, Operator op, const Val args[2], Val *out) {
+    int64_t x, y;
+    bool matched, emitting = in->emit;
+    if (!fact_int_value(&args[0].f, &x) || !fact_int_value(&args[1].f, &y)) return false;
+    in->emit = false;
+    bool ok = v_row(in, str_from(operator_names[op]), args, 2, &matched, out) && out->f.type &&
+              fold_binary(in, op, &args[0].f, &args[1].f, out->f.type, &out->f);
+    in->emit = emitting;
+    return ok;
+}
+
+static bool v_arithmetic(Infer *in, Operator op, bool in_place, Val a, Val b, Val *out) {
+    bool handled, matched;
+    if (op == OPR_pow) literal_power(in, &a, &b);
+    bool shift = op == OPR_lshift || op == OPR_rshift;
+    if (!shift && op != OPR_pow && op != OPR_truediv &&
+        ((negative_literal(&a) && is_unsigned(&b)) || (negative_literal(&b) && is_unsigned(&a)))) {
+        binary_error(in, op, &a, &b);
+        if (in->report)
+            diag_note(in->diags, NULL,
+                      "a negative Python int has no unsigned value; convert one "
+                      "side, for example np.int64(x)");
+        return false;
+    }
+    if (tuple_arithmetic(in, op, a, b, &handled, out) || handled) return handled && !in->stop;
+    Val args[2] = {a, b};
+    CallArgs call = {args, 2, 0, NULL};
+    if (is_kind(&a, TY_ARRAY) || is_kind(&b, TY_ARRAY)) {
+        const char *name = operator_names[op];
+        if (in_place && is_kind(&a, TY_ARRAY))
+            name = str_printf(in->arena, "operator.i%s", name + strlen("operator.")).bytes;
+        if (call_library_function(in, str_from(name), &call, &matched, out)) return true;
+        return matched || in->stop ? false : binary_error(in, op, &a, &b);
+    }
+    if (folded(in, op, args, out)) return true;
+    if (v_row(in, str_from(operator_names[op]), args, 2, &matched, out)) {
+        warn_mixed(in, &a, &b, out);
+        return true;
+    }
+    return matched || in->stop ? false : binary_error(in, op, &a, &b);
+}
+
+bool v_binary(Infer *in, Operator op, bool in_place, Val a, Val b, Val *out) {
+    bool handled;
+    switch (operator_methods[op]) {
+    case IDENTITY: return v_is(in, op == OPR_is_not, a, b, out);
+    case MEMBER: return v_contains(in, op == OPR_not_contains, a, b, out);
+    case COMPARE:
+        if (v_compare(in, op, a, b, &handled, out)) return true;
+        if (handled) return false;
+        break;
+    default: break;
+    }
+    return v_arithmetic(in, op, in_place, v_unwrap(in, a), v_unwrap(in, b), out);
+}
+
+/* -- casts ------------------------------------------------------------------------------------------ */
+
+/* A constant survives a cast to a type that holds it. */
+static const ConstVal *cast_const(const Fact *f, const Type *to) {
+    int64_t v;
+    if (!fact_int_value(f, &v) || f->value->kind != CONST_INT || !type_is_int(to)) return NULL;
+    int bits = type_bits(to);
+    bool is_signed = type_class(to) == CLASS_SINT;
+    if (bits == 64) return is_signed || v >= 0 ? f->value : NULL;
+    int64_t low = is_signed ? -(INT64_C(1) << (bits - 1)) : 0;
+    int64_t high = (INT64_C(1) << (is_signed ? bits - 1 : bits)) - 1;
+    return v >= low && v <= high ? f->value : NULL;
+}
+
+bool v_cast(Infer *in, Val a, const Type *to, bool checked, Val *out) {
+    a = v_unwrap(in, a);
+    if (in->strong) to = type_strong(in->types, to);
+    if (to->kind == TY_bool) return v_truth(in, a, out);
+    if (!type_is_number(a.f.type) || (type_is_complex(a.f.type) && !type_is_complex(to))) {
+        ti_fail(in, in->at, E0208, ti_text(in, a.f.type), ti_text(in, to));
+        ti_note_value(in, &a);
+        return false;
+    }
+    *out = val_of((Fact){.type = to, .value = cast_const(&a.f, to)});
+    if (!in->emit || out->f.value) return true;
+    Ref v = v_ref(in, a);
+    if (checked && type_is_int(to)) emit_finite(in, v);
+    out->ref = emit_convert(in, v, ir_type(in->out, v), lower_type(in->ti, to));
+    return true;
+}
+
+static bool call_type(Infer *in, const Binding *b, const CallArgs *args, Val *out) {
+    const Type *to = b->type;
+    if (to->kind == TY_TUPLE && to->fields && args->nkeywords == 0 && args->nargs == to->nitems) {
+        *out = v_tuple(in, args->args, args->nargs);
+        out->f.type =
+            type_named_tuple(in->types, out->f.type->items, to->nitems, to->fields, to->cls);
+        return true;
+    }
+    if (args->nkeywords || args->nargs > 1 || to->kind >= TY_SCALARS)
+        return ti_fail(in, in->at, E0401, ti_text(in, type_object(in->types, b)),
+                       ti_arg_texts(in, args->args, args->nargs));
+    if (args->nargs == 0) {
+        Val zero = val_of(fact_int(in, 0));
+        return v_cast(in, zero, to, true, out);
+    }
+    return v_cast(in, args->args[0], to, true, out);
+}
+
+/* -- calls ------------------------------------------------------------------------------------------ */
+
+static bool call_error(Infer *in, const char *what, const CallArgs *args) {
+    ti_fail(in, in->at, E0401, what, ti_arg_texts(in, args->args, args->nargs));
+    for (int32_t i = 0; i < args->nargs; i++)
+        ti_note_value(in, &args->args[i]);
+    return false;
+}
+
+/* GPU-only rows say where they can be used; others simply do not fit. */
+static bool library_error(Infer *in, Str name, const CallArgs *args) {
+    int32_t row = lib_find(name);
+    const char *text = str_copy(in->arena, name.bytes, (size_t)name.len).bytes;
+    int target = in->ti->options.target;
+    bool anywhere = row < 0;
+    for (; row >= 0; row = lib_next(row))
+        anywhere |= lib_lowering(lib_row(row), target)->kind != LOWER_NONE;
+    if (!anywhere) return ti_fail(in, in->at, E0404, text, target_name(target));
+    return call_error(in, text, args);
+}
+
+static bool call_library(Infer *in, Str name, const CallArgs *args, Val *out) {
+    bool known;
+    if (v_typed(in, name, args, &known, out)) return true;
+    if (known || in->stop) return false;
+    if (args->nkeywords == 0) {
+        if (v_row(in, name, args->args, args->nargs, &known, out)) return true;
+        if (known || in->stop) return false;
+    }
+    if (call_library_function(in, name, args, &known, out)) return true;
+    if (known || in->stop) return false;
+    return library_error(in, name, args);
+}
+
+bool v_library(Infer *in, const char *name, const CallArgs *args, Val *out) {
+    return call_library(in, str_from(name), args, out);
+}
+
+/* a.sum(...): the object the attribute was taken of is the first argument. */
+static bool call_method(Infer *in, const Binding *b, Ref attr, const CallArgs *args, Val *out) {
+    Val *all = arena_array(in->arena, Val, args->nargs + 1);
+    all[0] = v_unwrap(in, infer_val(in, ir_arg(in->f, attr, 0)));
+    for (int32_t i = 0; i < args->nargs; i++)
+        all[i + 1] = args->args[i];
+    CallArgs call = {all, args->nargs + 1, args->nkeywords, args->names};
+    return call_library(in, b->name, &call, out);
+}
+
+static bool is_method(Infer *in, const Binding *b, Ref src) {
+    if (b->handle || !src || ir_inst(in->f, src)->op != OP_attr) return false;
+    return str_starts(b->name, "ndarray.") || str_starts(b->name, "number.");
+}
+
+bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out) {
+    const Binding *b = fact_object(&callee.f);
+    Ref at = in->at;
+    if (!b) return ti_fail(in, at, E0402, ti_text(in, callee.f.type));
+    switch (b->kind) {
+    case BIND_FUNCTION: return call_function(in, b, args, false, out);
+    case BIND_LIBRARY:
+        if (is_method(in, b, callee.src)) return call_method(in, b, callee.src, args, out);
+        return call_library(in, b->name, args, out);
+    case BIND_TYPE: return call_type(in, b, args, out);
+    case BIND_EXCEPTION: return out->f = callee.f, true; /* its arguments are read by `raise` */
+    default: return ti_fail(in, at, E0402, ti_text(in, callee.f.type));
+    }
+}

@@ -1,0 +1,295 @@
+/* infer_func.c - instances: a Python function with the types of its arguments, made once each.
+ *
+ * Defaults become constants of the instance, so that `None` and shapes given as defaults steer it.
+ * Arguments that are passed are only typed, except to functions of our own library, which are small
+ * and choose by constants (axis=0, dtype names): those see the constants too, to a certain depth. */
+#include "typeinfer/infer.h"
+
+enum { CONSTANT_DEPTH = 12, MAX_DEPTH = 200 };
+
+/* -- keys ----------------------------------------------------------------------------------------- */
+
+static uint64_t key_hash(const Binding *function, const Slot *slots, int32_t n) {
+    uint64_t h = hash_mix(map_key(function));
+    for (int32_t i = 0; i < n; i++) {
+        h = hash_mix(h * 31 + (uint64_t)slots[i].fact.type->id);
+        int64_t value;
+        if (fact_int_value(&slots[i].fact, &value)) h = hash_mix(h + (uint64_t)value);
+    }
+    return h;
+}
+
+static bool same_key(const Instance *a, const Binding *function, const Slot *slots, int32_t n) {
+    if (a->function != function || a->nslots != n) return false;
+    for (int32_t i = 0; i < n; i++)
+        if (a->slots[i].count != slots[i].count || !fact_equal(&a->slots[i].fact, &slots[i].fact))
+            return false;
+    return true;
+}
+
+/* The instance with these slots; `slots` is kept when it is new. */
+static Instance *instance_find(Ti *ti, const Binding *function, const FunctionInfo *info,
+                               Slot *slots, int32_t n) {
+    uint64_t hash = key_hash(function, slots, n);
+    MapValue *newest = map_put(&ti->by_key, hash);
+    for (int32_t i = (int32_t)newest->num; i > 0; i = ti->key_next.items[i - 1])
+        if (same_key(ti->instances.items[i - 1], function, slots, n))
+            return ti->instances.items[i - 1];
+    Instance *inst = arena_new(ti->arena, Instance);
+    *inst = (Instance){.function = function, .info = info, .slots = slots, .nslots = n};
+    inst->serial = ti->instances.len;
+    diag_init(&inst->diags, ti->arena);
+    for (int32_t i = 0; i < n; i++) {
+        slots[i].first = inst->ntyped;
+        inst->ntyped += slots[i].count;
+    }
+    vec_push(ti->arena, &ti->instances, inst);
+    vec_push(ti->arena, &ti->key_next, (int32_t)newest->num);
+    map_put(&ti->by_key, hash)->num = ti->instances.len;
+    return inst;
+}
+
+const FunctionInfo *ti_function_info(Ti *ti, const Binding *function) {
+    return ti->resolver->code(ti->resolver->user, function);
+}
+
+/* -- binding arguments to parameters --------------------------------------------------------------- */
+
+static int32_t nslots_of(const CodeUnit *code) {
+    return code->nargs + code->nkwonly + ((code->flags & CODE_VARARGS) != 0);
+}
+
+static int32_t param_index(const CodeUnit *code, Str name) {
+    for (int32_t i = code->nposonly; i < code->nargs + code->nkwonly; i++)
+        if (str_equal(code->local_names[i], name)) return i;
+    return -1;
+}
+
+/* What the instance may know of an argument that is passed. */
+static Fact passed_fact(const Fact *f, bool constants) {
+    if (constants && fact_is_const(f) && !f->array) return *f;
+    Fact typed = fact_of(f->type);
+    /* compile-time parts have no run-time form: keep them */
+    if (fact_is_const(f) && (f->type->kind == TY_SLICE)) typed.items = f->items;
+    return typed;
+}
+
+typedef struct Bound {
+    Slot *slots;
+    Val *values; /* by slot; unused where the slot is a constant */
+    int32_t n;
+    const char *error;
+} Bound;
+
+static bool bind_error(Infer *in, const Binding *function, const char *text) {
+    Str why = str_printf(in->arena, STR_FMT "() %s", STR_ARG(function->name), text);
+    return ti_fail(in, in->at, E0403, why.bytes);
+}
+
+static bool fill_default(Infer *in, const FunctionInfo *info, const Binding *function, int32_t i,
+                         Slot *slot) {
+    const Binding *value = info->defaults ? info->defaults[i] : NULL;
+    Str name = info->code->local_names[i];
+    if (!value) {
+        Str text = str_printf(in->arena, "missing the argument '" STR_FMT "'", STR_ARG(name));
+        return bind_error(in, function, text.bytes);
+    }
+    return fact_of_binding(in, value, name, &slot->fact);
+}
+
+static bool bind_keywords(Infer *in, const FunctionInfo *info, const Binding *function,
+                          const CallArgs *args, bool *given, Bound *out) {
+    int32_t positional = args->nargs - args->nkeywords;
+    for (int32_t k = 0; k < args->nkeywords; k++) {
+        Str name = args->names[k];
+        int32_t i = param_index(info->code, name);
+        const char *text = i < 0 ? "got an unexpected keyword argument '" STR_FMT "'"
+                                 : "got multiple values for the argument '" STR_FMT "'";
+        if (i < 0 || given[i])
+            return bind_error(in, function, str_printf(in->arena, text, STR_ARG(name)).bytes);
+        given[i] = true;
+        out->values[i] = args->args[positional + k];
+    }
+    return true;
+}
+
+/* Which value each parameter gets. */
+static bool bind_args(Infer *in, const FunctionInfo *info, const Binding *function,
+                      const CallArgs *args, bool constants, Bound *out) {
+    const CodeUnit *code = info->code;
+    int32_t n = nslots_of(code), positional = args->nargs - args->nkeywords;
+    bool varargs = code->flags & CODE_VARARGS;
+    if (code->flags & CODE_VARKEYWORDS) return ti_fail(in, in->at, E0101, "**kwargs");
+    *out = (Bound){arena_array(in->arena, Slot, n), arena_array(in->arena, Val, n), n, NULL};
+    bool *given = arena_array(in->arena, bool, n);
+    if (positional > code->nargs && !varargs) {
+        Str text = str_printf(in->arena, "takes %d positional arguments but %d were given",
+                              (int)code->nargs, (int)positional);
+        return bind_error(in, function, text.bytes);
+    }
+    for (int32_t i = 0; i < positional && i < code->nargs; i++)
+        given[i] = true, out->values[i] = args->args[i];
+    if (!bind_keywords(in, info, function, args, given, out)) return false;
+    if (varargs) {
+        int32_t extra = QN_MAX(positional - code->nargs, 0);
+        out->values[n - 1] = v_tuple(in, args->args + code->nargs, extra);
+        given[n - 1] = true;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        Slot *slot = &out->slots[i];
+        if (!given[i] && !fill_default(in, info, function, i, slot)) return false;
+        if (given[i]) slot->fact = passed_fact(&out->values[i].f, constants);
+        slot->count = fact_is_const(&slot->fact) ? 0 : 1;
+        if (!given[i] && slot->count) /* a default array: a frozen constant of the callee */
+            slot->count = 0;
+    }
+    return true;
+}
+
+/* -- calling --------------------------------------------------------------------------------------- */
+
+static bool callee_error(Infer *in, Instance *callee) {
+    if (!ti_stop(in)) return false;
+    for (int32_t i = 0; i < callee->diags.items.len; i++)
+        vec_push(in->arena, &in->diags->items, callee->diags.items.items[i]);
+    in->diags->failed = true;
+    Str name = callee->info->code->name;
+    const Span *span = ti_spanp(in, in->at);
+    StrBuf types;
+    buf_init(&types, in->arena);
+    for (int32_t i = 0; i < callee->nslots; i++)
+        buf_printf(&types, "%s%s", i ? ", " : "", ti_text(in, callee->slots[i].fact.type));
+    diag_note(in->diags, span, "while compiling " STR_FMT "(" STR_FMT "), called here",
+              STR_ARG(name), STR_ARG(buf_take(&types)));
+    return false;
+}
+
+/* Infers the callee if need be; false: not known yet, or in error. */
+static bool callee_ready(Infer *in, Instance *callee) {
+    Ti *ti = in->ti;
+    if (callee->state == INST_NEW) {
+        if (ti->stack.len >= MAX_DEPTH)
+            return ti_fail(in, in->at, E0105, "calls are nested too deeply");
+        infer_instance(ti, callee);
+        if (ti->aborted) return in->stop = STOP_ABORT, false;
+    }
+    if (callee->state != INST_DONE) {
+        int32_t low = callee->state == INST_ACTIVE ? callee->depth : callee->low;
+        in->inst->low = QN_MIN(in->inst->low, low);
+        callee->recursive = true;
+        for (int32_t d = 0; callee->state == INST_PROVISIONAL && d < ti->stack.len; d++)
+            if (ti->stack.items[d]->depth == low) ti->stack.items[d]->recursive = true;
+        in->unsettled = true;
+    }
+    if (callee->failed) return callee_error(in, callee);
+    if (!callee->result.type) return in->stop = STOP_UNKNOWN, false;
+    return true;
+}
+
+static Ref emit_call(Infer *in, Instance *callee, const Bound *bound) {
+    Func *func = instance_typed(in->ti, callee);
+    Ref *refs = arena_array(in->arena, Ref, callee->ntyped);
+    for (int32_t i = 0; i < callee->nslots; i++)
+        if (callee->slots[i].count)
+            refs[callee->slots[i].first] = v_as(in, bound->values[i], callee->slots[i].fact.type);
+    Ref call = emit(in, OP_call, func->result, refs, callee->ntyped);
+    /* emit may have moved on to the block after the call */
+    ir_inst(in->out, call)->u.func = func;
+    return call;
+}
+
+bool call_function(Infer *in, const Binding *function, const CallArgs *args, bool constants,
+                   Val *out) {
+    const FunctionInfo *info = ti_function_info(in->ti, function);
+    if (!info) return in->stop = STOP_ABORT, false;
+    Bound bound;
+    constants = constants && in->inst->level < CONSTANT_DEPTH;
+    if (!bind_args(in, info, function, args, constants, &bound)) return false;
+    Instance *callee = instance_find(in->ti, function, info, bound.slots, bound.n);
+    if (callee->level == 0 && constants) callee->level = in->inst->level + 1;
+    if (!in->emit && !callee_ready(in, callee)) return false;
+    out->f = callee->result;
+    out->f.unbound = out->f.conflict = false;
+    if (in->emit) out->ref = emit_call(in, callee, &bound);
+    return true;
+}
+
+/* -- the entry ------------------------------------------------------------------------------------- */
+
+static bool entry_slots(Infer *in, const FunctionInfo *info, const InferRequest *r, Slot *slots) {
+    const CodeUnit *code = info->code;
+    int32_t n = nslots_of(code), plain = code->nargs + code->nkwonly;
+    for (int32_t i = 0; i < n; i++) {
+        Slot *slot = &slots[i];
+        if (i >= plain) { /* *args */
+            int32_t extra = QN_MAX(r->nargs - plain, 0);
+            slot->fact = fact_of(type_tuple(in->types, r->arg_types + (r->nargs - extra), extra));
+            slot->spread = true;
+            slot->count = extra;
+        } else if (i < r->nargs) {
+            slot->fact = fact_of(r->arg_types[i]);
+            slot->count = 1;
+        } else if (!fill_default(in, info, r->function, i, slot)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+Instance *instance_entry(Ti *ti, const InferRequest *r, DiagList *diags) {
+    const FunctionInfo *info = ti_function_info(ti, r->function);
+    if (!info) return ti->aborted = true, NULL;
+    const CodeUnit *code = info->code;
+    /* a context for messages before there is an instance */
+    Infer in = {.ti = ti, .arena = ti->arena, .types = ti->types, .diags = diags, .report = true};
+    in.strong = ti->options.strong_numbers;
+    int32_t n = nslots_of(code);
+    if (code->flags & CODE_VARKEYWORDS) return ti_fail(&in, NO_REF, E0101, "**kwargs"), NULL;
+    if (r->nargs > code->nargs + code->nkwonly && !(code->flags & CODE_VARARGS)) {
+        Str text = str_printf(ti->arena, "takes %d arguments but %d were given",
+                              (int)(code->nargs + code->nkwonly), (int)r->nargs);
+        return bind_error(&in, r->function, text.bytes), NULL;
+    }
+    Slot *slots = arena_array(ti->arena, Slot, n);
+    if (!entry_slots(&in, info, r, slots)) return NULL;
+    return instance_find(ti, r->function, info, slots, n);
+}
+
+/* -- typed functions --------------------------------------------------------------------------------- */
+
+static Str unique_name(Ti *ti, Str name) {
+    MapValue *used = map_put_str(&ti->func_names, name);
+    int64_t n = used->num++;
+    return n ? str_printf(ti->arena, STR_FMT ".%d", STR_ARG(name), (int)n) : name;
+}
+
+static void typed_params(Ti *ti, Instance *inst, Func *f) {
+    f->nparams = inst->ntyped;
+    f->param_types = arena_array(ti->arena, const Type *, inst->ntyped);
+    Str *names = arena_array(ti->arena, Str, inst->ntyped);
+    for (int32_t i = 0; i < inst->nslots; i++) {
+        const Slot *slot = &inst->slots[i];
+        Str name = inst->info->code->local_names[i];
+        for (int32_t k = 0; k < slot->count; k++) {
+            const Type *type = slot->spread ? slot->fact.type->items[k] : slot->fact.type;
+            f->param_types[slot->first + k] = lower_type(ti, type);
+            names[slot->first + k] =
+                slot->spread ? str_printf(ti->arena, STR_FMT ".%d", STR_ARG(name), (int)k) : name;
+        }
+    }
+    f->param_names = names;
+}
+
+Func *instance_typed(Ti *ti, Instance *inst) {
+    if (inst->typed) return inst->typed;
+    const CodeUnit *code = inst->info->code;
+    Func *f = ir_func_new(ti->module, unique_name(ti, code->name), true);
+    inst->typed = f;
+    f->user_name = code->name;
+    f->file = code->file;
+    f->result = lower_type(ti, inst->result.type);
+    f->weak_result = inst->result.type;
+    typed_params(ti, inst, f);
+    vec_push(ti->arena, &ti->to_emit, inst);
+    return f;
+}

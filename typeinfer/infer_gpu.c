@@ -1,0 +1,202 @@
+/* infer_gpu.c - kernels: positions in the grid, shared and local arrays, atomic operations. */
+#include "typeinfer/infer.h"
+
+static bool misfit(Infer *in, Str name, const CallArgs *args) {
+    const char *text = str_copy(in->arena, name.bytes, (size_t)name.len).bytes;
+    return ti_fail(in, in->at, E0401, text, ti_arg_texts(in, args->args, args->nargs));
+}
+
+/* -- the grid ------------------------------------------------------------------------------------- */
+
+static bool position(Infer *in, const char *what, int axis, Val *out) {
+    bool matched;
+    Str name = str_printf(in->arena, "cuda.%s.%c", what, "xyz"[axis]);
+    if (v_row(in, name, NULL, 0, &matched, out)) return true;
+    if (!matched && !in->stop) ti_fail(in, in->at, E0404, name.bytes, "cpu");
+    return false;
+}
+
+/* Products of sizes and numbers of a launch fit 64 bits: proven not to wrap. */
+static Ref exact(Infer *in, Op op, Ref a, Ref b) {
+    Ref ref = emit2(in, op, type_scalar(in->types, TY_i64), a, b);
+    if (op == OP_add) ir_inst(in->out, ref)->sub = 1;
+    return ref;
+}
+
+static bool grid_axis(Infer *in, bool size, int axis, Val *out) {
+    Val a, b, c;
+    if (!position(in, size ? "gridDim" : "blockIdx", axis, &a) ||
+        !position(in, "blockDim", axis, &b) || (!size && !position(in, "threadIdx", axis, &c)))
+        return false;
+    *out = val_of(fact_of(ti_wint(in)));
+    if (!in->emit) return true;
+    const Type *i64 = type_scalar(in->types, TY_i64);
+    out->ref = exact(in, OP_mul, v_as(in, a, i64), v_as(in, b, i64));
+    if (!size) out->ref = exact(in, OP_add, out->ref, v_as(in, c, i64));
+    return true;
+}
+
+static bool gpu_grid(Infer *in, Str name, const CallArgs *args, Val *out) {
+    int64_t n;
+    Val axes[3];
+    if (args->nargs != 1 || args->nkeywords) return misfit(in, name, args);
+    if (!fact_int_value(&args->args[0].f, &n))
+        return ti_fail(in, in->at, E0209, "the number of axes of the grid");
+    if (n < 1 || n > 3) return ti_fail(in, in->at, E0403, "a grid has 1, 2 or 3 axes");
+    for (int axis = 0; axis < n; axis++)
+        if (!grid_axis(in, str_is(name, "cuda.gridsize"), axis, &axes[axis])) return false;
+    *out = n == 1 ? axes[0] : v_tuple(in, axes, (int32_t)n);
+    return true;
+}
+
+/* -- arrays of the kernel --------------------------------------------------------------------------- */
+
+static bool static_shape(Infer *in, const Fact *f, const ConstVal **out) {
+    const ConstVal *items[32];
+    int64_t n;
+    if (fact_int_value(f, &n)) {
+        items[0] = const_int(in->arena, n);
+        return n >= 0 && (*out = const_tuple(in->arena, items, 1));
+    }
+    if (!f->type || f->type->kind != TY_TUPLE || !f->items || f->type->nitems > 32) return false;
+    for (int32_t k = 0; k < f->type->nitems; k++) {
+        if (!fact_int_value(&f->items[k], &n) || n < 0) return false;
+        items[k] = const_int(in->arena, n);
+    }
+    *out = const_tuple(in->arena, items, f->type->nitems);
+    return true;
+}
+
+static bool array_args(const CallArgs *args, Val *shape, Val *dtype) {
+    int32_t positional = args->nargs - args->nkeywords;
+    *shape = *dtype = (Val){0};
+    if (positional > 2) return false;
+    if (positional > 0) *shape = args->args[0];
+    if (positional > 1) *dtype = args->args[1];
+    for (int32_t k = 0; k < args->nkeywords; k++) {
+        Val v = args->args[positional + k];
+        if (str_is(args->names[k], "shape"))
+            *shape = v;
+        else if (str_is(args->names[k], "dtype"))
+            *dtype = v;
+        else if (!str_is(args->names[k], "alignment"))
+            return false;
+    }
+    return shape->f.type && dtype->f.type;
+}
+
+static bool gpu_array(Infer *in, Str name, const CallArgs *args, Val *out) {
+    Val shape, dtype;
+    const Type *element;
+    const ConstVal *sizes;
+    Space space = str_is(name, "cuda.shared.array") ? SPACE_SHARED : SPACE_LOCAL;
+    if (!array_args(args, &shape, &dtype)) return misfit(in, name, args);
+    if (!fact_dtype(in, &dtype.f, &element)) return ti_fail(in, in->at, E0209, "the dtype");
+    if (!static_shape(in, &shape.f, &sizes)) {
+        ti_fail(in, in->at, E0602, "");
+        return false;
+    }
+    bool dynamic = space == SPACE_SHARED && sizes->nitems == 1 && sizes->items[0]->i == 0;
+    const Type *type = type_array(in->types, element, sizes->nitems, LAYOUT_C);
+    *out = val_of(fact_of(type_array_space(in->types, type, space)));
+    if (!in->emit) return true;
+    out->ref = emit_static(in, dynamic ? OP_dynamic_shared : OP_static_array, out->f.type);
+    if (!dynamic) ir_inst(in->out, out->ref)->u.value = sizes;
+    return true;
+}
+
+static bool gpu_const_array(Infer *in, Str name, const CallArgs *args, Val *out) {
+    if (args->nargs != 1 || !args->args[0].f.array) return misfit(in, name, args);
+    return *out = args->args[0], true;
+}
+
+/* -- atomics ---------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    AtomicOp op;
+    int values;
+    bool indexed;
+} atomics[] = {
+    {"add", ATOMIC_add, 1, true},       {"sub", ATOMIC_sub, 1, true},
+    {"and_", ATOMIC_and, 1, true},      {"or_", ATOMIC_or, 1, true},
+    {"xor", ATOMIC_xor, 1, true},       {"exch", ATOMIC_exch, 1, true},
+    {"max", ATOMIC_max, 1, true},       {"min", ATOMIC_min, 1, true},
+    {"nanmax", ATOMIC_nanmax, 1, true}, {"nanmin", ATOMIC_nanmin, 1, true},
+    {"inc", ATOMIC_inc, 1, true},       {"dec", ATOMIC_dec, 1, true},
+    {"cas", ATOMIC_cas, 2, true},       {"compare_and_swap", ATOMIC_cas, 2, false},
+};
+
+static bool atomic_fits(AtomicOp op, const Type *element) {
+    static const char *const classes[ATOMIC_COUNT] = {
+#define ATOMIC(name, operands, classes) [ATOMIC_##name] = classes,
+#include "frontend/ir/ir_atomics.def"
+#undef ATOMIC
+    };
+    static const char letters[] = {0, 0, 'i', 'u', 'f', 'c'}; /* by TypeClass */
+    char letter = letters[type_class(element)];
+    return letter && strchr(classes[op], letter);
+}
+
+static bool gpu_atomic(Infer *in, Str name, int row, const CallArgs *args, Val *out) {
+    int values = atomics[row].values, skip = atomics[row].indexed ? 2 : 1;
+    if (args->nkeywords || args->nargs != skip + values || !is_kind(&args->args[0], TY_ARRAY))
+        return misfit(in, name, args);
+    Val array = args->args[0], index = skip == 2 ? args->args[1] : val_of(fact_int(in, 0));
+    const Type *t = array.f.type;
+    if (t->readonly) return ti_fail(in, in->at, E0303, ti_text(in, t));
+    if (!atomic_fits(atomics[row].op, t->element)) return misfit(in, name, args);
+    Ref refs[40] = {0};
+    if (!v_element_indices(in, array, index, &refs[1])) return false;
+    for (int k = 0; k < values; k++) {
+        const Val *v = &args->args[skip + k];
+        if (!type_is_number(v->f.type) ||
+            (type_is_complex(v->f.type) && !type_is_complex(t->element)))
+            return ti_fail(in, in->at, E0305, ti_text(in, v->f.type), ti_text(in, t));
+        if (in->emit) refs[1 + t->ndim + k] = v_as(in, *v, t->element);
+    }
+    *out = val_of(fact_of(t->element));
+    if (!in->emit) return true;
+    refs[0] = v_ref(in, array);
+    out->ref = emit(in, OP_atomic, t->element, refs, 1 + t->ndim + values);
+    ir_inst(in->out, out->ref)->sub = atomics[row].op;
+    return true;
+}
+
+static int atomic_row(Str name) {
+    if (!str_starts(name, "cuda.atomic.")) return -1;
+    for (int i = 0; i < countof(atomics); i++)
+        if (str_is((Str){name.bytes + 12, name.len - 12}, atomics[i].name)) return i;
+    return -1;
+}
+
+/* -- by name ------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    bool (*handler)(Infer *in, Str name, const CallArgs *args, Val *out);
+} handlers[] = {
+    {"cuda.grid", gpu_grid},
+    {"cuda.gridsize", gpu_grid},
+    {"cuda.shared.array", gpu_array},
+    {"cuda.local.array", gpu_array},
+    {"cuda.const.array_like", gpu_const_array},
+};
+
+bool gpu_knows(Str name) {
+    for (int i = 0; i < countof(handlers); i++)
+        if (str_is(name, handlers[i].name)) return true;
+    return atomic_row(name) >= 0;
+}
+
+bool v_gpu(Infer *in, Str name, const CallArgs *args, bool *known, Val *out) {
+    *known = true;
+    int row = atomic_row(name);
+    bool here = in->kernel || in->ti->options.target != 0;
+    const char *text = str_copy(in->arena, name.bytes, (size_t)name.len).bytes;
+    if (!here) return ti_fail(in, in->at, E0404, text, "cpu outside a kernel");
+    if (row >= 0) return gpu_atomic(in, name, row, args, out);
+    for (int i = 0; i < countof(handlers); i++)
+        if (str_is(name, handlers[i].name)) return handlers[i].handler(in, name, args, out);
+    return *known = false;
+}

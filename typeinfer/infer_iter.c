@@ -1,0 +1,420 @@
+/* infer_iter.c - tuples, ranges and iteration.
+ *
+ * Every iteration is by counter: length and item are functions of an immutable description. In typed
+ * code a range is the tuple (start, stop, step), enumerate is (what, first), zip the tuple of what it
+ * zips, and reversed is what it reverses. Where the parts were made in the same function, `emit_item`
+ * looks through the tuple, so a range over n leaves nothing but a comparison with n. */
+#include "typeinfer/infer.h"
+
+enum { MAX_SELECT = 256 }; /* items of a tuple indexed at run time */
+
+static const Type *i64_type(Infer *in) {
+    return type_scalar(in->types, TY_i64);
+}
+
+/* -- tuples --------------------------------------------------------------------------------------- */
+
+Val v_tuple(Infer *in, const Val *items, int32_t n) {
+    const Type **types = arena_array(in->arena, const Type *, n);
+    Fact *facts = arena_array(in->arena, Fact, n);
+    Ref *refs = arena_array(in->arena, Ref, n);
+    for (int32_t i = 0; i < n; i++) {
+        types[i] = items[i].f.type;
+        facts[i] = items[i].f;
+        facts[i].unbound = false;
+    }
+    Val out = val_of(fact_of(type_tuple(in->types, types, n)));
+    out.f.items = facts;
+    if (!in->emit || fact_is_const(&out.f)) return out;
+    for (int32_t i = 0; i < n; i++)
+        refs[i] = v_as(in, items[i], types[i]);
+    out.ref = emit(in, OP_tuple, lower_type(in->ti, out.f.type), refs, n);
+    return out;
+}
+
+static Fact item_fact(Infer *in, const Fact *f, int32_t k) {
+    if (f->items && f->type->kind != TY_ITER) return f->items[k];
+    switch (f->type->kind) {
+    case TY_TUPLE: return fact_of(f->type->items[k]);
+    case TY_SLICE:
+        return fact_of(f->type->bits >> k & 1 ? ti_wint(in) : type_scalar(in->types, TY_none));
+    case TY_RANGE: return fact_of(k == 2 ? i64_type(in) : f->type->element);
+    default: return fact_of(f->type->element);
+    }
+}
+
+Val v_item(Infer *in, Val whole, int32_t k) {
+    Val item = {.f = item_fact(in, &whole.f, k)};
+    if (in->emit && !fact_is_const(&item.f)) item.ref = emit_item(in, v_ref(in, whole), k);
+    return item;
+}
+
+/* All items as one type, or NULL. */
+static const Type *common_type(Infer *in, const Type *tuple) {
+    const Type *type = tuple->nitems ? tuple->items[0] : NULL;
+    for (int32_t i = 1; i < tuple->nitems && type; i++) {
+        Fact a = fact_of(type), b = fact_of(tuple->items[i]), both;
+        type = fact_join(in, &a, &b, &both) ? both.type : NULL;
+    }
+    return type && type->kind != TY_OBJECT ? type : NULL;
+}
+
+/* Item at a run-time index that is in range: a chain of selections. */
+static Ref emit_select_item(Infer *in, Val tuple, const Type *type, Ref index) {
+    int32_t n = tuple.f.type->nitems;
+    Ref result = v_as(in, v_item(in, tuple, n - 1), type);
+    const Type *lowered = lower_type(in->ti, type), *boolean = type_scalar(in->types, TY_bool);
+    for (int32_t i = n - 1; i-- > 0;) {
+        Ref here = emit2(in, OP_eq, boolean, index, emit_int(in, i64_type(in), i));
+        result = emit3(in, OP_select, lowered, here, v_as(in, v_item(in, tuple, i), type), result);
+    }
+    return result;
+}
+
+static bool tuple_at(Infer *in, Val tuple, Val index, Val *out) {
+    int64_t known;
+    int32_t n = tuple.f.type->nitems;
+    if (fact_int_value(&index.f, &known) && known >= 0 && known < n)
+        return *out = v_item(in, tuple, (int32_t)known), true;
+    const Type *type = common_type(in, tuple.f.type);
+    if (!type || n > MAX_SELECT) {
+        ti_fail(in, in->at, E0301, ti_text(in, tuple.f.type), "an index that is not a constant");
+        if (in->report && n <= MAX_SELECT)
+            diag_note(in->diags, NULL, "its items have no common type");
+        return false;
+    }
+    *out = val_of(fact_of(type));
+    if (in->emit) out->ref = emit_select_item(in, tuple, type, v_as(in, index, i64_type(in)));
+    return true;
+}
+
+static bool tuple_slice(Infer *in, Val tuple, Val index, Val *out) {
+    int32_t n = tuple.f.type->nitems;
+    int64_t part[3] = {0, 0, 1};
+    if (!fact_is_const(&index.f)) return ti_fail(in, in->at, E0209, "a slice of a tuple");
+    for (int k = 0; k < 3; k++)
+        fact_int_value(&index.f.items[k], &part[k]);
+    if (part[2] == 0) return ti_fail(in, in->at, E0403, "slice step cannot be zero");
+    uint32_t bits = index.f.type->bits;
+    bool up = part[2] > 0;
+    int64_t low = up ? 0 : -1, high = up ? n : n - 1, bound[2];
+    for (int k = 0; k < 2; k++) {
+        int64_t at = part[k] < 0 ? part[k] + n : part[k];
+        bound[k] = QN_MIN(QN_MAX(at, low), high);
+        if (!(bits >> k & 1)) bound[k] = (k == 0) == up ? low : high;
+    }
+    Val *items = arena_array(in->arena, Val, n);
+    int32_t count = 0;
+    for (int64_t i = bound[0]; up ? i < bound[1] : i > bound[1]; i += part[2]) {
+        items[count++] = v_item(in, tuple, (int32_t)i);
+        if (part[2] > n || part[2] < -n) break;
+    }
+    return *out = v_tuple(in, items, count), true;
+}
+
+bool v_tuple_get(Infer *in, Val tuple, Val index, Val *out) {
+    const Type *t = tuple.f.type;
+    int64_t known;
+    if (is_kind(&index, TY_SLICE)) return tuple_slice(in, tuple, index, out);
+    if (!type_is_int(index.f.type) && index.f.type->kind != TY_bool)
+        return ti_fail(in, in->at, E0301, ti_text(in, t), ti_text(in, index.f.type));
+    if (fact_int_value(&index.f, &known)) {
+        if (known < -t->nitems || known >= t->nitems)
+            return ti_fail(in, in->at, E0304, (int)known, ti_text(in, t));
+        return *out = v_item(in, tuple, (int32_t)(known < 0 ? known + t->nitems : known)), true;
+    }
+    if (in->emit) {
+        const Type *boolean = type_scalar(in->types, TY_bool);
+        Ref n = emit_int(in, i64_type(in), t->nitems);
+        Ref i = v_as(in, index, i64_type(in));
+        if (type_class(index.f.type) != CLASS_UINT)
+            i = emit2(in, OP_wrap_index, i64_type(in), i, n);
+        Ref low = emit2(in, OP_lt, boolean, i, emit_int(in, i64_type(in), 0));
+        Ref high = emit2(in, OP_le, boolean, n, i);
+        if (in->bounds)
+            emit_guard(in, GUARD_tuple_index, emit2(in, OP_or, boolean, low, high), NULL, 0);
+        index = (Val){.f = fact_of(i64_type(in)), .ref = i};
+    }
+    index.f.value = NULL;
+    return tuple_at(in, tuple, index, out);
+}
+
+/* -- slices --------------------------------------------------------------------------------------- */
+
+bool v_slice(Infer *in, const Val given[3], Val *out) {
+    Val parts[3];
+    uint32_t bits = 0;
+    Fact *items = arena_array(in->arena, Fact, 3);
+    for (int32_t k = 0; k < 3; k++) {
+        parts[k] = v_unwrap(in, given[k]);
+        bool none = fact_none(&parts[k].f);
+        if (!none && !type_is_int(parts[k].f.type) && parts[k].f.type->kind != TY_bool)
+            return ti_fail(in, in->at, E0301, "a slice", ti_text(in, parts[k].f.type));
+        if (!none) bits |= 1u << k;
+        items[k] = parts[k].f;
+    }
+    *out = val_of((Fact){.type = type_slice(in->types, bits), .items = items});
+    if (!in->emit || fact_is_const(&out->f)) return true;
+    const Type *i64 = i64_type(in);
+    Ref refs[3];
+    for (int k = 0; k < 3; k++)
+        refs[k] = bits >> k & 1 ? v_as(in, parts[k], i64) : emit_int(in, i64, 0);
+    out->ref = emit(in, OP_tuple, lower_type(in->ti, out->f.type), refs, 3);
+    return true;
+}
+
+/* -- ranges --------------------------------------------------------------------------------------- */
+
+/* Weak ints give a weak range, unsigned ones an unsigned range, all others int64. */
+static const Type *range_element(Infer *in, const Val *args, int32_t n) {
+    bool weak = true, is_unsigned = false, is_signed = false;
+    for (int32_t i = 0; i < n; i++) {
+        const Type *t = args[i].f.type;
+        if (t->kind == TY_bool || type_is_weak(t)) continue;
+        weak = false;
+        is_unsigned |= t->kind == TY_u64;
+        is_signed |= t->kind != TY_u64;
+    }
+    if (weak) return ti_wint(in);
+    return type_scalar(in->types, is_unsigned && !is_signed ? TY_u64 : TY_i64);
+}
+
+static Ref range_step(Infer *in, Val step) {
+    if (step.f.type->kind != TY_u64) return v_as(in, step, i64_type(in));
+    /* a step above 2**63 leaves any range after its first item, as 2**63 - 1 does */
+    const Type *u64 = step.f.type;
+    Ref v = v_ref(in, step), limit = emit_int(in, u64, INT64_MAX);
+    Ref small = emit2(in, OP_lt, type_scalar(in->types, TY_bool), v, limit);
+    v = emit3(in, OP_select, u64, small, v, limit);
+    return emit_convert(in, v, u64, i64_type(in));
+}
+
+static void check_step(Infer *in, Ref step) {
+    int64_t known;
+    if (emitted_int(in, step, &known) && known != 0) return;
+    Ref zero =
+        emit2(in, OP_eq, type_scalar(in->types, TY_bool), step, emit_int(in, i64_type(in), 0));
+    emit_guard(in, GUARD_zero_step, zero, NULL, 0);
+}
+
+bool v_range(Infer *in, const Val *args, int32_t n, Val *out) {
+    Val part[3];
+    if (n < 1 || n > 3) return ti_fail(in, in->at, E0401, "range", ti_arg_texts(in, args, n));
+    for (int32_t i = 0; i < n; i++) {
+        part[i] = v_unwrap(in, args[i]);
+        if (!type_is_int(part[i].f.type) && part[i].f.type->kind != TY_bool) {
+            ti_fail(in, in->at, E0401, "range", ti_arg_texts(in, args, n));
+            ti_note_value(in, &part[i]);
+            return false;
+        }
+    }
+    const Type *element = range_element(in, part, n);
+    if (n == 1) part[1] = part[0], part[0] = val_of(fact_int(in, 0));
+    if (n < 3) part[2] = val_of(fact_int(in, 1));
+    *out = val_of(fact_of(type_range(in->types, element)));
+    if (!in->emit) return true;
+    Ref refs[3] = {v_as(in, part[0], element), v_as(in, part[1], element), range_step(in, part[2])};
+    check_step(in, refs[2]);
+    out->ref = emit(in, OP_tuple, lower_type(in->ti, out->f.type), refs, 3);
+    return true;
+}
+
+/* min(u64, INT64_MAX) as i64: a longer loop never ends anyway. */
+static Ref clamp_length(Infer *in, Ref n) {
+    const Type *u64 = type_scalar(in->types, TY_u64), *b = type_scalar(in->types, TY_bool);
+    Ref limit = emit_int(in, u64, INT64_MAX);
+    Ref fits = emit2(in, OP_le, b, n, limit);
+    return emit_convert(in, emit3(in, OP_select, u64, fits, n, limit), u64, i64_type(in));
+}
+
+/* Step 1: max(stop - start, 0), where the difference may be 2**64 - 1. */
+static Ref unit_length(Infer *in, Ref start, Ref stop, const Type *t, bool small) {
+    const Type *b = type_scalar(in->types, TY_bool), *i64 = i64_type(in);
+    int64_t first;
+    bool known = emitted_int(in, start, &first);
+    Ref zero = emit_int(in, i64, 0);
+    Ref some = emit2(in, OP_lt, b, start, stop);
+    if (small || (known && first >= 0 && t->kind == TY_i64)) { /* no overflow */
+        Ref n = !known || first ? emit2(in, OP_sub, i64, stop, start) : stop;
+        return emit3(in, OP_select, i64, some, n, zero);
+    }
+    Ref n = known && first == 0 ? stop : emit2(in, OP_sub, t, stop, start);
+    n = emit_convert(in, n, t, i64);
+    Ref over = emit2(in, OP_lt, b, n, zero);
+    n = emit3(in, OP_select, i64, over, emit_int(in, i64, INT64_MAX), n);
+    return emit3(in, OP_select, i64, some, n, zero);
+}
+
+/* (high - low - 1) // |step| + 1 in unsigned numbers, which cannot overflow. */
+static Ref general_length(Infer *in, Ref start, Ref stop, Ref step, const Type *t) {
+    const Type *b = type_scalar(in->types, TY_bool), *i64 = i64_type(in);
+    const Type *u64 = type_scalar(in->types, TY_u64);
+    int64_t known = 0;
+    Ref low, high, size;
+    if (emitted_int(in, step, &known) && known != 0) {
+        low = known > 0 ? start : stop, high = known > 0 ? stop : start;
+        size = emit_int(in, u64, known > 0 ? known : (int64_t)(0 - (uint64_t)known));
+    } else {
+        Ref up = emit2(in, OP_lt, b, emit_int(in, i64, 0), step);
+        low = emit3(in, OP_select, t, up, start, stop);
+        high = emit3(in, OP_select, t, up, stop, start);
+        size = emit3(in, OP_select, i64, up, step, emit1(in, OP_neg, i64, step));
+        size = emit_convert(in, size, i64, u64);
+    }
+    Ref some = emit2(in, OP_lt, b, low, high);
+    Ref span =
+        emit2(in, OP_sub, u64, emit_convert(in, high, t, u64), emit_convert(in, low, t, u64));
+    Ref one = emit_int(in, u64, 1);
+    Ref n = emit2(in, OP_floordiv, u64, emit2(in, OP_sub, u64, span, one), size);
+    n = emit2(in, OP_add, u64, n, one);
+    return clamp_length(in, emit3(in, OP_select, u64, some, n, emit_int(in, u64, 0)));
+}
+
+Ref emit_range_length(Infer *in, Ref start, Ref stop, Ref step, bool small) {
+    const Type *t = ir_type(in->out, start);
+    int64_t known;
+    if (emitted_int(in, step, &known) && known == 1) return unit_length(in, start, stop, t, small);
+    return general_length(in, start, stop, step, t);
+}
+
+static Ref range_length(Infer *in, Val range) {
+    Ref whole = v_ref(in, range);
+    Ref start = emit_item(in, whole, 0), stop = emit_item(in, whole, 1),
+        step = emit_item(in, whole, 2);
+    return emit_range_length(in, start, stop, step, false);
+}
+
+static Ref range_item(Infer *in, Val range, Ref counter) {
+    Ref whole = v_ref(in, range);
+    const Type *t = lower_type(in->ti, range.f.type->element);
+    Ref start = emit_item(in, whole, 0), step = emit_item(in, whole, 2);
+    int64_t known;
+    if (!(emitted_int(in, step, &known) && known == 1))
+        counter = emit2(in, OP_mul, i64_type(in), counter, step);
+    counter = emit_convert(in, counter, i64_type(in), t);
+    if (emitted_int(in, start, &known) && known == 0) return counter;
+    return emit2(in, OP_add, t, start, counter);
+}
+
+/* -- iteration ------------------------------------------------------------------------------------ */
+
+Val v_iter_object(Infer *in, enum IterKind kind, Val of) {
+    Val out = val_of(fact_of(type_iter(in->types, of.f.type, kind)));
+    if (in->emit) out.ref = v_ref(in, of);
+    return out;
+}
+
+/* What an iteration goes over. */
+static Val iter_inner(Val it) {
+    return (Val){.f = fact_of(it.f.type->element), .ref = it.ref};
+}
+
+static bool not_iterable(Infer *in, const Val *v, const char *note) {
+    ti_fail(in, in->at, E0214, ti_text(in, v->f.type));
+    if (in->report && note) diag_note(in->diags, NULL, "%s", note);
+    ti_note_value(in, v);
+    return false;
+}
+
+bool v_iterable(Infer *in, Val a) {
+    const Type *t = a.f.type;
+    switch (t->kind) {
+    case TY_RANGE: return true;
+    case TY_ARRAY: return t->ndim > 0 || not_iterable(in, &a, "it has no axes");
+    case TY_TUPLE:
+        return t->nitems == 0 || common_type(in, t) ||
+               not_iterable(in, &a, "its items have no common type");
+    case TY_ITER: {
+        Val inner = iter_inner(a);
+        if (t->bits == ITER_REVERSED) return v_iterable(in, inner);
+        int32_t n = t->bits == ITER_ENUMERATE ? 1 : t->element->nitems;
+        for (int32_t i = 0; i < n; i++)
+            if (!v_iterable(in, val_of(fact_of(t->element->items[i])))) return false;
+        return true;
+    }
+    default: return not_iterable(in, &a, NULL);
+    }
+}
+
+static bool zip_length(Infer *in, Val tuple, Val *out) {
+    const Type *i64 = i64_type(in);
+    *out = val_of(fact_int(in, 0));
+    for (int32_t i = 0; i < tuple.f.type->nitems; i++) {
+        Val n;
+        if (!v_iter_len(in, v_item(in, tuple, i), &n)) return false;
+        if (i == 0) {
+            *out = n;
+            continue;
+        }
+        Ref x = 0, y = 0;
+        if (in->emit) x = v_as(in, *out, i64), y = v_as(in, n, i64);
+        *out = val_of(fact_of(ti_wint(in)));
+        if (!in->emit) continue;
+        Ref less = emit2(in, OP_lt, type_scalar(in->types, TY_bool), y, x);
+        out->ref = emit3(in, OP_select, i64, less, y, x);
+    }
+    return true;
+}
+
+bool v_iter_len(Infer *in, Val it, Val *out) {
+    const Type *t = it.f.type;
+    switch (t->kind) {
+    case TY_TUPLE: return *out = val_of(fact_int(in, t->nitems)), true;
+    case TY_ARRAY: return *out = v_shape(in, it, 0), true;
+    case TY_RANGE:
+        *out = val_of(fact_of(ti_wint(in)));
+        if (in->emit) out->ref = range_length(in, it);
+        return true;
+    case TY_ITER:
+        if (t->bits == ITER_ZIP) return zip_length(in, iter_inner(it), out);
+        if (t->bits == ITER_REVERSED) return v_iter_len(in, iter_inner(it), out);
+        return v_iter_len(in, v_item(in, iter_inner(it), 0), out);
+    default: return not_iterable(in, &it, NULL);
+    }
+}
+
+static bool enumerate_item(Infer *in, Val pair, Val counter, Val *out) {
+    Val item[2];
+    if (!v_iter_get(in, v_item(in, pair, 0), counter, &item[1])) return false;
+    Val first = v_item(in, pair, 1);
+    counter.f.value = NULL;
+    if (!v_binary(in, OPR_add, false, counter, first, &item[0])) return false;
+    return *out = v_tuple(in, item, 2), true;
+}
+
+static bool zip_item(Infer *in, Val tuple, Val counter, Val *out) {
+    int32_t n = tuple.f.type->nitems;
+    Val *items = arena_array(in->arena, Val, n);
+    for (int32_t i = 0; i < n; i++)
+        if (!v_iter_get(in, v_item(in, tuple, i), counter, &items[i])) return false;
+    return *out = v_tuple(in, items, n), true;
+}
+
+static bool reversed_item(Infer *in, Val inner, Val counter, Val *out) {
+    Val n, back = val_of(fact_of(ti_wint(in)));
+    if (!v_iter_len(in, inner, &n)) return false;
+    if (in->emit) {
+        const Type *i64 = i64_type(in);
+        Ref last = emit2(in, OP_sub, i64, v_as(in, n, i64), emit_int(in, i64, 1));
+        back.ref = emit2(in, OP_sub, i64, last, v_as(in, counter, i64));
+    }
+    return v_iter_get(in, inner, back, out);
+}
+
+bool v_iter_get(Infer *in, Val it, Val counter, Val *out) {
+    const Type *t = it.f.type;
+    counter.f.value = NULL; /* the counter varies although its first value is a constant */
+    switch (t->kind) {
+    case TY_TUPLE: return tuple_at(in, it, counter, out);
+    case TY_ARRAY: return *out = v_element(in, it, counter), true;
+    case TY_RANGE:
+        *out = val_of(fact_of(t->element));
+        if (in->emit) out->ref = range_item(in, it, v_as(in, counter, i64_type(in)));
+        return true;
+    case TY_ITER:
+        if (t->bits == ITER_ENUMERATE) return enumerate_item(in, iter_inner(it), counter, out);
+        if (t->bits == ITER_ZIP) return zip_item(in, iter_inner(it), counter, out);
+        return reversed_item(in, iter_inner(it), counter, out);
+    default: return not_iterable(in, &it, NULL);
+    }
+}

@@ -1,0 +1,182 @@
+/* infer_typed.c - callables that typeinfer knows by name (rows LOWER_TYPED of tables/): what they
+ * give depends on more than a signature. A table of handlers, found by name. */
+#include "typeinfer/infer.h"
+
+typedef bool (*Handler)(Infer *in, const CallArgs *args, Val *out);
+
+/* Without diagnostics: the caller reports that the arguments do not fit. */
+static bool plain(const CallArgs *args, int32_t low, int32_t high) {
+    return args->nkeywords == 0 && args->nargs >= low && args->nargs <= high;
+}
+
+static bool misfit(Infer *in, const char *name, const CallArgs *args) {
+    ti_fail(in, in->at, E0401, name, ti_arg_texts(in, args->args, args->nargs));
+    for (int32_t i = 0; i < args->nargs; i++)
+        ti_note_value(in, &args->args[i]);
+    return false;
+}
+
+/* -- sequences ----------------------------------------------------------------------------------- */
+
+static bool typed_len(Infer *in, const CallArgs *args, Val *out) {
+    if (!plain(args, 1, 1)) return misfit(in, "len", args);
+    Val a = v_unwrap(in, args->args[0]);
+    const Str *text = fact_str(&a.f);
+    if (text) return *out = val_of(fact_int(in, text->len)), true;
+    bool sized = is_kind(&a, TY_TUPLE) || is_kind(&a, TY_RANGE) ||
+                 (is_kind(&a, TY_ARRAY) && a.f.type->ndim > 0);
+    return sized ? v_iter_len(in, a, out) : misfit(in, "len", args);
+}
+
+static bool typed_range(Infer *in, const CallArgs *args, Val *out) {
+    if (args->nkeywords) return misfit(in, "range", args);
+    return v_range(in, args->args, args->nargs, out);
+}
+
+static bool typed_enumerate(Infer *in, const CallArgs *args, Val *out) {
+    bool keyword = args->nkeywords == 1 && args->nargs == 2 && str_is(args->names[0], "start");
+    if (!keyword && !plain(args, 1, 2)) return misfit(in, "enumerate", args);
+    Val pair[2] = {v_unwrap(in, args->args[0]), val_of(fact_int(in, 0))};
+    if (args->nargs == 2) pair[1] = v_unwrap(in, args->args[1]);
+    if (!type_is_int(pair[1].f.type)) return misfit(in, "enumerate", args);
+    *out = v_iter_object(in, ITER_ENUMERATE, v_tuple(in, pair, 2));
+    return v_iterable(in, *out);
+}
+
+static bool typed_zip(Infer *in, const CallArgs *args, Val *out) {
+    if (args->nkeywords) return misfit(in, "zip", args);
+    Val *items = arena_array(in->arena, Val, args->nargs);
+    for (int32_t i = 0; i < args->nargs; i++)
+        items[i] = v_unwrap(in, args->args[i]);
+    *out = v_iter_object(in, ITER_ZIP, v_tuple(in, items, args->nargs));
+    return v_iterable(in, *out);
+}
+
+static bool typed_reversed(Infer *in, const CallArgs *args, Val *out) {
+    if (!plain(args, 1, 1)) return misfit(in, "reversed", args);
+    Val a = v_unwrap(in, args->args[0]);
+    if (is_kind(&a, TY_ITER)) return misfit(in, "reversed", args);
+    *out = v_iter_object(in, ITER_REVERSED, a);
+    return v_iterable(in, *out);
+}
+
+static bool typed_tuple(Infer *in, const CallArgs *args, Val *out) {
+    if (args->nargs == 0) return *out = v_tuple(in, NULL, 0), true;
+    if (!plain(args, 1, 1) || !is_kind(&args->args[0], TY_TUPLE)) return misfit(in, "tuple", args);
+    const Val *a = &args->args[0];
+    int32_t n = a->f.type->nitems;
+    Val *items = arena_array(in->arena, Val, n);
+    for (int32_t i = 0; i < n; i++)
+        items[i] = v_item(in, *a, i);
+    return *out = v_tuple(in, items, n), true; /* of a named tuple: a plain one */
+}
+
+static bool typed_slice(Infer *in, const CallArgs *args, Val *out) {
+    if (!plain(args, 1, 3)) return misfit(in, "slice", args);
+    Val part[3];
+    Fact none = fact_of(type_scalar(in->types, TY_none));
+    for (int k = 0; k < 3; k++)
+        part[k] = k < args->nargs ? args->args[k] : val_of(none);
+    if (args->nargs == 1) part[1] = part[0], part[0] = val_of(none);
+    return v_slice(in, part, out);
+}
+
+/* -- numbers -------------------------------------------------------------------------------------- */
+
+/* int(), float() and complex() without an argument; with one they are rows. */
+static bool typed_number(Infer *in, const CallArgs *args, TypeKind kind, bool *known, Val *out) {
+    if (args->nargs) return *known = false;
+    const Type *type = type_scalar(in->types, kind);
+    if (in->strong) type = type_strong(in->types, type);
+    return v_cast(in, val_of(fact_int(in, 0)), type, false, out);
+}
+
+static bool typed_bool(Infer *in, const CallArgs *args, Val *out) {
+    if (!plain(args, 0, 1)) return misfit(in, "bool", args);
+    if (args->nargs == 0) return *out = val_of(fact_bool(in, false)), true;
+    return v_truth(in, args->args[0], out);
+}
+
+/* -- isinstance ------------------------------------------------------------------------------------ */
+
+static bool is_instance_of(const Type *type, const Binding *cls) {
+    if (cls->kind == BIND_LIBRARY) {
+        if (str_is(cls->name, "builtins.int")) return type_is_int(type) || type->kind == TY_bool;
+        if (str_is(cls->name, "builtins.float"))
+            return type_is_float(type) && type_bits(type) == 64;
+        if (str_is(cls->name, "builtins.complex")) return type_is_complex(type);
+        if (str_is(cls->name, "builtins.bool")) return type->kind == TY_bool;
+        if (str_is(cls->name, "builtins.tuple")) return type->kind == TY_TUPLE;
+        if (str_is(cls->name, "builtins.range")) return type->kind == TY_RANGE;
+        if (str_is(cls->name, "builtins.slice")) return type->kind == TY_SLICE;
+        if (str_is(cls->name, "numpy.ndarray")) return type->kind == TY_ARRAY;
+        return false;
+    }
+    return cls->type == type || (cls->type && type_is_weak(cls->type) &&
+                                 type_strong_kind(cls->type->kind) == type->kind);
+}
+
+static bool typed_isinstance(Infer *in, const CallArgs *args, Val *out) {
+    if (!plain(args, 2, 2)) return misfit(in, "isinstance", args);
+    const Val *a = &args->args[0], *cls = &args->args[1];
+    int32_t n = is_kind(cls, TY_TUPLE) ? cls->f.type->nitems : 1;
+    bool found = false;
+    for (int32_t i = 0; i < n; i++) {
+        const Type *t = is_kind(cls, TY_TUPLE) ? cls->f.type->items[i] : cls->f.type;
+        if (t->kind != TY_OBJECT) return misfit(in, "isinstance", args);
+        const Binding *b = t->binding;
+        bool text = b->kind == BIND_LIBRARY && str_is(b->name, "builtins.str");
+        found |= text ? fact_str(&a->f) != NULL : is_instance_of(a->f.type, b);
+    }
+    return *out = val_of(fact_bool(in, found)), true;
+}
+
+/* -- the table -------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    Handler handler;
+} handlers[] = {
+    {"builtins.bool", typed_bool},
+    {"builtins.enumerate", typed_enumerate},
+    {"builtins.isinstance", typed_isinstance},
+    {"builtins.len", typed_len},
+    {"builtins.range", typed_range},
+    {"builtins.reversed", typed_reversed},
+    {"builtins.slice", typed_slice},
+    {"builtins.tuple", typed_tuple},
+    {"builtins.zip", typed_zip},
+    {"numba.prange", typed_range},
+    {"quern.prange", typed_range},
+};
+
+static const struct {
+    const char *name;
+    TypeKind kind;
+} numbers[] = {
+    {"builtins.complex", TY_wcpx},
+    {"builtins.float", TY_wflt},
+    {"builtins.int", TY_wint},
+};
+
+bool typed_knows(Str name) {
+    for (int i = 0; i < countof(handlers); i++)
+        if (str_is(name, handlers[i].name)) return true;
+    return array_builtin_knows(name) || gpu_knows(name);
+}
+
+bool ti_is_known(Str name) {
+    return lib_find(name) >= 0 || typed_knows(name);
+}
+
+bool v_typed(Infer *in, Str name, const CallArgs *args, bool *known, Val *out) {
+    *known = true;
+    for (int i = 0; i < countof(handlers); i++)
+        if (str_is(name, handlers[i].name)) return handlers[i].handler(in, args, out);
+    for (int i = 0; i < countof(numbers); i++)
+        if (str_is(name, numbers[i].name))
+            return typed_number(in, args, numbers[i].kind, known, out);
+    if (array_builtin_knows(name)) return v_array_builtin(in, name, args, known, out);
+    if (gpu_knows(name)) return v_gpu(in, name, args, known, out);
+    return *known = false;
+}
