@@ -59,7 +59,8 @@ CASES = {
     "bound_after_read": [(0,), (1,)], "items": [([1, 2, 3, 4], 2), ([1], 4)], "slices": [(T, 3), (T, -1)],
     "constant_slices": [(T,)], "store_slice": [([1, 2, 3, 4], 3)], "attributes": [(1 + 2j,), (3,)],
     "store_attribute": [(Box(1), 4)], "displays": PAIRS, "star_tuple": [(1, T), (2, 3)], "annotated": SMALL,
-    "calls": SMALL, "call_parameter": [(lambda *a, **k: (a, k), 3)], "star_calls": [(U,), ((1, 2),)], "globals_used": SMALL, "method_chain": [(" axb ",)],
+    "calls": SMALL, "bound_in_later_blocks": PAIRS, "copies": PAIRS, "delete_on_a_path": [(0,), (1,)],
+    "delete_in_loop": SMALL, "call_parameter": [(lambda *a, **k: (a, k), 3)], "star_calls": [(U,), ((1, 2),)], "globals_used": SMALL, "method_chain": [(" axb ",)],
     "parameters": None, "closure": SMALL, "raises": SMALL, "raises_from": [(None,), (KeyError("k"),)],
     "asserts": PAIRS, "cell_nobody_shares": SMALL, "long_body": SMALL, "not_implemented": [(1,)],
 }

@@ -387,6 +387,45 @@ def delete_and_assign(a):
     return x
 
 
+def bound_in_later_blocks(a, b):
+    if a:
+        x = 1
+    y = x
+    if b:
+        y += x
+    return x + y
+
+
+def copies(a, b):
+    x = a
+    y = x
+    if b:
+        x = y
+    while b > 0:
+        b -= 1
+        if b == 2:
+            x, y = y, x
+    return x
+
+
+def delete_on_a_path(a):
+    x = a
+    if a:
+        del x
+    a += 1
+    return x
+
+
+def delete_in_loop(n):
+    x = n
+    for i in range(n):
+        if i == 3:
+            del x
+        elif i > 4:
+            return x
+    return i
+
+
 def delete_maybe(a):
     if a:
         x = 1
