@@ -1,0 +1,107 @@
+"""Builtins of Python that are written in the compiled subset."""
+
+import numpy as np
+
+
+def divmod_(a, b):
+    return a // b, a % b
+
+
+def pow_(base, exponent):
+    return base**exponent
+
+
+def _times_modulo(a, b, modulus):
+    """a * b % modulus for 0 <= a, b < modulus, without a product that could wrap."""
+    product = 0
+    while b > 0:
+        if b & 1:
+            product = product - (modulus - a) if product >= modulus - a else product + a
+        a = a - (modulus - a) if a >= modulus - a else a + a
+        b >>= 1
+    return product
+
+
+def pow_mod(base, exponent, modulus):
+    if modulus == 0:
+        raise ValueError("pow() 3rd argument cannot be 0")
+    if exponent < 0:
+        raise ValueError("base is not invertible for the given modulus")
+    size = abs(modulus)
+    result = 1 % size
+    base = base % size
+    while exponent > 0:
+        if exponent & 1:
+            result = _times_modulo(result, base, size)
+        base = _times_modulo(base, base, size)
+        exponent >>= 1
+    if modulus < 0 and result != 0:
+        return result + modulus
+    return result
+
+
+def sum_(items, start=0):
+    total = start
+    for item in items:
+        total = total + item
+    return total
+
+
+def max_(items):
+    if len(items) == 0:
+        raise ValueError("max() iterable argument is empty")
+    best = items[0]
+    for item in items:
+        if item > best:
+            best = item
+    return best
+
+
+def min_(items):
+    if len(items) == 0:
+        raise ValueError("min() iterable argument is empty")
+    best = items[0]
+    for item in items:
+        if item < best:
+            best = item
+    return best
+
+
+def round_int(x, digits):
+    """To a multiple of 10 ** -digits, ties to even; 10 ** 19 does not fit."""
+    if digits >= 0:
+        return +x
+    if digits < -18:
+        return x - x
+    step = 1
+    for _ in range(-digits):
+        step *= 10
+    quotient = x // step
+    rest = x % step
+    if rest > step - rest or (rest == step - rest and quotient & 1 == 1):
+        quotient += 1
+    return quotient * step
+
+
+def round_float(x, digits):
+    """By scaling: one unit in the last place may be off. The CPU has an exact version in its run-time support."""
+    x = x * 1.0
+    scale = 1.0
+    for _ in range(min(abs(digits), 330)):
+        scale *= 10.0
+    scaled = x * scale if digits >= 0 else x / scale
+    if not np.isfinite(scaled):
+        return x
+    return np.rint(scaled) / scale if digits >= 0 else np.rint(scaled) * scale
+
+
+FUNCTIONS = {
+    "builtins.divmod": divmod_,
+    "builtins.max": max_,
+    "builtins.min": min_,
+    "builtins.pow": pow_,
+    "builtins.pow_mod": pow_mod,
+    "builtins.round_float": round_float,
+    "builtins.round_int": round_int,
+    "builtins.sum": sum_,
+}

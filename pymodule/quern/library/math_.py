@@ -1,0 +1,142 @@
+"""Functions of the module math that are written in the compiled subset."""
+
+import math
+
+import numpy as np
+
+
+def degrees(x):
+    return x * (180.0 / math.pi)
+
+
+def radians(x):
+    return x * (math.pi / 180.0)
+
+
+def log_base(x, base):
+    return math.log(x) / math.log(base)
+
+
+def modf(x):
+    x = x * 1.0
+    if math.isinf(x):
+        return math.copysign(0.0, x), x
+    whole = np.trunc(x)
+    return math.copysign(x - whole, x), whole
+
+
+def ulp(x):
+    x = abs(x * 1.0)
+    if math.isnan(x) or math.isinf(x):
+        return x
+    above = math.nextafter(x, math.inf)
+    if math.isinf(above):
+        return x - math.nextafter(x, 0.0)
+    return above - x
+
+
+def isclose(a, b, rel_tol=1e-09, abs_tol=0.0):
+    if rel_tol < 0.0 or abs_tol < 0.0:
+        raise ValueError("tolerances must be non-negative")
+    if a == b:
+        return True
+    if math.isinf(a) or math.isinf(b):
+        return False
+    distance = math.fabs(b - a)
+    return distance <= math.fabs(rel_tol * b) or distance <= math.fabs(rel_tol * a) or distance <= abs_tol
+
+
+def _same_type(a, b):
+    """a in the integer type that both have together: bits of a signed and an unsigned int meet in int64."""
+    return a | (b & 0)
+
+
+def gcd(a, b):
+    x = abs(_same_type(a, b))
+    y = abs(_same_type(b, a))
+    while y != 0:
+        x, y = y, x % y
+    return x
+
+
+def lcm(a, b):
+    x = abs(_same_type(a, b))
+    y = abs(_same_type(b, a))
+    divisor = gcd(x, y)
+    if divisor == 0:
+        return divisor
+    return abs(x // divisor * y)
+
+
+def isqrt(n):
+    if n < 0:
+        raise ValueError("isqrt() argument must be nonnegative")
+    if n == 0:
+        return +n
+    rest = +n
+    root = 1
+    while rest > 0:  # a power of two that is not below the root
+        rest >>= 2
+        root <<= 1
+    while True:
+        better = (root + n // root) // 2
+        if better >= root:
+            return root + (n - n)
+        root = better
+
+
+def factorial(n):
+    if n < 0:
+        raise ValueError("factorial() not defined for negative values")
+    product = 1
+    for i in range(2, n + 1):
+        product *= i
+    return product
+
+
+def perm(n, k=None):
+    if k is None:
+        return factorial(n)
+    if n < 0 or k < 0:
+        raise ValueError("k and n must be non-negative integers")
+    product = 1
+    if k > n:
+        return product - 1
+    for i in range(k):
+        product *= n - i
+    return product
+
+
+def comb(n, k):
+    if n < 0 or k < 0:
+        raise ValueError("k and n must be non-negative integers")
+    product = 1
+    if k > n:
+        return product - 1
+    for i in range(min(k, n - k)):
+        product = product * (n - i) // (i + 1)
+    return product
+
+
+def prod(items, start=1):
+    product = start
+    for item in items:
+        product = product * item
+    return product
+
+
+FUNCTIONS = {
+    "math.comb": comb,
+    "math.degrees": degrees,
+    "math.factorial": factorial,
+    "math.gcd": gcd,
+    "math.isclose": isclose,
+    "math.isqrt": isqrt,
+    "math.lcm": lcm,
+    "math.log_base": log_base,
+    "math.modf": modf,
+    "math.perm": perm,
+    "math.prod": prod,
+    "math.radians": radians,
+    "math.ulp": ulp,
+}
