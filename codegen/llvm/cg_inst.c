@@ -1,6 +1,7 @@
 /* cg_inst.c - one case for each op of typed IR. The cases only pick; the work is in the files named after
  * its topic. */
 #include "codegen/llvm/cg.h"
+#include <llvm-c/DebugInfo.h>
 
 /* -- constants -------------------------------------------------------------------------------- */
 
@@ -81,23 +82,25 @@ static void each_leaf(Cg *cg, const Operands *o, Build ints, Build floats, Value
         out[k] = cg_fast(cg, build(cg->b, o->a[k], o->b[k], ""));
 }
 
-static void add(Cg *cg, const Operands *o, bool no_wrap, Value *out) {
-    if (no_wrap && !o->is_float) /* proven by a pass */
-        out[0] = LLVMBuildNSWAdd(cg->b, o->a[0], o->b[0], "");
-    else
-        each_leaf(cg, o, LLVMBuildAdd, LLVMBuildFAdd, out);
+/* A pass may have proven that a signed operation does not overflow: only then LLVM may know. */
+static bool no_wrap(const Inst *inst, const Operands *o) {
+    return inst->sub == 1 && o->is_signed;
 }
 
 static void arithmetic(Cg *cg, Op op, const Inst *inst, const Operands *o, Value *out) {
     Value a = o->a[0], b = o->b[0];
     switch ((int)op) {
-    case OP_add: add(cg, o, inst->sub == 1, out); break;
-    case OP_sub: each_leaf(cg, o, LLVMBuildSub, LLVMBuildFSub, out); break;
+    case OP_add:
+        each_leaf(cg, o, no_wrap(inst, o) ? LLVMBuildNSWAdd : LLVMBuildAdd, LLVMBuildFAdd, out);
+        break;
+    case OP_sub:
+        each_leaf(cg, o, no_wrap(inst, o) ? LLVMBuildNSWSub : LLVMBuildSub, LLVMBuildFSub, out);
+        break;
     case OP_mul:
         if (o->is_complex)
             cg_complex_mul(cg, o->a, o->b, out);
         else
-            each_leaf(cg, o, LLVMBuildMul, LLVMBuildFMul, out);
+            each_leaf(cg, o, no_wrap(inst, o) ? LLVMBuildNSWMul : LLVMBuildMul, LLVMBuildFMul, out);
         break;
     case OP_div:
         if (o->is_complex)
@@ -275,10 +278,32 @@ static void lower_extent(Cg *cg, Ref ref) {
 
 /* -- control ---------------------------------------------------------------------------------- */
 
+static LLVMMetadataRef loop_hint(Cg *cg, const char *name) {
+    LLVMMetadataRef text = LLVMMDStringInContext2(cg->context, name, strlen(name));
+    LLVMMetadataRef no = LLVMValueAsMetadata(cg_bool(cg, false));
+    if (strstr(name, ".disable")) return LLVMMDNodeInContext2(cg->context, &text, 1);
+    return LLVMMDNodeInContext2(cg->context, (LLVMMetadataRef[]){text, no}, 2);
+}
+
+/* The checked copy of a loop is neither vectorised nor unrolled: that would be compile time for code that
+ * is about to raise. A loop's metadata names itself first, so that no two loops share it. */
+static void mark_cold_loop(Cg *cg, Value branch) {
+    LLVMMetadataRef self = LLVMTemporaryMDNode(cg->context, NULL, 0);
+    LLVMMetadataRef parts[] = {self, loop_hint(cg, "llvm.loop.vectorize.enable"),
+                               loop_hint(cg, "llvm.loop.unroll.disable"),
+                               loop_hint(cg, "llvm.loop.distribute.enable")};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(cg->context, parts, countof(parts));
+    LLVMMetadataReplaceAllUsesWith(self, node);
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(cg->context, "llvm.loop", 9),
+                    LLVMMetadataAsValue(cg->context, node));
+}
+
 static void lower_jump(Cg *cg, Ref ref) {
     CgFunc *f = cg->f;
+    int32_t to = ir_inst(f->ir, ref)->target[0];
     f->edges[f->block * CG_SLOTS] = LLVMGetInsertBlock(cg->b);
-    LLVMBuildBr(cg->b, f->heads[ir_inst(f->ir, ref)->target[0]]);
+    Value branch = LLVMBuildBr(cg->b, f->heads[to]);
+    if (f->ir->blocks.items[to].cold && cfg_dominates(&f->cfg, to, f->block)) mark_cold_loop(cg, branch);
 }
 
 static void lower_branch(Cg *cg, Ref ref) {

@@ -212,6 +212,8 @@ static void make_checked_copy(Bounds *s, int32_t preheader) {
         if (head->preds.items[i] == preheader) entry_at = i;
     ir_clone_blocks(func, loop->blocks.items, loop->blocks.len, ref_map, block_map);
     int32_t copy = block_map[header];
+    for (int32_t i = 0; i < loop->blocks.len; i++)
+        func->blocks.items[block_map[loop->blocks.items[i]]].cold = true;
     ir_edge_add(func, preheader, copy);
     for (int32_t i = 0; i < func->blocks.items[header].insts.len; i++) {
         Ref phi = func->blocks.items[header].insts.items[i];

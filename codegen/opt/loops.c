@@ -102,7 +102,7 @@ void opt_loops(PassContext *ctx, Func *func) {
         CountedLoop loop;
         int32_t span = 0;
         int64_t trips;
-        if (has_inner(&cfg, l) || !opt_counted_loop(func, &cfg, l, &loop)) continue;
+        if (func->blocks.items[cfg.loops.items[l].header].cold || has_inner(&cfg, l) || !opt_counted_loop(func, &cfg, l, &loop)) continue;
         if (!remove_polls(func, &cfg, l, &span)) continue;
         if (opt_const_int(func, loop.limit, &trips) && trips <= SHORT_LOOP) continue;
         strip_mine(func, &loop, span);

@@ -145,6 +145,7 @@ typedef struct Block {
     Vec(Ref) insts;     /* phis first, the terminator last */
     Vec(int32_t) preds; /* phi operand k comes from preds[k]; a block may appear twice */
     bool removed;
+    bool cold; /* runs only where something is about to fail: not worth optimising */
 } Block;
 
 struct Func {

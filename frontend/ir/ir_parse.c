@@ -286,7 +286,10 @@ static bool parse_label(Parser *p) {
     if (!block->removed) return lex_fail(&p->x, "b%d is defined twice", (int)p->block);
     block->removed = false;
     if (!lex_expect(&p->x, ':')) return false;
-    if (!lex_accept_word(&p->x, "preds")) return lex_end_line(&p->x);
+    if (!lex_accept_word(&p->x, "preds")) {
+        block->cold = lex_accept_word(&p->x, "cold");
+        return lex_end_line(&p->x);
+    }
     p->has_preds.items[p->block] = true;
     if (!lex_expect(&p->x, '(')) return false;
     for (bool first = true; !lex_accept(&p->x, ')'); first = false) {
@@ -295,6 +298,7 @@ static bool parse_label(Parser *p) {
         if (!parse_block_name(p, &pred)) return false;
         ir_edge_add(p->func, pred, p->block);
     }
+    p->func->blocks.items[p->block].cold = lex_accept_word(&p->x, "cold");
     return lex_end_line(&p->x);
 }
 

@@ -353,6 +353,7 @@ static void print_block(StrBuf *out, const Func *func, int32_t number) {
             buf_printf(out, "%sb%d", k ? ", " : "", (int)block->preds.items[k]);
         buf_char(out, ')');
     }
+    if (block->cold) buf_str(out, " cold");
     buf_char(out, '\n');
     for (int32_t i = 0; i < block->insts.len; i++)
         if (ir_inst(func, block->insts.items[i])->op != OP_removed)

@@ -7,6 +7,8 @@
 #include "codegen/opt/pass.h"
 #include "tests/tools/stages.h"
 
+#include <stdio.h>
+
 static bool run_named(StageRun *run, Module *module, const CompileOptions *options, Str name) {
     char text[64];
     snprintf(text, sizeof text, STR_FMT, STR_ARG(name));
