@@ -59,10 +59,10 @@ static CUresult from_pointers(const PtxFunc *entry, void **params, char *out) {
 static CUresult from_buffer(const PtxFunc *entry, void **extra, char *out) {
     const void *buffer = NULL;
     const size_t *size = NULL;
-    for (; *extra != (void *)CU_LAUNCH_END; extra += 2) {
-        if (*extra == (void *)CU_LAUNCH_BUFFER)
+    for (; *extra != (void *)FC_LAUNCH_END; extra += 2) {
+        if (*extra == (void *)FC_LAUNCH_BUFFER)
             buffer = extra[1];
-        else if (*extra == (void *)CU_LAUNCH_BUFFER_SIZE)
+        else if (*extra == (void *)FC_LAUNCH_BUFFER_SIZE)
             size = extra[1];
         else
             return CUDA_ERROR_INVALID_VALUE;

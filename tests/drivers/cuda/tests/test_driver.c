@@ -328,7 +328,7 @@ static void test_launch(Tally *tally) {
     CUmodule module = load_text(tally, kernel_text);
     CUfunction fn = function(tally, module, "put");
     buffer.p = upload(tally, NULL, 4);
-    void *extra[] = {(void *)CU_LAUNCH_BUFFER, &buffer, (void *)CU_LAUNCH_BUFFER_SIZE, &size, NULL};
+    void *extra[] = {(void *)FC_LAUNCH_BUFFER, &buffer, (void *)FC_LAUNCH_BUFFER_SIZE, &size, NULL};
     void *args[] = {&buffer.p, &buffer.v, buffer.s};
     OK(cuLaunchKernel(fn, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra));
     OK(cuMemcpyDtoH_v2(&got, buffer.p, 4));
