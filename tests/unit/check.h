@@ -86,8 +86,8 @@ static inline void *check_resize(void *user, void *old, size_t old_size, size_t 
  * failure and with all after it failing, too. Each time everything must have been given back. */
 typedef void (*CheckBody)(Arena *arena);
 static inline void check_out_of_memory(CheckBody body) {
-    for (int keeps = 0; keeps < 2; keeps++) {
-        for (long k = 1;; k++) {
+    for (volatile int keeps = 0; keeps < 2; keeps++) {
+        for (volatile long k = 1;; k++) {
             CheckAllocator state = {.fail_at = k, .keeps_failing = keeps};
             Allocator allocator = {check_resize, &state};
             Arena arena;

@@ -41,6 +41,7 @@ static void test_arena_grow(void) {
     char *r = arena_grow(&arena, q, 800, 1 << 20); /* larger than the block */
     CHECK(r != q && strcmp(r, "abcdefghi") == 0);
     CHECK(arena_grow(&arena, NULL, 0, 8) != NULL);
+    CHECK(arena_grow(&arena, p, 10, 16) == p); /* not the newest, but it fits */
     arena_free(&arena);
 }
 
@@ -421,6 +422,9 @@ static void test_os_files(void) {
     CHECK(strstr(error, "/tmp/quern-no-such-file") != NULL);
     CHECK(!os_read_file(&arena, folder, &text, error, sizeof error)); /* a folder */
     unlink(path);
+    CHECK(mkdir(path, 0700) == 0 &&
+          !os_write_file(path, "y", 1, error, sizeof error)); /* a folder is in the way */
+    CHECK(rmdir(path) == 0);
     CHECK(rmdir(deep) == 0); /* no temporary file was left */
     deep[strlen(deep) - 2] = 0;
     CHECK(rmdir(deep) == 0 && rmdir(folder) == 0);

@@ -492,6 +492,33 @@ static void test_clone_computes_the_same(void) {
     CHECK(ways[0] > 10 && ways[1] > 10); /* the operands reach different exits */
 }
 
+/* Two edges of one branch leave the set for one block: the copy keeps their order. */
+static void test_clone_keeps_parallel_edges_apart(void) {
+    Module *module =
+        ir_parse_module(&arena,
+                        "func @f(c: bool, n: i64) -> i64 typed {\nb0:\n  %1: bool = param 0\n"
+                        "  %2: i64 = param 1\n  branch %1, b1, b3\n"
+                        "b1:\n  %3: i64 = neg %2\n  %4: i64 = add %3, %2\n  branch %1, b2, b2\n"
+                        "b2: preds(b1, b1)\n  %5: i64 = phi [%4, b1], [%3, b1]\n  return %5\n"
+                        "b3:\n  unreachable\n}\n",
+                        &diags);
+    CHECK(module && verified(module));
+    Func *func = module->funcs.items[0];
+    Ref *refs = arena_array(&arena, Ref, func->insts.len);
+    int32_t *blocks = arena_array(&arena, int32_t, func->blocks.len), set[] = {1};
+    ir_clone_blocks(func, set, 1, refs, blocks);
+    CHECK(refs[3] && refs[4] && !refs[5] && blocks[1] == 4 && blocks[2] == NO_BLOCK);
+    CHECK_INT(ir_inst(func, 5)->nargs, 4);
+    CHECK(ir_arg(func, 5, 0) == 4 && ir_arg(func, 5, 1) == 3);
+    CHECK(ir_arg(func, 5, 2) == refs[4] && ir_arg(func, 5, 3) == refs[3]);
+    CHECK_INT(ir_arg(func, refs[4], 0), refs[3]);
+    CHECK_INT(func->blocks.items[4].preds.len, 0);
+    ir_remove(func, ir_terminator(func, 3)); /* enter the copy */
+    Builder b = {.func = func, .block = 3, .at = -1, .error = NO_BLOCK};
+    b_jump(&b, 4);
+    CHECK(verified(module));
+}
+
 /* -- text ------------------------------------------------------------------------------------ */
 
 static void test_text_round_trip_keeps_numbers(void) {
@@ -526,6 +553,47 @@ static void test_damaged_text_never_crashes(void) {
     }
     CHECK_INT(refused + read, text.len);
     CHECK(refused > 100 && read > 10);
+}
+
+/* What the verifier says to the function of build_sum after one change. */
+#define CHECK_BROKEN(change, message)                                                              \
+    do {                                                                                           \
+        Func *func = build_sum(&arena, &diags)->funcs.items[0];                                    \
+        Block *body = &func->blocks.items[5];                                                      \
+        (void)body;                                                                                \
+        change;                                                                                    \
+        CHECK(!ir_verify_func(func, "test", &diags));                                              \
+        CHECK_STR(vec_last(&diags.items).text,                                                     \
+                  "internal error: the test verifier found: " message);                            \
+    } while (0)
+
+static void test_verifier_names_what_text_cannot_say(void) {
+    CHECK_BROKEN(body->insts.items[2] = 11, "@sum, b5, %11 add: stands in two places");
+    CHECK_BROKEN(ir_inst(func, 11)->block = 2, "@sum, b5, %11 add: says that it is in b2");
+    CHECK_BROKEN(body->insts.items[0] = 99, "@sum, b5: instruction 99 does not exist");
+    CHECK_BROKEN(ir_inst(func, 13)->op = OP_removed,
+                 "@sum, b5, %13 removed: a removed instruction is listed");
+    CHECK_BROKEN(ir_inst(func, 11)->args = 1 << 20,
+                 "@sum, b5, %11 add: operands outside the operand array");
+    CHECK_BROKEN(ir_inst(func, 11)->span = 7, "@sum, b5, %11 add: the span does not exist");
+    CHECK_BROKEN(ir_args(func, 11)[0] = 77, "@sum, b5, %11 add: operand 0 (%77) is not defined");
+    CHECK_BROKEN(ir_inst(func, 3)->target[0] = 9, "@sum, b0, %3 jump: target b9 does not exist");
+    CHECK_BROKEN(ir_inst(func, 3)->target[1] = 1, "@sum, b0, %3 jump: has a target it cannot have");
+    CHECK_BROKEN(ir_inst(func, 9)->error = 9,
+                 "@sum, b2, %9 guard: error successor b9 does not exist");
+    CHECK_BROKEN(func->blocks.items[4].removed = true,
+                 "@sum, b2, %9 guard: error successor b4 does not exist");
+    CHECK_BROKEN(func->blocks.items[1].preds.items[0] = 9,
+                 "@sum, b1: predecessor b9 does not exist");
+    CHECK_BROKEN(func->blocks.len = 0, "@sum: there is no entry block");
+}
+
+static void test_functions_with_one_name(void) {
+    Module *module = build_sum(&arena, &diags);
+    vec_push(&arena, &module->funcs, module->funcs.items[0]);
+    CHECK(!ir_verify_module(module, "test", &diags));
+    CHECK_STR(vec_last(&diags.items).text,
+              "internal error: the test verifier found: two functions with one name");
 }
 
 /* Broken in ways that text cannot express: the verifier reports, and does not crash. */
@@ -605,8 +673,11 @@ int main(void) {
     RUN(test_cfg_of_deep_loops);
     RUN(test_dominators_of_random_graphs);
     RUN(test_clone_computes_the_same);
+    RUN(test_clone_keeps_parallel_edges_apart);
     RUN(test_text_round_trip_keeps_numbers);
     RUN(test_damaged_text_never_crashes);
+    RUN(test_verifier_names_what_text_cannot_say);
+    RUN(test_functions_with_one_name);
     RUN(test_verifier_survives_garbage);
     RUN(test_out_of_memory_unwinds);
     arena_free(&arena);
