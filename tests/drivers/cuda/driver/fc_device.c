@@ -211,14 +211,31 @@ static CUresult push(FcObject *context) {
     return CUDA_SUCCESS;
 }
 
+static CUresult context_create(CUcontext *out, unsigned flags, CUdevice device) {
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    if (!is_device(device)) return CUDA_ERROR_INVALID_DEVICE;
+    FcObject *context = context_new(device, false, flags);
+    if (!context) return CUDA_ERROR_OUT_OF_MEMORY;
+    *out = fc_handle(context);
+    return push(context);
+}
+
 FC_API CUresult cuCtxCreate_v2(CUcontext *out, unsigned flags, CUdevice device) {
     FC_ENTER(cuCtxCreate_v2, FC_INIT, "%p, %u, %d", (void *)out, flags, device);
-    FC_REQUIRE(out, ERROR_INVALID_VALUE);
-    FC_REQUIRE(is_device(device), ERROR_INVALID_DEVICE);
-    FcObject *context = context_new(device, false, flags);
-    FC_REQUIRE(context, ERROR_OUT_OF_MEMORY);
-    *out = fc_handle(context);
-    return fc_leave(push(context));
+    return fc_leave(context_create(out, flags, device));
+}
+
+/* The later entries take further parameters in the middle: who asks cuGetProcAddress for a newer version
+ * than he was written for finds out. */
+FC_API CUresult cuCtxCreate_v3(CUcontext *out, void *affinity, int count, unsigned flags, CUdevice device) {
+    FC_ENTER(cuCtxCreate_v3, FC_INIT, "%p, %p, %d, %u, %d", (void *)out, affinity, count, flags, device);
+    FC_REQUIRE(count == 0 || affinity, ERROR_INVALID_VALUE);
+    return fc_leave(context_create(out, flags, device));
+}
+
+FC_API CUresult cuCtxCreate_v4(CUcontext *out, void *params, unsigned flags, CUdevice device) {
+    FC_ENTER(cuCtxCreate_v4, FC_INIT, "%p, %p, %u, %d", (void *)out, params, flags, device);
+    return fc_leave(context_create(out, flags, device));
 }
 
 FC_API CUresult cuCtxDestroy_v2(CUcontext handle) {

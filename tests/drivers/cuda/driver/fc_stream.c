@@ -54,13 +54,23 @@ FC_API CUresult cuStreamQuery(CUstream stream) {
     return fc_leave(CUDA_SUCCESS);
 }
 
+static CUresult stream_context(CUstream stream, CUcontext *out) {
+    const FcObject *object = fc_object(stream, FK_stream);
+    if (!out) return CUDA_ERROR_INVALID_VALUE;
+    if (!object && (uintptr_t)stream > 2) return CUDA_ERROR_INVALID_HANDLE;
+    *out = fc_handle(object ? object->context : fc_current());
+    return CUDA_SUCCESS;
+}
+
 FC_API CUresult cuStreamGetCtx(CUstream stream, CUcontext *out) {
     FC_ENTER(cuStreamGetCtx, FC_CONTEXT, "%p, %p", (void *)stream, (void *)out);
-    const FcObject *object = fc_object(stream, FK_stream);
-    FC_REQUIRE(out, ERROR_INVALID_VALUE);
-    FC_REQUIRE(object || (uintptr_t)stream <= 2, ERROR_INVALID_HANDLE);
-    *out = fc_handle(object ? object->context : fc_current());
-    return fc_leave(CUDA_SUCCESS);
+    return fc_leave(stream_context(stream, out));
+}
+
+FC_API CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *out, void **green) {
+    FC_ENTER(cuStreamGetCtx_v2, FC_CONTEXT, "%p, %p, %p", (void *)stream, (void *)out, (void *)green);
+    if (green) *green = NULL;
+    return fc_leave(stream_context(stream, out));
 }
 
 FC_API CUresult cuStreamGetFlags(CUstream stream, unsigned *flags) {
