@@ -530,6 +530,15 @@ static void test_text_round_trip_keeps_numbers(void) {
     CHECK(str_equal(printed(again), text));
 }
 
+static void test_text_does_not_know_library_rows(void) {
+    Module *module = ir_parse_module(&arena,
+                                     "func @f(x: f64) -> f64 typed {\nb0:\n  %1: f64 = param 0\n"
+                                     "  %2: f64 = lib \"math.sin\" (%1)\n  return %2\n}\n",
+                                     &diags);
+    CHECK(module && ir_inst(module->funcs.items[0], 2)->imm == -1);
+    CHECK_STR(*ir_inst(module->funcs.items[0], 2)->u.name, "math.sin");
+}
+
 /* Every prefix and every single-byte damage of a text is either refused with a message or read. */
 static void test_damaged_text_never_crashes(void) {
     Str text = str_copy(&arena, two_exits, sizeof two_exits - 1);
@@ -675,6 +684,7 @@ int main(void) {
     RUN(test_clone_computes_the_same);
     RUN(test_clone_keeps_parallel_edges_apart);
     RUN(test_text_round_trip_keeps_numbers);
+    RUN(test_text_does_not_know_library_rows);
     RUN(test_damaged_text_never_crashes);
     RUN(test_verifier_names_what_text_cannot_say);
     RUN(test_functions_with_one_name);
