@@ -86,7 +86,7 @@ static void test_the_documented_functions_are_there(void) {
     all_there("cmath",
               "acos acosh asin asinh atan atanh cos cosh exp isfinite isinf isnan log log10 "
               "phase polar rect sin sinh sqrt tan tanh"); /* B03 */
-    all_there("builtins", "abs bool complex divmod enumerate float int len max min pow print range "
+    all_there("builtins", "abs bool complex divmod enumerate float int len max min pow range "
                           "reversed round slice sum tuple zip"); /* B01, the numeric part */
     all_there(
         "numpy",
