@@ -360,8 +360,10 @@ void ir_clone_blocks(Func *func, const int32_t *blocks, int32_t n, Ref *ref_map,
     memset(ref_map, 0, sizeof *ref_map * (size_t)c.nrefs);
     for (int32_t i = 0; i < c.nblocks; i++)
         block_map[i] = NO_BLOCK;
-    for (int32_t i = 0; i < n; i++)
-        block_map[blocks[i]] = ir_block_new(func);
+    for (int32_t i = 0; i < n; i++) {
+        int32_t copy = block_map[blocks[i]] = ir_block_new(func);
+        block_of(func, copy)->cold = block_of(func, blocks[i])->cold;
+    }
     for (int32_t i = 0; i < n; i++)
         clone_insts(&c, blocks[i]);
     for (int32_t i = 0; i < n; i++)
