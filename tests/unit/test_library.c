@@ -174,6 +174,10 @@ static void test_operators(void) {
     is("operator.lt", "u64, i8", "u64 i8 -> bool");
     is("operator.gt", "wint, f32", "wint f32 -> bool");
     is("operator.lt", "c64, c64", "no");
+    is("operator.le", "f32, wcpx", "no");
+    is("operator.gt", "c64, f32", "no");
+    is("operator.ge", "i8, c128", "no");
+    is("numpy.greater_equal", "c64, c64", "no");
     is("operator.eq", "c64, u8", "c64 u8 -> bool");
     is("operator.add", "array(f32, 1, C), f32", "no");
     is("operator.add", "none, i64", "no");

@@ -4,6 +4,7 @@
 
 #include "typeinfer/typeinfer.h"
 #include <stdio.h>
+#include <stdlib.h>
 
 static Arena arena;
 static TypeTable *types;
