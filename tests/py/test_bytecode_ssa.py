@@ -165,6 +165,8 @@ class Machine:
         if kind == "global":
             space = vars(programs)
             name = self.name(words)
+            if name not in space and not hasattr(builtins, name):
+                raise NameError(f"name '{name}' is not defined")
             return space[name] if name in space else getattr(builtins, name)
         if kind == "builtin":
             return getattr(builtins, self.name(words))
