@@ -22,7 +22,8 @@
     ROW(ERROR_INVALID_CONTEXT, 201, "invalid device context")                                      \
     ROW(ERROR_NO_BINARY_FOR_GPU, 209, "no kernel image is available for execution on the device")  \
     ROW(ERROR_UNSUPPORTED_LIMIT, 215, "limit is not supported on this architecture")               \
-    ROW(ERROR_PEER_ACCESS_UNSUPPORTED, 217, "peer access is not supported between these two devices") \
+    ROW(ERROR_PEER_ACCESS_UNSUPPORTED, 217,                                                        \
+        "peer access is not supported between these two devices")                                  \
     ROW(ERROR_INVALID_PTX, 218, "a PTX JIT compilation failed")                                    \
     ROW(ERROR_JIT_COMPILER_NOT_FOUND, 221, "PTX JIT compiler library not found")                   \
     ROW(ERROR_UNSUPPORTED_PTX_VERSION, 222,                                                        \
@@ -41,11 +42,13 @@
     ROW(ERROR_ASSERT, 710, "device-side assert triggered")                                         \
     ROW(ERROR_HOST_MEMORY_ALREADY_REGISTERED, 712,                                                 \
         "part or all of the requested memory range is already mapped")                             \
-    ROW(ERROR_HOST_MEMORY_NOT_REGISTERED, 713, "pointer does not correspond to a registered memory region") \
+    ROW(ERROR_HOST_MEMORY_NOT_REGISTERED, 713,                                                     \
+        "pointer does not correspond to a registered memory region")                               \
     ROW(ERROR_HARDWARE_STACK_ERROR, 714, "hardware stack error")                                   \
     ROW(ERROR_ILLEGAL_INSTRUCTION, 715, "an illegal instruction was encountered")                  \
     ROW(ERROR_MISALIGNED_ADDRESS, 716, "misaligned address")                                       \
-    ROW(ERROR_INVALID_ADDRESS_SPACE, 717, "operation not supported on global/shared address space") \
+    ROW(ERROR_INVALID_ADDRESS_SPACE, 717,                                                          \
+        "operation not supported on global/shared address space")                                  \
     ROW(ERROR_INVALID_PC, 718, "invalid program counter")                                          \
     ROW(ERROR_LAUNCH_FAILED, 719, "unspecified launch failure")                                    \
     ROW(ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, 720, "too many blocks in cooperative launch")          \

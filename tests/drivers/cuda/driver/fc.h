@@ -151,7 +151,8 @@ typedef struct FcThread {
 /* fc_state.c */
 typedef enum FcNeeds { FC_NOTHING, FC_INIT, FC_CONTEXT, FC_EVEN_DEAD } FcNeeds;
 FcDriver *fc_driver(void);
-CUresult fc_enter(FcSym sym, FcNeeds needs, const char *format, ...) __attribute__((format(printf, 3, 4)));
+CUresult fc_enter(FcSym sym, FcNeeds needs, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 CUresult fc_leave(CUresult result);
 FcThread *fc_thread(void);
 void fc_configure(void);

@@ -43,9 +43,10 @@ FC_API CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t size) {
     return fc_leave(copy(device_bytes(to, size), host_bytes(from, size), size));
 }
 
-FC_API CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t size, CUstream stream) {
-    FC_ENTER(cuMemcpyHtoDAsync_v2, FC_CONTEXT, "0x%llx, 0x%llx, %zu, 0x%llx", ADDRESS(to), ADDRESS(from), size,
-             ADDRESS(stream));
+FC_API CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t size,
+                                     CUstream stream) {
+    FC_ENTER(cuMemcpyHtoDAsync_v2, FC_CONTEXT, "0x%llx, 0x%llx, %zu, 0x%llx", ADDRESS(to),
+             ADDRESS(from), size, ADDRESS(stream));
     CHECK_STREAM();
     return fc_leave(copy(device_bytes(to, size), host_bytes(from, size), size));
 }
@@ -56,8 +57,8 @@ FC_API CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t size) {
 }
 
 FC_API CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t size, CUstream stream) {
-    FC_ENTER(cuMemcpyDtoHAsync_v2, FC_CONTEXT, "0x%llx, 0x%llx, %zu, 0x%llx", ADDRESS(to), ADDRESS(from), size,
-             ADDRESS(stream));
+    FC_ENTER(cuMemcpyDtoHAsync_v2, FC_CONTEXT, "0x%llx, 0x%llx, %zu, 0x%llx", ADDRESS(to),
+             ADDRESS(from), size, ADDRESS(stream));
     CHECK_STREAM();
     return fc_leave(copy(host_bytes(to, size), device_bytes(from, size), size));
 }
@@ -67,9 +68,10 @@ FC_API CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t size) {
     return fc_leave(copy(device_bytes(to, size), device_bytes(from, size), size));
 }
 
-FC_API CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream) {
-    FC_ENTER(cuMemcpyDtoDAsync_v2, FC_CONTEXT, "0x%llx, 0x%llx, %zu, 0x%llx", ADDRESS(to), ADDRESS(from), size,
-             ADDRESS(stream));
+FC_API CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t size,
+                                     CUstream stream) {
+    FC_ENTER(cuMemcpyDtoDAsync_v2, FC_CONTEXT, "0x%llx, 0x%llx, %zu, 0x%llx", ADDRESS(to),
+             ADDRESS(from), size, ADDRESS(stream));
     CHECK_STREAM();
     return fc_leave(copy(device_bytes(to, size), device_bytes(from, size), size));
 }
@@ -80,26 +82,29 @@ FC_API CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t size) {
 }
 
 FC_API CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream) {
-    FC_ENTER(cuMemcpyAsync, FC_CONTEXT, "0x%llx, 0x%llx, %zu, 0x%llx", ADDRESS(to), ADDRESS(from), size,
-             ADDRESS(stream));
+    FC_ENTER(cuMemcpyAsync, FC_CONTEXT, "0x%llx, 0x%llx, %zu, 0x%llx", ADDRESS(to), ADDRESS(from),
+             size, ADDRESS(stream));
     CHECK_STREAM();
     return fc_leave(copy(any_bytes(to, size), any_bytes(from, size), size));
 }
 
-static CUresult copy_peer(CUdeviceptr to, CUcontext to_ctx, CUdeviceptr from, CUcontext from_ctx, size_t size) {
-    if (!fc_object(to_ctx, FK_context) || !fc_object(from_ctx, FK_context)) return CUDA_ERROR_INVALID_CONTEXT;
+static CUresult copy_peer(CUdeviceptr to, CUcontext to_ctx, CUdeviceptr from, CUcontext from_ctx,
+                          size_t size) {
+    if (!fc_object(to_ctx, FK_context) || !fc_object(from_ctx, FK_context))
+        return CUDA_ERROR_INVALID_CONTEXT;
     return copy(device_bytes(to, size), device_bytes(from, size), size);
 }
 
-FC_API CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_ctx, CUdeviceptr from, CUcontext from_ctx, size_t size) {
+FC_API CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_ctx, CUdeviceptr from, CUcontext from_ctx,
+                             size_t size) {
     FC_ENTER(cuMemcpyPeer, FC_CONTEXT, "0x%llx, 0x%llx, %zu", ADDRESS(to), ADDRESS(from), size);
     return fc_leave(copy_peer(to, to_ctx, from, from_ctx, size));
 }
 
-FC_API CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_ctx, CUdeviceptr from, CUcontext from_ctx,
-                                  size_t size, CUstream stream) {
-    FC_ENTER(cuMemcpyPeerAsync, FC_CONTEXT, "0x%llx, 0x%llx, %zu, 0x%llx", ADDRESS(to), ADDRESS(from), size,
-             ADDRESS(stream));
+FC_API CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_ctx, CUdeviceptr from,
+                                  CUcontext from_ctx, size_t size, CUstream stream) {
+    FC_ENTER(cuMemcpyPeerAsync, FC_CONTEXT, "0x%llx, 0x%llx, %zu, 0x%llx", ADDRESS(to),
+             ADDRESS(from), size, ADDRESS(stream));
     CHECK_STREAM();
     return fc_leave(copy_peer(to, to_ctx, from, from_ctx, size));
 }
@@ -155,7 +160,8 @@ static CUresult fill(CUdeviceptr to, const void *pattern, size_t width, size_t c
     if (count == 0) return CUDA_SUCCESS;
     char *bytes = device_bytes(to, width * count);
     if (!bytes || to % width) return CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; i < count; i++) memcpy(bytes + i * width, pattern, width);
+    for (size_t i = 0; i < count; i++)
+        memcpy(bytes + i * width, pattern, width);
     return CUDA_SUCCESS;
 }
 
@@ -174,20 +180,25 @@ FC_API CUresult cuMemsetD32_v2(CUdeviceptr to, unsigned value, size_t count) {
     return fc_leave(fill(to, &value, sizeof value, count));
 }
 
-FC_API CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream) {
-    FC_ENTER(cuMemsetD8Async, FC_CONTEXT, "0x%llx, %u, %zu, 0x%llx", ADDRESS(to), value, count, ADDRESS(stream));
+FC_API CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count,
+                                CUstream stream) {
+    FC_ENTER(cuMemsetD8Async, FC_CONTEXT, "0x%llx, %u, %zu, 0x%llx", ADDRESS(to), value, count,
+             ADDRESS(stream));
     CHECK_STREAM();
     return fc_leave(fill(to, &value, sizeof value, count));
 }
 
-FC_API CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count, CUstream stream) {
-    FC_ENTER(cuMemsetD16Async, FC_CONTEXT, "0x%llx, %u, %zu, 0x%llx", ADDRESS(to), value, count, ADDRESS(stream));
+FC_API CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count,
+                                 CUstream stream) {
+    FC_ENTER(cuMemsetD16Async, FC_CONTEXT, "0x%llx, %u, %zu, 0x%llx", ADDRESS(to), value, count,
+             ADDRESS(stream));
     CHECK_STREAM();
     return fc_leave(fill(to, &value, sizeof value, count));
 }
 
 FC_API CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUstream stream) {
-    FC_ENTER(cuMemsetD32Async, FC_CONTEXT, "0x%llx, %u, %zu, 0x%llx", ADDRESS(to), value, count, ADDRESS(stream));
+    FC_ENTER(cuMemsetD32Async, FC_CONTEXT, "0x%llx, %u, %zu, 0x%llx", ADDRESS(to), value, count,
+             ADDRESS(stream));
     CHECK_STREAM();
     return fc_leave(fill(to, &value, sizeof value, count));
 }

@@ -3,7 +3,9 @@
 
 /* -- Devices ---------------------------------------------------------------------------------- */
 
-static bool is_device(CUdevice device) { return device >= 0 && device < fc_driver()->config.devices; }
+static bool is_device(CUdevice device) {
+    return device >= 0 && device < fc_driver()->config.devices;
+}
 
 FC_API CUresult cuDeviceGetCount(int *count) {
     FC_ENTER(cuDeviceGetCount, FC_INIT, "%p", (void *)count);
@@ -95,7 +97,8 @@ FC_API CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device)
 }
 
 FC_API CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device) {
-    FC_ENTER(cuDeviceComputeCapability, FC_INIT, "%p, %p, %d", (void *)major, (void *)minor, device);
+    FC_ENTER(cuDeviceComputeCapability, FC_INIT, "%p, %p, %d", (void *)major, (void *)minor,
+             device);
     FC_REQUIRE(major && minor, ERROR_INVALID_VALUE);
     FC_REQUIRE(is_device(device), ERROR_INVALID_DEVICE);
     *major = fc_driver()->config.cc / 10;
@@ -195,7 +198,8 @@ FC_API CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
 }
 
 FC_API CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active) {
-    FC_ENTER(cuDevicePrimaryCtxGetState, FC_INIT, "%d, %p, %p", device, (void *)flags, (void *)active);
+    FC_ENTER(cuDevicePrimaryCtxGetState, FC_INIT, "%d, %p, %p", device, (void *)flags,
+             (void *)active);
     FC_REQUIRE(flags && active, ERROR_INVALID_VALUE);
     FC_REQUIRE(is_device(device), ERROR_INVALID_DEVICE);
     const FcObject *primary = fc_driver()->devices[device].primary;
@@ -227,8 +231,10 @@ FC_API CUresult cuCtxCreate_v2(CUcontext *out, unsigned flags, CUdevice device) 
 
 /* The later entries take further parameters in the middle: who asks cuGetProcAddress for a newer version
  * than he was written for finds out. */
-FC_API CUresult cuCtxCreate_v3(CUcontext *out, void *affinity, int count, unsigned flags, CUdevice device) {
-    FC_ENTER(cuCtxCreate_v3, FC_INIT, "%p, %p, %d, %u, %d", (void *)out, affinity, count, flags, device);
+FC_API CUresult cuCtxCreate_v3(CUcontext *out, void *affinity, int count, unsigned flags,
+                               CUdevice device) {
+    FC_ENTER(cuCtxCreate_v3, FC_INIT, "%p, %p, %d, %u, %d", (void *)out, affinity, count, flags,
+             device);
     FC_REQUIRE(count == 0 || affinity, ERROR_INVALID_VALUE);
     return fc_leave(context_create(out, flags, device));
 }

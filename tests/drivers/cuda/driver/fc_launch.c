@@ -13,7 +13,8 @@ typedef struct Config {
 /* -- Checks ----------------------------------------------------------------------------------- */
 
 static CUresult check_shape(const Config *c, const PtxFunc *entry) {
-    static const unsigned grid_limits[] = {2147483647u, 65535, 65535}, block_limits[] = {1024, 1024, 64};
+    static const unsigned grid_limits[] = {2147483647u, 65535, 65535},
+                          block_limits[] = {1024, 1024, 64};
     for (int i = 0; i < 3; i++) {
         if (c->grid[i] == 0 || c->grid[i] > grid_limits[i]) return CUDA_ERROR_INVALID_VALUE;
         if (c->block[i] == 0 || c->block[i] > block_limits[i]) return CUDA_ERROR_INVALID_VALUE;
@@ -25,13 +26,17 @@ static CUresult check_shape(const Config *c, const PtxFunc *entry) {
 
 static CUresult check_shared(const Config *c, const FcObject *fn) {
     unsigned fixed = ptx_shared_static(fn->fn.module->mod.ptx, fn->fn.entry);
-    unsigned limit = fn->fn.max_dynamic_shared ? (unsigned)fn->fn.max_dynamic_shared + fixed : FC_SHARED_DEFAULT;
-    return fixed > FC_SHARED_OPTIN || c->shared + (uint64_t)fixed > limit ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    unsigned limit =
+        fn->fn.max_dynamic_shared ? (unsigned)fn->fn.max_dynamic_shared + fixed : FC_SHARED_DEFAULT;
+    return fixed > FC_SHARED_OPTIN || c->shared + (uint64_t)fixed > limit ? CUDA_ERROR_INVALID_VALUE
+                                                                          : CUDA_SUCCESS;
 }
 
 static int blocks_per_sm(const FcObject *fn, int threads, size_t dynamic) {
-    size_t shared = ptx_shared_static(fn->fn.module->mod.ptx, fn->fn.entry) + dynamic + FC_SHARED_RESERVED;
-    int by_threads = FC_THREADS_SM / ((threads + 31) / 32 * 32), by_shared = (int)(FC_SHARED_SM / shared);
+    size_t shared =
+        ptx_shared_static(fn->fn.module->mod.ptx, fn->fn.entry) + dynamic + FC_SHARED_RESERVED;
+    int by_threads = FC_THREADS_SM / ((threads + 31) / 32 * 32),
+        by_shared = (int)(FC_SHARED_SM / shared);
     int blocks = by_threads < by_shared ? by_threads : by_shared;
     return blocks < FC_BLOCKS_SM ? blocks : FC_BLOCKS_SM;
 }
@@ -129,7 +134,8 @@ static CUresult run(const Config *c, const FcObject *fn, const void *params) {
 
 static CUresult launch(CUfunction handle, const Config *c) {
     const FcObject *fn = fc_object(handle, FK_function);
-    if (!fn || fn->context != fc_current() || !fc_stream_ok(c->stream)) return CUDA_ERROR_INVALID_HANDLE;
+    if (!fn || fn->context != fc_current() || !fc_stream_ok(c->stream))
+        return CUDA_ERROR_INVALID_HANDLE;
     const PtxFunc *entry = fn->fn.entry;
     CUresult result = check_shape(c, entry);
     if (!result) result = check_shared(c, fn);
@@ -143,28 +149,31 @@ static CUresult launch(CUfunction handle, const Config *c) {
     return result;
 }
 
-FC_API CUresult cuLaunchKernel(CUfunction fn, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                               unsigned bz, unsigned shared, CUstream stream, void **params, void **extra) {
-    FC_ENTER(cuLaunchKernel, FC_CONTEXT, "%p, grid %u,%u,%u, block %u,%u,%u, shared %u, %p", (void *)fn, gx, gy, gz,
-             bx, by, bz, shared, (void *)stream);
+FC_API CUresult cuLaunchKernel(CUfunction fn, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                               unsigned by, unsigned bz, unsigned shared, CUstream stream,
+                               void **params, void **extra) {
+    FC_ENTER(cuLaunchKernel, FC_CONTEXT, "%p, grid %u,%u,%u, block %u,%u,%u, shared %u, %p",
+             (void *)fn, gx, gy, gz, bx, by, bz, shared, (void *)stream);
     Config c = {{gx, gy, gz}, {bx, by, bz}, shared, stream, params, extra, false};
     return fc_leave(launch(fn, &c));
 }
 
-FC_API CUresult cuLaunchCooperativeKernel(CUfunction fn, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                                          unsigned by, unsigned bz, unsigned shared, CUstream stream, void **params) {
-    FC_ENTER(cuLaunchCooperativeKernel, FC_CONTEXT, "%p, grid %u,%u,%u, block %u,%u,%u, shared %u, %p", (void *)fn,
-             gx, gy, gz, bx, by, bz, shared, (void *)stream);
+FC_API CUresult cuLaunchCooperativeKernel(CUfunction fn, unsigned gx, unsigned gy, unsigned gz,
+                                          unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                                          CUstream stream, void **params) {
+    FC_ENTER(cuLaunchCooperativeKernel, FC_CONTEXT,
+             "%p, grid %u,%u,%u, block %u,%u,%u, shared %u, %p", (void *)fn, gx, gy, gz, bx, by, bz,
+             shared, (void *)stream);
     Config c = {{gx, gy, gz}, {bx, by, bz}, shared, stream, params, NULL, true};
     return fc_leave(launch(fn, &c));
 }
 
 /* -- Occupancy -------------------------------------------------------------------------------- */
 
-FC_API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction handle, int threads,
-                                                            size_t dynamic) {
-    FC_ENTER(cuOccupancyMaxActiveBlocksPerMultiprocessor, FC_CONTEXT, "%p, %p, %d, %zu", (void *)blocks,
-             (void *)handle, threads, dynamic);
+FC_API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction handle,
+                                                            int threads, size_t dynamic) {
+    FC_ENTER(cuOccupancyMaxActiveBlocksPerMultiprocessor, FC_CONTEXT, "%p, %p, %d, %zu",
+             (void *)blocks, (void *)handle, threads, dynamic);
     const FcObject *fn = fc_object(handle, FK_function);
     FC_REQUIRE(blocks && threads > 0, ERROR_INVALID_VALUE);
     FC_REQUIRE(fn, ERROR_INVALID_HANDLE);
@@ -173,10 +182,11 @@ FC_API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunct
 }
 
 /* The largest block among those that keep most threads busy. */
-FC_API CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction handle, CUoccupancyB2DSize sizes,
-                                                 size_t dynamic, int limit) {
-    FC_ENTER(cuOccupancyMaxPotentialBlockSize, FC_CONTEXT, "%p, %p, %p, %zu, %d", (void *)grid, (void *)block,
-             (void *)handle, dynamic, limit);
+FC_API CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction handle,
+                                                 CUoccupancyB2DSize sizes, size_t dynamic,
+                                                 int limit) {
+    FC_ENTER(cuOccupancyMaxPotentialBlockSize, FC_CONTEXT, "%p, %p, %p, %zu, %d", (void *)grid,
+             (void *)block, (void *)handle, dynamic, limit);
     const FcObject *fn = fc_object(handle, FK_function);
     FC_REQUIRE(grid && block, ERROR_INVALID_VALUE);
     FC_REQUIRE(fn, ERROR_INVALID_HANDLE);

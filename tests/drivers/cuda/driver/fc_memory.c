@@ -121,13 +121,18 @@ CUresult fc_alloc_device(FcObject *context, uint64_t size, FcMemKind kind, FcAll
     FcDevice *device = &d->devices[context->ctx.device];
     FcRegion *r = &device->region;
     uint64_t need = (size + ALIGN - 1) / ALIGN * ALIGN + ALIGN;
-    if (size > d->config.memory || device->used + size > d->config.memory) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (size > d->config.memory || device->used + size > d->config.memory)
+        return CUDA_ERROR_OUT_OF_MEMORY;
     if (!r->size && !region_open(r, d->config.memory)) return CUDA_ERROR_OUT_OF_MEMORY;
     uint64_t lo = find_gap(r, r->next, need);
     if (!lo) lo = find_gap(r, r->lo, need);
     if (!lo) return CUDA_ERROR_OUT_OF_MEMORY;
-    FcAlloc alloc = {.lo = lo, .size = size, .host = r->alias + (lo - r->lo), .kind = kind,
-                     .device = context->ctx.device, .context = context};
+    FcAlloc alloc = {.lo = lo,
+                     .size = size,
+                     .host = r->alias + (lo - r->lo),
+                     .kind = kind,
+                     .device = context->ctx.device,
+                     .context = context};
     *out = table_add(alloc);
     if (!*out) return CUDA_ERROR_OUT_OF_MEMORY;
     poison(alloc.host, size);
@@ -143,7 +148,8 @@ static void device_end(const FcAlloc *alloc) {
     uint64_t offset = alloc->lo - r->lo, first = (offset + PAGE - 1) / PAGE * PAGE;
     uint64_t last = (offset + alloc->size) / PAGE * PAGE;
     if (last > first + (1 << 20))
-        fallocate(r->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)first, (off_t)(last - first));
+        fallocate(r->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)first,
+                  (off_t)(last - first));
     else
         poison(alloc->host, alloc->size);
     device->used -= alloc->size;
@@ -237,8 +243,12 @@ static CUresult alloc_host(void **out, size_t size, FcMemKind kind) {
     if (!out || size == 0) return CUDA_ERROR_INVALID_VALUE;
     if (posix_memalign(&host, PAGE, size) != 0) return CUDA_ERROR_OUT_OF_MEMORY;
     poison(host, size);
-    FcAlloc alloc = {.lo = (uintptr_t)host, .size = size, .host = host, .kind = kind,
-                     .device = context->ctx.device, .context = context};
+    FcAlloc alloc = {.lo = (uintptr_t)host,
+                     .size = size,
+                     .host = host,
+                     .kind = kind,
+                     .device = context->ctx.device,
+                     .context = context};
     if (!table_add(alloc)) return CUDA_ERROR_OUT_OF_MEMORY;
     *out = host;
     return CUDA_SUCCESS;
@@ -267,7 +277,8 @@ FC_API CUresult cuMemHostAlloc(void **out, size_t size, unsigned flags) {
 FC_API CUresult cuMemFreeHost(void *host) {
     FC_ENTER(cuMemFreeHost, FC_CONTEXT, "%p", host);
     FcAlloc *alloc = fc_alloc_find((uintptr_t)host);
-    FC_REQUIRE(alloc && alloc->lo == (uintptr_t)host && alloc->kind == FM_host, ERROR_INVALID_VALUE);
+    FC_REQUIRE(alloc && alloc->lo == (uintptr_t)host && alloc->kind == FM_host,
+               ERROR_INVALID_VALUE);
     fc_alloc_end(alloc);
     return fc_leave(CUDA_SUCCESS);
 }
@@ -288,8 +299,12 @@ FC_API CUresult cuMemHostRegister_v2(void *host, size_t size, unsigned flags) {
     uint32_t next = upper(lo);
     bool overlaps = fc_alloc_find(lo) || (next < d->nallocs && d->allocs[next].lo < lo + size);
     FC_REQUIRE(!overlaps, ERROR_HOST_MEMORY_ALREADY_REGISTERED);
-    FcAlloc alloc = {.lo = lo, .size = size, .host = host, .kind = FM_registered,
-                     .device = fc_current()->ctx.device, .context = fc_current()};
+    FcAlloc alloc = {.lo = lo,
+                     .size = size,
+                     .host = host,
+                     .kind = FM_registered,
+                     .device = fc_current()->ctx.device,
+                     .context = fc_current()};
     return fc_leave(table_add(alloc) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY);
 }
 
@@ -328,7 +343,8 @@ static CUresult pointer_attribute(void *out, int attribute, const FcAlloc *a, ui
 }
 
 FC_API CUresult cuPointerGetAttribute(void *out, int attribute, CUdeviceptr address) {
-    FC_ENTER(cuPointerGetAttribute, FC_INIT, "%p, %d, 0x%llx", out, attribute, (unsigned long long)address);
+    FC_ENTER(cuPointerGetAttribute, FC_INIT, "%p, %d, 0x%llx", out, attribute,
+             (unsigned long long)address);
     const FcAlloc *alloc = fc_alloc_find(address);
     FC_REQUIRE(out && alloc, ERROR_INVALID_VALUE);
     return fc_leave(pointer_attribute(out, attribute, alloc, address));

@@ -14,7 +14,8 @@ typedef struct Loading {
     bool out_of_memory;
 } Loading;
 
-static bool alloc_global(void *user, uint64_t size, uint32_t align, uint64_t *address, void **host) {
+static bool alloc_global(void *user, uint64_t size, uint32_t align, uint64_t *address,
+                         void **host) {
     Loading *loading = user;
     FcAlloc *alloc;
     (void)align; /* every allocation is aligned better than any variable asks */
@@ -34,7 +35,8 @@ typedef struct Log {
     void **size_slot;
 } Log;
 
-static CUresult find_logs(unsigned count, const int *options, void **values, Log *error, Log *info) {
+static CUresult find_logs(unsigned count, const int *options, void **values, Log *error,
+                          Log *info) {
     if (count && (!options || !values)) return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < count; i++) {
         switch (options[i]) {
@@ -75,7 +77,8 @@ static CUresult load_error(PtxLoadStatus status) {
 static CUresult check_image(const char *image) {
     static const unsigned char fat[] = {0x50, 0xed, 0x55, 0xba};
     if (!image) return CUDA_ERROR_INVALID_VALUE;
-    if (memcmp(image, "\177ELF", 4) == 0 || memcmp(image, fat, 4) == 0) return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    if (memcmp(image, "\177ELF", 4) == 0 || memcmp(image, fat, 4) == 0)
+        return CUDA_ERROR_NO_BINARY_FOR_GPU;
     return strstr(image, ".version") ? CUDA_SUCCESS : CUDA_ERROR_INVALID_IMAGE;
 }
 
@@ -88,8 +91,10 @@ static CUresult load(CUmodule *out, const char *image, const Log *error, const L
     FcObject *module = fc_object_new(FK_module, fc_current());
     if (!module) return CUDA_ERROR_OUT_OF_MEMORY;
     Loading loading = {fc_current(), module, false};
-    PtxLoader loader = {&loading, alloc_global, isa_of_driver(config->version), (unsigned)config->cc};
-    PtxLoadStatus status = ptx_module_load(image, strlen(image), &loader, &module->mod.ptx, message, sizeof message);
+    PtxLoader loader = {&loading, alloc_global, isa_of_driver(config->version),
+                        (unsigned)config->cc};
+    PtxLoadStatus status =
+        ptx_module_load(image, strlen(image), &loader, &module->mod.ptx, message, sizeof message);
     write_log(error, message);
     write_log(info, "");
     if (status != PTX_LOADED) {
@@ -106,7 +111,8 @@ FC_API CUresult cuModuleLoadData(CUmodule *out, const void *image) {
     return fc_leave(load(out, image, &none, &none));
 }
 
-FC_API CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned count, int *options, void **values) {
+FC_API CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned count, int *options,
+                                   void **values) {
     FC_ENTER(cuModuleLoadDataEx, FC_CONTEXT, "%p, %p, %u", (void *)out, image, count);
     Log error = {0}, info = {0};
     CUresult result = find_logs(count, options, values, &error, &info);
@@ -127,7 +133,8 @@ static FcObject *function_of(FcObject *module, const PtxFunc *entry) {
     const FcDriver *d = fc_driver();
     for (uint32_t i = 0; i < d->nobjects; i++) {
         FcObject *o = d->objects[i];
-        if (o->kind == FK_function && o->alive && o->fn.module == module && o->fn.entry == entry) return o;
+        if (o->kind == FK_function && o->alive && o->fn.module == module && o->fn.entry == entry)
+            return o;
     }
     FcObject *fn = fc_object_new(FK_function, module->context);
     if (!fn) return NULL;
@@ -137,7 +144,8 @@ static FcObject *function_of(FcObject *module, const PtxFunc *entry) {
 }
 
 FC_API CUresult cuModuleGetFunction(CUfunction *out, CUmodule handle, const char *name) {
-    FC_ENTER(cuModuleGetFunction, FC_CONTEXT, "%p, %p, %s", (void *)out, (void *)handle, name ? name : "NULL");
+    FC_ENTER(cuModuleGetFunction, FC_CONTEXT, "%p, %p, %s", (void *)out, (void *)handle,
+             name ? name : "NULL");
     FcObject *module = fc_object(handle, FK_module);
     FC_REQUIRE(out && name, ERROR_INVALID_VALUE);
     FC_REQUIRE(module, ERROR_INVALID_HANDLE);
@@ -149,9 +157,10 @@ FC_API CUresult cuModuleGetFunction(CUfunction *out, CUmodule handle, const char
     return fc_leave(CUDA_SUCCESS);
 }
 
-FC_API CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *size, CUmodule handle, const char *name) {
-    FC_ENTER(cuModuleGetGlobal_v2, FC_CONTEXT, "%p, %p, %p, %s", (void *)address, (void *)size, (void *)handle,
-             name ? name : "NULL");
+FC_API CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *size, CUmodule handle,
+                                     const char *name) {
+    FC_ENTER(cuModuleGetGlobal_v2, FC_CONTEXT, "%p, %p, %p, %s", (void *)address, (void *)size,
+             (void *)handle, name ? name : "NULL");
     const FcObject *module = fc_object(handle, FK_module);
     FC_REQUIRE(name, ERROR_INVALID_VALUE);
     FC_REQUIRE(module, ERROR_INVALID_HANDLE);
@@ -187,7 +196,8 @@ static CUresult get_attribute(int *value, int attribute, const FcObject *fn) {
 }
 
 FC_API CUresult cuFuncGetAttribute(int *value, int attribute, CUfunction handle) {
-    FC_ENTER(cuFuncGetAttribute, FC_CONTEXT, "%p, %d, %p", (void *)value, attribute, (void *)handle);
+    FC_ENTER(cuFuncGetAttribute, FC_CONTEXT, "%p, %d, %p", (void *)value, attribute,
+             (void *)handle);
     const FcObject *fn = fc_object(handle, FK_function);
     FC_REQUIRE(value, ERROR_INVALID_VALUE);
     FC_REQUIRE(fn, ERROR_INVALID_HANDLE);

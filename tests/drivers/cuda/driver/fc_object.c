@@ -27,7 +27,8 @@ FcObject *fc_object_new(FcKind kind, FcObject *context) {
 
 void *fc_handle(const FcObject *object) {
     if (!object) return NULL;
-    uint64_t number = HANDLE_TAG | (uint64_t)object->kind << 40 | (uint64_t)(object->index + 1) << 4;
+    uint64_t number =
+        HANDLE_TAG | (uint64_t)object->kind << 40 | (uint64_t)(object->index + 1) << 4;
     return (void *)(uintptr_t)number;
 }
 
@@ -45,7 +46,8 @@ void fc_object_end(FcObject *object) {
     if (object->kind != FK_module) return;
     const FcDriver *d = fc_driver();
     for (uint32_t i = 0; i < d->nobjects; i++)
-        if (d->objects[i]->kind == FK_function && d->objects[i]->fn.module == object) d->objects[i]->alive = false;
+        if (d->objects[i]->kind == FK_function && d->objects[i]->fn.module == object)
+            d->objects[i]->alive = false;
     fc_allocs_end(NULL, object);
     ptx_module_free(object->mod.ptx);
     object->mod.ptx = NULL;

@@ -11,7 +11,6 @@ const FcSymRow fc_syms[SYM_COUNT] = {
 #undef SYM
 };
 
-
 /* FAKECUDA_MISSING names exported or base names. */
 static bool is_missing(const FcSymRow *row) {
     char word[128];
@@ -29,7 +28,8 @@ static void *look_up(const char *name, int version, int *status) {
     *status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     for (int i = 0; i < SYM_COUNT; i++) {
         const FcSymRow *row = &fc_syms[i];
-        if (strcmp(row->base, name) != 0 || row->version > driver_version || is_missing(row)) continue;
+        if (strcmp(row->base, name) != 0 || row->version > driver_version || is_missing(row))
+            continue;
         if (row->version > version) {
             if (!best) *status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
             continue;
@@ -45,10 +45,10 @@ static void *look_up(const char *name, int version, int *status) {
 
 /* The exported functions are declared above as what they are to the table: addresses. Those defined
  * in this file therefore get their names through the assembler. */
-FC_API CUresult fc_get_proc_address(const char *name, void **out, int version, uint64_t flags)
-    __asm__("cuGetProcAddress");
-FC_API CUresult fc_get_proc_address_v2(const char *name, void **out, int version, uint64_t flags, int *status)
-    __asm__("cuGetProcAddress_v2");
+FC_API CUresult fc_get_proc_address(const char *name, void **out, int version,
+                                    uint64_t flags) __asm__("cuGetProcAddress");
+FC_API CUresult fc_get_proc_address_v2(const char *name, void **out, int version, uint64_t flags,
+                                       int *status) __asm__("cuGetProcAddress_v2");
 
 CUresult fc_get_proc_address(const char *name, void **out, int version, uint64_t flags) {
     int status;
@@ -58,9 +58,11 @@ CUresult fc_get_proc_address(const char *name, void **out, int version, uint64_t
     return fc_leave(*out ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND);
 }
 
-CUresult fc_get_proc_address_v2(const char *name, void **out, int version, uint64_t flags, int *status) {
+CUresult fc_get_proc_address_v2(const char *name, void **out, int version, uint64_t flags,
+                                int *status) {
     int found;
-    FC_ENTER(cuGetProcAddress_v2, FC_NOTHING, "%s, %d, %d", name ? name : "NULL", version, (int)flags);
+    FC_ENTER(cuGetProcAddress_v2, FC_NOTHING, "%s, %d, %d", name ? name : "NULL", version,
+             (int)flags);
     FC_REQUIRE(name && out && flags <= 2, ERROR_INVALID_VALUE);
     *out = look_up(name, version, &found);
     if (status) *status = found;

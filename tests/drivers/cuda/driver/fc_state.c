@@ -8,7 +8,9 @@
 
 static FcDriver driver = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-FcDriver *fc_driver(void) { return &driver; }
+FcDriver *fc_driver(void) {
+    return &driver;
+}
 
 /* -- Configuration ---------------------------------------------------------------------------- */
 
@@ -31,7 +33,8 @@ static CUresult parse_rule(const char *text, size_t length) {
     rule->onwards = *end == '+';
     bool known = false;
     for (uint32_t i = 0; i < SYM_COUNT; i++) {
-        bool match = !strcmp(name, "any") || !strcmp(name, fc_syms[i].name) || !strcmp(name, fc_syms[i].base);
+        bool match = !strcmp(name, "any") || !strcmp(name, fc_syms[i].name) ||
+                     !strcmp(name, fc_syms[i].base);
         known |= rule->matches[i] = match;
     }
     if (!known) return CUDA_ERROR_INVALID_VALUE;
@@ -51,7 +54,9 @@ static CUresult parse_rules(const char *text) {
     return result;
 }
 
-static void forget_in_child(void) { driver.forked = true; }
+static void forget_in_child(void) {
+    driver.forked = true;
+}
 
 static void read_config(void) {
     FcConfig *c = &driver.config;
@@ -104,7 +109,8 @@ static CUresult planned_failure(FcSym sym) {
         FcRule *rule = &driver.rules[i];
         if (!rule->matches[sym]) continue;
         rule->seen++;
-        if (!result && (rule->seen == rule->n || (rule->onwards && rule->seen > rule->n))) result = rule->code;
+        if (!result && (rule->seen == rule->n || (rule->onwards && rule->seen > rule->n)))
+            result = rule->code;
     }
     return result;
 }
@@ -197,7 +203,8 @@ FC_API long fakecuda_call_count(const char *name) {
     uint64_t total = 0;
     pthread_mutex_lock(&driver.lock);
     for (uint32_t i = 0; i < SYM_COUNT; i++)
-        if (!strcmp(name, "any") || !strcmp(name, fc_syms[i].name) || !strcmp(name, fc_syms[i].base))
+        if (!strcmp(name, "any") || !strcmp(name, fc_syms[i].name) ||
+            !strcmp(name, fc_syms[i].base))
             total += driver.counts[i];
     pthread_mutex_unlock(&driver.lock);
     return (long)total;
@@ -211,7 +218,8 @@ FC_API void fakecuda_reset(void) {
     fc_regions_end();
     if (driver.log) fclose(driver.log);
     driver.log = NULL;
-    for (uint32_t i = 0; i < FC_MAX_DEVICES; i++) driver.devices[i] = (FcDevice){0};
+    for (uint32_t i = 0; i < FC_MAX_DEVICES; i++)
+        driver.devices[i] = (FcDevice){0};
     memset(driver.counts, 0, sizeof driver.counts);
     if (driver.has_key) fc_thread()->depth = 0;
     driver.configured = driver.initialized = driver.forked = false;
@@ -241,7 +249,8 @@ FC_API long fakecuda_live(const char *what) {
     static const struct {
         const char *name;
         FcKind kind;
-    } rows[] = {{"context", FK_context}, {"module", FK_module}, {"stream", FK_stream}, {"event", FK_event}};
+    } rows[] = {
+        {"context", FK_context}, {"module", FK_module}, {"stream", FK_stream}, {"event", FK_event}};
     long count = -1;
     pthread_mutex_lock(&driver.lock);
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -256,7 +265,8 @@ FC_API long fakecuda_live(const char *what) {
 FC_API long fakecuda_live_handles(void) {
     static const char *const kinds[] = {"memory", "pinned", "module", "stream", "event"};
     long total = 0;
-    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++) total += fakecuda_live(kinds[i]);
+    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        total += fakecuda_live(kinds[i]);
     return total;
 }
 
@@ -269,4 +279,6 @@ FC_API int fakecuda_set_fail(const char *spec) {
 }
 
 /* What the last faulting kernel did wrong, for the message of a failing test. */
-FC_API const char *fakecuda_last_fault(void) { return driver.fault; }
+FC_API const char *fakecuda_last_fault(void) {
+    return driver.fault;
+}

@@ -12,7 +12,9 @@ static FcObject *stream_of(CUstream handle) {
 }
 
 /* NULL, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD exist in every context. */
-bool fc_stream_ok(CUstream stream) { return (uintptr_t)stream <= 2 || stream_of(stream); }
+bool fc_stream_ok(CUstream stream) {
+    return (uintptr_t)stream <= 2 || stream_of(stream);
+}
 
 static CUresult stream_new(CUstream *out, unsigned flags, int priority) {
     if (!out || flags > 1) return CUDA_ERROR_INVALID_VALUE;
@@ -68,7 +70,8 @@ FC_API CUresult cuStreamGetCtx(CUstream stream, CUcontext *out) {
 }
 
 FC_API CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *out, void **green) {
-    FC_ENTER(cuStreamGetCtx_v2, FC_CONTEXT, "%p, %p, %p", (void *)stream, (void *)out, (void *)green);
+    FC_ENTER(cuStreamGetCtx_v2, FC_CONTEXT, "%p, %p, %p", (void *)stream, (void *)out,
+             (void *)green);
     if (green) *green = NULL;
     return fc_leave(stream_context(stream, out));
 }
@@ -129,7 +132,8 @@ FC_API CUresult cuLaunchHostFunc(CUstream stream, CUhostFn fn, void *data) {
     return fc_leave(call_back((Callback){.host = fn, .data = data}));
 }
 
-FC_API CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback fn, void *data, unsigned flags) {
+FC_API CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback fn, void *data,
+                                    unsigned flags) {
     FC_ENTER(cuStreamAddCallback, FC_CONTEXT, "%p, fn, %p, %u", (void *)stream, data, flags);
     FC_REQUIRE(fc_stream_ok(stream), ERROR_INVALID_HANDLE);
     FC_REQUIRE(fn && flags == 0, ERROR_INVALID_VALUE);
@@ -147,7 +151,8 @@ static uint64_t now(void) {
 FC_API CUresult cuEventCreate(CUevent *out, unsigned flags) {
     FC_ENTER(cuEventCreate, FC_CONTEXT, "%p, %u", (void *)out, flags);
     bool interprocess = flags & CU_EVENT_INTERPROCESS;
-    FC_REQUIRE(out && flags <= 7 && (!interprocess || (flags & CU_EVENT_DISABLE_TIMING)), ERROR_INVALID_VALUE);
+    FC_REQUIRE(out && flags <= 7 && (!interprocess || (flags & CU_EVENT_DISABLE_TIMING)),
+               ERROR_INVALID_VALUE);
     FcObject *event = fc_object_new(FK_event, fc_current());
     FC_REQUIRE(event, ERROR_OUT_OF_MEMORY);
     event->event.flags = flags;
@@ -157,7 +162,8 @@ FC_API CUresult cuEventCreate(CUevent *out, unsigned flags) {
 
 static CUresult record(CUevent handle, CUstream stream) {
     FcObject *event = fc_object(handle, FK_event);
-    if (!event || !fc_stream_ok(stream) || event->context != fc_current()) return CUDA_ERROR_INVALID_HANDLE;
+    if (!event || !fc_stream_ok(stream) || event->context != fc_current())
+        return CUDA_ERROR_INVALID_HANDLE;
     event->event.recorded = true;
     event->event.time = now();
     return CUDA_SUCCESS;
@@ -169,7 +175,8 @@ FC_API CUresult cuEventRecord(CUevent event, CUstream stream) {
 }
 
 FC_API CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) {
-    FC_ENTER(cuEventRecordWithFlags, FC_CONTEXT, "%p, %p, %u", (void *)event, (void *)stream, flags);
+    FC_ENTER(cuEventRecordWithFlags, FC_CONTEXT, "%p, %p, %u", (void *)event, (void *)stream,
+             flags);
     FC_REQUIRE(flags <= 1, ERROR_INVALID_VALUE);
     return fc_leave(record(event, stream));
 }
@@ -196,7 +203,8 @@ static CUresult elapsed(float *ms, CUevent start, CUevent end) {
     const FcObject *a = fc_object(start, FK_event), *b = fc_object(end, FK_event);
     if (!ms) return CUDA_ERROR_INVALID_VALUE;
     if (!a || !b || !a->event.recorded || !b->event.recorded) return CUDA_ERROR_INVALID_HANDLE;
-    if ((a->event.flags | b->event.flags) & CU_EVENT_DISABLE_TIMING) return CUDA_ERROR_INVALID_HANDLE;
+    if ((a->event.flags | b->event.flags) & CU_EVENT_DISABLE_TIMING)
+        return CUDA_ERROR_INVALID_HANDLE;
     *ms = (float)((double)(int64_t)(b->event.time - a->event.time) * 1e-6);
     return CUDA_SUCCESS;
 }
@@ -207,7 +215,8 @@ FC_API CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end) {
 }
 
 FC_API CUresult cuEventElapsedTime_v2(float *ms, CUevent start, CUevent end) {
-    FC_ENTER(cuEventElapsedTime_v2, FC_CONTEXT, "%p, %p, %p", (void *)ms, (void *)start, (void *)end);
+    FC_ENTER(cuEventElapsedTime_v2, FC_CONTEXT, "%p, %p, %p", (void *)ms, (void *)start,
+             (void *)end);
     return fc_leave(elapsed(ms, start, end));
 }
 

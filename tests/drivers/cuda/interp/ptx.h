@@ -81,12 +81,11 @@ typedef enum PtxOp {
 #undef OP
 #define PTX_ENUM_LD(space, t) OP_ld_##space##_##t,
 #define PTX_ENUM_ST(space, t) OP_st_##space##_##t,
-#define PTX_SPACE_ENUM(space)                                                                      \
-    PTX_MEM_KINDS(PTX_ENUM_LD, space) PTX_MEM_KINDS(PTX_ENUM_ST, space)
+#define PTX_SPACE_ENUM(space) PTX_MEM_KINDS(PTX_ENUM_LD, space) PTX_MEM_KINDS(PTX_ENUM_ST, space)
     PTX_MEM_SPACES(PTX_SPACE_ENUM)
 #undef PTX_ENUM
-    OP_vec_address, /* d = s0 + imm, checked for a vector access of aux bytes in space s1 */
-    OP_round,       /* float arithmetic with rounding, .ftz, .sat or .approx: aux is a PtxRound */
+        OP_vec_address, /* d = s0 + imm, checked for a vector access of aux bytes in space s1 */
+    OP_round, /* float arithmetic with rounding, .ftz, .sat or .approx: aux is a PtxRound */
     OP_sext8,
     OP_sext16,
     OP_sext32,
@@ -115,9 +114,9 @@ typedef enum PtxOp {
     OP_fence,
     OP_bra,
     OP_bra_if, /* taken where s0's low bit != aux */
-    OP_skip,   /* skip imm instructions where s0's low bit == aux: how a guarded instruction reads */
-    OP_brx,    /* imm: index of a table */
-    OP_call,   /* imm: index of a call site */
+    OP_skip, /* skip imm instructions where s0's low bit == aux: how a guarded instruction reads */
+    OP_brx,  /* imm: index of a table */
+    OP_call, /* imm: index of a call site */
     OP_ret,
     OP_exit,
     OP_trap,
@@ -128,9 +127,9 @@ typedef enum PtxOp {
     OP_warp_sync = OP_warp_first, /* s0: mask */
     OP_shfl,                      /* aux: mode, s0 value, s1 lane, s2 clamp; ext: mask, pred out */
     OP_vote,                      /* aux: mode, s0: predicate, s1: mask */
-    OP_match,                     /* aux: 1 for .all, 2 for 64 bits; s0 value, s1 mask; ext: pred out */
-    OP_redux,                     /* aux: a PtxAtom, s0 value, s1 mask */
-    OP_elect,                     /* s0 mask; ext: pred out */
+    OP_match, /* aux: 1 for .all, 2 for 64 bits; s0 value, s1 mask; ext: pred out */
+    OP_redux, /* aux: a PtxAtom, s0 value, s1 mask */
+    OP_elect, /* s0 mask; ext: pred out */
     OP_active_mask,
     OP_count
 } PtxOp;
@@ -184,7 +183,7 @@ enum { ROUND_FTZ = 1 << 12, ROUND_SAT = 1 << 13, ROUND_RELU = 1 << 14 };
 typedef struct PtxCvt {
     uint8_t to;
     uint8_t from;
-    uint8_t rnd; /* a PtxRnd */
+    uint8_t rnd;      /* a PtxRnd */
     uint8_t integral; /* the rounding is to an integer (.rni ...) */
     uint8_t sat;
     uint8_t ftz;
@@ -207,7 +206,7 @@ typedef enum PtxAtomOp {
 } PtxAtomOp;
 
 #define PTX_ATOM(op, type, space) ((uint16_t)((op) | (type) << 5 | (space) << 11))
-#define PTX_ATOM_OP(aux)          ((PtxAtomOp)((aux) & 31))
+#define PTX_ATOM_OP(aux)          ((PtxAtomOp)((aux)&31))
 #define PTX_ATOM_TYPE(aux)        ((PtxType)((aux) >> 5 & 63))
 #define PTX_ATOM_SPACE(aux)       ((PtxSpace)((aux) >> 11))
 
@@ -219,12 +218,12 @@ typedef enum PtxVote { VOTE_all, VOTE_any, VOTE_uni, VOTE_ballot } PtxVote;
 
 /* The first slots of every frame. */
 enum {
-    SLOT_ZERO,   /* always 0: the base of an absolute address, and an absent source */
-    SLOT_LOCAL,  /* local-space address of the function's own local variables */
-    SLOT_PARAM,  /* host address of the formal parameters and the result */
-    SLOT_CALL,   /* host address of the parameters of calls made */
-    SLOT_CARRY,  /* the carry flag */
-    SLOT_SINK,   /* what nobody reads */
+    SLOT_ZERO,  /* always 0: the base of an absolute address, and an absent source */
+    SLOT_LOCAL, /* local-space address of the function's own local variables */
+    SLOT_PARAM, /* host address of the formal parameters and the result */
+    SLOT_CALL,  /* host address of the parameters of calls made */
+    SLOT_CARRY, /* the carry flag */
+    SLOT_SINK,  /* what nobody reads */
     SLOT_FIRST
 };
 
@@ -277,10 +276,10 @@ typedef struct PtxParam {
 typedef struct PtxFunc PtxFunc;
 
 typedef struct PtxCallSite {
-    PtxFunc *callee;     /* NULL: the address is in slot `target` */
+    PtxFunc *callee; /* NULL: the address is in slot `target` */
     uint32_t target;
     uint32_t nargs;
-    PtxParam *args;      /* offsets in the caller's call area */
+    PtxParam *args; /* offsets in the caller's call area */
     bool has_ret;
     PtxParam ret;
 } PtxCallSite;
@@ -320,8 +319,8 @@ struct PtxFunc {
     uint32_t call_size;  /* of the call area */
     uint32_t max_threads;
     uint32_t shared_static; /* bytes of shared variables that it and its callees name */
-    uint32_t visit;      /* scratch of the walk over callees */
-    uint32_t *shared_used; /* indices of the module's shared variables */
+    uint32_t visit;         /* scratch of the walk over callees */
+    uint32_t *shared_used;  /* indices of the module's shared variables */
     uint32_t nshared_used, cap_shared_used;
 };
 

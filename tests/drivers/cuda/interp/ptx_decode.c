@@ -14,7 +14,9 @@
 
 /* -- Modifiers -------------------------------------------------------------------------------- */
 
-bool ptx_dec_fail(Dec *d, const char *what) { return ptx_fail(d->p, d->line, "%s in '%s'", what, d->text); }
+bool ptx_dec_fail(Dec *d, const char *what) {
+    return ptx_fail(d->p, d->line, "%s in '%s'", what, d->text);
+}
 
 bool ptx_take(Dec *d, const char *mod) {
     for (uint32_t i = 0; i < d->nmods; i++) {
@@ -163,7 +165,8 @@ static bool operand(Dec *d, Operand *o) {
     if (!named(d, o)) return false;
     if (!ptx_accept(p, '|')) return true;
     Operand second = {0};
-    if (p->lex.token.kind != TK_word || !named(d, &second)) return ptx_dec_fail(d, "Register expected");
+    if (p->lex.token.kind != TK_word || !named(d, &second))
+        return ptx_dec_fail(d, "Register expected");
     o->pair = second.slot + 1;
     return true;
 }
@@ -180,7 +183,9 @@ static bool operands(Dec *d) {
 
 /* -- Slots of operands ------------------------------------------------------------------------ */
 
-uint32_t ptx_temp(Dec *d) { return ptx_slot(d->p, 0); }
+uint32_t ptx_temp(Dec *d) {
+    return ptx_slot(d->p, 0);
+}
 
 PtxIns *ptx_dec_emit(Dec *d, PtxOp op, uint32_t dst, uint32_t a, uint32_t b, uint32_t c) {
     PtxIns *ins = ptx_emit(d->p, op, dst, a, b, c);
@@ -190,7 +195,8 @@ PtxIns *ptx_dec_emit(Dec *d, PtxOp op, uint32_t dst, uint32_t a, uint32_t b, uin
 
 /* The address of a symbol as a value: in its own space's terms. */
 static uint32_t symbol_slot(Dec *d, const Sym *sym, const char *name) {
-    static const uint32_t bases[] = {[SYM_local] = SLOT_LOCAL, [SYM_formal] = SLOT_PARAM, [SYM_call] = SLOT_CALL};
+    static const uint32_t bases[] = {
+        [SYM_local] = SLOT_LOCAL, [SYM_formal] = SLOT_PARAM, [SYM_call] = SLOT_CALL};
     switch (sym->kind) {
     case SYM_func: return ptx_const(d->p, PTX_FUNC_TAG + sym->func->id);
     case SYM_local:
@@ -236,9 +242,10 @@ uint32_t ptx_src(Dec *d, uint32_t index, PtxType type) {
     default: ptx_dec_fail(d, "Wrong kind of operand"); return SLOT_ZERO;
     }
     unsigned have = ptx_type_size(o->type), need = ptx_type_size(type);
-    if (o->type != PT_none && type != PT_none && ((have < need) || ((type == PT_pred) != (o->type == PT_pred))))
-        ptx_fail(d->p, d->line, "Arguments mismatch for instruction '%s': '%s' is .%s", d->text, o->name,
-                 ptx_type_name(o->type));
+    if (o->type != PT_none && type != PT_none &&
+        ((have < need) || ((type == PT_pred) != (o->type == PT_pred))))
+        ptx_fail(d->p, d->line, "Arguments mismatch for instruction '%s': '%s' is .%s", d->text,
+                 o->name, ptx_type_name(o->type));
     if (!o->negated) return o->slot;
     uint32_t slot = ptx_temp(d);
     ptx_dec_emit(d, OP_not_b1, slot, o->slot, 0, 0);
@@ -315,8 +322,8 @@ static const DecRow *find_row(const char *name) {
 static bool instruction(Parser *p) {
     Dec d = {.p = p, .line = p->lex.token.line};
     if (p->lex.token.kind != TK_word)
-        return ptx_fail(p, d.line, "Parsing error near '%.*s': syntax error", (int)p->lex.token.length,
-                        p->lex.token.text);
+        return ptx_fail(p, d.line, "Parsing error near '%.*s': syntax error",
+                        (int)p->lex.token.length, p->lex.token.text);
     d.text = ptx_copy(p, &p->lex.token);
     char *copy = ptx_copy(p, &p->lex.token);
     ptx_lex_next(&p->lex);
@@ -328,7 +335,8 @@ static bool instruction(Parser *p) {
     if (!row->decode(&d) || p->module->failed) return false;
     for (uint32_t i = 0; i < d.nmods; i++)
         if (!d.taken[i])
-            return ptx_fail(p, d.line, "Illegal modifier '.%s' for instruction '%s'", d.mods[i], d.text);
+            return ptx_fail(p, d.line, "Illegal modifier '.%s' for instruction '%s'", d.mods[i],
+                            d.text);
     return true;
 }
 
@@ -384,11 +392,13 @@ static bool labelled(Parser *p, char *name, uint32_t line) {
         return targets(p);
     }
     if (ptx_lex_is(&p->lex, ".callprototype")) {
-        while (!ptx_lex_punct(&p->lex, ';') && p->lex.token.kind != TK_end) ptx_lex_next(&p->lex);
+        while (!ptx_lex_punct(&p->lex, ';') && p->lex.token.kind != TK_end)
+            ptx_lex_next(&p->lex);
         return ptx_expect(p, ';');
     }
     uint32_t label = ptx_label(p, name, line);
-    if (p->labels[label].at >= 0) return ptx_fail(p, line, "Duplicate definition of label '%s'", name);
+    if (p->labels[label].at >= 0)
+        return ptx_fail(p, line, "Duplicate definition of label '%s'", name);
     p->labels[label].at = p->fn->ncode;
     return true;
 }

@@ -7,7 +7,9 @@
 
 /* -- Helpers ---------------------------------------------------------------------------------- */
 
-static PtxType only_type(Dec *d) { return d->ntypes ? d->types[d->ntypes - 1] : PT_none; }
+static PtxType only_type(Dec *d) {
+    return d->ntypes ? d->types[d->ntypes - 1] : PT_none;
+}
 
 /* Operands 1, 2, 3 as sources of one type into operand 0. */
 static PtxIns *plain(Dec *d, PtxOp op, PtxType type, unsigned nsrc) {
@@ -16,7 +18,8 @@ static PtxIns *plain(Dec *d, PtxOp op, PtxType type, unsigned nsrc) {
         ptx_dec_fail(d, "Wrong number of operands");
         return NULL;
     }
-    for (unsigned i = 0; i < nsrc && i < 3; i++) s[i] = ptx_src(d, i + 1, type);
+    for (unsigned i = 0; i < nsrc && i < 3; i++)
+        s[i] = ptx_src(d, i + 1, type);
     return ptx_dec_emit(d, op, ptx_dst(d, 0), s[0], s[1], s[2]);
 }
 
@@ -37,7 +40,8 @@ static bool packed(Dec *d, uint16_t aux, PtxOp op, unsigned nsrc) {
     uint32_t low = ptx_temp(d), high = ptx_temp(d), s[3] = {0}, h[3] = {0};
     if (d->nops != nsrc + 1) return ptx_dec_fail(d, "Wrong number of operands");
     uint32_t sixteen = ptx_const(d->p, 16);
-    for (unsigned i = 0; i < nsrc; i++) s[i] = ptx_src(d, i + 1, PT_b32);
+    for (unsigned i = 0; i < nsrc; i++)
+        s[i] = ptx_src(d, i + 1, PT_b32);
     ptx_dec_emit(d, op, low, s[0], s[1], s[2])->aux = aux;
     for (unsigned i = 0; i < nsrc; i++) {
         h[i] = ptx_temp(d);
@@ -105,7 +109,8 @@ static bool dec_copysign(Dec *d) {
 }
 
 static bool dec_testp(Dec *d) {
-    static const char *const tests[] = {"finite", "infinite", "number", "notanumber", "normal", "subnormal", NULL};
+    static const char *const tests[] = {"finite", "infinite",  "number", "notanumber",
+                                        "normal", "subnormal", NULL};
     int test = ptx_take_one(d, tests);
     PtxType type = only_type(d);
     if (test < 0) return ptx_dec_fail(d, "Unknown test");
@@ -126,7 +131,8 @@ static bool carry_op(Dec *d, PtxCarryKind kind, bool reads, unsigned nsrc) {
     if (reads) how |= CARRY_READS;
     if (ptx_type_size(type) == 8) how |= CARRY_64;
     if (ptx_type_signed(type)) how |= CARRY_SIGNED;
-    if (ptx_type_float(type) || ptx_type_size(type) < 4) return ptx_dec_fail(d, "Unexpected instruction types");
+    if (ptx_type_float(type) || ptx_type_size(type) < 4)
+        return ptx_dec_fail(d, "Unexpected instruction types");
     PtxIns *ins = plain(d, OP_carry, type, nsrc);
     if (ins) ins->imm = how;
     return ins;
@@ -142,14 +148,23 @@ static bool add_or_sub(Dec *d, bool sub) {
     PtxType type = only_type(d);
     if (ptx_type_float(type)) return float_op(d, sub ? RK_sub : RK_add, 2, sub ? "fsub" : "fadd");
     if (has_cc(d)) return carry_op(d, sub ? CARRY_sub : CARRY_add, false, 2);
-    if (ptx_take(d, "sat")) return plain(d, ptx_variant(d, sub ? "subsat" : "addsat", type), type, 2);
+    if (ptx_take(d, "sat"))
+        return plain(d, ptx_variant(d, sub ? "subsat" : "addsat", type), type, 2);
     return plain(d, ptx_variant(d, sub ? "sub" : "add", type), type, 2);
 }
 
-static bool dec_add(Dec *d) { return add_or_sub(d, false); }
-static bool dec_sub(Dec *d) { return add_or_sub(d, true); }
-static bool dec_addc(Dec *d) { return carry_op(d, CARRY_add, true, 2); }
-static bool dec_subc(Dec *d) { return carry_op(d, CARRY_sub, true, 2); }
+static bool dec_add(Dec *d) {
+    return add_or_sub(d, false);
+}
+static bool dec_sub(Dec *d) {
+    return add_or_sub(d, true);
+}
+static bool dec_addc(Dec *d) {
+    return carry_op(d, CARRY_add, true, 2);
+}
+static bool dec_subc(Dec *d) {
+    return carry_op(d, CARRY_sub, true, 2);
+}
 
 static bool mad_carry(Dec *d, bool reads) {
     bool high = ptx_take(d, "hi");
@@ -157,7 +172,9 @@ static bool mad_carry(Dec *d, bool reads) {
     return carry_op(d, high ? CARRY_mad_hi : CARRY_mad_lo, reads, 3);
 }
 
-static bool dec_madc(Dec *d) { return mad_carry(d, true); }
+static bool dec_madc(Dec *d) {
+    return mad_carry(d, true);
+}
 
 static bool product(Dec *d, const char *stem, unsigned nsrc) {
     static const char *const parts[] = {"lo", "hi", "wide", NULL};
@@ -168,7 +185,10 @@ static bool product(Dec *d, const char *stem, unsigned nsrc) {
     snprintf(row, sizeof row, "%s_%s", stem, parts[part]);
     PtxOp op = ptx_variant(d, row, type);
     if (part != 2) return plain(d, op, type, nsrc);
-    PtxType wide = type == PT_u16 ? PT_u32 : type == PT_s16 ? PT_s32 : type == PT_s32 ? PT_s64 : PT_u64;
+    PtxType wide = type == PT_u16   ? PT_u32
+                   : type == PT_s16 ? PT_s32
+                   : type == PT_s32 ? PT_s64
+                                    : PT_u64;
     if (d->nops != nsrc + 1 || ptx_type_size(type) == 8) return ptx_dec_fail(d, "Wrong operands");
     uint32_t a = ptx_src(d, 1, type), b = ptx_src(d, 2, type);
     ptx_dec_emit(d, op, ptx_dst(d, 0), a, b, nsrc == 3 ? ptx_src(d, 3, wide) : 0);
@@ -185,9 +205,15 @@ static bool dec_mad(Dec *d) {
     return has_cc(d) ? mad_carry(d, false) : product(d, "mad", 3);
 }
 
-static bool dec_mul24(Dec *d) { return product(d, "mul24", 2); }
-static bool dec_mad24(Dec *d) { return product(d, "mad24", 3); }
-static bool dec_fma(Dec *d) { return float_op(d, RK_fma, 3, "ffma"); }
+static bool dec_mul24(Dec *d) {
+    return product(d, "mul24", 2);
+}
+static bool dec_mad24(Dec *d) {
+    return product(d, "mad24", 3);
+}
+static bool dec_fma(Dec *d) {
+    return float_op(d, RK_fma, 3, "ffma");
+}
 
 /* -- Operations that are one row -------------------------------------------------------------- */
 
@@ -206,8 +232,12 @@ static bool min_or_max(Dec *d, PtxRoundKind kind) {
     return simple(d, row, 2);
 }
 
-static bool dec_min(Dec *d) { return min_or_max(d, RK_min); }
-static bool dec_max(Dec *d) { return min_or_max(d, RK_max); }
+static bool dec_min(Dec *d) {
+    return min_or_max(d, RK_min);
+}
+static bool dec_max(Dec *d) {
+    return min_or_max(d, RK_max);
+}
 
 static bool dec_abs(Dec *d) {
     return ptx_type_float(only_type(d)) ? float_sign(d, RK_abs) : simple(d, "abs", 1);
@@ -217,22 +247,54 @@ static bool dec_neg(Dec *d) {
     return ptx_type_float(only_type(d)) ? float_sign(d, RK_neg) : simple(d, "neg", 1);
 }
 
-static bool dec_rem(Dec *d) { return simple(d, "rem", 2); }
-static bool dec_sad(Dec *d) { return simple(d, "sad", 3); }
-static bool dec_and(Dec *d) { return simple(d, "and", 2); }
-static bool dec_or(Dec *d) { return simple(d, "or", 2); }
-static bool dec_xor(Dec *d) { return simple(d, "xor", 2); }
-static bool dec_not(Dec *d) { return simple(d, "not", 1); }
-static bool dec_cnot(Dec *d) { return simple(d, "cnot", 1); }
-static bool dec_popc(Dec *d) { return simple(d, "popc", 1); }
-static bool dec_clz(Dec *d) { return simple(d, "clz", 1); }
-static bool dec_brev(Dec *d) { return simple(d, "brev", 1); }
-static bool dec_sqrt(Dec *d) { return float_op(d, RK_sqrt, 1, NULL); }
-static bool dec_sin(Dec *d) { return float_op(d, RK_sin, 1, NULL); }
-static bool dec_cos(Dec *d) { return float_op(d, RK_cos, 1, NULL); }
-static bool dec_lg2(Dec *d) { return float_op(d, RK_lg2, 1, NULL); }
-static bool dec_ex2(Dec *d) { return float_op(d, RK_ex2, 1, NULL); }
-static bool dec_tanh(Dec *d) { return float_op(d, RK_tanh, 1, NULL); }
+static bool dec_rem(Dec *d) {
+    return simple(d, "rem", 2);
+}
+static bool dec_sad(Dec *d) {
+    return simple(d, "sad", 3);
+}
+static bool dec_and(Dec *d) {
+    return simple(d, "and", 2);
+}
+static bool dec_or(Dec *d) {
+    return simple(d, "or", 2);
+}
+static bool dec_xor(Dec *d) {
+    return simple(d, "xor", 2);
+}
+static bool dec_not(Dec *d) {
+    return simple(d, "not", 1);
+}
+static bool dec_cnot(Dec *d) {
+    return simple(d, "cnot", 1);
+}
+static bool dec_popc(Dec *d) {
+    return simple(d, "popc", 1);
+}
+static bool dec_clz(Dec *d) {
+    return simple(d, "clz", 1);
+}
+static bool dec_brev(Dec *d) {
+    return simple(d, "brev", 1);
+}
+static bool dec_sqrt(Dec *d) {
+    return float_op(d, RK_sqrt, 1, NULL);
+}
+static bool dec_sin(Dec *d) {
+    return float_op(d, RK_sin, 1, NULL);
+}
+static bool dec_cos(Dec *d) {
+    return float_op(d, RK_cos, 1, NULL);
+}
+static bool dec_lg2(Dec *d) {
+    return float_op(d, RK_lg2, 1, NULL);
+}
+static bool dec_ex2(Dec *d) {
+    return float_op(d, RK_ex2, 1, NULL);
+}
+static bool dec_tanh(Dec *d) {
+    return float_op(d, RK_tanh, 1, NULL);
+}
 
 /* rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 look at the high word only. */
 static bool gross_f64(Dec *d, PtxRoundKind kind) {
@@ -261,8 +323,12 @@ static bool shift(Dec *d, bool left) {
     return true;
 }
 
-static bool dec_shl(Dec *d) { return shift(d, true); }
-static bool dec_shr(Dec *d) { return shift(d, false); }
+static bool dec_shl(Dec *d) {
+    return shift(d, true);
+}
+static bool dec_shr(Dec *d) {
+    return shift(d, false);
+}
 
 /* Rows whose sources are not all of the instruction's type; flag goes into aux. */
 static bool mixed(Dec *d, PtxOp op, PtxType a, PtxType b, PtxType c, unsigned flag) {
@@ -315,7 +381,9 @@ static bool dec_bfind(Dec *d) {
     return ins;
 }
 
-static bool dec_fns(Dec *d) { return mixed(d, OP_fns_u32, PT_b32, PT_b32, PT_s32, 0); }
+static bool dec_fns(Dec *d) {
+    return mixed(d, OP_fns_u32, PT_b32, PT_b32, PT_s32, 0);
+}
 
 static bool dec_bmsk(Dec *d) {
     bool wrap = ptx_take(d, "wrap");
@@ -337,7 +405,8 @@ static bool dec_dp4a(Dec *d) {
 /* -- Comparisons ------------------------------------------------------------------------------ */
 
 /* lo ls hi hs are unsigned by name. */
-static const char *const int_compares[] = {"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", NULL};
+static const char *const int_compares[] = {"eq", "ne", "lt", "le", "gt", "ge",
+                                           "lo", "ls", "hi", "hs", NULL};
 static const char *const int_rows[] = {"seteq", "setne", "setlt", "setle", "setgt",
                                        "setge", "setlt", "setle", "setgt", "setge"};
 static const char *const float_compares[] = {"eq",  "ne",  "lt",  "le",  "gt",  "ge",  "equ", "neu",
@@ -424,12 +493,16 @@ static bool dec_set(Dec *d) {
     int boolean = ptx_take_one(d, booleans);
     bool ftz = ptx_take(d, "ftz");
     if (d->nops != (boolean < 0 ? 3u : 4u)) return ptx_dec_fail(d, "Wrong number of operands");
-    if (type == PT_f16x2 || type == PT_bf16x2) return ptx_dec_fail(d, "Packed set is not supported");
+    if (type == PT_f16x2 || type == PT_bf16x2)
+        return ptx_dec_fail(d, "Packed set is not supported");
     uint32_t a = compare_src(d, 1, type, ftz), b = compare_src(d, 2, type, ftz), raw = ptx_temp(d);
     uint32_t whole = ptx_temp(d);
     ptx_dec_emit(d, op, raw, a, b, 0);
     combine(d, boolean, raw, whole, 0);
-    uint64_t yes = to == PT_f32 ? 0x3f800000 : to == PT_f16 ? 0x3c00 : to == PT_bf16 ? 0x3f80 : UINT64_MAX;
+    uint64_t yes = to == PT_f32    ? 0x3f800000
+                   : to == PT_f16  ? 0x3c00
+                   : to == PT_bf16 ? 0x3f80
+                                   : UINT64_MAX;
     ptx_dec_emit(d, OP_selp_b64, ptx_dst(d, 0), ptx_const(d->p, yes), SLOT_ZERO, whole);
     return true;
 }
@@ -504,13 +577,16 @@ static bool dec_cvt(Dec *d) {
     how.sat = ptx_take(d, "sat");
     how.ftz = ptx_take(d, "ftz");
     how.relu = ptx_take(d, "relu");
-    if (how.to == PT_pred || how.from == PT_pred) return ptx_dec_fail(d, "Unexpected instruction types");
+    if (how.to == PT_pred || how.from == PT_pred)
+        return ptx_dec_fail(d, "Unexpected instruction types");
     if (how.to == PT_f16x2 || how.to == PT_bf16x2) return cvt_pair(d, how);
     if (d->nops != 2) return ptx_dec_fail(d, "Wrong number of operands");
-    bool narrows = ptx_type_float(d->types[0]) && (!ptx_type_float(d->types[1]) ||
-                   ptx_type_size(d->types[0]) < ptx_type_size(d->types[1]));
+    bool narrows =
+        ptx_type_float(d->types[0]) &&
+        (!ptx_type_float(d->types[1]) || ptx_type_size(d->types[0]) < ptx_type_size(d->types[1]));
     bool to_int = ptx_type_float(d->types[1]) && !ptx_type_float(d->types[0]);
-    if ((narrows || to_int) && how.rnd == RND_none) return ptx_dec_fail(d, "Rounding modifier required");
+    if ((narrows || to_int) && how.rnd == RND_none)
+        return ptx_dec_fail(d, "Rounding modifier required");
     emit_cvt(d, how, ptx_dst(d, 0), ptx_src(d, 1, d->types[1]));
     return true;
 }
@@ -540,8 +616,9 @@ static bool mov_pack(Dec *d, PtxType type) {
 
 static bool dec_mov(Dec *d) {
     PtxType type = only_type(d);
-    static const char *const clocks[] = {"%clock", "%clock64", "%clock_hi", "%globaltimer", "%globaltimer_lo",
-                                         "%globaltimer_hi", NULL};
+    static const char *const clocks[] = {
+        "%clock",          "%clock64",        "%clock_hi", "%globaltimer",
+        "%globaltimer_lo", "%globaltimer_hi", NULL};
     if (d->nops != 2 || type == PT_none) return ptx_dec_fail(d, "Wrong operands");
     if (d->ops[0].kind == OK_vector) return mov_unpack(d, type);
     if (d->ops[1].kind == OK_vector) return mov_pack(d, type);
@@ -560,18 +637,18 @@ static bool dec_mov(Dec *d) {
 }
 
 const DecRow ptx_rows_arith[] = {
-    {"add", dec_add},     {"sub", dec_sub},     {"mul", dec_mul},           {"mad", dec_mad},
-    {"addc", dec_addc},   {"subc", dec_subc},   {"madc", dec_madc},         {"mul24", dec_mul24},
-    {"mad24", dec_mad24}, {"fma", dec_fma},     {"div", dec_div},           {"rem", dec_rem},
-    {"min", dec_min},     {"max", dec_max},     {"abs", dec_abs},           {"neg", dec_neg},
-    {"sad", dec_sad},     {"and", dec_and},     {"or", dec_or},             {"xor", dec_xor},
-    {"not", dec_not},     {"cnot", dec_cnot},   {"popc", dec_popc},         {"clz", dec_clz},
-    {"brev", dec_brev},   {"rcp", dec_rcp}, {"sqrt", dec_sqrt},         {"rsqrt", dec_rsqrt},
-    {"sin", dec_sin},     {"cos", dec_cos},     {"lg2", dec_lg2},           {"ex2", dec_ex2},
-    {"tanh", dec_tanh},   {"shl", dec_shl},     {"shr", dec_shr},           {"shf", dec_shf},
-    {"prmt", dec_prmt},   {"lop3", dec_lop3},   {"bfe", dec_bfe},           {"bfi", dec_bfi},
-    {"bfind", dec_bfind}, {"fns", dec_fns},     {"bmsk", dec_bmsk},         {"szext", dec_szext},
-    {"dp4a", dec_dp4a},   {"setp", dec_setp},   {"set", dec_set},           {"selp", dec_selp},
-    {"slct", dec_slct},   {"cvt", dec_cvt},     {"mov", dec_mov},           {"copysign", dec_copysign},
+    {"add", dec_add},     {"sub", dec_sub},   {"mul", dec_mul},   {"mad", dec_mad},
+    {"addc", dec_addc},   {"subc", dec_subc}, {"madc", dec_madc}, {"mul24", dec_mul24},
+    {"mad24", dec_mad24}, {"fma", dec_fma},   {"div", dec_div},   {"rem", dec_rem},
+    {"min", dec_min},     {"max", dec_max},   {"abs", dec_abs},   {"neg", dec_neg},
+    {"sad", dec_sad},     {"and", dec_and},   {"or", dec_or},     {"xor", dec_xor},
+    {"not", dec_not},     {"cnot", dec_cnot}, {"popc", dec_popc}, {"clz", dec_clz},
+    {"brev", dec_brev},   {"rcp", dec_rcp},   {"sqrt", dec_sqrt}, {"rsqrt", dec_rsqrt},
+    {"sin", dec_sin},     {"cos", dec_cos},   {"lg2", dec_lg2},   {"ex2", dec_ex2},
+    {"tanh", dec_tanh},   {"shl", dec_shl},   {"shr", dec_shr},   {"shf", dec_shf},
+    {"prmt", dec_prmt},   {"lop3", dec_lop3}, {"bfe", dec_bfe},   {"bfi", dec_bfi},
+    {"bfind", dec_bfind}, {"fns", dec_fns},   {"bmsk", dec_bmsk}, {"szext", dec_szext},
+    {"dp4a", dec_dp4a},   {"setp", dec_setp}, {"set", dec_set},   {"selp", dec_selp},
+    {"slct", dec_slct},   {"cvt", dec_cvt},   {"mov", dec_mov},   {"copysign", dec_copysign},
     {"testp", dec_testp}, {NULL, NULL},
 };

@@ -8,7 +8,8 @@
 static bool dec_bra(Dec *d) {
     ptx_take(d, "uni");
     if (d->nops != 1 || !d->ops[0].name) return ptx_dec_fail(d, "Label expected");
-    ptx_fixup(d->p, (Fixup){.label = ptx_label(d->p, d->ops[0].name, d->line), .ins = d->p->fn->ncode});
+    ptx_fixup(d->p,
+              (Fixup){.label = ptx_label(d->p, d->ops[0].name, d->line), .ins = d->p->fn->ncode});
     ptx_dec_emit(d, OP_bra, 0, 0, 0, 0);
     return true;
 }
@@ -32,9 +33,15 @@ static bool dec_ret(Dec *d) {
     return bare(d, d->p->fn->entry ? OP_exit : OP_ret);
 }
 
-static bool dec_exit(Dec *d) { return bare(d, OP_exit); }
-static bool dec_trap(Dec *d) { return bare(d, OP_trap); }
-static bool dec_brkpt(Dec *d) { return bare(d, OP_nop); }
+static bool dec_exit(Dec *d) {
+    return bare(d, OP_exit);
+}
+static bool dec_trap(Dec *d) {
+    return bare(d, OP_trap);
+}
+static bool dec_brkpt(Dec *d) {
+    return bare(d, OP_nop);
+}
 
 /* nanosleep and pmevent: nothing to do, but another thread may run. */
 static bool dec_nanosleep(Dec *d) {
@@ -65,7 +72,8 @@ static bool call_param(Dec *d, PtxParam *out) {
     char *name = word(d);
     const Sym *sym = name ? ptx_find(d->p, name) : NULL;
     if (!name) return false;
-    if (!sym || sym->kind != SYM_call) return ptx_fail(d->p, d->line, "'%s' is not a call parameter", name);
+    if (!sym || sym->kind != SYM_call)
+        return ptx_fail(d->p, d->line, "'%s' is not a call parameter", name);
     *out = (PtxParam){.name = name, .size = sym->size, .align = sym->align, .offset = sym->at};
     return true;
 }
@@ -77,7 +85,8 @@ static bool call_target(Dec *d, PtxCallSite *site) {
         site->callee = sym->func;
         return true;
     }
-    if (!sym || sym->kind != SYM_reg) return ptx_fail(d->p, d->line, "Unknown function '%s'", name ? name : "");
+    if (!sym || sym->kind != SYM_reg)
+        return ptx_fail(d->p, d->line, "Unknown function '%s'", name ? name : "");
     site->target = sym->at;
     return true;
 }
@@ -97,9 +106,12 @@ static bool call_args(Dec *d, PtxCallSite *site) {
 static bool call_agrees(Dec *d, const PtxCallSite *site) {
     const PtxFunc *fn = site->callee;
     if (!fn) return true;
-    bool ok = fn->nparams == site->nargs && (!site->has_ret || (fn->has_ret && fn->ret.size == site->ret.size));
-    for (uint32_t i = 0; ok && i < site->nargs; i++) ok = fn->params[i].size == site->args[i].size;
-    return ok || ptx_fail(d->p, d->line, "Call of '%s' does not agree with its declaration", fn->name);
+    bool ok = fn->nparams == site->nargs &&
+              (!site->has_ret || (fn->has_ret && fn->ret.size == site->ret.size));
+    for (uint32_t i = 0; ok && i < site->nargs; i++)
+        ok = fn->params[i].size == site->args[i].size;
+    return ok ||
+           ptx_fail(d->p, d->line, "Call of '%s' does not agree with its declaration", fn->name);
 }
 
 /* call.uni (retval0), name, (param0, param1), prototype; every part but the name may be missing. */
@@ -183,7 +195,9 @@ static PtxIns *with_ext(Dec *d, PtxOp op, uint32_t dst, uint32_t ext0, uint32_t 
     return ins;
 }
 
-static uint32_t pair_slot(const Dec *d) { return d->ops[0].pair ? d->ops[0].pair - 1 : SLOT_SINK; }
+static uint32_t pair_slot(const Dec *d) {
+    return d->ops[0].pair ? d->ops[0].pair - 1 : SLOT_SINK;
+}
 
 static bool dec_shfl(Dec *d) {
     static const char *const modes[] = {"up", "down", "bfly", "idx", NULL};
@@ -246,9 +260,23 @@ static bool dec_activemask(Dec *d) {
 }
 
 const DecRow ptx_rows_control[] = {
-    {"bra", dec_bra},     {"brx", dec_brx},       {"ret", dec_ret},       {"exit", dec_exit},
-    {"trap", dec_trap},   {"brkpt", dec_brkpt},   {"call", dec_call},     {"bar", dec_bar},
-    {"barrier", dec_barrier}, {"shfl", dec_shfl}, {"vote", dec_vote},     {"match", dec_match},
-    {"redux", dec_redux}, {"elect", dec_elect},   {"activemask", dec_activemask},
-    {"nanosleep", dec_nanosleep}, {"pmevent", dec_nanosleep}, {"setmaxnreg", dec_setmaxnreg}, {NULL, NULL},
+    {"bra", dec_bra},
+    {"brx", dec_brx},
+    {"ret", dec_ret},
+    {"exit", dec_exit},
+    {"trap", dec_trap},
+    {"brkpt", dec_brkpt},
+    {"call", dec_call},
+    {"bar", dec_bar},
+    {"barrier", dec_barrier},
+    {"shfl", dec_shfl},
+    {"vote", dec_vote},
+    {"match", dec_match},
+    {"redux", dec_redux},
+    {"elect", dec_elect},
+    {"activemask", dec_activemask},
+    {"nanosleep", dec_nanosleep},
+    {"pmevent", dec_nanosleep},
+    {"setmaxnreg", dec_setmaxnreg},
+    {NULL, NULL},
 };

@@ -6,18 +6,46 @@
 /* -- Spaces and modifiers --------------------------------------------------------------------- */
 
 /* What says how, not what: one thread runs at a time here, so every access is strong enough. */
-static const char *const ordering[] = {
-    "volatile", "relaxed", "acquire", "release", "acq_rel", "weak", "sc", "mmio", "cta", "cluster", "gpu", "sys", "nc",
-    "unified", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "L1::evict_normal", "L1::evict_unchanged",
-    "L1::evict_first", "L1::evict_last", "L1::no_allocate", "L2::64B", "L2::128B", "L2::256B", NULL};
+static const char *const ordering[] = {"volatile",
+                                       "relaxed",
+                                       "acquire",
+                                       "release",
+                                       "acq_rel",
+                                       "weak",
+                                       "sc",
+                                       "mmio",
+                                       "cta",
+                                       "cluster",
+                                       "gpu",
+                                       "sys",
+                                       "nc",
+                                       "unified",
+                                       "ca",
+                                       "cg",
+                                       "cs",
+                                       "lu",
+                                       "cv",
+                                       "wb",
+                                       "wt",
+                                       "L1::evict_normal",
+                                       "L1::evict_unchanged",
+                                       "L1::evict_first",
+                                       "L1::evict_last",
+                                       "L1::no_allocate",
+                                       "L2::64B",
+                                       "L2::128B",
+                                       "L2::256B",
+                                       NULL};
 
 static const struct {
     const char *name;
     PtxSpace space;
 } space_rows[] = {
-    {"global", PS_global},        {"shared", PS_shared},        {"shared::cta", PS_shared},
-    {"shared::cluster", PS_shared}, {"local", PS_local},        {"const", PS_const},
-    {"param", PS_param},          {"param::entry", PS_param},   {"param::func", PS_param},
+    {"global", PS_global},      {"shared", PS_shared},
+    {"shared::cta", PS_shared}, {"shared::cluster", PS_shared},
+    {"local", PS_local},        {"const", PS_const},
+    {"param", PS_param},        {"param::entry", PS_param},
+    {"param::func", PS_param},
 };
 
 static PtxSpace take_space(Dec *d) {
@@ -97,9 +125,9 @@ _Static_assert(OP_ld_global_u8 - OP_ld_generic_u8 == 2 * KINDS, "the spaces foll
 _Static_assert(OP_ld_pslot_s8 - OP_ld_pslot_u8 == 4, "the signed kinds follow the unsigned ones");
 
 static PtxOp access_op(const Place *at, PtxType type, bool store) {
-    static const PtxOp first[] = {
-        [PS_generic] = OP_ld_generic_u8, [PS_global] = OP_ld_global_u8, [PS_const] = OP_ld_global_u8,
-        [PS_shared] = OP_ld_shared_u8,   [PS_local] = OP_ld_local_u8,   [PS_param] = OP_ld_param_u8};
+    static const PtxOp first[] = {[PS_generic] = OP_ld_generic_u8, [PS_global] = OP_ld_global_u8,
+                                  [PS_const] = OP_ld_global_u8,    [PS_shared] = OP_ld_shared_u8,
+                                  [PS_local] = OP_ld_local_u8,     [PS_param] = OP_ld_param_u8};
     unsigned size = ptx_type_size(type);
     int kind = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
     if (ptx_type_signed(type) && size < 8 && !store) kind += 4;
@@ -149,26 +177,36 @@ static bool access_any(Dec *d, bool store) {
         PtxType read = size == 1 ? PT_b8 : type;
         return access_one(d, &at, type, store, store ? ptx_src(d, 1, read) : ptx_dst(d, 0));
     }
-    if (value->kind != OK_vector || value->nlanes != lanes) return ptx_dec_fail(d, "Vector expected");
+    if (value->kind != OK_vector || value->nlanes != lanes)
+        return ptx_dec_fail(d, "Vector expected");
     return access_vector(d, at, type, store, value);
 }
 
-static bool dec_ld(Dec *d) { return access_any(d, false); }
-static bool dec_st(Dec *d) { return access_any(d, true); }
-static bool dec_ldu(Dec *d) { return access_any(d, false); }
+static bool dec_ld(Dec *d) {
+    return access_any(d, false);
+}
+static bool dec_st(Dec *d) {
+    return access_any(d, true);
+}
+static bool dec_ldu(Dec *d) {
+    return access_any(d, false);
+}
 
 /* -- Atomics ---------------------------------------------------------------------------------- */
 
-static const char *const atom_names[] = {"add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec", NULL};
+static const char *const atom_names[] = {"add",  "min", "max", "and", "or", "xor",
+                                         "exch", "cas", "inc", "dec", NULL};
 
-_Static_assert(ATOM_add == 0 && ATOM_dec == 9, "atom_names lists the members of PtxAtomOp in order");
+_Static_assert(ATOM_add == 0 && ATOM_dec == 9,
+               "atom_names lists the members of PtxAtomOp in order");
 
 static bool atom_type_ok(PtxAtomOp op, PtxType type) {
     unsigned size = ptx_type_size(type);
     bool half = size == 2 || type == PT_f16x2 || type == PT_bf16x2;
     if (ptx_type_float(type)) return op == ATOM_add || (half && (op == ATOM_min || op == ATOM_max));
     if (op == ATOM_inc || op == ATOM_dec) return type == PT_u32;
-    if (op == ATOM_cas || op == ATOM_exch) return type == PT_b16 || type == PT_b32 || type == PT_b64;
+    if (op == ATOM_cas || op == ATOM_exch)
+        return type == PT_b16 || type == PT_b32 || type == PT_b64;
     return size == 4 || size == 8;
 }
 
@@ -182,7 +220,8 @@ static bool atomic(Dec *d, bool reduction) {
     uint32_t first = reduction ? 0 : 1;
     Place at;
     if (!atom_type_ok((PtxAtomOp)op, type)) return ptx_dec_fail(d, "Unexpected instruction types");
-    if (d->nops != first + (op == ATOM_cas ? 3u : 2u)) return ptx_dec_fail(d, "Wrong number of operands");
+    if (d->nops != first + (op == ATOM_cas ? 3u : 2u))
+        return ptx_dec_fail(d, "Wrong number of operands");
     if (!place(d, first, space, ptx_type_size(type), &at)) return false;
     uint32_t b = ptx_src(d, first + 1, type), c = op == ATOM_cas ? ptx_src(d, first + 2, type) : 0;
     PtxIns *ins = ptx_dec_emit(d, OP_atom, reduction ? SLOT_SINK : ptx_dst(d, 0), at.base, b, c);
@@ -191,8 +230,12 @@ static bool atomic(Dec *d, bool reduction) {
     return true;
 }
 
-static bool dec_atom(Dec *d) { return atomic(d, false); }
-static bool dec_red(Dec *d) { return atomic(d, true); }
+static bool dec_atom(Dec *d) {
+    return atomic(d, false);
+}
+static bool dec_red(Dec *d) {
+    return atomic(d, true);
+}
 
 /* -- Address conversions ---------------------------------------------------------------------- */
 
@@ -225,7 +268,8 @@ static bool dec_cp(Dec *d) {
     bool spaces = ptx_take(d, "shared") || ptx_take(d, "shared::cta");
     spaces &= ptx_take(d, "global");
     Place to, from;
-    if (!spaces || d->nops < 3 || d->ops[2].kind != OK_int) return ptx_dec_fail(d, "Wrong operands");
+    if (!spaces || d->nops < 3 || d->ops[2].kind != OK_int)
+        return ptx_dec_fail(d, "Wrong operands");
     unsigned size = (unsigned)d->ops[2].value;
     if (!place(d, 0, PS_shared, size, &to) || !place(d, 1, PS_global, size, &from)) return false;
     uint32_t a = ptx_temp(d), b = ptx_temp(d);
@@ -237,7 +281,8 @@ static bool dec_cp(Dec *d) {
 }
 
 static bool dec_fence(Dec *d) {
-    static const char *const kinds[] = {"gl", "proxy", "alias", "async", "mbarrier_init", "sync_restrict", NULL};
+    static const char *const kinds[] = {
+        "gl", "proxy", "alias", "async", "mbarrier_init", "sync_restrict", NULL};
     ptx_take_rest(d, ordering);
     ptx_take_rest(d, kinds);
     take_space(d);
@@ -253,8 +298,17 @@ static bool dec_prefetch(Dec *d) {
 }
 
 const DecRow ptx_rows_memory[] = {
-    {"ld", dec_ld},       {"st", dec_st},           {"ldu", dec_ldu},   {"atom", dec_atom},
-    {"red", dec_red},     {"cvta", dec_cvta},       {"isspacep", dec_isspacep}, {"cp", dec_cp},
-    {"fence", dec_fence}, {"membar", dec_fence},    {"prefetch", dec_prefetch},
-    {"prefetchu", dec_prefetch}, {NULL, NULL},
+    {"ld", dec_ld},
+    {"st", dec_st},
+    {"ldu", dec_ldu},
+    {"atom", dec_atom},
+    {"red", dec_red},
+    {"cvta", dec_cvta},
+    {"isspacep", dec_isspacep},
+    {"cp", dec_cp},
+    {"fence", dec_fence},
+    {"membar", dec_fence},
+    {"prefetch", dec_prefetch},
+    {"prefetchu", dec_prefetch},
+    {NULL, NULL},
 };

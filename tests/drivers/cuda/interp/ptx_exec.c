@@ -79,7 +79,7 @@ enum {
 #define BITS_OF_s16(v) ((uint16_t)(v))
 #define BITS_OF_s32(v) ((uint32_t)(v))
 #define BITS_OF_s64(v) ((uint64_t)(v))
-#define BITS_OF_b1(v)  ((v) & 1)
+#define BITS_OF_b1(v)  ((v)&1)
 #define BITS_OF_b16(v) ((uint16_t)(v))
 #define BITS_OF_b32(v) ((uint32_t)(v))
 #define BITS_OF_b64(v) ((uint64_t)(v))
@@ -91,22 +91,22 @@ enum {
 #define PUT_W(t, v) R[in->d] = (uint64_t)(v)
 #define PUT_U(t, v) R[in->d] = (uint32_t)(v)
 
-#define U(x)      ((UT)(x))
-#define IS_SIGNED ((T)-1 < (T)0)
-#define FMA(a, b, c) _Generic((a), float: fmaf, default: fma)(a, b, c)
+#define U(x)         ((UT)(x))
+#define IS_SIGNED    ((T)-1 < (T)0)
+#define FMA(a, b, c) _Generic((a), float : fmaf, default : fma)(a, b, c)
 
 #define MUL_HI(a, b)                                                                               \
-    _Generic((a),                                                                                  \
-        uint32_t: (uint32_t)((uint64_t)(a) * (uint64_t)(b) >> BITS % 64),                          \
-        int32_t: (int32_t)((int64_t)(a) * (int64_t)(b) >> BITS % 64),                              \
-        uint64_t: ptx_mul_hi_u64((uint64_t)(a), (uint64_t)(b)),                                    \
-        default: ptx_mul_hi_s64((int64_t)(a), (int64_t)(b)))
+    _Generic((a), uint32_t                                                                         \
+             : (uint32_t)((uint64_t)(a) * (uint64_t)(b) >> BITS % 64), int32_t                     \
+             : (int32_t)((int64_t)(a) * (int64_t)(b) >> BITS % 64), uint64_t                       \
+             : ptx_mul_hi_u64((uint64_t)(a), (uint64_t)(b)), default                               \
+             : ptx_mul_hi_s64((int64_t)(a), (int64_t)(b)))
 #define MUL_WIDE(a, b)                                                                             \
     (IS_SIGNED ? (uint64_t)(int64_t)(a) * (uint64_t)(int64_t)(b) : (uint64_t)(a) * (uint64_t)(b))
-#define LOW24(a)    (IS_SIGNED ? (uint32_t)((int32_t)((uint32_t)(a) << 8) >> 8) : (uint32_t)(a)&0xffffff)
-#define MUL24(a, b) (LOW24(a) * LOW24(b))
-#define INT_DIV(a, b)                                                                              \
-    ((b) == 0 ? ~U(0) : IS_SIGNED && (b) == (T)-1 ? 0 - U(a) : U((a) / (b)))
+#define LOW24(a)                                                                                   \
+    (IS_SIGNED ? (uint32_t)((int32_t)((uint32_t)(a) << 8) >> 8) : (uint32_t)(a)&0xffffff)
+#define MUL24(a, b)   (LOW24(a) * LOW24(b))
+#define INT_DIV(a, b) ((b) == 0 ? ~U(0) : IS_SIGNED && (b) == (T)-1 ? 0 - U(a) : U((a) / (b)))
 #define INT_REM(a, b) ((b) == 0 ? ~U(0) : IS_SIGNED && (b) == (T)-1 ? 0 : U((a) % (b)))
 #define SAT_ADD(a, b) saturate32((int64_t)((uint64_t)(a) + (uint64_t)(b)))
 #define SAT_SUB(a, b) saturate32((int64_t)((uint64_t)(a) - (uint64_t)(b)))

@@ -20,10 +20,12 @@ bool ptx_fault(Block *b, Thread *t, PtxFault fault, const char *format, ...) {
     if (n < 0 || (size_t)n >= run->message_size) return false;
     size_t left = run->message_size - (size_t)n;
     if (t)
-        snprintf(run->message + n, left, " (%s, PTX line %u, block %u,%u,%u, thread %u,%u,%u)", t->fn->name,
-                 (unsigned)t->pc->line, b->ctaid[0], b->ctaid[1], b->ctaid[2], t->tid[0], t->tid[1], t->tid[2]);
+        snprintf(run->message + n, left, " (%s, PTX line %u, block %u,%u,%u, thread %u,%u,%u)",
+                 t->fn->name, (unsigned)t->pc->line, b->ctaid[0], b->ctaid[1], b->ctaid[2],
+                 t->tid[0], t->tid[1], t->tid[2]);
     else
-        snprintf(run->message + n, left, " (block %u,%u,%u)", b->ctaid[0], b->ctaid[1], b->ctaid[2]);
+        snprintf(run->message + n, left, " (block %u,%u,%u)", b->ctaid[0], b->ctaid[1],
+                 b->ctaid[2]);
     return false;
 }
 
@@ -61,7 +63,9 @@ static uint64_t special(const Block *b, const Thread *t, PtxSpecial which) {
     }
 }
 
-static uint32_t align_frame(uint32_t size) { return (size + 63) & ~63u; }
+static uint32_t align_frame(uint32_t size) {
+    return (size + 63) & ~63u;
+}
 
 uint32_t ptx_frame_bytes(const PtxFunc *fn) {
     return align_frame(fn->local_size) + align_frame(fn->entry ? 0 : fn->param_size) +
@@ -96,7 +100,8 @@ bool ptx_enter(Block *b, Thread *t, const PtxFunc *fn) {
 static uint64_t arg_u64(const Thread *t, const PtxCallSite *site, uint32_t index) {
     uint64_t value = 0;
     const PtxParam *arg = &site->args[index];
-    memcpy(&value, (void *)(uintptr_t)(t->R[SLOT_CALL] + arg->offset), arg->size < 8 ? arg->size : 8);
+    memcpy(&value, (void *)(uintptr_t)(t->R[SLOT_CALL] + arg->offset),
+           arg->size < 8 ? arg->size : 8);
     return value;
 }
 
@@ -124,7 +129,8 @@ static const char *print_one(Block *b, Thread *t, const char *at, uint64_t *args
         putchar('%');
         return at + n + 1;
     }
-    bool wide = strchr("eEfFgGaAsp", kind) || memchr(at, 'l', n) || memchr(at, 'z', n) || memchr(at, 'j', n);
+    bool wide = strchr("eEfFgGaAsp", kind) || memchr(at, 'l', n) || memchr(at, 'z', n) ||
+                memchr(at, 'j', n);
     unsigned size = wide ? 8 : 4;
     *args = (*args + size - 1) & ~(uint64_t)(size - 1);
     const void *from = mem_generic(b, t, *args, size, false);
@@ -132,17 +138,15 @@ static const char *print_one(Block *b, Thread *t, const char *at, uint64_t *args
     uint64_t value = 0;
     memcpy(&value, from, size);
     *args += size;
-    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wformat-nonliteral\"")
-    if (kind == 's')
-        device_string(b, t, value, text, sizeof text) ? printf(spec, text) : 0;
-    else if (strchr("eEfFgGaA", kind))
-        printf(spec, ptx_f64(value));
-    else if (wide)
-        printf(spec, value);
-    else
-        printf(spec, (uint32_t)value);
-    _Pragma("GCC diagnostic pop")
-    return at + n + 1;
+    _Pragma("GCC diagnostic push")
+            _Pragma("GCC diagnostic ignored \"-Wformat-nonliteral\"") if (kind == 's')
+                device_string(b, t, value, text, sizeof text)
+        ? printf(spec, text)
+        : 0;
+    else if (strchr("eEfFgGaA", kind)) printf(spec, ptx_f64(value));
+    else if (wide) printf(spec, value);
+    else printf(spec, (uint32_t)value);
+    _Pragma("GCC diagnostic pop") return at + n + 1;
 }
 
 static bool builtin_printf(Block *b, Thread *t, const PtxCallSite *site) {
@@ -165,7 +169,8 @@ static bool builtin_assert(Block *b, Thread *t, const PtxCallSite *site) {
     if (site->nargs < 3 || !device_string(b, t, arg_u64(t, site, 0), what, sizeof what) ||
         !device_string(b, t, arg_u64(t, site, 1), file, sizeof file))
         return false;
-    return ptx_fault(b, t, FAULT_assert, "%s:%u: Assertion `%s` failed", file, (unsigned)arg_u64(t, site, 2), what);
+    return ptx_fault(b, t, FAULT_assert, "%s:%u: Assertion `%s` failed", file,
+                     (unsigned)arg_u64(t, site, 2), what);
 }
 
 /* -- Calls ------------------------------------------------------------------------------------ */
@@ -187,7 +192,8 @@ bool ptx_call(Block *b, Thread *t, const PtxIns *in) {
     t->pc = in;
     if (!fn) return false;
     if (fn->builtin && !fn->defined) {
-        bool ok = fn->builtin == BUILTIN_vprintf ? builtin_printf(b, t, site) : builtin_assert(b, t, site);
+        bool ok = fn->builtin == BUILTIN_vprintf ? builtin_printf(b, t, site)
+                                                 : builtin_assert(b, t, site);
         t->pc = in + 1;
         return ok;
     }

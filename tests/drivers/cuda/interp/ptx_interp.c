@@ -21,7 +21,9 @@ typedef struct Need {
 
 enum { ON_PATH = 1, DEEP_FRAMES = 512, DEEP_SLOTS = 1 << 16, DEEP_BYTES = 1 << 16 };
 
-static uint32_t greater(uint32_t a, uint32_t b) { return a > b ? a : b; }
+static uint32_t greater(uint32_t a, uint32_t b) {
+    return a > b ? a : b;
+}
 
 /* Callees are visited as often as they are called from different places: call graphs are small. */
 static Need measure(PtxFunc *fn) {
@@ -31,7 +33,8 @@ static Need measure(PtxFunc *fn) {
     for (uint32_t i = 0; i < fn->ncalls && !most.unbounded; i++) {
         const PtxCallSite *site = &fn->calls[i];
         bool seen = false;
-        for (uint32_t k = 0; k < i; k++) seen |= site->callee && fn->calls[k].callee == site->callee;
+        for (uint32_t k = 0; k < i; k++)
+            seen |= site->callee && fn->calls[k].callee == site->callee;
         if (seen) continue;
         Need need = site->callee ? measure(site->callee) : (Need){.unbounded = true};
         most.depth = greater(most.depth, need.depth + 1);
@@ -47,17 +50,19 @@ static Need measure(PtxFunc *fn) {
 
 static Need need_of(const PtxFunc *entry) {
     Need need = measure((PtxFunc *)(uintptr_t)entry);
-    if (need.unbounded)
-        need = (Need){DEEP_FRAMES, DEEP_SLOTS, DEEP_BYTES + need.bytes, true};
+    if (need.unbounded) need = (Need){DEEP_FRAMES, DEEP_SLOTS, DEEP_BYTES + need.bytes, true};
     return need;
 }
 
-uint32_t ptx_local_bytes(const PtxFunc *entry) { return entry->local_size; }
+uint32_t ptx_local_bytes(const PtxFunc *entry) {
+    return entry->local_size;
+}
 
 static void mark_shared(const PtxFunc *fn, uint8_t *used, uint8_t *visited) {
     if (visited[fn->id]) return;
     visited[fn->id] = 1;
-    for (uint32_t i = 0; i < fn->nshared_used; i++) used[fn->shared_used[i]] = 1;
+    for (uint32_t i = 0; i < fn->nshared_used; i++)
+        used[fn->shared_used[i]] = 1;
     for (uint32_t i = 0; i < fn->ncalls; i++)
         if (fn->calls[i].callee) mark_shared(fn->calls[i].callee, used, visited);
 }
@@ -79,13 +84,17 @@ uint32_t ptx_shared_static(const PtxModule *module, const PtxFunc *entry) {
 
 /* -- Blocks ----------------------------------------------------------------------------------- */
 
-static size_t align64(size_t size) { return (size + 63) & ~(size_t)63; }
+static size_t align64(size_t size) {
+    return (size + 63) & ~(size_t)63;
+}
 
 /* One piece of memory for everything a block has. The pages of deep stacks are touched only if used. */
 static bool block_open(Run *run, Block *b) {
     size_t n = run->nthreads;
-    size_t threads = align64(n * sizeof(Thread)), slots = align64(run->max_slots * sizeof(uint64_t));
-    size_t frames = align64((run->max_depth + 1) * sizeof(Frame)), local = align64(run->local_size + 64);
+    size_t threads = align64(n * sizeof(Thread)),
+           slots = align64(run->max_slots * sizeof(uint64_t));
+    size_t frames = align64((run->max_depth + 1) * sizeof(Frame)),
+           local = align64(run->local_size + 64);
     size_t shared = align64(run->shared_size + 64);
     char *at = calloc(1, threads + shared + n * (slots + frames + local) + 256);
     *b = (Block){.run = run, .nthreads = run->nthreads, .memory = at};
@@ -213,7 +222,8 @@ static bool grid_round(Grid *g) {
 
 static bool grid_run(Grid *g) {
     bool ok = admit(g);
-    while (ok && g->run->launch->cooperative && g->next < g->total) ok = admit(g);
+    while (ok && g->run->launch->cooperative && g->next < g->total)
+        ok = admit(g);
     for (uint64_t round = 1; ok && grid_round(g) && !g->run->fault; round++) {
         if (round % PATIENCE != 0) continue;
         check_time(g);
@@ -244,7 +254,8 @@ PtxFault ptx_launch(const PtxLaunch *l, char *message, size_t size) {
     grid.blocks = calloc(grid.cap, sizeof *grid.blocks);
     if (!grid.blocks || !grid_run(&grid))
         if (!run.fault) run.fault = FAULT_memory;
-    for (uint32_t i = 0; i < grid.nblocks; i++) free(grid.blocks[i].memory);
+    for (uint32_t i = 0; i < grid.nblocks; i++)
+        free(grid.blocks[i].memory);
     free(grid.blocks);
     fflush(stdout);
     return run.fault;

@@ -13,15 +13,15 @@ typedef struct PtxRange {
 
 typedef enum PtxFault {
     FAULT_none,
-    FAULT_address,     /* outside every allocation, or a store where none is allowed */
+    FAULT_address, /* outside every allocation, or a store where none is allowed */
     FAULT_misaligned,
     FAULT_instruction, /* a thread outside its own mask, a bad barrier or function pointer */
     FAULT_trap,
     FAULT_assert,
-    FAULT_deadlock,    /* threads wait and nobody is left to come */
+    FAULT_deadlock, /* threads wait and nobody is left to come */
     FAULT_timeout,
     FAULT_stack,
-    FAULT_memory       /* the host's memory is at its end */
+    FAULT_memory /* the host's memory is at its end */
 } PtxFault;
 
 typedef struct PtxLaunch {

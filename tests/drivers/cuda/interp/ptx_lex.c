@@ -9,7 +9,9 @@ static bool is_word(char c) {
            c == '$' || c == '%' || c == '.';
 }
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
 
 static void skip_comment(Lexer *lex) {
     lex->at += 2;
@@ -27,7 +29,8 @@ static void skip_space(Lexer *lex) {
     while (lex->at < lex->end) {
         char c = *lex->at, d = lex->at + 1 < lex->end ? lex->at[1] : 0;
         if (c == '/' && d == '/') {
-            while (lex->at < lex->end && *lex->at != '\n') lex->at++;
+            while (lex->at < lex->end && *lex->at != '\n')
+                lex->at++;
         } else if (c == '/' && d == '*') {
             skip_comment(lex);
         } else if (c == '\n' || c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f') {
@@ -75,7 +78,8 @@ static void lex_word(Lexer *lex) {
     bool exponent = token->length > 1 && strchr("eE", lex->at[-1]) && token->text[1] != 'x';
     if (is_digit(*token->text) && exponent && lex->at < lex->end && strchr("+-", *lex->at)) {
         lex->at++;
-        while (lex->at < lex->end && is_digit(*lex->at)) lex->at++;
+        while (lex->at < lex->end && is_digit(*lex->at))
+            lex->at++;
         token->length = (size_t)(lex->at - token->text);
     }
     if (is_digit(*token->text)) token->value = parse_number(token);
@@ -95,7 +99,8 @@ void ptx_lex_next(Lexer *lex) {
     if (*lex->at++ != '"') return;
     token->kind = TK_string;
     token->text = lex->at;
-    while (lex->at < lex->end && *lex->at != '"' && *lex->at != '\n') lex->at++;
+    while (lex->at < lex->end && *lex->at != '"' && *lex->at != '\n')
+        lex->at++;
     token->length = (size_t)(lex->at - token->text);
     if (lex->at < lex->end) lex->at++;
 }
@@ -108,7 +113,8 @@ void ptx_lex_open(Lexer *lex, const char *text, size_t length) {
 /* Drops the rest of the line on which the current token stands. */
 void ptx_lex_skip_line(Lexer *lex) {
     uint32_t line = lex->token.line;
-    while (lex->token.kind != TK_end && lex->token.line == line) ptx_lex_next(lex);
+    while (lex->token.kind != TK_end && lex->token.line == line)
+        ptx_lex_next(lex);
 }
 
 bool ptx_lex_is(const Lexer *lex, const char *word) {

@@ -6,7 +6,7 @@
 
 typedef enum TokKind {
     TK_end,
-    TK_word,   /* a name, a directive or an instruction, dots included */
+    TK_word, /* a name, a directive or an instruction, dots included */
     TK_int,
     TK_f32,    /* 0f...: bits in value */
     TK_f64,    /* 0d... or decimal: bits in value */

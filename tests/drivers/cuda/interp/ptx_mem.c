@@ -5,17 +5,20 @@
 #include <inttypes.h>
 
 static const char *space_name(PtxSpace space) {
-    static const char *const names[] = {"register", "generic", "global", "const", "shared", "local", "param"};
+    static const char *const names[] = {"register", "generic", "global", "const",
+                                        "shared",   "local",   "param"};
     return names[space];
 }
 
-static void *bad_address(Block *b, Thread *t, PtxSpace space, uint64_t address, unsigned size, bool write) {
+static void *bad_address(Block *b, Thread *t, PtxSpace space, uint64_t address, unsigned size,
+                         bool write) {
     ptx_fault(b, t, FAULT_address, "invalid %s %s of %u bytes at 0x%" PRIx64, space_name(space),
               write ? "store" : "load", size, address);
     return NULL;
 }
 
-static void *find_global(Block *b, Thread *t, PtxSpace space, uint64_t address, unsigned size, bool write) {
+static void *find_global(Block *b, Thread *t, PtxSpace space, uint64_t address, unsigned size,
+                         bool write) {
     Run *run = b->run;
     PtxRange *c = &run->cache[(uintptr_t)t->pc / sizeof(PtxIns) % CACHE];
     PtxRange found;
@@ -36,13 +39,15 @@ static void *find_param(Block *b, Thread *t, uint64_t address, unsigned size, bo
     return NULL;
 }
 
-void *ptx_mem_slow(Block *b, Thread *t, PtxSpace space, uint64_t address, unsigned size, bool write) {
+void *ptx_mem_slow(Block *b, Thread *t, PtxSpace space, uint64_t address, unsigned size,
+                   bool write) {
     if (address & (size - 1)) {
-        ptx_fault(b, t, FAULT_misaligned, "misaligned %s %s of %u bytes at 0x%" PRIx64, space_name(space),
-                  write ? "store" : "load", size, address);
+        ptx_fault(b, t, FAULT_misaligned, "misaligned %s %s of %u bytes at 0x%" PRIx64,
+                  space_name(space), write ? "store" : "load", size, address);
         return NULL;
     }
-    if (space == PS_shared || space == PS_local) return bad_address(b, t, space, address, size, write);
+    if (space == PS_shared || space == PS_local)
+        return bad_address(b, t, space, address, size, write);
     if (space != PS_global) {
         void *param = find_param(b, t, address, size, write);
         if (param) return param;
@@ -64,7 +69,8 @@ bool ptx_isspacep(const Block *b, const Thread *t, PtxSpace space, uint64_t addr
     }
 }
 
-static void *access(Block *b, Thread *t, PtxSpace space, uint64_t address, unsigned size, bool write) {
+static void *access(Block *b, Thread *t, PtxSpace space, uint64_t address, unsigned size,
+                    bool write) {
     switch (space) {
     case PS_shared: return mem_shared(b, t, address, size, write);
     case PS_local: return mem_local(b, t, address, size, write);

@@ -62,10 +62,18 @@ static double decode(uint16_t bits, Format f) {
     return bits & 0x8000 ? -value : value;
 }
 
-float ptx_half_to_float(uint16_t half) { return (float)decode(half, half_format); }
-uint16_t ptx_float_to_half(double value, PtxRnd rnd) { return encode(value, rnd, half_format); }
-float ptx_bf16_to_float(uint16_t bits) { return ptx_f32((uint64_t)bits << 16); }
-uint16_t ptx_float_to_bf16(double value, PtxRnd rnd) { return encode(value, rnd, bf16_format); }
+float ptx_half_to_float(uint16_t half) {
+    return (float)decode(half, half_format);
+}
+uint16_t ptx_float_to_half(double value, PtxRnd rnd) {
+    return encode(value, rnd, half_format);
+}
+float ptx_bf16_to_float(uint16_t bits) {
+    return ptx_f32((uint64_t)bits << 16);
+}
+uint16_t ptx_float_to_bf16(double value, PtxRnd rnd) {
+    return encode(value, rnd, bf16_format);
+}
 
 /* -- Arithmetic with a rounding mode ---------------------------------------------------------- */
 
@@ -106,7 +114,8 @@ static double gross(double value) {
     uint64_t bits = ptx_bits64(value);
     bool subnormal = (bits & UINT64_C(0x7ff0000000000000)) == 0;
     if (value != value) return ptx_f64(UINT64_C(0x7fffffff00000000));
-    return ptx_f64(subnormal ? bits & UINT64_C(0x8000000000000000) : bits & UINT64_C(0xffffffff00000000));
+    return ptx_f64(subnormal ? bits & UINT64_C(0x8000000000000000)
+                             : bits & UINT64_C(0xffffffff00000000));
 }
 
 static double min_max(PtxRoundKind kind, double a, double b) {
@@ -313,12 +322,12 @@ uint32_t ptx_lop3(uint32_t a, uint32_t b, uint32_t c, unsigned table) {
 static unsigned prmt_selector(unsigned mode, unsigned selector, unsigned byte) {
     unsigned s = selector & 3;
     switch (mode) {
-    case 1: return s + byte;                                   /* f4e */
-    case 2: return (s - byte) & 7;                             /* b4e */
-    case 3: return s;                                          /* rc8 */
-    case 4: return byte > s ? byte : s;                        /* ecl */
-    case 5: return byte < s ? byte : s;                        /* ecr */
-    case 6: return (selector & 1) * 2 + (byte & 1);            /* rc16 */
+    case 1: return s + byte;                        /* f4e */
+    case 2: return (s - byte) & 7;                  /* b4e */
+    case 3: return s;                               /* rc8 */
+    case 4: return byte > s ? byte : s;             /* ecl */
+    case 5: return byte < s ? byte : s;             /* ecr */
+    case 6: return (selector & 1) * 2 + (byte & 1); /* rc16 */
     default: return selector >> (4 * byte) & 15;
     }
 }
@@ -364,19 +373,22 @@ uint64_t ptx_bfi(uint64_t a, uint64_t b, uint32_t pos, uint32_t len, unsigned bi
 
 uint64_t ptx_brev(uint64_t a) {
     uint64_t result = 0;
-    for (unsigned i = 0; i < 64; i++, a >>= 1) result = result << 1 | (a & 1);
+    for (unsigned i = 0; i < 64; i++, a >>= 1)
+        result = result << 1 | (a & 1);
     return result;
 }
 
 uint32_t ptx_clz(uint64_t a) {
     uint32_t count = 0;
-    while (count < 64 && !(a >> (63 - count))) count++;
+    while (count < 64 && !(a >> (63 - count)))
+        count++;
     return count;
 }
 
 uint32_t ptx_popc(uint64_t a) {
     uint32_t count = 0;
-    for (; a; a &= a - 1) count++;
+    for (; a; a &= a - 1)
+        count++;
     return count;
 }
 

@@ -52,23 +52,31 @@ typedef struct TypeRow {
 } TypeRow;
 
 static const TypeRow type_rows[] = {
-    [PT_none] = {"none", 0, false, false},  [PT_pred] = {"pred", 1, false, false},
-    [PT_b8] = {"b8", 1, false, false},      [PT_b16] = {"b16", 2, false, false},
-    [PT_b32] = {"b32", 4, false, false},    [PT_b64] = {"b64", 8, false, false},
-    [PT_b128] = {"b128", 16, false, false}, [PT_u8] = {"u8", 1, false, false},
-    [PT_u16] = {"u16", 2, false, false},    [PT_u32] = {"u32", 4, false, false},
-    [PT_u64] = {"u64", 8, false, false},    [PT_s8] = {"s8", 1, false, true},
-    [PT_s16] = {"s16", 2, false, true},     [PT_s32] = {"s32", 4, false, true},
-    [PT_s64] = {"s64", 8, false, true},     [PT_f16] = {"f16", 2, true, false},
-    [PT_bf16] = {"bf16", 2, true, false},   [PT_f16x2] = {"f16x2", 4, true, false},
+    [PT_none] = {"none", 0, false, false},    [PT_pred] = {"pred", 1, false, false},
+    [PT_b8] = {"b8", 1, false, false},        [PT_b16] = {"b16", 2, false, false},
+    [PT_b32] = {"b32", 4, false, false},      [PT_b64] = {"b64", 8, false, false},
+    [PT_b128] = {"b128", 16, false, false},   [PT_u8] = {"u8", 1, false, false},
+    [PT_u16] = {"u16", 2, false, false},      [PT_u32] = {"u32", 4, false, false},
+    [PT_u64] = {"u64", 8, false, false},      [PT_s8] = {"s8", 1, false, true},
+    [PT_s16] = {"s16", 2, false, true},       [PT_s32] = {"s32", 4, false, true},
+    [PT_s64] = {"s64", 8, false, true},       [PT_f16] = {"f16", 2, true, false},
+    [PT_bf16] = {"bf16", 2, true, false},     [PT_f16x2] = {"f16x2", 4, true, false},
     [PT_bf16x2] = {"bf16x2", 4, true, false}, [PT_f32] = {"f32", 4, true, false},
     [PT_f64] = {"f64", 8, true, false},
 };
 
-unsigned ptx_type_size(PtxType type) { return type_rows[type].size; }
-bool ptx_type_float(PtxType type) { return type_rows[type].is_float; }
-bool ptx_type_signed(PtxType type) { return type_rows[type].is_signed; }
-const char *ptx_type_name(PtxType type) { return type_rows[type].name; }
+unsigned ptx_type_size(PtxType type) {
+    return type_rows[type].size;
+}
+bool ptx_type_float(PtxType type) {
+    return type_rows[type].is_float;
+}
+bool ptx_type_signed(PtxType type) {
+    return type_rows[type].is_signed;
+}
+const char *ptx_type_name(PtxType type) {
+    return type_rows[type].name;
+}
 
 PtxType ptx_type_find(const char *name) {
     for (unsigned i = PT_pred; i < sizeof type_rows / sizeof *type_rows; i++)
@@ -83,10 +91,12 @@ static int line_text(const Parser *p, uint32_t line, const char **text) {
     const char *at = p->text;
     for (uint32_t i = 1; i < line && at < p->lex.end; at++)
         if (*at == '\n') i++;
-    while (at < p->lex.end && (*at == ' ' || *at == '\t')) at++;
+    while (at < p->lex.end && (*at == ' ' || *at == '\t'))
+        at++;
     *text = at;
     int length = 0;
-    while (at + length < p->lex.end && at[length] != '\n' && length < 160) length++;
+    while (at + length < p->lex.end && at[length] != '\n' && length < 160)
+        length++;
     return length;
 }
 
@@ -95,8 +105,8 @@ bool ptx_fail(Parser *p, uint32_t line, const char *format, ...) {
     if (m->failed) return false;
     m->failed = true;
     if (p->status == PTX_LOADED) p->status = PTX_BAD_TEXT;
-    int n = snprintf(m->message, sizeof m->message, "ptxas application ptx input, line %u; error   : ",
-                     (unsigned)line);
+    int n = snprintf(m->message, sizeof m->message,
+                     "ptxas application ptx input, line %u; error   : ", (unsigned)line);
     va_list args;
     va_start(args, format);
     n += vsnprintf(m->message + n, sizeof m->message - (size_t)n, format, args);
@@ -120,7 +130,9 @@ static bool syntax_error(Parser *p) {
     return ptx_fail(p, t->line, "Parsing error near '%.*s': syntax error", length, t->text);
 }
 
-bool ptx_expect(Parser *p, char c) { return ptx_accept(p, c) || syntax_error(p); }
+bool ptx_expect(Parser *p, char c) {
+    return ptx_accept(p, c) || syntax_error(p);
+}
 
 char *ptx_copy(Parser *p, const Token *token) {
     char *copy = ptx_alloc(&p->module->arena, token->length + 1);
@@ -168,7 +180,8 @@ Sym *ptx_find(Parser *p, const char *name) {
         if (sym->kind != SYM_range) {
             if (strcmp(sym->name, name) == 0) return sym;
         } else if (in_range(sym, name, &index)) {
-            p->found = (Sym){.name = name, .kind = SYM_reg, .type = sym->type, .at = sym->at + index};
+            p->found =
+                (Sym){.name = name, .kind = SYM_reg, .type = sym->type, .at = sym->at + index};
             return &p->found;
         }
     }
@@ -225,11 +238,13 @@ static bool decl_attribute(Parser *p, Decl *d, const char *word) {
         d->lanes = (uint32_t)(word[1] - '0');
         return true;
     }
-    static const char *const ignored[] = {"ptr", "global", "shared", "const", "local", "param", "noalias"};
+    static const char *const ignored[] = {"ptr",   "global", "shared", "const",
+                                          "local", "param",  "noalias"};
     for (unsigned i = 0; i < sizeof ignored / sizeof *ignored; i++)
         if (strcmp(word, ignored[i]) == 0) return true;
     if (strcmp(word, "attribute") == 0) {
-        while (!ptx_accept(p, ')') && p->lex.token.kind != TK_end) ptx_lex_next(&p->lex);
+        while (!ptx_accept(p, ')') && p->lex.token.kind != TK_end)
+            ptx_lex_next(&p->lex);
         return true;
     }
     d->type = ptx_type_find(word);
@@ -281,7 +296,8 @@ static bool parse_regs(Parser *p) {
         Sym sym = {.name = d.name, .kind = d.range ? SYM_range : SYM_reg, .type = d.type};
         sym.size = d.range ? (uint32_t)d.range : 1;
         sym.at = ptx_slot(p, UINT64_C(0xcbcbcbcbcbcbcbca));
-        for (uint32_t i = 1; i < sym.size; i++) ptx_slot(p, UINT64_C(0xcbcbcbcbcbcbcbca));
+        for (uint32_t i = 1; i < sym.size; i++)
+            ptx_slot(p, UINT64_C(0xcbcbcbcbcbcbcbca));
         ptx_define(p, sym);
         if (!ptx_accept(p, ',')) break;
         d.name = take_name(p);
@@ -322,7 +338,8 @@ static bool symbol_value(Parser *p, uint64_t *value) {
 /* One item of an initialiser: a number, sym, generic(sym), generic(sym)+4, 0xff00(sym). */
 static bool init_item(Parser *p, uint64_t *value) {
     const Token *t = &p->lex.token;
-    if (t->kind == TK_f32 || t->kind == TK_f64 || t->kind == TK_int || ptx_lex_punct(&p->lex, '-')) {
+    if (t->kind == TK_f32 || t->kind == TK_f64 || t->kind == TK_int ||
+        ptx_lex_punct(&p->lex, '-')) {
         int64_t number = (int64_t)t->value;
         bool literal = t->kind == TK_f32 || t->kind == TK_f64;
         if (literal)
@@ -334,7 +351,8 @@ static bool init_item(Parser *p, uint64_t *value) {
         uint64_t mask = *value;
         if (!init_item(p, value) || !ptx_expect(p, ')')) return false;
         *value &= mask;
-        while (mask && !(mask & 1)) mask >>= 1, *value >>= 1;
+        while (mask && !(mask & 1))
+            mask >>= 1, *value >>= 1;
         return true;
     }
     if (ptx_lex_is(&p->lex, "generic")) {
@@ -414,8 +432,10 @@ static bool parse_module_var(Parser *p, PtxSpace space, bool is_extern) {
     Decl d;
     if (!parse_decl(p, &d)) return false;
     PtxModule *m = p->module;
-    if (d.open && ptx_lex_punct(&p->lex, '=')) d.count *= count_items(p);
-    else if (d.open) d.count = 0;
+    if (d.open && ptx_lex_punct(&p->lex, '='))
+        d.count *= count_items(p);
+    else if (d.open)
+        d.count = 0;
     m->vars = ptx_grow(&m->arena, m->vars, m->nvars, &m->cap_vars, sizeof *m->vars);
     PtxVar *var = &m->vars[m->nvars++];
     *var = (PtxVar){.name = d.name, .space = space, .align = d.align};
@@ -477,7 +497,8 @@ static bool parse_bounds(Parser *p, PtxFunc *fn) {
             if (!ptx_accept(p, ',')) break;
         }
         if (ptx_accept(p, '('))
-            while (!ptx_accept(p, ')') && p->lex.token.kind != TK_end) ptx_lex_next(&p->lex);
+            while (!ptx_accept(p, ')') && p->lex.token.kind != TK_end)
+                ptx_lex_next(&p->lex);
         if (bound) fn->max_threads = (uint32_t)product;
         if (pragma && !ptx_expect(p, ';')) return false;
     }
@@ -502,7 +523,8 @@ static bool resolve_labels(Parser *p) {
     for (uint32_t i = 0; i < p->nfixups; i++) {
         const Fixup *fix = &p->fixups[i];
         const Label *label = &p->labels[fix->label];
-        if (label->at < 0) return ptx_fail(p, label->line, "Label '%s' is not defined", label->name);
+        if (label->at < 0)
+            return ptx_fail(p, label->line, "Label '%s' is not defined", label->name);
         if (fix->table)
             *fix->table = label->at;
         else
@@ -515,17 +537,24 @@ static void open_body(Parser *p, PtxFunc *fn) {
     p->fn = fn;
     p->nlabels = p->nfixups = 0;
     fn->defined = true;
-    for (uint32_t i = 0; i < SLOT_FIRST; i++) ptx_slot(p, 0);
+    for (uint32_t i = 0; i < SLOT_FIRST; i++)
+        ptx_slot(p, 0);
     for (uint32_t i = 0; i < fn->nparams; i++) {
         const PtxParam *param = &fn->params[i];
-        ptx_define(p, (Sym){.name = param->name, .kind = SYM_formal, .at = param->offset,
-                            .size = param->size, .align = param->align});
+        ptx_define(p, (Sym){.name = param->name,
+                            .kind = SYM_formal,
+                            .at = param->offset,
+                            .size = param->size,
+                            .align = param->align});
     }
     if (!fn->has_ret) return;
     fn->ret.offset = (uint32_t)round_up(fn->param_size, fn->ret.align);
     fn->param_size = fn->ret.offset + fn->ret.size;
-    ptx_define(p, (Sym){.name = fn->ret.name, .kind = SYM_formal, .at = fn->ret.offset,
-                        .size = fn->ret.size, .align = fn->ret.align});
+    ptx_define(p, (Sym){.name = fn->ret.name,
+                        .kind = SYM_formal,
+                        .at = fn->ret.offset,
+                        .size = fn->ret.size,
+                        .align = fn->ret.align});
 }
 
 static bool parse_body_directive(Parser *p) {
@@ -533,9 +562,8 @@ static bool parse_body_directive(Parser *p) {
     static const struct {
         const char *word;
         int action;
-    } rows[] = {{".reg", 0},    {".local", 1},  {".param", 2}, {".shared", 3},
-                             {".global", 4}, {".const", 5},  {".loc", 6},   {".file", 6},
-                             {".pragma", 7}, {".section", 6}};
+    } rows[] = {{".reg", 0},   {".local", 1}, {".param", 2}, {".shared", 3}, {".global", 4},
+                {".const", 5}, {".loc", 6},   {".file", 6},  {".pragma", 7}, {".section", 6}};
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (!ptx_lex_is(lex, rows[i].word)) continue;
         if (rows[i].action == 6) {
@@ -629,8 +657,8 @@ static bool parse_target(Parser *p) {
     bool exact = strpbrk(text + 3, "af") != NULL;
     if (p->module->sm > p->loader->max_sm || (exact && p->module->sm != p->loader->max_sm)) {
         p->status = PTX_BAD_TARGET;
-        return ptx_fail(p, line, "SM version specified by .target '%s' does not fit device sm_%u", text,
-                        p->loader->max_sm);
+        return ptx_fail(p, line, "SM version specified by .target '%s' does not fit device sm_%u",
+                        text, p->loader->max_sm);
     }
     ptx_lex_skip_line(&p->lex);
     return true;
@@ -638,8 +666,10 @@ static bool parse_target(Parser *p) {
 
 /* Debug sections: everything between the braces. */
 static bool skip_section(Parser *p) {
-    while (p->lex.token.kind != TK_end && !ptx_lex_punct(&p->lex, '{')) ptx_lex_next(&p->lex);
-    while (p->lex.token.kind != TK_end && !ptx_accept(p, '}')) ptx_lex_next(&p->lex);
+    while (p->lex.token.kind != TK_end && !ptx_lex_punct(&p->lex, '{'))
+        ptx_lex_next(&p->lex);
+    while (p->lex.token.kind != TK_end && !ptx_accept(p, '}'))
+        ptx_lex_next(&p->lex);
     return true;
 }
 

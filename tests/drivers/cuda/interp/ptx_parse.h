@@ -13,7 +13,7 @@ typedef enum SymKind {
     SYM_formal, /* offset in the parameter area */
     SYM_call,   /* offset in the call area */
     SYM_func,
-    SYM_table   /* .branchtargets */
+    SYM_table /* .branchtargets */
 } SymKind;
 
 typedef struct Sym {
@@ -74,18 +74,26 @@ void ptx_fixup(Parser *p, Fixup fixup);
 
 /* -- Decoding --------------------------------------------------------------------------------- */
 
-typedef enum OperandKind { OK_slot, OK_int, OK_float, OK_symbol, OK_address, OK_vector, OK_sink } OperandKind;
+typedef enum OperandKind {
+    OK_slot,
+    OK_int,
+    OK_float,
+    OK_symbol,
+    OK_address,
+    OK_vector,
+    OK_sink
+} OperandKind;
 
 typedef struct Operand {
     OperandKind kind;
-    uint32_t slot;    /* of a register; of an address: its base */
-    PtxType type;     /* of the register or literal */
-    uint64_t value;   /* literal bits; offset of an address */
-    bool negated;     /* !%p */
-    Sym sym;          /* OK_symbol; of an address, where base is a symbol */
+    uint32_t slot;  /* of a register; of an address: its base */
+    PtxType type;   /* of the register or literal */
+    uint64_t value; /* literal bits; offset of an address */
+    bool negated;   /* !%p */
+    Sym sym;        /* OK_symbol; of an address, where base is a symbol */
     bool has_sym;
-    uint32_t pair;    /* p|q: q's slot + 1, or 0 */
-    uint32_t nlanes;  /* of a vector */
+    uint32_t pair;   /* p|q: q's slot + 1, or 0 */
+    uint32_t nlanes; /* of a vector */
     uint32_t lanes[8];
     const char *name; /* a name that is no symbol yet: a label */
 } Operand;

@@ -58,13 +58,13 @@ typedef struct Block {
 
 struct Run {
     const PtxLaunch *launch;
-    uint32_t nthreads;      /* of a block */
-    uint32_t shared_size;   /* of the window, from PTX_SHARED_BASE */
-    uint32_t dynamic_base;  /* shared address */
+    uint32_t nthreads;     /* of a block */
+    uint32_t shared_size;  /* of the window, from PTX_SHARED_BASE */
+    uint32_t dynamic_base; /* shared address */
     uint32_t max_depth;
     uint32_t max_slots;
     uint32_t local_size;
-    PtxRange cache[CACHE];  /* the range that an instruction hit last */
+    PtxRange cache[CACHE]; /* the range that an instruction hit last */
     struct timespec deadline;
     PtxFault fault;
     char *message;
@@ -85,7 +85,8 @@ bool ptx_fault(Block *b, Thread *t, PtxFault fault, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* ptx_mem.c: host address of device bytes, or NULL after a fault. */
-void *ptx_mem_slow(Block *b, Thread *t, PtxSpace space, uint64_t address, unsigned size, bool write);
+void *ptx_mem_slow(Block *b, Thread *t, PtxSpace space, uint64_t address, unsigned size,
+                   bool write);
 uint64_t ptx_atom(Block *b, Thread *t, const PtxIns *in);
 bool ptx_copy_async(Block *b, Thread *t, const PtxIns *in);
 bool ptx_isspacep(const Block *b, const Thread *t, PtxSpace space, uint64_t address);

@@ -5,7 +5,8 @@
 
 uint32_t ptx_slot(Parser *p, uint64_t initial) {
     PtxFunc *fn = p->fn;
-    fn->image = ptx_grow(&p->module->arena, fn->image, fn->nslots, &fn->cap_slots, sizeof *fn->image);
+    fn->image =
+        ptx_grow(&p->module->arena, fn->image, fn->nslots, &fn->cap_slots, sizeof *fn->image);
     fn->image[fn->nslots] = initial;
     return fn->nslots++;
 }

@@ -15,10 +15,18 @@ typedef struct Group {
     const PtxIns *in; /* the leader's */
 } Group;
 
-static Thread *lane(const Group *g, uint32_t i) { return &g->lanes[i]; }
-static bool member(const Group *g, uint32_t i) { return i < g->nlanes && (g->members >> i & 1); }
-static uint64_t source(const Thread *t, unsigned i) { return t->R[t->pc->s[i]]; }
-static const uint32_t *ext(const Thread *t) { return t->fn->ext[t->pc->imm]; }
+static Thread *lane(const Group *g, uint32_t i) {
+    return &g->lanes[i];
+}
+static bool member(const Group *g, uint32_t i) {
+    return i < g->nlanes && (g->members >> i & 1);
+}
+static uint64_t source(const Thread *t, unsigned i) {
+    return t->R[t->pc->s[i]];
+}
+static const uint32_t *ext(const Thread *t) {
+    return t->fn->ext[t->pc->imm];
+}
 
 static uint32_t mask_of(const Thread *t) {
     switch ((PtxOp)t->pc->op) {
@@ -90,7 +98,8 @@ static void do_match(const Group *g) {
     bool all = true;
     for (uint32_t i = 0; i < g->nlanes; i++) {
         for (uint32_t j = 0; member(g, i) && j < g->nlanes; j++)
-            if (member(g, j) && match_value(lane(g, i)) == match_value(lane(g, j))) same[i] |= UINT32_C(1) << j;
+            if (member(g, j) && match_value(lane(g, i)) == match_value(lane(g, j)))
+                same[i] |= UINT32_C(1) << j;
         if (member(g, i) && same[i] != g->members) all = false;
     }
     for (uint32_t i = 0; i < g->nlanes; i++) {
@@ -107,7 +116,9 @@ static void do_redux(const Group *g) {
     for (uint32_t i = 0; i < g->nlanes; i++) {
         if (!member(g, i)) continue;
         uint64_t value = source(lane(g, i), 0);
-        total = first ? value : ptx_atomic(PTX_ATOM_OP(g->in->aux), PTX_ATOM_TYPE(g->in->aux), total, value, 0);
+        total =
+            first ? value
+                  : ptx_atomic(PTX_ATOM_OP(g->in->aux), PTX_ATOM_TYPE(g->in->aux), total, value, 0);
         first = false;
     }
     for (uint32_t i = 0; i < g->nlanes; i++)
@@ -116,7 +127,8 @@ static void do_redux(const Group *g) {
 
 static void do_elect(const Group *g) {
     uint32_t leader = 0;
-    while (!member(g, leader)) leader++;
+    while (!member(g, leader))
+        leader++;
     for (uint32_t i = 0; i < g->nlanes; i++) {
         if (!member(g, i)) continue;
         Thread *t = lane(g, i);
@@ -196,7 +208,8 @@ bool ptx_warp_step(Block *b, uint32_t warp) {
         if (t->status != TS_warp || t->pc->op == OP_active_mask) continue;
         uint32_t mask = mask_of(t);
         if (!(mask >> i & 1)) {
-            ptx_fault(b, t, FAULT_instruction, "lane %u is not in its own member mask 0x%08x", i, mask);
+            ptx_fault(b, t, FAULT_instruction, "lane %u is not in its own member mask 0x%08x", i,
+                      mask);
             return false;
         }
         if (!complete(&g, t, mask)) continue;
@@ -238,7 +251,8 @@ static Tally tally(const Block *b, uint32_t id) {
 }
 
 static void release(Block *b, uint32_t id, const Tally *sum) {
-    uint64_t results[] = {[BAR_popc] = sum->ones, [BAR_and] = sum->ones == sum->preds, [BAR_or] = sum->ones != 0};
+    uint64_t results[] = {
+        [BAR_popc] = sum->ones, [BAR_and] = sum->ones == sum->preds, [BAR_or] = sum->ones != 0};
     for (uint32_t i = 0; i < b->nthreads; i++) {
         Thread *t = &b->threads[i];
         if (t->status != TS_barrier || t->barrier != id) continue;
@@ -256,7 +270,8 @@ static bool arrive(Block *b) {
         Thread *t = &b->threads[i];
         if (t->status != TS_barrier) continue;
         if (t->barrier >= BARRIERS || t->expected > b->nthreads + WARP)
-            return ptx_fault(b, t, FAULT_instruction, "barrier %u for %u threads", t->barrier, t->expected);
+            return ptx_fault(b, t, FAULT_instruction, "barrier %u for %u threads", t->barrier,
+                             t->expected);
         if (t->pc->aux != BAR_arrive) continue;
         b->arrivals[t->barrier].count++;
         b->arrivals[t->barrier].expected = t->expected;

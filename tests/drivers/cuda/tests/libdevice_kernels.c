@@ -2,7 +2,8 @@
  * it with libdevice. */
 #define KERNEL __attribute__((nvptx_kernel))
 static int index_x(void) {
-    return __nvvm_read_ptx_sreg_ctaid_x() * __nvvm_read_ptx_sreg_ntid_x() + __nvvm_read_ptx_sreg_tid_x();
+    return __nvvm_read_ptx_sreg_ctaid_x() * __nvvm_read_ptx_sreg_ntid_x() +
+           __nvvm_read_ptx_sreg_tid_x();
 }
 #define MAKE1(kernel, T, fn)                                                                       \
     T fn(T);                                                                                       \

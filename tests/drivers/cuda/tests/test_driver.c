@@ -185,20 +185,36 @@ static void test_host_memory(Tally *tally) {
     OK(cuMemAlloc_v2(&d, 8));
     OK(cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, d + 7));
     CHECK(device == 0);
-    FAILS(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (uintptr_t)&type), ERROR_INVALID_VALUE);
+    FAILS(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (uintptr_t)&type),
+          ERROR_INVALID_VALUE);
     OK(cuMemFree_v2(d));
 }
 
 static void test_copy_2d(Tally *tally) {
     char from[6][10], to[4][5];
     memset(from, 'x', sizeof from);
-    for (int i = 0; i < 4; i++) memcpy(&from[i + 1][3], "abcd" + i % 2, 3);
+    for (int i = 0; i < 4; i++)
+        memcpy(&from[i + 1][3], "abcd" + i % 2, 3);
     open_device(tally);
     CUdeviceptr d = upload(tally, NULL, 64);
-    CuMemcpy2D in = {.src_x = 3, .src_y = 1, .src_type = CU_MEMORYTYPE_HOST, .src_host = from, .src_pitch = 10,
-                     .dst_type = CU_MEMORYTYPE_DEVICE, .dst_device = d, .dst_pitch = 16, .width = 3, .height = 4};
-    CuMemcpy2D out = {.src_type = CU_MEMORYTYPE_DEVICE, .src_device = d, .src_pitch = 16,
-                      .dst_type = CU_MEMORYTYPE_HOST, .dst_host = to, .dst_pitch = 5, .width = 3, .height = 4};
+    CuMemcpy2D in = {.src_x = 3,
+                     .src_y = 1,
+                     .src_type = CU_MEMORYTYPE_HOST,
+                     .src_host = from,
+                     .src_pitch = 10,
+                     .dst_type = CU_MEMORYTYPE_DEVICE,
+                     .dst_device = d,
+                     .dst_pitch = 16,
+                     .width = 3,
+                     .height = 4};
+    CuMemcpy2D out = {.src_type = CU_MEMORYTYPE_DEVICE,
+                      .src_device = d,
+                      .src_pitch = 16,
+                      .dst_type = CU_MEMORYTYPE_HOST,
+                      .dst_host = to,
+                      .dst_pitch = 5,
+                      .width = 3,
+                      .height = 4};
     OK(cuMemcpy2D_v2(&in));
     OK(cuMemcpy2D_v2(&out));
     CHECK(memcmp(to[0], "abc", 3) == 0 && memcmp(to[3], "bcd", 3) == 0);
@@ -281,7 +297,8 @@ static void test_bad_text(Tally *tally, const char *text, CUresult want, const c
     int options[] = {CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_ERROR_LOG_BUFFER};
     void *values[] = {(void *)sizeof log, log};
     CUmodule module;
-    check_code(tally, cuModuleLoadDataEx(&module, text, 2, options, values), want, in_log, __LINE__);
+    check_code(tally, cuModuleLoadDataEx(&module, text, 2, options, values), want, in_log,
+               __LINE__);
     if (!CHECK(strstr(log, in_log) != NULL)) printf("    log: %s\n", log);
     CHECK((size_t)values[0] == strlen(log));
 }
@@ -293,14 +310,20 @@ static void test_modules(Tally *tally) {
     CUfunction fn;
     int value = 0;
     open_device(tally);
-    test_bad_text(tally, ".version 8.5\n.target sm_80\n", CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "Unsupported .version 8.5");
+    test_bad_text(tally, ".version 8.5\n.target sm_80\n", CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
+                  "Unsupported .version 8.5");
     test_bad_text(tally, ".version 8.4\n.target sm_100\n", CUDA_ERROR_NO_BINARY_FOR_GPU, "sm_100");
-    test_bad_text(tally, HEAD ".visible .entry k()\n{\n  frobnicate.b32 %r1;\n}\n", CUDA_ERROR_INVALID_PTX, "line 6");
-    test_bad_text(tally, HEAD ".entry k() { .reg .b32 %r<2>; add.f33 %r0, %r1, 2; }\n", CUDA_ERROR_INVALID_PTX, "add.f33");
-    test_bad_text(tally, HEAD ".entry k() { .reg .b32 %r<2>; mov.b32 %r2, 1; }\n", CUDA_ERROR_INVALID_PTX, "Destination");
+    test_bad_text(tally, HEAD ".visible .entry k()\n{\n  frobnicate.b32 %r1;\n}\n",
+                  CUDA_ERROR_INVALID_PTX, "line 6");
+    test_bad_text(tally, HEAD ".entry k() { .reg .b32 %r<2>; add.f33 %r0, %r1, 2; }\n",
+                  CUDA_ERROR_INVALID_PTX, "add.f33");
+    test_bad_text(tally, HEAD ".entry k() { .reg .b32 %r<2>; mov.b32 %r2, 1; }\n",
+                  CUDA_ERROR_INVALID_PTX, "Destination");
     test_bad_text(tally, HEAD ".entry k() { bra nowhere; }\n", CUDA_ERROR_INVALID_PTX, "nowhere");
-    test_bad_text(tally, HEAD ".extern .func f();\n.entry k() { call f; }\n", CUDA_ERROR_INVALID_PTX, "Unresolved");
-    test_bad_text(tally, HEAD ".entry k() { .reg .b32 %r<2>; ld.frozen.u32 %r0, [8]; }\n", CUDA_ERROR_INVALID_PTX, ".frozen");
+    test_bad_text(tally, HEAD ".extern .func f();\n.entry k() { call f; }\n",
+                  CUDA_ERROR_INVALID_PTX, "Unresolved");
+    test_bad_text(tally, HEAD ".entry k() { .reg .b32 %r<2>; ld.frozen.u32 %r0, [8]; }\n",
+                  CUDA_ERROR_INVALID_PTX, ".frozen");
     FAILS(cuModuleLoadData(&module, "hello"), ERROR_INVALID_IMAGE);
     FAILS(cuModuleLoadData(&module, "\177ELF\2\1\1"), ERROR_NO_BINARY_FOR_GPU);
     CHECK(fakecuda_live_handles() == 0);
@@ -347,7 +370,8 @@ static void test_launch(Tally *tally) {
     FAILS(cuLaunchKernel(fn, 1, 1, 1, 1, 1, 1, 50000, NULL, args, NULL), ERROR_INVALID_VALUE);
     OK(cuFuncSetAttribute(fn, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 50000));
     OK(cuLaunchKernel(fn, 1, 1, 1, 1, 1, 1, 50000, NULL, args, NULL));
-    FAILS(cuLaunchCooperativeKernel(fn, 100000, 1, 1, 1, 1, 1, 0, NULL, args), ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+    FAILS(cuLaunchCooperativeKernel(fn, 100000, 1, 1, 1, 1, 1, 0, NULL, args),
+          ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
     OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, fn, 256, 0));
     CHECK(blocks == 8);
     OK(cuOccupancyMaxPotentialBlockSize(&grid, &block, fn, NULL, 0, 0));
@@ -421,7 +445,8 @@ static void *worker(void *arg) {
 static void test_threads(Tally *tally) {
     pthread_t threads[4];
     CUcontext context = open_device(tally);
-    for (int i = 0; i < 4; i++) CHECK(pthread_create(&threads[i], NULL, worker, context) == 0);
+    for (int i = 0; i < 4; i++)
+        CHECK(pthread_create(&threads[i], NULL, worker, context) == 0);
     for (int i = 0; i < 4; i++) {
         void *failures;
         pthread_join(threads[i], &failures);
@@ -433,9 +458,11 @@ static void test_threads(Tally *tally) {
 int main(void) {
     Tally counts = {0}, *tally = &counts;
     static void (*const tests[])(Tally *) = {
-        test_init,    test_environment, test_proc_address, test_failures, test_contexts, test_memory,
-        test_host_memory, test_copy_2d, test_guard,       test_fork,     test_streams,  test_modules,
-        test_launch,  test_blocking,    test_log,          test_threads};
-    for (unsigned i = 0; i < sizeof tests / sizeof *tests; i++) tests[i](tally);
+        test_init,     test_environment, test_proc_address, test_failures,
+        test_contexts, test_memory,      test_host_memory,  test_copy_2d,
+        test_guard,    test_fork,        test_streams,      test_modules,
+        test_launch,   test_blocking,    test_log,          test_threads};
+    for (unsigned i = 0; i < sizeof tests / sizeof *tests; i++)
+        tests[i](tally);
     return report(tally, "driver");
 }

@@ -8,8 +8,10 @@ enum { N = 1000 };
 static void test_vadd(Tally *tally, CUmodule module) {
     float x[N], y[N], out[N];
     int n = N;
-    for (int i = 0; i < N; i++) x[i] = (float)i, y[i] = 0.5f * (float)i;
-    CUdeviceptr dx = upload(tally, x, sizeof x), dy = upload(tally, y, sizeof y), d = upload(tally, NULL, sizeof out);
+    for (int i = 0; i < N; i++)
+        x[i] = (float)i, y[i] = 0.5f * (float)i;
+    CUdeviceptr dx = upload(tally, x, sizeof x), dy = upload(tally, y, sizeof y),
+                d = upload(tally, NULL, sizeof out);
     LAUNCH(function(tally, module, "vadd"), 3, 128, 0, &dx, &dy, &d, &n);
     OK(cuMemcpyDtoH_v2(out, d, sizeof out));
     for (int i = 0; i < N; i++)
@@ -20,14 +22,17 @@ static void test_vadd(Tally *tally, CUmodule module) {
 static void test_increment(Tally *tally, CUmodule module) {
     int a[30][50], rows = 30, cols = 50;
     for (int i = 0; i < 30; i++)
-        for (int j = 0; j < 50; j++) a[i][j] = i * 100 + j;
+        for (int j = 0; j < 50; j++)
+            a[i][j] = i * 100 + j;
     CUdeviceptr d = upload(tally, a, sizeof a);
     void *args[] = {&d, &rows, &cols};
-    OK(cuLaunchKernel(function(tally, module, "increment_2d"), 4, 2, 1, 16, 16, 1, 0, NULL, args, NULL));
+    OK(cuLaunchKernel(function(tally, module, "increment_2d"), 4, 2, 1, 16, 16, 1, 0, NULL, args,
+                      NULL));
     OK(cuMemcpyDtoH_v2(a, d, sizeof a));
     int bad = 0;
     for (int i = 0; i < 30; i++)
-        for (int j = 0; j < 50; j++) bad += a[i][j] != i * 100 + j + 1;
+        for (int j = 0; j < 50; j++)
+            bad += a[i][j] != i * 100 + j + 1;
     CHECK(bad == 0);
     OK(cuMemFree_v2(d));
 }
@@ -37,15 +42,19 @@ static void test_matmul(Tally *tally, CUmodule module) {
     static float a[M][M], b[M][M], c[M][M];
     int n = M, bad = 0;
     for (int i = 0; i < M; i++)
-        for (int j = 0; j < M; j++) a[i][j] = (float)(i - j), b[i][j] = (float)(i * j % 7);
-    CUdeviceptr da = upload(tally, a, sizeof a), db = upload(tally, b, sizeof b), dc = upload(tally, NULL, sizeof c);
+        for (int j = 0; j < M; j++)
+            a[i][j] = (float)(i - j), b[i][j] = (float)(i * j % 7);
+    CUdeviceptr da = upload(tally, a, sizeof a), db = upload(tally, b, sizeof b),
+                dc = upload(tally, NULL, sizeof c);
     void *args[] = {&da, &db, &dc, &n};
-    OK(cuLaunchKernel(function(tally, module, "matmul"), M / 8, M / 8, 1, 8, 8, 1, 0, NULL, args, NULL));
+    OK(cuLaunchKernel(function(tally, module, "matmul"), M / 8, M / 8, 1, 8, 8, 1, 0, NULL, args,
+                      NULL));
     OK(cuMemcpyDtoH_v2(c, dc, sizeof c));
     for (int i = 0; i < M; i++) {
         for (int j = 0; j < M; j++) {
             float sum = 0;
-            for (int k = 0; k < M; k++) sum += a[i][k] * b[k][j];
+            for (int k = 0; k < M; k++)
+                sum += a[i][k] * b[k][j];
             bad += c[i][j] != sum;
         }
     }
@@ -57,7 +66,8 @@ static void test_histogram(Tally *tally, CUmodule module) {
     static unsigned char data[20000];
     unsigned bins[256] = {0}, want[256] = {0};
     int n = sizeof data;
-    for (int i = 0; i < n; i++) data[i] = (unsigned char)(i * i % 251), want[data[i]]++;
+    for (int i = 0; i < n; i++)
+        data[i] = (unsigned char)(i * i % 251), want[data[i]]++;
     CUdeviceptr dd = upload(tally, data, sizeof data), db = upload(tally, bins, sizeof bins);
     LAUNCH(function(tally, module, "histogram"), 5, 96, 0, &dd, &n, &db);
     OK(cuMemcpyDtoH_v2(bins, db, sizeof bins));
@@ -91,12 +101,14 @@ static void test_atomics(Tally *tally, CUmodule module) {
 
 static void test_dynamic(Tally *tally, CUmodule module) {
     int a[128];
-    for (int i = 0; i < 128; i++) a[i] = i;
+    for (int i = 0; i < 128; i++)
+        a[i] = i;
     CUdeviceptr d = upload(tally, a, sizeof a);
     LAUNCH(function(tally, module, "reverse_dynamic"), 2, 64, 64 * sizeof(int), &d);
     OK(cuMemcpyDtoH_v2(a, d, sizeof a));
     int bad = 0;
-    for (int i = 0; i < 128; i++) bad += a[i] != i / 64 * 64 + 63 - i % 64;
+    for (int i = 0; i < 128; i++)
+        bad += a[i] != i / 64 * 64 + 63 - i % 64;
     CHECK(bad == 0);
     OK(cuMemFree_v2(d));
 }
@@ -105,27 +117,32 @@ static void test_warps(Tally *tally, CUmodule module) {
     float x[128], sums[4];
     unsigned votes[4];
     int out[32], bad = 0;
-    for (int i = 0; i < 128; i++) x[i] = (float)i;
+    for (int i = 0; i < 128; i++)
+        x[i] = (float)i;
     CUdeviceptr dx = upload(tally, x, sizeof x), ds = upload(tally, NULL, sizeof sums);
     CUdeviceptr dv = upload(tally, NULL, sizeof votes), d = upload(tally, NULL, sizeof out);
     LAUNCH(function(tally, module, "warp_reduce"), 2, 64, 0, &dx, &ds, &dv);
     OK(cuMemcpyDtoH_v2(sums, ds, sizeof sums));
     OK(cuMemcpyDtoH_v2(votes, dv, sizeof votes));
-    for (int i = 0; i < 4; i++) CHECK(sums[i] == (float)(i * 1024 + 496) && votes[i] == 0xaaaaaaaa);
+    for (int i = 0; i < 4; i++)
+        CHECK(sums[i] == (float)(i * 1024 + 496) && votes[i] == 0xaaaaaaaa);
     LAUNCH(function(tally, module, "warp_divergent"), 1, 32, 0, &d);
     OK(cuMemcpyDtoH_v2(out, d, sizeof out));
-    for (int i = 0; i < 32; i++) bad += out[i] != (i < 16 ? (i ^ 1) : 31);
+    for (int i = 0; i < 32; i++)
+        bad += out[i] != (i < 16 ? (i ^ 1) : 31);
     CHECK(bad == 0);
     OK(cuMemFree_v2(dx)), OK(cuMemFree_v2(ds)), OK(cuMemFree_v2(dv)), OK(cuMemFree_v2(d));
 }
 
 static void test_scan(Tally *tally, CUmodule module) {
     int x[200], out[200], n = 200, sum = 0, bad = 0;
-    for (int i = 0; i < n; i++) x[i] = i % 13;
+    for (int i = 0; i < n; i++)
+        x[i] = i % 13;
     CUdeviceptr dx = upload(tally, x, sizeof x), d = upload(tally, NULL, sizeof out);
     LAUNCH(function(tally, module, "scan"), 1, 256, 0, &dx, &d, &n);
     OK(cuMemcpyDtoH_v2(out, d, sizeof out));
-    for (int i = 0; i < n; i++) bad += out[i] != (sum += x[i]);
+    for (int i = 0; i < n; i++)
+        bad += out[i] != (sum += x[i]);
     CHECK(bad == 0);
     OK(cuMemFree_v2(dx)), OK(cuMemFree_v2(d));
 }
@@ -172,7 +189,8 @@ static void test_local(Tally *tally, CUmodule module) {
     CUdeviceptr d = upload(tally, NULL, sizeof out);
     LAUNCH(function(tally, module, "local_array"), 1, 64, 0, &d, &n);
     OK(cuMemcpyDtoH_v2(out, d, sizeof out));
-    for (int i = 0; i < 64; i++) bad += out[i] != 5 * i;
+    for (int i = 0; i < 64; i++)
+        bad += out[i] != 5 * i;
     CHECK(bad == 0);
     OK(cuMemFree_v2(d));
 }
@@ -211,7 +229,8 @@ static void test_spin(Tally *tally, CUmodule module) {
 }
 
 /* A fault kills the context, and says so from the next call on. */
-static void test_fault(Tally *tally, const char *text, const char *kernel, int argument, CUresult want) {
+static void test_fault(Tally *tally, const char *text, const char *kernel, int argument,
+                       CUresult want) {
     open_device(tally);
     CUmodule module = load_text(tally, text);
     int zero[64] = {1};

@@ -38,7 +38,8 @@ static double sample(const Row *row, int i, int salt) {
 
 static long double reference(const Row *row, long double x, long double y, bool single) {
     /* nextafter is about the type itself, not about the value. */
-    if (strcmp(row->name, "nextafter") == 0) return single ? nextafterf((float)x, (float)y) : nextafter((double)x, (double)y);
+    if (strcmp(row->name, "nextafter") == 0)
+        return single ? nextafterf((float)x, (float)y) : nextafter((double)x, (double)y);
     return row->arguments == 1 ? row->one(x) : row->two(x, y);
 }
 
@@ -53,7 +54,8 @@ static void run_kernel(Tally *tally, CUmodule module, const Row *row, bool singl
         f[0][i] = (float)x[0][i], f[1][i] = (float)x[1][i];
     }
     int n = N;
-    CUdeviceptr dx = upload(tally, single ? (void *)f[0] : x[0], size), dy = upload(tally, single ? (void *)f[1] : x[1], size);
+    CUdeviceptr dx = upload(tally, single ? (void *)f[0] : x[0], size),
+                dy = upload(tally, single ? (void *)f[1] : x[1], size);
     CUdeviceptr out = upload(tally, NULL, size);
     snprintf(name, sizeof name, "k_%s_%s", single ? "f32" : "f64", row->name);
     LAUNCH(function(tally, module, name), (N + 127) / 128, 128, 0, &dx, &dy, &out, &n);
@@ -61,7 +63,8 @@ static void run_kernel(Tally *tally, CUmodule module, const Row *row, bool singl
     double worst = 0;
     int where = 0;
     for (int i = 0; i < N; i++) {
-        long double a = single ? f[0][i] : x[0][i], b = single ? f[1][i] : x[1][i], got = single ? f[2][i] : x[2][i];
+        long double a = single ? f[0][i] : x[0][i], b = single ? f[1][i] : x[1][i],
+                    got = single ? f[2][i] : x[2][i];
         long double want = reference(row, a, b, single);
         double distance = ulps(got, want, single);
         if (distance > worst) worst = distance, where = i;

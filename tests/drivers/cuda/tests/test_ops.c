@@ -21,12 +21,14 @@ static const char prologue[] =
     ".visible .entry k(.param .u64 out, .param .u64 pa, .param .u64 pb, .param .u64 pc)\n{\n"
     ".reg .pred %p<10>; .reg .b16 %h<10>; .reg .b32 %r<10>; .reg .b64 %rd<10>; .reg .b64 %out;\n"
     ".reg .f32 %f<10>; .reg .f64 %fd<10>;\n"
-    "ld.param.u64 %out, [out]; ld.param.u64 %rd0, [pa]; ld.param.u64 %rd1, [pb]; ld.param.u64 %rd2, [pc];\n"
+    "ld.param.u64 %out, [out]; ld.param.u64 %rd0, [pa]; ld.param.u64 %rd1, [pb]; ld.param.u64 "
+    "%rd2, [pc];\n"
     "cvt.u32.u64 %r0, %rd0; cvt.u32.u64 %r1, %rd1; cvt.u32.u64 %r2, %rd2;\n"
     "cvt.u16.u64 %h0, %rd0; cvt.u16.u64 %h1, %rd1; cvt.u16.u64 %h2, %rd2;\n"
     "mov.b32 %f0, %r0; mov.b32 %f1, %r1; mov.b32 %f2, %r2;\n"
     "mov.b64 %fd0, %rd0; mov.b64 %fd1, %rd1; mov.b64 %fd2, %rd2;\n"
-    "mov.u64 %rd9, 0; mov.u32 %r9, 0; mov.u16 %h9, 0; mov.f32 %f9, 0f00000000; mov.f64 %fd9, 0d0000000000000000;\n"
+    "mov.u64 %rd9, 0; mov.u32 %r9, 0; mov.u16 %h9, 0; mov.f32 %f9, 0f00000000; mov.f64 %fd9, "
+    "0d0000000000000000;\n"
     "setp.ne.u32 %p0, %r0, 0;\n";
 
 /* A body writes one of %r9 %rd9 %h9 %f9 %fd9 %p9; which one, its last letters say. */
@@ -34,8 +36,10 @@ static const char *epilogue(const char *body) {
     if (strstr(body, "%rd9")) return "st.global.u64 [%out], %rd9;\nret;\n}\n";
     if (strstr(body, "%h9")) return "cvt.u64.u16 %rd9, %h9; st.global.u64 [%out], %rd9;\nret;\n}\n";
     if (strstr(body, "%fd9")) return "mov.b64 %rd9, %fd9; st.global.u64 [%out], %rd9;\nret;\n}\n";
-    if (strstr(body, "%f9")) return "mov.b32 %r9, %f9; cvt.u64.u32 %rd9, %r9; st.global.u64 [%out], %rd9;\nret;\n}\n";
-    if (strstr(body, "%p9")) return "selp.u64 %rd9, 1, 0, %p9; st.global.u64 [%out], %rd9;\nret;\n}\n";
+    if (strstr(body, "%f9"))
+        return "mov.b32 %r9, %f9; cvt.u64.u32 %rd9, %r9; st.global.u64 [%out], %rd9;\nret;\n}\n";
+    if (strstr(body, "%p9"))
+        return "selp.u64 %rd9, 1, 0, %p9; st.global.u64 [%out], %rd9;\nret;\n}\n";
     return "cvt.u64.u32 %rd9, %r9; st.global.u64 [%out], %rd9;\nret;\n}\n";
 }
 
@@ -51,9 +55,9 @@ static void run_row(Tally *tally, const Row *row, CUdeviceptr out) {
     LAUNCH(function(tally, module, "k"), 1, 1, 0, &out, &a, &b, &c);
     OK(cuMemcpyDtoH_v2(&got, out, sizeof got));
     if (!CHECK(got == row->want))
-        printf("    %s: a=%llx b=%llx c=%llx gave %llx, not %llx\n", row->body, (unsigned long long)a,
-               (unsigned long long)b, (unsigned long long)c, (unsigned long long)got,
-               (unsigned long long)row->want);
+        printf("    %s: a=%llx b=%llx c=%llx gave %llx, not %llx\n", row->body,
+               (unsigned long long)a, (unsigned long long)b, (unsigned long long)c,
+               (unsigned long long)got, (unsigned long long)row->want);
     OK(cuModuleUnload(module));
 }
 
@@ -75,6 +79,7 @@ int main(int argc, char **argv) {
     if (argc == 3 && strcmp(argv[1], "--dump") == 0) return dump(argv[2]);
     open_device(tally);
     CUdeviceptr out = upload(tally, NULL, 8);
-    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) run_row(tally, &rows[i], out);
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
+        run_row(tally, &rows[i], out);
     return report(tally, "ops");
 }

@@ -15,7 +15,8 @@ CUresult cuDriverGetVersion(int *version);
 CUresult cuGetErrorName(CUresult error, const char **text);
 CUresult cuGetErrorString(CUresult error, const char **text);
 CUresult cuGetProcAddress(const char *name, void **out, int version, uint64_t flags);
-CUresult cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags, int *status);
+CUresult cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags,
+                             int *status);
 CUresult cuDeviceGetCount(int *count);
 CUresult cuDeviceGet(CUdevice *device, int ordinal);
 CUresult cuDeviceGetName(char *name, int length, CUdevice device);
@@ -61,19 +62,24 @@ CUresult cuEventRecord(CUevent event, CUstream stream);
 CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end);
 CUresult cuEventDestroy_v2(CUevent event);
 CUresult cuModuleLoadData(CUmodule *out, const void *image);
-CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned count, int *options, void **values);
+CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned count, int *options,
+                            void **values);
 CUresult cuModuleUnload(CUmodule module);
 CUresult cuModuleGetFunction(CUfunction *out, CUmodule module, const char *name);
-CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *size, CUmodule module, const char *name);
+CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *size, CUmodule module,
+                              const char *name);
 CUresult cuFuncGetAttribute(int *value, int attribute, CUfunction fn);
 CUresult cuFuncSetAttribute(CUfunction fn, int attribute, int value);
-CUresult cuLaunchKernel(CUfunction fn, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                        unsigned bz, unsigned shared, CUstream stream, void **params, void **extra);
-CUresult cuLaunchCooperativeKernel(CUfunction fn, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                                   unsigned by, unsigned bz, unsigned shared, CUstream stream, void **params);
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fn, int threads, size_t dynamic);
-CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction fn, CUoccupancyB2DSize sizes,
-                                          size_t dynamic, int limit);
+CUresult cuLaunchKernel(CUfunction fn, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                        unsigned by, unsigned bz, unsigned shared, CUstream stream, void **params,
+                        void **extra);
+CUresult cuLaunchCooperativeKernel(CUfunction fn, unsigned gx, unsigned gy, unsigned gz,
+                                   unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                                   CUstream stream, void **params);
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fn, int threads,
+                                                     size_t dynamic);
+CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction fn,
+                                          CUoccupancyB2DSize sizes, size_t dynamic, int limit);
 long fakecuda_call_count(const char *name);
 void fakecuda_reset(void);
 long fakecuda_live_handles(void);
@@ -99,15 +105,16 @@ static inline bool check_at(Tally *tally, bool ok, const char *text, const char 
 #define OK(call)         check_code(tally, (call), 0, #call, __LINE__)
 #define FAILS(call, e)   check_code(tally, (call), CUDA_##e, #call, __LINE__)
 
-static inline bool check_code(Tally *tally, CUresult got, CUresult want, const char *text, int line) {
+static inline bool check_code(Tally *tally, CUresult got, CUresult want, const char *text,
+                              int line) {
     tally->checks++;
     if (got == want) return true;
     tally->failures++;
     const char *name = NULL;
     cuGetErrorName(got, &name);
     if (tally->failures <= 40)
-        printf("line %d: %s answered %d (%s) instead of %d: %s\n", line, text, got, name ? name : "?", want,
-               fakecuda_last_fault());
+        printf("line %d: %s answered %d (%s) instead of %d: %s\n", line, text, got,
+               name ? name : "?", want, fakecuda_last_fault());
     return false;
 }
 
