@@ -5,7 +5,8 @@
  * "range") is one device buffer, and every array keeps its place inside it. Ranges are always copied in: a
  * kernel may leave elements alone. Back go only elements of arrays that the kernel writes, one by one where
  * an array has gaps, because the bytes between its elements are somebody else's. Everything that comes back
- * first lands in a staging buffer; only when all of it is there does host memory change. */
+ * first lands in a staging buffer; only when all of it is there does host memory change. (One exception: a
+ * single array without gaps of more than 4 MiB comes back directly.) */
 #include "runtime/device.h"
 
 #include <string.h>
@@ -19,6 +20,7 @@ struct ArgRange {
 };
 
 enum { ALIGN_KEPT = 16 }; /* addresses on the device are the host's modulo this */
+enum { DIRECT_BYTES = 4 << 20 };
 
 int64_t rt_kind_size(uint8_t type_kind) {
     static const int16_t bits[TY_SCALARS] = {
@@ -207,7 +209,7 @@ static bool contiguous(const ArgArray *a) {
                     a->value->dims + a->layout->ndim);
 }
 
-/* The only range that comes back is exactly one array without gaps: no staging needed. */
+/* All that comes back is one large array without gaps: worth saving a copy. */
 static const ArgArray *single_written(const RtArgs *args) {
     const ArgArray *single = NULL;
     for (int i = 0; i < args->narrays; i++) {
@@ -216,7 +218,7 @@ static const ArgArray *single_written(const RtArgs *args) {
         if (single) return NULL;
         single = a;
     }
-    return single && contiguous(single) ? single : NULL;
+    return single && single->hi - single->lo > DIRECT_BYTES && contiguous(single) ? single : NULL;
 }
 
 bool rt_args_end(RtArgs *args, RtDevice *device, RtStream *stream, RtError *err) {

@@ -147,35 +147,38 @@ static int32_t cu_count(RtError *err) {
     return -1;
 }
 
+/* Facts that launches are checked against must be there; a driver may not know the others: they stay 0. */
 typedef struct InfoRow {
     int attribute;
     size_t offset;
-    bool flag;
+    bool flag, required;
 } InfoRow;
 
+#define MUST(attribute, field)                                                                     \
+    { attribute, offsetof(RtDeviceInfo, field), false, true }
 #define INT(attribute, field)                                                                      \
-    { attribute, offsetof(RtDeviceInfo, field), false }
+    { attribute, offsetof(RtDeviceInfo, field), false, false }
 #define FLAG(attribute, field)                                                                     \
-    { attribute, offsetof(RtDeviceInfo, field), true }
+    { attribute, offsetof(RtDeviceInfo, field), true, false }
 static const InfoRow info_rows[] = {
-    INT(CU_ATTR_MAX_THREADS_PER_BLOCK, max_threads),
-    INT(CU_ATTR_MAX_BLOCK_DIM_X, max_block[0]),
-    INT(CU_ATTR_MAX_BLOCK_DIM_X + 1, max_block[1]),
-    INT(CU_ATTR_MAX_BLOCK_DIM_X + 2, max_block[2]),
-    INT(CU_ATTR_MAX_GRID_DIM_X, max_grid[0]),
-    INT(CU_ATTR_MAX_GRID_DIM_X + 1, max_grid[1]),
-    INT(CU_ATTR_MAX_GRID_DIM_X + 2, max_grid[2]),
-    INT(CU_ATTR_MAX_SHARED_MEMORY_PER_BLOCK, max_shared),
+    MUST(CU_ATTR_MAX_THREADS_PER_BLOCK, max_threads),
+    MUST(CU_ATTR_MAX_BLOCK_DIM_X, max_block[0]),
+    MUST(CU_ATTR_MAX_BLOCK_DIM_X + 1, max_block[1]),
+    MUST(CU_ATTR_MAX_BLOCK_DIM_X + 2, max_block[2]),
+    MUST(CU_ATTR_MAX_GRID_DIM_X, max_grid[0]),
+    MUST(CU_ATTR_MAX_GRID_DIM_X + 1, max_grid[1]),
+    MUST(CU_ATTR_MAX_GRID_DIM_X + 2, max_grid[2]),
+    MUST(CU_ATTR_MAX_SHARED_MEMORY_PER_BLOCK, max_shared),
+    MUST(CU_ATTR_WARP_SIZE, warp_size),
+    MUST(CU_ATTR_COMPUTE_CAPABILITY_MAJOR, cc_major),
+    MUST(CU_ATTR_COMPUTE_CAPABILITY_MINOR, cc_minor),
     INT(CU_ATTR_MAX_SHARED_MEMORY_OPTIN, max_shared_optin),
-    INT(CU_ATTR_WARP_SIZE, warp_size),
     INT(CU_ATTR_MAX_REGISTERS_PER_BLOCK, max_registers),
     INT(CU_ATTR_CLOCK_RATE, clock_khz),
     INT(CU_ATTR_MULTIPROCESSOR_COUNT, multiprocessors),
     INT(CU_ATTR_PCI_DOMAIN_ID, pci_domain),
     INT(CU_ATTR_PCI_BUS_ID, pci_bus),
     INT(CU_ATTR_PCI_DEVICE_ID, pci_device),
-    INT(CU_ATTR_COMPUTE_CAPABILITY_MAJOR, cc_major),
-    INT(CU_ATTR_COMPUTE_CAPABILITY_MINOR, cc_minor),
     FLAG(CU_ATTR_UNIFIED_ADDRESSING, unified_addressing),
     FLAG(CU_ATTR_MANAGED_MEMORY, managed_memory),
     FLAG(CU_ATTR_CAN_MAP_HOST_MEMORY, can_map_host),
@@ -184,19 +187,20 @@ static const InfoRow info_rows[] = {
     FLAG(CU_ATTR_COOPERATIVE_LAUNCH, cooperative),
 };
 
-/* A driver may not know an attribute: then the fact stays 0. */
-static void read_attributes(CUdevice device, RtDeviceInfo *info) {
+static bool read_attributes(CUdevice device, RtDeviceInfo *info, RtError *err) {
     for (int i = 0; i < countof(info_rows); i++) {
         const InfoRow *row = &info_rows[i];
         int value = 0;
-        if (cu_api()->cuDeviceGetAttribute(&value, row->attribute, device) != CUDA_SUCCESS)
-            continue;
+        CUresult r = cu_api()->cuDeviceGetAttribute(&value, row->attribute, device);
+        if (r != CUDA_SUCCESS && row->required)
+            return fail(NULL, NULL, r, "cuDeviceGetAttribute", err);
         char *field = (char *)info + row->offset;
         if (row->flag)
-            *(bool *)field = value != 0;
+            *(bool *)field = r == CUDA_SUCCESS && value != 0;
         else
-            *(int32_t *)field = value;
+            *(int32_t *)field = r == CUDA_SUCCESS ? value : 0;
     }
+    return true;
 }
 
 static bool read_info(RtDevice *device, CUdevice cuda, RtError *err) {
@@ -208,7 +212,7 @@ static bool read_info(RtDevice *device, CUdevice cuda, RtError *err) {
     r = cu->cuDeviceTotalMem(&memory, cuda);
     if (r != CUDA_SUCCESS) return fail(NULL, NULL, r, "cuDeviceTotalMem", err);
     info->memory = (int64_t)memory;
-    read_attributes(cuda, info);
+    if (!read_attributes(cuda, info, err)) return false;
     info->driver_version = cu_version();
     if (cu->cuDeviceGetUuid) cu->cuDeviceGetUuid((CUuuid *)info->uuid, cuda);
     snprintf(info->pci_id, sizeof info->pci_id, "%04x:%02x:%02x.0", info->pci_domain & 0xffff,

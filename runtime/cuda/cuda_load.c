@@ -171,7 +171,7 @@ int32_t cu_version(void) {
     return driver.version;
 }
 
+/* The library stays: a driver has threads of its own, and others may use it. */
 void cu_shutdown(void) {
-    os_lib_close(driver.library);
     memset(&driver, 0, sizeof driver);
 }

@@ -183,6 +183,47 @@ static void test_only_written_arrays_come_back(void) {
     end_of_test();
 }
 
+/* More than 4 MiB: with and without gaps, forwards and backwards. */
+static bool fill_large(const RtKernel *k, const DeviceLaunch *l, const char *params) {
+    (void)k, (void)l;
+    int64_t step = scribble_strides[0];
+    char *data = device_data(params, 0);
+    for (int64_t i = 0; i < scribble_shape[0]; i++)
+        *(int32_t *)(data + i * step) = (int32_t)(i + 1);
+    if (step == 8)
+        for (int64_t i = 0; i < scribble_shape[0] - 1; i++)
+            *(int32_t *)(data + i * step + 4) = -1;
+    return true;
+}
+
+static void test_large_arrays(void) {
+    Probe p;
+    probe_init(&p);
+    add_param(&p, I32(1), OUT);
+    RtKernel *k = rt_kernel(null_device(), &p.artifact, &err);
+    rt_null_kernel(fill_large);
+    enum { LARGE = 3 << 20 };
+    int64_t steps[] = {4, -4, 8};
+    for (int s = 0; s < countof(steps); s++) {
+        int32_t *m = calloc(LARGE, 4);
+        int64_t n = steps[s] == 8 ? LARGE / 2 : LARGE, first = steps[s] < 0 ? LARGE - 1 : 0;
+        Packed a = packed_1d(m + first, n, steps[s]);
+        scribble_shape[0] = n;
+        scribble_strides[0] = steps[s];
+        void *args[] = {&a};
+        CHECK(launch_host(k, args, all_host, NULL));
+        int64_t wrong = 0;
+        for (int64_t i = 0; i < n; i++)
+            wrong += m[first + i * steps[s] / 4] != (int32_t)(i + 1);
+        for (int64_t i = 1; i < LARGE && steps[s] == 8; i += 2)
+            wrong += m[i] != 0;
+        CHECK(wrong == 0);
+        free(m);
+    }
+    rt_kernel_release(k);
+    end_of_test();
+}
+
 static void test_CUH_failures_leave_host_memory_alone(void) {
     Probe p;
     probe_init(&p);
@@ -590,6 +631,7 @@ int main(void) {
     RUN(test_ALS_06_overlapping_views_are_one_range);
     RUN(test_CUH_10_views_leave_the_bytes_between_alone);
     RUN(test_only_written_arrays_come_back);
+    RUN(test_large_arrays);
     RUN(test_CUH_failures_leave_host_memory_alone);
     RUN(test_read_only_arrays);
     RUN(test_CUH_10_empty_arrays);
