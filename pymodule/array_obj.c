@@ -1,0 +1,824 @@
+/* array_obj.c - DeviceNDArray: arrays in a device's memory.
+ *
+ * Indexing, reshaping and transposing are NumPy's own: they are done on a *shadow*, an ndarray that has
+ * the device address as its data pointer and is never read, and the shape, strides and pointer of the
+ * result are taken over. Only operations that NumPy does without touching elements are let through. */
+#include "pymodule/device.h"
+
+/* -- making one ------------------------------------------------------------------------------------------ */
+
+static Layout layout_of(int ndim, int64_t item, const int64_t *shape, const int64_t *strides) {
+    bool c = true, f = true;
+    int64_t step = item;
+    for (int i = 0; i < ndim; i++)
+        if (shape[i] == 0) return LAYOUT_C;
+    for (int i = ndim - 1; i >= 0; i--, step *= shape[i + 1])
+        c &= shape[i] == 1 || strides[i] == step;
+    step = item;
+    for (int i = 0; i < ndim; step *= shape[i], i++)
+        f &= shape[i] == 1 || strides[i] == step;
+    return c ? LAYOUT_C : f ? LAYOUT_F : LAYOUT_A;
+}
+
+static int64_t item_size(const DeviceArray *a) { return PyDataType_ELSIZE(a->state->descrs[a->kind]); }
+
+static int64_t array_size(const DeviceArray *a) {
+    int64_t n = 1;
+    for (int i = 0; i < array_ndim(a); i++)
+        n *= a->dims[i];
+    return n;
+}
+
+DeviceArray *py_array_new(ModState *state, RtDevice *device, RtBuffer *buffer, uint64_t address,
+                          TypeKind kind, int ndim, const int64_t *shape, const int64_t *strides,
+                          bool readonly) {
+    PyTypeObject *type = state->device_array_type;
+    DeviceArray *a = (DeviceArray *)type->tp_alloc(type, 2 * ndim);
+    if (!a) {
+        rt_buffer_release(buffer);
+        return NULL;
+    }
+    a->state = state;
+    a->device = device;
+    a->buffer = buffer;
+    a->address = address;
+    a->kind = (uint8_t)kind;
+    a->readonly = readonly;
+    for (int i = 0; i < ndim; i++) {
+        a->dims[i] = shape[i];
+        a->dims[ndim + i] = strides[i];
+    }
+    a->layout = (uint8_t)layout_of(ndim, item_size(a), shape, strides);
+    return a;
+}
+
+static void array_dealloc(PyObject *self) {
+    DeviceArray *a = (DeviceArray *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    if (a->weakrefs) PyObject_ClearWeakRefs(self);
+    RtBuffer *buffer = a->buffer;
+    if (buffer) {
+        Py_BEGIN_ALLOW_THREADS;
+        rt_buffer_release(buffer);
+        Py_END_ALLOW_THREADS;
+    }
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+TypeKey py_device_array_key(const DeviceArray *a) {
+    return key_array((TypeKind)a->kind, array_ndim(a), (Layout)a->layout, a->readonly ? KEY_READONLY : 0);
+}
+
+/* -- shadows ------------------------------------------------------------------------------------------------ */
+
+enum { NOWHERE = 4096 }; /* stands for the address of an empty array */
+
+static PyArrayObject *shadow(const DeviceArray *a) {
+    npy_intp dims[2 * MAX_DIMS];
+    int ndim = array_ndim(a);
+    for (int i = 0; i < 2 * ndim; i++)
+        dims[i] = a->dims[i];
+    PyArray_Descr *descr = a->state->descrs[a->kind];
+    Py_INCREF(descr);
+    void *data = (void *)(uintptr_t)(a->address ? a->address : NOWHERE); /* never read */
+    return (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, descr, ndim, dims, dims + ndim, data,
+                                                 a->readonly ? 0 : NPY_ARRAY_WRITEABLE, NULL);
+}
+
+/* The device array that a view of a shadow describes. Takes over the reference to the view. */
+static PyObject *of_shadow(const DeviceArray *a, PyObject *view) {
+    if (!view) return NULL;
+    PyArrayObject *s = (PyArrayObject *)view;
+    int kind = PyArray_CheckExact(view) ? py_kind_of_typenum(PyArray_TYPE(s)) : -1;
+    DeviceArray *made = NULL;
+    if (kind < 0) {
+        PyErr_SetString(PyExc_TypeError, "device arrays cannot have this type");
+    } else {
+        int64_t dims[2 * MAX_DIMS];
+        int ndim = PyArray_NDIM(s);
+        for (int i = 0; i < ndim; i++) {
+            dims[i] = PyArray_DIM(s, i);
+            dims[ndim + i] = PyArray_STRIDE(s, i);
+        }
+        uint64_t address = a->address ? (uint64_t)(uintptr_t)PyArray_DATA(s) : 0;
+        made = py_array_new(a->state, a->device, rt_buffer_retain(a->buffer), address, (TypeKind)kind, ndim,
+                            dims, dims + ndim, a->readonly);
+    }
+    Py_DECREF(view);
+    return (PyObject *)made;
+}
+
+/* shadow.method(*args), where the method only changes shape and strides. */
+static PyObject *shadow_call(DeviceArray *a, const char *method, PyObject *args, PyObject *kwargs) {
+    PyArrayObject *s = shadow(a);
+    PyObject *bound = s ? PyObject_GetAttrString((PyObject *)s, method) : NULL, *view = NULL;
+    if (bound) view = args ? PyObject_Call(bound, args, kwargs) : PyObject_CallNoArgs(bound);
+    Py_XDECREF(bound);
+    Py_XDECREF(s);
+    return of_shadow(a, view);
+}
+
+/* -- copies -------------------------------------------------------------------------------------------------- */
+
+static PyObject *host_like(const DeviceArray *a) {
+    npy_intp shape[MAX_DIMS];
+    for (int i = 0; i < array_ndim(a); i++)
+        shape[i] = a->dims[i];
+    PyArray_Descr *descr = a->state->descrs[a->kind];
+    Py_INCREF(descr);
+    return PyArray_Empty(array_ndim(a), shape, descr, a->layout == LAYOUT_F);
+}
+
+static bool same_dims(const int64_t *x, const npy_intp *y, int n) {
+    for (int i = 0; i < n; i++)
+        if (x[i] != y[i]) return false;
+    return true;
+}
+
+/* Both sides have shape and element type in common. */
+static bool copy_host(DeviceArray *a, PyArrayObject *host, RtStream *stream, bool to_device) {
+    int ndim = array_ndim(a);
+    RtError err;
+    bool ok = true;
+    int64_t size = array_size(a) * item_size(a);
+    if (size == 0) return true;
+    bool packed = (a->layout == LAYOUT_C && PyArray_IS_C_CONTIGUOUS(host)) ||
+                  (a->layout == LAYOUT_F && PyArray_IS_F_CONTIGUOUS(host));
+    int64_t strides[MAX_DIMS];
+    for (int i = 0; i < ndim; i++)
+        strides[i] = PyArray_STRIDE(host, i);
+    void *data = PyArray_DATA(host);
+    RtStrided strided = {data, a->address, ndim, (int32_t)item_size(a), a->dims, strides, a->dims + ndim};
+    PY_UNLOCKED(a->state, &err,
+                ok = !packed     ? rt_copy_strided(a->device, stream, &strided, to_device, &err)
+                     : to_device ? rt_copy_to_device(a->device, stream, a->address, data, size, true, &err)
+                                 : rt_copy_to_host(a->device, stream, data, a->address, size, true, &err));
+    return ok;
+}
+
+static bool check_host(const DeviceArray *a, PyArrayObject *host, bool written) {
+    if (PyArray_NDIM(host) != array_ndim(a) || !same_dims(a->dims, PyArray_DIMS(host), array_ndim(a))) {
+        PyErr_SetString(PyExc_ValueError, "the host array has another shape than the device array");
+        return false;
+    }
+    if (py_kind_of_typenum(PyArray_TYPE(host)) != a->kind || !PyArray_ISNBO(PyArray_DESCR(host)->byteorder)) {
+        PyErr_Format(PyExc_TypeError, "the host array has dtype %S, the device array %S",
+                     PyArray_DESCR(host), a->state->descrs[a->kind]);
+        return false;
+    }
+    return !written || PyArray_FailUnlessWriteable(host, "destination array") == 0;
+}
+
+static PyObject *array_copy_to_host(PyObject *self, PyObject *args, PyObject *kwargs) {
+    static char *names[] = {"ary", "stream", NULL};
+    DeviceArray *a = (DeviceArray *)self;
+    PyObject *host = Py_None, *stream_object = NULL, *keep;
+    RtStream *stream;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO", names, &host, &stream_object) ||
+        !py_stream_of(a->state, stream_object, a->device, &stream, &keep))
+        return NULL;
+    PyObject *result = NULL;
+    if (host == Py_None)
+        result = host_like(a);
+    else if (!PyArray_Check(host))
+        PyErr_SetString(PyExc_TypeError, "copy_to_host: an ndarray is expected");
+    else if (check_host(a, (PyArrayObject *)host, true))
+        result = Py_NewRef(host);
+    if (result && !copy_host(a, (PyArrayObject *)result, stream, false)) Py_CLEAR(result);
+    Py_XDECREF(keep);
+    return result;
+}
+
+static bool copy_from_device(DeviceArray *a, DeviceArray *from) {
+    int n = array_ndim(a);
+    if (n != array_ndim(from) || a->kind != from->kind || memcmp(a->dims, from->dims, sizeof(int64_t) * (size_t)n)) {
+        PyErr_SetString(PyExc_ValueError, "the arrays differ in shape or dtype");
+        return false;
+    }
+    int64_t size = array_size(a) * item_size(a);
+    if (a->layout != from->layout || a->layout == LAYOUT_A) { /* through the host */
+        PyObject *host = host_like(from);
+        bool ok = host && copy_host(from, (PyArrayObject *)host, NULL, false) &&
+                  copy_host(a, (PyArrayObject *)host, NULL, true);
+        Py_XDECREF(host);
+        return ok;
+    }
+    RtError err;
+    bool ok = true;
+    if (size)
+        PY_UNLOCKED(a->state, &err,
+                    ok = a->device == from->device
+                             ? rt_copy_on_device(a->device, NULL, a->address, from->address, size, &err)
+                             : rt_copy_between(a->device, a->address, from->device, from->address, size, &err));
+    return ok;
+}
+
+static bool writable(const DeviceArray *a) {
+    if (!a->readonly) return true;
+    PyErr_SetString(PyExc_ValueError, "the device array is read-only");
+    return false;
+}
+
+static PyObject *array_copy_to_device(PyObject *self, PyObject *args, PyObject *kwargs) {
+    static char *names[] = {"ary", "stream", NULL};
+    DeviceArray *a = (DeviceArray *)self;
+    PyObject *source, *stream_object = NULL, *keep;
+    RtStream *stream;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O", names, &source, &stream_object) || !writable(a) ||
+        !py_stream_of(a->state, stream_object, a->device, &stream, &keep))
+        return NULL;
+    bool ok = false;
+    DeviceArray *from = py_as_device_array(a->state, source);
+    if (from) {
+        ok = copy_from_device(a, from);
+    } else if (!PyErr_Occurred()) {
+        PyObject *host = PyArray_FROM_OF(source, NPY_ARRAY_ALIGNED | NPY_ARRAY_NOTSWAPPED);
+        ok = host && check_host(a, (PyArrayObject *)host, false) &&
+             copy_host(a, (PyArrayObject *)host, stream, true);
+        Py_XDECREF(host);
+    }
+    Py_XDECREF(from);
+    Py_XDECREF(keep);
+    if (!ok) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *array_as_numpy(PyObject *self, PyObject *args, PyObject *kwargs) {
+    static char *names[] = {"dtype", "copy", NULL};
+    PyObject *dtype = Py_None, *copy = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO", names, &dtype, &copy)) return NULL;
+    if (copy == Py_False)
+        return PyErr_SetString(PyExc_ValueError, "a device array cannot become an ndarray without a copy"),
+               NULL;
+    DeviceArray *a = (DeviceArray *)self;
+    PyObject *host = host_like(a);
+    if (host && !copy_host(a, (PyArrayObject *)host, NULL, false)) Py_CLEAR(host);
+    if (!host || dtype == Py_None) return host;
+    PyObject *cast = PyObject_CallMethod(host, "astype", "O", dtype);
+    Py_DECREF(host);
+    return cast;
+}
+
+/* -- indexing -------------------------------------------------------------------------------------------------- */
+
+static bool plain_index(PyObject *item) {
+    return item == Py_Ellipsis || item == Py_None || PySlice_Check(item) ||
+           (PyIndex_Check(item) && !PyBool_Check(item) && !PyArray_Check(item));
+}
+
+/* key as a tuple that ends in Ellipsis, so that NumPy answers with a view even when it names one element.
+ * *element: it does. */
+static PyObject *view_key(const DeviceArray *a, PyObject *key, bool *element) {
+    PyObject *items = PyTuple_Check(key) ? Py_NewRef(key) : PyTuple_Pack(1, key);
+    if (!items) return NULL;
+    Py_ssize_t n = PyTuple_GET_SIZE(items), integers = 0;
+    bool ellipsis = false;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *item = PyTuple_GET_ITEM(items, i);
+        if (!plain_index(item)) {
+            PyErr_Format(PyExc_TypeError, "device arrays can be indexed with integers, slices, ... and None, "
+                                          "not with '%.100s'", Py_TYPE(item)->tp_name);
+            Py_DECREF(items);
+            return NULL;
+        }
+        ellipsis |= item == Py_Ellipsis;
+        integers += PyIndex_Check(item);
+    }
+    *element = integers == array_ndim(a) && n == integers;
+    if (ellipsis) return items;
+    PyObject *more = PyTuple_New(n + 1);
+    for (Py_ssize_t i = 0; more && i < n; i++)
+        PyTuple_SET_ITEM(more, i, Py_NewRef(PyTuple_GET_ITEM(items, i)));
+    if (more) PyTuple_SET_ITEM(more, n, Py_NewRef(Py_Ellipsis));
+    Py_DECREF(items);
+    return more;
+}
+
+static PyObject *indexed(DeviceArray *a, PyObject *key, bool *element) {
+    PyObject *full = view_key(a, key, element);
+    PyArrayObject *s = full ? shadow(a) : NULL;
+    PyObject *view = s ? PyObject_GetItem((PyObject *)s, full) : NULL;
+    Py_XDECREF(s);
+    Py_XDECREF(full);
+    return of_shadow(a, view);
+}
+
+static PyObject *array_getitem(PyObject *self, PyObject *key) {
+    DeviceArray *a = (DeviceArray *)self;
+    bool element;
+    PyObject *view = indexed(a, key, &element);
+    if (!view || !element) return view;
+    PyObject *host = host_like((DeviceArray *)view), *scalar = NULL;
+    if (host && copy_host((DeviceArray *)view, (PyArrayObject *)host, NULL, false))
+        scalar = PyArray_Scalar(PyArray_DATA((PyArrayObject *)host), PyArray_DESCR((PyArrayObject *)host), host);
+    Py_XDECREF(host);
+    Py_DECREF(view);
+    return scalar;
+}
+
+static int array_setitem(PyObject *self, PyObject *key, PyObject *value) {
+    DeviceArray *a = (DeviceArray *)self, *from;
+    bool element, ok = false;
+    if (!value) return PyErr_SetString(PyExc_TypeError, "elements cannot be deleted"), -1;
+    if (!writable(a)) return -1;
+    DeviceArray *view = (DeviceArray *)indexed(a, key, &element);
+    if (!view) return -1;
+    from = py_as_device_array(a->state, value);
+    if (from && array_ndim(from) == array_ndim(view)) {
+        ok = copy_from_device(view, from);
+    } else if (!PyErr_Occurred()) { /* NumPy broadcasts and converts into a host copy */
+        PyObject *host = host_like(view);
+        PyObject *source = from ? PyObject_CallMethod((PyObject *)from, "copy_to_host", NULL) : Py_NewRef(value);
+        ok = host && source && PyArray_CopyObject((PyArrayObject *)host, source) == 0 &&
+             copy_host(view, (PyArrayObject *)host, NULL, true);
+        Py_XDECREF(host);
+        Py_XDECREF(source);
+    }
+    Py_XDECREF(from);
+    Py_DECREF(view);
+    return ok ? 0 : -1;
+}
+
+static Py_ssize_t array_length(PyObject *self) {
+    DeviceArray *a = (DeviceArray *)self;
+    if (array_ndim(a)) return (Py_ssize_t)a->dims[0];
+    PyErr_SetString(PyExc_TypeError, "len() of unsized object");
+    return -1;
+}
+
+/* -- shape methods --------------------------------------------------------------------------------------------- */
+
+static PyObject *array_transpose(PyObject *self, PyObject *args) {
+    return shadow_call((DeviceArray *)self, "transpose", args, NULL);
+}
+
+static bool contiguous(const DeviceArray *a, const char *what) {
+    if (a->layout != LAYOUT_A) return true;
+    PyErr_Format(PyExc_NotImplementedError, "%s of an array that is not contiguous", what);
+    return false;
+}
+
+/* Of contiguous arrays only, in their own order: then NumPy makes a view. */
+static PyObject *array_reshape(PyObject *self, PyObject *args, PyObject *kwargs) {
+    DeviceArray *a = (DeviceArray *)self;
+    if (!contiguous(a, "reshape")) return NULL;
+    PyObject *order = kwargs ? PyDict_GetItemString(kwargs, "order") : NULL;
+    const char *text = order && PyUnicode_Check(order) ? PyUnicode_AsUTF8(order) : "C";
+    if (!text) return NULL;
+    char own = a->layout == LAYOUT_F && array_ndim(a) > 1 ? 'F' : 'C';
+    if (array_ndim(a) > 1 && text[0] != own && text[0] != 'A' && array_size(a) > 0)
+        return PyErr_SetString(PyExc_NotImplementedError, "reshape would have to copy the array"), NULL;
+    return shadow_call(a, "reshape", args, kwargs);
+}
+
+static PyObject *array_ravel(PyObject *self, PyObject *unused) {
+    (void)unused;
+    DeviceArray *a = (DeviceArray *)self;
+    if (!contiguous(a, "ravel")) return NULL;
+    PyObject *args = Py_BuildValue("(i)", -1), *kwargs = Py_BuildValue("{s:s}", "order",
+                                                                       a->layout == LAYOUT_F ? "F" : "C");
+    PyObject *view = args && kwargs ? shadow_call(a, "reshape", args, kwargs) : NULL;
+    Py_XDECREF(args);
+    Py_XDECREF(kwargs);
+    return view;
+}
+
+static PyObject *array_view(PyObject *self, PyObject *args) {
+    return shadow_call((DeviceArray *)self, "view", args, NULL);
+}
+
+static PyObject *array_squeeze(PyObject *self, PyObject *args, PyObject *kwargs) {
+    return shadow_call((DeviceArray *)self, "squeeze", args, kwargs);
+}
+
+static PyObject *array_split(PyObject *self, PyObject *args) {
+    DeviceArray *a = (DeviceArray *)self;
+    Py_ssize_t section;
+    if (!PyArg_ParseTuple(args, "n|O", &section, &args)) return NULL;
+    if (section < 1 || array_ndim(a) != 1)
+        return PyErr_SetString(PyExc_ValueError, "split: a one-dimensional array and a section > 0 are expected"),
+               NULL;
+    PyObject *list = PyList_New(0);
+    for (Py_ssize_t at = 0; list && at < a->dims[0]; at += section) {
+        PyObject *start = PyLong_FromSsize_t(at), *stop = PyLong_FromSsize_t(at + section);
+        PyObject *slice = start && stop ? PySlice_New(start, stop, NULL) : NULL;
+        PyObject *part = slice ? array_getitem(self, slice) : NULL;
+        if (!part || PyList_Append(list, part) < 0) Py_CLEAR(list);
+        Py_XDECREF(part);
+        Py_XDECREF(slice);
+        Py_XDECREF(start);
+        Py_XDECREF(stop);
+    }
+    return list;
+}
+
+static PyObject *is_c_contiguous(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return PyBool_FromLong(((DeviceArray *)self)->layout == LAYOUT_C);
+}
+static PyObject *is_f_contiguous(PyObject *self, PyObject *unused) {
+    (void)unused;
+    DeviceArray *a = (DeviceArray *)self;
+    return PyBool_FromLong(a->layout == LAYOUT_F || (a->layout == LAYOUT_C && array_ndim(a) <= 1));
+}
+
+/* -- attributes --------------------------------------------------------------------------------------------------- */
+
+static PyObject *int_tuple(const int64_t *values, int n) {
+    PyObject *tuple = PyTuple_New(n);
+    for (int i = 0; tuple && i < n; i++) {
+        PyObject *item = PyLong_FromLongLong(values[i]);
+        if (!item) Py_CLEAR(tuple);
+        else PyTuple_SET_ITEM(tuple, i, item);
+    }
+    return tuple;
+}
+
+static PyObject *get_shape(PyObject *self, void *unused) {
+    (void)unused;
+    return int_tuple(((DeviceArray *)self)->dims, array_ndim((DeviceArray *)self));
+}
+static PyObject *get_strides(PyObject *self, void *unused) {
+    (void)unused;
+    DeviceArray *a = (DeviceArray *)self;
+    return int_tuple(a->dims + array_ndim(a), array_ndim(a));
+}
+static PyObject *get_dtype(PyObject *self, void *unused) {
+    (void)unused;
+    DeviceArray *a = (DeviceArray *)self;
+    return Py_NewRef((PyObject *)a->state->descrs[a->kind]);
+}
+static PyObject *get_size(PyObject *self, void *unused) {
+    (void)unused;
+    return PyLong_FromLongLong(array_size((DeviceArray *)self));
+}
+static PyObject *get_ndim(PyObject *self, void *unused) {
+    (void)unused;
+    return PyLong_FromLong(array_ndim((DeviceArray *)self));
+}
+static PyObject *get_nbytes(PyObject *self, void *unused) {
+    (void)unused;
+    return PyLong_FromLongLong(array_size((DeviceArray *)self) * item_size((DeviceArray *)self));
+}
+static PyObject *get_alloc_size(PyObject *self, void *unused) {
+    (void)unused;
+    return PyLong_FromLongLong(((DeviceArray *)self)->buffer->size);
+}
+static PyObject *get_itemsize(PyObject *self, void *unused) {
+    (void)unused;
+    return PyLong_FromLongLong(item_size((DeviceArray *)self));
+}
+static PyObject *get_address(PyObject *self, void *unused) {
+    (void)unused;
+    return PyLong_FromUnsignedLongLong(((DeviceArray *)self)->address);
+}
+static PyObject *get_transposed(PyObject *self, void *unused) {
+    (void)unused;
+    return shadow_call((DeviceArray *)self, "transpose", NULL, NULL);
+}
+static PyObject *get_flags(PyObject *self, void *unused) {
+    (void)unused;
+    DeviceArray *a = (DeviceArray *)self;
+    bool c = a->layout == LAYOUT_C, f = a->layout == LAYOUT_F || (c && array_ndim(a) <= 1);
+    return Py_BuildValue("{s:O,s:O,s:O}", "C_CONTIGUOUS", c ? Py_True : Py_False, "F_CONTIGUOUS",
+                         f ? Py_True : Py_False, "WRITEABLE", a->readonly ? Py_False : Py_True);
+}
+
+static PyObject *get_interface(PyObject *self, void *unused) {
+    (void)unused;
+    DeviceArray *a = (DeviceArray *)self;
+    if (rt_info(a->device)->kind != RT_CUDA)
+        return PyErr_SetString(PyExc_AttributeError,
+                               "__cuda_array_interface__: this array is not on a CUDA device"), NULL;
+    PyObject *typestr = PyObject_GetAttrString((PyObject *)a->state->descrs[a->kind], "str");
+    PyObject *shape = get_shape(self, NULL);
+    PyObject *strides = a->layout == LAYOUT_C ? Py_NewRef(Py_None) : get_strides(self, NULL);
+    PyObject *result = NULL;
+    if (typestr && shape && strides)
+        result = Py_BuildValue("{s:O,s:O,s:O,s:(KO),s:i,s:O}", "shape", shape, "strides", strides, "typestr",
+                               typestr, "data", (unsigned long long)a->address,
+                               a->readonly ? Py_True : Py_False, "version", 3, "stream", Py_None);
+    Py_XDECREF(typestr);
+    Py_XDECREF(shape);
+    Py_XDECREF(strides);
+    return result;
+}
+
+static PyObject *array_repr(PyObject *self) {
+    DeviceArray *a = (DeviceArray *)self;
+    PyObject *shape = get_shape(self, NULL);
+    PyObject *text = shape ? PyUnicode_FromFormat("<DeviceNDArray shape=%R dtype=%S on %s>", shape,
+                                                  a->state->descrs[a->kind],
+                                                  rt_kind_name(rt_info(a->device)->kind))
+                           : NULL;
+    Py_XDECREF(shape);
+    return text;
+}
+
+#define KEYWORDS(f) (PyCFunction)(void (*)(void))f, METH_VARARGS | METH_KEYWORDS
+static PyMethodDef array_methods[] = {
+    {"copy_to_host", KEYWORDS(array_copy_to_host), "copy_to_host(ary=None, stream=0)"},
+    {"copy_to_device", KEYWORDS(array_copy_to_device), "copy_to_device(ary, stream=0)"},
+    {"__array__", KEYWORDS(array_as_numpy), NULL},
+    {"transpose", array_transpose, METH_VARARGS, NULL},
+    {"reshape", KEYWORDS(array_reshape), NULL},
+    {"ravel", array_ravel, METH_VARARGS, NULL},
+    {"view", array_view, METH_VARARGS, NULL},
+    {"squeeze", KEYWORDS(array_squeeze), NULL},
+    {"split", array_split, METH_VARARGS, NULL},
+    {"is_c_contiguous", is_c_contiguous, METH_NOARGS, NULL},
+    {"is_f_contiguous", is_f_contiguous, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+static PyGetSetDef array_getset[] = {
+    {"shape", get_shape, NULL, NULL, NULL},
+    {"strides", get_strides, NULL, NULL, NULL},
+    {"dtype", get_dtype, NULL, NULL, NULL},
+    {"size", get_size, NULL, NULL, NULL},
+    {"ndim", get_ndim, NULL, NULL, NULL},
+    {"nbytes", get_nbytes, NULL, NULL, NULL},
+    {"itemsize", get_itemsize, NULL, NULL, NULL},
+    {"alloc_size", get_alloc_size, NULL, NULL, NULL},
+    {"device_pointer", get_address, NULL, "Address of the first element.", NULL},
+    {"T", get_transposed, NULL, NULL, NULL},
+    {"flags", get_flags, NULL, NULL, NULL},
+    {"__cuda_array_interface__", get_interface, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+static PyMemberDef array_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(DeviceArray, weakrefs), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+static PyType_Slot array_slots[] = {
+    {Py_tp_dealloc, array_dealloc},      {Py_tp_methods, array_methods},
+    {Py_tp_getset, array_getset},        {Py_tp_members, array_members},
+    {Py_tp_repr, array_repr},            {Py_mp_length, array_length},
+    {Py_mp_subscript, array_getitem},    {Py_mp_ass_subscript, array_setitem},
+    {0, NULL},
+};
+PyType_Spec py_device_array_spec = {
+    .name = "quern._quern.DeviceNDArray",
+    .basicsize = offsetof(DeviceArray, dims),
+    .itemsize = sizeof(int64_t),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = array_slots,
+};
+
+/* -- memory of others ------------------------------------------------------------------------------------------------ */
+
+static void drop_object(void *object) {
+    if (!Py_IsInitialized()) return;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    Py_DECREF((PyObject *)object);
+    PyGILState_Release(gil);
+}
+
+static bool read_dims(PyObject *tuple, int64_t *out, int *n) {
+    if (!tuple || !PyTuple_Check(tuple) || PyTuple_GET_SIZE(tuple) > MAX_DIMS) {
+        PyErr_SetString(PyExc_TypeError, "__cuda_array_interface__: a tuple of at most 32 integers is expected");
+        return false;
+    }
+    *n = (int)PyTuple_GET_SIZE(tuple);
+    for (int i = 0; i < *n; i++) {
+        out[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(tuple, i));
+        if (out[i] == -1 && PyErr_Occurred()) return false;
+    }
+    return true;
+}
+
+static void c_strides(int ndim, int64_t item, const int64_t *shape, int64_t *strides) {
+    for (int i = ndim - 1; i >= 0; i--) {
+        strides[i] = item;
+        item *= shape[i];
+    }
+}
+
+static void f_strides(int ndim, int64_t item, const int64_t *shape, int64_t *strides) {
+    for (int i = 0; i < ndim; i++) {
+        strides[i] = item;
+        item *= shape[i];
+    }
+}
+
+/* The kind of "<f4" and the like; -1 with an exception. */
+static int kind_of_dtype(PyObject *dtype) {
+    PyArray_Descr *descr = NULL;
+    if (!PyArray_DescrConverter(dtype, &descr)) return -1;
+    int kind = PyArray_ISNBO(descr->byteorder) ? py_kind_of_typenum(descr->type_num) : -1;
+    if (kind < 0) PyErr_Format(PyExc_TypeError, "arrays of dtype %S cannot lie on a device", descr);
+    Py_DECREF(descr);
+    return kind;
+}
+
+static DeviceArray *wrap_interface(ModState *state, PyObject *owner, PyObject *dict) {
+    int64_t shape[MAX_DIMS], strides[MAX_DIMS], lo, hi;
+    int ndim, nstrides;
+    if (!PyDict_Check(dict)) return PyErr_SetString(PyExc_TypeError, "__cuda_array_interface__ is no dict"), NULL;
+    PyObject *typestr = PyDict_GetItemString(dict, "typestr"), *data = PyDict_GetItemString(dict, "data");
+    PyObject *given = PyDict_GetItemString(dict, "strides"), *mask = PyDict_GetItemString(dict, "mask");
+    if (mask && mask != Py_None)
+        return PyErr_SetString(PyExc_NotImplementedError, "masked device arrays"), NULL;
+    if (!typestr || !data || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2)
+        return PyErr_SetString(PyExc_TypeError, "__cuda_array_interface__: typestr or data is missing"), NULL;
+    int kind = kind_of_dtype(typestr);
+    if (kind < 0 || !read_dims(PyDict_GetItemString(dict, "shape"), shape, &ndim)) return NULL;
+    int64_t item = PyDataType_ELSIZE(state->descrs[kind]);
+    c_strides(ndim, item, shape, strides);
+    if (given && given != Py_None && (!read_dims(given, strides, &nstrides) || nstrides != ndim)) {
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "shape and strides differ in length");
+        return NULL;
+    }
+    uint64_t address = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(data, 0));
+    int readonly = PyObject_IsTrue(PyTuple_GET_ITEM(data, 1));
+    RtDevice *device = PyErr_Occurred() ? NULL : py_current_device(state, RT_CUDA);
+    if (!device) return NULL;
+    if (!rt_extent(ndim, item, shape, strides, &lo, &hi))
+        return PyErr_SetString(PyExc_ValueError, "the array is too large"), NULL;
+    RtError err;
+    RtBuffer *buffer = NULL;
+    Py_INCREF(owner);
+    PY_UNLOCKED(state, &err, buffer = rt_buffer_foreign(device, address + (uint64_t)lo, hi - lo, owner,
+                                                        drop_object, &err));
+    if (!buffer) return Py_DECREF(owner), NULL;
+    return py_array_new(state, device, buffer, address, (TypeKind)kind, ndim, shape, strides, readonly != 0);
+}
+
+DeviceArray *py_as_device_array(ModState *state, PyObject *object) {
+    if (Py_TYPE(object) == state->device_array_type) return (DeviceArray *)Py_NewRef(object);
+    if (PyArray_CheckExact(object) || PyLong_CheckExact(object) || PyFloat_CheckExact(object)) return NULL;
+    PyObject *interface;
+    if (py_get_optional(object, "__cuda_array_interface__", &interface) <= 0) return NULL;
+    DeviceArray *a = wrap_interface(state, object, interface);
+    Py_DECREF(interface);
+    return a;
+}
+
+/* -- functions of the module --------------------------------------------------------------------------------------------- */
+
+static RtBuffer *buffer_new(ModState *state, RtDevice *device, RtMemory memory, int64_t size, RtStream *stream) {
+    RtError err;
+    RtBuffer *buffer = NULL;
+    PY_UNLOCKED(state, &err, buffer = rt_buffer_new(device, memory, size, stream, &err));
+    return buffer;
+}
+
+/* shape: an int or a tuple of ints >= 0 whose product fits. */
+static bool read_shape(PyObject *object, int64_t item, int64_t *shape, int *ndim, int64_t *size) {
+    PyArray_Dims dims = {NULL, 0};
+    if (!PyArray_IntpConverter(object, &dims)) return false;
+    bool ok = dims.len <= MAX_DIMS;
+    *ndim = dims.len;
+    *size = item;
+    for (int i = 0; ok && i < dims.len; i++) {
+        shape[i] = dims.ptr[i];
+        ok = shape[i] >= 0 && !__builtin_mul_overflow(*size, shape[i], size);
+    }
+    PyDimMem_FREE(dims.ptr);
+    if (!ok) PyErr_SetString(PyExc_ValueError, "the shape of a device array is negative or too large");
+    return ok;
+}
+
+static PyObject *device_array(PyObject *module, PyObject *args, PyObject *kwargs) {
+    static char *names[] = {"shape", "dtype", "strides", "order", "stream", "memory", NULL};
+    ModState *state = py_state(module);
+    PyObject *shape_object, *dtype = (PyObject *)state->descrs[TY_f64], *strides_object = Py_None;
+    PyObject *stream_object = NULL, *keep;
+    const char *order = "C";
+    int memory = RT_MEM_DEVICE, ndim, nstrides;
+    int64_t shape[MAX_DIMS], strides[MAX_DIMS], size;
+    RtStream *stream;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOsOi", names, &shape_object, &dtype, &strides_object,
+                                     &order, &stream_object, &memory))
+        return NULL;
+    int kind = kind_of_dtype(dtype);
+    if (kind < 0) return NULL;
+    int64_t item = PyDataType_ELSIZE(state->descrs[kind]);
+    if (!read_shape(shape_object, item, shape, &ndim, &size)) return NULL;
+    (order[0] == 'F' ? f_strides : c_strides)(ndim, item, shape, strides);
+    if (strides_object != Py_None && (!read_dims(strides_object, strides, &nstrides) || nstrides != ndim)) {
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "shape and strides differ in length");
+        return NULL;
+    }
+    int64_t lo, hi;
+    if (!rt_extent(ndim, item, shape, strides, &lo, &hi))
+        return PyErr_SetString(PyExc_ValueError, "the array is too large"), NULL;
+    RtDevice *device = py_current_device(state, RT_CUDA);
+    if (!device || !py_stream_of(state, stream_object, device, &stream, &keep)) return NULL;
+    RtBuffer *buffer = buffer_new(state, device, (RtMemory)memory, hi - lo, stream);
+    Py_XDECREF(keep);
+    if (!buffer) return NULL;
+    return (PyObject *)py_array_new(state, device, buffer, buffer->address - (uint64_t)lo, (TypeKind)kind,
+                                    ndim, shape, strides, false);
+}
+
+/* The array to copy: in its own order when it has one, else a packed copy. */
+static PyArrayObject *packed_source(PyObject *object) {
+    PyArrayObject *host = (PyArrayObject *)PyArray_FROM_OF(object, NPY_ARRAY_ALIGNED | NPY_ARRAY_NOTSWAPPED);
+    if (!host || PyArray_IS_C_CONTIGUOUS(host) || PyArray_IS_F_CONTIGUOUS(host)) return host;
+    PyArrayObject *packed = (PyArrayObject *)PyArray_NewCopy(host, NPY_CORDER);
+    Py_DECREF(host);
+    return packed;
+}
+
+static PyObject *copy_in(ModState *state, PyObject *object, PyObject *stream_object, DeviceArray *to) {
+    PyArrayObject *host = packed_source(object);
+    if (!host) return NULL;
+    int kind = kind_of_dtype((PyObject *)PyArray_DESCR(host)), ndim = PyArray_NDIM(host);
+    RtDevice *device = kind < 0 ? NULL : to ? to->device : py_current_device(state, RT_CUDA);
+    RtStream *stream = NULL;
+    PyObject *keep = NULL;
+    DeviceArray *a = NULL;
+    if (device && py_stream_of(state, stream_object, device, &stream, &keep)) {
+        if (to) {
+            a = check_host(to, host, false) && writable(to) ? (DeviceArray *)Py_NewRef((PyObject *)to) : NULL;
+        } else {
+            int64_t dims[2 * MAX_DIMS];
+            for (int i = 0; i < ndim; i++)
+                dims[i] = PyArray_DIM(host, i);
+            (PyArray_IS_C_CONTIGUOUS(host) ? c_strides : f_strides)(
+                ndim, PyDataType_ELSIZE(PyArray_DESCR(host)), dims, dims + ndim);
+            RtBuffer *buffer = buffer_new(state, device, RT_MEM_DEVICE, PyArray_NBYTES(host), stream);
+            if (buffer)
+                a = py_array_new(state, device, buffer, buffer->address, (TypeKind)kind, ndim, dims,
+                                 dims + ndim, false);
+        }
+        if (a && !copy_host(a, host, stream, true)) Py_CLEAR(a);
+    }
+    Py_XDECREF(keep);
+    Py_DECREF(host);
+    return (PyObject *)a;
+}
+
+static PyObject *to_device(PyObject *module, PyObject *args, PyObject *kwargs) {
+    static char *names[] = {"obj", "stream", "copy", "to", NULL};
+    ModState *state = py_state(module);
+    PyObject *object, *stream = NULL, *to = Py_None;
+    int copy = 1;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OpO", names, &object, &stream, &copy, &to)) return NULL;
+    if (to != Py_None && Py_TYPE(to) != state->device_array_type)
+        return PyErr_SetString(PyExc_TypeError, "to_device: 'to' must be a device array"), NULL;
+    DeviceArray *already = py_as_device_array(state, object);
+    if (already) return (PyObject *)already;
+    if (PyErr_Occurred()) return NULL;
+    return copy_in(state, object, stream, to == Py_None ? NULL : (DeviceArray *)to);
+}
+
+static PyObject *as_device_array(PyObject *module, PyObject *object) {
+    DeviceArray *a = py_as_device_array(py_state(module), object);
+    if (!a && !PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError, "'%.100s' has no __cuda_array_interface__", Py_TYPE(object)->tp_name);
+    return (PyObject *)a;
+}
+
+/* from_interface(dict, owner): Numba's from_cuda_array_interface. */
+static PyObject *from_interface(PyObject *module, PyObject *args) {
+    PyObject *dict, *owner = Py_None;
+    if (!PyArg_ParseTuple(args, "O|O", &dict, &owner)) return NULL;
+    return (PyObject *)wrap_interface(py_state(module), owner, dict);
+}
+
+static void drop_buffer(PyObject *capsule) {
+    RtBuffer *buffer = PyCapsule_GetPointer(capsule, "quern.buffer");
+    Py_BEGIN_ALLOW_THREADS;
+    rt_buffer_release(buffer);
+    Py_END_ALLOW_THREADS;
+}
+
+/* pinned_array(shape, dtype, order): an ndarray in memory that the device can reach quickly. */
+static PyObject *pinned_array(PyObject *module, PyObject *args, PyObject *kwargs) {
+    static char *names[] = {"shape", "dtype", "order", NULL};
+    ModState *state = py_state(module);
+    PyObject *shape_object, *dtype = (PyObject *)state->descrs[TY_f64];
+    const char *order = "C";
+    int64_t shape[MAX_DIMS], size;
+    npy_intp dims[MAX_DIMS];
+    int ndim;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|Os", names, &shape_object, &dtype, &order)) return NULL;
+    int kind = kind_of_dtype(dtype);
+    if (kind < 0 || !read_shape(shape_object, PyDataType_ELSIZE(state->descrs[kind]), shape, &ndim, &size))
+        return NULL;
+    RtDevice *device = py_current_device(state, RT_CUDA);
+    RtBuffer *buffer = device ? buffer_new(state, device, RT_MEM_PINNED, QN_MAX(size, 1), NULL) : NULL;
+    if (!buffer) return NULL;
+    PyObject *capsule = PyCapsule_New(buffer, "quern.buffer", drop_buffer), *array = NULL;
+    if (!capsule) return rt_buffer_release(buffer), NULL;
+    for (int i = 0; i < ndim; i++)
+        dims[i] = shape[i];
+    PyArray_Descr *descr = state->descrs[kind];
+    Py_INCREF(descr);
+    array = PyArray_NewFromDescr(&PyArray_Type, descr, ndim, dims, NULL, buffer->host,
+                                 order[0] == 'F' ? NPY_ARRAY_FARRAY : NPY_ARRAY_CARRAY, NULL);
+    if (!array) return Py_DECREF(capsule), NULL;
+    if (PyArray_SetBaseObject((PyArrayObject *)array, capsule) < 0) Py_CLEAR(array);
+    return array;
+}
+
+PyMethodDef py_array_functions[] = {
+    {"device_array", KEYWORDS(device_array), NULL},
+    {"to_device", KEYWORDS(to_device), NULL},
+    {"as_device_array", as_device_array, METH_O, NULL},
+    {"from_interface", from_interface, METH_VARARGS, NULL},
+    {"pinned_array", KEYWORDS(pinned_array), NULL},
+    {NULL, NULL, 0, NULL},
+};

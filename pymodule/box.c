@@ -1,0 +1,128 @@
+/* box.c - results of compiled code become Python objects.
+ *
+ * Numbers become Python numbers (as Numba's do). An array that is an argument is that object again; a
+ * view of an argument has it as its base; memory that compiled code allocated belongs to a capsule
+ * which is the base of the array. */
+#include "pymodule/state.h"
+
+static void drop_owner(PyObject *capsule) {
+    Owner *owner = PyCapsule_GetPointer(capsule, "quern.owner");
+    if (owner && atomic_fetch_sub(&owner->refs, 1) == 1) owner->destroy(owner);
+}
+
+static bool same_array(PyArrayObject *array, const ArrayValue *value, int ndim) {
+    if (PyArray_DATA(array) != value->data || PyArray_NDIM(array) != ndim) return false;
+    for (int i = 0; i < ndim; i++)
+        if (PyArray_DIM(array, i) != value->dims[i]) return false;
+    for (int i = 0; i < ndim; i++) /* strides of an axis of length 1 or of an empty array mean nothing */
+        if (PyArray_STRIDE(array, i) != value->dims[ndim + i] && PyArray_DIM(array, i) > 1 &&
+            PyArray_SIZE(array) > 0)
+            return false;
+    return true;
+}
+
+static PyObject *new_array(ModState *state, const ValueLayout *layout, const ArrayValue *value,
+                           void *data, bool writable) {
+    npy_intp shape[MAX_DIMS], strides[MAX_DIMS];
+    int ndim = layout->ndim;
+    for (int i = 0; i < ndim; i++) {
+        shape[i] = value->dims[i];
+        strides[i] = value->dims[ndim + i];
+    }
+    PyArray_Descr *descr = state->descrs[layout->element];
+    Py_INCREF(descr);
+    return PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, data ? strides : NULL, data,
+                                writable ? NPY_ARRAY_WRITEABLE : 0, NULL);
+}
+
+/* The object under a borrowed owner: an ndarray, or what keeps its memory alive. */
+static PyObject *box_view(ModState *state, const ValueLayout *layout, const ArrayValue *value) {
+    PyObject *base = value->owner->object;
+    bool is_array = PyArray_CheckExact(base);
+    if (is_array && same_array((PyArrayObject *)base, value, layout->ndim) &&
+        PyArray_TYPE((PyArrayObject *)base) == state->descrs[layout->element]->type_num)
+        return Py_NewRef(base);
+    bool writable = !layout->readonly && (!is_array || PyArray_ISWRITEABLE((PyArrayObject *)base));
+    PyObject *array = new_array(state, layout, value, value->data, writable);
+    if (array && PyArray_SetBaseObject((PyArrayObject *)array, Py_NewRef(base)) < 0) Py_CLEAR(array);
+    return array;
+}
+
+static PyObject *box_owned(ModState *state, const ValueLayout *layout, const ArrayValue *value) {
+    PyObject *capsule = PyCapsule_New(value->owner, "quern.owner", drop_owner);
+    if (!capsule) {
+        if (atomic_fetch_sub(&value->owner->refs, 1) == 1) value->owner->destroy(value->owner);
+        return NULL;
+    }
+    PyObject *array = new_array(state, layout, value, value->data, !layout->readonly);
+    if (!array)
+        Py_DECREF(capsule);
+    else if (PyArray_SetBaseObject((PyArrayObject *)array, capsule) < 0) /* steals, also on failure */
+        Py_CLEAR(array);
+    return array;
+}
+
+static PyObject *box_array(ModState *state, const ValueLayout *layout, const ArrayValue *value) {
+    if (value->owner && atomic_load_explicit(&value->owner->refs, memory_order_relaxed) >=
+                            OWNER_BORROWED / 2)
+        return box_view(state, layout, value);
+    if (value->owner) return box_owned(state, layout, value);
+    /* a constant of the program, or an empty array: a copy of its own */
+    PyObject *view = new_array(state, layout, value, value->data, false), *copy = NULL;
+    if (view) copy = PyArray_NewCopy((PyArrayObject *)view, NPY_KEEPORDER);
+    Py_XDECREF(view);
+    return copy;
+}
+
+static PyObject *box_tuple(ModState *state, const ValueLayout *layout, const char *value) {
+    PyObject *tuple = PyTuple_New(layout->nitems);
+    bool ok = tuple != NULL;
+    for (int32_t i = 0; tuple && i < layout->nitems; i++) { /* all: each takes over its memory */
+        const ValueLayout *item = &layout->items[i];
+        PyObject *boxed = py_box(state, item, value + item->offset);
+        ok &= boxed != NULL;
+        PyTuple_SET_ITEM(tuple, i, boxed);
+    }
+    if (ok && layout->cls) {
+        PyObject *named = PyObject_Call(layout->cls, tuple, NULL);
+        Py_DECREF(tuple);
+        return named;
+    }
+    if (!ok) Py_CLEAR(tuple);
+    return tuple;
+}
+
+#define READ(type) (*(const type *)value)
+PyObject *py_box(ModState *state, const ValueLayout *layout, const char *value) {
+    switch (layout->kind) {
+    case TY_none: return Py_NewRef(Py_None);
+    case TY_bool: return PyBool_FromLong(READ(uint8_t) & 1);
+    case TY_i8: return PyLong_FromLong(READ(int8_t));
+    case TY_i16: return PyLong_FromLong(READ(int16_t));
+    case TY_i32: return PyLong_FromLong(READ(int32_t));
+    case TY_i64: case TY_wint: return PyLong_FromLongLong(READ(int64_t));
+    case TY_u8: return PyLong_FromUnsignedLong(READ(uint8_t));
+    case TY_u16: return PyLong_FromUnsignedLong(READ(uint16_t));
+    case TY_u32: return PyLong_FromUnsignedLong(READ(uint32_t));
+    case TY_u64: return PyLong_FromUnsignedLongLong(READ(uint64_t));
+    case TY_f16: { /* NumPy knows the format */
+        PyObject *scalar = PyArray_Scalar((void *)value, state->descrs[TY_f16], NULL);
+        PyObject *number = scalar ? PyNumber_Float(scalar) : NULL;
+        Py_XDECREF(scalar);
+        return number;
+    }
+    case TY_f32: return PyFloat_FromDouble((double)READ(float));
+    case TY_f64: case TY_wflt: return PyFloat_FromDouble(READ(double));
+    case TY_c64:
+        return PyComplex_FromDoubles((double)READ(float), (double)((const float *)value)[1]);
+    case TY_c128: case TY_wcpx: return PyComplex_FromDoubles(READ(double), ((const double *)value)[1]);
+    case TY_TUPLE: return box_tuple(state, layout, value);
+    case TY_ARRAY: return box_array(state, layout, (const ArrayValue *)value);
+    case TY_OPTIONAL:
+        if (!READ(uint8_t)) return Py_NewRef(Py_None);
+        return py_box(state, &layout->items[0], value + layout->items[0].offset);
+    default: break;
+    }
+    PyErr_Format(PyExc_SystemError, "compiled code returned a value of unknown kind %d", layout->kind);
+    return NULL;
+}

@@ -1,0 +1,189 @@
+/* codeobj.c - a live code object as the frontend's CodeUnit.
+ *
+ * Bytecode comes from PyCode_GetCode (never the adaptive copy) and places from co_positions. Constants
+ * become ConstVal; what has no plain form stays a handle, kept alive in the list `keep`. */
+#include "pymodule/state.h"
+
+bool py_str(Arena *arena, PyObject *unicode, Str *out) {
+    Py_ssize_t len;
+    const char *bytes = PyUnicode_AsUTF8AndSize(unicode, &len);
+    if (!bytes) return false;
+    *out = str_copy(arena, bytes, (size_t)len);
+    return true;
+}
+
+/* -- constants -------------------------------------------------------------------------------- */
+
+static bool const_of_int(Arena *arena, PyObject *object, ConstVal *out) {
+    int overflow;
+    long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+    out->kind = CONST_INT;
+    out->i = value;
+    if (!overflow) return !(value == -1 && PyErr_Occurred());
+    if (overflow > 0) {
+        unsigned long long wide = PyLong_AsUnsignedLongLong(object);
+        if (!PyErr_Occurred()) {
+            out->i = (int64_t)wide;
+            out->is_unsigned = true;
+            return true;
+        }
+        PyErr_Clear();
+    }
+    out->kind = CONST_BIGINT;
+    PyObject *text = PyNumber_ToBase(object, 10);
+    if (!text) { /* more digits than int-to-str conversion allows: its size is what matters */
+        PyErr_Clear();
+        out->str = STR("(too many digits to print)");
+        return true;
+    }
+    bool ok = py_str(arena, text, &out->str);
+    Py_DECREF(text);
+    return ok;
+}
+
+static bool const_of_items(Arena *arena, PyObject *const *items, Py_ssize_t n, PyObject *keep,
+                           ConstVal *out) {
+    out->nitems = (int32_t)n;
+    out->items = arena_array(arena, const ConstVal *, n);
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (!(out->items[i] = py_const(arena, items[i], keep))) return false;
+    return true;
+}
+
+static bool const_of_slice(Arena *arena, PyObject *object, PyObject *keep, ConstVal *out) {
+    PySliceObject *slice = (PySliceObject *)object;
+    PyObject *items[3] = {slice->start, slice->stop, slice->step};
+    out->kind = CONST_SLICE;
+    return const_of_items(arena, items, 3, keep, out);
+}
+
+static bool const_of_other(Arena *arena, PyObject *object, PyObject *keep, ConstVal *out) {
+    out->kind = PyCode_Check(object) ? CONST_CODE : CONST_OTHER;
+    out->handle = object;
+    const char *name = Py_TYPE(object)->tp_name;
+    out->str = str_copy(arena, name, strlen(name));
+    return PyList_Append(keep, object) == 0;
+}
+
+const ConstVal *py_const(Arena *arena, PyObject *object, PyObject *keep) {
+    ConstVal *c = arena_new(arena, ConstVal);
+    bool ok = true;
+    if (object == Py_None) {
+        c->kind = CONST_NONE;
+    } else if (PyBool_Check(object)) {
+        c->kind = CONST_BOOL;
+        c->i = object == Py_True;
+    } else if (PyLong_Check(object)) {
+        ok = const_of_int(arena, object, c);
+    } else if (PyFloat_CheckExact(object)) {
+        c->kind = CONST_FLOAT;
+        c->re = PyFloat_AS_DOUBLE(object);
+    } else if (PyComplex_CheckExact(object)) {
+        c->kind = CONST_COMPLEX;
+        c->re = PyComplex_RealAsDouble(object);
+        c->im = PyComplex_ImagAsDouble(object);
+    } else if (PyUnicode_Check(object)) {
+        c->kind = CONST_STR;
+        if (!py_str(arena, object, &c->str)) { /* lone surrogates have no UTF-8 form */
+            PyErr_Clear();
+            ok = const_of_other(arena, object, keep, c);
+        }
+    } else if (object == Py_Ellipsis) {
+        c->kind = CONST_ELLIPSIS;
+    } else if (PyTuple_CheckExact(object)) {
+        if (Py_EnterRecursiveCall(" while reading a constant")) return NULL;
+        c->kind = CONST_TUPLE;
+        ok = const_of_items(arena, &PyTuple_GET_ITEM(object, 0), PyTuple_GET_SIZE(object), keep, c);
+        Py_LeaveRecursiveCall();
+    } else if (PySlice_Check(object)) {
+        ok = const_of_slice(arena, object, keep, c);
+    } else {
+        ok = const_of_other(arena, object, keep, c);
+    }
+    return ok ? c : NULL;
+}
+
+/* -- places ----------------------------------------------------------------------------------- */
+
+static int32_t position(PyObject *tuple, Py_ssize_t i, int32_t missing) {
+    PyObject *item = PyTuple_GET_ITEM(tuple, i);
+    return item == Py_None ? missing : (int32_t)PyLong_AsLong(item);
+}
+
+static bool read_spans(Arena *arena, PyObject *code, CodeUnit *unit) {
+    int32_t n = unit->nbytes / 2, i = 0;
+    IrSpan *spans = arena_array(arena, IrSpan, n);
+    PyObject *positions = PyObject_CallMethod(code, "co_positions", NULL), *item;
+    if (!positions) return false;
+    for (; i < n && (item = PyIter_Next(positions)); i++) {
+        if (PyTuple_Check(item) && PyTuple_GET_SIZE(item) == 4)
+            spans[i] = (IrSpan){position(item, 0, 0), position(item, 1, 0), position(item, 2, -1),
+                                position(item, 3, -1)};
+        Py_DECREF(item);
+    }
+    Py_DECREF(positions);
+    unit->spans = spans;
+    return !PyErr_Occurred();
+}
+
+/* -- the unit --------------------------------------------------------------------------------- */
+
+static bool read_bytes(Arena *arena, PyObject *bytes, const uint8_t **out, int32_t *n) {
+    if (!bytes) return false;
+    if (!PyBytes_Check(bytes) || PyBytes_GET_SIZE(bytes) > INT32_MAX) {
+        Py_DECREF(bytes);
+        PyErr_SetString(PyExc_TypeError, "code object with bytes of an unexpected kind");
+        return false;
+    }
+    *n = (int32_t)PyBytes_GET_SIZE(bytes);
+    *out = arena_copy(arena, PyBytes_AS_STRING(bytes), (size_t)*n);
+    Py_DECREF(bytes);
+    return true;
+}
+
+static bool read_names(Arena *arena, PyObject *tuple, const Str **out, int32_t *n) {
+    if (!PyTuple_Check(tuple)) {
+        PyErr_SetString(PyExc_TypeError, "code object with names of an unexpected kind");
+        return false;
+    }
+    *n = (int32_t)PyTuple_GET_SIZE(tuple);
+    Str *names = arena_array(arena, Str, *n);
+    for (int32_t i = 0; i < *n; i++)
+        if (!py_str(arena, PyTuple_GET_ITEM(tuple, i), &names[i])) return false;
+    *out = names;
+    return true;
+}
+
+static bool read_consts(Arena *arena, PyObject *tuple, PyObject *keep, CodeUnit *unit) {
+    unit->nconsts = (int32_t)PyTuple_GET_SIZE(tuple);
+    unit->consts = arena_array(arena, const ConstVal *, unit->nconsts);
+    for (int32_t i = 0; i < unit->nconsts; i++)
+        if (!(unit->consts[i] = py_const(arena, PyTuple_GET_ITEM(tuple, i), keep))) return false;
+    return true;
+}
+
+const CodeUnit *py_code_unit(Arena *arena, PyObject *object, void *handle, PyObject *keep) {
+    PyCodeObject *code = (PyCodeObject *)object;
+    CodeUnit *unit = arena_new(arena, CodeUnit);
+    unit->version = PY_MAJOR_VERSION * 100 + PY_MINOR_VERSION;
+    unit->first_line = code->co_firstlineno;
+    unit->flags = code->co_flags;
+    unit->nargs = code->co_argcount;
+    unit->nposonly = code->co_posonlyargcount;
+    unit->nkwonly = code->co_kwonlyargcount;
+    unit->stacksize = code->co_stacksize;
+    unit->handle = handle;
+    int32_t nkinds;
+    bool ok = py_str(arena, code->co_name, &unit->name) &&
+              py_str(arena, code->co_qualname, &unit->qualname) &&
+              py_str(arena, code->co_filename, &unit->file) &&
+              read_bytes(arena, PyCode_GetCode(code), &unit->bytes, &unit->nbytes) &&
+              read_bytes(arena, Py_NewRef(code->co_exceptiontable), &unit->exceptions,
+                         &unit->nexceptions) &&
+              read_consts(arena, code->co_consts, keep, unit) &&
+              read_names(arena, code->co_names, &unit->names, &unit->nnames) &&
+              read_names(arena, code->co_localsplusnames, &unit->local_names, &unit->nlocals) &&
+              read_bytes(arena, Py_NewRef(code->co_localspluskinds), &unit->local_kinds, &nkinds) &&
+              read_spans(arena, object, unit);
+    return ok ? unit : NULL;
+}

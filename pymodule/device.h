@@ -1,0 +1,83 @@
+/* device.h - what the objects of device programming share: devices, streams, arrays, kernels. */
+#ifndef QUERN_PY_DEVICE_H
+#define QUERN_PY_DEVICE_H
+
+#include "pymodule/dispatch.h"
+#include "runtime/runtime.h"
+
+enum { MAX_DEVICES = 16 };
+
+/* An array in a device's memory: a view of a buffer. */
+typedef struct DeviceArray {
+    PyObject_VAR_HEAD /* ob_size: 2 * ndim */
+    PyObject *weakrefs;
+    ModState *state;
+    RtDevice *device;
+    RtBuffer *buffer;
+    uint64_t address; /* of the first element */
+    uint8_t kind;     /* TypeKind of the elements */
+    uint8_t layout;   /* Layout, from shape and strides */
+    bool readonly;
+    int64_t dims[];   /* shape, then strides */
+} DeviceArray;
+static inline int array_ndim(const DeviceArray *a) { return (int)(Py_SIZE(a) / 2); }
+
+typedef struct StreamObject {
+    PyObject_HEAD
+    PyObject *weakrefs;
+    ModState *state;
+    RtStream *stream;
+} StreamObject;
+
+/* Where the arrays of one launch are (see RtLaunch); filled while unboxing. */
+typedef struct KernelArrays {
+    ModState *state;
+    uint32_t *host, *readonly; /* room for one mask per parameter */
+    bool any_host;
+    int param, next; /* the argument and array at hand */
+    int ndevice;
+    const DeviceArray *device[64];
+} KernelArrays;
+int py_unbox_kernel(const Spec *spec, PyObject *const *args, char *frame, bool loose, KernelArrays *k);
+
+/* -- device_obj.c -- */
+/* The device that kernels of this kind run on now (cuda.jit: RT_CUDA). Warns once when the cpu device
+ * takes the place of a missing one. NULL: exception. */
+RtDevice *py_current_device(ModState *state, RtDeviceKind wanted);
+/* Prepares a context for calls that may wait: poll and stack limit. The GIL is released until py_resume. */
+void py_release(CallContext *ctx, CallFrame *frame);
+void py_resume(CallFrame *frame);
+/* Runs `call` without the GIL; raises when err is set afterwards. */
+#define PY_UNLOCKED(state, err, call)                                                               \
+    do {                                                                                           \
+        rt_error_init(err);                                                                        \
+        Py_BEGIN_ALLOW_THREADS;                                                                    \
+        call;                                                                                      \
+        Py_END_ALLOW_THREADS;                                                                      \
+        if (rt_failed(err)) py_raise_runtime(state, err);                                          \
+    } while (0)
+extern PyType_Spec py_device_spec;
+extern PyMethodDef py_device_functions[];
+
+/* -- array_obj.c -- */
+extern PyType_Spec py_device_array_spec;
+extern PyMethodDef py_array_functions[];
+DeviceArray *py_array_new(ModState *state, RtDevice *device, RtBuffer *buffer, uint64_t address,
+                          TypeKind kind, int ndim, const int64_t *shape, const int64_t *strides,
+                          bool readonly); /* takes over a reference to the buffer, also on failure */
+/* The object as a device array: itself, or a wrapper of its __cuda_array_interface__. NULL without an
+ * exception: it is neither. A new reference. */
+DeviceArray *py_as_device_array(ModState *state, PyObject *object);
+TypeKey py_device_array_key(const DeviceArray *array);
+
+/* -- stream_obj.c -- */
+extern PyType_Spec py_stream_spec, py_event_spec;
+extern PyMethodDef py_stream_functions[];
+/* 0 and None: the default stream (*out NULL). Else a Stream, a driver's handle, or an object with
+ * __cuda_stream__. *keep is a new reference to what keeps the stream alive, or NULL. */
+bool py_stream_of(ModState *state, PyObject *object, RtDevice *device, RtStream **out, PyObject **keep);
+
+/* -- kernel_obj.c -- */
+extern PyType_Spec py_kernel_spec, py_launch_spec;
+
+#endif

@@ -1,0 +1,546 @@
+/* dispatch.c - the table of specialisations, one compilation per signature, binding of arguments. */
+#include "pymodule/dispatch.h"
+
+/* -- the lock ---------------------------------------------------------------------------------------- */
+
+static bool lock_renew(JitCore *core) {
+    CoreLock *l = &core->lock;
+    int32_t now = atomic_load(&core->state->fork_generation);
+    if (l->lock && l->generation == now) return true;
+    /* made before a fork: whoever held it does not exist here */
+    l->lock = PyThread_allocate_lock();
+    l->owner = 0;
+    l->generation = now;
+    if (!l->lock) PyErr_NoMemory();
+    return l->lock != NULL;
+}
+
+bool py_core_lock(JitCore *core) {
+    if (!lock_renew(core)) return false;
+    CoreLock *l = &core->lock;
+    unsigned long me = PyThread_get_thread_ident();
+    if (l->owner == me) {
+        PyErr_Format(PyExc_RuntimeError,
+                     "'%U' is called while it is being compiled: an attribute or global that the "
+                     "compiler reads runs the function itself", core->name);
+        return false;
+    }
+    if (!PyThread_acquire_lock(l->lock, NOWAIT_LOCK)) {
+        Py_BEGIN_ALLOW_THREADS;
+        PyThread_acquire_lock(l->lock, WAIT_LOCK);
+        Py_END_ALLOW_THREADS;
+    }
+    l->owner = me;
+    return true;
+}
+
+void py_core_unlock(JitCore *core) {
+    core->lock.owner = 0;
+    PyThread_release_lock(core->lock.lock);
+}
+
+/* -- specialisations ----------------------------------------------------------------------------------- */
+
+void py_spec_free(Spec *spec) {
+    if (!spec) return;
+    if (spec->drop_extra) spec->drop_extra(spec->extra);
+    py_plan_free(spec->plans, spec->nargs);
+    if (spec->artifact) artifact_release(spec->artifact);
+    Py_XDECREF(spec->keep);
+    Py_XDECREF(spec->signature);
+    PyMem_Free(spec->keys);
+    PyMem_Free(spec->declared_keys);
+    PyMem_Free(spec);
+}
+
+static TypeKey *copy_keys(const TypeKey *keys, int32_t n) {
+    TypeKey *copy = PyMem_Malloc(sizeof *copy * (size_t)QN_MAX(n, 1));
+    if (copy && n) memcpy(copy, keys, sizeof *copy * (size_t)n);
+    if (!copy) PyErr_NoMemory();
+    return copy;
+}
+
+static Spec *spec_new(const TypeKey *keys, const TypeKey *declared, int32_t n) {
+    Spec *spec = PyMem_Calloc(1, sizeof *spec);
+    if (!spec) return (Spec *)PyErr_NoMemory();
+    spec->nargs = n;
+    spec->keys = copy_keys(keys, n);
+    spec->declared_keys = copy_keys(declared, n);
+    if (spec->keys && spec->declared_keys) return spec;
+    py_spec_free(spec);
+    return NULL;
+}
+
+/* Plans for calling the artifact with arguments of the spec's keys. */
+static bool spec_plan(JitCore *core, Spec *spec) {
+    Artifact *artifact = spec->artifact;
+    if (artifact->nparams != spec->nargs) {
+        PyErr_Format(PyExc_SystemError, "compiled code takes %d parameters, not %d",
+                     (int)artifact->nparams, (int)spec->nargs);
+        return false;
+    }
+    if (!py_plan_args(core->state, spec, artifact->params)) return false;
+    spec->entry = artifact->entry_kind == ENTRY_HOST ? (HostEntry)artifact->entry : NULL;
+    spec->on_stack = spec->entry && spec->frame_size <= FRAME_STACK && !core->varargs;
+    return true;
+}
+
+Spec *py_core_find(JitCore *core, const TypeKey *keys, int32_t n) {
+    const SpecTable *table = atomic_load_explicit(&core->table, memory_order_acquire);
+    for (int32_t i = 0; table && i < table->n; i++) {
+        Spec *spec = table->items[i];
+        if (spec->nargs == n && !memcmp(spec->keys, keys, sizeof *keys * (size_t)n)) return spec;
+    }
+    return NULL;
+}
+
+static SpecTable *table_grow(const SpecTable *old, SpecTable *older) {
+    int32_t n = old ? old->n : 0;
+    SpecTable *table = PyMem_Malloc(sizeof *table + sizeof(Spec *) * (size_t)(n + 1));
+    if (!table) return NULL;
+    table->older = older;
+    table->n = n;
+    if (n) memcpy(table->items, old->items, sizeof(Spec *) * (size_t)n);
+    return table;
+}
+
+void py_core_add(JitCore *core, Spec *spec) {
+    SpecTable *old = atomic_load_explicit(&core->table, memory_order_relaxed);
+    SpecTable *table = table_grow(old, old);
+    if (!table) { /* nothing can be remembered: the specialisation must live as long as the core */
+        Py_FatalError("quern: out of memory while entering a specialisation");
+    }
+    table->items[table->n++] = spec;
+    atomic_store_explicit(&core->table, table, memory_order_release);
+    atomic_store_explicit(&core->last, spec, memory_order_release);
+}
+
+/* Specialisations stay reachable through the chain of older tables: a call may be inside one. */
+void py_core_forget(JitCore *core) {
+    SpecTable *old = atomic_load_explicit(&core->table, memory_order_relaxed);
+    SpecTable *table = old ? table_grow(NULL, old) : NULL;
+    atomic_store_explicit(&core->last, NULL, memory_order_release);
+    if (table) atomic_store_explicit(&core->table, table, memory_order_release);
+}
+
+/* Every specialisation is the last item of exactly one table: the one made to enter it. */
+static void free_tables(SpecTable *table) {
+    while (table) {
+        SpecTable *older = table->older;
+        if (table->n) py_spec_free(table->items[table->n - 1]);
+        PyMem_Free(table);
+        table = older;
+    }
+}
+
+/* -- the core -------------------------------------------------------------------------------------------- */
+
+bool py_core_init(JitCore *core, ModState *state, PyObject *py_func, const CompileOptions *options) {
+    if (!PyFunction_Check(py_func)) {
+        PyErr_Format(PyExc_TypeError, "a Python function is expected, not an object of type '%.100s'",
+                     Py_TYPE(py_func)->tp_name);
+        return false;
+    }
+    PyCodeObject *code = (PyCodeObject *)PyFunction_GetCode(py_func);
+    core->state = state;
+    core->py_func = Py_NewRef(py_func);
+    core->name = Py_NewRef(((PyFunctionObject *)py_func)->func_name);
+    core->options = *options;
+    core->npositional = code->co_argcount;
+    core->nposonly = code->co_posonlyargcount;
+    core->nkwonly = code->co_kwonlyargcount;
+    core->varargs = code->co_flags & CO_VARARGS;
+    core->unsupported_kwargs = code->co_flags & CO_VARKEYWORDS;
+    core->nparams = core->npositional + core->nkwonly + core->varargs;
+    core->can_compile = true;
+    if (core->nparams > MAX_ARGS) {
+        PyErr_Format(PyExc_ValueError, "'%U' has more than %d parameters", core->name, MAX_ARGS);
+        return false;
+    }
+    PyObject *names = PyCode_GetVarnames(code);
+    core->param_names = names ? PyTuple_GetSlice(names, 0, core->nparams) : NULL;
+    Py_XDECREF(names);
+    return core->param_names != NULL;
+}
+
+void py_core_clear(JitCore *core) {
+    Py_CLEAR(core->py_func);
+    Py_CLEAR(core->name);
+    Py_CLEAR(core->param_names);
+    SpecTable *table = atomic_exchange(&core->table, NULL);
+    atomic_store(&core->last, NULL);
+    free_tables(table);
+    if (core->lock.lock) PyThread_free_lock(core->lock.lock);
+    core->lock.lock = NULL;
+}
+
+int py_core_traverse(JitCore *core, visitproc visit, void *arg) {
+    Py_VISIT(core->py_func);
+    for (SpecTable *t = atomic_load(&core->table); t; t = t->older)
+        if (t->n) Py_VISIT(t->items[t->n - 1]->keep);
+    return 0;
+}
+
+bool py_core_keys(JitCore *core, PyObject *const *args, int32_t n, TypeKey *keys) {
+    const char *name = PyUnicode_AsUTF8(core->name);
+    for (int32_t i = 0; i < n; i++)
+        if (!(keys[i] = py_arg_key(core->state, args[i], name ? name : "?", i))) return false;
+    return true;
+}
+
+/* -- compiling ---------------------------------------------------------------------------------------------- */
+
+static const Type *argument_type(PyResolver *r, TypeKey key) {
+    if (key_is_compound(key)) {
+        const Compound *c = r->state->compounds[key & ~KEY_COMPOUND];
+        if (c->nitems < 0) {
+            const Binding *b = py_bind(r, c->cls, STR("a:"));
+            return b ? type_object(r->types, b) : NULL;
+        }
+    }
+    return py_key_type(r->state, r->types, r->arena, key, r->options.strong_numbers);
+}
+
+static const Type **types_of_keys(PyResolver *r, const CompileRequest *q) {
+    const Type **types = arena_array(r->arena, const Type *, QN_MAX(q->nkeys, 1));
+    for (int32_t i = 0; i < q->nkeys; i++) {
+        if ((types[i] = argument_type(r, q->keys[i]))) continue;
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "an argument has no type here");
+        return NULL;
+    }
+    return types;
+}
+
+/* (texts of parameter types, text of the result type) */
+static PyObject *signature_object(Arena *arena, const Type *const *types, int32_t n, const Type *result) {
+    PyObject *params = PyTuple_New(n);
+    for (int32_t i = 0; params && i < n; i++) {
+        Str text = type_text(arena, types[i]);
+        PyObject *item = PyUnicode_FromStringAndSize(text.bytes, text.len);
+        if (!item) Py_CLEAR(params);
+        else PyTuple_SET_ITEM(params, i, item);
+    }
+    if (!params) return NULL;
+    Str text = result ? type_text(arena, result) : STR("none");
+    return Py_BuildValue("(Ns#)", params, text.bytes, (Py_ssize_t)text.len);
+}
+
+static Spec *spec_of_artifact(JitCore *core, PyResolver *r, const CompileRequest *q,
+                              const Type *const *types, int32_t n, Artifact *artifact) {
+    TypeKey keys[MAX_ARGS];
+    for (int32_t i = 0; i < n; i++) {
+        keys[i] = q->keys ? q->keys[i] : py_type_key(core->state, types[i]);
+        if (keys[i]) continue;
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_TypeError, "a declared parameter has a type that no argument can have");
+        return NULL;
+    }
+    Spec *spec = spec_new(keys, keys, n);
+    if (!spec) return NULL;
+    artifact_retain(artifact);
+    spec->artifact = artifact;
+    spec->declared = !q->keys;
+    spec->keep = Py_NewRef(r->keep);
+    const Module *module = cg_module(r->compilation);
+    const Type *result = module && module->funcs.len ? module->funcs.items[0]->result : NULL;
+    spec->signature = signature_object(r->arena, types, n, result);
+    if (!spec->signature || !spec_plan(core, spec)) {
+        py_spec_free(spec);
+        return NULL;
+    }
+    return spec;
+}
+
+/* The parameter and result types asked for. false: diagnostics or an exception. */
+static bool request_types(JitCore *core, PyResolver *r, const CompileRequest *q, Signature *out) {
+    if (!q->signature) {
+        out->params = types_of_keys(r, q);
+        out->nparams = q->nkeys;
+        return out->params != NULL;
+    }
+    if (!ti_parse_signature(r->types, r->arena, q->signature, out, cg_diags(r->compilation))) return false;
+    if (out->nparams == core->nparams) return true;
+    PyErr_Format(PyExc_TypeError, "the signature %s has %d parameters, '%U' has %d", q->signature,
+                 (int)out->nparams, core->name, (int)core->nparams);
+    return false;
+}
+
+static Spec *compile_in(JitCore *core, PyResolver *r, CompileRequest *q) {
+    Compilation *c = r->compilation;
+    Signature types = {NULL, NULL, 0};
+    const Binding *function = py_bind(r, core->py_func, STR("e:"));
+    if (!function || !request_types(core, r, q, &types)) return NULL;
+    if (q->options.entry == ENTRY_HOST && types.result && types.result->kind == TY_UNKNOWN)
+        types.result = NULL;
+    if (!cg_front(c, function, types.params, types.nparams, types.result)) return NULL;
+    Artifact *artifact;
+    Py_BEGIN_ALLOW_THREADS;
+    artifact = cg_back(c);
+    Py_END_ALLOW_THREADS;
+    if (!artifact) return NULL;
+    Spec *spec = NULL;
+    if (py_warn_diags(core->state, cg_diags(c)) == 0)
+        spec = spec_of_artifact(core, r, q, types.params, types.nparams, artifact);
+    artifact_release(artifact);
+    return spec;
+}
+
+Spec *py_core_compile(JitCore *core, CompileRequest *q) {
+    PyResolver resolver;
+    py_resolver_init(&resolver, core->state, core->py_func, &q->options.infer);
+    Compilation *c = cg_begin(&q->options, &resolver.base);
+    if (!c) return (Spec *)PyErr_NoMemory();
+    Spec *spec = NULL;
+    q->refused = false;
+    if (py_resolver_attach(&resolver, c)) {
+        spec = compile_in(core, &resolver, q);
+        if (!spec && !PyErr_Occurred()) {
+            q->refused = true;
+            py_raise_diags(core->state, cg_diags(c));
+            if (PyErr_ExceptionMatches(PyExc_MemoryError)) q->refused = false;
+        }
+    }
+    cg_end(c);
+    py_resolver_close(&resolver);
+    return spec;
+}
+
+Spec *py_core_python_spec(JitCore *core, const TypeKey *keys, int32_t n) {
+    (void)core;
+    return spec_new(keys, keys, n);
+}
+
+/* No lazily made specialisation hides the declaration: what stands in the table is entered once. */
+Spec *py_core_declare(JitCore *core, PyObject *text, bool *refused) {
+    CompileRequest q = {.options = core->options};
+    *refused = false;
+    if (!PyUnicode_Check(text)) PyErr_SetString(PyExc_TypeError, "a signature as text is expected");
+    else q.signature = PyUnicode_AsUTF8(text);
+    if (!q.signature || !py_core_lock(core)) return NULL;
+    Spec *spec = py_core_compile(core, &q), *known = NULL;
+    *refused = !spec && q.refused;
+    if (spec) known = py_core_find(core, spec->keys, spec->nargs);
+    if (known && known->declared) {
+        py_spec_free(spec);
+        spec = known;
+    } else if (spec) {
+        py_core_add(core, spec);
+    }
+    py_core_unlock(core);
+    return spec;
+}
+
+int py_core_result_kind(JitCore *core, const TypeKey *keys, int32_t n) {
+    CompileRequest q = {.keys = keys, .nkeys = n, .options = core->options};
+    q.options.infer.kernel = false;
+    q.options.entry = ENTRY_UFUNC;
+    PyResolver r;
+    py_resolver_init(&r, core->state, core->py_func, &q.options.infer);
+    Compilation *c = cg_begin(&q.options, &r.base);
+    if (!c) return PyErr_NoMemory(), -1;
+    int kind = -1;
+    if (py_resolver_attach(&r, c)) {
+        const Binding *function = py_bind(&r, core->py_func, STR("e:"));
+        const Type **types = function ? types_of_keys(&r, &q) : NULL;
+        if (types && cg_front(c, function, types, n, NULL))
+            kind = type_strong_kind(cg_module(c)->funcs.items[0]->result->kind);
+        else
+            py_raise_diags(core->state, cg_diags(c));
+    }
+    cg_end(c);
+    py_resolver_close(&r);
+    return kind;
+}
+
+/* -- declared signatures -------------------------------------------------------------------------------------- */
+
+typedef struct Fit { /* how badly arguments fit; compared in this order */
+    int unsafe, safe, promote;
+} Fit;
+
+static bool fit_one(ModState *state, TypeTable *types, Arena *arena, TypeKey from, TypeKey to, Fit *fit) {
+    if (from == to) return true;
+    if (key_is_scalar(from) && key_is_scalar(to) &&
+        !py_may_convert(type_strong_kind(key_scalar_kind(from)), type_strong_kind(key_scalar_kind(to))))
+        return false;
+    const Type *a = py_key_type(state, types, arena, from, false);
+    const Type *b = py_key_type(state, types, arena, to, false);
+    if (!a || !b) return PyErr_Clear(), false;
+    switch (ti_conversion(a, b)) {
+    case CONV_EXACT: return true;
+    case CONV_PROMOTE: fit->promote++; return true;
+    case CONV_SAFE: fit->safe++; return true;
+    case CONV_UNSAFE: fit->unsafe++; return key_is_scalar(from);
+    case CONV_NONE: break;
+    }
+    return false;
+}
+
+static bool better(Fit a, Fit b) {
+    if (a.unsafe != b.unsafe) return a.unsafe < b.unsafe;
+    if (a.safe != b.safe) return a.safe < b.safe;
+    return a.promote < b.promote;
+}
+
+static Spec *best_fit(JitCore *core, const TypeKey *keys, int32_t n) {
+    const SpecTable *table = atomic_load_explicit(&core->table, memory_order_acquire);
+    Arena arena;
+    arena_init(&arena, &qn_default_allocator);
+    TypeTable *types = type_table_new(&arena);
+    Spec *best = NULL;
+    Fit best_so_far = {0, 0, 0};
+    for (int32_t i = 0; table && i < table->n; i++) {
+        Spec *spec = table->items[i];
+        if (spec->nargs != n || !spec->declared || !spec->artifact) continue;
+        Fit fit = {0, 0, 0};
+        bool fits = true;
+        for (int32_t k = 0; fits && k < n; k++)
+            fits = fit_one(core->state, types, &arena, keys[k], spec->declared_keys[k], &fit);
+        if (fits && (!best || better(fit, best_so_far))) best = spec, best_so_far = fit;
+    }
+    arena_free(&arena);
+    return best;
+}
+
+static void raise_no_match(JitCore *core, const TypeKey *keys, int32_t n) {
+    PyObject *texts = PyList_New(0), *comma = PyUnicode_FromString(", ");
+    for (int32_t i = 0; texts && i < n; i++) {
+        PyObject *text = py_key_text(core->state, keys[i]);
+        if (!text || PyList_Append(texts, text) < 0) Py_CLEAR(texts);
+        Py_XDECREF(text);
+    }
+    PyObject *joined = texts && comma ? PyUnicode_Join(comma, texts) : NULL;
+    if (joined)
+        PyErr_Format(PyExc_TypeError,
+                     "No matching definition for argument type(s) %U: '%U' was compiled for fixed "
+                     "signatures", joined, core->name);
+    Py_XDECREF(joined);
+    Py_XDECREF(texts);
+    Py_XDECREF(comma);
+}
+
+Spec *py_core_convert(JitCore *core, const TypeKey *keys, int32_t n) {
+    Spec *declared = best_fit(core, keys, n);
+    if (!declared) {
+        if (!PyErr_Occurred()) raise_no_match(core, keys, n);
+        return NULL;
+    }
+    Spec *spec = spec_new(keys, declared->declared_keys, n);
+    if (!spec) return NULL;
+    spec->artifact = declared->artifact;
+    artifact_retain(spec->artifact);
+    spec->keep = Py_XNewRef(declared->keep);
+    spec->signature = Py_XNewRef(declared->signature);
+    if (spec_plan(core, spec)) return spec;
+    py_spec_free(spec);
+    return NULL;
+}
+
+/* -- binding arguments ------------------------------------------------------------------------------------------ */
+
+static Py_ssize_t param_index(JitCore *core, PyObject *name) {
+    Py_ssize_t n = core->npositional + core->nkwonly;
+    for (Py_ssize_t i = core->nposonly; i < n; i++)
+        if (PyTuple_GET_ITEM(core->param_names, i) == name) return i;
+    for (Py_ssize_t i = core->nposonly; i < n; i++)
+        if (PyUnicode_Compare(PyTuple_GET_ITEM(core->param_names, i), name) == 0) return i;
+    return -1;
+}
+
+static bool bind_keywords(JitCore *core, PyObject *const *values, PyObject *kwnames, PyObject **out) {
+    for (Py_ssize_t i = 0; kwnames && i < PyTuple_GET_SIZE(kwnames); i++) {
+        PyObject *name = PyTuple_GET_ITEM(kwnames, i);
+        Py_ssize_t at = param_index(core, name);
+        if (at < 0) {
+            PyErr_Format(PyExc_TypeError, "%U() got an unexpected keyword argument '%U'", core->name, name);
+            return false;
+        }
+        if (out[at]) {
+            PyErr_Format(PyExc_TypeError, "%U() got multiple values for argument '%U'", core->name, name);
+            return false;
+        }
+        out[at] = values[i];
+    }
+    return true;
+}
+
+static bool bind_defaults(JitCore *core, PyObject **out) {
+    PyObject *defaults = PyFunction_GetDefaults(core->py_func);
+    PyObject *kwdefaults = PyFunction_GetKwDefaults(core->py_func);
+    Py_ssize_t first = core->npositional - (defaults ? PyTuple_GET_SIZE(defaults) : 0);
+    for (Py_ssize_t i = 0; i < core->npositional + core->nkwonly; i++) {
+        if (out[i]) continue;
+        PyObject *name = PyTuple_GET_ITEM(core->param_names, i);
+        if (i < core->npositional && i >= first)
+            out[i] = PyTuple_GET_ITEM(defaults, i - first);
+        else if (i >= core->npositional && kwdefaults)
+            out[i] = PyDict_GetItemWithError(kwdefaults, name);
+        if (out[i]) continue;
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "%U() missing a required argument: '%U'", core->name, name);
+        return false;
+    }
+    return true;
+}
+
+bool py_core_bind(JitCore *core, PyObject *const *args, Py_ssize_t n, PyObject *kwnames, PyObject **out,
+                  PyObject **owned) {
+    *owned = NULL;
+    Py_ssize_t taken = QN_MIN(n, core->npositional);
+    if (n > core->npositional && !core->varargs) {
+        PyErr_Format(PyExc_TypeError, "%U() takes %d positional argument%s but %zd %s given", core->name,
+                     (int)core->npositional, core->npositional == 1 ? "" : "s", n, n == 1 ? "was" : "were");
+        return false;
+    }
+    for (int32_t i = 0; i < core->nparams; i++)
+        out[i] = i < taken ? args[i] : NULL;
+    if (!bind_keywords(core, args + n, kwnames, out) || !bind_defaults(core, out)) return false;
+    if (!core->varargs) return true;
+    PyObject *rest = PyTuple_New(n - taken);
+    if (!rest) return false;
+    for (Py_ssize_t i = taken; i < n; i++)
+        PyTuple_SET_ITEM(rest, i - taken, Py_NewRef(args[i]));
+    out[core->nparams - 1] = *owned = rest;
+    return true;
+}
+
+/* -- options --------------------------------------------------------------------------------------------------- */
+
+typedef struct OptionRow {
+    const char *name;
+    size_t offset;
+    char kind; /* b bool, i int32 or int, u uint32 */
+} OptionRow;
+
+#define OPTION(name, field, kind) {name, offsetof(CompileOptions, field), kind}
+static const OptionRow option_rows[] = {
+    OPTION("target", infer.target, 'i'),
+    OPTION("kernel", infer.kernel, 'b'),
+    OPTION("debug", infer.debug, 'b'),
+    OPTION("no_boundscheck", infer.no_boundscheck, 'b'),
+    OPTION("error_numpy", infer.error_numpy, 'b'),
+    OPTION("strong_numbers", infer.strong_numbers, 'b'),
+    OPTION("opt_level", opt_level, 'i'),
+    OPTION("fastmath", fastmath, 'u'),
+    OPTION("no_fma", no_fma, 'b'),
+    OPTION("no_vector_math", no_vector_math, 'b'),
+    OPTION("max_threads", max_threads, 'i'),
+    OPTION("max_registers", max_registers, 'i'),
+};
+
+bool py_options(PyObject *dict, CompileOptions *out) {
+    memset(out, 0, sizeof *out);
+    out->opt_level = 3;
+    for (int i = 0; dict && i < countof(option_rows); i++) {
+        const OptionRow *row = &option_rows[i];
+        PyObject *value = PyDict_GetItemString(dict, row->name);
+        if (!value) continue;
+        char *field = (char *)out + row->offset;
+        long number = row->kind == 'b' ? PyObject_IsTrue(value) : PyLong_AsLong(value);
+        if (number == -1 && PyErr_Occurred()) return false;
+        if (row->kind == 'b') *(bool *)field = number != 0;
+        else if (row->kind == 'u') *(uint32_t *)field = (uint32_t)number;
+        else *(int32_t *)field = (int32_t)number;
+    }
+    return true;
+}

@@ -1,0 +1,159 @@
+/* dispatch.h - specialisations of one function, and how a call finds its own.
+ *
+ * A JitCore belongs to a dispatcher, a kernel or a ufunc. Its table of specialisations is an immutable
+ * array behind one atomic pointer: calls read it without a lock, a new specialisation makes a longer
+ * copy under the core's lock. Old tables and specialisations are freed with the core, so that a call
+ * that still runs in one never loses its code. */
+#ifndef QUERN_DISPATCH_H
+#define QUERN_DISPATCH_H
+
+#include "pymodule/state.h"
+
+/* -- unboxing plans (unbox.c) -------------------------------------------------------------------- */
+
+typedef enum UnboxOp {
+    UB_INT,    /* a Python int -> int64 */
+    UB_FLOAT,  /* a Python float -> double */
+    UB_BOOL,
+    UB_COMPLEX,
+    UB_NONE,
+    UB_SCALAR, /* a NumPy scalar: its bytes */
+    UB_ARRAY,
+    UB_TUPLE,
+    UB_FUNCTION /* nothing to pass: the object itself is the type */
+} UnboxOp;
+
+typedef struct Plan {
+    uint8_t op, from, to; /* TypeKinds: natural value, and what the code wants */
+    bool convert;         /* from != to */
+    bool optional;        /* a presence byte stands before the value */
+    bool present;
+    uint8_t ndim, layout;
+    int32_t item_size;
+    int32_t offset;       /* of the value in the call's frame */
+    int32_t presence;     /* of the presence byte */
+    int32_t owner;        /* arrays: of their Owner in the frame */
+    int32_t nitems;
+    struct Plan *items;
+    PyObject *type;       /* the exact type (or function) asked for */
+    PyArray_Descr *descr;
+    int flags_mask, flags_want;
+    uint16_t value_offset, value_size;
+} Plan;
+
+enum { FRAME_STACK = 1024 }; /* bytes; larger frames come from the heap */
+
+typedef struct Spec {
+    int32_t nargs;
+    bool on_stack;      /* its frame fits FRAME_STACK, and there is code to call */
+    bool declared;      /* made for a signature the user wrote */
+    HostEntry entry;    /* NULL: this signature runs the Python function */
+    Plan *plans;
+    Artifact *artifact;
+    int32_t result_offset, frame_size;
+    TypeKey *keys;
+    TypeKey *declared_keys; /* the types of the code's parameters; == keys unless arguments are converted */
+    PyObject *keep;     /* objects that the artifact names by handle */
+    void *extra;        /* kernel_obj.c: loaded kernels */
+    void (*drop_extra)(void *extra);
+    PyObject *signature; /* text of the signature */
+} Spec;
+
+typedef struct SpecTable {
+    struct SpecTable *older;
+    int32_t n;
+    Spec *items[];
+} SpecTable;
+
+/* false with an exception, when an argument of this key cannot be passed as `layout`. */
+bool py_plan_args(ModState *state, Spec *spec, const ValueLayout *params);
+void py_plan_free(Plan *plans, int32_t n);
+/* Fills `frame`: pointers to values first, then the values. 1: done; 0: an argument has another type;
+ * -1: exception. `loose` also takes subclasses of int, float and complex. */
+int py_unbox(const Spec *spec, PyObject *const *args, char *frame);
+int py_unbox_loose(const Spec *spec, PyObject *const *args, char *frame);
+/* Converts a stored scalar; also used for declared kernel parameters. */
+void py_convert_scalar(TypeKind from, const void *value, TypeKind to, void *out);
+/* May a scalar of kind `from` be passed where `to` is declared? */
+bool py_may_convert(TypeKind from, TypeKind to);
+
+/* -- the core ------------------------------------------------------------------------------------- */
+
+typedef struct CoreLock {
+    PyThread_type_lock lock;
+    unsigned long owner; /* thread that holds it; 0: nobody */
+    int32_t generation;
+} CoreLock;
+
+typedef struct JitCore {
+    ModState *state;
+    PyObject *py_func;
+    PyObject *name;          /* text for messages */
+    CompileOptions options;
+    _Atomic(Spec *) last;
+    _Atomic(SpecTable *) table;
+    CoreLock lock;
+    int32_t nparams;         /* all: positional, keyword-only, *args */
+    int32_t npositional, nkwonly, nposonly;
+    bool varargs, can_compile;
+    bool unsupported_kwargs; /* the function has **kwargs */
+    PyObject *param_names;   /* tuple */
+} JitCore;
+
+/* false with an exception. py_func must be a Python function. */
+bool py_core_init(JitCore *core, ModState *state, PyObject *py_func, const CompileOptions *options);
+void py_core_clear(JitCore *core);
+int py_core_traverse(JitCore *core, visitproc visit, void *arg);
+
+/* Takes the lock with the GIL given up while waiting. false with an exception when this thread holds it. */
+bool py_core_lock(JitCore *core);
+void py_core_unlock(JitCore *core);
+
+Spec *py_core_find(JitCore *core, const TypeKey *keys, int32_t n);
+/* Declared signatures only: the best conversion, as a new specialisation. NULL: exception. */
+Spec *py_core_convert(JitCore *core, const TypeKey *keys, int32_t n);
+void py_core_add(JitCore *core, Spec *spec); /* under the lock */
+void py_core_forget(JitCore *core);          /* all specialisations; they stay allocated */
+
+typedef struct CompileRequest {
+    const TypeKey *keys; /* or a signature text */
+    int32_t nkeys;
+    const char *signature;
+    CompileOptions options;
+    bool refused; /* out: the compiler said no (and not Python) */
+} CompileRequest;
+
+/* Compiles without entering it into the table. NULL with an exception. Releases the GIL in between. */
+Spec *py_core_compile(JitCore *core, CompileRequest *request);
+/* A signature that runs the Python function (after a refusal, for @jit). */
+Spec *py_core_python_spec(JitCore *core, const TypeKey *keys, int32_t n);
+void py_spec_free(Spec *spec);
+
+/* Keys of all arguments. false with an exception. */
+bool py_core_keys(JitCore *core, PyObject *const *args, int32_t n, TypeKey *keys);
+
+/* Positional and keyword arguments and defaults in the order of parameters. `out` has room for nparams;
+ * references are borrowed, but for *args: that tuple is *owned. */
+bool py_core_bind(JitCore *core, PyObject *const *args, Py_ssize_t n, PyObject *kwnames, PyObject **out,
+                  PyObject **owned);
+
+/* The options a decorator passed, from a dict of plain values. false with an exception. */
+bool py_options(PyObject *dict, CompileOptions *out);
+
+/* Compiles a signature the user wrote and enters it. NULL with an exception; *refused: by the compiler. */
+Spec *py_core_declare(JitCore *core, PyObject *text, bool *refused);
+/* The type of the result for arguments of these keys, by inference alone: a TypeKind. -1: exception. */
+int py_core_result_kind(JitCore *core, const TypeKey *keys, int32_t n);
+
+/* inspect_obj.c */
+PyObject *py_core_specializations(JitCore *core);
+Spec *py_core_shown(JitCore *core, PyObject *index); /* by its number in the list above */
+PyObject *py_core_texts(JitCore *core, PyObject *index);
+PyObject *py_surface(PyObject *self, const char *name, PyObject *args, PyObject *kwargs);
+
+/* The Python function inside each kind of object of ours (borrowed). */
+PyObject *py_function_of_dispatcher(PyObject *dispatcher);
+PyObject *py_function_of_ufunc(PyObject *ufunc);
+PyObject *py_function_of_kernel(PyObject *kernel);
+
+#endif

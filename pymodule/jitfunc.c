@@ -1,0 +1,391 @@
+/* jitfunc.c - the decorated function: a heap type with vectorcall.
+ *
+ * The fast path: as many arguments as parameters, no keywords, the types of the last call. Then the
+ * plan unboxes into a frame on the stack, one indirect call runs the code, and the result is boxed: no
+ * lock, no allocation but the result. Everything else goes through call_slow. */
+#include "pymodule/dispatch.h"
+#include "runtime/runtime.h"
+#include <time.h>
+
+typedef struct Dispatcher {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    PyObject *dict, *weakrefs;
+    JitCore core;
+    PyObject *doc_owner; /* options as the user gave them: a dict */
+    bool nogil;
+    bool fallback; /* @jit: run the Python function where the compiler refuses */
+    bool warned;
+} Dispatcher;
+
+/* -- what compiled code needs of its caller ------------------------------------------------------------ */
+
+static uint64_t coarse_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Looks at the clock, and every 50 ms at Python's signals: these run on the main thread only. */
+int32_t py_poll(CallContext *ctx) {
+    CallFrame *frame = ctx->user;
+    uint64_t now = coarse_ns();
+    if (now < frame->next_check) return 0;
+    bool first = frame->next_check == 0;
+    frame->next_check = now + 50000000u;
+    if (first) return 0;
+    if (!frame->saved) return PyErr_CheckSignals() < 0;
+    PyEval_RestoreThread(frame->saved);
+    int interrupted = PyErr_CheckSignals() < 0;
+    frame->saved = PyEval_SaveThread();
+    return interrupted;
+}
+
+char *py_stack_limit(void) { return rt_stack_limit(); }
+
+/* -- running a specialisation ---------------------------------------------------------------------------- */
+
+static int enter_nogil(const Spec *spec, CallContext *ctx, CallFrame *frame, void **args, void *result) {
+    frame->saved = PyEval_SaveThread();
+    int status = spec->entry(ctx, args, result);
+    PyEval_RestoreThread(frame->saved);
+    frame->saved = NULL;
+    return status;
+}
+
+static inline PyObject *run(Dispatcher *d, const Spec *spec, char *memory) {
+    CallFrame frame = {NULL, 0};
+    CallContext ctx;
+    ctx.exception = ctx.site = 0;
+    ctx.poll = py_poll;
+    ctx.user = &frame;
+    ctx.stack_limit = py_stack_limit();
+    char *result = memory + spec->result_offset;
+    int status = d->nogil ? enter_nogil(spec, &ctx, &frame, (void **)memory, result)
+                          : spec->entry(&ctx, (void **)memory, result);
+    if (QN_UNLIKELY(status)) {
+        py_raise_call(d->core.state, spec->artifact, &ctx, status, PyFunction_GetGlobals(d->core.py_func));
+        return NULL;
+    }
+    switch (spec->artifact->result.kind) {
+    case TY_i64: return PyLong_FromLongLong(*(int64_t *)result);
+    case TY_f64: return PyFloat_FromDouble(*(double *)result);
+    case TY_none: return Py_NewRef(Py_None);
+    default: return py_box(d->core.state, &spec->artifact->result, result);
+    }
+}
+
+static PyObject *run_loose(Dispatcher *d, const Spec *spec, PyObject *const *args) {
+    _Alignas(16) char small[FRAME_STACK];
+    char *memory = spec->frame_size <= FRAME_STACK ? small : PyMem_Malloc((size_t)spec->frame_size);
+    if (!memory) return PyErr_NoMemory();
+    int done = py_unbox_loose(spec, args, memory);
+    PyObject *result = done > 0 ? run(d, spec, memory) : NULL;
+    if (done == 0)
+        PyErr_SetString(PyExc_TypeError, "an argument changed its type while it was being read");
+    if (memory != small) PyMem_Free(memory);
+    return result;
+}
+
+/* -- finding or making the specialisation ------------------------------------------------------------------ */
+
+/* @jit after a refusal: one warning with the place and the reason. -1 when it became an exception. */
+static int warn_fallback(Dispatcher *d) {
+    PyObject *refusal = PyErr_GetRaisedException();
+    int status = 0;
+    if (!d->warned) {
+        d->warned = true;
+        PyObject *cls = py_error_class(d->core.state, "NumbaWarning");
+        PyObject *text = PyUnicode_FromFormat(
+            "'%U' could not be compiled and runs as a Python function: %S", d->core.name, refusal);
+        const char *bytes = text ? PyUnicode_AsUTF8(text) : NULL;
+        status = cls && bytes ? PyErr_WarnEx(cls, bytes, 2) : -1;
+        Py_XDECREF(cls);
+        Py_XDECREF(text);
+    }
+    Py_DECREF(refusal);
+    return status;
+}
+
+static Spec *make_spec(Dispatcher *d, const TypeKey *keys, int32_t n) {
+    JitCore *core = &d->core;
+    if (!core->can_compile) return py_core_convert(core, keys, n);
+    CompileRequest q = {.keys = keys, .nkeys = n, .options = core->options};
+    Spec *spec = py_core_compile(core, &q);
+    if (spec || !q.refused || !d->fallback) return spec;
+    return warn_fallback(d) < 0 ? NULL : py_core_python_spec(core, keys, n);
+}
+
+static Spec *find_or_make(Dispatcher *d, const TypeKey *keys, int32_t n) {
+    JitCore *core = &d->core;
+    Spec *spec = py_core_find(core, keys, n);
+    if (spec) return spec;
+    if (!py_core_lock(core)) return NULL;
+    spec = py_core_find(core, keys, n); /* made by another thread meanwhile? */
+    if (!spec && (spec = make_spec(d, keys, n))) py_core_add(core, spec);
+    py_core_unlock(core);
+    return spec;
+}
+
+static PyObject *call_python(Dispatcher *d, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
+    return PyObject_Vectorcall(d->core.py_func, args, nargsf, kwnames);
+}
+
+static PyObject *call_slow(Dispatcher *d, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
+    JitCore *core = &d->core;
+    PyObject *bound[MAX_ARGS], *owned = NULL, *result = NULL;
+    TypeKey keys[MAX_ARGS];
+    if (core->unsupported_kwargs && d->fallback) return call_python(d, args, nargsf, kwnames);
+    if (!py_core_bind(core, args, PyVectorcall_NARGS(nargsf), kwnames, bound, &owned)) return NULL;
+    if (!py_core_keys(core, bound, core->nparams, keys)) {
+        PyObject *typing = d->fallback ? py_error_class(core->state, "TypingError") : NULL;
+        if (typing && PyErr_ExceptionMatches(typing) && warn_fallback(d) == 0)
+            result = call_python(d, args, nargsf, kwnames);
+        Py_XDECREF(typing);
+    } else {
+        Spec *spec = find_or_make(d, keys, core->nparams);
+        if (spec && spec->entry) {
+            atomic_store_explicit(&core->last, spec, memory_order_release);
+            result = run_loose(d, spec, bound);
+        } else if (spec) {
+            result = call_python(d, args, nargsf, kwnames);
+        }
+    }
+    Py_XDECREF(owned);
+    return result;
+}
+
+static PyObject *dispatcher_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf,
+                                       PyObject *kwnames) {
+    Dispatcher *d = (Dispatcher *)self;
+    Spec *spec = atomic_load_explicit(&d->core.last, memory_order_acquire);
+    if (QN_LIKELY(spec && !kwnames && spec->on_stack && PyVectorcall_NARGS(nargsf) == spec->nargs)) {
+        _Alignas(16) char memory[FRAME_STACK];
+        int done = py_unbox(spec, args, memory);
+        if (QN_LIKELY(done > 0)) return run(d, spec, memory);
+        if (done < 0) return NULL;
+    }
+    return call_slow(d, args, nargsf, kwnames);
+}
+
+/* -- life ------------------------------------------------------------------------------------------------------ */
+
+static PyObject *dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    static char *names[] = {"py_func", "options", "nogil", "fallback", NULL};
+    PyObject *py_func, *dict = NULL;
+    int nogil = 0, fallback = 0;
+    CompileOptions options;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O!pp", names, &py_func, &PyDict_Type, &dict, &nogil,
+                                     &fallback) ||
+        !py_options(dict, &options))
+        return NULL;
+    ModState *state = py_state_of_type(type);
+    Dispatcher *d = state ? (Dispatcher *)type->tp_alloc(type, 0) : NULL;
+    if (!d) return NULL;
+    d->vectorcall = dispatcher_vectorcall;
+    d->nogil = nogil;
+    d->fallback = fallback;
+    options.entry = ENTRY_HOST;
+    if (!py_core_init(&d->core, state, py_func, &options)) {
+        Py_DECREF(d);
+        return NULL;
+    }
+    d->doc_owner = Py_XNewRef(dict);
+    return (PyObject *)d;
+}
+
+static int dispatcher_traverse(PyObject *self, visitproc visit, void *arg) {
+    Dispatcher *d = (Dispatcher *)self;
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(d->dict);
+    Py_VISIT(d->doc_owner);
+    return py_core_traverse(&d->core, visit, arg);
+}
+
+/* Breaks cycles through the dictionary only: the core stays usable until the memory goes. */
+static int dispatcher_clear(PyObject *self) {
+    Dispatcher *d = (Dispatcher *)self;
+    Py_CLEAR(d->dict);
+    return 0;
+}
+
+static void dispatcher_dealloc(PyObject *self) {
+    Dispatcher *d = (Dispatcher *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    if (d->weakrefs) PyObject_ClearWeakRefs(self);
+    Py_CLEAR(d->dict);
+    Py_CLEAR(d->doc_owner);
+    py_core_clear(&d->core);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+/* -- attributes ------------------------------------------------------------------------------------------------- */
+
+static PyObject *get_py_func(PyObject *self, void *unused) {
+    (void)unused;
+    return Py_NewRef(((Dispatcher *)self)->core.py_func);
+}
+
+/* __name__, __doc__ and the like are the function's. */
+static PyObject *get_of_function(PyObject *self, void *name) {
+    return PyObject_GetAttrString(((Dispatcher *)self)->core.py_func, name);
+}
+
+static PyObject *get_options(PyObject *self, void *unused) {
+    (void)unused;
+    Dispatcher *d = (Dispatcher *)self;
+    return d->doc_owner ? PyDict_Copy(d->doc_owner) : PyDict_New();
+}
+
+static PyObject *dispatcher_specializations(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return py_core_specializations(&((Dispatcher *)self)->core);
+}
+
+static PyObject *dispatcher_compile(PyObject *self, PyObject *text) {
+    Dispatcher *d = (Dispatcher *)self;
+    bool refused;
+    Spec *spec = py_core_declare(&d->core, text, &refused);
+    if (!spec && !(refused && d->fallback && warn_fallback(d) == 0)) return NULL;
+    return PyBool_FromLong(spec != NULL);
+}
+
+static PyObject *dispatcher_texts(PyObject *self, PyObject *index) {
+    return py_core_texts(&((Dispatcher *)self)->core, index);
+}
+
+static PyObject *dispatcher_disable_compile(PyObject *self, PyObject *args) {
+    int value = 1;
+    if (!PyArg_ParseTuple(args, "|p", &value)) return NULL;
+    ((Dispatcher *)self)->core.can_compile = !value;
+    Py_RETURN_NONE;
+}
+
+/* Forgets every specialisation; globals are read anew when the next one is made. */
+static PyObject *dispatcher_forget(PyObject *self, PyObject *unused) {
+    (void)unused;
+    Dispatcher *d = (Dispatcher *)self;
+    if (!py_core_lock(&d->core)) return NULL;
+    py_core_forget(&d->core);
+    py_core_unlock(&d->core);
+    Py_RETURN_NONE;
+}
+
+/* Inspection is written in Python: see py_surface. */
+#define surface py_surface
+
+static PyObject *get_surface(PyObject *self, void *name) { return surface(self, name, NULL, NULL); }
+
+#define SURFACE(name)                                                                               \
+    static PyObject *surface_##name(PyObject *self, PyObject *args, PyObject *kwargs) {             \
+        return surface(self, #name, args, kwargs);                                                  \
+    }
+SURFACE(compile)
+SURFACE(recompile)
+SURFACE(get_metadata)
+SURFACE(get_overload)
+SURFACE(inspect_types)
+SURFACE(inspect_llvm)
+SURFACE(inspect_asm)
+SURFACE(inspect_cfg)
+SURFACE(inspect_disasm_cfg)
+SURFACE(parallel_diagnostics)
+SURFACE(enable_caching)
+#undef SURFACE
+
+static PyObject *dispatcher_reduce(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return surface(self, "reduce", NULL, NULL);
+}
+
+static PyObject *dispatcher_get(PyObject *self, PyObject *instance, PyObject *owner) {
+    (void)owner;
+    if (!instance || instance == Py_None) return Py_NewRef(self);
+    return PyMethod_New(self, instance);
+}
+
+static PyObject *dispatcher_repr(PyObject *self) {
+    PyObject *name = PyObject_GetAttrString(((Dispatcher *)self)->core.py_func, "__qualname__");
+    PyObject *text = name ? PyUnicode_FromFormat("<compiled function %U>", name) : NULL;
+    Py_XDECREF(name);
+    return text;
+}
+
+#define METHOD(name) {#name, (PyCFunction)(void (*)(void))surface_##name, METH_VARARGS | METH_KEYWORDS, NULL}
+static PyMethodDef dispatcher_methods[] = {
+    {"_specializations", dispatcher_specializations, METH_NOARGS, NULL},
+    {"_compile", dispatcher_compile, METH_O, NULL},
+    {"_texts", dispatcher_texts, METH_O, NULL},
+    {"_forget", dispatcher_forget, METH_NOARGS, NULL},
+    {"disable_compile", dispatcher_disable_compile, METH_VARARGS,
+     "Refuse argument types that are not compiled yet."},
+    METHOD(compile),
+    METHOD(recompile),
+    METHOD(get_metadata),
+    METHOD(get_overload),
+    METHOD(inspect_types),
+    METHOD(inspect_llvm),
+    METHOD(inspect_asm),
+    METHOD(inspect_cfg),
+    METHOD(inspect_disasm_cfg),
+    METHOD(parallel_diagnostics),
+    METHOD(enable_caching),
+    {"__reduce__", dispatcher_reduce, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+#undef METHOD
+
+static PyGetSetDef dispatcher_getset[] = {
+    {"py_func", get_py_func, NULL, "The Python function.", NULL},
+    {"__wrapped__", get_py_func, NULL, NULL, NULL},
+    {"__name__", get_of_function, NULL, NULL, "__name__"},
+    {"__qualname__", get_of_function, NULL, NULL, "__qualname__"},
+    {"__module__", get_of_function, NULL, NULL, "__module__"},
+    {"__doc__", get_of_function, NULL, NULL, "__doc__"},
+    {"__defaults__", get_of_function, NULL, NULL, "__defaults__"},
+    {"__kwdefaults__", get_of_function, NULL, NULL, "__kwdefaults__"},
+    {"__annotations__", get_of_function, NULL, NULL, "__annotations__"},
+    {"__code__", get_of_function, NULL, NULL, "__code__"},
+    {"targetoptions", get_options, NULL, "The options of the decorator.", NULL},
+    {"signatures", get_surface, NULL, "Argument types compiled so far.", "signatures"},
+    {"nopython_signatures", get_surface, NULL, NULL, "nopython_signatures"},
+    {"overloads", get_surface, NULL, NULL, "overloads"},
+    {"stats", get_surface, NULL, NULL, "stats"},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyMemberDef dispatcher_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Dispatcher, vectorcall), READONLY, NULL},
+    {"__dictoffset__", T_PYSSIZET, offsetof(Dispatcher, dict), READONLY, NULL},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Dispatcher, weakrefs), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyType_Slot dispatcher_slots[] = {
+    {Py_tp_new, dispatcher_new},
+    {Py_tp_dealloc, dispatcher_dealloc},
+    {Py_tp_traverse, dispatcher_traverse},
+    {Py_tp_clear, dispatcher_clear},
+    {Py_tp_call, PyVectorcall_Call},
+    {Py_tp_descr_get, dispatcher_get},
+    {Py_tp_repr, dispatcher_repr},
+    {Py_tp_methods, dispatcher_methods},
+    {Py_tp_getset, dispatcher_getset},
+    {Py_tp_members, dispatcher_members},
+    {0, NULL},
+};
+
+PyType_Spec py_dispatcher_spec = {
+    .name = "quern._quern.Dispatcher",
+    .basicsize = sizeof(Dispatcher),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+             Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = dispatcher_slots,
+};
+
+PyObject *py_function_of_dispatcher(PyObject *dispatcher) {
+    return ((Dispatcher *)dispatcher)->core.py_func;
+}

@@ -1,0 +1,698 @@
+/* kernel_obj.c - Kernel (cuda.jit) and Launch (kernel[grid, block, stream, shared]).
+ *
+ * A kernel has one core for each kind of device, made when it first runs there; a specialisation has
+ * its loaded kernels, one for each device, and its general variant (arrays that overlap, 64-bit offsets)
+ * once a launch needed it. Launch is made once for each subscript and kept; calling it is the fast path. */
+#include "pymodule/device.h"
+
+typedef struct Kernel {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    PyObject *dict, *weakrefs;
+    ModState *state;
+    PyObject *py_func, *name;
+    PyObject *configs;   /* subscript -> Launch */
+    PyObject *user_options;
+    CompileOptions options;
+    RtDeviceKind wanted;
+    bool device_function;
+    bool closed;         /* only the declared signatures */
+    PyObject *declared;  /* their texts, compiled again on each kind of device */
+    char arch[RT_KINDS][32];
+    bool ready[RT_KINDS];
+    JitCore cores[RT_KINDS];
+} Kernel;
+
+typedef struct Launch {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    Kernel *kernel;
+    int64_t grid[3], block[3], shared;
+    int64_t forall; /* >= 0: number of elements; grid and block follow from it */
+    RtStream *stream;
+    PyObject *keep; /* of the stream */
+} Launch;
+
+typedef struct KernelExtra { /* of a specialisation */
+    _Atomic(RtKernel *) loaded[MAX_DEVICES];
+    _Atomic(Spec *) general;
+} KernelExtra;
+
+/* -- specialisations --------------------------------------------------------------------------------------- */
+
+static void drop_extra(void *memory) {
+    KernelExtra *extra = memory;
+    for (int i = 0; i < MAX_DEVICES; i++) {
+        RtKernel *kernel = atomic_load(&extra->loaded[i]);
+        if (kernel) rt_kernel_release(kernel);
+    }
+    py_spec_free(atomic_load(&extra->general));
+    PyMem_Free(extra);
+}
+
+static Spec *with_extra(Spec *spec) {
+    if (!spec) return NULL;
+    spec->extra = PyMem_Calloc(1, sizeof(KernelExtra));
+    spec->drop_extra = drop_extra;
+    if (spec->extra) return spec;
+    spec->drop_extra = NULL;
+    py_spec_free(spec);
+    return (Spec *)PyErr_NoMemory();
+}
+
+static bool declare_all(Kernel *k, JitCore *core) {
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(k->declared); i++) {
+        bool refused;
+        Spec *spec = py_core_declare(core, PyList_GET_ITEM(k->declared, i), &refused);
+        if (!spec || (!spec->extra && !with_extra(spec))) return false;
+    }
+    core->can_compile = !k->closed;
+    return true;
+}
+
+/* The core for a device, made on first use. NULL: exception. */
+static JitCore *core_for(Kernel *k, RtDevice *device) {
+    const RtDeviceInfo *info = rt_info(device);
+    JitCore *core = &k->cores[info->kind];
+    if (k->ready[info->kind]) return core;
+    CompileOptions options = k->options;
+    options.entry = ENTRY_KERNEL;
+    options.infer.kernel = true;
+    options.infer.target = info->kind == RT_CPU || info->kind == RT_NULL ? TARGET_CPU : TARGET_NVPTX;
+    snprintf(k->arch[info->kind], sizeof k->arch[0], "%s", info->arch);
+    options.arch = info->kind == RT_CUDA ? k->arch[info->kind] : NULL;
+    if (!core->py_func && !py_core_init(core, k->state, k->py_func, &options)) return NULL;
+    if (!declare_all(k, core)) return NULL;
+    k->ready[info->kind] = true;
+    return core;
+}
+
+static Spec *find_or_make(JitCore *core, const TypeKey *keys, int32_t n) {
+    Spec *spec = py_core_find(core, keys, n);
+    if (spec) return spec;
+    if (!py_core_lock(core)) return NULL;
+    spec = py_core_find(core, keys, n); /* made by another thread meanwhile? */
+    if (!spec) {
+        CompileRequest q = {.keys = keys, .nkeys = n, .options = core->options};
+        spec = core->can_compile ? py_core_compile(core, &q) : py_core_convert(core, keys, n);
+        if ((spec = with_extra(spec))) py_core_add(core, spec);
+    }
+    py_core_unlock(core);
+    return spec;
+}
+
+/* The variant without assumptions about the arrays. */
+static Spec *general_of(JitCore *core, Spec *spec) {
+    KernelExtra *extra = spec->extra;
+    Spec *general = atomic_load(&extra->general);
+    if (general) return general;
+    if (!py_core_lock(core)) return NULL;
+    if (!(general = atomic_load(&extra->general))) {
+        CompileRequest q = {.keys = spec->declared_keys, .nkeys = spec->nargs, .options = core->options};
+        q.options.general_variant = true;
+        if ((general = with_extra(py_core_compile(core, &q)))) atomic_store(&extra->general, general);
+    }
+    py_core_unlock(core);
+    return general;
+}
+
+static RtKernel *loaded(JitCore *core, Spec *spec, RtDevice *device) {
+    KernelExtra *extra = spec->extra;
+    int ordinal = rt_info(device)->ordinal;
+    if (ordinal >= MAX_DEVICES)
+        return PyErr_SetString(PyExc_ValueError, "kernels run on the first 16 devices only"), NULL;
+    RtKernel *kernel = atomic_load_explicit(&extra->loaded[ordinal], memory_order_acquire), *nobody = NULL;
+    if (kernel) return kernel;
+    RtError err;
+    PY_UNLOCKED(core->state, &err, kernel = rt_kernel(device, spec->artifact, &err));
+    if (kernel && !atomic_compare_exchange_strong(&extra->loaded[ordinal], &nobody, kernel)) {
+        rt_kernel_release(kernel); /* another thread was first */
+        kernel = nobody;
+    }
+    return kernel;
+}
+
+/* -- launching ------------------------------------------------------------------------------------------------ */
+
+static bool choose_grid(const Launch *l, RtKernel *kernel, RtLaunch *launch, RtError *err) {
+    for (int i = 0; i < 3; i++) {
+        launch->grid[i] = l->grid[i];
+        launch->block[i] = l->block[i];
+    }
+    if (l->forall < 0) return true;
+    int32_t block = (int32_t)l->block[0];
+    if (block == 0 && !rt_suggest_block(kernel, (int32_t)l->shared, &block, err)) return false;
+    launch->block[0] = block;
+    launch->grid[0] = (l->forall + block - 1) / block;
+    return true;
+}
+
+/* Memory of device arrays is given out again only behind this launch. */
+static void note_use(const KernelArrays *k, RtDevice *device, RtStream *stream, RtError *err) {
+    RtStream *used = stream ? stream : rt_stream_default(device);
+    for (int i = 0; i < k->ndevice && !rt_failed(err); i++)
+        if (k->device[i]->buffer && k->device[i]->buffer->stream != used)
+            rt_buffer_used(k->device[i]->buffer, used, err);
+}
+
+static bool same_device(const KernelArrays *k, RtDevice *device) {
+    for (int i = 0; i < k->ndevice; i++) {
+        if (k->device[i]->device == device) continue;
+        const RtDeviceInfo *has = rt_info(k->device[i]->device), *wants = rt_info(device);
+        PyErr_Format(PyExc_ValueError, "an argument lies on %s device %d, the kernel runs on %s device %d",
+                     rt_kind_name(has->kind), (int)has->ordinal, rt_kind_name(wants->kind),
+                     (int)wants->ordinal);
+        return false;
+    }
+    return true;
+}
+
+static PyObject *launch_frame(Launch *l, JitCore *core, RtDevice *device, Spec *spec, char *frame,
+                              const KernelArrays *arrays) {
+    if (!same_device(arrays, device)) return NULL;
+    if (l->forall == 0) Py_RETURN_NONE;
+    if (spec->artifact->fast_variant && rt_launch_wants_general(spec->artifact, (void *const *)frame) &&
+        !(spec = general_of(core, spec)))
+        return NULL;
+    RtKernel *kernel = loaded(core, spec, device);
+    if (!kernel) return NULL;
+    CallContext ctx;
+    CallFrame call;
+    RtLaunch launch = {.kernel = kernel,
+                       .stream = l->stream,
+                       .dynamic_shared = l->shared,
+                       .args = (void **)frame,
+                       .host = arrays->any_host ? arrays->host : NULL,
+                       .readonly = arrays->any_host ? arrays->readonly : NULL,
+                       .ctx = &ctx};
+    RtError err;
+    rt_error_init(&err);
+    py_release(&ctx, &call);
+    if (choose_grid(l, kernel, &launch, &err) && rt_launch(&launch, &err) && arrays->ndevice)
+        note_use(arrays, device, l->stream, &err);
+    py_resume(&call);
+    if (QN_UNLIKELY(rt_failed(&err))) return py_raise_runtime(core->state, &err), NULL;
+    Py_RETURN_NONE;
+}
+
+/* 0 from `unbox` means another type than the plan's: *mismatch. */
+static PyObject *launch_spec(Launch *l, JitCore *core, RtDevice *device, Spec *spec, PyObject *const *args,
+                             bool loose, bool *mismatch) {
+    _Alignas(16) char small[FRAME_STACK];
+    uint32_t host[MAX_ARGS], readonly[MAX_ARGS];
+    KernelArrays arrays;
+    arrays.state = core->state;
+    arrays.host = host;
+    arrays.readonly = readonly;
+    char *frame = spec->frame_size <= FRAME_STACK ? small : PyMem_Malloc((size_t)spec->frame_size);
+    if (!frame) return PyErr_NoMemory();
+    int done = py_unbox_kernel(spec, args, frame, loose, &arrays);
+    *mismatch = done == 0;
+    PyObject *result = done > 0 ? launch_frame(l, core, device, spec, frame, &arrays) : NULL;
+    if (frame != small) PyMem_Free(frame);
+    return result;
+}
+
+/* Foreign device arrays become ours; `held` keeps them. false: exception. */
+static bool wrap_foreign(ModState *state, PyObject **args, int32_t n, PyObject **held) {
+    for (int32_t i = 0; i < n; i++) {
+        PyTypeObject *type = Py_TYPE(args[i]);
+        if (type == &PyArray_Type || type == state->device_array_type || type == &PyLong_Type ||
+            type == &PyFloat_Type || type == &PyTuple_Type)
+            continue;
+        DeviceArray *wrapped = py_as_device_array(state, args[i]);
+        if (!wrapped && PyErr_Occurred()) return false;
+        if (!wrapped) continue;
+        if (!*held && !(*held = PyList_New(0))) return Py_DECREF(wrapped), false;
+        int status = PyList_Append(*held, (PyObject *)wrapped);
+        Py_DECREF(wrapped);
+        if (status < 0) return false;
+        args[i] = (PyObject *)wrapped;
+    }
+    return true;
+}
+
+static bool kernel_keys(JitCore *core, PyObject *const *args, TypeKey *keys) {
+    const char *name = PyUnicode_AsUTF8(core->name);
+    for (int32_t i = 0; i < core->nparams; i++)
+        if (!(keys[i] = py_kernel_arg_key(core->state, args[i], name ? name : "?", i))) return false;
+    return true;
+}
+
+static PyObject *launch_slow(Launch *l, JitCore *core, RtDevice *device, PyObject *const *args,
+                             size_t nargsf, PyObject *kwnames) {
+    PyObject *bound[MAX_ARGS], *owned = NULL, *held = NULL, *result = NULL;
+    TypeKey keys[MAX_ARGS];
+    if (!py_core_bind(core, args, PyVectorcall_NARGS(nargsf), kwnames, bound, &owned)) return NULL;
+    if (wrap_foreign(core->state, bound, core->nparams, &held) && kernel_keys(core, bound, keys)) {
+        Spec *spec = find_or_make(core, keys, core->nparams);
+        bool mismatch = false;
+        if (spec) {
+            atomic_store_explicit(&core->last, spec, memory_order_release);
+            result = launch_spec(l, core, device, spec, bound, true, &mismatch);
+        }
+        if (mismatch)
+            PyErr_SetString(PyExc_TypeError, "an argument changed its type while it was being read, or a "
+                                             "tuple has more than 32 arrays");
+    }
+    Py_XDECREF(owned);
+    Py_XDECREF(held);
+    return result;
+}
+
+static PyObject *launch_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
+    Launch *l = (Launch *)self;
+    RtDevice *device = py_current_device(l->kernel->state, l->kernel->wanted);
+    JitCore *core = device ? core_for(l->kernel, device) : NULL;
+    if (!core) return NULL;
+    Spec *spec = atomic_load_explicit(&core->last, memory_order_acquire);
+    if (spec && !kwnames && PyVectorcall_NARGS(nargsf) == spec->nargs && !core->varargs && spec->extra) {
+        bool mismatch;
+        PyObject *result = launch_spec(l, core, device, spec, args, false, &mismatch);
+        if (!mismatch) return result;
+    }
+    return launch_slow(l, core, device, args, nargsf, kwnames);
+}
+
+/* -- Launch ------------------------------------------------------------------------------------------------------- */
+
+static int launch_traverse(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((Launch *)self)->kernel);
+    Py_VISIT(((Launch *)self)->keep);
+    return 0;
+}
+
+static void launch_dealloc(PyObject *self) {
+    Launch *l = (Launch *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    Py_CLEAR(l->kernel);
+    Py_CLEAR(l->keep);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static PyObject *launch_repr(PyObject *self) {
+    Launch *l = (Launch *)self;
+    return PyUnicode_FromFormat("<launch of %U, grid (%lld, %lld, %lld), block (%lld, %lld, %lld)>",
+                                l->kernel->name, (long long)l->grid[0], (long long)l->grid[1],
+                                (long long)l->grid[2], (long long)l->block[0], (long long)l->block[1],
+                                (long long)l->block[2]);
+}
+
+static PyMemberDef launch_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Launch, vectorcall), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+static PyType_Slot launch_slots[] = {
+    {Py_tp_dealloc, launch_dealloc}, {Py_tp_traverse, launch_traverse}, {Py_tp_call, PyVectorcall_Call},
+    {Py_tp_members, launch_members}, {Py_tp_repr, launch_repr},         {0, NULL},
+};
+PyType_Spec py_launch_spec = {
+    .name = "quern._quern.Launch",
+    .basicsize = sizeof(Launch),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+             Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = launch_slots,
+};
+
+static bool read_int(PyObject *object, const char *what, int64_t *out) {
+    PyObject *index = PyIndex_Check(object) && !PyBool_Check(object) ? PyNumber_Index(object) : NULL;
+    if (!index) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "%s must be an int, not '%.100s'", what, Py_TYPE(object)->tp_name);
+        return false;
+    }
+    int overflow;
+    *out = PyLong_AsLongLongAndOverflow(index, &overflow);
+    Py_DECREF(index);
+    if (overflow) PyErr_Format(PyExc_ValueError, "%s is out of range", what);
+    return !overflow;
+}
+
+static bool read_dims(PyObject *object, const char *what, int64_t out[3]) {
+    out[0] = out[1] = out[2] = 1;
+    if (!PyTuple_Check(object) && !PyList_Check(object)) return read_int(object, what, &out[0]);
+    Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
+    if (n < 1 || n > 3) {
+        PyErr_Format(PyExc_ValueError, "%s must be an int or a tuple of 1 to 3 ints, not of %zd", what, n);
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (!read_int(PySequence_Fast_GET_ITEM(object, i), what, &out[i])) return false;
+    return true;
+}
+
+static Launch *launch_new(Kernel *k, PyObject *stream, PyObject *shared, RtDevice *device) {
+    Launch *l = (Launch *)k->state->launch_type->tp_alloc(k->state->launch_type, 0);
+    if (!l) return NULL;
+    l->vectorcall = launch_vectorcall;
+    l->kernel = (Kernel *)Py_NewRef((PyObject *)k);
+    l->forall = -1;
+    if ((!shared || read_int(shared, "the size of shared memory", &l->shared)) &&
+        py_stream_of(k->state, stream, device, &l->stream, &l->keep))
+        return l;
+    Py_DECREF(l);
+    return NULL;
+}
+
+static Launch *configure(Kernel *k, PyObject *const *items, Py_ssize_t n) {
+    if (k->device_function) {
+        PyErr_Format(PyExc_TypeError, "'%U' is a device function: it can be called from kernels, not launched",
+                     k->name);
+        return NULL;
+    }
+    if (n < 2 || n > 4) {
+        PyErr_Format(PyExc_ValueError, "kernel[grid, block], kernel[grid, block, stream] or "
+                                       "kernel[grid, block, stream, sharedmem] is expected for '%U'", k->name);
+        return NULL;
+    }
+    RtDevice *device = py_current_device(k->state, k->wanted);
+    Launch *l = device ? launch_new(k, n > 2 ? items[2] : NULL, n > 3 ? items[3] : NULL, device) : NULL;
+    if (!l) return NULL;
+    RtError err;
+    rt_error_init(&err);
+    if (read_dims(items[0], "the grid", l->grid) && read_dims(items[1], "the block", l->block)) {
+        if (rt_check_config(rt_info(device), l->grid, l->block, l->shared, &err)) return l;
+        py_raise_runtime(k->state, &err);
+    }
+    Py_DECREF(l);
+    return NULL;
+}
+
+/* -- Kernel ---------------------------------------------------------------------------------------------------------- */
+
+static PyObject *kernel_subscript(PyObject *self, PyObject *key) {
+    Kernel *k = (Kernel *)self;
+    PyObject *known = NULL;
+    if (PyDict_GetItemRef(k->configs, key, &known) < 0) PyErr_Clear(); /* lists are allowed, but not kept */
+    if (known) return known;
+    PyObject *one[1] = {key};
+    bool tuple = PyTuple_Check(key);
+    Launch *l = configure(k, tuple ? &PyTuple_GET_ITEM(key, 0) : one, tuple ? PyTuple_GET_SIZE(key) : 1);
+    if (!l) return NULL;
+    if (PyDict_GET_SIZE(k->configs) >= 128) PyDict_Clear(k->configs);
+    if (PyDict_SetItem(k->configs, key, (PyObject *)l) < 0) PyErr_Clear();
+    return (PyObject *)l;
+}
+
+static PyObject *kernel_configure(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+    return (PyObject *)configure((Kernel *)self, args, n);
+}
+
+static PyObject *kernel_forall(PyObject *self, PyObject *args, PyObject *kwargs) {
+    static char *names[] = {"ntasks", "tpb", "stream", "sharedmem", NULL};
+    Kernel *k = (Kernel *)self;
+    PyObject *stream = NULL, *shared = NULL, *tasks;
+    int64_t n, tpb = 0;
+    PyObject *block = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOO", names, &tasks, &block, &stream, &shared) ||
+        !read_int(tasks, "the number of tasks", &n) || (block && !read_int(block, "tpb", &tpb)))
+        return NULL;
+    if (n < 0 || tpb < 0)
+        return PyErr_SetString(PyExc_ValueError, "forall: the number of tasks must not be negative"), NULL;
+    RtDevice *device = py_current_device(k->state, k->wanted);
+    Launch *l = device ? launch_new(k, stream, shared, device) : NULL;
+    if (!l) return NULL;
+    l->forall = n;
+    l->block[0] = tpb;
+    l->grid[0] = l->grid[1] = l->grid[2] = l->block[1] = l->block[2] = 1;
+    return (PyObject *)l;
+}
+
+static PyObject *kernel_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
+    (void)args, (void)nargsf, (void)kwnames;
+    Kernel *k = (Kernel *)self;
+    PyObject *cls = py_error_class(k->state, "LaunchError");
+    if (cls && k->device_function)
+        PyErr_Format(cls, "'%U' is a device function: call it from a kernel", k->name);
+    else if (cls)
+        PyErr_Format(cls, "the kernel '%U' was called without a launch configuration; write "
+                          "%U[blocks_per_grid, threads_per_block](...)", k->name, k->name);
+    Py_XDECREF(cls);
+    return NULL;
+}
+
+static PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    static char *names[] = {"py_func", "options", "device", "kind", NULL};
+    PyObject *py_func, *dict = NULL;
+    int device = 0;
+    const char *kind = "cuda";
+    CompileOptions options;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O!ps", names, &py_func, &PyDict_Type, &dict, &device,
+                                     &kind) ||
+        !py_options(dict, &options))
+        return NULL;
+    if (!PyFunction_Check(py_func)) {
+        PyErr_Format(PyExc_TypeError, "a Python function is expected, not an object of type '%.100s'",
+                     Py_TYPE(py_func)->tp_name);
+        return NULL;
+    }
+    ModState *state = py_state_of_type(type);
+    Kernel *k = state ? (Kernel *)type->tp_alloc(type, 0) : NULL;
+    if (!k) return NULL;
+    k->vectorcall = kernel_vectorcall;
+    k->state = state;
+    k->py_func = Py_NewRef(py_func);
+    k->name = Py_NewRef(((PyFunctionObject *)py_func)->func_name);
+    k->options = options;
+    k->wanted = !strcmp(kind, "cpu") ? RT_CPU : !strcmp(kind, "hip") ? RT_HIP : RT_CUDA;
+    k->device_function = device;
+    k->user_options = Py_XNewRef(dict);
+    k->configs = PyDict_New();
+    k->declared = PyList_New(0);
+    if (!k->configs || !k->declared) Py_CLEAR(k);
+    return (PyObject *)k;
+}
+
+static int kernel_traverse(PyObject *self, visitproc visit, void *arg) {
+    Kernel *k = (Kernel *)self;
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(k->dict);
+    Py_VISIT(k->py_func);
+    Py_VISIT(k->configs);
+    Py_VISIT(k->user_options);
+    Py_VISIT(k->declared);
+    for (int i = 0; i < RT_KINDS; i++) {
+        int status = py_core_traverse(&k->cores[i], visit, arg);
+        if (status) return status;
+    }
+    return 0;
+}
+
+static int kernel_clear(PyObject *self) {
+    Kernel *k = (Kernel *)self;
+    Py_CLEAR(k->dict);
+    if (k->configs) PyDict_Clear(k->configs);
+    return 0;
+}
+
+static void kernel_dealloc(PyObject *self) {
+    Kernel *k = (Kernel *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    if (k->weakrefs) PyObject_ClearWeakRefs(self);
+    Py_CLEAR(k->dict);
+    Py_CLEAR(k->py_func);
+    Py_CLEAR(k->name);
+    Py_CLEAR(k->configs);
+    Py_CLEAR(k->user_options);
+    Py_CLEAR(k->declared);
+    for (int i = 0; i < RT_KINDS; i++)
+        py_core_clear(&k->cores[i]);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+PyObject *py_function_of_kernel(PyObject *kernel) { return ((Kernel *)kernel)->py_func; }
+
+/* -- inspection ---------------------------------------------------------------------------------------------------------- */
+
+static JitCore *current_core(PyObject *self) {
+    Kernel *k = (Kernel *)self;
+    RtDevice *device = py_current_device(k->state, k->wanted);
+    return device ? core_for(k, device) : NULL;
+}
+
+static PyObject *kernel_specializations(PyObject *self, PyObject *unused) {
+    (void)unused;
+    JitCore *core = current_core(self);
+    return core ? py_core_specializations(core) : NULL;
+}
+
+static PyObject *kernel_texts(PyObject *self, PyObject *index) {
+    JitCore *core = current_core(self);
+    return core ? py_core_texts(core, index) : NULL;
+}
+
+/* declare(list of signature texts): compiled now, and no others later. */
+static PyObject *kernel_declare(PyObject *self, PyObject *list) {
+    Kernel *k = (Kernel *)self;
+    if (!PyList_Check(list)) return PyErr_SetString(PyExc_TypeError, "a list is expected"), NULL;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++)
+        if (PyList_Append(k->declared, PyList_GET_ITEM(list, i)) < 0) return NULL;
+    k->closed = true;
+    if (k->device_function) Py_RETURN_NONE;
+    memset(k->ready, 0, sizeof k->ready);
+    if (!current_core(self)) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* compile_args(*args): the specialisation for these arguments, without a launch. */
+static PyObject *kernel_compile_args(PyObject *self, PyObject *args) {
+    JitCore *core = current_core(self);
+    PyObject *bound[MAX_ARGS], *owned = NULL;
+    TypeKey keys[MAX_ARGS];
+    if (!core || !py_core_bind(core, &PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args), NULL, bound, &owned))
+        return NULL;
+    bool ok = kernel_keys(core, bound, keys) && find_or_make(core, keys, core->nparams);
+    Py_XDECREF(owned);
+    if (!ok) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* info(index): registers, shared memory and the like, from the device. */
+static PyObject *kernel_info(PyObject *self, PyObject *index) {
+    JitCore *core = current_core(self);
+    Spec *spec = core ? py_core_shown(core, index) : NULL;
+    if (!spec) return NULL;
+    RtDevice *device = py_current_device(core->state, ((Kernel *)self)->wanted);
+    RtKernel *kernel = device ? loaded(core, spec, device) : NULL;
+    if (!kernel) return NULL;
+    const RtKernelInfo *info = rt_kernel_info(kernel);
+    return Py_BuildValue("{s:i,s:i,s:i,s:i,s:i,s:i,s:i}", "max_threads", (int)info->max_threads, "registers",
+                         (int)info->registers, "shared_bytes", (int)info->shared_bytes, "local_bytes",
+                         (int)info->local_bytes, "const_bytes", (int)info->const_bytes, "ptx_version",
+                         (int)info->ptx_version, "binary_version", (int)info->binary_version);
+}
+
+/* occupancy(index, block_size, dynamic_shared): blocks on one multiprocessor */
+static PyObject *kernel_occupancy(PyObject *self, PyObject *args) {
+    PyObject *index;
+    int block, shared = 0;
+    int32_t blocks = 0;
+    if (!PyArg_ParseTuple(args, "Oi|i", &index, &block, &shared)) return NULL;
+    JitCore *core = current_core(self);
+    Spec *spec = core ? py_core_shown(core, index) : NULL;
+    RtDevice *device = spec ? py_current_device(core->state, ((Kernel *)self)->wanted) : NULL;
+    RtKernel *kernel = device ? loaded(core, spec, device) : NULL;
+    if (!kernel) return NULL;
+    RtError err;
+    PY_UNLOCKED(core->state, &err, rt_occupancy(kernel, block, shared, &blocks, &err));
+    return PyErr_Occurred() ? NULL : PyLong_FromLong(blocks);
+}
+
+/* result_dtype(*arguments): what a device function returns for scalars of these values' types. */
+static PyObject *kernel_result_dtype(PyObject *self, PyObject *args) {
+    JitCore *core = current_core(self);
+    TypeKey keys[MAX_ARGS];
+    if (!core) return NULL;
+    if (PyTuple_GET_SIZE(args) != core->nparams)
+        return PyErr_SetString(PyExc_TypeError, "one value for each parameter is expected"), NULL;
+    for (int32_t i = 0; i < core->nparams; i++)
+        if (!(keys[i] = py_arg_key(core->state, PyTuple_GET_ITEM(args, i), "?", i))) return NULL;
+    int kind = py_core_result_kind(core, keys, core->nparams);
+    if (kind < 0) return NULL;
+    if (kind < TY_bool || kind > TY_c128)
+        return PyErr_Format(PyExc_TypeError, "'%U' does not return a number", core->name);
+    return Py_NewRef((PyObject *)core->state->descrs[kind]);
+}
+
+static PyObject *get_py_func(PyObject *self, void *unused) {
+    (void)unused;
+    return Py_NewRef(((Kernel *)self)->py_func);
+}
+static PyObject *get_of_function(PyObject *self, void *name) {
+    return PyObject_GetAttrString(((Kernel *)self)->py_func, name);
+}
+static PyObject *get_options(PyObject *self, void *unused) {
+    (void)unused;
+    Kernel *k = (Kernel *)self;
+    return k->user_options ? PyDict_Copy(k->user_options) : PyDict_New();
+}
+static PyObject *get_is_device(PyObject *self, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(((Kernel *)self)->device_function);
+}
+static PyObject *get_surface(PyObject *self, void *name) { return py_surface(self, name, NULL, NULL); }
+
+static PyObject *kernel_reduce(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return py_surface(self, "reduce", NULL, NULL);
+}
+
+static PyObject *kernel_get(PyObject *self, PyObject *instance, PyObject *owner) {
+    (void)instance, (void)owner; /* launches name their arguments: a kernel is no method */
+    return Py_NewRef(self);
+}
+
+static PyObject *kernel_repr(PyObject *self) {
+    Kernel *k = (Kernel *)self;
+    return PyUnicode_FromFormat(k->device_function ? "<device function %U>" : "<kernel %U>", k->name);
+}
+
+#define SURFACE(name)                                                                               \
+    static PyObject *surface_##name(PyObject *self, PyObject *args, PyObject *kwargs) {             \
+        return py_surface(self, #name, args, kwargs);                                               \
+    }
+#define KERNEL_SURFACE(X)                                                                           \
+    X(specialize) X(inspect_types) X(inspect_llvm) X(inspect_asm) X(inspect_sass) X(inspect_ptx)     \
+    X(get_regs_per_thread) X(get_shared_mem_per_block) X(get_const_mem_size)                         \
+    X(get_local_mem_per_thread) X(get_max_threads_per_block) X(compile)
+KERNEL_SURFACE(SURFACE)
+
+#define KEYWORDS(f) (PyCFunction)(void (*)(void))f, METH_VARARGS | METH_KEYWORDS
+#define METHOD(name) {#name, KEYWORDS(surface_##name), NULL},
+static PyMethodDef kernel_methods[] = {
+    {"configure", (PyCFunction)(void (*)(void))kernel_configure, METH_FASTCALL,
+     "configure(griddim, blockdim, stream=0, sharedmem=0): the same as kernel[...]."},
+    {"forall", KEYWORDS(kernel_forall),
+     "forall(ntasks, tpb=0, stream=0, sharedmem=0): a one-dimensional launch of at least ntasks threads."},
+    {"_specializations", kernel_specializations, METH_NOARGS, NULL},
+    {"_texts", kernel_texts, METH_O, NULL},
+    {"_declare", kernel_declare, METH_O, NULL},
+    {"_compile_args", kernel_compile_args, METH_VARARGS, NULL},
+    {"_info", kernel_info, METH_O, NULL},
+    {"_occupancy", kernel_occupancy, METH_VARARGS, NULL},
+    {"_result_dtype", kernel_result_dtype, METH_VARARGS, NULL},
+    {"__reduce__", kernel_reduce, METH_NOARGS, NULL},
+    KERNEL_SURFACE(METHOD)
+    {NULL, NULL, 0, NULL},
+};
+static PyGetSetDef kernel_getset[] = {
+    {"py_func", get_py_func, NULL, "The Python function.", NULL},
+    {"__wrapped__", get_py_func, NULL, NULL, NULL},
+    {"__name__", get_of_function, NULL, NULL, "__name__"},
+    {"__qualname__", get_of_function, NULL, NULL, "__qualname__"},
+    {"__module__", get_of_function, NULL, NULL, "__module__"},
+    {"__doc__", get_of_function, NULL, NULL, "__doc__"},
+    {"targetoptions", get_options, NULL, "The options of the decorator.", NULL},
+    {"is_device_function", get_is_device, NULL, NULL, NULL},
+    {"signatures", get_surface, NULL, NULL, "signatures"},
+    {"overloads", get_surface, NULL, NULL, "overloads"},
+    {"stats", get_surface, NULL, NULL, "stats"},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+static PyMemberDef kernel_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Kernel, vectorcall), READONLY, NULL},
+    {"__dictoffset__", T_PYSSIZET, offsetof(Kernel, dict), READONLY, NULL},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Kernel, weakrefs), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+static PyType_Slot kernel_slots[] = {
+    {Py_tp_new, kernel_new},           {Py_tp_dealloc, kernel_dealloc},
+    {Py_tp_traverse, kernel_traverse}, {Py_tp_clear, kernel_clear},
+    {Py_tp_call, PyVectorcall_Call},   {Py_tp_descr_get, kernel_get},
+    {Py_tp_repr, kernel_repr},         {Py_tp_methods, kernel_methods},
+    {Py_tp_getset, kernel_getset},     {Py_tp_members, kernel_members},
+    {Py_mp_subscript, kernel_subscript}, {0, NULL},
+};
+PyType_Spec py_kernel_spec = {
+    .name = "quern._quern.Kernel",
+    .basicsize = sizeof(Kernel),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+             Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = kernel_slots,
+};

@@ -1,0 +1,200 @@
+/* module.c - quern._quern: multi-phase initialisation and the module state. */
+#define QUERN_IMPORTS_NUMPY
+#include "pymodule/state.h"
+#include "runtime/runtime.h"
+
+ModState *py_state(PyObject *module) { return PyModule_GetState(module); }
+
+ModState *py_state_of_type(PyTypeObject *type) {
+    PyObject *module = PyType_GetModuleByDef(type, &py_module_def);
+    return module ? py_state(module) : NULL;
+}
+
+/* -- functions of the module ---------------------------------------------------------------------- */
+
+/* register(name, class): the Python package tells us its classes. */
+static PyObject *module_register(PyObject *module, PyObject *args) {
+    ModState *state = py_state(module);
+    const char *name;
+    PyObject *object;
+    if (!PyArg_ParseTuple(args, "sO", &name, &object)) return NULL;
+    PyObject **slot = !strcmp(name, "Type")        ? &state->type_class
+                      : !strcmp(name, "Intrinsic") ? &state->intrinsic_class
+                      : !strcmp(name, "Namespace") ? &state->namespace_class
+                                                   : NULL;
+    if (!slot) return PyErr_Format(PyExc_ValueError, "unknown class %s", name);
+    Py_XSETREF(*slot, Py_NewRef(object));
+    Py_RETURN_NONE;
+}
+
+static PyObject *module_typeof(PyObject *module, PyObject *value) {
+    TypeKey key = py_arg_key(py_state(module), value, "typeof", -1);
+    return key ? py_key_text(py_state(module), key) : NULL;
+}
+
+/* A type or signature in our own words; ValueError when it is none. */
+static PyObject *module_describe(PyObject *module, PyObject *text) {
+    const char *bytes = PyUnicode_AsUTF8(text);
+    if (!bytes) return NULL;
+    Arena arena;
+    arena_init(&arena, &qn_default_allocator);
+    DiagList diags;
+    diag_init(&diags, &arena);
+    Signature signature;
+    TypeTable *types = type_table_new(&arena);
+    PyObject *result = NULL;
+    if (ti_parse_signature(types, &arena, bytes, &signature, &diags)) {
+        PyObject *params = PyList_New(0);
+        for (int32_t i = 0; params && i < signature.nparams; i++) {
+            Str name = type_text(&arena, signature.params[i]);
+            PyObject *item = PyUnicode_FromStringAndSize(name.bytes, name.len);
+            if (!item || PyList_Append(params, item) < 0) Py_CLEAR(params);
+            Py_XDECREF(item);
+        }
+        Str name = signature.result ? type_text(&arena, signature.result) : STR("");
+        if (params) result = Py_BuildValue("(Ns#)", params, name.bytes, (Py_ssize_t)name.len);
+    } else {
+        py_raise_diags(py_state(module), &diags);
+    }
+    arena_free(&arena);
+    return result;
+}
+
+static PyObject *module_after_fork(PyObject *module, PyObject *unused) {
+    (void)unused;
+    atomic_fetch_add(&py_state(module)->fork_generation, 1);
+    cg_after_fork();
+    Py_RETURN_NONE;
+}
+
+/* set_search_prefixes(list of folders): where pip may have put NVIDIA's libdevice. */
+static PyObject *module_set_search_prefixes(PyObject *module, PyObject *list) {
+    (void)module;
+    const char *prefixes[64];
+    int n = 0;
+    if (!PyList_Check(list)) return PyErr_SetString(PyExc_TypeError, "a list is expected"), NULL;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list) && n < countof(prefixes); i++)
+        if (!(prefixes[n++] = PyUnicode_AsUTF8(PyList_GET_ITEM(list, i)))) return NULL;
+    cg_set_search_prefixes(prefixes, n);
+    Py_RETURN_NONE;
+}
+
+static PyObject *module_versions(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    Arena arena;
+    arena_init(&arena, &qn_default_allocator);
+    PyObject *result = Py_BuildValue("{s:s,s:s}", "llvm", cg_llvm_version(), "cpu", cg_host_cpu(&arena));
+    arena_free(&arena);
+    return result;
+}
+
+static PyObject *module_threads(PyObject *module, PyObject *args) {
+    ModState *state = py_state(module);
+    int n = 0;
+    if (!PyArg_ParseTuple(args, "|i", &n)) return NULL;
+    if (n) {
+        RtError err;
+        rt_error_init(&err);
+        if (!rt_threads_set(n, &err)) return py_raise_runtime(state, &err), NULL;
+    }
+    return Py_BuildValue("(ii)", (int)rt_threads(), (int)rt_threads_max());
+}
+
+static PyObject *module_test_fatal_error(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    cg_test_fatal_error();
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef module_methods[] = {
+    {"register", module_register, METH_VARARGS, NULL},
+    {"typeof", module_typeof, METH_O, "The type of a value, as text."},
+    {"describe", module_describe, METH_O, "(parameter types, result type) of a signature's text."},
+    {"after_fork", module_after_fork, METH_NOARGS, NULL},
+    {"set_search_prefixes", module_set_search_prefixes, METH_O, NULL},
+    {"versions", module_versions, METH_NOARGS, NULL},
+    {"threads", module_threads, METH_VARARGS, "(threads of this thread's calls, the most); sets when n > 0."},
+    {"test_fatal_error", module_test_fatal_error, METH_NOARGS, NULL},
+    {"make_ufunc", (PyCFunction)(void (*)(void))py_make_ufunc, METH_VARARGS | METH_KEYWORDS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+/* -- life ------------------------------------------------------------------------------------------- */
+
+static int add_type(PyObject *module, PyTypeObject **slot, PyType_Spec *spec) {
+    *slot = (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, NULL);
+    return *slot ? PyModule_AddType(module, *slot) : -1;
+}
+
+static int import_numpy(ModState *state) {
+    if (PyArray_ImportNumPyAPI() < 0 || PyUFunc_ImportUFuncAPI() < 0) return -1;
+    return (state->np = PyImport_ImportModule("numpy")) ? 0 : -1;
+}
+
+static int module_exec(PyObject *module) {
+    ModState *state = py_state(module);
+    state->module = module;
+    if (import_numpy(state) < 0 || py_argtype_init(state) < 0) return -1;
+    if (!(state->str_quern_name = PyUnicode_InternFromString("_quern_name"))) return -1;
+    if (add_type(module, &state->dispatcher_type, &py_dispatcher_spec) < 0 ||
+        add_type(module, &state->ufunc_data_type, &py_ufunc_data_spec) < 0)
+        return -1;
+    return py_ufunc_init(state) < 0 ? -1 : py_device_init(state, module);
+}
+
+static int module_traverse(PyObject *module, visitproc visit, void *arg) {
+    ModState *state = py_state(module);
+    Py_VISIT(state->dispatcher_type);
+    Py_VISIT(state->ufunc_data_type);
+    Py_VISIT(state->np);
+    Py_VISIT(state->errors);
+    Py_VISIT(state->linecache);
+    Py_VISIT(state->type_class);
+    Py_VISIT(state->intrinsic_class);
+    Py_VISIT(state->namespace_class);
+    return py_device_traverse(state, visit, arg);
+}
+
+static int module_clear(PyObject *module) {
+    ModState *state = py_state(module);
+    Py_CLEAR(state->dispatcher_type);
+    Py_CLEAR(state->ufunc_data_type);
+    Py_CLEAR(state->np);
+    Py_CLEAR(state->errors);
+    Py_CLEAR(state->linecache);
+    Py_CLEAR(state->type_class);
+    Py_CLEAR(state->intrinsic_class);
+    Py_CLEAR(state->namespace_class);
+    py_device_clear(state);
+    return 0;
+}
+
+static void module_free(void *module) {
+    ModState *state = py_state(module);
+    if (!state) return;
+    module_clear(module);
+    Py_CLEAR(state->str_quern_name);
+    py_argtype_clear(state);
+}
+
+static PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, module_exec},
+#if PY_VERSION_HEX >= 0x030C0000 /* NumPy and the code generator are one for the process */
+    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+#endif
+    {0, NULL},
+};
+
+PyModuleDef py_module_def = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "quern._quern",
+    .m_doc = "The compiler and the runtime behind quern.",
+    .m_size = sizeof(ModState),
+    .m_methods = module_methods,
+    .m_slots = module_slots,
+    .m_traverse = module_traverse,
+    .m_clear = module_clear,
+    .m_free = module_free,
+};
+
+PyMODINIT_FUNC PyInit__quern(void) { return PyModuleDef_Init(&py_module_def); }

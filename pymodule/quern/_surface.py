@@ -1,0 +1,220 @@
+"""Attributes and methods of dispatchers and kernels that need no speed. `self` is a Dispatcher or a Kernel."""
+import sys
+
+from . import types
+
+
+def _specs(self):
+    return self._specializations()
+
+
+def _signature(spec):
+    (params, result), _ = spec
+    return types.Signature(types.from_text(result), [types.from_text(p) for p in params])
+
+
+def signatures(self):
+    return [_signature(s).args for s in _specs(self)]
+
+
+def nopython_signatures(self):
+    return [_signature(s) for s in _specs(self)]
+
+
+class Overload:
+    """One specialisation: its signature and what the compiler tells of it."""
+
+    def __init__(self, owner, index, spec):
+        self.owner = owner
+        self.index = index
+        self.signature = _signature(spec)
+        self.metadata = spec[1]
+
+    @property
+    def entry_point(self):
+        return self.owner
+
+    def max_cooperative_grid_blocks(self, blockdim, dynsmemsize=0):
+        from .cuda import get_current_device
+        threads = blockdim if isinstance(blockdim, int) else _product(blockdim)
+        return (self.owner._occupancy(self.index, threads, dynsmemsize) *
+                get_current_device().MULTIPROCESSOR_COUNT)
+
+    def __repr__(self):
+        return f"<compiled {self.signature}>"
+
+
+def _product(values):
+    n = 1
+    for v in values:
+        n *= v
+    return n
+
+
+def overloads(self):
+    return {_signature(s).args: Overload(self, i, s) for i, s in enumerate(_specs(self))}
+
+
+class Stats:
+    """Hits and misses of the disk cache."""
+
+    def __init__(self):
+        self.cache_path = None
+        self.cache_hits = {}
+        self.cache_misses = {}
+
+    def __repr__(self):
+        return f"Stats(cache_path={self.cache_path}, cache_hits={self.cache_hits}, cache_misses={self.cache_misses})"
+
+
+def stats(self):
+    return Stats()
+
+
+def _chosen(self, signature):
+    """[(index, signature)] of one signature, or of all."""
+    all_of_them = [(i, _signature(s)) for i, s in enumerate(_specs(self))]
+    if signature is None:
+        return all_of_them
+    if isinstance(signature, types.Signature):
+        signature = signature.args
+    found = [(i, s) for i, s in all_of_them if s.args == tuple(signature)]
+    if not found:
+        raise KeyError(f"{self.__name__} is not compiled for {signature}")
+    return found
+
+
+def compile(self, signature):
+    from .decorators import signature_text
+    text = signature_text(signature)
+    if hasattr(self, "_declare"):
+        self._declare([text])
+    else:
+        self._compile(text)
+    return self
+
+
+def recompile(self):
+    self._forget()
+
+
+def get_metadata(self, signature=None):
+    reports = [s[1] for s in _specs(self)]
+    result = {sig.args: reports[i] for i, sig in _chosen(self, signature)}
+    return result if signature is None else next(iter(result.values()))
+
+
+def get_overload(self, signature):
+    return overloads(self)[_chosen(self, signature)[0][1].args]
+
+
+def _texts(self, which, signature):
+    result = {sig.args: self._texts(i)[which] for i, sig in _chosen(self, signature)}
+    return result if signature is None else next(iter(result.values()))
+
+
+def inspect_llvm(self, signature=None):
+    return _texts(self, 0, signature)
+
+
+def inspect_asm(self, signature=None):
+    return _texts(self, 1, signature)
+
+
+inspect_ptx = inspect_asm
+
+
+def inspect_cfg(self, signature=None, show_wrapper=None, **kwargs):
+    return _texts(self, 2, signature)
+
+
+def inspect_disasm_cfg(self, signature=None, **kwargs):
+    return _texts(self, 1, signature)
+
+
+def inspect_types(self, file=None, signature=None, pretty=False, **kwargs):
+    if pretty:
+        raise ValueError("pretty=True is not supported")
+    out = file if file is not None else sys.stdout
+    for i, sig in _chosen(self, signature):
+        print(f"{self.__name__} {sig}", file=out)
+        print("-" * 80, file=out)
+        print(self._texts(i)[3], file=out)
+
+
+def inspect_sass(self, signature=None):
+    import shutil
+    import subprocess
+    import tempfile
+    if not shutil.which("ptxas") or not shutil.which("nvdisasm"):
+        raise RuntimeError("inspect_sass needs ptxas and nvdisasm of the CUDA toolkit")
+    from .cuda import get_current_device
+
+    def sass(ptx):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(folder + "/k.ptx", "w") as f:
+                f.write(ptx)
+            subprocess.run(["ptxas", "-arch", get_current_device().arch, folder + "/k.ptx", "-o", folder + "/k.cubin"],
+                           check=True)
+            return subprocess.run(["nvdisasm", folder + "/k.cubin"], check=True, capture_output=True,
+                                  text=True).stdout
+    texts = inspect_asm(self, signature)
+    return {k: sass(v) for k, v in texts.items()} if signature is None else sass(texts)
+
+
+def parallel_diagnostics(self, signature=None, level=1):
+    print(f"{self.__name__}: loops run sequentially")
+
+
+def enable_caching(self):
+    pass
+
+
+def _kernel_fact(self, name, signature):
+    result = {sig.args: self._info(i)[name] for i, sig in _chosen(self, signature)}
+    return result if signature is None else next(iter(result.values()))
+
+
+def get_regs_per_thread(self, signature=None):
+    return _kernel_fact(self, "registers", signature)
+
+
+def get_shared_mem_per_block(self, signature=None):
+    return _kernel_fact(self, "shared_bytes", signature)
+
+
+def get_const_mem_size(self, signature=None):
+    return _kernel_fact(self, "const_bytes", signature)
+
+
+def get_local_mem_per_thread(self, signature=None):
+    return _kernel_fact(self, "local_bytes", signature)
+
+
+def get_max_threads_per_block(self, signature=None):
+    return _kernel_fact(self, "max_threads", signature)
+
+
+def specialize(self, *args):
+    self._compile_args(*args)
+    return self
+
+
+def _find(module, qualname):
+    import importlib
+    value = importlib.import_module(module)
+    for part in qualname.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def reduce(self):
+    """Pickling by module and qualified name, as for functions."""
+    import pickle
+    try:
+        found = _find(self.__module__, self.__qualname__)
+    except (ImportError, AttributeError):
+        found = None
+    if found is not self:
+        raise pickle.PicklingError(f"cannot pickle {self!r}: {self.__module__}.{self.__qualname__} is another object")
+    return _find, (self.__module__, self.__qualname__)

@@ -1,0 +1,181 @@
+"""vectorize(target='cuda'): a ufunc-like object. For each pattern of arguments (scalar, or array with broadcast
+axes) a grid-stride kernel is written in our own dialect round the user's function."""
+import linecache
+
+import numpy as np
+
+from .. import _quern
+from . import _compile_options, get_current_device, jit
+
+_BLOCK = 256
+
+
+def _source(patterns, ndim):
+    """A kernel for arguments of these patterns: None for a scalar, else a string with one letter for each axis:
+    'i' indexed, '0' broadcast. One-dimensional work needs no division."""
+    names = [f"a{k}" for k in range(len(patterns))]
+    lines = [f"def kernel({', '.join(names)}, out):",
+             "    start = threadIdx.x + blockIdx.x * blockDim.x",
+             "    for i in range(start, out.size, blockDim.x * gridDim.x):"]
+    index = [f"i{d}" for d in range(ndim)]
+    if ndim == 1:
+        index = ["i"]
+    else:
+        lines.append("        rest = i")
+        for d in range(ndim - 1, 0, -1):
+            lines.append(f"        i{d} = rest % out.shape[{d}]")
+            lines.append(f"        rest = rest // out.shape[{d}]")
+        lines.append("        i0 = rest")
+    values = [name if pattern is None else
+              f"{name}[{', '.join(index[d] if p == 'i' else '0' for d, p in enumerate(pattern))}]"
+              for name, pattern in zip(names, patterns)]
+    lines.append(f"        out[{', '.join(index)}] = function({', '.join(values)})")
+    return "\n".join(lines) + "\n"
+
+
+def _is_device(value):
+    return type(value) is _quern.DeviceNDArray or hasattr(value, "__cuda_array_interface__")
+
+
+class CudaUfunc:
+    """Calls broadcast like NumPy's. Device arrays in: a device array out; otherwise NumPy arrays."""
+
+    def __init__(self, py_func, signatures, identity, options, target):
+        self.py_func = self.__wrapped__ = py_func
+        self.__name__ = py_func.__name__
+        self.__qualname__ = py_func.__qualname__
+        self.__module__ = py_func.__module__
+        self.__doc__ = py_func.__doc__
+        self.identity = identity
+        self.nin = py_func.__code__.co_argcount
+        self.nout = 1
+        self.nargs = self.nin + 1
+        self.max_blocksize = _BLOCK
+        self._options = {k: v for k, v in options.items() if k in ("fastmath", "debug", "weak_numbers", "opt")}
+        self._function = _quern.Kernel(py_func, _compile_options(self._options), device=True)
+        self._kernels = {}
+        self._declared = [self._read(text) for text in signatures]
+
+    def _read(self, text):
+        params, result = _quern.describe(text)
+        if len(params) != self.nin:
+            raise TypeError(f"the signature {text} has {len(params)} parameters, '{self.__name__}' has {self.nin}")
+        dtypes = tuple(np.dtype(p) for p in params)
+        return dtypes, np.dtype(result) if result else self._function._result_dtype(*[d.type(1) for d in dtypes])
+
+    @property
+    def types(self):
+        return ["".join(d.char for d in params) + "->" + result.char for params, result in self._declared]
+
+    def _kernel(self, patterns, ndim):
+        key = patterns, ndim
+        kernel = self._kernels.get(key)
+        if kernel is None:
+            from . import blockDim, blockIdx, gridDim, threadIdx
+            source = _source(patterns, ndim)
+            file = f"<quern ufunc {self.__name__} {patterns}>"
+            linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+            space = dict(function=self._function, threadIdx=threadIdx, blockIdx=blockIdx, blockDim=blockDim,
+                         gridDim=gridDim)
+            exec(compile(source, file, "exec"), space)
+            kernel = self._kernels[key] = jit(**self._options)(space["kernel"])
+        return kernel
+
+    def _choose(self, args):
+        """(input dtypes or None where a Python number stays weak, output dtype)"""
+        if not self._declared:
+            samples = [a if isinstance(a, (bool, int, float, complex)) else a.dtype.type(1) for a in args]
+            return None, self._function._result_dtype(*samples)
+        for dtypes, result in self._declared:
+            if all(_fits(a, d) for a, d in zip(args, dtypes)):
+                return dtypes, result
+        given = ", ".join(str(getattr(a, "dtype", type(a).__name__)) for a in args)
+        raise TypeError(f"ufunc '{self.__name__}' has no signature for ({given}) that can be reached by safe casts")
+
+    def __call__(self, *args, out=None, stream=0):
+        if len(args) == self.nin + 1 and out is None:
+            args, out = args[:-1], args[-1]
+        if len(args) != self.nin:
+            raise TypeError(f"{self.__name__}() takes {self.nin} positional arguments but {len(args)} were given")
+        if isinstance(out, tuple):
+            out, = out
+        args = [_argument(a) for a in args]
+        on_device = any(_is_device(a) for a in args)
+        dtypes, result = self._choose(args)
+        if dtypes is not None:
+            args = [_cast(a, d) for a, d in zip(args, dtypes)]
+        shapes = [a.shape for a in args if hasattr(a, "shape")]
+        shape = np.broadcast_shapes(*shapes) if shapes else ()
+        answer = self._output(out, shape, result, on_device, stream)
+        self._launch(args, answer, shape, stream)
+        if out is not None or shape or on_device:
+            return answer
+        return answer[()]
+
+    def _output(self, out, shape, result, on_device, stream):
+        if out is None:
+            return _quern.device_array(shape, result, stream=stream) if on_device else np.empty(shape, result)
+        if tuple(out.shape) != tuple(shape):
+            raise ValueError(f"the output has shape {tuple(out.shape)}, the result {tuple(shape)}")
+        if not np.can_cast(result, out.dtype, "same_kind"):
+            raise TypeError(f"cannot cast the result of ufunc '{self.__name__}' from {result} to {out.dtype}")
+        return out
+
+    def _launch(self, args, out, shape, stream):
+        if out.size == 0:
+            return
+        arrays = [a for a in args if hasattr(a, "shape")] + [out]
+        if all(tuple(a.shape) == tuple(shape) and a.flags["C_CONTIGUOUS"] for a in arrays):
+            args = [a.reshape(-1) if hasattr(a, "shape") else a for a in args]
+            out, shape = out.reshape(-1), (out.size,)
+        elif not shape:
+            out, shape = out.reshape(1), (1,)
+            args = [a.reshape(1) if hasattr(a, "shape") else a for a in args]
+        ndim = len(shape)
+        patterns, passed = [], []
+        for a in args:
+            if hasattr(a, "shape"):
+                a = a.reshape((1,) * (ndim - a.ndim) + tuple(a.shape)) if a.ndim < ndim else a
+                patterns.append("".join("0" if n == 1 and s != 1 else "i" for n, s in zip(a.shape, shape)))
+            else:
+                patterns.append(None)
+            passed.append(a)
+        kernel = self._kernel(tuple(patterns), ndim)
+        blocks = (out.size + self.max_blocksize - 1) // self.max_blocksize
+        most = 32 * max(1, get_current_device().MULTIPROCESSOR_COUNT)
+        kernel[min(blocks, most), self.max_blocksize, stream](*passed, out)
+
+    def reduce(self, arg, stream=0):
+        from ._reduce import Reduce
+        if not hasattr(self, "_reduce"):
+            self._reduce = Reduce(self.py_func)
+        return self._reduce(arg, stream=stream)
+
+    def __repr__(self):
+        return f"<ufunc '{self.__name__}' for cuda>"
+
+
+def _argument(value):
+    if _is_device(value):
+        return value if type(value) is _quern.DeviceNDArray else _quern.as_device_array(value)
+    if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
+        return value
+    array = np.asarray(value)
+    return array if array.ndim else array[()] if isinstance(value, np.generic) else array
+
+
+def _fits(value, dtype):
+    if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
+        rank = "biufc".index(dtype.kind)
+        return rank >= {bool: 0, int: 1, float: 3, complex: 4}[type(value)]
+    return np.can_cast(value.dtype, dtype, "safe")
+
+
+def _cast(value, dtype):
+    if not hasattr(value, "dtype"):
+        return dtype.type(value)
+    if value.dtype == dtype:
+        return value
+    if type(value) is _quern.DeviceNDArray:
+        return _quern.to_device(value.copy_to_host().astype(dtype))
+    return value.astype(dtype)

@@ -1,0 +1,178 @@
+"""jit, njit, vectorize: options are checked here and handed to C as plain numbers."""
+from . import _quern, config, errors
+from .types import Signature, Type
+
+_FASTMATH = {"nnan": 1, "ninf": 2, "nsz": 4, "arcp": 8, "contract": 16, "afn": 32, "reassoc": 64}
+_FASTMATH_DEFAULT = 4 | 8 | 16 | 32 | 64  # all but nnan and ninf: see docs
+
+# option: default. Options in the second group are accepted for programs written for Numba, and change nothing.
+_JIT_OPTIONS = {
+    "nopython": None, "forceobj": False, "nogil": False, "fastmath": False, "error_model": "python",
+    "boundscheck": None, "debug": None, "weak_numbers": None, "opt": None, "parallel": False, "cache": False,
+    "locals": None, "inline": "never", "forceinline": False, "looplift": None,
+    "pipeline_class": None, "no_cpython_wrapper": False, "no_cfunc_wrapper": False, "no_rewrites": False,
+    "writable_args": None, "target": "cpu", "_nrt": True, "_target": None, "_dbg_optnone": None,
+    "_dbg_extend_lifetimes": None,
+}
+
+
+def _unknown(name, option, known):
+    import difflib
+    near = difflib.get_close_matches(option, known, 1)
+    hint = f"; did you mean {near[0]}?" if near else "; known are " + ", ".join(sorted(known))
+    return TypeError(f"{name}() has no option '{option}'{hint}")
+
+
+def _check(name, options, known):
+    for option in options:
+        if option not in known:
+            raise _unknown(name, option, [k for k in known if not k.startswith("_")])
+
+
+def _fastmath(value):
+    if value is True:
+        return _FASTMATH_DEFAULT
+    if not value:
+        return 0
+    bits = 0
+    for flag in ([value] if isinstance(value, str) else value):
+        if flag == "fast":
+            bits |= _FASTMATH_DEFAULT | 3
+        elif flag not in _FASTMATH:
+            raise ValueError(f"unknown fastmath flag {flag!r}; known are {', '.join(_FASTMATH)}")
+        else:
+            bits |= _FASTMATH[flag]
+    return bits
+
+
+def _compile_options(options):
+    """The options that reach the compiler, as _quern's numbers."""
+    error_model = options.get("error_model", "python")
+    if error_model not in ("python", "numpy"):
+        raise ValueError(f"error_model must be 'python' or 'numpy', not {error_model!r}")
+    if options.get("locals"):
+        raise errors.UnsupportedError("the option 'locals' is not supported; write the cast where it is needed: "
+                                      "x = int32(x)")
+    weak = options.get("weak_numbers")
+    boundscheck = config.BOUNDSCHECK if options.get("boundscheck") is None else options["boundscheck"]
+    debug = options.get("debug")
+    opt = options.get("opt")
+    return {
+        "fastmath": _fastmath(options.get("fastmath", False)),
+        "error_numpy": error_model == "numpy",
+        "strong_numbers": config.AS_NUMBA if weak is None else not weak,
+        "no_boundscheck": boundscheck is False,
+        "debug": config.DEBUGINFO if debug is None else bool(debug),
+        "opt_level": config.OPT if opt is None else (3 if opt is True else int(opt)),
+    }
+
+
+def signature_text(signature):
+    """'int64(int64)', int64(int64), (int64,) -> the text the compiler parses."""
+    if isinstance(signature, str):
+        return signature
+    if isinstance(signature, Signature):
+        return signature.text
+    if isinstance(signature, tuple) and all(isinstance(t, Type) for t in signature):
+        return Signature(None, signature).text
+    raise TypeError(f"{signature!r} is not a signature; write 'float64(float64, int32)', "
+                    "float64(float64, int32) or (float64, int32)")
+
+
+def is_signature(thing):
+    return isinstance(thing, (str, Signature)) or (
+        isinstance(thing, tuple) and all(isinstance(t, Type) for t in thing))
+
+
+def signature_texts(signatures):
+    if signatures is None:
+        return []
+    if is_signature(signatures):
+        return [signature_text(signatures)]
+    if isinstance(signatures, list) or hasattr(signatures, "__iter__"):
+        return [signature_text(s) for s in signatures]
+    raise TypeError(f"a function, a signature or a list of signatures is expected, not {signatures!r}")
+
+
+def _plain(function, name):
+    import types
+    if isinstance(function, types.FunctionType):
+        return function
+    if type(function) in (_quern.Dispatcher, _quern.Kernel):
+        raise TypeError(f"{name}() was applied to {function!r}, which is compiled already; "
+                        "apply it to its .py_func")
+    raise TypeError(f"{name}() expects a Python function, not an object of type {type(function).__name__!r}")
+
+
+def _make_jit(function, signatures, options):
+    if config.DISABLE_JIT or options.get("forceobj"):
+        return function
+    nopython = options.get("nopython")
+    dispatcher = _quern.Dispatcher(_plain(function, "jit"), _compile_options(options),
+                                   nogil=bool(options.get("nogil")),
+                                   fallback=not nopython and not config.AS_NUMBA)
+    compiled = [dispatcher._compile(text) for text in signatures]
+    if compiled and all(compiled):
+        dispatcher.disable_compile()
+    return dispatcher
+
+
+def jit(signature_or_function=None, **options):
+    """Compile a function for the CPU when it is first called, or at once for the signatures given.
+
+    Where the compiler refuses, the Python function runs, after one warning; nopython=True raises instead."""
+    _check("jit", options, _JIT_OPTIONS)
+    target = options.get("target", "cpu")
+    if target != "cpu":
+        raise ValueError(f"jit() compiles for target='cpu', not {target!r}; use cuda.jit for kernels")
+    function = signature_or_function
+    if function is None or is_signature(function) or isinstance(function, (list, set, frozenset)):
+        signatures = signature_texts(function)
+        _compile_options(options)  # a wrong option is an error here, not where the function is
+        return lambda f: _make_jit(f, signatures, options)
+    return _make_jit(function, [], options)
+
+
+def njit(signature_or_function=None, **options):
+    """jit(nopython=True): what cannot be compiled is an error."""
+    for wrong in ("nopython", "forceobj"):
+        if wrong in options:
+            import warnings
+            warnings.warn(f"the option {wrong} of njit() is ignored", RuntimeWarning, stacklevel=2)
+            options = {k: v for k, v in options.items() if k != wrong}
+    return jit(signature_or_function, nopython=True, **options)
+
+
+class prange:
+    """range() whose iterations may run in parallel. In the interpreter it is range()."""
+    _quern_name = "builtins.range"
+
+    def __new__(cls, *args):
+        return range(*args)
+
+
+_VECTORIZE_OPTIONS = {k: v for k, v in _JIT_OPTIONS.items() if k not in ("nogil", "target")}
+
+
+def _make_ufunc(function, signatures, target, identity, options):
+    if target in ("cuda", "hip", "roc"):
+        from .cuda._ufunc import CudaUfunc
+        return CudaUfunc(_plain(function, "vectorize"), signatures, identity, options, target)
+    if identity is not None and identity not in (0, 1) and identity != "reorderable":
+        raise ValueError("identity must be 0, 1, None or 'reorderable'")
+    compile_options = _compile_options(options)
+    return _quern.make_ufunc(_plain(function, "vectorize"), compile_options, signatures, identity,
+                             target == "parallel")
+
+
+def vectorize(ftylist_or_function=(), target="cpu", identity=None, **options):
+    """Make a NumPy ufunc of a function of scalars.
+
+    Without signatures, a loop is compiled for each combination of argument types when it is first seen."""
+    _check("vectorize", options, _VECTORIZE_OPTIONS)
+    if target not in ("cpu", "parallel", "cuda", "hip", "roc"):
+        raise ValueError(f"vectorize() has no target {target!r}; known are 'cpu', 'parallel', 'cuda', 'hip'")
+    if callable(ftylist_or_function) and not is_signature(ftylist_or_function):
+        return _make_ufunc(ftylist_or_function, [], target, identity, options)
+    signatures = signature_texts(ftylist_or_function)
+    return lambda f: _make_ufunc(f, signatures, target, identity, options)

@@ -1,0 +1,297 @@
+/* raise.c - errors as values become Python exceptions.
+ *
+ * Three sources: diagnostics of the compiler (classes of quern.errors, rendered with the source line),
+ * what compiled code left in its CallContext (a guard, or a raise statement of the user), and RtError
+ * of the runtime (in runtime_error.c). Exceptions of compiled code get a traceback entry that shows the
+ * user's file, line and function. */
+#include "pymodule/state.h"
+#include <frameobject.h>
+#include <math.h>
+
+/* -- quern.errors ------------------------------------------------------------------------------- */
+
+PyObject *py_error_class(ModState *state, const char *name) {
+    if (!state->errors && !(state->errors = PyImport_ImportModule("quern.errors"))) return NULL;
+    return PyObject_GetAttrString(state->errors, name);
+}
+
+void py_raise_typing(ModState *state, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    char text[1024];
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    PyObject *cls = py_error_class(state, "TypingError");
+    if (cls) PyErr_SetString(cls, text);
+    Py_XDECREF(cls);
+}
+
+/* -- diagnostics ---------------------------------------------------------------------------------- */
+
+typedef struct SourceUser {
+    ModState *state;
+    Arena *arena;
+} SourceUser;
+
+/* A line of a source file through linecache, which also knows notebooks and interactive input. */
+static Str source_line(void *user, Str file, int32_t line) {
+    SourceUser *u = user;
+    Str text = {NULL, 0};
+    if (!u->state->linecache && !(u->state->linecache = PyImport_ImportModule("linecache"))) {
+        PyErr_Clear();
+        return text;
+    }
+    PyObject *got = PyObject_CallMethod(u->state->linecache, "getline", "s#i", file.bytes,
+                                        (Py_ssize_t)file.len, (int)line);
+    Py_ssize_t len;
+    const char *bytes = got && PyUnicode_Check(got) ? PyUnicode_AsUTF8AndSize(got, &len) : NULL;
+    if (bytes) {
+        while (len > 0 && (bytes[len - 1] == '\n' || bytes[len - 1] == '\r'))
+            len--;
+        text = str_copy(u->arena, bytes, (size_t)len);
+    }
+    Py_XDECREF(got);
+    PyErr_Clear();
+    return text;
+}
+
+static PyObject *rendered(ModState *state, DiagList *diags, const DiagItem *item) {
+    StrBuf buf;
+    buf_init(&buf, diags->arena);
+    SourceUser user = {state, diags->arena};
+    diag_render(&buf, item, source_line, &user);
+    Str text = buf_take(&buf);
+    while (text.len > 0 && text.bytes[text.len - 1] == '\n')
+        text.len--;
+    return PyUnicode_DecodeUTF8(text.bytes, text.len, "replace");
+}
+
+static PyObject *class_of_diag(ModState *state, DiagClass cls) {
+    switch (cls) {
+    case DIAG_UNSUPPORTED: return py_error_class(state, "UnsupportedError");
+    case DIAG_TYPING: return py_error_class(state, "TypingError");
+    case DIAG_LOWERING: return py_error_class(state, "LoweringError");
+    case DIAG_WARNING: return py_error_class(state, "NumbaPerformanceWarning");
+    case DIAG_MEMORY: return Py_NewRef(PyExc_MemoryError);
+    case DIAG_SYNTAX: break;
+    }
+    return Py_NewRef(PyExc_ValueError);
+}
+
+/* filename, lineno, column and code, for tools. */
+static int set_place(PyObject *exception, const DiagItem *item) {
+    PyObject *code = PyUnicode_FromString(diag_name(item->code));
+    int status = code ? PyObject_SetAttrString(exception, "code", code) : -1;
+    Py_XDECREF(code);
+    if (status < 0 || !item->has_span) return status;
+    PyObject *file = PyUnicode_DecodeUTF8(item->span.file.bytes, item->span.file.len, "replace");
+    PyObject *line = PyLong_FromLong(item->span.line);
+    PyObject *column = PyLong_FromLong(item->span.column);
+    if (!file || !line || !column || PyObject_SetAttrString(exception, "filename", file) < 0 ||
+        PyObject_SetAttrString(exception, "lineno", line) < 0 ||
+        PyObject_SetAttrString(exception, "column", column) < 0)
+        status = -1;
+    Py_XDECREF(file);
+    Py_XDECREF(line);
+    Py_XDECREF(column);
+    return status;
+}
+
+static void raise_item(ModState *state, DiagList *diags, const DiagItem *item) {
+    DiagClass kind = diag_class(item->code);
+    PyObject *cls = class_of_diag(state, kind), *text = NULL, *exception = NULL;
+    if (cls) text = rendered(state, diags, item);
+    if (text) exception = PyObject_CallOneArg(cls, text);
+    if (exception && kind != DIAG_MEMORY && kind != DIAG_SYNTAX && set_place(exception, item) < 0)
+        Py_CLEAR(exception);
+    if (exception) PyErr_SetObject(cls, exception);
+    Py_XDECREF(exception);
+    Py_XDECREF(text);
+    Py_XDECREF(cls);
+}
+
+int py_warn_diags(ModState *state, DiagList *diags) {
+    for (int32_t i = 0; i < diags->items.len; i++) {
+        const DiagItem *item = &diags->items.items[i];
+        if (diag_severity(item->code) != SEV_WARNING) continue;
+        PyObject *cls = py_error_class(state, "NumbaPerformanceWarning");
+        PyObject *text = cls ? rendered(state, diags, item) : NULL;
+        int status = text ? PyErr_WarnEx(cls, PyUnicode_AsUTF8(text), 2) : -1;
+        Py_XDECREF(cls);
+        Py_XDECREF(text);
+        if (status < 0) return -1;
+    }
+    return 0;
+}
+
+void py_raise_diags(ModState *state, DiagList *diags) {
+    if (PyErr_Occurred()) return; /* the resolver's answer was an exception */
+    for (int32_t i = 0; i < diags->items.len; i++) {
+        const DiagItem *item = &diags->items.items[i];
+        if (diag_severity(item->code) == SEV_ERROR) {
+            raise_item(state, diags, item);
+            return;
+        }
+    }
+    PyObject *cls = py_error_class(state, "LoweringError");
+    if (cls) PyErr_SetString(cls, "the compiler failed without saying why");
+    Py_XDECREF(cls);
+}
+
+/* -- exceptions of compiled code --------------------------------------------------------------------- */
+
+static const struct {
+    const char *exception, *message;
+    int nargs;
+} guards[GUARD_COUNT] = {
+#define GUARD(name, exception, message, nargs) {#exception, message, nargs},
+#include "frontend/ir/ir_guards.def"
+#undef GUARD
+};
+
+static PyObject *builtin_exception(const char *name) {
+    PyObject *builtins = PyImport_ImportModule("builtins");
+    PyObject *cls = builtins ? PyObject_GetAttrString(builtins, name) : NULL;
+    Py_XDECREF(builtins);
+    return cls;
+}
+
+/* "{0}" is replaced by args[0], "{name}" by the variable of the site. */
+static void guard_text(char *out, size_t size, const char *format, const int64_t *args, Str name) {
+    size_t n = 0;
+    for (const char *f = format; *f && n + 1 < size; f++) {
+        int wrote = 0;
+        if (f[0] == '{' && f[1] >= '0' && f[1] < '0' + CALL_MAX_ARGS && f[2] == '}') {
+            wrote = snprintf(out + n, size - n, "%lld", (long long)args[f[1] - '0']);
+            f += 2;
+        } else if (!strncmp(f, "{name}", 6)) {
+            wrote = snprintf(out + n, size - n, STR_FMT, STR_ARG(name));
+            f += 5;
+        } else {
+            out[n] = *f;
+            wrote = 1;
+        }
+        n += (size_t)QN_MAX(wrote, 0);
+    }
+    out[QN_MIN(n, size - 1)] = 0;
+}
+
+static void raise_guard(int guard, const CallContext *ctx, const CodeSite *site) {
+    if (guard < 0 || guard >= GUARD_COUNT) {
+        PyErr_SetString(PyExc_SystemError, "compiled code reported an unknown error");
+        return;
+    }
+    PyObject *cls = builtin_exception(guards[guard].exception);
+    if (!cls) return;
+    char text[512];
+    guard_text(text, sizeof text, guards[guard].message, ctx->args, site ? site->name : STR("?"));
+    if (text[0])
+        PyErr_SetString(cls, text);
+    else
+        PyErr_SetNone(cls);
+    Py_DECREF(cls);
+}
+
+static double bits_double(int64_t bits) {
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static double bits_float(int64_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return (double)value;
+}
+
+/* One argument of a raise statement from its bits; moves *slot over what it used. */
+static PyObject *raise_arg(TypeKind kind, const int64_t *args, int *slot) {
+    int64_t bits = args[*slot];
+    ++*slot;
+    switch (kind) {
+    case TY_none: return Py_NewRef(Py_None);
+    case TY_bool: return PyBool_FromLong((long)(bits & 1));
+    case TY_u8: return PyLong_FromUnsignedLongLong((uint8_t)bits);
+    case TY_u16: return PyLong_FromUnsignedLongLong((uint16_t)bits);
+    case TY_u32: return PyLong_FromUnsignedLongLong((uint32_t)bits);
+    case TY_u64: return PyLong_FromUnsignedLongLong((uint64_t)bits);
+    case TY_i8: return PyLong_FromLongLong((int8_t)bits);
+    case TY_i16: return PyLong_FromLongLong((int16_t)bits);
+    case TY_i32: return PyLong_FromLongLong((int32_t)bits);
+    case TY_f32: return PyFloat_FromDouble(bits_float(bits));
+    case TY_f64: case TY_wflt: return PyFloat_FromDouble(bits_double(bits));
+    case TY_c64: case TY_c128: case TY_wcpx: {
+        if (*slot >= CALL_MAX_ARGS) break;
+        int64_t imaginary = args[*slot];
+        ++*slot;
+        return kind == TY_c64 ? PyComplex_FromDoubles(bits_float(bits), bits_float(imaginary))
+                              : PyComplex_FromDoubles(bits_double(bits), bits_double(imaginary));
+    }
+    default: break;
+    }
+    return PyLong_FromLongLong(bits);
+}
+
+static void raise_statement(const RaiseInfo *info, const CallContext *ctx) {
+    char name[128];
+    snprintf(name, sizeof name, STR_FMT, STR_ARG(info->class_name));
+    PyObject *cls = info->class_handle ? Py_NewRef((PyObject *)info->class_handle)
+                                       : builtin_exception(name);
+    if (!cls) return;
+    int extra = info->has_message, slot = 0;
+    PyObject *args = PyTuple_New(extra + info->nargs);
+    bool ok = args != NULL;
+    if (ok && info->has_message) {
+        PyObject *text = PyUnicode_DecodeUTF8(info->message.bytes, info->message.len, "replace");
+        ok = text != NULL;
+        PyTuple_SET_ITEM(args, 0, text);
+    }
+    for (int i = 0; ok && i < info->nargs; i++) {
+        PyObject *arg = slot < CALL_MAX_ARGS
+                            ? raise_arg((TypeKind)info->kinds[i], ctx->args, &slot)
+                            : Py_NewRef(Py_None);
+        ok = arg != NULL;
+        PyTuple_SET_ITEM(args, extra + i, arg);
+    }
+    PyObject *exception = ok ? PyObject_Call(cls, args, NULL) : NULL;
+    if (exception && PyExceptionInstance_Check(exception))
+        PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
+    else if (exception)
+        PyErr_SetString(PyExc_TypeError, "exceptions must derive from BaseException");
+    Py_XDECREF(exception);
+    Py_XDECREF(args);
+    Py_DECREF(cls);
+}
+
+/* An entry for the user's line, as if the interpreter had run it. Failing to add one loses the entry,
+ * not the exception. */
+static void add_traceback(const CodeSite *site, PyObject *globals) {
+    PyObject *raised = PyErr_GetRaisedException();
+    char function[256], file[4096];
+    snprintf(function, sizeof function, STR_FMT, STR_ARG(site->function));
+    snprintf(file, sizeof file, STR_FMT, STR_ARG(site->file));
+    PyCodeObject *code = PyCode_NewEmpty(file, function, site->line);
+    PyObject *own = globals ? Py_NewRef(globals) : PyDict_New();
+    PyFrameObject *frame = code && own ? PyFrame_New(PyThreadState_Get(), code, own, NULL) : NULL;
+    if (!frame) PyErr_Clear();
+    PyErr_SetRaisedException(raised);
+    if (frame) PyTraceBack_Here(frame);
+    Py_XDECREF(frame);
+    Py_XDECREF(own);
+    Py_XDECREF(code);
+}
+
+void py_raise_call(ModState *state, const Artifact *artifact, const CallContext *ctx, int status,
+                   PyObject *globals) {
+    (void)state;
+    const CodeSite *site = ctx->site >= 0 && ctx->site < artifact->nsites ? &artifact->sites[ctx->site]
+                                                                          : NULL;
+    if (status == CALL_PENDING) {
+        if (!PyErr_Occurred()) PyErr_SetNone(PyExc_KeyboardInterrupt);
+    } else if (ctx->exception >= 0 && ctx->exception < artifact->nraises) {
+        raise_statement(&artifact->raises[ctx->exception], ctx);
+    } else {
+        raise_guard(-1 - ctx->exception, ctx, site);
+    }
+    if (site && status != CALL_PENDING) add_traceback(site, globals);
+}

@@ -1,0 +1,545 @@
+/* resolve.c - the compiler's questions about Python, answered from live objects (frontend/resolver.h).
+ *
+ * Runs with the GIL. What an object is decides who it is, not what it is called: `range` shadowed by a
+ * user's global is the user's. A library function is known by its own module and name, confirmed by
+ * identity where the module can be asked. Every answer is logged with a digest of its meaning. */
+#include "pymodule/state.h"
+#include "pymodule/dispatch.h"
+
+void py_resolver_close(PyResolver *r) { Py_CLEAR(r->keep); }
+
+/* -- making bindings ---------------------------------------------------------------------------- */
+
+static Hash128 digest_text(BindKind kind, Str text) {
+    Hasher h;
+    hash_init(&h);
+    hash_u64(&h, kind);
+    hash_update(&h, text.bytes, (size_t)text.len);
+    return hash_final(&h);
+}
+
+static void digest_const(Hasher *h, const ConstVal *c) {
+    hash_u64(h, (uint64_t)c->kind << 1 | c->is_unsigned);
+    hash_u64(h, (uint64_t)c->i);
+    hash_update(h, &c->re, sizeof c->re);
+    hash_update(h, &c->im, sizeof c->im);
+    hash_u64(h, (uint64_t)c->str.len);
+    if (c->str.len) hash_update(h, c->str.bytes, (size_t)c->str.len);
+    for (int32_t i = 0; i < c->nitems; i++)
+        digest_const(h, c->items[i]);
+}
+
+static bool bind_name(PyResolver *r, Binding *b, BindKind kind, const char *name) {
+    b->kind = kind;
+    b->name = str_copy(r->arena, name, strlen(name));
+    b->digest = digest_text(kind, b->name);
+    return true;
+}
+
+static bool bind_joined(PyResolver *r, Binding *b, BindKind kind, const char *left, const char *right) {
+    b->kind = kind;
+    b->name = str_printf(r->arena, "%s.%s", left, right);
+    b->digest = digest_text(kind, b->name);
+    return true;
+}
+
+static bool bind_const(PyResolver *r, Binding *b, PyObject *object) {
+    b->kind = BIND_CONST;
+    if (!(b->value = py_const(r->arena, object, r->keep))) return false;
+    Hasher h;
+    hash_init(&h);
+    hash_u64(&h, BIND_CONST);
+    digest_const(&h, b->value);
+    b->digest = hash_final(&h);
+    return true;
+}
+
+/* A NumPy scalar: strong, its value as a constant. */
+static bool bind_numpy_scalar(PyResolver *r, Binding *b, PyObject *object, int kind) {
+    PyObject *plain = PyObject_CallMethod(object, "item", NULL);
+    if (!plain) return false;
+    bool ok = bind_const(r, b, plain);
+    Py_DECREF(plain);
+    b->kind = BIND_NUMPY;
+    b->type = type_scalar(r->types, (TypeKind)kind);
+    b->digest.lo ^= hash_mix((uint64_t)kind + 1);
+    return ok;
+}
+
+static bool bind_type(PyResolver *r, Binding *b, const Type *type) {
+    b->kind = BIND_TYPE;
+    b->type = type;
+    b->name = type_text(r->arena, type);
+    b->digest = digest_text(BIND_TYPE, b->name);
+    return true;
+}
+
+/* A quern.types object: its name is a type expression. */
+static bool bind_quern_type(PyResolver *r, Binding *b, PyObject *object) {
+    PyObject *name = PyObject_GetAttrString(object, "name");
+    if (!name) return false;
+    const char *text = PyUnicode_AsUTF8(name);
+    const Type *type = text ? ti_parse_type(r->types, r->arena, text, cg_diags(r->compilation)) : NULL;
+    Py_DECREF(name);
+    return type && bind_type(r, b, type);
+}
+
+static bool bind_array(PyResolver *r, Binding *b, PyObject *object) {
+    PyArrayObject *array = (PyArrayObject *)object;
+    int kind = py_kind_of_typenum(PyArray_TYPE(array));
+    if (kind < 0 || !PyArray_ISNBO(PyArray_DESCR(array)->byteorder))
+        return bind_name(r, b, BIND_OPAQUE, "ndarray of an unsupported dtype");
+    PyArrayObject *plain = (PyArrayObject *)PyArray_NewCopy(array, NPY_CORDER);
+    if (!plain) return false;
+    FrozenArray *frozen = arena_new(r->arena, FrozenArray);
+    int ndim = PyArray_NDIM(plain);
+    int64_t *shape = arena_array(r->arena, int64_t, ndim);
+    for (int i = 0; i < ndim; i++)
+        shape[i] = PyArray_DIM(plain, i);
+    frozen->shape = shape;
+    frozen->nbytes = PyArray_NBYTES(plain);
+    frozen->bytes = arena_copy(r->arena, PyArray_DATA(plain), (size_t)frozen->nbytes);
+    frozen->type = type_array_readonly(
+        r->types, type_array(r->types, type_scalar(r->types, (TypeKind)kind), ndim, LAYOUT_C), true);
+    frozen->name = STR("array");
+    Py_DECREF(plain);
+    Hasher h;
+    hash_init(&h);
+    hash_u64(&h, BIND_ARRAY);
+    hash_u64(&h, (uint64_t)kind << 8 | (uint64_t)ndim);
+    hash_update(&h, shape, sizeof *shape * (size_t)ndim);
+    hash_update(&h, frozen->bytes, (size_t)frozen->nbytes);
+    b->kind = BIND_ARRAY;
+    b->array = frozen;
+    b->digest = hash_final(&h);
+    return true;
+}
+
+static bool all_const(PyObject *tuple, int depth) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++) {
+        PyObject *o = PyTuple_GET_ITEM(tuple, i);
+        if (PyTuple_CheckExact(o) ? depth > MAX_NESTING || !all_const(o, depth + 1)
+                                  : o != Py_None && o != Py_Ellipsis && !PyLong_CheckExact(o) &&
+                                        !PyBool_Check(o) && !PyFloat_CheckExact(o) &&
+                                        !PyComplex_CheckExact(o) && !PyUnicode_CheckExact(o))
+            return false;
+    }
+    return true;
+}
+
+static Str path_of(PyResolver *r, const Binding *b) {
+    MapValue *known = map_find(&r->paths, map_key(b));
+    return known ? *(const Str *)known->ptr : STR("?");
+}
+
+static bool bind_items(PyResolver *r, Binding *b, PyObject *tuple, Str path) {
+    Py_ssize_t n = PyTuple_GET_SIZE(tuple);
+    const Binding **items = arena_array(r->arena, const Binding *, n);
+    Hasher h;
+    hash_init(&h);
+    hash_u64(&h, BIND_INSTANCE);
+    if (Py_EnterRecursiveCall(" while reading a constant tuple")) return false;
+    bool ok = true;
+    for (Py_ssize_t i = 0; ok && i < n; i++) {
+        items[i] = py_bind(r, PyTuple_GET_ITEM(tuple, i),
+                           str_printf(r->arena, STR_FMT "[%zd]", STR_ARG(path), i));
+        ok = items[i] != NULL;
+        if (ok) hash_update(&h, &items[i]->digest, sizeof items[i]->digest);
+    }
+    Py_LeaveRecursiveCall();
+    b->kind = BIND_INSTANCE;
+    b->nitems = (int32_t)n;
+    b->items = items;
+    b->name = str_from(Py_TYPE(tuple)->tp_name);
+    b->name = str_copy(r->arena, b->name.bytes, (size_t)b->name.len);
+    b->digest = hash_final(&h);
+    return ok;
+}
+
+/* -- functions ------------------------------------------------------------------------------------ */
+
+static PyObject *code_of(PyObject *function) {
+    return PyCode_Check(function) ? function : PyFunction_GetCode(function);
+}
+
+/* A function's meaning: its bytecode, constants and names. What these refer to is logged when asked. */
+static bool digest_function(PyResolver *r, PyObject *function, Hash128 *out) {
+    PyCodeObject *code = (PyCodeObject *)code_of(function);
+    PyObject *bytes = PyCode_GetCode(code);
+    if (!bytes) return false;
+    Hasher h;
+    hash_init(&h);
+    hash_update(&h, PyBytes_AS_STRING(bytes), (size_t)PyBytes_GET_SIZE(bytes));
+    Py_DECREF(bytes);
+    PyObject *parts[] = {code->co_exceptiontable, code->co_consts, code->co_names,
+                         code->co_localsplusnames, code->co_localspluskinds};
+    for (int i = 0; i < countof(parts); i++) {
+        const ConstVal *c;
+        if (PyBytes_Check(parts[i])) {
+            hash_update(&h, PyBytes_AS_STRING(parts[i]), (size_t)PyBytes_GET_SIZE(parts[i]));
+        } else {
+            if (!(c = py_const(r->arena, parts[i], r->keep))) return false;
+            digest_const(&h, c);
+        }
+    }
+    *out = hash_final(&h);
+    return true;
+}
+
+static bool bind_function(PyResolver *r, Binding *b, PyObject *function) {
+    b->kind = BIND_FUNCTION;
+    PyObject *name = PyCode_Check(function) ? ((PyCodeObject *)function)->co_name
+                                            : ((PyFunctionObject *)function)->func_name;
+    return py_str(r->arena, name, &b->name) && digest_function(r, function, &b->digest);
+}
+
+/* -- library objects --------------------------------------------------------------------------------- */
+
+/* "numpy", "math" ... when `module` is one whose functions the tables know; NULL otherwise. */
+static const char *library_module(const char *module) {
+    static const char *const exact[] = {"math", "cmath", "builtins", "operator", "time"};
+    for (int i = 0; i < countof(exact); i++)
+        if (!strcmp(module, exact[i])) return exact[i];
+    if (!strcmp(module, "_operator")) return "operator";
+    if (!strcmp(module, "numpy") || !strncmp(module, "numpy.", 6)) return module;
+    return NULL;
+}
+
+/* Is `object` what `module` exports as `name`? 1 yes, 0 no, -1 exception. */
+static int is_exported(const char *module, PyObject *name, PyObject *object) {
+    PyObject *imported = PyImport_ImportModule(module), *found = NULL;
+    if (!imported) {
+        if (!PyErr_ExceptionMatches(PyExc_ImportError)) return -1;
+        PyErr_Clear();
+        return 0;
+    }
+    int status = PyObject_GetOptionalAttr(imported, name, &found);
+    Py_DECREF(imported);
+    Py_XDECREF(found);
+    return status < 0 ? -1 : found == object;
+}
+
+/* Functions and classes of the modules above. 1 bound, 0 not one of them, -1 exception. */
+static int bind_library(PyResolver *r, Binding *b, PyObject *object) {
+    PyObject *module = NULL, *name = NULL;
+    int found = -1;
+    if (py_get_optional(object, "__module__", &module) < 0 ||
+        py_get_optional(object, "__name__", &name) < 0)
+        goto done;
+    found = 0;
+    if (!name || !PyUnicode_Check(name)) goto done;
+    if (!module && Py_TYPE(object) == &PyUFunc_Type) module = PyUnicode_FromString("numpy");
+    const char *home = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8(module) : NULL;
+    home = home ? library_module(home) : NULL;
+    if (home) found = is_exported(home, name, object);
+    if (home && !found && !strncmp(home, "numpy.", 6)) { /* numpy._core...: exported by numpy itself */
+        home = "numpy";
+        found = is_exported(home, name, object);
+    }
+    const char *text = PyUnicode_AsUTF8(name);
+    if (found > 0 && !text) found = -1;
+    if (found > 0) bind_joined(r, b, BIND_LIBRARY, home, text);
+done:
+    Py_XDECREF(module);
+    Py_XDECREF(name);
+    return found;
+}
+
+/* Bound methods of NumPy's global generator: np.random.rand. */
+static int bind_random(PyResolver *r, Binding *b, PyObject *object) {
+    PyObject *self = PyCFunction_GET_SELF(object);
+    if (!self || strcmp(Py_TYPE(self)->tp_name, "numpy.random.mtrand.RandomState")) return 0;
+    bind_joined(r, b, BIND_LIBRARY, "numpy.random", ((PyCFunctionObject *)object)->m_ml->ml_name);
+    return 1;
+}
+
+static bool bind_intrinsic(PyResolver *r, Binding *b, PyObject *object, BindKind kind) {
+    PyObject *name = PyObject_GetAttr(object, r->state->str_quern_name);
+    if (!name) return false;
+    const char *text = PyUnicode_AsUTF8(name);
+    bool ok = text && bind_name(r, b, kind, text);
+    Py_DECREF(name);
+    return ok;
+}
+
+static bool bind_module(PyResolver *r, Binding *b, PyObject *module) {
+    const char *name = PyModule_GetName(module);
+    if (!name) return false;
+    return bind_name(r, b, BIND_MODULE, !strncmp(name, "quern.", 6) ? name + 6 : name);
+}
+
+/* -- classes --------------------------------------------------------------------------------------- */
+
+static bool bind_class(PyResolver *r, Binding *b, PyObject *cls) {
+    ModState *state = r->state;
+    int kind = py_kind_of_scalar_type(state, (PyTypeObject *)cls);
+    if (kind >= 0) return bind_type(r, b, type_scalar(r->types, (TypeKind)kind));
+    if (PyExceptionClass_Check(cls)) {
+        PyObject *name = PyObject_GetAttrString(cls, "__name__");
+        bool ok = name && py_str(r->arena, name, &b->name);
+        Py_XDECREF(name);
+        b->kind = BIND_EXCEPTION;
+        b->digest = digest_text(BIND_EXCEPTION, b->name);
+        return ok;
+    }
+    int found = bind_library(r, b, cls);
+    if (found) return found > 0;
+    if (state->intrinsic_class) { /* a class of ours that stands for a library name: prange */
+        PyObject *name;
+        if (PyObject_GetOptionalAttr(cls, state->str_quern_name, &name) < 0) return false;
+        const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+        if (text) bind_name(r, b, BIND_LIBRARY, text);
+        Py_XDECREF(name);
+        if (text) return true;
+    }
+    return bind_name(r, b, BIND_OPAQUE, ((PyTypeObject *)cls)->tp_name);
+}
+
+PyObject *py_function_of(ModState *state, PyObject *object) {
+    PyTypeObject *type = Py_TYPE(object);
+    if (type == state->dispatcher_type) return py_function_of_dispatcher(object);
+    if (type == state->ufunc_type) return py_function_of_ufunc(object);
+    if (type == state->kernel_type) return py_function_of_kernel(object);
+    return NULL;
+}
+
+/* -- any object ------------------------------------------------------------------------------------- */
+
+static bool is_enum_number(PyObject *object) {
+    return PyLong_Check(object) || PyFloat_Check(object);
+}
+
+static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
+    ModState *state = r->state;
+    PyTypeObject *type = Py_TYPE(object);
+    PyObject *function = py_function_of(state, object);
+    if (function) return bind_function(r, b, function);
+    if (PyModule_Check(object)) return bind_module(r, b, object);
+    if (state->intrinsic_class && (PyObject *)type == state->intrinsic_class)
+        return bind_intrinsic(r, b, object, BIND_LIBRARY);
+    if (state->namespace_class && (PyObject *)type == state->namespace_class)
+        return bind_intrinsic(r, b, object, BIND_MODULE);
+    if (state->type_class && PyObject_TypeCheck(object, (PyTypeObject *)state->type_class))
+        return bind_quern_type(r, b, object);
+    if (PyType_Check(object)) return bind_class(r, b, object);
+    int kind = py_kind_of_scalar_type(state, type);
+    if (kind >= 0) return bind_numpy_scalar(r, b, object, kind);
+    if (PyArray_CheckExact(object)) return bind_array(r, b, object);
+    if (PyArray_DescrCheck(object)) {
+        kind = py_kind_of_typenum(((PyArray_Descr *)object)->type_num);
+        if (kind >= 0) return bind_type(r, b, type_scalar(r->types, (TypeKind)kind));
+    }
+    if (PyTuple_Check(object) && !(PyTuple_CheckExact(object) && all_const(object, 0)))
+        return bind_items(r, b, object, path);
+    if (object == Py_None || object == Py_Ellipsis || PyTuple_CheckExact(object) ||
+        PyUnicode_CheckExact(object) || PySlice_Check(object) || PyComplex_CheckExact(object) ||
+        is_enum_number(object))
+        return bind_const(r, b, object);
+    int found = PyCFunction_Check(object) ? bind_random(r, b, object) : 0;
+    if (!found) found = bind_library(r, b, object);
+    if (found) return found > 0;
+    if (PyFunction_Check(object)) return bind_function(r, b, object);
+    return bind_name(r, b, BIND_OPAQUE, type->tp_name);
+}
+
+const Binding *py_bind(PyResolver *r, PyObject *object, Str path) {
+    MapValue *known = map_find(&r->bindings, map_key(object));
+    if (known) return known->ptr;
+    if (PyList_Append(r->keep, object) < 0) return NULL;
+    Binding *b = arena_new(r->arena, Binding);
+    b->handle = object;
+    if (!classify(r, b, object, path)) return NULL;
+    if (b->kind == BIND_FUNCTION) { /* whatever wraps it, the handle is the function */
+        PyObject *function = py_function_of(r->state, object);
+        if (function) b->handle = function;
+    }
+    map_put(&r->bindings, map_key(object))->ptr = b;
+    Str *where = arena_new(r->arena, Str);
+    *where = path;
+    map_put(&r->paths, map_key(b))->ptr = where;
+    return b;
+}
+
+/* -- the table --------------------------------------------------------------------------------------- */
+
+static const Binding *missing(PyResolver *r) {
+    Binding *b = arena_new(r->arena, Binding);
+    b->kind = BIND_MISSING;
+    return b;
+}
+
+static const Binding *logged(PyResolver *r, DependencyKind kind, Str path, const Binding *b) {
+    if (!b) return NULL;
+    Dependency d = {kind, path, b->digest};
+    vec_push(r->arena, &r->base.log, d);
+    return b;
+}
+
+static Str function_path(PyResolver *r, Handle function) {
+    MapValue *known = map_find(&r->codes, map_key(function));
+    return known ? *(const Str *)known->ptr : STR("");
+}
+
+static Str path_under(PyResolver *r, Handle function, const char *kind, Str name) {
+    Str base = function_path(r, function);
+    return str_printf(r->arena, STR_FMT "%s%s" STR_FMT, STR_ARG(base), base.len ? "/" : "", kind,
+                      STR_ARG(name));
+}
+
+static PyObject *globals_of(PyResolver *r, Handle function) {
+    PyObject *object = function && PyFunction_Check((PyObject *)function) ? function : r->entry;
+    return PyFunction_GetGlobals(object);
+}
+
+static const Binding *lookup(PyResolver *r, PyObject *dict, DependencyKind kind, Str path, Str name) {
+    PyObject *key = PyUnicode_FromStringAndSize(name.bytes, name.len), *value = NULL;
+    if (!key) return NULL;
+    int found = PyDict_GetItemRef(dict, key, &value);
+    Py_DECREF(key);
+    if (found < 0) return NULL;
+    const Binding *b = found ? py_bind(r, value, path) : missing(r);
+    Py_XDECREF(value);
+    return logged(r, kind, path, b);
+}
+
+static const Binding *resolve_global(void *user, Handle function, Str name) {
+    PyResolver *r = user;
+    return lookup(r, globals_of(r, function), DEP_GLOBAL, path_under(r, function, "g:", name), name);
+}
+
+static const Binding *resolve_builtin(void *user, Str name) {
+    PyResolver *r = user;
+    PyObject *builtins = PyImport_ImportModule("builtins");
+    if (!builtins) return NULL;
+    Str path = str_printf(r->arena, "b:" STR_FMT, STR_ARG(name));
+    const Binding *b = lookup(r, PyModule_GetDict(builtins), DEP_GLOBAL, path, name);
+    Py_DECREF(builtins);
+    return b;
+}
+
+static const Binding *resolve_freevar(void *user, Handle function, int32_t index) {
+    PyResolver *r = user;
+    Str path = path_under(r, function, "f:", str_printf(r->arena, "%d", index));
+    PyObject *closure = function && PyFunction_Check((PyObject *)function)
+                            ? PyFunction_GetClosure((PyObject *)function)
+                            : NULL;
+    if (!closure || index < 0 || index >= PyTuple_GET_SIZE(closure))
+        return logged(r, DEP_FREEVAR, path, missing(r));
+    PyObject *value = PyCell_Get(PyTuple_GET_ITEM(closure, index)); /* NULL: the cell is empty */
+    if (!value && PyErr_Occurred()) return NULL;
+    const Binding *b = value ? py_bind(r, value, path) : missing(r);
+    Py_XDECREF(value);
+    return logged(r, DEP_FREEVAR, path, b);
+}
+
+/* Attributes are read only where reading is free of effects: modules, namespaces, classes, enums, named
+ * tuples. Anything else has none that compiled code may see. */
+static const Binding *resolve_attr(void *user, const Binding *object, Str name) {
+    PyResolver *r = user;
+    PyObject *o = object->handle;
+    Str base = path_of(r, object);
+    Str path = str_printf(r->arena, STR_FMT "." STR_FMT, STR_ARG(base), STR_ARG(name));
+    bool readable = o && (PyModule_Check(o) || PyType_Check(o) || PyTuple_Check(o) ||
+                          (PyObject *)Py_TYPE(o) == r->state->namespace_class ||
+                          PyArray_DescrCheck(o) || PyObject_HasAttrString(o, "_value_"));
+    if (!readable) return logged(r, DEP_ATTR, path, missing(r));
+    PyObject *key = PyUnicode_FromStringAndSize(name.bytes, name.len), *value;
+    if (!key) return NULL;
+    int found = PyObject_GetOptionalAttr(o, key, &value);
+    Py_DECREF(key);
+    if (found < 0) return NULL;
+    const Binding *b = found ? py_bind(r, value, path) : missing(r);
+    Py_XDECREF(value);
+    return logged(r, DEP_ATTR, path, b);
+}
+
+/* -- code -------------------------------------------------------------------------------------------- */
+
+static bool read_defaults(PyResolver *r, PyObject *function, FunctionInfo *info, Str path) {
+    const CodeUnit *code = info->code;
+    int32_t n = code->nargs + code->nkwonly;
+    PyObject *positional = PyFunction_GetDefaults(function);
+    PyObject *keywords = PyFunction_GetKwDefaults(function);
+    const Binding **defaults = arena_array(r->arena, const Binding *, n);
+    Py_ssize_t npositional = positional ? PyTuple_GET_SIZE(positional) : 0;
+    for (int32_t i = 0; i < n; i++) {
+        Str where = str_printf(r->arena, STR_FMT "/d:%d", STR_ARG(path), i);
+        PyObject *value = NULL;
+        Py_ssize_t at = i - (code->nargs - npositional);
+        if (i < code->nargs && at >= 0) {
+            value = Py_NewRef(PyTuple_GET_ITEM(positional, at));
+        } else if (i >= code->nargs && keywords) {
+            Str name = code->local_names[i];
+            PyObject *key = PyUnicode_FromStringAndSize(name.bytes, name.len);
+            if (!key || PyDict_GetItemRef(keywords, key, &value) < 0) return Py_XDECREF(key), false;
+            Py_DECREF(key);
+        }
+        if (!value) continue;
+        defaults[i] = logged(r, DEP_DEFAULT, where, py_bind(r, value, where));
+        Py_DECREF(value);
+        if (!defaults[i]) return false;
+    }
+    info->defaults = defaults;
+    return true;
+}
+
+static const FunctionInfo *resolve_code(void *user, const Binding *binding) {
+    PyResolver *r = user;
+    PyObject *function = binding->handle;
+    MapValue *known = map_find(&r->infos, map_key(function));
+    if (known) return known->ptr;
+    FunctionInfo *info = arena_new(r->arena, FunctionInfo);
+    info->code = py_code_unit(r->arena, code_of(function), function, r->keep);
+    if (!info->code) return NULL;
+    info->weak_numbers = !r->options.strong_numbers;
+    info->boundscheck = !r->options.no_boundscheck;
+    info->error_numpy = r->options.error_numpy;
+    Str path = path_of(r, binding);
+    Str *kept = arena_new(r->arena, Str);
+    *kept = path;
+    map_put(&r->codes, map_key(function))->ptr = kept;
+    logged(r, DEP_CODE, path, binding);
+    if (PyFunction_Check(function) && !read_defaults(r, function, info, path)) return NULL;
+    map_put(&r->infos, map_key(function))->ptr = info;
+    return info;
+}
+
+/* quern.library.find(name): the function of our own subset that implements a library name, or None. */
+static const Binding *resolve_library(void *user, Str name) {
+    PyResolver *r = user;
+    PyObject *library = PyImport_ImportModule("quern.library");
+    if (!library) return NULL;
+    PyObject *function = PyObject_CallMethod(library, "find", "s#", name.bytes, (Py_ssize_t)name.len);
+    Py_DECREF(library);
+    if (!function) return NULL;
+    Str path = str_printf(r->arena, "l:" STR_FMT, STR_ARG(name));
+    const Binding *b = function == Py_None ? missing(r) : py_bind(r, function, path);
+    Py_DECREF(function);
+    return logged(r, DEP_GLOBAL, path, b);
+}
+
+void py_resolver_init(PyResolver *r, ModState *state, PyObject *entry, const InferOptions *options) {
+    memset(r, 0, sizeof *r);
+    r->base = (Resolver){.user = r,
+                         .global = resolve_global,
+                         .builtin = resolve_builtin,
+                         .freevar = resolve_freevar,
+                         .attr = resolve_attr,
+                         .code = resolve_code,
+                         .library = resolve_library};
+    r->state = state;
+    r->entry = entry;
+    r->options = *options;
+}
+
+bool py_resolver_attach(PyResolver *r, Compilation *compilation) {
+    r->compilation = compilation;
+    r->arena = cg_arena(compilation);
+    r->types = cg_types(compilation);
+    map_init(&r->bindings, r->arena);
+    map_init(&r->infos, r->arena);
+    map_init(&r->paths, r->arena);
+    map_init(&r->codes, r->arena);
+    r->keep = PyList_New(0);
+    return r->keep != NULL;
+}

@@ -1,0 +1,155 @@
+/* state.h - the one module state, and what the files of pymodule declare for each other.
+ *
+ * Nothing here is global: every heap type finds the state through its module, every object of ours keeps
+ * a pointer to it (the object keeps its type alive, the type keeps the module alive). */
+#ifndef QUERN_STATE_H
+#define QUERN_STATE_H
+
+#include "pymodule/compat.h"
+#include "codegen/codegen.h"
+
+/* -- type keys --------------------------------------------------------------------------------
+ * An argument's type as a small integer, so that a signature is compared with memcmp.
+ *   scalars    KEY_SCALAR(kind)
+ *   arrays     KEY_ARRAY | element | ndim << 8 | layout << 16 | flags
+ *   compounds  KEY_COMPOUND | index into state->compounds (tuples, named tuples, functions) */
+typedef uint32_t TypeKey;
+#define KEY_ARRAY        (UINT32_C(1) << 30)
+#define KEY_COMPOUND     (UINT32_C(1) << 31)
+#define KEY_READONLY     (UINT32_C(1) << 24)
+#define KEY_UNALIGNED    (UINT32_C(1) << 25)
+#define KEY_DEVICE       (UINT32_C(1) << 26)
+#define KEY_SCALAR(kind) ((TypeKey)(kind) + 1)
+static inline TypeKey key_array(TypeKind element, int ndim, Layout layout, uint32_t flags) {
+    return KEY_ARRAY | (TypeKey)element | (TypeKey)ndim << 8 | (TypeKey)layout << 16 | flags;
+}
+static inline bool key_is_scalar(TypeKey key) { return !(key & (KEY_ARRAY | KEY_COMPOUND)); }
+static inline bool key_is_array(TypeKey key) { return key & KEY_ARRAY; }
+static inline bool key_is_compound(TypeKey key) { return key & KEY_COMPOUND; }
+static inline TypeKind key_scalar_kind(TypeKey key) { return (TypeKind)(key - 1); }
+static inline TypeKind key_element(TypeKey key) { return (TypeKind)(key & 0xff); }
+static inline int key_ndim(TypeKey key) { return (int)(key >> 8 & 0xff); }
+static inline Layout key_layout(TypeKey key) { return (Layout)(key >> 16 & 0xff); }
+
+enum { MAX_ARGS = 255, MAX_TUPLE = 1000, MAX_NESTING = 32, MAX_DIMS = 32 };
+
+/* A tuple type (cls: the class of a named tuple, or NULL) or a function (nitems < 0; cls: the object). */
+typedef struct Compound {
+    int32_t nitems;
+    PyObject *cls;
+    TypeKey items[];
+} Compound;
+
+typedef struct ModState {
+    PyObject *module; /* borrowed */
+    PyTypeObject *dispatcher_type, *ufunc_data_type, *kernel_type, *launch_type;
+    PyTypeObject *device_array_type, *stream_type, *event_type, *device_type;
+    PyTypeObject *ufunc_type; /* made at run time: see ufunc.c; lives for ever */
+    PyObject *np;             /* the numpy module */
+    PyObject *errors;         /* quern.errors, imported when first needed */
+    PyObject *linecache;
+    /* classes of the Python package, told to us by register() */
+    PyObject *type_class, *intrinsic_class, *namespace_class;
+    PyObject *str_quern_name;
+    PyArray_Descr *descrs[TY_SCALARS];        /* NULL for weak numbers and none */
+    PyTypeObject *scalar_types[TY_SCALARS];   /* NumPy's scalar types, borrowed from NumPy */
+    Compound **compounds;
+    int32_t ncompounds, cap_compounds;
+    _Atomic int32_t fork_generation; /* raised in the child: locks of the parent mean nothing there */
+    bool prefixes_set;
+    void *runtime; /* kernel_obj.c's */
+} ModState;
+
+ModState *py_state(PyObject *module);
+ModState *py_state_of_type(PyTypeObject *type);
+extern PyModuleDef py_module_def;
+
+/* -- argtype.c: from Python objects to keys to types -- */
+
+/* The TypeKind of a NumPy type number, or -1. */
+int py_kind_of_typenum(int typenum);
+int py_typenum_of_kind(TypeKind kind);
+/* The kind of a NumPy scalar type object; -1 when it is none we know. */
+int py_kind_of_scalar_type(ModState *state, PyTypeObject *type);
+/* Where a NumPy scalar of this kind keeps its value. */
+size_t py_scalar_value_offset(TypeKind kind);
+/* 0 with TypingError set when the argument has no type here. `what` is used in messages: "argument 2 of 'f'". */
+TypeKey py_arg_key(ModState *state, PyObject *arg, const char *function, int position);
+TypeKey py_kernel_arg_key(ModState *state, PyObject *arg, const char *function, int position);
+const Type *py_key_type(ModState *state, TypeTable *types, Arena *arena, TypeKey key, bool strong);
+/* The key of a declared type; 0 when arguments of this type cannot come from Python. */
+TypeKey py_type_key(ModState *state, const Type *type);
+/* The user's name of a key's type, a new reference. */
+PyObject *py_key_text(ModState *state, TypeKey key);
+int py_argtype_init(ModState *state);
+void py_argtype_clear(ModState *state);
+
+/* -- codeobj.c -- */
+/* A NULL answer comes with an exception. */
+const CodeUnit *py_code_unit(Arena *arena, PyObject *code, void *handle, PyObject *keep);
+const ConstVal *py_const(Arena *arena, PyObject *object, PyObject *keep);
+bool py_str(Arena *arena, PyObject *unicode, Str *out);
+
+/* -- resolve.c -- */
+typedef struct PyResolver {
+    Resolver base;
+    ModState *state;
+    Compilation *compilation;
+    Arena *arena;
+    TypeTable *types;
+    PyObject *keep; /* a list: every object the compilation knows by handle */
+    Map bindings;   /* object -> Binding */
+    Map infos;      /* function -> FunctionInfo */
+    Map paths;      /* Binding -> path from the entry */
+    Map codes;      /* code handle -> path of its function */
+    InferOptions options; /* of the entry: plain callees inherit them */
+    PyObject *entry; /* borrowed */
+} PyResolver;
+void py_resolver_init(PyResolver *resolver, ModState *state, PyObject *entry, const InferOptions *options);
+/* After cg_begin: the resolver's memory is the compilation's. false: exception. */
+bool py_resolver_attach(PyResolver *resolver, Compilation *compilation);
+void py_resolver_close(PyResolver *resolver);
+const Binding *py_bind(PyResolver *resolver, PyObject *object, Str path);
+/* The Python function inside a dispatcher, kernel or ufunc of ours; NULL (no exception) for others. Borrowed. */
+PyObject *py_function_of(ModState *state, PyObject *object);
+
+/* -- raise.c -- */
+/* Delivers warnings, then sets the exception of the first error (or a general one). */
+void py_raise_diags(ModState *state, DiagList *diags);
+/* Warnings only; -1 when one of them was turned into an exception. */
+int py_warn_diags(ModState *state, DiagList *diags);
+/* Sets the exception that compiled code left. */
+void py_raise_call(ModState *state, const Artifact *artifact, const CallContext *ctx, int status,
+                   PyObject *globals);
+/* quern.errors.<name>, a new reference. */
+PyObject *py_error_class(ModState *state, const char *name);
+void py_raise_typing(ModState *state, const char *format, ...) QN_PRINTF(2, 3);
+
+/* runtime_error.c: the exception of an RtError that is set. */
+struct RtError;
+void py_raise_runtime(ModState *state, const struct RtError *err);
+
+/* -- box.c -- */
+/* A new reference, or NULL with an exception. Takes over the reference to an owned array's memory. */
+PyObject *py_box(ModState *state, const ValueLayout *layout, const char *value);
+
+/* -- call support: poll and stack limit (jitfunc.c) -- */
+typedef struct CallFrame {
+    PyThreadState *saved; /* not NULL: the GIL is released during the call */
+    uint64_t next_check;  /* ns of the monotonic clock; 0: the clock was not read yet */
+} CallFrame;
+int32_t py_poll(CallContext *ctx);
+char *py_stack_limit(void);
+
+/* -- inspect_obj.c -- */
+PyObject *py_artifact_report(ModState *state, const Artifact *artifact);
+
+/* -- types, made by module.c from these specs -- */
+extern PyType_Spec py_dispatcher_spec, py_ufunc_data_spec;
+PyObject *py_make_ufunc(PyObject *module, PyObject *args, PyObject *kwargs);
+int py_ufunc_init(ModState *state);
+int py_device_init(ModState *state, PyObject *module); /* kernels, arrays, streams */
+void py_device_clear(ModState *state);
+int py_device_traverse(ModState *state, visitproc visit, void *arg);
+
+#endif

@@ -1,0 +1,416 @@
+/* unbox.c - Python arguments into the frame of a call, by a plan made once per specialisation.
+ *
+ * The plan also is the test: the fast path unboxes with the last specialisation's plan and falls back to
+ * computing keys only when an argument does not fit. Scalars and arrays with exact types are read without
+ * calling anything that could run Python code, so no array's pointer is taken before a side effect. */
+#include "pymodule/device.h"
+
+/* -- scalars -------------------------------------------------------------------------------------- */
+
+typedef struct Wide { /* a scalar in its widest form */
+    TypeClass cls;
+    int64_t i; /* UINT: the bits */
+    double re, im;
+} Wide;
+
+static TypeClass class_of(TypeKind kind) {
+    static const uint8_t classes[TY_SCALARS] = {
+#define TYPE(name, numba, bits, cls, numpy, strong) CLASS_##cls,
+#include "frontend/ir/ir_types.def"
+#undef TYPE
+    };
+    return kind < TY_SCALARS ? (TypeClass)classes[kind] : CLASS_NONE;
+}
+
+#define AS(type) (*(const type *)value)
+static Wide read_wide(TypeKind kind, const char *value) {
+    Wide w = {class_of(kind), 0, 0, 0};
+    switch (kind) {
+    case TY_bool: w.i = AS(uint8_t) & 1; break;
+    case TY_i8: w.i = AS(int8_t); break;
+    case TY_i16: w.i = AS(int16_t); break;
+    case TY_i32: w.i = AS(int32_t); break;
+    case TY_i64: case TY_wint: w.i = AS(int64_t); break;
+    case TY_u8: w.i = AS(uint8_t); break;
+    case TY_u16: w.i = AS(uint16_t); break;
+    case TY_u32: w.i = AS(uint32_t); break;
+    case TY_u64: w.i = (int64_t)AS(uint64_t); break;
+    case TY_f32: w.re = (double)AS(float); break;
+    case TY_f64: case TY_wflt: w.re = AS(double); break;
+    case TY_c64: w.re = (double)AS(float), w.im = (double)((const float *)value)[1]; break;
+    case TY_c128: case TY_wcpx: w.re = AS(double), w.im = ((const double *)value)[1]; break;
+    default: break;
+    }
+    if (w.cls == CLASS_UINT) w.re = (double)(uint64_t)w.i;
+    if (w.cls == CLASS_SINT || w.cls == CLASS_BOOL) w.re = (double)w.i;
+    return w;
+}
+#undef AS
+
+void py_convert_scalar(TypeKind from, const void *value, TypeKind to, void *out) {
+    Wide w = read_wide(from, value);
+    bool floating = w.cls == CLASS_FLT || w.cls == CLASS_CPX;
+    int64_t i = floating ? 0 : w.i;
+    switch (to) {
+    case TY_bool: *(uint8_t *)out = floating ? w.re != 0 || w.im != 0 : i != 0; break;
+    case TY_i8: case TY_u8: *(int8_t *)out = (int8_t)i; break;
+    case TY_i16: case TY_u16: *(int16_t *)out = (int16_t)i; break;
+    case TY_i32: case TY_u32: *(int32_t *)out = (int32_t)i; break;
+    case TY_i64: case TY_u64: case TY_wint: *(int64_t *)out = i; break;
+    case TY_f32: *(float *)out = (float)w.re; break;
+    case TY_f64: case TY_wflt: *(double *)out = w.re; break;
+    case TY_c64: ((float *)out)[0] = (float)w.re, ((float *)out)[1] = (float)w.im; break;
+    case TY_c128: case TY_wcpx: ((double *)out)[0] = w.re, ((double *)out)[1] = w.im; break;
+    default: break;
+    }
+}
+
+/* Numbers may be narrowed as Numba does, but a float never becomes an int, nor a complex a float. */
+bool py_may_convert(TypeKind from, TypeKind to) {
+    if (from == to) return true;
+    TypeClass a = class_of(from), b = class_of(to);
+    if (from == TY_f16 || to == TY_f16 || a == CLASS_NONE || b == CLASS_NONE) return false;
+    if (b == CLASS_CPX) return true;
+    if (b == CLASS_FLT) return a != CLASS_CPX;
+    if (b == CLASS_BOOL) return a == CLASS_BOOL;
+    return a == CLASS_BOOL || a == CLASS_SINT || a == CLASS_UINT;
+}
+
+/* -- making a plan --------------------------------------------------------------------------------- */
+
+typedef struct Planner {
+    ModState *state;
+    int32_t at; /* next free byte of the frame */
+} Planner;
+
+static int32_t reserve(Planner *p, int64_t size, int64_t align) {
+    align = QN_MAX(align, 1);
+    int32_t offset = (int32_t)((p->at + align - 1) / align * align);
+    p->at = offset + (int32_t)size;
+    return offset;
+}
+
+static bool mismatch(TypeKey key, const ValueLayout *layout) {
+    PyErr_Format(PyExc_TypeError, "an argument of type key %u cannot be passed as a parameter of kind %d",
+                 (unsigned)key, layout->kind);
+    return false;
+}
+
+static bool plan_value(Planner *p, Plan *plan, TypeKey key, const ValueLayout *layout, int32_t offset);
+
+static bool plan_array(Planner *p, Plan *plan, TypeKey key, const ValueLayout *layout) {
+    plan->op = UB_ARRAY;
+    plan->ndim = (uint8_t)key_ndim(key);
+    plan->layout = (uint8_t)key_layout(key);
+    plan->item_size = (int32_t)PyDataType_ELSIZE(p->state->descrs[key_element(key)]);
+    plan->descr = p->state->descrs[key_element(key)];
+    plan->owner = reserve(p, sizeof(Owner), 16);
+    int contiguous = plan->layout == LAYOUT_C ? NPY_ARRAY_C_CONTIGUOUS
+                                              : NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS;
+    plan->flags_mask = contiguous | NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE;
+    plan->flags_want = (plan->layout == LAYOUT_C   ? NPY_ARRAY_C_CONTIGUOUS
+                        : plan->layout == LAYOUT_F ? NPY_ARRAY_F_CONTIGUOUS
+                                                   : 0) |
+                       (key & KEY_UNALIGNED ? 0 : NPY_ARRAY_ALIGNED) |
+                       (key & KEY_READONLY ? 0 : NPY_ARRAY_WRITEABLE);
+    return (layout->kind == TY_ARRAY && layout->ndim == plan->ndim) || mismatch(key, layout);
+}
+
+static bool plan_tuple(Planner *p, Plan *plan, const Compound *c, const ValueLayout *layout,
+                       int32_t offset) {
+    plan->op = UB_TUPLE;
+    plan->type = c->cls ? c->cls : (PyObject *)&PyTuple_Type;
+    plan->nitems = c->nitems;
+    if (layout->kind != TY_TUPLE || layout->nitems != c->nitems) return mismatch(KEY_COMPOUND, layout);
+    plan->items = PyMem_Calloc((size_t)QN_MAX(c->nitems, 1), sizeof *plan->items);
+    if (!plan->items) return PyErr_NoMemory(), false;
+    for (int32_t i = 0; i < c->nitems; i++)
+        if (!plan_value(p, &plan->items[i], c->items[i], &layout->items[i],
+                        offset + layout->items[i].offset))
+            return false;
+    return true;
+}
+
+static bool plan_scalar(Planner *p, Plan *plan, TypeKind kind, const ValueLayout *layout) {
+    static const uint8_t ops[TY_SCALARS] = {[TY_wint] = UB_INT, [TY_wflt] = UB_FLOAT,
+                                            [TY_wcpx] = UB_COMPLEX, [TY_bool] = UB_BOOL,
+                                            [TY_none] = UB_NONE};
+    bool scalar = kind >= TY_i8 && kind <= TY_c128;
+    plan->op = scalar ? UB_SCALAR : ops[kind];
+    plan->from = (uint8_t)type_strong_kind(kind);
+    plan->to = layout->kind;
+    plan->convert = plan->from != plan->to;
+    if (scalar) {
+        plan->type = (PyObject *)p->state->scalar_types[kind];
+        plan->value_offset = (uint16_t)py_scalar_value_offset(kind);
+        plan->value_size = (uint16_t)PyDataType_ELSIZE(p->state->descrs[kind]);
+    }
+    if (kind == TY_none) return layout->kind == TY_none || mismatch(KEY_SCALAR(kind), layout);
+    return py_may_convert((TypeKind)plan->from, (TypeKind)plan->to) || mismatch(KEY_SCALAR(kind), layout);
+}
+
+static bool plan_value(Planner *p, Plan *plan, TypeKey key, const ValueLayout *layout, int32_t offset) {
+    if (layout->kind == TY_OPTIONAL && key != KEY_SCALAR(TY_none)) {
+        plan->optional = plan->present = true;
+        plan->presence = offset;
+        layout = &layout->items[0];
+        offset += layout->offset;
+    } else if (layout->kind == TY_OPTIONAL) {
+        plan->optional = true;
+        plan->presence = offset;
+        plan->op = UB_NONE;
+        return true;
+    }
+    plan->offset = offset;
+    if (key_is_array(key)) return plan_array(p, plan, key, layout);
+    if (key_is_scalar(key)) return plan_scalar(p, plan, key_scalar_kind(key), layout);
+    const Compound *c = p->state->compounds[key & ~KEY_COMPOUND];
+    if (c->nitems >= 0) return plan_tuple(p, plan, c, layout, offset);
+    plan->op = UB_FUNCTION;
+    plan->type = c->cls;
+    return true;
+}
+
+void py_plan_free(Plan *plans, int32_t n) {
+    for (int32_t i = 0; plans && i < n; i++)
+        py_plan_free(plans[i].items, plans[i].nitems);
+    PyMem_Free(plans);
+}
+
+bool py_plan_args(ModState *state, Spec *spec, const ValueLayout *params) {
+    Planner p = {state, (int32_t)sizeof(void *) * spec->nargs};
+    spec->plans = PyMem_Calloc((size_t)QN_MAX(spec->nargs, 1), sizeof *spec->plans);
+    if (!spec->plans) return PyErr_NoMemory(), false;
+    for (int32_t i = 0; i < spec->nargs; i++) {
+        int32_t offset = reserve(&p, QN_MAX(params[i].size, 16), QN_MAX(params[i].align, 16));
+        if (!plan_value(&p, &spec->plans[i], spec->keys[i], &params[i], offset)) return false;
+        if (!spec->plans[i].offset) spec->plans[i].offset = offset; /* None has no value */
+    }
+    const ValueLayout *result = &spec->artifact->result;
+    spec->result_offset = reserve(&p, QN_MAX(result->size, 16), 16);
+    spec->frame_size = p.at;
+    return true;
+}
+
+/* -- unboxing ------------------------------------------------------------------------------------------ */
+
+static int unbox_big_int(const Plan *plan, PyObject *o, char *out) {
+    int overflow;
+    long long value = PyLong_AsLongLongAndOverflow(o, &overflow);
+    if (value == -1 && !overflow && PyErr_Occurred()) return -1;
+    if (overflow && plan->to == TY_u64) {
+        unsigned long long wide = PyLong_AsUnsignedLongLong(o);
+        if (wide == (unsigned long long)-1 && PyErr_Occurred()) return -1;
+        *(uint64_t *)out = wide;
+        return 1;
+    }
+    if (overflow && plan->convert && (plan->to == TY_f64 || plan->to == TY_f32)) {
+        double wide = PyLong_AsDouble(o);
+        if (wide == -1 && PyErr_Occurred()) return -1;
+        py_convert_scalar(TY_f64, &wide, (TypeKind)plan->to, out);
+        return 1;
+    }
+    if (overflow) {
+        PyErr_SetString(PyExc_OverflowError, "Python int too large to convert to int64: pass a float, "
+                                             "or np.uint64(...) for values below 2**64");
+        return -1;
+    }
+    int64_t natural = value;
+    if (plan->convert)
+        py_convert_scalar(TY_i64, &natural, (TypeKind)plan->to, out);
+    else
+        *(int64_t *)out = natural;
+    return 1;
+}
+
+static inline int unbox_int(const Plan *plan, PyObject *o, char *out, bool loose) {
+    if (!PyLong_CheckExact(o) && !(loose && PyLong_Check(o) && !PyBool_Check(o))) return 0;
+    int64_t value;
+    if (plan->convert || !py_small_int(o, &value)) return unbox_big_int(plan, o, out);
+    *(int64_t *)out = value;
+    return 1;
+}
+
+static inline int unbox_float(const Plan *plan, PyObject *o, char *out, bool loose) {
+    if (!PyFloat_CheckExact(o) && !(loose && PyFloat_Check(o))) return 0;
+    double value = PyFloat_AS_DOUBLE(o);
+    if (plan->convert)
+        py_convert_scalar(TY_f64, &value, (TypeKind)plan->to, out);
+    else
+        *(double *)out = value;
+    return 1;
+}
+
+static int unbox_complex(const Plan *plan, PyObject *o, char *out, bool loose) {
+    if (!PyComplex_CheckExact(o) && !(loose && PyComplex_Check(o))) return 0;
+    double value[2] = {((PyComplexObject *)o)->cval.real, ((PyComplexObject *)o)->cval.imag};
+    py_convert_scalar(TY_c128, value, plan->convert ? (TypeKind)plan->to : TY_c128, out);
+    return 1;
+}
+
+static int unbox_bool(const Plan *plan, PyObject *o, char *out) {
+    if (!PyBool_Check(o)) return 0;
+    uint8_t value = o == Py_True;
+    py_convert_scalar(TY_bool, &value, (TypeKind)plan->to, out);
+    return 1;
+}
+
+/* NumPy has two types of 64 bits; both are asked for by one kind. */
+static bool same_scalar_type(PyObject *wanted, PyTypeObject *type) {
+    if ((PyTypeObject *)wanted == type) return true;
+    if (wanted == (PyObject *)&PyLongArrType_Type) return type == &PyLongLongArrType_Type;
+    if (wanted == (PyObject *)&PyULongArrType_Type) return type == &PyULongLongArrType_Type;
+    return false;
+}
+
+static int unbox_scalar(const Plan *plan, PyObject *o, char *out) {
+    if (!same_scalar_type(plan->type, Py_TYPE(o))) return 0;
+    const char *value = (const char *)o + plan->value_offset;
+    if (plan->convert)
+        py_convert_scalar((TypeKind)plan->from, value, (TypeKind)plan->to, out);
+    else
+        memcpy(out, value, plan->value_size);
+    return 1;
+}
+
+/* Strides of contiguous arrays are computed: NumPy's may be anything on axes of length 1. */
+static void contiguous_strides(const Plan *plan, const npy_intp *shape, int64_t *strides) {
+    int64_t step = plan->item_size;
+    for (int k = 0; k < plan->ndim; k++) {
+        int i = plan->layout == LAYOUT_C ? plan->ndim - 1 - k : k;
+        strides[i] = step;
+        step *= shape[i];
+    }
+}
+
+static bool same_descr(const Plan *plan, PyArrayObject *array) {
+    PyArray_Descr *descr = PyArray_DESCR(array);
+    if (descr == plan->descr) return true;
+    return py_kind_of_typenum(descr->type_num) == py_kind_of_typenum(plan->descr->type_num) &&
+           PyArray_ISNBO(descr->byteorder);
+}
+
+static inline int unbox_array(const Plan *plan, PyObject *o, char *out, char *frame) {
+    if (Py_TYPE(o) != &PyArray_Type) return 0;
+    PyArrayObject *array = (PyArrayObject *)o;
+    int ndim = plan->ndim;
+    if ((PyArray_FLAGS(array) & plan->flags_mask) != plan->flags_want || PyArray_NDIM(array) != ndim ||
+        !same_descr(plan, array))
+        return 0;
+    Owner *owner = (Owner *)(frame + plan->owner);
+    atomic_init(&owner->refs, OWNER_BORROWED);
+    owner->destroy = NULL;
+    owner->object = o;
+    ArrayValue *value = (ArrayValue *)out;
+    value->data = PyArray_DATA(array);
+    value->owner = owner;
+    const npy_intp *shape = PyArray_DIMS(array), *strides = PyArray_STRIDES(array);
+    if (ndim == 1) {
+        value->dims[0] = shape[0];
+        value->dims[1] = plan->layout == LAYOUT_C ? plan->item_size : strides[0];
+        return 1;
+    }
+    for (int i = 0; i < ndim; i++) {
+        value->dims[i] = shape[i];
+        value->dims[ndim + i] = strides[i];
+    }
+    if (plan->layout != LAYOUT_A) contiguous_strides(plan, shape, value->dims + ndim);
+    return 1;
+}
+
+/* A kernel's array: on the host or on the device; where is noted for the launch. */
+static int unbox_kernel_array(const Plan *plan, PyObject *o, char *out, char *frame, KernelArrays *k) {
+    uint32_t bit = k->next < 32 ? UINT32_C(1) << k->next : 0;
+    k->next++;
+    if (Py_TYPE(o) == &PyArray_Type) {
+        k->host[k->param] |= bit;
+        if (!PyArray_ISWRITEABLE((PyArrayObject *)o)) k->readonly[k->param] |= bit;
+        k->any_host = true;
+        return bit ? unbox_array(plan, o, out, frame) : 0;
+    }
+    if (Py_TYPE(o) != k->state->device_array_type) return 0;
+    const DeviceArray *a = (DeviceArray *)o;
+    bool readonly = !(plan->flags_want & NPY_ARRAY_WRITEABLE);
+    if (array_ndim(a) != plan->ndim || a->layout != plan->layout || a->readonly != readonly ||
+        k->state->descrs[a->kind] != plan->descr)
+        return 0;
+    Owner *owner = (Owner *)(frame + plan->owner);
+    atomic_init(&owner->refs, OWNER_BORROWED);
+    owner->destroy = NULL;
+    owner->object = o;
+    ArrayValue *value = (ArrayValue *)out;
+    value->data = (void *)(uintptr_t)a->address;
+    value->owner = owner;
+    memcpy(value->dims, a->dims, sizeof *a->dims * 2 * (size_t)plan->ndim);
+    if (k->ndevice < countof(k->device)) k->device[k->ndevice++] = a;
+    return 1;
+}
+
+static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loose, KernelArrays *k);
+
+static int unbox_tuple(const Plan *plan, PyObject *o, char *frame, bool loose, KernelArrays *k) {
+    if ((PyObject *)Py_TYPE(o) != plan->type || PyTuple_GET_SIZE(o) != plan->nitems) return 0;
+    for (int32_t i = 0; i < plan->nitems; i++) {
+        int done = unbox_one(&plan->items[i], PyTuple_GET_ITEM(o, i), frame, loose, k);
+        if (done <= 0) return done;
+    }
+    return 1;
+}
+
+static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loose, KernelArrays *k) {
+    char *out = frame + plan->offset;
+    if (QN_UNLIKELY(plan->optional)) *(uint8_t *)(frame + plan->presence) = plan->present;
+    switch ((UnboxOp)plan->op) {
+    case UB_INT: return unbox_int(plan, o, out, loose);
+    case UB_FLOAT: return unbox_float(plan, o, out, loose);
+    case UB_ARRAY:
+        return k ? unbox_kernel_array(plan, o, out, frame, k) : unbox_array(plan, o, out, frame);
+    case UB_SCALAR: return unbox_scalar(plan, o, out);
+    case UB_BOOL: return unbox_bool(plan, o, out);
+    case UB_COMPLEX: return unbox_complex(plan, o, out, loose);
+    case UB_NONE: return o == Py_None;
+    case UB_TUPLE: return unbox_tuple(plan, o, frame, loose, k);
+    case UB_FUNCTION: return o == plan->type;
+    }
+    return 0;
+}
+
+/* Where argument i starts: the presence byte of an optional one, else its value. */
+static inline void *argument(const Plan *plan, char *frame) {
+    return frame + (QN_UNLIKELY(plan->optional) ? plan->presence : plan->offset);
+}
+
+int py_unbox(const Spec *spec, PyObject *const *args, char *frame) {
+    const Plan *plan = spec->plans;
+    for (int32_t i = 0; i < spec->nargs; i++, plan++) {
+        ((void **)frame)[i] = argument(plan, frame);
+        int done = unbox_one(plan, args[i], frame, false, NULL);
+        if (QN_UNLIKELY(done <= 0)) return done;
+    }
+    return 1;
+}
+
+int py_unbox_loose(const Spec *spec, PyObject *const *args, char *frame) {
+    const Plan *plan = spec->plans;
+    for (int32_t i = 0; i < spec->nargs; i++, plan++) {
+        ((void **)frame)[i] = argument(plan, frame);
+        int done = unbox_one(plan, args[i], frame, true, NULL);
+        if (done <= 0) return done;
+    }
+    return 1;
+}
+
+int py_unbox_kernel(const Spec *spec, PyObject *const *args, char *frame, bool loose, KernelArrays *k) {
+    const Plan *plan = spec->plans;
+    k->any_host = false;
+    k->ndevice = 0;
+    for (int32_t i = 0; i < spec->nargs; i++, plan++) {
+        ((void **)frame)[i] = argument(plan, frame);
+        k->param = i;
+        k->next = 0;
+        k->host[i] = k->readonly[i] = 0;
+        int done = unbox_one(plan, args[i], frame, loose, k);
+        if (done <= 0) return done;
+    }
+    return 1;
+}
