@@ -207,6 +207,11 @@ RtStream *rt_stream_try_retain(RtStream *stream);
 bool rt_wait(RtDevice *device, CallContext *poll,
              bool (*query)(void *what, bool *done, RtError *err), void *what, RtError *err);
 
+/* [trace.c] 0: not tracing; otherwise when the call began. */
+int64_t rt_trace_begin(void);
+void rt_trace_end(int64_t start, const RtDevice *device, RtTraceKind kind, int64_t bytes,
+                  const RtLaunchSite *launch, bool ok);
+
 /* The kernel's parameter buffer (param_bytes) from packed arguments. [kernel.c] */
 void rt_pack_params(const RtKernel *kernel, void *const *args, char *buffer);
 /* Exceptions that kernels left on the device: the first becomes RT_KERNEL_EXCEPTION. [kernel.c] */

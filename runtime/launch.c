@@ -157,11 +157,14 @@ static bool submit(const RtLaunch *l, RtStream *stream, RtError *err) {
         atomic_store_explicit(&kernel->mail, true, memory_order_relaxed);
         atomic_store_explicit(&kernel->device->mail, true, memory_order_relaxed);
     }
-    if (QN_LIKELY(kernel->device->ops->launch(kernel, stream, &d, err))) return true;
+    int64_t start = rt_trace_begin();
+    bool ok = kernel->device->ops->launch(kernel, stream, &d, err);
+    if (QN_LIKELY(ok && !start)) return true;
     RtLaunchSite site;
     site_of(&site, kernel->name, d.grid, d.block, d.dynamic_shared);
+    if (start) rt_trace_end(start, kernel->device, RT_TRACE_LAUNCH, 0, &site, ok);
     rt_error_launch(err, &site);
-    return false;
+    return ok;
 }
 
 static bool has_bits(const uint32_t *masks, int32_t n) {

@@ -264,7 +264,8 @@ typedef struct RtLaunch {
     CallContext *ctx;
 } RtLaunch;
 
-/* Checks, moves host arrays, launches. With device arrays only it returns when the launch is
+/* Checks, moves host arrays, launches. Buffers that live on another stream than the launch's are announced by
+ * the caller afterwards (rt_buffer_used). With device arrays only it returns when the launch is
  * queued. Host arrays travel to the device before and, where the kernel writes them, back after the
  * launch, and the call waits for that; arrays that share memory travel as one range and still share
  * it on the device. Only elements of written arrays are stored back, and only when the kernel
@@ -281,6 +282,25 @@ bool rt_launch_wants_general(const Artifact *artifact, void *const *args);
  */
 bool rt_check_config(const RtDeviceInfo *info, const int64_t grid[3], const int64_t block[3],
                      int64_t dynamic_shared, RtError *err);
+
+/* -- trace (trace.c) --------------------------------------------------------------------------- */
+
+typedef enum RtTraceKind { RT_TRACE_LAUNCH, RT_TRACE_TO_DEVICE, RT_TRACE_TO_HOST } RtTraceKind;
+typedef struct RtTraceEvent {
+    RtTraceKind kind;
+    RtDeviceKind device;
+    int32_t ordinal;
+    int64_t start_ns, host_ns; /* monotonic clock; how long the call took on the host */
+    int64_t bytes;             /* copies */
+    RtLaunchSite launch;       /* launches */
+    bool failed;
+} RtTraceEvent;
+
+/* Records launches and copies of the whole process (QUERN_DUMP=launch). Off: one relaxed load a call. The
+ * newest 4,096 events are kept. */
+void rt_trace(bool on);
+/* Takes up to n events out, oldest first. *lost, if not NULL: how many were overwritten since the last call. */
+int32_t rt_trace_read(RtTraceEvent *events, int32_t n, int64_t *lost);
 
 /* -- threads (cpu/pool.c) ---------------------------------------------------------------------- */
 

@@ -19,15 +19,23 @@ static bool settle(RtDevice *d, RtStream *s, bool wait, RtError *err) {
 bool rt_copy_to_device(RtDevice *d, RtStream *s, uint64_t to, const void *from, int64_t size,
                        bool wait, RtError *err) {
     if (!size_ok(size, err) || !rt_usable(d, err)) return false;
+    if (size == 0) return true;
     s = stream_or_default(d, s);
-    return size == 0 || (d->ops->to_device(d, s, to, from, size, err) && settle(d, s, wait, err));
+    int64_t start = rt_trace_begin();
+    bool ok = d->ops->to_device(d, s, to, from, size, err) && settle(d, s, wait, err);
+    if (QN_UNLIKELY(start)) rt_trace_end(start, d, RT_TRACE_TO_DEVICE, size, NULL, ok);
+    return ok;
 }
 
 bool rt_copy_to_host(RtDevice *d, RtStream *s, void *to, uint64_t from, int64_t size, bool wait,
                      RtError *err) {
     if (!size_ok(size, err) || !rt_usable(d, err)) return false;
+    if (size == 0) return true;
     s = stream_or_default(d, s);
-    return size == 0 || (d->ops->to_host(d, s, to, from, size, err) && settle(d, s, wait, err));
+    int64_t start = rt_trace_begin();
+    bool ok = d->ops->to_host(d, s, to, from, size, err) && settle(d, s, wait, err);
+    if (QN_UNLIKELY(start)) rt_trace_end(start, d, RT_TRACE_TO_HOST, size, NULL, ok);
+    return ok;
 }
 
 bool rt_copy_on_device(RtDevice *d, RtStream *s, uint64_t to, uint64_t from, int64_t size,

@@ -324,8 +324,7 @@ static void wait_a_while(Job *job) {
 /* No chunk is left for us; workers may still be inside theirs. */
 static void finish(Job *job, CallContext *client) {
     int64_t end = os_now_ns() + SPIN_NS;
-    for (int i = 0; atomic_load_explicit(&job->inside, memory_order_acquire) && os_now_ns() < end;
-         i++)
+    while (atomic_load_explicit(&job->inside, memory_order_acquire) && os_now_ns() < end)
         pause_briefly();
     pthread_mutex_lock(&pool.lock);
     bool forked = job->generation != rt_generation();

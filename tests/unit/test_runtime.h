@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int checks, failures;
+static _Atomic int checks, failures; /* tests check from several threads */
 
 #define CHECK(condition)                                                                           \
     do {                                                                                           \

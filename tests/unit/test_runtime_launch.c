@@ -627,6 +627,37 @@ static void test_occupancy_and_block_size(void) {
     end_of_test();
 }
 
+static void test_trace(void) {
+    Probe p;
+    probe_init(&p);
+    add_param(&p, I32(1), OUT);
+    RtKernel *k = rt_kernel(null_device(), &p.artifact, &err);
+    int32_t x[4] = {0};
+    Packed a = packed_1d(x, 4, 4);
+    void *args[] = {&a};
+    static RtTraceEvent e[5000];
+    int64_t lost = -1;
+    CHECK(launch_host(k, args, all_host, NULL));
+    CHECK(rt_trace_read(e, 8, &lost) == 0 && lost == 0); /* off */
+    rt_trace(true);
+    CHECK(launch_host(k, args, all_host, NULL));
+    CHECK(rt_trace_read(e, 2, &lost) == 2 && rt_trace_read(e + 2, 8, NULL) == 1);
+    CHECK(e[0].kind == RT_TRACE_TO_DEVICE && e[0].bytes == 16 && e[0].device == RT_NULL);
+    CHECK(e[1].kind == RT_TRACE_LAUNCH && e[1].launch.block[0] == 32 && !e[1].failed);
+    CHECK(strcmp(e[1].launch.kernel, "probe") == 0 && e[1].start_ns >= e[0].start_ns);
+    CHECK(e[2].kind == RT_TRACE_TO_HOST && e[2].bytes == 16);
+    for (int i = 0; i < 2000; i++)
+        launch_host(k, args, all_host, NULL);
+    CHECK(rt_trace_read(e, 5000, &lost) == 4096 && lost == 6000 - 4096);
+    CHECK(e[0].start_ns <= e[1].start_ns && e[4094].start_ns <= e[4095].start_ns);
+    rt_null_fail("launch", rt_null_calls("launch") + 1, RT_API_ERROR);
+    CHECK(!launch_host(k, args, all_host, NULL));
+    CHECK(rt_trace_read(e, 10, NULL) == 2 && e[1].kind == RT_TRACE_LAUNCH && e[1].failed);
+    rt_trace(false);
+    rt_kernel_release(k);
+    end_of_test();
+}
+
 int main(void) {
     RUN(test_ALS_06_overlapping_views_are_one_range);
     RUN(test_CUH_10_views_leave_the_bytes_between_alone);
@@ -645,5 +676,6 @@ int main(void) {
     RUN(test_copies_between_devices);
     RUN(test_CUH_21_parameters_merge);
     RUN(test_occupancy_and_block_size);
+    RUN(test_trace);
     return finish();
 }
