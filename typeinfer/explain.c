@@ -21,63 +21,11 @@ bool ti_stop(Infer *in) {
 
 /* -- types ---------------------------------------------------------------------------------------- */
 
-static const char *object_words(BindKind kind) {
-    switch (kind) {
-    case BIND_MODULE: return "module ";
-    case BIND_FUNCTION:
-    case BIND_LIBRARY: return "function ";
-    case BIND_TYPE: return "type ";
-    case BIND_EXCEPTION: return "exception ";
-    default: return "";
-    }
-}
-
-static void describe_object(StrBuf *out, const Binding *b) {
-    if (b->kind == BIND_CONST) {
-        buf_str(out, b->value && b->value->kind == CONST_STR ? "str" : "ellipsis");
-        return;
-    }
-    buf_str(out, object_words(b->kind));
-    if (b->name.len)
-        buf_bytes(out, b->name.bytes, (size_t)b->name.len);
-    else if (b->type)
-        type_describe(out, b->type);
-}
-
-static void describe(StrBuf *out, const Type *type) {
-    switch (type->kind) {
-    case TY_OBJECT: describe_object(out, type->binding); return;
-    case TY_TUPLE:
-        if (type->fields) break;
-        buf_char(out, '(');
-        for (int32_t i = 0; i < type->nitems; i++) {
-            if (i) buf_str(out, ", ");
-            describe(out, type->items[i]);
-        }
-        buf_str(out, type->nitems == 1 ? ",)" : ")");
-        return;
-    case TY_OPTIONAL:
-        buf_str(out, "Optional(");
-        describe(out, type->element);
-        buf_char(out, ')');
-        return;
-    case TY_SLICE: buf_str(out, "slice"); return;
-    case TY_RANGE: buf_str(out, "range"); return;
-    case TY_ITER: {
-        static const char *const names[] = {"enumerate", "zip", "reversed"};
-        buf_str(out, type->bits < 3 ? names[type->bits] : "iterator");
-        return;
-    }
-    default: break;
-    }
-    type_describe(out, type);
-}
-
 const char *ti_text(Infer *in, const Type *type) {
     if (!type) return "unknown";
     StrBuf text;
     buf_init(&text, in->arena);
-    describe(&text, type);
+    type_describe(&text, type);
     return buf_take(&text).bytes;
 }
 
@@ -86,7 +34,7 @@ const char *ti_arg_texts(Infer *in, const Val *args, int32_t n) {
     buf_init(&text, in->arena);
     for (int32_t i = 0; i < n; i++) {
         if (i) buf_str(&text, ", ");
-        describe(&text, args[i].f.type);
+        type_describe(&text, args[i].f.type);
     }
     return buf_take(&text).bytes;
 }

@@ -367,6 +367,15 @@ static bool visit_concat(Infer *in, Ref ref, Val *out) {
     return true;
 }
 
+/* On GPUs the length of a range with a step costs a division: there the item is compared. */
+static Ref more_of_range(Infer *in, Ref length, Ref counter) {
+    if (!in->kernel && in->ti->options.target == 0) return NO_REF;
+    if (ir_inst(in->f, length)->op != OP_iter_len) return NO_REF;
+    Val it = infer_val(in, ir_arg(in->f, length, 0));
+    if (!is_kind(&it, TY_RANGE)) return NO_REF;
+    return emit_range_more(in, v_ref(in, it), counter);
+}
+
 static bool visit_counter(Infer *in, Ref ref, Op op, Val *out) {
     Val a, b;
     const Type *i64 = type_scalar(in->types, TY_i64);
@@ -382,7 +391,9 @@ static bool visit_counter(Infer *in, Ref ref, Op op, Val *out) {
     int64_t n;
     if (fact_int_value(&b.f, &n) && n <= 0) return out->f = fact_bool(in, false), true;
     out->f = fact_of(type_scalar(in->types, TY_bool));
-    if (in->emit) out->ref = emit2(in, OP_lt, out->f.type, v_as(in, a, i64), v_as(in, b, i64));
+    if (!in->emit) return true;
+    out->ref = more_of_range(in, ir_arg(in->f, ref, 1), v_as(in, a, i64));
+    if (!out->ref) out->ref = emit2(in, OP_lt, out->f.type, v_as(in, a, i64), v_as(in, b, i64));
     return true;
 }
 

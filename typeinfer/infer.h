@@ -116,14 +116,15 @@ struct Infer {
     int32_t block;     /* typed block instructions are appended to */
     int32_t insert_at; /* -1: at its end */
     int32_t span;
-    int32_t error;       /* typed error successor, or NO_BLOCK */
-    Ref *typed;          /* by untyped Ref */
-    int32_t *first;      /* by untyped block: its first typed block, or -1 */
-    Vec(int32_t) origin; /* by typed block: the untyped block */
-    Vec(Ref) pool;       /* constants and frozen arrays made so far, in the entry */
-    int32_t pool_at;     /* where the next goes */
-    Ref *bound;          /* by untyped Ref: typed bool "is assigned", or 0 */
-    Vec(Ref) bound_phis; /* untyped phis with an entry in `bound` */
+    int32_t error;         /* typed error successor, or NO_BLOCK */
+    Ref *typed;            /* by untyped Ref */
+    int32_t *first;        /* by untyped block: its first typed block, or -1 */
+    Vec(int32_t) origin;   /* by typed block: the untyped block */
+    Vec(Ref) pool;         /* constants and frozen arrays made so far, in the entry */
+    int32_t pool_at;       /* where the next goes */
+    Ref *bound;            /* by untyped Ref: typed bool "is assigned", or 0 */
+    Vec(bool) nonnegative; /* by typed Ref */
+    Vec(Ref) bound_phis;   /* untyped phis with an entry in `bound` */
 };
 
 /* -- infer.c: the walk ------------------------------------------------------------------------ */
@@ -224,8 +225,6 @@ bool v_iter_get(Infer *in, Val it, Val counter, Val *out);
 Val v_tuple(Infer *in, const Val *items, int32_t n);
 Val v_item(Infer *in, Val tuple, int32_t k); /* of a tuple, slice, range or iteration */
 bool v_tuple_get(Infer *in, Val tuple, Val index, Val *out);
-/* Length of a range in typed code; `small`: no difference of the bounds overflows. */
-Ref emit_range_length(Infer *in, Ref start, Ref stop, Ref step, bool small);
 enum IterKind { ITER_ENUMERATE, ITER_ZIP, ITER_REVERSED };
 /* A slice of three parts, each an int or None. */
 bool v_slice(Infer *in, const Val parts[3], Val *out);
@@ -283,6 +282,27 @@ Ref v_ref(Infer *in, Val v);                          /* the typed value, made o
 Ref v_as(Infer *in, Val v, const Type *to);           /* converted to (the lowered form of) `to` */
 Ref emit_convert(Infer *in, Ref ref, const Type *from, const Type *to);
 bool can_convert(const Type *from, const Type *to); /* by emit_convert */
+
+/* -- specialize_range.c: ranges in typed code, and what is known of the sign of values ---------- */
+
+/* b with 0 <= value < 2**b, at most 63; -1: it may be negative, or nothing is known. */
+int emitted_bits(Infer *in, Ref ref);
+void emitted_nonnegative(Infer *in, Ref ref); /* from now on emitted_bits knows so */
+Ref emit_range_len(Infer *in, Ref range);
+Ref emit_range_item(Infer *in, Ref range, Ref counter);
+/* Length between two bounds that lie in an array: no difference overflows. */
+Ref emit_slice_len(Infer *in, Ref start, Ref stop, Ref step);
+/* Instead of `counter < length`: is the item itself before the stop? NO_REF where that is not proven
+ * to be the same. */
+Ref emit_range_more(Infer *in, Ref range, Ref counter);
+
+/* -- specialize_copy.c: assignment to all elements of an array ----------------------------------- */
+
+void emit_fill(Infer *in, Ref dst, Ref value);
+void emit_copy(Infer *in, Ref dst, Ref src); /* broadcasts; as if everything were read first */
+Ref emit_length(Infer *in, Ref array, int32_t axis);
+
+/* -- specialize.c: loops -- */
 
 /* A counted loop in typed code: begin .. end repeats with *counter from 0 to n. */
 typedef struct EmitLoop {

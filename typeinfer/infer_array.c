@@ -71,27 +71,10 @@ static bool make_plan(Infer *in, Val array, Val index, Plan *plan, bool *error) 
 
 /* -- element access ------------------------------------------------------------------------------------ */
 
-/* Provably not below zero: then it need not be wrapped. */
-static bool never_negative(Infer *in, const Val *index, Ref ref) {
-    int64_t known;
-    if (type_class(index->f.type) == CLASS_UINT) return true;
-    if (emitted_int(in, ref, &known)) return known >= 0;
-    const Inst *inst = ir_inst(in->out, ref);
-    if (inst->op != OP_lib) return false;
-    const LibRow *row = lib_row_of(inst);
-    return row && (row->flags & LIB_NONNEGATIVE);
-}
-
-static Ref emit_length(Infer *in, Ref array, int32_t axis) {
-    Ref n = emit1(in, OP_shape, i64_type(in), array);
-    ir_inst(in->out, n)->imm = axis;
-    return n;
-}
-
 static Ref emit_index(Infer *in, Ref array, int32_t axis, Val index) {
     const Type *i64 = i64_type(in);
     Ref i = v_as(in, index, i64);
-    bool wrap = !never_negative(in, &index, i);
+    bool wrap = type_class(index.f.type) != CLASS_UINT && emitted_bits(in, i) < 0;
     if (!wrap && !in->bounds) return i;
     Ref n = emit_length(in, array, axis);
     if (wrap) i = emit2(in, OP_wrap_index, i64, i, n);
@@ -182,7 +165,7 @@ static void emit_slice(Infer *in, Val slice, Ref n, Ref out[3]) {
     if (bits & 2) stop = emit_bound_of(in, v_as(in, v_item(in, slice, 1), i64), n, low, high);
     out[0] = start;
     out[1] = step;
-    out[2] = emit_range_length(in, start, stop, step, true);
+    out[2] = emit_slice_len(in, start, stop, step);
 }
 
 static Ref emit_view(Infer *in, Val array, const Plan *plan, const Type *type) {
@@ -301,70 +284,12 @@ static bool fits_element(const Type *from, const Type *element) {
     return type_is_number(from) && (!type_is_complex(from) || type_is_complex(element));
 }
 
-/* Nested loops over all elements of `dst`; src == 0: store `value`. */
-static void emit_assign(Infer *in, Ref dst, Ref src, Ref value) {
-    const Type *to = ir_type(in->out, dst), *i64 = i64_type(in);
-    const Type *from = src ? ir_type(in->out, src) : NULL;
-    EmitLoop loops[MAX_ITEMS];
-    Ref store[MAX_ITEMS + 2] = {dst}, load[MAX_ITEMS + 1] = {src};
-    Ref lengths[MAX_ITEMS];
-    int32_t skip = from ? to->ndim - from->ndim : 0;
-    for (int32_t k = 0; from && k < from->ndim; k++) { /* an axis of length 1 is repeated */
-        Ref one = emit2(in, OP_eq, type_scalar(in->types, TY_bool), emit_length(in, src, k),
-                        emit_int(in, i64, 1));
-        lengths[k] = emit3(in, OP_select, i64, one, emit_int(in, i64, 0), emit_int(in, i64, 1));
-    }
-    for (int32_t k = 0; k < to->ndim; k++) {
-        emit_loop_begin(in, emit_length(in, dst, k), &loops[k]);
-        store[k + 1] = loops[k].counter;
-        if (from && k >= skip)
-            load[k - skip + 1] = emit2(in, OP_mul, i64, loops[k].counter, lengths[k - skip]);
-    }
-    if (from) {
-        value = emit(in, OP_load, from->element, load, from->ndim + 1);
-        value = emit_convert(in, value, from->element, to->element);
-    }
-    store[to->ndim + 1] = value;
-    emit(in, OP_store, NULL, store, to->ndim + 2);
-    for (int32_t k = to->ndim; k-- > 0;)
-        emit_loop_end(in, &loops[k]);
-}
-
-static void emit_broadcast_checks(Infer *in, Ref dst, Ref src) {
-    const Type *to = ir_type(in->out, dst), *from = ir_type(in->out, src);
-    const Type *b = type_scalar(in->types, TY_bool), *i64 = i64_type(in);
-    for (int32_t k = 0; k < from->ndim; k++) {
-        Ref n = emit_length(in, src, k), m = emit_length(in, dst, to->ndim - from->ndim + k);
-        Ref differs = emit2(in, OP_ne, b, n, m);
-        Ref long_one = emit2(in, OP_ne, b, n, emit_int(in, i64, 1));
-        Ref args[2] = {n, m};
-        emit_guard(in, GUARD_broadcast, emit2(in, OP_and, b, differs, long_one), args, 2);
-    }
-}
-
-/* An array statement reads everything before it writes: unless the source is fresh memory, it goes
- * through a copy. Kernels cannot allocate: there the copy is direct. */
-static Ref emit_independent(Infer *in, Ref src) {
-    const Type *from = ir_type(in->out, src);
-    if (in->kernel || in->ti->options.target != 0 || ir_inst(in->out, src)->op == OP_alloc)
-        return src;
-    const Type *fresh = type_array(in->types, from->element, from->ndim, LAYOUT_C);
-    Ref shape[MAX_ITEMS];
-    for (int32_t k = 0; k < from->ndim; k++)
-        shape[k] = emit_length(in, src, k);
-    Ref copy = emit(in, OP_alloc, fresh, shape, from->ndim);
-    emit_assign(in, copy, src, 0);
-    return copy;
-}
-
 static bool assign_array(Infer *in, Val dst, Val src) {
     const Type *to = dst.f.type, *from = src.f.type;
     if (from->ndim > to->ndim || !fits_element(from->element, to->element))
         return element_error(in, &src, to);
     if (!in->emit) return true;
-    Ref d = v_ref(in, dst), s = v_ref(in, src);
-    emit_broadcast_checks(in, d, s);
-    emit_assign(in, d, emit_independent(in, s), 0);
+    emit_copy(in, v_ref(in, dst), v_ref(in, src));
     return true;
 }
 
@@ -394,7 +319,7 @@ static bool assign_view(Infer *in, Val view, Val value) {
     if (is_kind(&value, TY_TUPLE)) return assign_tuple(in, view, value);
     const Type *element = view.f.type->element;
     if (!fits_element(value.f.type, element)) return element_error(in, &value, view.f.type);
-    if (in->emit) emit_assign(in, v_ref(in, view), 0, v_as(in, value, element));
+    if (in->emit) emit_fill(in, v_ref(in, view), v_as(in, value, element));
     return true;
 }
 

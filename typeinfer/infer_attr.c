@@ -112,6 +112,7 @@ static bool object_attr(Infer *in, Val a, const Binding *object, Str name, Val *
         return fact_of_binding(in, b, name, &out->f);
     bool matched;
     if (v_row(in, b->name, NULL, 0, &matched, out)) return true;
+    if (matched || in->stop) return false;
     return ti_fail(in, in->at, E0404, str_copy(in->arena, b->name.bytes, (size_t)b->name.len).bytes,
                    "cpu");
 }

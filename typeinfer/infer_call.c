@@ -192,6 +192,9 @@ bool v_row(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *
     const Lowering *how = lib_lowering(row, in->ti->options.target);
     if (how->kind == LOWER_TYPED) return false; /* known by name, or not at all */
     *matched = true;
+    int target = in->ti->options.target;
+    if ((row->flags & LIB_GPU_ONLY) && target == 0 && !in->kernel)
+        return ti_fail(in, in->at, E0404, row->name, "cpu outside a kernel");
     for (int32_t i = 0; i < n; i++)
         if (lib_is_literal(row, i) && !fact_is_const(&args[i].f))
             return ti_fail(in, in->at, E0209, "this argument");
@@ -201,7 +204,7 @@ bool v_row(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *
         if (call_library_function(in, str_from(how->symbol), &call, &found, out)) return true;
         return found || in->stop == STOP_ABORT
                    ? false
-                   : ti_fail(in, in->at, E0404, row->name, target_name(in->ti->options.target));
+                   : ti_fail(in, in->at, E0404, row->name, target_name(target));
     }
     *out = val_of(fact_of(m.result));
     if (in->emit) out->ref = emit_row(in, &m, row, how, args, n);

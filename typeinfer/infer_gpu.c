@@ -19,7 +19,7 @@ static bool position(Infer *in, const char *what, int axis, Val *out) {
 /* Products of sizes and numbers of a launch fit 64 bits: proven not to wrap. */
 static Ref exact(Infer *in, Op op, Ref a, Ref b) {
     Ref ref = emit2(in, op, type_scalar(in->types, TY_i64), a, b);
-    if (op == OP_add) ir_inst(in->out, ref)->sub = 1;
+    ir_inst(in->out, ref)->sub = 1;
     return ref;
 }
 

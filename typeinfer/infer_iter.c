@@ -219,83 +219,6 @@ bool v_range(Infer *in, const Val *args, int32_t n, Val *out) {
     return true;
 }
 
-/* min(u64, INT64_MAX) as i64: a longer loop never ends anyway. */
-static Ref clamp_length(Infer *in, Ref n) {
-    const Type *u64 = type_scalar(in->types, TY_u64), *b = type_scalar(in->types, TY_bool);
-    Ref limit = emit_int(in, u64, INT64_MAX);
-    Ref fits = emit2(in, OP_le, b, n, limit);
-    return emit_convert(in, emit3(in, OP_select, u64, fits, n, limit), u64, i64_type(in));
-}
-
-/* Step 1: max(stop - start, 0), where the difference may be 2**64 - 1. */
-static Ref unit_length(Infer *in, Ref start, Ref stop, const Type *t, bool small) {
-    const Type *b = type_scalar(in->types, TY_bool), *i64 = i64_type(in);
-    int64_t first;
-    bool known = emitted_int(in, start, &first);
-    Ref zero = emit_int(in, i64, 0);
-    Ref some = emit2(in, OP_lt, b, start, stop);
-    if (small || (known && first >= 0 && t->kind == TY_i64)) { /* no overflow */
-        Ref n = !known || first ? emit2(in, OP_sub, i64, stop, start) : stop;
-        return emit3(in, OP_select, i64, some, n, zero);
-    }
-    Ref n = known && first == 0 ? stop : emit2(in, OP_sub, t, stop, start);
-    n = emit_convert(in, n, t, i64);
-    Ref over = emit2(in, OP_lt, b, n, zero);
-    n = emit3(in, OP_select, i64, over, emit_int(in, i64, INT64_MAX), n);
-    return emit3(in, OP_select, i64, some, n, zero);
-}
-
-/* (high - low - 1) // |step| + 1 in unsigned numbers, which cannot overflow. */
-static Ref general_length(Infer *in, Ref start, Ref stop, Ref step, const Type *t) {
-    const Type *b = type_scalar(in->types, TY_bool), *i64 = i64_type(in);
-    const Type *u64 = type_scalar(in->types, TY_u64);
-    int64_t known = 0;
-    Ref low, high, size;
-    if (emitted_int(in, step, &known) && known != 0) {
-        low = known > 0 ? start : stop, high = known > 0 ? stop : start;
-        size = emit_int(in, u64, known > 0 ? known : (int64_t)(0 - (uint64_t)known));
-    } else {
-        Ref up = emit2(in, OP_lt, b, emit_int(in, i64, 0), step);
-        low = emit3(in, OP_select, t, up, start, stop);
-        high = emit3(in, OP_select, t, up, stop, start);
-        size = emit3(in, OP_select, i64, up, step, emit1(in, OP_neg, i64, step));
-        size = emit_convert(in, size, i64, u64);
-    }
-    Ref some = emit2(in, OP_lt, b, low, high);
-    Ref span =
-        emit2(in, OP_sub, u64, emit_convert(in, high, t, u64), emit_convert(in, low, t, u64));
-    Ref one = emit_int(in, u64, 1);
-    Ref n = emit2(in, OP_floordiv, u64, emit2(in, OP_sub, u64, span, one), size);
-    n = emit2(in, OP_add, u64, n, one);
-    return clamp_length(in, emit3(in, OP_select, u64, some, n, emit_int(in, u64, 0)));
-}
-
-Ref emit_range_length(Infer *in, Ref start, Ref stop, Ref step, bool small) {
-    const Type *t = ir_type(in->out, start);
-    int64_t known;
-    if (emitted_int(in, step, &known) && known == 1) return unit_length(in, start, stop, t, small);
-    return general_length(in, start, stop, step, t);
-}
-
-static Ref range_length(Infer *in, Val range) {
-    Ref whole = v_ref(in, range);
-    Ref start = emit_item(in, whole, 0), stop = emit_item(in, whole, 1),
-        step = emit_item(in, whole, 2);
-    return emit_range_length(in, start, stop, step, false);
-}
-
-static Ref range_item(Infer *in, Val range, Ref counter) {
-    Ref whole = v_ref(in, range);
-    const Type *t = lower_type(in->ti, range.f.type->element);
-    Ref start = emit_item(in, whole, 0), step = emit_item(in, whole, 2);
-    int64_t known;
-    if (!(emitted_int(in, step, &known) && known == 1))
-        counter = emit2(in, OP_mul, i64_type(in), counter, step);
-    counter = emit_convert(in, counter, i64_type(in), t);
-    if (emitted_int(in, start, &known) && known == 0) return counter;
-    return emit2(in, OP_add, t, start, counter);
-}
-
 /* -- iteration ------------------------------------------------------------------------------------ */
 
 Val v_iter_object(Infer *in, enum IterKind kind, Val of) {
@@ -363,7 +286,7 @@ bool v_iter_len(Infer *in, Val it, Val *out) {
     case TY_ARRAY: return *out = v_shape(in, it, 0), true;
     case TY_RANGE:
         *out = val_of(fact_of(ti_wint(in)));
-        if (in->emit) out->ref = range_length(in, it);
+        if (in->emit) out->ref = emit_range_len(in, v_ref(in, it));
         return true;
     case TY_ITER:
         if (t->bits == ITER_ZIP) return zip_length(in, iter_inner(it), out);
@@ -397,6 +320,8 @@ static bool reversed_item(Infer *in, Val inner, Val counter, Val *out) {
         const Type *i64 = i64_type(in);
         Ref last = emit2(in, OP_sub, i64, v_as(in, n, i64), emit_int(in, i64, 1));
         back.ref = emit2(in, OP_sub, i64, last, v_as(in, counter, i64));
+        ir_inst(in->out, back.ref)->sub = 1;
+        emitted_nonnegative(in, back.ref); /* the counter is below the length */
     }
     return v_iter_get(in, inner, back, out);
 }
@@ -409,7 +334,8 @@ bool v_iter_get(Infer *in, Val it, Val counter, Val *out) {
     case TY_ARRAY: return *out = v_element(in, it, counter), true;
     case TY_RANGE:
         *out = val_of(fact_of(t->element));
-        if (in->emit) out->ref = range_item(in, it, v_as(in, counter, i64_type(in)));
+        if (in->emit)
+            out->ref = emit_range_item(in, v_ref(in, it), v_as(in, counter, i64_type(in)));
         return true;
     case TY_ITER:
         if (t->bits == ITER_ENUMERATE) return enumerate_item(in, iter_inner(it), counter, out);

@@ -222,6 +222,7 @@ void emit_loop_begin(Infer *in, Ref n, EmitLoop *loop) {
     in->block = loop->header;
     loop->counter = emit(in, OP_phi, i64, NULL, 0);
     ir_add_arg(in->out, loop->counter, zero);
+    emitted_nonnegative(in, loop->counter);
     Ref more = emit2(in, OP_lt, type_scalar(in->types, TY_bool), loop->counter, n);
     emit_branch(in, more, body, loop->exit);
     in->block = body;
@@ -231,7 +232,7 @@ void emit_loop_end(Infer *in, EmitLoop *loop) {
     const Type *i64 = type_scalar(in->types, TY_i64);
     Ref next = emit2(in, OP_add, i64, loop->counter, emit_int(in, i64, 1));
     ir_inst(in->out, next)->sub = 1;
-    if (in->guards) emit(in, OP_poll, NULL, NULL, 0);
+    emit(in, OP_poll, NULL, NULL, 0);
     emit_jump(in, loop->header);
     ir_add_arg(in->out, loop->counter, next);
     in->block = loop->exit;
@@ -386,6 +387,9 @@ static void begin_phi(Infer *in, Ref ref) {
     f.unbound = false;
     if (!needs_phi(&f)) return;
     in->typed[ref] = emit(in, OP_phi, lower_type(in->ti, f.type), NULL, 0);
+    for (int32_t k = 0; k < ir_inst(in->f, ref)->nargs; k++)
+        if (ir_inst(in->f, ir_arg(in->f, ref, k))->op == OP_counter_next)
+            emitted_nonnegative(in, in->typed[ref]);
 }
 
 static void name_value(Infer *in, Ref source, Ref typed) {

@@ -469,3 +469,249 @@ def explained(x, n):
         s += x * i
     t = s * 2.0
     return t
+
+
+# -- arrays
+
+
+# case ARR_03_index: run-time, literal and unsigned indices
+# args array(f64, 1, C), i64, u8
+# case ARR_01_no_boundscheck: no checks, but wraparound
+# args array(f64, 1, C), i64, u8
+# option no_boundscheck
+def index(a, i, j):
+    a[i] = a[j] + a[0] + a[-1]
+
+
+# case index_2d: tuples of indices, augmented assignment, narrow elements
+# args array(i8, 2, A), wint, wint
+def index_2d(a, i, j):
+    a[i, j] += 1000
+    return a[i, j]
+
+
+# case ARR_04_slices: slices with literal bounds
+# args array(f32, 1, C), i64
+def slices(a, i):
+    return a[1:], a[:-1], a[::2], a[i:], a[:]
+
+
+# case ARR_04_slice_step: every part known at run time only
+# args array(f32, 2, C), i64, i64, i64
+def slice_step(a, i, j, k):
+    return a[i:j:k], a[::-1, 0]
+
+
+# case ARR_04_layouts: which views stay contiguous
+# args array(f32, 3, C), array(f32, 3, F)
+def layouts(a, b):
+    return a[0], a[1:], a[..., 0], a[0, 1:], a[:, 1:], a[None], b[..., 0], b[0], b[..., 1:], a.T, b.T
+
+
+# case ARR_07_ellipsis: an ellipsis gives a 0-d view, () an element
+# args array(f32, 0, C), array(f32, 1, C)
+def zero_d(a, b):
+    return a[()], a[...], b[..., 0]
+
+
+# case E0302_too_many: too many indices
+# args array(f32, 1, C)
+def too_many(a):
+    return a[0, 1]
+
+
+# case E0303_readonly: a read-only array
+# args array(f32, 1, C, readonly)
+def write(a):
+    a[0] = 1
+
+
+# case E0303_global: a global array is frozen
+# args i64
+# global table = array array(f64, 1, C, readonly) "table" shape(2) bytes "000000000000F03F0000000000000040"
+def write_global(i):
+    table[i] = 1
+
+
+# case GLB_array: a global array is a constant
+# args i64
+# global table = array array(f64, 1, C, readonly) "table" shape(2) bytes "000000000000F03F0000000000000040"
+def read_global(i):
+    return table[i] + table[0] + len(table)
+
+
+# case E0305_complex: a complex number does not fit
+# args array(f32, 1, C), c64
+def store_complex(a, z):
+    a[0] = z
+
+
+# case E0301_float_index: an index that is a float
+# args array(f32, 1, C), f64
+def float_index(a, x):
+    return a[x]
+
+
+# case attributes: shape, size, ndim and the like
+# args array(f32, 2, C)
+# global np = module numpy
+def attributes(a):
+    m, n = a.shape
+    s = np.zeros(a.shape, a.dtype)
+    return m * n, a.size, a.ndim, a.itemsize, a.nbytes, a.strides, len(a), s
+
+
+# case unpack_array: unpacking an array
+# args array(f32, 1, C)
+def unpack_array(a):
+    x, y = a
+    return x + y
+
+
+# case ALS_fill: assignment of a number to a view
+# args array(i16, 2, C), wint
+def fill(a, v):
+    a[1:, 0] = v
+
+
+# case ALS_copy: assignment of an array reads first, then writes
+# args array(f64, 2, C), array(f32, 1, A)
+def copy(a, b):
+    a[:] = b
+
+
+# case ALS_copy_kernel: a kernel copies directly
+# args array(f64, 1, C), array(f32, 1, A)
+# option kernel no_boundscheck
+def copy_kernel(a, b):
+    a[1:] = b[:-1]
+
+
+# case assign_tuple: assignment of a tuple
+# args array(f64, 1, C), i64
+def assign_tuple(a, i):
+    a[1:3] = i, 2.5
+
+
+# case makers: numpy.empty, zeros, ones, full, array
+# args wint
+# global np = module numpy
+def makers(n):
+    a = np.empty(n)
+    b = np.zeros((n, 3), np.int32)
+    c = np.full(4, 2.5, dtype="float32")
+    d = np.array([[1, 2], [3, n]])
+    e = np.empty_like(b)
+    return a, b, c, d, e
+
+
+# case ARR_views_phi: views of different layouts meet
+# args array(f64, 1, C), bool
+def views_phi(a, p):
+    b = a
+    if p:
+        b = a[::2]
+    s = 0.0
+    for x in b:
+        s += x
+    return s
+
+
+# case same_array: identity of arrays
+# args array(f64, 1, C), array(f64, 1, C)
+def same_array(a, b):
+    return a is b, a is not None
+
+
+# case loop_rows: iteration over the rows of a matrix
+# args array(f64, 2, C)
+def loop_rows(a):
+    s = 0
+    for row in a:
+        for x in row:
+            s += x
+    return s
+
+
+def lib_sum(a):
+    s = 0
+    for x in a:
+        s += x
+    return s
+
+
+# case library_function: a function of the library written in Python, as method and builtin
+# args array(f32, 1, C)
+# with lib_sum
+# library builtins.sum = lib_sum
+# library ndarray.sum = lib_sum
+def library_function(a):
+    return a.sum() + sum(a)
+
+
+# -- kernels
+
+
+# case GPU_saxpy: a grid-stride loop
+# args array(f32, 1, C), array(f32, 1, C), wflt
+# option kernel no_boundscheck target=cuda
+# global cuda = module cuda
+# case GPU_saxpy_debug: debug mode keeps bounds
+# args array(f32, 1, C), array(f32, 1, C), wflt
+# option kernel debug target=cuda
+# global cuda = module cuda
+def saxpy(x, y, a):
+    start = cuda.grid(1)
+    for i in range(start, x.shape[0], cuda.gridsize(1)):
+        y[i] = a * x[i] + y[i]
+
+
+# case GPU_shared: shared and local memory, barrier, atomics
+# args array(i32, 1, C), array(f32, 1, C)
+# option kernel no_boundscheck target=cuda
+# global cuda = module cuda
+# global np = module numpy
+# global N = const 64
+def shared(counts, x):
+    tile = cuda.shared.array((N, 2), np.float32)
+    dynamic = cuda.shared.array(0, dtype="float64")
+    mine = cuda.local.array(shape=4, dtype=np.int64)
+    t = cuda.threadIdx.x
+    tile[t, 1] = x[t]
+    mine[0] = 1
+    cuda.syncthreads()
+    cuda.atomic.add(counts, int(tile[t, 0]), mine[0])
+    cuda.atomic.compare_and_swap(counts, 0, 5)
+    old = cuda.atomic.max(x, t, dynamic[0])
+
+
+# case E0602_shape: the shape is not a constant
+# args array(f32, 1, C)
+# option kernel no_boundscheck target=cuda
+# global cuda = module cuda
+def bad_shape(x):
+    n = x.shape[0]
+    tile = cuda.shared.array(n, "float32")
+
+
+# case E0601_result: a kernel that returns a value
+# args array(f32, 1, C)
+# option kernel no_boundscheck target=cuda
+def bad_result(x):
+    return x[0]
+
+
+# case E0404_gpu_only: outside a kernel
+# args i64
+# global cuda = module cuda
+def gpu_only(i):
+    return cuda.threadIdx.x + i
+
+
+# case INT_06_kernel: no guards in a kernel
+# args array(i64, 1, C)
+# option kernel no_boundscheck target=cuda
+def kernel_division(x):
+    x[0] = x[1] // x[2]
+    if x[0] < 0:
+        raise ValueError("negative")
