@@ -485,6 +485,23 @@ static bool dec_setp(Dec *d) {
     return combine(d, boolean, raw, out, complement);
 }
 
+/* set of packed halves: each half of the result is all ones or 1.0 by itself. */
+static bool set_packed(Dec *d, PtxOp op, PtxType to, PtxType type) {
+    uint64_t yes = to == PT_f16x2 ? 0x3c00 : to == PT_bf16x2 ? 0x3f80 : 0xffff;
+    uint32_t a = ptx_src(d, 1, type), b = ptx_src(d, 2, type), half[2];
+    uint32_t shifts[] = {SLOT_ZERO, ptx_const(d->p, 16)}, one = ptx_const(d->p, yes);
+    for (int i = 0; i < 2; i++) {
+        uint32_t x = ptx_temp(d), y = ptx_temp(d), raw = ptx_temp(d);
+        half[i] = ptx_temp(d);
+        ptx_dec_emit(d, OP_shrz_u32, x, a, shifts[i], 0);
+        ptx_dec_emit(d, OP_shrz_u32, y, b, shifts[i], 0);
+        ptx_dec_emit(d, op, raw, x, y, 0);
+        ptx_dec_emit(d, OP_selp_b64, half[i], one, SLOT_ZERO, raw);
+    }
+    ptx_dec_emit(d, OP_pack, ptx_dst(d, 0), half[0], half[1], 0)->imm = 16;
+    return true;
+}
+
 /* set: like setp, but into all ones or 1.0. */
 static bool dec_set(Dec *d) {
     if (d->ntypes != 2) return ptx_dec_fail(d, "Two types expected");
@@ -494,7 +511,8 @@ static bool dec_set(Dec *d) {
     bool ftz = ptx_take(d, "ftz");
     if (d->nops != (boolean < 0 ? 3u : 4u)) return ptx_dec_fail(d, "Wrong number of operands");
     if (type == PT_f16x2 || type == PT_bf16x2)
-        return ptx_dec_fail(d, "Packed set is not supported");
+        return boolean < 0 ? set_packed(d, op, to, type)
+                           : ptx_dec_fail(d, "Combined packed set is not supported");
     uint32_t a = compare_src(d, 1, type, ftz), b = compare_src(d, 2, type, ftz), raw = ptx_temp(d);
     uint32_t whole = ptx_temp(d);
     ptx_dec_emit(d, op, raw, a, b, 0);

@@ -106,6 +106,10 @@ enum {
 #define LOW24(a)                                                                                   \
     (IS_SIGNED ? (uint32_t)((int32_t)((uint32_t)(a) << 8) >> 8) : (uint32_t)(a)&0xffffff)
 #define MUL24(a, b)   (LOW24(a) * LOW24(b))
+#define MUL24_HI(a, b)                                                                             \
+    (uint32_t)((IS_SIGNED ? (uint64_t)(int32_t)LOW24(a) * (uint64_t)(int32_t)LOW24(b)              \
+                          : (uint64_t)LOW24(a) * LOW24(b)) >>                                      \
+               16)
 #define INT_DIV(a, b) ((b) == 0 ? ~U(0) : IS_SIGNED && (b) == (T)-1 ? 0 - U(a) : U((a) / (b)))
 #define INT_REM(a, b) ((b) == 0 ? ~U(0) : IS_SIGNED && (b) == (T)-1 ? 0 : U((a) % (b)))
 #define SAT_ADD(a, b) saturate32((int64_t)((uint64_t)(a) + (uint64_t)(b)))

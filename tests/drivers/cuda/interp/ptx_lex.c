@@ -71,6 +71,7 @@ static void lex_word(Lexer *lex) {
     while (lex->at < lex->end) {
         bool scope = lex->at + 1 < lex->end && lex->at[0] == ':' && lex->at[1] == ':';
         if (!scope && !is_word(*lex->at)) break;
+        if (*token->text == '.' && *lex->at == '.' && lex->at > token->text) break; /* .reg.b32 */
         lex->at += scope ? 2 : 1;
     }
     token->length = (size_t)(lex->at - token->text);
