@@ -45,7 +45,7 @@ static Str program_text(Arena *arena, Str code, int variant, const char *options
     return buf_take(&text);
 }
 
-static void fail(const char *path, int variant, const char *why, Str text) {
+static void wrong(const char *path, int variant, const char *why, Str text) {
     printf("%s, variant %d: %s\n" STR_FMT "\n", path, variant, why, STR_ARG(text));
     failures++;
 }
@@ -63,9 +63,9 @@ static Str infer_text(Arena *arena, const char *path, Str program, int variant) 
     if (ok && !ir_verify_module(module, "test", &diags)) ok = false;
     for (int32_t i = 0; i < diags.items.len; i++) {
         diag_render(&out, &diags.items.items[i], NULL, NULL);
-        if (diags.items.items[i].code == E0004) fail(path, variant, "bad IR", buf_take(&out));
+        if (diags.items.items[i].code == E0004) wrong(path, variant, "bad IR", buf_take(&out));
     }
-    if (!ok && !diags.failed) fail(path, variant, "failed without a diagnostic", program);
+    if (!ok && !diags.failed) wrong(path, variant, "failed without a diagnostic", program);
     typed += ok, refused += !ok;
     return buf_take(&out);
 }
@@ -78,14 +78,14 @@ static void run_file(const char *path) {
     Str text;
     arena_init(&arena, NULL);
     if (!os_read_file(&arena, path, &text, error, sizeof error)) {
-        fail(path, 0, error, STR(""));
+        wrong(path, 0, error, STR(""));
     } else {
         Str code = code_section(&arena, text);
         for (int variant = 0; variant < 2 * countof(signatures); variant++) {
             Str program = program_text(&arena, code, variant, options[variant % 4]);
             Str first = infer_text(&arena, path, program, variant);
             if (!str_equal(first, infer_text(&arena, path, program, variant)))
-                fail(path, variant, "two runs differ", first);
+                wrong(path, variant, "two runs differ", first);
         }
     }
     arena_free(&arena);
@@ -109,7 +109,7 @@ static void run_folder(const char *folder) {
         run_file(path);
         free(names[i]);
     }
-    if (n == 0) fail(folder, 0, "no fixtures", STR(""));
+    if (n == 0) wrong(folder, 0, "no fixtures", STR(""));
 }
 
 /* Time of one inference of a small function, front end included: printed, not tested. */
@@ -131,7 +131,7 @@ static void measure(void) {
             TextProgram *p = text_program(module, code.bytes, &diags);
             int64_t start = os_now_ns();
             if (!p || !ti_run(module, &p->resolver, &p->request, NULL))
-                fail("enumerate_zip", 0, "does not compile", code);
+                wrong("enumerate_zip", 0, "does not compile", code);
             best = QN_MIN(best, os_now_ns() - start);
             arena_release(&arena, mark);
         }
