@@ -224,6 +224,16 @@ static uint64_t literal_bits(const Operand *o, PtxType type) {
     return o->value;
 }
 
+/* May an instruction of that type read such a register? The same width, as the vendor's assembler has
+ * it; only stores and conversions may read the low part of a wider one. */
+static bool fits(const Dec *d, PtxType reg, PtxType type) {
+    unsigned have = ptx_type_size(reg), need = ptx_type_size(type);
+    bool part = strcmp(d->name, "st") == 0 || strcmp(d->name, "cvt") == 0;
+    if (reg == PT_none || type == PT_none) return true; /* special registers */
+    if ((reg == PT_pred) != (type == PT_pred)) return false;
+    return have == need || (part && have > need);
+}
+
 /* The slot to read operand `index` from. Reports and answers SLOT_ZERO where there is none. */
 uint32_t ptx_src(Dec *d, uint32_t index, PtxType type) {
     Operand *o = &d->ops[index];
@@ -241,9 +251,7 @@ uint32_t ptx_src(Dec *d, uint32_t index, PtxType type) {
     case OK_slot: break;
     default: ptx_dec_fail(d, "Wrong kind of operand"); return SLOT_ZERO;
     }
-    unsigned have = ptx_type_size(o->type), need = ptx_type_size(type);
-    if (o->type != PT_none && type != PT_none &&
-        ((have < need) || ((type == PT_pred) != (o->type == PT_pred))))
+    if (!fits(d, o->type, type))
         ptx_fail(d->p, d->line, "Arguments mismatch for instruction '%s': '%s' is .%s", d->text,
                  o->name, ptx_type_name(o->type));
     if (!o->negated) return o->slot;

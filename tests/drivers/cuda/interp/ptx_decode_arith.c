@@ -595,6 +595,8 @@ static bool dec_cvt(Dec *d) {
     how.sat = ptx_take(d, "sat");
     how.ftz = ptx_take(d, "ftz");
     how.relu = ptx_take(d, "relu");
+    if (how.to == PT_b128 || how.from == PT_b128)
+        return ptx_dec_fail(d, "Unexpected instruction types");
     if (how.to == PT_pred || how.from == PT_pred)
         return ptx_dec_fail(d, "Unexpected instruction types");
     if (how.to == PT_f16x2 || how.to == PT_bf16x2) return cvt_pair(d, how);

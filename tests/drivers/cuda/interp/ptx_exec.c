@@ -105,7 +105,7 @@ enum {
     (IS_SIGNED ? (uint64_t)(int64_t)(a) * (uint64_t)(int64_t)(b) : (uint64_t)(a) * (uint64_t)(b))
 #define LOW24(a)                                                                                   \
     (IS_SIGNED ? (uint32_t)((int32_t)((uint32_t)(a) << 8) >> 8) : (uint32_t)(a)&0xffffff)
-#define MUL24(a, b)   (LOW24(a) * LOW24(b))
+#define MUL24(a, b) (LOW24(a) * LOW24(b))
 #define MUL24_HI(a, b)                                                                             \
     (uint32_t)((IS_SIGNED ? (uint64_t)(int32_t)LOW24(a) * (uint64_t)(int32_t)LOW24(b)              \
                           : (uint64_t)LOW24(a) * LOW24(b)) >>                                      \

@@ -289,11 +289,15 @@ static uint64_t round_up(uint64_t value, uint32_t align) {
     return (value + align - 1) & ~(uint64_t)(align - 1);
 }
 
+enum { MAX_REGISTERS = 1 << 20, MAX_FRAME = 1 << 24 };
+
 static bool parse_regs(Parser *p) {
     Decl d;
     if (!parse_decl(p, &d)) return false;
     for (;;) {
         Sym sym = {.name = d.name, .kind = d.range ? SYM_range : SYM_reg, .type = d.type};
+        if (d.range < 0 || d.range > MAX_REGISTERS)
+            return ptx_fail(p, p->lex.token.line, "Too many registers '%s'", d.name);
         sym.size = d.range ? (uint32_t)d.range : 1;
         sym.at = ptx_slot(p, UINT64_C(0xcbcbcbcbcbcbcbca));
         for (uint32_t i = 1; i < sym.size; i++)
@@ -312,6 +316,8 @@ static bool parse_frame_var(Parser *p, SymKind kind) {
     Decl d;
     if (!parse_decl(p, &d)) return false;
     uint32_t *top = kind == SYM_local ? &p->fn->local_size : &p->fn->call_size;
+    if (d.count * ptx_type_size(d.type) > MAX_FRAME || d.align > 4096)
+        return ptx_fail(p, p->lex.token.line, "Variable '%s' is too large", d.name);
     Sym sym = {.name = d.name, .kind = kind, .type = d.type, .align = d.align};
     sym.size = (uint32_t)(d.count * ptx_type_size(d.type));
     sym.at = (uint32_t)round_up(*top, d.align);

@@ -194,7 +194,7 @@ static void test_copy_2d(Tally *tally) {
     char from[6][10], to[4][5];
     memset(from, 'x', sizeof from);
     for (int i = 0; i < 4; i++)
-        memcpy(&from[i + 1][3], "abcd" + i % 2, 3);
+        memcpy(&from[i + 1][3], &"abcd"[i % 2], 3);
     open_device(tally);
     CUdeviceptr d = upload(tally, NULL, 64);
     CuMemcpy2D in = {.src_x = 3,
@@ -324,6 +324,8 @@ static void test_modules(Tally *tally) {
                   CUDA_ERROR_INVALID_PTX, "Unresolved");
     test_bad_text(tally, HEAD ".entry k() { .reg .b32 %r<2>; ld.frozen.u32 %r0, [8]; }\n",
                   CUDA_ERROR_INVALID_PTX, ".frozen");
+    test_bad_text(tally, HEAD ".entry k() { .reg .b32 %r<2>; .reg .b64 %d; add.u32 %r0, %d, 1; }",
+                  CUDA_ERROR_INVALID_PTX, "Arguments mismatch");
     FAILS(cuModuleLoadData(&module, "hello"), ERROR_INVALID_IMAGE);
     FAILS(cuModuleLoadData(&module, "\177ELF\2\1\1"), ERROR_NO_BINARY_FOR_GPU);
     CHECK(fakecuda_live_handles() == 0);
