@@ -81,6 +81,7 @@ bool ptx_enter(Block *b, Thread *t, const PtxFunc *fn) {
         return ptx_fault(b, t, FAULT_stack, "stack overflow");
     memcpy(R, fn->image, fn->nslots * sizeof *R);
     uint8_t *at = t->local + t->local_top;
+    memset(at, 0xcb, fn->local_size); /* nobody may count on zeros */
     R[SLOT_LOCAL] = PTX_LOCAL_BASE + t->local_top;
     at += align_frame(fn->local_size);
     R[SLOT_PARAM] = (uintptr_t)(fn->entry ? run->launch->params : at);
