@@ -4,6 +4,7 @@
  * sm_90 take sm_90 code. Kernel parameters are the leaves of the entry's parameters, each at its natural
  * alignment: what the driver copies from one buffer. */
 #include "codegen/llvm/cg.h"
+#include "codegen/target/libdevice.h"
 #include "codegen/target/targets.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -333,12 +334,64 @@ static bool entry(Cg *cg) {
     return !cg->failed;
 }
 
-static bool link_libraries(Cg *cg) {
-    (void)cg;
-    return true;
+/* -- unused parameters ------------------------------------------------------------------------ */
+
+static void copy_attributes(Value from, unsigned at, Value to, unsigned index) {
+    LLVMAttributeRef list[32];
+    unsigned n = LLVMGetAttributeCountAtIndex(from, at);
+    if (n > countof(list))
+        return;
+    LLVMGetAttributesAtIndex(from, at, list);
+    for (unsigned i = 0; i < n; i++)
+        LLVMAddAttributeAtIndex(to, index, list[i]);
+}
+
+/* Keeps the parameters that the optimised kernel reads, in order; places them anew. */
+static void place_used(Cg *cg, Value fn, Params *kept, int32_t *from) {
+    int32_t n = 0, total = cg->kernel_params.len;
+    KernelParam *params = cg->kernel_params.items;
+    cg->kernel_params.len = cg->param_bytes = 0;
+    for (int32_t i = 0; i < total; i++) {
+        Value param = LLVMGetParam(fn, (unsigned)i);
+        KernelParam p = params[i];
+        if (!LLVMGetFirstUse(param))
+            continue;
+        from[n++] = i;
+        add_param(kept, p.arg, p.source, LLVMTypeOf(param), p.pointer);
+    }
+}
+
+/* Shapes and strides that nobody looks at are not passed: the body moves to a function without them. */
+static void drop_unused_params(Cg *cg) {
+    Value old = cg->entry_fn;
+    int32_t total = cg->kernel_params.len;
+    int32_t *from = arena_array(cg->arena, int32_t, total + 1);
+    Params kept = {.cg = cg};
+    place_used(cg, old, &kept, from);
+    if (kept.n == total || cg->failed)
+        return;
+    LType type = LLVMFunctionType(cg->void_, kept.types, (unsigned)kept.n, false);
+    Value fn = LLVMAddFunction(cg->mod, "", type);
+    LLVMSetFunctionCallConv(fn, LLVMGetFunctionCallConv(old));
+    copy_attributes(old, LLVMAttributeFunctionIndex, fn, LLVMAttributeFunctionIndex);
+    for (BB bb; (bb = LLVMGetFirstBasicBlock(old));) {
+        LLVMRemoveBasicBlockFromParent(bb);
+        LLVMAppendExistingBasicBlock(fn, bb);
+    }
+    for (int32_t i = 0; i < kept.n; i++) {
+        LLVMReplaceAllUsesWith(LLVMGetParam(old, (unsigned)from[i]), LLVMGetParam(fn, (unsigned)i));
+        copy_attributes(old, (unsigned)from[i] + 1, fn, (unsigned)i + 1);
+    }
+    LLVMReplaceAllUsesWith(old, fn); /* the annotations */
+    LLVMDeleteFunction(old);
+    LLVMSetValueName2(fn, cg->entry_name, strlen(cg->entry_name));
+    cg->entry_fn = fn;
 }
 
 static bool emit(Cg *cg, Artifact *artifact) {
+    drop_unused_params(cg);
+    if (cg->options->keep_text)
+        cg->text_llvm = cg_print(cg);
     LLVMMemoryBufferRef text = cg_emit_buffer(cg, LLVMAssemblyFile);
     if (!text)
         return false;
@@ -366,6 +419,6 @@ const Target target_nvptx = {
     .shared_dynamic_size = shared_dynamic_size,
     .generate = generate,
     .entry = entry,
-    .link = link_libraries,
+    .link = libdevice_link,
     .emit = emit,
 };
