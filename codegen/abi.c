@@ -56,6 +56,15 @@ ValueLayout abi_layout(Arena *arena, const Type *type, const Type *weak) {
     }
     if (type->kind != TY_TUPLE)
         return out;
+    if (weak && weak->kind == TY_OPTIONAL) { /* (present, value) */
+        ValueLayout *value = arena_array(arena, ValueLayout, 1);
+        *value = abi_layout(arena, type->items[1], weak->element);
+        value->offset = (int32_t)abi_item_offset(type, 1);
+        out.kind = TY_OPTIONAL;
+        out.nitems = 1;
+        out.items = value;
+        return out;
+    }
     ValueLayout *items = arena_array(arena, ValueLayout, type->nitems + 1);
     bool same = weak && weak->kind == TY_TUPLE && weak->nitems == type->nitems;
     for (int32_t i = 0; i < type->nitems; i++) {
@@ -64,11 +73,12 @@ ValueLayout abi_layout(Arena *arena, const Type *type, const Type *weak) {
     }
     out.nitems = type->nitems;
     out.items = items;
-    out.cls = type->cls;
-    if (type->fields) {
+    const Type *named = same && weak->fields ? weak : type; /* lowered types have lost the names */
+    out.cls = named->cls;
+    if (named->fields) {
         Str *fields = arena_array(arena, Str, type->nitems + 1);
         for (int32_t i = 0; i < type->nitems; i++)
-            fields[i] = str_copy(arena, type->fields[i].bytes, (size_t)type->fields[i].len);
+            fields[i] = str_copy(arena, named->fields[i].bytes, (size_t)named->fields[i].len);
         out.fields = fields;
     }
     return out;
@@ -112,6 +122,15 @@ static void visit_call(Usage *u, int32_t f, const Inst *inst, Ref ref) {
     flow(u, &u->values[f][ref], &u->results[found->num]);
 }
 
+/* What a row of the library does with an array; nothing is known of other calls. */
+static uint8_t access_of_row(const Inst *inst) {
+    const LibRow *row = inst->op == OP_lib ? lib_row_of(inst) : NULL;
+    if (!row)
+        return ARG_READ | ARG_WRITTEN;
+    return (uint8_t)((row->flags & LIB_READS ? ARG_READ : 0) |
+                     (row->flags & LIB_WRITES ? ARG_WRITTEN : 0));
+}
+
 static void visit(Usage *u, int32_t f, Ref ref) {
     const Func *func = u->module->funcs.items[f];
     const Inst *inst = ir_inst(func, ref);
@@ -125,9 +144,9 @@ static void visit(Usage *u, int32_t f, Ref ref) {
         if (inst->nargs)
             flow(u, &u->results[f], &values[ir_arg(func, ref, 0)]);
         return;
-    case OP_lib: case OP_call_closed: /* nobody knows what they do with an array */
+    case OP_lib: case OP_call_closed:
         for (int32_t k = 0; k < inst->nargs; k++)
-            access(u, &values[ir_arg(func, ref, k)], ARG_READ | ARG_WRITTEN);
+            access(u, &values[ir_arg(func, ref, k)], access_of_row(inst));
         break;
     case OP_shape: case OP_stride: case OP_same_array: case OP_param: case OP_const: return;
     default: break;

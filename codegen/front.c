@@ -14,6 +14,7 @@ static bool run(Compilation *c, const Binding *function, const Type *const *arg_
     bool keep = c->options.keep_text;
     if (!ti_run(c->module, c->resolver, &request, keep ? &report : NULL))
         return false;
+    c->weak_result = c->module->funcs.items[0]->weak_result;
     if (keep)
         c->text_types = buf_take(&report);
     return true;

@@ -31,12 +31,11 @@ typedef struct Val {
 
 typedef enum InstanceState { INST_NEW, INST_ACTIVE, INST_PROVISIONAL, INST_DONE } InstanceState;
 
-/* A parameter of the Python function. It has `count` typed parameters from `first`: one as a rule,
- * none when it is known at compile time, several for *args of the entry. */
+/* A parameter of the Python function (*args is one, a tuple). It has `count` typed parameters, number
+ * `first`: one as a rule, none when it is known at compile time. */
 typedef struct Slot {
     Fact fact;
     int32_t first, count;
-    bool spread; /* *args of the entry: its items are separate parameters */
 } Slot;
 
 typedef struct Infer Infer;

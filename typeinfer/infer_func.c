@@ -221,11 +221,8 @@ static bool entry_slots(Infer *in, const FunctionInfo *info, const InferRequest 
     int32_t n = nslots_of(code), plain = code->nargs + code->nkwonly;
     for (int32_t i = 0; i < n; i++) {
         Slot *slot = &slots[i];
-        if (i >= plain) { /* *args */
-            int32_t extra = QN_MAX(r->nargs - plain, 0);
-            slot->fact = fact_of(type_tuple(in->types, r->arg_types + (r->nargs - extra), extra));
-            slot->spread = true;
-            slot->count = extra;
+        if (i >= plain && i >= r->nargs) { /* *args: none */
+            slot->fact = fact_of(type_tuple(in->types, NULL, 0));
         } else if (i < r->nargs) {
             slot->fact = fact_of(r->arg_types[i]);
             slot->count = 1;
@@ -245,9 +242,9 @@ Instance *instance_entry(Ti *ti, const InferRequest *r, DiagList *diags) {
     in.strong = ti->options.strong_numbers;
     int32_t n = nslots_of(code);
     if (code->flags & CODE_VARKEYWORDS) return ti_fail(&in, NO_REF, E0101, "**kwargs"), NULL;
-    if (r->nargs > code->nargs + code->nkwonly && !(code->flags & CODE_VARARGS)) {
-        Str text = str_printf(ti->arena, "takes %d arguments but %d were given",
-                              (int)(code->nargs + code->nkwonly), (int)r->nargs);
+    if (r->nargs > n) {
+        Str text =
+            str_printf(ti->arena, "takes %d arguments but %d were given", (int)n, (int)r->nargs);
         return bind_error(&in, r->function, text.bytes), NULL;
     }
     Slot *slots = arena_array(ti->arena, Slot, n);
@@ -269,13 +266,9 @@ static void typed_params(Ti *ti, Instance *inst, Func *f) {
     Str *names = arena_array(ti->arena, Str, inst->ntyped);
     for (int32_t i = 0; i < inst->nslots; i++) {
         const Slot *slot = &inst->slots[i];
-        Str name = inst->info->code->local_names[i];
-        for (int32_t k = 0; k < slot->count; k++) {
-            const Type *type = slot->spread ? slot->fact.type->items[k] : slot->fact.type;
-            f->param_types[slot->first + k] = lower_type(ti, type);
-            names[slot->first + k] =
-                slot->spread ? str_printf(ti->arena, STR_FMT ".%d", STR_ARG(name), (int)k) : name;
-        }
+        if (slot->count == 0) continue;
+        f->param_types[slot->first] = lower_type(ti, slot->fact.type);
+        names[slot->first] = inst->info->code->local_names[i];
     }
     f->param_names = names;
 }

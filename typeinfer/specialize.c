@@ -502,14 +502,9 @@ static void emit_params(Infer *in) {
         const Inst *p = ir_inst(in->f, entry->insts.items[i]);
         if (p->op != OP_param) continue;
         const Slot *slot = &inst->slots[p->imm];
-        Ref value = NO_REF;
-        if (slot->spread)
-            value = emit(in, OP_tuple, lower_type(in->ti, slot->fact.type), params + slot->first,
-                         slot->count);
-        else if (slot->count)
-            value = params[slot->first];
-        in->typed[entry->insts.items[i]] = value;
-        if (!slot->spread) name_value(in, entry->insts.items[i], value);
+        if (slot->count == 0) continue;
+        in->typed[entry->insts.items[i]] = params[slot->first];
+        name_value(in, entry->insts.items[i], params[slot->first]);
     }
 }
 

@@ -16,7 +16,7 @@ typedef struct InferOptions {
 
 typedef struct InferRequest {
     const Binding *function;
-    const Type *const *arg_types;
+    const Type *const *arg_types; /* one for each parameter, *args as one tuple; absent last ones: defaults */
     int32_t nargs;
     const Type *result; /* NULL: inferred */
     InferOptions options;

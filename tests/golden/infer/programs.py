@@ -375,8 +375,8 @@ def varargs(a, x):
     return count(), count(a, x)
 
 
-# case varargs_entry: *args of the entry are separate parameters
-# args i64, i64, f64
+# case varargs_entry: *args of the entry are one tuple
+# args i64, tuple(i64, f64)
 def varargs_entry(a, *rest):
     return a + rest[0] * rest[1]
 
