@@ -6,16 +6,15 @@
 
 /* -- layout ----------------------------------------------------------------------------------- */
 
-static int64_t round_up(int64_t n, int64_t align) { return (n + align - 1) / align * align; }
+static int64_t round_up(int64_t n, int64_t align) {
+    return (n + align - 1) / align * align;
+}
 
 int64_t abi_align(const Type *type) {
     int64_t align = 1;
-    if (type->kind == TY_none)
-        return 1;
-    if (type->kind == TY_ARRAY)
-        return 8;
-    if (type->kind != TY_TUPLE)
-        return type_align(type);
+    if (type->kind == TY_none) return 1;
+    if (type->kind == TY_ARRAY) return 8;
+    if (type->kind != TY_TUPLE) return type_align(type);
     for (int32_t i = 0; i < type->nitems; i++)
         align = QN_MAX(align, abi_align(type->items[i]));
     return align;
@@ -29,10 +28,8 @@ int64_t abi_item_offset(const Type *tuple, int32_t index) {
 }
 
 int64_t abi_size(const Type *type) {
-    if (type->kind == TY_none)
-        return 0;
-    if (type->kind == TY_ARRAY)
-        return ARRAY_VALUE_SIZE(type->ndim);
+    if (type->kind == TY_none) return 0;
+    if (type->kind == TY_ARRAY) return ARRAY_VALUE_SIZE(type->ndim);
     if (type->kind == TY_TUPLE)
         return round_up(abi_item_offset(type, type->nitems), abi_align(type));
     return type_size(type);
@@ -54,8 +51,7 @@ ValueLayout abi_layout(Arena *arena, const Type *type, const Type *weak) {
         out.readonly = type->readonly;
         out.aligned = type->aligned;
     }
-    if (type->kind != TY_TUPLE)
-        return out;
+    if (type->kind != TY_TUPLE) return out;
     if (weak && weak->kind == TY_OPTIONAL) { /* (present, value) */
         ValueLayout *value = arena_array(arena, ValueLayout, 1);
         *value = abi_layout(arena, type->items[1], weak->element);
@@ -88,8 +84,9 @@ ValueLayout abi_layout(Arena *arena, const Type *type, const Type *weak) {
 
 typedef struct Usage {
     const Module *module;
-    Map index;     /* Func * -> position */
-    Bits **values; /* by function, by ref: entry parameters whose elements it may be; words NULL: none */
+    Map index; /* Func * -> position */
+    Bits **
+        values; /* by function, by ref: entry parameters whose elements it may be; words NULL: none */
     Bits *results; /* by function */
     uint8_t *out;
     bool changed;
@@ -110,8 +107,7 @@ static void access(Usage *u, const Bits *array, uint8_t what) {
 static void visit_call(Usage *u, int32_t f, const Inst *inst, Ref ref) {
     const Func *func = u->module->funcs.items[f];
     MapValue *found = map_find(&u->index, map_key(inst->u.func));
-    if (!found)
-        return;
+    if (!found) return;
     const Func *callee = inst->u.func;
     Bits *inside = u->values[found->num];
     for (Ref r = 1; r < callee->insts.len; r++) {
@@ -125,8 +121,7 @@ static void visit_call(Usage *u, int32_t f, const Inst *inst, Ref ref) {
 /* What a row of the library does with an array; nothing is known of other calls. */
 static uint8_t access_of_row(const Inst *inst) {
     const LibRow *row = inst->op == OP_lib ? lib_row_of(inst) : NULL;
-    if (!row)
-        return ARG_READ | ARG_WRITTEN;
+    if (!row) return ARG_READ | ARG_WRITTEN;
     return (uint8_t)((row->flags & LIB_READS ? ARG_READ : 0) |
                      (row->flags & LIB_WRITES ? ARG_WRITTEN : 0));
 }
@@ -141,14 +136,18 @@ static void visit(Usage *u, int32_t f, Ref ref) {
     case OP_atomic: access(u, &values[ir_arg(func, ref, 0)], ARG_READ | ARG_WRITTEN); return;
     case OP_call: visit_call(u, f, inst, ref); return;
     case OP_return:
-        if (inst->nargs)
-            flow(u, &u->results[f], &values[ir_arg(func, ref, 0)]);
+        if (inst->nargs) flow(u, &u->results[f], &values[ir_arg(func, ref, 0)]);
         return;
-    case OP_lib: case OP_call_closed:
+    case OP_lib:
+    case OP_call_closed:
         for (int32_t k = 0; k < inst->nargs; k++)
             access(u, &values[ir_arg(func, ref, k)], access_of_row(inst));
         break;
-    case OP_shape: case OP_stride: case OP_same_array: case OP_param: case OP_const: return;
+    case OP_shape:
+    case OP_stride:
+    case OP_same_array:
+    case OP_param:
+    case OP_const: return;
     default: break;
     }
     /* views, items, tuples, phis, selects: the value may be any of its operands */
@@ -184,6 +183,5 @@ void abi_usage(Arena *arena, const Module *module, uint8_t *usage) {
     } while (u.changed);
     /* returning an argument lets the caller write through the result */
     for (int32_t i = 0; i < entry->nparams; i++)
-        if (bits_get(&u.results[0], i))
-            usage[i] |= ARG_READ | ARG_WRITTEN;
+        if (bits_get(&u.results[0], i)) usage[i] |= ARG_READ | ARG_WRITTEN;
 }

@@ -29,6 +29,8 @@ typedef struct Compilation Compilation;
 /* A compilation owns an arena, types, diagnostics. The resolver must outlive it.
  * `function`: the Binding of the function to compile. */
 Compilation *cg_begin(const CompileOptions *options, Resolver *resolver);
+/* A resolver made after cg_begin, from the compilation's own arena (tools). */
+void cg_use_resolver(Compilation *c, Resolver *resolver);
 Arena *cg_arena(Compilation *c);
 TypeTable *cg_types(Compilation *c);
 DiagList *cg_diags(Compilation *c);

@@ -16,8 +16,7 @@
 Compilation *cg_begin(const CompileOptions *options, Resolver *resolver) {
     Compilation *c = calloc(1, sizeof *c);
     jmp_buf out_of_memory;
-    if (!c)
-        return NULL;
+    if (!c) return NULL;
     arena_init(&c->arena, &qn_default_allocator);
     c->arena.on_failure = &out_of_memory;
     if (setjmp(out_of_memory)) {
@@ -33,10 +32,22 @@ Compilation *cg_begin(const CompileOptions *options, Resolver *resolver) {
     return c;
 }
 
-Arena *cg_arena(Compilation *c) { return &c->arena; }
-TypeTable *cg_types(Compilation *c) { return c->types; }
-DiagList *cg_diags(Compilation *c) { return &c->diags; }
-Module *cg_module(Compilation *c) { return c->module; }
+void cg_use_resolver(Compilation *c, Resolver *resolver) {
+    c->resolver = resolver;
+}
+
+Arena *cg_arena(Compilation *c) {
+    return &c->arena;
+}
+TypeTable *cg_types(Compilation *c) {
+    return c->types;
+}
+DiagList *cg_diags(Compilation *c) {
+    return &c->diags;
+}
+Module *cg_module(Compilation *c) {
+    return c->module;
+}
 
 bool cg_front_module(Compilation *c, Module *typed) {
     c->module = typed;
@@ -47,8 +58,7 @@ bool cg_front_module(Compilation *c, Module *typed) {
 }
 
 void cg_end(Compilation *c) {
-    if (!c)
-        return;
+    if (!c) return;
     arena_free(&c->arena);
     free(c);
 }
@@ -91,8 +101,7 @@ static void describe(Compilation *c, Artifact *artifact) {
 }
 
 static void keep_dependencies(Artifact *artifact, const Resolver *resolver) {
-    if (!resolver)
-        return;
+    if (!resolver) return;
     Dependency *log = arena_array(&artifact->arena, Dependency, resolver->log.len + 1);
     for (int32_t i = 0; i < resolver->log.len; i++) {
         log[i] = resolver->log.items[i];
@@ -127,15 +136,13 @@ static bool back(Compilation *c, LowerJob *job) {
         return false;
     }
     optimise(c, artifact);
-    if (c->diags.failed)
-        return false;
+    if (c->diags.failed) return false;
     describe(c, artifact);
     keep_dependencies(artifact, c->resolver);
     char error[1024] = "";
     bool returned = worker_run(lower_run, job, error, sizeof error);
     c->arena.on_failure = artifact->arena.on_failure = &out_of_memory;
-    if (!returned)
-        return diag_add(&c->diags, E0501, NULL, error);
+    if (!returned) return diag_add(&c->diags, E0501, NULL, error);
     return job->ok;
 }
 
@@ -153,11 +160,9 @@ Artifact *cg_back(Compilation *c) {
         no_memory = job.no_memory;
         c->arena.on_failure = artifact->arena.on_failure = NULL;
     }
-    if (ok)
-        return artifact;
+    if (ok) return artifact;
     artifact_release(artifact);
-    if (no_memory)
-        diag_add(&c->diags, E0003, NULL);
+    if (no_memory) diag_add(&c->diags, E0003, NULL);
     return NULL;
 }
 
@@ -170,8 +175,14 @@ const char *cg_host_cpu(Arena *arena) {
     return copy.bytes;
 }
 
-const char *cg_llvm_version(void) { return llvm_version_text(); }
+const char *cg_llvm_version(void) {
+    return llvm_version_text();
+}
 
-void cg_after_fork(void) { worker_after_fork(); }
+void cg_after_fork(void) {
+    worker_after_fork();
+}
 
-void cg_test_fatal_error(void) { atomic_store(&provoke_next, true); }
+void cg_test_fatal_error(void) {
+    atomic_store(&provoke_next, true);
+}

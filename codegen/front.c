@@ -2,8 +2,8 @@
 #include "codegen/compile_impl.h"
 #include "frontend/base/os.h"
 
-static bool run(Compilation *c, const Binding *function, const Type *const *arg_types, int32_t nargs,
-                const Type *result) {
+static bool run(Compilation *c, const Binding *function, const Type *const *arg_types,
+                int32_t nargs, const Type *result) {
     StrBuf report;
     buf_init(&report, &c->arena);
     InferRequest request = {.function = function,
@@ -12,11 +12,9 @@ static bool run(Compilation *c, const Binding *function, const Type *const *arg_
                             .result = result,
                             .options = c->options.infer};
     bool keep = c->options.keep_text;
-    if (!ti_run(c->module, c->resolver, &request, keep ? &report : NULL))
-        return false;
+    if (!ti_run(c->module, c->resolver, &request, keep ? &report : NULL)) return false;
     c->weak_result = c->module->funcs.items[0]->weak_result;
-    if (keep)
-        c->text_types = buf_take(&report);
+    if (keep) c->text_types = buf_take(&report);
     return true;
 }
 

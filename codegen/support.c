@@ -14,7 +14,9 @@
 /* Process-wide on purpose: arrays outlive compilations and threads. */
 static _Atomic int64_t live_arrays;
 
-int64_t support_live_arrays(void) { return atomic_load(&live_arrays); }
+int64_t support_live_arrays(void) {
+    return atomic_load(&live_arrays);
+}
 
 static void destroy_array(Owner *owner) {
     free(owner->object);
@@ -23,10 +25,11 @@ static void destroy_array(Owner *owner) {
 
 Owner *quern_alloc_array(int64_t nbytes, int32_t zeroed) {
     size_t size = (size_t)nbytes + SUPPORT_ARRAY_SLACK;
-    char *block = zeroed ? calloc(1, size) : malloc(size); /* large zeroed blocks cost nothing yet */
-    if (!block)
-        return NULL;
-    uintptr_t at = ((uintptr_t)block + SUPPORT_ARRAY_ALIGN - 1) & ~(uintptr_t)(SUPPORT_ARRAY_ALIGN - 1);
+    char *block =
+        zeroed ? calloc(1, size) : malloc(size); /* large zeroed blocks cost nothing yet */
+    if (!block) return NULL;
+    uintptr_t at =
+        ((uintptr_t)block + SUPPORT_ARRAY_ALIGN - 1) & ~(uintptr_t)(SUPPORT_ARRAY_ALIGN - 1);
     Owner *owner = (Owner *)at;
     atomic_init(&owner->refs, 1);
     owner->destroy = destroy_array;
@@ -36,8 +39,7 @@ Owner *quern_alloc_array(int64_t nbytes, int32_t zeroed) {
 }
 
 void quern_retain(Owner *owner) {
-    if (owner)
-        atomic_fetch_add_explicit(&owner->refs, 1, memory_order_relaxed);
+    if (owner) atomic_fetch_add_explicit(&owner->refs, 1, memory_order_relaxed);
 }
 
 void quern_release(Owner *owner) {
@@ -68,15 +70,15 @@ static Complex inverse(Complex z) {
 static Complex integer_power(Complex z, long n) {
     Complex r = {1.0, 0.0}, p = z;
     for (unsigned long mask = 1; mask <= (unsigned long)n; mask <<= 1) {
-        if ((unsigned long)n & mask)
-            r = product(r, p);
+        if ((unsigned long)n & mask) r = product(r, p);
         p = product(p, p);
     }
     return r;
 }
 
 static Complex polar_power(Complex a, Complex b) {
-    double vabs = hypot(a.re, a.im), len = pow(vabs, b.re), at = atan2(a.im, a.re), phase = at * b.re;
+    double vabs = hypot(a.re, a.im), len = pow(vabs, b.re), at = atan2(a.im, a.re),
+           phase = at * b.re;
     if (b.im != 0.0) {
         len *= exp(-at * b.im);
         phase += b.im * log(vabs);
@@ -101,10 +103,8 @@ void quern_complex_pow(double ar, double ai, double br, double bi, double *out) 
 /* -- rounding --------------------------------------------------------------------------------- */
 
 double quern_round_digits(double x, int64_t digits) {
-    if (!isfinite(x) || digits > 323)
-        return x; /* a double has no digits further right */
-    if (digits < -308)
-        return copysign(0.0, x);
+    if (!isfinite(x) || digits > 323) return x; /* a double has no digits further right */
+    if (digits < -308) return copysign(0.0, x);
     char text[800];
     if (digits >= 0) { /* the C library rounds the exact value, ties to even */
         snprintf(text, sizeof text, "%.*f", (int)digits, x);
@@ -113,8 +113,7 @@ double quern_round_digits(double x, int64_t digits) {
     /* to tens, hundreds ...: the exact decimal value with that many digits fewer */
     int whole = snprintf(text, sizeof text, "%.0f", trunc(x)) - (x < 0);
     int keep = whole + (int)digits; /* significant digits left */
-    if (keep < 0)
-        return copysign(0.0, x);
+    if (keep < 0) return copysign(0.0, x);
     if (keep == 0) { /* half of the leading power of ten decides; a tie goes to even, which is 0 */
         double unit = pow(10.0, (double)-digits);
         return fabs(x) > unit / 2 ? copysign(unit, x) : copysign(0.0, x);
@@ -135,7 +134,9 @@ extern void __powidf2(void), __powisf2(void);
 
 #define ROW(name)                                                                                  \
     { #name, (void (*)(void))name }
-#define BOTH(name) ROW(name), ROW(name##f)
+#define BOTH(name)                                                                                 \
+    ROW(name)                                                                                      \
+    , ROW(name##f)
 
 const SupportFunction support_functions[] = {
     ROW(quern_alloc_array),
@@ -208,8 +209,7 @@ const SupportFunction support_functions[] = {
 
 const SupportFunction *support_find(const char *name) {
     for (const SupportFunction *f = support_functions; f->name; f++)
-        if (strcmp(f->name, name) == 0)
-            return f;
+        if (strcmp(f->name, name) == 0) return f;
     return NULL;
 }
 

@@ -14,7 +14,13 @@ typedef struct LLVMOpaqueType *TgType;
 typedef struct LLVMOpaqueTargetMachine *TgMachine;
 
 /* The coordinates of a work-item, in the order of the hidden parameters that carry them on the CPU. */
-typedef enum GridValue { GRID_THREAD, GRID_BLOCK, GRID_BLOCK_DIM, GRID_GRID_DIM, GRID_VALUES } GridValue;
+typedef enum GridValue {
+    GRID_THREAD,
+    GRID_BLOCK,
+    GRID_BLOCK_DIM,
+    GRID_GRID_DIM,
+    GRID_VALUES
+} GridValue;
 
 typedef struct Target {
     TargetKind kind;

@@ -1,5 +1,6 @@
 /* worker.c - one code-generation thread with a queue of one: see worker.h. */
 #include "codegen/worker.h"
+#include "codegen/host_code.h"
 #include "codegen/llvm_start.h"
 #include "frontend/base/os.h"
 #include <stdio.h>
@@ -23,8 +24,8 @@ typedef struct Worker {
     Request *first, *last;
     Request *current; /* being run */
     pthread_t thread;
-    bool running;     /* a thread serves the queue */
-    bool started;     /* LLVM was initialised in this process */
+    bool running; /* a thread serves the queue */
+    bool started; /* LLVM was initialised in this process */
 } Worker;
 
 enum { WORKER_STACK = 64 << 20 };
@@ -62,6 +63,7 @@ void worker_fatal(const char *reason) {
         pthread_mutex_unlock(&worker.lock);
         return; /* not ours: LLVM goes on to end the process */
     }
+    host_code_fatal();
     snprintf(request->error, request->error_size, "%s", reason ? reason : "unknown");
     request->state = LOST;
     worker.current = NULL;
@@ -74,10 +76,8 @@ void worker_fatal(const char *reason) {
 
 /* With the lock held. */
 static bool ensure_thread(void) {
-    if (worker.running)
-        return true;
-    if (!os_thread_start(&worker.thread, serve, NULL, WORKER_STACK))
-        return false;
+    if (worker.running) return true;
+    if (!os_thread_start(&worker.thread, serve, NULL, WORKER_STACK)) return false;
     os_thread_detach(worker.thread);
     worker.running = true;
     return true;
@@ -112,4 +112,5 @@ void worker_after_fork(void) {
                       .wake = PTHREAD_COND_INITIALIZER,
                       .done = PTHREAD_COND_INITIALIZER,
                       .started = started};
+    host_code_after_fork();
 }

@@ -5,40 +5,76 @@
 
 /* Prefixes of intrinsic names that every target of ours lowers. */
 static const char *const intrinsics[] = {
-    "llvm.abs.",      "llvm.bitreverse.", "llvm.bswap.",    "llvm.ceil.",      "llvm.copysign.",
-    "llvm.ctlz.",     "llvm.ctpop.",      "llvm.cttz.",     "llvm.fabs.",      "llvm.floor.",
-    "llvm.fma.",      "llvm.fptosi.sat.", "llvm.fptoui.sat.", "llvm.frameaddress.", "llvm.fshl.",
-    "llvm.fshr.",     "llvm.maxnum.",     "llvm.minnum.",   "llvm.maximum.",   "llvm.minimum.",
-    "llvm.memcpy.",   "llvm.memmove.",    "llvm.memset.",   "llvm.nvvm.",      "llvm.pow.",
-    "llvm.powi.",     "llvm.rint.",       "llvm.round.",    "llvm.roundeven.", "llvm.smax.",
-    "llvm.smin.",     "llvm.smul.with.overflow.", "llvm.sqrt.", "llvm.trunc.", "llvm.umax.",
-    "llvm.umin.",     "llvm.umul.with.overflow.", "llvm.sadd.with.overflow.", "llvm.assume",
-    "llvm.experimental.noalias.scope.decl", "llvm.coro.", "llvm.lifetime.",
+    "llvm.abs.",
+    "llvm.bitreverse.",
+    "llvm.bswap.",
+    "llvm.ceil.",
+    "llvm.copysign.",
+    "llvm.ctlz.",
+    "llvm.ctpop.",
+    "llvm.cttz.",
+    "llvm.fabs.",
+    "llvm.floor.",
+    "llvm.fma.",
+    "llvm.fptosi.sat.",
+    "llvm.fptoui.sat.",
+    "llvm.frameaddress.",
+    "llvm.fshl.",
+    "llvm.fshr.",
+    "llvm.maxnum.",
+    "llvm.minnum.",
+    "llvm.maximum.",
+    "llvm.minimum.",
+    "llvm.memcpy.",
+    "llvm.memmove.",
+    "llvm.memset.",
+    "llvm.nvvm.",
+    "llvm.pow.",
+    "llvm.powi.",
+    "llvm.rint.",
+    "llvm.round.",
+    "llvm.roundeven.",
+    "llvm.smax.",
+    "llvm.smin.",
+    "llvm.smul.with.overflow.",
+    "llvm.sqrt.",
+    "llvm.trunc.",
+    "llvm.umax.",
+    "llvm.umin.",
+    "llvm.umul.with.overflow.",
+    "llvm.sadd.with.overflow.",
+    "llvm.assume",
+    "llvm.experimental.noalias.scope.decl",
+    "llvm.coro.",
+    "llvm.lifetime.",
 };
 
 static bool known_intrinsic(const char *name) {
     for (int i = 0; i < countof(intrinsics); i++)
-        if (strncmp(name, intrinsics[i], strlen(intrinsics[i])) == 0)
-            return true;
+        if (strncmp(name, intrinsics[i], strlen(intrinsics[i])) == 0) return true;
     return false;
 }
 
 static bool known_type(const Cg *cg, LType type) {
     switch (LLVMGetTypeKind(type)) {
-    case LLVMVoidTypeKind: case LLVMHalfTypeKind: case LLVMFloatTypeKind: case LLVMDoubleTypeKind:
-    case LLVMPointerTypeKind: case LLVMLabelTypeKind: case LLVMMetadataTypeKind: case LLVMTokenTypeKind:
-        return true;
+    case LLVMVoidTypeKind:
+    case LLVMHalfTypeKind:
+    case LLVMFloatTypeKind:
+    case LLVMDoubleTypeKind:
+    case LLVMPointerTypeKind:
+    case LLVMLabelTypeKind:
+    case LLVMMetadataTypeKind:
+    case LLVMTokenTypeKind: return true;
     case LLVMIntegerTypeKind: {
         unsigned bits = LLVMGetIntTypeWidth(type);
         return bits == 1 || bits == 8 || bits == 16 || bits == 32 || bits == 64;
     }
     case LLVMStructTypeKind:
         for (unsigned i = 0; i < LLVMCountStructElementTypes(type); i++)
-            if (!known_type(cg, LLVMStructGetTypeAtIndex(type, i)))
-                return false;
+            if (!known_type(cg, LLVMStructGetTypeAtIndex(type, i))) return false;
         return true;
-    case LLVMArrayTypeKind: case LLVMVectorTypeKind:
-        return known_type(cg, LLVMGetElementType(type));
+    case LLVMArrayTypeKind:
+    case LLVMVectorTypeKind: return known_type(cg, LLVMGetElementType(type));
     default: return false;
     }
 }
@@ -61,8 +97,7 @@ static bool admit_function(Cg *cg, Value fn) {
 
 bool cg_admit(Cg *cg) {
     for (Value fn = LLVMGetFirstFunction(cg->mod); fn; fn = LLVMGetNextFunction(fn))
-        if (!admit_function(cg, fn))
-            return false;
+        if (!admit_function(cg, fn)) return false;
     char *message = NULL;
     if (LLVMVerifyModule(cg->mod, LLVMReturnStatusAction, &message)) {
         cg_error(cg, "LLVM's verifier: %s", message);

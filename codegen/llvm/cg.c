@@ -9,8 +9,7 @@
 
 static void diagnose(LLVMDiagnosticInfoRef info, void *user) {
     Cg *cg = user;
-    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError)
-        return;
+    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError) return;
     char *text = LLVMGetDiagInfoDescription(info);
     cg_error(cg, "%s", text);
     LLVMDisposeMessage(text);
@@ -36,9 +35,12 @@ static void make_types(Cg *cg) {
 static unsigned fast_math_flags(const CompileOptions *o, const Target *target) {
     static const struct {
         unsigned ours, llvm;
-    } rows[] = {{FM_NNAN, LLVMFastMathNoNaNs},          {FM_NINF, LLVMFastMathNoInfs},
-                {FM_NSZ, LLVMFastMathNoSignedZeros},    {FM_ARCP, LLVMFastMathAllowReciprocal},
-                {FM_CONTRACT, LLVMFastMathAllowContract}, {FM_AFN, LLVMFastMathApproxFunc},
+    } rows[] = {{FM_NNAN, LLVMFastMathNoNaNs},
+                {FM_NINF, LLVMFastMathNoInfs},
+                {FM_NSZ, LLVMFastMathNoSignedZeros},
+                {FM_ARCP, LLVMFastMathAllowReciprocal},
+                {FM_CONTRACT, LLVMFastMathAllowContract},
+                {FM_AFN, LLVMFastMathApproxFunc},
                 {FM_REASSOC, LLVMFastMathAllowReassoc}};
     unsigned flags = 0;
     for (int i = 0; i < countof(rows); i++)
@@ -52,8 +54,7 @@ bool cg_open(Cg *cg, Arena *arena, DiagList *diags, const CompileOptions *option
     cg->options = options;
     cg->target = tg_target(options->infer.target);
     cg->ir = ir;
-    if (!cg->target)
-        return cg_error(cg, "no code generator for this target");
+    if (!cg->target) return cg_error(cg, "no code generator for this target");
     map_init(&cg->sig_index, arena);
     map_init(&cg->site_index, arena);
     map_init(&cg->frozen, arena);
@@ -65,14 +66,12 @@ bool cg_open(Cg *cg, Arena *arena, DiagList *diags, const CompileOptions *option
     cg->fast_math = fast_math_flags(options, cg->target);
     cg->raises = cg->target->raises(options);
     cg->features = "";
-    LLVMMetadataRef weights[3] = {
-        LLVMMDStringInContext2(cg->context, "branch_weights", 14),
-        LLVMValueAsMetadata(LLVMConstInt(cg->i32, 1, false)),
-        LLVMValueAsMetadata(LLVMConstInt(cg->i32, 1 << 20, false))};
+    LLVMMetadataRef weights[3] = {LLVMMDStringInContext2(cg->context, "branch_weights", 14),
+                                  LLVMValueAsMetadata(LLVMConstInt(cg->i32, 1, false)),
+                                  LLVMValueAsMetadata(LLVMConstInt(cg->i32, 1 << 20, false))};
     cg->unlikely = LLVMMDNodeInContext2(cg->context, weights, 3);
     cg->machine = cg->target->machine(cg);
-    if (!cg->machine)
-        return cg_error(cg, "no target machine");
+    if (!cg->machine) return cg_error(cg, "no target machine");
     cg->layout = LLVMCreateTargetDataLayout(cg->machine);
     LLVMSetModuleDataLayout(cg->mod, cg->layout);
     char *triple = LLVMGetTargetMachineTriple(cg->machine);
@@ -82,22 +81,16 @@ bool cg_open(Cg *cg, Arena *arena, DiagList *diags, const CompileOptions *option
 }
 
 void cg_close(Cg *cg) {
-    if (cg->b)
-        LLVMDisposeBuilder(cg->b);
-    if (cg->mod)
-        LLVMDisposeModule(cg->mod);
-    if (cg->layout)
-        LLVMDisposeTargetData(cg->layout);
-    if (cg->machine)
-        LLVMDisposeTargetMachine(cg->machine);
-    if (cg->context)
-        LLVMContextDispose(cg->context);
+    if (cg->b) LLVMDisposeBuilder(cg->b);
+    if (cg->mod) LLVMDisposeModule(cg->mod);
+    if (cg->layout) LLVMDisposeTargetData(cg->layout);
+    if (cg->machine) LLVMDisposeTargetMachine(cg->machine);
+    if (cg->context) LLVMContextDispose(cg->context);
     cg->b = NULL, cg->mod = NULL, cg->layout = NULL, cg->machine = NULL, cg->context = NULL;
 }
 
 bool cg_error(Cg *cg, const char *format, ...) {
-    if (cg->failed)
-        return false;
+    if (cg->failed) return false;
     cg->failed = true;
     char text[1024];
     va_list args;
@@ -106,8 +99,7 @@ bool cg_error(Cg *cg, const char *format, ...) {
     va_end(args);
     Span span;
     bool placed = cg->f && cg->f->ref != NO_REF;
-    if (placed)
-        span = ir_span_of(cg->f->ir, cg->f->ref);
+    if (placed) span = ir_span_of(cg->f->ir, cg->f->ref);
     return diag_add(cg->diags, E0501, placed ? &span : NULL, text);
 }
 
@@ -116,13 +108,19 @@ bool cg_error(Cg *cg, const char *format, ...) {
 LType cg_scalar_type(Cg *cg, TypeKind kind) {
     switch (type_strong_kind(kind)) {
     case TY_bool: return cg->i1;
-    case TY_i8: case TY_u8: return cg->i8;
-    case TY_i16: case TY_u16: return cg->i16;
-    case TY_i32: case TY_u32: return cg->i32;
-    case TY_i64: case TY_u64: return cg->i64;
+    case TY_i8:
+    case TY_u8: return cg->i8;
+    case TY_i16:
+    case TY_u16: return cg->i16;
+    case TY_i32:
+    case TY_u32: return cg->i32;
+    case TY_i64:
+    case TY_u64: return cg->i64;
     case TY_f16: return cg->f16;
-    case TY_f32: case TY_c64: return cg->f32;
-    case TY_f64: case TY_c128: return cg->f64;
+    case TY_f32:
+    case TY_c64: return cg->f32;
+    case TY_f64:
+    case TY_c128: return cg->f64;
     default: break;
     }
     cg_error(cg, "type %s reached code generation", type_name_of_kind(kind));
@@ -133,13 +131,17 @@ LType cg_memory_type(Cg *cg, TypeKind kind) {
     return kind == TY_bool ? cg->i8 : cg_scalar_type(cg, kind);
 }
 
-unsigned cg_space(const Cg *cg, Space space) { return cg->target->spaces[space]; }
+unsigned cg_space(const Cg *cg, Space space) {
+    return cg->target->spaces[space];
+}
 
 int32_t cg_leaf_count(const Cg *cg, const Type *type) {
     int32_t n = 0;
     switch ((int)type->kind) {
     case TY_none: return 0;
-    case TY_c64: case TY_c128: case TY_wcpx: return 2;
+    case TY_c64:
+    case TY_c128:
+    case TY_wcpx: return 2;
     case TY_TUPLE:
         for (int32_t i = 0; i < type->nitems; i++)
             n += cg_leaf_count(cg, type->items[i]);
@@ -152,8 +154,7 @@ int32_t cg_leaf_count(const Cg *cg, const Type *type) {
 
 int32_t cg_leaf_types(Cg *cg, const Type *type, LType *out) {
     int32_t n = 0;
-    if (type->kind == TY_none)
-        return 0;
+    if (type->kind == TY_none) return 0;
     if (type->kind == TY_TUPLE) {
         for (int32_t i = 0; i < type->nitems; i++)
             n += cg_leaf_types(cg, type->items[i], out + n);
@@ -162,20 +163,20 @@ int32_t cg_leaf_types(Cg *cg, const Type *type, LType *out) {
     if (type->kind == TY_ARRAY) {
         int32_t total = cg_leaf_count(cg, type);
         out[n++] = cg->ptr[cg_space(cg, type->space)];
-        if (cg->target->has_owner)
-            out[n++] = cg->ptr[0];
+        if (cg->target->has_owner) out[n++] = cg->ptr[0];
         while (n < total)
             out[n++] = cg->i64;
         return n;
     }
     out[0] = cg_scalar_type(cg, type->kind);
-    if (!type_is_complex(type))
-        return 1;
+    if (!type_is_complex(type)) return 1;
     out[1] = out[0];
     return 2;
 }
 
-const Type *cg_type(const Cg *cg, Ref ref) { return ir_type(cg->f->ir, ref); }
+const Type *cg_type(const Cg *cg, Ref ref) {
+    return ir_type(cg->f->ir, ref);
+}
 
 Value *cg_new_leaves(Cg *cg, const Type *type) {
     return arena_array(cg->arena, Value, cg_leaf_count(cg, type) + 1);
@@ -183,8 +184,7 @@ Value *cg_new_leaves(Cg *cg, const Type *type) {
 
 Value *cg_leaves(Cg *cg, Ref ref) {
     Value *leaves = cg->f->leaves[ref];
-    if (leaves)
-        return leaves;
+    if (leaves) return leaves;
     /* Only after an error: keep going with something of the right type, the caller stops soon. */
     cg_error(cg, "value %%%d is used before it is made", (int)ref);
     const Type *type = cg_type(cg, ref);
@@ -197,9 +197,13 @@ Value *cg_leaves(Cg *cg, Ref ref) {
     return cg->f->leaves[ref] = leaves;
 }
 
-Value cg_leaf(Cg *cg, Ref ref) { return cg_leaves(cg, ref)[0]; }
+Value cg_leaf(Cg *cg, Ref ref) {
+    return cg_leaves(cg, ref)[0];
+}
 
-void cg_set(Cg *cg, Ref ref, Value *leaves) { cg->f->leaves[ref] = leaves; }
+void cg_set(Cg *cg, Ref ref, Value *leaves) {
+    cg->f->leaves[ref] = leaves;
+}
 
 void cg_set1(Cg *cg, Ref ref, Value leaf) {
     Value *leaves = arena_array(cg->arena, Value, 1);
@@ -209,11 +213,17 @@ void cg_set1(Cg *cg, Ref ref, Value leaf) {
 
 /* -- small things LLVM makes long ------------------------------------------------------------- */
 
-Value cg_int(LType type, int64_t value) { return LLVMConstInt(type, (uint64_t)value, true); }
+Value cg_int(LType type, int64_t value) {
+    return LLVMConstInt(type, (uint64_t)value, true);
+}
 
-Value cg_bool(Cg *cg, bool value) { return LLVMConstInt(cg->i1, value, false); }
+Value cg_bool(Cg *cg, bool value) {
+    return LLVMConstInt(cg->i1, value, false);
+}
 
-Value cg_real(LType type, double value) { return LLVMConstReal(type, value); }
+Value cg_real(LType type, double value) {
+    return LLVMConstReal(type, value);
+}
 
 Value cg_alloca(Cg *cg, LType type, const char *name) {
     BB here = LLVMGetInsertBlock(cg->b);
@@ -232,7 +242,9 @@ BB cg_block(Cg *cg, const char *name) {
     return LLVMAppendBasicBlockInContext(cg->context, fn, name);
 }
 
-void cg_at(Cg *cg, BB block) { LLVMPositionBuilderAtEnd(cg->b, block); }
+void cg_at(Cg *cg, BB block) {
+    LLVMPositionBuilderAtEnd(cg->b, block);
+}
 
 Value cg_intrinsic(Cg *cg, const char *name, LType *overloads, int noverloads, Value *args,
                    int nargs) {
@@ -241,8 +253,7 @@ Value cg_intrinsic(Cg *cg, const char *name, LType *overloads, int noverloads, V
         cg_error(cg, "LLVM has no intrinsic %s", name);
         return LLVMGetPoison(noverloads ? overloads[0] : cg->i64);
     }
-    if (!LLVMIntrinsicIsOverloaded(id))
-        noverloads = 0;
+    if (!LLVMIntrinsicIsOverloaded(id)) noverloads = 0;
     Value fn = LLVMGetIntrinsicDeclaration(cg->mod, id, overloads, (size_t)noverloads);
     LType type = LLVMIntrinsicGetType(cg->context, id, overloads, (size_t)noverloads);
     return cg_fast(cg, LLVMBuildCall2(cg->b, type, fn, args, (unsigned)nargs, ""));
@@ -275,8 +286,7 @@ Value cg_call_extern(Cg *cg, const char *name, LType result, Value *args, int na
     for (int i = 0; i < nargs; i++)
         params[i] = LLVMTypeOf(args[i]);
     Value fn = cg_extern(cg, name, result, params, nargs, &type);
-    if (cg->failed)
-        return LLVMGetPoison(result == cg->void_ ? cg->i32 : result);
+    if (cg->failed) return LLVMGetPoison(result == cg->void_ ? cg->i32 : result);
     return cg_fast(cg, LLVMBuildCall2(cg->b, type, fn, args, (unsigned)nargs, ""));
 }
 

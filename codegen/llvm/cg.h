@@ -31,11 +31,11 @@ typedef struct CgSig {
     const Func *ir;
     Value fn;
     LType type;
-    int32_t nresult;  /* leaves of the result */
-    bool reachable;   /* from the entry */
-    bool raises;      /* takes ctx, gives a status */
-    bool item;        /* takes the coordinates of the work-item */
-    bool recursive;   /* is in a cycle of the call graph */
+    int32_t nresult; /* leaves of the result */
+    bool reachable;  /* from the entry */
+    bool raises;     /* takes ctx, gives a status */
+    bool item;       /* takes the coordinates of the work-item */
+    bool recursive;  /* is in a cycle of the call graph */
 } CgSig;
 
 /* The function being lowered. */
@@ -44,12 +44,12 @@ typedef struct CgFunc {
     const CgSig *sig;
     Value **leaves; /* by Ref */
     Cfg cfg;
-    BB entry;       /* allocas and nothing else; ends with a jump to IR block 0 */
-    BB *heads;      /* by IR block */
-    BB *edges;      /* [block * CG_SLOTS + successor slot]: the LLVM block that makes the jump */
-    BB landing;     /* where failures of the current instruction go; made on demand */
-    BB fail;        /* leaves the function with the status below; made on demand */
-    Value status;   /* alloca */
+    BB entry;     /* allocas and nothing else; ends with a jump to IR block 0 */
+    BB *heads;    /* by IR block */
+    BB *edges;    /* [block * CG_SLOTS + successor slot]: the LLVM block that makes the jump */
+    BB landing;   /* where failures of the current instruction go; made on demand */
+    BB fail;      /* leaves the function with the status below; made on demand */
+    Value status; /* alloca */
     Value ctx;
     Value item[ITEM_COUNT];
     Value poll_budget; /* alloca: iterations left before the next look at the clock */
@@ -85,7 +85,7 @@ struct Cg {
     Vec(CodeSite) sites;
     Vec(RaiseInfo) raise_infos;
     Map site_index;
-    Map frozen; /* FrozenArray * -> global */
+    Map frozen;                  /* FrozenArray * -> global */
     const char *features;        /* of the CPU; "" where they do not matter */
     Vec(Value) vector_functions; /* declarations the vectoriser may use */
     Vec(KernelParam) kernel_params;
@@ -123,7 +123,8 @@ Value cg_alloca(Cg *cg, LType type, const char *name); /* in the entry block */
 BB cg_block(Cg *cg, const char *name);
 void cg_at(Cg *cg, BB block);
 /* A call of an overloaded intrinsic; `overloads` are its type parameters. */
-Value cg_intrinsic(Cg *cg, const char *name, LType *overloads, int noverloads, Value *args, int nargs);
+Value cg_intrinsic(Cg *cg, const char *name, LType *overloads, int noverloads, Value *args,
+                   int nargs);
 Value cg_intrinsic1(Cg *cg, const char *name, Value a);
 Value cg_intrinsic2(Cg *cg, const char *name, Value a, Value b);
 /* A function of the outside world, declared on first use. */

@@ -10,8 +10,7 @@ void cg_array_open(Cg *cg, const Type *type, Value *leaves, ArrayLeaves *out) {
     memset(out, 0, sizeof *out);
     out->type = type;
     out->data = leaves[k++];
-    if (cg->target->has_owner)
-        out->owner = leaves[k++];
+    if (cg->target->has_owner) out->owner = leaves[k++];
     for (int i = 0; i < type->ndim; i++)
         out->shape[i] = leaves[k++];
     for (int i = 0; i < type->ndim && type->layout == LAYOUT_A; i++)
@@ -22,8 +21,7 @@ void cg_array_close(Cg *cg, const ArrayLeaves *array, Value *leaves) {
     const Type *type = array->type;
     int32_t k = 0;
     leaves[k++] = array->data;
-    if (cg->target->has_owner)
-        leaves[k++] = array->owner;
+    if (cg->target->has_owner) leaves[k++] = array->owner;
     for (int i = 0; i < type->ndim; i++)
         leaves[k++] = array->shape[i];
     for (int i = 0; i < type->ndim && type->layout == LAYOUT_A; i++)
@@ -32,8 +30,7 @@ void cg_array_close(Cg *cg, const ArrayLeaves *array, Value *leaves) {
 
 /* The axes inside `axis`, which its stride is the product of. */
 Value cg_array_stride(Cg *cg, const ArrayLeaves *array, int axis) {
-    if (array->strides[axis])
-        return array->strides[axis];
+    if (array->strides[axis]) return array->strides[axis];
     const Type *type = array->type;
     Value stride = cg_int(cg->i64, type_size(type->element));
     if (type->layout == LAYOUT_F) {
@@ -51,11 +48,12 @@ void cg_array_strides(Cg *cg, ArrayLeaves *array) {
         array->strides[i] = cg_array_stride(cg, array, i);
 }
 
-/* 32-bit index arithmetic where the launch has checked that it suffices. */
-static LType index_type(Cg *cg) {
+/* 32-bit index arithmetic where the launch has checked that it suffices and something is multiplied: the
+ * index of a contiguous line is a 64-bit counter already, and pointers step along it. */
+static LType index_type(Cg *cg, const Type *array) {
     bool narrow = cg->target->kind != TARGET_CPU && !cg->options->general_variant &&
                   (cg->options->entry == ENTRY_KERNEL || cg->options->entry == ENTRY_DEVICE_UFUNC);
-    return narrow ? cg->i32 : cg->i64;
+    return narrow && (array->ndim > 1 || array->layout == LAYOUT_A) ? cg->i32 : cg->i64;
 }
 
 static Value to_index(Cg *cg, LType type, Value v) {
@@ -71,7 +69,7 @@ static LType element_type(Cg *cg, const Type *element) {
 Value cg_array_address(Cg *cg, const ArrayLeaves *array, const Value *indices) {
     const Type *type = array->type;
     int n = type->ndim;
-    LType it = index_type(cg);
+    LType it = index_type(cg, type);
     Value at = array->data;
     if (type->layout == LAYOUT_A) {
         for (int i = 0; i < n; i++) {
@@ -81,8 +79,7 @@ Value cg_array_address(Cg *cg, const ArrayLeaves *array, const Value *indices) {
         }
         return at;
     }
-    if (n == 0)
-        return at;
+    if (n == 0) return at;
     bool fortran = type->layout == LAYOUT_F;
     Value linear = NULL;
     for (int k = 0; k < n; k++) { /* outermost axis first */
@@ -90,7 +87,8 @@ Value cg_array_address(Cg *cg, const ArrayLeaves *array, const Value *indices) {
         Value i = to_index(cg, it, indices[axis]);
         if (linear)
             linear = LLVMBuildNSWAdd(
-                cg->b, LLVMBuildNSWMul(cg->b, linear, to_index(cg, it, array->shape[axis]), ""), i, "");
+                cg->b, LLVMBuildNSWMul(cg->b, linear, to_index(cg, it, array->shape[axis]), ""), i,
+                "");
         else
             linear = i;
     }
@@ -104,13 +102,14 @@ unsigned cg_array_align(const Type *array) {
 /* -- elements --------------------------------------------------------------------------------- */
 
 static Value component_address(Cg *cg, LType type, Value address, int k) {
-    if (k == 0)
-        return address;
+    if (k == 0) return address;
     Value one = cg_int(cg->i64, 1);
     return LLVMBuildInBoundsGEP2(cg->b, type, address, &one, 1, "");
 }
 
-static int components(TypeKind kind) { return kind == TY_c64 || kind == TY_c128 ? 2 : 1; }
+static int components(TypeKind kind) {
+    return kind == TY_c64 || kind == TY_c128 ? 2 : 1;
+}
 
 void cg_load_scalar(Cg *cg, TypeKind kind, Value address, unsigned align, Value *out) {
     LType type = cg_memory_type(cg, kind);
@@ -192,12 +191,12 @@ void cg_lower_same_array(Cg *cg, Ref ref) {
 
 static Value frozen_global(Cg *cg, const FrozenArray *frozen) {
     MapValue *known = map_find(&cg->frozen, map_key(frozen));
-    if (known)
-        return known->ptr;
+    if (known) return known->ptr;
     char name[64];
     snprintf(name, sizeof name, "quern.frozen.%d", (int)cg->frozen.len);
     unsigned space = cg_space(cg, (Space)frozen->type->space);
-    Value bytes = LLVMConstStringInContext2(cg->context, frozen->bytes, (size_t)frozen->nbytes, true);
+    Value bytes =
+        LLVMConstStringInContext2(cg->context, frozen->bytes, (size_t)frozen->nbytes, true);
     Value global = LLVMAddGlobalInAddressSpace(cg->mod, LLVMTypeOf(bytes), name, space);
     LLVMSetInitializer(global, bytes);
     LLVMSetLinkage(global, LLVMInternalLinkage);

@@ -39,18 +39,15 @@ static void lower_intrinsic(Cg *cg, const char *name, LibCall *call) {
         cg_error(cg, "intrinsic %s gives a tuple", name);
         return;
     }
-    if (!cg_leaf_types(cg, call->inst->type, &type))
-        type = n ? LLVMTypeOf(flat[0]) : cg->i32;
-    if (takes_flag(name))
-        flat[n++] = cg_bool(cg, false);
+    if (!cg_leaf_types(cg, call->inst->type, &type)) type = n ? LLVMTypeOf(flat[0]) : cg->i32;
+    if (takes_flag(name)) flat[n++] = cg_bool(cg, false);
     call->out[0] = cg_intrinsic(cg, name, &type, 1, flat, n);
 }
 
 /* Which float type decides the suffix: that of the first float argument, else of the result. */
 static bool is_single(const LibCall *call) {
     for (int i = 0; i < call->nargs; i++)
-        if (type_is_float(call->types[i]))
-            return type_bits(call->types[i]) == 32;
+        if (type_is_float(call->types[i])) return type_bits(call->types[i]) == 32;
     return type_is_float(call->inst->type) && type_bits(call->inst->type) == 32;
 }
 
@@ -60,8 +57,7 @@ static void lower_symbol(Cg *cg, const char *name, uint32_t flags, LibCall *call
     bool half = false;
     int n = flatten(cg, call, flat, 16);
     for (int i = 0; i < n; i++) { /* no library has float16 functions: through float32 */
-        if (LLVMTypeOf(flat[i]) != cg->f16)
-            continue;
+        if (LLVMTypeOf(flat[i]) != cg->f16) continue;
         half = true;
         flat[i] = LLVMBuildFPExt(cg->b, flat[i], cg->f32, "");
     }
@@ -79,8 +75,7 @@ static void lower_symbol(Cg *cg, const char *name, uint32_t flags, LibCall *call
         return;
     }
     Value value = cg_call_extern(cg, symbol, half_result ? cg->f32 : result, flat, n);
-    if (cg->failed)
-        return;
+    if (cg->failed) return;
     if (flags & LIB_PURE) {
         cg_call_attribute(cg, value, "nounwind", 0);
         cg_call_attribute(cg, value, "willreturn", 0);
@@ -111,7 +106,9 @@ void cg_lower_lib(Cg *cg, Ref ref) {
     case LOWER_INTR: lower_intrinsic(cg, how->symbol, &call); break;
     case LOWER_LIB: lower_symbol(cg, how->symbol, row->flags, &call); break;
     case LOWER_GEN: cg_generate(cg, how->id, &call); break;
-    default: cg_error(cg, "%s is not available on the target %s", row->name, cg->target->name); break;
+    default:
+        cg_error(cg, "%s is not available on the target %s", row->name, cg->target->name);
+        break;
     }
     if (row->flags & LIB_SHARED_CALL) /* syncthreads and its kin */
         cg->uses_barriers = true;

@@ -4,23 +4,24 @@
  * imaginary part, anything to bool is a test against zero. bool counts as the unsigned 0 or 1 (INT-19). */
 #include "codegen/llvm/cg.h"
 
-static bool kind_is_float(TypeKind k) { return k == TY_f16 || k == TY_f32 || k == TY_f64; }
+static bool kind_is_float(TypeKind k) {
+    return k == TY_f16 || k == TY_f32 || k == TY_f64;
+}
 
-static bool kind_is_signed(TypeKind k) { return k == TY_i8 || k == TY_i16 || k == TY_i32 || k == TY_i64; }
+static bool kind_is_signed(TypeKind k) {
+    return k == TY_i8 || k == TY_i16 || k == TY_i32 || k == TY_i64;
+}
 
 static Value int_to_int(Cg *cg, TypeKind from, Value a, LType to) {
     unsigned n = LLVMGetIntTypeWidth(LLVMTypeOf(a)), m = LLVMGetIntTypeWidth(to);
-    if (n == m)
-        return a;
-    if (m < n)
-        return LLVMBuildTrunc(cg->b, a, to, "");
+    if (n == m) return a;
+    if (m < n) return LLVMBuildTrunc(cg->b, a, to, "");
     return kind_is_signed(from) ? LLVMBuildSExt(cg->b, a, to, "") : LLVMBuildZExt(cg->b, a, to, "");
 }
 
 static Value float_to_float(Cg *cg, Value a, LType to) {
     LType from = LLVMTypeOf(a);
-    if (from == to)
-        return a;
+    if (from == to) return a;
     bool narrower = to == cg->f16 || (to == cg->f32 && from == cg->f64);
     return narrower ? LLVMBuildFPTrunc(cg->b, a, to, "") : LLVMBuildFPExt(cg->b, a, to, "");
 }
@@ -33,22 +34,20 @@ static TypeKind component(TypeKind k) {
 
 Value cg_cast_scalar(Cg *cg, TypeKind from, Value a, TypeKind to) {
     from = component(from), to = component(to);
-    if (from == to)
-        return a;
+    if (from == to) return a;
     LType type = cg_scalar_type(cg, to);
     bool float_in = kind_is_float(from), float_out = kind_is_float(to);
     if (to == TY_bool)
         return float_in ? LLVMBuildFCmp(cg->b, LLVMRealUNE, a, cg_real(LLVMTypeOf(a), 0.0), "")
                         : LLVMBuildICmp(cg->b, LLVMIntNE, a, cg_int(LLVMTypeOf(a), 0), "");
-    if (float_in && float_out)
-        return float_to_float(cg, a, type);
+    if (float_in && float_out) return float_to_float(cg, a, type);
     if (float_out)
         return kind_is_signed(from) ? LLVMBuildSIToFP(cg->b, a, type, "")
                                     : LLVMBuildUIToFP(cg->b, a, type, "");
     if (float_in) {
         LType types[] = {type, LLVMTypeOf(a)};
-        return cg_intrinsic(cg, kind_is_signed(to) ? "llvm.fptosi.sat" : "llvm.fptoui.sat", types, 2,
-                            &a, 1);
+        return cg_intrinsic(cg, kind_is_signed(to) ? "llvm.fptosi.sat" : "llvm.fptoui.sat", types,
+                            2, &a, 1);
     }
     return int_to_int(cg, from, a, type);
 }
@@ -71,8 +70,7 @@ static void cast_array(Cg *cg, const Type *from, const Value *a, const Type *to,
 void cg_cast(Cg *cg, const Type *from, const Value *a, const Type *to, Value *out) {
     int32_t n = cg_leaf_count(cg, to);
     if (from == to) {
-        if (n)
-            memcpy(out, a, sizeof(Value) * (size_t)n);
+        if (n) memcpy(out, a, sizeof(Value) * (size_t)n);
     } else if (from->kind == TY_ARRAY && to->kind == TY_ARRAY) {
         cast_array(cg, from, a, to, out);
     } else if (from->kind == TY_TUPLE && to->kind == TY_TUPLE && from->nitems == to->nitems) {

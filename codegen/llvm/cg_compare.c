@@ -17,8 +17,12 @@ static Value icmp(Cg *cg, LLVMIntPredicate p, Value a, Value b) {
 static Value fcmp(Cg *cg, LLVMRealPredicate p, Value a, Value b) {
     return LLVMBuildFCmp(cg->b, p, a, b, "");
 }
-static Value and_(Cg *cg, Value a, Value b) { return LLVMBuildAnd(cg->b, a, b, ""); }
-static Value or_(Cg *cg, Value a, Value b) { return LLVMBuildOr(cg->b, a, b, ""); }
+static Value and_(Cg *cg, Value a, Value b) {
+    return LLVMBuildAnd(cg->b, a, b, "");
+}
+static Value or_(Cg *cg, Value a, Value b) {
+    return LLVMBuildOr(cg->b, a, b, "");
+}
 
 static Operand widen(Cg *cg, const Type *type, Value v) {
     Operand o = {.bits = type_bits(type), .v = v};
@@ -34,15 +38,15 @@ static Operand widen(Cg *cg, const Type *type, Value v) {
     return o;
 }
 
-static bool fits_signed(Operand o) { return o.is_signed || o.bits < 64; }
+static bool fits_signed(Operand o) {
+    return o.is_signed || o.bits < 64;
+}
 
 static Value compare_ints(Cg *cg, Op op, Operand a, Operand b) {
     LLVMIntPredicate sp = op == OP_eq ? LLVMIntEQ : op == OP_lt ? LLVMIntSLT : LLVMIntSLE;
     LLVMIntPredicate up = op == OP_eq ? LLVMIntEQ : op == OP_lt ? LLVMIntULT : LLVMIntULE;
-    if (fits_signed(a) && fits_signed(b))
-        return icmp(cg, sp, a.v, b.v);
-    if (!a.is_signed && !b.is_signed)
-        return icmp(cg, up, a.v, b.v);
+    if (fits_signed(a) && fits_signed(b)) return icmp(cg, sp, a.v, b.v);
+    if (!a.is_signed && !b.is_signed) return icmp(cg, up, a.v, b.v);
     /* one is u64: a negative other is below it */
     Value zero = cg_int(cg->i64, 0), bits = icmp(cg, up, a.v, b.v);
     if (a.is_signed) {
@@ -64,7 +68,8 @@ static Value compare_mixed(Cg *cg, Op op, Operand i, Operand f, bool swapped) {
         return fcmp(cg, p, left, right);
     bool is_signed = fits_signed(i);
     LType types[] = {cg->i64, cg->f64};
-    Value whole = cg_intrinsic(cg, is_signed ? "llvm.fptosi.sat" : "llvm.fptoui.sat", types, 2, &f.v, 1);
+    Value whole =
+        cg_intrinsic(cg, is_signed ? "llvm.fptosi.sat" : "llvm.fptoui.sat", types, 2, &f.v, 1);
     Value limit = cg_real(cg->f64, is_signed ? 0x1p63 : 0x1p64); /* above every integer */
     Value above = fcmp(cg, LLVMRealOEQ, f.v, limit);
     Operand w = {.is_signed = is_signed, .bits = 64, .v = whole};
@@ -97,8 +102,7 @@ static Value compare_reals(Cg *cg, Op op, const Type *ta, Value va, const Type *
 static Value equal(Cg *cg, const Type *ta, const Value *a, const Type *tb, const Value *b) {
     bool ca = type_is_complex(ta), cb = type_is_complex(tb);
     Value re = compare_reals(cg, OP_eq, ta, a[0], tb, b[0]);
-    if (!ca && !cb)
-        return re;
+    if (!ca && !cb) return re;
     Value im;
     if (ca && cb) {
         im = compare_reals(cg, OP_eq, ta, a[1], tb, b[1]);
@@ -109,9 +113,9 @@ static Value equal(Cg *cg, const Type *ta, const Value *a, const Type *tb, const
     return and_(cg, re, im);
 }
 
-static Value compare_tuples(Cg *cg, const Type *ta, const Value *a, const Type *tb, const Value *b) {
-    if (ta->nitems != tb->nitems)
-        return cg_bool(cg, false);
+static Value compare_tuples(Cg *cg, const Type *ta, const Value *a, const Type *tb,
+                            const Value *b) {
+    if (ta->nitems != tb->nitems) return cg_bool(cg, false);
     Value all = cg_bool(cg, true);
     for (int32_t i = 0; i < ta->nitems; i++) {
         all = and_(cg, all, cg_compare(cg, OP_eq, ta->items[i], a, tb->items[i], b));
@@ -122,27 +126,22 @@ static Value compare_tuples(Cg *cg, const Type *ta, const Value *a, const Type *
 }
 
 Value cg_compare(Cg *cg, Op op, const Type *ta, const Value *a, const Type *tb, const Value *b) {
-    if (op == OP_ne)
-        return LLVMBuildNot(cg->b, cg_compare(cg, OP_eq, ta, a, tb, b), "");
+    if (op == OP_ne) return LLVMBuildNot(cg->b, cg_compare(cg, OP_eq, ta, a, tb, b), "");
     if (ta->kind == TY_TUPLE && tb->kind == TY_TUPLE && op == OP_eq)
         return compare_tuples(cg, ta, a, tb, b);
-    if (ta->kind == TY_none && tb->kind == TY_none)
-        return cg_bool(cg, op != OP_lt);
+    if (ta->kind == TY_none && tb->kind == TY_none) return cg_bool(cg, op != OP_lt);
     if (!type_is_number(ta) || !type_is_number(tb)) {
         cg_error(cg, "these values cannot be compared");
         return cg_bool(cg, false);
     }
-    if (op == OP_eq)
-        return equal(cg, ta, a, tb, b);
+    if (op == OP_eq) return equal(cg, ta, a, tb, b);
     return compare_reals(cg, op, ta, a[0], tb, b[0]);
 }
 
 /* bool(x): not zero; NaN is true. */
 Value cg_truth(Cg *cg, const Type *type, const Value *a) {
-    if (type->kind == TY_bool)
-        return a[0];
-    if (type_is_int(type))
-        return icmp(cg, LLVMIntNE, a[0], cg_int(LLVMTypeOf(a[0]), 0));
+    if (type->kind == TY_bool) return a[0];
+    if (type_is_int(type)) return icmp(cg, LLVMIntNE, a[0], cg_int(LLVMTypeOf(a[0]), 0));
     Value zero = cg_real(LLVMTypeOf(a[0]), 0.0);
     Value re = fcmp(cg, LLVMRealUNE, a[0], zero);
     return type_is_complex(type) ? or_(cg, re, fcmp(cg, LLVMRealUNE, a[1], zero)) : re;

@@ -10,8 +10,7 @@
 /* -- values in memory ------------------------------------------------------------------------- */
 
 static Value at_offset(Cg *cg, Value address, int64_t offset) {
-    if (offset == 0)
-        return address;
+    if (offset == 0) return address;
     Value index = cg_int(cg->i64, offset);
     return LLVMBuildInBoundsGEP2(cg->b, cg->i8, address, &index, 1, "");
 }
@@ -22,11 +21,11 @@ static int64_t array_leaf_offset(const Cg *cg, int32_t k) {
 }
 
 void cg_load_value(Cg *cg, const Type *type, Value address, Value *out) {
-    if (type->kind == TY_none)
-        return;
+    if (type->kind == TY_none) return;
     if (type->kind == TY_TUPLE) {
         for (int32_t i = 0; i < type->nitems; i++) {
-            cg_load_value(cg, type->items[i], at_offset(cg, address, abi_item_offset(type, i)), out);
+            cg_load_value(cg, type->items[i], at_offset(cg, address, abi_item_offset(type, i)),
+                          out);
             out += cg_leaf_count(cg, type->items[i]);
         }
         return;
@@ -45,17 +44,18 @@ void cg_load_value(Cg *cg, const Type *type, Value address, Value *out) {
 }
 
 void cg_store_value(Cg *cg, const Type *type, Value address, const Value *leaves) {
-    if (type->kind == TY_none)
-        return;
+    if (type->kind == TY_none) return;
     if (type->kind == TY_TUPLE) {
         for (int32_t i = 0; i < type->nitems; i++) {
-            cg_store_value(cg, type->items[i], at_offset(cg, address, abi_item_offset(type, i)), leaves);
+            cg_store_value(cg, type->items[i], at_offset(cg, address, abi_item_offset(type, i)),
+                           leaves);
             leaves += cg_leaf_count(cg, type->items[i]);
         }
         return;
     }
     if (type->kind != TY_ARRAY) {
-        cg_store_scalar(cg, type_strong_kind(type->kind), address, (unsigned)type_align(type), leaves);
+        cg_store_scalar(cg, type_strong_kind(type->kind), address, (unsigned)type_align(type),
+                        leaves);
         return;
     }
     ArrayLeaves array;
@@ -96,8 +96,7 @@ Value *cg_entry_arguments(Cg *cg, Value args) {
     n = 0;
     for (int32_t i = 0; i < func->nparams; i++) {
         const Type *type = func->param_types[i];
-        if (cg_leaf_count(cg, type))
-            cg_load_value(cg, type, pointer_at(cg, args, i), leaves + n);
+        if (cg_leaf_count(cg, type)) cg_load_value(cg, type, pointer_at(cg, args, i), leaves + n);
         n += cg_leaf_count(cg, type);
     }
     return leaves;
@@ -105,8 +104,7 @@ Value *cg_entry_arguments(Cg *cg, Value args) {
 
 /* Returns from an entry when `status` (NULL: it cannot fail) says so. */
 static void return_failure(Cg *cg, Value status) {
-    if (!status)
-        return;
+    if (!status) return;
     BB bad = cg_block(cg, "failed"), good = cg_block(cg, "fine");
     Value failed = LLVMBuildICmp(cg->b, LLVMIntNE, status, cg_int(cg->i32, CALL_OK), "");
     cg_unlikely(cg, LLVMBuildCondBr(cg->b, failed, bad, good));
@@ -156,8 +154,7 @@ static void ufunc_loop(Cg *cg, const Loop1 *loop, const Value *steps) {
     for (int k = 0; k < loop->n; k++) {
         Value offset = LLVMBuildNSWMul(cg->b, i, steps[k], "");
         at[k] = LLVMBuildInBoundsGEP2(cg->b, cg->i8, loop->base[k], &offset, 1, "");
-        if (k == func->nparams)
-            break;
+        if (k == func->nparams) break;
         cg_load_value(cg, func->param_types[k], at[k], leaves + n);
         n += cg_leaf_count(cg, func->param_types[k]);
     }

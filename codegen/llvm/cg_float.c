@@ -6,14 +6,24 @@
 #include "codegen/llvm/cg.h"
 #include <stdio.h>
 
-static Value fadd(Cg *cg, Value a, Value b) { return cg_fast(cg, LLVMBuildFAdd(cg->b, a, b, "")); }
-static Value fsub(Cg *cg, Value a, Value b) { return cg_fast(cg, LLVMBuildFSub(cg->b, a, b, "")); }
-static Value fmul(Cg *cg, Value a, Value b) { return cg_fast(cg, LLVMBuildFMul(cg->b, a, b, "")); }
-static Value fdiv(Cg *cg, Value a, Value b) { return cg_fast(cg, LLVMBuildFDiv(cg->b, a, b, "")); }
+static Value fadd(Cg *cg, Value a, Value b) {
+    return cg_fast(cg, LLVMBuildFAdd(cg->b, a, b, ""));
+}
+static Value fsub(Cg *cg, Value a, Value b) {
+    return cg_fast(cg, LLVMBuildFSub(cg->b, a, b, ""));
+}
+static Value fmul(Cg *cg, Value a, Value b) {
+    return cg_fast(cg, LLVMBuildFMul(cg->b, a, b, ""));
+}
+static Value fdiv(Cg *cg, Value a, Value b) {
+    return cg_fast(cg, LLVMBuildFDiv(cg->b, a, b, ""));
+}
 static Value fcmp(Cg *cg, LLVMRealPredicate p, Value a, Value b) {
     return LLVMBuildFCmp(cg->b, p, a, b, "");
 }
-static Value fzero(Value like) { return cg_real(LLVMTypeOf(like), 0.0); }
+static Value fzero(Value like) {
+    return cg_real(LLVMTypeOf(like), 0.0);
+}
 
 /* -- the math library ------------------------------------------------------------------------- */
 
@@ -48,8 +58,8 @@ static Value fmod_(Cg *cg, Value a, Value b) {
 static Value signed_remainder(Cg *cg, Value a, Value b, Value *moved) {
     Value zero = fzero(a), rem = fmod_(cg, a, b);
     Value nonzero = fcmp(cg, LLVMRealUNE, rem, zero);
-    Value differ = LLVMBuildXor(cg->b, fcmp(cg, LLVMRealOLT, b, zero),
-                                fcmp(cg, LLVMRealOLT, rem, zero), "");
+    Value differ =
+        LLVMBuildXor(cg->b, fcmp(cg, LLVMRealOLT, b, zero), fcmp(cg, LLVMRealOLT, rem, zero), "");
     *moved = LLVMBuildAnd(cg->b, nonzero, differ, "");
     Value moved_rem = LLVMBuildSelect(cg->b, *moved, fadd(cg, rem, b), rem, "");
     Value signed_zero = cg_intrinsic2(cg, "llvm.copysign", zero, b);
@@ -66,8 +76,8 @@ Value cg_float_floordiv(Cg *cg, Value a, Value b) {
     Value zero = fzero(a), one = cg_real(type, 1.0);
     Value rem = fmod_(cg, a, b);
     Value nonzero = fcmp(cg, LLVMRealUNE, rem, zero);
-    Value differ = LLVMBuildXor(cg->b, fcmp(cg, LLVMRealOLT, b, zero),
-                                fcmp(cg, LLVMRealOLT, rem, zero), "");
+    Value differ =
+        LLVMBuildXor(cg->b, fcmp(cg, LLVMRealOLT, b, zero), fcmp(cg, LLVMRealOLT, rem, zero), "");
     Value moved = LLVMBuildAnd(cg->b, nonzero, differ, "");
     Value whole = fdiv(cg, fsub(cg, a, rem), b);
     whole = LLVMBuildSelect(cg->b, moved, fsub(cg, whole, one), whole, "");
@@ -87,10 +97,8 @@ Value cg_float_pow(Cg *cg, Value a, Value b) {
     if (LLVMIsAConstantFP(b)) {
         LLVMBool lossy;
         double n = LLVMConstRealGetDouble(b, &lossy);
-        if (n == 2.0)
-            return fmul(cg, a, a);
-        if (n == 1.0)
-            return a;
+        if (n == 2.0) return fmul(cg, a, a);
+        if (n == 1.0) return a;
     }
     return cg_math(cg, "pow", (Value[]){a, b}, 2);
 }
@@ -152,7 +160,8 @@ void cg_complex_pow(Cg *cg, const Value *a, const Value *b, Value *out) {
             args[i] = LLVMBuildFPExt(cg->b, args[i], cg->f64, "");
         cg_call_extern(cg, "quern_complex_pow", cg->void_, args, 5);
         for (int i = 0; i < 2; i++) {
-            Value at = i ? LLVMBuildInBoundsGEP2(cg->b, cg->f64, slot, (Value[]){cg_int(cg->i64, 1)}, 1, "")
+            Value at = i ? LLVMBuildInBoundsGEP2(cg->b, cg->f64, slot,
+                                                 (Value[]){cg_int(cg->i64, 1)}, 1, "")
                          : slot;
             Value part = LLVMBuildLoad2(cg->b, cg->f64, at, "");
             out[i] = type == cg->f64 ? part : LLVMBuildFPTrunc(cg->b, part, type, "");

@@ -11,20 +11,16 @@
 Value cg_call_sig(Cg *cg, const CgSig *sig, Value ctx, Value *item, Value *args, Value *results) {
     int32_t nparams = (int32_t)LLVMCountParamTypes(sig->type), n = 0;
     Value *all = arena_array(cg->arena, Value, nparams + 1);
-    if (sig->raises)
-        all[n++] = ctx;
+    if (sig->raises) all[n++] = ctx;
     for (int i = 0; sig->item && i < ITEM_COUNT; i++)
         all[n++] = item[i];
     for (int32_t i = 0; n < nparams; i++)
         all[n++] = args[i];
     Value call = LLVMBuildCall2(cg->b, sig->type, sig->fn, all, (unsigned)n, "");
     int32_t parts = sig->raises + sig->nresult;
-    if (parts == 1 && sig->raises)
-        return call;
-    if (parts == 1)
-        results[0] = call;
-    if (parts <= 1)
-        return NULL;
+    if (parts == 1 && sig->raises) return call;
+    if (parts == 1) results[0] = call;
+    if (parts <= 1) return NULL;
     for (int32_t i = 0; i < sig->nresult; i++)
         results[i] = LLVMBuildExtractValue(cg->b, call, (unsigned)(i + sig->raises), "");
     return sig->raises ? LLVMBuildExtractValue(cg->b, call, 0, "status") : NULL;
@@ -43,8 +39,7 @@ void cg_lower_call(Cg *cg, Ref ref) {
     for (int32_t i = 0; i < inst->nargs; i++) {
         Ref arg = ir_arg(f->ir, ref, i);
         int32_t count = cg_leaf_count(cg, cg_type(cg, arg));
-        if (count)
-            memcpy(args + n, cg_leaves(cg, arg), sizeof(Value) * (size_t)count);
+        if (count) memcpy(args + n, cg_leaves(cg, arg), sizeof(Value) * (size_t)count);
         n += count;
     }
     Value *results = cg_new_leaves(cg, callee->ir->result);
@@ -66,8 +61,7 @@ static void build_return(Cg *cg, Value status, const Value *leaves) {
         LLVMBuildRet(cg->b, sig->raises ? status : leaves[0]);
     } else {
         Value all = LLVMGetPoison(LLVMGetReturnType(sig->type));
-        if (sig->raises)
-            all = LLVMBuildInsertValue(cg->b, all, status, 0, "");
+        if (sig->raises) all = LLVMBuildInsertValue(cg->b, all, status, 0, "");
         for (int32_t i = 0; leaves && i < sig->nresult; i++)
             all = LLVMBuildInsertValue(cg->b, all, leaves[i], (unsigned)(i + sig->raises), "");
         LLVMBuildRet(cg->b, all);
@@ -102,8 +96,7 @@ BB cg_fail_exit(Cg *cg) {
 }
 
 void cg_fail_block(Cg *cg) {
-    if (!cg->f->fail)
-        return;
+    if (!cg->f->fail) return;
     cg_at(cg, cg->f->fail);
     Value status = LLVMBuildLoad2(cg->b, cg->i32, cg->f->status, "");
     build_return(cg, status, NULL);
@@ -115,8 +108,7 @@ static void open_phis(Cg *cg, int32_t b) {
     const Block *block = &cg->f->ir->blocks.items[b];
     for (int32_t k = 0; k < block->insts.len; k++) {
         Ref ref = block->insts.items[k];
-        if (ir_inst(cg->f->ir, ref)->op != OP_phi)
-            continue;
+        if (ir_inst(cg->f->ir, ref)->op != OP_phi) continue;
         const Type *type = cg_type(cg, ref);
         int32_t n = cg_leaf_count(cg, type);
         LType *types = arena_array(cg->arena, LType, n + 1);
@@ -132,13 +124,10 @@ static void open_phis(Cg *cg, int32_t b) {
 static int32_t successor(const CgFunc *f, int32_t b, int slot) {
     const Block *block = &f->ir->blocks.items[b];
     int32_t n = block->insts.len;
-    if (n == 0)
-        return NO_BLOCK;
+    if (n == 0) return NO_BLOCK;
     const Inst *last = ir_inst(f->ir, vec_last(&block->insts));
-    if (slot == 2)
-        return n > 1 ? ir_inst(f->ir, block->insts.items[n - 2])->error : NO_BLOCK;
-    if (last->op == OP_branch || (last->op == OP_jump && slot == 0))
-        return last->target[slot];
+    if (slot == 2) return n > 1 ? ir_inst(f->ir, block->insts.items[n - 2])->error : NO_BLOCK;
+    if (last->op == OP_branch || (last->op == OP_jump && slot == 0)) return last->target[slot];
     if (last->op == OP_raise && slot == 0) /* a raise is its own terminator */
         return last->error;
     return NO_BLOCK;
@@ -159,14 +148,12 @@ static void fill_phi(Cg *cg, int32_t b, Ref ref) {
     Value *phi = cg_leaves(cg, ref);
     for (int32_t k = 0; k < block->preds.len; k++) {
         int32_t from = block->preds.items[k];
-        if (f->cfg.rpo_number[from] < 0)
-            continue;
+        if (f->cfg.rpo_number[from] < 0) continue;
         int occurrence = 0;
         for (int32_t j = 0; j < k; j++)
             occurrence += block->preds.items[j] == from;
         BB made = edge_block(f, from, b, occurrence);
-        if (!made || !n)
-            continue; /* an edge of something that cannot fail here */
+        if (!made || !n) continue; /* an edge of something that cannot fail here */
         Value *in = cg_leaves(cg, ir_arg(f->ir, ref, k));
         for (int32_t i = 0; i < n; i++)
             LLVMAddIncoming(phi[i], &in[i], &made, 1);
@@ -188,8 +175,7 @@ static void drop_empty_phi(Cg *cg, int32_t b, Ref ref) {
     (void)b;
     Value *phi = cg_leaves(cg, ref);
     for (int32_t i = 0; i < cg_leaf_count(cg, cg_type(cg, ref)); i++) {
-        if (LLVMCountIncoming(phi[i]))
-            continue;
+        if (LLVMCountIncoming(phi[i])) continue;
         LLVMReplaceAllUsesWith(phi[i], LLVMGetPoison(LLVMTypeOf(phi[i])));
         LLVMInstructionEraseFromParent(phi[i]);
     }
@@ -200,8 +186,7 @@ static void drop_empty_phi(Cg *cg, int32_t b, Ref ref) {
 static void open_params(Cg *cg) {
     CgFunc *f = cg->f;
     unsigned n = 0;
-    if (f->sig->raises)
-        f->ctx = LLVMGetParam(f->sig->fn, n++);
+    if (f->sig->raises) f->ctx = LLVMGetParam(f->sig->fn, n++);
     for (int i = 0; f->sig->item && i < ITEM_COUNT; i++)
         f->item[i] = LLVMGetParam(f->sig->fn, n++);
     Value **params = arena_array(cg->arena, Value *, f->ir->nparams + 1);
@@ -213,8 +198,7 @@ static void open_params(Cg *cg) {
     }
     for (Ref r = 1; r < f->ir->insts.len; r++) {
         const Inst *inst = ir_inst(f->ir, r);
-        if (inst->op == OP_param)
-            cg_set(cg, r, params[inst->imm]);
+        if (inst->op == OP_param) cg_set(cg, r, params[inst->imm]);
     }
 }
 
@@ -280,10 +264,8 @@ static void declare(Cg *cg, CgSig *sig) {
 bool cg_functions(Cg *cg) {
     cg_plan(cg);
     for (int32_t i = 0; i < cg->ir->funcs.len; i++)
-        if (cg->sigs[i].reachable)
-            declare(cg, &cg->sigs[i]);
+        if (cg->sigs[i].reachable) declare(cg, &cg->sigs[i]);
     for (int32_t i = 0; i < cg->ir->funcs.len && !cg->failed; i++)
-        if (cg->sigs[i].reachable)
-            lower_function(cg, &cg->sigs[i]);
+        if (cg->sigs[i].reachable) lower_function(cg, &cg->sigs[i]);
     return !cg->failed;
 }

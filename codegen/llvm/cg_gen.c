@@ -23,8 +23,12 @@ static Value pick(Cg *cg, const LibCall *call, bool larger) {
     return best;
 }
 
-static void gen_min(Cg *cg, LibCall *call) { call->out[0] = pick(cg, call, false); }
-static void gen_max(Cg *cg, LibCall *call) { call->out[0] = pick(cg, call, true); }
+static void gen_min(Cg *cg, LibCall *call) {
+    call->out[0] = pick(cg, call, false);
+}
+static void gen_max(Cg *cg, LibCall *call) {
+    call->out[0] = pick(cg, call, true);
+}
 
 static Value propagating(Cg *cg, const LibCall *call, LLVMRealPredicate first_wins) {
     Value a = call->args[0][0], b = call->args[1][0];
@@ -33,17 +37,23 @@ static Value propagating(Cg *cg, const LibCall *call, LLVMRealPredicate first_wi
     return LLVMBuildSelect(cg->b, wins, a, b, "");
 }
 
-static void gen_maximum(Cg *cg, LibCall *call) { call->out[0] = propagating(cg, call, LLVMRealOGE); }
-static void gen_minimum(Cg *cg, LibCall *call) { call->out[0] = propagating(cg, call, LLVMRealOLE); }
+static void gen_maximum(Cg *cg, LibCall *call) {
+    call->out[0] = propagating(cg, call, LLVMRealOGE);
+}
+static void gen_minimum(Cg *cg, LibCall *call) {
+    call->out[0] = propagating(cg, call, LLVMRealOLE);
+}
 
 static void gen_sign(Cg *cg, LibCall *call) {
     Value x = call->args[0][0];
     LType type = LLVMTypeOf(x);
     if (type_is_float(call->types[0])) {
         Value zero = cg_real(type, 0.0), one = cg_real(type, 1.0), minus = cg_real(type, -1.0);
-        Value r = LLVMBuildSelect(cg->b, LLVMBuildFCmp(cg->b, LLVMRealOEQ, x, zero, ""), zero, x, "");
+        Value r =
+            LLVMBuildSelect(cg->b, LLVMBuildFCmp(cg->b, LLVMRealOEQ, x, zero, ""), zero, x, "");
         r = LLVMBuildSelect(cg->b, LLVMBuildFCmp(cg->b, LLVMRealOLT, x, zero, ""), minus, r, "");
-        call->out[0] = LLVMBuildSelect(cg->b, LLVMBuildFCmp(cg->b, LLVMRealOGT, x, zero, ""), one, r, "");
+        call->out[0] =
+            LLVMBuildSelect(cg->b, LLVMBuildFCmp(cg->b, LLVMRealOGT, x, zero, ""), one, r, "");
         return;
     }
     Value zero = cg_int(type, 0);
@@ -51,7 +61,8 @@ static void gen_sign(Cg *cg, LibCall *call) {
     Value above = LLVMBuildICmp(cg->b, is_signed ? LLVMIntSGT : LLVMIntNE, x, zero, "");
     Value r = LLVMBuildZExt(cg->b, above, type, "");
     if (is_signed)
-        r = LLVMBuildSelect(cg->b, LLVMBuildICmp(cg->b, LLVMIntSLT, x, zero, ""), cg_int(type, -1), r, "");
+        r = LLVMBuildSelect(cg->b, LLVMBuildICmp(cg->b, LLVMIntSLT, x, zero, ""), cg_int(type, -1),
+                            r, "");
     call->out[0] = r;
 }
 
@@ -76,9 +87,15 @@ static void to_int(Cg *cg, LibCall *call, const char *rounding) {
     call->out[0] = cg_cast_scalar(cg, call->types[0]->kind, whole, call->inst->type->kind);
 }
 
-static void gen_round_to_int(Cg *cg, LibCall *call) { to_int(cg, call, "llvm.roundeven"); }
-static void gen_floor_to_int(Cg *cg, LibCall *call) { to_int(cg, call, "llvm.floor"); }
-static void gen_ceil_to_int(Cg *cg, LibCall *call) { to_int(cg, call, "llvm.ceil"); }
+static void gen_round_to_int(Cg *cg, LibCall *call) {
+    to_int(cg, call, "llvm.roundeven");
+}
+static void gen_floor_to_int(Cg *cg, LibCall *call) {
+    to_int(cg, call, "llvm.floor");
+}
+static void gen_ceil_to_int(Cg *cg, LibCall *call) {
+    to_int(cg, call, "llvm.ceil");
+}
 
 /* All parts, or some part, of the class. */
 static void classify(Cg *cg, LibCall *call, const char *what, bool all) {
@@ -90,13 +107,23 @@ static void classify(Cg *cg, LibCall *call, const char *what, bool all) {
     call->out[0] = r;
 }
 
-static void gen_isfinite(Cg *cg, LibCall *call) { classify(cg, call, "finite", true); }
-static void gen_isinf(Cg *cg, LibCall *call) { classify(cg, call, "inf", false); }
-static void gen_isnan(Cg *cg, LibCall *call) { classify(cg, call, "nan", false); }
+static void gen_isfinite(Cg *cg, LibCall *call) {
+    classify(cg, call, "finite", true);
+}
+static void gen_isinf(Cg *cg, LibCall *call) {
+    classify(cg, call, "inf", false);
+}
+static void gen_isnan(Cg *cg, LibCall *call) {
+    classify(cg, call, "nan", false);
+}
 
 static Value float_bits(Cg *cg, Value x) {
     LType type = LLVMTypeOf(x);
-    return LLVMBuildBitCast(cg->b, x, type == cg->f64 ? cg->i64 : type == cg->f32 ? cg->i32 : cg->i16, "");
+    return LLVMBuildBitCast(cg->b, x,
+                            type == cg->f64   ? cg->i64
+                            : type == cg->f32 ? cg->i32
+                                              : cg->i16,
+                            "");
 }
 
 static void gen_signbit(Cg *cg, LibCall *call) {
@@ -139,8 +166,7 @@ static void gen_ldexp(Cg *cg, LibCall *call) {
 static void gen_frexp(Cg *cg, LibCall *call) {
     Value x = call->args[0][0];
     bool half = LLVMTypeOf(x) == cg->f16;
-    if (half)
-        x = LLVMBuildFPExt(cg->b, x, cg->f32, "");
+    if (half) x = LLVMBuildFPExt(cg->b, x, cg->f32, "");
     LType type = LLVMTypeOf(x);
     bool wide = type == cg->f64;
     LType bt = wide ? cg->i64 : cg->i32;
@@ -152,9 +178,11 @@ static void gen_frexp(Cg *cg, LibCall *call) {
     Value y = LLVMBuildSelect(cg->b, tiny, scaled, x, "");
     Value bits = float_bits(cg, y), mask = LLVMConstInt(bt, field << fraction, false);
     Value e = LLVMBuildLShr(cg->b, LLVMBuildAnd(cg->b, bits, mask, ""), cg_int(bt, fraction), "");
-    e = LLVMBuildSub(cg->b, e, LLVMBuildSelect(cg->b, tiny, cg_int(bt, bias + scale), cg_int(bt, bias), ""), "");
+    e = LLVMBuildSub(
+        cg->b, e, LLVMBuildSelect(cg->b, tiny, cg_int(bt, bias + scale), cg_int(bt, bias), ""), "");
     Value cleared = LLVMBuildAnd(cg->b, bits, LLVMBuildNot(cg->b, mask, ""), "");
-    Value image = LLVMBuildOr(cg->b, cleared, LLVMConstInt(bt, (uint64_t)bias << fraction, false), "");
+    Value image =
+        LLVMBuildOr(cg->b, cleared, LLVMConstInt(bt, (uint64_t)bias << fraction, false), "");
     Value m = LLVMBuildBitCast(cg->b, image, type, "");
     Value zero = LLVMBuildFCmp(cg->b, LLVMRealOEQ, x, cg_real(type, 0.0), "");
     Value finite = cg_float_class(cg, x, "finite");
@@ -185,7 +213,8 @@ static void gen_clz(Cg *cg, LibCall *call) {
     call->out[0] = resize(cg, call, count_zeros(cg, "llvm.ctlz", call->args[0][0]));
 }
 static void gen_ffs(Cg *cg, LibCall *call) {
-    Value x = call->args[0][0], none = LLVMBuildICmp(cg->b, LLVMIntEQ, x, cg_int(LLVMTypeOf(x), 0), "");
+    Value x = call->args[0][0],
+          none = LLVMBuildICmp(cg->b, LLVMIntEQ, x, cg_int(LLVMTypeOf(x), 0), "");
     Value n = LLVMBuildAdd(cg->b, count_zeros(cg, "llvm.cttz", x), cg_int(LLVMTypeOf(x), 1), "");
     call->out[0] = resize(cg, call, LLVMBuildSelect(cg->b, none, cg_int(LLVMTypeOf(x), 0), n, ""));
 }
@@ -197,9 +226,15 @@ static void coordinate(Cg *cg, LibCall *call, GridValue which, int axis) {
 }
 
 #define COORDINATE(name, which)                                                                    \
-    static void gen_##name##_x(Cg *cg, LibCall *call) { coordinate(cg, call, which, 0); }          \
-    static void gen_##name##_y(Cg *cg, LibCall *call) { coordinate(cg, call, which, 1); }          \
-    static void gen_##name##_z(Cg *cg, LibCall *call) { coordinate(cg, call, which, 2); }
+    static void gen_##name##_x(Cg *cg, LibCall *call) {                                            \
+        coordinate(cg, call, which, 0);                                                            \
+    }                                                                                              \
+    static void gen_##name##_y(Cg *cg, LibCall *call) {                                            \
+        coordinate(cg, call, which, 1);                                                            \
+    }                                                                                              \
+    static void gen_##name##_z(Cg *cg, LibCall *call) {                                            \
+        coordinate(cg, call, which, 2);                                                            \
+    }
 COORDINATE(thread, GRID_THREAD)
 COORDINATE(block, GRID_BLOCK)
 COORDINATE(blockdim, GRID_BLOCK_DIM)
@@ -208,11 +243,14 @@ COORDINATE(griddim, GRID_GRID_DIM)
 
 static void of_target(Cg *cg, LibCall *call, int gen) {
     if (!cg->target->generate(cg, gen, call) && !cg->failed)
-        cg_error(cg, "%s is not available here on the target %s", call->row->name, cg->target->name);
+        cg_error(cg, "%s is not available here on the target %s", call->row->name,
+                 cg->target->name);
 }
 
 #define OF_TARGET(name)                                                                            \
-    static void gen_##name(Cg *cg, LibCall *call) { of_target(cg, call, GEN_##name); }
+    static void gen_##name(Cg *cg, LibCall *call) {                                                \
+        of_target(cg, call, GEN_##name);                                                           \
+    }
 OF_TARGET(lane)
 OF_TARGET(warpsize)
 OF_TARGET(barrier)

@@ -9,18 +9,18 @@ static Value const_scalar(Cg *cg, TypeKind kind, const ConstVal *value, bool ima
     LType type = cg_scalar_type(cg, kind);
     bool is_float = LLVMGetTypeKind(type) != LLVMIntegerTypeKind;
     switch (value->kind) {
-    case CONST_BOOL: case CONST_INT:
-        if (imaginary)
-            return cg_real(type, 0.0);
+    case CONST_BOOL:
+    case CONST_INT:
+        if (imaginary) return cg_real(type, 0.0);
         if (is_float)
-            return cg_real(type, value->is_unsigned ? (double)(uint64_t)value->i : (double)value->i);
-        if (kind == TY_bool)
-            return cg_bool(cg, value->i != 0);
+            return cg_real(type,
+                           value->is_unsigned ? (double)(uint64_t)value->i : (double)value->i);
+        if (kind == TY_bool) return cg_bool(cg, value->i != 0);
         return LLVMConstInt(type, (uint64_t)value->i, !value->is_unsigned);
-    case CONST_FLOAT: case CONST_COMPLEX: {
+    case CONST_FLOAT:
+    case CONST_COMPLEX: {
         double x = imaginary ? (value->kind == CONST_COMPLEX ? value->im : 0.0) : value->re;
-        if (is_float)
-            return cg_real(type, x);
+        if (is_float) return cg_real(type, x);
         break;
     }
     default: break;
@@ -31,8 +31,7 @@ static Value const_scalar(Cg *cg, TypeKind kind, const ConstVal *value, bool ima
 
 Value *cg_const(Cg *cg, const Type *type, const ConstVal *value) {
     Value *out = cg_new_leaves(cg, type), *next = out;
-    if (type->kind == TY_none)
-        return out;
+    if (type->kind == TY_none) return out;
     if (type->kind == TY_TUPLE) {
         if (value->kind != CONST_TUPLE || value->nitems != type->nitems) {
             cg_error(cg, "a constant does not fit its tuple type");
@@ -41,15 +40,15 @@ Value *cg_const(Cg *cg, const Type *type, const ConstVal *value) {
         for (int32_t i = 0; i < type->nitems; i++) {
             int32_t n = cg_leaf_count(cg, type->items[i]);
             if (n)
-                memcpy(next, cg_const(cg, type->items[i], value->items[i]), sizeof(Value) * (size_t)n);
+                memcpy(next, cg_const(cg, type->items[i], value->items[i]),
+                       sizeof(Value) * (size_t)n);
             next += n;
         }
         return out;
     }
     TypeKind kind = type_strong_kind(type->kind);
     out[0] = const_scalar(cg, kind, value, false);
-    if (type_is_complex(type))
-        out[1] = const_scalar(cg, kind, value, true);
+    if (type_is_complex(type)) out[1] = const_scalar(cg, kind, value, true);
     return out;
 }
 
@@ -66,8 +65,7 @@ static Operands operands(Cg *cg, Ref ref) {
     Operands o = {0};
     o.type = cg_type(cg, ir_arg(ir, ref, 0));
     o.a = cg_leaves(cg, ir_arg(ir, ref, 0));
-    if (ir_inst(ir, ref)->nargs > 1)
-        o.b = cg_leaves(cg, ir_arg(ir, ref, 1));
+    if (ir_inst(ir, ref)->nargs > 1) o.b = cg_leaves(cg, ir_arg(ir, ref, 1));
     o.is_complex = type_is_complex(o.type);
     o.is_float = o.is_complex || type_is_float(o.type);
     o.is_signed = type_class(o.type) == CLASS_SINT;
@@ -109,7 +107,8 @@ static void arithmetic(Cg *cg, Op op, const Inst *inst, const Operands *o, Value
             out[0] = cg_fast(cg, LLVMBuildFDiv(cg->b, a, b, ""));
         break;
     case OP_floordiv:
-        out[0] = o->is_float ? cg_float_floordiv(cg, a, b) : cg_int_floordiv(cg, o->is_signed, a, b);
+        out[0] =
+            o->is_float ? cg_float_floordiv(cg, a, b) : cg_int_floordiv(cg, o->is_signed, a, b);
         break;
     case OP_mod:
         out[0] = o->is_float ? cg_float_mod(cg, a, b) : cg_int_mod(cg, o->is_signed, a, b);
@@ -144,8 +143,7 @@ static bool operand_types_fit(Cg *cg, Op op, const Operands *o) {
 static void lower_binary(Cg *cg, Ref ref) {
     const Inst *inst = ir_inst(cg->f->ir, ref);
     Operands o = operands(cg, ref);
-    if (!operand_types_fit(cg, (Op)inst->op, &o))
-        return;
+    if (!operand_types_fit(cg, (Op)inst->op, &o)) return;
     Value *out = cg_new_leaves(cg, o.type);
     arithmetic(cg, (Op)inst->op, inst, &o, out);
     cg_set(cg, ref, out);
@@ -174,8 +172,7 @@ static void lower_bitcast(Cg *cg, Ref ref) {
         return;
     }
     Value a = o.a[0];
-    if (o.type->kind == TY_bool)
-        a = LLVMBuildZExt(cg->b, a, cg->i8, "");
+    if (o.type->kind == TY_bool) a = LLVMBuildZExt(cg->b, a, cg->i8, "");
     if (to->kind == TY_bool)
         cg_set1(cg, ref, LLVMBuildICmp(cg->b, LLVMIntNE, a, cg_int(cg->i8, 0), ""));
     else
@@ -215,14 +212,11 @@ static void lower_join(Cg *cg, Ref ref) {
     for (int32_t i = 0; i < inst->nargs; i++) {
         Ref arg = ir_arg(cg->f->ir, ref, i);
         int32_t n = cg_leaf_count(cg, cg_type(cg, arg));
-        if (at + n > total)
-            break;
-        if (n)
-            memcpy(out + at, cg_leaves(cg, arg), sizeof(Value) * (size_t)n);
+        if (at + n > total) break;
+        if (n) memcpy(out + at, cg_leaves(cg, arg), sizeof(Value) * (size_t)n);
         at += n;
     }
-    if (at != total)
-        cg_error(cg, "items do not make up their tuple");
+    if (at != total) cg_error(cg, "items do not make up their tuple");
     cg_set(cg, ref, out);
 }
 
@@ -272,8 +266,9 @@ static void lower_extent(Cg *cg, Ref ref) {
     Ref of = ir_arg(cg->f->ir, ref, 0);
     ArrayLeaves array;
     cg_array_open(cg, cg_type(cg, of), cg_leaves(cg, of), &array);
-    cg_set1(cg, ref, inst->op == OP_shape ? array.shape[inst->imm]
-                                          : cg_array_stride(cg, &array, (int)inst->imm));
+    cg_set1(cg, ref,
+            inst->op == OP_shape ? array.shape[inst->imm]
+                                 : cg_array_stride(cg, &array, (int)inst->imm));
 }
 
 /* -- control ---------------------------------------------------------------------------------- */
@@ -303,7 +298,8 @@ static void lower_jump(Cg *cg, Ref ref) {
     int32_t to = ir_inst(f->ir, ref)->target[0];
     f->edges[f->block * CG_SLOTS] = LLVMGetInsertBlock(cg->b);
     Value branch = LLVMBuildBr(cg->b, f->heads[to]);
-    if (f->ir->blocks.items[to].cold && cfg_dominates(&f->cfg, to, f->block)) mark_cold_loop(cg, branch);
+    if (f->ir->blocks.items[to].cold && cfg_dominates(&f->cfg, to, f->block))
+        mark_cold_loop(cg, branch);
 }
 
 static void lower_branch(Cg *cg, Ref ref) {
@@ -342,14 +338,17 @@ static void lower_cast(Cg *cg, Ref ref) {
 
 static void lower_compare(Cg *cg, Ref ref) {
     Ref a = ir_arg(cg->f->ir, ref, 0), b = ir_arg(cg->f->ir, ref, 1);
-    cg_set1(cg, ref, cg_compare(cg, (Op)ir_inst(cg->f->ir, ref)->op, cg_type(cg, a), cg_leaves(cg, a),
-                                cg_type(cg, b), cg_leaves(cg, b)));
+    cg_set1(cg, ref,
+            cg_compare(cg, (Op)ir_inst(cg->f->ir, ref)->op, cg_type(cg, a), cg_leaves(cg, a),
+                       cg_type(cg, b), cg_leaves(cg, b)));
 }
 
 void cg_inst(Cg *cg, Ref ref) {
     const Inst *inst = ir_inst(cg->f->ir, ref);
     switch ((int)inst->op) {
-    case OP_removed: case OP_phi: case OP_param: break; /* made before the block was entered */
+    case OP_removed:
+    case OP_phi:
+    case OP_param: break; /* made before the block was entered */
     case OP_const: cg_set(cg, ref, cg_const(cg, inst->type, inst->u.value)); break;
     case OP_jump: lower_jump(cg, ref); break;
     case OP_branch: lower_branch(cg, ref); break;
@@ -360,18 +359,34 @@ void cg_inst(Cg *cg, Ref ref) {
     case OP_undef: lower_undef(cg, ref); break;
     case OP_cast: lower_cast(cg, ref); break;
     case OP_bitcast: lower_bitcast(cg, ref); break;
-    case OP_neg: case OP_not: lower_unary(cg, ref); break;
-    case OP_add: case OP_sub: case OP_mul: case OP_div: case OP_floordiv: case OP_mod: case OP_pow:
-    case OP_and: case OP_or: case OP_xor: case OP_shl: case OP_shr: lower_binary(cg, ref); break;
-    case OP_eq: case OP_ne: case OP_lt: case OP_le: lower_compare(cg, ref); break;
+    case OP_neg:
+    case OP_not: lower_unary(cg, ref); break;
+    case OP_add:
+    case OP_sub:
+    case OP_mul:
+    case OP_div:
+    case OP_floordiv:
+    case OP_mod:
+    case OP_pow:
+    case OP_and:
+    case OP_or:
+    case OP_xor:
+    case OP_shl:
+    case OP_shr: lower_binary(cg, ref); break;
+    case OP_eq:
+    case OP_ne:
+    case OP_lt:
+    case OP_le: lower_compare(cg, ref); break;
     case OP_select: lower_select(cg, ref); break;
-    case OP_complex: case OP_tuple: lower_join(cg, ref); break;
+    case OP_complex:
+    case OP_tuple: lower_join(cg, ref); break;
     case OP_real: lower_part(cg, ref, 0); break;
     case OP_imag: lower_part(cg, ref, 1); break;
     case OP_item: lower_part(cg, ref, inst->imm); break;
     case OP_lib: cg_lower_lib(cg, ref); break;
     case OP_call: cg_lower_call(cg, ref); break;
-    case OP_shape: case OP_stride: lower_extent(cg, ref); break;
+    case OP_shape:
+    case OP_stride: lower_extent(cg, ref); break;
     case OP_wrap_index: lower_wrap_index(cg, ref); break;
     case OP_check_index: lower_check_index(cg, ref); break;
     case OP_load: cg_lower_load(cg, ref); break;

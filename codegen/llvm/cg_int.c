@@ -12,12 +12,10 @@ static Value icmp(Cg *cg, LLVMIntPredicate p, Value a, int64_t b) {
 
 /* A positive power of two as constant; -1 otherwise. */
 static int power_of_two(Value v, bool is_signed) {
-    if (!LLVMIsAConstantInt(v))
-        return -1;
+    if (!LLVMIsAConstantInt(v)) return -1;
     unsigned bits = LLVMGetIntTypeWidth(LLVMTypeOf(v));
     uint64_t n = LLVMConstIntGetZExtValue(v);
-    if (n == 0 || (n & (n - 1)) != 0 || (is_signed && n >> (bits - 1)))
-        return -1;
+    if (n == 0 || (n & (n - 1)) != 0 || (is_signed && n >> (bits - 1))) return -1;
     int k = 0;
     while (n >> k != 1)
         k++;
@@ -88,10 +86,8 @@ Value cg_int_rem(Cg *cg, bool is_signed, Value a, Value b) {
 static Value pow_constant(Cg *cg, Value a, uint64_t n) {
     Value result = NULL;
     for (Value square = a; n; n >>= 1) {
-        if (n & 1)
-            result = result ? LLVMBuildMul(cg->b, result, square, "") : square;
-        if (n > 1)
-            square = LLVMBuildMul(cg->b, square, square, "");
+        if (n & 1) result = result ? LLVMBuildMul(cg->b, result, square, "") : square;
+        if (n > 1) square = LLVMBuildMul(cg->b, square, square, "");
     }
     return result ? result : cg_int(LLVMTypeOf(a), 1);
 }
@@ -102,8 +98,7 @@ static Value pow_function(Cg *cg, LType type, LType *fn_type) {
     snprintf(name, sizeof name, "quern.pow.%u", LLVMGetIntTypeWidth(type));
     *fn_type = LLVMFunctionType(type, (LType[]){type, type}, 2, false);
     Value fn = LLVMGetNamedFunction(cg->mod, name);
-    if (fn)
-        return fn;
+    if (fn) return fn;
     BB here = LLVMGetInsertBlock(cg->b);
     fn = LLVMAddFunction(cg->mod, name, *fn_type);
     LLVMSetLinkage(fn, LLVMInternalLinkage);
@@ -137,16 +132,13 @@ Value cg_int_pow(Cg *cg, bool is_signed, Value a, Value b) {
     LType type = LLVMTypeOf(a), fn_type;
     if (LLVMIsAConstantInt(b)) {
         bool negative = is_signed && LLVMConstIntGetSExtValue(b) < 0;
-        if (negative)
-            return cg_int(type, 0);
+        if (negative) return cg_int(type, 0);
         uint64_t n = LLVMConstIntGetZExtValue(b);
-        if (n <= 64)
-            return pow_constant(cg, a, n);
+        if (n <= 64) return pow_constant(cg, a, n);
     }
     Value fn = pow_function(cg, type, &fn_type);
     Value power = LLVMBuildCall2(cg->b, fn_type, fn, (Value[]){a, b}, 2, "");
-    if (!is_signed)
-        return power;
+    if (!is_signed) return power;
     return LLVMBuildSelect(cg->b, icmp(cg, LLVMIntSLT, b, 0), cg_int(type, 0), power, "");
 }
 

@@ -78,8 +78,8 @@ static int64_t shape_of(Cg *cg, Ref ref, ArrayLeaves *array) {
     int64_t count = 1;
     for (int i = 0; i < array->type->ndim; i++) {
         const ConstVal *n = shape->kind == CONST_TUPLE ? shape->items[i] : shape;
-        if ((shape->kind == CONST_TUPLE && shape->nitems != array->type->ndim) || n->kind != CONST_INT ||
-            n->i < 0 || __builtin_mul_overflow(count, n->i, &count)) {
+        if ((shape->kind == CONST_TUPLE && shape->nitems != array->type->ndim) ||
+            n->kind != CONST_INT || n->i < 0 || __builtin_mul_overflow(count, n->i, &count)) {
             cg_error(cg, "a static array of this shape");
             return 0;
         }
@@ -93,19 +93,16 @@ static int64_t shape_of(Cg *cg, Ref ref, ArrayLeaves *array) {
 void cg_lower_static_array(Cg *cg, Ref ref) {
     ArrayLeaves array = {.type = cg_type(cg, ref)};
     int64_t bytes = shape_of(cg, ref, &array);
-    if (cg->failed)
-        return;
+    if (cg->failed) return;
     unsigned space = cg_space(cg, (Space)array.type->space);
     if (array.type->space == SPACE_SHARED) {
         array.data = cg->target->shared_static(cg, bytes, 16);
     } else {
         array.data = cg_alloca(cg, LLVMArrayType2(cg->i8, (uint64_t)bytes), "local");
         LLVMSetAlignment(array.data, 16);
-        if (space)
-            array.data = LLVMBuildAddrSpaceCast(cg->b, array.data, cg->ptr[space], "");
+        if (space) array.data = LLVMBuildAddrSpaceCast(cg->b, array.data, cg->ptr[space], "");
     }
-    if (cg->target->has_owner)
-        array.owner = LLVMConstNull(cg->ptr[0]);
+    if (cg->target->has_owner) array.owner = LLVMConstNull(cg->ptr[0]);
     for (int i = 0; i < array.type->ndim && array.type->layout == LAYOUT_A; i++) {
         Type dense = *array.type;
         dense.layout = LAYOUT_C;
@@ -131,8 +128,7 @@ void cg_lower_dynamic_shared(Cg *cg, Ref ref) {
     Value bytes = cg->target->shared_dynamic_size(cg);
     array.shape[0] = LLVMBuildUDiv(cg->b, bytes, cg_int(cg->i64, size), "");
     array.strides[0] = cg_int(cg->i64, size);
-    if (cg->target->has_owner)
-        array.owner = LLVMConstNull(cg->ptr[0]);
+    if (cg->target->has_owner) array.owner = LLVMConstNull(cg->ptr[0]);
     Value *out = cg_new_leaves(cg, array.type);
     cg_array_close(cg, &array, out);
     cg_set(cg, ref, out);
@@ -156,12 +152,14 @@ static Value cmpxchg(Cg *cg, const Atomic *a, Value expected, Value desired, Val
         expected = LLVMBuildBitCast(cg->b, expected, bits, "");
         desired = LLVMBuildBitCast(cg->b, desired, bits, "");
     }
-    Value pair = LLVMBuildAtomicCmpXchg(cg->b, a->address, expected, desired,
-                                        LLVMAtomicOrderingMonotonic, LLVMAtomicOrderingMonotonic, false);
+    Value pair =
+        LLVMBuildAtomicCmpXchg(cg->b, a->address, expected, desired, LLVMAtomicOrderingMonotonic,
+                               LLVMAtomicOrderingMonotonic, false);
     LLVMSetAlignment(pair, a->align);
     *done = LLVMBuildExtractValue(cg->b, pair, 1, "");
     Value old = LLVMBuildExtractValue(cg->b, pair, 0, "");
-    return a->is_float ? LLVMBuildBitCast(cg->b, old, cg_scalar_type(cg, a->element->kind), "") : old;
+    return a->is_float ? LLVMBuildBitCast(cg->b, old, cg_scalar_type(cg, a->element->kind), "")
+                       : old;
 }
 
 /* Does a float min or max replace the old element? A NaN operand never does; a NaN element stays,
@@ -169,8 +167,7 @@ static Value cmpxchg(Cg *cg, const Atomic *a, Value expected, Value desired, Val
 static Value replaces(Cg *cg, const Atomic *a, Value old) {
     bool max = a->op == ATOMIC_max || a->op == ATOMIC_nanmax;
     Value better = LLVMBuildFCmp(cg->b, max ? LLVMRealOGT : LLVMRealOLT, a->operand[0], old, "");
-    if (a->op == ATOMIC_max || a->op == ATOMIC_min)
-        return better;
+    if (a->op == ATOMIC_max || a->op == ATOMIC_min) return better;
     Value number = LLVMBuildNot(cg->b, cg_float_class(cg, a->operand[0], "nan"), "");
     Value was_nan = LLVMBuildAnd(cg->b, cg_float_class(cg, old, "nan"), number, "");
     return LLVMBuildOr(cg->b, better, was_nan, "");
@@ -205,8 +202,10 @@ static Value read_modify_write(Cg *cg, const Atomic *a, Value address, Value ope
     case ATOMIC_or: op = LLVMAtomicRMWBinOpOr; break;
     case ATOMIC_xor: op = LLVMAtomicRMWBinOpXor; break;
     case ATOMIC_exch: op = LLVMAtomicRMWBinOpXchg; break;
-    case ATOMIC_max: case ATOMIC_nanmax: op = s ? LLVMAtomicRMWBinOpMax : LLVMAtomicRMWBinOpUMax; break;
-    case ATOMIC_min: case ATOMIC_nanmin: op = s ? LLVMAtomicRMWBinOpMin : LLVMAtomicRMWBinOpUMin; break;
+    case ATOMIC_max:
+    case ATOMIC_nanmax: op = s ? LLVMAtomicRMWBinOpMax : LLVMAtomicRMWBinOpUMax; break;
+    case ATOMIC_min:
+    case ATOMIC_nanmin: op = s ? LLVMAtomicRMWBinOpMin : LLVMAtomicRMWBinOpUMin; break;
     case ATOMIC_inc: op = LLVMAtomicRMWBinOpUIncWrap; break;
     default: op = LLVMAtomicRMWBinOpUDecWrap; break;
     }
@@ -225,11 +224,11 @@ static bool admitted(Cg *cg, const Atomic *a) {
 #include "frontend/ir/ir_atomics.def"
 #undef ATOMIC
     };
-    char c = type_is_complex(a->element)                   ? 'c'
-             : a->is_float                                 ? 'f'
-             : type_class(a->element) == CLASS_UINT        ? 'u'
-             : type_class(a->element) == CLASS_SINT        ? 'i'
-                                                           : '-';
+    char c = type_is_complex(a->element)            ? 'c'
+             : a->is_float                          ? 'f'
+             : type_class(a->element) == CLASS_UINT ? 'u'
+             : type_class(a->element) == CLASS_SINT ? 'i'
+                                                    : '-';
     if (!strchr(classes[a->op], c))
         return cg_error(cg, "this atomic operation on elements of %s",
                         type_name_of_kind(a->element->kind));
@@ -248,20 +247,19 @@ void cg_lower_atomic(Cg *cg, Ref ref) {
         indices[i] = cg_leaf(cg, ir_arg(ir, ref, 1 + i));
     Atomic a = {.op = (AtomicOp)inst->sub, .element = array.type->element};
     a.operand = cg_leaves(cg, ir_arg(ir, ref, 1 + n));
-    if (inst->nargs > 2 + n)
-        a.desired = cg_leaves(cg, ir_arg(ir, ref, 2 + n));
+    if (inst->nargs > 2 + n) a.desired = cg_leaves(cg, ir_arg(ir, ref, 2 + n));
     a.is_float = type_is_float(a.element) || type_is_complex(a.element);
     a.is_signed = type_class(a.element) == CLASS_SINT;
     a.align = (unsigned)type_align(a.element);
-    if (!admitted(cg, &a))
-        return;
+    if (!admitted(cg, &a)) return;
     if (!array.type->aligned) {
         cg_error(cg, "an atomic operation needs an aligned array");
         return;
     }
     a.address = cg_array_address(cg, &array, indices);
     Value *out = cg_new_leaves(cg, a.element), done;
-    bool minmax = a.op == ATOMIC_max || a.op == ATOMIC_min || a.op == ATOMIC_nanmax || a.op == ATOMIC_nanmin;
+    bool minmax =
+        a.op == ATOMIC_max || a.op == ATOMIC_min || a.op == ATOMIC_nanmax || a.op == ATOMIC_nanmin;
     if (a.op == ATOMIC_cas) {
         out[0] = cmpxchg(cg, &a, a.operand[0], a.desired[0], &done);
     } else if (a.is_float && minmax) {
@@ -270,7 +268,8 @@ void cg_lower_atomic(Cg *cg, Ref ref) {
         out[0] = read_modify_write(cg, &a, a.address, a.operand[0]);
         if (type_is_complex(a.element)) { /* each component for itself */
             Value one = cg_int(cg->i64, 1);
-            Value im = LLVMBuildInBoundsGEP2(cg->b, LLVMTypeOf(a.operand[1]), a.address, &one, 1, "");
+            Value im =
+                LLVMBuildInBoundsGEP2(cg->b, LLVMTypeOf(a.operand[1]), a.address, &one, 1, "");
             out[1] = read_modify_write(cg, &a, im, a.operand[1]);
         }
     }

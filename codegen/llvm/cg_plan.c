@@ -11,15 +11,18 @@ CgSig *cg_sig(Cg *cg, const Func *func) {
 
 bool cg_inst_raises(Cg *cg, const Func *func, Ref ref) {
     const Inst *inst = ir_inst(func, ref);
-    if (!cg->raises)
-        return false;
+    if (!cg->raises) return false;
     switch ((int)inst->op) {
     case OP_call: {
         const CgSig *callee = cg_sig(cg, inst->u.func);
         return callee && callee->raises;
     }
     case OP_poll: return cg->target->kind == TARGET_CPU;
-    case OP_check_index: case OP_alloc: case OP_guard: case OP_raise: case OP_propagate: return true;
+    case OP_check_index:
+    case OP_alloc:
+    case OP_guard:
+    case OP_raise:
+    case OP_propagate: return true;
     default: return false;
     }
 }
@@ -31,12 +34,9 @@ static bool wants_item(Cg *cg, const Func *func, Ref ref) {
         const CgSig *callee = cg_sig(cg, inst->u.func);
         return callee && callee->item;
     }
-    if (inst->op == OP_dynamic_shared)
-        return true;
-    if (inst->op == OP_static_array)
-        return inst->type->space == SPACE_SHARED;
-    if (inst->op != OP_lib)
-        return false;
+    if (inst->op == OP_dynamic_shared) return true;
+    if (inst->op == OP_static_array) return inst->type->space == SPACE_SHARED;
+    if (inst->op != OP_lib) return false;
     const LibRow *row = cg_lib_row(func, ref);
     return row && row->flags & LIB_GPU_ONLY;
 }
@@ -64,11 +64,9 @@ static void mark_calls(Cg *cg, int32_t i, Bits *direct) {
     const Func *func = cg->ir->funcs.items[i];
     for (int32_t r = 1; r < func->insts.len; r++) {
         const Inst *inst = &func->insts.items[r];
-        if (inst->op != OP_call)
-            continue;
+        if (inst->op != OP_call) continue;
         MapValue *callee = map_find(&cg->sig_index, map_key(inst->u.func));
-        if (callee)
-            bits_set(direct, (int32_t)callee->num);
+        if (callee) bits_set(direct, (int32_t)callee->num);
     }
 }
 
@@ -83,8 +81,7 @@ static void close_calls(Cg *cg) {
         changed = false;
         for (int32_t i = 0; i < n; i++)
             for (int32_t j = 0; j < n; j++)
-                if (bits_get(&reach[i], j))
-                    changed |= bits_or(&reach[i], &reach[j]);
+                if (bits_get(&reach[i], j)) changed |= bits_or(&reach[i], &reach[j]);
     }
     for (int32_t i = 0; i < n; i++) {
         cg->sigs[i].reachable = i == 0 || bits_get(&reach[0], i);
@@ -103,19 +100,18 @@ static void make_type(Cg *cg, CgSig *sig) {
     LType *params = arena_array(cg->arena, LType, n);
     LType *results = arena_array(cg->arena, LType, nresult + 1);
     n = 0;
-    if (sig->raises)
-        params[n++] = cg->ptr[0];
+    if (sig->raises) params[n++] = cg->ptr[0];
     for (int i = 0; sig->item && i < ITEM_COUNT; i++)
         params[n++] = i == ITEM_SHARED ? cg->ptr[0] : cg->i32;
     for (int32_t i = 0; i < func->nparams; i++)
         n += cg_leaf_types(cg, func->param_types[i], params + n);
     int32_t parts = 0;
-    if (sig->raises)
-        results[parts++] = cg->i32;
+    if (sig->raises) results[parts++] = cg->i32;
     parts += cg_leaf_types(cg, func->result, results + parts);
-    LType result = parts == 0   ? cg->void_
-                   : parts == 1 ? results[0]
-                                : LLVMStructTypeInContext(cg->context, results, (unsigned)parts, false);
+    LType result = parts == 0 ? cg->void_
+                   : parts == 1
+                       ? results[0]
+                       : LLVMStructTypeInContext(cg->context, results, (unsigned)parts, false);
     sig->nresult = nresult;
     sig->type = LLVMFunctionType(result, params, (unsigned)n, false);
 }
@@ -134,6 +130,5 @@ void cg_plan(Cg *cg) {
             changed |= scan(cg, &cg->sigs[i]);
     }
     for (int32_t i = 0; i < n; i++)
-        if (cg->sigs[i].reachable)
-            make_type(cg, &cg->sigs[i]);
+        if (cg->sigs[i].reachable) make_type(cg, &cg->sigs[i]);
 }

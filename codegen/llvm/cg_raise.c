@@ -16,10 +16,10 @@ static int32_t site_index(Cg *cg, Str name) {
         site.line = s->line, site.end_line = s->end_line;
         site.column = s->column, site.end_column = s->end_column;
     }
-    uint64_t key = hash_mix(map_key(f->ir) ^ hash_mix((uint64_t)span)) ^ hash_mix(map_key(name.bytes));
+    uint64_t key =
+        hash_mix(map_key(f->ir) ^ hash_mix((uint64_t)span)) ^ hash_mix(map_key(name.bytes));
     MapValue *known = map_find(&cg->site_index, key);
-    if (known)
-        return (int32_t)known->num;
+    if (known) return (int32_t)known->num;
     map_put(&cg->site_index, key)->num = cg->sites.len;
     vec_push(cg->arena, &cg->sites, site);
     return cg->sites.len - 1;
@@ -31,8 +31,7 @@ static int32_t site_index(Cg *cg, Str name) {
 static BB landing(Cg *cg) {
     CgFunc *f = cg->f;
     const Inst *inst = f->ref ? ir_inst(f->ir, f->ref) : NULL;
-    if (!inst || inst->error == NO_BLOCK || !f->heads[inst->error])
-        return cg_fail_exit(cg);
+    if (!inst || inst->error == NO_BLOCK || !f->heads[inst->error]) return cg_fail_exit(cg);
     if (!f->landing) {
         cg_fail_exit(cg); /* makes the status slot */
         BB here = LLVMGetInsertBlock(cg->b);
@@ -78,8 +77,7 @@ static void open_cold(Cg *cg, Value cond, BB *next) {
 }
 
 void cg_fail_if(Cg *cg, Value cond, Guard guard, const Value *args, int nargs) {
-    if (!cg->raises)
-        return;
+    if (!cg->raises) return;
     BB next;
     open_cold(cg, cond, &next);
     Str name = {0};
@@ -103,14 +101,12 @@ void cg_propagate_if(Cg *cg, Value cond, Value status) {
 /* The bits of one leaf in a slot of the context. */
 static Value to_slot(Cg *cg, const Type *type, Value leaf) {
     LType t = LLVMTypeOf(leaf);
-    if (t == cg->f64)
-        return LLVMBuildBitCast(cg->b, leaf, cg->i64, "");
+    if (t == cg->f64) return LLVMBuildBitCast(cg->b, leaf, cg->i64, "");
     if (t == cg->f32)
         return LLVMBuildZExt(cg->b, LLVMBuildBitCast(cg->b, leaf, cg->i32, ""), cg->i64, "");
     if (t == cg->f16)
         return LLVMBuildZExt(cg->b, LLVMBuildBitCast(cg->b, leaf, cg->i16, ""), cg->i64, "");
-    if (t == cg->i64)
-        return leaf;
+    if (t == cg->i64) return leaf;
     return type_class(type) == CLASS_SINT ? LLVMBuildSExt(cg->b, leaf, cg->i64, "")
                                           : LLVMBuildZExt(cg->b, leaf, cg->i64, "");
 }
@@ -118,8 +114,7 @@ static Value to_slot(Cg *cg, const Type *type, Value leaf) {
 void cg_lower_guard(Cg *cg, Ref ref) {
     const Func *ir = cg->f->ir;
     const Inst *inst = ir_inst(ir, ref);
-    if (!cg->raises)
-        return;
+    if (!cg->raises) return;
     Value args[CALL_MAX_ARGS];
     int n = 0;
     for (int32_t i = 1; i < inst->nargs && n < CALL_MAX_ARGS; i++, n++)
@@ -168,8 +163,7 @@ void cg_lower_raise(Cg *cg, Ref ref) {
 static Value poll_function(Cg *cg, LType *type) {
     *type = LLVMFunctionType(cg->i32, &cg->ptr[0], 1, false);
     Value fn = LLVMGetNamedFunction(cg->mod, "quern.poll");
-    if (fn)
-        return fn;
+    if (fn) return fn;
     BB here = LLVMGetInsertBlock(cg->b);
     fn = LLVMAddFunction(cg->mod, "quern.poll", *type);
     LLVMSetLinkage(fn, LLVMInternalLinkage);
@@ -207,8 +201,7 @@ static Value poll_budget(Cg *cg) {
 void cg_lower_poll(Cg *cg, Ref ref) {
     CgFunc *f = cg->f;
     const Inst *inst = ir_inst(f->ir, ref);
-    if (!cg_inst_raises(cg, f->ir, ref))
-        return;
+    if (!cg_inst_raises(cg, f->ir, ref)) return;
     Value slot = poll_budget(cg);
     Value weight = inst->nargs ? cg_leaf(cg, ir_arg(f->ir, ref, 0)) : cg_int(cg->i64, 1);
     Value left = LLVMBuildSub(cg->b, LLVMBuildLoad2(cg->b, cg->i64, slot, ""), weight, "");
@@ -230,8 +223,7 @@ void cg_lower_poll(Cg *cg, Ref ref) {
 
 /* Recursion: the frame's address against the limit of the caller's stack. */
 void cg_stack_check(Cg *cg) {
-    if (!cg->raises || cg->target->kind != TARGET_CPU)
-        return;
+    if (!cg->raises || cg->target->kind != TARGET_CPU) return;
     Value level = cg_int(cg->i32, 0);
     Value frame = cg_intrinsic(cg, "llvm.frameaddress", &cg->ptr[0], 1, &level, 1);
     Value limit = LLVMBuildLoad2(cg->b, cg->ptr[0], context_field(cg, 3), "");

@@ -19,12 +19,12 @@ static void declare(Cg *cg, const char *name, Value call, int lanes) {
     LType type = LLVMTypeOf(call), params[4];
     Value fn = LLVMGetCalledValue(call);
     int n = (int)LLVMCountParams(fn);
-    if (LLVMGetNamedFunction(cg->mod, name) || n > 4)
-        return;
+    if (LLVMGetNamedFunction(cg->mod, name) || n > 4) return;
     LType vector = LLVMVectorType(type, (unsigned)lanes);
     for (int i = 0; i < n; i++)
         params[i] = vector;
-    Value variant = LLVMAddFunction(cg->mod, name, LLVMFunctionType(vector, params, (unsigned)n, false));
+    Value variant =
+        LLVMAddFunction(cg->mod, name, LLVMFunctionType(vector, params, (unsigned)n, false));
     cg_attribute(cg, variant, LLVMAttributeFunctionIndex, "nounwind", 0);
     cg_attribute(cg, variant, LLVMAttributeFunctionIndex, "willreturn", 0);
     vec_push(cg->arena, &cg->vector_functions, variant);
@@ -32,9 +32,9 @@ static void declare(Cg *cg, const char *name, Value call, int lanes) {
 
 /* Keeps declarations alive until the vectoriser has looked at them. */
 void cg_keep_variants(Cg *cg) {
-    if (cg->vector_functions.len == 0)
-        return;
-    Value list = LLVMConstArray2(cg->ptr[0], cg->vector_functions.items, (uint64_t)cg->vector_functions.len);
+    if (cg->vector_functions.len == 0) return;
+    Value list =
+        LLVMConstArray2(cg->ptr[0], cg->vector_functions.items, (uint64_t)cg->vector_functions.len);
     Value used = LLVMAddGlobal(cg->mod, LLVMTypeOf(list), "llvm.compiler.used");
     LLVMSetInitializer(used, list);
     LLVMSetLinkage(used, LLVMAppendingLinkage);
@@ -47,25 +47,22 @@ void cg_vector_variants(Cg *cg, Value call, const char *symbol, int nargs, bool 
     bool wanted = cg->target->kind == TARGET_CPU && !cg->options->no_vector_math &&
                   cg->options->opt_level >= 2 && nargs >= 1 && nargs <= 2 && LLVMIsACallInst(call);
     LType scalar = single ? cg->f32 : cg->f64;
-    if (!wanted || LLVMTypeOf(call) != scalar)
-        return;
+    if (!wanted || LLVMTypeOf(call) != scalar) return;
     for (int i = 0; i < nargs; i++)
-        if (LLVMTypeOf(LLVMGetOperand(call, (unsigned)i)) != scalar)
-            return;
+        if (LLVMTypeOf(LLVMGetOperand(call, (unsigned)i)) != scalar) return;
     for (int i = 0; i < countof(isas); i++) {
         int lanes = isas[i].bits / (single ? 32 : 64);
         const char *params = nargs == 1 ? "v" : "vv";
-        if (!strstr(cg->features, isas[i].feature))
-            continue;
+        if (!strstr(cg->features, isas[i].feature)) continue;
         snprintf(name, sizeof name, "_ZGV%cN%d%s_%s", isas[i].letter, lanes, params, symbol);
-        if (!support_vector_symbol(name))
-            continue;
+        if (!support_vector_symbol(name)) continue;
         declare(cg, name, call, lanes);
-        at += (size_t)snprintf(text + at, sizeof text - at, "%s_ZGV_LLVM_N%d%s_%s(%s)", at ? "," : "", lanes,
-                               params, symbol, name);
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s_ZGV_LLVM_N%d%s_%s(%s)",
+                               at ? "," : "", lanes, params, symbol, name);
     }
     if (at)
-        LLVMAddCallSiteAttribute(
-            call, LLVMAttributeFunctionIndex,
-            LLVMCreateStringAttribute(cg->context, "vector-function-abi-variant", 27, text, (unsigned)at));
+        LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,
+                                 LLVMCreateStringAttribute(cg->context,
+                                                           "vector-function-abi-variant", 27, text,
+                                                           (unsigned)at));
 }

@@ -20,21 +20,51 @@ void llvm_start(void) {
     LLVMInstallFatalErrorHandler(worker_fatal);
 }
 
-bool cg_optimise(Cg *cg) {
-    static const char *const pipelines[] = {"default<O0>", "default<O1>", "default<O2>", "default<O3>"};
-    int level = QN_MAX(0, QN_MIN(cg->options->opt_level, 3));
-    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMPassBuilderOptionsSetLoopVectorization(options, level >= 2 && cg->target->kind == TARGET_CPU);
-    LLVMPassBuilderOptionsSetSLPVectorization(options, level >= 2);
-    LLVMPassBuilderOptionsSetLoopInterleaving(options, level >= 2);
-    LLVMErrorRef error = LLVMRunPasses(cg->mod, pipelines[level], cg->machine, options);
-    LLVMDisposePassBuilderOptions(options);
-    if (!error)
-        return !cg->failed;
+/* The host pipeline of levels 2 and 3: LLVM's default one without the passes that look for what C++ programs
+ * contain. It takes about half as long; measured on loops over arrays, the code is as fast. */
+#define CLEAN_UP    "sroa,early-cse<memssa>,simplifycfg,instcombine"
+#define HOST_INLINE "always-inline,cgscc(inline),globaldce,"
+#define HOST_INTERPROCEDURAL                                                                       \
+    "ipsccp,deadargelim,function(" CLEAN_UP "),cgscc(inline,function-attrs,argpromotion),"         \
+                                            "globaldce,"
+#define HOST_FUNCTION                                                                              \
+    "function(" CLEAN_UP                                                                           \
+    ",correlated-propagation,jump-threading,simplifycfg,tailcallelim,reassociate,"                 \
+    "constraint-elimination,"                                                                      \
+    "loop-mssa(loop-instsimplify,loop-simplifycfg,licm,loop-rotate,licm,simple-loop-unswitch),"    \
+    "simplifycfg,instcombine,loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),"             \
+    "sroa,gvn,sccp,bdce,instcombine,dse,loop-mssa(licm),adce,simplifycfg,"                         \
+    "loop(loop-rotate),inject-tli-mappings,loop-vectorize,infer-alignment,loop-load-elim,"         \
+    "instcombine,simplifycfg,slp-vectorizer,vector-combine,instcombine,loop-unroll,instcombine,"   \
+    "loop-mssa(licm),alignment-from-assumptions,loop-sink,simplifycfg)"
+
+static const char host_simple[] = HOST_INLINE HOST_FUNCTION;
+static const char host_calls[] = HOST_INLINE HOST_INTERPROCEDURAL HOST_FUNCTION;
+
+static bool run_passes(Cg *cg, const char *pipeline, LLVMPassBuilderOptionsRef options) {
+    LLVMErrorRef error = LLVMRunPasses(cg->mod, pipeline, cg->machine, options);
+    if (!error) return !cg->failed;
     char *message = LLVMGetErrorMessage(error);
     cg_error(cg, "%s", message);
     LLVMDisposeErrorMessage(message);
     return false;
+}
+
+bool cg_optimise(Cg *cg) {
+    static const char *const pipelines[] = {"default<O0>", "default<O1>", "default<O2>",
+                                            "default<O3>"};
+    int level = QN_MAX(0, QN_MIN(cg->options->opt_level, 3));
+    bool host = cg->target->kind == TARGET_CPU;
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMPassBuilderOptionsSetLoopVectorization(options, level >= 2 && host);
+    LLVMPassBuilderOptionsSetSLPVectorization(options, level >= 2);
+    LLVMPassBuilderOptionsSetLoopInterleaving(options, level >= 2);
+    const char *pipeline = pipelines[level];
+    if (host && level >= 2)
+        pipeline = cg->ir->funcs.len > 1 || cg->sigs[0].recursive ? host_calls : host_simple;
+    bool ok = run_passes(cg, pipeline, options);
+    LLVMDisposePassBuilderOptions(options);
+    return ok;
 }
 
 LLVMMemoryBufferRef cg_emit_buffer(Cg *cg, LLVMCodeGenFileType type) {
@@ -69,6 +99,10 @@ const char *llvm_version_text(void) {
     return LLVM_VERSION_STRING;
 }
 
-char *llvm_host_cpu(void) { return LLVMGetHostCPUName(); }
+char *llvm_host_cpu(void) {
+    return LLVMGetHostCPUName();
+}
 
-void llvm_free_text(char *text) { LLVMDisposeMessage(text); }
+void llvm_free_text(char *text) {
+    LLVMDisposeMessage(text);
+}

@@ -14,15 +14,54 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The process's linker. Its pointer is set once, under the lock. */
+/* The process's linker, guarded by the lock. After a fatal error inside ORC, or a fork while it worked, it
+ * is abandoned with its memory: its locks may be held for ever. Code made before keeps running. */
 typedef struct Jit {
     LLVMOrcLLJITRef lljit;
     LLVMOrcJITDylibRef dylib;
-    char error[512]; /* what ORC reported last; guarded by the lock */
+    int generation; /* counts abandoned linkers */
+    bool busy;      /* the lock is held by `thread` */
+    pthread_t thread;
+    char error[512]; /* what ORC reported last */
 } Jit;
+
+/* Artifact.host_code */
+typedef struct HostCode {
+    LLVMOrcResourceTrackerRef tracker;
+    int generation;
+} HostCode;
 
 static pthread_mutex_t jit_lock = PTHREAD_MUTEX_INITIALIZER;
 static Jit jit;
+
+static void jit_enter(void) {
+    pthread_mutex_lock(&jit_lock);
+    jit.thread = pthread_self();
+    jit.busy = true;
+}
+
+static void jit_leave(void) {
+    jit.busy = false;
+    pthread_mutex_unlock(&jit_lock);
+}
+
+static void abandon(void) {
+    jit.lljit = NULL;
+    jit.generation++;
+    jit.busy = false;
+}
+
+void host_code_fatal(void) {
+    if (!jit.busy || !pthread_equal(jit.thread, pthread_self())) return;
+    abandon();
+    pthread_mutex_unlock(&jit_lock);
+}
+
+void host_code_after_fork(void) {
+    bool was_busy = jit.busy;
+    pthread_mutex_init(&jit_lock, NULL);
+    if (was_busy) abandon();
+}
 
 static void keep_error(LLVMErrorRef error, char *text, size_t size) {
     char *message = LLVMGetErrorMessage(error);
@@ -53,8 +92,7 @@ static LLVMErrorRef define_table(void) {
     while (support_functions[n].name)
         n++;
     LLVMOrcCSymbolMapPair *pairs = malloc(sizeof *pairs * (size_t)n);
-    if (!pairs)
-        return LLVMCreateStringError("out of memory");
+    if (!pairs) return LLVMCreateStringError("out of memory");
     for (int i = 0; i < n; i++) {
         void *address;
         memcpy(&address, &support_functions[i].address, sizeof address);
@@ -74,34 +112,33 @@ static LLVMErrorRef find_vector(LLVMOrcDefinitionGeneratorRef generator, void *u
     for (size_t i = 0; i < n; i++) {
         const char *name = LLVMOrcSymbolStringPoolEntryStr(set[i].Name);
         void *address = strncmp(name, "_ZGV", 4) == 0 ? support_vector_symbol(name) : NULL;
-        if (!address)
-            continue;
+        if (!address) continue;
         LLVMOrcCSymbolMapPair pair = absolute(name, address);
         LLVMErrorRef error = LLVMOrcJITDylibDefine(dylib, LLVMOrcAbsoluteSymbols(&pair, 1));
-        if (error)
-            return error;
+        if (error) return error;
     }
     return LLVMErrorSuccess;
 }
 
 static LLVMErrorRef open_jit(void) {
-    if (jit.lljit)
-        return LLVMErrorSuccess;
+    if (jit.lljit) return LLVMErrorSuccess;
     LLVMErrorRef error = LLVMOrcCreateLLJIT(&jit.lljit, NULL);
     if (error) {
         jit.lljit = NULL;
         return error;
     }
     jit.dylib = LLVMOrcLLJITGetMainJITDylib(jit.lljit);
-    LLVMOrcExecutionSessionSetErrorReporter(LLVMOrcLLJITGetExecutionSession(jit.lljit), report, &jit);
-    LLVMOrcJITDylibAddGenerator(jit.dylib,
-                                LLVMOrcCreateCustomCAPIDefinitionGenerator(find_vector, NULL, NULL));
+    LLVMOrcExecutionSessionSetErrorReporter(LLVMOrcLLJITGetExecutionSession(jit.lljit), report,
+                                            &jit);
+    LLVMOrcJITDylibAddGenerator(
+        jit.dylib, LLVMOrcCreateCustomCAPIDefinitionGenerator(find_vector, NULL, NULL));
     return define_table();
 }
 
 /* -- objects ---------------------------------------------------------------------------------- */
 
-static bool load(Cg *cg, LLVMMemoryBufferRef object, const char *symbol, void **entry, void **handle) {
+static bool load(Cg *cg, LLVMMemoryBufferRef object, const char *symbol, void **entry,
+                 void **handle) {
     LLVMErrorRef error = open_jit();
     LLVMOrcExecutorAddress address = 0;
     char text[512];
@@ -113,38 +150,41 @@ static bool load(Cg *cg, LLVMMemoryBufferRef object, const char *symbol, void **
     }
     LLVMOrcResourceTrackerRef tracker = LLVMOrcJITDylibCreateResourceTracker(jit.dylib);
     error = LLVMOrcLLJITAddObjectFileWithRT(jit.lljit, tracker, object);
-    if (!error)
-        error = LLVMOrcLLJITLookup(jit.lljit, &address, symbol);
-    if (!error) {
+    if (!error) error = LLVMOrcLLJITLookup(jit.lljit, &address, symbol);
+    HostCode *code = error ? NULL : malloc(sizeof *code);
+    if (code) {
+        *code = (HostCode){tracker, jit.generation};
         *entry = (void *)(uintptr_t)address;
-        *handle = tracker;
+        *handle = code;
         return true;
     }
+    if (!error) error = LLVMCreateStringError("out of memory");
     keep_error(error, text, sizeof text);
     LLVMErrorRef removal = LLVMOrcResourceTrackerRemove(tracker);
-    if (removal)
-        LLVMConsumeError(removal);
+    if (removal) LLVMConsumeError(removal);
     LLVMOrcReleaseResourceTracker(tracker);
     return cg_error(cg, "%s", jit.error[0] ? jit.error : text);
 }
 
 bool orc_load(Cg *cg, LLVMMemoryBufferRef object, const char *symbol, void **entry, void **handle) {
     int64_t start = os_now_ns();
-    pthread_mutex_lock(&jit_lock);
+    jit_enter();
     bool ok = load(cg, object, symbol, entry, handle);
-    pthread_mutex_unlock(&jit_lock);
+    jit_leave();
     cg->ns_link += os_now_ns() - start;
     return ok;
 }
 
 void host_code_drop(void *handle) {
-    LLVMOrcResourceTrackerRef tracker = handle;
-    pthread_mutex_lock(&jit_lock);
-    LLVMErrorRef error = LLVMOrcResourceTrackerRemove(tracker);
-    if (error)
-        LLVMConsumeError(error); /* the code stays; nothing else can be done about it */
-    LLVMOrcReleaseResourceTracker(tracker);
-    LLVMOrcSymbolStringPoolClearDeadEntries(
-        LLVMOrcExecutionSessionGetSymbolStringPool(LLVMOrcLLJITGetExecutionSession(jit.lljit)));
-    pthread_mutex_unlock(&jit_lock);
+    HostCode *code = handle;
+    jit_enter();
+    if (code->generation == jit.generation) {
+        LLVMErrorRef error = LLVMOrcResourceTrackerRemove(code->tracker);
+        if (error) LLVMConsumeError(error); /* the code stays; nothing else can be done about it */
+        LLVMOrcReleaseResourceTracker(code->tracker);
+        LLVMOrcSymbolStringPoolClearDeadEntries(
+            LLVMOrcExecutionSessionGetSymbolStringPool(LLVMOrcLLJITGetExecutionSession(jit.lljit)));
+    }
+    jit_leave();
+    free(code);
 }

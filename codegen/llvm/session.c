@@ -46,16 +46,12 @@ static void finish(Artifact *artifact, const Cg *cg, int64_t ns) {
 }
 
 static bool compile(Cg *cg, LowerJob *job) {
-    if (!cg_open(cg, job->arena, job->diags, job->options, job->module))
-        return false;
+    if (!cg_open(cg, job->arena, job->diags, job->options, job->module)) return false;
     cg->usage = job->artifact->usage;
     const Target *target = cg->target;
-    if (!cg_functions(cg) || !target->entry(cg) || !cg_admit(cg) || !target->link(cg))
-        return false;
-    if (!cg_optimise(cg))
-        return false;
-    if (cg->options->keep_text)
-        cg->text_llvm = cg_print(cg);
+    if (!cg_functions(cg) || !target->entry(cg) || !cg_admit(cg) || !target->link(cg)) return false;
+    if (!cg_optimise(cg)) return false;
+    if (cg->options->keep_text) cg->text_llvm = cg_print(cg);
     return target->emit(cg, job->artifact) && !cg->failed;
 }
 
@@ -67,18 +63,15 @@ void lower_run(void *user) {
      * back into it */
     Cg *cg = calloc(1, sizeof *cg);
     job->no_memory = !cg;
-    if (!cg)
-        return;
+    if (!cg) return;
     job->arena->on_failure = job->artifact->arena.on_failure = &out_of_memory;
     if (setjmp(out_of_memory)) {
         job->no_memory = true;
         job->ok = false;
     } else {
-        if (job->provoke)
-            llvm_provoke();
+        if (job->provoke) llvm_provoke();
         job->ok = compile(cg, job);
-        if (job->ok)
-            finish(job->artifact, cg, os_now_ns() - start);
+        if (job->ok) finish(job->artifact, cg, os_now_ns() - start);
     }
     cg_close(cg);
     free(cg);

@@ -38,11 +38,9 @@ typedef struct Search {
 } Search;
 
 static void try_path(Search *s, const char *folder, const char *below) {
-    if (s->found || !folder || !folder[0])
-        return;
+    if (s->found || !folder || !folder[0]) return;
     Str path = below[0] ? str_printf(s->cg->arena, "%s/%s", folder, below) : str_from(folder);
-    if (os_exists(path.bytes))
-        s->found = path.bytes;
+    if (os_exists(path.bytes)) s->found = path.bytes;
     buf_printf(&s->tried, "%s%s", s->tried.len ? ", " : "", path.bytes);
 }
 
@@ -78,8 +76,7 @@ static bool is_wanted(Value fn) {
 
 static bool needed(const Cg *cg) {
     for (Value fn = LLVMGetFirstFunction(cg->mod); fn; fn = LLVMGetNextFunction(fn))
-        if (is_wanted(fn) && LLVMIsDeclaration(fn))
-            return true;
+        if (is_wanted(fn) && LLVMIsDeclaration(fn)) return true;
     return false;
 }
 
@@ -103,13 +100,10 @@ static bool link_module(Cg *cg, LLVMModuleRef library, const char *path) {
     LLVMSetTarget(library, LLVMGetTarget(cg->mod)); /* an older spelling of the same layout */
     LLVMSetModuleDataLayout(library, cg->layout);
     for (Value fn = LLVMGetFirstFunction(library); fn; fn = LLVMGetNextFunction(fn))
-        if (!LLVMIsDeclaration(fn))
-            LLVMSetLinkage(fn, LLVMLinkOnceODRLinkage);
-    if (LLVMLinkModules2(cg->mod, library))
-        return cg_error(cg, "%s cannot be linked", path);
+        if (!LLVMIsDeclaration(fn)) LLVMSetLinkage(fn, LLVMLinkOnceODRLinkage);
+    if (LLVMLinkModules2(cg->mod, library)) return cg_error(cg, "%s cannot be linked", path);
     for (Value fn = LLVMGetFirstFunction(cg->mod); fn; fn = LLVMGetNextFunction(fn)) {
-        if (!is_wanted(fn))
-            continue;
+        if (!is_wanted(fn)) continue;
         if (LLVMIsDeclaration(fn))
             return cg_error(cg, "%s has no function %s", path, LLVMGetValueName(fn));
         LLVMSetLinkage(fn, LLVMInternalLinkage);
@@ -118,8 +112,7 @@ static bool link_module(Cg *cg, LLVMModuleRef library, const char *path) {
 }
 
 bool libdevice_link(Cg *cg) {
-    if (!needed(cg))
-        return true;
+    if (!needed(cg)) return true;
     Str tried;
     const char *path = find(cg, &tried);
     if (!path) {

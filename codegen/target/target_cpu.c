@@ -37,13 +37,14 @@ static bool raises(const CompileOptions *options) {
 /* -- the work-item ---------------------------------------------------------------------------- */
 
 static Value item(Cg *cg, int index) {
-    if (cg->f->sig->item)
-        return cg->f->item[index];
+    if (cg->f->sig->item) return cg->f->item[index];
     cg_error(cg, "threads and blocks exist in kernels only");
     return LLVMGetPoison(index == ITEM_SHARED ? cg->ptr[0] : cg->i32);
 }
 
-static TgValue grid(Cg *cg, GridValue which, int axis) { return item(cg, (int)which * 3 + axis); }
+static TgValue grid(Cg *cg, GridValue which, int axis) {
+    return item(cg, (int)which * 3 + axis);
+}
 
 static Value bytes_behind(Cg *cg, Value base, Value offset) {
     return LLVMBuildInBoundsGEP2(cg->b, cg->i8, base, &offset, 1, "");
@@ -78,7 +79,8 @@ static TgValue shared_dynamic_size(Cg *cg) {
 /* Linear number of the thread in its block, modulo 32. */
 static Value lane(Cg *cg) {
     Value y = LLVMBuildMul(cg->b, item(cg, GRID_BLOCK_DIM * 3), grid(cg, GRID_THREAD, 1), "");
-    Value plane = LLVMBuildMul(cg->b, item(cg, GRID_BLOCK_DIM * 3), item(cg, GRID_BLOCK_DIM * 3 + 1), "");
+    Value plane =
+        LLVMBuildMul(cg->b, item(cg, GRID_BLOCK_DIM * 3), item(cg, GRID_BLOCK_DIM * 3 + 1), "");
     Value z = LLVMBuildMul(cg->b, plane, grid(cg, GRID_THREAD, 2), "");
     Value linear = LLVMBuildAdd(cg->b, grid(cg, GRID_THREAD, 0), LLVMBuildAdd(cg->b, y, z, ""), "");
     return LLVMBuildAnd(cg->b, linear, cg_int(cg->i32, 31), "");
@@ -93,7 +95,9 @@ static bool generate(Cg *cg, int gen, struct LibCall *call) {
         call->out[0] = LLVMBuildSub(cg->b, bit, cg_int(cg->i32, 1), "");
         return true;
     }
-    case GEN_fence_block: case GEN_fence_device: case GEN_fence_system:
+    case GEN_fence_block:
+    case GEN_fence_device:
+    case GEN_fence_system:
         LLVMBuildFence(cg->b, LLVMAtomicOrderingSequentiallyConsistent, false, "");
         return true;
     case GEN_nanosleep: return true;
@@ -151,8 +155,7 @@ static void block_coordinates(Cg *cg, Value linear, Value *values) {
 static void call_item(Cg *cg, Value ctx, Value *values, Value *args) {
     Value results[1];
     Value status = cg_call_sig(cg, &cg->sigs[0], ctx, values, args, results);
-    if (!status)
-        return;
+    if (!status) return;
     BB bad = cg_block(cg, "failed"), good = cg_block(cg, "fine");
     Value failed = LLVMBuildICmp(cg->b, LLVMIntNE, status, cg_int(cg->i32, CALL_OK), "");
     cg_unlikely(cg, LLVMBuildCondBr(cg->b, failed, bad, good));
@@ -195,8 +198,7 @@ static void entry_kernel(Cg *cg) {
 static bool entry(Cg *cg) {
     Value size = LLVMGetNamedGlobal(cg->mod, "quern.static_shared");
     cg->shared_bytes = (cg->shared_bytes + 63) / 64 * 64;
-    if (size)
-        LLVMSetInitializer(size, cg_int(cg->i64, cg->shared_bytes));
+    if (size) LLVMSetInitializer(size, cg_int(cg->i64, cg->shared_bytes));
     switch (cg->options->entry) {
     case ENTRY_HOST: cg_entry_host(cg); break;
     case ENTRY_UFUNC: cg_entry_ufunc(cg); break;
@@ -226,11 +228,9 @@ static void keep_assembly(Cg *cg) {
 }
 
 static bool emit(Cg *cg, Artifact *artifact) {
-    if (cg->options->keep_text)
-        keep_assembly(cg);
+    if (cg->options->keep_text) keep_assembly(cg);
     LLVMMemoryBufferRef object = cg->failed ? NULL : cg_emit_buffer(cg, LLVMObjectFile);
-    if (!object)
-        return false;
+    if (!object) return false;
     return orc_load(cg, object, cg->entry_name, &artifact->entry, &artifact->host_code);
 }
 

@@ -15,14 +15,14 @@ static TgMachine machine(Cg *cg) {
     const char *arch = cg->options->arch ? cg->options->arch : "sm_75";
     char *message = NULL;
     LLVMTargetRef target;
-    if (strncmp(arch, "sm_", 3) == 0 && atoi(arch + 3) > 90)
-        arch = "sm_90";
+    if (strncmp(arch, "sm_", 3) == 0 && atoi(arch + 3) > 90) arch = "sm_90";
     if (LLVMGetTargetFromTriple("nvptx64-nvidia-cuda", &target, &message)) {
         cg_error(cg, "%s", message);
         LLVMDisposeMessage(message);
         return NULL;
     }
-    LLVMCodeGenOptLevel level = cg->options->opt_level ? LLVMCodeGenLevelAggressive : LLVMCodeGenLevelNone;
+    LLVMCodeGenOptLevel level =
+        cg->options->opt_level ? LLVMCodeGenLevelAggressive : LLVMCodeGenLevelNone;
     return LLVMCreateTargetMachine(target, "nvptx64-nvidia-cuda", arch, "", level, LLVMRelocDefault,
                                    LLVMCodeModelDefault);
 }
@@ -55,18 +55,19 @@ static TgValue shared_static(Cg *cg, int64_t bytes, int64_t align) {
 static TgValue shared_dynamic(Cg *cg) {
     Value global = LLVMGetNamedGlobal(cg->mod, "quern_dynamic_shared");
     if (!global) {
-        global = LLVMAddGlobalInAddressSpace(cg->mod, LLVMArrayType2(cg->i8, 0), "quern_dynamic_shared",
-                                             SPACE_PTX_SHARED);
+        global = LLVMAddGlobalInAddressSpace(cg->mod, LLVMArrayType2(cg->i8, 0),
+                                             "quern_dynamic_shared", SPACE_PTX_SHARED);
         LLVMSetLinkage(global, LLVMExternalLinkage);
         LLVMSetAlignment(global, 16);
     }
     return global;
 }
 
-static Value assembly(Cg *cg, const char *text, const char *constraints, LType result, bool effects) {
+static Value assembly(Cg *cg, const char *text, const char *constraints, LType result,
+                      bool effects) {
     LType type = LLVMFunctionType(result, NULL, 0, false);
-    Value code = LLVMGetInlineAsm(type, text, strlen(text), constraints, strlen(constraints), effects, false,
-                                  LLVMInlineAsmDialectATT, false);
+    Value code = LLVMGetInlineAsm(type, text, strlen(text), constraints, strlen(constraints),
+                                  effects, false, LLVMInlineAsmDialectATT, false);
     return LLVMBuildCall2(cg->b, type, code, NULL, 0, "");
 }
 
@@ -81,8 +82,12 @@ static Value plain(Cg *cg, const char *name, Value *args, int n) {
     return cg_intrinsic(cg, name, NULL, 0, args, n);
 }
 
-static Value to_i32(Cg *cg, Value flag) { return LLVMBuildZExt(cg->b, flag, cg->i32, ""); }
-static Value to_i64(Cg *cg, Value v) { return LLVMBuildZExt(cg->b, v, cg->i64, ""); }
+static Value to_i32(Cg *cg, Value flag) {
+    return LLVMBuildZExt(cg->b, flag, cg->i32, "");
+}
+static Value to_i64(Cg *cg, Value v) {
+    return LLVMBuildZExt(cg->b, v, cg->i64, "");
+}
 
 /* One leaf, in pieces of 32 bits. */
 static Value shuffle(Cg *cg, const char *name, Value mask, Value leaf, Value lane, int clamp) {
@@ -129,8 +134,7 @@ static Value image_of(Cg *cg, struct LibCall *call) {
     Value v = call->args[1][0];
     unsigned bits = (unsigned)LLVMSizeOfTypeInBits(cg->layout, LLVMTypeOf(v));
     v = LLVMBuildBitCast(cg->b, v, LLVMIntTypeInContext(cg->context, bits), "");
-    if (cg_leaf_count(cg, call->types[1]) == 1)
-        return bits < 32 ? to_i32(cg, v) : v;
+    if (cg_leaf_count(cg, call->types[1]) == 1) return bits < 32 ? to_i32(cg, v) : v;
     if (bits > 32) {
         cg_error(cg, "a complex128 cannot be matched");
         return v;
@@ -192,14 +196,17 @@ static bool generate(Cg *cg, int gen, struct LibCall *call) {
     case GEN_fence_block: return fence(cg, "llvm.nvvm.membar.cta");
     case GEN_fence_device: return fence(cg, "llvm.nvvm.membar.gl");
     case GEN_fence_system: return fence(cg, "llvm.nvvm.membar.sys");
-    case GEN_shfl_idx: case GEN_shfl_up: case GEN_shfl_down: case GEN_shfl_xor:
-        return shuffles(cg, gen, call);
-    case GEN_vote_all: case GEN_vote_any: case GEN_vote_eq: case GEN_vote_ballot:
-        return votes(cg, gen, call);
-    case GEN_match_any: case GEN_match_all: return matches(cg, gen, call);
-    case GEN_nanosleep:
-        plain(cg, "llvm.nvvm.nanosleep", call->args[0], 1);
-        return true;
+    case GEN_shfl_idx:
+    case GEN_shfl_up:
+    case GEN_shfl_down:
+    case GEN_shfl_xor: return shuffles(cg, gen, call);
+    case GEN_vote_all:
+    case GEN_vote_any:
+    case GEN_vote_eq:
+    case GEN_vote_ballot: return votes(cg, gen, call);
+    case GEN_match_any:
+    case GEN_match_all: return matches(cg, gen, call);
+    case GEN_nanosleep: plain(cg, "llvm.nvvm.nanosleep", call->args[0], 1); return true;
     default: return false;
     }
 }
@@ -233,8 +240,7 @@ static void add_param(Params *p, int32_t arg, int64_t source, LType type, bool p
 /* One kernel parameter for each leaf of a value that lies `source` bytes into host argument `arg`. */
 static void add_value(Params *p, int32_t arg, int64_t source, const Type *type) {
     Cg *cg = p->cg;
-    if (type->kind == TY_none)
-        return;
+    if (type->kind == TY_none) return;
     if (type->kind == TY_TUPLE) {
         for (int32_t i = 0; i < type->nitems; i++)
             add_value(p, arg, source + abi_item_offset(type, i), type->items[i]);
@@ -246,23 +252,23 @@ static void add_value(Params *p, int32_t arg, int64_t source, const Type *type) 
     } else {
         LType t = cg_memory_type(cg, type_strong_kind(type->kind));
         add_param(p, arg, source, t, false);
-        if (type_is_complex(type))
-            add_param(p, arg, source + type_size(type) / 2, t, false);
+        if (type_is_complex(type)) add_param(p, arg, source + type_size(type) / 2, t, false);
     }
 }
 
 static void annotate(Cg *cg, Value fn, const char *key, int64_t value) {
-    LLVMMetadataRef parts[] = {LLVMValueAsMetadata(fn), LLVMMDStringInContext2(cg->context, key, strlen(key)),
+    LLVMMetadataRef parts[] = {LLVMValueAsMetadata(fn),
+                               LLVMMDStringInContext2(cg->context, key, strlen(key)),
                                LLVMValueAsMetadata(cg_int(cg->i32, value))};
     LLVMMetadataRef node = LLVMMDNodeInContext2(cg->context, parts, 3);
-    LLVMAddNamedMetadataOperand(cg->mod, "nvvm.annotations", LLVMMetadataAsValue(cg->context, node));
+    LLVMAddNamedMetadataOperand(cg->mod, "nvvm.annotations",
+                                LLVMMetadataAsValue(cg->context, node));
 }
 
 /* A PTX identifier that still shows the user's name. */
 static const char *kernel_name(Cg *cg) {
     Str name = cg->ir->funcs.items[0]->user_name;
-    if (!name.len)
-        name = cg->ir->funcs.items[0]->name;
+    if (!name.len) name = cg->ir->funcs.items[0]->name;
     char *text = (char *)str_printf(cg->arena, "quern_" STR_FMT, STR_ARG(name)).bytes;
     for (char *c = text; *c; c++)
         if (!((*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z')))
@@ -275,12 +281,9 @@ static void mark_pointers(Cg *cg, Value fn) {
     for (int32_t i = 0; i < cg->kernel_params.len; i++) {
         const KernelParam *p = &cg->kernel_params.items[i];
         unsigned index = (unsigned)i + 1;
-        if (!p->pointer)
-            continue;
-        if (!cg->options->general_variant)
-            cg_attribute(cg, fn, index, "noalias", 0);
-        if (!(cg->usage[p->arg] & ARG_WRITTEN))
-            cg_attribute(cg, fn, index, "readonly", 0);
+        if (!p->pointer) continue;
+        if (!cg->options->general_variant) cg_attribute(cg, fn, index, "noalias", 0);
+        if (!(cg->usage[p->arg] & ARG_WRITTEN)) cg_attribute(cg, fn, index, "readonly", 0);
     }
 }
 
@@ -292,10 +295,8 @@ static Value kernel_function(Cg *cg, Params *p) {
     Value fn = cg_entry_function(cg, LLVMFunctionType(cg->void_, p->types, (unsigned)p->n, false));
     LLVMSetFunctionCallConv(fn, LLVMPTXKernelCallConv);
     annotate(cg, fn, "kernel", 1);
-    if (cg->options->max_threads)
-        annotate(cg, fn, "maxntidx", cg->options->max_threads);
-    if (cg->options->max_registers)
-        annotate(cg, fn, "maxnreg", cg->options->max_registers);
+    if (cg->options->max_threads) annotate(cg, fn, "maxntidx", cg->options->max_threads);
+    if (cg->options->max_registers) annotate(cg, fn, "maxnreg", cg->options->max_registers);
     mark_pointers(cg, fn);
     return fn;
 }
@@ -319,8 +320,7 @@ static Value *kernel_leaves(Cg *cg, Value fn) {
 static void entry_kernel(Cg *cg) {
     Params params = {.cg = cg};
     Value fn = kernel_function(cg, &params), results[1];
-    if (cg->failed)
-        return;
+    if (cg->failed) return;
     cg_attribute(cg, cg->sigs[0].fn, LLVMAttributeFunctionIndex, "alwaysinline", 0);
     cg_call_sig(cg, &cg->sigs[0], NULL, NULL, kernel_leaves(cg, fn), results);
     LLVMBuildRetVoid(cg->b);
@@ -339,8 +339,7 @@ static bool entry(Cg *cg) {
 static void copy_attributes(Value from, unsigned at, Value to, unsigned index) {
     LLVMAttributeRef list[32];
     unsigned n = LLVMGetAttributeCountAtIndex(from, at);
-    if (n > countof(list))
-        return;
+    if (n > countof(list)) return;
     LLVMGetAttributesAtIndex(from, at, list);
     for (unsigned i = 0; i < n; i++)
         LLVMAddAttributeAtIndex(to, index, list[i]);
@@ -354,8 +353,7 @@ static void place_used(Cg *cg, Value fn, Params *kept, int32_t *from) {
     for (int32_t i = 0; i < total; i++) {
         Value param = LLVMGetParam(fn, (unsigned)i);
         KernelParam p = params[i];
-        if (!LLVMGetFirstUse(param))
-            continue;
+        if (!LLVMGetFirstUse(param)) continue;
         from[n++] = i;
         add_param(kept, p.arg, p.source, LLVMTypeOf(param), p.pointer);
     }
@@ -368,8 +366,7 @@ static void drop_unused_params(Cg *cg) {
     int32_t *from = arena_array(cg->arena, int32_t, total + 1);
     Params kept = {.cg = cg};
     place_used(cg, old, &kept, from);
-    if (kept.n == total || cg->failed)
-        return;
+    if (kept.n == total || cg->failed) return;
     LType type = LLVMFunctionType(cg->void_, kept.types, (unsigned)kept.n, false);
     Value fn = LLVMAddFunction(cg->mod, "", type);
     LLVMSetFunctionCallConv(fn, LLVMGetFunctionCallConv(old));
@@ -390,17 +387,14 @@ static void drop_unused_params(Cg *cg) {
 
 static bool emit(Cg *cg, Artifact *artifact) {
     drop_unused_params(cg);
-    if (cg->options->keep_text)
-        cg->text_llvm = cg_print(cg);
+    if (cg->options->keep_text) cg->text_llvm = cg_print(cg);
     LLVMMemoryBufferRef text = cg_emit_buffer(cg, LLVMAssemblyFile);
-    if (!text)
-        return false;
+    if (!text) return false;
     Str kept = str_copy(&artifact->arena, LLVMGetBufferStart(text), LLVMGetBufferSize(text));
     LLVMDisposeMemoryBuffer(text);
     artifact->code = kept.bytes;
     artifact->ncode = kept.len + 1;
-    if (cg->options->keep_text)
-        cg->text_asm = kept;
+    if (cg->options->keep_text) cg->text_asm = kept;
     return true;
 }
 

@@ -19,8 +19,7 @@ static const char add_text[] = "func @f(a: i64, b: i64) -> i64 typed {\n"
 static void check_add(int level) {
     Artifact *artifact = cg_host(add_text, level);
     CHECK(artifact != NULL);
-    if (!artifact)
-        return;
+    if (!artifact) return;
     int64_t a = 40, b = 2, r = 0;
     CallContext ctx;
     CHECK_INT(cg_call(artifact, &ctx, (void *[]){&a, &b}, &r), CALL_OK);
@@ -131,19 +130,19 @@ static void test_tuples_travel_as_structs(void) {
         uint8_t flag;
         float x;
     } Out;
-    Artifact *artifact =
-        cg_host("func @f(t: tuple(bool, f32, tuple(i16, c128))) -> tuple(c128, i16, bool, f32) typed {\n"
-                "b0:\n"
-                "  %1: tuple(bool, f32, tuple(i16, c128)) = param 0\n"
-                "  %2: tuple(i16, c128) = item %1 at 2\n"
-                "  %3: c128 = item %2 at 1\n"
-                "  %4: i16 = item %2 at 0\n"
-                "  %5: bool = item %1 at 0\n"
-                "  %6: f32 = item %1 at 1\n"
-                "  %7: tuple(c128, i16, bool, f32) = tuple %3, %4, %5, %6\n"
-                "  return %7\n"
-                "}\n",
-                3);
+    Artifact *artifact = cg_host(
+        "func @f(t: tuple(bool, f32, tuple(i16, c128))) -> tuple(c128, i16, bool, f32) typed {\n"
+        "b0:\n"
+        "  %1: tuple(bool, f32, tuple(i16, c128)) = param 0\n"
+        "  %2: tuple(i16, c128) = item %1 at 2\n"
+        "  %3: c128 = item %2 at 1\n"
+        "  %4: i16 = item %2 at 0\n"
+        "  %5: bool = item %1 at 0\n"
+        "  %6: f32 = item %1 at 1\n"
+        "  %7: tuple(c128, i16, bool, f32) = tuple %3, %4, %5, %6\n"
+        "  return %7\n"
+        "}\n",
+        3);
     CHECK(artifact != NULL);
     In in = {1, 2.5f, {-3, 4.0, 5.0}};
     Out out = {0};
@@ -158,23 +157,24 @@ static void test_tuples_travel_as_structs(void) {
 
 /* -- failures --------------------------------------------------------------------------------- */
 
-static const char divide_text[] = "func @f(a: i64, b: i64) -> i64 typed file \"k.py\" {\n"
-                                  "b0:\n"
-                                  "  %1: i64 = param 0\n"
-                                  "  %2: i64 = param 1\n"
-                                  "  %3: i64 = call @g (%1, %2)\n"
-                                  "  return %3\n"
-                                  "}\n"
-                                  "func @g(a: i64, b: i64) -> i64 typed file \"k.py\" user \"helper\" {\n"
-                                  "b0:\n"
-                                  "  %1: i64 = param 0\n"
-                                  "  %2: i64 = param 1\n"
-                                  "  %3: i64 = const 0\n"
-                                  "  %4: bool = eq %2, %3\n"
-                                  "  guard.zero_division %4 @7:11-7:16\n"
-                                  "  %5: i64 = floordiv %1, %2\n"
-                                  "  return %5\n"
-                                  "}\n";
+static const char divide_text[] =
+    "func @f(a: i64, b: i64) -> i64 typed file \"k.py\" {\n"
+    "b0:\n"
+    "  %1: i64 = param 0\n"
+    "  %2: i64 = param 1\n"
+    "  %3: i64 = call @g (%1, %2)\n"
+    "  return %3\n"
+    "}\n"
+    "func @g(a: i64, b: i64) -> i64 typed file \"k.py\" user \"helper\" {\n"
+    "b0:\n"
+    "  %1: i64 = param 0\n"
+    "  %2: i64 = param 1\n"
+    "  %3: i64 = const 0\n"
+    "  %4: bool = eq %2, %3\n"
+    "  guard.zero_division %4 @7:11-7:16\n"
+    "  %5: i64 = floordiv %1, %2\n"
+    "  return %5\n"
+    "}\n";
 
 static void test_INT_05_exception_in_a_callee(void) {
     for (int level = 0; level <= 3; level++) {
@@ -373,10 +373,8 @@ static void test_FRK_compile_in_the_child(void) {
 static long resident_kib(void) {
     long pages = 0, resident = 0;
     FILE *f = fopen("/proc/self/statm", "r");
-    if (f && fscanf(f, "%ld %ld", &pages, &resident) != 2)
-        resident = 0;
-    if (f)
-        fclose(f);
+    if (f && fscanf(f, "%ld %ld", &pages, &resident) != 2) resident = 0;
+    if (f) fclose(f);
     return resident * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
@@ -393,8 +391,7 @@ static void test_MEM_06_dropped_code_is_freed(void) {
     long before = resident_kib();
     compile_and_drop(700);
     long grown = resident_kib() - before;
-    if (grown >= 1500)
-        printf("700 compilations left %ld KiB behind\n", grown);
+    if (grown >= 1500) printf("700 compilations left %ld KiB behind\n", grown);
     CHECK(grown < 1500);
 }
 

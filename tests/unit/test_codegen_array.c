@@ -76,11 +76,13 @@ static void test_element_types(void) {
     static const struct {
         const char *name;
         int size;
-    } types[] = {{"bool", 1}, {"i8", 1}, {"u16", 2}, {"i32", 4}, {"u64", 8}, {"f32", 4}, {"f64", 8}, {"c64", 8}, {"c128", 16}};
+    } types[] = {{"bool", 1}, {"i8", 1},  {"u16", 2}, {"i32", 4},  {"u64", 8},
+                 {"f32", 4},  {"f64", 8}, {"c64", 8}, {"c128", 16}};
     for (int t = 0; t < countof(types); t++)
         for (int unaligned = 0; unaligned < 2; unaligned++) {
             char text[1024], type[64];
-            snprintf(type, sizeof type, "array(%s, 1, A%s)", types[t].name, unaligned ? ", unaligned" : "");
+            snprintf(type, sizeof type, "array(%s, 1, A%s)", types[t].name,
+                     unaligned ? ", unaligned" : "");
             snprintf(text, sizeof text,
                      "func @f(x: %s, i: i64, j: i64) -> none typed {\nb0:\n  %%1: %s = param 0\n"
                      "  %%2: i64 = param 1\n  %%3: i64 = param 2\n  %%4: %s = load %%1, %%2\n"
@@ -127,19 +129,19 @@ static void test_bool_bytes(void) {
 
 /* x[i, start::step, newaxis, :] as result: a view that carries the owner of x */
 static void test_views(void) {
-    static const char text[] =
-        "func @f(x: array(f64, 3, C), i: i64, start: i64, step: i64, count: i64) -> array(f64, 3, A) typed {\n"
-        "b0:\n"
-        "  %1: array(f64, 3, C) = param 0\n"
-        "  %2: i64 = param 1\n"
-        "  %3: i64 = param 2\n"
-        "  %4: i64 = param 3\n"
-        "  %5: i64 = param 4\n"
-        "  %6: array(f64, 3, A) = view \"isnf\" %1, %2, %3, %4, %5\n"
-        "  %7: array(f64, 3, A) = transpose %6\n"
-        "  retain %7\n"
-        "  return %7\n"
-        "}\n";
+    static const char text[] = "func @f(x: array(f64, 3, C), i: i64, start: i64, step: i64, count: "
+                               "i64) -> array(f64, 3, A) typed {\n"
+                               "b0:\n"
+                               "  %1: array(f64, 3, C) = param 0\n"
+                               "  %2: i64 = param 1\n"
+                               "  %3: i64 = param 2\n"
+                               "  %4: i64 = param 3\n"
+                               "  %5: i64 = param 4\n"
+                               "  %6: array(f64, 3, A) = view \"isnf\" %1, %2, %3, %4, %5\n"
+                               "  %7: array(f64, 3, A) = transpose %6\n"
+                               "  retain %7\n"
+                               "  return %7\n"
+                               "}\n";
     for (int level = 0; level <= 3; level += 3) {
         Artifact *artifact = cg_host(text, level);
         CHECK(artifact != NULL);
@@ -163,15 +165,19 @@ static void test_views(void) {
 }
 
 static void test_same_array(void) {
-    Artifact *artifact = cg_host("func @f(x: array(f32, 1, C), y: array(f32, 1, A)) -> bool typed {\nb0:\n"
-                                 "  %1: array(f32, 1, C) = param 0\n  %2: array(f32, 1, A) = param 1\n"
-                                 "  %3: bool = same_array %1, %2\n  return %3\n}\n",
-                                 3);
+    Artifact *artifact =
+        cg_host("func @f(x: array(f32, 1, C), y: array(f32, 1, A)) -> bool typed {\nb0:\n"
+                "  %1: array(f32, 1, C) = param 0\n  %2: array(f32, 1, A) = param 1\n"
+                "  %3: bool = same_array %1, %2\n  return %3\n}\n",
+                3);
     CHECK(artifact != NULL);
     float data[8];
     Owner o1, o2;
-    Arr3 x = {data, &o1, {4, 4}}, rows[] = {{data, &o1, {4, 4}}, {data, &o2, {4, 4}}, {data, &o1, {3, 4}},
-                                            {data, &o1, {4, 8}}, {data + 1, &o1, {4, 4}}};
+    Arr3 x = {data, &o1, {4, 4}}, rows[] = {{data, &o1, {4, 4}},
+                                            {data, &o2, {4, 4}},
+                                            {data, &o1, {3, 4}},
+                                            {data, &o1, {4, 8}},
+                                            {data + 1, &o1, {4, 4}}};
     for (int k = 0; k < countof(rows); k++) {
         uint8_t r = 9;
         CallContext ctx;
@@ -214,9 +220,10 @@ static void test_allocation(void) {
         static const struct {
             int64_t n, m;
             int guard;
-        } bad[] = {{-1, 5, GUARD_negative_dimension}, {INT64_MAX, 2, GUARD_too_large},
-                   {1ll << 40, 1ll << 40, GUARD_too_large}, {1ll << 58, 1, GUARD_memory},
-                   {(1ll << 60), 1, GUARD_too_large}, {3, INT64_MIN, GUARD_negative_dimension}};
+        } bad[] = {
+            {-1, 5, GUARD_negative_dimension},       {INT64_MAX, 2, GUARD_too_large},
+            {1ll << 40, 1ll << 40, GUARD_too_large}, {1ll << 58, 1, GUARD_memory},
+            {(1ll << 60), 1, GUARD_too_large},       {3, INT64_MIN, GUARD_negative_dimension}};
         for (int k = 0; k < countof(bad); k++) {
             n = bad[k].n, m = bad[k].m;
             CHECK_INT(cg_call(artifact, &ctx, (void *[]){&n, &m}, &r), CALL_EXCEPTION);
@@ -248,8 +255,7 @@ static void test_temporaries_are_released(void) {
             CallContext ctx;
             int status = cg_call(artifact, &ctx, (void *[]){&n, &i}, &r);
             CHECK_INT(status, i < n ? CALL_OK : CALL_EXCEPTION);
-            if (i < n)
-                CHECK_INT(r, i);
+            if (i < n) CHECK_INT(r, i);
         }
         CHECK_INT(support_live_arrays(), live);
         artifact_release(artifact);
@@ -257,11 +263,12 @@ static void test_temporaries_are_released(void) {
 }
 
 static void test_frozen(void) {
-    Artifact *artifact = cg_host("func @f(i: i64) -> i32 typed {\nb0:\n  %1: i64 = param 0\n"
-                                 "  %2: array(i32, 1, C, readonly) = frozen \"table\" shape(3) bytes "
-                                 "\"010000000a000000ffffffff\"\n"
-                                 "  %3: i32 = load %2, %1\n  return %3\n}\n",
-                                 3);
+    Artifact *artifact =
+        cg_host("func @f(i: i64) -> i32 typed {\nb0:\n  %1: i64 = param 0\n"
+                "  %2: array(i32, 1, C, readonly) = frozen \"table\" shape(3) bytes "
+                "\"010000000a000000ffffffff\"\n"
+                "  %3: i32 = load %2, %1\n  return %3\n}\n",
+                3);
     CHECK(artifact != NULL);
     static const int32_t want[] = {1, 10, -1};
     for (int64_t i = 0; artifact && i < 3; i++) {
@@ -360,7 +367,8 @@ static void test_ufunc_loops(void) {
     CHECK(artifact != NULL);
     UfuncEntry loop;
     memcpy(&loop, &artifact->entry, sizeof loop);
-    static const int64_t steps[][3] = {{4, 4, 4}, {0, 4, 4}, {4, 0, 4}, {8, 4, 12}, {-4, 4, 4}, {4, 4, 8}};
+    static const int64_t steps[][3] = {{4, 4, 4},  {0, 4, 4},  {4, 0, 4},
+                                       {8, 4, 12}, {-4, 4, 4}, {4, 4, 8}};
     for (int s = 0; s < countof(steps); s++) {
         float a[300], out[300];
         int32_t b[300];
@@ -386,8 +394,9 @@ static void test_ufunc_loops(void) {
 }
 
 static void test_ufunc_error(void) {
-    static const char text[] = "func @f(a: i64) -> i64 typed {\nb0:\n  %1: i64 = param 0\n  %2: i64 = const 0\n"
-                               "  %3: bool = lt %1, %2\n  guard.negative_shift %3\n  return %1\n}\n";
+    static const char text[] =
+        "func @f(a: i64) -> i64 typed {\nb0:\n  %1: i64 = param 0\n  %2: i64 = const 0\n"
+        "  %3: bool = lt %1, %2\n  guard.negative_shift %3\n  return %1\n}\n";
     CompileOptions options = {.opt_level = 3, .entry = ENTRY_UFUNC};
     Artifact *artifact = cg_compile(text, &options);
     CHECK(artifact != NULL);
@@ -405,38 +414,36 @@ static void test_ufunc_error(void) {
 
 /* out[blockIdx.y * gridDim.x + blockIdx.x, threadIdx.x] = blockDim.x * 1000 + threadIdx.y */
 static void test_kernel_loops(void) {
-    static const char text[] =
-        "func @k(out: array(i64, 1, C)) -> none typed {\n"
-        "b0:\n"
-        "  %1: array(i64, 1, C) = param 0\n"
-        "  %2: i64 = lib \"cuda.threadIdx.x\" ()\n"
-        "  %3: i64 = lib \"cuda.threadIdx.y\" ()\n"
-        "  %4: i64 = lib \"cuda.blockDim.x\" ()\n"
-        "  %5: i64 = lib \"cuda.blockDim.y\" ()\n"
-        "  %6: i64 = call @block ()\n"
-        "  %7: i64 = mul %6, %5\n"
-        "  %8: i64 = add %7, %3\n"
-        "  %9: i64 = mul %8, %4\n"
-        "  %10: i64 = add %9, %2\n"
-        "  %11: i64 = atomic.add %1, %10, %10\n"
-        "  %12: none = const none\n"
-        "  return %12\n"
-        "}\n"
-        "func @block() -> i64 typed {\n"
-        "b0:\n"
-        "  %1: i64 = lib \"cuda.blockIdx.x\" ()\n"
-        "  %2: i64 = lib \"cuda.blockIdx.y\" ()\n"
-        "  %3: i64 = lib \"cuda.gridDim.x\" ()\n"
-        "  %4: i64 = mul %2, %3\n"
-        "  %5: i64 = add %4, %1\n"
-        "  return %5\n"
-        "}\n";
+    static const char text[] = "func @k(out: array(i64, 1, C)) -> none typed {\n"
+                               "b0:\n"
+                               "  %1: array(i64, 1, C) = param 0\n"
+                               "  %2: i64 = lib \"cuda.threadIdx.x\" ()\n"
+                               "  %3: i64 = lib \"cuda.threadIdx.y\" ()\n"
+                               "  %4: i64 = lib \"cuda.blockDim.x\" ()\n"
+                               "  %5: i64 = lib \"cuda.blockDim.y\" ()\n"
+                               "  %6: i64 = call @block ()\n"
+                               "  %7: i64 = mul %6, %5\n"
+                               "  %8: i64 = add %7, %3\n"
+                               "  %9: i64 = mul %8, %4\n"
+                               "  %10: i64 = add %9, %2\n"
+                               "  %11: i64 = atomic.add %1, %10, %10\n"
+                               "  %12: none = const none\n"
+                               "  return %12\n"
+                               "}\n"
+                               "func @block() -> i64 typed {\n"
+                               "b0:\n"
+                               "  %1: i64 = lib \"cuda.blockIdx.x\" ()\n"
+                               "  %2: i64 = lib \"cuda.blockIdx.y\" ()\n"
+                               "  %3: i64 = lib \"cuda.gridDim.x\" ()\n"
+                               "  %4: i64 = mul %2, %3\n"
+                               "  %5: i64 = add %4, %1\n"
+                               "  return %5\n"
+                               "}\n";
     for (int level = 0; level <= 3; level += 3) {
         CompileOptions options = {.opt_level = level, .entry = ENTRY_KERNEL};
         Artifact *artifact = cg_compile(text, &options);
         CHECK(artifact != NULL);
-        if (!artifact)
-            return;
+        if (!artifact) return;
         KernelEntry kernel;
         memcpy(&kernel, &artifact->entry, sizeof kernel);
         int64_t out[6 * 12] = {0};
@@ -456,39 +463,37 @@ static void test_kernel_loops(void) {
 }
 
 static void test_kernel_shared_memory(void) {
-    static const char text[] =
-        "func @k(out: array(i64, 1, C)) -> none typed {\n"
-        "b0:\n"
-        "  %1: array(i64, 1, C) = param 0\n"
-        "  %2: array(i64, 1, C, shared) = static_array tuple(5)\n"
-        "  %3: array(f32, 2, C, shared) = static_array tuple(3, 3)\n"
-        "  %4: array(i16, 1, C, shared) = dynamic_shared\n"
-        "  %5: array(i64, 1, C, local) = static_array tuple(2)\n"
-        "  %6: i64 = const 1\n"
-        "  %7: i64 = const 4\n"
-        "  store %2, %7, %7\n"
-        "  store %5, %6, %7\n"
-        "  %8: f32 = const 2.5\n"
-        "  %9: i64 = const 2\n"
-        "  store %3, %9, %9, %8\n"
-        "  %10: i64 = shape %4 axis 0\n"
-        "  %11: i16 = const 77\n"
-        "  %12: i64 = sub %10, %6\n"
-        "  store %4, %12, %11\n"
-        "  %13: i64 = load %2, %7\n"
-        "  %14: i64 = load %5, %6\n"
-        "  %15: i64 = add %13, %14\n"
-        "  %16: i64 = const 0\n"
-        "  store %1, %16, %15\n"
-        "  store %1, %6, %10\n"
-        "  %17: none = const none\n"
-        "  return %17\n"
-        "}\n";
+    static const char text[] = "func @k(out: array(i64, 1, C)) -> none typed {\n"
+                               "b0:\n"
+                               "  %1: array(i64, 1, C) = param 0\n"
+                               "  %2: array(i64, 1, C, shared) = static_array tuple(5)\n"
+                               "  %3: array(f32, 2, C, shared) = static_array tuple(3, 3)\n"
+                               "  %4: array(i16, 1, C, shared) = dynamic_shared\n"
+                               "  %5: array(i64, 1, C, local) = static_array tuple(2)\n"
+                               "  %6: i64 = const 1\n"
+                               "  %7: i64 = const 4\n"
+                               "  store %2, %7, %7\n"
+                               "  store %5, %6, %7\n"
+                               "  %8: f32 = const 2.5\n"
+                               "  %9: i64 = const 2\n"
+                               "  store %3, %9, %9, %8\n"
+                               "  %10: i64 = shape %4 axis 0\n"
+                               "  %11: i16 = const 77\n"
+                               "  %12: i64 = sub %10, %6\n"
+                               "  store %4, %12, %11\n"
+                               "  %13: i64 = load %2, %7\n"
+                               "  %14: i64 = load %5, %6\n"
+                               "  %15: i64 = add %13, %14\n"
+                               "  %16: i64 = const 0\n"
+                               "  store %1, %16, %15\n"
+                               "  store %1, %6, %10\n"
+                               "  %17: none = const none\n"
+                               "  return %17\n"
+                               "}\n";
     CompileOptions options = {.opt_level = 3, .entry = ENTRY_KERNEL};
     Artifact *artifact = cg_compile(text, &options);
     CHECK(artifact != NULL);
-    if (!artifact)
-        return;
+    if (!artifact) return;
     KernelEntry kernel;
     memcpy(&kernel, &artifact->entry, sizeof kernel);
     CHECK(artifact->shared_bytes >= 5 * 8 + 36 && artifact->shared_bytes % 64 == 0);
@@ -496,7 +501,8 @@ static void test_kernel_shared_memory(void) {
     _Alignas(64) char shared[512] = {0};
     int64_t out[2] = {0};
     Arr3 x = array1(out, 2, 8);
-    KernelGrid grid = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .last = 1, .shared = shared, .dynamic_shared = 20};
+    KernelGrid grid = {
+        .grid = {1, 1, 1}, .block = {1, 1, 1}, .last = 1, .shared = shared, .dynamic_shared = 20};
     CallContext ctx = {0};
     CHECK_INT(kernel(&ctx, (void *[]){&x}, &grid), CALL_OK);
     CHECK_INT(out[0], 8);
@@ -510,32 +516,33 @@ static void test_kernel_shared_memory(void) {
 /* -- usage ------------------------------------------------------------------------------------ */
 
 static void test_usage_through_calls_views_and_tuples(void) {
-    static const char text[] =
-        "func @f(a: array(f64, 1, C), b: array(f64, 1, C), c: array(f64, 1, C), d: array(f64, 1, C)) -> i64 typed {\n"
-        "b0:\n"
-        "  %1: array(f64, 1, C) = param 0\n"
-        "  %2: array(f64, 1, C) = param 1\n"
-        "  %3: array(f64, 1, C) = param 2\n"
-        "  %4: array(f64, 1, C) = param 3\n"
-        "  %5: tuple(array(f64, 1, C), array(f64, 1, C)) = tuple %1, %2\n"
-        "  %6: i64 = const 0\n"
-        "  %7: i64 = const 1\n"
-        "  %8: array(f64, 1, A) = view \"s\" %3, %6, %7, %7\n"
-        "  %9: none = call @g (%5, %8)\n"
-        "  %10: i64 = shape %4 axis 0\n"
-        "  return %10\n"
-        "}\n"
-        "func @g(t: tuple(array(f64, 1, C), array(f64, 1, C)), v: array(f64, 1, A)) -> none typed {\n"
-        "b0:\n"
-        "  %1: tuple(array(f64, 1, C), array(f64, 1, C)) = param 0\n"
-        "  %2: array(f64, 1, A) = param 1\n"
-        "  %3: array(f64, 1, C) = item %1 at 0\n"
-        "  %4: i64 = const 0\n"
-        "  %5: f64 = load %3, %4\n"
-        "  store %2, %4, %5\n"
-        "  %6: none = const none\n"
-        "  return %6\n"
-        "}\n";
+    static const char text[] = "func @f(a: array(f64, 1, C), b: array(f64, 1, C), c: array(f64, 1, "
+                               "C), d: array(f64, 1, C)) -> i64 typed {\n"
+                               "b0:\n"
+                               "  %1: array(f64, 1, C) = param 0\n"
+                               "  %2: array(f64, 1, C) = param 1\n"
+                               "  %3: array(f64, 1, C) = param 2\n"
+                               "  %4: array(f64, 1, C) = param 3\n"
+                               "  %5: tuple(array(f64, 1, C), array(f64, 1, C)) = tuple %1, %2\n"
+                               "  %6: i64 = const 0\n"
+                               "  %7: i64 = const 1\n"
+                               "  %8: array(f64, 1, A) = view \"s\" %3, %6, %7, %7\n"
+                               "  %9: none = call @g (%5, %8)\n"
+                               "  %10: i64 = shape %4 axis 0\n"
+                               "  return %10\n"
+                               "}\n"
+                               "func @g(t: tuple(array(f64, 1, C), array(f64, 1, C)), v: "
+                               "array(f64, 1, A)) -> none typed {\n"
+                               "b0:\n"
+                               "  %1: tuple(array(f64, 1, C), array(f64, 1, C)) = param 0\n"
+                               "  %2: array(f64, 1, A) = param 1\n"
+                               "  %3: array(f64, 1, C) = item %1 at 0\n"
+                               "  %4: i64 = const 0\n"
+                               "  %5: f64 = load %3, %4\n"
+                               "  store %2, %4, %5\n"
+                               "  %6: none = const none\n"
+                               "  return %6\n"
+                               "}\n";
     Artifact *artifact = cg_host(text, 3);
     CHECK(artifact != NULL);
     CHECK(artifact->usage[0] & ARG_READ);

@@ -13,8 +13,8 @@ typedef struct IntType {
     bool is_signed;
 } IntType;
 
-static const IntType ints[] = {{"i8", 8, true},   {"i16", 16, true},  {"i32", 32, true},
-                               {"i64", 64, true}, {"u8", 8, false},   {"u16", 16, false},
+static const IntType ints[] = {{"i8", 8, true},    {"i16", 16, true}, {"i32", 32, true},
+                               {"i64", 64, true},  {"u8", 8, false},  {"u16", 16, false},
                                {"u32", 32, false}, {"u64", 64, false}};
 static const int levels[] = {0, 3};
 
@@ -23,26 +23,22 @@ static const int levels[] = {0, 3};
 static Wide wrap(Wide v, const IntType *t) {
     unsigned __int128 mask = ((unsigned __int128)1 << t->bits) - 1;
     unsigned __int128 u = (unsigned __int128)v & mask;
-    if (t->is_signed && u >> (t->bits - 1))
-        return (Wide)(u | ~mask);
+    if (t->is_signed && u >> (t->bits - 1)) return (Wide)(u | ~mask);
     return (Wide)u;
 }
 
 static Wide floor_div(Wide a, Wide b) {
-    if (b == 0)
-        return 0;
+    if (b == 0) return 0;
     Wide q = a / b;
     return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
 }
 
 static Wide power(Wide a, Wide n, const IntType *t) {
-    if (n < 0)
-        return 0;
+    if (n < 0) return 0;
     Wide r = 1;
     a = wrap(a, t);
     for (; n; n >>= 1) {
-        if (n & 1)
-            r = wrap((Wide)((unsigned __int128)r * (unsigned __int128)a), t);
+        if (n & 1) r = wrap((Wide)((unsigned __int128)r * (unsigned __int128)a), t);
         a = wrap((Wide)((unsigned __int128)a * (unsigned __int128)a), t);
     }
     return r;
@@ -68,13 +64,37 @@ static Wide int_reference(const char *op, Wide a, Wide b, const IntType *t) {
 static int int_operands(const IntType *t, Wide *out) {
     Wide min = t->is_signed ? -((Wide)1 << (t->bits - 1)) : 0;
     Wide max = ((Wide)1 << (t->bits - t->is_signed)) - 1;
-    const Wide all[] = {0, 1, 2, 3, 5, 7, 10, 63, 64, 65, 100, t->bits - 1, t->bits, t->bits + 1,
-                        (Wide)1 << (t->bits / 2), ((Wide)1 << 31) % (max + 1), max, max - 1, max / 3,
-                        -1, -2, -3, -7, -64, -100, min, min + 1, min / 2};
+    const Wide all[] = {0,
+                        1,
+                        2,
+                        3,
+                        5,
+                        7,
+                        10,
+                        63,
+                        64,
+                        65,
+                        100,
+                        t->bits - 1,
+                        t->bits,
+                        t->bits + 1,
+                        (Wide)1 << (t->bits / 2),
+                        ((Wide)1 << 31) % (max + 1),
+                        max,
+                        max - 1,
+                        max / 3,
+                        -1,
+                        -2,
+                        -3,
+                        -7,
+                        -64,
+                        -100,
+                        min,
+                        min + 1,
+                        min / 2};
     int n = 0;
     for (int i = 0; i < countof(all); i++)
-        if (all[i] >= min && all[i] <= max)
-            out[n++] = all[i];
+        if (all[i] >= min && all[i] <= max) out[n++] = all[i];
     return n;
 }
 
@@ -97,8 +117,7 @@ static void check_int_op(const char *op, const IntType *t, int level, bool unary
              t->name, t->name, t->name, t->name, t->name, t->name, op, unary ? "" : ", %2");
     Artifact *artifact = cg_host(text, level);
     CHECK(artifact != NULL);
-    if (!artifact)
-        return;
+    if (!artifact) return;
     Wide values[64];
     int n = int_operands(t, values);
     for (int i = 0; i < n; i++)
@@ -111,7 +130,8 @@ static void check_int_op(const char *op, const IntType *t, int level, bool unary
             bool ok = status == CALL_OK && get(&r, t) == want;
             if (!ok)
                 printf("%s.%s O%d (%lld, %lld) gives %lld, not %lld\n", op, t->name, level,
-                       (long long)values[i], (long long)values[k], (long long)get(&r, t), (long long)want);
+                       (long long)values[i], (long long)values[k], (long long)get(&r, t),
+                       (long long)want);
             CHECK(ok);
         }
     artifact_release(artifact);
@@ -136,12 +156,12 @@ static void test_INT_02_constant_operands(void) {
     for (int o = 0; o < countof(ops); o++)
         for (int k = 0; k < countof(constants); k++)
             for (int t = 0; t < countof(ints); t++) {
-                if (constants[k] < 0 && !ints[t].is_signed)
-                    continue;
+                if (constants[k] < 0 && !ints[t].is_signed) continue;
                 const char *name = ints[t].name;
                 char text[512];
                 snprintf(text, sizeof text,
-                         "func @f(a: %s) -> %s typed {\nb0:\n  %%1: %s = param 0\n  %%2: %s = const %lld\n"
+                         "func @f(a: %s) -> %s typed {\nb0:\n  %%1: %s = param 0\n  %%2: %s = "
+                         "const %lld\n"
                          "  %%3: %s = %s %%1, %%2\n  return %%3\n}\n",
                          name, name, name, name, (long long)constants[k], name, ops[o]);
                 Artifact *artifact = cg_host(text, 0);
@@ -162,10 +182,11 @@ static void test_INT_02_constant_operands(void) {
 
 /* -- floats ----------------------------------------------------------------------------------- */
 
-static const double floats[] = {0.0,     -0.0,   1.0,  -1.0,  0.5,   -0.5,       1.5,   2.0,  -2.0,
-                                3.0,     -3.0,   7.5,  -7.5,  0.1,   0.01,       -0.1,  100., 1e308,
-                                -1e308,  5e-324, 1e-310, INFINITY, -INFINITY, NAN, 0x1p53, 0x1p63,
-                                -0x1p63, 0x1p64, 1e10, 255.0, 2147483648.0, -32768.5};
+static const double floats[] = {0.0,      -0.0,      1.0,          -1.0,    0.5,    -0.5,    1.5,
+                                2.0,      -2.0,      3.0,          -3.0,    7.5,    -7.5,    0.1,
+                                0.01,     -0.1,      100.,         1e308,   -1e308, 5e-324,  1e-310,
+                                INFINITY, -INFINITY, NAN,          0x1p53,  0x1p63, -0x1p63, 0x1p64,
+                                1e10,     255.0,     2147483648.0, -32768.5};
 
 static bool same_float(double a, double b) {
     return (isnan(a) && isnan(b)) || (a == b && signbit(a) == signbit(b));
@@ -278,36 +299,43 @@ typedef struct Number { /* a scalar type and a run-time value of it */
     int index; /* into ints, or -1 bool, -2 f32, -3 f64 */
 } Number;
 
-static const Number numbers[] = {{"bool", -1}, {"i8", 0},  {"i16", 1}, {"i32", 2}, {"i64", 3}, {"u8", 4},
-                                 {"u16", 5},   {"u32", 6}, {"u64", 7}, {"f32", -2}, {"f64", -3}};
+static const Number numbers[] = {{"bool", -1}, {"i8", 0},   {"i16", 1}, {"i32", 2},
+                                 {"i64", 3},   {"u8", 4},   {"u16", 5}, {"u32", 6},
+                                 {"u64", 7},   {"f32", -2}, {"f64", -3}};
 
-static const int64_t wholes[] = {0, 1, -1, 2, 127, -128, 255, 32768, -7, INT32_MAX, INT32_MIN, INT64_MAX,
-                                 INT64_MIN, INT64_MAX - 1, 1ll << 53, (1ll << 53) + 1, 16777216, 16777217,
-                                 -2, INT64_MIN + 1};
-static const double reals[] = {0.0, -0.0, 1.0, -1.0, 0.5, 127.0, 255.0, 2147483647.0, 0x1p53, 0x1p63,
-                               -0x1p63, 0x1p64, 0x1p65, -0x1p64, INFINITY, -INFINITY, NAN, 16777216.0,
-                               16777217.0, 1e300, 0x1.fffffffffffffp62, -0.5};
+static const int64_t wholes[] = {0,         1,
+                                 -1,        2,
+                                 127,       -128,
+                                 255,       32768,
+                                 -7,        INT32_MAX,
+                                 INT32_MIN, INT64_MAX,
+                                 INT64_MIN, INT64_MAX - 1,
+                                 1ll << 53, (1ll << 53) + 1,
+                                 16777216,  16777217,
+                                 -2,        INT64_MIN + 1};
+static const double reals[] = {
+    0.0,          -0.0,      1.0,    -1.0,       0.5,        127.0,  255.0,
+    2147483647.0, 0x1p53,    0x1p63, -0x1p63,    0x1p64,     0x1p65, -0x1p64,
+    INFINITY,     -INFINITY, NAN,    16777216.0, 16777217.0, 1e300,  0x1.fffffffffffffp62,
+    -0.5};
 
 /* Writes value number k; gives its exact value. */
 static bool operand(const Number *n, int k, void *at, long double *value) {
     if (n->index >= 0) {
         const IntType *t = &ints[n->index];
-        if (k >= countof(wholes))
-            return false;
+        if (k >= countof(wholes)) return false;
         Wide w = wrap(wholes[k], t);
         put(at, w);
         *value = (long double)w;
         return true;
     }
     if (n->index == -1) {
-        if (k >= 2)
-            return false;
+        if (k >= 2) return false;
         *(uint8_t *)at = (uint8_t)k;
         *value = k;
         return true;
     }
-    if (k >= countof(reals))
-        return false;
+    if (k >= countof(reals)) return false;
     if (n->index == -2) {
         float f = (float)reals[k];
         memcpy(at, &f, 4);
@@ -323,7 +351,8 @@ static void check_compare(const Number *x, const Number *y, int level) {
     char text[1024];
     snprintf(text, sizeof text,
              "func @f(a: %s, b: %s) -> tuple(bool, bool, bool, bool) typed {\nb0:\n"
-             "  %%1: %s = param 0\n  %%2: %s = param 1\n  %%3: bool = eq %%1, %%2\n  %%4: bool = ne %%1, %%2\n"
+             "  %%1: %s = param 0\n  %%2: %s = param 1\n  %%3: bool = eq %%1, %%2\n  %%4: bool = "
+             "ne %%1, %%2\n"
              "  %%5: bool = lt %%1, %%2\n  %%6: bool = le %%1, %%2\n"
              "  %%7: tuple(bool, bool, bool, bool) = tuple %%3, %%4, %%5, %%6\n  return %%7\n}\n",
              x->type, y->type, x->type, y->type);
@@ -336,10 +365,11 @@ static void check_compare(const Number *x, const Number *y, int level) {
             uint8_t r[4];
             CallContext ctx;
             CHECK_INT(cg_call(artifact, &ctx, (void *[]){&a, &b}, r), CALL_OK);
-            bool ok = r[0] == (va == vb) && r[1] == (va != vb) && r[2] == (va < vb) && r[3] == (va <= vb);
+            bool ok =
+                r[0] == (va == vb) && r[1] == (va != vb) && r[2] == (va < vb) && r[3] == (va <= vb);
             if (!ok)
-                printf("%s %Lg and %s %Lg at O%d: %d %d %d %d\n", x->type, va, y->type, vb, level, r[0], r[1],
-                       r[2], r[3]);
+                printf("%s %Lg and %s %Lg at O%d: %d %d %d %d\n", x->type, va, y->type, vb, level,
+                       r[0], r[1], r[2], r[3]);
             CHECK(ok);
         }
     artifact_release(artifact);
@@ -355,17 +385,13 @@ static void test_INT_15_compare_all_types(void) {
 /* -- casts ------------------------------------------------------------------------------------ */
 
 static long double cast_reference(const Number *from, long double v, const Number *to) {
-    if (to->index == -1)
-        return v != 0;
+    if (to->index == -1) return v != 0;
     if (to->index == -2) /* one rounding: all sources fit long double */
         return from->index == -3 ? (long double)(float)(double)v : (long double)(float)v;
-    if (to->index == -3)
-        return (long double)(double)v;
+    if (to->index == -3) return (long double)(double)v;
     const IntType *t = &ints[to->index];
-    if (from->index > -2)
-        return (long double)wrap((Wide)v, t);
-    if (isnan(v))
-        return 0;
+    if (from->index > -2) return (long double)wrap((Wide)v, t);
+    if (isnan(v)) return 0;
     long double min = t->is_signed ? -ldexpl(1, t->bits - 1) : 0;
     long double max = ldexpl(1, t->bits - t->is_signed) - 1;
     v = truncl(v);
@@ -373,10 +399,8 @@ static long double cast_reference(const Number *from, long double v, const Numbe
 }
 
 static long double result_of(const Number *n, const void *at) {
-    if (n->index >= 0)
-        return (long double)get(at, &ints[n->index]);
-    if (n->index == -1)
-        return *(const uint8_t *)at;
+    if (n->index >= 0) return (long double)get(at, &ints[n->index]);
+    if (n->index == -1) return *(const uint8_t *)at;
     float f;
     double d;
     memcpy(&f, at, 4);
@@ -390,10 +414,11 @@ static void test_INT_19_FLT_07_casts(void) {
             for (int y = 0; y < countof(numbers); y++) {
                 char text[512];
                 const char *from = numbers[x].type, *to = numbers[y].type;
-                snprintf(text, sizeof text,
-                         "func @f(a: %s) -> %s typed {\nb0:\n  %%1: %s = param 0\n  %%2: %s = cast %%1\n"
-                         "  return %%2\n}\n",
-                         from, to, from, to);
+                snprintf(
+                    text, sizeof text,
+                    "func @f(a: %s) -> %s typed {\nb0:\n  %%1: %s = param 0\n  %%2: %s = cast %%1\n"
+                    "  return %%2\n}\n",
+                    from, to, from, to);
                 Artifact *artifact = cg_host(text, levels[l]);
                 CHECK(artifact != NULL);
                 int64_t a = 0, r = 0;
@@ -420,8 +445,7 @@ typedef struct Cpx {
 
 static Cpx complex_quotient(Cpx a, Cpx b) {
     double re = fabs(b.re), im = fabs(b.im);
-    if (re == 0.0 && im == 0.0)
-        return (Cpx){a.re / re, a.im / re};
+    if (re == 0.0 && im == 0.0) return (Cpx){a.re / re, a.im / re};
     if (re >= im) {
         double ratio = b.im / b.re, denom = b.re + b.im * ratio;
         return (Cpx){(a.re + a.im * ratio) / denom, (a.im - a.re * ratio) / denom};
@@ -439,8 +463,9 @@ static Cpx complex_reference(const char *op, Cpx a, Cpx b) {
 
 static void test_FLT_11_complex_ops(void) {
     static const char *const ops[] = {"add", "sub", "mul", "div"};
-    static const Cpx values[] = {{0, 0}, {1, 0}, {0, 1}, {-2, 3}, {1e308, 1e308}, {1e-308, -1e-300},
-                                 {INFINITY, 1}, {2, -0.5}, {-0.0, 0.0}, {3, 4}};
+    static const Cpx values[] = {
+        {0, 0},        {1, 0},    {0, 1},      {-2, 3}, {1e308, 1e308}, {1e-308, -1e-300},
+        {INFINITY, 1}, {2, -0.5}, {-0.0, 0.0}, {3, 4}};
     for (int l = 0; l < countof(levels); l++)
         for (int o = 0; o < countof(ops); o++) {
             char text[512];
@@ -457,8 +482,8 @@ static void test_FLT_11_complex_ops(void) {
                     CHECK_INT(cg_call(artifact, &ctx, (void *[]){&a, &b}, &r), CALL_OK);
                     bool ok = same_float(r.re, want.re) && same_float(r.im, want.im);
                     if (!ok)
-                        printf("%s (%g,%g) (%g,%g): (%g,%g) not (%g,%g)\n", ops[o], a.re, a.im, b.re, b.im,
-                               r.re, r.im, want.re, want.im);
+                        printf("%s (%g,%g) (%g,%g): (%g,%g) not (%g,%g)\n", ops[o], a.re, a.im,
+                               b.re, b.im, r.re, r.im, want.re, want.im);
                     CHECK(ok);
                 }
             artifact_release(artifact);
@@ -474,14 +499,16 @@ static void test_complex_power(void) {
                 {{0, 0}, {0, 0}, {1, 0}},
                 {{0, 1}, {0, 1}, {0.20787957635076193, 0}},
                 {{2, -3}, {0.5, 0}, {1.6741492280355401, -0.8959774761298381}}};
-    Artifact *artifact = cg_host("func @f(a: c128, b: c128) -> c128 typed {\nb0:\n  %1: c128 = param 0\n"
-                                 "  %2: c128 = param 1\n  %3: c128 = pow %1, %2\n  return %3\n}\n",
-                                 3);
+    Artifact *artifact =
+        cg_host("func @f(a: c128, b: c128) -> c128 typed {\nb0:\n  %1: c128 = param 0\n"
+                "  %2: c128 = param 1\n  %3: c128 = pow %1, %2\n  return %3\n}\n",
+                3);
     CHECK(artifact != NULL);
     for (int i = 0; artifact && i < countof(rows); i++) {
         Cpx r;
         CallContext ctx;
-        CHECK_INT(cg_call(artifact, &ctx, (void *[]){(void *)&rows[i].a, (void *)&rows[i].b}, &r), CALL_OK);
+        CHECK_INT(cg_call(artifact, &ctx, (void *[]){(void *)&rows[i].a, (void *)&rows[i].b}, &r),
+                  CALL_OK);
         CHECK(fabs(r.re - rows[i].want.re) < 1e-14 && fabs(r.im - rows[i].want.im) < 1e-14);
     }
     artifact_release(artifact);
@@ -492,7 +519,8 @@ static void test_bool_ops(void) {
     for (int o = 0; o < countof(ops); o++) {
         char text[256];
         snprintf(text, sizeof text,
-                 "func @f(a: bool, b: bool) -> bool typed {\nb0:\n  %%1: bool = param 0\n  %%2: bool = param 1\n"
+                 "func @f(a: bool, b: bool) -> bool typed {\nb0:\n  %%1: bool = param 0\n  %%2: "
+                 "bool = param 1\n"
                  "  %%3: bool = %s %%1, %%2\n  %%4: bool = not %%3\n  return %%4\n}\n",
                  ops[o]);
         Artifact *artifact = cg_host(text, 3);

@@ -11,19 +11,17 @@ static int assembled;
 
 /* true when there is no ptxas */
 static bool ptxas_accepts(const Artifact *artifact, const char *arch) {
-    const char *ptxas = access("/usr/local/cuda/bin/ptxas", X_OK) == 0 ? "/usr/local/cuda/bin/ptxas" : getenv("PTXAS");
+    const char *ptxas = access("/usr/local/cuda/bin/ptxas", X_OK) == 0 ? "/usr/local/cuda/bin/ptxas"
+                                                                       : getenv("PTXAS");
     char path[64] = "/tmp/quern_ptx_XXXXXX", command[256];
-    if (!ptxas)
-        return true;
+    if (!ptxas) return true;
     int fd = mkstemp(path);
-    if (fd < 0)
-        return false;
+    if (fd < 0) return false;
     ssize_t written = write(fd, artifact->code, (size_t)artifact->ncode - 1);
     close(fd);
     snprintf(command, sizeof command, "%s -arch=%s -o /dev/null %s", ptxas, arch, path);
     bool ok = written == artifact->ncode - 1 && system(command) == 0;
-    if (!ok)
-        puts(artifact->code);
+    if (!ok) puts(artifact->code);
     unlink(path);
     assembled++;
     return ok;
@@ -42,38 +40,38 @@ static Artifact *kernel(const char *text, CompileOptions options) {
 }
 
 /* y[i] = a * x[i] + y[i] for a grid-stride loop */
-static const char saxpy_text[] =
-    "func @saxpy(a: f32, x: array(f32, 1, C), y: array(f32, 1, C)) -> none typed user \"saxpy<1>\" {\n"
-    "b0:\n"
-    "  %1: f32 = param 0\n"
-    "  %2: array(f32, 1, C) = param 1\n"
-    "  %3: array(f32, 1, C) = param 2\n"
-    "  %4: i64 = lib \"cuda.threadIdx.x\" ()\n"
-    "  %5: i64 = lib \"cuda.blockIdx.x\" ()\n"
-    "  %6: i64 = lib \"cuda.blockDim.x\" ()\n"
-    "  %7: i64 = lib \"cuda.gridDim.x\" ()\n"
-    "  %8: i64 = mul %5, %6\n"
-    "  %9: i64 = add %8, %4\n"
-    "  %10: i64 = mul %7, %6\n"
-    "  %11: i64 = shape %2 axis 0\n"
-    "  %18: none = const none\n"
-    "  jump b1\n"
-    "b1:\n"
-    "  %12: i64 = phi [%9, b0], [%17, b2]\n"
-    "  %13: bool = lt %12, %11\n"
-    "  branch %13, b2, b3\n"
-    "b2:\n"
-    "  %14: f32 = load %2, %12\n"
-    "  %15: f32 = mul %1, %14\n"
-    "  %16: f32 = load %3, %12\n"
-    "  %19: f32 = add %15, %16\n"
-    "  store %3, %12, %19\n"
-    "  %17: i64 = add nowrap %12, %10\n"
-    "  poll\n"
-    "  jump b1\n"
-    "b3:\n"
-    "  return %18\n"
-    "}\n";
+static const char saxpy_text[] = "func @saxpy(a: f32, x: array(f32, 1, C), y: array(f32, 1, C)) -> "
+                                 "none typed user \"saxpy<1>\" {\n"
+                                 "b0:\n"
+                                 "  %1: f32 = param 0\n"
+                                 "  %2: array(f32, 1, C) = param 1\n"
+                                 "  %3: array(f32, 1, C) = param 2\n"
+                                 "  %4: i64 = lib \"cuda.threadIdx.x\" ()\n"
+                                 "  %5: i64 = lib \"cuda.blockIdx.x\" ()\n"
+                                 "  %6: i64 = lib \"cuda.blockDim.x\" ()\n"
+                                 "  %7: i64 = lib \"cuda.gridDim.x\" ()\n"
+                                 "  %8: i64 = mul %5, %6\n"
+                                 "  %9: i64 = add %8, %4\n"
+                                 "  %10: i64 = mul %7, %6\n"
+                                 "  %11: i64 = shape %2 axis 0\n"
+                                 "  %18: none = const none\n"
+                                 "  jump b1\n"
+                                 "b1:\n"
+                                 "  %12: i64 = phi [%9, b0], [%17, b2]\n"
+                                 "  %13: bool = lt %12, %11\n"
+                                 "  branch %13, b2, b3\n"
+                                 "b2:\n"
+                                 "  %14: f32 = load %2, %12\n"
+                                 "  %15: f32 = mul %1, %14\n"
+                                 "  %16: f32 = load %3, %12\n"
+                                 "  %19: f32 = add %15, %16\n"
+                                 "  store %3, %12, %19\n"
+                                 "  %17: i64 = add nowrap %12, %10\n"
+                                 "  poll\n"
+                                 "  jump b1\n"
+                                 "b3:\n"
+                                 "  return %18\n"
+                                 "}\n";
 
 static void test_saxpy(void) {
     Artifact *artifact = kernel(saxpy_text, (CompileOptions){.max_threads = 256});
@@ -112,34 +110,33 @@ static void test_general_variant(void) {
 }
 
 static void test_shared_memory_and_barriers(void) {
-    Artifact *artifact =
-        kernel("func @k(x: array(f64, 2, A), flag: bool) -> none typed {\n"
-               "b0:\n"
-               "  %1: array(f64, 2, A) = param 0\n"
-               "  %2: bool = param 1\n"
-               "  %3: i64 = lib \"cuda.threadIdx.x\" ()\n"
-               "  %4: array(f64, 1, C, shared) = static_array tuple(64)\n"
-               "  %5: array(f64, 1, C, shared) = dynamic_shared\n"
-               "  %6: array(f64, 1, C, local) = static_array tuple(4)\n"
-               "  %7: f64 = load %1, %3, %3\n"
-               "  store %4, %3, %7\n"
-               "  %8: none = lib \"cuda.syncthreads\" ()\n"
-               "  %9: i64 = lib \"cuda.syncthreads_count\" (%2)\n"
-               "  %10: f64 = load %4, %9\n"
-               "  store %5, %3, %10\n"
-               "  %11: i64 = const 3\n"
-               "  %12: i64 = and %3, %11\n"
-               "  store %6, %12, %10\n"
-               "  %13: i64 = and %9, %11\n"
-               "  %14: f64 = load %6, %13\n"
-               "  %15: f64 = atomic.add %1, %3, %9, %14\n"
-               "  %16: none = const none\n"
-               "  %17: i64 = shape %5 axis 0\n"
-               "  %18: f64 = cast %17\n"
-               "  store %5, %9, %18\n"
-               "  return %16\n"
-               "}\n",
-               (CompileOptions){0});
+    Artifact *artifact = kernel("func @k(x: array(f64, 2, A), flag: bool) -> none typed {\n"
+                                "b0:\n"
+                                "  %1: array(f64, 2, A) = param 0\n"
+                                "  %2: bool = param 1\n"
+                                "  %3: i64 = lib \"cuda.threadIdx.x\" ()\n"
+                                "  %4: array(f64, 1, C, shared) = static_array tuple(64)\n"
+                                "  %5: array(f64, 1, C, shared) = dynamic_shared\n"
+                                "  %6: array(f64, 1, C, local) = static_array tuple(4)\n"
+                                "  %7: f64 = load %1, %3, %3\n"
+                                "  store %4, %3, %7\n"
+                                "  %8: none = lib \"cuda.syncthreads\" ()\n"
+                                "  %9: i64 = lib \"cuda.syncthreads_count\" (%2)\n"
+                                "  %10: f64 = load %4, %9\n"
+                                "  store %5, %3, %10\n"
+                                "  %11: i64 = const 3\n"
+                                "  %12: i64 = and %3, %11\n"
+                                "  store %6, %12, %10\n"
+                                "  %13: i64 = and %9, %11\n"
+                                "  %14: f64 = load %6, %13\n"
+                                "  %15: f64 = atomic.add %1, %3, %9, %14\n"
+                                "  %16: none = const none\n"
+                                "  %17: i64 = shape %5 axis 0\n"
+                                "  %18: f64 = cast %17\n"
+                                "  store %5, %9, %18\n"
+                                "  return %16\n"
+                                "}\n",
+                                (CompileOptions){0});
     CHECK(has(artifact, ".shared"));
     CHECK(has(artifact, ".extern .shared"));
     CHECK(has(artifact, "bar.sync"));
@@ -152,32 +149,31 @@ static void test_shared_memory_and_barriers(void) {
 }
 
 static void test_warp_operations(void) {
-    Artifact *artifact =
-        kernel("func @k(x: array(f64, 1, C)) -> none typed {\n"
-               "b0:\n"
-               "  %1: array(f64, 1, C) = param 0\n"
-               "  %2: i64 = lib \"cuda.laneid\" ()\n"
-               "  %3: u32 = const 4294967295u\n"
-               "  %4: i32 = const 1\n"
-               "  %5: f64 = load %1, %2\n"
-               "  %6: f64 = lib \"cuda.shfl_down_sync\" (%3, %5, %4)\n"
-               "  %7: f64 = lib \"cuda.shfl_up_sync\" (%3, %6, %4)\n"
-               "  %8: bool = lt %5, %7\n"
-               "  %9: u32 = lib \"cuda.ballot_sync\" (%3, %8)\n"
-               "  %10: bool = lib \"cuda.any_sync\" (%3, %8)\n"
-               "  %11: u32 = lib \"cuda.match_any_sync\" (%3, %7)\n"
-               "  %12: u32 = lib \"cuda.activemask\" ()\n"
-               "  %13: u32 = xor %9, %11\n"
-               "  %14: u32 = xor %12, %13\n"
-               "  %15: u32 = select %10, %14, %9\n"
-               "  %16: i64 = lib \"cuda.popc\" (%15)\n"
-               "  %17: f64 = cast %16\n"
-               "  store %1, %2, %17\n"
-               "  %18: none = lib \"cuda.syncwarp\" (%3)\n"
-               "  %19: none = lib \"cuda.threadfence\" ()\n"
-               "  return %19\n"
-               "}\n",
-               (CompileOptions){0});
+    Artifact *artifact = kernel("func @k(x: array(f64, 1, C)) -> none typed {\n"
+                                "b0:\n"
+                                "  %1: array(f64, 1, C) = param 0\n"
+                                "  %2: i64 = lib \"cuda.laneid\" ()\n"
+                                "  %3: u32 = const 4294967295u\n"
+                                "  %4: i32 = const 1\n"
+                                "  %5: f64 = load %1, %2\n"
+                                "  %6: f64 = lib \"cuda.shfl_down_sync\" (%3, %5, %4)\n"
+                                "  %7: f64 = lib \"cuda.shfl_up_sync\" (%3, %6, %4)\n"
+                                "  %8: bool = lt %5, %7\n"
+                                "  %9: u32 = lib \"cuda.ballot_sync\" (%3, %8)\n"
+                                "  %10: bool = lib \"cuda.any_sync\" (%3, %8)\n"
+                                "  %11: u32 = lib \"cuda.match_any_sync\" (%3, %7)\n"
+                                "  %12: u32 = lib \"cuda.activemask\" ()\n"
+                                "  %13: u32 = xor %9, %11\n"
+                                "  %14: u32 = xor %12, %13\n"
+                                "  %15: u32 = select %10, %14, %9\n"
+                                "  %16: i64 = lib \"cuda.popc\" (%15)\n"
+                                "  %17: f64 = cast %16\n"
+                                "  store %1, %2, %17\n"
+                                "  %18: none = lib \"cuda.syncwarp\" (%3)\n"
+                                "  %19: none = lib \"cuda.threadfence\" ()\n"
+                                "  return %19\n"
+                                "}\n",
+                                (CompileOptions){0});
     CHECK(has(artifact, "shfl.sync.down.b32"));
     CHECK(has(artifact, "vote.sync.ballot.b32"));
     CHECK(has(artifact, "match.any.sync.b64"));
@@ -212,7 +208,9 @@ static void test_libdevice(void) {
     }
     setenv("QUERN_LIBDEVICE", "/nowhere/libdevice.bc", 1);
     setenv("CUDA_HOME", "/nowhere", 1);
-    CompileOptions options = {.arch = "sm_80", .entry = ENTRY_KERNEL, .opt_level = 3,
+    CompileOptions options = {.arch = "sm_80",
+                              .entry = ENTRY_KERNEL,
+                              .opt_level = 3,
                               .infer = {.target = TARGET_NVPTX, .kernel = true}};
     Compilation *c = cg_begin(&options, NULL);
     Module *module = ir_parse_module(cg_arena(c), text, cg_diags(c));
@@ -230,7 +228,9 @@ static void test_libdevice(void) {
 
 /* Newer GPUs take sm_90 code; the PTX version is LLVM's own choice for the architecture. */
 static void test_architectures(void) {
-    CompileOptions options = {.arch = "sm_100", .entry = ENTRY_KERNEL, .opt_level = 3,
+    CompileOptions options = {.arch = "sm_100",
+                              .entry = ENTRY_KERNEL,
+                              .opt_level = 3,
                               .infer = {.target = TARGET_NVPTX, .kernel = true}};
     Artifact *artifact = cg_compile(saxpy_text, &options);
     CHECK(has(artifact, ".target sm_90\n"));
@@ -244,7 +244,9 @@ static void test_architectures(void) {
 
 /* Memory cannot be allocated in a kernel: a diagnostic, not a crash. */
 static void test_alloc_is_refused(void) {
-    CompileOptions options = {.arch = "sm_80", .entry = ENTRY_KERNEL, .opt_level = 3,
+    CompileOptions options = {.arch = "sm_80",
+                              .entry = ENTRY_KERNEL,
+                              .opt_level = 3,
                               .infer = {.target = TARGET_NVPTX, .kernel = true}};
     Compilation *c = cg_begin(&options, NULL);
     Module *module = ir_parse_module(cg_arena(c),
