@@ -35,16 +35,19 @@ int py_typenum_of_kind(TypeKind kind) {
     case TY_i8: return NPY_INT8;
     case TY_i16: return NPY_INT16;
     case TY_i32: return NPY_INT32;
-    case TY_i64: case TY_wint: return NPY_INT64;
+    case TY_i64:
+    case TY_wint: return NPY_INT64;
     case TY_u8: return NPY_UINT8;
     case TY_u16: return NPY_UINT16;
     case TY_u32: return NPY_UINT32;
     case TY_u64: return NPY_UINT64;
     case TY_f16: return NPY_FLOAT16;
     case TY_f32: return NPY_FLOAT32;
-    case TY_f64: case TY_wflt: return NPY_FLOAT64;
+    case TY_f64:
+    case TY_wflt: return NPY_FLOAT64;
     case TY_c64: return NPY_COMPLEX64;
-    case TY_c128: case TY_wcpx: return NPY_COMPLEX128;
+    case TY_c128:
+    case TY_wcpx: return NPY_COMPLEX128;
     default: return NPY_NOTYPE;
     }
 }
@@ -52,10 +55,14 @@ int py_typenum_of_kind(TypeKind kind) {
 size_t py_scalar_value_offset(TypeKind kind) {
     switch (kind) {
     case TY_bool: return offsetof(PyBoolScalarObject, obval);
-    case TY_i8: case TY_u8: return offsetof(PyByteScalarObject, obval);
-    case TY_i16: case TY_u16: return offsetof(PyShortScalarObject, obval);
-    case TY_i32: case TY_u32: return offsetof(PyIntScalarObject, obval);
-    case TY_i64: case TY_u64: return offsetof(PyLongLongScalarObject, obval);
+    case TY_i8:
+    case TY_u8: return offsetof(PyByteScalarObject, obval);
+    case TY_i16:
+    case TY_u16: return offsetof(PyShortScalarObject, obval);
+    case TY_i32:
+    case TY_u32: return offsetof(PyIntScalarObject, obval);
+    case TY_i64:
+    case TY_u64: return offsetof(PyLongLongScalarObject, obval);
     case TY_f16: return offsetof(PyHalfScalarObject, obval);
     case TY_f32: return offsetof(PyFloatScalarObject, obval);
     case TY_f64: return offsetof(PyDoubleScalarObject, obval);
@@ -142,7 +149,8 @@ static TypeKey refuse(const Where *w, const char *why) {
 
 static TypeKey refuse_type(const Where *w, PyObject *arg, const char *hint) {
     char text[256];
-    snprintf(text, sizeof text, "an object of type '%.100s' cannot be passed to a compiled function; %s",
+    snprintf(text, sizeof text,
+             "an object of type '%.100s' cannot be passed to a compiled function; %s",
              Py_TYPE(arg)->tp_name, hint);
     return refuse(w, text);
 }
@@ -155,7 +163,8 @@ static TypeKey array_key(const Where *w, PyArrayObject *array) {
         if (text) {
             PyObject *message = PyUnicode_FromFormat(
                 "arrays of dtype %U cannot be passed to a compiled function; supported are bool, "
-                "integers, floats and complex numbers up to 64 bits a component", text);
+                "integers, floats and complex numbers up to 64 bits a component",
+                text);
             if (message) refuse(w, PyUnicode_AsUTF8(message));
             Py_XDECREF(message);
         }
@@ -180,7 +189,8 @@ static TypeKey any_key(const Where *w, PyObject *arg, int depth);
 static TypeKey tuple_key(const Where *w, PyObject *arg, PyObject *cls, int depth) {
     Py_ssize_t n = PyTuple_GET_SIZE(arg);
     if (depth >= MAX_NESTING) return refuse(w, "tuples are nested too deeply");
-    if (n > MAX_TUPLE) return refuse(w, "the tuple has more than 1000 items; pass an array instead");
+    if (n > MAX_TUPLE)
+        return refuse(w, "the tuple has more than 1000 items; pass an array instead");
     TypeKey few[16], *items = few;
     if (n > countof(few) && !(items = PyMem_Malloc(sizeof *items * (size_t)n)))
         return PyErr_NoMemory(), 0;
@@ -196,12 +206,14 @@ static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
     if (Py_TYPE(arg) == w->state->device_array_type && w->kernel)
         return py_device_array_key((DeviceArray *)arg);
     if (PyArray_Check(arg))
-        return refuse_type(w, arg, "it is a subclass of numpy.ndarray, whose own behaviour would be "
-                                   "lost: pass np.asarray(a), or a.data and a.mask of a masked array");
+        return refuse_type(w, arg,
+                           "it is a subclass of numpy.ndarray, whose own behaviour would be "
+                           "lost: pass np.asarray(a), or a.data and a.mask of a masked array");
     if (PyTuple_Check(arg)) {
         PyObject *fields;
         if (py_get_optional((PyObject *)Py_TYPE(arg), "_fields", &fields) < 0) return 0;
-        bool named = fields && PyTuple_Check(fields) && PyTuple_GET_SIZE(fields) == PyTuple_GET_SIZE(arg);
+        bool named =
+            fields && PyTuple_Check(fields) && PyTuple_GET_SIZE(fields) == PyTuple_GET_SIZE(arg);
         Py_XDECREF(fields);
         if (named) return tuple_key(w, arg, (PyObject *)Py_TYPE(arg), depth);
         return refuse_type(w, arg, "pass a plain tuple");
@@ -210,8 +222,9 @@ static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
     if (PyFloat_Check(arg)) return KEY_SCALAR(TY_wflt);
     if (PyComplex_Check(arg)) return KEY_SCALAR(TY_wcpx);
     if (PyUnicode_Check(arg) || PyBytes_Check(arg) || PyByteArray_Check(arg))
-        return refuse_type(w, arg, "text cannot be used in compiled code; pass numbers, or make it a "
-                                   "constant of the function");
+        return refuse_type(w, arg,
+                           "text cannot be used in compiled code; pass numbers, or make it a "
+                           "constant of the function");
     if (PyList_Check(arg) || PyAnySet_Check(arg))
         return refuse_type(w, arg, "convert it with np.array(...) or tuple(...)");
     if (PyDict_Check(arg))
@@ -222,8 +235,9 @@ static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
     if (py_get_optional(arg, "__cuda_array_interface__", &interface) < 0) return 0;
     Py_XDECREF(interface);
     if (interface || Py_TYPE(arg) == w->state->device_array_type)
-        return refuse_type(w, arg, "it lies in device memory: pass it to a kernel, or copy it to the "
-                                   "host first");
+        return refuse_type(w, arg,
+                           "it lies in device memory: pass it to a kernel, or copy it to the "
+                           "host first");
     return refuse_type(w, arg, "pass numbers, NumPy arrays, None or tuples of these");
 }
 
@@ -272,8 +286,8 @@ static const Type *compound_type(ModState *state, TypeTable *types, Arena *arena
 const Type *py_key_type(ModState *state, TypeTable *types, Arena *arena, TypeKey key, bool strong) {
     if (key_is_compound(key)) return compound_type(state, types, arena, key, strong);
     if (key_is_array(key)) {
-        const Type *type = type_array(types, type_scalar(types, key_element(key)), key_ndim(key),
-                                      key_layout(key));
+        const Type *type =
+            type_array(types, type_scalar(types, key_element(key)), key_ndim(key), key_layout(key));
         if (key & KEY_READONLY) type = type_array_readonly(types, type, true);
         if (key & KEY_UNALIGNED) type = type_array_aligned(types, type, false);
         return type;

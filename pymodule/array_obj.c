@@ -20,7 +20,9 @@ static Layout layout_of(int ndim, int64_t item, const int64_t *shape, const int6
     return c ? LAYOUT_C : f ? LAYOUT_F : LAYOUT_A;
 }
 
-static int64_t item_size(const DeviceArray *a) { return PyDataType_ELSIZE(a->state->descrs[a->kind]); }
+static int64_t item_size(const DeviceArray *a) {
+    return PyDataType_ELSIZE(a->state->descrs[a->kind]);
+}
 
 static int64_t array_size(const DeviceArray *a) {
     int64_t n = 1;
@@ -67,7 +69,8 @@ static void array_dealloc(PyObject *self) {
 }
 
 TypeKey py_device_array_key(const DeviceArray *a) {
-    return key_array((TypeKind)a->kind, array_ndim(a), (Layout)a->layout, a->readonly ? KEY_READONLY : 0);
+    return key_array((TypeKind)a->kind, array_ndim(a), (Layout)a->layout,
+                     a->readonly ? KEY_READONLY : 0);
 }
 
 /* -- shadows ------------------------------------------------------------------------------------------------ */
@@ -82,8 +85,8 @@ static PyArrayObject *shadow(const DeviceArray *a) {
     PyArray_Descr *descr = a->state->descrs[a->kind];
     Py_INCREF(descr);
     void *data = (void *)(uintptr_t)(a->address ? a->address : NOWHERE); /* never read */
-    return (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, descr, ndim, dims, dims + ndim, data,
-                                                 a->readonly ? 0 : NPY_ARRAY_WRITEABLE, NULL);
+    return (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, descr, ndim, dims, dims + ndim,
+                                                 data, a->readonly ? 0 : NPY_ARRAY_WRITEABLE, NULL);
 }
 
 /* The device array that a view of a shadow describes. Takes over the reference to the view. */
@@ -102,8 +105,8 @@ static PyObject *of_shadow(const DeviceArray *a, PyObject *view) {
             dims[ndim + i] = PyArray_STRIDE(s, i);
         }
         uint64_t address = a->address ? (uint64_t)(uintptr_t)PyArray_DATA(s) : 0;
-        made = py_array_new(a->state, a->device, rt_buffer_retain(a->buffer), address, (TypeKind)kind, ndim,
-                            dims, dims + ndim, a->readonly);
+        made = py_array_new(a->state, a->device, rt_buffer_retain(a->buffer), address,
+                            (TypeKind)kind, ndim, dims, dims + ndim, a->readonly);
     }
     Py_DECREF(view);
     return (PyObject *)made;
@@ -149,20 +152,24 @@ static bool copy_host(DeviceArray *a, PyArrayObject *host, RtStream *stream, boo
     for (int i = 0; i < ndim; i++)
         strides[i] = PyArray_STRIDE(host, i);
     void *data = PyArray_DATA(host);
-    RtStrided strided = {data, a->address, ndim, (int32_t)item_size(a), a->dims, strides, a->dims + ndim};
+    RtStrided strided = {data,    a->address, ndim,          (int32_t)item_size(a),
+                         a->dims, strides,    a->dims + ndim};
     PY_UNLOCKED(a->state, &err,
-                ok = !packed     ? rt_copy_strided(a->device, stream, &strided, to_device, &err)
-                     : to_device ? rt_copy_to_device(a->device, stream, a->address, data, size, true, &err)
-                                 : rt_copy_to_host(a->device, stream, data, a->address, size, true, &err));
+                ok = !packed ? rt_copy_strided(a->device, stream, &strided, to_device, &err)
+                     : to_device
+                         ? rt_copy_to_device(a->device, stream, a->address, data, size, true, &err)
+                         : rt_copy_to_host(a->device, stream, data, a->address, size, true, &err));
     return ok;
 }
 
 static bool check_host(const DeviceArray *a, PyArrayObject *host, bool written) {
-    if (PyArray_NDIM(host) != array_ndim(a) || !same_dims(a->dims, PyArray_DIMS(host), array_ndim(a))) {
+    if (PyArray_NDIM(host) != array_ndim(a) ||
+        !same_dims(a->dims, PyArray_DIMS(host), array_ndim(a))) {
         PyErr_SetString(PyExc_ValueError, "the host array has another shape than the device array");
         return false;
     }
-    if (py_kind_of_typenum(PyArray_TYPE(host)) != a->kind || !PyArray_ISNBO(PyArray_DESCR(host)->byteorder)) {
+    if (py_kind_of_typenum(PyArray_TYPE(host)) != a->kind ||
+        !PyArray_ISNBO(PyArray_DESCR(host)->byteorder)) {
         PyErr_Format(PyExc_TypeError, "the host array has dtype %S, the device array %S",
                      PyArray_DESCR(host), a->state->descrs[a->kind]);
         return false;
@@ -192,7 +199,8 @@ static PyObject *array_copy_to_host(PyObject *self, PyObject *args, PyObject *kw
 
 static bool copy_from_device(DeviceArray *a, DeviceArray *from) {
     int n = array_ndim(a);
-    if (n != array_ndim(from) || a->kind != from->kind || memcmp(a->dims, from->dims, sizeof(int64_t) * (size_t)n)) {
+    if (n != array_ndim(from) || a->kind != from->kind ||
+        memcmp(a->dims, from->dims, sizeof(int64_t) * (size_t)n)) {
         PyErr_SetString(PyExc_ValueError, "the arrays differ in shape or dtype");
         return false;
     }
@@ -207,10 +215,12 @@ static bool copy_from_device(DeviceArray *a, DeviceArray *from) {
     RtError err;
     bool ok = true;
     if (size)
-        PY_UNLOCKED(a->state, &err,
-                    ok = a->device == from->device
-                             ? rt_copy_on_device(a->device, NULL, a->address, from->address, size, &err)
-                             : rt_copy_between(a->device, a->address, from->device, from->address, size, &err));
+        PY_UNLOCKED(
+            a->state, &err,
+            ok = a->device == from->device
+                     ? rt_copy_on_device(a->device, NULL, a->address, from->address, size, &err)
+                     : rt_copy_between(a->device, a->address, from->device, from->address, size,
+                                       &err));
     return ok;
 }
 
@@ -225,8 +235,8 @@ static PyObject *array_copy_to_device(PyObject *self, PyObject *args, PyObject *
     DeviceArray *a = (DeviceArray *)self;
     PyObject *source, *stream_object = NULL, *keep;
     RtStream *stream;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O", names, &source, &stream_object) || !writable(a) ||
-        !py_stream_of(a->state, stream_object, a->device, &stream, &keep))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O", names, &source, &stream_object) ||
+        !writable(a) || !py_stream_of(a->state, stream_object, a->device, &stream, &keep))
         return NULL;
     bool ok = false;
     DeviceArray *from = py_as_device_array(a->state, source);
@@ -249,7 +259,8 @@ static PyObject *array_as_numpy(PyObject *self, PyObject *args, PyObject *kwargs
     PyObject *dtype = Py_None, *copy = Py_None;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO", names, &dtype, &copy)) return NULL;
     if (copy == Py_False)
-        return PyErr_SetString(PyExc_ValueError, "a device array cannot become an ndarray without a copy"),
+        return PyErr_SetString(PyExc_ValueError,
+                               "a device array cannot become an ndarray without a copy"),
                NULL;
     DeviceArray *a = (DeviceArray *)self;
     PyObject *host = host_like(a);
@@ -277,8 +288,10 @@ static PyObject *view_key(const DeviceArray *a, PyObject *key, bool *element) {
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *item = PyTuple_GET_ITEM(items, i);
         if (!plain_index(item)) {
-            PyErr_Format(PyExc_TypeError, "device arrays can be indexed with integers, slices, ... and None, "
-                                          "not with '%.100s'", Py_TYPE(item)->tp_name);
+            PyErr_Format(PyExc_TypeError,
+                         "device arrays can be indexed with integers, slices, ... and None, "
+                         "not with '%.100s'",
+                         Py_TYPE(item)->tp_name);
             Py_DECREF(items);
             return NULL;
         }
@@ -311,7 +324,8 @@ static PyObject *array_getitem(PyObject *self, PyObject *key) {
     if (!view || !element) return view;
     PyObject *host = host_like((DeviceArray *)view), *scalar = NULL;
     if (host && copy_host((DeviceArray *)view, (PyArrayObject *)host, NULL, false))
-        scalar = PyArray_Scalar(PyArray_DATA((PyArrayObject *)host), PyArray_DESCR((PyArrayObject *)host), host);
+        scalar = PyArray_Scalar(PyArray_DATA((PyArrayObject *)host),
+                                PyArray_DESCR((PyArrayObject *)host), host);
     Py_XDECREF(host);
     Py_DECREF(view);
     return scalar;
@@ -329,7 +343,8 @@ static int array_setitem(PyObject *self, PyObject *key, PyObject *value) {
         ok = copy_from_device(view, from);
     } else if (!PyErr_Occurred()) { /* NumPy broadcasts and converts into a host copy */
         PyObject *host = host_like(view);
-        PyObject *source = from ? PyObject_CallMethod((PyObject *)from, "copy_to_host", NULL) : Py_NewRef(value);
+        PyObject *source =
+            from ? PyObject_CallMethod((PyObject *)from, "copy_to_host", NULL) : Py_NewRef(value);
         ok = host && source && PyArray_CopyObject((PyArrayObject *)host, source) == 0 &&
              copy_host(view, (PyArrayObject *)host, NULL, true);
         Py_XDECREF(host);
@@ -368,7 +383,8 @@ static PyObject *array_reshape(PyObject *self, PyObject *args, PyObject *kwargs)
     if (!text) return NULL;
     char own = a->layout == LAYOUT_F && array_ndim(a) > 1 ? 'F' : 'C';
     if (array_ndim(a) > 1 && text[0] != own && text[0] != 'A' && array_size(a) > 0)
-        return PyErr_SetString(PyExc_NotImplementedError, "reshape would have to copy the array"), NULL;
+        return PyErr_SetString(PyExc_NotImplementedError, "reshape would have to copy the array"),
+               NULL;
     return shadow_call(a, "reshape", args, kwargs);
 }
 
@@ -376,8 +392,8 @@ static PyObject *array_ravel(PyObject *self, PyObject *unused) {
     (void)unused;
     DeviceArray *a = (DeviceArray *)self;
     if (!contiguous(a, "ravel")) return NULL;
-    PyObject *args = Py_BuildValue("(i)", -1), *kwargs = Py_BuildValue("{s:s}", "order",
-                                                                       a->layout == LAYOUT_F ? "F" : "C");
+    PyObject *args = Py_BuildValue("(i)", -1),
+             *kwargs = Py_BuildValue("{s:s}", "order", a->layout == LAYOUT_F ? "F" : "C");
     PyObject *view = args && kwargs ? shadow_call(a, "reshape", args, kwargs) : NULL;
     Py_XDECREF(args);
     Py_XDECREF(kwargs);
@@ -397,7 +413,8 @@ static PyObject *array_split(PyObject *self, PyObject *args) {
     Py_ssize_t section;
     if (!PyArg_ParseTuple(args, "n|O", &section, &args)) return NULL;
     if (section < 1 || array_ndim(a) != 1)
-        return PyErr_SetString(PyExc_ValueError, "split: a one-dimensional array and a section > 0 are expected"),
+        return PyErr_SetString(PyExc_ValueError,
+                               "split: a one-dimensional array and a section > 0 are expected"),
                NULL;
     PyObject *list = PyList_New(0);
     for (Py_ssize_t at = 0; list && at < a->dims[0]; at += section) {
@@ -429,8 +446,10 @@ static PyObject *int_tuple(const int64_t *values, int n) {
     PyObject *tuple = PyTuple_New(n);
     for (int i = 0; tuple && i < n; i++) {
         PyObject *item = PyLong_FromLongLong(values[i]);
-        if (!item) Py_CLEAR(tuple);
-        else PyTuple_SET_ITEM(tuple, i, item);
+        if (!item)
+            Py_CLEAR(tuple);
+        else
+            PyTuple_SET_ITEM(tuple, i, item);
     }
     return tuple;
 }
@@ -490,14 +509,15 @@ static PyObject *get_interface(PyObject *self, void *unused) {
     DeviceArray *a = (DeviceArray *)self;
     if (rt_info(a->device)->kind != RT_CUDA)
         return PyErr_SetString(PyExc_AttributeError,
-                               "__cuda_array_interface__: this array is not on a CUDA device"), NULL;
+                               "__cuda_array_interface__: this array is not on a CUDA device"),
+               NULL;
     PyObject *typestr = PyObject_GetAttrString((PyObject *)a->state->descrs[a->kind], "str");
     PyObject *shape = get_shape(self, NULL);
     PyObject *strides = a->layout == LAYOUT_C ? Py_NewRef(Py_None) : get_strides(self, NULL);
     PyObject *result = NULL;
     if (typestr && shape && strides)
-        result = Py_BuildValue("{s:O,s:O,s:O,s:(KO),s:i,s:O}", "shape", shape, "strides", strides, "typestr",
-                               typestr, "data", (unsigned long long)a->address,
+        result = Py_BuildValue("{s:O,s:O,s:O,s:(KO),s:i,s:O}", "shape", shape, "strides", strides,
+                               "typestr", typestr, "data", (unsigned long long)a->address,
                                a->readonly ? Py_True : Py_False, "version", 3, "stream", Py_None);
     Py_XDECREF(typestr);
     Py_XDECREF(shape);
@@ -516,7 +536,7 @@ static PyObject *array_repr(PyObject *self) {
     return text;
 }
 
-#define KEYWORDS(f) (PyCFunction)(void (*)(void))f, METH_VARARGS | METH_KEYWORDS
+#define KEYWORDS(f) (PyCFunction)(void (*)(void)) f, METH_VARARGS | METH_KEYWORDS
 static PyMethodDef array_methods[] = {
     {"copy_to_host", KEYWORDS(array_copy_to_host), "copy_to_host(ary=None, stream=0)"},
     {"copy_to_device", KEYWORDS(array_copy_to_device), "copy_to_device(ary, stream=0)"},
@@ -551,10 +571,14 @@ static PyMemberDef array_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot array_slots[] = {
-    {Py_tp_dealloc, array_dealloc},      {Py_tp_methods, array_methods},
-    {Py_tp_getset, array_getset},        {Py_tp_members, array_members},
-    {Py_tp_repr, array_repr},            {Py_mp_length, array_length},
-    {Py_mp_subscript, array_getitem},    {Py_mp_ass_subscript, array_setitem},
+    {Py_tp_dealloc, array_dealloc},
+    {Py_tp_methods, array_methods},
+    {Py_tp_getset, array_getset},
+    {Py_tp_members, array_members},
+    {Py_tp_repr, array_repr},
+    {Py_mp_length, array_length},
+    {Py_mp_subscript, array_getitem},
+    {Py_mp_ass_subscript, array_setitem},
     {0, NULL},
 };
 PyType_Spec py_device_array_spec = {
@@ -576,7 +600,8 @@ static void drop_object(void *object) {
 
 static bool read_dims(PyObject *tuple, int64_t *out, int *n) {
     if (!tuple || !PyTuple_Check(tuple) || PyTuple_GET_SIZE(tuple) > MAX_DIMS) {
-        PyErr_SetString(PyExc_TypeError, "__cuda_array_interface__: a tuple of at most 32 integers is expected");
+        PyErr_SetString(PyExc_TypeError,
+                        "__cuda_array_interface__: a tuple of at most 32 integers is expected");
         return false;
     }
     *n = (int)PyTuple_GET_SIZE(tuple);
@@ -614,19 +639,25 @@ static int kind_of_dtype(PyObject *dtype) {
 static DeviceArray *wrap_interface(ModState *state, PyObject *owner, PyObject *dict) {
     int64_t shape[MAX_DIMS], strides[MAX_DIMS], lo, hi;
     int ndim, nstrides;
-    if (!PyDict_Check(dict)) return PyErr_SetString(PyExc_TypeError, "__cuda_array_interface__ is no dict"), NULL;
-    PyObject *typestr = PyDict_GetItemString(dict, "typestr"), *data = PyDict_GetItemString(dict, "data");
-    PyObject *given = PyDict_GetItemString(dict, "strides"), *mask = PyDict_GetItemString(dict, "mask");
+    if (!PyDict_Check(dict))
+        return PyErr_SetString(PyExc_TypeError, "__cuda_array_interface__ is no dict"), NULL;
+    PyObject *typestr = PyDict_GetItemString(dict, "typestr"),
+             *data = PyDict_GetItemString(dict, "data");
+    PyObject *given = PyDict_GetItemString(dict, "strides"),
+             *mask = PyDict_GetItemString(dict, "mask");
     if (mask && mask != Py_None)
         return PyErr_SetString(PyExc_NotImplementedError, "masked device arrays"), NULL;
     if (!typestr || !data || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2)
-        return PyErr_SetString(PyExc_TypeError, "__cuda_array_interface__: typestr or data is missing"), NULL;
+        return PyErr_SetString(PyExc_TypeError,
+                               "__cuda_array_interface__: typestr or data is missing"),
+               NULL;
     int kind = kind_of_dtype(typestr);
     if (kind < 0 || !read_dims(PyDict_GetItemString(dict, "shape"), shape, &ndim)) return NULL;
     int64_t item = PyDataType_ELSIZE(state->descrs[kind]);
     c_strides(ndim, item, shape, strides);
     if (given && given != Py_None && (!read_dims(given, strides, &nstrides) || nstrides != ndim)) {
-        if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "shape and strides differ in length");
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_ValueError, "shape and strides differ in length");
         return NULL;
     }
     uint64_t address = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(data, 0));
@@ -638,15 +669,18 @@ static DeviceArray *wrap_interface(ModState *state, PyObject *owner, PyObject *d
     RtError err;
     RtBuffer *buffer = NULL;
     Py_INCREF(owner);
-    PY_UNLOCKED(state, &err, buffer = rt_buffer_foreign(device, address + (uint64_t)lo, hi - lo, owner,
-                                                        drop_object, &err));
+    PY_UNLOCKED(state, &err,
+                buffer = rt_buffer_foreign(device, address + (uint64_t)lo, hi - lo, owner,
+                                           drop_object, &err));
     if (!buffer) return Py_DECREF(owner), NULL;
-    return py_array_new(state, device, buffer, address, (TypeKind)kind, ndim, shape, strides, readonly != 0);
+    return py_array_new(state, device, buffer, address, (TypeKind)kind, ndim, shape, strides,
+                        readonly != 0);
 }
 
 DeviceArray *py_as_device_array(ModState *state, PyObject *object) {
     if (Py_TYPE(object) == state->device_array_type) return (DeviceArray *)Py_NewRef(object);
-    if (PyArray_CheckExact(object) || PyLong_CheckExact(object) || PyFloat_CheckExact(object)) return NULL;
+    if (PyArray_CheckExact(object) || PyLong_CheckExact(object) || PyFloat_CheckExact(object))
+        return NULL;
     PyObject *interface;
     if (py_get_optional(object, "__cuda_array_interface__", &interface) <= 0) return NULL;
     DeviceArray *a = wrap_interface(state, object, interface);
@@ -656,7 +690,8 @@ DeviceArray *py_as_device_array(ModState *state, PyObject *object) {
 
 /* -- functions of the module --------------------------------------------------------------------------------------------- */
 
-static RtBuffer *buffer_new(ModState *state, RtDevice *device, RtMemory memory, int64_t size, RtStream *stream) {
+static RtBuffer *buffer_new(ModState *state, RtDevice *device, RtMemory memory, int64_t size,
+                            RtStream *stream) {
     RtError err;
     RtBuffer *buffer = NULL;
     PY_UNLOCKED(state, &err, buffer = rt_buffer_new(device, memory, size, stream, &err));
@@ -675,7 +710,8 @@ static bool read_shape(PyObject *object, int64_t item, int64_t *shape, int *ndim
         ok = shape[i] >= 0 && !__builtin_mul_overflow(*size, shape[i], size);
     }
     PyDimMem_FREE(dims.ptr);
-    if (!ok) PyErr_SetString(PyExc_ValueError, "the shape of a device array is negative or too large");
+    if (!ok)
+        PyErr_SetString(PyExc_ValueError, "the shape of a device array is negative or too large");
     return ok;
 }
 
@@ -688,16 +724,18 @@ static PyObject *device_array(PyObject *module, PyObject *args, PyObject *kwargs
     int memory = RT_MEM_DEVICE, ndim, nstrides;
     int64_t shape[MAX_DIMS], strides[MAX_DIMS], size;
     RtStream *stream;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOsOi", names, &shape_object, &dtype, &strides_object,
-                                     &order, &stream_object, &memory))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOsOi", names, &shape_object, &dtype,
+                                     &strides_object, &order, &stream_object, &memory))
         return NULL;
     int kind = kind_of_dtype(dtype);
     if (kind < 0) return NULL;
     int64_t item = PyDataType_ELSIZE(state->descrs[kind]);
     if (!read_shape(shape_object, item, shape, &ndim, &size)) return NULL;
     (order[0] == 'F' ? f_strides : c_strides)(ndim, item, shape, strides);
-    if (strides_object != Py_None && (!read_dims(strides_object, strides, &nstrides) || nstrides != ndim)) {
-        if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "shape and strides differ in length");
+    if (strides_object != Py_None &&
+        (!read_dims(strides_object, strides, &nstrides) || nstrides != ndim)) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_ValueError, "shape and strides differ in length");
         return NULL;
     }
     int64_t lo, hi;
@@ -708,20 +746,22 @@ static PyObject *device_array(PyObject *module, PyObject *args, PyObject *kwargs
     RtBuffer *buffer = buffer_new(state, device, (RtMemory)memory, hi - lo, stream);
     Py_XDECREF(keep);
     if (!buffer) return NULL;
-    return (PyObject *)py_array_new(state, device, buffer, buffer->address - (uint64_t)lo, (TypeKind)kind,
-                                    ndim, shape, strides, false);
+    return (PyObject *)py_array_new(state, device, buffer, buffer->address - (uint64_t)lo,
+                                    (TypeKind)kind, ndim, shape, strides, false);
 }
 
 /* The array to copy: in its own order when it has one, else a packed copy. */
 static PyArrayObject *packed_source(PyObject *object) {
-    PyArrayObject *host = (PyArrayObject *)PyArray_FROM_OF(object, NPY_ARRAY_ALIGNED | NPY_ARRAY_NOTSWAPPED);
+    PyArrayObject *host =
+        (PyArrayObject *)PyArray_FROM_OF(object, NPY_ARRAY_ALIGNED | NPY_ARRAY_NOTSWAPPED);
     if (!host || PyArray_IS_C_CONTIGUOUS(host) || PyArray_IS_F_CONTIGUOUS(host)) return host;
     PyArrayObject *packed = (PyArrayObject *)PyArray_NewCopy(host, NPY_CORDER);
     Py_DECREF(host);
     return packed;
 }
 
-static PyObject *copy_in(ModState *state, PyObject *object, PyObject *stream_object, DeviceArray *to) {
+static PyObject *copy_in(ModState *state, PyObject *object, PyObject *stream_object,
+                         DeviceArray *to) {
     PyArrayObject *host = packed_source(object);
     if (!host) return NULL;
     int kind = kind_of_dtype((PyObject *)PyArray_DESCR(host)), ndim = PyArray_NDIM(host);
@@ -731,14 +771,17 @@ static PyObject *copy_in(ModState *state, PyObject *object, PyObject *stream_obj
     DeviceArray *a = NULL;
     if (device && py_stream_of(state, stream_object, device, &stream, &keep)) {
         if (to) {
-            a = check_host(to, host, false) && writable(to) ? (DeviceArray *)Py_NewRef((PyObject *)to) : NULL;
+            a = check_host(to, host, false) && writable(to)
+                    ? (DeviceArray *)Py_NewRef((PyObject *)to)
+                    : NULL;
         } else {
             int64_t dims[2 * MAX_DIMS];
             for (int i = 0; i < ndim; i++)
                 dims[i] = PyArray_DIM(host, i);
             (PyArray_IS_C_CONTIGUOUS(host) ? c_strides : f_strides)(
                 ndim, PyDataType_ELSIZE(PyArray_DESCR(host)), dims, dims + ndim);
-            RtBuffer *buffer = buffer_new(state, device, RT_MEM_DEVICE, PyArray_NBYTES(host), stream);
+            RtBuffer *buffer =
+                buffer_new(state, device, RT_MEM_DEVICE, PyArray_NBYTES(host), stream);
             if (buffer)
                 a = py_array_new(state, device, buffer, buffer->address, (TypeKind)kind, ndim, dims,
                                  dims + ndim, false);
@@ -755,7 +798,8 @@ static PyObject *to_device(PyObject *module, PyObject *args, PyObject *kwargs) {
     ModState *state = py_state(module);
     PyObject *object, *stream = NULL, *to = Py_None;
     int copy = 1;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OpO", names, &object, &stream, &copy, &to)) return NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OpO", names, &object, &stream, &copy, &to))
+        return NULL;
     if (to != Py_None && Py_TYPE(to) != state->device_array_type)
         return PyErr_SetString(PyExc_TypeError, "to_device: 'to' must be a device array"), NULL;
     DeviceArray *already = py_as_device_array(state, object);
@@ -767,7 +811,8 @@ static PyObject *to_device(PyObject *module, PyObject *args, PyObject *kwargs) {
 static PyObject *as_device_array(PyObject *module, PyObject *object) {
     DeviceArray *a = py_as_device_array(py_state(module), object);
     if (!a && !PyErr_Occurred())
-        PyErr_Format(PyExc_TypeError, "'%.100s' has no __cuda_array_interface__", Py_TYPE(object)->tp_name);
+        PyErr_Format(PyExc_TypeError, "'%.100s' has no __cuda_array_interface__",
+                     Py_TYPE(object)->tp_name);
     return (PyObject *)a;
 }
 
@@ -794,12 +839,15 @@ static PyObject *pinned_array(PyObject *module, PyObject *args, PyObject *kwargs
     int64_t shape[MAX_DIMS], size;
     npy_intp dims[MAX_DIMS];
     int ndim;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|Os", names, &shape_object, &dtype, &order)) return NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|Os", names, &shape_object, &dtype, &order))
+        return NULL;
     int kind = kind_of_dtype(dtype);
-    if (kind < 0 || !read_shape(shape_object, PyDataType_ELSIZE(state->descrs[kind]), shape, &ndim, &size))
+    if (kind < 0 ||
+        !read_shape(shape_object, PyDataType_ELSIZE(state->descrs[kind]), shape, &ndim, &size))
         return NULL;
     RtDevice *device = py_current_device(state, RT_CUDA);
-    RtBuffer *buffer = device ? buffer_new(state, device, RT_MEM_PINNED, QN_MAX(size, 1), NULL) : NULL;
+    RtBuffer *buffer =
+        device ? buffer_new(state, device, RT_MEM_PINNED, QN_MAX(size, 1), NULL) : NULL;
     if (!buffer) return NULL;
     PyObject *capsule = PyCapsule_New(buffer, "quern.buffer", drop_buffer), *array = NULL;
     if (!capsule) return rt_buffer_release(buffer), NULL;

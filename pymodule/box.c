@@ -14,7 +14,8 @@ static bool same_array(PyArrayObject *array, const ArrayValue *value, int ndim) 
     if (PyArray_DATA(array) != value->data || PyArray_NDIM(array) != ndim) return false;
     for (int i = 0; i < ndim; i++)
         if (PyArray_DIM(array, i) != value->dims[i]) return false;
-    for (int i = 0; i < ndim; i++) /* strides of an axis of length 1 or of an empty array mean nothing */
+    for (int i = 0; i < ndim;
+         i++) /* strides of an axis of length 1 or of an empty array mean nothing */
         if (PyArray_STRIDE(array, i) != value->dims[ndim + i] && PyArray_DIM(array, i) > 1 &&
             PyArray_SIZE(array) > 0)
             return false;
@@ -44,7 +45,8 @@ static PyObject *box_view(ModState *state, const ValueLayout *layout, const Arra
         return Py_NewRef(base);
     bool writable = !layout->readonly && (!is_array || PyArray_ISWRITEABLE((PyArrayObject *)base));
     PyObject *array = new_array(state, layout, value, value->data, writable);
-    if (array && PyArray_SetBaseObject((PyArrayObject *)array, Py_NewRef(base)) < 0) Py_CLEAR(array);
+    if (array && PyArray_SetBaseObject((PyArrayObject *)array, Py_NewRef(base)) < 0)
+        Py_CLEAR(array);
     return array;
 }
 
@@ -57,14 +59,15 @@ static PyObject *box_owned(ModState *state, const ValueLayout *layout, const Arr
     PyObject *array = new_array(state, layout, value, value->data, !layout->readonly);
     if (!array)
         Py_DECREF(capsule);
-    else if (PyArray_SetBaseObject((PyArrayObject *)array, capsule) < 0) /* steals, also on failure */
+    else if (PyArray_SetBaseObject((PyArrayObject *)array, capsule) <
+             0) /* steals, also on failure */
         Py_CLEAR(array);
     return array;
 }
 
 static PyObject *box_array(ModState *state, const ValueLayout *layout, const ArrayValue *value) {
-    if (value->owner && atomic_load_explicit(&value->owner->refs, memory_order_relaxed) >=
-                            OWNER_BORROWED / 2)
+    if (value->owner &&
+        atomic_load_explicit(&value->owner->refs, memory_order_relaxed) >= OWNER_BORROWED / 2)
         return box_view(state, layout, value);
     if (value->owner) return box_owned(state, layout, value);
     /* a constant of the program, or an empty array: a copy of its own */
@@ -100,7 +103,8 @@ PyObject *py_box(ModState *state, const ValueLayout *layout, const char *value) 
     case TY_i8: return PyLong_FromLong(READ(int8_t));
     case TY_i16: return PyLong_FromLong(READ(int16_t));
     case TY_i32: return PyLong_FromLong(READ(int32_t));
-    case TY_i64: case TY_wint: return PyLong_FromLongLong(READ(int64_t));
+    case TY_i64:
+    case TY_wint: return PyLong_FromLongLong(READ(int64_t));
     case TY_u8: return PyLong_FromUnsignedLong(READ(uint8_t));
     case TY_u16: return PyLong_FromUnsignedLong(READ(uint16_t));
     case TY_u32: return PyLong_FromUnsignedLong(READ(uint32_t));
@@ -112,10 +116,12 @@ PyObject *py_box(ModState *state, const ValueLayout *layout, const char *value) 
         return number;
     }
     case TY_f32: return PyFloat_FromDouble((double)READ(float));
-    case TY_f64: case TY_wflt: return PyFloat_FromDouble(READ(double));
+    case TY_f64:
+    case TY_wflt: return PyFloat_FromDouble(READ(double));
     case TY_c64:
         return PyComplex_FromDoubles((double)READ(float), (double)((const float *)value)[1]);
-    case TY_c128: case TY_wcpx: return PyComplex_FromDoubles(READ(double), ((const double *)value)[1]);
+    case TY_c128:
+    case TY_wcpx: return PyComplex_FromDoubles(READ(double), ((const double *)value)[1]);
     case TY_TUPLE: return box_tuple(state, layout, value);
     case TY_ARRAY: return box_array(state, layout, (const ArrayValue *)value);
     case TY_OPTIONAL:
@@ -123,6 +129,7 @@ PyObject *py_box(ModState *state, const ValueLayout *layout, const char *value) 
         return py_box(state, &layout->items[0], value + layout->items[0].offset);
     default: break;
     }
-    PyErr_Format(PyExc_SystemError, "compiled code returned a value of unknown kind %d", layout->kind);
+    PyErr_Format(PyExc_SystemError, "compiled code returned a value of unknown kind %d",
+                 layout->kind);
     return NULL;
 }

@@ -9,8 +9,8 @@
 #include <Python.h>
 #include <structmember.h>
 
-#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
-#define NPY_TARGET_VERSION NPY_1_25_API_VERSION
+#define NPY_NO_DEPRECATED_API  NPY_1_7_API_VERSION
+#define NPY_TARGET_VERSION     NPY_1_25_API_VERSION
 #define PY_ARRAY_UNIQUE_SYMBOL quern_array_api
 #define PY_UFUNC_UNIQUE_SYMBOL quern_ufunc_api
 #ifndef QUERN_IMPORTS_NUMPY /* module.c defines it: the one file that owns NumPy's tables */

@@ -10,7 +10,7 @@ enum { MAX_DEVICES = 16 };
 /* An array in a device's memory: a view of a buffer. */
 typedef struct DeviceArray {
     PyObject_VAR_HEAD /* ob_size: 2 * ndim */
-    PyObject *weakrefs;
+        PyObject *weakrefs;
     ModState *state;
     RtDevice *device;
     RtBuffer *buffer;
@@ -18,13 +18,14 @@ typedef struct DeviceArray {
     uint8_t kind;     /* TypeKind of the elements */
     uint8_t layout;   /* Layout, from shape and strides */
     bool readonly;
-    int64_t dims[];   /* shape, then strides */
+    int64_t dims[]; /* shape, then strides */
 } DeviceArray;
-static inline int array_ndim(const DeviceArray *a) { return (int)(Py_SIZE(a) / 2); }
+static inline int array_ndim(const DeviceArray *a) {
+    return (int)(Py_SIZE(a) / 2);
+}
 
 typedef struct StreamObject {
-    PyObject_HEAD
-    PyObject *weakrefs;
+    PyObject_HEAD PyObject *weakrefs;
     ModState *state;
     RtStream *stream;
 } StreamObject;
@@ -38,7 +39,8 @@ typedef struct KernelArrays {
     int ndevice;
     const DeviceArray *device[64];
 } KernelArrays;
-int py_unbox_kernel(const Spec *spec, PyObject *const *args, char *frame, bool loose, KernelArrays *k);
+int py_unbox_kernel(const Spec *spec, PyObject *const *args, char *frame, bool loose,
+                    KernelArrays *k);
 
 /* -- device_obj.c -- */
 /* The device that kernels of this kind run on now (cuda.jit: RT_CUDA). Warns once when the cpu device
@@ -48,7 +50,7 @@ RtDevice *py_current_device(ModState *state, RtDeviceKind wanted);
 void py_release(CallContext *ctx, CallFrame *frame);
 void py_resume(CallFrame *frame);
 /* Runs `call` without the GIL; raises when err is set afterwards. */
-#define PY_UNLOCKED(state, err, call)                                                               \
+#define PY_UNLOCKED(state, err, call)                                                              \
     do {                                                                                           \
         rt_error_init(err);                                                                        \
         Py_BEGIN_ALLOW_THREADS;                                                                    \
@@ -62,9 +64,10 @@ extern PyMethodDef py_device_functions[];
 /* -- array_obj.c -- */
 extern PyType_Spec py_device_array_spec;
 extern PyMethodDef py_array_functions[];
-DeviceArray *py_array_new(ModState *state, RtDevice *device, RtBuffer *buffer, uint64_t address,
-                          TypeKind kind, int ndim, const int64_t *shape, const int64_t *strides,
-                          bool readonly); /* takes over a reference to the buffer, also on failure */
+DeviceArray *
+py_array_new(ModState *state, RtDevice *device, RtBuffer *buffer, uint64_t address, TypeKind kind,
+             int ndim, const int64_t *shape, const int64_t *strides,
+             bool readonly); /* takes over a reference to the buffer, also on failure */
 /* The object as a device array: itself, or a wrapper of its __cuda_array_interface__. NULL without an
  * exception: it is neither. A new reference. */
 DeviceArray *py_as_device_array(ModState *state, PyObject *object);
@@ -75,7 +78,8 @@ extern PyType_Spec py_stream_spec, py_event_spec;
 extern PyMethodDef py_stream_functions[];
 /* 0 and None: the default stream (*out NULL). Else a Stream, a driver's handle, or an object with
  * __cuda_stream__. *keep is a new reference to what keeps the stream alive, or NULL. */
-bool py_stream_of(ModState *state, PyObject *object, RtDevice *device, RtStream **out, PyObject **keep);
+bool py_stream_of(ModState *state, PyObject *object, RtDevice *device, RtStream **out,
+                  PyObject **keep);
 
 /* -- kernel_obj.c -- */
 extern PyType_Spec py_kernel_spec, py_launch_spec;

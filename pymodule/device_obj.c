@@ -70,8 +70,7 @@ RtDevice *py_current_device(ModState *state, RtDeviceKind wanted) {
 /* -- Device --------------------------------------------------------------------------------------------- */
 
 typedef struct DeviceObject {
-    PyObject_HEAD
-    ModState *state;
+    PyObject_HEAD ModState *state;
     RtDevice *device;
 } DeviceObject;
 
@@ -90,7 +89,9 @@ static void device_dealloc(PyObject *self) {
     Py_DECREF(type);
 }
 
-static const RtDeviceInfo *info_of(PyObject *self) { return rt_info(((DeviceObject *)self)->device); }
+static const RtDeviceInfo *info_of(PyObject *self) {
+    return rt_info(((DeviceObject *)self)->device);
+}
 
 static PyObject *device_id(PyObject *self, void *unused) {
     (void)unused;
@@ -98,7 +99,8 @@ static PyObject *device_id(PyObject *self, void *unused) {
 }
 static PyObject *device_name(PyObject *self, void *unused) {
     (void)unused;
-    return PyUnicode_DecodeUTF8(info_of(self)->name, (Py_ssize_t)strlen(info_of(self)->name), "replace");
+    return PyUnicode_DecodeUTF8(info_of(self)->name, (Py_ssize_t)strlen(info_of(self)->name),
+                                "replace");
 }
 static PyObject *device_kind(PyObject *self, void *unused) {
     (void)unused;
@@ -117,8 +119,9 @@ static PyObject *device_uuid(PyObject *self, void *unused) {
     const uint8_t *u = info_of(self)->uuid;
     char text[48];
     snprintf(text, sizeof text,
-             "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1], u[2],
-             u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
+             "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1],
+             u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14],
+             u[15]);
     return PyUnicode_FromString(text);
 }
 
@@ -128,7 +131,8 @@ typedef struct IntField {
     bool wide;
 } IntField;
 
-#define FIELD(name, field) {name, offsetof(RtDeviceInfo, field), sizeof(((RtDeviceInfo *)0)->field) == 8}
+#define FIELD(name, field)                                                                         \
+    { name, offsetof(RtDeviceInfo, field), sizeof(((RtDeviceInfo *)0)->field) == 8 }
 static const IntField int_fields[] = {
     FIELD("MAX_THREADS_PER_BLOCK", max_threads),
     FIELD("MAX_BLOCK_DIM_X", max_block[0]),
@@ -158,7 +162,8 @@ static PyObject *device_getattro(PyObject *self, PyObject *name) {
     for (int i = 0; i < countof(int_fields); i++) {
         if (strcmp(text, int_fields[i].name)) continue;
         const char *field = info + int_fields[i].offset;
-        return PyLong_FromLongLong(int_fields[i].wide ? *(const int64_t *)field : *(const int32_t *)field);
+        return PyLong_FromLongLong(int_fields[i].wide ? *(const int64_t *)field
+                                                      : *(const int32_t *)field);
     }
     return PyObject_GenericGetAttr(self, name);
 }
@@ -185,9 +190,9 @@ static PyObject *device_memory_info(PyObject *self, PyObject *unused) {
     bool ok = false;
     PY_UNLOCKED(o->state, &err, ok = rt_memory_stats(o->device, &s, &err));
     if (!ok) return NULL;
-    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:L}", "free", s.device_free, "total", s.device_total,
-                         "in_use", s.in_use, "cached", s.cached, "raw_allocations", s.raw_allocations,
-                         "raw_frees", s.raw_frees, "reused", s.reused);
+    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:L}", "free", s.device_free, "total",
+                         s.device_total, "in_use", s.in_use, "cached", s.cached, "raw_allocations",
+                         s.raw_allocations, "raw_frees", s.raw_frees, "reused", s.reused);
 }
 
 static PyObject *device_trim(PyObject *self, PyObject *unused) {
@@ -233,10 +238,10 @@ static PyGetSetDef device_getset[] = {
 };
 
 static PyType_Slot device_slots[] = {
-    {Py_tp_dealloc, device_dealloc},     {Py_tp_methods, device_methods},
-    {Py_tp_getset, device_getset},       {Py_tp_repr, device_repr},
-    {Py_tp_getattro, device_getattro},   {Py_tp_richcompare, device_compare},
-    {Py_tp_hash, device_hash},           {0, NULL},
+    {Py_tp_dealloc, device_dealloc},   {Py_tp_methods, device_methods},
+    {Py_tp_getset, device_getset},     {Py_tp_repr, device_repr},
+    {Py_tp_getattro, device_getattro}, {Py_tp_richcompare, device_compare},
+    {Py_tp_hash, device_hash},         {0, NULL},
 };
 
 PyType_Spec py_device_spec = {

@@ -22,7 +22,8 @@ bool py_core_lock(JitCore *core) {
     if (l->owner == me) {
         PyErr_Format(PyExc_RuntimeError,
                      "'%U' is called while it is being compiled: an attribute or global that the "
-                     "compiler reads runs the function itself", core->name);
+                     "compiler reads runs the function itself",
+                     core->name);
         return false;
     }
     if (!PyThread_acquire_lock(l->lock, NOWAIT_LOCK)) {
@@ -81,7 +82,8 @@ static bool spec_plan(JitCore *core, Spec *spec) {
     }
     if (!py_plan_args(core->state, spec, artifact->params)) return false;
     spec->entry = artifact->entry_kind == ENTRY_HOST ? (HostEntry)artifact->entry : NULL;
-    spec->on_stack = spec->entry && spec->frame_size <= FRAME_STACK && !core->varargs;
+    spec->on_stack =
+        spec->entry && spec->frame_size <= FRAME_STACK && !core->varargs && !core->nkwonly;
     return true;
 }
 
@@ -135,9 +137,11 @@ static void free_tables(SpecTable *table) {
 
 /* -- the core -------------------------------------------------------------------------------------------- */
 
-bool py_core_init(JitCore *core, ModState *state, PyObject *py_func, const CompileOptions *options) {
+bool py_core_init(JitCore *core, ModState *state, PyObject *py_func,
+                  const CompileOptions *options) {
     if (!PyFunction_Check(py_func)) {
-        PyErr_Format(PyExc_TypeError, "a Python function is expected, not an object of type '%.100s'",
+        PyErr_Format(PyExc_TypeError,
+                     "a Python function is expected, not an object of type '%.100s'",
                      Py_TYPE(py_func)->tp_name);
         return false;
     }
@@ -212,13 +216,16 @@ static const Type **types_of_keys(PyResolver *r, const CompileRequest *q) {
 }
 
 /* (texts of parameter types, text of the result type) */
-static PyObject *signature_object(Arena *arena, const Type *const *types, int32_t n, const Type *result) {
+static PyObject *signature_object(Arena *arena, const Type *const *types, int32_t n,
+                                  const Type *result) {
     PyObject *params = PyTuple_New(n);
     for (int32_t i = 0; params && i < n; i++) {
         Str text = type_text(arena, types[i]);
         PyObject *item = PyUnicode_FromStringAndSize(text.bytes, text.len);
-        if (!item) Py_CLEAR(params);
-        else PyTuple_SET_ITEM(params, i, item);
+        if (!item)
+            Py_CLEAR(params);
+        else
+            PyTuple_SET_ITEM(params, i, item);
     }
     if (!params) return NULL;
     Str text = result ? type_text(arena, result) : STR("none");
@@ -232,7 +239,8 @@ static Spec *spec_of_artifact(JitCore *core, PyResolver *r, const CompileRequest
         keys[i] = q->keys ? q->keys[i] : py_type_key(core->state, types[i]);
         if (keys[i]) continue;
         if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_TypeError, "a declared parameter has a type that no argument can have");
+            PyErr_SetString(PyExc_TypeError,
+                            "a declared parameter has a type that no argument can have");
         return NULL;
     }
     Spec *spec = spec_new(keys, keys, n);
@@ -258,7 +266,8 @@ static bool request_types(JitCore *core, PyResolver *r, const CompileRequest *q,
         out->nparams = q->nkeys;
         return out->params != NULL;
     }
-    if (!ti_parse_signature(r->types, r->arena, q->signature, out, cg_diags(r->compilation))) return false;
+    if (!ti_parse_signature(r->types, r->arena, q->signature, out, cg_diags(r->compilation)))
+        return false;
     if (out->nparams == core->nparams) return true;
     PyErr_Format(PyExc_TypeError, "the signature %s has %d parameters, '%U' has %d", q->signature,
                  (int)out->nparams, core->name, (int)core->nparams);
@@ -314,8 +323,10 @@ Spec *py_core_python_spec(JitCore *core, const TypeKey *keys, int32_t n) {
 Spec *py_core_declare(JitCore *core, PyObject *text, bool *refused) {
     CompileRequest q = {.options = core->options};
     *refused = false;
-    if (!PyUnicode_Check(text)) PyErr_SetString(PyExc_TypeError, "a signature as text is expected");
-    else q.signature = PyUnicode_AsUTF8(text);
+    if (!PyUnicode_Check(text))
+        PyErr_SetString(PyExc_TypeError, "a signature as text is expected");
+    else
+        q.signature = PyUnicode_AsUTF8(text);
     if (!q.signature || !py_core_lock(core)) return NULL;
     Spec *spec = py_core_compile(core, &q), *known = NULL;
     *refused = !spec && q.refused;
@@ -358,10 +369,12 @@ typedef struct Fit { /* how badly arguments fit; compared in this order */
     int unsafe, safe, promote;
 } Fit;
 
-static bool fit_one(ModState *state, TypeTable *types, Arena *arena, TypeKey from, TypeKey to, Fit *fit) {
+static bool fit_one(ModState *state, TypeTable *types, Arena *arena, TypeKey from, TypeKey to,
+                    Fit *fit) {
     if (from == to) return true;
     if (key_is_scalar(from) && key_is_scalar(to) &&
-        !py_may_convert(type_strong_kind(key_scalar_kind(from)), type_strong_kind(key_scalar_kind(to))))
+        !py_may_convert(type_strong_kind(key_scalar_kind(from)),
+                        type_strong_kind(key_scalar_kind(to))))
         return false;
     const Type *a = py_key_type(state, types, arena, from, false);
     const Type *b = py_key_type(state, types, arena, to, false);
@@ -413,7 +426,8 @@ static void raise_no_match(JitCore *core, const TypeKey *keys, int32_t n) {
     if (joined)
         PyErr_Format(PyExc_TypeError,
                      "No matching definition for argument type(s) %U: '%U' was compiled for fixed "
-                     "signatures", joined, core->name);
+                     "signatures",
+                     joined, core->name);
     Py_XDECREF(joined);
     Py_XDECREF(texts);
     Py_XDECREF(comma);
@@ -447,16 +461,19 @@ static Py_ssize_t param_index(JitCore *core, PyObject *name) {
     return -1;
 }
 
-static bool bind_keywords(JitCore *core, PyObject *const *values, PyObject *kwnames, PyObject **out) {
+static bool bind_keywords(JitCore *core, PyObject *const *values, PyObject *kwnames,
+                          PyObject **out) {
     for (Py_ssize_t i = 0; kwnames && i < PyTuple_GET_SIZE(kwnames); i++) {
         PyObject *name = PyTuple_GET_ITEM(kwnames, i);
         Py_ssize_t at = param_index(core, name);
         if (at < 0) {
-            PyErr_Format(PyExc_TypeError, "%U() got an unexpected keyword argument '%U'", core->name, name);
+            PyErr_Format(PyExc_TypeError, "%U() got an unexpected keyword argument '%U'",
+                         core->name, name);
             return false;
         }
         if (out[at]) {
-            PyErr_Format(PyExc_TypeError, "%U() got multiple values for argument '%U'", core->name, name);
+            PyErr_Format(PyExc_TypeError, "%U() got multiple values for argument '%U'", core->name,
+                         name);
             return false;
         }
         out[at] = values[i];
@@ -477,19 +494,21 @@ static bool bind_defaults(JitCore *core, PyObject **out) {
             out[i] = PyDict_GetItemWithError(kwdefaults, name);
         if (out[i]) continue;
         if (!PyErr_Occurred())
-            PyErr_Format(PyExc_TypeError, "%U() missing a required argument: '%U'", core->name, name);
+            PyErr_Format(PyExc_TypeError, "%U() missing a required argument: '%U'", core->name,
+                         name);
         return false;
     }
     return true;
 }
 
-bool py_core_bind(JitCore *core, PyObject *const *args, Py_ssize_t n, PyObject *kwnames, PyObject **out,
-                  PyObject **owned) {
+bool py_core_bind(JitCore *core, PyObject *const *args, Py_ssize_t n, PyObject *kwnames,
+                  PyObject **out, PyObject **owned) {
     *owned = NULL;
     Py_ssize_t taken = QN_MIN(n, core->npositional);
     if (n > core->npositional && !core->varargs) {
-        PyErr_Format(PyExc_TypeError, "%U() takes %d positional argument%s but %zd %s given", core->name,
-                     (int)core->npositional, core->npositional == 1 ? "" : "s", n, n == 1 ? "was" : "were");
+        PyErr_Format(PyExc_TypeError, "%U() takes %d positional argument%s but %zd %s given",
+                     core->name, (int)core->npositional, core->npositional == 1 ? "" : "s", n,
+                     n == 1 ? "was" : "were");
         return false;
     }
     for (int32_t i = 0; i < core->nparams; i++)
@@ -512,7 +531,8 @@ typedef struct OptionRow {
     char kind; /* b bool, i int32 or int, u uint32 */
 } OptionRow;
 
-#define OPTION(name, field, kind) {name, offsetof(CompileOptions, field), kind}
+#define OPTION(name, field, kind)                                                                  \
+    { name, offsetof(CompileOptions, field), kind }
 static const OptionRow option_rows[] = {
     OPTION("target", infer.target, 'i'),
     OPTION("kernel", infer.kernel, 'b'),
@@ -538,9 +558,12 @@ bool py_options(PyObject *dict, CompileOptions *out) {
         char *field = (char *)out + row->offset;
         long number = row->kind == 'b' ? PyObject_IsTrue(value) : PyLong_AsLong(value);
         if (number == -1 && PyErr_Occurred()) return false;
-        if (row->kind == 'b') *(bool *)field = number != 0;
-        else if (row->kind == 'u') *(uint32_t *)field = (uint32_t)number;
-        else *(int32_t *)field = (int32_t)number;
+        if (row->kind == 'b')
+            *(bool *)field = number != 0;
+        else if (row->kind == 'u')
+            *(uint32_t *)field = (uint32_t)number;
+        else
+            *(int32_t *)field = (int32_t)number;
     }
     return true;
 }

@@ -12,8 +12,8 @@
 /* -- unboxing plans (unbox.c) -------------------------------------------------------------------- */
 
 typedef enum UnboxOp {
-    UB_INT,    /* a Python int -> int64 */
-    UB_FLOAT,  /* a Python float -> double */
+    UB_INT,   /* a Python int -> int64 */
+    UB_FLOAT, /* a Python float -> double */
     UB_BOOL,
     UB_COMPLEX,
     UB_NONE,
@@ -30,12 +30,12 @@ typedef struct Plan {
     bool present;
     uint8_t ndim, layout;
     int32_t item_size;
-    int32_t offset;       /* of the value in the call's frame */
-    int32_t presence;     /* of the presence byte */
-    int32_t owner;        /* arrays: of their Owner in the frame */
+    int32_t offset;   /* of the value in the call's frame */
+    int32_t presence; /* of the presence byte */
+    int32_t owner;    /* arrays: of their Owner in the frame */
     int32_t nitems;
     struct Plan *items;
-    PyObject *type;       /* the exact type (or function) asked for */
+    PyObject *type; /* the exact type (or function) asked for */
     PyArray_Descr *descr;
     int flags_mask, flags_want;
     uint16_t value_offset, value_size;
@@ -45,16 +45,17 @@ enum { FRAME_STACK = 1024 }; /* bytes; larger frames come from the heap */
 
 typedef struct Spec {
     int32_t nargs;
-    bool on_stack;      /* its frame fits FRAME_STACK, and there is code to call */
-    bool declared;      /* made for a signature the user wrote */
-    HostEntry entry;    /* NULL: this signature runs the Python function */
+    bool on_stack;   /* its frame fits FRAME_STACK, and there is code to call */
+    bool declared;   /* made for a signature the user wrote */
+    HostEntry entry; /* NULL: this signature runs the Python function */
     Plan *plans;
     Artifact *artifact;
     int32_t result_offset, frame_size;
     TypeKey *keys;
-    TypeKey *declared_keys; /* the types of the code's parameters; == keys unless arguments are converted */
-    PyObject *keep;     /* objects that the artifact names by handle */
-    void *extra;        /* kernel_obj.c: loaded kernels */
+    TypeKey *
+        declared_keys; /* the types of the code's parameters; == keys unless arguments are converted */
+    PyObject *keep;    /* objects that the artifact names by handle */
+    void *extra;       /* kernel_obj.c: loaded kernels */
     void (*drop_extra)(void *extra);
     PyObject *signature; /* text of the signature */
 } Spec;
@@ -88,12 +89,12 @@ typedef struct CoreLock {
 typedef struct JitCore {
     ModState *state;
     PyObject *py_func;
-    PyObject *name;          /* text for messages */
+    PyObject *name; /* text for messages */
     CompileOptions options;
     _Atomic(Spec *) last;
     _Atomic(SpecTable *) table;
     CoreLock lock;
-    int32_t nparams;         /* all: positional, keyword-only, *args */
+    int32_t nparams; /* all: positional, keyword-only, *args */
     int32_t npositional, nkwonly, nposonly;
     bool varargs, can_compile;
     bool unsupported_kwargs; /* the function has **kwargs */
@@ -134,8 +135,8 @@ bool py_core_keys(JitCore *core, PyObject *const *args, int32_t n, TypeKey *keys
 
 /* Positional and keyword arguments and defaults in the order of parameters. `out` has room for nparams;
  * references are borrowed, but for *args: that tuple is *owned. */
-bool py_core_bind(JitCore *core, PyObject *const *args, Py_ssize_t n, PyObject *kwnames, PyObject **out,
-                  PyObject **owned);
+bool py_core_bind(JitCore *core, PyObject *const *args, Py_ssize_t n, PyObject *kwnames,
+                  PyObject **out, PyObject **owned);
 
 /* The options a decorator passed, from a dict of plain values. false with an exception. */
 bool py_options(PyObject *dict, CompileOptions *out);

@@ -3,7 +3,9 @@
  * C gives the facts; how they are shown is written in Python (quern/_surface.py). */
 #include "pymodule/dispatch.h"
 
-static PyObject *text(Str s) { return PyUnicode_DecodeUTF8(s.bytes ? s.bytes : "", s.len, "replace"); }
+static PyObject *text(Str s) {
+    return PyUnicode_DecodeUTF8(s.bytes ? s.bytes : "", s.len, "replace");
+}
 
 static int put(PyObject *dict, const char *name, PyObject *value) {
     int status = value ? PyDict_SetItemString(dict, name, value) : -1;
@@ -15,8 +17,10 @@ static PyObject *dependencies(const Artifact *artifact) {
     PyObject *list = PyList_New(artifact->ndependencies);
     for (int32_t i = 0; list && i < artifact->ndependencies; i++) {
         PyObject *path = text(artifact->dependencies[i].path);
-        if (!path) Py_CLEAR(list);
-        else PyList_SET_ITEM(list, i, path);
+        if (!path)
+            Py_CLEAR(list);
+        else
+            PyList_SET_ITEM(list, i, path);
     }
     return list;
 }
@@ -82,7 +86,8 @@ Spec *py_core_shown(JitCore *core, PyObject *index) {
 PyObject *py_core_texts(JitCore *core, PyObject *index) {
     const Spec *chosen = py_core_shown(core, index);
     if (!chosen) return NULL;
-    CompileRequest q = {.keys = chosen->declared_keys, .nkeys = chosen->nargs, .options = core->options};
+    CompileRequest q = {
+        .keys = chosen->declared_keys, .nkeys = chosen->nargs, .options = core->options};
     q.options.keep_text = true;
     Spec *spec = py_core_compile(core, &q);
     if (!spec) return NULL;

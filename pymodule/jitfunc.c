@@ -8,8 +8,7 @@
 #include <time.h>
 
 typedef struct Dispatcher {
-    PyObject_HEAD
-    vectorcallfunc vectorcall;
+    PyObject_HEAD vectorcallfunc vectorcall;
     PyObject *dict, *weakrefs;
     JitCore core;
     PyObject *doc_owner; /* options as the user gave them: a dict */
@@ -34,18 +33,23 @@ int32_t py_poll(CallContext *ctx) {
     bool first = frame->next_check == 0;
     frame->next_check = now + 50000000u;
     if (first) return 0;
+    /* a call that holds the GIL gives other threads a turn, as the interpreter would */
+    PyThreadState *held = frame->saved ? frame->saved : PyEval_SaveThread();
+    PyEval_RestoreThread(held);
     if (!frame->saved) return PyErr_CheckSignals() < 0;
-    PyEval_RestoreThread(frame->saved);
     int interrupted = PyErr_CheckSignals() < 0;
     frame->saved = PyEval_SaveThread();
     return interrupted;
 }
 
-char *py_stack_limit(void) { return rt_stack_limit(); }
+char *py_stack_limit(void) {
+    return rt_stack_limit();
+}
 
 /* -- running a specialisation ---------------------------------------------------------------------------- */
 
-static int enter_nogil(const Spec *spec, CallContext *ctx, CallFrame *frame, void **args, void *result) {
+static int enter_nogil(const Spec *spec, CallContext *ctx, CallFrame *frame, void **args,
+                       void *result) {
     frame->saved = PyEval_SaveThread();
     int status = spec->entry(ctx, args, result);
     PyEval_RestoreThread(frame->saved);
@@ -64,7 +68,8 @@ static inline PyObject *run(Dispatcher *d, const Spec *spec, char *memory) {
     int status = d->nogil ? enter_nogil(spec, &ctx, &frame, (void **)memory, result)
                           : spec->entry(&ctx, (void **)memory, result);
     if (QN_UNLIKELY(status)) {
-        py_raise_call(d->core.state, spec->artifact, &ctx, status, PyFunction_GetGlobals(d->core.py_func));
+        py_raise_call(d->core.state, spec->artifact, &ctx, status,
+                      PyFunction_GetGlobals(d->core.py_func));
         return NULL;
     }
     switch (spec->artifact->result.kind) {
@@ -127,7 +132,8 @@ static Spec *find_or_make(Dispatcher *d, const TypeKey *keys, int32_t n) {
     return spec;
 }
 
-static PyObject *call_python(Dispatcher *d, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
+static PyObject *call_python(Dispatcher *d, PyObject *const *args, size_t nargsf,
+                             PyObject *kwnames) {
     return PyObject_Vectorcall(d->core.py_func, args, nargsf, kwnames);
 }
 
@@ -159,7 +165,8 @@ static PyObject *dispatcher_vectorcall(PyObject *self, PyObject *const *args, si
                                        PyObject *kwnames) {
     Dispatcher *d = (Dispatcher *)self;
     Spec *spec = atomic_load_explicit(&d->core.last, memory_order_acquire);
-    if (QN_LIKELY(spec && !kwnames && spec->on_stack && PyVectorcall_NARGS(nargsf) == spec->nargs)) {
+    if (QN_LIKELY(spec && !kwnames && spec->on_stack &&
+                  PyVectorcall_NARGS(nargsf) == spec->nargs)) {
         _Alignas(16) char memory[FRAME_STACK];
         int done = py_unbox(spec, args, memory);
         if (QN_LIKELY(done > 0)) return run(d, spec, memory);
@@ -175,8 +182,8 @@ static PyObject *dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *kw
     PyObject *py_func, *dict = NULL;
     int nogil = 0, fallback = 0;
     CompileOptions options;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O!pp", names, &py_func, &PyDict_Type, &dict, &nogil,
-                                     &fallback) ||
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O!pp", names, &py_func, &PyDict_Type, &dict,
+                                     &nogil, &fallback) ||
         !py_options(dict, &options))
         return NULL;
     ModState *state = py_state_of_type(type);
@@ -276,11 +283,13 @@ static PyObject *dispatcher_forget(PyObject *self, PyObject *unused) {
 /* Inspection is written in Python: see py_surface. */
 #define surface py_surface
 
-static PyObject *get_surface(PyObject *self, void *name) { return surface(self, name, NULL, NULL); }
+static PyObject *get_surface(PyObject *self, void *name) {
+    return surface(self, name, NULL, NULL);
+}
 
-#define SURFACE(name)                                                                               \
-    static PyObject *surface_##name(PyObject *self, PyObject *args, PyObject *kwargs) {             \
-        return surface(self, #name, args, kwargs);                                                  \
+#define SURFACE(name)                                                                              \
+    static PyObject *surface_##name(PyObject *self, PyObject *args, PyObject *kwargs) {            \
+        return surface(self, #name, args, kwargs);                                                 \
     }
 SURFACE(compile)
 SURFACE(recompile)
@@ -313,7 +322,8 @@ static PyObject *dispatcher_repr(PyObject *self) {
     return text;
 }
 
-#define METHOD(name) {#name, (PyCFunction)(void (*)(void))surface_##name, METH_VARARGS | METH_KEYWORDS, NULL}
+#define METHOD(name)                                                                               \
+    { #name, (PyCFunction)(void (*)(void))surface_##name, METH_VARARGS | METH_KEYWORDS, NULL }
 static PyMethodDef dispatcher_methods[] = {
     {"_specializations", dispatcher_specializations, METH_NOARGS, NULL},
     {"_compile", dispatcher_compile, METH_O, NULL},

@@ -6,26 +6,24 @@
 #include "pymodule/device.h"
 
 typedef struct Kernel {
-    PyObject_HEAD
-    vectorcallfunc vectorcall;
+    PyObject_HEAD vectorcallfunc vectorcall;
     PyObject *dict, *weakrefs;
     ModState *state;
     PyObject *py_func, *name;
-    PyObject *configs;   /* subscript -> Launch */
+    PyObject *configs; /* subscript -> Launch */
     PyObject *user_options;
     CompileOptions options;
     RtDeviceKind wanted;
     bool device_function;
-    bool closed;         /* only the declared signatures */
-    PyObject *declared;  /* their texts, compiled again on each kind of device */
+    bool closed;        /* only the declared signatures */
+    PyObject *declared; /* their texts, compiled again on each kind of device */
     char arch[RT_KINDS][32];
     bool ready[RT_KINDS];
     JitCore cores[RT_KINDS];
 } Kernel;
 
 typedef struct Launch {
-    PyObject_HEAD
-    vectorcallfunc vectorcall;
+    PyObject_HEAD vectorcallfunc vectorcall;
     Kernel *kernel;
     int64_t grid[3], block[3], shared;
     int64_t forall; /* >= 0: number of elements; grid and block follow from it */
@@ -78,7 +76,8 @@ static JitCore *core_for(Kernel *k, RtDevice *device) {
     CompileOptions options = k->options;
     options.entry = ENTRY_KERNEL;
     options.infer.kernel = true;
-    options.infer.target = info->kind == RT_CPU || info->kind == RT_NULL ? TARGET_CPU : TARGET_NVPTX;
+    options.infer.target =
+        info->kind == RT_CPU || info->kind == RT_NULL ? TARGET_CPU : TARGET_NVPTX;
     snprintf(k->arch[info->kind], sizeof k->arch[0], "%s", info->arch);
     options.arch = info->kind == RT_CUDA ? k->arch[info->kind] : NULL;
     if (!core->py_func && !py_core_init(core, k->state, k->py_func, &options)) return NULL;
@@ -108,9 +107,11 @@ static Spec *general_of(JitCore *core, Spec *spec) {
     if (general) return general;
     if (!py_core_lock(core)) return NULL;
     if (!(general = atomic_load(&extra->general))) {
-        CompileRequest q = {.keys = spec->declared_keys, .nkeys = spec->nargs, .options = core->options};
+        CompileRequest q = {
+            .keys = spec->declared_keys, .nkeys = spec->nargs, .options = core->options};
         q.options.general_variant = true;
-        if ((general = with_extra(py_core_compile(core, &q)))) atomic_store(&extra->general, general);
+        if ((general = with_extra(py_core_compile(core, &q))))
+            atomic_store(&extra->general, general);
     }
     py_core_unlock(core);
     return general;
@@ -121,7 +122,8 @@ static RtKernel *loaded(JitCore *core, Spec *spec, RtDevice *device) {
     int ordinal = rt_info(device)->ordinal;
     if (ordinal >= MAX_DEVICES)
         return PyErr_SetString(PyExc_ValueError, "kernels run on the first 16 devices only"), NULL;
-    RtKernel *kernel = atomic_load_explicit(&extra->loaded[ordinal], memory_order_acquire), *nobody = NULL;
+    RtKernel *kernel = atomic_load_explicit(&extra->loaded[ordinal], memory_order_acquire),
+             *nobody = NULL;
     if (kernel) return kernel;
     RtError err;
     PY_UNLOCKED(core->state, &err, kernel = rt_kernel(device, spec->artifact, &err));
@@ -159,7 +161,8 @@ static bool same_device(const KernelArrays *k, RtDevice *device) {
     for (int i = 0; i < k->ndevice; i++) {
         if (k->device[i]->device == device) continue;
         const RtDeviceInfo *has = rt_info(k->device[i]->device), *wants = rt_info(device);
-        PyErr_Format(PyExc_ValueError, "an argument lies on %s device %d, the kernel runs on %s device %d",
+        PyErr_Format(PyExc_ValueError,
+                     "an argument lies on %s device %d, the kernel runs on %s device %d",
                      rt_kind_name(has->kind), (int)has->ordinal, rt_kind_name(wants->kind),
                      (int)wants->ordinal);
         return false;
@@ -171,7 +174,8 @@ static PyObject *launch_frame(Launch *l, JitCore *core, RtDevice *device, Spec *
                               const KernelArrays *arrays) {
     if (!same_device(arrays, device)) return NULL;
     if (l->forall == 0) Py_RETURN_NONE;
-    if (spec->artifact->fast_variant && rt_launch_wants_general(spec->artifact, (void *const *)frame) &&
+    if (spec->artifact->fast_variant &&
+        rt_launch_wants_general(spec->artifact, (void *const *)frame) &&
         !(spec = general_of(core, spec)))
         return NULL;
     RtKernel *kernel = loaded(core, spec, device);
@@ -196,8 +200,8 @@ static PyObject *launch_frame(Launch *l, JitCore *core, RtDevice *device, Spec *
 }
 
 /* 0 from `unbox` means another type than the plan's: *mismatch. */
-static PyObject *launch_spec(Launch *l, JitCore *core, RtDevice *device, Spec *spec, PyObject *const *args,
-                             bool loose, bool *mismatch) {
+static PyObject *launch_spec(Launch *l, JitCore *core, RtDevice *device, Spec *spec,
+                             PyObject *const *args, bool loose, bool *mismatch) {
     _Alignas(16) char small[FRAME_STACK];
     uint32_t host[MAX_ARGS], readonly[MAX_ARGS];
     KernelArrays arrays;
@@ -235,7 +239,8 @@ static bool wrap_foreign(ModState *state, PyObject **args, int32_t n, PyObject *
 static bool kernel_keys(JitCore *core, PyObject *const *args, TypeKey *keys) {
     const char *name = PyUnicode_AsUTF8(core->name);
     for (int32_t i = 0; i < core->nparams; i++)
-        if (!(keys[i] = py_kernel_arg_key(core->state, args[i], name ? name : "?", i))) return false;
+        if (!(keys[i] = py_kernel_arg_key(core->state, args[i], name ? name : "?", i)))
+            return false;
     return true;
 }
 
@@ -252,21 +257,24 @@ static PyObject *launch_slow(Launch *l, JitCore *core, RtDevice *device, PyObjec
             result = launch_spec(l, core, device, spec, bound, true, &mismatch);
         }
         if (mismatch)
-            PyErr_SetString(PyExc_TypeError, "an argument changed its type while it was being read, or a "
-                                             "tuple has more than 32 arrays");
+            PyErr_SetString(PyExc_TypeError,
+                            "an argument changed its type while it was being read, or a "
+                            "tuple has more than 32 arrays");
     }
     Py_XDECREF(owned);
     Py_XDECREF(held);
     return result;
 }
 
-static PyObject *launch_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
+static PyObject *launch_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf,
+                                   PyObject *kwnames) {
     Launch *l = (Launch *)self;
     RtDevice *device = py_current_device(l->kernel->state, l->kernel->wanted);
     JitCore *core = device ? core_for(l->kernel, device) : NULL;
     if (!core) return NULL;
     Spec *spec = atomic_load_explicit(&core->last, memory_order_acquire);
-    if (spec && !kwnames && PyVectorcall_NARGS(nargsf) == spec->nargs && !core->varargs && spec->extra) {
+    if (spec && !kwnames && PyVectorcall_NARGS(nargsf) == spec->nargs && !core->varargs &&
+        !core->nkwonly) {
         bool mismatch;
         PyObject *result = launch_spec(l, core, device, spec, args, false, &mismatch);
         if (!mismatch) return result;
@@ -297,8 +305,8 @@ static PyObject *launch_repr(PyObject *self) {
     Launch *l = (Launch *)self;
     return PyUnicode_FromFormat("<launch of %U, grid (%lld, %lld, %lld), block (%lld, %lld, %lld)>",
                                 l->kernel->name, (long long)l->grid[0], (long long)l->grid[1],
-                                (long long)l->grid[2], (long long)l->block[0], (long long)l->block[1],
-                                (long long)l->block[2]);
+                                (long long)l->grid[2], (long long)l->block[0],
+                                (long long)l->block[1], (long long)l->block[2]);
 }
 
 static PyMemberDef launch_members[] = {
@@ -306,8 +314,9 @@ static PyMemberDef launch_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot launch_slots[] = {
-    {Py_tp_dealloc, launch_dealloc}, {Py_tp_traverse, launch_traverse}, {Py_tp_call, PyVectorcall_Call},
-    {Py_tp_members, launch_members}, {Py_tp_repr, launch_repr},         {0, NULL},
+    {Py_tp_dealloc, launch_dealloc}, {Py_tp_traverse, launch_traverse},
+    {Py_tp_call, PyVectorcall_Call}, {Py_tp_members, launch_members},
+    {Py_tp_repr, launch_repr},       {0, NULL},
 };
 PyType_Spec py_launch_spec = {
     .name = "quern._quern.Launch",
@@ -318,10 +327,12 @@ PyType_Spec py_launch_spec = {
 };
 
 static bool read_int(PyObject *object, const char *what, int64_t *out) {
-    PyObject *index = PyIndex_Check(object) && !PyBool_Check(object) ? PyNumber_Index(object) : NULL;
+    PyObject *index =
+        PyIndex_Check(object) && !PyBool_Check(object) ? PyNumber_Index(object) : NULL;
     if (!index) {
         if (!PyErr_Occurred())
-            PyErr_Format(PyExc_TypeError, "%s must be an int, not '%.100s'", what, Py_TYPE(object)->tp_name);
+            PyErr_Format(PyExc_TypeError, "%s must be an int, not '%.100s'", what,
+                         Py_TYPE(object)->tp_name);
         return false;
     }
     int overflow;
@@ -336,7 +347,8 @@ static bool read_dims(PyObject *object, const char *what, int64_t out[3]) {
     if (!PyTuple_Check(object) && !PyList_Check(object)) return read_int(object, what, &out[0]);
     Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
     if (n < 1 || n > 3) {
-        PyErr_Format(PyExc_ValueError, "%s must be an int or a tuple of 1 to 3 ints, not of %zd", what, n);
+        PyErr_Format(PyExc_ValueError, "%s must be an int or a tuple of 1 to 3 ints, not of %zd",
+                     what, n);
         return false;
     }
     for (Py_ssize_t i = 0; i < n; i++)
@@ -359,17 +371,21 @@ static Launch *launch_new(Kernel *k, PyObject *stream, PyObject *shared, RtDevic
 
 static Launch *configure(Kernel *k, PyObject *const *items, Py_ssize_t n) {
     if (k->device_function) {
-        PyErr_Format(PyExc_TypeError, "'%U' is a device function: it can be called from kernels, not launched",
+        PyErr_Format(PyExc_TypeError,
+                     "'%U' is a device function: it can be called from kernels, not launched",
                      k->name);
         return NULL;
     }
     if (n < 2 || n > 4) {
-        PyErr_Format(PyExc_ValueError, "kernel[grid, block], kernel[grid, block, stream] or "
-                                       "kernel[grid, block, stream, sharedmem] is expected for '%U'", k->name);
+        PyErr_Format(PyExc_ValueError,
+                     "kernel[grid, block], kernel[grid, block, stream] or "
+                     "kernel[grid, block, stream, sharedmem] is expected for '%U'",
+                     k->name);
         return NULL;
     }
     RtDevice *device = py_current_device(k->state, k->wanted);
-    Launch *l = device ? launch_new(k, n > 2 ? items[2] : NULL, n > 3 ? items[3] : NULL, device) : NULL;
+    Launch *l =
+        device ? launch_new(k, n > 2 ? items[2] : NULL, n > 3 ? items[3] : NULL, device) : NULL;
     if (!l) return NULL;
     RtError err;
     rt_error_init(&err);
@@ -386,11 +402,13 @@ static Launch *configure(Kernel *k, PyObject *const *items, Py_ssize_t n) {
 static PyObject *kernel_subscript(PyObject *self, PyObject *key) {
     Kernel *k = (Kernel *)self;
     PyObject *known = NULL;
-    if (PyDict_GetItemRef(k->configs, key, &known) < 0) PyErr_Clear(); /* lists are allowed, but not kept */
+    if (PyDict_GetItemRef(k->configs, key, &known) < 0)
+        PyErr_Clear(); /* lists are allowed, but not kept */
     if (known) return known;
     PyObject *one[1] = {key};
     bool tuple = PyTuple_Check(key);
-    Launch *l = configure(k, tuple ? &PyTuple_GET_ITEM(key, 0) : one, tuple ? PyTuple_GET_SIZE(key) : 1);
+    Launch *l =
+        configure(k, tuple ? &PyTuple_GET_ITEM(key, 0) : one, tuple ? PyTuple_GET_SIZE(key) : 1);
     if (!l) return NULL;
     if (PyDict_GET_SIZE(k->configs) >= 128) PyDict_Clear(k->configs);
     if (PyDict_SetItem(k->configs, key, (PyObject *)l) < 0) PyErr_Clear();
@@ -407,11 +425,14 @@ static PyObject *kernel_forall(PyObject *self, PyObject *args, PyObject *kwargs)
     PyObject *stream = NULL, *shared = NULL, *tasks;
     int64_t n, tpb = 0;
     PyObject *block = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOO", names, &tasks, &block, &stream, &shared) ||
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOO", names, &tasks, &block, &stream,
+                                     &shared) ||
         !read_int(tasks, "the number of tasks", &n) || (block && !read_int(block, "tpb", &tpb)))
         return NULL;
     if (n < 0 || tpb < 0)
-        return PyErr_SetString(PyExc_ValueError, "forall: the number of tasks must not be negative"), NULL;
+        return PyErr_SetString(PyExc_ValueError,
+                               "forall: the number of tasks must not be negative"),
+               NULL;
     RtDevice *device = py_current_device(k->state, k->wanted);
     Launch *l = device ? launch_new(k, stream, shared, device) : NULL;
     if (!l) return NULL;
@@ -421,15 +442,18 @@ static PyObject *kernel_forall(PyObject *self, PyObject *args, PyObject *kwargs)
     return (PyObject *)l;
 }
 
-static PyObject *kernel_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
+static PyObject *kernel_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf,
+                                   PyObject *kwnames) {
     (void)args, (void)nargsf, (void)kwnames;
     Kernel *k = (Kernel *)self;
     PyObject *cls = py_error_class(k->state, "LaunchError");
     if (cls && k->device_function)
         PyErr_Format(cls, "'%U' is a device function: call it from a kernel", k->name);
     else if (cls)
-        PyErr_Format(cls, "the kernel '%U' was called without a launch configuration; write "
-                          "%U[blocks_per_grid, threads_per_block](...)", k->name, k->name);
+        PyErr_Format(cls,
+                     "the kernel '%U' was called without a launch configuration; write "
+                     "%U[blocks_per_grid, threads_per_block](...)",
+                     k->name, k->name);
     Py_XDECREF(cls);
     return NULL;
 }
@@ -440,12 +464,13 @@ static PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     int device = 0;
     const char *kind = "cuda";
     CompileOptions options;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O!ps", names, &py_func, &PyDict_Type, &dict, &device,
-                                     &kind) ||
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O!ps", names, &py_func, &PyDict_Type, &dict,
+                                     &device, &kind) ||
         !py_options(dict, &options))
         return NULL;
     if (!PyFunction_Check(py_func)) {
-        PyErr_Format(PyExc_TypeError, "a Python function is expected, not an object of type '%.100s'",
+        PyErr_Format(PyExc_TypeError,
+                     "a Python function is expected, not an object of type '%.100s'",
                      Py_TYPE(py_func)->tp_name);
         return NULL;
     }
@@ -505,7 +530,9 @@ static void kernel_dealloc(PyObject *self) {
     Py_DECREF(type);
 }
 
-PyObject *py_function_of_kernel(PyObject *kernel) { return ((Kernel *)kernel)->py_func; }
+PyObject *py_function_of_kernel(PyObject *kernel) {
+    return ((Kernel *)kernel)->py_func;
+}
 
 /* -- inspection ---------------------------------------------------------------------------------------------------------- */
 
@@ -544,7 +571,8 @@ static PyObject *kernel_compile_args(PyObject *self, PyObject *args) {
     JitCore *core = current_core(self);
     PyObject *bound[MAX_ARGS], *owned = NULL;
     TypeKey keys[MAX_ARGS];
-    if (!core || !py_core_bind(core, &PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args), NULL, bound, &owned))
+    if (!core || !py_core_bind(core, &PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args), NULL,
+                               bound, &owned))
         return NULL;
     bool ok = kernel_keys(core, bound, keys) && find_or_make(core, keys, core->nparams);
     Py_XDECREF(owned);
@@ -561,10 +589,11 @@ static PyObject *kernel_info(PyObject *self, PyObject *index) {
     RtKernel *kernel = device ? loaded(core, spec, device) : NULL;
     if (!kernel) return NULL;
     const RtKernelInfo *info = rt_kernel_info(kernel);
-    return Py_BuildValue("{s:i,s:i,s:i,s:i,s:i,s:i,s:i}", "max_threads", (int)info->max_threads, "registers",
-                         (int)info->registers, "shared_bytes", (int)info->shared_bytes, "local_bytes",
-                         (int)info->local_bytes, "const_bytes", (int)info->const_bytes, "ptx_version",
-                         (int)info->ptx_version, "binary_version", (int)info->binary_version);
+    return Py_BuildValue("{s:i,s:i,s:i,s:i,s:i,s:i,s:i}", "max_threads", (int)info->max_threads,
+                         "registers", (int)info->registers, "shared_bytes", (int)info->shared_bytes,
+                         "local_bytes", (int)info->local_bytes, "const_bytes",
+                         (int)info->const_bytes, "ptx_version", (int)info->ptx_version,
+                         "binary_version", (int)info->binary_version);
 }
 
 /* occupancy(index, block_size, dynamic_shared): blocks on one multiprocessor */
@@ -615,7 +644,9 @@ static PyObject *get_is_device(PyObject *self, void *unused) {
     (void)unused;
     return PyBool_FromLong(((Kernel *)self)->device_function);
 }
-static PyObject *get_surface(PyObject *self, void *name) { return py_surface(self, name, NULL, NULL); }
+static PyObject *get_surface(PyObject *self, void *name) {
+    return py_surface(self, name, NULL, NULL);
+}
 
 static PyObject *kernel_reduce(PyObject *self, PyObject *unused) {
     (void)unused;
@@ -629,26 +660,29 @@ static PyObject *kernel_get(PyObject *self, PyObject *instance, PyObject *owner)
 
 static PyObject *kernel_repr(PyObject *self) {
     Kernel *k = (Kernel *)self;
-    return PyUnicode_FromFormat(k->device_function ? "<device function %U>" : "<kernel %U>", k->name);
+    return PyUnicode_FromFormat(k->device_function ? "<device function %U>" : "<kernel %U>",
+                                k->name);
 }
 
-#define SURFACE(name)                                                                               \
-    static PyObject *surface_##name(PyObject *self, PyObject *args, PyObject *kwargs) {             \
-        return py_surface(self, #name, args, kwargs);                                               \
+#define SURFACE(name)                                                                              \
+    static PyObject *surface_##name(PyObject *self, PyObject *args, PyObject *kwargs) {            \
+        return py_surface(self, #name, args, kwargs);                                              \
     }
-#define KERNEL_SURFACE(X)                                                                           \
-    X(specialize) X(inspect_types) X(inspect_llvm) X(inspect_asm) X(inspect_sass) X(inspect_ptx)     \
-    X(get_regs_per_thread) X(get_shared_mem_per_block) X(get_const_mem_size)                         \
-    X(get_local_mem_per_thread) X(get_max_threads_per_block) X(compile)
+#define KERNEL_SURFACE(X)                                                                          \
+    X(specialize)                                                                                  \
+    X(inspect_types) X(inspect_llvm) X(inspect_asm) X(inspect_sass) X(inspect_ptx)                 \
+        X(get_regs_per_thread) X(get_shared_mem_per_block) X(get_const_mem_size)                   \
+            X(get_local_mem_per_thread) X(get_max_threads_per_block) X(compile)
 KERNEL_SURFACE(SURFACE)
 
-#define KEYWORDS(f) (PyCFunction)(void (*)(void))f, METH_VARARGS | METH_KEYWORDS
+#define KEYWORDS(f)  (PyCFunction)(void (*)(void)) f, METH_VARARGS | METH_KEYWORDS
 #define METHOD(name) {#name, KEYWORDS(surface_##name), NULL},
 static PyMethodDef kernel_methods[] = {
     {"configure", (PyCFunction)(void (*)(void))kernel_configure, METH_FASTCALL,
      "configure(griddim, blockdim, stream=0, sharedmem=0): the same as kernel[...]."},
     {"forall", KEYWORDS(kernel_forall),
-     "forall(ntasks, tpb=0, stream=0, sharedmem=0): a one-dimensional launch of at least ntasks threads."},
+     "forall(ntasks, tpb=0, stream=0, sharedmem=0): a one-dimensional launch of at least ntasks "
+     "threads."},
     {"_specializations", kernel_specializations, METH_NOARGS, NULL},
     {"_texts", kernel_texts, METH_O, NULL},
     {"_declare", kernel_declare, METH_O, NULL},
@@ -657,8 +691,7 @@ static PyMethodDef kernel_methods[] = {
     {"_occupancy", kernel_occupancy, METH_VARARGS, NULL},
     {"_result_dtype", kernel_result_dtype, METH_VARARGS, NULL},
     {"__reduce__", kernel_reduce, METH_NOARGS, NULL},
-    KERNEL_SURFACE(METHOD)
-    {NULL, NULL, 0, NULL},
+    KERNEL_SURFACE(METHOD){NULL, NULL, 0, NULL},
 };
 static PyGetSetDef kernel_getset[] = {
     {"py_func", get_py_func, NULL, "The Python function.", NULL},
@@ -682,12 +715,18 @@ static PyMemberDef kernel_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot kernel_slots[] = {
-    {Py_tp_new, kernel_new},           {Py_tp_dealloc, kernel_dealloc},
-    {Py_tp_traverse, kernel_traverse}, {Py_tp_clear, kernel_clear},
-    {Py_tp_call, PyVectorcall_Call},   {Py_tp_descr_get, kernel_get},
-    {Py_tp_repr, kernel_repr},         {Py_tp_methods, kernel_methods},
-    {Py_tp_getset, kernel_getset},     {Py_tp_members, kernel_members},
-    {Py_mp_subscript, kernel_subscript}, {0, NULL},
+    {Py_tp_new, kernel_new},
+    {Py_tp_dealloc, kernel_dealloc},
+    {Py_tp_traverse, kernel_traverse},
+    {Py_tp_clear, kernel_clear},
+    {Py_tp_call, PyVectorcall_Call},
+    {Py_tp_descr_get, kernel_get},
+    {Py_tp_repr, kernel_repr},
+    {Py_tp_methods, kernel_methods},
+    {Py_tp_getset, kernel_getset},
+    {Py_tp_members, kernel_members},
+    {Py_mp_subscript, kernel_subscript},
+    {0, NULL},
 };
 PyType_Spec py_kernel_spec = {
     .name = "quern._quern.Kernel",

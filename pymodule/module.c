@@ -3,7 +3,9 @@
 #include "pymodule/state.h"
 #include "runtime/runtime.h"
 
-ModState *py_state(PyObject *module) { return PyModule_GetState(module); }
+ModState *py_state(PyObject *module) {
+    return PyModule_GetState(module);
+}
 
 ModState *py_state_of_type(PyTypeObject *type) {
     PyObject *module = PyType_GetModuleByDef(type, &py_module_def);
@@ -83,7 +85,8 @@ static PyObject *module_versions(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
     Arena arena;
     arena_init(&arena, &qn_default_allocator);
-    PyObject *result = Py_BuildValue("{s:s,s:s}", "llvm", cg_llvm_version(), "cpu", cg_host_cpu(&arena));
+    PyObject *result =
+        Py_BuildValue("{s:s,s:s}", "llvm", cg_llvm_version(), "cpu", cg_host_cpu(&arena));
     arena_free(&arena);
     return result;
 }
@@ -113,7 +116,8 @@ static PyMethodDef module_methods[] = {
     {"after_fork", module_after_fork, METH_NOARGS, NULL},
     {"set_search_prefixes", module_set_search_prefixes, METH_O, NULL},
     {"versions", module_versions, METH_NOARGS, NULL},
-    {"threads", module_threads, METH_VARARGS, "(threads of this thread's calls, the most); sets when n > 0."},
+    {"threads", module_threads, METH_VARARGS,
+     "(threads of this thread's calls, the most); sets when n > 0."},
     {"test_fatal_error", module_test_fatal_error, METH_NOARGS, NULL},
     {"make_ufunc", (PyCFunction)(void (*)(void))py_make_ufunc, METH_VARARGS | METH_KEYWORDS, NULL},
     {NULL, NULL, 0, NULL},
@@ -197,4 +201,6 @@ PyModuleDef py_module_def = {
     .m_free = module_free,
 };
 
-PyMODINIT_FUNC PyInit__quern(void) { return PyModuleDef_Init(&py_module_def); }
+PyMODINIT_FUNC PyInit__quern(void) {
+    return PyModuleDef_Init(&py_module_def);
+}

@@ -219,8 +219,11 @@ static PyObject *raise_arg(TypeKind kind, const int64_t *args, int *slot) {
     case TY_i16: return PyLong_FromLongLong((int16_t)bits);
     case TY_i32: return PyLong_FromLongLong((int32_t)bits);
     case TY_f32: return PyFloat_FromDouble(bits_float(bits));
-    case TY_f64: case TY_wflt: return PyFloat_FromDouble(bits_double(bits));
-    case TY_c64: case TY_c128: case TY_wcpx: {
+    case TY_f64:
+    case TY_wflt: return PyFloat_FromDouble(bits_double(bits));
+    case TY_c64:
+    case TY_c128:
+    case TY_wcpx: {
         if (*slot >= CALL_MAX_ARGS) break;
         int64_t imaginary = args[*slot];
         ++*slot;
@@ -235,8 +238,8 @@ static PyObject *raise_arg(TypeKind kind, const int64_t *args, int *slot) {
 static void raise_statement(const RaiseInfo *info, const CallContext *ctx) {
     char name[128];
     snprintf(name, sizeof name, STR_FMT, STR_ARG(info->class_name));
-    PyObject *cls = info->class_handle ? Py_NewRef((PyObject *)info->class_handle)
-                                       : builtin_exception(name);
+    PyObject *cls =
+        info->class_handle ? Py_NewRef((PyObject *)info->class_handle) : builtin_exception(name);
     if (!cls) return;
     int extra = info->has_message, slot = 0;
     PyObject *args = PyTuple_New(extra + info->nargs);
@@ -247,9 +250,8 @@ static void raise_statement(const RaiseInfo *info, const CallContext *ctx) {
         PyTuple_SET_ITEM(args, 0, text);
     }
     for (int i = 0; ok && i < info->nargs; i++) {
-        PyObject *arg = slot < CALL_MAX_ARGS
-                            ? raise_arg((TypeKind)info->kinds[i], ctx->args, &slot)
-                            : Py_NewRef(Py_None);
+        PyObject *arg = slot < CALL_MAX_ARGS ? raise_arg((TypeKind)info->kinds[i], ctx->args, &slot)
+                                             : Py_NewRef(Py_None);
         ok = arg != NULL;
         PyTuple_SET_ITEM(args, extra + i, arg);
     }
@@ -284,8 +286,8 @@ static void add_traceback(const CodeSite *site, PyObject *globals) {
 void py_raise_call(ModState *state, const Artifact *artifact, const CallContext *ctx, int status,
                    PyObject *globals) {
     (void)state;
-    const CodeSite *site = ctx->site >= 0 && ctx->site < artifact->nsites ? &artifact->sites[ctx->site]
-                                                                          : NULL;
+    const CodeSite *site =
+        ctx->site >= 0 && ctx->site < artifact->nsites ? &artifact->sites[ctx->site] : NULL;
     if (status == CALL_PENDING) {
         if (!PyErr_Occurred()) PyErr_SetNone(PyExc_KeyboardInterrupt);
     } else if (ctx->exception >= 0 && ctx->exception < artifact->nraises) {

@@ -6,7 +6,9 @@
 #include "pymodule/state.h"
 #include "pymodule/dispatch.h"
 
-void py_resolver_close(PyResolver *r) { Py_CLEAR(r->keep); }
+void py_resolver_close(PyResolver *r) {
+    Py_CLEAR(r->keep);
+}
 
 /* -- making bindings ---------------------------------------------------------------------------- */
 
@@ -36,7 +38,8 @@ static bool bind_name(PyResolver *r, Binding *b, BindKind kind, const char *name
     return true;
 }
 
-static bool bind_joined(PyResolver *r, Binding *b, BindKind kind, const char *left, const char *right) {
+static bool bind_joined(PyResolver *r, Binding *b, BindKind kind, const char *left,
+                        const char *right) {
     b->kind = kind;
     b->name = str_printf(r->arena, "%s.%s", left, right);
     b->digest = digest_text(kind, b->name);
@@ -79,7 +82,8 @@ static bool bind_quern_type(PyResolver *r, Binding *b, PyObject *object) {
     PyObject *name = PyObject_GetAttrString(object, "name");
     if (!name) return false;
     const char *text = PyUnicode_AsUTF8(name);
-    const Type *type = text ? ti_parse_type(r->types, r->arena, text, cg_diags(r->compilation)) : NULL;
+    const Type *type =
+        text ? ti_parse_type(r->types, r->arena, text, cg_diags(r->compilation)) : NULL;
     Py_DECREF(name);
     return type && bind_type(r, b, type);
 }
@@ -100,7 +104,8 @@ static bool bind_array(PyResolver *r, Binding *b, PyObject *object) {
     frozen->nbytes = PyArray_NBYTES(plain);
     frozen->bytes = arena_copy(r->arena, PyArray_DATA(plain), (size_t)frozen->nbytes);
     frozen->type = type_array_readonly(
-        r->types, type_array(r->types, type_scalar(r->types, (TypeKind)kind), ndim, LAYOUT_C), true);
+        r->types, type_array(r->types, type_scalar(r->types, (TypeKind)kind), ndim, LAYOUT_C),
+        true);
     frozen->name = STR("array");
     Py_DECREF(plain);
     Hasher h;
@@ -232,7 +237,8 @@ static int bind_library(PyResolver *r, Binding *b, PyObject *object) {
     const char *home = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8(module) : NULL;
     home = home ? library_module(home) : NULL;
     if (home) found = is_exported(home, name, object);
-    if (home && !found && !strncmp(home, "numpy.", 6)) { /* numpy._core...: exported by numpy itself */
+    if (home && !found &&
+        !strncmp(home, "numpy.", 6)) { /* numpy._core...: exported by numpy itself */
         home = "numpy";
         found = is_exported(home, name, object);
     }
@@ -391,7 +397,8 @@ static PyObject *globals_of(PyResolver *r, Handle function) {
     return PyFunction_GetGlobals(object);
 }
 
-static const Binding *lookup(PyResolver *r, PyObject *dict, DependencyKind kind, Str path, Str name) {
+static const Binding *lookup(PyResolver *r, PyObject *dict, DependencyKind kind, Str path,
+                             Str name) {
     PyObject *key = PyUnicode_FromStringAndSize(name.bytes, name.len), *value = NULL;
     if (!key) return NULL;
     int found = PyDict_GetItemRef(dict, key, &value);
@@ -404,7 +411,8 @@ static const Binding *lookup(PyResolver *r, PyObject *dict, DependencyKind kind,
 
 static const Binding *resolve_global(void *user, Handle function, Str name) {
     PyResolver *r = user;
-    return lookup(r, globals_of(r, function), DEP_GLOBAL, path_under(r, function, "g:", name), name);
+    return lookup(r, globals_of(r, function), DEP_GLOBAL, path_under(r, function, "g:", name),
+                  name);
 }
 
 static const Binding *resolve_builtin(void *user, Str name) {
@@ -509,7 +517,8 @@ static const Binding *resolve_library(void *user, Str name) {
     PyResolver *r = user;
     PyObject *library = PyImport_ImportModule("quern.library");
     if (!library) return NULL;
-    PyObject *function = PyObject_CallMethod(library, "find", "s#", name.bytes, (Py_ssize_t)name.len);
+    PyObject *function =
+        PyObject_CallMethod(library, "find", "s#", name.bytes, (Py_ssize_t)name.len);
     Py_DECREF(library);
     if (!function) return NULL;
     Str path = str_printf(r->arena, "l:" STR_FMT, STR_ARG(name));
@@ -518,7 +527,8 @@ static const Binding *resolve_library(void *user, Str name) {
     return logged(r, DEP_GLOBAL, path, b);
 }
 
-void py_resolver_init(PyResolver *r, ModState *state, PyObject *entry, const InferOptions *options) {
+void py_resolver_init(PyResolver *r, ModState *state, PyObject *entry,
+                      const InferOptions *options) {
     memset(r, 0, sizeof *r);
     r->base = (Resolver){.user = r,
                          .global = resolve_global,

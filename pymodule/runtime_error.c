@@ -11,7 +11,9 @@ static PyObject *class_of(ModState *state, const RtError *err) {
     case RT_SUPPORT_ERROR: return py_error_class(state, "CudaSupportError");
     case RT_API_ERROR: return py_error_class(state, "CudaAPIError");
     case RT_DEVICE_ERROR: return py_error_class(state, "DeviceError");
-    case RT_OK: case RT_KERNEL_EXCEPTION: case RT_PENDING: break;
+    case RT_OK:
+    case RT_KERNEL_EXCEPTION:
+    case RT_PENDING: break;
     }
     return Py_NewRef(PyExc_SystemError);
 }
@@ -24,8 +26,8 @@ static void add_thread_note(const RtError *err) {
     PyObject *done = PyObject_CallMethod(
         raised, "add_note", "N",
         PyUnicode_FromFormat("raised in kernel %s by block (%u, %u, %u), thread (%u, %u, %u)",
-                             err->launch.known ? err->launch.kernel : "?", b[0], b[1], b[2], t[0], t[1],
-                             t[2]));
+                             err->launch.known ? err->launch.kernel : "?", b[0], b[1], b[2], t[0],
+                             t[1], t[2]));
     if (!done) PyErr_Clear();
     Py_XDECREF(done);
     PyErr_SetRaisedException(raised);

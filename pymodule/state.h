@@ -23,13 +23,27 @@ typedef uint32_t TypeKey;
 static inline TypeKey key_array(TypeKind element, int ndim, Layout layout, uint32_t flags) {
     return KEY_ARRAY | (TypeKey)element | (TypeKey)ndim << 8 | (TypeKey)layout << 16 | flags;
 }
-static inline bool key_is_scalar(TypeKey key) { return !(key & (KEY_ARRAY | KEY_COMPOUND)); }
-static inline bool key_is_array(TypeKey key) { return key & KEY_ARRAY; }
-static inline bool key_is_compound(TypeKey key) { return key & KEY_COMPOUND; }
-static inline TypeKind key_scalar_kind(TypeKey key) { return (TypeKind)(key - 1); }
-static inline TypeKind key_element(TypeKey key) { return (TypeKind)(key & 0xff); }
-static inline int key_ndim(TypeKey key) { return (int)(key >> 8 & 0xff); }
-static inline Layout key_layout(TypeKey key) { return (Layout)(key >> 16 & 0xff); }
+static inline bool key_is_scalar(TypeKey key) {
+    return !(key & (KEY_ARRAY | KEY_COMPOUND));
+}
+static inline bool key_is_array(TypeKey key) {
+    return key & KEY_ARRAY;
+}
+static inline bool key_is_compound(TypeKey key) {
+    return key & KEY_COMPOUND;
+}
+static inline TypeKind key_scalar_kind(TypeKey key) {
+    return (TypeKind)(key - 1);
+}
+static inline TypeKind key_element(TypeKey key) {
+    return (TypeKind)(key & 0xff);
+}
+static inline int key_ndim(TypeKey key) {
+    return (int)(key >> 8 & 0xff);
+}
+static inline Layout key_layout(TypeKey key) {
+    return (Layout)(key >> 16 & 0xff);
+}
 
 enum { MAX_ARGS = 255, MAX_TUPLE = 1000, MAX_NESTING = 32, MAX_DIMS = 32 };
 
@@ -51,11 +65,12 @@ typedef struct ModState {
     /* classes of the Python package, told to us by register() */
     PyObject *type_class, *intrinsic_class, *namespace_class;
     PyObject *str_quern_name;
-    PyArray_Descr *descrs[TY_SCALARS];        /* NULL for weak numbers and none */
-    PyTypeObject *scalar_types[TY_SCALARS];   /* NumPy's scalar types, borrowed from NumPy */
+    PyArray_Descr *descrs[TY_SCALARS];      /* NULL for weak numbers and none */
+    PyTypeObject *scalar_types[TY_SCALARS]; /* NumPy's scalar types, borrowed from NumPy */
     Compound **compounds;
     int32_t ncompounds, cap_compounds;
-    _Atomic int32_t fork_generation; /* raised in the child: locks of the parent mean nothing there */
+    _Atomic int32_t
+        fork_generation; /* raised in the child: locks of the parent mean nothing there */
     bool prefixes_set;
     void *runtime; /* kernel_obj.c's */
 } ModState;
@@ -97,15 +112,16 @@ typedef struct PyResolver {
     Compilation *compilation;
     Arena *arena;
     TypeTable *types;
-    PyObject *keep; /* a list: every object the compilation knows by handle */
-    Map bindings;   /* object -> Binding */
-    Map infos;      /* function -> FunctionInfo */
-    Map paths;      /* Binding -> path from the entry */
-    Map codes;      /* code handle -> path of its function */
+    PyObject *keep;       /* a list: every object the compilation knows by handle */
+    Map bindings;         /* object -> Binding */
+    Map infos;            /* function -> FunctionInfo */
+    Map paths;            /* Binding -> path from the entry */
+    Map codes;            /* code handle -> path of its function */
     InferOptions options; /* of the entry: plain callees inherit them */
-    PyObject *entry; /* borrowed */
+    PyObject *entry;      /* borrowed */
 } PyResolver;
-void py_resolver_init(PyResolver *resolver, ModState *state, PyObject *entry, const InferOptions *options);
+void py_resolver_init(PyResolver *resolver, ModState *state, PyObject *entry,
+                      const InferOptions *options);
 /* After cg_begin: the resolver's memory is the compilation's. false: exception. */
 bool py_resolver_attach(PyResolver *resolver, Compilation *compilation);
 void py_resolver_close(PyResolver *resolver);

@@ -31,7 +31,8 @@ static PyObject *external(ModState *state, RtDevice *device, uint64_t handle) {
     return stream_object(state, stream);
 }
 
-bool py_stream_of(ModState *state, PyObject *object, RtDevice *device, RtStream **out, PyObject **keep) {
+bool py_stream_of(ModState *state, PyObject *object, RtDevice *device, RtStream **out,
+                  PyObject **keep) {
     *out = NULL;
     *keep = NULL;
     if (!object || object == Py_None) return true;
@@ -46,7 +47,8 @@ bool py_stream_of(ModState *state, PyObject *object, RtDevice *device, RtStream 
     } else if (py_get_optional(object, "__cuda_stream__", &protocol) < 0) {
         return false;
     } else if (protocol) { /* () -> (version, handle) */
-        PyObject *pair = PyCallable_Check(protocol) ? PyObject_CallNoArgs(protocol) : Py_NewRef(protocol);
+        PyObject *pair =
+            PyCallable_Check(protocol) ? PyObject_CallNoArgs(protocol) : Py_NewRef(protocol);
         Py_DECREF(protocol);
         if (pair) handle = PySequence_GetItem(pair, 1);
         Py_XDECREF(pair);
@@ -140,12 +142,15 @@ static PyObject *stream_cuda_stream(PyObject *self, PyObject *unused) {
                          (unsigned long long)rt_stream_handle(((StreamObject *)self)->stream));
 }
 
-static PyObject *stream_int(PyObject *self) { return stream_handle(self, NULL); }
+static PyObject *stream_int(PyObject *self) {
+    return stream_handle(self, NULL);
+}
 
 static PyMethodDef stream_methods[] = {
     {"synchronize", stream_synchronize, METH_NOARGS, "Waits for everything issued on this stream."},
     {"query", stream_query, METH_NOARGS, "Has everything issued on this stream been done?"},
-    {"add_callback", stream_add_callback, METH_VARARGS, "callback(stream, status, arg) after the work so far."},
+    {"add_callback", stream_add_callback, METH_VARARGS,
+     "callback(stream, status, arg) after the work so far."},
     {"__cuda_stream__", stream_cuda_stream, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
@@ -171,8 +176,7 @@ PyType_Spec py_stream_spec = {
 /* -- Event --------------------------------------------------------------------------------------------------- */
 
 typedef struct EventObject {
-    PyObject_HEAD
-    ModState *state;
+    PyObject_HEAD ModState *state;
     RtDevice *device;
     RtEvent *event;
 } EventObject;
@@ -200,14 +204,19 @@ static PyObject *event_on_stream(PyObject *self, PyObject *args, bool record) {
     if (!stream) stream = rt_stream_default(o->device);
     RtError err;
     PY_UNLOCKED(o->state, &err,
-                record ? rt_event_record(o->event, stream, &err) : rt_stream_wait(stream, o->event, &err));
+                record ? rt_event_record(o->event, stream, &err)
+                       : rt_stream_wait(stream, o->event, &err));
     Py_XDECREF(keep);
     if (PyErr_Occurred()) return NULL;
     Py_RETURN_NONE;
 }
 
-static PyObject *event_record(PyObject *self, PyObject *args) { return event_on_stream(self, args, true); }
-static PyObject *event_wait(PyObject *self, PyObject *args) { return event_on_stream(self, args, false); }
+static PyObject *event_record(PyObject *self, PyObject *args) {
+    return event_on_stream(self, args, true);
+}
+static PyObject *event_wait(PyObject *self, PyObject *args) {
+    return event_on_stream(self, args, false);
+}
 
 static PyObject *event_query(PyObject *self, PyObject *unused) {
     (void)unused;
@@ -238,7 +247,8 @@ static PyObject *event_elapsed_time(PyObject *self, PyObject *other) {
         return PyErr_SetString(PyExc_TypeError, "an event is expected"), NULL;
     RtError err;
     float ms = 0;
-    PY_UNLOCKED(o->state, &err, rt_event_elapsed(o->event, ((EventObject *)other)->event, &ms, &err));
+    PY_UNLOCKED(o->state, &err,
+                rt_event_elapsed(o->event, ((EventObject *)other)->event, &ms, &err));
     return PyErr_Occurred() ? NULL : PyFloat_FromDouble((double)ms);
 }
 
@@ -295,7 +305,8 @@ static PyObject *new_event(PyObject *module, PyObject *args) {
     int timing = 1;
     if (!PyArg_ParseTuple(args, "|p", &timing)) return NULL;
     RtDevice *device = py_current_device(state, RT_CUDA);
-    EventObject *o = device ? (EventObject *)state->event_type->tp_alloc(state->event_type, 0) : NULL;
+    EventObject *o =
+        device ? (EventObject *)state->event_type->tp_alloc(state->event_type, 0) : NULL;
     if (!o) return NULL;
     o->state = state;
     o->device = device;

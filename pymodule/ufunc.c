@@ -19,19 +19,20 @@ typedef struct UfuncLoop {
 } UfuncLoop;
 
 typedef struct UfuncData {
-    PyObject_HEAD
-    JitCore core;
+    PyObject_HEAD JitCore core;
     int nin;
     bool parallel, seeded, dynamic;
     int nloops; /* with the seed */
     char *name, *doc;
-    char *types;                        /* MAX_LOOPS * (nin + 1) */
+    char *types; /* MAX_LOOPS * (nin + 1) */
     PyUFuncGenericFunction functions[MAX_LOOPS];
     void *data[MAX_LOOPS];
     UfuncLoop loops[MAX_LOOPS];
 } UfuncData;
 
-static UfuncData *data_of(PyObject *ufunc) { return (UfuncData *)((PyUFuncObject *)ufunc)->obj; }
+static UfuncData *data_of(PyObject *ufunc) {
+    return (UfuncData *)((PyUFuncObject *)ufunc)->obj;
+}
 
 /* -- loops ---------------------------------------------------------------------------------------------- */
 
@@ -76,7 +77,8 @@ static bool independent(char *const *args, const int64_t *steps, int nin, int64_
     for (int i = 0; i < nin; i++) {
         if (args[i] == out && steps[i] == steps[nin]) continue;
         int64_t reach = steps[i] * (n - 1);
-        const char *from = QN_MIN(args[i], args[i] + reach), *to = QN_MAX(args[i], args[i] + reach) + 16;
+        const char *from = QN_MIN(args[i], args[i] + reach),
+                   *to = QN_MAX(args[i], args[i] + reach) + 16;
         if (from < high && low < to) return false;
     }
     return true;
@@ -85,7 +87,8 @@ static bool independent(char *const *args, const int64_t *steps, int nin, int64_
 static void raise_in_loop(UfuncData *u, const Spec *spec, const CallContext *ctx, int status) {
     PyGILState_STATE gil = PyGILState_Ensure();
     if (!PyErr_Occurred()) /* the first one stays */
-        py_raise_call(u->core.state, spec->artifact, ctx, status, PyFunction_GetGlobals(u->core.py_func));
+        py_raise_call(u->core.state, spec->artifact, ctx, status,
+                      PyFunction_GetGlobals(u->core.py_func));
     PyGILState_Release(gil);
 }
 
@@ -153,9 +156,12 @@ static Input read_input(PyArrayObject *operand, PyObject *asked) {
     if (asked && PyArray_DescrCheck(asked)) return (Input){(PyArray_Descr *)asked, CLASS_NONE};
     Input in = {PyArray_DESCR(operand), CLASS_NONE};
     int flags = PyArray_FLAGS(operand);
-    if (flags & QN_WAS_INT) in.weak = CLASS_SINT;
-    else if (flags & QN_WAS_FLOAT) in.weak = CLASS_FLT;
-    else if (flags & QN_WAS_COMPLEX) in.weak = CLASS_CPX;
+    if (flags & QN_WAS_INT)
+        in.weak = CLASS_SINT;
+    else if (flags & QN_WAS_FLOAT)
+        in.weak = CLASS_FLT;
+    else if (flags & QN_WAS_COMPLEX)
+        in.weak = CLASS_CPX;
     return in;
 }
 
@@ -200,10 +206,11 @@ static bool exact_keys(UfuncData *u, const Input *inputs, TypeKey *keys) {
     Py_XDECREF(common);
     for (int i = 0; i < u->nin; i++) {
         int kind = py_kind_of_typenum(inputs[i].descr->type_num);
-        if (inputs[i].weak != CLASS_NONE && strong >= 0 && rank >= (int)inputs[i].weak) kind = strong;
+        if (inputs[i].weak != CLASS_NONE && strong >= 0 && rank >= (int)inputs[i].weak)
+            kind = strong;
         if (kind < 0) {
-            PyErr_Format(PyExc_TypeError, "ufunc '%s' cannot be compiled for arguments of dtype %S", u->name,
-                         inputs[i].descr);
+            PyErr_Format(PyExc_TypeError, "ufunc '%s' cannot be compiled for arguments of dtype %S",
+                         u->name, inputs[i].descr);
             return false;
         }
         keys[i] = KEY_SCALAR(kind);
@@ -242,9 +249,11 @@ static void raise_no_loop(const UfuncData *u, const Input *inputs) {
     }
     PyObject *joined = list && comma ? PyUnicode_Join(comma, list) : NULL;
     if (joined)
-        PyErr_Format(PyExc_TypeError,
-                     "ufunc '%s' has no loop for arguments of types (%U): it was compiled for fixed "
-                     "signatures, and none can be reached by safe casts", u->name, joined);
+        PyErr_Format(
+            PyExc_TypeError,
+            "ufunc '%s' has no loop for arguments of types (%U): it was compiled for fixed "
+            "signatures, and none can be reached by safe casts",
+            u->name, joined);
     Py_XDECREF(joined);
     Py_XDECREF(list);
     Py_XDECREF(comma);
@@ -319,12 +328,15 @@ static char *copy_text(PyObject *text) {
     const char *bytes = text && PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, &len) : NULL;
     if (!bytes) bytes = "", len = 0;
     char *copy = PyMem_Malloc((size_t)len + 1);
-    if (copy) memcpy(copy, bytes, (size_t)len + 1);
-    else PyErr_NoMemory();
+    if (copy)
+        memcpy(copy, bytes, (size_t)len + 1);
+    else
+        PyErr_NoMemory();
     return copy;
 }
 
-static UfuncData *data_new(ModState *state, PyObject *py_func, CompileOptions *options, bool parallel) {
+static UfuncData *data_new(ModState *state, PyObject *py_func, CompileOptions *options,
+                           bool parallel) {
     UfuncData *u = (UfuncData *)state->ufunc_data_type->tp_alloc(state->ufunc_data_type, 0);
     if (!u) return NULL;
     options->entry = ENTRY_UFUNC;
@@ -333,8 +345,10 @@ static UfuncData *data_new(ModState *state, PyObject *py_func, CompileOptions *o
     if (!py_core_init(&u->core, state, py_func, options)) goto fail;
     u->nin = u->core.nparams;
     if (u->nin < 1 || u->nin >= MAX_UFUNC_ARGS || u->core.varargs || u->core.nkwonly) {
-        PyErr_Format(PyExc_TypeError, "'%U' cannot become a ufunc: it must take 1 to %d positional "
-                                      "arguments", u->core.name, MAX_UFUNC_ARGS - 1);
+        PyErr_Format(PyExc_TypeError,
+                     "'%U' cannot become a ufunc: it must take 1 to %d positional "
+                     "arguments",
+                     u->core.name, MAX_UFUNC_ARGS - 1);
         goto fail;
     }
     u->name = copy_text(u->core.name);
@@ -363,8 +377,10 @@ static int compile_declared(UfuncData *u, PyObject *signatures) {
             py_spec_free(spec);
         } else if (spec) {
             at = find_exact(u, spec->keys);
-            if (at >= 0) py_spec_free(spec); /* declared twice */
-            else at = append_loop(u, NULL, spec, false);
+            if (at >= 0)
+                py_spec_free(spec); /* declared twice */
+            else
+                at = append_loop(u, NULL, spec, false);
         }
         py_core_unlock(&u->core);
         if (at < 0) return -1;
@@ -383,8 +399,10 @@ static void seed(UfuncData *u) {
 
 static PyObject *wrap(ModState *state, UfuncData *u, PyObject *identity) {
     int code = PyUFunc_IdentityValue;
-    if (identity == Py_None) code = PyUFunc_None;
-    else if (PyUnicode_Check(identity)) code = PyUFunc_ReorderableNone;
+    if (identity == Py_None)
+        code = PyUFunc_None;
+    else if (PyUnicode_Check(identity))
+        code = PyUFunc_ReorderableNone;
     PyObject *ufunc = PyUFunc_FromFuncAndDataAndSignatureAndIdentity(
         u->functions, u->data, u->types, u->nloops, u->nin, 1, code, u->name, u->doc, 0, NULL,
         code == PyUFunc_IdentityValue ? identity : NULL);
@@ -471,7 +489,8 @@ static PyObject *ufunc_add(PyObject *self, PyObject *text) {
     PyList_SET_ITEM(list, 0, Py_NewRef(text));
     int status = PyUnicode_Check(text) ? compile_declared(u, list) : -1;
     Py_DECREF(list);
-    if (status < 0 && !PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "a signature as text is expected");
+    if (status < 0 && !PyErr_Occurred())
+        PyErr_SetString(PyExc_TypeError, "a signature as text is expected");
     if (status < 0) return NULL;
     ((PyUFuncObject *)self)->ntypes = u->nloops;
     Py_RETURN_NONE;
@@ -510,4 +529,6 @@ int py_ufunc_init(ModState *state) {
     return 0;
 }
 
-PyObject *py_function_of_ufunc(PyObject *ufunc) { return data_of(ufunc)->core.py_func; }
+PyObject *py_function_of_ufunc(PyObject *ufunc) {
+    return data_of(ufunc)->core.py_func;
+}

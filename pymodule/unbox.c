@@ -30,15 +30,18 @@ static Wide read_wide(TypeKind kind, const char *value) {
     case TY_i8: w.i = AS(int8_t); break;
     case TY_i16: w.i = AS(int16_t); break;
     case TY_i32: w.i = AS(int32_t); break;
-    case TY_i64: case TY_wint: w.i = AS(int64_t); break;
+    case TY_i64:
+    case TY_wint: w.i = AS(int64_t); break;
     case TY_u8: w.i = AS(uint8_t); break;
     case TY_u16: w.i = AS(uint16_t); break;
     case TY_u32: w.i = AS(uint32_t); break;
     case TY_u64: w.i = (int64_t)AS(uint64_t); break;
     case TY_f32: w.re = (double)AS(float); break;
-    case TY_f64: case TY_wflt: w.re = AS(double); break;
+    case TY_f64:
+    case TY_wflt: w.re = AS(double); break;
     case TY_c64: w.re = (double)AS(float), w.im = (double)((const float *)value)[1]; break;
-    case TY_c128: case TY_wcpx: w.re = AS(double), w.im = ((const double *)value)[1]; break;
+    case TY_c128:
+    case TY_wcpx: w.re = AS(double), w.im = ((const double *)value)[1]; break;
     default: break;
     }
     if (w.cls == CLASS_UINT) w.re = (double)(uint64_t)w.i;
@@ -53,14 +56,21 @@ void py_convert_scalar(TypeKind from, const void *value, TypeKind to, void *out)
     int64_t i = floating ? 0 : w.i;
     switch (to) {
     case TY_bool: *(uint8_t *)out = floating ? w.re != 0 || w.im != 0 : i != 0; break;
-    case TY_i8: case TY_u8: *(int8_t *)out = (int8_t)i; break;
-    case TY_i16: case TY_u16: *(int16_t *)out = (int16_t)i; break;
-    case TY_i32: case TY_u32: *(int32_t *)out = (int32_t)i; break;
-    case TY_i64: case TY_u64: case TY_wint: *(int64_t *)out = i; break;
+    case TY_i8:
+    case TY_u8: *(int8_t *)out = (int8_t)i; break;
+    case TY_i16:
+    case TY_u16: *(int16_t *)out = (int16_t)i; break;
+    case TY_i32:
+    case TY_u32: *(int32_t *)out = (int32_t)i; break;
+    case TY_i64:
+    case TY_u64:
+    case TY_wint: *(int64_t *)out = i; break;
     case TY_f32: *(float *)out = (float)w.re; break;
-    case TY_f64: case TY_wflt: *(double *)out = w.re; break;
+    case TY_f64:
+    case TY_wflt: *(double *)out = w.re; break;
     case TY_c64: ((float *)out)[0] = (float)w.re, ((float *)out)[1] = (float)w.im; break;
-    case TY_c128: case TY_wcpx: ((double *)out)[0] = w.re, ((double *)out)[1] = w.im; break;
+    case TY_c128:
+    case TY_wcpx: ((double *)out)[0] = w.re, ((double *)out)[1] = w.im; break;
     default: break;
     }
 }
@@ -91,12 +101,14 @@ static int32_t reserve(Planner *p, int64_t size, int64_t align) {
 }
 
 static bool mismatch(TypeKey key, const ValueLayout *layout) {
-    PyErr_Format(PyExc_TypeError, "an argument of type key %u cannot be passed as a parameter of kind %d",
+    PyErr_Format(PyExc_TypeError,
+                 "an argument of type key %u cannot be passed as a parameter of kind %d",
                  (unsigned)key, layout->kind);
     return false;
 }
 
-static bool plan_value(Planner *p, Plan *plan, TypeKey key, const ValueLayout *layout, int32_t offset);
+static bool plan_value(Planner *p, Plan *plan, TypeKey key, const ValueLayout *layout,
+                       int32_t offset);
 
 static bool plan_array(Planner *p, Plan *plan, TypeKey key, const ValueLayout *layout) {
     plan->op = UB_ARRAY;
@@ -121,7 +133,8 @@ static bool plan_tuple(Planner *p, Plan *plan, const Compound *c, const ValueLay
     plan->op = UB_TUPLE;
     plan->type = c->cls ? c->cls : (PyObject *)&PyTuple_Type;
     plan->nitems = c->nitems;
-    if (layout->kind != TY_TUPLE || layout->nitems != c->nitems) return mismatch(KEY_COMPOUND, layout);
+    if (layout->kind != TY_TUPLE || layout->nitems != c->nitems)
+        return mismatch(KEY_COMPOUND, layout);
     plan->items = PyMem_Calloc((size_t)QN_MAX(c->nitems, 1), sizeof *plan->items);
     if (!plan->items) return PyErr_NoMemory(), false;
     for (int32_t i = 0; i < c->nitems; i++)
@@ -132,8 +145,10 @@ static bool plan_tuple(Planner *p, Plan *plan, const Compound *c, const ValueLay
 }
 
 static bool plan_scalar(Planner *p, Plan *plan, TypeKind kind, const ValueLayout *layout) {
-    static const uint8_t ops[TY_SCALARS] = {[TY_wint] = UB_INT, [TY_wflt] = UB_FLOAT,
-                                            [TY_wcpx] = UB_COMPLEX, [TY_bool] = UB_BOOL,
+    static const uint8_t ops[TY_SCALARS] = {[TY_wint] = UB_INT,
+                                            [TY_wflt] = UB_FLOAT,
+                                            [TY_wcpx] = UB_COMPLEX,
+                                            [TY_bool] = UB_BOOL,
                                             [TY_none] = UB_NONE};
     bool scalar = kind >= TY_i8 && kind <= TY_c128;
     plan->op = scalar ? UB_SCALAR : ops[kind];
@@ -146,10 +161,12 @@ static bool plan_scalar(Planner *p, Plan *plan, TypeKind kind, const ValueLayout
         plan->value_size = (uint16_t)PyDataType_ELSIZE(p->state->descrs[kind]);
     }
     if (kind == TY_none) return layout->kind == TY_none || mismatch(KEY_SCALAR(kind), layout);
-    return py_may_convert((TypeKind)plan->from, (TypeKind)plan->to) || mismatch(KEY_SCALAR(kind), layout);
+    return py_may_convert((TypeKind)plan->from, (TypeKind)plan->to) ||
+           mismatch(KEY_SCALAR(kind), layout);
 }
 
-static bool plan_value(Planner *p, Plan *plan, TypeKey key, const ValueLayout *layout, int32_t offset) {
+static bool plan_value(Planner *p, Plan *plan, TypeKey key, const ValueLayout *layout,
+                       int32_t offset) {
     if (layout->kind == TY_OPTIONAL && key != KEY_SCALAR(TY_none)) {
         plan->optional = plan->present = true;
         plan->presence = offset;
@@ -211,8 +228,9 @@ static int unbox_big_int(const Plan *plan, PyObject *o, char *out) {
         return 1;
     }
     if (overflow) {
-        PyErr_SetString(PyExc_OverflowError, "Python int too large to convert to int64: pass a float, "
-                                             "or np.uint64(...) for values below 2**64");
+        PyErr_SetString(PyExc_OverflowError,
+                        "Python int too large to convert to int64: pass a float, "
+                        "or np.uint64(...) for values below 2**64");
         return -1;
     }
     int64_t natural = value;
@@ -249,8 +267,11 @@ static int unbox_complex(const Plan *plan, PyObject *o, char *out, bool loose) {
 }
 
 static int unbox_bool(const Plan *plan, PyObject *o, char *out) {
-    if (!PyBool_Check(o)) return 0;
     uint8_t value = o == Py_True;
+    if (!PyBool_Check(o)) { /* NumPy's bool is the same type here */
+        if (Py_TYPE(o) != &PyBoolArrType_Type) return 0;
+        value = PyArrayScalar_VAL(o, Bool) != 0;
+    }
     py_convert_scalar(TY_bool, &value, (TypeKind)plan->to, out);
     return 1;
 }
@@ -294,8 +315,8 @@ static inline int unbox_array(const Plan *plan, PyObject *o, char *out, char *fr
     if (Py_TYPE(o) != &PyArray_Type) return 0;
     PyArrayObject *array = (PyArrayObject *)o;
     int ndim = plan->ndim;
-    if ((PyArray_FLAGS(array) & plan->flags_mask) != plan->flags_want || PyArray_NDIM(array) != ndim ||
-        !same_descr(plan, array))
+    if ((PyArray_FLAGS(array) & plan->flags_mask) != plan->flags_want ||
+        PyArray_NDIM(array) != ndim || !same_descr(plan, array))
         return 0;
     Owner *owner = (Owner *)(frame + plan->owner);
     atomic_init(&owner->refs, OWNER_BORROWED);
@@ -319,7 +340,8 @@ static inline int unbox_array(const Plan *plan, PyObject *o, char *out, char *fr
 }
 
 /* A kernel's array: on the host or on the device; where is noted for the launch. */
-static int unbox_kernel_array(const Plan *plan, PyObject *o, char *out, char *frame, KernelArrays *k) {
+static int unbox_kernel_array(const Plan *plan, PyObject *o, char *out, char *frame,
+                              KernelArrays *k) {
     uint32_t bit = k->next < 32 ? UINT32_C(1) << k->next : 0;
     k->next++;
     if (Py_TYPE(o) == &PyArray_Type) {
@@ -346,7 +368,8 @@ static int unbox_kernel_array(const Plan *plan, PyObject *o, char *out, char *fr
     return 1;
 }
 
-static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loose, KernelArrays *k);
+static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loose,
+                            KernelArrays *k);
 
 static int unbox_tuple(const Plan *plan, PyObject *o, char *frame, bool loose, KernelArrays *k) {
     if ((PyObject *)Py_TYPE(o) != plan->type || PyTuple_GET_SIZE(o) != plan->nitems) return 0;
@@ -357,7 +380,8 @@ static int unbox_tuple(const Plan *plan, PyObject *o, char *frame, bool loose, K
     return 1;
 }
 
-static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loose, KernelArrays *k) {
+static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loose,
+                            KernelArrays *k) {
     char *out = frame + plan->offset;
     if (QN_UNLIKELY(plan->optional)) *(uint8_t *)(frame + plan->presence) = plan->present;
     switch ((UnboxOp)plan->op) {
@@ -400,7 +424,8 @@ int py_unbox_loose(const Spec *spec, PyObject *const *args, char *frame) {
     return 1;
 }
 
-int py_unbox_kernel(const Spec *spec, PyObject *const *args, char *frame, bool loose, KernelArrays *k) {
+int py_unbox_kernel(const Spec *spec, PyObject *const *args, char *frame, bool loose,
+                    KernelArrays *k) {
     const Plan *plan = spec->plans;
     k->any_host = false;
     k->ndevice = 0;

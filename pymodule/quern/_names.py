@@ -4,11 +4,10 @@ from . import _quern
 
 class Intrinsic:
     """One name of the library: cuda.grid, cuda.threadIdx.x."""
-    __slots__ = ("_quern_name", "__doc__")
+    __slots__ = ("_quern_name",)
 
-    def __init__(self, name, doc=None):
+    def __init__(self, name):
         self._quern_name = name
-        self.__doc__ = doc
 
     def __call__(self, *args, **kwargs):
         from .errors import LaunchError

@@ -11,7 +11,7 @@ _JIT_OPTIONS = {
     "boundscheck": None, "debug": None, "weak_numbers": None, "opt": None, "parallel": False, "cache": False,
     "locals": None, "inline": "never", "forceinline": False, "looplift": None,
     "pipeline_class": None, "no_cpython_wrapper": False, "no_cfunc_wrapper": False, "no_rewrites": False,
-    "writable_args": None, "target": "cpu", "_nrt": True, "_target": None, "_dbg_optnone": None,
+    "writable_args": None, "target": "cpu", "_nrt": True, "_target": None, "_dbg_optnone": None, "_opt_level": None,
     "_dbg_extend_lifetimes": None,
 }
 
@@ -56,7 +56,7 @@ def _compile_options(options):
     weak = options.get("weak_numbers")
     boundscheck = config.BOUNDSCHECK if options.get("boundscheck") is None else options["boundscheck"]
     debug = options.get("debug")
-    opt = options.get("opt")
+    opt = options.get("opt") if options.get("_opt_level") is None else options["_opt_level"]
     return {
         "fastmath": _fastmath(options.get("fastmath", False)),
         "error_numpy": error_model == "numpy",

@@ -1,0 +1,56 @@
+"""Finds the built package and gives tests the fixture `device`.
+
+QUERN_BUILD names a CMake build folder; without it `build` and then the installed package are used. Kernels run on
+the cpu device unless a test asks for `device`: then it runs once for each device present. QUERN_DEVICE=cuda asks for
+the real one; the stand-in driver of the build takes its place where there is none."""
+import os
+import pathlib
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("QUERN_BUILD", ROOT / "build"))
+if (BUILD / "python" / "quern").is_dir():
+    sys.path.insert(0, str(BUILD / "python"))
+    # subprocesses of tests import the same package
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        [str(BUILD / "python")] + [p for p in [os.environ.get("PYTHONPATH")] if p])
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+STAND_IN = BUILD / "fakecuda" / "libcuda.so.1"
+if STAND_IN.exists() and not any(os.path.exists(f"/usr/lib/x86_64-linux-gnu/libcuda.so{s}") for s in ("", ".1")):
+    os.environ.setdefault("QUERN_CUDA_LIBRARY", str(STAND_IN))
+
+
+try:
+    from quern import _quern
+except ImportError:  # tests of tools and oracles run without a build
+    _quern = None
+
+
+def _devices():
+    return ["cpu"] + (["cuda"] if _quern and _quern.device_count("cuda")[0] > 0 else [])
+
+
+@pytest.fixture(autouse=True)
+def _on_the_cpu_device(request):
+    """Every test: kernels run on the cpu device, whatever is there. Pinned devices stay as the user said."""
+    if os.environ.get("QUERN_DEVICE") or _quern is None:
+        yield
+        return
+    _quern.pin_device("cpu")
+    yield
+    _quern.pin_device(None)
+
+
+@pytest.fixture(params=_devices())
+def device(request, _on_the_cpu_device):
+    """The name of a device; kernels of the test run there."""
+    pinned = os.environ.get("QUERN_DEVICE")
+    if pinned:
+        if pinned != request.param:
+            pytest.skip(f"QUERN_DEVICE={pinned}")
+    else:
+        _quern.pin_device(request.param)
+    return request.param
