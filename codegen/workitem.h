@@ -13,16 +13,26 @@ enum { WORK_LANES = 32 };
 typedef enum WorkRequest {
     WORK_READY, /* may go on */
     WORK_DONE,  /* has ended with `status` */
-    WORK_BARRIER, WORK_BARRIER_COUNT, WORK_BARRIER_AND, WORK_BARRIER_OR,
+    WORK_BARRIER,
+    WORK_BARRIER_COUNT,
+    WORK_BARRIER_AND,
+    WORK_BARRIER_OR,
     /* From here on: operations of a warp, by the lanes of `mask`. */
     WORK_SYNCWARP,
-    WORK_SHFL_IDX, WORK_SHFL_UP, WORK_SHFL_DOWN, WORK_SHFL_XOR,
-    WORK_VOTE_ALL, WORK_VOTE_ANY, WORK_VOTE_EQ, WORK_VOTE_BALLOT,
-    WORK_MATCH_ANY, WORK_MATCH_ALL,
+    WORK_SHFL_IDX,
+    WORK_SHFL_UP,
+    WORK_SHFL_DOWN,
+    WORK_SHFL_XOR,
+    WORK_VOTE_ALL,
+    WORK_VOTE_ANY,
+    WORK_VOTE_EQ,
+    WORK_VOTE_BALLOT,
+    WORK_MATCH_ANY,
+    WORK_MATCH_ALL,
     WORK_ACTIVEMASK,
     WORK_REQUESTS
 } WorkRequest;
-enum { WORK_FIRST_WARP = WORK_SYNCWARP };
+#define WORK_FIRST_WARP WORK_SYNCWARP
 
 /* One cache line. */
 typedef struct WorkItem {

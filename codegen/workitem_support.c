@@ -32,7 +32,9 @@ typedef struct Frame {
     void (*destroy)(void *frame);
 } Frame;
 
-static void resume(const WorkItem *item) { ((Frame *)item->frame)->resume(item->frame); }
+static void resume(const WorkItem *item) {
+    ((Frame *)item->frame)->resume(item->frame);
+}
 
 void *quern_item_frame(CallContext *ctx, WorkBlock *block, WorkItem *item, int64_t size) {
     Run *r = (Run *)block;
@@ -52,7 +54,9 @@ void *quern_item_frame(CallContext *ctx, WorkBlock *block, WorkItem *item, int64
 
 /* -- operations of a warp --------------------------------------------------------------------- */
 
-static uint32_t bit(int lane) { return UINT32_C(1) << lane; }
+static uint32_t bit(int lane) {
+    return UINT32_C(1) << lane;
+}
 
 /* The lane that a shuffle reads: its own where there is no other. Distances count modulo 32, as in PTX. */
 static int source_lane(WorkRequest op, int lane, int32_t arg) {
@@ -79,26 +83,22 @@ static bool same_value(const Operands *o, int a, int b) {
 static uint32_t lanes_like(const Operands *o, int lane) {
     uint32_t same = 0;
     for (int k = 0; k < WORK_LANES; k++)
-        if (o->group & bit(k) && same_value(o, k, lane))
-            same |= bit(k);
+        if (o->group & bit(k) && same_value(o, k, lane)) same |= bit(k);
     return same;
 }
 
 static uint32_t ballot(const Operands *o) {
     uint32_t set = 0;
     for (int k = 0; k < WORK_LANES; k++)
-        if (o->group & bit(k) && o->value[k][0])
-            set |= bit(k);
+        if (o->group & bit(k) && o->value[k][0]) set |= bit(k);
     return set;
 }
 
 static void shuffle(WorkItem *lanes, const Operands *o, WorkRequest op) {
     for (int k = 0; k < WORK_LANES; k++) {
-        if (!(o->group & bit(k)))
-            continue;
+        if (!(o->group & bit(k))) continue;
         int from = source_lane(op, k, lanes[k].arg);
-        if (o->group & bit(from))
-            memcpy(lanes[k].value, o->value[from], sizeof o->value[from]);
+        if (o->group & bit(from)) memcpy(lanes[k].value, o->value[from], sizeof o->value[from]);
     }
 }
 
@@ -121,28 +121,22 @@ static void answer(WorkItem *lanes, uint32_t group) {
     int first = __builtin_ctz(group);
     WorkRequest op = (WorkRequest)lanes[first].request;
     for (int k = 0; k < WORK_LANES; k++)
-        if (group & bit(k))
-            memcpy(o.value[k], lanes[k].value, sizeof o.value[k]);
+        if (group & bit(k)) memcpy(o.value[k], lanes[k].value, sizeof o.value[k]);
     bool shuffles = op >= WORK_SHFL_IDX && op <= WORK_SHFL_XOR;
-    if (shuffles)
-        shuffle(lanes, &o, op);
+    if (shuffles) shuffle(lanes, &o, op);
     uint64_t result = shuffles ? 0 : common_result(&o, op, first);
     for (int k = 0; k < WORK_LANES; k++) {
-        if (!(group & bit(k)))
-            continue;
+        if (!(group & bit(k))) continue;
         lanes[k].request = WORK_READY;
-        if (!shuffles)
-            lanes[k].value[0] = op == WORK_MATCH_ANY ? common_result(&o, op, k) : result;
-        if (op == WORK_MATCH_ALL)
-            lanes[k].value[1] = result != 0;
+        if (!shuffles) lanes[k].value[0] = op == WORK_MATCH_ANY ? common_result(&o, op, k) : result;
+        if (op == WORK_MATCH_ALL) lanes[k].value[1] = result != 0;
     }
 }
 
 /* Is every live lane of the mask that lane `lead` gave at the same operation with the same mask? */
 static bool complete(const WorkItem *lanes, uint32_t live, int lead, uint32_t *group) {
     *group = lanes[lead].mask & live;
-    if (!(*group & bit(lead)))
-        return false;
+    if (!(*group & bit(lead))) return false;
     for (int k = 0; k < WORK_LANES; k++)
         if (*group & bit(k) &&
             (lanes[k].request != lanes[lead].request || lanes[k].mask != lanes[lead].mask))
@@ -158,8 +152,7 @@ static bool answer_activemask(WorkItem *lanes, int n) {
         for (int k = lead; k < n; k++)
             if (lanes[k].request == WORK_ACTIVEMASK && lanes[k].site == lanes[lead].site)
                 group |= bit(k);
-        if (lanes[lead].request != WORK_ACTIVEMASK)
-            continue;
+        if (lanes[lead].request != WORK_ACTIVEMASK) continue;
         for (int k = lead; k < n; k++)
             if (group & bit(k)) {
                 lanes[k].request = WORK_READY;
@@ -176,7 +169,8 @@ static bool resolve_warp(WorkItem *lanes, int n) {
     bool progress = false;
     for (int k = 0; k < n; k++) {
         live |= lanes[k].request != WORK_DONE ? bit(k) : 0;
-        waiting |= lanes[k].request >= WORK_FIRST_WARP && lanes[k].request != WORK_ACTIVEMASK ? bit(k) : 0;
+        waiting |=
+            lanes[k].request >= WORK_FIRST_WARP && lanes[k].request != WORK_ACTIVEMASK ? bit(k) : 0;
     }
     while (waiting) {
         int lead = __builtin_ctz(waiting);
@@ -194,8 +188,7 @@ static bool resolve_warp(WorkItem *lanes, int n) {
 
 static int32_t poll(Run *r, int32_t switches) {
     r->until_poll -= switches;
-    if (r->until_poll > 0)
-        return CALL_OK;
+    if (r->until_poll > 0) return CALL_OK;
     r->until_poll = POLL_EVERY;
     return r->ctx->poll && r->ctx->poll(r->ctx) ? CALL_PENDING : CALL_OK;
 }
@@ -212,17 +205,14 @@ static int32_t run_warp(Run *r, WorkItem *lanes, int n, WorkRequest ready, bool 
                     r->start(r->ctx, r->args, &r->block, item);
                 else
                     resume(item);
-                if (item->request < WORK_FIRST_WARP)
-                    r->waiting[item->request]++;
-                if (item->request == WORK_DONE && item->status != CALL_OK)
-                    return item->status;
+                if (item->request < WORK_FIRST_WARP) r->waiting[item->request]++;
+                if (item->request == WORK_DONE && item->status != CALL_OK) return item->status;
             }
             warp_operation |= item->request >= WORK_FIRST_WARP;
         }
         ready = WORK_READY;
         first = false;
-        if (warp_operation && poll(r, n) != CALL_OK)
-            return CALL_PENDING;
+        if (warp_operation && poll(r, n) != CALL_OK) return CALL_PENDING;
     } while (warp_operation && resolve_warp(lanes, n));
     return CALL_OK;
 }
@@ -241,7 +231,8 @@ static int32_t deadlock(Run *r, int32_t live) {
         const WorkItem *item = &r->items[i];
         bool barrier = item->request >= WORK_BARRIER && item->request < WORK_FIRST_WARP;
         at_barrier += barrier;
-        if (item->request != WORK_DONE && (!shown || (!barrier && shown->request < WORK_FIRST_WARP)))
+        if (item->request != WORK_DONE &&
+            (!shown || (!barrier && shown->request < WORK_FIRST_WARP)))
             shown = item;
     }
     r->ctx->exception = -1 - GUARD_deadlock;
@@ -254,11 +245,9 @@ static int32_t deadlock(Run *r, int32_t live) {
 
 /* The barrier at which all live items wait, WORK_DONE when there are none, WORK_READY for a deadlock. */
 static WorkRequest common_barrier(const Run *r, int32_t live) {
-    if (live == 0)
-        return WORK_DONE;
+    if (live == 0) return WORK_DONE;
     for (int request = WORK_BARRIER; request < WORK_FIRST_WARP; request++)
-        if (r->waiting[request] == live)
-            return (WorkRequest)request;
+        if (r->waiting[request] == live) return (WorkRequest)request;
     return WORK_READY;
 }
 
@@ -281,14 +270,10 @@ static int32_t run_block(Run *r) {
     while (status == CALL_OK) {
         int32_t live = r->n - r->waiting[WORK_DONE];
         WorkRequest barrier = common_barrier(r, live);
-        if (barrier == WORK_DONE)
-            return CALL_OK;
-        if (barrier == WORK_READY)
-            status = deadlock(r, live);
-        if (barrier == WORK_READY)
-            break;
-        if (barrier != WORK_BARRIER)
-            reduce(r, barrier, live);
+        if (barrier == WORK_DONE) return CALL_OK;
+        if (barrier == WORK_READY) status = deadlock(r, live);
+        if (barrier == WORK_READY) break;
+        if (barrier != WORK_BARRIER) reduce(r, barrier, live);
         r->waiting[barrier] = 0;
         status = run_phase(r, barrier, false);
     }
@@ -321,8 +306,7 @@ int32_t quern_run_blocks(CallContext *ctx, void **args, KernelGrid *grid, WorkSt
     int64_t n = (int64_t)grid->block[0] * grid->block[1] * grid->block[2];
     Run r = {.ctx = ctx, .args = args, .grid = grid, .start = start, .n = (int32_t)n};
     int32_t status = CALL_OK;
-    if (n == 0 || grid->first >= grid->last)
-        return CALL_OK;
+    if (n == 0 || grid->first >= grid->last) return CALL_OK;
     r.until_poll = POLL_EVERY;
     r.items = grid->frame_alloc(grid, n * (int64_t)sizeof(WorkItem));
     if (!r.items) {
@@ -338,8 +322,7 @@ int32_t quern_run_blocks(CallContext *ctx, void **args, KernelGrid *grid, WorkSt
         r.block.block[2] = (uint32_t)(linear / grid->grid[0] / grid->grid[1]);
         status = run_block(&r);
     }
-    if (r.frames)
-        grid->frame_free(grid, r.frames);
+    if (r.frames) grid->frame_free(grid, r.frames);
     grid->frame_free(grid, r.items);
     return status;
 }

@@ -23,8 +23,8 @@ typedef LLVMBasicBlockRef BB;
 
 enum { CG_MAX_SPACES = 6, CG_MAX_DIMS = 32, CG_SLOTS = 3 };
 /* Hidden parameters of functions that use the coordinates of a work-item (CPU): the coordinates, then
- * the shared memory of the block and the size of its dynamic part. */
-enum { ITEM_SHARED = GRID_VALUES * 3, ITEM_DYNAMIC, ITEM_COUNT };
+ * the shared memory of the block, the size of its dynamic part, and the WorkItem of a kernel that waits. */
+enum { ITEM_SHARED = GRID_VALUES * 3, ITEM_DYNAMIC, ITEM_SELF, ITEM_COUNT };
 
 /* How an IR function looks in LLVM. */
 typedef struct CgSig {
@@ -36,6 +36,7 @@ typedef struct CgSig {
     bool raises;     /* takes ctx, gives a status */
     bool item;       /* takes the coordinates of the work-item */
     bool recursive;  /* is in a cycle of the call graph */
+    bool suspends;   /* contains a barrier or an operation of the warp (CPU kernels) */
 } CgSig;
 
 /* The function being lowered. */
@@ -156,6 +157,8 @@ void cg_return_zero(Cg *cg); /* where code that cannot raise would */
 /* Leaves to the current instruction's error successor (or the function) with status `status`. */
 void cg_fail_if(Cg *cg, Value cond, Guard guard, const Value *args, int nargs);
 void cg_propagate_if(Cg *cg, Value cond, Value status);
+void cg_leave(Cg *cg, Value status); /* the same, always: ends the LLVM block */
+int32_t cg_site(Cg *cg);             /* index of the current instruction's place in the artifact */
 void cg_fail_block(Cg *cg); /* builds the common exit when it was asked for */
 BB cg_fail_exit(Cg *cg);
 void cg_lower_guard(Cg *cg, Ref ref);
@@ -240,6 +243,12 @@ void cg_generate(Cg *cg, int gen, LibCall *call);
 /* cg_vector.c: vector variants of a scalar libm call (CPU). */
 void cg_keep_variants(Cg *cg);
 void cg_vector_variants(Cg *cg, Value call, const char *symbol, int nargs, bool single);
+
+/* -- cg_coro.c: work-items that wait for each other (CPU) ------------------------------------- */
+
+bool cg_coro_generate(Cg *cg, int gen, LibCall *call);
+void cg_coro_entry(Cg *cg);  /* the entry of a kernel that suspends */
+bool cg_coro_finish(Cg *cg); /* after all lowering, before LLVM's passes; false: diagnostics */
 
 /* -- cg_entry.c: values in memory, the packed entry, ufunc loops ------------------------------ */
 

@@ -25,11 +25,15 @@ static void store_field(Cg *cg, Value base, size_t offset, Value value) {
     LLVMBuildStore(cg->b, value, field(cg, base, offset));
 }
 
-static Value no_token(Cg *cg) { return LLVMConstNull(LLVMTokenTypeInContext(cg->context)); }
+static Value no_token(Cg *cg) {
+    return LLVMConstNull(LLVMTokenTypeInContext(cg->context));
+}
 
 /* -- operations that wait --------------------------------------------------------------------- */
 
-static Value self(Cg *cg) { return cg->f->item[ITEM_SELF]; }
+static Value self(Cg *cg) {
+    return cg->f->item[ITEM_SELF];
+}
 
 static void set_value(Cg *cg, int k, Value leaf) {
     LType type = LLVMTypeOf(leaf);
@@ -51,7 +55,8 @@ static void wait_for(Cg *cg, WorkRequest request) {
     store_field(cg, self(cg), offsetof(WorkItem, site), cg_int(cg->i32, cg_site(cg)));
     Value args[] = {no_token(cg), cg_bool(cg, false)};
     Value how = cg_intrinsic(cg, "llvm.coro.suspend", NULL, 0, args, 2);
-    BB nowhere = cg_block(cg, "nowhere"), resumed = cg_block(cg, "resumed"), dropped = cg_block(cg, "dropped");
+    BB nowhere = cg_block(cg, "nowhere"), resumed = cg_block(cg, "resumed"),
+       dropped = cg_block(cg, "dropped");
     Value fork = LLVMBuildSwitch(cg->b, how, nowhere, 2);
     LLVMAddCase(fork, cg_int(cg->i8, 0), resumed);
     LLVMAddCase(fork, cg_int(cg->i8, 1), dropped);
@@ -78,8 +83,7 @@ static WorkRequest request_of(int gen) {
 
 static void set_operands(Cg *cg, WorkRequest request, const LibCall *call) {
     if (request < WORK_FIRST_WARP) {
-        if (call->nargs)
-            set_value(cg, 0, call->args[0][0]);
+        if (call->nargs) set_value(cg, 0, call->args[0][0]);
         return;
     }
     Value mask = call->nargs ? call->args[0][0] : cg_int(cg->i32, -1);
@@ -89,15 +93,13 @@ static void set_operands(Cg *cg, WorkRequest request, const LibCall *call) {
         set_value(cg, k, call->args[1][k]);
     if (leaves == 1 && (request == WORK_MATCH_ANY || request == WORK_MATCH_ALL))
         set_value(cg, 1, cg_int(cg->i64, 0)); /* both words are compared */
-    if (call->nargs > 2)
-        store_field(cg, self(cg), offsetof(WorkItem, arg), call->args[2][0]);
+    if (call->nargs > 2) store_field(cg, self(cg), offsetof(WorkItem, arg), call->args[2][0]);
 }
 
 bool cg_coro_generate(Cg *cg, int gen, LibCall *call) {
     WorkRequest request = request_of(gen);
     LType types[2];
-    if (!request)
-        return false;
+    if (!request) return false;
     if (!cg->f->sig->suspends) {
         cg_error(cg, "%s exists in kernels only", call->row->name);
         return false;
@@ -115,8 +117,10 @@ bool cg_coro_generate(Cg *cg, int gen, LibCall *call) {
 static void coordinates(Cg *cg, Value block, Value item, Value *values) {
     for (size_t axis = 0; axis < 3; axis++) {
         size_t at = sizeof(uint32_t) * axis;
-        values[GRID_THREAD * 3 + axis] = load_field(cg, item, offsetof(WorkItem, thread) + at, cg->i32);
-        values[GRID_BLOCK * 3 + axis] = load_field(cg, block, offsetof(WorkBlock, block) + at, cg->i32);
+        values[GRID_THREAD * 3 + axis] =
+            load_field(cg, item, offsetof(WorkItem, thread) + at, cg->i32);
+        values[GRID_BLOCK * 3 + axis] =
+            load_field(cg, block, offsetof(WorkBlock, block) + at, cg->i32);
         values[GRID_BLOCK_DIM * 3 + axis] =
             load_field(cg, block, offsetof(WorkBlock, block_dim) + at, cg->i32);
         values[GRID_GRID_DIM * 3 + axis] =
@@ -129,7 +133,7 @@ static void coordinates(Cg *cg, Value block, Value item, Value *values) {
 
 /* The frame of the last block's coroutine is used again; the first one is asked for. */
 static Value frame_memory(Cg *cg, Value ctx, Value block, Value item, BB no_memory) {
-    BB ask = cg_block(cg, "ask"), keep = cg_block(cg, "keep"), begin = cg_block(cg, "begin");
+    BB ask = cg_block(cg, "ask"), begin = cg_block(cg, "begin");
     BB before = LLVMGetInsertBlock(cg->b);
     Value old = load_field(cg, item, offsetof(WorkItem, frame), cg->ptr[0]);
     LLVMBuildCondBr(cg->b, LLVMBuildIsNull(cg->b, old, ""), ask, begin);
@@ -137,13 +141,10 @@ static Value frame_memory(Cg *cg, Value ctx, Value block, Value item, BB no_memo
     Value size = cg_intrinsic(cg, "llvm.coro.size", &cg->i64, 1, NULL, 0);
     Value args[] = {ctx, block, item, size};
     Value fresh = cg_call_extern(cg, "quern_item_frame", cg->ptr[0], args, 4);
-    LLVMBuildCondBr(cg->b, LLVMBuildIsNull(cg->b, fresh, ""), no_memory, keep);
-    cg_at(cg, keep);
-    store_field(cg, item, offsetof(WorkItem, frame), fresh);
-    LLVMBuildBr(cg->b, begin);
+    LLVMBuildCondBr(cg->b, LLVMBuildIsNull(cg->b, fresh, ""), no_memory, begin);
     cg_at(cg, begin);
     Value memory = LLVMBuildPhi(cg->b, cg->ptr[0], "");
-    LLVMAddIncoming(memory, (Value[]){old, fresh}, (BB[]){before, keep}, 2);
+    LLVMAddIncoming(memory, (Value[]){old, fresh}, (BB[]){before, ask}, 2);
     return memory;
 }
 
@@ -155,17 +156,22 @@ static void ended(Cg *cg, Value item, Value status, BB to) {
 
 static Value build_coroutine(Cg *cg) {
     LType params[] = {cg->ptr[0], cg->ptr[0], cg->ptr[0], cg->ptr[0]};
-    Value fn = LLVMAddFunction(cg->mod, coroutine_name, LLVMFunctionType(cg->void_, params, 4, false));
+    Value fn =
+        LLVMAddFunction(cg->mod, coroutine_name, LLVMFunctionType(cg->void_, params, 4, false));
     LLVMSetLinkage(fn, LLVMInternalLinkage);
     cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "nounwind", 0);
     cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "presplitcoroutine", 0);
     cg_at(cg, LLVMAppendBasicBlockInContext(cg->context, fn, "entry"));
     Value ctx = LLVMGetParam(fn, 0), block = LLVMGetParam(fn, 2), item = LLVMGetParam(fn, 3);
-    BB no_memory = cg_block(cg, "no_memory"), end = cg_block(cg, end_name), out = cg_block(cg, "out");
+    BB no_memory = cg_block(cg, "no_memory"), end = cg_block(cg, end_name),
+       out = cg_block(cg, "out");
     Value null = LLVMConstNull(cg->ptr[0]);
-    Value id = cg_intrinsic(cg, "llvm.coro.id", NULL, 0, (Value[]){cg_int(cg->i32, 64), null, null, null}, 4);
+    Value id = cg_intrinsic(cg, "llvm.coro.id", NULL, 0,
+                            (Value[]){cg_int(cg->i32, 64), null, null, null}, 4);
     Value memory = frame_memory(cg, ctx, block, item, no_memory);
     Value frame = cg_intrinsic(cg, "llvm.coro.begin", NULL, 0, (Value[]){id, memory}, 2);
+    store_field(cg, item, offsetof(WorkItem, frame),
+                frame); /* not `memory`: LLVM must see it escape */
     Value values[ITEM_COUNT], results[1];
     coordinates(cg, block, item, values);
     Value *args = cg_entry_arguments(cg, LLVMGetParam(fn, 1));
@@ -185,10 +191,11 @@ static Value build_coroutine(Cg *cg) {
 void cg_coro_entry(Cg *cg) {
     for (int32_t i = 0; i < cg->ir->funcs.len; i++) {
         const CgSig *sig = &cg->sigs[i];
-        if (!sig->reachable || !sig->suspends)
-            continue;
+        if (!sig->reachable || !sig->suspends) continue;
         if (sig->recursive) {
-            cg_error(cg, "the recursive function '" STR_FMT "' contains a barrier or an operation of the warp",
+            cg_error(cg,
+                     "the recursive function '" STR_FMT
+                     "' contains a barrier or an operation of the warp",
                      STR_ARG(sig->ir->user_name));
             return;
         }
@@ -205,15 +212,13 @@ void cg_coro_entry(Cg *cg) {
 
 static BB end_block(Value fn) {
     for (BB bb = LLVMGetFirstBasicBlock(fn); bb; bb = LLVMGetNextBasicBlock(bb))
-        if (strcmp(LLVMGetBasicBlockName(bb), end_name) == 0)
-            return bb;
+        if (strcmp(LLVMGetBasicBlockName(bb), end_name) == 0) return bb;
     return NULL;
 }
 
 bool cg_coro_finish(Cg *cg) {
     Value fn = LLVMGetNamedFunction(cg->mod, coroutine_name);
-    if (!fn)
-        return true;
+    if (!fn) return true;
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef error = LLVMRunPasses(cg->mod, "always-inline", cg->machine, options);
     LLVMDisposePassBuilderOptions(options);

@@ -9,6 +9,18 @@ CgSig *cg_sig(Cg *cg, const Func *func) {
     return index ? &cg->sigs[index->num] : NULL;
 }
 
+/* Does a work-item wait here for others, as a coroutine? */
+static bool suspends(Cg *cg, const Func *func, Ref ref) {
+    const Inst *inst = ir_inst(func, ref);
+    if (cg->target->kind != TARGET_CPU || cg->options->entry != ENTRY_KERNEL) return false;
+    if (inst->op == OP_call) {
+        const CgSig *callee = cg_sig(cg, inst->u.func);
+        return callee && callee->suspends;
+    }
+    const LibRow *row = inst->op == OP_lib ? cg_lib_row(func, ref) : NULL;
+    return row && row->flags & LIB_SHARED_CALL;
+}
+
 bool cg_inst_raises(Cg *cg, const Func *func, Ref ref) {
     const Inst *inst = ir_inst(func, ref);
     if (!cg->raises) return false;
@@ -23,6 +35,7 @@ bool cg_inst_raises(Cg *cg, const Func *func, Ref ref) {
     case OP_guard:
     case OP_raise:
     case OP_propagate: return true;
+    case OP_lib: return suspends(cg, func, ref); /* when its block is given up */
     default: return false;
     }
 }
@@ -43,7 +56,7 @@ static bool wants_item(Cg *cg, const Func *func, Ref ref) {
 
 static bool scan(Cg *cg, CgSig *sig) {
     const Func *func = sig->ir;
-    bool raises = sig->raises, item = sig->item;
+    bool raises = sig->raises, item = sig->item, waits = sig->suspends;
     bool items_passed = cg->target->kind == TARGET_CPU && cg->options->entry == ENTRY_KERNEL;
     for (int32_t b = 0; b < func->blocks.len; b++) {
         const Block *block = &func->blocks.items[b];
@@ -51,11 +64,13 @@ static bool scan(Cg *cg, CgSig *sig) {
             Ref ref = block->insts.items[k];
             raises = raises || cg_inst_raises(cg, func, ref);
             item = item || (items_passed && wants_item(cg, func, ref));
+            waits = waits || suspends(cg, func, ref);
         }
     }
-    bool changed = raises != sig->raises || item != sig->item;
+    bool changed = raises != sig->raises || item != sig->item || waits != sig->suspends;
     sig->raises = raises;
     sig->item = item;
+    sig->suspends = waits;
     return changed;
 }
 
@@ -102,7 +117,7 @@ static void make_type(Cg *cg, CgSig *sig) {
     n = 0;
     if (sig->raises) params[n++] = cg->ptr[0];
     for (int i = 0; sig->item && i < ITEM_COUNT; i++)
-        params[n++] = i == ITEM_SHARED ? cg->ptr[0] : cg->i32;
+        params[n++] = i == ITEM_SHARED || i == ITEM_SELF ? cg->ptr[0] : cg->i32;
     for (int32_t i = 0; i < func->nparams; i++)
         n += cg_leaf_types(cg, func->param_types[i], params + n);
     int32_t parts = 0;

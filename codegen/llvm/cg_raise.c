@@ -25,6 +25,10 @@ static int32_t site_index(Cg *cg, Str name) {
     return cg->sites.len - 1;
 }
 
+int32_t cg_site(Cg *cg) {
+    return site_index(cg, (Str){0});
+}
+
 /* -- leaving ---------------------------------------------------------------------------------- */
 
 /* Where a failure of the current instruction continues. */
@@ -45,7 +49,7 @@ static BB landing(Cg *cg) {
     return f->landing;
 }
 
-static void leave(Cg *cg, Value status) {
+void cg_leave(Cg *cg, Value status) {
     BB to = landing(cg);
     LLVMBuildStore(cg->b, status, cg->f->status);
     LLVMBuildBr(cg->b, to);
@@ -85,14 +89,14 @@ void cg_fail_if(Cg *cg, Value cond, Guard guard, const Value *args, int nargs) {
     if (inst && inst->op == OP_guard && guard == GUARD_unbound_local && inst->u.name)
         name = *inst->u.name;
     record(cg, -1 - (int32_t)guard, name, args, nargs);
-    leave(cg, cg_int(cg->i32, CALL_EXCEPTION));
+    cg_leave(cg, cg_int(cg->i32, CALL_EXCEPTION));
     cg_at(cg, next);
 }
 
 void cg_propagate_if(Cg *cg, Value cond, Value status) {
     BB next;
     open_cold(cg, cond, &next);
-    leave(cg, status);
+    cg_leave(cg, status);
     cg_at(cg, next);
 }
 
@@ -156,7 +160,7 @@ void cg_lower_raise(Cg *cg, Ref ref) {
         kinds[nargs++] = (uint8_t)type->kind;
     }
     record(cg, raise_info(cg, inst, kinds, nargs), (Str){0}, args, slots);
-    leave(cg, cg_int(cg->i32, CALL_EXCEPTION));
+    cg_leave(cg, cg_int(cg->i32, CALL_EXCEPTION));
 }
 
 /* int poll(ctx): calls the caller's poll function where there is one. */
@@ -217,7 +221,7 @@ void cg_lower_poll(Cg *cg, Ref ref) {
     BB out = cg_block(cg, "pending");
     LLVMBuildCondBr(cg->b, stop, out, next);
     cg_at(cg, out);
-    leave(cg, cg_int(cg->i32, CALL_PENDING));
+    cg_leave(cg, cg_int(cg->i32, CALL_PENDING));
     cg_at(cg, next);
 }
 

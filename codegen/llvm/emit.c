@@ -60,7 +60,7 @@ bool cg_optimise(Cg *cg) {
     LLVMPassBuilderOptionsSetSLPVectorization(options, level >= 2);
     LLVMPassBuilderOptionsSetLoopInterleaving(options, level >= 2);
     const char *pipeline = pipelines[level];
-    if (host && level >= 2)
+    if (host && level >= 2 && !cg->sigs[0].suspends) /* coroutines need passes of their own */
         pipeline = cg->ir->funcs.len > 1 || cg->sigs[0].recursive ? host_calls : host_simple;
     bool ok = run_passes(cg, pipeline, options);
     LLVMDisposePassBuilderOptions(options);

@@ -1,7 +1,8 @@
 /* target_cpu.c - the host: packed entries, ufunc loops, and kernels as loops over blocks and threads.
  *
  * A kernel without barriers is plain loops round the work-item function: its coordinates are SSA
- * parameters, so that LLVM inlines it and may turn the innermost loop, over threadIdx.x, into vectors. */
+ * parameters, so that LLVM inlines it and may turn the innermost loop, over threadIdx.x, into vectors.
+ * Kernels with barriers: llvm/cg_coro.c. */
 #include "codegen/llvm/cg.h"
 #include "codegen/target/targets.h"
 
@@ -39,7 +40,7 @@ static bool raises(const CompileOptions *options) {
 static Value item(Cg *cg, int index) {
     if (cg->f->sig->item) return cg->f->item[index];
     cg_error(cg, "threads and blocks exist in kernels only");
-    return LLVMGetPoison(index == ITEM_SHARED ? cg->ptr[0] : cg->i32);
+    return LLVMGetPoison(index == ITEM_SHARED || index == ITEM_SELF ? cg->ptr[0] : cg->i32);
 }
 
 static TgValue grid(Cg *cg, GridValue which, int axis) {
@@ -101,7 +102,7 @@ static bool generate(Cg *cg, int gen, struct LibCall *call) {
         LLVMBuildFence(cg->b, LLVMAtomicOrderingSequentiallyConsistent, false, "");
         return true;
     case GEN_nanosleep: return true;
-    default: return false;
+    default: return cg_coro_generate(cg, gen, call);
     }
 }
 
@@ -177,6 +178,7 @@ static void entry_kernel(Cg *cg) {
     }
     values[ITEM_SHARED] = grid_field(cg, from, offsetof(KernelGrid, shared), cg->ptr[0]);
     values[ITEM_DYNAMIC] = grid_field(cg, from, offsetof(KernelGrid, dynamic_shared), cg->i32);
+    values[ITEM_SELF] = LLVMConstNull(cg->ptr[0]);
     Value first = grid_field(cg, from, offsetof(KernelGrid, first), cg->i64);
     Value last = grid_field(cg, from, offsetof(KernelGrid, last), cg->i64);
     Value *args = cg_entry_arguments(cg, LLVMGetParam(fn, 1));
@@ -202,16 +204,11 @@ static bool entry(Cg *cg) {
     switch (cg->options->entry) {
     case ENTRY_HOST: cg_entry_host(cg); break;
     case ENTRY_UFUNC: cg_entry_ufunc(cg); break;
-    case ENTRY_KERNEL: entry_kernel(cg); break;
+    case ENTRY_KERNEL: cg->sigs[0].suspends ? cg_coro_entry(cg) : entry_kernel(cg); break;
     default: cg_error(cg, "this kind of entry on the CPU"); break;
     }
     cg_keep_variants(cg);
     return !cg->failed;
-}
-
-static bool link_nothing(Cg *cg) {
-    (void)cg;
-    return true;
 }
 
 /* Assembly for inspection, from a copy: emission changes a module. */
@@ -248,6 +245,6 @@ const Target target_cpu = {
     .shared_dynamic_size = shared_dynamic_size,
     .generate = generate,
     .entry = entry,
-    .link = link_nothing,
+    .link = cg_coro_finish,
     .emit = emit,
 };
