@@ -53,6 +53,8 @@ const char *cg_llvm_version(void);
 void cg_set_search_prefixes(const char *const *prefixes, int n);
 /* fork(): the child has no worker thread. Call in the child's atfork handler. */
 void cg_after_fork(void);
+/* Arrays that compiled host code allocated and nobody destroyed yet, in the whole process (support.c). */
+int64_t support_live_arrays(void);
 /* Test aid: the next compilation runs into LLVM's fatal-error handler. */
 void cg_test_fatal_error(void);
 

@@ -27,7 +27,7 @@ static bool warn_missing(ModState *state, const RtError *why) {
     PyObject *cls = py_error_class(state, "DeviceWarning");
     PyObject *text = PyUnicode_FromFormat("kernels run on the cpu device: %s", why->text);
     const char *bytes = text ? PyUnicode_AsUTF8(text) : NULL;
-    bool ok = cls && bytes && PyErr_WarnEx(cls, bytes, 2) == 0;
+    bool ok = cls && bytes && PyErr_WarnEx(cls, bytes, 1) == 0;
     Py_XDECREF(cls);
     Py_XDECREF(text);
     return ok;

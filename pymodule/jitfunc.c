@@ -104,12 +104,22 @@ static int warn_fallback(Dispatcher *d) {
         PyObject *text = PyUnicode_FromFormat(
             "'%U' could not be compiled and runs as a Python function: %S", d->core.name, refusal);
         const char *bytes = text ? PyUnicode_AsUTF8(text) : NULL;
-        status = cls && bytes ? PyErr_WarnEx(cls, bytes, 2) : -1;
+        status = cls && bytes ? PyErr_WarnEx(cls, bytes, 1) : -1;
         Py_XDECREF(cls);
         Py_XDECREF(text);
     }
     Py_DECREF(refusal);
     return status;
+}
+
+/* Is the exception that is set a TypingError? (No attribute may be read while one is set.) */
+static bool is_refusal(ModState *state) {
+    PyObject *raised = PyErr_GetRaisedException();
+    PyObject *typing = py_error_class(state, "TypingError");
+    bool matches = typing && PyErr_GivenExceptionMatches(raised, typing);
+    Py_XDECREF(typing);
+    PyErr_SetRaisedException(raised);
+    return matches;
 }
 
 static Spec *make_spec(Dispatcher *d, const TypeKey *keys, int32_t n) {
@@ -144,10 +154,8 @@ static PyObject *call_slow(Dispatcher *d, PyObject *const *args, size_t nargsf, 
     if (core->unsupported_kwargs && d->fallback) return call_python(d, args, nargsf, kwnames);
     if (!py_core_bind(core, args, PyVectorcall_NARGS(nargsf), kwnames, bound, &owned)) return NULL;
     if (!py_core_keys(core, bound, core->nparams, keys)) {
-        PyObject *typing = d->fallback ? py_error_class(core->state, "TypingError") : NULL;
-        if (typing && PyErr_ExceptionMatches(typing) && warn_fallback(d) == 0)
+        if (d->fallback && is_refusal(d->core.state) && warn_fallback(d) == 0)
             result = call_python(d, args, nargsf, kwnames);
-        Py_XDECREF(typing);
     } else {
         Spec *spec = find_or_make(d, keys, core->nparams);
         if (spec && spec->entry) {

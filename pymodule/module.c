@@ -103,6 +103,11 @@ static PyObject *module_threads(PyObject *module, PyObject *args) {
     return Py_BuildValue("(ii)", (int)rt_threads(), (int)rt_threads_max());
 }
 
+static PyObject *module_live_allocations(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    return PyLong_FromLongLong(support_live_arrays());
+}
+
 static PyObject *module_test_fatal_error(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
     cg_test_fatal_error();
@@ -118,6 +123,8 @@ static PyMethodDef module_methods[] = {
     {"versions", module_versions, METH_NOARGS, NULL},
     {"threads", module_threads, METH_VARARGS,
      "(threads of this thread's calls, the most); sets when n > 0."},
+    {"live_allocations", module_live_allocations, METH_NOARGS,
+     "Arrays of compiled code that are alive."},
     {"test_fatal_error", module_test_fatal_error, METH_NOARGS, NULL},
     {"make_ufunc", (PyCFunction)(void (*)(void))py_make_ufunc, METH_VARARGS | METH_KEYWORDS, NULL},
     {NULL, NULL, 0, NULL},

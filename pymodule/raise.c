@@ -116,7 +116,7 @@ int py_warn_diags(ModState *state, DiagList *diags) {
         if (diag_severity(item->code) != SEV_WARNING) continue;
         PyObject *cls = py_error_class(state, "NumbaPerformanceWarning");
         PyObject *text = cls ? rendered(state, diags, item) : NULL;
-        int status = text ? PyErr_WarnEx(cls, PyUnicode_AsUTF8(text), 2) : -1;
+        int status = text ? PyErr_WarnEx(cls, PyUnicode_AsUTF8(text), 1) : -1;
         Py_XDECREF(cls);
         Py_XDECREF(text);
         if (status < 0) return -1;

@@ -290,14 +290,12 @@ static bool bind_class(PyResolver *r, Binding *b, PyObject *cls) {
     }
     int found = bind_library(r, b, cls);
     if (found) return found > 0;
-    if (state->intrinsic_class) { /* a class of ours that stands for a library name: prange */
-        PyObject *name;
-        if (PyObject_GetOptionalAttr(cls, state->str_quern_name, &name) < 0) return false;
-        const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
-        if (text) bind_name(r, b, BIND_LIBRARY, text);
-        Py_XDECREF(name);
-        if (text) return true;
-    }
+    PyObject *name; /* a class of ours that stands for a library name: prange */
+    if (PyObject_GetOptionalAttr(cls, state->str_quern_name, &name) < 0) return false;
+    const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+    if (text) bind_name(r, b, BIND_LIBRARY, text);
+    Py_XDECREF(name);
+    if (text) return true;
     return bind_name(r, b, BIND_OPAQUE, ((PyTypeObject *)cls)->tp_name);
 }
 
