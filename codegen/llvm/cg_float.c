@@ -92,8 +92,12 @@ Value cg_float_floordiv(Cg *cg, Value a, Value b) {
 }
 
 Value cg_float_pow(Cg *cg, Value a, Value b) {
-    if (cg->target->kind == TARGET_CPU) /* LLVM folds small constant exponents */
-        return cg_intrinsic2(cg, "llvm.pow", a, b);
+    if (cg->target->kind == TARGET_CPU) { /* LLVM folds small constant exponents */
+        Value call = cg_intrinsic2(cg, "llvm.pow", a, b);
+        bool single = LLVMTypeOf(a) == cg->f32;
+        cg_vector_variants(cg, call, single ? "powf" : "pow", 2, single);
+        return call;
+    }
     if (LLVMIsAConstantFP(b)) {
         LLVMBool lossy;
         double n = LLVMConstRealGetDouble(b, &lossy);

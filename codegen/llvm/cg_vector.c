@@ -50,6 +50,8 @@ void cg_vector_variants(Cg *cg, Value call, const char *symbol, int nargs, bool 
     if (!wanted || LLVMTypeOf(call) != scalar) return;
     for (int i = 0; i < nargs; i++)
         if (LLVMTypeOf(LLVMGetOperand(call, (unsigned)i)) != scalar) return;
+    size_t len;
+    const char *callee = LLVMGetValueName2(LLVMGetCalledValue(call), &len);
     for (int i = 0; i < countof(isas); i++) {
         int lanes = isas[i].bits / (single ? 32 : 64);
         const char *params = nargs == 1 ? "v" : "vv";
@@ -58,7 +60,7 @@ void cg_vector_variants(Cg *cg, Value call, const char *symbol, int nargs, bool 
         if (!support_vector_symbol(name)) continue;
         declare(cg, name, call, lanes);
         at += (size_t)snprintf(text + at, sizeof text - at, "%s_ZGV_LLVM_N%d%s_%s(%s)",
-                               at ? "," : "", lanes, params, symbol, name);
+                               at ? "," : "", lanes, params, callee, name);
     }
     if (at)
         LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,

@@ -410,6 +410,55 @@ static void test_ufunc_error(void) {
     artifact_release(artifact);
 }
 
+static double ulps(double got, double want) {
+    if (got == want || (isnan(got) && isnan(want))) return 0;
+    double unit = nextafter(fabs(want), INFINITY) - fabs(want);
+    return fabs(got - want) / unit;
+}
+
+/* FLT-17: vector mathematics stays within 4 ULP of libm, ends of loops and special values included. */
+static void test_FLT_17_vector_mathematics(void) {
+    static const struct {
+        const char *name;
+        double (*reference)(double);
+    } rows[] = {{"math.sin", sin},
+                {"math.cos", cos},
+                {"math.exp", exp},
+                {"math.log", log},
+                {"math.tanh", tanh}};
+    for (int r = 0; r < countof(rows); r++)
+        for (int scalar = 0; scalar < 2; scalar++) {
+            char text[256];
+            snprintf(text, sizeof text,
+                     "func @f(a: f64) -> f64 typed {\nb0:\n  %%1: f64 = param 0\n"
+                     "  %%2: f64 = lib \"%s\" (%%1)\n  return %%2\n}\n",
+                     rows[r].name);
+            CompileOptions options = {
+                .opt_level = 3, .entry = ENTRY_UFUNC, .keep_text = true, .no_vector_math = scalar};
+            Artifact *artifact = cg_compile(text, &options);
+            CHECK(artifact != NULL);
+            bool vector = strstr(artifact->text_asm.bytes, "_ZGV") != NULL;
+            CHECK(scalar ? !vector : vector || !support_vector_symbol("_ZGVbN2v_sin"));
+            enum { N = 1003 };
+            static double in[N], out[N];
+            for (int k = 0; k < N; k++)
+                in[k] = (k - 400) * 0.37 + k * 1e-7;
+            in[1] = INFINITY, in[2] = NAN, in[3] = -INFINITY, in[4] = 5e-324, in[5] = 1e300,
+            in[1002] = -0.0;
+            UfuncEntry loop;
+            memcpy(&loop, &artifact->entry, sizeof loop);
+            CallContext ctx = {0};
+            int64_t steps[] = {8, 8};
+            CHECK_INT(loop(&ctx, (char *[]){(char *)in, (char *)out}, N, steps), CALL_OK);
+            double worst = 0;
+            for (int k = 0; k < N; k++)
+                worst = fmax(worst, ulps(out[k], rows[r].reference(in[k])));
+            if (worst > (scalar ? 0 : 4)) printf("%s: %g ULP\n", rows[r].name, worst);
+            CHECK(worst <= (scalar ? 0 : 4));
+            artifact_release(artifact);
+        }
+}
+
 /* -- kernels on the cpu device ---------------------------------------------------------------- */
 
 /* out[blockIdx.y * gridDim.x + blockIdx.x, threadIdx.x] = blockDim.x * 1000 + threadIdx.y */
@@ -565,6 +614,7 @@ int main(void) {
     RUN(test_atomics);
     RUN(test_ufunc_loops);
     RUN(test_ufunc_error);
+    RUN(test_FLT_17_vector_mathematics);
     RUN(test_kernel_loops);
     RUN(test_kernel_shared_memory);
     RUN(test_usage_through_calls_views_and_tuples);
