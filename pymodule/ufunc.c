@@ -171,21 +171,22 @@ static int kind_rank(int typenum) {
     return PyTypeNum_ISINTEGER(typenum) ? CLASS_SINT : CLASS_BOOL;
 }
 
-static bool input_fits(Input in, int typenum) {
+static bool input_fits(Input in, int typenum, NPY_CASTING casting) {
     if (in.weak != CLASS_NONE) return kind_rank(typenum) >= (int)in.weak;
     PyArray_Descr *to = PyArray_DescrFromType(typenum);
-    bool fits = to && PyArray_CanCastTypeTo(in.descr, to, NPY_SAFE_CASTING);
+    bool fits = to && PyArray_CanCastTypeTo(in.descr, to, casting);
     Py_XDECREF(to);
     return fits;
 }
 
-/* The first declared loop whose inputs can be cast safely; -1: none. */
+/* The first declared loop whose inputs can be cast safely, or with dtype= within their kind; -1: none. */
 static int find_safe(UfuncData *u, const Input *inputs, int out_typenum) {
+    NPY_CASTING casting = out_typenum < 0 ? NPY_SAFE_CASTING : NPY_SAME_KIND_CASTING;
     for (int l = u->seeded; l < u->nloops; l++) {
         const char *types = u->types + l * (u->nin + 1);
         bool fits = out_typenum < 0 || types[u->nin] == out_typenum;
         for (int i = 0; fits && i < u->nin; i++)
-            fits = input_fits(inputs[i], types[i]);
+            fits = input_fits(inputs[i], types[i], casting);
         if (fits) return l;
     }
     return -1;
@@ -269,6 +270,11 @@ static int resolve_types(PyUFuncObject *ufunc, NPY_CASTING casting, PyArrayObjec
         PyObject *asked = given == u->nin + 1 ? PyTuple_GET_ITEM(type_tup, i) : NULL;
         inputs[i] = read_input(operands[i] ? operands[i] : operands[0], asked);
     }
+    bool all_weak = true; /* Python numbers among themselves are int64, float64, complex128 */
+    for (int i = 0; i < u->nin; i++)
+        all_weak &= inputs[i].weak != CLASS_NONE;
+    for (int i = 0; all_weak && i < u->nin; i++)
+        inputs[i].weak = CLASS_NONE;
     PyObject *last = given ? PyTuple_GET_ITEM(type_tup, given - 1) : NULL;
     int out_typenum = last && PyArray_DescrCheck(last) ? ((PyArray_Descr *)last)->type_num : -1;
     if (u->dynamic && out_typenum >= 0 && given == 1) /* dtype=: of the inputs as well */

@@ -169,10 +169,10 @@ def vectorize(ftylist_or_function=(), target="cpu", identity=None, **options):
     """Make a NumPy ufunc of a function of scalars.
 
     Without signatures, a loop is compiled for each combination of argument types when it is first seen."""
-    _check("vectorize", options, _VECTORIZE_OPTIONS)
+    _check("vectorize", options, {**_VECTORIZE_OPTIONS, "target": None, "identity": None})
     if target not in ("cpu", "parallel", "cuda", "hip", "roc"):
         raise ValueError(f"vectorize() has no target {target!r}; known are 'cpu', 'parallel', 'cuda', 'hip'")
     if callable(ftylist_or_function) and not is_signature(ftylist_or_function):
         return _make_ufunc(ftylist_or_function, [], target, identity, options)
-    signatures = signature_texts(ftylist_or_function)
+    signatures = signature_texts(ftylist_or_function) if ftylist_or_function != () else []
     return lambda f: _make_ufunc(f, signatures, target, identity, options)
