@@ -21,8 +21,10 @@ CALLS = ["two ints", "two floats", "one array", "scalar and three arrays", "eigh
 
 
 def measure(python, *arguments, environment=None):
+    # Both import from cached bytecode, as installed packages do.
+    variables = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     result = subprocess.run([python, str(HERE / "worker.py"), *arguments], capture_output=True, text=True, cwd=HERE,
-                            env={**os.environ, **(environment or {})})
+                            env={**variables, **(environment or {})})
     if result.returncode:
         raise SystemExit(f"{' '.join(arguments)} failed:\n{result.stderr}")
     return json.loads(result.stdout.splitlines()[-1])["ns"]
@@ -106,6 +108,7 @@ def main():
     print("| what | case | against | Quern | other | ratio | spread | goal |\n|---|---|---|---|---|---|---|---|")
     table = Table()
     if "import" in chosen:
+        measure(here, "quern", "import"), measure(numba, "numba", "import")  # fills the caches
         table.add("import", "beyond NumPy", "Numba", compare(2 * n, lambda: measure(here, "quern", "import"),
                                                              lambda: measure(numba, "numba", "import")), "<= 0.05, <= 10 ms")
     if "first" in chosen:

@@ -115,6 +115,19 @@ static bool check_array(Verifier *v, Ref ref, int32_t k) {
     return arg_type(v, ref, k)->kind == TY_ARRAY || bad(v, ref, "the operand must be an array");
 }
 
+/* An array, or a tuple with arrays in it: each of them is counted. */
+static bool holds_array(const Type *type) {
+    if (!type || type->kind == TY_ARRAY) return type != NULL;
+    for (int32_t i = 0; type->kind == TY_TUPLE && i < type->nitems; i++)
+        if (holds_array(type->items[i])) return true;
+    return false;
+}
+
+static bool check_counted(Verifier *v, Ref ref) {
+    return holds_array(ir_type(v->func, ir_arg(v->func, ref, 0))) ||
+           bad(v, ref, "the operand must be an array or hold one");
+}
+
 /* Array, one index for each axis, and `more` operands of the element type. */
 static bool check_access(Verifier *v, Ref ref, int32_t more, bool writes) {
     const Inst *inst = ir_inst(v->func, ref);
@@ -384,7 +397,7 @@ static bool check_typed(Verifier *v, Ref ref) {
     case OP_atomic: return check_atomic(v, ref);
     case OP_same_array: return check_array(v, ref, 0) && check_array(v, ref, 1);
     case OP_retain:
-    case OP_release: return check_array(v, ref, 0);
+    case OP_release: return check_counted(v, ref);
     case OP_guard: return check_guard(v, ref);
     case OP_raise: return inst->u.exception != NULL || bad(v, ref, "the exception is missing");
     default: return true; /* the table says all there is */

@@ -187,7 +187,9 @@ def test_INT_12_logical_right_shift():
 def test_INT_13_uint64_with_weak_int():
     assert add(np.uint64(2**63), 1) == 2**63 + 1
     assert njit(lambda a: a + 1)(np.uint64(2**63)) == 2**63 + 1
-    assert njit(lambda a: a & ~(1 << 1))(np.uint64(2**64 - 1)) == 2**64 - 3
+    with pytest.raises(errors.TypingError, match="negative"):  # NumPy 2 refuses it too
+        njit(lambda a: a & ~(1 << 1))(np.uint64(2**64 - 1))
+    assert njit(lambda a: a & ~np.uint64(1 << 1))(np.uint64(2**64 - 1)) == 2**64 - 3
 
 
 def test_INT_13_uint64_with_int64_is_float():
