@@ -7,6 +7,7 @@
 #include "codegen/lower.h"
 #include "codegen/llvm_start.h"
 #include "codegen/opt/pass.h"
+#include "codegen/ufunc_kernel.h"
 #include "codegen/worker.h"
 #include "frontend/base/os.h"
 #include <stdlib.h>
@@ -85,7 +86,6 @@ static void describe(Compilation *c, Artifact *artifact) {
     Arena *arena = &artifact->arena;
     const Func *entry = c->module->funcs.items[0];
     artifact->target = c->options.infer.target;
-    artifact->entry_kind = c->options.entry;
     artifact->name = lower_keep(artifact, entry->user_name.bytes ? entry->user_name : entry->name);
     artifact->nparams = entry->nparams;
     ValueLayout *params = arena_array(arena, ValueLayout, entry->nparams + 1);
@@ -134,6 +134,13 @@ static bool back(Compilation *c, LowerJob *job) {
     if (setjmp(out_of_memory)) {
         job->no_memory = true;
         return false;
+    }
+    artifact->entry_kind = c->options.entry;
+    if (c->options.entry == ENTRY_DEVICE_UFUNC) { /* from here on a kernel like any other */
+        if (!cg_make_ufunc_kernel(c->module)) return false;
+        c->options.entry = ENTRY_KERNEL;
+        c->nargs = 0;
+        c->weak_result = NULL;
     }
     optimise(c, artifact);
     if (c->diags.failed) return false;

@@ -37,6 +37,8 @@ typedef struct Target {
     TgMachine (*machine)(Cg *cg);
     /* May compiled code of this compilation raise at all? */
     bool (*raises)(const CompileOptions *options);
+    /* Writes an exception down (see cg_raise.c); NULL: into the call context. */
+    void (*record)(Cg *cg, int32_t exception, int32_t site, const TgValue *args, int nargs);
     /* A coordinate of the work-item as i32. */
     TgValue (*grid)(Cg *cg, GridValue which, int axis);
     /* `bytes` of shared memory (data pointer in the space of SPACE_SHARED), static or the dynamic rest. */

@@ -257,7 +257,7 @@ static void declare(Cg *cg, CgSig *sig) {
     cg_attribute(cg, sig->fn, LLVMAttributeFunctionIndex, "nounwind", 0);
     if (sig->raises) {
         cg_attribute(cg, sig->fn, 1, "noalias", 0); /* the context is nobody's array */
-        cg_attribute(cg, sig->fn, 1, "nonnull", 0);
+        if (!cg->target->record) cg_attribute(cg, sig->fn, 1, "nonnull", 0);
     }
 }
 

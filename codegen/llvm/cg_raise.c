@@ -66,8 +66,13 @@ static Value context_arg(Cg *cg, int k) {
 }
 
 static void record(Cg *cg, int32_t exception, Str name, const Value *args, int nargs) {
+    int32_t site = site_index(cg, name);
+    if (cg->target->record) {
+        cg->target->record(cg, exception, site, args, QN_MIN(nargs, CALL_MAX_ARGS));
+        return;
+    }
     LLVMBuildStore(cg->b, cg_int(cg->i32, exception), context_field(cg, 0));
-    LLVMBuildStore(cg->b, cg_int(cg->i32, site_index(cg, name)), context_field(cg, 1));
+    LLVMBuildStore(cg->b, cg_int(cg->i32, site), context_field(cg, 1));
     for (int i = 0; i < nargs && i < CALL_MAX_ARGS; i++)
         LLVMBuildStore(cg->b, args[i], context_arg(cg, i));
 }

@@ -27,10 +27,48 @@ static TgMachine machine(Cg *cg) {
                                    LLVMCodeModelDefault);
 }
 
-/* Kernels raise only when asked to, into a mailbox (see KernelMailbox). */
+/* -- exceptions ------------------------------------------------------------------------------- */
+
 static bool raises(const CompileOptions *options) {
-    (void)options;
-    return false;
+    return options->infer.debug || !options->infer.no_boundscheck;
+}
+
+static TgValue grid(Cg *cg, GridValue which, int axis);
+
+static Value mailbox(Cg *cg) {
+    Value global = LLVMGetNamedGlobal(cg->mod, KERNEL_MAILBOX_NAME);
+    if (global) return global;
+    LType type = LLVMArrayType2(cg->i8, sizeof(KernelMailbox));
+    global = LLVMAddGlobalInAddressSpace(cg->mod, type, KERNEL_MAILBOX_NAME, SPACE_PTX_GLOBAL);
+    LLVMSetInitializer(global, LLVMConstNull(type));
+    LLVMSetAlignment(global, 8);
+    return global;
+}
+
+static void fill(Cg *cg, size_t offset, Value value) {
+    Value index = cg_int(cg->i64, (int64_t)offset);
+    LLVMBuildStore(cg->b, value, LLVMBuildInBoundsGEP2(cg->b, cg->i8, mailbox(cg), &index, 1, ""));
+}
+
+/* Into the mailbox, by the first thread that fails. The thread then ends: barriers of sm_70 and later
+ * wait only for threads that still run. */
+static void record(Cg *cg, int32_t exception, int32_t site, const TgValue *args, int nargs) {
+    BB first = cg_block(cg, "first"), told = cg_block(cg, "told");
+    Value old = LLVMBuildAtomicRMW(cg->b, LLVMAtomicRMWBinOpXchg, mailbox(cg), cg_int(cg->i32, 1),
+                                   LLVMAtomicOrderingMonotonic, false);
+    Value mine = LLVMBuildICmp(cg->b, LLVMIntEQ, old, cg_int(cg->i32, 0), "");
+    LLVMBuildCondBr(cg->b, mine, first, told);
+    cg_at(cg, first);
+    fill(cg, offsetof(KernelMailbox, exception), cg_int(cg->i32, exception));
+    fill(cg, offsetof(KernelMailbox, site), cg_int(cg->i32, site));
+    for (int axis = 0; axis < 3; axis++) {
+        fill(cg, offsetof(KernelMailbox, block) + 4 * (size_t)axis, grid(cg, GRID_BLOCK, axis));
+        fill(cg, offsetof(KernelMailbox, thread) + 4 * (size_t)axis, grid(cg, GRID_THREAD, axis));
+    }
+    for (int i = 0; i < nargs; i++)
+        fill(cg, offsetof(KernelMailbox, args) + 8 * (size_t)i, args[i]);
+    LLVMBuildBr(cg->b, told);
+    cg_at(cg, told);
 }
 
 /* -- the work-item ---------------------------------------------------------------------------- */
@@ -322,7 +360,7 @@ static void entry_kernel(Cg *cg) {
     Value fn = kernel_function(cg, &params), results[1];
     if (cg->failed) return;
     cg_attribute(cg, cg->sigs[0].fn, LLVMAttributeFunctionIndex, "alwaysinline", 0);
-    cg_call_sig(cg, &cg->sigs[0], NULL, NULL, kernel_leaves(cg, fn), results);
+    cg_call_sig(cg, &cg->sigs[0], LLVMConstNull(cg->ptr[0]), NULL, kernel_leaves(cg, fn), results);
     LLVMBuildRetVoid(cg->b);
 }
 
@@ -407,6 +445,7 @@ const Target target_nvptx = {
     .lib_prefix = "__nv_",
     .machine = machine,
     .raises = raises,
+    .record = record,
     .grid = grid,
     .shared_static = shared_static,
     .shared_dynamic = shared_dynamic,
