@@ -75,6 +75,7 @@ struct Cg {
     LLVMMetadataRef unlikely;
     unsigned fast_math; /* LLVM's flags for the options */
     bool raises;        /* does the target let this code raise? */
+    bool owns;          /* is there an array whose references are counted? */
     CgSig *sigs;        /* parallel to ir->funcs */
     Map sig_index;      /* Func * -> index */
     CgFunc *f;
@@ -248,7 +249,7 @@ void cg_vector_variants(Cg *cg, Value call, const char *symbol, int nargs, bool 
 
 bool cg_coro_generate(Cg *cg, int gen, LibCall *call);
 void cg_coro_entry(Cg *cg);  /* the entry of a kernel that suspends */
-bool cg_coro_finish(Cg *cg); /* after all lowering, before LLVM's passes; false: diagnostics */
+bool cg_coro_finish(Cg *cg); /* between the two halves of LLVM's passes; false: diagnostics */
 
 /* -- cg_entry.c: values in memory, the packed entry, ufunc loops ------------------------------ */
 

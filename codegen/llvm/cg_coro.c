@@ -1,16 +1,16 @@
 /* cg_coro.c - kernels whose work-items wait for each other, on the cpu device: each work-item is an LLVM
  * coroutine, driven by the scheduler in codegen/workitem_support.c.
  *
- * A waiting operation writes its request into the WorkItem and suspends. It may stand in any device function:
- * those are all inlined into the coroutine before LLVM's other passes. Only there is known where control goes
- * when a work-item is suspended, so until then the default of the switch behind every coro.suspend leads
- * nowhere; cg_coro_finish sends it to the coroutine's one end. There is no final suspend point: a work-item
- * that has ended says so in its WorkItem, and frames are plain memory of the scheduler. */
+ * A waiting operation writes its request into the WorkItem and calls quern.suspend, which exists only while LLVM
+ * inlines and optimises the work-item as one ordinary function. Then cg_coro_finish makes each such call the
+ * suspend point of a coroutine, and CoroSplit cuts the function there. Were they suspend points from the
+ * beginning, LLVM would sink arithmetic past them, and what one variable holds would be ten in the frame.
+ * There is no final suspend point: a work-item that has ended says so in its WorkItem, and frames are plain
+ * memory of the scheduler. */
 #include "codegen/llvm/cg.h"
 #include "codegen/workitem.h"
-#include <llvm-c/Transforms/PassBuilder.h>
 
-static const char coroutine_name[] = "quern.item", end_name[] = "suspended";
+static const char coroutine_name[] = "quern.item", suspend_name[] = "quern.suspend";
 
 static Value field(Cg *cg, Value base, size_t offset) {
     Value index = cg_int(cg->i64, (int64_t)offset);
@@ -53,18 +53,9 @@ static Value get_value(Cg *cg, int k, LType type) {
 static void wait_for(Cg *cg, WorkRequest request) {
     store_field(cg, self(cg), offsetof(WorkItem, request), cg_int(cg->i32, request));
     store_field(cg, self(cg), offsetof(WorkItem, site), cg_int(cg->i32, cg_site(cg)));
-    Value args[] = {no_token(cg), cg_bool(cg, false)};
-    Value how = cg_intrinsic(cg, "llvm.coro.suspend", NULL, 0, args, 2);
-    BB nowhere = cg_block(cg, "nowhere"), resumed = cg_block(cg, "resumed"),
-       dropped = cg_block(cg, "dropped");
-    Value fork = LLVMBuildSwitch(cg->b, how, nowhere, 2);
-    LLVMAddCase(fork, cg_int(cg->i8, 0), resumed);
-    LLVMAddCase(fork, cg_int(cg->i8, 1), dropped);
-    cg_at(cg, nowhere);
-    LLVMBuildUnreachable(cg->b);
-    cg_at(cg, dropped); /* the block is given up: gives back what this work-item holds */
-    cg_leave(cg, cg_int(cg->i32, CALL_EXCEPTION));
-    cg_at(cg, resumed);
+    Value dropped = cg_call_extern(cg, suspend_name, cg->i1, NULL, 0);
+    if (cg->owns) /* the block is given up: give back what this work-item holds */
+        cg_propagate_if(cg, dropped, cg_int(cg->i32, CALL_EXCEPTION));
 }
 
 static WorkRequest request_of(int gen) {
@@ -148,10 +139,10 @@ static Value frame_memory(Cg *cg, Value ctx, Value block, Value item, BB no_memo
     return memory;
 }
 
-static void ended(Cg *cg, Value item, Value status, BB to) {
+static void ended(Cg *cg, Value item, Value status) {
     store_field(cg, item, offsetof(WorkItem, status), status);
     store_field(cg, item, offsetof(WorkItem, request), cg_int(cg->i32, WORK_DONE));
-    LLVMBuildBr(cg->b, to);
+    LLVMBuildRetVoid(cg->b);
 }
 
 static Value build_coroutine(Cg *cg) {
@@ -163,8 +154,7 @@ static Value build_coroutine(Cg *cg) {
     cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "presplitcoroutine", 0);
     cg_at(cg, LLVMAppendBasicBlockInContext(cg->context, fn, "entry"));
     Value ctx = LLVMGetParam(fn, 0), block = LLVMGetParam(fn, 2), item = LLVMGetParam(fn, 3);
-    BB no_memory = cg_block(cg, "no_memory"), end = cg_block(cg, end_name),
-       out = cg_block(cg, "out");
+    BB no_memory = cg_block(cg, "no_memory");
     Value null = LLVMConstNull(cg->ptr[0]);
     Value id = cg_intrinsic(cg, "llvm.coro.id", NULL, 0,
                             (Value[]){cg_int(cg->i32, 64), null, null, null}, 4);
@@ -176,15 +166,9 @@ static Value build_coroutine(Cg *cg) {
     coordinates(cg, block, item, values);
     Value *args = cg_entry_arguments(cg, LLVMGetParam(fn, 1));
     Value status = cg_call_sig(cg, &cg->sigs[0], ctx, values, args, results);
-    ended(cg, item, status ? status : cg_int(cg->i32, CALL_OK), end);
+    ended(cg, item, status ? status : cg_int(cg->i32, CALL_OK));
     cg_at(cg, no_memory);
-    ended(cg, item, cg_int(cg->i32, CALL_EXCEPTION), out);
-    cg_at(cg, end);
-    Value last[] = {frame, cg_bool(cg, false), no_token(cg)};
-    cg_intrinsic(cg, "llvm.coro.end", NULL, 0, last, 3);
-    LLVMBuildBr(cg->b, out);
-    cg_at(cg, out);
-    LLVMBuildRetVoid(cg->b);
+    ended(cg, item, cg_int(cg->i32, CALL_EXCEPTION));
     return fn;
 }
 
@@ -208,31 +192,125 @@ void cg_coro_entry(Cg *cg) {
     LLVMBuildRet(cg->b, cg_call_extern(cg, "quern_run_blocks", cg->i32, args, 4));
 }
 
-/* -- before LLVM's passes --------------------------------------------------------------------- */
+/* -- from calls to suspend points --------------------------------------------------------------- */
 
-static BB end_block(Value fn) {
-    for (BB bb = LLVMGetFirstBasicBlock(fn); bb; bb = LLVMGetNextBasicBlock(bb))
-        if (strcmp(LLVMGetBasicBlockName(bb), end_name) == 0) return bb;
+/* Phis of `block` that name `from` as a predecessor name `to` instead. */
+static void rename_predecessor(Cg *cg, BB block, BB from, BB to) {
+    for (Value phi = LLVMGetFirstInstruction(block), next; phi && LLVMIsAPHINode(phi); phi = next) {
+        next = LLVMGetNextInstruction(phi);
+        unsigned n = LLVMCountIncoming(phi);
+        LLVMPositionBuilderBefore(cg->b, phi);
+        Value fresh = LLVMBuildPhi(cg->b, LLVMTypeOf(phi), "");
+        for (unsigned i = 0; i < n; i++) {
+            Value value = LLVMGetIncomingValue(phi, i);
+            BB pred = LLVMGetIncomingBlock(phi, i);
+            if (pred == from) pred = to;
+            LLVMAddIncoming(fresh, &value, &pred, 1);
+        }
+        LLVMReplaceAllUsesWith(phi, fresh);
+        LLVMInstructionEraseFromParent(phi);
+    }
+}
+
+/* Moves what stands behind `at` into a new block. The old one is left without a terminator. */
+static BB split_behind(Cg *cg, Value at) {
+    BB old = LLVMGetInstructionParent(at);
+    BB rest = LLVMAppendBasicBlockInContext(cg->context, LLVMGetBasicBlockParent(old), "resumed");
+    for (Value i = LLVMGetNextInstruction(at), next; i; i = next) {
+        next = LLVMGetNextInstruction(i);
+        LLVMInstructionRemoveFromParent(i);
+        cg_at(cg, rest);
+        LLVMInsertIntoBuilder(cg->b, i);
+    }
+    Value last = LLVMGetBasicBlockTerminator(rest);
+    for (unsigned k = 0; k < LLVMGetNumSuccessors(last); k++) /* twice does no harm */
+        rename_predecessor(cg, LLVMGetSuccessor(last, k), old, rest);
+    cg_at(cg, old);
+    return rest;
+}
+
+static void make_suspend_point(Cg *cg, Value call, BB end) {
+    BB rest = split_behind(cg, call);
+    bool cleans_up = LLVMGetFirstUse(call) != NULL;
+    Value args[] = {no_token(cg), cg_bool(cg, false)};
+    Value how = cg_intrinsic(cg, "llvm.coro.suspend", NULL, 0, args, 2);
+    Value fork = LLVMBuildSwitch(cg->b, how, end, 2);
+    LLVMAddCase(fork, cg_int(cg->i8, 0), rest);
+    if (cleans_up) {
+        Value first = LLVMGetFirstInstruction(rest);
+        LLVMAddCase(fork, cg_int(cg->i8, 1), rest);
+        LLVMPositionBuilderBefore(cg->b, first);
+        LLVMReplaceAllUsesWith(call, LLVMBuildTrunc(cg->b, how, cg->i1, ""));
+    }
+    LLVMInstructionEraseFromParent(call);
+}
+
+static Value called_in(BB block, Value callee) {
+    for (Value i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
+        if (LLVMIsACallInst(i) && LLVMGetCalledValue(i) == callee) return i;
     return NULL;
+}
+
+/* CoroSplit recomputes arithmetic behind a suspend point instead of keeping its result: a sum of ten products
+ * becomes twenty variables of the frame. It does not look through freeze. */
+static bool keep_result(Value i) {
+    switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMFAdd:
+    case LLVMFSub:
+    case LLVMFMul:
+    case LLVMFDiv:
+    case LLVMFRem:
+    case LLVMMul:
+    case LLVMSDiv:
+    case LLVMUDiv:
+    case LLVMSRem:
+    case LLVMURem: break;
+    default: return false;
+    }
+    for (LLVMUseRef use = LLVMGetFirstUse(i); use; use = LLVMGetNextUse(use)) {
+        Value user = LLVMGetUser(use);
+        if (LLVMIsAPHINode(user) || LLVMGetInstructionParent(user) != LLVMGetInstructionParent(i))
+            return true;
+    }
+    return false;
+}
+
+static void keep_results(Cg *cg, BB block) {
+    for (Value i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
+        if (!keep_result(i)) continue;
+        LLVMPositionBuilderBefore(cg->b, LLVMGetNextInstruction(i));
+        Value kept = LLVMBuildFreeze(cg->b, i, "");
+        LLVMReplaceAllUsesWith(i, kept);
+        LLVMSetOperand(kept, 0, i);
+    }
+}
+
+/* Every way out of a coroutine goes through its one end. */
+static void leave_through(Cg *cg, BB block, BB end) {
+    Value last = LLVMGetBasicBlockTerminator(block);
+    if (block == end || !LLVMIsAReturnInst(last)) return;
+    LLVMInstructionEraseFromParent(last);
+    cg_at(cg, block);
+    LLVMBuildBr(cg->b, end);
 }
 
 bool cg_coro_finish(Cg *cg) {
     Value fn = LLVMGetNamedFunction(cg->mod, coroutine_name);
-    if (!fn) return true;
-    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef error = LLVMRunPasses(cg->mod, "always-inline", cg->machine, options);
-    LLVMDisposePassBuilderOptions(options);
-    if (error) {
-        char *message = LLVMGetErrorMessage(error);
-        cg_error(cg, "%s", message);
-        LLVMDisposeErrorMessage(message);
-        return false;
+    Value suspend = LLVMGetNamedFunction(cg->mod, suspend_name), call;
+    if (!fn || !suspend) return true;
+    BB end = LLVMAppendBasicBlockInContext(cg->context, fn, "suspended");
+    cg_at(cg, end);
+    Value last[] = {LLVMConstNull(cg->ptr[0]), cg_bool(cg, false), no_token(cg)};
+    cg_intrinsic(cg, "llvm.coro.end", NULL, 0, last, 3);
+    LLVMBuildRetVoid(cg->b);
+    /* the rest of a block is appended, so it is looked at later */
+    for (BB bb = LLVMGetFirstBasicBlock(fn); bb; bb = LLVMGetNextBasicBlock(bb)) {
+        leave_through(cg, bb, end);
+        if ((call = called_in(bb, suspend))) make_suspend_point(cg, call, end);
     }
-    BB end = end_block(fn);
-    unsigned suspend = LLVMLookupIntrinsicID("llvm.coro.suspend", 17);
-    for (BB bb = LLVMGetFirstBasicBlock(fn); bb && end; bb = LLVMGetNextBasicBlock(bb))
-        for (Value i = LLVMGetFirstInstruction(bb); i; i = LLVMGetNextInstruction(i))
-            if (LLVMIsACallInst(i) && LLVMGetIntrinsicID(LLVMGetCalledValue(i)) == suspend)
-                LLVMSetSuccessor(LLVMGetBasicBlockTerminator(bb), 0, end);
-    return end || cg_error(cg, "the coroutine has no end");
+    for (BB bb = LLVMGetFirstBasicBlock(fn); bb; bb = LLVMGetNextBasicBlock(bb))
+        keep_results(cg, bb);
+    if (LLVMGetFirstUse(suspend)) return cg_error(cg, "a function that waits was not inlined");
+    LLVMDeleteFunction(suspend);
+    return !cg->failed;
 }

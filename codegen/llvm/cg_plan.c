@@ -35,7 +35,7 @@ bool cg_inst_raises(Cg *cg, const Func *func, Ref ref) {
     case OP_guard:
     case OP_raise:
     case OP_propagate: return true;
-    case OP_lib: return suspends(cg, func, ref); /* when its block is given up */
+    case OP_lib: return cg->owns && suspends(cg, func, ref); /* when its block is given up */
     default: return false;
     }
 }
@@ -131,6 +131,13 @@ static void make_type(Cg *cg, CgSig *sig) {
     sig->type = LLVMFunctionType(result, params, (unsigned)n, false);
 }
 
+static bool counts_references(const Cg *cg) {
+    for (int32_t i = 0; i < cg->ir->funcs.len; i++)
+        for (Ref r = 1; r < cg->ir->funcs.items[i]->insts.len; r++)
+            if (ir_inst(cg->ir->funcs.items[i], r)->op == OP_release) return true;
+    return false;
+}
+
 void cg_plan(Cg *cg) {
     int32_t n = cg->ir->funcs.len;
     cg->sigs = arena_array(cg->arena, CgSig, n);
@@ -139,6 +146,7 @@ void cg_plan(Cg *cg) {
         map_put(&cg->sig_index, map_key(cg->sigs[i].ir))->num = i;
     }
     close_calls(cg);
+    cg->owns = counts_references(cg);
     for (bool changed = true; changed;) {
         changed = false;
         for (int32_t i = 0; i < n; i++)

@@ -41,6 +41,10 @@ void llvm_start(void) {
 static const char host_simple[] = HOST_INLINE HOST_FUNCTION;
 static const char host_calls[] = HOST_INLINE HOST_INTERPROCEDURAL HOST_FUNCTION;
 
+/* Kernels that wait: the passes above with their suspend points as calls, then these. */
+#define SPLIT "coro-early,cgscc(coro-split),coro-cleanup,globaldce"
+static const char *const coroutines[] = {SPLIT, SPLIT ",function(" CLEAN_UP ",gvn,dse,simplifycfg,instcombine)"};
+
 static bool run_passes(Cg *cg, const char *pipeline, LLVMPassBuilderOptionsRef options) {
     LLVMErrorRef error = LLVMRunPasses(cg->mod, pipeline, cg->machine, options);
     if (!error) return !cg->failed;
@@ -60,9 +64,13 @@ bool cg_optimise(Cg *cg) {
     LLVMPassBuilderOptionsSetSLPVectorization(options, level >= 2);
     LLVMPassBuilderOptionsSetLoopInterleaving(options, level >= 2);
     const char *pipeline = pipelines[level];
-    if (host && level >= 2 && !cg->sigs[0].suspends) /* coroutines need passes of their own */
+    bool waits = host && cg->sigs[0].suspends;
+    if (host && level >= (waits ? 1 : 2))
         pipeline = cg->ir->funcs.len > 1 || cg->sigs[0].recursive ? host_calls : host_simple;
+    else if (waits)
+        pipeline = "always-inline";
     bool ok = run_passes(cg, pipeline, options);
+    if (waits) ok = ok && cg_coro_finish(cg) && run_passes(cg, coroutines[level > 0], options);
     LLVMDisposePassBuilderOptions(options);
     return ok;
 }
