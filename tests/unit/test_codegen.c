@@ -392,7 +392,9 @@ static void test_MEM_06_dropped_code_is_freed(void) {
     compile_and_drop(700);
     long grown = resident_kib() - before;
     if (grown >= 1500) printf("700 compilations left %ld KiB behind\n", grown);
+#ifndef __SANITIZE_ADDRESS__ /* it keeps freed memory for a while */
     CHECK(grown < 1500);
+#endif
 }
 
 static void test_no_page_is_writable_and_executable(void) {
