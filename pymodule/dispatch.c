@@ -282,10 +282,9 @@ static Spec *compile_in(JitCore *core, PyResolver *r, CompileRequest *q) {
     if (q->options.entry == ENTRY_HOST && types.result && types.result->kind == TY_UNKNOWN)
         types.result = NULL;
     if (!cg_front(c, function, types.params, types.nparams, types.result)) return NULL;
-    Artifact *artifact;
-    Py_BEGIN_ALLOW_THREADS;
-    artifact = cg_back(c);
-    Py_END_ALLOW_THREADS;
+    PyThreadState *thread = q->keep_gil ? NULL : PyEval_SaveThread();
+    Artifact *artifact = cg_back(c);
+    if (thread) PyEval_RestoreThread(thread);
     if (!artifact) return NULL;
     Spec *spec = NULL;
     if (py_warn_diags(core->state, cg_diags(c)) == 0)

@@ -121,7 +121,8 @@ typedef struct CompileRequest {
     int32_t nkeys;
     const char *signature;
     CompileOptions options;
-    bool refused; /* out: the compiler said no (and not Python) */
+    bool keep_gil; /* do not let other Python threads run meanwhile */
+    bool refused;  /* out: the compiler said no (and not Python) */
 } CompileRequest;
 
 /* Compiles without entering it into the table. NULL with an exception. Releases the GIL in between. */

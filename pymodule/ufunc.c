@@ -234,6 +234,8 @@ static int find_or_compile(UfuncData *u, PyUFuncObject *ufunc, const Input *inpu
     at = find_exact(u, keys); /* made by another thread meanwhile? */
     if (at < 0) {
         CompileRequest q = {.keys = keys, .nkeys = u->nin, .options = u->core.options};
+        /* NumPy 1 fails when two threads enter one combination of types into its cache */
+        q.keep_gil = PyArray_GetNDArrayCFeatureVersion() < NPY_2_0_API_VERSION;
         Spec *spec = py_core_compile(&u->core, &q);
         if (spec) at = append_loop(u, ufunc, spec, false);
     }
