@@ -22,20 +22,22 @@ void llvm_start(void) {
 
 /* The host pipeline of levels 2 and 3: LLVM's default one without the passes that look for what C++ programs
  * contain. It takes about half as long; measured on loops over arrays, the code is as fast. */
-#define CLEAN_UP    "sroa,early-cse<memssa>,simplifycfg,instcombine"
+#define CLEAN_UP    "sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>"
 #define HOST_INLINE "always-inline,cgscc(inline),globaldce,"
 #define HOST_INTERPROCEDURAL                                                                       \
     "ipsccp,deadargelim,function(" CLEAN_UP "),cgscc(inline,function-attrs,argpromotion),"         \
-                                            "globaldce,"
+    "globaldce,"
 #define HOST_FUNCTION                                                                              \
     "function(" CLEAN_UP                                                                           \
     ",correlated-propagation,jump-threading,simplifycfg,tailcallelim,reassociate,"                 \
     "constraint-elimination,"                                                                      \
     "loop-mssa(loop-instsimplify,loop-simplifycfg,licm,loop-rotate,licm,simple-loop-unswitch),"    \
-    "simplifycfg,instcombine,loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),"             \
-    "sroa,gvn,sccp,bdce,instcombine,dse,loop-mssa(licm),adce,simplifycfg,"                         \
+    "simplifycfg,instcombine<no-verify-fixpoint>,loop(loop-idiom,indvars,loop-deletion,loop-"      \
+    "unroll-full),"                                                                                \
+    "sroa,gvn,sccp,bdce,instcombine<no-verify-fixpoint>,dse,loop-mssa(licm),adce,simplifycfg,"     \
     "loop(loop-rotate),inject-tli-mappings,loop-vectorize,infer-alignment,loop-load-elim,"         \
-    "instcombine,simplifycfg,slp-vectorizer,vector-combine,instcombine,loop-unroll,instcombine,"   \
+    "instcombine<no-verify-fixpoint>,simplifycfg,slp-vectorizer,vector-combine,instcombine<no-"    \
+    "verify-fixpoint>,loop-unroll,instcombine<no-verify-fixpoint>,"                                \
     "loop-mssa(licm),alignment-from-assumptions,loop-sink,simplifycfg)"
 
 static const char host_simple[] = HOST_INLINE HOST_FUNCTION;
@@ -43,7 +45,8 @@ static const char host_calls[] = HOST_INLINE HOST_INTERPROCEDURAL HOST_FUNCTION;
 
 /* Kernels that wait: the passes above with their suspend points as calls, then these. */
 #define SPLIT "coro-early,cgscc(coro-split),coro-cleanup,globaldce"
-static const char *const coroutines[] = {SPLIT, SPLIT ",function(" CLEAN_UP ",gvn,dse,simplifycfg,instcombine)"};
+static const char *const coroutines[] = {
+    SPLIT, SPLIT ",function(" CLEAN_UP ",gvn,dse,simplifycfg,instcombine<no-verify-fixpoint>)"};
 
 static bool run_passes(Cg *cg, const char *pipeline, LLVMPassBuilderOptionsRef options) {
     LLVMErrorRef error = LLVMRunPasses(cg->mod, pipeline, cg->machine, options);
