@@ -212,6 +212,9 @@ def test_ARR_08_sum_of_every_layout():
         assert total(view) == pytest.approx(view.sum())
     odd = np.lib.stride_tricks.as_strided(np.arange(4.0), (1, 4), (12345, 8))
     assert total(odd) == 6
+    # what NumPy calls contiguous has the strides of contiguity here: compiled code may rely on them
+    assert njit(lambda a: a.strides)(odd) == (32, 8)
+    assert njit(lambda a: a[0:1, 1:].strides)(odd) == (32, 8)
 
 
 def test_ARR_11_read_only_arrays():
