@@ -97,38 +97,44 @@ static Ref defining(Infer *in, Ref ref, const Type *want, int depth) {
     return NO_REF;
 }
 
-/* The two types that do not meet in a conflicting phi, and where they come from. */
-static void collect_types(Infer *in, Ref ref, const Type *types[2], int depth) {
+/* Two assignments that do not meet in a conflicting phi. */
+static void collect(Infer *in, Ref ref, const Fact *facts[2], int depth) {
     const Inst *inst = ir_inst(in->f, ref);
-    if (inst->op == OP_phi && in->facts[ref].conflict && depth > 0) {
-        for (int32_t k = 0; k < inst->nargs && !types[1]; k++)
-            if (ir_arg(in->f, ref, k) != ref)
-                collect_types(in, ir_arg(in->f, ref, k), types, depth - 1);
-        return;
+    const Fact *f = &in->facts[ref];
+    Fact both;
+    if (inst->op == OP_phi && f->conflict && depth > 0) {
+        for (int32_t k = 0; k < inst->nargs && !facts[1]; k++)
+            if (ir_arg(in->f, ref, k) != ref) collect(in, ir_arg(in->f, ref, k), facts, depth - 1);
+    } else if (!facts[0] && f->type && !f->conflict) {
+        facts[0] = f;
+    } else if (f->type && !f->conflict && !fact_join(in, facts[0], f, &both)) {
+        facts[1] = f;
     }
-    const Type *t = in->facts[ref].type;
-    Fact both, a = {.type = types[0]}, b = {.type = t};
-    if (!t) return;
-    if (!types[0])
-        types[0] = t;
-    else if (!fact_join(in, &a, &b, &both))
-        types[1] = t;
 }
 
 static bool conflict_error(Infer *in, Ref at, Ref phi) {
-    const Type *types[2] = {0};
+    const Fact *facts[2] = {0};
     if (!ti_stop(in)) return false;
-    collect_types(in, phi, types, 8);
-    if (!types[1]) types[1] = types[0] = in->facts[phi].type;
+    collect(in, phi, facts, 8);
+    if (!facts[0]) facts[0] = &in->facts[phi];
+    if (!facts[1]) facts[1] = facts[0];
     Str name = variable_name(in, phi);
     diag_add(in->diags, E0204, ti_spanp(in, at),
-             str_copy(in->arena, name.bytes, (size_t)name.len).bytes, ti_text(in, types[0]),
-             ti_text(in, types[1]));
+             str_copy(in->arena, name.bytes, (size_t)name.len).bytes, ti_text(in, facts[0]->type),
+             ti_text(in, facts[1]->type));
     for (int i = 0; i < 2; i++) {
-        Ref def = defining(in, phi, types[i], 8);
+        Ref def = defining(in, phi, facts[i]->type, 8);
         const Span *span = def ? ti_spanp(in, def) : NULL;
-        if (span) diag_note(in->diags, span, "assigned here with type %s", ti_text(in, types[i]));
+        const char *type = ti_text(in, facts[i]->type);
+        if (span) diag_note(in->diags, span, "assigned here with type %s", type);
     }
+    int64_t value;
+    for (int i = 0; i < 2; i++)
+        if (fact_int_value(facts[i], &value) && value < 0 && facts[1 - i]->type->kind == TY_u64)
+            diag_note(in->diags, NULL,
+                      "uint64 does not hold %lld; convert one side, for example "
+                      "np.int64(x)",
+                      (long long)value);
     return false;
 }
 

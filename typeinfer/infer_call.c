@@ -491,8 +491,8 @@ static bool folded(Infer *in, Operator op, const Val args[2], Val *out) {
 static bool v_arithmetic(Infer *in, Operator op, bool in_place, Val a, Val b, Val *out) {
     bool handled, matched;
     if (op == OPR_pow) literal_power(in, &a, &b);
-    bool shift = op == OPR_lshift || op == OPR_rshift;
-    if (!shift && op != OPR_pow && op != OPR_truediv &&
+    bool converts = op != OPR_lshift && op != OPR_rshift && op != OPR_pow && op != OPR_truediv;
+    if (converts &&
         ((negative_literal(&a) && is_unsigned(&b)) || (negative_literal(&b) && is_unsigned(&a)))) {
         binary_error(in, op, &a, &b);
         if (in->report)

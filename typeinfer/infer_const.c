@@ -110,7 +110,25 @@ static bool is_storable(const Type *type) {
     return type->kind != TY_OBJECT && type->kind != TY_ITER && type->kind != TY_SLICE;
 }
 
-static const Type *join_types(Infer *in, const Type *a, const Type *b) {
+/* A Python int known not to fit the strong int it meets is no number of that type: x = -1 before a
+ * loop over uint8 makes x an int64, not 255. With uint64 there is no common type. */
+static const Type *fitting(Infer *in, const Fact *weak, const Type *other) {
+    int64_t v;
+    if (weak->type->kind != TY_wint || !type_is_int(other) || type_is_weak(other) ||
+        !fact_int_value(weak, &v))
+        return weak->type;
+    int bits = type_bits(other);
+    bool is_unsigned = type_class(other) == CLASS_UINT;
+    bool fits = is_unsigned ? v >= 0 && (bits == 64 || v >> bits == 0)
+                            : bits == 64 || (v >= -(INT64_C(1) << (bits - 1)) &&
+                                             v < INT64_C(1) << (bits - 1));
+    if (fits) return weak->type;
+    return other->kind == TY_u64 ? NULL : type_scalar(in->types, TY_i64);
+}
+
+static const Type *join_types(Infer *in, const Fact *x, const Fact *y) {
+    const Type *a = fitting(in, x, y->type), *b = fitting(in, y, x->type);
+    if (!a || !b) return NULL;
     if (a == b) return a;
     bool none = a->kind == TY_none || b->kind == TY_none;
     if (none && (!is_storable(a) || !is_storable(b))) return NULL;
@@ -139,7 +157,7 @@ bool fact_join(Infer *in, const Fact *a, const Fact *b, Fact *out) {
     }
     *out = (Fact){.unbound = unbound, .type = a->type, .conflict = true};
     if (a->conflict || b->conflict) return false;
-    const Type *type = join_types(in, a->type, b->type);
+    const Type *type = join_types(in, a, b);
     if (!type) return false;
     out->conflict = false;
     out->type = type;

@@ -211,6 +211,18 @@ def phi(a, n):
     return x
 
 
+# case INT_14_sentinel: a literal that does not fit the type it meets widens the variable
+# args array(u8, 1, C)
+# case INT_14_sentinel_u64: with uint64 there is no common type
+# args array(u64, 1, C)
+def sentinel(a):
+    best = -1
+    for x in a:
+        if x > 10:
+            best = x
+    return best
+
+
 # case TYP_02_reuse: a variable of two types that do not meet
 # args i64
 def reuse(n):
