@@ -120,6 +120,7 @@ struct Infer {
     int32_t *first;        /* by untyped block: its first typed block, or -1 */
     Vec(int32_t) origin;   /* by typed block: the untyped block */
     Vec(Ref) pool;         /* constants and frozen arrays made so far, in the entry */
+    Map constants;         /* hash of type and value -> Ref */
     int32_t pool_at;       /* where the next goes */
     Ref *bound;            /* by untyped Ref: typed bool "is assigned", or 0 */
     Vec(bool) nonnegative; /* by typed Ref */

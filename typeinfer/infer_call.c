@@ -392,9 +392,39 @@ static bool in_tuple(Infer *in, Val item, Val tuple, Val *out) {
     return *out = any, true;
 }
 
+/* Between the ends, in the direction of the step, and a multiple of it from the start. */
+static Ref emit_in_range(Infer *in, Ref range, Ref x) {
+    const Type *b = boolean(in), *i64 = type_scalar(in->types, TY_i64);
+    const Type *u64 = type_scalar(in->types, TY_u64);
+    Ref start = emit_item(in, range, 0), stop = emit_item(in, range, 1),
+        step = emit_item(in, range, 2);
+    Ref up = emit2(in, OP_lt, b, emit_int(in, i64, 0), step);
+    Ref rising = emit2(in, OP_and, b, emit2(in, OP_le, b, start, x), emit2(in, OP_lt, b, x, stop));
+    Ref falling = emit2(in, OP_and, b, emit2(in, OP_lt, b, stop, x), emit2(in, OP_le, b, x, start));
+    Ref low = emit3(in, OP_select, i64, up, start, x),
+        high = emit3(in, OP_select, i64, up, x, start);
+    Ref size = emit3(in, OP_select, i64, up, step, emit1(in, OP_neg, i64, step));
+    Ref way =
+        emit2(in, OP_sub, u64, emit_convert(in, high, i64, u64), emit_convert(in, low, i64, u64));
+    Ref rest = emit2(in, OP_mod, u64, way, emit_convert(in, size, i64, u64));
+    Ref hit = emit2(in, OP_eq, b, rest, emit_int(in, u64, 0));
+    return emit2(in, OP_and, b, emit3(in, OP_select, b, up, rising, falling), hit);
+}
+
+static bool in_range(Infer *in, Val item, Val range, Val *out) {
+    *out = val_of(fact_of(boolean(in)));
+    if (!in->emit) return true;
+    const Type *i64 = type_scalar(in->types, TY_i64);
+    out->ref = emit_in_range(in, v_ref(in, range), v_as(in, item, i64));
+    return true;
+}
+
 static bool v_contains(Infer *in, bool not_in, Val item, Val container, Val *out) {
     const Type *t = container.f.type;
     if (t->kind == TY_TUPLE) return in_tuple(in, item, container, out) && negate(in, not_in, out);
+    if (t->kind == TY_RANGE && t->element->kind != TY_u64 && type_is_int(item.f.type) &&
+        item.f.type->kind != TY_u64)
+        return in_range(in, item, container, out) && negate(in, not_in, out);
     Val args[2] = {container, item};
     bool found;
     CallArgs call = {args, 2, 0, NULL};

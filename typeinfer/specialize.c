@@ -135,14 +135,23 @@ static bool same_const(const ConstVal *a, const ConstVal *b) {
     return memcmp(&a->re, &b->re, sizeof a->re) == 0 && memcmp(&a->im, &b->im, sizeof a->im) == 0;
 }
 
+static uint64_t const_key(const Type *type, const ConstVal *value) {
+    uint64_t re, im;
+    memcpy(&re, &value->re, sizeof re);
+    memcpy(&im, &value->im, sizeof im);
+    uint64_t h = hash_mix((uint64_t)type->id << 8 | (uint64_t)value->kind);
+    return hash_mix(hash_mix(hash_mix(h ^ (uint64_t)value->i) + re) + im);
+}
+
 Ref emit_const(Infer *in, const Type *type, const ConstVal *value) {
-    for (int32_t i = 0; i < in->pool.len; i++) {
-        const Inst *inst = ir_inst(in->out, in->pool.items[i]);
-        if (inst->op == OP_const && inst->type == type && same_const(inst->u.value, value))
-            return in->pool.items[i];
+    uint64_t key = const_key(type, value);
+    for (const MapValue *found; (found = map_find(&in->constants, key)); key++) {
+        const Inst *inst = ir_inst(in->out, (Ref)found->num);
+        if (inst->type == type && same_const(inst->u.value, value)) return (Ref)found->num;
     }
     Ref ref = pool_add(in, OP_const, type);
     ir_inst(in->out, ref)->u.value = value;
+    map_put(&in->constants, key)->num = ref;
     return ref;
 }
 
@@ -510,6 +519,7 @@ static void emit_params(Infer *in) {
 
 static void begin_function(Infer *in) {
     in->emit = true;
+    map_init(&in->constants, in->arena);
     in->out = in->inst->typed;
     in->block = -1;
     in->typed = arena_array(in->arena, Ref, in->f->insts.len);
