@@ -73,11 +73,27 @@ static void record(Cg *cg, int32_t exception, int32_t site, const TgValue *args,
 
 /* -- the work-item ---------------------------------------------------------------------------- */
 
+/* Reads a register whose values lie in [low, end): the limits of every GPU there is. */
+static Value special(Cg *cg, const char *name, uint64_t low, uint64_t end) {
+    Value read = cg_intrinsic(cg, name, NULL, 0, NULL, 0);
+    unsigned kind = LLVMGetEnumAttributeKindForName("range", 5);
+    LLVMAddCallSiteAttribute(read, LLVMAttributeReturnIndex,
+                             LLVMCreateConstantRangeAttribute(cg->context, kind, 32, &low, &end));
+    return read;
+}
+
 static TgValue grid(Cg *cg, GridValue which, int axis) {
     static const char *const registers[GRID_VALUES] = {"tid", "ctaid", "ntid", "nctaid"};
     char name[64];
     snprintf(name, sizeof name, "llvm.nvvm.read.ptx.sreg.%s.%c", registers[which], "xyz"[axis]);
-    return cg_intrinsic(cg, name, NULL, 0, NULL, 0);
+    uint64_t most = axis == 2 ? 64 : 1024, blocks = axis == 0 ? INT32_MAX : 65535;
+    if (cg->options->max_threads) most = QN_MIN(most, (uint64_t)cg->options->max_threads);
+    switch (which) {
+    case GRID_THREAD: return special(cg, name, 0, most);
+    case GRID_BLOCK: return special(cg, name, 0, blocks);
+    case GRID_BLOCK_DIM: return special(cg, name, 1, most + 1);
+    default: return special(cg, name, 1, blocks + 1);
+    }
 }
 
 static TgValue shared_static(Cg *cg, int64_t bytes, int64_t align) {
@@ -214,7 +230,7 @@ static bool generate(Cg *cg, int gen, struct LibCall *call) {
     Value all = cg_int(cg->i32, -1);
     switch (gen) {
     case GEN_lane:
-        call->out[0] = to_i64(cg, plain(cg, "llvm.nvvm.read.ptx.sreg.laneid", NULL, 0));
+        call->out[0] = to_i64(cg, special(cg, "llvm.nvvm.read.ptx.sreg.laneid", 0, 32));
         return true;
     case GEN_warpsize: call->out[0] = cg_int(cg->i64, 32); return true;
     case GEN_lanemask_lt:
