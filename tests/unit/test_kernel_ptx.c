@@ -213,12 +213,48 @@ static void test_ranges_of_thread_numbers(void) {
     artifact_release(any);
 }
 
+/* llvm#96521: a call of a function with a barrier must not be moved or copied: the function says so. */
+static void test_GPU_01_functions_with_barriers_are_convergent(void) {
+    static const char text[] = "func @k(x: array(i64, 1, C)) -> none typed {\n"
+                               "b0:\n"
+                               "  %1: array(i64, 1, C) = param 0\n"
+                               "  %2: i64 = lib \"cuda.threadIdx.x\" ()\n"
+                               "  %3: i64 = call @g (%2)\n"
+                               "  store %1, %2, %3\n"
+                               "  %4: none = const none\n"
+                               "  return %4\n"
+                               "}\n"
+                               "func @g(v: i64) -> i64 typed {\n"
+                               "b0:\n"
+                               "  %1: i64 = param 0\n"
+                               "  %2: none = lib \"cuda.syncthreads\" ()\n"
+                               "  return %1\n"
+                               "}\n";
+    CompileOptions options = {
+        .opt_level = 0, .entry = ENTRY_KERNEL, .arch = "sm_80", .keep_text = true};
+    options.infer.target = TARGET_NVPTX;
+    options.infer.kernel = true;
+    Artifact *artifact = cg_compile(text, &options);
+    CHECK(artifact != NULL);
+    if (!artifact) return;
+    const char *made = strstr(artifact->text_llvm.bytes, "@f.g("),
+               *line = made ? strchr(made, '#') : NULL;
+    char group[32] = "";
+    CHECK(line != NULL);
+    if (line) snprintf(group, sizeof group, "attributes #%d = {", atoi(line + 1));
+    const char *attributes = strstr(artifact->text_llvm.bytes, group);
+    const char *found = attributes ? strstr(attributes, "convergent") : NULL;
+    CHECK(found && found < strchr(attributes, '}'));
+    artifact_release(artifact);
+}
+
 int main(void) {
     if (!ptxas()) puts("ptxas is not installed: texts are not assembled");
     RUN(test_GPU_05_atomics_on_all_types);
     RUN(test_atomics_are_native);
     RUN(test_warp_operations_everywhere);
     RUN(test_ranges_of_thread_numbers);
+    RUN(test_GPU_01_functions_with_barriers_are_convergent);
     printf("ptxas assembled %d kernels\n", assembled);
     return check_report();
 }

@@ -438,6 +438,53 @@ static void test_barrier_in_a_device_function(void) {
     }
 }
 
+/* Memory of the work-item outlives barriers: each has its own. */
+static void test_GPU_04_local_array_across_barriers(void) {
+    static const char text[] = "func @f(out: array(i64, 1, C), n: i64) -> none typed {\n"
+                               "b0:\n"
+                               "  %1: array(i64, 1, C) = param 0\n"
+                               "  %2: i64 = param 1\n"
+                               "  %3: i64 = lib \"cuda.threadIdx.x\" ()\n"
+                               "  %4: array(i64, 1, C, local) = static_array tuple(300)\n"
+                               "  %5: i64 = const 0\n"
+                               "  %6: i64 = const 1\n"
+                               "  %7: i64 = const 7\n"
+                               "  jump b1\n"
+                               "b1: preds(b0, b2)\n"
+                               "  %8: i64 = phi [%5, b0], [%13, b2]\n"
+                               "  %9: i64 = phi [%5, b0], [%17, b2]\n"
+                               "  %10: bool = lt %8, %2\n"
+                               "  branch %10, b2, b3\n"
+                               "b2: preds(b1)\n"
+                               "  %11: i64 = add %3, %8\n"
+                               "  store %4, %8, %11\n"
+                               "  %12: none = lib \"cuda.syncthreads\" ()\n"
+                               "  %13: i64 = add nowrap %8, %6\n"
+                               "  %14: i64 = floordiv %8, %7\n"
+                               "  %15: i64 = load %4, %14\n"
+                               "  %16: none = lib \"cuda.syncwarp\" ()\n"
+                               "  %17: i64 = add %9, %15\n"
+                               "  jump b1\n"
+                               "b3: preds(b1)\n"
+                               "  store %1, %3, %9\n"
+                               "  %18: none = const none\n"
+                               "  return %18\n"
+                               "}\n";
+    EACH_LEVEL(level) {
+        int64_t out[70] = {0}, n = 300, sum = 0;
+        Array1 x = ARRAY1(out);
+        Artifact *artifact = kernel(text, level);
+        if (!artifact) return;
+        CallContext ctx = {0};
+        CHECK_INT(launch(artifact, &ctx, line(1, 70), (void *[]){&x, &n}), CALL_OK);
+        for (int64_t i = 0; i < n; i++)
+            sum += i / 7;
+        for (int i = 0; i < 70; i++)
+            CHECK_INT(out[i], sum + 300 * i);
+        artifact_release(artifact);
+    }
+}
+
 /* -- warps ------------------------------------------------------------------------------------ */
 
 /* 44 threads: the second warp has 12 lanes. */
@@ -830,6 +877,7 @@ int main(void) {
     RUN(test_GPU_01_barrier_after_early_exit);
     RUN(test_barriers_with_results);
     RUN(test_barrier_in_a_device_function);
+    RUN(test_GPU_04_local_array_across_barriers);
     RUN(test_GPU_14_shuffles);
     RUN(test_votes_and_matches);
     RUN(test_GPU_02_partial_masks);
