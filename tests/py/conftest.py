@@ -5,7 +5,9 @@ the cpu device unless a test asks for `device`: then it runs once for each devic
 the real one; the stand-in driver of the build takes its place where there is none."""
 import os
 import pathlib
+import shutil
 import sys
+import tempfile
 
 import pytest
 
@@ -21,6 +23,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 STAND_IN = BUILD / "fakecuda" / "libcuda.so.1"
 if STAND_IN.exists() and not any(os.path.exists(f"/usr/lib/x86_64-linux-gnu/libcuda.so{s}") for s in ("", ".1")):
     os.environ.setdefault("QUERN_CUDA_LIBRARY", str(STAND_IN))
+
+
+# Every PTX that the tests load is kept, and assembled at the end: test_ptxas (run last).
+PTX_FOLDER = os.environ.setdefault("FAKECUDA_SAVE", tempfile.mkdtemp(prefix="quern-ptx-"))
 
 
 try:
@@ -54,3 +60,12 @@ def device(request, _on_the_cpu_device):
     else:
         _quern.pin_device(request.param)
     return request.param
+
+
+def pytest_collection_modifyitems(items):
+    """test_ptxas sees what all the others produced."""
+    items.sort(key=lambda item: "test_ptxas" in item.nodeid)
+
+
+def pytest_unconfigure():
+    shutil.rmtree(PTX_FOLDER, ignore_errors=True)

@@ -1,6 +1,8 @@
 /* Modules and functions. */
 #include "fc.h"
 
+#include <stdlib.h>
+
 /* -- Loading ---------------------------------------------------------------------------------- */
 
 /* PTX ISA that a driver's compiler knows: CUDA 11.x brought 7.x, 12.x brought 8.x; 11.0 began at 7.0. */
@@ -82,6 +84,23 @@ static CUresult check_image(const char *image) {
     return strstr(image, ".version") ? CUDA_SUCCESS : CUDA_ERROR_INVALID_IMAGE;
 }
 
+/* FAKECUDA_SAVE names a folder: every module's text is kept there under a name made from its content, so that
+ * a test can show all PTX of a run to the vendor's assembler. A module that was seen before is not written again. */
+static void save(const char *image) {
+    const char *folder = getenv("FAKECUDA_SAVE");
+    char path[4096];
+    uint64_t hash = UINT64_C(14695981039346656037);
+    if (!folder || !*folder) return;
+    for (const char *c = image; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
+    int n = snprintf(path, sizeof path, "%s/%016llx.ptx", folder, (unsigned long long)hash);
+    if (n < 0 || n >= (int)sizeof path) return;
+    FILE *file = fopen(path, "wxe");
+    if (!file) return;
+    fputs(image, file);
+    fclose(file);
+}
+
 static CUresult load(CUmodule *out, const char *image, const Log *error, const Log *info) {
     const FcConfig *config = &fc_driver()->config;
     char message[1024] = "";
@@ -101,6 +120,7 @@ static CUresult load(CUmodule *out, const char *image, const Log *error, const L
         fc_object_end(module);
         return load_error(status);
     }
+    save(image);
     *out = fc_handle(module);
     return CUDA_SUCCESS;
 }
