@@ -194,11 +194,12 @@ static void event_dealloc(PyObject *self) {
     Py_DECREF(type);
 }
 
-static PyObject *event_on_stream(PyObject *self, PyObject *args, bool record) {
+static PyObject *event_on_stream(PyObject *self, PyObject *args, PyObject *kwargs, bool record) {
+    static char *names[] = {"stream", NULL};
     EventObject *o = (EventObject *)self;
     PyObject *object = NULL, *keep;
     RtStream *stream;
-    if (!PyArg_ParseTuple(args, "|O", &object) ||
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O", names, &object) ||
         !py_stream_of(o->state, object, o->device, &stream, &keep))
         return NULL;
     if (!stream) stream = rt_stream_default(o->device);
@@ -211,11 +212,11 @@ static PyObject *event_on_stream(PyObject *self, PyObject *args, bool record) {
     Py_RETURN_NONE;
 }
 
-static PyObject *event_record(PyObject *self, PyObject *args) {
-    return event_on_stream(self, args, true);
+static PyObject *event_record(PyObject *self, PyObject *args, PyObject *kwargs) {
+    return event_on_stream(self, args, kwargs, true);
 }
-static PyObject *event_wait(PyObject *self, PyObject *args) {
-    return event_on_stream(self, args, false);
+static PyObject *event_wait(PyObject *self, PyObject *args, PyObject *kwargs) {
+    return event_on_stream(self, args, kwargs, false);
 }
 
 static PyObject *event_query(PyObject *self, PyObject *unused) {
@@ -252,9 +253,10 @@ static PyObject *event_elapsed_time(PyObject *self, PyObject *other) {
     return PyErr_Occurred() ? NULL : PyFloat_FromDouble((double)ms);
 }
 
+#define KEYWORDS(f) (PyCFunction)(void (*)(void)) f, METH_VARARGS | METH_KEYWORDS
 static PyMethodDef event_methods[] = {
-    {"record", event_record, METH_VARARGS, "Marks the work issued on a stream so far."},
-    {"wait", event_wait, METH_VARARGS, "Makes a stream wait for this event."},
+    {"record", KEYWORDS(event_record), "Marks the work issued on a stream so far."},
+    {"wait", KEYWORDS(event_wait), "Makes a stream wait for this event."},
     {"query", event_query, METH_NOARGS, "Has the marked work been done?"},
     {"synchronize", event_synchronize, METH_NOARGS, "Waits for the marked work."},
     {"elapsed_time", event_elapsed_time, METH_O, "Milliseconds from this event to another one."},
@@ -300,10 +302,11 @@ static PyObject *external_stream(PyObject *module, PyObject *handle) {
     return device ? external(state, device, number) : NULL;
 }
 
-static PyObject *new_event(PyObject *module, PyObject *args) {
+static PyObject *new_event(PyObject *module, PyObject *args, PyObject *kwargs) {
+    static char *names[] = {"timing", NULL};
     ModState *state = py_state(module);
     int timing = 1;
-    if (!PyArg_ParseTuple(args, "|p", &timing)) return NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|p", names, &timing)) return NULL;
     RtDevice *device = py_current_device(state, RT_CUDA);
     EventObject *o =
         device ? (EventObject *)state->event_type->tp_alloc(state->event_type, 0) : NULL;
@@ -320,6 +323,6 @@ PyMethodDef py_stream_functions[] = {
     {"stream", new_stream, METH_NOARGS, NULL},
     {"default_stream", default_stream, METH_NOARGS, NULL},
     {"external_stream", external_stream, METH_O, NULL},
-    {"event", new_event, METH_VARARGS, NULL},
+    {"event", KEYWORDS(new_event), NULL},
     {NULL, NULL, 0, NULL},
 };

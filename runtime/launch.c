@@ -95,22 +95,36 @@ static void site_of(RtLaunchSite *site, const char *name, const uint32_t *grid,
     site->kernel[sizeof site->kernel - 1] = '\0';
 }
 
-static RtStream *likely_stream(RtDevice *device, RtStream *stream) {
-    if (stream && stream->last_kernel) return stream;
-    if (device->default_stream.last_kernel) return &device->default_stream;
-    RtStream *found = NULL;
-    /* Only a try: the failing call may be made with the lock held. */
-    if (pthread_mutex_trylock(&device->lock)) return NULL;
-    for (RtStream *s = device->streams; s && !found; s = s->next)
-        if (s->last_kernel) found = s;
-    pthread_mutex_unlock(&device->lock);
-    return found;
+/* Is work of ours unfinished there, as far as we know? */
+static bool at_work(const RtStream *s) {
+    return s->last_kernel && atomic_load(&s->launches) > 0;
+}
+
+enum { MAX_SUSPECTS = 4 };
+
+/* Streams whose kernels may have done it, the likeliest first. The failing call may be made with the lock held:
+ * only a try. */
+static int suspects(RtDevice *device, RtStream *stream, RtStream **found) {
+    RtStream *home = &device->default_stream;
+    int n = 0;
+    if (stream && at_work(stream)) found[n++] = stream;
+    if (stream != home && at_work(home)) found[n++] = home;
+    if (pthread_mutex_trylock(&device->lock) == 0) {
+        for (RtStream *s = device->streams; s && n < MAX_SUSPECTS; s = s->next)
+            if (s != stream && at_work(s)) found[n++] = s;
+        pthread_mutex_unlock(&device->lock);
+    }
+    if (n == 0 && stream && stream->last_kernel) found[n++] = stream;
+    if (n == 0 && home->last_kernel) found[n++] = home;
+    return n;
 }
 
 void rt_blame(RtDevice *device, RtStream *stream, RtError *err) {
-    RtStream *s = likely_stream(device, stream);
-    RtKernel *kernel = s ? s->last_kernel : NULL;
-    if (!kernel) return;
+    RtStream *found[MAX_SUSPECTS + 1];
+    int n = suspects(device, stream, found);
+    if (n == 0) return;
+    RtStream *s = found[0];
+    RtKernel *kernel = s->last_kernel;
     uint32_t launches = atomic_load(&s->launches);
     uint32_t grid[3], block[3];
     for (int i = 0; i < 3; i++) {
@@ -127,6 +141,9 @@ void rt_blame(RtDevice *device, RtStream *stream, RtError *err) {
             site.kernel, site.grid[0], site.grid[1], site.grid[2], site.block[0], site.block[1],
             site.block[2],
             launches > 1 ? ", the last of several launched since the last synchronisation" : "");
+    for (int i = 1; i < n; i++)
+        rt_note(err, "Kernel %s was at work on another stream, it may have been that one.",
+                found[i]->last_kernel->name);
 }
 
 /* -- the launch -------------------------------------------------------------------------------- */

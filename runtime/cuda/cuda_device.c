@@ -74,9 +74,11 @@ static bool fail(RtDevice *device, RtStream *stream, CUresult r, const char *cal
     cu_api()->cuGetErrorName(r, &name);
     cu_api()->cuGetErrorString(r, &text);
     const Hint *hint = hint_of(r);
+    size_t len = text ? strlen(text) : 0;
+    if (len > 0 && text[len - 1] == '.') len--; /* some of the driver's texts are sentences */
     RtErrorClass cls = r == CUDA_ERROR_OUT_OF_MEMORY ? RT_MEMORY_ERROR : RT_API_ERROR;
-    rt_fail(err, cls, "%s failed with %s (%d)%s%s.", call, name ? name : "an unknown error", r,
-            text ? ": " : "", text ? text : "");
+    rt_fail(err, cls, "%s failed with %s (%d)%s%.*s.", call, name ? name : "an unknown error", r,
+            len > 0 ? ": " : "", (int)len, len > 0 ? text : "");
     rt_error_driver(err, r, name ? name : "", call);
     if (hint) rt_note(err, "%s", hint->text);
     if (device && hint && hint->sticky) {

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { OLDEST = 11000 };
+
 static const char *const places[] = {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"};
 
 /* The driver belongs to the process; guarded by the registry's lock. The functions do not change while a
@@ -113,7 +115,17 @@ static bool initialise(const Finder *f, RtError *err) {
         return rt_fail(err, RT_SUPPORT_ERROR,
                        "The library opened as the CUDA driver has no cuInit: it is another "
                        "library, or a stub of the toolkit.");
-    get_version(&driver.version);
+    CUresult asked = get_version(&driver.version);
+    if (asked != CUDA_SUCCESS)
+        return rt_fail(err, RT_SUPPORT_ERROR,
+                       "The CUDA driver is here but does not work: cuDriverGetVersion answered %d.",
+                       asked);
+    if (driver.version < OLDEST)
+        return rt_fail(
+            err, RT_SUPPORT_ERROR,
+            "The CUDA driver is too old: it is for CUDA %d.%d, %d.%d is needed. Install a "
+            "newer driver.",
+            driver.version / 1000, driver.version % 1000 / 10, OLDEST / 1000, OLDEST % 1000 / 10);
     CUresult result = init(0);
     if (result == CUDA_SUCCESS) return true;
     const char *name = "unknown error", *text = "";
