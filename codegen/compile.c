@@ -14,23 +14,22 @@
 
 /* -- a compilation ---------------------------------------------------------------------------- */
 
-Compilation *cg_begin(const CompileOptions *options, Resolver *resolver) {
-    Compilation *c = calloc(1, sizeof *c);
-    jmp_buf out_of_memory;
-    if (!c) return NULL;
-    arena_init(&c->arena, &qn_default_allocator);
-    c->arena.on_failure = &out_of_memory;
-    if (setjmp(out_of_memory)) {
-        cg_end(c);
-        return NULL;
-    }
-    c->options = *options;
-    c->resolver = resolver;
+static void begin(void *user) {
+    Compilation *c = user;
     diag_init(&c->diags, &c->arena);
     c->module = ir_module_new(&c->arena, &c->diags);
     c->types = c->module->types;
-    c->arena.on_failure = NULL;
-    return c;
+}
+
+Compilation *cg_begin(const CompileOptions *options, Resolver *resolver) {
+    Compilation *c = calloc(1, sizeof *c);
+    if (!c) return NULL;
+    arena_init(&c->arena, &qn_default_allocator);
+    c->options = *options;
+    c->resolver = resolver;
+    if (arena_guard(&c->arena, begin, c)) return c;
+    cg_end(c);
+    return NULL;
 }
 
 void cg_use_resolver(Compilation *c, Resolver *resolver) {
@@ -66,20 +65,26 @@ void cg_end(Compilation *c) {
 
 /* -- the artifact ----------------------------------------------------------------------------- */
 
-static Artifact *artifact_new(void) {
+typedef struct NewArtifact {
     Arena arena;
-    jmp_buf out_of_memory;
-    arena_init(&arena, &qn_default_allocator);
-    arena.on_failure = &out_of_memory;
-    if (setjmp(out_of_memory)) {
-        arena_free(&arena);
+    Artifact *artifact;
+} NewArtifact;
+
+static void allocate_artifact(void *user) {
+    NewArtifact *made = user;
+    made->artifact = arena_new(&made->arena, Artifact);
+}
+
+static Artifact *artifact_new(void) {
+    NewArtifact made = {.artifact = NULL};
+    arena_init(&made.arena, &qn_default_allocator);
+    if (!arena_guard(&made.arena, allocate_artifact, &made)) {
+        arena_free(&made.arena);
         return NULL;
     }
-    Artifact *artifact = arena_new(&arena, Artifact);
-    arena.on_failure = NULL;
-    artifact->arena = arena;
-    atomic_init(&artifact->refs, 1);
-    return artifact;
+    made.artifact->arena = made.arena;
+    atomic_init(&made.artifact->refs, 1);
+    return made.artifact;
 }
 
 static void describe(Compilation *c, Artifact *artifact) {
@@ -126,50 +131,61 @@ static void optimise(Compilation *c, Artifact *artifact) {
     artifact->text_types = lower_keep(artifact, c->text_types);
 }
 
+typedef struct BackJob {
+    Compilation *c;
+    LowerJob lower;
+    bool ok;
+} BackJob;
+
+static bool lower(Compilation *c, LowerJob *job) {
+    /* LLVM's fatal errors leave the worker's guard in place for ever: ours comes back. */
+    jmp_buf *guard = c->arena.on_failure, *artifact_guard = job->artifact->arena.on_failure;
+    char error[1024] = "";
+    bool returned = worker_run(lower_run, job, error, sizeof error);
+    c->arena.on_failure = guard;
+    job->artifact->arena.on_failure = artifact_guard;
+    if (!returned) return diag_add(&c->diags, E0501, NULL, error);
+    return job->ok;
+}
+
 /* Everything of cg_back that may run out of arena memory. */
-static bool back(Compilation *c, LowerJob *job) {
-    Artifact *artifact = job->artifact;
-    jmp_buf out_of_memory;
-    c->arena.on_failure = artifact->arena.on_failure = &out_of_memory;
-    if (setjmp(out_of_memory)) {
-        job->no_memory = true;
-        return false;
-    }
+static void back(void *user) {
+    BackJob *job = user;
+    Compilation *c = job->c;
+    Artifact *artifact = job->lower.artifact;
     artifact->entry_kind = c->options.entry;
     if (c->options.entry == ENTRY_DEVICE_UFUNC) { /* from here on a kernel like any other */
-        if (!cg_make_ufunc_kernel(c->module)) return false;
+        if (!cg_make_ufunc_kernel(c->module)) return;
         c->options.entry = ENTRY_KERNEL;
         c->nargs = 0;
         c->weak_result = NULL;
     }
     optimise(c, artifact);
-    if (c->diags.failed) return false;
+    if (c->diags.failed) return;
     describe(c, artifact);
     keep_dependencies(artifact, c->resolver);
-    char error[1024] = "";
-    bool returned = worker_run(lower_run, job, error, sizeof error);
-    c->arena.on_failure = artifact->arena.on_failure = &out_of_memory;
-    if (!returned) return diag_add(&c->diags, E0501, NULL, error);
-    return job->ok;
+    job->ok = lower(c, &job->lower);
+}
+
+/* Both arenas are guarded: the compilation's round the artifact's. */
+static void guard_artifact(void *user) {
+    BackJob *job = user;
+    if (!arena_guard(&job->lower.artifact->arena, back, job)) job->lower.no_memory = true;
 }
 
 Artifact *cg_back(Compilation *c) {
     Artifact *artifact = artifact_new();
-    bool ok = false, no_memory = !artifact;
-    if (artifact) {
-        LowerJob job = {.arena = &c->arena,
-                        .diags = &c->diags,
-                        .options = &c->options,
-                        .module = c->module,
-                        .artifact = artifact,
-                        .provoke = atomic_exchange(&provoke_next, false)};
-        ok = back(c, &job);
-        no_memory = job.no_memory;
-        c->arena.on_failure = artifact->arena.on_failure = NULL;
-    }
-    if (ok) return artifact;
+    BackJob job = {.c = c,
+                   .lower = {.arena = &c->arena,
+                             .diags = &c->diags,
+                             .options = &c->options,
+                             .module = c->module,
+                             .artifact = artifact,
+                             .provoke = atomic_exchange(&provoke_next, false)}};
+    bool memory = artifact && arena_guard(&c->arena, guard_artifact, &job) && !job.lower.no_memory;
+    if (memory && job.ok) return artifact;
     artifact_release(artifact);
-    if (no_memory) diag_add(&c->diags, E0003, NULL);
+    if (!memory) diag_add(&c->diags, E0003, NULL);
     return NULL;
 }
 

@@ -2,38 +2,39 @@
 #include "codegen/compile_impl.h"
 #include "frontend/base/os.h"
 
-static bool run(Compilation *c, const Binding *function, const Type *const *arg_types,
-                int32_t nargs, const Type *result) {
+typedef struct FrontJob {
+    Compilation *c;
+    InferRequest request;
+    bool ok;
+} FrontJob;
+
+static void front(void *user) {
+    FrontJob *job = user;
+    Compilation *c = job->c;
     StrBuf report;
-    buf_init(&report, &c->arena);
-    InferRequest request = {.function = function,
-                            .arg_types = arg_types,
-                            .nargs = nargs,
-                            .result = result,
-                            .options = c->options.infer};
+    const Type **kept = arena_array(&c->arena, const Type *, job->request.nargs + 1);
+    for (int32_t i = 0; i < job->request.nargs; i++)
+        kept[i] = job->request.arg_types[i];
+    c->arg_types = job->request.arg_types = kept;
+    c->nargs = job->request.nargs;
     bool keep = c->options.keep_text;
-    if (!ti_run(c->module, c->resolver, &request, keep ? &report : NULL)) return false;
+    if (keep) buf_init(&report, &c->arena);
+    if (!ti_run(c->module, c->resolver, &job->request, keep ? &report : NULL)) return;
     c->weak_result = c->module->funcs.items[0]->weak_result;
     if (keep) c->text_types = buf_take(&report);
-    return true;
+    job->ok = true;
 }
 
 bool cg_front(Compilation *c, const Binding *function, const Type *const *arg_types, int32_t nargs,
               const Type *result) {
-    jmp_buf out_of_memory;
     int64_t start = os_now_ns();
-    c->arena.on_failure = &out_of_memory;
-    if (setjmp(out_of_memory)) {
-        c->arena.on_failure = NULL;
-        return diag_add(&c->diags, E0003, NULL);
-    }
-    const Type **kept = arena_array(&c->arena, const Type *, nargs + 1);
-    for (int32_t i = 0; i < nargs; i++)
-        kept[i] = arg_types[i];
-    c->arg_types = kept;
-    c->nargs = nargs;
-    bool ok = run(c, function, arg_types, nargs, result);
+    FrontJob job = {.c = c,
+                    .request = {.function = function,
+                                .arg_types = arg_types,
+                                .nargs = nargs,
+                                .result = result,
+                                .options = c->options.infer}};
+    if (!arena_guard(&c->arena, front, &job)) return diag_add(&c->diags, E0003, NULL);
     c->ns_infer = os_now_ns() - start;
-    c->arena.on_failure = NULL;
-    return ok;
+    return job.ok;
 }

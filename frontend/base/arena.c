@@ -109,3 +109,12 @@ void arena_release(Arena *arena, ArenaMark mark) {
     if (mark.block) memset(arena->next, 0xdd, (size_t)(arena->limit - arena->next));
 #endif
 }
+
+bool arena_guard(Arena *arena, void (*body)(void *user), void *user) {
+    jmp_buf here, *outer = arena->on_failure;
+    arena->on_failure = &here;
+    bool ok = setjmp(here) == 0;
+    if (ok) body(user);
+    arena->on_failure = outer;
+    return ok;
+}

@@ -28,6 +28,10 @@ void arena_free(Arena *arena);
 /* Unwinds to on_failure. For what is as good as out of memory: a size that does not fit. */
 QN_NORETURN void arena_oom(Arena *arena);
 
+/* Runs body(user); when `arena` runs out of memory inside, body is left where it is and the answer is false.
+ * Nests: the guard outside is in force again afterwards. Only memory of arenas may be lost with `body`. */
+bool arena_guard(Arena *arena, void (*body)(void *user), void *user);
+
 /* 16-byte aligned, uninitialised. Never NULL. size 0 is allowed. */
 void *arena_alloc(Arena *arena, size_t size);
 void *arena_zalloc(Arena *arena, size_t size);

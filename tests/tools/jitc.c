@@ -171,7 +171,7 @@ static int run(const Command *command, const Artifact *artifact) {
     }
     CallContext ctx = {0};
     char here;
-    ctx.stack_limit = &here - (4 << 20);
+    ctx.stack_limit = (char *)((uintptr_t)&here - (4u << 20));
     HostEntry entry;
     memcpy(&entry, &artifact->entry, sizeof entry);
     int status = entry(&ctx, args, result);

@@ -331,7 +331,7 @@ static void test_recursion(void) {
         HostEntry entry;
         memcpy(&entry, &deep->entry, sizeof entry);
         memset(&ctx, 0, sizeof ctx);
-        ctx.stack_limit = &here - 100000;
+        ctx.stack_limit = (char *)((uintptr_t)&here - 100000);
         CHECK_INT(entry(&ctx, (void *[]){&n}, &r), CALL_EXCEPTION);
         CHECK_INT(ctx.exception, -1 - GUARD_recursion);
         artifact_release(fib);
