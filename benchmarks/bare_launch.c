@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
-                          ".visible .entry empty(.param .u64 a, .param .u64 b, .param .u64 c)\n{\n ret;\n}\n";
+static const char ptx[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".visible .entry empty(.param .u64 a, .param .u64 b, .param .u64 c)\n{\n ret;\n}\n";
 
 static void *symbol(void *library, const char *name) {
     void *found = dlsym(library, name);
@@ -38,8 +39,8 @@ int main(int argc, char **argv) {
     int (*set)(void *) = symbol(library, "cuCtxSetCurrent");
     int (*load)(void **, const void *) = symbol(library, "cuModuleLoadData");
     int (*get)(void **, void *, const char *) = symbol(library, "cuModuleGetFunction");
-    int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **) =
-        symbol(library, "cuLaunchKernel");
+    int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                  void *, void **, void **) = symbol(library, "cuLaunchKernel");
     void *context, *module, *function;
     check(init(0), "cuInit");
     check(retain(&context, 0), "cuDevicePrimaryCtxRetain");

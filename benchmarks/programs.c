@@ -20,7 +20,8 @@ void axpy(double alpha, const double *x, double *y, int64_t n) {
 void stencil(const double *a, double *out, int64_t n, int64_t m) {
     for (int64_t i = 1; i < n - 1; i++)
         for (int64_t j = 1; j < m - 1; j++)
-            out[i * m + j] = 0.2 * (a[i * m + j] + a[(i - 1) * m + j] + a[(i + 1) * m + j] + a[i * m + j - 1] + a[i * m + j + 1]);
+            out[i * m + j] = 0.2 * (a[i * m + j] + a[(i - 1) * m + j] + a[(i + 1) * m + j] +
+                                    a[i * m + j - 1] + a[i * m + j + 1]);
 }
 
 void matmul(const double *a, const double *b, double *c, int64_t n) {
@@ -33,11 +34,12 @@ void matmul(const double *a, const double *b, double *c, int64_t n) {
     }
 }
 
-void mandelbrot(uint8_t *image, double xmin, double xmax, double ymin, double ymax, int64_t limit, int64_t height,
-                int64_t width) {
+void mandelbrot(uint8_t *image, double xmin, double xmax, double ymin, double ymax, int64_t limit,
+                int64_t height, int64_t width) {
     for (int64_t row = 0; row < height; row++)
         for (int64_t column = 0; column < width; column++) {
-            double cr = xmin + (xmax - xmin) * column / width, ci = ymin + (ymax - ymin) * row / height;
+            double cr = xmin + (xmax - xmin) * column / width,
+                   ci = ymin + (ymax - ymin) * row / height;
             double zr = 0, zi = 0;
             int64_t n = 0;
             while (n < limit && zr * zr + zi * zi < 4.0) {
@@ -69,11 +71,12 @@ void nbody(const double *position, double *velocity, const double *mass, double 
     }
 }
 
-void black_scholes(const double *price, const double *strike, const double *years, double rate, double volatility,
-                   double *call, double *put, int64_t n) {
+void black_scholes(const double *price, const double *strike, const double *years, double rate,
+                   double volatility, double *call, double *put, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         double root = volatility * sqrt(years[i]);
-        double d1 = (log(price[i] / strike[i]) + (rate + 0.5 * volatility * volatility) * years[i]) / root;
+        double d1 =
+            (log(price[i] / strike[i]) + (rate + 0.5 * volatility * volatility) * years[i]) / root;
         double d2 = d1 - root;
         double discounted = strike[i] * exp(-rate * years[i]);
         double n1 = 0.5 * erfc(-d1 / sqrt(2.0)), n2 = 0.5 * erfc(-d2 / sqrt(2.0));

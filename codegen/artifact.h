@@ -35,7 +35,7 @@ typedef struct ValueLayout {
     uint8_t element; /* TypeKind of an array's elements */
     uint8_t ndim, layout;
     bool readonly, aligned;
-    bool weak; /* the Python side is a Python number (results: box as int, float, complex) */
+    bool weak;      /* the Python side is a Python number (results: box as int, float, complex) */
     int32_t offset; /* in the enclosing tuple */
     int32_t size, align;
     int32_t nitems;
@@ -46,16 +46,20 @@ typedef struct ValueLayout {
 
 /* -- calls on the host -------------------------------------------------------------------------- */
 
-enum { CALL_OK = 0, CALL_EXCEPTION = 1, CALL_PENDING = 2 /* `poll` left an exception with the caller */ };
+enum {
+    CALL_OK = 0,
+    CALL_EXCEPTION = 1,
+    CALL_PENDING = 2 /* `poll` left an exception with the caller */
+};
 enum { CALL_MAX_ARGS = 8 };
 
 /* Where generated code leaves the exception, and what it needs of the caller. One for each call, on the
  * caller's stack. Field order is part of the ABI of generated code (codegen/abi.h asserts the offsets). */
 typedef struct CallContext {
-    int32_t exception; /* index into artifact->raises, or -1 - Guard */
-    int32_t site;      /* index into artifact->sites */
+    int32_t exception;           /* index into artifact->raises, or -1 - Guard */
+    int32_t site;                /* index into artifact->sites */
     int64_t args[CALL_MAX_ARGS]; /* bits of the exception's arguments: see RaiseInfo.kinds */
-    char *stack_limit; /* a function whose stack pointer is below raises RecursionError */
+    char *stack_limit;           /* a function whose stack pointer is below raises RecursionError */
     /* Slow path of OP_poll: 0 to go on; otherwise the code returns CALL_PENDING. May be NULL. */
     int32_t (*poll)(struct CallContext *ctx);
     void *user; /* the caller's */
@@ -122,7 +126,7 @@ typedef struct RaiseInfo {
     void *class_handle;
     bool has_message;
     Str message;
-    int32_t nargs; /* further arguments, in ctx->args: two slots for a complex */
+    int32_t nargs;                /* further arguments, in ctx->args: two slots for a complex */
     uint8_t kinds[CALL_MAX_ARGS]; /* TypeKind */
 } RaiseInfo;
 
@@ -131,11 +135,11 @@ typedef struct Artifact {
     Arena arena; /* owns everything below */
     TargetKind target;
     EntryKind entry_kind;
-    Str name;        /* of the user's function */
-    Str entry_name;  /* symbol in the device module */
+    Str name;         /* of the user's function */
+    Str entry_name;   /* symbol in the device module */
     const void *code; /* PTX text (NUL-terminated), code object; NULL for host code */
     int64_t ncode;
-    void *entry; /* host code: HostEntry, UfuncEntry or KernelEntry */
+    void *entry;     /* host code: HostEntry, UfuncEntry or KernelEntry */
     void *host_code; /* codegen's: the tracker that owns the machine code */
     int32_t nparams;
     const ValueLayout *params;
@@ -144,16 +148,16 @@ typedef struct Artifact {
     int32_t nkernel_params;
     const KernelParam *kernel_params;
     int32_t param_bytes;
-    int32_t shared_bytes;      /* static shared memory (cpu device) */
+    int32_t shared_bytes; /* static shared memory (cpu device) */
     bool uses_dynamic_shared, uses_barriers;
-    bool fast_variant;         /* made for disjoint arrays and 32-bit offsets: launch must check */
-    int32_t max_threads;       /* launch bound; 0: none */
+    bool fast_variant;   /* made for disjoint arrays and 32-bit offsets: launch must check */
+    int32_t max_threads; /* launch bound; 0: none */
     int32_t nsites, nraises;
     const CodeSite *sites;
     const RaiseInfo *raises;
     int32_t ndependencies;
     const Dependency *dependencies;
-    Str text_llvm, text_asm, text_ir, text_types; /* for inspect_*: kept on request */
+    Str text_llvm, text_asm, text_ir, text_types;         /* for inspect_*: kept on request */
     int64_t ns_front, ns_infer, ns_opt, ns_llvm, ns_link; /* compile times */
 } Artifact;
 

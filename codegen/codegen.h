@@ -6,12 +6,19 @@
 #include "typeinfer/typeinfer.h"
 
 enum FastMath { /* LLVM's flags, Numba's names */
-    FM_NNAN = 1, FM_NINF = 2, FM_NSZ = 4, FM_ARCP = 8, FM_CONTRACT = 16, FM_AFN = 32, FM_REASSOC = 64,
-    FM_DEFAULT = FM_NSZ | FM_ARCP | FM_CONTRACT | FM_AFN | FM_REASSOC
+                FM_NNAN = 1,
+                FM_NINF = 2,
+                FM_NSZ = 4,
+                FM_ARCP = 8,
+                FM_CONTRACT = 16,
+                FM_AFN = 32,
+                FM_REASSOC = 64,
+                FM_DEFAULT = FM_NSZ | FM_ARCP | FM_CONTRACT | FM_AFN | FM_REASSOC
 };
 
 typedef struct CompileOptions {
-    InferOptions infer;   /* meaning: typeinfer/typeinfer.h (target, boundscheck, error model, debug ...) */
+    InferOptions
+        infer; /* meaning: typeinfer/typeinfer.h (target, boundscheck, error model, debug ...) */
     EntryKind entry;
     int opt_level;        /* 0..3; default 3 */
     uint32_t fastmath;    /* FastMath bits */
@@ -20,7 +27,7 @@ typedef struct CompileOptions {
     bool general_variant; /* kernels: arrays may overlap, 64-bit offsets; false: the fast variant */
     bool keep_text;       /* fill text_llvm, text_asm ... */
     int32_t max_threads, max_registers;
-    const char *arch;     /* NVPTX: "sm_90"; CPU: NULL for the host */
+    const char *arch;         /* NVPTX: "sm_90"; CPU: NULL for the host */
     const char *cpu_features; /* NULL: the host's */
 } CompileOptions;
 

@@ -13,14 +13,14 @@
 typedef void *Handle; /* a Python object, to the compiler only a name */
 
 typedef enum BindKind {
-    BIND_MISSING,   /* no such name or attribute */
-    BIND_CONST,     /* None, bool, int, float, complex, str, Ellipsis, tuple of these: `value` */
-    BIND_NUMPY,     /* a NumPy scalar: strong. `value` and `type` */
-    BIND_ARRAY,     /* an ndarray, frozen: `array` */
-    BIND_LIBRARY,   /* something the tables know: `name` is its canonical name, "math.sin" */
-    BIND_MODULE,    /* a module or namespace whose attributes are looked up: `name` */
-    BIND_FUNCTION,  /* a Python function, jitted or plain, or a device function: resolver->code */
-    BIND_TYPE,      /* a Quern type or NumPy dtype or scalar type object: `type`; callable as a cast */
+    BIND_MISSING,  /* no such name or attribute */
+    BIND_CONST,    /* None, bool, int, float, complex, str, Ellipsis, tuple of these: `value` */
+    BIND_NUMPY,    /* a NumPy scalar: strong. `value` and `type` */
+    BIND_ARRAY,    /* an ndarray, frozen: `array` */
+    BIND_LIBRARY,  /* something the tables know: `name` is its canonical name, "math.sin" */
+    BIND_MODULE,   /* a module or namespace whose attributes are looked up: `name` */
+    BIND_FUNCTION, /* a Python function, jitted or plain, or a device function: resolver->code */
+    BIND_TYPE, /* a Quern type or NumPy dtype or scalar type object: `type`; callable as a cast */
     BIND_EXCEPTION, /* an exception class: `name` */
     BIND_INSTANCE,  /* a tuple or named tuple whose items are bindings */
     BIND_OPAQUE     /* anything else: `name` is its type's name, for messages */
@@ -41,12 +41,19 @@ typedef struct Binding {
 /* A parameter's default value. */
 typedef struct FunctionInfo {
     const CodeUnit *code;
-    const Binding *const *defaults; /* one for each parameter (positional, then keyword-only); NULL: none */
-    bool weak_numbers;              /* options of the callee's decorator that reach its meaning */
+    const Binding *const
+        *defaults;     /* one for each parameter (positional, then keyword-only); NULL: none */
+    bool weak_numbers; /* options of the callee's decorator that reach its meaning */
     bool boundscheck, error_numpy;
 } FunctionInfo;
 
-typedef enum DependencyKind { DEP_GLOBAL, DEP_FREEVAR, DEP_ATTR, DEP_CODE, DEP_DEFAULT } DependencyKind;
+typedef enum DependencyKind {
+    DEP_GLOBAL,
+    DEP_FREEVAR,
+    DEP_ATTR,
+    DEP_CODE,
+    DEP_DEFAULT
+} DependencyKind;
 
 /* One answer given: replayed by the disk cache without inference. `path` names the object asked from
  * the entry function: "g:helper", "g:np.sqrt", "g:helper/f:0". */

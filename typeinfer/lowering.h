@@ -24,9 +24,9 @@ typedef enum LowerKind {
     LOWER_NONE, /* not available on this target */
     LOWER_OP,   /* an IR op: `op` */
     LOWER_INTR, /* an LLVM intrinsic, overloaded on the result type: "llvm.sqrt" */
-    LOWER_LIB,  /* a library symbol; the target appends its suffix: sin -> sinf, __nv_sin -> __nv_sinf */
-    LOWER_GEN,  /* a generator of codegen/llvm/cg_gen.c, by name */
-    LOWER_PY,   /* a function of quern/library written in the subset; `symbol` is its canonical name */
+    LOWER_LIB, /* a library symbol; the target appends its suffix: sin -> sinf, __nv_sin -> __nv_sinf */
+    LOWER_GEN, /* a generator of codegen/llvm/cg_gen.c, by name */
+    LOWER_PY, /* a function of quern/library written in the subset; `symbol` is its canonical name */
     LOWER_TYPED /* typeinfer itself knows what to do, by the row's name (len, range, shape ...) */
 } LowerKind;
 
@@ -46,29 +46,32 @@ typedef struct Lowering {
 } Lowering;
 
 enum LibFlags {
-    LIB_PURE = 1,        /* no effect, no memory */
+    LIB_PURE = 1, /* no effect, no memory */
     LIB_READS = 2,
     LIB_WRITES = 4,
-    LIB_CONVERGENT = 8,  /* barriers, votes, shuffles: not to be moved or duplicated across control flow */
-    LIB_GPU_ONLY = 16,   /* only in kernels and device functions */
-    LIB_WIDEN = 32,      /* narrow int arguments widen to 64 bits */
-    LIB_NONZERO = 64,    /* last argument is tested for zero first: ZeroDivisionError */
-    LIB_FINITE = 128,    /* float argument is tested for NaN and infinity first (int(), floor()) */
+    LIB_CONVERGENT =
+        8, /* barriers, votes, shuffles: not to be moved or duplicated across control flow */
+    LIB_GPU_ONLY = 16, /* only in kernels and device functions */
+    LIB_WIDEN = 32,    /* narrow int arguments widen to 64 bits */
+    LIB_NONZERO = 64,  /* last argument is tested for zero first: ZeroDivisionError */
+    LIB_FINITE = 128,  /* float argument is tested for NaN and infinity first (int(), floor()) */
     LIB_COMMUTATIVE = 256,
-    LIB_SHARED_CALL = 512, /* barrier: the cpu device suspends the work-item here */
+    LIB_SHARED_CALL = 512,  /* barrier: the cpu device suspends the work-item here */
     LIB_NONNEGATIVE = 1024, /* the result is a count or a number of a thread: never negative */
-    LIB_COUNT = 2048,    /* last argument, before its conversion, is tested for being negative: ValueError */
-    LIB_POWER = 4096,    /* 0 to a negative power: ZeroDivisionError */
-    LIB_SWAP = 8192,     /* the operation takes the two operands exchanged: a > b is b < a */
-    LIB_VALUE = 16384    /* the name is the value itself, not a function: cuda.threadIdx.x, ndarray.shape */
+    LIB_COUNT =
+        2048, /* last argument, before its conversion, is tested for being negative: ValueError */
+    LIB_POWER = 4096, /* 0 to a negative power: ZeroDivisionError */
+    LIB_SWAP = 8192,  /* the operation takes the two operands exchanged: a > b is b < a */
+    LIB_VALUE =
+        16384 /* the name is the value itself, not a function: cuda.threadIdx.x, ndarray.shape */
 };
 
 typedef struct LibRow {
-    const char *name;      /* canonical: "math.sin", "operator.add", "cuda.syncthreads" */
+    const char *name; /* canonical: "math.sin", "operator.add", "cuda.syncthreads" */
     const char *signature;
     Lowering cpu, nvptx, amdgpu;
     uint32_t flags;
-    const char *doc;       /* one line for the reference page */
+    const char *doc; /* one line for the reference page */
 } LibRow;
 
 /* -- library.c -------------------------------------------------------------------------------- */

@@ -6,17 +6,18 @@
 #include "typeinfer/lowering.h"
 
 typedef struct InferOptions {
-    int target;              /* TargetKind of codegen/artifact.h: column of the library tables */
-    bool kernel;             /* the entry is a kernel: void result, guards only when `debug` */
-    bool debug;              /* kernels: keep guards and exceptions */
+    int target;  /* TargetKind of codegen/artifact.h: column of the library tables */
+    bool kernel; /* the entry is a kernel: void result, guards only when `debug` */
+    bool debug;  /* kernels: keep guards and exceptions */
     bool no_boundscheck;
-    bool error_numpy;        /* error_model='numpy': division by zero gives inf, nan or 0 */
-    bool strong_numbers;     /* weak_numbers=False: Numba's rules */
+    bool error_numpy;    /* error_model='numpy': division by zero gives inf, nan or 0 */
+    bool strong_numbers; /* weak_numbers=False: Numba's rules */
 } InferOptions;
 
 typedef struct InferRequest {
     const Binding *function;
-    const Type *const *arg_types; /* one for each parameter, *args as one tuple; absent last ones: defaults */
+    const Type *const
+        *arg_types; /* one for each parameter, *args as one tuple; absent last ones: defaults */
     int32_t nargs;
     const Type *result; /* NULL: inferred */
     InferOptions options;
@@ -39,7 +40,8 @@ typedef struct Signature {
     const Type **params;
     int32_t nparams;
 } Signature;
-bool ti_parse_signature(TypeTable *types, Arena *arena, const char *text, Signature *out, DiagList *diags);
+bool ti_parse_signature(TypeTable *types, Arena *arena, const char *text, Signature *out,
+                        DiagList *diags);
 /* One type: "float32[:, ::1]", "Tuple((int64, float32))", "UniTuple(int64, 2)", "Array(float64, 2, 'C', readonly)". */
 const Type *ti_parse_type(TypeTable *types, Arena *arena, const char *text, DiagList *diags);
 

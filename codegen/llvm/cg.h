@@ -160,7 +160,7 @@ void cg_fail_if(Cg *cg, Value cond, Guard guard, const Value *args, int nargs);
 void cg_propagate_if(Cg *cg, Value cond, Value status);
 void cg_leave(Cg *cg, Value status); /* the same, always: ends the LLVM block */
 int32_t cg_site(Cg *cg);             /* index of the current instruction's place in the artifact */
-void cg_fail_block(Cg *cg); /* builds the common exit when it was asked for */
+void cg_fail_block(Cg *cg);          /* builds the common exit when it was asked for */
 BB cg_fail_exit(Cg *cg);
 void cg_lower_guard(Cg *cg, Ref ref);
 void cg_lower_raise(Cg *cg, Ref ref);

@@ -217,8 +217,8 @@ static Value read_modify_write(Cg *cg, const Atomic *a, Value address, Value ope
     if (wraps && cg->target->kind == TARGET_NVPTX && type_bits(a->element) == 32) {
         /* one instruction, which LLVM does not select for the general form */
         LType space = LLVMTypeOf(address);
-        const char *name = a->op == ATOMIC_inc ? "llvm.nvvm.atomic.load.inc.32"
-                                               : "llvm.nvvm.atomic.load.dec.32";
+        const char *name =
+            a->op == ATOMIC_inc ? "llvm.nvvm.atomic.load.inc.32" : "llvm.nvvm.atomic.load.dec.32";
         return cg_intrinsic(cg, name, &space, 1, (Value[]){address, operand}, 2);
     }
     Value rmw = LLVMBuildAtomicRMW(cg->b, op, address, operand, LLVMAtomicOrderingMonotonic, false);

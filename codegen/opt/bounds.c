@@ -9,7 +9,14 @@
  * simply take the checked copy. Checks that the intervals cannot describe (a gather) stay in both copies. */
 #include "codegen/opt/pass.h"
 
-enum { MAX_NEST = 600, MAX_CHECKS = 64, MAX_LEAVES = 16, MAX_DEPTH = 12, SUM_BITS = 57, PRODUCT_BITS = 27 };
+enum {
+    MAX_NEST = 600,
+    MAX_CHECKS = 64,
+    MAX_LEAVES = 16,
+    MAX_DEPTH = 12,
+    SUM_BITS = 57,
+    PRODUCT_BITS = 27
+};
 
 typedef struct Interval {
     bool ok;
@@ -30,26 +37,34 @@ typedef struct Bounds {
 
 static bool invariant(const Bounds *s, Ref ref) {
     const Inst *inst = ir_inst(s->func, ref);
-    return inst->op == OP_const || inst->op == OP_param || !opt_in_loop(s->cfg, s->loop, inst->block);
+    return inst->op == OP_const || inst->op == OP_param ||
+           !opt_in_loop(s->cfg, s->loop, inst->block);
 }
 
 static void require(Bounds *s, Ref condition) {
-    s->condition = s->condition ? b_op2(&s->b, OP_and, s->boolean, s->condition, condition) : condition;
+    s->condition =
+        s->condition ? b_op2(&s->b, OP_and, s->boolean, s->condition, condition) : condition;
 }
 
 /* -bound <= v <= bound, once for each leaf and width. */
 static void require_small(Bounds *s, Ref ref, int bits) {
     int64_t value;
-    if (opt_const_int(s->func, ref, &value) && value > -(INT64_C(1) << bits) && value < (INT64_C(1) << bits)) return;
+    if (opt_const_int(s->func, ref, &value) && value > -(INT64_C(1) << bits) &&
+        value < (INT64_C(1) << bits))
+        return;
     MapValue *seen = map_put(&s->small, (uint64_t)ref * 64 + (uint64_t)bits);
     if (seen->num) return;
     seen->num = 1;
-    require(s, b_op2(&s->b, OP_lt, s->boolean, ref, ir_const_int(s->func, s->i64, INT64_C(1) << bits)));
+    require(
+        s, b_op2(&s->b, OP_lt, s->boolean, ref, ir_const_int(s->func, s->i64, INT64_C(1) << bits)));
     if (!opt_nonnegative(s->func, ref))
-        require(s, b_op2(&s->b, OP_lt, s->boolean, ir_const_int(s->func, s->i64, -(INT64_C(1) << bits)), ref));
+        require(s, b_op2(&s->b, OP_lt, s->boolean,
+                         ir_const_int(s->func, s->i64, -(INT64_C(1) << bits)), ref));
 }
 
-static Interval none(void) { return (Interval){false, NO_REF, NO_REF}; }
+static Interval none(void) {
+    return (Interval){false, NO_REF, NO_REF};
+}
 
 static Interval leaf(Bounds *s, Ref ref, int bits) {
     if (++s->leaves > MAX_LEAVES || ir_type(s->func, ref) != s->i64) return none();
@@ -58,11 +73,13 @@ static Interval leaf(Bounds *s, Ref ref, int bits) {
 }
 
 static Ref lesser(Bounds *s, Ref a, Ref c) {
-    return a == c ? a : b_op3(&s->b, OP_select, s->i64, b_op2(&s->b, OP_lt, s->boolean, a, c), a, c);
+    return a == c ? a
+                  : b_op3(&s->b, OP_select, s->i64, b_op2(&s->b, OP_lt, s->boolean, a, c), a, c);
 }
 
 static Ref greater(Bounds *s, Ref a, Ref c) {
-    return a == c ? a : b_op3(&s->b, OP_select, s->i64, b_op2(&s->b, OP_lt, s->boolean, a, c), c, a);
+    return a == c ? a
+                  : b_op3(&s->b, OP_select, s->i64, b_op2(&s->b, OP_lt, s->boolean, a, c), c, a);
 }
 
 static Interval interval(Bounds *s, Ref ref, int bits, int depth);
@@ -103,7 +120,8 @@ static Interval of_product(Bounds *s, Ref ref, int bits, int depth) {
     if (opt_const_int(s->func, y, &k) && k > -1024 && k < 1024) {
         Interval a = interval(s, x, QN_MIN(bits, SUM_BITS - 12), depth + 1);
         if (!a.ok) return none();
-        Ref low = b_op2(&s->b, OP_mul, s->i64, a.low, y), high = b_op2(&s->b, OP_mul, s->i64, a.high, y);
+        Ref low = b_op2(&s->b, OP_mul, s->i64, a.low, y),
+            high = b_op2(&s->b, OP_mul, s->i64, a.high, y);
         return k >= 0 ? (Interval){true, low, high} : (Interval){true, high, low};
     }
     if (!opt_nonnegative(s->func, x) || !opt_nonnegative(s->func, y)) return none();
@@ -129,7 +147,8 @@ static Interval of_division(Bounds *s, Ref ref, int bits, int depth) {
     int64_t k;
     if (!opt_const_int(s->func, by, &k) || k <= 0) return none();
     if (op == OP_mod)
-        return (Interval){true, ir_const_int(s->func, s->i64, 0), ir_const_int(s->func, s->i64, k - 1)};
+        return (Interval){true, ir_const_int(s->func, s->i64, 0),
+                          ir_const_int(s->func, s->i64, k - 1)};
     Interval a = interval(s, ir_arg(s->func, ref, 0), bits, depth + 1);
     if (!a.ok) return none();
     return (Interval){true, b_op2(&s->b, OP_floordiv, s->i64, a.low, by),
@@ -267,7 +286,10 @@ static bool version_nest(PassContext *ctx, Func *func, Cfg *cfg, int32_t loop) {
     if (entry == NO_BLOCK || nest_size(func, info) > MAX_NEST) return false;
     /* A block of its own: constants go to the head of the entry block, which must not be this one. */
     int32_t preheader = ir_edge_split(func, entry, info->header);
-    Bounds s = {.func = func, .arena = ctx->arena, .cfg = cfg, .loop = loop,
+    Bounds s = {.func = func,
+                .arena = ctx->arena,
+                .cfg = cfg,
+                .loop = loop,
                 .i64 = type_scalar(ctx->module->types, TY_i64),
                 .boolean = type_scalar(ctx->module->types, TY_bool)};
     s.b = (Builder){.func = func, .block = preheader, .error = NO_BLOCK};
@@ -302,7 +324,8 @@ void opt_bounds(PassContext *ctx, Func *func) {
             int32_t header = cfg.loops.items[l].header, parent = cfg.loops.items[l].parent;
             bool inside_versioned = false;
             for (int32_t p = parent; p >= 0; p = cfg.loops.items[p].parent)
-                inside_versioned |= cfg.loops.items[p].header >= done.n || bits_get(&done, cfg.loops.items[p].header);
+                inside_versioned |= cfg.loops.items[p].header >= done.n ||
+                                    bits_get(&done, cfg.loops.items[p].header);
             if (inside_versioned || header >= done.n || bits_get(&done, header)) continue;
             again = version_nest(ctx, func, &cfg, l);
             if (again) bits_set(&done, header);

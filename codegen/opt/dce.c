@@ -40,8 +40,10 @@ void opt_dce(PassContext *ctx, Func *func) {
         int32_t kept = 0;
         for (int32_t i = 0; i < block->insts.len; i++) {
             Ref ref = block->insts.items[i];
-            if (bits_get(&live, ref)) block->insts.items[kept++] = ref;
-            else ir_inst(func, ref)->op = OP_removed;
+            if (bits_get(&live, ref))
+                block->insts.items[kept++] = ref;
+            else
+                ir_inst(func, ref)->op = OP_removed;
         }
         block->insts.len = kept;
     }

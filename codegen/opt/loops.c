@@ -25,7 +25,8 @@ static bool remove_polls(Func *func, const Cfg *cfg, int32_t loop, int32_t *span
         Block *block = &func->blocks.items[info->blocks.items[i]];
         for (int32_t k = block->insts.len - 1; k >= 0; k--) {
             Ref ref = block->insts.items[k];
-            if (ir_inst(func, ref)->op != OP_poll || ir_inst(func, ref)->error != NO_BLOCK) continue;
+            if (ir_inst(func, ref)->op != OP_poll || ir_inst(func, ref)->error != NO_BLOCK)
+                continue;
             *span = ir_inst(func, ref)->span;
             ir_remove(func, ref);
             any = true;
@@ -46,7 +47,8 @@ static Ref strip_phi(Func *func, Builder *b, Ref phi, int32_t entry_at) {
 
 static void strip_mine(Func *func, const CountedLoop *loop, int32_t span) {
     Module *module = func->module;
-    const Type *i64 = type_scalar(module->types, TY_i64), *boolean = type_scalar(module->types, TY_bool);
+    const Type *i64 = type_scalar(module->types, TY_i64),
+               *boolean = type_scalar(module->types, TY_bool);
     int32_t strip = ir_block_new(func), done = ir_block_new(func);
     Block *header = &func->blocks.items[loop->header];
     int32_t entry_at = -1;
@@ -55,7 +57,8 @@ static void strip_mine(Func *func, const CountedLoop *loop, int32_t span) {
     /* outside -> strip -> header */
     Ref enter = ir_terminator(func, loop->entry_pred);
     for (int k = 0; k < 2; k++)
-        if (ir_inst(func, enter)->target[k] == loop->header) ir_inst(func, enter)->target[k] = strip;
+        if (ir_inst(func, enter)->target[k] == loop->header)
+            ir_inst(func, enter)->target[k] = strip;
     header->preds.items[entry_at] = strip;
     ir_edge_add(func, loop->entry_pred, strip);
     ir_edge_add(func, done, strip);
@@ -90,7 +93,8 @@ static void strip_mine(Func *func, const CountedLoop *loop, int32_t span) {
     b_op1(&b, OP_poll, NULL, ran);
     Ref again = b_op2(&b, OP_lt, boolean, loop->counter, loop->limit);
     Ref back = b_inst(&b, OP_branch, NULL, &again, 1);
-    ir_inst(func, back)->target[0] = strip; /* both edges are already in the lists of predecessors */
+    ir_inst(func, back)->target[0] =
+        strip; /* both edges are already in the lists of predecessors */
     ir_inst(func, back)->target[1] = loop->exit;
 }
 
@@ -102,7 +106,9 @@ void opt_loops(PassContext *ctx, Func *func) {
         CountedLoop loop;
         int32_t span = 0;
         int64_t trips;
-        if (func->blocks.items[cfg.loops.items[l].header].cold || has_inner(&cfg, l) || !opt_counted_loop(func, &cfg, l, &loop)) continue;
+        if (func->blocks.items[cfg.loops.items[l].header].cold || has_inner(&cfg, l) ||
+            !opt_counted_loop(func, &cfg, l, &loop))
+            continue;
         if (!remove_polls(func, &cfg, l, &span)) continue;
         if (opt_const_int(func, loop.limit, &trips) && trips <= SHORT_LOOP) continue;
         strip_mine(func, &loop, span);

@@ -70,7 +70,8 @@ static bool nonnegative(const Func *func, Ref ref, int depth) {
     int64_t value;
     if (depth > 8) return false;
     switch (inst->op) {
-    case OP_const: return opt_const_int(func, ref, &value) && (value >= 0 || inst->u.value->is_unsigned);
+    case OP_const:
+        return opt_const_int(func, ref, &value) && (value >= 0 || inst->u.value->is_unsigned);
     case OP_shape: return true;
     case OP_check_index: return true;
     case OP_lib: return lib_nonnegative(func, ref);
@@ -109,7 +110,8 @@ bool opt_nonnegative(const Func *func, Ref ref) {
 /* -- counted loops --------------------------------------------------------------------------------- */
 
 bool opt_in_loop(const Cfg *cfg, int32_t loop, int32_t block) {
-    for (int32_t l = block < cfg->n ? cfg->loop_of[block] : -1; l >= 0; l = cfg->loops.items[l].parent)
+    for (int32_t l = block < cfg->n ? cfg->loop_of[block] : -1; l >= 0;
+         l = cfg->loops.items[l].parent)
         if (l == loop) return true;
     return false;
 }
@@ -134,7 +136,8 @@ static bool counter_ok(const Func *func, const Cfg *cfg, int32_t loop, CountedLo
             out->next = arg;
         } else {
             int64_t zero;
-            if (out->entry_pred != NO_BLOCK || !opt_const_int(func, arg, &zero) || zero) return false;
+            if (out->entry_pred != NO_BLOCK || !opt_const_int(func, arg, &zero) || zero)
+                return false;
             out->entry_pred = header->preds.items[i];
         }
     }
@@ -155,7 +158,8 @@ bool opt_counted_loop(const Func *func, const Cfg *cfg, int32_t loop, CountedLoo
     out->exit = ir_inst(func, branch)->target[1];
     if (!opt_in_loop(cfg, loop, out->body) || opt_in_loop(cfg, loop, out->exit)) return false;
     const Inst *phi = ir_inst(func, out->counter);
-    if (phi->op != OP_phi || phi->block != out->header || !phi->type || phi->type->kind != TY_i64) return false;
+    if (phi->op != OP_phi || phi->block != out->header || !phi->type || phi->type->kind != TY_i64)
+        return false;
     if (opt_in_loop(cfg, loop, ir_inst(func, out->limit)->block)) return false;
     for (int32_t i = 0; i < header->insts.len; i++) { /* nothing else happens in the header */
         Ref ref = header->insts.items[i];

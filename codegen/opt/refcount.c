@@ -22,8 +22,8 @@ typedef struct Refcount {
     Func *func;
     Arena *arena;
     Vec(Ref) roots;
-    int32_t *root_of;  /* by ref: index into roots, -1 */
-    Bits *draws;       /* by ref: roots drawn on; words == NULL: none */
+    int32_t *root_of;         /* by ref: index into roots, -1 */
+    Bits *draws;              /* by ref: roots drawn on; words == NULL: none */
     Bits *live_in, *live_out; /* by block */
     int32_t nrefs, nblocks;
 } Refcount;
@@ -40,7 +40,8 @@ static bool has_array(const Type *type) {
 static bool brings_reference(const Func *func, Ref ref) {
     const Inst *inst = ir_inst(func, ref);
     if (!has_array(inst->type)) return false;
-    return inst->op == OP_alloc || inst->op == OP_call || inst->op == OP_call_closed || inst->op == OP_lib;
+    return inst->op == OP_alloc || inst->op == OP_call || inst->op == OP_call_closed ||
+           inst->op == OP_lib;
 }
 
 /* -- 1. roots ------------------------------------------------------------------------------------------ */
@@ -56,7 +57,8 @@ static bool reaches_root(const Refcount *rc, Ref ref) {
     if (rc->root_of[ref] >= 0) return true;
     if (inst->op == OP_phi || !has_array(inst->type)) return false;
     for (int32_t k = 0; k < inst->nargs; k++)
-        if (has_array(ir_type(rc->func, ir_arg(rc->func, ref, k))) && reaches_root(rc, ir_arg(rc->func, ref, k)))
+        if (has_array(ir_type(rc->func, ir_arg(rc->func, ref, k))) &&
+            reaches_root(rc, ir_arg(rc->func, ref, k)))
             return true;
     return false;
 }
@@ -299,11 +301,14 @@ static void scan_edge(Refcount *rc, int32_t from, int32_t pred_index, int32_t to
         if (rc->root_of[phi] < 0) continue;
         Ref operand = ir_arg(rc->func, phi, pred_index);
         int32_t root = movable_root(rc, operand);
-        if (root >= 0 && !bits_get(&rc->live_in[to], root) && !bits_get(&moved, root)) bits_set(&moved, root);
-        else vec_push(rc->arena, &edit->retains, operand);
+        if (root >= 0 && !bits_get(&rc->live_in[to], root) && !bits_get(&moved, root))
+            bits_set(&moved, root);
+        else
+            vec_push(rc->arena, &edit->retains, operand);
     }
     for (int32_t r = 0; r < rc->roots.len; r++)
-        if (bits_get(&rc->live_out[from], r) && !bits_get(&rc->live_in[to], r) && !bits_get(&moved, r))
+        if (bits_get(&rc->live_out[from], r) && !bits_get(&rc->live_in[to], r) &&
+            !bits_get(&moved, r))
             vec_push(rc->arena, &edit->releases, rc->roots.items[r]);
 }
 
@@ -347,7 +352,8 @@ static bool same_bits(const Bits *a, const Bits *b) {
 static void attach_cleanup(Refcount *rc, Ref ref, int32_t cleanup) {
     Inst *inst = ir_inst(rc->func, ref);
     int32_t block = inst->block;
-    if (!(ir_op_info[inst->op].flags & OPF_TERM)) opt_split_block(rc->func, block, opt_position(rc->func, ref) + 1);
+    if (!(ir_op_info[inst->op].flags & OPF_TERM))
+        opt_split_block(rc->func, block, opt_position(rc->func, ref) + 1);
     ir_inst(rc->func, ref)->error = cleanup;
     ir_edge_add(rc->func, block, cleanup);
 }
@@ -360,7 +366,8 @@ static void make_cleanups(Refcount *rc, const Edits *edits) {
         for (int32_t k = 0; k < i && block_of[i] == NO_BLOCK; k++)
             if (same_bits(&edits->cleanups.items[k].roots, &site->roots)) block_of[i] = block_of[k];
         if (block_of[i] == NO_BLOCK) {
-            Builder b = {.func = rc->func, .block = ir_block_new(rc->func), .at = -1, .error = NO_BLOCK};
+            Builder b = {
+                .func = rc->func, .block = ir_block_new(rc->func), .at = -1, .error = NO_BLOCK};
             for (int32_t r = 0; r < rc->roots.len; r++)
                 if (bits_get(&site->roots, r)) b_op1(&b, OP_release, NULL, rc->roots.items[r]);
             b_inst(&b, OP_propagate, NULL, NULL, 0);
@@ -373,7 +380,10 @@ static void make_cleanups(Refcount *rc, const Edits *edits) {
 void opt_refcount(PassContext *ctx, Func *func) {
     if (ctx->options->infer.target != TARGET_CPU || ctx->options->entry == ENTRY_KERNEL) return;
     cfg_remove_unreachable(func);
-    Refcount rc = {.ctx = ctx, .func = func, .arena = ctx->arena, .nrefs = func->insts.len,
+    Refcount rc = {.ctx = ctx,
+                   .func = func,
+                   .arena = ctx->arena,
+                   .nrefs = func->insts.len,
                    .nblocks = func->blocks.len};
     rc.root_of = arena_array(ctx->arena, int32_t, rc.nrefs);
     rc.draws = arena_array(ctx->arena, Bits, rc.nrefs);

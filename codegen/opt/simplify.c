@@ -23,8 +23,8 @@ static bool never_true(const Func *func, Ref ref) {
     }
     if (inst->op == OP_eq) {
         int64_t a, b;
-        return opt_const_int(func, ir_arg(func, ref, 0), &a) && opt_const_int(func, ir_arg(func, ref, 1), &b) &&
-               a != b;
+        return opt_const_int(func, ir_arg(func, ref, 0), &a) &&
+               opt_const_int(func, ir_arg(func, ref, 1), &b) && a != b;
     }
     return false;
 }
@@ -36,7 +36,8 @@ static Ref simpler(const Func *func, Ref ref) {
     switch (inst->op) {
     case OP_wrap_index:
         return opt_nonnegative(func, ir_arg(func, ref, 0)) ? ir_arg(func, ref, 0) : NO_REF;
-    case OP_cast: return ir_type(func, ir_arg(func, ref, 0)) == inst->type ? ir_arg(func, ref, 0) : NO_REF;
+    case OP_cast:
+        return ir_type(func, ir_arg(func, ref, 0)) == inst->type ? ir_arg(func, ref, 0) : NO_REF;
     case OP_add:
         if (!type_is_int(inst->type)) return NO_REF;
         if (opt_const_int(func, ir_arg(func, ref, 1), &k) && k == 0) return ir_arg(func, ref, 0);
@@ -61,7 +62,8 @@ void opt_simplify(PassContext *ctx, Func *func) {
         for (int32_t i = block->insts.len - 1; i >= 0; i--) {
             Ref ref = block->insts.items[i];
             Inst *inst = ir_inst(func, ref);
-            if (inst->op == OP_guard && inst->error == NO_BLOCK && never_true(func, ir_arg(func, ref, 0))) {
+            if (inst->op == OP_guard && inst->error == NO_BLOCK &&
+                never_true(func, ir_arg(func, ref, 0))) {
                 ir_remove(func, ref);
                 continue;
             }

@@ -39,7 +39,7 @@ void *arena_copy(Arena *arena, const void *bytes, size_t size);
 /* Grow in place where `old` is the newest allocation, copy otherwise. */
 void *arena_grow(Arena *arena, void *old, size_t old_size, size_t new_size);
 
-#define arena_new(arena, T) ((T *)arena_zalloc((arena), sizeof(T)))
+#define arena_new(arena, T)      ((T *)arena_zalloc((arena), sizeof(T)))
 #define arena_array(arena, T, n) ((T *)arena_zalloc((arena), sizeof(T) * (size_t)(n)))
 
 /* Temporary memory: everything allocated after a mark is dropped by arena_release. */

@@ -9,19 +9,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define countof(a) ((int)(sizeof(a) / sizeof((a)[0])))
+#define countof(a)   ((int)(sizeof(a) / sizeof((a)[0])))
 #define QN_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define QN_MAX(a, b) ((a) > (b) ? (a) : (b))
 
 #if defined(__GNUC__)
 #define QN_PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
-#define QN_NORETURN __attribute__((noreturn))
-#define QN_LIKELY(x) __builtin_expect(!!(x), 1)
-#define QN_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define QN_NORETURN           __attribute__((noreturn))
+#define QN_LIKELY(x)          __builtin_expect(!!(x), 1)
+#define QN_UNLIKELY(x)        __builtin_expect(!!(x), 0)
 #else
 #define QN_PRINTF(fmt, first)
 #define QN_NORETURN
-#define QN_LIKELY(x) (x)
+#define QN_LIKELY(x)   (x)
 #define QN_UNLIKELY(x) (x)
 #endif
 

@@ -15,8 +15,12 @@ static inline Bits bits_new(Arena *arena, int32_t n) {
 static inline bool bits_get(const Bits *b, int32_t i) {
     return (b->words[i >> 6] >> (i & 63)) & 1;
 }
-static inline void bits_set(Bits *b, int32_t i) { b->words[i >> 6] |= UINT64_C(1) << (i & 63); }
-static inline void bits_clear(Bits *b, int32_t i) { b->words[i >> 6] &= ~(UINT64_C(1) << (i & 63)); }
+static inline void bits_set(Bits *b, int32_t i) {
+    b->words[i >> 6] |= UINT64_C(1) << (i & 63);
+}
+static inline void bits_clear(Bits *b, int32_t i) {
+    b->words[i >> 6] &= ~(UINT64_C(1) << (i & 63));
+}
 /* a |= b; true when a changed. */
 static inline bool bits_or(Bits *a, const Bits *b) {
     bool changed = false;

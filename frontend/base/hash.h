@@ -22,7 +22,9 @@ void hash_u64(Hasher *h, uint64_t value);
 Hash128 hash_final(const Hasher *h);
 Hash128 hash_bytes(const void *bytes, size_t len);
 
-static inline bool hash_equal(Hash128 a, Hash128 b) { return a.lo == b.lo && a.hi == b.hi; }
+static inline bool hash_equal(Hash128 a, Hash128 b) {
+    return a.lo == b.lo && a.hi == b.hi;
+}
 static inline uint64_t hash_mix(uint64_t x) {
     x ^= x >> 33;
     x *= UINT64_C(0xff51afd7ed558ccd);

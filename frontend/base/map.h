@@ -12,8 +12,8 @@ typedef union MapValue {
 } MapValue;
 
 typedef struct MapEntry {
-    uint64_t key;  /* the key, or the hash of `name` */
-    Str name;      /* bytes == NULL in integer maps */
+    uint64_t key; /* the key, or the hash of `name` */
+    Str name;     /* bytes == NULL in integer maps */
     MapValue value;
 } MapEntry;
 
@@ -32,6 +32,8 @@ MapValue *map_put(Map *map, uint64_t key);
 MapValue *map_find_str(const Map *map, Str name);
 MapValue *map_put_str(Map *map, Str name);
 
-static inline uint64_t map_key(const void *pointer) { return (uint64_t)(uintptr_t)pointer; }
+static inline uint64_t map_key(const void *pointer) {
+    return (uint64_t)(uintptr_t)pointer;
+}
 
 #endif

@@ -12,8 +12,8 @@ typedef struct Str {
 } Str;
 
 #define STR(literal) ((Str){(literal), (int32_t)sizeof(literal) - 1})
-#define STR_FMT "%.*s"
-#define STR_ARG(s) (int)(s).len, (s).bytes
+#define STR_FMT      "%.*s"
+#define STR_ARG(s)   (int)(s).len, (s).bytes
 
 Str str_from(const char *bytes); /* borrows */
 Str str_copy(Arena *arena, const char *bytes, size_t len);

@@ -27,13 +27,12 @@
         int32_t vec_n_ = (n);                                                                      \
         vec_reserve(arena, v, vec_n_);                                                             \
         if (vec_n_ > (v)->len)                                                                     \
-            memset((v)->items + (v)->len, 0,                                                       \
-                   sizeof *(v)->items * (size_t)(vec_n_ - (v)->len));                              \
+            memset((v)->items + (v)->len, 0, sizeof *(v)->items * (size_t)(vec_n_ - (v)->len));    \
         (v)->len = vec_n_;                                                                         \
     } while (0)
 
 #define vec_last(v) ((v)->items[(v)->len - 1])
-#define vec_pop(v) ((v)->items[--(v)->len])
+#define vec_pop(v)  ((v)->items[--(v)->len])
 
 void *vec_grow_(Arena *arena, void *items, int32_t *cap, int32_t need, size_t item_size);
 

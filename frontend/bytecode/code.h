@@ -6,8 +6,13 @@
 
 #include "frontend/ir/ir.h"
 
-enum { CODE_VARARGS = 0x04, CODE_VARKEYWORDS = 0x08, CODE_GENERATOR = 0x20, CODE_COROUTINE = 0x80,
-       CODE_ASYNC_GENERATOR = 0x200 };
+enum {
+    CODE_VARARGS = 0x04,
+    CODE_VARKEYWORDS = 0x08,
+    CODE_GENERATOR = 0x20,
+    CODE_COROUTINE = 0x80,
+    CODE_ASYNC_GENERATOR = 0x200
+};
 
 /* What kind of variable a slot of `localsplus` is (CPython's CO_FAST_* bits). */
 enum { LOCAL_PLAIN = 0x20, LOCAL_CELL = 0x40, LOCAL_FREE = 0x80 };

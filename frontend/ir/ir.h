@@ -68,16 +68,16 @@ extern const OpInfo ir_op_info[OP_COUNT];
 typedef enum ConstKind {
     CONST_NONE,
     CONST_BOOL,
-    CONST_INT,     /* fits int64, or uint64 when `is_unsigned` */
-    CONST_BIGINT,  /* decimal text in `str` */
+    CONST_INT,    /* fits int64, or uint64 when `is_unsigned` */
+    CONST_BIGINT, /* decimal text in `str` */
     CONST_FLOAT,
     CONST_COMPLEX,
     CONST_STR,
     CONST_TUPLE,
     CONST_ELLIPSIS,
-    CONST_SLICE,   /* three items: start, stop, step */
-    CONST_CODE,    /* a nested code object: `handle` */
-    CONST_OTHER    /* anything else: `handle`, with its type's name in `str` */
+    CONST_SLICE, /* three items: start, stop, step */
+    CONST_CODE,  /* a nested code object: `handle` */
+    CONST_OTHER  /* anything else: `handle`, with its type's name in `str` */
 } ConstKind;
 
 typedef struct ConstVal ConstVal;
@@ -103,10 +103,10 @@ typedef struct FrozenArray {
 
 /* An exception that compiled code raises by name: class (a handle of the resolver) and message. */
 typedef struct RaiseSite {
-    Str class_name;       /* "ValueError", or qualified for a user's class */
-    void *class_handle;   /* resolver's; NULL for a builtin found by name */
+    Str class_name;     /* "ValueError", or qualified for a user's class */
+    void *class_handle; /* resolver's; NULL for a builtin found by name */
     bool has_message;
-    Str message;          /* constant first argument; operands of `raise` follow it */
+    Str message; /* constant first argument; operands of `raise` follow it */
 } RaiseSite;
 
 /* -- instructions, blocks, functions --------------------------------------------------------- */
@@ -119,17 +119,17 @@ typedef struct IrSpan {
 } IrSpan;
 
 typedef struct Inst {
-    uint16_t op;       /* Op */
-    uint16_t sub;      /* Operator, Guard, AtomicOp or flag of the op */
-    int32_t block;     /* where it is */
-    int32_t args;      /* operands: func->operands[args .. args + nargs) */
+    uint16_t op;   /* Op */
+    uint16_t sub;  /* Operator, Guard, AtomicOp or flag of the op */
+    int32_t block; /* where it is */
+    int32_t args;  /* operands: func->operands[args .. args + nargs) */
     int32_t nargs;
     int32_t span;      /* index into func->spans; 0: none */
     int32_t error;     /* block entered when it raises; NO_BLOCK: leave the function. An instruction
                           with an error successor is followed only by the terminator `jump` */
     int32_t target[2]; /* successors of a terminator */
     int64_t imm;
-    const Type *type;  /* NULL in untyped IR and for VOID results */
+    const Type *type; /* NULL in untyped IR and for VOID results */
     union {
         const void *ptr;
         const ConstVal *value;
@@ -158,12 +158,13 @@ struct Func {
     const Str *param_names;
     const Type **param_types; /* typed */
     const Type *result;       /* typed */
-    const Type *weak_result;  /* typed, after inference: the result before weak numbers, optionals and
+    const Type
+        *weak_result; /* typed, after inference: the result before weak numbers, optionals and
                                  named tuples were lowered (how Python sees it); or NULL */
-    Vec(Inst) insts;          /* [0] unused */
+    Vec(Inst) insts;  /* [0] unused */
     Vec(Ref) operands;
     Vec(Block) blocks;
-    Vec(IrSpan) spans; /* [0] is "none" */
+    Vec(IrSpan) spans;  /* [0] is "none" */
     Vec(Str) var_names; /* debug names of values: parallel to insts, may be shorter */
 };
 
@@ -186,12 +187,18 @@ int32_t ir_block_new(Func *func);
 Ref ir_append(Func *func, int32_t block, Op op, const Ref *args, int32_t nargs);
 /* The same, inserted before position `at` of the block's list. */
 Ref ir_insert(Func *func, int32_t block, int32_t at, Op op, const Ref *args, int32_t nargs);
-static inline Inst *ir_inst(const Func *func, Ref ref) { return &func->insts.items[ref]; }
+static inline Inst *ir_inst(const Func *func, Ref ref) {
+    return &func->insts.items[ref];
+}
 static inline Ref *ir_args(const Func *func, Ref ref) {
     return &func->operands.items[func->insts.items[ref].args];
 }
-static inline Ref ir_arg(const Func *func, Ref ref, int32_t k) { return ir_args(func, ref)[k]; }
-static inline const Type *ir_type(const Func *func, Ref ref) { return func->insts.items[ref].type; }
+static inline Ref ir_arg(const Func *func, Ref ref, int32_t k) {
+    return ir_args(func, ref)[k];
+}
+static inline const Type *ir_type(const Func *func, Ref ref) {
+    return func->insts.items[ref].type;
+}
 void ir_set_args(Func *func, Ref ref, const Ref *args, int32_t nargs);
 void ir_add_arg(Func *func, Ref ref, Ref arg); /* phi under construction */
 void ir_remove(Func *func, Ref ref);           /* from its block; becomes OP_removed */
@@ -220,7 +227,8 @@ int32_t ir_edge_split(Func *func, int32_t from, int32_t to);
  * Values of the set that are used outside must go through phis at its exits: call ir_make_loop_closed
  * before. ref_map and block_map (indexed by old ref and old block, with room for insts.len and
  * blocks.len at the call; set to 0 and NO_BLOCK by the callee) tell the copies. */
-void ir_clone_blocks(Func *func, const int32_t *blocks, int32_t n, Ref *ref_map, int32_t *block_map);
+void ir_clone_blocks(Func *func, const int32_t *blocks, int32_t n, Ref *ref_map,
+                     int32_t *block_map);
 bool ir_op_is(const Func *func, Ref ref, uint16_t flags);
 
 /* Typed constants; placed in the entry block's head. */
@@ -238,7 +246,7 @@ const ConstVal *const_tuple(Arena *arena, const ConstVal *const *items, int32_t 
 typedef struct Builder {
     Func *func;
     int32_t block;
-    int32_t at;    /* position in the block's list; -1: at the end */
+    int32_t at; /* position in the block's list; -1: at the end */
     int32_t span;
     int32_t error; /* error successor given to raising instructions */
 } Builder;
@@ -248,7 +256,7 @@ Ref b_op1(Builder *b, Op op, const Type *type, Ref a);
 Ref b_op2(Builder *b, Op op, const Type *type, Ref a, Ref c);
 Ref b_op3(Builder *b, Op op, const Type *type, Ref a, Ref c, Ref d);
 Ref b_phi(Builder *b, const Type *type);
-void b_jump(Builder *b, int32_t to);                        /* adds the edge */
+void b_jump(Builder *b, int32_t to); /* adds the edge */
 void b_branch(Builder *b, Ref cond, int32_t yes, int32_t no);
 void b_return(Builder *b, Ref value);
 Ref b_const(Builder *b, const Type *type, const ConstVal *value);
@@ -264,24 +272,26 @@ typedef struct Loop {
     int32_t header, latch; /* latch: NO_BLOCK when there are several */
     int32_t parent;        /* index of the enclosing loop, -1: none */
     int32_t depth;         /* 1: outermost */
-    int32_t preheader;     /* the only block outside that enters, if it does nothing else; or NO_BLOCK */
-    Vec(int32_t) blocks;   /* all, those of inner loops included; header first */
+    int32_t
+        preheader; /* the only block outside that enters, if it does nothing else; or NO_BLOCK */
+    Vec(int32_t) blocks; /* all, those of inner loops included; header first */
 } Loop;
 
 typedef struct Cfg {
-    int32_t n;           /* blocks of the function when computed */
-    int32_t *rpo;        /* reachable blocks in reverse postorder */
+    int32_t n;    /* blocks of the function when computed */
+    int32_t *rpo; /* reachable blocks in reverse postorder */
     int32_t nrpo;
-    int32_t *rpo_number; /* -1: unreachable */
-    int32_t *idom;       /* NO_BLOCK for the entry and what is unreachable */
-    int32_t *loop_of;    /* innermost loop of a block, -1: none */
-    Vec(Loop) loops;     /* outer loops before inner ones */
-    bool irreducible;    /* a cycle with two entries exists: it is no loop here */
+    int32_t *rpo_number;       /* -1: unreachable */
+    int32_t *idom;             /* NO_BLOCK for the entry and what is unreachable */
+    int32_t *loop_of;          /* innermost loop of a block, -1: none */
+    Vec(Loop) loops;           /* outer loops before inner ones */
+    bool irreducible;          /* a cycle with two entries exists: it is no loop here */
     int32_t *dom_in, *dom_out; /* numbers of a walk of the dominator tree: a dominates b when
                                   in[a] <= in[b] && out[b] <= out[a] */
 } Cfg;
 
-void cfg_compute(Cfg *cfg, Arena *arena, const Func *func); /* iterative: no recursion on deep CFGs */
+void cfg_compute(Cfg *cfg, Arena *arena,
+                 const Func *func);                       /* iterative: no recursion on deep CFGs */
 bool cfg_dominates(const Cfg *cfg, int32_t a, int32_t b); /* false when one is unreachable */
 /* The block from whose entry on a value is there: its own, or, when it has an error successor, the
  * target of the jump behind it (the error successor does not see the value). NO_BLOCK: only as operand

@@ -24,7 +24,14 @@ typedef enum TypeKind {
     TY_UNKNOWN   /* lattice bottom: not inferred yet */
 } TypeKind;
 
-typedef enum TypeClass { CLASS_NONE, CLASS_BOOL, CLASS_SINT, CLASS_UINT, CLASS_FLT, CLASS_CPX } TypeClass;
+typedef enum TypeClass {
+    CLASS_NONE,
+    CLASS_BOOL,
+    CLASS_SINT,
+    CLASS_UINT,
+    CLASS_FLT,
+    CLASS_CPX
+} TypeClass;
 
 typedef enum Layout { LAYOUT_C = 'C', LAYOUT_F = 'F', LAYOUT_A = 'A' } Layout;
 
@@ -80,12 +87,12 @@ TypeClass type_class(const Type *type); /* CLASS_NONE for what is not a scalar *
 int type_bits(const Type *type);        /* of a scalar: the component's size in bits */
 const char *type_name_of_kind(TypeKind kind);
 TypeKind type_strong_kind(TypeKind kind);
-bool type_is_scalar(const Type *type);  /* bool, numbers; not none */
+bool type_is_scalar(const Type *type); /* bool, numbers; not none */
 bool type_is_weak(const Type *type);
-bool type_is_int(const Type *type);     /* SINT or UINT */
+bool type_is_int(const Type *type); /* SINT or UINT */
 bool type_is_float(const Type *type);
 bool type_is_complex(const Type *type);
-bool type_is_number(const Type *type);  /* int, float, complex or bool */
+bool type_is_number(const Type *type);                   /* int, float, complex or bool */
 const Type *type_strong(TypeTable *t, const Type *type); /* also inside tuples */
 const Type *type_component(TypeTable *t, const Type *complex_type); /* f32 for c64, f64 for c128 */
 /* Size and alignment in memory (array elements, packed arguments): see codegen/artifact.h for
