@@ -674,8 +674,10 @@ static PyObject *kernel_repr(PyObject *self) {
     X(inspect_llvm)                                                                                \
     X(inspect_asm)                                                                                 \
     X(inspect_sass)                                                                                \
-    X(inspect_ptx) X(get_regs_per_thread) X(get_shared_mem_per_block) X(get_const_mem_size)        \
-        X(get_local_mem_per_thread) X(get_max_threads_per_block) X(compile)
+    X(inspect_ptx)                                                                                 \
+    X(get_regs_per_thread)                                                                         \
+    X(get_shared_mem_per_block)                                                                    \
+    X(get_const_mem_size) X(get_local_mem_per_thread) X(get_max_threads_per_block) X(compile)
 KERNEL_SURFACE(SURFACE)
 
 #define KEYWORDS(f)  (PyCFunction)(void (*)(void)) f, METH_VARARGS | METH_KEYWORDS
