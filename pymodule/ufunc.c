@@ -150,11 +150,13 @@ static int append_loop(UfuncData *u, PyUFuncObject *ufunc, Spec *spec, bool know
 typedef struct Input {
     PyArray_Descr *descr; /* borrowed */
     TypeClass weak;       /* class of a Python number; CLASS_NONE: strong */
+    bool asked;           /* by dtype= or signature= */
 } Input;
 
 static Input read_input(PyArrayObject *operand, PyObject *asked) {
-    if (asked && PyArray_DescrCheck(asked)) return (Input){(PyArray_Descr *)asked, CLASS_NONE};
-    Input in = {PyArray_DESCR(operand), CLASS_NONE};
+    if (asked && PyArray_DescrCheck(asked))
+        return (Input){(PyArray_Descr *)asked, CLASS_NONE, true};
+    Input in = {PyArray_DESCR(operand), CLASS_NONE, false};
     int flags = PyArray_FLAGS(operand);
     if (flags & QN_WAS_INT)
         in.weak = CLASS_SINT;
@@ -192,16 +194,23 @@ static int find_safe(UfuncData *u, const Input *inputs, int out_typenum) {
     return -1;
 }
 
+/* The common type of the strong inputs: a new reference, *common is NULL when all are weak. false: exception. */
+static bool promote_strong(const Input *inputs, int n, PyArray_Descr **common) {
+    *common = NULL;
+    for (int i = 0; i < n; i++) {
+        if (inputs[i].weak != CLASS_NONE) continue;
+        PyArray_Descr *next = *common ? PyArray_PromoteTypes(*common, inputs[i].descr)
+                                      : (PyArray_Descr *)Py_NewRef((PyObject *)inputs[i].descr);
+        Py_XDECREF(*common);
+        if (!(*common = next)) return false;
+    }
+    return true;
+}
+
 /* Weak numbers take the type of the strongest strong operand of at least their kind (DESIGN 4). */
 static bool exact_keys(UfuncData *u, const Input *inputs, TypeKey *keys) {
-    PyArray_Descr *common = NULL;
-    for (int i = 0; i < u->nin; i++) {
-        if (inputs[i].weak != CLASS_NONE) continue;
-        PyArray_Descr *next = common ? PyArray_PromoteTypes(common, inputs[i].descr)
-                                     : (PyArray_Descr *)Py_NewRef((PyObject *)inputs[i].descr);
-        Py_XDECREF(common);
-        if (!(common = next)) return false;
-    }
+    PyArray_Descr *common;
+    if (!promote_strong(inputs, u->nin, &common)) return false;
     int strong = common ? py_kind_of_typenum(common->type_num) : -1;
     int rank = common ? kind_rank(common->type_num) : 0;
     Py_XDECREF(common);
@@ -209,6 +218,8 @@ static bool exact_keys(UfuncData *u, const Input *inputs, TypeKey *keys) {
         int kind = py_kind_of_typenum(inputs[i].descr->type_num);
         if (inputs[i].weak != CLASS_NONE && strong >= 0 && rank >= (int)inputs[i].weak)
             kind = strong;
+        else if (inputs[i].weak == CLASS_CPX && (strong == TY_f32 || strong == TY_f16))
+            kind = TY_c64;
         if (kind < 0) {
             PyErr_Format(PyExc_TypeError, "ufunc '%s' cannot be compiled for arguments of dtype %S",
                          u->name, inputs[i].descr);
@@ -262,27 +273,77 @@ static void raise_no_loop(const UfuncData *u, const Input *inputs) {
     Py_XDECREF(comma);
 }
 
+/* The loop of a lazy ufunc. `out`: dtype= or signature= fixes the type of the result; then the loop for the inputs
+ * as they are, or else for inputs of that type. */
+static int find_dynamic(UfuncData *u, PyUFuncObject *ufunc, Input *inputs, PyArray_Descr *out) {
+    int at = find_or_compile(u, ufunc, inputs);
+    if (at < 0 || !out || u->types[at * (u->nin + 1) + u->nin] == out->type_num) return at;
+    for (int i = 0; i < u->nin; i++)
+        if (!inputs[i].asked) inputs[i] = (Input){out, CLASS_NONE, true};
+    at = find_or_compile(u, ufunc, inputs);
+    if (at < 0 || u->types[at * (u->nin + 1) + u->nin] == out->type_num) return at;
+    PyErr_Format(PyExc_TypeError, "ufunc '%s' returns no %S, not of arguments of that type either",
+                 u->name, out);
+    return -1;
+}
+
+/* NumPy 1 does not tell Python numbers apart. Its own rule takes their place: beside arrays, a 0-d operand whose value
+ * fits does not decide about the type. */
+static bool weaken_scalars(const UfuncData *u, PyArrayObject **operands, Input *inputs) {
+    if (PyArray_GetNDArrayCFeatureVersion() >= NPY_2_0_API_VERSION) return true;
+    Input arrays[MAX_UFUNC_ARGS];
+    int n = 0;
+    for (int i = 0; i < u->nin; i++)
+        if (inputs[i].asked || !operands[i] || PyArray_NDIM(operands[i]) > 0)
+            arrays[n++] = inputs[i];
+    PyArray_Descr *common;
+    if (n == u->nin || !promote_strong(arrays, n, &common)) return n == u->nin;
+    for (int i = 0; common && i < u->nin; i++) {
+        Input *in = &inputs[i];
+        if (in->asked || !operands[i] || PyArray_NDIM(operands[i]) > 0 ||
+            !PyTypeNum_ISNUMBER(in->descr->type_num))
+            continue;
+        /* Not PyArray_CanCastArrayTo: NumPy asks twice, and the second time that does not look at values. */
+        PyArray_Descr *smallest = PyArray_MinScalarType(operands[i]);
+        if (smallest && PyArray_CanCastTypeTo(smallest, common, NPY_SAFE_CASTING))
+            in->weak = (TypeClass)kind_rank(in->descr->type_num);
+        Py_XDECREF(smallest);
+    }
+    Py_XDECREF(common);
+    return true;
+}
+
+static bool read_inputs(UfuncData *u, PyArrayObject **operands, PyObject *const *asked,
+                        Input *inputs) {
+    bool all_weak = true; /* Python numbers among themselves are int64, float64, complex128 */
+    for (int i = 0; i < u->nin; i++) {
+        inputs[i] = read_input(operands[i] ? operands[i] : operands[0], asked[i]);
+        all_weak &= inputs[i].weak != CLASS_NONE;
+    }
+    for (int i = 0; all_weak && i < u->nin; i++)
+        inputs[i].weak = CLASS_NONE;
+    /* Only the first type is fixed: NumPy asks for a reduction whose result has that type. An accumulation
+     * needs it for the other operand, too. */
+    if (u->nin == 2 && inputs[0].asked && !inputs[1].asked && inputs[1].weak == CLASS_NONE &&
+        PyArray_CanCastTypeTo(inputs[1].descr, inputs[0].descr, NPY_SAFE_CASTING))
+        inputs[1] = inputs[0];
+    return weaken_scalars(u, operands, inputs);
+}
+
 static int resolve_types(PyUFuncObject *ufunc, NPY_CASTING casting, PyArrayObject **operands,
                          PyObject *type_tup, PyArray_Descr **out) {
     UfuncData *u = data_of((PyObject *)ufunc);
     Input inputs[MAX_UFUNC_ARGS];
-    bool tuple = type_tup && PyTuple_Check(type_tup);
-    Py_ssize_t given = tuple ? PyTuple_GET_SIZE(type_tup) : 0;
-    for (int i = 0; i < u->nin; i++) {
-        PyObject *asked = given == u->nin + 1 ? PyTuple_GET_ITEM(type_tup, i) : NULL;
-        inputs[i] = read_input(operands[i] ? operands[i] : operands[0], asked);
-    }
-    bool all_weak = true; /* Python numbers among themselves are int64, float64, complex128 */
-    for (int i = 0; i < u->nin; i++)
-        all_weak &= inputs[i].weak != CLASS_NONE;
-    for (int i = 0; all_weak && i < u->nin; i++)
-        inputs[i].weak = CLASS_NONE;
-    PyObject *last = given ? PyTuple_GET_ITEM(type_tup, given - 1) : NULL;
-    int out_typenum = last && PyArray_DescrCheck(last) ? ((PyArray_Descr *)last)->type_num : -1;
-    if (u->dynamic && out_typenum >= 0 && given == 1) /* dtype=: of the inputs as well */
-        for (int i = 0; i < u->nin; i++)
-            inputs[i] = (Input){(PyArray_Descr *)last, CLASS_NONE};
-    int at = u->dynamic ? find_or_compile(u, ufunc, inputs) : find_safe(u, inputs, out_typenum);
+    PyObject *asked[MAX_UFUNC_ARGS] = {NULL};
+    Py_ssize_t given = type_tup && PyTuple_Check(type_tup) ? PyTuple_GET_SIZE(type_tup) : 0;
+    for (int i = 0; i <= u->nin && given == u->nin + 1; i++)
+        asked[i] = PyTuple_GET_ITEM(type_tup, i);
+    if (given == 1) asked[u->nin] = PyTuple_GET_ITEM(type_tup, 0); /* dtype= in NumPy 1.25 */
+    bool fixed = asked[u->nin] && PyArray_DescrCheck(asked[u->nin]);
+    PyArray_Descr *result = fixed ? (PyArray_Descr *)asked[u->nin] : NULL;
+    if (!read_inputs(u, operands, asked, inputs)) return -1;
+    int at = u->dynamic ? find_dynamic(u, ufunc, inputs, result)
+                        : find_safe(u, inputs, result ? result->type_num : -1);
     if (at < 0) {
         if (!PyErr_Occurred()) raise_no_loop(u, inputs);
         return -1;

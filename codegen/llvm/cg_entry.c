@@ -191,7 +191,7 @@ void cg_entry_ufunc(Cg *cg) {
     for (int32_t i = 0; i < func->nparams && scalars; i++)
         scalars = type_is_number(func->param_types[i]);
     if (!scalars) {
-        cg_error(cg, "a ufunc maps numbers to a number");
+        cg_error(cg, "a ufunc takes numbers and returns one number");
         return;
     }
     LType params[] = {cg->ptr[0], cg->ptr[0], cg->i64, cg->ptr[0]};

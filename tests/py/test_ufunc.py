@@ -253,3 +253,296 @@ def test_no_spurious_warnings():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert plus(np.arange(100.0), 1.0)[5] == 6
+
+
+# -- more of NumPy's protocol, lazily and eagerly, in one thread and in many ---------------------------------------------
+
+NUMPY_2 = int(np.__version__.split(".")[0]) >= 2
+
+
+def make_sum(kind):
+    """x + y three ways: loops declared, made when needed, and run by the thread pool."""
+    if kind == "lazy":
+        return vectorize(lambda x, y: x + y)
+    target = "parallel" if kind == "parallel" else "cpu"
+    return vectorize(["i8(i8, i8)", "f4(f4, f4)", "f8(f8, f8)"], identity=0, target=target)(lambda x, y: x + y)
+
+
+KINDS = ["declared", "lazy", "parallel"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", [0, 1, 8191, 8192, 8193, 40_000])
+def test_UFN_04_every_layout_and_size(kind, n):
+    f = make_sum(kind)
+    base = np.arange(2.0 * n + 2)
+    unaligned = np.zeros(8 * n + 1, "u1")[1:].view("f8")
+    unaligned[:] = base[:n]
+    for a in (base[:n], base[: 2 * n: 2], base[n - 1:: -1] if n else base[:0], base[:n].astype(">f8"), unaligned,
+              np.broadcast_to(base[1], n)):
+        for b in (base[1: n + 1], base[: 2 * n: 2]):
+            result = f(a, b)
+            assert result.shape == (n,) and result.dtype == np.float64 and (result == np.add(a, b)).all()
+    out = np.full(2 * n, -1.0)
+    f(base[:n], base[:n], out=out[::2])
+    assert (out[::2] == 2 * base[:n]).all() and (out[1::2] == -1).all()
+    big = np.zeros(n, ">f8")
+    assert f(base[:n], 1.0, out=big) is big and (big == base[:n] + 1).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", "i8 f4 f8".split())
+@pytest.mark.parametrize("n", [1, 5, 8193, 100_000])
+def test_UFN_01_reductions_agree_with_numpy(kind, dtype, n):
+    f = make_sum(kind)
+    a = (np.arange(n) % 17).astype(dtype)
+    assert f.reduce(a) == a.sum(dtype=dtype) and f.reduce(a).dtype == dtype
+    assert f.reduce(a[::-1]) == f.reduce(a) and f.reduce(a, initial=5) == a.sum() + 5
+    assert (f.accumulate(a) == np.add.accumulate(a, dtype=dtype)).all()
+    assert f.accumulate(a[::-2]).tolist() == np.add.accumulate(a[::-2], dtype=dtype).tolist()
+    at = np.unique(np.array([0, n // 3, n // 2]))
+    assert (f.reduceat(a, at) == np.add.reduceat(a, at, dtype=dtype)).all()
+    two = np.stack([a, 2 * a])
+    for axis in (0, 1, -1):
+        assert (f.reduce(two, axis=axis) == two.sum(axis=axis, dtype=dtype)).all()
+        assert (f.accumulate(two, axis=axis) == np.add.accumulate(two, axis=axis, dtype=dtype)).all()
+    out = np.zeros((), dtype)
+    assert f.reduce(a, out=out) is out and out == a.sum()
+    assert f.reduce(a, where=a > 3, initial=0) == a[a > 3].sum()
+
+
+@pytest.mark.parametrize("kind", ["declared", "lazy"])
+@pytest.mark.parametrize("dtype", "i1 u1 i2 i4".split())
+def test_UFN_01_reductions_of_narrow_integers(kind, dtype):
+    """Arithmetic widens, so every step but the first has a wide operand."""
+    f = make_sum(kind)
+    a = np.full(100, 100, dtype)
+    wide = np.uint64 if dtype == "u1" and kind == "lazy" else np.int64
+    assert f.reduce(a) == 10_000 and f.reduce(a).dtype == wide
+    assert f.accumulate(a).dtype == wide and f.accumulate(a)[-1] == 10_000
+    assert f.reduceat(a, [0, 50]).tolist() == [5000, 5000]
+    assert f.outer(a[:2], a[:3]).tolist() == [[200] * 3] * 2
+    assert f.reduce(a, dtype="f8") == 10_000 and f.reduce(a, dtype="f8").dtype == np.float64
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_UFN_03_at(kind):
+    f = make_sum(kind)
+    a = np.zeros(10)
+    f.at(a, [1, 1, 1, -1], 2.0)
+    assert a.tolist() == [0, 6, 0, 0, 0, 0, 0, 0, 0, 2]
+    f.at(a, slice(2, 4), [5.0, 6.0])
+    assert a[2:4].tolist() == [5, 6]
+    with pytest.raises(IndexError):
+        f.at(a, [10], 1.0)
+    negate = vectorize(["f8(f8)"])(lambda x: -x)
+    negate.at(a, [9])
+    assert a[9] == -2
+
+
+@pytest.mark.parametrize("kind", ["declared", "lazy"])
+def test_UFN_03_dtype_signature_casting(kind):
+    f = make_sum(kind)
+    a = np.arange(3.0)
+    assert f(a, a, dtype="f4").dtype == np.float32 and f(a, a, signature="ff->f").dtype == np.float32
+    assert f(a.astype("i4"), 1, dtype="f8").dtype == np.float64
+    for wrong in (dict(dtype="i8"), dict(dtype="f4", casting="safe"), dict(signature="ll->l"),
+                  dict(signature="ff->f", casting="safe"), dict(out=np.zeros(3, "i8"))):
+        with pytest.raises(TypeError, match="[Cc]annot cast|no loop"):
+            f(a, a, **wrong)
+        assert (f(a, a) == 2 * a).all()
+    assert f(a, a, out=np.zeros(3, "i8"), casting="unsafe").tolist() == [0, 2, 4]
+    with pytest.raises(TypeError):
+        f(a, a, dtype="U3")
+    with pytest.raises(ValueError):
+        f(a, a, casting="sometimes")
+
+
+def test_UFN_03_a_result_type_that_cannot_be_had():
+    f = vectorize(lambda x, y: x + y)
+    a = np.arange(3, dtype="i2")
+    with pytest.raises(TypeError, match="returns no int16"):
+        f(a, a, dtype="i2")
+    above = vectorize(lambda x, y: x > y)
+    assert above(a, a, dtype=bool).dtype == bool
+    with pytest.raises(TypeError, match="returns no float64"):
+        above(a, a, dtype="f8")
+
+
+def test_UFN_03_where_out_order_subok():
+    f = make_sum("lazy")
+    a = np.arange(6.0).reshape(2, 3)
+    out = np.full((2, 3), -1.0)
+    assert f(a, a, where=[True, False, True], out=out) is out and (out[:, 1] == -1).all() and (out[:, 2] == 2 * a[:, 2]).all()
+    assert f(a, a, out=(out,)) is out and f(a, a, out) is out
+    assert f(a, a, order="F").flags.f_contiguous
+    for wrong, part in ((np.zeros(3), "broadcast"), (np.frombuffer(b"0" * 48).reshape(2, 3), "read-only")):
+        with pytest.raises(ValueError, match=part):
+            f(a, a, out=wrong)
+    with pytest.raises(TypeError):
+        f(a, a, out=[1, 2])
+
+    class Sub(np.ndarray):
+        pass
+
+    assert type(f(a.view(Sub), 1)) is Sub and type(f(a.view(Sub), 1, subok=False)) is np.ndarray
+    masked = f(np.ma.masked_array([1.0, 2.0], [0, 1]), 1)
+    assert masked.mask.tolist() == [False, True] and masked[0] == 2
+
+    class Override:
+        def __array_ufunc__(self, ufunc, method, *args, **kwargs):
+            return ufunc is f, method
+
+    assert f(Override(), 1) == (True, "__call__") and f.reduce(Override()) == (True, "reduce")
+
+
+def test_UFN_04_scalars_in_scalar_out():
+    f = make_sum("lazy")
+    for x, y, kind in ((1, 2, np.int64), (1.5, 2, np.float64), (1j, 2, np.complex128), (np.float32(1), np.float32(2), np.float32),
+                       (np.array(1.0), np.array(2.0), np.float64), (np.int8(1), np.int8(2), np.int64),
+                       (np.uint8(1), np.uint8(2), np.uint64), (np.complex64(1), np.float32(2), np.complex64)):
+        assert type(f(x, y)) is kind and f(x, y) == x + y
+    compare = vectorize(lambda x, y: x < y)
+    assert type(compare(1, 2)) is np.bool_ and compare(np.arange(3), 1).dtype == bool
+    assert f(np.array([5]), 1).shape == (1,) and f([1, 2], [3.5, 4]).tolist() == [4.5, 6]
+
+
+@pytest.mark.parametrize("value", [2, 2.5, 1j], ids=str)
+@pytest.mark.parametrize("dtype", "i4 i8 u8 f4 f8 c8 c16".split())
+def test_weak_numbers_follow_numpy(dtype, value):
+    """Beside an array, on NumPy 1 (by value) and on NumPy 2 (by type); narrow integers widen."""
+    f = vectorize(lambda x, y: x + y)
+    a = np.arange(3).astype(dtype)
+    for result, expected in ((f(a, value), np.add(a, value)), (f(value, a), np.add(value, a))):
+        if dtype == "i4" and type(value) is int:
+            assert result.dtype == np.int64
+        elif not NUMPY_2 and type(value) is complex:
+            assert result.dtype in (np.complex64, np.complex128)
+        else:
+            assert result.dtype == expected.dtype
+        assert (result == expected).all()
+
+
+def test_values_that_do_not_fit_are_not_bent():
+    f = make_sum("lazy")
+    try:
+        assert f(np.ones(2, "i1"), 300).tolist() == [301, 301]
+    except OverflowError as error:  # NumPy 2 says no, as it does for np.add
+        assert NUMPY_2 and "300" in str(error)
+    with np.errstate(over="ignore"):
+        assert f(np.ones(2, "f4"), 1e300)[0] == (np.inf if NUMPY_2 else 1e300)
+    for huge in (2**70, -(2**70)):
+        with pytest.raises((OverflowError, TypeError)):
+            f(huge, 1)
+    assert f(1, 2) == 3
+
+
+def test_UFN_05_errors_from_every_way_to_call():
+    class Wrong(Exception):
+        pass
+
+    def check(x, y):
+        if x > 1e6:
+            raise Wrong("too large", x)
+        return x + y
+
+    a = np.arange(20_000.0)
+    bad = a.copy()
+    bad[15_000] = 1e7
+    for options in (dict(), dict(target="parallel")):
+        f = vectorize(["f8(f8, f8)"], **options)(check)
+        for call in (lambda: f(bad, 1.0), lambda: f.accumulate(bad), lambda: f.reduce(bad), lambda: f.outer(bad, [1.0]),
+                     lambda: f.at(bad, [15_000], 1.0), lambda: f(1e7, 1), lambda: f(bad[::-1].astype(">f8"), 1.0),
+                     lambda: f.reduceat(bad, [0, 14_000])):
+            with pytest.raises(Wrong, match="too large") as caught:
+                call()
+            assert caught.value.args[1] >= 1e6
+            assert (f(a, a) == 2 * a).all()
+
+
+def test_UFN_05_errstate():
+    f = vectorize(["f8(f8, f8)"])(lambda x, y: x * y)
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError, match="overflow"):
+        f(np.array([1e300]), 1e300)
+    with np.errstate(over="ignore"):
+        assert f(1e300, 1e300) == np.inf
+
+
+def test_UFN_06_what_cannot_be_a_ufunc():
+    for two in (lambda: vectorize(lambda x: (x, x + 1))(1.0), lambda: vectorize(["f8(f8)"])(lambda x: (x, x + 1)),
+                lambda: vectorize(lambda x: None)(1.0)):
+        with pytest.raises((errors.TypingError, errors.LoweringError), match="one number|cannot convert"):
+            two()
+    for function in (lambda *a: 1, lambda x, *, y: 1):
+        with pytest.raises(TypeError, match="positional arguments"):
+            vectorize(function)
+    with pytest.raises(TypeError):
+        vectorize(["f8(f8, f8)"])(lambda x: x)
+    with pytest.raises(ValueError, match="identity"):
+        vectorize(["f8(f8, f8)"], identity="zero")(lambda x, y: x)
+    one, three = vectorize(["f8(f8)"])(lambda x: x), vectorize(["f8(f8, f8, f8)"])(lambda x, y, z: x)
+    for f in (one, three):
+        with pytest.raises(ValueError, match="binary"):
+            f.reduce(np.zeros(3))
+
+
+@pytest.mark.parametrize("bad", [np.array(["a", "b"]), np.array([1, None]), np.array(["2020"], "M8[Y]"),
+                                 np.zeros(2, [("a", "i4")]), "text", None, object(), np.longdouble(1), {}], ids=repr)
+def test_refused_dtypes(bad):
+    f = make_sum("lazy")
+    with pytest.raises(TypeError, match="cannot be compiled|loop"):
+        f(bad, 1)
+    with pytest.raises(TypeError, match="no loop|not contain a loop|longdouble|cannot be compiled|Cannot cast"):
+        plus(np.array(["a"]) if isinstance(bad, np.longdouble) else bad, 1)
+    assert f(1, 2) == 3
+
+
+def test_UFN_07_pickle_across_processes(tmp_path):
+    import subprocess
+    import sys
+    (tmp_path / "my_ufuncs.py").write_text("from quern import vectorize\n@vectorize\ndef twice(x):\n    return 2 * x\n")
+    program = "import pickle, sys, my_ufuncs\nf = pickle.loads(pickle.dumps(my_ufuncs.twice))\n" \
+              "assert f is my_ufuncs.twice and f(4) == 8\nimport copy\nassert copy.deepcopy(f) is f\n"
+    result = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert result.returncode == 0 and result.stderr == "", result.stderr
+
+
+def test_UFN_07_threads_add_loops_while_others_run():
+    kinds = "i1 u1 i2 u2 i4 u4 i8 u8 f4 f8 c8 c16".split()
+    f = vectorize(lambda x: x * 3)
+    barrier, failures = threading.Barrier(8), []
+
+    def work(k):
+        try:
+            barrier.wait()
+            for kind in kinds[k:] + kinds[:k]:
+                a = (np.arange(9000) % 40).astype(kind)
+                assert (f(a) == a.astype(complex) * 3).all(), kind
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not failures, failures
+    assert f.ntypes == len(kinds) == len(set(f.types))
+
+
+def test_U04_parallel_agrees_with_cpu():
+    for body in (lambda x, y: x * y + 1, lambda x, y: x if x > y else y):
+        for dtype in ("i4", "f4", "f8"):
+            cpu, parallel = vectorize(body), vectorize(target="parallel")(body)
+            a = (np.arange(50_001) % 1013).astype(dtype)
+            b = a[::-1]
+            assert (cpu(a, b) == parallel(a, b)).all() and cpu(a, b).dtype == parallel(a, b).dtype
+            two = a[:50_000].reshape(500, 100)
+            assert (cpu(two, two[0]) == parallel(two, two[0])).all() and (cpu(two.T, 2) == parallel(two.T, 2)).all()
+    largest = vectorize(["f8(f8, f8)"], target="parallel", identity="reorderable")(body)
+    a = np.random.default_rng(0).random((300, 400))
+    assert largest.reduce(a, axis=None) == a.max() and (largest.accumulate(a) == np.maximum.accumulate(a)).all()
+    c = a.copy()
+    largest(c, a[::-1], out=c)
+    assert (c == np.maximum(a, a[::-1])).all()
+    assert (largest(c[1:], c[:-1], out=c[1:]) == np.maximum(np.maximum(a, a[::-1])[1:], np.maximum(a, a[::-1])[:-1])).all()
