@@ -414,6 +414,20 @@ static Spec *best_fit(JitCore *core, const TypeKey *keys, int32_t n) {
     return best;
 }
 
+/* "float64(float64), int64(int64)"; the first eight. NULL: exception. */
+static PyObject *declared_texts(JitCore *core) {
+    const SpecTable *table = atomic_load_explicit(&core->table, memory_order_acquire);
+    PyObject *list = PyList_New(0), *comma = PyUnicode_FromString(", ");
+    for (int32_t i = 0; list && table && i < table->n && PyList_GET_SIZE(list) < 8; i++)
+        if (table->items[i]->declared && table->items[i]->signature &&
+            PyList_Append(list, table->items[i]->signature) < 0)
+            Py_CLEAR(list);
+    PyObject *joined = list && comma ? PyUnicode_Join(comma, list) : NULL;
+    Py_XDECREF(list);
+    Py_XDECREF(comma);
+    return joined;
+}
+
 static void raise_no_match(JitCore *core, const TypeKey *keys, int32_t n) {
     PyObject *texts = PyList_New(0), *comma = PyUnicode_FromString(", ");
     for (int32_t i = 0; texts && i < n; i++) {
@@ -422,11 +436,13 @@ static void raise_no_match(JitCore *core, const TypeKey *keys, int32_t n) {
         Py_XDECREF(text);
     }
     PyObject *joined = texts && comma ? PyUnicode_Join(comma, texts) : NULL;
-    if (joined)
+    PyObject *declared = joined ? declared_texts(core) : NULL;
+    if (declared)
         PyErr_Format(PyExc_TypeError,
                      "No matching definition for argument type(s) %U: '%U' was compiled for fixed "
-                     "signatures",
-                     joined, core->name);
+                     "signatures: %U",
+                     joined, core->name, declared);
+    Py_XDECREF(declared);
     Py_XDECREF(joined);
     Py_XDECREF(texts);
     Py_XDECREF(comma);

@@ -399,19 +399,30 @@ static Launch *configure(Kernel *k, PyObject *const *items, Py_ssize_t n) {
 
 /* -- Kernel ---------------------------------------------------------------------------------------------------------- */
 
+/* Configurations are kept by what they are equal to, and 1 == 1.0 == True: only keys of plain ints, NumPy ints and
+ * streams are kept, and asking for them runs no code of others. */
+static bool plain_key(const Kernel *k, PyObject *o, int depth) {
+    if (PyLong_CheckExact(o) || o == Py_None || Py_TYPE(o) == k->state->stream_type) return true;
+    if (PyArray_IsScalar(o, Integer)) return true;
+    if (!PyTuple_CheckExact(o) || depth == 2) return false;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(o); i++)
+        if (!plain_key(k, PyTuple_GET_ITEM(o, i), depth + 1)) return false;
+    return true;
+}
+
 static PyObject *kernel_subscript(PyObject *self, PyObject *key) {
     Kernel *k = (Kernel *)self;
     PyObject *known = NULL;
-    if (PyDict_GetItemRef(k->configs, key, &known) < 0)
-        PyErr_Clear(); /* lists are allowed, but not kept */
+    bool plain = plain_key(k, key, 0);
+    if (plain && PyDict_GetItemRef(k->configs, key, &known) < 0) return NULL;
     if (known) return known;
     PyObject *one[1] = {key};
     bool tuple = PyTuple_Check(key);
     Launch *l =
         configure(k, tuple ? &PyTuple_GET_ITEM(key, 0) : one, tuple ? PyTuple_GET_SIZE(key) : 1);
-    if (!l) return NULL;
+    if (!l || !plain) return (PyObject *)l;
     if (PyDict_GET_SIZE(k->configs) >= 128) PyDict_Clear(k->configs);
-    if (PyDict_SetItem(k->configs, key, (PyObject *)l) < 0) PyErr_Clear();
+    if (PyDict_SetItem(k->configs, key, (PyObject *)l) < 0) Py_CLEAR(l);
     return (PyObject *)l;
 }
 

@@ -75,7 +75,7 @@ void py_convert_scalar(TypeKind from, const void *value, TypeKind to, void *out)
     }
 }
 
-/* Numbers may be narrowed as Numba does, but a float never becomes an int, nor a complex a float. */
+/* Numbers may be narrowed, ints where their value fits; a float never becomes an int, nor a complex a float. */
 bool py_may_convert(TypeKind from, TypeKind to) {
     if (from == to) return true;
     TypeClass a = class_of(from), b = class_of(to);
@@ -84,6 +84,24 @@ bool py_may_convert(TypeKind from, TypeKind to) {
     if (b == CLASS_FLT) return a != CLASS_CPX;
     if (b == CLASS_BOOL) return a == CLASS_BOOL;
     return a == CLASS_BOOL || a == CLASS_SINT || a == CLASS_UINT;
+}
+
+/* An argument for a parameter of another type: 1, or -1 with an exception where an int does not fit. */
+static int convert_arg(const Plan *plan, TypeKind from, const void *value, char *out) {
+    TypeKind to = (TypeKind)plan->to;
+    py_convert_scalar(from, value, to, out);
+    TypeClass cls = class_of(to);
+    if (cls != CLASS_SINT && cls != CLASS_UINT) return 1;
+    Wide before = read_wide(from, value), after = read_wide(to, out);
+    bool same_sign = (before.cls == CLASS_UINT) == (cls == CLASS_UINT) || before.i >= 0;
+    if (before.i == after.i && same_sign) return 1;
+    if (before.cls == CLASS_UINT)
+        PyErr_Format(PyExc_OverflowError, "the argument %llu does not fit into %s",
+                     (unsigned long long)before.i, type_name_of_kind(to));
+    else
+        PyErr_Format(PyExc_OverflowError, "the argument %lld does not fit into %s",
+                     (long long)before.i, type_name_of_kind(to));
+    return -1;
 }
 
 /* -- making a plan --------------------------------------------------------------------------------- */
@@ -234,10 +252,8 @@ static int unbox_big_int(const Plan *plan, PyObject *o, char *out) {
         return -1;
     }
     int64_t natural = value;
-    if (plan->convert)
-        py_convert_scalar(TY_i64, &natural, (TypeKind)plan->to, out);
-    else
-        *(int64_t *)out = natural;
+    if (plan->convert) return convert_arg(plan, TY_i64, &natural, out);
+    *(int64_t *)out = natural;
     return 1;
 }
 
@@ -287,10 +303,8 @@ static bool same_scalar_type(PyObject *wanted, PyTypeObject *type) {
 static int unbox_scalar(const Plan *plan, PyObject *o, char *out) {
     if (!same_scalar_type(plan->type, Py_TYPE(o))) return 0;
     const char *value = (const char *)o + plan->value_offset;
-    if (plan->convert)
-        py_convert_scalar((TypeKind)plan->from, value, (TypeKind)plan->to, out);
-    else
-        memcpy(out, value, plan->value_size);
+    if (plan->convert) return convert_arg(plan, (TypeKind)plan->from, value, out);
+    memcpy(out, value, plan->value_size);
     return 1;
 }
 

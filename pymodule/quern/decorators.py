@@ -45,6 +45,15 @@ def _fastmath(value):
     return bits
 
 
+def _whole(name, value, low, high):
+    """An option that is a number."""
+    if not isinstance(value, int):
+        raise TypeError(f"the option {name} must be an int, not {value!r}")
+    if not low <= value <= high:
+        raise ValueError(f"the option {name} must lie between {low} and {high}, not be {value}")
+    return value
+
+
 def _compile_options(options):
     """The options that reach the compiler, as _quern's numbers."""
     error_model = options.get("error_model", "python")
@@ -63,13 +72,15 @@ def _compile_options(options):
         "strong_numbers": config.AS_NUMBA if weak is None else not weak,
         "no_boundscheck": boundscheck is False,
         "debug": config.DEBUGINFO if debug is None else bool(debug),
-        "opt_level": config.OPT if opt is None else (3 if opt is True else int(opt)),
+        "opt_level": config.OPT if opt is None else 3 if opt is True else _whole("opt", opt, 0, 3),
     }
 
 
 def signature_text(signature):
     """'int64(int64)', int64(int64), (int64,) -> the text the compiler parses."""
     if isinstance(signature, str):
+        if "\0" in signature:
+            raise ValueError(f"invalid signature {signature!r}: a null character")
         return signature
     if isinstance(signature, Signature):
         return signature.text

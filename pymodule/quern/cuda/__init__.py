@@ -51,9 +51,11 @@ def _compile_options(options):
     result["error_numpy"] = not result["debug"]
     result["no_boundscheck"] = not (options.get("boundscheck") or result["debug"])
     result["no_fma"] = not options.get("fma", True)
-    result["max_registers"] = options.get("max_registers") or 0
+    result["max_registers"] = _decorators._whole("max_registers", options.get("max_registers") or 0, 0, 255)
     bounds = options.get("launch_bounds")
-    result["max_threads"] = bounds[0] if isinstance(bounds, (tuple, list)) else bounds or 0
+    if isinstance(bounds, (tuple, list)):
+        bounds = bounds[0] if bounds else None
+    result["max_threads"] = _decorators._whole("launch_bounds", bounds or 0, 0, 1024)
     return result
 
 
