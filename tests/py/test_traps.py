@@ -1,0 +1,215 @@
+"""TRAPS entries that stand alone: typing, determinism, refusals, bytecode that other tools instrument."""
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+from quern import cuda, errors, njit
+
+
+def test_INT_25_division_keeps_all_digits():
+    assert njit(lambda a, b: a / b)(2**53 - 1, 1) == 2.0**53 - 1
+    assert njit(lambda a, b: a // b)(2**62 + 1, 3) == (2**62 + 1) // 3
+
+
+def test_FLT_09_negative_base_is_nan():
+    result = njit(lambda a, b: a**b)(-8.0, 1 / 3)
+    assert result != result
+
+
+def test_FLT_12_signs_of_zero_survive():
+    z = njit(lambda z: z.conjugate())(complex(-0.0, 0.0))
+    assert (str(z.real), str(z.imag)) == ("-0.0", "-0.0")
+    assert str(njit(lambda x: np.arcsin(x))(-0.0)) == "-0.0"
+
+
+def test_TYP_07_none_comparisons():
+    function = njit(lambda x, y=None: (y is None, y == None, None != y, x))  # noqa: E711
+    assert function(1) == (True, True, False, 1)
+    assert function(1, 2) == (False, False, True, 1)
+
+
+def test_TYP_10_results_do_not_depend_on_the_hash_seed():
+    """Byte-identical IR and machine code text for the same input."""
+    program = textwrap.dedent("""
+        from quern import njit
+        import numpy as np, hashlib
+        def helper(x, y):
+            return x * y if x > y else y - x
+        def f(a, n):
+            s, t, names = 0.0, 1, (1, 2.5, n)
+            for i in range(n):
+                for j in range(i):
+                    s += helper(a[i, j], s) + names[1]
+                t = t * 3 + i
+            return s, t
+        g = njit(f)
+        g(np.ones((3, 3)), 3)
+        texts = [str(g.inspect_llvm()), str(g.inspect_asm())]
+        print(hashlib.sha256("".join(texts).encode()).hexdigest())
+    """)
+    digests = set()
+    for seed in ("1", "2", "1024", "random"):
+        result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120,
+                                env={**os.environ, "PYTHONHASHSEED": seed})
+        assert result.returncode == 0, result.stderr
+        digests.add(result.stdout)
+    assert len(digests) == 1
+
+
+def test_TYP_11_deep_call_chains_are_visited_once():
+    """Two calls a level: 2**14 visits if a callee were inferred again for each caller."""
+    namespace = {}
+    lines = ["def f0(x): return x + 1"]
+    for k in range(1, 15):
+        lines.append(f"def f{k}(x): return f{k - 1}(x) + f{k - 1}(x)")
+    exec("\n".join(lines), namespace)
+    assert njit(namespace["f14"])(1) == namespace["f14"](1)
+
+
+@pytest.mark.parametrize("source, words", [
+    ("def f(x):\n    try:\n        return 1 // x\n    except ZeroDivisionError:\n        return 0", "try"),
+    ("def f(x):\n    with x:\n        return 1", "with"),
+    ("def f(x):\n    return [i for i in range(x)]", "comprehension|list"),
+    ("def f(x):\n    return {x: 1}", "dict"),
+    ("def f(x):\n    return {x, 1}", "set"),
+    ("def f(x):\n    return f'{x}'", "f-string"),
+    ("def f(x):\n    yield x", "generator|yield"),
+    ("def f(x):\n    import math\n    return math.sin(x)", "import"),
+    ("def f(x):\n    class A: pass\n    return x", "class"),
+    ("def f(x):\n    g = lambda y: y + 1\n    return g(x)", "lambda|nested"),
+    ("def f(x):\n    global counter\n    counter = x", "global"),
+    ("async def f(x):\n    return x", "async|coroutine"),
+])
+def test_CF_10_unsupported_is_named(source, words):
+    namespace = {}
+    exec(compile(source, "named.py", "exec"), namespace)
+    with pytest.raises((errors.UnsupportedError, errors.TypingError), match=words) as caught:
+        njit(namespace["f"])(1)
+    assert "named.py:" in str(caught.value)
+
+
+def test_CF_10_walrus_and_starred_calls():
+    def walrus(n):
+        total = 0
+        while (n := n - 1) > 0:
+            total += n
+        return total
+
+    assert njit(walrus)(10) == walrus(10)
+
+    def callee(a, b, c):
+        return a * 100 + b * 10 + c
+
+    assert njit(lambda t: callee(*t))((1, 2, 3)) == 123
+    assert njit(lambda x, t: callee(x, *t))(1, (2, 3)) == 123
+
+
+def test_GLB_01_global_arrays_are_frozen_whatever_their_size():
+    for size in (4, 1_000_000):
+        namespace = {"table": np.arange(float(size))}
+        exec("def f(i): return table[i]", namespace)
+        function = njit(namespace["f"])
+        assert function(1) == 1.0
+        namespace["table"][1] = 99.0
+        assert function(1) == 1.0
+
+
+def test_GLB_05_nonlocal_is_refused():
+    def outer():
+        x = 0
+
+        def inner(y):
+            nonlocal x
+            x = y
+            return x
+
+        return inner
+
+    with pytest.raises(errors.UnsupportedError, match="x|enclosing|nonlocal"):
+        njit(outer())(1)
+
+
+def test_ARR_02_fancy_indexing_is_refused():
+    a = np.arange(5.0)
+    for index in (np.array([0, 1]), np.array([True, False, True, False, False])):
+        with pytest.raises((errors.TypingError, errors.UnsupportedError)):
+            njit(lambda a, i: a[i])(a, index)
+
+
+def test_ALS_06_the_fast_variant_is_not_used_for_overlapping_arrays(device):
+    @cuda.jit
+    def kernel(a, b, c):
+        v = a[0]
+        b[0] = v + 1
+        c[0] = a[0]
+
+    one, two, out = np.zeros(1), np.zeros(1), np.zeros(1)
+    kernel[1, 1](one, two, out)
+    assert (two[0], out[0]) == (1.0, 0.0)
+    kernel[1, 1](one, one, out)
+    assert (one[0], out[0]) == (1.0, 1.0)
+    kernel[1, 1](one, two, out)
+    assert (two[0], out[0]) == (2.0, 1.0)
+    d = cuda.to_device(np.zeros(4))
+    shared = cuda.to_device(np.zeros(1))
+    kernel[1, 1](d, d, shared)
+    assert shared.copy_to_host()[0] == 1.0
+    kernel[1, 1](d[1:], d[1:3], shared)
+    assert shared.copy_to_host()[0] == 1.0
+
+
+def test_BYT_05_instrumented_functions():
+    """A tracer, a profiler and optimised bytecode do not change what is compiled."""
+    def f(n):
+        s = 0
+        for i in range(n):
+            s += i
+        return s
+
+    for _ in range(50):
+        f(100)  # the interpreter specialises its own copy of the bytecode
+    calls = []
+    sys.setprofile(lambda *a: calls.append(a[1]))
+    try:
+        assert njit(f)(100) == 4950
+    finally:
+        sys.setprofile(None)
+    sys.settrace(lambda *a: None)
+    try:
+        assert njit(f)(101) == 5050
+    finally:
+        sys.settrace(None)
+    program = "from quern import njit\ndef f(x):\n    assert x > 100\n    return x\nprint(njit(f)(1))"
+    result = subprocess.run([sys.executable, "-O", "-c", program], capture_output=True, text=True, timeout=60, env=os.environ)
+    assert result.stdout == "1\n", result.stderr
+
+
+def test_BYT_06_many_arguments():
+    names = [f"a{i}" for i in range(40)]
+    namespace = {}
+    exec(f"def callee({', '.join(names)}): return {' + '.join(f'{i} * {n}' for i, n in enumerate(names))}\n"
+         f"def part({', '.join(names[:20])}): return {' + '.join(f'{i} * {n}' for i, n in enumerate(names[:20]))}\n"
+         f"def caller(x): return part({', '.join(f'x + {i}' for i in range(12))}, "
+         f"{', '.join(f'{n}=x' for n in reversed(names[12:20]))})", namespace)
+    assert njit(namespace["callee"])(*range(40)) == namespace["callee"](*range(40))
+    assert njit(namespace["caller"])(3) == namespace["caller"](3)
+    # beyond thirty stack items CPython builds a tuple and a dict for the call: refused with its place
+    exec(f"def many(x): return callee({', '.join(f'{n}=x' for n in names)})", namespace)
+    with pytest.raises(errors.UnsupportedError, match=":1:"):
+        njit(namespace["many"])(3)
+
+
+def test_BYT_04_long_jumps_and_many_constants():
+    lines = ["def f(x):", "    for i in range(2):", "        if x > 5:"]
+    lines += [f"            x = x + {1000 + k}" for k in range(3000)]
+    lines += ["        else:", "            x = x - 1", "    return x"]
+    namespace = {}
+    exec("\n".join(lines), namespace)
+    function = njit(namespace["f"])
+    for x in (0, 7):
+        expected = namespace["f"](x)
+        assert function(x) == expected
