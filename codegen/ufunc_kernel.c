@@ -87,7 +87,8 @@ bool cg_make_ufunc_kernel(Module *module) {
     bool fits = type_is_number(scalar->result);
     for (int32_t i = 0; i < scalar->nparams; i++)
         fits = fits && type_is_number(scalar->param_types[i]);
-    if (!fits) return diag_add(module->diags, E0501, NULL, "a ufunc takes numbers and returns one number");
+    if (!fits)
+        return diag_add(module->diags, E0501, NULL, "a ufunc takes numbers and returns one number");
     build(module, make_function(module, scalar), scalar);
     return true;
 }
