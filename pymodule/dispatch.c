@@ -268,6 +268,15 @@ static bool request_types(JitCore *core, PyResolver *r, const CompileRequest *q,
     }
     if (!ti_parse_signature(r->types, r->arena, q->signature, out, cg_diags(r->compilation)))
         return false;
+    int last = core->nparams - 1;
+    if (out->nparams == core->nparams && core->varargs && out->params[last]->kind != TY_TUPLE) {
+        PyErr_Format(
+            PyExc_TypeError,
+            "the last parameter of '%U' is all further arguments: a tuple in the signature, "
+            "not %s",
+            core->name, q->signature);
+        return false;
+    }
     if (out->nparams == core->nparams) return true;
     PyErr_Format(PyExc_TypeError, "the signature %s has %d parameters, '%U' has %d", q->signature,
                  (int)out->nparams, core->name, (int)core->nparams);
@@ -414,38 +423,47 @@ static Spec *best_fit(JitCore *core, const TypeKey *keys, int32_t n) {
     return best;
 }
 
-/* "float64(float64), int64(int64)"; the first eight. NULL: exception. */
-static PyObject *declared_texts(JitCore *core) {
-    const SpecTable *table = atomic_load_explicit(&core->table, memory_order_acquire);
-    PyObject *list = PyList_New(0), *comma = PyUnicode_FromString(", ");
-    for (int32_t i = 0; list && table && i < table->n && PyList_GET_SIZE(list) < 8; i++)
-        if (table->items[i]->declared && table->items[i]->signature &&
-            PyList_Append(list, table->items[i]->signature) < 0)
-            Py_CLEAR(list);
-    PyObject *joined = list && comma ? PyUnicode_Join(comma, list) : NULL;
-    Py_XDECREF(list);
-    Py_XDECREF(comma);
-    return joined;
-}
-
-static void raise_no_match(JitCore *core, const TypeKey *keys, int32_t n) {
+/* "float64[:], int64". NULL: exception. */
+static PyObject *keys_text(ModState *state, const TypeKey *keys, int32_t n) {
     PyObject *texts = PyList_New(0), *comma = PyUnicode_FromString(", ");
     for (int32_t i = 0; texts && i < n; i++) {
-        PyObject *text = py_key_text(core->state, keys[i]);
+        PyObject *text = py_key_text(state, keys[i]);
         if (!text || PyList_Append(texts, text) < 0) Py_CLEAR(texts);
         Py_XDECREF(text);
     }
     PyObject *joined = texts && comma ? PyUnicode_Join(comma, texts) : NULL;
-    PyObject *declared = joined ? declared_texts(core) : NULL;
+    Py_XDECREF(texts);
+    Py_XDECREF(comma);
+    return joined;
+}
+
+/* "(float64[:]), (int64[:])": the first eight declared signatures. NULL: exception. */
+static PyObject *declared_texts(JitCore *core) {
+    const SpecTable *table = atomic_load_explicit(&core->table, memory_order_acquire);
+    PyObject *all = PyUnicode_FromString("");
+    for (int32_t i = 0, shown = 0; all && table && i < table->n && shown < 8; i++) {
+        const Spec *spec = table->items[i];
+        if (!spec->declared || !spec->artifact) continue;
+        PyObject *one = keys_text(core->state, spec->declared_keys, spec->nargs);
+        PyObject *longer =
+            one ? PyUnicode_FromFormat("%U%s(%U)", all, shown ? ", " : "", one) : NULL;
+        Py_XDECREF(one);
+        Py_SETREF(all, longer);
+        shown++;
+    }
+    return all;
+}
+
+static void raise_no_match(JitCore *core, const TypeKey *keys, int32_t n) {
+    PyObject *given = keys_text(core->state, keys, n);
+    PyObject *declared = given ? declared_texts(core) : NULL;
     if (declared)
         PyErr_Format(PyExc_TypeError,
                      "No matching definition for argument type(s) %U: '%U' was compiled for fixed "
                      "signatures: %U",
-                     joined, core->name, declared);
+                     given, core->name, declared);
     Py_XDECREF(declared);
-    Py_XDECREF(joined);
-    Py_XDECREF(texts);
-    Py_XDECREF(comma);
+    Py_XDECREF(given);
 }
 
 Spec *py_core_convert(JitCore *core, const TypeKey *keys, int32_t n) {

@@ -345,15 +345,17 @@ static bool read_int(PyObject *object, const char *what, int64_t *out) {
 static bool read_dims(PyObject *object, const char *what, int64_t out[3]) {
     out[0] = out[1] = out[2] = 1;
     if (!PyTuple_Check(object) && !PyList_Check(object)) return read_int(object, what, &out[0]);
-    Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
-    if (n < 1 || n > 3) {
+    PyObject *items = PySequence_Tuple(object); /* of its own: __index__ may change a list */
+    if (!items) return false;
+    Py_ssize_t n = PyTuple_GET_SIZE(items);
+    bool ok = n >= 1 && n <= 3;
+    if (!ok)
         PyErr_Format(PyExc_ValueError, "%s must be an int or a tuple of 1 to 3 ints, not of %zd",
                      what, n);
-        return false;
-    }
-    for (Py_ssize_t i = 0; i < n; i++)
-        if (!read_int(PySequence_Fast_GET_ITEM(object, i), what, &out[i])) return false;
-    return true;
+    for (Py_ssize_t i = 0; i < n && ok; i++)
+        ok = read_int(PyTuple_GET_ITEM(items, i), what, &out[i]);
+    Py_DECREF(items);
+    return ok;
 }
 
 static Launch *launch_new(Kernel *k, PyObject *stream, PyObject *shared, RtDevice *device) {

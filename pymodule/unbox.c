@@ -95,12 +95,14 @@ static int convert_arg(const Plan *plan, TypeKind from, const void *value, char 
     Wide before = read_wide(from, value), after = read_wide(to, out);
     bool same_sign = (before.cls == CLASS_UINT) == (cls == CLASS_UINT) || before.i >= 0;
     if (before.i == after.i && same_sign) return 1;
-    if (before.cls == CLASS_UINT)
-        PyErr_Format(PyExc_OverflowError, "the argument %llu does not fit into %s",
-                     (unsigned long long)before.i, type_name_of_kind(to));
-    else
-        PyErr_Format(PyExc_OverflowError, "the argument %lld does not fit into %s",
-                     (long long)before.i, type_name_of_kind(to));
+    PyArray_Descr *descr = PyArray_DescrFromType(py_typenum_of_kind(to));
+    if (descr && before.cls == CLASS_UINT)
+        PyErr_Format(PyExc_OverflowError, "the argument %llu does not fit into %S",
+                     (unsigned long long)before.i, descr);
+    else if (descr)
+        PyErr_Format(PyExc_OverflowError, "the argument %lld does not fit into %S",
+                     (long long)before.i, descr);
+    Py_XDECREF(descr);
     return -1;
 }
 
