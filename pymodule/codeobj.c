@@ -60,9 +60,12 @@ static bool const_of_slice(Arena *arena, PyObject *object, PyObject *keep, Const
 static bool const_of_other(Arena *arena, PyObject *object, PyObject *keep, ConstVal *out) {
     out->kind = PyCode_Check(object) ? CONST_CODE : CONST_OTHER;
     out->handle = object;
+    if (PyList_Append(keep, object) < 0) return false;
+    if (out->kind == CONST_CODE) /* its name says what the user wrote: "<lambda>" */
+        return py_str(arena, ((PyCodeObject *)object)->co_name, &out->str);
     const char *name = Py_TYPE(object)->tp_name;
     out->str = str_copy(arena, name, strlen(name));
-    return PyList_Append(keep, object) == 0;
+    return true;
 }
 
 const ConstVal *py_const(Arena *arena, PyObject *object, PyObject *keep) {

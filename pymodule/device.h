@@ -42,6 +42,10 @@ typedef struct KernelArrays {
 int py_unbox_kernel(const Spec *spec, PyObject *const *args, char *frame, bool loose,
                     KernelArrays *k);
 
+/* dump.c: a launch that is about to start, on sys.stderr. */
+void py_dump_launch(PyObject *name, const Artifact *artifact, const RtLaunch *launch,
+                    RtDevice *device);
+
 /* -- device_obj.c -- */
 /* The device that kernels of this kind run on now (cuda.jit: RT_CUDA). Warns once when the cpu device
  * takes the place of a missing one. NULL: exception. */

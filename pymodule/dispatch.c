@@ -1,5 +1,6 @@
 /* dispatch.c - the table of specialisations, one compilation per signature, binding of arguments. */
 #include "pymodule/dispatch.h"
+#include "frontend/base/dump.h"
 
 /* -- the lock ---------------------------------------------------------------------------------------- */
 
@@ -304,13 +305,18 @@ static Spec *compile_in(JitCore *core, PyResolver *r, CompileRequest *q) {
 
 Spec *py_core_compile(JitCore *core, CompileRequest *q) {
     PyResolver resolver;
+    uint32_t dump;
+    q->refused = false;
+    if (!py_dump_asked(core->state, &dump)) return NULL;
+    if (py_dump_needs_text(dump)) q->options.keep_text = true;
     py_resolver_init(&resolver, core->state, core->py_func, &q->options.infer);
     Compilation *c = cg_begin(&q->options, &resolver.base);
     if (!c) return (Spec *)PyErr_NoMemory();
     Spec *spec = NULL;
-    q->refused = false;
     if (py_resolver_attach(&resolver, c)) {
         spec = compile_in(core, &resolver, q);
+        if (dump & DUMP_ssa) py_dump_ssa(&resolver, py_dump_target(&q->options));
+        if (spec && dump) py_dump_artifact(spec->artifact, py_dump_target(&q->options), dump);
         if (!spec && !PyErr_Occurred()) {
             q->refused = true;
             py_raise_diags(core->state, cg_diags(c));

@@ -147,11 +147,25 @@ static PyObject *call_python(Dispatcher *d, PyObject *const *args, size_t nargsf
     return PyObject_Vectorcall(d->core.py_func, args, nargsf, kwnames);
 }
 
+/* A function with a **keywords parameter: the compiler says what it thinks of it. */
+static PyObject *call_with_keywords(Dispatcher *d, PyObject *const *args, size_t nargsf,
+                                    PyObject *kwnames) {
+    if (!d->fallback || !d->warned) {
+        if (!py_core_lock(&d->core)) return NULL;
+        CompileRequest q = {.options = d->core.options};
+        Spec *spec = py_core_compile(&d->core, &q);
+        py_core_unlock(&d->core);
+        py_spec_free(spec); /* always refused */
+        if (!PyErr_Occurred() || !d->fallback || warn_fallback(d) < 0) return NULL;
+    }
+    return call_python(d, args, nargsf, kwnames);
+}
+
 static PyObject *call_slow(Dispatcher *d, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
     JitCore *core = &d->core;
     PyObject *bound[MAX_ARGS], *owned = NULL, *result = NULL;
     TypeKey keys[MAX_ARGS];
-    if (core->unsupported_kwargs && d->fallback) return call_python(d, args, nargsf, kwnames);
+    if (core->unsupported_kwargs) return call_with_keywords(d, args, nargsf, kwnames);
     if (!py_core_bind(core, args, PyVectorcall_NARGS(nargsf), kwnames, bound, &owned)) return NULL;
     if (!py_core_keys(core, bound, core->nparams, keys)) {
         if (d->fallback && is_refusal(d->core.state) && warn_fallback(d) == 0)

@@ -4,6 +4,7 @@
  * its loaded kernels, one for each device, and its general variant (arrays that overlap, 64-bit offsets)
  * once a launch needed it. Launch is made once for each subscript and kept; calling it is the fast path. */
 #include "pymodule/device.h"
+#include "frontend/base/dump.h"
 
 typedef struct Kernel {
     PyObject_HEAD vectorcallfunc vectorcall;
@@ -192,7 +193,13 @@ static PyObject *launch_frame(Launch *l, JitCore *core, RtDevice *device, Spec *
     RtError err;
     rt_error_init(&err);
     py_release(&ctx, &call);
-    if (choose_grid(l, kernel, &launch, &err) && rt_launch(&launch, &err) && arrays->ndevice)
+    bool chosen = choose_grid(l, kernel, &launch, &err);
+    if (QN_UNLIKELY(core->state->dump & DUMP_launch) && chosen) {
+        py_resume(&call);
+        py_dump_launch(l->kernel->name, spec->artifact, &launch, device);
+        py_release(&ctx, &call);
+    }
+    if (chosen && rt_launch(&launch, &err) && arrays->ndevice)
         note_use(arrays, device, l->stream, &err);
     py_resume(&call);
     if (QN_UNLIKELY(rt_failed(&err))) return py_raise_runtime(core->state, &err), NULL;

@@ -137,6 +137,36 @@ static Str path_of(PyResolver *r, const Binding *b) {
     return known ? *(const Str *)known->ptr : STR("?");
 }
 
+/* The shape of a class made by collections.namedtuple or typing.NamedTuple: its fields, all of type
+ * none, since the items decide. 1 yes, 0 no (or it makes its instances in its own way), -1 exception. */
+static int named_type(PyResolver *r, PyObject *cls, const Type **out) {
+    PyObject *fields = NULL, *maker = NULL, *home = NULL;
+    int status = -1;
+    if (!PyType_IsSubtype((PyTypeObject *)cls, &PyTuple_Type) ||
+        ((PyTypeObject *)cls)->tp_init != PyTuple_Type.tp_init)
+        return 0;
+    if (py_get_optional(cls, "_fields", &fields) < 0 ||
+        py_get_optional(cls, "__new__", &maker) < 0 ||
+        (maker && py_get_optional(maker, "__module__", &home) < 0))
+        goto done;
+    const char *module = home && PyUnicode_Check(home) ? PyUnicode_AsUTF8(home) : "";
+    if (!module) goto done;
+    status = fields && PyTuple_Check(fields) && !strncmp(module, "namedtuple_", 11);
+    Py_ssize_t n = status ? PyTuple_GET_SIZE(fields) : 0;
+    Str *names = arena_array(r->arena, Str, n);
+    const Type **items = arena_array(r->arena, const Type *, n);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        items[i] = type_scalar(r->types, TY_none);
+        if (!py_str(r->arena, PyTuple_GET_ITEM(fields, i), &names[i])) status = -1;
+    }
+    if (status > 0) *out = type_named_tuple(r->types, items, (int32_t)n, names, cls);
+done:
+    Py_XDECREF(fields);
+    Py_XDECREF(maker);
+    Py_XDECREF(home);
+    return status;
+}
+
 static bool bind_items(PyResolver *r, Binding *b, PyObject *tuple, Str path) {
     Py_ssize_t n = PyTuple_GET_SIZE(tuple);
     const Binding **items = arena_array(r->arena, const Binding *, n);
@@ -155,6 +185,8 @@ static bool bind_items(PyResolver *r, Binding *b, PyObject *tuple, Str path) {
     b->kind = BIND_INSTANCE;
     b->nitems = (int32_t)n;
     b->items = items;
+    if (ok && !PyTuple_CheckExact(tuple) && named_type(r, (PyObject *)Py_TYPE(tuple), &b->type) < 0)
+        return false;
     b->name = str_from(Py_TYPE(tuple)->tp_name);
     b->name = str_copy(r->arena, b->name.bytes, (size_t)b->name.len);
     b->digest = hash_final(&h);
@@ -276,7 +308,36 @@ static bool bind_module(PyResolver *r, Binding *b, PyObject *module) {
 
 /* -- classes --------------------------------------------------------------------------------------- */
 
-static bool bind_class(PyResolver *r, Binding *b, PyObject *cls) {
+/* Point, of `Point(x, y)`: the type has the fields, `items` the default of each, or NULL. */
+static bool bind_named(PyResolver *r, Binding *b, PyObject *cls, const Type *type, Str path) {
+    PyObject *defaults = PyObject_GetAttrString(cls, "_field_defaults");
+    bool ok = defaults && PyDict_Check(defaults) && bind_type(r, b, type);
+    const Binding **items = arena_array(r->arena, const Binding *, type->nitems);
+    Hasher h;
+    hash_init(&h);
+    hash_update(&h, &b->digest, sizeof b->digest);
+    for (int32_t i = 0; ok && i < type->nitems; i++) {
+        Str field = type->fields[i];
+        PyObject *key = PyUnicode_FromStringAndSize(field.bytes, field.len);
+        PyObject *value = key ? PyDict_GetItemWithError(defaults, key) : NULL;
+        Py_XDECREF(key);
+        if (!value) {
+            ok = !PyErr_Occurred();
+            continue;
+        }
+        items[i] = py_bind(
+            r, value, str_printf(r->arena, STR_FMT "." STR_FMT, STR_ARG(path), STR_ARG(field)));
+        ok = items[i] != NULL;
+        if (ok) hash_update(&h, &items[i]->digest, sizeof items[i]->digest);
+    }
+    Py_XDECREF(defaults);
+    b->nitems = type->nitems;
+    b->items = items;
+    b->digest = hash_final(&h);
+    return ok;
+}
+
+static bool bind_class(PyResolver *r, Binding *b, PyObject *cls, Str path) {
     ModState *state = r->state;
     int kind = py_kind_of_scalar_type(state, (PyTypeObject *)cls);
     if (kind >= 0) return bind_type(r, b, type_scalar(r->types, (TypeKind)kind));
@@ -288,15 +349,22 @@ static bool bind_class(PyResolver *r, Binding *b, PyObject *cls) {
         b->digest = digest_text(BIND_EXCEPTION, b->name);
         return ok;
     }
-    int found = bind_library(r, b, cls);
-    if (found) return found > 0;
+    const Type *named = NULL;
+    int found = named_type(r, cls, &named);
+    if (found) return found > 0 && bind_named(r, b, cls, named, path);
+    if ((found = bind_library(r, b, cls))) return found > 0;
     PyObject *name; /* a class of ours that stands for a library name: prange */
     if (PyObject_GetOptionalAttr(cls, state->str_quern_name, &name) < 0) return false;
     const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
     if (text) bind_name(r, b, BIND_LIBRARY, text);
     Py_XDECREF(name);
     if (text) return true;
-    return bind_name(r, b, BIND_OPAQUE, ((PyTypeObject *)cls)->tp_name);
+    PyObject *members; /* an enumeration is a namespace; its numbers are constants */
+    if (py_get_optional(cls, "_member_map_", &members) < 0) return false;
+    BindKind kind_of = members ? BIND_MODULE : BIND_OPAQUE;
+    Py_XDECREF(members);
+    Str label = str_printf(r->arena, "class %s", ((PyTypeObject *)cls)->tp_name);
+    return bind_name(r, b, kind_of, members ? ((PyTypeObject *)cls)->tp_name : label.bytes);
 }
 
 PyObject *py_function_of(ModState *state, PyObject *object) {
@@ -325,7 +393,7 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
         return bind_intrinsic(r, b, object, BIND_MODULE);
     if (state->type_class && PyObject_TypeCheck(object, (PyTypeObject *)state->type_class))
         return bind_quern_type(r, b, object);
-    if (PyType_Check(object)) return bind_class(r, b, object);
+    if (PyType_Check(object)) return bind_class(r, b, object, path);
     int kind = py_kind_of_scalar_type(state, type);
     if (kind >= 0) return bind_numpy_scalar(r, b, object, kind);
     if (PyArray_CheckExact(object)) return bind_array(r, b, object);

@@ -72,6 +72,7 @@ typedef struct ModState {
     _Atomic int32_t
         fork_generation; /* raised in the child: locks of the parent mean nothing there */
     bool prefixes_set;
+    uint32_t dump; /* DumpBits of the newest compilation */
     void *runtime; /* kernel_obj.c's */
 } ModState;
 
@@ -156,6 +157,15 @@ typedef struct CallFrame {
 } CallFrame;
 int32_t py_poll(CallContext *ctx);
 char *py_stack_limit(void);
+
+/* -- dump.c: QUERN_DUMP -- */
+/* false: ValueError, an unknown word. */
+bool py_dump_asked(ModState *state, uint32_t *bits);
+bool py_dump_needs_text(uint32_t bits);
+const char *py_dump_target(const CompileOptions *options);
+/* These leave an exception that is set as it is. */
+void py_dump_ssa(PyResolver *resolver, const char *target);
+void py_dump_artifact(const Artifact *artifact, const char *target, uint32_t bits);
 
 /* -- inspect_obj.c -- */
 PyObject *py_artifact_report(ModState *state, const Artifact *artifact);

@@ -282,10 +282,7 @@ static bool is_returnable(const Type *type) {
 static bool check_returned(Infer *in, Ref ref, const Val *v) {
     bool entry = in->inst->serial == 0;
     if (entry && in->ti->options.kernel && !fact_none(&v->f)) return ti_fail(in, ref, E0601, "");
-    if (v->src && ir_inst(in->f, v->src)->op == OP_build_list)
-        return ti_fail(in, ref, E0101, "returning a list");
-    if (entry && !is_returnable(v->f.type))
-        return ti_fail(in, ref, E0202, "the result", ti_text(in, v->f.type));
+    if (entry && !is_returnable(v->f.type)) return ti_fail(in, ref, E0215, ti_text(in, v->f.type));
     const Type *declared = entry ? in->ti->declared : NULL;
     if (declared && !can_convert(v->f.type, declared))
         return ti_fail(in, ref, E0208, ti_text(in, v->f.type), ti_text(in, declared));
@@ -444,6 +441,7 @@ bool infer_visit(Infer *in, Ref ref, Val *out) {
     const Inst *inst = ir_inst(in->f, ref);
     *out = (Val){.src = ref};
     in->at = ref;
+    if (!in->emit && !list_checked(in, ref)) return false;
     switch ((Op)inst->op) {
     case OP_phi: return visit_phi(in, ref, out);
     case OP_param: return visit_param(in, ref, out);

@@ -208,6 +208,8 @@ bool v_cast(Infer *in, Val a, const Type *to, bool checked,
 bool v_row(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *out);
 bool v_library(Infer *in, const char *name, const CallArgs *args, Val *out); /* error when absent */
 bool library_has(Infer *in, Str name);
+/* A name of the library as users write it: without "builtins.". */
+const char *library_text(Infer *in, Str name);
 /* An argument that may be None, used as a value: guarded at run time. */
 Val v_unwrap(Infer *in, Val a);
 
@@ -215,6 +217,10 @@ Val v_unwrap(Infer *in, Val a);
 
 bool v_typed(Infer *in, Str name, const CallArgs *args, bool *known, Val *out);
 bool typed_knows(Str name);
+
+/* -- infer_list.c: may the instruction have the list displays among its operands? -------------- */
+
+bool list_checked(Infer *in, Ref ref);
 
 /* -- infer_iter.c: ranges, iteration, tuples ------------------------------------------------------ */
 

@@ -75,7 +75,13 @@ static bool array_attr(Infer *in, Val a, Str name, Val *out) {
 
 static bool no_attribute(Infer *in, const Val *v, Str name) {
     const char *text = str_copy(in->arena, name.bytes, (size_t)name.len).bytes;
-    return ti_fail(in, in->at, E0203, ti_text(in, v->f.type), text);
+    ti_fail(in, in->at, E0203, ti_text(in, v->f.type), text);
+    if (in->report && is_kind(v, TY_ARRAY))
+        diag_note(
+            in->diags, NULL,
+            "compiled code knows shape, size, ndim, dtype, strides, T, itemsize and nbytes of "
+            "an array; write a loop for the rest");
+    return false;
 }
 
 static bool is_value_row(Str name) {

@@ -165,6 +165,20 @@ static Ref emit_row(Infer *in, const LibMatch *m, const LibRow *row, const Lower
     return emit_lowered(in, m, row, how, refs, n);
 }
 
+const char *library_text(Infer *in, Str name) {
+    int32_t skip = str_starts(name, "builtins.") ? (int32_t)strlen("builtins.") : 0;
+    return str_copy(in->arena, name.bytes + skip, (size_t)(name.len - skip)).bytes;
+}
+
+/* What is wrong inside a function of our library is wrong with the user's arguments. */
+static void blame_call(Infer *in, Str name, const CallArgs *args, int32_t before) {
+    Str inner = in->diags->items.items[before].text;
+    in->diags->items.len = before;
+    diag_add(in->diags, E0401, ti_spanp(in, in->at), library_text(in, name),
+             ti_arg_texts(in, args->args, args->nargs));
+    diag_note(in->diags, NULL, "in its definition: " STR_FMT, STR_ARG(inner));
+}
+
 static bool call_library_function(Infer *in, Str name, const CallArgs *args, bool *found,
                                   Val *out) {
     Resolver *r = in->ti->resolver;
@@ -173,7 +187,11 @@ static bool call_library_function(Infer *in, Str name, const CallArgs *args, boo
     if (r->library && !b) return in->stop = STOP_ABORT, false;
     if (!b || b->kind != BIND_FUNCTION) return false;
     *found = true;
-    return call_function(in, b, args, true, out);
+    int32_t before = in->diags->items.len;
+    if (call_function(in, b, args, true, out)) return true;
+    if (in->stop == STOP_ERROR && in->report && in->diags->items.len > before)
+        blame_call(in, name, args, before);
+    return false;
 }
 
 static const char *target_name(int target) {
@@ -218,6 +236,17 @@ bool library_has(Infer *in, Str name) {
     return b && b->kind == BIND_FUNCTION;
 }
 
+/* Why an operator has no meaning for these operands. */
+static void note_operands(Infer *in, const Val *a, const Val *b) {
+    if (!in->report) return;
+    if (is_kind(a, TY_ARRAY) || is_kind(b, TY_ARRAY))
+        diag_note(in->diags, NULL,
+                  "operators do not work on whole arrays yet: write a loop over the elements");
+    if (fact_str(&a->f) || fact_str(&b->f))
+        diag_note(in->diags, NULL,
+                  "text is a constant of the program: it can be compared for equality, no more");
+}
+
 /* -- unary operators -------------------------------------------------------------------------------- */
 
 bool v_unary(Infer *in, Operator op, Val a, Val *out) {
@@ -243,6 +272,7 @@ bool v_unary(Infer *in, Operator op, Val a, Val *out) {
     if (matched || in->stop) return false;
     ti_fail(in, in->at, E0206, operator_verbs[op], ti_text(in, a.f.type));
     ti_note_value(in, &a);
+    note_operands(in, &a, &a);
     return false;
 }
 
@@ -353,6 +383,16 @@ static bool order_tuples(Infer *in, Operator op, Val a, Val b, Val *out) {
     return true;
 }
 
+/* a.dtype == np.float64: the dtype made here meets what NumPy would convert to a dtype. */
+static bool compare_dtypes(const Fact *a, const Fact *b, bool equal, Infer *in, Val *out) {
+    const Binding *x = fact_object(a), *y = fact_object(b);
+    bool dtype =
+        (x && x->kind == BIND_TYPE && !x->handle) || (y && y->kind == BIND_TYPE && !y->handle);
+    const Type *s, *t;
+    if (!dtype || !fact_dtype(in, a, &s) || !fact_dtype(in, b, &t)) return false;
+    return *out = val_of(fact_bool(in, (s == t) == equal)), true;
+}
+
 static bool v_compare(Infer *in, Operator op, Val a, Val b, bool *handled, Val *out) {
     const Type *s = a.f.type, *t = b.f.type;
     bool result;
@@ -361,6 +401,7 @@ static bool v_compare(Infer *in, Operator op, Val a, Val b, bool *handled, Val *
         if (fact_none(&a.f) || fact_none(&b.f)) return v_is(in, op == OPR_ne, a, b, out);
         if (fold_compare(op, &a.f, &b.f, &result))
             return *out = val_of(fact_bool(in, result)), true;
+        if (compare_dtypes(&a.f, &b.f, op == OPR_eq, in, out)) return true;
         if (s->kind == TY_OBJECT && t->kind == TY_OBJECT)
             return *out = val_of(fact_bool(in, (s == t) == (op == OPR_eq))), true;
         if (s->kind == TY_TUPLE && t->kind == TY_TUPLE) return compare_tuples(in, op, a, b, out);
@@ -433,7 +474,11 @@ static bool v_contains(Infer *in, bool not_in, Val item, Val container, Val *out
         return negate(in, not_in, out);
     }
     if (found || in->stop) return false;
-    return ti_fail(in, in->at, E0207, "look up", ti_text(in, item.f.type), ti_text(in, t));
+    const char *what =
+        str_printf(in->arena, "%s in %s", ti_text(in, item.f.type), ti_text(in, t)).bytes;
+    ti_fail(in, in->at, E0206, "look for", what);
+    note_operands(in, &container, &item);
+    return false;
 }
 
 /* -- arithmetic --------------------------------------------------------------------------------------- */
@@ -481,6 +526,7 @@ static bool binary_error(Infer *in, Operator op, Val *a, Val *b) {
     ti_fail(in, in->at, E0207, operator_verbs[op], ti_text(in, a->f.type), ti_text(in, b->f.type));
     ti_note_value(in, a);
     ti_note_value(in, b);
+    note_operands(in, a, b);
     return false;
 }
 
@@ -594,14 +640,38 @@ bool v_cast(Infer *in, Val a, const Type *to, bool checked, Val *out) {
     return true;
 }
 
+/* Point(x, y=2): arguments by position or field name, then the defaults of the class. */
+static bool make_named(Infer *in, const Binding *b, const CallArgs *args, Val *out) {
+    const Type *to = b->type;
+    int32_t positional = args->nargs - args->nkeywords, n = to->nitems;
+    Val *items = arena_array(in->arena, Val, n);
+    bool fits = positional <= n;
+    for (int32_t i = 0; i < positional && fits; i++)
+        items[i] = args->args[i];
+    for (int32_t k = 0; k < args->nkeywords && fits; k++) {
+        int32_t i = 0;
+        while (i < n && !str_equal(to->fields[i], args->names[k]))
+            i++;
+        fits = i < n && !items[i].f.type;
+        if (fits) items[i] = args->args[positional + k];
+    }
+    for (int32_t i = 0; i < n && fits; i++) {
+        if (items[i].f.type) continue;
+        fits = b->items && b->items[i];
+        if (fits && !fact_of_binding(in, b->items[i], to->fields[i], &items[i].f)) return false;
+    }
+    if (!fits) {
+        const char *cls = str_copy(in->arena, b->name.bytes, (size_t)b->name.len).bytes;
+        return ti_fail(in, in->at, E0401, cls, ti_arg_texts(in, args->args, args->nargs));
+    }
+    *out = v_tuple(in, items, n);
+    out->f.type = type_named_tuple(in->types, out->f.type->items, n, to->fields, to->cls);
+    return true;
+}
+
 static bool call_type(Infer *in, const Binding *b, const CallArgs *args, Val *out) {
     const Type *to = b->type;
-    if (to->kind == TY_TUPLE && to->fields && args->nkeywords == 0 && args->nargs == to->nitems) {
-        *out = v_tuple(in, args->args, args->nargs);
-        out->f.type =
-            type_named_tuple(in->types, out->f.type->items, to->nitems, to->fields, to->cls);
-        return true;
-    }
+    if (to->kind == TY_TUPLE && to->fields) return make_named(in, b, args, out);
     if (args->nkeywords || args->nargs > 1 || to->kind >= TY_SCALARS)
         return ti_fail(in, in->at, E0401, ti_text(in, type_object(in->types, b)),
                        ti_arg_texts(in, args->args, args->nargs));
@@ -621,16 +691,34 @@ static bool call_error(Infer *in, const char *what, const CallArgs *args) {
     return false;
 }
 
+/* A function of numbers is called with an array. */
+static void note_arrays(Infer *in, Str name, const CallArgs *args) {
+    bool arrays = false;
+    for (int32_t i = 0; i < args->nargs; i++)
+        arrays |= is_kind(&args->args[i], TY_ARRAY);
+    if (arrays && in->report && !array_builtin_knows(name))
+        diag_note(
+            in->diags, NULL,
+            "functions of whole arrays are not supported yet: write a loop over the elements");
+}
+
 /* GPU-only rows say where they can be used; others simply do not fit. */
 static bool library_error(Infer *in, Str name, const CallArgs *args) {
     int32_t row = lib_find(name);
-    const char *text = str_copy(in->arena, name.bytes, (size_t)name.len).bytes;
+    const char *text = library_text(in, name);
     int target = in->ti->options.target;
+    if (!library_has(in, name)) {
+        ti_fail(in, in->at, E0405, str_printf(in->arena, "the function %s", text).bytes);
+        note_arrays(in, name, args);
+        return false;
+    }
     bool anywhere = row < 0;
     for (; row >= 0; row = lib_next(row))
         anywhere |= lib_lowering(lib_row(row), target)->kind != LOWER_NONE;
     if (!anywhere) return ti_fail(in, in->at, E0404, text, target_name(target));
-    return call_error(in, text, args);
+    call_error(in, text, args);
+    note_arrays(in, name, args);
+    return false;
 }
 
 static bool call_library(Infer *in, Str name, const CallArgs *args, Val *out) {

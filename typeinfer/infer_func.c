@@ -119,12 +119,14 @@ static bool bind_args(Infer *in, const FunctionInfo *info, const Binding *functi
     const CodeUnit *code = info->code;
     int32_t n = nslots_of(code), positional = args->nargs - args->nkeywords;
     bool varargs = code->flags & CODE_VARARGS;
-    if (code->flags & CODE_VARKEYWORDS) return ti_fail(in, in->at, E0101, "**kwargs");
+    if (code->flags & CODE_VARKEYWORDS)
+        return ti_fail(in, in->at, E0101, "a function with a **keywords parameter");
     *out = (Bound){arena_array(in->arena, Slot, n), arena_array(in->arena, Val, n), n, NULL};
     bool *given = arena_array(in->arena, bool, n);
     if (positional > code->nargs && !varargs) {
-        Str text = str_printf(in->arena, "takes %d positional arguments but %d were given",
-                              (int)code->nargs, (int)positional);
+        Str text = str_printf(in->arena, "takes %d positional argument%s but %d %s given",
+                              (int)code->nargs, code->nargs == 1 ? "" : "s", (int)positional,
+                              positional == 1 ? "was" : "were");
         return bind_error(in, function, text.bytes);
     }
     for (int32_t i = 0; i < positional && i < code->nargs; i++)
@@ -241,7 +243,10 @@ Instance *instance_entry(Ti *ti, const InferRequest *r, DiagList *diags) {
     Infer in = {.ti = ti, .arena = ti->arena, .types = ti->types, .diags = diags, .report = true};
     in.strong = ti->options.strong_numbers;
     int32_t n = nslots_of(code);
-    if (code->flags & CODE_VARKEYWORDS) return ti_fail(&in, NO_REF, E0101, "**kwargs"), NULL;
+    if (code->flags & CODE_VARKEYWORDS) {
+        Span span = {code->file, code->first_line, code->first_line, -1, -1};
+        return diag_add(diags, E0101, &span, "a **keywords parameter"), NULL;
+    }
     if (r->nargs > n) {
         Str text =
             str_printf(ti->arena, "takes %d arguments but %d were given", (int)n, (int)r->nargs);

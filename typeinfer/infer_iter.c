@@ -149,7 +149,7 @@ bool v_slice(Infer *in, const Val given[3], Val *out) {
         parts[k] = v_unwrap(in, given[k]);
         bool none = fact_none(&parts[k].f);
         if (!none && !type_is_int(parts[k].f.type) && parts[k].f.type->kind != TY_bool)
-            return ti_fail(in, in->at, E0301, "a slice", ti_text(in, parts[k].f.type));
+            return ti_fail(in, in->at, E0208, ti_text(in, parts[k].f.type), "a bound of a slice");
         if (!none) bits |= 1u << k;
         items[k] = parts[k].f;
     }

@@ -1,6 +1,8 @@
 /* infer_typed.c - callables that typeinfer knows by name (rows LOWER_TYPED of tables/): what they
  * give depends on more than a signature. A table of handlers, found by name. */
 #include "typeinfer/infer.h"
+#include <math.h>
+#include <strings.h>
 
 typedef bool (*Handler)(Infer *in, const CallArgs *args, Val *out);
 
@@ -83,8 +85,28 @@ static bool typed_slice(Infer *in, const CallArgs *args, Val *out) {
 
 /* -- numbers -------------------------------------------------------------------------------------- */
 
+/* float("nan"), float("-inf"): what programs write for values that have no literal. */
+static bool float_of_text(Infer *in, const Val *text, Val *out) {
+    static const struct {
+        const char *text;
+        double value;
+    } words[] = {{"nan", NAN}, {"inf", HUGE_VAL}, {"infinity", HUGE_VAL}};
+    const Str *s = fact_str(&text->f);
+    if (!s || s->len == 0) return false;
+    bool minus = s->bytes[0] == '-', sign = minus || s->bytes[0] == '+';
+    for (int i = 0; i < countof(words); i++) {
+        size_t n = strlen(words[i].text);
+        if ((size_t)s->len != n + sign || strncasecmp(s->bytes + sign, words[i].text, n)) continue;
+        double value = minus ? -words[i].value : words[i].value;
+        *out = val_of((Fact){.type = ti_wflt(in), .value = const_float(in->arena, value)});
+        return true;
+    }
+    return false;
+}
+
 /* int(), float() and complex() without an argument; with one they are rows. */
 static bool typed_number(Infer *in, const CallArgs *args, TypeKind kind, bool *known, Val *out) {
+    if (kind == TY_wflt && plain(args, 1, 1) && float_of_text(in, &args->args[0], out)) return true;
     if (args->nargs) return *known = false;
     const Type *type = type_scalar(in->types, kind);
     if (in->strong) type = type_strong(in->types, type);
@@ -112,6 +134,7 @@ static bool is_instance_of(const Type *type, const Binding *cls) {
         if (str_is(cls->name, "numpy.ndarray")) return type->kind == TY_ARRAY;
         return false;
     }
+    if (cls->type && cls->type->cls && type->kind == TY_TUPLE) return cls->type->cls == type->cls;
     return cls->type == type || (cls->type && type_is_weak(cls->type) &&
                                  type_strong_kind(cls->type->kind) == type->kind);
 }

@@ -156,13 +156,23 @@ static bool argument_fits(const SsaBuild *b, const PyInst *inst, int64_t left) {
     return false;
 }
 
+/* `try:` is an instruction of its own before what it protects; its span is the whole statement. */
+static bool refuse_try(SsaBuild *b, int32_t unit) {
+    Span here = bc_span(b->code, unit), before = bc_span(b->code, unit - 1);
+    if (before.column < 0 || before.line >= here.line || before.end_line < here.end_line)
+        return bc_unsupported(b, "a try statement");
+    before.end_line = before.line;
+    before.end_column = before.column + (int32_t)strlen("try");
+    return diag_add(b->module->diags, E0101, &before, "a try statement");
+}
+
 /* Checks the argument and the stack by the op's row, then calls the handler. */
 static bool translate_inst(SsaBuild *b) {
     const PyInst *inst = &b->decoded->insts.items[b->inst];
     const PyOpInfo *info = &bc_op_info[inst->op];
     set_span(b);
     if (bits_get(&b->decoded->covered, inst->unit) && inst->op != PY_refused)
-        return bc_unsupported(b, "a try statement");
+        return refuse_try(b, inst->unit);
     int64_t each = info->argument == ARG_COUNT || info->argument == ARG_FLAG ? inst->arg : 0;
     int64_t left = b->depth - (info->pops + info->pops_each * each);
     if (left < 0) return bc_malformed(b, "the stack is too short");

@@ -1,0 +1,86 @@
+/* infer_list.c - list displays: where [a, b] may stand.
+ *
+ * There are no lists. A display is a tuple that the program may walk over, index, measure, search and
+ * hand to functions of the library, where a list and a tuple mean the same. Anywhere else it would
+ * show that it is none (it could not grow, [1] + [2] would be a tuple), so there it is refused. */
+#include "typeinfer/infer.h"
+
+enum { THROUGH_PHIS = 6 };
+
+static bool is_list(const Infer *in, Ref ref, int depth) {
+    const Inst *inst = ir_inst(in->f, ref);
+    if (inst->op == OP_build_list) return true;
+    if (inst->op == OP_check_bound) return is_list(in, ir_arg(in->f, ref, 0), depth);
+    if (inst->op != OP_phi || depth == 0) return false;
+    for (int32_t k = 0; k < inst->nargs; k++)
+        if (ir_arg(in->f, ref, k) != ref && is_list(in, ir_arg(in->f, ref, k), depth - 1))
+            return true;
+    return false;
+}
+
+/* [[1, 2], [3, 4]]: its items would come out as tuples. */
+static bool is_nested(const Infer *in, Ref ref, int depth) {
+    const Inst *inst = ir_inst(in->f, ref);
+    bool display = inst->op == OP_build_list;
+    if (!display && ((inst->op != OP_phi && inst->op != OP_check_bound) || depth == 0))
+        return false;
+    for (int32_t k = 0; k < inst->nargs; k++) {
+        Ref arg = ir_arg(in->f, ref, k);
+        if (arg != ref && (display ? is_list(in, arg, depth) : is_nested(in, arg, depth - 1)))
+            return true;
+    }
+    return false;
+}
+
+static const char *misuse_in_call(Infer *in, Ref call, int32_t k, bool nested) {
+    const Fact *function = &in->facts[ir_arg(in->f, call, 0)];
+    const Binding *callee = function->type ? fact_object(function) : NULL;
+    if (k == 0 || !callee) return NULL; /* not callable: said elsewhere */
+    if (callee->kind != BIND_LIBRARY || str_starts(callee->name, "operator."))
+        return "a list as an argument";
+    if (str_is(callee->name, "builtins.isinstance")) return "isinstance() of a list";
+    bool array = str_is(callee->name, "numpy.array") || str_is(callee->name, "numpy.asarray");
+    return nested && !array ? "a list of lists outside numpy.array()" : NULL;
+}
+
+/* What `inst` would do with a list as its operand k, when it may not; NULL: it may. */
+static const char *misuse(Infer *in, Ref ref, int32_t k, Ref list) {
+    const Inst *inst = ir_inst(in->f, ref);
+    bool nested = is_nested(in, list, THROUGH_PHIS);
+    const char *walk = nested ? "a list of lists outside numpy.array()" : NULL;
+    switch ((Op)inst->op) {
+    case OP_getitem: return k == 1 ? "indexing with a list" : walk;
+    case OP_setitem:
+        return k == 0 ? "assignment to an item of a list" : k == 1 ? "indexing with a list" : walk;
+    case OP_iter:
+    case OP_unpack: return walk;
+    case OP_call_py: return misuse_in_call(in, ref, k, nested);
+    case OP_build_tuple: return "a list inside a tuple";
+    case OP_attr:
+        return str_printf(in->arena, "the method '" STR_FMT "' of a list", STR_ARG(*inst->u.name))
+            .bytes;
+    case OP_binary:
+        if ((inst->sub == OPR_contains || inst->sub == OPR_not_contains) && k == 1) return walk;
+        return "an operator between lists";
+    case OP_return: return "returning a list";
+    default: return NULL;
+    }
+}
+
+bool list_checked(Infer *in, Ref ref) {
+    const Inst *inst = ir_inst(in->f, ref);
+    for (int32_t k = 0; k < inst->nargs; k++) {
+        Ref arg = ir_arg(in->f, ref, k);
+        const Type *type = in->facts[arg].type;
+        if (!type || type->kind != TY_TUPLE || !is_list(in, arg, THROUGH_PHIS)) continue;
+        const char *what = misuse(in, ref, k, arg);
+        if (!what) continue;
+        ti_fail(in, ref, E0101, what);
+        if (in->report)
+            diag_note(in->diags, NULL,
+                      "there are no lists in compiled code: use a tuple, or an array that "
+                      "np.array or np.empty makes");
+        return false;
+    }
+    return true;
+}
