@@ -19,7 +19,10 @@ static bool never_true(const Func *func, Ref ref) {
         return opt_nonnegative(func, ir_arg(func, ref, 0));
     if (inst->op == OP_lt && opt_const_int(func, ir_arg(func, ref, 0), &k)) {
         int64_t other;
-        return opt_const_int(func, ir_arg(func, ref, 1), &other) && k >= other;
+        Ref a = ir_arg(func, ref, 0), b = ir_arg(func, ref, 1);
+        return type_class(ir_type(func, a)) == CLASS_SINT &&
+               type_class(ir_type(func, b)) == CLASS_SINT && opt_const_int(func, b, &other) &&
+               k >= other;
     }
     if (inst->op == OP_eq) {
         int64_t a, b;
