@@ -36,6 +36,7 @@ int32_t opt_split_block(Func *func, int32_t block, int32_t at) {
 bool opt_const_int(const Func *func, Ref ref, int64_t *value) {
     const Inst *inst = ir_inst(func, ref);
     if (inst->op != OP_const || inst->u.value->kind != CONST_INT) return false;
+    if (inst->u.value->is_unsigned && inst->u.value->i < 0) return false; /* above int64 */
     *value = inst->u.value->i;
     return true;
 }
