@@ -132,6 +132,7 @@ float quern_round_digitsf(float x, int64_t digits) {
 /* Names of compiler-rt that LLVM may call. */
 extern void __divti3(void), __udivti3(void), __modti3(void), __umodti3(void), __multi3(void);
 extern void __powidf2(void), __powisf2(void);
+extern void __truncdfhf2(void), __truncsfhf2(void), __extendhfsf2(void);
 
 #define ROW(name)                                                                                  \
     { #name, (void (*)(void))name }
@@ -207,6 +208,9 @@ const SupportFunction support_functions[] = {
     ROW(__multi3),
     ROW(__powidf2),
     ROW(__powisf2),
+    ROW(__truncdfhf2),
+    ROW(__truncsfhf2),
+    ROW(__extendhfsf2),
     {NULL, NULL},
 };
 

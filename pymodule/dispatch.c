@@ -391,7 +391,7 @@ static bool fit_one(ModState *state, TypeTable *types, Arena *arena, TypeKey fro
                         type_strong_kind(key_scalar_kind(to))))
         return false;
     const Type *a = py_key_type(state, types, arena, from, false);
-    const Type *b = py_key_type(state, types, arena, to, false);
+    const Type *b = py_key_type(state, types, arena, to, true); /* int stands for int64 */
     if (!a || !b) return PyErr_Clear(), false;
     switch (ti_conversion(a, b)) {
     case CONV_EXACT: return true;
@@ -418,7 +418,7 @@ static Spec *best_fit(JitCore *core, const TypeKey *keys, int32_t n) {
     Fit best_so_far = {0, 0, 0};
     for (int32_t i = 0; table && i < table->n; i++) {
         Spec *spec = table->items[i];
-        if (spec->nargs != n || !spec->declared || !spec->artifact) continue;
+        if (spec->nargs != n || !spec->artifact) continue;
         Fit fit = {0, 0, 0};
         bool fits = true;
         for (int32_t k = 0; fits && k < n; k++)
@@ -443,13 +443,19 @@ static PyObject *keys_text(ModState *state, const TypeKey *keys, int32_t n) {
     return joined;
 }
 
-/* "(float64[:]), (int64[:])": the first eight declared signatures. NULL: exception. */
+/* Not one that only converts arguments for another. */
+static bool is_original(const Spec *spec) {
+    size_t size = sizeof(TypeKey) * (size_t)spec->nargs;
+    return spec->artifact && (spec->declared || !memcmp(spec->keys, spec->declared_keys, size));
+}
+
+/* "(float64[:]), (int64[:])": the first eight that can be called. NULL: exception. */
 static PyObject *declared_texts(JitCore *core) {
     const SpecTable *table = atomic_load_explicit(&core->table, memory_order_acquire);
     PyObject *all = PyUnicode_FromString("");
     for (int32_t i = 0, shown = 0; all && table && i < table->n && shown < 8; i++) {
         const Spec *spec = table->items[i];
-        if (!spec->declared || !spec->artifact) continue;
+        if (!is_original(spec)) continue;
         PyObject *one = keys_text(core->state, spec->declared_keys, spec->nargs);
         PyObject *longer =
             one ? PyUnicode_FromFormat("%U%s(%U)", all, shown ? ", " : "", one) : NULL;

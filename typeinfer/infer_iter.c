@@ -118,6 +118,12 @@ bool v_tuple_get(Infer *in, Val tuple, Val index, Val *out) {
     if (is_kind(&index, TY_SLICE)) return tuple_slice(in, tuple, index, out);
     if (!type_is_int(index.f.type) && index.f.type->kind != TY_bool)
         return ti_fail(in, in->at, E0301, ti_text(in, t), ti_text(in, index.f.type));
+    if (t->nitems == 0 && !index.f.value && in->guards) { /* whatever the index is */
+        if (in->emit)
+            emit_guard(in, GUARD_tuple_index, emit_int(in, type_scalar(in->types, TY_bool), 1),
+                       NULL, 0);
+        return in->stop = STOP_UNBOUND, false;
+    }
     if (fact_int_value(&index.f, &known)) {
         if (known < -t->nitems || known >= t->nitems)
             return ti_fail(in, in->at, E0304, (int)known, ti_text(in, t));
