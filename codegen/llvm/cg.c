@@ -84,7 +84,7 @@ void cg_close(Cg *cg) {
     if (cg->b) LLVMDisposeBuilder(cg->b);
     if (cg->mod) LLVMDisposeModule(cg->mod);
     if (cg->layout) LLVMDisposeTargetData(cg->layout);
-    if (cg->machine) LLVMDisposeTargetMachine(cg->machine);
+    if (cg->machine) cg_machine_give(cg);
     if (cg->context) LLVMContextDispose(cg->context);
     cg->b = NULL, cg->mod = NULL, cg->layout = NULL, cg->machine = NULL, cg->context = NULL;
 }

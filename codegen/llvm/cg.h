@@ -68,6 +68,7 @@ struct Cg {
     LLVMModuleRef mod;
     LLVMBuilderRef b;
     LLVMTargetMachineRef machine;
+    const char *machine_key; /* NULL: the machine is for this compilation only */
     LLVMTargetDataRef layout;
     LType void_, i1, i8, i16, i32, i64, f16, f32, f64;
     LType ptr[CG_MAX_SPACES]; /* by LLVM address space */
@@ -101,6 +102,9 @@ struct Cg {
 
 /* Makes context, module and types. False: diagnostics. `cg` was zeroed by the caller. */
 bool cg_open(Cg *cg, Arena *arena, DiagList *diags, const CompileOptions *options, Module *ir);
+/* machine.c: the machine kept for `key`, or NULL; and back, when the session closes. */
+LLVMTargetMachineRef cg_machine_take(Cg *cg, const char *key);
+void cg_machine_give(Cg *cg);
 void cg_close(Cg *cg); /* disposes everything LLVM owns; safe on a half-made session */
 /* Adds E0501 once, at the current instruction where there is one. Always false. */
 bool cg_error(Cg *cg, const char *format, ...) QN_PRINTF(2, 3);

@@ -4,10 +4,20 @@
 #include "codegen/worker.h"
 #include "frontend/base/os.h"
 #include <llvm-c/ErrorHandling.h>
+#include <llvm-c/Support.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <llvm/Config/llvm-config.h>
 
+/* Loop strength reduction before instruction selection takes more time than all other passes together when
+ * a loop reads many rows, and on contiguous arrays x86 addresses gain nothing by it. Off there; the
+ * pipelines below run it as a pass of theirs where it pays. */
+static void llvm_options(void) {
+    static const char *const words[] = {"quern", "-disable-lsr"};
+    LLVMParseCommandLineOptions(countof(words), words, "");
+}
+
 void llvm_start(void) {
+    llvm_options();
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
@@ -40,8 +50,13 @@ void llvm_start(void) {
     "verify-fixpoint>,loop-unroll,instcombine<no-verify-fixpoint>,"                                \
     "loop-mssa(licm),alignment-from-assumptions,loop-sink,simplifycfg)"
 
-static const char host_simple[] = HOST_INLINE HOST_FUNCTION;
-static const char host_calls[] = HOST_INLINE HOST_INTERPROCEDURAL HOST_FUNCTION;
+#define REDUCE ",function(loop(loop-reduce))"
+
+/* By: does it call functions of ours, has it arrays with strides. */
+static const char *const host_pipelines[2][2] = {
+    {HOST_INLINE HOST_FUNCTION, HOST_INLINE HOST_FUNCTION REDUCE},
+    {HOST_INLINE HOST_INTERPROCEDURAL HOST_FUNCTION,
+     HOST_INLINE HOST_INTERPROCEDURAL HOST_FUNCTION REDUCE}};
 
 /* Kernels that wait: the passes above with their suspend points as calls, then these. */
 #define SPLIT "coro-early,cgscc(coro-split),coro-cleanup,globaldce"
@@ -57,9 +72,22 @@ static bool run_passes(Cg *cg, const char *pipeline, LLVMPassBuilderOptionsRef o
     return false;
 }
 
+/* Is an element of an array with strides read or written? Then a loop over it multiplies. */
+static bool strided(const Cg *cg) {
+    for (int32_t f = 0; f < cg->ir->funcs.len; f++) {
+        const Func *func = cg->ir->funcs.items[f];
+        for (int32_t i = 1; i < func->insts.len; i++) {
+            const Inst *inst = ir_inst(func, i);
+            if (inst->op != OP_load && inst->op != OP_store) continue;
+            if (ir_type(func, ir_arg(func, i, 0))->layout == LAYOUT_A) return true;
+        }
+    }
+    return false;
+}
+
 bool cg_optimise(Cg *cg) {
-    static const char *const pipelines[] = {"default<O0>", "default<O1>", "default<O2>",
-                                            "default<O3>"};
+    static const char *const pipelines[] = {"default<O0>", "default<O1>" REDUCE,
+                                            "default<O2>" REDUCE, "default<O3>" REDUCE};
     int level = QN_MAX(0, QN_MIN(cg->options->opt_level, 3));
     bool host = cg->target->kind == TARGET_CPU;
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
@@ -69,7 +97,7 @@ bool cg_optimise(Cg *cg) {
     const char *pipeline = pipelines[level];
     bool waits = host && cg->sigs[0].suspends;
     if (host && level >= (waits ? 1 : 2))
-        pipeline = cg->ir->funcs.len > 1 || cg->sigs[0].recursive ? host_calls : host_simple;
+        pipeline = host_pipelines[cg->ir->funcs.len > 1 || cg->sigs[0].recursive][strided(cg)];
     else if (waits)
         pipeline = "always-inline";
     bool ok = run_passes(cg, pipeline, options);
