@@ -334,8 +334,8 @@ PyType_Spec py_launch_spec = {
 };
 
 static bool read_int(PyObject *object, const char *what, int64_t *out) {
-    PyObject *index =
-        PyIndex_Check(object) && !PyBool_Check(object) ? PyNumber_Index(object) : NULL;
+    bool truth = PyBool_Check(object) || PyArray_IsScalar(object, Bool);
+    PyObject *index = PyIndex_Check(object) && !truth ? PyNumber_Index(object) : NULL;
     if (!index) {
         if (!PyErr_Occurred())
             PyErr_Format(PyExc_TypeError, "%s must be an int, not '%.100s'", what,
