@@ -249,7 +249,13 @@ def test_math_in_kernels(device):
     for kind, tolerance in ((np.float64, 1e-14), (np.float32, 1e-6)):
         x = np.linspace(0.1, 3, 20).astype(kind)
         out = np.zeros((20, 7), kind)
-        compute[1, 32](x, out)
+        try:
+            compute[1, 32](x, out)
+        except errors.LoweringError as error:
+            if "E0502" not in str(error):
+                raise
+            assert "CUDA_HOME" in str(error) and "nvidia" in str(error)  # names every place it looked
+            pytest.skip("libdevice is not installed on this machine")
         wide = x.astype(float)
         expected = np.stack([np.sin(wide), np.exp(wide), np.log(wide), np.sqrt(wide), [math.erf(v) for v in wide], wide**1.5,
                              np.tanh(wide)], axis=1)
