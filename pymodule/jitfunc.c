@@ -379,6 +379,8 @@ static PyGetSetDef dispatcher_getset[] = {
     {"__defaults__", get_of_function, NULL, NULL, "__defaults__"},
     {"__kwdefaults__", get_of_function, NULL, NULL, "__kwdefaults__"},
     {"__annotations__", get_of_function, NULL, NULL, "__annotations__"},
+    {"__annotate__", get_of_function, NULL, NULL, "__annotate__"}, /* 3.14: makes them when asked */
+    {"__type_params__", get_of_function, NULL, NULL, "__type_params__"},
     {"__code__", get_of_function, NULL, NULL, "__code__"},
     {"targetoptions", get_options, NULL, "The options of the decorator.", NULL},
     {"signatures", get_surface, NULL, "Argument types compiled so far.", "signatures"},

@@ -1,5 +1,6 @@
 """The decorated function: arguments, specialisations, options, results, attributes. CPython is the oracle."""
 import collections
+import functools
 import gc
 import inspect
 import os
@@ -509,6 +510,31 @@ def test_looks_like_its_function():
     assert str(inspect.signature(f)) == "(a, b=2)"
     f.note = 5
     assert f.note == 5 and f.__dict__ == {"note": 5}
+
+
+def test_annotations_are_the_functions():
+    """Also where CPython evaluates them when asked (3.14): names unknown here do no harm until then."""
+    def typed(a: int, b: "later" = 2) -> float:
+        return a * b
+
+    f = njit(typed)
+    assert f.__annotations__ == {"a": int, "b": "later", "return": float} and f(3) == 6
+
+    @functools.wraps(f)
+    def wrapper(*args):
+        return f(*args)
+
+    assert wrapper.__annotations__ == typed.__annotations__
+    assert hasattr(f, "__annotate__") == hasattr(typed, "__annotate__")
+    if sys.version_info >= (3, 14):
+        import annotationlib
+
+        def unknown(a: nowhere) -> nowhere:  # noqa: F821
+            return a + 1
+
+        names = annotationlib.get_annotations(njit(unknown), format=annotationlib.Format.STRING)
+        assert names == {"a": "nowhere", "return": "nowhere"}
+        assert njit(unknown)(1) == 2
 
 
 def test_inspection(capsys):
