@@ -8,9 +8,7 @@
 
 /* What LLVM finds out about this machine; asking costs a tenth of a millisecond where the processor is
  * virtual. Set by the worker, which alone reads it. */
-static struct Host {
-    char *triple, *cpu, *features;
-} host;
+static struct Host { char *triple, *cpu, *features; } host;
 
 static void find_host(void) {
     if (host.triple) return;
