@@ -59,6 +59,10 @@ static inline PyObject *PyErr_GetRaisedException(void) {
     return value;
 }
 static inline void PyErr_SetRaisedException(PyObject *value) {
+    if (!value) {
+        PyErr_Clear();
+        return;
+    }
     PyErr_Restore(Py_NewRef((PyObject *)Py_TYPE(value)), value, PyException_GetTraceback(value));
 }
 #endif

@@ -1,0 +1,372 @@
+"""What is refused, word by word: the place, the line, the carets, the reason. @jit then runs the Python function.
+
+Each case is a function with the text that must be underlined, the code and the sentence, then the notes."""
+import inspect
+import math
+import random
+import warnings
+
+import numpy as np
+import pytest
+
+from quern import errors, jit, njit
+
+CASES = []
+LISTS = ("there are no lists in compiled code: use a tuple, or an array that np.array or np.empty makes",)
+ARRAYS = ("operators do not work on whole arrays yet: write a loop over the elements",)
+WHOLE = ("functions of whole arrays are not supported yet: write a loop over the elements",)
+MEMBERS = ("compiled code knows shape, size, ndim, dtype, strides, T, itemsize and nbytes of an array; write a loop for "
+           "the rest",)
+TEXT = ("text is a constant of the program: it can be compared for equality, no more",)
+ROW = np.arange(3.0)
+GRID = np.arange(4.0).reshape(2, 2)
+
+
+def refused(underlined, code, message, notes=(), x=1):
+    def add(function):
+        if code == "E0101":
+            full = message + " is not supported in a compiled function"
+        else:
+            full = message
+        CASES.append(pytest.param(function, underlined, code, full, notes, x, id=function.__name__))
+        return function
+    return add
+
+
+def rendered(function, underlined, code, message, notes, x):
+    lines, first = inspect.getsourcelines(function)
+    body = next(k for k, line in enumerate(lines) if line.startswith("def "))
+    if underlined:
+        at = next(k for k in reversed(range(body, len(lines))) if underlined in lines[k])
+        column = lines[at].index(underlined)
+    else:  # all of the function: the first line of its code is that of the decorator
+        at, column = 0, -1
+    where = f"{__file__}:{first + at}:" + (f"{column + 1}:" if column >= 0 else "")
+    text = f"{where} error: {message}"
+    text += " " * max(77 - len(text), 3) + f"[{code}]\n{first + at:5d} | {lines[at].rstrip()}\n"
+    if column >= 0:
+        text += "      | " + " " * column + "^" * len(underlined) + "\n"
+    kind = {int: "int", float: "float"}.get(type(x)) or ("float64[::1]" if x.ndim == 1 else "float64[:, ::1]")
+    for note in notes:
+        text += f"note: {note}\n"
+    return text + f"note: while compiling {function.__name__}({kind})" if function is not keywords else text.rstrip("\n")
+
+
+@refused("try", "E0101", "a try statement")
+def try_except(x):
+    try:
+        return x / 0
+    except ZeroDivisionError:
+        return 0
+
+
+@refused("try", "E0101", "a try statement")
+def try_finally(x):
+    y = 0
+    try:
+        y = math.sin(x)
+    finally:
+        y = 1
+    return y
+
+
+@refused("[i * x for i in range(3)]", "E0101", "a comprehension")
+def list_comprehension(x):
+    return [i * x for i in range(3)]
+
+
+@refused("{i for i in range(x)}", "E0101", "a comprehension")
+def set_comprehension(x):
+    return {i for i in range(x)}
+
+
+@refused("{i: x for i in range(3)}", "E0101", "a comprehension")
+def dict_comprehension(x):
+    return {i: x for i in range(3)}
+
+
+@refused("(i * x for i in range(3))", "E0101", "a generator expression")
+def generator_expression(x):
+    return sum(i * x for i in range(3))
+
+
+@refused("lambda v: v + 1", "E0101", "a lambda")
+def a_lambda(x):
+    f = lambda v: v + 1  # noqa: E731
+    return f(x)
+
+
+@refused("{'a': x}", "E0101", "a dict display")
+def dict_display(x):
+    d = {'a': x}
+    return d['a']
+
+
+@refused("{x, 1}", "E0101", "a set display")
+def set_display(x):
+    s = {x, 1}
+    return len(s)
+
+
+@refused("return [x, 2]", "E0101", "returning a list", LISTS)
+def list_returned(x):
+    return [x, 2]
+
+
+@refused("a.append", "E0101", "the method 'append' of a list", LISTS)
+def list_append(x):
+    a = []
+    a.append(x)
+    return len(a)
+
+
+@refused("a[0]", "E0101", "assignment to an item of a list", LISTS)
+def list_store(x):
+    a = [1, 2, 3]
+    a[0] = x
+    return a[1]
+
+
+@refused("[1, 2] + [x]", "E0101", "an operator between lists", LISTS)
+def list_sum(x):
+    return len([1, 2] + [x])
+
+
+@refused("[1] == (1,)", "E0101", "an operator between lists", LISTS)
+def list_equality(x):
+    return [1] == (1,), x
+
+
+@refused("(x, [1, 2])", "E0101", "a list inside a tuple", LISTS)
+def list_in_tuple(x):
+    return (x, [1, 2])
+
+
+@refused("ROW[[0, 2]]", "E0101", "indexing with a list", LISTS)
+def list_index(x):
+    return ROW[[0, 2]][0] + x
+
+
+@refused("helper([x])", "E0101", "a list as an argument", LISTS)
+def list_argument(x):
+    return helper([x])
+
+
+@refused("a + (1,)", "E0101", "an operator between lists", LISTS)
+def list_of_two_paths(x):
+    a = [1, 2] if x < 5 else [3, 4]
+    if x > 2:
+        a = a + (1,)
+    return a[0]
+
+
+def helper(v):
+    return v[0]
+
+
+@refused("import math", "E0101", "an import inside a function")
+def import_inside(x):
+    import math
+    return math.sin(x)
+
+
+@refused("a, *b", "E0101", "starred assignment")
+def starred_assignment(x):
+    a, *b = (x, 2, 3)
+    return a
+
+
+@refused("WRITTEN", "E0101", "an assignment to a global variable")
+def global_write(x):
+    global WRITTEN
+    WRITTEN = x
+    return x
+
+
+@refused("helper.attribute", "E0101", "assignment to an attribute")
+def attribute_write(x):
+    helper.attribute = x
+    return x
+
+
+@refused("print('x', x)", "E0405", "the function print is not supported in a compiled function")
+def prints(x):
+    print('x', x)
+    return x
+
+
+@refused("'a' + 'b'", "E0215", "a compiled function cannot return str")
+def text_folded(x):
+    return 'a' + 'b'
+
+
+@refused("'v = %d' % x", "E0207", "cannot take the remainder of str and int", TEXT)
+def text_formatted(x):
+    raise ValueError('v = %d' % x)
+
+
+@refused("str(x)", "E0405", "the function str is not supported in a compiled function")
+def text_made(x):
+    return str(x)
+
+
+@refused("'a' < MODE", "E0207", "cannot compare str and str",
+         ("'MODE' is a global of type str; only numbers and arrays can be used here",) + TEXT)
+def text_ordered(x):
+    return 'a' < MODE
+
+
+MODE = "fast"
+
+
+@refused("np.fft.fft(x)", "E0405", "the function numpy.fft.fft is not supported in a compiled function", WHOLE, ROW)
+def unsupported_function(x):
+    return np.fft.fft(x)[0]
+
+
+@refused("np.sum(x)", "E0405", "the function numpy.sum is not supported in a compiled function", WHOLE, ROW)
+def whole_sum(x):
+    return np.sum(x)
+
+
+@refused("np.mean(x)", "E0405", "the function numpy.mean is not supported in a compiled function", WHOLE, ROW)
+def whole_mean(x):
+    return np.mean(x)
+
+
+@refused("np.sqrt(x)", "E0401", "numpy.sqrt cannot be called with the arguments (float64[::1])", WHOLE, ROW)
+def whole_sqrt(x):
+    return np.sqrt(x)[0]
+
+
+@refused("x.sum", "E0203", "float64[:, ::1] has no attribute 'sum'", MEMBERS, GRID)
+def method_sum(x):
+    f = x.sum
+    return f()
+
+
+@refused("x * 2", "E0207", "cannot multiply float64[::1] and int", ARRAYS, ROW)
+def whole_product(x):
+    return (x * 2)[0]
+
+
+@refused("x[1:] += 1", "E0207", "cannot add float64[::1] and int", ARRAYS, ROW)
+def whole_augmented(x):
+    x[1:] += 1
+    return x[0]
+
+
+@refused("x > 1", "E0207", "cannot compare float64[::1] and int", ARRAYS, ROW)
+def mask(x):
+    return x[x > 1][0]
+
+
+@refused("2.0 in x", "E0206", "cannot look for float in float64[::1]", ARRAYS, ROW)
+def search(x):
+    return 2.0 in x
+
+
+@refused("-x", "E0206", "cannot negate float64[::1]", ARRAYS, ROW)
+def whole_negative(x):
+    return (-x)[0]
+
+
+@refused("x[0, 1, 2]", "E0302", "too many indices for float64[:, ::1]: 3 given", (), GRID)
+def too_many_indices(x):
+    if x.size < 0:
+        return x[0, 1, 2]
+    return x[0, 0]
+
+
+@refused("NUMBERS", "E0202", "'NUMBERS' has the type list, which cannot be used in a compiled function")
+def list_global(x):
+    return NUMBERS[0] + x
+
+
+NUMBERS = [1, 2]
+
+
+class Thing:
+    attribute = 3
+
+
+@refused("Thing", "E0202", "'Thing' has the type class Thing, which cannot be used in a compiled function")
+def class_global(x):
+    return Thing.attribute + x
+
+
+@refused("random.random", "E0202", "'random' has the type builtin_function_or_method, which cannot be used in a compiled "
+         "function")
+def other_module(x):
+    return random.random() * 0 + x
+
+
+@refused("min(x)", "E0401", "min cannot be called with the arguments (int)",
+         ("in its definition: len cannot be called with the arguments (int)",))
+def library_misuse(x):
+    if x > 5:
+        return min(x)
+    return x
+
+
+@refused("return x.dtype", "E0215", "a compiled function cannot return type float64", (), ROW)
+def dtype_returned(x):
+    return x.dtype
+
+
+@refused("0:1.5:1", "E0208", "cannot convert float to a bound of a slice", (), ROW)
+def slice_bound(x):
+    if x.size > 5:
+        return x[0:1.5:1][0]
+    return x[0]
+
+
+@refused("", "E0101", "a generator (yield)")
+def yields(x):
+    yield x
+
+
+@refused("", "E0101", "a **keywords parameter")
+def keywords(x, **more):
+    return x
+
+
+@pytest.mark.parametrize("function, underlined, code, message, notes, x", CASES)
+def test_refused(function, underlined, code, message, notes, x):
+    for _ in range(2):
+        with pytest.raises(errors.NumbaError) as caught:
+            njit(function)(x)
+        assert str(caught.value) == rendered(function, underlined, code, message, notes, x)
+        assert caught.value.code == code and caught.value.filename == __file__
+
+
+def told(function, x):
+    try:
+        result = function(x)
+        return list(result) if inspect.isgenerator(result) else result, None
+    except Exception as error:  # noqa: BLE001
+        return None, (type(error), error.args)
+
+
+@pytest.mark.parametrize("function, underlined, code, message, notes, x", CASES)
+def test_D01_jit_falls_back_with_one_warning(function, underlined, code, message, notes, x, capsys):
+    expected = told(function, x)
+    compiled = jit(function)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        results = [told(compiled, x) for _ in range(3)]
+    assert [str(r) for r in results] == [str(expected)] * 3
+    assert [w.category for w in caught] == [errors.NumbaWarning] and caught[0].filename == __file__
+    text = rendered(function, underlined, code, message, notes, x)
+    assert str(caught[0].message) == f"'{function.__name__}' could not be compiled and runs as a Python function: {text}"
+
+
+def test_keywords_of_a_fallback_arrive():
+    @jit
+    def f(x, **more):
+        return x, more
+
+    with pytest.warns(errors.NumbaWarning, match="keywords parameter"):
+        assert f(1, y=2) == (1, {"y": 2})
+    with pytest.raises(errors.UnsupportedError, match="keywords parameter"):
+        njit(f.py_func)(1, y=2)
