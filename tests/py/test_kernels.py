@@ -254,7 +254,7 @@ def test_math_in_kernels(device):
         except errors.LoweringError as error:
             if "E0502" not in str(error):
                 raise
-            assert "CUDA_HOME" in str(error) and "nvidia" in str(error)  # names every place it looked
+            assert "libdevice.10.bc" in str(error) and "nvidia" in str(error)  # names every place it looked
             pytest.skip("libdevice is not installed on this machine")
         wide = x.astype(float)
         expected = np.stack([np.sin(wide), np.exp(wide), np.log(wide), np.sqrt(wide), [math.erf(v) for v in wide], wide**1.5,
