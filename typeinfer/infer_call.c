@@ -589,7 +589,7 @@ static bool v_arithmetic(Infer *in, Operator op, bool in_place, Val a, Val b, Va
     }
     if (folded(in, op, args, out)) return true;
     if (v_row(in, str_from(operator_names[op]), args, 2, &matched, out)) {
-        warn_mixed(in, &a, &b, out);
+        if (op != OPR_truediv) warn_mixed(in, &a, &b, out); /* that is float64 anyway */
         return true;
     }
     return matched || in->stop ? false : binary_error(in, op, &a, &b);

@@ -195,6 +195,12 @@ def test_uint64_with_int64_warns():
             njit(lambda a, b: a + b)(np.uint64(1), np.int64(2))
 
 
+def test_division_of_mixed_ints_does_not_warn():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert njit(lambda a, b: a / b)(np.uint64(1), np.int64(2)) == 0.5
+
+
 def test_no_reference_to_arguments_stays_in_errors():
     import gc
     import sys
