@@ -3,6 +3,7 @@
  * The table holds every libm function that the library tables may name, so that compiled code gets the
  * ones this binary was linked with and not those another package put before them. */
 #include "codegen/support.h"
+#include "codegen/lazy.h"
 #include "codegen/workitem.h"
 #include "frontend/base/os.h"
 #include <inttypes.h>
@@ -146,6 +147,7 @@ const SupportFunction support_functions[] = {
     ROW(quern_release),
     ROW(quern_complex_pow),
     ROW(quern_item_frame),
+    ROW(quern_lazy_code),
     ROW(quern_run_blocks),
     BOTH(quern_round_digits),
     BOTH(acos),

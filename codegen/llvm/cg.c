@@ -82,11 +82,13 @@ bool cg_open(Cg *cg, Arena *arena, DiagList *diags, const CompileOptions *option
 
 void cg_close(Cg *cg) {
     if (cg->b) LLVMDisposeBuilder(cg->b);
+    if (cg->lazy_bitcode) LLVMDisposeMemoryBuffer(cg->lazy_bitcode);
     if (cg->mod) LLVMDisposeModule(cg->mod);
     if (cg->layout) LLVMDisposeTargetData(cg->layout);
     if (cg->machine) cg_machine_give(cg);
     if (cg->context) LLVMContextDispose(cg->context);
-    cg->b = NULL, cg->mod = NULL, cg->layout = NULL, cg->machine = NULL, cg->context = NULL;
+    cg->b = NULL, cg->mod = NULL, cg->lazy_bitcode = NULL, cg->layout = NULL, cg->machine = NULL,
+    cg->context = NULL;
 }
 
 bool cg_error(Cg *cg, const char *format, ...) {

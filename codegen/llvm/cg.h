@@ -37,6 +37,8 @@ typedef struct CgSig {
     bool item;       /* takes the coordinates of the work-item */
     bool recursive;  /* is in a cycle of the call graph */
     bool suspends;   /* contains a barrier or an operation of the warp (CPU kernels) */
+    bool hot, cold;  /* reachable without a call of a lazy function; from a lazy function */
+    int32_t lazy;    /* compiled when first called: its slot + 1; else 0 */
 } CgSig;
 
 /* The function being lowered. */
@@ -85,6 +87,8 @@ struct Cg {
     /* for the artifact */
     const char *entry_name;
     Value entry_fn;
+    int32_t nlazy; /* functions compiled when first called, and their module */
+    LLVMMemoryBufferRef lazy_bitcode;
     Vec(CodeSite) sites;
     Vec(RaiseInfo) raise_infos;
     Map site_index;
@@ -150,7 +154,9 @@ bool cg_inst_raises(Cg *cg, const Func *func, Ref ref);
 
 /* -- cg_func.c: functions, blocks, phis, calls ------------------------------------------------ */
 
-bool cg_functions(Cg *cg); /* declares and lowers all */
+bool cg_functions(Cg *cg); /* declares and lowers all; stubs for lazy ones */
+/* The same for one module: hot functions with stubs, or lazy ones with what they call. */
+bool cg_lower_bodies(Cg *cg, bool lazy);
 /* Calls a lowered function from an entry: fills `results`, gives the status or NULL. */
 Value cg_call_sig(Cg *cg, const CgSig *sig, Value ctx, Value *item, Value *args, Value *results);
 void cg_lower_call(Cg *cg, Ref ref);
@@ -261,20 +267,29 @@ void cg_load_value(Cg *cg, const Type *type, Value address, Value *out);
 void cg_store_value(Cg *cg, const Type *type, Value address, const Value *leaves);
 /* Makes a function with the given type as the module's exported entry and positions in its first block. */
 Value cg_entry_function(Cg *cg, LType type);
+const char *cg_entry_name(Cg *cg); /* unique in the process */
 void cg_entry_host(Cg *cg);
 void cg_entry_ufunc(Cg *cg);
 /* Loads all parameters of funcs[0] from `args` (void **); returns the leaves. */
 Value *cg_entry_arguments(Cg *cg, Value args);
+
+/* -- lazy.c: functions compiled when they are first called -------------------------------------- */
+
+bool cg_is_lazy(const Cg *cg, const CgSig *sig);
+void cg_lazy_stub(Cg *cg, const CgSig *sig);
+bool cg_lazy_module(Cg *cg); /* after the entry was made; false: diagnostics */
 
 /* -- admit.c, emit.c, orc.c ------------------------------------------------------------------- */
 
 /* LLVM's verifier, and a list of the types and intrinsics we have tried: others may crash LLVM. */
 bool cg_admit(Cg *cg);
 bool cg_optimise(Cg *cg);
+const char *cg_pipeline(const Cg *cg); /* host: static text */
+bool cg_optimise_with(Cg *cg, const char *pipeline);
 /* Object or assembly text in memory; NULL after a diagnostic. */
 LLVMMemoryBufferRef cg_emit_buffer(Cg *cg, LLVMCodeGenFileType type);
 Str cg_print(Cg *cg); /* the module as text, in the arena */
-/* Links an object file (consumed) into the process. false: diagnostics. */
+/* Links an object file (consumed), and the table of the session's lazy functions, into the process. false: diagnostics. */
 bool orc_load(Cg *cg, LLVMMemoryBufferRef object, const char *symbol, void **entry, void **handle);
 /* dropped by host_code_drop (codegen/host_code.h) */
 

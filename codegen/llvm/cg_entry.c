@@ -71,13 +71,17 @@ void cg_store_value(Cg *cg, const Type *type, Value address, const Value *leaves
 
 /* -- entries ---------------------------------------------------------------------------------- */
 
-Value cg_entry_function(Cg *cg, LType type) {
+const char *cg_entry_name(Cg *cg) {
     static atomic_uint_fast64_t serial; /* names of host code are unique in the process */
     if (!cg->entry_name) {
         unsigned long long n = atomic_fetch_add(&serial, 1);
         cg->entry_name = str_printf(cg->arena, "quern_entry_%llu", n).bytes;
     }
-    cg->entry_fn = LLVMAddFunction(cg->mod, cg->entry_name, type);
+    return cg->entry_name;
+}
+
+Value cg_entry_function(Cg *cg, LType type) {
+    cg->entry_fn = LLVMAddFunction(cg->mod, cg_entry_name(cg), type);
     cg_attribute(cg, cg->entry_fn, LLVMAttributeFunctionIndex, "nounwind", 0);
     cg_at(cg, LLVMAppendBasicBlockInContext(cg->context, cg->entry_fn, "entry"));
     return cg->entry_fn;

@@ -263,11 +263,25 @@ static void declare(Cg *cg, CgSig *sig) {
     }
 }
 
+static bool belongs(const CgSig *sig, bool lazy) {
+    return sig->reachable && (lazy ? sig->cold : sig->hot || sig->lazy);
+}
+
+bool cg_lower_bodies(Cg *cg, bool lazy) {
+    for (int32_t i = 0; i < cg->ir->funcs.len; i++)
+        if (belongs(&cg->sigs[i], lazy)) declare(cg, &cg->sigs[i]);
+    for (int32_t i = 0; i < cg->ir->funcs.len && !cg->failed; i++) {
+        const CgSig *sig = &cg->sigs[i];
+        if (!belongs(sig, lazy)) continue;
+        if (sig->lazy && !lazy)
+            cg_lazy_stub(cg, sig);
+        else
+            lower_function(cg, sig);
+    }
+    return !cg->failed;
+}
+
 bool cg_functions(Cg *cg) {
     cg_plan(cg);
-    for (int32_t i = 0; i < cg->ir->funcs.len; i++)
-        if (cg->sigs[i].reachable) declare(cg, &cg->sigs[i]);
-    for (int32_t i = 0; i < cg->ir->funcs.len && !cg->failed; i++)
-        if (cg->sigs[i].reachable) lower_function(cg, &cg->sigs[i]);
-    return !cg->failed;
+    return cg_lower_bodies(cg, false);
 }

@@ -138,6 +138,31 @@ static bool counts_references(const Cg *cg) {
     return false;
 }
 
+/* What is called from where: from the entry (hot), or only from lazy functions. */
+static void follow(Cg *cg, int32_t i, bool from_lazy, Bits *seen) {
+    CgSig *sig = &cg->sigs[i];
+    if (bits_get(seen, i) || (sig->lazy && !from_lazy)) return;
+    bits_set(seen, i);
+    for (Ref r = 1; r < sig->ir->insts.len; r++) {
+        const Inst *inst = ir_inst(sig->ir, r);
+        MapValue *callee =
+            inst->op == OP_call ? map_find(&cg->sig_index, map_key(inst->u.func)) : NULL;
+        if (callee) follow(cg, (int32_t)callee->num, from_lazy, seen);
+    }
+}
+
+static void find_sides(Cg *cg) {
+    int32_t n = cg->ir->funcs.len;
+    Bits hot = bits_new(cg->arena, n), cold = bits_new(cg->arena, n);
+    follow(cg, 0, false, &hot);
+    for (int32_t i = 0; i < n; i++)
+        if (cg->sigs[i].lazy) follow(cg, i, true, &cold);
+    for (int32_t i = 0; i < n; i++) {
+        cg->sigs[i].hot = bits_get(&hot, i);
+        cg->sigs[i].cold = bits_get(&cold, i);
+    }
+}
+
 void cg_plan(Cg *cg) {
     int32_t n = cg->ir->funcs.len;
     cg->sigs = arena_array(cg->arena, CgSig, n);
@@ -152,6 +177,11 @@ void cg_plan(Cg *cg) {
         for (int32_t i = 0; i < n; i++)
             changed |= scan(cg, &cg->sigs[i]);
     }
-    for (int32_t i = 0; i < n; i++)
-        if (cg->sigs[i].reachable) make_type(cg, &cg->sigs[i]);
+    for (int32_t i = 0; i < n; i++) {
+        CgSig *sig = &cg->sigs[i];
+        if (!sig->reachable) continue;
+        make_type(cg, sig);
+        if (cg_is_lazy(cg, sig)) sig->lazy = ++cg->nlazy;
+    }
+    find_sides(cg);
 }

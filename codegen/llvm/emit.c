@@ -85,25 +85,39 @@ static bool strided(const Cg *cg) {
     return false;
 }
 
-bool cg_optimise(Cg *cg) {
+/* Has the module calls of functions of ours? */
+static bool calls(const Cg *cg) {
+    int32_t n = 0;
+    for (int32_t i = 0; i < cg->ir->funcs.len; i++)
+        n += cg->sigs[i].reachable && !cg->sigs[i].lazy;
+    return n > 1 || cg->sigs[0].recursive;
+}
+
+const char *cg_pipeline(const Cg *cg) {
     static const char *const pipelines[] = {"default<O0>", "default<O1>" REDUCE,
                                             "default<O2>" REDUCE, "default<O3>" REDUCE};
     int level = QN_MAX(0, QN_MIN(cg->options->opt_level, 3));
-    bool host = cg->target->kind == TARGET_CPU;
+    bool host = cg->target->kind == TARGET_CPU, waits = host && cg->sigs[0].suspends;
+    if (host && level >= (waits ? 1 : 2)) return host_pipelines[calls(cg)][strided(cg)];
+    return waits ? "always-inline" : pipelines[level];
+}
+
+bool cg_optimise_with(Cg *cg, const char *pipeline) {
+    int level = cg->options->opt_level;
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMPassBuilderOptionsSetLoopVectorization(options, level >= 2 && host);
+    LLVMPassBuilderOptionsSetLoopVectorization(options,
+                                               level >= 2 && cg->target->kind == TARGET_CPU);
     LLVMPassBuilderOptionsSetSLPVectorization(options, level >= 2);
     LLVMPassBuilderOptionsSetLoopInterleaving(options, level >= 2);
-    const char *pipeline = pipelines[level];
-    bool waits = host && cg->sigs[0].suspends;
-    if (host && level >= (waits ? 1 : 2))
-        pipeline = host_pipelines[cg->ir->funcs.len > 1 || cg->sigs[0].recursive][strided(cg)];
-    else if (waits)
-        pipeline = "always-inline";
     bool ok = run_passes(cg, pipeline, options);
-    if (waits) ok = ok && cg_coro_finish(cg) && run_passes(cg, coroutines[level > 0], options);
     LLVMDisposePassBuilderOptions(options);
     return ok;
+}
+
+bool cg_optimise(Cg *cg) {
+    bool ok = cg_optimise_with(cg, cg_pipeline(cg));
+    if (cg->target->kind != TARGET_CPU || !cg->sigs[0].suspends) return ok;
+    return ok && cg_coro_finish(cg) && cg_optimise_with(cg, coroutines[cg->options->opt_level > 0]);
 }
 
 LLVMMemoryBufferRef cg_emit_buffer(Cg *cg, LLVMCodeGenFileType type) {

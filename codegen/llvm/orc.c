@@ -4,8 +4,7 @@
  * of absolute symbols (support.h), which therefore win over whatever the process exports. Every object
  * gets a resource tracker of its own: dropping an artifact removes exactly its code. ORC maps code
  * writable, then executable, never both. */
-#include "codegen/host_code.h"
-#include "codegen/llvm/cg.h"
+#include "codegen/llvm/host_load.h"
 #include "codegen/support.h"
 #include "frontend/base/os.h"
 #include <llvm-c/Error.h>
@@ -29,6 +28,7 @@ typedef struct Jit {
 typedef struct HostCode {
     LLVMOrcResourceTrackerRef tracker;
     int generation;
+    LazyCode *lazy; /* or NULL */
 } HostCode;
 
 static pthread_mutex_t jit_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -137,6 +137,19 @@ static LLVMErrorRef open_jit(void) {
 
 /* -- objects ---------------------------------------------------------------------------------- */
 
+/* The lazy functions of the session get their code: what makes them, at the table that was linked. */
+static LLVMErrorRef bind_lazy(Cg *cg, HostCode *code) {
+    LLVMOrcExecutorAddress address = 0;
+    char name[80];
+    snprintf(name, sizeof name, "%s.lazy", cg->entry_name);
+    LLVMErrorRef error = LLVMOrcLLJITLookup(jit.lljit, &address, name);
+    if (error) return error;
+    code->lazy = lazy_keep(cg);
+    if (!code->lazy) return LLVMCreateStringError("out of memory");
+    lazy_bind(code->lazy, (void *)(uintptr_t)address);
+    return LLVMErrorSuccess;
+}
+
 static bool load(Cg *cg, LLVMMemoryBufferRef object, const char *symbol, void **entry,
                  void **handle) {
     LLVMErrorRef error = open_jit();
@@ -153,11 +166,15 @@ static bool load(Cg *cg, LLVMMemoryBufferRef object, const char *symbol, void **
     if (!error) error = LLVMOrcLLJITLookup(jit.lljit, &address, symbol);
     HostCode *code = error ? NULL : malloc(sizeof *code);
     if (code) {
-        *code = (HostCode){tracker, jit.generation};
+        *code = (HostCode){tracker, jit.generation, NULL};
+        if (cg->lazy_bitcode) error = bind_lazy(cg, code);
+    }
+    if (code && !error) {
         *entry = (void *)(uintptr_t)address;
         *handle = code;
         return true;
     }
+    free(code);
     if (!error) error = LLVMCreateStringError("out of memory");
     keep_error(error, text, sizeof text);
     LLVMErrorRef removal = LLVMOrcResourceTrackerRemove(tracker);
@@ -177,6 +194,7 @@ bool orc_load(Cg *cg, LLVMMemoryBufferRef object, const char *symbol, void **ent
 
 void host_code_drop(void *handle) {
     HostCode *code = handle;
+    lazy_free(code->lazy);
     jit_enter();
     if (code->generation == jit.generation) {
         LLVMErrorRef error = LLVMOrcResourceTrackerRemove(code->tracker);

@@ -49,7 +49,9 @@ static bool compile(Cg *cg, LowerJob *job) {
     if (!cg_open(cg, job->arena, job->diags, job->options, job->module)) return false;
     cg->usage = job->artifact->usage;
     const Target *target = cg->target;
-    if (!cg_functions(cg) || !target->entry(cg) || !cg_admit(cg) || !target->link(cg)) return false;
+    if (!cg_functions(cg) || !target->entry(cg) || !cg_lazy_module(cg) || !cg_admit(cg) ||
+        !target->link(cg))
+        return false;
     if (!cg_optimise(cg)) return false;
     if (cg->options->keep_text) cg->text_llvm = cg_print(cg);
     return target->emit(cg, job->artifact) && !cg->failed;

@@ -219,6 +219,21 @@ static bool describe(Bounds *s, Ref check) {
 
 /* -- the two copies ------------------------------------------------------------------------------------ */
 
+static void choose(Bounds *s, int32_t preheader, int32_t header, int32_t checked) {
+    Func *func = s->func;
+    ir_edge_add(func, preheader, checked);
+    ir_remove(func, ir_terminator(func, preheader));
+    Ref branch = ir_append(func, preheader, OP_branch, &s->condition, 1);
+    ir_inst(func, branch)->target[0] = header;
+    ir_inst(func, branch)->target[1] = checked;
+}
+
+/* May the checked copy become a function that is compiled when it is needed? In kernels it would have to
+ * find its work-item again. */
+static bool outlines(const PassContext *ctx) {
+    return ctx->options->infer.target == TARGET_CPU && ctx->options->entry != ENTRY_KERNEL;
+}
+
 /* The checked copy: all blocks of the nest again, entered from the preheader when the condition fails. */
 static void make_checked_copy(Bounds *s, int32_t preheader) {
     Func *func = s->func;
@@ -233,17 +248,12 @@ static void make_checked_copy(Bounds *s, int32_t preheader) {
     int32_t copy = block_map[header];
     for (int32_t i = 0; i < loop->blocks.len; i++)
         func->blocks.items[block_map[loop->blocks.items[i]]].cold = true;
-    ir_edge_add(func, preheader, copy);
     for (int32_t i = 0; i < func->blocks.items[header].insts.len; i++) {
         Ref phi = func->blocks.items[header].insts.items[i];
         if (ir_inst(func, phi)->op != OP_phi) break;
         ir_add_arg(func, ref_map[phi], ir_arg(func, phi, entry_at));
     }
-    Ref jump = ir_terminator(func, preheader);
-    ir_remove(func, jump);
-    Ref branch = ir_append(func, preheader, OP_branch, &s->condition, 1);
-    ir_inst(func, branch)->target[0] = header;
-    ir_inst(func, branch)->target[1] = copy;
+    choose(s, preheader, header, copy);
 }
 
 /* In the fast copy a described check is its index, and the index needs no wraparound. */
@@ -308,13 +318,18 @@ static bool version_nest(PassContext *ctx, Func *func, Cfg *cfg, int32_t loop) {
     }
     if (!n || !s.condition) return false;
     ir_make_loop_closed(func, cfg, loop);
-    make_checked_copy(&s, preheader);
+    int32_t call = outlines(ctx) ? opt_outline_nest(ctx, func, info) : NO_BLOCK;
+    if (call == NO_BLOCK)
+        make_checked_copy(&s, preheader);
+    else
+        choose(&s, preheader, info->header, call);
     drop_checks(func, ctx->arena, checks, n);
     return true;
 }
 
 /* Outermost loops first; where one cannot be versioned as a whole, the loops inside are tried. */
 void opt_bounds(PassContext *ctx, Func *func) {
+    if (opt_is_outlined(func)) return;
     Bits done = bits_new(ctx->arena, func->blocks.len);
     for (bool again = true; again;) {
         Cfg cfg;

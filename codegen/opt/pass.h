@@ -65,4 +65,11 @@ typedef struct CountedLoop {
 bool opt_counted_loop(const Func *func, const Cfg *cfg, int32_t loop, CountedLoop *out);
 bool opt_in_loop(const Cfg *cfg, int32_t loop, int32_t block);
 
+/* outline.c: copies a loop nest in loop-closed form into a function of its own, and makes a block that
+ * calls it and goes on at the nest's exits; nothing leads to that block yet. NO_BLOCK, and nothing done, when
+ * the nest cannot be moved. */
+int32_t opt_outline_nest(PassContext *ctx, Func *func, const Loop *loop);
+/* A function whose entry is cold: made by the above, compiled when first called. */
+bool opt_is_outlined(const Func *func);
+
 #endif
