@@ -475,10 +475,20 @@ static const Binding *lookup(PyResolver *r, PyObject *dict, DependencyKind kind,
     return logged(r, kind, path, b);
 }
 
+/* A function that calls itself and is compiled while it is decorated: its name is not bound yet. */
+static bool names_entry(const PyResolver *r, Str name) {
+    Py_ssize_t len;
+    if (!PyFunction_Check(r->entry)) return false;
+    const char *own = PyUnicode_AsUTF8AndSize(((PyFunctionObject *)r->entry)->func_name, &len);
+    if (!own) PyErr_Clear();
+    return own && len == name.len && !memcmp(own, name.bytes, (size_t)len);
+}
+
 static const Binding *resolve_global(void *user, Handle function, Str name) {
     PyResolver *r = user;
-    return lookup(r, globals_of(r, function), DEP_GLOBAL, path_under(r, function, "g:", name),
-                  name);
+    Str path = path_under(r, function, "g:", name);
+    const Binding *b = lookup(r, globals_of(r, function), DEP_GLOBAL, path, name);
+    return b && b->kind == BIND_MISSING && names_entry(r, name) ? py_bind(r, r->entry, path) : b;
 }
 
 static const Binding *resolve_builtin(void *user, Str name) {

@@ -290,6 +290,13 @@ def test_L08_recursion():
     assert fib(20) == 6765
 
 
+def test_L08_recursion_of_an_eager_function():
+    """Compiled while it is decorated: its own name is not bound yet."""
+    namespace = {"njit": njit}
+    exec("@njit('int64(int64)')\ndef fact(n):\n    return 1 if n < 2 else n * fact(n - 1)", namespace)
+    assert namespace["fact"](10) == 3628800
+
+
 def test_L08_mutual_recursion():
     assert is_even(10) is True and is_even(7) is False
 
