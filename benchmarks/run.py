@@ -78,7 +78,7 @@ def compile_c(folder):
 def driver_call(folder, fakecuda):
     """Nanoseconds of a bare cuLaunchKernel of the stand-in driver, measured from C."""
     program = Path(folder) / "bare"
-    subprocess.run(["cc", "-O2", "-o", str(program), str(HERE / "bare_launch.c"), "-ldl"], check=True)
+    subprocess.run(["cc", "-O2", "-o", str(program), str(HERE / "bare_launch.c"), "-ldl", "-pthread"], check=True)
     best = None
     for _ in range(5):
         out = subprocess.run([str(program), fakecuda], capture_output=True, text=True, check=True,

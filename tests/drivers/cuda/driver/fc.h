@@ -56,6 +56,7 @@ struct FcObject {
         struct {
             FcObject *module;
             const PtxFunc *entry;
+            unsigned static_shared;
             int max_dynamic_shared; /* cuFuncSetAttribute; 0: the default */
         } fn;
         struct {

@@ -160,6 +160,7 @@ static FcObject *function_of(FcObject *module, const PtxFunc *entry) {
     if (!fn) return NULL;
     fn->fn.module = module;
     fn->fn.entry = entry;
+    fn->fn.static_shared = ptx_shared_static(module->mod.ptx, entry);
     return fn;
 }
 
@@ -196,7 +197,7 @@ FC_API CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *size, CUmodul
 static CUresult get_attribute(int *value, int attribute, const FcObject *fn) {
     const PtxFunc *entry = fn->fn.entry;
     const PtxModule *module = fn->fn.module->mod.ptx;
-    int shared = (int)ptx_shared_static(module, entry), slots = (int)entry->nslots;
+    int shared = (int)fn->fn.static_shared, slots = (int)entry->nslots;
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
         *value = entry->max_threads ? (int)entry->max_threads : FC_THREADS_BLOCK;
@@ -233,7 +234,7 @@ FC_API CUresult cuFuncSetAttribute(CUfunction handle, int attribute, int value) 
         return fc_leave(CUDA_SUCCESS);
     }
     FC_REQUIRE(attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, ERROR_INVALID_VALUE);
-    int shared = (int)ptx_shared_static(fn->fn.module->mod.ptx, fn->fn.entry);
+    int shared = (int)fn->fn.static_shared;
     FC_REQUIRE(value >= 0 && value + shared <= FC_SHARED_OPTIN, ERROR_INVALID_VALUE);
     fn->fn.max_dynamic_shared = value;
     return fc_leave(CUDA_SUCCESS);
