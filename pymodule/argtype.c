@@ -203,8 +203,7 @@ static TypeKey tuple_key(const Where *w, PyObject *arg, PyObject *cls, int depth
 }
 
 static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
-    if (Py_TYPE(arg) == w->state->device_array_type && w->kernel)
-        return py_device_array_key((DeviceArray *)arg);
+    if (Py_TYPE(arg) == w->state->device_array_type && w->kernel) return ((DeviceArray *)arg)->key;
     if (PyArray_Check(arg))
         return refuse_type(w, arg,
                            "it is a subclass of numpy.ndarray, whose own behaviour would be "

@@ -51,6 +51,11 @@ DeviceArray *py_array_new(ModState *state, RtDevice *device, RtBuffer *buffer, u
         a->dims[ndim + i] = strides[i];
     }
     a->layout = (uint8_t)layout_of(ndim, item_size(a), shape, strides);
+    a->key = key_array(kind, ndim, (Layout)a->layout, readonly ? KEY_READONLY : 0);
+    int64_t lo, hi;
+    bool known = rt_extent(ndim, item_size(a), shape, strides, &lo, &hi);
+    a->lo = known ? address + (uint64_t)lo : 0;
+    a->hi = known ? address + (uint64_t)hi : UINT64_MAX; /* it may share memory with any other */
     return a;
 }
 
@@ -66,11 +71,6 @@ static void array_dealloc(PyObject *self) {
     }
     type->tp_free(self);
     Py_DECREF(type);
-}
-
-TypeKey py_device_array_key(const DeviceArray *a) {
-    return key_array((TypeKind)a->kind, array_ndim(a), (Layout)a->layout,
-                     a->readonly ? KEY_READONLY : 0);
 }
 
 /* -- shadows ------------------------------------------------------------------------------------------------ */

@@ -15,8 +15,10 @@ typedef struct DeviceArray {
     RtDevice *device;
     RtBuffer *buffer;
     uint64_t address; /* of the first element */
-    uint8_t kind;     /* TypeKind of the elements */
-    uint8_t layout;   /* Layout, from shape and strides */
+    uint64_t lo, hi;  /* the bytes it spans */
+    TypeKey key;
+    uint8_t kind;   /* TypeKind of the elements */
+    uint8_t layout; /* Layout, from shape and strides */
     bool readonly;
     int64_t dims[]; /* shape, then strides */
 } DeviceArray;
@@ -37,7 +39,8 @@ typedef struct KernelArrays {
     bool any_host;
     int param, next; /* the argument and array at hand */
     int ndevice;
-    const DeviceArray *device[64];
+    const DeviceArray **device; /* these two have room for all arrays of the specialisation */
+    RtSpan *spans;              /* of the device arrays */
 } KernelArrays;
 int py_unbox_kernel(const Spec *spec, PyObject *const *args, char *frame, bool loose,
                     KernelArrays *k);
@@ -75,7 +78,6 @@ py_array_new(ModState *state, RtDevice *device, RtBuffer *buffer, uint64_t addre
 /* The object as a device array: itself, or a wrapper of its __cuda_array_interface__. NULL without an
  * exception: it is neither. A new reference. */
 DeviceArray *py_as_device_array(ModState *state, PyObject *object);
-TypeKey py_device_array_key(const DeviceArray *array);
 
 /* -- stream_obj.c -- */
 extern PyType_Spec py_stream_spec, py_event_spec;

@@ -62,6 +62,17 @@ static RtDevice *open_device(ModState *state, RtDeviceKind kind, int ordinal) {
 }
 
 RtDevice *py_current_device(ModState *state, RtDeviceKind wanted) {
+    DeviceState *d = state->runtime;
+    int known = atomic_load_explicit(&d->pinned, memory_order_relaxed);
+    if (!known) known = atomic_load_explicit(&d->chosen[wanted], memory_order_relaxed);
+    if (QN_LIKELY(known)) { /* each launch asks */
+        int ordinal = rt_device_selected((RtDeviceKind)(known - 1));
+        RtDevice *device =
+            ordinal < MAX_DEVICES
+                ? atomic_load_explicit(&d->opened[known - 1][ordinal], memory_order_acquire)
+                : NULL;
+        if (QN_LIKELY(device != NULL)) return device;
+    }
     RtDeviceKind kind;
     if (!choose_kind(state, wanted, &kind)) return NULL;
     return open_device(state, kind, rt_device_selected(kind));

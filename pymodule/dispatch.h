@@ -37,6 +37,8 @@ typedef struct Plan {
     struct Plan *items;
     PyObject *type; /* the exact type (or function) asked for */
     PyArray_Descr *descr;
+    TypeKey key;  /* arrays: of a device array that fits */
+    bool written; /* arrays: by the code, as far as is known */
     int flags_mask, flags_want;
     uint16_t value_offset, value_size;
 } Plan;
@@ -51,6 +53,7 @@ typedef struct Spec {
     Plan *plans;
     Artifact *artifact;
     int32_t result_offset, frame_size;
+    int32_t narrays; /* among the arguments, those in tuples too */
     TypeKey *keys;
     TypeKey *
         declared_keys; /* the types of the code's parameters; == keys unless arguments are converted */

@@ -69,11 +69,8 @@ static bool declare_all(Kernel *k, JitCore *core) {
     return true;
 }
 
-/* The core for a device, made on first use. NULL: exception. */
-static JitCore *core_for(Kernel *k, RtDevice *device) {
-    const RtDeviceInfo *info = rt_info(device);
+static JitCore *make_core(Kernel *k, const RtDeviceInfo *info) {
     JitCore *core = &k->cores[info->kind];
-    if (k->ready[info->kind]) return core;
     CompileOptions options = k->options;
     options.entry = ENTRY_KERNEL;
     options.infer.kernel = true;
@@ -85,6 +82,12 @@ static JitCore *core_for(Kernel *k, RtDevice *device) {
     if (!declare_all(k, core)) return NULL;
     k->ready[info->kind] = true;
     return core;
+}
+
+/* The core for a device, made on first use. NULL: exception. */
+static inline JitCore *core_for(Kernel *k, RtDevice *device) {
+    const RtDeviceInfo *info = rt_info(device);
+    return QN_LIKELY(k->ready[info->kind]) ? &k->cores[info->kind] : make_core(k, info);
 }
 
 static Spec *find_or_make(JitCore *core, const TypeKey *keys, int32_t n) {
@@ -118,14 +121,12 @@ static Spec *general_of(JitCore *core, Spec *spec) {
     return general;
 }
 
-static RtKernel *loaded(JitCore *core, Spec *spec, RtDevice *device) {
+static RtKernel *load(JitCore *core, Spec *spec, RtDevice *device) {
     KernelExtra *extra = spec->extra;
     int ordinal = rt_info(device)->ordinal;
     if (ordinal >= MAX_DEVICES)
         return PyErr_SetString(PyExc_ValueError, "kernels run on the first 16 devices only"), NULL;
-    RtKernel *kernel = atomic_load_explicit(&extra->loaded[ordinal], memory_order_acquire),
-             *nobody = NULL;
-    if (kernel) return kernel;
+    RtKernel *kernel = NULL, *nobody = NULL;
     RtError err;
     PY_UNLOCKED(core->state, &err, kernel = rt_kernel(device, spec->artifact, &err));
     if (kernel && !atomic_compare_exchange_strong(&extra->loaded[ordinal], &nobody, kernel)) {
@@ -135,16 +136,28 @@ static RtKernel *loaded(JitCore *core, Spec *spec, RtDevice *device) {
     return kernel;
 }
 
+static inline RtKernel *loaded(JitCore *core, Spec *spec, RtDevice *device) {
+    KernelExtra *extra = spec->extra;
+    int ordinal = rt_info(device)->ordinal;
+    RtKernel *kernel = ordinal < MAX_DEVICES
+                           ? atomic_load_explicit(&extra->loaded[ordinal], memory_order_acquire)
+                           : NULL;
+    return QN_LIKELY(kernel != NULL) ? kernel : load(core, spec, device);
+}
+
+enum { FEW_ARRAYS = 16 }; /* device arrays of one launch that are noted on the stack */
+
 /* -- launching ------------------------------------------------------------------------------------------------ */
 
-static bool choose_grid(const Launch *l, RtKernel *kernel, RtLaunch *launch, RtError *err) {
-    for (int i = 0; i < 3; i++) {
-        launch->grid[i] = l->grid[i];
-        launch->block[i] = l->block[i];
-    }
-    if (l->forall < 0) return true;
+/* For forall. false: exception. */
+static bool choose_grid(const Launch *l, RtLaunch *launch) {
     int32_t block = (int32_t)l->block[0];
-    if (block == 0 && !rt_suggest_block(kernel, (int32_t)l->shared, &block, err)) return false;
+    bool ok = true;
+    RtError err;
+    if (block == 0)
+        PY_UNLOCKED(l->kernel->state, &err,
+                    ok = rt_suggest_block(launch->kernel, (int32_t)l->shared, &block, &err));
+    if (!ok) return false;
     launch->block[0] = block;
     launch->grid[0] = (l->forall + block - 1) / block;
     return true;
@@ -171,36 +184,39 @@ static bool same_device(const KernelArrays *k, RtDevice *device) {
     return true;
 }
 
+static bool wants_general(const Spec *spec, char *frame, const KernelArrays *arrays) {
+    if (!spec->artifact->fast_variant) return false;
+    if (arrays->any_host) return rt_launch_wants_general(spec->artifact, (void *const *)frame);
+    return rt_spans_want_general(arrays->spans, arrays->ndevice);
+}
+
 static PyObject *launch_frame(Launch *l, JitCore *core, RtDevice *device, Spec *spec, char *frame,
                               const KernelArrays *arrays) {
     if (!same_device(arrays, device)) return NULL;
     if (l->forall == 0) Py_RETURN_NONE;
-    if (spec->artifact->fast_variant &&
-        rt_launch_wants_general(spec->artifact, (void *const *)frame) &&
-        !(spec = general_of(core, spec)))
-        return NULL;
-    RtKernel *kernel = loaded(core, spec, device);
-    if (!kernel) return NULL;
-    CallContext ctx;
-    CallFrame call;
-    RtLaunch launch = {.kernel = kernel,
+    if (wants_general(spec, frame, arrays) && !(spec = general_of(core, spec))) return NULL;
+    RtLaunch launch = {.kernel = loaded(core, spec, device),
                        .stream = l->stream,
                        .dynamic_shared = l->shared,
-                       .args = (void **)frame,
-                       .host = arrays->any_host ? arrays->host : NULL,
-                       .readonly = arrays->any_host ? arrays->readonly : NULL,
-                       .ctx = &ctx};
+                       .args = (void **)frame};
+    memcpy(launch.grid, l->grid, sizeof launch.grid);
+    memcpy(launch.block, l->block, sizeof launch.block);
+    if (!launch.kernel || (l->forall > 0 && !choose_grid(l, &launch))) return NULL;
+    if (QN_UNLIKELY(core->state->dump & DUMP_launch))
+        py_dump_launch(l->kernel->name, spec->artifact, &launch, device);
+    CallContext ctx;
+    CallFrame call;
     RtError err;
     rt_error_init(&err);
-    py_release(&ctx, &call);
-    bool chosen = choose_grid(l, kernel, &launch, &err);
-    if (QN_UNLIKELY(core->state->dump & DUMP_launch) && chosen) {
-        py_resume(&call);
-        py_dump_launch(l->kernel->name, spec->artifact, &launch, device);
+    if (arrays->any_host || rt_info(device)->kind == RT_CPU) { /* it may wait */
+        launch.host = arrays->any_host ? arrays->host : NULL;
+        launch.readonly = arrays->any_host ? arrays->readonly : NULL;
+        launch.ctx = &ctx;
         py_release(&ctx, &call);
+    } else {
+        call.saved = PyEval_SaveThread();
     }
-    if (chosen && rt_launch(&launch, &err) && arrays->ndevice)
-        note_use(arrays, device, l->stream, &err);
+    if (rt_launch(&launch, &err) && arrays->ndevice) note_use(arrays, device, l->stream, &err);
     py_resume(&call);
     if (QN_UNLIKELY(rt_failed(&err))) return py_raise_runtime(core->state, &err), NULL;
     Py_RETURN_NONE;
@@ -211,16 +227,27 @@ static PyObject *launch_spec(Launch *l, JitCore *core, RtDevice *device, Spec *s
                              PyObject *const *args, bool loose, bool *mismatch) {
     _Alignas(16) char small[FRAME_STACK];
     uint32_t host[MAX_ARGS], readonly[MAX_ARGS];
+    const DeviceArray *few[FEW_ARRAYS];
+    RtSpan few_spans[FEW_ARRAYS];
     KernelArrays arrays;
     arrays.state = core->state;
     arrays.host = host;
     arrays.readonly = readonly;
-    char *frame = spec->frame_size <= FRAME_STACK ? small : PyMem_Malloc((size_t)spec->frame_size);
-    if (!frame) return PyErr_NoMemory();
+    arrays.device = few;
+    arrays.spans = few_spans;
+    char *frame = small, *heap = NULL;
+    if (QN_UNLIKELY(spec->frame_size > FRAME_STACK || spec->narrays > FEW_ARRAYS)) {
+        size_t size = ((size_t)spec->frame_size + 15) & ~(size_t)15,
+               each = sizeof *arrays.spans + sizeof *arrays.device;
+        heap = frame = PyMem_Malloc(size + each * (size_t)spec->narrays);
+        if (!heap) return PyErr_NoMemory();
+        arrays.spans = (RtSpan *)(heap + size);
+        arrays.device = (const DeviceArray **)(arrays.spans + spec->narrays);
+    }
     int done = py_unbox_kernel(spec, args, frame, loose, &arrays);
     *mismatch = done == 0;
     PyObject *result = done > 0 ? launch_frame(l, core, device, spec, frame, &arrays) : NULL;
-    if (frame != small) PyMem_Free(frame);
+    if (heap) PyMem_Free(heap);
     return result;
 }
 

@@ -110,7 +110,9 @@ static int convert_arg(const Plan *plan, TypeKind from, const void *value, char 
 
 typedef struct Planner {
     ModState *state;
-    int32_t at; /* next free byte of the frame */
+    int32_t at;      /* next free byte of the frame */
+    int32_t narrays; /* so far */
+    bool written;    /* are arrays of the parameter at hand? */
 } Planner;
 
 static int32_t reserve(Planner *p, int64_t size, int64_t align) {
@@ -137,6 +139,9 @@ static bool plan_array(Planner *p, Plan *plan, TypeKey key, const ValueLayout *l
     plan->item_size = (int32_t)PyDataType_ELSIZE(p->state->descrs[key_element(key)]);
     plan->descr = p->state->descrs[key_element(key)];
     plan->owner = reserve(p, sizeof(Owner), 16);
+    plan->key = key & ~KEY_UNALIGNED; /* device memory never is */
+    plan->written = p->written;
+    p->narrays++;
     int contiguous = plan->layout == LAYOUT_C ? NPY_ARRAY_C_CONTIGUOUS
                                               : NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS;
     plan->flags_mask = contiguous | NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE;
@@ -215,17 +220,20 @@ void py_plan_free(Plan *plans, int32_t n) {
 }
 
 bool py_plan_args(ModState *state, Spec *spec, const ValueLayout *params) {
-    Planner p = {state, (int32_t)sizeof(void *) * spec->nargs};
+    Planner p = {.state = state, .at = (int32_t)sizeof(void *) * spec->nargs};
+    const uint8_t *usage = spec->artifact->usage;
     spec->plans = PyMem_Calloc((size_t)QN_MAX(spec->nargs, 1), sizeof *spec->plans);
     if (!spec->plans) return PyErr_NoMemory(), false;
     for (int32_t i = 0; i < spec->nargs; i++) {
         int32_t offset = reserve(&p, QN_MAX(params[i].size, 16), QN_MAX(params[i].align, 16));
+        p.written = !usage || usage[i] & ARG_WRITTEN;
         if (!plan_value(&p, &spec->plans[i], spec->keys[i], &params[i], offset)) return false;
         if (!spec->plans[i].offset) spec->plans[i].offset = offset; /* None has no value */
     }
     const ValueLayout *result = &spec->artifact->result;
     spec->result_offset = reserve(&p, QN_MAX(result->size, 16), 16);
     spec->frame_size = p.at;
+    spec->narrays = p.narrays;
     return true;
 }
 
@@ -355,6 +363,23 @@ static inline int unbox_array(const Plan *plan, PyObject *o, char *out, char *fr
     return 1;
 }
 
+static inline void unbox_device_array(const Plan *plan, const DeviceArray *a, char *out,
+                                      char *frame, KernelArrays *k) {
+    Owner *owner = (Owner *)(frame + plan->owner);
+    atomic_init(&owner->refs, OWNER_BORROWED);
+    owner->destroy = NULL;
+    owner->object = (void *)a;
+    ArrayValue *value = (ArrayValue *)out;
+    value->data = (void *)(uintptr_t)a->address;
+    value->owner = owner;
+    for (int i = 0; i < plan->ndim; i++) {
+        value->dims[i] = a->dims[i];
+        value->dims[plan->ndim + i] = a->dims[plan->ndim + i];
+    }
+    k->device[k->ndevice] = a;
+    k->spans[k->ndevice++] = (RtSpan){a->lo, a->hi, plan->written};
+}
+
 /* A kernel's array: on the host or on the device; where is noted for the launch. */
 static int unbox_kernel_array(const Plan *plan, PyObject *o, char *out, char *frame,
                               KernelArrays *k) {
@@ -366,21 +391,9 @@ static int unbox_kernel_array(const Plan *plan, PyObject *o, char *out, char *fr
         k->any_host = true;
         return bit ? unbox_array(plan, o, out, frame) : 0;
     }
-    if (Py_TYPE(o) != k->state->device_array_type) return 0;
     const DeviceArray *a = (DeviceArray *)o;
-    bool readonly = !(plan->flags_want & NPY_ARRAY_WRITEABLE);
-    if (array_ndim(a) != plan->ndim || a->layout != plan->layout || a->readonly != readonly ||
-        k->state->descrs[a->kind] != plan->descr)
-        return 0;
-    Owner *owner = (Owner *)(frame + plan->owner);
-    atomic_init(&owner->refs, OWNER_BORROWED);
-    owner->destroy = NULL;
-    owner->object = o;
-    ArrayValue *value = (ArrayValue *)out;
-    value->data = (void *)(uintptr_t)a->address;
-    value->owner = owner;
-    memcpy(value->dims, a->dims, sizeof *a->dims * 2 * (size_t)plan->ndim);
-    if (k->ndevice < countof(k->device)) k->device[k->ndevice++] = a;
+    if (Py_TYPE(o) != k->state->device_array_type || a->key != plan->key) return 0;
+    unbox_device_array(plan, a, out, frame, k);
     return 1;
 }
 
@@ -443,13 +456,20 @@ int py_unbox_loose(const Spec *spec, PyObject *const *args, char *frame) {
 int py_unbox_kernel(const Spec *spec, PyObject *const *args, char *frame, bool loose,
                     KernelArrays *k) {
     const Plan *plan = spec->plans;
+    PyTypeObject *device_array = k->state->device_array_type;
     k->any_host = false;
     k->ndevice = 0;
     for (int32_t i = 0; i < spec->nargs; i++, plan++) {
+        PyObject *o = args[i];
         ((void **)frame)[i] = argument(plan, frame);
+        k->host[i] = k->readonly[i] = 0;
+        if (Py_TYPE(o) == device_array && plan->op == UB_ARRAY && !plan->optional &&
+            ((const DeviceArray *)o)->key == plan->key) { /* what launches are made of */
+            unbox_device_array(plan, (const DeviceArray *)o, frame + plan->offset, frame, k);
+            continue;
+        }
         k->param = i;
         k->next = 0;
-        k->host[i] = k->readonly[i] = 0;
         int done = unbox_one(plan, args[i], frame, loose, k);
         if (done <= 0) return done;
     }

@@ -130,17 +130,27 @@ bool rt_args_check(const RtArgs *args, const Artifact *artifact, RtError *err) {
     return true;
 }
 
+bool rt_spans_want_general(const RtSpan *spans, int32_t n) {
+    for (const RtSpan *a = spans, *end = spans + n; a < end; a++) {
+        if (a->hi - a->lo > INT32_MAX) return true;
+        for (const RtSpan *b = spans; b < a; b++)
+            if ((a->written || b->written) && b->lo < a->hi && a->lo < b->hi) return true;
+    }
+    return false;
+}
+
 bool rt_launch_wants_general(const Artifact *artifact, void *const *values) {
     RtArgs args;
     RtError ignored;
     rt_error_init(&ignored);
     bool general = !rt_args_collect(&args, artifact, values, NULL, NULL, &ignored);
-    for (int i = 0; i < args.narrays && !general; i++) {
-        const ArgArray *a = &args.arrays[i];
-        general = a->hi - a->lo > INT32_MAX;
-        for (int k = 0; k < args.narrays && a->written && !general; k++)
-            general = k != i && args.arrays[k].lo < a->hi && a->lo < args.arrays[k].hi;
-    }
+    size_t size = sizeof(RtSpan) * (size_t)args.narrays;
+    RtSpan few[ARGS_INLINE], *spans = args.narrays <= ARGS_INLINE ? few : rt_alloc(size);
+    general |= !spans; /* always right */
+    for (int i = 0; i < args.narrays && !general; i++)
+        spans[i] = (RtSpan){args.arrays[i].lo, args.arrays[i].hi, args.arrays[i].written};
+    general = general || rt_spans_want_general(spans, args.narrays);
+    if (spans != few) rt_dealloc(spans, size);
     rt_args_free(&args);
     return general;
 }

@@ -23,13 +23,23 @@ static bool check_axis(const RtDeviceInfo *info, const char *what, const int64_t
     return true;
 }
 
+/* 1 to limit? Both sides without a sign: 0 and less are too large. */
+static inline bool within(int64_t dim, int32_t limit) {
+    return (uint64_t)(dim - 1) < (uint64_t)limit;
+}
+
+static inline bool axis_ok(const RtDeviceInfo *info, const int64_t grid[3], const int64_t block[3],
+                           int i) {
+    return within(grid[i], info->max_grid[i]) & within(block[i], info->max_block[i]);
+}
+
 bool rt_check_config(const RtDeviceInfo *info, const int64_t grid[3], const int64_t block[3],
                      int64_t dynamic_shared, RtError *err) {
-    for (int i = 0; i < 3; i++)
-        if (QN_UNLIKELY(grid[i] < 1 || grid[i] > info->max_grid[i] || block[i] < 1 ||
-                        block[i] > info->max_block[i]) &&
-            !(check_axis(info, "grid", grid, i, info->max_grid, err) &&
-              check_axis(info, "block", block, i, info->max_block, err)))
+    bool axes = axis_ok(info, grid, block, 0) & axis_ok(info, grid, block, 1) &
+                axis_ok(info, grid, block, 2);
+    for (int i = 0; QN_UNLIKELY(!axes) && i < 3; i++)
+        if (!check_axis(info, "grid", grid, i, info->max_grid, err) ||
+            !check_axis(info, "block", block, i, info->max_block, err))
             return false;
     int64_t threads = block[0] * block[1] * block[2];
     if (QN_UNLIKELY(threads > info->max_threads))
@@ -237,7 +247,7 @@ bool rt_launch(const RtLaunch *l, RtError *err) {
         return false;
     RtStream *stream = l->stream ? l->stream : &device->default_stream;
     int32_t n = kernel->artifact->nparams;
-    if (QN_UNLIKELY(has_bits(l->host, n) || has_bits(l->readonly, n)))
+    if ((l->host || l->readonly) && (has_bits(l->host, n) || has_bits(l->readonly, n)))
         return launch_with_arrays(l, stream, err);
     return submit(l, stream, err);
 }

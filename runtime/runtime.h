@@ -273,9 +273,16 @@ typedef struct RtLaunch {
  * it raised. */
 bool rt_launch(const RtLaunch *launch, RtError *err);
 
+/* The bytes [lo, hi) that one array of a launch spans; equal: none. */
+typedef struct RtSpan {
+    uint64_t lo, hi;
+    bool written; /* by the kernel, as far as is known */
+} RtSpan;
+
 /* Which variant does this launch need? true: an array that is written shares memory with another
- * array, or an array spans more than 2^31 - 1 bytes: only the general variant is right. `args` as
- * in RtLaunch. [quick] */
+ * array, or an array spans more than 2^31 - 1 bytes: only the general variant is right. [quick] */
+bool rt_spans_want_general(const RtSpan *spans, int32_t n);
+/* The same for packed arguments as in RtLaunch, whose spans are computed first. [quick] */
 bool rt_launch_wants_general(const Artifact *artifact, void *const *args);
 
 /* Only the checks of a configuration, for kernel[grid, block] at the time of subscription. [quick]

@@ -162,6 +162,53 @@ def test_ALS_06_the_fast_variant_is_not_used_for_overlapping_arrays(device):
     assert shared.copy_to_host()[0] == 1.0
 
 
+def test_ALS_06_overlaps_are_found_wherever_the_arrays_stand(device):
+    many = ", ".join(f"a{i}" for i in range(20))  # more than a launch notes on the stack
+    namespace = {}
+    exec(f"def kernel(pair, {many}):\n pair[1][0] = a0[0] + a19[0]\n pair[0][0] = a0[0] + a19[0]", namespace)
+    kernel = cuda.jit(namespace["kernel"])
+
+    def launch(pair, arrays):
+        kernel[1, 1](pair, *arrays)
+        return [float(a.copy_to_host()[0] if hasattr(a, "copy_to_host") else a[0]) for a in pair]
+
+    arrays = [cuda.to_device(np.full(3, i + 1.0)) for i in range(20)]
+    out, other = cuda.to_device(np.zeros(3)), cuda.to_device(np.zeros(3))
+    for _ in range(2):
+        assert launch((out, other), arrays) == [21.0, 21.0]
+        assert launch((out, arrays[7]), arrays) == [21.0, 21.0]
+        assert launch((out, arrays[19]), arrays) == [22.0, 21.0]  # the last one shares with one inside a tuple
+        arrays[19] = cuda.to_device(np.full(3, 20.0))
+        assert launch((out, arrays[0][:1]), [arrays[0][:2], *arrays[1:]]) == [41.0, 21.0]
+        arrays[0] = cuda.to_device(np.full(3, 1.0))
+        host = np.zeros(3)
+        assert launch((out, host), arrays) == [21.0, 21.0]  # host and device arrays in one launch
+        assert launch((host, out), arrays) == [21.0, 21.0]
+
+
+def test_ALS_06_a_launch_takes_what_the_last_one_did_not(device):
+    """The plan of the last launch is tried first: every other type of argument must be noticed."""
+    @cuda.jit
+    def kernel(x, out):
+        out[0] = x[0] + 1
+
+    out = cuda.to_device(np.zeros(2))
+    readonly = np.full(4, 6.0)
+    readonly.setflags(write=False)
+    strided = cuda.to_device(np.full(4, 4.0))[::2]
+    cases = [(np.full(2, 1.0), 2.0), (np.full(2, 2, np.float32), 3.0), (np.full(2, 3, np.int32), 4.0)]
+    cases = [(cuda.to_device(a), r) for a, r in cases] + cases + [(strided, 5.0), (readonly, 7.0)]
+    for first in cases:
+        for second in cases:
+            for x, expected in (first, second):
+                kernel[1, 1](x, out)
+                assert out.copy_to_host()[0] == expected
+    with pytest.raises((TypeError, errors.TypingError)):
+        kernel[1, 1](cuda.to_device(np.zeros((2, 2))), out)
+    kernel[1, 1](cases[0][0], out)
+    assert out.copy_to_host()[0] == 2.0
+
+
 def test_BYT_05_instrumented_functions():
     """A tracer, a profiler and optimised bytecode do not change what is compiled."""
     def f(n):

@@ -6,9 +6,9 @@ static RtError err;
 
 typedef struct Probe {
     Artifact artifact;
-    ValueLayout params[20];
-    uint8_t usage[20];
-    KernelParam kernel_params[20];
+    ValueLayout params[30];
+    uint8_t usage[30];
+    KernelParam kernel_params[30];
 } Probe;
 
 static void add_param(Probe *p, ValueLayout layout, uint8_t usage) {
@@ -471,6 +471,28 @@ static void test_ALS_06_variant(void) {
     CHECK(!general(&p, &a, &b, &c));
 }
 
+static void test_ALS_06_variant_of_many(void) {
+    Probe p;
+    probe_init(&p);
+    static int32_t m[1000];
+    static Packed packed[30];
+    void *args[30];
+    for (int i = 0; i < 30; i++) {
+        add_param(&p, I32(1), i == 29 ? OUT : IN);
+        packed[i] = packed_1d(m + 10 * i, 10, 4);
+        args[i] = &packed[i];
+    }
+    CHECK(!rt_launch_wants_general(&p.artifact, args));
+    packed[0] = packed_1d(m + 299, 1, 4); /* the first shares an element with the last */
+    CHECK(rt_launch_wants_general(&p.artifact, args));
+    RtSpan spans[] = {{10, 20, false}, {15, 30, false}, {30, 40, true}};
+    CHECK(!rt_spans_want_general(spans, 3) && !rt_spans_want_general(spans, 0));
+    spans[2].lo = 29;
+    CHECK(rt_spans_want_general(spans, 3));
+    spans[2] = (RtSpan){0, UINT64_MAX, false}; /* nothing is known of it */
+    CHECK(rt_spans_want_general(spans, 3));
+}
+
 /* -- extents and strided copies ---------------------------------------------------------------- */
 
 static void test_extents(void) {
@@ -671,6 +693,7 @@ int main(void) {
     RUN(test_arrays_in_tuples);
     RUN(test_many_arrays);
     RUN(test_ALS_06_variant);
+    RUN(test_ALS_06_variant_of_many);
     RUN(test_extents);
     RUN(test_CUH_10_strided_copies);
     RUN(test_copies_between_devices);
