@@ -118,9 +118,9 @@ static void visit_call(Usage *u, int32_t f, const Inst *inst, Ref ref) {
     flow(u, &u->values[f][ref], &u->results[found->num]);
 }
 
-/* What a row of the library does with an array; nothing is known of other calls. */
+/* What a row of the library does with an array; an unknown row may do anything. */
 static uint8_t access_of_row(const Inst *inst) {
-    const LibRow *row = inst->op == OP_lib ? lib_row_of(inst) : NULL;
+    const LibRow *row = lib_row_of(inst);
     if (!row) return ARG_READ | ARG_WRITTEN;
     return (uint8_t)((row->flags & LIB_READS ? ARG_READ : 0) |
                      (row->flags & LIB_WRITES ? ARG_WRITTEN : 0));
@@ -139,7 +139,6 @@ static void visit(Usage *u, int32_t f, Ref ref) {
         if (inst->nargs) flow(u, &u->results[f], &values[ir_arg(func, ref, 0)]);
         return;
     case OP_lib:
-    case OP_call_closed:
         for (int32_t k = 0; k < inst->nargs; k++)
             access(u, &values[ir_arg(func, ref, k)], access_of_row(inst));
         break;

@@ -1,7 +1,7 @@
 /* argtype.c - the type of a Python argument, as a small integer (see "type keys" in state.h).
  *
  * Only what cannot be mistaken has a type: exact Python numbers and their subclasses, NumPy scalars of
- * known width, plain ndarrays in native byte order, None, tuples of these. Everything else is refused
+ * known width, ndarrays and memory maps in native byte order, None, tuples of these. Everything else is refused
  * with a sentence that says what to pass instead. */
 #include "pymodule/device.h"
 
@@ -84,6 +84,10 @@ int py_kind_of_scalar_type(ModState *state, PyTypeObject *type) {
 }
 
 int py_argtype_init(ModState *state) {
+    PyObject *memmap = PyObject_GetAttrString(state->np, "memmap");
+    if (!memmap) return -1;
+    if (!PyType_Check(memmap)) return PyErr_SetString(PyExc_TypeError, "numpy.memmap is no type"), -1;
+    state->memmap_type = (PyTypeObject *)memmap;
     for (int kind = TY_bool; kind <= TY_c128; kind++) {
         PyArray_Descr *descr = PyArray_DescrFromType(py_typenum_of_kind((TypeKind)kind));
         if (!descr) return -1;
@@ -94,6 +98,7 @@ int py_argtype_init(ModState *state) {
 }
 
 void py_argtype_clear(ModState *state) {
+    Py_CLEAR(state->memmap_type);
     for (int kind = 0; kind < TY_SCALARS; kind++)
         Py_CLEAR(state->descrs[kind]);
     for (int32_t i = 0; i < state->ncompounds; i++) {
@@ -203,6 +208,7 @@ static TypeKey tuple_key(const Where *w, PyObject *arg, PyObject *cls, int depth
 }
 
 static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
+    if (py_is_array(w->state, arg)) return array_key(w, (PyArrayObject *)arg);
     if (Py_TYPE(arg) == w->state->device_array_type && w->kernel) return ((DeviceArray *)arg)->key;
     if (PyArray_Check(arg))
         return refuse_type(w, arg,

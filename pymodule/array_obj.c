@@ -679,7 +679,7 @@ static DeviceArray *wrap_interface(ModState *state, PyObject *owner, PyObject *d
 
 DeviceArray *py_as_device_array(ModState *state, PyObject *object) {
     if (Py_TYPE(object) == state->device_array_type) return (DeviceArray *)Py_NewRef(object);
-    if (PyArray_CheckExact(object) || PyLong_CheckExact(object) || PyFloat_CheckExact(object))
+    if (py_is_array(state, object) || PyLong_CheckExact(object) || PyFloat_CheckExact(object))
         return NULL;
     PyObject *interface;
     if (py_get_optional(object, "__cuda_array_interface__", &interface) <= 0) return NULL;

@@ -39,7 +39,7 @@ static PyObject *new_array(ModState *state, const ValueLayout *layout, const Arr
 /* The object under a borrowed owner: an ndarray, or what keeps its memory alive. */
 static PyObject *box_view(ModState *state, const ValueLayout *layout, const ArrayValue *value) {
     PyObject *base = value->owner->object;
-    bool is_array = PyArray_CheckExact(base);
+    bool is_array = py_is_array(state, base);
     if (is_array && same_array((PyArrayObject *)base, value, layout->ndim) &&
         PyArray_TYPE((PyArrayObject *)base) == state->descrs[layout->element]->type_num)
         return Py_NewRef(base);

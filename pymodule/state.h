@@ -60,6 +60,7 @@ typedef struct ModState {
     PyTypeObject *device_array_type, *stream_type, *event_type, *device_type;
     PyTypeObject *ufunc_type; /* made at run time: see ufunc.c; lives for ever */
     PyObject *np;             /* the numpy module */
+    PyTypeObject *memmap_type; /* numpy.memmap: an array like any other whose memory is a file */
     PyObject *errors;         /* quern.errors, imported when first needed */
     PyObject *linecache;
     /* classes of the Python package, told to us by register() */
@@ -97,6 +98,10 @@ const Type *py_key_type(ModState *state, TypeTable *types, Arena *arena, TypeKey
 TypeKey py_type_key(ModState *state, const Type *type);
 /* The user's name of a key's type, a new reference. */
 PyObject *py_key_text(ModState *state, TypeKey key);
+/* An ndarray, or the one subclass whose own behaviour compiled code cannot lose: numpy.memmap. */
+static inline bool py_is_array(const ModState *state, PyObject *object) {
+    return PyArray_CheckExact(object) || Py_TYPE(object) == state->memmap_type;
+}
 int py_argtype_init(ModState *state);
 void py_argtype_clear(ModState *state);
 

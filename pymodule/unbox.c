@@ -134,6 +134,7 @@ static bool plan_value(Planner *p, Plan *plan, TypeKey key, const ValueLayout *l
 
 static bool plan_array(Planner *p, Plan *plan, TypeKey key, const ValueLayout *layout) {
     plan->op = UB_ARRAY;
+    plan->type = (PyObject *)p->state->memmap_type; /* the other class of arrays */
     plan->ndim = (uint8_t)key_ndim(key);
     plan->layout = (uint8_t)key_layout(key);
     plan->item_size = (int32_t)PyDataType_ELSIZE(p->state->descrs[key_element(key)]);
@@ -336,7 +337,7 @@ static bool same_descr(const Plan *plan, PyArrayObject *array) {
 }
 
 static inline int unbox_array(const Plan *plan, PyObject *o, char *out, char *frame) {
-    if (Py_TYPE(o) != &PyArray_Type) return 0;
+    if (Py_TYPE(o) != &PyArray_Type && (PyObject *)Py_TYPE(o) != plan->type) return 0;
     PyArrayObject *array = (PyArrayObject *)o;
     int ndim = plan->ndim;
     if ((PyArray_FLAGS(array) & plan->flags_mask) != plan->flags_want ||
@@ -385,7 +386,7 @@ static int unbox_kernel_array(const Plan *plan, PyObject *o, char *out, char *fr
                               KernelArrays *k) {
     uint32_t bit = k->next < 32 ? UINT32_C(1) << k->next : 0;
     k->next++;
-    if (Py_TYPE(o) == &PyArray_Type) {
+    if (py_is_array(k->state, o)) {
         k->host[k->param] |= bit;
         if (!PyArray_ISWRITEABLE((PyArrayObject *)o)) k->readonly[k->param] |= bit;
         k->any_host = true;

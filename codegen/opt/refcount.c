@@ -40,8 +40,7 @@ static bool has_array(const Type *type) {
 static bool brings_reference(const Func *func, Ref ref) {
     const Inst *inst = ir_inst(func, ref);
     if (!has_array(inst->type)) return false;
-    return inst->op == OP_alloc || inst->op == OP_call || inst->op == OP_call_closed ||
-           inst->op == OP_lib;
+    return inst->op == OP_alloc || inst->op == OP_call || inst->op == OP_lib;
 }
 
 /* -- 1. roots ------------------------------------------------------------------------------------------ */

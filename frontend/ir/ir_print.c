@@ -27,7 +27,6 @@ const OpText ir_op_text[OP_COUNT] = {
     [OP_mul] = {.sub = SUB_WORD, .sub_word = "nowrap"},
     [OP_lib] = {.u = U_NAME, .imm = IMM_ROW, .parens = true},
     [OP_call] = {.u = U_FUNC, .parens = true},
-    [OP_call_closed] = {.u = U_NAME, .imm = IMM_WORD, .imm_word = "slot", .parens = true},
     [OP_shape] = {.imm = IMM_WORD, .imm_word = "axis"},
     [OP_stride] = {.imm = IMM_WORD, .imm_word = "axis"},
     [OP_check_index] = {.imm = IMM_WORD, .imm_word = "axis"},

@@ -378,8 +378,7 @@ static bool check_typed(Verifier *v, Ref ref) {
     case OP_imag: return check_complex(v, ref, arg_type(v, ref, 0), inst->type);
     case OP_tuple: return check_tuple(v, ref);
     case OP_item: return check_item(v, ref);
-    case OP_lib:
-    case OP_call_closed: return check_lib(v, ref);
+    case OP_lib: return check_lib(v, ref);
     case OP_call: return check_call(v, ref);
     case OP_shape:
     case OP_stride: return check_axis(v, ref);

@@ -410,13 +410,13 @@ static void test_no_page_is_writable_and_executable(void) {
     artifact_release(artifact);
 }
 
-/* What the compiler does when a module uses an op it cannot lower: a diagnostic, no crash. */
+/* A module asks for what the library does not have: a diagnostic, no crash. */
 static void test_an_error_is_a_diagnostic(void) {
     CompileOptions options = {.opt_level = 3};
     Compilation *c = cg_begin(&options, NULL);
     Module *module = ir_parse_module(cg_arena(c),
                                      "func @f() -> i64 typed {\nb0:\n"
-                                     "  %1: i64 = call_closed \"g\" () slot 0\n  return %1\n}\n",
+                                     "  %1: i64 = lib \"no.such\" ()\n  return %1\n}\n",
                                      cg_diags(c));
     CHECK(module && cg_front_module(c, module));
     CHECK(cg_back(c) == NULL);
