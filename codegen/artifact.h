@@ -63,6 +63,9 @@ typedef struct CallContext {
     /* Slow path of OP_poll: 0 to go on; otherwise the code returns CALL_PENDING. May be NULL. */
     int32_t (*poll)(struct CallContext *ctx);
     void *user; /* the caller's */
+    /* Kernels on the cpu device: the work-item that raised. The caller clears has_item. */
+    int32_t has_item;
+    uint32_t block[3], thread[3];
 } CallContext;
 
 typedef int (*HostEntry)(CallContext *ctx, void **args, void *result);
@@ -86,7 +89,8 @@ typedef int (*KernelEntry)(CallContext *ctx, void **args, KernelGrid *grid);
 
 /* A GPU kernel that can raise (debug, boundscheck) has a zeroed global `quern_mailbox` of this layout in its
  * device module. The first thread to raise claims `state` by an atomic exchange 0 -> 1 and fills in the rest;
- * the next synchronisation reads it and clears it. Threads go on: no trap, no exit before a barrier. */
+ * the next synchronisation reads it and clears it. There is no trap and no exit before a barrier: a thread
+ * whose check fails goes on, and its accesses outside arrays read zero and write nothing. */
 typedef struct KernelMailbox {
     int32_t state, exception, site, unused; /* exception and site as in CallContext */
     uint32_t block[3], thread[3];

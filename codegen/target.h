@@ -37,7 +37,8 @@ typedef struct Target {
     TgMachine (*machine)(Cg *cg);
     /* May compiled code of this compilation raise at all? */
     bool (*raises)(const CompileOptions *options);
-    /* Writes an exception down (see cg_raise.c); NULL: into the call context. */
+    /* Writes an exception down where the next synchronisation reads it; the work-item goes on (see
+     * cg_raise.c). NULL: exceptions go into the call context and end the call. */
     void (*record)(Cg *cg, int32_t exception, int32_t site, const TgValue *args, int nargs);
     /* A coordinate of the work-item as i32. */
     TgValue (*grid)(Cg *cg, GridValue which, int axis);

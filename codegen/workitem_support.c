@@ -193,6 +193,13 @@ static int32_t poll(Run *r, int32_t switches) {
     return r->ctx->poll && r->ctx->poll(r->ctx) ? CALL_PENDING : CALL_OK;
 }
 
+/* Who raised: into the call context. */
+static void name_item(Run *r, const WorkItem *item) {
+    r->ctx->has_item = 1;
+    memcpy(r->ctx->block, r->block.block, sizeof r->ctx->block);
+    memcpy(r->ctx->thread, item->thread, sizeof r->ctx->thread);
+}
+
 /* Runs the lanes whose request is `ready`, and whoever they let go on, until nobody of the warp moves. */
 static int32_t run_warp(Run *r, WorkItem *lanes, int n, WorkRequest ready, bool first) {
     bool warp_operation;
@@ -206,7 +213,10 @@ static int32_t run_warp(Run *r, WorkItem *lanes, int n, WorkRequest ready, bool 
                 else
                     resume(item);
                 if (item->request < WORK_FIRST_WARP) r->waiting[item->request]++;
-                if (item->request == WORK_DONE && item->status != CALL_OK) return item->status;
+                if (item->request == WORK_DONE && item->status != CALL_OK) {
+                    name_item(r, item);
+                    return item->status;
+                }
             }
             warp_operation |= item->request >= WORK_FIRST_WARP;
         }
@@ -237,6 +247,7 @@ static int32_t deadlock(Run *r, int32_t live) {
     }
     r->ctx->exception = -1 - GUARD_deadlock;
     r->ctx->site = shown->site;
+    name_item(r, shown);
     r->ctx->args[0] = at_barrier;
     r->ctx->args[1] = live - at_barrier;
     r->ctx->args[2] = r->n - live;

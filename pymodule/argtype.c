@@ -86,7 +86,8 @@ int py_kind_of_scalar_type(ModState *state, PyTypeObject *type) {
 int py_argtype_init(ModState *state) {
     PyObject *memmap = PyObject_GetAttrString(state->np, "memmap");
     if (!memmap) return -1;
-    if (!PyType_Check(memmap)) return PyErr_SetString(PyExc_TypeError, "numpy.memmap is no type"), -1;
+    if (!PyType_Check(memmap))
+        return PyErr_SetString(PyExc_TypeError, "numpy.memmap is no type"), -1;
     state->memmap_type = (PyTypeObject *)memmap;
     for (int kind = TY_bool; kind <= TY_c128; kind++) {
         PyArray_Descr *descr = PyArray_DescrFromType(py_typenum_of_kind((TypeKind)kind));

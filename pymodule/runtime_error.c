@@ -23,11 +23,12 @@ static void add_thread_note(const RtError *err) {
     PyObject *raised = PyErr_GetRaisedException();
     if (!raised) return;
     const uint32_t *b = err->block_index, *t = err->thread_index;
+    char name[128]; /* the user's, as long as a line bears */
+    snprintf(name, sizeof name, STR_FMT, STR_ARG(err->artifact->name));
     PyObject *done = PyObject_CallMethod(
         raised, "add_note", "N",
-        PyUnicode_FromFormat("raised in kernel %s by block (%u, %u, %u), thread (%u, %u, %u)",
-                             err->launch.known ? err->launch.kernel : "?", b[0], b[1], b[2], t[0],
-                             t[1], t[2]));
+        PyUnicode_FromFormat("raised in kernel %s by block (%u, %u, %u), thread (%u, %u, %u)", name,
+                             b[0], b[1], b[2], t[0], t[1], t[2]));
     if (!done) PyErr_Clear();
     Py_XDECREF(done);
     PyErr_SetRaisedException(raised);

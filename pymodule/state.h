@@ -58,10 +58,10 @@ typedef struct ModState {
     PyObject *module; /* borrowed */
     PyTypeObject *dispatcher_type, *ufunc_data_type, *kernel_type, *launch_type;
     PyTypeObject *device_array_type, *stream_type, *event_type, *device_type;
-    PyTypeObject *ufunc_type; /* made at run time: see ufunc.c; lives for ever */
-    PyObject *np;             /* the numpy module */
+    PyTypeObject *ufunc_type;  /* made at run time: see ufunc.c; lives for ever */
+    PyObject *np;              /* the numpy module */
     PyTypeObject *memmap_type; /* numpy.memmap: an array like any other whose memory is a file */
-    PyObject *errors;         /* quern.errors, imported when first needed */
+    PyObject *errors;          /* quern.errors, imported when first needed */
     PyObject *linecache;
     /* classes of the Python package, told to us by register() */
     PyObject *type_class, *intrinsic_class, *namespace_class;

@@ -56,6 +56,8 @@ typedef struct CgFunc {
     Value ctx;
     Value item[ITEM_COUNT];
     Value poll_budget; /* alloca: iterations left before the next look at the clock */
+    Value
+        patience; /* alloca, GPUs: iterations left to a work-item that has failed; 0: it has not */
     int32_t block;
     Ref ref;
 } CgFunc;
@@ -168,6 +170,12 @@ void cg_return_zero(Cg *cg); /* where code that cannot raise would */
 /* Leaves to the current instruction's error successor (or the function) with status `status`. */
 void cg_fail_if(Cg *cg, Value cond, Guard guard, const Value *args, int nargs);
 void cg_propagate_if(Cg *cg, Value cond, Value status);
+/* Does code of this target go on after a failure (GPUs)? See "work-items that go on" in cg_raise.c. */
+bool cg_goes_on(const Cg *cg);
+/* Such a call has returned: what its status asks of the caller. */
+void cg_note_status(Cg *cg, Value status);
+Value cg_return_status(Cg *cg);      /* of a return statement */
+void cg_end_item(Cg *cg);            /* ends the LLVM block: nothing sensible can follow */
 void cg_leave(Cg *cg, Value status); /* the same, always: ends the LLVM block */
 int32_t cg_site(Cg *cg);             /* index of the current instruction's place in the artifact */
 void cg_fail_block(Cg *cg);          /* builds the common exit when it was asked for */
@@ -220,7 +228,13 @@ void cg_array_strides(Cg *cg, ArrayLeaves *array);
 Value cg_array_stride(Cg *cg, const ArrayLeaves *array, int axis);
 /* Address of an element; every index is in bounds. */
 Value cg_array_address(Cg *cg, const ArrayLeaves *array, const Value *indices);
+/* The same, or nowhere, where code goes on after a failed check. */
+Value cg_safe_address(Cg *cg, const ArrayLeaves *array, const Value *indices);
 unsigned cg_array_align(const Type *array);
+/* Where code goes on after a failed check: is every index inside its axis? NULL: nobody needs to ask. */
+Value cg_array_inside(Cg *cg, const ArrayLeaves *array, const Value *indices);
+/* 16 bytes for what an access outside an array does instead, in the space of `like`. */
+Value cg_nowhere(Cg *cg, Value like);
 void cg_load_scalar(Cg *cg, TypeKind kind, Value address, unsigned align, Value *out);
 void cg_store_scalar(Cg *cg, TypeKind kind, Value address, unsigned align, const Value *leaves);
 void cg_lower_load(Cg *cg, Ref ref);

@@ -66,6 +66,57 @@ static LType element_type(Cg *cg, const Type *element) {
     return type_is_complex(element) ? LLVMArrayType2(t, 2) : t;
 }
 
+/* -- accesses that go on ---------------------------------------------------------------------- */
+
+Value cg_array_inside(Cg *cg, const ArrayLeaves *array, const Value *indices) {
+    Value inside = NULL;
+    if (!cg_goes_on(cg)) return NULL;
+    for (int i = 0; i < array->type->ndim; i++) {
+        Value fits = LLVMBuildICmp(cg->b, LLVMIntULT, indices[i], array->shape[i], "");
+        inside = inside ? LLVMBuildAnd(cg->b, inside, fits, "") : fits;
+    }
+    return inside;
+}
+
+Value cg_nowhere(Cg *cg, Value like) {
+    LType pointer = LLVMTypeOf(like), type = LLVMArrayType2(cg->i8, 16);
+    unsigned space = LLVMGetPointerAddressSpace(pointer);
+    if (space == cg_space(cg, SPACE_LOCAL) && space != cg_space(cg, SPACE_GLOBAL)) {
+        Value memory = cg_alloca(cg, type, "nowhere");
+        LLVMSetAlignment(memory, 16);
+        return LLVMBuildAddrSpaceCast(cg->b, memory, pointer, "");
+    }
+    char name[32];
+    snprintf(name, sizeof name, "quern_nowhere_%u", space);
+    Value global = LLVMGetNamedGlobal(cg->mod, name);
+    if (global) return global;
+    if (space == cg_space(cg, SPACE_SHARED) && space != cg_space(cg, SPACE_GLOBAL)) {
+        global = cg->target->shared_static(cg, 16, 16);
+        LLVMSetValueName2(global, name, strlen(name));
+        return global;
+    }
+    global = LLVMAddGlobalInAddressSpace(cg->mod, type, name, space);
+    LLVMSetInitializer(global, LLVMConstNull(type));
+    LLVMSetLinkage(global, LLVMInternalLinkage);
+    LLVMSetAlignment(global, 16);
+    return global;
+}
+
+/* The element's address, or nowhere; *inside as above. */
+static Value safe_address(Cg *cg, const ArrayLeaves *array, const Value *indices, Value *inside) {
+    Value address = cg_array_address(cg, array, indices);
+    *inside = cg_array_inside(cg, array, indices);
+    if (!*inside) return address;
+    return LLVMBuildSelect(cg->b, *inside, address, cg_nowhere(cg, address), "");
+}
+
+Value cg_safe_address(Cg *cg, const ArrayLeaves *array, const Value *indices) {
+    Value inside;
+    return safe_address(cg, array, indices, &inside);
+}
+
+/* -- addresses -------------------------------------------------------------------------------- */
+
 Value cg_array_address(Cg *cg, const ArrayLeaves *array, const Value *indices) {
     const Type *type = array->type;
     int n = type->ndim;
@@ -143,8 +194,10 @@ void cg_lower_load(Cg *cg, Ref ref) {
     Value indices[CG_MAX_DIMS];
     open_operand(cg, ref, 1, &array, indices);
     Value *out = cg_new_leaves(cg, array.type->element);
-    Value address = cg_array_address(cg, &array, indices);
+    Value inside, address = safe_address(cg, &array, indices, &inside);
     cg_load_scalar(cg, array.type->element->kind, address, cg_array_align(array.type), out);
+    for (int32_t k = 0; inside && k < cg_leaf_count(cg, array.type->element); k++)
+        out[k] = LLVMBuildSelect(cg->b, inside, out[k], LLVMConstNull(LLVMTypeOf(out[k])), "");
     cg_set(cg, ref, out);
 }
 
@@ -158,7 +211,7 @@ void cg_lower_store(Cg *cg, Ref ref) {
         cg_error(cg, "a store of another type than the array's elements");
         return;
     }
-    Value address = cg_array_address(cg, &array, indices);
+    Value address = cg_safe_address(cg, &array, indices);
     cg_store_scalar(cg, array.type->element->kind, address, cg_array_align(array.type),
                     cg_leaves(cg, value));
 }

@@ -44,7 +44,9 @@ void cg_lower_call(Cg *cg, Ref ref) {
     }
     Value *results = cg_new_leaves(cg, callee->ir->result);
     Value status = cg_call_sig(cg, callee, f->ctx, f->item, args, results);
-    if (status) {
+    if (status && cg_goes_on(cg)) {
+        cg_note_status(cg, status);
+    } else if (status) {
         Value failed = LLVMBuildICmp(cg->b, LLVMIntNE, status, cg_int(cg->i32, CALL_OK), "");
         cg_propagate_if(cg, failed, status);
     }
@@ -73,7 +75,7 @@ void cg_lower_return(Cg *cg, Ref ref) {
     Value *leaves = NULL;
     if (inst->nargs && cg_leaf_count(cg, cg->f->ir->result))
         leaves = cg_leaves(cg, ir_arg(cg->f->ir, ref, 0));
-    build_return(cg, cg_int(cg->i32, CALL_OK), leaves);
+    build_return(cg, cg_return_status(cg), leaves);
 }
 
 void cg_return_zero(Cg *cg) {

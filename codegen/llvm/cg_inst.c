@@ -328,6 +328,14 @@ static void lower_propagate(Cg *cg) {
         cg_return_zero(cg);
 }
 
+/* Behind a check that always fails: control does come here where nothing is checked or work-items go on. */
+static void lower_unreachable(Cg *cg) {
+    if (cg->raises && !cg_goes_on(cg))
+        LLVMBuildUnreachable(cg->b);
+    else
+        cg_end_item(cg);
+}
+
 static void lower_cast(Cg *cg, Ref ref) {
     Ref from = ir_arg(cg->f->ir, ref, 0);
     const Type *type = cg_type(cg, ref);
@@ -353,7 +361,7 @@ void cg_inst(Cg *cg, Ref ref) {
     case OP_jump: lower_jump(cg, ref); break;
     case OP_branch: lower_branch(cg, ref); break;
     case OP_return: cg_lower_return(cg, ref); break;
-    case OP_unreachable: LLVMBuildUnreachable(cg->b); break;
+    case OP_unreachable: lower_unreachable(cg); break;
     case OP_propagate: lower_propagate(cg); break;
     case OP_poll: cg_lower_poll(cg, ref); break;
     case OP_undef: lower_undef(cg, ref); break;

@@ -264,7 +264,7 @@ void cg_lower_atomic(Cg *cg, Ref ref) {
         cg_error(cg, "an atomic operation needs an aligned array");
         return;
     }
-    a.address = cg_array_address(cg, &array, indices);
+    a.address = cg_safe_address(cg, &array, indices);
     Value *out = cg_new_leaves(cg, a.element), done;
     bool minmax =
         a.op == ATOMIC_max || a.op == ATOMIC_min || a.op == ATOMIC_nanmax || a.op == ATOMIC_nanmin;

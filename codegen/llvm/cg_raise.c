@@ -1,8 +1,10 @@
 /* cg_raise.c - failures: what is written into the call context, and how control leaves.
  *
- * A failing instruction stores exception, site and arguments in a cold block and jumps to its error
- * successor or to the function's common exit, which returns the status. `propagate` ends a clean-up: the
- * exception is in the context already and its status in the function's slot. */
+ * On the CPU a failing instruction stores exception, site and arguments in a cold block and jumps to its
+ * error successor or to the function's common exit, which returns the status. `propagate` ends a clean-up:
+ * the exception is in the context already and its status in the function's slot.
+ *
+ * On GPUs it writes them into the mailbox and goes on: see "work-items that go on". */
 #include "codegen/llvm/cg.h"
 
 /* -- tables of the artifact ------------------------------------------------------------------- */
@@ -77,6 +79,58 @@ static void record(Cg *cg, int32_t exception, Str name, const Value *args, int n
         LLVMBuildStore(cg->b, args[i], context_arg(cg, i));
 }
 
+/* -- work-items that go on -------------------------------------------------------------------- */
+
+/* A GPU thread that fails must still come to the barriers of its block and set what others wait for. So a
+ * failed check only writes the exception down. What follows is harmless: arithmetic is defined for every
+ * operand, an access outside its array reads zero and writes nothing (cg_array_inside), an array without a
+ * value is empty. A missing value can keep a `while` loop from ending, though: a thread that has failed
+ * leaves the kernel after PATIENCE more iterations. A `raise` statement leaves it at once, as `return` does;
+ * barriers do not wait for threads that have ended.
+ *
+ * The status of a function then says: all is well; has failed, the result is there; the work-item ends. */
+enum { PATIENCE = 1 << 16 };
+enum { STATUS_WENT_ON = CALL_EXCEPTION, STATUS_ENDS = CALL_PENDING };
+
+bool cg_goes_on(const Cg *cg) {
+    return cg->raises && cg->target->record && cg->sigs[0].raises; /* can anything fail? */
+}
+
+static Value patience(Cg *cg) {
+    CgFunc *f = cg->f;
+    if (!f->patience) {
+        f->patience = cg_alloca(cg, cg->i64, "patience");
+        BB here = LLVMGetInsertBlock(cg->b);
+        LLVMPositionBuilderBefore(cg->b, LLVMGetBasicBlockTerminator(f->entry));
+        LLVMBuildStore(cg->b, cg_int(cg->i64, 0), f->patience);
+        cg_at(cg, here);
+    }
+    return f->patience;
+}
+
+/* From now on this function counts its iterations. */
+static void start_patience(Cg *cg) {
+    Value slot = patience(cg), left = LLVMBuildLoad2(cg->b, cg->i64, slot, "");
+    Value fresh = LLVMBuildICmp(cg->b, LLVMIntEQ, left, cg_int(cg->i64, 0), "");
+    left = LLVMBuildSelect(cg->b, fresh, cg_int(cg->i64, PATIENCE), left, "");
+    LLVMBuildStore(cg->b, left, slot);
+}
+
+Value cg_return_status(Cg *cg) {
+    if (!cg_goes_on(cg) || !cg->f->sig->raises) return cg_int(cg->i32, CALL_OK);
+    Value left = LLVMBuildLoad2(cg->b, cg->i64, patience(cg), "");
+    Value fine = LLVMBuildICmp(cg->b, LLVMIntEQ, left, cg_int(cg->i64, 0), "");
+    return LLVMBuildSelect(cg->b, fine, cg_int(cg->i32, CALL_OK), cg_int(cg->i32, STATUS_WENT_ON),
+                           "");
+}
+
+void cg_end_item(Cg *cg) {
+    if (cg->f->sig->raises)
+        cg_leave(cg, cg_int(cg->i32, cg_goes_on(cg) ? STATUS_ENDS : CALL_EXCEPTION));
+    else
+        cg_return_zero(cg);
+}
+
 /* Opens the cold block of a failure; the builder continues at *next when the caller is done. */
 static void open_cold(Cg *cg, Value cond, BB *next) {
     BB cold = cg_block(cg, "raise");
@@ -94,7 +148,25 @@ void cg_fail_if(Cg *cg, Value cond, Guard guard, const Value *args, int nargs) {
     if (inst && inst->op == OP_guard && guard == GUARD_unbound_local && inst->u.name)
         name = *inst->u.name;
     record(cg, -1 - (int32_t)guard, name, args, nargs);
-    cg_leave(cg, cg_int(cg->i32, CALL_EXCEPTION));
+    if (cg_goes_on(cg)) {
+        start_patience(cg);
+        LLVMBuildBr(cg->b, next);
+    } else {
+        cg_leave(cg, cg_int(cg->i32, CALL_EXCEPTION));
+    }
+    cg_at(cg, next);
+}
+
+void cg_note_status(Cg *cg, Value status) {
+    BB next, ends = cg_block(cg, "ends"), on = cg_block(cg, "on");
+    open_cold(cg, LLVMBuildICmp(cg->b, LLVMIntNE, status, cg_int(cg->i32, CALL_OK), ""), &next);
+    Value over = LLVMBuildICmp(cg->b, LLVMIntEQ, status, cg_int(cg->i32, STATUS_ENDS), "");
+    LLVMBuildCondBr(cg->b, over, ends, on);
+    cg_at(cg, ends);
+    cg_end_item(cg);
+    cg_at(cg, on);
+    start_patience(cg);
+    LLVMBuildBr(cg->b, next);
     cg_at(cg, next);
 }
 
@@ -165,7 +237,7 @@ void cg_lower_raise(Cg *cg, Ref ref) {
         kinds[nargs++] = (uint8_t)type->kind;
     }
     record(cg, raise_info(cg, inst, kinds, nargs), (Str){0}, args, slots);
-    cg_leave(cg, cg_int(cg->i32, CALL_EXCEPTION));
+    cg_end_item(cg);
 }
 
 /* int poll(ctx): calls the caller's poll function where there is one. */
@@ -207,10 +279,31 @@ static Value poll_budget(Cg *cg) {
     return f->poll_budget;
 }
 
+/* A work-item that has failed leaves the kernel when its patience is at an end. */
+static void count_patience(Cg *cg, Value weight) {
+    Value slot = patience(cg), left = LLVMBuildLoad2(cg->b, cg->i64, slot, "");
+    BB next, out = cg_block(cg, "ends"), on = cg_block(cg, "on");
+    open_cold(cg, LLVMBuildICmp(cg->b, LLVMIntNE, left, cg_int(cg->i64, 0), ""), &next);
+    left = LLVMBuildSub(cg->b, left, weight, "");
+    LLVMBuildStore(cg->b, left, slot);
+    Value over = LLVMBuildICmp(cg->b, LLVMIntSLE, left, cg_int(cg->i64, 0), "");
+    LLVMBuildCondBr(cg->b, over, out, on);
+    cg_at(cg, out);
+    cg_end_item(cg);
+    cg_at(cg, on);
+    LLVMBuildBr(cg->b, next);
+    cg_at(cg, next);
+}
+
 void cg_lower_poll(Cg *cg, Ref ref) {
     CgFunc *f = cg->f;
     const Inst *inst = ir_inst(f->ir, ref);
-    if (!cg_inst_raises(cg, f->ir, ref)) return;
+    bool waits = cg_goes_on(cg) && f->sig->raises;
+    if (!waits && !cg_inst_raises(cg, f->ir, ref)) return;
+    if (waits) {
+        count_patience(cg, inst->nargs ? cg_leaf(cg, ir_arg(f->ir, ref, 0)) : cg_int(cg->i64, 1));
+        return;
+    }
     Value slot = poll_budget(cg);
     Value weight = inst->nargs ? cg_leaf(cg, ir_arg(f->ir, ref, 0)) : cg_int(cg->i64, 1);
     Value left = LLVMBuildSub(cg->b, LLVMBuildLoad2(cg->b, cg->i64, slot, ""), weight, "");

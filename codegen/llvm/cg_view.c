@@ -4,6 +4,19 @@
  * and length (normalised before); `f` the full axis; `n` a new axis of length one. */
 #include "codegen/llvm/cg.h"
 
+/* Where code goes on after a failed check: a view at an index outside its axis is empty. */
+static void empty_outside(Cg *cg, ArrayLeaves *to, Value inside) {
+    if (!inside) return;
+    for (int i = 0; i < to->type->ndim; i++)
+        to->shape[i] = LLVMBuildSelect(cg->b, inside, to->shape[i], cg_int(cg->i64, 0), "");
+    if (to->type->ndim == 0)
+        to->data = LLVMBuildSelect(cg->b, inside, to->data, cg_nowhere(cg, to->data), "");
+}
+
+static Value both(Cg *cg, Value a, Value b) {
+    return a ? LLVMBuildAnd(cg->b, a, b, "") : b;
+}
+
 static void move(Cg *cg, ArrayLeaves *to, Value index, Value stride) {
     Value offset = LLVMBuildMul(cg->b, index, stride, "");
     /* not `inbounds`: an empty slice may start anywhere */
@@ -18,6 +31,7 @@ void cg_lower_view(Cg *cg, Ref ref) {
     cg_array_open(cg, cg_type(cg, of), cg_leaves(cg, of), &from);
     ArrayLeaves to = {.type = inst->type, .data = from.data, .owner = from.owner};
     int32_t operand = 1, axis = 0, out = 0;
+    Value inside = NULL;
     for (int32_t k = 0; k < inst->u.name->len; k++) {
         char letter = inst->u.name->bytes[k];
         if (letter == 'n') {
@@ -29,7 +43,11 @@ void cg_lower_view(Cg *cg, Ref ref) {
                            ? NULL
                            : cg_array_stride(cg, &from, axis);
         if (letter == 'i') {
-            move(cg, &to, cg_leaf(cg, ir_arg(ir, ref, operand++)), stride);
+            Value index = cg_leaf(cg, ir_arg(ir, ref, operand++));
+            move(cg, &to, index, stride);
+            if (cg_goes_on(cg))
+                inside =
+                    both(cg, inside, LLVMBuildICmp(cg->b, LLVMIntULT, index, from.shape[axis], ""));
         } else if (letter == 's') {
             move(cg, &to, cg_leaf(cg, ir_arg(ir, ref, operand)), stride);
             Value step = cg_leaf(cg, ir_arg(ir, ref, operand + 1));
@@ -42,6 +60,7 @@ void cg_lower_view(Cg *cg, Ref ref) {
         }
         axis++;
     }
+    empty_outside(cg, &to, inside);
     Value *leaves = cg_new_leaves(cg, inst->type);
     cg_array_close(cg, &to, leaves);
     cg_set(cg, ref, leaves);

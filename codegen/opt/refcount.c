@@ -5,8 +5,9 @@
  * `call` result with arrays in it, or a phi that merges such values. The pass
  *   1. finds roots, and for every value with arrays the roots it draws on;
  *   2. computes where each root is live (a use of a derived value is a use of its roots);
- *   3. gives each return, and each operand of an owning phi, a reference of its own: moved from a root
- *      that dies there, else retained (this is the pruning of pairs: a moved reference costs nothing);
+ *   3. gives each return, and each operand of an owning phi, a reference of its own: moved from roots that
+ *      die there and have the same owners (itself, what it is a view of, the items of a tuple), else
+ *      retained. This is the pruning of pairs: a moved reference costs nothing;
  *   4. releases a root after its last use in a block, or at the start of a block it is not live into;
  *   5. ends the block of each raising instruction over which roots are live with an edge to a clean-up
  *      block (release them, propagate). One clean-up block serves all sites with the same live set.
@@ -170,9 +171,53 @@ static Ref insert_count(Refcount *rc, int32_t block, int32_t at, Op op, Ref valu
     return ref;
 }
 
-/* The one root that `ref` is, itself: its reference may be moved. */
-static int32_t movable_root(const Refcount *rc, Ref ref) {
-    return ref < rc->nrefs ? rc->root_of[ref] : -1;
+static int32_t count_arrays(const Type *type) {
+    int32_t n = type->kind == TY_ARRAY && has_array(type);
+    for (int32_t i = 0; type->kind == TY_TUPLE && i < type->nitems; i++)
+        n += count_arrays(type->items[i]);
+    return n;
+}
+
+/* What `ref` is another shape of: the one operand with arrays, if it has as many as the result. Views share
+ * the owner of their source, tuples and items those of their parts, so the owners are the same then. */
+static Ref same_owners(const Refcount *rc, Ref ref) {
+    const Inst *inst = ir_inst(rc->func, ref);
+    Ref only = NO_REF;
+    switch ((int)inst->op) {
+    case OP_view:
+    case OP_transpose:
+    case OP_tuple:
+    case OP_item: break;
+    default: return NO_REF;
+    }
+    for (int32_t k = 0; k < inst->nargs; k++) {
+        Ref arg = ir_arg(rc->func, ref, k);
+        if (!has_array(ir_type(rc->func, arg))) continue;
+        if (only) return NO_REF;
+        only = arg;
+    }
+    return only && count_arrays(ir_type(rc->func, only)) == count_arrays(inst->type) ? only
+                                                                                     : NO_REF;
+}
+
+/* Can `ref` take over the references of roots, one for each of its arrays? They are added to `moved`, which
+ * holds those that are taken already, together with the ones in `kept` that are needed further on. */
+static bool take_over(const Refcount *rc, Ref ref, const Bits *kept, Bits *moved) {
+    Ref source = ref;
+    while (source && source < rc->nrefs && rc->root_of[source] < 0)
+        source = same_owners(rc, source);
+    if (source && source < rc->nrefs) {
+        int32_t root = rc->root_of[source];
+        if (bits_get(moved, root) || (kept && bits_get(kept, root))) return false;
+        bits_set(moved, root);
+        return true;
+    }
+    if (ref >= rc->nrefs || ir_inst(rc->func, ref)->op != OP_tuple) return false;
+    for (int32_t k = 0; k < ir_inst(rc->func, ref)->nargs; k++) {
+        Ref part = ir_arg(rc->func, ref, k);
+        if (has_array(ir_type(rc->func, part)) && !take_over(rc, part, kept, moved)) return false;
+    }
+    return true;
 }
 
 /* Roots live before `ref` (position `at` of its block), given those live after it. */
@@ -217,13 +262,15 @@ static void return_value(Refcount *rc, Ref ref, int32_t at, Edits *edits, Bits *
     Bits after = copy_bits(rc, live);
     step_back(rc, ref, live);
     if (!has_array(ir_type(rc->func, value))) return;
-    int32_t moved = movable_root(rc, value);
+    Bits moved = bits_new(rc->arena, rc->roots.len), none = bits_new(rc->arena, rc->roots.len);
+    bool moves = take_over(rc, value, NULL, &moved);
+    if (!moves) moved = none;
     for (int32_t r = 0; r < rc->roots.len; r++)
-        if (bits_get(live, r) && !bits_get(&after, r) && r != moved) {
+        if (bits_get(live, r) && !bits_get(&after, r) && !bits_get(&moved, r)) {
             Release release = {at, r};
             vec_push(rc->arena, &edits->releases, release);
         }
-    if (moved < 0) {
+    if (!moves) {
         Release retain = {at, -1 - value};
         vec_push(rc->arena, &edits->releases, retain); /* applied before the releases: see apply */
     }
@@ -299,9 +346,9 @@ static void scan_edge(Refcount *rc, int32_t from, int32_t pred_index, int32_t to
         if (ir_inst(rc->func, phi)->op != OP_phi) break;
         if (rc->root_of[phi] < 0) continue;
         Ref operand = ir_arg(rc->func, phi, pred_index);
-        int32_t root = movable_root(rc, operand);
-        if (root >= 0 && !bits_get(&rc->live_in[to], root) && !bits_get(&moved, root))
-            bits_set(&moved, root);
+        Bits with = copy_bits(rc, &moved);
+        if (take_over(rc, operand, &rc->live_in[to], &with))
+            moved = with;
         else
             vec_push(rc->arena, &edit->retains, operand);
     }

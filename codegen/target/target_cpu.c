@@ -165,6 +165,20 @@ static void block_coordinates(Cg *cg, Value linear, Value *values) {
     }
 }
 
+/* Who raised: into the call context. */
+static void name_item(Cg *cg, Value ctx, Value *values) {
+    size_t block = offsetof(CallContext, block), thread = offsetof(CallContext, thread);
+    for (size_t axis = 0; axis < 3; axis++) {
+        LLVMBuildStore(cg->b, values[GRID_BLOCK * 3 + axis],
+                       bytes_behind(cg, ctx, cg_int(cg->i64, (int64_t)(block + 4 * axis))));
+        LLVMBuildStore(cg->b, values[GRID_THREAD * 3 + axis],
+                       bytes_behind(cg, ctx, cg_int(cg->i64, (int64_t)(thread + 4 * axis))));
+    }
+    size_t known = offsetof(CallContext, has_item);
+    LLVMBuildStore(cg->b, cg_int(cg->i32, 1),
+                   bytes_behind(cg, ctx, cg_int(cg->i64, (int64_t)known)));
+}
+
 static void call_item(Cg *cg, Value ctx, Value *values, Value *args) {
     Value results[1];
     Value status = cg_call_sig(cg, &cg->sigs[0], ctx, values, args, results);
@@ -173,6 +187,7 @@ static void call_item(Cg *cg, Value ctx, Value *values, Value *args) {
     Value failed = LLVMBuildICmp(cg->b, LLVMIntNE, status, cg_int(cg->i32, CALL_OK), "");
     cg_unlikely(cg, LLVMBuildCondBr(cg->b, failed, bad, good));
     cg_at(cg, bad);
+    name_item(cg, ctx, values);
     LLVMBuildRet(cg->b, status);
     cg_at(cg, good);
 }

@@ -50,8 +50,7 @@ static void fill(Cg *cg, size_t offset, Value value) {
     LLVMBuildStore(cg->b, value, LLVMBuildInBoundsGEP2(cg->b, cg->i8, mailbox(cg), &index, 1, ""));
 }
 
-/* Into the mailbox, by the first thread that fails. The thread then ends: barriers of sm_70 and later
- * wait only for threads that still run. */
+/* Into the mailbox, by the first thread that fails. Every thread goes on: see cg_raise.c. */
 static void record(Cg *cg, int32_t exception, int32_t site, const TgValue *args, int nargs) {
     BB first = cg_block(cg, "first"), told = cg_block(cg, "told");
     Value old = LLVMBuildAtomicRMW(cg->b, LLVMAtomicRMWBinOpXchg, mailbox(cg), cg_int(cg->i32, 1),

@@ -159,6 +159,7 @@ static int run_blocks(CallContext *ctx, int64_t first, int64_t last, void *user)
                        .user = scratch};
     memcpy(grid.grid, l->grid, sizeof grid.grid);
     memcpy(grid.block, l->block, sizeof grid.block);
+    ctx->has_item = 0;
     int status = c->entry(ctx, l->args, &grid);
     cpu_scratch_give(scratch);
     return status;
@@ -179,6 +180,9 @@ static bool cpu_launch(RtKernel *kernel, RtStream *stream, const DeviceLaunch *l
     rt_fail(err, RT_KERNEL_EXCEPTION, "Kernel %s raised an exception.", kernel->name);
     err->raised = raised;
     err->artifact = kernel->artifact;
+    err->has_thread = raised.has_item != 0;
+    memcpy(err->block_index, raised.block, sizeof err->block_index);
+    memcpy(err->thread_index, raised.thread, sizeof err->thread_index);
     return false;
 }
 

@@ -360,6 +360,9 @@ static int outcome(Job *job, CallContext *raised) {
     raised->exception = job->first.exception;
     raised->site = job->first.site;
     memcpy(raised->args, job->first.args, sizeof raised->args);
+    raised->has_item = job->first.has_item;
+    memcpy(raised->block, job->first.block, sizeof raised->block);
+    memcpy(raised->thread, job->first.thread, sizeof raised->thread);
     return CALL_EXCEPTION;
 }
 

@@ -423,11 +423,10 @@ def test_kernel_exceptions_in_debug_mode(device):
     a = np.zeros(4, np.int64)
     checked[1, 1](a, 1)
     assert a[1] == 1
-    if device == "cpu":
-        with pytest.raises(IndexError):
-            checked[1, 1](a, 9)
-        with pytest.raises(ZeroDivisionError):
-            checked[1, 1](a, 0)
+    with pytest.raises(IndexError):
+        checked[1, 1](a, 9)
+    with pytest.raises(ZeroDivisionError):
+        checked[1, 1](a, 0)
     checked[1, 1](a, 2)
 
 
