@@ -24,13 +24,8 @@ void py_resume(CallFrame *frame) {
 /* -- choosing ----------------------------------------------------------------------------------------- */
 
 static bool warn_missing(ModState *state, const RtError *why) {
-    PyObject *cls = py_error_class(state, "DeviceWarning");
     PyObject *text = PyUnicode_FromFormat("kernels run on the cpu device: %s", why->text);
-    const char *bytes = text ? PyUnicode_AsUTF8(text) : NULL;
-    bool ok = cls && bytes && PyErr_WarnEx(cls, bytes, 1) == 0;
-    Py_XDECREF(cls);
-    Py_XDECREF(text);
-    return ok;
+    return py_warn(state, "DeviceWarning", text) == 0;
 }
 
 static bool choose_kind(ModState *state, RtDeviceKind wanted, RtDeviceKind *kind) {

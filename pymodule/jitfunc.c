@@ -100,13 +100,10 @@ static int warn_fallback(Dispatcher *d) {
     int status = 0;
     if (!d->warned) {
         d->warned = true;
-        PyObject *cls = py_error_class(d->core.state, "NumbaWarning");
-        PyObject *text = PyUnicode_FromFormat(
-            "'%U' could not be compiled and runs as a Python function: %S", d->core.name, refusal);
-        const char *bytes = text ? PyUnicode_AsUTF8(text) : NULL;
-        status = cls && bytes ? PyErr_WarnEx(cls, bytes, 1) : -1;
-        Py_XDECREF(cls);
-        Py_XDECREF(text);
+        status = py_warn(
+            d->core.state, "NumbaWarning",
+            PyUnicode_FromFormat("'%U' could not be compiled and runs as a Python function: %S",
+                                 d->core.name, refusal));
     }
     Py_DECREF(refusal);
     return status;

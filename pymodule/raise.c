@@ -110,16 +110,39 @@ static void raise_item(ModState *state, DiagList *diags, const DiagItem *item) {
     Py_XDECREF(cls);
 }
 
+/* PyErr_WarnEx counts frames from the innermost Python one: 1 plus those of our own package. */
+static Py_ssize_t stack_level_of_caller(void) {
+    Py_ssize_t level = 1;
+    PyFrameObject *frame = (PyFrameObject *)Py_XNewRef((PyObject *)PyEval_GetFrame());
+    while (frame) {
+        PyObject *globals = PyFrame_GetGlobals(frame);
+        PyObject *name = PyDict_GetItemString(globals, "__name__"); /* borrowed */
+        const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+        bool ours = text && strncmp(text, "quern", 5) == 0 && (text[5] == '.' || text[5] == 0);
+        PyFrameObject *back = ours ? PyFrame_GetBack(frame) : NULL;
+        Py_DECREF(globals);
+        Py_DECREF(frame);
+        frame = back;
+        level += ours;
+    }
+    PyErr_Clear(); /* a name that is not UTF-8 */
+    return level;
+}
+
+int py_warn(ModState *state, const char *class_name, PyObject *text) {
+    PyObject *cls = text ? py_error_class(state, class_name) : NULL;
+    const char *bytes = cls ? PyUnicode_AsUTF8(text) : NULL;
+    int status = bytes ? PyErr_WarnEx(cls, bytes, stack_level_of_caller()) : -1;
+    Py_XDECREF(cls);
+    Py_XDECREF(text);
+    return status;
+}
+
 int py_warn_diags(ModState *state, DiagList *diags) {
     for (int32_t i = 0; i < diags->items.len; i++) {
         const DiagItem *item = &diags->items.items[i];
         if (diag_severity(item->code) != SEV_WARNING) continue;
-        PyObject *cls = py_error_class(state, "NumbaPerformanceWarning");
-        PyObject *text = cls ? rendered(state, diags, item) : NULL;
-        int status = text ? PyErr_WarnEx(cls, PyUnicode_AsUTF8(text), 1) : -1;
-        Py_XDECREF(cls);
-        Py_XDECREF(text);
-        if (status < 0) return -1;
+        if (py_warn(state, "NumbaPerformanceWarning", rendered(state, diags, item)) < 0) return -1;
     }
     return 0;
 }

@@ -140,6 +140,9 @@ PyObject *py_function_of(ModState *state, PyObject *object);
 void py_raise_diags(ModState *state, DiagList *diags);
 /* Warnings only; -1 when one of them was turned into an exception. */
 int py_warn_diags(ModState *state, DiagList *diags);
+/* Gives a warning of class quern.errors.<class_name> the place of the caller outside this package. Takes over `text`; NULL is
+ * an exception that is already set. -1 when there is an exception: the user's filter may make one. */
+int py_warn(ModState *state, const char *class_name, PyObject *text);
 /* Sets the exception that compiled code left. */
 void py_raise_call(ModState *state, const Artifact *artifact, const CallContext *ctx, int status,
                    PyObject *globals);

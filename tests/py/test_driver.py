@@ -110,6 +110,19 @@ assert not cuda.is_available() and not cuda.detect() and "/not/there" in cuda.cu
 """, **MISSING)
 
 
+@pytest.mark.parametrize("first", ["cuda.get_current_device()", "cuda.to_device(np.arange(3))", "cuda.device_array(3)",
+                                   "cuda.stream()", "cuda.gpus.lst", "cuda.get_current_device().name", "works()"])
+def test_CUH_18_the_warning_names_the_users_line(program, first):
+    program(f"""
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    {first}
+    works()
+assert [w.category for w in caught] == [errors.DeviceWarning], caught
+assert os.path.basename(caught[0].filename) == "program.py", caught[0].filename
+""", **MISSING)
+
+
 def test_CUH_18_warning_as_error_does_not_break_later_calls(program):
     program("""
 warnings.simplefilter("error")
