@@ -39,6 +39,7 @@ void opt_dce(PassContext *ctx, Func *func);
 void opt_bounds(PassContext *ctx, Func *func);
 void opt_loops(PassContext *ctx, Func *func);
 void opt_strides(PassContext *ctx, Func *func);
+void opt_sink(PassContext *ctx, Func *func);
 void opt_refcount(PassContext *ctx, Func *func);
 
 /* -- shared helpers (opt_util.c) --------------------------------------------------------------- */
