@@ -313,15 +313,22 @@ static bool weaken_scalars(const UfuncData *u, PyArrayObject **operands, Input *
     return true;
 }
 
+/* A Python number of a higher kind than all typed operands, or among its like, is an int64, float64 or complex128:
+ * an int16 array and 1.5 make float64. Beside floats a complex number stays weak: float32 and 1j make complex64. */
+static void settle_weak(Input *inputs, int n) {
+    int rank = 0;
+    for (int i = 0; i < n; i++)
+        if (inputs[i].weak == CLASS_NONE) rank = QN_MAX(rank, kind_rank(inputs[i].descr->type_num));
+    if (rank == CLASS_FLT) rank = CLASS_CPX;
+    for (int i = 0; i < n; i++)
+        if ((int)inputs[i].weak > rank) inputs[i].weak = CLASS_NONE;
+}
+
 static bool read_inputs(UfuncData *u, PyArrayObject **operands, PyObject *const *asked,
                         Input *inputs) {
-    bool all_weak = true; /* Python numbers among themselves are int64, float64, complex128 */
-    for (int i = 0; i < u->nin; i++) {
+    for (int i = 0; i < u->nin; i++)
         inputs[i] = read_input(operands[i] ? operands[i] : operands[0], asked[i]);
-        all_weak &= inputs[i].weak != CLASS_NONE;
-    }
-    for (int i = 0; all_weak && i < u->nin; i++)
-        inputs[i].weak = CLASS_NONE;
+    settle_weak(inputs, u->nin);
     /* Only the first type is fixed: NumPy asks for a reduction whose result has that type. An accumulation
      * needs it for the other operand, too. */
     if (u->nin == 2 && inputs[0].asked && !inputs[1].asked && inputs[1].weak == CLASS_NONE &&

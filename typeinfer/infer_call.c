@@ -118,9 +118,13 @@ static void emit_tests(Infer *in, const LibRow *row, int op, const Val *args, co
     if ((row->flags & LIB_POWER) && !in->error_numpy && type_is_float(type)) {
         const Inst *exponent = ir_inst(in->out, last);
         bool known = exponent->op == OP_const && exponent->u.value->kind == CONST_FLOAT;
-        if (known && exponent->u.value->re >= 0) return;
+        if (known && !(exponent->u.value->re < 0 && exponent->u.value->re > -HUGE_VAL)) return;
         Ref zero = emit_float(in, type, 0), bad = emit2(in, OP_eq, b, refs[0], zero);
-        if (!known) bad = emit2(in, OP_and, b, bad, emit2(in, OP_lt, b, last, zero));
+        if (!known) { /* 0.0 ** -inf is inf */
+            Ref least = emit_float(in, type, -HUGE_VAL);
+            bad = emit2(in, OP_and, b, bad, emit2(in, OP_lt, b, last, zero));
+            bad = emit2(in, OP_and, b, bad, emit2(in, OP_lt, b, least, last));
+        }
         emit_guard(in, GUARD_zero_to_negative_power, bad, NULL, 0);
     }
 }

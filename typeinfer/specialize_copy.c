@@ -75,11 +75,12 @@ static Ref check_shapes(Infer *in, Ref dst, Ref src, Ref *factors) {
     const Type *to = ir_type(in->out, dst), *from = ir_type(in->out, src);
     const Type *b = bool_type(in), *i64 = i64_type(in);
     Ref one = emit_int(in, i64, 1), zero = emit_int(in, i64, 0), repeated = NO_REF;
+    Guard guard = to->ndim == 1 && from->ndim == 1 ? GUARD_broadcast : GUARD_broadcast_axis;
     for (int32_t k = 0; k < from->ndim; k++) {
         Ref n = emit_length(in, src, k), m = emit_length(in, dst, to->ndim - from->ndim + k);
         Ref differs = emit2(in, OP_ne, b, n, m), args[2] = {n, m};
         Ref several = emit2(in, OP_ne, b, n, one);
-        emit_guard(in, GUARD_broadcast, emit2(in, OP_and, b, differs, several), args, 2);
+        emit_guard(in, guard, emit2(in, OP_and, b, differs, several), args, 2);
         factors[k] = emit3(in, OP_select, i64, several, one, zero);
         repeated = repeated ? emit2(in, OP_or, b, repeated, differs) : differs;
     }

@@ -272,7 +272,7 @@ static void return_value(Refcount *rc, Ref ref, int32_t at, Edits *edits, Bits *
         }
     if (!moves) {
         Release retain = {at, -1 - value};
-        vec_push(rc->arena, &edits->releases, retain); /* applied before the releases: see apply */
+        vec_push(rc->arena, &edits->releases, retain); /* in front of the releases: see apply */
     }
 }
 
@@ -316,18 +316,15 @@ static void scan_block(Refcount *rc, int32_t b, Edits *edits) {
     }
 }
 
-/* Positions were collected descending, so inserting does not disturb the ones to come. At one position
- * retains go before releases. */
+/* Positions were collected descending, so inserting does not disturb the ones to come. What comes later in
+ * the list goes in front of what stands at the same position: a return's retain before its releases. */
 static void apply_releases(Refcount *rc, int32_t b, const Edits *edits) {
     for (int32_t i = 0; i < edits->releases.len; i++) {
         Release r = edits->releases.items[i];
-        if (r.root >= 0) insert_count(rc, b, r.at, OP_release, rc->roots.items[r.root], 0);
-    }
-    for (int32_t i = 0; i < edits->releases.len; i++) {
-        Release r = edits->releases.items[i];
-        if (r.root < 0) { /* a return's retain: its block was only grown behind `at` or at it */
+        if (r.root >= 0)
+            insert_count(rc, b, r.at, OP_release, rc->roots.items[r.root], 0);
+        else
             insert_count(rc, b, r.at, OP_retain, -1 - r.root, 0);
-        }
     }
 }
 

@@ -325,6 +325,19 @@ def test_views_share_memory_and_keep_it(device):
     assert part.copy_to_host().tolist() == [6] * 4
 
 
+def test_C06_which_way_arguments_travel(device):
+    a = np.arange(4.0)
+    scale[1, 4](cuda.In(a), 2.0)
+    assert a.tolist() == [0, 1, 2, 3]  # what the kernel wrote stays on the device
+    scale[1, 4](cuda.InOut(a), 2.0)
+    assert a.tolist() == [0, 2, 4, 6]
+    scale[1, 4](cuda.Out(a), 2.0)
+    assert a.tolist() == [0, 4, 8, 12]
+    out = np.zeros(4)
+    axpy[1, 4](2.0, cuda.In(a[::-1]), cuda.InOut(out))
+    assert out.tolist() == [24, 16, 8, 0]
+
+
 def test_H01_copy_to_device(device):
     d = cuda.to_device(np.zeros((2, 3)))
     d.copy_to_device(np.arange(6.0).reshape(2, 3))

@@ -4,6 +4,7 @@ Each is run by the interpreter on copies of its arguments; results (with their t
 arrays must agree. The ids in the names are rows of the table of features."""
 import collections
 import enum
+import itertools
 import math
 import typing
 
@@ -466,6 +467,34 @@ def B01_pow(a, b):
     return pow(a, b), a ** b, pow(a, 2), pow(2.0, b)
 
 
+INT_MIN, INT_MAX = -2**63, 2**63 - 1
+
+
+@program((1, INT_MIN), (INT_MIN, 6), (-7, INT_MIN), (INT_MAX, INT_MIN), (0, 5), (INT_MIN, -1))
+def B02_gcd_of_the_smallest_int(a, b):
+    return math.gcd(a, b), math.gcd(b, a)
+
+
+@program((62, 31), (66, 33), (66, 2), (2**62, 1), (2**62, 2**62), (5, 7), (10**9, 2), (-1, 1), (1, -1))
+def B02_comb_goes_through_no_larger_product(n, k):
+    return math.comb(n, k)
+
+
+@program((INT_MIN, INT_MAX), (2**62, -2**62), (2**62, 2**62 + 1), (1, 1), (7, 7.0000000001), (math.inf, 1))
+def B02_isclose_of_large_ints(a, b):
+    return math.isclose(a, b), math.isclose(a, b, abs_tol=2.0)
+
+
+@program(*itertools.product((-1, 2, 3, INT_MIN, INT_MAX), (0, 5, -1, -2, INT_MIN, INT_MAX), (1, -7, 10, INT_MIN, INT_MAX)))
+def B01_pow_of_three(a, b, m):
+    return pow(a, b, m)
+
+
+@program(*itertools.product((0.0, -0.0, 2.0), (-math.inf, math.inf, 0.0, -0.0, math.nan)))
+def L04_powers_of_zero(x, y):
+    return x ** y, x ** -math.inf
+
+
 @program(((1, 2, 3),), ((1.5, 2),), ((),))
 def B01_sum_of_tuple(t):
     return sum(t), len(t), sum(range(5))
@@ -556,6 +585,28 @@ def N19_assignment(a, b):
     a[3, 1:] = (4, 5, 6)
     a[0][1] = 9
     a[1:][0, 0] += 4
+
+
+@program((np.zeros(3), np.zeros(2)), (np.zeros(3), np.zeros(0)), (np.zeros(0), np.zeros(3)), (np.zeros(3), np.ones(1)))
+def ARR_05_shapes_that_do_not_fit(a, b):
+    a[:] = b
+
+
+def test_ARR_05_an_axis_that_does_not_fit():
+    assign = njit(lambda a, b: lambda_assign(a, b))
+    for a, b in ((np.zeros((3, 3)), np.ones((3, 2))), (np.zeros((2, 3)), np.ones(2)), (np.zeros((2, 3)), np.ones((3, 3)))):
+        with pytest.raises(ValueError, match=r"could not broadcast input array: an axis of length \d into one of length \d"):
+            assign(a, b)
+        assert not a.any()
+
+
+def lambda_assign(a, b):
+    a[...] = b
+
+
+@program((3,), (0,))
+def MEM_03_results_nobody_uses(n):
+    return np.zeros(n), np.empty((n, 2)).shape, np.ones(n), np.zeros(2).size
 
 
 @program((np.arange(10.0),), (np.arange(10, dtype=np.int8),))

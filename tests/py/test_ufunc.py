@@ -66,6 +66,25 @@ def test_UFN_03_casting():
     assert plus(a, a, out=np.zeros(4, "i2"), casting="unsafe").tolist() == [0, 2, 4, 6]
 
 
+@pytest.mark.skipif(int(np.__version__.split(".")[0]) < 2, reason="NumPy 1 does not tell Python numbers apart")
+@pytest.mark.parametrize("target", ["cpu", "parallel", "cuda"])
+def test_UFN_03_python_numbers_choose_as_in_numpy(target):
+    """A Python number of a higher kind than the arrays, or alone, is an int64, float64 or complex128."""
+    f = vectorize(["f4(f4,f4)", "f8(f8,f8)", "c8(c8,c8)", "c16(c16,c16)"], target=target)(lambda x, y: x + y)
+    i1, i2, i4, f4, b1 = (np.ones(2, d) for d in ("i1", "i2", "i4", "f4", "?"))
+    for x, y, kind in ((0.1, 0.2, "f8"), (1, 2, "f8"), (True, 0.1, "f8"), (True, 1, "f8"), (i2, 0.1, "f8"),
+                       (b1, 0.1, "f8"), (b1, 2, "f8"), (i1, 2, "f4"), (i4, 0.1, "f8"), (f4, 0.1, "f4"), (f4, 2, "f4"),
+                       (f4, 1j, "c8"), (i2, 1j, "c16"), (1j, 2, "c16"), (np.float32(0.1), 0.2, "f4"),
+                       (np.int8(1), 0.1, "f8"), (f4, np.float64(0.1), "f8")):
+        result = f(x, y)
+        assert result.dtype == kind, (x, y, result)
+        assert np.allclose(result, np.add(x, y), rtol=1e-15 if kind in ("f8", "c16") else 1e-7), (x, y, result)
+    ints = vectorize(["i4(i4,i4)", "i8(i8,i8)"], target=target)(lambda x, y: x + y)
+    assert ints(1, 2).dtype == np.int64 and ints(i2, 2).dtype == np.int32
+    with pytest.raises(TypeError, match="safe casts"):
+        ints(1, 2.5)
+
+
 def test_UFN_03_where_and_out():
     a, out = np.arange(5.0), np.full(5, -1.0)
     result = plus(a, a, out=out, where=a > 2)

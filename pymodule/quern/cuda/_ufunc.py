@@ -86,8 +86,9 @@ class CudaUfunc:
         if not self._declared:
             samples = [a if isinstance(a, (bool, int, float, complex)) else a.dtype.type(1) for a in args]
             return None, self._function._result_dtype(*samples)
+        settled = _settle_weak(args)
         for dtypes, result in self._declared:
-            if all(_fits(a, d) for a, d in zip(args, dtypes)):
+            if all(_fits(a, d) for a, d in zip(settled, dtypes)):
                 return dtypes, result
         given = ", ".join(str(getattr(a, "dtype", type(a).__name__)) for a in args)
         raise TypeError(f"ufunc '{self.__name__}' has no signature for ({given}) that can be reached by safe casts")
@@ -164,10 +165,25 @@ def _argument(value):
     return array if array.ndim else array[()] if isinstance(value, np.generic) else array
 
 
+_CLASS = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
+
+
+def _class_of(number):
+    return next(c for c, kinds in enumerate((bool, int, float, complex)) if isinstance(number, kinds))
+
+
+def _settle_weak(args):
+    """Python numbers of a higher kind than all typed arguments, or among their like, are typed: NumPy's rule. Beside
+    floats a complex number stays weak."""
+    rank = max((_CLASS.get(a.dtype.kind, 0) for a in args if hasattr(a, "dtype")), default=-1)
+    if rank == 2:
+        rank = 3
+    return [a if hasattr(a, "dtype") or _class_of(a) <= rank else np.asarray(a) for a in args]
+
+
 def _fits(value, dtype):
-    if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
-        rank = "biufc".index(dtype.kind)
-        return rank >= {bool: 0, int: 1, float: 3, complex: 4}[type(value)]
+    if not hasattr(value, "dtype"):
+        return _CLASS[dtype.kind] >= _class_of(value)
     return np.can_cast(value.dtype, dtype, "safe")
 
 

@@ -22,14 +22,48 @@ def _times_modulo(a, b, modulus):
     return product
 
 
+def _inverse_modulo(a, modulus):
+    """x with a * x % modulus == 1, for 0 <= a < modulus: Euclid's steps, with factors in 0 .. modulus - 1."""
+    rest = modulus
+    last = a - a
+    factor = last + 1
+    while a > 0:
+        step = _times_modulo(rest // a % modulus, factor, modulus)
+        last, factor = factor, (last - step if last >= step else last + (modulus - step))
+        rest, a = a, rest % a
+    if rest != 1:
+        raise ValueError("base is not invertible for the given modulus")
+    return last
+
+
+def _pow_mod_smallest(base, exponent, modulus):
+    """The modulus is -2 ** 63: wrapped products are right in the bits that count."""
+    if exponent < 0:
+        if base & 1 == 0:
+            raise ValueError("base is not invertible for the given modulus")
+        exponent %= 2**61  # the power that is 1 for each odd base
+    result = base - base + 1
+    while exponent > 0:
+        if exponent & 1:
+            result *= base
+        base *= base
+        exponent >>= 1
+    result &= ~modulus
+    return result + modulus if result != 0 else result
+
+
 def pow_mod(base, exponent, modulus):
     if modulus == 0:
         raise ValueError("pow() 3rd argument cannot be 0")
-    if exponent < 0:
-        raise ValueError("base is not invertible for the given modulus")
     size = abs(modulus)
+    if size < 0:
+        return _pow_mod_smallest(base, exponent, modulus)
     result = 1 % size
     base = base % size
+    if exponent < 0:
+        base = _inverse_modulo(base, size)
+        result = base
+        exponent = -(exponent + 1)
     while exponent > 0:
         if exponent & 1:
             result = _times_modulo(result, base, size)
