@@ -202,6 +202,30 @@ static const char *target_name(int target) {
     return target == 0 ? "cpu" : target == 1 ? "cuda" : "hip";
 }
 
+static Val converted(Infer *in, Val v, const Type *to) {
+    if (!to || v.f.type == to) return v;
+    Val out = val_of(fact_of(to));
+    if (in->emit) out.ref = v_as(in, v, to);
+    return out;
+}
+
+/* A row whose lowering is Python: its signature says what the function gets, and what is made of its result. */
+static bool call_row(Infer *in, const LibMatch *m, const Lowering *how, const Val *args, int32_t n,
+                     Val *out) {
+    Val given[LIB_MAX_ARGS];
+    CallArgs call = {given, n, 0, NULL};
+    bool found;
+    for (int32_t i = 0; i < n; i++)
+        given[i] = converted(in, args[i], m->params[i]);
+    if (call_library_function(in, str_from(how->symbol), &call, &found, out)) {
+        *out = converted(in, *out, m->result);
+        return true;
+    }
+    int target = in->ti->options.target;
+    if (found || in->stop == STOP_ABORT) return false;
+    return ti_fail(in, in->at, E0404, lib_row(m->row)->name, target_name(target));
+}
+
 bool v_row(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *out) {
     const Type *types[LIB_MAX_ARGS];
     LibMatch m;
@@ -220,14 +244,7 @@ bool v_row(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *
     for (int32_t i = 0; i < n; i++)
         if (lib_is_literal(row, i) && !fact_is_const(&args[i].f))
             return ti_fail(in, in->at, E0209, "this argument");
-    if (how->kind == LOWER_PY) {
-        bool found;
-        CallArgs call = {args, n, 0, NULL};
-        if (call_library_function(in, str_from(how->symbol), &call, &found, out)) return true;
-        return found || in->stop == STOP_ABORT
-                   ? false
-                   : ti_fail(in, in->at, E0404, row->name, target_name(target));
-    }
+    if (how->kind == LOWER_PY) return call_row(in, &m, how, args, n, out);
     *out = val_of(fact_of(m.result));
     if (in->emit) out->ref = emit_row(in, &m, row, how, args, n);
     return true;

@@ -138,6 +138,23 @@ def test_FLT_11_cmath(name):
                 assert math.copysign(1, x) == math.copysign(1, y) or abs(x - y) < 1e-15, (z, a, b)
 
 
+@pytest.mark.parametrize("name", CMATH)
+def test_FLT_11_cmath_at_infinity(name):
+    parts = (0.0, -0.0, 1.5, -2.0, math.inf, -math.inf)
+    for z in (complex(a, b) for a, b in itertools.product(parts, repeat=2) if math.isinf(a) or math.isinf(b)):
+        try:
+            theirs = getattr(cmath, name)(z)
+        except (ValueError, OverflowError):
+            continue
+        ours = FUNCTIONS[f"cmath.{name}"](z)
+        pairs = zip(theirs, ours) if isinstance(theirs, tuple) else [(theirs, ours)]
+        if name in ("cosh", "sinh", "tanh", "cos", "sin", "tan", "exp") and math.isinf(z.real) and math.isinf(z.imag):
+            continue  # a sign that is not specified
+        for a, b in pairs:
+            assert close(a.real, b.real) and close(a.imag, b.imag), (z, theirs, ours)
+            assert all(x != x or math.copysign(1, x) == math.copysign(1, y) for x, y in ((a.real, b.real), (a.imag, b.imag)))
+
+
 def test_complex_power():
     for a, b in itertools.product(POINTS[::3], [0j, 1 + 0j, 2 + 0j, -3 + 0j, 0.5 + 0j, 1 + 1j, -0.25 + 2j]):
         try:

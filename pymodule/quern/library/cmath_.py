@@ -30,13 +30,19 @@ def exp(z):
     return complex(length * math.cos(z.imag), length * math.sin(z.imag))
 
 
+def _infinite(z):
+    return math.isinf(z.real) or math.isinf(z.imag)
+
+
 def _log_of_length(z):
+    if _infinite(z):
+        return math.inf
     big = max(abs(z.real), abs(z.imag))
     small = min(abs(z.real), abs(z.imag))
     if 0.5 <= big <= 2.0:  # near 1, log would lose digits
         return math.log1p((big - 1.0) * (big + 1.0) + small * small) * 0.5
     if big > 1e30 or big < 1e-30:
-        if big == 0.0 or math.isinf(big):
+        if big == 0.0:
             return math.log(big)
         ratio = small / big
         return math.log(big) + math.log1p(ratio * ratio) * 0.5
@@ -123,6 +129,8 @@ def tan(z):
 
 def acos(z):
     z = complex(z)
+    if _infinite(z):
+        return complex(math.atan2(abs(z.imag), z.real), -math.copysign(math.inf, z.imag))
     s = sqrt(complex(1.0 - z.real, -z.imag))
     t = sqrt(complex(1.0 + z.real, z.imag))
     return complex(2.0 * math.atan2(s.real, t.real), math.asinh(t.real * s.imag - t.imag * s.real))
@@ -130,6 +138,8 @@ def acos(z):
 
 def acosh(z):
     z = complex(z)
+    if _infinite(z):
+        return complex(math.inf, math.atan2(z.imag, z.real))
     s = sqrt(complex(z.real - 1.0, z.imag))
     t = sqrt(complex(z.real + 1.0, z.imag))
     return complex(math.asinh(s.real * t.real + s.imag * t.imag), 2.0 * math.atan2(s.imag, t.real))
@@ -137,6 +147,8 @@ def acosh(z):
 
 def asinh(z):
     z = complex(z)
+    if _infinite(z):
+        return complex(math.copysign(math.inf, z.real), math.atan2(z.imag, abs(z.real)))
     s = sqrt(complex(1.0 + z.imag, -z.real))
     t = sqrt(complex(1.0 - z.imag, z.real))
     return complex(math.asinh(s.real * t.imag - t.real * s.imag),
@@ -151,6 +163,9 @@ def asin(z):
 
 def atanh(z):
     z = complex(z)
+    if _infinite(z):
+        turn = z.imag if math.isnan(z.imag) else math.copysign(0.5 * math.pi, z.imag)
+        return complex(math.copysign(0.0, z.real), turn)
     sign = math.copysign(1.0, z.real)
     x = abs(z.real)
     y = z.imag * sign

@@ -67,7 +67,7 @@ def lcm(a, b):
     divisor = gcd(x, y)
     if divisor == 0:
         return divisor
-    return abs(x // divisor * y)
+    return x // divisor * y
 
 
 def isqrt(n):

@@ -5,6 +5,9 @@ import math
 
 import numpy as np
 
+from .cmath_ import exp as exp_of_complex
+from .cmath_ import log as log_of_complex
+from .cmath_ import pow_complex
 from .math_ import gcd as gcd_of_ints
 from .math_ import lcm as lcm_of_ints
 
@@ -27,6 +30,32 @@ def rad2deg(x):
 
 def divmod_(a, b):
     return np.floor_divide(a, b), np.remainder(a, b)
+
+
+def exp2_complex(z):
+    return exp_of_complex(complex(z.real * math.log(2.0), z.imag * math.log(2.0)))
+
+
+def expm1_complex(z):
+    """exp(z) - 1; near 0 the real part is the sum of two small numbers."""
+    half = math.sin(z.imag * 0.5)
+    return complex(math.expm1(z.real) * math.cos(z.imag) - 2.0 * half * half, math.exp(z.real) * math.sin(z.imag))
+
+
+def log1p_complex(z):
+    return log_of_complex(complex(z.real + 1.0, z.imag))
+
+
+def log2_complex(z):
+    w = log_of_complex(z)
+    return complex(w.real * (1.0 / math.log(2.0)), w.imag * (1.0 / math.log(2.0)))
+
+
+def power_complex(a, b):
+    """No exception, as all of NumPy's: 0 to a power without a size is nan."""
+    if a == 0 and b != 0:
+        return complex(0.0, 0.0) if b.real > 0 else complex(math.nan, math.nan)
+    return pow_complex(a, b)
 
 
 def gcd(a, b):
@@ -153,11 +182,15 @@ FUNCTIONS = {
     "numpy.clip": clip,
     "numpy.deg2rad": deg2rad,
     "numpy.divmod": divmod_,
+    "numpy.exp2_complex": exp2_complex,
+    "numpy.expm1_complex": expm1_complex,
     "numpy.gcd": gcd,
     "numpy.heaviside": heaviside,
     "numpy.isneginf": isneginf,
     "numpy.isposinf": isposinf,
     "numpy.lcm": lcm,
+    "numpy.log1p_complex": log1p_complex,
+    "numpy.log2_complex": log2_complex,
     "numpy.logaddexp": logaddexp,
     "numpy.logaddexp2": logaddexp2,
     "numpy.logical_and": logical_and,
@@ -165,6 +198,7 @@ FUNCTIONS = {
     "numpy.logical_or": logical_or,
     "numpy.logical_xor": logical_xor,
     "numpy.modf": modf,
+    "numpy.power_complex": power_complex,
     "numpy.rad2deg": rad2deg,
     "numpy.reciprocal": reciprocal,
     "numpy.reciprocal_int": reciprocal_int,
