@@ -434,11 +434,22 @@ static inline void *argument(const Plan *plan, char *frame) {
     return frame + (QN_UNLIKELY(plan->optional) ? plan->presence : plan->offset);
 }
 
+/* What most arguments are, without a call; the rest by unbox_one. */
+static inline int unbox_common(const Plan *plan, PyObject *o, char *frame) {
+    if (QN_LIKELY(!plan->optional)) switch ((UnboxOp)plan->op) {
+        case UB_INT: return unbox_int(plan, o, frame + plan->offset, false);
+        case UB_FLOAT: return unbox_float(plan, o, frame + plan->offset, false);
+        case UB_ARRAY: return unbox_array(plan, o, frame + plan->offset, frame);
+        default: break;
+        }
+    return unbox_one(plan, o, frame, false, NULL);
+}
+
 int py_unbox(const Spec *spec, PyObject *const *args, char *frame) {
     const Plan *plan = spec->plans;
-    for (int32_t i = 0; i < spec->nargs; i++, plan++) {
+    for (int32_t i = 0, n = spec->nargs; i < n; i++, plan++) {
         ((void **)frame)[i] = argument(plan, frame);
-        int done = unbox_one(plan, args[i], frame, false, NULL);
+        int done = unbox_common(plan, args[i], frame);
         if (QN_UNLIKELY(done <= 0)) return done;
     }
     return 1;
