@@ -1,9 +1,12 @@
-/* llvm_start.h - LLVM's process-wide initialisation, to the worker that calls it once. */
+/* llvm_start.h - LLVM's process-wide initialisation, to the worker that calls it once, and what the worker's jobs
+ * keep from one to the next. */
 #ifndef QUERN_LLVM_START_H
 #define QUERN_LLVM_START_H
 
-/* Targets and the fatal-error handler. */
-void llvm_start(void);
+typedef struct LlvmState LlvmState; /* facts of the host and target machines (llvm/machine.c) */
+
+/* Targets and the fatal-error handler. NULL: no memory, and nothing was done. */
+LlvmState *llvm_start(void);
 /* Asks LLVM for a fatal error of its own: a test of the handler. */
 void llvm_provoke(void);
 const char *llvm_version_text(void);

@@ -3,6 +3,7 @@
 #define QUERN_LOWER_H
 
 #include "codegen/codegen.h"
+#include "codegen/llvm_start.h"
 
 typedef struct LowerJob {
     Arena *arena;
@@ -15,7 +16,7 @@ typedef struct LowerJob {
 } LowerJob;
 
 /* The job of the code-generation worker: user is a LowerJob. */
-void lower_run(void *user);
+void lower_run(LlvmState *llvm, void *user);
 /* A copy of a text in the artifact's arena; never NULL. */
 Str lower_keep(Artifact *artifact, Str text);
 

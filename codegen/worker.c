@@ -1,7 +1,6 @@
 /* worker.c - one code-generation thread with a queue of one: see worker.h. */
 #include "codegen/worker.h"
 #include "codegen/host_code.h"
-#include "codegen/llvm_start.h"
 #include "frontend/base/os.h"
 #include <stdio.h>
 #include <unistd.h>
@@ -9,7 +8,7 @@
 typedef enum RequestState { QUEUED, DONE, LOST } RequestState;
 
 typedef struct Request {
-    void (*job)(void *user);
+    WorkerJob job;
     void *user;
     RequestState state;
     char *error;
@@ -24,8 +23,8 @@ typedef struct Worker {
     Request *first, *last;
     Request *current; /* being run */
     pthread_t thread;
-    bool running; /* a thread serves the queue */
-    bool started; /* LLVM was initialised in this process */
+    bool running;    /* a thread serves the queue */
+    LlvmState *llvm; /* once LLVM was initialised in this process; the thread's */
 } Worker;
 
 enum { WORKER_STACK = 64 << 20 };
@@ -37,17 +36,15 @@ static Worker worker = {.lock = PTHREAD_MUTEX_INITIALIZER,
 static void *serve(void *unused) {
     (void)unused;
     pthread_mutex_lock(&worker.lock);
-    if (!worker.started) {
-        llvm_start();
-        worker.started = true;
-    }
     for (;;) {
         while (!worker.first)
             pthread_cond_wait(&worker.wake, &worker.lock);
         Request *request = worker.current = worker.first;
         worker.first = request->next;
+        if (!worker.llvm) worker.llvm = llvm_start();
+        LlvmState *llvm = worker.llvm;
         pthread_mutex_unlock(&worker.lock);
-        request->job(request->user);
+        request->job(llvm, request->user);
         pthread_mutex_lock(&worker.lock);
         worker.current = NULL;
         request->state = DONE;
@@ -83,7 +80,7 @@ static bool ensure_thread(void) {
     return true;
 }
 
-bool worker_run(void (*job)(void *user), void *user, char *error, size_t error_size) {
+bool worker_run(WorkerJob job, void *user, char *error, size_t error_size) {
     Request request = {.job = job, .user = user, .error = error, .error_size = error_size};
     pthread_mutex_lock(&worker.lock);
     if (!ensure_thread()) {
@@ -107,10 +104,10 @@ bool worker_run(void (*job)(void *user), void *user, char *error, size_t error_s
 }
 
 void worker_after_fork(void) {
-    bool started = worker.started;
+    LlvmState *llvm = worker.llvm;
     worker = (Worker){.lock = PTHREAD_MUTEX_INITIALIZER,
                       .wake = PTHREAD_COND_INITIALIZER,
                       .done = PTHREAD_COND_INITIALIZER,
-                      .started = started};
+                      .llvm = llvm};
     host_code_after_fork();
 }

@@ -7,11 +7,14 @@
 #ifndef QUERN_WORKER_H
 #define QUERN_WORKER_H
 
+#include "codegen/llvm_start.h"
 #include "frontend/base/base.h"
 
-/* Runs job(user) on the worker and waits. false: LLVM reported a fatal error; `error` has the message,
+typedef void (*WorkerJob)(LlvmState *llvm, void *user);
+
+/* Runs the job on the worker and waits. false: LLVM reported a fatal error; `error` has the message,
  * what the job owned is lost. */
-bool worker_run(void (*job)(void *user), void *user, char *error, size_t error_size);
+bool worker_run(WorkerJob job, void *user, char *error, size_t error_size);
 /* LLVM's fatal-error handler. Returns only on threads that are no workers. */
 void worker_fatal(const char *reason);
 /* In the child of a fork: no thread of the parent exists any more. */

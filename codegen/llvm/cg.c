@@ -48,7 +48,9 @@ static unsigned fast_math_flags(const CompileOptions *o, const Target *target) {
     return flags | (target->contracts && !o->no_fma ? LLVMFastMathAllowContract : 0);
 }
 
-bool cg_open(Cg *cg, Arena *arena, DiagList *diags, const CompileOptions *options, Module *ir) {
+bool cg_open(Cg *cg, LlvmState *llvm, Arena *arena, DiagList *diags, const CompileOptions *options,
+             Module *ir) {
+    cg->llvm = llvm;
     cg->arena = arena;
     cg->diags = diags;
     cg->options = options;

@@ -12,6 +12,7 @@
 #define QUERN_CG_H
 
 #include "codegen/abi.h"
+#include "codegen/llvm_start.h"
 #include "codegen/target.h"
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
@@ -62,7 +63,24 @@ typedef struct CgFunc {
     Ref ref;
 } CgFunc;
 
+/* What jobs of the worker keep from one to the next: machine.c. */
+typedef struct KeptMachine {
+    char *key;
+    LLVMTargetMachineRef machine;
+} KeptMachine;
+enum { KEPT_MACHINES = 4 };
+
+typedef struct HostFacts {
+    char *triple, *cpu, *features; /* NULL until somebody asked */
+} HostFacts;
+
+struct LlvmState {
+    HostFacts host;
+    KeptMachine kept[KEPT_MACHINES]; /* the newest first */
+};
+
 struct Cg {
+    LlvmState *llvm;
     Arena *arena;
     DiagList *diags;
     const CompileOptions *options;
@@ -107,11 +125,13 @@ struct Cg {
 /* -- cg.c: the session, types and leaves ------------------------------------------------------ */
 
 /* Makes context, module and types. False: diagnostics. `cg` was zeroed by the caller. */
-bool cg_open(Cg *cg, Arena *arena, DiagList *diags, const CompileOptions *options, Module *ir);
+bool cg_open(Cg *cg, LlvmState *llvm, Arena *arena, DiagList *diags, const CompileOptions *options,
+             Module *ir);
 /* machine.c: the machine kept for `key`, or NULL; and back, when the session closes. */
 LLVMTargetMachineRef cg_machine_take(Cg *cg, const char *key);
 void cg_machine_give(Cg *cg);
-void cg_close(Cg *cg); /* disposes everything LLVM owns; safe on a half-made session */
+const HostFacts *cg_host(Cg *cg); /* what LLVM finds out about this machine */
+void cg_close(Cg *cg);            /* disposes everything LLVM owns; safe on a half-made session */
 /* Adds E0501 once, at the current instruction where there is one. Always false. */
 bool cg_error(Cg *cg, const char *format, ...) QN_PRINTF(2, 3);
 

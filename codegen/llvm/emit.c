@@ -7,6 +7,7 @@
 #include <llvm-c/Support.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <llvm/Config/llvm-config.h>
+#include <stdlib.h>
 
 /* Loop strength reduction before instruction selection takes more time than all other passes together when
  * a loop reads many rows, and on contiguous arrays x86 addresses gain nothing by it. Off there; the
@@ -16,7 +17,9 @@ static void llvm_options(void) {
     LLVMParseCommandLineOptions(countof(words), words, "");
 }
 
-void llvm_start(void) {
+LlvmState *llvm_start(void) {
+    LlvmState *llvm = calloc(1, sizeof *llvm);
+    if (!llvm) return NULL;
     llvm_options();
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
@@ -28,6 +31,7 @@ void llvm_start(void) {
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
     LLVMInstallFatalErrorHandler(worker_fatal);
+    return llvm;
 }
 
 /* The host pipeline of levels 2 and 3: LLVM's default one without the passes that look for what C++ programs

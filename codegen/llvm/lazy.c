@@ -178,11 +178,11 @@ static bool load(Cg *cg, LazyCode *code) {
     return true;
 }
 
-static void compile_job(void *user) {
+static void compile_job(LlvmState *llvm, void *user) {
     LazyCode *code = user;
     if (code->done || code->failed) return;
     code->failed = true; /* unless we come to the end */
-    Cg *cg = calloc(1, sizeof *cg);
+    Cg *cg = llvm ? calloc(1, sizeof *cg) : NULL;
     if (!cg) return;
     Arena arena;
     DiagList diags;
@@ -192,7 +192,7 @@ static void compile_job(void *user) {
     if (!setjmp(out_of_memory)) {
         diag_init(&diags, &arena);
         Module *none = ir_module_new(&arena, &diags);
-        code->done = cg_open(cg, &arena, &diags, &code->options, none) && load(cg, code);
+        code->done = cg_open(cg, llvm, &arena, &diags, &code->options, none) && load(cg, code);
     }
     code->failed = !code->done;
     if (code->done) {

@@ -1,23 +1,25 @@
-/* machine.c - target machines outlive compilations.
+/* machine.c - target machines and what is known of the host outlive compilations.
  *
  * A target machine and the subtarget it makes on first use cost as much as optimising a small loop, and
- * depend on nothing but the key. Only the code-generation worker comes here. A compilation owns what it
+ * depend on nothing but the key. They lie in the worker's state, which no other thread sees. A compilation owns what it
  * takes until it gives it back, so a machine that a fatal error caught half way is never used again. */
 #include "codegen/llvm/cg.h"
 #include <stdlib.h>
 
-enum { KEPT = 4 };
-
-typedef struct Kept {
-    char *key;
-    LLVMTargetMachineRef machine;
-} Kept;
-
-static Kept kept[KEPT];
+/* Asking costs a tenth of a millisecond where the processor is virtual. */
+const HostFacts *cg_host(Cg *cg) {
+    HostFacts *host = &cg->llvm->host;
+    if (host->triple) return host;
+    host->cpu = LLVMGetHostCPUName();
+    host->features = LLVMGetHostCPUFeatures();
+    host->triple = LLVMGetDefaultTargetTriple();
+    return host;
+}
 
 LLVMTargetMachineRef cg_machine_take(Cg *cg, const char *key) {
+    KeptMachine *kept = cg->llvm->kept;
     cg->machine_key = key;
-    for (int i = 0; i < KEPT; i++) {
+    for (int i = 0; i < KEPT_MACHINES; i++) {
         if (!kept[i].machine || strcmp(kept[i].key, key) != 0) continue;
         LLVMTargetMachineRef machine = kept[i].machine;
         kept[i].machine = NULL;
@@ -35,11 +37,12 @@ void cg_machine_give(Cg *cg) {
         return;
     }
     memcpy(key, cg->machine_key, size);
+    KeptMachine *kept = cg->llvm->kept;
     int at = 0;
-    while (at < KEPT - 1 && kept[at].machine)
+    while (at < KEPT_MACHINES - 1 && kept[at].machine)
         at++;
     if (kept[at].machine) LLVMDisposeTargetMachine(kept[at].machine);
     free(kept[at].key);
     memmove(kept + 1, kept, sizeof *kept * (size_t)at);
-    kept[0] = (Kept){key, cg->machine};
+    kept[0] = (KeptMachine){key, cg->machine};
 }

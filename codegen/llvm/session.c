@@ -2,7 +2,6 @@
  * artifact needs to know of it. */
 #include "codegen/llvm/cg.h"
 #include "codegen/lower.h"
-#include "codegen/llvm_start.h"
 #include "frontend/base/os.h"
 #include <stdlib.h>
 
@@ -45,8 +44,8 @@ static void finish(Artifact *artifact, const Cg *cg, int64_t ns) {
     artifact->ns_llvm = ns - cg->ns_link;
 }
 
-static bool compile(Cg *cg, LowerJob *job) {
-    if (!cg_open(cg, job->arena, job->diags, job->options, job->module)) return false;
+static bool compile(Cg *cg, LlvmState *llvm, LowerJob *job) {
+    if (!cg_open(cg, llvm, job->arena, job->diags, job->options, job->module)) return false;
     cg->usage = job->artifact->usage;
     const Target *target = cg->target;
     if (!cg_functions(cg) || !target->entry(cg) || !cg_lazy_module(cg) || !cg_admit(cg) ||
@@ -57,13 +56,13 @@ static bool compile(Cg *cg, LowerJob *job) {
     return target->emit(cg, job->artifact) && !cg->failed;
 }
 
-void lower_run(void *user) {
+void lower_run(LlvmState *llvm, void *user) {
     LowerJob *job = user;
     int64_t start = os_now_ns();
     jmp_buf out_of_memory;
     /* not on this stack: a fatal error of LLVM leaves this frame for ever, and memory running out jumps
      * back into it */
-    Cg *cg = calloc(1, sizeof *cg);
+    Cg *cg = llvm ? calloc(1, sizeof *cg) : NULL;
     job->no_memory = !cg;
     if (!cg) return;
     job->arena->on_failure = job->artifact->arena.on_failure = &out_of_memory;
@@ -72,7 +71,7 @@ void lower_run(void *user) {
         job->ok = false;
     } else {
         if (job->provoke) llvm_provoke();
-        job->ok = compile(cg, job);
+        job->ok = compile(cg, llvm, job);
         if (job->ok) finish(job->artifact, cg, os_now_ns() - start);
     }
     cg_close(cg);

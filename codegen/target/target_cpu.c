@@ -6,39 +6,28 @@
 #include "codegen/llvm/cg.h"
 #include "codegen/target/targets.h"
 
-/* What LLVM finds out about this machine; asking costs a tenth of a millisecond where the processor is
- * virtual. Set by the worker, which alone reads it. */
-static struct Host { char *triple, *cpu, *features; } host;
-
-static void find_host(void) {
-    if (host.triple) return;
-    host.cpu = LLVMGetHostCPUName();
-    host.features = LLVMGetHostCPUFeatures();
-    host.triple = LLVMGetDefaultTargetTriple();
-}
-
 static TgMachine machine(Cg *cg) {
     const CompileOptions *o = cg->options;
     char *message = NULL;
     LLVMTargetRef target;
     static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess,
                                                  LLVMCodeGenLevelDefault, LLVMCodeGenLevelDefault};
-    find_host();
+    const HostFacts *host = cg_host(cg);
     int level = QN_MAX(0, QN_MIN(o->opt_level, 3));
-    const char *cpu = o->arch ? o->arch : host.cpu;
-    const char *used = o->cpu_features ? o->cpu_features : o->arch ? "" : host.features;
+    const char *cpu = o->arch ? o->arch : host->cpu;
+    const char *used = o->cpu_features ? o->cpu_features : o->arch ? "" : host->features;
     cg->features = str_copy(cg->arena, used, strlen(used)).bytes;
     StrBuf key;
     buf_init(&key, cg->arena);
     buf_printf(&key, "cpu %d %s %s", level, cpu, used);
     LLVMTargetMachineRef result = cg_machine_take(cg, buf_take(&key).bytes);
     if (result) return result;
-    if (LLVMGetTargetFromTriple(host.triple, &target, &message)) {
+    if (LLVMGetTargetFromTriple(host->triple, &target, &message)) {
         cg_error(cg, "%s", message);
         LLVMDisposeMessage(message);
         return NULL;
     }
-    return LLVMCreateTargetMachine(target, host.triple, cpu, used, levels[level], LLVMRelocPIC,
+    return LLVMCreateTargetMachine(target, host->triple, cpu, used, levels[level], LLVMRelocPIC,
                                    LLVMCodeModelSmall);
 }
 
