@@ -333,11 +333,15 @@ static bool visit_call_star(Infer *in, Ref ref, Val *out) {
     Val callee, tuple;
     if (!operand(in, ref, 0, &callee) || !operand(in, ref, 1, &tuple)) return false;
     if (!is_kind(&tuple, TY_TUPLE)) return ti_fail(in, ref, E0213, ti_text(in, tuple.f.type), 0);
-    int32_t n = tuple.f.type->nitems;
-    Val *args = arena_array(in->arena, Val, n);
+    const Inst *inst = ir_inst(in->f, ref);
+    int32_t n = tuple.f.type->nitems, keywords = (int32_t)inst->imm;
+    const Str *names = inst->u.names;
+    Val *args = arena_array(in->arena, Val, n + keywords);
     for (int32_t k = 0; k < n; k++)
         args[k] = v_item(in, tuple, k);
-    return v_call(in, callee, &(CallArgs){args, n, 0, NULL}, out);
+    for (int32_t k = 0; k < keywords; k++)
+        if (!operand(in, ref, k + 2, &args[n + k])) return false;
+    return v_call(in, callee, &(CallArgs){args, n + keywords, keywords, names}, out);
 }
 
 static bool visit_build(Infer *in, Ref ref, Val *out) {

@@ -99,12 +99,25 @@ typedef enum SlotKind {
     SLOT_VALUE,
     SLOT_NULL, /* CPython's NULL, or the marker of an exhausted loop: has no value */
     SLOT_ITER, /* made by get_iter: three variables, see STACK_VARS */
-    SLOT_DICT  /* a dict display: refused by who uses it, since the phrase depends on the use */
+    SLOT_DICT  /* a dict display: keywords of a call, else refused by who uses it */
 } SlotKind;
 
+/* An item of a dict display. Never changed: a display that grows has a new newest item. */
+typedef struct DictItem {
+    const struct DictItem *before;
+    int32_t n; /* this and those before */
+    Str name;
+    Ref value;
+} DictItem;
+
 typedef struct Slot {
-    int32_t kind;   /* SlotKind */
-    int32_t origin; /* SLOT_DICT: code unit of the display */
+    int32_t kind;             /* SlotKind */
+    int32_t origin;           /* SLOT_DICT: code unit of the display */
+    const ConstVal *constant; /* SLOT_VALUE: the constant string it is, where that is known */
+    Ref list;                 /* SLOT_VALUE: the list display it is so far, where that is known */
+    /* SLOT_DICT: all its keys are constant strings, so that a call can take it; its newest item. */
+    bool named;
+    const DictItem *items;
 } Slot;
 
 typedef struct PyBlock {
@@ -152,7 +165,8 @@ typedef struct SsaBuild {
     /* the stack */
     Slot *stack;
     int32_t depth, limit;
-    const ConstVal *kw_names; /* of a kw_names whose call has not come yet */
+    const ConstVal *kw_names;            /* of a kw_names whose call has not come yet */
+    bool displays_used, displays_unsure; /* what slots know of displays: see merge_slot in ssa.c */
     /* variables */
     int32_t nvars, nfree;
     Ref *current; /* a variable's value now, when current_in == block + 1 */

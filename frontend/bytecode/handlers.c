@@ -186,7 +186,9 @@ static Ref emit_value(SsaBuild *b, const ConstVal *value) {
 }
 
 bool bc_h_load_const(SsaBuild *b, int32_t arg) {
-    bc_push(b, emit_value(b, b->code->consts[arg]));
+    const ConstVal *value = b->code->consts[arg];
+    bc_push(b, emit_value(b, value));
+    if (value->kind == CONST_STR) b->stack[b->depth - 1].constant = value;
     return true;
 }
 
@@ -301,7 +303,10 @@ bool bc_h_build_tuple(SsaBuild *b, int32_t arg) {
 }
 
 bool bc_h_build_list(SsaBuild *b, int32_t arg) {
-    return apply_many(b, OP_build_list, arg);
+    if (!apply_many(b, OP_build_list, arg)) return false;
+    Slot *slot = &b->stack[b->depth - 1];
+    slot->list = bc_read(b, slot_var(b, b->depth - 1) + VAR_VALUE);
+    return true;
 }
 
 /* A list on the stack that grows: [*a, b] and f(*a, b). CPython mutates it; here the place gets a new
@@ -309,10 +314,17 @@ bool bc_h_build_list(SsaBuild *b, int32_t arg) {
  * is left. */
 enum { STILL_A_LIST = 1 };
 
+/* Behind a branch among the items a read of the place would be a phi; the slot knows better. */
+static Ref known_list(SsaBuild *b, int32_t place) {
+    Ref list = b->displays_unsure ? NO_REF : b->stack[place].list;
+    b->displays_used |= list != NO_REF;
+    return list != NO_REF ? list : bc_read(b, slot_var(b, place) + VAR_VALUE);
+}
+
 /* The list in place `place`, as a tuple to append to. */
 static bool list_as_tuple(SsaBuild *b, int32_t place, Ref *out) {
     if (b->stack[place].kind != SLOT_VALUE) return bc_malformed(b, "a list is expected");
-    Ref list = bc_read(b, slot_var(b, place) + VAR_VALUE);
+    Ref list = known_list(b, place);
     const Inst *inst = ir_inst(b->func, list);
     if (inst->op == OP_concat && inst->sub == STILL_A_LIST) {
         *out = list;
@@ -334,6 +346,7 @@ static bool grow_list(SsaBuild *b, int32_t place, Ref more) {
     Ref ref = bc_emit(b, OP_concat, (Ref[]){tuple, more}, 2);
     emitted(b, ref)->sub = STILL_A_LIST;
     bc_write(b, slot_var(b, place) + VAR_VALUE, ref);
+    b->stack[place].list = ref;
     return true;
 }
 
@@ -352,7 +365,9 @@ static bool extend_by_constants(SsaBuild *b, int32_t place, Ref more) {
     if (n) memcpy(all, ir_args(b->func, list), sizeof *all * (size_t)n);
     for (int32_t k = 0; k < items->nitems; k++)
         all[n + k] = emit_value(b, items->items[k]);
-    bc_write(b, slot_var(b, place) + VAR_VALUE, bc_emit(b, OP_build_list, all, n + items->nitems));
+    Ref whole = bc_emit(b, OP_build_list, all, n + items->nitems);
+    bc_write(b, slot_var(b, place) + VAR_VALUE, whole);
+    b->stack[place].list = whole;
     return true;
 }
 
@@ -371,35 +386,70 @@ bool bc_h_list_append(SsaBuild *b, int32_t arg) {
 
 bool bc_h_list_to_tuple(SsaBuild *b, int32_t arg) {
     (void)arg;
-    Ref tuple, list;
-    if (!list_as_tuple(b, b->depth - 1, &tuple) || !bc_pop(b, &list)) return false;
+    Ref tuple;
+    if (!list_as_tuple(b, b->depth - 1, &tuple)) return false;
+    b->depth--;
     emitted(b, tuple)->sub = 0;
     bc_push(b, tuple);
     return true;
 }
 
-static bool drop_values(SsaBuild *b, int32_t n) {
-    Ref value;
-    for (int32_t k = 0; k < n; k++)
-        if (!bc_pop(b, &value)) return false;
-    return true;
+/* A dict display. There are no dicts, but a call with many keywords, or with *arguments and keywords, makes
+ * one of their names and values, and takes it apart again. */
+static void push_dict(SsaBuild *b) {
+    bc_push_kind(b, SLOT_DICT);
+    b->stack[b->depth - 1].named = true;
+}
+
+/* `key` NULL: it is not known. */
+static void add_item(SsaBuild *b, Slot *dict, const ConstVal *key, Ref value) {
+    dict->named = dict->named && key && key->kind == CONST_STR;
+    if (!dict->named) return;
+    DictItem *item = arena_new(b->arena, DictItem);
+    *item = (DictItem){dict->items, dict->items ? dict->items->n + 1 : 1, key->str, value};
+    dict->items = item;
 }
 
 bool bc_h_build_dict(SsaBuild *b, int32_t arg) {
-    if (!drop_values(b, 2 * arg)) return false;
-    bc_push_kind(b, SLOT_DICT);
+    Ref *pairs = arena_array(b->arena, Ref, 2 * arg);
+    const ConstVal **keys = arena_array(b->arena, const ConstVal *, arg);
+    for (int32_t k = 0; k < arg; k++)
+        keys[k] = b->stack[b->depth - 2 * (arg - k)].constant;
+    if (!bc_pop_many(b, pairs, 2 * arg)) return false;
+    push_dict(b);
+    for (int32_t k = 0; k < arg; k++)
+        add_item(b, &b->stack[b->depth - 1], keys[k], pairs[2 * k + 1]);
     return true;
 }
 
 bool bc_h_build_const_dict(SsaBuild *b, int32_t arg) {
-    if (!drop_values(b, arg + 1)) return false;
-    bc_push_kind(b, SLOT_DICT);
+    Ref *values = arena_array(b->arena, Ref, arg), names;
+    if (!bc_pop(b, &names) || !bc_pop_many(b, values, arg)) return false;
+    const Inst *inst = ir_inst(b->func, names);
+    const ConstVal *keys = inst->op == OP_const ? inst->u.value : NULL;
+    if (!keys || keys->kind != CONST_TUPLE || keys->nitems != arg)
+        return bc_malformed(b, "the keys of a dict are no tuple");
+    push_dict(b);
+    for (int32_t k = 0; k < arg; k++)
+        add_item(b, &b->stack[b->depth - 1], keys->items[k], values[k]);
+    return true;
+}
+
+bool bc_h_dict_add(SsaBuild *b, int32_t arg) {
+    Ref pair[2];
+    const ConstVal *key = b->stack[b->depth - 2].constant;
+    if (!bc_pop_many(b, pair, 2)) return false;
+    Slot *dict = &b->stack[b->depth - arg];
+    if (dict->kind != SLOT_DICT) return bc_malformed(b, "a dict is expected");
+    if (arg > 1) return bc_unsupported(b, "a dict display"); /* in a comprehension */
+    add_item(b, dict, key, pair[1]);
     return true;
 }
 
 bool bc_h_dict_merge(SsaBuild *b, int32_t arg) {
     if (b->stack[--b->depth].kind == SLOT_NULL || b->stack[b->depth - arg].kind != SLOT_DICT)
         return bc_malformed(b, "a dict is expected");
+    b->stack[b->depth - arg].named = false; /* more is in it than we know */
     return true;
 }
 

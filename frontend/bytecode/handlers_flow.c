@@ -198,12 +198,26 @@ bool bc_h_call_kw(SsaBuild *b, int32_t arg) {
 }
 
 bool bc_h_call_ex(SsaBuild *b, int32_t arg) {
-    if (arg && b->stack[--b->depth].kind != SLOT_NULL)
-        return bc_unsupported(b, "passing keyword arguments by ** or beside *arguments");
-    Ref tuple, callee, self;
-    if (!bc_pop(b, &tuple) || !pop_callee(b, &callee, &self)) return false;
+    const Slot *dict = arg ? &b->stack[--b->depth] : NULL;
+    const DictItem *item = dict ? dict->items : NULL;
+    if (dict && dict->kind != SLOT_NULL && (!dict->named || (item && b->displays_unsure)))
+        return bc_unsupported(b, "passing keyword arguments by **");
+    b->displays_used |= item != NULL;
+    int32_t n = item ? item->n : 0;
+    Ref *args = arena_array(b->arena, Ref, n + 2), self;
+    Str *names = arena_array(b->arena, Str, n);
+    for (int32_t k = n; k-- > 0; item = item->before) {
+        args[k + 2] = item->value;
+        names[k] = *bc_intern(b, item->name);
+    }
+    if (!bc_pop(b, &args[1]) || !pop_callee(b, &args[0], &self)) return false;
     if (self != NO_REF) return bc_malformed(b, "NULL is missing in a call with *arguments");
-    bc_push(b, bc_emit(b, OP_call_star, (Ref[]){callee, tuple}, 2));
+    Ref ref = bc_emit(b, OP_call_star, args, n + 2);
+    if (n) {
+        ir_inst(b->func, ref)->imm = n;
+        ir_inst(b->func, ref)->u.names = names;
+    }
+    bc_push(b, ref);
     return true;
 }
 

@@ -94,7 +94,7 @@ Ref bc_unbound(SsaBuild *b) {
 /* -- the stack -------------------------------------------------------------------------------- */
 
 void bc_push_kind(SsaBuild *b, SlotKind kind) {
-    b->stack[b->depth++] = (Slot){kind, current_unit(b)};
+    b->stack[b->depth++] = (Slot){.kind = kind, .origin = current_unit(b)};
 }
 
 void bc_push(SsaBuild *b, Ref value) {
@@ -119,6 +119,23 @@ bool bc_pop_many(SsaBuild *b, Ref *values, int32_t n) {
     return true;
 }
 
+/* A second path to a block: what is known of a place on one path only is not known. A block that was translated
+ * with such knowledge does no harm while nobody has relied on it; and nobody does from then on. */
+static bool merge_slot(SsaBuild *b, Slot *there, const Slot *here, bool translated) {
+    if (there->kind != here->kind) return bc_malformed(b, "paths with different stacks meet");
+    bool same = there->constant == here->constant && there->list == here->list &&
+                there->named == here->named && there->items == here->items;
+    if (same) return true;
+    if (translated && b->displays_used)
+        return bc_unsupported(b, "a display that is built on several paths");
+    b->displays_unsure |= translated;
+    there->constant = NULL;
+    there->list = NO_REF;
+    there->items = NULL;
+    there->named = false;
+    return true;
+}
+
 bool bc_flow(SsaBuild *b, int32_t to) {
     PyBlock *block = &b->cfg->blocks[to];
     if (!block->known) {
@@ -130,8 +147,7 @@ bool bc_flow(SsaBuild *b, int32_t to) {
     }
     if (block->depth != b->depth) return bc_malformed(b, "paths with different stacks meet");
     for (int32_t k = 0; k < b->depth; k++)
-        if (block->stack[k].kind != b->stack[k].kind)
-            return bc_malformed(b, "paths with different stacks meet");
+        if (!merge_slot(b, &block->stack[k], &b->stack[k], !bits_get(&b->ready, to))) return false;
     return true;
 }
 

@@ -157,7 +157,10 @@ static bool parse_call_py(Parser *p, Ref ref) {
     Ref callee = NO_REF;
     if (!parse_ref(p, &callee)) return false;
     ir_add_arg(p->func, ref, callee);
-    if (!parse_paren_refs(p, ref)) return false;
+    return parse_paren_refs(p, ref);
+}
+
+static bool parse_keywords(Parser *p, Ref ref) {
     if (!lex_accept_word(&p->x, "names")) return true;
     Vec(Str) names = {0};
     if (!lex_expect(&p->x, '(')) return false;
@@ -268,6 +271,7 @@ static bool parse_inst(Parser *p) {
     if (!parse_sub(p, ref, text)) return false;
     if (text->imm == IMM_FLAG) ir_inst(p->func, ref)->imm = lex_accept_word(&p->x, text->imm_word);
     if (!parse_object(p, ref, text) || !parse_operands(p, ref, text)) return false;
+    if (text->u == U_KEYWORDS && !parse_keywords(p, ref)) return false;
     if (text->imm == IMM_WORD && !lex_accept_word(&p->x, text->imm_word))
         return lex_fail(&p->x, "'%s' expected", text->imm_word);
     int64_t imm = 0;

@@ -18,6 +18,7 @@ const OpText ir_op_text[OP_COUNT] = {
     [OP_unary] = {.sub = SUB_OPERATOR},
     [OP_binary] = {.sub = SUB_OPERATOR, .imm = IMM_FLAG, .imm_word = "inplace"},
     [OP_call_py] = {.u = U_KEYWORDS},
+    [OP_call_star] = {.u = U_KEYWORDS},
     [OP_setattr] = {.u = U_NAME},
     [OP_unpack] = {.imm = IMM_WORD, .imm_word = "count"},
     [OP_extract] = {.imm = IMM_WORD, .imm_word = "at"},
@@ -276,18 +277,21 @@ static void print_phi(StrBuf *out, const Func *func, const Inst *inst) {
     }
 }
 
-static void print_call_py(StrBuf *out, const Func *func, const Inst *inst) {
-    buf_char(out, ' ');
-    if (inst->nargs) print_ref(out, func->operands.items[inst->args]);
-    buf_str(out, " (");
-    print_operands(out, func, inst, 1);
-    buf_char(out, ')');
+static void print_keywords(StrBuf *out, const Inst *inst) {
     if (inst->imm <= 0 || !inst->u.names) return;
     buf_str(out, " names(");
     for (int64_t i = 0; i < inst->imm; i++) {
         if (i) buf_str(out, ", ");
         ir_print_quoted(out, inst->u.names[i]);
     }
+    buf_char(out, ')');
+}
+
+static void print_call_py(StrBuf *out, const Func *func, const Inst *inst) {
+    buf_char(out, ' ');
+    if (inst->nargs) print_ref(out, func->operands.items[inst->args]);
+    buf_str(out, " (");
+    print_operands(out, func, inst, 1);
     buf_char(out, ')');
 }
 
@@ -309,6 +313,7 @@ static void print_body(StrBuf *out, const Func *func, const Inst *inst) {
         buf_char(out, ' ');
         print_operands(out, func, inst, 0);
     }
+    if (text->u == U_KEYWORDS) print_keywords(out, inst);
     if (text->imm == IMM_PLAIN) buf_printf(out, " %" PRId64, inst->imm);
     if (text->imm == IMM_WORD) buf_printf(out, " %s %" PRId64, text->imm_word, inst->imm);
     if (inst->op == OP_jump) buf_printf(out, " b%d", (int)inst->target[0]);

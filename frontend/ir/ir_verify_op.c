@@ -416,7 +416,8 @@ static bool check_untyped(Verifier *v, Ref ref) {
         return (inst->sub < OPR_COUNT && !is_unary(inst->sub)) ||
                bad(v, ref, "not a binary operator");
     case OP_call_py:
-        if (inst->imm < 0 || inst->imm >= inst->nargs)
+    case OP_call_star:
+        if (inst->imm < 0 || inst->imm > inst->nargs - (inst->op == OP_call_star ? 2 : 1))
             return bad(v, ref, "more keywords than arguments");
         return inst->imm == 0 || inst->u.names || bad(v, ref, "the keywords are missing");
     case OP_unpack:

@@ -53,6 +53,8 @@ CASES = {
     "for_range": SMALL, "for_else": [(T, 4), (T, 99), ((), 1)], "for_continue": [(T,), ((),), ((1, 2),), (5,)],
     "for_after": SMALL, "for_nested": PAIRS, "for_return": [(T, U), (U, T), ((1,), (2,)), ((), U)],
     "for_unpack": [(((1, 2), (3, 4)),), (((1, 2), 3),)], "for_zip": [(T, U), (U, T)], "for_twice": SMALL,
+    "star_and_keywords": [(T[:2],), ((1,),), ((),)], "star_and_two_keywords": [(T, 4), ((), 0)], "many_keywords": PAIRS,
+    "many_keywords_and_branches": PAIRS, "many_positional": PAIRS, "star_behind_a_branch": [(0, T), (1, T)],
     "for_conditional": [(0, T, U), (1, T, U)], "loop_in_call": [(T,), (U,)], "fibonacci": SMALL[2:],
     "collatz": SMALL[3:], "maybe_unbound": [(0,), (1,)], "loop_unbound": SMALL, "surely_bound": [(0,), (1,)],
     "deleted": [(1,)], "delete_and_assign": [(0,), (1,)], "delete_maybe": [(0,), (1,)],
@@ -137,8 +139,10 @@ class Machine:
     def operands(self, words):
         return [self.values[word] for word in words if word.startswith("%")]
 
-    def call(self, words):
+    def call(self, words, star=False):
         args = self.operands(words)
+        if star:
+            args[1:2] = args[1]
         names = []
         if "names" in words:
             names = [w[1:-1] for w in words[words.index("names") :] if w.startswith('"')]
@@ -187,7 +191,7 @@ class Machine:
         if kind == "call_py":
             return self.call(words)
         if kind == "call_star":
-            return a[0](*a[1])
+            return self.call(words, star=True)
         if kind == "getitem":
             return a[0][a[1]]
         if kind == "setitem":

@@ -1,7 +1,7 @@
 """TRAPS section D and the control flow of the language: every function runs in CPython too, which is the oracle."""
 import pytest
 
-from quern import njit
+from quern import errors, njit
 
 
 def check(function, *argument_tuples):
@@ -259,6 +259,68 @@ def test_L27_enumerate_zip_reversed():
         return s
 
     check(loops, (np.arange(5.0), np.arange(3.0)))
+
+
+@pytest.mark.parametrize("n", [14, 15, 16, 17, 29, 30, 31, 32, 100, 254, 255])
+def test_L09_calls_with_many_arguments(n):
+    """CPython compiles more than 15 keywords or 30 values on the stack in another way: through a list or a dict."""
+    names = [f"a{i}" for i in range(n)]
+    values = {name: f"x * {i + 1}" for i, name in enumerate(names)}
+    values["a3"], values["a9"] = "(x if x > 2 else -x)", "(x and 7)"  # branches while the others wait
+    kwargs = [f"{name}={value}" for name, value in values.items()]
+    half = n // 2
+    weighed = " + ".join(f"{i + 1} * {name}" for i, name in enumerate(names))
+    namespace = {}
+    exec(f"""
+def callee({", ".join(names)}):
+    return {weighed}
+
+def positional(x):
+    return callee({", ".join(values.values())})
+
+def keywords(x):
+    return callee({", ".join(kwargs[::-1])})
+
+def both(x):
+    return callee({", ".join([*values.values()][:half] + kwargs[half:])})
+
+def in_a_loop(x):
+    total = 0
+    for x in range(x):
+        total += callee({", ".join([*values.values()][:3] + kwargs[3:])})
+    return total
+
+def star(x):
+    t = (x, x + 1)
+    return callee(*t, {", ".join(kwargs[2:])})
+""", namespace)
+    python = dict(namespace)
+    namespace["callee"] = njit(namespace["callee"])
+    for name in ("positional", "keywords", "both", "in_a_loop", "star"):
+        function = namespace[name]
+        compiled = njit(function)
+        for x in (0, 1, 3):
+            assert compiled(x) == python[name](x)
+
+
+def test_L09_star_arguments_beside_keywords():
+    @njit
+    def callee(a, b=2, *rest, c=3, d=4):
+        return a * 1000 + b * 100 + c * 10 + d + len(rest)
+
+    def calls(t, x):
+        total = callee(*t, c=5) + callee(1, *t, d=x, c=9) + callee(c=x, *t)
+        for i in range(3):
+            total += callee(i, *(i, i), c=(x if i % 2 else 3), d=i)
+        return total
+
+    assert njit(calls)((1, 2), 7) == calls((1, 2), 7)
+    assert njit(lambda t: callee(*t, b=7))((1,)) == 1734
+    for function, hint in ((lambda t: callee(*t, b=7), "multiple values for the argument 'b'"),
+                           (lambda t: callee(*t, zz=7), "unexpected keyword argument 'zz'"),
+                           (lambda t: callee(*t, **{"c": 7}), r"by \*\*")):
+        with pytest.raises(errors.TypingError if "by" not in hint else errors.UnsupportedError, match=hint):
+            njit(function)((1, 2))
 
 
 def test_L09_defaults_and_keywords():

@@ -147,7 +147,7 @@ MEANING = {
     "BUILD_CONST_KEY_MAP": [op("build_const_dict")],
     "DICT_MERGE": [op("dict_merge")],
     "DICT_UPDATE": [op("dict_merge")],
-    "MAP_ADD": "a dict display",
+    "MAP_ADD": [op("dict_add")],
     "BUILD_SET": SET,
     "SET_ADD": SET,
     "SET_UPDATE": SET,

@@ -101,8 +101,8 @@ static const Excuse excuses[] = {
 };
 
 /* Mapped instructions whose handler refuses every use that CPython makes of them. */
-static const char *const refused_by_use[] = {"MAKE_FUNCTION", "LOAD_CLOSURE",        "BUILD_MAP",
-                                             "DICT_MERGE",    "BUILD_CONST_KEY_MAP", "DICT_UPDATE"};
+static const char *const refused_by_use[] = {"MAKE_FUNCTION", "LOAD_CLOSURE", "DICT_MERGE",
+                                             "DICT_UPDATE"};
 
 static bool is_refused_by_use(const char *name) {
     for (int k = 0; k < countof(refused_by_use); k++)

@@ -9,11 +9,15 @@ bytecode frontend reads, and one function for each construct that it refuses (na
 import math
 
 COUNT = 10
-HIDDEN = ("make_closure", "helper")
+HIDDEN = ("make_closure", "helper", "gather")
 
 
 def helper(a, b=2, *, c=3):
     return a * 100 + b * 10 + c
+
+
+def gather(*items, **named):
+    return items, tuple(named.items())
 
 
 # -- straight lines
@@ -498,6 +502,41 @@ def calls(a):
     return helper(a), helper(a, 1), helper(a, c=4), helper(a, b=a, c=a), math.floor(a)
 
 
+def star_and_keywords(t):
+    return helper(*t, c=3)
+
+
+def star_and_two_keywords(t, a):
+    return gather(*t, b=a, c=3)
+
+
+def many_keywords(a, b):
+    return gather(
+        a,
+        k0=a, k1=b, k2=a, k3=b, k4=a, k5=b, k6=a, k7=b,
+        k8=a, k9=b, k10=a, k11=b, k12=a, k13=b, k14=a, k15=b,
+    )
+
+
+def many_keywords_and_branches(a, b):
+    return gather(
+        a,
+        k0=a, k1=b, k2=a, k3=a if b else 7, k4=a, k5=b, k6=a, k7=b,
+        k8=a, k9=b, k10=a and b, k11=b, k12=a, k13=b, k14=a, k15=b,
+    )
+
+
+def many_positional(a, b):
+    return gather(
+        a, b, a, b, a, a if b else 7, a, b, a, b, a, b, a, b, a, b,
+        a, b, a, b, a and b, b, a, b, a, b, a, b, a, b, a, b,
+    )
+
+
+def star_behind_a_branch(a, t):
+    return gather(a, *(t if a else (1, 2)), a)
+
+
 def call_parameter(f, a):
     return f(a, f(a, a, key=a), other=2)
 
@@ -710,8 +749,8 @@ def refused_star_keywords(d):
     return helper(1, **d)
 
 
-def refused_star_and_keywords(t):
-    return helper(*t, c=3)
+def refused_two_dicts(a, b):
+    return gather(**({"a": a} if a else {"b": b}))
 
 
 def refused_keyword_parameters(a, **keywords):
