@@ -1,13 +1,15 @@
 /* bounds.c - versions each loop nest once, outside its outermost loop, so that the copy that runs in practice
  * has no index checks, no wraparound and no exits, and LLVM can vectorise it.
  *
- * For every check in the nest whose index is built from loop counters, constants and values that do not change
- * in the nest, an interval [low, high] over all iterations is computed *in the preheader*, by interval
- * arithmetic on the index expression. If all intervals lie inside their axes the fast copy runs, otherwise the
- * checked one, with full messages. Interval arithmetic must not wrap, so every invariant leaf is tested to be
- * small first (2^57, or 2^27 below a product of two variables; at most 16 leaves an index): larger numbers
- * simply take the checked copy. Checks that the intervals cannot describe (a gather) stay in both copies. */
+ * For every check in the nest (and, where checks are off, every wraparound) whose index is built from loop counters,
+ * other variables that only grow or only shrink, constants and values that do not change in the nest, an interval
+ * [low, high] over all iterations is computed *in the preheader*, by interval arithmetic on the index expression. If
+ * all intervals lie inside their axes the fast copy runs, otherwise the checked one, with full messages. Interval
+ * arithmetic must not wrap, so every invariant leaf is tested to be small first (2^57, or 2^27 below a product of two
+ * variables; at most 16 leaves an index): larger numbers simply take the checked copy. Checks that the intervals cannot
+ * describe (a gather), or would never let pass (an index that starts at -1), stay in both copies. */
 #include "codegen/opt/pass.h"
+#include "frontend/base/bits.h"
 
 enum {
     MAX_NEST = 600,
@@ -23,17 +25,24 @@ typedef struct Interval {
     Ref low, high; /* i64 values in the preheader */
 } Interval;
 
+/* Where an expression is looked at: how exact leaves must be, how deep it is, and the block it is used in. */
+typedef struct Place {
+    int bits, depth;
+    int32_t block;
+} Place;
+
 typedef struct Bounds {
     Func *func;
     Arena *arena;
     Cfg *cfg;
     int32_t loop; /* the outermost */
     Builder b;    /* at the end of the preheader */
-    Ref condition;
+    Vec(Ref) conditions;
     const Type *i64, *boolean;
     int leaves;
-    Map small; /* leaf and bits -> already tested */
 } Bounds;
+
+typedef Vec(Ref) RefList;
 
 static bool invariant(const Bounds *s, Ref ref) {
     const Inst *inst = ir_inst(s->func, ref);
@@ -41,26 +50,94 @@ static bool invariant(const Bounds *s, Ref ref) {
            !opt_in_loop(s->cfg, s->loop, inst->block);
 }
 
-static void require(Bounds *s, Ref condition) {
-    s->condition =
-        s->condition ? b_op2(&s->b, OP_and, s->boolean, s->condition, condition) : condition;
+/* -- arithmetic in the preheader ------------------------------------------------------------------- */
+
+static bool fold(Op op, int64_t a, int64_t c, int64_t *out) {
+    switch ((int)op) {
+    case OP_add: return !__builtin_add_overflow(a, c, out);
+    case OP_sub: return !__builtin_sub_overflow(a, c, out);
+    case OP_mul: return !__builtin_mul_overflow(a, c, out);
+    default: return false;
+    }
 }
 
-/* -bound <= v <= bound, once for each leaf and width. */
-static void require_small(Bounds *s, Ref ref, int bits) {
-    int64_t value;
-    if (opt_const_int(s->func, ref, &value) && value > -(INT64_C(1) << bits) &&
-        value < (INT64_C(1) << bits))
-        return;
-    MapValue *seen = map_put(&s->small, (uint64_t)ref * 64 + (uint64_t)bits);
-    if (seen->num) return;
-    seen->num = 1;
-    require(
-        s, b_op2(&s->b, OP_lt, s->boolean, ref, ir_const_int(s->func, s->i64, INT64_C(1) << bits)));
-    if (!opt_nonnegative(s->func, ref))
-        require(s, b_op2(&s->b, OP_lt, s->boolean,
-                         ir_const_int(s->func, s->i64, -(INT64_C(1) << bits)), ref));
+/* What the preheader already computes. */
+static Ref find(const Bounds *s, Op op, Ref a, Ref c, Ref d, int64_t imm) {
+    const Block *block = &s->func->blocks.items[s->b.block];
+    Ref wanted[] = {a, c, d};
+    for (int32_t i = 0; i < block->insts.len; i++) {
+        Ref ref = block->insts.items[i];
+        const Inst *inst = ir_inst(s->func, ref);
+        bool equal = inst->op == op && inst->imm == imm;
+        for (int32_t k = 0; equal && k < inst->nargs; k++)
+            equal = ir_arg(s->func, ref, k) == wanted[k];
+        if (equal) return ref;
+    }
+    return NO_REF;
 }
+
+static Ref number(Bounds *s, int64_t value) {
+    return ir_const_int(s->func, s->i64, value);
+}
+
+static Ref compute(Bounds *s, Op op, Ref a, Ref c) {
+    int64_t x, y;
+    bool right = opt_const_int(s->func, c, &y);
+    if (right && opt_const_int(s->func, a, &x) && fold(op, x, y, &x)) return number(s, x);
+    if (right && y == 0 && (op == OP_add || op == OP_sub)) return a;
+    Ref old = find(s, op, a, c, NO_REF, 0);
+    return old ? old : b_op2(&s->b, op, s->i64, a, c);
+}
+
+static Ref compare(Bounds *s, Op op, Ref a, Ref c) {
+    Ref old = find(s, op, a, c, NO_REF, 0);
+    return old ? old : b_op2(&s->b, op, s->boolean, a, c);
+}
+
+static Ref choice(Bounds *s, Ref test, Ref a, Ref c) {
+    Ref old = find(s, OP_select, test, a, c, 0);
+    return old ? old : b_op3(&s->b, OP_select, s->i64, test, a, c);
+}
+
+static Ref shape_of(Bounds *s, Ref array, int64_t axis) {
+    Ref ref = find(s, OP_shape, array, NO_REF, NO_REF, axis);
+    if (ref) return ref;
+    ref = b_op1(&s->b, OP_shape, s->i64, array);
+    ir_inst(s->func, ref)->imm = axis;
+    return ref;
+}
+
+/* a < c or a <= c must hold for the fast copy; false: it never does. */
+static bool require(Bounds *s, Op op, Ref a, Ref c) {
+    int64_t x, y;
+    if (opt_const_int(s->func, a, &x) && opt_const_int(s->func, c, &y))
+        return op == OP_lt ? x < y : x <= y;
+    Ref condition = compare(s, op, a, c);
+    for (int32_t i = 0; i < s->conditions.len; i++)
+        if (s->conditions.items[i] == condition) return true;
+    vec_push(s->arena, &s->conditions, condition);
+    return true;
+}
+
+/* Is a value of the preheader, or of what lies before it, never negative? */
+static bool never_negative(const Bounds *s, Ref ref) {
+    int32_t block = ir_inst(s->func, ref)->block;
+    if (ir_inst(s->func, ref)->op == OP_shape) return true;
+    return block != s->b.block && opt_at_least(s->func, s->cfg, ref, 0, block);
+}
+
+static bool require_nonnegative(Bounds *s, Ref ref) {
+    return never_negative(s, ref) || require(s, OP_le, number(s, 0), ref);
+}
+
+/* -bound < v < bound */
+static bool require_small(Bounds *s, Ref ref, int bits) {
+    int64_t bound = INT64_C(1) << bits;
+    return require(s, OP_lt, ref, number(s, bound)) &&
+           (never_negative(s, ref) || require(s, OP_lt, number(s, -bound), ref));
+}
+
+/* -- intervals -------------------------------------------------------------------------------------- */
 
 static Interval none(void) {
     return (Interval){false, NO_REF, NO_REF};
@@ -68,162 +145,312 @@ static Interval none(void) {
 
 static Interval leaf(Bounds *s, Ref ref, int bits) {
     if (++s->leaves > MAX_LEAVES || ir_type(s->func, ref) != s->i64) return none();
-    require_small(s, ref, bits);
-    return (Interval){true, ref, ref};
+    return require_small(s, ref, bits) ? (Interval){true, ref, ref} : none();
 }
 
 static Ref lesser(Bounds *s, Ref a, Ref c) {
-    return a == c ? a
-                  : b_op3(&s->b, OP_select, s->i64, b_op2(&s->b, OP_lt, s->boolean, a, c), a, c);
+    int64_t x, y;
+    if (a == c) return a;
+    if (opt_const_int(s->func, a, &x) && opt_const_int(s->func, c, &y)) return x < y ? a : c;
+    return choice(s, compare(s, OP_lt, a, c), a, c);
 }
 
 static Ref greater(Bounds *s, Ref a, Ref c) {
-    return a == c ? a
-                  : b_op3(&s->b, OP_select, s->i64, b_op2(&s->b, OP_lt, s->boolean, a, c), c, a);
+    int64_t x, y;
+    if (a == c) return a;
+    if (opt_const_int(s->func, a, &x) && opt_const_int(s->func, c, &y)) return x < y ? c : a;
+    return choice(s, compare(s, OP_lt, a, c), c, a);
 }
 
-static Interval interval(Bounds *s, Ref ref, int bits, int depth);
+static Interval interval(Bounds *s, Ref ref, Place at);
 
-/* A counter of a loop of this nest: [0, largest limit - 1]. */
-static Interval of_counter(Bounds *s, Ref phi, int bits, int depth) {
-    int32_t header = ir_inst(s->func, phi)->block;
-    for (int32_t l = s->cfg->loop_of[header]; l >= 0; l = s->cfg->loops.items[l].parent) {
-        CountedLoop loop;
-        if (s->cfg->loops.items[l].header != header) continue;
-        if (!opt_counted_loop(s->func, s->cfg, l, &loop) || loop.counter != phi) return none();
-        Interval limit = interval(s, loop.limit, bits, depth + 1);
-        if (!limit.ok) return none();
-        Ref last = b_op2(&s->b, OP_sub, s->i64, limit.high, ir_const_int(s->func, s->i64, 1));
-        return (Interval){true, ir_const_int(s->func, s->i64, 0), last};
+static Place below(Place at) {
+    at.depth++;
+    return at;
+}
+
+static Place inside(Place at, int32_t block) {
+    return (Place){at.bits, at.depth + 1, block};
+}
+
+/* start, ..., stop - 1, or downwards start, ..., stop + 1 */
+static Interval of_range(Bounds *s, const RangeItem *item, Place at) {
+    Ref zero = number(s, 0), one = number(s, 1);
+    Interval start = {true, zero, zero}, stop = interval(s, item->stop, below(at));
+    if (item->start) start = interval(s, item->start, below(at));
+    if (!start.ok || !stop.ok) return none();
+    if (item->down) return (Interval){true, compute(s, OP_add, stop.low, one), start.high};
+    return (Interval){true, start.low, compute(s, OP_sub, stop.high, one)};
+}
+
+/* A bound of `value` from the branches that lead to `block`, or along the edge block -> to. What a bound that
+ * cannot be described has required is taken back. */
+static Ref tested(Bounds *s, Ref value, bool upper, int32_t block, int32_t to, Place at) {
+    FactList facts = {.value = value, .upper = upper};
+    if (at.depth >= MAX_DEPTH) return NO_REF;
+    opt_facts(s->func, s->cfg, block, to, &facts);
+    for (int i = 0; i < facts.n; i++) {
+        int32_t before = s->conditions.len;
+        int leaves = s->leaves;
+        Interval bound = interval(s, facts.items[i].bound, inside(at, block));
+        if (bound.ok)
+            return compute(s, OP_add, upper ? bound.high : bound.low, number(s, facts.items[i].by));
+        s->conditions.len = before;
+        s->leaves = leaves;
     }
-    return none();
+    return NO_REF;
 }
 
-static Interval of_sum(Bounds *s, Ref ref, int bits, int depth) {
+/* The bound of a phi of a loop on the side where it is tested: where it is used, or (a loop that tests at its
+ * end) on every edge into its header. */
+static Ref tested_phi(Bounds *s, Ref phi, bool upper, int32_t block, Place at) {
+    Ref bound = tested(s, phi, upper, block, NO_BLOCK, at);
+    int32_t header = ir_inst(s->func, phi)->block, loop = s->cfg->loop_of[header];
+    if (bound) return bound;
+    for (int32_t i = 0; i < ir_inst(s->func, phi)->nargs; i++) {
+        Ref operand = ir_arg(s->func, phi, i);
+        int32_t from = s->func->blocks.items[header].preds.items[i];
+        Ref one = tested(s, operand, upper, from, header, at);
+        if (!one && !opt_in_loop(s->cfg, loop, from)) {
+            Interval start = interval(s, operand, inside(at, from));
+            if (start.ok) one = upper ? start.high : start.low;
+        }
+        if (!one) return NO_REF;
+        bound = !bound ? one : upper ? greater(s, bound, one) : lesser(s, bound, one);
+    }
+    return bound;
+}
+
+/* Is `ref` the sum of `phi` and `*step`, where `*sign` says whether the step is added? */
+static bool is_step(const Func *func, Ref ref, Ref phi, Ref *step, bool *plus) {
+    const Inst *inst = ir_inst(func, ref);
+    if (inst->op != OP_add && inst->op != OP_sub) return false;
+    *plus = inst->op == OP_add;
+    *step = ir_arg(func, ref, 1);
+    if (ir_arg(func, ref, 0) == phi) return true;
+    *step = ir_arg(func, ref, 0);
+    return *plus && ir_arg(func, ref, 1) == phi;
+}
+
+/* Is `ref`, which comes round the loop, `phi` or further `up` (or down)? Its sum must not wrap: where it is formed, the
+ * phi has been tested on that side, against something small. */
+static bool moves(Bounds *s, Ref ref, Ref phi, bool up, Place at) {
+    const Inst *inst = ir_inst(s->func, ref);
+    int32_t block = inst->block, loop = s->cfg->loop_of[block];
+    Ref step;
+    bool plus;
+    int64_t k;
+    if (ref == phi) return true;
+    if (at.depth >= MAX_DEPTH) return false;
+    if (inst->op == OP_phi && s->cfg->loops.items[loop].header != block) {
+        for (int32_t i = 0; i < ir_inst(s->func, ref)->nargs; i++)
+            if (!moves(s, ir_arg(s->func, ref, i), phi, up, below(at))) return false;
+        return true;
+    }
+    if (!is_step(s->func, ref, phi, &step, &plus)) return false;
+    if (!tested_phi(s, phi, up, block, below(at))) return false;
+    if (opt_const_int(s->func, step, &k))
+        return k > -(INT64_C(1) << at.bits) && k < (INT64_C(1) << at.bits) &&
+               (plus == up ? k >= 0 : k <= 0);
+    if (plus != up) return false;
+    Interval by = interval(s, step, inside(at, block));
+    return by.ok &&
+           (opt_at_least(s->func, s->cfg, step, 0, block) || require_nonnegative(s, by.low));
+}
+
+/* A variable of a loop that only grows (or only shrinks), from its start to what it is tested against. */
+static Interval of_variable(Bounds *s, Ref phi, bool up, Place at) {
+    int32_t header = ir_inst(s->func, phi)->block, loop = s->cfg->loop_of[header];
+    Ref start = NO_REF, end = tested_phi(s, phi, up, at.block, below(at));
+    for (int32_t i = 0; end && i < ir_inst(s->func, phi)->nargs; i++) {
+        Ref operand = ir_arg(s->func, phi, i);
+        int32_t from = s->func->blocks.items[header].preds.items[i];
+        if (opt_in_loop(s->cfg, loop, from)) {
+            if (!moves(s, operand, phi, up, below(at))) return none();
+            continue;
+        }
+        Interval first = interval(s, operand, inside(at, from));
+        if (!first.ok) return none();
+        Ref one = up ? first.low : first.high;
+        start = !start ? one : up ? lesser(s, start, one) : greater(s, start, one);
+    }
+    if (!start || !end) return none();
+    return up ? (Interval){true, start, end} : (Interval){true, end, start};
+}
+
+static Interval of_phi(Bounds *s, Ref phi, Place at) {
+    int32_t block = ir_inst(s->func, phi)->block, before = s->conditions.len;
+    int leaves = s->leaves;
+    if (s->cfg->loops.items[s->cfg->loop_of[block]].header == block) {
+        Interval up = of_variable(s, phi, true, at);
+        if (up.ok) return up;
+        s->conditions.len = before, s->leaves = leaves;
+        return of_variable(s, phi, false, at);
+    }
+    Interval all = none();
+    for (int32_t i = 0; i < ir_inst(s->func, phi)->nargs; i++) {
+        int32_t from = s->func->blocks.items[block].preds.items[i];
+        Interval one = interval(s, ir_arg(s->func, phi, i), inside(at, from));
+        if (!one.ok) return none();
+        all = all.ok ? (Interval){true, lesser(s, all.low, one.low), greater(s, all.high, one.high)}
+                     : one;
+    }
+    return all;
+}
+
+static Interval of_sum(Bounds *s, Ref ref, Place at) {
     Op op = (Op)ir_inst(s->func, ref)->op;
-    Interval a = interval(s, ir_arg(s->func, ref, 0), bits, depth + 1);
-    Interval c = a.ok ? interval(s, ir_arg(s->func, ref, 1), bits, depth + 1) : none();
+    Interval a = interval(s, ir_arg(s->func, ref, 0), below(at));
+    Interval c = a.ok ? interval(s, ir_arg(s->func, ref, 1), below(at)) : none();
     if (!c.ok) return none();
     bool plus = op == OP_add;
-    return (Interval){true, b_op2(&s->b, op, s->i64, a.low, plus ? c.low : c.high),
-                      b_op2(&s->b, op, s->i64, a.high, plus ? c.high : c.low)};
+    return (Interval){true, compute(s, op, a.low, plus ? c.low : c.high),
+                      compute(s, op, a.high, plus ? c.high : c.low)};
 }
 
-/* A product by a small constant, or of two values whose signs are known. */
-static Interval of_product(Bounds *s, Ref ref, int bits, int depth) {
-    Ref x = ir_arg(s->func, ref, 0), y = ir_arg(s->func, ref, 1);
+static Place at_most(Place at, int bits) {
+    at.bits = QN_MIN(at.bits, bits);
+    return below(at);
+}
+
+/* A product by a small constant, or of two values that are not negative. */
+static Interval of_product(Bounds *s, Ref ref, Place at) {
+    Ref x = ir_arg(s->func, ref, 0), y = ir_arg(s->func, ref, 1), zero = number(s, 0);
     int64_t k;
     if (opt_const_int(s->func, x, &k)) {
         Ref swap = x;
         x = y, y = swap;
     }
     if (opt_const_int(s->func, y, &k) && k > -1024 && k < 1024) {
-        Interval a = interval(s, x, QN_MIN(bits, SUM_BITS - 12), depth + 1);
+        Interval a = interval(s, x, at_most(at, SUM_BITS - 12));
         if (!a.ok) return none();
-        Ref low = b_op2(&s->b, OP_mul, s->i64, a.low, y),
-            high = b_op2(&s->b, OP_mul, s->i64, a.high, y);
+        Ref low = compute(s, OP_mul, a.low, y), high = compute(s, OP_mul, a.high, y);
         return k >= 0 ? (Interval){true, low, high} : (Interval){true, high, low};
     }
-    if (!opt_nonnegative(s->func, x) || !opt_nonnegative(s->func, y)) return none();
-    Interval a = interval(s, x, PRODUCT_BITS, depth + 1);
-    Interval c = a.ok ? interval(s, y, PRODUCT_BITS, depth + 1) : none();
-    if (!c.ok) return none();
+    Interval a = interval(s, x, at_most(at, PRODUCT_BITS));
+    Interval c = a.ok ? interval(s, y, at_most(at, PRODUCT_BITS)) : none();
+    if (!c.ok || !require_nonnegative(s, a.low) || !require_nonnegative(s, c.low)) return none();
     /* An empty loop has high = -1: both factors are clamped, so that the product stays an upper bound. */
-    Ref zero = ir_const_int(s->func, s->i64, 0);
-    Ref high = b_op2(&s->b, OP_mul, s->i64, greater(s, a.high, zero), greater(s, c.high, zero));
+    Ref high = compute(s, OP_mul, greater(s, a.high, zero), greater(s, c.high, zero));
     return (Interval){true, zero, high};
 }
 
-static Interval of_select(Bounds *s, Ref ref, int bits, int depth) {
-    Interval a = interval(s, ir_arg(s->func, ref, 1), bits, depth + 1);
-    Interval c = a.ok ? interval(s, ir_arg(s->func, ref, 2), bits, depth + 1) : none();
+static Interval of_select(Bounds *s, Ref ref, Place at) {
+    Interval a = interval(s, ir_arg(s->func, ref, 1), below(at));
+    Interval c = a.ok ? interval(s, ir_arg(s->func, ref, 2), below(at)) : none();
     if (!c.ok) return none();
     return (Interval){true, lesser(s, a.low, c.low), greater(s, a.high, c.high)};
 }
 
-static Interval of_division(Bounds *s, Ref ref, int bits, int depth) {
+static Interval of_division(Bounds *s, Ref ref, Place at) {
     Op op = (Op)ir_inst(s->func, ref)->op;
     Ref by = ir_arg(s->func, ref, 1);
     int64_t k;
     if (!opt_const_int(s->func, by, &k) || k <= 0) return none();
-    if (op == OP_mod)
-        return (Interval){true, ir_const_int(s->func, s->i64, 0),
-                          ir_const_int(s->func, s->i64, k - 1)};
-    Interval a = interval(s, ir_arg(s->func, ref, 0), bits, depth + 1);
+    if (op == OP_mod) return (Interval){true, number(s, 0), number(s, k - 1)};
+    Interval a = interval(s, ir_arg(s->func, ref, 0), below(at));
     if (!a.ok) return none();
-    return (Interval){true, b_op2(&s->b, OP_floordiv, s->i64, a.low, by),
-                      b_op2(&s->b, OP_floordiv, s->i64, a.high, by)};
+    return (Interval){true, compute(s, OP_floordiv, a.low, by),
+                      compute(s, OP_floordiv, a.high, by)};
 }
 
-/* All values `ref` takes in the nest. */
-static Interval interval(Bounds *s, Ref ref, int bits, int depth) {
+/* Only where the wraparound turns out to do nothing. */
+static Interval of_wrap(Bounds *s, Ref ref, Place at) {
+    Ref index = ir_arg(s->func, ref, 0);
+    Interval a = interval(s, index, below(at));
+    if (!a.ok || opt_at_least(s->func, s->cfg, index, 0, at.block)) return a;
+    return require_nonnegative(s, a.low) ? a : none();
+}
+
+/* All values `ref` takes in the nest, where it is used in `at.block`. */
+static Interval interval(Bounds *s, Ref ref, Place at) {
     const Inst *inst = ir_inst(s->func, ref);
-    if (depth > MAX_DEPTH || inst->type != s->i64) return none();
-    if (invariant(s, ref)) return leaf(s, ref, bits);
+    RangeItem item;
+    if (at.depth > MAX_DEPTH || inst->type != s->i64) return none();
+    if (invariant(s, ref)) return leaf(s, ref, at.bits);
+    if (opt_range_item(s->func, s->cfg, ref, at.block, &item)) return of_range(s, &item, at);
     switch (inst->op) {
-    case OP_phi: return of_counter(s, ref, bits, depth);
+    case OP_phi: return of_phi(s, ref, at);
     case OP_add:
-    case OP_sub: return of_sum(s, ref, bits, depth);
-    case OP_mul: return of_product(s, ref, bits, depth);
-    case OP_select: return of_select(s, ref, bits, depth);
+    case OP_sub: return of_sum(s, ref, at);
+    case OP_mul: return of_product(s, ref, at);
+    case OP_select: return of_select(s, ref, at);
     case OP_floordiv:
-    case OP_mod: return of_division(s, ref, bits, depth);
-    case OP_check_index: return interval(s, ir_arg(s->func, ref, 0), bits, depth + 1);
-    case OP_wrap_index: /* only where it turns out to do nothing */
-    {
-        Interval a = interval(s, ir_arg(s->func, ref, 0), bits, depth + 1);
-        if (a.ok && !opt_nonnegative(s->func, ir_arg(s->func, ref, 0)))
-            require(s, b_op2(&s->b, OP_le, s->boolean, ir_const_int(s->func, s->i64, 0), a.low));
-        return a;
-    }
+    case OP_mod: return of_division(s, ref, at);
+    case OP_check_index: return interval(s, ir_arg(s->func, ref, 0), below(at));
+    case OP_wrap_index: return of_wrap(s, ref, at);
     case OP_shape: {
         Ref array = ir_arg(s->func, ref, 0);
-        if (!invariant(s, array)) return none();
-        Ref copy = b_op1(&s->b, OP_shape, s->i64, array);
-        ir_inst(s->func, copy)->imm = ir_inst(s->func, ref)->imm;
-        return leaf(s, copy, bits);
+        return invariant(s, array) ? leaf(s, shape_of(s, array, inst->imm), at.bits) : none();
     }
     default: return none();
     }
 }
+
+/* -- checks ------------------------------------------------------------------------------------------ */
 
 /* The axis length a check compares with, as a value of the preheader. */
 static Ref axis_length(Bounds *s, Ref n) {
     if (invariant(s, n)) return n;
     const Inst *inst = ir_inst(s->func, n);
     if (inst->op != OP_shape || !invariant(s, ir_arg(s->func, n, 0))) return NO_REF;
-    int64_t axis = inst->imm;
-    Ref copy = b_op1(&s->b, OP_shape, s->i64, ir_arg(s->func, n, 0));
-    ir_inst(s->func, copy)->imm = axis;
-    return copy;
+    return shape_of(s, ir_arg(s->func, n, 0), inst->imm);
 }
 
-/* Adds the conditions under which `check` cannot fail in the nest; false when there are none to add. */
-static bool describe(Bounds *s, Ref check) {
-    Ref before = s->condition;
+/* Requires that the index of `ref` lies inside its axis; of a wraparound without a check, that it is not negative. */
+static bool describe_inside(Bounds *s, Ref ref) {
+    bool check = ir_inst(s->func, ref)->op == OP_check_index;
+    int32_t block = ir_inst(s->func, ref)->block;
+    Ref index = ir_arg(s->func, ref, 0), length = ir_arg(s->func, ref, 1);
+    if (check && ir_inst(s->func, index)->op == OP_wrap_index) index = ir_arg(s->func, index, 0);
+    bool high_known = !check || opt_below(s->func, s->cfg, index, length, block);
+    bool low_known = opt_at_least(s->func, s->cfg, index, 0, block);
+    if (high_known && low_known) return true;
+    Ref n = high_known ? length : axis_length(s, length);
+    Interval all = n ? interval(s, index, (Place){SUM_BITS, 0, block}) : none();
+    return all.ok && (low_known || require_nonnegative(s, all.low)) &&
+           (high_known || require(s, OP_lt, all.high, n));
+}
+
+/* Adds the conditions under which `ref` cannot fail in the nest; false when there are none to add. */
+static bool describe(Bounds *s, Ref ref) {
+    int32_t before = s->conditions.len;
     s->leaves = 0;
-    Ref n = axis_length(s, ir_arg(s->func, check, 1));
-    Interval index = n ? interval(s, ir_arg(s->func, check, 0), SUM_BITS, 0) : none();
-    if (!index.ok) {
-        s->condition = before; /* what was emitted for nothing, dce removes */
-        s->small.len = 0;
-        map_init(&s->small, s->arena);
-        return false;
-    }
-    int64_t low;
-    if (!opt_const_int(s->func, index.low, &low) || low < 0)
-        require(s, b_op2(&s->b, OP_le, s->boolean, ir_const_int(s->func, s->i64, 0), index.low));
-    require(s, b_op2(&s->b, OP_lt, s->boolean, index.high, n));
-    return true;
+    if (describe_inside(s, ref)) return true;
+    s->conditions.len = before; /* what was emitted for nothing, dce removes */
+    return false;
+}
+
+/* What versioning could remove: checks, and wraparounds that stand alone. */
+static void candidates(const PassContext *ctx, const Func *func, const Loop *loop, bool wraps,
+                       RefList *out) {
+    Bits checked = bits_new(ctx->arena, func->insts.len);
+    for (int pass = 0; pass < 2; pass++)
+        for (int32_t i = 0; i < loop->blocks.len; i++) {
+            const Block *block = &func->blocks.items[loop->blocks.items[i]];
+            for (int32_t k = 0; k < block->insts.len && out->len < MAX_CHECKS; k++) {
+                Ref ref = block->insts.items[k];
+                const Inst *inst = ir_inst(func, ref);
+                if (inst->op == OP_check_index && pass == 0)
+                    bits_set(&checked, ir_arg(func, ref, 0));
+                if (pass == 0) continue;
+                if ((inst->op == OP_check_index && inst->error == NO_BLOCK) ||
+                    (inst->op == OP_wrap_index && wraps && !bits_get(&checked, ref)))
+                    vec_push(ctx->arena, out, ref);
+            }
+        }
 }
 
 /* -- the two copies ------------------------------------------------------------------------------------ */
 
 static void choose(Bounds *s, int32_t preheader, int32_t header, int32_t checked) {
     Func *func = s->func;
+    Ref all = s->conditions.items[0];
+    for (int32_t i = 1; i < s->conditions.len; i++)
+        all = b_op2(&s->b, OP_and, s->boolean, all, s->conditions.items[i]);
     ir_edge_add(func, preheader, checked);
     ir_remove(func, ir_terminator(func, preheader));
-    Ref branch = ir_append(func, preheader, OP_branch, &s->condition, 1);
+    Ref branch = ir_append(func, preheader, OP_branch, &all, 1);
     ir_inst(func, branch)->target[0] = header;
     ir_inst(func, branch)->target[1] = checked;
 }
@@ -257,16 +484,16 @@ static void make_checked_copy(Bounds *s, int32_t preheader) {
 }
 
 /* In the fast copy a described check is its index, and the index needs no wraparound. */
-static void drop_checks(Func *func, Arena *arena, const Ref *checks, int32_t n) {
+static void drop_checks(Func *func, Arena *arena, const RefList *checks) {
     Ref *map = arena_array(arena, Ref, func->insts.len);
-    for (int32_t i = 0; i < n; i++) {
-        Ref index = ir_arg(func, checks[i], 0);
+    for (int32_t i = 0; i < checks->len; i++) {
+        Ref index = ir_arg(func, checks->items[i], 0);
         if (ir_inst(func, index)->op == OP_wrap_index) index = ir_arg(func, index, 0);
-        map[checks[i]] = index;
+        map[checks->items[i]] = index;
     }
     ir_replace_many(func, map);
-    for (int32_t i = 0; i < n; i++)
-        ir_remove(func, checks[i]);
+    for (int32_t i = 0; i < checks->len; i++)
+        ir_remove(func, checks->items[i]);
 }
 
 static int32_t nest_size(const Func *func, const Loop *loop) {
@@ -276,7 +503,7 @@ static int32_t nest_size(const Func *func, const Loop *loop) {
     return n;
 }
 
-/* The one way into the loop, as a block that ends with a plain jump. */
+/* The block before the one edge into the loop. */
 static int32_t entry_block(Func *func, const Cfg *cfg, int32_t loop) {
     int32_t header = cfg->loops.items[loop].header, entry = NO_BLOCK;
     const Block *head = &func->blocks.items[header];
@@ -285,17 +512,32 @@ static int32_t entry_block(Func *func, const Cfg *cfg, int32_t loop) {
         if (entry != NO_BLOCK) return NO_BLOCK;
         entry = head->preds.items[i];
     }
+    return entry;
+}
+
+static int32_t loop_of_header(const Cfg *cfg, int32_t header) {
+    for (int32_t l = 0; l < cfg->loops.len; l++)
+        if (cfg->loops.items[l].header == header) return l;
+    return -1;
+}
+
+/* Makes the preheader a block of its own: constants go to the head of the entry block, which must not be it. */
+static int32_t make_preheader(PassContext *ctx, Func *func, Cfg *cfg, int32_t *loop) {
+    int32_t header = cfg->loops.items[*loop].header, entry = entry_block(func, cfg, *loop);
     if (entry == NO_BLOCK) return NO_BLOCK;
-    Ref last = ir_terminator(func, entry);
-    return ir_inst(func, last)->op == OP_jump ? entry : NO_BLOCK;
+    int32_t preheader = ir_edge_split(func, entry, header);
+    cfg_compute(cfg, ctx->arena, func);
+    *loop = loop_of_header(cfg, header);
+    return preheader;
 }
 
 static bool version_nest(PassContext *ctx, Func *func, Cfg *cfg, int32_t loop) {
+    RefList all = {0}, checks = {0};
+    if (nest_size(func, &cfg->loops.items[loop]) > MAX_NEST) return false;
+    candidates(ctx, func, &cfg->loops.items[loop], outlines(ctx), &all);
+    int32_t preheader = all.len ? make_preheader(ctx, func, cfg, &loop) : NO_BLOCK;
+    if (preheader == NO_BLOCK) return false;
     const Loop *info = &cfg->loops.items[loop];
-    int32_t entry = entry_block(func, cfg, loop);
-    if (entry == NO_BLOCK || nest_size(func, info) > MAX_NEST) return false;
-    /* A block of its own: constants go to the head of the entry block, which must not be this one. */
-    int32_t preheader = ir_edge_split(func, entry, info->header);
     Bounds s = {.func = func,
                 .arena = ctx->arena,
                 .cfg = cfg,
@@ -304,46 +546,43 @@ static bool version_nest(PassContext *ctx, Func *func, Cfg *cfg, int32_t loop) {
                 .boolean = type_scalar(ctx->module->types, TY_bool)};
     s.b = (Builder){.func = func, .block = preheader, .error = NO_BLOCK};
     s.b.at = func->blocks.items[preheader].insts.len - 1;
-    map_init(&s.small, ctx->arena);
-    Ref checks[MAX_CHECKS];
-    int32_t n = 0;
-    for (int32_t i = 0; i < info->blocks.len; i++) {
-        const Block *block = &func->blocks.items[info->blocks.items[i]];
-        for (int32_t k = 0; k < block->insts.len && n < MAX_CHECKS; k++) {
-            Ref ref = block->insts.items[k];
-            Inst *inst = ir_inst(func, ref);
-            if (inst->op != OP_check_index || inst->error != NO_BLOCK) continue;
-            if (describe(&s, ref)) checks[n++] = ref;
-        }
+    for (int32_t i = 0; i < all.len; i++)
+        if (describe(&s, all.items[i])) vec_push(ctx->arena, &checks, all.items[i]);
+    bool copies = checks.len && s.conditions.len;
+    if (copies) {
+        ir_make_loop_closed(func, cfg, loop);
+        int32_t call = outlines(ctx) ? opt_outline_nest(ctx, func, info) : NO_BLOCK;
+        if (call == NO_BLOCK)
+            make_checked_copy(&s, preheader);
+        else
+            choose(&s, preheader, info->header, call);
     }
-    if (!n || !s.condition) return false;
-    ir_make_loop_closed(func, cfg, loop);
-    int32_t call = outlines(ctx) ? opt_outline_nest(ctx, func, info) : NO_BLOCK;
-    if (call == NO_BLOCK)
-        make_checked_copy(&s, preheader);
-    else
-        choose(&s, preheader, info->header, call);
-    drop_checks(func, ctx->arena, checks, n);
-    return true;
+    if (checks.len) drop_checks(func, ctx->arena, &checks);
+    return copies;
+}
+
+static bool in_versioned(const Cfg *cfg, const Bits *done, int32_t loop) {
+    for (int32_t l = loop; l >= 0; l = cfg->loops.items[l].parent) {
+        int32_t header = cfg->loops.items[l].header;
+        if (header >= done->n || bits_get(done, header)) return true;
+    }
+    return false;
 }
 
 /* Outermost loops first; where one cannot be versioned as a whole, the loops inside are tried. */
 void opt_bounds(PassContext *ctx, Func *func) {
     if (opt_is_outlined(func)) return;
     Bits done = bits_new(ctx->arena, func->blocks.len);
-    for (bool again = true; again;) {
-        Cfg cfg;
+    Cfg cfg;
+    cfg_compute(&cfg, ctx->arena, func);
+    Vec(int32_t) headers = {0};
+    for (int32_t l = 0; l < cfg.loops.len; l++)
+        vec_push(ctx->arena, &headers, cfg.loops.items[l].header);
+    for (int32_t i = 0; i < headers.len; i++) {
+        int32_t loop = loop_of_header(&cfg, headers.items[i]);
+        if (loop < 0 || in_versioned(&cfg, &done, loop)) continue;
+        if (!version_nest(ctx, func, &cfg, loop)) continue;
+        bits_set(&done, headers.items[i]);
         cfg_compute(&cfg, ctx->arena, func);
-        again = false;
-        for (int32_t l = 0; l < cfg.loops.len && !again; l++) {
-            int32_t header = cfg.loops.items[l].header, parent = cfg.loops.items[l].parent;
-            bool inside_versioned = false;
-            for (int32_t p = parent; p >= 0; p = cfg.loops.items[p].parent)
-                inside_versioned |= cfg.loops.items[p].header >= done.n ||
-                                    bits_get(&done, cfg.loops.items[p].header);
-            if (inside_versioned || header >= done.n || bits_get(&done, header)) continue;
-            again = version_nest(ctx, func, &cfg, l);
-            if (again) bits_set(&done, header);
-        }
     }
 }

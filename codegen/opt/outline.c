@@ -265,7 +265,8 @@ static int32_t make_call(Outline *o) {
     b.span = ir_inst(from, ir_terminator(from, o->loop->header))->span;
     Ref result = b_inst(&b, OP_call, o->to->result, o->inputs.items, o->inputs.len), which = NO_REF;
     ir_inst(from, result)->u.func = o->to;
-    if (o->exits.len > 1) which = b_op1(&b, OP_item, i64, result); /* imm 0 */
+    if (o->exits.len > 1) /* alone, or item 0 */
+        which = o->results.len > 1 ? b_op1(&b, OP_item, i64, result) : result;
     for (int32_t e = 0; e < o->exits.len; e++) {
         int32_t next = NO_BLOCK, here = ir_block_new(from);
         from->blocks.items[here].cold = true;

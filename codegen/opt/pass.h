@@ -36,6 +36,7 @@ bool opt_run_one(Module *module, const CompileOptions *options, const PassInfo *
 /* One pass per file. */
 void opt_simplify(PassContext *ctx, Func *func);
 void opt_dce(PassContext *ctx, Func *func);
+void opt_prove(PassContext *ctx, Func *func);
 void opt_bounds(PassContext *ctx, Func *func);
 void opt_loops(PassContext *ctx, Func *func);
 void opt_strides(PassContext *ctx, Func *func);
@@ -65,6 +66,32 @@ typedef struct CountedLoop {
 } CountedLoop;
 bool opt_counted_loop(const Func *func, const Cfg *cfg, int32_t loop, CountedLoop *out);
 bool opt_in_loop(const Cfg *cfg, int32_t loop, int32_t block);
+
+/* -- proofs (inductive.c): at the start of `block`, by induction over loops and from the branches that lead there -- */
+
+bool opt_at_least(const Func *func, const Cfg *cfg, Ref value, int64_t k, int32_t block);
+/* value < limit */
+bool opt_below(const Func *func, const Cfg *cfg, Ref value, Ref limit, int32_t block);
+/* An item of a counted loop over a range, asked in its body: start <= item < stop, or for a step of -1 (`down`)
+ * stop < item <= start. No start: 0. */
+typedef struct RangeItem {
+    Ref start, stop;
+    bool down;
+} RangeItem;
+bool opt_range_item(const Func *func, const Cfg *cfg, Ref ref, int32_t block, RangeItem *out);
+/* What dominating branches say of `value`: value <= bound + by where `upper`, otherwise value >= bound + by.
+ * At the start of `block`, or (`to` is a block) on the edge block -> to. */
+typedef struct Fact {
+    Ref bound;
+    int64_t by;
+} Fact;
+typedef struct FactList {
+    Ref value;
+    bool upper;
+    int n;
+    Fact items[4];
+} FactList;
+void opt_facts(const Func *func, const Cfg *cfg, int32_t block, int32_t to, FactList *list);
 
 /* outline.c: copies a loop nest in loop-closed form into a function of its own, and makes a block that
  * calls it and goes on at the nest's exits; nothing leads to that block yet. NO_BLOCK, and nothing done, when

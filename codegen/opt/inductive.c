@@ -1,0 +1,576 @@
+/* inductive.c - bounds of integers, proven from loops and from the tests that lie on the way.
+ *
+ *     j = phi(start, j + step)           at the use: start <= j <= n - 1,
+ *     if j < n: ... use(j) ...           when start and step are >= 0
+ *
+ * A question is a goal, `value >= k` or `value <= symbol + k` (of mathematical integers), asked at a block. It is
+ * taken apart along the operands of the value; a branch that dominates the block may answer it; at a phi it is
+ * asked of each operand at the end of its predecessor, and the goal itself is the hypothesis for what the phi was
+ * in earlier rounds: induction over time. Hypotheses of several phis stand side by side, since all of them speak
+ * of values computed earlier. After Bodik, Gupta and Sarkar, "ABCD: eliminating array bounds checks on demand".
+ *
+ * int64 wraps, so each step over a sum owes a proof that this sum does not; flags `nowrap` are such proofs.
+ * Nothing is remembered between goals, and fuel bounds the work: running out means "not proven". */
+#include "codegen/opt/pass.h"
+
+enum { FUEL = 300, MAX_GOALS = 12, MAX_DEPTH = 24, MAX_FACTS = 40, SAME_DEPTH = 3 };
+
+typedef struct Goal {
+    bool upper; /* value <= symbol + k; else value >= k */
+    Ref value;
+    Ref symbol; /* NO_REF: 0 */
+    int64_t k;
+} Goal;
+
+typedef struct Proof {
+    const Func *func;
+    const Cfg *cfg;
+    int fuel, depth, n;
+    Goal hypotheses[MAX_GOALS]; /* of phis */
+} Proof;
+
+static bool prove(Proof *p, Goal goal, int32_t block);
+
+static bool is_i64(const Func *func, Ref ref) {
+    const Type *type = ir_type(func, ref);
+    return type && type->kind == TY_i64;
+}
+
+/* -- equal values ---------------------------------------------------------------------------------- */
+
+/* What `ref` is a copy of: an index that passed its check, an axis of a new array. */
+static Ref original(const Func *func, Ref ref) {
+    for (;;) {
+        const Inst *inst = ir_inst(func, ref);
+        if (inst->op == OP_check_index) {
+            ref = ir_arg(func, ref, 0);
+        } else if (inst->op == OP_shape && ir_inst(func, ir_arg(func, ref, 0))->op == OP_alloc) {
+            ref = ir_arg(func, ir_arg(func, ref, 0), (int32_t)inst->imm);
+        } else {
+            return ref;
+        }
+    }
+}
+
+static bool same(const Func *func, Ref a, Ref b, int depth) {
+    a = original(func, a), b = original(func, b);
+    const Inst *x = ir_inst(func, a), *y = ir_inst(func, b);
+    int64_t i, k;
+    if (a == b) return true;
+    if (x->op != y->op || x->type != y->type) return false;
+    if (opt_const_int(func, a, &i) && opt_const_int(func, b, &k)) return i == k;
+    if (x->op == OP_shape) return x->imm == y->imm && ir_arg(func, a, 0) == ir_arg(func, b, 0);
+    if (depth == 0 || !is_i64(func, a) || (x->op != OP_add && x->op != OP_sub && x->op != OP_mul))
+        return false;
+    return same(func, ir_arg(func, a, 0), ir_arg(func, b, 0), depth - 1) &&
+           same(func, ir_arg(func, a, 1), ir_arg(func, b, 1), depth - 1);
+}
+
+/* The number `ref` always is: a literal, an axis of a constant array. */
+static bool number(const Func *func, Ref ref, int64_t *value) {
+    ref = original(func, ref);
+    const Inst *inst = ir_inst(func, ref);
+    if (inst->op == OP_shape && ir_inst(func, ir_arg(func, ref, 0))->op == OP_frozen) {
+        *value = ir_inst(func, ir_arg(func, ref, 0))->u.frozen->shape[inst->imm];
+        return true;
+    }
+    return is_i64(func, ref) && opt_const_int(func, ref, value);
+}
+
+/* -- items of ranges -------------------------------------------------------------------------------- */
+
+static bool is_const(const Func *func, Ref ref, int64_t value) {
+    int64_t k;
+    return opt_const_int(func, ref, &k) && k == value;
+}
+
+/* `n < 0 ? INT64_MAX : n`, without the clamp. */
+static Ref unclamped(const Func *func, Ref n) {
+    if (ir_inst(func, n)->op != OP_select || !is_const(func, ir_arg(func, n, 1), INT64_MAX))
+        return n;
+    Ref test = ir_arg(func, n, 0), inner = ir_arg(func, n, 2);
+    bool negative = ir_inst(func, test)->op == OP_lt && ir_arg(func, test, 0) == inner &&
+                    is_const(func, ir_arg(func, test, 1), 0);
+    return negative ? inner : n;
+}
+
+/* Is `n` high - low, where it may have been clamped? high - 0 is high itself. */
+static bool is_span(const Func *func, Ref n, Ref low, Ref high) {
+    n = unclamped(func, n);
+    if (ir_inst(func, n)->op == OP_sub)
+        return same(func, ir_arg(func, n, 0), high, 1) && same(func, ir_arg(func, n, 1), low, 1);
+    return same(func, n, high, 1) && is_const(func, low, 0);
+}
+
+/* Is the unsigned `ref` the signed `of`? */
+static bool is_cast_of(const Func *func, Ref ref, Ref of) {
+    int64_t k;
+    if (ir_type(func, ref)->kind != TY_u64) return false;
+    if (ir_inst(func, ref)->op == OP_cast) return same(func, ir_arg(func, ref, 0), of, 1);
+    return opt_const_int(func, ref, &k) && k >= 0 && is_const(func, of, k);
+}
+
+/* `n <= INT64_MAX ? n : INT64_MAX` of an unsigned number, as i64; or the number itself: where it is larger than
+ * that, the loop does not run. */
+static Ref unsigned_length(const Func *func, Ref limit) {
+    if (ir_inst(func, limit)->op != OP_cast) return NO_REF;
+    Ref n = ir_arg(func, limit, 0);
+    if (ir_type(func, n)->kind != TY_u64) return NO_REF;
+    if (ir_inst(func, n)->op != OP_select || !is_const(func, ir_arg(func, n, 2), INT64_MAX))
+        return n;
+    Ref test = ir_arg(func, n, 0), inner = ir_arg(func, n, 1);
+    bool fits = ir_inst(func, test)->op == OP_le && ir_arg(func, test, 0) == inner &&
+                is_const(func, ir_arg(func, test, 1), INT64_MAX);
+    return fits ? inner : n;
+}
+
+/* Is `n`, of unsigned numbers, (high - low - 1) // size + 1? */
+static bool is_strided_span(const Func *func, Ref n, Ref low, Ref high, Ref size) {
+    if (ir_inst(func, n)->op != OP_add || !is_const(func, ir_arg(func, n, 1), 1)) return false;
+    Ref quotient = ir_arg(func, n, 0);
+    if (ir_inst(func, quotient)->op != OP_floordiv ||
+        !is_cast_of(func, ir_arg(func, quotient, 1), size))
+        return false;
+    Ref less = ir_arg(func, quotient, 0);
+    if (ir_inst(func, less)->op != OP_sub || !is_const(func, ir_arg(func, less, 1), 1))
+        return false;
+    Ref span = ir_arg(func, less, 0);
+    return ir_inst(func, span)->op == OP_sub && is_cast_of(func, ir_arg(func, span, 0), high) &&
+           is_cast_of(func, ir_arg(func, span, 1), low);
+}
+
+/* Takes `limit`, the length of a range, apart: its ends, with low < high where the loop runs at all.
+ * `step` is NO_REF for 1 and -1. */
+static bool range_ends(const Func *func, Ref limit, Ref step, Ref *low, Ref *high) {
+    if (step) limit = unsigned_length(func, limit);
+    if (!limit || ir_inst(func, limit)->op != OP_select ||
+        !is_const(func, ir_arg(func, limit, 2), 0))
+        return false;
+    Ref some = ir_arg(func, limit, 0), n = ir_arg(func, limit, 1);
+    if (ir_inst(func, some)->op != OP_lt) return false;
+    *low = ir_arg(func, some, 0), *high = ir_arg(func, some, 1);
+    if (!is_i64(func, *low) || !is_i64(func, *high)) return false;
+    return step ? is_strided_span(func, n, *low, *high, step) : is_span(func, n, *low, *high);
+}
+
+/* The loop whose counter `phi` is, where `block` lies in its body. */
+static bool counter_in_body(const Func *func, const Cfg *cfg, Ref phi, int32_t block,
+                            CountedLoop *out) {
+    const Inst *inst = ir_inst(func, phi);
+    if (inst->op != OP_phi || inst->block >= cfg->n) return false;
+    int32_t l = cfg->loop_of[inst->block];
+    if (l < 0 || cfg->loops.items[l].header != inst->block) return false;
+    if (!opt_counted_loop(func, cfg, l, out) || out->counter != phi) return false;
+    return func->blocks.items[out->body].preds.len == 1 && cfg_dominates(cfg, out->body, block);
+}
+
+/* counter, or counter * step without wrap. */
+static bool counter_times(const Func *func, const Cfg *cfg, Ref ref, int32_t block,
+                          CountedLoop *loop, Ref *step) {
+    const Inst *inst = ir_inst(func, ref);
+    *step = NO_REF;
+    if (counter_in_body(func, cfg, ref, block, loop)) return true;
+    if (inst->op != OP_mul || inst->sub != 1) return false;
+    *step = ir_arg(func, ref, 1);
+    return counter_in_body(func, cfg, ir_arg(func, ref, 0), block, loop);
+}
+
+bool opt_range_item(const Func *func, const Cfg *cfg, Ref ref, int32_t block, RangeItem *out) {
+    const Inst *inst = ir_inst(func, ref);
+    CountedLoop loop;
+    Ref step, low, high;
+    *out = (RangeItem){NO_REF, NO_REF, false};
+    if (!is_i64(func, ref)) return false;
+    if (counter_times(func, cfg, ref, block, &loop, &step)) { /* from 0 */
+        bool range = range_ends(func, loop.limit, step, &low, &high) && is_const(func, low, 0);
+        out->stop = range ? high : loop.limit;
+        return range || !step;
+    }
+    if ((inst->op != OP_add && inst->op != OP_sub) || inst->sub != 1) return false;
+    if (!counter_times(func, cfg, ir_arg(func, ref, 1), block, &loop, &step)) return false;
+    if (!range_ends(func, loop.limit, step, &low, &high)) return false;
+    out->down = inst->op == OP_sub;
+    out->start = out->down ? high : low;
+    out->stop = out->down ? low : high;
+    return same(func, out->start, ir_arg(func, ref, 0), 1) && !(out->down && step);
+}
+
+/* -- goals ------------------------------------------------------------------------------------------ */
+
+static bool at_least(Proof *p, Ref value, int64_t k, int32_t block) {
+    return prove(p, (Goal){false, value, NO_REF, k}, block);
+}
+
+/* value <= symbol + k */
+static bool at_most(Proof *p, Ref value, Ref symbol, int64_t k, int32_t block) {
+    return prove(p, (Goal){true, value, symbol, k}, block);
+}
+
+/* The goal with another value and its bound moved by `by`; false: the bound leaves int64. A bound that no value can
+ * break is the caller's MIN or MAX. */
+static bool moved(Goal goal, Ref value, int64_t by, Goal *out) {
+    *out = goal;
+    out->value = value;
+    if (!__builtin_add_overflow(goal.k, by, &out->k)) return true;
+    if (goal.symbol) return false;
+    out->k = goal.upper ? INT64_MAX : INT64_MIN;
+    return goal.upper == (by > 0);
+}
+
+static bool prove_moved(Proof *p, Goal goal, Ref value, int64_t by, int32_t block) {
+    Goal next;
+    return moved(goal, value, by, &next) && prove(p, next, block);
+}
+
+/* -- facts: tests that dominate --------------------------------------------------------------------- */
+
+/* a <= b + d holds. */
+static bool by_order(Proof *p, Goal goal, Ref a, Ref b, int64_t d, int32_t at) {
+    if (!is_i64(p->func, a) || !is_i64(p->func, b)) return false;
+    if (goal.upper && same(p->func, a, goal.value, SAME_DEPTH))
+        return prove_moved(p, goal, b, -d, at);
+    if (!goal.upper && same(p->func, b, goal.value, SAME_DEPTH))
+        return prove_moved(p, goal, a, d, at);
+    return false;
+}
+
+static bool by_condition(Proof *p, Goal goal, Ref condition, bool truth, int32_t at, int depth);
+
+/* counter < (low < high ? ... : 0): a loop over a range runs, so low < high. */
+static bool by_length(Proof *p, Goal goal, Ref counter, Ref length, int32_t at, int depth) {
+    const Func *func = p->func;
+    return ir_inst(func, length)->op == OP_select && is_const(func, ir_arg(func, length, 2), 0) &&
+           by_condition(p, goal, ir_arg(func, length, 0), true, at, depth + 1) &&
+           at_least(p, counter, 0, at);
+}
+
+/* Does `condition`, which is known to be `truth`, prove the goal? */
+static bool by_condition(Proof *p, Goal goal, Ref condition, bool truth, int32_t at, int depth) {
+    const Func *func = p->func;
+    const Inst *inst = ir_inst(func, condition);
+    if (depth > 3 || inst->nargs == 0) return false;
+    Ref a = ir_arg(func, condition, 0), b = inst->nargs > 1 ? ir_arg(func, condition, 1) : NO_REF;
+    switch ((int)inst->op) {
+    case OP_not: return by_condition(p, goal, a, !truth, at, depth + 1);
+    case OP_and:
+    case OP_or:
+        return truth == (inst->op == OP_and) && type_class(inst->type) == CLASS_BOOL &&
+               (by_condition(p, goal, a, truth, at, depth + 1) ||
+                by_condition(p, goal, b, truth, at, depth + 1));
+    case OP_lt:
+        if (truth && by_length(p, goal, a, b, at, depth)) return true;
+        return truth ? by_order(p, goal, a, b, -1, at) : by_order(p, goal, b, a, 0, at);
+    case OP_le: return truth ? by_order(p, goal, a, b, 0, at) : by_order(p, goal, b, a, -1, at);
+    case OP_eq:
+    case OP_ne:
+        return truth == (inst->op == OP_eq) &&
+               (by_order(p, goal, a, b, 0, at) || by_order(p, goal, b, a, 0, at));
+    default: return false;
+    }
+}
+
+/* The test at the end of `from`, on the edge to `to`. */
+static bool by_edge(Proof *p, Goal goal, int32_t from, int32_t to, int32_t at) {
+    Ref last = ir_terminator(p->func, from);
+    const Inst *branch = ir_inst(p->func, last);
+    if (branch->op != OP_branch || branch->target[0] == branch->target[1]) return false;
+    return by_condition(p, goal, ir_arg(p->func, last, 0), branch->target[0] == to, at, 0);
+}
+
+static bool by_facts(Proof *p, Goal goal, int32_t block) {
+    int32_t at = block;
+    for (int n = 0; n < MAX_FACTS && p->cfg->idom[block] != NO_BLOCK; n++) {
+        int32_t above = p->cfg->idom[block];
+        if (p->func->blocks.items[block].preds.len == 1 && by_edge(p, goal, above, block, at))
+            return true;
+        block = above;
+    }
+    return false;
+}
+
+/* -- operations ------------------------------------------------------------------------------------- */
+
+/* x + c does not wrap. */
+static bool exact_sum(Proof *p, Ref sum, Ref x, int64_t c, int32_t block) {
+    if (ir_inst(p->func, sum)->sub == 1) return true;
+    return c >= 0 ? at_most(p, x, NO_REF, INT64_MAX - c, block)
+                  : at_least(p, x, INT64_MIN - c, block);
+}
+
+static bool of_offset(Proof *p, Goal goal, Ref x, int64_t c, int32_t block) {
+    if (c == INT64_MIN || !prove_moved(p, goal, x, -c, block)) return false;
+    bool toward = goal.upper ? c > 0 && (!goal.symbol || goal.k <= 0) : c < 0;
+    return toward || exact_sum(p, goal.value, x, c, block); /* the bound itself keeps it inside */
+}
+
+/* A small bound of y; most values have none. */
+static bool small_high(Proof *p, Ref y, int64_t *high, int32_t block) {
+    static const int64_t tries[] = {-1, 0, 1, 2, 3, 4, 7, 8, 15, 31, 63, 255};
+    if (!at_most(p, y, NO_REF, 255, block)) return false;
+    for (size_t i = 0; i < countof(tries); i++)
+        if (at_most(p, y, NO_REF, *high = tries[i], block)) return true;
+    return false;
+}
+
+/* x + y <= symbol + k, where y is small and neither can be so low that the sum wraps. */
+static bool sum_below(Proof *p, Goal goal, Ref x, Ref y, int32_t block) {
+    int64_t high;
+    if (!small_high(p, y, &high, block) || !prove_moved(p, goal, x, -high, block)) return false;
+    if (ir_inst(p->func, goal.value)->sub == 1) return true;
+    return (!goal.symbol || goal.k <= 0) && at_least(p, x, INT64_MIN / 2, block) &&
+           at_least(p, y, INT64_MIN / 2, block);
+}
+
+static bool of_add(Proof *p, Goal goal, int32_t block) {
+    Ref x = ir_arg(p->func, goal.value, 0), y = ir_arg(p->func, goal.value, 1);
+    int64_t c, half = INT64_MAX / 2;
+    if (number(p->func, y, &c)) return of_offset(p, goal, x, c, block);
+    if (number(p->func, x, &c)) return of_offset(p, goal, y, c, block);
+    if (goal.upper) return sum_below(p, goal, x, y, block) || sum_below(p, goal, y, x, block);
+    if (goal.k > 0 || !at_least(p, x, 0, block) || !at_least(p, y, 0, block)) return false;
+    return ir_inst(p->func, goal.value)->sub == 1 ||
+           (at_most(p, x, NO_REF, half, block) && at_most(p, y, NO_REF, half, block));
+}
+
+static bool of_sub(Proof *p, Goal goal, int32_t block) {
+    Ref x = ir_arg(p->func, goal.value, 0), y = ir_arg(p->func, goal.value, 1), base;
+    int64_t c, d;
+    if (number(p->func, y, &c)) return c != INT64_MIN && of_offset(p, goal, x, -c, block);
+    if (!at_least(p, y, 0, block)) return false;
+    if (goal.upper) /* x >= -1, so that x - y does not wrap below */
+        return at_least(p, x, -1, block) && prove_moved(p, goal, x, 0, block);
+    if (goal.k == INT64_MIN) return at_least(p, x, -1, block);
+    if (at_most(p, y, x, -goal.k, block)) return true;
+    const Inst *inst = ir_inst(p->func, x);
+    if ((inst->op != OP_add && inst->op != OP_sub) || !number(p->func, ir_arg(p->func, x, 1), &d))
+        return false;
+    if (d == INT64_MIN) return false;
+    base = ir_arg(p->func, x, 0), d = inst->op == OP_add ? d : -d;
+    return !__builtin_sub_overflow(d, goal.k, &c) && at_most(p, y, base, c, block) &&
+           exact_sum(p, x, base, d, block);
+}
+
+/* A product by a positive number, or of what is not negative. */
+static bool of_mul(Proof *p, Goal goal, int32_t block) {
+    Ref x = ir_arg(p->func, goal.value, 0), y = ir_arg(p->func, goal.value, 1);
+    bool exact = ir_inst(p->func, goal.value)->sub == 1;
+    int64_t c, wide = INT64_C(1) << 31;
+    if (number(p->func, x, &c)) {
+        Ref swap = x;
+        x = y, y = swap;
+    }
+    if (number(p->func, y, &c) && c > 0) {
+        if (!exact && !at_most(p, x, NO_REF, INT64_MAX / c, block)) return false;
+        if (goal.upper)
+            return !goal.symbol && goal.k >= 0 && at_most(p, x, NO_REF, goal.k / c, block) &&
+                   (exact || at_least(p, x, INT64_MIN / c, block));
+        return goal.k <= 0 && at_least(p, x, goal.k / c, block);
+    }
+    if (goal.upper || goal.k > 0 || !at_least(p, x, 0, block) || !at_least(p, y, 0, block))
+        return false;
+    return exact || (at_most(p, x, NO_REF, wide, block) && at_most(p, y, NO_REF, wide, block));
+}
+
+/* x // c, x % c, x >> c, x & c: rounded down, toward zero where x is not negative. */
+static bool of_part(Proof *p, Goal goal, int32_t block) {
+    Op op = (Op)ir_inst(p->func, goal.value)->op;
+    Ref x = ir_arg(p->func, goal.value, 0), y = ir_arg(p->func, goal.value, 1);
+    int64_t c = 0;
+    bool known = number(p->func, y, &c), literal = goal.symbol == NO_REF;
+    if (op == OP_and) {
+        if (!goal.upper)
+            return goal.k <= 0 && (at_least(p, x, 0, block) || at_least(p, y, 0, block));
+        return (at_least(p, y, 0, block) && prove_moved(p, goal, y, 0, block)) ||
+               (at_least(p, x, 0, block) && prove_moved(p, goal, x, 0, block));
+    }
+    if (op == OP_mod) {
+        if (!goal.upper) return goal.k <= 0 && at_least(p, y, 0, block);
+        if (known && c > 0 && literal) return c - 1 <= goal.k;
+        return at_least(p, y, 1, block) && prove_moved(p, goal, y, 1, block);
+    }
+    if (op == OP_floordiv && (!known || c <= 0)) return false;
+    if (!goal.upper) return goal.k <= 0 && at_least(p, x, 0, block);
+    return at_least(p, x, 0, block) && prove_moved(p, goal, x, 0, block);
+}
+
+/* Each arm, where the test of the select is a fact for it. */
+static bool of_select(Proof *p, Goal goal, int32_t block) {
+    Ref condition = ir_arg(p->func, goal.value, 0);
+    for (int k = 0; k < 2; k++) {
+        Goal arm = goal;
+        arm.value = ir_arg(p->func, goal.value, k + 1);
+        if (!prove(p, arm, block) && !by_condition(p, arm, condition, k == 0, block, 0))
+            return false;
+    }
+    return true;
+}
+
+static bool of_cast(Proof *p, Goal goal) {
+    const Type *from = ir_type(p->func, ir_arg(p->func, goal.value, 0));
+    TypeClass class = type_class(from);
+    int bits = class == CLASS_BOOL ? 1 : type_bits(from);
+    if (bits > 32 || (class != CLASS_BOOL && class != CLASS_UINT && class != CLASS_SINT))
+        return false;
+    int64_t low = class == CLASS_SINT ? -(INT64_C(1) << (bits - 1)) : 0;
+    int64_t high = (INT64_C(1) << (class == CLASS_SINT ? bits - 1 : bits)) - 1;
+    return goal.upper ? !goal.symbol && high <= goal.k : low >= goal.k;
+}
+
+/* -- phis -------------------------------------------------------------------------------------------- */
+
+/* The symbol is one value while the phi's loop runs. */
+static bool symbol_stands(Proof *p, Ref symbol, int32_t header) {
+    if (!symbol) return true;
+    symbol = original(p->func, symbol);
+    const Inst *inst = ir_inst(p->func, symbol);
+    Ref from = inst->op == OP_shape ? ir_arg(p->func, symbol, 0) : symbol;
+    int32_t block = cfg_def_block(p->cfg, p->func, from);
+    return block != NO_BLOCK && block != header && cfg_dominates(p->cfg, block, header);
+}
+
+static bool of_phi(Proof *p, Goal goal) {
+    const Func *func = p->func;
+    int32_t header = ir_inst(func, goal.value)->block;
+    for (int i = 0; i < p->n; i++) {
+        const Goal *h = &p->hypotheses[i];
+        if (h->value != goal.value || h->upper != goal.upper || h->symbol != goal.symbol) continue;
+        return goal.upper ? h->k <= goal.k : h->k >= goal.k;
+    }
+    if (p->n == MAX_GOALS || !symbol_stands(p, goal.symbol, header)) return false;
+    p->hypotheses[p->n++] = goal;
+    bool ok = true;
+    for (int32_t i = 0; ok && i < ir_inst(func, goal.value)->nargs; i++) {
+        Goal operand = goal;
+        int32_t from = func->blocks.items[header].preds.items[i];
+        if (p->cfg->rpo_number[from] < 0) continue;
+        operand.value = ir_arg(func, goal.value, i);
+        ok = by_edge(p, operand, from, header, from) || prove(p, operand, from);
+    }
+    p->n--;
+    return ok;
+}
+
+/* -- the prover -------------------------------------------------------------------------------------- */
+
+static bool of_range(Proof *p, Goal goal, const RangeItem *item, int32_t block) {
+    if (item->down)
+        return goal.upper ? prove_moved(p, goal, item->start, 0, block)
+                          : prove_moved(p, goal, item->stop, -1, block);
+    if (goal.upper) return prove_moved(p, goal, item->stop, 1, block);
+    return item->start ? prove_moved(p, goal, item->start, 0, block) : goal.k <= 0;
+}
+
+static bool by_operation(Proof *p, Goal goal, int32_t block) {
+    const Inst *inst = ir_inst(p->func, goal.value);
+    const LibRow *row;
+    RangeItem item;
+    bool may_be =
+        inst->op == OP_phi || inst->op == OP_add || inst->op == OP_sub || inst->op == OP_mul;
+    if (may_be && opt_range_item(p->func, p->cfg, goal.value, block, &item) &&
+        of_range(p, goal, &item, block))
+        return true;
+    switch ((int)inst->op) {
+    case OP_shape: return !goal.upper && goal.k <= 0;
+    case OP_lib:
+        row = lib_row_of(inst);
+        return !goal.upper && goal.k <= 0 && row && (row->flags & LIB_NONNEGATIVE);
+    case OP_check_index: /* it has passed */
+        if (!goal.upper && goal.k <= 0) return true;
+        return prove_moved(p, goal, ir_arg(p->func, goal.value, 0), 0, block) ||
+               (goal.upper && prove_moved(p, goal, ir_arg(p->func, goal.value, 1), 1, block));
+    case OP_wrap_index:
+        return at_least(p, ir_arg(p->func, goal.value, 0), 0, block) &&
+               prove_moved(p, goal, ir_arg(p->func, goal.value, 0), 0, block);
+    case OP_add: return of_add(p, goal, block);
+    case OP_sub: return of_sub(p, goal, block);
+    case OP_mul: return of_mul(p, goal, block);
+    case OP_mod:
+    case OP_and:
+    case OP_shr:
+    case OP_floordiv: return of_part(p, goal, block);
+    case OP_select: return of_select(p, goal, block);
+    case OP_cast: return of_cast(p, goal);
+    case OP_phi: return of_phi(p, goal);
+    default: return false;
+    }
+}
+
+static bool prove(Proof *p, Goal goal, int32_t block) {
+    int64_t k, c;
+    if (!is_i64(p->func, goal.value) || p->depth >= MAX_DEPTH || --p->fuel < 0) return false;
+    if (goal.symbol && number(p->func, goal.symbol, &k)) {
+        if (__builtin_add_overflow(goal.k, k, &goal.k)) return false;
+        goal.symbol = NO_REF;
+    }
+    if (!goal.symbol && goal.k == (goal.upper ? INT64_MAX : INT64_MIN)) return true;
+    if (goal.symbol && same(p->func, goal.value, goal.symbol, SAME_DEPTH) && goal.k >= 0)
+        return true;
+    if (number(p->func, goal.value, &c)) {
+        bool zero = !goal.symbol || ir_inst(p->func, goal.symbol)->op == OP_shape;
+        if (zero && (goal.upper ? c <= goal.k : c >= goal.k)) return true;
+    }
+    p->depth++;
+    bool phi = ir_inst(p->func, goal.value)->op == OP_phi; /* tests are cheaper than induction */
+    bool ok = (phi && by_facts(p, goal, block)) || by_operation(p, goal, block) ||
+              (!phi && by_facts(p, goal, block));
+    p->depth--;
+    return ok;
+}
+
+bool opt_at_least(const Func *func, const Cfg *cfg, Ref value, int64_t k, int32_t block) {
+    Proof p = {.func = func, .cfg = cfg, .fuel = FUEL};
+    return block < cfg->n && cfg->rpo_number[block] >= 0 && at_least(&p, value, k, block);
+}
+
+bool opt_below(const Func *func, const Cfg *cfg, Ref value, Ref limit, int32_t block) {
+    Proof p = {.func = func, .cfg = cfg, .fuel = FUEL};
+    return block < cfg->n && cfg->rpo_number[block] >= 0 && at_most(&p, value, limit, -1, block);
+}
+
+/* -- for interval arithmetic ------------------------------------------------------------------------- */
+
+static void fact_of_order(const Func *func, FactList *out, Ref a, Ref b, int64_t d) {
+    if (!is_i64(func, a) || !is_i64(func, b) || out->n == countof(out->items)) return;
+    if (out->upper && same(func, a, out->value, SAME_DEPTH)) out->items[out->n++] = (Fact){b, d};
+    if (!out->upper && same(func, b, out->value, SAME_DEPTH)) out->items[out->n++] = (Fact){a, -d};
+}
+
+static void facts_of_condition(const Func *func, FactList *out, Ref condition, bool truth,
+                               int depth) {
+    const Inst *inst = ir_inst(func, condition);
+    if (depth > 3 || inst->nargs == 0) return;
+    Ref a = ir_arg(func, condition, 0), b = inst->nargs > 1 ? ir_arg(func, condition, 1) : NO_REF;
+    switch ((int)inst->op) {
+    case OP_not: facts_of_condition(func, out, a, !truth, depth + 1); break;
+    case OP_and:
+    case OP_or:
+        if (truth != (inst->op == OP_and) || type_class(inst->type) != CLASS_BOOL) break;
+        facts_of_condition(func, out, a, truth, depth + 1);
+        facts_of_condition(func, out, b, truth, depth + 1);
+        break;
+    case OP_lt:
+        truth ? fact_of_order(func, out, a, b, -1) : fact_of_order(func, out, b, a, 0);
+        break;
+    case OP_le:
+        truth ? fact_of_order(func, out, a, b, 0) : fact_of_order(func, out, b, a, -1);
+        break;
+    default: break;
+    }
+}
+
+static void facts_of_edge(const Func *func, FactList *out, int32_t from, int32_t to) {
+    Ref last = ir_terminator(func, from);
+    const Inst *branch = ir_inst(func, last);
+    if (branch->op == OP_branch && branch->target[0] != branch->target[1])
+        facts_of_condition(func, out, ir_arg(func, last, 0), branch->target[0] == to, 0);
+}
+
+void opt_facts(const Func *func, const Cfg *cfg, int32_t block, int32_t to, FactList *out) {
+    out->n = 0;
+    if (to != NO_BLOCK) facts_of_edge(func, out, block, to);
+    for (int n = 0; n < MAX_FACTS && cfg->idom[block] != NO_BLOCK; n++) {
+        if (func->blocks.items[block].preds.len == 1)
+            facts_of_edge(func, out, cfg->idom[block], block);
+        block = cfg->idom[block];
+    }
+}

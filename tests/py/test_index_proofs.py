@@ -1,0 +1,468 @@
+"""Index checks and wraparounds that the compiler proves needless, or asks once in front of a loop nest: a wrong proof is
+a read or a write outside an array. Every function here runs in CPython and compiled, with operands known only at run
+time, on arrays that lie inside larger ones, whose margins must stay as they were."""
+import functools
+import random
+
+import numpy as np
+import pytest
+from quern import njit
+
+MARGIN, MARK = 64, -77.0
+HUGE = 2**63 - 1
+
+
+def inside(values, step=1):
+    """A copy of `values` with margins round it: (view, everything)."""
+    shape = values.shape
+    whole = np.full([2 * MARGIN + n * abs(step) for n in shape[:1]] + [n + 2 * MARGIN for n in shape[1:]], MARK)
+    window = whole[MARGIN:MARGIN + shape[0] * abs(step):abs(step)]
+    for axis in range(1, values.ndim):
+        window = window[(slice(None),) * axis + (slice(MARGIN, MARGIN + shape[axis]),)]
+    if step < 0:
+        window = window[::-1]
+    window[...] = values
+    return window, whole
+
+
+def outcome(call, args, step):
+    pairs = [inside(a, step) if isinstance(a, np.ndarray) and step else (a.copy() if isinstance(a, np.ndarray) else a, None)
+             for a in args]
+    try:
+        result = call(*(p[0] for p in pairs))
+    except (IndexError, ZeroDivisionError) as error:
+        result = type(error)
+    return result, [p[0].copy() for p in pairs if isinstance(p[0], np.ndarray)], [p[1] for p in pairs if p[1] is not None]
+
+
+def agree(expected, found):
+    assert expected[0] == found[0] or expected[0] != expected[0], (expected[0], found[0])
+    for a, b in zip(expected[1] + expected[2], found[1] + found[2]):
+        assert np.array_equal(a, b)
+
+
+@functools.lru_cache(None)
+def compiled(function, opt, unchecked):
+    return njit(opt=opt, boundscheck=False if unchecked else None)(function)
+
+
+def check(function, *args, opts=(0, 3), steps=(0, 1, 2, -1)):
+    """CPython and compiled code do the same: checked, and (where no index is wrong) unchecked. Step 0: contiguous."""
+    for opt in opts:
+        checked, unchecked = (compiled(function, opt, off) for off in (False, True))
+        for step in steps:
+            expected = outcome(function, args, step)
+            agree(expected, outcome(checked, args, step))
+            if expected[0] is not IndexError:
+                agree(expected, outcome(unchecked, args, step))
+    return expected[0]
+
+
+def compiled_raises(function, *args):
+    """Where int64 wraps, CPython is no oracle: a negative index far outside is an IndexError, and nothing is touched."""
+    for opt in (0, 3):
+        found = outcome(compiled(function, opt, False), args, 1)
+        assert found[0] is IndexError
+        for whole in found[2]:
+            whole[MARGIN:-MARGIN] = MARK
+            assert (whole == MARK).all()
+
+
+A = np.arange(1.0, 9.0)
+
+
+def walk(a, start, limit, step):
+    j = start
+    while j < limit:
+        a[j] += 1.0
+        j += step
+    return j
+
+
+@pytest.mark.parametrize("start", [0, 1, 7, 8, -1, -8, -9, 2**62, -2**62])
+@pytest.mark.parametrize("limit", [0, 8, 9, 3, -1, -HUGE])
+@pytest.mark.parametrize("step", [1, 3, 2**57, 2**62])
+def test_BND_while(start, limit, step):
+    if -100 < start or limit < start:
+        check(walk, A, start, limit, step, opts=(3,), steps=(1,))
+
+
+def test_BND_while_at_both_levels():
+    for start, limit, step in [(0, 8, 1), (0, 9, 1), (-1, 8, 2), (5, 5, 1), (7, 8, 2**62), (0, HUGE, 1), (2, 8, HUGE)]:
+        if start + step <= HUGE:
+            check(walk, A, start, limit, step)
+    check(walk, np.zeros(0), 0, 0, 1)
+    check(walk, np.zeros(0), 0, 1, 1)
+
+
+@pytest.mark.parametrize("start,limit,step", [(1, 8, HUGE), (7, 8, 2**63 - 4), (0, HUGE, 2**62), (4, HUGE, HUGE - 3)])
+def test_BND_counters_that_wrap(start, limit, step):
+    """The sum wraps to far below zero, which is below the limit: the next round is out of bounds."""
+    compiled_raises(walk, A, start, limit, step)
+
+
+def walk_back(a, start, limit, step):
+    j = start
+    while j >= limit:
+        a[j] += 1.0
+        j -= step
+    return j
+
+
+@pytest.mark.parametrize("start", [7, 8, 0, -1, -3, 2**62])
+@pytest.mark.parametrize("limit", [0, 1, -1, -2, -9, 9])
+@pytest.mark.parametrize("step", [1, 3, 2**57])
+def test_BND_while_downwards(start, limit, step):
+    check(walk_back, A, start, limit, step, opts=(3,), steps=(1,))
+
+
+def test_BND_downwards_that_wraps():
+    compiled_raises(walk_back, A, 4, -HUGE, HUGE)
+
+
+def own_length(a):
+    i = 0
+    s = 0.0
+    while i < a.shape[0]:
+        s += a[i]
+        a[i] = s
+        i += 1
+    return s
+
+
+def neighbours(a):
+    s = 0.0
+    for i in range(1, a.shape[0] - 1):
+        s += a[i - 1] * a[i + 1] - a[i]
+        a[i] = s
+    return s
+
+
+def one_too_far(a):
+    s = 0.0
+    for i in range(1, a.shape[0]):
+        s += a[i - 1] * a[i + 1]
+    return s
+
+
+def around(a):
+    s = 0.0
+    for i in range(a.shape[0]):
+        s += a[i - 1] * i
+        a[i - 1] = s
+    return s
+
+
+def around_too_far(a):
+    s = 0.0
+    for i in range(a.shape[0] - 1):
+        s += a[i - 2] * i
+        a[i - 3] = s
+    return s
+
+
+def triangle(a):
+    s = 0.0
+    n = a.shape[0]
+    for i in range(n):
+        for j in range(i + 1, n):
+            s += a[i] * a[j]
+            a[j] += 1.0
+    return s
+
+
+def backwards(a):
+    s = 0.0
+    for i in range(a.shape[0] - 1, -1, -1):
+        s = s * 0.5 + a[i]
+        a[i] = s
+    return s
+
+
+def every_second(a):
+    s = 0.0
+    for i in range(0, a.shape[0], 2):
+        s += a[i]
+        a[i] = s
+    for i in range(1, a.shape[0], 3):
+        s += a[i - 1]
+    return s
+
+
+def insertion(a):
+    for i in range(1, a.shape[0]):
+        key = a[i]
+        j = i - 1
+        while j >= 0 and a[j] > key:
+            a[j + 1] = a[j]
+            j -= 1
+        a[j + 1] = key
+
+
+def binary(a, key=5.5):
+    low, high = 0, a.shape[0]
+    while low < high:
+        middle = (low + high) // 2
+        if a[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def sieve(a):
+    n = a.shape[0]
+    i = 2
+    while i * i < n:
+        if a[i] != 0.0:
+            j = i * i
+            while j < n:
+                a[j] = 0.0
+                j += i
+        i += 1
+    return n
+
+
+def limit_moves(a):
+    """The limit grows and shrinks inside the loop."""
+    n = a.shape[0]
+    i = 0
+    while i < n:
+        a[i] += n
+        if a[i] > 9.0:
+            n -= 1
+        i += 1
+    n = 3
+    i = 0
+    while i < n:
+        if n < a.shape[0]:
+            n += 2
+        a[i] += n
+        i += 1
+    return n
+
+
+def another_array(a):
+    s = 0.0
+    for k in range(3):
+        i = 0
+        while i < a.shape[0]:
+            s += a[i]
+            i += 1
+        if k == 1 and a.shape[0] > 2:
+            a = a[2:]
+    return s
+
+
+def on_the_way(a):
+    s = 0.0
+    for i in range(20):
+        if i > 1 and i < a.shape[0]:
+            s += a[i] + a[i - 2]
+        if not (i >= a.shape[0] or i == 0):
+            s += a[i - 1]
+        if i + 2 < a.shape[0]:
+            s -= a[i + 2]
+    return s
+
+
+def reset(a):
+    j = 0
+    for _ in range(20):
+        if j >= a.shape[0]:
+            j = 0
+        if a.shape[0] > 0:
+            a[j] += 1.0
+        j += 1
+    return j
+
+
+def made_here(a):
+    n = a.shape[0]
+    b = np.zeros(n + 1)
+    for i in range(n):
+        b[i + 1] = b[i] + a[i]
+    return b[n]
+
+
+@pytest.mark.parametrize("function", [own_length, neighbours, one_too_far, around, around_too_far, triangle, backwards,
+                                      every_second, insertion, binary, sieve, limit_moves, another_array,
+                                      on_the_way, reset, made_here])
+def test_BND_own_axis(function):
+    for n in (0, 1, 2, 3, 8, 17):
+        check(function, np.arange(1.0, n + 1.0) * 1.5)
+
+
+def stencil(a, out):
+    for i in range(1, a.shape[0] - 1):
+        for j in range(1, a.shape[1] - 1):
+            out[i, j] = a[i, j] + a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1]
+
+
+def grid_while(a, out):
+    i = 0
+    while i < a.shape[0]:
+        j = 1
+        while j < a.shape[1]:
+            out[i, j] = a[i, j - 1] + j
+            j += 2
+        i += 1
+
+
+@pytest.mark.parametrize("function", [stencil, grid_while])
+def test_BND_two_axes(function):
+    for shape in [(0, 0), (0, 3), (1, 1), (2, 5), (5, 2), (4, 6)]:
+        for other in [shape, (shape[0] + 1, shape[1]), (shape[0], max(shape[1] - 2, 0)), (max(shape[0] - 2, 0), shape[1])]:
+            a = np.arange(float(shape[0] * shape[1])).reshape(shape)
+            check(function, a, np.zeros(other), opts=(3,), steps=(0, 1, -1))
+
+
+def shifted(a, b, first, last, shift, step):
+    for i in range(first, last, step):
+        a[i] = b[i + shift] + i
+        b[i * 2 - i] += 1.0
+
+
+@pytest.mark.parametrize("step", [1, 2, -1, -3])
+@pytest.mark.parametrize("shift", [0, 1, -1, -9, 2**60])
+def test_BND_runtime_ranges(step, shift):
+    for first, last in [(0, 8), (1, 9), (7, -1), (8, 0), (-3, 3), (0, 0), (-9, 0), (5, 2**62)]:
+        check(shifted, A, A[::-1].copy(), first, last, shift, step, opts=(3,), steps=(1,))
+
+
+def flat(a, rows, columns):
+    s = 0.0
+    for i in range(rows):
+        for j in range(columns):
+            s += a[i * columns + j]
+    return s
+
+
+@pytest.mark.parametrize("rows,columns", [(2, 4), (0, 5), (3, 3), (1, 9), (4, -1), (-2, 3), (1, 2**62)])
+def test_BND_products(rows, columns):
+    check(flat, A, rows, columns, opts=(3,), steps=(1,))
+
+
+def flat_of_axes(a, b, c):
+    """rows * 3 wraps to a negative number, which a sum of lengths never seems to be."""
+    wide = b.shape[0] * 3
+    s = 0.0
+    for i in range(c.shape[0]):
+        s += a[wide * i]
+    return s
+
+
+def test_BND_lengths_that_wrap():
+    endless = np.broadcast_to(np.int8(1), (2**62,))
+    call = compiled(flat_of_axes, 3, False)
+    whole = np.full(4096, MARK)
+    assert call(whole[2048:2056], endless[:1], np.zeros(2)) == MARK + MARK
+    with pytest.raises(IndexError):
+        call(whole[2048:2056], endless, np.zeros(2))
+
+
+# -- programs made at random ---------------------------------------------------------------------------------------
+
+
+class Maker:
+    """Nests of loops over a (8 items), b (m items), c (two axes) that end after a few rounds."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.lines = []
+        self.names = 0
+
+    def pick(self, *choices):
+        return self.random.choice(choices)
+
+    def bound(self, scope):
+        return self.pick("a.shape[0]", "b.shape[0]", "c.shape[0]", "c.shape[1]", "n", "m", "n - 1", "a.shape[0] - 1", "b.shape[0] - 2",
+                         "a.shape[0] + k", "3", *[f"{v} + 2" for v in scope[-1:]], *scope[-1:])
+
+    def start(self, scope):
+        return self.pick("0", "0", "1", "2", "k", "-1", "n - 3", *[f"{v} + 1" for v in scope[-1:]], *scope[-1:])
+
+    def index(self, scope):
+        v, w = self.random.choice(scope), self.random.choice(scope)
+        return self.pick(v, v, v, f"{v} - 1", f"{v} + 1", f"{v} - 2", f"{v} + k", f"{v} + {w}", f"{v} - {w}", f"{v} * 2", f"{v} // 2",
+                         f"n - 1 - {v}", f"a.shape[0] - 1 - {v}", f"({v} + 1) % b.shape[0]", f"{v} & 3", f"{v} >> 1",
+                         f"({v} if {v} > {w} else {w})", f"min({v}, {w})", f"max({v}, 0)", f"{v} * {w}", f"{v} % 4", "-1", "0", "k")
+
+    def access(self, depth, scope):
+        pad = "    " * depth
+        one, two = self.index(scope), self.index(scope)
+        target = self.pick(f"a[{one}]", f"a[{one}]", f"b[{one}]", f"c[{one}, {two}]", f"c[{two}, {one}]")
+        test = self.pick("", "", "", f"if {self.index(scope)} < {self.bound(scope)}:", f"if {self.index(scope)} >= 0:")
+        if test:
+            self.lines.append(pad + test)
+            pad += "    "
+        self.lines.append(pad + self.pick(f"{target} += {depth}.5", f"s += {target}", f"{target} = s"))
+
+    def body(self, depth, scope):
+        for _ in range(self.random.randint(1, 2)):
+            if depth < 4 and self.random.random() < 0.4:
+                self.loop(depth, scope)
+            else:
+                self.access(depth, scope)
+
+    def loop(self, depth, scope):
+        pad, v = "    " * depth, f"v{self.names}"
+        self.names += 1
+        kind = self.random.random()
+        if kind < 0.5:
+            step = self.pick("", "", "", ", 2", ", -1", ", st")
+            start, stop = self.start(scope), self.bound(scope)
+            if step == ", -1":
+                start, stop = self.bound(scope), self.pick("-1", "0", "k", start)
+            self.lines.append(f"{pad}for {v} in range({start}, {stop}{step}):")
+            self.body(depth + 1, scope + [v])
+            return
+        up = kind < 0.85
+        step = self.pick("1", "1", "2", "st", *scope[-1:])
+        start = self.start(scope) if up else self.bound(scope)
+        t = "t" + v
+        self.lines += [f"{pad}{v} = {start}", f"{pad}{t} = 0"]
+        test = f"{v} < {self.bound(scope)}" if up else f"{v} >= {self.pick('0', '1', 'k')}"
+        limit = self.pick("", f" and {t} < 9") if step in "12" else f" and {t} < 9"
+        self.lines.append(f"{pad}while {test}{limit}:")
+        early = self.random.random() < 0.2
+        change = [f"{pad}    {v} {'+' if up else '-'}= {step}", f"{pad}    {t} += 1"]
+        if early:
+            self.lines += change
+        self.body(depth + 1, scope + [v])
+        if not early:
+            self.lines += change
+
+    def function(self):
+        self.lines = ["def f(a, b, c, n, m, k, st):", "    s = 0.0"]
+        self.loop(1, [])
+        if self.random.random() < 0.3:
+            self.loop(1, [])
+        self.lines.append("    return s")
+        namespace = {}
+        exec("\n".join(self.lines), namespace)
+        return namespace["f"]
+
+
+def try_program(seed):
+    maker = Maker(seed)
+    function = maker.function()
+    checked, unchecked = njit(function), njit(boundscheck=False)(function)
+    rng = maker.random
+    for _ in range(8):
+        la, lb, shape = rng.choice([0, 1, 5, 8]), rng.choice([0, 2, 8, 9]), rng.choice([(3, 4), (8, 8), (0, 2), (9, 1)])
+        args = (np.arange(float(la)), np.arange(float(lb)), np.ones(shape), rng.choice([0, 1, 3, 8, 9]), rng.choice([0, 5, 8, -1]),
+                rng.choice([0, 1, -1, 2, -3]), rng.choice([1, 2, 3, -1]))
+        step = rng.choice([0, 1, -1])
+        expected = outcome(function, args, step)
+        try:
+            agree(expected, outcome(checked, args, step))
+            if expected[0] is not IndexError:
+                agree(expected, outcome(unchecked, args, step))
+        except AssertionError as error:
+            raise AssertionError("\n".join([*maker.lines, repr(args), str(step)])) from error
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_BND_random_programs(seed):
+    try_program(seed)
