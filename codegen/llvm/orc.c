@@ -4,6 +4,7 @@
  * of absolute symbols (support.h), which therefore win over whatever the process exports. Every object
  * gets a resource tracker of its own: dropping an artifact removes exactly its code. ORC maps code
  * writable, then executable, never both. */
+#include "codegen/gdb.h"
 #include "codegen/llvm/host_load.h"
 #include "codegen/support.h"
 #include "frontend/base/os.h"
@@ -29,6 +30,7 @@ typedef struct HostCode {
     LLVMOrcResourceTrackerRef tracker;
     int generation;
     LazyCode *lazy; /* or NULL */
+    GdbCode *gdb;   /* or NULL */
 } HostCode;
 
 static pthread_mutex_t jit_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -162,18 +164,21 @@ static bool load(Cg *cg, LLVMMemoryBufferRef object, const char *symbol, void **
         return cg_error(cg, "%s", text);
     }
     LLVMOrcResourceTrackerRef tracker = LLVMOrcJITDylibCreateResourceTracker(jit.dylib);
+    GdbCode *gdb = gdb_keep(LLVMGetBufferStart(object), LLVMGetBufferSize(object));
     error = LLVMOrcLLJITAddObjectFileWithRT(jit.lljit, tracker, object);
     if (!error) error = LLVMOrcLLJITLookup(jit.lljit, &address, symbol);
     HostCode *code = error ? NULL : malloc(sizeof *code);
     if (code) {
-        *code = (HostCode){tracker, jit.generation, NULL};
+        *code = (HostCode){.tracker = tracker, .generation = jit.generation};
         if (cg->lazy_bitcode) error = bind_lazy(cg, code);
     }
     if (code && !error) {
+        code->gdb = gdb_register(gdb, symbol, (void *)(uintptr_t)address);
         *entry = (void *)(uintptr_t)address;
         *handle = code;
         return true;
     }
+    gdb_register(gdb, symbol, NULL); /* forgets it */
     free(code);
     if (!error) error = LLVMCreateStringError("out of memory");
     keep_error(error, text, sizeof text);
@@ -196,6 +201,7 @@ void host_code_drop(void *handle) {
     HostCode *code = handle;
     lazy_free(code->lazy);
     jit_enter();
+    gdb_unregister(code->gdb);
     if (code->generation == jit.generation) {
         LLVMErrorRef error = LLVMOrcResourceTrackerRemove(code->tracker);
         if (error) LLVMConsumeError(error); /* the code stays; nothing else can be done about it */
