@@ -1,6 +1,6 @@
 /* Nanoseconds of one cuLaunchKernel call of the driver named on the command line: what a launch cannot avoid.
  *
- * A second thread sleeps meanwhile: mutexes are cheaper in a process of one thread, which a Python process with NumPy
+ * A second thread sleeps meanwhile: mutexes are a little cheaper in a process of one thread, which a Python process with NumPy
  * is not. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
