@@ -6,10 +6,19 @@
  *                                         done:  poll (i - i0); if i < n: strip else exit
  *
  * The inner loop has no call and no exit of ours left, so LLVM vectorises it. A loop whose trip count is a
- * small constant loses its poll altogether; the loop around it counts. */
+ * small constant loses its poll altogether; the loop around it counts.
+ *
+ * A `while` loop that tests at its end is treated alike when its variable grows by the same step in each round. Its sum
+ * may wrap and its step may be anything, which is of no matter: a strip ends at or before the limit, so that every
+ * round that the loop would run is run, and none else; steps that are not small and positive make strips of one round.
+ *
+ *   header: j = phi(a, next) ...                strip: j0 = phi(a, next)
+ *           next = j + step               =>           stop = min(j0 + 65536 * step, limit)
+ *           if next < limit: poll, header       header: j = phi(j0, next) ... if next < stop: header
+ *                                               done:  poll (next - j0) / step; if next < limit: strip else exit */
 #include "codegen/opt/pass.h"
 
-enum { STRIP = 65536, SHORT_LOOP = 1024 };
+enum { STRIP = 65536, SHORT_LOOP = 1024, STEP_BITS = 40 };
 
 static bool has_inner(const Cfg *cfg, int32_t loop) {
     for (int32_t i = 0; i < cfg->loops.len; i++)
@@ -98,6 +107,133 @@ static void strip_mine(Func *func, const CountedLoop *loop, int32_t span) {
     ir_inst(func, back)->target[1] = loop->exit;
 }
 
+/* -- while loops ---------------------------------------------------------------------------------- */
+
+typedef struct WhileLoop {
+    int32_t header, latch, end; /* end: the block with the test */
+    int32_t entry_at;           /* position of the outside edge in the header */
+    Ref variable, next, step;
+    Ref test, limit;
+    Ref poll;
+} WhileLoop;
+
+static bool is_while_variable(const Func *func, const Cfg *cfg, int32_t loop, WhileLoop *out) {
+    const Inst *next = ir_inst(func, out->next);
+    if (next->op != OP_add || !next->type || next->type->kind != TY_i64) return false;
+    for (int k = 0; k < 2; k++) {
+        out->variable = ir_arg(func, out->next, k), out->step = ir_arg(func, out->next, 1 - k);
+        const Inst *phi = ir_inst(func, out->variable);
+        if (phi->op == OP_phi && phi->block == out->header &&
+            ir_arg(func, out->variable, 1 - out->entry_at) == out->next &&
+            !opt_in_loop(cfg, loop, ir_inst(func, out->step)->block))
+            return true;
+    }
+    return false;
+}
+
+/* One way in, one latch that only polls, and in front of it `next < limit`. */
+static bool is_while_loop(const Func *func, const Cfg *cfg, int32_t loop, WhileLoop *out) {
+    out->header = cfg->loops.items[loop].header;
+    const Block *header = &func->blocks.items[out->header];
+    if (header->preds.len != 2) return false;
+    out->entry_at = opt_in_loop(cfg, loop, header->preds.items[0]);
+    out->latch = header->preds.items[1 - out->entry_at];
+    if (opt_in_loop(cfg, loop, header->preds.items[out->entry_at])) return false;
+    const Block *latch = &func->blocks.items[out->latch];
+    if (latch->insts.len != 2 || latch->preds.len != 1) return false;
+    out->poll = latch->insts.items[0];
+    const Inst *poll = ir_inst(func, out->poll);
+    if (poll->op != OP_poll || poll->error != NO_BLOCK || poll->nargs) return false;
+    out->end = latch->preds.items[0];
+    Ref branch = ir_terminator(func, out->end);
+    const Inst *last = ir_inst(func, branch);
+    if (last->op != OP_branch || last->target[0] != out->latch) return false;
+    if (opt_in_loop(cfg, loop, last->target[1])) return false;
+    out->test = ir_arg(func, branch, 0);
+    const Inst *test = ir_inst(func, out->test);
+    if ((test->op != OP_lt && test->op != OP_le)) return false;
+    out->next = ir_arg(func, out->test, 0), out->limit = ir_arg(func, out->test, 1);
+    const Type *type = ir_type(func, out->limit);
+    return type && type->kind == TY_i64 &&
+           !opt_in_loop(cfg, loop, ir_inst(func, out->limit)->block) &&
+           is_while_variable(func, cfg, loop, out);
+}
+
+/* The end of a strip, and whether its step is small and positive. */
+static Ref strip_end(Builder *b, const WhileLoop *loop, Ref start, Ref *sane) {
+    Func *func = b->func;
+    const Type *i64 = type_scalar(func->module->types, TY_i64),
+               *boolean = type_scalar(func->module->types, TY_bool);
+    Ref most = ir_const_int(func, i64, INT64_C(1) << STEP_BITS);
+    Ref positive = b_op2(b, OP_lt, boolean, ir_const_int(func, i64, 0), loop->step);
+    Ref small = b_op2(b, OP_lt, boolean, loop->step, most);
+    *sane = b_op2(b, OP_and, boolean, positive, small);
+    Ref length = b_op2(b, OP_mul, i64, loop->step, ir_const_int(func, i64, STRIP));
+    Ref stop = b_op2(b, OP_add, i64, start, length);
+    stop = b_op3(b, OP_select, i64, *sane, stop, ir_const_int(func, i64, INT64_MIN));
+    Ref before = b_op2(b, OP_lt, boolean, stop, loop->limit);
+    return b_op3(b, OP_select, i64, before, stop, loop->limit);
+}
+
+/* Rounds of the strip that has just run. Its values do not wrap round past each other: next - start is exact. */
+static Ref rounds(Builder *b, const WhileLoop *loop, Ref start, Ref sane) {
+    Func *func = b->func;
+    const Type *i64 = type_scalar(func->module->types, TY_i64),
+               *u64 = type_scalar(func->module->types, TY_u64);
+    Ref one = ir_const_int(func, i64, 1);
+    Ref way = b_op2(b, OP_sub, i64, loop->next, start);
+    int64_t k;
+    if (opt_const_int(func, loop->step, &k) && k == 1) return way;
+    Ref by = b_op3(b, OP_select, i64, sane, loop->step, one);
+    Ref n = b_op2(b, OP_floordiv, u64, b_op1(b, OP_cast, u64, way), b_op1(b, OP_cast, u64, by));
+    return b_op3(b, OP_select, i64, sane, b_op1(b, OP_cast, i64, n), one);
+}
+
+/* outside -> strip -> header, with a phi of `strip` for each of the header: the variable's is the answer. */
+static Ref enter_strip(Func *func, const WhileLoop *loop, Builder *b) {
+    Block *header = &func->blocks.items[loop->header];
+    int32_t outside = header->preds.items[loop->entry_at],
+            strip = ir_edge_split(func, outside, loop->header);
+    Ref start = NO_REF;
+    ir_remove(func, ir_terminator(func, strip));
+    b->block = strip;
+    for (int32_t i = 0; i < func->blocks.items[loop->header].insts.len; i++) {
+        Ref phi = func->blocks.items[loop->header].insts.items[i];
+        if (ir_inst(func, phi)->op != OP_phi) break;
+        Ref copy = b_phi(b, ir_type(func, phi));
+        ir_add_arg(func, copy, ir_arg(func, phi, loop->entry_at));
+        ir_add_arg(func, copy, ir_arg(func, phi, 1 - loop->entry_at));
+        ir_args(func, phi)[loop->entry_at] = copy;
+        if (phi == loop->variable) start = copy;
+    }
+    return start;
+}
+
+static void strip_while(Func *func, const WhileLoop *loop) {
+    const Type *boolean = type_scalar(func->module->types, TY_bool);
+    Builder b = {
+        .func = func, .at = -1, .span = ir_inst(func, loop->poll)->span, .error = NO_BLOCK};
+    Ref sane, start = enter_strip(func, loop, &b), branch = ir_terminator(func, loop->end);
+    int32_t strip = b.block, exit = ir_inst(func, branch)->target[1];
+    Ref stop = strip_end(&b, loop, start, &sane);
+    Ref jump = b_inst(&b, OP_jump, NULL, NULL, 0);
+    ir_inst(func, jump)->target[0] = loop->header; /* the edge is there since the split */
+    ir_remove(func, loop->poll);
+    int32_t done = ir_edge_split(func, loop->end, exit);
+    ir_remove(func, ir_terminator(func, done));
+    Ref more =
+        ir_insert(func, loop->end, opt_position(func, branch), OP_lt, (Ref[]){loop->next, stop}, 2);
+    ir_inst(func, more)->type = boolean;
+    ir_args(func, branch)[0] = more;
+    b.block = done;
+    b_op1(&b, OP_poll, NULL, rounds(&b, loop, start, sane));
+    Ref again = b_op2(&b, (Op)ir_inst(func, loop->test)->op, boolean, loop->next, loop->limit);
+    Ref back = b_inst(&b, OP_branch, NULL, &again, 1);
+    ir_inst(func, back)->target[0] = strip;
+    ir_inst(func, back)->target[1] = exit; /* this edge, too */
+    ir_edge_add(func, done, strip);
+}
+
 void opt_loops(PassContext *ctx, Func *func) {
     if (ctx->options->entry == ENTRY_KERNEL && ctx->options->infer.target != TARGET_CPU) return;
     Cfg cfg;
@@ -106,9 +242,10 @@ void opt_loops(PassContext *ctx, Func *func) {
         CountedLoop loop;
         int32_t span = 0;
         int64_t trips;
-        if (func->blocks.items[cfg.loops.items[l].header].cold || has_inner(&cfg, l) ||
-            !opt_counted_loop(func, &cfg, l, &loop))
-            continue;
+        if (func->blocks.items[cfg.loops.items[l].header].cold || has_inner(&cfg, l)) continue;
+        WhileLoop other;
+        if (is_while_loop(func, &cfg, l, &other)) strip_while(func, &other);
+        if (!opt_counted_loop(func, &cfg, l, &loop)) continue;
         if (!remove_polls(func, &cfg, l, &span)) continue;
         if (opt_const_int(func, loop.limit, &trips) && trips <= SHORT_LOOP) continue;
         strip_mine(func, &loop, span);

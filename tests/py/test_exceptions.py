@@ -89,6 +89,24 @@ def test_EXC_03_interrupt_while_loop():
     timer.join()
 
 
+@pytest.mark.parametrize("start,limit,step", [(0, 5, 0), (2, 2**63 - 1, 4), (0, 2**62 + 1, 2**62)])
+def test_EXC_03_interrupt_endless_while_with_a_step(start, limit, step):
+    """The variable stands still, or wraps round past its limit for ever: the loop, in strips, still polls."""
+    @njit
+    def strips(j, limit, step, a):
+        while j < limit:
+            a[0] += j & 3
+            j += step
+        return j
+
+    strips(1, 0, 1, np.zeros(1))
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        strips(start, limit, step, np.zeros(1))
+    timer.join()
+
+
 def test_EXC_05_infinite_recursion():
     @njit
     def down(n):

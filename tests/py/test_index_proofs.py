@@ -466,3 +466,76 @@ def try_program(seed):
 @pytest.mark.parametrize("seed", range(60))
 def test_BND_random_programs(seed):
     try_program(seed)
+
+
+# -- strips of while loops -----------------------------------------------------------------------------------------
+
+
+def rounds(start, limit, step):
+    j, n = start, 0
+    if j < limit:
+        while True:
+            j += step
+            n += j & 3
+            if not j < limit:
+                break
+    return n
+
+
+def rounds_to(start, limit, step):
+    j, n = start, 0
+    while j <= limit:
+        j += step
+        n += j & 3
+    return n
+
+
+def wrapping(test, start, limit, step):
+    j, n = start, 0
+    while test(j, limit):
+        j = (j + step + 2**63) % 2**64 - 2**63
+        n += j & 3
+    return n
+
+
+@pytest.mark.parametrize("start,limit,step", [
+    (0, 10, 1), (0, 65536, 1), (0, 65537, 1), (0, 200_000, 1), (0, 200_000, 3), (5, 5, 1), (6, 5, 1), (-200_000, -1, 1), (-9, 9, 2**40),
+    (0, 65536 * 7, 7), (-HUGE - 1, -HUGE + 100_000, 1), (HUGE - 100_000, HUGE - 1, 1), (0, HUGE - 2**58, 2**46), (0, 5, -2**47 - 1),
+    (0, 5, -2**60), (0, 2, -2**46), (0, -HUGE, HUGE), (-HUGE, HUGE - 5, HUGE), (0, HUGE - 2**58, 2**45 + 2**57 + 3),
+    (0, HUGE - 2**50, 2**50 + 12345), (5, HUGE - 2**56, 7 * 2**55 + 1)])
+def test_BND_strips_run_every_round(start, limit, step):
+    for function, test in (rounds, int.__lt__), (rounds_to, int.__le__):
+        expected = wrapping(test, start, limit, step)
+        for opt in (0, 1, 3):
+            assert compiled(function, opt, False)(start, limit, step) == expected
+
+
+def leap(a, limit):
+    j = 0
+    while j < limit:
+        if j < a.shape[0]:
+            a[j] += 1.0
+        j += 4611686018427387904
+
+
+def leap_back(a, limit):
+    j = 4
+    while j >= limit:
+        if j >= 0:
+            a[j] += 1.0
+        j -= 4611686018427387904
+
+
+def leap_twice(a, limit):
+    for i in range(limit):
+        if i + HALF < a.shape[0]:
+            a[i + HALF] += 1.0
+
+
+HALF = HUGE - 1
+
+
+def test_BND_sums_that_wrap():
+    compiled_raises(leap, A, HUGE)
+    compiled_raises(leap_back, A, -HUGE)
+    compiled_raises(leap_twice, A, 4)
