@@ -148,6 +148,21 @@ static bool lower(Compilation *c, LowerJob *job) {
     return job->ok;
 }
 
+/* "while compiling saxpy(int64, float32[:]) for cuda:sm_90" */
+static void note_compiling(Compilation *c) {
+    const Func *entry = c->module->funcs.items[0];
+    StrBuf text;
+    buf_init(&text, &c->arena);
+    for (int32_t i = 0; i < entry->nparams; i++) {
+        buf_str(&text, i ? ", " : "");
+        type_describe(&text, i < c->nargs ? c->arg_types[i] : entry->param_types[i]);
+    }
+    const char *device = cg_device_text(c);
+    Str name = entry->user_name.bytes ? entry->user_name : entry->name;
+    diag_note(&c->diags, NULL, "while compiling " STR_FMT "(%s)%s%s", STR_ARG(name),
+              buf_take(&text).bytes, device ? " for " : "", device ? device : "");
+}
+
 /* Everything of cg_back that may run out of arena memory. */
 static void back(void *user) {
     BackJob *job = user;
@@ -165,6 +180,7 @@ static void back(void *user) {
     describe(c, artifact);
     keep_dependencies(artifact, c->resolver);
     job->ok = lower(c, &job->lower);
+    if (!job->ok) note_compiling(c);
 }
 
 /* Both arenas are guarded: the compilation's round the artifact's. */

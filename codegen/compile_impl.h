@@ -18,4 +18,7 @@ struct Compilation {
     int64_t ns_front, ns_infer;
 };
 
+/* What a kernel is compiled for, in messages: "cuda:sm_90"; NULL: it is no kernel. */
+const char *cg_device_text(Compilation *c);
+
 #endif

@@ -8,9 +8,17 @@ typedef struct FrontJob {
     bool ok;
 } FrontJob;
 
+const char *cg_device_text(Compilation *c) {
+    if (!c->options.infer.kernel) return NULL;
+    if (c->options.infer.target == TARGET_CPU) return "the cpu device";
+    const char *arch = c->options.arch;
+    return str_printf(&c->arena, "cuda%s%s", arch ? ":" : "", arch ? arch : "").bytes;
+}
+
 static void front(void *user) {
     FrontJob *job = user;
     Compilation *c = job->c;
+    job->request.device = cg_device_text(c);
     StrBuf report;
     const Type **kept = arena_array(&c->arena, const Type *, job->request.nargs + 1);
     for (int32_t i = 0; i < job->request.nargs; i++)

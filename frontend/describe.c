@@ -31,12 +31,22 @@ static void describe_array(StrBuf *out, const Type *type) {
     buf_char(out, ']');
 }
 
-static void describe_tuple(StrBuf *out, const Type *type) {
+enum { MESSAGE_LENGTH = 200, TEXT_LENGTH = 20000, NESTING_COSTS = 40 };
+
+/* Past `limit` the rest is left out: a type is a graph, and its text may be exponentially long. Messages
+ * are kept short; what programs read is not. */
+static void describe(StrBuf *out, const Type *type, int32_t limit);
+
+static void describe_tuple(StrBuf *out, const Type *type, int32_t limit) {
     buf_str(out, type->fields ? "namedtuple(" : "(");
     for (int32_t i = 0; i < type->nitems; i++) {
         if (i) buf_str(out, ", ");
+        if (out->len > limit) {
+            buf_str(out, "...)");
+            return;
+        }
         if (type->fields) buf_printf(out, STR_FMT ": ", STR_ARG(type->fields[i]));
-        type_describe(out, type->items[i]);
+        describe(out, type->items[i], limit - NESTING_COSTS);
     }
     buf_str(out, type->nitems == 1 && !type->fields ? ",)" : ")");
 }
@@ -82,23 +92,23 @@ static void describe_object(StrBuf *out, const Binding *b) {
     type_describe(out, b->type ? b->type : b->array->type);
 }
 
-void type_describe(StrBuf *out, const Type *type) {
+static void describe(StrBuf *out, const Type *type, int32_t limit) {
     if (type->kind < TY_SCALARS) {
         buf_str(out, public_name(type->kind));
         return;
     }
     switch (type->kind) {
-    case TY_TUPLE: describe_tuple(out, type); return;
+    case TY_TUPLE: describe_tuple(out, type, limit); return;
     case TY_ARRAY: describe_array(out, type); return;
     case TY_RANGE: buf_str(out, "range"); return;
     case TY_SLICE: buf_str(out, "slice"); return;
     case TY_ITER:
         buf_str(out, "iterator of ");
-        type_describe(out, type->element);
+        describe(out, type->element, limit);
         return;
     case TY_OPTIONAL:
         buf_str(out, "Optional(");
-        type_describe(out, type->element);
+        describe(out, type->element, limit);
         buf_char(out, ')');
         return;
     case TY_OBJECT: describe_object(out, type->binding); return;
@@ -106,9 +116,13 @@ void type_describe(StrBuf *out, const Type *type) {
     }
 }
 
+void type_describe(StrBuf *out, const Type *type) {
+    describe(out, type, out->len + MESSAGE_LENGTH);
+}
+
 Str type_text(Arena *arena, const Type *type) {
     StrBuf out;
     buf_init(&out, arena);
-    type_describe(&out, type);
+    describe(&out, type, TEXT_LENGTH);
     return buf_take(&out);
 }

@@ -279,8 +279,8 @@ static bool request_types(JitCore *core, PyResolver *r, const CompileRequest *q,
         return false;
     }
     if (out->nparams == core->nparams) return true;
-    PyErr_Format(PyExc_TypeError, "the signature %s has %d parameters, '%U' has %d", q->signature,
-                 (int)out->nparams, core->name, (int)core->nparams);
+    PyErr_Format(PyExc_TypeError, "the signature %s has %d parameter%s, '%U' has %d", q->signature,
+                 (int)out->nparams, out->nparams == 1 ? "" : "s", core->name, (int)core->nparams);
     return false;
 }
 

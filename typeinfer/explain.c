@@ -39,6 +39,10 @@ const char *ti_arg_texts(Infer *in, const Val *args, int32_t n) {
     return buf_take(&text).bytes;
 }
 
+void ti_advise(Infer *in, const char *text) {
+    if (in->report) diag_note(in->diags, NULL, "%s", text);
+}
+
 /* -- values ----------------------------------------------------------------------------------------- */
 
 static bool is_usable(const Type *type) {

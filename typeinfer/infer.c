@@ -77,10 +77,29 @@ static bool visit_phi(Infer *in, Ref ref, Val *out) {
     return true;
 }
 
-static Str variable_name(Infer *in, Ref ref) {
+/* "variable 'x'", or what has no name: a conditional expression. */
+static const char *what_differs(Infer *in, Ref ref) {
     if (ref < in->f->var_names.len && in->f->var_names.items[ref].len)
-        return in->f->var_names.items[ref];
-    return STR("(unnamed)");
+        return str_printf(in->arena, "variable '" STR_FMT "'", STR_ARG(in->f->var_names.items[ref]))
+            .bytes;
+    return "the value of an expression";
+}
+
+static bool has_name(const Infer *in, Ref ref) {
+    return ref < in->f->var_names.len && in->f->var_names.items[ref].len;
+}
+
+/* Where a value with such a type comes from, which may not be what the message points at. */
+static void note_origin(Infer *in, Ref ref, const char *where) {
+    const Inst *inst = ir_inst(in->f, ref);
+    const char *type = ti_text(in, in->facts[ref].type);
+    if (inst->op == OP_param && inst->imm < in->f->nparams)
+        diag_note(in->diags, NULL, "'" STR_FMT "' is an argument of type %s",
+                  STR_ARG(in->f->param_names[inst->imm]), type);
+    else if (inst->span && in->facts[ref].type->kind == TY_OBJECT)
+        diag_note(in->diags, ti_spanp(in, ref), "this is the %s", type);
+    else if (inst->span)
+        diag_note(in->diags, ti_spanp(in, ref), "%s type %s", where, type);
 }
 
 /* The first instruction below phis that gives `want`, for the place of an assignment. */
@@ -118,15 +137,11 @@ static bool conflict_error(Infer *in, Ref at, Ref phi) {
     collect(in, phi, facts, 8);
     if (!facts[0]) facts[0] = &in->facts[phi];
     if (!facts[1]) facts[1] = facts[0];
-    Str name = variable_name(in, phi);
-    diag_add(in->diags, E0204, ti_spanp(in, at),
-             str_copy(in->arena, name.bytes, (size_t)name.len).bytes, ti_text(in, facts[0]->type),
+    diag_add(in->diags, E0204, ti_spanp(in, at), what_differs(in, phi), ti_text(in, facts[0]->type),
              ti_text(in, facts[1]->type));
     for (int i = 0; i < 2; i++) {
         Ref def = defining(in, phi, facts[i]->type, 8);
-        const Span *span = def ? ti_spanp(in, def) : NULL;
-        const char *type = ti_text(in, facts[i]->type);
-        if (span) diag_note(in->diags, span, "assigned here with type %s", type);
+        if (def) note_origin(in, def, has_name(in, phi) ? "assigned here with" : "this has the");
     }
     int64_t value;
     for (int i = 0; i < 2; i++)
@@ -219,7 +234,11 @@ static bool visit_check_bound(Infer *in, Ref ref, Val *out) {
     if (!out->f.unbound) return out->f.type || ((in->stop = STOP_UNKNOWN), false);
     const Str *name = ir_inst(in->f, ref)->u.name;
     if (!in->guards)
-        return ti_fail(in, ref, E0212, str_copy(in->arena, name->bytes, (size_t)name->len).bytes);
+        return ti_fail(in, ref, E0212, str_copy(in->arena, name->bytes, (size_t)name->len).bytes),
+               ti_advise(
+                   in, "a kernel does not test that when it runs, except with debug=True: give it "
+                       "a value before the branch or loop that may be left out"),
+               false;
     if (in->emit) {
         const Type *boolean = type_scalar(in->types, TY_bool);
         Ref missing = out->f.type ? emit1(in, OP_not, boolean, emit_bound(in, arg))
@@ -251,6 +270,11 @@ static bool visit_branch(Infer *in, Ref ref) {
     return true;
 }
 
+static bool same_place(const Infer *in, Ref a, Ref b) {
+    Span s = ti_span(in, a), t = ti_span(in, b);
+    return s.line == t.line && s.column == t.column;
+}
+
 /* Both places, in the order of the source. */
 static bool return_error(Infer *in, Ref ref, const Fact *f) {
     Ref other = in->inst->returned_at;
@@ -258,9 +282,13 @@ static bool return_error(Infer *in, Ref ref, const Fact *f) {
     const char *here = ti_text(in, f->type), *there = ti_text(in, in->inst->result.type);
     bool first = other && ti_span(in, ref).line < ti_span(in, other).line;
     ti_fail(in, first ? other : ref, E0205, first ? here : there, first ? there : here);
-    if (other)
+    if (other && same_place(in, ref, other)) { /* CPython made two of one statement */
+        note_origin(in, ir_arg(in->f, other, 0), "this has the");
+        note_origin(in, ir_arg(in->f, ref, 0), "this has the");
+    } else if (other) {
         diag_note(in->diags, ti_spanp(in, first ? ref : other), "returned here: %s",
                   first ? here : there);
+    }
     return false;
 }
 
@@ -285,7 +313,8 @@ static bool check_returned(Infer *in, Ref ref, const Val *v) {
     if (entry && !is_returnable(v->f.type)) return ti_fail(in, ref, E0215, ti_text(in, v->f.type));
     const Type *declared = entry ? in->ti->declared : NULL;
     if (declared && !can_convert(v->f.type, declared))
-        return ti_fail(in, ref, E0208, ti_text(in, v->f.type), ti_text(in, declared));
+        return ti_fail(in, ref, E0208, ti_text(in, v->f.type), ti_text(in, declared)),
+               ti_advise(in, "the signature declares that type of result"), false;
     return true;
 }
 
@@ -604,14 +633,32 @@ static void fixed_point(Infer *in) {
     }
 }
 
+static bool stands_before(const Infer *in, Ref a, Ref b) {
+    Span s = ti_span(in, a), t = ti_span(in, b);
+    return s.line < t.line || (s.line == t.line && s.column < t.column);
+}
+
+/* Where inference could not go on, in the order of the source. */
+static int32_t stops_in_order(const Infer *in, Ref *stops) {
+    int32_t n = 0;
+    for (int32_t i = 0; i < in->cfg.nrpo; i++) {
+        int32_t block = in->cfg.rpo[i], at = n;
+        if (!in->reached[block] || !in->stopped[block]) continue;
+        for (; at > 0 && stands_before(in, in->stopped[block], stops[at - 1]); at--)
+            stops[at] = stops[at - 1];
+        stops[at] = in->stopped[block];
+        n++;
+    }
+    return n;
+}
+
 /* The first instruction that is in error says so; one that waits for a recursive call only if there
  * is no other. */
 static bool report(Infer *in) {
-    Ref waiting = NO_REF;
-    for (int32_t i = 0; i < in->cfg.nrpo; i++) {
-        int32_t block = in->cfg.rpo[i];
-        Ref ref = in->stopped[block];
-        if (!in->reached[block] || !ref) continue;
+    Ref waiting = NO_REF, *stops = arena_array(in->arena, Ref, in->cfg.nrpo + 1);
+    int32_t n = stops_in_order(in, stops);
+    for (int32_t i = 0; i < n; i++) {
+        Ref ref = stops[i];
         Val out;
         in->stop = STOP_NONE;
         in->report = true;
@@ -690,6 +737,18 @@ static void reopen(Ti *ti, Instance *inst) {
         vec_pop(&ti->provisional)->state = INST_NEW;
 }
 
+static void conclude(Ti *ti, Instance *inst) {
+    inst->state = inst->low < inst->depth ? INST_PROVISIONAL : INST_DONE;
+    if (inst->facts && !report(inst->facts)) inst->failed = true;
+    if (ti->aborted) return;
+    if (inst->state == INST_PROVISIONAL)
+        vec_push(ti->arena, &ti->provisional, inst);
+    else
+        settle(ti, inst);
+    if (!inst->failed && !inst->result.type && inst->state == INST_DONE)
+        inst->result = fact_of(type_scalar(ti->types, TY_none)); /* every path raises */
+}
+
 /* Recursion: the lowest function of a cycle repeats until no result in the cycle changes any more;
  * the others are provisional until then. */
 bool infer_instance(Ti *ti, Instance *inst) {
@@ -707,17 +766,9 @@ bool infer_instance(Ti *ti, Instance *inst) {
         else
             break;
     } while (true);
-    (void)vec_pop(&ti->stack);
-    if (ti->aborted) return false;
-    inst->state = inst->low < inst->depth ? INST_PROVISIONAL : INST_DONE;
-    if (inst->facts && !report(inst->facts)) inst->failed = true;
-    if (inst->state == INST_PROVISIONAL)
-        vec_push(ti->arena, &ti->provisional, inst);
-    else
-        settle(ti, inst);
-    if (!inst->failed && !inst->result.type && inst->state == INST_DONE)
-        inst->result = fact_of(type_scalar(ti->types, TY_none)); /* every path raises */
-    return !inst->failed;
+    if (!ti->aborted) conclude(ti, inst);
+    (void)vec_pop(&ti->stack); /* only now: to report means to look at the calls again */
+    return !ti->aborted && !inst->failed;
 }
 
 /* -- ti_run ---------------------------------------------------------------------------------------- */
@@ -742,8 +793,8 @@ static void copy_diags(DiagList *to, const DiagList *from) {
     }
 }
 
-/* "while compiling saxpy(int64, float32, float32[:])" */
-static void note_compiling(Ti *ti, Instance *inst) {
+/* "while compiling saxpy(int64, float32, float32[:]) for cuda:sm_90" */
+static void note_compiling(Ti *ti, Instance *inst, const char *device) {
     if (!ti->module->diags->items.len) return;
     StrBuf text;
     buf_init(&text, ti->arena);
@@ -752,8 +803,9 @@ static void note_compiling(Ti *ti, Instance *inst) {
         type_describe(&text, inst->slots[i].fact.type);
     }
     Str args = buf_take(&text);
-    diag_note(ti->module->diags, NULL, "while compiling " STR_FMT "(" STR_FMT ")",
-              STR_ARG(inst->info->code->name), STR_ARG(args));
+    diag_note(ti->module->diags, NULL, "while compiling " STR_FMT "(" STR_FMT ")%s%s",
+              STR_ARG(inst->info->code->name), STR_ARG(args), device ? " for " : "",
+              device ? device : "");
 }
 
 bool ti_run(Module *module, Resolver *resolver, const InferRequest *request, StrBuf *report_to) {
@@ -765,7 +817,7 @@ bool ti_run(Module *module, Resolver *resolver, const InferRequest *request, Str
     if (ti.aborted) return false;
     if (!ok) {
         copy_diags(module->diags, &entry->diags);
-        note_compiling(&ti, entry);
+        note_compiling(&ti, entry, request->device);
         return false;
     }
     if (report_to) ti_explain(entry->facts, report_to);

@@ -166,6 +166,9 @@ bool fold_compare(Operator op, const Fact *a, const Fact *b, bool *out);
 /* -- explain.c: words -------------------------------------------------------------------------- */
 
 const char *ti_text(Infer *in, const Type *type);
+/* A note to the error just told: what to do. */
+void ti_advise(Infer *in, const char *text);
+
 Span ti_span(const Infer *in, Ref ref);
 /* Notes that say what the value is and where it comes from. */
 void ti_note_value(Infer *in, const Val *v);
@@ -234,6 +237,8 @@ bool v_tuple_get(Infer *in, Val tuple, Val index, Val *out);
 enum IterKind { ITER_ENUMERATE, ITER_ZIP, ITER_REVERSED };
 /* A slice of three parts, each an int or None. */
 bool v_slice(Infer *in, const Val parts[3], Val *out);
+/* Advice when an index or a bound of a slice is a float. */
+void note_float_index(Infer *in, const Val *index);
 Val v_iter_object(Infer *in, enum IterKind kind, Val of);
 
 /* -- infer_array.c ------------------------------------------------------------------------------ */

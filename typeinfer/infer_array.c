@@ -84,12 +84,28 @@ static Ref emit_index(Infer *in, Ref array, int32_t axis, Val index) {
     return i;
 }
 
+void note_float_index(Infer *in, const Val *index) {
+    if (index->f.type && type_is_float(index->f.type))
+        ti_advise(in,
+                  "an index is an integer: a // b divides so that one comes out, int(x) cuts off");
+}
+
+static bool index_error(Infer *in, const Val *a, const Val *index) {
+    ti_fail(in, in->at, E0301, ti_text(in, a->f.type), ti_text(in, index->f.type));
+    note_float_index(in, index);
+    if (is_kind(a, TY_ARRAY) && is_kind(index, TY_ARRAY))
+        ti_advise(
+            in,
+            "masks and arrays of indices are not supported yet: write a loop over the elements");
+    ti_note_value(in, a);
+    return false;
+}
+
 bool v_element_indices(Infer *in, Val array, Val index, Ref *out) {
     Plan plan;
     bool error;
     if (!make_plan(in, array, index, &plan, &error) || !plan.element) {
-        if (!error)
-            ti_fail(in, in->at, E0301, ti_text(in, array.f.type), ti_text(in, index.f.type));
+        if (!error) index_error(in, &array, &index);
         return false;
     }
     if (!in->emit) return true;
@@ -196,12 +212,6 @@ static Val v_view(Infer *in, Val array, const Plan *plan) {
 }
 
 /* -- getitem ------------------------------------------------------------------------------------------------ */
-
-static bool index_error(Infer *in, const Val *a, const Val *index) {
-    ti_fail(in, in->at, E0301, ti_text(in, a->f.type), ti_text(in, index->f.type));
-    ti_note_value(in, a);
-    return false;
-}
 
 static bool array_getitem(Infer *in, Val a, Val index, Val *out) {
     Plan plan;
@@ -336,6 +346,11 @@ static bool readonly_error(Infer *in, const Val *a) {
                   "'" STR_FMT "' is a global: its contents are frozen when the "
                   "function is compiled; pass it as an argument",
                   STR_ARG(*inst->u.name));
+    if (in->report && inst && inst->op == OP_param && inst->imm < in->f->nparams)
+        diag_note(in->diags, NULL,
+                  "'" STR_FMT
+                  "' is an argument that NumPy holds read-only (flags.writeable): pass a copy",
+                  STR_ARG(in->f->param_names[inst->imm]));
     return false;
 }
 

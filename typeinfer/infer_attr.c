@@ -120,7 +120,7 @@ static bool object_attr(Infer *in, Val a, const Binding *object, Str name, Val *
     if (v_row(in, b->name, NULL, 0, &matched, out)) return true;
     if (matched || in->stop) return false;
     return ti_fail(in, in->at, E0404, str_copy(in->arena, b->name.bytes, (size_t)b->name.len).bytes,
-                   "cpu");
+                   "outside a kernel");
 }
 
 static bool part_attr(Infer *in, Val a, Str name, Val *out) {
@@ -253,7 +253,11 @@ static bool make_filled(Infer *in, Maker maker, const Type *type, const Val *sha
 
 static bool no_memory_here(Infer *in, const char *name) {
     if (in->ti->options.target == 0 && !in->kernel) return true;
-    return ti_fail(in, in->at, E0404, name, in->kernel ? "kernel" : "gpu");
+    ti_fail(in, in->at, E0404, name, in->kernel ? "in a kernel" : "on a GPU");
+    ti_advise(
+        in, "a kernel has cuda.local.array and cuda.shared.array; other arrays are made before the "
+            "launch and passed as arguments");
+    return false;
 }
 
 static bool maker_shape(Infer *in, const char *name, Maker maker, const CallArgs *args, Val *out) {

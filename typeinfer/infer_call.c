@@ -88,7 +88,8 @@ bool v_truth(Infer *in, Val a, Val *out) {
     }
     if (type_is_number(t)) return truth_of_number(in, a, out);
     ti_fail(in, in->at, E0206, "take the truth of", ti_text(in, t));
-    if (in->report) diag_note(in->diags, NULL, "use a comparison, any() or all()");
+    if (t->kind == TY_ARRAY)
+        ti_advise(in, "an array has no truth of its own: test its size, or one of its elements");
     return false;
 }
 
@@ -198,8 +199,8 @@ static bool call_library_function(Infer *in, Str name, const CallArgs *args, boo
     return false;
 }
 
-static const char *target_name(int target) {
-    return target == 0 ? "cpu" : target == 1 ? "cuda" : "hip";
+static const char *on_target(int target) {
+    return target == 0 ? "on the CPU" : target == 1 ? "on the target cuda" : "on the target hip";
 }
 
 static Val converted(Infer *in, Val v, const Type *to) {
@@ -223,7 +224,7 @@ static bool call_row(Infer *in, const LibMatch *m, const Lowering *how, const Va
     }
     int target = in->ti->options.target;
     if (found || in->stop == STOP_ABORT) return false;
-    return ti_fail(in, in->at, E0404, lib_row(m->row)->name, target_name(target));
+    return ti_fail(in, in->at, E0404, lib_row(m->row)->name, on_target(target));
 }
 
 bool v_row(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *out) {
@@ -240,10 +241,11 @@ bool v_row(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *
     *matched = true;
     int target = in->ti->options.target;
     if ((row->flags & LIB_GPU_ONLY) && target == 0 && !in->kernel)
-        return ti_fail(in, in->at, E0404, row->name, "cpu outside a kernel");
+        return ti_fail(in, in->at, E0404, row->name, "outside a kernel");
     for (int32_t i = 0; i < n; i++)
         if (lib_is_literal(row, i) && !fact_is_const(&args[i].f))
-            return ti_fail(in, in->at, E0209, "this argument");
+            return ti_fail(in, in->at, E0209,
+                           str_printf(in->arena, "argument %d of %s", i + 1, row->name).bytes);
     if (how->kind == LOWER_PY) return call_row(in, &m, how, args, n, out);
     *out = val_of(fact_of(m.result));
     if (in->emit) out->ref = emit_row(in, &m, row, how, args, n);
@@ -263,6 +265,12 @@ static void note_operands(Infer *in, const Val *a, const Val *b) {
     if (is_kind(a, TY_ARRAY) || is_kind(b, TY_ARRAY))
         diag_note(in->diags, NULL,
                   "operators do not work on whole arrays yet: write a loop over the elements");
+    if (fact_none(&a->f) || fact_none(&b->f))
+        ti_advise(in, "one side is None: does the function it comes from return a value?");
+    if ((type_is_complex(a->f.type) && type_is_number(b->f.type)) ||
+        (type_is_complex(b->f.type) && type_is_number(a->f.type)))
+        ti_advise(in,
+                  "complex numbers have no order and no remainder: use z.real, z.imag or abs(z)");
     if (fact_str(&a->f) || fact_str(&b->f))
         diag_note(in->diags, NULL,
                   "text is a constant of the program: it can be compared for equality, no more");
@@ -556,6 +564,8 @@ static void warn_mixed(Infer *in, const Val *a, const Val *b, const Val *out) {
     if (!in->emit || out->f.type->kind != TY_f64 || type_is_weak(s) || type_is_weak(t)) return;
     if (!type_is_int(s) || !type_is_int(t) || is_unsigned(a) == is_unsigned(b)) return;
     diag_add(in->diags, W0901, ti_spanp(in, in->at), ti_text(in, s), ti_text(in, t));
+    diag_note(in->diags, NULL,
+              "convert one side where integers are meant, for example np.int64(x)");
 }
 
 /* int ** negative literal is a float, as in Python. */
@@ -723,6 +733,32 @@ static void note_arrays(Infer *in, Str name, const CallArgs *args) {
             "functions of whole arrays are not supported yet: write a loop over the elements");
 }
 
+/* How many arguments a row takes: -1 when that varies. */
+static int32_t row_arity(const LibRow *row) {
+    int32_t n = row->signature[1] != ')', depth = 0;
+    for (const char *c = row->signature; *c && !(*c == ')' && depth == 1); c++) {
+        if (*c == '*' || *c == '?') return -1;
+        depth += (*c == '(') - (*c == ')');
+        n += *c == ',' && depth == 1;
+    }
+    return n;
+}
+
+/* Another number of arguments than any row of that name takes. */
+static void note_count(Infer *in, Str name, const char *text, int32_t given) {
+    int32_t least = INT32_MAX, most = 0;
+    for (int32_t row = lib_find(name); row >= 0; row = lib_next(row)) {
+        int32_t n = row_arity(lib_row(row));
+        if (n == given || n < 0) return;
+        least = QN_MIN(least, n), most = QN_MAX(most, n);
+    }
+    if (!in->report || least > most || typed_knows(name)) return;
+    if (least == most)
+        diag_note(in->diags, NULL, "%s takes %d argument%s", text, least, least == 1 ? "" : "s");
+    else
+        diag_note(in->diags, NULL, "%s takes %d to %d arguments", text, least, most);
+}
+
 /* GPU-only rows say where they can be used; others simply do not fit. */
 static bool library_error(Infer *in, Str name, const CallArgs *args) {
     int32_t row = lib_find(name);
@@ -736,9 +772,10 @@ static bool library_error(Infer *in, Str name, const CallArgs *args) {
     bool anywhere = row < 0;
     for (; row >= 0; row = lib_next(row))
         anywhere |= lib_lowering(lib_row(row), target)->kind != LOWER_NONE;
-    if (!anywhere) return ti_fail(in, in->at, E0404, text, target_name(target));
+    if (!anywhere) return ti_fail(in, in->at, E0404, text, on_target(target));
     call_error(in, text, args);
     note_arrays(in, name, args);
+    note_count(in, name, text, args->nargs);
     return false;
 }
 

@@ -233,7 +233,11 @@ bool fact_of_const(Infer *in, const ConstVal *value, Fact *out) {
     case CONST_ELLIPSIS: return *out = fact_of(const_object(in, value)), true;
     case CONST_TUPLE:
     case CONST_SLICE: return fact_of_items(in, value, out);
-    case CONST_BIGINT: return ti_fail(in, in->at, E0210, value->str.bytes);
+    case CONST_BIGINT:
+        return ti_fail(in, in->at, E0210, value->str.bytes),
+               ti_advise(in,
+                         "integers have 64 bits here; written as a float, 1e20, it can be larger"),
+               false;
     case CONST_CODE: return ti_fail(in, in->at, E0101, "a nested function");
     case CONST_OTHER: {
         Str what = str_printf(in->arena, "a constant of type " STR_FMT, STR_ARG(value->str));
@@ -269,8 +273,13 @@ bool fact_of_binding(Infer *in, const Binding *b, Str name, Fact *out) {
         return ti_fail(in, in->at, E0201, str_copy(in->arena, name.bytes, (size_t)name.len).bytes);
     case BIND_OPAQUE: {
         const char *what = str_copy(in->arena, name.bytes, (size_t)name.len).bytes;
-        return ti_fail(in, in->at, E0202, what,
-                       str_copy(in->arena, b->name.bytes, (size_t)b->name.len).bytes);
+        ti_fail(in, in->at, E0202, what,
+                str_copy(in->arena, b->name.bytes, (size_t)b->name.len).bytes);
+        ti_advise(
+            in, "compiled code knows numbers, arrays, tuples of these, functions, and the modules "
+                "math, cmath and numpy: give the values it needs names of their own, or pass them "
+                "as arguments");
+        return false;
     }
     default: return *out = fact_of(type_object(in->types, b)), true;
     }

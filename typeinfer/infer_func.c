@@ -5,7 +5,7 @@
  * and choose by constants (axis=0, dtype names): those see the constants too, to a certain depth. */
 #include "typeinfer/infer.h"
 
-enum { CONSTANT_DEPTH = 12, MAX_DEPTH = 200 };
+enum { CONSTANT_DEPTH = 12, MAX_DEPTH = 200, MAX_CHAIN = 8 };
 
 /* -- keys ----------------------------------------------------------------------------------------- */
 
@@ -155,6 +155,12 @@ static bool callee_error(Infer *in, Instance *callee) {
     for (int32_t i = 0; i < callee->diags.items.len; i++)
         vec_push(in->arena, &in->diags->items, callee->diags.items.items[i]);
     in->diags->failed = true;
+    int32_t told = in->diags->items.len ? vec_last(&in->diags->items).notes.len : 0;
+    if (told > MAX_CHAIN) return false;
+    if (told == MAX_CHAIN) {
+        diag_note(in->diags, NULL, "further calls on the way here are left out");
+        return false;
+    }
     Str name = callee->info->code->name;
     const Span *span = ti_spanp(in, in->at);
     StrBuf types;

@@ -12,7 +12,7 @@ static bool position(Infer *in, const char *what, int axis, Val *out) {
     bool matched;
     Str name = str_printf(in->arena, "cuda.%s.%c", what, "xyz"[axis]);
     if (v_row(in, name, NULL, 0, &matched, out)) return true;
-    if (!matched && !in->stop) ti_fail(in, in->at, E0404, name.bytes, "cpu");
+    if (!matched && !in->stop) ti_fail(in, in->at, E0404, name.bytes, "outside a kernel");
     return false;
 }
 
@@ -194,7 +194,7 @@ bool v_gpu(Infer *in, Str name, const CallArgs *args, bool *known, Val *out) {
     int row = atomic_row(name);
     bool here = in->kernel || in->ti->options.target != 0;
     const char *text = str_copy(in->arena, name.bytes, (size_t)name.len).bytes;
-    if (!here) return ti_fail(in, in->at, E0404, text, "cpu outside a kernel");
+    if (!here) return ti_fail(in, in->at, E0404, text, "outside a kernel");
     if (row >= 0) return gpu_atomic(in, name, row, args, out);
     for (int i = 0; i < countof(handlers); i++)
         if (str_is(name, handlers[i].name)) return handlers[i].handler(in, name, args, out);

@@ -91,7 +91,9 @@ static bool tuple_at(Infer *in, Val tuple, Val index, Val *out) {
 static bool tuple_slice(Infer *in, Val tuple, Val index, Val *out) {
     int32_t n = tuple.f.type->nitems;
     int64_t part[3] = {0, 0, 1};
-    if (!fact_is_const(&index.f)) return ti_fail(in, in->at, E0209, "a slice of a tuple");
+    if (!fact_is_const(&index.f))
+        return ti_fail(in, in->at, E0209, "the bounds of a slice of a tuple"),
+               ti_advise(in, "the type of the result depends on it: use an array"), false;
     for (int k = 0; k < 3; k++)
         fact_int_value(&index.f.items[k], &part[k]);
     if (part[2] == 0) return ti_fail(in, in->at, E0403, "slice step cannot be zero");
@@ -155,7 +157,8 @@ bool v_slice(Infer *in, const Val given[3], Val *out) {
         parts[k] = v_unwrap(in, given[k]);
         bool none = fact_none(&parts[k].f);
         if (!none && !type_is_int(parts[k].f.type) && parts[k].f.type->kind != TY_bool)
-            return ti_fail(in, in->at, E0208, ti_text(in, parts[k].f.type), "a bound of a slice");
+            return ti_fail(in, in->at, E0208, ti_text(in, parts[k].f.type), "a bound of a slice"),
+                   note_float_index(in, &parts[k]), false;
         if (!none) bits |= 1u << k;
         items[k] = parts[k].f;
     }
@@ -241,6 +244,7 @@ static Val iter_inner(Val it) {
 static bool not_iterable(Infer *in, const Val *v, const char *note) {
     ti_fail(in, in->at, E0214, ti_text(in, v->f.type));
     if (in->report && note) diag_note(in->diags, NULL, "%s", note);
+    if (type_is_int(v->f.type)) ti_advise(in, "to count, write range(n)");
     ti_note_value(in, v);
     return false;
 }

@@ -21,6 +21,7 @@ typedef struct InferRequest {
     int32_t nargs;
     const Type *result; /* NULL: inferred */
     InferOptions options;
+    const char *device; /* kernels, for messages: "cuda:sm_90"; NULL: not said */
 } InferRequest;
 
 /* Adds the typed entry and all its callees to `module` (funcs[0] is the entry). false: diagnostics in

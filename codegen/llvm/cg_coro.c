@@ -172,15 +172,28 @@ static Value build_coroutine(Cg *cg) {
     return fn;
 }
 
+/* Errors to come are placed where the function waits. */
+static void point_at_wait(Cg *cg, const CgSig *sig, CgFunc *f) {
+    *f = (CgFunc){.ir = sig->ir, .sig = sig};
+    for (Ref r = 1; r < sig->ir->insts.len && !f->ref; r++) {
+        const LibRow *row = ir_inst(sig->ir, r)->op == OP_lib ? cg_lib_row(sig->ir, r) : NULL;
+        if (row && row->flags & LIB_SHARED_CALL) f->ref = r;
+    }
+    cg->f = f;
+}
+
 void cg_coro_entry(Cg *cg) {
     for (int32_t i = 0; i < cg->ir->funcs.len; i++) {
         const CgSig *sig = &cg->sigs[i];
         if (!sig->reachable || !sig->suspends) continue;
         if (sig->recursive) {
+            CgFunc f;
+            point_at_wait(cg, sig, &f);
             cg_error(cg,
                      "the recursive function '" STR_FMT
-                     "' contains a barrier or an operation of the warp",
+                     "' contains a barrier or an operation of the warp: write a loop",
                      STR_ARG(sig->ir->user_name));
+            cg->f = NULL;
             return;
         }
         cg_attribute(cg, sig->fn, LLVMAttributeFunctionIndex, "alwaysinline", 0);

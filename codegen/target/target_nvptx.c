@@ -268,18 +268,16 @@ static bool generate(Cg *cg, int gen, struct LibCall *call) {
 
 typedef struct Params {
     Cg *cg;
-    LType types[512];
-    int32_t n;
+    Vec(LType) types;
 } Params;
+
+/* What every GPU and driver takes: 32,764 bytes need PTX 8.1. */
+enum { MAX_PARAM_BYTES = 4096 };
 
 static void add_param(Params *p, int32_t arg, int64_t source, LType type, bool pointer) {
     Cg *cg = p->cg;
     int64_t size = (int64_t)LLVMABISizeOfType(cg->layout, type);
     int64_t offset = (cg->param_bytes + size - 1) / size * size;
-    if (p->n == countof(p->types)) {
-        cg_error(cg, "a kernel takes too many parameters");
-        return;
-    }
     KernelParam param = {.arg = (uint16_t)arg,
                          .size = (uint16_t)size,
                          .source = (uint32_t)source,
@@ -287,7 +285,7 @@ static void add_param(Params *p, int32_t arg, int64_t source, LType type, bool p
                          .pointer = pointer};
     vec_push(cg->arena, &cg->kernel_params, param);
     cg->param_bytes = (int32_t)(offset + size);
-    p->types[p->n++] = type;
+    vec_push(cg->arena, &p->types, type);
 }
 
 /* One kernel parameter for each leaf of a value that lies `source` bytes into host argument `arg`. */
@@ -340,12 +338,16 @@ static void mark_pointers(Cg *cg, Value fn) {
     }
 }
 
+static LType function_of(Cg *cg, const Params *p) {
+    return LLVMFunctionType(cg->void_, p->types.items, (unsigned)p->types.len, false);
+}
+
 static Value kernel_function(Cg *cg, Params *p) {
     const Func *func = cg->ir->funcs.items[0];
     for (int32_t i = 0; i < func->nparams; i++)
         add_value(p, i, 0, func->param_types[i]);
     cg->entry_name = kernel_name(cg);
-    Value fn = cg_entry_function(cg, LLVMFunctionType(cg->void_, p->types, (unsigned)p->n, false));
+    Value fn = cg_entry_function(cg, function_of(cg, p));
     LLVMSetFunctionCallConv(fn, LLVMPTXKernelCallConv);
     annotate(cg, fn, "kernel", 1);
     if (cg->options->max_threads) annotate(cg, fn, "maxntidx", cg->options->max_threads);
@@ -419,8 +421,13 @@ static void drop_unused_params(Cg *cg) {
     int32_t *from = arena_array(cg->arena, int32_t, total + 1);
     Params kept = {.cg = cg};
     place_used(cg, old, &kept, from);
-    if (kept.n == total || cg->failed) return;
-    LType type = LLVMFunctionType(cg->void_, kept.types, (unsigned)kept.n, false);
+    if (cg->param_bytes > MAX_PARAM_BYTES) {
+        cg->failed = true;
+        diag_add(cg->diags, E0603, NULL, (int)cg->param_bytes, MAX_PARAM_BYTES);
+        diag_note(cg->diags, NULL, "pass many numbers as one array");
+    }
+    if (kept.types.len == total || cg->failed) return;
+    LType type = function_of(cg, &kept);
     Value fn = LLVMAddFunction(cg->mod, "", type);
     LLVMSetFunctionCallConv(fn, LLVMGetFunctionCallConv(old));
     copy_attributes(old, LLVMAttributeFunctionIndex, fn, LLVMAttributeFunctionIndex);
@@ -428,7 +435,7 @@ static void drop_unused_params(Cg *cg) {
         LLVMRemoveBasicBlockFromParent(bb);
         LLVMAppendExistingBasicBlock(fn, bb);
     }
-    for (int32_t i = 0; i < kept.n; i++) {
+    for (int32_t i = 0; i < kept.types.len; i++) {
         LLVMReplaceAllUsesWith(LLVMGetParam(old, (unsigned)from[i]), LLVMGetParam(fn, (unsigned)i));
         copy_attributes(old, (unsigned)from[i] + 1, fn, (unsigned)i + 1);
     }
@@ -440,6 +447,7 @@ static void drop_unused_params(Cg *cg) {
 
 static bool emit(Cg *cg, Artifact *artifact) {
     drop_unused_params(cg);
+    if (cg->failed) return false;
     if (cg->options->keep_text) cg->text_llvm = cg_print(cg);
     LLVMMemoryBufferRef text = cg_emit_buffer(cg, LLVMAssemblyFile);
     if (!text) return false;

@@ -132,38 +132,47 @@ static void put_source(StrBuf *out, const Span *span, Str line) {
     buf_char(out, '\n');
 }
 
+/* Editors count characters: so does the column shown, where the line is known. */
+static int shown_column(const Span *span, Str line) {
+    int column = 1;
+    for (int32_t i = 0; i < span->column; i++)
+        column += !(i < line.len && (line.bytes[i] & 0xc0) == 0x80);
+    return column;
+}
+
 /* "file:line:column: "; returns the columns written. */
-static int put_place(StrBuf *out, const Span *span) {
+static int put_place(StrBuf *out, const Span *span, Str line) {
     int columns = put_text(out, span->file);
     int before = out->len;
     if (span->line > 0) buf_printf(out, ":%d", (int)span->line);
-    if (span->line > 0 && span->column >= 0) buf_printf(out, ":%d", (int)span->column + 1);
+    if (span->line > 0 && span->column >= 0) buf_printf(out, ":%d", shown_column(span, line));
     buf_str(out, ": ");
     return columns + out->len - before;
 }
 
-static void put_line_of(StrBuf *out, const Span *span, SourceLine source, void *user) {
-    if (!source || span->line <= 0) return;
-    Str line = source(user, span->file, span->line);
-    if (line.bytes) put_source(out, span, line);
+static Str line_of(const Span *span, SourceLine source, void *user) {
+    return source && span->line > 0 ? source(user, span->file, span->line) : (Str){NULL, 0};
 }
 
 void diag_render(StrBuf *out, const DiagItem *item, SourceLine source, void *user) {
     static const char *const words[] = {"error: ", "warning: ", "note: "};
     const char *word = words[rows[item->code].severity];
-    int columns = item->has_span ? put_place(out, &item->span) : 0;
+    Str line = {NULL, 0};
+    if (item->has_span) line = line_of(&item->span, source, user);
+    int columns = item->has_span ? put_place(out, &item->span, line) : 0;
     buf_str(out, word);
     columns += (int)strlen(word) + put_text(out, item->text);
     for (int gap = QN_MAX(CODE_COLUMN - columns, CODE_GAP); gap > 0; gap--)
         buf_char(out, ' ');
     buf_printf(out, "[%s]\n", rows[item->code].name);
-    if (item->has_span) put_line_of(out, &item->span, source, user);
+    if (line.bytes) put_source(out, &item->span, line);
     for (int32_t i = 0; i < item->notes.len; i++) {
         const DiagNote *note = &item->notes.items[i];
-        if (note->has_span) put_place(out, &note->span);
+        line = note->has_span ? line_of(&note->span, source, user) : (Str){NULL, 0};
+        if (note->has_span) put_place(out, &note->span, line);
         buf_str(out, "note: ");
         put_text(out, note->text);
         buf_char(out, '\n');
-        if (note->has_span) put_line_of(out, &note->span, source, user);
+        if (line.bytes) put_source(out, &note->span, line);
     }
 }

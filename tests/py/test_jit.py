@@ -330,7 +330,7 @@ def test_bad_signatures():
     for text in ["float64(float65)", "float64(", "(int64, )extra"]:
         with pytest.raises(ValueError, match="signature"):
             njit(text)(lambda a: a)
-    with pytest.raises(TypeError, match="has 1 parameters"):
+    with pytest.raises(TypeError, match="has 1 parameter, "):
         njit("int64(int64)")(lambda a, b: a)
     with pytest.raises(TypeError, match="not a signature"):
         njit([3])

@@ -22,6 +22,10 @@ ROW = np.arange(3.0)
 GRID = np.arange(4.0).reshape(2, 2)
 
 
+VALUES = ("compiled code knows numbers, arrays, tuples of these, functions, and the modules math, cmath and numpy: give the "
+          "values it needs names of their own, or pass them as arguments",)
+
+
 def refused(underlined, code, message, notes=(), x=1):
     def add(function):
         if code == "E0101":
@@ -278,7 +282,7 @@ def too_many_indices(x):
     return x[0, 0]
 
 
-@refused("NUMBERS", "E0202", "'NUMBERS' has the type list, which cannot be used in a compiled function")
+@refused("NUMBERS", "E0202", "'NUMBERS' has the type list, which cannot be used in a compiled function", VALUES)
 def list_global(x):
     return NUMBERS[0] + x
 
@@ -290,13 +294,14 @@ class Thing:
     attribute = 3
 
 
-@refused("Thing", "E0202", "'Thing' has the type class Thing, which cannot be used in a compiled function")
+@refused("Thing", "E0202", "'Thing' has the type class Thing, which cannot be used in a compiled function",
+         VALUES)
 def class_global(x):
     return Thing.attribute + x
 
 
 @refused("random.random", "E0202", "'random' has the type builtin_function_or_method, which cannot be used in a compiled "
-         "function")
+         "function", VALUES)
 def other_module(x):
     return random.random() * 0 + x
 
@@ -314,7 +319,8 @@ def dtype_returned(x):
     return x.dtype
 
 
-@refused("0:1.5:1", "E0208", "cannot convert float to a bound of a slice", (), ROW)
+@refused("0:1.5:1", "E0208", "cannot convert float to a bound of a slice",
+         ("an index is an integer: a // b divides so that one comes out, int(x) cuts off",), ROW)
 def slice_bound(x):
     if x.size > 5:
         return x[0:1.5:1][0]
