@@ -715,6 +715,13 @@ static bool read_shape(PyObject *object, int64_t item, int64_t *shape, int *ndim
     return ok;
 }
 
+static bool read_order(const char *order, bool *fortran) {
+    *fortran = order[0] == 'F' && !order[1];
+    if (*fortran || (order[0] == 'C' && !order[1])) return true;
+    PyErr_Format(PyExc_ValueError, "the order of an array is 'C' or 'F', not '%s'", order);
+    return false;
+}
+
 static PyObject *device_array(PyObject *module, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"shape", "dtype", "strides", "order", "stream", "memory", NULL};
     ModState *state = py_state(module);
@@ -727,11 +734,12 @@ static PyObject *device_array(PyObject *module, PyObject *args, PyObject *kwargs
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOsOi", names, &shape_object, &dtype,
                                      &strides_object, &order, &stream_object, &memory))
         return NULL;
+    bool fortran;
     int kind = kind_of_dtype(dtype);
-    if (kind < 0) return NULL;
+    if (kind < 0 || !read_order(order, &fortran)) return NULL;
     int64_t item = PyDataType_ELSIZE(state->descrs[kind]);
     if (!read_shape(shape_object, item, shape, &ndim, &size)) return NULL;
-    (order[0] == 'F' ? f_strides : c_strides)(ndim, item, shape, strides);
+    (fortran ? f_strides : c_strides)(ndim, item, shape, strides);
     if (strides_object != Py_None &&
         (!read_dims(strides_object, strides, &nstrides) || nstrides != ndim)) {
         if (!PyErr_Occurred())
@@ -841,8 +849,9 @@ static PyObject *pinned_array(PyObject *module, PyObject *args, PyObject *kwargs
     int ndim;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|Os", names, &shape_object, &dtype, &order))
         return NULL;
+    bool fortran;
     int kind = kind_of_dtype(dtype);
-    if (kind < 0 ||
+    if (kind < 0 || !read_order(order, &fortran) ||
         !read_shape(shape_object, PyDataType_ELSIZE(state->descrs[kind]), shape, &ndim, &size))
         return NULL;
     RtDevice *device = py_current_device(state, RT_CUDA);
@@ -856,7 +865,7 @@ static PyObject *pinned_array(PyObject *module, PyObject *args, PyObject *kwargs
     PyArray_Descr *descr = state->descrs[kind];
     Py_INCREF(descr);
     array = PyArray_NewFromDescr(&PyArray_Type, descr, ndim, dims, NULL, buffer->host,
-                                 order[0] == 'F' ? NPY_ARRAY_FARRAY : NPY_ARRAY_CARRAY, NULL);
+                                 fortran ? NPY_ARRAY_FARRAY : NPY_ARRAY_CARRAY, NULL);
     if (!array) return Py_DECREF(capsule), NULL;
     if (PyArray_SetBaseObject((PyArrayObject *)array, capsule) < 0) Py_CLEAR(array);
     return array;

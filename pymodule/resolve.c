@@ -398,7 +398,8 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     if (kind >= 0) return bind_numpy_scalar(r, b, object, kind);
     if (PyArray_CheckExact(object)) return bind_array(r, b, object);
     if (PyArray_DescrCheck(object)) {
-        kind = py_kind_of_typenum(((PyArray_Descr *)object)->type_num);
+        PyArray_Descr *descr = (PyArray_Descr *)object;
+        kind = PyArray_ISNBO(descr->byteorder) ? py_kind_of_typenum(descr->type_num) : -1;
         if (kind >= 0) return bind_type(r, b, type_scalar(r->types, (TypeKind)kind));
     }
     if (PyTuple_Check(object) && !(PyTuple_CheckExact(object) && all_const(object, 0)))

@@ -261,6 +261,7 @@ bool v_element_indices(Infer *in, Val array, Val index, Ref *out);
 bool v_fill(Infer *in, Val array, Val value);
 /* A dtype argument: a type, a dtype, a string or None (float64). */
 bool fact_dtype(Infer *in, const Fact *f, const Type **out);
+bool v_element_type(Infer *in, const Val *dtype, const Type **out); /* the same, or an error */
 
 /* -- infer_gpu.c --------------------------------------------------------------------------------- */
 

@@ -146,16 +146,27 @@ bool v_attr(Infer *in, Val a, Str name, Val *out) {
 
 /* -- dtypes ------------------------------------------------------------------------------------------- */
 
+static const struct {
+    const char *name;
+    TypeKind kind;
+} dtype_names[] = {
+#define DTYPE(name, kind) {name, TY_##kind},
+#include "typeinfer/tables/dtypes.def"
+#undef DTYPE
+};
+
+static bool named_dtype(Infer *in, Str name, const Type **out) {
+    if (name.len > 1 && strchr("<=|", name.bytes[0])) name.bytes++, name.len--;
+    for (int i = 0; i < countof(dtype_names); i++)
+        if (str_is(name, dtype_names[i].name))
+            return *out = type_scalar(in->types, dtype_names[i].kind), true;
+    return false;
+}
+
 bool fact_dtype(Infer *in, const Fact *f, const Type **out) {
     if (fact_none(f)) return *out = type_scalar(in->types, TY_f64), true;
     const Str *text = fact_str(f);
-    if (text) {
-        DiagList ignored;
-        diag_init(&ignored, in->arena);
-        const char *name = str_copy(in->arena, text->bytes, (size_t)text->len).bytes;
-        *out = ti_parse_type(in->types, in->arena, name, &ignored);
-        return *out && type_is_scalar(*out);
-    }
+    if (text) return named_dtype(in, *text, out);
     const Binding *b = fact_object(f);
     if (!b) return false;
     if (b->kind == BIND_TYPE && b->type && type_is_scalar(b->type))
@@ -171,6 +182,16 @@ bool fact_dtype(Infer *in, const Fact *f, const Type **out) {
         if (str_is(b->name, builtins[i].name))
             return *out = type_scalar(in->types, builtins[i].kind), true;
     return false;
+}
+
+bool v_element_type(Infer *in, const Val *dtype, const Type **out) {
+    if (fact_dtype(in, &dtype->f, out)) return true;
+    const Str *text = fact_str(&dtype->f);
+    if (text)
+        return ti_fail(in, in->at, E0216,
+                       str_printf(in->arena, "'" STR_FMT "'", STR_ARG(*text)).bytes);
+    if (fact_object(&dtype->f)) return ti_fail(in, in->at, E0216, ti_text(in, dtype->f.type));
+    return ti_fail(in, in->at, E0209, "the dtype");
 }
 
 /* -- making arrays --------------------------------------------------------------------------------------- */
@@ -273,8 +294,7 @@ static bool maker_shape(Infer *in, const char *name, Maker maker, const CallArgs
         return maker_error(in, name, args);
     const Type *element = type_scalar(in->types, TY_f64);
     if (filled && type_is_number(v[1].f.type)) element = type_strong(in->types, v[1].f.type);
-    if (dtype.f.type && !fact_none(&dtype.f) && !fact_dtype(in, &dtype.f, &element))
-        return ti_fail(in, in->at, E0209, "the dtype");
+    if (dtype.f.type && !fact_none(&dtype.f) && !v_element_type(in, &dtype, &element)) return false;
     const Str *letter = order.f.type ? fact_str(&order.f) : NULL;
     Layout layout = letter && str_is(*letter, "F") ? LAYOUT_F : LAYOUT_C;
     return make_filled(in, maker, type_array(in->types, element, n, layout), items, n, v[1], out);
@@ -291,8 +311,7 @@ static bool maker_like(Infer *in, const char *name, Maker maker, const CallArgs 
     if (!is_kind(&like, TY_ARRAY) || like.f.type->ndim > 32 || (filled && !v[1].f.type))
         return maker_error(in, name, args);
     const Type *element = like.f.type->element;
-    if (dtype.f.type && !fact_none(&dtype.f) && !fact_dtype(in, &dtype.f, &element))
-        return ti_fail(in, in->at, E0209, "the dtype");
+    if (dtype.f.type && !fact_none(&dtype.f) && !v_element_type(in, &dtype, &element)) return false;
     int32_t n = like.f.type->ndim;
     for (int32_t k = 0; k < n; k++)
         items[k] = v_shape(in, like, k);
@@ -347,8 +366,7 @@ static bool make_array(Infer *in, const char *name, const CallArgs *args, bool *
     if (!element && tuple->nitems == 0) element = type_scalar(in->types, TY_f64);
     if (!element) return maker_error(in, name, args);
     element = type_strong(in->types, element);
-    if (v[1].f.type && !fact_none(&v[1].f) && !fact_dtype(in, &v[1].f, &element))
-        return ti_fail(in, in->at, E0209, "the dtype");
+    if (v[1].f.type && !fact_none(&v[1].f) && !v_element_type(in, &v[1], &element)) return false;
     *out = val_of(fact_of(type_array(in->types, element, nested ? 2 : 1, LAYOUT_C)));
     if (!in->emit) return true;
     Val shape[2] = {val_of(fact_int(in, tuple->nitems)), val_of(fact_int(in, columns))};

@@ -498,16 +498,13 @@ static bool v_contains(Infer *in, bool not_in, Val item, Val container, Val *out
     Val args[2] = {container, item};
     bool found;
     CallArgs call = {args, 2, 0, NULL};
-    if (call_library_function(in, STR("operator.contains"), &call, &found, out)) {
-        if (!v_truth(in, *out, out)) return false;
-        return negate(in, not_in, out);
+    if (t->kind == TY_ARRAY) {
+        bool done = call_library_function(in, STR("operator.contains"), &call, &found, out);
+        return done && negate(in, not_in, out);
     }
-    if (found || in->stop) return false;
     const char *what =
         str_printf(in->arena, "%s in %s", ti_text(in, item.f.type), ti_text(in, t)).bytes;
-    ti_fail(in, in->at, E0206, "look for", what);
-    note_operands(in, &container, &item);
-    return false;
+    return ti_fail(in, in->at, E0206, "look for", what);
 }
 
 /* -- arithmetic --------------------------------------------------------------------------------------- */
@@ -779,8 +776,45 @@ static bool library_error(Infer *in, Str name, const CallArgs *args) {
     return false;
 }
 
+/* "operator.and_", "operator.iadd": the operator of a function of the module operator; OPR_COUNT: none. */
+static Operator operator_of(Str name) {
+    Str text = {name.bytes + strlen("operator."), name.len - (int32_t)strlen("operator.")};
+    if (text.len > 1 && text.bytes[text.len - 1] == '_') text.len--;
+    for (int op = 0; op < OPR_COUNT; op++) {
+        Str own = str_from(operator_names[op] + strlen("operator."));
+        if (op == OPR_not_contains) continue; /* Python has no function for it */
+        if (str_equal(own, text)) return (Operator)op;
+        bool in_place = operator_methods[op] == ARITH || operator_methods[op] == BIT;
+        Str rest = {text.bytes + 1, text.len - 1};
+        if (in_place && text.bytes[0] == 'i' && str_equal(own, rest)) return (Operator)op;
+    }
+    return OPR_COUNT;
+}
+
+/* Functions of the module operator mean what the operators mean. */
+static bool call_operator(Infer *in, Str name, const CallArgs *args, bool *known, Val *out) {
+    const Val *a = args->args;
+    *known = false;
+    if (!str_starts(name, "operator.") || args->nkeywords) return false;
+    *known = true;
+    if (str_equal(name, STR("operator.getitem")) && args->nargs == 2)
+        return v_getitem(in, a[0], a[1], out);
+    Operator op = operator_of(name);
+    bool unary = op < OPR_COUNT && operator_methods[op] == UNARY;
+    if (op < OPR_COUNT && args->nargs == (unary ? 1 : 2)) {
+        if (unary) return v_unary(in, op, a[0], out);
+        bool in_place = !str_equal(name, str_from(operator_names[op]));
+        if (op == OPR_contains) return v_binary(in, op, false, a[1], a[0], out);
+        return v_binary(in, op, in_place, a[0], a[1], out);
+    }
+    *known = false;
+    return false;
+}
+
 static bool call_library(Infer *in, Str name, const CallArgs *args, Val *out) {
     bool known;
+    if (call_operator(in, name, args, &known, out)) return true;
+    if (known || in->stop) return false;
     if (v_typed(in, name, args, &known, out)) return true;
     if (known || in->stop) return false;
     if (args->nkeywords == 0) {

@@ -91,7 +91,7 @@ static bool gpu_array(Infer *in, Str name, const CallArgs *args, Val *out) {
     const ConstVal *sizes;
     Space space = str_is(name, "cuda.shared.array") ? SPACE_SHARED : SPACE_LOCAL;
     if (!array_args(args, &shape, &dtype)) return misfit(in, name, args);
-    if (!fact_dtype(in, &dtype.f, &element)) return ti_fail(in, in->at, E0209, "the dtype");
+    if (!v_element_type(in, &dtype, &element)) return false;
     if (!static_shape(in, &shape.f, &sizes)) {
         ti_fail(in, in->at, E0602, "");
         return false;

@@ -270,8 +270,14 @@ def test_H02_allocation(device):
     for bad in [(-1,), (2**40, 2**40), (2**62,)]:
         with pytest.raises(ValueError):
             cuda.device_array(bad)
-    with pytest.raises(TypeError):
-        cuda.device_array(3, "U4")
+    for bad in ("U4", ">f8", object):
+        with pytest.raises(TypeError, match="cannot lie on a device"):
+            cuda.device_array(3, bad)
+    for make in (cuda.device_array, cuda.pinned_array):
+        with pytest.raises(ValueError, match="the order of an array is 'C' or 'F', not 'Z'"):
+            make(3, order="Z")
+    with pytest.raises(TypeError, match="an array is expected, not an object of type 'list'"):
+        cuda.device_array_like([1, 2])
 
 
 def test_H04_indexing(device):

@@ -6,6 +6,7 @@ import collections
 import enum
 import itertools
 import math
+import operator
 import typing
 
 import numpy as np
@@ -14,6 +15,8 @@ import pytest
 from quern import complex128, errors, float64, int32, int64, njit, types
 
 PROGRAMS = []
+CUBE = np.arange(24.0).reshape(2, 3, 4)
+SQUARE = np.arange(16).reshape(4, 4)
 
 
 def program(*calls):
@@ -514,6 +517,57 @@ def N15_numpy_scalars(x):
             np.hypot(x, 1.0), np.float32(x) * 2, np.int64(x), np.pi, np.deg2rad(x), np.square(x))
 
 
+# -- B04: functions of the module operator ------------------------------------------------------------------------
+
+
+@program((7, 3), (-7, 2), (2.5, 2.0))
+def B04_arithmetic(a, b):
+    return (operator.add(a, b), operator.sub(a, b), operator.mul(a, b), operator.truediv(a, b), operator.floordiv(a, b),
+            operator.mod(a, b), operator.pow(a, 2), operator.pow(2, -1), operator.neg(a), operator.pos(a),
+            operator.iadd(a, b), operator.imul(a, b), operator.ipow(a, 2))
+
+
+@program((7, 3), (True, False), (True, 5))
+def B04_bits(a, b):
+    return (operator.and_(a, b), operator.or_(a, b), operator.xor(a, b), operator.iand(a, b), operator.ior(a, b),
+            operator.ixor(a, b), operator.lshift(a + 0, 2), operator.irshift(a + 0, 1), operator.invert(b + 0))
+
+
+@program((7, 3), (2.5, 2.5), ((1, 2), (1, 3)))
+def B04_comparisons(a, b):
+    return (operator.lt(a, b), operator.le(a, b), operator.eq(a, b), operator.ne(a, b), operator.gt(a, b),
+            operator.ge(a, b), operator.is_(a, None), operator.is_not(b, None), operator.not_(a == b))
+
+
+@program(((1, 2.5, 3), np.arange(4.0)))
+def B04_containers(t, a):
+    return (operator.getitem(t, 1), operator.contains(t, 3), operator.add(t, t), operator.getitem(a, -1),
+            operator.contains(a, 2.0), operator.contains(a, 2.5))
+
+
+def test_B04_refusals():
+    with pytest.raises(errors.TypingError, match="operator.add cannot be called with the arguments"):
+        njit(lambda x: operator.add(x))(1)
+    with pytest.raises(errors.TypingError, match="the function operator.concat is not supported"):
+        njit(lambda x: operator.concat((x,), (x,)))(1)
+
+
+@program((CUBE, 3.0), (CUBE, 3.5), (CUBE.T, 23), (CUBE[:, ::2, ::-1], 4), (np.array(3.0), 3), (np.array(3.0), 4),
+         (np.zeros((0, 3)), 0), (np.zeros((3, 0)), 0), (np.array([np.nan]), np.nan), (np.arange(3, dtype=np.uint8), -1),
+         (np.array([1 + 1j]), 1 + 1j), (np.array([True]), 1))
+def L04_in_an_array(a, x):
+    return x in a, x not in a
+
+
+def test_L02_identity_of_arrays():
+    f = njit(lambda a, b: (a is b, a is not b))
+    a = np.zeros(3)
+    assert f(a, a) == (True, False)
+    for other in (a.copy(), a[:2], a[1:], a[::-1], np.zeros(3, np.float32)):
+        assert f(a, other) == (False, True)
+    assert f(np.zeros(0), np.zeros(0)) == (False, True)
+
+
 # -- L27: iteration -------------------------------------------------------------------------------------------
 
 
@@ -552,10 +606,6 @@ def L11_lists_to_walk_over(x):
 
 
 # -- L05, N16, N19, N20, N21: arrays ------------------------------------------------------------------------------
-
-CUBE = np.arange(24.0).reshape(2, 3, 4)
-SQUARE = np.arange(16).reshape(4, 4)
-
 
 @program((CUBE, 1, 2, 3), (CUBE.T, -1, -2, 1), (np.asfortranarray(CUBE), 0, 0, 0), (CUBE[:, ::2, ::-1], 1, 1, 2),
          (CUBE, 1, 3, 0), (CUBE, -3, 0, 0), (CUBE, 0, 0, -5))
@@ -672,6 +722,15 @@ def test_N01_makers(k):
     a = np.arange(6).reshape(2, 3)
     expected, got = outcome(MAKERS[k], (a,)), outcome(njit(MAKERS[k]), (a,))
     assert got[1] == expected[1] and same(expected[0], got[0])
+
+
+@pytest.mark.parametrize("name", ["i4", "<f8", "=f8", "|i1", "?", "b1", "bool", "int", "float", "complex", "byte", "ubyte", "short",
+                                  "intc", "intp", "uint", "half", "single", "double", "e", "f", "d", "F", "D", "b", "B", "h",
+                                  "H", "i", "I", "l", "L", "q", "Q", "c8", "c16", "f2", "u8", "complex64", "float16"])
+def test_N01_names_of_dtypes_are_numpy_s(name):
+    make = eval(f"lambda n: np.zeros(n, '{name}')", {"np": np})
+    kind = np.dtype(name)
+    assert njit(make)(2).dtype == make(2).dtype and njit(lambda n: np.empty(n, dtype=kind))(2).dtype == kind
 
 
 # -- algorithms -----------------------------------------------------------------------------------------------------

@@ -265,9 +265,9 @@ def mask(x):
     return x[x > 1][0]
 
 
-@refused("2.0 in x", "E0206", "cannot look for float in float64[::1]", ARRAYS, ROW)
+@refused("x in 2.0", "E0206", "cannot look for float64[::1] in float", (), ROW)
 def search(x):
-    return 2.0 in x
+    return x in 2.0
 
 
 @refused("-x", "E0206", "cannot negate float64[::1]", ARRAYS, ROW)
@@ -312,6 +312,31 @@ def library_misuse(x):
     if x > 5:
         return min(x)
     return x
+
+
+NO_DTYPE = "{} is no dtype of compiled code: it has bool, integers, floats and complex numbers up to 64 bits a part, in this \
+machine's byte order"
+SWAPPED = np.dtype(">f8")
+
+
+@refused("np.zeros(x, '>f8')", "E0216", NO_DTYPE.format("'>f8'"))
+def other_byte_order(x):
+    return np.zeros(x, '>f8')
+
+
+@refused("np.zeros(x, dtype=np.longdouble)", "E0216", NO_DTYPE.format("function numpy.longdouble"))
+def long_double(x):
+    return np.zeros(x, dtype=np.longdouble)
+
+
+@refused("SWAPPED", "E0202", "'SWAPPED' has the type numpy.dtypes.Float64DType, which cannot be used in a compiled function")
+def global_dtype_of_another_byte_order(x):
+    return np.zeros(x, dtype=SWAPPED)
+
+
+@refused("np.zeros(2, dtype=x)", "E0209", "the dtype must be known at compile time")
+def dtype_as_an_argument(x):
+    return np.zeros(2, dtype=x)
 
 
 @refused("return x.dtype", "E0215", "a compiled function cannot return type float64", (), ROW)

@@ -182,7 +182,10 @@ static void test_same_array(void) {
         uint8_t r = 9;
         CallContext ctx;
         CHECK_INT(cg_call(artifact, &ctx, (void *[]){&x, &rows[k]}, &r), CALL_OK);
-        CHECK_INT(r, k == 0);
+        CHECK_INT(
+            r,
+            k <=
+                1); /* each argument has an owner of its own, also where one array is passed twice */
     }
     CHECK_INT(artifact->usage[0], 0);
     artifact_release(artifact);

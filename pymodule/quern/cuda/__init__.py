@@ -223,6 +223,8 @@ def device_array(shape, dtype="float64", strides=None, order="C", stream=0):
 
 
 def _like(ary):
+    if not hasattr(ary, "flags"):
+        raise TypeError(f"an array is expected, not an object of type '{type(ary).__name__}'")
     order = "F" if ary.flags["F_CONTIGUOUS"] and not ary.flags["C_CONTIGUOUS"] else "C"
     return dict(shape=ary.shape, dtype=ary.dtype, order=order)
 

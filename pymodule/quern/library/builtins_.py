@@ -81,6 +81,19 @@ def sum_(items, start=0):
     return total
 
 
+def contains(items, x):
+    """x in an array of any number of axes."""
+    if items.ndim == 0:
+        return items[()] == x
+    for item in items:
+        if items.ndim == 1:
+            if item == x:
+                return True
+        elif contains(item, x):
+            return True
+    return False
+
+
 def max_(items):
     if len(items) == 0:
         raise ValueError("max() iterable argument is empty")
@@ -138,4 +151,5 @@ FUNCTIONS = {
     "builtins.round_float": round_float,
     "builtins.round_int": round_int,
     "builtins.sum": sum_,
+    "operator.contains": contains,
 }
