@@ -329,7 +329,9 @@ def long_double(x):
     return np.zeros(x, dtype=np.longdouble)
 
 
-@refused("SWAPPED", "E0202", "'SWAPPED' has the type numpy.dtypes.Float64DType, which cannot be used in a compiled function")
+@refused("SWAPPED", "E0202", "'SWAPPED' has the type numpy.dtypes.Float64DType, which cannot be used in a compiled function",
+         ("compiled code knows numbers, arrays, tuples of these, functions, and the modules math, cmath and numpy: give the "
+          "values it needs names of their own, or pass them as arguments",))
 def global_dtype_of_another_byte_order(x):
     return np.zeros(x, dtype=SWAPPED)
 
