@@ -73,6 +73,7 @@ def test_JIT_09_debuggers_see_what_is_compiled():
 
 
 @pytest.mark.skipif(not shutil.which("gdb"), reason="GDB is not installed")
+@pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="GDB would be loaded with what is meant for Python")
 def test_JIT_09_gdb_names_the_frame(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(textwrap.dedent("""
