@@ -163,12 +163,43 @@ static void note_compiling(Compilation *c) {
               buf_take(&text).bytes, device ? " for " : "", device ? device : "");
 }
 
+static Ref first_return(const Func *func) {
+    for (int32_t b = 0; b < func->blocks.len; b++)
+        for (int32_t i = 0; i < func->blocks.items[b].insts.len; i++)
+            if (ir_inst(func, func->blocks.items[b].insts.items[i])->op == OP_return)
+                return func->blocks.items[b].insts.items[i];
+    return NO_REF;
+}
+
+/* The function of a ufunc maps numbers to a number. */
+static bool check_ufunc(Compilation *c) {
+    const Func *func = c->module->funcs.items[0];
+    const Type *wrong = NULL;
+    for (int32_t i = 0; i < func->nparams && !wrong; i++)
+        if (!type_is_number(func->param_types[i])) wrong = func->param_types[i];
+    const char *what = wrong ? "takes numbers" : "returns one number";
+    Ref at = wrong ? NO_REF : first_return(func);
+    if (!wrong && !type_is_number(func->result)) wrong = func->result;
+    if (!wrong) return true;
+    StrBuf text;
+    buf_init(&text, &c->arena);
+    type_describe(&text, wrong);
+    const char *type = buf_take(&text).bytes;
+    Span span = at ? ir_span_of(func, at) : (Span){0};
+    diag_add(&c->diags, E0403, at ? &span : NULL,
+             str_printf(&c->arena, "a function of vectorize() %s, not %s", what, type).bytes);
+    note_compiling(c);
+    return false;
+}
+
 /* Everything of cg_back that may run out of arena memory. */
 static void back(void *user) {
     BackJob *job = user;
     Compilation *c = job->c;
     Artifact *artifact = job->lower.artifact;
     artifact->entry_kind = c->options.entry;
+    bool ufunc = c->options.entry == ENTRY_UFUNC || c->options.entry == ENTRY_DEVICE_UFUNC;
+    if (ufunc && !check_ufunc(c)) return;
     if (c->options.entry == ENTRY_DEVICE_UFUNC) { /* from here on a kernel like any other */
         if (!cg_make_ufunc_kernel(c->module)) return;
         c->options.entry = ENTRY_KERNEL;

@@ -235,8 +235,13 @@ static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
         return refuse_type(w, arg, "convert it with np.array(...) or tuple(...)");
     if (PyDict_Check(arg))
         return refuse_type(w, arg, "pass its values as arrays, or as a named tuple");
-    if (py_function_of(w->state, arg) || PyFunction_Check(arg))
+    if (py_function_of(w->state, arg) || PyFunction_Check(arg)) {
+        if (depth)
+            return refuse(w,
+                          "a function cannot be passed in a tuple; pass it as an argument of its "
+                          "own, or make the tuple a global or closure variable");
         return compound_key(w->state, arg, NULL, -1);
+    }
     PyObject *interface;
     if (py_get_optional(arg, "__cuda_array_interface__", &interface) < 0) return 0;
     Py_XDECREF(interface);

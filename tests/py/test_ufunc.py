@@ -66,6 +66,17 @@ def test_UFN_03_casting():
     assert plus(a, a, out=np.zeros(4, "i2"), casting="unsafe").tolist() == [0, 2, 4, 6]
 
 
+@pytest.mark.parametrize("target", ["cpu", "parallel", "cuda"])
+@pytest.mark.parametrize("signature, function, words", [
+    ("UniTuple(int64, 2)(int64)", lambda x: (x, x), r"returns one number, not \(int64, int64\)"),
+    ("void(float64)", lambda x: None, "returns one number, not none"),
+    ("float64(float64[:])", lambda x: x[0], r"takes numbers, not float64\[:\]"),
+    ("float64(UniTuple(float64, 2))", lambda x: x[0], r"takes numbers, not \(float64, float64\)")])
+def test_UFN_06_only_numbers_travel(target, signature, function, words):
+    with pytest.raises(errors.TypingError, match="a function of vectorize\\(\\) " + words):
+        vectorize([signature], target=target)(function)
+
+
 @pytest.mark.skipif(int(np.__version__.split(".")[0]) < 2, reason="NumPy 1 does not tell Python numbers apart")
 @pytest.mark.parametrize("target", ["cpu", "parallel", "cuda"])
 def test_UFN_03_python_numbers_choose_as_in_numpy(target):

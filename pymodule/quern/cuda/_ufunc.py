@@ -4,7 +4,7 @@ import linecache
 
 import numpy as np
 
-from .. import _quern
+from .. import _quern, errors
 from . import _compile_options, get_current_device, jit
 
 _BLOCK = 256
@@ -37,6 +37,13 @@ def _is_device(value):
     return type(value) is _quern.DeviceNDArray or hasattr(value, "__cuda_array_interface__")
 
 
+def _number(text, what):
+    try:
+        return np.dtype(text)
+    except (TypeError, SyntaxError):
+        raise errors.TypingError(f"a function of vectorize() {what}, not {text}") from None
+
+
 class CudaUfunc:
     """Calls broadcast like NumPy's. Device arrays in: a device array out; otherwise NumPy arrays."""
 
@@ -60,8 +67,10 @@ class CudaUfunc:
         params, result = _quern.describe(text)
         if len(params) != self.nin:
             raise TypeError(f"the signature {text} has {len(params)} parameters, '{self.__name__}' has {self.nin}")
-        dtypes = tuple(np.dtype(p) for p in params)
-        return dtypes, np.dtype(result) if result else self._function._result_dtype(*[d.type(1) for d in dtypes])
+        dtypes = tuple(_number(p, "takes numbers") for p in params)
+        if result:
+            return dtypes, _number(result, "returns one number")
+        return dtypes, self._function._result_dtype(*[d.type(1) for d in dtypes])
 
     @property
     def types(self):
