@@ -171,9 +171,12 @@ void abi_usage(Arena *arena, const Module *module, uint8_t *usage) {
         for (Ref r = 0; r < func->insts.len; r++)
             u.values[f][r] = bits_new(arena, entry->nparams);
     }
-    for (Ref r = 1; r < entry->insts.len; r++)
-        if (ir_inst(entry, r)->op == OP_param && ir_inst(entry, r)->imm < entry->nparams)
-            bits_set(&u.values[0][r], (int32_t)ir_inst(entry, r)->imm);
+    for (Ref r = 1; r < entry->insts.len; r++) {
+        const Inst *param = ir_inst(entry, r);
+        if (param->op != OP_param || param->imm >= entry->nparams) continue;
+        bits_set(&u.values[0][r], (int32_t)param->imm);
+        if (param->sub) usage[param->imm] |= ARG_SMALL;
+    }
     do {
         u.changed = false;
         for (int32_t f = 0; f < n; f++)

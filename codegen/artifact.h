@@ -117,7 +117,14 @@ typedef struct KernelParam {
     bool pointer;
 } KernelParam;
 
-enum { ARG_READ = 1, ARG_WRITTEN = 2 }; /* what the code does with an array argument's elements */
+/* The fast variant of a kernel is made for launches whose arrays overlap nowhere that is written, span FAST_SPAN bytes
+ * at most, and have at most FAST_LIMIT elements along an axis; whose grid has at most FAST_LIMIT threads and FAST_BLOCKS
+ * blocks along an axis. */
+enum { FAST_LIMIT = 1 << 30, FAST_SPAN = INT32_MAX, FAST_BLOCKS = 1 << 21 };
+
+/* What the code does with an array argument's elements; an int64 argument that the fast variant takes to lie between
+ * -FAST_LIMIT and FAST_LIMIT. */
+enum { ARG_READ = 1, ARG_WRITTEN = 2, ARG_SMALL = 4 };
 
 typedef struct CodeSite {
     Str file, function;
@@ -147,14 +154,14 @@ typedef struct Artifact {
     void *host_code; /* codegen's: the tracker that owns the machine code */
     int32_t nparams;
     const ValueLayout *params;
-    const uint8_t *usage; /* ARG_READ | ARG_WRITTEN, one for each parameter */
+    const uint8_t *usage; /* ARG_READ | ARG_WRITTEN | ARG_SMALL, one for each parameter */
     ValueLayout result;
     int32_t nkernel_params;
     const KernelParam *kernel_params;
     int32_t param_bytes;
     int32_t shared_bytes; /* static shared memory (cpu device) */
     bool uses_dynamic_shared, uses_barriers;
-    bool fast_variant;   /* made for disjoint arrays and 32-bit offsets: launch must check */
+    bool fast_variant;   /* made for FAST_LIMIT: the launch must check */
     int32_t max_threads; /* launch bound; 0: none */
     int32_t nsites, nraises;
     const CodeSite *sites;

@@ -22,6 +22,8 @@ typedef enum GridValue {
     GRID_VALUES
 } GridValue;
 
+enum { MAX_BLOCK_THREADS = 1024 }; /* of every GPU there is */
+
 typedef struct Target {
     TargetKind kind;
     const char *name;

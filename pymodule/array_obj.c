@@ -52,10 +52,8 @@ DeviceArray *py_array_new(ModState *state, RtDevice *device, RtBuffer *buffer, u
     }
     a->layout = (uint8_t)layout_of(ndim, item_size(a), shape, strides);
     a->key = key_array(kind, ndim, (Layout)a->layout, readonly ? KEY_READONLY : 0);
-    int64_t lo, hi;
-    bool known = rt_extent(ndim, item_size(a), shape, strides, &lo, &hi);
-    a->lo = known ? address + (uint64_t)lo : 0;
-    a->hi = known ? address + (uint64_t)hi : UINT64_MAX; /* it may share memory with any other */
+    RtSpan span = rt_span(address, ndim, item_size(a), shape, strides, false);
+    a->lo = span.lo, a->hi = span.hi;
     return a;
 }
 

@@ -186,6 +186,7 @@ static bool same_device(const KernelArrays *k, RtDevice *device) {
 
 static bool wants_general(const Spec *spec, char *frame, const KernelArrays *arrays) {
     if (!spec->artifact->fast_variant) return false;
+    if (rt_params_want_general(spec->artifact, (void *const *)frame)) return true;
     if (arrays->any_host) return rt_launch_wants_general(spec->artifact, (void *const *)frame);
     return rt_spans_want_general(arrays->spans, arrays->ndevice);
 }
@@ -202,6 +203,10 @@ static PyObject *launch_frame(Launch *l, JitCore *core, RtDevice *device, Spec *
     memcpy(launch.grid, l->grid, sizeof launch.grid);
     memcpy(launch.block, l->block, sizeof launch.block);
     if (!launch.kernel || (l->forall > 0 && !choose_grid(l, &launch))) return NULL;
+    if (spec->artifact->fast_variant &&
+        QN_UNLIKELY(rt_grid_wants_general(launch.grid, launch.block)) &&
+        (!(spec = general_of(core, spec)) || !(launch.kernel = loaded(core, spec, device))))
+        return NULL;
     if (QN_UNLIKELY(core->state->dump & DUMP_launch))
         py_dump_launch(l->kernel->name, spec->artifact, &launch, device);
     CallContext ctx;

@@ -130,9 +130,36 @@ bool rt_args_check(const RtArgs *args, const Artifact *artifact, RtError *err) {
     return true;
 }
 
+RtSpan rt_span(uint64_t address, int32_t ndim, int64_t item, const int64_t *shape,
+               const int64_t *strides, bool written) {
+    int64_t lo, hi;
+    bool fast = rt_extent(ndim, item, shape, strides, &lo, &hi);
+    for (int i = 0; i < ndim; i++)
+        fast &= shape[i] <= FAST_LIMIT;
+    if (!fast) return (RtSpan){0, UINT64_MAX, written};
+    return (RtSpan){address + (uint64_t)lo, address + (uint64_t)hi, written};
+}
+
+bool rt_grid_wants_general(const int64_t grid[3], const int64_t block[3]) {
+    bool fast = true;
+    for (int i = 0; i < 3; i++)
+        fast &= (grid[i] <= FAST_BLOCKS) & (grid[i] * block[i] <= FAST_LIMIT);
+    return !fast;
+}
+
+bool rt_params_want_general(const Artifact *artifact, void *const *values) {
+    for (int i = 0; artifact->usage && i < artifact->nparams; i++) {
+        if (!(artifact->usage[i] & ARG_SMALL)) continue;
+        int64_t value;
+        memcpy(&value, values[i], sizeof value);
+        if (value < -FAST_LIMIT || value > FAST_LIMIT) return true;
+    }
+    return false;
+}
+
 bool rt_spans_want_general(const RtSpan *spans, int32_t n) {
     for (const RtSpan *a = spans, *end = spans + n; a < end; a++) {
-        if (a->hi - a->lo > INT32_MAX) return true;
+        if (a->hi - a->lo > FAST_SPAN) return true;
         for (const RtSpan *b = spans; b < a; b++)
             if ((a->written || b->written) && b->lo < a->hi && a->lo < b->hi) return true;
     }
@@ -147,8 +174,12 @@ bool rt_launch_wants_general(const Artifact *artifact, void *const *values) {
     size_t size = sizeof(RtSpan) * (size_t)args.narrays;
     RtSpan few[ARGS_INLINE], *spans = args.narrays <= ARGS_INLINE ? few : rt_alloc(size);
     general |= !spans; /* always right */
-    for (int i = 0; i < args.narrays && !general; i++)
-        spans[i] = (RtSpan){args.arrays[i].lo, args.arrays[i].hi, args.arrays[i].written};
+    for (int i = 0; i < args.narrays && !general; i++) {
+        const ArgArray *a = &args.arrays[i];
+        int32_t ndim = a->layout->ndim;
+        spans[i] = rt_span((uintptr_t)a->data, ndim, rt_kind_size(a->layout->element),
+                           a->value->dims, a->value->dims + ndim, a->written);
+    }
     general = general || rt_spans_want_general(spans, args.narrays);
     if (spans != few) rt_dealloc(spans, size);
     rt_args_free(&args);

@@ -279,11 +279,19 @@ typedef struct RtSpan {
     bool written; /* by the kernel, as far as is known */
 } RtSpan;
 
+/* Of an array with this first element. What no fast variant is made for (an axis longer than FAST_LIMIT, an extent
+ * beyond 63 bits) spans all memory. [quick] */
+RtSpan rt_span(uint64_t address, int32_t ndim, int64_t item, const int64_t *shape,
+               const int64_t *strides, bool written);
 /* Which variant does this launch need? true: an array that is written shares memory with another
- * array, or an array spans more than 2^31 - 1 bytes: only the general variant is right. [quick] */
+ * array, or an array spans more than FAST_SPAN bytes: only the general variant is right. [quick] */
 bool rt_spans_want_general(const RtSpan *spans, int32_t n);
-/* The same for packed arguments as in RtLaunch, whose spans are computed first. [quick] */
+/* The same for the arrays among packed arguments as in RtLaunch, whose spans are computed first. [quick] */
 bool rt_launch_wants_general(const Artifact *artifact, void *const *args);
+/* The same for int parameters that the fast variant takes to be small. [quick] */
+bool rt_params_want_general(const Artifact *artifact, void *const *args);
+/* The same for the grid: more than FAST_BLOCKS blocks or FAST_LIMIT threads along an axis. [quick] */
+bool rt_grid_wants_general(const int64_t grid[3], const int64_t block[3]);
 
 /* Only the checks of a configuration, for kernel[grid, block] at the time of subscription. [quick]
  */

@@ -11,7 +11,7 @@
 
 /* Loop strength reduction before instruction selection takes more time than all other passes together when
  * a loop reads many rows, and on contiguous arrays x86 addresses gain nothing by it. Off there; the
- * pipelines below run it as a pass of theirs where it pays. */
+ * pipelines below run it as a pass of theirs where it pays: not on GPUs, whose assembler forms addresses by itself. */
 static void llvm_options(void) {
     static const char *const words[] = {"quern", "-disable-lsr"};
     LLVMParseCommandLineOptions(countof(words), words, "");
@@ -98,11 +98,12 @@ static bool calls(const Cg *cg) {
 }
 
 const char *cg_pipeline(const Cg *cg) {
-    static const char *const pipelines[] = {"default<O0>", "default<O1>" REDUCE,
-                                            "default<O2>" REDUCE, "default<O3>" REDUCE};
+    static const char *const pipelines[] = {"default<O0>", "default<O1>", "default<O2>",
+                                            "default<O3>"};
     int level = QN_MAX(0, QN_MIN(cg->options->opt_level, 3));
     bool host = cg->target->kind == TARGET_CPU, waits = host && cg->sigs[0].suspends;
     if (host && level >= (waits ? 1 : 2)) return host_pipelines[calls(cg)][strided(cg)];
+    if (host && level == 1) return "default<O1>" REDUCE;
     return waits ? "always-inline" : pipelines[level];
 }
 

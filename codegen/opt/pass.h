@@ -40,6 +40,7 @@ void opt_prove(PassContext *ctx, Func *func);
 void opt_bounds(PassContext *ctx, Func *func);
 void opt_loops(PassContext *ctx, Func *func);
 void opt_strides(PassContext *ctx, Func *func);
+void opt_narrow(PassContext *ctx, Func *func);
 void opt_sink(PassContext *ctx, Func *func);
 void opt_refcount(PassContext *ctx, Func *func);
 

@@ -1,7 +1,7 @@
 /* strides.c - on GPUs: start + k * step of a loop's counter k becomes a variable that grows by step.
  *
- *   header: k = phi(0, k+1)                     header: k = phi(0, k+1); i = phi(start, i+step)
- *           i = start + k * step          =>
+ *   header: k = phi(0, k+1)                     header: k = phi(0, k+1); i = phi(start, next)
+ *           i = start + k * step          =>            i; latch: next = i + step
  *
  * That is how a grid-stride loop is written, and how every `for` over a range with a step arrives here. LLVM
  * would take the products of thread and block numbers apart and multiply 64-bit integers in each round. On the
@@ -30,10 +30,14 @@ static bool is_counter(const Strides *s, Ref ref) {
     int64_t n;
     if (phi->op != OP_phi || phi->block != s->header) return false;
     if (!opt_const_int(s->func, ir_arg(s->func, ref, s->entry_at), &n) || n != 0) return false;
-    Ref next = ir_arg(s->func, ref, 1 - s->entry_at);
-    const Inst *add = ir_inst(s->func, next);
-    return add->op == OP_add && ir_arg(s->func, next, 0) == ref &&
-           opt_const_int(s->func, ir_arg(s->func, next, 1), &n) && n == 1;
+    for (int32_t i = 0; i < phi->nargs; i++) {
+        Ref next = ir_arg(s->func, ref, i);
+        if (i == s->entry_at) continue;
+        if (ir_inst(s->func, next)->op != OP_add || ir_arg(s->func, next, 0) != ref ||
+            !opt_const_int(s->func, ir_arg(s->func, next, 1), &n) || n != 1)
+            return false;
+    }
+    return true;
 }
 
 /* Is `ref` start + counter * step? Either order of both. */
@@ -52,19 +56,23 @@ static bool match(const Strides *s, Ref ref, Variable *out) {
     return false;
 }
 
-/* The value at every round is what the sum was, so the increment wraps where the sum did. */
+/* The value at every round is what the sum was, so the increment wraps where the sum did. It stands at the latches. */
 static void make_phi(Strides *s, Variable *v) {
     Func *f = s->func;
     const Type *type = ir_type(f, v->counter);
-    v->phi = ir_insert(f, s->header, 0, OP_phi, (Ref[]){v->start, v->start}, 2);
+    int32_t n = f->blocks.items[s->header].preds.len;
+    v->phi = ir_insert(f, s->header, 0, OP_phi, NULL, 0);
     ir_inst(f, v->phi)->type = type;
-    int32_t at = 0;
-    const Block *header = &f->blocks.items[s->header];
-    while (ir_inst(f, header->insts.items[at])->op == OP_phi)
-        at++;
-    Ref next = ir_insert(f, s->header, at, OP_add, (Ref[]){v->phi, v->step}, 2);
-    ir_inst(f, next)->type = type;
-    ir_args(f, v->phi)[1 - s->entry_at] = next;
+    for (int32_t i = 0; i < n; i++) {
+        Ref value = v->start;
+        if (i != s->entry_at) {
+            int32_t latch = f->blocks.items[s->header].preds.items[i];
+            int32_t last = f->blocks.items[latch].insts.len - 1;
+            value = ir_insert(f, latch, last, OP_add, (Ref[]){v->phi, v->step}, 2);
+            ir_inst(f, value)->type = type;
+        }
+        ir_add_arg(f, v->phi, value);
+    }
 }
 
 static Ref variable(PassContext *ctx, Strides *s, const Variable *wanted) {
@@ -101,10 +109,14 @@ void opt_strides(PassContext *ctx, Func *func) {
     for (s.loop = 0; s.loop < s.cfg.loops.len; s.loop++) {
         s.header = s.cfg.loops.items[s.loop].header;
         const Block *header = &func->blocks.items[s.header];
-        if (header->preds.len != 2) continue;
-        bool first_inside = opt_in_loop(&s.cfg, s.loop, header->preds.items[0]);
-        if (first_inside == opt_in_loop(&s.cfg, s.loop, header->preds.items[1])) continue;
-        s.entry_at = first_inside ? 1 : 0;
+        s.entry_at = -1;
+        int32_t outside = 0;
+        for (int32_t i = 0; i < header->preds.len; i++) {
+            if (opt_in_loop(&s.cfg, s.loop, header->preds.items[i])) continue;
+            s.entry_at = i;
+            outside++;
+        }
+        if (outside != 1) continue;
         s.found.len = 0;
         visit(ctx, &s);
     }

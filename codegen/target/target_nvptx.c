@@ -85,7 +85,7 @@ static TgValue grid(Cg *cg, GridValue which, int axis) {
     static const char *const registers[GRID_VALUES] = {"tid", "ctaid", "ntid", "nctaid"};
     char name[64];
     snprintf(name, sizeof name, "llvm.nvvm.read.ptx.sreg.%s.%c", registers[which], "xyz"[axis]);
-    uint64_t most = axis == 2 ? 64 : 1024, blocks = axis == 0 ? INT32_MAX : 65535;
+    uint64_t most = axis == 2 ? 64 : MAX_BLOCK_THREADS, blocks = axis == 0 ? INT32_MAX : 65535;
     if (cg->options->max_threads) most = QN_MIN(most, (uint64_t)cg->options->max_threads);
     switch (which) {
     case GRID_THREAD: return special(cg, name, 0, most);

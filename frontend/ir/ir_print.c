@@ -8,7 +8,7 @@
 #include <inttypes.h>
 
 const OpText ir_op_text[OP_COUNT] = {
-    [OP_param] = {.imm = IMM_PLAIN},
+    [OP_param] = {.sub = SUB_WORD, .sub_word = "small", .imm = IMM_PLAIN},
     [OP_const] = {.u = U_CONST},
     [OP_check_bound] = {.u = U_NAME},
     [OP_global] = {.u = U_NAME},

@@ -186,6 +186,38 @@ def test_ALS_06_overlaps_are_found_wherever_the_arrays_stand(device):
         assert launch((host, out), arrays) == [21.0, 21.0]
 
 
+def wide_numbers(out, n, m, x):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        total = 0
+        for k in range(n, n + 3):
+            total += (k + i) // m + (k - i) % m
+        j = x.shape[0]
+        while j > 1:
+            total += j * 4
+            j //= 2
+        out[i] = total - x[x.shape[0] - 1] * (i + n)
+
+
+def test_GPU_06_int32_arithmetic_is_taken_only_where_it_suffices(device):
+    """Kernels compute in int32 where lengths, grid and int arguments let them: the next launch may not."""
+    kernel = cuda.jit(wide_numbers)
+    few, many = np.array([3, 5]), np.broadcast_to(np.array(7), (2**31 + 6,))
+    big = (2**30, 2**31 - 1, 2**31 + 5, 2**33, -(2**31) - 1, 2**62)
+    for n, m in [(1, 3), *((b, 3) for b in big), *((1, b) for b in big), *((b, b - 1) for b in big), (-5, -3), (2, 4)]:
+        for x in (few, many):
+            out, expected = np.zeros(3, np.int64), []
+            for i in range(3):
+                total = sum((k + i) // m + (k - i) % m for k in range(n, n + 3))
+                j = len(x)
+                while j > 1:
+                    total += j * 4
+                    j //= 2
+                expected.append((total - int(x[-1]) * (i + n) + 2**63) % 2**64 - 2**63)
+            kernel[1, 4](out, n, m, x)
+            assert out.tolist() == expected, (n, m, len(x))
+
+
 def test_ALS_06_a_launch_takes_what_the_last_one_did_not(device):
     """The plan of the last launch is tried first: every other type of argument must be noticed."""
     @cuda.jit

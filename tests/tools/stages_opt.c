@@ -3,7 +3,7 @@
  *     --ARGS--
  *     pass=bounds dce
  *
- * The word `cuda` compiles for that target. The verifier runs before the first pass and after each. */
+ * The word `cuda` compiles a kernel for that target. The verifier runs before the first pass and after each. */
 #include "codegen/opt/pass.h"
 #include "tests/tools/stages.h"
 
@@ -22,7 +22,10 @@ static bool run_pass(StageRun *run) {
     if (!module || !ir_verify_module(module, "input", run->diags)) return false;
     CompileOptions options = {.opt_level = 3};
     for (int i = 0; i < run->nwords; i++)
-        if (str_is(run->words[i], "cuda")) options.infer.target = TARGET_NVPTX;
+        if (str_is(run->words[i], "cuda")) {
+            options.infer.target = TARGET_NVPTX;
+            options.entry = ENTRY_KERNEL;
+        }
     bool ok = run_named(run, module, &options, run->value);
     for (int i = 0; ok && i < run->nwords; i++)
         ok = str_is(run->words[i], "cuda") || run_named(run, module, &options, run->words[i]);

@@ -493,6 +493,47 @@ static void test_ALS_06_variant_of_many(void) {
     CHECK(rt_spans_want_general(spans, 3));
 }
 
+static void test_fast_variant_limits(void) {
+    int32_t item = 0;
+    RtSpan small = rt_span(1000, 2, 4, (int64_t[]){3, 4}, (int64_t[]){16, 4}, true);
+    CHECK(small.lo == 1000 && small.hi == 1048 && small.written);
+    /* one element seen 2^30 times, and once more */
+    Packed a = packed_1d(&item, FAST_LIMIT, 0), b = packed_1d(&item, FAST_LIMIT + INT64_C(1), 0);
+    Probe p;
+    probe_init(&p);
+    add_param(&p, I32(1), IN);
+    void *args[] = {&a};
+    CHECK(!rt_launch_wants_general(&p.artifact, args));
+    args[0] = &b;
+    CHECK(rt_launch_wants_general(&p.artifact, args));
+    int64_t one[3] = {1, 1, 1}, grid[3] = {FAST_BLOCKS, 65535, 65535}, block[3] = {512, 1, 1};
+    CHECK(!rt_grid_wants_general(grid, block) && !rt_grid_wants_general(one, one));
+    block[0] = 513;
+    CHECK(rt_grid_wants_general(grid, block));
+    grid[0] = FAST_BLOCKS + 1, block[0] = 1;
+    CHECK(rt_grid_wants_general(grid, block));
+    grid[0] = INT32_MAX, block[0] = 1024;
+    CHECK(rt_grid_wants_general(grid, block));
+}
+
+static void test_small_params(void) {
+    Probe p;
+    probe_init(&p);
+    add_param(&p, (ValueLayout){.kind = TY_i64, .size = 8, .align = 8}, ARG_SMALL);
+    add_param(&p, (ValueLayout){.kind = TY_i64, .size = 8, .align = 8}, 0);
+    int64_t n = FAST_LIMIT, seed = INT64_MAX;
+    void *args[] = {&n, &seed};
+    CHECK(!rt_params_want_general(&p.artifact, args));
+    n = FAST_LIMIT + INT64_C(1);
+    CHECK(rt_params_want_general(&p.artifact, args));
+    n = -FAST_LIMIT;
+    CHECK(!rt_params_want_general(&p.artifact, args));
+    n = INT64_MIN;
+    CHECK(rt_params_want_general(&p.artifact, args));
+    p.artifact.usage = NULL;
+    CHECK(!rt_params_want_general(&p.artifact, args));
+}
+
 /* -- extents and strided copies ---------------------------------------------------------------- */
 
 static void test_extents(void) {
@@ -694,6 +735,8 @@ int main(void) {
     RUN(test_many_arrays);
     RUN(test_ALS_06_variant);
     RUN(test_ALS_06_variant_of_many);
+    RUN(test_fast_variant_limits);
+    RUN(test_small_params);
     RUN(test_extents);
     RUN(test_CUH_10_strided_copies);
     RUN(test_copies_between_devices);
