@@ -501,7 +501,7 @@ def test_malformed_signatures(make, text):
     (lambda: njit("f8()")(lambda x: x), TypeError, "has 0 parameters"),
     (lambda: cuda.jit("void(f8[:], f8)")(write), TypeError, "has 2 parameters, 'write' has 1"),
     (lambda: vectorize(["f8(f8, f8)"])(lambda x: x), TypeError, "has 2 parameters"),
-    (lambda: vectorize(["f8(f8)"], target="cuda")(lambda x, y: x), TypeError, "has 1 parameters"),
+    (lambda: vectorize(["f8(f8)"], target="cuda")(lambda x, y: x), TypeError, "has 1 parameter, "),
     (lambda: njit("f8[:](f8)")(lambda x: x), errors.TypingError, "cannot convert"),
     (lambda: njit("void(f8)")(lambda x: x), errors.TypingError, "cannot convert float64 to none"),
     (lambda: cuda.jit("f8(f8[:])")(lambda a: a[0]), errors.TypingError, "must not return"),

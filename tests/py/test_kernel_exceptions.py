@@ -224,6 +224,36 @@ def test_accesses_outside_write_nothing(device, opt):
         assert (whole.copy_to_host() == 0).all() and out.copy_to_host().tolist() == [20, 0]
 
 
+TABLE = np.arange(1, 5)
+
+
+@pytest.mark.parametrize("opt", [False, True])
+def test_constants_dynamic_memory_and_complex_elements(device, opt):
+    gpu(device)
+
+    @cuda.jit(debug=True, opt=opt)
+    def k(z, flags, out, j):
+        d = cuda.shared.array(0, int64)
+        d[cuda.threadIdx.x] = 7
+        cuda.syncthreads()
+        d[j] = 9
+        z[j] = 1j
+        flags[j] = True
+        out[0] = TABLE[j] + d[j] + d[0] + d[1]
+        out[1] = TABLE[-1]
+        out[2] = 1 if flags[j] else 0
+        w = z[j]
+        out[3] = int64(w.real + w.imag)
+
+    out = cuda.to_device(np.zeros(4, np.int64))
+    z = cuda.to_device(np.zeros(8, np.complex128))
+    flags = cuda.to_device(np.zeros(8, bool))
+    for j in (4, -5, 2**40):
+        assert raised(k, (1, 2, 0, 16), z[2:6], flags[2:6], out, j)[0] is IndexError
+        assert out.copy_to_host().tolist() == [14, 4, 0, 0]
+        assert (z.copy_to_host() == 0).all() and not flags.copy_to_host().any()
+
+
 def test_a_loop_that_needs_the_missing_value_ends(device):
     @cuda.jit(**DEBUG)
     def k(a, out):

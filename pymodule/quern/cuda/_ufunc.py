@@ -66,7 +66,8 @@ class CudaUfunc:
     def _read(self, text):
         params, result = _quern.describe(text)
         if len(params) != self.nin:
-            raise TypeError(f"the signature {text} has {len(params)} parameters, '{self.__name__}' has {self.nin}")
+            some = "1 parameter" if len(params) == 1 else f"{len(params)} parameters"
+            raise TypeError(f"the signature {text} has {some}, '{self.__name__}' has {self.nin}")
         dtypes = tuple(_number(p, "takes numbers") for p in params)
         if result:
             return dtypes, _number(result, "returns one number")
@@ -87,7 +88,10 @@ class CudaUfunc:
             space = dict(function=self._function, threadIdx=threadIdx, blockIdx=blockIdx, blockDim=blockDim,
                          gridDim=gridDim)
             exec(compile(source, file, "exec"), space)
-            kernel = self._kernels[key] = jit(**self._options)(space["kernel"])
+            function = space["kernel"]  # profilers and messages name the user's function
+            function.__name__ = self.__name__
+            function.__code__ = function.__code__.replace(co_name=self.__name__)
+            kernel = self._kernels[key] = jit(**self._options)(function)
         return kernel
 
     def _choose(self, args):
