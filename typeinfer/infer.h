@@ -237,7 +237,7 @@ bool v_tuple_get(Infer *in, Val tuple, Val index, Val *out);
 enum IterKind { ITER_ENUMERATE, ITER_ZIP, ITER_REVERSED };
 /* A slice of three parts, each an int or None. */
 bool v_slice(Infer *in, const Val parts[3], Val *out);
-/* Advice when an index or a bound of a slice is a float. */
+/* Advice when an index or a bound is a float. */
 void note_float_index(Infer *in, const Val *index);
 Val v_iter_object(Infer *in, enum IterKind kind, Val of);
 

@@ -87,7 +87,7 @@ static Ref emit_index(Infer *in, Ref array, int32_t axis, Val index) {
 void note_float_index(Infer *in, const Val *index) {
     if (index->f.type && type_is_float(index->f.type))
         ti_advise(in,
-                  "an index is an integer: a // b divides so that one comes out, int(x) cuts off");
+                  "an integer is needed: a // b divides so that one comes out, int(x) cuts off");
 }
 
 static bool index_error(Infer *in, const Val *a, const Val *index) {

@@ -689,7 +689,12 @@ static bool make_named(Infer *in, const Binding *b, const CallArgs *args, Val *o
         if (fits && !fact_of_binding(in, b->items[i], to->fields[i], &items[i].f)) return false;
     }
     if (!fits) {
-        const char *cls = str_copy(in->arena, b->name.bytes, (size_t)b->name.len).bytes;
+        StrBuf fields;
+        buf_init(&fields, in->arena);
+        for (int32_t i = 0; i < n; i++)
+            buf_printf(&fields, "%s" STR_FMT, i ? ", " : "", STR_ARG(to->fields[i]));
+        const char *cls =
+            str_printf(in->arena, "the named tuple of %s", buf_take(&fields).bytes).bytes;
         return ti_fail(in, in->at, E0401, cls, ti_arg_texts(in, args->args, args->nargs));
     }
     *out = v_tuple(in, items, n);

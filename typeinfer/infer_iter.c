@@ -213,6 +213,7 @@ bool v_range(Infer *in, const Val *args, int32_t n, Val *out) {
         part[i] = v_unwrap(in, args[i]);
         if (!type_is_int(part[i].f.type) && part[i].f.type->kind != TY_bool) {
             ti_fail(in, in->at, E0401, "range", ti_arg_texts(in, args, n));
+            note_float_index(in, &part[i]);
             ti_note_value(in, &part[i]);
             return false;
         }

@@ -347,7 +347,7 @@ def dtype_returned(x):
 
 
 @refused("0:1.5:1", "E0208", "cannot convert float to a bound of a slice",
-         ("an index is an integer: a // b divides so that one comes out, int(x) cuts off",), ROW)
+         ("an integer is needed: a // b divides so that one comes out, int(x) cuts off",), ROW)
 def slice_bound(x):
     if x.size > 5:
         return x[0:1.5:1][0]
