@@ -361,6 +361,61 @@ def test_BND_lengths_that_wrap():
         call(whole[2048:2056], endless, np.zeros(2))
 
 
+def jumps(a, limit, step, rounds):
+    j = 0
+    for _ in range(rounds):
+        if j < limit:
+            a[j] += 1.0
+        j += step
+
+
+def test_BND_a_variable_that_is_tested_too_late():
+    """Where the sum is formed, nothing bounds it: it comes round after 128 rounds."""
+    check(jumps, A, 8, 3, 9)
+    check(jumps, A, 9, 2, 9)
+    compiled_raises(jumps, A, 8, 2**56, 200)
+
+
+@pytest.mark.parametrize("start,limit,step", [(5, 8, -3), (0, 8, -1), (7, 8, -8)])
+def test_BND_steps_down_to_the_end(start, limit, step):
+    assert check(walk, A, start, limit, step) is IndexError
+
+
+def product_of_axes(a, b, c):
+    k = b.shape[0] * c.shape[0]
+    if k < a.shape[0]:
+        a[k] = 1.0
+    k = b.shape[0] * 3
+    if k < a.shape[0]:
+        a[k] = 1.0
+
+
+def test_BND_products_of_lengths_that_wrap():
+    endless = np.broadcast_to(np.int8(1), (2**62,))
+    for opt in (0, 3):
+        compiled(product_of_axes, opt, False)(np.zeros(8), endless[:2], np.zeros(3))
+        for axis in (3, 2):
+            with pytest.raises(IndexError):
+                compiled(product_of_axes, opt, False)(np.zeros(8), endless, np.zeros(axis))
+
+
+def remainder(a, i, k):
+    if k >= 0 and k <= a.shape[0]:
+        a[i % k] += 1.0
+
+
+def test_BND_remainder_of_zero():
+    """With NumPy's rules i % 0 is 0, which no array of length 0 has."""
+    for opt in (0, 3):
+        call = njit(error_model="numpy", opt=opt)(remainder)
+        whole = np.full(9, MARK)
+        call(whole[2:7], 8, 5)
+        assert whole[5] == MARK + 1.0
+        with pytest.raises(IndexError):
+            call(whole[4:4], 8, 0)
+        assert (whole[4], whole[5]) == (MARK, MARK + 1.0)
+
+
 # -- programs made at random ---------------------------------------------------------------------------------------
 
 
@@ -530,6 +585,155 @@ def leap_twice(a, limit):
     for i in range(limit):
         if i + HALF < a.shape[0]:
             a[i + HALF] += 1.0
+
+
+def runs_off(a, rounds):
+    if 0 < a.shape[0]:
+        j = 0
+        for _ in range(rounds):
+            a[j] += 1.0
+            j += 1
+
+
+@pytest.mark.parametrize("n", [0, 1, 8, 9, 20])
+def test_BND_growth_is_no_hypothesis(n):
+    check(runs_off, A, n)
+
+
+def shrinking(a):
+    """What is below the axis of one round's array is not below that of the next."""
+    j = -1
+    for _ in range(4):
+        if j >= 0:
+            a[j] += 1.0
+        j = a.shape[0] - 1
+        if a.shape[0] > 1:
+            a = a[:a.shape[0] // 2]
+    return j
+
+
+def test_BND_array_that_changes():
+    assert check(shrinking, A) is IndexError
+    assert check(shrinking, A[:1]) == 0
+
+
+def weak_lt(a):
+    for i in range(20):
+        if i < a.shape[0]:
+            a[i + 1] += 1.0
+
+
+def weak_le(a):
+    for i in range(20):
+        if i <= a.shape[0]:
+            a[i] += 1.0
+
+
+def weak_not_gt(a):
+    for i in range(20):
+        if not i > a.shape[0]:
+            a[i] += 1.0
+
+
+def weak_not_ge(a):
+    for i in range(20):
+        if not i >= a.shape[0]:
+            a[i + 1] += 1.0
+
+
+def weak_or(a):
+    for i in range(20):
+        if i < 3 or i < a.shape[0]:
+            a[i] += 1.0
+
+
+def weak_and(a):
+    for i in range(20):
+        if not (i >= a.shape[0] and i > 9):
+            a[i] += 1.0
+
+
+def weak_arms(a):
+    n = a.shape[0]
+    for i in range(20):
+        j = i if i > n - 1 else n - 1
+        a[j] += 1.0
+
+
+def weak_minus(a):
+    for i in range(a.shape[0]):
+        for j in range(-3, 3):
+            if j <= i:
+                a[i - j] += 1.0
+
+
+@pytest.mark.parametrize("function", [weak_lt, weak_le, weak_not_gt, weak_not_ge, weak_or, weak_and, weak_arms, weak_minus])
+def test_BND_tests_that_are_too_weak(function):
+    for n in (0, 1, 2, 8):
+        raised = check(function, np.arange(float(n)), steps=(1, -1))
+        assert raised is IndexError or n not in (1, 2)
+
+
+def low_gt(a, b):
+    for i in range(-4, 4):
+        if i > -2:
+            a[i] += 1.0 + i
+
+
+def low_ge(a, b):
+    for i in range(-4, 4):
+        if i >= -1:
+            a[i] += 1.0 + i
+
+
+def low_not_lt(a, b):
+    for i in range(-4, 4):
+        if not i < -1:
+            a[i] += 1.0 + i
+
+
+def low_not_le(a, b):
+    for i in range(-4, 4):
+        if not i <= -2:
+            a[i] += 1.0 + i
+
+
+def low_differences(a, b):
+    for i in range(4):
+        for j in range(4):
+            if j <= i + 1:
+                a[i - j] += 1.0 + i
+
+
+def low_steps(a, b):
+    for i in range(4):
+        for j in range(-3, 3):
+            a[i - j] += 1.0 + i
+            a[i + j] += 1.0 + j
+
+
+def low_products(a, b):
+    for i in range(-2, 3):
+        for j in range(3):
+            a[i * j] += 1.0 + i
+            a[i // 2] += 0.5
+            a[i % 5] += 0.25
+            a[i % -3] += 0.25
+            a[i & 3] += 0.125
+            a[i & -2] += 0.125
+            a[i >> 1] += 0.125
+
+
+def low_remainders(a, b):
+    for i in range(1, 20):
+        a[i % (b.shape[0] + 1)] += 1.0
+        a[(i * 7) % a.shape[0]] += 1.0
+
+
+@pytest.mark.parametrize("function", [low_gt, low_ge, low_not_lt, low_not_le, low_differences, low_steps, low_products, low_remainders])
+def test_BND_indices_below_zero(function):
+    for n in (7, 8, 9):
+        check(function, np.arange(float(n)), np.zeros(n - 1))
 
 
 HALF = HUGE - 1
