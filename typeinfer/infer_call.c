@@ -227,6 +227,34 @@ static bool call_row(Infer *in, const LibMatch *m, const Lowering *how, const Va
     return ti_fail(in, in->at, E0404, lib_row(m->row)->name, on_target(target));
 }
 
+static bool negative_literal(const Val *v);
+
+static bool int_fits(const Type *t, int64_t value) {
+    bool sign = type_class(t) == CLASS_SINT;
+    if (type_bits(t) == 64) return sign || value >= 0;
+    int64_t above = (int64_t)1 << (type_bits(t) - sign);
+    return value < above && value >= (sign ? -above : 0);
+}
+
+/* min(uint8, -1): a Python int is compared as what it is. Where the common type is narrow it becomes int64, unless
+ * the int is a constant that fits; uint64 refuses negative constants. */
+static bool hold_weak_ints(Infer *in, const Val *args, int32_t n, LibMatch *m) {
+    const Type *t = m->params[0];
+    bool holds = true;
+    if (!type_is_int(t) || type_is_weak(t)) return true;
+    for (int32_t i = 0; i < n; i++) {
+        int64_t value;
+        if (args[i].f.type->kind != TY_wint) continue;
+        if (t->kind == TY_u64 && negative_literal(&args[i])) return false;
+        holds = holds && fact_int_value(&args[i].f, &value) && int_fits(t, value);
+    }
+    if (holds || type_bits(t) == 64) return true;
+    for (int32_t i = 0; i < n; i++)
+        m->params[i] = type_scalar(in->types, TY_i64);
+    m->result = m->params[0];
+    return true;
+}
+
 bool v_row(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *out) {
     const Type *types[LIB_MAX_ARGS];
     LibMatch m;
@@ -238,6 +266,7 @@ bool v_row(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *
     const LibRow *row = lib_row(m.row);
     const Lowering *how = lib_lowering(row, in->ti->options.target);
     if (how->kind == LOWER_TYPED) return false; /* known by name, or not at all */
+    if ((row->flags & LIB_CHOICE) && !hold_weak_ints(in, args, n, &m)) return false;
     *matched = true;
     int target = in->ti->options.target;
     if ((row->flags & LIB_GPU_ONLY) && target == 0 && !in->kernel)

@@ -36,7 +36,8 @@ enum {
     COUNT = LIB_COUNT,
     POWER = LIB_POWER,
     SWAP = LIB_SWAP,
-    VALUE = LIB_VALUE
+    VALUE = LIB_VALUE,
+    CHOICE = LIB_CHOICE
 };
 
 static const LibRow rows[] = {

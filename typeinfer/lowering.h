@@ -63,7 +63,9 @@ enum LibFlags {
     LIB_POWER = 4096, /* 0 to a negative power: ZeroDivisionError */
     LIB_SWAP = 8192,  /* the operation takes the two operands exchanged: a > b is b < a */
     LIB_VALUE =
-        16384 /* the name is the value itself, not a function: cuda.threadIdx.x, ndarray.shape */
+        16384, /* the name is the value itself, not a function: cuda.threadIdx.x, ndarray.shape */
+    LIB_CHOICE =
+        32768 /* the result is one of the arguments: their type holds Python ints of any value */
 };
 
 typedef struct LibRow {

@@ -328,3 +328,30 @@ def test_TYP_13_big_ints_are_refused():
     assert identity(MAX64) == MAX64 and identity(MIN64) == MIN64
     with pytest.raises(errors.TypingError):
         njit(lambda x: x + 123456789012345678901234567890)(1)
+
+
+@pytest.mark.parametrize("kind", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"])
+def test_INT_15_min_and_max_compare_python_ints_as_they_are(kind):
+    """A Python int does not become a narrow integer before it is compared with one."""
+    by_argument = njit(lambda a, b: (min(a, b), max(a, b), min(b, a, b), max(b, a, b)))
+    low, high = np.iinfo(kind).min, np.iinfo(kind).max
+    for x in (low, low + 1, 0, 7, high):
+        for k in (-1, -129, 0, 5, 255, 300, 70000, -2**40, 2**40, low, high):
+            assert by_argument(np.dtype(kind).type(x), k) == (min(x, k), max(x, k)) * 2, (x, k)
+    constants = njit(lambda a: (min(a, -1), max(a, -1), min(a, 300), max(a, 300), min(a, 5), max(a, 5), max(a, 2**40)))
+    for x in (low, 0, 7, high):
+        assert constants(np.dtype(kind).type(x)) == constants.py_func(x)
+    largest = njit(lambda a: largest_from(a, -1))
+    assert largest(np.array([3, 7, 1], kind)) == 7 and largest(np.zeros(0, kind)) == -1
+
+
+def largest_from(a, best):
+    for x in a:
+        best = max(best, x)
+    return best
+
+
+def test_INT_13_min_of_uint64_and_a_negative_constant_is_refused():
+    with pytest.raises(errors.TypingError, match=r"min cannot be called with the arguments \(uint64, int\)"):
+        njit(lambda a: min(a, -1))(np.uint64(3))
+    assert njit(lambda a: (min(a, 1), max(a, 1)))(np.uint64(3)) == (1, 3)
