@@ -285,9 +285,25 @@ def made_here(a):
     return b[n]
 
 
+def strong_bits(a):
+    for i in range(20):
+        if (i > 0) & (i < a.shape[0]):
+            a[i - 1] += a[i]
+
+
+def leaves(a, n=9):
+    """Two ways out, and nothing that is carried."""
+    for i in range(n):
+        a[i] += 1.0
+        if a[i] > 9.0:
+            break
+    else:
+        a[0] = 7.0
+
+
 @pytest.mark.parametrize("function", [own_length, neighbours, one_too_far, around, around_too_far, triangle, backwards,
                                       every_second, insertion, binary, sieve, limit_moves, another_array,
-                                      on_the_way, reset, made_here])
+                                      on_the_way, reset, made_here, strong_bits, leaves])
 def test_BND_own_axis(function):
     for n in (0, 1, 2, 3, 8, 17):
         check(function, np.arange(1.0, n + 1.0) * 1.5)
@@ -385,18 +401,23 @@ def product_of_axes(a, b, c):
     k = b.shape[0] * c.shape[0]
     if k < a.shape[0]:
         a[k] = 1.0
+
+
+def three_times_an_axis(a, b, c):
     k = b.shape[0] * 3
     if k < a.shape[0]:
         a[k] = 1.0
 
 
-def test_BND_products_of_lengths_that_wrap():
+@pytest.mark.parametrize("function", [product_of_axes, three_times_an_axis])
+def test_BND_products_of_lengths_that_wrap(function):
     endless = np.broadcast_to(np.int8(1), (2**62,))
     for opt in (0, 3):
-        compiled(product_of_axes, opt, False)(np.zeros(8), endless[:2], np.zeros(3))
-        for axis in (3, 2):
-            with pytest.raises(IndexError):
-                compiled(product_of_axes, opt, False)(np.zeros(8), endless, np.zeros(axis))
+        compiled(function, opt, False)(np.zeros(8), endless[:2], np.zeros(3))
+        a = np.zeros(8)
+        with pytest.raises(IndexError):
+            compiled(function, opt, False)(a, endless, np.zeros(3))
+        assert not a.any()
 
 
 def remainder(a, i, k):
@@ -653,6 +674,12 @@ def weak_and(a):
             a[i] += 1.0
 
 
+def weak_bits(a):
+    for i in range(20):
+        if (i < 3) | (i < a.shape[0]):
+            a[i] += 1.0
+
+
 def weak_arms(a):
     n = a.shape[0]
     for i in range(20):
@@ -667,7 +694,7 @@ def weak_minus(a):
                 a[i - j] += 1.0
 
 
-@pytest.mark.parametrize("function", [weak_lt, weak_le, weak_not_gt, weak_not_ge, weak_or, weak_and, weak_arms, weak_minus])
+@pytest.mark.parametrize("function", [weak_lt, weak_le, weak_not_gt, weak_not_ge, weak_or, weak_and, weak_bits, weak_arms, weak_minus])
 def test_BND_tests_that_are_too_weak(function):
     for n in (0, 1, 2, 8):
         raised = check(function, np.arange(float(n)), steps=(1, -1))
