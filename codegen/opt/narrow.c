@@ -287,8 +287,8 @@ static Range compute(Narrow *s, Ref ref) {
     case OP_shl:
     case OP_shr: return shifted(s, ref, range_of(s, a));
     case OP_select: return either(range_of(s, b), range_of(s, ir_arg(f, ref, 2)));
-    case OP_cast: return range_of(s, a);
-    case OP_check_index: return between(0, FAST_LIMIT);
+    case OP_cast:
+    case OP_check_index: return range_of(s, a); /* work-items go on behind a check that failed */
     case OP_wrap_index: return range_of_wrap(s, a, b);
     default: return unknown();
     }
