@@ -72,6 +72,7 @@ sys.exit(not (sys.version_info[:2] in ((3,11),(3,12),(3,13),(3,14)) and os.path.
         command -v "$candidate"
     done
 }
+c_files() { find frontend typeinfer codegen runtime pymodule tests examples benchmarks -name '*.[ch]'; }
 mkdir -p build
 
 case $job in
@@ -89,7 +90,7 @@ test)
     say "layers, formatting"
     "$venv/bin/python" tests/tools/check_layers.py
     "$venv/bin/python" -m pip install -q --disable-pip-version-check clang-format==14.0.6
-    git ls-files '*.c' '*.h' 2>/dev/null | grep -v '^tests/golden/' | xargs "$venv/bin/clang-format" --dry-run -Werror
+    c_files | xargs "$venv/bin/clang-format" --dry-run -Werror
     say "tests in C"
     ctest --test-dir build/test --output-on-failure -j "$jobs"
     say "tests in Python $(version_of "$python")"
@@ -118,7 +119,7 @@ bench)
 format)
     environment "$python"
     "$venv/bin/python" -m pip install -q --disable-pip-version-check clang-format==14.0.6
-    git ls-files '*.c' '*.h' | xargs "$venv/bin/clang-format" -i
+    c_files | xargs "$venv/bin/clang-format" -i
     ;;
 *) die "unknown job $job" ;;
 esac
