@@ -110,14 +110,15 @@ static bool is_storable(const Type *type) {
     return type->kind != TY_OBJECT && type->kind != TY_ITER && type->kind != TY_SLICE;
 }
 
-/* A Python int known not to fit the strong int it meets is no number of that type: x = -1 before a
- * loop over uint8 makes x an int64, not 255. With uint64 there is no common type. */
+/* A Python int becomes the strong int it meets only where it is known to fit: x = -1 before a loop over uint8
+ * makes x an int64, not 255, and so does x = n. Beside 64 bits a number that is not known is taken to fit; with
+ * uint64 and one known not to there is no common type. */
 static const Type *fitting(Infer *in, const Fact *weak, const Type *other) {
     int64_t v;
-    if (weak->type->kind != TY_wint || !type_is_int(other) || type_is_weak(other) ||
-        !fact_int_value(weak, &v))
+    if (weak->type->kind != TY_wint || !type_is_int(other) || type_is_weak(other))
         return weak->type;
     int bits = type_bits(other);
+    if (!fact_int_value(weak, &v)) return bits == 64 ? weak->type : type_scalar(in->types, TY_i64);
     bool is_unsigned = type_class(other) == CLASS_UINT;
     bool fits = is_unsigned ? v >= 0 && (bits == 64 || v >> bits == 0)
                             : bits == 64 || (v >= -(INT64_C(1) << (bits - 1)) &&

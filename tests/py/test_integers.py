@@ -192,6 +192,35 @@ def test_INT_13_uint64_with_weak_int():
     assert njit(lambda a: a & ~np.uint64(1 << 1))(np.uint64(2**64 - 1)) == 2**64 - 3
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32])
+def test_TYP_13_a_python_int_that_meets_a_narrow_int_keeps_its_value(dtype):
+    @njit
+    def largest(a, start):
+        m = start
+        for v in a:
+            if v > m:
+                m = v
+        return m
+
+    @njit
+    def below_zero(a):
+        m = -1
+        for v in a:
+            if v > m:
+                m = v
+        return m
+
+    @njit
+    def chosen(a, n, first):
+        return a[0] if first else n
+
+    a = np.array([1, 7, 3], dtype)
+    for start in (-5, 0, 5, 9, 70000, 2**40, -(2**63)):
+        assert largest(a, start) == max(7, start)
+        assert chosen(a, start, False) == start and chosen(a, start, True) == 1
+    assert below_zero(a) == 7 and below_zero(a[:0]) == -1
+
+
 def test_INT_13_uint64_with_int64_is_float():
     result = add(np.uint64(2**63), np.int64(1))
     assert isinstance(result, float) and result == 2.0**63
