@@ -310,7 +310,11 @@ static bool is_returnable(const Type *type) {
 static bool check_returned(Infer *in, Ref ref, const Val *v) {
     bool entry = in->inst->serial == 0;
     if (entry && in->ti->options.kernel && !fact_none(&v->f)) return ti_fail(in, ref, E0601, "");
-    if (entry && !is_returnable(v->f.type)) return ti_fail(in, ref, E0215, ti_text(in, v->f.type));
+    if (entry && !is_returnable(v->f.type)) {
+        Ref value = ir_arg(in->f, ref, 0); /* CPython 3.14 gives a folded constant's place only here */
+        bool placed = ir_inst(in->f, value)->op == OP_const && ir_inst(in->f, value)->span;
+        return ti_fail(in, placed ? value : ref, E0215, ti_text(in, v->f.type));
+    }
     const Type *declared = entry ? in->ti->declared : NULL;
     if (declared && !can_convert(v->f.type, declared))
         return ti_fail(in, ref, E0208, ti_text(in, v->f.type), ti_text(in, declared)),
