@@ -110,11 +110,12 @@ typedef enum EntryKind {
 } EntryKind;
 
 /* One parameter of a device kernel: `size` bytes at `source` of host argument `arg` go to `offset` of the
- * parameter buffer. pointer: the bytes are an array's data pointer, to be replaced by the device's. */
+ * parameter buffer. pointer: the bytes are an array's data pointer, to be replaced by the device's. rounds: a double
+ * lies at `source`, the float32 nearest to it is passed. */
 typedef struct KernelParam {
     uint16_t arg, size;
     uint32_t source, offset;
-    bool pointer;
+    bool pointer, rounds;
 } KernelParam;
 
 /* The fast variant of a kernel is made for launches whose arrays overlap nowhere that is written, span FAST_SPAN bytes

@@ -136,6 +136,8 @@ struct RtEvent {
 };
 
 /* Where the bytes of a parameter come from: KernelParam, merged and sorted at load time. */
+enum { MOVE_ROUNDS = UINT16_MAX }; /* the size of a double that is passed as float32 */
+
 typedef struct ParamMove {
     uint16_t arg, size;
     uint32_t source, offset;

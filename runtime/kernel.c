@@ -28,20 +28,28 @@ static bool make_plan(RtKernel *kernel, RtError *err) {
         if (p->arg >= artifact->nparams || p->offset + p->size > (uint32_t)artifact->param_bytes)
             return rt_fail(err, RT_VALUE_ERROR, "The parameter list of kernel %s is damaged.",
                            kernel->name);
-        kernel->moves[i] = (ParamMove){p->arg, p->size, p->source, p->offset};
+        uint16_t size = p->rounds ? MOVE_ROUNDS : p->size;
+        kernel->moves[i] = (ParamMove){p->arg, size, p->source, p->offset};
     }
     qsort(kernel->moves, (size_t)n, sizeof *kernel->moves, by_offset);
     kernel->nmoves = 0;
     for (int i = 0; i < n; i++) {
         ParamMove m = kernel->moves[i],
                   *last = kernel->nmoves ? &kernel->moves[kernel->nmoves - 1] : NULL;
-        if (last && last->arg == m.arg && last->source + last->size == m.source &&
-            last->offset + last->size == m.offset && last->size + m.size <= UINT16_MAX)
+        if (last && last->size != MOVE_ROUNDS && m.size != MOVE_ROUNDS && last->arg == m.arg &&
+            last->source + last->size == m.source && last->offset + last->size == m.offset &&
+            last->size + m.size < MOVE_ROUNDS)
             last->size = (uint16_t)(last->size + m.size);
         else
             kernel->moves[kernel->nmoves++] = m;
     }
     return true;
+}
+
+static void round_param(const char *from, char *to) {
+    double value;
+    memcpy(&value, from, sizeof value);
+    memcpy(to, &(float){(float)value}, sizeof(float));
 }
 
 /* The sizes of nearly all moves are known to be 4, 8 or multiples of 8: no call for those. */
@@ -55,6 +63,7 @@ void rt_pack_params(const RtKernel *kernel, void *const *args, char *buffer) {
         case 8: memcpy(to, from, 8); break;
         case 16: memcpy(to, from, 16); break;
         case 24: memcpy(to, from, 24); break;
+        case MOVE_ROUNDS: round_param(from, to); break;
         default: memcpy(to, from, m->size);
         }
     }

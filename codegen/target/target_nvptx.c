@@ -400,18 +400,42 @@ static void copy_attributes(Value from, unsigned at, Value to, unsigned index) {
         LLVMAddAttributeAtIndex(to, index, list[i]);
 }
 
-/* Keeps the parameters that the optimised kernel reads, in order; places them anew. */
-static void place_used(Cg *cg, Value fn, Params *kept, int32_t *from) {
+/* Python's floats are doubles. Where a kernel looks at the float32 value of one only, that is passed: else each
+ * thread would convert it in one of the few double units. */
+static bool is_only_rounded(Cg *cg, Value param) {
+    if (LLVMTypeOf(param) != cg->f64) return false;
+    for (LLVMUseRef use = LLVMGetFirstUse(param); use; use = LLVMGetNextUse(use)) {
+        Value user = LLVMGetUser(use);
+        if (!LLVMIsAFPTruncInst(user) || LLVMTypeOf(user) != cg->f32) return false;
+    }
+    return true;
+}
+
+static void take_rounded(Value old, Value param) {
+    for (LLVMUseRef use; (use = LLVMGetFirstUse(old));) {
+        Value user = LLVMGetUser(use);
+        LLVMReplaceAllUsesWith(user, param);
+        LLVMInstructionEraseFromParent(user);
+    }
+}
+
+/* Keeps the parameters that the optimised kernel reads, in order; places them anew. false: all are as before. */
+static bool place_used(Cg *cg, Value fn, Params *kept, int32_t *from) {
     int32_t n = 0, total = cg->kernel_params.len;
+    bool changed = false;
     KernelParam *params = cg->kernel_params.items;
     cg->kernel_params.len = cg->param_bytes = 0;
     for (int32_t i = 0; i < total; i++) {
         Value param = LLVMGetParam(fn, (unsigned)i);
         KernelParam p = params[i];
-        if (!LLVMGetFirstUse(param)) continue;
+        bool used = LLVMGetFirstUse(param), rounds = used && is_only_rounded(cg, param);
+        changed |= !used || rounds;
+        if (!used) continue;
         from[n++] = i;
-        add_param(kept, p.arg, p.source, LLVMTypeOf(param), p.pointer);
+        add_param(kept, p.arg, p.source, rounds ? cg->f32 : LLVMTypeOf(param), p.pointer);
+        vec_last(&cg->kernel_params).rounds = rounds;
     }
+    return changed;
 }
 
 /* Shapes and strides that nobody looks at are not passed: the body moves to a function without them. */
@@ -420,13 +444,13 @@ static void drop_unused_params(Cg *cg) {
     int32_t total = cg->kernel_params.len;
     int32_t *from = arena_array(cg->arena, int32_t, total + 1);
     Params kept = {.cg = cg};
-    place_used(cg, old, &kept, from);
+    bool changed = place_used(cg, old, &kept, from);
     if (cg->param_bytes > MAX_PARAM_BYTES) {
         cg->failed = true;
         diag_add(cg->diags, E0603, NULL, (int)cg->param_bytes, MAX_PARAM_BYTES);
         diag_note(cg->diags, NULL, "pass many numbers as one array");
     }
-    if (kept.types.len == total || cg->failed) return;
+    if (!changed || cg->failed) return;
     LType type = function_of(cg, &kept);
     Value fn = LLVMAddFunction(cg->mod, "", type);
     LLVMSetFunctionCallConv(fn, LLVMGetFunctionCallConv(old));
@@ -436,7 +460,11 @@ static void drop_unused_params(Cg *cg) {
         LLVMAppendExistingBasicBlock(fn, bb);
     }
     for (int32_t i = 0; i < kept.types.len; i++) {
-        LLVMReplaceAllUsesWith(LLVMGetParam(old, (unsigned)from[i]), LLVMGetParam(fn, (unsigned)i));
+        Value was = LLVMGetParam(old, (unsigned)from[i]), is = LLVMGetParam(fn, (unsigned)i);
+        if (cg->kernel_params.items[i].rounds)
+            take_rounded(was, is);
+        else
+            LLVMReplaceAllUsesWith(was, is);
         copy_attributes(old, (unsigned)from[i] + 1, fn, (unsigned)i + 1);
     }
     LLVMReplaceAllUsesWith(old, fn); /* the annotations */

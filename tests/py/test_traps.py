@@ -218,6 +218,35 @@ def test_GPU_06_int32_arithmetic_is_taken_only_where_it_suffices(device):
             assert out.tolist() == expected, (n, m, len(x))
 
 
+def test_python_floats_meet_float32_as_float32(device):
+    """On a GPU they are rounded once, by the launch, where nothing else of them is looked at."""
+    @cuda.jit
+    def kernel(a, b, x, y):
+        i = cuda.grid(1)
+        if i < x.shape[0]:
+            y[i] = a * x[i] + (b if b > 1e300 else 0.5)
+
+    x = np.arange(1, 5, dtype=np.float32)
+    for a in (1 / 3, 1e300, -1e-60, float("nan")):
+        for b in (2.0, 1.1e300):
+            for dtype in (np.float32, np.float64):
+                y = np.zeros(4, dtype)
+                kernel[1, 4](a, b, x.astype(dtype), y)
+                with np.errstate(all="ignore"):
+                    expected = dtype(a) * x.astype(dtype) + (dtype(b) if b > 1e300 else dtype(0.5))
+                np.testing.assert_allclose(y, expected, rtol=1e-6)
+
+    @cuda.jit
+    def scaled(a, x):
+        x[cuda.threadIdx.x] *= a
+
+    scaled[1, 4](0.1, x)
+    assert x.tolist() == (np.arange(1, 5, dtype=np.float32) * np.float32(0.1)).tolist()
+    if device == "cuda":
+        (ptx,) = scaled.inspect_ptx().values()
+        assert ".param .f32" in ptx and "f64" not in ptx
+
+
 def test_ALS_06_a_launch_takes_what_the_last_one_did_not(device):
     """The plan of the last launch is tried first: every other type of argument must be noticed."""
     @cuda.jit

@@ -149,8 +149,10 @@ static const char mailbox_ptx[] =
 static const ValueLayout vadd_params[] = {ARRAY_LAYOUT(f32, 1), ARRAY_LAYOUT(f32, 1),
                                           ARRAY_LAYOUT(f32, 1), SCALAR_LAYOUT(i32, 4)};
 static const uint8_t vadd_usage[] = {ARG_READ, ARG_READ, ARG_WRITTEN, 0};
-static const KernelParam vadd_plan[] = {
-    {0, 8, 0, 0, true}, {1, 8, 0, 8, true}, {2, 8, 0, 16, true}, {3, 4, 0, 24, false}};
+static const KernelParam vadd_plan[] = {{0, 8, 0, 0, true, false},
+                                        {1, 8, 0, 8, true, false},
+                                        {2, 8, 0, 16, true, false},
+                                        {3, 4, 0, 24, false, false}};
 
 static Artifact artifact_of(const char *name, const char *ptx) {
     Artifact a;
@@ -479,7 +481,7 @@ static void test_CUH_04_too_many_parameters(void) {
 static void test_CUH_03_dynamic_shared_memory(void) {
     static const ValueLayout params[] = {ARRAY_LAYOUT(i32, 1), SCALAR_LAYOUT(i32, 4)};
     static const uint8_t usage[] = {ARG_WRITTEN, 0};
-    static const KernelParam plan[] = {{0, 8, 0, 0, true}, {1, 4, 0, 8, false}};
+    static const KernelParam plan[] = {{0, 8, 0, 0, true, false}, {1, 4, 0, 8, false, false}};
     Artifact a = artifact_of("dynamic", dynamic_ptx);
     a.nparams = a.nkernel_params = 2;
     a.params = params, a.usage = usage, a.kernel_params = plan;

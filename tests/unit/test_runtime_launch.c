@@ -2,6 +2,8 @@
  * launch needs. The "kernels" are C functions that the null device calls with the packed parameters. */
 #include "tests/unit/test_runtime.h"
 
+#include <math.h>
+
 static RtError err;
 
 typedef struct Probe {
@@ -17,7 +19,7 @@ static void add_param(Probe *p, ValueLayout layout, uint8_t usage) {
     p->usage[i] = usage;
     bool array = layout.kind == TY_ARRAY;
     KernelParam *k = &p->kernel_params[p->artifact.nkernel_params++];
-    *k = (KernelParam){(uint16_t)i, array ? 8 : (uint16_t)layout.size, 0, 0, array};
+    *k = (KernelParam){(uint16_t)i, array ? 8 : (uint16_t)layout.size, 0, 0, array, false};
     k->offset = (uint32_t)(i * 8);
     p->artifact.param_bytes = (i + 1) * 8;
 }
@@ -386,7 +388,7 @@ static void test_arrays_in_tuples(void) {
     p.artifact.nparams = p.artifact.nkernel_params = 1;
     p.params[0] = tuple;
     p.usage[0] = IN | OUT;
-    p.kernel_params[0] = (KernelParam){0, 8, (uint32_t)items[2].offset, 0, true};
+    p.kernel_params[0] = (KernelParam){0, 8, (uint32_t)items[2].offset, 0, true, false};
     p.artifact.param_bytes = 8;
     RtDevice *d = null_device();
     RtKernel *k = rt_kernel(d, &p.artifact, &err);
@@ -637,6 +639,9 @@ static bool see_plan(const RtKernel *k, const DeviceLaunch *l, const char *param
     int32_t number;
     memcpy(&number, params + 36, 4);
     CHECK(number == -7 && params[40] == 1);
+    float rounded[2];
+    memcpy(rounded, params + 44, 8);
+    CHECK(rounded[0] == 0.1f && isinf(rounded[1]));
     ran++;
     return true;
 }
@@ -644,30 +649,31 @@ static bool see_plan(const RtKernel *k, const DeviceLaunch *l, const char *param
 static void test_CUH_21_parameters_merge(void) {
     Probe p;
     probe_init(&p);
-    static const KernelParam plan[] = {{1, 4, 0, 36, false},
-                                       {0, 8, 16, 8, false},
-                                       {0, 8, 0, 0, true},
-                                       {2, 1, 0, 40, false},
-                                       {0, 8, 24, 16, false}};
+    static const KernelParam plan[] = {{1, 4, 0, 36, false, false},  {0, 8, 16, 8, false, false},
+                                       {0, 8, 0, 0, true, false},    {2, 1, 0, 40, false, false},
+                                       {0, 8, 24, 16, false, false}, {3, 4, 0, 44, false, true},
+                                       {3, 4, 8, 48, false, true}};
     p.params[0] = I32(1);
     p.params[1] = (ValueLayout)SCALAR_LAYOUT(i32, 4);
     p.params[2] = (ValueLayout)SCALAR_LAYOUT(bool, 1);
-    p.artifact.nparams = 3;
+    p.params[3] = (ValueLayout)SCALAR_LAYOUT(c128, 16);
+    p.artifact.nparams = 4;
     p.artifact.kernel_params = plan;
     p.artifact.nkernel_params = countof(plan);
-    p.artifact.param_bytes = 41;
+    p.artifact.param_bytes = 52;
     RtKernel *k;
     CHECK_OK(k = rt_kernel(null_device(), &p.artifact, &err));
-    CHECK(k->nmoves == 4); /* pointer | shape and stride | int | bool */
+    CHECK(k->nmoves == 6); /* pointer | shape and stride | int | bool | two doubles as float32 */
     Packed a = packed_1d((void *)64, 10, 4);
     int32_t number = -7;
     bool flag = true;
-    void *args[] = {&a, &number, &flag};
+    double parts[2] = {0.1, 1e300};
+    void *args[] = {&a, &number, &flag, parts};
     rt_null_kernel(see_plan);
     ran = 0;
     CHECK(launch_host(k, args, NULL, NULL) && ran == 1);
     rt_kernel_release(k);
-    KernelParam damaged = {0, 8, 0, 40, false};
+    KernelParam damaged = {0, 8, 0, 48, false, false};
     p.artifact.kernel_params = &damaged;
     p.artifact.nkernel_params = 1;
     rt_error_init(&err);
