@@ -311,8 +311,8 @@ static bool check_returned(Infer *in, Ref ref, const Val *v) {
     bool entry = in->inst->serial == 0;
     if (entry && in->ti->options.kernel && !fact_none(&v->f)) return ti_fail(in, ref, E0601, "");
     if (entry && !is_returnable(v->f.type)) {
-        Ref value =
-            ir_arg(in->f, ref, 0); /* CPython 3.14 gives a folded constant's place only here */
+        /* CPython 3.14 has the place of a folded constant only at the constant. */
+        Ref value = ir_arg(in->f, ref, 0);
         bool placed = ir_inst(in->f, value)->op == OP_const && ir_inst(in->f, value)->span;
         return ti_fail(in, placed ? value : ref, E0215, ti_text(in, v->f.type));
     }
