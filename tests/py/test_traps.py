@@ -218,6 +218,23 @@ def test_GPU_06_int32_arithmetic_is_taken_only_where_it_suffices(device):
             assert out.tolist() == expected, (n, m, len(x))
 
 
+def test_GPU_06_a_large_grid_has_64_bit_numbers(device):
+    @cuda.jit
+    def kernel(out, n):
+        b = cuda.blockIdx.x
+        if b >= n:
+            out[b - n] = b * 1024 // 3
+
+    few, many = 2, 2**21  # more blocks than the variant with int32 arithmetic is made for
+    for n in (few, many, few):
+        out = np.zeros(3, np.int64)
+        kernel[n + 3, 1](out, n)
+        assert out.tolist() == [1024 * (n + k) // 3 for k in range(3)]
+    out = np.zeros(3, np.int64)
+    kernel.forall(many + 3, 1)(out, many)
+    assert out.tolist() == [1024 * (many + k) // 3 for k in range(3)]
+
+
 def test_python_floats_meet_float32_as_float32(device):
     """On a GPU they are rounded once, by the launch, where nothing else of them is looked at."""
     @cuda.jit
