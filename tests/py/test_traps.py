@@ -220,18 +220,18 @@ def test_GPU_06_int32_arithmetic_is_taken_only_where_it_suffices(device):
 
 def test_GPU_06_a_large_grid_has_64_bit_numbers(device):
     @cuda.jit
-    def kernel(out, n):
+    def kernel(out, n, d):
         b = cuda.blockIdx.x
         if b >= n:
-            out[b - n] = b * 1024 // 3
+            out[b - n] = b * 1024 // d
 
     few, many = 2, 2**21  # more blocks than the variant with int32 arithmetic is made for
     for n in (few, many, few):
         out = np.zeros(3, np.int64)
-        kernel[n + 3, 1](out, n)
+        kernel[n + 3, 1](out, n, 3)
         assert out.tolist() == [1024 * (n + k) // 3 for k in range(3)]
     out = np.zeros(3, np.int64)
-    kernel.forall(many + 3, 1)(out, many)
+    kernel.forall(many + 3, 1)(out, many, 3)
     assert out.tolist() == [1024 * (many + k) // 3 for k in range(3)]
 
 
