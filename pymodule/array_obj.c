@@ -610,17 +610,22 @@ static bool read_dims(PyObject *tuple, int64_t *out, int *n) {
     return true;
 }
 
+/* Of an array that may not exist: sizes wrap, rt_extent refuses what is too large. */
+static int64_t wrapping_product(int64_t a, int64_t b) {
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
 static void c_strides(int ndim, int64_t item, const int64_t *shape, int64_t *strides) {
     for (int i = ndim - 1; i >= 0; i--) {
         strides[i] = item;
-        item *= shape[i];
+        item = wrapping_product(item, shape[i]);
     }
 }
 
 static void f_strides(int ndim, int64_t item, const int64_t *shape, int64_t *strides) {
     for (int i = 0; i < ndim; i++) {
         strides[i] = item;
-        item *= shape[i];
+        item = wrapping_product(item, shape[i]);
     }
 }
 
