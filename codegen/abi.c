@@ -145,6 +145,7 @@ static void visit(Usage *u, int32_t f, Ref ref) {
     case OP_shape:
     case OP_stride:
     case OP_same_array:
+    case OP_disjoint:
     case OP_param:
     case OP_const: return;
     default: break;

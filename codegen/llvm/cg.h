@@ -260,6 +260,7 @@ void cg_store_scalar(Cg *cg, TypeKind kind, Value address, unsigned align, const
 void cg_lower_load(Cg *cg, Ref ref);
 void cg_lower_store(Cg *cg, Ref ref);
 void cg_lower_same_array(Cg *cg, Ref ref);
+void cg_lower_disjoint(Cg *cg, Ref ref);
 void cg_lower_frozen(Cg *cg, Ref ref);
 void cg_lower_view(Cg *cg, Ref ref);
 void cg_lower_transpose(Cg *cg, Ref ref);

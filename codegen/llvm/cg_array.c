@@ -239,6 +239,64 @@ void cg_lower_same_array(Cg *cg, Ref ref) {
     cg_set1(cg, ref, same);
 }
 
+/* -- overlap ---------------------------------------------------------------------------------- */
+
+typedef struct Bytes {
+    Value low, high; /* addresses as i64: of the first byte, and behind the last */
+    Value empty;
+} Bytes;
+
+/* Addresses of different spaces compare as generic ones. */
+static Value address_of(Cg *cg, Value data) {
+    if (LLVMGetPointerAddressSpace(LLVMTypeOf(data)))
+        data = LLVMBuildAddrSpaceCast(cg->b, data, cg->ptr[0], "");
+    return LLVMBuildPtrToInt(cg->b, data, cg->i64, "");
+}
+
+/* Elements side by side: the outermost axis times its stride. */
+static Bytes dense_bytes(Cg *cg, ArrayLeaves *array) {
+    const Type *type = array->type;
+    Value size = cg_int(cg->i64, type_size(type->element)), low = address_of(cg, array->data);
+    int outer = type->layout == LAYOUT_F ? type->ndim - 1 : 0;
+    if (type->ndim)
+        size = LLVMBuildMul(cg->b, array->shape[outer], cg_array_stride(cg, array, outer), "");
+    return (Bytes){low, LLVMBuildAdd(cg->b, low, size, ""),
+                   LLVMBuildICmp(cg->b, LLVMIntEQ, size, cg_int(cg->i64, 0), "")};
+}
+
+/* Negative strides reach down from the data, the others up. */
+static Bytes strided_bytes(Cg *cg, ArrayLeaves *array) {
+    Value zero = cg_int(cg->i64, 0), size = cg_int(cg->i64, type_size(array->type->element));
+    Value low = address_of(cg, array->data), high = LLVMBuildAdd(cg->b, low, size, "");
+    Bytes bytes = {low, high, cg_bool(cg, false)};
+    for (int i = 0; i < array->type->ndim; i++) {
+        Value last = LLVMBuildSub(cg->b, array->shape[i], cg_int(cg->i64, 1), "");
+        Value reach = LLVMBuildMul(cg->b, last, array->strides[i], "");
+        Value none = LLVMBuildICmp(cg->b, LLVMIntEQ, array->shape[i], zero, "");
+        Value up = LLVMBuildICmp(cg->b, LLVMIntSGT, reach, zero, "");
+        bytes.empty = LLVMBuildOr(cg->b, bytes.empty, none, "");
+        Value down = LLVMBuildSelect(cg->b, up, zero, reach, "");
+        up = LLVMBuildSelect(cg->b, up, reach, zero, "");
+        bytes.low = LLVMBuildAdd(cg->b, bytes.low, down, "");
+        bytes.high = LLVMBuildAdd(cg->b, bytes.high, up, "");
+    }
+    return bytes;
+}
+
+static Bytes bytes_of(Cg *cg, Ref ref) {
+    ArrayLeaves array;
+    cg_array_open(cg, cg_type(cg, ref), cg_leaves(cg, ref), &array);
+    return array.type->layout == LAYOUT_A ? strided_bytes(cg, &array) : dense_bytes(cg, &array);
+}
+
+void cg_lower_disjoint(Cg *cg, Ref ref) {
+    Bytes p = bytes_of(cg, ir_arg(cg->f->ir, ref, 0)), q = bytes_of(cg, ir_arg(cg->f->ir, ref, 1));
+    Value apart = LLVMBuildOr(cg->b, LLVMBuildICmp(cg->b, LLVMIntULE, p.high, q.low, ""),
+                              LLVMBuildICmp(cg->b, LLVMIntULE, q.high, p.low, ""), "");
+    Value empty = LLVMBuildOr(cg->b, p.empty, q.empty, "");
+    cg_set1(cg, ref, LLVMBuildOr(cg->b, apart, empty, ""));
+}
+
 /* -- frozen arrays ---------------------------------------------------------------------------- */
 
 static Value frozen_global(Cg *cg, const FrozenArray *frozen) {

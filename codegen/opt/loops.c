@@ -7,6 +7,7 @@
  *
  * The inner loop has no call and no exit of ours left, so LLVM vectorises it. A loop whose trip count is a
  * small constant loses its poll altogether; the loop around it counts.
+ * Where divisors are tested ahead (divisors.c), strips are shorter.
  *
  * A `while` loop that tests at its end is treated alike when its variable grows by the same step in each round. Its sum
  * may wrap and its step may be anything, which is of no matter: a strip ends at or before the limit, so that every
@@ -16,7 +17,7 @@
  *           next = j + step               =>           stop = min(j0 + 65536 * step, limit)
  *           if next < limit: poll, header       header: j = phi(j0, next) ... if next < stop: header
  *                                               done:  poll (next - j0) / step; if next < limit: strip else exit */
-#include "codegen/opt/pass.h"
+#include "codegen/opt/divisors.h"
 
 enum { STRIP = 65536, SHORT_LOOP = 1024, STEP_BITS = 40 };
 
@@ -54,7 +55,7 @@ static Ref strip_phi(Func *func, Builder *b, Ref phi, int32_t entry_at) {
     return copy;
 }
 
-static void strip_mine(Func *func, const CountedLoop *loop, int32_t span) {
+static Strip strip_mine(Func *func, const CountedLoop *loop, int64_t rounds, int32_t span) {
     Module *module = func->module;
     const Type *i64 = type_scalar(module->types, TY_i64),
                *boolean = type_scalar(module->types, TY_bool);
@@ -79,7 +80,7 @@ static void strip_mine(Func *func, const CountedLoop *loop, int32_t span) {
         Ref copy = strip_phi(func, &b, phi, entry_at);
         if (phi == loop->counter) start = copy;
     }
-    Ref chunk = ir_const_int(func, i64, STRIP);
+    Ref chunk = ir_const_int(func, i64, rounds);
     Ref left = b_op2(&b, OP_sub, i64, loop->limit, start);
     Ref more = b_op2(&b, OP_lt, boolean, chunk, left);
     Ref count = b_op3(&b, OP_select, i64, more, chunk, left);
@@ -105,6 +106,7 @@ static void strip_mine(Func *func, const CountedLoop *loop, int32_t span) {
     ir_inst(func, back)->target[0] =
         strip; /* both edges are already in the lists of predecessors */
     ir_inst(func, back)->target[1] = loop->exit;
+    return (Strip){strip, start, stop};
 }
 
 /* -- while loops ---------------------------------------------------------------------------------- */
@@ -246,8 +248,14 @@ void opt_loops(PassContext *ctx, Func *func) {
         WhileLoop other;
         if (is_while_loop(func, &cfg, l, &other)) strip_while(func, &other);
         if (!opt_counted_loop(func, &cfg, l, &loop)) continue;
+        Divisors *divisors = opt_divisors(ctx, func, &cfg, l, &loop);
         if (!remove_polls(func, &cfg, l, &span)) continue;
+        if (divisors) {
+            Strip strip = strip_mine(func, &loop, DIVISOR_STRIP, span);
+            opt_test_ahead(divisors, &strip);
+            continue;
+        }
         if (opt_const_int(func, loop.limit, &trips) && trips <= SHORT_LOOP) continue;
-        strip_mine(func, &loop, span);
+        strip_mine(func, &loop, STRIP, span);
     }
 }

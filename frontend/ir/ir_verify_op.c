@@ -394,6 +394,7 @@ static bool check_typed(Verifier *v, Ref ref) {
     case OP_static_array:
     case OP_dynamic_shared: return check_new_array(v, ref);
     case OP_atomic: return check_atomic(v, ref);
+    case OP_disjoint:
     case OP_same_array: return check_array(v, ref, 0) && check_array(v, ref, 1);
     case OP_retain:
     case OP_release: return check_counted(v, ref);

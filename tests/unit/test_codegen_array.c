@@ -191,6 +191,45 @@ static void test_same_array(void) {
     artifact_release(artifact);
 }
 
+/* Windows of one buffer: shape and stride of x (any layout), offsets in elements. */
+static void test_disjoint(void) {
+    Artifact *artifact = cg_host(
+        "func @f(x: array(f32, 1, A), y: array(f64, 1, C), z: array(f32, 2, F)) -> i64 typed "
+        "{\nb0:\n  %1: array(f32, 1, A) = param 0\n  %2: array(f64, 1, C) = param 1\n"
+        "  %3: array(f32, 2, F) = param 2\n  %4: bool = disjoint %1, %2\n"
+        "  %5: bool = disjoint %3, %1\n  %6: i64 = const 1\n  %7: i64 = cast %4\n"
+        "  %8: i64 = cast %5\n  %9: i64 = shl %8, %6\n  %10: i64 = or %7, %9\n"
+        "  return %10\n}\n",
+        3);
+    CHECK(artifact != NULL);
+    float data[64];
+    Owner owner;
+    /* y: bytes 80 to 112 (elements 20 to 27); z: elements 40 to 51 */
+    Arr3 y = {data + 20, &owner, {4}}, z = {data + 40, &owner, {3, 4}};
+    static const struct {
+        int at;
+        int64_t n, stride, answer;
+    } rows[] = {{10, 10, 4, 3},  {10, 11, 4, 2},  {28, 12, 4, 3},   {27, 12, 4, 2},
+                {28, 13, 4, 1},  {52, 5, 4, 3},   {51, 5, 4, 1},    {39, 12, -4, 3},
+                {39, 13, -4, 2}, {40, 12, -4, 1}, {63, 12, -4, 3},  {63, 13, -4, 1},
+                {19, 2, 84, 0},  {19, 2, 128, 0}, {30, 100, 0, 3},  {24, 100, 0, 2},
+                {24, 0, 4, 3},   {24, 0, -4, 3},  {63, 2, -92, 1},  {0, 2, 160, 0},
+                {0, 64, 4, 0},   {63, 64, -4, 0}, {19, 0, 4000, 3}, {23, 1, -4000, 2}};
+    for (int k = 0; k < countof(rows); k++) {
+        Arr3 x = {data + rows[k].at, &owner, {rows[k].n, rows[k].stride}};
+        int64_t r = 9;
+        CallContext ctx;
+        CHECK_INT(cg_call(artifact, &ctx, (void *[]){&x, &y, &z}, &r), CALL_OK);
+        CHECK_INT(r, rows[k].answer);
+        Arr3 empty = {data + 22, &owner, {0}}, thin = {data + 41, &owner, {3, 0}};
+        CHECK_INT(cg_call(artifact, &ctx, (void *[]){&x, &empty, &thin}, &r), CALL_OK);
+        CHECK_INT(r, 3);
+    }
+    for (int k = 0; k < 3; k++)
+        CHECK_INT(artifact->usage[k], 0); /* it looks at no element */
+    artifact_release(artifact);
+}
+
 /* The address sanitizer's malloc ends the program where others say NULL. */
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__asan_default_options(void) {
@@ -617,6 +656,7 @@ int main(void) {
     RUN(test_bool_bytes);
     RUN(test_views);
     RUN(test_same_array);
+    RUN(test_disjoint);
     RUN(test_allocation);
     RUN(test_temporaries_are_released);
     RUN(test_frozen);
