@@ -6,8 +6,9 @@
  * [low, high] over all iterations is computed *in the preheader*, by interval arithmetic on the index expression. If
  * all intervals lie inside their axes the fast copy runs, otherwise the checked one, with full messages. Interval
  * arithmetic must not wrap, so every invariant leaf is tested to be small first (2^57, or 2^27 below a product of two
- * variables; at most 16 leaves an index): larger numbers simply take the checked copy. Checks that the intervals cannot
- * describe (a gather), or would never let pass (an index that starts at -1), stay in both copies. */
+ * variables; at most 16 leaves an index), and so is a product that is a factor of another: larger numbers simply take
+ * the checked copy. Checks that the intervals cannot describe (a gather), or would never let pass (an index that
+ * starts at -1), stay in both copies. */
 #include "codegen/opt/pass.h"
 #include "frontend/base/bits.h"
 
@@ -242,6 +243,7 @@ static bool moves(Bounds *s, Ref ref, Ref phi, bool up, Place at) {
     int64_t k;
     if (ref == phi) return true;
     if (at.depth >= MAX_DEPTH) return false;
+    if (invariant(s, ref)) return false;
     if (inst->op == OP_phi && s->cfg->loops.items[loop].header != block) {
         for (int32_t i = 0; i < ir_inst(s->func, ref)->nargs; i++)
             if (!moves(s, ir_arg(s->func, ref, i), phi, up, below(at))) return false;
@@ -313,6 +315,13 @@ static Place at_most(Place at, int bits) {
     return below(at);
 }
 
+/* A factor of another product must be as small as the leaves there, or that product might wrap. */
+static Interval as_factor(Bounds *s, Interval all, Place at) {
+    bool fits = at.bits == SUM_BITS ||
+                (require_small(s, all.low, at.bits) && require_small(s, all.high, at.bits));
+    return fits ? all : none();
+}
+
 /* A product by a small constant, or of two values that are not negative. */
 static Interval of_product(Bounds *s, Ref ref, Place at) {
     Ref x = ir_arg(s->func, ref, 0), y = ir_arg(s->func, ref, 1), zero = number(s, 0);
@@ -325,14 +334,14 @@ static Interval of_product(Bounds *s, Ref ref, Place at) {
         Interval a = interval(s, x, at_most(at, SUM_BITS - 12));
         if (!a.ok) return none();
         Ref low = compute(s, OP_mul, a.low, y), high = compute(s, OP_mul, a.high, y);
-        return k >= 0 ? (Interval){true, low, high} : (Interval){true, high, low};
+        return as_factor(s, (Interval){true, k >= 0 ? low : high, k >= 0 ? high : low}, at);
     }
     Interval a = interval(s, x, at_most(at, PRODUCT_BITS));
     Interval c = a.ok ? interval(s, y, at_most(at, PRODUCT_BITS)) : none();
     if (!c.ok || !require_nonnegative(s, a.low) || !require_nonnegative(s, c.low)) return none();
     /* An empty loop has high = -1: both factors are clamped, so that the product stays an upper bound. */
     Ref high = compute(s, OP_mul, greater(s, a.high, zero), greater(s, c.high, zero));
-    return (Interval){true, zero, high};
+    return as_factor(s, (Interval){true, zero, high}, at);
 }
 
 static Interval of_select(Bounds *s, Ref ref, Place at) {

@@ -770,3 +770,62 @@ def test_BND_sums_that_wrap():
     compiled_raises(leap, A, HUGE)
     compiled_raises(leap_back, A, -HUGE)
     compiled_raises(leap_twice, A, 4)
+
+
+def squares(a, n, m):
+    for i in range(n):
+        a[i * m * m] += 1.0
+
+
+def thousands(a, n, m):
+    for i in range(n):
+        a[i * 512 * 512 * 512] += 1.0
+
+
+def thousand_rows(a, n, m):
+    for i in range(n):
+        a[i * 1023 * m] += 1.0
+
+
+@pytest.mark.parametrize("function,n,m", [(squares, 2**16 + 1, 2**24), (thousands, 2**40 + 1, 0), (thousand_rows, 2**27 - 1, 2**27 - 1)])
+def test_BND_products_of_products_that_wrap(function, n, m):
+    """The last index wraps into the array, or below zero; the second one is far outside."""
+    compiled_raises(function, A, n, m)
+    check(function, A, 1, m)
+    check(function, A, 8 if function is squares else 1, 1)
+
+
+def stacked(a, b):
+    for i in range(2):
+        for j in range(3):
+            for k in range(b):
+                a[(i * 3 + j) * b + k] += i + 10.0 * j + 100.0 * k
+
+
+def test_BND_products_of_products():
+    for n in (8, 5, 4, 0):
+        check(stacked, np.arange(24.0), n)
+    check(stacked, np.arange(24.0), 4)
+
+
+def sawtooth(a, after, c):
+    back = after
+    if c > 0:
+        a[0] = 2.0
+        back = after + 1
+    j = 0
+    n = 0
+    while j < a.shape[0]:
+        a[j] += 1.0
+        n += 1
+        if n == 3:
+            j = back
+        else:
+            j += 1
+    return n
+
+
+def test_BND_a_variable_set_to_a_value_from_before_the_loop():
+    for after in (0, 3, 7, 8, -1, -9):
+        for c in (0, 1):
+            check(sawtooth, A, after, c)
