@@ -3,10 +3,10 @@
  * A GPU has no 64-bit integer unit: an addition takes two instructions, a product four to six, a division a hundred.
  * Python's ints are int64, but nearly all of them in a kernel are numbers of threads, lengths and sums of these.
  * The launch promises FAST_LIMIT for the sizes of arrays and of the grid, and for the int parameters that are marked
- * small here, before it takes the fast variant; from there an interval for each value follows its definition. A phi gets one when its loop adds to it up to
- * a limit tested in the header, subtracts from it down to one, or divides it. Values that fit int32, as all their
- * operands do, become i32; casts stand where the two worlds meet, most of which cost nothing (the low half of a
- * register, a sign extension inside an address). */
+ * small here, before it takes the fast variant; from there an interval for each value follows its definition. A phi
+ * gets one when its loop adds to it up to a limit tested in the header, subtracts from it down to one, or divides it.
+ * Values that fit int32, as all their operands do, become i32; casts stand where the two worlds meet, most of which
+ * cost nothing (the low half of a register, a sign extension inside an address). */
 #include "codegen/opt/pass.h"
 #include "codegen/target.h"
 
@@ -24,8 +24,8 @@ typedef struct Narrow {
     enum { NEW, OPEN, DONE } * state; /* of each value */
     Range *ranges;
     uint64_t params; /* asked for by the computations that are open */
-    Range *
-        rounds; /* of what a latch gives to a phi: narrower than its operands tell, after the test */
+    /* of what a latch gives to a phi: narrower than its operands tell, after the test */
+    Range *rounds;
     Bits small; /* values that become i32 */
     Ref *as32, *as64;
 } Narrow;
@@ -185,8 +185,11 @@ static void limits(Narrow *s, Ref phi, int32_t loop, int64_t *low, int64_t *high
     if (b == phi && other.lo < INT64_MAX) *low = other.lo + strict;
 }
 
-/* The values that a round of the loop gives to `phi`, which lay in `before` at its start. */
-static Range next_round(Narrow *s, Ref phi, Ref next, Range start, int32_t loop) {
+/* Where the rounds of a loop take a phi. Each range of a round relies on all of them going one way. */
+typedef enum Way { STAYS = 0, UP = 1, DOWN = 2, TO_ZERO = 4 } Way;
+
+/* The values that a round of the loop gives to `phi`, which was in `start` before the first; adds its way to *ways. */
+static Range next_round(Narrow *s, Ref phi, Ref next, Range start, int32_t loop, unsigned *ways) {
     Func *f = s->func;
     const Inst *inst = ir_inst(f, next);
     int64_t low, high;
@@ -202,16 +205,42 @@ static Range next_round(Narrow *s, Ref phi, Ref next, Range start, int32_t loop)
     switch (inst->op) {
     case OP_add:
     case OP_sub:
+        *ways |= by.lo >= 0 ? UP : DOWN;
         if (by.lo >= 0 && high < INT64_MAX) return sum(between(QN_MIN(start.lo, high), high), by);
         if (by.hi <= 0 && low > INT64_MIN) return sum(between(low, QN_MAX(start.hi, low)), by);
         return unknown();
     case OP_mul:
+        *ways |= UP;
         if (start.lo < 0 || by.lo < 1 || high < 0) return unknown();
         return product(between(0, high), by);
-    case OP_floordiv: return start.lo >= 0 && by.lo >= 1 ? between(0, start.hi) : unknown();
-    case OP_shr: return start.lo >= 0 && by.lo >= 0 ? between(0, start.hi) : unknown();
+    case OP_floordiv:
+        *ways |= TO_ZERO;
+        return start.lo >= 0 && by.lo >= 1 ? between(0, start.hi) : unknown();
+    case OP_shr:
+        *ways |= TO_ZERO;
+        return start.lo >= 0 && by.lo >= 0 ? between(0, start.hi) : unknown();
     default: return unknown();
     }
+}
+
+/* The values of a phi of a loop after its first round; they are noted for the operations that make them, too. */
+static Range range_of_rounds(Narrow *s, Ref phi, Range start, int32_t loop) {
+    int32_t header = s->cfg.loops.items[loop].header;
+    const Block *block = &s->func->blocks.items[header];
+    unsigned ways = STAYS;
+    Range all = start;
+    for (int pass = 0; pass < 2; pass++)
+        for (int32_t i = 0; i < ir_inst(s->func, phi)->nargs && all.known; i++) {
+            Ref next = ir_arg(s->func, phi, i);
+            if (!opt_in_loop(&s->cfg, loop, block->preds.items[i])) continue;
+            Range round = next_round(s, phi, next, start, loop, &ways);
+            all = either(all, round);
+            if (ways & (ways - 1)) return unknown(); /* there and back */
+            round.params = s->params;
+            if (pass == 1 && next != phi && ir_inst(s->func, next)->block != header)
+                s->rounds[next] = round;
+        }
+    return all;
 }
 
 static Range range_of_phi(Narrow *s, Ref phi) {
@@ -226,16 +255,7 @@ static Range range_of_phi(Narrow *s, Ref phi) {
         start = first ? r : either(start, r);
         first = false;
     }
-    Range all = start;
-    for (int32_t i = 0; header && start.known && i < ir_inst(s->func, phi)->nargs; i++) {
-        if (!opt_in_loop(&s->cfg, loop, block->preds.items[i])) continue;
-        Ref next = ir_arg(s->func, phi, i);
-        Range round = next_round(s, phi, next, start, loop);
-        round.params = s->params;
-        if (ir_inst(s->func, next)->block != here) s->rounds[next] = round;
-        all = either(all, round);
-    }
-    return all;
+    return header && start.known ? range_of_rounds(s, phi, start, loop) : start;
 }
 
 /* -- values ---------------------------------------------------------------------------------------- */
