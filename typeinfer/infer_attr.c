@@ -319,7 +319,19 @@ static bool maker_like(Infer *in, const char *name, Maker maker, const CallArgs 
     return make_filled(in, maker, type_array(in->types, element, n, layout), items, n, v[1], out);
 }
 
-/* -- numpy.array of tuples and lists ------------------------------------------------------------------------ */
+/* -- numpy.array of arrays, tuples and lists ----------------------------------------------------------------- */
+
+/* A copy, or for asarray the array itself where its elements are right already. */
+static bool make_copy(Infer *in, bool may_alias, Val array, const Type *element, Val *out) {
+    const Type *from = array.f.type;
+    Val shape[32];
+    if (may_alias && from->element == element) return *out = array, true;
+    for (int32_t k = 0; k < from->ndim; k++)
+        shape[k] = v_shape(in, array, k);
+    Layout layout = from->layout == LAYOUT_F ? LAYOUT_F : LAYOUT_C;
+    const Type *type = type_array(in->types, element, from->ndim, layout);
+    return make_filled(in, MAKE_ARRAY, type, shape, from->ndim, array, out);
+}
 
 /* Common type of all items, and whether they are rows of one length. */
 static const Type *items_type(Infer *in, const Type *tuple, int32_t *columns) {
@@ -352,12 +364,21 @@ static void store_items(Infer *in, Ref array, Val tuple, const Ref *index, int32
     }
 }
 
-static bool make_array(Infer *in, const char *name, const CallArgs *args, bool *known, Val *out) {
-    static const char *const names[] = {"object", "dtype"};
+static bool make_array(Infer *in, const char *name, const CallArgs *args, Val *out) {
+    static const char *const object[] = {"object", "dtype"}, *const a[] = {"a", "dtype"};
+    bool may_alias = strcmp(name, "numpy.asarray") == 0;
     Val v[2];
     int32_t columns;
-    if (!take_args(args, names, 2, v) || !v[0].f.type) return maker_error(in, name, args);
-    if (!is_kind(&v[0], TY_TUPLE)) return *known = false; /* of an array: a copy, see the library */
+    if (!take_args(args, may_alias ? a : object, 2, v) || !v[0].f.type)
+        return maker_error(in, name, args);
+    Val from = v_unwrap(in, v[0]);
+    if (is_kind(&from, TY_ARRAY) && from.f.type->ndim <= 32) {
+        const Type *element = from.f.type->element;
+        if (v[1].f.type && !fact_none(&v[1].f) && !v_element_type(in, &v[1], &element))
+            return false;
+        return make_copy(in, may_alias, from, element, out);
+    }
+    if (!is_kind(&v[0], TY_TUPLE)) return maker_error(in, name, args);
     const Type *tuple = v[0].f.type, *element = items_type(in, tuple, &columns);
     bool nested = columns >= 0;
     for (int32_t i = 0; nested && element && i < tuple->nitems; i++)
@@ -379,7 +400,7 @@ bool v_array_builtin(Infer *in, Str name, const CallArgs *args, bool *known, Val
     for (int i = 0; i < countof(makers); i++) {
         if (!str_is(name, makers[i].name)) continue;
         if (!no_memory_here(in, makers[i].name)) return false;
-        if (makers[i].maker == MAKE_ARRAY) return make_array(in, makers[i].name, args, known, out);
+        if (makers[i].maker == MAKE_ARRAY) return make_array(in, makers[i].name, args, out);
         return makers[i].like ? maker_like(in, makers[i].name, makers[i].maker, args, out)
                               : maker_shape(in, makers[i].name, makers[i].maker, args, out);
     }

@@ -714,6 +714,10 @@ MAKERS = [
     lambda a: np.empty((4, 0, 2), np.int16), lambda a: np.ones((2, 2), np.float32), lambda a: np.full(3, 2.5),
     lambda a: np.array([1, 2, 3]), lambda a: np.array([[1, 2.5], [3, len(a)]]), lambda a: np.array((1, 2), np.float32),
     lambda a: np.zeros_like(a), lambda a: np.full_like(a, 3),
+    lambda a: np.array(a), lambda a: np.array(a, np.float32), lambda a: np.array(a[:, ::-1].T), lambda a: np.array(a.T),
+    lambda a: np.array(a, dtype=np.complex64), lambda a: np.array(a[::2], a.dtype), lambda a: np.asarray(a, np.bool_),
+    lambda a: np.asarray([[1.5], [len(a)]]), lambda a: np.asarray(a[0], dtype=np.uint8), lambda a: np.asarray(a=a),
+    lambda a: np.array(a[:0]), lambda a: np.array(object=a, dtype=None), lambda a: np.array(np.asarray(a.T)),
 ]
 
 
@@ -722,6 +726,23 @@ def test_N01_makers(k):
     a = np.arange(6).reshape(2, 3)
     expected, got = outcome(MAKERS[k], (a,)), outcome(njit(MAKERS[k]), (a,))
     assert got[1] == expected[1] and same(expected[0], got[0])
+
+
+def test_N01_array_copies_and_asarray_does_not():
+    @njit
+    def both(a):
+        copy, itself, other = np.array(a), np.asarray(a, np.float64), np.asarray(a, np.float32)
+        copy[0] = other[0] = 9
+        return copy, itself, other
+
+    for a in (np.arange(4.0), np.arange(8.0)[::-2], np.broadcast_to(1.5, 3)):
+        kept = a.copy()
+        copy, itself, other = both(a)
+        assert itself is a and np.array_equal(a, kept)
+        assert not np.shares_memory(copy, a) and copy.flags.writeable and copy.dtype == np.float64
+        assert other.dtype == np.float32 and other.tolist() == copy.tolist() == [9, *kept[1:]]
+    with pytest.raises(errors.TypingError, match="complex128"):
+        both(np.ones(2, complex))
 
 
 @pytest.mark.parametrize("name", ["i4", "<f8", "=f8", "|i1", "?", "b1", "bool", "int", "float", "complex", "byte", "ubyte", "short",
