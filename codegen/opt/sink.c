@@ -76,12 +76,21 @@ static void reorder(Sink *s, Block *block) {
         block->insts.items[i] = s->reversed.items[s->reversed.len - 1 - i];
 }
 
+/* An instruction with an error successor is followed by nothing but its jump. */
+static bool ends_in_failure(const Func *func, int32_t block) {
+    const Block *b = &func->blocks.items[block];
+    return (b->insts.len > 1 &&
+            ir_inst(func, b->insts.items[b->insts.len - 2])->error != NO_BLOCK) ||
+           ir_inst(func, vec_last(&b->insts))->error != NO_BLOCK;
+}
+
 /* A counter grows at the latch: `ref` moves to the end of the edge by which it reaches its only user, a phi. */
 static void lower_to_edge(Func *func, Ref ref, Ref phi) {
     const Block *block = &func->blocks.items[ir_inst(func, phi)->block];
     int32_t edge = NO_BLOCK;
     for (int32_t k = 0; k < ir_inst(func, phi)->nargs; k++)
         if (ir_arg(func, phi, k) == ref) edge = block->preds.items[k];
+    if (ends_in_failure(func, edge)) return;
     Builder b = {.func = func, .block = edge, .span = ir_inst(func, ref)->span, .error = NO_BLOCK};
     b.at = func->blocks.items[edge].insts.len - 1;
     Ref moved = b_op2(&b, OP_add, ir_type(func, ref), ir_arg(func, ref, 0), ir_arg(func, ref, 1));
