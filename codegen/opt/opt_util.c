@@ -87,8 +87,8 @@ static bool nonnegative(const Func *func, Ref ref, int depth) {
         return type_class(from) == CLASS_SINT && type_bits(from) <= type_bits(inst->type) &&
                nonnegative(func, ir_arg(func, ref, 0), depth + 1);
     }
-    /* Sums and products of non-negative index parts: when they leave int64 the result is negative, and
-     * the check that follows an index refuses it; where checks are off no such array exists. */
+    /* Sums and products of non-negative index parts may leave int64. Is the result negative then, the check
+     * that follows an index refuses it; where checks are off no such array exists. */
     case OP_add:
     case OP_mul:
     case OP_floordiv:
