@@ -43,19 +43,19 @@ bool opt_const_int(const Func *func, Ref ref, int64_t *value) {
 
 /* -- signs ---------------------------------------------------------------------------------------- */
 
-static bool nonnegative(const Func *func, Ref ref, int depth);
+static bool nonnegative(const Func *func, Ref ref, bool index, int depth);
 
 /* A phi whose every operand is non-negative, or itself plus something non-negative that cannot wrap. */
-static bool phi_nonnegative(const Func *func, Ref phi, int depth) {
+static bool phi_nonnegative(const Func *func, Ref phi, bool index, int depth) {
     const Inst *inst = ir_inst(func, phi);
     for (int32_t i = 0; i < inst->nargs; i++) {
         Ref arg = ir_arg(func, phi, i);
         const Inst *from = ir_inst(func, arg);
         if (arg == phi) continue;
         if (from->op == OP_add && from->sub == 1 && ir_arg(func, arg, 0) == phi &&
-            nonnegative(func, ir_arg(func, arg, 1), depth + 1))
+            nonnegative(func, ir_arg(func, arg, 1), index, depth + 1))
             continue;
-        if (!nonnegative(func, arg, depth + 1)) return false;
+        if (!nonnegative(func, arg, index, depth + 1)) return false;
     }
     return inst->nargs > 0;
 }
@@ -66,7 +66,7 @@ static bool lib_nonnegative(const Func *func, Ref ref) {
     return row && (row->flags & LIB_NONNEGATIVE);
 }
 
-static bool nonnegative(const Func *func, Ref ref, int depth) {
+static bool nonnegative(const Func *func, Ref ref, bool index, int depth) {
     const Inst *inst = ir_inst(func, ref);
     int64_t value;
     if (depth > 8) return false;
@@ -76,36 +76,38 @@ static bool nonnegative(const Func *func, Ref ref, int depth) {
     case OP_shape: return true;
     case OP_check_index: return true;
     case OP_lib: return lib_nonnegative(func, ref);
-    case OP_phi: return phi_nonnegative(func, ref, depth);
+    case OP_phi: return phi_nonnegative(func, ref, index, depth);
     case OP_select:
-        return nonnegative(func, ir_arg(func, ref, 1), depth + 1) &&
-               nonnegative(func, ir_arg(func, ref, 2), depth + 1);
+        return nonnegative(func, ir_arg(func, ref, 1), index, depth + 1) &&
+               nonnegative(func, ir_arg(func, ref, 2), index, depth + 1);
     case OP_cast: {
         const Type *from = ir_type(func, ir_arg(func, ref, 0));
         if (type_class(from) == CLASS_UINT || type_class(from) == CLASS_BOOL)
             return type_bits(from) < type_bits(inst->type);
         return type_class(from) == CLASS_SINT && type_bits(from) <= type_bits(inst->type) &&
-               nonnegative(func, ir_arg(func, ref, 0), depth + 1);
+               nonnegative(func, ir_arg(func, ref, 0), index, depth + 1);
     }
     /* Sums and products of non-negative index parts may leave int64. Is the result negative then, the check
      * that follows an index refuses it; where checks are off no such array exists. */
     case OP_add:
     case OP_mul:
+        if (!index && inst->sub != 1) return false;
+        /* fall through */
     case OP_floordiv:
     case OP_shr:
-        return nonnegative(func, ir_arg(func, ref, 0), depth + 1) &&
-               nonnegative(func, ir_arg(func, ref, 1), depth + 1);
-    case OP_mod: return nonnegative(func, ir_arg(func, ref, 1), depth + 1);
+        return nonnegative(func, ir_arg(func, ref, 0), index, depth + 1) &&
+               nonnegative(func, ir_arg(func, ref, 1), index, depth + 1);
+    case OP_mod: return nonnegative(func, ir_arg(func, ref, 1), index, depth + 1);
     case OP_and:
-        return nonnegative(func, ir_arg(func, ref, 0), depth + 1) ||
-               nonnegative(func, ir_arg(func, ref, 1), depth + 1);
+        return nonnegative(func, ir_arg(func, ref, 0), index, depth + 1) ||
+               nonnegative(func, ir_arg(func, ref, 1), index, depth + 1);
     default: return false;
     }
 }
 
-bool opt_nonnegative(const Func *func, Ref ref) {
+bool opt_nonnegative(const Func *func, Ref ref, bool index) {
     const Type *type = ir_type(func, ref);
-    return type && type_class(type) == CLASS_SINT && nonnegative(func, ref, 0);
+    return type && type_class(type) == CLASS_SINT && nonnegative(func, ref, index, 0);
 }
 
 /* -- counted loops --------------------------------------------------------------------------------- */

@@ -53,8 +53,9 @@ int32_t opt_split_block(Func *func, int32_t block, int32_t at);
 int32_t opt_position(const Func *func, Ref ref);
 /* The value of an integer constant. */
 bool opt_const_int(const Func *func, Ref ref, int64_t *value);
-/* Is every value of this integer provably >= 0? Conservative; sees through phis of counters. */
-bool opt_nonnegative(const Func *func, Ref ref);
+/* Is every value of this integer provably >= 0? Conservative; sees through phis of counters.
+ * index: it is used as one, so that sums and products that leave int64 do no harm. */
+bool opt_nonnegative(const Func *func, Ref ref, bool index);
 /* A loop of the shape the frontend makes for `for`: the header's only non-phi work is
  * `lt counter, limit; branch`, counter starts at a constant 0 and grows by `add` sub=1 of one. */
 typedef struct CountedLoop {

@@ -16,7 +16,7 @@ static bool never_true(const Func *func, Ref ref) {
     bool value;
     if (is_const_bool(func, ref, &value)) return !value;
     if (inst->op == OP_lt && opt_const_int(func, ir_arg(func, ref, 1), &k) && k <= 0)
-        return opt_nonnegative(func, ir_arg(func, ref, 0));
+        return opt_nonnegative(func, ir_arg(func, ref, 0), false);
     if (inst->op == OP_lt && opt_const_int(func, ir_arg(func, ref, 0), &k)) {
         int64_t other;
         Ref a = ir_arg(func, ref, 0), b = ir_arg(func, ref, 1);
@@ -38,7 +38,7 @@ static Ref simpler(const Func *func, Ref ref) {
     int64_t k;
     switch (inst->op) {
     case OP_wrap_index:
-        return opt_nonnegative(func, ir_arg(func, ref, 0)) ? ir_arg(func, ref, 0) : NO_REF;
+        return opt_nonnegative(func, ir_arg(func, ref, 0), true) ? ir_arg(func, ref, 0) : NO_REF;
     case OP_cast:
         return ir_type(func, ir_arg(func, ref, 0)) == inst->type ? ir_arg(func, ref, 0) : NO_REF;
     case OP_add:

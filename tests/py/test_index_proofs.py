@@ -829,3 +829,15 @@ def test_BND_a_variable_set_to_a_value_from_before_the_loop():
     for after in (0, 3, 7, 8, -1, -9):
         for c in (0, 1):
             check(sawtooth, A, after, c)
+
+
+def shifted_by_product(a, b):
+    return 1 << (a.shape[0] * b.shape[0])
+
+
+def test_BND_a_product_that_wraps_is_a_negative_shift_count():
+    rows, columns = np.broadcast_to(np.int8(1), (2**32,)), np.broadcast_to(np.int8(1), (2**31,))
+    for opt in (0, 3):
+        assert njit(opt=opt)(shifted_by_product)(rows[:2], columns[:3]) == 64
+        with pytest.raises(ValueError, match="negative shift count"):
+            njit(opt=opt)(shifted_by_product)(rows, columns)
