@@ -96,16 +96,20 @@ bool cg_goes_on(const Cg *cg) {
     return cg->raises && cg->target->record && cg->sigs[0].raises; /* can anything fail? */
 }
 
-static Value patience(Cg *cg) {
-    CgFunc *f = cg->f;
-    if (!f->patience) {
-        f->patience = cg_alloca(cg, cg->i64, "patience");
+/* A number of this function, `first` at its entry; made when it is first asked for. */
+static Value counter(Cg *cg, Value *known, const char *name, int64_t first) {
+    if (!*known) {
+        *known = cg_alloca(cg, cg->i64, name);
         BB here = LLVMGetInsertBlock(cg->b);
-        LLVMPositionBuilderBefore(cg->b, LLVMGetBasicBlockTerminator(f->entry));
-        LLVMBuildStore(cg->b, cg_int(cg->i64, 0), f->patience);
+        LLVMPositionBuilderBefore(cg->b, LLVMGetBasicBlockTerminator(cg->f->entry));
+        LLVMBuildStore(cg->b, cg_int(cg->i64, first), *known);
         cg_at(cg, here);
     }
-    return f->patience;
+    return *known;
+}
+
+static Value patience(Cg *cg) {
+    return counter(cg, &cg->f->patience, "patience", 0);
 }
 
 /* From now on this function counts its iterations. */
@@ -268,15 +272,7 @@ static Value poll_function(Cg *cg, LType *type) {
 enum { POLL_PERIOD = 1 << 16 };
 
 static Value poll_budget(Cg *cg) {
-    CgFunc *f = cg->f;
-    if (!f->poll_budget) {
-        f->poll_budget = cg_alloca(cg, cg->i64, "budget");
-        BB here = LLVMGetInsertBlock(cg->b);
-        LLVMPositionBuilderBefore(cg->b, LLVMGetBasicBlockTerminator(f->entry));
-        LLVMBuildStore(cg->b, cg_int(cg->i64, POLL_PERIOD), f->poll_budget);
-        cg_at(cg, here);
-    }
-    return f->poll_budget;
+    return counter(cg, &cg->f->poll_budget, "budget", POLL_PERIOD);
 }
 
 /* A work-item that has failed leaves the kernel when its patience is at an end. */

@@ -18,7 +18,6 @@ typedef struct Range {
 
 typedef struct Narrow {
     Func *func;
-    Arena *arena;
     Cfg cfg;
     const Type *i32, *i64;
     enum { NEW, OPEN, DONE } * state; /* of each value */
@@ -431,7 +430,6 @@ void opt_narrow(PassContext *ctx, Func *func) {
         return;
     int32_t n = func->insts.len;
     Narrow s = {.func = func,
-                .arena = ctx->arena,
                 .i32 = type_scalar(ctx->module->types, TY_i32),
                 .i64 = type_scalar(ctx->module->types, TY_i64),
                 .state = arena_zalloc(ctx->arena, sizeof *s.state * (size_t)n),
