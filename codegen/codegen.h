@@ -24,7 +24,7 @@ typedef struct CompileOptions {
     uint32_t fastmath;    /* FastMath bits */
     bool no_fma;          /* GPUs: do not contract */
     bool no_vector_math;  /* CPU: scalar libm only */
-    bool general_variant; /* kernels: none of the limits at FAST_LIMIT (artifact.h) holds; false: all do */
+    bool general_variant; /* kernels: for launches beyond FAST_LIMIT (artifact.h) */
     bool keep_text;       /* fill text_llvm, text_asm ... */
     int32_t max_threads, max_registers;
     const char *arch;         /* NVPTX: "sm_90"; CPU: NULL for the host */
