@@ -227,18 +227,26 @@ void infer_finish_bound(Infer *in) {
     }
 }
 
+/* Only what has no zero, or no value at all, is still unbound here: fact_join. */
+static bool unbound_error(Infer *in, Ref ref, const Fact *f) {
+    const Str *name = ir_inst(in->f, ref)->u.name;
+    if (!ti_stop(in)) return false;
+    ti_fail(in, ref, E0212, str_copy(in->arena, name->bytes, (size_t)name->len).bytes);
+    if (!f->type) return false;
+    diag_note(in->diags, NULL,
+              "a kernel does not test that when it runs, except with debug=True: a number without "
+              "value is then 0, but there is no such %s: give it a value before the branch or loop "
+              "that may be left out",
+              ti_text(in, f->type));
+    return false;
+}
+
 static bool visit_check_bound(Infer *in, Ref ref, Val *out) {
     Ref arg = ir_arg(in->f, ref, 0);
     *out = infer_val(in, arg);
     if (out->f.conflict) return true; /* an error at its use */
     if (!out->f.unbound) return out->f.type || ((in->stop = STOP_UNKNOWN), false);
-    const Str *name = ir_inst(in->f, ref)->u.name;
-    if (!in->guards)
-        return ti_fail(in, ref, E0212, str_copy(in->arena, name->bytes, (size_t)name->len).bytes),
-               ti_advise(
-                   in, "a kernel does not test that when it runs, except with debug=True: give it "
-                       "a value before the branch or loop that may be left out"),
-               false;
+    if (!in->guards) return unbound_error(in, ref, &out->f);
     if (in->emit) {
         const Type *boolean = type_scalar(in->types, TY_bool);
         Ref missing = out->f.type ? emit1(in, OP_not, boolean, emit_bound(in, arg))

@@ -144,6 +144,7 @@ bool fact_equal(const Fact *a, const Fact *b);
 bool fact_is_const(const Fact *f); /* known altogether: no run-time part */
 /* The join for a phi; false: the types have none. */
 bool fact_join(Infer *in, const Fact *a, const Fact *b, Fact *out);
+bool fact_has_zero(const Type *type); /* is there a value for a variable that has none? */
 bool fact_of_const(Infer *in, const ConstVal *value, Fact *out);
 /* What a global, closure variable or attribute is. `name` is for messages. */
 bool fact_of_binding(Infer *in, const Binding *binding, Str name, Fact *out);

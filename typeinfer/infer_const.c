@@ -148,12 +148,36 @@ static const Fact *join_items(Infer *in, const Fact *a, const Fact *b, const Typ
     return items;
 }
 
+bool fact_has_zero(const Type *type) {
+    switch (type->kind) {
+    case TY_ARRAY:
+    case TY_RANGE:
+    case TY_SLICE:
+    case TY_ITER:
+    case TY_OBJECT:
+    case TY_UNKNOWN: return false;
+    case TY_TUPLE:
+        for (int32_t i = 0; i < type->nitems; i++)
+            if (!fact_has_zero(type->items[i])) return false;
+        return true;
+    default: return true; /* an optional: None */
+    }
+}
+
+/* Kernels do not test whether a variable has a value: without one it holds zero, so that it is no
+ * constant any more. */
+static void unbound_is_zero(Infer *in, Fact *f) {
+    if (in->guards || !f->unbound || !f->type || f->conflict || !fact_has_zero(f->type)) return;
+    *f = fact_of(f->type);
+}
+
 bool fact_join(Infer *in, const Fact *a, const Fact *b, Fact *out) {
     bool unbound = a->unbound || b->unbound;
     if (!a->type || !b->type) {
         *out = a->type ? *a : *b;
         out->conflict = a->conflict || b->conflict;
         out->unbound = unbound;
+        unbound_is_zero(in, out);
         return !out->conflict;
     }
     *out = (Fact){.unbound = unbound, .type = a->type, .conflict = true};
@@ -167,6 +191,7 @@ bool fact_join(Infer *in, const Fact *a, const Fact *b, Fact *out) {
         if (a->array == b->array) out->array = a->array;
     }
     out->items = join_items(in, a, b, type);
+    unbound_is_zero(in, out);
     return true;
 }
 

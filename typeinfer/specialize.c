@@ -449,11 +449,25 @@ static void specialize_block(Infer *in, int32_t block) {
     }
 }
 
+/* What a variable of a kernel holds that was not assigned. */
+static Ref emit_zero(Infer *in, const Type *type) {
+    const Type *lowered = lower_type(in->ti, type);
+    if (type_is_int(lowered) || lowered->kind == TY_bool) return emit_int(in, lowered, 0);
+    if (type_is_number(lowered)) return emit_float(in, lowered, 0);
+    if (type->kind == TY_OPTIONAL)
+        return emit_convert(in, emit_none(in), type_scalar(in->types, TY_none), type);
+    if (type->kind != TY_TUPLE) return emit_undef(in, lowered);
+    Ref *refs = arena_array(in->arena, Ref, type->nitems);
+    for (int32_t k = 0; k < type->nitems; k++)
+        refs[k] = emit_zero(in, type->items[k]);
+    return emit(in, OP_tuple, lowered, refs, type->nitems);
+}
+
 /* Converts an operand at the end of its predecessor: before the terminator, and before an
  * instruction that raises into the block of the phi. */
 static Ref phi_operand(Infer *in, int32_t pred, int32_t to, Ref arg, const Type *type) {
     Val v = infer_val(in, arg);
-    if (!v.f.type) return emit_undef(in, lower_type(in->ti, type));
+    if (!v.f.type && in->guards) return emit_undef(in, lower_type(in->ti, type));
     v.f.unbound = false;
     const Block *p = &in->out->blocks.items[pred];
     in->block = pred;
@@ -463,7 +477,7 @@ static Ref phi_operand(Infer *in, int32_t pred, int32_t to, Ref arg, const Type 
         const Inst *before = ir_inst(in->out, p->insts.items[p->insts.len - 2]);
         if (before->error == to && to != NO_BLOCK) in->insert_at--;
     }
-    Ref ref = v_as(in, v, type);
+    Ref ref = v.f.type ? v_as(in, v, type) : emit_zero(in, type);
     in->insert_at = -1;
     return ref;
 }

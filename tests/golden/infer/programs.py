@@ -247,7 +247,7 @@ def conflict(p):
 
 # case TYP_04_unbound: a possibly unassigned local is guarded
 # args bool
-# case TYP_04_unbound_kernel: in a kernel it is an error
+# case TYP_04_unbound_kernel: in a kernel it holds zero
 # args bool
 # option kernel
 def unbound(p):
