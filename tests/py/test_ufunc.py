@@ -517,7 +517,8 @@ def test_UFN_06_what_cannot_be_a_ufunc():
 
 
 @pytest.mark.parametrize("bad", [np.array(["a", "b"]), np.array([1, None]), np.array(["2020"], "M8[Y]"),
-                                 np.zeros(2, [("a", "i4")]), "text", None, object(), np.longdouble(1), {}], ids=repr)
+                                 np.zeros(2, [("a", "i4")]), "text", None, object(), np.longdouble(1), {}],
+                         ids=lambda bad: "object" if type(bad) is object else repr(bad))
 def test_refused_dtypes(bad):
     f = make_sum("lazy")
     with pytest.raises(TypeError, match="cannot be compiled|loop"):
