@@ -25,7 +25,9 @@ if STAND_IN.exists() and not any(os.path.exists(f"/usr/lib/x86_64-linux-gnu/libc
     os.environ.setdefault("QUERN_CUDA_LIBRARY", str(STAND_IN))
 
 
-# Every PTX that the tests load is kept, and assembled at the end: test_ptxas (run last).
+# Every PTX that the tests load is kept, and assembled at the end: test_ptxas (run last). Workers of one run share the
+# folder; who made it takes it away.
+OWNS_PTX_FOLDER = "FAKECUDA_SAVE" not in os.environ
 PTX_FOLDER = os.environ.setdefault("FAKECUDA_SAVE", tempfile.mkdtemp(prefix="quern-ptx-"))
 
 
@@ -68,4 +70,5 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_unconfigure():
-    shutil.rmtree(PTX_FOLDER, ignore_errors=True)
+    if OWNS_PTX_FOLDER:
+        shutil.rmtree(PTX_FOLDER, ignore_errors=True)
