@@ -1,0 +1,265 @@
+/* gpu_kernel.c - what kernels of all GPUs have in common: one parameter for each leaf that the code uses, placed in
+ * one buffer as the driver copies it; shared memory; the mailbox of exceptions. */
+#include "codegen/target/gpu_kernel.h"
+
+/* -- exceptions ------------------------------------------------------------------------------- */
+
+bool gpu_raises(const CompileOptions *options) {
+    return options->infer.debug || !options->infer.no_boundscheck;
+}
+
+static Value mailbox(Cg *cg) {
+    Value global = LLVMGetNamedGlobal(cg->mod, KERNEL_MAILBOX_NAME);
+    if (global) return global;
+    LType type = LLVMArrayType2(cg->i8, sizeof(KernelMailbox));
+    global =
+        LLVMAddGlobalInAddressSpace(cg->mod, type, KERNEL_MAILBOX_NAME, cg_space(cg, SPACE_GLOBAL));
+    LLVMSetInitializer(global, LLVMConstNull(type));
+    LLVMSetAlignment(global, 8);
+    return global;
+}
+
+static void fill(Cg *cg, size_t offset, Value value) {
+    Value index = cg_int(cg->i64, (int64_t)offset);
+    LLVMBuildStore(cg->b, value, LLVMBuildInBoundsGEP2(cg->b, cg->i8, mailbox(cg), &index, 1, ""));
+}
+
+/* Into the mailbox, by the first thread that fails. Every thread goes on: see cg_raise.c. */
+void gpu_record(Cg *cg, int32_t exception, int32_t site, const TgValue *args, int nargs) {
+    BB first = cg_block(cg, "first"), told = cg_block(cg, "told");
+    Value old = LLVMBuildAtomicRMW(cg->b, LLVMAtomicRMWBinOpXchg, mailbox(cg), cg_int(cg->i32, 1),
+                                   LLVMAtomicOrderingMonotonic, false);
+    Value mine = LLVMBuildICmp(cg->b, LLVMIntEQ, old, cg_int(cg->i32, 0), "");
+    LLVMBuildCondBr(cg->b, mine, first, told);
+    cg_at(cg, first);
+    fill(cg, offsetof(KernelMailbox, exception), cg_int(cg->i32, exception));
+    fill(cg, offsetof(KernelMailbox, site), cg_int(cg->i32, site));
+    for (int axis = 0; axis < 3; axis++) {
+        fill(cg, offsetof(KernelMailbox, block) + 4 * (size_t)axis,
+             cg->target->grid(cg, GRID_BLOCK, axis));
+        fill(cg, offsetof(KernelMailbox, thread) + 4 * (size_t)axis,
+             cg->target->grid(cg, GRID_THREAD, axis));
+    }
+    for (int i = 0; i < nargs; i++)
+        fill(cg, offsetof(KernelMailbox, args) + 8 * (size_t)i, args[i]);
+    LLVMBuildBr(cg->b, told);
+    cg_at(cg, told);
+}
+
+/* -- shared memory ---------------------------------------------------------------------------- */
+
+TgValue gpu_shared_static(Cg *cg, int64_t bytes, int64_t align) {
+    LType type = LLVMArrayType2(cg->i8, (uint64_t)bytes);
+    Value global = LLVMAddGlobalInAddressSpace(cg->mod, type, "shared", cg_space(cg, SPACE_SHARED));
+    LLVMSetInitializer(global, LLVMGetUndef(type));
+    LLVMSetLinkage(global, LLVMInternalLinkage);
+    LLVMSetAlignment(global, (unsigned)align);
+    cg->shared_bytes = (int32_t)((cg->shared_bytes + align - 1) / align * align + bytes);
+    return global;
+}
+
+TgValue gpu_shared_dynamic(Cg *cg) {
+    Value global = LLVMGetNamedGlobal(cg->mod, "quern_dynamic_shared");
+    if (!global) {
+        global = LLVMAddGlobalInAddressSpace(cg->mod, LLVMArrayType2(cg->i8, 0),
+                                             "quern_dynamic_shared", cg_space(cg, SPACE_SHARED));
+        LLVMSetLinkage(global, LLVMExternalLinkage);
+        LLVMSetAlignment(global, 16);
+    }
+    return global;
+}
+
+/* -- kernels ---------------------------------------------------------------------------------- */
+
+typedef struct Params {
+    Cg *cg;
+    Vec(LType) types;
+} Params;
+
+/* What every GPU and driver takes: 32,764 bytes need PTX 8.1, and HIP takes no more. */
+enum { MAX_PARAM_BYTES = 4096 };
+
+static void add_param(Params *p, int32_t arg, int64_t source, LType type, bool pointer) {
+    Cg *cg = p->cg;
+    int64_t size = (int64_t)LLVMABISizeOfType(cg->layout, type);
+    int64_t offset = (cg->param_bytes + size - 1) / size * size;
+    KernelParam param = {.arg = (uint16_t)arg,
+                         .size = (uint16_t)size,
+                         .source = (uint32_t)source,
+                         .offset = (uint32_t)offset,
+                         .pointer = pointer};
+    vec_push(cg->arena, &cg->kernel_params, param);
+    cg->param_bytes = (int32_t)(offset + size);
+    vec_push(cg->arena, &p->types, type);
+}
+
+/* One kernel parameter for each leaf of a value that lies `source` bytes into host argument `arg`. */
+static void add_value(Params *p, int32_t arg, int64_t source, const Type *type) {
+    Cg *cg = p->cg;
+    if (type->kind == TY_none) return;
+    if (type->kind == TY_TUPLE) {
+        for (int32_t i = 0; i < type->nitems; i++)
+            add_value(p, arg, source + abi_item_offset(type, i), type->items[i]);
+    } else if (type->kind == TY_ARRAY) {
+        int n = type->ndim * (type->layout == LAYOUT_A ? 2 : 1);
+        add_param(p, arg, source, cg->ptr[cg_space(cg, (Space)type->space)], true);
+        for (int k = 0; k < n; k++)
+            add_param(p, arg, source + 16 + 8 * k, cg->i64, false);
+    } else {
+        LType t = cg_memory_type(cg, type_strong_kind(type->kind));
+        add_param(p, arg, source, t, false);
+        if (type_is_complex(type)) add_param(p, arg, source + type_size(type) / 2, t, false);
+    }
+}
+
+/* An identifier that still shows the user's name. */
+static const char *kernel_name(Cg *cg) {
+    Str name = cg->ir->funcs.items[0]->user_name;
+    if (!name.len) name = cg->ir->funcs.items[0]->name;
+    char *text = (char *)str_printf(cg->arena, "quern_" STR_FMT, STR_ARG(name)).bytes;
+    for (char *c = text; *c; c++)
+        if (!((*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z')))
+            *c = '_';
+    return text;
+}
+
+/* In the fast variant no written array overlaps another: the launch has tested it. */
+static void mark_pointers(Cg *cg, Value fn) {
+    for (int32_t i = 0; i < cg->kernel_params.len; i++) {
+        const KernelParam *p = &cg->kernel_params.items[i];
+        unsigned index = (unsigned)i + 1;
+        if (!p->pointer) continue;
+        if (!cg->options->general_variant) cg_attribute(cg, fn, index, "noalias", 0);
+        if (!(cg->usage[p->arg] & ARG_WRITTEN)) cg_attribute(cg, fn, index, "readonly", 0);
+    }
+}
+
+static LType function_of(Cg *cg, const Params *p) {
+    return LLVMFunctionType(cg->void_, p->types.items, (unsigned)p->types.len, false);
+}
+
+static Value kernel_function(Cg *cg, Params *p, unsigned convention) {
+    const Func *func = cg->ir->funcs.items[0];
+    for (int32_t i = 0; i < func->nparams; i++)
+        add_value(p, i, 0, func->param_types[i]);
+    cg->entry_name = kernel_name(cg);
+    Value fn = cg_entry_function(cg, function_of(cg, p));
+    LLVMSetFunctionCallConv(fn, convention);
+    mark_pointers(cg, fn);
+    return fn;
+}
+
+/* Leaves of the entry's parameters from the kernel's: bools travel as bytes. */
+static Value *kernel_leaves(Cg *cg, Value fn) {
+    int32_t n = cg->kernel_params.len;
+    LType *wanted = arena_array(cg->arena, LType, n + 1);
+    Value *leaves = arena_array(cg->arena, Value, n + 1);
+    int32_t at = 0;
+    for (int32_t i = 0; i < cg->ir->funcs.items[0]->nparams; i++)
+        at += cg_leaf_types(cg, cg->ir->funcs.items[0]->param_types[i], wanted + at);
+    for (int32_t i = 0; i < n; i++) {
+        leaves[i] = LLVMGetParam(fn, (unsigned)i);
+        if (wanted[i] == cg->i1)
+            leaves[i] = LLVMBuildICmp(cg->b, LLVMIntNE, leaves[i], cg_int(cg->i8, 0), "");
+    }
+    return leaves;
+}
+
+Value gpu_kernel(Cg *cg, unsigned convention) {
+    Params params = {.cg = cg};
+    Value results[1]; /* a kernel returns nothing */
+    if (cg->options->entry != ENTRY_KERNEL) {
+        cg_error(cg, "this kind of entry on a GPU");
+        return NULL;
+    }
+    Value fn = kernel_function(cg, &params, convention);
+    if (cg->failed) return NULL;
+    cg_attribute(cg, cg->sigs[0].fn, LLVMAttributeFunctionIndex, "alwaysinline", 0);
+    cg_call_sig(cg, &cg->sigs[0], LLVMConstNull(cg->ptr[0]), NULL, kernel_leaves(cg, fn), results);
+    LLVMBuildRetVoid(cg->b);
+    return cg->failed ? NULL : fn;
+}
+
+/* -- unused parameters ------------------------------------------------------------------------ */
+
+static void copy_attributes(Value from, unsigned at, Value to, unsigned index) {
+    LLVMAttributeRef list[32];
+    unsigned n = LLVMGetAttributeCountAtIndex(from, at);
+    if (n > countof(list)) return;
+    LLVMGetAttributesAtIndex(from, at, list);
+    for (unsigned i = 0; i < n; i++)
+        LLVMAddAttributeAtIndex(to, index, list[i]);
+}
+
+/* Python's floats are doubles. Where a kernel looks at the float32 value of one only, that is passed: else each
+ * thread would convert it in one of the few double units. */
+static bool is_only_rounded(Cg *cg, Value param) {
+    if (LLVMTypeOf(param) != cg->f64) return false;
+    for (LLVMUseRef use = LLVMGetFirstUse(param); use; use = LLVMGetNextUse(use)) {
+        Value user = LLVMGetUser(use);
+        if (!LLVMIsAFPTruncInst(user) || LLVMTypeOf(user) != cg->f32) return false;
+    }
+    return true;
+}
+
+static void take_rounded(Value old, Value param) {
+    for (LLVMUseRef use; (use = LLVMGetFirstUse(old));) {
+        Value user = LLVMGetUser(use);
+        LLVMReplaceAllUsesWith(user, param);
+        LLVMInstructionEraseFromParent(user);
+    }
+}
+
+/* Keeps the parameters that the optimised kernel reads, in order; places them anew. false: all are as before. */
+static bool place_used(Cg *cg, Value fn, Params *kept, int32_t *from) {
+    int32_t n = 0, total = cg->kernel_params.len;
+    bool changed = false;
+    KernelParam *params = cg->kernel_params.items;
+    cg->kernel_params.len = cg->param_bytes = 0;
+    for (int32_t i = 0; i < total; i++) {
+        Value param = LLVMGetParam(fn, (unsigned)i);
+        KernelParam p = params[i];
+        bool used = LLVMGetFirstUse(param), rounds = used && is_only_rounded(cg, param);
+        changed |= !used || rounds;
+        if (!used) continue;
+        from[n++] = i;
+        add_param(kept, p.arg, p.source, rounds ? cg->f32 : LLVMTypeOf(param), p.pointer);
+        vec_last(&cg->kernel_params).rounds = rounds;
+    }
+    return changed;
+}
+
+/* Shapes and strides that nobody looks at are not passed: the body moves to a function without them. */
+void gpu_drop_unused_params(Cg *cg) {
+    Value old = cg->entry_fn;
+    int32_t total = cg->kernel_params.len;
+    int32_t *from = arena_array(cg->arena, int32_t, total + 1);
+    Params kept = {.cg = cg};
+    bool changed = place_used(cg, old, &kept, from);
+    if (cg->param_bytes > MAX_PARAM_BYTES) {
+        cg->failed = true;
+        diag_add(cg->diags, E0603, NULL, (int)cg->param_bytes, MAX_PARAM_BYTES);
+        diag_note(cg->diags, NULL, "pass many numbers as one array");
+    }
+    if (!changed || cg->failed) return;
+    LType type = function_of(cg, &kept);
+    Value fn = LLVMAddFunction(cg->mod, "", type);
+    LLVMSetFunctionCallConv(fn, LLVMGetFunctionCallConv(old));
+    copy_attributes(old, LLVMAttributeFunctionIndex, fn, LLVMAttributeFunctionIndex);
+    for (BB bb; (bb = LLVMGetFirstBasicBlock(old));) {
+        LLVMRemoveBasicBlockFromParent(bb);
+        LLVMAppendExistingBasicBlock(fn, bb);
+    }
+    for (int32_t i = 0; i < kept.types.len; i++) {
+        Value was = LLVMGetParam(old, (unsigned)from[i]), is = LLVMGetParam(fn, (unsigned)i);
+        if (cg->kernel_params.items[i].rounds)
+            take_rounded(was, is);
+        else
+            LLVMReplaceAllUsesWith(was, is);
+        copy_attributes(old, (unsigned)from[i] + 1, fn, (unsigned)i + 1);
+    }
+    LLVMReplaceAllUsesWith(old, fn); /* the annotations */
+    LLVMDeleteFunction(old);
+    LLVMSetValueName2(fn, cg->entry_name, strlen(cg->entry_name));
+    cg->entry_fn = fn;
+}

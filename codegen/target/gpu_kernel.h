@@ -1,0 +1,18 @@
+/* gpu_kernel.h - private to target/: what kernels of all GPUs have in common. */
+#ifndef QUERN_GPU_KERNEL_H
+#define QUERN_GPU_KERNEL_H
+
+#include "codegen/llvm/cg.h"
+
+/* Hooks of struct Target that are the same everywhere. */
+bool gpu_raises(const CompileOptions *options);
+void gpu_record(Cg *cg, int32_t exception, int32_t site, const TgValue *args, int nargs);
+TgValue gpu_shared_static(Cg *cg, int64_t bytes, int64_t align);
+TgValue gpu_shared_dynamic(Cg *cg);
+
+/* The kernel round the lowered funcs[0], with this calling convention; NULL after a diagnostic. */
+Value gpu_kernel(Cg *cg, unsigned convention);
+/* After optimisation: shapes and strides that nobody looks at are not passed. Fails where the rest is too much. */
+void gpu_drop_unused_params(Cg *cg);
+
+#endif
