@@ -83,8 +83,8 @@ static bool spec_plan(JitCore *core, Spec *spec) {
     }
     if (!py_plan_args(core->state, spec, artifact->params)) return false;
     spec->entry = artifact->entry_kind == ENTRY_HOST ? (HostEntry)artifact->entry : NULL;
-    spec->on_stack =
-        spec->entry && spec->frame_size <= FRAME_STACK && !core->varargs && !core->nkwonly;
+    spec->direct = spec->entry && !core->varargs && !core->nkwonly;
+    spec->on_stack = spec->direct && spec->frame_size <= FRAME_STACK;
     return true;
 }
 
@@ -526,29 +526,57 @@ static bool bind_keywords(JitCore *core, PyObject *const *values, PyObject *kwna
     return true;
 }
 
-static bool bind_defaults(JitCore *core, PyObject **out) {
-    PyObject *defaults = PyFunction_GetDefaults(core->py_func);
-    PyObject *kwdefaults = PyFunction_GetKwDefaults(core->py_func);
-    Py_ssize_t first = core->npositional - (defaults ? PyTuple_GET_SIZE(defaults) : 0);
-    for (Py_ssize_t i = 0; i < core->npositional + core->nkwonly; i++) {
+static PyObject *hold(Bound *bound, PyObject *owned) {
+    if (owned) bound->held[bound->nheld++] = owned;
+    return owned;
+}
+
+void py_bound_release(Bound *bound) {
+    while (bound->nheld > 0)
+        Py_DECREF(bound->held[--bound->nheld]);
+}
+
+static bool missing_argument(const JitCore *core, PyObject *name) {
+    if (!PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError, "%U() missing a required argument: '%U'", core->name, name);
+    return false;
+}
+
+static bool bind_defaults(JitCore *core, Bound *bound) {
+    PyObject **out = bound->args, *defaults = NULL;
+    for (Py_ssize_t i = 0; i < core->npositional; i++) {
         if (out[i]) continue;
-        PyObject *name = PyTuple_GET_ITEM(core->param_names, i);
-        if (i < core->npositional && i >= first)
-            out[i] = PyTuple_GET_ITEM(defaults, i - first);
-        else if (i >= core->npositional && kwdefaults)
-            out[i] = PyDict_GetItemWithError(kwdefaults, name);
+        if (!defaults) /* the tuple holds its items */
+            defaults = hold(bound, Py_XNewRef(PyFunction_GetDefaults(core->py_func)));
+        Py_ssize_t first = core->npositional - (defaults ? PyTuple_GET_SIZE(defaults) : 0);
+        if (!defaults || i < first)
+            return missing_argument(core, PyTuple_GET_ITEM(core->param_names, i));
+        out[i] = PyTuple_GET_ITEM(defaults, i - first);
+    }
+    for (Py_ssize_t i = core->npositional; i < core->npositional + core->nkwonly; i++) {
+        PyObject *name = PyTuple_GET_ITEM(core->param_names, i), *value = NULL;
         if (out[i]) continue;
-        if (!PyErr_Occurred())
-            PyErr_Format(PyExc_TypeError, "%U() missing a required argument: '%U'", core->name,
-                         name);
-        return false;
+        PyObject *dict = Py_XNewRef(PyFunction_GetKwDefaults(core->py_func));
+        int found = dict ? PyDict_GetItemRef(dict, name, &value) : 0;
+        Py_XDECREF(dict);
+        if (found <= 0) return missing_argument(core, name);
+        out[i] = hold(bound, value);
     }
     return true;
 }
 
+static bool bind_rest(JitCore *core, PyObject *const *rest, Py_ssize_t n, Bound *bound) {
+    PyObject *tuple = hold(bound, PyTuple_New(n));
+    for (Py_ssize_t i = 0; tuple && i < n; i++)
+        PyTuple_SET_ITEM(tuple, i, Py_NewRef(rest[i]));
+    bound->args[core->nparams - 1] = tuple;
+    return tuple != NULL;
+}
+
 bool py_core_bind(JitCore *core, PyObject *const *args, Py_ssize_t n, PyObject *kwnames,
-                  PyObject **out, PyObject **owned) {
-    *owned = NULL;
+                  Bound *bound) {
+    PyObject **out = bound->args;
+    bound->nheld = 0;
     Py_ssize_t taken = QN_MIN(n, core->npositional);
     if (n > core->npositional && !core->varargs) {
         PyErr_Format(PyExc_TypeError, "%U() takes %d positional argument%s but %zd %s given",
@@ -558,14 +586,11 @@ bool py_core_bind(JitCore *core, PyObject *const *args, Py_ssize_t n, PyObject *
     }
     for (int32_t i = 0; i < core->nparams; i++)
         out[i] = i < taken ? args[i] : NULL;
-    if (!bind_keywords(core, args + n, kwnames, out) || !bind_defaults(core, out)) return false;
-    if (!core->varargs) return true;
-    PyObject *rest = PyTuple_New(n - taken);
-    if (!rest) return false;
-    for (Py_ssize_t i = taken; i < n; i++)
-        PyTuple_SET_ITEM(rest, i - taken, Py_NewRef(args[i]));
-    out[core->nparams - 1] = *owned = rest;
-    return true;
+    if (bind_keywords(core, args + n, kwnames, out) && bind_defaults(core, bound) &&
+        (!core->varargs || bind_rest(core, args + taken, n - taken, bound)))
+        return true;
+    py_bound_release(bound);
+    return false;
 }
 
 /* -- options --------------------------------------------------------------------------------------------------- */

@@ -43,11 +43,14 @@ typedef struct Plan {
     uint16_t value_offset, value_size;
 } Plan;
 
-enum { FRAME_STACK = 1024 }; /* bytes; larger frames come from the heap */
+/* Bytes of a frame on the stack: of most calls, and of those with more arguments (32 arrays of 13
+ * dimensions); still larger ones come from the heap. */
+enum { FRAME_STACK = 1024, FRAME_LARGE = 8192 };
 
 typedef struct Spec {
     int32_t nargs;
-    bool on_stack;   /* its frame fits FRAME_STACK, and there is code to call */
+    bool direct;     /* there is code to call, and arguments are parameters one by one */
+    bool on_stack;   /* direct, and its frame fits FRAME_STACK */
     bool declared;   /* made for a signature the user wrote */
     HostEntry entry; /* NULL: this signature runs the Python function */
     Plan *plans;
@@ -137,10 +140,19 @@ void py_spec_free(Spec *spec);
 /* Keys of all arguments. false with an exception. */
 bool py_core_keys(JitCore *core, PyObject *const *args, int32_t n, TypeKey *keys);
 
-/* Positional and keyword arguments and defaults in the order of parameters. `out` has room for nparams;
- * references are borrowed, but for *args: that tuple is *owned. */
+/* Positional and keyword arguments and defaults, in the order of parameters. What the caller passed is
+ * borrowed: it keeps that alive. The rest is held, because the call may give the GIL away, and another
+ * thread may then replace __defaults__ or change __kwdefaults__. */
+typedef struct Bound {
+    PyObject *args[MAX_ARGS];
+    PyObject *held[MAX_ARGS + 2]; /* keyword defaults, the tuple of defaults, *args */
+    int32_t nheld;
+} Bound;
+
+/* false with an exception, and nothing is held. After success: py_bound_release. */
 bool py_core_bind(JitCore *core, PyObject *const *args, Py_ssize_t n, PyObject *kwnames,
-                  PyObject **out, PyObject **owned);
+                  Bound *bound);
+void py_bound_release(Bound *bound);
 
 /* The options a decorator passed, from a dict of plain values. false with an exception. */
 bool py_options(PyObject *dict, CompileOptions *out);

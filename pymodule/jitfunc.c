@@ -160,24 +160,37 @@ static PyObject *call_with_keywords(Dispatcher *d, PyObject *const *args, size_t
 
 static PyObject *call_slow(Dispatcher *d, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
     JitCore *core = &d->core;
-    PyObject *bound[MAX_ARGS], *owned = NULL, *result = NULL;
+    PyObject *result = NULL;
+    Bound bound;
     TypeKey keys[MAX_ARGS];
     if (core->unsupported_kwargs) return call_with_keywords(d, args, nargsf, kwnames);
-    if (!py_core_bind(core, args, PyVectorcall_NARGS(nargsf), kwnames, bound, &owned)) return NULL;
-    if (!py_core_keys(core, bound, core->nparams, keys)) {
+    if (!py_core_bind(core, args, PyVectorcall_NARGS(nargsf), kwnames, &bound)) return NULL;
+    if (!py_core_keys(core, bound.args, core->nparams, keys)) {
         if (d->fallback && is_refusal(d->core.state) && warn_fallback(d) == 0)
             result = call_python(d, args, nargsf, kwnames);
     } else {
         Spec *spec = find_or_make(d, keys, core->nparams);
         if (spec && spec->entry) {
             atomic_store_explicit(&core->last, spec, memory_order_release);
-            result = run_loose(d, spec, bound);
+            result = run_loose(d, spec, bound.args);
         } else if (spec) {
             result = call_python(d, args, nargsf, kwnames);
         }
     }
-    Py_XDECREF(owned);
+    py_bound_release(&bound);
     return result;
+}
+
+/* The fast path of calls with many arguments. Not inlined: its frame would be every call's. */
+__attribute__((noinline)) static PyObject *call_large(Dispatcher *d, const Spec *spec,
+                                                      PyObject *const *args, size_t nargsf) {
+    _Alignas(16) char large[FRAME_LARGE];
+    char *memory = spec->frame_size <= FRAME_LARGE ? large : PyMem_Malloc((size_t)spec->frame_size);
+    if (!memory) return PyErr_NoMemory();
+    int done = py_unbox(spec, args, memory);
+    PyObject *result = done > 0 ? run(d, spec, memory) : NULL;
+    if (memory != large) PyMem_Free(memory);
+    return done == 0 ? call_slow(d, args, nargsf, NULL) : result;
 }
 
 static PyObject *dispatcher_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf,
@@ -190,6 +203,8 @@ static PyObject *dispatcher_vectorcall(PyObject *self, PyObject *const *args, si
         int done = py_unbox(spec, args, memory);
         if (QN_LIKELY(done > 0)) return run(d, spec, memory);
         if (done < 0) return NULL;
+    } else if (spec && !kwnames && spec->direct && PyVectorcall_NARGS(nargsf) == spec->nargs) {
+        return call_large(d, spec, args, nargsf);
     }
     return call_slow(d, args, nargsf, kwnames);
 }

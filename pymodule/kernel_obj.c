@@ -285,22 +285,24 @@ static bool kernel_keys(JitCore *core, PyObject *const *args, TypeKey *keys) {
 
 static PyObject *launch_slow(Launch *l, JitCore *core, RtDevice *device, PyObject *const *args,
                              size_t nargsf, PyObject *kwnames) {
-    PyObject *bound[MAX_ARGS], *owned = NULL, *held = NULL, *result = NULL;
+    PyObject *held = NULL, *result = NULL;
+    Bound bound;
     TypeKey keys[MAX_ARGS];
-    if (!py_core_bind(core, args, PyVectorcall_NARGS(nargsf), kwnames, bound, &owned)) return NULL;
-    if (wrap_foreign(core->state, bound, core->nparams, &held) && kernel_keys(core, bound, keys)) {
+    if (!py_core_bind(core, args, PyVectorcall_NARGS(nargsf), kwnames, &bound)) return NULL;
+    if (wrap_foreign(core->state, bound.args, core->nparams, &held) &&
+        kernel_keys(core, bound.args, keys)) {
         Spec *spec = find_or_make(core, keys, core->nparams);
         bool mismatch = false;
         if (spec) {
             atomic_store_explicit(&core->last, spec, memory_order_release);
-            result = launch_spec(l, core, device, spec, bound, true, &mismatch);
+            result = launch_spec(l, core, device, spec, bound.args, true, &mismatch);
         }
         if (mismatch)
             PyErr_SetString(PyExc_TypeError,
                             "an argument changed its type while it was being read, or a "
                             "tuple has more than 32 arrays");
     }
-    Py_XDECREF(owned);
+    py_bound_release(&bound);
     Py_XDECREF(held);
     return result;
 }
@@ -621,13 +623,13 @@ static PyObject *kernel_declare(PyObject *self, PyObject *list) {
 /* compile_args(*args): the specialisation for these arguments, without a launch. */
 static PyObject *kernel_compile_args(PyObject *self, PyObject *args) {
     JitCore *core = current_core(self);
-    PyObject *bound[MAX_ARGS], *owned = NULL;
+    Bound bound;
     TypeKey keys[MAX_ARGS];
-    if (!core || !py_core_bind(core, &PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args), NULL,
-                               bound, &owned))
+    if (!core ||
+        !py_core_bind(core, &PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args), NULL, &bound))
         return NULL;
-    bool ok = kernel_keys(core, bound, keys) && find_or_make(core, keys, core->nparams);
-    Py_XDECREF(owned);
+    bool ok = kernel_keys(core, bound.args, keys) && find_or_make(core, keys, core->nparams);
+    py_bound_release(&bound);
     if (!ok) return NULL;
     Py_RETURN_NONE;
 }
