@@ -287,8 +287,12 @@ Value cg_extern(Cg *cg, const char *name, LType result, LType *params, int npara
 
 Value cg_call_extern(Cg *cg, const char *name, LType result, Value *args, int nargs) {
     LType params[16], type;
-    for (int i = 0; i < nargs; i++)
+    for (int i = 0; i < nargs; i++) {
         params[i] = LLVMTypeOf(args[i]);
+        if (LLVMGetTypeKind(params[i]) == LLVMIntegerTypeKind &&
+            LLVMGetIntTypeWidth(params[i]) < 32)
+            cg_error(cg, "function %s is called with a narrow int", name);
+    }
     Value fn = cg_extern(cg, name, result, params, nargs, &type);
     if (cg->failed) return LLVMGetPoison(result == cg->void_ ? cg->i32 : result);
     return cg_fast(cg, LLVMBuildCall2(cg->b, type, fn, args, (unsigned)nargs, ""));

@@ -161,6 +161,7 @@ Value cg_intrinsic1(Cg *cg, const char *name, Value a);
 Value cg_intrinsic2(Cg *cg, const char *name, Value a, Value b);
 /* A function of the outside world, declared on first use. */
 Value cg_extern(Cg *cg, const char *name, LType result, LType *params, int nparams, LType *type);
+/* Ints narrower than 32 bits are refused: the upper bits of their registers are nobody's. */
 Value cg_call_extern(Cg *cg, const char *name, LType result, Value *args, int nargs);
 void cg_attribute(Cg *cg, Value fn, unsigned index, const char *name, uint64_t value);
 void cg_call_attribute(Cg *cg, Value call, const char *name, uint64_t value);

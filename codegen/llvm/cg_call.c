@@ -51,10 +51,27 @@ static bool is_single(const LibCall *call) {
     return type_is_float(call->inst->type) && type_bits(call->inst->type) == 32;
 }
 
+/* Ints reach functions of the outside world as int64: the calling convention says nothing of the upper
+ * bits of narrow ones. A uint64 above the range becomes its end. */
+static void widen_ints(Cg *cg, LibCall *call) {
+    for (int i = 0; i < call->nargs; i++) {
+        TypeClass cls = type_class(call->types[i]);
+        bool is_signed = cls == CLASS_SINT;
+        if (!is_signed && cls != CLASS_UINT && cls != CLASS_BOOL) continue;
+        Value *wide = arena_array(cg->arena, Value, 1), n = call->args[i][0];
+        if (type_bits(call->types[i]) < 64)
+            *wide = LLVMBuildIntCast2(cg->b, n, cg->i64, is_signed, "");
+        else
+            *wide = is_signed ? n : cg_intrinsic2(cg, "llvm.umin", n, cg_int(cg->i64, INT64_MAX));
+        call->args[i] = wide;
+    }
+}
+
 static void lower_symbol(Cg *cg, const char *name, uint32_t flags, LibCall *call) {
     Value flat[16];
     LType result = cg->void_;
     bool half = false;
+    widen_ints(cg, call);
     int n = flatten(cg, call, flat, 16);
     for (int i = 0; i < n; i++) { /* no library has float16 functions: through float32 */
         if (LLVMTypeOf(flat[i]) != cg->f16) continue;

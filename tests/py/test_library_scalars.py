@@ -2,6 +2,7 @@
 compiled. Needs no compiled code."""
 
 import cmath
+import fractions
 import importlib
 import importlib.util
 import itertools
@@ -27,6 +28,15 @@ def load(name):
     return importlib.import_module(f"plain_library.{name}")
 
 
+def exact_fma(x, y, z):
+    """x * y + z, rounded once, for finite results."""
+    return float(fractions.Fraction(float(x)) * fractions.Fraction(float(y)) + fractions.Fraction(float(z)))
+
+
+if not hasattr(math, "fma"):  # before Python 3.13 it is compiled code only that has it
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(math, "fma", exact_fma, raising=False)
+        load("builtins_")
 MODULES = {name: load(name) for name in ("builtins_", "math_", "cmath_", "ufuncs")}
 FLOATS = [pytest.param(np.float32, marks=pytest.mark.skipif((np.float32(1) * 2.0).dtype != np.float32, reason=
                        "before NumPy 2 a Python number widens a NumPy scalar: as plain Python these functions mean something else")),
@@ -74,7 +84,7 @@ def test_math_of_integers():
     for n in range(12):
         assert FUNCTIONS["math.factorial"](n) == math.factorial(n)
         for k in range(14):
-            assert (FUNCTIONS["math.comb"](n, k) - math.comb(n, k)) % 2**64 == 0  # it is the compiled product that wraps
+            assert FUNCTIONS["math.comb"](n, k) == math.comb(n, k)
             assert FUNCTIONS["math.perm"](n, k) == math.perm(n, k)
     for bad in (lambda: FUNCTIONS["math.factorial"](-1), lambda: FUNCTIONS["math.isqrt"](-1), lambda: FUNCTIONS["math.comb"](1, -1)):
         with pytest.raises(ValueError):

@@ -1,6 +1,13 @@
 """Builtins of Python that are written in the compiled subset."""
 
+import math
+
 import numpy as np
+
+try:
+    from math import fma
+except ImportError:  # before Python 3.13; only kernels need it
+    from quern.cuda import fma
 
 
 def divmod_(a, b):
@@ -130,16 +137,80 @@ def round_int(x, digits):
     return quotient * step
 
 
-def round_float(x, digits):
-    """By scaling: one unit in the last place may be off. The CPU has an exact version in its run-time support."""
-    x = x * 1.0
-    scale = 1.0
-    for _ in range(min(abs(digits), 330)):
-        scale *= 10.0
-    scaled = x * scale if digits >= 0 else x / scale
-    if not np.isfinite(scaled):
+def _power_of_ten(digits):
+    """10 ** digits as a sum of two floats; exact up to 44."""
+    high = 1.0
+    low = 0.0
+    while digits > 0:
+        high, low = _times_ten(high, low, digits)
+        digits -= 22
+    return high, low
+
+
+def _times_ten(high, low, digits):
+    """(high + low) * 10 ** min(digits, 22), the last power of ten that a float holds. The products go through fma,
+    so that no compiler fuses them with what follows."""
+    ten = 1.0
+    for _ in range(min(digits, 22)):
+        ten *= 10.0
+    product = fma(high, ten, 0.0)
+    rest = fma(high, ten, -product) + low * ten
+    total = product + rest  # the nearest float, again
+    return total, rest - (total - product)
+
+
+def _round_fraction(x, digits):
+    high, low = x, 0.0
+    left = digits
+    while left > 0:
+        high, low = _times_ten(high, low, left)
+        left -= 22
+    if not abs(high) < 2.0**54:
+        return x  # its neighbours are further away than the next multiple
+    whole = np.rint(high)
+    part = high - whole
+    if part == 0.5 and low > 0.0:  # rint saw a tie that is none
+        whole += 1.0
+    elif part == -0.5 and low < 0.0:
+        whole -= 1.0
+    rest = np.rint(low) if abs(high) >= 2.0**52 else 0.0
+    while digits > 308:
+        whole /= 10.0
+        digits -= 1
+    high, low = _power_of_ten(digits)
+    quotient = whole / high
+    return quotient + ((fma(-quotient, high, whole) - quotient * low) + rest) / high
+
+
+def _round_whole(x, digits):
+    high, low = _power_of_ten(digits)
+    quotient = x / high
+    if not abs(quotient) < 2.0**53:
         return x
-    return np.rint(scaled) / scale if digits >= 0 else np.rint(scaled) * scale
+    whole = np.rint(quotient)
+    rest = fma(-whole, high, x) - whole * low
+    odd = np.rint(whole * 0.5) != whole * 0.5
+    if rest > high * 0.5 or (odd and rest == high * 0.5):
+        whole += 1.0
+    elif rest < high * -0.5 or (odd and rest == high * -0.5):
+        whole -= 1.0
+    product = fma(whole, high, 0.0)
+    if math.isinf(product):
+        return product
+    return product + (fma(whole, high, -product) + whole * low)
+
+
+def round_float(x, digits):
+    """Correctly rounded, as CPython does it, for up to 44 digits; beyond that one unit in the last place may be off.
+    For targets without the run-time support of the CPU."""
+    number = np.float64(x)
+    if not math.isfinite(number) or digits > 323:
+        return number
+    if digits < -308:
+        return math.copysign(0.0, number)
+    if digits >= 0:
+        return math.copysign(_round_fraction(number, int(digits)), number)
+    return math.copysign(_round_whole(number, -int(digits)), number)
 
 
 FUNCTIONS = {

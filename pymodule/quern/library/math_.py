@@ -90,8 +90,10 @@ def isqrt(n):
 def factorial(n):
     if n < 0:
         raise ValueError("factorial() not defined for negative values")
+    if n > 20:
+        raise OverflowError("the factorial does not fit into 64 bits: above 20, use math.gamma(n + 1.0)")
     product = 1
-    for i in range(2, min(n, 66) + 1):  # 66! is a multiple of 2 ** 64
+    for i in range(2, n + 1):
         product *= i
     return product
 
@@ -103,44 +105,48 @@ def _refuse_negative(n, k):
         raise ValueError("k must be a non-negative integer")
 
 
+def _largest(zero):
+    """The largest number of the type of an int, which is one of 64 bits."""
+    ones = ~zero
+    if ones < 0:
+        return ones & 0x7FFFFFFFFFFFFFFF
+    return ones
+
+
 def perm(n, k=None):
     if k is None:
         return factorial(n)
     _refuse_negative(n, k)
-    product = 1
+    i = n - n  # counts in the type of n, wide
+    product = i + 1
     if k > n:
-        return product - 1
-    for i in range(k):
+        return i
+    while i < k:
+        if product > _largest(n - n) // (n - i):
+            raise OverflowError("the number of permutations does not fit into 64 bits")
         product *= n - i
+        i += 1
     return product
 
 
-def _odd_inverse(n):
-    """x with n * x == 1 modulo 2 ** 64, for an odd n: each step doubles the right bits, of which n has three."""
-    x = n
-    for _ in range(5):
-        x *= 2 - n * x
-    return x
-
-
 def comb(n, k):
-    """Modulo 2 ** 64 throughout: odd factors are divided by their inverses, twos are counted."""
+    """n * (n - 1) / 2 * (n - 2) / 3 ...: each step is a number of combinations, none above the result."""
     _refuse_negative(n, k)
-    product = 1
+    i = n - n
+    product = i + 1
     if k > n:
-        return product - 1
-    twos = 0
-    for i in range(min(k, n - k)):
-        above = n - i
+        return i
+    while i < k and k < n - i:  # the smaller one of k and n - k
+        factor = n - i
         below = i + 1
-        while above & 1 == 0:
-            above >>= 1
-            twos += 1
-        while below & 1 == 0:
-            below >>= 1
-            twos -= 1
-        product *= above * _odd_inverse(below)
-    return product << twos
+        common = gcd(product, below)
+        product //= common
+        factor //= below // common
+        if product > _largest(n - n) // factor:
+            raise OverflowError("the number of combinations does not fit into 64 bits")
+        product *= factor
+        i += 1
+    return product
 
 
 def prod(items, start=1):

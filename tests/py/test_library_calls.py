@@ -1,0 +1,148 @@
+"""Functions of the library in compiled code, against CPython: what is passed to run-time functions, results that do not
+fit, special values, on both devices. Operands are run-time values."""
+import math
+import random
+
+import numpy as np
+import pytest
+
+from quern import cuda, njit
+
+INTS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
+
+
+@njit
+def rounded(x, n):
+    return round(x, n)
+
+
+@njit
+def scaled(x, n):
+    return math.ldexp(x, n)
+
+
+def answer(f, *args):
+    """Of `f`, or the class of its exception; what does not fit into 64 bits is an OverflowError."""
+    try:
+        return f(*args)
+    except (ValueError, OverflowError) as error:
+        return type(error)
+
+
+# -- ints of every width reach run-time functions as what they are --------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", INTS)
+def test_N05_digits_of_every_int_type(dtype):
+    for n in (0, 2, 100) + (() if np.iinfo(dtype).min == 0 else (-1, -2, -100)):
+        for x in (12345.678, -0.05, 95.0, 12345, -15):
+            assert repr(rounded(x, dtype(n))) == repr(round(x, n)), (x, n)
+        assert rounded(np.float32(12345.678), dtype(n)) == float(np.float32(round(float(np.float32(12345.678)), n)))
+
+
+def test_N05_digits_beyond_int64():
+    assert rounded(0.1, np.uint64(2**64 - 1)) == 0.1
+    assert rounded(0.1, True) == 0.1 and rounded(15.25, False) == 15.0
+
+
+@pytest.mark.parametrize("dtype", INTS)
+def test_N05_ldexp_of_every_int_type(dtype):
+    for n in (0, 3, 100) + (() if np.iinfo(dtype).min == 0 else (-1, -128)):
+        assert scaled(3.0, dtype(n)) == math.ldexp(3.0, n)
+
+
+@cuda.jit
+def round_all(x, n, out):
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        out[i] = round(x[i], n[i])
+
+
+def near_ties(dtype, count, digits):
+    """Numbers whose rounding is hard, and how many digits to keep."""
+    source = random.Random(12)
+    for _ in range(count):
+        n, way = source.randrange(-digits, digits + 10), source.randrange(4)
+        if way == 0:
+            size = np.dtype(dtype).itemsize
+            x = np.frombuffer(source.getrandbits(8 * size).to_bytes(size, "little"), dtype)[0]
+        elif way == 1:
+            x, n = source.randrange(-(10**6), 10**6) * 10.0 ** -source.randrange(8), source.randrange(-7, 9)
+        elif way == 2:
+            x = (source.randrange(-2000, 2000) + 0.5) * 10.0**-n
+        else:
+            x, n = source.randrange(-(2**20), 2**20) / 2 ** source.randrange(25), source.randrange(-7, 26)
+        yield x, n
+
+
+@pytest.mark.parametrize("dtype, digits", [(np.float32, 36), (np.float64, 60)])
+def test_N12_round_of_floats_is_that_of_cpython_on_every_device(device, dtype, digits):
+    def exactly(x, n):
+        if not np.isfinite(x):
+            return x
+        try:
+            return dtype(round(float(x), int(n)))
+        except OverflowError:
+            return dtype(math.copysign(math.inf, x))
+
+    with np.errstate(all="ignore"):
+        rows = list(near_ties(dtype, 4000, digits))
+        x, n = np.array([r[0] for r in rows], dtype), np.array([r[1] for r in rows], np.int16)
+        want = np.array([exactly(a, b) for a, b in zip(x, n)], dtype)
+    out = np.zeros_like(x)
+    round_all[len(x) // 64 + 1, 64](x, n, out)
+    same = (out == want) & (np.signbit(out) == np.signbit(want)) | np.isnan(out) & np.isnan(want)
+    assert same.all(), [(x[i], n[i], out[i], want[i]) for i in np.flatnonzero(~same)[:5]]
+
+
+# -- numbers of ways: exact, or an OverflowError ----------------------------------------------------------------------
+
+
+@njit
+def factorial(n):
+    return math.factorial(n)
+
+
+@njit
+def comb(n, k):
+    return math.comb(n, k)
+
+
+@njit
+def perm(n, k):
+    return math.perm(n, k)
+
+
+@njit
+def perm_of_all(n):
+    return math.perm(n)
+
+
+def fitting(f, *args, limit=2**63 - 1):
+    result = answer(f, *[int(a) for a in args])
+    return OverflowError if isinstance(result, int) and result > limit else result
+
+
+@pytest.mark.parametrize("n", [-1, 0, 1, 5, 19, 20, 21, 22, 66, 2**40, 2**63 - 1])
+def test_N10_factorials_that_do_not_fit(n):
+    want = ValueError if n < 0 else math.factorial(n) if n <= 20 else OverflowError
+    assert answer(factorial, n) == want and answer(perm_of_all, n) == want
+
+
+def test_N10_combinations_and_permutations_that_do_not_fit():
+    for n in (0, 1, 20, 21, 30, 61, 62, 66, 67, 68, 10**6, 2**62, 2**63 - 1, -1):
+        for k in [*range(-1, 40), n, n - 1, n - 2, n // 2]:
+            if k < 100 or n - k < 100:
+                assert answer(comb, n, k) == fitting(math.comb, n, min(k, n - k) if 0 <= k <= n else k), (n, k)
+            if k < 100:
+                assert answer(perm, n, k) == fitting(math.perm, n, k), (n, k)
+
+
+@pytest.mark.parametrize("dtype", INTS)
+def test_N10_numbers_of_ways_of_every_int_type(dtype):
+    limit = 2**64 - 1 if dtype == np.uint64 else 2**63 - 1
+    for n in (3, 20, 62, 67, 68, 120):
+        for k in (0, 1, 2, 10, 16, 31, 33, 34, 60):
+            for f, g in ((comb, math.comb), (perm, math.perm)):
+                got, want = answer(f, dtype(n), dtype(k)), fitting(g, n, k, limit=limit)
+                assert got == want or got == fitting(g, n, k, limit=2**64 - 1), (f, n, k)
