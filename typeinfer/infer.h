@@ -221,6 +221,12 @@ Val v_unwrap(Infer *in, Val a);
 
 bool v_typed(Infer *in, Str name, const CallArgs *args, bool *known, Val *out);
 bool typed_knows(Str name);
+/* Names of the handlers in each file, NULL behind the last (ti_typed_name). */
+const char *array_builtin_name(int32_t index);
+const char *array_attr_name(int32_t index);
+const char *
+typed_operator_name(int32_t index); /* those that v_unary and v_binary decide themselves */
+const char *gpu_name(Arena *arena, int32_t index);
 
 /* -- infer_list.c: may the instruction have the list displays among its operands? -------------- */
 

@@ -58,16 +58,44 @@ static Val v_dtype(Infer *in, const Type *element) {
     return val_of(fact_of(type_object(in->types, b)));
 }
 
+static Val all_elements(Infer *in, Val array) {
+    return v_size(in, array, 1);
+}
+static Val all_bytes(Infer *in, Val array) {
+    return v_size(in, array, type_size(array.f.type->element));
+}
+static Val axes(Infer *in, Val array) {
+    return val_of(fact_int(in, array.f.type->ndim));
+}
+static Val element_bytes(Infer *in, Val array) {
+    return val_of(fact_int(in, type_size(array.f.type->element)));
+}
+static Val element_dtype(Infer *in, Val array) {
+    return v_dtype(in, array.f.type->element);
+}
+
+static const struct {
+    const char *name; /* of the row */
+    Val (*get)(Infer *in, Val array);
+} array_attrs[] = {
+    {"ndarray.T", v_transpose},
+    {"ndarray.dtype", element_dtype},
+    {"ndarray.itemsize", element_bytes},
+    {"ndarray.nbytes", all_bytes},
+    {"ndarray.ndim", axes},
+    {"ndarray.shape", v_shape_tuple},
+    {"ndarray.size", all_elements},
+    {"ndarray.strides", v_strides},
+};
+
+const char *array_attr_name(int32_t index) {
+    return index < countof(array_attrs) ? array_attrs[index].name : NULL;
+}
+
 static bool array_attr(Infer *in, Val a, Str name, Val *out) {
-    const Type *t = a.f.type;
-    if (str_is(name, "shape")) return *out = v_shape_tuple(in, a), true;
-    if (str_is(name, "size")) return *out = v_size(in, a, 1), true;
-    if (str_is(name, "ndim")) return *out = val_of(fact_int(in, t->ndim)), true;
-    if (str_is(name, "dtype")) return *out = v_dtype(in, t->element), true;
-    if (str_is(name, "strides")) return *out = v_strides(in, a), true;
-    if (str_is(name, "T")) return *out = v_transpose(in, a), true;
-    if (str_is(name, "itemsize")) return *out = val_of(fact_int(in, type_size(t->element))), true;
-    if (str_is(name, "nbytes")) return *out = v_size(in, a, type_size(t->element)), true;
+    for (int i = 0; i < countof(array_attrs); i++)
+        if (str_is(name, array_attrs[i].name + strlen("ndarray.")))
+            return *out = array_attrs[i].get(in, a), true;
     return false;
 }
 
@@ -209,6 +237,10 @@ static const struct {
     {"numpy.ones", MAKE_ONES, false},   {"numpy.ones_like", MAKE_ONES, true},
     {"numpy.zeros", MAKE_ZEROS, false}, {"numpy.zeros_like", MAKE_ZEROS, true},
 };
+
+const char *array_builtin_name(int32_t index) {
+    return index < countof(makers) ? makers[index].name : NULL;
+}
 
 bool array_builtin_knows(Str name) {
     for (int i = 0; i < countof(makers); i++)

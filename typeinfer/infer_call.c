@@ -652,6 +652,11 @@ static bool v_arithmetic(Infer *in, Operator op, bool in_place, Val a, Val b, Va
     return matched || in->stop ? false : binary_error(in, op, &a, &b);
 }
 
+const char *typed_operator_name(int32_t index) {
+    static const Operator typed[] = {OPR_not, OPR_is, OPR_is_not, OPR_not_contains};
+    return index < countof(typed) ? operator_names[typed[index]] : NULL;
+}
+
 bool v_binary(Infer *in, Operator op, bool in_place, Val a, Val b, Val *out) {
     bool handled;
     switch (operator_methods[op]) {

@@ -183,6 +183,13 @@ static const struct {
     {"cuda.const.array_like", gpu_const_array},
 };
 
+const char *gpu_name(Arena *arena, int32_t index) {
+    if (index < countof(handlers)) return handlers[index].name;
+    index -= countof(handlers);
+    return index < countof(atomics) ? str_printf(arena, "cuda.atomic.%s", atomics[index].name).bytes
+                                    : NULL;
+}
+
 bool gpu_knows(Str name) {
     for (int i = 0; i < countof(handlers); i++)
         if (str_is(name, handlers[i].name)) return true;

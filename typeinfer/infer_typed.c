@@ -169,8 +169,6 @@ static const struct {
     {"builtins.slice", typed_slice},
     {"builtins.tuple", typed_tuple},
     {"builtins.zip", typed_zip},
-    {"numba.prange", typed_range},
-    {"quern.prange", typed_range},
 };
 
 static const struct {
@@ -181,6 +179,23 @@ static const struct {
     {"builtins.float", TY_wflt},
     {"builtins.int", TY_wint},
 };
+
+const char *ti_typed_name(Arena *arena, int32_t index) {
+    static const char *(*const tables[])(int32_t) = {array_builtin_name, array_attr_name,
+                                                     typed_operator_name};
+    if (index < countof(handlers)) return handlers[index].name;
+    index -= countof(handlers);
+    if (index < countof(numbers)) return numbers[index].name;
+    index -= countof(numbers);
+    for (int i = 0; i < countof(tables); i++) {
+        int32_t n = 0;
+        while (tables[i](n))
+            n++;
+        if (index < n) return tables[i](index);
+        index -= n;
+    }
+    return gpu_name(arena, index);
+}
 
 bool typed_knows(Str name) {
     for (int i = 0; i < countof(handlers); i++)

@@ -32,6 +32,8 @@ bool ti_run(Module *module, Resolver *resolver, const InferRequest *request, Str
 /* Is there something behind a canonical name ("numpy.zeros", "math.sin"), be it a row of the tables or
  * known to inference itself? Resolvers ask to tell a library callable from any other object. */
 bool ti_is_known(Str name);
+/* What inference has a handler for, by number; NULL behind the last: the rows LOWER_TYPED, all of them. */
+const char *ti_typed_name(Arena *arena, int32_t index);
 
 /* -- signatures as users write them ----------------------------------------------------------- */
 

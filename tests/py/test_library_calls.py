@@ -1,12 +1,13 @@
 """Functions of the library in compiled code, against CPython: what is passed to run-time functions, results that do not
 fit, special values, on both devices. Operands are run-time values."""
 import math
+import operator
 import random
 
 import numpy as np
 import pytest
 
-from quern import cuda, njit
+from quern import cuda, errors, njit
 
 INTS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
 
@@ -146,3 +147,18 @@ def test_N10_numbers_of_ways_of_every_int_type(dtype):
             for f, g in ((comb, math.comb), (perm, math.perm)):
                 got, want = answer(f, dtype(n), dtype(k)), fitting(g, n, k, limit=limit)
                 assert got == want or got == fitting(g, n, k, limit=2**64 - 1), (f, n, k)
+
+
+# -- what stands in the reference is there ----------------------------------------------------------------------------
+
+
+def test_R09_matrix_products_are_refused_with_their_place():
+    def by_operator(a, b):
+        return a @ b
+
+    def by_name(a, b):
+        return operator.matmul(a, b)
+
+    for f in (by_operator, by_name):
+        with pytest.raises(errors.TypingError, match="matrix-multiply|operator.matmul"):
+            njit(f)(np.ones((2, 2)), np.ones((2, 2)))
