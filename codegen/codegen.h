@@ -50,6 +50,11 @@ bool cg_front(Compilation *c, const Binding *function, const Type *const *arg_ty
 bool cg_front_module(Compilation *c, Module *typed);
 /* Passes, LLVM, linking: no resolver, no GIL; runs LLVM on the code-generation worker. NULL: see diags. */
 Artifact *cg_back(Compilation *c);
+/* While cg_back waits for code generation, `look` is called every 50 ms on its thread. True: it waits no longer and
+ * returns NULL without a message, and the compilation is good for cg_end only, since its job may still run: see
+ * cg_was_left. The job follows no handle of the resolver. */
+void cg_on_wait(Compilation *c, bool (*look)(void *user), void *user);
+bool cg_was_left(const Compilation *c);
 void cg_end(Compilation *c);
 
 /* Features of this build and machine, for reports. */
@@ -58,8 +63,9 @@ const char *cg_llvm_version(void);
 /* Looked for in QUERN_LIBDEVICE, CUDA_HOME, CUDA_PATH, python packages below `prefixes`, usual folders.
  * Called once by pymodule with site-packages folders; copied. */
 void cg_set_search_prefixes(const char *const *prefixes, int n);
-/* fork(): the child has no worker thread. Call in the child's atfork handler. */
-void cg_after_fork(void);
+/* Forks between the first call of this function and this process. Locks of threads of an older generation are held
+ * by nobody. Code generation itself needs no call after a fork. */
+uint32_t cg_generation(void);
 /* Arrays that compiled host code allocated and nobody destroyed yet, in the whole process (support.c). */
 int64_t support_live_arrays(void);
 /* Test aid: the next compilation runs into LLVM's fatal-error handler. */

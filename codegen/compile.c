@@ -24,12 +24,22 @@ static void begin(void *user) {
 Compilation *cg_begin(const CompileOptions *options, Resolver *resolver) {
     Compilation *c = calloc(1, sizeof *c);
     if (!c) return NULL;
+    atomic_init(&c->refs, 1);
     arena_init(&c->arena, &qn_default_allocator);
     c->options = *options;
     c->resolver = resolver;
     if (arena_guard(&c->arena, begin, c)) return c;
     cg_end(c);
     return NULL;
+}
+
+void cg_on_wait(Compilation *c, bool (*look)(void *user), void *user) {
+    c->look = look;
+    c->look_user = user;
+}
+
+bool cg_was_left(const Compilation *c) {
+    return c->left;
 }
 
 void cg_use_resolver(Compilation *c, Resolver *resolver) {
@@ -58,7 +68,7 @@ bool cg_front_module(Compilation *c, Module *typed) {
 }
 
 void cg_end(Compilation *c) {
-    if (!c) return;
+    if (!c || atomic_fetch_sub(&c->refs, 1) > 1) return;
     arena_free(&c->arena);
     free(c);
 }
@@ -131,23 +141,6 @@ static void optimise(Compilation *c, Artifact *artifact) {
     artifact->text_types = lower_keep(artifact, c->text_types);
 }
 
-typedef struct BackJob {
-    Compilation *c;
-    LowerJob lower;
-    bool ok;
-} BackJob;
-
-static bool lower(Compilation *c, LowerJob *job) {
-    /* LLVM's fatal errors leave the worker's guard in place for ever: ours comes back. */
-    jmp_buf *guard = c->arena.on_failure, *artifact_guard = job->artifact->arena.on_failure;
-    char error[1024] = "";
-    bool returned = worker_run(lower_run, job, error, sizeof error);
-    c->arena.on_failure = guard;
-    job->artifact->arena.on_failure = artifact_guard;
-    if (!returned) return diag_add(&c->diags, E0501, NULL, error);
-    return job->ok;
-}
-
 /* "while compiling saxpy(int64, float32[:]) for cuda:sm_90" */
 static void note_compiling(Compilation *c) {
     const Func *entry = c->module->funcs.items[0];
@@ -192,11 +185,9 @@ static bool check_ufunc(Compilation *c) {
     return false;
 }
 
-/* Everything of cg_back that may run out of arena memory. */
-static void back(void *user) {
-    BackJob *job = user;
-    Compilation *c = job->c;
-    Artifact *artifact = job->lower.artifact;
+/* What comes before LLVM. */
+static void prepare(Compilation *c) {
+    Artifact *artifact = c->lower.artifact;
     artifact->entry_kind = c->options.entry;
     bool ufunc = c->options.entry == ENTRY_UFUNC || c->options.entry == ENTRY_DEVICE_UFUNC;
     if (ufunc && !check_ufunc(c)) return;
@@ -210,27 +201,82 @@ static void back(void *user) {
     if (c->diags.failed) return;
     describe(c, artifact);
     keep_dependencies(artifact, c->resolver);
-    job->ok = lower(c, &job->lower);
-    if (!job->ok) note_compiling(c);
+    /* the worker may outlast whoever owns the text */
+    if (c->options.arch)
+        c->options.arch = str_copy(&c->arena, c->options.arch, strlen(c->options.arch)).bytes;
+    c->lower.ok = true;
 }
 
-/* Both arenas are guarded: the compilation's round the artifact's. */
+/* -- LLVM, on the worker ------------------------------------------------------------------------ */
+
+static void drop_job(void *user) {
+    Compilation *c = user;
+    artifact_release(c->lower.artifact);
+    cg_end(c);
+}
+
+static void run_job(LlvmState *llvm, void *user) {
+    lower_run(llvm, &((Compilation *)user)->lower);
+}
+
+/* Not under a guard of this thread: the worker sets its own, and may go on when we do not wait for it. */
+static WorkerOutcome lower(Compilation *c, char *error, size_t size) {
+    WorkerWait wait = {.look = c->look, .drop = drop_job, .user = c->look_user};
+    c->lower.ok = false;
+    atomic_fetch_add(&c->refs, 1); /* the job's, until it comes back */
+    WorkerOutcome outcome = worker_run(run_job, c, &wait, error, size);
+    if (outcome == WORKER_LEFT) return outcome;
+    atomic_fetch_sub(&c->refs, 1);
+    c->arena.on_failure = c->lower.artifact->arena.on_failure = NULL;
+    return outcome;
+}
+
+typedef struct Guarded { /* under guards of both arenas: the compilation's round the artifact's */
+    Compilation *c;
+    void (*body)(Compilation *c);
+} Guarded;
+
+static void call_body(void *user) {
+    Guarded *g = user;
+    g->body(g->c);
+}
+
 static void guard_artifact(void *user) {
-    BackJob *job = user;
-    if (!arena_guard(&job->lower.artifact->arena, back, job)) job->lower.no_memory = true;
+    Guarded *g = user;
+    LowerJob *job = &g->c->lower;
+    if (!arena_guard(&job->artifact->arena, call_body, g)) job->no_memory = true;
+}
+
+/* false: there is no memory. */
+static bool guarded(Compilation *c, void (*body)(Compilation *c)) {
+    Guarded g = {c, body};
+    return arena_guard(&c->arena, guard_artifact, &g) && !c->lower.no_memory;
+}
+
+static void say_failed(Compilation *c) {
+    if (c->failure) diag_add(&c->diags, E0501, NULL, c->failure);
+    note_compiling(c);
 }
 
 Artifact *cg_back(Compilation *c) {
+    char error[1024] = "";
     Artifact *artifact = artifact_new();
-    BackJob job = {.c = c,
-                   .lower = {.arena = &c->arena,
-                             .diags = &c->diags,
-                             .options = &c->options,
-                             .module = c->module,
-                             .artifact = artifact,
-                             .provoke = atomic_exchange(&provoke_next, false)}};
-    bool memory = artifact && arena_guard(&c->arena, guard_artifact, &job) && !job.lower.no_memory;
-    if (memory && job.ok) return artifact;
+    c->lower = (LowerJob){.arena = &c->arena,
+                          .diags = &c->diags,
+                          .options = &c->options,
+                          .module = c->module,
+                          .artifact = artifact,
+                          .provoke = atomic_exchange(&provoke_next, false)};
+    bool memory = artifact && guarded(c, prepare);
+    if (memory && c->lower.ok) {
+        WorkerOutcome outcome = lower(c, error, sizeof error);
+        if ((c->left = outcome == WORKER_LEFT)) return NULL;
+        c->failure = outcome == WORKER_FAILED ? error : NULL;
+        memory = !c->lower.no_memory;
+        if (memory && c->lower.ok) return artifact;
+        if (memory) memory = guarded(c, say_failed);
+        c->failure = NULL;
+    }
     artifact_release(artifact);
     if (!memory) diag_add(&c->diags, E0003, NULL);
     return NULL;
@@ -249,8 +295,8 @@ const char *cg_llvm_version(void) {
     return llvm_version_text();
 }
 
-void cg_after_fork(void) {
-    worker_after_fork();
+uint32_t cg_generation(void) {
+    return worker_generation();
 }
 
 void cg_test_fatal_error(void) {

@@ -3,8 +3,11 @@
 #define QUERN_COMPILE_IMPL_H
 
 #include "codegen/codegen.h"
+#include "codegen/lower.h"
 
 struct Compilation {
+    atomic_int refs; /* 2: the worker still runs a job of it that nobody waits for */
+    bool left;       /* that is so, or the job never ran: to its owner it is good for cg_end only */
     Arena arena;
     CompileOptions options;
     Resolver *resolver;
@@ -16,6 +19,10 @@ struct Compilation {
     const Type *weak_result; /* before specialisation, NULL where unknown */
     Str text_types;
     int64_t ns_front, ns_infer;
+    const char *failure; /* what the worker says, for the message */
+    LowerJob lower;      /* here, because the worker may outlast cg_back */
+    bool (*look)(void *user);
+    void *look_user;
 };
 
 /* What a kernel is compiled for, in messages: "cuda:sm_90"; NULL: it is no kernel. */

@@ -13,7 +13,9 @@ typedef struct LazyTable {
     _Atomic(void *) slots[];
 } LazyTable;
 
-/* Called by generated code, on any thread. NULL: it could not be compiled. */
-void *quern_lazy_code(LazyTable *table, int32_t slot);
+/* Called by generated code, on any thread. NULL: it could not be compiled, or the context's poll asked to
+ * stop meanwhile. */
+struct CallContext;
+void *quern_lazy_code(LazyTable *table, int32_t slot, struct CallContext *ctx);
 
 #endif

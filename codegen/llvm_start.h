@@ -7,6 +7,8 @@ typedef struct LlvmState LlvmState; /* facts of the host and target machines (ll
 
 /* Targets and the fatal-error handler. NULL: no memory, and nothing was done. */
 LlvmState *llvm_start(void);
+/* Another state where LLVM is initialised already: in the child of a fork that caught a job half way. */
+LlvmState *llvm_fresh(void);
 /* Asks LLVM for a fatal error of its own: a test of the handler. */
 void llvm_provoke(void);
 const char *llvm_version_text(void);

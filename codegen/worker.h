@@ -3,7 +3,10 @@
  * LLVM recurses deeply (64 MiB of stack are reserved) and ends the process on what it calls fatal errors.
  * Both are kept away from the caller: requests are queued to one thread; when LLVM reports a fatal error
  * there, the message goes to whoever waits, that thread sleeps for ever (its LLVM state is unknown), and
- * the next request starts a new one. */
+ * the next request starts a new one.
+ *
+ * fork(), whoever calls it, waits for the job at hand to end, but not for long; the child starts a worker
+ * of its own. Where the job had not ended, the child does without what it was working on. */
 #ifndef QUERN_WORKER_H
 #define QUERN_WORKER_H
 
@@ -12,12 +15,28 @@
 
 typedef void (*WorkerJob)(LlvmState *llvm, void *user);
 
-/* Runs the job on the worker and waits. false: LLVM reported a fatal error; `error` has the message,
- * what the job owned is lost. */
-bool worker_run(WorkerJob job, void *user, char *error, size_t error_size);
+typedef struct WorkerWait {
+    /* Called about every 50 ms on the waiting thread, without a lock: true asks to wait no longer. NULL: never. */
+    bool (*look)(void *user);
+    /* May a job that runs already be left alone? Then `drop` is called with it when it has ended, by the worker, or at
+     * once where it had not begun. NULL: such a job is waited for. */
+    void (*drop)(void *job);
+    void *user; /* look's */
+} WorkerWait;
+
+typedef enum WorkerOutcome {
+    WORKER_DONE,
+    WORKER_FAILED, /* `error` says why: a fatal error of LLVM (what the job owned is lost), no thread, a fork */
+    WORKER_LEFT /* `look` asked for it; the job did not run, or belongs to `drop` */
+} WorkerOutcome;
+
+/* Runs the job on the worker and waits. `wait` may be NULL. */
+WorkerOutcome worker_run(WorkerJob job, void *user, const WorkerWait *wait, char *error,
+                         size_t error_size);
 /* LLVM's fatal-error handler. Returns only on threads that are no workers. */
 void worker_fatal(const char *reason);
-/* In the child of a fork: no thread of the parent exists any more. */
-void worker_after_fork(void);
+/* Counts the forks between the first use of this function or of a worker and this process: what threads of the parent
+ * held is held for ever. */
+uint32_t worker_generation(void);
 
 #endif

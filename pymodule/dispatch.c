@@ -2,11 +2,13 @@
 #include "pymodule/dispatch.h"
 #include "frontend/base/dump.h"
 
+enum { LOOK_US = 50000 }; /* between two looks at signals */
+
 /* -- the lock ---------------------------------------------------------------------------------------- */
 
 static bool lock_renew(JitCore *core) {
     CoreLock *l = &core->lock;
-    int32_t now = atomic_load(&core->state->fork_generation);
+    uint32_t now = cg_generation();
     if (l->lock && l->generation == now) return true;
     /* made before a fork: whoever held it does not exist here */
     l->lock = PyThread_allocate_lock();
@@ -16,24 +18,34 @@ static bool lock_renew(JitCore *core) {
     return l->lock != NULL;
 }
 
+/* 1: the lock is ours; 0: not yet; -1: exception, Ctrl-C ends the wait. */
+static int try_lock(JitCore *core) {
+    if (!lock_renew(core)) return -1;
+    PyThread_type_lock lock = core->lock.lock;
+    if (PyThread_acquire_lock(lock, NOWAIT_LOCK)) return 1;
+    PyLockStatus status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = PyThread_acquire_lock_timed(lock, LOOK_US, 1);
+    Py_END_ALLOW_THREADS;
+    if (status == PY_LOCK_ACQUIRED) return 1;
+    return PyErr_CheckSignals() < 0 ? -1 : 0;
+}
+
 bool py_core_lock(JitCore *core) {
-    if (!lock_renew(core)) return false;
-    CoreLock *l = &core->lock;
     unsigned long me = PyThread_get_thread_ident();
-    if (l->owner == me) {
-        PyErr_Format(PyExc_RuntimeError,
-                     "'%U' is called while it is being compiled: an attribute or global that the "
-                     "compiler reads runs the function itself",
-                     core->name);
-        return false;
+    int locked = 0;
+    while (locked == 0) {
+        if (core->lock.owner == me && core->lock.generation == cg_generation()) {
+            PyErr_Format(PyExc_RuntimeError,
+                         "'%U' is called while it is being compiled: an attribute or global that "
+                         "the compiler reads runs the function itself",
+                         core->name);
+            return false;
+        }
+        locked = try_lock(core);
     }
-    if (!PyThread_acquire_lock(l->lock, NOWAIT_LOCK)) {
-        Py_BEGIN_ALLOW_THREADS;
-        PyThread_acquire_lock(l->lock, WAIT_LOCK);
-        Py_END_ALLOW_THREADS;
-    }
-    l->owner = me;
-    return true;
+    if (locked > 0) core->lock.owner = me;
+    return locked > 0;
 }
 
 void py_core_unlock(JitCore *core) {
@@ -284,6 +296,15 @@ static bool request_types(JitCore *core, PyResolver *r, const CompileRequest *q,
     return false;
 }
 
+/* Asked while the worker is waited for, without the GIL. */
+static bool interrupted(void *user) {
+    PyThreadState **thread = user;
+    PyEval_RestoreThread(*thread);
+    bool stop = PyErr_CheckSignals() < 0;
+    *thread = PyEval_SaveThread();
+    return stop;
+}
+
 static Spec *compile_in(JitCore *core, PyResolver *r, CompileRequest *q) {
     Compilation *c = r->compilation;
     Signature types = {NULL, NULL, 0};
@@ -293,6 +314,7 @@ static Spec *compile_in(JitCore *core, PyResolver *r, CompileRequest *q) {
         types.result = NULL;
     if (!cg_front(c, function, types.params, types.nparams, types.result)) return NULL;
     PyThreadState *thread = q->keep_gil ? NULL : PyEval_SaveThread();
+    cg_on_wait(c, thread ? interrupted : NULL, &thread);
     Artifact *artifact = cg_back(c);
     if (thread) PyEval_RestoreThread(thread);
     if (!artifact) return NULL;
@@ -315,7 +337,7 @@ Spec *py_core_compile(JitCore *core, CompileRequest *q) {
     Spec *spec = NULL;
     if (py_resolver_attach(&resolver, c)) {
         spec = compile_in(core, &resolver, q);
-        if (dump & DUMP_ssa) py_dump_ssa(&resolver, py_dump_target(&q->options));
+        if (dump & DUMP_ssa && !cg_was_left(c)) py_dump_ssa(&resolver, py_dump_target(&q->options));
         if (spec && dump) py_dump_artifact(spec->artifact, py_dump_target(&q->options), dump);
         if (!spec && !PyErr_Occurred()) {
             q->refused = true;

@@ -89,7 +89,7 @@ bool py_may_convert(TypeKind from, TypeKind to);
 typedef struct CoreLock {
     PyThread_type_lock lock;
     unsigned long owner; /* thread that holds it; 0: nobody */
-    int32_t generation;
+    uint32_t generation; /* cg_generation() when it was made */
 } CoreLock;
 
 typedef struct JitCore {

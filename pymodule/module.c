@@ -62,13 +62,6 @@ static PyObject *module_describe(PyObject *module, PyObject *text) {
     return result;
 }
 
-static PyObject *module_after_fork(PyObject *module, PyObject *unused) {
-    (void)unused;
-    atomic_fetch_add(&py_state(module)->fork_generation, 1);
-    cg_after_fork();
-    Py_RETURN_NONE;
-}
-
 /* set_search_prefixes(list of folders): where pip may have put NVIDIA's libdevice. */
 static PyObject *module_set_search_prefixes(PyObject *module, PyObject *list) {
     (void)module;
@@ -118,7 +111,6 @@ static PyMethodDef module_methods[] = {
     {"register", module_register, METH_VARARGS, NULL},
     {"typeof", module_typeof, METH_O, "The type of a value, as text."},
     {"describe", module_describe, METH_O, "(parameter types, result type) of a signature's text."},
-    {"after_fork", module_after_fork, METH_NOARGS, NULL},
     {"set_search_prefixes", module_set_search_prefixes, METH_O, NULL},
     {"versions", module_versions, METH_NOARGS, NULL},
     {"threads", module_threads, METH_VARARGS,

@@ -311,12 +311,13 @@ void py_raise_call(ModState *state, const Artifact *artifact, const CallContext 
     (void)state;
     const CodeSite *site =
         ctx->site >= 0 && ctx->site < artifact->nsites ? &artifact->sites[ctx->site] : NULL;
-    if (status == CALL_PENDING) {
+    bool pending = status == CALL_PENDING || PyErr_Occurred(); /* left by a poll */
+    if (pending) {
         if (!PyErr_Occurred()) PyErr_SetNone(PyExc_KeyboardInterrupt);
     } else if (ctx->exception >= 0 && ctx->exception < artifact->nraises) {
         raise_statement(&artifact->raises[ctx->exception], ctx);
     } else {
         raise_guard(-1 - ctx->exception, ctx, site);
     }
-    if (site && status != CALL_PENDING) add_traceback(site, globals);
+    if (site && !pending) add_traceback(site, globals);
 }

@@ -70,8 +70,6 @@ typedef struct ModState {
     PyTypeObject *scalar_types[TY_SCALARS]; /* NumPy's scalar types, borrowed from NumPy */
     Compound **compounds;
     int32_t ncompounds, cap_compounds;
-    _Atomic int32_t
-        fork_generation; /* raised in the child: locks of the parent mean nothing there */
     bool prefixes_set;
     uint32_t dump; /* DumpBits of the newest compilation */
     void *runtime; /* kernel_obj.c's */

@@ -17,8 +17,12 @@ static void llvm_options(void) {
     LLVMParseCommandLineOptions(countof(words), words, "");
 }
 
+LlvmState *llvm_fresh(void) {
+    return calloc(1, sizeof(LlvmState));
+}
+
 LlvmState *llvm_start(void) {
-    LlvmState *llvm = calloc(1, sizeof *llvm);
+    LlvmState *llvm = llvm_fresh();
     if (!llvm) return NULL;
     llvm_options();
     LLVMInitializeX86TargetInfo();

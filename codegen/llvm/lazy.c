@@ -27,6 +27,8 @@ struct LazyCode {
     char symbol[64];
     void *host_code;   /* when compiled */
     bool done, failed; /* the worker's */
+    uint32_t
+        process; /* worker_generation() of the try that failed, or that a fork caught half way */
 };
 
 /* -- lowering --------------------------------------------------------------------------------- */
@@ -75,8 +77,8 @@ void cg_lazy_stub(Cg *cg, const CgSig *sig) {
     BB ask = cg_block(cg, "ask"), go = cg_block(cg, "go");
     LLVMBuildCondBr(cg->b, LLVMBuildIsNull(cg->b, there, ""), ask, go);
     cg_at(cg, ask);
-    Value args[] = {table(cg), cg_int(cg->i32, sig->lazy - 1)};
-    Value made = cg_call_extern(cg, "quern_lazy_code", cg->ptr[0], args, 2);
+    Value args[] = {table(cg), cg_int(cg->i32, sig->lazy - 1), f.ctx};
+    Value made = cg_call_extern(cg, "quern_lazy_code", cg->ptr[0], args, 3);
     cg_fail_if(cg, LLVMBuildIsNull(cg->b, made, ""), GUARD_not_compiled, NULL, 0);
     BB asked = LLVMGetInsertBlock(cg->b);
     LLVMBuildBr(cg->b, go);
@@ -180,8 +182,9 @@ static bool load(Cg *cg, LazyCode *code) {
 
 static void compile_job(LlvmState *llvm, void *user) {
     LazyCode *code = user;
-    if (code->done || code->failed) return;
+    if (code->done || (code->failed && code->process == worker_generation())) return;
     code->failed = true; /* unless we come to the end */
+    code->process = worker_generation();
     Cg *cg = llvm ? calloc(1, sizeof *cg) : NULL;
     if (!cg) return;
     Arena arena;
@@ -204,10 +207,24 @@ static void compile_job(LlvmState *llvm, void *user) {
     arena_free(&arena);
 }
 
-void *quern_lazy_code(LazyTable *at, int32_t slot) {
+typedef struct Patience { /* of a call that waits for its code */
+    CallContext *ctx;
+    bool over;
+} Patience;
+
+static bool look(void *user) {
+    Patience *p = user;
+    return p->over = p->ctx->poll && p->ctx->poll(p->ctx) != 0;
+}
+
+/* The table and what is kept for it belong to code that is being called: a job that runs is waited for. */
+void *quern_lazy_code(LazyTable *at, int32_t slot, CallContext *ctx) {
     char error[256];
     void *there = atomic_load_explicit(&at->slots[slot], memory_order_acquire);
-    if (!there && at->code && worker_run(compile_job, at->code, error, sizeof error))
+    if (there || !at->code) return there;
+    Patience patience = {ctx, false};
+    WorkerWait wait = {.look = look, .user = &patience};
+    if (worker_run(compile_job, at->code, &wait, error, sizeof error) == WORKER_DONE)
         there = atomic_load_explicit(&at->slots[slot], memory_order_acquire);
-    return there;
+    return patience.over ? NULL : there;
 }

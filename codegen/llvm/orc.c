@@ -21,6 +21,7 @@ typedef struct Jit {
     LLVMOrcJITDylibRef dylib;
     int generation; /* counts abandoned linkers */
     bool busy;      /* the lock is held by `thread` */
+    bool held;      /* by a thread that forks */
     pthread_t thread;
     char error[512]; /* what ORC reported last */
 } Jit;
@@ -59,10 +60,18 @@ void host_code_fatal(void) {
     pthread_mutex_unlock(&jit_lock);
 }
 
-void host_code_after_fork(void) {
-    bool was_busy = jit.busy;
+void host_code_before_fork(bool quiet) {
+    if (quiet)
+        jit.held = pthread_mutex_lock(&jit_lock) == 0;
+    else
+        jit.held = pthread_mutex_trylock(&jit_lock) == 0;
+}
+
+void host_code_after_fork(bool parent, bool midway) {
+    if (jit.held && parent) pthread_mutex_unlock(&jit_lock);
+    if (parent) return;
     pthread_mutex_init(&jit_lock, NULL);
-    if (was_busy) abandon();
+    if (midway || !jit.held) abandon();
 }
 
 static void keep_error(LLVMErrorRef error, char *text, size_t size) {

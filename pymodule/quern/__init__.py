@@ -1,8 +1,6 @@
 """Quern: a just-in-time compiler for numeric Python on CPUs and GPUs.
 
 The names, signatures and options are Numba's. What the decorators return is made in C (quern._quern)."""
-import os as _os
-
 from . import _quern
 from . import config, errors, types
 from .decorators import jit, njit, prange, vectorize
@@ -10,8 +8,6 @@ from .types import *  # noqa: F401,F403  (int32, float64, void ...)
 from .types import typeof
 
 __version__ = "0.1.0"
-
-_os.register_at_fork(after_in_child=_quern.after_fork)
 
 
 def get_num_threads():

@@ -13,7 +13,7 @@ from quern import njit
 
 def run(program, **environment):
     """The output of a program in a process of its own; a crash there is a failure here."""
-    result = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True,
+    result = subprocess.run([sys.executable, "-W", "ignore", "-c", textwrap.dedent(program)], capture_output=True, text=True,
                             timeout=120, env={**os.environ, **environment})
     assert result.returncode == 0, (result.returncode, result.stderr)
     return result.stdout
@@ -182,3 +182,197 @@ def test_R21_a_large_frame_on_a_small_stack():
     finally:
         threading.stack_size(old)
     assert seen == [expected]
+
+
+# -- fork ----------------------------------------------------------------------------------------------------
+
+FORK = """
+    import ctypes, os, sys, threading, time
+    import numpy as np
+    from quern import njit
+
+    c_fork = ctypes.PyDLL(None).fork  # Python's own hooks are not told of it
+
+    def child(work, fork=os.fork):
+        "Runs work() in a child; its answer must come within a minute."
+        pid = fork()
+        if pid == 0:
+            code = 1
+            try:
+                work()
+                code = 0
+            except BaseException as error:
+                os.write(2, repr(error).encode())
+            finally:
+                os._exit(code)
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            done, status = os.waitpid(pid, os.WNOHANG)
+            if done:
+                assert status == 0, status
+                return
+            time.sleep(0.005)
+        os.kill(pid, 9)
+        os.waitpid(pid, 0)
+        raise AssertionError("the child hangs")
+
+    def periodic(a, shift):  # the copy with checks is compiled when an index wraps
+        s = 0.0
+        for i in range(a.shape[0]):
+            s += a[i - shift] * (i + 1)
+        return s
+
+    def long_to_compile(n):
+        "A function of n statements."
+        lines = ["def f(x, y):"] + [f"    if x > {i}: x = (x * y + {i}) % 1000003 ^ (y >> {i % 7})" for i in range(n)]
+        space = {}
+        exec("\\n".join(lines + ["    return x"]), space)
+        return space["f"]
+"""
+
+
+def test_R4_compile_in_the_child_of_a_foreign_fork():
+    run(FORK + """
+    f = njit(lambda x: x + 1)
+    assert f(1) == 2
+    checked = njit(periodic)
+    checked(np.zeros(3), 0)
+
+    def work():
+        assert f(1) == 2 and f(1.5) == 2.5  # another type: the same core
+        assert njit(lambda x: x * 3)(2) == 6
+        assert checked(np.arange(9.0), 1) == periodic(np.arange(9.0), 1)
+
+    child(work, c_fork)
+    assert f(1j) == 1 + 1j
+    child(work, c_fork)
+    child(work)
+    """)
+
+
+@pytest.mark.parametrize("size", [40, 150])
+def test_R4_fork_while_the_worker_compiles(size):
+    """The child of a fork in the middle of a job compiles, calls what was compiled, and has its checked copies made;
+    the thread that waited in the parent gets its code."""
+    run(FORK + f"""
+    size = {size}
+    """ + """
+    checked = njit(periodic)
+    checked(np.zeros(3), 0)
+    warm = njit(lambda x: x + 1)
+    warm(1)
+
+    for delay in (0.0, 0.01, 0.1):
+        big, got = njit(long_to_compile(size)), []
+        thread = threading.Thread(target=lambda: got.append(big(3, 5)))
+        thread.start()
+        time.sleep(delay)
+
+        def work():
+            assert warm(1) == 2 and warm(2.5) == 3.5
+            assert checked(np.arange(9.0), 1) == periodic(np.arange(9.0), 1)
+            assert njit(lambda x: x * 3)(2) == 6
+            assert njit(periodic)(np.arange(5.0), 2) == periodic(np.arange(5.0), 2)
+            if delay == 0.01:
+                assert isinstance(big(3, 5), int)  # its lock was held by a thread that is not here
+
+        child(work)
+        thread.join()
+        assert got == [big(3, 5)]
+    assert checked(np.arange(9.0), 1) == periodic(np.arange(9.0), 1)
+    """)
+
+
+def test_R4_fork_while_a_checked_copy_is_compiled():
+    run(FORK + """
+    lines = ["def f(a, shift):", "    s = 0.0", "    for i in range(a.shape[0]):"]
+    lines += [f"        s += a[i - shift] * {k}.5 + a[i - shift - {k % 3}]" for k in range(60)]
+    space = {}
+    exec("\\n".join(lines + ["    return s"]), space)
+    warm = njit(lambda x: x + 1)
+    warm(1)
+    for delay in (0.0, 0.005, 0.02):
+        f = njit(space["f"], nogil=True)
+        f(np.zeros(3), 0)
+        got = []
+        thread = threading.Thread(target=lambda: got.append(f(np.arange(9.0), 1)))
+        thread.start()
+        time.sleep(delay)
+
+        def work():
+            assert abs(f(np.arange(9.0), 1) - space["f"](np.arange(9.0), 1)) < 1e-6
+            assert warm(1.5) == 2.5
+
+        child(work)
+        thread.join()
+        assert abs(got[0] - space["f"](np.arange(9.0), 1)) < 1e-6
+    """)
+
+
+# -- Ctrl-C while a compilation waits ----------------------------------------------------------------------------
+
+INTERRUPT = FORK + """
+    import signal
+
+    def interrupted(call, after):
+        "Seconds from the signal to the KeyboardInterrupt."
+        sent = []
+        def send():
+            time.sleep(after)
+            sent.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+        thread = threading.Thread(target=send)
+        thread.start()
+        try:
+            call()
+        except KeyboardInterrupt:
+            delay = time.monotonic() - sent[0]
+            thread.join()
+            return delay
+        raise AssertionError("it was not seen")
+
+    njit(lambda x: x + 1)(1)
+    takes, n = 0, 200
+    while takes < 0.8:
+        n = n * 3 // 2
+        slow, start = long_to_compile(n), time.monotonic()
+        njit(slow)(3, 5)
+        takes = time.monotonic() - start
+"""
+
+
+def test_R7_interrupt_while_the_worker_compiles():
+    """The wait ends; the worker goes on, frees what nobody waits for, and serves the next."""
+    run(INTERRUPT + """
+    f = njit(slow)
+    delay = interrupted(lambda: (f(3, 5), time.sleep(60)), takes / 4)
+    assert delay < 1.5, delay
+    assert not f.signatures
+    assert njit(lambda x: x * 3)(2) == 6  # behind the job that was left
+    assert f(3, 5) == slow(3, 5)
+    """)
+
+
+def test_R7_interrupt_while_another_thread_compiles():
+    """In the worker's queue, and at the lock of a function that is being compiled."""
+    run(INTERRUPT + """
+    f, g, got = njit(slow), njit(lambda x: x * 3), []
+    thread = threading.Thread(target=lambda: got.append(f(3, 5)))
+    thread.start()
+    time.sleep(takes / 4)
+    delay = interrupted(lambda: (g(2), time.sleep(60)), takes / 8)
+    assert delay < 1.5, delay
+    assert not g.signatures
+    delay = interrupted(lambda: (f(3, 5), time.sleep(60)), takes / 8)
+    assert delay < 1.5, delay
+    assert not f.signatures
+    thread.join()
+    assert got == [f(3, 5)] and g(2) == 6
+    """)
+
+
+def test_R7_exit_while_a_job_is_left_alone():
+    run(INTERRUPT + """
+    interrupted(lambda: (njit(slow)(3, 5), time.sleep(60)), takes / 4)
+    sys.exit(0)
+    """)
