@@ -48,6 +48,9 @@ bool cg_front(Compilation *c, const Binding *function, const Type *const *arg_ty
               const Type *result);
 /* The same from typed IR (tools, tests). */
 bool cg_front_module(Compilation *c, Module *typed);
+/* Instead of both: everything that stops it (ti_diagnose). Argument types may be NULL. true: nothing does. */
+bool cg_diagnose(Compilation *c, const Binding *function, const Type *const *arg_types,
+                 int32_t nargs, const Type *result);
 /* Passes, LLVM, linking: no resolver, no GIL; runs LLVM on the code-generation worker. NULL: see diags. */
 Artifact *cg_back(Compilation *c);
 /* While cg_back waits for code generation, `look` is called every 50 ms on its thread. True: it waits no longer and

@@ -15,6 +15,11 @@ const char *cg_device_text(Compilation *c) {
     return str_printf(&c->arena, "cuda%s%s", arch ? ":" : "", arch ? arch : "").bytes;
 }
 
+static void diagnose(void *user) {
+    FrontJob *job = user;
+    job->ok = ti_diagnose(job->c->module, job->c->resolver, &job->request);
+}
+
 static void front(void *user) {
     FrontJob *job = user;
     Compilation *c = job->c;
@@ -44,5 +49,17 @@ bool cg_front(Compilation *c, const Binding *function, const Type *const *arg_ty
                                 .options = c->options.infer}};
     if (!arena_guard(&c->arena, front, &job)) return diag_add(&c->diags, E0003, NULL);
     c->ns_infer = os_now_ns() - start;
+    return job.ok;
+}
+
+bool cg_diagnose(Compilation *c, const Binding *function, const Type *const *arg_types,
+                 int32_t nargs, const Type *result) {
+    FrontJob job = {.c = c,
+                    .request = {.function = function,
+                                .arg_types = arg_types,
+                                .nargs = nargs,
+                                .result = result,
+                                .options = c->options.infer}};
+    if (!arena_guard(&c->arena, diagnose, &job)) return diag_add(&c->diags, E0003, NULL);
     return job.ok;
 }

@@ -221,7 +221,7 @@ static const Type *argument_type(PyResolver *r, TypeKey key) {
 static const Type **types_of_keys(PyResolver *r, const CompileRequest *q) {
     const Type **types = arena_array(r->arena, const Type *, QN_MAX(q->nkeys, 1));
     for (int32_t i = 0; i < q->nkeys; i++) {
-        if ((types[i] = argument_type(r, q->keys[i]))) continue;
+        if (!q->keys[i] || (types[i] = argument_type(r, q->keys[i]))) continue;
         if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "an argument has no type here");
         return NULL;
     }
@@ -272,8 +272,7 @@ static Spec *spec_of_artifact(JitCore *core, PyResolver *r, const CompileRequest
     return spec;
 }
 
-/* The parameter and result types asked for. false: diagnostics or an exception. */
-static bool request_types(JitCore *core, PyResolver *r, const CompileRequest *q, Signature *out) {
+bool py_request_types(JitCore *core, PyResolver *r, const CompileRequest *q, Signature *out) {
     if (!q->signature) {
         out->params = types_of_keys(r, q);
         out->nparams = q->nkeys;
@@ -309,7 +308,7 @@ static Spec *compile_in(JitCore *core, PyResolver *r, CompileRequest *q) {
     Compilation *c = r->compilation;
     Signature types = {NULL, NULL, 0};
     const Binding *function = py_bind(r, core->py_func, STR("e:"));
-    if (!function || !request_types(core, r, q, &types)) return NULL;
+    if (!function || !py_request_types(core, r, q, &types)) return NULL;
     if (q->options.entry == ENTRY_HOST && types.result && types.result->kind == TY_UNKNOWN)
         types.result = NULL;
     if (!cg_front(c, function, types.params, types.nparams, types.result)) return NULL;

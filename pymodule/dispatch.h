@@ -133,6 +133,8 @@ typedef struct CompileRequest {
 
 /* Compiles without entering it into the table. NULL with an exception. Releases the GIL in between. */
 Spec *py_core_compile(JitCore *core, CompileRequest *request);
+/* The parameter and result types asked for; NULL for a key of 0. false: diagnostics or an exception. */
+bool py_request_types(JitCore *core, PyResolver *r, const CompileRequest *q, Signature *out);
 /* A signature that runs the Python function (after a refusal, for @jit). */
 Spec *py_core_python_spec(JitCore *core, const TypeKey *keys, int32_t n);
 void py_spec_free(Spec *spec);
@@ -161,6 +163,13 @@ bool py_options(PyObject *dict, CompileOptions *out);
 Spec *py_core_declare(JitCore *core, PyObject *text, bool *refused);
 /* The type of the result for arguments of these keys, by inference alone: a TypeKind. -1: exception. */
 int py_core_result_kind(JitCore *core, const TypeKey *keys, int32_t n);
+
+/* explain_obj.c: (items, texts of the parameter types, text of the result type or None, is a type not known?) for `what`:
+ * None, a signature as text, or (arguments, keywords), whose keys `key_of` gives. `device`: a function for kernels.
+ * NULL: exception. */
+typedef TypeKey (*ArgKey)(ModState *state, PyObject *arg, const char *function, int position);
+PyObject *py_core_explain(JitCore *core, const CompileOptions *options, bool device, PyObject *what,
+                          ArgKey key_of);
 
 /* inspect_obj.c */
 PyObject *py_core_specializations(JitCore *core);

@@ -293,6 +293,11 @@ static PyObject *dispatcher_compile(PyObject *self, PyObject *text) {
     return PyBool_FromLong(spec != NULL);
 }
 
+static PyObject *dispatcher_explain(PyObject *self, PyObject *what) {
+    JitCore *core = &((Dispatcher *)self)->core;
+    return py_core_explain(core, &core->options, false, what, py_arg_key);
+}
+
 static PyObject *dispatcher_texts(PyObject *self, PyObject *index) {
     return py_core_texts(&((Dispatcher *)self)->core, index);
 }
@@ -329,6 +334,7 @@ SURFACE(compile)
 SURFACE(recompile)
 SURFACE(get_metadata)
 SURFACE(get_overload)
+SURFACE(explain)
 SURFACE(inspect_types)
 SURFACE(inspect_llvm)
 SURFACE(inspect_asm)
@@ -362,6 +368,7 @@ static PyMethodDef dispatcher_methods[] = {
     {"_specializations", dispatcher_specializations, METH_NOARGS, NULL},
     {"_compile", dispatcher_compile, METH_O, NULL},
     {"_texts", dispatcher_texts, METH_O, NULL},
+    {"_explain", dispatcher_explain, METH_O, NULL},
     {"_forget", dispatcher_forget, METH_NOARGS, NULL},
     {"disable_compile", dispatcher_disable_compile, METH_VARARGS,
      "Refuse argument types that are not compiled yet."},
@@ -369,6 +376,7 @@ static PyMethodDef dispatcher_methods[] = {
     METHOD(recompile),
     METHOD(get_metadata),
     METHOD(get_overload),
+    METHOD(explain),
     METHOD(inspect_types),
     METHOD(inspect_llvm),
     METHOD(inspect_asm),

@@ -682,6 +682,23 @@ static PyObject *kernel_result_dtype(PyObject *self, PyObject *args) {
     return Py_NewRef((PyObject *)core->state->descrs[kind]);
 }
 
+static TypeKey explained_key(ModState *state, PyObject *arg, const char *function, int position) {
+    DeviceArray *wrapped = PyArray_Check(arg) ? NULL : py_as_device_array(state, arg);
+    if (!wrapped && PyErr_Occurred()) return 0;
+    TypeKey key = py_kernel_arg_key(state, wrapped ? (PyObject *)wrapped : arg, function, position);
+    Py_XDECREF(wrapped);
+    return key;
+}
+
+static PyObject *kernel_explain(PyObject *self, PyObject *what) {
+    Kernel *k = (Kernel *)self;
+    JitCore *core = current_core(self);
+    if (!core) return NULL;
+    CompileOptions options = core->options;
+    if (k->device_function) options.infer.kernel = false; /* it may return something */
+    return py_core_explain(core, &options, k->device_function, what, explained_key);
+}
+
 static PyObject *get_py_func(PyObject *self, void *unused) {
     (void)unused;
     return Py_NewRef(((Kernel *)self)->py_func);
@@ -724,6 +741,7 @@ static PyObject *kernel_repr(PyObject *self) {
     }
 #define KERNEL_SURFACE(X)                                                                          \
     X(specialize)                                                                                  \
+    X(explain)                                                                                     \
     X(inspect_types)                                                                               \
     X(inspect_llvm)                                                                                \
     X(inspect_asm)                                                                                 \
@@ -745,6 +763,7 @@ static PyMethodDef kernel_methods[] = {
     {"_specializations", kernel_specializations, METH_NOARGS, NULL},
     {"_texts", kernel_texts, METH_O, NULL},
     {"_declare", kernel_declare, METH_O, NULL},
+    {"_explain", kernel_explain, METH_O, NULL},
     {"_compile_args", kernel_compile_args, METH_VARARGS, NULL},
     {"_info", kernel_info, METH_O, NULL},
     {"_occupancy", kernel_occupancy, METH_VARARGS, NULL},

@@ -55,7 +55,7 @@ static Str source_line(void *user, Str file, int32_t line) {
     return text;
 }
 
-static PyObject *rendered(ModState *state, DiagList *diags, const DiagItem *item) {
+PyObject *py_diag_text(ModState *state, DiagList *diags, const DiagItem *item) {
     StrBuf buf;
     buf_init(&buf, diags->arena);
     SourceUser user = {state, diags->arena};
@@ -100,7 +100,7 @@ static int set_place(PyObject *exception, const DiagItem *item) {
 static void raise_item(ModState *state, DiagList *diags, const DiagItem *item) {
     DiagClass kind = diag_class(item->code);
     PyObject *cls = class_of_diag(state, kind), *text = NULL, *exception = NULL;
-    if (cls) text = rendered(state, diags, item);
+    if (cls) text = py_diag_text(state, diags, item);
     if (text) exception = PyObject_CallOneArg(cls, text);
     if (exception && kind != DIAG_MEMORY && kind != DIAG_SYNTAX && set_place(exception, item) < 0)
         Py_CLEAR(exception);
@@ -142,7 +142,8 @@ int py_warn_diags(ModState *state, DiagList *diags) {
     for (int32_t i = 0; i < diags->items.len; i++) {
         const DiagItem *item = &diags->items.items[i];
         if (diag_severity(item->code) != SEV_WARNING) continue;
-        if (py_warn(state, "NumbaPerformanceWarning", rendered(state, diags, item)) < 0) return -1;
+        if (py_warn(state, "NumbaPerformanceWarning", py_diag_text(state, diags, item)) < 0)
+            return -1;
     }
     return 0;
 }

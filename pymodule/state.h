@@ -134,6 +134,8 @@ const Binding *py_bind(PyResolver *resolver, PyObject *object, Str path);
 PyObject *py_function_of(ModState *state, PyObject *object);
 
 /* -- raise.c -- */
+/* With its place, source line and notes. NULL: exception. */
+PyObject *py_diag_text(ModState *state, DiagList *diags, const DiagItem *item);
 /* Delivers warnings, then sets the exception of the first error (or a general one). */
 void py_raise_diags(ModState *state, DiagList *diags);
 /* Warnings only; -1 when one of them was turned into an exception. */

@@ -572,7 +572,18 @@ static PyObject *ufunc_add(PyObject *self, PyObject *text) {
     Py_RETURN_NONE;
 }
 
+static PyObject *ufunc_explain(PyObject *self, PyObject *what) {
+    JitCore *core = &data_of(self)->core;
+    return py_core_explain(core, &core->options, false, what, py_arg_key);
+}
+
+static PyObject *surface_explain(PyObject *self, PyObject *args, PyObject *kwargs) {
+    return py_surface(self, "explain", args, kwargs);
+}
+
 static PyMethodDef ufunc_methods[] = {
+    {"_explain", ufunc_explain, METH_O, NULL},
+    {"explain", (PyCFunction)(void (*)(void))surface_explain, METH_VARARGS | METH_KEYWORDS, NULL},
     {"__reduce__", ufunc_reduce, METH_NOARGS, NULL},
     {"_add", ufunc_add, METH_O, NULL},
     {NULL, NULL, 0, NULL},

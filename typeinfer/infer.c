@@ -36,7 +36,7 @@ bool infer_edge_taken(const Infer *in, int32_t from, int32_t to) {
     return (taken & 4) && error_target(in, from) == to;
 }
 
-static void take_edge(Infer *in, int32_t from, int bit, int32_t to) {
+void infer_take_edge(Infer *in, int32_t from, int bit, int32_t to) {
     if (to == NO_BLOCK || (in->edges[from] & bit)) return;
     in->edges[from] |= (uint8_t)bit;
     in->reached[to] = true;
@@ -67,7 +67,7 @@ static bool visit_phi(Infer *in, Ref ref, Val *out) {
         if (!infer_edge_taken(in, block->preds.items[k], phi->block)) continue;
         Fact f = in->facts[ir_arg(in->f, ref, k)];
         Fact joined;
-        if (!all.type && !all.unbound && !all.conflict)
+        if (!all.type && !all.unbound && !all.conflict && !all.reported)
             all = f;
         else
             fact_join(in, &all, &f, &joined), all = joined;
@@ -156,6 +156,7 @@ static bool conflict_error(Infer *in, Ref at, Ref phi) {
 static bool operand(Infer *in, Ref at, int32_t k, Val *out) {
     Ref ref = ir_arg(in->f, at, k);
     *out = infer_val(in, ref);
+    if (out->f.reported) return in->stop = STOP_REPORTED, false;
     if (out->f.conflict) return conflict_error(in, at, ref);
     if (out->f.type) return true;
     in->stop = out->f.unbound ? STOP_UNBOUND : STOP_UNKNOWN;
@@ -244,6 +245,7 @@ static bool unbound_error(Infer *in, Ref ref, const Fact *f) {
 static bool visit_check_bound(Infer *in, Ref ref, Val *out) {
     Ref arg = ir_arg(in->f, ref, 0);
     *out = infer_val(in, arg);
+    if (out->f.reported) return in->stop = STOP_REPORTED, false;
     if (out->f.conflict) return true; /* an error at its use */
     if (!out->f.unbound) return out->f.type || ((in->stop = STOP_UNKNOWN), false);
     if (!in->guards) return unbound_error(in, ref, &out->f);
@@ -273,8 +275,8 @@ static bool visit_branch(Infer *in, Ref ref) {
             emit_jump(in, taken == 1 ? yes : no);
         return true;
     }
-    if (taken & 1) take_edge(in, inst->block, 1, inst->target[0]);
-    if (taken & 2) take_edge(in, inst->block, 2, inst->target[1]);
+    if (taken & 1) infer_take_edge(in, inst->block, 1, inst->target[0]);
+    if (taken & 2) infer_take_edge(in, inst->block, 2, inst->target[1]);
     return true;
 }
 
@@ -340,6 +342,7 @@ static bool visit_return(Infer *in, Ref ref) {
         emit1(in, OP_return, NULL, value);
         return true;
     }
+    if (inst->result.reported) return true;
     if (inst->serial == 0 && in->ti->declared) v.f = fact_of(in->ti->declared);
     if (!is_returnable(v.f.type)) v.f.items = NULL;
     Fact joined = v.f;
@@ -364,11 +367,15 @@ static bool visit_call(Infer *in, Ref ref, Val *out) {
     int32_t n = inst->nargs - 1;
     int32_t keywords = (int32_t)inst->imm;
     Val *args = arena_array(in->arena, Val, n + 1);
+    bool known = true;
     if (!operand(in, ref, 0, &callee)) return false;
-    for (int32_t k = 0; k < n; k++)
-        if (!operand(in, ref, k + 1, &args[k])) return false;
+    for (int32_t k = 0; k < n; k++) {
+        if (operand(in, ref, k + 1, &args[k])) continue;
+        if (in->stop != STOP_REPORTED) return false;
+        known = false;
+    }
     CallArgs call = {args, n, keywords, inst->u.names};
-    return v_call(in, callee, &call, out);
+    return known ? v_call(in, callee, &call, out) : infer_unknown_call(in, callee, &call, out);
 }
 
 static bool visit_call_star(Infer *in, Ref ref, Val *out) {
@@ -453,9 +460,11 @@ static bool visit_poll(Infer *in) {
 
 static bool visit_param(Infer *in, Ref ref, Val *out) {
     const Inst *inst = ir_inst(in->f, ref);
+    if (in->told && inst->imm >= in->inst->nslots) return in->stop = STOP_REPORTED, false;
     if (inst->imm < 0 || inst->imm >= in->inst->nslots)
         return ti_fail(in, ref, E0101, "this kind of parameter");
     out->f = in->inst->slots[inst->imm].fact;
+    if (out->f.reported) return in->stop = STOP_REPORTED, false;
     if (in->emit) out->ref = in->typed[ref]; /* made with the entry */
     return true;
 }
@@ -493,6 +502,7 @@ bool infer_visit(Infer *in, Ref ref, Val *out) {
     case OP_param: return visit_param(in, ref, out);
     case OP_const: return fact_of_const(in, inst->u.value, &out->f);
     case OP_unbound: return out->f.unbound = true;
+    case OP_reported: return in->stop = STOP_REPORTED, false;
     case OP_check_bound: return visit_check_bound(in, ref, out);
     case OP_global:
     case OP_builtin: return visit_global(in, ref, out);
@@ -510,7 +520,7 @@ bool infer_visit(Infer *in, Ref ref, Val *out) {
         if (in->emit)
             emit_jump(in, in->first[inst->target[0]]);
         else
-            take_edge(in, inst->block, 1, inst->target[0]);
+            infer_take_edge(in, inst->block, 1, inst->target[0]);
         return true;
     case OP_branch: return visit_branch(in, ref);
     case OP_return: return visit_return(in, ref);
@@ -565,7 +575,7 @@ static bool visit_raise(Infer *in, Ref ref) {
     int32_t n;
     if (!raise_args(in, v.src, site, refs, &n)) return false;
     if (!in->emit) {
-        if (error != NO_BLOCK) take_edge(in, ir_inst(in->f, ref)->block, 4, error);
+        if (error != NO_BLOCK) infer_take_edge(in, ir_inst(in->f, ref)->block, 4, error);
         return true;
     }
     if (!in->guards) { /* kernels outside debug: the work-item ends */
@@ -605,14 +615,15 @@ static void store_fact(Infer *in, Ref ref, Fact f) {
 /* Visits one instruction; false: the visit of the block ends here. */
 static bool step(Infer *in, Ref ref) {
     const Inst *inst = ir_inst(in->f, ref);
-    if (inst->op == OP_removed || is_current(in, ref)) return true;
+    if (inst->op == OP_removed || is_current(in, ref) || (in->told && in->told[ref])) return true;
     Val out;
     in->stop = STOP_NONE;
     in->unsettled = false;
     int32_t now = in->clock;
     bool ok = infer_visit(in, ref, &out);
+    if (!ok && in->stop == STOP_REPORTED) infer_reported(in, ref, &out), ok = true;
     if (inst->error != NO_BLOCK && in->stop != STOP_UNKNOWN)
-        take_edge(in, inst->block, 4, inst->error);
+        infer_take_edge(in, inst->block, 4, inst->error);
     if (!ok) {
         in->visited[ref] = -1;
         return false;
@@ -633,7 +644,7 @@ static void visit_block(Infer *in, int32_t block) {
     }
 }
 
-static void fixed_point(Infer *in) {
+void infer_fixed_point(Infer *in) {
     in->reached[0] = true;
     int32_t before = -1;
     for (int round = 0; before != in->clock && round < MAX_ROUNDS; round++) {
@@ -651,8 +662,7 @@ static bool stands_before(const Infer *in, Ref a, Ref b) {
     return s.line < t.line || (s.line == t.line && s.column < t.column);
 }
 
-/* Where inference could not go on, in the order of the source. */
-static int32_t stops_in_order(const Infer *in, Ref *stops) {
+int32_t infer_stops(const Infer *in, Ref *stops) {
     int32_t n = 0;
     for (int32_t i = 0; i < in->cfg.nrpo; i++) {
         int32_t block = in->cfg.rpo[i], at = n;
@@ -669,7 +679,7 @@ static int32_t stops_in_order(const Infer *in, Ref *stops) {
  * is no other. */
 static bool report(Infer *in) {
     Ref waiting = NO_REF, *stops = arena_array(in->arena, Ref, in->cfg.nrpo + 1);
-    int32_t n = stops_in_order(in, stops);
+    int32_t n = infer_stops(in, stops);
     for (int32_t i = 0; i < n; i++) {
         Ref ref = stops[i];
         Val out;
@@ -701,6 +711,7 @@ static void alloc_state(Infer *in) {
 }
 
 static Func *source_of(Ti *ti, Instance *inst) {
+    if (ti->all && !inst->library) return infer_refused_source(ti, inst);
     MapValue *slot = map_put(&ti->sources, map_key(inst->function));
     if (slot->ptr) return slot->ptr;
     ti->source.diags = &inst->diags;
@@ -725,6 +736,7 @@ static Infer *infer_new(Ti *ti, Instance *inst) {
     in->diags = &inst->diags;
     in->insert_at = -1;
     in->error = NO_BLOCK;
+    if (ti->all && !inst->library) in->told = arena_array(in->arena, bool, f->insts.len);
     cfg_compute(&in->cfg, in->arena, f);
     alloc_state(in);
     return in;
@@ -734,9 +746,10 @@ static Infer *infer_new(Ti *ti, Instance *inst) {
 static bool infer_once(Ti *ti, Instance *inst) {
     inst->failed = false;
     diag_init(&inst->diags, ti->arena);
+    inst->failed_calls.len = 0;
     inst->facts = infer_new(ti, inst);
     if (!inst->facts) return inst->failed = true, false;
-    fixed_point(inst->facts);
+    infer_fixed_point(inst->facts);
     return !ti->aborted;
 }
 
@@ -752,13 +765,15 @@ static void reopen(Ti *ti, Instance *inst) {
 
 static void conclude(Ti *ti, Instance *inst) {
     inst->state = inst->low < inst->depth ? INST_PROVISIONAL : INST_DONE;
-    if (inst->facts && !report(inst->facts)) inst->failed = true;
+    if (inst->facts && !(inst->facts->told ? infer_tell_all(inst->facts) : report(inst->facts)))
+        inst->failed = true;
     if (ti->aborted) return;
     if (inst->state == INST_PROVISIONAL)
         vec_push(ti->arena, &ti->provisional, inst);
     else
         settle(ti, inst);
-    if (!inst->failed && !inst->result.type && inst->state == INST_DONE)
+    bool known = inst->result.type || inst->result.reported;
+    if (!inst->failed && !known && inst->state == INST_DONE)
         inst->result = fact_of(type_scalar(ti->types, TY_none)); /* every path raises */
 }
 
@@ -786,7 +801,7 @@ bool infer_instance(Ti *ti, Instance *inst) {
 
 /* -- ti_run ---------------------------------------------------------------------------------------- */
 
-static void ti_init(Ti *ti, Module *module, Resolver *resolver, const InferRequest *request) {
+void ti_init(Ti *ti, Module *module, Resolver *resolver, const InferRequest *request) {
     *ti = (Ti){.module = module, .arena = module->arena, .types = module->types};
     ti->source = *module;
     memset(&ti->source.funcs, 0, sizeof ti->source.funcs);
@@ -795,6 +810,7 @@ static void ti_init(Ti *ti, Module *module, Resolver *resolver, const InferReque
     ti->declared = request->result;
     map_init(&ti->by_key, ti->arena);
     map_init(&ti->sources, ti->arena);
+    map_init(&ti->refused_sources, ti->arena);
     map_init(&ti->objects, ti->arena);
     map_init(&ti->func_names, ti->arena);
 }

@@ -19,6 +19,7 @@ struct Fact {
     const Fact *items; /* of a tuple, slice or range: what is known of each item; may be NULL */
     bool unbound;      /* may also be the value of an unassigned local */
     bool conflict;     /* a phi whose operands have no common type: only an error when used */
+    bool reported;     /* ti_diagnose: nothing is known, and why has been told; `type` is NULL */
 };
 
 typedef struct Val {
@@ -40,6 +41,12 @@ typedef struct Slot {
 
 typedef struct Infer Infer;
 
+/* ti_diagnose: a call of a function that has errors. */
+typedef struct FailedCall {
+    struct Instance *callee;
+    Span span;
+} FailedCall;
+
 typedef struct Instance {
     const Binding *function;
     const FunctionInfo *info;
@@ -52,9 +59,12 @@ typedef struct Instance {
     int32_t low;     /* lowest depth among the active instances it depends on */
     Fact result;     /* join over the returns; type NULL: none seen yet */
     Ref returned_at; /* untyped return that gave the result its type */
+    bool library;    /* of our own library, or called by it: its errors are the caller's */
+    bool gathered;   /* ti_diagnose: its errors are in the list */
     DiagList diags;
-    Infer *facts; /* of the last inference */
-    Func *typed;  /* the specialisation, once asked for */
+    Vec(FailedCall) failed_calls; /* ti_diagnose: instead of the callee's errors in `diags` */
+    Infer *facts;                 /* of the last inference */
+    Func *typed;                  /* the specialisation, once asked for */
     int32_t serial;
     int32_t level; /* length of the chain of calls that passed constants */
 } Instance;
@@ -79,6 +89,8 @@ typedef struct Ti {
     Vec(Instance *) to_emit;
     Vec(const Type *) lowered; /* by type id */
     int32_t changes;           /* grows when the result of an instance changes */
+    bool all;                  /* ti_diagnose: every error is wanted */
+    Map refused_sources;       /* the same as `sources`, of bc_build_all: RefusedSource */
     bool aborted; /* a Python exception is pending, or a diagnostic is already in the module */
 } Ti;
 
@@ -87,6 +99,7 @@ typedef enum StopReason {
     STOP_ERROR,
     STOP_UNKNOWN,
     STOP_UNBOUND,
+    STOP_REPORTED, /* it needs a value that is `reported` */
     STOP_ABORT
 } StopReason;
 
@@ -109,6 +122,9 @@ struct Infer {
     bool strong, guards, bounds, error_numpy, kernel;
     DiagList *diags;
     Ref at; /* the untyped instruction being visited */
+    /* ti_diagnose: instructions whose error has been told, by untyped Ref; NULL: the first error ends it */
+    bool *told;
+    Fact recovery; /* what a failed call gives in spite of its errors */
     /* specialisation */
     bool emit;
     Func *out;
@@ -136,6 +152,20 @@ bool infer_edge_taken(const Infer *in, int32_t from, int32_t to);
 void infer_finish_bound(Infer *in);
 /* Infers and reports; false: inst->failed or ti->aborted. */
 bool infer_instance(Ti *ti, Instance *inst);
+void infer_fixed_point(Infer *in);
+/* Where inference could not go on, in the order of the source; `stops` has room for all blocks. */
+int32_t infer_stops(const Infer *in, Ref *stops);
+void infer_take_edge(Infer *in, int32_t from, int bit, int32_t to);
+void ti_init(Ti *ti, Module *module, Resolver *resolver, const InferRequest *request);
+
+/* -- infer_all.c: ti_diagnose, which goes on behind errors --------------------------------------- */
+
+/* The untyped function with all its refusals. */
+Func *infer_refused_source(Ti *ti, Instance *inst);
+/* Tells every error of a function whose inference has settled; false: there are some. */
+bool infer_tell_all(Infer *in);
+/* The outcome of an instruction that needs a reported value. */
+void infer_reported(Infer *in, Ref ref, Val *out);
 
 /* -- infer_const.c: facts --------------------------------------------------------------------- */
 
@@ -196,6 +226,8 @@ typedef struct CallArgs {
 
 bool call_function(Infer *in, const Binding *function, const CallArgs *args, bool constants,
                    Val *out);
+/* infer_all.c: a call with a reported argument, and all that can be said of it. */
+bool infer_unknown_call(Infer *in, Val callee, const CallArgs *args, Val *out);
 Instance *instance_entry(Ti *ti, const InferRequest *request, DiagList *diags);
 Func *instance_typed(Ti *ti, Instance *inst); /* makes the shell and queues its specialisation */
 const FunctionInfo *ti_function_info(Ti *ti, const Binding *function);
@@ -331,6 +363,9 @@ typedef struct EmitLoop {
 void emit_loop_begin(Infer *in, Ref n, EmitLoop *loop);
 void emit_loop_end(Infer *in, EmitLoop *loop);
 
+static inline Fact fact_reported(void) {
+    return (Fact){.reported = true};
+}
 static inline Val val_of(Fact fact) {
     return (Val){.f = fact};
 }

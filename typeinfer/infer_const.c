@@ -97,7 +97,8 @@ static bool const_equal(const ConstVal *a, const ConstVal *b) {
 
 bool fact_equal(const Fact *a, const Fact *b) {
     if (a->type != b->type || a->unbound != b->unbound || a->conflict != b->conflict ||
-        a->array != b->array || !const_equal(a->value, b->value) || !a->items != !b->items)
+        a->reported != b->reported || a->array != b->array || !const_equal(a->value, b->value) ||
+        !a->items != !b->items)
         return false;
     if (a->items == b->items) return true;
     for (int32_t i = 0, n = fact_nitems(a); i < n; i++)
@@ -173,6 +174,8 @@ static void unbound_is_zero(Infer *in, Fact *f) {
 
 bool fact_join(Infer *in, const Fact *a, const Fact *b, Fact *out) {
     bool unbound = a->unbound || b->unbound;
+    if (a->reported || b->reported)
+        return *out = (Fact){.reported = true, .unbound = unbound}, true;
     if (!a->type || !b->type) {
         *out = a->type ? *a : *b;
         out->conflict = a->conflict || b->conflict;

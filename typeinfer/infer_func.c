@@ -12,7 +12,8 @@ enum { CONSTANT_DEPTH = 12, MAX_DEPTH = 200, MAX_CHAIN = 8 };
 static uint64_t key_hash(const Binding *function, const Slot *slots, int32_t n) {
     uint64_t h = hash_mix(map_key(function));
     for (int32_t i = 0; i < n; i++) {
-        h = hash_mix(h * 31 + (uint64_t)slots[i].fact.type->id);
+        const Type *type = slots[i].fact.type; /* NULL: reported */
+        h = hash_mix(h * 31 + (type ? (uint64_t)type->id : 0));
         int64_t value;
         if (fact_int_value(&slots[i].fact, &value)) h = hash_mix(h + (uint64_t)value);
     }
@@ -67,6 +68,7 @@ static int32_t param_index(const CodeUnit *code, Str name) {
 
 /* What the instance may know of an argument that is passed. */
 static Fact passed_fact(const Fact *f, bool constants) {
+    if (f->reported) return fact_reported();
     if (constants && fact_is_const(f) && !f->array) return *f;
     Fact typed = fact_of(f->type);
     /* compile-time parts have no run-time form: keep them */
@@ -134,7 +136,11 @@ static bool bind_args(Infer *in, const FunctionInfo *info, const Binding *functi
     if (!bind_keywords(in, info, function, args, given, out)) return false;
     if (varargs) {
         int32_t extra = QN_MAX(positional - code->nargs, 0);
-        out->values[n - 1] = v_tuple(in, args->args + code->nargs, extra);
+        bool known = true;
+        for (int32_t i = 0; i < extra; i++)
+            known = known && !args->args[code->nargs + i].f.reported;
+        out->values[n - 1] =
+            known ? v_tuple(in, args->args + code->nargs, extra) : val_of(fact_reported());
         given[n - 1] = true;
     }
     for (int32_t i = 0; i < n; i++) {
@@ -151,7 +157,12 @@ static bool bind_args(Infer *in, const FunctionInfo *info, const Binding *functi
 /* -- calling --------------------------------------------------------------------------------------- */
 
 static bool callee_error(Infer *in, Instance *callee) {
+    in->recovery = callee->result;
     if (!ti_stop(in)) return false;
+    if (in->told && !callee->library) { /* ti_diagnose walks from call to call */
+        vec_push(in->arena, &in->inst->failed_calls, ((FailedCall){callee, ti_span(in, in->at)}));
+        return false;
+    }
     for (int32_t i = 0; i < callee->diags.items.len; i++)
         vec_push(in->arena, &in->diags->items, callee->diags.items.items[i]);
     in->diags->failed = true;
@@ -190,6 +201,7 @@ static bool callee_ready(Infer *in, Instance *callee) {
         in->unsettled = true;
     }
     if (callee->failed) return callee_error(in, callee);
+    if (callee->result.reported) return in->stop = STOP_REPORTED, false;
     if (!callee->result.type) return in->stop = STOP_UNKNOWN, false;
     return true;
 }
@@ -211,10 +223,12 @@ bool call_function(Infer *in, const Binding *function, const CallArgs *args, boo
     const FunctionInfo *info = ti_function_info(in->ti, function);
     if (!info) return in->stop = STOP_ABORT, false;
     Bound bound;
+    bool library = constants;
     constants = constants && in->inst->level < CONSTANT_DEPTH;
     if (!bind_args(in, info, function, args, constants, &bound)) return false;
     Instance *callee = instance_find(in->ti, function, info, bound.slots, bound.n);
     if (callee->level == 0 && constants) callee->level = in->inst->level + 1;
+    if (callee->state == INST_NEW) callee->library = library || in->inst->library;
     if (!in->emit && !callee_ready(in, callee)) return false;
     out->f = callee->result;
     out->f.unbound = out->f.conflict = false;
@@ -232,7 +246,7 @@ static bool entry_slots(Infer *in, const FunctionInfo *info, const InferRequest 
         if (i >= plain && i >= r->nargs) { /* *args: none */
             slot->fact = fact_of(type_tuple(in->types, NULL, 0));
         } else if (i < r->nargs) {
-            slot->fact = fact_of(r->arg_types[i]);
+            slot->fact = r->arg_types[i] ? fact_of(r->arg_types[i]) : fact_reported();
             slot->count = 1;
         } else if (!fill_default(in, info, r->function, i, slot)) {
             return false;
@@ -249,7 +263,7 @@ Instance *instance_entry(Ti *ti, const InferRequest *r, DiagList *diags) {
     Infer in = {.ti = ti, .arena = ti->arena, .types = ti->types, .diags = diags, .report = true};
     in.strong = ti->options.strong_numbers;
     int32_t n = nslots_of(code);
-    if (code->flags & CODE_VARKEYWORDS) {
+    if ((code->flags & CODE_VARKEYWORDS) && !ti->all) {
         Span span = {code->file, code->first_line, code->first_line, -1, -1};
         return diag_add(diags, E0101, &span, "a **keywords parameter"), NULL;
     }

@@ -29,6 +29,11 @@ typedef struct InferRequest {
  * inference of the entry is described there (inspect_types). */
 bool ti_run(Module *module, Resolver *resolver, const InferRequest *request, StrBuf *report);
 
+/* Everything that keeps `function` and what it calls from being compiled, in the order of its places: all errors go
+ * to module->diags, one for each cause. Argument types that are NULL are not known: what depends on them is not said.
+ * true: there is none. false without a diagnostic: a Python exception is pending. Makes no typed code. */
+bool ti_diagnose(Module *module, Resolver *resolver, const InferRequest *request);
+
 /* Is there something behind a canonical name ("numpy.zeros", "math.sin"), be it a row of the tables or
  * known to inference itself? Resolvers ask to tell a library callable from any other object. */
 bool ti_is_known(Str name);

@@ -5,7 +5,8 @@
  *   exctab.c         the exception table -> which code units a handler covers
  *   cfg.c            operations -> reachable blocks, and which locals may be unassigned where
  *   ssa.c            blocks -> IR, each translated once in isolation, then joined by phis
- *   handlers*.c      one handler per abstract operation */
+ *   handlers*.c      one handler per abstract operation
+ *   refusals.c       going on behind what is refused, for f.explain() */
 #ifndef QUERN_BC_H
 #define QUERN_BC_H
 
@@ -62,6 +63,7 @@ typedef struct PyHandler {
 
 typedef struct Decoded {
     const CodeUnit *code;
+    bool all; /* every refusal is wanted: instructions go on behind one where that is known */
     int32_t nunits;
     Vec(PyInst) insts;
     int32_t *inst_of_unit; /* nunits + 1 entries; -1 where no instruction starts */
@@ -85,12 +87,14 @@ const char *bc_refused_phrase(int32_t version, int32_t arg);
 const char *bc_common_name(int32_t version, int32_t arg);
 
 /* Reports E0103 or E0104 and returns false on what cannot be a code object. */
-bool bc_decode(Decoded *out, Arena *arena, const CodeUnit *code, DiagList *diags);
+bool bc_decode(Decoded *out, Arena *arena, const CodeUnit *code, bool all, DiagList *diags);
 
 /* -- exctab.c --------------------------------------------------------------------------------- */
 
 /* Fills handlers and covered. */
 bool bc_exception_table(Decoded *decoded, Arena *arena, DiagList *diags);
+/* The handler of an instruction, or NULL. Only of tables as CPython writes them: in order, without overlap. */
+const PyHandler *bc_handler_of(const Decoded *decoded, int32_t unit);
 
 /* -- cfg.c ------------------------------------------------------------------------------------ */
 
@@ -118,12 +122,15 @@ typedef struct Slot {
     /* SLOT_DICT: all its keys are constant strings, so that a call can take it; its newest item. */
     bool named;
     const DictItem *items;
+    bool reported; /* SLOT_VALUE: the result of something refused, where that is known */
 } Slot;
 
 typedef struct PyBlock {
     int32_t first, end; /* instructions first .. end - 1 */
     bool reachable, known, done;
     int32_t npreds;   /* edges from reachable blocks */
+    bool is_handler;  /* looked at by bc_build_all only, as: */
+    int32_t handler;  /* block that an exception leads to, or -1 */
     int32_t ir_block; /* NO_BLOCK while not reachable */
     int32_t depth;    /* of the stack at its start, once `known` */
     Slot *stack;
@@ -165,7 +172,13 @@ typedef struct SsaBuild {
     /* the stack */
     Slot *stack;
     int32_t depth, limit;
-    const ConstVal *kw_names;            /* of a kw_names whose call has not come yet */
+    bool lost;          /* a value lost by this instruction has been refused */
+    bool malformed;     /* said so: nothing goes on behind that */
+    int32_t first_diag; /* of this function */
+    bool told_try;
+    int32_t covered_unit;     /* + 1: protected by something else than a try statement */
+    Bits tried;               /* code units of the handlers whose try statements have been told */
+    const ConstVal *kw_names; /* of a kw_names whose call has not come yet */
     bool displays_used, displays_unsure; /* what slots know of displays: see merge_slot in ssa.c */
     /* variables */
     int32_t nvars, nfree;
@@ -192,11 +205,26 @@ void bc_name_value(SsaBuild *b, Ref value, int32_t var);
 Ref bc_unbound(SsaBuild *b);
 /* The stack as it is now is what block `to` (of the PyCfg) starts with. */
 bool bc_flow(SsaBuild *b, int32_t to);
-/* Diagnostics at the current instruction, or at the code unit given. Return false. */
+/* Diagnostics at the current instruction, or at the code unit given. Return false. Where all refusals are
+ * wanted, a place has one. */
 bool bc_malformed(SsaBuild *b, const char *why);
 bool bc_unsupported(SsaBuild *b, const char *what);
 bool bc_unsupported_at(SsaBuild *b, int32_t unit, const char *what);
 Span bc_span(const CodeUnit *code, int32_t unit);
+
+void bc_end_block(SsaBuild *b);
+
+/* -- refusals.c: where all refusals are wanted ------------------------------------------------- */
+
+/* The end of a block behind which control does not come back. */
+bool bc_leave_reported(SsaBuild *b);
+bool bc_told_here(const SsaBuild *b, const Span *span);
+/* The last word: nothing is told twice, and something where code is protected by what is no `try`. */
+void bc_end_refusals(SsaBuild *b);
+/* The try statement that protects the code unit, the first time that it is met. */
+void bc_note_try(SsaBuild *b, int32_t unit);
+/* Into the handler of a block that has one, as if the block's start raised. */
+bool bc_enter_handler(SsaBuild *b, const PyBlock *block);
 
 /* -- phis.c ----------------------------------------------------------------------------------- */
 
@@ -218,6 +246,9 @@ static inline int32_t slot_var(const SsaBuild *b, int32_t slot) {
 }
 void bc_push(SsaBuild *b, Ref value);
 void bc_push_kind(SsaBuild *b, SlotKind kind);
+/* A value that nothing is known of, because something has been refused (refusals.c). */
+void bc_push_reported(SsaBuild *b);
+Ref bc_reported(SsaBuild *b);
 /* The top value, taken; false when the slot holds none. */
 bool bc_pop(SsaBuild *b, Ref *value);
 /* The n top values, taken, in the order they were pushed. */

@@ -26,6 +26,14 @@ int bc_successors(const PyCfg *cfg, const Decoded *decoded, const PyBlock *block
     return n;
 }
 
+static void set_handler(const Work *w, PyBlock *block) {
+    block->handler = -1;
+    if (!w->decoded->all) return;
+    const PyHandler *h = bc_handler_of(w->decoded, w->decoded->insts.items[block->first].unit);
+    if (h) block->handler = w->cfg->block_of_inst[w->decoded->inst_of_unit[h->target]];
+    if (block->handler >= 0) w->cfg->blocks[block->handler].is_handler = true;
+}
+
 static void find_blocks(Work *w) {
     const PyInst *insts = w->decoded->insts.items;
     int32_t n = w->decoded->insts.len;
@@ -38,6 +46,14 @@ static void find_blocks(Work *w) {
         if (info->ends == END_FALLS) continue;
         if (info->argument == ARG_TARGET && insts[k].arg >= 0) leader[insts[k].arg] = 1;
         leader[k + 1] = 1;
+    }
+    for (int32_t k = 0; w->decoded->all && k < w->decoded->handlers.len; k++) {
+        const PyHandler *h = &w->decoded->handlers.items[k];
+        const int32_t units[3] = {h->start, h->end, h->target};
+        for (int i = 0; i < 3; i++) {
+            int32_t inst = w->decoded->inst_of_unit[units[i]];
+            if (inst >= 0 && inst < n) leader[inst] = 1;
+        }
     }
     for (int32_t k = 0; k < n; k++)
         cfg->nblocks += leader[k];
@@ -52,6 +68,8 @@ static void find_blocks(Work *w) {
         leader[k] = leader[k] ? number : -1;
     }
     leader[n] = -1;
+    for (int32_t k = 0; k < cfg->nblocks; k++)
+        set_handler(w, &cfg->blocks[k]);
 }
 
 static bool find_reachable(Work *w) {
@@ -68,8 +86,10 @@ static bool find_reachable(Work *w) {
             return malformed(w, last, "a jump leads to no instruction");
         if ((ends == END_FALLS || ends == END_BRANCHES) && block->end == w->decoded->insts.len)
             return malformed(w, last, "the code does not end with a return");
-        int32_t next[2];
-        for (int k = bc_successors(cfg, w->decoded, block, next) - 1; k >= 0; k--) {
+        int32_t next[3];
+        int n = bc_successors(cfg, w->decoded, block, next);
+        if (block->handler >= 0) next[n++] = block->handler;
+        for (int k = n - 1; k >= 0; k--) {
             PyBlock *to = &cfg->blocks[next[k]];
             to->npreds++;
             if (to->reachable) continue;
@@ -135,8 +155,10 @@ static void flow_unbound(Work *w, const Bits *assigned, const Bits *deleted) {
         for (int32_t k = 0; k < words; k++)
             out.words[k] =
                 (block->unbound.words[k] & ~assigned[number].words[k]) | deleted[number].words[k];
-        int32_t next[2];
-        for (int k = bc_successors(cfg, w->decoded, block, next) - 1; k >= 0; k--) {
+        int32_t next[3];
+        int n = bc_successors(cfg, w->decoded, block, next);
+        if (block->handler >= 0) next[n++] = block->handler;
+        for (int k = n - 1; k >= 0; k--) {
             if (!bits_or(&cfg->blocks[next[k]].unbound, &out) || bits_get(&queued, next[k]))
                 continue;
             bits_set(&queued, next[k]);

@@ -46,5 +46,8 @@ void code_print(StrBuf *out, const CodeUnit *code);
 /* -- build: decode, control-flow graph, SSA. Returns NULL with a diagnostic when anything is not
  *    supported or malformed; never crashes on hostile code objects. -- */
 Func *bc_build(Module *module, const CodeUnit *code);
+/* The same for f.explain(): every refusal is told, not only the first, and values that come of one are `reported`.
+ * NULL only where nothing can be said behind the last diagnostic. What it makes cannot be compiled when there are any. */
+Func *bc_build_all(Module *module, const CodeUnit *code);
 
 #endif

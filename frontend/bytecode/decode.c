@@ -28,7 +28,14 @@ typedef enum Transform {
     T_CONST0,
     T_CONST1,
     T_CONST2,
-    T_IF_BIT0, /* the operation is there only when the bit is set */
+    T_CONST3,
+    T_PLUS1_BIT0, /* 1, or 2 where the bit is set; and so on */
+    T_PLUS2_BIT0,
+    T_PLUS1_BIT2,
+    T_BITS4,     /* how many of the lowest four bits are set */
+    T_UNPACK_EX, /* values of a starred assignment: before the list, the list, behind it */
+    T_ROW,       /* number of the row: for phrases */
+    T_IF_BIT0,   /* the operation is there only when the bit is set */
     T_IF_BIT4,
     T_FORWARD, /* jump targets, from the end of the instruction and its caches */
     T_BACKWARD,
@@ -43,7 +50,7 @@ typedef struct Step {
 typedef struct Row {
     const char *name; /* NULL: no such instruction */
     uint8_t caches;
-    const char *phrase; /* of a refused instruction */
+    const char *phrase; /* of a refused instruction: its steps are for who goes on behind it */
     Step steps[3];
 } Row;
 
@@ -70,6 +77,9 @@ typedef struct VersionTable {
 #define TWO(a, at, b, bt) NULL, {{PY_##a, T_##at}, {PY_##b, T_##bt}}
 #define THREE(a, at, b, bt, c, ct)                                                                 \
     NULL, {{PY_##a, T_##at}, {PY_##b, T_##bt}, {PY_##c, T_##ct}}
+#define REFUSED_ON(text, takes, leaves)                                                            \
+    text, {{PY_lose, T_##takes}, {PY_note, T_ROW}, {PY_gain, T_##leaves}}
+#define REFUSED_LAST(text, takes) text, {{PY_lose, T_##takes}, {PY_refused, T_ROW}}
 /* clang-format on */
 
 #define ROW(code, name, caches, becomes) .rows[code] = {#name, caches, becomes},
@@ -148,6 +158,7 @@ typedef struct Decoder {
     const VersionTable *table;
     int32_t unit; /* first code unit, EXTENDED_ARG prefixes included */
     int32_t next; /* the code unit after the instruction and its caches */
+    int32_t row;  /* number of the row, for T_ROW */
     int64_t operand;
 } Decoder;
 
@@ -193,6 +204,13 @@ static bool step_argument(const Decoder *d, const Step *step, int64_t *arg) {
     case T_CONST0: *arg = 0; return true;
     case T_CONST1: *arg = 1; return true;
     case T_CONST2: *arg = 2; return true;
+    case T_CONST3: *arg = 3; return true;
+    case T_PLUS1_BIT0: *arg = 1 + (x & 1); return true;
+    case T_PLUS2_BIT0: *arg = 2 + (x & 1); return true;
+    case T_PLUS1_BIT2: *arg = 1 + (x >> 2 & 1); return true;
+    case T_BITS4: *arg = (x & 1) + (x >> 1 & 1) + (x >> 2 & 1) + (x >> 3 & 1); return true;
+    case T_UNPACK_EX: *arg = 1 + (x & 255) + (x >> 8); return true;
+    case T_ROW: *arg = d->row; return true;
     case T_IF_BIT0: *arg = 0; return (x & 1) != 0;
     case T_IF_BIT4: *arg = 0; return (x & 16) != 0;
     case T_FORWARD: *arg = d->next + x; return true;
@@ -203,7 +221,8 @@ static bool step_argument(const Decoder *d, const Step *step, int64_t *arg) {
 }
 
 static void put_row(Decoder *d, const Row *row, int32_t number) {
-    if (row->phrase) {
+    d->row = number;
+    if (row->phrase && (!d->out->all || row->steps[0].transform == T_NONE)) {
         put(d, PY_refused, number);
         return;
     }
@@ -215,6 +234,8 @@ static void put_row(Decoder *d, const Row *row, int32_t number) {
             put_intrinsic(d);
         else if (step->op == PY_binary || step->op == PY_compare)
             put_operator(d, step->op, arg);
+        else if (step->op == PY_make_function && d->out->all)
+            put(d, PY_note_function, arg);
         else
             put(d, step->op, arg);
     }
@@ -305,8 +326,8 @@ static bool check_header(const CodeUnit *code, DiagList *diags) {
     return true;
 }
 
-bool bc_decode(Decoded *out, Arena *arena, const CodeUnit *code, DiagList *diags) {
-    *out = (Decoded){.code = code};
+bool bc_decode(Decoded *out, Arena *arena, const CodeUnit *code, bool all, DiagList *diags) {
+    *out = (Decoded){.code = code, .all = all};
     if (!check_header(code, diags)) return false;
     out->nunits = code->nbytes / 2;
     out->inst_of_unit = arena_array(arena, int32_t, out->nunits + 1);

@@ -37,6 +37,13 @@ static bool read_handler(Reader *r, int32_t nunits, PyHandler *h) {
     return true;
 }
 
+/* bc_handler_of searches: what CPython does not write is left out. */
+static bool is_usable(const Decoded *decoded, const PyHandler *h) {
+    const PyHandler *before = decoded->handlers.len ? &vec_last(&decoded->handlers) : NULL;
+    return h->start < h->end && decoded->inst_of_unit[h->target] >= 0 &&
+           (!before || h->start >= before->end);
+}
+
 bool bc_exception_table(Decoded *decoded, Arena *arena, DiagList *diags) {
     const CodeUnit *code = decoded->code;
     decoded->covered = bits_new(arena, decoded->nunits + 1);
@@ -50,7 +57,7 @@ bool bc_exception_table(Decoded *decoded, Arena *arena, DiagList *diags) {
             Span span = bc_span(code, 0);
             return diag_add(diags, E0103, &span, "the exception table cannot be read");
         }
-        vec_push(arena, &decoded->handlers, h);
+        if (!decoded->all || is_usable(decoded, &h)) vec_push(arena, &decoded->handlers, h);
         change[h.start]++;
         change[h.end]--;
     }

@@ -381,6 +381,11 @@ bool bc_h_list_extend(SsaBuild *b, int32_t arg) {
 bool bc_h_list_append(SsaBuild *b, int32_t arg) {
     Ref item;
     if (!bc_pop(b, &item)) return false;
+    if (b->decoded->all && arg > 1) { /* no display: the list of a comprehension */
+        bc_unsupported(b, "a comprehension");
+        bc_write(b, slot_var(b, b->depth - arg) + VAR_VALUE, bc_reported(b));
+        return true;
+    }
     return grow_list(b, b->depth - arg, bc_emit(b, OP_build_tuple, &item, 1));
 }
 
@@ -441,7 +446,7 @@ bool bc_h_dict_add(SsaBuild *b, int32_t arg) {
     if (!bc_pop_many(b, pair, 2)) return false;
     Slot *dict = &b->stack[b->depth - arg];
     if (dict->kind != SLOT_DICT) return bc_malformed(b, "a dict is expected");
-    if (arg > 1) return bc_unsupported(b, "a dict display"); /* in a comprehension */
+    if (arg > 1) return bc_unsupported(b, "a comprehension");
     add_item(b, dict, key, pair[1]);
     return true;
 }
@@ -481,6 +486,7 @@ bool bc_h_unpack(SsaBuild *b, int32_t arg) {
 /* -- what has no meaning ---------------------------------------------------------------------- */
 
 bool bc_h_refused(SsaBuild *b, int32_t arg) {
+    if (b->decoded->all) return bc_h_note(b, arg) && bc_leave_reported(b);
     return bc_unsupported(b, bc_refused_phrase(b->code->version, arg));
 }
 

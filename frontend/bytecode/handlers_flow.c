@@ -90,10 +90,13 @@ static bool check_iter(SsaBuild *b) {
 /* Into the body while the counter is less than the length; what lies on the stack where the loop is
  * exhausted depends on the version. */
 static bool loop_test(SsaBuild *b, int32_t target, int exit_depth) {
-    if (!check_iter(b)) return false;
+    bool known = check_iter(b);
+    if (!known && (!b->decoded->all || b->malformed)) return false;
     int32_t var = slot_var(b, b->depth - 1);
-    Ref test = bc_emit(b, OP_counter_less,
-                       (Ref[]){bc_read(b, var + VAR_COUNTER), bc_read(b, var + VAR_LENGTH)}, 2);
+    Ref test =
+        known ? bc_emit(b, OP_counter_less,
+                        (Ref[]){bc_read(b, var + VAR_COUNTER), bc_read(b, var + VAR_LENGTH)}, 2)
+              : bc_emit_truth(b, bc_reported(b));
     int32_t body = target_block(b, b->inst + 1), exit = target_block(b, target);
     b_branch(&b->ir, test, ir_block_of(b, body), ir_block_of(b, exit));
     if (!bc_flow(b, body)) return false;
@@ -233,7 +236,10 @@ bool bc_h_return(SsaBuild *b, int32_t arg) {
 
 bool bc_h_raise(SsaBuild *b, int32_t arg) {
     Ref args[2];
-    if (arg == 0) return bc_unsupported(b, "a raise statement without an exception");
+    if (arg == 0) {
+        bc_unsupported(b, "a raise statement without an exception");
+        return b->decoded->all && bc_leave_reported(b);
+    }
     if (arg > 2) return bc_malformed(b, "an operand is out of range");
     if (!bc_pop_many(b, args, arg)) return false;
     bc_emit(b, OP_raise_py, args, arg);

@@ -408,11 +408,15 @@ static void renumber(Join *j, const Bits *needed) {
 /* Instructions whose form the handlers could not decide alone. */
 static bool check_lists(const Join *j) {
     const Func *func = j->func;
+    bool all = j->b->decoded->all;
     for (Ref ref = 1; ref < func->insts.len; ref++) {
-        const Inst *inst = ir_inst(func, ref);
+        Inst *inst = ir_inst(func, ref);
         if (inst->op != OP_concat || inst->sub == 0) continue;
         Span span = ir_span_of(func, ref);
-        return diag_add(j->b->module->diags, E0101, &span, "a list display with a starred item");
+        diag_add(j->b->module->diags, E0101, &span, "a list display with a starred item");
+        if (!all) return false;
+        inst->op = OP_reported;
+        inst->nargs = inst->sub = 0;
     }
     return true;
 }

@@ -11,6 +11,9 @@
 
 /* -- places and diagnostics ------------------------------------------------------------------- */
 
+#define YIELD "a generator (yield)"
+enum { FLAGS_OF_GENERATORS = CODE_GENERATOR | CODE_COROUTINE | CODE_ASYNC_GENERATOR };
+
 Span bc_span(const CodeUnit *code, int32_t unit) {
     Span span = {code->file, code->first_line, code->first_line, -1, -1};
     if (unit < 0 || unit >= code->nbytes / 2 || !code->spans) return span;
@@ -25,11 +28,17 @@ static int32_t current_unit(const SsaBuild *b) {
 
 bool bc_malformed(SsaBuild *b, const char *why) {
     Span span = bc_span(b->code, current_unit(b));
+    b->malformed = true;
     return diag_add(b->module->diags, E0103, &span, why);
 }
 
 bool bc_unsupported_at(SsaBuild *b, int32_t unit, const char *what) {
     Span span = bc_span(b->code, unit);
+    if (b->decoded->all) {
+        bool told = (b->code->flags & FLAGS_OF_GENERATORS) && /* by check_flags */
+                    (!strcmp(what, YIELD) || !strcmp(what, "async"));
+        if (told || bc_told_here(b, &span)) return false;
+    }
     return diag_add(b->module->diags, E0101, &span, what);
 }
 
@@ -105,12 +114,15 @@ void bc_push(SsaBuild *b, Ref value) {
 bool bc_pop(SsaBuild *b, Ref *value) {
     const Slot *slot = &b->stack[--b->depth];
     switch ((SlotKind)slot->kind) {
-    case SLOT_VALUE: *value = bc_read(b, slot_var(b, b->depth) + VAR_VALUE); return true;
+    case SLOT_VALUE:
+        *value = slot->reported ? bc_reported(b) : bc_read(b, slot_var(b, b->depth) + VAR_VALUE);
+        return true;
     case SLOT_NULL: return bc_malformed(b, "NULL is used as a value");
-    case SLOT_ITER: return bc_unsupported(b, "an iterator used as a value");
-    case SLOT_DICT: return bc_unsupported_at(b, slot->origin, "a dict display");
+    case SLOT_ITER: bc_unsupported(b, "an iterator used as a value"); break;
+    case SLOT_DICT: bc_unsupported_at(b, slot->origin, "a dict display"); break;
     }
-    return false;
+    if (b->decoded->all) *value = bc_reported(b);
+    return b->decoded->all;
 }
 
 bool bc_pop_many(SsaBuild *b, Ref *values, int32_t n) {
@@ -121,13 +133,20 @@ bool bc_pop_many(SsaBuild *b, Ref *values, int32_t n) {
 
 /* A second path to a block: what is known of a place on one path only is not known. A block that was translated
  * with such knowledge does no harm while nobody has relied on it; and nobody does from then on. */
-static bool merge_slot(SsaBuild *b, Slot *there, const Slot *here, bool translated) {
-    if (there->kind != here->kind) return bc_malformed(b, "paths with different stacks meet");
+static bool merge_slot(SsaBuild *b, Slot *there, const Slot *here, bool translated, bool handler) {
+    if (there->kind != here->kind && handler &&
+        !translated) /* what is protected changes its stack */
+        return *there = (Slot){.kind = SLOT_VALUE, .reported = true}, true;
+    if (there->kind != here->kind && !(handler && there->reported))
+        return bc_malformed(b, "paths with different stacks meet");
+    there->reported &= here->reported;
     bool same = there->constant == here->constant && there->list == here->list &&
                 there->named == here->named && there->items == here->items;
     if (same) return true;
-    if (translated && b->displays_used)
-        return bc_unsupported(b, "a display that is built on several paths");
+    if (translated && b->displays_used) {
+        bc_unsupported(b, "a display that is built on several paths");
+        if (!b->decoded->all) return false;
+    }
     b->displays_unsure |= translated;
     there->constant = NULL;
     there->list = NO_REF;
@@ -147,7 +166,9 @@ bool bc_flow(SsaBuild *b, int32_t to) {
     }
     if (block->depth != b->depth) return bc_malformed(b, "paths with different stacks meet");
     for (int32_t k = 0; k < b->depth; k++)
-        if (!merge_slot(b, &block->stack[k], &b->stack[k], !bits_get(&b->ready, to))) return false;
+        if (!merge_slot(b, &block->stack[k], &b->stack[k], !bits_get(&b->ready, to),
+                        block->is_handler))
+            return false;
     return true;
 }
 
@@ -182,13 +203,26 @@ static bool refuse_try(SsaBuild *b, int32_t unit) {
     return diag_add(b->module->diags, E0101, &before, "a try statement");
 }
 
+/* Behind a refusal of the handler: its results are reported. */
+static bool go_on(SsaBuild *b, const PyOpInfo *info, int64_t left, int64_t after) {
+    if (!b->decoded->all || b->malformed || info->ends != END_FALLS) return false;
+    b->depth = (int32_t)left;
+    while (b->depth < after)
+        bc_push_reported(b);
+    return true;
+}
+
 /* Checks the argument and the stack by the op's row, then calls the handler. */
 static bool translate_inst(SsaBuild *b) {
     const PyInst *inst = &b->decoded->insts.items[b->inst];
     const PyOpInfo *info = &bc_op_info[inst->op];
     set_span(b);
-    if (bits_get(&b->decoded->covered, inst->unit) && inst->op != PY_refused)
-        return refuse_try(b, inst->unit);
+    if (bits_get(&b->decoded->covered, inst->unit)) {
+        if (b->decoded->all)
+            bc_note_try(b, inst->unit);
+        else if (inst->op != PY_refused)
+            return refuse_try(b, inst->unit);
+    }
     int64_t each = info->argument == ARG_COUNT || info->argument == ARG_FLAG ? inst->arg : 0;
     int64_t left = b->depth - (info->pops + info->pops_each * each);
     if (left < 0) return bc_malformed(b, "the stack is too short");
@@ -196,7 +230,7 @@ static bool translate_inst(SsaBuild *b) {
     int64_t after = left + info->pushes + info->pushes_each * each;
     if (after > b->limit) return bc_malformed(b, "the stack is too deep");
     if (b->kw_names && inst->op != PY_call) return bc_malformed(b, "keyword names without a call");
-    if (!bc_handlers[inst->op](b, inst->arg)) return false;
+    if (!bc_handlers[inst->op](b, inst->arg)) return go_on(b, info, left, after);
     assert(info->ends != END_FALLS || b->depth == after);
     return true;
 }
@@ -213,7 +247,7 @@ static void start_block(SsaBuild *b, const PyBlock *block) {
                sizeof *b->unbound.words * (size_t)((b->unbound.n + 63) / 64));
 }
 
-static void end_block(SsaBuild *b) {
+void bc_end_block(SsaBuild *b) {
     for (int32_t k = 0; k < b->written.len; k++) {
         int32_t var = b->written.items[k];
         Access access = {var, b->ir.block, b->current[var]};
@@ -225,6 +259,11 @@ static void end_block(SsaBuild *b) {
 static bool translate_block(SsaBuild *b, int32_t number) {
     const PyBlock *block = &b->cfg->blocks[number];
     start_block(b, block);
+    b->inst = block->first;
+    if (b->decoded->all && block->handler >= 0) {
+        set_span(b);
+        if (!bc_enter_handler(b, block)) return false;
+    }
     for (b->inst = block->first; b->inst < block->end; b->inst++)
         if (!translate_inst(b)) return false;
     b->inst = block->end - 1;
@@ -234,7 +273,7 @@ static bool translate_block(SsaBuild *b, int32_t number) {
         b_jump(&b->ir, b->cfg->blocks[to].ir_block);
         if (!bc_flow(b, to)) return false;
     }
-    end_block(b);
+    bc_end_block(b);
     return true;
 }
 
@@ -305,7 +344,7 @@ static void make_blocks(SsaBuild *b) {
         bc_write(b, k, ref);
     }
     if (cfg->blocks[0].npreds > 0) {
-        end_block(b);
+        bc_end_block(b);
         b_jump(&b->ir, cfg->blocks[0].ir_block);
     }
 }
@@ -322,6 +361,7 @@ static void make_state(SsaBuild *b) {
     b->unbound = bits_new(b->arena, code->nlocals);
     b->ready = bits_new(b->arena, b->cfg->nblocks);
     b->span_unit = -1;
+    if (b->decoded->all) b->tried = bits_new(b->arena, b->decoded->nunits + 1);
     for (int32_t k = 0; k < code->nlocals; k++)
         b->nfree += (code->local_kinds[k] & LOCAL_FREE) != 0;
 }
@@ -331,26 +371,38 @@ static bool check_flags(const CodeUnit *code, DiagList *diags) {
     Span span = bc_span(code, -1);
     if (code->flags & (CODE_COROUTINE | CODE_ASYNC_GENERATOR))
         return diag_add(diags, E0101, &span, "an async function");
-    if (code->flags & CODE_GENERATOR) return diag_add(diags, E0101, &span, "a generator (yield)");
+    if (code->flags & CODE_GENERATOR) return diag_add(diags, E0101, &span, YIELD);
     if (code->flags & CODE_VARKEYWORDS)
         return diag_add(diags, E0101, &span, "a **keywords parameter");
     return true;
 }
 
-Func *bc_build(Module *module, const CodeUnit *code) {
+static Func *build(Module *module, const CodeUnit *code, bool all) {
     Arena *arena = module->arena;
     DiagList *diags = module->diags;
     Decoded decoded;
     PyCfg cfg;
-    if (!bc_decode(&decoded, arena, code, diags) || !check_flags(code, diags) ||
+    int32_t first_diag = diags->items.len;
+    if (!bc_decode(&decoded, arena, code, all, diags) || (!check_flags(code, diags) && !all) ||
         !bc_exception_table(&decoded, arena, diags) || !bc_cfg(&cfg, arena, &decoded, diags))
         return NULL;
     SsaBuild b = {.module = module, .arena = arena, .code = code, .decoded = &decoded, .cfg = &cfg};
+    b.first_diag = first_diag;
     int32_t nfuncs = module->funcs.len;
     make_func(&b);
     make_state(&b);
     make_blocks(&b);
-    if (translate(&b) && bc_join(&b)) return b.func;
+    bool ok = translate(&b) && bc_join(&b);
+    if (all) bc_end_refusals(&b);
+    if (ok) return b.func;
     module->funcs.len = nfuncs;
     return NULL;
+}
+
+Func *bc_build(Module *module, const CodeUnit *code) {
+    return build(module, code, false);
+}
+
+Func *bc_build_all(Module *module, const CodeUnit *code) {
+    return build(module, code, true);
 }

@@ -132,6 +132,11 @@ def inspect_disasm_cfg(self, signature=None, **kwargs):
     return _texts(self, 1, signature)
 
 
+def explain(self, *args, **kwargs):
+    from ._explain import explain
+    return explain(self, args, kwargs)
+
+
 def inspect_types(self, file=None, signature=None, pretty=False, **kwargs):
     if pretty:
         raise ValueError("pretty=True is not supported")

@@ -4,7 +4,7 @@
     --ARGS--    optional words: `no source` (as of exec and python -c), `cuda` (on that device), `file=NAME`
     --CODE--    a module
     --RUN--     an expression in it
-    --EXPECT--  the class and the text of each warning, then of the exception
+    --EXPECT--  the class and the text of each warning, then of the exception; or what explain() said
     --EXPECT 3.11 3.12--   the same, for these versions only, where CPython gives another place
 
 QUERN_UPDATE_GOLDEN=1 writes what came out into --EXPECT--."""
@@ -19,6 +19,7 @@ import pytest
 
 import quern
 from quern import _quern
+from quern._explain import Explanation
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "tests/golden/diag").glob("*.golden"))
@@ -64,7 +65,9 @@ def told(code, run, words):
         try:
             space = {"__name__": "prog"}
             exec(compile(code, file, "exec"), space)
-            eval(run, space)
+            value = eval(run, space)
+            if isinstance(value, Explanation):
+                out.append(("Explanation", str(value), ()))
         except Exception as error:  # noqa: BLE001
             out.append((type(error).__name__, str(error), getattr(error, "__notes__", ())))
         finally:
@@ -94,6 +97,40 @@ def test_golden(path):
                         encoding="utf-8")
         return
     assert out == want
+
+
+CALL = re.compile(r"^(\w+(?:\.\w+)*)(?:\[[^\]]*\])?\((.*)\)$", re.DOTALL)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+def test_R_all_at_once_explain_tells_what_a_call_tells(path):
+    """Of each program that is refused when it is called: explain() has the same diagnostic, at the same place."""
+    parts = sections(path.read_text(encoding="utf-8"))
+    call = CALL.match(parts[("RUN", "")].strip())
+    words = parts.get(("ARGS", ""), "").split("\n")
+    if not call or "explain" in call[0] or "cuda" in words:
+        pytest.skip("no call of one function")
+    space = {"__name__": "prog"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            exec(compile(parts[("CODE", "")], "prog.py", "exec"), space)
+            function = eval(call[1], space)
+            eval(parts[("RUN", "")].strip(), space)
+        except quern.errors.NumbaError as error:
+            refused = error
+        except Exception:  # noqa: BLE001
+            pytest.skip("not refused by the compiler")
+        else:
+            pytest.skip("not refused")
+        if not hasattr(space.get(call[1]), "explain") or refused.code is None:
+            pytest.skip("not refused by the compiler")
+        told = eval(f"{call[1]}.explain({call[2]})", space)
+    assert told.supported is False
+    column = None if refused.column is None or refused.column < 0 else refused.column
+    same = [d.column for d in told.diagnostics if (d.code, d.lineno) == (refused.code, refused.lineno)]
+    assert column in same or (path.stem == "E0101_f_string" and same), "the whole of an f-string counts"
+    assert function.explain().supported is not True or not call[2]
 
 
 def rows():

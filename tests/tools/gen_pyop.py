@@ -11,8 +11,9 @@ A meaning is a list of abstract operations (frontend/bytecode/pyop.def) with an 
 AS_IS, a shift or mask of the operand (SHR1, SHR4, SHR5, HI4, LO4), a constant (CONST1, CONST2), a jump target
 (FORWARD, BACKWARD, NEXT: the instruction after this one), or a condition (IF_BIT0, IF_BIT4: the operation is
 there only when that bit of the operand is set). Or it is a phrase for the user: such an instruction is
-understood and refused ("<phrase> is not supported in a compiled function"). INTERNAL marks what a code
-object never contains (PyCode_GetCode removes adaptive and instrumented forms).
+understood and refused ("<phrase> is not supported in a compiled function"). `refused` adds how many values it takes
+and leaves, so that f.explain() can go on behind it; the interpreter's dis.stack_effect confirms the difference.
+INTERNAL marks what a code object never contains (PyCode_GetCode removes adaptive and instrumented forms).
 """
 
 import dis
@@ -36,6 +37,18 @@ INTERNAL = object()
 
 def op(name, transform="AS_IS"):
     return (name, transform)
+
+
+class Refused:
+    """A phrase, and the values taken and left. What an instruction looks at below counts as taken and left."""
+
+    def __init__(self, phrase, takes, leaves):
+        self.phrase, self.takes, self.leaves = phrase, takes, leaves
+
+
+def refused(phrase, takes, leaves):
+    """`takes` and `leaves` are numbers or transforms of the operand; `leaves` None: control does not come back."""
+    return Refused(phrase, *(f"CONST{n}" if isinstance(n, int) else n for n in (takes, leaves)))
 
 
 def by_version(**table):
@@ -76,7 +89,7 @@ MEANING = {
     "LOAD_FAST_CHECK": [op("load")],
     "LOAD_FAST_LOAD_FAST": LOAD2,
     "LOAD_FAST_BORROW_LOAD_FAST_BORROW": LOAD2,
-    "LOAD_FAST_AND_CLEAR": "a comprehension",
+    "LOAD_FAST_AND_CLEAR": refused("a comprehension", 0, 1),
     "STORE_FAST": [op("store")],
     "STORE_FAST_LOAD_FAST": [op("store", "HI4"), op("load", "LO4")],
     "STORE_FAST_STORE_FAST": [op("store", "HI4"), op("store", "LO4")],
@@ -90,8 +103,8 @@ MEANING = {
         v311=[op("push_null", "IF_BIT0"), op("load_global", "SHR1")],
         v313=[op("load_global", "SHR1"), op("push_null", "IF_BIT0")],
     ),
-    "STORE_GLOBAL": "an assignment to a global variable",
-    "DELETE_GLOBAL": "deleting a global variable",
+    "STORE_GLOBAL": refused("an assignment to a global variable", 1, 0),
+    "DELETE_GLOBAL": refused("deleting a global variable", 0, 0),
     "LOAD_CLOSURE": [op("load_deref")],
     "LOAD_DEREF": [op("load_deref")],
     "STORE_DEREF": [op("store_deref")],
@@ -103,7 +116,7 @@ MEANING = {
     "LOAD_CLASSDEREF": CLASS,
     "LOAD_FROM_DICT_OR_GLOBALS": CLASS,
     "LOAD_FROM_DICT_OR_DEREF": CLASS,
-    "LOAD_BUILD_CLASS": CLASS,
+    "LOAD_BUILD_CLASS": refused(CLASS, 0, 1),
     "SETUP_ANNOTATIONS": CLASS,
     # -- attributes and items. A method call is an attribute and a call: the pair that CPython pushes
     #    is the attribute and NULL here
@@ -112,12 +125,12 @@ MEANING = {
     ),
     "LOAD_METHOD": [op("load_attr"), op("push_null")],
     "STORE_ATTR": [op("store_attr")],
-    "DELETE_ATTR": "deleting an attribute",
-    "LOAD_SUPER_ATTR": "super()",
-    "LOAD_SPECIAL": WITH,
+    "DELETE_ATTR": refused("deleting an attribute", 1, 0),
+    "LOAD_SUPER_ATTR": refused("super()", 3, "PLUS1_BIT0"),
+    "LOAD_SPECIAL": refused(WITH, 1, 2),
     "BINARY_SUBSCR": [op("getitem")],
     "STORE_SUBSCR": [op("setitem")],
-    "DELETE_SUBSCR": "deleting an item",
+    "DELETE_SUBSCR": refused("deleting an item", 2, 0),
     "BINARY_SLICE": [op("build_slice", "CONST2"), op("getitem")],
     "STORE_SLICE": [op("build_slice", "CONST2"), op("setitem")],
     "BUILD_SLICE": [op("build_slice")],
@@ -136,7 +149,7 @@ MEANING = {
     "IS_OP": [op("is")],
     "CONTAINS_OP": [op("contains")],
     "CALL_INTRINSIC_1": [op("intrinsic")],
-    "CALL_INTRINSIC_2": CLASS,
+    "CALL_INTRINSIC_2": refused(CLASS, 2, 1),
     # -- displays
     "BUILD_TUPLE": [op("build_tuple")],
     "BUILD_LIST": [op("build_list")],
@@ -148,11 +161,11 @@ MEANING = {
     "DICT_MERGE": [op("dict_merge")],
     "DICT_UPDATE": [op("dict_merge")],
     "MAP_ADD": [op("dict_add")],
-    "BUILD_SET": SET,
-    "SET_ADD": SET,
-    "SET_UPDATE": SET,
+    "BUILD_SET": refused(SET, "AS_IS", 1),
+    "SET_ADD": refused("a comprehension", 1, 0),
+    "SET_UPDATE": refused(SET, 1, 0),
     "UNPACK_SEQUENCE": [op("unpack")],
-    "UNPACK_EX": "starred assignment",
+    "UNPACK_EX": refused("starred assignment", 1, "UNPACK_EX"),
     # -- control
     "GET_ITER": [op("get_iter")],
     "FOR_ITER": by_version(
@@ -185,42 +198,43 @@ MEANING = {
     "CALL_KW": [op("call_kw")],
     "CALL_FUNCTION_EX": by_version(v311=[op("call_ex")], v314=[op("call_ex", "CONST1")]),
     # -- refused, by what the user wrote
-    "MAKE_FUNCTION": [op("make_function")],  # refused by the kind of function
-    "SET_FUNCTION_ATTRIBUTE": "a nested function",
-    "BEFORE_WITH": WITH,
-    "WITH_EXCEPT_START": WITH,
-    "PUSH_EXC_INFO": TRY,
-    "CHECK_EXC_MATCH": TRY,
-    "CHECK_EG_MATCH": TRY,
-    "PREP_RERAISE_STAR": TRY,
-    "POP_EXCEPT": TRY,
-    "RERAISE": TRY,
-    "IMPORT_NAME": IMPORT,
-    "IMPORT_FROM": IMPORT,
+    # refused by the kind of function; defaults, annotations and cells are taken with it until 3.12
+    "MAKE_FUNCTION": by_version(v311=[op("make_function", "BITS4")], v313=[op("make_function", "CONST0")]),
+    "SET_FUNCTION_ATTRIBUTE": refused("a nested function", 2, 1),
+    "BEFORE_WITH": refused(WITH, 1, 2),
+    "WITH_EXCEPT_START": refused(WITH, 1, 2),
+    "PUSH_EXC_INFO": refused(TRY, 1, 2),
+    "CHECK_EXC_MATCH": refused(TRY, 2, 2),
+    "CHECK_EG_MATCH": refused(TRY, 2, 2),
+    "PREP_RERAISE_STAR": refused(TRY, 2, 1),
+    "POP_EXCEPT": refused(TRY, 1, 0),
+    "RERAISE": refused(TRY, 1, None),
+    "IMPORT_NAME": refused(IMPORT, 2, 1),
+    "IMPORT_FROM": refused(IMPORT, 1, 2),
     "IMPORT_STAR": IMPORT,
-    "FORMAT_VALUE": FSTRING,
-    "FORMAT_SIMPLE": FSTRING,
-    "FORMAT_WITH_SPEC": FSTRING,
-    "CONVERT_VALUE": FSTRING,
-    "BUILD_STRING": FSTRING,
-    "BUILD_TEMPLATE": TSTRING,
-    "BUILD_INTERPOLATION": TSTRING,
-    "GET_LEN": MATCH,
-    "MATCH_CLASS": MATCH,
-    "MATCH_KEYS": MATCH,
-    "MATCH_MAPPING": MATCH,
-    "MATCH_SEQUENCE": MATCH,
-    "RETURN_GENERATOR": GENERATOR,
-    "YIELD_VALUE": GENERATOR,
-    "GET_YIELD_FROM_ITER": GENERATOR,
+    "FORMAT_VALUE": refused(FSTRING, "PLUS1_BIT2", 1),
+    "FORMAT_SIMPLE": refused(FSTRING, 1, 1),
+    "FORMAT_WITH_SPEC": refused(FSTRING, 2, 1),
+    "CONVERT_VALUE": refused(FSTRING, 1, 1),
+    "BUILD_STRING": refused(FSTRING, "AS_IS", 1),
+    "BUILD_TEMPLATE": refused(TSTRING, 2, 1),
+    "BUILD_INTERPOLATION": refused(TSTRING, "PLUS2_BIT0", 1),
+    "GET_LEN": refused(MATCH, 1, 2),
+    "MATCH_CLASS": refused(MATCH, 3, 1),
+    "MATCH_KEYS": refused(MATCH, 2, 3),
+    "MATCH_MAPPING": refused(MATCH, 1, 2),
+    "MATCH_SEQUENCE": refused(MATCH, 1, 2),
+    "RETURN_GENERATOR": refused(GENERATOR, 0, 1),
+    "YIELD_VALUE": refused(GENERATOR, 1, 1),
+    "GET_YIELD_FROM_ITER": refused(GENERATOR, 1, 1),
     "SEND": GENERATOR,
-    "END_SEND": GENERATOR,
+    "END_SEND": refused(GENERATOR, 2, 1),
     "CLEANUP_THROW": GENERATOR,
-    "ASYNC_GEN_WRAP": ASYNC,
-    "BEFORE_ASYNC_WITH": ASYNC,
-    "GET_AITER": ASYNC,
-    "GET_ANEXT": ASYNC,
-    "GET_AWAITABLE": ASYNC,
+    "ASYNC_GEN_WRAP": refused(ASYNC, 1, 1),
+    "BEFORE_ASYNC_WITH": refused(ASYNC, 1, 2),
+    "GET_AITER": refused(ASYNC, 1, 1),
+    "GET_ANEXT": refused(ASYNC, 1, 2),
+    "GET_AWAITABLE": refused(ASYNC, 1, 1),
     "END_ASYNC_FOR": ASYNC,
     # -- never in a code object's co_code
     "PRINT_EXPR": INTERNAL,
@@ -234,14 +248,14 @@ MEANING = {
 INTRINSICS = {
     "INTRINSIC_UNARY_POSITIVE": "positive",
     "INTRINSIC_LIST_TO_TUPLE": "list_to_tuple",
-    "INTRINSIC_STOPITERATION_ERROR": GENERATOR,
-    "INTRINSIC_ASYNC_GEN_WRAP": ASYNC,
+    "INTRINSIC_STOPITERATION_ERROR": refused(GENERATOR, 1, 1),
+    "INTRINSIC_ASYNC_GEN_WRAP": refused(ASYNC, 1, 1),
     "INTRINSIC_IMPORT_STAR": IMPORT,
-    "INTRINSIC_TYPEVAR": CLASS,
-    "INTRINSIC_PARAMSPEC": CLASS,
-    "INTRINSIC_TYPEVARTUPLE": CLASS,
-    "INTRINSIC_SUBSCRIPT_GENERIC": CLASS,
-    "INTRINSIC_TYPEALIAS": "a type alias",
+    "INTRINSIC_TYPEVAR": refused(CLASS, 1, 1),
+    "INTRINSIC_PARAMSPEC": refused(CLASS, 1, 1),
+    "INTRINSIC_TYPEVARTUPLE": refused(CLASS, 1, 1),
+    "INTRINSIC_SUBSCRIPT_GENERIC": refused(CLASS, 1, 1),
+    "INTRINSIC_TYPEALIAS": refused("a type alias", 1, 1),
     "INTRINSIC_PRINT": INTERNAL,
     "INTRINSIC_1_INVALID": INTERNAL,
 }
@@ -270,9 +284,37 @@ def meaning_of(name):
     return MEANING[name]
 
 
+# Transforms that are numbers of values, for the check below.
+COUNTS = {
+    "AS_IS": lambda x: x, "PLUS1_BIT0": lambda x: 1 + (x & 1), "PLUS2_BIT0": lambda x: 2 + (x & 1),
+    "PLUS1_BIT2": lambda x: 1 + (x >> 2 & 1), "UNPACK_EX": lambda x: 1 + (x & 255) + (x >> 8),
+    **{f"CONST{n}": lambda x, n=n: n for n in range(4)},
+}
+# Where dis says something else. A generator's own object is popped again before its body starts.
+OTHER_EFFECTS = {"RETURN_GENERATOR"}
+
+
+def check_effect(name, meaning):
+    """The interpreter agrees with what is said about the stack."""
+    number = opcode.opmap[name]
+    operands = range(9) if number >= dis.HAVE_ARGUMENT else [None]
+    for x in operands if meaning.leaves else ():
+        told = COUNTS[meaning.leaves](x or 0) - COUNTS[meaning.takes](x or 0)
+        try:
+            effect = dis.stack_effect(number, x)
+        except ValueError:  # an operand that it does not have
+            continue
+        if effect != told and name not in OTHER_EFFECTS:
+            sys.exit(f"gen_pyop.py: the stack effect of {name} {x} is {effect}, not {told}")
+
+
 def sequence(meaning):
     if isinstance(meaning, str):
         return f'REFUSED("{meaning}")'
+    if isinstance(meaning, Refused) and meaning.leaves is None:
+        return f'REFUSED_LAST("{meaning.phrase}", {meaning.takes})'
+    if isinstance(meaning, Refused):
+        return f'REFUSED_ON("{meaning.phrase}", {meaning.takes}, {meaning.leaves})'
     if not meaning:
         return "NOTHING"
     word = ("ONE", "TWO", "THREE")[len(meaning) - 1]
@@ -285,6 +327,8 @@ def instruction_rows():
         meaning = meaning_of(name)
         if meaning is INTERNAL:
             continue
+        if isinstance(meaning, Refused):
+            check_effect(name, meaning)
         yield f"ROW({number}, {name}, {caches_of(name, number)}, {sequence(meaning)})"
 
 

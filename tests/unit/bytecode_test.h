@@ -51,6 +51,17 @@ static inline const char *first_message(const Session *s) {
     return s->diags.items.len ? s->diags.items.items[0].text.bytes : "(no message)";
 }
 
+/* The same for bc_build_all, which says something exactly where bc_build does, and verifies what it made. */
+static inline bool sound_all(Session *s, bool built) {
+    int32_t n = s->diags.items.len;
+    for (int32_t k = 0; k < n; k++) {
+        const DiagItem *item = &s->diags.items.items[k];
+        if (!item->has_span || item->code < E0101 || item->code > E0105) return false;
+    }
+    return (n == 0) == built && (n || s->func) &&
+           (!s->func || ir_verify_func(s->func, "bytecode", &s->diags));
+}
+
 /* What must hold for every code object: verified IR, or one diagnostic with a place. */
 static inline bool sound(Session *s) {
     if (s->func) return s->diags.items.len == 0 && ir_verify_func(s->func, "bytecode", &s->diags);

@@ -121,7 +121,7 @@ static const char *excuse_of(const char *name) {
 static void mark_live(const CodeUnit *code, bool builds, uint8_t seen[256], Session *s) {
     Decoded decoded;
     PyCfg cfg;
-    if (!bc_decode(&decoded, &s->arena, code, &s->diags) ||
+    if (!bc_decode(&decoded, &s->arena, code, false, &s->diags) ||
         !bc_cfg(&cfg, &s->arena, &decoded, &s->diags))
         return;
     int extended = bc_opcode_extended_arg(code->version);
@@ -153,6 +153,12 @@ static void test_BYT_08_every_opcode_is_exercised(int32_t version) {
         const CodeUnit *code = code_parse(&s.arena, fixtures[k].text, &s.diags);
         CHECK(code != NULL, "%d %s: %s", version, fixtures[k].name, first_message(&s));
         bool builds = code && bc_build(s.module, code);
+        Session every;
+        session_open(&every);
+        every.func = code ? bc_build_all(every.module, code) : NULL;
+        CHECK(sound_all(&every, builds), "%d %s, all: %s", version, fixtures[k].name,
+              first_message(&every));
+        session_close(&every);
         if (code) mark_live(code, builds, seen, &s);
         session_close(&s);
     }
@@ -259,6 +265,12 @@ static void run_mutant(const CodeUnit *original, const char *name, int number, i
     s.func = bc_build(s.module, c);
     CHECK(sound(&s), "%d %s, mutant %d: %s", original->version, name, number, first_message(&s));
     counts[s.func != NULL]++;
+    bool built = s.func != NULL;
+    session_close(&s);
+    session_open(&s);
+    s.func = bc_build_all(s.module, c);
+    CHECK(sound_all(&s, built), "%d %s, mutant %d, all: %s", original->version, name, number,
+          first_message(&s));
     session_close(&s);
     free(m.bytes);
     free(m.exceptions);

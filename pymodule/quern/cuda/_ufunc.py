@@ -159,6 +159,11 @@ class CudaUfunc:
         most = 32 * max(1, get_current_device().MULTIPROCESSOR_COUNT)
         kernel[min(blocks, most), self.max_blocksize, stream](*passed, out)
 
+    def explain(self, *args, **kwargs):
+        """Everything that keeps the function from being compiled for these arguments, or for a signature."""
+        from .._explain import explain
+        return explain(self, args, kwargs)
+
     def reduce(self, arg, stream=0):
         from ._reduce import Reduce
         if not hasattr(self, "_reduce"):

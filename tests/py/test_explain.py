@@ -1,0 +1,127 @@
+"""f.explain(): the Python surface. What it says word by word: tests/golden/diag/all_*."""
+import warnings
+
+import numpy as np
+import pytest
+
+import quern
+from quern import cuda, float32, int64, jit, njit, vectorize
+
+
+def wrong(x, a):
+    y = x + "a"
+    return a["b"] + y
+
+
+def test_all_at_once_values():
+    told = njit(wrong).explain(1, np.ones(3))
+    assert told.supported is False and told.function == "wrong" and told.result is None
+    assert [d.code for d in told.diagnostics] == ["E0207", "E0301"]
+    first = told.diagnostics[0]
+    line = wrong.__code__.co_firstlineno + 1
+    assert (first.filename, first.lineno, first.column, first.is_error) == (__file__, line, 8, True)
+    assert first.message == "cannot add int and str"
+    assert str(first).startswith(f"{__file__}:{line}:9: error: cannot add int and str ")
+    assert "\n      |         ^^^^^^^\n" in str(first)
+    assert all(str(d) in str(told) for d in told.diagnostics)
+
+
+def test_all_at_once_supported_is_true_of_a_compiled_signature():
+    f = njit(lambda x, y=2: x * y)
+    told = f.explain(np.float32(3))
+    assert told.supported is True and told.diagnostics == () and told.result == "float32"
+    assert str(told) == "<lambda>(float32, int) -> float32 is supported"
+    assert f.signatures == []  # nothing is kept
+
+
+def test_all_at_once_without_types_nothing_is_promised():
+    told = njit(lambda x: x + "a").explain()
+    assert told.supported is None and told.arguments == "?"
+    assert njit(lambda: 3).explain().supported is True
+
+
+@pytest.mark.parametrize("question", ["float32(int64, float32[:])", (int64, float32[:]), (int64(int64, float32[:]),)])
+def test_all_at_once_signatures(question):
+    f = njit(lambda x, a: a[x])
+    told = f.explain(*question) if isinstance(question, tuple) else f.explain(question)
+    assert told.supported and told.arguments == "int64, float32[:]"
+
+
+def test_all_at_once_keywords_and_missing_arguments():
+    f = njit(lambda x, *, k: x + k)
+    assert f.explain(1, k=2.0).result == "float64"
+    with pytest.raises(TypeError, match="missing a required argument: 'k'"):
+        f.explain(1)
+    with pytest.raises(TypeError, match="has 1 parameter"):
+        f.explain("int64(int64)")
+
+
+def test_all_at_once_the_first_is_what_a_call_raises():
+    f = njit(wrong)
+    with pytest.raises(quern.errors.TypingError) as caught:
+        f(1, np.ones(3))
+    assert str(f.explain(1, np.ones(3)).diagnostics[0]) in str(caught.value)
+
+
+def test_all_at_once_arguments_that_no_function_takes():
+    told = njit(wrong).explain(1, {"b": 1})
+    assert [d.code for d in told.diagnostics] == [None, "E0207"]
+    assert "dict" in told.diagnostics[0].message and told.arguments == "int, ?"
+
+
+def test_all_at_once_many_errors_are_quick():
+    body = "".join(f"    y = x + 'a{i}'\n    s += y * {i}\n" for i in range(600))
+    space = {}
+    exec(f"def many(x):\n    s = 0\n{body}    return s", space)
+    assert len(njit(space["many"]).explain(1).diagnostics) == 600
+
+
+def test_all_at_once_fallback_functions():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert jit(wrong).explain(1, np.ones(3)).supported is False  # and no warning
+
+
+def test_all_at_once_an_exception_of_python_is_not_swallowed():
+    class Odd:
+        @property
+        def field(self):
+            raise RuntimeError("mine")
+    odd = Odd()
+    told = njit(lambda: odd.field)
+    try:
+        assert told.explain().supported is False
+    except RuntimeError as error:
+        assert str(error) == "mine"
+
+
+def test_all_at_once_kernels_and_device_functions(device):
+    @cuda.jit
+    def kernel(x):
+        i = cuda.grid(1)
+        x[i] = helper(x[i]) + unknown  # noqa: F821
+        return i
+
+    @cuda.jit(device=True)
+    def helper(x):
+        return x * 2
+
+    told = kernel.explain(np.ones(3))
+    assert [d.code for d in told.diagnostics] == ["E0201", "E0601"]
+    assert helper.explain(np.float32(1)).result == "float32"
+    ok = cuda.jit(lambda x: None).explain(cuda.to_device(np.ones(3)))
+    assert ok.supported and ok.result == "none"
+
+
+@pytest.mark.parametrize("args, types", [
+    ((np.ones(3, np.float32), 2.0), "float32, float32"), ((np.ones(3, np.int16), 2.5), "int16, float64"),
+    ((1, 2), "int64, int64"), (([1.5, 2.5], np.int8(1)), "float64, int8"), ((np.ones(3, np.float32), 1j), "float32, complex64"),
+])
+def test_all_at_once_ufuncs(args, types):
+    told = vectorize(lambda x, y: x + y).explain(*args)
+    assert told.supported and told.arguments == types
+
+
+def test_all_at_once_ufuncs_for_gpus(device):
+    u = vectorize(["float32(float32)"], target="cuda")(lambda x: x * 2)
+    assert u.explain(np.ones(3, np.float32)).result == "float32"
