@@ -83,6 +83,123 @@ int py_kind_of_scalar_type(ModState *state, PyTypeObject *type) {
     return -1;
 }
 
+/* -- compounds --------------------------------------------------------------------------------- */
+
+static void compound_free(Compound *c) {
+    if (!c) return;
+    PyObject *weak = c->weak, *cls = weak ? NULL : c->cls;
+    PyMem_Free(c);
+    Py_XDECREF(weak);
+    Py_XDECREF(cls);
+}
+
+/* Called with the weak reference when a function object that was an argument dies. */
+static PyObject *function_died(PyObject *capsule, PyObject *weak) {
+    ModState *state = PyCapsule_GetPointer(capsule, "quern.state");
+    if (!state) return NULL;
+    Compound *dead = NULL;
+    int32_t at = 0;
+    QN_LOCK(&state->lock);
+    CompoundTable *table = atomic_load(&state->compounds);
+    for (; table && at < table->n && !dead; at++)
+        if (table->items[at] && table->items[at]->weak == weak) dead = table->items[at];
+    if (dead) dead->cls = NULL; /* no object is found under this key; it is not free yet, either */
+    QN_UNLOCK(&state->lock);
+    if (dead) {
+        py_cores_drop_key(state, KEY_COMPOUND | (TypeKey)(at - 1));
+        QN_LOCK(&state->lock);
+        atomic_load(&state->compounds)->items[at - 1] = NULL;
+        QN_UNLOCK(&state->lock);
+        compound_free(dead);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef function_died_def = {"function_died", function_died, METH_O, NULL};
+
+static int watch_functions(ModState *state) {
+    PyObject *capsule = PyCapsule_New(state, "quern.state", NULL);
+    state->function_died = capsule ? PyCFunction_New(&function_died_def, capsule) : NULL;
+    Py_XDECREF(capsule);
+    return state->function_died ? 0 : -1;
+}
+
+static int32_t find_compound(ModState *state, PyObject *cls, const TypeKey *items, int32_t n) {
+    size_t size = n > 0 ? sizeof(TypeKey) * (size_t)n : 0;
+    const CompoundTable *table = atomic_load(&state->compounds);
+    for (int32_t i = 0; table && i < table->n; i++) {
+        const Compound *c = table->items[i];
+        if (c && c->nitems == n && c->cls == cls && (size == 0 || !memcmp(c->items, items, size)))
+            return i;
+    }
+    return -1;
+}
+
+/* Enters it under a free key. -1 without memory. */
+static int32_t enter_compound(ModState *state, Compound *made) {
+    CompoundTable *table = atomic_load(&state->compounds);
+    int32_t at = 0, n = table ? table->n : 0;
+    while (at < n && table->items[at])
+        at++;
+    if (!table || at == table->room) {
+        int32_t room = QN_MAX(16, at * 2);
+        CompoundTable *grown = PyMem_Malloc(sizeof *grown + sizeof made * (size_t)room);
+        if (!grown) return -1;
+        *grown = (CompoundTable){table, n, room};
+        if (n) memcpy(grown->items, table->items, sizeof made * (size_t)n);
+        table = grown;
+    }
+    table->items[at] = made;
+    table->n = QN_MAX(n, at + 1);
+    atomic_store_explicit(&state->compounds, table, memory_order_release);
+    return at;
+}
+
+static Compound *compound_new(ModState *state, PyObject *cls, const TypeKey *items, int32_t n) {
+    size_t size = n > 0 ? sizeof(TypeKey) * (size_t)n : 0;
+    Compound *made = PyMem_Calloc(1, sizeof *made + size);
+    if (!made) return (Compound *)PyErr_NoMemory();
+    made->nitems = n;
+    if (size) memcpy(made->items, items, size);
+    if (n < 0 && !(made->weak = PyWeakref_NewRef(cls, state->function_died))) {
+        if (!PyErr_ExceptionMatches(PyExc_TypeError)) return PyMem_Free(made), NULL;
+        PyErr_Clear(); /* a ufunc, say */
+    }
+    made->cls = made->weak ? cls : Py_XNewRef(cls);
+    return made;
+}
+
+static TypeKey compound_key(ModState *state, PyObject *cls, const TypeKey *items, int32_t n) {
+    QN_LOCK(&state->lock);
+    int32_t at = find_compound(state, cls, items, n);
+    QN_UNLOCK(&state->lock);
+    if (at >= 0) return KEY_COMPOUND | (TypeKey)at;
+    Compound *made = compound_new(state, cls, items, n); /* may run code of others */
+    if (!made) return 0;
+    QN_LOCK(&state->lock);
+    at = find_compound(state, cls, items, n);
+    bool fresh = at < 0;
+    if (fresh) at = enter_compound(state, made);
+    QN_UNLOCK(&state->lock);
+    if (!fresh || at < 0) compound_free(made);
+    if (at < 0) return PyErr_NoMemory(), 0;
+    return KEY_COMPOUND | (TypeKey)at;
+}
+
+PyObject *py_key_function(ModState *state, TypeKey key) {
+    const Compound *c = py_compound(state, key);
+    if (!c || c->nitems >= 0 || !c->cls) return NULL;
+    if (!c->weak) return Py_NewRef(c->cls);
+#if PY_VERSION_HEX >= 0x030D0000
+    PyObject *function = NULL;
+    PyWeakref_GetRef(c->weak, &function);
+    return function;
+#else
+    PyObject *function = PyWeakref_GET_OBJECT(c->weak);
+    return function == Py_None ? NULL : Py_NewRef(function);
+#endif
+}
+
 int py_argtype_init(ModState *state) {
     PyObject *memmap = PyObject_GetAttrString(state->np, "memmap");
     if (!memmap) return -1;
@@ -95,45 +212,22 @@ int py_argtype_init(ModState *state) {
         state->descrs[kind] = descr;
         state->scalar_types[kind] = descr->typeobj;
     }
-    return 0;
+    return watch_functions(state);
 }
 
 void py_argtype_clear(ModState *state) {
     Py_CLEAR(state->memmap_type);
     for (int kind = 0; kind < TY_SCALARS; kind++)
         Py_CLEAR(state->descrs[kind]);
-    for (int32_t i = 0; i < state->ncompounds; i++) {
-        Py_XDECREF(state->compounds[i]->cls);
-        PyMem_Free(state->compounds[i]);
+    Py_CLEAR(state->function_died);
+    CompoundTable *table = atomic_exchange(&state->compounds, NULL);
+    for (int32_t i = 0; table && i < table->n; i++)
+        compound_free(table->items[i]);
+    while (table) {
+        CompoundTable *older = table->older;
+        PyMem_Free(table);
+        table = older;
     }
-    PyMem_Free(state->compounds);
-    state->compounds = NULL;
-    state->ncompounds = state->cap_compounds = 0;
-}
-
-/* -- compounds --------------------------------------------------------------------------------- */
-
-static TypeKey compound_key(ModState *state, PyObject *cls, const TypeKey *items, int32_t n) {
-    size_t size = n > 0 ? sizeof(TypeKey) * (size_t)n : 0;
-    for (int32_t i = 0; i < state->ncompounds; i++) {
-        const Compound *c = state->compounds[i];
-        if (c->nitems == n && c->cls == cls && (size == 0 || !memcmp(c->items, items, size)))
-            return KEY_COMPOUND | (TypeKey)i;
-    }
-    if (state->ncompounds == state->cap_compounds) {
-        int32_t cap = QN_MAX(16, state->cap_compounds * 2);
-        Compound **grown = PyMem_Realloc(state->compounds, sizeof *grown * (size_t)cap);
-        if (!grown) return PyErr_NoMemory(), 0;
-        state->compounds = grown;
-        state->cap_compounds = cap;
-    }
-    Compound *made = PyMem_Calloc(1, sizeof *made + size);
-    if (!made) return PyErr_NoMemory(), 0;
-    made->nitems = n;
-    made->cls = Py_XNewRef(cls);
-    if (size) memcpy(made->items, items, size);
-    state->compounds[state->ncompounds] = made;
-    return KEY_COMPOUND | (TypeKey)state->ncompounds++;
 }
 
 /* -- arguments ---------------------------------------------------------------------------------- */
@@ -278,8 +372,8 @@ TypeKey py_kernel_arg_key(ModState *state, PyObject *arg, const char *function, 
 
 static const Type *compound_type(ModState *state, TypeTable *types, Arena *arena, TypeKey key,
                                  bool strong) {
-    const Compound *c = state->compounds[key & ~KEY_COMPOUND];
-    if (c->nitems < 0) return NULL; /* functions: the dispatcher binds them itself */
+    const Compound *c = py_compound(state, key);
+    if (!c || c->nitems < 0) return NULL; /* functions: the dispatcher binds them itself */
     const Type **items = arena_array(arena, const Type *, c->nitems);
     for (int32_t i = 0; i < c->nitems; i++)
         if (!(items[i] = py_key_type(state, types, arena, c->items[i], strong))) return NULL;
@@ -323,8 +417,13 @@ TypeKey py_type_key(ModState *state, const Type *type) {
 }
 
 PyObject *py_key_text(ModState *state, TypeKey key) {
-    if (key_is_compound(key) && state->compounds[key & ~KEY_COMPOUND]->nitems < 0)
-        return PyUnicode_FromFormat("function(%R)", state->compounds[key & ~KEY_COMPOUND]->cls);
+    const Compound *compound = key_is_compound(key) ? py_compound(state, key) : NULL;
+    if (compound && compound->nitems < 0) {
+        PyObject *function = py_key_function(state, key);
+        PyObject *shown = PyUnicode_FromFormat("function(%R)", function ? function : Py_None);
+        Py_XDECREF(function);
+        return shown;
+    }
     Arena arena;
     arena_init(&arena, &qn_default_allocator);
     const Type *type = py_key_type(state, type_table_new(&arena), &arena, key, false);

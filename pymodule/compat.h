@@ -81,6 +81,17 @@ static inline int PyDict_GetItemRef(PyObject *dict, PyObject *key, PyObject **re
 }
 #endif
 
+/* What the GIL guards elsewhere. */
+#ifdef Py_GIL_DISABLED
+typedef PyMutex PyGuard;
+#define QN_LOCK(guard)   PyMutex_Lock(guard)
+#define QN_UNLOCK(guard) PyMutex_Unlock(guard)
+#else
+typedef char PyGuard;
+#define QN_LOCK(guard)   ((void)(guard))
+#define QN_UNLOCK(guard) ((void)(guard))
+#endif
+
 static inline int py_get_optional(PyObject *o, const char *name, PyObject **result) {
     PyObject *key = PyUnicode_InternFromString(name);
     if (!key) return *result = NULL, -1;

@@ -12,7 +12,7 @@ void py_release(CallContext *ctx, CallFrame *frame) {
     ctx->poll = py_poll;
     ctx->user = frame;
     ctx->stack_limit = py_stack_limit();
-    frame->next_check = 0;
+    *frame = (CallFrame){.next_check = 0};
     frame->saved = PyEval_SaveThread();
 }
 

@@ -55,36 +55,6 @@ void py_core_unlock(JitCore *core) {
 
 /* -- specialisations ----------------------------------------------------------------------------------- */
 
-void py_spec_free(Spec *spec) {
-    if (!spec) return;
-    if (spec->drop_extra) spec->drop_extra(spec->extra);
-    py_plan_free(spec->plans, spec->nargs);
-    if (spec->artifact) artifact_release(spec->artifact);
-    Py_XDECREF(spec->keep);
-    Py_XDECREF(spec->signature);
-    PyMem_Free(spec->keys);
-    PyMem_Free(spec->declared_keys);
-    PyMem_Free(spec);
-}
-
-static TypeKey *copy_keys(const TypeKey *keys, int32_t n) {
-    TypeKey *copy = PyMem_Malloc(sizeof *copy * (size_t)QN_MAX(n, 1));
-    if (copy && n) memcpy(copy, keys, sizeof *copy * (size_t)n);
-    if (!copy) PyErr_NoMemory();
-    return copy;
-}
-
-static Spec *spec_new(const TypeKey *keys, const TypeKey *declared, int32_t n) {
-    Spec *spec = PyMem_Calloc(1, sizeof *spec);
-    if (!spec) return (Spec *)PyErr_NoMemory();
-    spec->nargs = n;
-    spec->keys = copy_keys(keys, n);
-    spec->declared_keys = copy_keys(declared, n);
-    if (spec->keys && spec->declared_keys) return spec;
-    py_spec_free(spec);
-    return NULL;
-}
-
 /* Plans for calling the artifact with arguments of the spec's keys. */
 static bool spec_plan(JitCore *core, Spec *spec) {
     Artifact *artifact = spec->artifact;
@@ -100,54 +70,6 @@ static bool spec_plan(JitCore *core, Spec *spec) {
     return true;
 }
 
-Spec *py_core_find(JitCore *core, const TypeKey *keys, int32_t n) {
-    const SpecTable *table = atomic_load_explicit(&core->table, memory_order_acquire);
-    for (int32_t i = 0; table && i < table->n; i++) {
-        Spec *spec = table->items[i];
-        if (spec->nargs == n && !memcmp(spec->keys, keys, sizeof *keys * (size_t)n)) return spec;
-    }
-    return NULL;
-}
-
-static SpecTable *table_grow(const SpecTable *old, SpecTable *older) {
-    int32_t n = old ? old->n : 0;
-    SpecTable *table = PyMem_Malloc(sizeof *table + sizeof(Spec *) * (size_t)(n + 1));
-    if (!table) return NULL;
-    table->older = older;
-    table->n = n;
-    if (n) memcpy(table->items, old->items, sizeof(Spec *) * (size_t)n);
-    return table;
-}
-
-void py_core_add(JitCore *core, Spec *spec) {
-    SpecTable *old = atomic_load_explicit(&core->table, memory_order_relaxed);
-    SpecTable *table = table_grow(old, old);
-    if (!table) { /* nothing can be remembered: the specialisation must live as long as the core */
-        Py_FatalError("quern: out of memory while entering a specialisation");
-    }
-    table->items[table->n++] = spec;
-    atomic_store_explicit(&core->table, table, memory_order_release);
-    atomic_store_explicit(&core->last, spec, memory_order_release);
-}
-
-/* Specialisations stay reachable through the chain of older tables: a call may be inside one. */
-void py_core_forget(JitCore *core) {
-    SpecTable *old = atomic_load_explicit(&core->table, memory_order_relaxed);
-    SpecTable *table = old ? table_grow(NULL, old) : NULL;
-    atomic_store_explicit(&core->last, NULL, memory_order_release);
-    if (table) atomic_store_explicit(&core->table, table, memory_order_release);
-}
-
-/* Every specialisation is the last item of exactly one table: the one made to enter it. */
-static void free_tables(SpecTable *table) {
-    while (table) {
-        SpecTable *older = table->older;
-        if (table->n) py_spec_free(table->items[table->n - 1]);
-        PyMem_Free(table);
-        table = older;
-    }
-}
-
 /* -- the core -------------------------------------------------------------------------------------------- */
 
 bool py_core_init(JitCore *core, ModState *state, PyObject *py_func,
@@ -160,6 +82,11 @@ bool py_core_init(JitCore *core, ModState *state, PyObject *py_func,
     }
     PyCodeObject *code = (PyCodeObject *)PyFunction_GetCode(py_func);
     core->state = state;
+    core->at = &state->cores;
+    QN_LOCK(&state->lock);
+    if ((core->next = state->cores)) core->next->at = &core->next;
+    state->cores = core;
+    QN_UNLOCK(&state->lock);
     core->py_func = Py_NewRef(py_func);
     core->name = Py_NewRef(((PyFunctionObject *)py_func)->func_name);
     core->options = *options;
@@ -184,17 +111,23 @@ void py_core_clear(JitCore *core) {
     Py_CLEAR(core->py_func);
     Py_CLEAR(core->name);
     Py_CLEAR(core->param_names);
-    SpecTable *table = atomic_exchange(&core->table, NULL);
-    atomic_store(&core->last, NULL);
-    free_tables(table);
+    py_core_free_specs(core);
+    if (core->at) {
+        QN_LOCK(&core->state->lock);
+        *core->at = core->next;
+        if (core->next) core->next->at = core->at;
+        QN_UNLOCK(&core->state->lock);
+        core->at = NULL;
+    }
     if (core->lock.lock) PyThread_free_lock(core->lock.lock);
     core->lock.lock = NULL;
 }
 
 int py_core_traverse(JitCore *core, visitproc visit, void *arg) {
     Py_VISIT(core->py_func);
-    for (SpecTable *t = atomic_load(&core->table); t; t = t->older)
-        if (t->n) Py_VISIT(t->items[t->n - 1]->keep);
+    const SpecTable *table = atomic_load(&core->table);
+    for (int32_t i = 0; table && i < table->n; i++)
+        Py_VISIT(table->items[i]->keep);
     return 0;
 }
 
@@ -209,9 +142,15 @@ bool py_core_keys(JitCore *core, PyObject *const *args, int32_t n, TypeKey *keys
 
 static const Type *argument_type(PyResolver *r, TypeKey key) {
     if (key_is_compound(key)) {
-        const Compound *c = r->state->compounds[key & ~KEY_COMPOUND];
-        if (c->nitems < 0) {
-            const Binding *b = py_bind(r, c->cls, STR("a:"));
+        const Compound *c = py_compound(r->state, key);
+        if (!c || c->nitems < 0) {
+            PyObject *function = c ? py_key_function(r->state, key) : NULL;
+            if (!function)
+                PyErr_SetString(
+                    PyExc_ReferenceError,
+                    "the function that was passed as an argument does not exist any more");
+            const Binding *b = function ? py_bind(r, function, STR("a:")) : NULL;
+            Py_XDECREF(function); /* r->keep has it */
             return b ? type_object(r->types, b) : NULL;
         }
     }
@@ -245,6 +184,18 @@ static PyObject *signature_object(Arena *arena, const Type *const *types, int32_
     return Py_BuildValue("(Ns#)", params, text.bytes, (Py_ssize_t)text.len);
 }
 
+/* Of what the compiler looked at, compiled code names classes (exceptions, named tuples) and arrays. Functions
+ * above all are not kept: a function that was passed as an argument, and its code with it, goes when the user's
+ * last reference goes. */
+static PyObject *kept_by_code(PyObject *seen) {
+    PyObject *kept = PyList_New(0);
+    for (Py_ssize_t i = 0; kept && i < PyList_GET_SIZE(seen); i++) {
+        PyObject *o = PyList_GET_ITEM(seen, i);
+        if ((PyType_Check(o) || PyArray_Check(o)) && PyList_Append(kept, o) < 0) Py_CLEAR(kept);
+    }
+    return kept;
+}
+
 static Spec *spec_of_artifact(JitCore *core, PyResolver *r, const CompileRequest *q,
                               const Type *const *types, int32_t n, Artifact *artifact) {
     TypeKey keys[MAX_ARGS];
@@ -256,16 +207,18 @@ static Spec *spec_of_artifact(JitCore *core, PyResolver *r, const CompileRequest
                             "a declared parameter has a type that no argument can have");
         return NULL;
     }
-    Spec *spec = spec_new(keys, keys, n);
+    Spec *spec = py_spec_new(keys, keys, n);
     if (!spec) return NULL;
     artifact_retain(artifact);
     spec->artifact = artifact;
     spec->declared = !q->keys;
-    spec->keep = Py_NewRef(r->keep);
+    spec->keep = kept_by_code(r->keep);
+    spec->declared_text = q->signature ? PyUnicode_FromString(q->signature) : NULL;
     const Module *module = cg_module(r->compilation);
     const Type *result = module && module->funcs.len ? module->funcs.items[0]->result : NULL;
     spec->signature = signature_object(r->arena, types, n, result);
-    if (!spec->signature || !spec_plan(core, spec)) {
+    if (!spec->keep || (q->signature && !spec->declared_text) || !spec->signature ||
+        !spec_plan(core, spec)) {
         py_spec_free(spec);
         return NULL;
     }
@@ -351,7 +304,7 @@ Spec *py_core_compile(JitCore *core, CompileRequest *q) {
 
 Spec *py_core_python_spec(JitCore *core, const TypeKey *keys, int32_t n) {
     (void)core;
-    return spec_new(keys, keys, n);
+    return py_spec_new(keys, keys, n);
 }
 
 /* No lazily made specialisation hides the declaration: what stands in the table is entered once. */
@@ -430,15 +383,17 @@ static bool better(Fit a, Fit b) {
     return a.promote < b.promote;
 }
 
+/* Held. NULL without an exception: none fits. */
 static Spec *best_fit(JitCore *core, const TypeKey *keys, int32_t n) {
-    const SpecTable *table = atomic_load_explicit(&core->table, memory_order_acquire);
+    SpecTable *specs = py_core_snapshot(core);
+    if (!specs) return NULL;
     Arena arena;
     arena_init(&arena, &qn_default_allocator);
     TypeTable *types = type_table_new(&arena);
     Spec *best = NULL;
     Fit best_so_far = {0, 0, 0};
-    for (int32_t i = 0; table && i < table->n; i++) {
-        Spec *spec = table->items[i];
+    for (int32_t i = 0; i < specs->n; i++) {
+        Spec *spec = specs->items[i];
         if (spec->nargs != n || !spec->artifact) continue;
         Fit fit = {0, 0, 0};
         bool fits = true;
@@ -447,6 +402,8 @@ static Spec *best_fit(JitCore *core, const TypeKey *keys, int32_t n) {
         if (fits && (!best || better(fit, best_so_far))) best = spec, best_so_far = fit;
     }
     arena_free(&arena);
+    if (best) py_spec_hold(best);
+    py_snapshot_free(specs);
     return best;
 }
 
@@ -465,18 +422,18 @@ static PyObject *keys_text(ModState *state, const TypeKey *keys, int32_t n) {
 }
 
 /* Not one that only converts arguments for another. */
-static bool is_original(const Spec *spec) {
+bool py_spec_is_original(const Spec *spec) {
     size_t size = sizeof(TypeKey) * (size_t)spec->nargs;
     return spec->artifact && (spec->declared || !memcmp(spec->keys, spec->declared_keys, size));
 }
 
 /* "(float64[:]), (int64[:])": the first eight that can be called. NULL: exception. */
 static PyObject *declared_texts(JitCore *core) {
-    const SpecTable *table = atomic_load_explicit(&core->table, memory_order_acquire);
-    PyObject *all = PyUnicode_FromString("");
-    for (int32_t i = 0, shown = 0; all && table && i < table->n && shown < 8; i++) {
-        const Spec *spec = table->items[i];
-        if (!is_original(spec)) continue;
+    SpecTable *specs = py_core_snapshot(core);
+    PyObject *all = specs ? PyUnicode_FromString("") : NULL;
+    for (int32_t i = 0, shown = 0; all && i < specs->n && shown < 8; i++) {
+        const Spec *spec = specs->items[i];
+        if (!py_spec_is_original(spec)) continue;
         PyObject *one = keys_text(core->state, spec->declared_keys, spec->nargs);
         PyObject *longer =
             one ? PyUnicode_FromFormat("%U%s(%U)", all, shown ? ", " : "", one) : NULL;
@@ -484,6 +441,7 @@ static PyObject *declared_texts(JitCore *core) {
         Py_SETREF(all, longer);
         shown++;
     }
+    py_snapshot_free(specs);
     return all;
 }
 
@@ -505,13 +463,15 @@ Spec *py_core_convert(JitCore *core, const TypeKey *keys, int32_t n) {
         if (!PyErr_Occurred()) raise_no_match(core, keys, n);
         return NULL;
     }
-    Spec *spec = spec_new(keys, declared->declared_keys, n);
-    if (!spec) return NULL;
-    spec->artifact = declared->artifact;
-    artifact_retain(spec->artifact);
-    spec->keep = Py_XNewRef(declared->keep);
-    spec->signature = Py_XNewRef(declared->signature);
-    if (spec_plan(core, spec)) return spec;
+    Spec *spec = py_spec_new(keys, declared->declared_keys, n);
+    if (spec) {
+        spec->artifact = declared->artifact;
+        artifact_retain(spec->artifact);
+        spec->keep = Py_XNewRef(declared->keep);
+        spec->signature = Py_XNewRef(declared->signature);
+    }
+    py_spec_release(declared);
+    if (!spec || spec_plan(core, spec)) return spec;
     py_spec_free(spec);
     return NULL;
 }

@@ -1,9 +1,11 @@
 /* dispatch.h - specialisations of one function, and how a call finds its own.
  *
  * A JitCore belongs to a dispatcher, a kernel or a ufunc. Its table of specialisations is an immutable
- * array behind one atomic pointer: calls read it without a lock, a new specialisation makes a longer
- * copy under the core's lock. Old tables and specialisations are freed with the core, so that a call
- * that still runs in one never loses its code. */
+ * array behind one atomic pointer: calls read it without a lock, a change makes another array. Who keeps a
+ * specialisation or a table while Python code may run, or while the GIL is given up, holds it: then a
+ * recompilation, or the death of a function that was an argument, may take it out of the table. A call that
+ * does neither counts nothing. Without a GIL there is no such moment: there old tables and specialisations
+ * are freed with the core. */
 #ifndef QUERN_DISPATCH_H
 #define QUERN_DISPATCH_H
 
@@ -48,6 +50,7 @@ typedef struct Plan {
 enum { FRAME_STACK = 1024, FRAME_LARGE = 8192 };
 
 typedef struct Spec {
+    int32_t refs; /* the table's, and those who hold it: under the GIL */
     int32_t nargs;
     bool direct;     /* there is code to call, and arguments are parameters one by one */
     bool on_stack;   /* direct, and its frame fits FRAME_STACK */
@@ -60,14 +63,16 @@ typedef struct Spec {
     TypeKey *keys;
     TypeKey *
         declared_keys; /* the types of the code's parameters; == keys unless arguments are converted */
-    PyObject *keep;    /* objects that the artifact names by handle */
-    void *extra;       /* kernel_obj.c: loaded kernels */
+    PyObject *keep;    /* objects that the code needs to live: see kept_by_code */
+    PyObject *declared_text; /* of a signature the user wrote, or NULL */
+    void *extra;             /* kernel_obj.c: loaded kernels */
     void (*drop_extra)(void *extra);
     PyObject *signature; /* text of the signature */
+    struct Spec *next_retired;
 } Spec;
 
 typedef struct SpecTable {
-    struct SpecTable *older;
+    struct SpecTable *older; /* without a GIL: tables that calls may still read */
     int32_t n;
     Spec *items[];
 } SpecTable;
@@ -99,6 +104,8 @@ typedef struct JitCore {
     CompileOptions options;
     _Atomic(Spec *) last;
     _Atomic(SpecTable *) table;
+    Spec *retired;              /* without a GIL: they may still run */
+    struct JitCore *next, **at; /* in the list of all cores, ModState.cores */
     CoreLock lock;
     int32_t nparams; /* all: positional, keyword-only, *args */
     int32_t npositional, nkwonly, nposonly;
@@ -116,11 +123,46 @@ int py_core_traverse(JitCore *core, visitproc visit, void *arg);
 bool py_core_lock(JitCore *core);
 void py_core_unlock(JitCore *core);
 
+/* -- spec.c: specialisations and their table -- */
+
+/* Not in a table yet: py_spec_free frees it. NULL with an exception. */
+Spec *py_spec_new(const TypeKey *keys, const TypeKey *declared, int32_t n);
+void py_spec_free(Spec *spec);
+/* Between these two a specialisation may leave its table and stay usable. */
+static inline void py_spec_hold(const Spec *spec) {
+#ifndef Py_GIL_DISABLED
+    ((Spec *)spec)->refs++;
+#else
+    (void)spec;
+#endif
+}
+void py_spec_drop(Spec *spec); /* the last reference */
+static inline void py_spec_release(const Spec *spec) {
+#ifndef Py_GIL_DISABLED
+    if (spec && --((Spec *)spec)->refs == 0) py_spec_drop((Spec *)spec);
+#else
+    (void)spec;
+#endif
+}
+
+/* The specialisations of now, each held. NULL with an exception. */
+SpecTable *py_core_snapshot(JitCore *core);
+void py_snapshot_free(SpecTable *snapshot);
+bool py_spec_is_original(const Spec *spec); /* not one that only converts arguments for another */
+bool py_core_has(JitCore *core, const Spec *spec);
+/* Under the core's lock: all specialisations are made again by `again` (NULL: an exception, or none to skip this one),
+ * and take the place of the old ones together. false with an exception: the old ones stay. */
+bool py_core_remake(JitCore *core, Spec *(*again)(void *user, Spec *old), void *user);
+/* No argument of this key will come again: its specialisations go, in all cores. */
+void py_cores_drop_key(ModState *state, TypeKey key);
+void py_core_free_specs(JitCore *core);
+
+/* -- dispatch.c -- */
+
 Spec *py_core_find(JitCore *core, const TypeKey *keys, int32_t n);
 /* Declared signatures only: the best conversion, as a new specialisation. NULL: exception. */
 Spec *py_core_convert(JitCore *core, const TypeKey *keys, int32_t n);
 void py_core_add(JitCore *core, Spec *spec); /* under the lock */
-void py_core_forget(JitCore *core);          /* all specialisations; they stay allocated */
 
 typedef struct CompileRequest {
     const TypeKey *keys; /* or a signature text */
@@ -137,7 +179,6 @@ Spec *py_core_compile(JitCore *core, CompileRequest *request);
 bool py_request_types(JitCore *core, PyResolver *r, const CompileRequest *q, Signature *out);
 /* A signature that runs the Python function (after a refusal, for @jit). */
 Spec *py_core_python_spec(JitCore *core, const TypeKey *keys, int32_t n);
-void py_spec_free(Spec *spec);
 
 /* Keys of all arguments. false with an exception. */
 bool py_core_keys(JitCore *core, PyObject *const *args, int32_t n, TypeKey *keys);
@@ -173,7 +214,7 @@ PyObject *py_core_explain(JitCore *core, const CompileOptions *options, bool dev
 
 /* inspect_obj.c */
 PyObject *py_core_specializations(JitCore *core);
-Spec *py_core_shown(JitCore *core, PyObject *index); /* by its number in the list above */
+Spec *py_core_shown(JitCore *core, PyObject *index); /* by its number in the list above; held */
 PyObject *py_core_texts(JitCore *core, PyObject *index);
 PyObject *py_surface(PyObject *self, const char *name, PyObject *args, PyObject *kwargs);
 

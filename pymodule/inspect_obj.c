@@ -58,9 +58,9 @@ static bool is_shown(const JitCore *core, const Spec *spec) {
 
 /* In the order of compilation: ((parameter texts, result text), report) */
 PyObject *py_core_specializations(JitCore *core) {
-    const SpecTable *table = atomic_load_explicit(&core->table, memory_order_acquire);
-    PyObject *list = PyList_New(0);
-    for (int32_t i = 0; list && table && i < table->n; i++) {
+    SpecTable *table = py_core_snapshot(core);
+    PyObject *list = table ? PyList_New(0) : NULL;
+    for (int32_t i = 0; list && i < table->n; i++) {
         const Spec *spec = table->items[i];
         if (!is_shown(core, spec)) continue;
         PyObject *report = py_artifact_report(core->state, spec->artifact);
@@ -69,6 +69,7 @@ PyObject *py_core_specializations(JitCore *core) {
         Py_XDECREF(report);
         Py_XDECREF(item);
     }
+    py_snapshot_free(table);
     return list;
 }
 
@@ -77,7 +78,10 @@ Spec *py_core_shown(JitCore *core, PyObject *index) {
     if (at == -1 && PyErr_Occurred()) return NULL;
     const SpecTable *table = atomic_load_explicit(&core->table, memory_order_acquire);
     for (int32_t i = 0; table && i < table->n; i++)
-        if (is_shown(core, table->items[i]) && at-- == 0) return table->items[i];
+        if (is_shown(core, table->items[i]) && at-- == 0) {
+            py_spec_hold(table->items[i]);
+            return table->items[i];
+        }
     PyErr_SetString(PyExc_IndexError, "no such specialisation");
     return NULL;
 }
@@ -90,6 +94,7 @@ PyObject *py_core_texts(JitCore *core, PyObject *index) {
         .keys = chosen->declared_keys, .nkeys = chosen->nargs, .options = core->options};
     q.options.keep_text = true;
     Spec *spec = py_core_compile(core, &q);
+    py_spec_release(chosen);
     if (!spec) return NULL;
     const Artifact *a = spec->artifact;
     Str assembly = a->target == TARGET_CPU ? a->text_asm : (Str){a->code, (int32_t)a->ncode};

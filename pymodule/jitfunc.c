@@ -33,6 +33,7 @@ int32_t py_poll(CallContext *ctx) {
     bool first = frame->next_check == 0;
     frame->next_check = now + 50000000u;
     if (first) return 0;
+    if (frame->runs && !frame->held) py_spec_hold(frame->held = frame->runs);
     /* a call that holds the GIL gives other threads a turn, as the interpreter would */
     PyThreadState *held = frame->saved ? frame->saved : PyEval_SaveThread();
     PyEval_RestoreThread(held);
@@ -48,8 +49,8 @@ char *py_stack_limit(void) {
 
 /* -- running a specialisation ---------------------------------------------------------------------------- */
 
-static int enter_nogil(const Spec *spec, CallContext *ctx, CallFrame *frame, void **args,
-                       void *result) {
+static int enter_nogil(Spec *spec, CallContext *ctx, CallFrame *frame, void **args, void *result) {
+    py_spec_hold(frame->held = spec);
     frame->saved = PyEval_SaveThread();
     int status = spec->entry(ctx, args, result);
     PyEval_RestoreThread(frame->saved);
@@ -57,8 +58,33 @@ static int enter_nogil(const Spec *spec, CallContext *ctx, CallFrame *frame, voi
     return status;
 }
 
-static inline PyObject *run(Dispatcher *d, const Spec *spec, char *memory) {
-    CallFrame frame = {NULL, 0};
+/* What may run code of others, which may take the specialisation away. */
+static PyObject *box_held(ModState *state, const Spec *spec, const char *result) {
+    py_spec_hold(spec);
+    PyObject *boxed = py_box(state, &spec->artifact->result, result);
+    py_spec_release(spec);
+    return boxed;
+}
+
+static PyObject *fail(Dispatcher *d, const Spec *spec, const CallContext *ctx, int status) {
+    py_spec_hold(spec);
+    py_raise_call(d->core.state, spec->artifact, ctx, status,
+                  PyFunction_GetGlobals(d->core.py_func));
+    py_spec_release(spec);
+    return NULL;
+}
+
+static PyObject *box_result(Dispatcher *d, const Spec *spec, const char *result) {
+    switch (spec->artifact->result.kind) {
+    case TY_i64: return PyLong_FromLongLong(*(const int64_t *)result);
+    case TY_f64: return PyFloat_FromDouble(*(const double *)result);
+    case TY_none: return Py_NewRef(Py_None);
+    default: return box_held(d->core.state, spec, result);
+    }
+}
+
+static inline PyObject *run(Dispatcher *d, Spec *spec, char *memory) {
+    CallFrame frame = {.runs = spec};
     CallContext ctx;
     ctx.exception = ctx.site = 0;
     ctx.poll = py_poll;
@@ -67,20 +93,13 @@ static inline PyObject *run(Dispatcher *d, const Spec *spec, char *memory) {
     char *result = memory + spec->result_offset;
     int status = d->nogil ? enter_nogil(spec, &ctx, &frame, (void **)memory, result)
                           : spec->entry(&ctx, (void **)memory, result);
-    if (QN_UNLIKELY(status)) {
-        py_raise_call(d->core.state, spec->artifact, &ctx, status,
-                      PyFunction_GetGlobals(d->core.py_func));
-        return NULL;
-    }
-    switch (spec->artifact->result.kind) {
-    case TY_i64: return PyLong_FromLongLong(*(int64_t *)result);
-    case TY_f64: return PyFloat_FromDouble(*(double *)result);
-    case TY_none: return Py_NewRef(Py_None);
-    default: return py_box(d->core.state, &spec->artifact->result, result);
-    }
+    PyObject *boxed =
+        QN_UNLIKELY(status) ? fail(d, spec, &ctx, status) : box_result(d, spec, result);
+    if (QN_UNLIKELY(frame.held != NULL)) py_spec_release(frame.held);
+    return boxed;
 }
 
-static PyObject *run_loose(Dispatcher *d, const Spec *spec, PyObject *const *args) {
+static PyObject *run_loose(Dispatcher *d, Spec *spec, PyObject *const *args) {
     _Alignas(16) char small[FRAME_STACK];
     char *memory = spec->frame_size <= FRAME_STACK ? small : PyMem_Malloc((size_t)spec->frame_size);
     if (!memory) return PyErr_NoMemory();
@@ -182,7 +201,7 @@ static PyObject *call_slow(Dispatcher *d, PyObject *const *args, size_t nargsf, 
 }
 
 /* The fast path of calls with many arguments. Not inlined: its frame would be every call's. */
-__attribute__((noinline)) static PyObject *call_large(Dispatcher *d, const Spec *spec,
+__attribute__((noinline)) static PyObject *call_large(Dispatcher *d, Spec *spec,
                                                       PyObject *const *args, size_t nargsf) {
     _Alignas(16) char large[FRAME_LARGE];
     char *memory = spec->frame_size <= FRAME_LARGE ? large : PyMem_Malloc((size_t)spec->frame_size);
@@ -309,14 +328,26 @@ static PyObject *dispatcher_disable_compile(PyObject *self, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-/* Forgets every specialisation; globals are read anew when the next one is made. */
-static PyObject *dispatcher_forget(PyObject *self, PyObject *unused) {
+static Spec *make_again(void *user, Spec *old) {
+    Dispatcher *d = user;
+    JitCore *core = &d->core;
+    if (old->artifact && !py_spec_is_original(old)) return NULL; /* made when it is needed */
+    CompileRequest q = {.keys = old->keys, .nkeys = old->nargs, .options = core->options};
+    if (old->declared_text) q = (CompileRequest){.options = core->options};
+    if (old->declared_text && !(q.signature = PyUnicode_AsUTF8(old->declared_text))) return NULL;
+    Spec *spec = py_core_compile(core, &q);
+    if (spec || !q.refused || !d->fallback || warn_fallback(d) < 0) return spec;
+    return old->declared_text ? NULL : py_core_python_spec(core, old->keys, old->nargs);
+}
+
+/* Every signature, with the globals of now. Calls that run keep the old code until they are over. */
+static PyObject *dispatcher_recompile(PyObject *self, PyObject *unused) {
     (void)unused;
     Dispatcher *d = (Dispatcher *)self;
     if (!py_core_lock(&d->core)) return NULL;
-    py_core_forget(&d->core);
+    bool ok = py_core_remake(&d->core, make_again, d);
     py_core_unlock(&d->core);
-    Py_RETURN_NONE;
+    return ok ? Py_NewRef(Py_None) : NULL;
 }
 
 /* Inspection is written in Python: see py_surface. */
@@ -369,7 +400,7 @@ static PyMethodDef dispatcher_methods[] = {
     {"_compile", dispatcher_compile, METH_O, NULL},
     {"_texts", dispatcher_texts, METH_O, NULL},
     {"_explain", dispatcher_explain, METH_O, NULL},
-    {"_forget", dispatcher_forget, METH_NOARGS, NULL},
+    {"_recompile", dispatcher_recompile, METH_NOARGS, NULL},
     {"disable_compile", dispatcher_disable_compile, METH_VARARGS,
      "Refuse argument types that are not compiled yet."},
     METHOD(compile),

@@ -249,9 +249,11 @@ static PyObject *launch_spec(Launch *l, JitCore *core, RtDevice *device, Spec *s
         arrays.spans = (RtSpan *)(heap + size);
         arrays.device = (const DeviceArray **)(arrays.spans + spec->narrays);
     }
+    py_spec_hold(spec);
     int done = py_unbox_kernel(spec, args, frame, loose, &arrays);
     *mismatch = done == 0;
     PyObject *result = done > 0 ? launch_frame(l, core, device, spec, frame, &arrays) : NULL;
+    py_spec_release(spec);
     if (heap) PyMem_Free(heap);
     return result;
 }
@@ -641,13 +643,15 @@ static PyObject *kernel_info(PyObject *self, PyObject *index) {
     if (!spec) return NULL;
     RtDevice *device = py_current_device(core->state, ((Kernel *)self)->wanted);
     RtKernel *kernel = device ? loaded(core, spec, device) : NULL;
-    if (!kernel) return NULL;
+    if (!kernel) return py_spec_release(spec), NULL;
     const RtKernelInfo *info = rt_kernel_info(kernel);
-    return Py_BuildValue("{s:i,s:i,s:i,s:i,s:i,s:i,s:i}", "max_threads", (int)info->max_threads,
-                         "registers", (int)info->registers, "shared_bytes", (int)info->shared_bytes,
-                         "local_bytes", (int)info->local_bytes, "const_bytes",
-                         (int)info->const_bytes, "ptx_version", (int)info->ptx_version,
-                         "binary_version", (int)info->binary_version);
+    PyObject *facts = Py_BuildValue(
+        "{s:i,s:i,s:i,s:i,s:i,s:i,s:i}", "max_threads", (int)info->max_threads, "registers",
+        (int)info->registers, "shared_bytes", (int)info->shared_bytes, "local_bytes",
+        (int)info->local_bytes, "const_bytes", (int)info->const_bytes, "ptx_version",
+        (int)info->ptx_version, "binary_version", (int)info->binary_version);
+    py_spec_release(spec);
+    return facts;
 }
 
 /* occupancy(index, block_size, dynamic_shared): blocks on one multiprocessor */
@@ -660,9 +664,9 @@ static PyObject *kernel_occupancy(PyObject *self, PyObject *args) {
     Spec *spec = core ? py_core_shown(core, index) : NULL;
     RtDevice *device = spec ? py_current_device(core->state, ((Kernel *)self)->wanted) : NULL;
     RtKernel *kernel = device ? loaded(core, spec, device) : NULL;
-    if (!kernel) return NULL;
     RtError err;
-    PY_UNLOCKED(core->state, &err, rt_occupancy(kernel, block, shared, &blocks, &err));
+    if (kernel) PY_UNLOCKED(core->state, &err, rt_occupancy(kernel, block, shared, &blocks, &err));
+    py_spec_release(spec);
     return PyErr_Occurred() ? NULL : PyLong_FromLong(blocks);
 }
 

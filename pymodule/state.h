@@ -47,12 +47,21 @@ static inline Layout key_layout(TypeKey key) {
 
 enum { MAX_ARGS = 255, MAX_TUPLE = 1000, MAX_NESTING = 32, MAX_DIMS = 32 };
 
-/* A tuple type (cls: the class of a named tuple, or NULL) or a function (nitems < 0; cls: the object). */
+/* A tuple type (cls: the class of a named tuple, or NULL) or a function (nitems < 0; cls: the object, which is not
+ * kept: when it dies, its key and the specialisations of that go). */
 typedef struct Compound {
     int32_t nitems;
     PyObject *cls;
+    PyObject
+        *weak; /* a weak reference to a function; NULL for objects that have none: they are kept */
     TypeKey items[];
 } Compound;
+
+typedef struct CompoundTable {
+    struct CompoundTable *older; /* shorter ones, which another thread may be reading */
+    int32_t n, room;
+    Compound *items[]; /* NULL: a key that is free */
+} CompoundTable;
 
 typedef struct ModState {
     PyObject *module; /* borrowed */
@@ -68,12 +77,20 @@ typedef struct ModState {
     PyObject *str_quern_name;
     PyArray_Descr *descrs[TY_SCALARS];      /* NULL for weak numbers and none */
     PyTypeObject *scalar_types[TY_SCALARS]; /* NumPy's scalar types, borrowed from NumPy */
-    Compound **compounds;
-    int32_t ncompounds, cap_compounds;
+    PyGuard lock; /* of what follows; and of the tables of cores (spec.c) */
+    _Atomic(CompoundTable *) compounds;
+    struct JitCore *cores;
+    PyObject *function_died; /* the callback of weak references */
     bool prefixes_set;
     uint32_t dump; /* DumpBits of the newest compilation */
     void *runtime; /* kernel_obj.c's */
 } ModState;
+
+/* Of a key whose objects are alive. */
+static inline const Compound *py_compound(ModState *state, TypeKey key) {
+    return atomic_load_explicit(&state->compounds, memory_order_acquire)
+        ->items[key & ~KEY_COMPOUND];
+}
 
 ModState *py_state(PyObject *module);
 ModState *py_state_of_type(PyTypeObject *type);
@@ -102,6 +119,8 @@ static inline bool py_is_array(const ModState *state, PyObject *object) {
 }
 int py_argtype_init(ModState *state);
 void py_argtype_clear(ModState *state);
+/* The function object behind a key: a new reference, or NULL (no exception) when it has died. */
+PyObject *py_key_function(ModState *state, TypeKey key);
 
 /* -- codeobj.c -- */
 /* A NULL answer comes with an exception. */
@@ -159,9 +178,12 @@ void py_raise_runtime(ModState *state, const struct RtError *err);
 PyObject *py_box(ModState *state, const ValueLayout *layout, const char *value);
 
 /* -- call support: poll and stack limit (jitfunc.c) -- */
+struct Spec;
 typedef struct CallFrame {
     PyThreadState *saved; /* not NULL: the GIL is released during the call */
     uint64_t next_check;  /* ns of the monotonic clock; 0: the clock was not read yet */
+    struct Spec *runs; /* what is to be held as soon as the GIL is given up; NULL: somebody does */
+    struct Spec *held; /* by this call */
 } CallFrame;
 int32_t py_poll(CallContext *ctx);
 char *py_stack_limit(void);

@@ -95,7 +95,7 @@ static void raise_in_loop(UfuncData *u, const Spec *spec, const CallContext *ctx
 static void run_loop(char **args, const npy_intp *dimensions, const npy_intp *steps, void *data) {
     const UfuncLoop *loop = data;
     UfuncData *u = loop->owner;
-    CallFrame frame = {NULL, 0};
+    CallFrame frame = {.next_check = 0};
     CallContext ctx = {.poll = poll_in_loop, .user = &frame, .stack_limit = py_stack_limit()};
     UfuncEntry entry = (UfuncEntry)loop->spec->artifact->entry;
     const int64_t *wide_steps = (const int64_t *)steps;

@@ -207,7 +207,7 @@ static bool plan_value(Planner *p, Plan *plan, TypeKey key, const ValueLayout *l
     plan->offset = offset;
     if (key_is_array(key)) return plan_array(p, plan, key, layout);
     if (key_is_scalar(key)) return plan_scalar(p, plan, key_scalar_kind(key), layout);
-    const Compound *c = p->state->compounds[key & ~KEY_COMPOUND];
+    const Compound *c = py_compound(p->state, key);
     if (c->nitems >= 0) return plan_tuple(p, plan, c, layout, offset);
     plan->op = UB_FUNCTION;
     plan->type = c->cls;

@@ -95,7 +95,7 @@ def compile(self, signature):
 
 
 def recompile(self):
-    self._forget()
+    self._recompile()
 
 
 def get_metadata(self, signature=None):

@@ -1,14 +1,17 @@
 """The calling layer: what a call holds while it runs, frames of many arguments, threads and signals."""
+import gc
 import os
 import subprocess
 import sys
 import textwrap
 import threading
+import weakref
 
 import numpy as np
 import pytest
 
-from quern import njit
+from quern import cuda, njit
+from quern.errors import TypingError
 
 
 def run(program, **environment):
@@ -375,4 +378,207 @@ def test_R7_exit_while_a_job_is_left_alone():
     run(INTERRUPT + """
     interrupted(lambda: (njit(slow)(3, 5), time.sleep(60)), takes / 4)
     sys.exit(0)
+    """)
+
+
+# -- the life of specialisations -----------------------------------------------------------------------------
+
+def apply(g, x):
+    return g(x) + 1
+
+
+def test_R5_function_arguments_are_collected():
+    f = njit(apply)
+
+    def make(k):
+        return lambda x: x * k
+
+    g = make(3)
+    died = weakref.ref(g)
+    assert f(g, 2) == 7 and f(g, 4) == 13 and len(f.signatures) == 1
+    assert f(g, 2.5) == 8.5 and len(f.signatures) == 2
+    keeper = make(5)
+    assert f(keeper, 1) == 6 and len(f.signatures) == 3
+    del g
+    gc.collect()
+    assert died() is None
+    assert len(f.signatures) == 1  # its specialisations went with it
+    assert f(keeper, 1) == 6 and len(f.signatures) == 1
+    h = make(7)  # perhaps at the address of the dead one
+    assert f(h, 1) == 8
+
+
+def test_R5_dispatchers_and_recursive_closures_are_collected():
+    f = njit(apply)
+    inner = njit(lambda x: x * 2)
+
+    def cyclic():
+        def down(n):
+            return 0 if n <= 0 else helper(n - 1) + 1
+
+        def helper(n):  # the two refer to each other through cells
+            return down(n)
+        return down
+
+    down = cyclic()
+    died = [weakref.ref(inner), weakref.ref(inner.py_func), weakref.ref(down)]
+    assert f(inner, 4) == 9 and f(down, 4) == 5
+    del inner, down
+    gc.collect()
+    assert [w() for w in died] == [None] * 3 and f.signatures == []
+
+
+def test_R5_many_function_arguments_leave_nothing_behind():
+    f = njit(apply)
+    for round in range(3):
+        refs = []
+        for k in range(40):
+            space = {"k": k}
+            g = eval("lambda x: x + k", space)
+            refs.append(weakref.ref(g))
+            assert f(g, 1) == k + 2
+        del g, space
+        gc.collect()
+        assert all(r() is None for r in refs) and len(f.signatures) == 0
+
+
+def test_R5_a_kernel_lets_go_of_functions():
+    @cuda.jit
+    def k(g, a):
+        i = cuda.grid(1)
+        a[i] = g(a[i])
+
+    g, a = eval("lambda x: x + 2.0"), np.zeros(4)
+    k[1, 4](g, a)
+    died = weakref.ref(g)
+    del g
+    gc.collect()
+    assert died() is None and a.tolist() == [2.0] * 4 and len(k.overloads) == 0
+
+
+def test_R5_a_function_dies_while_its_code_runs():
+    """The caller's reference holds it; what runs is freed when it is over."""
+    run("""
+    import gc, threading, weakref
+    import numpy as np
+    from quern import njit
+
+    @njit(nogil=True)
+    def f(g, flag, n):
+        s = 0
+        while flag[0] == 0 and s >= 0:
+            s = g(s) % 1000
+        return s
+
+    for _ in range(5):
+        flag, g = np.zeros(1), [eval("lambda s: s + 1")]
+        died = weakref.ref(g[0])
+        thread = threading.Thread(target=lambda: f(g.pop(), flag, 1))
+        thread.start()
+        while g:
+            pass
+        threading.Event().wait(0.3)
+        f.recompile()
+        flag[0] = 1
+        thread.join()
+        gc.collect()
+        assert died() is None, gc.get_referrers(died())
+        assert f.signatures == []
+    """)
+
+
+def test_R15_recompile_keeps_signatures_and_sees_new_globals():
+    space = {"k": 1}
+    f = njit(eval("lambda x: x + k", space))
+    assert f(1) == 2 and f(1.5) == 2.5
+    before = f.signatures
+    space["k"] = 10
+    assert f(1) == 2
+    f.recompile()
+    assert f.signatures == before and len(before) == 2
+    assert f(1) == 11 and f(1.5) == 11.5 and f.signatures == before
+
+
+def test_R15_recompile_of_declared_signatures():
+    space = {"k": 1}
+    f = njit("float64(int32)")(eval("lambda x: x + k", space))
+    assert f(np.int32(2)) == 3.0 and f(True) == 2.0
+    signatures = f.nopython_signatures
+    space["k"] = 5
+    f.recompile()
+    assert f.nopython_signatures == signatures
+    assert f(np.int32(2)) == 7.0 and isinstance(f(np.int32(2)), float) and f(True) == 6.0
+    with pytest.raises(TypeError):
+        f(1j)
+
+
+def test_R15_a_recompilation_that_fails_changes_nothing():
+    space = {"k": 1}
+    f = njit(eval("lambda x: x + k", space))
+    assert f(1) == 2 and f(1.5) == 2.5
+    space["k"] = "text"
+    with pytest.raises(TypingError):
+        f.recompile()
+    assert f(1) == 2 and f(1.5) == 2.5 and len(f.signatures) == 2
+    space["k"] = 2
+    f.recompile()
+    assert f(1) == 3
+
+
+def test_R15_recompile_frees_the_old_code():
+    grown = run("""
+    import gc, resource
+    import numpy as np
+    from quern import njit
+
+    @njit
+    def f(a, x):
+        s = 0.0
+        for i in range(a.shape[0]):
+            s += a[i] * x
+        return s
+
+    def resident():
+        with open("/proc/self/statm") as statm:
+            return int(statm.read().split()[1]) * resource.getpagesize()
+
+    a = np.ones(3)
+    f(a, 2), f(a, 2.5)
+    for i in range(60):
+        f.recompile()
+    before = resident()
+    for i in range(150):
+        f.recompile()
+    print(resident() - before)
+    assert f(a, 2) == 6.0 and len(f.signatures) == 2
+    """)
+    assert int(grown) < 300 * 5000, grown  # 15 KiB each before
+
+
+def test_R15_recompile_while_the_code_runs():
+    run("""
+    import threading
+    import numpy as np
+    from quern import njit
+
+    for options in {"nogil": True}, {}:
+        @njit(**options)
+        def f(flag, n):
+            s = 0
+            while flag[0] == 0 and s < n:
+                s = (s + 1) % 1000
+            return (s, flag)
+
+        flag, got = np.zeros(1), []
+        f(np.ones(1), 1)
+        threads = [threading.Thread(target=lambda: got.append(f(flag, 10000))) for _ in range(3)]
+        for t in threads:
+            t.start()
+        for i in range(3):
+            f.recompile()
+            assert f(np.ones(1), 1)[0] == 0
+        threading.Timer(0.3, lambda: flag.__setitem__(0, 1)).start()
+        for t in threads:
+            t.join()
+        assert len(got) == 3 and all(g[1] is flag for g in got)
     """)
