@@ -366,7 +366,7 @@ static bool fit_one(ModState *state, TypeTable *types, Arena *arena, TypeKey fro
         return false;
     const Type *a = py_key_type(state, types, arena, from, false);
     const Type *b = py_key_type(state, types, arena, to, true); /* int stands for int64 */
-    if (!a || !b) return PyErr_Clear(), false;
+    if (!a || !b) return py_forget_error(), false;
     switch (ti_conversion(a, b)) {
     case CONV_EXACT: return true;
     case CONV_PROMOTE: fit->promote++; return true;

@@ -29,7 +29,7 @@ bool py_dump_needs_text(uint32_t bits) {
 static void write_text(PyObject *text) {
     PyObject *out = PySys_GetObject("stderr"); /* borrowed */
     if (text && out && out != Py_None) PyFile_WriteObject(text, out, Py_PRINT_RAW);
-    PyErr_Clear();
+    py_forget_error();
     Py_XDECREF(text);
 }
 
@@ -40,7 +40,7 @@ static void write_stage(const char *stage, Str name, const char *target, Str bod
     if (text && label)
         write_text(PyUnicode_FromFormat("==== %s of %U (%s)\n%U%s", stage, label, target, text,
                                         ends ? "" : "\n"));
-    PyErr_Clear();
+    py_forget_error();
     Py_XDECREF(text);
     Py_XDECREF(label);
 }

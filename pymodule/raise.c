@@ -26,6 +26,11 @@ void py_raise_typing(ModState *state, const char *format, ...) {
     Py_XDECREF(cls);
 }
 
+void py_forget_error(void) {
+    if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();
+    PyErr_Clear();
+}
+
 /* -- diagnostics ---------------------------------------------------------------------------------- */
 
 typedef struct SourceUser {
@@ -38,7 +43,7 @@ static Str source_line(void *user, Str file, int32_t line) {
     SourceUser *u = user;
     Str text = {NULL, 0};
     if (!u->state->linecache && !(u->state->linecache = PyImport_ImportModule("linecache"))) {
-        PyErr_Clear();
+        py_forget_error();
         return text;
     }
     PyObject *got = PyObject_CallMethod(u->state->linecache, "getline", "s#i", file.bytes,
@@ -51,7 +56,7 @@ static Str source_line(void *user, Str file, int32_t line) {
         text = str_copy(u->arena, bytes, (size_t)len);
     }
     Py_XDECREF(got);
-    PyErr_Clear();
+    py_forget_error();
     return text;
 }
 
@@ -299,7 +304,7 @@ static void add_traceback(const CodeSite *site, PyObject *globals) {
     PyCodeObject *code = PyCode_NewEmpty(file, function, site->line);
     PyObject *own = globals ? Py_NewRef(globals) : PyDict_New();
     PyFrameObject *frame = code && own ? PyFrame_New(PyThreadState_Get(), code, own, NULL) : NULL;
-    if (!frame) PyErr_Clear();
+    if (!frame) py_forget_error();
     PyErr_SetRaisedException(raised);
     if (frame) PyTraceBack_Here(frame);
     Py_XDECREF(frame);

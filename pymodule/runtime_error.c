@@ -29,7 +29,7 @@ static void add_thread_note(const RtError *err) {
         raised, "add_note", "N",
         PyUnicode_FromFormat("raised in kernel %s by block (%u, %u, %u), thread (%u, %u, %u)", name,
                              b[0], b[1], b[2], t[0], t[1], t[2]));
-    if (!done) PyErr_Clear();
+    if (!done) py_forget_error();
     Py_XDECREF(done);
     PyErr_SetRaisedException(raised);
 }

@@ -165,6 +165,9 @@ int py_warn(ModState *state, const char *class_name, PyObject *text);
 /* Sets the exception that compiled code left. */
 void py_raise_call(ModState *state, const Artifact *artifact, const CallContext *ctx, int status,
                    PyObject *globals);
+/* What went wrong beside the matter at hand is forgotten; but a Ctrl-C that Python code saw there comes again. No
+ * exception need be set. */
+void py_forget_error(void);
 /* quern.errors.<name>, a new reference. */
 PyObject *py_error_class(ModState *state, const char *name);
 void py_raise_typing(ModState *state, const char *format, ...) QN_PRINTF(2, 3);

@@ -9,10 +9,20 @@
 
 /* -- tables of the artifact ------------------------------------------------------------------- */
 
+/* The span of what is checked at the entry of a function, of its stack, say: that of its first statement. */
+static int32_t first_span(const Func *ir) {
+    for (int32_t b = 0; b < ir->blocks.len; b++)
+        for (int32_t i = 0; i < ir->blocks.items[b].insts.len; i++) {
+            int32_t span = ir_inst(ir, ir->blocks.items[b].insts.items[i])->span;
+            if (span && ir->spans.items[span].line > 0) return span;
+        }
+    return 0;
+}
+
 static int32_t site_index(Cg *cg, Str name) {
     CgFunc *f = cg->f;
     CodeSite site = {.file = f->ir->file, .function = f->ir->user_name, .column = -1, .name = name};
-    int32_t span = f->ref ? ir_inst(f->ir, f->ref)->span : 0;
+    int32_t span = f->ref ? ir_inst(f->ir, f->ref)->span : first_span(f->ir);
     if (span) {
         const IrSpan *s = &f->ir->spans.items[span];
         site.line = s->line, site.end_line = s->end_line;

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import traceback
 import weakref
 
 import numpy as np
@@ -582,3 +583,125 @@ def test_R15_recompile_while_the_code_runs():
             t.join()
         assert len(got) == 3 and all(g[1] is flag for g in got)
     """)
+
+
+# -- places -----------------------------------------------------------------------------------------------------
+
+
+def lines_of(error):
+    return [(f.name, f.lineno) for f in traceback.extract_tb(error.__traceback__)]
+
+
+def bottomless(n):
+    return bottomless(n + 1) + 1 if n >= 0 else 0
+
+
+def test_R16_a_recursion_error_has_a_place(recwarn):
+    with pytest.raises(RecursionError) as caught:
+        njit(bottomless)(0)
+    assert lines_of(caught.value)[-1] == ("bottomless", bottomless.__code__.co_firstlineno + 1)
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_R16_a_recursion_error_in_a_kernel_has_a_place(debug):
+    device_function = cuda.jit(device=True, debug=debug)(bottomless)
+
+    @cuda.jit(debug=debug)
+    def k(a):
+        a[0] = device_function(a.shape[0])
+
+    with pytest.raises(RecursionError) as caught:
+        k[1, 1](np.zeros(1))
+    assert lines_of(caught.value)[-1] == ("bottomless", bottomless.__code__.co_firstlineno + 1)
+
+
+def test_R16_an_interrupted_compilation_has_a_place():
+    run(INTERRUPT + """
+    import traceback
+    for share in (0.01, 0.05, 0.2, 0.5):
+        threading.Timer(takes * share, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            njit(slow)(3, 5), time.sleep(60)
+        except KeyboardInterrupt as error:
+            lines = [f.lineno for f in traceback.extract_tb(error.__traceback__)]
+            assert all(lines), lines
+    """)
+
+
+# -- no interrupt is lost ---------------------------------------------------------------------------------------
+
+STORM = """
+    import os, random, select, signal, sys, threading, time
+    import numpy as np
+    from quern import njit
+
+    @njit(nogil=NOGIL)
+    def spin(a):
+        s = 0.0
+        while a[0] == 0:
+            for i in range(a.shape[0]):
+                s = s * 0.5 + a[i]
+        return s
+
+    a = np.zeros(1 << 16)
+    spin(np.ones(1))
+    ready, go = os.pipe()
+    parent = os.getpid()
+    sender = os.fork()
+    if sender == 0:  # one signal for each byte; the next byte says that it was seen
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        code, random_ = 0, random.Random(1)
+        for k in range(COUNT):
+            if not select.select([ready], [], [], 20)[0]:
+                code = 1
+                os.kill(parent, signal.SIGKILL)
+                break
+            os.read(ready, 1)
+            time.sleep(random_.random() * 0.06)
+            os.kill(parent, signal.SIGINT)
+        os._exit(code)
+
+    stop = threading.Event()
+    def contend():  # the GIL changes hands at every poll
+        while not stop.is_set():
+            sum(range(200))
+    threads = [threading.Thread(target=contend, daemon=True) for _ in range(THREADS)]
+    for t in threads:
+        t.start()
+    seen = 0
+    while seen < COUNT:
+        try:
+            os.write(go, b"g")
+            spin(a)
+        except KeyboardInterrupt:
+            seen += 1
+    stop.set()
+    assert os.waitpid(sender, 0)[1] == 0
+    print(seen)
+"""
+
+
+@pytest.mark.parametrize("nogil, threads, count", [(False, 0, 100), (False, 3, 100), (True, 3, 100)])
+def test_R22_no_interrupt_is_lost(nogil, threads, count):
+    """Each of hundreds of signals, sent at any moment by another process, ends a call."""
+    out = run(STORM.replace("NOGIL", str(nogil)).replace("THREADS", str(threads)).replace("COUNT", str(count)))
+    assert int(out) == count
+
+
+def test_R22_an_interrupt_inside_a_message_is_not_lost(monkeypatch):
+    """Looking for the source line runs Python code, where a signal may be seen; the refusal comes first."""
+    import linecache
+
+    def getline(*args):
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    f = njit(lambda x: x.no_such_attribute)
+    monkeypatch.setattr(linecache, "getline", getline)
+    with pytest.raises(KeyboardInterrupt):
+        try:
+            f(1)
+        except TypingError:
+            pass
+        for _ in range(1000):
+            pass
