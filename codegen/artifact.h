@@ -169,7 +169,8 @@ typedef struct Artifact {
     const RaiseInfo *raises;
     int32_t ndependencies;
     const Dependency *dependencies;
-    Str text_llvm, text_asm, text_ir, text_types;         /* for inspect_*: kept on request */
+    Str text_llvm, text_asm, text_ir, text_types; /* for inspect_*: kept on request */
+    Str object; /* the file that `code` was linked from, where there is one: kept on request */
     int64_t ns_front, ns_infer, ns_opt, ns_llvm, ns_link; /* compile times */
 } Artifact;
 

@@ -7,6 +7,7 @@
 #include "codegen/lower.h"
 #include "codegen/llvm_start.h"
 #include "codegen/opt/pass.h"
+#include "codegen/target.h"
 #include "codegen/ufunc_kernel.h"
 #include "codegen/worker.h"
 #include "frontend/base/os.h"
@@ -19,6 +20,9 @@ static void begin(void *user) {
     diag_init(&c->diags, &c->arena);
     c->module = ir_module_new(&c->arena, &c->diags);
     c->types = c->module->types;
+    const Target *target = tg_target(c->options.infer.target);
+    if (target && target->wide_masks && target->wide_masks(c->options.arch))
+        type_use_wide_masks(c->types);
 }
 
 Compilation *cg_begin(const CompileOptions *options, Resolver *resolver) {

@@ -1,5 +1,6 @@
 /* front.c - the front half of a compilation: bytecode, SSA and inference, through the resolver. */
 #include "codegen/compile_impl.h"
+#include "codegen/target.h"
 #include "frontend/base/os.h"
 
 typedef struct FrontJob {
@@ -10,9 +11,8 @@ typedef struct FrontJob {
 
 const char *cg_device_text(Compilation *c) {
     if (!c->options.infer.kernel) return NULL;
-    if (c->options.infer.target == TARGET_CPU) return "the cpu device";
-    const char *arch = c->options.arch;
-    return str_printf(&c->arena, "cuda%s%s", arch ? ":" : "", arch ? arch : "").bytes;
+    const char *arch = c->options.arch, *device = tg_target(c->options.infer.target)->device;
+    return str_printf(&c->arena, "%s%s%s", device, arch ? ":" : "", arch ? arch : "").bytes;
 }
 
 static void diagnose(void *user) {

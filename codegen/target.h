@@ -26,12 +26,16 @@ enum { MAX_BLOCK_THREADS = 1024 }; /* of every GPU there is */
 
 typedef struct Target {
     TargetKind kind;
-    const char *name;
+    const char *name, *device; /* "nvptx"; what messages call the device: "cuda" */
     /* facts */
     uint8_t spaces[4];      /* LLVM address space of each Space */
     bool has_owner;         /* arrays carry an owner; retain and release count */
     bool contracts;         /* a * b + c may be one instruction by default */
-    const char *lib_prefix; /* of math functions: "" or "__nv_" */
+    const char *lib_prefix;      /* of math functions: "", "__nv_" or "__ocml_" */
+    const char *lib_suffixes[2]; /* of library functions of double and of single precision */
+
+    /* Have the waves of this architecture 64 lanes? NULL: none has. */
+    bool (*wide_masks)(const char *arch);
 
     /* -- hooks: called on the code-generation worker -- */
 
@@ -52,6 +56,10 @@ typedef struct Target {
     /* Generators that only make sense on this target (barriers, votes, shuffles ...): fills call->out,
      * or returns false when the target has no such thing. */
     bool (*generate)(Cg *cg, int gen, struct LibCall *call);
+    /* Atomic operations (`op` of LLVM; a cmpxchg gives LLVM's pair) that the whole device sees. NULL: LLVM's plain
+     * instructions are. */
+    TgValue (*rmw)(Cg *cg, int op, TgValue address, TgValue operand, unsigned align);
+    TgValue (*cmpxchg)(Cg *cg, TgValue address, TgValue expected, TgValue desired, unsigned align);
     /* The function the runtime calls or launches, round the lowered funcs[0]. */
     bool (*entry)(Cg *cg);
     /* Links device libraries that the module needs; before optimisation. */

@@ -118,6 +118,8 @@ static PyMethodDef module_methods[] = {
     {"live_allocations", module_live_allocations, METH_NOARGS,
      "Arrays of compiled code that are alive."},
     {"test_fatal_error", module_test_fatal_error, METH_NOARGS, NULL},
+    {"compile_kernel", py_compile_kernel, METH_VARARGS,
+     "(function, signature, options, architecture, keep texts): a kernel for a chip, as a dict."},
     {"make_ufunc", (PyCFunction)(void (*)(void))py_make_ufunc, METH_VARARGS | METH_KEYWORDS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -205,6 +205,7 @@ PyObject *py_artifact_report(ModState *state, const Artifact *artifact);
 
 /* -- types, made by module.c from these specs -- */
 extern PyType_Spec py_dispatcher_spec, py_ufunc_data_spec;
+PyObject *py_compile_kernel(PyObject *module, PyObject *args); /* ahead.c */
 PyObject *py_make_ufunc(PyObject *module, PyObject *args, PyObject *kwargs);
 int py_ufunc_init(ModState *state);
 int py_device_init(ModState *state, PyObject *module); /* kernels, arrays, streams */

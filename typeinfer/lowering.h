@@ -7,7 +7,8 @@
  *   S any scalar number or bool            A array                    X anything
  * the same letter is one type (after promotion of its arguments; ints widen to 64 bits where the row says so), a
  * digit makes another one of the class (S, S1). In I Z R N a bool counts as an int; F takes ints: int64 -> float64,
- * C takes all numbers. Lower-case words are types: i64, f32, bool, none, wint, u64; `any` as parameter takes
+ * C takes all numbers. Lower-case words are types: i64, f32, bool, none, wint, u64; `mask` is
+ * that of the lanes of a warp (u32; u64 where a wave has 64 lanes); `any` as parameter takes
  * anything as it is, as result it means that inference finds it (LOWER_TYPED, LOWER_PY; LibMatch.result is NULL).
  *   elem(A) element type of A;  arr(S,1) an array;  tuple(I,I) a tuple;  wide(I)  I widened to 64 bits
  *   comp(C) component of a complex, other numbers as they are;  strong(S)

@@ -274,6 +274,7 @@ static const Type *evaluate(Sig *sig, const char **p, Form *form) {
         ++*p;
         return function(sig, start, p, form);
     }
+    if (starts_word(start, "mask")) return type_mask(sig->types);
     for (int kind = 0; kind < TY_SCALARS; kind++)
         if (starts_word(start, type_name_of_kind((TypeKind)kind)))
             return type_scalar(sig->types, (TypeKind)kind);

@@ -6,6 +6,7 @@
 /* Prefixes of intrinsic names that every target of ours lowers. */
 static const char *const intrinsics[] = {
     "llvm.abs.",
+    "llvm.amdgcn.",
     "llvm.bitreverse.",
     "llvm.bswap.",
     "llvm.ceil.",

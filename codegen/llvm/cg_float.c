@@ -38,7 +38,7 @@ Value cg_math(Cg *cg, const char *name, Value *args, int nargs) {
     }
     char symbol[64];
     snprintf(symbol, sizeof symbol, "%s%s%s", cg->target->lib_prefix, name,
-             type == cg->f32 ? "f" : "");
+             cg->target->lib_suffixes[type == cg->f32]);
     Value call = cg_call_extern(cg, symbol, type, args, nargs);
     if (LLVMIsACallInst(call)) {
         cg_call_attribute(cg, call, "nounwind", 0);

@@ -145,6 +145,16 @@ typedef struct Atomic {
     unsigned align;
 } Atomic;
 
+static Value compare_exchange(Cg *cg, const Atomic *a, Value expected, Value desired) {
+    if (cg->target->cmpxchg)
+        return cg->target->cmpxchg(cg, a->address, expected, desired, a->align);
+    Value pair =
+        LLVMBuildAtomicCmpXchg(cg->b, a->address, expected, desired, LLVMAtomicOrderingMonotonic,
+                               LLVMAtomicOrderingMonotonic, false);
+    LLVMSetAlignment(pair, a->align);
+    return pair;
+}
+
 static Value cmpxchg(Cg *cg, const Atomic *a, Value expected, Value desired, Value *done) {
     LType bits = a->is_float ? LLVMIntTypeInContext(cg->context, (unsigned)type_bits(a->element))
                              : LLVMTypeOf(expected);
@@ -152,10 +162,7 @@ static Value cmpxchg(Cg *cg, const Atomic *a, Value expected, Value desired, Val
         expected = LLVMBuildBitCast(cg->b, expected, bits, "");
         desired = LLVMBuildBitCast(cg->b, desired, bits, "");
     }
-    Value pair =
-        LLVMBuildAtomicCmpXchg(cg->b, a->address, expected, desired, LLVMAtomicOrderingMonotonic,
-                               LLVMAtomicOrderingMonotonic, false);
-    LLVMSetAlignment(pair, a->align);
+    Value pair = compare_exchange(cg, a, expected, desired);
     *done = LLVMBuildExtractValue(cg->b, pair, 1, "");
     Value old = LLVMBuildExtractValue(cg->b, pair, 0, "");
     return a->is_float ? LLVMBuildBitCast(cg->b, old, cg_scalar_type(cg, a->element->kind), "")
@@ -221,6 +228,7 @@ static Value read_modify_write(Cg *cg, const Atomic *a, Value address, Value ope
             a->op == ATOMIC_inc ? "llvm.nvvm.atomic.load.inc.32" : "llvm.nvvm.atomic.load.dec.32";
         return cg_intrinsic(cg, name, &space, 1, (Value[]){address, operand}, 2);
     }
+    if (cg->target->rmw) return cg->target->rmw(cg, op, address, operand, a->align);
     Value rmw = LLVMBuildAtomicRMW(cg->b, op, address, operand, LLVMAtomicOrderingMonotonic, false);
     LLVMSetAlignment(rmw, a->align);
     return rmw;

@@ -11,9 +11,11 @@
 
 /* Loop strength reduction before instruction selection takes more time than all other passes together when
  * a loop reads many rows, and on contiguous arrays x86 addresses gain nothing by it. Off there; the
- * pipelines below run it as a pass of theirs where it pays: not on GPUs, whose assembler forms addresses by itself. */
+ * pipelines below run it as a pass of theirs where it pays: not on GPUs, whose assembler forms addresses by itself.
+ * LLVM 19 divides ints on AMD GPUs in 24 bits where they do not fit: its own expansion of divisions is off, too. */
 static void llvm_options(void) {
-    static const char *const words[] = {"quern", "-disable-lsr"};
+    static const char *const words[] = {"quern", "-disable-lsr",
+                                        "-amdgpu-codegenprepare-disable-idiv-expansion"};
     LLVMParseCommandLineOptions(countof(words), words, "");
 }
 
@@ -34,6 +36,10 @@ LlvmState *llvm_start(void) {
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTarget();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUAsmPrinter();
     LLVMInstallFatalErrorHandler(worker_fatal);
     return llvm;
 }

@@ -16,6 +16,7 @@ static Value mailbox(Cg *cg) {
         LLVMAddGlobalInAddressSpace(cg->mod, type, KERNEL_MAILBOX_NAME, cg_space(cg, SPACE_GLOBAL));
     LLVMSetInitializer(global, LLVMConstNull(type));
     LLVMSetAlignment(global, 8);
+    LLVMSetVisibility(global, LLVMProtectedVisibility); /* the kernel finds it without a table */
     return global;
 }
 

@@ -255,9 +255,11 @@ static bool emit(Cg *cg, Artifact *artifact) {
 const Target target_cpu = {
     .kind = TARGET_CPU,
     .name = "cpu",
+    .device = "the cpu device",
     .spaces = {0, 0, 0, 0},
     .has_owner = true,
     .lib_prefix = "",
+    .lib_suffixes = {"", "f"},
     .machine = machine,
     .raises = raises,
     .grid = grid,

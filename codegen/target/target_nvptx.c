@@ -237,10 +237,12 @@ static bool emit(Cg *cg, Artifact *artifact) {
 const Target target_nvptx = {
     .kind = TARGET_NVPTX,
     .name = "nvptx",
+    .device = "cuda",
     .spaces = {SPACE_PTX_GLOBAL, SPACE_PTX_SHARED, SPACE_PTX_LOCAL, SPACE_PTX_CONST},
     .has_owner = false,
     .contracts = true,
     .lib_prefix = "__nv_",
+    .lib_suffixes = {"", "f"},
     .machine = machine,
     .raises = gpu_raises,
     .record = gpu_record,

@@ -6,5 +6,6 @@
 
 extern const Target target_cpu;
 extern const Target target_nvptx;
+extern const Target target_amdgpu;
 
 #endif

@@ -16,6 +16,7 @@ struct TypeTable {
     Map nodes; /* hash -> TypeNode */
     int32_t count;
     const Type *scalars[TY_SCALARS];
+    TypeKind mask;
 };
 
 typedef struct ScalarInfo {
@@ -87,6 +88,7 @@ static const Type *intern(TypeTable *t, const Type *key) {
 TypeTable *type_table_new(Arena *arena) {
     TypeTable *t = arena_new(arena, TypeTable);
     t->arena = arena;
+    t->mask = TY_u32;
     map_init(&t->nodes, arena);
     for (int kind = 0; kind < TY_SCALARS; kind++)
         t->scalars[kind] = intern(t, &(Type){.kind = (TypeKind)kind});
@@ -95,6 +97,14 @@ TypeTable *type_table_new(Arena *arena) {
 
 Arena *type_table_arena(const TypeTable *t) {
     return t->arena;
+}
+
+void type_use_wide_masks(TypeTable *t) {
+    t->mask = TY_u64;
+}
+
+const Type *type_mask(TypeTable *t) {
+    return type_scalar(t, t->mask);
 }
 
 const Type *type_scalar(TypeTable *t, TypeKind kind) {

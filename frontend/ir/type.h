@@ -63,6 +63,9 @@ typedef struct TypeTable TypeTable;
 
 TypeTable *type_table_new(Arena *arena);
 Arena *type_table_arena(const TypeTable *t);
+/* Masks of lanes: u32, or u64 once the target is said to have waves of 64 lanes. */
+void type_use_wide_masks(TypeTable *t);
+const Type *type_mask(TypeTable *t);
 const Type *type_scalar(TypeTable *t, TypeKind kind);
 const Type *type_tuple(TypeTable *t, const Type *const *items, int32_t n);
 /* `fields` are borrowed from the same arena; `cls` is compared by address. */

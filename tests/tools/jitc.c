@@ -38,7 +38,9 @@ static bool read_option(Command *c, const char *arg) {
     else if (value_of(arg, "--arch", &value))
         o->arch = value;
     else if (value_of(arg, "--target", &value))
-        o->infer.target = strcmp(value, "cuda") == 0 ? TARGET_NVPTX : TARGET_CPU;
+        o->infer.target = strcmp(value, "cuda") == 0  ? TARGET_NVPTX
+                          : strcmp(value, "hip") == 0 ? TARGET_AMDGPU
+                                                      : TARGET_CPU;
     else if (value_of(arg, "--entry", &value))
         o->entry = value[0] == 'k' ? ENTRY_KERNEL : value[0] == 'u' ? ENTRY_UFUNC : ENTRY_HOST;
     else if (arg[0] == '-' && arg[1] == 'O' && arg[2] >= '0' && arg[2] <= '3' && !arg[3])
@@ -66,7 +68,7 @@ static bool read_command(Command *c, int argc, char **argv) {
             c->file = argv[i];
         }
     }
-    if (c->options.infer.target == TARGET_NVPTX) c->options.entry = ENTRY_KERNEL;
+    if (c->options.infer.target != TARGET_CPU) c->options.entry = ENTRY_KERNEL;
     c->options.infer.kernel = c->options.entry == ENTRY_KERNEL;
     c->options.keep_text = !c->run;
     if (!c->emit) c->emit = "asm";
@@ -205,7 +207,7 @@ int main(int argc, char **argv) {
     Str text;
     if (!read_command(&command, argc, argv)) {
         fprintf(stderr,
-                "usage: jitc [--emit=ir|types|llvm|asm|ptx] [--target=cpu|cuda] [--arch=ARCH] "
+                "usage: jitc [--emit=ir|types|llvm|asm|ptx] [--target=cpu|cuda|hip] [--arch=ARCH] "
                 "[--entry=host|ufunc|kernel] [-ON] FILE\n       jitc --run FILE VALUE...\n");
         return 2;
     }

@@ -12,6 +12,10 @@ die() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
 # -- system packages ---------------------------------------------------------------------------
 have_c_header() { echo "#include <$1>" | "${CC:-cc}" -E -x c - >/dev/null 2>&1; }
+have_amd_libs() { # where CMakeLists.txt looks
+    compgen -G '/usr/lib/x86_64-linux-gnu/amdgcn/bitcode/ocml.bc' || compgen -G '/usr/lib/llvm-1[4-9]/lib/clang/*/amdgcn/bitcode/ocml.bc' ||
+        compgen -G '/usr/lib/llvm-1[4-9]/lib/clang/*/lib/amdgcn/bitcode/ocml.bc'
+} >/dev/null
 missing_packages() {
     command -v "${CC:-cc}" >/dev/null || echo gcc
     [ -n "$("${CC:-cc}" -print-file-name=libstdc++.a 2>/dev/null | grep /)" ] || echo g++
@@ -19,6 +23,7 @@ missing_packages() {
     command -v ninja >/dev/null || echo ninja-build
     command -v llvm-config-19 >/dev/null || echo llvm-19-dev
     [ -n "$(command -v ld.lld-19 || ls /usr/lib/llvm-19/bin/ld.lld 2>/dev/null)" ] || echo lld-19
+    have_amd_libs || echo rocm-device-libs
     have_c_header zlib.h || echo zlib1g-dev
     have_c_header zstd.h || echo libzstd-dev
     if ! command -v "$python" >/dev/null; then echo python3 python3-dev python3-venv; return; fi
@@ -36,6 +41,8 @@ if [ -n "${packages// /}" ]; then
     command -v apt-get >/dev/null || die "please install: $packages"
     say "installing $packages"
     $as_root apt-get update -qq || true
+    # newer distributions have one for each LLVM; 17 is one that our LLVM reads
+    if apt-cache show rocm-device-libs-17 >/dev/null 2>&1; then packages=${packages/rocm-device-libs/rocm-device-libs-17}; fi
     DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends $packages >/dev/null ||
         die "apt-get could not install: $packages"
 fi

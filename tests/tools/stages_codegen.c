@@ -3,6 +3,7 @@
  *     lower              the module as lowering makes it, before any pass of LLVM (opt_level 0)
  *     llvm[=N]           after LLVM's pipeline of level N (default 3), for x86-64-v3 whatever the host is
  *     ptx[=sm_80]        PTX of a kernel
+ *     gcn[=gfx1100]      assembly of a kernel for an AMD GPU, the code only
  * Words: fastmath, ufunc, kernel, general, numpy. */
 #include "codegen/codegen.h"
 #include "tests/tools/stages.h"
@@ -75,18 +76,28 @@ static bool run_llvm(StageRun *run) {
     return compile(run, &options, false);
 }
 
-static bool run_ptx(StageRun *run) {
+static bool compile_kernel(StageRun *run, TargetKind target, const char *arch) {
     CompileOptions options = {
-        .opt_level = 3, .entry = ENTRY_KERNEL, .infer = {.target = TARGET_NVPTX, .kernel = true}};
-    options.arch = run->value.len
-                       ? str_copy(run->arena, run->value.bytes, (size_t)run->value.len).bytes
-                       : "sm_80";
+        .opt_level = 3, .entry = ENTRY_KERNEL, .infer = {.target = target, .kernel = true}};
+    Str chosen = str_copy(run->arena, run->value.bytes, (size_t)run->value.len);
+    options.arch = chosen.len ? chosen.bytes : arch;
     return compile(run, &options, true);
 }
 
+static bool run_ptx(StageRun *run) {
+    return compile_kernel(run, TARGET_NVPTX, "sm_80");
+}
+
+/* Behind the instructions stand directives, most of which say again what the metadata say. */
+static bool run_gcn(StageRun *run) {
+    if (!compile_kernel(run, TARGET_AMDGPU, "gfx1100")) return false;
+    StrBuf *out = run->out;
+    buf_char(out, 0);
+    const char *end = strstr(out->bytes, "\t.section\t.rodata");
+    out->len = end ? (int32_t)(end - out->bytes) : out->len - 1;
+    return true;
+}
+
 const Stage stages_codegen[] = {
-    {"lower", run_lower},
-    {"llvm", run_llvm},
-    {"ptx", run_ptx},
-    {NULL, NULL},
+    {"lower", run_lower}, {"llvm", run_llvm}, {"ptx", run_ptx}, {"gcn", run_gcn}, {NULL, NULL},
 };

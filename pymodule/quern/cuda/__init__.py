@@ -1,9 +1,7 @@
 """Kernels and devices. The names are numba.cuda's; without an NVIDIA driver kernels run on the cpu device."""
 import contextlib as _contextlib
-import os as _os
-import sys as _sys
 
-from .. import _quern, config, errors
+from .. import _device_libs, _quern, config, errors
 from .._names import Intrinsic as _Intrinsic, Namespace as _Namespace
 from .._quern import (DeviceNDArray, Event, Stream, default_stream, event, external_stream, pinned_array, stream,
                       to_device)
@@ -26,13 +24,7 @@ for _name in ("grid gridsize laneid warpsize syncthreads syncthreads_and syncthr
 del _name
 
 
-def _folders():
-    """Where pip may have put NVIDIA's libdevice."""
-    folders = [p for p in _sys.path if p.endswith(("site-packages", "dist-packages"))]
-    return [p for p in folders if _os.path.isdir(p)][:32]
-
-
-_quern.set_search_prefixes(_folders())
+_device_libs.tell()
 
 # -- the decorator ---------------------------------------------------------------------------------------------
 

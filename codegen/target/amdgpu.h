@@ -1,0 +1,44 @@
+/* amdgpu.h - private to target/: the parts of the target AMDGPU. */
+#ifndef QUERN_AMDGPU_H
+#define QUERN_AMDGPU_H
+
+#include "codegen/llvm/cg.h"
+
+enum { SPACE_AMD_GLOBAL = 1, SPACE_AMD_SHARED = 3, SPACE_AMD_CONST = 4, SPACE_AMD_LOCAL = 5 };
+
+/* -- amdgpu_chips.c -- */
+
+enum { CHIP_XNACK = 1, CHIP_SRAMECC = 2, CHIP_GENERIC = 4 };
+typedef struct Chip {
+    const char *name;
+    uint32_t machine;
+    int wave; /* lanes */
+    uint32_t options;
+} Chip;
+
+/* The chip of an architecture as HIP writes it ("gfx90a:sramecc+:xnack-"). NULL: not known. `features` (NULL: not
+ * asked for) gets what LLVM wants to hear of the options, NUL-terminated; "" where they are not set. NULL, too, for an
+ * option that the chip does not have. */
+enum { CHIP_FEATURES = 64 };
+const Chip *amdgpu_chip(const char *arch, char features[CHIP_FEATURES]);
+/* Of the compilation; its architecture was looked up before. */
+const Chip *amdgpu_chip_of(const Cg *cg);
+/* All names, separated by commas: for messages. */
+const char *amdgpu_chip_names(Arena *arena);
+
+/* -- amdgpu_wave.c: barriers, fences, votes, shuffles -- */
+
+bool amdgpu_generate(Cg *cg, int gen, struct LibCall *call);
+
+/* -- amdgpu_atomic.c: what LLVM's C interface cannot say: the scope of atomic operations -- */
+
+TgValue amdgpu_rmw(Cg *cg, int op, TgValue address, TgValue operand, unsigned align);
+TgValue amdgpu_cmpxchg(Cg *cg, TgValue address, TgValue expected, TgValue desired, unsigned align);
+/* `ordering` as LLVM's text has it; scope "": the whole system. */
+void amdgpu_fence(Cg *cg, const char *scope, const char *ordering);
+
+/* -- amdgpu_libs.c: ocml and ockl -- */
+
+bool amdgpu_link_libs(Cg *cg);
+
+#endif

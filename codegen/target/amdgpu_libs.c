@@ -1,0 +1,121 @@
+/* amdgpu_libs.c - AMD's libraries of device functions: ocml (mathematics) and what it needs of ockl.
+ *
+ * LLVM reads the bitcode of its own and of older versions only; ROCm 7 is newer. So a pair that this LLVM reads lies
+ * in the package, and an installed one stands before it only where it can be read. What the libraries ask about the
+ * chip and the options are constants, defined here. */
+#include "codegen/target/amdgpu.h"
+#include "codegen/target/devlib.h"
+#include <llvm-c/BitReader.h>
+#include <stdlib.h>
+
+#define FOLDER "amdgcn/bitcode"
+
+/* -- where ------------------------------------------------------------------------------------ */
+
+static void ignore(LLVMDiagnosticInfoRef info, void *user) {
+    (void)info, (void)user;
+}
+
+/* Can this LLVM read the file, and all of it? Asked in a context of its own: an error there is an answer. */
+static bool readable(Cg *cg, const char *path) {
+    LLVMMemoryBufferRef buffer;
+    LLVMModuleRef module = NULL;
+    char *message = NULL;
+    (void)cg;
+    if (LLVMCreateMemoryBufferWithContentsOfFile(path, &buffer, &message)) {
+        LLVMDisposeMessage(message);
+        return false;
+    }
+    LLVMContextRef scratch = LLVMContextCreate();
+    LLVMContextSetDiagnosticHandler(scratch, ignore, NULL);
+    bool ok = !LLVMParseBitcodeInContext2(scratch, buffer, &module);
+    if (ok) LLVMDisposeModule(module);
+    LLVMDisposeMemoryBuffer(buffer);
+    LLVMContextDispose(scratch);
+    return ok;
+}
+
+/* The folder that is used for both libraries is the one where `file` is found. */
+static const char *find(Cg *cg, const char *file, Str *tried) {
+    static const char *const folders[] = {"/usr/lib/x86_64-linux-gnu/" FOLDER};
+    DevSearch s = {.cg = cg, .fits = readable};
+    const char *below = str_printf(cg->arena, FOLDER "/%s", file).bytes;
+    buf_init(&s.tried, cg->arena);
+    devlib_try(&s, getenv("QUERN_ROCM_DEVICE_LIBS"), file);
+    devlib_try(&s, getenv("ROCM_PATH"), below);
+    devlib_try(&s, "/opt/rocm", below);
+    s.fits = NULL;
+    devlib_try_prefixes(&s, str_printf(cg->arena, "quern/" FOLDER "/%s", file).bytes);
+    for (int i = 0; i < countof(folders); i++)
+        devlib_try(&s, folders[i], file);
+    *tried = buf_take(&s.tried);
+    return s.found;
+}
+
+static bool link_one(Cg *cg, const char *file, const char *prefix) {
+    Str tried;
+    if (!devlib_needed(cg, prefix)) return true;
+    const char *path = find(cg, file, &tried);
+    if (path) return devlib_link(cg, path, prefix);
+    cg->failed = true;
+    return diag_add(cg->diags, E0502, NULL, "AMD", tried.bytes);
+}
+
+/* -- what they ask ---------------------------------------------------------------------------- */
+
+static void define(Cg *cg, const char *name, LType type, int64_t value) {
+    if (LLVMGetNamedGlobal(cg->mod, name)) return;
+    Value global = LLVMAddGlobalInAddressSpace(cg->mod, type, name, SPACE_AMD_CONST);
+    LLVMSetInitializer(global, cg_int(type, value));
+    LLVMSetGlobalConstant(global, true);
+    LLVMSetLinkage(global, LLVMExternalLinkage); /* the linker is to find it */
+    LLVMSetVisibility(global, LLVMHiddenVisibility);
+}
+
+/* gfx90a: 9010, gfx1030: 10300: the last two digits are hexadecimal, what is before them decimal. */
+static int64_t isa_version(const Chip *chip) {
+    const char *digits = chip->name + 3;
+    size_t n = strspn(digits, "0123456789abcdef");
+    if (strchr(digits, '-')) { /* a family: its first member */
+        static const struct {
+            const char *name;
+            int64_t version;
+        } families[] = {{"gfx9-", 9000}, {"gfx10-1", 10100}, {"gfx10-3", 10300}, {"gfx11", 11000}};
+        for (int i = 0; i < countof(families); i++)
+            if (strncmp(chip->name, families[i].name, strlen(families[i].name)) == 0)
+                return families[i].version;
+        return 12000;
+    }
+    char major[8] = "", minor[2] = {digits[n - 2], 0}, stepping[2] = {digits[n - 1], 0};
+    memcpy(major, digits, n - 2);
+    return atoi(major) * 1000 + strtol(minor, NULL, 16) * 100 + strtol(stepping, NULL, 16);
+}
+
+static void define_constants(Cg *cg) {
+    const Chip *chip = amdgpu_chip_of(cg);
+    bool loose = cg->options->fastmath & FM_AFN;
+    define(cg, "__oclc_ISA_version", cg->i32, isa_version(chip));
+    define(cg, "__oclc_ABI_version", cg->i32, chip->options & CHIP_GENERIC ? 600 : 500);
+    define(cg, "__oclc_wavefrontsize64", cg->i8, chip->wave == 64);
+    define(cg, "__oclc_wavefrontsize_log2", cg->i8, chip->wave == 64 ? 6 : 5);
+    define(cg, "__oclc_finite_only_opt", cg->i8, 0); /* NaN and infinities stay what they are */
+    define(cg, "__oclc_unsafe_math_opt", cg->i8, loose);
+    define(cg, "__oclc_daz_opt", cg->i8, 0); /* so do denormals */
+    define(cg, "__oclc_correctly_rounded_sqrt32", cg->i8, !loose);
+}
+
+static void make_internal(Cg *cg) {
+    for (Value g = LLVMGetFirstGlobal(cg->mod); g; g = LLVMGetNextGlobal(g)) {
+        const char *name = LLVMGetValueName(g);
+        if (strncmp(name, "__oclc_", 7) == 0 && !LLVMIsDeclaration(g))
+            LLVMSetLinkage(g, LLVMInternalLinkage);
+    }
+}
+
+bool amdgpu_link_libs(Cg *cg) {
+    if (!devlib_needed(cg, "__ocml_") && !devlib_needed(cg, "__ockl_")) return true;
+    define_constants(cg);
+    bool ok = link_one(cg, "ocml.bc", "__ocml_") && link_one(cg, "ockl.bc", "__ockl_");
+    make_internal(cg);
+    return ok;
+}

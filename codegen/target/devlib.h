@@ -1,0 +1,25 @@
+/* devlib.h - private to target/: finding and linking libraries of device functions in LLVM bitcode. */
+#ifndef QUERN_DEVLIB_H
+#define QUERN_DEVLIB_H
+
+#include "codegen/llvm/cg.h"
+
+/* A search for one file: the first path that exists (and fits) is found; all are noted for the message. */
+typedef struct DevSearch {
+    Cg *cg;
+    bool (*fits)(Cg *cg, const char *path); /* may be NULL */
+    StrBuf tried;
+    const char *found;
+} DevSearch;
+
+/* `folder`/`below`; `folder` may be NULL or empty: nothing is tried. */
+void devlib_try(DevSearch *s, const char *folder, const char *below);
+/* The same below each folder of cg_set_search_prefixes. */
+void devlib_try_prefixes(DevSearch *s, const char *below);
+
+/* Does the module call a function with this prefix that it does not define? */
+bool devlib_needed(const Cg *cg, const char *prefix);
+/* Links those from a library. false: diagnostics. */
+bool devlib_link(Cg *cg, const char *path, const char *prefix);
+
+#endif

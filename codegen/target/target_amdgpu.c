@@ -1,0 +1,198 @@
+/* target_amdgpu.c - AMD GPUs: a code object for HIP.
+ *
+ * Kernel parameters are the leaves of the entry's parameters, each at its natural alignment: the kernarg segment as
+ * LLVM lays it. The sizes of block and grid stand behind them, where the runtime puts the implicit arguments of code
+ * object version 5; the size of the shared memory is in the dispatch packet. LLVM notes which of these a kernel uses. */
+#include "codegen/target/amdgpu.h"
+#include "codegen/target/amdgpu_link.h"
+#include "codegen/target/gpu_kernel.h"
+#include "codegen/target/targets.h"
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <stdio.h>
+
+#define TRIPLE "amdgcn-amd-amdhsa"
+
+enum { KERNEL_CONVENTION = 91 }; /* LLVM's CallingConv::AMDGPU_KERNEL; not in its C interface */
+/* Offsets in the implicit arguments, and of the group segment's size in the dispatch packet (HSA). */
+enum { IMPLICIT_BLOCK_COUNT = 0, IMPLICIT_GROUP_SIZE = 12, PACKET_GROUP_SEGMENT = 28 };
+
+/* An unknown chip has none: `machine` refuses it. */
+static bool wide_masks(const char *arch) {
+    const Chip *chip = arch ? amdgpu_chip(arch, NULL) : NULL;
+    return chip && chip->wave == 64;
+}
+
+static TgMachine machine(Cg *cg) {
+    char features[CHIP_FEATURES], *message = NULL;
+    const char *arch = cg->options->arch;
+    const Chip *chip = arch ? amdgpu_chip(arch, features) : NULL;
+    if (!chip) {
+        cg->failed = true;
+        diag_add(cg->diags, E0503, NULL, arch ? arch : "", amdgpu_chip_names(cg->arena));
+        return NULL;
+    }
+    bool optimise = cg->options->opt_level > 0;
+    const char *key =
+        str_printf(cg->arena, TRIPLE " %s %s %d", chip->name, features, optimise).bytes;
+    TgMachine kept = cg_machine_take(cg, key);
+    if (kept) return kept;
+    LLVMTargetRef target;
+    if (LLVMGetTargetFromTriple(TRIPLE, &target, &message)) {
+        cg_error(cg, "%s", message);
+        LLVMDisposeMessage(message);
+        return NULL;
+    }
+    LLVMCodeGenOptLevel level = optimise ? LLVMCodeGenLevelAggressive : LLVMCodeGenLevelNone;
+    return LLVMCreateTargetMachine(target, TRIPLE, chip->name, features, level, LLVMRelocPIC,
+                                   LLVMCodeModelDefault);
+}
+
+/* -- the work-item ---------------------------------------------------------------------------- */
+
+enum { MAX_BLOCKS = INT32_MAX };
+
+static uint64_t most_threads(const Cg *cg) {
+    return cg->options->max_threads ? (uint64_t)cg->options->max_threads : MAX_BLOCK_THREADS;
+}
+
+/* Reads a register whose values lie in [0, end). */
+static Value special(Cg *cg, const char *name, int axis, uint64_t end) {
+    char text[64];
+    uint64_t low = 0;
+    snprintf(text, sizeof text, "llvm.amdgcn.%s.%c", name, "xyz"[axis]);
+    Value read = cg_intrinsic(cg, text, NULL, 0, NULL, 0);
+    unsigned kind = LLVMGetEnumAttributeKindForName("range", 5);
+    LLVMAddCallSiteAttribute(read, LLVMAttributeReturnIndex,
+                             LLVMCreateConstantRangeAttribute(cg->context, kind, 32, &low, &end));
+    return read;
+}
+
+static Value metadata(Cg *cg, LLVMMetadataRef *parts, size_t n) {
+    return LLVMMetadataAsValue(cg->context, LLVMMDNodeInContext2(cg->context, parts, n));
+}
+
+/* A number of `type` that the runtime left `offset` bytes behind the pointer that `intrinsic` gives, in [low, end). */
+static Value field(Cg *cg, const char *intrinsic, int64_t offset, LType type, int64_t low,
+                   int64_t end) {
+    Value at = cg_int(cg->i64, offset), base = cg_intrinsic(cg, intrinsic, NULL, 0, NULL, 0);
+    Value address = LLVMBuildInBoundsGEP2(cg->b, cg->i8, base, &at, 1, "");
+    Value load = LLVMBuildLoad2(cg->b, type, address, "");
+    LLVMMetadataRef range[] = {LLVMValueAsMetadata(cg_int(type, low)),
+                               LLVMValueAsMetadata(cg_int(type, end))};
+    LLVMSetMetadata(load, LLVMGetMDKindIDInContext(cg->context, "range", 5),
+                    metadata(cg, range, 2));
+    LLVMSetMetadata(load, LLVMGetMDKindIDInContext(cg->context, "invariant.load", 14),
+                    metadata(cg, NULL, 0));
+    return type == cg->i32 ? load : LLVMBuildZExt(cg->b, load, cg->i32, "");
+}
+
+static TgValue grid(Cg *cg, GridValue which, int axis) {
+    int64_t threads = (int64_t)most_threads(cg);
+    switch (which) {
+    case GRID_THREAD: return special(cg, "workitem.id", axis, (uint64_t)threads);
+    case GRID_BLOCK: return special(cg, "workgroup.id", axis, MAX_BLOCKS);
+    case GRID_BLOCK_DIM:
+        return field(cg, "llvm.amdgcn.implicitarg.ptr", IMPLICIT_GROUP_SIZE + 2 * axis, cg->i16, 1,
+                     threads + 1);
+    default:
+        return field(cg, "llvm.amdgcn.implicitarg.ptr", IMPLICIT_BLOCK_COUNT + 4 * axis, cg->i32, 1,
+                     MAX_BLOCKS);
+    }
+}
+
+/* The group segment is the static part and then the dynamic one, which begins where its array does. */
+static TgValue shared_dynamic_size(Cg *cg) {
+    Value all = field(cg, "llvm.amdgcn.dispatch.ptr", PACKET_GROUP_SEGMENT, cg->i32, 0, INT32_MAX);
+    Value start = LLVMBuildPtrToInt(cg->b, gpu_shared_dynamic(cg), cg->i32, "");
+    return LLVMBuildZExt(cg->b, LLVMBuildSub(cg->b, all, start, ""), cg->i64, "");
+}
+
+/* -- kernels ---------------------------------------------------------------------------------- */
+
+static void note(Cg *cg, Value fn, const char *key, const char *value) {
+    LLVMAttributeRef text = LLVMCreateStringAttribute(cg->context, key, (unsigned)strlen(key),
+                                                      value, (unsigned)strlen(value));
+    LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex, text);
+}
+
+static bool entry(Cg *cg) {
+    char text[32];
+    Value fn = gpu_kernel(cg, KERNEL_CONVENTION);
+    if (!fn) return false;
+    snprintf(text, sizeof text, "1,%d", (int)most_threads(cg));
+    note(cg, fn, "amdgpu-flat-work-group-size", text);
+    note(cg, fn, "uniform-work-group-size", "true");
+    if (cg->options->max_registers) {
+        snprintf(text, sizeof text, "%d", (int)cg->options->max_registers);
+        note(cg, fn, "amdgpu-num-vgpr", text);
+    }
+    int64_t version = amdgpu_chip_of(cg)->options & CHIP_GENERIC ? 600 : 500;
+    LLVMAddModuleFlag(cg->mod, LLVMModuleFlagBehaviorError, "amdhsa_code_object_version", 26,
+                      LLVMValueAsMetadata(cg_int(cg->i32, version)));
+    return true;
+}
+
+/* -- the code object -------------------------------------------------------------------------- */
+
+/* Constants that may be merged land in sections of their own, which our linker would have to merge. */
+static void keep_constants_apart(Cg *cg) {
+    for (Value g = LLVMGetFirstGlobal(cg->mod); g; g = LLVMGetNextGlobal(g))
+        LLVMSetUnnamedAddress(g, LLVMNoUnnamedAddr);
+}
+
+/* Code generation changes the module: the text is made from a copy. */
+static bool keep_text(Cg *cg) {
+    cg->text_llvm = cg_print(cg);
+    LLVMModuleRef whole = cg->mod;
+    cg->mod = LLVMCloneModule(whole);
+    LLVMMemoryBufferRef text = cg_emit_buffer(cg, LLVMAssemblyFile);
+    LLVMDisposeModule(cg->mod);
+    cg->mod = whole;
+    if (!text) return false;
+    cg->text_asm = str_copy(cg->arena, LLVMGetBufferStart(text), LLVMGetBufferSize(text));
+    LLVMDisposeMemoryBuffer(text);
+    return true;
+}
+
+static bool emit(Cg *cg, Artifact *artifact) {
+    const char *why = NULL;
+    gpu_drop_unused_params(cg);
+    keep_constants_apart(cg);
+    if (cg->failed || (cg->options->keep_text && !keep_text(cg))) return false;
+    LLVMMemoryBufferRef object = cg_emit_buffer(cg, LLVMObjectFile);
+    if (!object) return false;
+    Str kept = str_copy(cg->arena, LLVMGetBufferStart(object), LLVMGetBufferSize(object));
+    LLVMDisposeMemoryBuffer(object);
+    Str linked = amdgpu_link(cg->arena, kept.bytes, (size_t)kept.len, &why);
+    if (!linked.bytes) return cg_error(cg, "the code object cannot be linked: %s", why);
+    artifact->code = str_copy(&artifact->arena, linked.bytes, (size_t)linked.len).bytes;
+    artifact->ncode = linked.len;
+    if (cg->options->keep_text)
+        artifact->object = str_copy(&artifact->arena, kept.bytes, (size_t)kept.len);
+    return true;
+}
+
+const Target target_amdgpu = {
+    .kind = TARGET_AMDGPU,
+    .name = "amdgpu",
+    .device = "hip",
+    .spaces = {SPACE_AMD_GLOBAL, SPACE_AMD_SHARED, SPACE_AMD_LOCAL, SPACE_AMD_CONST},
+    .has_owner = false,
+    .contracts = true,
+    .lib_prefix = "__ocml_",
+    .lib_suffixes = {"_f64", "_f32"},
+    .wide_masks = wide_masks,
+    .machine = machine,
+    .raises = gpu_raises,
+    .record = gpu_record,
+    .grid = grid,
+    .shared_static = gpu_shared_static,
+    .shared_dynamic = gpu_shared_dynamic,
+    .shared_dynamic_size = shared_dynamic_size,
+    .generate = amdgpu_generate,
+    .rmw = amdgpu_rmw,
+    .cmpxchg = amdgpu_cmpxchg,
+    .entry = entry,
+    .link = amdgpu_link_libs,
+    .emit = emit,
+};
