@@ -28,9 +28,9 @@ typedef struct Target {
     TargetKind kind;
     const char *name, *device; /* "nvptx"; what messages call the device: "cuda" */
     /* facts */
-    uint8_t spaces[4];      /* LLVM address space of each Space */
-    bool has_owner;         /* arrays carry an owner; retain and release count */
-    bool contracts;         /* a * b + c may be one instruction by default */
+    uint8_t spaces[4];           /* LLVM address space of each Space */
+    bool has_owner;              /* arrays carry an owner; retain and release count */
+    bool contracts;              /* a * b + c may be one instruction by default */
     const char *lib_prefix;      /* of math functions: "", "__nv_" or "__ocml_" */
     const char *lib_suffixes[2]; /* of library functions of double and of single precision */
 
