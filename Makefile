@@ -3,9 +3,10 @@
 #   make test    builds Quern and runs all tests
 #   make wheel   builds dist/quern-*.whl
 #   make bench   runs the benchmarks beside the newest Numba (docs/benchmarks.md)
+#   make fuzz    compares random loop nests with CPython: make fuzz SEED=1000 PROGRAMS=5000
 PYTHON ?= python3
 
-.PHONY: demo test wheel bench format clean
+.PHONY: demo test wheel bench fuzz format clean
 demo:
 	@PYTHON=$(PYTHON) tests/tools/make.sh demo
 test:
@@ -14,6 +15,8 @@ wheel:
 	@PYTHON=$(PYTHON) tests/tools/make.sh wheel
 bench:
 	@PYTHON=$(PYTHON) tests/tools/make.sh bench
+fuzz:
+	@PYTHON=$(PYTHON) tests/tools/make.sh fuzz --seed $(or $(SEED),0) --programs $(or $(PROGRAMS),1000)
 format:
 	@PYTHON=$(PYTHON) tests/tools/make.sh format
 clean:

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# What `make demo`, `make test`, `make wheel` and `make bench` do, from nothing: system packages (by apt-get when they are
+# What `make demo`, `make test`, `make wheel`, `make bench` and the others do, from nothing: system packages (by apt-get when they are
 # missing and we may, otherwise said by name), a virtual environment, the build, then the job.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 job=$1
+shift
 python=${PYTHON:-python3}
 jobs=$(nproc)
 
@@ -101,7 +102,8 @@ test)
     say "tests in C"
     ctest --test-dir build/test --output-on-failure -j "$jobs"
     say "tests in Python $(version_of "$python")"
-    QUERN_BUILD=$PWD/build/test "$venv/bin/python" -m pytest -q tests/py
+    # random programs take two minutes here, and a few seconds under the others
+    QUERN_PROGRAMS=800 QUERN_BUILD=$PWD/build/test "$venv/bin/python" -m pytest -q tests/py
     for other in $(others); do
         say "tests in Python $(version_of "$other")"
         build "$other" "build/test-$(version_of "$other")" -DQUERN_TESTS=OFF
@@ -122,6 +124,10 @@ bench)
     build/venv-numba/bin/python -c 'import numba' 2>/dev/null ||
         build/venv-numba/bin/python -m pip install -q --disable-pip-version-check numba
     PYTHONPATH=build/release/python "$venv/bin/python" benchmarks/run.py --numba build/venv-numba/bin/python --fakecuda "$PWD/build/release/fakecuda/libcuda.so.1"
+    ;;
+fuzz)
+    build "$python" build/test
+    QUERN_BUILD=$PWD/build/test "$venv/bin/python" tests/fuzz/fuzz.py "$@"
     ;;
 format)
     environment "$python"

@@ -1,0 +1,170 @@
+"""Random loop nests against CPython (make fuzz). Each seed is one program with six sets of arguments.
+
+    python tests/fuzz/fuzz.py [--seed 0] [--programs 1000] [--jobs 2] [--devices cpu,cuda] [--show]
+
+Prints the seed and the smallest program of each difference, and of each program that crashes, hangs or is refused;
+exits with 1 where there was any. QUERN_BUILD names the build folder; without it the installed package is tested."""
+import argparse
+import json
+import os
+import pathlib
+import selectors
+import signal
+import sys
+import time
+import warnings
+from dataclasses import replace
+
+HERE = pathlib.Path(__file__).resolve().parent
+BUILD = os.environ.get("QUERN_BUILD")
+sys.path[:0] = [str(HERE), str(HERE.parent / "py")] + ([str(pathlib.Path(BUILD) / "python")] if BUILD else [])
+if BUILD and os.path.exists(os.path.join(BUILD, "fakecuda", "libcuda.so.1")):
+    os.environ.setdefault("QUERN_CUDA_LIBRARY", os.path.join(BUILD, "fakecuda", "libcuda.so.1"))
+
+import compare  # noqa: E402
+import nests  # noqa: E402
+from shrink import shrink  # noqa: E402
+
+LIMIT = 60.0  # seconds that a program may take
+
+
+class Child:
+    """A process forked before anything was compiled: it runs `work(tell)`, and `tell` sends one line here."""
+
+    def __init__(self, work):
+        read, write = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.close(read)
+            with os.fdopen(write, "w") as pipe:
+                try:
+                    work(lambda *what: (pipe.write(json.dumps(what) + "\n"), pipe.flush()))
+                finally:
+                    os._exit(0)
+        os.close(write)
+        self.pipe, self.rest, self.since = read, b"", time.monotonic()
+
+    def read(self):
+        """What it told since the last call; None when it is gone."""
+        data = os.read(self.pipe, 65536)
+        if not data:
+            return None
+        self.since = time.monotonic()
+        *lines, self.rest = (self.rest + data).split(b"\n")
+        return [json.loads(line) for line in lines]
+
+    def kill(self):
+        os.kill(self.pid, signal.SIGKILL)
+
+    def end(self):
+        """The signal that it died of, or 0."""
+        os.close(self.pipe)
+        return os.WTERMSIG(status) if os.WIFSIGNALED(status := os.waitpid(self.pid, 0)[1]) else 0
+
+
+def judge(program, seed, devices):
+    """(sort, words) in a process of its own; sort is None where all agrees, "invalid" where CPython cannot run it."""
+    def work(tell):
+        warnings.simplefilter("ignore")
+        try:
+            tell(*(compare.differences(program, seed, devices) or (None, "")))
+        except Exception as error:  # noqa: BLE001
+            tell("invalid", f"{type(error).__name__}: {error}")
+
+    child, said, hung = Child(work), [], False
+    with selectors.DefaultSelector() as waiting:
+        waiting.register(child.pipe, selectors.EVENT_READ)
+        while True:
+            if not waiting.select(LIMIT):
+                hung = True
+                child.kill()
+            lines = child.read()
+            if lines is None:
+                break
+            said += lines
+    died = child.end()
+    if hung:
+        return "hang", f"it takes more than {LIMIT:.0f} s"
+    return said[0] if said else ("crash", signal.Signals(died).name if died else "the process ended")
+
+
+def search(seeds, jobs, devices):
+    """The seeds that do not agree, each as soon as it is found. Every child works through a share of the seeds."""
+    def work(share):
+        def run(tell):
+            warnings.simplefilter("ignore")
+            for seed in share:
+                tell(seed, None)
+                try:
+                    if compare.differences(nests.program(seed), seed, devices):
+                        tell(seed, "bad")
+                except Exception:  # noqa: BLE001
+                    tell(seed, "bad")
+        return run
+
+    with selectors.DefaultSelector() as waiting:
+        def start(share):
+            if share:
+                child = Child(work(share))
+                waiting.register(child.pipe, selectors.EVENT_READ, [child, share, None])
+
+        for k in range(jobs):
+            start(list(seeds)[k::jobs])
+        while waiting.get_map():
+            for key, _ in waiting.select(1.0):
+                child, share, current = key.data
+                lines = child.read()
+                for seed, what in lines or []:
+                    key.data[2] = seed
+                    if what:
+                        yield seed
+                if lines is None:
+                    waiting.unregister(child.pipe)
+                    if child.end():
+                        yield current
+                        start(share[share.index(current) + 1:])
+            for key in list(waiting.get_map().values()):
+                if time.monotonic() - key.data[0].since > LIMIT:
+                    key.data[0].kill()
+
+
+def report(seed, devices, smallest=True):
+    program = nests.program(seed)
+    sort, words = judge(program, seed, devices)
+    print(f"== seed {seed}: {sort}")
+    if sort is None:
+        print("it agrees when it runs alone")
+    elif smallest and sort not in ("invalid", "hang"):
+        def still(source):
+            return judge(replace(program, source=source), seed, devices)[0] == sort
+
+        program.source = shrink(program.source, still)
+        words = judge(program, seed, devices)[1]
+    print(program.source + words if sort == "crash" else words, flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument("--programs", type=int, default=1000)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--devices", default="cpu,cuda", help="for the kernels")
+    parser.add_argument("--show", action="store_true", help="only print the programs")
+    args = parser.parse_args()
+    seeds = range(args.seed, args.seed + args.programs)
+    if args.show:
+        for seed in seeds:
+            print(f"# seed {seed}\n{nests.program(seed).source}")
+        return 0
+    devices = args.devices.split(",")
+    start, bad = time.monotonic(), 0
+    for seed in search(seeds, args.jobs, devices):
+        bad += 1
+        report(seed, devices, smallest=bad <= 5)
+    print(f"{args.programs} programs from seed {args.seed} on {', '.join(devices)}: {bad or 'none'} differ, "
+          f"{time.monotonic() - start:.0f} s")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
