@@ -212,6 +212,16 @@ typedef TypeKey (*ArgKey)(ModState *state, PyObject *arg, const char *function, 
 PyObject *py_core_explain(JitCore *core, const CompileOptions *options, bool device, PyObject *what,
                           ArgKey key_of);
 
+/* While `python -m quern explain` runs a program, its recorder is told of calls that no specialisation is made for yet,
+ * and refusals are forgotten: functions run in Python, launches do nothing. */
+static inline bool py_records(const ModState *state) {
+    return QN_UNLIKELY(state->recorder != NULL);
+}
+bool py_record_call(ModState *state, PyObject *owner, PyObject *const *args, Py_ssize_t n,
+                    PyObject *kwnames); /* false: exception */
+/* Forgets the exception that is set, if it is a refusal and calls are recorded. */
+bool py_forget_refusal(ModState *state);
+
 /* inspect_obj.c */
 PyObject *py_core_specializations(JitCore *core);
 Spec *py_core_shown(JitCore *core, PyObject *index); /* by its number in the list above; held */

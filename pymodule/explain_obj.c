@@ -177,3 +177,32 @@ PyObject *py_core_explain(JitCore *core, const CompileOptions *options, bool dev
     PyMem_Free(q);
     return answer;
 }
+
+/* -- recording -------------------------------------------------------------------------------- */
+
+bool py_record_call(ModState *state, PyObject *owner, PyObject *const *args, Py_ssize_t n,
+                    PyObject *kwnames) {
+    Py_ssize_t all = n + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0);
+    PyObject *recorder = Py_NewRef(state->recorder);
+    PyObject **given = PyMem_Malloc(sizeof *given * (size_t)(all + 1));
+    if (!given) return Py_DECREF(recorder), PyErr_NoMemory(), false;
+    given[0] = owner;
+    if (all) memcpy(given + 1, args, sizeof *given * (size_t)all);
+    PyObject *done = PyObject_Vectorcall(recorder, given, (size_t)n + 1, kwnames);
+    PyMem_Free(given);
+    Py_DECREF(recorder);
+    Py_XDECREF(done);
+    return done != NULL;
+}
+
+bool py_forget_refusal(ModState *state) {
+    if (!py_records(state) || !PyErr_Occurred()) return false;
+    PyObject *raised = PyErr_GetRaisedException(), *refusal = py_error_class(state, "NumbaError");
+    bool forget = refusal && PyErr_GivenExceptionMatches(raised, refusal);
+    Py_XDECREF(refusal);
+    if (forget)
+        Py_DECREF(raised);
+    else
+        PyErr_SetRaisedException(raised);
+    return forget;
+}

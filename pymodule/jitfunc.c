@@ -113,8 +113,13 @@ static PyObject *run_loose(Dispatcher *d, Spec *spec, PyObject *const *args) {
 
 /* -- finding or making the specialisation ------------------------------------------------------------------ */
 
+static bool falls_back(const Dispatcher *d) {
+    return d->fallback || py_records(d->core.state);
+}
+
 /* @jit after a refusal: one warning with the place and the reason. -1 when it became an exception. */
 static int warn_fallback(Dispatcher *d) {
+    if (py_forget_refusal(d->core.state)) return 0;
     PyObject *refusal = PyErr_GetRaisedException();
     int status = 0;
     if (!d->warned) {
@@ -143,7 +148,7 @@ static Spec *make_spec(Dispatcher *d, const TypeKey *keys, int32_t n) {
     if (!core->can_compile) return py_core_convert(core, keys, n);
     CompileRequest q = {.keys = keys, .nkeys = n, .options = core->options};
     Spec *spec = py_core_compile(core, &q);
-    if (spec || !q.refused || !d->fallback) return spec;
+    if (spec || !q.refused || !falls_back(d)) return spec;
     return warn_fallback(d) < 0 ? NULL : py_core_python_spec(core, keys, n);
 }
 
@@ -166,13 +171,13 @@ static PyObject *call_python(Dispatcher *d, PyObject *const *args, size_t nargsf
 /* A function with a **keywords parameter: the compiler says what it thinks of it. */
 static PyObject *call_with_keywords(Dispatcher *d, PyObject *const *args, size_t nargsf,
                                     PyObject *kwnames) {
-    if (!d->fallback || !d->warned) {
+    if (!falls_back(d) || !d->warned) {
         if (!py_core_lock(&d->core)) return NULL;
         CompileRequest q = {.options = d->core.options};
         Spec *spec = py_core_compile(&d->core, &q);
         py_core_unlock(&d->core);
         py_spec_free(spec); /* always refused */
-        if (!PyErr_Occurred() || !d->fallback || warn_fallback(d) < 0) return NULL;
+        if (!PyErr_Occurred() || !falls_back(d) || warn_fallback(d) < 0) return NULL;
     }
     return call_python(d, args, nargsf, kwnames);
 }
@@ -182,10 +187,13 @@ static PyObject *call_slow(Dispatcher *d, PyObject *const *args, size_t nargsf, 
     PyObject *result = NULL;
     Bound bound;
     TypeKey keys[MAX_ARGS];
+    if (py_records(core->state) &&
+        !py_record_call(core->state, (PyObject *)d, args, PyVectorcall_NARGS(nargsf), kwnames))
+        return NULL;
     if (core->unsupported_kwargs) return call_with_keywords(d, args, nargsf, kwnames);
     if (!py_core_bind(core, args, PyVectorcall_NARGS(nargsf), kwnames, &bound)) return NULL;
     if (!py_core_keys(core, bound.args, core->nparams, keys)) {
-        if (d->fallback && is_refusal(d->core.state) && warn_fallback(d) == 0)
+        if (falls_back(d) && is_refusal(d->core.state) && warn_fallback(d) == 0)
             result = call_python(d, args, nargsf, kwnames);
     } else {
         Spec *spec = find_or_make(d, keys, core->nparams);
@@ -307,8 +315,10 @@ static PyObject *dispatcher_specializations(PyObject *self, PyObject *unused) {
 static PyObject *dispatcher_compile(PyObject *self, PyObject *text) {
     Dispatcher *d = (Dispatcher *)self;
     bool refused;
+    if (py_records(d->core.state) && !py_record_call(d->core.state, self, &text, 1, NULL))
+        return NULL;
     Spec *spec = py_core_declare(&d->core, text, &refused);
-    if (!spec && !(refused && d->fallback && warn_fallback(d) == 0)) return NULL;
+    if (!spec && !(refused && falls_back(d) && warn_fallback(d) == 0)) return NULL;
     return PyBool_FromLong(spec != NULL);
 }
 

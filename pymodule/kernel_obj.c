@@ -290,6 +290,9 @@ static PyObject *launch_slow(Launch *l, JitCore *core, RtDevice *device, PyObjec
     PyObject *held = NULL, *result = NULL;
     Bound bound;
     TypeKey keys[MAX_ARGS];
+    if (py_records(core->state) && !py_record_call(core->state, (PyObject *)l->kernel, args,
+                                                   PyVectorcall_NARGS(nargsf), kwnames))
+        return NULL;
     if (!py_core_bind(core, args, PyVectorcall_NARGS(nargsf), kwnames, &bound)) return NULL;
     if (wrap_foreign(core->state, bound.args, core->nparams, &held) &&
         kernel_keys(core, bound.args, keys)) {
@@ -306,6 +309,7 @@ static PyObject *launch_slow(Launch *l, JitCore *core, RtDevice *device, PyObjec
     }
     py_bound_release(&bound);
     Py_XDECREF(held);
+    if (!result && py_forget_refusal(core->state)) Py_RETURN_NONE;
     return result;
 }
 
@@ -613,6 +617,13 @@ static PyObject *kernel_texts(PyObject *self, PyObject *index) {
 static PyObject *kernel_declare(PyObject *self, PyObject *list) {
     Kernel *k = (Kernel *)self;
     if (!PyList_Check(list)) return PyErr_SetString(PyExc_TypeError, "a list is expected"), NULL;
+    if (py_records(k->state)) { /* told now; a launch shows what it is called with */
+        for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
+            PyObject *text = PyList_GET_ITEM(list, i);
+            if (!py_record_call(k->state, self, &text, 1, NULL)) return NULL;
+        }
+        Py_RETURN_NONE;
+    }
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++)
         if (PyList_Append(k->declared, PyList_GET_ITEM(list, i)) < 0) return NULL;
     k->closed = true;

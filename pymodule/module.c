@@ -107,6 +107,13 @@ static PyObject *module_test_fatal_error(PyObject *module, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
+/* record(callable or None): from now on called as recorder(owner, *args, **kwargs) */
+static PyObject *module_record(PyObject *module, PyObject *recorder) {
+    ModState *state = py_state(module);
+    Py_XSETREF(state->recorder, recorder == Py_None ? NULL : Py_NewRef(recorder));
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef module_methods[] = {
     {"register", module_register, METH_VARARGS, NULL},
     {"typeof", module_typeof, METH_O, "The type of a value, as text."},
@@ -117,6 +124,8 @@ static PyMethodDef module_methods[] = {
      "(threads of this thread's calls, the most); sets when n > 0."},
     {"live_allocations", module_live_allocations, METH_NOARGS,
      "Arrays of compiled code that are alive."},
+    {"record", module_record, METH_O,
+     "While a program is explained: who is told of calls that no specialisation is made for yet."},
     {"test_fatal_error", module_test_fatal_error, METH_NOARGS, NULL},
     {"compile_kernel", py_compile_kernel, METH_VARARGS,
      "(function, signature, options, architecture, keep texts): a kernel for a chip, as a dict."},
@@ -154,6 +163,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(state->np);
     Py_VISIT(state->errors);
     Py_VISIT(state->linecache);
+    Py_VISIT(state->recorder);
     Py_VISIT(state->type_class);
     Py_VISIT(state->intrinsic_class);
     Py_VISIT(state->namespace_class);
@@ -167,6 +177,7 @@ static int module_clear(PyObject *module) {
     Py_CLEAR(state->np);
     Py_CLEAR(state->errors);
     Py_CLEAR(state->linecache);
+    Py_CLEAR(state->recorder);
     Py_CLEAR(state->type_class);
     Py_CLEAR(state->intrinsic_class);
     Py_CLEAR(state->namespace_class);

@@ -72,6 +72,8 @@ typedef struct ModState {
     PyTypeObject *memmap_type; /* numpy.memmap: an array like any other whose memory is a file */
     PyObject *errors;          /* quern.errors, imported when first needed */
     PyObject *linecache;
+    PyObject *
+        recorder; /* a callable, while `python -m quern explain` runs a program: see explain_obj.c */
     /* classes of the Python package, told to us by register() */
     PyObject *type_class, *intrinsic_class, *namespace_class;
     PyObject *str_quern_name;

@@ -349,6 +349,12 @@ static int resolve_types(PyUFuncObject *ufunc, NPY_CASTING casting, PyArrayObjec
     bool fixed = asked[u->nin] && PyArray_DescrCheck(asked[u->nin]);
     PyArray_Descr *result = fixed ? (PyArray_Descr *)asked[u->nin] : NULL;
     if (!read_inputs(u, operands, asked, inputs)) return -1;
+    bool all = true;
+    for (int i = 0; i < u->nin; i++)
+        all = all && operands[i];
+    if (py_records(u->core.state) && all &&
+        !py_record_call(u->core.state, (PyObject *)ufunc, (PyObject **)operands, u->nin, NULL))
+        return -1;
     int at = u->dynamic ? find_dynamic(u, ufunc, inputs, result)
                         : find_safe(u, inputs, result ? result->type_num : -1);
     if (at < 0) {

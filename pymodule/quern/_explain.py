@@ -1,4 +1,6 @@
-"""f.explain(): everything in a function that is not supported, with places."""
+"""f.explain() and python -m quern explain: everything in a function that is not supported, with places."""
+import sys
+
 import numpy as np
 
 from . import _quern
@@ -102,3 +104,145 @@ def explain(owner, args, kwargs):
     if isinstance(question, tuple) and (target is not owner or isinstance(owner, np.ufunc)):
         question = _scalars(args), kwargs
     return Explanation(owner.__name__, target._explain(question))
+
+
+# -- python -m quern explain ------------------------------------------------------------------------------------
+
+USAGE = """usage: python -m quern explain [--as-numba] [--no-run] PROGRAM.py [ARGUMENT ...]
+
+Runs a program and lists everything that keeps the functions and kernels it calls or declares from being compiled, for the
+types they are called with, each cause once. A function that is refused runs in Python meanwhile; the launch of such a
+kernel does nothing. Of what is not called it says what can be said without types. --no-run imports the program instead:
+what stands below `if __name__ == "__main__":` does not run. --as-numba: `import numba` in it is answered by quern.
+
+The exit code is 0 where everything is supported, 1 where something is not or the program failed."""
+
+
+class _Report:
+    """What the functions of a program are called with."""
+
+    def __init__(self):
+        self.declared = {}  # Python function: whose decorator it has
+        self.asked = {}     # Python function: {its text: Explanation}
+
+    def declare(self, function, decorator):
+        if not function.__module__.startswith("quern."):
+            self.declared.setdefault(function, decorator)
+
+    def record(self, owner, *args, **kwargs):
+        try:
+            told = explain(owner, args, kwargs)
+        except (TypeError, ValueError):  # wrong arguments: the call says so, too
+            return
+        self.add(owner.py_func, told)
+
+    def add(self, function, told):
+        self.asked.setdefault(function, {}).setdefault(told.arguments, told)
+
+    def explain_the_rest(self):
+        from .decorators import _compile_options
+        for function, decorator in self.declared.items():
+            if function in self.asked:
+                continue
+            options = _compile_options({})
+            owner = (_quern.Kernel(function, options, device=True) if decorator == "cuda.jit"
+                     else _quern.Dispatcher(function, options))
+            self.add(function, explain(owner, (), {}))
+
+    def lines(self):
+        order = sorted(self.asked, key=lambda f: (f.__code__.co_filename, f.__code__.co_firstlineno))
+        for function in order:
+            seen = set()
+            for told in self.asked[function].values():
+                places = tuple((d.code, d.filename, d.lineno, d.column) for d in told.diagnostics)
+                if places and places in seen:
+                    yield f"{told.function}({told.arguments}) cannot be compiled, for the same reasons"
+                else:
+                    yield str(told)
+                seen.add(places)
+        count = [f for f in order if any(t.supported is False for t in self.asked[f].values())]
+        yield f"{len(order)} function{'s' * (len(order) != 1)}, {len(count)} not supported"
+
+    @property
+    def failed(self):
+        return any(t.supported is False for all_of in self.asked.values() for t in all_of.values())
+
+
+def _tolerant(make, report):
+    """_make_ufunc of a program that is explained: a ufunc of NumPy's where ours is refused."""
+    from . import errors
+
+    def make_ufunc(function, signatures, target, identity, options):
+        try:
+            return make(function, signatures, target, identity, options)
+        except errors.NumbaError:
+            lazy = make(function, [], target, identity, options)
+            for text in signatures:
+                report.record(lazy, text)
+            return np.frompyfunc(function, function.__code__.co_argcount, 1)
+    return make_ufunc
+
+
+def _run(program, arguments, name):
+    """True when the program ended well."""
+    import os
+    import runpy
+    import traceback
+    sys.argv = [program, *arguments]
+    sys.path.insert(0, os.path.dirname(os.path.abspath(program)))
+    try:
+        runpy.run_path(program, run_name=name)
+    except SystemExit as stop:
+        if isinstance(stop.code, str):
+            print(stop.code, file=sys.stderr)
+        return stop.code in (None, 0)
+    except BaseException as error:  # KeyboardInterrupt, too: what is known by then is told
+        frames = traceback.extract_tb(error.__traceback__)
+        own = {__file__, runpy.__file__, "<frozen runpy>"}
+        print("Traceback (most recent call last):", file=sys.stderr)
+        print("".join(traceback.format_list([f for f in frames if f.filename not in own]) +
+                      traceback.format_exception_only(type(error), error)), end="", file=sys.stderr)
+        return False
+    return True
+
+
+def main(arguments):
+    """The command line; returns the exit code."""
+    from . import decorators
+    options = set()
+    while arguments and arguments[0].startswith("-"):
+        option, *arguments = arguments
+        if option in ("-h", "--help"):
+            print(USAGE)
+            return 0
+        if option == "--":
+            break
+        if option not in ("--as-numba", "--no-run"):
+            print(f"unknown option {option}\n\n{USAGE}", file=sys.stderr)
+            return 2
+        options.add(option)
+    if not arguments:
+        print(f"a program is missing\n\n{USAGE}", file=sys.stderr)
+        return 2
+    if "--as-numba" in options:
+        from . import as_numba
+        as_numba.install()
+    report = _Report()
+    plain = decorators._plain
+
+    def noted(function, name):
+        result = plain(function, name)
+        report.declare(result, name)
+        return result
+
+    decorators._plain = noted
+    decorators._make_ufunc = _tolerant(decorators._make_ufunc, report)
+    _quern.record(report.record)
+    try:
+        ended = _run(arguments[0], arguments[1:], "__quern__" if "--no-run" in options else "__main__")
+    finally:
+        _quern.record(None)
+    sys.stdout.flush()
+    report.explain_the_rest()
+    print("\n\n".join(report.lines()))
+    return 0 if ended and not report.failed else 1

@@ -1,4 +1,8 @@
 """f.explain(): the Python surface. What it says word by word: tests/golden/diag/all_*."""
+import os
+import re
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -125,3 +129,96 @@ def test_all_at_once_ufuncs(args, types):
 def test_all_at_once_ufuncs_for_gpus(device):
     u = vectorize(["float32(float32)"], target="cuda")(lambda x: x * 2)
     assert u.explain(np.ones(3, np.float32)).result == "float32"
+
+
+# -- python -m quern explain -------------------------------------------------------------------------------------
+
+PROGRAM = """
+import sys
+import numpy as np
+from quern import cuda, jit, njit, vectorize
+
+@njit
+def good(x):
+    return x + 1
+
+@njit
+def bad(x):
+    y = f"{x}"
+    return good(x) if x > 3 else {1: 2}
+
+@jit("float64(float64)")
+def declared(x):
+    return x + "a"
+
+@vectorize(["float64(float64)"])
+def ufunc(x):
+    return len({x})
+
+@cuda.jit
+def kernel(x):
+    x[0] = unknown
+
+@njit
+def never(x):
+    with x:
+        return np.nothing(x)
+
+print("result", bad(1), bad(2), bad(5.0), good(7), sys.argv[1:])
+kernel[1, 1](np.ones(3))
+ufunc(2.0)
+if __name__ == "__main__":
+    print("main", declared(2.0) if False else "")
+    sys.exit(int(sys.argv[1]))
+"""
+
+
+def explain_program(tmp_path, text, *arguments, options=()):
+    file = tmp_path / "program.py"
+    file.write_text(text)
+    command = "import sys; from quern._explain import main; sys.exit(main(sys.argv[1:]))"
+    env = {**os.environ, "QUERN_DEVICE": "cpu"}
+    done = subprocess.run([sys.executable, "-c", command, *options, str(file), *arguments], env=env, timeout=300,
+                          capture_output=True, text=True)
+    return done.returncode, done.stdout.replace(str(file), "program.py"), done.stderr
+
+
+def test_all_at_once_a_program(tmp_path):
+    code, out, err = explain_program(tmp_path, PROGRAM, "0")
+    assert code == 1 and not err
+    ran, told = out.split("main \n")
+    assert ran == "result {1: 2} {1: 2} 6.0 8 ['0']\n"  # what is refused ran in Python, and nothing warned
+    heads = [line for line in told.splitlines() if re.match(r"\w+\(.*\) (->|cannot)", line)]
+    assert heads == ["good(float) -> float64 is supported", "good(int) -> int64 is supported",
+                     "bad(int) cannot be compiled, for 2 reasons", "bad(float) cannot be compiled, for the same reasons",
+                     "declared(float64) cannot be compiled, for 1 reason",
+                     "ufunc(float64) cannot be compiled, for 1 reason",
+                     "kernel(float64[::1]) cannot be compiled, for 1 reason",
+                     "never(?) cannot be compiled, for 2 reasons; more may depend on the types that are not known"]
+    assert told.endswith("\n6 functions, 5 not supported\n")
+    for message in ("program.py:12:", "cannot add float64 and str", "a set display",
+                    "name 'unknown' is not defined", "a with statement", "numpy has no attribute 'nothing'"):
+        assert told.count(message) == 1, message
+
+
+def test_all_at_once_a_program_is_imported(tmp_path):
+    code, out, err = explain_program(tmp_path, PROGRAM, options=["--no-run"])
+    assert code == 1 and "\nmain" not in out and "6 functions, 5 not supported" in out and not err
+
+
+def test_all_at_once_a_program_that_fails(tmp_path):
+    text = "from quern import njit\n@njit\ndef f(x):\n    return x + 'a'\nf(1) if False else 1 / 0\n"
+    code, out, err = explain_program(tmp_path, text)
+    assert code == 1 and out.startswith("f(?): nothing is known that stops it")
+    assert err.startswith("Traceback (most recent call last):\n") and err.endswith("ZeroDivisionError: division by zero\n")
+    assert "program.py\", line 5" in err and "_explain" not in err
+
+
+def test_all_at_once_a_program_that_is_supported(tmp_path):
+    code, out, err = explain_program(tmp_path, "from quern import njit\n@njit\ndef f(x):\n    return x\nf(1)\n")
+    assert (code, out, err) == (0, "f(int) -> int64 is supported\n\n1 function, 0 not supported\n", "")
+
+
+def test_all_at_once_the_command_line(tmp_path):
+    assert explain_program(tmp_path, "", options=["--nothing"])[0] == 2
+    assert explain_program(tmp_path, "", options=["--help"])[1].startswith("usage: python -m quern explain")
