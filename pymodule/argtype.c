@@ -255,6 +255,23 @@ static TypeKey refuse_type(const Where *w, PyObject *arg, const char *hint) {
     return refuse(w, text);
 }
 
+/* What to pass instead of an array of that dtype. */
+static const char *dtype_hint(PyArray_Descr *descr) {
+    switch (descr->kind) {
+    case 'O': return ": convert it with a.astype(float); None becomes nan";
+    case 'V': return ": pass each field as an array of its own, a['x']";
+    case 'M':
+    case 'm': return ": pass a.view('int64'), the number of its units";
+    case 'U':
+    case 'S':
+        return ": pass numbers that stand for the texts, as np.unique(a, return_inverse=True) "
+               "gives";
+    case 'f': return ": convert it with a.astype(np.float64)";
+    case 'c': return ": convert it with a.astype(np.complex128)";
+    default: return "";
+    }
+}
+
 static TypeKey array_key(const Where *w, PyArrayObject *array) {
     PyArray_Descr *descr = PyArray_DESCR(array);
     int kind = py_kind_of_typenum(descr->type_num);
@@ -263,8 +280,8 @@ static TypeKey array_key(const Where *w, PyArrayObject *array) {
         if (text) {
             PyObject *message = PyUnicode_FromFormat(
                 "arrays of dtype %U cannot be passed to a compiled function; supported are bool, "
-                "integers, floats and complex numbers up to 64 bits a component",
-                text);
+                "integers, floats and complex numbers up to 64 bits a component%s",
+                text, dtype_hint(descr));
             if (message) refuse(w, PyUnicode_AsUTF8(message));
             Py_XDECREF(message);
         }
@@ -282,6 +299,17 @@ static TypeKey array_key(const Where *w, PyArrayObject *array) {
     return key_array((TypeKind)kind, PyArray_NDIM(array), layout,
                      (flags & NPY_ARRAY_WRITEABLE ? 0 : KEY_READONLY) |
                          (flags & NPY_ARRAY_ALIGNED ? 0 : KEY_UNALIGNED));
+}
+
+/* A data frame, or what else has an array inside. Asked of the type: nothing of the object itself runs. */
+static const char *object_hint(PyObject *arg) {
+    PyObject *type = (PyObject *)Py_TYPE(arg);
+    if (PyArray_IsScalar(arg, Datetime) || PyArray_IsScalar(arg, Timedelta))
+        return "pass x.astype('int64'), the number of its units";
+    if (PyObject_HasAttrString(type, "to_numpy"))
+        return "pass x.to_numpy(), or each of its columns that way";
+    if (PyObject_HasAttrString(type, "__array__")) return "convert it with np.asarray(x)";
+    return "pass numbers, NumPy arrays, None or tuples of these";
 }
 
 static TypeKey any_key(const Where *w, PyObject *arg, int depth);
@@ -343,7 +371,7 @@ static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
         return refuse_type(w, arg,
                            "it lies in device memory: pass it to a kernel, or copy it to the "
                            "host first");
-    return refuse_type(w, arg, "pass numbers, NumPy arrays, None or tuples of these");
+    return refuse_type(w, arg, object_hint(arg));
 }
 
 static TypeKey any_key(const Where *w, PyObject *arg, int depth) {

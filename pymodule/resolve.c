@@ -381,6 +381,28 @@ static bool is_enum_number(PyObject *object) {
     return PyLong_Check(object) || PyFloat_Check(object);
 }
 
+/* A function of an extension module that the tables do not know: "the function io.open". */
+static bool bind_foreign(PyResolver *r, Binding *b, PyObject *object) {
+    PyObject *module = NULL, *name = NULL;
+    bool ok = py_get_optional(object, "__module__", &module) >= 0 &&
+              py_get_optional(object, "__qualname__", &name) >= 0;
+    bool known = ok && name && PyUnicode_Check(name);
+    const char *text = known ? PyUnicode_AsUTF8(name) : NULL;
+    const char *home = known && module && PyUnicode_Check(module) ? PyUnicode_AsUTF8(module) : "";
+    if (ok && text && home) {
+        home += home[0] == '_';
+        Str label = str_printf(r->arena, "the function %s%s%s", home, home[0] ? "." : "", text);
+        ok = bind_name(r, b, BIND_OPAQUE, label.bytes);
+    } else if (ok && !PyErr_Occurred()) {
+        ok = bind_name(r, b, BIND_OPAQUE, Py_TYPE(object)->tp_name);
+    } else {
+        ok = false;
+    }
+    Py_XDECREF(module);
+    Py_XDECREF(name);
+    return ok;
+}
+
 static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     ModState *state = r->state;
     PyTypeObject *type = Py_TYPE(object);
@@ -412,6 +434,7 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     if (!found) found = bind_library(r, b, object);
     if (found) return found > 0;
     if (PyFunction_Check(object)) return bind_function(r, b, object);
+    if (PyCFunction_Check(object)) return bind_foreign(r, b, object);
     return bind_name(r, b, BIND_OPAQUE, type->tp_name);
 }
 

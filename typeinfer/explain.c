@@ -43,6 +43,24 @@ void ti_advise(Infer *in, const char *text) {
     if (in->report) diag_note(in->diags, NULL, "%s", text);
 }
 
+static const struct {
+    const char *name, *text;
+} advice[] = {
+#define ADVICE(name, text) {name, text},
+#include "typeinfer/tables/advice.def"
+#undef ADVICE
+};
+
+void ti_advise_name(Infer *in, Str name) {
+    for (int k = 0; k < countof(advice); k++) {
+        const char *row = advice[k].name;
+        bool all = row[strlen(row) - 1] == '.';
+        if (all ? !str_starts(name, row) : !str_is(name, row)) continue;
+        ti_advise(in, advice[k].text);
+        return;
+    }
+}
+
 /* -- values ----------------------------------------------------------------------------------------- */
 
 static bool is_usable(const Type *type) {

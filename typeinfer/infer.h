@@ -199,6 +199,8 @@ bool fold_compare(Operator op, const Fact *a, const Fact *b, bool *out);
 const char *ti_text(Infer *in, const Type *type);
 /* A note to the error just told: what to do. */
 void ti_advise(Infer *in, const char *text);
+/* What to do instead of the function of that canonical name, where tables/advice.def knows. */
+void ti_advise_name(Infer *in, Str name);
 
 Span ti_span(const Infer *in, Ref ref);
 /* Notes that say what the value is and where it comes from. */

@@ -57,8 +57,10 @@ bool infer_unknown_call(Infer *in, Val callee, const CallArgs *args, Val *out) {
     case BIND_LIBRARY:
         if (!b->handle && str_starts(b->name, "ndarray.")) break;
         if (library_has(in, b->name)) break;
-        return ti_fail(in, in->at, E0405,
-                       str_printf(in->arena, "the function %s", library_text(in, b->name)).bytes);
+        ti_fail(in, in->at, E0405,
+                str_printf(in->arena, "the function %s", library_text(in, b->name)).bytes);
+        ti_advise_name(in, b->name);
+        return false;
     default: return v_call(in, callee, args, out); /* it cannot be called at all */
     }
     return in->stop = STOP_REPORTED, false;

@@ -93,6 +93,8 @@ void note_float_index(Infer *in, const Val *index) {
 static bool index_error(Infer *in, const Val *a, const Val *index) {
     ti_fail(in, in->at, E0301, ti_text(in, a->f.type), ti_text(in, index->f.type));
     note_float_index(in, index);
+    if (is_kind(a, TY_ARRAY) && fact_str(&index->f))
+        ti_advise(in, "arrays have no fields here: pass each field as an array of its own");
     if (is_kind(a, TY_ARRAY) && is_kind(index, TY_ARRAY))
         ti_advise(
             in,
@@ -286,6 +288,9 @@ Val v_element(Infer *in, Val array, Val index) {
 
 static bool element_error(Infer *in, const Val *value, const Type *array) {
     ti_fail(in, in->at, E0305, ti_text(in, value->f.type), ti_text(in, array));
+    if (fact_none(&value->f)) ti_advise(in, "np.nan stands for a value that is missing");
+    if (type_is_complex(value->f.type))
+        ti_advise(in, "take z.real, z.imag or abs(z), or make the array complex");
     ti_note_value(in, value);
     return false;
 }

@@ -104,6 +104,7 @@ static bool array_attr(Infer *in, Val a, Str name, Val *out) {
 static bool no_attribute(Infer *in, const Val *v, Str name) {
     const char *text = str_copy(in->arena, name.bytes, (size_t)name.len).bytes;
     ti_fail(in, in->at, E0203, ti_text(in, v->f.type), text);
+    if (fact_str(&v->f)) ti_advise(in, bc_advice("an f-string"));
     if (in->report && is_kind(v, TY_ARRAY))
         diag_note(
             in->diags, NULL,

@@ -578,6 +578,11 @@ static bool negative_literal(const Val *v) {
 }
 
 static bool binary_error(Infer *in, Operator op, Val *a, Val *b) {
+    if (op == OPR_mod && fact_str(&a->f)) { /* "%d" % n */
+        ti_fail(in, in->at, E0101, "formatting text");
+        ti_advise(in, bc_advice("an f-string"));
+        return false;
+    }
     ti_fail(in, in->at, E0207, operator_verbs[op], ti_text(in, a->f.type), ti_text(in, b->f.type));
     ti_note_value(in, a);
     ti_note_value(in, b);
@@ -763,7 +768,9 @@ static void note_arrays(Infer *in, Str name, const CallArgs *args) {
     bool arrays = false;
     for (int32_t i = 0; i < args->nargs; i++)
         arrays |= is_kind(&args->args[i], TY_ARRAY);
-    if (arrays && in->report && !array_builtin_knows(name))
+    if (arrays && str_starts(name, "builtins."))
+        ti_advise(in, "a number is needed: take an element, a[i]");
+    else if (arrays && in->report && !array_builtin_knows(name))
         diag_note(
             in->diags, NULL,
             "functions of whole arrays are not supported yet: write a loop over the elements");
@@ -802,7 +809,7 @@ static bool library_error(Infer *in, Str name, const CallArgs *args) {
     int target = in->ti->options.target;
     if (!library_has(in, name)) {
         ti_fail(in, in->at, E0405, str_printf(in->arena, "the function %s", text).bytes);
-        note_arrays(in, name, args);
+        ti_advise_name(in, name);
         return false;
     }
     bool anywhere = row < 0;

@@ -269,8 +269,13 @@ bool fact_of_const(Infer *in, const ConstVal *value, Fact *out) {
                false;
     case CONST_CODE: return ti_fail(in, in->at, E0101, "a nested function");
     case CONST_OTHER: {
-        Str what = str_printf(in->arena, "a constant of type " STR_FMT, STR_ARG(value->str));
-        return ti_fail(in, in->at, E0101, what.bytes);
+        bool set = str_is(value->str, "frozenset"); /* x in {1, 2} */
+        const char *what =
+            set ? "a set display"
+                : str_printf(in->arena, "a constant of type " STR_FMT, STR_ARG(value->str)).bytes;
+        ti_fail(in, in->at, E0101, what);
+        if (bc_advice(what)) ti_advise(in, bc_advice(what));
+        return false;
     }
     }
     return false;
@@ -301,6 +306,13 @@ bool fact_of_binding(Infer *in, const Binding *b, Str name, Fact *out) {
     case BIND_MISSING:
         return ti_fail(in, in->at, E0201, str_copy(in->arena, name.bytes, (size_t)name.len).bytes);
     case BIND_OPAQUE: {
+        if (str_starts(b->name, "the function ")) { /* of an extension module */
+            ti_fail(in, in->at, E0405,
+                    str_copy(in->arena, b->name.bytes, (size_t)b->name.len).bytes);
+            int32_t skip = (int32_t)strlen("the function ");
+            ti_advise_name(in, (Str){b->name.bytes + skip, b->name.len - skip});
+            return false;
+        }
         const char *what = str_copy(in->arena, name.bytes, (size_t)name.len).bytes;
         ti_fail(in, in->at, E0202, what,
                 str_copy(in->arena, b->name.bytes, (size_t)b->name.len).bytes);

@@ -265,7 +265,7 @@ Instance *instance_entry(Ti *ti, const InferRequest *r, DiagList *diags) {
     int32_t n = nslots_of(code);
     if ((code->flags & CODE_VARKEYWORDS) && !ti->all) {
         Span span = {code->file, code->first_line, code->first_line, -1, -1};
-        return diag_add(diags, E0101, &span, "a **keywords parameter"), NULL;
+        return bc_refuse(diags, &span, "a **keywords parameter"), NULL;
     }
     if (r->nargs > n) {
         Str text =

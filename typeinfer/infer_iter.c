@@ -246,6 +246,9 @@ static bool not_iterable(Infer *in, const Val *v, const char *note) {
     ti_fail(in, in->at, E0214, ti_text(in, v->f.type));
     if (in->report && note) diag_note(in->diags, NULL, "%s", note);
     if (type_is_int(v->f.type)) ti_advise(in, "to count, write range(n)");
+    if (fact_str(&v->f))
+        ti_advise(in,
+                  "text is a constant of the program: it can be compared for equality, no more");
     ti_note_value(in, v);
     return false;
 }

@@ -61,7 +61,7 @@ static const char *misuse(Infer *in, Ref ref, int32_t k, Ref list) {
             .bytes;
     case OP_binary:
         if ((inst->sub == OPR_contains || inst->sub == OPR_not_contains) && k == 1) return walk;
-        return "an operator between lists";
+        return inst->sub == OPR_mul ? "the repetition of a list" : "an operator between lists";
     case OP_return: return "returning a list";
     default: return NULL;
     }

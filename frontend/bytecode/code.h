@@ -50,4 +50,9 @@ Func *bc_build(Module *module, const CodeUnit *code);
  * NULL only where nothing can be said behind the last diagnostic. What it makes cannot be compiled when there are any. */
 Func *bc_build_all(Module *module, const CodeUnit *code);
 
+/* -- advice.c -- */
+/* E0101, with what to do instead where that is known. Returns false. */
+bool bc_refuse(DiagList *diags, const Span *span, const char *what);
+const char *bc_advice(const char *what); /* NULL: none */
+
 #endif

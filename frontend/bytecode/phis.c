@@ -413,7 +413,7 @@ static bool check_lists(const Join *j) {
         Inst *inst = ir_inst(func, ref);
         if (inst->op != OP_concat || inst->sub == 0) continue;
         Span span = ir_span_of(func, ref);
-        diag_add(j->b->module->diags, E0101, &span, "a list display with a starred item");
+        bc_refuse(j->b->module->diags, &span, "a list display with a starred item");
         if (!all) return false;
         inst->op = OP_reported;
         inst->nargs = inst->sub = 0;

@@ -154,7 +154,7 @@ void bc_note_try(SsaBuild *b, int32_t unit) {
         place.end_column = place.column + (int32_t)strlen("try");
     }
     b->told_try = true;
-    if (!bc_told_here(b, &place)) diag_add(b->module->diags, E0101, &place, "a try statement");
+    if (!bc_told_here(b, &place)) bc_refuse(b->module->diags, &place, "a try statement");
 }
 
 void bc_end_refusals(SsaBuild *b) {

@@ -39,7 +39,7 @@ bool bc_unsupported_at(SsaBuild *b, int32_t unit, const char *what) {
                     (!strcmp(what, YIELD) || !strcmp(what, "async"));
         if (told || bc_told_here(b, &span)) return false;
     }
-    return diag_add(b->module->diags, E0101, &span, what);
+    return bc_refuse(b->module->diags, &span, what);
 }
 
 bool bc_unsupported(SsaBuild *b, const char *what) {
@@ -200,7 +200,7 @@ static bool refuse_try(SsaBuild *b, int32_t unit) {
         return bc_unsupported(b, "a try statement");
     before.end_line = before.line;
     before.end_column = before.column + (int32_t)strlen("try");
-    return diag_add(b->module->diags, E0101, &before, "a try statement");
+    return bc_refuse(b->module->diags, &before, "a try statement");
 }
 
 /* Behind a refusal of the handler: its results are reported. */
@@ -370,10 +370,9 @@ static void make_state(SsaBuild *b) {
 static bool check_flags(const CodeUnit *code, DiagList *diags) {
     Span span = bc_span(code, -1);
     if (code->flags & (CODE_COROUTINE | CODE_ASYNC_GENERATOR))
-        return diag_add(diags, E0101, &span, "an async function");
-    if (code->flags & CODE_GENERATOR) return diag_add(diags, E0101, &span, YIELD);
-    if (code->flags & CODE_VARKEYWORDS)
-        return diag_add(diags, E0101, &span, "a **keywords parameter");
+        return bc_refuse(diags, &span, "an async function");
+    if (code->flags & CODE_GENERATOR) return bc_refuse(diags, &span, YIELD);
+    if (code->flags & CODE_VARKEYWORDS) return bc_refuse(diags, &span, "a **keywords parameter");
     return true;
 }
 

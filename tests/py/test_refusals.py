@@ -3,7 +3,9 @@
 Each case is a function with the text that must be underlined, the code and the sentence, then the notes."""
 import inspect
 import math
+import pathlib
 import random
+import re
 import warnings
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 
 from quern import errors, jit, njit
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 CASES = []
 LISTS = ("there are no lists in compiled code: use a tuple, or an array that np.array or np.empty makes",)
 ARRAYS = ("operators do not work on whole arrays yet: write a loop over the elements",)
@@ -22,17 +25,20 @@ ROW = np.arange(3.0)
 GRID = np.arange(4.0).reshape(2, 2)
 
 
+ADVICE = dict(re.findall(r'^ADVICE\("(.*?)", "(.*)"\)$', (ROOT / "frontend/bytecode/advice.def").read_text(), re.MULTILINE))
 VALUES = ("compiled code knows numbers, arrays, tuples of these, functions, and the modules math, cmath and numpy: give the "
           "values it needs names of their own, or pass them as arguments",)
 
 
 def refused(underlined, code, message, notes=(), x=1):
     def add(function):
+        told = notes
         if code == "E0101":
             full = message + " is not supported in a compiled function"
+            told = notes or ([ADVICE[message]] if message in ADVICE else ())
         else:
             full = message
-        CASES.append(pytest.param(function, underlined, code, full, notes, x, id=function.__name__))
+        CASES.append(pytest.param(function, underlined, code, full, told, x, id=function.__name__))
         return function
     return add
 
@@ -193,7 +199,8 @@ def attribute_write(x):
     return x
 
 
-@refused("print('x', x)", "E0405", "the function print is not supported in a compiled function")
+@refused("print('x', x)", "E0405", "the function print is not supported in a compiled function",
+         ("print in Python what the function returns",))
 def prints(x):
     print('x', x)
     return x
@@ -204,12 +211,13 @@ def text_folded(x):
     return 'a' + 'b'
 
 
-@refused("'v = %d' % x", "E0207", "cannot take the remainder of str and int", TEXT)
+@refused("'v = %d' % x", "E0101", "formatting text", (ADVICE["an f-string"],))
 def text_formatted(x):
     raise ValueError('v = %d' % x)
 
 
-@refused("str(x)", "E0405", "the function str is not supported in a compiled function")
+@refused("str(x)", "E0405", "the function str is not supported in a compiled function",
+         ("text is made in Python: return the number",))
 def text_made(x):
     return str(x)
 
@@ -300,8 +308,8 @@ def class_global(x):
     return Thing.attribute + x
 
 
-@refused("random.random", "E0202", "'random' has the type builtin_function_or_method, which cannot be used in a compiled "
-         "function", VALUES)
+@refused("random.random", "E0405", "the function Random.random is not supported in a compiled function",
+         ("draw the numbers in Python and pass them as an array",))
 def other_module(x):
     return random.random() * 0 + x
 
