@@ -837,12 +837,26 @@ static void note_compiling(Ti *ti, Instance *inst, const char *device) {
               device ? device : "");
 }
 
+/* What is declared counts also where no path returns. */
+static bool check_declared(Ti *ti, Instance *entry) {
+    if (!ti->options.kernel || !ti->declared || ti->declared->kind == TY_none) return true;
+    const CodeUnit *code = entry->info->code;
+    StrBuf text;
+    buf_init(&text, ti->arena);
+    type_describe(&text, ti->declared);
+    diag_add(&entry->diags, E0601, &(Span){code->file, code->first_line, code->first_line, -1, -1});
+    diag_note(&entry->diags, NULL, "the signature declares a result of type %s: write void(...)",
+              buf_take(&text).bytes);
+    return false;
+}
+
 bool ti_run(Module *module, Resolver *resolver, const InferRequest *request, StrBuf *report_to) {
     Ti ti;
     ti_init(&ti, module, resolver, request);
     Instance *entry = instance_entry(&ti, request, module->diags);
     if (!entry) return false;
-    bool ok = infer_instance(&ti, entry);
+    diag_init(&entry->diags, ti.arena);
+    bool ok = check_declared(&ti, entry) && infer_instance(&ti, entry);
     if (ti.aborted) return false;
     if (!ok) {
         copy_diags(module->diags, &entry->diags);

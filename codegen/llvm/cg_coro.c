@@ -162,10 +162,10 @@ static Value build_coroutine(Cg *cg) {
     Value frame = cg_intrinsic(cg, "llvm.coro.begin", NULL, 0, (Value[]){id, memory}, 2);
     store_field(cg, item, offsetof(WorkItem, frame),
                 frame); /* not `memory`: LLVM must see it escape */
-    Value values[ITEM_COUNT], results[1];
+    Value values[ITEM_COUNT];
     coordinates(cg, block, item, values);
     Value *args = cg_entry_arguments(cg, LLVMGetParam(fn, 1));
-    Value status = cg_call_sig(cg, &cg->sigs[0], ctx, values, args, results);
+    Value status = cg_call_sig(cg, &cg->sigs[0], ctx, values, args, NULL);
     ended(cg, item, status ? status : cg_int(cg->i32, CALL_OK));
     cg_at(cg, no_memory);
     ended(cg, item, cg_int(cg->i32, CALL_EXCEPTION));

@@ -44,12 +44,19 @@ static void finish(Artifact *artifact, const Cg *cg, int64_t ns) {
     artifact->ns_llvm = ns - cg->ns_link;
 }
 
+/* The entries of kernels have no room for results. */
+static bool check_entry(Cg *cg) {
+    if (cg->options->entry == ENTRY_KERNEL && cg->sigs[0].nresult)
+        return cg_error(cg, "a kernel that returns a value");
+    return true;
+}
+
 static bool compile(Cg *cg, LlvmState *llvm, LowerJob *job) {
     if (!cg_open(cg, llvm, job->arena, job->diags, job->options, job->module)) return false;
     cg->usage = job->artifact->usage;
     const Target *target = cg->target;
-    if (!cg_functions(cg) || !target->entry(cg) || !cg_lazy_module(cg) || !cg_admit(cg) ||
-        !target->link(cg))
+    if (!cg_functions(cg) || !check_entry(cg) || !target->entry(cg) || !cg_lazy_module(cg) ||
+        !cg_admit(cg) || !target->link(cg))
         return false;
     if (!cg_optimise(cg)) return false;
     if (cg->options->keep_text) cg->text_llvm = cg_print(cg);

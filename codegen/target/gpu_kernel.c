@@ -168,7 +168,6 @@ static Value *kernel_leaves(Cg *cg, Value fn) {
 
 Value gpu_kernel(Cg *cg, unsigned convention) {
     Params params = {.cg = cg};
-    Value results[1]; /* a kernel returns nothing */
     if (cg->options->entry != ENTRY_KERNEL) {
         cg_error(cg, "this kind of entry on a GPU");
         return NULL;
@@ -176,7 +175,7 @@ Value gpu_kernel(Cg *cg, unsigned convention) {
     Value fn = kernel_function(cg, &params, convention);
     if (cg->failed) return NULL;
     cg_attribute(cg, cg->sigs[0].fn, LLVMAttributeFunctionIndex, "alwaysinline", 0);
-    cg_call_sig(cg, &cg->sigs[0], LLVMConstNull(cg->ptr[0]), NULL, kernel_leaves(cg, fn), results);
+    cg_call_sig(cg, &cg->sigs[0], LLVMConstNull(cg->ptr[0]), NULL, kernel_leaves(cg, fn), NULL);
     LLVMBuildRetVoid(cg->b);
     return cg->failed ? NULL : fn;
 }

@@ -169,8 +169,7 @@ static void name_item(Cg *cg, Value ctx, Value *values) {
 }
 
 static void call_item(Cg *cg, Value ctx, Value *values, Value *args) {
-    Value results[1];
-    Value status = cg_call_sig(cg, &cg->sigs[0], ctx, values, args, results);
+    Value status = cg_call_sig(cg, &cg->sigs[0], ctx, values, args, NULL);
     if (!status) return;
     BB bad = cg_block(cg, "failed"), good = cg_block(cg, "fine");
     Value failed = LLVMBuildICmp(cg->b, LLVMIntNE, status, cg_int(cg->i32, CALL_OK), "");

@@ -11,7 +11,7 @@ import warnings
 import numpy as np
 import pytest
 
-from quern import errors, jit, njit
+from quern import cuda, errors, jit, njit
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CASES = []
@@ -411,3 +411,22 @@ def test_keywords_of_a_fallback_arrive():
         assert f(1, y=2) == (1, {"y": 2})
     with pytest.raises(errors.UnsupportedError, match="keywords parameter"):
         njit(f.py_func)(1, y=2)
+
+
+@pytest.mark.parametrize("result", ["optional(float64[:,:])", "float64", "complex128", "Tuple((int64, float64))"])
+@pytest.mark.parametrize("body", ["none", "raises", "waits"])
+def test_R12_a_declared_result_of_a_kernel(device, result, body):
+    """Also where no path returns: the entry of a kernel has no room for a result."""
+    def none(x):
+        pass
+
+    def raises(x):
+        raise ValueError
+
+    def waits(x):
+        cuda.syncthreads()
+
+    with pytest.raises(errors.TypingError, match=r"must not return a value(.|\n)*write void"):
+        cuda.jit(f"{result}(int64)")({"none": none, "raises": raises, "waits": waits}[body])
+    cuda.jit("void(int64)")(none)[1, 1](1)
+    cuda.jit("none(int64)")(none)[1, 1](1)
