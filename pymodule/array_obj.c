@@ -7,21 +7,32 @@
 
 /* -- making one ------------------------------------------------------------------------------------------ */
 
-static Layout layout_of(int ndim, int64_t item, const int64_t *shape, const int64_t *strides) {
-    bool c = true, f = true;
+/* Contiguous in this order? As in NumPy: axes of length 1 have any stride, an array without elements has both orders. */
+static bool in_order(bool fortran, int ndim, int64_t item, const int64_t *shape,
+                     const int64_t *strides) {
+    bool packed = true;
     int64_t step = item;
-    for (int i = 0; i < ndim; i++)
-        if (shape[i] == 0) return LAYOUT_C;
-    for (int i = ndim - 1; i >= 0; i--, step *= shape[i + 1])
-        c &= shape[i] == 1 || strides[i] == step;
-    step = item;
-    for (int i = 0; i < ndim; step *= shape[i], i++)
-        f &= shape[i] == 1 || strides[i] == step;
-    return c ? LAYOUT_C : f ? LAYOUT_F : LAYOUT_A;
+    for (int k = 0; k < ndim; k++) {
+        int i = fortran ? k : ndim - 1 - k;
+        if (shape[i] == 0) return true;
+        packed &= shape[i] == 1 || strides[i] == step;
+        step *= shape[i];
+    }
+    return packed;
+}
+
+static Layout layout_of(int ndim, int64_t item, const int64_t *shape, const int64_t *strides) {
+    if (in_order(false, ndim, item, shape, strides)) return LAYOUT_C;
+    return in_order(true, ndim, item, shape, strides) ? LAYOUT_F : LAYOUT_A;
 }
 
 static int64_t item_size(const DeviceArray *a) {
     return PyDataType_ELSIZE(a->state->descrs[a->kind]);
+}
+
+static bool is_packed(const DeviceArray *a, bool fortran) {
+    int ndim = array_ndim(a);
+    return in_order(fortran, ndim, item_size(a), a->dims, a->dims + ndim);
 }
 
 static int64_t array_size(const DeviceArray *a) {
@@ -57,6 +68,11 @@ DeviceArray *py_array_new(ModState *state, RtDevice *device, RtBuffer *buffer, u
     return a;
 }
 
+static DeviceArray *made_on(DeviceArray *a, RtStream *stream) {
+    if (a && stream) a->stream = rt_stream_retain(stream);
+    return a;
+}
+
 static void array_dealloc(PyObject *self) {
     DeviceArray *a = (DeviceArray *)self;
     PyTypeObject *type = Py_TYPE(self);
@@ -65,6 +81,7 @@ static void array_dealloc(PyObject *self) {
     if (buffer) {
         Py_BEGIN_ALLOW_THREADS;
         rt_buffer_release(buffer);
+        rt_stream_release(a->stream);
         Py_END_ALLOW_THREADS;
     }
     type->tp_free(self);
@@ -105,6 +122,7 @@ static PyObject *of_shadow(const DeviceArray *a, PyObject *view) {
         uint64_t address = a->address ? (uint64_t)(uintptr_t)PyArray_DATA(s) : 0;
         made = py_array_new(a->state, a->device, rt_buffer_retain(a->buffer), address,
                             (TypeKind)kind, ndim, dims, dims + ndim, a->readonly);
+        made_on(made, a->stream);
     }
     Py_DECREF(view);
     return (PyObject *)made;
@@ -372,15 +390,14 @@ static bool contiguous(const DeviceArray *a, const char *what) {
     return false;
 }
 
-/* Of contiguous arrays only, in their own order: then NumPy makes a view. */
+/* Of contiguous arrays only, in an order they have: then NumPy makes a view. */
 static PyObject *array_reshape(PyObject *self, PyObject *args, PyObject *kwargs) {
     DeviceArray *a = (DeviceArray *)self;
     if (!contiguous(a, "reshape")) return NULL;
     PyObject *order = kwargs ? PyDict_GetItemString(kwargs, "order") : NULL;
     const char *text = order && PyUnicode_Check(order) ? PyUnicode_AsUTF8(order) : "C";
     if (!text) return NULL;
-    char own = a->layout == LAYOUT_F && array_ndim(a) > 1 ? 'F' : 'C';
-    if (array_ndim(a) > 1 && text[0] != own && text[0] != 'A' && array_size(a) > 0)
+    if (text[0] != 'A' && !is_packed(a, text[0] == 'F'))
         return PyErr_SetString(PyExc_NotImplementedError, "reshape would have to copy the array"),
                NULL;
     return shadow_call(a, "reshape", args, kwargs);
@@ -434,8 +451,7 @@ static PyObject *is_c_contiguous(PyObject *self, PyObject *unused) {
 }
 static PyObject *is_f_contiguous(PyObject *self, PyObject *unused) {
     (void)unused;
-    DeviceArray *a = (DeviceArray *)self;
-    return PyBool_FromLong(a->layout == LAYOUT_F || (a->layout == LAYOUT_C && array_ndim(a) <= 1));
+    return PyBool_FromLong(is_packed((DeviceArray *)self, true));
 }
 
 /* -- attributes --------------------------------------------------------------------------------------------------- */
@@ -497,7 +513,7 @@ static PyObject *get_transposed(PyObject *self, void *unused) {
 static PyObject *get_flags(PyObject *self, void *unused) {
     (void)unused;
     DeviceArray *a = (DeviceArray *)self;
-    bool c = a->layout == LAYOUT_C, f = a->layout == LAYOUT_F || (c && array_ndim(a) <= 1);
+    bool c = is_packed(a, false), f = is_packed(a, true);
     return Py_BuildValue("{s:O,s:O,s:O}", "C_CONTIGUOUS", c ? Py_True : Py_False, "F_CONTIGUOUS",
                          f ? Py_True : Py_False, "WRITEABLE", a->readonly ? Py_False : Py_True);
 }
@@ -512,11 +528,14 @@ static PyObject *get_interface(PyObject *self, void *unused) {
     PyObject *typestr = PyObject_GetAttrString((PyObject *)a->state->descrs[a->kind], "str");
     PyObject *shape = get_shape(self, NULL);
     PyObject *strides = a->layout == LAYOUT_C ? Py_NewRef(Py_None) : get_strides(self, NULL);
+    PyObject *stream =
+        a->stream ? PyLong_FromUnsignedLongLong(rt_stream_handle(a->stream)) : Py_NewRef(Py_None);
     PyObject *result = NULL;
-    if (typestr && shape && strides)
+    if (typestr && shape && strides && stream)
         result = Py_BuildValue("{s:O,s:O,s:O,s:(KO),s:i,s:O}", "shape", shape, "strides", strides,
                                "typestr", typestr, "data", (unsigned long long)a->address,
-                               a->readonly ? Py_True : Py_False, "version", 3, "stream", Py_None);
+                               a->readonly ? Py_True : Py_False, "version", 3, "stream", stream);
+    Py_XDECREF(stream);
     Py_XDECREF(typestr);
     Py_XDECREF(shape);
     Py_XDECREF(strides);
@@ -639,7 +658,29 @@ static int kind_of_dtype(PyObject *dtype) {
     return kind;
 }
 
-static DeviceArray *wrap_interface(ModState *state, PyObject *owner, PyObject *dict) {
+/* The stream of an interface: what was issued there may still write the array. Waits for it; not for the legacy
+ * default stream, which the driver orders with ours. */
+static bool await_producer(ModState *state, RtDevice *device, PyObject *dict, bool wait,
+                           RtStream **stream, PyObject **keep) {
+    PyObject *object = PyDict_GetItemString(dict, "stream");
+    *stream = NULL, *keep = NULL;
+    if (!object || object == Py_None) return true;
+    if (!py_stream_of(state, object, device, stream, keep)) return false;
+    if (!*stream)
+        return PyErr_SetString(PyExc_ValueError,
+                               "__cuda_array_interface__: a stream is not 0, that is ambiguous"),
+               false;
+    PyObject *done = NULL;
+    if (!wait || rt_stream_handle(*stream) == 1 ||
+        (done = PyObject_CallMethod(*keep, "synchronize", NULL))) {
+        Py_XDECREF(done);
+        return true;
+    }
+    Py_CLEAR(*keep);
+    return false;
+}
+
+static DeviceArray *wrap_interface(ModState *state, PyObject *owner, PyObject *dict, bool wait) {
     int64_t shape[MAX_DIMS], strides[MAX_DIMS], lo, hi;
     int ndim, nstrides;
     if (!PyDict_Check(dict))
@@ -669,26 +710,39 @@ static DeviceArray *wrap_interface(ModState *state, PyObject *owner, PyObject *d
     if (!device) return NULL;
     if (!rt_extent(ndim, item, shape, strides, &lo, &hi))
         return PyErr_SetString(PyExc_ValueError, "the array is too large"), NULL;
+    RtStream *stream;
+    PyObject *keep;
+    if (!await_producer(state, device, dict, wait, &stream, &keep)) return NULL;
     RtError err;
     RtBuffer *buffer = NULL;
+    DeviceArray *a = NULL;
     Py_INCREF(owner);
     PY_UNLOCKED(state, &err,
                 buffer = rt_buffer_foreign(device, address + (uint64_t)lo, hi - lo, owner,
                                            drop_object, &err));
-    if (!buffer) return Py_DECREF(owner), NULL;
-    return py_array_new(state, device, buffer, address, (TypeKind)kind, ndim, shape, strides,
-                        readonly != 0);
+    if (buffer)
+        a = made_on(py_array_new(state, device, buffer, address, (TypeKind)kind, ndim, shape,
+                                 strides, readonly != 0),
+                    stream);
+    else
+        Py_DECREF(owner);
+    Py_XDECREF(keep);
+    return a;
 }
 
-DeviceArray *py_as_device_array(ModState *state, PyObject *object) {
+static DeviceArray *as_device(ModState *state, PyObject *object, bool wait) {
     if (Py_TYPE(object) == state->device_array_type) return (DeviceArray *)Py_NewRef(object);
     if (py_is_array(state, object) || PyLong_CheckExact(object) || PyFloat_CheckExact(object))
         return NULL;
     PyObject *interface;
     if (py_get_optional(object, "__cuda_array_interface__", &interface) <= 0) return NULL;
-    DeviceArray *a = wrap_interface(state, object, interface);
+    DeviceArray *a = wrap_interface(state, object, interface, wait);
     Py_DECREF(interface);
     return a;
+}
+
+DeviceArray *py_as_device_array(ModState *state, PyObject *object) {
+    return as_device(state, object, true);
 }
 
 /* -- functions of the module --------------------------------------------------------------------------------------------- */
@@ -754,11 +808,14 @@ static PyObject *device_array(PyObject *module, PyObject *args, PyObject *kwargs
         return PyErr_SetString(PyExc_ValueError, "the array is too large"), NULL;
     RtDevice *device = py_current_device(state, RT_CUDA);
     if (!device || !py_stream_of(state, stream_object, device, &stream, &keep)) return NULL;
+    DeviceArray *a = NULL;
     RtBuffer *buffer = buffer_new(state, device, (RtMemory)memory, hi - lo, stream);
+    if (buffer)
+        a = made_on(py_array_new(state, device, buffer, buffer->address - (uint64_t)lo,
+                                 (TypeKind)kind, ndim, shape, strides, false),
+                    stream);
     Py_XDECREF(keep);
-    if (!buffer) return NULL;
-    return (PyObject *)py_array_new(state, device, buffer, buffer->address - (uint64_t)lo,
-                                    (TypeKind)kind, ndim, shape, strides, false);
+    return (PyObject *)a;
 }
 
 /* The array to copy: in its own order when it has one, else a packed copy. */
@@ -794,8 +851,9 @@ static PyObject *copy_in(ModState *state, PyObject *object, PyObject *stream_obj
             RtBuffer *buffer =
                 buffer_new(state, device, RT_MEM_DEVICE, PyArray_NBYTES(host), stream);
             if (buffer)
-                a = py_array_new(state, device, buffer, buffer->address, (TypeKind)kind, ndim, dims,
-                                 dims + ndim, false);
+                a = made_on(py_array_new(state, device, buffer, buffer->address, (TypeKind)kind,
+                                         ndim, dims, dims + ndim, false),
+                            stream);
         }
         if (a && !copy_host(a, host, stream, true)) Py_CLEAR(a);
     }
@@ -819,19 +877,24 @@ static PyObject *to_device(PyObject *module, PyObject *args, PyObject *kwargs) {
     return copy_in(state, object, stream, to == Py_None ? NULL : (DeviceArray *)to);
 }
 
-static PyObject *as_device_array(PyObject *module, PyObject *object) {
-    DeviceArray *a = py_as_device_array(py_state(module), object);
+/* as_device_array(object, sync) */
+static PyObject *as_device_array(PyObject *module, PyObject *args) {
+    PyObject *object;
+    int sync = true;
+    if (!PyArg_ParseTuple(args, "O|p", &object, &sync)) return NULL;
+    DeviceArray *a = as_device(py_state(module), object, sync);
     if (!a && !PyErr_Occurred())
         PyErr_Format(PyExc_TypeError, "'%.100s' has no __cuda_array_interface__",
                      Py_TYPE(object)->tp_name);
     return (PyObject *)a;
 }
 
-/* from_interface(dict, owner): Numba's from_cuda_array_interface. */
+/* from_interface(dict, owner, sync): Numba's from_cuda_array_interface. */
 static PyObject *from_interface(PyObject *module, PyObject *args) {
     PyObject *dict, *owner = Py_None;
-    if (!PyArg_ParseTuple(args, "O|O", &dict, &owner)) return NULL;
-    return (PyObject *)wrap_interface(py_state(module), owner, dict);
+    int sync = true;
+    if (!PyArg_ParseTuple(args, "O|Op", &dict, &owner, &sync)) return NULL;
+    return (PyObject *)wrap_interface(py_state(module), owner, dict, sync);
 }
 
 static void drop_buffer(PyObject *capsule) {
@@ -877,7 +940,7 @@ static PyObject *pinned_array(PyObject *module, PyObject *args, PyObject *kwargs
 PyMethodDef py_array_functions[] = {
     {"device_array", KEYWORDS(device_array), NULL},
     {"to_device", KEYWORDS(to_device), NULL},
-    {"as_device_array", as_device_array, METH_O, NULL},
+    {"as_device_array", as_device_array, METH_VARARGS, NULL},
     {"from_interface", from_interface, METH_VARARGS, NULL},
     {"pinned_array", KEYWORDS(pinned_array), NULL},
     {NULL, NULL, 0, NULL},

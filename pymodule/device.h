@@ -14,6 +14,7 @@ typedef struct DeviceArray {
     ModState *state;
     RtDevice *device;
     RtBuffer *buffer;
+    RtStream *stream; /* the user's, on which it was made; views have it, too. NULL: none */
     uint64_t address; /* of the first element */
     uint64_t lo, hi;  /* the bytes it spans */
     TypeKey key;

@@ -590,6 +590,7 @@ static const OptionRow option_rows[] = {
     OPTION("debug", infer.debug, 'b'),
     OPTION("no_boundscheck", infer.no_boundscheck, 'b'),
     OPTION("error_numpy", infer.error_numpy, 'b'),
+    OPTION("fast_division", infer.fast_division, 'b'),
     OPTION("strong_numbers", infer.strong_numbers, 'b'),
     OPTION("opt_level", opt_level, 'i'),
     OPTION("fastmath", fastmath, 'u'),

@@ -102,7 +102,8 @@ static void emit_tests(Infer *in, const LibRow *row, int op, const Val *args, co
     Ref last = refs[n - 1];
     const Type *type = ir_type(in->out, last);
     int64_t value;
-    if ((row->flags & LIB_NONZERO) && !in->error_numpy && !emitted_nonzero(in, last)) {
+    bool may_divide_by_zero = in->error_numpy || (op == OP_div && in->ti->options.fast_division);
+    if ((row->flags & LIB_NONZERO) && !may_divide_by_zero && !emitted_nonzero(in, last)) {
         Ref zero = type_is_int(type) ? emit_int(in, type, 0) : emit_float(in, type, 0);
         bool modulo = op == OP_mod && type_is_int(type);
         emit_guard(in, modulo ? GUARD_zero_modulo : GUARD_zero_division,

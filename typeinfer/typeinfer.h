@@ -11,6 +11,7 @@ typedef struct InferOptions {
     bool debug;  /* kernels: keep guards and exceptions */
     bool no_boundscheck;
     bool error_numpy;    /* error_model='numpy': division by zero gives inf, nan or 0 */
+    bool fast_division;  /* fastmath in kernels: `/` of floats by zero never raises */
     bool strong_numbers; /* weak_numbers=False: Numba's rules */
 } InferOptions;
 

@@ -280,6 +280,63 @@ def test_H02_allocation(device):
         cuda.device_array_like([1, 2])
 
 
+@pytest.mark.parametrize("shape", [(1, 5), (5, 1), (1, 1), (1, 5, 1), (0, 3), (3, 0, 2), (), (4,), (2, 3)])
+def test_R20_contiguity_is_numpys(device, shape):
+    for order in "CF":
+        host = np.zeros(shape, order=order)
+        d = cuda.to_device(host)
+        for key in (..., np.s_[..., None], np.s_[None]):
+            want, got = host[key].flags, d[key].flags
+            assert [got[f] for f in ("C_CONTIGUOUS", "F_CONTIGUOUS")] == [want.c_contiguous, want.f_contiguous]
+            assert (d[key].is_c_contiguous(), d[key].is_f_contiguous()) == (want.c_contiguous, want.f_contiguous)
+    if 0 not in shape and max(shape + (1,)) == host.size:  # both orders: either way is a view
+        assert [d.reshape(-1, order=o).shape for o in "CFA"] == [(host.size,)] * 3
+
+
+@pytest.mark.parametrize("view", [np.s_[::2], np.s_[:, ::2], np.s_[:, :, ::-1], np.s_[::-1, ::-1, ::-1], np.s_[1:, 1:, 1:],
+                                  np.s_[:, 1], np.s_[..., None], np.s_[:2, None, 1:]])
+@pytest.mark.parametrize("axes", [(0, 1, 2), (2, 1, 0), (1, 2, 0), (1, 0, 2)])
+def test_R20_like_keeps_the_order_of_a_view(device, view, axes):
+    host = np.zeros((3, 4, 5), np.float32).transpose(axes)[view]
+    want = np.empty_like(host)
+    on_device = cuda.to_device(np.zeros((3, 4, 5), np.float32)).transpose(axes)[view]
+    for made in (cuda.device_array_like(host), cuda.device_array_like(on_device), cuda.pinned_array_like(host),
+                 cuda.mapped_array_like(on_device)):
+        assert (made.shape, made.strides, made.dtype) == (want.shape, want.strides, want.dtype)
+    broadcast = np.broadcast_to(np.zeros((4, 1)), (2, 4, 5))
+    assert cuda.device_array_like(broadcast).strides == np.empty_like(broadcast).strides
+
+
+def test_R20_the_interface_names_the_stream(device):
+    s = cuda.stream()
+    made = [cuda.device_array((2, 3), stream=s), cuda.to_device(np.zeros((2, 3)), stream=s),
+            cuda.device_array_like(np.zeros((2, 3))[:, ::2], stream=s)]
+    plain = cuda.to_device(np.zeros((2, 3)))
+    if device != "cuda":
+        return
+    number = s.handle
+    assert number not in (0, 1, 2) and plain.__cuda_array_interface__["stream"] is None
+    del s
+    gc.collect()  # an array keeps its stream
+    for a in made:
+        for b in (a, a[0], a.T, a.view(np.int64)):
+            assert b.__cuda_array_interface__["stream"] == number
+        assert cuda.as_cuda_array(_With(a.__cuda_array_interface__)).__cuda_array_interface__["stream"] == number
+
+    legacy = {**plain.__cuda_array_interface__, "stream": 1}
+    assert cuda.as_cuda_array(_With(legacy), sync=False).__cuda_array_interface__["stream"] == 1
+    assert cuda.from_cuda_array_interface(legacy).shape == (2, 3)
+    with pytest.raises(ValueError, match="a stream is not 0"):
+        cuda.as_cuda_array(_With({**legacy, "stream": 0}))
+    with pytest.raises(TypeError, match="a stream is expected"):
+        cuda.as_cuda_array(_With({**legacy, "stream": "one"}))
+
+
+class _With:
+    def __init__(self, interface):
+        self.__cuda_array_interface__ = interface
+
+
 def test_H04_indexing(device):
     host = np.arange(60.0).reshape(3, 4, 5)
     d = cuda.to_device(host)

@@ -336,6 +336,27 @@ def test_division_goes_on_as_without_debug(device):
     assert out.copy_to_host().tolist() == [12, 6, np.inf, 3]
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+def test_R20_fastmath_divides_by_zero_in_debug_kernels(device, dtype):
+    def divide(a, b, out):
+        i = cuda.grid(1)
+        out[i] = a[i] / b[i]
+
+    a, b = np.array([1, 2, 0], dtype), np.array([2, 0, 0], dtype)
+    out = np.zeros(3, dtype)
+    cuda.jit(**DEBUG, fastmath=True)(divide)[1, 3](a, b, out)
+    cuda.synchronize()
+    assert out[0] == 0.5 and not np.isfinite(out[1]) and np.isnan(out[2])
+    assert raised(cuda.jit(**DEBUG)(divide), (1, 3), a, b, out)[0] is ZeroDivisionError
+
+    def others(a, b, out):  # ints, and what rounds, still tell
+        out[0] = a[0] // b[0]
+
+    for kind in (np.int32, np.float64):
+        args = np.ones(1, kind), np.zeros(1, kind), np.zeros(1, kind)
+        assert raised(cuda.jit(**DEBUG, fastmath=True)(others), (1, 1), *args)[0] is ZeroDivisionError
+
+
 def test_a_variable_without_value_is_empty(device):
     gpu(device)
 

@@ -41,6 +41,7 @@ def _compile_options(options):
         raise errors.UnsupportedError("the option 'link' of cuda.jit is not supported")
     result = _decorators._compile_options({"error_model": "numpy", **options})
     result["error_numpy"] = not result["debug"]
+    result["fast_division"] = bool(result["fastmath"])
     result["no_boundscheck"] = not (options.get("boundscheck") or result["debug"])
     result["no_fma"] = not options.get("fma", True)
     result["max_registers"] = _decorators._whole("max_registers", options.get("max_registers") or 0, 0, 255)
@@ -52,7 +53,10 @@ def _compile_options(options):
 
 
 def jit(func_or_sig=None, **options):
-    """Compile a kernel (launched as kernel[grid, block](...)), or with device=True a function for kernels."""
+    """Compile a kernel (launched as kernel[grid, block](...)), or with device=True a function for kernels.
+
+    debug=True: exceptions, of indices and zero divisors too. fastmath=True: float operations may be reordered and
+    approximated; then `/` of floats by zero gives inf or nan with debug=True, too."""
     _decorators._check("cuda.jit", options, _JIT_OPTIONS)
     compile_options = _compile_options(options)
 
@@ -214,15 +218,21 @@ def device_array(shape, dtype="float64", strides=None, order="C", stream=0):
     return _quern.device_array(shape, dtype, strides, order, stream)
 
 
-def _like(ary):
+def _like(make, ary, **options):
+    """A packed array of the shape, dtype and order of axes in memory of `ary`: numpy.empty_like with order="K"."""
     if not hasattr(ary, "flags"):
         raise TypeError(f"an array is expected, not an object of type '{type(ary).__name__}'")
-    order = "F" if ary.flags["F_CONTIGUOUS"] and not ary.flags["C_CONTIGUOUS"] else "C"
-    return dict(shape=ary.shape, dtype=ary.dtype, order=order)
+    if ary.flags["C_CONTIGUOUS"] or ary.flags["F_CONTIGUOUS"]:
+        order = "C" if ary.flags["C_CONTIGUOUS"] else "F"
+        return make(shape=ary.shape, dtype=ary.dtype, order=order, **options)
+    axes = sorted(range(ary.ndim), key=lambda k: -abs(ary.strides[k]))
+    made = make(shape=tuple(ary.shape[k] for k in axes), dtype=ary.dtype, **options)
+    return made.transpose([axes.index(k) for k in range(ary.ndim)])
 
 
 def device_array_like(ary, stream=0):
-    return _quern.device_array(stream=stream, **_like(ary))
+    """An uninitialised array on the device, of the shape, dtype and order of axes in memory of `ary`, packed."""
+    return _like(_quern.device_array, ary, stream=stream)
 
 
 def managed_array(shape, dtype="float64", strides=None, order="C", stream=0, attach_global=True):
@@ -231,7 +241,7 @@ def managed_array(shape, dtype="float64", strides=None, order="C", stream=0, att
 
 
 def pinned_array_like(ary):
-    return _quern.pinned_array(**_like(ary))
+    return _like(_quern.pinned_array, ary)
 
 
 def mapped_array(shape, dtype="float64", strides=None, order="C", stream=0, portable=False, wc=False):
@@ -239,7 +249,7 @@ def mapped_array(shape, dtype="float64", strides=None, order="C", stream=0, port
 
 
 def mapped_array_like(ary, stream=0, portable=False, wc=False):
-    return _quern.pinned_array(**_like(ary))
+    return _like(_quern.pinned_array, ary)
 
 
 @_contextlib.contextmanager
@@ -258,12 +268,12 @@ def is_cuda_array(obj):
 
 
 def as_cuda_array(obj, sync=True):
-    """A view of another library's device array."""
-    return _quern.as_device_array(obj)
+    """A view of another library's device array. `sync`: waits for the stream that its interface names."""
+    return _quern.as_device_array(obj, sync)
 
 
 def from_cuda_array_interface(desc, owner=None, sync=True):
-    return _quern.from_interface(desc, owner)
+    return _quern.from_interface(desc, owner, sync)
 
 
 # -- streams and events ---------------------------------------------------------------------------------------------------
