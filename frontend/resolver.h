@@ -26,6 +26,13 @@ typedef enum BindKind {
     BIND_OPAQUE     /* anything else: `name` is its type's name, for messages */
 } BindKind;
 
+/* A signature that a user has written. */
+typedef struct Signature {
+    const Type *result; /* type none for void; NULL: as inferred */
+    const Type **params;
+    int32_t nparams;
+} Signature;
+
 typedef struct Binding {
     BindKind kind;
     Handle handle;
@@ -35,6 +42,10 @@ typedef struct Binding {
     const FrozenArray *array;
     int32_t nitems; /* BIND_INSTANCE */
     const struct Binding *const *items;
+    /* BIND_FUNCTION: with declared signatures, calls convert their arguments to one of them, and the
+     * result; there are no others. */
+    const Signature *declared;
+    int32_t ndeclared;
     Hash128 digest;
 } Binding;
 

@@ -232,5 +232,7 @@ PyObject *py_surface(PyObject *self, const char *name, PyObject *args, PyObject 
 PyObject *py_function_of_dispatcher(PyObject *dispatcher);
 PyObject *py_function_of_ufunc(PyObject *ufunc);
 PyObject *py_function_of_kernel(PyObject *kernel);
+/* The list of signatures that a device function is declared with, borrowed; NULL: none of either. */
+PyObject *py_declared_of_kernel(PyObject *kernel);
 
 #endif

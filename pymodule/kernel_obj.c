@@ -593,6 +593,9 @@ static void kernel_dealloc(PyObject *self) {
 PyObject *py_function_of_kernel(PyObject *kernel) {
     return ((Kernel *)kernel)->py_func;
 }
+PyObject *py_declared_of_kernel(PyObject *kernel) {
+    return ((Kernel *)kernel)->device_function ? ((Kernel *)kernel)->declared : NULL;
+}
 
 /* -- inspection ---------------------------------------------------------------------------------------------------------- */
 

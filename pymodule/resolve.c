@@ -223,6 +223,27 @@ static bool digest_function(PyResolver *r, PyObject *function, Hash128 *out) {
     return true;
 }
 
+/* The signatures that a device function is declared with. */
+static bool read_declared(PyResolver *r, Binding *b, PyObject *texts) {
+    Py_ssize_t n = PyList_GET_SIZE(texts);
+    Signature *declared = arena_array(r->arena, Signature, n + 1);
+    Hasher h;
+    hash_init(&h);
+    hash_update(&h, &b->digest, sizeof b->digest);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        Py_ssize_t length;
+        const char *text = PyUnicode_AsUTF8AndSize(PyList_GET_ITEM(texts, i), &length);
+        if (!text ||
+            !ti_parse_signature(r->types, r->arena, text, &declared[i], cg_diags(r->compilation)))
+            return false;
+        hash_update(&h, text, (size_t)length + 1);
+    }
+    b->declared = declared;
+    b->ndeclared = (int32_t)n;
+    b->digest = hash_final(&h);
+    return true;
+}
+
 static bool bind_function(PyResolver *r, Binding *b, PyObject *function) {
     b->kind = BIND_FUNCTION;
     PyObject *name = PyCode_Check(function) ? ((PyCodeObject *)function)->co_name
@@ -375,6 +396,11 @@ PyObject *py_function_of(ModState *state, PyObject *object) {
     return NULL;
 }
 
+/* Signatures that bind calls from compiled code: a list of texts, borrowed, or NULL. */
+static PyObject *declared_of(ModState *state, PyObject *object) {
+    return Py_TYPE(object) == state->kernel_type ? py_declared_of_kernel(object) : NULL;
+}
+
 /* -- any object ------------------------------------------------------------------------------------- */
 
 static bool is_enum_number(PyObject *object) {
@@ -407,7 +433,10 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     ModState *state = r->state;
     PyTypeObject *type = Py_TYPE(object);
     PyObject *function = py_function_of(state, object);
-    if (function) return bind_function(r, b, function);
+    if (function) {
+        PyObject *declared = declared_of(state, object);
+        return bind_function(r, b, function) && (!declared || read_declared(r, b, declared));
+    }
     if (PyModule_Check(object)) return bind_module(r, b, object);
     if (state->intrinsic_class && (PyObject *)type == state->intrinsic_class)
         return bind_intrinsic(r, b, object, BIND_LIBRARY);

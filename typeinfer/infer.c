@@ -317,6 +317,11 @@ static bool is_returnable(const Type *type) {
     }
 }
 
+static const Type *declared_result(const Infer *in) {
+    if (in->inst->serial == 0) return in->ti->declared;
+    return in->inst->declared ? in->inst->declared->result : NULL;
+}
+
 static bool check_returned(Infer *in, Ref ref, const Val *v) {
     bool entry = in->inst->serial == 0;
     if (entry && in->ti->options.kernel && !fact_none(&v->f)) return ti_fail(in, ref, E0601, "");
@@ -326,7 +331,7 @@ static bool check_returned(Infer *in, Ref ref, const Val *v) {
         bool placed = ir_inst(in->f, value)->op == OP_const && ir_inst(in->f, value)->span;
         return ti_fail(in, placed ? value : ref, E0215, ti_text(in, v->f.type));
     }
-    const Type *declared = entry ? in->ti->declared : NULL;
+    const Type *declared = declared_result(in);
     if (declared && !can_convert(v->f.type, declared))
         return ti_fail(in, ref, E0208, ti_text(in, v->f.type), ti_text(in, declared)),
                ti_advise(in, "the signature declares that type of result"), false;
@@ -343,7 +348,7 @@ static bool visit_return(Infer *in, Ref ref) {
         return true;
     }
     if (inst->result.reported) return true;
-    if (inst->serial == 0 && in->ti->declared) v.f = fact_of(in->ti->declared);
+    if (declared_result(in)) v.f = fact_of(declared_result(in));
     if (!is_returnable(v.f.type)) v.f.items = NULL;
     Fact joined = v.f;
     if (inst->result.type && !fact_join(in, &inst->result, &v.f, &joined))

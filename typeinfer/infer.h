@@ -53,14 +53,15 @@ typedef struct Instance {
     Slot *slots;
     int32_t nslots, ntyped;
     InstanceState state;
-    bool failed;     /* diags say why */
-    bool recursive;  /* asked for while active */
-    int32_t depth;   /* position on the stack of active instances, from 1 */
-    int32_t low;     /* lowest depth among the active instances it depends on */
-    Fact result;     /* join over the returns; type NULL: none seen yet */
-    Ref returned_at; /* untyped return that gave the result its type */
-    bool library;    /* of our own library, or called by it: its errors are the caller's */
-    bool gathered;   /* ti_diagnose: its errors are in the list */
+    bool failed;               /* diags say why */
+    bool recursive;            /* asked for while active */
+    int32_t depth;             /* position on the stack of active instances, from 1 */
+    int32_t low;               /* lowest depth among the active instances it depends on */
+    const Signature *declared; /* NULL: none; its result NULL: inferred */
+    Fact result;               /* join over the returns; type NULL: none seen yet */
+    Ref returned_at;           /* untyped return that gave the result its type */
+    bool library;  /* of our own library, or called by it: its errors are the caller's */
+    bool gathered; /* ti_diagnose: its errors are in the list */
     DiagList diags;
     Vec(FailedCall) failed_calls; /* ti_diagnose: instead of the callee's errors in `diags` */
     Infer *facts;                 /* of the last inference */
@@ -240,6 +241,8 @@ bool v_unary(Infer *in, Operator op, Val a, Val *out);
 bool v_binary(Infer *in, Operator op, bool in_place, Val a, Val b, Val *out);
 bool v_truth(Infer *in, Val a, Val *out);
 bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out);
+/* The constant after a conversion to an int type that holds it, or NULL. */
+const ConstVal *fact_cast_int(const Fact *f, const Type *to);
 bool v_cast(Infer *in, Val a, const Type *to, bool checked,
             Val *out); /* to(a), as the user writes it */
 /* A row of the library. false without a diagnostic when none fits (*matched false). */

@@ -680,7 +680,7 @@ bool v_binary(Infer *in, Operator op, bool in_place, Val a, Val b, Val *out) {
 /* -- casts ------------------------------------------------------------------------------------------ */
 
 /* A constant survives a cast to a type that holds it. */
-static const ConstVal *cast_const(const Fact *f, const Type *to) {
+const ConstVal *fact_cast_int(const Fact *f, const Type *to) {
     int64_t v;
     if (!fact_int_value(f, &v) || f->value->kind != CONST_INT || !type_is_int(to)) return NULL;
     int bits = type_bits(to);
@@ -700,7 +700,7 @@ bool v_cast(Infer *in, Val a, const Type *to, bool checked, Val *out) {
         ti_note_value(in, &a);
         return false;
     }
-    *out = val_of((Fact){.type = to, .value = cast_const(&a.f, to)});
+    *out = val_of((Fact){.type = to, .value = fact_cast_int(&a.f, to)});
     if (!in->emit || out->f.value) return true;
     Ref v = v_ref(in, a);
     if (checked && type_is_int(to)) emit_finite(in, v);

@@ -20,8 +20,9 @@ static uint64_t key_hash(const Binding *function, const Slot *slots, int32_t n) 
     return h;
 }
 
-static bool same_key(const Instance *a, const Binding *function, const Slot *slots, int32_t n) {
-    if (a->function != function || a->nslots != n) return false;
+static bool same_key(const Instance *a, const Binding *function, const Signature *declared,
+                     const Slot *slots, int32_t n) {
+    if (a->function != function || a->declared != declared || a->nslots != n) return false;
     for (int32_t i = 0; i < n; i++)
         if (a->slots[i].count != slots[i].count || !fact_equal(&a->slots[i].fact, &slots[i].fact))
             return false;
@@ -30,14 +31,15 @@ static bool same_key(const Instance *a, const Binding *function, const Slot *slo
 
 /* The instance with these slots; `slots` is kept when it is new. */
 static Instance *instance_find(Ti *ti, const Binding *function, const FunctionInfo *info,
-                               Slot *slots, int32_t n) {
+                               const Signature *declared, Slot *slots, int32_t n) {
     uint64_t hash = key_hash(function, slots, n);
     MapValue *newest = map_put(&ti->by_key, hash);
     for (int32_t i = (int32_t)newest->num; i > 0; i = ti->key_next.items[i - 1])
-        if (same_key(ti->instances.items[i - 1], function, slots, n))
+        if (same_key(ti->instances.items[i - 1], function, declared, slots, n))
             return ti->instances.items[i - 1];
     Instance *inst = arena_new(ti->arena, Instance);
-    *inst = (Instance){.function = function, .info = info, .slots = slots, .nslots = n};
+    *inst = (Instance){
+        .function = function, .info = info, .declared = declared, .slots = slots, .nslots = n};
     inst->serial = ti->instances.len;
     diag_init(&inst->diags, ti->arena);
     for (int32_t i = 0; i < n; i++) {
@@ -79,8 +81,8 @@ static Fact passed_fact(const Fact *f, bool constants) {
 typedef struct Bound {
     Slot *slots;
     Val *values; /* by slot; unused where the slot is a constant */
+    bool *given; /* by slot; the others have their default */
     int32_t n;
-    const char *error;
 } Bound;
 
 static bool bind_error(Infer *in, const Binding *function, const char *text) {
@@ -123,8 +125,9 @@ static bool bind_args(Infer *in, const FunctionInfo *info, const Binding *functi
     bool varargs = code->flags & CODE_VARARGS;
     if (code->flags & CODE_VARKEYWORDS)
         return ti_fail(in, in->at, E0101, "a function with a **keywords parameter");
-    *out = (Bound){arena_array(in->arena, Slot, n), arena_array(in->arena, Val, n), n, NULL};
-    bool *given = arena_array(in->arena, bool, n);
+    *out = (Bound){arena_array(in->arena, Slot, n), arena_array(in->arena, Val, n),
+                   arena_array(in->arena, bool, n), n};
+    bool *given = out->given;
     if (positional > code->nargs && !varargs) {
         Str text = str_printf(in->arena, "takes %d positional argument%s but %d %s given",
                               (int)code->nargs, code->nargs == 1 ? "" : "s", (int)positional,
@@ -151,6 +154,69 @@ static bool bind_args(Infer *in, const FunctionInfo *info, const Binding *functi
         if (!given[i] && slot->count) /* a default array: a frozen constant of the callee */
             slot->count = 0;
     }
+    return true;
+}
+
+/* -- declared signatures ------------------------------------------------------------------------------ */
+
+/* The sum over the arguments; -1: one cannot be converted. Parameters behind the declared ones keep their defaults. */
+static int declared_cost(const Signature *s, const Bound *bound) {
+    int cost = 0;
+    if (s->nparams > bound->n) return -1;
+    for (int32_t i = 0; i < bound->n; i++) {
+        if (i >= s->nparams && bound->given[i]) return -1;
+        if (i >= s->nparams) continue;
+        Conversion c = ti_conversion(bound->slots[i].fact.type, s->params[i]);
+        if (c == CONV_NONE) return -1;
+        cost += 1 << (4 * (int)c); /* one worse conversion outweighs any number of better ones */
+    }
+    return cost;
+}
+
+static bool declared_error(Infer *in, const Binding *function, const Bound *bound) {
+    if (!ti_stop(in)) return false;
+    Val *args = arena_array(in->arena, Val, bound->n);
+    for (int32_t i = 0; i < bound->n; i++)
+        args[i] = val_of(bound->slots[i].fact);
+    ti_fail(in, in->at, E0401,
+            str_copy(in->arena, function->name.bytes, (size_t)function->name.len).bytes,
+            ti_arg_texts(in, args, bound->n));
+    for (int32_t k = 0; k < function->ndeclared; k++) {
+        const Signature *s = &function->declared[k];
+        for (int32_t i = 0; i < s->nparams && i < bound->n; i++)
+            args[i] = val_of(fact_of(s->params[i]));
+        diag_note(in->diags, NULL, "declared: (%s)",
+                  ti_arg_texts(in, args, QN_MIN(s->nparams, bound->n)));
+    }
+    return false;
+}
+
+/* Arguments take the declared types; a literal int that is known stays known. */
+static void take_declared(const Signature *s, Bound *bound) {
+    for (int32_t i = 0; i < s->nparams; i++) {
+        Slot *slot = &bound->slots[i];
+        const Type *to = s->params[i];
+        if (slot->fact.type == to) continue;
+        const ConstVal *value = slot->count == 0 ? fact_cast_int(&slot->fact, to) : NULL;
+        if (!bound->given[i])
+            bound->values[i] = val_of(slot->fact); /* a default, to be converted */
+        slot->fact = (Fact){.type = to, .value = value};
+        slot->count = fact_is_const(&slot->fact) ? 0 : 1;
+    }
+}
+
+static bool choose_declared(Infer *in, const Binding *function, Bound *bound,
+                            const Signature **out) {
+    int best = -1;
+    *out = NULL;
+    for (int32_t k = 0; k < function->ndeclared; k++) {
+        int cost = declared_cost(&function->declared[k], bound);
+        if (cost < 0 || (best >= 0 && cost >= best)) continue;
+        best = cost;
+        *out = &function->declared[k];
+    }
+    if (function->ndeclared && !*out) return declared_error(in, function, bound);
+    if (*out) take_declared(*out, bound);
     return true;
 }
 
@@ -183,8 +249,8 @@ static bool callee_error(Infer *in, Instance *callee) {
     return false;
 }
 
-/* Infers the callee if need be; false: not known yet, or in error. */
-static bool callee_ready(Infer *in, Instance *callee) {
+/* Infers the callee if need be; false: that cannot be done. */
+static bool infer_callee(Infer *in, Instance *callee) {
     Ti *ti = in->ti;
     if (callee->state == INST_NEW) {
         if (ti->stack.len >= MAX_DEPTH)
@@ -200,6 +266,11 @@ static bool callee_ready(Infer *in, Instance *callee) {
             if (ti->stack.items[d]->depth == low) ti->stack.items[d]->recursive = true;
         in->unsettled = true;
     }
+    return true;
+}
+
+/* false: not known yet, or in error. */
+static bool callee_ready(Infer *in, Instance *callee) {
     if (callee->failed) return callee_error(in, callee);
     if (callee->result.reported) return in->stop = STOP_REPORTED, false;
     if (!callee->result.type) return in->stop = STOP_UNKNOWN, false;
@@ -218,18 +289,31 @@ static Ref emit_call(Infer *in, Instance *callee, const Bound *bound) {
     return call;
 }
 
-bool call_function(Infer *in, const Binding *function, const CallArgs *args, bool constants,
-                   Val *out) {
+/* The instance for these arguments, inferred; NULL: there is none, or inference is given up. */
+static Instance *callee_of(Infer *in, const Binding *function, const CallArgs *args, bool constants,
+                           bool library, Bound *bound) {
     const FunctionInfo *info = ti_function_info(in->ti, function);
-    if (!info) return in->stop = STOP_ABORT, false;
-    Bound bound;
-    bool library = constants;
+    const Signature *declared;
+    if (!info) return in->stop = STOP_ABORT, NULL;
     constants = constants && in->inst->level < CONSTANT_DEPTH;
-    if (!bind_args(in, info, function, args, constants, &bound)) return false;
-    Instance *callee = instance_find(in->ti, function, info, bound.slots, bound.n);
+    if (!bind_args(in, info, function, args, constants, bound) ||
+        !choose_declared(in, function, bound, &declared))
+        return NULL;
+    Instance *callee = instance_find(in->ti, function, info, declared, bound->slots, bound->n);
     if (callee->level == 0 && constants) callee->level = in->inst->level + 1;
     if (callee->state == INST_NEW) callee->library = library || in->inst->library;
-    if (!in->emit && !callee_ready(in, callee)) return false;
+    return in->emit || infer_callee(in, callee) ? callee : NULL;
+}
+
+/* A function that cannot be compiled for the types of its arguments alone (the shape of an array must be known)
+ * is tried with their values, as Numba does with literals. */
+bool call_function(Infer *in, const Binding *function, const CallArgs *args, bool constants,
+                   Val *out) {
+    Bound bound;
+    Instance *callee = callee_of(in, function, args, constants, constants, &bound);
+    if (callee && callee->failed && !constants)
+        callee = callee_of(in, function, args, true, false, &bound);
+    if (!callee || (!in->emit && !callee_ready(in, callee))) return false;
     out->f = callee->result;
     out->f.unbound = out->f.conflict = false;
     if (in->emit) out->ref = emit_call(in, callee, &bound);
@@ -274,7 +358,7 @@ Instance *instance_entry(Ti *ti, const InferRequest *r, DiagList *diags) {
     }
     Slot *slots = arena_array(ti->arena, Slot, n);
     if (!entry_slots(&in, info, r, slots)) return NULL;
-    return instance_find(ti, r->function, info, slots, n);
+    return instance_find(ti, r->function, info, NULL, slots, n);
 }
 
 /* -- typed functions --------------------------------------------------------------------------------- */

@@ -44,11 +44,6 @@ const char *ti_typed_name(Arena *arena, int32_t index);
 /* -- signatures as users write them ----------------------------------------------------------- */
 
 /* "float64(float64[:], int32)", "(i8, f4[:, ::1])", "void(int64)": result is NULL when absent. */
-typedef struct Signature {
-    const Type *result; /* type none for void */
-    const Type **params;
-    int32_t nparams;
-} Signature;
 bool ti_parse_signature(TypeTable *types, Arena *arena, const char *text, Signature *out,
                         DiagList *diags);
 /* One type: "float32[:, ::1]", "Tuple((int64, float32))", "UniTuple(int64, 2)", "Array(float64, 2, 'C', readonly)". */
