@@ -131,6 +131,18 @@ static void collect(Infer *in, Ref ref, const Fact *facts[2], int depth) {
     }
 }
 
+static void note_negative(Infer *in, const Fact *f, const Fact *other) {
+    int64_t value;
+    if (other->type->kind != TY_u64) return;
+    if (fact_int_value(f, &value) && value < 0)
+        diag_note(in->diags, NULL,
+                  "uint64 does not hold %lld; convert one side, for example np.int64(x)",
+                  (long long)value);
+    else if (f->python & MET_NEGATIVE)
+        ti_advise(in, "a negative int is among the ints that meet there, and uint64 does not hold "
+                      "it; convert one side, for example np.int64(x)");
+}
+
 static bool conflict_error(Infer *in, Ref at, Ref phi) {
     const Fact *facts[2] = {0};
     if (!ti_stop(in)) return false;
@@ -143,13 +155,8 @@ static bool conflict_error(Infer *in, Ref at, Ref phi) {
         Ref def = defining(in, phi, facts[i]->type, 8);
         if (def) note_origin(in, def, has_name(in, phi) ? "assigned here with" : "this has the");
     }
-    int64_t value;
     for (int i = 0; i < 2; i++)
-        if (fact_int_value(facts[i], &value) && value < 0 && facts[1 - i]->type->kind == TY_u64)
-            diag_note(in->diags, NULL,
-                      "uint64 does not hold %lld; convert one side, for example "
-                      "np.int64(x)",
-                      (long long)value);
+        note_negative(in, facts[i], facts[1 - i]);
     return false;
 }
 
@@ -157,7 +164,8 @@ static bool operand(Infer *in, Ref at, int32_t k, Val *out) {
     Ref ref = ir_arg(in->f, at, k);
     *out = infer_val(in, ref);
     if (out->f.reported) return in->stop = STOP_REPORTED, false;
-    if (out->f.conflict) return conflict_error(in, at, ref);
+    if (out->f.conflict && (in->settled || !out->f.python)) return conflict_error(in, at, ref);
+    out->f.conflict = false;
     if (out->f.type) return true;
     in->stop = out->f.unbound ? STOP_UNBOUND : STOP_UNKNOWN;
     return false;
@@ -649,8 +657,7 @@ static void visit_block(Infer *in, int32_t block) {
     }
 }
 
-void infer_fixed_point(Infer *in) {
-    in->reached[0] = true;
+static void walk(Infer *in) {
     int32_t before = -1;
     for (int round = 0; before != in->clock && round < MAX_ROUNDS; round++) {
         before = in->clock;
@@ -659,6 +666,19 @@ void infer_fixed_point(Infer *in) {
             visit_block(in, in->cfg.rpo[i]);
             if (in->stop == STOP_ABORT) in->ti->aborted = true;
         }
+    }
+}
+
+/* A negative constant that meets a uint64 is an error only when all is known: it may not stay a constant. */
+void infer_fixed_point(Infer *in) {
+    in->reached[0] = true;
+    in->settled = false;
+    walk(in);
+    in->settled = true;
+    for (Ref ref = 1; ref < in->f->insts.len; ref++) {
+        if (!in->facts[ref].conflict || !in->facts[ref].python) continue;
+        in->changed[ref] = ++in->clock;
+        walk(in);
     }
 }
 
@@ -738,6 +758,7 @@ static Infer *infer_new(Ti *ti, Instance *inst) {
     in->bounds = !o->no_boundscheck && (entry || inst->info->boundscheck);
     in->error_numpy = o->error_numpy || (!entry && inst->info->error_numpy);
     in->kernel = o->kernel;
+    in->join = in->strong ? JOIN_NUMBA : o->kernel && !o->cpu_numbers ? JOIN_KERNEL : JOIN_CPU;
     in->diags = &inst->diags;
     in->insert_at = -1;
     in->error = NO_BLOCK;

@@ -20,6 +20,7 @@ struct Fact {
     bool unbound;      /* may also be the value of an unassigned local */
     bool conflict;     /* a phi whose operands have no common type: only an error when used */
     bool reported;     /* ti_diagnose: nothing is known, and why has been told; `type` is NULL */
+    uint8_t python;    /* MET_... of ti_meet */
 };
 
 typedef struct Val {
@@ -118,9 +119,11 @@ struct Infer {
     uint8_t *edges; /* by block: bit 0 and 1 the targets of its terminator, bit 2 the error edge */
     Ref *stopped;   /* by block: where its visit ended early, or 0 */
     StopReason stop;
+    bool settled;   /* facts are final: what is in error may say so */
     bool unsettled; /* an answer depended on an instance that is not done: visit again */
     bool report;    /* errors become diagnostics */
     bool strong, guards, bounds, error_numpy, kernel;
+    JoinRule join;
     DiagList *diags;
     Ref at; /* the untyped instruction being visited */
     /* ti_diagnose: instructions whose error has been told, by untyped Ref; NULL: the first error ends it */
@@ -329,6 +332,9 @@ Ref emit_static(Infer *in, Op op, const Type *type);
 Ref emit_undef(Infer *in, const Type *type);
 Ref emit_item(Infer *in, Ref tuple, int32_t k);
 void emit_guard(Infer *in, Guard guard, Ref condition, const Ref *args, int32_t n);
+/* `name` stands for {name} in the message; NULL: there is none. */
+void emit_named_guard(Infer *in, Guard guard, Ref condition, const Ref *args, int32_t n,
+                      const Str *name);
 int32_t emit_block(Infer *in);
 void emit_jump(Infer *in, int32_t to);
 void emit_branch(Infer *in, Ref condition, int32_t yes, int32_t no);

@@ -376,7 +376,7 @@ static const Type *items_type(Infer *in, const Type *tuple, int32_t *columns) {
         if (t->kind == TY_TUPLE) width = t->nitems, t = items_type(in, t, &inner);
         if (!t || !type_is_number(t) || (i && width != *columns)) return NULL;
         *columns = width;
-        common = common ? ti_promote(in->types, common, t, false) : t;
+        common = common ? ti_promote(in->types, ARITH_PLAIN, common, t) : t;
         if (!common) return NULL;
     }
     return common;

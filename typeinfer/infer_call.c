@@ -230,6 +230,10 @@ static bool call_row(Infer *in, const LibMatch *m, const Lowering *how, const Va
 
 static bool negative_literal(const Val *v);
 
+static bool is_unsigned(const Val *v) {
+    return type_class(v->f.type) == CLASS_UINT;
+}
+
 static bool int_fits(const Type *t, int64_t value) {
     bool sign = type_class(t) == CLASS_SINT;
     if (type_bits(t) == 64) return sign || value >= 0;
@@ -237,22 +241,36 @@ static bool int_fits(const Type *t, int64_t value) {
     return value < above && value >= (sign ? -above : 0);
 }
 
-/* min(uint8, -1): a Python int is compared as what it is. Where the common type is narrow it becomes int64, unless
- * the int is a constant that fits; uint64 refuses negative constants. */
-static bool hold_weak_ints(Infer *in, const Val *args, int32_t n, LibMatch *m) {
-    const Type *t = m->params[0];
-    bool holds = true;
-    if (!type_is_int(t) || type_is_weak(t)) return true;
-    for (int32_t i = 0; i < n; i++) {
-        int64_t value;
-        if (args[i].f.type->kind != TY_wint) continue;
-        if (t->kind == TY_u64 && negative_literal(&args[i])) return false;
-        holds = holds && fact_int_value(&args[i].f, &value) && int_fits(t, value);
-    }
-    if (holds || type_bits(t) == 64) return true;
+/* min(uint64, -1): refused, as the operators do. */
+static bool hold_weak_ints(const Val *args, int32_t n, const LibMatch *m) {
     for (int32_t i = 0; i < n; i++)
-        m->params[i] = type_scalar(in->types, TY_i64);
-    m->result = m->params[0];
+        if (m->params[0]->kind == TY_u64 && negative_literal(&args[i])) return false;
+    return true;
+}
+
+/* A Python int as the int type of a NumPy function: it must fit. Constants are looked at now, others when they come. */
+static bool check_fits(Infer *in, const Val *a, const Type *to) {
+    int64_t value;
+    if (a->f.type->kind != TY_wint || !type_is_int(to) || to->kind == TY_i64 || type_is_weak(to))
+        return true;
+    Str *name = arena_new(in->arena, Str);
+    *name = str_from(ti_text(in, to));
+    if (fact_int_value(&a->f, &value)) {
+        if (int_fits(to, value)) return true;
+        return ti_fail(in, in->at, E0217, (long long)value, name->bytes);
+    }
+    if (!in->emit || !in->guards) return true;
+    const Type *i64 = type_scalar(in->types, TY_i64), *b = boolean(in);
+    bool sign = type_class(to) == CLASS_SINT;
+    int bits = type_bits(to) - sign;
+    Ref v = v_as(in, *a, i64);
+    Ref low = emit_int(in, i64, sign ? -(INT64_C(1) << bits) : 0);
+    Ref bad = emit2(in, OP_lt, b, v, low);
+    if (bits < 63) {
+        Ref high = emit_int(in, i64, (INT64_C(1) << bits) - 1);
+        bad = emit2(in, OP_or, b, bad, emit2(in, OP_lt, b, high, v));
+    }
+    emit_named_guard(in, GUARD_int_range, bad, &v, 1, name);
     return true;
 }
 
@@ -267,7 +285,7 @@ bool v_row(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *
     const LibRow *row = lib_row(m.row);
     const Lowering *how = lib_lowering(row, in->ti->options.target);
     if (how->kind == LOWER_TYPED) return false; /* known by name, or not at all */
-    if ((row->flags & LIB_CHOICE) && !hold_weak_ints(in, args, n, &m)) return false;
+    if ((row->flags & LIB_CHOICE) && !hold_weak_ints(args, n, &m)) return false;
     *matched = true;
     int target = in->ti->options.target;
     if ((row->flags & LIB_GPU_ONLY) && target == 0 && !in->kernel)
@@ -276,6 +294,9 @@ bool v_row(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *
         if (lib_is_literal(row, i) && !fact_is_const(&args[i].f))
             return ti_fail(in, in->at, E0209,
                            str_printf(in->arena, "argument %d of %s", i + 1, row->name).bytes);
+    if (str_starts(name, "numpy."))
+        for (int32_t i = 0; i < n; i++)
+            if (!check_fits(in, &args[i], m.params[i])) return false;
     if (how->kind == LOWER_PY) return call_row(in, &m, how, args, n, out);
     *out = val_of(fact_of(m.result));
     if (in->emit) out->ref = emit_row(in, &m, row, how, args, n);
@@ -324,7 +345,12 @@ bool v_unary(Infer *in, Operator op, Val a, Val *out) {
         return *out = val_of(fact_int(in, -value)), true;
     if (folds && op == OPR_invert) return *out = val_of(fact_int(in, ~value)), true;
     bool matched;
-    if (v_row(in, str_from(operator_names[op]), &a, 1, &matched, out)) return true;
+    if (v_row(in, str_from(operator_names[op]), &a, 1, &matched, out)) {
+        /* Numba's ~ and - compute in the type of an unsigned int, and give a uint64 */
+        if (in->strong && is_unsigned(out))
+            *out = converted(in, *out, type_scalar(in->types, TY_u64));
+        return true;
+    }
     if (matched || in->stop) return false;
     CallArgs args = {&a, 1, 0, NULL};
     if (call_library_function(in, str_from(operator_names[op]), &args, &matched, out)) return true;
@@ -568,10 +594,6 @@ static bool tuple_arithmetic(Infer *in, Operator op, Val a, Val b, bool *handled
     return *handled = false;
 }
 
-static bool is_unsigned(const Val *v) {
-    return type_class(v->f.type) == CLASS_UINT;
-}
-
 /* A Python int literal below zero, which no unsigned type can hold. */
 static bool negative_literal(const Val *v) {
     int64_t value;
@@ -631,8 +653,8 @@ static bool v_arithmetic(Infer *in, Operator op, bool in_place, Val a, Val b, Va
     bool handled, matched;
     if (op == OPR_pow) literal_power(in, &a, &b);
     bool converts = op != OPR_lshift && op != OPR_rshift && op != OPR_pow && op != OPR_truediv;
-    if (converts &&
-        ((negative_literal(&a) && is_unsigned(&b)) || (negative_literal(&b) && is_unsigned(&a)))) {
+    if (converts && ((negative_literal(&a) && is_kind(&b, TY_u64)) ||
+                     (negative_literal(&b) && is_kind(&a, TY_u64)))) {
         binary_error(in, op, &a, &b);
         if (in->report)
             diag_note(in->diags, NULL,

@@ -97,8 +97,8 @@ static bool const_equal(const ConstVal *a, const ConstVal *b) {
 
 bool fact_equal(const Fact *a, const Fact *b) {
     if (a->type != b->type || a->unbound != b->unbound || a->conflict != b->conflict ||
-        a->reported != b->reported || a->array != b->array || !const_equal(a->value, b->value) ||
-        !a->items != !b->items)
+        a->python != b->python || a->reported != b->reported || a->array != b->array ||
+        !const_equal(a->value, b->value) || !a->items != !b->items)
         return false;
     if (a->items == b->items) return true;
     for (int32_t i = 0, n = fact_nitems(a); i < n; i++)
@@ -111,30 +111,36 @@ static bool is_storable(const Type *type) {
     return type->kind != TY_OBJECT && type->kind != TY_ITER && type->kind != TY_SLICE;
 }
 
-/* A Python int becomes the strong int it meets only where it is known to fit: x = -1 before a loop over uint8
- * makes x an int64, not 255, and so does x = n. Beside 64 bits a number that is not known is taken to fit; with
- * uint64 and one known not to there is no common type. */
-static const Type *fitting(Infer *in, const Fact *weak, const Type *other) {
+static Meet meet_of(const Fact *f) {
     int64_t v;
-    if (weak->type->kind != TY_wint || !type_is_int(other) || type_is_weak(other))
-        return weak->type;
-    int bits = type_bits(other);
-    if (!fact_int_value(weak, &v)) return bits == 64 ? weak->type : type_scalar(in->types, TY_i64);
-    bool is_unsigned = type_class(other) == CLASS_UINT;
-    bool fits = is_unsigned ? v >= 0 && (bits == 64 || v >> bits == 0)
-                            : bits == 64 || (v >= -(INT64_C(1) << (bits - 1)) &&
-                                             v < INT64_C(1) << (bits - 1));
-    if (fits) return weak->type;
-    return other->kind == TY_u64 ? NULL : type_scalar(in->types, TY_i64);
+    uint8_t python = f->python;
+    if (f->type->kind == TY_wint && fact_int_value(f, &v) && v < 0) python |= MET_NEGATIVE;
+    return (Meet){f->type, python};
 }
 
-static const Type *join_types(Infer *in, const Fact *x, const Fact *y) {
-    const Type *a = fitting(in, x, y->type), *b = fitting(in, y, x->type);
-    if (!a || !b) return NULL;
-    if (a == b) return a;
+/* Constants that no common type of a tuple's items would hold. */
+static bool items_fit(Infer *in, const Fact *x, const Fact *y) {
+    if (!x->items || !y->items || x->type->kind != TY_TUPLE || y->type->kind != TY_TUPLE)
+        return true;
+    for (int32_t i = 0; i < QN_MIN(x->type->nitems, y->type->nitems); i++) {
+        Fact both;
+        if (x->items[i].type && y->items[i].type &&
+            !fact_join(in, &x->items[i], &y->items[i], &both))
+            return false;
+    }
+    return true;
+}
+
+static bool join_types(Infer *in, const Fact *x, const Fact *y, Meet *out) {
+    const Type *a = x->type, *b = y->type;
+    *out = (Meet){a, x->python};
+    if (type_is_number(a) && type_is_number(b))
+        return ti_meet(in->types, in->join, meet_of(x), meet_of(y), out);
+    if (a == b) return items_fit(in, x, y);
     bool none = a->kind == TY_none || b->kind == TY_none;
-    if (none && (!is_storable(a) || !is_storable(b))) return NULL;
-    return ti_join(in->types, a, b);
+    if (none && (!is_storable(a) || !is_storable(b))) return false;
+    *out = (Meet){ti_join(in->types, in->join, a, b), 0};
+    return out->type && items_fit(in, x, y);
 }
 
 /* Items are kept where both sides know them and the joined type has the same shape. */
@@ -145,7 +151,9 @@ static const Fact *join_items(Infer *in, const Fact *a, const Fact *b, const Typ
     if (n != fact_nitems(a) || n != fact_nitems(b)) return NULL;
     Fact *items = arena_array(in->arena, Fact, n);
     for (int32_t i = 0; i < n; i++)
-        if (!fact_join(in, &a->items[i], &b->items[i], &items[i]) || items[i].conflict) return NULL;
+        if (!fact_join(in, &a->items[i], &b->items[i], &items[i]) || items[i].conflict ||
+            (type->kind == TY_TUPLE && items[i].type != type->items[i]))
+            return NULL;
     return items;
 }
 
@@ -169,7 +177,12 @@ bool fact_has_zero(const Type *type) {
  * constant any more. */
 static void unbound_is_zero(Infer *in, Fact *f) {
     if (in->guards || !f->unbound || !f->type || f->conflict || !fact_has_zero(f->type)) return;
-    *f = fact_of(f->type);
+    *f = (Fact){.type = f->type, .python = type_is_number(f->type) ? meet_of(f).python : 0};
+}
+
+/* A negative constant and uint64 are no error where a float meets them. */
+static bool heals(const Fact *conflict, const Fact *other) {
+    return conflict->python && type_is_number(other->type);
 }
 
 bool fact_join(Infer *in, const Fact *a, const Fact *b, Fact *out) {
@@ -184,15 +197,20 @@ bool fact_join(Infer *in, const Fact *a, const Fact *b, Fact *out) {
         return !out->conflict;
     }
     *out = (Fact){.unbound = unbound, .type = a->type, .conflict = true};
-    if (a->conflict || b->conflict) return false;
-    const Type *type = join_types(in, a, b);
-    if (!type) return false;
-    out->conflict = false;
-    out->type = type;
+    if ((a->conflict && !heals(a, b)) || (b->conflict && !heals(b, a))) return false;
+    Meet both;
+    if (!join_types(in, a, b, &both)) {
+        out->python = both.type && both.type->kind == TY_u64 ? both.python : 0;
+        if (out->python) out->type = both.type;
+        return false;
+    }
+    const Type *type = both.type;
+    *out = (Fact){.unbound = unbound, .type = type, .python = both.python};
     if (a->type == b->type) {
         if (a->value && const_equal(a->value, b->value)) out->value = a->value;
         if (a->array == b->array) out->array = a->array;
     }
+    if (out->value) out->python = 0; /* the value tells it */
     out->items = join_items(in, a, b, type);
     unbound_is_zero(in, out);
     return true;

@@ -316,6 +316,7 @@ bool call_function(Infer *in, const Binding *function, const CallArgs *args, boo
     if (!callee || (!in->emit && !callee_ready(in, callee))) return false;
     out->f = callee->result;
     out->f.unbound = out->f.conflict = false;
+    out->f.python = 0;
     if (in->emit) out->ref = emit_call(in, callee, &bound);
     return true;
 }

@@ -174,18 +174,22 @@ bool v_slice(Infer *in, const Val given[3], Val *out) {
 
 /* -- ranges --------------------------------------------------------------------------------------- */
 
-/* Weak ints give a weak range, unsigned ones an unsigned range, all others int64. */
+/* Items are Python ints, whatever the ends are. Numba's are uint64 where all arguments are. */
 static const Type *range_element(Infer *in, const Val *args, int32_t n) {
-    bool weak = true, is_unsigned = false, is_signed = false;
-    for (int32_t i = 0; i < n; i++) {
-        const Type *t = args[i].f.type;
-        if (t->kind == TY_bool || type_is_weak(t)) continue;
-        weak = false;
-        is_unsigned |= t->kind == TY_u64;
-        is_signed |= t->kind != TY_u64;
-    }
-    if (weak) return ti_wint(in);
-    return type_scalar(in->types, is_unsigned && !is_signed ? TY_u64 : TY_i64);
+    if (!in->strong) return ti_wint(in);
+    for (int32_t i = 0; i < n; i++)
+        if (args[i].f.type->kind != TY_u64) return ti_wint(in);
+    return type_scalar(in->types, TY_u64);
+}
+
+/* An end as int64; a uint64 above that raises. */
+static Ref range_end(Infer *in, Val end, const Type *element) {
+    Ref v = v_as(in, end, element);
+    if (end.f.type->kind != TY_u64 || element->kind == TY_u64) return v;
+    const Type *boolean = type_scalar(in->types, TY_bool);
+    Ref zero = emit_int(in, i64_type(in), 0);
+    emit_guard(in, GUARD_range_end, emit2(in, OP_lt, boolean, v, zero), NULL, 0);
+    return v;
 }
 
 static Ref range_step(Infer *in, Val step) {
@@ -223,7 +227,8 @@ bool v_range(Infer *in, const Val *args, int32_t n, Val *out) {
     if (n < 3) part[2] = val_of(fact_int(in, 1));
     *out = val_of(fact_of(type_range(in->types, element)));
     if (!in->emit) return true;
-    Ref refs[3] = {v_as(in, part[0], element), v_as(in, part[1], element), range_step(in, part[2])};
+    Ref refs[3] = {range_end(in, part[0], element), range_end(in, part[1], element),
+                   range_step(in, part[2])};
     check_step(in, refs[2]);
     out->ref = emit(in, OP_tuple, lower_type(in->ti, out->f.type), refs, 3);
     return true;

@@ -1,18 +1,24 @@
 /* lattice.c - joins, promotion and conversions of types: the arithmetic of DESIGN 4.
  *
- * Everything about scalars follows from promote.def. Each type has two sets of types above it, made
- * by the preprocessor: UP_t for phis and weak numbers, ANY_t for arithmetic of two strong numbers.
- * The common type of a and b is the lowest row in the intersection of their sets. */
+ * Everything about scalars follows from promote.def. Each type has three sets of types above it, made
+ * by the preprocessor: UP_t where paths meet, WEAK_t where a weak number takes part in arithmetic (or meets
+ * another in a kernel), ANY_t for arithmetic of two strong numbers. The common type of a and b is the lowest row in
+ * the intersection of their sets. */
 #include "typeinfer/typeinfer.h"
 
 enum Above {
-#define UP(t)                    UP_##t
-#define ORDER(name, above, also) UP_##name = 1 << TY_##name | (above),
+#define UP(t)                            UP_##t
+#define ORDER(name, above, weak, strong) UP_##name = 1 << TY_##name | (above),
 #include "typeinfer/promote.def"
 #undef ORDER
 #undef UP
-#define UP(t)                    ANY_##t
-#define ORDER(name, above, also) ANY_##name = 1 << TY_##name | (above) | (also),
+#define UP(t)                            WEAK_##t
+#define ORDER(name, above, weak, strong) WEAK_##name = 1 << TY_##name | (above) | (weak),
+#include "typeinfer/promote.def"
+#undef ORDER
+#undef UP
+#define UP(t)                            ANY_##t
+#define ORDER(name, above, weak, strong) ANY_##name = 1 << TY_##name | (above) | (weak) | (strong),
 #include "typeinfer/promote.def"
 #undef ORDER
 #undef UP
@@ -20,9 +26,9 @@ enum Above {
 
 static const struct Order {
     uint8_t kind;
-    int32_t up, any;
+    int32_t up, weak, any;
 } order[] = {
-#define ORDER(name, above, also) {TY_##name, UP_##name, ANY_##name},
+#define ORDER(name, above, weak, strong) {TY_##name, UP_##name, WEAK_##name, ANY_##name},
 #include "typeinfer/promote.def"
 #undef ORDER
 };
@@ -42,12 +48,21 @@ static const Type *lowest(TypeTable *types, int32_t set) {
 
 /* -- joins ------------------------------------------------------------------------------------- */
 
-static const Type *join_tuples(TypeTable *types, const Type *a, const Type *b) {
+static const Type *join_scalars(TypeTable *types, JoinRule rule, const struct Order *a,
+                                const struct Order *b) {
+    switch (rule) {
+    case JOIN_KERNEL: return lowest(types, a->weak & b->weak);
+    case JOIN_NUMBA: return lowest(types, a->any & b->any);
+    default: return lowest(types, a->up & b->up);
+    }
+}
+
+static const Type *join_tuples(TypeTable *types, JoinRule rule, const Type *a, const Type *b) {
     if (a->nitems != b->nitems || a->nitems == 0) return NULL;
     bool same_class = a->cls == b->cls && (a->fields != NULL) == (b->fields != NULL);
     const Type *items[a->nitems];
     for (int32_t i = 0; i < a->nitems; i++)
-        if (!(items[i] = ti_join(types, a->items[i], b->items[i]))) return NULL;
+        if (!(items[i] = ti_join(types, rule, a->items[i], b->items[i]))) return NULL;
     if (a->fields && same_class)
         return type_named_tuple(types, items, a->nitems, a->fields, a->cls);
     return type_tuple(types, items, a->nitems);
@@ -64,47 +79,95 @@ static const Type *join_arrays(TypeTable *types, const Type *a, const Type *b) {
     return type_array_space(types, t, (Space)a->space);
 }
 
-static const Type *join_optional(TypeTable *types, const Type *a, const Type *b) {
+static const Type *join_optional(TypeTable *types, JoinRule rule, const Type *a, const Type *b) {
     if (a->kind == TY_OPTIONAL) a = a->element;
     if (b->kind == TY_OPTIONAL) b = b->element;
     if (a->kind == TY_none) return b->kind == TY_none ? b : type_optional(types, b);
     if (b->kind == TY_none) return type_optional(types, a);
-    const Type *both = ti_join(types, a, b);
+    const Type *both = ti_join(types, rule, a, b);
     return both ? type_optional(types, both) : NULL;
 }
 
-const Type *ti_join(TypeTable *types, const Type *a, const Type *b) {
+const Type *ti_join(TypeTable *types, JoinRule rule, const Type *a, const Type *b) {
     if (a == b || b->kind == TY_UNKNOWN) return a;
     if (a->kind == TY_UNKNOWN) return b;
     const struct Order *x = order_of(a), *y = order_of(b);
-    if (x && y) return lowest(types, x->up & y->up);
+    if (x && y) return join_scalars(types, rule, x, y);
     if (a->kind == TY_OPTIONAL || b->kind == TY_OPTIONAL || a->kind == TY_none ||
         b->kind == TY_none)
-        return join_optional(types, a, b);
+        return join_optional(types, rule, a, b);
     if (a->kind != b->kind) return NULL;
     switch (a->kind) {
-    case TY_TUPLE: return join_tuples(types, a, b);
+    case TY_TUPLE: return join_tuples(types, rule, a, b);
     case TY_ARRAY: return join_arrays(types, a, b);
     case TY_RANGE: {
-        const Type *element = ti_join(types, a->element, b->element);
+        const Type *element = ti_join(types, rule, a->element, b->element);
         return element ? type_range(types, element) : NULL;
     }
     default: return NULL;
     }
 }
 
+/* -- numbers that meet ------------------------------------------------------------------------- */
+
+static bool is_int_or_bool(const Type *type) {
+    return type_is_int(type) || type->kind == TY_bool;
+}
+
+/* The strong numbers among what met: unsigned ones of some width beside a Python int, or what is not one. */
+static bool unsigned_apart(const Meet *m) {
+    return type_class(m->type) == CLASS_UINT || (m->python & MET_UNSIGNED) ||
+           m->type->kind == TY_bool;
+}
+
+static bool has_python_int(const Meet *m) {
+    return m->type->kind == TY_wint || m->python;
+}
+
+bool ti_meet(TypeTable *types, JoinRule rule, Meet a, Meet b, Meet *out) {
+    *out = (Meet){ti_join(types, rule, a.type, b.type), 0};
+    if (!out->type || rule == JOIN_NUMBA) return out->type != NULL;
+    if (!is_int_or_bool(a.type) || !is_int_or_bool(b.type)) return true;
+    if (!has_python_int(&a) && !has_python_int(&b)) return true;
+    uint8_t negative = (a.python | b.python) & MET_NEGATIVE;
+    bool weak_a = a.type->kind == TY_wint, weak_b = b.type->kind == TY_wint;
+    if (out->type->kind == TY_wint) {
+        out->python = negative;
+    } else if ((weak_a || unsigned_apart(&a)) && (weak_b || unsigned_apart(&b))) {
+        bool longest = a.type->kind == TY_u64 || b.type->kind == TY_u64;
+        out->type = type_scalar(types, longest ? TY_u64 : TY_i64);
+        out->python = negative | (longest ? 0 : MET_UNSIGNED);
+    }
+    return out->type->kind != TY_u64 || !negative;
+}
+
 /* -- arithmetic -------------------------------------------------------------------------------- */
 
-const Type *ti_promote(TypeTable *types, const Type *a, const Type *b, bool wide) {
+/* Operators on numbers as Numba types them: ints are int64, unsigned ones among themselves uint64; uint16 is not one of
+ * the ints that leave float32 as it is. */
+static const Type *promote_numba(TypeTable *types, const Type *a, const Type *b) {
+    if (is_int_or_bool(a) && is_int_or_bool(b)) {
+        bool both = type_class(a) == CLASS_UINT && type_class(b) == CLASS_UINT;
+        return type_scalar(types, both ? TY_u64 : TY_i64);
+    }
+    if (a->kind == TY_u16) a = type_scalar(types, TY_u32);
+    if (b->kind == TY_u16) b = type_scalar(types, TY_u32);
+    return lowest(types, order_of(a)->any & order_of(b)->any);
+}
+
+const Type *ti_promote(TypeTable *types, Arithmetic rule, const Type *a, const Type *b) {
     const struct Order *x = order_of(a), *y = order_of(b);
     if (!x || !y) return NULL;
+    if (rule == ARITH_NUMBA) return promote_numba(types, a, b);
+    if (rule == ARITH_UFUNC && a->kind == TY_wint && type_is_int(b)) return b;
+    if (rule == ARITH_UFUNC && b->kind == TY_wint && type_is_int(a)) return a;
     bool weak = type_is_weak(a) || type_is_weak(b);
-    const Type *t = lowest(types, weak ? x->up & y->up : x->any & y->any);
-    if (!t || !wide) return t;
+    const Type *t = lowest(types, weak ? x->weak & y->weak : x->any & y->any);
+    if (!t || rule != ARITH_WIDE) return t;
     switch (type_class(t)) {
     case CLASS_BOOL: return type_scalar(types, TY_wint);
-    case CLASS_SINT: return type_is_weak(t) ? t : type_scalar(types, TY_i64);
-    case CLASS_UINT: return type_scalar(types, TY_u64);
+    case CLASS_SINT:
+    case CLASS_UINT: return type_is_weak(t) || type_bits(t) == 64 ? t : type_scalar(types, TY_i64);
     default: return t;
     }
 }

@@ -118,7 +118,7 @@ bool lib_match(TypeTable *types, Str name, const Type *const *args, int32_t narg
         int cost;
         if (target >= 0 && lib_lowering(&rows[row], target)->kind == LOWER_NONE) continue;
         match.row = row;
-        if (!sig_match(types, &rows[row], args, nargs, &match, &cost)) continue;
+        if (!sig_match(types, &rows[row], args, nargs, strong_numbers, &match, &cost)) continue;
         if (best >= 0 && cost >= best) continue;
         best = cost;
         *out = match;
@@ -180,7 +180,8 @@ void lib_print_reference(StrBuf *out) {
                  "`typeinfer/tables`. Signatures are over classes of types: `I` an integer, `F` a "
                  "float (integers are converted), `C` a complex number, `N` any number, `R` an "
                  "integer or a float, `Z` an integer, `B` a bool, `S` a number or bool, `A` an "
-                 "array. The same letter is one type, the common one of its arguments.\n");
+                 "array, `U` an unsigned integer. The same letter is one type, the common one of "
+                 "its arguments.\n");
     const char *prefix = "?";
     for (int32_t i = 0; i < countof(rows); i++) {
         if (strncmp(rows[i].name, prefix, strlen(prefix)) != 0) {

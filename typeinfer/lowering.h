@@ -3,7 +3,7 @@
  *
  * Signature language (sig.c): "(F,F)->F". Upper-case letters are classes bound to one type each:
  *   I signed or unsigned int   F float   C complex   N int, float or complex   R int or float   B bool
- *   Z int; a signed and an unsigned one meet in i64 (bit operations)
+ *   Z int; a signed and an unsigned one meet in i64 (bit operations)   U unsigned int, no other
  *   S any scalar number or bool            A array                    X anything
  * the same letter is one type (after promotion of its arguments; ints widen to 64 bits where the row says so), a
  * digit makes another one of the class (S, S1). In I Z R N a bool counts as an int; F takes ints: int64 -> float64,
@@ -12,7 +12,7 @@
  * anything as it is, as result it means that inference finds it (LOWER_TYPED, LOWER_PY; LibMatch.result is NULL).
  *   elem(A) element type of A;  arr(S,1) an array;  tuple(I,I) a tuple;  wide(I)  I widened to 64 bits
  *   comp(C) component of a complex, other numbers as they are;  strong(S)
- *   int(S) float(S) cpx(S)  the int, float, complex type of a number, weak where S is weak
+ *   int(S)  a Python int, of uint64 itself;  float(S) cpx(S)  the float, complex type of a number, weak where S is weak
  *   like(I)  as a parameter: converted to I, without a say in what I is;  weak(I)  the same, only for weak numbers
  *   a trailing * repeats the last parameter (one or more);  ? makes it optional;  lit before a parameter asks for a
  *   compile-time constant. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* Class letters, and what a number must become to be in the class. */
-static const char class_letters[] = "IZFCRNBSAX";
+static const char class_letters[] = "IZUFCRNBSAX";
 
 enum { MAX_VARS = 8, MAX_TUPLE = 8 };
 
@@ -21,6 +21,7 @@ typedef struct Var {
 typedef struct Sig {
     TypeTable *types;
     bool wide;
+    Arithmetic rule; /* for the arguments of one letter */
     int nvars;
     Var vars[MAX_VARS];
     int nparams, nrequired;
@@ -116,10 +117,10 @@ static const Type *pick(const Sig *sig, const Type *like, TypeKind weak, TypeKin
     return type_scalar(sig->types, is_weak ? weak : strong);
 }
 
-/* A number as the int, float or complex that CPython's int(), float(), complex() would give. */
+/* A number as the int, float or complex that CPython's int(), float(), complex() would give: a Python int, but uint64
+ * keeps its value. */
 static const Type *as_int(const Sig *sig, const Type *t) {
-    if (type_is_int(t)) return ti_promote(sig->types, t, t, true);
-    return pick(sig, t, TY_wint, TY_i64);
+    return t->kind == TY_u64 ? t : type_scalar(sig->types, TY_wint);
 }
 static const Type *as_float(const Sig *sig, const Type *t) {
     if (type_is_float(t)) return t;
@@ -137,7 +138,9 @@ static const Type *as_component(const Sig *sig, const Type *t) {
     return type_is_complex(t) ? type_component(sig->types, t) : t;
 }
 static const Type *as_wide(const Sig *sig, const Type *t) {
-    return type_is_number(t) ? ti_promote(sig->types, t, t, true) : t;
+    Arithmetic rule = sig->rule == ARITH_NUMBA ? ARITH_NUMBA : ARITH_WIDE;
+    bool widens = type_is_int(t) || t->kind == TY_bool;
+    return widens ? ti_promote(sig->types, rule, t, t) : t;
 }
 
 /* -- binding ----------------------------------------------------------------------------------- */
@@ -154,9 +157,9 @@ static bool bind(const Sig *sig, Var *var, const Type *arg) {
     }
     const Type *both;
     if (var->letter == 'A' || var->letter == 'X')
-        both = ti_join(sig->types, var->type, arg);
+        both = ti_join(sig->types, JOIN_CPU, var->type, arg);
     else
-        both = ti_promote(sig->types, var->type, arg, false);
+        both = ti_promote(sig->types, sig->rule, var->type, arg);
     if (both && var->letter == 'Z' && !type_is_int(both) && all_ints(var->type, arg))
         both = type_scalar(sig->types, TY_i64);
     var->type = both;
@@ -173,6 +176,7 @@ static bool settle(const Sig *sig, Var *var) {
     case 'X': return true;
     case 'B': return kind == 0;
     case 'S': return kind >= 0;
+    case 'U': return type_class(t) == CLASS_UINT;
     case 'I':
     case 'Z':
         if (kind == 0)
@@ -329,9 +333,18 @@ static bool bind_all(Sig *sig, const Type *const *args, int32_t nargs) {
     return true;
 }
 
+/* Operators mean Python's arithmetic or Numba's, functions of NumPy its own. */
+static Arithmetic rule_of(const LibRow *row, bool strong_numbers) {
+    if (strncmp(row->name, "numpy.", strlen("numpy.")) == 0) return ARITH_UFUNC;
+    bool numba = strong_numbers && strncmp(row->name, "operator.", strlen("operator.")) == 0;
+    return numba ? ARITH_NUMBA : ARITH_PLAIN;
+}
+
 bool sig_match(TypeTable *types, const LibRow *row, const Type *const *args, int32_t nargs,
-               LibMatch *out, int *cost) {
-    Sig sig = {.types = types, .wide = (row->flags & LIB_WIDEN) != 0};
+               bool strong_numbers, LibMatch *out, int *cost) {
+    Sig sig = {.types = types,
+               .wide = (row->flags & LIB_WIDEN) != 0,
+               .rule = rule_of(row, strong_numbers)};
     if (!scan(&sig, row->signature)) return false;
     if (nargs < sig.nrequired || nargs > LIB_MAX_ARGS) return false;
     if (nargs > sig.nparams && !sig.variadic) return false;
@@ -375,6 +388,7 @@ static const char *check(Sig *sig) {
         const Type *f64 = type_scalar(sig->types, TY_f64);
         var->type = var->letter == 'A'          ? type_array(sig->types, f64, 1, LAYOUT_C)
                     : strchr("IZ", var->letter) ? type_scalar(sig->types, TY_i64)
+                    : var->letter == 'U'        ? type_scalar(sig->types, TY_u64)
                                                 : f64;
     }
     for (int i = 0; i < sig->nparams; i++) {

@@ -8,9 +8,9 @@
 enum { SIG_COST_PROMOTE = 1, SIG_COST_SAFE = 100, SIG_COST_UNSAFE = 10000 };
 
 /* Matches argument types with a row's signature. On success fills params and result of `out` (the
- * result is NULL for `any`) and `cost`. */
+ * result is NULL for `any`) and `cost`. `strong_numbers`: operators are typed as Numba's. */
 bool sig_match(TypeTable *types, const LibRow *row, const Type *const *args, int32_t nargs,
-               LibMatch *out, int *cost);
+               bool strong_numbers, LibMatch *out, int *cost);
 /* NULL, or what is wrong with the text of a signature: for tests of the tables. */
 const char *sig_check(const char *signature);
 /* Parameter `index` is marked `lit`. */

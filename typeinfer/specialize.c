@@ -99,6 +99,12 @@ Ref emit3(Infer *in, Op op, const Type *type, Ref a, Ref b, Ref c) {
 }
 
 void emit_guard(Infer *in, Guard guard, Ref condition, const Ref *args, int32_t n) {
+    bool local = guard == GUARD_unbound_local;
+    emit_named_guard(in, guard, condition, args, n, local ? ir_inst(in->f, in->at)->u.name : NULL);
+}
+
+void emit_named_guard(Infer *in, Guard guard, Ref condition, const Ref *args, int32_t n,
+                      const Str *name) {
     Ref refs[8] = {condition};
     if (!in->guards) return;
     const Inst *c = ir_inst(in->out, condition);
@@ -110,8 +116,7 @@ void emit_guard(Infer *in, Guard guard, Ref condition, const Ref *args, int32_t 
     Ref ref = emit(in, OP_guard, NULL, refs, n + 1);
     in->error = error;
     ir_inst(in->out, ref)->sub = (uint16_t)guard;
-    if (guard == GUARD_unbound_local)
-        ir_inst(in->out, ref)->u.name = ir_inst(in->f, in->at)->u.name;
+    ir_inst(in->out, ref)->u.name = name;
     if (error == NO_BLOCK) return;
     ir_inst(in->out, ref)->error = error;
     ir_edge_add(in->out, in->block, error);

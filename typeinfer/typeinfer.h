@@ -13,6 +13,7 @@ typedef struct InferOptions {
     bool error_numpy;    /* error_model='numpy': division by zero gives inf, nan or 0 */
     bool fast_division;  /* fastmath in kernels: `/` of floats by zero never raises */
     bool strong_numbers; /* weak_numbers=False: Numba's rules */
+    bool cpu_numbers;    /* kernels round a function of vectorize: its numbers meet as on the CPU */
 } InferOptions;
 
 typedef struct InferRequest {
@@ -51,10 +52,36 @@ const Type *ti_parse_type(TypeTable *types, Arena *arena, const char *text, Diag
 
 /* -- lattice.c: joins, promotion, conversions (pure functions of promote.def) ----------------- */
 
+typedef enum JoinRule {
+    JOIN_CPU, /* weak numbers count as int64, float64 and complex128; a weak int as uint64 beside uint64 */
+    JOIN_KERNEL, /* ... and as float32 and complex64 beside these */
+    JOIN_NUMBA   /* weak_numbers=False */
+} JoinRule;
 /* The type of a phi of both; NULL when there is none. */
-const Type *ti_join(TypeTable *types, const Type *a, const Type *b);
-/* The common type of an arithmetic operation. `wide`: narrow ints become 64 bits wide. NULL: none. */
-const Type *ti_promote(TypeTable *types, const Type *a, const Type *b, bool wide);
+const Type *ti_join(TypeTable *types, JoinRule rule, const Type *a, const Type *b);
+
+/* A number at a phi: its type, and what the type does not tell of the Python ints that met in it. With that, the order in
+ * which numbers meet does not matter: 0, then uint8, then uint64 make uint64, as 0, then uint64 do. */
+enum {
+    MET_NEGATIVE =
+        1, /* a negative constant is among the Python ints: there is no type with uint64 */
+    MET_UNSIGNED = 2 /* an int64 made of Python ints and unsigned narrow ints alone */
+};
+typedef struct Meet {
+    const Type *type;
+    uint8_t python;
+} Meet;
+/* Both as one. false: no type, or (uint64 and MET_NEGATIVE) one that is an error unless more meets in it. */
+bool ti_meet(TypeTable *types, JoinRule rule, Meet a, Meet b, Meet *out);
+
+typedef enum Arithmetic {
+    ARITH_PLAIN, /* the common type as it is */
+    ARITH_WIDE,  /* operators: ints become 64 bits wide, bools weak ints */
+    ARITH_UFUNC, /* NumPy's functions: a Python int beside an int takes its type, whether it fits or not */
+    ARITH_NUMBA /* operators with weak_numbers=False */
+} Arithmetic;
+/* The common type of an arithmetic operation; NULL: none. */
+const Type *ti_promote(TypeTable *types, Arithmetic rule, const Type *a, const Type *b);
 typedef enum Conversion { CONV_EXACT, CONV_PROMOTE, CONV_SAFE, CONV_UNSAFE, CONV_NONE } Conversion;
 /* May an argument of type `from` be passed where `to` is declared, and how well does it fit? */
 Conversion ti_conversion(const Type *from, const Type *to);

@@ -159,8 +159,7 @@ void cg_fail_if(Cg *cg, Value cond, Guard guard, const Value *args, int nargs) {
     open_cold(cg, cond, &next);
     Str name = {0};
     const Inst *inst = cg->f->ref ? ir_inst(cg->f->ir, cg->f->ref) : NULL;
-    if (inst && inst->op == OP_guard && guard == GUARD_unbound_local && inst->u.name)
-        name = *inst->u.name;
+    if (inst && inst->op == OP_guard && inst->u.name) name = *inst->u.name;
     record(cg, -1 - (int32_t)guard, name, args, nargs);
     if (cg_goes_on(cg)) {
         start_patience(cg);

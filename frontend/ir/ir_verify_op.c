@@ -250,7 +250,7 @@ static bool check_guard(Verifier *v, Ref ref) {
     if (arg_type(v, ref, 0)->kind != TY_bool) return bad(v, ref, "the condition must be a bool");
     if (inst->nargs != 1 + nargs[inst->sub])
         return bad(v, ref, "wrong number of message arguments");
-    if (inst->sub == GUARD_unbound_local && !inst->u.name)
+    if ((inst->sub == GUARD_unbound_local || inst->sub == GUARD_int_range) && !inst->u.name)
         return bad(v, ref, "the name is missing");
     return check_i64(v, ref, 1, inst->nargs);
 }

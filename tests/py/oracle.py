@@ -7,9 +7,11 @@ scalars and arrays are strong, Python numbers weak), and int(), float(), complex
 the module math are replaced by versions that keep types. Plain Python numbers inside (literals, len(), range) are weak.
 `value(x)` is the Python number, `kind(x)` the type's name in Quern's IR.
 
-What a phi would join, CPython does not: a variable that is 0 on one path and float32 on the other has different types
-here, and the same value."""
+What a phi joins, CPython does not: a variable that is 0 on one path and float32 on the other has two types there.
+`merged(source, kinds)` therefore makes a function of the program with `_merge(T, value)` wherever paths meet; T is found
+here, by a walk over the syntax tree that knows nothing of the compiler's inference."""
 
+import ast as _ast
 import builtins as _b
 import ctypes
 import math as _m
@@ -19,6 +21,25 @@ import numpy as np
 
 # From the top down: the common type of two is the last row above both.
 UP = {
+    "c128": frozenset("c128".split()),
+    "c64": frozenset("c128 c64".split()),
+    "f64": frozenset("c128 f64".split()),
+    "f32": frozenset("c128 c64 f64 f32".split()),
+    "f16": frozenset("c128 c64 f64 f32 f16".split()),
+    "wcpx": frozenset("c128 wcpx".split()),
+    "wflt": frozenset("c128 f64 wcpx wflt".split()),
+    "u64": frozenset("c128 f64 u64".split()),
+    "i64": frozenset("c128 f64 i64".split()),
+    "u32": frozenset("c128 f64 u64 i64 u32".split()),
+    "i32": frozenset("c128 f64 i64 i32".split()),
+    "u16": frozenset("c128 f64 u64 i64 u32 i32 u16".split()),
+    "i16": frozenset("c128 f64 i64 i32 i16".split()),
+    "u8": frozenset("c128 f64 u64 i64 u32 i32 u16 i16 u8".split()),
+    "i8": frozenset("c128 f64 i64 i32 i16 i8".split()),
+    "wint": frozenset("c128 f64 wcpx wflt u64 i64 wint".split()),
+    "bool": frozenset("c128 c64 f64 f32 f16 wcpx wflt u64 i64 u32 i32 u16 i16 u8 i8 wint bool".split()),
+}
+WEAK = {
     "c128": frozenset("c128".split()),
     "c64": frozenset("c128 c64".split()),
     "f64": frozenset("c128 f64".split()),
@@ -34,7 +55,7 @@ UP = {
     "i16": frozenset("c128 f64 i64 i32 i16".split()),
     "u8": frozenset("c128 f64 u64 i64 u32 i32 u16 i16 u8".split()),
     "i8": frozenset("c128 f64 i64 i32 i16 i8".split()),
-    "wint": frozenset("c128 c64 f64 f32 f16 wcpx wflt u64 i64 u32 i32 u16 i16 u8 i8 wint".split()),
+    "wint": frozenset("c128 c64 f64 f32 f16 wcpx wflt u64 i64 wint".split()),
     "bool": frozenset("c128 c64 f64 f32 f16 wcpx wflt u64 i64 u32 i32 u16 i16 u8 i8 wint bool".split()),
 }
 ANY = {
@@ -53,7 +74,7 @@ ANY = {
     "i16": frozenset("c128 c64 f64 f32 i64 i32 i16".split()),
     "u8": frozenset("c128 c64 f64 f32 f16 u64 i64 u32 i32 u16 i16 u8".split()),
     "i8": frozenset("c128 c64 f64 f32 f16 i64 i32 i16 i8".split()),
-    "wint": frozenset("c128 c64 f64 f32 f16 wcpx wflt u64 i64 u32 i32 u16 i16 u8 i8 wint".split()),
+    "wint": frozenset("c128 c64 f64 f32 f16 wcpx wflt u64 i64 wint".split()),
     "bool": frozenset("c128 c64 f64 f32 f16 wcpx wflt u64 i64 u32 i32 u16 i16 u8 i8 wint bool".split()),
 }
 ORDER = tuple(UP)
@@ -89,15 +110,16 @@ def _weak(kind):
     return TYPES[kind][3] != kind
 
 
-def common(a, b):
+def common(a, b, kernel=False):
     """The phi of two kinds."""
-    both = UP[a] & UP[b]
+    table = WEAK if kernel else UP
+    both = table[a] & table[b]
     return [k for k in ORDER if k in both][-1]
 
 
 def promote(a, b, wide=True):
     """The kind of an arithmetic operation."""
-    table = UP if _weak(a) or _weak(b) else ANY
+    table = WEAK if _weak(a) or _weak(b) else ANY
     both = table[a] & table[b]
     kind = [k for k in ORDER if k in both][-1]
     return _widen(kind) if wide else kind
@@ -107,8 +129,40 @@ def _widen(kind):
     if _cls(kind) == "BOOL":
         return "wint"
     if _cls(kind) in _INTS and not _weak(kind):
-        return "i64" if _cls(kind) == "SINT" else "u64"
+        return "u64" if kind == "u64" else "i64"
     return kind
+
+
+class Meet:
+    """A number where paths meet: its strong and its weak part, joined apart, so that the order does not matter.
+    `constant`: an int or bool known at compile time."""
+
+    def __init__(self, kind, constant=None):
+        weak = _weak(kind)
+        self.strong, self.weak, self.constant = (None if weak else kind), (kind if weak else None), constant
+        self.negative = constant is not None and constant < 0
+
+    def __or__(self, other):
+        both = Meet("bool")
+        both.strong, both.weak = (common(x, y) if x and y else x or y
+                                  for x, y in ((self.strong, other.strong), (self.weak, other.weak)))
+        both.negative = self.negative or other.negative
+        both.constant = self.constant if self.constant == other.constant else None
+        return both
+
+    def _key(self):
+        return self.strong, self.weak, self.negative, self.constant
+
+    def __eq__(self, other):
+        return self._key() == other._key()
+
+    def kind(self, kernel=False):
+        """The type of the variable. A negative constant has none beside uint64."""
+        if not self.strong or not self.weak:
+            return self.strong or self.weak
+        if self.negative and self.strong == "u64" and self.weak == "wint":
+            raise Undecided("a negative constant meets uint64")
+        return common(self.weak, self.strong, kernel)
 
 
 def _float_kind(kind):
@@ -119,9 +173,8 @@ def _float_kind(kind):
 
 
 def _int_kind(kind):
-    if _cls(kind) in _INTS:
-        return _widen(kind)
-    return "wint" if _weak(kind) or kind == "bool" else "i64"
+    """What int(), round() and math.floor() give: a Python int, but the value of a uint64 is kept."""
+    return "u64" if kind == "u64" else "wint"
 
 
 def _complex_kind(kind):
@@ -486,7 +539,7 @@ class Scalar:
         return _b.int(self.v)
 
     def __neg__(self):
-        k = _widen(self.kind)
+        k = self.kind if _cls(self.kind) == "UINT" else _widen(self.kind)
         return make(k, -convert(k, self.v))
 
     def __pos__(self):
@@ -497,7 +550,7 @@ class Scalar:
             return make("bool", not self.v)
         if _cls(self.kind) not in _INTS:
             raise TypeError("bits of a float")
-        k = _widen(self.kind)
+        k = self.kind if _cls(self.kind) == "UINT" else _widen(self.kind)
         return make(k, ~self.v)
 
     def __abs__(self):
@@ -507,7 +560,9 @@ class Scalar:
     def __round__(self, digits=None):
         if _cls(self.kind) in ("BOOL", "SINT", "UINT"):
             v = _b.int(self.v)
-            return make(_int_kind(self.kind), v if digits is None else round(v, _b.int(digits)))
+            if digits is None:
+                return make(_int_kind(self.kind), v)
+            return make(_widen(self.kind), round(v, _b.int(digits)))
         if digits is None:
             return make(_int_kind(self.kind), _saturate(TYPES[_int_kind(self.kind)][3], _to_whole(self.v, round)))
         return make(self.kind, round(self.v, _b.int(digits)))
@@ -639,7 +694,8 @@ def _extreme(better):
         best, k = items[0], kind(items[0])
         for item in items[1:]:
             k = promote(k, kind(item), False)
-            if better(value(item), value(best)):
+            as_one = (lambda x: _as(k, x)) if k == "u64" else value
+            if better(as_one(item), as_one(best)):
                 best = item
         if k == "bool" and any(kind(i) != "bool" for i in items):
             k = "wint"
@@ -712,6 +768,204 @@ REPLACED = {
     "max": _extreme(lambda a, b: a > b),
     "math": math,
 }
+
+
+def _merge(k, x):
+    """A value as the type that a variable has behind a meeting of paths."""
+    return tuple(_merge(*pair) for pair in zip(k, x)) if isinstance(k, tuple) else make(k, convert(k, value(x)))
+
+
+_OPERATORS = {_ast.Add: "add", _ast.Sub: "sub", _ast.Mult: "mul", _ast.Div: "truediv", _ast.FloorDiv: "floordiv",
+              _ast.Mod: "mod", _ast.Pow: "pow", _ast.LShift: "lshift", _ast.RShift: "rshift", _ast.BitAnd: "and",
+              _ast.BitOr: "or", _ast.BitXor: "xor"}
+_ONE_OPERAND = {_ast.USub: lambda x: -x, _ast.UAdd: lambda x: +x, _ast.Invert: lambda x: ~x,
+                _ast.Not: lambda x: make("bool", not x)}
+
+
+class _Merges(_ast.NodeVisitor):
+    """Finds the types of all variables by walking the program until nothing changes, and where they meet. A state is a
+    dictionary from names to Meet, or None where no path leads. Programs: assignments, `if`, `for` over range(),
+    `break`, `continue`, `return`, conditional expressions, operators, calls, elements of arrays."""
+
+    def __init__(self, kernel):
+        self.kernel, self.loops, self.behind, self.inside, self.values = kernel, [], {}, {}, {}
+        self.unsettled = 0  # loops that are still walked: what is a constant may not stay one
+
+    def kind(self, meet):
+        try:
+            return meet.kind(self.kernel)
+        except Undecided:
+            if not self.unsettled:
+                raise
+            return "u64"
+
+    def joined(self, a, b):
+        if a is None or b is None:
+            return a or b
+        return {v: a[v] | b[v] for v in a if v in b}
+
+    # expressions
+
+    def expression(self, e, state):
+        if isinstance(e, _ast.Name):
+            return state[e.id]
+        if isinstance(e, _ast.Constant):
+            return Meet(kind(e.value), e.value if isinstance(e.value, _b.int) else None)
+        if isinstance(e, _ast.Subscript):
+            return Meet(state[e.value.id].element)
+        if isinstance(e, _ast.IfExp):
+            branches = self.taken(e.test, state)
+            found = [self.expression(x, state) for x, taken in zip((e.body, e.orelse), branches) if taken]
+            both = found[0] | found[-1]
+            self.values[e] = self.kind(both)
+            return both
+        operands = e.args if isinstance(e, _ast.Call) else _ast.iter_child_nodes(e)
+        parts = [self.expression(x, state) for x in operands if isinstance(x, _ast.expr)]
+        ones = [make(self.kind(p), 1) for p in parts]
+        if isinstance(e, _ast.Call):
+            function = getattr(_b, e.func.id) if e.func.id not in REPLACED else REPLACED[e.func.id]
+            return Meet(kind(function(*ones)))
+        constant = self.folded(e, [p.constant for p in parts])
+        if isinstance(e, _ast.Compare):
+            return Meet("bool", constant)
+        if isinstance(e, _ast.BinOp):
+            return Meet(kind(OPERATIONS[_OPERATORS[type(e.op)]](*ones)), constant)
+        return Meet(kind(_ONE_OPERAND[type(e.op)](*ones)), constant)
+
+    def folded(self, e, constants):
+        """What is known when compiling: ints that do not overflow."""
+        if None in constants or isinstance(getattr(e, "op", None), (_ast.Div, _ast.UAdd)):
+            return None
+        try:
+            known = [_ast.Constant(c) for c in constants]
+            if isinstance(e, _ast.Compare):
+                e = _ast.Compare(known[0], e.ops, known[1:])
+            else:
+                e = _ast.BinOp(known[0], e.op, known[1]) if len(known) == 2 else _ast.UnaryOp(e.op, known[0])
+            result = eval(compile(_ast.fix_missing_locations(_ast.Expression(e)), "<folded>", "eval"), {})
+        except (ArithmeticError, ValueError):
+            return None
+        return result if isinstance(result, _b.int) and -(1 << 63) <= result < 1 << 63 else None
+
+    def taken(self, test, state):
+        """Which of two branches can be taken."""
+        constant = self.expression(test, state).constant
+        return (True, True) if constant is None else (constant != 0, constant == 0)
+
+    # statements: the state behind them
+
+    def block(self, body, state):
+        for s in body:
+            state = getattr(self, type(s).__name__)(s, state) if state is not None else None
+        return state
+
+    def Assign(self, s, state):
+        target, x = s.targets[0], self.expression(s.value, state)
+        return {**state, target.id: x} if isinstance(target, _ast.Name) else state
+
+    def AugAssign(self, s, state):
+        value = _ast.BinOp(_ast.Name(s.target.id, _ast.Load()), s.op, s.value)
+        return {**state, s.target.id: self.expression(value, state)}
+
+    def Return(self, s, state):
+        items = s.value.elts if isinstance(s.value, _ast.Tuple) else [s.value]
+        self.result = tuple(self.expression(x, state) for x in items)
+
+    def If(self, s, state):
+        ends = [self.block(x, state) for x, taken in zip((s.body, s.orelse), self.taken(s.test, state)) if taken]
+        self.behind[s] = self.joined(ends[0], ends[-1])
+        return self.behind[s]
+
+    def For(self, s, state):
+        for x in s.iter.args:
+            self.expression(x, state)
+        entry = state
+        self.unsettled += 1
+        for _ in range(50):
+            last, loop = self.round(s, state)
+            again = self.joined(entry, self.joined(last, loop["continue"]))
+            if again == state:
+                break
+            state = again
+        else:
+            raise Undecided("the types of a loop")
+        self.unsettled -= 1
+        last, loop = self.round(s, state)
+        self.inside[s], self.behind[s] = state, self.joined(state, loop["break"])
+        return self.behind[s]
+
+    def round(self, s, state):
+        self.loops.append({"break": None, "continue": None})
+        last = self.block(s.body, {**state, s.target.id: Meet("wint")})
+        return last, self.loops.pop()
+
+    def Break(self, s, state):
+        self.loops[-1]["break"] = self.joined(self.loops[-1]["break"], state)
+
+    def Continue(self, s, state):
+        self.loops[-1]["continue"] = self.joined(self.loops[-1]["continue"], state)
+
+    def Pass(self, s, state):
+        return state
+
+
+class _Insert(_ast.NodeTransformer):
+    """Writes `_merge` where _Merges found meetings."""
+
+    def __init__(self, found):
+        self.found = found
+
+    def call(self, kinds, x):
+        return _ast.Call(_ast.Name("_merge", _ast.Load()), [_ast.Constant(kinds), x], [])
+
+    def merges(self, state):
+        for v, meet in (state or {}).items():
+            if isinstance(meet, Meet):
+                try:
+                    k = meet.kind(self.found.kernel)
+                except Undecided:
+                    continue  # an error only where it is used
+                yield _ast.Assign([_ast.Name(v, _ast.Store())], self.call(k, _ast.Name(v, _ast.Load())))
+
+    def visit_IfExp(self, e):
+        k = self.found.values.get(e)  # None: never reached
+        return self.call(k, self.generic_visit(e)) if k else e
+
+    def visit_If(self, s):
+        found = self.found.behind.get(s)
+        return [self.generic_visit(s), *self.merges(found)]
+
+    def visit_For(self, s):
+        inside, behind = self.found.inside.get(s), self.found.behind.get(s)
+        s = self.generic_visit(s)
+        s.body = [*self.merges(inside), *s.body]
+        s.orelse = [*self.merges(inside), *s.orelse]
+        return [s, *self.merges(behind)]
+
+
+class _ArrayKind:
+    def __init__(self, element):
+        self.element = element
+
+    def __or__(self, other):
+        return self
+
+
+def merged(source, kinds, kernel=False):
+    """The first function of `source`, for arguments of these kinds ("f32", "wint", "array of f32"), as the oracle runs
+    it. Its result is a number or a tuple of numbers."""
+    tree = _ast.parse(source)
+    function, found = tree.body[0], _Merges(kernel)
+    state = {}
+    for parameter, k in zip(function.args.args, kinds):
+        array = k.startswith("array of ")
+        k = k.removeprefix("array of ")
+        state[parameter.arg] = _ArrayKind(PUBLIC.get(k, k)) if array else Meet(PUBLIC.get(k, k))
+    found.block(function.body, state)
+    _Insert(found).visit(tree)
+    namespace = {**REPLACED, "_merge": _merge}
+    exec(compile(_ast.fix_missing_locations(tree), "<merged>", "exec"), namespace)
+    return lambda *args: namespace[function.name](*(of(x) for x in args))
 
 
 def run(f, *args):

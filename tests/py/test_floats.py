@@ -183,10 +183,10 @@ def test_FLT_14_weak_accumulator():
         return s
 
     a = np.full(1000, 0.1, np.float32)
-    expected = np.float32(0)
+    expected = 0.0
     for x in a:
-        expected += x
-    assert total(a) == float(expected)
+        expected += float(x)
+    assert total(a) == expected
 
 
 def test_FLT_15_denormals():

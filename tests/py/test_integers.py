@@ -166,13 +166,13 @@ def test_INT_10_power_edges():
 @pytest.mark.parametrize("kind", SIGNED + UNSIGNED + [int])
 def test_INT_11_shifts(kind):
     unsigned = kind in UNSIGNED
+    wraps = (lambda v: v % 2**64) if kind is np.uint64 else wrap
     low = 0 if unsigned else (MIN64 if kind is int else int(np.iinfo(kind).min))
     high = MAX64 if kind is int else int(np.iinfo(kind).max)
     for value in (0, 1, 3, low, high, 5 if unsigned else -5):
         for count in (0, 1, 7, 8, 31, 32, 62, 63, 64, 65, 2**31):
             left = value << count if count < 64 else 0
-            left = left % 2**64 if unsigned else wrap(left)
-            assert shl(kind(value), count) == left, (value, count)
+            assert shl(kind(value), count) == wraps(left), (value, count)
             assert shr(kind(value), count) == value >> count, (value, count)
     for shift in (shl, shr):
         with pytest.raises(ValueError):
@@ -249,7 +249,7 @@ def test_INT_15_comparisons_are_exact():
 
 def test_INT_16_narrow_ints_widen():
     assert add(np.int8(100), np.int8(100)) == 200
-    assert sub(np.uint8(3), np.uint8(5)) in (-2, 2**64 - 2)
+    assert sub(np.uint8(3), np.uint8(5)) == -2
     a = np.array([200, 100], np.uint8)
     assert njit(lambda a: a[0] + a[1])(a) == 300
 
@@ -345,7 +345,7 @@ def test_INT_28_wide_and_narrow_agree(opt):
                     if symbol in ("//", "%") and b == 0:
                         continue
                     exact = function(a, b)
-                    expected = exact % 2**64 if kind in UNSIGNED else wrap(exact)
+                    expected = exact % 2**64 if kind is np.uint64 else wrap(exact)
                     assert compiled(kind(a), kind(b)) == expected, (symbol, kind, a, b)
 
 

@@ -1,6 +1,7 @@
 """The oracle itself: against NumPy where the rules agree, against the decisions of the design where they do not, and
 against promote.def (is it current?). Needs no compiled code."""
 
+import itertools
 import math
 import operator
 import pathlib
@@ -37,9 +38,13 @@ def test_INT_13_promotion_is_numpy_s(a, b):
 @pytest.mark.parametrize("weak", WEAK)
 @pytest.mark.parametrize("strong", STRONG)
 def test_FLT_14_weak_numbers_as_in_nep_50(weak, strong):
-    """DESIGN 4: the strong type where its kind is at least as high, else float64, complex128 (complex64 of float32)."""
+    """DESIGN 4: the strong type where its kind is at least as high, else float64, complex128 (complex64 of float32).
+    But ints below 64 bits and Python ints are int64."""
     if strong == "bool":
         assert o.promote(weak, strong, wide=False) == weak
+        return
+    if weak == "wint" and o.TYPES[strong][1] < 64 and strong in INTS:
+        assert o.promote(weak, strong) == o.promote(weak, strong, wide=False) == "i64"
         return
     ours = dtype(o.promote(weak, strong, wide=False))
     theirs = np.result_type(dtype(strong), WEAK[weak])
@@ -49,14 +54,48 @@ def test_FLT_14_weak_numbers_as_in_nep_50(weak, strong):
         assert ours == theirs
 
 
-def test_join_is_a_semilattice():
-    kinds = list(o.TYPES)
-    for a in kinds:
-        assert o.common(a, a) == a
-        for b in kinds:
-            assert o.common(a, b) == o.common(b, a)
-            for c in kinds:
-                assert o.common(o.common(a, b), c) == o.common(a, o.common(b, c))
+def test_N04_where_paths_meet():
+    def meet(*kinds, kernel=False):
+        whole = o.Meet(kinds[0])
+        for k in kinds[1:]:
+            whole |= o.Meet(k)
+        return whole.kind(kernel)
+
+    for k in INTS:
+        assert meet("wint", k) == meet("wint", k, kernel=True) == ("u64" if k == "u64" else "i64")
+        assert meet("wflt", k) == meet("wflt", k, kernel=True) == "f64"
+    for weak, cpu in (("wint", "f64"), ("wflt", "f64"), ("wcpx", "c128")):
+        assert meet(weak, "f32") == cpu and meet(weak, "c64") == "c128"
+        assert meet(weak, "c64", kernel=True) == "c64"
+        assert meet(weak, "f32", kernel=True) == ("c64" if weak == "wcpx" else "f32")
+    for order in itertools.permutations(["wint", "u8", "u64"]):
+        assert meet(*order) == "u64"
+    assert meet("wint", "i8", "u64") == meet("u64", "i8", "wint") == "f64"
+    with pytest.raises(o.Undecided):
+        (o.Meet("wint", -1) | o.Meet("u64")).kind()
+    assert (o.Meet("wint", -1) | o.Meet("u64") | o.Meet("f32")).kind() == "f64"
+
+
+def test_N04_merged_programs():
+    source = """
+def f(a, b, n):
+    s = 0.0
+    x = 0
+    for i in range(n):
+        s += b
+        if i == 1:
+            x = a
+            continue
+        x = x - 1
+    return s, x, (a if n > 1 else 7)
+"""
+    def result(a, b, n, kernel=False):
+        return [(v.kind, v.v) for v in o.merged(source, [o.kind(a), o.kind(b), "wint"], kernel)(a, b, n)]
+
+    tenth = float(np.float32(0.1))
+    assert result(np.uint8(3), np.float32(0.1), 3) == [("f64", tenth + tenth + tenth), ("i64", 2), ("i64", 3)]
+    assert result(np.uint64(3), np.float32(0.1), 1) == [("f64", tenth), ("u64", 2**64 - 1), ("u64", 7)]
+    assert result(np.uint8(3), np.float32(0.1), 3, True)[0] == ("f32", float(np.float32(tenth) * np.float32(3)))
 
 
 EDGES = [0, 1, -1, 2, -2, 7, -7, 63, 64, 65, 127, -128, 255, 2**31 - 1, -(2**31), 2**53 + 1, 2**63 - 1, -(2**63), 2**64 - 1]
@@ -131,9 +170,11 @@ def test_INT_15_comparisons_are_exact(a, b):
 
 def test_INT_16_narrow_integers_widen():
     assert (o.int8(100) + o.int8(100)).v == 200 and o.kind(o.int8(1) + o.int8(1)) == "i64"
-    assert (o.uint8(3) - o.uint8(5)).v == 2**64 - 2
+    assert (o.uint8(3) - o.uint8(5)).v == -2 and (o.uint8(3) - 5).v == -2
+    assert o.kind(o.uint32(1) + o.uint8(1)) == "i64" and o.kind(o.uint64(1) + o.uint8(1)) == "u64"
     assert o.kind(o.uint8(1) + o.int8(1)) == "i64"
-    assert (-o.uint8(1)).v == 2**64 - 1 and (~o.int8(5)).v == -6
+    assert (-o.uint8(4)).v == 252 and (~o.uint8(4)).v == 251 and (~o.int8(5)).v == -6
+    assert o.kind(-o.uint8(4)) == "u8" and o.kind(~o.uint16(4)) == "u16" and o.kind(-o.int8(4)) == "i64"
     assert abs(o.int8(-128)).v == 128 and abs(o.int64(-(2**63))).v == -(2**63)
 
 
@@ -157,7 +198,8 @@ def test_INT_08_powers():
 def test_INT_11_shifts():
     assert (o.wint(1) << o.int64(64)).v == 0 and (o.int64(-8) >> 65).v == -1
     assert (o.int64(1) << 63).v == -(2**63) and (o.uint64(2**63) >> 1).v == 2**62
-    assert o.kind(1 << o.uint8(3)) == "u64" and o.kind(o.uint8(1) << o.int64(3)) == "u64"
+    assert o.kind(1 << o.uint8(3)) == "i64" and o.kind(o.uint8(1) << o.int64(3)) == "i64"
+    assert o.kind(1 << o.uint64(3)) == "u64"
     with pytest.raises(ValueError):
         o.int64(1) << -1
 
@@ -181,7 +223,8 @@ def test_FLT_07_float_to_int():
     assert o.int8(300.7).v == 127 and o.int64(1e300).v == 2**63 - 1 and o.int32(math.nan).v == 0
     assert o.uint8(-5.0).v == 0 and o.int8(300).v == 44
     run = lambda x: o.run(lambda y: int(y), x)  # noqa: E731
-    assert o.kind(run(np.float32(2.5))) == "i64" and o.kind(run(2.5)) == "wint"
+    assert o.kind(run(np.float32(2.5))) == o.kind(run(2.5)) == o.kind(run(np.uint8(2))) == "wint"
+    assert o.kind(run(np.uint64(2**63))) == "u64"
     with pytest.raises(ValueError):
         run(math.nan)
     with pytest.raises(OverflowError):

@@ -347,7 +347,7 @@ def test_UFN_01_reductions_of_narrow_integers(kind, dtype):
     """Arithmetic widens, so every step but the first has a wide operand."""
     f = make_sum(kind)
     a = np.full(100, 100, dtype)
-    wide = np.uint64 if dtype == "u1" and kind == "lazy" else np.int64
+    wide = np.int64
     assert f.reduce(a) == 10_000 and f.reduce(a).dtype == wide
     assert f.accumulate(a).dtype == wide and f.accumulate(a)[-1] == 10_000
     assert f.reduceat(a, [0, 50]).tolist() == [5000, 5000]
@@ -430,7 +430,7 @@ def test_UFN_04_scalars_in_scalar_out():
     f = make_sum("lazy")
     for x, y, kind in ((1, 2, np.int64), (1.5, 2, np.float64), (1j, 2, np.complex128), (np.float32(1), np.float32(2), np.float32),
                        (np.array(1.0), np.array(2.0), np.float64), (np.int8(1), np.int8(2), np.int64),
-                       (np.uint8(1), np.uint8(2), np.uint64), (np.complex64(1), np.float32(2), np.complex64)):
+                       (np.uint8(1), np.uint8(2), np.int64), (np.complex64(1), np.float32(2), np.complex64)):
         assert type(f(x, y)) is kind and f(x, y) == x + y
     compare = vectorize(lambda x, y: x < y)
     assert type(compare(1, 2)) is np.bool_ and compare(np.arange(3), 1).dtype == bool

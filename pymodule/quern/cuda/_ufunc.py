@@ -5,7 +5,7 @@ import linecache
 import numpy as np
 
 from .. import _quern, errors
-from . import _compile_options, get_current_device, jit
+from . import _compile_options, get_current_device
 
 _BLOCK = 256
 
@@ -59,7 +59,9 @@ class CudaUfunc:
         self.nargs = self.nin + 1
         self.max_blocksize = _BLOCK
         self._options = {k: v for k, v in options.items() if k in ("fastmath", "debug", "weak_numbers", "opt")}
-        self._function = _quern.Kernel(py_func, _compile_options(self._options), device=True)
+        # numbers meet as on the CPU, so that the ufunc has one dtype on every target
+        self._compile_options = {**_compile_options(self._options), "cpu_numbers": True}
+        self._function = _quern.Kernel(py_func, self._compile_options, device=True)
         self._kernels = {}
         self._declared = [self._read(text) for text in signatures]
 
@@ -91,7 +93,7 @@ class CudaUfunc:
             function = space["kernel"]  # profilers and messages name the user's function
             function.__name__ = self.__name__
             function.__code__ = function.__code__.replace(co_name=self.__name__)
-            kernel = self._kernels[key] = jit(**self._options)(function)
+            kernel = self._kernels[key] = _quern.Kernel(function, self._compile_options, device=False)
         return kernel
 
     def _choose(self, args):

@@ -119,7 +119,7 @@ def complexes(a, b):
 # args wint
 # case sum_range_i32: a range of int32 is of int64
 # args i32
-# case sum_range_u64: INT_18: a range of uint64 is of uint64
+# case sum_range_u64: INT_18: the end of a range of uint64 is tested, its items are Python ints
 # args u64
 # case EXC_03_kernel_loop: poll is kept, guards are not there
 # args i64
@@ -150,7 +150,7 @@ def sum_down(a, b):
     return s
 
 
-# case weak_accumulator: x = 0.0 takes the type of what is added
+# case weak_accumulator: x = 0.0 is a float64 where a float32 meets it
 # args array(f32, 1, C)
 def total(a):
     s = 0.0
