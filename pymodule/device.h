@@ -36,7 +36,7 @@ typedef struct StreamObject {
 /* Where the arrays of one launch are (see RtLaunch); filled while unboxing. */
 typedef struct KernelArrays {
     ModState *state;
-    uint32_t *host, *readonly; /* room for one mask per parameter */
+    uint32_t *host; /* room for one mask per parameter */
     bool any_host;
     int param, next; /* the argument and array at hand */
     int ndevice;

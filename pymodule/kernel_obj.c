@@ -215,7 +215,6 @@ static PyObject *launch_frame(Launch *l, JitCore *core, RtDevice *device, Spec *
     rt_error_init(&err);
     if (arrays->any_host || rt_info(device)->kind == RT_CPU) { /* it may wait */
         launch.host = arrays->any_host ? arrays->host : NULL;
-        launch.readonly = arrays->any_host ? arrays->readonly : NULL;
         launch.ctx = &ctx;
         py_release(&ctx, &call);
     } else {
@@ -231,13 +230,12 @@ static PyObject *launch_frame(Launch *l, JitCore *core, RtDevice *device, Spec *
 static PyObject *launch_spec(Launch *l, JitCore *core, RtDevice *device, Spec *spec,
                              PyObject *const *args, bool loose, bool *mismatch) {
     _Alignas(16) char small[FRAME_STACK];
-    uint32_t host[MAX_ARGS], readonly[MAX_ARGS];
+    uint32_t host[MAX_ARGS];
     const DeviceArray *few[FEW_ARRAYS];
     RtSpan few_spans[FEW_ARRAYS];
     KernelArrays arrays;
     arrays.state = core->state;
     arrays.host = host;
-    arrays.readonly = readonly;
     arrays.device = few;
     arrays.spans = few_spans;
     char *frame = small, *heap = NULL;

@@ -381,14 +381,14 @@ static inline void unbox_device_array(const Plan *plan, const DeviceArray *a, ch
     k->spans[k->ndevice++] = (RtSpan){a->lo, a->hi, plan->written};
 }
 
-/* A kernel's array: on the host or on the device; where is noted for the launch. */
+/* A kernel's array: on the host or on the device; where is noted for the launch. Whether it may be written is part of the
+ * key, so the layout of the parameter says it. */
 static int unbox_kernel_array(const Plan *plan, PyObject *o, char *out, char *frame,
                               KernelArrays *k) {
     uint32_t bit = k->next < 32 ? UINT32_C(1) << k->next : 0;
     k->next++;
     if (py_is_array(k->state, o)) {
         k->host[k->param] |= bit;
-        if (!PyArray_ISWRITEABLE((PyArrayObject *)o)) k->readonly[k->param] |= bit;
         k->any_host = true;
         return bit ? unbox_array(plan, o, out, frame) : 0;
     }
@@ -474,7 +474,7 @@ int py_unbox_kernel(const Spec *spec, PyObject *const *args, char *frame, bool l
     for (int32_t i = 0; i < spec->nargs; i++, plan++) {
         PyObject *o = args[i];
         ((void **)frame)[i] = argument(plan, frame);
-        k->host[i] = k->readonly[i] = 0;
+        k->host[i] = 0;
         if (Py_TYPE(o) == device_array && plan->op == UB_ARRAY && !plan->optional &&
             ((const DeviceArray *)o)->key == plan->key) { /* what launches are made of */
             unbox_device_array(plan, (const DeviceArray *)o, frame + plan->offset, frame, k);

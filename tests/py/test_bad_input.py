@@ -162,6 +162,22 @@ def test_read_only_output(device):
     refused(TypeError, "read-only", increment[1, 4], np.broadcast_to(1.0, 4))
 
 
+def test_read_only_output_of_a_kernel_that_is_compiled(device):
+    """Alone and in a tuple: what a kernel made for writable arrays would write to is looked at in each launch."""
+    @cuda.jit
+    def second(t):
+        t[1][0] = 7.0
+
+    writable, frozen = np.zeros(4), np.zeros(4)
+    frozen.flags.writeable = False
+    second[1, 1]((writable, writable))
+    increment[1, 4](writable)
+    for _ in range(2):
+        refused(TypeError, "cannot write to the read-only", second[1, 1], (writable, frozen))
+        refused(TypeError, "cannot write to the read-only", increment[1, 4], frozen)
+    assert writable.tolist() == [8, 1, 1, 1] and not frozen.any()
+
+
 def test_ARR_06_empty_and_0d(device):
     for shape in ((0,), (3, 0), (0, 3)):
         a = np.zeros(shape)

@@ -841,3 +841,28 @@ def test_BND_a_product_that_wraps_is_a_negative_shift_count():
         assert njit(opt=opt)(shifted_by_product)(rows[:2], columns[:3]) == 64
         with pytest.raises(ValueError, match="negative shift count"):
             njit(opt=opt)(shifted_by_product)(rows, columns)
+
+
+def constant_length(a, n):
+    t = (1.0, 2.0, 3.0, 4.0)
+    s = 0.0
+    for i in range(5):
+        a[i] += 1.0
+        s += t[i] * a[i]
+    return s
+
+
+def constant_length_that_fits(a, n):
+    t = (1.0, 2.0, 3.0, 4.0)
+    s = 0.0
+    for i in range(4):
+        a[i] += 1.0
+        s += t[i] * a[i]
+    return s
+
+
+def test_BND_axes_of_constant_length():
+    """The last index is the length: no test in front of the nest lets it pass."""
+    for n in (8, 5, 4, 3):
+        assert check(constant_length, np.arange(float(n)), n) is IndexError
+        assert (check(constant_length_that_fits, np.arange(float(n)), n) is IndexError) == (n == 3)

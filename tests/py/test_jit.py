@@ -649,3 +649,34 @@ def test_get_num_threads():
     with pytest.raises(ValueError):
         quern.set_num_threads(0)
     assert uint64.name == "uint64"
+
+
+def test_ARR_11_read_only_is_part_of_the_key():
+    """Whichever comes first: code made for a writable array is never run on a read-only one, nor its signature given."""
+    def make():
+        @njit
+        def first(a):
+            return a[:2]
+        return first
+
+    writable, frozen = np.arange(3.0), np.arange(3.0)
+    frozen.flags.writeable = False
+    for order in ((writable, frozen), (frozen, writable)):
+        function = make()
+        views = [function(a) for a in order]
+        assert [v.flags.writeable for v in views] == [a.flags.writeable for a in order]
+        assert len(function.signatures) == 2 and len(set(map(str, function.signatures))) == 2
+
+    @njit
+    def pair(t):
+        t[1][0] = 5.0
+
+    pair((1, writable))
+    with pytest.raises(errors.TypingError, match="read-only"):
+        pair((1, frozen))
+    assert writable[0] == 5 and frozen[0] == 0
+
+    declared = njit("float64(Array(float64, 1, 'C', readonly=True))")(lambda a: a[0])
+    assert declared(frozen) == 0 and declared(writable) == 5
+    with pytest.raises(TypeError):
+        njit("float64(Array(float64, 1, 'C'))")(lambda a: a[0])(frozen)

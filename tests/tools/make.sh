@@ -129,6 +129,25 @@ fuzz)
     build "$python" build/test
     QUERN_BUILD=$PWD/build/test "$venv/bin/python" tests/fuzz/fuzz.py "$@"
     ;;
+peers)
+    for candidate in $(others); do # the peers' wheels are for one minor version: 3.12 where it is at hand
+        [ "$(version_of "$candidate")" = 3.12 ] && python=$candidate
+    done
+    [ -x build/venv-peers/bin/python ] || "$python" -m venv build/venv-peers
+    build/venv-peers/bin/python -c 'import numpy, pytest, cffi, ml_dtypes' 2>/dev/null ||
+        build/venv-peers/bin/python -m pip install -q --disable-pip-version-check numpy pytest cffi ml_dtypes
+    for wheel in numba numba-cuda; do # the newest; an older copy serves where there is no network
+        build/venv-peers/bin/python -m pip install -q --disable-pip-version-check --upgrade --no-deps --target "build/peers-$wheel" "$wheel" ||
+            [ -d "build/peers-$wheel" ] || die "$wheel could not be installed"
+    done
+    build "$python" build/peers -DQUERN_TESTS=OFF
+    PYTHONPATH=$PWD/build/peers/python build/venv-peers/bin/python tests/peers/peers.py --python "$PWD/build/venv-peers/bin/python" \
+        --numba "$PWD/build/peers-numba" --numba-cuda "$PWD/build/peers-numba-cuda" "$@"
+    ;;
+mutate)
+    build "$python" build/test
+    "$venv/bin/python" tests/tools/mutate.py "$@"
+    ;;
 format)
     environment "$python"
     "$venv/bin/python" -m pip install -q --disable-pip-version-check clang-format==14.0.6
