@@ -6,39 +6,10 @@
 
 /* -- layout ----------------------------------------------------------------------------------- */
 
-static int64_t round_up(int64_t n, int64_t align) {
-    return (n + align - 1) / align * align;
-}
-
-int64_t abi_align(const Type *type) {
-    int64_t align = 1;
-    if (type->kind == TY_none) return 1;
-    if (type->kind == TY_ARRAY) return 8;
-    if (type->kind != TY_TUPLE) return type_align(type);
-    for (int32_t i = 0; i < type->nitems; i++)
-        align = QN_MAX(align, abi_align(type->items[i]));
-    return align;
-}
-
-int64_t abi_item_offset(const Type *tuple, int32_t index) {
-    int64_t at = 0;
-    for (int32_t i = 0; i < index; i++)
-        at = round_up(at, abi_align(tuple->items[i])) + abi_size(tuple->items[i]);
-    return index < tuple->nitems ? round_up(at, abi_align(tuple->items[index])) : at;
-}
-
-int64_t abi_size(const Type *type) {
-    if (type->kind == TY_none) return 0;
-    if (type->kind == TY_ARRAY) return ARRAY_VALUE_SIZE(type->ndim);
-    if (type->kind == TY_TUPLE)
-        return round_up(abi_item_offset(type, type->nitems), abi_align(type));
-    return type_size(type);
-}
-
 ValueLayout abi_layout(Arena *arena, const Type *type, const Type *weak) {
     ValueLayout out = {.kind = (uint8_t)type->kind,
-                       .size = (int32_t)abi_size(type),
-                       .align = (int32_t)abi_align(type),
+                       .size = (int32_t)type_size(type),
+                       .align = (int32_t)type_align(type),
                        .weak = weak && type_is_weak(weak)};
     if (type_is_weak(type)) {
         out.kind = (uint8_t)type_strong_kind(type->kind);
@@ -55,7 +26,7 @@ ValueLayout abi_layout(Arena *arena, const Type *type, const Type *weak) {
     if (weak && weak->kind == TY_OPTIONAL) { /* (present, value) */
         ValueLayout *value = arena_array(arena, ValueLayout, 1);
         *value = abi_layout(arena, type->items[1], weak->element);
-        value->offset = (int32_t)abi_item_offset(type, 1);
+        value->offset = (int32_t)type_offset(type, 1);
         out.kind = TY_OPTIONAL;
         out.nitems = 1;
         out.items = value;
@@ -65,7 +36,7 @@ ValueLayout abi_layout(Arena *arena, const Type *type, const Type *weak) {
     bool same = weak && weak->kind == TY_TUPLE && weak->nitems == type->nitems;
     for (int32_t i = 0; i < type->nitems; i++) {
         items[i] = abi_layout(arena, type->items[i], same ? weak->items[i] : NULL);
-        items[i].offset = (int32_t)abi_item_offset(type, i);
+        items[i].offset = (int32_t)type_offset(type, i);
     }
     out.nitems = type->nitems;
     out.items = items;

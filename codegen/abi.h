@@ -19,11 +19,6 @@ _Static_assert(offsetof(KernelGrid, block) == 12 && offsetof(KernelGrid, first) 
                    offsetof(KernelGrid, shared) == 40 && offsetof(KernelGrid, dynamic_shared) == 48,
                "kernel grid");
 
-/* Size and alignment of a value in memory, tuples as C structs. */
-int64_t abi_size(const Type *type);
-int64_t abi_align(const Type *type);
-/* Offset of item `index` of a tuple. */
-int64_t abi_item_offset(const Type *tuple, int32_t index);
 /* Layout of `type`; items, fields and class in `arena`. `weak` (same shape, may be NULL) is the type
  * before specialisation: it tells which parts are Python numbers. */
 ValueLayout abi_layout(Arena *arena, const Type *type, const Type *weak);

@@ -41,20 +41,23 @@ static bool const_of_int(Arena *arena, PyObject *object, ConstVal *out) {
     return ok;
 }
 
+static const ConstVal *const_at(Arena *arena, PyObject *object, PyObject *keep, int depth);
+
 static bool const_of_items(Arena *arena, PyObject *const *items, Py_ssize_t n, PyObject *keep,
-                           ConstVal *out) {
+                           int depth, ConstVal *out) {
     out->nitems = (int32_t)n;
     out->items = arena_array(arena, const ConstVal *, n);
     for (Py_ssize_t i = 0; i < n; i++)
-        if (!(out->items[i] = py_const(arena, items[i], keep))) return false;
+        if (!(out->items[i] = const_at(arena, items[i], keep, depth + 1))) return false;
     return true;
 }
 
-static bool const_of_slice(Arena *arena, PyObject *object, PyObject *keep, ConstVal *out) {
+static bool const_of_slice(Arena *arena, PyObject *object, PyObject *keep, int depth,
+                           ConstVal *out) {
     PySliceObject *slice = (PySliceObject *)object;
     PyObject *items[3] = {slice->start, slice->stop, slice->step};
     out->kind = CONST_SLICE;
-    return const_of_items(arena, items, 3, keep, out);
+    return const_of_items(arena, items, 3, keep, depth, out);
 }
 
 static bool const_of_other(Arena *arena, PyObject *object, PyObject *keep, ConstVal *out) {
@@ -68,7 +71,7 @@ static bool const_of_other(Arena *arena, PyObject *object, PyObject *keep, Const
     return true;
 }
 
-const ConstVal *py_const(Arena *arena, PyObject *object, PyObject *keep) {
+static const ConstVal *const_at(Arena *arena, PyObject *object, PyObject *keep, int depth) {
     ConstVal *c = arena_new(arena, ConstVal);
     bool ok = true;
     if (object == Py_None) {
@@ -93,17 +96,20 @@ const ConstVal *py_const(Arena *arena, PyObject *object, PyObject *keep) {
         }
     } else if (object == Py_Ellipsis) {
         c->kind = CONST_ELLIPSIS;
-    } else if (PyTuple_CheckExact(object)) {
-        if (Py_EnterRecursiveCall(" while reading a constant")) return NULL;
+    } else if (PyTuple_CheckExact(object) && depth < TYPE_MAX_DEPTH) {
         c->kind = CONST_TUPLE;
-        ok = const_of_items(arena, &PyTuple_GET_ITEM(object, 0), PyTuple_GET_SIZE(object), keep, c);
-        Py_LeaveRecursiveCall();
-    } else if (PySlice_Check(object)) {
-        ok = const_of_slice(arena, object, keep, c);
+        ok = const_of_items(arena, &PyTuple_GET_ITEM(object, 0), PyTuple_GET_SIZE(object), keep,
+                            depth, c);
+    } else if (PySlice_Check(object) && depth < TYPE_MAX_DEPTH) {
+        ok = const_of_slice(arena, object, keep, depth, c);
     } else {
         ok = const_of_other(arena, object, keep, c);
     }
     return ok ? c : NULL;
+}
+
+const ConstVal *py_const(Arena *arena, PyObject *object, PyObject *keep) {
+    return const_at(arena, object, keep, 0);
 }
 
 /* -- places ----------------------------------------------------------------------------------- */

@@ -167,13 +167,16 @@ done:
     return status;
 }
 
+#define TOO_DEEP "tuple, nested too deeply"
+
 static bool bind_items(PyResolver *r, Binding *b, PyObject *tuple, Str path) {
+    if (r->nesting > TYPE_MAX_DEPTH) return bind_name(r, b, BIND_OPAQUE, TOO_DEEP);
     Py_ssize_t n = PyTuple_GET_SIZE(tuple);
     const Binding **items = arena_array(r->arena, const Binding *, n);
     Hasher h;
     hash_init(&h);
     hash_u64(&h, BIND_INSTANCE);
-    if (Py_EnterRecursiveCall(" while reading a constant tuple")) return false;
+    r->nesting++;
     bool ok = true;
     for (Py_ssize_t i = 0; ok && i < n; i++) {
         items[i] = py_bind(r, PyTuple_GET_ITEM(tuple, i),
@@ -181,7 +184,7 @@ static bool bind_items(PyResolver *r, Binding *b, PyObject *tuple, Str path) {
         ok = items[i] != NULL;
         if (ok) hash_update(&h, &items[i]->digest, sizeof items[i]->digest);
     }
-    Py_LeaveRecursiveCall();
+    r->nesting--;
     b->kind = BIND_INSTANCE;
     b->nitems = (int32_t)n;
     b->items = items;

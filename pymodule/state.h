@@ -144,6 +144,7 @@ typedef struct PyResolver {
     Map codes;            /* code handle -> path of its function */
     InferOptions options; /* of the entry: plain callees inherit them */
     PyObject *entry;      /* borrowed */
+    int nesting;          /* of the tuple being bound */
 } PyResolver;
 void py_resolver_init(PyResolver *resolver, ModState *state, PyObject *entry,
                       const InferOptions *options);

@@ -10,8 +10,9 @@
  * one may lower a type (x ** -1 is a float, x ** n an int); after LOW_UPDATES changes a fact
  * accumulates, after HIGH_UPDATES it stands. That bounds the walk whatever the operators do. */
 #include "typeinfer/infer.h"
+#include "frontend/base/os.h"
 
-enum { LOW_UPDATES = 12, HIGH_UPDATES = 40, MAX_ROUNDS = 1000 };
+enum { LOW_UPDATES = 12, HIGH_UPDATES = 40, MAX_ROUNDS = 1000, STACK_RESERVE = 48 << 10 };
 
 /* -- edges and blocks -------------------------------------------------------------------------- */
 
@@ -346,6 +347,8 @@ static bool check_returned(Infer *in, Ref ref, const Val *v) {
     return true;
 }
 
+static bool too_large(Infer *in, Ref ref, const Type *type);
+
 static bool visit_return(Infer *in, Ref ref) {
     Val v;
     if (!operand(in, ref, 0, &v) || !check_returned(in, ref, &v)) return false;
@@ -361,6 +364,7 @@ static bool visit_return(Infer *in, Ref ref) {
     Fact joined = v.f;
     if (inst->result.type && !fact_join(in, &inst->result, &v.f, &joined))
         return return_error(in, ref, &v.f);
+    if (type_is_too_large(joined.type)) return too_large(in, ref, joined.type);
     joined.array = NULL;
     if (!inst->result.type || !fact_equal(&joined, &inst->result)) {
         if (!inst->result.type || inst->result.type != joined.type) inst->returned_at = ref;
@@ -505,10 +509,8 @@ static bool visit_operands(Infer *in, Ref ref, Val *out) {
     }
 }
 
-bool infer_visit(Infer *in, Ref ref, Val *out) {
+static bool visit(Infer *in, Ref ref, Val *out) {
     const Inst *inst = ir_inst(in->f, ref);
-    *out = (Val){.src = ref};
-    in->at = ref;
     if (!in->emit && !list_checked(in, ref)) return false;
     switch ((Op)inst->op) {
     case OP_phi: return visit_phi(in, ref, out);
@@ -545,6 +547,27 @@ bool infer_visit(Infer *in, Ref ref, Val *out) {
     }
 }
 
+/* The result of a recursive function that holds the result of its own call never stops growing. */
+static bool too_large(Infer *in, Ref ref, const Type *type) {
+    const char *what = type->depth > TYPE_MAX_DEPTH ? "a tuple nested more than %d deep"
+                                                    : "a tuple of more than %d numbers and arrays";
+    int limit = type->depth > TYPE_MAX_DEPTH ? TYPE_MAX_DEPTH : TYPE_MAX_PARTS;
+    if (!ti_stop(in)) return false;
+    diag_add(in->diags, E0105, ti_spanp(in, ref), str_printf(in->arena, what, limit).bytes);
+    if (in->inst->recursive)
+        ti_advise(in, "with each call of a function from itself the type grows: the result of a "
+                      "recursive function "
+                      "must not be a part of its result");
+    return false;
+}
+
+bool infer_visit(Infer *in, Ref ref, Val *out) {
+    *out = (Val){.src = ref};
+    in->at = ref;
+    if (!visit(in, ref, out)) return false;
+    return !out->f.type || !type_is_too_large(out->f.type) || too_large(in, ref, out->f.type);
+}
+
 /* -- raise -------------------------------------------------------------------------------------- */
 
 static const Binding *exception_of(const Val *v) {
@@ -575,12 +598,43 @@ static bool raise_args(Infer *in, Ref exception, RaiseSite *site, Ref *refs, int
     return true;
 }
 
+/* One of the calls with arguments that may have made `exception`, where paths meet; NO_REF: none has any. */
+static Ref made_with_arguments(Infer *in, Ref exception) {
+    Bits seen = bits_new(in->arena, in->f->insts.len);
+    Vec(Ref) todo = {0};
+    vec_push(in->arena, &todo, exception);
+    while (todo.len) {
+        Ref ref = vec_pop(&todo);
+        const Inst *inst = ir_inst(in->f, ref);
+        if (inst->op == OP_call_py && inst->nargs > 1) return ref;
+        if ((inst->op != OP_phi && inst->op != OP_check_bound) || bits_get(&seen, ref)) continue;
+        bits_set(&seen, ref);
+        for (int32_t k = 0; k < inst->nargs; k++)
+            vec_push(in->arena, &todo, ir_arg(in->f, ref, k));
+    }
+    return NO_REF;
+}
+
+/* Exceptions are no values yet: the arguments of one are known only where a single call made it. */
+static bool raise_known(Infer *in, Ref ref, Ref exception) {
+    if (ir_inst(in->f, exception)->op == OP_call_py) return true;
+    Ref made = made_with_arguments(in, exception);
+    if (!made) return true;
+    ti_fail(in, ref, E0101, "raising an exception that was made on one of several paths");
+    if (in->report) {
+        diag_note(in->diags, ti_spanp(in, made), "one is made here");
+        diag_note(in->diags, NULL, "raise each where it is made");
+    }
+    return false;
+}
+
 static bool visit_raise(Infer *in, Ref ref) {
     Val v;
     if (ir_inst(in->f, ref)->nargs == 0) return ti_fail(in, ref, E0101, "a bare raise");
     if (!operand(in, ref, 0, &v)) return false;
     const Binding *b = exception_of(&v);
     if (!b) return ti_fail(in, ref, E0101, "raising a value that is not an exception");
+    if (!raise_known(in, ref, v.src)) return false;
     int32_t error = ir_inst(in->f, ref)->error;
     RaiseSite *site = arena_new(in->arena, RaiseSite);
     *site = (RaiseSite){.class_name = b->name, .class_handle = b->handle};
@@ -839,6 +893,18 @@ void ti_init(Ti *ti, Module *module, Resolver *resolver, const InferRequest *req
     map_init(&ti->refused_sources, ti->arena);
     map_init(&ti->objects, ti->arena);
     map_init(&ti->func_names, ti->arena);
+    /* for one more level, for the resolver's Python code, and for the error */
+    char *here = __builtin_frame_address(0), *low = os_stack_low();
+    ti->stack_limit = low + QN_MIN((here - low) / 3, STACK_RESERVE);
+}
+
+bool ti_has_stack(Infer *in, const char *what) {
+    if (QN_LIKELY((char *)__builtin_frame_address(0) >= in->ti->stack_limit)) return true;
+    Str why = str_printf(in->arena, "%s are nested too deeply for the stack of this thread", what);
+    ti_fail(in, in->at, E0105, why.bytes);
+    ti_advise(in,
+              "threading.stack_size() gives a larger one to the threads that are started after it");
+    return false;
 }
 
 static void copy_diags(DiagList *to, const DiagList *from) {

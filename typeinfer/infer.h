@@ -93,6 +93,7 @@ typedef struct Ti {
     int32_t changes;           /* grows when the result of an instance changes */
     bool all;                  /* ti_diagnose: every error is wanted */
     Map refused_sources;       /* the same as `sources`, of bc_build_all: RefusedSource */
+    char *stack_limit;         /* below it nothing new is begun: ti_has_stack */
     bool aborted; /* a Python exception is pending, or a diagnostic is already in the module */
 } Ti;
 
@@ -210,6 +211,9 @@ Span ti_span(const Infer *in, Ref ref);
 /* Notes that say what the value is and where it comes from. */
 void ti_note_value(Infer *in, const Val *v);
 const char *ti_arg_texts(Infer *in, const Val *args, int32_t n);
+/* Asked by what recurses over the program or over types: is there stack left? Otherwise false, and an error: `what` ("calls")
+ * are nested too deeply. */
+bool ti_has_stack(Infer *in, const char *what);
 bool ti_stop(Infer *in); /* records an error; true when it is to be reported */
 /* false always: so that one can `return ti_fail(...)`. */
 #define ti_fail(in, ref, code, ...)                                                                \

@@ -482,6 +482,7 @@ static bool v_compare(Infer *in, Operator op, Val a, Val b, bool *handled, Val *
     const Type *s = a.f.type, *t = b.f.type;
     bool result;
     *handled = true;
+    if (!ti_has_stack(in, "tuples")) return false;
     if (op == OPR_eq || op == OPR_ne) {
         if (fact_none(&a.f) || fact_none(&b.f)) return v_is(in, op == OPR_ne, a, b, out);
         if (fold_compare(op, &a.f, &b.f, &result))

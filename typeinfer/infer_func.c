@@ -5,7 +5,7 @@
  * and choose by constants (axis=0, dtype names): those see the constants too, to a certain depth. */
 #include "typeinfer/infer.h"
 
-enum { CONSTANT_DEPTH = 12, MAX_DEPTH = 200, MAX_CHAIN = 8 };
+enum { CONSTANT_DEPTH = 12, MAX_DEPTH = 200, MAX_CHAIN = 8, MAX_INSTANCES = 5000 };
 
 /* -- keys ----------------------------------------------------------------------------------------- */
 
@@ -249,12 +249,21 @@ static bool callee_error(Infer *in, Instance *callee) {
     return false;
 }
 
+/* What recursion without an end, or with one that is too far away, runs into. */
+static bool callee_allowed(Infer *in) {
+    Ti *ti = in->ti;
+    if (ti->stack.len >= MAX_DEPTH)
+        return ti_fail(in, in->at, E0105, "calls are nested too deeply");
+    if (ti->instances.len > MAX_INSTANCES)
+        return ti_fail(in, in->at, E0105, "its functions are called with too many different types");
+    return ti_has_stack(in, "calls");
+}
+
 /* Infers the callee if need be; false: that cannot be done. */
 static bool infer_callee(Infer *in, Instance *callee) {
     Ti *ti = in->ti;
     if (callee->state == INST_NEW) {
-        if (ti->stack.len >= MAX_DEPTH)
-            return ti_fail(in, in->at, E0105, "calls are nested too deeply");
+        if (!callee_allowed(in)) return false;
         infer_instance(ti, callee);
         if (ti->aborted) return in->stop = STOP_ABORT, false;
     }

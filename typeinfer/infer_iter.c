@@ -300,6 +300,7 @@ static bool zip_length(Infer *in, Val tuple, Val *out) {
 
 bool v_iter_len(Infer *in, Val it, Val *out) {
     const Type *t = it.f.type;
+    if (!ti_has_stack(in, "iterators")) return false;
     switch (t->kind) {
     case TY_TUPLE: return *out = val_of(fact_int(in, t->nitems)), true;
     case TY_ARRAY: return *out = v_shape(in, it, 0), true;
@@ -348,6 +349,7 @@ static bool reversed_item(Infer *in, Val inner, Val counter, Val *out) {
 bool v_iter_get(Infer *in, Val it, Val counter, Val *out) {
     const Type *t = it.f.type;
     counter.f.value = NULL; /* the counter varies although its first value is a constant */
+    if (!ti_has_stack(in, "iterators")) return false;
     switch (t->kind) {
     case TY_TUPLE: return tuple_at(in, it, counter, out);
     case TY_ARRAY: return *out = v_element(in, it, counter), true;

@@ -24,8 +24,7 @@ void cg_load_value(Cg *cg, const Type *type, Value address, Value *out) {
     if (type->kind == TY_none) return;
     if (type->kind == TY_TUPLE) {
         for (int32_t i = 0; i < type->nitems; i++) {
-            cg_load_value(cg, type->items[i], at_offset(cg, address, abi_item_offset(type, i)),
-                          out);
+            cg_load_value(cg, type->items[i], at_offset(cg, address, type_offset(type, i)), out);
             out += cg_leaf_count(cg, type->items[i]);
         }
         return;
@@ -47,7 +46,7 @@ void cg_store_value(Cg *cg, const Type *type, Value address, const Value *leaves
     if (type->kind == TY_none) return;
     if (type->kind == TY_TUPLE) {
         for (int32_t i = 0; i < type->nitems; i++) {
-            cg_store_value(cg, type->items[i], at_offset(cg, address, abi_item_offset(type, i)),
+            cg_store_value(cg, type->items[i], at_offset(cg, address, type_offset(type, i)),
                            leaves);
             leaves += cg_leaf_count(cg, type->items[i]);
         }

@@ -27,7 +27,10 @@ typedef struct Narrow {
     Range *rounds;
     Bits small; /* values that become i32 */
     Ref *as32, *as64;
+    int depth; /* of the chain of definitions that is being followed */
 } Narrow;
+
+enum { MAX_DEPTH = 64 };
 
 static Range range_of(Narrow *s, Ref ref);
 
@@ -319,6 +322,8 @@ static Range range_of(Narrow *s, Ref ref) {
     if (type->kind != TY_i64) return range_of_type(type);
     if (s->state[ref] == OPEN) return unknown(); /* a cycle that no rule for phis describes */
     if (s->state[ref] == NEW) {
+        if (s->depth == MAX_DEPTH) return unknown();
+        s->depth++;
         uint64_t outer = s->params;
         s->params = 0;
         s->state[ref] = OPEN;
@@ -327,6 +332,7 @@ static Range range_of(Narrow *s, Ref ref) {
         s->ranges[ref] = s->rounds[ref].known ? s->rounds[ref] : range;
         s->state[ref] = DONE;
         s->params = outer;
+        s->depth--;
     }
     s->params |= s->ranges[ref].params;
     return s->ranges[ref];

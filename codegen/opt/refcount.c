@@ -51,15 +51,10 @@ static void add_root(Refcount *rc, Ref ref) {
     vec_push(rc->arena, &rc->roots, ref);
 }
 
-/* Does a chain of derivations from `ref` reach a root? Phis are asked about in a fixed point. */
-static bool reaches_root(const Refcount *rc, Ref ref) {
-    const Inst *inst = ir_inst(rc->func, ref);
-    if (rc->root_of[ref] >= 0) return true;
-    if (inst->op == OP_phi || !has_array(inst->type)) return false;
-    for (int32_t k = 0; k < inst->nargs; k++)
-        if (has_array(ir_type(rc->func, ir_arg(rc->func, ref, k))) &&
-            reaches_root(rc, ir_arg(rc->func, ref, k)))
-            return true;
+/* Is an operand with arrays a root, or derived from one? */
+static bool derived(const Refcount *rc, const Bits *known, Ref ref) {
+    for (int32_t k = 0; k < ir_inst(rc->func, ref)->nargs; k++)
+        if (bits_get(known, ir_arg(rc->func, ref, k))) return true;
     return false;
 }
 
@@ -70,14 +65,18 @@ static bool reaches_root(const Refcount *rc, Ref ref) {
 
 static void find_roots(Refcount *rc) {
     Ref ref;
-    FOR_EACH_INST(rc, ref) if (brings_reference(rc->func, ref)) add_root(rc, ref);
+    Bits known = bits_new(rc->arena, rc->nrefs); /* roots, and what is derived from them */
+    FOR_EACH_INST(rc, ref)
+    if (brings_reference(rc->func, ref)) add_root(rc, ref), bits_set(&known, ref);
     for (bool changed = rc->roots.len > 0; changed;) {
         changed = false;
         FOR_EACH_INST(rc, ref) {
             const Inst *inst = ir_inst(rc->func, ref);
-            if (inst->op != OP_phi || !has_array(inst->type) || rc->root_of[ref] >= 0) continue;
-            for (int32_t k = 0; k < inst->nargs && rc->root_of[ref] < 0; k++)
-                if (reaches_root(rc, ir_arg(rc->func, ref, k))) add_root(rc, ref), changed = true;
+            if (bits_get(&known, ref) || !has_array(inst->type) || !derived(rc, &known, ref))
+                continue;
+            if (inst->op == OP_phi) add_root(rc, ref);
+            bits_set(&known, ref);
+            changed = true;
         }
     }
 }

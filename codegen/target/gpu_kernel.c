@@ -100,7 +100,7 @@ static void add_value(Params *p, int32_t arg, int64_t source, const Type *type) 
     if (type->kind == TY_none) return;
     if (type->kind == TY_TUPLE) {
         for (int32_t i = 0; i < type->nitems; i++)
-            add_value(p, arg, source + abi_item_offset(type, i), type->items[i]);
+            add_value(p, arg, source + type_offset(type, i), type->items[i]);
     } else if (type->kind == TY_ARRAY) {
         int n = type->ndim * (type->layout == LAYOUT_A ? 2 : 1);
         add_param(p, arg, source, cg->ptr[cg_space(cg, (Space)type->space)], true);

@@ -145,6 +145,23 @@ bool os_exists(const char *path) {
 
 /* -- threads ---------------------------------------------------------------------------------- */
 
+static _Thread_local char *my_stack_low;
+
+char *os_stack_low(void) {
+    if (my_stack_low) return my_stack_low;
+    pthread_attr_t attr;
+    void *base = NULL;
+    size_t size = 0;
+    if (pthread_getattr_np(pthread_self(), &attr) == 0) {
+        pthread_attr_getstack(&attr, &base, &size);
+        pthread_attr_destroy(&attr);
+    }
+    /* An unlimited main stack is said to begin far away; 8 MiB below here is what we vouch for then. */
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0), low = (uintptr_t)base;
+    if (!base || low > here || here - low > ((uintptr_t)1 << 30)) low = here - (8 << 20);
+    return my_stack_low = (char *)low;
+}
+
 bool os_thread_start(OsThread *thread, void *(*run)(void *), void *arg, size_t stack_size) {
     pthread_attr_t attr;
     if (pthread_attr_init(&attr) != 0) return false;

@@ -45,6 +45,8 @@ typedef struct OsCond {
     pthread_cond_t c;
 } OsCond;
 
+/* The lowest address that the stack of the calling thread may come to. Asked of the system once in each thread. */
+char *os_stack_low(void);
 /* stack_size 0: the system's choice. false: no thread could be made. */
 bool os_thread_start(OsThread *thread, void *(*run)(void *), void *arg, size_t stack_size);
 void os_thread_join(OsThread thread);

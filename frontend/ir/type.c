@@ -67,6 +67,48 @@ static bool type_same(const Type *a, const Type *b) {
     return true;
 }
 
+static int64_t align_up(int64_t n, int64_t align) {
+    return (n + align - 1) / align * align;
+}
+
+static void measure_tuple(Arena *arena, Type *type) {
+    int64_t *offsets = type->nitems ? arena_array(arena, int64_t, type->nitems) : NULL;
+    int depth = 0;
+    type->offsets = offsets;
+    for (int32_t i = 0; i < type->nitems; i++) {
+        const Type *item = type->items[i];
+        offsets[i] = align_up(type->size, item->align);
+        type->size = offsets[i] + item->size;
+        type->align = QN_MAX(type->align, item->align);
+        type->parts = QN_MIN(type->parts + item->parts, TYPE_MAX_PARTS + 1);
+        depth = QN_MAX(depth, item->depth + 1);
+    }
+    type->size = align_up(type->size, type->align);
+    type->depth = (uint8_t)QN_MIN(depth, TYPE_MAX_DEPTH + 1);
+}
+
+/* What a type that is new derives from its parts. */
+static void measure(Arena *arena, Type *type) {
+    type->align = 1;
+    type->size = 0, type->parts = type->kind != TY_TUPLE;
+    if (type->kind < TY_SCALARS) {
+        int bytes = scalars[type->kind].bits / 8;
+        type->align = QN_MAX(bytes, 1);
+        type->size = bytes * (scalars[type->kind].cls == CLASS_CPX ? 2 : 1);
+    } else if (type->kind == TY_ARRAY) {
+        type->align = 8;
+        type->size = 16 + 16 * (int64_t)type->ndim; /* ARRAY_VALUE_SIZE */
+    } else if (type->kind == TY_TUPLE) {
+        measure_tuple(arena, type);
+    } else if (type->element) {
+        type->depth = (uint8_t)QN_MIN(type->element->depth + 1, TYPE_MAX_DEPTH + 1);
+        type->parts = type->element->parts;
+        if (type->kind != TY_OPTIONAL) return; /* never in memory */
+        type->align = type->element->align;
+        type->size = align_up(align_up(1, type->align) + type->element->size, type->align);
+    }
+}
+
 /* `key` lives on the caller's stack; the items are copied when the type is new. */
 static const Type *intern(TypeTable *t, const Type *key) {
     uint64_t hash = type_hash(key);
@@ -82,6 +124,7 @@ static const Type *intern(TypeTable *t, const Type *key) {
     node->next = first;
     map_put(&t->nodes, hash)->ptr = node;
     node->type.id = t->count++;
+    measure(t->arena, &node->type);
     return &node->type;
 }
 
@@ -228,6 +271,10 @@ bool type_is_number(const Type *type) {
     return type_is_scalar(type);
 }
 
+bool type_is_too_large(const Type *type) {
+    return type->depth > TYPE_MAX_DEPTH || type->parts > TYPE_MAX_PARTS;
+}
+
 static bool holds_weak(const Type *type) {
     if (type->kind == TY_OPTIONAL) return holds_weak(type->element);
     for (int32_t i = 0; i < type->nitems; i++)
@@ -252,32 +299,4 @@ const Type *type_component(TypeTable *t, const Type *complex_type) {
     case TY_wcpx: return type_scalar(t, TY_wflt);
     default: return complex_type;
     }
-}
-
-static int64_t align_up(int64_t n, int64_t align) {
-    return (n + align - 1) / align * align;
-}
-
-int64_t type_align(const Type *type) {
-    if (type->kind < TY_SCALARS) return QN_MAX(scalars[type->kind].bits / 8, 1);
-    if (type->kind == TY_ARRAY) return 8;
-    if (type->kind == TY_OPTIONAL) return type_align(type->element);
-    int64_t align = 1;
-    for (int32_t i = 0; i < type->nitems; i++)
-        align = QN_MAX(align, type_align(type->items[i]));
-    return align;
-}
-
-int64_t type_size(const Type *type) {
-    if (type->kind < TY_SCALARS)
-        return scalars[type->kind].bits / 8 * (type_is_complex(type) ? 2 : 1);
-    if (type->kind == TY_ARRAY) return 16 + 16 * (int64_t)type->ndim; /* ARRAY_VALUE_SIZE */
-    if (type->kind == TY_OPTIONAL) {
-        int64_t align = type_align(type->element);
-        return align_up(align_up(1, align) + type_size(type->element), align);
-    }
-    int64_t size = 0;
-    for (int32_t i = 0; i < type->nitems; i++)
-        size = align_up(size, type_align(type->items[i])) + type_size(type->items[i]);
-    return align_up(size, type_align(type));
 }

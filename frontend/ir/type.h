@@ -57,7 +57,16 @@ struct Type {
     uint32_t bits;
     /* TY_OBJECT */
     const struct Binding *binding;
+    /* Derived when the type is made. How deep tuples, optionals and iterators are nested (0: none of these), and how many
+     * scalars and arrays there are in it; both stop at the limits below. What walks over a type recurses. */
+    uint8_t depth;
+    int32_t parts;
+    /* size, alignment and the offsets of a tuple's items in memory: type_size, type_align, type_offset */
+    int32_t align;
+    int64_t size;
+    const int64_t *offsets;
 };
+enum { TYPE_MAX_DEPTH = 64, TYPE_MAX_PARTS = 10000 };
 
 typedef struct TypeTable TypeTable;
 
@@ -96,12 +105,22 @@ bool type_is_int(const Type *type); /* SINT or UINT */
 bool type_is_float(const Type *type);
 bool type_is_complex(const Type *type);
 bool type_is_number(const Type *type);                   /* int, float, complex or bool */
+bool type_is_too_large(const Type *type);                /* beyond one of the two limits */
 const Type *type_strong(TypeTable *t, const Type *type); /* also inside tuples */
 const Type *type_component(TypeTable *t, const Type *complex_type); /* f32 for c64, f64 for c128 */
-/* Size and alignment in memory (array elements, packed arguments): see codegen/artifact.h for
- * tuples and arrays. none has size 0. */
-int64_t type_size(const Type *type);
-int64_t type_align(const Type *type);
+/* How a value lies in memory, as array element, packed argument or result: scalars in their natural size (bool: one
+ * byte), tuples as C structs of their items, arrays as ArrayValue (codegen/artifact.h), an optional as (bool, value), none
+ * in no byte. */
+static inline int64_t type_size(const Type *type) {
+    return type->size;
+}
+static inline int64_t type_align(const Type *type) {
+    return type->align;
+}
+/* Of item `index` of a tuple. */
+static inline int64_t type_offset(const Type *tuple, int32_t index) {
+    return tuple->offsets[index];
+}
 
 /* -- text ------------------------------------------------------------------------------------ */
 

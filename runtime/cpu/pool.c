@@ -108,17 +108,7 @@ bool rt_threads_set(int32_t n, RtError *err) {
 
 char *rt_stack_limit(void) {
     if (my_stack_limit) return my_stack_limit;
-    pthread_attr_t attr;
-    void *base = NULL;
-    size_t size = 0;
-    char here;
-    if (pthread_getattr_np(pthread_self(), &attr) == 0) {
-        pthread_attr_getstack(&attr, &base, &size);
-        pthread_attr_destroy(&attr);
-    }
-    /* An unlimited main stack is said to begin far away; 8 MiB below here is what we vouch for then. */
-    uintptr_t top = (uintptr_t)&here, low = (uintptr_t)base;
-    if (!base || low > top || top - low > ((uintptr_t)1 << 30)) low = top - (8 << 20);
+    uintptr_t top = (uintptr_t)__builtin_frame_address(0), low = (uintptr_t)os_stack_low();
     uintptr_t room = top - low, margin = QN_MIN((uintptr_t)MARGIN_BYTES, room / 4);
     return my_stack_limit = (char *)(low + margin);
 }

@@ -1,0 +1,264 @@
+"""What the compiler itself runs into: small stacks, types that grow without end, large functions."""
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from quern import njit
+from quern.errors import TypingError, UnsupportedError
+
+CHAIN = """
+    import cmath, threading
+    import numpy as np
+    from quern import njit
+
+    def compiled(source, name):
+        space = {"np": np, "cmath": cmath}
+        exec(compile(source, "program.py", "exec"), space)
+        return njit(space[name])
+
+    def chain(n, body="x + 1"):
+        lines = [f"def f0(x): return {body}"]
+        lines += [f"def f{i}(x): return f{i - 1}(x) + 1" for i in range(1, n)]
+        return compiled("\\n".join(lines), f"f{n - 1}")
+
+    def outcome(call):
+        try:
+            return call()
+        except Exception as e:
+            return type(e).__name__, str(e)
+
+    def in_thread(kilobytes, call):
+        told = []
+        threading.stack_size(kilobytes << 10)
+        thread = threading.Thread(target=lambda: told.append(outcome(call)))
+        thread.start()
+        thread.join()
+        return told[0]
+"""
+
+
+def run(program, *, stack=None, timeout=120):
+    """A program in a process of its own: a stack that overflows ends it."""
+    limit = (lambda: __import__("resource").setrlimit(__import__("resource").RLIMIT_STACK, (stack, stack))) if stack else None
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(CHAIN) + textwrap.dedent(program)], timeout=timeout,
+                          capture_output=True, text=True, preexec_fn=limit)
+    assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
+    return done.stdout.split("\n")
+
+
+def test_R2_nested_helpers_in_a_small_thread():
+    out = run("""
+        for kilobytes in 64, 128, 256, 512:
+            for n in 1, 10, 60, 120, 150, 190:
+                result = in_thread(kilobytes, lambda: chain(n)(1))
+                if type(result) is tuple:
+                    assert result[0] == "UnsupportedError" and "E0105" in result[1] and "program.py:" in result[1] and "stack_size" in result[1], result
+                    print(kilobytes, n, "refused")
+                else:
+                    assert result == n + 1
+                    print(kilobytes, n, "compiled")
+    """)
+    for kilobytes in 64, 128, 256, 512:
+        assert f"{kilobytes} 10 compiled" in out
+    assert "256 190 refused" in out and "256 60 compiled" in out and "512 190 compiled" in out
+
+
+def test_R2_library_code_in_a_small_thread():
+    """Near the end of the stack the resolver runs Python code that imports."""
+    run("""
+        for n in range(1, 80, 6):
+            result = in_thread(128, lambda: chain(n, "sum((x, x)) + cmath.sqrt(x * x + 0j).real")(5))
+            assert result == 15 + n - 1 or (n > 10 and "for the stack of this thread" in result[1]), result
+    """)
+
+
+def test_R2_main_thread_with_a_small_stack():
+    out = run("""
+        print(outcome(lambda: chain(150)(1)))
+        print(outcome(lambda: chain(20)(1)))
+    """, stack=256 << 10)
+    assert "E0105" in out[0] and out[1] == "21"
+
+
+@pytest.mark.parametrize("kilobytes", [64, 128, 256])
+def test_R2_deep_data_in_a_small_thread(kilobytes):
+    """Tuples are nested 64 deep at most: what walks over a type recurses."""
+    out = run(f"""
+        deep, mixed = (), (np.ones(3),)
+        for i in range(900):
+            deep, mixed = (deep, i), (mixed, i)
+        pair, zips = "(x," * 60 + "x" + ")" * 60, "zip(" * 30 + "(x, x)" + ",(1,))" * 30
+        too_deep = "(x," * 65 + "x" + ")" * 65
+        for source in ("return len(deep)", "return len(mixed)", f"return {{pair}} <= {{pair}}",
+                       f"for i in {{zips}}: x += 1\\n return x", f"return {{pair}}[1]", f"return {{too_deep}}[1]"):
+            space = {{"deep": deep, "mixed": mixed}}
+            exec(compile(f"def f(x):\\n {{source}}", "program.py", "exec"), space)
+            print(in_thread({kilobytes}, lambda: njit(space["f"])(2)))
+    """)
+    assert "program.py:2:13: error: 'deep' has the type tuple, nested too deeply" in out[0]
+    assert "program.py:2:13: error: 'mixed' has the type tuple, nested too deeply" in out[1]
+    assert out[2] == "True" or (kilobytes == 64 and "tuples are nested too deeply for the stack" in out[2])
+    assert out[3] == "3" and out[4].startswith("(2, (2, ")
+    assert "a tuple nested more than 64 deep" in out[5]
+
+
+def test_R2_long_chains_of_definitions():
+    """One after the other: 600 views of views, and 1,500 statements of a kernel."""
+    run("""
+        from quern import cuda
+        space = {"np": np}
+        exec(compile("def views(x):\\n a = np.ones(x)\\n" + " a = a[1:]\\n" * 600 + " return a", "program.py", "exec"), space)
+        assert in_thread(128, lambda: list(njit(space["views"])(602))) == [1.0, 1.0]
+        exec(compile("def kernel(a, x):\\n" + " x = x * 3 + 1\\n" * 1500 + " a[0] = x", "program.py", "exec"), space)
+        a = np.zeros(1, np.int64)
+        in_thread(128, lambda: cuda.jit(space["kernel"])[1, 1](a, 5))
+        x = 5
+        for i in range(1500):
+            x = (x * 3 + 1) % 2**64
+        assert int(a[0]) % 2**64 == x
+    """)
+
+
+# -- R18: types that grow without end ------------------------------------------------------------------------
+
+
+def grows_in_optional(n):
+    if n == 0:
+        return None
+    return n, grows_in_optional(n - 1)
+
+
+def grows_in_first(n):
+    if n == 0:
+        return None, None
+    return grows_in_first(n - 1), n
+
+
+def one_of_two(n):
+    return None if n < 0 else (other_of_two(n - 1),)
+
+
+def other_of_two(n):
+    return one_of_two(n - 1)
+
+
+def argument_grows(n, t):
+    return t if n == 0 else argument_grows(n - 1, (t, 1))
+
+
+def argument_doubles(n, t):
+    if n == 0:
+        return 0
+    return argument_doubles(n - 1, (t, t))
+
+
+def two_kinds(n, t):
+    if n == 0:
+        return 0
+    if n % 2:
+        return two_kinds(n - 1, (t, 1))
+    return two_kinds(n - 1, (t, 2.0))
+
+
+def conditional(n):
+    return (conditional(n - 1), 1) if n else ()
+
+
+@pytest.mark.parametrize("function, args, line", [
+    (grows_in_optional, (3,), 3), (grows_in_first, (3,), 3), (one_of_two, (3,), 1), (argument_grows, (3, 0), 1),
+    (argument_doubles, (3, 0), 3), (two_kinds, (3, 0), 4)])
+def test_R18_a_type_that_grows_is_an_error(function, args, line):
+    place = f"{function.__code__.co_filename}:{function.__code__.co_firstlineno + line}:"
+    with pytest.raises(UnsupportedError) as refusal:
+        njit(function)(*args)
+    assert "E0105" in str(refusal.value) and place in str(refusal.value), str(refusal.value)[:1000]
+
+
+def test_R18_the_empty_tuple_and_a_pair():
+    with pytest.raises(TypingError, match="E0204"):
+        njit(conditional)(3)
+
+
+def test_R18_recursion_with_optional_results_still_compiles():
+    @njit
+    def find(n):
+        if n == 0:
+            return None
+        if n == 3:
+            return n, 0.5
+        return find(n - 1)
+
+    assert find(7) == (3, 0.5) and find(2) is None
+
+
+# -- R3: exceptions that are made on one of several paths -----------------------------------------------------
+
+
+def from_branches(c, x):
+    if c:
+        e = ValueError("a", x)
+    else:
+        e = ValueError("b", x + 1)
+    raise e
+
+
+def from_one_branch(c, x):
+    e = ValueError
+    if c:
+        e = ValueError("q", x)
+    raise e
+
+
+def perhaps_unbound(c, x):
+    if c:
+        e = ValueError("q", x)
+    raise e
+
+
+def from_loop(c, x):
+    e = ValueError("start", 0)
+    for i in range(x):
+        e = ValueError("loop", i)
+    raise e
+
+
+def from_expression(c, x):
+    raise ValueError("a", x) if c else ValueError("b", x)
+
+
+@pytest.mark.parametrize("function, line", [(from_branches, 5), (from_one_branch, 4), (perhaps_unbound, 3),
+                                            (from_loop, 4), (from_expression, 1)])
+def test_R3_exceptions_of_several_paths_are_refused(function, line):
+    place = f"{function.__code__.co_filename}:{function.__code__.co_firstlineno + line}:"
+    for c in True, False:
+        with pytest.raises(UnsupportedError) as refusal:
+            njit(function)(c, 5)
+        text = str(refusal.value)
+        assert text.startswith(place) and "several paths" in text and "one is made here" in text
+
+
+def test_R3_exceptions_without_arguments_may_meet():
+    @njit
+    def classes(c):
+        if c:
+            e = ValueError
+        else:
+            e = ValueError()
+        raise e
+
+    @njit
+    def ahead(c, x):
+        e = ValueError("made ahead", x)
+        if c:
+            raise e
+        return x
+
+    for c in True, False:
+        with pytest.raises(ValueError) as raised:
+            classes(c)
+        assert raised.value.args == ()
+    with pytest.raises(ValueError) as raised:
+        ahead(True, 7)
+    assert raised.value.args == ("made ahead", 7) and ahead(False, 7) == 7
