@@ -29,6 +29,8 @@ typedef struct CompileOptions {
     int32_t max_threads, max_registers;
     const char *arch;         /* NVPTX: "sm_90"; CPU: NULL for the host */
     const char *cpu_features; /* NULL: the host's */
+    const Allocator
+        *allocator; /* of the compilation and the artifact; NULL: malloc. Outlives both */
 } CompileOptions;
 
 typedef struct Compilation Compilation;

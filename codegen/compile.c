@@ -29,7 +29,7 @@ Compilation *cg_begin(const CompileOptions *options, Resolver *resolver) {
     Compilation *c = calloc(1, sizeof *c);
     if (!c) return NULL;
     atomic_init(&c->refs, 1);
-    arena_init(&c->arena, &qn_default_allocator);
+    arena_init(&c->arena, options->allocator);
     c->options = *options;
     c->resolver = resolver;
     if (arena_guard(&c->arena, begin, c)) return c;
@@ -89,9 +89,9 @@ static void allocate_artifact(void *user) {
     made->artifact = arena_new(&made->arena, Artifact);
 }
 
-static Artifact *artifact_new(void) {
+static Artifact *artifact_new(const Allocator *allocator) {
     NewArtifact made = {.artifact = NULL};
-    arena_init(&made.arena, &qn_default_allocator);
+    arena_init(&made.arena, allocator);
     if (!arena_guard(&made.arena, allocate_artifact, &made)) {
         arena_free(&made.arena);
         return NULL;
@@ -264,7 +264,7 @@ static void say_failed(Compilation *c) {
 
 Artifact *cg_back(Compilation *c) {
     char error[1024] = "";
-    Artifact *artifact = artifact_new();
+    Artifact *artifact = artifact_new(c->options.allocator);
     c->lower = (LowerJob){.arena = &c->arena,
                           .diags = &c->diags,
                           .options = &c->options,
@@ -282,7 +282,7 @@ Artifact *cg_back(Compilation *c) {
         c->failure = NULL;
     }
     artifact_release(artifact);
-    if (!memory) diag_add(&c->diags, E0003, NULL);
+    if (!memory) diag_out_of_memory(&c->diags);
     return NULL;
 }
 

@@ -47,7 +47,7 @@ bool cg_front(Compilation *c, const Binding *function, const Type *const *arg_ty
                                 .nargs = nargs,
                                 .result = result,
                                 .options = c->options.infer}};
-    if (!arena_guard(&c->arena, front, &job)) return diag_add(&c->diags, E0003, NULL);
+    if (!arena_guard(&c->arena, front, &job)) return diag_out_of_memory(&c->diags);
     c->ns_infer = os_now_ns() - start;
     return job.ok;
 }
@@ -60,6 +60,6 @@ bool cg_diagnose(Compilation *c, const Binding *function, const Type *const *arg
                                 .nargs = nargs,
                                 .result = result,
                                 .options = c->options.infer}};
-    if (!arena_guard(&c->arena, diagnose, &job)) return diag_add(&c->diags, E0003, NULL);
+    if (!arena_guard(&c->arena, diagnose, &job)) return diag_out_of_memory(&c->diags);
     return job.ok;
 }

@@ -84,27 +84,32 @@ bool cg_open(Cg *cg, LlvmState *llvm, Arena *arena, DiagList *diags, const Compi
 
 void cg_close(Cg *cg) {
     if (cg->b) LLVMDisposeBuilder(cg->b);
+    if (cg->text) LLVMDisposeMessage(cg->text);
+    if (cg->code) LLVMDisposeMemoryBuffer(cg->code);
     if (cg->lazy_bitcode) LLVMDisposeMemoryBuffer(cg->lazy_bitcode);
     if (cg->mod) LLVMDisposeModule(cg->mod);
     if (cg->layout) LLVMDisposeTargetData(cg->layout);
     if (cg->machine) cg_machine_give(cg);
     if (cg->context) LLVMContextDispose(cg->context);
-    cg->b = NULL, cg->mod = NULL, cg->lazy_bitcode = NULL, cg->layout = NULL, cg->machine = NULL,
-    cg->context = NULL;
+    cg->text = NULL, cg->code = NULL, cg->b = NULL, cg->mod = NULL, cg->lazy_bitcode = NULL,
+    cg->layout = NULL, cg->machine = NULL, cg->context = NULL;
 }
 
 bool cg_error(Cg *cg, const char *format, ...) {
     if (cg->failed) return false;
     cg->failed = true;
-    char text[1024];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    vsnprintf(cg->error, sizeof cg->error, format, args);
     va_end(args);
-    Span span;
-    bool placed = cg->f && cg->f->ref != NO_REF;
-    if (placed) span = ir_span_of(cg->f->ir, cg->f->ref);
-    return diag_add(cg->diags, E0501, placed ? &span : NULL, text);
+    cg->error_placed = cg->f && cg->f->ref != NO_REF;
+    if (cg->error_placed) cg->error_span = ir_span_of(cg->f->ir, cg->f->ref);
+    return false;
+}
+
+void cg_report(Cg *cg) {
+    if (cg->error[0])
+        diag_add(cg->diags, E0501, cg->error_placed ? &cg->error_span : NULL, cg->error);
 }
 
 /* -- types and leaves ------------------------------------------------------------------------- */
@@ -237,6 +242,16 @@ Value cg_alloca(Cg *cg, LType type, const char *name) {
     else
         LLVMPositionBuilderAtEnd(cg->b, cg->f->entry);
     Value slot = LLVMBuildAlloca(cg->b, type, name);
+    LLVMPositionBuilderAtEnd(cg->b, here);
+    return slot;
+}
+
+Value cg_alloca_first(Cg *cg, LType type) {
+    BB here = LLVMGetInsertBlock(cg->b),
+       entry = LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(here));
+    Value first = LLVMGetFirstInstruction(entry);
+    if (first) LLVMPositionBuilderBefore(cg->b, first);
+    Value slot = LLVMBuildAlloca(cg->b, type, "");
     LLVMPositionBuilderAtEnd(cg->b, here);
     return slot;
 }

@@ -33,6 +33,7 @@ typedef struct CgSig {
     Value fn;
     LType type;
     int32_t nresult; /* leaves of the result */
+    LType memory;    /* many: the struct of them, written through a last parameter; else NULL */
     bool reachable;  /* from the entry */
     bool raises;     /* takes ctx, gives a status */
     bool item;       /* takes the coordinates of the work-item */
@@ -56,6 +57,7 @@ typedef struct CgFunc {
     Value status; /* alloca */
     Value ctx;
     Value item[ITEM_COUNT];
+    Value result;      /* where CgSig.memory is */
     Value poll_budget; /* alloca: iterations left before the next look at the clock */
     Value
         patience; /* alloca, GPUs: iterations left to a work-item that has failed; 0: it has not */
@@ -104,6 +106,12 @@ struct Cg {
     CgFunc *f;
     const uint8_t *usage; /* of the entry's parameters: abi_usage */
     bool failed;
+    char error[1024]; /* the first one: cg_error */
+    bool error_placed;
+    Span error_span;
+    /* LLVM's, while they are copied: memory may run out then */
+    char *text;
+    LLVMMemoryBufferRef code;
     /* for the artifact */
     const char *entry_name;
     Value entry_fn;
@@ -132,8 +140,10 @@ LLVMTargetMachineRef cg_machine_take(Cg *cg, const char *key);
 void cg_machine_give(Cg *cg);
 const HostFacts *cg_host(Cg *cg); /* what LLVM finds out about this machine */
 void cg_close(Cg *cg);            /* disposes everything LLVM owns; safe on a half-made session */
-/* Adds E0501 once, at the current instruction where there is one. Always false. */
+/* Notes the first error, at the current instruction where there is one. Always false. Allocates nothing: memory that runs out
+ * must not jump over frames of LLVM, which calls this through its handlers, nor over a lock. */
 bool cg_error(Cg *cg, const char *format, ...) QN_PRINTF(2, 3);
+void cg_report(Cg *cg); /* adds it as E0501 */
 
 LType cg_scalar_type(Cg *cg, TypeKind kind); /* of one leaf: bool is i1 */
 LType cg_memory_type(Cg *cg, TypeKind kind); /* of one component in memory: bool is i8 */
@@ -152,6 +162,7 @@ Value cg_int(LType type, int64_t value);
 Value cg_bool(Cg *cg, bool value);
 Value cg_real(LType type, double value);
 Value cg_alloca(Cg *cg, LType type, const char *name); /* in the entry block */
+Value cg_alloca_first(Cg *cg, LType type);             /* the same in any function, entries too */
 BB cg_block(Cg *cg, const char *name);
 void cg_at(Cg *cg, BB block);
 /* A call of an overloaded intrinsic; `overloads` are its type parameters. */
@@ -324,7 +335,10 @@ const char *cg_pipeline(const Cg *cg); /* host: static text */
 bool cg_optimise_with(Cg *cg, const char *pipeline);
 /* Object or assembly text in memory; NULL after a diagnostic. */
 LLVMMemoryBufferRef cg_emit_buffer(Cg *cg, LLVMCodeGenFileType type);
-Str cg_print(Cg *cg); /* the module as text, in the arena */
+/* The same as a copy, as large as it says; empty after a diagnostic. */
+Str cg_emit_copy(Cg *cg, Arena *arena, LLVMCodeGenFileType type);
+Str cg_copy_text(Cg *cg, char *text); /* of LLVM's, which it gives back */
+Str cg_print(Cg *cg);                 /* the module as text, in the arena */
 /* Links an object file (consumed), and the table of the session's lazy functions, into the process. false: diagnostics. */
 bool orc_load(Cg *cg, LLVMMemoryBufferRef object, const char *symbol, void **entry, void **handle);
 /* dropped by host_code_drop (codegen/host_code.h) */

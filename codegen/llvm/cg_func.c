@@ -14,9 +14,15 @@ Value cg_call_sig(Cg *cg, const CgSig *sig, Value ctx, Value *item, Value *args,
     if (sig->raises) all[n++] = ctx;
     for (int i = 0; sig->item && i < ITEM_COUNT; i++)
         all[n++] = item[i];
-    for (int32_t i = 0; n < nparams; i++)
+    for (int32_t i = 0; n < nparams - (sig->memory != NULL); i++)
         all[n++] = args[i];
+    Value memory = sig->memory ? cg_alloca_first(cg, sig->memory) : NULL;
+    if (memory) all[n++] = memory;
     Value call = LLVMBuildCall2(cg->b, sig->type, sig->fn, all, (unsigned)n, "");
+    for (unsigned i = 0; memory && i < (unsigned)sig->nresult; i++)
+        results[i] = LLVMBuildLoad2(cg->b, LLVMStructGetTypeAtIndex(sig->memory, i),
+                                    LLVMBuildStructGEP2(cg->b, sig->memory, memory, i, ""), "");
+    if (memory) return sig->raises ? call : NULL;
     int32_t parts = sig->raises + sig->nresult;
     if (parts == 1 && sig->raises) return call;
     if (parts == 1) results[0] = call;
@@ -56,7 +62,10 @@ void cg_lower_call(Cg *cg, Ref ref) {
 /* {status, leaves...}, or the only element, or nothing. */
 static void build_return(Cg *cg, Value status, const Value *leaves) {
     const CgSig *sig = cg->f->sig;
-    int32_t parts = sig->raises + sig->nresult;
+    int32_t parts = sig->raises + (sig->memory ? 0 : sig->nresult);
+    for (unsigned i = 0; sig->memory && leaves && i < (unsigned)sig->nresult; i++)
+        LLVMBuildStore(cg->b, leaves[i],
+                       LLVMBuildStructGEP2(cg->b, sig->memory, cg->f->result, i, ""));
     if (parts == 0) {
         LLVMBuildRetVoid(cg->b);
     } else if (parts == 1) {
@@ -198,6 +207,7 @@ static void open_params(Cg *cg) {
         for (int32_t k = 0; k < count; k++)
             params[i][k] = LLVMGetParam(f->sig->fn, n++);
     }
+    if (f->sig->memory) f->result = LLVMGetParam(f->sig->fn, n++);
     for (Ref r = 1; r < f->ir->insts.len; r++) {
         const Inst *inst = ir_inst(f->ir, r);
         if (inst->op == OP_param) cg_set(cg, r, params[inst->imm]);

@@ -107,9 +107,12 @@ static void close_calls(Cg *cg) {
     }
 }
 
+/* LLVM's time for a result of n parts grows with n squared. */
+enum { MOST_RESULTS = 64 };
+
 static void make_type(Cg *cg, CgSig *sig) {
     const Func *func = sig->ir;
-    int32_t n = ITEM_COUNT + 1, nresult = cg_leaf_count(cg, func->result);
+    int32_t n = ITEM_COUNT + 2, nresult = cg_leaf_count(cg, func->result);
     for (int32_t i = 0; i < func->nparams; i++)
         n += cg_leaf_count(cg, func->param_types[i]);
     LType *params = arena_array(cg->arena, LType, n);
@@ -122,7 +125,15 @@ static void make_type(Cg *cg, CgSig *sig) {
         n += cg_leaf_types(cg, func->param_types[i], params + n);
     int32_t parts = 0;
     if (sig->raises) results[parts++] = cg->i32;
-    parts += cg_leaf_types(cg, func->result, results + parts);
+    bool memory = nresult > MOST_RESULTS && cg->target->kind == TARGET_CPU;
+    cg_leaf_types(cg, func->result, results + parts);
+    if (memory) {
+        sig->memory =
+            LLVMStructTypeInContext(cg->context, results + parts, (unsigned)nresult, false);
+        params[n++] = cg->ptr[0];
+    } else {
+        parts += nresult;
+    }
     LType result = parts == 0 ? cg->void_
                    : parts == 1
                        ? results[0]

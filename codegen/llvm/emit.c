@@ -12,10 +12,14 @@
 /* Loop strength reduction before instruction selection takes more time than all other passes together when
  * a loop reads many rows, and on contiguous arrays x86 addresses gain nothing by it. Off there; the
  * pipelines below run it as a pass of theirs where it pays: not on GPUs, whose assembler forms addresses by itself.
- * LLVM 19 divides ints on AMD GPUs in 24 bits where they do not fit: its own expansion of divisions is off, too. */
+ * LLVM 19 divides ints on AMD GPUs in 24 bits where they do not fit: its own expansion of divisions is off, too.
+ * X86DomainReassignment looks for integers that could live in mask registers: half of the time of long straight code,
+ * for nothing that our code has. The SLP vectoriser compares each access of a region with all others: 2,000 instructions
+ * are more than any loop of ours has. */
 static void llvm_options(void) {
-    static const char *const words[] = {"quern", "-disable-lsr",
-                                        "-amdgpu-codegenprepare-disable-idiv-expansion"};
+    static const char *const words[] = {
+        "quern", "-disable-lsr", "-amdgpu-codegenprepare-disable-idiv-expansion",
+        "-disable-x86-domain-reassignment", "-slp-schedule-budget=2000"};
     LLVMParseCommandLineOptions(countof(words), words, "");
 }
 
@@ -63,6 +67,11 @@ LlvmState *llvm_start(void) {
     "instcombine<no-verify-fixpoint>,simplifycfg,slp-vectorizer,vector-combine,instcombine<no-"    \
     "verify-fixpoint>,loop-unroll,instcombine<no-verify-fixpoint>,"                                \
     "loop-mssa(licm),alignment-from-assumptions,loop-sink,simplifycfg)"
+
+/* Nothing here takes time that grows with the square of the number of blocks. */
+#define LARGE_PIPELINE                                                                             \
+    "always-inline,function(sroa,early-cse<memssa>,instsimplify,"                                  \
+    "loop-mssa(loop-rotate,licm),early-cse<memssa>,adce)"
 
 #define REDUCE ",function(loop(loop-reduce))"
 
@@ -117,6 +126,37 @@ const char *cg_pipeline(const Cg *cg) {
     return waits ? "always-inline" : pipelines[level];
 }
 
+/* -- large functions ------------------------------------------------------------------------------- */
+
+/* Several passes take time that grows with the square of a block's instructions (two-address form, scheduling), or with the
+ * square of the blocks of a function (conditions that dominate, joins of many edges). What no function of ours that is written
+ * by hand comes near gets passes that do not. */
+enum { LARGE_BLOCK = 1000, MANY_BLOCKS = 2000 };
+
+typedef struct Extent {
+    int32_t blocks, largest; /* instructions of the largest block; counting ends at the limits */
+} Extent;
+
+static Extent extent_of(Value fn) {
+    Extent e = {0};
+    for (BB bb = LLVMGetFirstBasicBlock(fn); bb && e.blocks <= MANY_BLOCKS;
+         bb = LLVMGetNextBasicBlock(bb)) {
+        int32_t n = 0;
+        for (Value i = LLVMGetFirstInstruction(bb); i && n <= LARGE_BLOCK;
+             i = LLVMGetNextInstruction(i))
+            n++;
+        e.largest = QN_MAX(e.largest, n);
+        e.blocks++;
+    }
+    return e;
+}
+
+static bool has_many_blocks(const Cg *cg) {
+    for (Value fn = LLVMGetFirstFunction(cg->mod); fn; fn = LLVMGetNextFunction(fn))
+        if (extent_of(fn).blocks > MANY_BLOCKS) return true;
+    return false;
+}
+
 bool cg_optimise_with(Cg *cg, const char *pipeline) {
     int level = cg->options->opt_level;
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
@@ -130,12 +170,25 @@ bool cg_optimise_with(Cg *cg, const char *pipeline) {
 }
 
 bool cg_optimise(Cg *cg) {
-    bool ok = cg_optimise_with(cg, cg_pipeline(cg));
+    bool large =
+        cg->target->kind == TARGET_CPU && cg->options->opt_level > 0 && has_many_blocks(cg);
+    bool ok = cg_optimise_with(cg, large ? LARGE_PIPELINE : cg_pipeline(cg));
     if (cg->target->kind != TARGET_CPU || !cg->sigs[0].suspends) return ok;
     return ok && cg_coro_finish(cg) && cg_optimise_with(cg, coroutines[cg->options->opt_level > 0]);
 }
 
+/* Instructions are selected one by one in large functions, registers are allocated as everywhere. */
+static void select_simply(Cg *cg) {
+    for (Value fn = LLVMGetFirstFunction(cg->mod); fn; fn = LLVMGetNextFunction(fn)) {
+        Extent e = extent_of(fn);
+        if (e.blocks <= MANY_BLOCKS && e.largest <= LARGE_BLOCK) continue;
+        cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "optnone", 0);
+        cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "noinline", 0);
+    }
+}
+
 LLVMMemoryBufferRef cg_emit_buffer(Cg *cg, LLVMCodeGenFileType type) {
+    if (cg->target->kind == TARGET_CPU) select_simply(cg);
     char *message = NULL;
     LLVMMemoryBufferRef buffer = NULL;
     if (LLVMTargetMachineEmitToMemoryBuffer(cg->machine, cg->mod, type, &message, &buffer)) {
@@ -150,10 +203,24 @@ LLVMMemoryBufferRef cg_emit_buffer(Cg *cg, LLVMCodeGenFileType type) {
     return buffer;
 }
 
-Str cg_print(Cg *cg) {
-    char *text = LLVMPrintModuleToString(cg->mod);
+Str cg_copy_text(Cg *cg, char *text) {
+    cg->text = text;
     Str copy = str_copy(cg->arena, text, strlen(text));
     LLVMDisposeMessage(text);
+    cg->text = NULL;
+    return copy;
+}
+
+Str cg_print(Cg *cg) {
+    return cg_copy_text(cg, LLVMPrintModuleToString(cg->mod));
+}
+
+Str cg_emit_copy(Cg *cg, Arena *arena, LLVMCodeGenFileType type) {
+    cg->code = cg_emit_buffer(cg, type);
+    if (!cg->code) return (Str){0};
+    Str copy = str_copy(arena, LLVMGetBufferStart(cg->code), LLVMGetBufferSize(cg->code));
+    LLVMDisposeMemoryBuffer(cg->code);
+    cg->code = NULL;
     return copy;
 }
 

@@ -190,7 +190,7 @@ static void compile_job(LlvmState *llvm, void *user) {
     Arena arena;
     DiagList diags;
     jmp_buf out_of_memory;
-    arena_init(&arena, &qn_default_allocator);
+    arena_init(&arena, code->options.allocator);
     arena.on_failure = &out_of_memory;
     if (!setjmp(out_of_memory)) {
         diag_init(&diags, &arena);

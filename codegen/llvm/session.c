@@ -79,7 +79,10 @@ void lower_run(LlvmState *llvm, void *user) {
     } else {
         if (job->provoke) llvm_provoke();
         job->ok = compile(cg, llvm, job);
-        if (job->ok) finish(job->artifact, cg, os_now_ns() - start);
+        if (job->ok)
+            finish(job->artifact, cg, os_now_ns() - start);
+        else
+            cg_report(cg);
     }
     cg_close(cg);
     free(cg);

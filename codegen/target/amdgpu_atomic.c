@@ -59,10 +59,7 @@ static const char *rmw_name(int op) {
 
 /* "ptr addrspace(1)" and "i32" of an address and a value. */
 static const char *llvm_type(Cg *cg, Value value) {
-    char *text = LLVMPrintTypeToString(LLVMTypeOf(value));
-    const char *copy = str_copy(cg->arena, text, strlen(text)).bytes;
-    LLVMDisposeMessage(text);
-    return copy;
+    return cg_copy_text(cg, LLVMPrintTypeToString(LLVMTypeOf(value))).bytes;
 }
 
 TgValue amdgpu_rmw(Cg *cg, int op, TgValue address, TgValue operand, unsigned align) {

@@ -145,13 +145,10 @@ static bool keep_text(Cg *cg) {
     cg->text_llvm = cg_print(cg);
     LLVMModuleRef whole = cg->mod;
     cg->mod = LLVMCloneModule(whole);
-    LLVMMemoryBufferRef text = cg_emit_buffer(cg, LLVMAssemblyFile);
+    cg->text_asm = cg_emit_copy(cg, cg->arena, LLVMAssemblyFile);
     LLVMDisposeModule(cg->mod);
     cg->mod = whole;
-    if (!text) return false;
-    cg->text_asm = str_copy(cg->arena, LLVMGetBufferStart(text), LLVMGetBufferSize(text));
-    LLVMDisposeMemoryBuffer(text);
-    return true;
+    return !cg->failed;
 }
 
 static bool emit(Cg *cg, Artifact *artifact) {
@@ -159,10 +156,8 @@ static bool emit(Cg *cg, Artifact *artifact) {
     gpu_drop_unused_params(cg);
     keep_constants_apart(cg);
     if (cg->failed || (cg->options->keep_text && !keep_text(cg))) return false;
-    LLVMMemoryBufferRef object = cg_emit_buffer(cg, LLVMObjectFile);
-    if (!object) return false;
-    Str kept = str_copy(cg->arena, LLVMGetBufferStart(object), LLVMGetBufferSize(object));
-    LLVMDisposeMemoryBuffer(object);
+    Str kept = cg_emit_copy(cg, cg->arena, LLVMObjectFile);
+    if (cg->failed) return false;
     Str linked = amdgpu_link(cg->arena, kept.bytes, (size_t)kept.len, &why);
     if (!linked.bytes) return cg_error(cg, "the code object cannot be linked: %s", why);
     artifact->code = str_copy(&artifact->arena, linked.bytes, (size_t)linked.len).bytes;

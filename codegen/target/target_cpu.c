@@ -235,11 +235,7 @@ static bool link_nothing(Cg *cg) {
 static void keep_assembly(Cg *cg) {
     LLVMModuleRef module = cg->mod;
     cg->mod = LLVMCloneModule(module);
-    LLVMMemoryBufferRef text = cg_emit_buffer(cg, LLVMAssemblyFile);
-    if (text) {
-        cg->text_asm = str_copy(cg->arena, LLVMGetBufferStart(text), LLVMGetBufferSize(text));
-        LLVMDisposeMemoryBuffer(text);
-    }
+    cg->text_asm = cg_emit_copy(cg, cg->arena, LLVMAssemblyFile);
     LLVMDisposeModule(cg->mod);
     cg->mod = module;
 }

@@ -224,10 +224,8 @@ static bool emit(Cg *cg, Artifact *artifact) {
     gpu_drop_unused_params(cg);
     if (cg->failed) return false;
     if (cg->options->keep_text) cg->text_llvm = cg_print(cg);
-    LLVMMemoryBufferRef text = cg_emit_buffer(cg, LLVMAssemblyFile);
-    if (!text) return false;
-    Str kept = str_copy(&artifact->arena, LLVMGetBufferStart(text), LLVMGetBufferSize(text));
-    LLVMDisposeMemoryBuffer(text);
+    Str kept = cg_emit_copy(cg, &artifact->arena, LLVMAssemblyFile);
+    if (cg->failed) return false;
     artifact->code = kept.bytes;
     artifact->ncode = kept.len + 1;
     if (cg->options->keep_text) cg->text_asm = kept;

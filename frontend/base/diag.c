@@ -42,6 +42,14 @@ bool diag_add(DiagList *list, DiagCode code, const Span *span, ...) {
     return false;
 }
 
+bool diag_out_of_memory(DiagList *list) {
+    list->spare = (DiagItem){.code = E0003, .text = str_from(rows[E0003].format)};
+    list->items.items = &list->spare;
+    list->items.len = list->items.cap = 1;
+    list->failed = true;
+    return false;
+}
+
 void diag_note(DiagList *list, const Span *span, const char *format, ...) {
     if (list->items.len == 0) return;
     StrBuf text;

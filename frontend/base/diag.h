@@ -52,12 +52,15 @@ typedef struct DiagItem {
 typedef struct DiagList {
     Arena *arena;
     Vec(DiagItem) items;
-    bool failed; /* an ERROR is in the list */
+    bool failed;    /* an ERROR is in the list */
+    DiagItem spare; /* diag_out_of_memory */
 } DiagList;
 
 void diag_init(DiagList *list, Arena *arena);
 /* Adds an item; arguments follow the row's format. Returns false so that one can `return diag_add(...)`. */
 bool diag_add(DiagList *list, DiagCode code, const Span *span, ...);
+/* The list is E0003 and nothing else now; takes no memory. false, as diag_add. */
+bool diag_out_of_memory(DiagList *list);
 /* Attach a note to the newest item. */
 void diag_note(DiagList *list, const Span *span, const char *format, ...) QN_PRINTF(3, 4);
 

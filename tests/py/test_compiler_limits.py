@@ -2,7 +2,9 @@
 import subprocess
 import sys
 import textwrap
+import time
 
+import numpy as np
 import pytest
 
 from quern import njit
@@ -262,3 +264,102 @@ def test_R3_exceptions_without_arguments_may_meet():
     with pytest.raises(ValueError) as raised:
         ahead(True, 7)
     assert raised.value.args == ("made ahead", 7) and ahead(False, 7) == 7
+
+
+# -- R17: large functions ------------------------------------------------------------------------------------
+
+
+def made(source, name="f"):
+    space = {"np": np}
+    exec(compile(source, "large.py", "exec"), space)
+    return space[name]
+
+
+def straight(n):
+    return made("def f(x, y):\n" + "".join(f" x = (x * y + {k}) ^ (x >> 3)\n" for k in range(n)) + " return x\n"), (3, 5)
+
+
+def returns(n):
+    return made("def f(x, y):\n" + "".join(f" if x == {k * 3 + 1}: return y + {k % 7}\n" for k in range(n))
+                + " return -1\n"), (3 * n - 2, 5)
+
+
+def branches(n):
+    return made("def f(x, y):\n z = 0\n" + "".join(f" if x == {k * 3 + 1}: z += y\n else: z ^= {k}\n" for k in range(n))
+                + " return z\n"), (4, 7)
+
+
+def divisions(n):
+    return made("def f(x, y):\n" + "".join(f" x += y // (x - {k})\n" for k in range(n)) + " return x\n"), (-3, 5)
+
+
+def arrays(n):
+    return made("def f(a, b):\n return (" + "".join("a, " if k % 3 else "b, " for k in range(n)) + ")\n"), (
+        np.arange(3.0), np.arange(5.0))
+
+
+def wrapped(x):
+    return (x + 2**63) % 2**64 - 2**63
+
+
+@pytest.mark.parametrize("program, n", [(straight, 750), (returns, 2000), (branches, 1250), (divisions, 250), (arrays, 125)])
+def test_R17_compile_time_grows_with_the_size(program, n):
+    """Processor time of four times as much: 15 to 60 times as much before."""
+    def spent(n):
+        function, args = program(n)
+        compiled = njit(function)
+        start = time.process_time()
+        compiled(*args)
+        return time.process_time() - start
+
+    spent(10)
+    small = min(spent(n), spent(n))
+    assert spent(4 * n) < 10 * small + 0.1
+
+
+@pytest.mark.parametrize("n", [3, 40, 1200])
+def test_R17_large_functions_compute_the_same(n):
+    for program in returns, branches:
+        function, args = program(n)
+        compiled = njit(function)
+        for x in (args[0], 1, 2, 7, 3 * n):
+            assert compiled(x, args[1]) == function(x, args[1])
+    function, (x, y) = straight(n)
+    expected = x
+    for k in range(n):
+        expected = wrapped(expected * y + k) ^ (expected >> 3)
+    assert njit(function)(x, y) == expected
+    function, (x, y) = divisions(n)
+    compiled = njit(function)
+    assert compiled(x, y) == function(x, y)
+    with pytest.raises(ZeroDivisionError):
+        compiled(n // 2, 0)
+    function, args = arrays(n)
+    result = njit(function)(*args)
+    assert len(result) == n and all(r is args[0 if k % 3 else 1] for k, r in enumerate(result))
+
+
+def test_R17_results_in_memory():
+    """More than 64 parts: between compiled functions, beside exceptions, in recursion."""
+    items = ", ".join(f"x * {k}" for k in range(80))
+    @njit
+    def outer(x, n):
+        t = large(x + n)
+        s = 0
+        for i in range(n):
+            s += large(i)[i]
+        return t, s, deep(n)
+
+    large = made(f"def large(x):\n if x == 13:\n  raise ValueError('thirteen', x)\n return ({items})\n", "large")
+    space = {"np": np}
+    exec(compile("def deep(n):\n if n == 0:\n  return (" + "0, " * 70 + ")\n t = deep(n - 1)\n return ("
+                 + "".join(f"t[{k}] + {k}, " for k in range(70)) + ")\n", "large.py", "exec"), space)
+    deep = space["deep"]
+    t, s, d = outer(5, 6)
+    assert t == tuple(11 * k for k in range(80)) and s == sum(i * i for i in range(6)) and d == deep(6)
+    with pytest.raises(ValueError) as raised:
+        outer(7, 6)
+    assert raised.value.args == ("thirteen", 13)
+    made_arrays = made("def f(n):\n return (" + "np.ones(n), " * 40 + ")\n")
+    result = njit(made_arrays)(3)
+    assert len(result) == 40 and all(r.tolist() == [1.0] * 3 for r in result)

@@ -506,18 +506,66 @@ static void test_no_page_is_writable_and_executable(void) {
     artifact_release(artifact);
 }
 
+static const char unknown_text[] = "func @f() -> i64 typed {\nb0:\n"
+                                   "  %1: i64 = lib \"no.such\" ()\n  return %1\n}\n";
+
 /* A module asks for what the library does not have: a diagnostic, no crash. */
 static void test_an_error_is_a_diagnostic(void) {
     CompileOptions options = {.opt_level = 3};
     Compilation *c = cg_begin(&options, NULL);
-    Module *module = ir_parse_module(cg_arena(c),
-                                     "func @f() -> i64 typed {\nb0:\n"
-                                     "  %1: i64 = lib \"no.such\" ()\n  return %1\n}\n",
-                                     cg_diags(c));
+    Module *module = ir_parse_module(cg_arena(c), unknown_text, cg_diags(c));
     CHECK(module && cg_front_module(c, module));
     CHECK(cg_back(c) == NULL);
     CHECK(cg_diags(c)->items.len == 1 && cg_diags(c)->items.items[0].code == E0501);
     cg_end(c);
+}
+
+/* -- memory that runs out -------------------------------------------------------------------------- */
+
+typedef struct Attempt {
+    Compilation *c;
+    const char *text;
+    size_t used; /* of the arena's first block, so that it ends elsewhere */
+    bool ready;
+} Attempt;
+
+static void read_text(void *user) {
+    Attempt *a = user;
+    arena_alloc(cg_arena(a->c), a->used);
+    Module *module = ir_parse_module(cg_arena(a->c), a->text, cg_diags(a->c));
+    a->ready = module && cg_front_module(a->c, module);
+}
+
+/* One compilation whose k-th allocation fails: an artifact, or a diagnostic, and nothing is left behind. Did it come to the
+ * k-th? */
+static bool attempt(const char *text, long k, size_t used, bool keeps, bool valid) {
+    CheckAllocator state = {.fail_at = k, .keeps_failing = keeps};
+    Allocator allocator = {check_resize, &state};
+    CompileOptions options = {.opt_level = 2, .keep_text = true, .allocator = &allocator};
+    Attempt a = {.c = cg_begin(&options, NULL), .text = text, .used = used};
+    if (a.c && arena_guard(cg_arena(a.c), read_text, &a) && a.ready) {
+        Artifact *artifact = cg_back(a.c);
+        const DiagList *diags = cg_diags(a.c);
+        bool failed = state.calls >= k;
+        CHECK((artifact != NULL) == (valid && !failed));
+        if (!artifact) CHECK(diags->items.len > 0 && diags->failed);
+        if (!artifact && failed) CHECK(diags->items.items[0].code == E0003);
+        artifact_release(artifact);
+    }
+    cg_end(a.c);
+    CHECK_INT(state.live, 0);
+    CHECK(!state.mismatch);
+    return state.calls >= k;
+}
+
+/* R6: no jump over LLVM's frames, no lock stays held. */
+static void test_R6_memory_runs_out_anywhere(void) {
+    static const char *const texts[] = {loop_text, unknown_text};
+    for (int t = 0; t < countof(texts); t++)
+        for (size_t used = 0; used < 8000; used += 450)
+            for (long k = 1; attempt(texts[t], k, used, k & 1, t == 0); k++)
+                continue;
+    check_add(3);
 }
 
 /* Of all threads of the process: what other programs do hardly shows. */
@@ -560,6 +608,7 @@ int main(void) {
     RUN(test_R7_a_wait_can_be_left);
     RUN(test_MEM_06_dropped_code_is_freed);
     RUN(test_no_page_is_writable_and_executable);
+    RUN(test_R6_memory_runs_out_anywhere);
     RUN(test_compile_times);
     return check_report();
 }
