@@ -87,6 +87,7 @@ static void describe_object(StrBuf *out, const Binding *b) {
         if (b->type || b->array) break;
         buf_str(out, "array");
         return;
+    case BIND_UNBUILT:
     case BIND_OPAQUE: buf_printf(out, STR_FMT, STR_ARG(b->name)); return;
     }
     type_describe(out, b->type ? b->type : b->array->type);

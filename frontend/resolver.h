@@ -23,6 +23,7 @@ typedef enum BindKind {
     BIND_TYPE, /* a Quern type or NumPy dtype or scalar type object: `type`; callable as a cast */
     BIND_EXCEPTION, /* an exception class: `name` */
     BIND_INSTANCE,  /* a tuple or named tuple whose items are bindings */
+    BIND_UNBUILT,   /* a name or a type that the package has and the compiler has not yet: `name` */
     BIND_OPAQUE     /* anything else: `name` is its type's name, for messages */
 } BindKind;
 

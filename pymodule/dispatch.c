@@ -167,21 +167,51 @@ static const Type **types_of_keys(PyResolver *r, const CompileRequest *q) {
     return types;
 }
 
-/* (texts of parameter types, text of the result type) */
+/* Does a named tuple stand in a type? `left` bounds the search: a type is a graph, and may have very many items. */
+static bool has_class(const Type *type, int *left) {
+    if (type->kind != TY_TUPLE || --*left < 0) return false;
+    bool found = type->cls != NULL;
+    for (int32_t i = 0; i < type->nitems; i++)
+        found |= has_class(type->items[i], left);
+    return found && *left >= 0;
+}
+
+/* A type for quern.types.of_answer: its text. Text cannot say of which class named tuples are: these, and
+ * tuples that hold them, are (class or None, items). */
+static PyObject *type_answer(Arena *arena, const Type *type) {
+    int left = MAX_TUPLE;
+    if (!has_class(type, &left)) {
+        Str text = type_text(arena, type);
+        return PyUnicode_FromStringAndSize(text.bytes, text.len);
+    }
+    PyObject *items = PyTuple_New(type->nitems);
+    for (int32_t i = 0; items && i < type->nitems; i++) {
+        PyObject *item = type_answer(arena, type->items[i]);
+        if (!item)
+            Py_CLEAR(items);
+        else
+            PyTuple_SET_ITEM(items, i, item);
+    }
+    return items ? Py_BuildValue("(ON)", type->cls ? (PyObject *)type->cls : Py_None, items) : NULL;
+}
+
+/* (answers for the parameter types, for the result type) */
 static PyObject *signature_object(Arena *arena, const Type *const *types, int32_t n,
                                   const Type *result) {
     PyObject *params = PyTuple_New(n);
     for (int32_t i = 0; params && i < n; i++) {
-        Str text = type_text(arena, types[i]);
-        PyObject *item = PyUnicode_FromStringAndSize(text.bytes, text.len);
+        PyObject *item = type_answer(arena, types[i]);
         if (!item)
             Py_CLEAR(params);
         else
             PyTuple_SET_ITEM(params, i, item);
     }
-    if (!params) return NULL;
-    Str text = result ? type_text(arena, result) : STR("none");
-    return Py_BuildValue("(Ns#)", params, text.bytes, (Py_ssize_t)text.len);
+    PyObject *shown = !params  ? NULL
+                      : result ? type_answer(arena, result)
+                               : PyUnicode_FromString("none");
+    if (shown) return Py_BuildValue("(NN)", params, shown);
+    Py_XDECREF(params);
+    return NULL;
 }
 
 /* Of what the compiler looked at, compiled code names classes (exceptions, named tuples) and arrays. Functions

@@ -12,6 +12,7 @@ typedef struct Dispatcher {
     PyObject *dict, *weakrefs;
     JitCore core;
     PyObject *doc_owner; /* options as the user gave them: a dict */
+    PyObject *failure;   /* why a declared signature was not compiled; raised by calls, or NULL */
     bool nogil;
     bool fallback; /* @jit: run the Python function where the compiler refuses */
     bool warned;
@@ -143,9 +144,20 @@ static bool is_refusal(ModState *state) {
     return matches;
 }
 
+/* Instead of the exception that is set. */
+static void raise_failure(Dispatcher *d) {
+    PyErr_Clear();
+    PyException_SetTraceback(d->failure, Py_None); /* of the last time */
+    PyErr_SetObject((PyObject *)Py_TYPE(d->failure), d->failure);
+}
+
 static Spec *make_spec(Dispatcher *d, const TypeKey *keys, int32_t n) {
     JitCore *core = &d->core;
-    if (!core->can_compile) return py_core_convert(core, keys, n);
+    if (!core->can_compile) {
+        Spec *declared = py_core_convert(core, keys, n);
+        if (!declared && d->failure) raise_failure(d);
+        return declared;
+    }
     CompileRequest q = {.keys = keys, .nkeys = n, .options = core->options};
     Spec *spec = py_core_compile(core, &q);
     if (spec || !q.refused || !falls_back(d)) return spec;
@@ -267,6 +279,7 @@ static int dispatcher_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(d->dict);
     Py_VISIT(d->doc_owner);
+    Py_VISIT(d->failure);
     return py_core_traverse(&d->core, visit, arg);
 }
 
@@ -274,6 +287,7 @@ static int dispatcher_traverse(PyObject *self, visitproc visit, void *arg) {
 static int dispatcher_clear(PyObject *self) {
     Dispatcher *d = (Dispatcher *)self;
     Py_CLEAR(d->dict);
+    Py_CLEAR(d->failure);
     return 0;
 }
 
@@ -284,6 +298,7 @@ static void dispatcher_dealloc(PyObject *self) {
     if (d->weakrefs) PyObject_ClearWeakRefs(self);
     Py_CLEAR(d->dict);
     Py_CLEAR(d->doc_owner);
+    Py_CLEAR(d->failure);
     py_core_clear(&d->core);
     type->tp_free(self);
     Py_DECREF(type);
@@ -296,9 +311,20 @@ static PyObject *get_py_func(PyObject *self, void *unused) {
     return Py_NewRef(((Dispatcher *)self)->core.py_func);
 }
 
-/* __name__, __doc__ and the like are the function's. */
+/* __name__, __doc__ and the like are the function's, until they are set. */
 static PyObject *get_of_function(PyObject *self, void *name) {
-    return PyObject_GetAttrString(((Dispatcher *)self)->core.py_func, name);
+    Dispatcher *d = (Dispatcher *)self;
+    PyObject *set = d->dict ? PyDict_GetItemString(d->dict, name) : NULL;
+    return set ? Py_NewRef(set) : PyObject_GetAttrString(d->core.py_func, name);
+}
+
+static int set_own(PyObject *self, PyObject *value, void *name) {
+    if (!value)
+        return PyErr_Format(PyExc_TypeError, "%s cannot be deleted", (const char *)name), -1;
+    PyObject *dict = PyObject_GenericGetDict(self, NULL);
+    int status = dict ? PyDict_SetItemString(dict, name, value) : -1;
+    Py_XDECREF(dict);
+    return status;
 }
 
 static PyObject *get_options(PyObject *self, void *unused) {
@@ -325,6 +351,16 @@ static PyObject *dispatcher_compile(PyObject *self, PyObject *text) {
 static PyObject *dispatcher_explain(PyObject *self, PyObject *what) {
     JitCore *core = &((Dispatcher *)self)->core;
     return py_core_explain(core, &core->options, false, what, py_arg_key);
+}
+
+/* A declared signature could not be compiled: calls that find no other one raise this. */
+static PyObject *dispatcher_fail_later(PyObject *self, PyObject *exception) {
+    if (!PyExceptionInstance_Check(exception))
+        return PyErr_SetString(PyExc_TypeError, "an exception is expected"), NULL;
+    Dispatcher *d = (Dispatcher *)self;
+    Py_XSETREF(d->failure, Py_NewRef(exception));
+    d->core.can_compile = false;
+    Py_RETURN_NONE;
 }
 
 static PyObject *dispatcher_texts(PyObject *self, PyObject *index) {
@@ -408,6 +444,7 @@ static PyObject *dispatcher_repr(PyObject *self) {
 static PyMethodDef dispatcher_methods[] = {
     {"_specializations", dispatcher_specializations, METH_NOARGS, NULL},
     {"_compile", dispatcher_compile, METH_O, NULL},
+    {"_fail_later", dispatcher_fail_later, METH_O, NULL},
     {"_texts", dispatcher_texts, METH_O, NULL},
     {"_explain", dispatcher_explain, METH_O, NULL},
     {"_recompile", dispatcher_recompile, METH_NOARGS, NULL},
@@ -433,10 +470,10 @@ static PyMethodDef dispatcher_methods[] = {
 static PyGetSetDef dispatcher_getset[] = {
     {"py_func", get_py_func, NULL, "The Python function.", NULL},
     {"__wrapped__", get_py_func, NULL, NULL, NULL},
-    {"__name__", get_of_function, NULL, NULL, "__name__"},
-    {"__qualname__", get_of_function, NULL, NULL, "__qualname__"},
-    {"__module__", get_of_function, NULL, NULL, "__module__"},
-    {"__doc__", get_of_function, NULL, NULL, "__doc__"},
+    {"__name__", get_of_function, set_own, NULL, "__name__"},
+    {"__qualname__", get_of_function, set_own, NULL, "__qualname__"},
+    {"__module__", get_of_function, set_own, NULL, "__module__"},
+    {"__doc__", get_of_function, set_own, NULL, "__doc__"},
     {"__defaults__", get_of_function, NULL, NULL, "__defaults__"},
     {"__kwdefaults__", get_of_function, NULL, NULL, "__kwdefaults__"},
     {"__annotations__", get_of_function, NULL, NULL, "__annotations__"},

@@ -77,10 +77,18 @@ static bool bind_type(PyResolver *r, Binding *b, const Type *type) {
     return true;
 }
 
-/* A quern.types object: its name is a type expression. */
+/* A quern.types object: its name is a type expression, or None where values of it cannot be compiled. */
 static bool bind_quern_type(PyResolver *r, Binding *b, PyObject *object) {
-    PyObject *name = PyObject_GetAttrString(object, "name");
+    PyObject *name = PyObject_GetAttr(object, r->state->str_quern_name);
     if (!name) return false;
+    if (name == Py_None) {
+        Py_DECREF(name);
+        PyObject *shown = PyUnicode_FromFormat("the type %S", object);
+        const char *label = shown ? PyUnicode_AsUTF8(shown) : NULL;
+        bool ok = label && bind_name(r, b, BIND_UNBUILT, label);
+        Py_XDECREF(shown);
+        return ok;
+    }
     const char *text = PyUnicode_AsUTF8(name);
     const Type *type =
         text ? ti_parse_type(r->types, r->arena, text, cg_diags(r->compilation)) : NULL;
@@ -324,6 +332,17 @@ static bool bind_intrinsic(PyResolver *r, Binding *b, PyObject *object, BindKind
     return ok;
 }
 
+/* A class or an object of the package that stands for a library name, built or not.
+ * 1 bound, 0 another object, -1 exception. */
+static int bind_named_object(PyResolver *r, Binding *b, PyObject *object) {
+    PyObject *name;
+    if (PyObject_GetOptionalAttr(object, r->state->str_quern_name, &name) < 0) return -1;
+    const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+    if (text) bind_name(r, b, ti_is_known(str_from(text)) ? BIND_LIBRARY : BIND_UNBUILT, text);
+    Py_XDECREF(name);
+    return text ? 1 : PyErr_Occurred() ? -1 : 0;
+}
+
 static bool bind_module(PyResolver *r, Binding *b, PyObject *module) {
     const char *name = PyModule_GetName(module);
     if (!name) return false;
@@ -377,12 +396,7 @@ static bool bind_class(PyResolver *r, Binding *b, PyObject *cls, Str path) {
     int found = named_type(r, cls, &named);
     if (found) return found > 0 && bind_named(r, b, cls, named, path);
     if ((found = bind_library(r, b, cls))) return found > 0;
-    PyObject *name; /* a class of ours that stands for a library name: prange */
-    if (PyObject_GetOptionalAttr(cls, state->str_quern_name, &name) < 0) return false;
-    const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
-    if (text) bind_name(r, b, BIND_LIBRARY, text);
-    Py_XDECREF(name);
-    if (text) return true;
+    if ((found = bind_named_object(r, b, cls))) return found > 0; /* prange */
     PyObject *members; /* an enumeration is a namespace; its numbers are constants */
     if (py_get_optional(cls, "_member_map_", &members) < 0) return false;
     BindKind kind_of = members ? BIND_MODULE : BIND_OPAQUE;
@@ -467,6 +481,7 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     if (found) return found > 0;
     if (PyFunction_Check(object)) return bind_function(r, b, object);
     if (PyCFunction_Check(object)) return bind_foreign(r, b, object);
+    if ((found = bind_named_object(r, b, object))) return found > 0;
     return bind_name(r, b, BIND_OPAQUE, type->tp_name);
 }
 

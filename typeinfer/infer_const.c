@@ -323,6 +323,9 @@ bool fact_of_binding(Infer *in, const Binding *b, Str name, Fact *out) {
     case BIND_INSTANCE: return fact_of_instance(in, b, name, out);
     case BIND_MISSING:
         return ti_fail(in, in->at, E0201, str_copy(in->arena, name.bytes, (size_t)name.len).bytes);
+    case BIND_UNBUILT:
+        return ti_fail(in, in->at, E0101,
+                       str_copy(in->arena, b->name.bytes, (size_t)b->name.len).bytes);
     case BIND_OPAQUE: {
         if (str_starts(b->name, "the function ")) { /* of an extension module */
             ti_fail(in, in->at, E0405,

@@ -1,11 +1,11 @@
 """Quern: a just-in-time compiler for numeric Python on CPUs and GPUs.
 
 The names, signatures and options are Numba's. What the decorators return is made in C (quern._quern)."""
+import sys as _sys
+
 from . import _quern
-from . import config, errors, types
+from . import config
 from .decorators import jit, njit, prange, vectorize
-from .types import *  # noqa: F401,F403  (int32, float64, void ...)
-from .types import typeof
 
 __version__ = "0.1.0"
 
@@ -22,21 +22,54 @@ def set_num_threads(n):
     _quern.threads(n)
 
 
+# `import quern` stays fast: everything else is imported when first asked for
+_MODULES = frozenset("as_numba core cuda errors experimental extending hip library np typed types".split())
+_MORE = frozenset("""carray cfunc farray from_dtype gdb gdb_breakpoint gdb_init get_parallel_chunksize get_thread_id guvectorize
+    jit_module literal_unroll literally objmode parallel_chunksize pndindex set_parallel_chunksize stencil test
+    threading_layer version_info""".split())
+_PUBLIC = ("jit njit vectorize prange cuda types errors config typeof get_num_threads set_num_threads guvectorize cfunc stencil "
+           "jit_module objmode literally literal_unroll gdb gdb_init gdb_breakpoint from_dtype carray farray experimental "
+           "extending typed threading_layer get_thread_id set_parallel_chunksize get_parallel_chunksize "
+           "parallel_chunksize").split()
+
+
 def __getattr__(name):
-    # `import quern` stays fast: device programming is imported when first asked for
-    if name in ("cuda", "hip", "library", "extending"):
+    if name in _MODULES:
         import importlib
         try:
             return importlib.import_module("quern." + name)
         except ModuleNotFoundError as error:
             if error.name != "quern." + name:
                 raise
+    elif name in _MORE:
+        from ._more import __dict__ as more
+        value = globals()[name] = more[name]
+        return value
+    elif name == "__all__":
+        from . import types
+        return _PUBLIC + types.__all__
+    elif not name.startswith("_"):
+        from . import errors, types
+        for module in (types, errors):
+            if hasattr(module, name):
+                return getattr(module, name)
     raise AttributeError(f"module 'quern' has no attribute '{name}'")
 
 
 def __dir__():
-    return sorted(set(globals()) | {"cuda"})
+    from . import types
+    return sorted({*globals(), *_PUBLIC, *types.__all__})
 
 
-__all__ = ["jit", "njit", "vectorize", "prange", "cuda", "types", "typeof", "errors", "config",
-           "get_num_threads", "set_num_threads"] + types.__all__
+class _Inner:
+    """Finds quern.core and the other inner modules that programs import from Numba: see _inner.py."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if not name.startswith("quern."):
+            return None
+        from ._inner import find_spec
+        return find_spec(name)
+
+
+_sys.meta_path.append(_Inner)

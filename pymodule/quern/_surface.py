@@ -10,7 +10,7 @@ def _specs(self):
 
 def _signature(spec):
     (params, result), _ = spec
-    return types.Signature(types.from_text(result), [types.from_text(p) for p in params])
+    return types.Signature(types.of_answer(result), [types.of_answer(p) for p in params])
 
 
 def signatures(self):

@@ -1,6 +1,7 @@
 """jit, njit, vectorize: options are checked here and handed to C as plain numbers."""
-from . import _quern, config, errors
-from .types import Signature, Type
+from types import FunctionType as _FunctionType
+
+from . import _quern, config
 
 _FASTMATH = {"nnan": 1, "ninf": 2, "nsz": 4, "arcp": 8, "contract": 16, "afn": 32, "reassoc": 64}
 _FASTMATH_DEFAULT = 4 | 8 | 16 | 32 | 64  # all but nnan and ninf: see docs
@@ -60,6 +61,7 @@ def _compile_options(options):
     if error_model not in ("python", "numpy"):
         raise ValueError(f"error_model must be 'python' or 'numpy', not {error_model!r}")
     if options.get("locals"):
+        from . import errors
         raise errors.UnsupportedError("the option 'locals' is not supported; write the cast where it is needed: "
                                       "x = int32(x)")
     weak = options.get("weak_numbers")
@@ -82,6 +84,7 @@ def signature_text(signature):
         if "\0" in signature:
             raise ValueError(f"invalid signature {signature!r}: a null character")
         return signature
+    from .types import Signature, Type
     if isinstance(signature, Signature):
         return signature.text
     if isinstance(signature, tuple) and all(isinstance(t, Type) for t in signature):
@@ -91,23 +94,38 @@ def signature_text(signature):
 
 
 def is_signature(thing):
+    if thing is None or isinstance(thing, (_FunctionType, list, set, frozenset)):  # types are not imported for these
+        return False
+    from .types import Signature, Type
     return isinstance(thing, (str, Signature)) or (
         isinstance(thing, tuple) and all(isinstance(t, Type) for t in thing))
 
 
+def _text_or_failure(signature):
+    """Under --as-numba a signature with types that cannot be compiled is its error, which the first call raises: a module
+    that declares it can be imported."""
+    try:
+        return signature_text(signature)
+    except Exception as error:
+        from .errors import UnsupportedError
+        if not config.AS_NUMBA or not isinstance(error, UnsupportedError):
+            raise
+        return error
+
+
 def signature_texts(signatures):
+    """A list of texts, and under --as-numba of errors."""
     if signatures is None:
         return []
     if is_signature(signatures):
-        return [signature_text(signatures)]
+        return [_text_or_failure(signatures)]
     if isinstance(signatures, list) or hasattr(signatures, "__iter__"):
-        return [signature_text(s) for s in signatures]
+        return [_text_or_failure(s) for s in signatures]
     raise TypeError(f"a function, a signature or a list of signatures is expected, not {signatures!r}")
 
 
 def _plain(function, name):
-    import types
-    if isinstance(function, types.FunctionType):
+    if isinstance(function, _FunctionType):
         return function
     if type(function) in (_quern.Dispatcher, _quern.Kernel):
         raise TypeError(f"{name}() was applied to {function!r}, which is compiled already; "
@@ -122,10 +140,42 @@ def _make_jit(function, signatures, options):
     dispatcher = _quern.Dispatcher(_plain(function, "jit"), _compile_options(options),
                                    nogil=bool(options.get("nogil")),
                                    fallback=not nopython and not config.AS_NUMBA)
-    compiled = [dispatcher._compile(text) for text in signatures]
+    compiled = [_declare(dispatcher, text) for text in signatures]
     if compiled and all(compiled):
         dispatcher.disable_compile()
     return dispatcher
+
+
+def _declare(dispatcher, text):
+    """Compiles a declared signature. False: it was refused, and calls run the Python function, or (--as-numba) raise."""
+    if not config.AS_NUMBA:
+        return dispatcher._compile(text)
+    try:
+        if isinstance(text, Exception):
+            raise text
+        return dispatcher._compile(text)
+    except (TypeError, ValueError, _refusal()) as error:
+        dispatcher._fail_later(error)
+        return False
+
+
+def _refusal():
+    from .errors import NumbaError
+    return NumbaError
+
+
+def declared_later(make, function, name, signatures):
+    """make(), which compiles all signatures; under --as-numba what it raises is raised by calls instead."""
+    if not config.AS_NUMBA:
+        return make()
+    try:
+        for text in signatures:
+            if isinstance(text, Exception):
+                raise text
+        return make()
+    except (TypeError, ValueError, _refusal()) as error:
+        from ._unbuilt import Failed
+        return Failed(name, function, error)
 
 
 def jit(signature_or_function=None, **options):
@@ -168,12 +218,15 @@ _VECTORIZE_OPTIONS = {k: v for k, v in _JIT_OPTIONS.items() if k not in ("nogil"
 def _make_ufunc(function, signatures, target, identity, options):
     if target in ("cuda", "hip", "roc"):
         from .cuda._ufunc import CudaUfunc
-        return CudaUfunc(_plain(function, "vectorize"), signatures, identity, options, target)
+        function = _plain(function, "vectorize")
+        return declared_later(lambda: CudaUfunc(function, signatures, identity, options, target), function, "vectorize",
+                              signatures)
     if identity is not None and identity not in (0, 1) and identity != "reorderable":
         raise ValueError("identity must be 0, 1, None or 'reorderable'")
     compile_options = _compile_options(options)
-    return _quern.make_ufunc(_plain(function, "vectorize"), compile_options, signatures, identity,
-                             target == "parallel")
+    function = _plain(function, "vectorize")
+    return declared_later(lambda: _quern.make_ufunc(function, compile_options, signatures, identity, target == "parallel"),
+                          function, "vectorize", signatures)
 
 
 def vectorize(ftylist_or_function=(), target="cpu", identity=None, **options):

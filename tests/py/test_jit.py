@@ -614,9 +614,9 @@ def test_import_does_not_import_devices():
 
 
 def test_D22_types():
-    assert repr(float32[:, ::1]) == "float32[:, ::1]" and repr(int64[::1, :]) == "int64[::1, :]"
+    assert repr(float32[:, ::1]) == "Array(float32, 2, 'C', False, aligned=True)" and str(int64[:]) == "array(int64, 1d, A)"
     assert types.i4 is int32 and types.intp == int64 and boolean.name == "bool"
-    assert str(float64(int32, float64[:])) == "(int32, float64[:]) -> float64"
+    assert str(float64(int32, int64)) == "(int32, int64) -> float64"
     assert int32(3.7) == 3 and type(int32(3.7)) is np.int32 and float32(0.1) == np.float32(0.1)
     assert types.Array(float64, 2, "C") == float64[:, ::1]
     assert types.from_dtype("f4") is float32
@@ -631,13 +631,12 @@ def test_D22_types():
                                          (np.zeros((2, 2), "i4", order="F"), int32[::1, :]), (None, types.none),
                                          ((1, 2.5), types.Tuple([int64, float64]))])
 def test_typeof(value, name):
-    text = repr(quern.typeof(value))
-    assert quern.typeof(value) == name or text == repr(name).replace("int64", "int").replace("float64", "float")
+    assert quern.typeof(value) == name and type(quern.typeof(value)) is type(name)
 
 
 def test_typeof_refuses():
     with pytest.raises(errors.TypingError):
-        quern.typeof("x")
+        quern.typeof(object())
 
 
 def test_get_num_threads():

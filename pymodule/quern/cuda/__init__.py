@@ -61,11 +61,17 @@ def jit(func_or_sig=None, **options):
     compile_options = _compile_options(options)
 
     def make(function, signatures):
-        kernel = _quern.Kernel(_decorators._plain(function, "cuda.jit"), compile_options,
-                               device=bool(options.get("device")))
-        if signatures:
+        device = bool(options.get("device"))
+        kernel = _quern.Kernel(_decorators._plain(function, "cuda.jit"), compile_options, device=device)
+
+        def declare():
             kernel._declare(signatures)
-        return kernel
+            return kernel
+
+        if not signatures:
+            return kernel
+        declared = _decorators.declared_later(declare, function, "cuda.jit", signatures)
+        return kernel if device else declared  # kernels that call it say why it cannot be compiled
 
     if func_or_sig is None or _decorators.is_signature(func_or_sig) or isinstance(func_or_sig, (list, set, frozenset)):
         signatures = _decorators.signature_texts(func_or_sig)

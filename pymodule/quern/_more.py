@@ -1,0 +1,195 @@
+"""Top-level names that few programs need; see quern.__getattr__. Those that are not built raise UnsupportedError when they
+are used: not when they are imported, nor where a module decorates its functions with them."""
+import contextlib
+import sys
+import threading
+from collections import namedtuple
+
+import numpy as np
+
+from ._unbuilt import Unbuilt, Wrapper, refuse
+from .numpy_support import carray, farray, from_dtype  # noqa: F401
+
+version_info = namedtuple("version_info", "major minor patch")(0, 1, 0)
+
+# -- decorators --------------------------------------------------------------------------------------------------
+
+
+class GUFunc(Wrapper):
+    """What guvectorize() returns."""
+
+    def __init__(self, function, layout, signatures, identity, options):
+        super().__init__("guvectorize", function, signature=layout, identity=identity, targetoptions=options,
+                         _signatures=list(signatures))
+        inputs, _, outputs = layout.partition("->")
+        self.nin, self.nout = inputs.count("("), outputs.count("(")
+        self.nargs = self.nin + self.nout
+
+    @property
+    def types(self):
+        refuse("guvectorize")
+
+    def add(self, signature):
+        self._signatures.append(signature)
+
+    def build_ufunc(self):
+        return self
+
+    def disable_compile(self):
+        pass
+
+    @property
+    def is_dynamic(self):
+        return not self._signatures
+
+
+def guvectorize(ftylist_or_signature, signature=None, target="cpu", identity=None, **options):
+    """Not built: the functions it decorates raise UnsupportedError when they are called."""
+    from .decorators import signature_texts
+    layout = ftylist_or_signature if signature is None else signature
+    if not isinstance(layout, str) or "->" not in layout:
+        raise ValueError(f"invalid signature '{layout}': expected a text such as '(n),(m)->(n)'")
+    try:
+        signatures = [] if signature is None else signature_texts(ftylist_or_signature)
+    except Exception as error:
+        from .errors import UnsupportedError
+        if not isinstance(error, UnsupportedError):
+            raise
+        signatures = []
+    return lambda function: GUFunc(getattr(function, "py_func", function), layout, signatures, identity, options)
+
+
+class StencilFunc(Wrapper):
+    """What stencil() returns."""
+
+    def __init__(self, function, mode, options):
+        super().__init__("stencil", function, mode=mode, options=options,
+                         neighborhood=options.get("neighborhood"))
+
+
+def stencil(func_or_mode="constant", **options):
+    """Not built: the functions it decorates raise UnsupportedError when they are called."""
+    if callable(func_or_mode):
+        return StencilFunc(getattr(func_or_mode, "py_func", func_or_mode), "constant", options)
+    if func_or_mode != "constant":
+        raise ValueError(f"Unsupported mode style {func_or_mode}")
+    return lambda function: StencilFunc(getattr(function, "py_func", function), func_or_mode, options)
+
+
+class CFunc(Wrapper):
+    """What cfunc() returns. Calling it from Python calls the Python function, as in Numba."""
+
+    def __init__(self, function, signature, options):
+        super().__init__("cfunc", function, targetoptions=options, native_name=f"cfunc.{function.__qualname__}")
+        self._sig = signature
+
+    def __call__(self, *args, **kwargs):
+        return self.py_func(*args, **kwargs)
+
+    address = property(lambda self: refuse("cfunc", f"'{self.__name__}' has no address"))
+    ctypes = property(lambda self: refuse("cfunc", f"'{self.__name__}' has no ctypes object"))
+    cffi = property(lambda self: refuse("cfunc", f"'{self.__name__}' has no cffi pointer"))
+
+    def inspect_llvm(self):
+        refuse("cfunc")
+
+
+def cfunc(sig, locals=None, cache=False, pipeline_class=None, **options):
+    """Not built: what it returns has no address."""
+    from .decorators import is_signature
+    if not is_signature(sig):
+        raise TypeError(f"cfunc() needs a signature such as 'float64(float64)', not {sig!r}")
+    return lambda function: CFunc(getattr(function, "py_func", function), sig, options)
+
+
+def jit_module(**options):
+    """jit(**options) for every function that the calling module has defined so far."""
+    import inspect
+    from .decorators import jit
+    frame = sys._getframe(1)
+    module = inspect.getmodule(frame)
+    for name, value in list(frame.f_globals.items()):
+        if inspect.isfunction(value) and inspect.getmodule(value) is module:
+            frame.f_globals[name] = jit(value, **options)
+
+
+# -- in functions -------------------------------------------------------------------------------------------------
+
+
+def literally(obj):
+    """`obj`, of which compiled code is to know the value."""
+    return obj
+
+
+def literal_unroll(container):
+    """`container`, whose items may have types of their own where a loop runs over it."""
+    return container
+
+
+class pndindex:
+    """np.ndindex() whose iterations may run in parallel."""
+    _quern_name = "numpy.ndindex"
+
+    def __new__(cls, *shape):
+        return np.ndindex(*shape)
+
+
+class _ObjectMode:
+    """`with objmode(y="float64"):` runs its block in the interpreter. Compiled code has no such block yet."""
+    _quern_name = "objmode"
+
+    def __call__(self, *args, **kwargs):
+        return self
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        return False
+
+    def __repr__(self):
+        return "<objmode>"
+
+
+objmode = _ObjectMode()
+gdb, gdb_init, gdb_breakpoint = Unbuilt("gdb"), Unbuilt("gdb_init"), Unbuilt("gdb_breakpoint")
+test = Unbuilt("test")
+
+# -- threads --------------------------------------------------------------------------------------------------------
+
+_chunks = threading.local()
+
+
+def threading_layer():
+    """The name of what runs parallel code: ours, whatever config.THREADING_LAYER says."""
+    return "quern"
+
+
+def get_thread_id():
+    """The number of this thread among those of a parallel loop: 0, where there is none."""
+    return 0
+
+
+def get_parallel_chunksize():
+    """What set_parallel_chunksize() set in this thread; 0: as the scheduler likes."""
+    return getattr(_chunks, "size", 0)
+
+
+def set_parallel_chunksize(n):
+    """Iterations that a thread takes at a time. Returns what was set before."""
+    if not isinstance(n, (int, np.integer)):
+        raise TypeError("The parallel chunksize must be an integer")
+    if n < 0:
+        raise ValueError("chunksize must be greater than or equal to zero")
+    before, _chunks.size = get_parallel_chunksize(), int(n)
+    return before
+
+
+@contextlib.contextmanager
+def parallel_chunksize(n):
+    """`with parallel_chunksize(4):` sets it for a block."""
+    before = set_parallel_chunksize(n)
+    try:
+        yield before
+    finally:
+        set_parallel_chunksize(before)

@@ -1,0 +1,168 @@
+"""Extension points. The names are those of numba.extending.
+
+register_jitable, is_jitted, typeof_impl and get_cython_function_address do what they say. The others let a library describe its
+types and functions while it is imported; compiled code does not look at these descriptions yet: a function that uses
+such a type or function is refused, by name."""
+from ._unbuilt import Unbuilt, Wrapper, unbuilt_class
+
+
+def _same(function):
+    return function
+
+
+def _recorded(*args, **kwargs):
+    """A decorator with arguments that returns the function or class as it is."""
+    return _same
+
+
+def overload(func, jit_options={}, strict=True, inline="never", prefer_literal=False, **kwargs):
+    """An implementation of `func` for compiled code. Not looked at yet."""
+    return _same
+
+
+def overload_attribute(typ, attr, **kwargs):
+    """An implementation of an attribute of values of a type. Not looked at yet."""
+    return _same
+
+
+def overload_method(typ, attr, **kwargs):
+    """An implementation of a method of values of a type. Not looked at yet."""
+    return _same
+
+
+overload_classmethod = overload_method
+
+
+def type_callable(func):
+    """The type of calls of `func`. Not looked at yet."""
+    return _same
+
+
+def register_jitable(*args, **options):
+    """A Python function that compiled code may call: every function is one."""
+    return args[0] if args else _same
+
+
+class _Intrinsic(Wrapper):
+    """What @intrinsic returns."""
+
+    def __init__(self, definition):
+        super().__init__("intrinsic", definition)
+        self._defn = definition
+
+
+def intrinsic(*args, **kwargs):
+    """A function that writes LLVM code itself: not supported where it is called."""
+    if args:
+        return _Intrinsic(args[0])
+    return _Intrinsic
+
+
+def make_attribute_wrapper(typeclass, struct_attr, python_attr):
+    """Makes a member of a type an attribute of its values. Not looked at yet."""
+    from .types import Type
+    if not isinstance(typeclass, type) or not issubclass(typeclass, Type):
+        raise TypeError(f"typeclass should be a Type subclass, got {typeclass}")
+
+
+def is_jitted(function):
+    """Was it made by jit() or njit()?"""
+    from ._quern import Dispatcher
+    return isinstance(function, Dispatcher)
+
+
+def get_cython_function_address(module_name, function_name):
+    """The address of a function that a Cython module exports (cdef api), as an int."""
+    import ctypes
+    import importlib
+    capsule = importlib.import_module(module_name).__pyx_capi__[function_name]
+    get_name = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", ctypes.pythonapi))
+    get_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+        ("PyCapsule_GetPointer", ctypes.pythonapi))
+    return get_pointer(capsule, get_name(capsule))
+
+
+# what describes how LLVM code is made for a type
+lower_builtin = lower_cast = lower_constant = lower_getattr = lower_setattr = _recorded
+lower_getattr_generic = lower_setattr_generic = iterator_impl = iternext_impl = _recorded
+box = unbox = reflect = register_model = infer_global = _recorded
+infer = infer_getattr = _same
+
+
+class NativeValue:
+    """What @unbox functions return."""
+
+    def __init__(self, value, is_error=None, cleanup=None):
+        self.value = value
+        self.is_error = is_error
+        self.cleanup = cleanup
+
+
+class _Models:
+    """models.StructModel and the others: classes to derive from."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return unbuilt_class("extending.models." + name)
+
+
+models = _Models()
+
+
+class _Registry:
+    """A registry of templates or of implementations."""
+
+    def __init__(self, name=""):
+        self.name = name
+
+    lower = lower_cast = lower_constant = lower_getattr = lower_setattr = staticmethod(_recorded)
+    lower_getattr_generic = lower_setattr_generic = register_global = staticmethod(_recorded)
+    register = register_attr = staticmethod(_same)
+
+
+def _template(*args, **kwargs):
+    """A class of the low-level typing interface."""
+    return type("Template", (unbuilt_class("templates.AbstractTemplate"),), {})
+
+
+make_overload_template = make_overload_attribute_template = make_overload_method_template = _template
+make_intrinsic_template = make_callable_template = make_concrete_template = _template
+
+
+class _AsNumbaType:
+    """as_numba_type(annotation): the type of an annotation of Python. register(class, type) adds one."""
+
+    def __init__(self):
+        self.known = {}
+
+    def register(self, func_or_py_type, numba_type=None):
+        if numba_type is not None:
+            self.known[func_or_py_type] = numba_type
+        return func_or_py_type
+
+    def __call__(self, annotation):
+        from . import errors, types
+        plain = {int: types.intp, float: types.float64, complex: types.complex128, str: types.unicode_type,
+                 bool: types.boolean, type(None): types.none, **self.known}
+        if isinstance(annotation, types.Type):
+            return annotation
+        if annotation in plain:
+            return plain[annotation]
+        raise errors.TypingError(f"Cannot infer Numba type of Python type {annotation}")
+
+
+as_numba_type = _AsNumbaType()
+
+
+def include_path():
+    return Unbuilt("extending.include_path")()
+
+
+def __getattr__(name):
+    if name in ("typeof_impl", "Purpose"):
+        from .types import _typeof
+        return getattr(_typeof, name)
+    if name in ("SentryLiteralArgs", "BoundLiteralArgs", "sentry_literal_args", "_overload_method_common"):
+        return Unbuilt("extending." + name)
+    raise AttributeError(f"module 'quern.extending' has no attribute '{name}'")

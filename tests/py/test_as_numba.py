@@ -1,0 +1,203 @@
+"""Programs written for Numba, unchanged: python -m quern run, as_numba.install()."""
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+
+def quern(*arguments, stdin=None, **environment):
+    return subprocess.run([sys.executable, "-m", "quern", *arguments], capture_output=True, text=True, input=stdin,
+                          env={**os.environ, **environment})
+
+
+def python(*arguments, **environment):
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env={**os.environ, **environment})
+
+
+def run_as_numba(tmp_path, text, *arguments, **environment):
+    """What a program prints under --as-numba; its failure is this test's."""
+    program = tmp_path / "program.py"
+    program.write_text(text)
+    done = quern("run", "--as-numba", str(program), *arguments, **environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_import_numba(tmp_path):
+    assert run_as_numba(tmp_path, """
+import numba, numba.cuda, numba as nb, quern
+import numba.core.types, numba.typed, numba.extending, numba.np.numpy_support, numba.experimental, numba.np.ufunc
+from numba import njit, prange, types, cuda, float64, TypingError
+from numba.core import types as core_types, errors, config
+from numba.core.errors import NumbaPerformanceWarning
+from numba.np.ufunc import get_num_threads
+assert types is core_types is quern.types and config is quern.config and njit is quern.njit and cuda is quern.cuda
+assert tuple(map(int, numba.__version__.split("."))) >= (0, 60, 0) and numba.version_info >= (0, 60)
+assert numba.version_info.short == numba.version_info[:2] and quern.__version__ != numba.__version__
+from importlib.metadata import version
+from importlib.util import find_spec
+assert version("numba") == numba.__version__ and find_spec("numba") and find_spec("numba.cuda")
+assert find_spec("numba.nothing") is None and not hasattr(numba, "nothing")
+try:
+    import numba.nothing
+except ModuleNotFoundError as error:
+    assert error.name == "numba.nothing"
+@njit
+def f(n):
+    s = 0
+    for i in prange(n):
+        s += i
+    return s
+print(f(10))
+""") == "45\n"
+
+
+def test_numbers_are_strong_and_jit_raises(tmp_path):
+    assert run_as_numba(tmp_path, """
+import numpy as np
+from numba import njit, jit, errors, typeof, types
+print(njit(lambda a: a[0] * 2.0).nopython_signatures, typeof(1) is types.int64)
+f = njit(lambda a: a[0] * 2.0)
+f(np.ones(1, np.float32))
+print(f.nopython_signatures[0].return_type)
+try:
+    jit(lambda x: sorted(x))(3)
+except errors.NumbaError:
+    print("raises")
+""") == "[] True\nfloat64\nraises\n"
+
+
+def test_install_in_a_program():
+    out = python("-c", "import quern.as_numba as a; a.install(); a.install(); import numba; print(numba.njit(lambda x: x)(3), "
+                       "numba.config.AS_NUMBA)")
+    assert out.stdout == "3 True\n", out.stderr
+
+
+def test_install_after_another_numba(tmp_path):
+    (tmp_path / "numba.py").write_text("")
+    out = python("-c", "import numba, quern.as_numba as a; a.install()",
+                 PYTHONPATH=os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    assert "RuntimeError: as_numba.install() must run before numba is imported" in out.stderr
+
+
+def test_an_installed_numba_is_not_looked_at(tmp_path):
+    (tmp_path / "numba.py").write_text("raise SystemExit('the other one')")
+    assert run_as_numba(tmp_path, "import numba; print(numba.njit(lambda: 1)())",
+                        PYTHONPATH=os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])) == "1\n"
+
+
+def test_without_the_option_numba_is_not_answered(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("import quern\ntry:\n    import numba\nexcept ImportError:\n    print('none')\n")
+    assert quern("run", str(program)).stdout == "none\n"
+
+
+def test_N15_errors_of_eager_signatures_come_at_the_first_call(tmp_path):
+    text = """
+import numpy as np
+from numba import njit, vectorize, cuda, types, errors
+@njit("int64(int64)")
+def f(x): return sorted(x)
+@njit(["float64(float64)", "int64(float64[:])"])
+def g(x): return x + 1
+@njit(types.ListType(types.int64)(types.int64))
+def h(x): return x
+@vectorize(["float64(float64)"])
+def v(x): return sorted(x)
+@cuda.jit("void(float64[:])")
+def k(x): x[0] = sorted(x)
+@njit
+def caller(x): return f(x)
+for call in (lambda: f(1), lambda: f(1), lambda: g(np.ones(2)), lambda: h(1), lambda: v(1.0), lambda: k[1, 1](np.ones(2)),
+             lambda: caller(1)):
+    try:
+        print(call())
+    except errors.NumbaError as error:
+        print(type(error).__name__, "sorted" in str(error))
+print(g(1.0), f.signatures)
+"""
+    out = run_as_numba(tmp_path, text)
+    assert out.splitlines() == ["TypingError True", "TypingError True", "TypingError False", "UnsupportedError False",
+                                "TypingError True", "TypingError True", "TypingError True", "2.0 []"]
+    plain = python("-c", "from quern import njit\n@njit('int64(int64)')\ndef f(x): return sorted(x)\n")
+    assert plain.returncode == 1 and "TypingError" in plain.stderr  # otherwise at once
+
+
+# -- the command line -----------------------------------------------------------------------------------------------
+
+
+def same(tmp_path, text, *arguments, code=None):
+    """A program ends under `python -m quern run` as under python: the same output, traceback and exit code."""
+    program = tmp_path / "program.py"
+    program.write_text(text)
+    ours, theirs = quern("run", str(program), *arguments), python(str(program), *arguments)
+    assert (ours.returncode, ours.stdout, ours.stderr) == (theirs.returncode, theirs.stdout, theirs.stderr)
+    assert code is None or ours.returncode == code
+    return ours
+
+
+def test_run_is_python(tmp_path):
+    (tmp_path / "beside.py").write_text("value = 7\n")
+    same(tmp_path, "import sys, beside\nprint(sys.argv, __name__, __file__, sys.path[0], beside.value, __doc__, __spec__)\n"
+                   "print(sorted(globals()), sys.modules['__main__'].__file__)\n"
+                   "def f(): pass\nimport pickle\nprint(pickle.loads(pickle.dumps(f)) is f)\n", "a", "-b", "--as-numba", code=0)
+
+
+@pytest.mark.parametrize("text, code", [
+    ("def f():\n    1 / 0\nf()\n", 1), ("raise SystemExit(3)\n", 3), ("raise SystemExit('bye')\n", 1), ("import sys\nsys.exit()\n", 0),
+    ("x = (1,\n", 1), ("raise ValueError('a') from KeyError('b')\n", 1), ("import nothing_of_this_name\n", 1),
+    ("import sys\nsys.excepthook = lambda t, v, tb: print(t, v, tb.tb_lineno, tb.tb_frame.f_code.co_name)\nraise ValueError(1)\n", 1),
+    ("import sys\ndef hook(*a): raise KeyError(1)\nsys.excepthook = hook\nimport atexit\natexit.register(print, 'end')\n", 0),
+    ("import os\nos._exit(4)\n", 4), ("try:\n    1 / 0\nexcept ZeroDivisionError:\n    raise TypeError\n", 1),
+])
+def test_run_ends_as_python_does(tmp_path, text, code):
+    same(tmp_path, text, code=code)
+
+
+def test_run_interrupted(tmp_path):
+    ours = same(tmp_path, "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nimport time\ntime.sleep(5)\n")
+    assert ours.returncode == -signal.SIGINT and "KeyboardInterrupt" in ours.stderr
+
+
+def test_run_a_module_and_a_folder(tmp_path, monkeypatch):
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "__main__.py").write_text("import sys\nprint(sys.argv[1:], __package__, __name__)\nraise SystemExit(5)\n")
+    monkeypatch.chdir(tmp_path)
+    ours, theirs = quern("run", "-m", "package", "a"), python("-m", "package", "a")
+    assert (ours.returncode, ours.stdout, ours.stderr) == (5, theirs.stdout, theirs.stderr) and theirs.returncode == 5
+    ours, theirs = quern("run", "package", "a"), python("package", "a")
+    assert (ours.returncode, ours.stdout) == (5, theirs.stdout)
+
+
+def test_run_says_what_is_wrong_with_the_command_line(tmp_path):
+    missing = quern("run", str(tmp_path / "none.py"))
+    assert missing.returncode == 2 and "can't open file" in missing.stderr
+    for arguments, text in ((["run"], "a program is missing"), (["run", "--nothing", "x.py"], "unknown option --nothing"),
+                            (["run", "-m"], "-m needs the name of a module"), (["walk"], "unknown command 'walk'"), ([], "usage")):
+        done = quern(*arguments)
+        assert done.returncode == 2 and text in done.stderr and "usage: python -m quern" in done.stderr
+    for arguments in (["--help"], ["run", "--help"]):
+        done = quern(*arguments)
+        assert done.returncode == 0 and "--as-numba" in done.stdout
+    assert quern("--version").stdout == "quern 0.1.0\n"
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])
+def test_processes_that_are_started_inherit_it(tmp_path, method):
+    text = f"""
+import multiprocessing
+import numba
+def work(n):
+    return numba.__version__, numba.config.AS_NUMBA, numba.njit(lambda x: x + 1)(n)
+if __name__ == "__main__":
+    with multiprocessing.get_context("{method}").Pool(1) as pool:
+        print(pool.map(work, [3]))
+    import subprocess, sys
+    print(subprocess.run([sys.executable, "-c", "import numba; print(numba.config.AS_NUMBA)"], capture_output=True, text=True))
+"""
+    out = run_as_numba(tmp_path, text)
+    assert "True, 4)]" in out and r"stdout='True\n'" in out
