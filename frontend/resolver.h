@@ -14,6 +14,7 @@ typedef void *Handle; /* a Python object, to the compiler only a name */
 
 typedef enum BindKind {
     BIND_MISSING,  /* no such name or attribute */
+    BIND_UNBUILT,  /* a name or a type that the package has and the compiler has not yet: `name` */
     BIND_CONST,    /* None, bool, int, float, complex, str, Ellipsis, tuple of these: `value` */
     BIND_NUMPY,    /* a NumPy scalar: strong. `value` and `type` */
     BIND_ARRAY,    /* an ndarray, frozen: `array` */
@@ -23,7 +24,6 @@ typedef enum BindKind {
     BIND_TYPE, /* a Quern type or NumPy dtype or scalar type object: `type`; callable as a cast */
     BIND_EXCEPTION, /* an exception class: `name` */
     BIND_INSTANCE,  /* a tuple or named tuple whose items are bindings */
-    BIND_UNBUILT,   /* a name or a type that the package has and the compiler has not yet: `name` */
     BIND_OPAQUE     /* anything else: `name` is its type's name, for messages */
 } BindKind;
 
@@ -54,7 +54,9 @@ typedef struct Binding {
 typedef struct FunctionInfo {
     const CodeUnit *code;
     const Binding *const
-        *defaults;     /* one for each parameter (positional, then keyword-only); NULL: none */
+        *defaults; /* one for each parameter (positional, then keyword-only); NULL: none */
+    const Type *const
+        *locals; /* for each local its declared type, or NULL (option locals); NULL: none has one */
     bool weak_numbers; /* options of the callee's decorator that reach its meaning */
     bool boundscheck, error_numpy;
 } FunctionInfo;

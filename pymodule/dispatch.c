@@ -111,6 +111,7 @@ void py_core_clear(JitCore *core) {
     Py_CLEAR(core->py_func);
     Py_CLEAR(core->name);
     Py_CLEAR(core->param_names);
+    Py_CLEAR(core->locals);
     py_core_free_specs(core);
     if (core->at) {
         QN_LOCK(&core->state->lock);
@@ -314,6 +315,7 @@ Spec *py_core_compile(JitCore *core, CompileRequest *q) {
     if (!py_dump_asked(core->state, &dump)) return NULL;
     if (py_dump_needs_text(dump)) q->options.keep_text = true;
     py_resolver_init(&resolver, core->state, core->py_func, &q->options.infer);
+    resolver.locals = core->locals;
     Compilation *c = cg_begin(&q->options, &resolver.base);
     if (!c) return (Spec *)PyErr_NoMemory();
     Spec *spec = NULL;
@@ -365,6 +367,7 @@ int py_core_result_kind(JitCore *core, const TypeKey *keys, int32_t n) {
     q.options.entry = ENTRY_UFUNC;
     PyResolver r;
     py_resolver_init(&r, core->state, core->py_func, &q.options.infer);
+    r.locals = core->locals;
     Compilation *c = cg_begin(&q.options, &r.base);
     if (!c) return PyErr_NoMemory(), -1;
     int kind = -1;

@@ -112,6 +112,7 @@ typedef struct JitCore {
     bool varargs, can_compile;
     bool unsupported_kwargs; /* the function has **kwargs */
     PyObject *param_names;   /* tuple */
+    PyObject *locals;        /* the option of that name, or NULL: see PyResolver */
 } JitCore;
 
 /* false with an exception. py_func must be a Python function. */
@@ -230,6 +231,7 @@ PyObject *py_surface(PyObject *self, const char *name, PyObject *args, PyObject 
 
 /* The Python function inside each kind of object of ours (borrowed). */
 PyObject *py_function_of_dispatcher(PyObject *dispatcher);
+PyObject *py_locals_of_dispatcher(PyObject *dispatcher);
 PyObject *py_function_of_ufunc(PyObject *ufunc);
 PyObject *py_function_of_kernel(PyObject *kernel);
 /* The list of signatures that a device function is declared with, borrowed; NULL: none of either. */

@@ -77,6 +77,7 @@ static PyObject *diagnose(JitCore *core, const CompileOptions *options, Question
         .keys = q->signature ? NULL : q->keys, .nkeys = q->nkeys, .signature = q->signature};
     request.options = *options;
     py_resolver_init(&r, core->state, core->py_func, &request.options.infer);
+    r.locals = core->locals;
     Compilation *c = cg_begin(&request.options, &r.base);
     if (!c) return PyErr_NoMemory();
     PyObject *types = NULL;

@@ -271,6 +271,7 @@ static PyObject *dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *kw
         return NULL;
     }
     d->doc_owner = Py_XNewRef(dict);
+    d->core.locals = dict ? Py_XNewRef(PyDict_GetItemString(dict, "locals")) : NULL;
     return (PyObject *)d;
 }
 
@@ -520,4 +521,8 @@ PyType_Spec py_dispatcher_spec = {
 
 PyObject *py_function_of_dispatcher(PyObject *dispatcher) {
     return ((Dispatcher *)dispatcher)->core.py_func;
+}
+
+PyObject *py_locals_of_dispatcher(PyObject *dispatcher) {
+    return ((Dispatcher *)dispatcher)->core.locals;
 }

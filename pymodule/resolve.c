@@ -495,6 +495,9 @@ const Binding *py_bind(PyResolver *r, PyObject *object, Str path) {
     if (b->kind == BIND_FUNCTION) { /* whatever wraps it, the handle is the function */
         PyObject *function = py_function_of(r->state, object);
         if (function) b->handle = function;
+        bool dispatcher = Py_TYPE(object) == r->state->dispatcher_type;
+        PyObject *locals = dispatcher ? py_locals_of_dispatcher(object) : NULL;
+        if (locals) map_put(&r->callee_locals, map_key(function))->ptr = locals;
     }
     map_put(&r->bindings, map_key(object))->ptr = b;
     Str *where = arena_new(r->arena, Str);
@@ -638,6 +641,40 @@ static bool read_defaults(PyResolver *r, PyObject *function, FunctionInfo *info,
     return true;
 }
 
+/* The type that the option locals gives a variable, as the text or the error that Python made of it. */
+static const Type *declared_type(PyResolver *r, PyObject *declared) {
+    if (PyExceptionInstance_Check(declared)) {
+        PyErr_SetObject((PyObject *)Py_TYPE(declared), declared);
+        return NULL;
+    }
+    const char *text = PyUnicode_AsUTF8(declared);
+    return text ? ti_parse_type(r->types, r->arena, text, cg_diags(r->compilation)) : NULL;
+}
+
+/* Enters what the option locals says of the function's variables. false: an exception or a diagnostic. */
+static bool declare_locals(PyResolver *r, PyObject *function, FunctionInfo *info) {
+    MapValue *callee = map_find(&r->callee_locals, map_key(function));
+    PyObject *locals = callee ? callee->ptr : function == r->entry ? r->locals : NULL;
+    if (!locals) return true;
+    CodeUnit *code = arena_new(r->arena, CodeUnit);
+    *code = *info->code;
+    bool *typed = arena_array(r->arena, bool, code->nlocals);
+    const Type **types = arena_array(r->arena, const Type *, code->nlocals);
+    for (int32_t k = 0; k < code->nlocals; k++) {
+        Str name = code->local_names[k];
+        PyObject *key = PyUnicode_FromStringAndSize(name.bytes, name.len);
+        PyObject *declared = key ? PyDict_GetItemWithError(locals, key) : NULL;
+        Py_XDECREF(key);
+        if (!declared && PyErr_Occurred()) return false;
+        if (declared && !(types[k] = declared_type(r, declared))) return false;
+        typed[k] = declared != NULL;
+    }
+    code->local_typed = typed;
+    info->code = code;
+    info->locals = types;
+    return true;
+}
+
 static const FunctionInfo *resolve_code(void *user, const Binding *binding) {
     PyResolver *r = user;
     PyObject *function = binding->handle;
@@ -645,7 +682,7 @@ static const FunctionInfo *resolve_code(void *user, const Binding *binding) {
     if (known) return known->ptr;
     FunctionInfo *info = arena_new(r->arena, FunctionInfo);
     info->code = py_code_unit(r->arena, code_of(function), function, r->keep);
-    if (!info->code) return NULL;
+    if (!info->code || !declare_locals(r, function, info)) return NULL;
     info->weak_numbers = !r->options.strong_numbers;
     info->boundscheck = !r->options.no_boundscheck;
     info->error_numpy = r->options.error_numpy;
@@ -697,6 +734,7 @@ bool py_resolver_attach(PyResolver *r, Compilation *compilation) {
     map_init(&r->infos, r->arena);
     map_init(&r->paths, r->arena);
     map_init(&r->codes, r->arena);
+    map_init(&r->callee_locals, r->arena);
     r->keep = PyList_New(0);
     return r->keep != NULL;
 }

@@ -137,11 +137,13 @@ typedef struct PyResolver {
     Compilation *compilation;
     Arena *arena;
     TypeTable *types;
-    PyObject *keep;       /* a list: every object the compilation knows by handle */
-    Map bindings;         /* object -> Binding */
-    Map infos;            /* function -> FunctionInfo */
-    Map paths;            /* Binding -> path from the entry */
-    Map codes;            /* code handle -> path of its function */
+    PyObject *keep;    /* a list: every object the compilation knows by handle */
+    Map bindings;      /* object -> Binding */
+    Map infos;         /* function -> FunctionInfo */
+    Map callee_locals; /* function -> its option locals: {variable: text of its type, or an error} */
+    PyObject *locals;  /* that of the entry, or NULL; borrowed */
+    Map paths;         /* Binding -> path from the entry */
+    Map codes;         /* code handle -> path of its function */
     InferOptions options; /* of the entry: plain callees inherit them */
     PyObject *entry;      /* borrowed */
     int nesting;          /* of the tuple being bound */

@@ -510,6 +510,7 @@ PyObject *py_make_ufunc(PyObject *module, PyObject *args, PyObject *kwargs) {
     UfuncData *u = data_new(state, py_func, &options, parallel);
     if (!u) return NULL;
     PyObject *ufunc = NULL;
+    u->core.locals = Py_XNewRef(PyDict_GetItemString(dict, "locals"));
     u->dynamic = PyList_GET_SIZE(signatures) == 0;
     if (u->dynamic) seed(u);
     if (compile_declared(u, signatures) == 0) ufunc = wrap(state, u, identity);

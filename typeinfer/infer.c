@@ -470,6 +470,25 @@ static bool visit_counter(Infer *in, Ref ref, Op op, Val *out) {
     return true;
 }
 
+/* An assignment to a variable of declared type. */
+static bool visit_convert(Infer *in, Ref ref, Val *out) {
+    const Inst *inst = ir_inst(in->f, ref);
+    const Type *const *locals = in->inst->info->locals;
+    Val v;
+    if (!operand(in, ref, 0, &v)) return false;
+    const Type *to = locals ? locals[inst->imm] : NULL;
+    if (!to) return *out = v, true;
+    if (type_is_number(v.f.type) && to->kind < TY_SCALARS && to->kind != TY_none)
+        return v_cast(in, v, to, false, out);
+    if (!can_convert(v.f.type, to)) {
+        ti_fail(in, ref, E0208, ti_text(in, v.f.type), ti_text(in, to));
+        return ti_advise(in, "the option locals declares that type of the variable"), false;
+    }
+    *out = val_of(fact_of(to));
+    if (in->emit) out->ref = v_as(in, v, to);
+    return true;
+}
+
 static bool visit_poll(Infer *in) {
     if (in->emit) emit(in, OP_poll, NULL, NULL, 0);
     return true;
@@ -519,6 +538,7 @@ static bool visit(Infer *in, Ref ref, Val *out) {
     case OP_unbound: return out->f.unbound = true;
     case OP_reported: return in->stop = STOP_REPORTED, false;
     case OP_check_bound: return visit_check_bound(in, ref, out);
+    case OP_convert: return visit_convert(in, ref, out);
     case OP_global:
     case OP_builtin: return visit_global(in, ref, out);
     case OP_freevar: return visit_freevar(in, ref, out);

@@ -201,6 +201,8 @@ Ref bc_read(SsaBuild *b, int32_t var);
 void bc_write(SsaBuild *b, int32_t var, Ref value);
 /* The debug name of a value that goes into local `var`; the first name stays. */
 void bc_name_value(SsaBuild *b, Ref value, int32_t var);
+/* `value` as local `var` holds it: in its declared type, where it has one. */
+Ref bc_declared(SsaBuild *b, Ref value, int32_t var);
 /* The value of an unassigned local. */
 Ref bc_unbound(SsaBuild *b);
 /* The stack as it is now is what block `to` (of the PyCfg) starts with. */

@@ -35,8 +35,9 @@ typedef struct CodeUnit {
     int32_t nlocals; /* localsplus: plain, cell and free variables in slot order */
     const Str *local_names;
     const uint8_t *local_kinds;
-    const IrSpan *spans; /* one for each 2-byte code unit */
-    void *handle;        /* the resolver's name for this code object or function */
+    const bool *local_typed; /* NULL, or for each local: has it a declared type (option locals)? */
+    const IrSpan *spans;     /* one for each 2-byte code unit */
+    void *handle;            /* the resolver's name for this code object or function */
 } CodeUnit;
 
 /* -- code_text.c: text fixtures (written by tests/tools/dump_code.py) -- */

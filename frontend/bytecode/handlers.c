@@ -135,11 +135,20 @@ bool bc_h_load(SsaBuild *b, int32_t arg) {
     return true;
 }
 
+Ref bc_declared(SsaBuild *b, Ref value, int32_t var) {
+    if (!b->code->local_typed || !b->code->local_typed[var]) return value;
+    Ref converted = bc_emit(b, OP_convert, &value, 1);
+    emitted(b, converted)->u.name = bc_intern(b, b->code->local_names[var]);
+    emitted(b, converted)->imm = var;
+    return converted;
+}
+
 bool bc_h_store(SsaBuild *b, int32_t arg) {
     Ref value;
     if (b->code->local_kinds[arg] & LOCAL_FREE)
         return bc_unsupported(b, "an assignment to a variable of an enclosing function");
     if (!bc_pop(b, &value)) return false;
+    value = bc_declared(b, value, arg);
     bc_name_value(b, value, arg);
     bc_write(b, arg, value);
     bits_clear(&b->unbound, arg);

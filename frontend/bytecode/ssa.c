@@ -343,6 +343,9 @@ static void make_blocks(SsaBuild *b) {
         bc_name_value(b, ref, k);
         bc_write(b, k, ref);
     }
+    for (int32_t k = 0; k < b->func->nparams; k++) /* behind the parameters, which stay together */
+        if (b->code->local_typed && b->code->local_typed[k])
+            bc_write(b, k, bc_declared(b, bc_read(b, k), k));
     if (cfg->blocks[0].npreds > 0) {
         bc_end_block(b);
         b_jump(&b->ir, cfg->blocks[0].ir_block);

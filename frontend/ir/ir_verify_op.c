@@ -423,6 +423,7 @@ static bool check_untyped(Verifier *v, Ref ref) {
         return inst->imm == 0 || inst->u.names || bad(v, ref, "the keywords are missing");
     case OP_unpack:
     case OP_extract: return inst->imm >= 0 || bad(v, ref, "a negative number");
+    case OP_convert:
     case OP_freevar:
         if (inst->imm < 0) return bad(v, ref, "a negative number");
         return inst->u.name != NULL || bad(v, ref, "the name is missing");

@@ -60,10 +60,6 @@ def _compile_options(options):
     error_model = options.get("error_model", "python")
     if error_model not in ("python", "numpy"):
         raise ValueError(f"error_model must be 'python' or 'numpy', not {error_model!r}")
-    if options.get("locals"):
-        from . import errors
-        raise errors.UnsupportedError("the option 'locals' is not supported; write the cast where it is needed: "
-                                      "x = int32(x)")
     weak = options.get("weak_numbers")
     boundscheck = config.BOUNDSCHECK if options.get("boundscheck") is None else options["boundscheck"]
     debug = options.get("debug")
@@ -76,6 +72,25 @@ def _compile_options(options):
         "debug": config.DEBUGINFO if debug is None else bool(debug),
         "opt_level": config.OPT if opt is None else 3 if opt is True else _whole("opt", opt, 0, 3),
     }
+
+
+def _locals(declared):
+    """locals={'x': float32} for C: the text of each type, or the error that a function with that variable raises."""
+    from .types import Type, unsupported
+    texts = {}
+    for name, t in declared.items():
+        if not isinstance(t, (Type, str)):
+            raise TypeError(f"the option locals gives types to variables, not {t!r} to {name!r}")
+        texts[name] = t if isinstance(t, str) else t._quern_name or unsupported(t)
+    return texts
+
+
+def _with_locals(options):
+    """The options that reach the compiler, those of functions that may have the option locals."""
+    result = _compile_options(options)
+    if options.get("locals"):
+        result["locals"] = _locals(options["locals"])
+    return result
 
 
 def signature_text(signature):
@@ -137,7 +152,7 @@ def _make_jit(function, signatures, options):
     if config.DISABLE_JIT or options.get("forceobj"):
         return function
     nopython = options.get("nopython")
-    dispatcher = _quern.Dispatcher(_plain(function, "jit"), _compile_options(options),
+    dispatcher = _quern.Dispatcher(_plain(function, "jit"), _with_locals(options),
                                    nogil=bool(options.get("nogil")),
                                    fallback=not nopython and not config.AS_NUMBA)
     compiled = [_declare(dispatcher, text) for text in signatures]
@@ -223,7 +238,7 @@ def _make_ufunc(function, signatures, target, identity, options):
                               signatures)
     if identity is not None and identity not in (0, 1) and identity != "reorderable":
         raise ValueError("identity must be 0, 1, None or 'reorderable'")
-    compile_options = _compile_options(options)
+    compile_options = _with_locals(options)
     function = _plain(function, "vectorize")
     return declared_later(lambda: _quern.make_ufunc(function, compile_options, signatures, identity, target == "parallel"),
                           function, "vectorize", signatures)

@@ -219,7 +219,8 @@ static bool add_func(Text *t, Str name, const char *from, const char *to) {
     TextFunc *f = arena_new(arena, TextFunc);
     f->name = name;
     f->defaults = arena_array(arena, const Binding *, code->nargs + code->nkwonly + 2);
-    f->info = (FunctionInfo){code, f->defaults, true, true, false};
+    f->info = (FunctionInfo){
+        .code = code, .defaults = f->defaults, .weak_numbers = true, .boundscheck = true};
     f->binding = (Binding){.kind = BIND_FUNCTION, .handle = f, .name = name};
     f->binding.digest = hash_bytes(text.bytes, (size_t)text.len);
     vec_push(arena, &t->funcs, f);

@@ -1,0 +1,108 @@
+"""D10: locals={'x': float32} gives variables their types, as in Numba."""
+import numpy as np
+import pytest
+
+from quern import cuda, errors, njit, types, vectorize
+from quern.types import float32, float64, int8, int32, int64, uint8, uint64
+
+
+def total(a):
+    s = 0.0
+    for x in a:
+        s += x
+    return s
+
+
+def test_D10_every_assignment_converts():
+    a = np.full(3, 0.1)
+    f = njit(locals={"s": float32})(total)
+    by_hand = np.float32(0)
+    for x in a:
+        by_hand = np.float32(by_hand + x)
+    assert f(a) == float(by_hand) != njit(total)(a) and f.nopython_signatures[0].return_type == float32
+
+
+def test_D10_integers_wrap_and_floats_are_cut():
+    def f(n):
+        x = n
+        y = n * 1.75
+        return x, y
+
+    g = njit(locals={"x": int8, "y": int32})(f)
+    assert g(300) == (44, 525) and g(-1) == (-1, -1)
+    assert g.nopython_signatures[0].return_type == types.Tuple((int8, int32))
+
+
+def test_D10_parameters_and_loop_variables():
+    def f(n):
+        s = n
+        for i in range(5):
+            s = i
+        return n, s, i
+
+    g = njit(locals={"n": uint8, "i": uint64})(f)
+    assert g(300) == (44, 4, 4)
+    assert g.nopython_signatures[0].return_type[0] == uint8 and g.nopython_signatures[0].return_type[2] == uint64
+
+
+def test_D10_of_a_callee_and_not_of_its_caller():
+    inner = njit(locals={"x": float32})(lambda x: x)
+
+    def f(x):
+        y = inner(x)
+        return y, x
+
+    assert njit(f)(0.1) == (np.float32(0.1), 0.1)
+
+
+def test_D10_names_that_are_no_variables_are_ignored_and_texts_are_types():
+    assert njit(locals={"nothing": float32, "x": "float32"})(lambda x: x)(0.1) == np.float32(0.1)
+    with pytest.raises(TypeError, match="gives types to variables, not 3 to 'x'"):
+        njit(locals={"x": 3})(lambda x: x)
+
+
+def test_D10_bools_arrays_and_none():
+    def f(a, n):
+        flag = n
+        b = a
+        c = None
+        return flag, b.shape, c
+
+    g = njit(locals={"flag": types.boolean, "b": float64[:], "c": types.none})(f)
+    assert g(np.zeros(3), 7) == (True, (3,), None) and g(np.zeros(2), 0)[0] is False
+
+
+def test_D10_what_cannot_be_converted():
+    def f(a):
+        x = a
+        return 1
+
+    with pytest.raises(errors.TypingError, match=r"float64\[::1\].*int64"):
+        njit(locals={"x": int64})(f)(np.zeros(3))
+    with pytest.raises(errors.UnsupportedError, match=r"the type ListType\[int64\]"):
+        njit(locals={"x": types.ListType(int64)})(f)(1)
+    with pytest.raises(errors.UnsupportedError, match="locals"):
+        cuda.jit(locals={"x": int64})(f)
+
+
+def test_D10_vectorize():
+    f = vectorize(["float64(float64)"], locals={"y": float32})(lambda x: x)
+
+    @vectorize(["float64(float64)"], locals={"y": float32})
+    def g(x):
+        y = x
+        return y
+
+    assert f(0.1) == 0.1 and g(0.1) == np.float32(0.1) and g(np.full(2, 0.1))[1] == np.float32(0.1)
+
+
+def test_D10_a_variable_of_one_type_where_paths_meet():
+    def f(n):
+        if n > 3:
+            x = 1.5
+        else:
+            x = 2
+        return x
+
+    g = njit(locals={"x": int64})(f)
+    assert g(5) == 1 and g(1) == 2 and g.nopython_signatures[0].return_type == int64
