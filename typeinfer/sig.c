@@ -312,6 +312,7 @@ static int word_cost(const Type *from, const Type *to) {
 
 static int param_cost(const Type *from, const Type *to, bool letter, Form form) {
     if (form == FORM_TYPE) return letter ? letter_cost(from, to) : word_cost(from, to);
+    if (!type_is_number(from)) return -1; /* like(I) says nothing of what it converts */
     if (form == FORM_WEAK && !type_is_weak(from) && from->kind != TY_bool) return -1;
     if (type_is_weak(to) && !type_is_weak(from) && from->kind != TY_bool) return -1;
     return letter_cost(from, to);
