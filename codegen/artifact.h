@@ -63,6 +63,8 @@ typedef struct CallContext {
     /* Slow path of OP_poll: 0 to go on; otherwise the code returns CALL_PENDING. May be NULL. */
     int32_t (*poll)(struct CallContext *ctx);
     void *user; /* the caller's */
+    /* Rounds before the next poll, of recursions and of kernels whose work-items wait. Cleared by the caller. */
+    int64_t budget;
     /* Kernels on the cpu device: the work-item that raised. The caller clears has_item. */
     int32_t has_item;
     uint32_t block[3], thread[3];

@@ -6,7 +6,9 @@
 #include "codegen/lazy.h"
 #include "codegen/workitem.h"
 #include "frontend/base/os.h"
+#include <fenv.h>
 #include <inttypes.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,6 +90,10 @@ static Complex polar_power(Complex a, Complex b) {
     return (Complex){len * cos(phase), len * sin(phase)};
 }
 
+void quern_zero_divisor(void) {
+    feraiseexcept(FE_DIVBYZERO);
+}
+
 void quern_complex_pow(double ar, double ai, double br, double bi, double *out) {
     Complex a = {ar, ai}, b = {br, bi}, r;
     if (br == 0.0 && bi == 0.0)
@@ -146,6 +152,7 @@ const SupportFunction support_functions[] = {
     ROW(quern_retain),
     ROW(quern_release),
     ROW(quern_complex_pow),
+    ROW(quern_zero_divisor),
     ROW(quern_item_frame),
     ROW(quern_lazy_code),
     ROW(quern_run_blocks),

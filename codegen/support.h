@@ -28,6 +28,8 @@ void quern_release(Owner *owner); /* destroys at zero */
 int64_t support_live_arrays(void);
 
 void quern_complex_pow(double ar, double ai, double br, double bi, double *out);
+/* Ufuncs: an int was divided by zero. Raises the flag that a float division would. */
+void quern_zero_divisor(void);
 /* round(x, n) as CPython: correctly rounded through decimal text. */
 double quern_round_digits(double x, int64_t digits);
 float quern_round_digitsf(float x, int64_t digits);

@@ -100,4 +100,14 @@ static inline int py_get_optional(PyObject *o, const char *name, PyObject **resu
     return found;
 }
 
+/* Has this thread an exception set? Without the GIL: no other thread touches it. */
+static inline bool py_thread_raised(void) {
+    PyThreadState *thread = PyGILState_GetThisThreadState();
+#if PY_VERSION_HEX >= 0x030C0000
+    return thread && thread->current_exception;
+#else
+    return thread && thread->curexc_type;
+#endif
+}
+
 #endif

@@ -6,6 +6,7 @@
 #include "pymodule/dispatch.h"
 #include "runtime/runtime.h"
 #include <time.h>
+#include <unistd.h>
 
 typedef struct Dispatcher {
     PyObject_HEAD vectorcallfunc vectorcall;
@@ -35,13 +36,39 @@ int32_t py_poll(CallContext *ctx) {
     frame->next_check = now + 50000000u;
     if (first) return 0;
     if (frame->runs && !frame->held) py_spec_hold(frame->held = frame->runs);
+    /* The interpreter ends: other threads shall not come back to it from the midst of compiled code. */
+    if (frame->saved && py_thread_must_end()) return 1;
     /* a call that holds the GIL gives other threads a turn, as the interpreter would */
     PyThreadState *held = frame->saved ? frame->saved : PyEval_SaveThread();
     PyEval_RestoreThread(held);
-    if (!frame->saved) return PyErr_CheckSignals() < 0;
+    if (!frame->saved) return py_thread_must_end() || PyErr_CheckSignals() < 0;
     int interrupted = PyErr_CheckSignals() < 0;
     frame->saved = PyEval_SaveThread();
     return interrupted;
+}
+
+static _Atomic unsigned long leaver; /* the thread that ends the interpreter */
+
+bool py_thread_must_end(void) {
+    return rt_leaving() && PyThread_get_thread_ident() != atomic_load(&leaver);
+}
+
+void py_set_interrupted(void) {
+    PyErr_SetNone(py_thread_must_end() ? PyExc_SystemExit : PyExc_KeyboardInterrupt);
+}
+
+/* At exit: what other threads run on the CPU ends at its next poll, and nothing is given back to drivers any more,
+ * which would wait for their kernels. Threads that wait for the GIL get it once more. */
+PyObject *py_leave(PyObject *module, PyObject *unused) {
+    enum { PATIENCE_MS = 300 };
+    (void)module, (void)unused;
+    atomic_store(&leaver, PyThread_get_thread_ident());
+    Py_BEGIN_ALLOW_THREADS;
+    rt_leave();
+    for (int ms = 0; ms < PATIENCE_MS && rt_launches_running() > 0; ms++)
+        usleep(1000);
+    Py_END_ALLOW_THREADS;
+    Py_RETURN_NONE;
 }
 
 char *py_stack_limit(void) {
@@ -88,6 +115,7 @@ static inline PyObject *run(Dispatcher *d, Spec *spec, char *memory) {
     CallFrame frame = {.runs = spec};
     CallContext ctx;
     ctx.exception = ctx.site = 0;
+    ctx.budget = 0;
     ctx.poll = py_poll;
     ctx.user = &frame;
     ctx.stack_limit = py_stack_limit();

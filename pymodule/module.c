@@ -120,6 +120,7 @@ static PyMethodDef module_methods[] = {
     {"describe", module_describe, METH_O, "(parameter types, result type) of a signature's text."},
     {"set_search_prefixes", module_set_search_prefixes, METH_O, NULL},
     {"versions", module_versions, METH_NOARGS, NULL},
+    {"_leave", py_leave, METH_NOARGS, NULL},
     {"threads", module_threads, METH_VARARGS,
      "(threads of this thread's calls, the most); sets when n > 0."},
     {"live_allocations", module_live_allocations, METH_NOARGS,

@@ -319,7 +319,7 @@ void py_raise_call(ModState *state, const Artifact *artifact, const CallContext 
         ctx->site >= 0 && ctx->site < artifact->nsites ? &artifact->sites[ctx->site] : NULL;
     bool pending = status == CALL_PENDING || PyErr_Occurred(); /* left by a poll */
     if (pending) {
-        if (!PyErr_Occurred()) PyErr_SetNone(PyExc_KeyboardInterrupt);
+        if (!PyErr_Occurred()) py_set_interrupted();
     } else if (ctx->exception >= 0 && ctx->exception < artifact->nraises) {
         raise_statement(&artifact->raises[ctx->exception], ctx);
     } else {

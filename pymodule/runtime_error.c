@@ -41,7 +41,7 @@ void py_raise_runtime(ModState *state, const RtError *err) {
         return;
     }
     if (err->cls == RT_PENDING) { /* the poll callback left it */
-        if (!PyErr_Occurred()) PyErr_SetNone(PyExc_KeyboardInterrupt);
+        if (!PyErr_Occurred()) py_set_interrupted();
         return;
     }
     PyObject *cls = class_of(state, err);

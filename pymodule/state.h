@@ -194,6 +194,9 @@ typedef struct CallFrame {
     struct Spec *held; /* by this call */
 } CallFrame;
 int32_t py_poll(CallContext *ctx);
+bool py_thread_must_end(void); /* the interpreter ends, by another thread */
+void py_set_interrupted(void); /* the exception of a call that a poll has ended without one */
+PyObject *py_leave(PyObject *module, PyObject *unused);
 char *py_stack_limit(void);
 
 /* -- dump.c: QUERN_DUMP -- */

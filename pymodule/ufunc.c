@@ -10,8 +10,11 @@
  * when the module starts, and it is never freed. */
 #include "pymodule/dispatch.h"
 #include "runtime/runtime.h"
+#include <fenv.h>
 
 enum { MAX_LOOPS = 256, MAX_UFUNC_ARGS = 32, PARALLEL_FROM = 4096 };
+/* Elements between two looks at the clock; a call of a loop, which NumPy may make for few, counts as some, too. */
+enum { STRIP = 1 << 15, CALL_WEIGHT = 64 };
 
 typedef struct UfuncLoop {
     struct UfuncData *owner; /* borrowed: the tables are its */
@@ -22,7 +25,11 @@ typedef struct UfuncData {
     PyObject_HEAD JitCore core;
     int nin;
     bool parallel, seeded, dynamic;
-    int nloops; /* with the seed */
+    /* Signals, shared by all threads, so that races only move a look at the clock. */
+    _Atomic uint64_t next_check; /* ns of the monotonic clock */
+    _Atomic int64_t budget;      /* elements before the next look */
+    _Atomic bool raised;         /* a loop has, at some time */
+    int nloops;                  /* with the seed */
     char *name, *doc;
     char *types; /* MAX_LOOPS * (nin + 1) */
     PyUFuncGenericFunction functions[MAX_LOOPS];
@@ -38,21 +45,38 @@ static UfuncData *data_of(PyObject *ufunc) {
 
 /* NumPy may or may not hold the GIL here, and does not tell. */
 static int32_t poll_in_loop(CallContext *ctx) {
-    CallFrame *frame = ctx->user;
+    UfuncData *u = ctx->user;
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
     uint64_t now = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-    if (now < frame->next_check) return 0;
-    bool first = frame->next_check == 0;
-    frame->next_check = now + 50000000u;
-    if (first) return 0;
+    uint64_t next = atomic_load_explicit(&u->next_check, memory_order_relaxed);
+    if (now < next) return 0;
+    atomic_store_explicit(&u->next_check, now + 50000000u, memory_order_relaxed);
+    if (now > next + 1000000000u) return 0; /* the first look of an operation */
     PyGILState_STATE gil = PyGILState_Ensure();
     int interrupted = PyErr_CheckSignals() < 0;
     PyGILState_Release(gil);
     return interrupted;
 }
 
+/* The loop in strips, with a poll after each. */
+static int run_strips(CallContext *ctx, UfuncEntry entry, char **args, int nargs, int64_t n,
+                      const int64_t *steps) {
+    char *at[MAX_UFUNC_ARGS];
+    memcpy(at, args, sizeof *at * (size_t)nargs);
+    for (int64_t done = 0; done < n; done += STRIP) {
+        int status = entry(ctx, at, QN_MIN(n - done, STRIP), steps);
+        if (status != CALL_OK) return status;
+        if (n - done <= STRIP) break;
+        if (ctx->poll(ctx)) return CALL_PENDING;
+        for (int i = 0; i < nargs; i++)
+            at[i] += STRIP * steps[i];
+    }
+    return CALL_OK;
+}
+
 typedef struct Range { /* of a parallel loop */
+    _Atomic int flags; /* FE_*: those of a worker's thread are not seen by NumPy */
     UfuncEntry entry;
     char **args;
     const int64_t *steps;
@@ -60,11 +84,14 @@ typedef struct Range { /* of a parallel loop */
 } Range;
 
 static int run_range(CallContext *ctx, int64_t first, int64_t last, void *user) {
-    const Range *r = user;
+    Range *r = user;
     char *args[MAX_UFUNC_ARGS];
     for (int i = 0; i < r->nargs; i++)
         args[i] = r->args[i] + first * r->steps[i];
-    return r->entry(ctx, args, last - first, r->steps);
+    feclearexcept(FE_ALL_EXCEPT);
+    int status = run_strips(ctx, r->entry, args, r->nargs, last - first, r->steps);
+    atomic_fetch_or_explicit(&r->flags, fetestexcept(FE_ALL_EXCEPT), memory_order_relaxed);
+    return status;
 }
 
 /* Elements may be computed in any order: the output is no input of another element. Reductions and
@@ -92,22 +119,38 @@ static void raise_in_loop(UfuncData *u, const Spec *spec, const CallContext *ctx
     PyGILState_Release(gil);
 }
 
+/* NumPy calls the loop many times for arrays of several axes, and goes on when one call has raised. Its calls
+ * count together; after an exception they do nothing, which only the thread that raised may ask itself. */
+static bool given_up(UfuncData *u, CallContext *ctx, int64_t n) {
+    if (QN_UNLIKELY(atomic_load_explicit(&u->raised, memory_order_relaxed)) && py_thread_raised())
+        return true;
+    int64_t left = atomic_load_explicit(&u->budget, memory_order_relaxed) - n - CALL_WEIGHT;
+    atomic_store_explicit(&u->budget, left > 0 ? left : STRIP, memory_order_relaxed);
+    return left <= 0 && poll_in_loop(ctx);
+}
+
 static void run_loop(char **args, const npy_intp *dimensions, const npy_intp *steps, void *data) {
     const UfuncLoop *loop = data;
     UfuncData *u = loop->owner;
-    CallFrame frame = {.next_check = 0};
-    CallContext ctx = {.poll = poll_in_loop, .user = &frame, .stack_limit = py_stack_limit()};
+    CallContext ctx = {.poll = poll_in_loop, .user = u, .stack_limit = py_stack_limit()};
     UfuncEntry entry = (UfuncEntry)loop->spec->artifact->entry;
     const int64_t *wide_steps = (const int64_t *)steps;
     int64_t n = dimensions[0];
     int status;
-    if (u->parallel && n >= PARALLEL_FROM && independent(args, wide_steps, u->nin, n)) {
-        Range range = {entry, args, wide_steps, u->nin + 1};
-        status = rt_parallel_for(&ctx, n, 0, run_range, &range);
-    } else {
-        status = entry(&ctx, args, n, wide_steps);
+    if (given_up(u, &ctx, n)) {
+        atomic_store_explicit(&u->raised, true, memory_order_relaxed);
+        return;
     }
-    if (QN_UNLIKELY(status)) raise_in_loop(u, loop->spec, &ctx, status);
+    if (u->parallel && n >= PARALLEL_FROM && independent(args, wide_steps, u->nin, n)) {
+        Range range = {fetestexcept(FE_ALL_EXCEPT), entry, args, wide_steps, u->nin + 1};
+        status = rt_parallel_for(&ctx, n, 0, run_range, &range);
+        feraiseexcept(atomic_load(&range.flags));
+    } else {
+        status = run_strips(&ctx, entry, args, u->nin + 1, n, wide_steps);
+    }
+    if (QN_LIKELY(!status)) return;
+    atomic_store_explicit(&u->raised, true, memory_order_relaxed);
+    raise_in_loop(u, loop->spec, &ctx, status);
 }
 
 static void run_seed(char **args, const npy_intp *dimensions, const npy_intp *steps, void *data) {

@@ -367,7 +367,9 @@ RtBuffer *rt_buffer_retain(RtBuffer *buffer) {
 void rt_buffer_release(RtBuffer *buffer) {
     if (!buffer || atomic_fetch_sub_explicit(&buffer->refs, 1, memory_order_acq_rel) != 1) return;
     RtDevice *device = buffer->device;
-    bool ours = device->ops->host_memory || buffer->generation == rt_generation();
+    /* else a parent's, before fork(), or left to the end of the process */
+    bool ours =
+        device->ops->host_memory || (buffer->generation == rt_generation() && !rt_leaving());
     if (buffer->memory == RT_MEM_FOREIGN) {
         if (buffer->drop) buffer->drop(buffer->owner);
     } else if (buffer->block) {

@@ -331,6 +331,11 @@ int32_t
 rt_threads_max(void);     /* QUERN_NUM_THREADS, else the processors this process may use [quick] */
 int32_t rt_threads(void); /* for calls of this thread; starts as rt_threads_max [quick] */
 bool rt_threads_set(int32_t n, RtError *err); /* 1 .. rt_threads_max, this thread only */
+/* The process is about to end: work that runs on the pool stops at its next poll, and memory, streams and modules are
+ * not given back to drivers any more, which would wait for kernels that may never end. */
+void rt_leave(void);
+bool rt_leaving(void);             /* [quick] */
+int32_t rt_launches_running(void); /* on the cpu device [quick] */
 /* Lowest address the stack of the calling thread may grow to, less a margin:
  * CallContext.stack_limit. */
 char *rt_stack_limit(void);

@@ -23,6 +23,7 @@ typedef LLVMTypeRef LType;
 typedef LLVMBasicBlockRef BB;
 
 enum { CG_MAX_SPACES = 6, CG_MAX_DIMS = 32, CG_SLOTS = 3 };
+enum { CONTEXT_BUDGET = 6 }; /* field of CallContext */
 /* Hidden parameters of functions that use the coordinates of a work-item (CPU): the coordinates, then
  * the shared memory of the block, the size of its dynamic part, and the WorkItem of a kernel that waits. */
 enum { ITEM_SHARED = GRID_VALUES * 3, ITEM_DYNAMIC, ITEM_SELF, ITEM_COUNT };
@@ -36,6 +37,7 @@ typedef struct CgSig {
     LType memory;    /* many: the struct of them, written through a last parameter; else NULL */
     bool reachable;  /* from the entry */
     bool raises;     /* takes ctx, gives a status */
+    bool polls;      /* takes the budget of polls: see cg_count_down */
     bool item;       /* takes the coordinates of the work-item */
     bool recursive;  /* is in a cycle of the call graph */
     bool suspends;   /* contains a barrier or an operation of the warp (CPU kernels) */
@@ -57,8 +59,9 @@ typedef struct CgFunc {
     Value status; /* alloca */
     Value ctx;
     Value item[ITEM_COUNT];
-    Value result;      /* where CgSig.memory is */
-    Value poll_budget; /* alloca: iterations left before the next look at the clock */
+    Value result;                 /* where CgSig.memory is */
+    Value budget;                 /* parameter: see cg_count_down */
+    Vec(int32_t) recursion_polls; /* IR blocks in which cg_recursion_poll counted */
     Value
         patience; /* alloca, GPUs: iterations left to a work-item that has failed; 0: it has not */
     int32_t block;
@@ -115,7 +118,8 @@ struct Cg {
     /* for the artifact */
     const char *entry_name;
     Value entry_fn;
-    int32_t nlazy; /* functions compiled when first called, and their module */
+    Value entry_budget; /* of the entry being built, where its function polls */
+    int32_t nlazy;      /* functions compiled when first called, and their module */
     LLVMMemoryBufferRef lazy_bitcode;
     Vec(CodeSite) sites;
     Vec(RaiseInfo) raise_infos;
@@ -216,6 +220,16 @@ void cg_lower_guard(Cg *cg, Ref ref);
 void cg_lower_raise(Cg *cg, Ref ref);
 void cg_lower_poll(Cg *cg, Ref ref);
 void cg_stack_check(Cg *cg);
+/* The budget of polls: rounds of loops (and calls of recursive functions) that are left before the next look at
+ * the clock. One int64 of the entry, passed by address to all functions that poll, so that many short loops
+ * count as one long one. */
+Value cg_new_budget(Cg *cg);
+/* Takes `weight` off; at zero the caller's poll is asked. Gives the block in which the answer was to stop: the
+ * caller ends it. */
+BB cg_count_down(Cg *cg, Value ctx, Value budget, Value weight);
+/* Before a call inside a recursion: the first on the way there counts as a round. That budget stands in the context,
+ * where it costs no register. */
+void cg_recursion_poll(Cg *cg);
 
 /* -- cg_inst.c: one case for each op ---------------------------------------------------------- */
 

@@ -165,6 +165,8 @@ static Value build_coroutine(Cg *cg) {
     Value values[ITEM_COUNT];
     coordinates(cg, block, item, values);
     Value *args = cg_entry_arguments(cg, LLVMGetParam(fn, 1));
+    cg->entry_budget =
+        field(cg, ctx, offsetof(CallContext, budget)); /* of all work-items together */
     Value status = cg_call_sig(cg, &cg->sigs[0], ctx, values, args, NULL);
     ended(cg, item, status ? status : cg_int(cg->i32, CALL_OK));
     cg_at(cg, no_memory);

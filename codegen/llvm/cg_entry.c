@@ -83,6 +83,7 @@ Value cg_entry_function(Cg *cg, LType type) {
     cg->entry_fn = LLVMAddFunction(cg->mod, cg_entry_name(cg), type);
     cg_attribute(cg, cg->entry_fn, LLVMAttributeFunctionIndex, "nounwind", 0);
     cg_at(cg, LLVMAppendBasicBlockInContext(cg->context, cg->entry_fn, "entry"));
+    if (cg->sigs[0].polls) cg->entry_budget = cg_new_budget(cg);
     return cg->entry_fn;
 }
 

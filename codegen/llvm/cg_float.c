@@ -74,6 +74,12 @@ Value cg_float_mod(Cg *cg, Value a, Value b) {
 Value cg_float_floordiv(Cg *cg, Value a, Value b) {
     LType type = LLVMTypeOf(a);
     Value zero = fzero(a), one = cg_real(type, 1.0);
+    Value no_divisor = fcmp(cg, LLVMRealOEQ, b, zero), quotient = fdiv(cg, a, b);
+    if (cg->options->entry ==
+        ENTRY_UFUNC) { /* only the quotient raises NumPy's flags for a zero divisor */
+        a = LLVMBuildSelect(cg->b, no_divisor, one, a, "");
+        b = LLVMBuildSelect(cg->b, no_divisor, one, b, "");
+    }
     Value rem = fmod_(cg, a, b);
     Value nonzero = fcmp(cg, LLVMRealUNE, rem, zero);
     Value differ =
@@ -84,11 +90,10 @@ Value cg_float_floordiv(Cg *cg, Value a, Value b) {
     Value down = cg_intrinsic1(cg, "llvm.floor", whole);
     Value above = fcmp(cg, LLVMRealOGT, fsub(cg, whole, down), cg_real(type, 0.5));
     down = LLVMBuildSelect(cg->b, above, fadd(cg, down, one), down, "");
-    Value quotient = fdiv(cg, a, b);
     Value empty = cg_intrinsic2(cg, "llvm.copysign", zero, quotient);
     Value result = LLVMBuildSelect(cg->b, fcmp(cg, LLVMRealUNE, whole, zero), down, empty, "");
     /* a zero divisor was refused before, or this is NumPy's error model: inf or NaN */
-    return LLVMBuildSelect(cg->b, fcmp(cg, LLVMRealOEQ, b, zero), quotient, result, "");
+    return LLVMBuildSelect(cg->b, no_divisor, quotient, result, "");
 }
 
 Value cg_float_pow(Cg *cg, Value a, Value b) {

@@ -12,6 +12,7 @@ Value cg_call_sig(Cg *cg, const CgSig *sig, Value ctx, Value *item, Value *args,
     int32_t nparams = (int32_t)LLVMCountParamTypes(sig->type), n = 0;
     Value *all = arena_array(cg->arena, Value, nparams + 1);
     if (sig->raises) all[n++] = ctx;
+    if (sig->polls) all[n++] = cg->f ? cg->f->budget : cg->entry_budget;
     for (int i = 0; sig->item && i < ITEM_COUNT; i++)
         all[n++] = item[i];
     for (int32_t i = 0; n < nparams - (sig->memory != NULL); i++)
@@ -40,6 +41,7 @@ void cg_lower_call(Cg *cg, Ref ref) {
         cg_error(cg, "call of a function that is not in the module");
         return;
     }
+    if (callee->recursive && f->sig->recursive) cg_recursion_poll(cg);
     int32_t n = 0;
     Value *args = arena_array(cg->arena, Value, LLVMCountParamTypes(callee->type) + 1);
     for (int32_t i = 0; i < inst->nargs; i++) {
@@ -198,6 +200,7 @@ static void open_params(Cg *cg) {
     CgFunc *f = cg->f;
     unsigned n = 0;
     if (f->sig->raises) f->ctx = LLVMGetParam(f->sig->fn, n++);
+    if (f->sig->polls) f->budget = LLVMGetParam(f->sig->fn, n++);
     for (int i = 0; f->sig->item && i < ITEM_COUNT; i++)
         f->item[i] = LLVMGetParam(f->sig->fn, n++);
     Value **params = arena_array(cg->arena, Value *, f->ir->nparams + 1);
@@ -272,6 +275,10 @@ static void declare(Cg *cg, CgSig *sig) {
     if (sig->raises) {
         cg_attribute(cg, sig->fn, 1, "noalias", 0); /* the context is nobody's array */
         if (!cg->target->record) cg_attribute(cg, sig->fn, 1, "nonnull", 0);
+    }
+    if (sig->polls) { /* so that loops may keep it in a register */
+        cg_attribute(cg, sig->fn, 2, "noalias", 0);
+        cg_attribute(cg, sig->fn, 2, "nocapture", 0);
     }
 }
 

@@ -22,9 +22,21 @@ static int power_of_two(Value v, bool is_signed) {
     return k;
 }
 
+/* NumPy's ufuncs raise the floating-point flag also for ints: np.errstate decides what comes of it. */
+static void raise_flag(Cg *cg, Value is_zero) {
+    if (cg->options->entry != ENTRY_UFUNC || LLVMIsNull(is_zero)) return;
+    BB cold = cg_block(cg, "zero"), next = cg_block(cg, "divide");
+    cg_unlikely(cg, LLVMBuildCondBr(cg->b, is_zero, cold, next));
+    cg_at(cg, cold);
+    cg_call_extern(cg, "quern_zero_divisor", cg->void_, NULL, 0);
+    LLVMBuildBr(cg->b, next);
+    cg_at(cg, next);
+}
+
 /* A divisor that LLVM accepts with every dividend. */
 static Value safe_divisor(Cg *cg, bool is_signed, Value b, Value *is_zero, Value *is_minus_one) {
     *is_zero = icmp(cg, LLVMIntEQ, b, 0);
+    raise_flag(cg, *is_zero);
     Value odd = *is_zero;
     if (is_signed) {
         *is_minus_one = icmp(cg, LLVMIntEQ, b, -1);

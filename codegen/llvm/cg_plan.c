@@ -54,21 +54,31 @@ static bool wants_item(Cg *cg, const Func *func, Ref ref) {
     return row && row->flags & LIB_GPU_ONLY;
 }
 
+static bool counts_down(Cg *cg, const Func *func, Ref ref) {
+    const Inst *inst = ir_inst(func, ref);
+    if (inst->op == OP_poll) return cg_inst_raises(cg, func, ref);
+    const CgSig *callee = inst->op == OP_call ? cg_sig(cg, inst->u.func) : NULL;
+    return callee && callee->polls;
+}
+
 static bool scan(Cg *cg, CgSig *sig) {
     const Func *func = sig->ir;
-    bool raises = sig->raises, item = sig->item, waits = sig->suspends;
+    bool raises = sig->raises, item = sig->item, waits = sig->suspends, polls = sig->polls;
     bool items_passed = cg->target->kind == TARGET_CPU && cg->options->entry == ENTRY_KERNEL;
     for (int32_t b = 0; b < func->blocks.len; b++) {
         const Block *block = &func->blocks.items[b];
         for (int32_t k = 0; !block->removed && k < block->insts.len; k++) {
             Ref ref = block->insts.items[k];
             raises = raises || cg_inst_raises(cg, func, ref);
+            polls = polls || counts_down(cg, func, ref);
             item = item || (items_passed && wants_item(cg, func, ref));
             waits = waits || suspends(cg, func, ref);
         }
     }
-    bool changed = raises != sig->raises || item != sig->item || waits != sig->suspends;
+    bool changed =
+        raises != sig->raises || item != sig->item || waits != sig->suspends || polls != sig->polls;
     sig->raises = raises;
+    sig->polls = polls;
     sig->item = item;
     sig->suspends = waits;
     return changed;
@@ -112,13 +122,14 @@ enum { MOST_RESULTS = 64 };
 
 static void make_type(Cg *cg, CgSig *sig) {
     const Func *func = sig->ir;
-    int32_t n = ITEM_COUNT + 2, nresult = cg_leaf_count(cg, func->result);
+    int32_t n = ITEM_COUNT + 3, nresult = cg_leaf_count(cg, func->result);
     for (int32_t i = 0; i < func->nparams; i++)
         n += cg_leaf_count(cg, func->param_types[i]);
     LType *params = arena_array(cg->arena, LType, n);
     LType *results = arena_array(cg->arena, LType, nresult + 1);
     n = 0;
     if (sig->raises) params[n++] = cg->ptr[0];
+    if (sig->polls) params[n++] = cg->ptr[0];
     for (int i = 0; sig->item && i < ITEM_COUNT; i++)
         params[n++] = i == ITEM_SHARED || i == ITEM_SELF ? cg->ptr[0] : cg->i32;
     for (int32_t i = 0; i < func->nparams; i++)

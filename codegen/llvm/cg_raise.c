@@ -278,12 +278,6 @@ static Value poll_function(Cg *cg, LType *type) {
     return fn;
 }
 
-enum { POLL_PERIOD = 1 << 16 };
-
-static Value poll_budget(Cg *cg) {
-    return counter(cg, &cg->f->poll_budget, "budget", POLL_PERIOD);
-}
-
 /* A work-item that has failed leaves the kernel when its patience is at an end. */
 static void count_patience(Cg *cg, Value weight) {
     Value slot = patience(cg), left = LLVMBuildLoad2(cg->b, cg->i64, slot, "");
@@ -300,6 +294,48 @@ static void count_patience(Cg *cg, Value weight) {
     cg_at(cg, next);
 }
 
+enum { POLL_PERIOD = 1 << 16 };
+
+Value cg_new_budget(Cg *cg) {
+    Value slot = LLVMBuildAlloca(cg->b, cg->i64, "budget");
+    LLVMBuildStore(cg->b, cg_int(cg->i64, POLL_PERIOD), slot);
+    return slot;
+}
+
+BB cg_count_down(Cg *cg, Value ctx, Value budget, Value weight) {
+    Value left = LLVMBuildSub(cg->b, LLVMBuildLoad2(cg->b, cg->i64, budget, ""), weight, "");
+    LLVMBuildStore(cg->b, left, budget);
+    Value due = LLVMBuildICmp(cg->b, LLVMIntSLE, left, cg_int(cg->i64, 0), "");
+    BB next, out = cg_block(cg, "pending");
+    open_cold(cg, due, &next);
+    LLVMBuildStore(cg->b, cg_int(cg->i64, POLL_PERIOD), budget);
+    LType type;
+    Value fn = poll_function(cg, &type);
+    Value answer = LLVMBuildCall2(cg->b, type, fn, &ctx, 1, "");
+    Value stop = LLVMBuildICmp(cg->b, LLVMIntNE, answer, cg_int(cg->i32, 0), "");
+    LLVMBuildCondBr(cg->b, stop, out, next);
+    cg_at(cg, next);
+    return out;
+}
+
+/* The exit that cg_count_down has left open; the builder stays where it is. */
+static void leave_pending(Cg *cg, BB out) {
+    BB here = LLVMGetInsertBlock(cg->b);
+    cg_at(cg, out);
+    cg_leave(cg, cg_int(cg->i32, CALL_PENDING));
+    cg_at(cg, here);
+}
+
+void cg_recursion_poll(Cg *cg) {
+    CgFunc *f = cg->f;
+    if (!cg->raises || cg->target->kind != TARGET_CPU) return;
+    for (int32_t i = 0; i < f->recursion_polls.len; i++)
+        if (cfg_dominates(&f->cfg, f->recursion_polls.items[i], f->block)) return;
+    vec_push(cg->arena, &f->recursion_polls, f->block);
+    Value budget = context_field(cg, CONTEXT_BUDGET);
+    leave_pending(cg, cg_count_down(cg, f->ctx, budget, cg_int(cg->i64, 1)));
+}
+
 void cg_lower_poll(Cg *cg, Ref ref) {
     CgFunc *f = cg->f;
     const Inst *inst = ir_inst(f->ir, ref);
@@ -309,23 +345,9 @@ void cg_lower_poll(Cg *cg, Ref ref) {
         count_patience(cg, inst->nargs ? cg_leaf(cg, ir_arg(f->ir, ref, 0)) : cg_int(cg->i64, 1));
         return;
     }
-    Value slot = poll_budget(cg);
     Value weight = inst->nargs ? cg_leaf(cg, ir_arg(f->ir, ref, 0)) : cg_int(cg->i64, 1);
-    Value left = LLVMBuildSub(cg->b, LLVMBuildLoad2(cg->b, cg->i64, slot, ""), weight, "");
-    LLVMBuildStore(cg->b, left, slot);
-    Value due = LLVMBuildICmp(cg->b, LLVMIntSLE, left, cg_int(cg->i64, 0), "");
-    BB next;
-    open_cold(cg, due, &next);
-    LLVMBuildStore(cg->b, cg_int(cg->i64, POLL_PERIOD), slot);
-    LType type;
-    Value fn = poll_function(cg, &type);
-    Value answer = LLVMBuildCall2(cg->b, type, fn, &f->ctx, 1, "");
-    Value stop = LLVMBuildICmp(cg->b, LLVMIntNE, answer, cg_int(cg->i32, 0), "");
-    BB out = cg_block(cg, "pending");
-    LLVMBuildCondBr(cg->b, stop, out, next);
-    cg_at(cg, out);
-    cg_leave(cg, cg_int(cg->i32, CALL_PENDING));
-    cg_at(cg, next);
+    BB out = cg_count_down(cg, f->ctx, f->budget, weight);
+    leave_pending(cg, out);
 }
 
 /* Recursion: the frame's address against the limit of the caller's stack. */

@@ -19,7 +19,7 @@
  *                                               done:  poll (next - j0) / step; if next < limit: strip else exit */
 #include "codegen/opt/divisors.h"
 
-enum { STRIP = 65536, SHORT_LOOP = 1024, STEP_BITS = 40 };
+enum { STRIP = 65536, SHORT_LOOP = 1024, STEP_BITS = 40, ROUND = 64 };
 
 static bool has_inner(const Cfg *cfg, int32_t loop) {
     for (int32_t i = 0; i < cfg->loops.len; i++)
@@ -45,6 +45,43 @@ static bool remove_polls(Func *func, const Cfg *cfg, int32_t loop, int32_t *span
     return any;
 }
 
+/* How many rounds of a small loop one round of this takes: by its instructions, those of callees too. */
+static int64_t weight_of(const Func *func, const Cfg *cfg, int32_t loop) {
+    const Loop *info = &cfg->loops.items[loop];
+    int64_t insts = 0;
+    for (int32_t i = 0; i < info->blocks.len; i++) {
+        const Block *block = &func->blocks.items[info->blocks.items[i]];
+        if (block->cold) continue;
+        for (int32_t k = 0; k < block->insts.len; k++) {
+            const Inst *inst = ir_inst(func, block->insts.items[k]);
+            insts += inst->op == OP_call ? QN_MAX(inst->u.func->insts.len, ROUND) : 1;
+        }
+    }
+    return QN_MIN(1 + insts / ROUND, STRIP / 64);
+}
+
+/* A loop inside that is short has lost its poll: those of the loop around it count its rounds, too. */
+static void add_rounds(Func *func, const Cfg *cfg, int32_t loop, int64_t rounds) {
+    const Loop *info = &cfg->loops.items[loop];
+    const Type *i64 = type_scalar(func->module->types, TY_i64);
+    for (int32_t i = 0; i < info->blocks.len; i++) {
+        const Block *block = &func->blocks.items[info->blocks.items[i]];
+        for (int32_t k = 0; k < block->insts.len; k++) {
+            Ref ref = block->insts.items[k];
+            int64_t known = 1;
+            const Inst *inst = ir_inst(func, ref);
+            if (inst->op != OP_poll || cfg->loop_of[inst->block] != loop) continue;
+            bool weighted = inst->nargs > 0;
+            if (weighted && !opt_const_int(func, ir_arg(func, ref, 0), &known)) continue;
+            Ref weight = ir_const_int(func, i64, known + rounds);
+            if (weighted)
+                ir_args(func, ref)[0] = weight;
+            else
+                ir_add_arg(func, ref, weight);
+        }
+    }
+}
+
 /* A phi of `strip` for each phi of the header: from outside, and (later) from the end of a strip. */
 static Ref strip_phi(Func *func, Builder *b, Ref phi, int32_t entry_at) {
     Ref outside = ir_arg(func, phi, entry_at);
@@ -55,7 +92,8 @@ static Ref strip_phi(Func *func, Builder *b, Ref phi, int32_t entry_at) {
     return copy;
 }
 
-static Strip strip_mine(Func *func, const CountedLoop *loop, int64_t rounds, int32_t span) {
+static Strip strip_mine(Func *func, const CountedLoop *loop, int64_t rounds, int64_t weight,
+                        int32_t span) {
     Module *module = func->module;
     const Type *i64 = type_scalar(module->types, TY_i64),
                *boolean = type_scalar(module->types, TY_bool);
@@ -100,6 +138,7 @@ static Strip strip_mine(Func *func, const CountedLoop *loop, int64_t rounds, int
     ir_edge_add(func, loop->header, done);
     b = (Builder){.func = func, .block = done, .at = -1, .span = span, .error = NO_BLOCK};
     Ref ran = b_op2(&b, OP_sub, i64, loop->counter, start);
+    if (weight > 1) ran = b_op2(&b, OP_mul, i64, ran, ir_const_int(func, i64, weight));
     b_op1(&b, OP_poll, NULL, ran);
     Ref again = b_op2(&b, OP_lt, boolean, loop->counter, loop->limit);
     Ref back = b_inst(&b, OP_branch, NULL, &again, 1);
@@ -250,12 +289,17 @@ void opt_loops(PassContext *ctx, Func *func) {
         if (!opt_counted_loop(func, &cfg, l, &loop)) continue;
         Divisors *divisors = opt_divisors(ctx, func, &cfg, l, &loop);
         if (!remove_polls(func, &cfg, l, &span)) continue;
+        int64_t weight = weight_of(func, &cfg, l);
         if (divisors) {
-            Strip strip = strip_mine(func, &loop, DIVISOR_STRIP, span);
+            Strip strip = strip_mine(func, &loop, DIVISOR_STRIP, weight, span);
             opt_test_ahead(divisors, &strip);
             continue;
         }
-        if (opt_const_int(func, loop.limit, &trips) && trips <= SHORT_LOOP) continue;
-        strip_mine(func, &loop, STRIP, span);
+        if (opt_const_int(func, loop.limit, &trips) && trips <= SHORT_LOOP) {
+            int32_t around = cfg.loops.items[l].parent;
+            if (around >= 0 && trips > 0) add_rounds(func, &cfg, around, trips * weight);
+            continue;
+        }
+        strip_mine(func, &loop, STRIP / weight, weight, span);
     }
 }

@@ -180,6 +180,20 @@ static void call_item(Cg *cg, Value ctx, Value *values, Value *args) {
     cg_at(cg, good);
 }
 
+/* Each work-item counts as a round of a loop, long ones as several. */
+static void end_if_asked(Cg *cg, Value ctx, Value budget, Value *values) {
+    enum { ROUND = 64 };
+    Value weight = cg_int(cg->i64, 1 + cg->sigs[0].ir->insts.len / ROUND);
+    for (int axis = 0; axis < 3; axis++) {
+        Value n = LLVMBuildZExt(cg->b, values[GRID_BLOCK_DIM * 3 + axis], cg->i64, "");
+        weight = LLVMBuildMul(cg->b, weight, n, "");
+    }
+    BB out = cg_count_down(cg, ctx, budget, weight), here = LLVMGetInsertBlock(cg->b);
+    cg_at(cg, out);
+    LLVMBuildRet(cg->b, cg_int(cg->i32, CALL_PENDING));
+    cg_at(cg, here);
+}
+
 static void entry_kernel(Cg *cg) {
     LType params[] = {cg->ptr[0], cg->ptr[0], cg->ptr[0]};
     Value fn = cg_entry_function(cg, LLVMFunctionType(cg->i32, params, 3, false));
@@ -196,9 +210,11 @@ static void entry_kernel(Cg *cg) {
     values[ITEM_SELF] = LLVMConstNull(cg->ptr[0]);
     Value first = grid_field(cg, from, offsetof(KernelGrid, first), cg->i64);
     Value last = grid_field(cg, from, offsetof(KernelGrid, last), cg->i64);
+    Value budget = cg->entry_budget ? cg->entry_budget : cg_new_budget(cg);
     Value *args = cg_entry_arguments(cg, LLVMGetParam(fn, 1));
     Counter blocks = loop_open(cg, first, last), threads[3];
     block_coordinates(cg, blocks.value, values);
+    end_if_asked(cg, ctx, budget, values);
     for (int axis = 2; axis >= 0; axis--) {
         threads[axis] = loop_open(cg, cg_int(cg->i32, 0), values[GRID_BLOCK_DIM * 3 + axis]);
         values[GRID_THREAD * 3 + axis] = threads[axis].value;

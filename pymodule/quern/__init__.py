@@ -1,11 +1,14 @@
 """Quern: a just-in-time compiler for numeric Python on CPUs and GPUs.
 
 The names, signatures and options are Numba's. What the decorators return is made in C (quern._quern)."""
+import atexit as _atexit
 import sys as _sys
 
 from . import _quern
 from . import config
 from .decorators import jit, njit, prange, vectorize
+
+_atexit.register(_quern._leave)
 
 __version__ = "0.1.0"
 

@@ -239,6 +239,7 @@ def _make_ufunc(function, signatures, target, identity, options):
     if identity is not None and identity not in (0, 1) and identity != "reorderable":
         raise ValueError("identity must be 0, 1, None or 'reorderable'")
     compile_options = _with_locals(options)
+    compile_options["error_numpy"] = True  # zero divisors give inf, nan or 0; np.errstate decides about warnings
     function = _plain(function, "vectorize")
     return declared_later(lambda: _quern.make_ufunc(function, compile_options, signatures, identity, target == "parallel"),
                           function, "vectorize", signatures)
@@ -247,7 +248,8 @@ def _make_ufunc(function, signatures, target, identity, options):
 def vectorize(ftylist_or_function=(), target="cpu", identity=None, **options):
     """Make a NumPy ufunc of a function of scalars.
 
-    Without signatures, a loop is compiled for each combination of argument types when it is first seen."""
+    Without signatures, a loop is compiled for each combination of argument types when it is first seen. Zero divisors and
+    arguments outside a function's domain give inf, nan or 0 as in NumPy's ufuncs; np.errstate decides about warnings."""
     _check("vectorize", options, {**_VECTORIZE_OPTIONS, "target": None, "identity": None})
     if target not in ("cpu", "parallel", "cuda", "hip", "roc"):
         raise ValueError(f"vectorize() has no target {target!r}; known are 'cpu', 'parallel', 'cuda', 'hip'")

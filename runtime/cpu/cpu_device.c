@@ -165,6 +165,12 @@ static int run_blocks(CallContext *ctx, int64_t first, int64_t last, void *user)
     return status;
 }
 
+static atomic_int running;
+
+int32_t rt_launches_running(void) {
+    return atomic_load(&running);
+}
+
 static bool cpu_launch(RtKernel *kernel, RtStream *stream, const DeviceLaunch *l, RtError *err) {
     (void)stream;
     CpuLaunch c = {.launch = l,
@@ -173,7 +179,9 @@ static bool cpu_launch(RtKernel *kernel, RtStream *stream, const DeviceLaunch *l
     int64_t blocks = (int64_t)l->grid[0] * l->grid[1] * l->grid[2];
     CallContext raised;
     memset(&raised, 0, sizeof raised);
+    atomic_fetch_add(&running, 1);
     int status = cpu_parallel(l->ctx, &raised, blocks, 0, run_blocks, &c);
+    atomic_fetch_sub(&running, 1);
     if (status == CALL_OK) return true;
     if (status == CALL_PENDING)
         return rt_fail(err, RT_PENDING, "kernel %s was interrupted", kernel->name);

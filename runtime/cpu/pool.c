@@ -239,6 +239,22 @@ static void start_workers(int32_t wish) {
     pthread_attr_destroy(&attr);
 }
 
+static atomic_bool leaving;
+
+void rt_leave(void) {
+    atomic_store(&leaving, true);
+    pthread_mutex_lock(&pool.lock);
+    for (Job *job = pool.jobs; job; job = job->next) {
+        int32_t none = 0;
+        atomic_compare_exchange_strong(&job->stop, &none, STOP_PENDING);
+    }
+    pthread_mutex_unlock(&pool.lock);
+}
+
+bool rt_leaving(void) {
+    return atomic_load_explicit(&leaving, memory_order_relaxed);
+}
+
 void rt_pool_threads_stop(void) {
     pthread_mutex_lock(&pool.lock);
     pool.stopping = true;

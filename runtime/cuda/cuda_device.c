@@ -304,6 +304,7 @@ static bool cu_alloc(RtDevice *device, RtMemory memory, int64_t size, uint64_t *
 }
 
 static void cu_free(RtDevice *device, RtMemory memory, uint64_t address, void *host) {
+    if (rt_leaving()) return;
     if (memory == RT_MEM_PINNED)
         TRY(device, cuMemFreeHost, (host));
     else
@@ -460,6 +461,7 @@ static bool cu_load(RtDevice *device, RtKernel *kernel, RtError *err) {
 }
 
 static void cu_unload(RtDevice *device, RtKernel *kernel) {
+    if (rt_leaving()) return;
     TRY(device, cuModuleUnload, ((CUmodule)kernel->module));
 }
 
@@ -555,6 +557,7 @@ static bool cu_stream_create(RtStream *stream, RtError *err) {
 }
 
 static void cu_stream_destroy(RtStream *stream) {
+    if (rt_leaving()) return;
     TRY(stream->device, cuStreamDestroy, (stream_of(stream)));
 }
 
@@ -593,6 +596,7 @@ static bool cu_event_create(RtEvent *event, RtError *err) {
 }
 
 static void cu_event_destroy(RtEvent *event) {
+    if (rt_leaving()) return;
     TRY(event->device, cuEventDestroy, (event_of(event)));
 }
 

@@ -157,17 +157,17 @@ def test_weak_numbers():
 
 def test_UFN_05_errors_in_loops():
     @vectorize(["int64(int64, int64)"])
-    def quotient(x, y):
-        return x // y
+    def shifted(x, y):
+        return x << y
 
     a = np.arange(1, 10_000)
-    assert (quotient(a, 3) == a // 3).all()
-    b = a.copy()
-    b[7777] = 0
+    assert (shifted(a, 3) == a << 3).all()
+    b = a % 8
+    b[7777] = -1
     for _ in range(3):
-        with pytest.raises(ZeroDivisionError):
-            quotient(a, b)
-    assert quotient(7, 2) == 3
+        with pytest.raises(ValueError, match="negative shift count"):
+            shifted(a, b)
+    assert shifted(7, 2) == 28
 
     @vectorize(["float64(float64)"])
     def positive(x):
@@ -240,13 +240,13 @@ def test_UFN_01_parallel_reductions_are_not_split():
 
 
 def test_U04_parallel_errors():
-    f = vectorize(["i8(i8, i8)"], target="parallel")(lambda x, y: x // y)
+    f = vectorize(["i8(i8, i8)"], target="parallel")(lambda x, y: x << y)
     a = np.ones(200_000, int)
     b = a.copy()
-    b[150_000] = 0
-    with pytest.raises(ZeroDivisionError):
+    b[150_000] = -1
+    with pytest.raises(ValueError, match="negative shift count"):
         f(a, b)
-    assert (f(a, a) == 1).all()
+    assert (f(a, a) == 2).all()
 
 
 def test_UFN_07_pickling_and_threads():
@@ -496,6 +496,81 @@ def test_UFN_05_errstate():
         f(np.array([1e300]), 1e300)
     with np.errstate(over="ignore"):
         assert f(1e300, 1e300) == np.inf
+
+
+def told(f, *args):
+    """The result, and which floating-point errors NumPy warned of."""
+    with warnings.catch_warnings(record=True) as caught, np.errstate(all="warn"):
+        warnings.simplefilter("always")
+        result = np.asarray(f(*args))
+    return result.dtype, repr(result.tolist()), sorted(str(w.message).split(" encountered")[0] for w in caught)
+
+
+DIVISIONS = {"/": (lambda x, y: x / y, np.true_divide), "//": (lambda x, y: x // y, np.floor_divide),
+             "%": (lambda x, y: x % y, np.remainder)}
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint64, np.float32, np.float64])
+@pytest.mark.parametrize("op", DIVISIONS)
+@pytest.mark.parametrize("target", ["cpu", "parallel"])
+def test_N06_zero_divisors_are_numpys(op, dtype, target):
+    code, text = np.dtype(dtype).char, DIVISIONS[op][0]
+    result = "d" if op == "/" and code not in "fd" else code
+    types = {"i": "i4", "l": "i8", "L": "u8", "f": "f4", "d": "f8"}
+    f = vectorize([f"{types[result]}({types[code]}, {types[code]})"], target=target)(text)
+    a, b = np.array([1, 0, 5, 7], dtype), np.array([0, 0, 0, 2], dtype)
+    for n in (1, 2000):  # also long enough for the threads
+        for x, y in ((a, b), (a[:1], b[:1]), (a[1:2], b[1:2]), (a[3:], b[3:])):
+            x, y = np.repeat(x, n), np.repeat(y, n)
+            assert told(f, x, y) == told(DIVISIONS[op][1], x, y)
+
+
+def test_N06_errstate_decides():
+    f = vectorize(lambda x, y: x // y)
+    g = vectorize(["f8(f8, f8)"], target="parallel")(lambda x, y: x / y)
+    a, b = np.ones(100_000, int), np.arange(100_000) % 50_000
+    for u in (f, g):
+        with np.errstate(divide="ignore"):
+            assert told(lambda: None)[2] == [] and u(a, b).shape == a.shape
+        with np.errstate(divide="raise"), pytest.raises(FloatingPointError, match="divide by zero"):
+            u(a, b)
+        assert told(u, a[1:50_000], b[1:50_000])[2] == []
+
+
+def test_N06_domain_errors():
+    import math
+    x = np.array([0.0, -1.0, 2.0, 1e4])
+    for f, g in ((math.log, np.log), (math.sqrt, np.sqrt), (math.acos, np.arccos), (math.exp, np.exp)):
+        assert told(vectorize(lambda v: f(v)), x)[1:] == told(g, x)[1:]
+    assert told(vectorize(lambda v, w: v ** w), np.array([0.0, 2.0]), np.array([-1.0, 3.0]))[1:] == \
+        ("[inf, 8.0]", ["divide by zero"])
+
+
+def test_N06_callees_and_exceptions_of_the_user():
+    @njit
+    def ratio(x, y):
+        return x / y
+
+    @vectorize(["f8(f8, f8)"])
+    def f(x, y):
+        if x < 0:
+            raise ValueError("negative")
+        return ratio(x, y) + 1
+
+    assert told(f, np.array([1.0, 2.0]), np.array([0.0, 2.0]))[1:] == ("[inf, 2.0]", ["divide by zero"])
+    with pytest.raises(ValueError, match="negative"):
+        f(np.array([-1.0]), 0.0)
+    with pytest.raises(ZeroDivisionError):
+        ratio(1.0, 0.0)
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_N06_on_the_device(device, debug):
+    options = dict(debug=True, opt=False) if debug else {}
+    f = vectorize(["i8(i8, i8)"], target="cuda", **options)(lambda x, y: x // y)
+    g = vectorize(["f8(f8, f8)"], target="cuda", **options)(lambda x, y: x / y)
+    assert f(np.array([5, 7]), np.array([0, 2])).tolist() == [0, 3]
+    assert repr(g(np.array([5.0, 0, 7]), np.array([0.0, 0, 2])).tolist()) == "[inf, nan, 3.5]"
 
 
 def test_UFN_06_what_cannot_be_a_ufunc():

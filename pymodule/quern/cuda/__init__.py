@@ -33,6 +33,7 @@ _JIT_OPTIONS = {
     "max_registers": None, "launch_bounds": None, "boundscheck": None, "error_model": "numpy", "weak_numbers": None,
     "fma": True, "lineinfo": False, "cache": False, "link": None, "lto": False, "shared_memory_carveout": None,
     "extensions": None, "nopython": True, "locals": None, "argtypes": None, "restype": None, "bind": None,
+    "_ufunc": False,
 }
 
 
@@ -43,7 +44,7 @@ def _compile_options(options):
         raise errors.UnsupportedError("the option 'locals' of cuda.jit is not supported; write the cast where it is needed: "
                                       "x = int32(x)")
     result = _decorators._compile_options({"error_model": "numpy", **options})
-    result["error_numpy"] = not result["debug"]
+    result["error_numpy"] = not result["debug"] or options.get("_ufunc", False)
     result["fast_division"] = bool(result["fastmath"])
     result["no_boundscheck"] = not (options.get("boundscheck") or result["debug"])
     result["no_fma"] = not options.get("fma", True)
