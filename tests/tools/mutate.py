@@ -288,7 +288,9 @@ def prepare(build):
     if (ROOT / build / "CMakeCache.txt").exists():
         cache = dict(re.findall(r"^(\w+):\w+=(.*)$", (ROOT / build / "CMakeCache.txt").read_text(), re.M))
     options = [f"-D{k}={cache[k]}" for k in ("CMAKE_C_COMPILER_LAUNCHER", "Python_EXECUTABLE", "Python_FIND_VIRTUALENV") if cache.get(k)]
-    subprocess.run(["cmake", "-S", str(TREE), "-B", str(BUILD), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+    # what the compiler refuses in earnest is no mutant; an unused variable is one
+    strict = "-Werror=incompatible-pointer-types -Werror=int-conversion -Werror=implicit-function-declaration"
+    subprocess.run(["cmake", "-S", str(TREE), "-B", str(BUILD), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_C_FLAGS={strict}",
                     f"-DPython_EXECUTABLE={sys.executable}", *options], check=True, stdout=subprocess.DEVNULL)
     subprocess.run(["ninja", "-j", str(os.cpu_count()), "-C", str(BUILD)], check=True, stdout=subprocess.DEVNULL)
 
