@@ -134,8 +134,8 @@ peers)
         [ "$(version_of "$candidate")" = 3.12 ] && python=$candidate
     done
     [ -x build/venv-peers/bin/python ] || "$python" -m venv build/venv-peers
-    build/venv-peers/bin/python -c 'import numpy, pytest, cffi, ml_dtypes' 2>/dev/null ||
-        build/venv-peers/bin/python -m pip install -q --disable-pip-version-check numpy pytest cffi ml_dtypes
+    build/venv-peers/bin/python -c 'import numpy, pytest, cffi, setuptools, ml_dtypes' 2>/dev/null ||
+        build/venv-peers/bin/python -m pip install -q --disable-pip-version-check numpy pytest cffi setuptools ml_dtypes
     for wheel in numba numba-cuda; do # the newest; an older copy serves where there is no network
         build/venv-peers/bin/python -m pip install -q --disable-pip-version-check --upgrade --no-deps --target "build/peers-$wheel" "$wheel" ||
             [ -d "build/peers-$wheel" ] || die "$wheel could not be installed"
