@@ -176,9 +176,8 @@ if __name__ == "__main__":
 def explain_program(tmp_path, text, *arguments, options=()):
     file = tmp_path / "program.py"
     file.write_text(text)
-    command = "import sys; from quern._explain import main; sys.exit(main(sys.argv[1:]))"
     env = {**os.environ, "QUERN_DEVICE": "cpu"}
-    done = subprocess.run([sys.executable, "-c", command, *options, str(file), *arguments], env=env, timeout=300,
+    done = subprocess.run([sys.executable, "-m", "quern", "explain", *options, str(file), *arguments], env=env, timeout=300,
                           capture_output=True, text=True)
     return done.returncode, done.stdout.replace(str(file), "program.py"), done.stderr
 
@@ -217,6 +216,12 @@ def test_all_at_once_a_program_that_fails(tmp_path):
 def test_all_at_once_a_program_that_is_supported(tmp_path):
     code, out, err = explain_program(tmp_path, "from quern import njit\n@njit\ndef f(x):\n    return x\nf(1)\n")
     assert (code, out, err) == (0, "f(int) -> int64 is supported\n\n1 function, 0 not supported\n", "")
+
+
+def test_all_at_once_a_program_written_for_numba(tmp_path):
+    text = "from numba import njit\n@njit\ndef f(x):\n    return f'{x}'\nf(1)\n"
+    code, out, err = explain_program(tmp_path, text, options=["--as-numba"])
+    assert code == 1 and out.startswith("f(int64) cannot be compiled, for 1 reason\n\nprogram.py:4") and not err
 
 
 def test_all_at_once_the_command_line(tmp_path):
