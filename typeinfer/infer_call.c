@@ -627,7 +627,8 @@ static void warn_mixed(Infer *in, const Val *a, const Val *b, const Val *out) {
 static bool literal_power(Infer *in, Val *a, Val *b) {
     int64_t exponent;
     bool ints = type_is_int(a->f.type) || a->f.type->kind == TY_bool;
-    if (!ints || !type_is_int(b->f.type) || !fact_int_value(&b->f, &exponent) || exponent >= 0)
+    if (in->strong || !ints || !type_is_int(b->f.type) || !fact_int_value(&b->f, &exponent) ||
+        exponent >= 0)
         return false;
     bool weak = type_is_weak(a->f.type) || a->f.type->kind == TY_bool;
     const Type *to = weak ? ti_wflt(in) : type_scalar(in->types, TY_f64);
@@ -653,6 +654,9 @@ static bool folded(Infer *in, Operator op, const Val args[2], Val *out) {
 static bool v_arithmetic(Infer *in, Operator op, bool in_place, Val a, Val b, Val *out) {
     bool handled, matched;
     if (op == OPR_pow) literal_power(in, &a, &b);
+    /* Numba's float32 ** int is a float32, whatever the int is */
+    if (op == OPR_pow && in->strong && is_kind(&a, TY_f32) && type_is_int(b.f.type))
+        b = converted(in, b, a.f.type);
     bool converts = op != OPR_lshift && op != OPR_rshift && op != OPR_pow && op != OPR_truediv;
     if (converts && ((negative_literal(&a) && is_kind(&b, TY_u64)) ||
                      (negative_literal(&b) && is_kind(&a, TY_u64)))) {

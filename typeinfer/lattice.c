@@ -146,6 +146,7 @@ bool ti_meet(TypeTable *types, JoinRule rule, Meet a, Meet b, Meet *out) {
 /* Operators on numbers as Numba types them: ints are int64, unsigned ones among themselves uint64; uint16 is not one of
  * the ints that leave float32 as it is. */
 static const Type *promote_numba(TypeTable *types, const Type *a, const Type *b) {
+    if (a->kind == TY_bool && b->kind == TY_bool) return a;
     if (is_int_or_bool(a) && is_int_or_bool(b)) {
         bool both = type_class(a) == CLASS_UINT && type_class(b) == CLASS_UINT;
         return type_scalar(types, both ? TY_u64 : TY_i64);

@@ -180,7 +180,7 @@ static bool settle(const Sig *sig, Var *var) {
     case 'I':
     case 'Z':
         if (kind == 0)
-            t = type_scalar(sig->types, TY_wint);
+            t = type_scalar(sig->types, sig->rule == ARITH_NUMBA ? TY_i64 : TY_wint);
         else if (kind != 1)
             return false;
         break;
@@ -310,10 +310,11 @@ static int word_cost(const Type *from, const Type *to) {
     }
 }
 
-static int param_cost(const Type *from, const Type *to, bool letter, Form form) {
+static int param_cost(Arithmetic rule, const Type *from, const Type *to, bool letter, Form form) {
     if (form == FORM_TYPE) return letter ? letter_cost(from, to) : word_cost(from, to);
     if (!type_is_number(from)) return -1; /* like(I) says nothing of what it converts */
-    if (form == FORM_WEAK && !type_is_weak(from) && from->kind != TY_bool) return -1;
+    bool weak = type_is_weak(from) || (from->kind == TY_bool && rule != ARITH_NUMBA);
+    if (form == FORM_WEAK && !weak) return -1;
     if (type_is_weak(to) && !type_is_weak(from) && from->kind != TY_bool) return -1;
     return letter_cost(from, to);
 }
@@ -356,7 +357,7 @@ bool sig_match(TypeTable *types, const LibRow *row, const Type *const *args, int
         Form form = FORM_TYPE;
         bool letter = is_letter(*p);
         const Type *t = starts_word(p, "any") ? args[i] : evaluate(&sig, &p, &form);
-        int more = t ? param_cost(args[i], t, letter, form) : -1;
+        int more = t ? param_cost(sig.rule, args[i], t, letter, form) : -1;
         if (more < 0) return false;
         out->params[i] = t;
         *cost += more;
