@@ -230,6 +230,21 @@ void py_argtype_clear(ModState *state) {
     }
 }
 
+int py_wide_int(PyObject *o, uint64_t *out) {
+    int overflow;
+    long long value = PyLong_AsLongLongAndOverflow(o, &overflow);
+    if (value == -1 && !overflow && PyErr_Occurred()) return -1;
+    if (overflow <= 0) return 0;
+    unsigned long long wide = PyLong_AsUnsignedLongLong(o);
+    if (wide == (unsigned long long)-1 && PyErr_Occurred()) {
+        if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return -1;
+        PyErr_Clear();
+        return 0;
+    }
+    *out = wide;
+    return 1;
+}
+
 /* -- arguments ---------------------------------------------------------------------------------- */
 
 typedef struct Where { /* for messages */
@@ -270,6 +285,15 @@ static const char *dtype_hint(PyArray_Descr *descr) {
     case 'c': return ": convert it with a.astype(np.complex128)";
     default: return "";
     }
+}
+
+/* A Python int is weak, above int64 a uint64. Beyond uint64 nothing takes it: unboxing says so. */
+static TypeKey int_key(PyObject *arg) {
+    int64_t value;
+    uint64_t wide;
+    if (py_small_int(arg, &value)) return KEY_SCALAR(TY_wint);
+    int fits = py_wide_int(arg, &wide);
+    return fits < 0 ? 0 : KEY_SCALAR(fits ? TY_u64 : TY_wint);
 }
 
 static TypeKey array_key(const Where *w, PyArrayObject *array) {
@@ -346,7 +370,7 @@ static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
         if (named) return tuple_key(w, arg, (PyObject *)Py_TYPE(arg), depth);
         return refuse_type(w, arg, "pass a plain tuple");
     }
-    if (PyLong_Check(arg)) return KEY_SCALAR(TY_wint); /* IntEnum and friends */
+    if (PyLong_Check(arg)) return int_key(arg); /* IntEnum and friends */
     if (PyFloat_Check(arg)) return KEY_SCALAR(TY_wflt);
     if (PyComplex_Check(arg)) return KEY_SCALAR(TY_wcpx);
     if (PyUnicode_Check(arg) || PyBytes_Check(arg) || PyByteArray_Check(arg))
@@ -376,7 +400,7 @@ static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
 
 static TypeKey any_key(const Where *w, PyObject *arg, int depth) {
     PyTypeObject *type = Py_TYPE(arg);
-    if (type == &PyLong_Type) return KEY_SCALAR(TY_wint);
+    if (type == &PyLong_Type) return int_key(arg);
     if (type == &PyFloat_Type) return KEY_SCALAR(TY_wflt);
     if (type == &PyArray_Type) return array_key(w, (PyArrayObject *)arg);
     if (type == &PyBool_Type) return KEY_SCALAR(TY_bool);

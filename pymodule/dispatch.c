@@ -387,16 +387,39 @@ int py_core_result_kind(JitCore *core, const TypeKey *keys, int32_t n) {
 /* -- declared signatures -------------------------------------------------------------------------------------- */
 
 typedef struct Fit { /* how badly arguments fit; compared in this order */
-    int unsafe, safe, promote;
+    int lossy, unsafe, safe, promote;
 } Fit;
 
-static bool fit_one(ModState *state, TypeTable *types, Arena *arena, TypeKey from, TypeKey to,
+/* Floats become ints as by int(), and numbers bools, but not in launches. */
+static bool fit_scalar(JitCore *core, TypeKey from, TypeKey to, Fit *fit) {
+    TypeKind a = type_strong_kind(key_scalar_kind(from)), b = type_strong_kind(key_scalar_kind(to));
+    if (!py_may_convert(a, b)) return false;
+    if (!py_loses_kind(a, b)) return true;
+    fit->lossy++;
+    return !core->options.infer.kernel;
+}
+
+static bool fit_one(JitCore *core, TypeTable *types, Arena *arena, TypeKey from, TypeKey to,
+                    Fit *fit);
+
+/* Tuples: item by item. */
+static bool fit_items(JitCore *core, TypeTable *types, Arena *arena, TypeKey from, TypeKey to,
+                      Fit *fit) {
+    const Compound *a = py_compound(core->state, from), *b = py_compound(core->state, to);
+    if (!a || !b || a->nitems != b->nitems || a->nitems < 0 || (b->cls && a->cls != b->cls)) return false;
+    for (int32_t i = 0; i < a->nitems; i++)
+        if (!fit_one(core, types, arena, a->items[i], b->items[i], fit)) return false;
+    fit->promote++;
+    return true;
+}
+
+static bool fit_one(JitCore *core, TypeTable *types, Arena *arena, TypeKey from, TypeKey to,
                     Fit *fit) {
+    ModState *state = core->state;
     if (from == to) return true;
-    if (key_is_scalar(from) && key_is_scalar(to) &&
-        !py_may_convert(type_strong_kind(key_scalar_kind(from)),
-                        type_strong_kind(key_scalar_kind(to))))
-        return false;
+    if (key_is_compound(from) && key_is_compound(to))
+        return fit_items(core, types, arena, from, to, fit);
+    if (key_is_scalar(from) && key_is_scalar(to) && !fit_scalar(core, from, to, fit)) return false;
     const Type *a = py_key_type(state, types, arena, from, false);
     const Type *b = py_key_type(state, types, arena, to, true); /* int stands for int64 */
     if (!a || !b) return py_forget_error(), false;
@@ -411,6 +434,7 @@ static bool fit_one(ModState *state, TypeTable *types, Arena *arena, TypeKey fro
 }
 
 static bool better(Fit a, Fit b) {
+    if (a.lossy != b.lossy) return a.lossy < b.lossy;
     if (a.unsafe != b.unsafe) return a.unsafe < b.unsafe;
     if (a.safe != b.safe) return a.safe < b.safe;
     return a.promote < b.promote;
@@ -424,14 +448,20 @@ static Spec *best_fit(JitCore *core, const TypeKey *keys, int32_t n) {
     arena_init(&arena, &qn_default_allocator);
     TypeTable *types = type_table_new(&arena);
     Spec *best = NULL;
+<<<<<<< HEAD
     Fit best_so_far = {0, 0, 0};
     for (int32_t i = 0; i < specs->n; i++) {
         Spec *spec = specs->items[i];
+=======
+    Fit best_so_far = {0, 0, 0, 0};
+    for (int32_t i = 0; table && i < table->n; i++) {
+        Spec *spec = table->items[i];
+>>>>>>> b26b5b5 (Python ints above int64 are uint64 arguments; declared signatures convert floats to ints and numbers to bools as Numba does; vectorize takes jitted functions; forceobj with nopython is refused)
         if (spec->nargs != n || !spec->artifact) continue;
-        Fit fit = {0, 0, 0};
+        Fit fit = {0, 0, 0, 0};
         bool fits = true;
         for (int32_t k = 0; fits && k < n; k++)
-            fits = fit_one(core->state, types, &arena, keys[k], spec->declared_keys[k], &fit);
+            fits = fit_one(core, types, &arena, keys[k], spec->declared_keys[k], &fit);
         if (fits && (!best || better(fit, best_so_far))) best = spec, best_so_far = fit;
     }
     arena_free(&arena);

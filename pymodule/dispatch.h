@@ -27,6 +27,7 @@ typedef enum UnboxOp {
 
 typedef struct Plan {
     uint8_t op, from, to; /* TypeKinds: natural value, and what the code wants */
+    uint8_t to_size;      /* in bytes */
     bool convert;         /* from != to */
     bool optional;        /* a presence byte stands before the value */
     bool present;
@@ -88,6 +89,8 @@ int py_unbox_loose(const Spec *spec, PyObject *const *args, char *frame);
 void py_convert_scalar(TypeKind from, const void *value, TypeKind to, void *out);
 /* May a scalar of kind `from` be passed where `to` is declared? */
 bool py_may_convert(TypeKind from, TypeKind to);
+/* Does it then keep less than its number: a float as an int, anything as a bool? */
+bool py_loses_kind(TypeKind from, TypeKind to);
 
 /* -- the core ------------------------------------------------------------------------------------- */
 

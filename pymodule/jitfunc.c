@@ -400,6 +400,7 @@ static PyObject *dispatcher_disable_compile(PyObject *self, PyObject *args) {
     int value = 1;
     if (!PyArg_ParseTuple(args, "|p", &value)) return NULL;
     ((Dispatcher *)self)->core.can_compile = !value;
+    atomic_store_explicit(&((Dispatcher *)self)->core.last, NULL, memory_order_release);
     Py_RETURN_NONE;
 }
 

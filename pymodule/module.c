@@ -31,6 +31,16 @@ static PyObject *module_register(PyObject *module, PyObject *args) {
 
 static PyObject *module_typeof(PyObject *module, PyObject *value) {
     TypeKey key = py_arg_key(py_state(module), value, "typeof", -1);
+    if (key == KEY_SCALAR(TY_wint)) { /* what no type holds */
+        int overflow = 0;
+        long long small = PyLong_AsLongLongAndOverflow(value, &overflow);
+        if (small == -1 && !overflow && PyErr_Occurred()) return NULL;
+        if (overflow)
+            return PyErr_SetString(
+                       PyExc_OverflowError,
+                       "Python int too large for compiled code, whose ints have 64 bits"),
+                   NULL;
+    }
     return key ? py_key_text(py_state(module), key) : NULL;
 }
 

@@ -47,7 +47,10 @@ Spec *py_core_find(JitCore *core, const TypeKey *keys, int32_t n) {
     const SpecTable *table = atomic_load_explicit(&core->table, memory_order_acquire);
     for (int32_t i = 0; table && i < table->n; i++) {
         Spec *spec = table->items[i];
-        if (spec->nargs == n && !memcmp(spec->keys, keys, sizeof *keys * (size_t)n)) return spec;
+        if (spec->nargs != n || memcmp(spec->keys, keys, sizeof *keys * (size_t)n)) continue;
+        bool converts = !spec->declared &&
+                        memcmp(spec->keys, spec->declared_keys, sizeof *keys * (size_t)n) != 0;
+        if (!converts || !core->can_compile) return spec; /* else: made while compiling was off */
     }
     return NULL;
 }

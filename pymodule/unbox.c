@@ -4,6 +4,7 @@
  * computing keys only when an argument does not fit. Scalars and arrays with exact types are read without
  * calling anything that could run Python code, so no array's pointer is taken before a side effect. */
 #include "pymodule/device.h"
+#include <math.h>
 
 /* -- scalars -------------------------------------------------------------------------------------- */
 
@@ -50,10 +51,17 @@ static Wide read_wide(TypeKind kind, const char *value) {
 }
 #undef AS
 
+/* The bits of a float cut off towards zero; the caller tests the range. */
+static int64_t cut_off(double x, TypeKind to) {
+    if (isnan(x)) return 0;
+    if (to == TY_u64) return x >= 0x1p64 ? -1 : x <= 0 ? 0 : (int64_t)(uint64_t)x;
+    return x >= 0x1p63 ? INT64_MAX : x < -0x1p63 ? INT64_MIN : (int64_t)x;
+}
+
 void py_convert_scalar(TypeKind from, const void *value, TypeKind to, void *out) {
     Wide w = read_wide(from, value);
     bool floating = w.cls == CLASS_FLT || w.cls == CLASS_CPX;
-    int64_t i = floating ? 0 : w.i;
+    int64_t i = floating ? cut_off(w.re, to) : w.i;
     switch (to) {
     case TY_bool: *(uint8_t *)out = floating ? w.re != 0 || w.im != 0 : i != 0; break;
     case TY_i8:
@@ -75,35 +83,61 @@ void py_convert_scalar(TypeKind from, const void *value, TypeKind to, void *out)
     }
 }
 
-/* Numbers may be narrowed, ints where their value fits; a float never becomes an int, nor a complex a float. */
+/* Numbers may be narrowed where their value fits, floats are cut off, everything is true or false; a complex number
+ * never becomes a real one. */
 bool py_may_convert(TypeKind from, TypeKind to) {
     if (from == to) return true;
     TypeClass a = class_of(from), b = class_of(to);
     if (from == TY_f16 || to == TY_f16 || a == CLASS_NONE || b == CLASS_NONE) return false;
-    if (b == CLASS_CPX) return true;
-    if (b == CLASS_FLT) return a != CLASS_CPX;
-    if (b == CLASS_BOOL) return a == CLASS_BOOL;
-    return a == CLASS_BOOL || a == CLASS_SINT || a == CLASS_UINT;
+    return b == CLASS_CPX || a != CLASS_CPX;
 }
 
-/* An argument for a parameter of another type: 1, or -1 with an exception where an int does not fit. */
+bool py_loses_kind(TypeKind from, TypeKind to) {
+    TypeClass a = class_of(from), b = class_of(to);
+    if (b == CLASS_BOOL) return a != CLASS_BOOL;
+    return a == CLASS_FLT && (b == CLASS_SINT || b == CLASS_UINT);
+}
+
+static int does_not_fit(PyObject *number, TypeKind to) {
+    PyArray_Descr *descr = PyArray_DescrFromType(py_typenum_of_kind(to));
+    if (number && descr)
+        PyErr_Format(PyExc_OverflowError, "the argument %R does not fit into %S", number, descr);
+    Py_XDECREF(number);
+    Py_XDECREF(descr);
+    return -1;
+}
+
+/* Can int(x) be of the type? 1, or -1 with the exception. */
+static int float_fits(double x, TypeKind to, double least, double above) {
+    double whole = trunc(x);
+    if (whole >= least && whole < above) return 1;
+    if (isnan(x))
+        PyErr_SetString(PyExc_ValueError, "cannot convert float NaN to integer");
+    else if (isinf(x))
+        PyErr_SetString(PyExc_OverflowError, "cannot convert float infinity to integer");
+    else
+        does_not_fit(PyFloat_FromDouble(x), to);
+    return -1;
+}
+
+/* An argument for a parameter of another type: 1, or -1 with an exception where it does not fit an int. */
 static int convert_arg(const Plan *plan, TypeKind from, const void *value, char *out) {
     TypeKind to = (TypeKind)plan->to;
     py_convert_scalar(from, value, to, out);
     TypeClass cls = class_of(to);
     if (cls != CLASS_SINT && cls != CLASS_UINT) return 1;
     Wide before = read_wide(from, value), after = read_wide(to, out);
+    if (before.cls == CLASS_FLT) {
+        int bits = 8 * (int)plan->to_size - (cls == CLASS_SINT);
+        return float_fits(before.re, to, cls == CLASS_SINT ? -ldexp(1.0, bits) : 0.0,
+                          ldexp(1.0, bits));
+    }
     bool same_sign = (before.cls == CLASS_UINT) == (cls == CLASS_UINT) || before.i >= 0;
     if (before.i == after.i && same_sign) return 1;
-    PyArray_Descr *descr = PyArray_DescrFromType(py_typenum_of_kind(to));
-    if (descr && before.cls == CLASS_UINT)
-        PyErr_Format(PyExc_OverflowError, "the argument %llu does not fit into %S",
-                     (unsigned long long)before.i, descr);
-    else if (descr)
-        PyErr_Format(PyExc_OverflowError, "the argument %lld does not fit into %S",
-                     (long long)before.i, descr);
-    Py_XDECREF(descr);
-    return -1;
+    return does_not_fit(before.cls == CLASS_UINT
+                            ? PyLong_FromUnsignedLongLong((unsigned long long)before.i)
+                            : PyLong_FromLongLong(before.i),
+                        to);
 }
 
 /* -- making a plan --------------------------------------------------------------------------------- */
@@ -181,6 +215,7 @@ static bool plan_scalar(Planner *p, Plan *plan, TypeKind kind, const ValueLayout
     plan->from = (uint8_t)type_strong_kind(kind);
     plan->to = layout->kind;
     plan->convert = plan->from != plan->to;
+    plan->to_size = (uint8_t)layout->size;
     if (scalar) {
         plan->type = (PyObject *)p->state->scalar_types[kind];
         plan->value_offset = (uint16_t)py_scalar_value_offset(kind);
@@ -240,27 +275,29 @@ bool py_plan_args(ModState *state, Spec *spec, const ValueLayout *params) {
 
 /* -- unboxing ------------------------------------------------------------------------------------------ */
 
+/* An int that is not small. 0: a uint64 where an int64 was seen before. */
 static int unbox_big_int(const Plan *plan, PyObject *o, char *out) {
     int overflow;
     long long value = PyLong_AsLongLongAndOverflow(o, &overflow);
     if (value == -1 && !overflow && PyErr_Occurred()) return -1;
-    if (overflow && plan->to == TY_u64) {
-        unsigned long long wide = PyLong_AsUnsignedLongLong(o);
-        if (wide == (unsigned long long)-1 && PyErr_Occurred()) return -1;
-        *(uint64_t *)out = wide;
-        return 1;
-    }
-    if (overflow && plan->convert && (plan->to == TY_f64 || plan->to == TY_f32)) {
-        double wide = PyLong_AsDouble(o);
+    TypeClass cls = class_of((TypeKind)plan->to);
+    if (overflow && (cls == CLASS_FLT || cls == CLASS_CPX || cls == CLASS_BOOL)) {
+        double wide = cls == CLASS_BOOL ? 1.0 : PyLong_AsDouble(o);
         if (wide == -1 && PyErr_Occurred()) return -1;
         py_convert_scalar(TY_f64, &wide, (TypeKind)plan->to, out);
         return 1;
     }
     if (overflow) {
-        PyErr_SetString(PyExc_OverflowError,
-                        "Python int too large to convert to int64: pass a float, "
-                        "or np.uint64(...) for values below 2**64");
-        return -1;
+        uint64_t wide;
+        int fits = py_wide_int(o, &wide);
+        if (fits == 0)
+            PyErr_SetString(PyExc_OverflowError,
+                            "Python int too large for compiled code, whose ints have 64 bits: "
+                            "pass a float");
+        if (fits <= 0) return -1;
+        if (plan->to != TY_u64) return 0;
+        *(uint64_t *)out = wide;
+        return 1;
     }
     int64_t natural = value;
     if (plan->convert) return convert_arg(plan, TY_i64, &natural, out);
@@ -279,10 +316,8 @@ static inline int unbox_int(const Plan *plan, PyObject *o, char *out, bool loose
 static inline int unbox_float(const Plan *plan, PyObject *o, char *out, bool loose) {
     if (!PyFloat_CheckExact(o) && !(loose && PyFloat_Check(o))) return 0;
     double value = PyFloat_AS_DOUBLE(o);
-    if (plan->convert)
-        py_convert_scalar(TY_f64, &value, (TypeKind)plan->to, out);
-    else
-        *(double *)out = value;
+    if (plan->convert) return convert_arg(plan, TY_f64, &value, out);
+    *(double *)out = value;
     return 1;
 }
 
@@ -311,7 +346,14 @@ static bool same_scalar_type(PyObject *wanted, PyTypeObject *type) {
     return false;
 }
 
-static int unbox_scalar(const Plan *plan, PyObject *o, char *out) {
+static int unbox_scalar(const Plan *plan, PyObject *o, char *out, bool loose) {
+    if (plan->from == TY_u64 && (loose ? PyLong_Check(o) : PyLong_CheckExact(o))) {
+        uint64_t wide; /* a Python int above int64 */
+        int fits = py_wide_int(o, &wide);
+        if (fits <= 0) return fits;
+        return plan->convert ? convert_arg(plan, TY_u64, &wide, out)
+                             : (memcpy(out, &wide, sizeof wide), 1);
+    }
     if (!same_scalar_type(plan->type, Py_TYPE(o))) return 0;
     const char *value = (const char *)o + plan->value_offset;
     if (plan->convert) return convert_arg(plan, (TypeKind)plan->from, value, out);
@@ -419,7 +461,7 @@ static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loo
     case UB_FLOAT: return unbox_float(plan, o, out, loose);
     case UB_ARRAY:
         return k ? unbox_kernel_array(plan, o, out, frame, k) : unbox_array(plan, o, out, frame);
-    case UB_SCALAR: return unbox_scalar(plan, o, out);
+    case UB_SCALAR: return unbox_scalar(plan, o, out, loose);
     case UB_BOOL: return unbox_bool(plan, o, out);
     case UB_COMPLEX: return unbox_complex(plan, o, out, loose);
     case UB_NONE: return o == Py_None;

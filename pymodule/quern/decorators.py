@@ -198,6 +198,9 @@ def jit(signature_or_function=None, **options):
 
     Where the compiler refuses, the Python function runs, after one warning; nopython=True raises instead."""
     _check("jit", options, _JIT_OPTIONS)
+    if options.get("nopython") and options.get("forceobj"):
+        raise ValueError("Only one of 'nopython' or 'forceobj' can be True: the first one asks for compiled code, the "
+                         "second one for the Python function")
     target = options.get("target", "cpu")
     if target != "cpu":
         raise ValueError(f"jit() compiles for target='cpu', not {target!r}; use cuda.jit for kernels")
@@ -231,6 +234,8 @@ _VECTORIZE_OPTIONS = {k: v for k, v in _JIT_OPTIONS.items() if k not in ("nogil"
 
 
 def _make_ufunc(function, signatures, target, identity, options):
+    if type(function) is _quern.Dispatcher:
+        function = function.py_func
     if target in ("cuda", "hip", "roc"):
         from .cuda._ufunc import CudaUfunc
         function = _plain(function, "vectorize")

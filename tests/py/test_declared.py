@@ -1,0 +1,176 @@
+"""Arguments of declared signatures, Python ints beyond int64, and what the decorators are applied to: as Numba does it."""
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from quern import cuda, jit, njit, typeof, types, vectorize
+
+BIG = 2**63 + 5
+VALUES = [3, -3, 3.7, -3.7, True, np.bool_(False), np.float32(2.5), np.float64(-0.5), np.int8(-3), np.uint16(200), 1e300, BIG,
+          math.nan, math.inf, -math.inf, -1, 0]
+
+
+def outcome(f, *args):
+    try:
+        result = f(*args)
+        return type(result), repr(result)
+    except (ValueError, OverflowError) as error:
+        return type(error)
+
+
+# -- Python ints of 64 bits without a sign --------------------------------------------------------------------------------
+
+
+@njit
+def itself(x):
+    return x
+
+
+@njit
+def next_one(x):
+    return x + 1
+
+
+def test_N09_ints_above_int64_are_uint64():
+    for value in (2**63, BIG, 2**64 - 1):
+        for before in (1, value):  # the plan of the last call and a new one
+            itself(before)
+            assert itself(value) == value and itself((1, value)) == (1, value)
+        assert str(typeof(value)) == "uint64" and "uint64" in str(typeof((1, value)))
+    assert next_one(BIG) == BIG + 1 and next_one(2**64 - 1) == 0
+    assert itself(2**63 - 1) == 2**63 - 1 and itself(-(2**63)) == -(2**63)
+
+
+def test_N09_subclasses_of_int():
+    class Count(int):
+        pass
+
+    assert itself(Count(BIG)) == BIG and itself(Count(3)) == 3 and itself(Count(BIG)) == BIG
+
+
+@pytest.mark.parametrize("value", [2**64, -(2**63) - 1, 2**200, -(2**200)], ids=str)
+def test_N09_ints_beyond_64_bits(value, device):
+    @cuda.jit
+    def kernel(x, out):
+        out[0] = x
+
+    for call in (itself, typeof, lambda x: itself((1, x)), lambda x: kernel[1, 1](x, np.zeros(1))):
+        with pytest.raises(OverflowError, match="too large"):
+            call(value)
+
+
+def test_N09_launches(device):
+    @cuda.jit
+    def store(x, out):
+        out[0] = x
+        out[1] = x // 2
+
+    for value in (5, BIG, 7, 2**64 - 1):
+        out = np.zeros(2, np.uint64)
+        store[1, 1](value, out)
+        assert out.tolist() == [value, value // 2]
+
+
+def test_N09_ufuncs(device):
+    def add(x, y):
+        return x + y
+
+    numbers = np.array([1, 2], np.uint64)
+    for ufunc in (vectorize(add), vectorize(["uint64(uint64, uint64)"])(add), vectorize(["u8(u8, u8)"], target="cuda")(add),
+                  vectorize(target="cuda")(add)):
+        assert ufunc(numbers, BIG).tolist() == [BIG + 1, BIG + 2] and ufunc(BIG, numbers).dtype == np.uint64
+
+
+def test_N09_declared_types():
+    assert njit("uint64(uint64)")(lambda x: x)(BIG) == BIG
+    assert njit("float64(float64)")(lambda x: x)(BIG) == float(BIG)
+    assert njit("float64(float64)")(lambda x: x)(2**100) == 2.0**100
+    assert njit("complex128(complex128)")(lambda x: x)(2**100) == 2.0**100
+    assert njit("boolean(boolean)")(lambda x: x)(2**100) is True
+    with pytest.raises(OverflowError, match=f"{BIG} does not fit into int64"):
+        njit("int64(int64)")(lambda x: x)(BIG)
+
+
+# -- declared signatures bind -----------------------------------------------------------------------------------------------
+
+
+def converted(dtype, value):
+    """What CPython's constructors make of the value; an int that does not fit is an OverflowError."""
+    if dtype == np.bool_:
+        return bool(value)
+    if np.issubdtype(dtype, np.integer):
+        number, info = int(value), np.iinfo(dtype)
+        if not info.min <= number <= info.max:
+            raise OverflowError
+        return number
+    with np.errstate(all="ignore"):
+        return dtype(value).item()
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.uint8, np.int32, np.int64, np.uint64, np.float32, np.float64, np.complex128])
+def test_N16_arguments_are_converted_to_declared_types(dtype):
+    name = str(types.from_dtype(dtype))
+    one = njit(f"{name}({name})")(lambda x: x)
+    two = njit(f"{name}({name}, float64)")(lambda x, y: x)
+    pair = njit(f"{name}(UniTuple({name}, 2))")(lambda x: x[0])
+    for value, again in itertools.product(VALUES, range(2)):
+        want = outcome(converted, dtype, value)
+        assert outcome(one, value) == want, value
+        assert outcome(two, value, 1) == want, value
+        assert outcome(pair, (value, 0)) == want, value
+
+
+@pytest.mark.parametrize("signature, args, want", [
+    ("i8(i8)", (3.7,), 3), ("f8(i8)", (3.7,), 3.0), ("i4(f8)", (3.7,), 3), ("b1(i8)", (0.5,), False), ("b1(f8)", (0.5,), True),
+    ("c16(f4)", (0.1,), complex(np.float32(0.1))), ("f4(f8)", (0.1,), float(np.float32(0.1))), ("u1(i8)", (-1,), 255),
+    ("i8(i8, i8)", (1.9, -1.9), 0), ("UniTuple(f8, 2)(i8, i8)", (1.5, 2.5), (1.0, 2.0)), ("i8(UniTuple(i8, 2))", ((1.5, 2),), 1),
+])
+def test_N16_results_are_of_the_declared_type(signature, args, want):
+    def of_one(x):
+        return x[0] if isinstance(x, tuple) else x
+
+    def of_two(x, y):
+        return x + y
+
+    def pair(x, y):
+        return x, y
+
+    f = pair if signature.startswith("Uni") else of_two if len(args) == 2 else of_one
+    got = njit(signature)(f)(*args)
+    assert got == want and repr(got) == repr(want)
+
+
+def test_N16_what_keeps_more_of_a_number_is_chosen():
+    f = njit(["int32(int32)", "float32(float32)"])(lambda x: x)
+    assert f(3.5) == 3.5 and f(3) == 3 and type(f(3)) is int
+    with pytest.raises(TypeError, match="No matching definition"):
+        f(1j)
+
+
+def test_N16_jit_of_what_is_compiled():
+    compiled = njit(lambda x: x + 1)
+    for decorate in (jit, njit, jit(nopython=True), njit("int64(int64)"), njit(nogil=True)):
+        with pytest.raises(TypeError, match="compiled already"):
+            decorate(compiled)
+
+
+def test_N16_vectorize_of_what_is_compiled(device):
+    compiled = njit(lambda x: x + 1)
+    eager = njit("int64(int64)")(lambda x: x + 1)
+    for decorate in (vectorize, vectorize(), vectorize(["float64(float64)"]), vectorize(nopython=True),
+                     vectorize(["float64(float64)"], target="cuda")):
+        for f in (compiled, eager):
+            assert decorate(f)(np.arange(3.0)).tolist() == [1, 2, 3]
+
+
+def test_N16_forceobj_together_with_nopython():
+    def f(x):
+        return x
+
+    for use in (lambda: jit(forceobj=True, nopython=True), lambda: jit(f, forceobj=True, nopython=True),
+                lambda: jit("int64(int64)", forceobj=True, nopython=True)):
+        with pytest.raises(ValueError, match="Only one of 'nopython' or 'forceobj' can be True"):
+            use()
+    assert jit(f, forceobj=True)("text") == "text"
