@@ -261,6 +261,16 @@ const char *library_text(Infer *in, Str name);
 /* An argument that may be None, used as a value: guarded at run time. */
 Val v_unwrap(Infer *in, Val a);
 
+/* -- infer_zerod.c: arrays without axes ---------------------------------------------------------- */
+
+/* v_unwrap, and the element of an array without axes. */
+Val v_scalar(Infer *in, Val a);
+/* Is one of them an array without axes? Then `out` gets their elements instead. */
+bool v_scalars(Infer *in, const Val *args, int32_t n, Val *out);
+/* An operator with such an operand; *handled false: it is none, or has no meaning for them. */
+bool v_zero_dim(Infer *in, Operator op, bool in_place, const Val *args, int32_t n, bool *handled,
+                Val *out);
+
 /* -- infer_typed.c: what typeinfer knows by name (rows LOWER_TYPED) ------------------------------ */
 
 bool v_typed(Infer *in, Str name, const CallArgs *args, bool *known, Val *out);

@@ -35,6 +35,13 @@ static bool plan_add(Plan *plan, char letter, Val part) {
     return true;
 }
 
+/* An int may be the element of an array without axes; a bool there would be a mask. */
+static Val index_part(Infer *in, Val index, int32_t i) {
+    Val part = is_kind(&index, TY_TUPLE) ? v_item(in, index, i) : index;
+    bool number = is_kind(&part, TY_ARRAY) && type_is_int(part.f.type->element);
+    return number ? v_scalar(in, part) : part;
+}
+
 /* false: not an index of this kind (an array, a float ...); `*error` when it is reported. */
 static bool make_plan(Infer *in, Val array, Val index, Plan *plan, bool *error) {
     int32_t given = is_kind(&index, TY_TUPLE) ? index.f.type->nitems : 1;
@@ -43,7 +50,7 @@ static bool make_plan(Infer *in, Val array, Val index, Plan *plan, bool *error) 
     *error = false;
     *plan = (Plan){.element = true};
     for (int32_t i = 0; i < given; i++) {
-        Val part = is_kind(&index, TY_TUPLE) ? v_item(in, index, i) : index;
+        Val part = index_part(in, index, i);
         char letter = letter_of(&part);
         if (!letter) return false;
         axes += letter == 'i' || letter == 's' || letter == 'f';
@@ -53,7 +60,7 @@ static bool make_plan(Infer *in, Val array, Val index, Plan *plan, bool *error) 
         return ti_fail(in, in->at, E0302, ti_text(in, array.f.type), (int)axes);
     }
     for (int32_t i = 0; i < given; i++) {
-        Val part = is_kind(&index, TY_TUPLE) ? v_item(in, index, i) : index;
+        Val part = index_part(in, index, i);
         char letter = letter_of(&part);
         plan->element &= letter == 'i';
         if (letter == '.' && !ellipsis)
@@ -253,7 +260,7 @@ static bool range_getitem(Infer *in, Val a, Val index, Val *out) {
 
 bool v_getitem(Infer *in, Val a, Val index, Val *out) {
     a = v_unwrap(in, a);
-    index = v_unwrap(in, index);
+    index = is_kind(&a, TY_ARRAY) ? v_unwrap(in, index) : v_scalar(in, index);
     switch (a.f.type->kind) {
     case TY_ARRAY: return array_getitem(in, a, index, out);
     case TY_TUPLE: return v_tuple_get(in, a, index, out);
@@ -378,6 +385,7 @@ bool v_setitem(Infer *in, Val a, Val index, Val value) {
     }
     if (!plan.element) return assign_view(in, v_view(in, a, &plan), value);
     const Type *element = a.f.type->element;
+    value = v_scalar(in, value);
     if (!fits_element(value.f.type, element)) return element_error(in, &value, a.f.type);
     if (!in->emit) return true;
     Ref args[2 + MAX_ITEMS] = {v_ref(in, a)};

@@ -86,7 +86,8 @@ bool v_truth(Infer *in, Val a, Val *out) {
     }
     default: break;
     }
-    if (type_is_number(t)) return truth_of_number(in, a, out);
+    a = v_scalar(in, a);
+    if (type_is_number(a.f.type)) return truth_of_number(in, a, out);
     ti_fail(in, in->at, E0206, "take the truth of", ti_text(in, t));
     if (t->kind == TY_ARRAY)
         ti_advise(in, "an array has no truth of its own: test its size, or one of its elements");
@@ -281,7 +282,10 @@ bool v_row(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *
     if (n > LIB_MAX_ARGS) return false;
     for (int32_t i = 0; i < n; i++)
         types[i] = args[i].f.type;
-    if (!lib_match(in->types, name, types, n, in->ti->options.target, in->strong, &m)) return false;
+    if (!lib_match(in->types, name, types, n, in->ti->options.target, in->strong, &m)) {
+        Val scalars[LIB_MAX_ARGS]; /* functions of numbers take arrays without axes */
+        return v_scalars(in, args, n, scalars) && v_row(in, name, scalars, n, matched, out);
+    }
     const LibRow *row = lib_row(m.row);
     const Lowering *how = lib_lowering(row, in->ti->options.target);
     if (how->kind == LOWER_TYPED) return false; /* known by name, or not at all */
@@ -340,6 +344,8 @@ bool v_unary(Infer *in, Operator op, Val a, Val *out) {
         return true;
     }
     a = v_unwrap(in, a);
+    bool handled, done = v_zero_dim(in, op, false, &a, 1, &handled, out);
+    if (done || handled) return done;
     bool folds = a.f.type->kind == ti_wint(in)->kind && fact_int_value(&a.f, &value);
     if (folds && op == OPR_neg && value != INT64_MIN)
         return *out = val_of(fact_int(in, -value)), true;
@@ -547,6 +553,7 @@ static bool in_range(Infer *in, Val item, Val range, Val *out) {
 }
 
 static bool v_contains(Infer *in, bool not_in, Val item, Val container, Val *out) {
+    item = v_scalar(in, item);
     const Type *t = container.f.type;
     if (t->kind == TY_TUPLE) return in_tuple(in, item, container, out) && negate(in, not_in, out);
     if (t->kind == TY_RANGE && t->element->kind != TY_u64 && type_is_int(item.f.type) &&
@@ -691,7 +698,8 @@ const char *typed_operator_name(int32_t index) {
 }
 
 bool v_binary(Infer *in, Operator op, bool in_place, Val a, Val b, Val *out) {
-    bool handled;
+    bool handled, done = v_zero_dim(in, op, in_place, (Val[]){a, b}, 2, &handled, out);
+    if (done || handled) return done;
     switch (operator_methods[op]) {
     case IDENTITY: return v_is(in, op == OPR_is_not, a, b, out);
     case MEMBER: return v_contains(in, op == OPR_not_contains, a, b, out);
@@ -719,7 +727,7 @@ const ConstVal *fact_cast_int(const Fact *f, const Type *to) {
 }
 
 bool v_cast(Infer *in, Val a, const Type *to, bool checked, Val *out) {
-    a = v_unwrap(in, a);
+    a = v_scalar(in, a);
     if (in->strong) to = type_strong(in->types, to);
     if (to->kind == TY_bool) return v_truth(in, a, out);
     if (!type_is_number(a.f.type) || (type_is_complex(a.f.type) && !type_is_complex(to))) {

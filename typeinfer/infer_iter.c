@@ -154,7 +154,7 @@ bool v_slice(Infer *in, const Val given[3], Val *out) {
     uint32_t bits = 0;
     Fact *items = arena_array(in->arena, Fact, 3);
     for (int32_t k = 0; k < 3; k++) {
-        parts[k] = v_unwrap(in, given[k]);
+        parts[k] = v_scalar(in, given[k]);
         bool none = fact_none(&parts[k].f);
         if (!none && !type_is_int(parts[k].f.type) && parts[k].f.type->kind != TY_bool)
             return ti_fail(in, in->at, E0208, ti_text(in, parts[k].f.type), "a bound of a slice"),
@@ -214,7 +214,7 @@ bool v_range(Infer *in, const Val *args, int32_t n, Val *out) {
     Val part[3];
     if (n < 1 || n > 3) return ti_fail(in, in->at, E0401, "range", ti_arg_texts(in, args, n));
     for (int32_t i = 0; i < n; i++) {
-        part[i] = v_unwrap(in, args[i]);
+        part[i] = v_scalar(in, args[i]);
         if (!type_is_int(part[i].f.type) && part[i].f.type->kind != TY_bool) {
             ti_fail(in, in->at, E0401, "range", ti_arg_texts(in, args, n));
             note_float_index(in, &part[i]);
