@@ -1,5 +1,7 @@
 """Functions of the library in compiled code, against CPython: what is passed to run-time functions, results that do not
 fit, special values, on both devices. Operands are run-time values."""
+import cmath
+import itertools
 import math
 import operator
 import random
@@ -94,6 +96,77 @@ def test_N12_round_of_floats_is_that_of_cpython_on_every_device(device, dtype, d
     round_all[len(x) // 64 + 1, 64](x, n, out)
     same = (out == want) & (np.signbit(out) == np.signbit(want)) | np.isnan(out) & np.isnan(want)
     assert same.all(), [(x[i], n[i], out[i], want[i]) for i in np.flatnonzero(~same)[:5]]
+
+
+# -- cmath at infinities, NaN and signed zeros -------------------------------------------------------------------------
+
+PARTS = [0.0, -0.0, 1.0, -1.0, 0.5, -2.3, 1e-300, -1e300, 5e-324, 709.9, -710.2, math.inf, -math.inf, math.nan]
+POINTS = [complex(a, b) for a in PARTS for b in PARTS]
+CMATH = "acos acosh asin asinh atan atanh cos cosh exp log log10 sin sinh sqrt tan tanh".split()
+
+
+def same_part(a, b, digits):
+    """Equal up to rounding, signs of zeros and infinities included."""
+    if a != a or b != b:
+        return a != a and b != b
+    if a == b:
+        return math.copysign(1, a) == math.copysign(1, b)
+    return not math.isinf(a) and not math.isinf(b) and abs(a - b) <= digits * max(abs(a), abs(b)) + 1e-300
+
+
+def same_complex(a, b, digits=1e-11):
+    return same_part(a.real, b.real, digits) and same_part(a.imag, b.imag, digits)
+
+
+def compiled(source, *names):
+    space = {"cmath": cmath}
+    exec(f"def f({', '.join(names)}): return {source}", space)
+    return space["f"], njit(space["f"])
+
+
+@pytest.mark.parametrize("name", CMATH + ["phase", "polar", "isfinite", "isinf", "isnan"])
+def test_N12_cmath_of_special_values(name):
+    python, f = compiled(f"cmath.{name}(z)", "z")
+    for z in POINTS:
+        want = answer(python, z)
+        if want not in (ValueError, OverflowError):  # there compiled code gives nan or inf
+            got = f(z)
+            pairs = zip(got, want) if isinstance(want, tuple) else [(got, want)]
+            assert all(same_complex(a, b) for a, b in pairs), (z, got, want)
+
+
+@pytest.mark.parametrize("source, numbers", [("cmath.rect(a, b)", PARTS), ("cmath.log(a, b)", POINTS[::7])])
+def test_N12_cmath_of_two_special_values(source, numbers):
+    python, f = compiled(source, "a", "b")
+    for a, b in itertools.product(numbers, repeat=2):
+        try:
+            want = python(a, b)
+        except (ValueError, OverflowError, ZeroDivisionError):
+            continue
+        assert same_complex(f(a, b), want), (a, b, f(a, b), want)
+
+
+@pytest.mark.parametrize("name", CMATH)
+def test_N12_cmath_in_kernels(device, name):
+    python, function = compiled(f"cmath.{name}(z)", "z")
+
+    @cuda.jit
+    def kernel(z, out):
+        i = cuda.grid(1)
+        if i < z.shape[0]:
+            out[i] = function(z[i])
+
+    z = np.array(POINTS)
+    out = np.zeros_like(z)
+    try:
+        kernel[len(z) // 64 + 1, 64](z, out)
+    except Exception as error:
+        if device == "cuda" and "libdevice.10.bc" in str(error):
+            pytest.skip("libdevice is not installed on this machine")
+        raise
+    for point, got in zip(POINTS, out.tolist()):
+        want = answer(python, point)
+        assert want in (ValueError, OverflowError) or same_complex(got, want), (point, got, want)
 
 
 # -- numbers of ways: exact, or an OverflowError ----------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """The module cmath and complex powers, over the parts of the numbers. Branch cuts and the signs of zeros follow
-W. Kahan, "Branch cuts for complex elementary functions" (1987)."""
+W. Kahan, "Branch cuts for complex elementary functions" (1987); infinities and NaN follow annex G of the C standard, and
+where that leaves a sign open, CPython."""
 
 import math
 
@@ -16,7 +17,13 @@ def polar(z):
 
 def rect(r, angle):
     if angle == 0.0:
-        return complex(r, r * angle)
+        if math.isnan(r):
+            return complex(r, 0.0)
+        return complex(r, math.copysign(0.0, r) * math.copysign(1.0, angle))
+    if not math.isfinite(angle):
+        if r == 0.0:
+            return complex(0.0, 0.0)
+        return complex(math.inf if math.isinf(r) else math.nan, math.nan)
     return complex(r * math.cos(angle), r * math.sin(angle))
 
 
@@ -25,8 +32,11 @@ def exp(z):
     length = math.exp(z.real)
     if z.imag == 0.0:
         return complex(length, z.imag)
-    if length == 0.0 and not math.isfinite(z.imag):
-        return complex(0.0 * z.real, 0.0 * z.real) if z.real > 0 else complex(length, length)
+    if math.isinf(z.real) and not math.isfinite(z.imag):
+        return complex(length, z.imag - z.imag if z.real > 0.0 else 0.0)
+    if math.isinf(length) and math.isfinite(z.real):  # the parts may be finite where the length is not
+        root = math.exp(z.real * 0.5)
+        return complex(root * math.cos(z.imag) * root, root * math.sin(z.imag) * root)
     return complex(length * math.cos(z.imag), length * math.sin(z.imag))
 
 
@@ -49,8 +59,15 @@ def _log_of_length(z):
     return math.log(math.hypot(big, small))
 
 
+def _is_nan(z):
+    """Is a part not a number, and none infinite?"""
+    return math.isnan(z.real + z.imag) and not _infinite(z)
+
+
 def log(z):
     z = complex(z)
+    if _is_nan(z):
+        return complex(math.nan, math.nan)
     return complex(_log_of_length(z), math.atan2(z.imag, z.real))
 
 
@@ -85,22 +102,42 @@ def sinh(z):
     z = complex(z)
     if z.imag == 0.0:
         return complex(math.sinh(z.real), z.imag)
+    if not math.isfinite(z.imag):
+        if math.isinf(z.real):
+            return complex(math.inf, math.nan)
+        return complex(0.0 if z.real == 0.0 else math.nan, math.nan)
+    if math.isinf(math.cosh(z.real)) and math.isfinite(z.real):  # as in exp
+        root = math.exp(abs(z.real) * 0.5)
+        return complex(math.copysign(root, z.real) * math.cos(z.imag) * 0.5 * root, root * math.sin(z.imag) * 0.5 * root)
     return complex(math.cos(z.imag) * math.sinh(z.real), math.sin(z.imag) * math.cosh(z.real))
 
 
 def cosh(z):
     z = complex(z)
     if z.imag == 0.0:
+        if math.isnan(z.real):
+            return complex(z.real, 0.0)
         return complex(math.cosh(z.real), z.imag * math.copysign(1.0, z.real) if z.real != 0.0 else z.real * z.imag)
+    if not math.isfinite(z.imag):
+        if math.isinf(z.real):
+            return complex(math.inf, math.nan)
+        return complex(math.nan, 0.0 if z.real == 0.0 else math.nan)
+    if math.isinf(math.cosh(z.real)) and math.isfinite(z.real):  # as in exp
+        root = math.exp(abs(z.real) * 0.5)
+        return complex(root * math.cos(z.imag) * 0.5 * root, math.copysign(root, z.real) * math.sin(z.imag) * 0.5 * root)
     return complex(math.cos(z.imag) * math.cosh(z.real), math.sin(z.imag) * math.sinh(z.real))
 
 
 def tanh(z):
     z = complex(z)
+    if z.imag == 0.0:
+        return complex(math.tanh(z.real), z.imag)
+    if not math.isfinite(z.imag):
+        if math.isinf(z.real):
+            return complex(math.copysign(1.0, z.real), 0.0)
+        return complex(math.nan, math.nan)
     if abs(z.real) > 20.0:
         decay = 4.0 * math.exp(-2.0 * abs(z.real))
-        if decay == 0.0 and not math.isfinite(z.imag):
-            return complex(math.copysign(1.0, z.real), 0.0 * abs(z.real) if z.real == 0.0 else decay)
         return complex(math.copysign(1.0, z.real), math.sin(z.imag) * math.cos(z.imag) * decay)
     tx = math.tanh(z.real)
     ty = math.tan(z.imag)
@@ -130,7 +167,10 @@ def tan(z):
 def acos(z):
     z = complex(z)
     if _infinite(z):
-        return complex(math.atan2(abs(z.imag), z.real), -math.copysign(math.inf, z.imag))
+        height = math.inf if math.isnan(z.imag) else -math.copysign(math.inf, z.imag)
+        return complex(math.atan2(abs(z.imag), z.real), height)
+    if _is_nan(z):
+        return complex(0.5 * math.pi if z.real == 0.0 else math.nan, math.nan)
     s = sqrt(complex(1.0 - z.real, -z.imag))
     t = sqrt(complex(1.0 + z.real, z.imag))
     return complex(2.0 * math.atan2(s.real, t.real), math.asinh(t.real * s.imag - t.imag * s.real))
@@ -148,7 +188,10 @@ def acosh(z):
 def asinh(z):
     z = complex(z)
     if _infinite(z):
-        return complex(math.copysign(math.inf, z.real), math.atan2(z.imag, abs(z.real)))
+        width = math.inf if math.isnan(z.real) else math.copysign(math.inf, z.real)
+        return complex(width, math.atan2(z.imag, abs(z.real)))
+    if _is_nan(z):
+        return complex(math.nan, z.imag if z.imag == 0.0 else math.nan)
     s = sqrt(complex(1.0 + z.imag, -z.real))
     t = sqrt(complex(1.0 - z.imag, z.real))
     return complex(math.asinh(s.real * t.imag - t.real * s.imag),
@@ -165,7 +208,9 @@ def atanh(z):
     z = complex(z)
     if _infinite(z):
         turn = z.imag if math.isnan(z.imag) else math.copysign(0.5 * math.pi, z.imag)
-        return complex(math.copysign(0.0, z.real), turn)
+        return complex(0.0 if math.isnan(z.real) else math.copysign(0.0, z.real), turn)
+    if _is_nan(z):
+        return complex(z.real if z.real == 0.0 else math.nan, math.nan)
     sign = math.copysign(1.0, z.real)
     x = abs(z.real)
     y = z.imag * sign
@@ -175,7 +220,7 @@ def atanh(z):
     if x == 1.0 and y == 0.0:
         return complex(sign * math.inf, sign * y)
     if x == 1.0 and abs(y) < 1e-150:  # the square of y is 0
-        return complex(sign * 0.5 * math.log(2.0 / abs(y)), sign * math.copysign(0.25 * math.pi, y))
+        return complex(sign * 0.5 * (math.log(2.0) - math.log(abs(y))), sign * math.copysign(0.25 * math.pi, y))
     square = (1.0 - x) * (1.0 - x) + y * y
     return complex(sign * 0.25 * math.log1p(4.0 * x / square),
                    sign * -0.5 * math.atan2(-2.0 * y, (1.0 - x) * (1.0 + x) - y * y))
