@@ -406,7 +406,8 @@ static bool fit_one(JitCore *core, TypeTable *types, Arena *arena, TypeKey from,
 static bool fit_items(JitCore *core, TypeTable *types, Arena *arena, TypeKey from, TypeKey to,
                       Fit *fit) {
     const Compound *a = py_compound(core->state, from), *b = py_compound(core->state, to);
-    if (!a || !b || a->nitems != b->nitems || a->nitems < 0 || (b->cls && a->cls != b->cls)) return false;
+    if (!a || !b || a->nitems != b->nitems || a->nitems < 0 || (b->cls && a->cls != b->cls))
+        return false;
     for (int32_t i = 0; i < a->nitems; i++)
         if (!fit_one(core, types, arena, a->items[i], b->items[i], fit)) return false;
     fit->promote++;
@@ -448,15 +449,9 @@ static Spec *best_fit(JitCore *core, const TypeKey *keys, int32_t n) {
     arena_init(&arena, &qn_default_allocator);
     TypeTable *types = type_table_new(&arena);
     Spec *best = NULL;
-<<<<<<< HEAD
-    Fit best_so_far = {0, 0, 0};
+    Fit best_so_far = {0, 0, 0, 0};
     for (int32_t i = 0; i < specs->n; i++) {
         Spec *spec = specs->items[i];
-=======
-    Fit best_so_far = {0, 0, 0, 0};
-    for (int32_t i = 0; table && i < table->n; i++) {
-        Spec *spec = table->items[i];
->>>>>>> b26b5b5 (Python ints above int64 are uint64 arguments; declared signatures convert floats to ints and numbers to bools as Numba does; vectorize takes jitted functions; forceobj with nopython is refused)
         if (spec->nargs != n || !spec->artifact) continue;
         Fit fit = {0, 0, 0, 0};
         bool fits = true;

@@ -96,32 +96,83 @@ static bool bind_quern_type(PyResolver *r, Binding *b, PyObject *object) {
     return type && bind_type(r, b, type);
 }
 
+/* Larger arrays are not copied into host code: it reads them where they are. */
+enum { COPIED_ARRAY = 65536 };
+
+/* The elements in the order of the indices, from an axis on. */
+static void hash_elements(Hasher *h, PyArrayObject *array, int axis, const char *at) {
+    npy_intp n = PyArray_DIM(array, axis), step = PyArray_STRIDE(array, axis);
+    npy_intp size = PyArray_ITEMSIZE(array);
+    char buffer[4096];
+    size_t used = 0;
+    for (npy_intp i = 0; i < n; i++, at += step) {
+        if (axis < PyArray_NDIM(array) - 1) {
+            hash_elements(h, array, axis + 1, at);
+            continue;
+        }
+        if (used + (size_t)size > sizeof buffer) {
+            hash_update(h, buffer, used);
+            used = 0;
+        }
+        memcpy(buffer + used, at, (size_t)size);
+        used += (size_t)size;
+    }
+    if (used) hash_update(h, buffer, used);
+}
+
+/* Code of kernels may run on when its kernel is gone, and GPUs have no use for an address of the host. */
+static bool stays_in_place(const PyResolver *r, PyArrayObject *array) {
+    return PyArray_NBYTES(array) > COPIED_ARRAY && PyArray_ISALIGNED(array) &&
+           r->options.target == TARGET_CPU && !r->options.kernel;
+}
+
+static const int64_t *copy_sizes(PyResolver *r, const npy_intp *sizes, int n) {
+    int64_t *copy = arena_array(r->arena, int64_t, n);
+    for (int i = 0; i < n; i++)
+        copy[i] = sizes[i];
+    return copy;
+}
+
+static void refer_to(PyResolver *r, FrozenArray *frozen, PyArrayObject *array, Hasher *h,
+                     Layout *layout) {
+    frozen->bytes = PyArray_DATA(array);
+    frozen->in_place = true;
+    frozen->strides = copy_sizes(r, PyArray_STRIDES(array), PyArray_NDIM(array));
+    *layout = PyArray_IS_C_CONTIGUOUS(array)   ? LAYOUT_C
+              : PyArray_IS_F_CONTIGUOUS(array) ? LAYOUT_F
+                                               : LAYOUT_A;
+    if (*layout == LAYOUT_C)
+        hash_update(h, frozen->bytes, (size_t)frozen->nbytes);
+    else
+        hash_elements(h, array, 0, frozen->bytes);
+}
+
 static bool bind_array(PyResolver *r, Binding *b, PyObject *object) {
     PyArrayObject *array = (PyArrayObject *)object;
-    int kind = py_kind_of_typenum(PyArray_TYPE(array));
+    int kind = py_kind_of_typenum(PyArray_TYPE(array)), ndim = PyArray_NDIM(array);
     if (kind < 0 || !PyArray_ISNBO(PyArray_DESCR(array)->byteorder))
         return bind_name(r, b, BIND_OPAQUE, "ndarray of an unsupported dtype");
-    PyArrayObject *plain = (PyArrayObject *)PyArray_NewCopy(array, NPY_CORDER);
-    if (!plain) return false;
     FrozenArray *frozen = arena_new(r->arena, FrozenArray);
-    int ndim = PyArray_NDIM(plain);
-    int64_t *shape = arena_array(r->arena, int64_t, ndim);
-    for (int i = 0; i < ndim; i++)
-        shape[i] = PyArray_DIM(plain, i);
-    frozen->shape = shape;
-    frozen->nbytes = PyArray_NBYTES(plain);
-    frozen->bytes = arena_copy(r->arena, PyArray_DATA(plain), (size_t)frozen->nbytes);
-    frozen->type = type_array_readonly(
-        r->types, type_array(r->types, type_scalar(r->types, (TypeKind)kind), ndim, LAYOUT_C),
-        true);
+    Layout layout = LAYOUT_C;
+    frozen->shape = copy_sizes(r, PyArray_DIMS(array), ndim);
+    frozen->nbytes = PyArray_NBYTES(array);
     frozen->name = STR("array");
-    Py_DECREF(plain);
     Hasher h;
     hash_init(&h);
     hash_u64(&h, BIND_ARRAY);
     hash_u64(&h, (uint64_t)kind << 8 | (uint64_t)ndim);
-    hash_update(&h, shape, sizeof *shape * (size_t)ndim);
-    hash_update(&h, frozen->bytes, (size_t)frozen->nbytes);
+    hash_update(&h, frozen->shape, sizeof *frozen->shape * (size_t)ndim);
+    if (stays_in_place(r, array)) {
+        refer_to(r, frozen, array, &h, &layout);
+    } else {
+        PyArrayObject *plain = (PyArrayObject *)PyArray_NewCopy(array, NPY_CORDER);
+        if (!plain) return false;
+        frozen->bytes = arena_copy(r->arena, PyArray_DATA(plain), (size_t)frozen->nbytes);
+        Py_DECREF(plain);
+        hash_update(&h, frozen->bytes, (size_t)frozen->nbytes);
+    }
+    const Type *element = type_scalar(r->types, (TypeKind)kind);
+    frozen->type = type_array_readonly(r->types, type_array(r->types, element, ndim, layout), true);
     b->kind = BIND_ARRAY;
     b->array = frozen;
     b->digest = hash_final(&h);

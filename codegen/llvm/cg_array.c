@@ -3,6 +3,7 @@
  * Addresses may be computed with no-wrap flags: typed IR promises that indices are in bounds, and an
  * array in memory is smaller than 2^63 bytes. */
 #include "codegen/llvm/cg.h"
+#include <inttypes.h>
 #include <stdio.h>
 
 void cg_array_open(Cg *cg, const Type *type, Value *leaves, ArrayLeaves *out) {
@@ -299,7 +300,30 @@ void cg_lower_disjoint(Cg *cg, Ref ref) {
 
 /* -- frozen arrays ---------------------------------------------------------------------------- */
 
+/* Memory of the host as a constant of the module, by a name that says where it is (orc.c). It begins
+ * with the lowest byte, which is not the first element where a stride is negative. */
+static Value global_in_place(Cg *cg, const FrozenArray *frozen) {
+    int64_t below = 0, above = 0;
+    for (int i = 0; i < frozen->type->ndim; i++) {
+        int64_t span = (frozen->shape[i] - 1) * frozen->strides[i];
+        *(span < 0 ? &below : &above) += span;
+    }
+    int64_t size = above - below + type_size(frozen->type->element);
+    char name[64];
+    snprintf(name, sizeof name, HOST_ADDRESS_PREFIX "%" PRIxPTR ".%" PRIx64,
+             (uintptr_t)frozen->bytes + (uintptr_t)below, (uint64_t)size);
+    Value global = LLVMGetNamedGlobal(cg->mod, name);
+    if (!global) {
+        global = LLVMAddGlobal(cg->mod, LLVMArrayType2(cg->i8, (uint64_t)size), name);
+        LLVMSetGlobalConstant(global, true);
+        LLVMSetAlignment(global, 1);
+    }
+    Value offset = cg_int(cg->i64, -below);
+    return below ? LLVMConstInBoundsGEP2(cg->i8, global, &offset, 1) : global;
+}
+
 static Value frozen_global(Cg *cg, const FrozenArray *frozen) {
+    if (frozen->in_place) return global_in_place(cg, frozen);
     MapValue *known = map_find(&cg->frozen, map_key(frozen));
     if (known) return known->ptr;
     char name[64];
@@ -323,7 +347,10 @@ void cg_lower_frozen(Cg *cg, Ref ref) {
     array.owner = LLVMConstNull(cg->ptr[0]); /* lives as long as the code */
     for (int i = 0; i < array.type->ndim; i++)
         array.shape[i] = cg_int(cg->i64, frozen->shape[i]);
-    if (array.type->layout == LAYOUT_A) {
+    bool strided = array.type->layout == LAYOUT_A && frozen->in_place;
+    for (int i = 0; strided && i < array.type->ndim; i++)
+        array.strides[i] = cg_int(cg->i64, frozen->strides[i]);
+    if (array.type->layout == LAYOUT_A && !frozen->in_place) {
         ArrayLeaves dense = array;
         Type c = *array.type;
         c.layout = LAYOUT_C;

@@ -114,15 +114,23 @@ static LLVMErrorRef define_table(void) {
     return error;
 }
 
-/* Vector functions are resolved when first used: most programs never load libmvec. */
-static LLVMErrorRef find_vector(LLVMOrcDefinitionGeneratorRef generator, void *user,
-                                LLVMOrcLookupStateRef *state, LLVMOrcLookupKind kind,
-                                LLVMOrcJITDylibRef dylib, LLVMOrcJITDylibLookupFlags flags,
-                                LLVMOrcCLookupSet set, size_t n) {
+/* A name that is an address: memory that modules refer to in place. NULL: another name. */
+static void *named_address(const char *name) {
+    size_t n = strlen(HOST_ADDRESS_PREFIX);
+    if (strncmp(name, HOST_ADDRESS_PREFIX, n) != 0) return NULL;
+    return (void *)(uintptr_t)strtoull(name + n, NULL, 16);
+}
+
+/* What is defined when it is first used: functions of libmvec, which most programs never load, and memory of the host. */
+static LLVMErrorRef find_external(LLVMOrcDefinitionGeneratorRef generator, void *user,
+                                  LLVMOrcLookupStateRef *state, LLVMOrcLookupKind kind,
+                                  LLVMOrcJITDylibRef dylib, LLVMOrcJITDylibLookupFlags flags,
+                                  LLVMOrcCLookupSet set, size_t n) {
     (void)generator, (void)user, (void)state, (void)kind, (void)flags;
     for (size_t i = 0; i < n; i++) {
         const char *name = LLVMOrcSymbolStringPoolEntryStr(set[i].Name);
-        void *address = strncmp(name, "_ZGV", 4) == 0 ? support_vector_symbol(name) : NULL;
+        void *address =
+            strncmp(name, "_ZGV", 4) == 0 ? support_vector_symbol(name) : named_address(name);
         if (!address) continue;
         LLVMOrcCSymbolMapPair pair = absolute(name, address);
         LLVMErrorRef error = LLVMOrcJITDylibDefine(dylib, LLVMOrcAbsoluteSymbols(&pair, 1));
@@ -142,7 +150,7 @@ static LLVMErrorRef open_jit(void) {
     LLVMOrcExecutionSessionSetErrorReporter(LLVMOrcLLJITGetExecutionSession(jit.lljit), report,
                                             &jit);
     LLVMOrcJITDylibAddGenerator(
-        jit.dylib, LLVMOrcCreateCustomCAPIDefinitionGenerator(find_vector, NULL, NULL));
+        jit.dylib, LLVMOrcCreateCustomCAPIDefinitionGenerator(find_external, NULL, NULL));
     return define_table();
 }
 

@@ -94,10 +94,12 @@ struct ConstVal {
 
 /* A constant array of the program (a global or closure variable, frozen when first compiled). */
 typedef struct FrozenArray {
-    const Type *type; /* C layout, readonly */
+    const Type *type; /* readonly; C layout where the bytes are a copy */
     const int64_t *shape;
-    const void *bytes; /* in the arena */
+    const void *bytes; /* the first element: in the arena, or `in_place` */
     int64_t nbytes;
+    bool in_place;          /* in memory that outlives the code, which refers to it */
+    const int64_t *strides; /* in_place: in bytes */
     Str name;
 } FrozenArray;
 

@@ -1,5 +1,9 @@
 """TRAPS section E: closures, globals, constants."""
+import gc
 import math
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -118,3 +122,96 @@ PAIR = (5, (6, 7))
 
 def helper(x):
     return x * SCALE + 1
+
+
+# -- large arrays stay where they are ------------------------------------------------------------------------------------
+
+GROWTH = """
+import resource
+import numpy as np
+from quern import njit
+BIG = np.arange(8_000_000.0)
+f = njit(lambda i, x: BIG[i] * x)
+njit(lambda i, x: i * x)(1, 2.0)  # what compiling itself takes
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+before = peak()
+for x in (1, 2.0, 3j, np.float32(4)):
+    assert f(7, x) == 7 * x
+print(peak() - before)
+"""
+
+
+def test_R08_specialisations_share_a_large_global():
+    done = subprocess.run([sys.executable, "-c", GROWTH], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 16, done.stdout  # MB; each copy would be 61
+
+
+def large_arrays():
+    flat = np.arange(200 * 600.0)
+    grid = flat.reshape(200, 600)
+    readonly = flat.copy()
+    readonly.flags.writeable = False
+    return {
+        "C": flat, "two axes": grid, "Fortran": np.asfortranarray(grid), "transposed": grid.T, "every second": grid[:, ::2],
+        "backwards": flat[::-1], "backwards twice": grid[::-1, ::-3], "broadcast": np.broadcast_to(np.arange(600.0), (200, 600)),
+        "three axes": np.arange(120000, dtype=np.int32).reshape(40, 50, 60).transpose(1, 2, 0)[:, ::-1],
+        "bool": np.arange(70000) % 3 == 0, "complex": (np.arange(20000) + 1j).astype(np.complex64)[::-1], "read-only": readonly,
+        "unaligned": np.frombuffer(b"x" + flat.tobytes(), np.uint8)[1:].view(float), "half": (np.arange(70000) % 100).astype(np.float16),
+    }
+
+
+@pytest.mark.parametrize("name", large_arrays())
+def test_R08_large_globals_of_every_layout(name):
+    table = large_arrays()[name]
+    dims = table.ndim
+    space = {"T": table}
+    exec(f"def get(i, j, k): return T[{', '.join('ijk'[:dims])}]\ndef whole(): return T\ndef part(i): return T[i]", space)
+    get, whole, part = (njit(space[n]) for n in ("get", "whole", "part"))
+    random = np.random.default_rng(1)
+    for _ in range(50):
+        index = [int(random.integers(-n, n)) for n in table.shape]
+        assert get(*index, *[0] * (3 - dims)) == table[tuple(index)]
+    for axis in range(dims):
+        for wrong in (table.shape[axis], -table.shape[axis] - 1):
+            with pytest.raises(IndexError):
+                get(*[wrong if k == axis else 0 for k in range(3)])
+    copy = whole()
+    assert np.array_equal(copy, table) and not np.shares_memory(copy, table)
+    assert np.array_equal(part(1), table[1])
+
+
+def test_R08_the_code_keeps_its_array():
+    def make():
+        big = np.arange(100_000.0)
+        return njit(lambda i: big[i])
+
+    f = make()
+    assert f(5) == 5
+    gc.collect()
+    others = [np.zeros(100_000) for _ in range(4)]
+    assert f(99_999) == 99_999 and f(np.int8(7)) == 7 and len(others) == 4
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0 if f(77) == 77 and f(np.int16(1)) == 1 else 1)
+    assert os.waitpid(pid, 0)[1] == 0
+
+
+def test_R08_other_byte_orders_are_refused():
+    space = {"T": np.arange(70000, dtype=">i4")}
+    exec("def f(i): return T[i]", space)
+    with pytest.raises(errors.TypingError, match="'T'"):
+        njit(space["f"])(1)
+
+
+def test_R08_kernels_have_their_own_copy(device):
+    big = np.arange(20_000.0)
+
+    @cuda.jit
+    def kernel(out):
+        i = cuda.grid(1)
+        out[i] = big[i + 100]
+
+    out = np.zeros(32)
+    kernel[1, 32](out)
+    assert np.array_equal(out, big[100:132])
