@@ -23,8 +23,9 @@ typedef enum BindKind {
     BIND_FUNCTION, /* a Python function, jitted or plain, or a device function: resolver->code */
     BIND_TYPE, /* a Quern type or NumPy dtype or scalar type object: `type`; callable as a cast */
     BIND_EXCEPTION, /* an exception class: `name` */
-    BIND_INSTANCE,  /* a tuple or named tuple whose items are bindings */
-    BIND_OPAQUE     /* anything else: `name` is its type's name, for messages */
+    BIND_MEMBER, /* a member of an enumeration that is no number: compared by identity, has attributes. `items`: the handles of its classes */
+    BIND_INSTANCE, /* a tuple or named tuple whose items are bindings */
+    BIND_OPAQUE    /* anything else: `name` is its type's name, for messages */
 } BindKind;
 
 /* A signature that a user has written. */

@@ -230,6 +230,17 @@ void py_argtype_clear(ModState *state) {
     }
 }
 
+int py_is_enum_member(PyObject *object) {
+    PyObject *members, *name = NULL;
+    if (py_get_optional((PyObject *)Py_TYPE(object), "_member_map_", &members) < 0) return -1;
+    int status = members && PyDict_Check(members) ? py_get_optional(object, "_name_", &name) : 0;
+    if (status > 0 && name != Py_None) status = PyDict_GetItemWithError(members, name) == object;
+    if (PyErr_Occurred()) status = -1;
+    Py_XDECREF(name);
+    Py_XDECREF(members);
+    return status;
+}
+
 int py_wide_int(PyObject *o, uint64_t *out) {
     int overflow;
     long long value = PyLong_AsLongLongAndOverflow(o, &overflow);
@@ -388,6 +399,12 @@ static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
                           "own, or make the tuple a global or closure variable");
         return compound_key(w->state, arg, NULL, -1);
     }
+    int member = py_is_enum_member(arg);
+    if (member < 0) return 0;
+    if (member && depth)
+        return refuse(w, "a member of an enumeration cannot be passed in a tuple; pass it as an "
+                         "argument of its own, or its value");
+    if (member) return compound_key(w->state, arg, NULL, -1);
     PyObject *interface;
     if (py_get_optional(arg, "__cuda_array_interface__", &interface) < 0) return 0;
     Py_XDECREF(interface);
@@ -468,11 +485,17 @@ TypeKey py_type_key(ModState *state, const Type *type) {
     return key;
 }
 
+/* Functions and members of enumerations are types of their own. */
+static PyObject *object_text(ModState *state, PyObject *object) {
+    bool function = py_function_of(state, object) || PyFunction_Check(object);
+    return function ? PyUnicode_FromFormat("function(%R)", object) : PyObject_Str(object);
+}
+
 PyObject *py_key_text(ModState *state, TypeKey key) {
     const Compound *compound = key_is_compound(key) ? py_compound(state, key) : NULL;
     if (compound && compound->nitems < 0) {
         PyObject *function = py_key_function(state, key);
-        PyObject *shown = PyUnicode_FromFormat("function(%R)", function ? function : Py_None);
+        PyObject *shown = object_text(state, function ? function : Py_None);
         Py_XDECREF(function);
         return shown;
     }

@@ -127,8 +127,10 @@ void py_core_clear(JitCore *core) {
 int py_core_traverse(JitCore *core, visitproc visit, void *arg) {
     Py_VISIT(core->py_func);
     const SpecTable *table = atomic_load(&core->table);
-    for (int32_t i = 0; table && i < table->n; i++)
+    for (int32_t i = 0; table && i < table->n; i++) {
         Py_VISIT(table->items[i]->keep);
+        Py_VISIT(table->items[i]->nothing);
+    }
     return 0;
 }
 
@@ -247,7 +249,10 @@ static Spec *spec_of_artifact(JitCore *core, PyResolver *r, const CompileRequest
     spec->declared_text = q->signature ? PyUnicode_FromString(q->signature) : NULL;
     const Module *module = cg_module(r->compilation);
     const Type *result = module && module->funcs.len ? module->funcs.items[0]->result : NULL;
-    spec->signature = signature_object(r->arena, types, n, result);
+    const Type *weak = result ? module->funcs.items[0]->weak_result : NULL;
+    bool member = weak && weak->kind == TY_OBJECT && weak->binding->kind == BIND_MEMBER;
+    spec->nothing = Py_NewRef(member ? weak->binding->handle : Py_None);
+    spec->signature = signature_object(r->arena, types, n, member ? weak : result);
     if (!spec->keep || (q->signature && !spec->declared_text) || !spec->signature ||
         !spec_plan(core, spec)) {
         py_spec_free(spec);
@@ -526,6 +531,7 @@ Spec *py_core_convert(JitCore *core, const TypeKey *keys, int32_t n) {
         spec->artifact = declared->artifact;
         artifact_retain(spec->artifact);
         spec->keep = Py_XNewRef(declared->keep);
+        spec->nothing = Py_XNewRef(declared->nothing);
         spec->signature = Py_XNewRef(declared->signature);
     }
     py_spec_release(declared);

@@ -68,6 +68,8 @@ typedef struct Spec {
     PyObject *declared_text; /* of a signature the user wrote, or NULL */
     void *extra;             /* kernel_obj.c: loaded kernels */
     void (*drop_extra)(void *extra);
+    PyObject
+        *nothing; /* the result of code that returns none: None, or a member of an enumeration */
     PyObject *signature; /* text of the signature */
     struct Spec *next_retired;
 } Spec;

@@ -106,7 +106,7 @@ static PyObject *box_result(Dispatcher *d, const Spec *spec, const char *result)
     switch (spec->artifact->result.kind) {
     case TY_i64: return PyLong_FromLongLong(*(const int64_t *)result);
     case TY_f64: return PyFloat_FromDouble(*(const double *)result);
-    case TY_none: return Py_NewRef(Py_None);
+    case TY_none: return Py_NewRef(spec->nothing);
     default: return box_held(d->core.state, spec, result);
     }
 }

@@ -471,6 +471,27 @@ static PyObject *declared_of(ModState *state, PyObject *object) {
 
 /* -- any object ------------------------------------------------------------------------------------- */
 
+/* A member is known by its class and its name. */
+static bool bind_member(PyResolver *r, Binding *b, PyObject *member) {
+    PyObject *text = PyObject_Str(member);
+    bool ok = text && py_str(r->arena, text, &b->name);
+    Py_XDECREF(text);
+    PyObject *classes = Py_TYPE(member)->tp_mro;
+    Py_ssize_t n = PyTuple_GET_SIZE(classes);
+    const Binding **items = arena_array(r->arena, const Binding *, n);
+    for (Py_ssize_t i = 0; i < n; i++) { /* not kept with the code: the member keeps them */
+        Binding *cls = arena_new(r->arena, Binding);
+        cls->kind = BIND_OPAQUE;
+        cls->handle = PyTuple_GET_ITEM(classes, i);
+        items[i] = cls;
+    }
+    b->kind = BIND_MEMBER;
+    b->items = items;
+    b->nitems = (int32_t)n;
+    if (ok) b->digest = digest_text(BIND_MEMBER, b->name);
+    return ok;
+}
+
 static bool is_enum_number(PyObject *object) {
     return PyLong_Check(object) || PyFloat_Check(object);
 }
@@ -527,6 +548,8 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
         PyUnicode_CheckExact(object) || PySlice_Check(object) || PyComplex_CheckExact(object) ||
         is_enum_number(object))
         return bind_const(r, b, object);
+    int member = py_is_enum_member(object);
+    if (member) return member > 0 && bind_member(r, b, object);
     int found = PyCFunction_Check(object) ? bind_random(r, b, object) : 0;
     if (!found) found = bind_library(r, b, object);
     if (found) return found > 0;

@@ -100,6 +100,8 @@ extern PyModuleDef py_module_def;
 
 /* -- argtype.c: from Python objects to keys to types -- */
 
+/* Is it a member of an enumeration, and no number? Members that are ints count as these before. 1, 0, -1 exception. */
+int py_is_enum_member(PyObject *object);
 /* Is a Python int between 2**63 and 2**64 - 1? 1 yes, 0 no, -1 exception. */
 int py_wide_int(PyObject *o, uint64_t *out);
 /* The TypeKind of a NumPy type number, or -1. */

@@ -334,7 +334,8 @@ static const Type *declared_result(const Infer *in) {
 static bool check_returned(Infer *in, Ref ref, const Val *v) {
     bool entry = in->inst->serial == 0;
     if (entry && in->ti->options.kernel && !fact_none(&v->f)) return ti_fail(in, ref, E0601, "");
-    if (entry && !is_returnable(v->f.type)) {
+    const Binding *object = fact_object(&v->f);
+    if (entry && !is_returnable(v->f.type) && !(object && object->kind == BIND_MEMBER)) {
         /* CPython 3.14 has the place of a folded constant only at the constant. */
         Ref value = ir_arg(in->f, ref, 0);
         bool placed = ir_inst(in->f, value)->op == OP_const && ir_inst(in->f, value)->span;

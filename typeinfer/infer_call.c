@@ -484,6 +484,11 @@ static bool compare_dtypes(const Fact *a, const Fact *b, bool equal, Infer *in, 
     return *out = val_of(fact_bool(in, (s == t) == equal)), true;
 }
 
+static bool is_member(const Fact *f) {
+    const Binding *b = fact_object(f);
+    return b && b->kind == BIND_MEMBER;
+}
+
 static bool v_compare(Infer *in, Operator op, Val a, Val b, bool *handled, Val *out) {
     const Type *s = a.f.type, *t = b.f.type;
     bool result;
@@ -494,6 +499,8 @@ static bool v_compare(Infer *in, Operator op, Val a, Val b, bool *handled, Val *
         if (fold_compare(op, &a.f, &b.f, &result))
             return *out = val_of(fact_bool(in, result)), true;
         if (compare_dtypes(&a.f, &b.f, op == OPR_eq, in, out)) return true;
+        if (is_member(&a.f) || is_member(&b.f)) /* of an enumeration: equals nothing else */
+            return *out = val_of(fact_bool(in, (s == t) == (op == OPR_eq))), true;
         if (s->kind == TY_OBJECT && t->kind == TY_OBJECT)
             return *out = val_of(fact_bool(in, (s == t) == (op == OPR_eq))), true;
         if (s->kind == TY_TUPLE && t->kind == TY_TUPLE) return compare_tuples(in, op, a, b, out);

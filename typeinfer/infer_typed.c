@@ -147,7 +147,9 @@ static bool typed_isinstance(Infer *in, const CallArgs *args, Val *out) {
     for (int32_t i = 0; i < n; i++) {
         const Type *t = is_kind(cls, TY_TUPLE) ? cls->f.type->items[i] : cls->f.type;
         if (t->kind != TY_OBJECT) return misfit(in, "isinstance", args);
-        const Binding *b = t->binding;
+        const Binding *b = t->binding, *object = fact_object(&a->f);
+        for (int32_t k = 0; object && object->kind == BIND_MEMBER && k < object->nitems; k++)
+            found |= object->items[k]->handle == b->handle; /* its classes */
         bool text = b->kind == BIND_LIBRARY && str_is(b->name, "builtins.str");
         found |= text ? fact_str(&a->f) != NULL : is_instance_of(a->f.type, b);
     }
