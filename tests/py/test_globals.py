@@ -197,6 +197,16 @@ def test_R08_the_code_keeps_its_array():
     assert os.waitpid(pid, 0)[1] == 0
 
 
+def test_R08_large_globals_are_read_in_place():
+    """As documented: a write of the user reaches compiled code, all specialisations alike."""
+    space = {"T": np.arange(8193.0)}
+    exec("def f(i): return T[i]", space)
+    f = njit(space["f"])
+    assert f(1) == 1 and f(np.int8(2)) == 2
+    space["T"][1:3] = 99
+    assert f(1) == f(np.int8(2)) == f(np.int16(1)) == 99
+
+
 def test_R08_other_byte_orders_are_refused():
     space = {"T": np.arange(70000, dtype=">i4")}
     exec("def f(i): return T[i]", space)
