@@ -431,6 +431,16 @@ static bool bind_named(PyResolver *r, Binding *b, PyObject *cls, const Type *typ
     return ok;
 }
 
+/* A class of ours may have something to say when it is used. */
+static bool tell_used(PyObject *cls) {
+    PyObject *used;
+    if (py_get_optional(cls, "_quern_used", &used) < 0) return false;
+    PyObject *done = used ? PyObject_CallNoArgs(used) : Py_NewRef(Py_None);
+    Py_XDECREF(used);
+    Py_XDECREF(done);
+    return done != NULL;
+}
+
 static bool bind_class(PyResolver *r, Binding *b, PyObject *cls, Str path) {
     ModState *state = r->state;
     int kind = py_kind_of_scalar_type(state, (PyTypeObject *)cls);
@@ -447,7 +457,7 @@ static bool bind_class(PyResolver *r, Binding *b, PyObject *cls, Str path) {
     int found = named_type(r, cls, &named);
     if (found) return found > 0 && bind_named(r, b, cls, named, path);
     if ((found = bind_library(r, b, cls))) return found > 0;
-    if ((found = bind_named_object(r, b, cls))) return found > 0; /* prange */
+    if ((found = bind_named_object(r, b, cls))) return found > 0 && tell_used(cls); /* prange */
     PyObject *members; /* an enumeration is a namespace; its numbers are constants */
     if (py_get_optional(cls, "_member_map_", &members) < 0) return false;
     BindKind kind_of = members ? BIND_MODULE : BIND_OPAQUE;

@@ -536,6 +536,8 @@ static PyObject *wrap(ModState *state, UfuncData *u, PyObject *identity) {
     object->obj = Py_NewRef((PyObject *)u);
     object->type_resolver = resolve_types;
     Py_SET_TYPE(ufunc, state->ufunc_type);
+    /* NumPy does that with its own `obj` only, and a ufunc is reachable from the globals of its function */
+    if (PyObject_IS_GC(ufunc) && !PyObject_GC_IsTracked(ufunc)) PyObject_GC_Track(ufunc);
     return ufunc;
 }
 

@@ -1,12 +1,12 @@
 """jit, njit, vectorize: options are checked here and handed to C as plain numbers."""
 from types import FunctionType as _FunctionType
 
-from . import _quern, config
+from . import _idle, _quern, config
 
 _FASTMATH = {"nnan": 1, "ninf": 2, "nsz": 4, "arcp": 8, "contract": 16, "afn": 32, "reassoc": 64}
 _FASTMATH_DEFAULT = 4 | 8 | 16 | 32 | 64  # all but nnan and ninf: see docs
 
-# option: default. Options in the second group are accepted for programs written for Numba, and change nothing.
+# option: default. What has no effect yet is a row in _idle.py, too.
 _JIT_OPTIONS = {
     "nopython": None, "forceobj": False, "nogil": False, "fastmath": False, "error_model": "python",
     "boundscheck": None, "debug": None, "weak_numbers": None, "opt": None, "parallel": False, "cache": False,
@@ -28,6 +28,7 @@ def _check(name, options, known):
     for option in options:
         if option not in known:
             raise _unknown(name, option, [k for k in known if not k.startswith("_")])
+    _idle.check(name, options)
 
 
 def _fastmath(value):
@@ -225,6 +226,10 @@ def njit(signature_or_function=None, **options):
 class prange:
     """range() whose iterations may run in parallel. In the interpreter it is range()."""
     _quern_name = "builtins.range"
+
+    @staticmethod
+    def _quern_used():
+        _idle.say("prange", "prange()")
 
     def __new__(cls, *args):
         return range(*args)

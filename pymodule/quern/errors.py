@@ -221,6 +221,10 @@ class NumbaPerformanceWarning(NumbaWarning):
     pass
 
 
+class IdleOptionWarning(NumbaWarning):
+    """An option is accepted and has no effect yet. Given once in a process for each option."""
+
+
 class NumbaDeprecationWarning(NumbaWarning, DeprecationWarning):
     pass
 

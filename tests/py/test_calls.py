@@ -11,7 +11,7 @@ import weakref
 import numpy as np
 import pytest
 
-from quern import cuda, njit
+from quern import cuda, njit, vectorize
 from quern.errors import TypingError
 
 
@@ -705,3 +705,114 @@ def test_R22_an_interrupt_inside_a_message_is_not_lost(monkeypatch):
             pass
         for _ in range(1000):
             pass
+
+
+# -- ufuncs -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("signatures", [(), ["float64(float64)"]])
+def test_R14_a_ufunc_of_a_module_is_collected(signatures):
+    """Its function's globals name it."""
+    space = {}
+    exec("def g(x):\n    return x + 1.0", space)
+    died = weakref.ref(space["g"])
+    space["g"] = vectorize(signatures)(space["g"]) if signatures else vectorize(space["g"])
+    ufunc = space["g"]
+    assert gc.is_tracked(ufunc) and ufunc(np.ones(3)).tolist() == [2.0] * 3
+    space["itself"] = ufunc
+    del space, ufunc
+    gc.collect()
+    assert died() is None
+
+
+def test_R14_exit_with_a_subinterpreter():
+    pytest.importorskip("_xxsubinterpreters" if sys.version_info < (3, 13) else "_interpreters")
+    run("""
+    try:
+        import _xxsubinterpreters as interpreters
+    except ImportError:
+        import _interpreters as interpreters
+    import numpy as np
+    from quern import vectorize
+
+    @vectorize
+    def g(x):
+        return x + 1.0
+
+    g(np.ones(3))
+    other = interpreters.create()
+    """)
+
+
+# -- options without effect -----------------------------------------------------------------------------------
+
+IDLE = """
+    import sys, warnings
+    import numpy as np
+    from quern import cuda, errors, jit, njit, prange, vectorize
+
+    def caught(make):
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            make()
+        return seen
+"""
+
+
+@pytest.mark.parametrize("environment", [{}, {"QUERN_AS_NUMBA": "1"}])
+def test_R10_options_without_effect_say_so_once(environment):
+    run(IDLE + """
+    def f(x):
+        return x
+
+    for options in ({"parallel": True}, {"cache": True}, {"inline": "always"}, {"forceinline": True}, {"looplift": True}):
+        (name, value), = options.items()
+        seen = caught(lambda: njit(**options)(f))
+        assert len(seen) == 1, seen
+        assert issubclass(seen[0].category, errors.NumbaWarning) and seen[0].category is errors.IdleOptionWarning
+        assert f"{name}={value!r}" in str(seen[0].message), seen[0].message
+        assert seen[0].filename == "<string>", seen[0].filename
+        assert not caught(lambda: njit(**options)(f)) and not caught(lambda: jit(nopython=True, **options)(f))
+    for decorate in (lambda: cuda.jit(cache=True)(f), lambda: vectorize(cache=True)(f)):
+        assert not caught(decorate)  # the same option
+    assert [str(w.message).split("=")[0] for w in caught(lambda: cuda.jit(lineinfo=True)(f))] == ["the option lineinfo"]
+    assert not caught(lambda: njit(parallel=False, cache=False, inline="never", nogil=True, fastmath=True)(f))
+    """, **environment)
+
+
+def test_R10_prange_says_so_once_and_when_it_is_used():
+    run(IDLE + """
+    def f(n):
+        s = 0
+        for i in prange(n):
+            s += i
+        return s
+
+    assert not caught(lambda: f(3)) and not caught(lambda: njit(f))
+    compiled = njit(f)
+    seen = caught(lambda: compiled(4))
+    assert len(seen) == 1 and "prange" in str(seen[0].message) and seen[0].filename == "<string>", seen
+    assert not caught(lambda: (compiled(4.5) if False else njit(f)(5))) and compiled(4) == 6
+    """)
+
+
+def test_R10_the_warnings_can_be_filtered():
+    run(IDLE + """
+    warnings.simplefilter("error", errors.IdleOptionWarning)
+    for _ in range(2):  # an error is not "said"
+        try:
+            njit(cache=True)(lambda x: x)
+        except errors.IdleOptionWarning:
+            continue
+        raise AssertionError
+    def f(n):
+        for i in prange(n):
+            pass
+    try:
+        njit(f)(3)
+        raise AssertionError
+    except errors.IdleOptionWarning:
+        pass
+    warnings.simplefilter("ignore", errors.NumbaWarning)
+    assert njit(cache=True, parallel=True)(lambda x: x)(3) == 3
+    """)
