@@ -110,4 +110,24 @@ static inline bool py_thread_raised(void) {
 #endif
 }
 
+/* A function's defaults: new references, or NULL, which may be an exception. Another thread may replace them. */
+static inline PyObject *py_function_defaults(PyObject *function) {
+#ifdef Py_GIL_DISABLED
+    PyObject *defaults = PyObject_GetAttrString(function, "__defaults__");
+    if (defaults == Py_None) Py_CLEAR(defaults);
+    return defaults;
+#else
+    return Py_XNewRef(PyFunction_GetDefaults(function));
+#endif
+}
+static inline PyObject *py_function_kwdefaults(PyObject *function) {
+#ifdef Py_GIL_DISABLED
+    PyObject *defaults = PyObject_GetAttrString(function, "__kwdefaults__");
+    if (defaults == Py_None) Py_CLEAR(defaults);
+    return defaults;
+#else
+    return Py_XNewRef(PyFunction_GetKwDefaults(function));
+#endif
+}
+
 #endif

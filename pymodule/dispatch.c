@@ -9,13 +9,17 @@ enum { LOOK_US = 50000 }; /* between two looks at signals */
 static bool lock_renew(JitCore *core) {
     CoreLock *l = &core->lock;
     uint32_t now = cg_generation();
-    if (l->lock && l->generation == now) return true;
-    /* made before a fork: whoever held it does not exist here */
-    l->lock = PyThread_allocate_lock();
-    l->owner = 0;
-    l->generation = now;
-    if (!l->lock) PyErr_NoMemory();
-    return l->lock != NULL;
+    QN_LOCK(&core->state->lock);
+    if (!l->lock || l->generation != now) {
+        /* made before a fork: whoever held it does not exist here */
+        l->lock = PyThread_allocate_lock();
+        l->owner = 0;
+        l->generation = now;
+    }
+    bool made = l->lock != NULL;
+    QN_UNLOCK(&core->state->lock);
+    if (!made) PyErr_NoMemory();
+    return made;
 }
 
 /* 1: the lock is ours; 0: not yet; -1: exception, Ctrl-C ends the wait. */
@@ -359,8 +363,11 @@ Spec *py_core_declare(JitCore *core, PyObject *text, bool *refused) {
     if (known && known->declared) {
         py_spec_free(spec);
         spec = known;
-    } else if (spec) {
+    } else if (spec && (!core->prepare || core->prepare(spec))) {
         py_core_add(core, spec);
+    } else if (spec) {
+        py_spec_free(spec);
+        spec = NULL;
     }
     py_core_unlock(core);
     return spec;
@@ -592,7 +599,7 @@ static bool bind_defaults(JitCore *core, Bound *bound) {
     for (Py_ssize_t i = 0; i < core->npositional; i++) {
         if (out[i]) continue;
         if (!defaults) /* the tuple holds its items */
-            defaults = hold(bound, Py_XNewRef(PyFunction_GetDefaults(core->py_func)));
+            defaults = hold(bound, py_function_defaults(core->py_func));
         Py_ssize_t first = core->npositional - (defaults ? PyTuple_GET_SIZE(defaults) : 0);
         if (!defaults || i < first)
             return missing_argument(core, PyTuple_GET_ITEM(core->param_names, i));
@@ -601,7 +608,7 @@ static bool bind_defaults(JitCore *core, Bound *bound) {
     for (Py_ssize_t i = core->npositional; i < core->npositional + core->nkwonly; i++) {
         PyObject *name = PyTuple_GET_ITEM(core->param_names, i), *value = NULL;
         if (out[i]) continue;
-        PyObject *dict = Py_XNewRef(PyFunction_GetKwDefaults(core->py_func));
+        PyObject *dict = py_function_kwdefaults(core->py_func);
         int found = dict ? PyDict_GetItemRef(dict, name, &value) : 0;
         Py_XDECREF(dict);
         if (found <= 0) return missing_argument(core, name);

@@ -98,8 +98,8 @@ bool py_loses_kind(TypeKind from, TypeKind to);
 
 typedef struct CoreLock {
     PyThread_type_lock lock;
-    unsigned long owner; /* thread that holds it; 0: nobody */
-    uint32_t generation; /* cg_generation() when it was made */
+    _Atomic(unsigned long) owner; /* thread that holds it; 0: nobody */
+    uint32_t generation;          /* cg_generation() when it was made */
 } CoreLock;
 
 typedef struct JitCore {
@@ -114,7 +114,11 @@ typedef struct JitCore {
     CoreLock lock;
     int32_t nparams; /* all: positional, keyword-only, *args */
     int32_t npositional, nkwonly, nposonly;
-    bool varargs, can_compile;
+    bool varargs;
+    atomic_bool can_compile;
+    bool (*prepare)(
+        Spec *
+            spec); /* of a declared signature, before calls see it; NULL: nothing to do. false: exception */
     bool unsupported_kwargs; /* the function has **kwargs */
     PyObject *param_names;   /* tuple */
     PyObject *locals;        /* the option of that name, or NULL: see PyResolver */

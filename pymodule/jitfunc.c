@@ -16,7 +16,7 @@ typedef struct Dispatcher {
     PyObject *failure;   /* why a declared signature was not compiled; raised by calls, or NULL */
     bool nogil;
     bool fallback; /* @jit: run the Python function where the compiler refuses */
-    bool warned;
+    atomic_bool warned;
 } Dispatcher;
 
 /* -- what compiled code needs of its caller ------------------------------------------------------------ */
@@ -151,8 +151,7 @@ static int warn_fallback(Dispatcher *d) {
     if (py_forget_refusal(d->core.state)) return 0;
     PyObject *refusal = PyErr_GetRaisedException();
     int status = 0;
-    if (!d->warned) {
-        d->warned = true;
+    if (!atomic_exchange(&d->warned, true)) {
         status = py_warn(
             d->core.state, "NumbaWarning",
             PyUnicode_FromFormat("'%U' could not be compiled and runs as a Python function: %S",

@@ -19,7 +19,8 @@ typedef struct Kernel {
     bool closed;        /* only the declared signatures */
     PyObject *declared; /* their texts, compiled again on each kind of device */
     char arch[RT_KINDS][32];
-    bool ready[RT_KINDS];
+    atomic_bool ready[RT_KINDS];
+    PyGuard lock; /* of making these */
     JitCore cores[RT_KINDS];
 } Kernel;
 
@@ -49,21 +50,23 @@ static void drop_extra(void *memory) {
     PyMem_Free(extra);
 }
 
-static Spec *with_extra(Spec *spec) {
-    if (!spec) return NULL;
+static bool add_extra(Spec *spec) {
     spec->extra = PyMem_Calloc(1, sizeof(KernelExtra));
-    spec->drop_extra = drop_extra;
-    if (spec->extra) return spec;
-    spec->drop_extra = NULL;
+    if (spec->extra) spec->drop_extra = drop_extra;
+    return spec->extra || PyErr_NoMemory();
+}
+
+static Spec *with_extra(Spec *spec) {
+    if (!spec || add_extra(spec)) return spec;
     py_spec_free(spec);
-    return (Spec *)PyErr_NoMemory();
+    return NULL;
 }
 
 static bool declare_all(Kernel *k, JitCore *core) {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(k->declared); i++) {
         bool refused;
         Spec *spec = py_core_declare(core, PyList_GET_ITEM(k->declared, i), &refused);
-        if (!spec || (!spec->extra && !with_extra(spec))) return false;
+        if (!spec) return false;
     }
     core->can_compile = !k->closed;
     return true;
@@ -78,16 +81,21 @@ static JitCore *make_core(Kernel *k, const RtDeviceInfo *info) {
         info->kind == RT_CPU || info->kind == RT_NULL ? TARGET_CPU : TARGET_NVPTX;
     snprintf(k->arch[info->kind], sizeof k->arch[0], "%s", info->arch);
     options.arch = info->kind == RT_CUDA ? k->arch[info->kind] : NULL;
-    if (!core->py_func && !py_core_init(core, k->state, k->py_func, &options)) return NULL;
-    if (!declare_all(k, core)) return NULL;
-    k->ready[info->kind] = true;
+    QN_LOCK(&k->lock);
+    bool made = core->py_func || py_core_init(core, k->state, k->py_func, &options);
+    core->prepare = add_extra;
+    QN_UNLOCK(&k->lock);
+    if (!made || !declare_all(k, core)) return NULL;
+    atomic_store_explicit(&k->ready[info->kind], true, memory_order_release);
     return core;
 }
 
 /* The core for a device, made on first use. NULL: exception. */
 static inline JitCore *core_for(Kernel *k, RtDevice *device) {
     const RtDeviceInfo *info = rt_info(device);
-    return QN_LIKELY(k->ready[info->kind]) ? &k->cores[info->kind] : make_core(k, info);
+    return QN_LIKELY(atomic_load_explicit(&k->ready[info->kind], memory_order_acquire))
+               ? &k->cores[info->kind]
+               : make_core(k, info);
 }
 
 static Spec *find_or_make(JitCore *core, const TypeKey *keys, int32_t n) {
@@ -629,7 +637,8 @@ static PyObject *kernel_declare(PyObject *self, PyObject *list) {
         if (PyList_Append(k->declared, PyList_GET_ITEM(list, i)) < 0) return NULL;
     k->closed = true;
     if (k->device_function) Py_RETURN_NONE;
-    memset(k->ready, 0, sizeof k->ready);
+    for (int i = 0; i < RT_KINDS; i++)
+        atomic_store(&k->ready[i], false);
     if (!current_core(self)) return NULL;
     Py_RETURN_NONE;
 }

@@ -697,11 +697,10 @@ static const Binding *resolve_attr(void *user, const Binding *object, Str name) 
 
 /* -- code -------------------------------------------------------------------------------------------- */
 
-static bool read_defaults(PyResolver *r, PyObject *function, FunctionInfo *info, Str path) {
+static bool bind_defaults(PyResolver *r, PyObject *positional, PyObject *keywords,
+                          FunctionInfo *info, Str path) {
     const CodeUnit *code = info->code;
     int32_t n = code->nargs + code->nkwonly;
-    PyObject *positional = PyFunction_GetDefaults(function);
-    PyObject *keywords = PyFunction_GetKwDefaults(function);
     const Binding **defaults = arena_array(r->arena, const Binding *, n);
     Py_ssize_t npositional = positional ? PyTuple_GET_SIZE(positional) : 0;
     for (int32_t i = 0; i < n; i++) {
@@ -757,6 +756,16 @@ static bool declare_locals(PyResolver *r, PyObject *function, FunctionInfo *info
     info->code = code;
     info->locals = types;
     return true;
+}
+
+/* Held meanwhile: binding may run code that replaces them. */
+static bool read_defaults(PyResolver *r, PyObject *function, FunctionInfo *info, Str path) {
+    PyObject *positional = py_function_defaults(function);
+    PyObject *keywords = positional || !PyErr_Occurred() ? py_function_kwdefaults(function) : NULL;
+    bool ok = !PyErr_Occurred() && bind_defaults(r, positional, keywords, info, path);
+    Py_XDECREF(positional);
+    Py_XDECREF(keywords);
+    return ok;
 }
 
 static const FunctionInfo *resolve_code(void *user, const Binding *binding) {

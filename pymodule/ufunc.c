@@ -29,7 +29,7 @@ typedef struct UfuncData {
     _Atomic uint64_t next_check; /* ns of the monotonic clock */
     _Atomic int64_t budget;      /* elements before the next look */
     _Atomic bool raised;         /* a loop has, at some time */
-    int nloops;                  /* with the seed */
+    atomic_int nloops;           /* with the seed; raised when the loop's row is complete */
     char *name, *doc;
     char *types; /* MAX_LOOPS * (nin + 1) */
     PyUFuncGenericFunction functions[MAX_LOOPS];
@@ -184,7 +184,7 @@ static int append_loop(UfuncData *u, PyUFuncObject *ufunc, Spec *spec, bool know
     u->functions[at] = run_loop;
     u->nloops = at + 1;
     if (!known) py_core_add(&u->core, spec);
-    if (ufunc) ufunc->ntypes = u->nloops;
+    if (ufunc) ufunc->ntypes = at + 1;
     return at;
 }
 
