@@ -3,6 +3,7 @@ import gc
 import os
 import subprocess
 import sys
+import sysconfig
 import textwrap
 import threading
 import traceback
@@ -13,6 +14,11 @@ import pytest
 
 from quern import cuda, njit, vectorize
 from quern.errors import TypingError
+
+
+# CPython 3.13 without a GIL makes functions immortal as soon as there are threads.
+FUNCTIONS_DIE = pytest.mark.skipif(bool(sysconfig.get_config_var("Py_GIL_DISABLED")) and sys.version_info < (3, 14),
+                                   reason="functions are immortal here")
 
 
 def run(program, **environment):
@@ -388,6 +394,7 @@ def apply(g, x):
     return g(x) + 1
 
 
+@FUNCTIONS_DIE
 def test_R5_function_arguments_are_collected():
     f = njit(apply)
 
@@ -409,6 +416,7 @@ def test_R5_function_arguments_are_collected():
     assert f(h, 1) == 8
 
 
+@FUNCTIONS_DIE
 def test_R5_dispatchers_and_recursive_closures_are_collected():
     f = njit(apply)
     inner = njit(lambda x: x * 2)
@@ -429,6 +437,7 @@ def test_R5_dispatchers_and_recursive_closures_are_collected():
     assert [w() for w in died] == [None] * 3 and f.signatures == []
 
 
+@FUNCTIONS_DIE
 def test_R5_many_function_arguments_leave_nothing_behind():
     f = njit(apply)
     for round in range(3):
@@ -443,6 +452,7 @@ def test_R5_many_function_arguments_leave_nothing_behind():
         assert all(r() is None for r in refs) and len(f.signatures) == 0
 
 
+@FUNCTIONS_DIE
 def test_R5_a_kernel_lets_go_of_functions():
     @cuda.jit
     def k(g, a):
@@ -457,6 +467,7 @@ def test_R5_a_kernel_lets_go_of_functions():
     assert died() is None and a.tolist() == [2.0] * 4 and len(k.overloads) == 0
 
 
+@FUNCTIONS_DIE
 def test_R5_a_function_dies_while_its_code_runs():
     """The caller's reference holds it; what runs is freed when it is over."""
     run("""
@@ -710,6 +721,7 @@ def test_R22_an_interrupt_inside_a_message_is_not_lost(monkeypatch):
 # -- ufuncs -------------------------------------------------------------------------------------------------------
 
 
+@FUNCTIONS_DIE
 @pytest.mark.parametrize("signatures", [(), ["float64(float64)"]])
 def test_R14_a_ufunc_of_a_module_is_collected(signatures):
     """Its function's globals name it."""
