@@ -35,7 +35,10 @@ int32_t py_poll(CallContext *ctx) {
     bool first = frame->next_check == 0;
     frame->next_check = now + 50000000u;
     if (first) return 0;
-    if (frame->runs && !frame->held) py_spec_hold(frame->held = frame->runs);
+    if (frame->runs) {
+        py_spec_hold(frame->runs);
+        frame->runs = NULL;
+    }
     /* The interpreter ends: other threads shall not come back to it from the midst of compiled code. */
     if (frame->saved && py_thread_must_end()) return 1;
     /* a call that holds the GIL gives other threads a turn, as the interpreter would */
@@ -78,7 +81,8 @@ char *py_stack_limit(void) {
 /* -- running a specialisation ---------------------------------------------------------------------------- */
 
 static int enter_nogil(Spec *spec, CallContext *ctx, CallFrame *frame, void **args, void *result) {
-    py_spec_hold(frame->held = spec);
+    py_spec_hold(spec);
+    frame->runs = NULL;
     frame->saved = PyEval_SaveThread();
     int status = spec->entry(ctx, args, result);
     PyEval_RestoreThread(frame->saved);
@@ -94,24 +98,23 @@ static PyObject *box_held(ModState *state, const Spec *spec, const char *result)
     return boxed;
 }
 
-static PyObject *fail(Dispatcher *d, const Spec *spec, const CallContext *ctx, int status) {
-    py_spec_hold(spec);
-    py_raise_call(d->core.state, spec->artifact, ctx, status,
-                  PyFunction_GetGlobals(d->core.py_func));
+/* The end of a call that failed, or that gave the GIL away and so `held` its specialisation. */
+__attribute__((noinline)) static PyObject *finish(Dispatcher *d, const Spec *spec,
+                                                  const CallContext *ctx, int status,
+                                                  const char *result, bool held) {
+    PyObject *boxed = NULL;
+    if (!held) py_spec_hold(spec);
+    if (status)
+        py_raise_call(d->core.state, spec->artifact, ctx, status,
+                      PyFunction_GetGlobals(d->core.py_func));
+    else
+        boxed = py_box(d->core.state, &spec->artifact->result, result);
     py_spec_release(spec);
-    return NULL;
+    return boxed;
 }
 
-static PyObject *box_result(Dispatcher *d, const Spec *spec, const char *result) {
-    switch (spec->artifact->result.kind) {
-    case TY_i64: return PyLong_FromLongLong(*(const int64_t *)result);
-    case TY_f64: return PyFloat_FromDouble(*(const double *)result);
-    case TY_none: return Py_NewRef(spec->nothing);
-    default: return box_held(d->core.state, spec, result);
-    }
-}
-
-static inline PyObject *run(Dispatcher *d, Spec *spec, char *memory) {
+__attribute__((always_inline)) static inline PyObject *run(Dispatcher *d, Spec *spec,
+                                                           char *memory) {
     CallFrame frame = {.runs = spec};
     CallContext ctx;
     ctx.exception = ctx.site = 0;
@@ -122,10 +125,14 @@ static inline PyObject *run(Dispatcher *d, Spec *spec, char *memory) {
     char *result = memory + spec->result_offset;
     int status = d->nogil ? enter_nogil(spec, &ctx, &frame, (void **)memory, result)
                           : spec->entry(&ctx, (void **)memory, result);
-    PyObject *boxed =
-        QN_UNLIKELY(status) ? fail(d, spec, &ctx, status) : box_result(d, spec, result);
-    if (QN_UNLIKELY(frame.held != NULL)) py_spec_release(frame.held);
-    return boxed;
+    if (QN_UNLIKELY(status | (frame.runs != spec)))
+        return finish(d, spec, &ctx, status, result, frame.runs != spec);
+    switch (spec->artifact->result.kind) {
+    case TY_i64: return PyLong_FromLongLong(*(int64_t *)result);
+    case TY_f64: return PyFloat_FromDouble(*(double *)result);
+    case TY_none: return Py_NewRef(spec->nothing);
+    default: return box_held(d->core.state, spec, result);
+    }
 }
 
 static PyObject *run_loose(Dispatcher *d, Spec *spec, PyObject *const *args) {

@@ -194,8 +194,7 @@ struct Spec;
 typedef struct CallFrame {
     PyThreadState *saved; /* not NULL: the GIL is released during the call */
     uint64_t next_check;  /* ns of the monotonic clock; 0: the clock was not read yet */
-    struct Spec *runs; /* what is to be held as soon as the GIL is given up; NULL: somebody does */
-    struct Spec *held; /* by this call */
+    struct Spec *runs;    /* to be held as soon as the GIL is given up; NULL: it is */
 } CallFrame;
 int32_t py_poll(CallContext *ctx);
 bool py_thread_must_end(void); /* the interpreter ends, by another thread */
