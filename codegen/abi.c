@@ -147,7 +147,7 @@ void abi_usage(Arena *arena, const Module *module, uint8_t *usage) {
         const Inst *param = ir_inst(entry, r);
         if (param->op != OP_param || param->imm >= entry->nparams) continue;
         bits_set(&u.values[0][r], (int32_t)param->imm);
-        if (param->sub) usage[param->imm] |= ARG_SMALL;
+        if (param->sub == FLAG_SMALL) usage[param->imm] |= ARG_SMALL;
     }
     do {
         u.changed = false;

@@ -1,6 +1,5 @@
 /* artifact.c - the life of an artifact: counted, then gone with its machine code and its arena. */
 #include "codegen/artifact.h"
-#include "codegen/host_code.h"
 #include <stdlib.h>
 
 void artifact_retain(Artifact *artifact) {
@@ -10,7 +9,7 @@ void artifact_retain(Artifact *artifact) {
 void artifact_release(Artifact *artifact) {
     if (!artifact || atomic_fetch_sub_explicit(&artifact->refs, 1, memory_order_acq_rel) != 1)
         return;
-    if (artifact->host_code) host_code_drop(artifact->host_code);
+    if (artifact->host_code) artifact->drop(artifact->host_code);
     Arena arena = artifact->arena; /* the artifact lies in it */
     arena_free(&arena);
 }

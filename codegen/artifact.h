@@ -102,8 +102,6 @@ typedef struct KernelMailbox {
 
 /* -- the artifact ------------------------------------------------------------------------------- */
 
-typedef enum TargetKind { TARGET_CPU, TARGET_NVPTX, TARGET_AMDGPU, TARGET_COUNT } TargetKind;
-
 typedef enum EntryKind {
     ENTRY_HOST,   /* HostEntry: @jit */
     ENTRY_UFUNC,  /* UfuncEntry: @vectorize on the CPU; the function maps scalars to a scalar */
@@ -154,7 +152,8 @@ typedef struct Artifact {
     const void *code; /* PTX text (NUL-terminated), code object; NULL for host code */
     int64_t ncode;
     void *entry;     /* host code: HostEntry, UfuncEntry or KernelEntry */
-    void *host_code; /* codegen's: the tracker that owns the machine code */
+    void *host_code; /* codegen's: the tracker that owns the machine code; NULL: none */
+    void (*drop)(void *host_code);
     int32_t nparams;
     const ValueLayout *params;
     const uint8_t *usage; /* ARG_READ | ARG_WRITTEN | ARG_SMALL, one for each parameter */
@@ -173,7 +172,7 @@ typedef struct Artifact {
     const Dependency *dependencies;
     Str text_llvm, text_asm, text_ir, text_types; /* for inspect_*: kept on request */
     Str object; /* the file that `code` was linked from, where there is one: kept on request */
-    int64_t ns_front, ns_infer, ns_opt, ns_llvm, ns_link; /* compile times */
+    int64_t ns_infer, ns_opt, ns_llvm, ns_link; /* compile times */
 } Artifact;
 
 void artifact_retain(Artifact *artifact);

@@ -116,7 +116,7 @@ static void describe(Compilation *c, Artifact *artifact) {
     abi_usage(&c->arena, c->module, usage);
     artifact->usage = usage;
     artifact->max_threads = c->options.max_threads;
-    artifact->fast_variant = artifact->target != TARGET_CPU && !c->options.general_variant;
+    artifact->fast_variant = !target_is_host(artifact->target) && !c->options.general_variant;
 }
 
 static void keep_dependencies(Artifact *artifact, const Resolver *resolver) {
@@ -141,7 +141,7 @@ static void optimise(Compilation *c, Artifact *artifact) {
         artifact->text_ir = lower_keep(artifact, buf_take(&text));
     }
     artifact->ns_opt = os_now_ns() - start;
-    artifact->ns_front = c->ns_front, artifact->ns_infer = c->ns_infer;
+    artifact->ns_infer = c->ns_infer;
     artifact->text_types = lower_keep(artifact, c->text_types);
 }
 

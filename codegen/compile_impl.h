@@ -18,7 +18,7 @@ struct Compilation {
     int32_t nargs;
     const Type *weak_result; /* before specialisation, NULL where unknown */
     Str text_types;
-    int64_t ns_front, ns_infer;
+    int64_t ns_infer;
     const char *failure; /* what the worker says, for the message */
     LowerJob lower;      /* here, because the worker may outlast cg_back */
     bool (*look)(void *user);

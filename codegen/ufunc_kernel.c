@@ -74,7 +74,7 @@ static void build(Module *m, Func *kernel, Func *scalar) {
     ir_inst(kernel, value)->u.func = scalar;
     b_op3(&b, OP_store, NULL, arrays[n], i, value);
     Ref next = b_op2(&b, OP_add, i64, i, step);
-    ir_inst(kernel, next)->sub = 1; /* a length and a grid are far below 2^62 */
+    ir_inst(kernel, next)->sub = FLAG_NOWRAP; /* a length and a grid are far below 2^62 */
     b_jump(&b, HEAD);
     ir_add_arg(kernel, i, first);
     ir_add_arg(kernel, i, next);

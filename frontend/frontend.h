@@ -8,6 +8,7 @@
 #include "frontend/base/hash.h"
 #include "frontend/base/map.h"
 #include "frontend/base/str.h"
+#include "frontend/base/target_kind.h"
 #include "frontend/base/vec.h"
 #include "frontend/bytecode/code.h"
 #include "frontend/ir/ir.h"

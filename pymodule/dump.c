@@ -85,7 +85,7 @@ const char *py_dump_target(const CompileOptions *options) {
 
 void py_dump_artifact(const Artifact *a, const char *target, uint32_t bits) {
     PyObject *raised = PyErr_GetRaisedException();
-    bool device = a->target != TARGET_CPU;
+    bool device = !target_is_host(a->target);
     Str code = {a->code, (int32_t)a->ncode};
     if (code.len && !code.bytes[code.len - 1]) code.len--;
     if (bits & DUMP_types) write_stage("types", a->name, target, a->text_types);

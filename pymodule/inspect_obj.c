@@ -30,8 +30,7 @@ PyObject *py_artifact_report(ModState *state, const Artifact *artifact) {
     static const char *const targets[TARGET_COUNT] = {"cpu", "nvptx", "amdgpu"};
     PyObject *dict = PyDict_New();
     if (!dict) return NULL;
-    int64_t total = artifact->ns_front + artifact->ns_infer + artifact->ns_opt + artifact->ns_llvm +
-                    artifact->ns_link;
+    int64_t total = artifact->ns_infer + artifact->ns_opt + artifact->ns_llvm + artifact->ns_link;
     if (put(dict, "name", text(artifact->name)) < 0 ||
         put(dict, "entry", text(artifact->entry_name)) < 0 ||
         put(dict, "target", PyUnicode_FromString(targets[artifact->target])) < 0 ||
@@ -40,7 +39,6 @@ PyObject *py_artifact_report(ModState *state, const Artifact *artifact) {
         put(dict, "uses_barriers", PyBool_FromLong(artifact->uses_barriers)) < 0 ||
         put(dict, "fast_variant", PyBool_FromLong(artifact->fast_variant)) < 0 ||
         put(dict, "compile_seconds", PyFloat_FromDouble((double)total * 1e-9)) < 0 ||
-        put(dict, "front_seconds", PyFloat_FromDouble((double)artifact->ns_front * 1e-9)) < 0 ||
         put(dict, "infer_seconds", PyFloat_FromDouble((double)artifact->ns_infer * 1e-9)) < 0 ||
         put(dict, "opt_seconds", PyFloat_FromDouble((double)artifact->ns_opt * 1e-9)) < 0 ||
         put(dict, "llvm_seconds", PyFloat_FromDouble((double)artifact->ns_llvm * 1e-9)) < 0 ||
@@ -97,7 +95,7 @@ PyObject *py_core_texts(JitCore *core, PyObject *index) {
     py_spec_release(chosen);
     if (!spec) return NULL;
     const Artifact *a = spec->artifact;
-    Str assembly = a->target == TARGET_CPU ? a->text_asm : (Str){a->code, (int32_t)a->ncode};
+    Str assembly = target_is_host(a->target) ? a->text_asm : (Str){a->code, (int32_t)a->ncode};
     if (assembly.len && !assembly.bytes[assembly.len - 1]) assembly.len--;
     PyObject *texts = Py_BuildValue("(NNNN)", text(a->text_llvm), text(assembly), text(a->text_ir),
                                     text(a->text_types));

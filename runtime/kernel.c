@@ -77,7 +77,7 @@ static void kernel_free(RtKernel *kernel) {
 }
 
 static bool artifact_fits(RtDevice *device, const Artifact *artifact, RtError *err) {
-    bool host = artifact->target == TARGET_CPU;
+    bool host = target_is_host(artifact->target);
     bool kernel =
         artifact->entry_kind == ENTRY_KERNEL || artifact->entry_kind == ENTRY_DEVICE_UFUNC;
     if (!kernel)

@@ -443,7 +443,7 @@ static bool visit_concat(Infer *in, Ref ref, Val *out) {
 
 /* On GPUs the length of a range with a step costs a division: there the item is compared. */
 static Ref more_of_range(Infer *in, Ref length, Ref counter) {
-    if (!in->kernel && in->ti->options.target == 0) return NO_REF;
+    if (!in->kernel && target_is_host(in->ti->options.target)) return NO_REF;
     if (ir_inst(in->f, length)->op != OP_iter_len) return NO_REF;
     Val it = infer_val(in, ir_arg(in->f, length, 0));
     if (!is_kind(&it, TY_RANGE)) return NO_REF;
@@ -458,7 +458,7 @@ static bool visit_counter(Infer *in, Ref ref, Op op, Val *out) {
         out->f = fact_of(ti_wint(in));
         if (!in->emit) return true;
         out->ref = emit2(in, OP_add, i64, v_as(in, a, i64), emit_int(in, i64, 1));
-        ir_inst(in->out, out->ref)->sub = 1; /* below the length: no wrap */
+        ir_inst(in->out, out->ref)->sub = FLAG_NOWRAP; /* below the length: no wrap */
         return true;
     }
     if (!operand(in, ref, 1, &b)) return false;
@@ -829,7 +829,7 @@ static Infer *infer_new(Ti *ti, Instance *inst) {
     Infer *in = arena_new(ti->arena, Infer);
     *in = (Infer){.ti = ti, .inst = inst, .arena = ti->arena, .types = ti->types, .f = f};
     in->strong = o->strong_numbers || (!entry && !inst->info->weak_numbers);
-    in->guards = o->debug || (o->target == 0 && !o->kernel);
+    in->guards = o->debug || (target_is_host(o->target) && !o->kernel);
     in->bounds = !o->no_boundscheck && (entry || inst->info->boundscheck);
     in->error_numpy = o->error_numpy || (!entry && inst->info->error_numpy);
     in->kernel = o->kernel;

@@ -293,7 +293,7 @@ static Ref emit_alloc(Infer *in, const Type *type, const Val *shape, int32_t n, 
         emit_guard(in, GUARD_negative_dimension, negative, NULL, 0);
     }
     Ref array = emit(in, OP_alloc, type, refs, n);
-    ir_inst(in->out, array)->sub = zeroed;
+    ir_inst(in->out, array)->sub = zeroed ? FLAG_ZEROED : 0;
     return array;
 }
 
@@ -306,7 +306,7 @@ static bool make_filled(Infer *in, Maker maker, const Type *type, const Val *sha
 }
 
 static bool no_memory_here(Infer *in, const char *name) {
-    if (in->ti->options.target == 0 && !in->kernel) return true;
+    if (target_is_host(in->ti->options.target) && !in->kernel) return true;
     ti_fail(in, in->at, E0404, name, in->kernel ? "in a kernel" : "on a GPU");
     ti_advise(
         in, "a kernel has cuda.local.array and cuda.shared.array; other arrays are made before the "

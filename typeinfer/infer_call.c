@@ -201,10 +201,6 @@ static bool call_library_function(Infer *in, Str name, const CallArgs *args, boo
     return false;
 }
 
-static const char *on_target(int target) {
-    return target == 0 ? "on the CPU" : target == 1 ? "on the target cuda" : "on the target hip";
-}
-
 static Val converted(Infer *in, Val v, const Type *to) {
     if (!to || v.f.type == to) return v;
     Val out = val_of(fact_of(to));
@@ -224,9 +220,9 @@ static bool call_row(Infer *in, const LibMatch *m, const Lowering *how, const Va
         *out = converted(in, *out, m->result);
         return true;
     }
-    int target = in->ti->options.target;
+    TargetKind target = in->ti->options.target;
     if (found || in->stop == STOP_ABORT) return false;
-    return ti_fail(in, in->at, E0404, lib_row(m->row)->name, on_target(target));
+    return ti_fail(in, in->at, E0404, lib_row(m->row)->name, target_text(target));
 }
 
 static bool negative_literal(const Val *v);
@@ -291,8 +287,8 @@ bool v_row(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *
     if (how->kind == LOWER_TYPED) return false; /* known by name, or not at all */
     if ((row->flags & LIB_CHOICE) && !hold_weak_ints(args, n, &m)) return false;
     *matched = true;
-    int target = in->ti->options.target;
-    if ((row->flags & LIB_GPU_ONLY) && target == 0 && !in->kernel)
+    TargetKind target = in->ti->options.target;
+    if ((row->flags & LIB_GPU_ONLY) && target_is_host(target) && !in->kernel)
         return ti_fail(in, in->at, E0404, row->name, "outside a kernel");
     for (int32_t i = 0; i < n; i++)
         if (lib_is_literal(row, i) && !fact_is_const(&args[i].f))
@@ -849,7 +845,7 @@ static void note_count(Infer *in, Str name, const char *text, int32_t given) {
 static bool library_error(Infer *in, Str name, const CallArgs *args) {
     int32_t row = lib_find(name);
     const char *text = library_text(in, name);
-    int target = in->ti->options.target;
+    TargetKind target = in->ti->options.target;
     if (!library_has(in, name)) {
         ti_fail(in, in->at, E0405, str_printf(in->arena, "the function %s", text).bytes);
         ti_advise_name(in, name);
@@ -858,7 +854,7 @@ static bool library_error(Infer *in, Str name, const CallArgs *args) {
     bool anywhere = row < 0;
     for (; row >= 0; row = lib_next(row))
         anywhere |= lib_lowering(lib_row(row), target)->kind != LOWER_NONE;
-    if (!anywhere) return ti_fail(in, in->at, E0404, text, on_target(target));
+    if (!anywhere) return ti_fail(in, in->at, E0404, text, target_text(target));
     call_error(in, text, args);
     note_arrays(in, name, args);
     note_count(in, name, text, args->nargs);

@@ -19,7 +19,7 @@ static bool position(Infer *in, const char *what, int axis, Val *out) {
 /* Products of sizes and numbers of a launch fit 64 bits: proven not to wrap. */
 static Ref exact(Infer *in, Op op, Ref a, Ref b) {
     Ref ref = emit2(in, op, type_scalar(in->types, TY_i64), a, b);
-    ir_inst(in->out, ref)->sub = 1;
+    ir_inst(in->out, ref)->sub = FLAG_NOWRAP;
     return ref;
 }
 
@@ -199,7 +199,7 @@ bool gpu_knows(Str name) {
 bool v_gpu(Infer *in, Str name, const CallArgs *args, bool *known, Val *out) {
     *known = true;
     int row = atomic_row(name);
-    bool here = in->kernel || in->ti->options.target != 0;
+    bool here = in->kernel || !target_is_host(in->ti->options.target);
     const char *text = str_copy(in->arena, name.bytes, (size_t)name.len).bytes;
     if (!here) return ti_fail(in, in->at, E0404, text, "outside a kernel");
     if (row >= 0) return gpu_atomic(in, name, row, args, out);

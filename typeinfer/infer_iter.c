@@ -340,7 +340,7 @@ static bool reversed_item(Infer *in, Val inner, Val counter, Val *out) {
         const Type *i64 = i64_type(in);
         Ref last = emit2(in, OP_sub, i64, v_as(in, n, i64), emit_int(in, i64, 1));
         back.ref = emit2(in, OP_sub, i64, last, v_as(in, counter, i64));
-        ir_inst(in->out, back.ref)->sub = 1;
+        ir_inst(in->out, back.ref)->sub = FLAG_NOWRAP;
         emitted_nonnegative(in, back.ref); /* the counter is below the length */
     }
     return v_iter_get(in, inner, back, out);

@@ -87,8 +87,12 @@ int32_t lib_next(int32_t index) {
     return strcmp(rows[index].name, rows[index + 1].name) == 0 ? index + 1 : -1;
 }
 
-const Lowering *lib_lowering(const LibRow *row, int target) {
-    return target == 0 ? &row->cpu : target == 1 ? &row->nvptx : &row->amdgpu;
+const Lowering *lib_lowering(const LibRow *row, TargetKind target) {
+    switch (target) {
+    case TARGET_CPU: return &row->cpu;
+    case TARGET_NVPTX: return &row->nvptx;
+    default: return &row->amdgpu;
+    }
 }
 
 bool lib_is_literal(const LibRow *row, int32_t index) {

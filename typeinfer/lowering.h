@@ -84,7 +84,7 @@ const LibRow *lib_row(int32_t index);
 /* The tables are sorted by name; rows with one name stand together, best first: first index, or -1. */
 int32_t lib_find(Str name);
 int32_t lib_next(int32_t index); /* the next row of the same name, or -1 */
-const Lowering *lib_lowering(const LibRow *row, int target);
+const Lowering *lib_lowering(const LibRow *row, TargetKind target);
 /* Of an OP_lib instruction, also after parsing from text (then found by name and types). */
 const LibRow *lib_row_of(const Inst *inst);
 

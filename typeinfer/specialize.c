@@ -245,7 +245,7 @@ void emit_loop_begin(Infer *in, Ref n, EmitLoop *loop) {
 void emit_loop_end(Infer *in, EmitLoop *loop) {
     const Type *i64 = type_scalar(in->types, TY_i64);
     Ref next = emit2(in, OP_add, i64, loop->counter, emit_int(in, i64, 1));
-    ir_inst(in->out, next)->sub = 1;
+    ir_inst(in->out, next)->sub = FLAG_NOWRAP;
     emit(in, OP_poll, NULL, NULL, 0);
     emit_jump(in, loop->header);
     ir_add_arg(in->out, loop->counter, next);

@@ -58,7 +58,7 @@ static void copy_loops(Infer *in, Ref dst, Ref src, const Ref *factors) {
         Ref at = loops[k].counter;
         if (factors) {
             at = emit2(in, OP_mul, i64_type(in), at, factors[k - skip]);
-            ir_inst(in->out, at)->sub = 1;
+            ir_inst(in->out, at)->sub = FLAG_NOWRAP;
         }
         load[k - skip + 1] = at;
     }
@@ -148,7 +148,7 @@ static Ref emit_clone(Infer *in, Ref src) {
 
 /* Kernels cannot allocate; there the copy is direct, and who overlaps writes a loop. */
 static bool may_overlap(Infer *in, Ref dst, Ref src) {
-    if (in->kernel || in->ti->options.target != 0) return false;
+    if (in->kernel || !target_is_host(in->ti->options.target)) return false;
     return ir_inst(in->out, src)->op != OP_alloc && ir_inst(in->out, dst)->op != OP_alloc;
 }
 

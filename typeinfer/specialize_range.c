@@ -58,11 +58,11 @@ static int bits_of(Infer *in, Ref ref, int steps) {
     case OP_select: return bits_of_both(in, ref, 1, false, steps - 1);
     case OP_add:
         bits = bits_of_both(in, ref, 0, false, steps - 1);
-        if (bits < 0 || (bits == 63 && inst->sub == 0)) return -1;
+        if (bits < 0 || (bits == 63 && inst->sub != FLAG_NOWRAP)) return -1;
         return QN_MIN(bits + 1, 63);
     case OP_mul:
         bits = bits_of_both(in, ref, 0, true, steps - 1);
-        if (bits < 0 || (bits > 63 && inst->sub == 0)) return -1;
+        if (bits < 0 || (bits > 63 && inst->sub != FLAG_NOWRAP)) return -1;
         return QN_MIN(bits, 63);
     case OP_cast:
         bits = bits_of(in, ir_arg(in->out, ref, 0), steps - 1);
@@ -163,7 +163,7 @@ Ref emit_range_len(Infer *in, Ref range) {
 
 static Ref exact(Infer *in, Op op, Ref a, Ref b, bool proven) {
     Ref ref = emit2(in, op, ir_type(in->out, a), a, b);
-    ir_inst(in->out, ref)->sub = proven;
+    ir_inst(in->out, ref)->sub = proven ? FLAG_NOWRAP : 0;
     return ref;
 }
 

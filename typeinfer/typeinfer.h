@@ -6,9 +6,9 @@
 #include "typeinfer/lowering.h"
 
 typedef struct InferOptions {
-    int target;  /* TargetKind of codegen/artifact.h: column of the library tables */
-    bool kernel; /* the entry is a kernel: void result, guards only when `debug` */
-    bool debug;  /* kernels: keep guards and exceptions */
+    TargetKind target; /* column of the library tables */
+    bool kernel;       /* the entry is a kernel: void result, guards only when `debug` */
+    bool debug;        /* kernels: keep guards and exceptions */
     bool no_boundscheck;
     bool error_numpy;    /* error_model='numpy': division by zero gives inf, nan or 0 */
     bool fast_division;  /* fastmath in kernels: `/` of floats by zero never raises */

@@ -87,7 +87,7 @@ static void lower_symbol(Cg *cg, const char *name, uint32_t flags, LibCall *call
     bool single = is_single(call) || half;
     char symbol[96];
     snprintf(symbol, sizeof symbol, "%s%s", name, cg->target->lib_suffixes[single]);
-    if (cg->target->kind == TARGET_CPU && !support_find(symbol)) {
+    if (cg->target->is_host && !support_find(symbol)) {
         cg_error(cg, "function %s is not known", symbol);
         return;
     }

@@ -49,7 +49,7 @@ Value cg_math(Cg *cg, const char *name, Value *args, int nargs) {
 }
 
 static Value fmod_(Cg *cg, Value a, Value b) {
-    if (cg->target->kind == TARGET_CPU) /* becomes a call of fmod, which LLVM can fold */
+    if (cg->target->is_host) /* becomes a call of fmod, which LLVM can fold */
         return cg_fast(cg, LLVMBuildFRem(cg->b, a, b, ""));
     return cg_math(cg, "fmod", (Value[]){a, b}, 2);
 }
@@ -97,7 +97,7 @@ Value cg_float_floordiv(Cg *cg, Value a, Value b) {
 }
 
 Value cg_float_pow(Cg *cg, Value a, Value b) {
-    if (cg->target->kind == TARGET_CPU) { /* LLVM folds small constant exponents */
+    if (cg->target->is_host) { /* LLVM folds small constant exponents */
         Value call = cg_intrinsic2(cg, "llvm.pow", a, b);
         bool single = LLVMTypeOf(a) == cg->f32;
         cg_vector_variants(cg, call, single ? "powf" : "pow", 2, single);
@@ -162,7 +162,7 @@ void cg_complex_div(Cg *cg, const Value *a, const Value *b, Value *out) {
  * form. */
 void cg_complex_pow(Cg *cg, const Value *a, const Value *b, Value *out) {
     LType type = LLVMTypeOf(a[0]);
-    if (cg->target->kind == TARGET_CPU) {
+    if (cg->target->is_host) {
         Value slot = cg_alloca(cg, LLVMArrayType2(cg->f64, 2), "power");
         Value args[5] = {a[0], a[1], b[0], b[1], slot};
         for (int i = 0; i < 4 && type != cg->f64; i++)

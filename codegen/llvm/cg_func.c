@@ -270,7 +270,7 @@ static void declare(Cg *cg, CgSig *sig) {
     sig->fn = LLVMAddFunction(cg->mod, name.bytes, sig->type);
     LLVMSetLinkage(sig->fn, LLVMInternalLinkage);
     cg_attribute(cg, sig->fn, LLVMAttributeFunctionIndex, "nounwind", 0);
-    if (cg->target->kind != TARGET_CPU) /* may contain a barrier; LLVM takes it back where not */
+    if (!cg->target->is_host) /* may contain a barrier; LLVM takes it back where not */
         cg_attribute(cg, sig->fn, LLVMAttributeFunctionIndex, "convergent", 0);
     if (sig->raises) {
         cg_attribute(cg, sig->fn, 1, "noalias", 0); /* the context is nobody's array */

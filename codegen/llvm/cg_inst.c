@@ -82,7 +82,7 @@ static void each_leaf(Cg *cg, const Operands *o, Build ints, Build floats, Value
 
 /* A pass may have proven that a signed operation does not overflow: only then LLVM may know. */
 static bool no_wrap(const Inst *inst, const Operands *o) {
-    return inst->sub == 1 && o->is_signed;
+    return inst->sub == FLAG_NOWRAP && o->is_signed;
 }
 
 static void arithmetic(Cg *cg, Op op, const Inst *inst, const Operands *o, Value *out) {
@@ -161,22 +161,6 @@ static void lower_unary(Cg *cg, Ref ref) {
                                 : LLVMBuildNeg(cg->b, o.a[k], "");
     }
     cg_set(cg, ref, out);
-}
-
-static void lower_bitcast(Cg *cg, Ref ref) {
-    Operands o = operands(cg, ref);
-    const Type *to = cg_type(cg, ref);
-    LType type = cg_scalar_type(cg, to->kind);
-    if (o.is_complex || type_is_complex(to) || type_bits(to) != type_bits(o.type)) {
-        cg_error(cg, "bitcast between types of different size");
-        return;
-    }
-    Value a = o.a[0];
-    if (o.type->kind == TY_bool) a = LLVMBuildZExt(cg->b, a, cg->i8, "");
-    if (to->kind == TY_bool)
-        cg_set1(cg, ref, LLVMBuildICmp(cg->b, LLVMIntNE, a, cg_int(cg->i8, 0), ""));
-    else
-        cg_set1(cg, ref, LLVMBuildBitCast(cg->b, a, type, ""));
 }
 
 /* -- selection, aggregates -------------------------------------------------------------------- */
@@ -366,7 +350,6 @@ void cg_inst(Cg *cg, Ref ref) {
     case OP_poll: cg_lower_poll(cg, ref); break;
     case OP_undef: lower_undef(cg, ref); break;
     case OP_cast: lower_cast(cg, ref); break;
-    case OP_bitcast: lower_bitcast(cg, ref); break;
     case OP_neg:
     case OP_not: lower_unary(cg, ref); break;
     case OP_add:

@@ -35,7 +35,7 @@ void cg_lower_alloc(Cg *cg, Ref ref) {
     for (int i = 0; i < inst->type->ndim; i++)
         array.shape[i] = cg_leaf(cg, ir_arg(ir, ref, i));
     Value bytes = checked_bytes(cg, inst->type, array.shape);
-    Value args[] = {bytes, cg_int(cg->i32, inst->sub == 1)};
+    Value args[] = {bytes, cg_int(cg->i32, inst->sub == FLAG_ZEROED)};
     array.owner = cg_call_extern(cg, "quern_alloc_array", cg->ptr[0], args, 2);
     Value fn = LLVMGetNamedFunction(cg->mod, "quern_alloc_array");
     cg_attribute(cg, fn, LLVMAttributeReturnIndex, "noalias", 0);
@@ -221,11 +221,9 @@ static Value read_modify_write(Cg *cg, const Atomic *a, Value address, Value ope
         operand = LLVMBuildFNeg(cg->b, operand, "");
     }
     bool wraps = a->op == ATOMIC_inc || a->op == ATOMIC_dec;
-    if (wraps && cg->target->kind == TARGET_NVPTX && type_bits(a->element) == 32) {
-        /* one instruction, which LLVM does not select for the general form */
+    const char *name = a->op == ATOMIC_inc ? cg->target->atomic_inc : cg->target->atomic_dec;
+    if (wraps && name && type_bits(a->element) == 32) {
         LType space = LLVMTypeOf(address);
-        const char *name =
-            a->op == ATOMIC_inc ? "llvm.nvvm.atomic.load.inc.32" : "llvm.nvvm.atomic.load.dec.32";
         return cg_intrinsic(cg, name, &space, 1, (Value[]){address, operand}, 2);
     }
     if (cg->target->rmw) return cg->target->rmw(cg, op, address, operand, a->align);

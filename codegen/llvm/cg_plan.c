@@ -12,7 +12,7 @@ CgSig *cg_sig(Cg *cg, const Func *func) {
 /* Does a work-item wait here for others, as a coroutine? */
 static bool suspends(Cg *cg, const Func *func, Ref ref) {
     const Inst *inst = ir_inst(func, ref);
-    if (cg->target->kind != TARGET_CPU || cg->options->entry != ENTRY_KERNEL) return false;
+    if (!cg->target->is_host || cg->options->entry != ENTRY_KERNEL) return false;
     if (inst->op == OP_call) {
         const CgSig *callee = cg_sig(cg, inst->u.func);
         return callee && callee->suspends;
@@ -29,7 +29,7 @@ bool cg_inst_raises(Cg *cg, const Func *func, Ref ref) {
         const CgSig *callee = cg_sig(cg, inst->u.func);
         return callee && callee->raises;
     }
-    case OP_poll: return cg->target->kind == TARGET_CPU;
+    case OP_poll: return cg->target->is_host;
     case OP_check_index:
     case OP_alloc:
     case OP_guard:
@@ -64,7 +64,7 @@ static bool counts_down(Cg *cg, const Func *func, Ref ref) {
 static bool scan(Cg *cg, CgSig *sig) {
     const Func *func = sig->ir;
     bool raises = sig->raises, item = sig->item, waits = sig->suspends, polls = sig->polls;
-    bool items_passed = cg->target->kind == TARGET_CPU && cg->options->entry == ENTRY_KERNEL;
+    bool items_passed = cg->target->is_host && cg->options->entry == ENTRY_KERNEL;
     for (int32_t b = 0; b < func->blocks.len; b++) {
         const Block *block = &func->blocks.items[b];
         for (int32_t k = 0; !block->removed && k < block->insts.len; k++) {
@@ -112,8 +112,7 @@ static void close_calls(Cg *cg) {
         cg->sigs[i].reachable = i == 0 || bits_get(&reach[0], i);
         cg->sigs[i].recursive = bits_get(&reach[i], i);
         /* the stack check of a recursive function raises */
-        if (cg->sigs[i].recursive && cg->raises && cg->target->kind == TARGET_CPU)
-            cg->sigs[i].raises = true;
+        if (cg->sigs[i].recursive && cg->raises && cg->target->is_host) cg->sigs[i].raises = true;
     }
 }
 
@@ -136,7 +135,7 @@ static void make_type(Cg *cg, CgSig *sig) {
         n += cg_leaf_types(cg, func->param_types[i], params + n);
     int32_t parts = 0;
     if (sig->raises) results[parts++] = cg->i32;
-    bool memory = nresult > MOST_RESULTS && cg->target->kind == TARGET_CPU;
+    bool memory = nresult > MOST_RESULTS && cg->target->is_host;
     cg_leaf_types(cg, func->result, results + parts);
     if (memory) {
         sig->memory =

@@ -352,7 +352,7 @@ void cg_lower_poll(Cg *cg, Ref ref) {
 
 /* Recursion: the frame's address against the limit of the caller's stack. */
 void cg_stack_check(Cg *cg) {
-    if (!cg->raises || cg->target->kind != TARGET_CPU) return;
+    if (!cg->raises || !cg->target->is_host) return;
     Value level = cg_int(cg->i32, 0);
     Value frame = cg_intrinsic(cg, "llvm.frameaddress", &cg->ptr[0], 1, &level, 1);
     Value limit = LLVMBuildLoad2(cg->b, cg->ptr[0], context_field(cg, 3), "");

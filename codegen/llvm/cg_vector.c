@@ -44,7 +44,7 @@ void cg_keep_variants(Cg *cg) {
 void cg_vector_variants(Cg *cg, Value call, const char *symbol, int nargs, bool single) {
     char text[512], name[64];
     size_t at = 0;
-    bool wanted = cg->target->kind == TARGET_CPU && !cg->options->no_vector_math &&
+    bool wanted = cg->target->is_host && !cg->options->no_vector_math &&
                   cg->options->opt_level >= 2 && nargs >= 1 && nargs <= 2 && LLVMIsACallInst(call);
     LType scalar = single ? cg->f32 : cg->f64;
     if (!wanted || LLVMTypeOf(call) != scalar) return;

@@ -120,7 +120,7 @@ const char *cg_pipeline(const Cg *cg) {
     static const char *const pipelines[] = {"default<O0>", "default<O1>", "default<O2>",
                                             "default<O3>"};
     int level = QN_MAX(0, QN_MIN(cg->options->opt_level, 3));
-    bool host = cg->target->kind == TARGET_CPU, waits = host && cg->sigs[0].suspends;
+    bool host = cg->target->is_host, waits = host && cg->sigs[0].suspends;
     if (host && level >= (waits ? 1 : 2)) return host_pipelines[calls(cg)][strided(cg)];
     if (host && level == 1) return "default<O1>" REDUCE;
     return waits ? "always-inline" : pipelines[level];
@@ -160,8 +160,7 @@ static bool has_many_blocks(const Cg *cg) {
 bool cg_optimise_with(Cg *cg, const char *pipeline) {
     int level = cg->options->opt_level;
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMPassBuilderOptionsSetLoopVectorization(options,
-                                               level >= 2 && cg->target->kind == TARGET_CPU);
+    LLVMPassBuilderOptionsSetLoopVectorization(options, level >= 2 && cg->target->is_host);
     LLVMPassBuilderOptionsSetSLPVectorization(options, level >= 2);
     LLVMPassBuilderOptionsSetLoopInterleaving(options, level >= 2);
     bool ok = run_passes(cg, pipeline, options);
@@ -170,10 +169,9 @@ bool cg_optimise_with(Cg *cg, const char *pipeline) {
 }
 
 bool cg_optimise(Cg *cg) {
-    bool large =
-        cg->target->kind == TARGET_CPU && cg->options->opt_level > 0 && has_many_blocks(cg);
+    bool large = cg->target->is_host && cg->options->opt_level > 0 && has_many_blocks(cg);
     bool ok = cg_optimise_with(cg, large ? LARGE_PIPELINE : cg_pipeline(cg));
-    if (cg->target->kind != TARGET_CPU || !cg->sigs[0].suspends) return ok;
+    if (!cg->target->is_host || !cg->sigs[0].suspends) return ok;
     return ok && cg_coro_finish(cg) && cg_optimise_with(cg, coroutines[cg->options->opt_level > 0]);
 }
 
@@ -188,7 +186,7 @@ static void select_simply(Cg *cg) {
 }
 
 LLVMMemoryBufferRef cg_emit_buffer(Cg *cg, LLVMCodeGenFileType type) {
-    if (cg->target->kind == TARGET_CPU) select_simply(cg);
+    if (cg->target->is_host) select_simply(cg);
     char *message = NULL;
     LLVMMemoryBufferRef buffer = NULL;
     if (LLVMTargetMachineEmitToMemoryBuffer(cg->machine, cg->mod, type, &message, &buffer)) {

@@ -34,7 +34,7 @@ struct LazyCode {
 /* -- lowering --------------------------------------------------------------------------------- */
 
 bool cg_is_lazy(const Cg *cg, const CgSig *sig) {
-    return cg->target->kind == TARGET_CPU && cg->options->entry != ENTRY_KERNEL && sig->raises &&
+    return cg->target->is_host && cg->options->entry != ENTRY_KERNEL && sig->raises &&
            opt_is_outlined(sig->ir);
 }
 

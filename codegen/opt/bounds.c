@@ -467,7 +467,7 @@ static void choose(Bounds *s, int32_t preheader, int32_t header, int32_t checked
 /* May the checked copy become a function that is compiled when it is needed? In kernels it would have to
  * find its work-item again. */
 static bool outlines(const PassContext *ctx) {
-    return ctx->options->infer.target == TARGET_CPU && ctx->options->entry != ENTRY_KERNEL;
+    return target_is_host(ctx->options->infer.target) && ctx->options->entry != ENTRY_KERNEL;
 }
 
 /* The checked copy: all blocks of the nest again, entered from the preheader when the condition fails. */

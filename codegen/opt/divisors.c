@@ -302,7 +302,7 @@ Divisors *opt_divisors(PassContext *ctx, Func *func, const Cfg *cfg, int32_t loo
                        const CountedLoop *counted) {
     int64_t trips;
     if (ctx->options->opt_level < 2 || ctx->options->entry == ENTRY_KERNEL) return NULL;
-    if (ctx->options->infer.target != TARGET_CPU || opt_is_outlined(func)) return NULL;
+    if (!target_is_host(ctx->options->infer.target) || opt_is_outlined(func)) return NULL;
     if (opt_const_int(func, counted->limit, &trips) && trips < FEW_ROUNDS) return NULL;
     Divisors *d = arena_new(ctx->arena, Divisors);
     *d = (Divisors){.ctx = ctx, .func = func, .cfg = cfg, .loop = loop, .counted = counted};
@@ -405,7 +405,7 @@ static int32_t make_test(const Divisors *d, Builder *b, const Strip *strip, Ref 
         any = b_op2(b, OP_or, boolean, any, b_op2(b, OP_eq, boolean, divisor, zero));
     }
     Ref next = b_op2(b, OP_add, i64, at, ir_const_int(func, i64, 1));
-    ir_inst(func, next)->sub = 1;
+    ir_inst(func, next)->sub = FLAG_NOWRAP;
     b_jump(b, head);
     ir_set_args(func, at, (Ref[]){strip->start, next}, 2);
     ir_set_args(func, *bad, (Ref[]){no, any}, 2);

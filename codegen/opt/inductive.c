@@ -292,7 +292,7 @@ static bool by_facts(Proof *p, Goal goal, int32_t block) {
 
 /* x + c does not wrap. */
 static bool exact_sum(Proof *p, Ref sum, Ref x, int64_t c, int32_t block) {
-    if (ir_inst(p->func, sum)->sub == 1) return true;
+    if (ir_inst(p->func, sum)->sub == FLAG_NOWRAP) return true;
     return c >= 0 ? at_most(p, x, NO_REF, INT64_MAX - c, block)
                   : at_least(p, x, INT64_MIN - c, block);
 }
@@ -316,7 +316,7 @@ static bool small_high(Proof *p, Ref y, int64_t *high, int32_t block) {
 static bool sum_below(Proof *p, Goal goal, Ref x, Ref y, int32_t block) {
     int64_t high;
     if (!small_high(p, y, &high, block) || !prove_moved(p, goal, x, -high, block)) return false;
-    if (ir_inst(p->func, goal.value)->sub == 1) return true;
+    if (ir_inst(p->func, goal.value)->sub == FLAG_NOWRAP) return true;
     return (!goal.symbol || goal.k <= 0) && at_least(p, x, INT64_MIN / 2, block) &&
            at_least(p, y, INT64_MIN / 2, block);
 }
@@ -328,7 +328,7 @@ static bool of_add(Proof *p, Goal goal, int32_t block) {
     if (number(p->func, x, &c)) return of_offset(p, goal, y, c, block);
     if (goal.upper) return sum_below(p, goal, x, y, block) || sum_below(p, goal, y, x, block);
     if (goal.k > 0 || !at_least(p, x, 0, block) || !at_least(p, y, 0, block)) return false;
-    return ir_inst(p->func, goal.value)->sub == 1 ||
+    return ir_inst(p->func, goal.value)->sub == FLAG_NOWRAP ||
            (at_most(p, x, NO_REF, half, block) && at_most(p, y, NO_REF, half, block));
 }
 
@@ -353,7 +353,7 @@ static bool of_sub(Proof *p, Goal goal, int32_t block) {
 /* A product by a positive number, or of what is not negative. */
 static bool of_mul(Proof *p, Goal goal, int32_t block) {
     Ref x = ir_arg(p->func, goal.value, 0), y = ir_arg(p->func, goal.value, 1);
-    bool exact = ir_inst(p->func, goal.value)->sub == 1;
+    bool exact = ir_inst(p->func, goal.value)->sub == FLAG_NOWRAP;
     int64_t c, wide = INT64_C(1) << 31;
     if (number(p->func, x, &c)) {
         Ref swap = x;

@@ -276,7 +276,7 @@ static void strip_while(Func *func, const WhileLoop *loop) {
 }
 
 void opt_loops(PassContext *ctx, Func *func) {
-    if (ctx->options->entry == ENTRY_KERNEL && ctx->options->infer.target != TARGET_CPU) return;
+    if (ctx->options->entry == ENTRY_KERNEL && !target_is_host(ctx->options->infer.target)) return;
     Cfg cfg;
     cfg_compute(&cfg, ctx->arena, func);
     for (int32_t l = cfg.loops.len - 1; l >= 0; l--) {

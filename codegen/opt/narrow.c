@@ -419,7 +419,7 @@ static void rewrite(Narrow *s, const Bits *compares, int32_t n) {
         ir_inst(f, ref)->type = s->i32;
         Op op = (Op)ir_inst(f, ref)->op;
         if (op == OP_add || op == OP_sub || op == OP_mul)
-            ir_inst(f, ref)->sub = 1; /* proven: no wrap */
+            ir_inst(f, ref)->sub = FLAG_NOWRAP; /* proven: no wrap */
     }
     for (Ref ref = 1; ref < n; ref++) {
         Op op = (Op)ir_inst(f, ref)->op;
@@ -431,7 +431,7 @@ static void rewrite(Narrow *s, const Bits *compares, int32_t n) {
 
 void opt_narrow(PassContext *ctx, Func *func) {
     const CompileOptions *options = ctx->options;
-    if (options->infer.target == TARGET_CPU || options->general_variant ||
+    if (target_is_host(options->infer.target) || options->general_variant ||
         (options->entry != ENTRY_KERNEL && options->entry != ENTRY_DEVICE_UFUNC))
         return;
     int32_t n = func->insts.len;
@@ -457,7 +457,8 @@ void opt_narrow(PassContext *ctx, Func *func) {
     }
     for (Ref ref = 1; ref < n; ref++) {
         Inst *inst = ir_inst(func, ref);
-        if (inst->op == OP_param && inst->imm < 64) inst->sub = promised >> inst->imm & 1;
+        if (inst->op == OP_param && inst->imm < 64)
+            inst->sub = promised >> inst->imm & 1 ? FLAG_SMALL : 0;
     }
     rewrite(&s, &compares, n);
 }

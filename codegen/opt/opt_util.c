@@ -52,7 +52,7 @@ static bool phi_nonnegative(const Func *func, Ref phi, bool index, int depth) {
         Ref arg = ir_arg(func, phi, i);
         const Inst *from = ir_inst(func, arg);
         if (arg == phi) continue;
-        if (from->op == OP_add && from->sub == 1 && ir_arg(func, arg, 0) == phi &&
+        if (from->op == OP_add && from->sub == FLAG_NOWRAP && ir_arg(func, arg, 0) == phi &&
             nonnegative(func, ir_arg(func, arg, 1), index, depth + 1))
             continue;
         if (!nonnegative(func, arg, index, depth + 1)) return false;
@@ -122,7 +122,7 @@ bool opt_in_loop(const Cfg *cfg, int32_t loop, int32_t block) {
 static bool is_next(const Func *func, Ref ref, Ref counter) {
     const Inst *inst = ir_inst(func, ref);
     int64_t one;
-    return inst->op == OP_add && inst->sub == 1 && ir_arg(func, ref, 0) == counter &&
+    return inst->op == OP_add && inst->sub == FLAG_NOWRAP && ir_arg(func, ref, 0) == counter &&
            opt_const_int(func, ir_arg(func, ref, 1), &one) && one == 1;
 }
 

@@ -2,10 +2,11 @@
 #include "codegen/opt/pass.h"
 
 const PassInfo opt_passes[] = {
-#define PASS(name, function, level, what) {#name, function, level, what},
+#define PASS(name, function, level, needs, breaks, what)                                           \
+    {#name, function, level, needs, breaks, what},
 #include "codegen/opt/passes.def"
 #undef PASS
-    {NULL, NULL, 0, NULL}};
+    {NULL, NULL, 0, 0, 0, NULL}};
 
 const PassInfo *opt_find(const char *name) {
     for (const PassInfo *pass = opt_passes; pass->name; pass++)
@@ -32,8 +33,13 @@ bool opt_run_one(Module *module, const CompileOptions *options, const PassInfo *
 }
 
 bool opt_run(Module *module, const CompileOptions *options, PassObserver after, void *user) {
+    unsigned broken = 0;
     for (const PassInfo *pass = opt_passes; pass->name; pass++) {
         if (options->opt_level < pass->level) continue;
+        if (pass->needs & broken)
+            return diag_add(module->diags, E0004, NULL, pass->name,
+                            "a pass before it broke what it needs (passes.def)");
+        broken |= pass->breaks;
         if (!opt_run_one(module, options, pass)) return false;
         for (int32_t i = 0; after && i < module->funcs.len; i++)
             after(user, pass, module->funcs.items[i]);

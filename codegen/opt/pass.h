@@ -1,7 +1,7 @@
 /* pass.h - the passes on typed IR, and the list they run in (passes.def).
  *
  * A pass is one function of one typed Func; it may append blocks and instructions freely and leaves
- * verified IR. What it needs and breaks (dominators, loops) it computes itself: a Cfg of the functions
+ * verified IR. What it needs to know (dominators, loops) it computes itself: a Cfg of the functions
  * we compile costs microseconds, and a stale one costs days. */
 #ifndef QUERN_PASS_H
 #define QUERN_PASS_H
@@ -14,12 +14,21 @@ typedef struct PassContext {
     const CompileOptions *options;
 } PassContext;
 
+/* What holds of the functions until a pass breaks it. */
+enum PassProperty {
+    IR_COUNTED =
+        1,       /* loops look as the front end writes them: CountedLoop, one poll at each latch */
+    IR_WIDE = 2, /* Python's ints are i64, indices too */
+    IR_UNOWNED = 4 /* no retain and no release yet: code may be copied and moved */
+};
+
 typedef void (*PassFunction)(PassContext *ctx, Func *func);
 
 typedef struct PassInfo {
     const char *name;
     PassFunction run;
     int level; /* runs at this opt_level and above */
+    unsigned needs, breaks;
     const char *what;
 } PassInfo;
 

@@ -420,7 +420,7 @@ static void make_cleanups(Refcount *rc, const Edits *edits) {
 }
 
 void opt_refcount(PassContext *ctx, Func *func) {
-    if (ctx->options->infer.target != TARGET_CPU || ctx->options->entry == ENTRY_KERNEL) return;
+    if (!target_is_host(ctx->options->infer.target) || ctx->options->entry == ENTRY_KERNEL) return;
     cfg_remove_unreachable(func);
     Refcount rc = {.ctx = ctx,
                    .func = func,

@@ -112,7 +112,7 @@ static void lower_counters(Sink *s) {
 }
 
 void opt_sink(PassContext *ctx, Func *func) {
-    if (ctx->options->infer.target != TARGET_CPU) return;
+    if (!target_is_host(ctx->options->infer.target)) return;
     Sink s = {.func = func, .arena = ctx->arena};
     find_users(&s);
     lower_counters(&s);

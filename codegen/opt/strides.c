@@ -103,7 +103,7 @@ static void visit(PassContext *ctx, Strides *s) {
 }
 
 void opt_strides(PassContext *ctx, Func *func) {
-    if (ctx->options->infer.target == TARGET_CPU) return;
+    if (target_is_host(ctx->options->infer.target)) return;
     Strides s = {.func = func};
     cfg_compute(&s.cfg, ctx->arena, func);
     for (s.loop = 0; s.loop < s.cfg.loops.len; s.loop++) {

@@ -3,6 +3,7 @@
  * A kernel without barriers is plain loops round the work-item function: its coordinates are SSA
  * parameters, so that LLVM inlines it and may turn the innermost loop, over threadIdx.x, into vectors.
  * Kernels with barriers: llvm/cg_coro.c. */
+#include "codegen/host_code.h"
 #include "codegen/llvm/cg.h"
 #include "codegen/target/targets.h"
 
@@ -260,11 +261,13 @@ static bool emit(Cg *cg, Artifact *artifact) {
     if (cg->options->keep_text) keep_assembly(cg);
     LLVMMemoryBufferRef object = cg->failed ? NULL : cg_emit_buffer(cg, LLVMObjectFile);
     if (!object) return false;
+    artifact->drop = host_code_drop;
     return orc_load(cg, object, cg->entry_name, &artifact->entry, &artifact->host_code);
 }
 
 const Target target_cpu = {
     .kind = TARGET_CPU,
+    .is_host = true,
     .name = "cpu",
     .device = "the cpu device",
     .spaces = {0, 0, 0, 0},

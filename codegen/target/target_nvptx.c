@@ -234,6 +234,8 @@ static bool emit(Cg *cg, Artifact *artifact) {
 
 const Target target_nvptx = {
     .kind = TARGET_NVPTX,
+    .atomic_inc = "llvm.nvvm.atomic.load.inc.32",
+    .atomic_dec = "llvm.nvvm.atomic.load.dec.32",
     .name = "nvptx",
     .device = "cuda",
     .spaces = {SPACE_PTX_GLOBAL, SPACE_PTX_SHARED, SPACE_PTX_LOCAL, SPACE_PTX_CONST},

@@ -120,6 +120,13 @@ typedef struct IrSpan {
     int32_t line, end_line, column, end_column;
 } IrSpan;
 
+/* Flags in `sub`, of ops that have no other use for it (ir_ops.def). */
+enum InstFlag {
+    FLAG_NOWRAP = 1, /* add, sub, mul: proven to stay in the signed range */
+    FLAG_ZEROED = 1, /* alloc */
+    FLAG_SMALL = 1   /* param of a kernel: an int that the launch has tested (FAST_LIMIT) */
+};
+
 typedef struct Inst {
     uint16_t op;   /* Op */
     uint16_t sub;  /* Operator, Guard, AtomicOp or flag of the op */

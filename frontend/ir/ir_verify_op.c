@@ -340,12 +340,6 @@ static bool check_typed(Verifier *v, Ref ref) {
         if (inst->nargs > 1) return bad(v, ref, "at most one operand");
         return check_i64(v, ref, 0, inst->nargs);
     case OP_cast: return check_cast(v, ref);
-    case OP_bitcast: {
-        const Type *from = arg_type(v, ref, 0);
-        bool ok = in_classes(from, INTS | FLOATS) && in_classes(inst->type, INTS | FLOATS) &&
-                  type_bits(from) == type_bits(inst->type);
-        return ok || bad_types(v, ref, "no such cast", from, inst->type);
-    }
     case OP_neg:
     case OP_add:
     case OP_sub:

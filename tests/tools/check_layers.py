@@ -21,6 +21,8 @@ NAMES = [(re.compile(r"\bPy(Object|_INCREF|Err_|GILState)"), ("pymodule/",)),
          (re.compile(r"\bLLVM[A-Z][a-z]\w+\("), ("codegen/llvm/", "codegen/target/")),
          (re.compile(r"\b(cu(Mem|Ctx|Launch|Module|Stream|Event|Init|Device)[A-Za-z0-9_]*|CU(device|context|stream)\w*)\s*\("),
           ("runtime/cuda/",))]
+# Who asks what a target is like asks a fact: target_is_host, struct Target.
+COMPARED_KIND = re.compile(r"[!=]= *TARGET_[A-Z]|\bTARGET_[A-Z]+ *[!=]=")
 MAX_FILE = 1000
 MAX_FUNCTION = 120  # a switch over a table may be longer: the file says so with `long-function: NAME`
 
@@ -90,6 +92,10 @@ def check_file(path, problems):
             if match and not path.startswith(allowed):
                 line = code.count("\n", 0, match.start()) + 1
                 problems.append(f"{path}:{line}: {match.group().strip('(')} belongs to {', '.join(allowed)}")
+        match = COMPARED_KIND.search(code)
+        if match and not path.startswith("codegen/target/") and path != "frontend/base/target_kind.h":
+            line = code.count("\n", 0, match.start()) + 1
+            problems.append(f"{path}:{line}: ask a fact of the target (codegen/target.h) instead of comparing kinds")
         check_functions(path, text, code, problems)
 
 

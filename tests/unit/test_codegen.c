@@ -1,5 +1,6 @@
 /* test_codegen.c - the way from typed IR to a call, end to end: entries, calls, errors, polling, recursion,
  * dropping code, and what happens when LLVM gives up. */
+#include "codegen/opt/pass.h"
 #include "codegen/support.h"
 #include "codegen/worker.h"
 #include "frontend/base/os.h"
@@ -520,6 +521,21 @@ static void test_an_error_is_a_diagnostic(void) {
     cg_end(c);
 }
 
+/* The table of passes: nobody needs what is broken, and every property is there for a reason. */
+static void test_passes_stand_in_order(void) {
+    unsigned needed = 0, all = 0;
+    for (int level = 0; level <= 3; level++) {
+        unsigned broken = 0;
+        for (const PassInfo *pass = opt_passes; pass->name; pass++) {
+            if (level < pass->level) continue;
+            CHECK((pass->needs & broken) == 0);
+            broken |= pass->breaks, all |= pass->breaks, needed |= pass->needs;
+        }
+    }
+    CHECK_INT(all, IR_COUNTED | IR_WIDE | IR_UNOWNED);
+    CHECK_INT(needed, all);
+}
+
 /* -- memory that runs out -------------------------------------------------------------------------- */
 
 typedef struct Attempt {
@@ -608,6 +624,7 @@ int main(void) {
     RUN(test_R7_a_wait_can_be_left);
     RUN(test_MEM_06_dropped_code_is_freed);
     RUN(test_no_page_is_writable_and_executable);
+    RUN(test_passes_stand_in_order);
     RUN(test_R6_memory_runs_out_anywhere);
     RUN(test_compile_times);
     return check_report();

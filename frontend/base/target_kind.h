@@ -1,0 +1,20 @@
+/* target_kind.h - what code is compiled for. Facts about targets are asked for, kinds are not compared: codegen/target.h. */
+#ifndef QUERN_TARGET_KIND_H
+#define QUERN_TARGET_KIND_H
+
+#include "frontend/base/base.h"
+
+typedef enum TargetKind { TARGET_CPU, TARGET_NVPTX, TARGET_AMDGPU, TARGET_COUNT } TargetKind;
+
+/* Is its code called in this process? Kernels of the cpu device are. */
+static inline bool target_is_host(TargetKind target) {
+    return target == TARGET_CPU;
+}
+
+/* In messages. */
+static inline const char *target_text(TargetKind target) {
+    static const char *const texts[] = {"on the CPU", "on the target cuda", "on the target hip"};
+    return texts[target];
+}
+
+#endif
