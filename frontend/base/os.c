@@ -11,7 +11,6 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -121,24 +120,6 @@ bool os_write_file(const char *path, const void *bytes, size_t size, char *error
     return ok || fail(error, error_size, "cannot write", path, strerror(why));
 }
 
-bool os_make_dirs(const char *path, unsigned mode, char *error, size_t error_size) {
-    char part[PATH_MAX];
-    size_t len = strlen(path);
-    if (len == 0 || len >= sizeof part)
-        return fail(error, error_size, "cannot make the folder", path, strerror(ENAMETOOLONG));
-    memcpy(part, path, len + 1);
-    for (size_t i = 1; i <= len; i++) {
-        if (part[i] != '/' && part[i] != 0) continue;
-        part[i] = 0;
-        if (mkdir(part, (mode_t)mode) != 0 && errno != EEXIST)
-            return fail(error, error_size, "cannot make the folder", part, strerror(errno));
-        part[i] = path[i];
-    }
-    struct stat st;
-    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) return true;
-    return fail(error, error_size, "cannot make the folder", path, strerror(ENOTDIR));
-}
-
 bool os_exists(const char *path) {
     return access(path, F_OK) == 0;
 }
@@ -171,51 +152,8 @@ bool os_thread_start(OsThread *thread, void *(*run)(void *), void *arg, size_t s
     return ok;
 }
 
-void os_thread_join(OsThread thread) {
-    pthread_join(thread, NULL);
-}
 void os_thread_detach(OsThread thread) {
     pthread_detach(thread);
-}
-void os_mutex_init(OsMutex *mutex) {
-    pthread_mutex_init(&mutex->m, NULL);
-}
-void os_mutex_free(OsMutex *mutex) {
-    pthread_mutex_destroy(&mutex->m);
-}
-void os_mutex_lock(OsMutex *mutex) {
-    pthread_mutex_lock(&mutex->m);
-}
-void os_mutex_unlock(OsMutex *mutex) {
-    pthread_mutex_unlock(&mutex->m);
-}
-
-void os_cond_init(OsCond *cond) {
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&cond->c, &attr);
-    pthread_condattr_destroy(&attr);
-}
-
-void os_cond_free(OsCond *cond) {
-    pthread_cond_destroy(&cond->c);
-}
-void os_cond_wait(OsCond *cond, OsMutex *mutex) {
-    pthread_cond_wait(&cond->c, &mutex->m);
-}
-
-bool os_cond_wait_ns(OsCond *cond, OsMutex *mutex, int64_t ns) {
-    int64_t until = os_now_ns() + ns;
-    struct timespec t = {(time_t)(until / NS_PER_S), (long)(until % NS_PER_S)};
-    return pthread_cond_timedwait(&cond->c, &mutex->m, &t) == 0;
-}
-
-void os_cond_signal(OsCond *cond) {
-    pthread_cond_signal(&cond->c);
-}
-void os_cond_broadcast(OsCond *cond) {
-    pthread_cond_broadcast(&cond->c);
 }
 
 int os_cpu_count(void) {

@@ -31,36 +31,17 @@ bool os_read_file(Arena *arena, const char *path, Str *out, char *error, size_t 
  * whole new one. false: `error` says why, and nothing is left behind. */
 bool os_write_file(const char *path, const void *bytes, size_t size, char *error,
                    size_t error_size);
-/* Makes the folder and its parents with `mode`; true when it is there in the end. */
-bool os_make_dirs(const char *path, unsigned mode, char *error, size_t error_size);
 bool os_exists(const char *path);
 
 /* -- threads ---------------------------------------------------------------------------------- */
 
 typedef pthread_t OsThread;
-typedef struct OsMutex {
-    pthread_mutex_t m;
-} OsMutex;
-typedef struct OsCond {
-    pthread_cond_t c;
-} OsCond;
 
 /* The lowest address that the stack of the calling thread may come to. Asked of the system once in each thread. */
 char *os_stack_low(void);
 /* stack_size 0: the system's choice. false: no thread could be made. */
 bool os_thread_start(OsThread *thread, void *(*run)(void *), void *arg, size_t stack_size);
-void os_thread_join(OsThread thread);
 void os_thread_detach(OsThread thread);
-void os_mutex_init(OsMutex *mutex);
-void os_mutex_free(OsMutex *mutex);
-void os_mutex_lock(OsMutex *mutex);
-void os_mutex_unlock(OsMutex *mutex);
-void os_cond_init(OsCond *cond);
-void os_cond_free(OsCond *cond);
-void os_cond_wait(OsCond *cond, OsMutex *mutex);
-bool os_cond_wait_ns(OsCond *cond, OsMutex *mutex, int64_t ns); /* false: the time is over */
-void os_cond_signal(OsCond *cond);
-void os_cond_broadcast(OsCond *cond);
 /* How many CPUs this process may run on (its affinity mask), at least 1. */
 int os_cpu_count(void);
 
