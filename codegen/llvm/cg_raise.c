@@ -328,7 +328,7 @@ static void leave_pending(Cg *cg, BB out) {
 
 void cg_recursion_poll(Cg *cg) {
     CgFunc *f = cg->f;
-    if (!cg->raises || cg->target->kind != TARGET_CPU) return;
+    if (!cg->raises || !cg->target->is_host) return;
     for (int32_t i = 0; i < f->recursion_polls.len; i++)
         if (cfg_dominates(&f->cfg, f->recursion_polls.items[i], f->block)) return;
     vec_push(cg->arena, &f->recursion_polls, f->block);
