@@ -123,7 +123,7 @@ static void hash_elements(Hasher *h, PyArrayObject *array, int axis, const char 
 /* Code of kernels may run on when its kernel is gone, and GPUs have no use for an address of the host. */
 static bool stays_in_place(const PyResolver *r, PyArrayObject *array) {
     return PyArray_NBYTES(array) > COPIED_ARRAY && PyArray_ISALIGNED(array) &&
-           r->options.target == TARGET_CPU && !r->options.kernel;
+           target_is_host(r->options.target) && !r->options.kernel;
 }
 
 static const int64_t *copy_sizes(PyResolver *r, const npy_intp *sizes, int n) {
