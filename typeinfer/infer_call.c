@@ -661,7 +661,9 @@ static bool folded(Infer *in, Operator op, const Val args[2], Val *out) {
     return ok;
 }
 
-static bool v_arithmetic(Infer *in, Operator op, bool in_place, Val a, Val b, Val *out) {
+/* Not inlined: comparisons of tuples recurse through v_binary, whose frame is small. */
+__attribute__((noinline)) static bool v_arithmetic(Infer *in, Operator op, bool in_place, Val a,
+                                                   Val b, Val *out) {
     bool handled, matched;
     if (op == OPR_pow) literal_power(in, &a, &b);
     /* Numba's float32 ** int is a float32, whatever the int is */
