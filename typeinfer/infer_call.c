@@ -489,7 +489,6 @@ static bool v_compare(Infer *in, Operator op, Val a, Val b, bool *handled, Val *
     const Type *s = a.f.type, *t = b.f.type;
     bool result;
     *handled = true;
-    if (!ti_has_stack(in, "tuples")) return false;
     if (op == OPR_eq || op == OPR_ne) {
         if (fact_none(&a.f) || fact_none(&b.f)) return v_is(in, op == OPR_ne, a, b, out);
         if (fold_compare(op, &a.f, &b.f, &result))
@@ -499,9 +498,6 @@ static bool v_compare(Infer *in, Operator op, Val a, Val b, bool *handled, Val *
             return *out = val_of(fact_bool(in, (s == t) == (op == OPR_eq))), true;
         if (s->kind == TY_OBJECT && t->kind == TY_OBJECT)
             return *out = val_of(fact_bool(in, (s == t) == (op == OPR_eq))), true;
-        if (s->kind == TY_TUPLE && t->kind == TY_TUPLE) return compare_tuples(in, op, a, b, out);
-    } else if (s->kind == TY_TUPLE && t->kind == TY_TUPLE) {
-        return order_tuples(in, op, a, b, out);
     }
     a = v_unwrap(in, a);
     b = v_unwrap(in, b);
@@ -661,9 +657,7 @@ static bool folded(Infer *in, Operator op, const Val args[2], Val *out) {
     return ok;
 }
 
-/* Not inlined: comparisons of tuples recurse through v_binary, whose frame is small. */
-__attribute__((noinline)) static bool v_arithmetic(Infer *in, Operator op, bool in_place, Val a,
-                                                   Val b, Val *out) {
+static bool v_arithmetic(Infer *in, Operator op, bool in_place, Val a, Val b, Val *out) {
     bool handled, matched;
     if (op == OPR_pow) literal_power(in, &a, &b);
     /* Numba's float32 ** int is a float32, whatever the int is */
@@ -702,7 +696,9 @@ const char *typed_operator_name(int32_t index) {
     return index < countof(typed) ? operator_names[typed[index]] : NULL;
 }
 
-bool v_binary(Infer *in, Operator op, bool in_place, Val a, Val b, Val *out) {
+/* Not inlined: comparisons of tuples recurse through v_binary, whose frame is to be small. */
+__attribute__((noinline)) static bool binary_of_others(Infer *in, Operator op, bool in_place, Val a,
+                                                       Val b, Val *out) {
     bool handled, done = v_zero_dim(in, op, in_place, (Val[]){a, b}, 2, &handled, out);
     if (done || handled) return done;
     switch (operator_methods[op]) {
@@ -715,6 +711,16 @@ bool v_binary(Infer *in, Operator op, bool in_place, Val a, Val b, Val *out) {
     default: break;
     }
     return v_arithmetic(in, op, in_place, v_unwrap(in, a), v_unwrap(in, b), out);
+}
+
+bool v_binary(Infer *in, Operator op, bool in_place, Val a, Val b, Val *out) {
+    bool tuples = is_kind(&a, TY_TUPLE) && is_kind(&b, TY_TUPLE), result;
+    if (!tuples || operator_methods[op] != COMPARE)
+        return binary_of_others(in, op, in_place, a, b, out);
+    if (!ti_has_stack(in, "tuples")) return false;
+    if (op != OPR_eq && op != OPR_ne) return order_tuples(in, op, a, b, out);
+    if (fold_compare(op, &a.f, &b.f, &result)) return *out = val_of(fact_bool(in, result)), true;
+    return compare_tuples(in, op, a, b, out);
 }
 
 /* -- casts ------------------------------------------------------------------------------------------ */
