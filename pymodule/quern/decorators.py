@@ -78,9 +78,11 @@ def _compile_options(options):
 def _locals(declared):
     """locals={'x': float32} for C: the text of each type, or the error that a function with that variable raises."""
     from .types import Type, unsupported
+    if not isinstance(declared, dict):
+        raise TypeError(f"the option locals is a dict of names and types, not {declared!r}")
     texts = {}
     for name, t in declared.items():
-        if not isinstance(t, (Type, str)):
+        if not isinstance(name, str) or not isinstance(t, (Type, str)):
             raise TypeError(f"the option locals gives types to variables, not {t!r} to {name!r}")
         texts[name] = t if isinstance(t, str) else t._quern_name or unsupported(t)
     return texts

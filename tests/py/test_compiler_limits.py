@@ -179,7 +179,7 @@ def test_R18_a_type_that_grows_is_an_error(function, args, line):
 
 
 def test_R18_the_empty_tuple_and_a_pair():
-    with pytest.raises(TypingError, match="E0204"):
+    with pytest.raises(TypingError, match="E0204|E0205"):  # CPython 3.12 writes a return for each of the two
         njit(conditional)(3)
 
 
@@ -196,6 +196,8 @@ def test_R18_recursion_with_optional_results_still_compiles():
 
 
 # -- R3: exceptions that are made on one of several paths -----------------------------------------------------
+# CPython 3.12 writes short ends of a function once for each path: then there is nothing to refuse. The test in front of
+# `raise` keeps the paths together.
 
 
 def from_branches(c, x):
@@ -203,6 +205,8 @@ def from_branches(c, x):
         e = ValueError("a", x)
     else:
         e = ValueError("b", x + 1)
+    if x < 0:
+        return x
     raise e
 
 
@@ -210,12 +214,16 @@ def from_one_branch(c, x):
     e = ValueError
     if c:
         e = ValueError("q", x)
+    if x < 0:
+        return x
     raise e
 
 
 def perhaps_unbound(c, x):
     if c:
         e = ValueError("q", x)
+    if x < 0:
+        return x
     raise e
 
 
@@ -230,8 +238,7 @@ def from_expression(c, x):
     raise ValueError("a", x) if c else ValueError("b", x)
 
 
-@pytest.mark.parametrize("function, line", [(from_branches, 5), (from_one_branch, 4), (perhaps_unbound, 3),
-                                            (from_loop, 4), (from_expression, 1)])
+@pytest.mark.parametrize("function, line", [(from_branches, 7), (from_one_branch, 6), (perhaps_unbound, 5), (from_loop, 4)])
 def test_R3_exceptions_of_several_paths_are_refused(function, line):
     place = f"{function.__code__.co_filename}:{function.__code__.co_firstlineno + line}:"
     for c in True, False:
@@ -239,6 +246,16 @@ def test_R3_exceptions_of_several_paths_are_refused(function, line):
             njit(function)(c, 5)
         text = str(refusal.value)
         assert text.startswith(place) and "several paths" in text and "one is made here" in text
+
+
+def test_R3_exceptions_of_an_expression_are_refused_or_right():
+    for c in True, False:
+        with pytest.raises((UnsupportedError, ValueError)) as raised:
+            njit(from_expression)(c, 5)
+        if raised.type is ValueError:
+            assert raised.value.args == ("a" if c else "b", 5)
+        else:
+            assert "several paths" in str(raised.value)
 
 
 def test_R3_exceptions_without_arguments_may_meet():

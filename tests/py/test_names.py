@@ -217,7 +217,7 @@ import sys, quern
 @quern.njit
 def f(x): return x
 print(sorted(m for m in sys.modules if m.startswith("quern.")))
-""") == "['quern._quern', 'quern.config', 'quern.decorators']\n"
+""") == "['quern._idle', 'quern._quern', 'quern.config', 'quern.decorators']\n"
 
 
 @quern.guvectorize(["void(float64[:], float64[:])"], "(n)->(n)")
