@@ -49,7 +49,7 @@ def _define(name, bases, label, made=None, **attributes):
     names = {}
     for part in parts.split(", ") if parts else []:
         part, _, default = part.partition("=")
-        names[part] = eval(default) if default else _NEEDED
+        names[part] = _NEEDED if not default else None if default == "None" else int(default)
     body = {"_parts": names, "_label": label, "__module__": __name__, **attributes}
     if made:
         body["_made"] = made
