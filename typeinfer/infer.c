@@ -52,7 +52,7 @@ void infer_take_edge(Infer *in, int32_t from, int bit, int32_t to) {
 }
 
 Val infer_val(Infer *in, Ref ref) {
-    return (Val){.f = in->facts[ref], .ref = in->emit ? in->typed[ref] : 0, .src = ref};
+    return (Val){.f = in->facts[ref], .ref = in->emit ? in->emit->typed[ref] : 0, .src = ref};
 }
 
 /* An operand as a value. A phi of types that have no join is an error here, at its use. */
@@ -204,33 +204,35 @@ static bool visit_freevar(Infer *in, Ref ref, Val *out) {
 
 /* Typed bool: is the local assigned? Phis get a parallel web of bool phis, completed at the end. */
 static Ref emit_bound(Infer *in, Ref ref) {
-    if (in->bound[ref]) return in->bound[ref];
+    Emit *e = in->emit;
+    if (e->bound[ref]) return e->bound[ref];
     const Inst *inst = ir_inst(in->f, ref);
-    const Type *boolean = type_scalar(in->types, TY_bool);
+    const Type *boolean = bool_type(in->types);
     if (inst->op != OP_phi || !in->facts[ref].unbound)
-        return in->bound[ref] = emit_int(in, boolean, inst->op != OP_unbound);
-    int32_t first = in->first[inst->block];
-    Ref phi = ir_insert(in->out, first, 0, OP_phi, NULL, 0);
-    ir_inst(in->out, phi)->type = boolean;
-    if (in->insert_at >= 0 && in->block == first) in->insert_at++;
-    if (first == 0) in->pool_at++;
-    in->bound[ref] = phi;
-    vec_push(in->arena, &in->bound_phis, ref);
+        return e->bound[ref] = emit_int(e, boolean, inst->op != OP_unbound);
+    int32_t first = e->first[inst->block];
+    Ref phi = ir_insert(e->out, first, 0, OP_phi, NULL, 0);
+    ir_inst(e->out, phi)->type = boolean;
+    if (e->insert_at >= 0 && e->block == first) e->insert_at++;
+    if (first == 0) e->pool_at++;
+    e->bound[ref] = phi;
+    vec_push(in->arena, &e->bound_phis, ref);
     return phi;
 }
 
 /* One operand for each typed predecessor, in order. */
 void infer_finish_bound(Infer *in) {
-    for (int32_t i = 0; i < in->bound_phis.len; i++) {
-        Ref ref = in->bound_phis.items[i];
+    Emit *e = in->emit;
+    for (int32_t i = 0; i < e->bound_phis.len; i++) {
+        Ref ref = e->bound_phis.items[i];
         const Inst *phi = ir_inst(in->f, ref);
         const Block *from = &in->f->blocks.items[phi->block];
-        int32_t first = in->first[phi->block];
-        for (int32_t p = 0; p < in->out->blocks.items[first].preds.len; p++) {
-            int32_t source = in->origin.items[in->out->blocks.items[first].preds.items[p]];
+        int32_t first = e->first[phi->block];
+        for (int32_t p = 0; p < e->out->blocks.items[first].preds.len; p++) {
+            int32_t source = e->origin.items[e->out->blocks.items[first].preds.items[p]];
             for (int32_t k = 0; k < from->preds.len; k++) {
                 if (from->preds.items[k] != source) continue;
-                ir_add_arg(in->out, in->bound[ref], emit_bound(in, ir_arg(in->f, ref, k)));
+                ir_add_arg(e->out, e->bound[ref], emit_bound(in, ir_arg(in->f, ref, k)));
                 break;
             }
         }
@@ -252,17 +254,18 @@ static bool unbound_error(Infer *in, Ref ref, const Fact *f) {
 }
 
 static bool visit_check_bound(Infer *in, Ref ref, Val *out) {
+    Emit *e = in->emit;
     Ref arg = ir_arg(in->f, ref, 0);
     *out = infer_val(in, arg);
     if (out->f.reported) return in->stop = STOP_REPORTED, false;
     if (out->f.conflict) return true; /* an error at its use */
     if (!out->f.unbound) return out->f.type || ((in->stop = STOP_UNKNOWN), false);
     if (!in->guards) return unbound_error(in, ref, &out->f);
-    if (in->emit) {
-        const Type *boolean = type_scalar(in->types, TY_bool);
-        Ref missing = out->f.type ? emit1(in, OP_not, boolean, emit_bound(in, arg))
-                                  : emit_int(in, boolean, 1);
-        emit_guard(in, GUARD_unbound_local, missing, NULL, 0);
+    if (e) {
+        const Type *boolean = bool_type(in->types);
+        Ref missing =
+            out->f.type ? emit1(e, OP_not, boolean, emit_bound(in, arg)) : emit_int(e, boolean, 1);
+        emit_named_guard(e, GUARD_unbound_local, missing, NULL, 0, ir_inst(in->f, ref)->u.name);
     }
     out->f.unbound = false;
     return out->f.type || ((in->stop = STOP_UNBOUND), false);
@@ -271,17 +274,18 @@ static bool visit_check_bound(Infer *in, Ref ref, Val *out) {
 /* -- control flow ------------------------------------------------------------------------------ */
 
 static bool visit_branch(Infer *in, Ref ref) {
+    Emit *e = in->emit;
     const Inst *inst = ir_inst(in->f, ref);
     Val cond;
     if (!operand(in, ref, 0, &cond) || !v_truth(in, cond, &cond)) return false;
     int taken = 3;
     if (cond.f.value) taken = cond.f.value->i ? 1 : 2;
-    if (in->emit) {
-        int32_t yes = in->first[inst->target[0]], no = in->first[inst->target[1]];
+    if (e) {
+        int32_t yes = e->first[inst->target[0]], no = e->first[inst->target[1]];
         if (taken == 3)
-            emit_branch(in, v_ref(in, cond), yes, no);
+            emit_branch(e, v_ref(in, cond), yes, no);
         else
-            emit_jump(in, taken == 1 ? yes : no);
+            emit_jump(e, taken == 1 ? yes : no);
         return true;
     }
     if (taken & 1) infer_take_edge(in, inst->block, 1, inst->target[0]);
@@ -356,7 +360,7 @@ static bool visit_return(Infer *in, Ref ref) {
     Instance *inst = in->inst;
     if (in->emit) {
         Ref value = v_as(in, v, inst->result.type);
-        emit1(in, OP_return, NULL, value);
+        emit1(in->emit, OP_return, NULL, value);
         return true;
     }
     if (inst->result.reported) return true;
@@ -447,27 +451,28 @@ static Ref more_of_range(Infer *in, Ref length, Ref counter) {
     if (ir_inst(in->f, length)->op != OP_iter_len) return NO_REF;
     Val it = infer_val(in, ir_arg(in->f, length, 0));
     if (!is_kind(&it, TY_RANGE)) return NO_REF;
-    return emit_range_more(in, v_ref(in, it), counter);
+    return emit_range_more(in->emit, v_ref(in, it), counter);
 }
 
 static bool visit_counter(Infer *in, Ref ref, Op op, Val *out) {
+    Emit *e = in->emit;
     Val a, b;
-    const Type *i64 = type_scalar(in->types, TY_i64);
+    const Type *i64 = i64_type(in->types);
     if (!operand(in, ref, 0, &a)) return false;
     if (op == OP_counter_next) {
         out->f = fact_of(ti_wint(in));
-        if (!in->emit) return true;
-        out->ref = emit2(in, OP_add, i64, v_as(in, a, i64), emit_int(in, i64, 1));
-        ir_inst(in->out, out->ref)->sub = FLAG_NOWRAP; /* below the length: no wrap */
+        if (!e) return true;
+        out->ref = emit2(e, OP_add, i64, v_as(in, a, i64), emit_int(e, i64, 1));
+        ir_inst(e->out, out->ref)->sub = FLAG_NOWRAP; /* below the length: no wrap */
         return true;
     }
     if (!operand(in, ref, 1, &b)) return false;
     int64_t n;
     if (fact_int_value(&b.f, &n) && n <= 0) return out->f = fact_bool(in, false), true;
-    out->f = fact_of(type_scalar(in->types, TY_bool));
-    if (!in->emit) return true;
+    out->f = fact_of(bool_type(in->types));
+    if (!e) return true;
     out->ref = more_of_range(in, ir_arg(in->f, ref, 1), v_as(in, a, i64));
-    if (!out->ref) out->ref = emit2(in, OP_lt, out->f.type, v_as(in, a, i64), v_as(in, b, i64));
+    if (!out->ref) out->ref = emit2(e, OP_lt, out->f.type, v_as(in, a, i64), v_as(in, b, i64));
     return true;
 }
 
@@ -491,7 +496,7 @@ static bool visit_convert(Infer *in, Ref ref, Val *out) {
 }
 
 static bool visit_poll(Infer *in) {
-    if (in->emit) emit(in, OP_poll, NULL, NULL, 0);
+    if (in->emit) emit(in->emit, OP_poll, NULL, NULL, 0);
     return true;
 }
 
@@ -502,7 +507,7 @@ static bool visit_param(Infer *in, Ref ref, Val *out) {
         return ti_fail(in, ref, E0101, "this kind of parameter");
     out->f = in->inst->slots[inst->imm].fact;
     if (out->f.reported) return in->stop = STOP_REPORTED, false;
-    if (in->emit) out->ref = in->typed[ref]; /* made with the entry */
+    if (in->emit) out->ref = in->emit->typed[ref]; /* made with the entry */
     return true;
 }
 
@@ -530,8 +535,9 @@ static bool visit_operands(Infer *in, Ref ref, Val *out) {
 }
 
 static bool visit(Infer *in, Ref ref, Val *out) {
+    Emit *e = in->emit;
     const Inst *inst = ir_inst(in->f, ref);
-    if (!in->emit && !list_checked(in, ref)) return false;
+    if (!e && !list_checked(in, ref)) return false;
     switch ((Op)inst->op) {
     case OP_phi: return visit_phi(in, ref, out);
     case OP_param: return visit_param(in, ref, out);
@@ -553,8 +559,8 @@ static bool visit(Infer *in, Ref ref, Val *out) {
     case OP_counter_next: return visit_counter(in, ref, (Op)inst->op, out);
     case OP_poll: return visit_poll(in);
     case OP_jump:
-        if (in->emit)
-            emit_jump(in, in->first[inst->target[0]]);
+        if (e)
+            emit_jump(e, e->first[inst->target[0]]);
         else
             infer_take_edge(in, inst->block, 1, inst->target[0]);
         return true;
@@ -562,7 +568,7 @@ static bool visit(Infer *in, Ref ref, Val *out) {
     case OP_return: return visit_return(in, ref);
     case OP_raise_py: return visit_raise(in, ref);
     case OP_unreachable:
-        if (in->emit) emit(in, OP_unreachable, NULL, NULL, 0);
+        if (e) emit(e, OP_unreachable, NULL, NULL, 0);
         return true;
     default: return visit_operands(in, ref, out);
     }
@@ -650,6 +656,7 @@ static bool raise_known(Infer *in, Ref ref, Ref exception) {
 }
 
 static bool visit_raise(Infer *in, Ref ref) {
+    Emit *e = in->emit;
     Val v;
     if (ir_inst(in->f, ref)->nargs == 0) return ti_fail(in, ref, E0101, "a bare raise");
     if (!operand(in, ref, 0, &v)) return false;
@@ -662,17 +669,17 @@ static bool visit_raise(Infer *in, Ref ref) {
     Ref refs[8];
     int32_t n;
     if (!raise_args(in, v.src, site, refs, &n)) return false;
-    if (!in->emit) {
+    if (!e) {
         if (error != NO_BLOCK) infer_take_edge(in, ir_inst(in->f, ref)->block, 4, error);
         return true;
     }
     if (!in->guards) { /* kernels outside debug: the work-item ends */
         const Type *result = in->inst->result.type;
-        emit1(in, OP_return, NULL, emit_undef(in, lower_type(in->ti, result)));
+        emit1(e, OP_return, NULL, emit_undef(e, lower_type(in->ti, result)));
         return true;
     }
-    Ref raise = emit(in, OP_raise, NULL, refs, n);
-    ir_inst(in->out, raise)->u.exception = site;
+    Ref raise = emit(e, OP_raise, NULL, refs, n);
+    ir_inst(e->out, raise)->u.exception = site;
     return true;
 }
 
@@ -835,8 +842,6 @@ static Infer *infer_new(Ti *ti, Instance *inst) {
     in->kernel = o->kernel;
     in->join = in->strong ? JOIN_NUMBA : o->kernel && !o->cpu_numbers ? JOIN_KERNEL : JOIN_CPU;
     in->diags = &inst->diags;
-    in->insert_at = -1;
-    in->error = NO_BLOCK;
     if (ti->all && !inst->library) in->told = arena_array(in->arena, bool, f->insts.len);
     cfg_compute(&in->cfg, in->arena, f);
     alloc_state(in);

@@ -1,9 +1,10 @@
 /* infer.h - private to typeinfer: what inference and specialisation share.
  *
- * One walk over the instructions does both jobs. In inference (`in->emit` false) it computes facts
+ * One walk over the instructions does both jobs. In inference (`in->emit` is NULL) it computes facts
  * until they stop changing; in specialisation it runs once more over the final facts and every
  * helper also appends typed instructions. A helper therefore takes and gives `Val`s, a fact with the
- * typed instruction that holds it, and never asks which of the two it is in.
+ * typed instruction that holds it, and never asks which of the two it is in. What only appends typed
+ * instructions takes the `Emit` alone.
  *
  * A fact is the type of a value and, where known, its constant. "Not known yet" is type == NULL. */
 #ifndef QUERN_INFER_H
@@ -106,6 +107,29 @@ typedef enum StopReason {
     STOP_ABORT
 } StopReason;
 
+/* Specialisation of one instance: the typed function, and where its next instruction goes. */
+typedef struct Emit {
+    Ti *ti;
+    Arena *arena;
+    TypeTable *types;
+    bool guards;
+    bool allocates; /* code of the host outside kernels */
+    Func *out;
+    int32_t block;     /* typed block instructions are appended to */
+    int32_t insert_at; /* -1: at its end */
+    int32_t span;
+    int32_t error;         /* typed error successor, or NO_BLOCK */
+    Ref *typed;            /* by untyped Ref */
+    int32_t *first;        /* by untyped block: its first typed block, or -1 */
+    Vec(int32_t) origin;   /* by typed block: the untyped block */
+    Vec(Ref) pool;         /* constants and frozen arrays made so far, in the entry */
+    Map constants;         /* hash of type and value -> Ref */
+    int32_t pool_at;       /* where the next goes */
+    Ref *bound;            /* by untyped Ref: typed bool "is assigned", or 0 */
+    Vec(bool) nonnegative; /* by typed Ref */
+    Vec(Ref) bound_phis;   /* untyped phis with an entry in `bound` */
+} Emit;
+
 struct Infer {
     Ti *ti;
     Instance *inst;
@@ -130,22 +154,7 @@ struct Infer {
     /* ti_diagnose: instructions whose error has been told, by untyped Ref; NULL: the first error ends it */
     bool *told;
     Fact recovery; /* what a failed call gives in spite of its errors */
-    /* specialisation */
-    bool emit;
-    Func *out;
-    int32_t block;     /* typed block instructions are appended to */
-    int32_t insert_at; /* -1: at its end */
-    int32_t span;
-    int32_t error;         /* typed error successor, or NO_BLOCK */
-    Ref *typed;            /* by untyped Ref */
-    int32_t *first;        /* by untyped block: its first typed block, or -1 */
-    Vec(int32_t) origin;   /* by typed block: the untyped block */
-    Vec(Ref) pool;         /* constants and frozen arrays made so far, in the entry */
-    Map constants;         /* hash of type and value -> Ref */
-    int32_t pool_at;       /* where the next goes */
-    Ref *bound;            /* by untyped Ref: typed bool "is assigned", or 0 */
-    Vec(bool) nonnegative; /* by typed Ref */
-    Vec(Ref) bound_phis;   /* untyped phis with an entry in `bound` */
+    Emit *emit;    /* specialisation; NULL: inference */
 };
 
 /* -- infer.c: the walk ------------------------------------------------------------------------ */
@@ -333,50 +342,50 @@ bool gpu_knows(Str name);
 
 bool specialize_instance(Ti *ti, Instance *inst);
 const Type *lower_type(Ti *ti, const Type *type);
-Ref emit(Infer *in, Op op, const Type *type, const Ref *args, int32_t n);
-Ref emit1(Infer *in, Op op, const Type *type, Ref a);
-Ref emit2(Infer *in, Op op, const Type *type, Ref a, Ref b);
-Ref emit3(Infer *in, Op op, const Type *type, Ref a, Ref b, Ref c);
-Ref emit_int(Infer *in, const Type *type, int64_t value);
-Ref emit_float(Infer *in, const Type *type, double value);
-Ref emit_none(Infer *in);
-Ref emit_const(Infer *in, const Type *type, const ConstVal *value);
+Ref emit(Emit *e, Op op, const Type *type, const Ref *args, int32_t n);
+Ref emit1(Emit *e, Op op, const Type *type, Ref a);
+Ref emit2(Emit *e, Op op, const Type *type, Ref a, Ref b);
+Ref emit3(Emit *e, Op op, const Type *type, Ref a, Ref b, Ref c);
+Ref emit_int(Emit *e, const Type *type, int64_t value);
+Ref emit_float(Emit *e, const Type *type, double value);
+Ref emit_none(Emit *e);
+Ref emit_const(Emit *e, const Type *type, const ConstVal *value);
 /* An array of the kernel: stands at the head of the entry, also when it is made in a loop. */
-Ref emit_static(Infer *in, Op op, const Type *type);
-Ref emit_undef(Infer *in, const Type *type);
-Ref emit_item(Infer *in, Ref tuple, int32_t k);
-void emit_guard(Infer *in, Guard guard, Ref condition, const Ref *args, int32_t n);
+Ref emit_static(Emit *e, Op op, const Type *type);
+Ref emit_undef(Emit *e, const Type *type);
+Ref emit_item(Emit *e, Ref tuple, int32_t k);
+void emit_guard(Emit *e, Guard guard, Ref condition, const Ref *args, int32_t n);
 /* `name` stands for {name} in the message; NULL: there is none. */
-void emit_named_guard(Infer *in, Guard guard, Ref condition, const Ref *args, int32_t n,
+void emit_named_guard(Emit *e, Guard guard, Ref condition, const Ref *args, int32_t n,
                       const Str *name);
-int32_t emit_block(Infer *in);
-void emit_jump(Infer *in, int32_t to);
-void emit_branch(Infer *in, Ref condition, int32_t yes, int32_t no);
-bool emitted_nonzero(Infer *in, Ref ref);             /* a number constant that is not zero? */
-bool emitted_int(Infer *in, Ref ref, int64_t *value); /* is it an int constant? */
-Ref v_ref(Infer *in, Val v);                          /* the typed value, made on demand */
-Ref v_as(Infer *in, Val v, const Type *to);           /* converted to (the lowered form of) `to` */
-Ref emit_convert(Infer *in, Ref ref, const Type *from, const Type *to);
+int32_t emit_block(Emit *e);
+void emit_jump(Emit *e, int32_t to);
+void emit_branch(Emit *e, Ref condition, int32_t yes, int32_t no);
+bool emitted_nonzero(Emit *e, Ref ref);             /* a number constant that is not zero? */
+bool emitted_int(Emit *e, Ref ref, int64_t *value); /* is it an int constant? */
+Ref v_ref(Infer *in, Val v);                        /* the typed value, made on demand */
+Ref v_as(Infer *in, Val v, const Type *to);         /* converted to (the lowered form of) `to` */
+Ref emit_convert(Emit *e, Ref ref, const Type *from, const Type *to);
 bool can_convert(const Type *from, const Type *to); /* by emit_convert */
 
 /* -- specialize_range.c: ranges in typed code, and what is known of the sign of values ---------- */
 
 /* b with 0 <= value < 2**b, at most 63; -1: it may be negative, or nothing is known. */
-int emitted_bits(Infer *in, Ref ref);
-void emitted_nonnegative(Infer *in, Ref ref); /* from now on emitted_bits knows so */
-Ref emit_range_len(Infer *in, Ref range);
-Ref emit_range_item(Infer *in, Ref range, Ref counter);
+int emitted_bits(Emit *e, Ref ref);
+void emitted_nonnegative(Emit *e, Ref ref); /* from now on emitted_bits knows so */
+Ref emit_range_len(Emit *e, Ref range);
+Ref emit_range_item(Emit *e, Ref range, Ref counter);
 /* Length between two bounds that lie in an array: no difference overflows. */
-Ref emit_slice_len(Infer *in, Ref start, Ref stop, Ref step);
+Ref emit_slice_len(Emit *e, Ref start, Ref stop, Ref step);
 /* Instead of `counter < length`: is the item itself before the stop? NO_REF where that is not proven
  * to be the same. */
-Ref emit_range_more(Infer *in, Ref range, Ref counter);
+Ref emit_range_more(Emit *e, Ref range, Ref counter);
 
 /* -- specialize_copy.c: assignment to all elements of an array ----------------------------------- */
 
-void emit_fill(Infer *in, Ref dst, Ref value);
-void emit_copy(Infer *in, Ref dst, Ref src); /* broadcasts; as if everything were read first */
-Ref emit_length(Infer *in, Ref array, int32_t axis);
+void emit_fill(Emit *e, Ref dst, Ref value);
+void emit_copy(Emit *e, Ref dst, Ref src); /* broadcasts; as if everything were read first */
+Ref emit_length(Emit *e, Ref array, int32_t axis);
 
 /* -- specialize.c: loops -- */
 
@@ -385,9 +394,15 @@ typedef struct EmitLoop {
     int32_t header, exit;
     Ref counter;
 } EmitLoop;
-void emit_loop_begin(Infer *in, Ref n, EmitLoop *loop);
-void emit_loop_end(Infer *in, EmitLoop *loop);
+void emit_loop_begin(Emit *e, Ref n, EmitLoop *loop);
+void emit_loop_end(Emit *e, EmitLoop *loop);
 
+static inline const Type *i64_type(TypeTable *types) {
+    return type_scalar(types, TY_i64);
+}
+static inline const Type *bool_type(TypeTable *types) {
+    return type_scalar(types, TY_bool);
+}
 static inline Fact fact_reported(void) {
     return (Fact){.reported = true};
 }

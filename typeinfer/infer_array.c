@@ -15,10 +15,6 @@ typedef struct Plan {
     bool element;
 } Plan;
 
-static const Type *i64_type(Infer *in) {
-    return type_scalar(in->types, TY_i64);
-}
-
 /* -- the plan ---------------------------------------------------------------------------------------- */
 
 static char letter_of(const Val *v) {
@@ -79,15 +75,16 @@ static bool make_plan(Infer *in, Val array, Val index, Plan *plan, bool *error) 
 /* -- element access ------------------------------------------------------------------------------------ */
 
 static Ref emit_index(Infer *in, Ref array, int32_t axis, Val index) {
-    const Type *i64 = i64_type(in);
+    Emit *e = in->emit;
+    const Type *i64 = i64_type(in->types);
     Ref i = v_as(in, index, i64);
-    bool wrap = type_class(index.f.type) != CLASS_UINT && emitted_bits(in, i) < 0;
+    bool wrap = type_class(index.f.type) != CLASS_UINT && emitted_bits(e, i) < 0;
     if (!wrap && !in->bounds) return i;
-    Ref n = emit_length(in, array, axis);
-    if (wrap) i = emit2(in, OP_wrap_index, i64, i, n);
+    Ref n = emit_length(e, array, axis);
+    if (wrap) i = emit2(e, OP_wrap_index, i64, i, n);
     if (!in->bounds) return i;
-    i = emit2(in, OP_check_index, i64, i, n);
-    ir_inst(in->out, i)->imm = axis;
+    i = emit2(e, OP_check_index, i64, i, n);
+    ir_inst(e->out, i)->imm = axis;
     return i;
 }
 
@@ -155,45 +152,47 @@ static const Type *view_type(Infer *in, const Plan *plan, const Type *array) {
 }
 
 /* One bound of a slice, clamped to [low, high]; n: the length of the axis. */
-static Ref emit_bound_of(Infer *in, Ref v, Ref n, Ref low, Ref high) {
-    const Type *i64 = i64_type(in), *b = type_scalar(in->types, TY_bool);
+static Ref emit_bound_of(Emit *e, Ref v, Ref n, Ref low, Ref high) {
+    const Type *i64 = i64_type(e->types), *b = bool_type(e->types);
     int64_t known, zero;
-    bool is_const = emitted_int(in, v, &known);
-    if (!is_const || known < 0) v = emit2(in, OP_wrap_index, i64, v, n);
-    bool above = is_const && known >= 0 && emitted_int(in, low, &zero) && zero <= known;
+    bool is_const = emitted_int(e, v, &known);
+    if (!is_const || known < 0) v = emit2(e, OP_wrap_index, i64, v, n);
+    bool above = is_const && known >= 0 && emitted_int(e, low, &zero) && zero <= known;
     if (above && known == 0 && zero == 0) return low;
-    if (!above) v = emit3(in, OP_select, i64, emit2(in, OP_lt, b, v, low), low, v);
-    return emit3(in, OP_select, i64, emit2(in, OP_lt, b, high, v), high, v);
+    if (!above) v = emit3(e, OP_select, i64, emit2(e, OP_lt, b, v, low), low, v);
+    return emit3(e, OP_select, i64, emit2(e, OP_lt, b, high, v), high, v);
 }
 
-static Ref pick(Infer *in, int sign, Ref down, Ref up, Ref if_down) {
+static Ref pick(Emit *e, int sign, Ref down, Ref up, Ref if_down) {
     if (sign > 0) return up;
     if (sign < 0) return if_down;
-    return emit3(in, OP_select, i64_type(in), down, if_down, up);
+    return emit3(e, OP_select, i64_type(e->types), down, if_down, up);
 }
 
 /* Python's slice.indices: start, step and length along an axis of length n. */
 static void emit_slice(Infer *in, Val slice, Ref n, Ref out[3]) {
-    const Type *i64 = i64_type(in), *b = type_scalar(in->types, TY_bool);
+    Emit *e = in->emit;
+    const Type *i64 = i64_type(in->types), *b = bool_type(in->types);
     uint32_t bits = slice.f.type->bits;
-    Ref zero = emit_int(in, i64, 0), one = emit_int(in, i64, 1), minus = emit_int(in, i64, -1);
+    Ref zero = emit_int(e, i64, 0), one = emit_int(e, i64, 1), minus = emit_int(e, i64, -1);
     Ref step = bits & 4 ? v_as(in, v_item(in, slice, 2), i64) : one;
     int64_t known;
     int sign = 0;
-    if (emitted_int(in, step, &known) && known != 0) sign = known > 0 ? 1 : -1;
-    if (sign == 0) emit_guard(in, GUARD_zero_slice_step, emit2(in, OP_eq, b, step, zero), NULL, 0);
-    Ref down = sign ? 0 : emit2(in, OP_lt, b, step, zero);
-    Ref low = pick(in, sign, down, zero, minus);
-    Ref high = sign > 0 ? n : pick(in, sign, down, n, emit2(in, OP_sub, i64, n, one));
-    Ref start = pick(in, sign, down, low, high), stop = pick(in, sign, down, high, low);
-    if (bits & 1) start = emit_bound_of(in, v_as(in, v_item(in, slice, 0), i64), n, low, high);
-    if (bits & 2) stop = emit_bound_of(in, v_as(in, v_item(in, slice, 1), i64), n, low, high);
+    if (emitted_int(e, step, &known) && known != 0) sign = known > 0 ? 1 : -1;
+    if (sign == 0) emit_guard(e, GUARD_zero_slice_step, emit2(e, OP_eq, b, step, zero), NULL, 0);
+    Ref down = sign ? 0 : emit2(e, OP_lt, b, step, zero);
+    Ref low = pick(e, sign, down, zero, minus);
+    Ref high = sign > 0 ? n : pick(e, sign, down, n, emit2(e, OP_sub, i64, n, one));
+    Ref start = pick(e, sign, down, low, high), stop = pick(e, sign, down, high, low);
+    if (bits & 1) start = emit_bound_of(e, v_as(in, v_item(in, slice, 0), i64), n, low, high);
+    if (bits & 2) stop = emit_bound_of(e, v_as(in, v_item(in, slice, 1), i64), n, low, high);
     out[0] = start;
     out[1] = step;
-    out[2] = emit_slice_len(in, start, stop, step);
+    out[2] = emit_slice_len(e, start, stop, step);
 }
 
 static Ref emit_view(Infer *in, Val array, const Plan *plan, const Type *type) {
+    Emit *e = in->emit;
     Ref args[1 + 3 * MAX_ITEMS];
     int32_t n = 0, axis = 0;
     Ref base = v_ref(in, array);
@@ -202,15 +201,15 @@ static Ref emit_view(Infer *in, Val array, const Plan *plan, const Type *type) {
         char c = plan->letter[k];
         if (c == 'i') args[n++] = emit_index(in, base, axis, plan->part[k]);
         if (c == 's') {
-            emit_slice(in, plan->part[k], emit_length(in, base, axis), &args[n]);
+            emit_slice(in, plan->part[k], emit_length(e, base, axis), &args[n]);
             n += 3;
         }
         axis += c != 'n';
     }
     Str *letters = arena_new(in->arena, Str);
     *letters = str_copy(in->arena, plan->letter, (size_t)plan->n);
-    Ref view = emit(in, OP_view, type, args, n);
-    ir_inst(in->out, view)->u.name = letters;
+    Ref view = emit(e, OP_view, type, args, n);
+    ir_inst(e->out, view)->u.name = letters;
     return view;
 }
 
@@ -238,21 +237,21 @@ static bool array_getitem(Infer *in, Val a, Val index, Val *out) {
     Ref args[1 + MAX_ITEMS] = {v_ref(in, a)};
     for (int32_t k = 0; k < plan.n; k++)
         args[k + 1] = emit_index(in, args[0], k, plan.part[k]);
-    out->ref = emit(in, OP_load, a.f.type->element, args, plan.n + 1);
+    out->ref = emit(in->emit, OP_load, a.f.type->element, args, plan.n + 1);
     return true;
 }
 
 static bool range_getitem(Infer *in, Val a, Val index, Val *out) {
+    Emit *e = in->emit;
     Val n, wrapped = val_of(fact_of(ti_wint(in)));
     if (!type_is_int(index.f.type)) return index_error(in, &a, &index);
     if (!v_iter_len(in, a, &n)) return false;
-    if (in->emit) {
-        const Type *i64 = i64_type(in), *b = type_scalar(in->types, TY_bool);
+    if (e) {
+        const Type *i64 = i64_type(in->types), *b = bool_type(in->types);
         Ref i = v_as(in, index, i64), length = v_as(in, n, i64);
-        i = emit2(in, OP_wrap_index, i64, i, length);
-        Ref low = emit2(in, OP_lt, b, i, emit_int(in, i64, 0)),
-            high = emit2(in, OP_le, b, length, i);
-        emit_guard(in, GUARD_range_index, emit2(in, OP_or, b, low, high), NULL, 0);
+        i = emit2(e, OP_wrap_index, i64, i, length);
+        Ref low = emit2(e, OP_lt, b, i, emit_int(e, i64, 0)), high = emit2(e, OP_le, b, length, i);
+        emit_guard(e, GUARD_range_index, emit2(e, OP_or, b, low, high), NULL, 0);
         wrapped.ref = i;
     }
     return v_iter_get(in, a, wrapped, out);
@@ -270,6 +269,7 @@ bool v_getitem(Infer *in, Val a, Val index, Val *out) {
 }
 
 Val v_element(Infer *in, Val array, Val index) {
+    Emit *e = in->emit;
     const Type *t = array.f.type;
     if (t->ndim > 1) {
         Plan plan = {0};
@@ -277,17 +277,18 @@ Val v_element(Infer *in, Val array, Val index) {
         for (int k = 1; k < t->ndim; k++)
             plan_add(&plan, 'f', (Val){0});
         Val out = val_of(fact_of(view_type(in, &plan, t)));
-        if (!in->emit) return out;
-        Ref args[2] = {v_ref(in, array), v_as(in, index, i64_type(in))};
+        if (!e) return out;
+        Ref args[2] = {v_ref(in, array), v_as(in, index, i64_type(in->types))};
         Str *letters = arena_new(in->arena, Str);
         *letters = str_copy(in->arena, plan.letter, (size_t)plan.n);
-        out.ref = emit(in, OP_view, out.f.type, args, 2);
-        ir_inst(in->out, out.ref)->u.name = letters;
+        out.ref = emit(e, OP_view, out.f.type, args, 2);
+        ir_inst(e->out, out.ref)->u.name = letters;
         return out;
     }
     Val out = val_of(fact_of(t->element));
-    if (in->emit)
-        out.ref = emit2(in, OP_load, t->element, v_ref(in, array), v_as(in, index, i64_type(in)));
+    if (e)
+        out.ref =
+            emit2(e, OP_load, t->element, v_ref(in, array), v_as(in, index, i64_type(in->types)));
     return out;
 }
 
@@ -311,27 +312,28 @@ static bool assign_array(Infer *in, Val dst, Val src) {
     if (from->ndim > to->ndim || !fits_element(from->element, to->element))
         return element_error(in, &src, to);
     if (!in->emit) return true;
-    emit_copy(in, v_ref(in, dst), v_ref(in, src));
+    emit_copy(in->emit, v_ref(in, dst), v_ref(in, src));
     return true;
 }
 
 /* a[1:3] = (x, y) */
 static bool assign_tuple(Infer *in, Val dst, Val src) {
-    const Type *i64 = i64_type(in);
+    Emit *e = in->emit;
+    const Type *i64 = i64_type(in->types);
     int32_t n = src.f.type->nitems;
     if (dst.f.type->ndim != 1) return element_error(in, &src, dst.f.type);
-    if (in->emit) {
-        Ref args[2] = {emit_int(in, i64, n), emit_length(in, v_ref(in, dst), 0)};
-        Ref differs = emit2(in, OP_ne, type_scalar(in->types, TY_bool), args[0], args[1]);
-        emit_guard(in, GUARD_broadcast, differs, args, 2);
+    if (e) {
+        Ref args[2] = {emit_int(e, i64, n), emit_length(e, v_ref(in, dst), 0)};
+        Ref differs = emit2(e, OP_ne, bool_type(in->types), args[0], args[1]);
+        emit_guard(e, GUARD_broadcast, differs, args, 2);
     }
     for (int32_t k = 0; k < n; k++) {
         Val item = v_item(in, src, k);
         if (!fits_element(item.f.type, dst.f.type->element))
             return element_error(in, &item, dst.f.type);
-        if (!in->emit) continue;
-        Ref args[3] = {v_ref(in, dst), emit_int(in, i64, k), v_as(in, item, dst.f.type->element)};
-        emit(in, OP_store, NULL, args, 3);
+        if (!e) continue;
+        Ref args[3] = {v_ref(in, dst), emit_int(e, i64, k), v_as(in, item, dst.f.type->element)};
+        emit(e, OP_store, NULL, args, 3);
     }
     return true;
 }
@@ -341,7 +343,7 @@ static bool assign_view(Infer *in, Val view, Val value) {
     if (is_kind(&value, TY_TUPLE)) return assign_tuple(in, view, value);
     const Type *element = view.f.type->element;
     if (!fits_element(value.f.type, element)) return element_error(in, &value, view.f.type);
-    if (in->emit) emit_fill(in, v_ref(in, view), v_as(in, value, element));
+    if (in->emit) emit_fill(in->emit, v_ref(in, view), v_as(in, value, element));
     return true;
 }
 
@@ -392,13 +394,14 @@ bool v_setitem(Infer *in, Val a, Val index, Val value) {
     for (int32_t k = 0; k < plan.n; k++)
         args[k + 1] = emit_index(in, args[0], k, plan.part[k]);
     args[plan.n + 1] = v_as(in, value, element);
-    emit(in, OP_store, NULL, args, plan.n + 2);
+    emit(in->emit, OP_store, NULL, args, plan.n + 2);
     return true;
 }
 
 /* -- unpacking --------------------------------------------------------------------------------------------- */
 
 bool v_unpack(Infer *in, Val a, int32_t count, Val *out) {
+    Emit *e = in->emit;
     a = v_unwrap(in, a);
     if (is_kind(&a, TY_TUPLE)) {
         if (a.f.type->nitems != count)
@@ -408,12 +411,12 @@ bool v_unpack(Infer *in, Val a, int32_t count, Val *out) {
     if (!is_kind(&a, TY_ARRAY) || a.f.type->ndim == 0 || count > 64)
         return ti_fail(in, in->at, E0213, ti_text(in, a.f.type), (int)count);
     Val items[64];
-    if (in->emit) {
-        const Type *i64 = i64_type(in), *b = type_scalar(in->types, TY_bool);
-        Ref n = emit_length(in, v_ref(in, a), 0), want = emit_int(in, i64, count);
+    if (e) {
+        const Type *i64 = i64_type(in->types), *b = bool_type(in->types);
+        Ref n = emit_length(e, v_ref(in, a), 0), want = emit_int(e, i64, count);
         Ref few[2] = {want, n}, many[1] = {want};
-        emit_guard(in, GUARD_unpack_few, emit2(in, OP_lt, b, n, want), few, 2);
-        emit_guard(in, GUARD_unpack_many, emit2(in, OP_lt, b, want, n), many, 1);
+        emit_guard(e, GUARD_unpack_few, emit2(e, OP_lt, b, n, want), few, 2);
+        emit_guard(e, GUARD_unpack_many, emit2(e, OP_lt, b, want, n), many, 1);
     }
     for (int32_t k = 0; k < count; k++)
         items[k] = v_element(in, a, val_of(fact_int(in, k)));

@@ -1,17 +1,14 @@
 /* infer_attr.c - attributes, and the array makers: numpy.empty, zeros, ones, full, array. */
 #include "typeinfer/infer.h"
 
-static const Type *i64_type(Infer *in) {
-    return type_scalar(in->types, TY_i64);
-}
-
 /* -- attributes of arrays ------------------------------------------------------------------------ */
 
 Val v_shape(Infer *in, Val array, int32_t axis) {
+    Emit *e = in->emit;
     Val out = val_of(fact_of(ti_wint(in)));
-    if (!in->emit) return out;
-    out.ref = emit1(in, OP_shape, i64_type(in), v_ref(in, array));
-    ir_inst(in->out, out.ref)->imm = axis;
+    if (!e) return out;
+    out.ref = emit1(e, OP_shape, i64_type(in->types), v_ref(in, array));
+    ir_inst(e->out, out.ref)->imm = axis;
     return out;
 }
 
@@ -23,12 +20,13 @@ Val v_shape_tuple(Infer *in, Val array) {
 }
 
 static Val v_strides(Infer *in, Val array) {
+    Emit *e = in->emit;
     Val items[UINT8_MAX];
     for (int k = 0; k < array.f.type->ndim; k++) {
         items[k] = val_of(fact_of(ti_wint(in)));
-        if (!in->emit) continue;
-        items[k].ref = emit1(in, OP_stride, i64_type(in), v_ref(in, array));
-        ir_inst(in->out, items[k].ref)->imm = k;
+        if (!e) continue;
+        items[k].ref = emit1(e, OP_stride, i64_type(in->types), v_ref(in, array));
+        ir_inst(e->out, items[k].ref)->imm = k;
     }
     return v_tuple(in, items, array.f.type->ndim);
 }
@@ -38,7 +36,7 @@ static Val v_size(Infer *in, Val array, int64_t times) {
     for (int k = 0; k < array.f.type->ndim; k++) {
         Val n = v_shape(in, array, k);
         if (in->emit && (k || times != 1))
-            n.ref = emit2(in, OP_mul, i64_type(in), v_ref(in, out), n.ref);
+            n.ref = emit2(in->emit, OP_mul, i64_type(in->types), v_ref(in, out), n.ref);
         out = n;
     }
     return out;
@@ -49,7 +47,7 @@ static Val v_transpose(Infer *in, Val array) {
     if (t->ndim < 2) return array;
     Layout layout = t->layout == LAYOUT_C ? LAYOUT_F : t->layout == LAYOUT_F ? LAYOUT_C : LAYOUT_A;
     Val out = val_of(fact_of(type_array_like(in->types, t, t->ndim, layout)));
-    if (in->emit) out.ref = emit1(in, OP_transpose, out.f.type, v_ref(in, array));
+    if (in->emit) out.ref = emit1(in->emit, OP_transpose, out.f.type, v_ref(in, array));
     return out;
 }
 
@@ -282,18 +280,19 @@ static bool shape_items(Infer *in, Val shape, Val *items, int32_t *n) {
 }
 
 static Ref emit_alloc(Infer *in, const Type *type, const Val *shape, int32_t n, bool zeroed) {
-    const Type *i64 = i64_type(in), *b = type_scalar(in->types, TY_bool);
+    Emit *e = in->emit;
+    const Type *i64 = i64_type(in->types), *b = bool_type(in->types);
     Ref refs[32];
     for (int32_t k = 0; k < n; k++) {
         int64_t known;
         refs[k] = v_as(in, shape[k], i64);
-        if (emitted_int(in, refs[k], &known) && known >= 0) continue;
-        if (ir_inst(in->out, refs[k])->op == OP_shape) continue;
-        Ref negative = emit2(in, OP_lt, b, refs[k], emit_int(in, i64, 0));
-        emit_guard(in, GUARD_negative_dimension, negative, NULL, 0);
+        if (emitted_int(e, refs[k], &known) && known >= 0) continue;
+        if (ir_inst(e->out, refs[k])->op == OP_shape) continue;
+        Ref negative = emit2(e, OP_lt, b, refs[k], emit_int(e, i64, 0));
+        emit_guard(e, GUARD_negative_dimension, negative, NULL, 0);
     }
-    Ref array = emit(in, OP_alloc, type, refs, n);
-    ir_inst(in->out, array)->sub = zeroed ? FLAG_ZEROED : 0;
+    Ref array = emit(e, OP_alloc, type, refs, n);
+    ir_inst(e->out, array)->sub = zeroed ? FLAG_ZEROED : 0;
     return array;
 }
 
@@ -383,17 +382,18 @@ static const Type *items_type(Infer *in, const Type *tuple, int32_t *columns) {
 }
 
 static void store_items(Infer *in, Ref array, Val tuple, const Ref *index, int32_t depth) {
-    const Type *element = ir_type(in->out, array)->element;
+    Emit *e = in->emit;
+    const Type *element = ir_type(e->out, array)->element;
     for (int32_t i = 0; i < tuple.f.type->nitems; i++) {
         Val item = v_item(in, tuple, i);
         Ref args[4] = {array, depth ? index[0] : 0};
-        args[1 + depth] = emit_int(in, i64_type(in), i);
+        args[1 + depth] = emit_int(e, i64_type(in->types), i);
         if (is_kind(&item, TY_TUPLE)) {
             store_items(in, array, item, &args[1], 1);
             continue;
         }
         args[2 + depth] = v_as(in, item, element);
-        emit(in, OP_store, NULL, args, 3 + depth);
+        emit(e, OP_store, NULL, args, 3 + depth);
     }
 }
 

@@ -23,50 +23,49 @@ static const uint8_t operator_methods[OPR_COUNT] = {
 #undef OPERATOR
 };
 
-static const Type *boolean(Infer *in) {
-    return type_scalar(in->types, TY_bool);
-}
-
 /* -- optionals ------------------------------------------------------------------------------------ */
 
 Val v_unwrap(Infer *in, Val a) {
+    Emit *e = in->emit;
     if (!is_kind(&a, TY_OPTIONAL)) return a;
     Val inner = {.f = fact_of(a.f.type->element), .src = a.src};
-    if (!in->emit) return inner;
+    if (!e) return inner;
     Ref whole = v_ref(in, a);
     if (in->guards) {
-        Ref absent = emit1(in, OP_not, boolean(in), emit_item(in, whole, 0));
-        emit_guard(in, GUARD_none_value, absent, NULL, 0);
+        Ref absent = emit1(e, OP_not, bool_type(in->types), emit_item(e, whole, 0));
+        emit_guard(e, GUARD_none_value, absent, NULL, 0);
     }
-    inner.ref = emit_item(in, whole, 1);
+    inner.ref = emit_item(e, whole, 1);
     return inner;
 }
 
 /* -- truth ---------------------------------------------------------------------------------------- */
 
 static bool truth_of_optional(Infer *in, Val a, Val *out) {
+    Emit *e = in->emit;
     Val inner = {.f = fact_of(a.f.type->element)}, truth;
     Ref present = 0;
-    if (in->emit) {
-        present = emit_item(in, v_ref(in, a), 0);
-        inner.ref = emit_item(in, v_ref(in, a), 1);
+    if (e) {
+        present = emit_item(e, v_ref(in, a), 0);
+        inner.ref = emit_item(e, v_ref(in, a), 1);
     }
     if (!v_truth(in, inner, &truth)) return false;
-    *out = val_of(fact_of(boolean(in)));
-    if (in->emit) out->ref = emit2(in, OP_and, boolean(in), present, v_ref(in, truth));
+    *out = val_of(fact_of(bool_type(in->types)));
+    if (e) out->ref = emit2(e, OP_and, bool_type(in->types), present, v_ref(in, truth));
     return true;
 }
 
 static bool truth_of_number(Infer *in, Val a, Val *out) {
+    Emit *e = in->emit;
     int64_t value;
     if (fact_int_value(&a.f, &value)) return *out = val_of(fact_bool(in, value != 0)), true;
     if (a.f.type->kind == TY_bool) return *out = a, true;
-    *out = val_of(fact_of(boolean(in)));
-    if (!in->emit) return true;
+    *out = val_of(fact_of(bool_type(in->types)));
+    if (!e) return true;
     Ref v = v_ref(in, a);
-    const Type *type = ir_type(in->out, v);
-    Ref zero = type_is_int(type) ? emit_int(in, type, 0) : emit_float(in, type, 0);
-    out->ref = emit2(in, OP_ne, boolean(in), v, zero);
+    const Type *type = ir_type(e->out, v);
+    Ref zero = type_is_int(type) ? emit_int(e, type, 0) : emit_float(e, type, 0);
+    out->ref = emit2(e, OP_ne, bool_type(in->types), v, zero);
     return true;
 }
 
@@ -99,77 +98,79 @@ bool v_truth(Infer *in, Val a, Val *out) {
 /* Tests before the operation; `args` are the operands as written. */
 static void emit_tests(Infer *in, const LibRow *row, int op, const Val *args, const Ref *refs,
                        int32_t n) {
-    const Type *b = boolean(in);
+    Emit *e = in->emit;
+    const Type *b = bool_type(in->types);
     Ref last = refs[n - 1];
-    const Type *type = ir_type(in->out, last);
+    const Type *type = ir_type(e->out, last);
     int64_t value;
     bool may_divide_by_zero = in->error_numpy || (op == OP_div && in->ti->options.fast_division);
-    if ((row->flags & LIB_NONZERO) && !may_divide_by_zero && !emitted_nonzero(in, last)) {
-        Ref zero = type_is_int(type) ? emit_int(in, type, 0) : emit_float(in, type, 0);
+    if ((row->flags & LIB_NONZERO) && !may_divide_by_zero && !emitted_nonzero(e, last)) {
+        Ref zero = type_is_int(type) ? emit_int(e, type, 0) : emit_float(e, type, 0);
         bool modulo = op == OP_mod && type_is_int(type);
-        emit_guard(in, modulo ? GUARD_zero_modulo : GUARD_zero_division,
-                   emit2(in, OP_eq, b, last, zero), NULL, 0);
+        emit_guard(e, modulo ? GUARD_zero_modulo : GUARD_zero_division,
+                   emit2(e, OP_eq, b, last, zero), NULL, 0);
     }
     if (row->flags & LIB_COUNT) {
         Ref count = v_ref(in, args[n - 1]);
-        const Type *from = ir_type(in->out, count);
-        bool negative = !emitted_int(in, count, &value) || value < 0;
+        const Type *from = ir_type(e->out, count);
+        bool negative = !emitted_int(e, count, &value) || value < 0;
         if (type_class(from) == CLASS_SINT && negative)
-            emit_guard(in, op == OP_pow ? GUARD_negative_power : GUARD_negative_shift,
-                       emit2(in, OP_lt, b, count, emit_int(in, from, 0)), NULL, 0);
+            emit_guard(e, op == OP_pow ? GUARD_negative_power : GUARD_negative_shift,
+                       emit2(e, OP_lt, b, count, emit_int(e, from, 0)), NULL, 0);
     }
     if ((row->flags & LIB_POWER) && !in->error_numpy && type_is_float(type)) {
-        const Inst *exponent = ir_inst(in->out, last);
+        const Inst *exponent = ir_inst(e->out, last);
         bool known = exponent->op == OP_const && exponent->u.value->kind == CONST_FLOAT;
         if (known && !(exponent->u.value->re < 0 && exponent->u.value->re > -HUGE_VAL)) return;
-        Ref zero = emit_float(in, type, 0), bad = emit2(in, OP_eq, b, refs[0], zero);
+        Ref zero = emit_float(e, type, 0), bad = emit2(e, OP_eq, b, refs[0], zero);
         if (!known) { /* 0.0 ** -inf is inf */
-            Ref least = emit_float(in, type, -HUGE_VAL);
-            bad = emit2(in, OP_and, b, bad, emit2(in, OP_lt, b, last, zero));
-            bad = emit2(in, OP_and, b, bad, emit2(in, OP_lt, b, least, last));
+            Ref least = emit_float(e, type, -HUGE_VAL);
+            bad = emit2(e, OP_and, b, bad, emit2(e, OP_lt, b, last, zero));
+            bad = emit2(e, OP_and, b, bad, emit2(e, OP_lt, b, least, last));
         }
-        emit_guard(in, GUARD_zero_to_negative_power, bad, NULL, 0);
+        emit_guard(e, GUARD_zero_to_negative_power, bad, NULL, 0);
     }
 }
 
 /* NaN and infinities have no int: tested before a conversion that Python would refuse. */
-static void emit_finite(Infer *in, Ref v) {
-    const Type *type = ir_type(in->out, v), *b = boolean(in);
-    if (!in->guards || !type_is_float(type) || ir_inst(in->out, v)->op == OP_const) return;
-    emit_guard(in, GUARD_nan_to_int, emit2(in, OP_ne, b, v, v), NULL, 0);
-    Ref up = emit2(in, OP_eq, b, v, emit_float(in, type, HUGE_VAL));
-    Ref down = emit2(in, OP_eq, b, v, emit_float(in, type, -HUGE_VAL));
-    emit_guard(in, GUARD_inf_to_int, emit2(in, OP_or, b, up, down), NULL, 0);
+static void emit_finite(Emit *e, Ref v) {
+    const Type *type = ir_type(e->out, v), *b = bool_type(e->types);
+    if (!e->guards || !type_is_float(type) || ir_inst(e->out, v)->op == OP_const) return;
+    emit_guard(e, GUARD_nan_to_int, emit2(e, OP_ne, b, v, v), NULL, 0);
+    Ref up = emit2(e, OP_eq, b, v, emit_float(e, type, HUGE_VAL));
+    Ref down = emit2(e, OP_eq, b, v, emit_float(e, type, -HUGE_VAL));
+    emit_guard(e, GUARD_inf_to_int, emit2(e, OP_or, b, up, down), NULL, 0);
 }
 
-static Ref emit_lowered(Infer *in, const LibMatch *m, const LibRow *row, const Lowering *how,
+static Ref emit_lowered(Emit *e, const LibMatch *m, const LibRow *row, const Lowering *how,
                         const Ref *refs, int32_t n) {
-    const Type *type = lower_type(in->ti, m->result);
+    const Type *type = lower_type(e->ti, m->result);
     if (how->kind == LOWER_OP) {
-        if (how->id == OP_cast) return emit_convert(in, refs[0], ir_type(in->out, refs[0]), type);
-        if (row->flags & LIB_SWAP) return emit2(in, (Op)how->id, type, refs[1], refs[0]);
-        return emit(in, (Op)how->id, type, refs, n);
+        if (how->id == OP_cast) return emit_convert(e, refs[0], ir_type(e->out, refs[0]), type);
+        if (row->flags & LIB_SWAP) return emit2(e, (Op)how->id, type, refs[1], refs[0]);
+        return emit(e, (Op)how->id, type, refs, n);
     }
-    Str *name = arena_new(in->arena, Str);
+    Str *name = arena_new(e->arena, Str);
     *name = str_from(row->name);
-    int32_t error = in->error;
-    if (row->flags & LIB_PURE) in->error = NO_BLOCK;
-    Ref ref = emit(in, OP_lib, type, refs, n);
-    in->error = error;
-    ir_inst(in->out, ref)->u.name = name;
-    ir_inst(in->out, ref)->imm = m->row;
+    int32_t error = e->error;
+    if (row->flags & LIB_PURE) e->error = NO_BLOCK;
+    Ref ref = emit(e, OP_lib, type, refs, n);
+    e->error = error;
+    ir_inst(e->out, ref)->u.name = name;
+    ir_inst(e->out, ref)->imm = m->row;
     return ref;
 }
 
 static Ref emit_row(Infer *in, const LibMatch *m, const LibRow *row, const Lowering *how,
                     const Val *args, int32_t n) {
+    Emit *e = in->emit;
     Ref refs[LIB_MAX_ARGS];
     for (int32_t i = 0; i < n; i++)
         refs[i] = v_as(in, args[i], m->params[i]);
     if (in->guards && n > 0)
         emit_tests(in, row, how->kind == LOWER_OP ? how->id : 0, args, refs, n);
-    if ((row->flags & LIB_FINITE) && n > 0) emit_finite(in, refs[0]);
-    return emit_lowered(in, m, row, how, refs, n);
+    if ((row->flags & LIB_FINITE) && n > 0) emit_finite(e, refs[0]);
+    return emit_lowered(e, m, row, how, refs, n);
 }
 
 const char *library_text(Infer *in, Str name) {
@@ -247,6 +248,7 @@ static bool hold_weak_ints(const Val *args, int32_t n, const LibMatch *m) {
 
 /* A Python int as the int type of a NumPy function: it must fit. Constants are looked at now, others when they come. */
 static bool check_fits(Infer *in, const Val *a, const Type *to) {
+    Emit *e = in->emit;
     int64_t value;
     if (a->f.type->kind != TY_wint || !type_is_int(to) || to->kind == TY_i64 || type_is_weak(to))
         return true;
@@ -256,18 +258,18 @@ static bool check_fits(Infer *in, const Val *a, const Type *to) {
         if (int_fits(to, value)) return true;
         return ti_fail(in, in->at, E0217, (long long)value, name->bytes);
     }
-    if (!in->emit || !in->guards) return true;
-    const Type *i64 = type_scalar(in->types, TY_i64), *b = boolean(in);
+    if (!e || !in->guards) return true;
+    const Type *i64 = i64_type(in->types), *b = bool_type(in->types);
     bool sign = type_class(to) == CLASS_SINT;
     int bits = type_bits(to) - sign;
     Ref v = v_as(in, *a, i64);
-    Ref low = emit_int(in, i64, sign ? -(INT64_C(1) << bits) : 0);
-    Ref bad = emit2(in, OP_lt, b, v, low);
+    Ref low = emit_int(e, i64, sign ? -(INT64_C(1) << bits) : 0);
+    Ref bad = emit2(e, OP_lt, b, v, low);
     if (bits < 63) {
-        Ref high = emit_int(in, i64, (INT64_C(1) << bits) - 1);
-        bad = emit2(in, OP_or, b, bad, emit2(in, OP_lt, b, high, v));
+        Ref high = emit_int(e, i64, (INT64_C(1) << bits) - 1);
+        bad = emit2(e, OP_or, b, bad, emit2(e, OP_lt, b, high, v));
     }
-    emit_named_guard(in, GUARD_int_range, bad, &v, 1, name);
+    emit_named_guard(e, GUARD_int_range, bad, &v, 1, name);
     return true;
 }
 
@@ -335,8 +337,8 @@ bool v_unary(Infer *in, Operator op, Val a, Val *out) {
         Val truth;
         if (!v_truth(in, a, &truth)) return false;
         if (truth.f.value) return *out = val_of(fact_bool(in, !truth.f.value->i)), true;
-        *out = val_of(fact_of(boolean(in)));
-        if (in->emit) out->ref = emit1(in, OP_not, boolean(in), v_ref(in, truth));
+        *out = val_of(fact_of(bool_type(in->types)));
+        if (in->emit) out->ref = emit1(in->emit, OP_not, bool_type(in->types), v_ref(in, truth));
         return true;
     }
     a = v_unwrap(in, a);
@@ -368,29 +370,30 @@ bool v_unary(Infer *in, Operator op, Val a, Val *out) {
 static bool negate(Infer *in, bool is_not, Val *out) {
     if (!is_not) return true;
     if (out->f.value) return out->f = fact_bool(in, !out->f.value->i), true;
-    if (in->emit) out->ref = emit1(in, OP_not, boolean(in), out->ref);
+    if (in->emit) out->ref = emit1(in->emit, OP_not, bool_type(in->types), out->ref);
     return true;
 }
 
 static bool compare_numbers(Infer *in, Operator op, Val a, Val b, Val *out);
 
 static bool v_is(Infer *in, bool is_not, Val a, Val b, Val *out) {
+    Emit *e = in->emit;
     bool none_a = fact_none(&a.f), none_b = fact_none(&b.f);
     const Type *s = a.f.type, *t = b.f.type;
-    *out = val_of(fact_of(boolean(in)));
+    *out = val_of(fact_of(bool_type(in->types)));
     if (none_a || none_b) {
         const Val *other = none_a ? &b : &a;
         if (!is_kind(other, TY_OPTIONAL)) {
             out->f = fact_bool(in, none_a && none_b);
             return negate(in, is_not, out);
         }
-        if (in->emit)
-            out->ref = emit1(in, OP_not, boolean(in), emit_item(in, v_ref(in, *other), 0));
+        if (e)
+            out->ref = emit1(e, OP_not, bool_type(in->types), emit_item(e, v_ref(in, *other), 0));
         return negate(in, is_not, out);
     }
     if (s->kind == TY_ARRAY && t->kind == TY_ARRAY && s->element == t->element &&
         s->ndim == t->ndim) {
-        if (in->emit) out->ref = emit2(in, OP_same_array, boolean(in), v_ref(in, a), v_ref(in, b));
+        if (e) out->ref = emit2(e, OP_same_array, bool_type(in->types), v_ref(in, a), v_ref(in, b));
         return negate(in, is_not, out);
     }
     if (type_is_scalar(s) && type_is_scalar(t) && (s->kind == TY_bool) == (t->kind == TY_bool))
@@ -420,11 +423,11 @@ static bool compare_numbers(Infer *in, Operator op, Val a, Val b, Val *out) {
                        ti_text(in, b.f.type));
     }
     if (fold_compare(op, &a.f, &b.f, &result)) return *out = val_of(fact_bool(in, result)), true;
-    *out = val_of(fact_of(boolean(in)));
+    *out = val_of(fact_of(bool_type(in->types)));
     if (!in->emit) return true;
     Ref x = v_as(in, a, compared_as(in, a.f.type, b.f.type));
     Ref y = v_as(in, b, compared_as(in, b.f.type, a.f.type));
-    out->ref = emit2(in, (Op)ops[op], boolean(in), swap ? y : x, swap ? x : y);
+    out->ref = emit2(in->emit, (Op)ops[op], bool_type(in->types), swap ? y : x, swap ? x : y);
     return true;
 }
 
@@ -442,7 +445,7 @@ static bool compare_tuples(Infer *in, Operator op, Val a, Val b, Val *out) {
         if (all.f.value)
             all = one;
         else if (in->emit)
-            all.ref = emit2(in, OP_and, boolean(in), all.ref, one.ref);
+            all.ref = emit2(in->emit, OP_and, bool_type(in->types), all.ref, one.ref);
     }
     *out = all;
     return negate(in, op == OPR_ne, out);
@@ -450,21 +453,22 @@ static bool compare_tuples(Infer *in, Operator op, Val a, Val b, Val *out) {
 
 /* Lexicographic order: from the last item to the first, r = a < b or (a == b and r). */
 static bool order_tuples(Infer *in, Operator op, Val a, Val b, Val *out) {
+    Emit *e = in->emit;
     int32_t n = QN_MIN(a.f.type->nitems, b.f.type->nitems);
     int32_t extra = a.f.type->nitems - b.f.type->nitems;
     bool strict = op == OPR_lt || op == OPR_gt, less = op == OPR_lt || op == OPR_le;
     bool at_end = extra ? (less ? extra < 0 : extra > 0) : !strict;
-    const Type *t = boolean(in);
+    const Type *t = bool_type(in->types);
     *out = val_of(n ? fact_of(t) : fact_bool(in, at_end));
-    Ref result = in->emit ? emit_int(in, t, at_end) : 0;
+    Ref result = e ? emit_int(e, t, at_end) : 0;
     for (int32_t i = n; i-- > 0;) {
         Val x = v_item(in, a, i), y = v_item(in, b, i), before, same;
         if (!v_binary(in, less ? OPR_lt : OPR_gt, false, x, y, &before) ||
             !v_binary(in, OPR_eq, false, x, y, &same))
             return false;
-        if (!in->emit) continue;
-        Ref rest = emit2(in, OP_and, t, v_as(in, same, t), result);
-        result = emit2(in, OP_or, t, v_as(in, before, t), rest);
+        if (!e) continue;
+        Ref rest = emit2(e, OP_and, t, v_as(in, same, t), result);
+        result = emit2(e, OP_or, t, v_as(in, before, t), rest);
     }
     out->ref = n ? result : 0;
     return true;
@@ -519,35 +523,34 @@ static bool in_tuple(Infer *in, Val item, Val tuple, Val *out) {
         if (any.f.value)
             any = one;
         else if (in->emit)
-            any.ref = emit2(in, OP_or, boolean(in), any.ref, one.ref);
+            any.ref = emit2(in->emit, OP_or, bool_type(in->types), any.ref, one.ref);
     }
     return *out = any, true;
 }
 
 /* Between the ends, in the direction of the step, and a multiple of it from the start. */
-static Ref emit_in_range(Infer *in, Ref range, Ref x) {
-    const Type *b = boolean(in), *i64 = type_scalar(in->types, TY_i64);
-    const Type *u64 = type_scalar(in->types, TY_u64);
-    Ref start = emit_item(in, range, 0), stop = emit_item(in, range, 1),
-        step = emit_item(in, range, 2);
-    Ref up = emit2(in, OP_lt, b, emit_int(in, i64, 0), step);
-    Ref rising = emit2(in, OP_and, b, emit2(in, OP_le, b, start, x), emit2(in, OP_lt, b, x, stop));
-    Ref falling = emit2(in, OP_and, b, emit2(in, OP_lt, b, stop, x), emit2(in, OP_le, b, x, start));
-    Ref low = emit3(in, OP_select, i64, up, start, x),
-        high = emit3(in, OP_select, i64, up, x, start);
-    Ref size = emit3(in, OP_select, i64, up, step, emit1(in, OP_neg, i64, step));
+static Ref emit_in_range(Emit *e, Ref range, Ref x) {
+    const Type *b = bool_type(e->types), *i64 = i64_type(e->types);
+    const Type *u64 = type_scalar(e->types, TY_u64);
+    Ref start = emit_item(e, range, 0), stop = emit_item(e, range, 1),
+        step = emit_item(e, range, 2);
+    Ref up = emit2(e, OP_lt, b, emit_int(e, i64, 0), step);
+    Ref rising = emit2(e, OP_and, b, emit2(e, OP_le, b, start, x), emit2(e, OP_lt, b, x, stop));
+    Ref falling = emit2(e, OP_and, b, emit2(e, OP_lt, b, stop, x), emit2(e, OP_le, b, x, start));
+    Ref low = emit3(e, OP_select, i64, up, start, x), high = emit3(e, OP_select, i64, up, x, start);
+    Ref size = emit3(e, OP_select, i64, up, step, emit1(e, OP_neg, i64, step));
     Ref way =
-        emit2(in, OP_sub, u64, emit_convert(in, high, i64, u64), emit_convert(in, low, i64, u64));
-    Ref rest = emit2(in, OP_mod, u64, way, emit_convert(in, size, i64, u64));
-    Ref hit = emit2(in, OP_eq, b, rest, emit_int(in, u64, 0));
-    return emit2(in, OP_and, b, emit3(in, OP_select, b, up, rising, falling), hit);
+        emit2(e, OP_sub, u64, emit_convert(e, high, i64, u64), emit_convert(e, low, i64, u64));
+    Ref rest = emit2(e, OP_mod, u64, way, emit_convert(e, size, i64, u64));
+    Ref hit = emit2(e, OP_eq, b, rest, emit_int(e, u64, 0));
+    return emit2(e, OP_and, b, emit3(e, OP_select, b, up, rising, falling), hit);
 }
 
 static bool in_range(Infer *in, Val item, Val range, Val *out) {
-    *out = val_of(fact_of(boolean(in)));
+    *out = val_of(fact_of(bool_type(in->types)));
     if (!in->emit) return true;
-    const Type *i64 = type_scalar(in->types, TY_i64);
-    out->ref = emit_in_range(in, v_ref(in, range), v_as(in, item, i64));
+    const Type *i64 = i64_type(in->types);
+    out->ref = emit_in_range(in->emit, v_ref(in, range), v_as(in, item, i64));
     return true;
 }
 
@@ -648,9 +651,10 @@ static bool literal_power(Infer *in, Val *a, Val *b) {
 /* Two int constants: the row is asked for the type only. */
 static bool folded(Infer *in, Operator op, const Val args[2], Val *out) {
     int64_t x, y;
-    bool matched, emitting = in->emit;
+    bool matched;
+    Emit *emitting = in->emit;
     if (!fact_int_value(&args[0].f, &x) || !fact_int_value(&args[1].f, &y)) return false;
-    in->emit = false;
+    in->emit = NULL;
     bool ok = v_row(in, str_from(operator_names[op]), args, 2, &matched, out) && out->f.type &&
               fold_binary(in, op, &args[0].f, &args[1].f, out->f.type, &out->f);
     in->emit = emitting;
@@ -738,6 +742,7 @@ const ConstVal *fact_cast_int(const Fact *f, const Type *to) {
 }
 
 bool v_cast(Infer *in, Val a, const Type *to, bool checked, Val *out) {
+    Emit *e = in->emit;
     a = v_scalar(in, a);
     if (in->strong) to = type_strong(in->types, to);
     if (to->kind == TY_bool) return v_truth(in, a, out);
@@ -747,10 +752,10 @@ bool v_cast(Infer *in, Val a, const Type *to, bool checked, Val *out) {
         return false;
     }
     *out = val_of((Fact){.type = to, .value = fact_cast_int(&a.f, to)});
-    if (!in->emit || out->f.value) return true;
+    if (!e || out->f.value) return true;
     Ref v = v_ref(in, a);
-    if (checked && type_is_int(to)) emit_finite(in, v);
-    out->ref = emit_convert(in, v, ir_type(in->out, v), lower_type(in->ti, to));
+    if (checked && type_is_int(to)) emit_finite(e, v);
+    out->ref = emit_convert(e, v, ir_type(e->out, v), lower_type(in->ti, to));
     return true;
 }
 

@@ -23,7 +23,7 @@ Fact fact_int(Infer *in, int64_t value) {
 }
 
 Fact fact_bool(Infer *in, bool value) {
-    return (Fact){.type = type_scalar(in->types, TY_bool), .value = const_bool(in->arena, value)};
+    return (Fact){.type = bool_type(in->types), .value = const_bool(in->arena, value)};
 }
 
 bool fact_none(const Fact *f) {

@@ -287,14 +287,15 @@ static bool callee_ready(Infer *in, Instance *callee) {
 }
 
 static Ref emit_call(Infer *in, Instance *callee, const Bound *bound) {
+    Emit *e = in->emit;
     Func *func = instance_typed(in->ti, callee);
     Ref *refs = arena_array(in->arena, Ref, callee->ntyped);
     for (int32_t i = 0; i < callee->nslots; i++)
         if (callee->slots[i].count)
             refs[callee->slots[i].first] = v_as(in, bound->values[i], callee->slots[i].fact.type);
-    Ref call = emit(in, OP_call, func->result, refs, callee->ntyped);
+    Ref call = emit(e, OP_call, func->result, refs, callee->ntyped);
     /* emit may have moved on to the block after the call */
-    ir_inst(in->out, call)->u.func = func;
+    ir_inst(e->out, call)->u.func = func;
     return call;
 }
 

@@ -17,22 +17,23 @@ static bool position(Infer *in, const char *what, int axis, Val *out) {
 }
 
 /* Products of sizes and numbers of a launch fit 64 bits: proven not to wrap. */
-static Ref exact(Infer *in, Op op, Ref a, Ref b) {
-    Ref ref = emit2(in, op, type_scalar(in->types, TY_i64), a, b);
-    ir_inst(in->out, ref)->sub = FLAG_NOWRAP;
+static Ref exact(Emit *e, Op op, Ref a, Ref b) {
+    Ref ref = emit2(e, op, i64_type(e->types), a, b);
+    ir_inst(e->out, ref)->sub = FLAG_NOWRAP;
     return ref;
 }
 
 static bool grid_axis(Infer *in, bool size, int axis, Val *out) {
+    Emit *e = in->emit;
     Val a, b, c;
     if (!position(in, size ? "gridDim" : "blockIdx", axis, &a) ||
         !position(in, "blockDim", axis, &b) || (!size && !position(in, "threadIdx", axis, &c)))
         return false;
     *out = val_of(fact_of(ti_wint(in)));
-    if (!in->emit) return true;
-    const Type *i64 = type_scalar(in->types, TY_i64);
-    out->ref = exact(in, OP_mul, v_as(in, a, i64), v_as(in, b, i64));
-    if (!size) out->ref = exact(in, OP_add, out->ref, v_as(in, c, i64));
+    if (!e) return true;
+    const Type *i64 = i64_type(in->types);
+    out->ref = exact(e, OP_mul, v_as(in, a, i64), v_as(in, b, i64));
+    if (!size) out->ref = exact(e, OP_add, out->ref, v_as(in, c, i64));
     return true;
 }
 
@@ -86,6 +87,7 @@ static bool array_args(const CallArgs *args, Val *shape, Val *dtype) {
 }
 
 static bool gpu_array(Infer *in, Str name, const CallArgs *args, Val *out) {
+    Emit *e = in->emit;
     Val shape, dtype;
     const Type *element;
     const ConstVal *sizes;
@@ -99,9 +101,9 @@ static bool gpu_array(Infer *in, Str name, const CallArgs *args, Val *out) {
     bool dynamic = space == SPACE_SHARED && sizes->nitems == 1 && sizes->items[0]->i == 0;
     const Type *type = type_array(in->types, element, sizes->nitems, LAYOUT_C);
     *out = val_of(fact_of(type_array_space(in->types, type, space)));
-    if (!in->emit) return true;
-    out->ref = emit_static(in, dynamic ? OP_dynamic_shared : OP_static_array, out->f.type);
-    if (!dynamic) ir_inst(in->out, out->ref)->u.value = sizes;
+    if (!e) return true;
+    out->ref = emit_static(e, dynamic ? OP_dynamic_shared : OP_static_array, out->f.type);
+    if (!dynamic) ir_inst(e->out, out->ref)->u.value = sizes;
     return true;
 }
 
@@ -139,6 +141,7 @@ static bool atomic_fits(AtomicOp op, const Type *element) {
 }
 
 static bool gpu_atomic(Infer *in, Str name, int row, const CallArgs *args, Val *out) {
+    Emit *e = in->emit;
     int values = atomics[row].values, skip = atomics[row].indexed ? 2 : 1;
     if (args->nkeywords || args->nargs != skip + values || !is_kind(&args->args[0], TY_ARRAY))
         return misfit(in, name, args);
@@ -153,13 +156,13 @@ static bool gpu_atomic(Infer *in, Str name, int row, const CallArgs *args, Val *
         if (!type_is_number(v->f.type) ||
             (type_is_complex(v->f.type) && !type_is_complex(t->element)))
             return ti_fail(in, in->at, E0305, ti_text(in, v->f.type), ti_text(in, t));
-        if (in->emit) refs[1 + t->ndim + k] = v_as(in, *v, t->element);
+        if (e) refs[1 + t->ndim + k] = v_as(in, *v, t->element);
     }
     *out = val_of(fact_of(t->element));
-    if (!in->emit) return true;
+    if (!e) return true;
     refs[0] = v_ref(in, array);
-    out->ref = emit(in, OP_atomic, t->element, refs, 1 + t->ndim + values);
-    ir_inst(in->out, out->ref)->sub = atomics[row].op;
+    out->ref = emit(e, OP_atomic, t->element, refs, 1 + t->ndim + values);
+    ir_inst(e->out, out->ref)->sub = atomics[row].op;
     return true;
 }
 

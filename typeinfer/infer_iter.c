@@ -8,10 +8,6 @@
 
 enum { MAX_SELECT = 256 }; /* items of a tuple indexed at run time */
 
-static const Type *i64_type(Infer *in) {
-    return type_scalar(in->types, TY_i64);
-}
-
 /* -- tuples --------------------------------------------------------------------------------------- */
 
 Val v_tuple(Infer *in, const Val *items, int32_t n) {
@@ -28,7 +24,7 @@ Val v_tuple(Infer *in, const Val *items, int32_t n) {
     if (!in->emit || fact_is_const(&out.f)) return out;
     for (int32_t i = 0; i < n; i++)
         refs[i] = v_as(in, items[i], types[i]);
-    out.ref = emit(in, OP_tuple, lower_type(in->ti, out.f.type), refs, n);
+    out.ref = emit(in->emit, OP_tuple, lower_type(in->ti, out.f.type), refs, n);
     return out;
 }
 
@@ -38,14 +34,14 @@ static Fact item_fact(Infer *in, const Fact *f, int32_t k) {
     case TY_TUPLE: return fact_of(f->type->items[k]);
     case TY_SLICE:
         return fact_of(f->type->bits >> k & 1 ? ti_wint(in) : type_scalar(in->types, TY_none));
-    case TY_RANGE: return fact_of(k == 2 ? i64_type(in) : f->type->element);
+    case TY_RANGE: return fact_of(k == 2 ? i64_type(in->types) : f->type->element);
     default: return fact_of(f->type->element);
     }
 }
 
 Val v_item(Infer *in, Val whole, int32_t k) {
     Val item = {.f = item_fact(in, &whole.f, k)};
-    if (in->emit && !fact_is_const(&item.f)) item.ref = emit_item(in, v_ref(in, whole), k);
+    if (in->emit && !fact_is_const(&item.f)) item.ref = emit_item(in->emit, v_ref(in, whole), k);
     return item;
 }
 
@@ -61,12 +57,13 @@ static const Type *common_type(Infer *in, const Type *tuple) {
 
 /* Item at a run-time index that is in range: a chain of selections. */
 static Ref emit_select_item(Infer *in, Val tuple, const Type *type, Ref index) {
+    Emit *e = in->emit;
     int32_t n = tuple.f.type->nitems;
     Ref result = v_as(in, v_item(in, tuple, n - 1), type);
-    const Type *lowered = lower_type(in->ti, type), *boolean = type_scalar(in->types, TY_bool);
+    const Type *lowered = lower_type(in->ti, type), *boolean = bool_type(in->types);
     for (int32_t i = n - 1; i-- > 0;) {
-        Ref here = emit2(in, OP_eq, boolean, index, emit_int(in, i64_type(in), i));
-        result = emit3(in, OP_select, lowered, here, v_as(in, v_item(in, tuple, i), type), result);
+        Ref here = emit2(e, OP_eq, boolean, index, emit_int(e, i64_type(in->types), i));
+        result = emit3(e, OP_select, lowered, here, v_as(in, v_item(in, tuple, i), type), result);
     }
     return result;
 }
@@ -84,7 +81,8 @@ static bool tuple_at(Infer *in, Val tuple, Val index, Val *out) {
         return false;
     }
     *out = val_of(fact_of(type));
-    if (in->emit) out->ref = emit_select_item(in, tuple, type, v_as(in, index, i64_type(in)));
+    if (in->emit)
+        out->ref = emit_select_item(in, tuple, type, v_as(in, index, i64_type(in->types)));
     return true;
 }
 
@@ -115,15 +113,14 @@ static bool tuple_slice(Infer *in, Val tuple, Val index, Val *out) {
 }
 
 bool v_tuple_get(Infer *in, Val tuple, Val index, Val *out) {
+    Emit *e = in->emit;
     const Type *t = tuple.f.type;
     int64_t known;
     if (is_kind(&index, TY_SLICE)) return tuple_slice(in, tuple, index, out);
     if (!type_is_int(index.f.type) && index.f.type->kind != TY_bool)
         return ti_fail(in, in->at, E0301, ti_text(in, t), ti_text(in, index.f.type));
     if (t->nitems == 0 && !index.f.value && in->guards) { /* whatever the index is */
-        if (in->emit)
-            emit_guard(in, GUARD_tuple_index, emit_int(in, type_scalar(in->types, TY_bool), 1),
-                       NULL, 0);
+        if (e) emit_guard(e, GUARD_tuple_index, emit_int(e, bool_type(in->types), 1), NULL, 0);
         return in->stop = STOP_UNBOUND, false;
     }
     if (fact_int_value(&index.f, &known)) {
@@ -131,17 +128,17 @@ bool v_tuple_get(Infer *in, Val tuple, Val index, Val *out) {
             return ti_fail(in, in->at, E0304, (int)known, ti_text(in, t));
         return *out = v_item(in, tuple, (int32_t)(known < 0 ? known + t->nitems : known)), true;
     }
-    if (in->emit) {
-        const Type *boolean = type_scalar(in->types, TY_bool);
-        Ref n = emit_int(in, i64_type(in), t->nitems);
-        Ref i = v_as(in, index, i64_type(in));
+    if (e) {
+        const Type *boolean = bool_type(in->types);
+        Ref n = emit_int(e, i64_type(in->types), t->nitems);
+        Ref i = v_as(in, index, i64_type(in->types));
         if (type_class(index.f.type) != CLASS_UINT)
-            i = emit2(in, OP_wrap_index, i64_type(in), i, n);
-        Ref low = emit2(in, OP_lt, boolean, i, emit_int(in, i64_type(in), 0));
-        Ref high = emit2(in, OP_le, boolean, n, i);
+            i = emit2(e, OP_wrap_index, i64_type(in->types), i, n);
+        Ref low = emit2(e, OP_lt, boolean, i, emit_int(e, i64_type(in->types), 0));
+        Ref high = emit2(e, OP_le, boolean, n, i);
         if (in->bounds)
-            emit_guard(in, GUARD_tuple_index, emit2(in, OP_or, boolean, low, high), NULL, 0);
-        index = (Val){.f = fact_of(i64_type(in)), .ref = i};
+            emit_guard(e, GUARD_tuple_index, emit2(e, OP_or, boolean, low, high), NULL, 0);
+        index = (Val){.f = fact_of(i64_type(in->types)), .ref = i};
     }
     index.f.value = NULL;
     return tuple_at(in, tuple, index, out);
@@ -150,6 +147,7 @@ bool v_tuple_get(Infer *in, Val tuple, Val index, Val *out) {
 /* -- slices --------------------------------------------------------------------------------------- */
 
 bool v_slice(Infer *in, const Val given[3], Val *out) {
+    Emit *e = in->emit;
     Val parts[3];
     uint32_t bits = 0;
     Fact *items = arena_array(in->arena, Fact, 3);
@@ -163,12 +161,12 @@ bool v_slice(Infer *in, const Val given[3], Val *out) {
         items[k] = parts[k].f;
     }
     *out = val_of((Fact){.type = type_slice(in->types, bits), .items = items});
-    if (!in->emit || fact_is_const(&out->f)) return true;
-    const Type *i64 = i64_type(in);
+    if (!e || fact_is_const(&out->f)) return true;
+    const Type *i64 = i64_type(in->types);
     Ref refs[3];
     for (int k = 0; k < 3; k++)
-        refs[k] = bits >> k & 1 ? v_as(in, parts[k], i64) : emit_int(in, i64, 0);
-    out->ref = emit(in, OP_tuple, lower_type(in->ti, out->f.type), refs, 3);
+        refs[k] = bits >> k & 1 ? v_as(in, parts[k], i64) : emit_int(e, i64, 0);
+    out->ref = emit(e, OP_tuple, lower_type(in->ti, out->f.type), refs, 3);
     return true;
 }
 
@@ -184,33 +182,35 @@ static const Type *range_element(Infer *in, const Val *args, int32_t n) {
 
 /* An end as int64; a uint64 above that raises. */
 static Ref range_end(Infer *in, Val end, const Type *element) {
+    Emit *e = in->emit;
     Ref v = v_as(in, end, element);
     if (end.f.type->kind != TY_u64 || element->kind == TY_u64) return v;
-    const Type *boolean = type_scalar(in->types, TY_bool);
-    Ref zero = emit_int(in, i64_type(in), 0);
-    emit_guard(in, GUARD_range_end, emit2(in, OP_lt, boolean, v, zero), NULL, 0);
+    const Type *boolean = bool_type(in->types);
+    Ref zero = emit_int(e, i64_type(in->types), 0);
+    emit_guard(e, GUARD_range_end, emit2(e, OP_lt, boolean, v, zero), NULL, 0);
     return v;
 }
 
 static Ref range_step(Infer *in, Val step) {
-    if (step.f.type->kind != TY_u64) return v_as(in, step, i64_type(in));
+    Emit *e = in->emit;
+    if (step.f.type->kind != TY_u64) return v_as(in, step, i64_type(in->types));
     /* a step above 2**63 leaves any range after its first item, as 2**63 - 1 does */
     const Type *u64 = step.f.type;
-    Ref v = v_ref(in, step), limit = emit_int(in, u64, INT64_MAX);
-    Ref small = emit2(in, OP_lt, type_scalar(in->types, TY_bool), v, limit);
-    v = emit3(in, OP_select, u64, small, v, limit);
-    return emit_convert(in, v, u64, i64_type(in));
+    Ref v = v_ref(in, step), limit = emit_int(e, u64, INT64_MAX);
+    Ref small = emit2(e, OP_lt, bool_type(in->types), v, limit);
+    v = emit3(e, OP_select, u64, small, v, limit);
+    return emit_convert(e, v, u64, i64_type(in->types));
 }
 
-static void check_step(Infer *in, Ref step) {
+static void check_step(Emit *e, Ref step) {
     int64_t known;
-    if (emitted_int(in, step, &known) && known != 0) return;
-    Ref zero =
-        emit2(in, OP_eq, type_scalar(in->types, TY_bool), step, emit_int(in, i64_type(in), 0));
-    emit_guard(in, GUARD_zero_step, zero, NULL, 0);
+    if (emitted_int(e, step, &known) && known != 0) return;
+    Ref zero = emit2(e, OP_eq, bool_type(e->types), step, emit_int(e, i64_type(e->types), 0));
+    emit_guard(e, GUARD_zero_step, zero, NULL, 0);
 }
 
 bool v_range(Infer *in, const Val *args, int32_t n, Val *out) {
+    Emit *e = in->emit;
     Val part[3];
     if (n < 1 || n > 3) return ti_fail(in, in->at, E0401, "range", ti_arg_texts(in, args, n));
     for (int32_t i = 0; i < n; i++) {
@@ -226,11 +226,11 @@ bool v_range(Infer *in, const Val *args, int32_t n, Val *out) {
     if (n == 1) part[1] = part[0], part[0] = val_of(fact_int(in, 0));
     if (n < 3) part[2] = val_of(fact_int(in, 1));
     *out = val_of(fact_of(type_range(in->types, element)));
-    if (!in->emit) return true;
+    if (!e) return true;
     Ref refs[3] = {range_end(in, part[0], element), range_end(in, part[1], element),
                    range_step(in, part[2])};
-    check_step(in, refs[2]);
-    out->ref = emit(in, OP_tuple, lower_type(in->ti, out->f.type), refs, 3);
+    check_step(e, refs[2]);
+    out->ref = emit(e, OP_tuple, lower_type(in->ti, out->f.type), refs, 3);
     return true;
 }
 
@@ -279,7 +279,8 @@ bool v_iterable(Infer *in, Val a) {
 }
 
 static bool zip_length(Infer *in, Val tuple, Val *out) {
-    const Type *i64 = i64_type(in);
+    Emit *e = in->emit;
+    const Type *i64 = i64_type(in->types);
     *out = val_of(fact_int(in, 0));
     for (int32_t i = 0; i < tuple.f.type->nitems; i++) {
         Val n;
@@ -289,11 +290,11 @@ static bool zip_length(Infer *in, Val tuple, Val *out) {
             continue;
         }
         Ref x = 0, y = 0;
-        if (in->emit) x = v_as(in, *out, i64), y = v_as(in, n, i64);
+        if (e) x = v_as(in, *out, i64), y = v_as(in, n, i64);
         *out = val_of(fact_of(ti_wint(in)));
-        if (!in->emit) continue;
-        Ref less = emit2(in, OP_lt, type_scalar(in->types, TY_bool), y, x);
-        out->ref = emit3(in, OP_select, i64, less, y, x);
+        if (!e) continue;
+        Ref less = emit2(e, OP_lt, bool_type(in->types), y, x);
+        out->ref = emit3(e, OP_select, i64, less, y, x);
     }
     return true;
 }
@@ -306,7 +307,7 @@ bool v_iter_len(Infer *in, Val it, Val *out) {
     case TY_ARRAY: return *out = v_shape(in, it, 0), true;
     case TY_RANGE:
         *out = val_of(fact_of(ti_wint(in)));
-        if (in->emit) out->ref = emit_range_len(in, v_ref(in, it));
+        if (in->emit) out->ref = emit_range_len(in->emit, v_ref(in, it));
         return true;
     case TY_ITER:
         if (t->bits == ITER_ZIP) return zip_length(in, iter_inner(it), out);
@@ -334,14 +335,15 @@ static bool zip_item(Infer *in, Val tuple, Val counter, Val *out) {
 }
 
 static bool reversed_item(Infer *in, Val inner, Val counter, Val *out) {
+    Emit *e = in->emit;
     Val n, back = val_of(fact_of(ti_wint(in)));
     if (!v_iter_len(in, inner, &n)) return false;
-    if (in->emit) {
-        const Type *i64 = i64_type(in);
-        Ref last = emit2(in, OP_sub, i64, v_as(in, n, i64), emit_int(in, i64, 1));
-        back.ref = emit2(in, OP_sub, i64, last, v_as(in, counter, i64));
-        ir_inst(in->out, back.ref)->sub = FLAG_NOWRAP;
-        emitted_nonnegative(in, back.ref); /* the counter is below the length */
+    if (e) {
+        const Type *i64 = i64_type(in->types);
+        Ref last = emit2(e, OP_sub, i64, v_as(in, n, i64), emit_int(e, i64, 1));
+        back.ref = emit2(e, OP_sub, i64, last, v_as(in, counter, i64));
+        ir_inst(e->out, back.ref)->sub = FLAG_NOWRAP;
+        emitted_nonnegative(e, back.ref); /* the counter is below the length */
     }
     return v_iter_get(in, inner, back, out);
 }
@@ -356,7 +358,8 @@ bool v_iter_get(Infer *in, Val it, Val counter, Val *out) {
     case TY_RANGE:
         *out = val_of(fact_of(t->element));
         if (in->emit)
-            out->ref = emit_range_item(in, v_ref(in, it), v_as(in, counter, i64_type(in)));
+            out->ref =
+                emit_range_item(in->emit, v_ref(in, it), v_as(in, counter, i64_type(in->types)));
         return true;
     case TY_ITER:
         if (t->bits == ITER_ENUMERATE) return enumerate_item(in, iter_inner(it), counter, out);

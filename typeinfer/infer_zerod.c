@@ -25,7 +25,7 @@ Val v_scalar(Infer *in, Val a) {
     a = v_unwrap(in, a);
     if (!is_zero_dim(&a)) return a;
     Val out = {.f = fact_of(a.f.type->element), .src = a.src};
-    if (in->emit) out.ref = emit1(in, OP_load, out.f.type, v_ref(in, a));
+    if (in->emit) out.ref = emit1(in->emit, OP_load, out.f.type, v_ref(in, a));
     return out;
 }
 

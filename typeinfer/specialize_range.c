@@ -5,22 +5,14 @@
  * are marked nowrap where the counter's being below the length proves it. */
 #include "typeinfer/infer.h"
 
-static const Type *i64_type(Infer *in) {
-    return type_scalar(in->types, TY_i64);
-}
-
-static const Type *bool_type(Infer *in) {
-    return type_scalar(in->types, TY_bool);
-}
-
 /* -- signs ---------------------------------------------------------------------------------------- */
 
 /* Lengths of axes: memory is smaller than 2**62 elements. Numbers of threads: 2**31 blocks of 2**10. */
 enum { SHAPE_BITS = 62, COUNT_BITS = 31, MAX_STEPS = 12 };
 
-void emitted_nonnegative(Infer *in, Ref ref) {
-    if (ref >= in->nonnegative.len) vec_resize(in->arena, &in->nonnegative, ref + 16);
-    in->nonnegative.items[ref] = true;
+void emitted_nonnegative(Emit *e, Ref ref) {
+    if (ref >= e->nonnegative.len) vec_resize(e->arena, &e->nonnegative, ref + 16);
+    e->nonnegative.items[ref] = true;
 }
 
 static int bits_of_type(const Type *type) {
@@ -28,11 +20,11 @@ static int bits_of_type(const Type *type) {
     return type_class(type) == CLASS_UINT && type_bits(type) < 64 ? type_bits(type) : -1;
 }
 
-static int bits_of(Infer *in, Ref ref, int steps);
+static int bits_of(Emit *e, Ref ref, int steps);
 
-static int bits_of_both(Infer *in, Ref ref, int32_t first, bool sum, int steps) {
-    int a = bits_of(in, ir_arg(in->out, ref, first), steps);
-    int b = bits_of(in, ir_arg(in->out, ref, first + 1), steps);
+static int bits_of_both(Emit *e, Ref ref, int32_t first, bool sum, int steps) {
+    int a = bits_of(e, ir_arg(e->out, ref, first), steps);
+    int b = bits_of(e, ir_arg(e->out, ref, first + 1), steps);
     if (a < 0 || b < 0) return -1;
     return sum ? a + b : QN_MAX(a, b);
 }
@@ -42,37 +34,37 @@ static int bits_of_lib(const Inst *inst) {
     return row && (row->flags & LIB_NONNEGATIVE) ? COUNT_BITS : -1;
 }
 
-static int bits_of(Infer *in, Ref ref, int steps) {
-    const Inst *inst = ir_inst(in->out, ref);
+static int bits_of(Emit *e, Ref ref, int steps) {
+    const Inst *inst = ir_inst(e->out, ref);
     int64_t value;
     int bits;
-    if (ref < in->nonnegative.len && in->nonnegative.items[ref]) return 63;
+    if (ref < e->nonnegative.len && e->nonnegative.items[ref]) return 63;
     if (steps == 0) return -1;
     switch ((Op)inst->op) {
     case OP_const:
-        if (!emitted_int(in, ref, &value) || value < 0) return -1;
+        if (!emitted_int(e, ref, &value) || value < 0) return -1;
         return value ? 64 - __builtin_clzll((unsigned long long)value) : 0;
     case OP_shape: return SHAPE_BITS;
     case OP_check_index: return SHAPE_BITS;
     case OP_lib: return bits_of_lib(inst);
-    case OP_select: return bits_of_both(in, ref, 1, false, steps - 1);
+    case OP_select: return bits_of_both(e, ref, 1, false, steps - 1);
     case OP_add:
-        bits = bits_of_both(in, ref, 0, false, steps - 1);
+        bits = bits_of_both(e, ref, 0, false, steps - 1);
         if (bits < 0 || (bits == 63 && inst->sub != FLAG_NOWRAP)) return -1;
         return QN_MIN(bits + 1, 63);
     case OP_mul:
-        bits = bits_of_both(in, ref, 0, true, steps - 1);
+        bits = bits_of_both(e, ref, 0, true, steps - 1);
         if (bits < 0 || (bits > 63 && inst->sub != FLAG_NOWRAP)) return -1;
         return QN_MIN(bits, 63);
     case OP_cast:
-        bits = bits_of(in, ir_arg(in->out, ref, 0), steps - 1);
+        bits = bits_of(e, ir_arg(e->out, ref, 0), steps - 1);
         return type_is_int(inst->type) && bits >= 0 && bits < type_bits(inst->type) ? bits : -1;
     default: return bits_of_type(inst->type);
     }
 }
 
-int emitted_bits(Infer *in, Ref ref) {
-    return bits_of(in, ref, MAX_STEPS);
+int emitted_bits(Emit *e, Ref ref) {
+    return bits_of(e, ref, MAX_STEPS);
 }
 
 static bool is_size_of_launch(const Inst *inst) {
@@ -81,117 +73,115 @@ static bool is_size_of_launch(const Inst *inst) {
 }
 
 /* Above zero: sizes of a launch and their products. Where zero steps raise, what is not negative. */
-static bool is_positive(Infer *in, Ref ref, int steps) {
-    const Inst *inst = ir_inst(in->out, ref);
+static bool is_positive(Emit *e, Ref ref, int steps) {
+    const Inst *inst = ir_inst(e->out, ref);
     int64_t value;
-    if (emitted_int(in, ref, &value)) return value > 0;
+    if (emitted_int(e, ref, &value)) return value > 0;
     if (inst->op == OP_lib) return is_size_of_launch(inst);
-    if (inst->op != OP_mul || steps == 0 || emitted_bits(in, ref) < 0) return false;
-    return is_positive(in, ir_arg(in->out, ref, 0), steps - 1) &&
-           is_positive(in, ir_arg(in->out, ref, 1), steps - 1);
+    if (inst->op != OP_mul || steps == 0 || emitted_bits(e, ref) < 0) return false;
+    return is_positive(e, ir_arg(e->out, ref, 0), steps - 1) &&
+           is_positive(e, ir_arg(e->out, ref, 1), steps - 1);
 }
 
 /* -- lengths -------------------------------------------------------------------------------------- */
 
 /* min(u64, INT64_MAX) as i64: a longer loop never ends anyway. */
-static Ref clamp_length(Infer *in, Ref n) {
-    const Type *u64 = type_scalar(in->types, TY_u64);
-    Ref limit = emit_int(in, u64, INT64_MAX);
-    Ref fits = emit2(in, OP_le, bool_type(in), n, limit);
-    return emit_convert(in, emit3(in, OP_select, u64, fits, n, limit), u64, i64_type(in));
+static Ref clamp_length(Emit *e, Ref n) {
+    const Type *u64 = type_scalar(e->types, TY_u64);
+    Ref limit = emit_int(e, u64, INT64_MAX);
+    Ref fits = emit2(e, OP_le, bool_type(e->types), n, limit);
+    return emit_convert(e, emit3(e, OP_select, u64, fits, n, limit), u64, i64_type(e->types));
 }
 
 /* Step 1: max(high - low, 0), where the difference may be 2**64 - 1. */
-static Ref unit_length(Infer *in, Ref low, Ref high, bool small) {
-    const Type *i64 = i64_type(in), *t = ir_type(in->out, low);
+static Ref unit_length(Emit *e, Ref low, Ref high, bool small) {
+    const Type *i64 = i64_type(e->types), *t = ir_type(e->out, low);
     int64_t first;
-    bool known = emitted_int(in, low, &first);
+    bool known = emitted_int(e, low, &first);
     bool exact = small || (known && first >= 0 && t->kind == TY_i64);
-    Ref zero = emit_int(in, i64, 0);
-    Ref some = emit2(in, OP_lt, bool_type(in), low, high);
+    Ref zero = emit_int(e, i64, 0);
+    Ref some = emit2(e, OP_lt, bool_type(e->types), low, high);
     Ref n = high;
-    if (!known || first != 0) n = emit2(in, OP_sub, t, high, low);
-    if (exact) return emit3(in, OP_select, i64, some, n, zero);
-    n = emit_convert(in, n, t, i64);
-    Ref over = emit2(in, OP_lt, bool_type(in), n, zero);
-    n = emit3(in, OP_select, i64, over, emit_int(in, i64, INT64_MAX), n);
-    return emit3(in, OP_select, i64, some, n, zero);
+    if (!known || first != 0) n = emit2(e, OP_sub, t, high, low);
+    if (exact) return emit3(e, OP_select, i64, some, n, zero);
+    n = emit_convert(e, n, t, i64);
+    Ref over = emit2(e, OP_lt, bool_type(e->types), n, zero);
+    n = emit3(e, OP_select, i64, over, emit_int(e, i64, INT64_MAX), n);
+    return emit3(e, OP_select, i64, some, n, zero);
 }
 
 /* (high - low - 1) // size + 1 in unsigned numbers, which cannot overflow. */
-static Ref unsigned_length(Infer *in, Ref low, Ref high, Ref size, bool small) {
-    const Type *u64 = type_scalar(in->types, TY_u64), *t = ir_type(in->out, low);
-    Ref some = emit2(in, OP_lt, bool_type(in), low, high);
-    Ref span =
-        emit2(in, OP_sub, u64, emit_convert(in, high, t, u64), emit_convert(in, low, t, u64));
-    Ref one = emit_int(in, u64, 1);
-    Ref n = emit2(in, OP_floordiv, u64, emit2(in, OP_sub, u64, span, one), size);
-    n = emit2(in, OP_add, u64, n, one);
-    n = emit3(in, OP_select, u64, some, n, emit_int(in, u64, 0));
-    return small ? emit_convert(in, n, u64, i64_type(in)) : clamp_length(in, n);
+static Ref unsigned_length(Emit *e, Ref low, Ref high, Ref size, bool small) {
+    const Type *u64 = type_scalar(e->types, TY_u64), *t = ir_type(e->out, low);
+    Ref some = emit2(e, OP_lt, bool_type(e->types), low, high);
+    Ref span = emit2(e, OP_sub, u64, emit_convert(e, high, t, u64), emit_convert(e, low, t, u64));
+    Ref one = emit_int(e, u64, 1);
+    Ref n = emit2(e, OP_floordiv, u64, emit2(e, OP_sub, u64, span, one), size);
+    n = emit2(e, OP_add, u64, n, one);
+    n = emit3(e, OP_select, u64, some, n, emit_int(e, u64, 0));
+    return small ? emit_convert(e, n, u64, i64_type(e->types)) : clamp_length(e, n);
 }
 
-static Ref length(Infer *in, Ref start, Ref stop, Ref step, bool small) {
-    const Type *i64 = i64_type(in), *t = ir_type(in->out, start);
-    const Type *u64 = type_scalar(in->types, TY_u64);
+static Ref length(Emit *e, Ref start, Ref stop, Ref step, bool small) {
+    const Type *i64 = i64_type(e->types), *t = ir_type(e->out, start);
+    const Type *u64 = type_scalar(e->types, TY_u64);
     int64_t known;
-    if (emitted_int(in, step, &known) && known != 0) {
+    if (emitted_int(e, step, &known) && known != 0) {
         Ref low = known > 0 ? start : stop, high = known > 0 ? stop : start;
-        if (known == 1 || known == -1) return unit_length(in, low, high, small);
+        if (known == 1 || known == -1) return unit_length(e, low, high, small);
         uint64_t size = known > 0 ? (uint64_t)known : 0 - (uint64_t)known;
-        return unsigned_length(in, low, high, emit_int(in, u64, (int64_t)size), small);
+        return unsigned_length(e, low, high, emit_int(e, u64, (int64_t)size), small);
     }
-    if (emitted_bits(in, step) >= 0)
-        return unsigned_length(in, start, stop, emit_convert(in, step, i64, u64), small);
-    Ref up = emit2(in, OP_lt, bool_type(in), emit_int(in, i64, 0), step);
-    Ref low = emit3(in, OP_select, t, up, start, stop);
-    Ref high = emit3(in, OP_select, t, up, stop, start);
-    Ref size = emit3(in, OP_select, i64, up, step, emit1(in, OP_neg, i64, step));
-    return unsigned_length(in, low, high, emit_convert(in, size, i64, u64), small);
+    if (emitted_bits(e, step) >= 0)
+        return unsigned_length(e, start, stop, emit_convert(e, step, i64, u64), small);
+    Ref up = emit2(e, OP_lt, bool_type(e->types), emit_int(e, i64, 0), step);
+    Ref low = emit3(e, OP_select, t, up, start, stop);
+    Ref high = emit3(e, OP_select, t, up, stop, start);
+    Ref size = emit3(e, OP_select, i64, up, step, emit1(e, OP_neg, i64, step));
+    return unsigned_length(e, low, high, emit_convert(e, size, i64, u64), small);
 }
 
-Ref emit_slice_len(Infer *in, Ref start, Ref stop, Ref step) {
-    return length(in, start, stop, step, true);
+Ref emit_slice_len(Emit *e, Ref start, Ref stop, Ref step) {
+    return length(e, start, stop, step, true);
 }
 
-Ref emit_range_len(Infer *in, Ref range) {
-    return length(in, emit_item(in, range, 0), emit_item(in, range, 1), emit_item(in, range, 2),
-                  false);
+Ref emit_range_len(Emit *e, Ref range) {
+    return length(e, emit_item(e, range, 0), emit_item(e, range, 1), emit_item(e, range, 2), false);
 }
 
 /* -- items ------------------------------------------------------------------------------------------ */
 
-static Ref exact(Infer *in, Op op, Ref a, Ref b, bool proven) {
-    Ref ref = emit2(in, op, ir_type(in->out, a), a, b);
-    ir_inst(in->out, ref)->sub = proven ? FLAG_NOWRAP : 0;
+static Ref exact(Emit *e, Op op, Ref a, Ref b, bool proven) {
+    Ref ref = emit2(e, op, ir_type(e->out, a), a, b);
+    ir_inst(e->out, ref)->sub = proven ? FLAG_NOWRAP : 0;
     return ref;
 }
 
-Ref emit_range_item(Infer *in, Ref range, Ref counter) {
-    Ref start = emit_item(in, range, 0), step = emit_item(in, range, 2);
-    const Type *t = ir_type(in->out, start);
+Ref emit_range_item(Emit *e, Ref range, Ref counter) {
+    Ref start = emit_item(e, range, 0), step = emit_item(e, range, 2);
+    const Type *t = ir_type(e->out, start);
     int64_t known, first;
     bool is_signed = t->kind == TY_i64;
-    bool unit = emitted_int(in, step, &known) && (known == 1 || known == -1);
+    bool unit = emitted_int(e, step, &known) && (known == 1 || known == -1);
     /* the item lies between start and stop; so does start + counter * step when start >= 0 */
     bool proven =
-        is_signed && (unit || (emitted_bits(in, step) >= 0 && emitted_bits(in, start) >= 0));
-    if (!unit) counter = exact(in, OP_mul, counter, step, proven);
-    counter = emit_convert(in, counter, i64_type(in), t);
-    if (unit && known == -1) return exact(in, OP_sub, start, counter, proven);
-    if (emitted_int(in, start, &first) && first == 0) return counter;
-    return exact(in, OP_add, start, counter, proven);
+        is_signed && (unit || (emitted_bits(e, step) >= 0 && emitted_bits(e, start) >= 0));
+    if (!unit) counter = exact(e, OP_mul, counter, step, proven);
+    counter = emit_convert(e, counter, i64_type(e->types), t);
+    if (unit && known == -1) return exact(e, OP_sub, start, counter, proven);
+    if (emitted_int(e, start, &first) && first == 0) return counter;
+    return exact(e, OP_add, start, counter, proven);
 }
 
 /* With a stop and a step below 2**62, no item before the stop is within a step of the largest int. */
-Ref emit_range_more(Infer *in, Ref range, Ref counter) {
-    Ref stop = emit_item(in, range, 1), step = emit_item(in, range, 2);
+Ref emit_range_more(Emit *e, Ref range, Ref counter) {
+    Ref stop = emit_item(e, range, 1), step = emit_item(e, range, 2);
     int64_t known;
-    if (emitted_int(in, step, &known) && known == 1) return NO_REF;
-    if (ir_type(in->out, stop)->kind != TY_i64) return NO_REF;
-    int stop_bits = emitted_bits(in, stop), step_bits = emitted_bits(in, step);
+    if (emitted_int(e, step, &known) && known == 1) return NO_REF;
+    if (ir_type(e->out, stop)->kind != TY_i64) return NO_REF;
+    int stop_bits = emitted_bits(e, stop), step_bits = emitted_bits(e, step);
     if (stop_bits < 0 || stop_bits > 62 || step_bits < 0 || step_bits > 62) return NO_REF;
-    if (!in->guards && !is_positive(in, step, MAX_STEPS)) return NO_REF;
-    if (emitted_bits(in, emit_item(in, range, 0)) < 0) return NO_REF;
-    return emit2(in, OP_lt, bool_type(in), emit_range_item(in, range, counter), stop);
+    if (!e->guards && !is_positive(e, step, MAX_STEPS)) return NO_REF;
+    if (emitted_bits(e, emit_item(e, range, 0)) < 0) return NO_REF;
+    return emit2(e, OP_lt, bool_type(e->types), emit_range_item(e, range, counter), stop);
 }
