@@ -161,16 +161,37 @@ struct Infer {
 
 bool infer_visit(Infer *in, Ref ref, Val *out);
 Val infer_val(Infer *in, Ref ref);
+/* An operand as a value. A phi of types that have no join is an error here, at its use. */
+bool infer_operand(Infer *in, Ref at, int32_t k, Val *out);
 bool infer_edge_taken(const Infer *in, int32_t from, int32_t to);
-/* Operands of the bool phis that say which locals are assigned. */
-void infer_finish_bound(Infer *in);
-/* Infers and reports; false: inst->failed or ti->aborted. */
-bool infer_instance(Ti *ti, Instance *inst);
 void infer_fixed_point(Infer *in);
 /* Where inference could not go on, in the order of the source; `stops` has room for all blocks. */
 int32_t infer_stops(const Infer *in, Ref *stops);
 void infer_take_edge(Infer *in, int32_t from, int bit, int32_t to);
+
+/* -- run.c: instances, and ti_run ----------------------------------------------------------------- */
+
+/* Infers and reports; false: inst->failed or ti->aborted. */
+bool infer_instance(Ti *ti, Instance *inst);
 void ti_init(Ti *ti, Module *module, Resolver *resolver, const InferRequest *request);
+
+/* -- infer_paths.c: errors where paths meet, false always ------------------------------------------ */
+
+/* The phi has no type: its use at `at` is refused. */
+bool infer_conflict(Infer *in, Ref at, Ref phi);
+/* The result `f` of the return `ref` has no common type with those before. */
+bool infer_return_error(Infer *in, Ref ref, const Fact *f);
+bool infer_too_large(Infer *in, Ref ref, const Type *type);
+
+/* -- infer_bound.c: locals that may be unassigned --------------------------------------------------- */
+
+bool infer_check_bound(Infer *in, Ref ref, Val *out);
+/* Operands of the bool phis that say which locals are assigned. */
+void infer_finish_bound(Infer *in);
+
+/* -- infer_raise.c -- */
+
+bool infer_raise(Infer *in, Ref ref);
 
 /* -- infer_all.c: ti_diagnose, which goes on behind errors --------------------------------------- */
 
@@ -201,6 +222,10 @@ bool fact_none(const Fact *f);
 const Str *fact_str(const Fact *f);        /* of a string constant, or NULL */
 const Binding *fact_object(const Fact *f); /* of a compile-time object, or NULL */
 bool fact_ellipsis(const Fact *f);
+/* A Python int literal below zero, which no unsigned type can hold. */
+bool fact_negative_literal(const Fact *f);
+/* The constant after a conversion to an int type that holds it, or NULL. */
+const ConstVal *fact_cast_int(const Fact *f, const Type *to);
 /* A compile-time object made by the compiler: interned by kind and name. */
 const Binding *ti_object(Ti *ti, BindKind kind, Str name, const Type *type);
 /* Folds an operator on constants; false: not foldable. `result` is the type it has. */
@@ -251,24 +276,50 @@ Instance *instance_entry(Ti *ti, const InferRequest *request, DiagList *diags);
 Func *instance_typed(Ti *ti, Instance *inst); /* makes the shell and queues its specialisation */
 const FunctionInfo *ti_function_info(Ti *ti, const Binding *function);
 
-/* -- infer_call.c: operators, library rows, calls ------------------------------------------------ */
+/* -- infer_call.c ------------------------------------------------------------------------------- */
 
+bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out);
+bool v_library(Infer *in, const char *name, const CallArgs *args, Val *out); /* error when absent */
+
+/* -- infer_operator.c ----------------------------------------------------------------------------- */
+
+extern const char *const operator_verbs[OPR_COUNT]; /* "add" */
 bool v_unary(Infer *in, Operator op, Val a, Val *out);
 bool v_binary(Infer *in, Operator op, bool in_place, Val a, Val b, Val *out);
 bool v_truth(Infer *in, Val a, Val *out);
-bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out);
-/* The constant after a conversion to an int type that holds it, or NULL. */
-const ConstVal *fact_cast_int(const Fact *f, const Type *to);
-bool v_cast(Infer *in, Val a, const Type *to, bool checked,
-            Val *out); /* to(a), as the user writes it */
+/* A function of the module operator; *known false: it is none, or has other arguments. */
+bool v_operator_call(Infer *in, Str name, const CallArgs *args, bool *known, Val *out);
+
+/* -- infer_compare.c ------------------------------------------------------------------------------ */
+
+bool v_is(Infer *in, bool is_not, Val a, Val b, Val *out);
+/* *handled false: they are compared by a row, or not at all. Neither is a tuple, or only one. */
+bool v_compare(Infer *in, Operator op, Val a, Val b, bool *handled, Val *out);
+/* Two tuples, by == or !=, and by an order. */
+bool v_equal_tuples(Infer *in, Operator op, Val a, Val b, Val *out);
+bool v_order_tuples(Infer *in, Operator op, Val a, Val b, Val *out);
+bool v_contains(Infer *in, bool not_in, Val item, Val container, Val *out);
+
+/* -- infer_row.c: rows of the library ------------------------------------------------------------- */
+
 /* A row of the library. false without a diagnostic when none fits (*matched false). */
 bool v_row(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *out);
-bool v_library(Infer *in, const char *name, const CallArgs *args, Val *out); /* error when absent */
+/* A Python function of our library; *found false: there is none of that name. */
+bool v_library_function(Infer *in, Str name, const CallArgs *args, bool *found, Val *out);
 bool library_has(Infer *in, Str name);
 /* A name of the library as users write it: without "builtins.". */
 const char *library_text(Infer *in, Str name);
+
+/* -- infer_cast.c: conversions -------------------------------------------------------------------- */
+
 /* An argument that may be None, used as a value: guarded at run time. */
 Val v_unwrap(Infer *in, Val a);
+Val v_converted(Infer *in, Val v, const Type *to); /* to a type that takes it; NULL: as it is */
+/* to(a), as the user writes it */
+bool v_cast(Infer *in, Val a, const Type *to, bool checked, Val *out);
+bool v_type_call(Infer *in, const Binding *b, const CallArgs *args, Val *out);
+/* NaN and infinities have no int: tested before a conversion that Python would refuse. */
+void emit_finite(Emit *e, Ref v);
 
 /* -- infer_zerod.c: arrays without axes ---------------------------------------------------------- */
 
@@ -402,6 +453,9 @@ static inline const Type *i64_type(TypeTable *types) {
 }
 static inline const Type *bool_type(TypeTable *types) {
     return type_scalar(types, TY_bool);
+}
+static inline bool is_unsigned(const Val *v) {
+    return type_class(v->f.type) == CLASS_UINT;
 }
 static inline Fact fact_reported(void) {
     return (Fact){.reported = true};

@@ -45,6 +45,23 @@ bool fact_ellipsis(const Fact *f) {
     return b && b->kind == BIND_CONST && b->value && b->value->kind == CONST_ELLIPSIS;
 }
 
+bool fact_negative_literal(const Fact *f) {
+    int64_t value;
+    return f->type->kind == TY_wint && fact_int_value(f, &value) && value < 0;
+}
+
+/* A constant survives a cast to a type that holds it. */
+const ConstVal *fact_cast_int(const Fact *f, const Type *to) {
+    int64_t v;
+    if (!fact_int_value(f, &v) || f->value->kind != CONST_INT || !type_is_int(to)) return NULL;
+    int bits = type_bits(to);
+    bool is_signed = type_class(to) == CLASS_SINT;
+    if (bits == 64) return is_signed || v >= 0 ? f->value : NULL;
+    int64_t low = is_signed ? -(INT64_C(1) << (bits - 1)) : 0;
+    int64_t high = (INT64_C(1) << (is_signed ? bits - 1 : bits)) - 1;
+    return v >= low && v <= high ? f->value : NULL;
+}
+
 bool fact_int_value(const Fact *f, int64_t *value) {
     if (!f->value || f->unbound) return false;
     if (f->value->kind == CONST_BOOL) return *value = f->value->i, true;

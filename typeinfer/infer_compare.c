@@ -1,0 +1,211 @@
+/* infer_compare.c - identity, comparisons and membership. They have no rows, because they do not convert: numbers of
+ * different types are compared exactly, tuples item by item. */
+#include "typeinfer/infer.h"
+
+/* -- identity ---------------------------------------------------------------------------------------- */
+
+static bool negate(Infer *in, bool is_not, Val *out) {
+    if (!is_not) return true;
+    if (out->f.value) return out->f = fact_bool(in, !out->f.value->i), true;
+    if (in->emit) out->ref = emit1(in->emit, OP_not, bool_type(in->types), out->ref);
+    return true;
+}
+
+static bool compare_numbers(Infer *in, Operator op, Val a, Val b, Val *out);
+
+bool v_is(Infer *in, bool is_not, Val a, Val b, Val *out) {
+    Emit *e = in->emit;
+    bool none_a = fact_none(&a.f), none_b = fact_none(&b.f);
+    const Type *s = a.f.type, *t = b.f.type;
+    *out = val_of(fact_of(bool_type(in->types)));
+    if (none_a || none_b) {
+        const Val *other = none_a ? &b : &a;
+        if (!is_kind(other, TY_OPTIONAL)) {
+            out->f = fact_bool(in, none_a && none_b);
+            return negate(in, is_not, out);
+        }
+        if (e)
+            out->ref = emit1(e, OP_not, bool_type(in->types), emit_item(e, v_ref(in, *other), 0));
+        return negate(in, is_not, out);
+    }
+    if (s->kind == TY_ARRAY && t->kind == TY_ARRAY && s->element == t->element &&
+        s->ndim == t->ndim) {
+        if (e) out->ref = emit2(e, OP_same_array, bool_type(in->types), v_ref(in, a), v_ref(in, b));
+        return negate(in, is_not, out);
+    }
+    if (type_is_scalar(s) && type_is_scalar(t) && (s->kind == TY_bool) == (t->kind == TY_bool))
+        return compare_numbers(in, is_not ? OPR_ne : OPR_eq, a, b, out);
+    out->f = fact_bool(in, s->kind == TY_OBJECT && s == t);
+    return negate(in, is_not, out);
+}
+
+/* -- comparisons ---------------------------------------------------------------------------------- */
+
+/* A weak number meets a strong float: it is compared as that float (float32(0.1) == 0.1). Ints of
+ * different types are compared exactly, whatever their signs. */
+static const Type *compared_as(Infer *in, const Type *self, const Type *other) {
+    if (type_is_weak(self) && !type_is_weak(other) && type_class(other) >= CLASS_FLT &&
+        type_class(other) >= type_class(self))
+        return other;
+    return type_strong(in->types, self);
+}
+
+static bool compare_numbers(Infer *in, Operator op, Val a, Val b, Val *out) {
+    static const uint16_t ops[OPR_COUNT] = {[OPR_eq] = OP_eq, [OPR_ne] = OP_ne, [OPR_lt] = OP_lt,
+                                            [OPR_le] = OP_le, [OPR_gt] = OP_lt, [OPR_ge] = OP_le};
+    bool result, swap = op == OPR_gt || op == OPR_ge;
+    bool ordered = op != OPR_eq && op != OPR_ne;
+    if (ordered && (type_is_complex(a.f.type) || type_is_complex(b.f.type))) {
+        return ti_fail(in, in->at, E0207, operator_verbs[op], ti_text(in, a.f.type),
+                       ti_text(in, b.f.type));
+    }
+    if (fold_compare(op, &a.f, &b.f, &result)) return *out = val_of(fact_bool(in, result)), true;
+    *out = val_of(fact_of(bool_type(in->types)));
+    if (!in->emit) return true;
+    Ref x = v_as(in, a, compared_as(in, a.f.type, b.f.type));
+    Ref y = v_as(in, b, compared_as(in, b.f.type, a.f.type));
+    out->ref = emit2(in->emit, (Op)ops[op], bool_type(in->types), swap ? y : x, swap ? x : y);
+    return true;
+}
+
+bool v_equal_tuples(Infer *in, Operator op, Val a, Val b, Val *out) {
+    int32_t n = a.f.type->nitems;
+    if (n != b.f.type->nitems) return *out = val_of(fact_bool(in, op == OPR_ne)), true;
+    Val all = val_of(fact_bool(in, true));
+    for (int32_t i = 0; i < n; i++) {
+        Val one;
+        if (!v_binary(in, OPR_eq, false, v_item(in, a, i), v_item(in, b, i), &one)) return false;
+        if (!v_truth(in, one, &one)) return false;
+        bool known = one.f.value != NULL;
+        if (known && !one.f.value->i) return *out = val_of(fact_bool(in, op == OPR_ne)), true;
+        if (known) continue;
+        if (all.f.value)
+            all = one;
+        else if (in->emit)
+            all.ref = emit2(in->emit, OP_and, bool_type(in->types), all.ref, one.ref);
+    }
+    *out = all;
+    return negate(in, op == OPR_ne, out);
+}
+
+/* Lexicographic order: from the last item to the first, r = a < b or (a == b and r). */
+bool v_order_tuples(Infer *in, Operator op, Val a, Val b, Val *out) {
+    Emit *e = in->emit;
+    int32_t n = QN_MIN(a.f.type->nitems, b.f.type->nitems);
+    int32_t extra = a.f.type->nitems - b.f.type->nitems;
+    bool strict = op == OPR_lt || op == OPR_gt, less = op == OPR_lt || op == OPR_le;
+    bool at_end = extra ? (less ? extra < 0 : extra > 0) : !strict;
+    const Type *t = bool_type(in->types);
+    *out = val_of(n ? fact_of(t) : fact_bool(in, at_end));
+    Ref result = e ? emit_int(e, t, at_end) : 0;
+    for (int32_t i = n; i-- > 0;) {
+        Val x = v_item(in, a, i), y = v_item(in, b, i), before, same;
+        if (!v_binary(in, less ? OPR_lt : OPR_gt, false, x, y, &before) ||
+            !v_binary(in, OPR_eq, false, x, y, &same))
+            return false;
+        if (!e) continue;
+        Ref rest = emit2(e, OP_and, t, v_as(in, same, t), result);
+        result = emit2(e, OP_or, t, v_as(in, before, t), rest);
+    }
+    out->ref = n ? result : 0;
+    return true;
+}
+
+/* a.dtype == np.float64: the dtype made here meets what NumPy would convert to a dtype. */
+static bool compare_dtypes(const Fact *a, const Fact *b, bool equal, Infer *in, Val *out) {
+    const Binding *x = fact_object(a), *y = fact_object(b);
+    bool dtype =
+        (x && x->kind == BIND_TYPE && !x->handle) || (y && y->kind == BIND_TYPE && !y->handle);
+    const Type *s, *t;
+    if (!dtype || !fact_dtype(in, a, &s) || !fact_dtype(in, b, &t)) return false;
+    return *out = val_of(fact_bool(in, (s == t) == equal)), true;
+}
+
+static bool is_member(const Fact *f) {
+    const Binding *b = fact_object(f);
+    return b && b->kind == BIND_MEMBER;
+}
+
+bool v_compare(Infer *in, Operator op, Val a, Val b, bool *handled, Val *out) {
+    const Type *s = a.f.type, *t = b.f.type;
+    bool result;
+    *handled = true;
+    if (op == OPR_eq || op == OPR_ne) {
+        if (fact_none(&a.f) || fact_none(&b.f)) return v_is(in, op == OPR_ne, a, b, out);
+        if (fold_compare(op, &a.f, &b.f, &result))
+            return *out = val_of(fact_bool(in, result)), true;
+        if (compare_dtypes(&a.f, &b.f, op == OPR_eq, in, out)) return true;
+        if (is_member(&a.f) || is_member(&b.f)) /* of an enumeration: equals nothing else */
+            return *out = val_of(fact_bool(in, (s == t) == (op == OPR_eq))), true;
+        if (s->kind == TY_OBJECT && t->kind == TY_OBJECT)
+            return *out = val_of(fact_bool(in, (s == t) == (op == OPR_eq))), true;
+    }
+    a = v_unwrap(in, a);
+    b = v_unwrap(in, b);
+    if (type_is_number(a.f.type) && type_is_number(b.f.type))
+        return compare_numbers(in, op, a, b, out);
+    return *handled = false;
+}
+
+/* -- membership ------------------------------------------------------------------------------------- */
+
+static bool in_tuple(Infer *in, Val item, Val tuple, Val *out) {
+    Val any = val_of(fact_bool(in, false));
+    for (int32_t i = 0; i < tuple.f.type->nitems; i++) {
+        Val one;
+        if (!v_binary(in, OPR_eq, false, item, v_item(in, tuple, i), &one)) return false;
+        if (!v_truth(in, one, &one)) return false;
+        if (one.f.value && one.f.value->i) return *out = one, true;
+        if (one.f.value) continue;
+        if (any.f.value)
+            any = one;
+        else if (in->emit)
+            any.ref = emit2(in->emit, OP_or, bool_type(in->types), any.ref, one.ref);
+    }
+    return *out = any, true;
+}
+
+/* Between the ends, in the direction of the step, and a multiple of it from the start. */
+static Ref emit_in_range(Emit *e, Ref range, Ref x) {
+    const Type *b = bool_type(e->types), *i64 = i64_type(e->types);
+    const Type *u64 = type_scalar(e->types, TY_u64);
+    Ref start = emit_item(e, range, 0), stop = emit_item(e, range, 1),
+        step = emit_item(e, range, 2);
+    Ref up = emit2(e, OP_lt, b, emit_int(e, i64, 0), step);
+    Ref rising = emit2(e, OP_and, b, emit2(e, OP_le, b, start, x), emit2(e, OP_lt, b, x, stop));
+    Ref falling = emit2(e, OP_and, b, emit2(e, OP_lt, b, stop, x), emit2(e, OP_le, b, x, start));
+    Ref low = emit3(e, OP_select, i64, up, start, x), high = emit3(e, OP_select, i64, up, x, start);
+    Ref size = emit3(e, OP_select, i64, up, step, emit1(e, OP_neg, i64, step));
+    Ref way =
+        emit2(e, OP_sub, u64, emit_convert(e, high, i64, u64), emit_convert(e, low, i64, u64));
+    Ref rest = emit2(e, OP_mod, u64, way, emit_convert(e, size, i64, u64));
+    Ref hit = emit2(e, OP_eq, b, rest, emit_int(e, u64, 0));
+    return emit2(e, OP_and, b, emit3(e, OP_select, b, up, rising, falling), hit);
+}
+
+static bool in_range(Infer *in, Val item, Val range, Val *out) {
+    *out = val_of(fact_of(bool_type(in->types)));
+    if (!in->emit) return true;
+    const Type *i64 = i64_type(in->types);
+    out->ref = emit_in_range(in->emit, v_ref(in, range), v_as(in, item, i64));
+    return true;
+}
+
+bool v_contains(Infer *in, bool not_in, Val item, Val container, Val *out) {
+    item = v_scalar(in, item);
+    const Type *t = container.f.type;
+    if (t->kind == TY_TUPLE) return in_tuple(in, item, container, out) && negate(in, not_in, out);
+    if (t->kind == TY_RANGE && t->element->kind != TY_u64 && type_is_int(item.f.type) &&
+        item.f.type->kind != TY_u64)
+        return in_range(in, item, container, out) && negate(in, not_in, out);
+    Val args[2] = {container, item};
+    bool found;
+    CallArgs call = {args, 2, 0, NULL};
+    if (t->kind == TY_ARRAY) {
+        bool done = v_library_function(in, STR("operator.contains"), &call, &found, out);
+        return done && negate(in, not_in, out);
+    }
+    const char *what =
+        str_printf(in->arena, "%s in %s", ti_text(in, item.f.type), ti_text(in, t)).bytes;
+    return ti_fail(in, in->at, E0206, "look for", what);
+}

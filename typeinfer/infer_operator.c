@@ -1,0 +1,314 @@
+/* infer_operator.c - operators: truth, signs and arithmetic, and what the functions of the module operator mean.
+ *
+ * Arithmetic goes through the rows "operator.*": the row says what the operands are converted to,
+ * which IR op it is and what is tested before (a zero divisor, a negative count). */
+#include "typeinfer/infer.h"
+
+static const char *const operator_names[OPR_COUNT] = {
+#define OPERATOR(name, symbol, verb, method) [OPR_##name] = "operator." #name,
+#include "frontend/ir/ir_operators.def"
+#undef OPERATOR
+};
+const char *const operator_verbs[OPR_COUNT] = {
+#define OPERATOR(name, symbol, verb, method) [OPR_##name] = verb,
+#include "frontend/ir/ir_operators.def"
+#undef OPERATOR
+};
+typedef enum Method { UNARY, ARITH, BIT, COMPARE, IDENTITY, MEMBER } Method;
+static const uint8_t operator_methods[OPR_COUNT] = {
+#define OPERATOR(name, symbol, verb, method) [OPR_##name] = method,
+#include "frontend/ir/ir_operators.def"
+#undef OPERATOR
+};
+
+/* -- truth ---------------------------------------------------------------------------------------- */
+
+static bool truth_of_optional(Infer *in, Val a, Val *out) {
+    Emit *e = in->emit;
+    Val inner = {.f = fact_of(a.f.type->element)}, truth;
+    Ref present = 0;
+    if (e) {
+        present = emit_item(e, v_ref(in, a), 0);
+        inner.ref = emit_item(e, v_ref(in, a), 1);
+    }
+    if (!v_truth(in, inner, &truth)) return false;
+    *out = val_of(fact_of(bool_type(in->types)));
+    if (e) out->ref = emit2(e, OP_and, bool_type(in->types), present, v_ref(in, truth));
+    return true;
+}
+
+static bool truth_of_number(Infer *in, Val a, Val *out) {
+    Emit *e = in->emit;
+    int64_t value;
+    if (fact_int_value(&a.f, &value)) return *out = val_of(fact_bool(in, value != 0)), true;
+    if (a.f.type->kind == TY_bool) return *out = a, true;
+    *out = val_of(fact_of(bool_type(in->types)));
+    if (!e) return true;
+    Ref v = v_ref(in, a);
+    const Type *type = ir_type(e->out, v);
+    Ref zero = type_is_int(type) ? emit_int(e, type, 0) : emit_float(e, type, 0);
+    out->ref = emit2(e, OP_ne, bool_type(in->types), v, zero);
+    return true;
+}
+
+bool v_truth(Infer *in, Val a, Val *out) {
+    const Type *t = a.f.type;
+    switch (t->kind) {
+    case TY_none: return *out = val_of(fact_bool(in, false)), true;
+    case TY_TUPLE: return *out = val_of(fact_bool(in, t->nitems != 0)), true;
+    case TY_OPTIONAL: return truth_of_optional(in, a, out);
+    case TY_OBJECT: {
+        const Str *s = fact_str(&a.f);
+        return *out = val_of(fact_bool(in, !s || s->len != 0)), true;
+    }
+    case TY_RANGE: {
+        Val n;
+        return v_iter_len(in, a, &n) && truth_of_number(in, n, out);
+    }
+    default: break;
+    }
+    a = v_scalar(in, a);
+    if (type_is_number(a.f.type)) return truth_of_number(in, a, out);
+    ti_fail(in, in->at, E0206, "take the truth of", ti_text(in, t));
+    if (t->kind == TY_ARRAY)
+        ti_advise(in, "an array has no truth of its own: test its size, or one of its elements");
+    return false;
+}
+
+/* Why an operator has no meaning for these operands. */
+static void note_operands(Infer *in, const Val *a, const Val *b) {
+    if (!in->report) return;
+    if (is_kind(a, TY_ARRAY) || is_kind(b, TY_ARRAY))
+        diag_note(in->diags, NULL,
+                  "operators do not work on whole arrays yet: write a loop over the elements");
+    if (fact_none(&a->f) || fact_none(&b->f))
+        ti_advise(in, "one side is None: does the function it comes from return a value?");
+    if ((type_is_complex(a->f.type) && type_is_number(b->f.type)) ||
+        (type_is_complex(b->f.type) && type_is_number(a->f.type)))
+        ti_advise(in,
+                  "complex numbers have no order and no remainder: use z.real, z.imag or abs(z)");
+    if (fact_str(&a->f) || fact_str(&b->f))
+        diag_note(in->diags, NULL,
+                  "text is a constant of the program: it can be compared for equality, no more");
+}
+
+/* -- unary operators -------------------------------------------------------------------------------- */
+
+bool v_unary(Infer *in, Operator op, Val a, Val *out) {
+    int64_t value;
+    if (op == OPR_not) {
+        Val truth;
+        if (!v_truth(in, a, &truth)) return false;
+        if (truth.f.value) return *out = val_of(fact_bool(in, !truth.f.value->i)), true;
+        *out = val_of(fact_of(bool_type(in->types)));
+        if (in->emit) out->ref = emit1(in->emit, OP_not, bool_type(in->types), v_ref(in, truth));
+        return true;
+    }
+    a = v_unwrap(in, a);
+    bool handled, done = v_zero_dim(in, op, false, &a, 1, &handled, out);
+    if (done || handled) return done;
+    bool folds = a.f.type->kind == ti_wint(in)->kind && fact_int_value(&a.f, &value);
+    if (folds && op == OPR_neg && value != INT64_MIN)
+        return *out = val_of(fact_int(in, -value)), true;
+    if (folds && op == OPR_invert) return *out = val_of(fact_int(in, ~value)), true;
+    bool matched;
+    if (v_row(in, str_from(operator_names[op]), &a, 1, &matched, out)) {
+        /* Numba's ~ and - compute in the type of an unsigned int, and give a uint64 */
+        if (in->strong && is_unsigned(out))
+            *out = v_converted(in, *out, type_scalar(in->types, TY_u64));
+        return true;
+    }
+    if (matched || in->stop) return false;
+    CallArgs args = {&a, 1, 0, NULL};
+    if (v_library_function(in, str_from(operator_names[op]), &args, &matched, out)) return true;
+    if (matched || in->stop) return false;
+    ti_fail(in, in->at, E0206, operator_verbs[op], ti_text(in, a.f.type));
+    ti_note_value(in, &a);
+    note_operands(in, &a, &a);
+    return false;
+}
+
+/* -- arithmetic --------------------------------------------------------------------------------------- */
+
+static bool tuple_arithmetic(Infer *in, Operator op, Val a, Val b, bool *handled, Val *out) {
+    int64_t times;
+    *handled = true;
+    if (op == OPR_mul && is_kind(&b, TY_TUPLE)) {
+        Val swap = a;
+        a = b, b = swap;
+    }
+    int32_t n = is_kind(&a, TY_TUPLE) ? a.f.type->nitems : 0;
+    if (op == OPR_add && is_kind(&a, TY_TUPLE) && is_kind(&b, TY_TUPLE)) {
+        int32_t m = b.f.type->nitems;
+        Val *items = arena_array(in->arena, Val, n + m);
+        for (int32_t i = 0; i < n + m; i++)
+            items[i] = i < n ? v_item(in, a, i) : v_item(in, b, i - n);
+        return *out = v_tuple(in, items, n + m), true;
+    }
+    if (op == OPR_mul && is_kind(&a, TY_TUPLE) && type_is_int(b.f.type)) {
+        if (!fact_int_value(&b.f, &times))
+            return ti_fail(in, in->at, E0209, "the number of repetitions of a tuple");
+        if (times > 0 && n > 1000 / times)
+            return ti_fail(in, in->at, E0105, "a tuple of more than 1000 items");
+        times = QN_MAX(times, 0);
+        Val *items = arena_array(in->arena, Val, n * (int32_t)times);
+        for (int32_t i = 0; i < n * (int32_t)times; i++)
+            items[i] = v_item(in, a, i % n);
+        return *out = v_tuple(in, items, n * (int32_t)times), true;
+    }
+    return *handled = false;
+}
+
+static bool binary_error(Infer *in, Operator op, Val *a, Val *b) {
+    if (op == OPR_mod && fact_str(&a->f)) { /* "%d" % n */
+        ti_fail(in, in->at, E0101, "formatting text");
+        ti_advise(in, bc_advice("an f-string"));
+        return false;
+    }
+    ti_fail(in, in->at, E0207, operator_verbs[op], ti_text(in, a->f.type), ti_text(in, b->f.type));
+    ti_note_value(in, a);
+    ti_note_value(in, b);
+    note_operands(in, a, b);
+    return false;
+}
+
+static void warn_mixed(Infer *in, const Val *a, const Val *b, const Val *out) {
+    const Type *s = a->f.type, *t = b->f.type;
+    if (!in->emit || out->f.type->kind != TY_f64 || type_is_weak(s) || type_is_weak(t)) return;
+    if (!type_is_int(s) || !type_is_int(t) || is_unsigned(a) == is_unsigned(b)) return;
+    diag_add(in->diags, W0901, ti_spanp(in, in->at), ti_text(in, s), ti_text(in, t));
+    diag_note(in->diags, NULL,
+              "convert one side where integers are meant, for example np.int64(x)");
+}
+
+/* int ** negative literal is a float, as in Python. */
+static bool literal_power(Infer *in, Val *a, Val *b) {
+    int64_t exponent;
+    bool ints = type_is_int(a->f.type) || a->f.type->kind == TY_bool;
+    if (in->strong || !ints || !type_is_int(b->f.type) || !fact_int_value(&b->f, &exponent) ||
+        exponent >= 0)
+        return false;
+    bool weak = type_is_weak(a->f.type) || a->f.type->kind == TY_bool;
+    const Type *to = weak ? ti_wflt(in) : type_scalar(in->types, TY_f64);
+    Val base = val_of(fact_of(to));
+    if (in->emit) base.ref = v_as(in, *a, to);
+    *a = base;
+    *b = val_of((Fact){.type = ti_wflt(in), .value = const_float(in->arena, (double)exponent)});
+    return true;
+}
+
+/* Two int constants: the row is asked for the type only. */
+static bool folded(Infer *in, Operator op, const Val args[2], Val *out) {
+    int64_t x, y;
+    bool matched;
+    Emit *emitting = in->emit;
+    if (!fact_int_value(&args[0].f, &x) || !fact_int_value(&args[1].f, &y)) return false;
+    in->emit = NULL;
+    bool ok = v_row(in, str_from(operator_names[op]), args, 2, &matched, out) && out->f.type &&
+              fold_binary(in, op, &args[0].f, &args[1].f, out->f.type, &out->f);
+    in->emit = emitting;
+    return ok;
+}
+
+static bool v_arithmetic(Infer *in, Operator op, bool in_place, Val a, Val b, Val *out) {
+    bool handled, matched;
+    if (op == OPR_pow) literal_power(in, &a, &b);
+    /* Numba's float32 ** int is a float32, whatever the int is */
+    if (op == OPR_pow && in->strong && is_kind(&a, TY_f32) && type_is_int(b.f.type))
+        b = v_converted(in, b, a.f.type);
+    bool converts = op != OPR_lshift && op != OPR_rshift && op != OPR_pow && op != OPR_truediv;
+    if (converts && ((fact_negative_literal(&a.f) && is_kind(&b, TY_u64)) ||
+                     (fact_negative_literal(&b.f) && is_kind(&a, TY_u64)))) {
+        binary_error(in, op, &a, &b);
+        if (in->report)
+            diag_note(in->diags, NULL,
+                      "a negative Python int has no unsigned value; convert one "
+                      "side, for example np.int64(x)");
+        return false;
+    }
+    if (tuple_arithmetic(in, op, a, b, &handled, out) || handled) return handled && !in->stop;
+    Val args[2] = {a, b};
+    CallArgs call = {args, 2, 0, NULL};
+    if (is_kind(&a, TY_ARRAY) || is_kind(&b, TY_ARRAY)) {
+        const char *name = operator_names[op];
+        if (in_place && is_kind(&a, TY_ARRAY))
+            name = str_printf(in->arena, "operator.i%s", name + strlen("operator.")).bytes;
+        if (v_library_function(in, str_from(name), &call, &matched, out)) return true;
+        return matched || in->stop ? false : binary_error(in, op, &a, &b);
+    }
+    if (folded(in, op, args, out)) return true;
+    if (v_row(in, str_from(operator_names[op]), args, 2, &matched, out)) {
+        if (op != OPR_truediv) warn_mixed(in, &a, &b, out); /* that is float64 anyway */
+        return true;
+    }
+    return matched || in->stop ? false : binary_error(in, op, &a, &b);
+}
+
+const char *typed_operator_name(int32_t index) {
+    static const Operator typed[] = {OPR_not, OPR_is, OPR_is_not, OPR_not_contains};
+    return index < countof(typed) ? operator_names[typed[index]] : NULL;
+}
+
+/* Not inlined: comparisons of tuples recurse through v_binary, whose frame is to be small. */
+__attribute__((noinline)) static bool binary_of_others(Infer *in, Operator op, bool in_place, Val a,
+                                                       Val b, Val *out) {
+    bool handled, done = v_zero_dim(in, op, in_place, (Val[]){a, b}, 2, &handled, out);
+    if (done || handled) return done;
+    switch (operator_methods[op]) {
+    case IDENTITY: return v_is(in, op == OPR_is_not, a, b, out);
+    case MEMBER: return v_contains(in, op == OPR_not_contains, a, b, out);
+    case COMPARE:
+        if (v_compare(in, op, a, b, &handled, out)) return true;
+        if (handled) return false;
+        break;
+    default: break;
+    }
+    return v_arithmetic(in, op, in_place, v_unwrap(in, a), v_unwrap(in, b), out);
+}
+
+bool v_binary(Infer *in, Operator op, bool in_place, Val a, Val b, Val *out) {
+    bool tuples = is_kind(&a, TY_TUPLE) && is_kind(&b, TY_TUPLE), result;
+    if (!tuples || operator_methods[op] != COMPARE)
+        return binary_of_others(in, op, in_place, a, b, out);
+    if (!ti_has_stack(in, "tuples")) return false;
+    if (op != OPR_eq && op != OPR_ne) return v_order_tuples(in, op, a, b, out);
+    if (fold_compare(op, &a.f, &b.f, &result)) return *out = val_of(fact_bool(in, result)), true;
+    return v_equal_tuples(in, op, a, b, out);
+}
+
+/* -- the module operator ------------------------------------------------------------------------------ */
+
+/* "operator.and_", "operator.iadd": the operator of a function of the module operator; OPR_COUNT: none. */
+static Operator operator_of(Str name) {
+    Str text = {name.bytes + strlen("operator."), name.len - (int32_t)strlen("operator.")};
+    if (text.len > 1 && text.bytes[text.len - 1] == '_') text.len--;
+    for (int op = 0; op < OPR_COUNT; op++) {
+        Str own = str_from(operator_names[op] + strlen("operator."));
+        if (op == OPR_not_contains) continue; /* Python has no function for it */
+        if (str_equal(own, text)) return (Operator)op;
+        bool in_place = operator_methods[op] == ARITH || operator_methods[op] == BIT;
+        Str rest = {text.bytes + 1, text.len - 1};
+        if (in_place && text.bytes[0] == 'i' && str_equal(own, rest)) return (Operator)op;
+    }
+    return OPR_COUNT;
+}
+
+/* Functions of the module operator mean what the operators mean. */
+bool v_operator_call(Infer *in, Str name, const CallArgs *args, bool *known, Val *out) {
+    const Val *a = args->args;
+    *known = false;
+    if (!str_starts(name, "operator.") || args->nkeywords) return false;
+    *known = true;
+    if (str_equal(name, STR("operator.getitem")) && args->nargs == 2)
+        return v_getitem(in, a[0], a[1], out);
+    Operator op = operator_of(name);
+    bool unary = op < OPR_COUNT && operator_methods[op] == UNARY;
+    if (op < OPR_COUNT && args->nargs == (unary ? 1 : 2)) {
+        if (unary) return v_unary(in, op, a[0], out);
+        bool in_place = !str_equal(name, str_from(operator_names[op]));
+        if (op == OPR_contains) return v_binary(in, op, false, a[1], a[0], out);
+        return v_binary(in, op, in_place, a[0], a[1], out);
+    }
+    *known = false;
+    return false;
+}

@@ -1,0 +1,197 @@
+/* infer_row.c - rows of the library: what is tested and converted before, and what they are lowered to; functions of
+ * our own library. */
+#include "typeinfer/infer.h"
+#include <math.h>
+
+/* Tests before the operation; `args` are the operands as written. */
+static void emit_tests(Infer *in, const LibRow *row, int op, const Val *args, const Ref *refs,
+                       int32_t n) {
+    Emit *e = in->emit;
+    const Type *b = bool_type(in->types);
+    Ref last = refs[n - 1];
+    const Type *type = ir_type(e->out, last);
+    int64_t value;
+    bool may_divide_by_zero = in->error_numpy || (op == OP_div && in->ti->options.fast_division);
+    if ((row->flags & LIB_NONZERO) && !may_divide_by_zero && !emitted_nonzero(e, last)) {
+        Ref zero = type_is_int(type) ? emit_int(e, type, 0) : emit_float(e, type, 0);
+        bool modulo = op == OP_mod && type_is_int(type);
+        emit_guard(e, modulo ? GUARD_zero_modulo : GUARD_zero_division,
+                   emit2(e, OP_eq, b, last, zero), NULL, 0);
+    }
+    if (row->flags & LIB_COUNT) {
+        Ref count = v_ref(in, args[n - 1]);
+        const Type *from = ir_type(e->out, count);
+        bool negative = !emitted_int(e, count, &value) || value < 0;
+        if (type_class(from) == CLASS_SINT && negative)
+            emit_guard(e, op == OP_pow ? GUARD_negative_power : GUARD_negative_shift,
+                       emit2(e, OP_lt, b, count, emit_int(e, from, 0)), NULL, 0);
+    }
+    if ((row->flags & LIB_POWER) && !in->error_numpy && type_is_float(type)) {
+        const Inst *exponent = ir_inst(e->out, last);
+        bool known = exponent->op == OP_const && exponent->u.value->kind == CONST_FLOAT;
+        if (known && !(exponent->u.value->re < 0 && exponent->u.value->re > -HUGE_VAL)) return;
+        Ref zero = emit_float(e, type, 0), bad = emit2(e, OP_eq, b, refs[0], zero);
+        if (!known) { /* 0.0 ** -inf is inf */
+            Ref least = emit_float(e, type, -HUGE_VAL);
+            bad = emit2(e, OP_and, b, bad, emit2(e, OP_lt, b, last, zero));
+            bad = emit2(e, OP_and, b, bad, emit2(e, OP_lt, b, least, last));
+        }
+        emit_guard(e, GUARD_zero_to_negative_power, bad, NULL, 0);
+    }
+}
+
+static Ref emit_lowered(Emit *e, const LibMatch *m, const LibRow *row, const Lowering *how,
+                        const Ref *refs, int32_t n) {
+    const Type *type = lower_type(e->ti, m->result);
+    if (how->kind == LOWER_OP) {
+        if (how->id == OP_cast) return emit_convert(e, refs[0], ir_type(e->out, refs[0]), type);
+        if (row->flags & LIB_SWAP) return emit2(e, (Op)how->id, type, refs[1], refs[0]);
+        return emit(e, (Op)how->id, type, refs, n);
+    }
+    Str *name = arena_new(e->arena, Str);
+    *name = str_from(row->name);
+    int32_t error = e->error;
+    if (row->flags & LIB_PURE) e->error = NO_BLOCK;
+    Ref ref = emit(e, OP_lib, type, refs, n);
+    e->error = error;
+    ir_inst(e->out, ref)->u.name = name;
+    ir_inst(e->out, ref)->imm = m->row;
+    return ref;
+}
+
+static Ref emit_row(Infer *in, const LibMatch *m, const LibRow *row, const Lowering *how,
+                    const Val *args, int32_t n) {
+    Emit *e = in->emit;
+    Ref refs[LIB_MAX_ARGS];
+    for (int32_t i = 0; i < n; i++)
+        refs[i] = v_as(in, args[i], m->params[i]);
+    if (in->guards && n > 0)
+        emit_tests(in, row, how->kind == LOWER_OP ? how->id : 0, args, refs, n);
+    if ((row->flags & LIB_FINITE) && n > 0) emit_finite(e, refs[0]);
+    return emit_lowered(e, m, row, how, refs, n);
+}
+
+const char *library_text(Infer *in, Str name) {
+    int32_t skip = str_starts(name, "builtins.") ? (int32_t)strlen("builtins.") : 0;
+    return str_copy(in->arena, name.bytes + skip, (size_t)(name.len - skip)).bytes;
+}
+
+/* What is wrong inside a function of our library is wrong with the user's arguments. */
+static void blame_call(Infer *in, Str name, const CallArgs *args, int32_t before) {
+    Str inner = in->diags->items.items[before].text;
+    in->diags->items.len = before;
+    diag_add(in->diags, E0401, ti_spanp(in, in->at), library_text(in, name),
+             ti_arg_texts(in, args->args, args->nargs));
+    diag_note(in->diags, NULL, "in its definition: " STR_FMT, STR_ARG(inner));
+}
+
+bool v_library_function(Infer *in, Str name, const CallArgs *args, bool *found, Val *out) {
+    Resolver *r = in->ti->resolver;
+    *found = false;
+    const Binding *b = r->library ? r->library(r->user, name) : NULL;
+    if (r->library && !b) return in->stop = STOP_ABORT, false;
+    if (!b || b->kind != BIND_FUNCTION) return false;
+    *found = true;
+    int32_t before = in->diags->items.len;
+    if (call_function(in, b, args, true, out)) return true;
+    if (in->stop == STOP_ERROR && in->report && in->diags->items.len > before)
+        blame_call(in, name, args, before);
+    return false;
+}
+
+/* A row whose lowering is Python: its signature says what the function gets, and what is made of its result. */
+static bool call_row(Infer *in, const LibMatch *m, const Lowering *how, const Val *args, int32_t n,
+                     Val *out) {
+    Val given[LIB_MAX_ARGS];
+    CallArgs call = {given, n, 0, NULL};
+    bool found;
+    for (int32_t i = 0; i < n; i++)
+        given[i] = v_converted(in, args[i], m->params[i]);
+    if (v_library_function(in, str_from(how->symbol), &call, &found, out)) {
+        *out = v_converted(in, *out, m->result);
+        return true;
+    }
+    TargetKind target = in->ti->options.target;
+    if (found || in->stop == STOP_ABORT) return false;
+    return ti_fail(in, in->at, E0404, lib_row(m->row)->name, target_text(target));
+}
+
+static bool int_fits(const Type *t, int64_t value) {
+    bool sign = type_class(t) == CLASS_SINT;
+    if (type_bits(t) == 64) return sign || value >= 0;
+    int64_t above = (int64_t)1 << (type_bits(t) - sign);
+    return value < above && value >= (sign ? -above : 0);
+}
+
+/* min(uint64, -1): refused, as the operators do. */
+static bool hold_weak_ints(const Val *args, int32_t n, const LibMatch *m) {
+    for (int32_t i = 0; i < n; i++)
+        if (m->params[0]->kind == TY_u64 && fact_negative_literal(&args[i].f)) return false;
+    return true;
+}
+
+/* A Python int as the int type of a NumPy function: it must fit. Constants are looked at now, others when they come. */
+static bool check_fits(Infer *in, const Val *a, const Type *to) {
+    Emit *e = in->emit;
+    int64_t value;
+    if (a->f.type->kind != TY_wint || !type_is_int(to) || to->kind == TY_i64 || type_is_weak(to))
+        return true;
+    Str *name = arena_new(in->arena, Str);
+    *name = str_from(ti_text(in, to));
+    if (fact_int_value(&a->f, &value)) {
+        if (int_fits(to, value)) return true;
+        return ti_fail(in, in->at, E0217, (long long)value, name->bytes);
+    }
+    if (!e || !in->guards) return true;
+    const Type *i64 = i64_type(in->types), *b = bool_type(in->types);
+    bool sign = type_class(to) == CLASS_SINT;
+    int bits = type_bits(to) - sign;
+    Ref v = v_as(in, *a, i64);
+    Ref low = emit_int(e, i64, sign ? -(INT64_C(1) << bits) : 0);
+    Ref bad = emit2(e, OP_lt, b, v, low);
+    if (bits < 63) {
+        Ref high = emit_int(e, i64, (INT64_C(1) << bits) - 1);
+        bad = emit2(e, OP_or, b, bad, emit2(e, OP_lt, b, high, v));
+    }
+    emit_named_guard(e, GUARD_int_range, bad, &v, 1, name);
+    return true;
+}
+
+bool v_row(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *out) {
+    const Type *types[LIB_MAX_ARGS];
+    LibMatch m;
+    *matched = false;
+    if (n > LIB_MAX_ARGS) return false;
+    for (int32_t i = 0; i < n; i++)
+        types[i] = args[i].f.type;
+    if (!lib_match(in->types, name, types, n, in->ti->options.target, in->strong, &m)) {
+        Val scalars[LIB_MAX_ARGS]; /* functions of numbers take arrays without axes */
+        return v_scalars(in, args, n, scalars) && v_row(in, name, scalars, n, matched, out);
+    }
+    const LibRow *row = lib_row(m.row);
+    const Lowering *how = lib_lowering(row, in->ti->options.target);
+    if (how->kind == LOWER_TYPED) return false; /* known by name, or not at all */
+    if ((row->flags & LIB_CHOICE) && !hold_weak_ints(args, n, &m)) return false;
+    *matched = true;
+    TargetKind target = in->ti->options.target;
+    if ((row->flags & LIB_GPU_ONLY) && target_is_host(target) && !in->kernel)
+        return ti_fail(in, in->at, E0404, row->name, "outside a kernel");
+    for (int32_t i = 0; i < n; i++)
+        if (lib_is_literal(row, i) && !fact_is_const(&args[i].f))
+            return ti_fail(in, in->at, E0209,
+                           str_printf(in->arena, "argument %d of %s", i + 1, row->name).bytes);
+    if (str_starts(name, "numpy."))
+        for (int32_t i = 0; i < n; i++)
+            if (!check_fits(in, &args[i], m.params[i])) return false;
+    if (how->kind == LOWER_PY) return call_row(in, &m, how, args, n, out);
+    *out = val_of(fact_of(m.result));
+    if (in->emit) out->ref = emit_row(in, &m, row, how, args, n);
+    return true;
+}
+
+bool library_has(Infer *in, Str name) {
+    if (typed_knows(name) || lib_find(name) >= 0) return true;
+    Resolver *r = in->ti->resolver;
+    const Binding *b = r->library ? r->library(r->user, name) : NULL;
+    return b && b->kind == BIND_FUNCTION;
+}
