@@ -1,7 +1,7 @@
 /* abi.c - layouts of values at the boundary, and the usage of array arguments.
  *
- * Usage: a bit set of entry parameters flows with every array value through the module, function by
- * function, until nothing changes; every access adds to what its array may be. */
+ * Usage: with every array value, and every array of a tuple, a bit set of the arrays among the entry's parameters
+ * flows through the module, function by function, until nothing changes; every access adds to what its array may be. */
 #include "codegen/abi.h"
 
 /* -- layout ----------------------------------------------------------------------------------- */
@@ -53,26 +53,76 @@ ValueLayout abi_layout(Arena *arena, const Type *type, const Type *weak) {
 
 /* -- usage ------------------------------------------------------------------------------------ */
 
+/* A set for each array in a value: which arrays of the entry's parameters it may be. A value with more arrays than
+ * MOST_SETS has one set for all of them. */
+typedef struct Origin {
+    int32_t n;
+    bool whole; /* one set for all */
+    Bits *sets;
+} Origin;
+
+enum { MOST_SETS = 64 };
+
 typedef struct Usage {
     const Module *module;
-    Map index; /* Func * -> position */
-    Bits **
-        values; /* by function, by ref: entry parameters whose elements it may be; words NULL: none */
-    Bits *results; /* by function */
-    uint8_t *out;
+    Arena *arena;
+    Map index;       /* Func * -> position */
+    Origin **values; /* by function, by ref */
+    Origin *results; /* by function */
+    uint8_t *out;    /* by array of the entry's parameters */
+    int32_t narrays;
     bool changed;
 } Usage;
 
-static void flow(Usage *u, Bits *to, const Bits *from) {
-    u->changed |= bits_or(to, from);
+int32_t abi_arrays(const Type *type) {
+    int32_t n = type->kind == TY_ARRAY;
+    for (int32_t i = 0; type->kind == TY_TUPLE && i < type->nitems; i++)
+        n += abi_arrays(type->items[i]);
+    return n;
 }
 
-static void access(Usage *u, const Bits *array, uint8_t what) {
-    for (int32_t i = 0; i < array->n; i++)
-        if (bits_get(array, i) && (u->out[i] & what) != what) {
-            u->out[i] |= what;
-            u->changed = true;
-        }
+static Origin new_origin(Usage *u, const Type *type) {
+    int32_t n = type ? abi_arrays(type) : 0;
+    Origin o = {.n = QN_MIN(n, MOST_SETS), .whole = n > MOST_SETS};
+    if (o.whole) o.n = 1;
+    o.sets = arena_array(u->arena, Bits, o.n);
+    for (int32_t i = 0; i < o.n; i++)
+        o.sets[i] = bits_new(u->arena, u->narrays);
+    return o;
+}
+
+/* Every array of `to` may be any of `from`. */
+static void mix(Usage *u, Origin *to, const Origin *from) {
+    for (int32_t i = 0; i < to->n; i++)
+        for (int32_t k = 0; k < from->n; k++)
+            u->changed |= bits_or(&to->sets[i], &from->sets[k]);
+}
+
+/* `n` arrays of `from`, from its array `first` on, are those of `to` from `at` on. */
+static void flow_part(Usage *u, Origin *to, int32_t at, const Origin *from, int32_t first,
+                      int32_t n) {
+    if (to->whole || from->whole) {
+        if (n) mix(u, to, from);
+        return;
+    }
+    for (int32_t i = 0; i < n; i++)
+        u->changed |= bits_or(&to->sets[at + i], &from->sets[first + i]);
+}
+
+static void flow(Usage *u, Origin *to, const Origin *from) {
+    if (to->n == from->n)
+        flow_part(u, to, 0, from, 0, to->n);
+    else
+        mix(u, to, from);
+}
+
+static void access(Usage *u, const Origin *value, uint8_t what) {
+    for (int32_t k = 0; k < value->n; k++)
+        for (int32_t i = 0; i < u->narrays; i++)
+            if (bits_get(&value->sets[k], i) && (u->out[i] & what) != what) {
+                u->out[i] |= what;
+                u->changed = true;
+            }
 }
 
 static void visit_call(Usage *u, int32_t f, const Inst *inst, Ref ref) {
@@ -80,7 +130,7 @@ static void visit_call(Usage *u, int32_t f, const Inst *inst, Ref ref) {
     MapValue *found = map_find(&u->index, map_key(inst->u.func));
     if (!found) return;
     const Func *callee = inst->u.func;
-    Bits *inside = u->values[found->num];
+    Origin *inside = u->values[found->num];
     for (Ref r = 1; r < callee->insts.len; r++) {
         const Inst *param = ir_inst(callee, r);
         if (param->op == OP_param && param->imm < inst->nargs)
@@ -97,10 +147,28 @@ static uint8_t access_of_row(const Inst *inst) {
                      (row->flags & LIB_WRITES ? ARG_WRITTEN : 0));
 }
 
+static void visit_tuple(Usage *u, const Func *func, Origin *values, Ref ref) {
+    const Inst *inst = ir_inst(func, ref);
+    for (int32_t k = 0, at = 0; k < inst->nargs; k++) {
+        int32_t n = abi_arrays(ir_type(func, ir_arg(func, ref, k)));
+        flow_part(u, &values[ref], at, &values[ir_arg(func, ref, k)], 0, n);
+        at += n;
+    }
+}
+
+static void visit_item(Usage *u, const Func *func, Origin *values, Ref ref) {
+    Ref tuple = ir_arg(func, ref, 0);
+    const Type *type = ir_type(func, tuple);
+    int32_t first = 0, item = (int32_t)ir_inst(func, ref)->imm;
+    for (int32_t i = 0; i < item; i++)
+        first += abi_arrays(type->items[i]);
+    flow_part(u, &values[ref], 0, &values[tuple], first, abi_arrays(type->items[item]));
+}
+
 static void visit(Usage *u, int32_t f, Ref ref) {
     const Func *func = u->module->funcs.items[f];
     const Inst *inst = ir_inst(func, ref);
-    Bits *values = u->values[f];
+    Origin *values = u->values[f];
     switch ((int)inst->op) {
     case OP_load: access(u, &values[ir_arg(func, ref, 0)], ARG_READ); return;
     case OP_store: access(u, &values[ir_arg(func, ref, 0)], ARG_WRITTEN); return;
@@ -113,49 +181,77 @@ static void visit(Usage *u, int32_t f, Ref ref) {
         for (int32_t k = 0; k < inst->nargs; k++)
             access(u, &values[ir_arg(func, ref, k)], access_of_row(inst));
         break;
-    case OP_shape:
-    case OP_stride:
-    case OP_same_array:
-    case OP_disjoint:
-    case OP_param:
-    case OP_const: return;
+    case OP_tuple: visit_tuple(u, func, values, ref); return;
+    case OP_item: visit_item(u, func, values, ref); return;
+    case OP_param: return;
     default: break;
     }
-    /* views, items, tuples, phis, selects: the value may be any of its operands */
-    for (int32_t k = 0; k < inst->nargs && inst->type; k++)
-        if (inst->type->kind == TY_ARRAY || inst->type->kind == TY_TUPLE)
-            flow(u, &values[ref], &values[ir_arg(func, ref, k)]);
+    /* views, phis, selects: the value may be any of its operands */
+    for (int32_t k = 0; k < inst->nargs && values[ref].n; k++)
+        flow(u, &values[ref], &values[ir_arg(func, ref, k)]);
 }
 
-void abi_usage(Arena *arena, const Module *module, uint8_t *usage) {
-    int32_t n = module->funcs.len;
-    const Func *entry = module->funcs.items[0];
-    Usage u = {.module = module, .out = usage};
-    map_init(&u.index, arena);
-    u.values = arena_array(arena, Bits *, n);
-    u.results = arena_array(arena, Bits, n);
-    memset(usage, 0, (size_t)entry->nparams);
+static void start_usage(Usage *u) {
+    int32_t n = u->module->funcs.len;
+    map_init(&u->index, u->arena);
+    u->values = arena_array(u->arena, Origin *, n);
+    u->results = arena_array(u->arena, Origin, n);
     for (int32_t f = 0; f < n; f++) {
-        const Func *func = module->funcs.items[f];
-        map_put(&u.index, map_key(func))->num = f;
-        u.values[f] = arena_array(arena, Bits, func->insts.len);
-        u.results[f] = bits_new(arena, entry->nparams);
-        for (Ref r = 0; r < func->insts.len; r++)
-            u.values[f][r] = bits_new(arena, entry->nparams);
+        const Func *func = u->module->funcs.items[f];
+        map_put(&u->index, map_key(func))->num = f;
+        u->values[f] = arena_array(u->arena, Origin, func->insts.len);
+        u->results[f] = new_origin(u, func->result);
+        for (Ref r = 1; r < func->insts.len; r++)
+            if (ir_inst(func, r)->op != OP_removed)
+                u->values[f][r] = new_origin(u, ir_type(func, r));
     }
+}
+
+/* The parameters are themselves. */
+static void mark_params(Usage *u, const int32_t *first, uint8_t *small) {
+    const Func *entry = u->module->funcs.items[0];
     for (Ref r = 1; r < entry->insts.len; r++) {
         const Inst *param = ir_inst(entry, r);
         if (param->op != OP_param || param->imm >= entry->nparams) continue;
-        bits_set(&u.values[0][r], (int32_t)param->imm);
-        if (param->sub == FLAG_SMALL) usage[param->imm] |= ARG_SMALL;
+        const Origin *o = &u->values[0][r];
+        int32_t at = first[param->imm], n = first[param->imm + 1] - at;
+        for (int32_t i = 0; i < n; i++)
+            bits_set(&o->sets[o->whole ? 0 : i], at + i);
+        if (param->sub == FLAG_SMALL) small[param->imm] |= ARG_SMALL;
     }
+}
+
+/* Every array of a layout, in order. */
+static const uint8_t *set_usage(ValueLayout *layout, const uint8_t *arrays) {
+    if (layout->kind == TY_ARRAY) layout->usage = *arrays++;
+    for (int32_t i = 0; i < layout->nitems; i++)
+        arrays = set_usage((ValueLayout *)&layout->items[i], arrays);
+    return arrays;
+}
+
+uint8_t *abi_usage(Arena *arena, const Module *module, ValueLayout *params, uint8_t *usage) {
+    const Func *entry = module->funcs.items[0];
+    int32_t *first = arena_array(arena, int32_t, entry->nparams + 1);
+    for (int32_t i = 0; i < entry->nparams; i++)
+        first[i + 1] = first[i] + abi_arrays(entry->param_types[i]);
+    Usage u = {.module = module, .arena = arena, .narrays = first[entry->nparams]};
+    u.out = arena_array(arena, uint8_t, u.narrays + 1);
+    memset(usage, 0, (size_t)entry->nparams);
+    start_usage(&u);
+    mark_params(&u, first, usage);
     do {
         u.changed = false;
-        for (int32_t f = 0; f < n; f++)
+        for (int32_t f = 0; f < module->funcs.len; f++)
             for (Ref r = 1; r < module->funcs.items[f]->insts.len; r++)
                 visit(&u, f, r);
     } while (u.changed);
     /* returning an argument lets the caller write through the result */
-    for (int32_t i = 0; i < entry->nparams; i++)
-        if (bits_get(&u.results[0], i)) usage[i] |= ARG_READ | ARG_WRITTEN;
+    access(&u, &u.results[0], ARG_READ | ARG_WRITTEN);
+    const uint8_t *arrays = u.out;
+    for (int32_t i = 0; i < entry->nparams; i++) {
+        arrays = set_usage(&params[i], arrays);
+        for (int32_t k = first[i]; k < first[i + 1]; k++)
+            usage[i] |= u.out[k];
+    }
+    return u.out;
 }

@@ -24,8 +24,12 @@ _Static_assert(offsetof(KernelGrid, block) == 12 && offsetof(KernelGrid, first) 
  * before specialisation: it tells which parts are Python numbers. */
 ValueLayout abi_layout(Arena *arena, const Type *type, const Type *weak);
 
-/* ARG_READ | ARG_WRITTEN of every parameter of the entry: elements of arrays that loads, stores and
- * atomics reach through views, phis, tuples and calls. Conservative. */
-void abi_usage(Arena *arena, const Module *module, uint8_t *usage);
+/* How many arrays there are in a value. */
+int32_t abi_arrays(const Type *type);
+
+/* ARG_READ | ARG_WRITTEN of every array among the entry's parameters, in order, those of tuples too: elements that
+ * loads, stores and atomics reach through views, phis, tuples and calls. Conservative. Goes into the layouts of the
+ * arrays as well, and together into `usage`, one for each parameter (with ARG_SMALL). */
+uint8_t *abi_usage(Arena *arena, const Module *module, ValueLayout *params, uint8_t *usage);
 
 #endif

@@ -35,6 +35,7 @@ typedef struct ValueLayout {
     uint8_t element; /* TypeKind of an array's elements */
     uint8_t ndim, layout;
     bool readonly, aligned;
+    uint8_t usage;  /* of an array in a parameter: ARG_READ | ARG_WRITTEN */
     bool weak;      /* the Python side is a Python number (results: box as int, float, complex) */
     int32_t offset; /* in the enclosing tuple */
     int32_t size, align;
@@ -123,7 +124,7 @@ typedef struct KernelParam {
  * blocks along an axis. */
 enum { FAST_LIMIT = 1 << 30, FAST_SPAN = INT32_MAX, FAST_BLOCKS = 1 << 21 };
 
-/* What the code does with an array argument's elements; an int64 argument that the fast variant takes to lie between
+/* What the code does with the elements of an array, an argument or one in a tuple; an int64 argument that the fast variant takes to lie between
  * -FAST_LIMIT and FAST_LIMIT. */
 enum { ARG_READ = 1, ARG_WRITTEN = 2, ARG_SMALL = 4 };
 
@@ -156,7 +157,7 @@ typedef struct Artifact {
     void (*drop)(void *host_code);
     int32_t nparams;
     const ValueLayout *params;
-    const uint8_t *usage; /* ARG_READ | ARG_WRITTEN | ARG_SMALL, one for each parameter */
+    const uint8_t *usage; /* ARG_READ | ARG_WRITTEN of its arrays together | ARG_SMALL, one for each parameter; NULL: unknown */
     ValueLayout result;
     int32_t nkernel_params;
     const KernelParam *kernel_params;

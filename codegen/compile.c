@@ -113,7 +113,7 @@ static void describe(Compilation *c, Artifact *artifact) {
     artifact->params = params;
     artifact->result = abi_layout(arena, entry->result, c->weak_result);
     uint8_t *usage = arena_array(arena, uint8_t, entry->nparams + 1);
-    abi_usage(&c->arena, c->module, usage);
+    c->lower.array_usage = abi_usage(&c->arena, c->module, params, usage);
     artifact->usage = usage;
     artifact->max_threads = c->options.max_threads;
     artifact->fast_variant = !target_is_host(artifact->target) && !c->options.general_variant;

@@ -11,6 +11,7 @@ typedef struct LowerJob {
     const CompileOptions *options;
     Module *module;
     Artifact *artifact; /* described already; gets code, tables and texts */
+    const uint8_t *array_usage; /* abi_usage */
     bool provoke;       /* cg_test_fatal_error */
     bool ok, no_memory; /* the outcome */
 } LowerJob;

@@ -146,7 +146,6 @@ typedef struct Planner {
     ModState *state;
     int32_t at;      /* next free byte of the frame */
     int32_t narrays; /* so far */
-    bool written;    /* are arrays of the parameter at hand? */
 } Planner;
 
 static int32_t reserve(Planner *p, int64_t size, int64_t align) {
@@ -175,7 +174,7 @@ static bool plan_array(Planner *p, Plan *plan, TypeKey key, const ValueLayout *l
     plan->descr = p->state->descrs[key_element(key)];
     plan->owner = reserve(p, sizeof(Owner), 16);
     plan->key = key & ~KEY_UNALIGNED; /* device memory never is */
-    plan->written = p->written;
+    plan->written = layout->usage & ARG_WRITTEN;
     p->narrays++;
     int contiguous = plan->layout == LAYOUT_C ? NPY_ARRAY_C_CONTIGUOUS
                                               : NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS;
@@ -257,12 +256,10 @@ void py_plan_free(Plan *plans, int32_t n) {
 
 bool py_plan_args(ModState *state, Spec *spec, const ValueLayout *params) {
     Planner p = {.state = state, .at = (int32_t)sizeof(void *) * spec->nargs};
-    const uint8_t *usage = spec->artifact->usage;
     spec->plans = PyMem_Calloc((size_t)QN_MAX(spec->nargs, 1), sizeof *spec->plans);
     if (!spec->plans) return PyErr_NoMemory(), false;
     for (int32_t i = 0; i < spec->nargs; i++) {
         int32_t offset = reserve(&p, QN_MAX(params[i].size, 16), QN_MAX(params[i].align, 16));
-        p.written = !usage || usage[i] & ARG_WRITTEN;
         if (!plan_value(&p, &spec->plans[i], spec->keys[i], &params[i], offset)) return false;
         if (!spec->plans[i].offset) spec->plans[i].offset = offset; /* None has no value */
     }

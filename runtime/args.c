@@ -55,7 +55,7 @@ static ArgArray *add_array(RtArgs *args) {
 
 typedef struct Walk {
     RtArgs *args;
-    uint8_t usage;
+    bool unknown; /* what the code does with its arrays */
     uint32_t host, readonly;
     int32_t param, leaf;
     RtError *err;
@@ -81,7 +81,7 @@ static bool collect_array(Walk *w, const ValueLayout *layout, ArrayValue *value)
     a->hi = (uintptr_t)value->data + (uintptr_t)hi;
     a->param = w->param;
     a->range = -1;
-    a->written = (w->usage & ARG_WRITTEN) != 0;
+    a->written = w->unknown || (layout->usage & ARG_WRITTEN);
     a->host = (w->host & bit) != 0;
     a->readonly = layout->readonly || (w->readonly & bit);
     w->args->any_host |= a->host;
@@ -106,7 +106,7 @@ bool rt_args_collect(RtArgs *args, const Artifact *artifact, void *const *values
     args->any_host = false;
     for (int i = 0; i < artifact->nparams; i++) {
         Walk w = {args,
-                  artifact->usage ? artifact->usage[i] : ARG_READ | ARG_WRITTEN,
+                  !artifact->usage,
                   host ? host[i] : 0,
                   readonly ? readonly[i] : 0,
                   i,

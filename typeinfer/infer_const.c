@@ -135,43 +135,37 @@ static Meet meet_of(const Fact *f) {
     return (Meet){f->type, python};
 }
 
-/* Constants that no common type of a tuple's items would hold. */
-static bool items_fit(Infer *in, const Fact *x, const Fact *y) {
-    if (!x->items || !y->items || x->type->kind != TY_TUPLE || y->type->kind != TY_TUPLE)
-        return true;
-    for (int32_t i = 0; i < QN_MIN(x->type->nitems, y->type->nitems); i++) {
-        Fact both;
-        if (x->items[i].type && y->items[i].type &&
-            !fact_join(in, &x->items[i], &y->items[i], &both))
-            return false;
-    }
-    return true;
-}
-
 static bool join_types(Infer *in, const Fact *x, const Fact *y, Meet *out) {
     const Type *a = x->type, *b = y->type;
     *out = (Meet){a, x->python};
     if (type_is_number(a) && type_is_number(b))
         return ti_meet(in->types, in->join, meet_of(x), meet_of(y), out);
-    if (a == b) return items_fit(in, x, y);
+    if (a == b) return true;
     bool none = a->kind == TY_none || b->kind == TY_none;
     if (none && (!is_storable(a) || !is_storable(b))) return false;
     *out = (Meet){ti_join(in->types, in->join, a, b), 0};
-    return out->type && items_fit(in, x, y);
+    return out->type != NULL;
 }
 
-/* Items are kept where both sides know them and the joined type has the same shape. */
-static const Fact *join_items(Infer *in, const Fact *a, const Fact *b, const Type *type) {
-    if (!a->items || !b->items || type->kind == TY_OPTIONAL) return NULL;
+/* Each item is joined once: types may be nested deeply. false: an item is a constant that no common type would hold.
+ * Items are kept where both sides know them and the joined type has the same shape. */
+static bool join_items(Infer *in, const Fact *a, const Fact *b, const Type *type,
+                       const Fact **out) {
+    if (!a->items || !b->items) return true;
     Fact whole = fact_of(type);
-    int32_t n = fact_nitems(&whole);
-    if (n != fact_nitems(a) || n != fact_nitems(b)) return NULL;
+    int32_t n = QN_MIN(fact_nitems(a), fact_nitems(b));
+    bool tuples = a->type->kind == TY_TUPLE && b->type->kind == TY_TUPLE;
+    bool keep = type->kind != TY_OPTIONAL && fact_nitems(&whole) == fact_nitems(a) &&
+                fact_nitems(&whole) == fact_nitems(b);
     Fact *items = arena_array(in->arena, Fact, n);
-    for (int32_t i = 0; i < n; i++)
-        if (!fact_join(in, &a->items[i], &b->items[i], &items[i]) || items[i].conflict ||
-            (type->kind == TY_TUPLE && items[i].type != type->items[i]))
-            return NULL;
-    return items;
+    for (int32_t i = 0; i < n && (keep || tuples); i++) {
+        bool fits = fact_join(in, &a->items[i], &b->items[i], &items[i]);
+        if (!fits && tuples && a->items[i].type && b->items[i].type) return false;
+        keep = keep && fits && !items[i].conflict &&
+               (type->kind != TY_TUPLE || items[i].type == type->items[i]);
+    }
+    *out = keep ? items : NULL;
+    return true;
 }
 
 bool fact_has_zero(const Type *type) {
@@ -216,7 +210,8 @@ bool fact_join(Infer *in, const Fact *a, const Fact *b, Fact *out) {
     *out = (Fact){.unbound = unbound, .type = a->type, .conflict = true};
     if ((a->conflict && !heals(a, b)) || (b->conflict && !heals(b, a))) return false;
     Meet both;
-    if (!join_types(in, a, b, &both)) {
+    const Fact *items = NULL;
+    if (!join_types(in, a, b, &both) || !join_items(in, a, b, both.type, &items)) {
         out->python = both.type && both.type->kind == TY_u64 ? both.python : 0;
         if (out->python) out->type = both.type;
         return false;
@@ -228,7 +223,7 @@ bool fact_join(Infer *in, const Fact *a, const Fact *b, Fact *out) {
         if (a->array == b->array) out->array = a->array;
     }
     if (out->value) out->python = 0; /* the value tells it */
-    out->items = join_items(in, a, b, type);
+    out->items = items;
     unbound_is_zero(in, out);
     return true;
 }

@@ -107,7 +107,7 @@ struct Cg {
     CgSig *sigs;        /* parallel to ir->funcs */
     Map sig_index;      /* Func * -> index */
     CgFunc *f;
-    const uint8_t *usage; /* of the entry's parameters: abi_usage */
+    const uint8_t *usage; /* of the arrays in the entry's parameters: abi_usage */
     bool failed;
     char error[1024]; /* the first one: cg_error */
     bool error_placed;

@@ -53,7 +53,7 @@ static bool check_entry(Cg *cg) {
 
 static bool compile(Cg *cg, LlvmState *llvm, LowerJob *job) {
     if (!cg_open(cg, llvm, job->arena, job->diags, job->options, job->module)) return false;
-    cg->usage = job->artifact->usage;
+    cg->usage = job->array_usage;
     const Target *target = cg->target;
     if (!cg_functions(cg) || !check_entry(cg) || !target->entry(cg) || !cg_lazy_module(cg) ||
         !cg_admit(cg) || !target->link(cg))

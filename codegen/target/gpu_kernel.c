@@ -126,12 +126,12 @@ static const char *kernel_name(Cg *cg) {
 
 /* In the fast variant no written array overlaps another: the launch has tested it. */
 static void mark_pointers(Cg *cg, Value fn) {
-    for (int32_t i = 0; i < cg->kernel_params.len; i++) {
+    for (int32_t i = 0, array = 0; i < cg->kernel_params.len; i++) {
         const KernelParam *p = &cg->kernel_params.items[i];
         unsigned index = (unsigned)i + 1;
         if (!p->pointer) continue;
         if (!cg->options->general_variant) cg_attribute(cg, fn, index, "noalias", 0);
-        if (!(cg->usage[p->arg] & ARG_WRITTEN)) cg_attribute(cg, fn, index, "readonly", 0);
+        if (!(cg->usage[array++] & ARG_WRITTEN)) cg_attribute(cg, fn, index, "readonly", 0);
     }
 }
 

@@ -642,11 +642,46 @@ static void test_usage_through_calls_views_and_tuples(void) {
                                "}\n";
     Artifact *artifact = cg_host(text, 3);
     CHECK(artifact != NULL);
-    CHECK(artifact->usage[0] & ARG_READ);
-    CHECK(!(artifact->usage[0] & ARG_WRITTEN));
-    CHECK(!(artifact->usage[1] & ARG_WRITTEN)); /* read or not: a tuple is one value here */
+    CHECK_INT(artifact->usage[0], ARG_READ);
+    CHECK_INT(artifact->usage[1], 0); /* the other item of the tuple */
     CHECK_INT(artifact->usage[2], ARG_WRITTEN);
     CHECK_INT(artifact->usage[3], 0);
+    artifact_release(artifact);
+}
+
+/* Of a tuple in a tuple: item 0 is read, item 1 written, one of the inner two is written by way of a phi. */
+static void test_usage_of_each_array_of_a_tuple(void) {
+    static const char text[] =
+        "func @f(t: tuple(array(f64, 1, C), i64, array(f64, 1, C), tuple(array(f64, 1, C), "
+        "array(f64, 1, C))), c: bool) -> none typed {\n"
+        "b0:\n"
+        "  %1: tuple(array(f64, 1, C), i64, array(f64, 1, C), tuple(array(f64, 1, C), "
+        "array(f64, 1, C))) = param 0\n"
+        "  %2: bool = param 1\n"
+        "  %3: array(f64, 1, C) = item %1 at 0\n"
+        "  %4: i64 = const 0\n"
+        "  %5: f64 = load %3, %4\n"
+        "  %6: array(f64, 1, C) = item %1 at 2\n"
+        "  %7: tuple(array(f64, 1, C), array(f64, 1, C)) = item %1 at 3\n"
+        "  %8: array(f64, 1, C) = item %7 at 1\n"
+        "  branch %2, b1, b2\n"
+        "b1:\n"
+        "  jump b2\n"
+        "b2:\n"
+        "  %9: array(f64, 1, C) = phi [%6, b0], [%8, b1]\n"
+        "  store %9, %4, %5\n"
+        "  %10: none = const none\n"
+        "  return %10\n"
+        "}\n";
+    Artifact *artifact = cg_host(text, 3);
+    CHECK(artifact != NULL);
+    if (!artifact) return;
+    const ValueLayout *items = artifact->params[0].items;
+    CHECK_INT(items[0].usage, ARG_READ);
+    CHECK_INT(items[2].usage, ARG_WRITTEN);
+    CHECK_INT(items[3].items[0].usage, 0);
+    CHECK_INT(items[3].items[1].usage, ARG_WRITTEN);
+    CHECK_INT(artifact->usage[0], ARG_READ | ARG_WRITTEN);
     artifact_release(artifact);
 }
 
@@ -667,5 +702,6 @@ int main(void) {
     RUN(test_kernel_loops);
     RUN(test_kernel_shared_memory);
     RUN(test_usage_through_calls_views_and_tuples);
+    RUN(test_usage_of_each_array_of_a_tuple);
     return check_report();
 }

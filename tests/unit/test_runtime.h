@@ -63,10 +63,11 @@ static inline Packed packed_1d(void *data, int64_t n, int64_t stride) {
     return (Packed){data, NULL, {n, stride}};
 }
 
-#define ARRAY_LAYOUT(element_, ndim_)                                                              \
+#define ARRAY_LAYOUT(element_, ndim_) USED_ARRAY(element_, ndim_, ARG_READ | ARG_WRITTEN)
+#define USED_ARRAY(element_, ndim_, usage_)                                                        \
     {                                                                                              \
         .kind = TY_ARRAY, .element = TY_##element_, .ndim = (ndim_), .layout = LAYOUT_A,           \
-        .aligned = true, .size = (int32_t)ARRAY_VALUE_SIZE(ndim_), .align = 8                      \
+        .aligned = true, .size = (int32_t)ARRAY_VALUE_SIZE(ndim_), .align = 8, .usage = (usage_)   \
     }
 #define SCALAR_LAYOUT(kind_, bytes)                                                                \
     { .kind = TY_##kind_, .size = (bytes), .align = (bytes) }

@@ -16,6 +16,7 @@ typedef struct Probe {
 static void add_param(Probe *p, ValueLayout layout, uint8_t usage) {
     int i = p->artifact.nparams++;
     p->params[i] = layout;
+    p->params[i].usage = usage;
     p->usage[i] = usage;
     bool array = layout.kind == TY_ARRAY;
     KernelParam *k = &p->kernel_params[p->artifact.nkernel_params++];
@@ -374,7 +375,7 @@ static bool see_tuple(const RtKernel *k, const DeviceLaunch *l, const char *para
 }
 
 static void test_arrays_in_tuples(void) {
-    static const ValueLayout inner[] = {ARRAY_LAYOUT(i32, 1), ARRAY_LAYOUT(i32, 1)};
+    static const ValueLayout inner[] = {USED_ARRAY(i32, 1, IN), USED_ARRAY(i32, 1, OUT)};
     ValueLayout items[3] = {SCALAR_LAYOUT(i64, 8), inner[0], inner[1]};
     items[1].offset = 8;
     items[2].offset = 8 + ARRAY_VALUE_SIZE(1);
@@ -469,7 +470,7 @@ static void test_ALS_06_variant(void) {
     /* Interleaved views overlap as ranges: the fast variant needs disjoint ranges. */
     a = packed_1d(m, 10, 8), b = packed_1d(m + 1, 10, 8);
     CHECK(general(&p, &a, &b, &c));
-    p.usage[0] = IN;
+    p.params[0].usage = p.usage[0] = IN;
     CHECK(!general(&p, &a, &b, &c));
 }
 
