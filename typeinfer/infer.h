@@ -404,6 +404,8 @@ Ref emit_const(Emit *e, const Type *type, const ConstVal *value);
 /* An array of the kernel: stands at the head of the entry, also when it is made in a loop. */
 Ref emit_static(Emit *e, Op op, const Type *type);
 Ref emit_undef(Emit *e, const Type *type);
+/* What a variable of a kernel holds that was not assigned, and what a work-item gives back that has raised. */
+Ref emit_zero(Emit *e, const Type *type);
 Ref emit_item(Emit *e, Ref tuple, int32_t k);
 void emit_guard(Emit *e, Guard guard, Ref condition, const Ref *args, int32_t n);
 /* `name` stands for {name} in the message; NULL: there is none. */

@@ -111,7 +111,9 @@ bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out) {
         if (is_method(in, b, callee.src)) return call_method(in, b, callee.src, args, out);
         return call_library(in, b->name, args, out);
     case BIND_TYPE: return v_type_call(in, b, args, out);
-    case BIND_EXCEPTION: return out->f = callee.f, true; /* its arguments are read by `raise` */
+    case BIND_EXCEPTION: /* its arguments are read by `raise` */
+        if (args->nkeywords) return ti_fail(in, at, E0101, "an exception with keyword arguments");
+        return out->f = callee.f, true;
     default: return ti_fail(in, at, E0402, ti_text(in, callee.f.type));
     }
 }

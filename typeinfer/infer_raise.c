@@ -6,27 +6,48 @@ static const Binding *exception_of(const Val *v) {
     return b && b->kind == BIND_EXCEPTION ? b : NULL;
 }
 
-/* The arguments of the exception: those of the call that made it. */
-static bool raise_args(Infer *in, Ref exception, RaiseSite *site, Ref *refs, int32_t *n) {
+/* The arguments of the call that made an exception, those of *args among them; *n -1: it is not known. */
+static Val *call_args(Infer *in, Ref exception, int32_t *n) {
     const Inst *inst = ir_inst(in->f, exception);
+    bool star = inst->op == OP_call_star;
+    Val tuple = {0};
     *n = 0;
-    if (inst->op != OP_call_py) return true;
-    for (int32_t k = 1; k < inst->nargs; k++) {
-        Val v;
-        if (!infer_operand(in, exception, k, &v)) return false;
-        const Str *text = fact_str(&v.f);
-        if (text && k == 1) {
+    if (inst->op != OP_call_py && !star) return NULL;
+    *n = -1;
+    if (star && (!infer_operand(in, exception, 1, &tuple) || !is_kind(&tuple, TY_TUPLE))) return NULL;
+    int32_t count = star ? tuple.f.type->nitems : inst->nargs - 1;
+    Val *args = arena_array(in->arena, Val, count);
+    for (int32_t k = 0; k < count; k++)
+        if (star)
+            args[k] = v_item(in, tuple, k);
+        else if (!infer_operand(in, exception, k + 1, &args[k]))
+            return NULL;
+    *n = count;
+    return args;
+}
+
+enum { MOST_NUMBERS = 8 }; /* of an exception: CALL_MAX_ARGS; a complex one is two */
+
+static bool raise_args(Infer *in, Ref exception, RaiseSite *site, Ref *refs, int32_t *n) {
+    int32_t count;
+    Val *args = call_args(in, exception, &count);
+    *n = 0;
+    for (int32_t k = 0, slots = 0; k < count; k++) {
+        const Str *text = fact_str(&args[k].f);
+        if (text && k == 0) {
             site->has_message = true, site->message = *text;
-        } else if (type_is_scalar(v.f.type) && *n < 8) {
-            if (in->emit) refs[*n] = v_ref(in, v);
-            ++*n;
-        } else {
+        } else if (!type_is_scalar(args[k].f.type)) {
             return ti_fail(
                 in, exception, E0101,
                 "an exception argument that is neither a number nor a constant first string");
+        } else if ((slots += type_is_complex(args[k].f.type) ? 2 : 1) > MOST_NUMBERS) {
+            return ti_fail(in, exception, E0101, "an exception with more than 8 numbers");
+        } else {
+            if (in->emit) refs[*n] = v_ref(in, args[k]);
+            ++*n;
         }
     }
-    return true;
+    return count >= 0;
 }
 
 /* One of the calls with arguments that may have made `exception`, where paths meet; NO_REF: none has any. */
@@ -37,7 +58,7 @@ static Ref made_with_arguments(Infer *in, Ref exception) {
     while (todo.len) {
         Ref ref = vec_pop(&todo);
         const Inst *inst = ir_inst(in->f, ref);
-        if (inst->op == OP_call_py && inst->nargs > 1) return ref;
+        if ((inst->op == OP_call_py && inst->nargs > 1) || inst->op == OP_call_star) return ref;
         if ((inst->op != OP_phi && inst->op != OP_check_bound) || bits_get(&seen, ref)) continue;
         bits_set(&seen, ref);
         for (int32_t k = 0; k < inst->nargs; k++)
@@ -48,7 +69,8 @@ static Ref made_with_arguments(Infer *in, Ref exception) {
 
 /* Exceptions are no values yet: the arguments of one are known only where a single call made it. */
 static bool raise_known(Infer *in, Ref ref, Ref exception) {
-    if (ir_inst(in->f, exception)->op == OP_call_py) return true;
+    Op op = (Op)ir_inst(in->f, exception)->op;
+    if (op == OP_call_py || op == OP_call_star) return true;
     Ref made = made_with_arguments(in, exception);
     if (!made) return true;
     ti_fail(in, ref, E0101, "raising an exception that was made on one of several paths");
@@ -70,7 +92,7 @@ bool infer_raise(Infer *in, Ref ref) {
     int32_t error = ir_inst(in->f, ref)->error;
     RaiseSite *site = arena_new(in->arena, RaiseSite);
     *site = (RaiseSite){.class_name = b->name, .class_handle = b->handle};
-    Ref refs[8];
+    Ref refs[MOST_NUMBERS];
     int32_t n;
     if (!raise_args(in, v.src, site, refs, &n)) return false;
     if (!e) {
@@ -78,8 +100,7 @@ bool infer_raise(Infer *in, Ref ref) {
         return true;
     }
     if (!in->guards) { /* kernels outside debug: the work-item ends */
-        const Type *result = in->inst->result.type;
-        emit1(e, OP_return, NULL, emit_undef(e, lower_type(in->ti, result)));
+        emit1(e, OP_return, NULL, emit_zero(e, in->inst->result.type));
         return true;
     }
     Ref raise = emit(e, OP_raise, NULL, refs, n);

@@ -457,8 +457,7 @@ static void specialize_block(Infer *in, int32_t block) {
     }
 }
 
-/* What a variable of a kernel holds that was not assigned. */
-static Ref emit_zero(Emit *e, const Type *type) {
+Ref emit_zero(Emit *e, const Type *type) {
     const Type *lowered = lower_type(e->ti, type);
     if (type_is_int(lowered) || lowered->kind == TY_bool) return emit_int(e, lowered, 0);
     if (type_is_number(lowered)) return emit_float(e, lowered, 0);

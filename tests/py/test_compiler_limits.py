@@ -380,3 +380,22 @@ def test_R17_results_in_memory():
     made_arrays = made("def f(n):\n return (" + "np.ones(n), " * 40 + ")\n")
     result = njit(made_arrays)(3)
     assert len(result) == 40 and all(r.tolist() == [1.0] * 3 for r in result)
+
+
+def nested(depth, first, second):
+    t = f"({first}, 1)"
+    u = f"({second}, 1)"
+    return (f"def f(x):\n t = {t}\n u = {u}\n" + "".join(f" t = (t, {k})\n u = (u, x)\n" for k in range(depth))
+            + " w = t\n if x > 1:\n  w = u\n return w\n")
+
+
+@pytest.mark.parametrize("depth", [20, 40, 60])
+def test_R17_nested_tuples_that_meet(depth):
+    """Each level was joined twice: 40 of them took for ever."""
+    function = made(nested(depth, "x", "2.5"))
+    compiled = njit(function)
+    start = time.process_time()
+    assert compiled(1.0) == function(1.0) and compiled(3.0) == function(3.0)
+    assert time.process_time() - start < 5
+    optional = made("def f(x):\n t = (x, 1)\n" + " t = (t, 2) if x > 1 else None\n" * (depth // 3) + " return t\n")
+    assert njit(optional)(1.0) is None and njit(optional)(3.0) == optional(3.0)

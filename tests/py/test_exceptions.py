@@ -14,7 +14,7 @@ import pytest
 
 import functions
 
-from quern import njit
+from quern import cuda, errors, njit
 
 
 def test_EXC_01_class_and_arguments():
@@ -311,3 +311,58 @@ def test_FRK_02_compile_in_a_child():
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     pytest.fail("the child hangs")
+
+
+MANY = ", ".join(str(k) for k in range(33))
+
+
+@pytest.mark.parametrize("source", [f"raise ValueError({MANY})", f"raise ValueError('many', {MANY})", f"e = ValueError({MANY})\n raise e",
+                                    "raise ValueError(1, 2, 3, 4, 5, 6, 7, 8, x)", "raise ValueError(1j, 2j, 3j, 4j, x)"])
+def test_EXC_01_more_arguments_than_there_is_room_for(source):
+    """CPython calls with more than 30 arguments otherwise (CALL_FUNCTION_EX), and they were lost."""
+    space = {}
+    exec(f"def f(x, pair):\n {source}\n", space)
+    with pytest.raises(errors.UnsupportedError, match=r":2:\d+: error: an exception with more than 8 numbers"):
+        njit(space["f"])(3, (1, 2.5))
+
+
+@pytest.mark.parametrize("source", ["raise ValueError('some', *pair)", "raise ValueError(*pair, 4)", "raise ValueError(*pair, *pair, 1j, x)",
+                                    "raise ValueError(1, 2, 3, 4, 5, 6, 7, x)", "e = ValueError(*pair)\n raise e"])
+def test_EXC_01_arguments_by_star(source):
+    space = {}
+    exec(f"def f(x, pair):\n {source}\n", space)
+    with pytest.raises(ValueError) as expected:
+        space["f"](3, (1, 2.5))
+    with pytest.raises(ValueError) as raised:
+        njit(space["f"])(3, (1, 2.5))
+    assert raised.value.args == expected.value.args
+
+
+def test_EXC_01_keywords_of_an_exception_are_refused():
+    def f(x):
+        raise ValueError("text", reason=x)
+
+    with pytest.raises(errors.UnsupportedError, match="exception with keyword arguments"):
+        njit(f)(3)
+
+
+def test_EXC_05_raise_in_a_device_function_gives_zero(device):
+    """Without debug a kernel does not raise: the function gives zero, and not whatever the other path computed."""
+    @cuda.jit(device=True)
+    def checked(x, n):
+        if x < 0:
+            raise ValueError("negative", x)
+        return x * n, n + 1
+
+    @cuda.jit
+    def kernel(x, out, count):
+        i = cuda.grid(1)
+        if i < x.shape[0]:
+            a, b = checked(x[i], i + 3)
+            out[i] = a
+            count[i] = b
+
+    x = np.array([1.5, -2.0, 4.0, -1.0, 7.0])
+    out, count = np.full(5, 99.0), np.full(5, 99)
+    kernel[1, 8](x, out, count)
+    assert out.tolist() == [4.5, 0.0, 20.0, 0.0, 49.0] and count.tolist() == [4, 0, 6, 0, 8]

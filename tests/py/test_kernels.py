@@ -507,3 +507,24 @@ def test_forall(device):
     out = np.zeros(100)
     add_kernel.forall(100)(x, x, out)
     assert (out == 2 * x).all()
+
+
+def test_ARG_each_array_of_a_tuple_is_written_or_not(device):
+    """One array of a tuple is read, another written: only the second must be writable, and only it comes back."""
+    @cuda.jit(device=True)
+    def store(pair, i):
+        pair[1][i] = pair[0][i] * 2
+
+    @cuda.jit
+    def kernel(pair, other):
+        i = cuda.grid(1)
+        if i < pair[0].shape[0]:
+            store(pair, i)
+            other[0][1][i] = pair[1][i] + other[1][i]
+
+    x, out, more, y = np.arange(6.0), np.zeros(6), np.zeros(6), np.ones(6)
+    x.flags.writeable = y.flags.writeable = False
+    kernel[1, 8]((x, out), ((y, more), y))
+    assert (out == 2 * x).all() and (more == 2 * x + 1).all()
+    with pytest.raises(TypeError, match="read-only"):
+        kernel[1, 8]((out, x), ((y, more), y))
