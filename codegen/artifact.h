@@ -157,7 +157,8 @@ typedef struct Artifact {
     void (*drop)(void *host_code);
     int32_t nparams;
     const ValueLayout *params;
-    const uint8_t *usage; /* ARG_READ | ARG_WRITTEN of its arrays together | ARG_SMALL, one for each parameter; NULL: unknown */
+    const uint8_t *
+        usage; /* ARG_READ | ARG_WRITTEN of its arrays together | ARG_SMALL, one for each parameter; NULL: unknown */
     ValueLayout result;
     int32_t nkernel_params;
     const KernelParam *kernel_params;

@@ -10,10 +10,10 @@ typedef struct LowerJob {
     DiagList *diags;
     const CompileOptions *options;
     Module *module;
-    Artifact *artifact; /* described already; gets code, tables and texts */
+    Artifact *artifact;         /* described already; gets code, tables and texts */
     const uint8_t *array_usage; /* abi_usage */
-    bool provoke;       /* cg_test_fatal_error */
-    bool ok, no_memory; /* the outcome */
+    bool provoke;               /* cg_test_fatal_error */
+    bool ok, no_memory;         /* the outcome */
 } LowerJob;
 
 /* The job of the code-generation worker: user is a LowerJob. */

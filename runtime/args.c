@@ -105,12 +105,7 @@ bool rt_args_collect(RtArgs *args, const Artifact *artifact, void *const *values
     args->ranges = NULL;
     args->any_host = false;
     for (int i = 0; i < artifact->nparams; i++) {
-        Walk w = {args,
-                  !artifact->usage,
-                  host ? host[i] : 0,
-                  readonly ? readonly[i] : 0,
-                  i,
-                  0,
+        Walk w = {args, !artifact->usage, host ? host[i] : 0, readonly ? readonly[i] : 0, i, 0,
                   err};
         if (!collect_value(&w, &artifact->params[i], values[i])) return false;
     }

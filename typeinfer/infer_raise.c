@@ -14,7 +14,8 @@ static Val *call_args(Infer *in, Ref exception, int32_t *n) {
     *n = 0;
     if (inst->op != OP_call_py && !star) return NULL;
     *n = -1;
-    if (star && (!infer_operand(in, exception, 1, &tuple) || !is_kind(&tuple, TY_TUPLE))) return NULL;
+    if (star && (!infer_operand(in, exception, 1, &tuple) || !is_kind(&tuple, TY_TUPLE)))
+        return NULL;
     int32_t count = star ? tuple.f.type->nitems : inst->nargs - 1;
     Val *args = arena_array(in->arena, Val, count);
     for (int32_t k = 0; k < count; k++)

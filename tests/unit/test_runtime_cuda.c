@@ -146,9 +146,9 @@ static const char mailbox_ptx[] =
              "  ret;\n"
              "}\n";
 
-static const ValueLayout vadd_params[] = {
-    USED_ARRAY(f32, 1, ARG_READ), USED_ARRAY(f32, 1, ARG_READ), USED_ARRAY(f32, 1, ARG_WRITTEN),
-    SCALAR_LAYOUT(i32, 4)};
+static const ValueLayout vadd_params[] = {USED_ARRAY(f32, 1, ARG_READ),
+                                          USED_ARRAY(f32, 1, ARG_READ),
+                                          USED_ARRAY(f32, 1, ARG_WRITTEN), SCALAR_LAYOUT(i32, 4)};
 static const uint8_t vadd_usage[] = {ARG_READ, ARG_READ, ARG_WRITTEN, 0};
 static const KernelParam vadd_plan[] = {{0, 8, 0, 0, true, false},
                                         {1, 8, 0, 8, true, false},
