@@ -1,4 +1,4 @@
-/* explain.c - inference in words: types and places for diagnostics, and the listing of inspect_types. */
+/* explain.c - inference in words: types and places for messages, and the listing of inspect_types. */
 #include "typeinfer/infer.h"
 
 /* -- places ------------------------------------------------------------------------------------- */
@@ -29,6 +29,10 @@ const char *ti_text(Infer *in, const Type *type) {
     return buf_take(&text).bytes;
 }
 
+const char *ti_c_text(Infer *in, Str text) {
+    return str_copy(in->arena, text.bytes, (size_t)text.len).bytes;
+}
+
 const char *ti_arg_texts(Infer *in, const Val *args, int32_t n) {
     StrBuf text;
     buf_init(&text, in->arena);
@@ -37,64 +41,6 @@ const char *ti_arg_texts(Infer *in, const Val *args, int32_t n) {
         type_describe(&text, args[i].f.type);
     }
     return buf_take(&text).bytes;
-}
-
-void ti_advise(Infer *in, const char *text) {
-    if (in->report) diag_note(in->diags, NULL, "%s", text);
-}
-
-static const struct {
-    const char *name, *text;
-} advice[] = {
-#define ADVICE(name, text) {name, text},
-#include "typeinfer/tables/advice.def"
-#undef ADVICE
-};
-
-void ti_advise_name(Infer *in, Str name) {
-    for (int k = 0; k < countof(advice); k++) {
-        const char *row = advice[k].name;
-        bool all = row[strlen(row) - 1] == '.';
-        if (all ? !str_starts(name, row) : !str_is(name, row)) continue;
-        ti_advise(in, advice[k].text);
-        return;
-    }
-}
-
-/* -- values ----------------------------------------------------------------------------------------- */
-
-static bool is_usable(const Type *type) {
-    return type_is_number(type) || type->kind == TY_ARRAY || type->kind == TY_TUPLE;
-}
-
-void ti_note_value(Infer *in, const Val *v) {
-    if (!in->report || !v->src || !v->f.type || is_usable(v->f.type)) return;
-    const Inst *inst = ir_inst(in->f, v->src);
-    const char *type = ti_text(in, v->f.type);
-    const char *advice = "only numbers and arrays can be used here";
-    Str name = {0};
-    if (v->src < in->f->var_names.len) name = in->f->var_names.items[v->src];
-    switch ((Op)inst->op) {
-    case OP_global:
-        diag_note(in->diags, NULL, "'" STR_FMT "' is a global of type %s; %s",
-                  STR_ARG(*inst->u.name), type, advice);
-        return;
-    case OP_freevar:
-        if (!inst->u.name) return;
-        diag_note(in->diags, NULL,
-                  "'" STR_FMT "' is a variable of an enclosing function, of type %s; %s",
-                  STR_ARG(*inst->u.name), type, advice);
-        return;
-    case OP_param:
-        if (inst->imm < in->f->nparams) name = in->f->param_names[inst->imm];
-        diag_note(in->diags, NULL, "'" STR_FMT "' is an argument of type %s; %s", STR_ARG(name),
-                  type, advice);
-        return;
-    default:
-        if (name.len)
-            diag_note(in->diags, ti_spanp(in, v->src), "'" STR_FMT "' is of type %s; %s",
-                      STR_ARG(name), type, advice);
-    }
 }
 
 /* -- inspect_types ------------------------------------------------------------------------------- */

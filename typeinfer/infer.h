@@ -236,14 +236,8 @@ bool fold_compare(Operator op, const Fact *a, const Fact *b, bool *out);
 /* -- explain.c: words -------------------------------------------------------------------------- */
 
 const char *ti_text(Infer *in, const Type *type);
-/* A note to the error just told: what to do. */
-void ti_advise(Infer *in, const char *text);
-/* What to do instead of the function of that canonical name, where tables/advice.def knows. */
-void ti_advise_name(Infer *in, Str name);
-
+const char *ti_c_text(Infer *in, Str text); /* ends in a zero byte */
 Span ti_span(const Infer *in, Ref ref);
-/* Notes that say what the value is and where it comes from. */
-void ti_note_value(Infer *in, const Val *v);
 const char *ti_arg_texts(Infer *in, const Val *args, int32_t n);
 /* Asked by what recurses over the program or over types: is there stack left? Otherwise false, and an error: `what` ("calls")
  * are nested too deeply. */
@@ -258,6 +252,32 @@ static inline bool ti_false(bool ignored) {
 }
 const Span *ti_spanp(Infer *in, Ref ref);
 void ti_explain(Infer *in, StrBuf *out);
+
+/* -- refuse.c: saying no --------------------------------------------------------------------------- */
+
+typedef enum Refusal {               /* the name that goes with it */
+                       REFUSE_TRUTH, /* the verb */
+                       REFUSE_UNARY,
+                       REFUSE_BINARY,
+                       REFUSE_ORDER,
+                       REFUSE_CAST,    /* the type asked for */
+                       REFUSE_BOUND,   /* of a slice: in words */
+                       REFUSE_INDEX,   /* none: of the first value by the second */
+                       REFUSE_ELEMENT, /* the type of the array */
+                       REFUSE_CALL, /* of what has rules of its own, a row, range(): the callee */
+                       REFUSE_ROW,
+                       REFUSE_RANGE,
+                       REFUSE_CALLEE,    /* none */
+                       REFUSE_ITERATION, /* none */
+                       REFUSE_ATTRIBUTE, /* the attribute */
+                       REFUSE_FORM       /* the whole, in words */
+} Refusal;
+/* An operation has no meaning for these values: the error, where they come from, and advice. false always. */
+bool v_refuse(Infer *in, Refusal what, const char *name, const Val *values, int32_t n);
+/* A note to the error just told: what to do. NULL: none. */
+void ti_advise(Infer *in, const char *text);
+/* What to do instead of the function of that canonical name, where tables/advice.def knows. */
+void ti_advise_name(Infer *in, Str name);
 
 /* -- infer_func.c: instances ------------------------------------------------------------------ */
 
@@ -358,8 +378,6 @@ bool v_tuple_get(Infer *in, Val tuple, Val index, Val *out);
 enum IterKind { ITER_ENUMERATE, ITER_ZIP, ITER_REVERSED };
 /* A slice of three parts, each an int or None. */
 bool v_slice(Infer *in, const Val parts[3], Val *out);
-/* Advice when an index or a bound is a float. */
-void note_float_index(Infer *in, const Val *index);
 Val v_iter_object(Infer *in, enum IterKind kind, Val of);
 
 /* -- infer_array.c ------------------------------------------------------------------------------ */

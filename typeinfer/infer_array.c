@@ -88,31 +88,11 @@ static Ref emit_index(Infer *in, Ref array, int32_t axis, Val index) {
     return i;
 }
 
-void note_float_index(Infer *in, const Val *index) {
-    if (index->f.type && type_is_float(index->f.type))
-        ti_advise(in,
-                  "an integer is needed: a // b divides so that one comes out, int(x) cuts off");
-}
-
-static bool index_error(Infer *in, const Val *a, const Val *index) {
-    ti_fail(in, in->at, E0301, ti_text(in, a->f.type), ti_text(in, index->f.type));
-    note_float_index(in, index);
-    if (is_kind(a, TY_ARRAY) && fact_str(&index->f))
-        ti_advise(in, "arrays have no fields here: pass each field as an array of its own");
-    if (is_kind(a, TY_ARRAY) && is_kind(index, TY_ARRAY))
-        ti_advise(
-            in,
-            "masks and arrays of indices are not supported yet: write a loop over the elements");
-    ti_note_value(in, a);
-    return false;
-}
-
 bool v_element_indices(Infer *in, Val array, Val index, Ref *out) {
     Plan plan;
     bool error;
     if (!make_plan(in, array, index, &plan, &error) || !plan.element) {
-        if (!error) index_error(in, &array, &index);
-        return false;
+        return error ? false : v_refuse(in, REFUSE_INDEX, NULL, (Val[]){array, index}, 2);
     }
     if (!in->emit) return true;
     Ref base = v_ref(in, array);
@@ -228,7 +208,8 @@ static bool array_getitem(Infer *in, Val a, Val index, Val *out) {
         Val args[2] = {a, index};
         CallArgs call = {args, 2, 0, NULL};
         if (error) return false;
-        if (!library_has(in, STR("operator.getitem"))) return index_error(in, &a, &index);
+        if (!library_has(in, STR("operator.getitem")))
+            return v_refuse(in, REFUSE_INDEX, NULL, (Val[]){a, index}, 2);
         return v_library(in, "operator.getitem", &call, out);
     }
     if (!plan.element) return *out = v_view(in, a, &plan), true;
@@ -244,7 +225,7 @@ static bool array_getitem(Infer *in, Val a, Val index, Val *out) {
 static bool range_getitem(Infer *in, Val a, Val index, Val *out) {
     Emit *e = in->emit;
     Val n, wrapped = val_of(fact_of(ti_wint(in)));
-    if (!type_is_int(index.f.type)) return index_error(in, &a, &index);
+    if (!type_is_int(index.f.type)) return v_refuse(in, REFUSE_INDEX, NULL, (Val[]){a, index}, 2);
     if (!v_iter_len(in, a, &n)) return false;
     if (e) {
         const Type *i64 = i64_type(in->types), *b = bool_type(in->types);
@@ -264,7 +245,7 @@ bool v_getitem(Infer *in, Val a, Val index, Val *out) {
     case TY_ARRAY: return array_getitem(in, a, index, out);
     case TY_TUPLE: return v_tuple_get(in, a, index, out);
     case TY_RANGE: return range_getitem(in, a, index, out);
-    default: return index_error(in, &a, &index);
+    default: return v_refuse(in, REFUSE_INDEX, NULL, (Val[]){a, index}, 2);
     }
 }
 
@@ -294,15 +275,6 @@ Val v_element(Infer *in, Val array, Val index) {
 
 /* -- setitem --------------------------------------------------------------------------------------------- */
 
-static bool element_error(Infer *in, const Val *value, const Type *array) {
-    ti_fail(in, in->at, E0305, ti_text(in, value->f.type), ti_text(in, array));
-    if (fact_none(&value->f)) ti_advise(in, "np.nan stands for a value that is missing");
-    if (type_is_complex(value->f.type))
-        ti_advise(in, "take z.real, z.imag or abs(z), or make the array complex");
-    ti_note_value(in, value);
-    return false;
-}
-
 static bool fits_element(const Type *from, const Type *element) {
     return type_is_number(from) && (!type_is_complex(from) || type_is_complex(element));
 }
@@ -310,7 +282,7 @@ static bool fits_element(const Type *from, const Type *element) {
 static bool assign_array(Infer *in, Val dst, Val src) {
     const Type *to = dst.f.type, *from = src.f.type;
     if (from->ndim > to->ndim || !fits_element(from->element, to->element))
-        return element_error(in, &src, to);
+        return v_refuse(in, REFUSE_ELEMENT, ti_text(in, to), &src, 1);
     if (!in->emit) return true;
     emit_copy(in->emit, v_ref(in, dst), v_ref(in, src));
     return true;
@@ -321,7 +293,8 @@ static bool assign_tuple(Infer *in, Val dst, Val src) {
     Emit *e = in->emit;
     const Type *i64 = i64_type(in->types);
     int32_t n = src.f.type->nitems;
-    if (dst.f.type->ndim != 1) return element_error(in, &src, dst.f.type);
+    if (dst.f.type->ndim != 1)
+        return v_refuse(in, REFUSE_ELEMENT, ti_text(in, dst.f.type), &src, 1);
     if (e) {
         Ref args[2] = {emit_int(e, i64, n), emit_length(e, v_ref(in, dst), 0)};
         Ref differs = emit2(e, OP_ne, bool_type(in->types), args[0], args[1]);
@@ -330,7 +303,7 @@ static bool assign_tuple(Infer *in, Val dst, Val src) {
     for (int32_t k = 0; k < n; k++) {
         Val item = v_item(in, src, k);
         if (!fits_element(item.f.type, dst.f.type->element))
-            return element_error(in, &item, dst.f.type);
+            return v_refuse(in, REFUSE_ELEMENT, ti_text(in, dst.f.type), &item, 1);
         if (!e) continue;
         Ref args[3] = {v_ref(in, dst), emit_int(e, i64, k), v_as(in, item, dst.f.type->element)};
         emit(e, OP_store, NULL, args, 3);
@@ -342,7 +315,8 @@ static bool assign_view(Infer *in, Val view, Val value) {
     if (is_kind(&value, TY_ARRAY)) return assign_array(in, view, value);
     if (is_kind(&value, TY_TUPLE)) return assign_tuple(in, view, value);
     const Type *element = view.f.type->element;
-    if (!fits_element(value.f.type, element)) return element_error(in, &value, view.f.type);
+    if (!fits_element(value.f.type, element))
+        return v_refuse(in, REFUSE_ELEMENT, ti_text(in, view.f.type), &value, 1);
     if (in->emit) emit_fill(in->emit, v_ref(in, view), v_as(in, value, element));
     return true;
 }
@@ -373,22 +347,23 @@ bool v_setitem(Infer *in, Val a, Val index, Val value) {
     bool error;
     a = v_unwrap(in, a), index = v_unwrap(in, index), value = v_unwrap(in, value);
     if (!is_kind(&a, TY_ARRAY)) {
-        ti_fail(in, in->at, E0101, "assignment to an item of something that is not an array");
-        ti_note_value(in, &a);
-        return false;
+        return v_refuse(in, REFUSE_FORM, "assignment to an item of something that is not an array",
+                        &a, 1);
     }
     if (a.f.type->readonly) return readonly_error(in, &a);
     if (!make_plan(in, a, index, &plan, &error)) {
         Val args[3] = {a, index, value}, ignored;
         CallArgs call = {args, 3, 0, NULL};
         if (error) return false;
-        if (!library_has(in, STR("operator.setitem"))) return index_error(in, &a, &index);
+        if (!library_has(in, STR("operator.setitem")))
+            return v_refuse(in, REFUSE_INDEX, NULL, (Val[]){a, index}, 2);
         return v_library(in, "operator.setitem", &call, &ignored);
     }
     if (!plan.element) return assign_view(in, v_view(in, a, &plan), value);
     const Type *element = a.f.type->element;
     value = v_scalar(in, value);
-    if (!fits_element(value.f.type, element)) return element_error(in, &value, a.f.type);
+    if (!fits_element(value.f.type, element))
+        return v_refuse(in, REFUSE_ELEMENT, ti_text(in, a.f.type), &value, 1);
     if (!in->emit) return true;
     Ref args[2 + MAX_ITEMS] = {v_ref(in, a)};
     for (int32_t k = 0; k < plan.n; k++)

@@ -100,14 +100,9 @@ static bool array_attr(Infer *in, Val a, Str name, Val *out) {
 /* -- attributes --------------------------------------------------------------------------------------- */
 
 static bool no_attribute(Infer *in, const Val *v, Str name) {
-    const char *text = str_copy(in->arena, name.bytes, (size_t)name.len).bytes;
-    ti_fail(in, in->at, E0203, ti_text(in, v->f.type), text);
+    const char *text = ti_c_text(in, name);
+    v_refuse(in, REFUSE_ATTRIBUTE, text, v, 1);
     if (fact_str(&v->f)) ti_advise(in, bc_advice("an f-string"));
-    if (in->report && is_kind(v, TY_ARRAY))
-        diag_note(
-            in->diags, NULL,
-            "compiled code knows shape, size, ndim, dtype, strides, T, itemsize and nbytes of "
-            "an array; write a loop for the rest");
     return false;
 }
 
@@ -146,8 +141,7 @@ static bool object_attr(Infer *in, Val a, const Binding *object, Str name, Val *
     bool matched;
     if (v_row(in, b->name, NULL, 0, &matched, out)) return true;
     if (matched || in->stop) return false;
-    return ti_fail(in, in->at, E0404, str_copy(in->arena, b->name.bytes, (size_t)b->name.len).bytes,
-                   "outside a kernel");
+    return ti_fail(in, in->at, E0404, ti_c_text(in, b->name), "outside a kernel");
 }
 
 static bool part_attr(Infer *in, Val a, Str name, Val *out) {
@@ -263,10 +257,6 @@ static bool take_args(const CallArgs *args, const char *const *names, int n, Val
     return true;
 }
 
-static bool maker_error(Infer *in, const char *name, const CallArgs *args) {
-    return ti_fail(in, in->at, E0401, name, ti_arg_texts(in, args->args, args->nargs));
-}
-
 /* The shape as items: an int, or a tuple of ints. */
 static bool shape_items(Infer *in, Val shape, Val *items, int32_t *n) {
     bool tuple = is_kind(&shape, TY_TUPLE);
@@ -320,10 +310,10 @@ static bool maker_shape(Infer *in, const char *name, Maker maker, const CallArgs
     Val v[4], items[32];
     int32_t n;
     if (!take_args(args, filled ? full : plain, filled ? 4 : 3, v))
-        return maker_error(in, name, args);
+        return v_refuse(in, REFUSE_CALL, name, args->args, args->nargs);
     Val dtype = v[filled ? 2 : 1], order = v[filled ? 3 : 2];
     if (!v[0].f.type || (filled && !v[1].f.type) || !shape_items(in, v_unwrap(in, v[0]), items, &n))
-        return maker_error(in, name, args);
+        return v_refuse(in, REFUSE_CALL, name, args->args, args->nargs);
     const Type *element = type_scalar(in->types, TY_f64);
     if (filled && type_is_number(v[1].f.type)) element = type_strong(in->types, v[1].f.type);
     if (dtype.f.type && !fact_none(&dtype.f) && !v_element_type(in, &dtype, &element)) return false;
@@ -338,10 +328,10 @@ static bool maker_like(Infer *in, const char *name, Maker maker, const CallArgs 
     bool filled = maker == MAKE_FULL;
     Val v[4], items[32];
     if (!take_args(args, filled ? full : plain, filled ? 3 : 2, v) || !v[0].f.type)
-        return maker_error(in, name, args);
+        return v_refuse(in, REFUSE_CALL, name, args->args, args->nargs);
     Val like = v_unwrap(in, v[0]), dtype = v[filled ? 2 : 1];
     if (!is_kind(&like, TY_ARRAY) || like.f.type->ndim > 32 || (filled && !v[1].f.type))
-        return maker_error(in, name, args);
+        return v_refuse(in, REFUSE_CALL, name, args->args, args->nargs);
     const Type *element = like.f.type->element;
     if (dtype.f.type && !fact_none(&dtype.f) && !v_element_type(in, &dtype, &element)) return false;
     int32_t n = like.f.type->ndim;
@@ -403,7 +393,7 @@ static bool make_array(Infer *in, const char *name, const CallArgs *args, Val *o
     Val v[2];
     int32_t columns;
     if (!take_args(args, may_alias ? a : object, 2, v) || !v[0].f.type)
-        return maker_error(in, name, args);
+        return v_refuse(in, REFUSE_CALL, name, args->args, args->nargs);
     Val from = v_unwrap(in, v[0]);
     if (is_kind(&from, TY_ARRAY) && from.f.type->ndim <= 32) {
         const Type *element = from.f.type->element;
@@ -411,14 +401,14 @@ static bool make_array(Infer *in, const char *name, const CallArgs *args, Val *o
             return false;
         return make_copy(in, may_alias, from, element, out);
     }
-    if (!is_kind(&v[0], TY_TUPLE)) return maker_error(in, name, args);
+    if (!is_kind(&v[0], TY_TUPLE)) return v_refuse(in, REFUSE_CALL, name, args->args, args->nargs);
     const Type *tuple = v[0].f.type, *element = items_type(in, tuple, &columns);
     bool nested = columns >= 0;
     for (int32_t i = 0; nested && element && i < tuple->nitems; i++)
         for (int32_t k = 0; k < columns; k++)
             if (!type_is_number(tuple->items[i]->items[k])) element = NULL;
     if (!element && tuple->nitems == 0) element = type_scalar(in->types, TY_f64);
-    if (!element) return maker_error(in, name, args);
+    if (!element) return v_refuse(in, REFUSE_CALL, name, args->args, args->nargs);
     element = type_strong(in->types, element);
     if (v[1].f.type && !fact_none(&v[1].f) && !v_element_type(in, &v[1], &element)) return false;
     *out = val_of(fact_of(type_array(in->types, element, nested ? 2 : 1, LAYOUT_C)));

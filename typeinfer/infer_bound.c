@@ -42,7 +42,7 @@ void infer_finish_bound(Infer *in) {
 static bool unbound_error(Infer *in, Ref ref, const Fact *f) {
     const Str *name = ir_inst(in->f, ref)->u.name;
     if (!ti_stop(in)) return false;
-    ti_fail(in, ref, E0212, str_copy(in->arena, name->bytes, (size_t)name->len).bytes);
+    ti_fail(in, ref, E0212, ti_c_text(in, *name));
     if (!f->type) return false;
     diag_note(in->diags, NULL,
               "a kernel does not test that when it runs, except with debug=True: a number without "

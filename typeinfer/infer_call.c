@@ -1,26 +1,6 @@
 /* infer_call.c - calls: what a callee is, and why it cannot be called. */
 #include "typeinfer/infer.h"
 
-static bool call_error(Infer *in, const char *what, const CallArgs *args) {
-    ti_fail(in, in->at, E0401, what, ti_arg_texts(in, args->args, args->nargs));
-    for (int32_t i = 0; i < args->nargs; i++)
-        ti_note_value(in, &args->args[i]);
-    return false;
-}
-
-/* A function of numbers is called with an array. */
-static void note_arrays(Infer *in, Str name, const CallArgs *args) {
-    bool arrays = false;
-    for (int32_t i = 0; i < args->nargs; i++)
-        arrays |= is_kind(&args->args[i], TY_ARRAY);
-    if (arrays && str_starts(name, "builtins."))
-        ti_advise(in, "a number is needed: take an element, a[i]");
-    else if (arrays && in->report && !array_builtin_knows(name))
-        diag_note(
-            in->diags, NULL,
-            "functions of whole arrays are not supported yet: write a loop over the elements");
-}
-
 /* How many arguments a row takes: -1 when that varies. */
 static int32_t row_arity(const LibRow *row) {
     int32_t n = row->signature[1] != ')', depth = 0;
@@ -61,8 +41,7 @@ static bool library_error(Infer *in, Str name, const CallArgs *args) {
     for (; row >= 0; row = lib_next(row))
         anywhere |= lib_lowering(lib_row(row), target)->kind != LOWER_NONE;
     if (!anywhere) return ti_fail(in, in->at, E0404, text, target_text(target));
-    call_error(in, text, args);
-    note_arrays(in, name, args);
+    v_refuse(in, REFUSE_ROW, text, args->args, args->nargs);
     note_count(in, name, text, args->nargs);
     return false;
 }
@@ -103,8 +82,7 @@ static bool is_method(Infer *in, const Binding *b, Ref src) {
 
 bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out) {
     const Binding *b = fact_object(&callee.f);
-    Ref at = in->at;
-    if (!b) return ti_fail(in, at, E0402, ti_text(in, callee.f.type));
+    if (!b) return v_refuse(in, REFUSE_CALLEE, NULL, &callee, 1);
     switch (b->kind) {
     case BIND_FUNCTION: return call_function(in, b, args, false, out);
     case BIND_LIBRARY:
@@ -112,8 +90,9 @@ bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out) {
         return call_library(in, b->name, args, out);
     case BIND_TYPE: return v_type_call(in, b, args, out);
     case BIND_EXCEPTION: /* its arguments are read by `raise` */
-        if (args->nkeywords) return ti_fail(in, at, E0101, "an exception with keyword arguments");
+        if (args->nkeywords)
+            return ti_fail(in, in->at, E0101, "an exception with keyword arguments");
         return out->f = callee.f, true;
-    default: return ti_fail(in, at, E0402, ti_text(in, callee.f.type));
+    default: return v_refuse(in, REFUSE_CALLEE, NULL, &callee, 1);
     }
 }

@@ -37,11 +37,8 @@ bool v_cast(Infer *in, Val a, const Type *to, bool checked, Val *out) {
     a = v_scalar(in, a);
     if (in->strong) to = type_strong(in->types, to);
     if (to->kind == TY_bool) return v_truth(in, a, out);
-    if (!type_is_number(a.f.type) || (type_is_complex(a.f.type) && !type_is_complex(to))) {
-        ti_fail(in, in->at, E0208, ti_text(in, a.f.type), ti_text(in, to));
-        ti_note_value(in, &a);
-        return false;
-    }
+    if (!type_is_number(a.f.type) || (type_is_complex(a.f.type) && !type_is_complex(to)))
+        return v_refuse(in, REFUSE_CAST, ti_text(in, to), &a, 1);
     *out = val_of((Fact){.type = to, .value = fact_cast_int(&a.f, to)});
     if (!e || out->f.value) return true;
     Ref v = v_ref(in, a);
@@ -77,7 +74,7 @@ static bool make_named(Infer *in, const Binding *b, const CallArgs *args, Val *o
             buf_printf(&fields, "%s" STR_FMT, i ? ", " : "", STR_ARG(to->fields[i]));
         const char *cls =
             str_printf(in->arena, "the named tuple of %s", buf_take(&fields).bytes).bytes;
-        return ti_fail(in, in->at, E0401, cls, ti_arg_texts(in, args->args, args->nargs));
+        return v_refuse(in, REFUSE_CALL, cls, args->args, args->nargs);
     }
     *out = v_tuple(in, items, n);
     out->f.type = type_named_tuple(in->types, out->f.type->items, n, to->fields, to->cls);
@@ -88,8 +85,8 @@ bool v_type_call(Infer *in, const Binding *b, const CallArgs *args, Val *out) {
     const Type *to = b->type;
     if (to->kind == TY_TUPLE && to->fields) return make_named(in, b, args, out);
     if (args->nkeywords || args->nargs > 1 || to->kind >= TY_SCALARS)
-        return ti_fail(in, in->at, E0401, ti_text(in, type_object(in->types, b)),
-                       ti_arg_texts(in, args->args, args->nargs));
+        return v_refuse(in, REFUSE_CALL, ti_text(in, type_object(in->types, b)), args->args,
+                        args->nargs);
     if (args->nargs == 0) {
         Val zero = val_of(fact_int(in, 0));
         return v_cast(in, zero, to, true, out);

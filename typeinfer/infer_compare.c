@@ -56,8 +56,7 @@ static bool compare_numbers(Infer *in, Operator op, Val a, Val b, Val *out) {
     bool result, swap = op == OPR_gt || op == OPR_ge;
     bool ordered = op != OPR_eq && op != OPR_ne;
     if (ordered && (type_is_complex(a.f.type) || type_is_complex(b.f.type))) {
-        return ti_fail(in, in->at, E0207, operator_verbs[op], ti_text(in, a.f.type),
-                       ti_text(in, b.f.type));
+        return v_refuse(in, REFUSE_ORDER, operator_verbs[op], (Val[]){a, b}, 2);
     }
     if (fold_compare(op, &a.f, &b.f, &result)) return *out = val_of(fact_bool(in, result)), true;
     *out = val_of(fact_of(bool_type(in->types)));

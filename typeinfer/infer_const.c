@@ -333,22 +333,17 @@ bool fact_of_binding(Infer *in, const Binding *b, Str name, Fact *out) {
     case BIND_NUMPY: return *out = (Fact){.type = b->type, .value = b->value}, true;
     case BIND_ARRAY: return *out = (Fact){.type = b->array->type, .array = b->array}, true;
     case BIND_INSTANCE: return fact_of_instance(in, b, name, out);
-    case BIND_MISSING:
-        return ti_fail(in, in->at, E0201, str_copy(in->arena, name.bytes, (size_t)name.len).bytes);
-    case BIND_UNBUILT:
-        return ti_fail(in, in->at, E0101,
-                       str_copy(in->arena, b->name.bytes, (size_t)b->name.len).bytes);
+    case BIND_MISSING: return ti_fail(in, in->at, E0201, ti_c_text(in, name));
+    case BIND_UNBUILT: return ti_fail(in, in->at, E0101, ti_c_text(in, b->name));
     case BIND_OPAQUE: {
         if (str_starts(b->name, "the function ")) { /* of an extension module */
-            ti_fail(in, in->at, E0405,
-                    str_copy(in->arena, b->name.bytes, (size_t)b->name.len).bytes);
+            ti_fail(in, in->at, E0405, ti_c_text(in, b->name));
             int32_t skip = (int32_t)strlen("the function ");
             ti_advise_name(in, (Str){b->name.bytes + skip, b->name.len - skip});
             return false;
         }
-        const char *what = str_copy(in->arena, name.bytes, (size_t)name.len).bytes;
-        ti_fail(in, in->at, E0202, what,
-                str_copy(in->arena, b->name.bytes, (size_t)b->name.len).bytes);
+        const char *what = ti_c_text(in, name);
+        ti_fail(in, in->at, E0202, what, ti_c_text(in, b->name));
         ti_advise(
             in, "compiled code knows numbers, arrays, tuples of these, functions, and the modules "
                 "math, cmath and numpy: give the values it needs names of their own, or pass them "

@@ -178,9 +178,7 @@ static bool declared_error(Infer *in, const Binding *function, const Bound *boun
     Val *args = arena_array(in->arena, Val, bound->n);
     for (int32_t i = 0; i < bound->n; i++)
         args[i] = val_of(bound->slots[i].fact);
-    ti_fail(in, in->at, E0401,
-            str_copy(in->arena, function->name.bytes, (size_t)function->name.len).bytes,
-            ti_arg_texts(in, args, bound->n));
+    v_refuse(in, REFUSE_CALL, ti_c_text(in, function->name), args, bound->n);
     for (int32_t k = 0; k < function->ndeclared; k++) {
         const Signature *s = &function->declared[k];
         for (int32_t i = 0; i < s->nparams && i < bound->n; i++)

@@ -1,11 +1,6 @@
 /* infer_gpu.c - kernels: positions in the grid, shared and local arrays, atomic operations. */
 #include "typeinfer/infer.h"
 
-static bool misfit(Infer *in, Str name, const CallArgs *args) {
-    const char *text = str_copy(in->arena, name.bytes, (size_t)name.len).bytes;
-    return ti_fail(in, in->at, E0401, text, ti_arg_texts(in, args->args, args->nargs));
-}
-
 /* -- the grid ------------------------------------------------------------------------------------- */
 
 static bool position(Infer *in, const char *what, int axis, Val *out) {
@@ -40,7 +35,8 @@ static bool grid_axis(Infer *in, bool size, int axis, Val *out) {
 static bool gpu_grid(Infer *in, Str name, const CallArgs *args, Val *out) {
     int64_t n;
     Val axes[3];
-    if (args->nargs != 1 || args->nkeywords) return misfit(in, name, args);
+    if (args->nargs != 1 || args->nkeywords)
+        return v_refuse(in, REFUSE_CALL, ti_c_text(in, name), args->args, args->nargs);
     if (!fact_int_value(&args->args[0].f, &n))
         return ti_fail(in, in->at, E0209, "the number of axes of the grid");
     if (n < 1 || n > 3) return ti_fail(in, in->at, E0403, "a grid has 1, 2 or 3 axes");
@@ -92,7 +88,8 @@ static bool gpu_array(Infer *in, Str name, const CallArgs *args, Val *out) {
     const Type *element;
     const ConstVal *sizes;
     Space space = str_is(name, "cuda.shared.array") ? SPACE_SHARED : SPACE_LOCAL;
-    if (!array_args(args, &shape, &dtype)) return misfit(in, name, args);
+    if (!array_args(args, &shape, &dtype))
+        return v_refuse(in, REFUSE_CALL, ti_c_text(in, name), args->args, args->nargs);
     if (!v_element_type(in, &dtype, &element)) return false;
     if (!static_shape(in, &shape.f, &sizes)) {
         ti_fail(in, in->at, E0602, "");
@@ -108,7 +105,8 @@ static bool gpu_array(Infer *in, Str name, const CallArgs *args, Val *out) {
 }
 
 static bool gpu_const_array(Infer *in, Str name, const CallArgs *args, Val *out) {
-    if (args->nargs != 1 || !args->args[0].f.array) return misfit(in, name, args);
+    if (args->nargs != 1 || !args->args[0].f.array)
+        return v_refuse(in, REFUSE_CALL, ti_c_text(in, name), args->args, args->nargs);
     return *out = args->args[0], true;
 }
 
@@ -144,18 +142,19 @@ static bool gpu_atomic(Infer *in, Str name, int row, const CallArgs *args, Val *
     Emit *e = in->emit;
     int values = atomics[row].values, skip = atomics[row].indexed ? 2 : 1;
     if (args->nkeywords || args->nargs != skip + values || !is_kind(&args->args[0], TY_ARRAY))
-        return misfit(in, name, args);
+        return v_refuse(in, REFUSE_CALL, ti_c_text(in, name), args->args, args->nargs);
     Val array = args->args[0], index = skip == 2 ? args->args[1] : val_of(fact_int(in, 0));
     const Type *t = array.f.type;
     if (t->readonly) return ti_fail(in, in->at, E0303, ti_text(in, t));
-    if (!atomic_fits(atomics[row].op, t->element)) return misfit(in, name, args);
+    if (!atomic_fits(atomics[row].op, t->element))
+        return v_refuse(in, REFUSE_CALL, ti_c_text(in, name), args->args, args->nargs);
     Ref refs[40] = {0};
     if (!v_element_indices(in, array, index, &refs[1])) return false;
     for (int k = 0; k < values; k++) {
         const Val *v = &args->args[skip + k];
         if (!type_is_number(v->f.type) ||
             (type_is_complex(v->f.type) && !type_is_complex(t->element)))
-            return ti_fail(in, in->at, E0305, ti_text(in, v->f.type), ti_text(in, t));
+            return v_refuse(in, REFUSE_ELEMENT, ti_text(in, t), v, 1);
         if (e) refs[1 + t->ndim + k] = v_as(in, *v, t->element);
     }
     *out = val_of(fact_of(t->element));
@@ -203,7 +202,7 @@ bool v_gpu(Infer *in, Str name, const CallArgs *args, bool *known, Val *out) {
     *known = true;
     int row = atomic_row(name);
     bool here = in->kernel || !target_is_host(in->ti->options.target);
-    const char *text = str_copy(in->arena, name.bytes, (size_t)name.len).bytes;
+    const char *text = ti_c_text(in, name);
     if (!here) return ti_fail(in, in->at, E0404, text, "outside a kernel");
     if (row >= 0) return gpu_atomic(in, name, row, args, out);
     for (int i = 0; i < countof(handlers); i++)

@@ -118,7 +118,7 @@ bool v_tuple_get(Infer *in, Val tuple, Val index, Val *out) {
     int64_t known;
     if (is_kind(&index, TY_SLICE)) return tuple_slice(in, tuple, index, out);
     if (!type_is_int(index.f.type) && index.f.type->kind != TY_bool)
-        return ti_fail(in, in->at, E0301, ti_text(in, t), ti_text(in, index.f.type));
+        return v_refuse(in, REFUSE_INDEX, NULL, (Val[]){tuple, index}, 2);
     if (t->nitems == 0 && !index.f.value && in->guards) { /* whatever the index is */
         if (e) emit_guard(e, GUARD_tuple_index, emit_int(e, bool_type(in->types), 1), NULL, 0);
         return in->stop = STOP_UNBOUND, false;
@@ -155,8 +155,7 @@ bool v_slice(Infer *in, const Val given[3], Val *out) {
         parts[k] = v_scalar(in, given[k]);
         bool none = fact_none(&parts[k].f);
         if (!none && !type_is_int(parts[k].f.type) && parts[k].f.type->kind != TY_bool)
-            return ti_fail(in, in->at, E0208, ti_text(in, parts[k].f.type), "a bound of a slice"),
-                   note_float_index(in, &parts[k]), false;
+            return v_refuse(in, REFUSE_BOUND, "a bound of a slice", &parts[k], 1);
         if (!none) bits |= 1u << k;
         items[k] = parts[k].f;
     }
@@ -212,15 +211,11 @@ static void check_step(Emit *e, Ref step) {
 bool v_range(Infer *in, const Val *args, int32_t n, Val *out) {
     Emit *e = in->emit;
     Val part[3];
-    if (n < 1 || n > 3) return ti_fail(in, in->at, E0401, "range", ti_arg_texts(in, args, n));
+    if (n < 1 || n > 3) return v_refuse(in, REFUSE_CALL, "range", args, n);
     for (int32_t i = 0; i < n; i++) {
         part[i] = v_scalar(in, args[i]);
-        if (!type_is_int(part[i].f.type) && part[i].f.type->kind != TY_bool) {
-            ti_fail(in, in->at, E0401, "range", ti_arg_texts(in, args, n));
-            note_float_index(in, &part[i]);
-            ti_note_value(in, &part[i]);
-            return false;
-        }
+        if (!type_is_int(part[i].f.type) && part[i].f.type->kind != TY_bool)
+            return v_refuse(in, REFUSE_RANGE, "range", args, n);
     }
     const Type *element = range_element(in, part, n);
     if (n == 1) part[1] = part[0], part[0] = val_of(fact_int(in, 0));
@@ -248,14 +243,8 @@ static Val iter_inner(Val it) {
 }
 
 static bool not_iterable(Infer *in, const Val *v, const char *note) {
-    ti_fail(in, in->at, E0214, ti_text(in, v->f.type));
-    if (in->report && note) diag_note(in->diags, NULL, "%s", note);
-    if (type_is_int(v->f.type)) ti_advise(in, "to count, write range(n)");
-    if (fact_str(&v->f))
-        ti_advise(in,
-                  "text is a constant of the program: it can be compared for equality, no more");
-    ti_note_value(in, v);
-    return false;
+    v_refuse(in, REFUSE_ITERATION, NULL, v, 1);
+    return ti_advise(in, note), false;
 }
 
 bool v_iterable(Infer *in, Val a) {

@@ -69,27 +69,7 @@ bool v_truth(Infer *in, Val a, Val *out) {
     }
     a = v_scalar(in, a);
     if (type_is_number(a.f.type)) return truth_of_number(in, a, out);
-    ti_fail(in, in->at, E0206, "take the truth of", ti_text(in, t));
-    if (t->kind == TY_ARRAY)
-        ti_advise(in, "an array has no truth of its own: test its size, or one of its elements");
-    return false;
-}
-
-/* Why an operator has no meaning for these operands. */
-static void note_operands(Infer *in, const Val *a, const Val *b) {
-    if (!in->report) return;
-    if (is_kind(a, TY_ARRAY) || is_kind(b, TY_ARRAY))
-        diag_note(in->diags, NULL,
-                  "operators do not work on whole arrays yet: write a loop over the elements");
-    if (fact_none(&a->f) || fact_none(&b->f))
-        ti_advise(in, "one side is None: does the function it comes from return a value?");
-    if ((type_is_complex(a->f.type) && type_is_number(b->f.type)) ||
-        (type_is_complex(b->f.type) && type_is_number(a->f.type)))
-        ti_advise(in,
-                  "complex numbers have no order and no remainder: use z.real, z.imag or abs(z)");
-    if (fact_str(&a->f) || fact_str(&b->f))
-        diag_note(in->diags, NULL,
-                  "text is a constant of the program: it can be compared for equality, no more");
+    return v_refuse(in, REFUSE_TRUTH, "take the truth of", &a, 1);
 }
 
 /* -- unary operators -------------------------------------------------------------------------------- */
@@ -122,10 +102,7 @@ bool v_unary(Infer *in, Operator op, Val a, Val *out) {
     CallArgs args = {&a, 1, 0, NULL};
     if (v_library_function(in, str_from(operator_names[op]), &args, &matched, out)) return true;
     if (matched || in->stop) return false;
-    ti_fail(in, in->at, E0206, operator_verbs[op], ti_text(in, a.f.type));
-    ti_note_value(in, &a);
-    note_operands(in, &a, &a);
-    return false;
+    return v_refuse(in, REFUSE_UNARY, operator_verbs[op], &a, 1);
 }
 
 /* -- arithmetic --------------------------------------------------------------------------------------- */
@@ -159,17 +136,13 @@ static bool tuple_arithmetic(Infer *in, Operator op, Val a, Val b, bool *handled
     return *handled = false;
 }
 
-static bool binary_error(Infer *in, Operator op, Val *a, Val *b) {
-    if (op == OPR_mod && fact_str(&a->f)) { /* "%d" % n */
+static bool binary_error(Infer *in, Operator op, const Val args[2]) {
+    if (op == OPR_mod && fact_str(&args[0].f)) { /* "%d" % n */
         ti_fail(in, in->at, E0101, "formatting text");
         ti_advise(in, bc_advice("an f-string"));
         return false;
     }
-    ti_fail(in, in->at, E0207, operator_verbs[op], ti_text(in, a->f.type), ti_text(in, b->f.type));
-    ti_note_value(in, a);
-    ti_note_value(in, b);
-    note_operands(in, a, b);
-    return false;
+    return v_refuse(in, REFUSE_BINARY, operator_verbs[op], args, 2);
 }
 
 static void warn_mixed(Infer *in, const Val *a, const Val *b, const Val *out) {
@@ -216,32 +189,26 @@ static bool v_arithmetic(Infer *in, Operator op, bool in_place, Val a, Val b, Va
     /* Numba's float32 ** int is a float32, whatever the int is */
     if (op == OPR_pow && in->strong && is_kind(&a, TY_f32) && type_is_int(b.f.type))
         b = v_converted(in, b, a.f.type);
+    Val args[2] = {a, b};
     bool converts = op != OPR_lshift && op != OPR_rshift && op != OPR_pow && op != OPR_truediv;
     if (converts && ((fact_negative_literal(&a.f) && is_kind(&b, TY_u64)) ||
-                     (fact_negative_literal(&b.f) && is_kind(&a, TY_u64)))) {
-        binary_error(in, op, &a, &b);
-        if (in->report)
-            diag_note(in->diags, NULL,
-                      "a negative Python int has no unsigned value; convert one "
-                      "side, for example np.int64(x)");
-        return false;
-    }
+                     (fact_negative_literal(&b.f) && is_kind(&a, TY_u64))))
+        return binary_error(in, op, args);
     if (tuple_arithmetic(in, op, a, b, &handled, out) || handled) return handled && !in->stop;
-    Val args[2] = {a, b};
     CallArgs call = {args, 2, 0, NULL};
     if (is_kind(&a, TY_ARRAY) || is_kind(&b, TY_ARRAY)) {
         const char *name = operator_names[op];
         if (in_place && is_kind(&a, TY_ARRAY))
             name = str_printf(in->arena, "operator.i%s", name + strlen("operator.")).bytes;
         if (v_library_function(in, str_from(name), &call, &matched, out)) return true;
-        return matched || in->stop ? false : binary_error(in, op, &a, &b);
+        return matched || in->stop ? false : binary_error(in, op, args);
     }
     if (folded(in, op, args, out)) return true;
     if (v_row(in, str_from(operator_names[op]), args, 2, &matched, out)) {
         if (op != OPR_truediv) warn_mixed(in, &a, &b, out); /* that is float64 anyway */
         return true;
     }
-    return matched || in->stop ? false : binary_error(in, op, &a, &b);
+    return matched || in->stop ? false : binary_error(in, op, args);
 }
 
 const char *typed_operator_name(int32_t index) {

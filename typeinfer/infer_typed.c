@@ -11,42 +11,38 @@ static bool plain(const CallArgs *args, int32_t low, int32_t high) {
     return args->nkeywords == 0 && args->nargs >= low && args->nargs <= high;
 }
 
-static bool misfit(Infer *in, const char *name, const CallArgs *args) {
-    ti_fail(in, in->at, E0401, name, ti_arg_texts(in, args->args, args->nargs));
-    for (int32_t i = 0; i < args->nargs; i++)
-        ti_note_value(in, &args->args[i]);
-    return false;
-}
-
 /* -- sequences ----------------------------------------------------------------------------------- */
 
 static bool typed_len(Infer *in, const CallArgs *args, Val *out) {
-    if (!plain(args, 1, 1)) return misfit(in, "len", args);
+    if (!plain(args, 1, 1)) return v_refuse(in, REFUSE_CALL, "len", args->args, args->nargs);
     Val a = v_unwrap(in, args->args[0]);
     const Str *text = fact_str(&a.f);
     if (text) return *out = val_of(fact_int(in, text->len)), true;
     bool sized = is_kind(&a, TY_TUPLE) || is_kind(&a, TY_RANGE) ||
                  (is_kind(&a, TY_ARRAY) && a.f.type->ndim > 0);
-    return sized ? v_iter_len(in, a, out) : misfit(in, "len", args);
+    return sized ? v_iter_len(in, a, out)
+                 : v_refuse(in, REFUSE_CALL, "len", args->args, args->nargs);
 }
 
 static bool typed_range(Infer *in, const CallArgs *args, Val *out) {
-    if (args->nkeywords) return misfit(in, "range", args);
+    if (args->nkeywords) return v_refuse(in, REFUSE_CALL, "range", args->args, args->nargs);
     return v_range(in, args->args, args->nargs, out);
 }
 
 static bool typed_enumerate(Infer *in, const CallArgs *args, Val *out) {
     bool keyword = args->nkeywords == 1 && args->nargs == 2 && str_is(args->names[0], "start");
-    if (!keyword && !plain(args, 1, 2)) return misfit(in, "enumerate", args);
+    if (!keyword && !plain(args, 1, 2))
+        return v_refuse(in, REFUSE_CALL, "enumerate", args->args, args->nargs);
     Val pair[2] = {v_unwrap(in, args->args[0]), val_of(fact_int(in, 0))};
     if (args->nargs == 2) pair[1] = v_unwrap(in, args->args[1]);
-    if (!type_is_int(pair[1].f.type)) return misfit(in, "enumerate", args);
+    if (!type_is_int(pair[1].f.type))
+        return v_refuse(in, REFUSE_CALL, "enumerate", args->args, args->nargs);
     *out = v_iter_object(in, ITER_ENUMERATE, v_tuple(in, pair, 2));
     return v_iterable(in, *out);
 }
 
 static bool typed_zip(Infer *in, const CallArgs *args, Val *out) {
-    if (args->nkeywords) return misfit(in, "zip", args);
+    if (args->nkeywords) return v_refuse(in, REFUSE_CALL, "zip", args->args, args->nargs);
     Val *items = arena_array(in->arena, Val, args->nargs);
     for (int32_t i = 0; i < args->nargs; i++)
         items[i] = v_unwrap(in, args->args[i]);
@@ -55,16 +51,17 @@ static bool typed_zip(Infer *in, const CallArgs *args, Val *out) {
 }
 
 static bool typed_reversed(Infer *in, const CallArgs *args, Val *out) {
-    if (!plain(args, 1, 1)) return misfit(in, "reversed", args);
+    if (!plain(args, 1, 1)) return v_refuse(in, REFUSE_CALL, "reversed", args->args, args->nargs);
     Val a = v_unwrap(in, args->args[0]);
-    if (is_kind(&a, TY_ITER)) return misfit(in, "reversed", args);
+    if (is_kind(&a, TY_ITER)) return v_refuse(in, REFUSE_CALL, "reversed", args->args, args->nargs);
     *out = v_iter_object(in, ITER_REVERSED, a);
     return v_iterable(in, *out);
 }
 
 static bool typed_tuple(Infer *in, const CallArgs *args, Val *out) {
     if (args->nargs == 0) return *out = v_tuple(in, NULL, 0), true;
-    if (!plain(args, 1, 1) || !is_kind(&args->args[0], TY_TUPLE)) return misfit(in, "tuple", args);
+    if (!plain(args, 1, 1) || !is_kind(&args->args[0], TY_TUPLE))
+        return v_refuse(in, REFUSE_CALL, "tuple", args->args, args->nargs);
     const Val *a = &args->args[0];
     int32_t n = a->f.type->nitems;
     Val *items = arena_array(in->arena, Val, n);
@@ -74,7 +71,7 @@ static bool typed_tuple(Infer *in, const CallArgs *args, Val *out) {
 }
 
 static bool typed_slice(Infer *in, const CallArgs *args, Val *out) {
-    if (!plain(args, 1, 3)) return misfit(in, "slice", args);
+    if (!plain(args, 1, 3)) return v_refuse(in, REFUSE_CALL, "slice", args->args, args->nargs);
     Val part[3];
     Fact none = fact_of(type_scalar(in->types, TY_none));
     for (int k = 0; k < 3; k++)
@@ -114,7 +111,7 @@ static bool typed_number(Infer *in, const CallArgs *args, TypeKind kind, bool *k
 }
 
 static bool typed_bool(Infer *in, const CallArgs *args, Val *out) {
-    if (!plain(args, 0, 1)) return misfit(in, "bool", args);
+    if (!plain(args, 0, 1)) return v_refuse(in, REFUSE_CALL, "bool", args->args, args->nargs);
     if (args->nargs == 0) return *out = val_of(fact_bool(in, false)), true;
     return v_truth(in, args->args[0], out);
 }
@@ -140,13 +137,14 @@ static bool is_instance_of(const Type *type, const Binding *cls) {
 }
 
 static bool typed_isinstance(Infer *in, const CallArgs *args, Val *out) {
-    if (!plain(args, 2, 2)) return misfit(in, "isinstance", args);
+    if (!plain(args, 2, 2)) return v_refuse(in, REFUSE_CALL, "isinstance", args->args, args->nargs);
     const Val *a = &args->args[0], *cls = &args->args[1];
     int32_t n = is_kind(cls, TY_TUPLE) ? cls->f.type->nitems : 1;
     bool found = false;
     for (int32_t i = 0; i < n; i++) {
         const Type *t = is_kind(cls, TY_TUPLE) ? cls->f.type->items[i] : cls->f.type;
-        if (t->kind != TY_OBJECT) return misfit(in, "isinstance", args);
+        if (t->kind != TY_OBJECT)
+            return v_refuse(in, REFUSE_CALL, "isinstance", args->args, args->nargs);
         const Binding *b = t->binding, *object = fact_object(&a->f);
         for (int32_t k = 0; object && object->kind == BIND_MEMBER && k < object->nitems; k++)
             found |= object->items[k]->handle == b->handle; /* its classes */
