@@ -185,7 +185,7 @@ static PyObject *builtin_exception(const char *name) {
     return cls;
 }
 
-/* "{0}" is replaced by args[0], "{name}" by the variable of the site. */
+/* "{0}" is replaced by args[0], "{name}" by the name of the site, in which arguments are replaced, too. */
 static void guard_text(char *out, size_t size, const char *format, const int64_t *args, Str name) {
     size_t n = 0;
     for (const char *f = format; *f && n + 1 < size; f++) {
@@ -194,7 +194,10 @@ static void guard_text(char *out, size_t size, const char *format, const int64_t
             wrote = snprintf(out + n, size - n, "%lld", (long long)args[f[1] - '0']);
             f += 2;
         } else if (!strncmp(f, "{name}", 6)) {
-            wrote = snprintf(out + n, size - n, STR_FMT, STR_ARG(name));
+            char inner[256];
+            snprintf(inner, sizeof inner, STR_FMT, STR_ARG(name));
+            guard_text(out + n, size - n, inner, args, STR(""));
+            wrote = (int)strlen(out + n);
             f += 5;
         } else {
             out[n] = *f;

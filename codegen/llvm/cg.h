@@ -291,6 +291,7 @@ void cg_lower_frozen(Cg *cg, Ref ref);
 /* Symbols of memory that the process has: address and size follow, in hexadecimal. */
 #define HOST_ADDRESS_PREFIX "quern.at."
 void cg_lower_view(Cg *cg, Ref ref);
+void cg_lower_reshape(Cg *cg, Ref ref);
 void cg_lower_transpose(Cg *cg, Ref ref);
 void cg_lower_alloc(Cg *cg, Ref ref);
 void cg_lower_count(Cg *cg, Ref ref, const char *function);

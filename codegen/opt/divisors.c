@@ -238,7 +238,8 @@ static bool divisors_known_ahead(Divisors *d) {
 
 /* Whose memory an array value is a part of. */
 static Ref root_of(const Func *func, Ref array) {
-    while (ir_inst(func, array)->op == OP_view || ir_inst(func, array)->op == OP_transpose)
+    while (ir_inst(func, array)->op == OP_view || ir_inst(func, array)->op == OP_transpose ||
+           ir_inst(func, array)->op == OP_reshape)
         array = ir_arg(func, array, 0);
     return array;
 }

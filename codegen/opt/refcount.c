@@ -184,6 +184,7 @@ static Ref same_owners(const Refcount *rc, Ref ref) {
     Ref only = NO_REF;
     switch ((int)inst->op) {
     case OP_view:
+    case OP_reshape:
     case OP_transpose:
     case OP_tuple:
     case OP_item: break;
@@ -334,8 +335,17 @@ typedef struct EdgeEdit {
     Vec(Ref) releases;
 } EdgeEdit;
 
+/* What raises on the edge from -> to has no value there. NO_REF: it is no error edge. */
+static Ref raising_on(const Refcount *rc, int32_t from, int32_t to) {
+    const Block *block = &rc->func->blocks.items[from];
+    for (int32_t i = QN_MAX(block->insts.len - 2, 0); i < block->insts.len; i++)
+        if (ir_inst(rc->func, block->insts.items[i])->error == to) return block->insts.items[i];
+    return NO_REF;
+}
+
 static void scan_edge(Refcount *rc, int32_t from, int32_t pred_index, int32_t to, EdgeEdit *edit) {
     const Block *block = &rc->func->blocks.items[to];
+    Ref raising = raising_on(rc, from, to);
     Bits moved = bits_new(rc->arena, rc->roots.len);
     for (int32_t i = 0; i < block->insts.len; i++) {
         Ref phi = block->insts.items[i];
@@ -350,7 +360,7 @@ static void scan_edge(Refcount *rc, int32_t from, int32_t pred_index, int32_t to
     }
     for (int32_t r = 0; r < rc->roots.len; r++)
         if (bits_get(&rc->live_out[from], r) && !bits_get(&rc->live_in[to], r) &&
-            !bits_get(&moved, r))
+            !bits_get(&moved, r) && rc->roots.items[r] != raising)
             vec_push(rc->arena, &edit->releases, rc->roots.items[r]);
 }
 

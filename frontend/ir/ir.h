@@ -127,6 +127,15 @@ enum InstFlag {
     FLAG_SMALL = 1   /* param of a kernel: an int that the launch has tested (FAST_LIMIT) */
 };
 
+/* `sub` of reduce: a set. */
+enum ReduceFlag {
+    REDUCE_FIRST = 1,    /* no start: the first element is the accumulator that the others go to */
+    REDUCE_REST = 2,     /* the first element is in the start already */
+    REDUCE_PAIRWISE = 4, /* floats or complex numbers are added, in NumPy's order */
+    REDUCE_EARLY =
+        8 /* the accumulator, or item 0 of it, is a bool: true says that nothing changes any more */
+};
+
 typedef struct Inst {
     uint16_t op;   /* Op */
     uint16_t sub;  /* Operator, Guard, AtomicOp or flag of the op */

@@ -81,11 +81,28 @@ static int find_word(Str word, const char *const *table, int n) {
     return -1;
 }
 
+/* In the order of the bits, each once. */
+static void parse_words(Parser *p, Ref ref, const char *words) {
+    for (unsigned bit = 1; *words; bit <<= 1) {
+        size_t n = strcspn(words, " ");
+        Str next = lex_peek_word(&p->x);
+        if ((size_t)next.len == n && !memcmp(next.bytes, words, n)) {
+            ir_inst(p->func, ref)->sub |= (uint16_t)bit;
+            p->x.p += n;
+        }
+        words += n + (words[n] == ' ');
+    }
+}
+
 static bool parse_sub(Parser *p, Ref ref, const OpText *text) {
     int sub = 0;
     if (text->sub == SUB_NONE) return true;
     if (text->sub == SUB_WORD) {
         ir_inst(p->func, ref)->sub = lex_accept_word(&p->x, text->sub_word);
+        return true;
+    }
+    if (text->sub == SUB_WORDS) {
+        parse_words(p, ref, text->sub_word);
         return true;
     }
     if (!lex_expect(&p->x, '.')) return false;

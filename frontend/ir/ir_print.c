@@ -34,6 +34,14 @@ const OpText ir_op_text[OP_COUNT] = {
     [OP_check_index] = {.imm = IMM_WORD, .imm_word = "axis"},
     [OP_view] = {.u = U_NAME},
     [OP_alloc] = {.sub = SUB_WORD, .sub_word = "zeroed"},
+    [OP_map] = {.u = U_FUNC, .parens = true},
+    [OP_map_into] = {.u = U_FUNC, .parens = true},
+    [OP_reduce] = {.sub = SUB_WORDS,
+                   .sub_word = "first rest pairwise early",
+                   .u = U_FUNC,
+                   .parens = true,
+                   .imm = IMM_WORD,
+                   .imm_word = "axes"},
     [OP_frozen] = {.u = U_FROZEN},
     [OP_static_array] = {.u = U_CONST},
     [OP_atomic] = {.sub = SUB_ATOMIC},
@@ -227,6 +235,17 @@ static void print_operands(StrBuf *out, const Func *func, const Inst *inst, int3
     }
 }
 
+static void print_words(StrBuf *out, unsigned set, const char *words) {
+    for (; set && *words; set >>= 1) {
+        size_t n = strcspn(words, " ");
+        if (set & 1) {
+            buf_char(out, ' ');
+            buf_bytes(out, words, n);
+        }
+        words += n + (words[n] == ' ');
+    }
+}
+
 static void print_sub(StrBuf *out, const Inst *inst, const OpText *text) {
     const char *name = NULL;
     switch ((SubForm)text->sub) {
@@ -236,6 +255,7 @@ static void print_sub(StrBuf *out, const Inst *inst, const OpText *text) {
     case SUB_WORD:
         if (inst->sub) buf_printf(out, " %s", text->sub_word);
         return;
+    case SUB_WORDS: print_words(out, inst->sub, text->sub_word); return;
     case SUB_NONE: return;
     }
     buf_printf(out, ".%s", name);

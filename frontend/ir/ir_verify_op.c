@@ -222,15 +222,21 @@ static bool check_cast(Verifier *v, Ref ref) {
     return ok || bad_types(v, ref, "no such cast", from, to);
 }
 
-static bool check_call(Verifier *v, Ref ref) {
-    const Inst *inst = ir_inst(v->func, ref);
-    const Func *callee = inst->u.func;
+static bool check_callee(Verifier *v, Ref ref) {
+    const Func *callee = ir_inst(v->func, ref)->u.func;
     if (!callee) return bad(v, ref, "the callee is missing");
     bool known = false;
     for (int32_t i = 0; i < v->func->module->funcs.len; i++)
         known |= v->func->module->funcs.items[i] == callee;
     if (!known) return bad(v, ref, "the callee is not in this module");
-    if (!callee->typed || !callee->param_types) return bad(v, ref, "the callee has no types");
+    return (callee->typed && callee->param_types && callee->result) ||
+           bad(v, ref, "the callee has no types");
+}
+
+static bool check_call(Verifier *v, Ref ref) {
+    const Inst *inst = ir_inst(v->func, ref);
+    const Func *callee = inst->u.func;
+    if (!check_callee(v, ref)) return false;
     if (inst->nargs != callee->nparams) return bad(v, ref, "wrong number of arguments");
     for (int32_t k = 0; k < inst->nargs; k++)
         if (arg_type(v, ref, k) != callee->param_types[k])
@@ -239,8 +245,113 @@ static bool check_call(Verifier *v, Ref ref) {
            bad_types(v, ref, "wrong result", inst->type, callee->result);
 }
 
+/* -- whole arrays ------------------------------------------------------------------------------ */
+
+/* Operands from `first` on are what the function takes from parameter `param` on, element by element. The largest
+ * number of axes is the answer; -1: wrong. */
+static int check_elements(Verifier *v, Ref ref, int32_t first, int32_t param) {
+    const Inst *inst = ir_inst(v->func, ref);
+    const Func *callee = inst->u.func;
+    int axes = 0;
+    if (inst->nargs - first != callee->nparams - param)
+        return bad(v, ref, "wrong number of operands"), -1;
+    for (int32_t k = first; k < inst->nargs; k++) {
+        const Type *type = arg_type(v, ref, k), *want = callee->param_types[param + k - first];
+        const Type *element = type->kind == TY_ARRAY ? type->element : type;
+        if (!type_is_scalar(element) || element != want)
+            return bad_types(v, ref, "wrong operand", type, want), -1;
+        if (type->kind == TY_ARRAY) axes = QN_MAX(axes, type->ndim);
+    }
+    return axes;
+}
+
+/* As the result of alloc. */
+static bool check_fresh(Verifier *v, Ref ref, int ndim) {
+    const Type *type = ir_type(v->func, ref);
+    if (type->kind != TY_ARRAY || type->ndim != ndim)
+        return verify_fail(v, ir_inst(v->func, ref)->block, ref,
+                           "the result must be an array of %d axes", ndim);
+    if (type->layout == LAYOUT_A || type->space != SPACE_GLOBAL || !type->aligned || type->readonly)
+        return bad(v, ref, "a new array is contiguous and in global memory");
+    const Type *result = ir_inst(v->func, ref)->u.func->result;
+    return type->element == result || bad_types(v, ref, "wrong result", type, result);
+}
+
+static bool check_map(Verifier *v, Ref ref) {
+    if (!check_callee(v, ref)) return false;
+    int axes = check_elements(v, ref, 0, 0);
+    if (axes == 0) return bad(v, ref, "one operand at least must be an array with axes");
+    return axes > 0 && check_fresh(v, ref, axes);
+}
+
+static bool check_map_into(Verifier *v, Ref ref) {
+    if (!check_callee(v, ref) || !check_array(v, ref, 0)) return false;
+    const Type *target = arg_type(v, ref, 0), *result = ir_inst(v->func, ref)->u.func->result;
+    if (target->readonly || target->space == SPACE_CONST)
+        return bad(v, ref, "writes into a read-only array");
+    if (target->element != result)
+        return bad_types(v, ref, "not the element type", result, target->element);
+    int axes = check_elements(v, ref, 1, 0);
+    if (axes > target->ndim) return bad(v, ref, "an operand has more axes than the target");
+    return axes >= 0;
+}
+
+static bool scalars_only(const Type *type) {
+    if (type->kind != TY_TUPLE) return type_is_scalar(type);
+    for (int32_t i = 0; i < type->nitems; i++)
+        if (!type_is_scalar(type->items[i])) return false;
+    return type->nitems > 0;
+}
+
+static bool check_reduce_flags(Verifier *v, Ref ref) {
+    const Inst *inst = ir_inst(v->func, ref);
+    const Type *acc = inst->u.func->result;
+    const Type *stop = acc->kind == TY_TUPLE ? acc->items[0] : acc;
+    if (inst->sub >= 2 * REDUCE_EARLY) return bad(v, ref, "unknown kind");
+    if ((inst->sub & REDUCE_FIRST) && (inst->sub & REDUCE_REST))
+        return bad(v, ref, "first and rest exclude each other");
+    if ((inst->sub & REDUCE_PAIRWISE) && !type_is_float(acc) && !type_is_complex(acc))
+        return bad_types(v, ref, "not pairwise", acc, acc);
+    if ((inst->sub & REDUCE_EARLY) && stop->kind != TY_bool)
+        return bad_types(v, ref, "early needs a bool", acc, acc);
+    if (!(inst->sub & REDUCE_FIRST)) return true;
+    if (inst->nargs != 1) return bad(v, ref, "with first there is one operand");
+    return ir_type(v->func, ir_arg(v->func, ref, 0))->element == acc ||
+           bad_types(v, ref, "the first element is no accumulator", arg_type(v, ref, 0), acc);
+}
+
+static bool check_reduce(Verifier *v, Ref ref) {
+    if (!check_callee(v, ref)) return false;
+    const Inst *inst = ir_inst(v->func, ref);
+    const Func *callee = inst->u.func;
+    const Type *acc = callee->result;
+    int32_t starts = inst->sub & REDUCE_FIRST ? 0 : 1;
+    if (callee->nparams < 1 || callee->param_types[0] != acc || !scalars_only(acc))
+        return bad(v, ref, "the function must give the accumulator, its first parameter");
+    if (starts && arg_type(v, ref, 0) != acc)
+        return bad_types(v, ref, "the start is no accumulator", arg_type(v, ref, 0), acc);
+    int axes = check_elements(v, ref, starts, 1);
+    if (axes == 0) return bad(v, ref, "one operand at least must be an array with axes");
+    if (axes < 0 || !check_reduce_flags(v, ref)) return false;
+    if (inst->imm <= 0 || (axes < 63 && inst->imm >> axes)) return bad(v, ref, "no such axes");
+    int kept = axes - __builtin_popcountll((uint64_t)inst->imm);
+    if (kept && (inst->sub & REDUCE_REST)) return bad(v, ref, "rest is for all axes");
+    if (kept) return check_fresh(v, ref, kept);
+    return inst->type == acc || bad_types(v, ref, "wrong result", inst->type, acc);
+}
+
+static bool check_reshape(Verifier *v, Ref ref) {
+    const Inst *inst = ir_inst(v->func, ref);
+    if (!check_array(v, ref, 0)) return false;
+    const Type *from = arg_type(v, ref, 0);
+    if (!check_derived(v, ref, inst->nargs - 1)) return false;
+    if (from->layout != LAYOUT_C || inst->type->layout != LAYOUT_C)
+        return bad_types(v, ref, "wrong layout", from, inst->type);
+    return check_i64(v, ref, 1, inst->nargs);
+}
+
 static bool check_guard(Verifier *v, Ref ref) {
-    static const uint8_t nargs[GUARD_COUNT] = {
+    static const int8_t nargs[GUARD_COUNT] = {
 #define GUARD(name, exception, message, nargs) [GUARD_##name] = nargs,
 #include "frontend/ir/ir_guards.def"
 #undef GUARD
@@ -248,10 +359,11 @@ static bool check_guard(Verifier *v, Ref ref) {
     const Inst *inst = ir_inst(v->func, ref);
     if (inst->sub >= GUARD_COUNT) return bad(v, ref, "unknown kind");
     if (arg_type(v, ref, 0)->kind != TY_bool) return bad(v, ref, "the condition must be a bool");
-    if (inst->nargs != 1 + nargs[inst->sub])
+    bool any = nargs[inst->sub] < 0;
+    if (!any && inst->nargs != 1 + nargs[inst->sub])
         return bad(v, ref, "wrong number of message arguments");
-    if ((inst->sub == GUARD_unbound_local || inst->sub == GUARD_int_range) && !inst->u.name)
-        return bad(v, ref, "the name is missing");
+    bool named = any || inst->sub == GUARD_unbound_local || inst->sub == GUARD_int_range;
+    if (named && !inst->u.name) return bad(v, ref, "the name is missing");
     return check_i64(v, ref, 1, inst->nargs);
 }
 
@@ -383,6 +495,10 @@ static bool check_typed(Verifier *v, Ref ref) {
     case OP_store: return check_access(v, ref, 1, true);
     case OP_view: return check_view(v, ref);
     case OP_transpose: return check_transpose(v, ref);
+    case OP_reshape: return check_reshape(v, ref);
+    case OP_map: return check_map(v, ref);
+    case OP_map_into: return check_map_into(v, ref);
+    case OP_reduce: return check_reduce(v, ref);
     case OP_alloc:
     case OP_frozen:
     case OP_static_array:

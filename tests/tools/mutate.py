@@ -220,6 +220,8 @@ SEEN_BY = [  # pattern of paths: golden folders, C tests, Python tests; the firs
     ("codegen/opt/narrow*", "opt ptx", "test_codegen_ptx test_kernel_ptx", "test_kernels test_kernel_api"),
     ("codegen/opt/divisors*", "opt", "", "test_divisors test_index_proofs"),
     ("codegen/opt/refcount*", "opt", "test_codegen_array", "test_references test_arrays test_jit"),
+    ("codegen/opt/expand*", "opt", "test_expand", ""),
+    ("codegen/opt/fuse*", "opt", "test_expand", ""),
     ("codegen/opt/*", "opt llvm", "test_codegen", "test_index_proofs test_divisors test_checked_copies test_arrays test_references NESTS"),
     ("codegen/target/target_nvptx*", "ptx", "test_codegen_ptx test_kernel_ptx", "test_kernels test_kernel_api test_kernel_exceptions test_library_scalars"),
     ("codegen/llvm/cg_coro*", "llvm", "test_kernel_waiting", "test_kernel_waiting test_kernels test_kernel_exceptions"),
