@@ -149,7 +149,7 @@ struct RtKernel {
     const Artifact *artifact;
     RtKernelInfo info;
     RtModule *module; /* the device's */
-    void *function;   /* CUfunction */
+    void *function;   /* CUfunction, hipFunction_t */
     ParamMove *moves;
     int32_t nmoves, nparams;
     int32_t param_bytes;

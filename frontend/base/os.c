@@ -23,11 +23,16 @@ static bool fail(char *error, size_t size, const char *what, const char *path, c
 
 /* -- dynamic libraries ----------------------------------------------------------------------- */
 
-void *os_lib_open(const char *name, bool *shared, char *error, size_t error_size) {
+void *os_lib_loaded(const char *name) {
     void *library = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
+    if (!library) dlerror(); /* "not loaded yet" is no news */
+    return library;
+}
+
+void *os_lib_open(const char *name, bool *shared, char *error, size_t error_size) {
+    void *library = os_lib_loaded(name);
     if (shared) *shared = library != NULL;
     if (!library) {
-        dlerror(); /* "not loaded yet" is no news */
         library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     }
     if (!library && error && error_size) {

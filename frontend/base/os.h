@@ -15,6 +15,8 @@
  * loaded it from elsewhere), otherwise by the loader's rules, its symbols kept local. NULL: `error`
  * says what the loader answered. `shared`, if not NULL, tells whether it was there already. */
 void *os_lib_open(const char *name, bool *shared, char *error, size_t error_size);
+/* Only the copy that is in the process already; NULL when there is none. */
+void *os_lib_loaded(const char *name);
 void *os_lib_symbol(void *library, const char *name); /* NULL when absent */
 void os_lib_close(void *library);                     /* NULL is allowed */
 

@@ -5,18 +5,12 @@
 #ifndef QUERN_RUNTIME_CUDA_API_H
 #define QUERN_RUNTIME_CUDA_API_H
 
-#include "runtime/device.h"
-
-#define CUDAAPI /* the C calling convention on every system we run on */
+#include "runtime/driver/driver.h"
 
 typedef int CUresult;
 typedef int CUdevice;
 typedef unsigned long long CUdeviceptr;
 typedef struct CUctx_st *CUcontext;
-typedef struct CUmod_st *CUmodule;
-typedef struct CUfunc_st *CUfunction;
-typedef struct CUstream_st *CUstream;
-typedef struct CUevent_st *CUevent;
 typedef struct CUuuid_st {
     char bytes[16];
 } CUuuid;
@@ -55,16 +49,7 @@ enum { /* CUdevice_attribute */
        CU_ATTR_MAX_SHARED_MEMORY_OPTIN = 97
 };
 
-enum { /* CUfunction_attribute */
-       CU_FUNC_MAX_THREADS_PER_BLOCK = 0,
-       CU_FUNC_SHARED_SIZE_BYTES = 1,
-       CU_FUNC_CONST_SIZE_BYTES = 2,
-       CU_FUNC_LOCAL_SIZE_BYTES = 3,
-       CU_FUNC_NUM_REGS = 4,
-       CU_FUNC_PTX_VERSION = 5,
-       CU_FUNC_BINARY_VERSION = 6,
-       CU_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
-};
+enum { CU_FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8 }; /* CUfunction_attribute */
 
 enum { /* CUjit_option */
        CU_JIT_INFO_LOG_BUFFER = 3,
@@ -73,27 +58,27 @@ enum { /* CUjit_option */
        CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6
 };
 
-enum { CU_STREAM_DEFAULT = 0, CU_EVENT_DEFAULT = 0, CU_EVENT_DISABLE_TIMING = 2 };
-enum { CU_MEMHOSTALLOC_PORTABLE = 1, CU_MEMHOSTALLOC_DEVICEMAP = 2, CU_MEM_ATTACH_GLOBAL = 1 };
-
-/* cuLaunchKernel's `extra` */
-#define CU_LAUNCH_PARAM_END            ((void *)0)
-#define CU_LAUNCH_PARAM_BUFFER_POINTER ((void *)1)
-#define CU_LAUNCH_PARAM_BUFFER_SIZE    ((void *)2)
-
 /* -- the loaded driver (cuda_load.c) ----------------------------------------------------------- */
 
 typedef struct CudaApi {
-#define SYM(required, name, abi, suffix, args) CUresult(CUDAAPI *name) args;
+    DrvApi shared;
+#define SHARED(required, call, name, version, suffix)
+#define SYM(required, name, version, suffix, args) CUresult(*name) args;
 #include "runtime/cuda/cuda_syms.def"
+#undef SHARED
 #undef SYM
 } CudaApi;
 
+/* The library's names of the shared functions. */
+extern const char *const cu_names[DRV_CALLS];
 /* Loads the driver and calls cuInit, once; NULL: `err` says what was looked for and what was answered, the
  * same each time. Called under the registry's lock. */
-const CudaApi *cu_open(RtError *err);
+const DrvApi *cu_open(RtError *err);
 /* The functions after a successful cu_open. */
-const CudaApi *cu_api(void);
+extern CudaApi cu_functions;
+static inline const CudaApi *cu_api(void) {
+    return &cu_functions;
+}
 void cu_shutdown(void);
 int32_t cu_version(void); /* 12040 */
 

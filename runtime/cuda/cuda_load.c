@@ -1,8 +1,6 @@
 /* cuda_load.c - finding the CUDA driver, or saying why there is none.
  *
- * Looked for, in this order: QUERN_CUDA_LIBRARY (an absolute path; then nothing else), libcuda.so.1 as it may
- * already lie in the process (another package has opened it), libcuda.so.1 by the loader's rules, and the
- * place where Windows' Linux puts it. Functions come from cuGetProcAddress with the version they are declared
+ * Looked for: libcuda.so.1, and in the place where Windows' Linux puts it (driver_load.c). Functions come from cuGetProcAddress with the version they are declared
  * for; drivers before 11.3 do not have it, their exported names carry the version as a suffix. */
 #include "runtime/cuda/cuda_api.h"
 
@@ -12,49 +10,17 @@
 
 enum { OLDEST = 11000 };
 
-static const char *const places[] = {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"};
+/* Guarded by the registry's lock. The functions do not change while a device is open. */
+static DrvLibrary driver;
+CudaApi cu_functions;
 
-/* The driver belongs to the process; guarded by the registry's lock. The functions do not change while a
- * device is open. */
-static struct Driver {
-    bool tried, initialised;
-    void *library;
-    int version;
-    uint32_t generation;
-    RtError failure;
-    CudaApi api;
-} driver;
-
-/* -- the library ------------------------------------------------------------------------------- */
-
-static void *open_library(RtError *err) {
-    char answer[512];
-    const char *path = getenv("QUERN_CUDA_LIBRARY");
-    if (path && *path) {
-        if (path[0] != '/') {
-            rt_fail(err, RT_SUPPORT_ERROR,
-                    "QUERN_CUDA_LIBRARY must be an absolute path, not '%.400s'.", path);
-            return NULL;
-        }
-        void *library = os_lib_open(path, NULL, answer, sizeof answer);
-        if (!library)
-            rt_fail(err, RT_SUPPORT_ERROR,
-                    "The CUDA driver that QUERN_CUDA_LIBRARY names could not be opened: %s.",
-                    answer);
-        return library;
-    }
-    char first[512] = "";
-    for (int i = 0; i < countof(places); i++) {
-        void *library = os_lib_open(places[i], NULL, answer, sizeof answer);
-        if (library) return library;
-        if (i == 0) memcpy(first, answer, sizeof first);
-    }
-    rt_fail(err, RT_SUPPORT_ERROR,
-            "No CUDA driver: %s was looked for (and %s); the loader answered: %s. Is an NVIDIA "
-            "driver installed?",
-            places[0], places[1], first);
-    return NULL;
-}
+const char *const cu_names[DRV_CALLS] = {
+#define SHARED(required, call, name, version, suffix) [DRV_##call] = #name,
+#define SYM(required, name, version, suffix, args)
+#include "runtime/cuda/cuda_syms.def"
+#undef SHARED
+#undef SYM
+};
 
 /* -- its functions ----------------------------------------------------------------------------- */
 
@@ -67,14 +33,10 @@ typedef struct Finder {
     GetProcAddress2 get2;
 } Finder;
 
-static void set_function(void *to, void *from) {
-    memcpy(to, &from, sizeof from);
-}
-
 static void find_finder(Finder *f) {
     memset(f, 0, sizeof *f);
-    set_function(&f->get2, os_lib_symbol(driver.library, "cuGetProcAddress_v2"));
-    if (!f->get2) set_function(&f->get, os_lib_symbol(driver.library, "cuGetProcAddress"));
+    drv_set_function(&f->get2, os_lib_symbol(driver.library, "cuGetProcAddress_v2"));
+    if (!f->get2) drv_set_function(&f->get, os_lib_symbol(driver.library, "cuGetProcAddress"));
 }
 
 /* NULL when this driver has no such function. */
@@ -97,20 +59,25 @@ static bool lacks(const char *name, int version, RtError *err) {
 }
 
 static bool find_functions(const Finder *f, RtError *err) {
-    CudaApi *api = &driver.api;
-#define SYM(required, name, version, suffix, args)                                                 \
-    set_function(&api->name, find(f, #name, version, suffix));                                     \
-    if (required && !api->name) return lacks(#name, version, err);
+    CudaApi *api = &cu_functions;
+#define FIND(required, field, name, version, suffix)                                               \
+    drv_set_function(&api->field, find(f, #name, version, suffix));                                \
+    if (required && !api->field) return lacks(#name, version, err);
+#define SHARED(required, call, name, version, suffix)                                              \
+    FIND(required, shared.call, name, version, suffix)
+#define SYM(required, name, version, suffix, args) FIND(required, name, name, version, suffix)
 #include "runtime/cuda/cuda_syms.def"
+#undef SHARED
 #undef SYM
+#undef FIND
     return true;
 }
 
 static bool initialise(const Finder *f, RtError *err) {
     CUresult (*get_version)(int *version);
     CUresult (*init)(unsigned flags);
-    set_function(&get_version, find(f, "cuDriverGetVersion", 2020, ""));
-    set_function(&init, find(f, "cuInit", 2000, ""));
+    drv_set_function(&get_version, find(f, "cuDriverGetVersion", 2020, ""));
+    drv_set_function(&init, find(f, "cuInit", 2000, ""));
     if (!init || !get_version)
         return rt_fail(err, RT_SUPPORT_ERROR,
                        "The library opened as the CUDA driver has no cuInit: it is another "
@@ -131,8 +98,8 @@ static bool initialise(const Finder *f, RtError *err) {
     const char *name = "unknown error", *text = "";
     CUresult (*get_name)(CUresult error, const char **text),
         (*get_text)(CUresult error, const char **text);
-    set_function(&get_name, find(f, "cuGetErrorName", 6000, ""));
-    set_function(&get_text, find(f, "cuGetErrorString", 6000, ""));
+    drv_set_function(&get_name, find(f, "cuGetErrorName", 6000, ""));
+    drv_set_function(&get_text, find(f, "cuGetErrorString", 6000, ""));
     if (get_name) get_name(result, &name);
     if (get_text) get_text(result, &text);
     rt_fail(err, RT_SUPPORT_ERROR,
@@ -147,43 +114,33 @@ static bool initialise(const Finder *f, RtError *err) {
     return false;
 }
 
-const CudaApi *cu_open(RtError *err) {
-    if (!driver.tried) {
-        driver.tried = true;
-        driver.generation = rt_generation();
-        rt_error_init(&driver.failure);
-        driver.library = open_library(&driver.failure);
-        Finder finder;
-        if (driver.library) {
-            find_finder(&finder);
-            driver.initialised =
-                initialise(&finder, &driver.failure) && find_functions(&finder, &driver.failure);
-        }
-    }
-    if (!driver.initialised) {
-        if (!rt_failed(err)) *err = driver.failure;
-        return NULL;
-    }
-    if (driver.generation != rt_generation()) {
-        rt_fail(err, RT_FORK_ERROR,
-                "This process was forked after its parent had started the CUDA driver, which does "
-                "not survive "
-                "fork(). Use multiprocessing's start method 'spawn' or 'forkserver', or touch the "
-                "device only in the "
-                "children.");
-        return NULL;
-    }
-    return &driver.api;
+static bool start(DrvLibrary *library, RtError *err) {
+    Finder finder;
+    (void)library;
+    find_finder(&finder);
+    return initialise(&finder, err) && find_functions(&finder, err);
 }
 
-const CudaApi *cu_api(void) {
-    return &driver.api;
+static const char *const places[] = {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"};
+static const DrvLoader loader = {
+    .title = "CUDA",
+    .variable = "QUERN_CUDA_LIBRARY",
+    .places = places,
+    .nplaces = countof(places),
+    .looked = "libcuda.so.1 was looked for (and /usr/lib/wsl/lib/libcuda.so.1)",
+    .advice = "Is an NVIDIA driver installed?",
+    .start = start,
+};
+
+const DrvApi *cu_open(RtError *err) {
+    return drv_library(&driver, &loader, err) ? &cu_functions.shared : NULL;
 }
+
 int32_t cu_version(void) {
     return driver.version;
 }
 
-/* The library stays: a driver has threads of its own, and others may use it. */
 void cu_shutdown(void) {
     memset(&driver, 0, sizeof driver);
+    memset(&cu_functions, 0, sizeof cu_functions);
 }
