@@ -18,7 +18,7 @@ typedef struct Kernel {
     bool device_function;
     bool closed;        /* only the declared signatures */
     PyObject *declared; /* their texts, compiled again on each kind of device */
-    char arch[RT_KINDS][32];
+    char arch[RT_KINDS][sizeof(((RtDeviceInfo *)0)->arch)];
     atomic_bool ready[RT_KINDS];
     PyGuard lock; /* of making these */
     JitCore cores[RT_KINDS];
@@ -77,10 +77,13 @@ static JitCore *make_core(Kernel *k, const RtDeviceInfo *info) {
     CompileOptions options = k->options;
     options.entry = ENTRY_KERNEL;
     options.infer.kernel = true;
-    options.infer.target =
-        info->kind == RT_CPU || info->kind == RT_NULL ? TARGET_CPU : TARGET_NVPTX;
+    static const TargetKind targets[RT_KINDS] = {[RT_CPU] = TARGET_CPU,
+                                                 [RT_CUDA] = TARGET_NVPTX,
+                                                 [RT_HIP] = TARGET_AMDGPU,
+                                                 [RT_NULL] = TARGET_CPU};
+    options.infer.target = targets[info->kind];
     snprintf(k->arch[info->kind], sizeof k->arch[0], "%s", info->arch);
-    options.arch = info->kind == RT_CUDA ? k->arch[info->kind] : NULL;
+    options.arch = info->arch[0] ? k->arch[info->kind] : NULL;
     QN_LOCK(&k->lock);
     bool made = core->py_func || py_core_init(core, k->state, k->py_func, &options);
     core->prepare = add_extra;

@@ -19,8 +19,10 @@ typedef struct Choice {
     RtError why;
 } Choice;
 
-static const DeviceOps *const kinds[RT_KINDS] = {
-    [RT_CPU] = &rt_cpu_ops, [RT_CUDA] = &rt_cuda_ops, [RT_NULL] = &rt_null_ops};
+static const DeviceOps *const kinds[RT_KINDS] = {[RT_CPU] = &rt_cpu_ops,
+                                                 [RT_CUDA] = &rt_cuda_ops,
+                                                 [RT_HIP] = &rt_hip_ops,
+                                                 [RT_NULL] = &rt_null_ops};
 static const char *const kind_names[RT_KINDS] = {"cpu", "cuda", "hip", "null"};
 
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -110,14 +112,7 @@ const char *rt_kind_name(RtDeviceKind kind) {
 }
 
 static int32_t count_locked(RtDeviceKind kind, RtError *err) {
-    const DeviceOps *ops = kinds[kind];
-    if (!ops) {
-        rt_fail(err, RT_SUPPORT_ERROR,
-                "This version of Quern does not drive %s devices yet. Use target='cpu' or 'cuda'.",
-                rt_kind_name(kind));
-        return -1;
-    }
-    int32_t n = ops->count(err);
+    int32_t n = kinds[kind]->count(err);
     return n > MAX_DEVICES ? MAX_DEVICES : n;
 }
 
@@ -168,15 +163,30 @@ static RtDevice *open_locked(RtDeviceKind kind, int32_t ordinal, RtError *err) {
     return NULL;
 }
 
+/* The variable of the environment that hides devices from this process, where one is set. */
+static const char *hiding_variable(RtDeviceKind kind) {
+    static const struct {
+        RtDeviceKind kind;
+        const char *name;
+    } rows[] = {{RT_CUDA, "CUDA_VISIBLE_DEVICES"},
+                {RT_HIP, "HIP_VISIBLE_DEVICES"},
+                {RT_HIP, "ROCR_VISIBLE_DEVICES"},
+                {RT_HIP, "CUDA_VISIBLE_DEVICES"}};
+    for (int i = 0; i < countof(rows); i++)
+        if (rows[i].kind == kind && getenv(rows[i].name)) return rows[i].name;
+    return NULL;
+}
+
 static bool ordinal_ok(RtDeviceKind kind, int32_t ordinal, int32_t count, RtError *err) {
     if (count < 0) return false;
     if (ordinal >= 0 && ordinal < count) return true;
-    if (count == 0)
-        return rt_fail(err, RT_SUPPORT_ERROR, "The %s driver is here but it reports no device%s.",
-                       rt_kind_name(kind),
-                       kind == RT_CUDA && getenv("CUDA_VISIBLE_DEVICES")
-                           ? " (CUDA_VISIBLE_DEVICES is set: it may hide them)"
-                           : "");
+    if (count == 0) {
+        const char *hides = hiding_variable(kind);
+        rt_fail(err, RT_SUPPORT_ERROR, "The %s driver is here but it reports no device.",
+                rt_kind_name(kind));
+        if (hides) rt_note(err, "(%s is set: it may hide them.)", hides);
+        return false;
+    }
     return rt_fail(err, RT_VALUE_ERROR,
                    "There is no %s device %d: this process sees %d, numbered from 0.",
                    rt_kind_name(kind), ordinal, count);
@@ -321,7 +331,7 @@ void rt_shutdown(void) {
         rt_dealloc(choices[k], sizeof *choices[k]);
         choices[k] = NULL;
         selected[k] = 0;
-        if (kinds[k] && kinds[k]->shutdown) kinds[k]->shutdown();
+        if (kinds[k]->shutdown) kinds[k]->shutdown();
     }
     pthread_mutex_unlock(&registry_lock);
 }

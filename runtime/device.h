@@ -106,7 +106,7 @@ typedef struct DeviceOps {
     bool host_memory; /* device addresses are host addresses: no transfers for host arrays */
 } DeviceOps;
 
-extern const DeviceOps rt_cpu_ops, rt_cuda_ops, rt_null_ops;
+extern const DeviceOps rt_cpu_ops, rt_cuda_ops, rt_hip_ops, rt_null_ops;
 
 /* -- the objects behind the handles ------------------------------------------------------------ */
 

@@ -41,6 +41,13 @@ bool rt_check_config(const RtDeviceInfo *info, const int64_t grid[3], const int6
         if (!check_axis(info, "grid", grid, i, info->max_grid, err) ||
             !check_axis(info, "block", block, i, info->max_block, err))
             return false;
+    for (int i = 0; QN_UNLIKELY(info->max_items) && i < 3; i++)
+        if (grid[i] * block[i] > info->max_items)
+            return rt_fail(err, RT_VALUE_ERROR,
+                           "%lld blocks of %lld threads are more than %lld threads along %c, which "
+                           "%s cannot count. Launch fewer blocks, and let each thread loop.",
+                           (long long)grid[i], (long long)block[i], (long long)info->max_items,
+                           axis_name[i], info->name);
     int64_t threads = block[0] * block[1] * block[2];
     if (QN_UNLIKELY(threads > info->max_threads))
         return rt_fail(

@@ -19,7 +19,7 @@
 typedef enum RtDeviceKind {
     RT_CPU,  /* native kernels on a thread pool */
     RT_CUDA, /* libcuda.so.1 */
-    RT_HIP,  /* the seat is kept; no driver is written yet: rt_device reports it as missing */
+    RT_HIP,  /* libamdhip64.so */
     RT_NULL, /* records calls, for tests */
     RT_KINDS
 } RtDeviceKind;
@@ -34,7 +34,8 @@ typedef struct RtDeviceInfo {
     RtDeviceKind kind;
     int32_t ordinal;
     char name[256];
-    char arch[32];   /* what codegen is asked for: "sm_90"; "" on the cpu device */
+    char arch
+        [64]; /* what codegen is asked for: "sm_90", "gfx90a:sramecc+:xnack-"; "" on the cpu device */
     char pci_id[16]; /* "0000:3b:00.0"; "" */
     int32_t pci_domain, pci_bus, pci_device;
     uint8_t uuid[16];
@@ -44,6 +45,7 @@ typedef struct RtDeviceInfo {
     int32_t multiprocessors, warp_size, clock_khz;
     int32_t max_threads; /* per block */
     int32_t max_block[3], max_grid[3];
+    int64_t max_items;        /* grid times block along one axis; 0: no limit but the two */
     int32_t max_shared;       /* static, per block */
     int32_t max_shared_optin; /* dynamic + static, per block, after opting in */
     int32_t max_param_bytes;

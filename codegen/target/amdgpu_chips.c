@@ -3,11 +3,11 @@
 #include <stdio.h>
 
 static const Chip chips[] = {
-#define XNACK                               CHIP_XNACK
-#define SRAMECC                             CHIP_SRAMECC
-#define GENERIC                             CHIP_GENERIC
-#define CHIP(name, machine, wave, options_) {name, machine, wave, options_},
-#include "codegen/target/amdgpu_chips.def"
+#define XNACK                                       CHIP_XNACK
+#define SRAMECC                                     CHIP_SRAMECC
+#define GENERIC                                     CHIP_GENERIC
+#define CHIP(name, machine, wave, options_, family) {name, machine, wave, options_},
+#include "codegen/amdgpu_chips.def"
 #undef CHIP
 #undef GENERIC
 #undef SRAMECC

@@ -11,16 +11,18 @@ LAYERS = ["frontend/base", "frontend/ir", "frontend/bytecode", "frontend", "type
           "codegen/llvm", "codegen/target", "runtime", "pymodule"]
 # What a top folder shows to the folders right of it, beside `<folder>/<folder>.h`.
 PUBLIC = {"frontend": None, "typeinfer": {"typeinfer.h", "lowering.h", "tables"},
-          "codegen": {"codegen.h", "artifact.h", "support.h"}, "runtime": {"runtime.h", "error.h", "device.h"}}
-# runtime sees of codegen only the artifact.
-RUNTIME_OF_CODEGEN = {"artifact.h"}
+          "codegen": {"codegen.h", "artifact.h", "support.h", "amdgpu_chips.def"}, "runtime": {"runtime.h", "error.h", "device.h"}}
+# runtime sees of codegen only the artifact, and which chips an AMD artifact can be for.
+RUNTIME_OF_CODEGEN = {"artifact.h", "amdgpu_chips.def"}
 FENCES = [(re.compile(r"^(Python\.h|numpy/.*|structmember\.h|frameobject\.h)$"), ("pymodule/",)),
           (re.compile(r"^llvm-c/.*|^llvm/.*"), ("codegen/llvm/", "codegen/target/")),
           (re.compile(r"^cuda.*\.h$|^hip/.*"), ("runtime/cuda/", "runtime/hip/", "tests/drivers/"))]
 NAMES = [(re.compile(r"\bPy(Object|_INCREF|Err_|GILState)"), ("pymodule/",)),
          (re.compile(r"\bLLVM[A-Z][a-z]\w+\("), ("codegen/llvm/", "codegen/target/")),
          (re.compile(r"\b(cu(Mem|Ctx|Launch|Module|Stream|Event|Init|Device)[A-Za-z0-9_]*|CU(device|context|stream)\w*)\s*\("),
-          ("runtime/cuda/",))]
+          ("runtime/cuda/",)),
+         (re.compile(r"\bhip(Mem|Malloc|Free|Host|Launch|Module|Stream|Event|Init|Get|Set|Device|Func|Runtime)[A-Za-z0-9]*\s*\("),
+          ("runtime/hip/",))]
 # Who asks what a target is like asks a fact: target_is_host, struct Target.
 COMPARED_KIND = re.compile(r"[!=]= *TARGET_[A-Z]|\bTARGET_[A-Z]+ *[!=]=")
 MAX_FILE = 1000
@@ -61,7 +63,7 @@ def check_include(path, layer, target):
     rest = target[len(target_top) + 1:]
     public = PUBLIC.get(target_top)
     if top == "runtime" and target_top == "codegen" and rest not in RUNTIME_OF_CODEGEN:
-        return "runtime may include only artifact.h of codegen"
+        return "runtime may include only artifact.h and amdgpu_chips.def of codegen"
     if public is not None and rest.split("/")[0] not in public:
         return f"not a public header of {target_top}"
     return None
