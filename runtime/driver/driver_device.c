@@ -144,16 +144,18 @@ static bool alloc_pinned(RtDevice *device, int64_t size, uint64_t *address, void
     NEEDS(device, host_alloc);
     NEEDS(device, host_address);
     NEEDS(device, host_free);
-    void *memory = NULL;
-    uint64_t p = 0;
-    CALL(device, NULL, host_alloc, (&memory, (size_t)size, HOST_PORTABLE | HOST_MAPPED));
     DrvCurrent c;
     if (!driver->enter(device, &c, err)) return false;
-    int r = driver->api->host_address(&p, memory, 0);
-    if (r != DRV_SUCCESS) driver->api->host_free(memory);
+    DrvCall call = DRV_host_alloc;
+    void *memory = NULL;
+    int r = driver->api->host_alloc(&memory, (size_t)size, HOST_PORTABLE | HOST_MAPPED);
+    if (r == DRV_SUCCESS) {
+        call = DRV_host_address;
+        r = driver->api->host_address(address, memory, 0);
+        if (r != DRV_SUCCESS) driver->api->host_free(memory);
+    }
     driver->leave(&c);
-    if (r != DRV_SUCCESS) return call_failed(device, NULL, r, DRV_host_address, err);
-    *address = p;
+    if (r != DRV_SUCCESS) return call_failed(device, NULL, r, call, err);
     *host = memory;
     return true;
 }

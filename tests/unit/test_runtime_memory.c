@@ -373,8 +373,11 @@ static void test_registry(void) {
     rt_error_init(&err);
     CHECK(!rt_device(RT_NULL, -1, &err) && err.cls == RT_VALUE_ERROR);
     rt_error_init(&err);
+    setenv("QUERN_HIP_LIBRARY", "/nowhere/libamdhip64.so.7", 1);
     CHECK(rt_device_count(RT_HIP, &err) == -1);
-    CHECK_ERROR(&err, RT_SUPPORT_ERROR, "hip");
+    CHECK_ERROR(&err, RT_SUPPORT_ERROR,
+                "The HIP driver that QUERN_HIP_LIBRARY names could not be opened: /nowhere");
+    unsetenv("QUERN_HIP_LIBRARY");
     CHECK(null_device(1) != null_device(0) && null_device(1) == null_device(1));
     CHECK(rt_info(null_device(1))->ordinal == 1 && rt_info(null_device(1))->kind == RT_NULL);
     rt_error_init(&err);

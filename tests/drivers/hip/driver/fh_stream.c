@@ -37,17 +37,17 @@ FH_API HipResult hipSetDevice(int device) {
     do {                                                                                           \
         snprintf((p)->name, sizeof(p)->name, "Stand-in %s", fh_runtime()->devices[d].arch);        \
         snprintf((p)->gcn_name, sizeof(p)->gcn_name, "%s", fh_runtime()->devices[d].arch);         \
-        int number_ = atoi((p)->gcn_name + 3);                                                     \
+        int digits_ = (int)strcspn((p)->gcn_name + 3, ":");                                        \
         (p)->memory = fh_runtime()->memory;                                                        \
         (p)->lds = (p)->lds_per_processor = FH_LDS;                                                \
         (p)->registers = 65536;                                                                    \
-        (p)->wave = number_ >= 1000 ? 32 : 64;                                                     \
+        (p)->wave = digits_ > 3 ? 32 : 64;                                                         \
         (p)->max_threads = (p)->max_block[0] = (p)->max_block[1] = (p)->max_block[2] = 1024;       \
         (p)->max_grid[0] = 2147483647;                                                             \
         (p)->max_grid[1] = (p)->max_grid[2] = 65536;                                               \
         (p)->clock = 2500000;                                                                      \
-        (p)->major = number_ >= 1000 ? number_ / 100 : 9;                                          \
-        (p)->minor = number_ / 10 % 10;                                                            \
+        (p)->major = digits_ > 3 ? atoi((p)->gcn_name + 3) / 100 : 9;                              \
+        (p)->minor = (p)->gcn_name[1 + digits_] - '0';                                             \
         (p)->processors = FH_PROCESSORS;                                                           \
         (p)->threads_per_processor = 2048;                                                         \
         (p)->pci_domain = 0, (p)->pci_bus = 3 + (d), (p)->pci_device = 0;                          \
