@@ -173,7 +173,7 @@ def test_CUH_18_another_library(program):
 
 
 def test_optional_functions_may_be_missing(program):
-    names = re.findall(r"^SYM\(0, (\w+)", (ROOT / "runtime/cuda/cuda_syms.def").read_text(), re.M)
+    names = re.findall(r"^(?:SYM|SHARED)\(0,.*?\b(cu\w+)", (ROOT / "runtime/cuda/cuda_syms.def").read_text(), re.M)
     assert len(names) > 5
     program("""
 works()
@@ -442,7 +442,7 @@ assert driver().fakecuda_live(b"memory") == 0
 
 LAUNCHES = """
 import re
-names = re.findall(r"^SYM\\(\\d, (\\w+)", open(os.environ["SYMS"]).read(), re.M)
+names = re.findall(r"^(?:SYM|SHARED)\\(\\d,.*?\\b(cu\\w+)", open(os.environ["SYMS"]).read(), re.M)
 assert len(names) > 40
 
 def fresh():
