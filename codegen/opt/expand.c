@@ -1,172 +1,65 @@
 /* expand.c - whole-array ops become loops.
  *
- * map: shapes broadcast, a new array, a loop nest. map_into: the same into memory that is there; where an operand may
- * share memory with the target and is not the target itself, the values go into a new array first. reduce is in
- * expand_reduce.c. */
+ *   c = map @f (a, b)   =>   alike = lengths are the same, strides are those of C
+ *                            branch alike, loops, general
+ *                            loops:   x = alloc ...; the nest; jump done
+ *                            general: y = call @g.general (a, b); jump done       (cold)
+ *                            done:    c = phi [x, y]
+ *
+ * The nest that stands in line is for operands that do not stretch and lie as their types say, or side by side along
+ * the innermost axis; the axes of arrays that all lie in one order become one. Everything else is a function of its own,
+ * whose first block is cold, so that it is compiled when it is first called: axes of length 1 that are repeated, strides, the
+ * errors of shapes, and for map_into operands that share memory with the target: then the values go into a new array first.
+ *
+ * Kernels, and level 0, have the general nest alone, in line. */
 #include "codegen/opt/expand.h"
 
-/* -- shapes ---------------------------------------------------------------------------------------- */
+/* -- results ---------------------------------------------------------------------------------------- */
 
-static const Str *message_name(Emit *e, int from, int to, const char *between) {
-    StrBuf out;
-    buf_init(&out, e->func->module->arena);
-    for (int side = 0, at = 0; side < 2; side++) {
-        int n = side ? to : from;
-        if (side) buf_str(&out, between);
-        buf_char(&out, '(');
-        for (int k = 0; k < n; k++, at++)
-            buf_printf(&out, "%s{%d}", k ? "," : "", at);
-        buf_str(&out, n == 1 ? ",)" : ")");
+/* The new array that the op makes; NO_REF: a reduction to a scalar. */
+static Ref make_result(Emit *e, const WholeOp *w, const Ref *dims) {
+    Ref lengths[MAX_AXES];
+    int n = 0;
+    for (int r = 0; r < w->ndim; r++)
+        if (w->op == OP_map || !(w->axes >> r & 1)) lengths[n++] = dims[r];
+    return n ? em_raising(e, OP_alloc, w->type, lengths, n) : NO_REF;
+}
+
+/* The op in a nest; gives its result. map_into writes to `to`. */
+static Ref write_nest(Emit *e, const WholeOp *w, const Ref *dims, bool alike, Ref to) {
+    Nest nest;
+    if (w->op != OP_map_into) to = make_result(e, w, dims);
+    em_nest(e, w, dims, alike, to, &nest);
+    if (w->op == OP_reduce) {
+        Ref acc = em_reduce_nest(e, &nest, w);
+        return to ? to : acc;
     }
-    Str *name = arena_new(e->func->module->arena, Str);
-    *name = buf_take(&out);
-    return name;
-}
-
-/* Raises with both shapes, or where they are too long for a message, with the two lengths `n` and `m`. */
-static void refuse(Emit *e, const WholeOp *w, Ref bad, const Ref *from, int nfrom, const Ref *to,
-                   int nto) {
-    Ref args[MAX_MESSAGE_ARGS + 1] = {bad};
-    bool into = w->op == OP_map_into;
-    for (int k = 0; k < nfrom; k++)
-        args[1 + k] = from[k];
-    for (int k = 0; k < nto; k++)
-        args[1 + nfrom + k] = to[k];
-    Ref guard = b_inst(&e->b, OP_guard, NULL, args, 1 + nfrom + nto);
-    Inst *inst = ir_inst(e->func, guard);
-    inst->sub = into ? GUARD_broadcast_into : GUARD_broadcast_shapes;
-    inst->u.name = message_name(e, nfrom, nto, into ? " into shape " : " ");
-    b_continue(&e->b);
-}
-
-static void refuse_lengths(Emit *e, Ref bad, Ref n, Ref m) {
-    Ref args[] = {bad, n, m};
-    Ref guard = b_inst(&e->b, OP_guard, NULL, args, 3);
-    ir_inst(e->func, guard)->sub = GUARD_broadcast_lengths;
-    b_continue(&e->b);
-}
-
-/* `array` joins the shape in dims, whose last `*known` axes are known. A target does not stretch. */
-static void join_shape(Emit *e, const WholeOp *w, Ref array, Ref *dims, int *known) {
-    int n = ir_type(e->func, array)->ndim, from = w->ndim - *known, skip = w->ndim - n;
-    bool into = w->op == OP_map_into, said = n + *known <= MAX_MESSAGE_ARGS;
-    Ref lengths[MAX_AXES], joined[MAX_AXES], bad = NO_REF, one = em_int(e, 1);
-    for (int a = 0; a < n; a++) {
-        lengths[a] = em_length(e, array, a);
-        joined[a] = lengths[a];
-        if (skip + a < from) continue;
-        Ref dim = dims[skip + a];
-        Ref wrong = em_and(e, em_op2(e, OP_ne, lengths[a], dim), em_op2(e, OP_ne, lengths[a], one));
-        if (!into) wrong = em_and(e, wrong, em_op2(e, OP_ne, dim, one));
-        if (!said) refuse_lengths(e, wrong, lengths[a], dim);
-        bad = em_or(e, bad, wrong);
-        Ref stretched = em_op2(e, OP_eq, dim, one);
-        joined[a] = into ? dim : b_op3(&e->b, OP_select, e->i64, stretched, lengths[a], dim);
-    }
-    if (bad && said && into) refuse(e, w, bad, lengths, n, dims + from, *known);
-    if (bad && said && !into) refuse(e, w, bad, dims + from, *known, lengths, n);
-    for (int a = 0; a < n; a++)
-        dims[skip + a] = joined[a];
-    *known = QN_MAX(*known, n);
-}
-
-static bool is_array(const Emit *e, Ref ref) {
-    return ir_type(e->func, ref)->kind == TY_ARRAY;
-}
-
-void em_broadcast(Emit *e, const WholeOp *w, Ref *dims) {
-    int known = 0;
-    if (w->target) join_shape(e, w, w->target, dims, &known);
-    for (int32_t k = 0; k < w->n; k++)
-        if (is_array(e, w->operands[k])) join_shape(e, w, w->operands[k], dims, &known);
-}
-
-/* An axis of length 1 is read at 0 all along. */
-Ref *em_factors(Emit *e, const WholeOp *w) {
-    Ref *factors = arena_array(e->ctx->arena, Ref, w->n * MAX_AXES + 1);
-    Ref one = em_int(e, 1), zero = em_int(e, 0);
-    for (int32_t k = 0; k < w->n; k++) {
-        const Type *type = ir_type(e->func, w->operands[k]);
-        for (int a = 0; type->kind == TY_ARRAY && a < type->ndim; a++) {
-            Ref several = em_op2(e, OP_ne, em_length(e, w->operands[k], a), one);
-            factors[k * MAX_AXES + a] = b_op3(&e->b, OP_select, e->i64, several, one, zero);
-        }
-    }
-    return factors;
-}
-
-/* -- elements -------------------------------------------------------------------------------------- */
-
-Ref em_operand(Emit *e, const WholeOp *w, const Ref *factors, int32_t k, const Ref *index) {
-    Ref operand = w->operands[k], args[MAX_AXES + 1] = {operand};
-    const Type *type = ir_type(e->func, operand);
-    if (type->kind != TY_ARRAY) return operand;
-    for (int a = 0; a < type->ndim; a++) {
-        Ref at = index[w->ndim - type->ndim + a];
-        if (factors) {
-            at = em_op2(e, OP_mul, at, factors[k * MAX_AXES + a]);
-            ir_inst(e->func, at)->sub = FLAG_NOWRAP;
-        }
-        args[1 + a] = at;
-    }
-    return b_inst(&e->b, OP_load, type->element, args, 1 + type->ndim);
-}
-
-void em_elements(Emit *e, const WholeOp *w, const Ref *factors, const Ref *index, Ref *out) {
-    for (int32_t k = 0; k < w->n; k++) {
-        out[k] = NO_REF;
-        for (int32_t j = 0; j < k && !out[k]; j++) /* one array twice is read once */
-            if (w->operands[j] == w->operands[k]) out[k] = out[j];
-        if (!out[k]) out[k] = em_operand(e, w, factors, k, index);
-    }
-}
-
-/* -- map ------------------------------------------------------------------------------------------- */
-
-static bool in_fortran_order(const Type *type) {
-    return type->layout == LAYOUT_F;
-}
-
-/* to[i...] = element(operands...) for all indices. */
-static void map_nest(Emit *e, const WholeOp *w, Ref to, const Ref *dims, const Ref *factors) {
-    EmitLoop loops[MAX_AXES];
-    Ref index[MAX_AXES], store[MAX_AXES + 2] = {to};
-    Ref *values = arena_array(e->ctx->arena, Ref, w->n + 1);
-    bool fortran = in_fortran_order(ir_type(e->func, to));
-    for (int k = 0; k < w->ndim; k++) {
-        int axis = fortran ? w->ndim - 1 - k : k;
-        em_loop(e, &loops[k], dims[axis], NO_REF);
-        index[axis] = store[axis + 1] = loops[k].counter;
-    }
-    em_elements(e, w, factors, index, values);
-    store[w->ndim + 1] = em_apply(e, w->element, values, w->n);
-    b_inst(&e->b, OP_store, NULL, store, w->ndim + 2);
-    for (int k = w->ndim; k-- > 0;)
-        em_loop_end(e, &loops[k], NO_REF);
-}
-
-static Ref expand_map(Emit *e, const WholeOp *w) {
-    Ref dims[MAX_AXES];
-    em_broadcast(e, w, dims);
-    Ref *factors = em_factors(e, w);
-    Ref to = em_raising(e, OP_alloc, w->type, dims, w->ndim);
-    map_nest(e, w, to, dims, factors);
+    em_map_nest(e, &nest, w->element);
     return to;
 }
 
-/* -- map_into -------------------------------------------------------------------------------------- */
+/* -- overlap ---------------------------------------------------------------------------------------- */
+
+static bool is_kernel(const Emit *e) {
+    const CompileOptions *options = e->ctx->options;
+    return options->entry == ENTRY_KERNEL || !target_is_host(options->infer.target);
+}
+
+/* Nothing else has it. */
+static bool is_fresh(const Emit *e, Ref array) {
+    return ir_inst(e->func, array)->op == OP_alloc;
+}
 
 /* May writing an element of the target change one that is still to be read? NO_REF: never. */
 static Ref overlaps(Emit *e, const WholeOp *w) {
     Ref any = NO_REF;
-    if (e->ctx->options->entry == ENTRY_KERNEL || !target_is_host(e->ctx->options->infer.target))
-        return NO_REF; /* no memory for a copy */
+    if (w->op != OP_map_into || is_kernel(e)) return NO_REF; /* kernels have no memory for a copy */
     for (int32_t k = 0; k < w->n; k++) {
         Ref operand = w->operands[k];
-        bool seen = operand == w->target;
+        bool seen = operand == w->target || is_fresh(e, w->target) || is_fresh(e, operand);
         for (int32_t j = 0; j < k; j++)
             seen = seen || w->operands[j] == operand;
-        if (seen || !is_array(e, operand)) continue;
+        if (seen || !em_is_array(e, operand)) continue;
         Ref same = b_op2(&e->b, OP_same_array, e->boolean, w->target, operand);
         Ref apart = b_op2(&e->b, OP_disjoint, e->boolean, w->target, operand);
         Ref bad = b_op1(&e->b, OP_not, e->boolean, b_op2(&e->b, OP_or, e->boolean, same, apart));
@@ -175,45 +68,132 @@ static Ref overlaps(Emit *e, const WholeOp *w) {
     return any;
 }
 
-static void copy_nest(Emit *e, const WholeOp *w, Ref from, const Ref *dims) {
-    EmitLoop loops[MAX_AXES];
-    Ref load[MAX_AXES + 1] = {from}, store[MAX_AXES + 2] = {w->target};
-    for (int k = 0; k < w->ndim; k++) {
-        em_loop(e, &loops[k], dims[k], NO_REF);
-        load[k + 1] = store[k + 1] = loops[k].counter;
-    }
-    const Type *element = ir_type(e->func, from)->element;
-    store[w->ndim + 1] = b_inst(&e->b, OP_load, element, load, w->ndim + 1);
-    b_inst(&e->b, OP_store, NULL, store, w->ndim + 2);
-    for (int k = w->ndim; k-- > 0;)
-        em_loop_end(e, &loops[k], NO_REF);
-}
-
-static void map_into_copy(Emit *e, const WholeOp *w, const Ref *dims, const Ref *factors) {
+/* All values first, then they are copied. */
+static void write_copied(Emit *e, const WholeOp *w, const Ref *dims, bool alike) {
     TypeTable *types = e->func->module->types;
-    const Type *fresh = type_array(types, w->element->result, w->ndim, LAYOUT_C);
+    bool fortran = ir_type(e->func, w->target)->layout == LAYOUT_F;
+    const Type *fresh =
+        type_array(types, w->element->result, w->ndim, fortran ? LAYOUT_F : LAYOUT_C);
     Ref copy = em_raising(e, OP_alloc, fresh, dims, w->ndim);
-    map_nest(e, w, copy, dims, factors);
-    copy_nest(e, w, copy, dims);
+    WholeOp into = *w, back = *w;
+    into.target = copy;
+    back.element = NULL, back.n = 1, back.operands = &copy;
+    write_nest(e, &into, dims, alike, copy);
+    write_nest(e, &back, dims, alike, w->target);
 }
 
-static void expand_map_into(Emit *e, const WholeOp *w) {
+static void open_case(Emit *e, Ref condition, int32_t yes, int32_t no) {
+    b_branch(&e->b, condition, yes, no);
+    e->b.block = yes;
+}
+
+/* For all operands, in line or as the body of a function. */
+static Ref write_general(Emit *e, const WholeOp *w) {
     Ref dims[MAX_AXES];
     em_broadcast(e, w, dims);
-    Ref *factors = em_factors(e, w), shared = overlaps(e, w);
-    if (!shared) {
-        map_nest(e, w, w->target, dims, factors);
-        return;
-    }
-    int32_t direct = em_block(e), copied = em_block(e), done = em_block(e);
-    b_branch(&e->b, shared, copied, direct);
-    e->b.block = direct;
-    map_nest(e, w, w->target, dims, factors);
+    Ref shared = overlaps(e, w);
+    if (!shared) return write_nest(e, w, dims, false, w->target);
+    int32_t copied = em_block(e), direct = em_block(e), done = em_block(e);
+    open_case(e, shared, copied, direct);
+    write_copied(e, w, dims, false);
     b_jump(&e->b, done);
-    e->b.block = copied;
-    map_into_copy(e, w, dims, factors);
+    e->b.block = direct;
+    write_nest(e, w, dims, false, w->target);
     b_jump(&e->b, done);
     e->b.block = done;
+    return NO_REF;
+}
+
+/* -- the function for the rest ------------------------------------------------------------------------ */
+
+typedef struct Outside {
+    Vec(Ref) args; /* of the call; constants are made again */
+    Vec(const Type *) types;
+    Emit inner;
+} Outside;
+
+/* Where `ref` stands among the arguments, or -1. */
+static int32_t passed(const Outside *o, Ref ref) {
+    for (int32_t k = 0; k < o->args.len; k++)
+        if (o->args.items[k] == ref) return k;
+    return -1;
+}
+
+static void pass_in(Outside *o, Emit *e, Ref ref) {
+    if (!ref || ir_inst(e->func, ref)->op == OP_const || passed(o, ref) >= 0) return;
+    vec_push(e->ctx->arena, &o->args, ref);
+    vec_push(e->ctx->arena, &o->types, ir_type(e->func, ref));
+}
+
+static Ref inside(Outside *o, const Emit *e, Ref ref) {
+    if (!ref) return NO_REF;
+    const Inst *inst = ir_inst(e->func, ref);
+    if (inst->op != OP_const) return em_param(&o->inner, passed(o, ref));
+    return b_const(&o->inner.b, inst->type, inst->u.value);
+}
+
+/* In a body where lengths agree it is an overlap that has led here. */
+static void write_inside(Emit *e, const WholeOp *w) {
+    Ref dims[MAX_AXES], alike = w->op == OP_map_into ? em_alike(e, w, dims) : NO_REF;
+    if (alike) {
+        int32_t copied = em_block(e), general = em_block(e);
+        open_case(e, alike, copied, general);
+        write_copied(e, w, dims, true);
+        b_return(&e->b, em_none(e));
+        e->b.block = general;
+    } else if (w->op == OP_map_into) {
+        write_copied(e, w, dims, true);
+        b_return(&e->b, em_none(e));
+        return;
+    }
+    Ref result = write_general(e, w);
+    b_return(&e->b, result ? result : em_none(e));
+}
+
+/* Calls it, from a cold block. */
+static Ref call_general(Emit *e, const WholeOp *w) {
+    Outside o = {0};
+    pass_in(&o, e, w->target);
+    pass_in(&o, e, w->start);
+    for (int32_t k = 0; k < w->n; k++)
+        pass_in(&o, e, w->operands[k]);
+    const Type *none = type_scalar(e->func->module->types, TY_none);
+    Func *func =
+        em_function(&o.inner, e, "general", o.types.items, o.args.len, w->type ? w->type : none);
+    func->blocks.items[0].cold = true;
+    WholeOp inner = *w;
+    Ref *operands = arena_array(e->ctx->arena, Ref, w->n + 1);
+    inner.target = inside(&o, e, w->target);
+    inner.start = inside(&o, e, w->start);
+    for (int32_t k = 0; k < w->n; k++)
+        operands[k] = inside(&o, e, w->operands[k]);
+    inner.operands = operands;
+    write_inside(&o.inner, &inner);
+    e->func->blocks.items[e->b.block].cold = true;
+    return em_call(e, func, o.args.items, o.args.len);
+}
+
+/* -- both ---------------------------------------------------------------------------------------------- */
+
+static Ref write_op(Emit *e, const WholeOp *w) {
+    Ref dims[MAX_AXES];
+    if (is_kernel(e) || e->ctx->options->opt_level < 1) return write_general(e, w);
+    Ref alike = em_alike(e, w, dims), shared = overlaps(e, w);
+    if (shared) alike = em_and(e, alike, b_op1(&e->b, OP_not, e->boolean, shared));
+    if (!alike) return write_nest(e, w, dims, true, w->target);
+    int32_t fast = em_block(e), general = em_block(e), done = em_block(e);
+    open_case(e, alike, fast, general);
+    Ref here = write_nest(e, w, dims, true, w->target);
+    b_jump(&e->b, done);
+    e->b.block = general;
+    Ref there = call_general(e, w);
+    b_jump(&e->b, done);
+    e->b.block = done;
+    if (!w->type) return NO_REF;
+    Ref result = b_phi(&e->b, w->type);
+    ir_add_arg(e->func, result, here);
+    ir_add_arg(e->func, result, there);
+    return result;
 }
 
 /* -- the pass -------------------------------------------------------------------------------------- */
@@ -265,10 +245,7 @@ static Ref expand_one(PassContext *ctx, Func *func, Ref ref) {
     e.b = (Builder){
         .func = func, .block = before, .at = -1, .span = ir_inst(func, ref)->span, .error = error};
     int32_t known = error == NO_BLOCK ? 0 : func->blocks.items[error].preds.len;
-    Ref result = NO_REF;
-    if (w.op == OP_map) result = expand_map(&e, &w);
-    if (w.op == OP_map_into) expand_map_into(&e, &w);
-    if (w.op == OP_reduce) result = expand_reduce(&e, &w);
+    Ref result = write_op(&e, &w);
     b_jump(&e.b, behind);
     ir_inst(func, ref)->error = NO_BLOCK;
     settle_errors(func, error, behind, known);

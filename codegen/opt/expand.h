@@ -1,4 +1,9 @@
-/* expand.h - what map, map_into and reduce share when they become loops (expand.c, expand_reduce.c). */
+/* expand.h - what map, map_into and reduce share when they become loops.
+ *
+ *   expand.c         the pass: which versions of an op there are, and where they stand
+ *   expand_nest.c    the nest of loops over the shape, and how each operand takes part in it
+ *   expand_reduce.c  what a reduction does in the nest
+ *   expand_emit.c    pieces of code */
 #ifndef QUERN_EXPAND_H
 #define QUERN_EXPAND_H
 
@@ -18,7 +23,7 @@ typedef struct Emit {
 typedef struct WholeOp {
     Op op;
     unsigned flags; /* ReduceFlag */
-    Func *element;
+    Func *element;  /* NULL: the only operand itself */
     int64_t axes;
     const Type *type; /* of the result; NULL: map_into */
     Ref target;       /* map_into */
@@ -33,11 +38,14 @@ typedef struct WholeOp {
 Ref em_int(Emit *e, int64_t value);
 Ref em_length(Emit *e, Ref array, int axis);
 Ref em_op2(Emit *e, Op op, Ref a, Ref b); /* integer arithmetic and comparisons of i64 */
-Ref em_and(Emit *e, Ref a, Ref b);        /* a may be NO_REF */
+Ref em_add_nowrap(Emit *e, Ref a, Ref b);
+Ref em_and(Emit *e, Ref a, Ref b); /* a may be NO_REF */
 Ref em_or(Emit *e, Ref a, Ref b);
 /* Of an op that may raise; goes on in a fresh block where it has an error successor. */
 Ref em_raising(Emit *e, Op op, const Type *type, const Ref *args, int32_t nargs);
+Ref em_call(Emit *e, Func *func, const Ref *args, int32_t nargs);
 int32_t em_block(Emit *e);
+bool em_is_array(const Emit *e, Ref ref);
 /* The function's value: its instructions where it is one block, otherwise a call. */
 Ref em_apply(Emit *e, Func *element, const Ref *args, int32_t nargs);
 
@@ -50,18 +58,60 @@ typedef struct EmitLoop {
 void em_loop(Emit *e, EmitLoop *loop, Ref limit, Ref carried); /* now in the body */
 void em_loop_end(Emit *e, EmitLoop *loop, Ref carried);        /* now behind the loop */
 
-/* -- expand.c ------------------------------------------------------------------------------------- */
+/* A function of the module to write, with parameters of these types. Its first block is open. */
+Func *em_function(Emit *e, const Emit *from, const char *what, const Type *const *types, int32_t n,
+                  const Type *result);
+Ref em_param(Emit *e, int32_t k);
+Ref em_none(Emit *e);
 
-/* The shape that all operands broadcast to; raises where they do not. */
+/* -- expand_nest.c -------------------------------------------------------------------------------- */
+
+/* An operand or a result in the nest. */
+typedef struct Part {
+    Ref value; /* a scalar or an array */
+    const Type *type;
+    int8_t axis[MAX_AXES]; /* its own, for each axis of the nest; -1: it does not move with it */
+    Ref factors[MAX_AXES]; /* of its own axes: 0 or 1 times the index; NO_REF: 1 */
+} Part;
+
+/* Axes in the order of the loops, outermost first. */
+typedef struct Nest {
+    int n;
+    Ref dims[MAX_AXES];
+    bool reduced[MAX_AXES];
+    Ref index[MAX_AXES]; /* while loops are open */
+    Part *parts;
+    int32_t nparts;
+    Part to;   /* value NO_REF: reduce to a scalar */
+    bool unit; /* arrays with strides have elements side by side along the innermost axis */
+} Nest;
+
+/* The shape that all operands broadcast to, by array axis; raises where they do not. */
 void em_broadcast(Emit *e, const WholeOp *w, Ref *dims);
-/* By operand k and its axis a, at k * MAX_AXES + a: what its index is multiplied by, 0 or 1. */
-Ref *em_factors(Emit *e, const WholeOp *w);
-/* Elements at `index`, which has one for each axis that is walked over. factors NULL: all are 1. */
-Ref em_operand(Emit *e, const WholeOp *w, const Ref *factors, int32_t k, const Ref *index);
-void em_elements(Emit *e, const WholeOp *w, const Ref *factors, const Ref *index, Ref *out);
+/* The same where no axis is repeated that is not known to be; what has to be true for that, and for arrays with strides to
+ * have unit stride innermost, or NO_REF. */
+Ref em_alike(Emit *e, const WholeOp *w, Ref *dims);
+/* The nest for a shape from either. `to`: the result or target. */
+void em_nest(Emit *e, const WholeOp *w, const Ref *dims, bool alike, Ref to, Nest *nest);
+
+/* A part along the innermost axis: a scalar, or an array of one axis. */
+typedef struct Row {
+    Ref value;
+    bool moves;
+    Ref factor; /* NO_REF: 1 */
+} Row;
+/* At the indices of the other axes. n: the axes of the nest that have an index; all but the last, or all. */
+Row em_row(Emit *e, const Nest *nest, const Part *part, int n);
+void em_rows(Emit *e, const Nest *nest, int n, Row *rows);
+void em_elements(Emit *e, const Row *rows, int32_t n, Ref at, Ref *out);
+Ref em_element(Emit *e, const Row *row, Ref at);
+void em_row_store(Emit *e, const Row *row, Ref at, Ref value);
+/* to[...] = element(parts...) */
+void em_map_nest(Emit *e, Nest *nest, Func *element);
 
 /* -- expand_reduce.c ------------------------------------------------------------------------------- */
 
-Ref expand_reduce(Emit *e, const WholeOp *w);
+/* The accumulator, or nothing where the nest has a result array. */
+Ref em_reduce_nest(Emit *e, Nest *nest, const WholeOp *w);
 
 #endif

@@ -16,6 +16,12 @@ Ref em_op2(Emit *e, Op op, Ref a, Ref b) {
     return b_op2(&e->b, op, compares ? e->boolean : e->i64, a, b);
 }
 
+Ref em_add_nowrap(Emit *e, Ref a, Ref b) {
+    Ref sum = em_op2(e, OP_add, a, b);
+    ir_inst(e->func, sum)->sub = FLAG_NOWRAP;
+    return sum;
+}
+
 Ref em_and(Emit *e, Ref a, Ref b) {
     return a ? b_op2(&e->b, OP_and, e->boolean, a, b) : b;
 }
@@ -28,6 +34,17 @@ Ref em_raising(Emit *e, Op op, const Type *type, const Ref *args, int32_t nargs)
     Ref ref = b_inst(&e->b, op, type, args, nargs);
     b_continue(&e->b);
     return ref;
+}
+
+Ref em_call(Emit *e, Func *func, const Ref *args, int32_t nargs) {
+    Ref call = b_inst(&e->b, OP_call, func->result, args, nargs);
+    ir_inst(e->func, call)->u.func = func;
+    b_continue(&e->b);
+    return call;
+}
+
+bool em_is_array(const Emit *e, Ref ref) {
+    return ir_type(e->func, ref)->kind == TY_ARRAY;
 }
 
 int32_t em_block(Emit *e) {
@@ -54,8 +71,7 @@ void em_loop(Emit *e, EmitLoop *loop, Ref limit, Ref carried) {
 }
 
 void em_loop_end(Emit *e, EmitLoop *loop, Ref carried) {
-    Ref next = em_op2(e, OP_add, loop->counter, em_int(e, 1));
-    ir_inst(e->func, next)->sub = FLAG_NOWRAP;
+    Ref next = em_add_nowrap(e, loop->counter, em_int(e, 1));
     em_raising(e, OP_poll, NULL, NULL, 0);
     b_jump(&e->b, loop->header);
     ir_add_arg(e->func, loop->counter, next);
@@ -124,11 +140,51 @@ static Ref inlined(Emit *e, const Func *element, const Ref *args) {
 }
 
 Ref em_apply(Emit *e, Func *element, const Ref *args, int32_t nargs) {
+    if (!element) return args[0];
     Ref last = ir_terminator(element, 0);
     if (is_one_block(element) && last && ir_inst(element, last)->op == OP_return)
         return inlined(e, element, args);
-    Ref call = b_inst(&e->b, OP_call, element->result, args, nargs);
-    ir_inst(e->func, call)->u.func = element;
-    b_continue(&e->b);
-    return call;
+    return em_call(e, element, args, nargs);
+}
+
+/* -- functions -------------------------------------------------------------------------------------- */
+
+Func *em_function(Emit *e, const Emit *from, const char *what, const Type *const *types, int32_t n,
+                  const Type *result) {
+    Module *module = from->func->module;
+    Arena *arena = module->arena;
+    const Func *old = from->func;
+    *e = *from;
+    e->func = ir_func_new(
+        module,
+        str_printf(arena, STR_FMT ".%s%d", STR_ARG(old->name), what, (int)module->funcs.len), true);
+    Func *func = e->func;
+    func->user_name = old->user_name;
+    func->file = old->file;
+    func->nparams = n;
+    func->result = result;
+    func->param_types = arena_copy(arena, types, sizeof *types * (size_t)n);
+    Str *names = arena_array(arena, Str, n + 1);
+    for (int32_t k = 0; k < n; k++)
+        names[k] = str_printf(arena, "p%d", (int)k);
+    func->param_names = names;
+    e->b = (Builder){.func = func, .block = ir_block_new(func), .at = -1, .error = NO_BLOCK};
+    if (from->b.span) e->b.span = ir_span_add(func, old->spans.items[from->b.span]);
+    for (int32_t k = 0; k < n; k++) {
+        Ref param = ir_append(func, 0, OP_param, NULL, 0);
+        ir_inst(func, param)->imm = k;
+        ir_inst(func, param)->type = types[k];
+    }
+    return func;
+}
+
+/* They are the first instructions. */
+Ref em_param(Emit *e, int32_t k) {
+    (void)e;
+    return 1 + k;
+}
+
+Ref em_none(Emit *e) {
+    Module *module = e->func->module;
+    return b_const(&e->b, type_scalar(module->types, TY_none), const_none(module->arena));
 }

@@ -1,24 +1,26 @@
-/* expand_reduce.c - reductions become loops. */
+/* expand_reduce.c - reductions in their nest.
+ *
+ * Where the innermost axis is reduced: for each index of the axes that stay, one accumulator goes over the others, run
+ * by run of the innermost axis. Where it stays: all accumulators of a row of the result take a row of the operands at
+ * a time. */
 #include "codegen/opt/expand.h"
 
 typedef struct Reduction {
     Emit *e;
+    Nest *nest;
     const WholeOp *w;
-    Ref dims[MAX_AXES], index[MAX_AXES];
-    Ref *factors;
-    Ref skip;     /* 1 where the innermost loop begins behind the first element; or NO_REF */
+    Row *rows;
+    Ref *values;  /* of the function: the accumulator, then an element of each part */
     int32_t done; /* where a loop that needs no further element leads; NO_BLOCK */
     Ref stopped;  /* phi there */
 } Reduction;
 
-static bool is_reduced(const WholeOp *w, int axis) {
-    return w->axes >> axis & 1;
-}
+/* -- an early end ------------------------------------------------------------------------------------ */
 
 /* Leaves the loops when nothing changes any more. */
 static void test_stop(Reduction *r, Ref acc) {
     Emit *e = r->e;
-    if (!(r->w->flags & REDUCE_EARLY)) return;
+    if (r->done == NO_BLOCK) return;
     Ref stop = acc;
     if (ir_type(e->func, acc)->kind == TY_TUPLE) {
         stop = b_op1(&e->b, OP_item, e->boolean, acc);
@@ -34,75 +36,76 @@ static void test_stop(Reduction *r, Ref acc) {
     e->b.block = go_on;
 }
 
-static Ref step(Reduction *r, Ref acc) {
-    Ref *args = arena_array(r->e->ctx->arena, Ref, r->w->n + 1);
-    args[0] = acc;
-    em_elements(r->e, r->w, r->factors, r->index, args + 1);
-    acc = em_apply(r->e, r->w->element, args, r->w->n + 1);
-    test_stop(r, acc);
-    return acc;
+/* -- one accumulator ---------------------------------------------------------------------------------- */
+
+static Ref step(Reduction *r, Ref acc, Ref at) {
+    r->values[0] = acc;
+    em_elements(r->e, r->rows, r->nest->nparts, at, r->values + 1);
+    return em_apply(r->e, r->w->element, r->values, r->nest->nparts + 1);
 }
 
-static int last_reduced(const WholeOp *w) {
-    int last = w->ndim - 1;
-    while (!is_reduced(w, last))
-        last--;
-    return last;
-}
-
-/* The first element of all is with the start: the innermost loop that contains it begins at 1. */
-static Ref skip_of(Reduction *r, int last) {
+/* The first element of all is in the start, or is it: the loop over the last reduced axis begins at 1 where the others
+ * are at 0. NO_REF: it begins at 0. */
+static Ref skip_at(Reduction *r, int last) {
     Emit *e = r->e;
     Ref zero = em_int(e, 0), at_start = NO_REF;
     if (!(r->w->flags & (REDUCE_FIRST | REDUCE_REST))) return NO_REF;
-    for (int a = 0; a < last; a++)
-        if (is_reduced(r->w, a))
-            at_start = em_and(e, at_start, em_op2(e, OP_eq, r->index[a], zero));
+    for (int i = 0; i < last; i++)
+        if (r->nest->reduced[i])
+            at_start = em_and(e, at_start, em_op2(e, OP_eq, r->nest->index[i], zero));
     if (!at_start) return em_int(e, 1);
     return b_op3(&e->b, OP_select, e->i64, at_start, em_int(e, 1), zero);
 }
 
-/* Over the reduced axes; the others have an index. */
-static Ref accumulate(Reduction *r, Ref acc) {
+/* A loop over axis i from `skip` on; its index is set. */
+static void open_axis(Reduction *r, int i, Ref skip, EmitLoop *loop, Ref carried) {
+    Emit *e = r->e;
+    Ref limit = r->nest->dims[i];
+    if (skip) limit = em_op2(e, OP_sub, limit, skip);
+    em_loop(e, loop, limit, carried);
+    r->nest->index[i] = skip ? em_add_nowrap(e, loop->counter, skip) : loop->counter;
+}
+
+/* Along the innermost axis. */
+static Ref run(Reduction *r, Ref acc) {
+    EmitLoop loop;
+    int last = r->nest->n - 1;
+    Ref skip = skip_at(r, last);
+    em_rows(r->e, r->nest, last, r->rows);
+    open_axis(r, last, skip, &loop, acc);
+    acc = step(r, loop.carried, r->nest->index[last]);
+    test_stop(r, acc);
+    em_loop_end(r->e, &loop, acc);
+    return loop.carried;
+}
+
+static Ref first_element(Reduction *r) {
+    Nest *nest = r->nest;
+    for (int i = 0; i < nest->n; i++)
+        if (nest->reduced[i]) nest->index[i] = em_int(r->e, 0);
+    Row row = em_row(r->e, nest, &nest->parts[0], nest->n);
+    return row.value;
+}
+
+/* At the current index of the axes that stay. */
+static Ref reduce_one(Reduction *r) {
     Emit *e = r->e;
     EmitLoop loops[MAX_AXES];
-    int axes[MAX_AXES], n = 0, last = last_reduced(r->w);
-    for (int a = 0; a < r->w->ndim; a++) {
-        if (!is_reduced(r->w, a)) continue;
-        Ref limit = r->dims[a], skip = a == last ? skip_of(r, last) : NO_REF;
-        if (skip) limit = em_op2(e, OP_sub, limit, skip);
-        em_loop(e, &loops[n], limit, acc);
-        r->index[a] = loops[n].counter;
-        if (skip) {
-            r->index[a] = em_op2(e, OP_add, loops[n].counter, skip);
-            ir_inst(e->func, r->index[a])->sub = FLAG_NOWRAP;
-        }
-        acc = loops[n].carried;
-        axes[n++] = a;
+    int n = 0;
+    bool early = r->w->flags & REDUCE_EARLY;
+    r->done = early ? em_block(e) : NO_BLOCK;
+    r->stopped = NO_REF;
+    Ref acc = r->w->start ? r->w->start : first_element(r);
+    for (int i = 0; i < r->nest->n - 1; i++) {
+        if (!r->nest->reduced[i]) continue;
+        open_axis(r, i, NO_REF, &loops[n], acc);
+        acc = loops[n++].carried;
     }
-    acc = step(r, acc);
+    acc = run(r, acc);
     for (; n > 0; n--) {
         em_loop_end(e, &loops[n - 1], acc);
         acc = loops[n - 1].carried;
     }
-    (void)axes;
-    return acc;
-}
-
-static Ref start_of(Reduction *r) {
-    if (r->w->start) return r->w->start;
-    for (int a = 0; a < r->w->ndim; a++)
-        if (is_reduced(r->w, a)) r->index[a] = em_int(r->e, 0);
-    return em_operand(r->e, r->w, r->factors, 0, r->index);
-}
-
-/* One accumulator, at the current index of the axes that stay. */
-static Ref reduce_one(Reduction *r) {
-    Emit *e = r->e;
-    bool early = r->w->flags & REDUCE_EARLY;
-    r->done = early ? em_block(e) : NO_BLOCK;
-    r->stopped = NO_REF;
-    Ref acc = accumulate(r, start_of(r));
     if (!early) return acc;
     b_jump(&e->b, r->done);
     ir_add_arg(e->func, r->stopped, acc);
@@ -110,28 +113,71 @@ static Ref reduce_one(Reduction *r) {
     return r->stopped;
 }
 
-Ref expand_reduce(Emit *e, const WholeOp *w) {
-    Reduction r = {.e = e, .w = w};
+static void reduce_runs(Reduction *r) {
+    Emit *e = r->e;
+    Nest *nest = r->nest;
     EmitLoop loops[MAX_AXES];
-    Ref kept[MAX_AXES], store[MAX_AXES + 2];
+    Ref store[MAX_AXES + 2] = {nest->to.value};
     int n = 0;
-    em_broadcast(e, w, r.dims);
-    r.factors = em_factors(e, w);
-    for (int a = 0; a < w->ndim; a++)
-        if (!is_reduced(w, a)) kept[n++] = r.dims[a];
-    if (n == 0) return reduce_one(&r);
-    Ref to = em_raising(e, OP_alloc, w->type, kept, n);
-    store[0] = to;
-    n = 0;
-    for (int a = 0; a < w->ndim; a++) {
-        if (is_reduced(w, a)) continue;
-        em_loop(e, &loops[n], r.dims[a], NO_REF);
-        r.index[a] = loops[n++].counter;
-        store[n] = r.index[a];
+    for (int i = 0; i < nest->n; i++) {
+        if (nest->reduced[i]) continue;
+        open_axis(r, i, NO_REF, &loops[n++], NO_REF);
+        store[1 + nest->to.axis[i]] = nest->index[i];
     }
-    store[n + 1] = reduce_one(&r);
+    store[n + 1] = reduce_one(r);
     b_inst(&e->b, OP_store, NULL, store, n + 2);
     for (; n > 0; n--)
         em_loop_end(e, &loops[n - 1], NO_REF);
-    return to;
+}
+
+/* -- rows of accumulators ----------------------------------------------------------------------------- */
+
+/* The start, or the first elements, go to all accumulators. */
+static void set_starts(Reduction *r) {
+    Emit *e = r->e;
+    Nest *nest = r->nest;
+    EmitLoop loops[MAX_AXES];
+    int n = 0, last = nest->n - 1;
+    for (int i = 0; i < last; i++) {
+        nest->index[i] = em_int(e, 0);
+        if (!nest->reduced[i]) open_axis(r, i, NO_REF, &loops[n++], NO_REF);
+    }
+    Row to = em_row(e, nest, &nest->to, last);
+    Row from = {.value = r->w->start};
+    if (!r->w->start) from = em_row(e, nest, &nest->parts[0], last);
+    open_axis(r, last, NO_REF, &loops[n++], NO_REF);
+    em_row_store(e, &to, nest->index[last], em_element(e, &from, nest->index[last]));
+    for (; n > 0; n--)
+        em_loop_end(e, &loops[n - 1], NO_REF);
+}
+
+static void reduce_rows(Reduction *r) {
+    Emit *e = r->e;
+    Nest *nest = r->nest;
+    EmitLoop loops[MAX_AXES];
+    int last = nest->n - 1, last_reduced = last - 1;
+    while (!nest->reduced[last_reduced])
+        last_reduced--;
+    set_starts(r);
+    for (int i = 0; i < last; i++)
+        open_axis(r, i, i == last_reduced ? skip_at(r, i) : NO_REF, &loops[i], NO_REF);
+    em_rows(e, nest, last, r->rows);
+    Row to = em_row(e, nest, &nest->to, last);
+    open_axis(r, last, NO_REF, &loops[last], NO_REF);
+    Ref at = nest->index[last];
+    em_row_store(e, &to, at, step(r, em_element(e, &to, at), at));
+    for (int i = last; i >= 0; i--)
+        em_loop_end(e, &loops[i], NO_REF);
+}
+
+Ref em_reduce_nest(Emit *e, Nest *nest, const WholeOp *w) {
+    Reduction r = {.e = e, .nest = nest, .w = w, .done = NO_BLOCK};
+    r.rows = arena_array(e->ctx->arena, Row, nest->nparts + 1);
+    r.values = arena_array(e->ctx->arena, Ref, nest->nparts + 2);
+    if (!nest->to.value) return reduce_one(&r);
+    if (nest->reduced[nest->n - 1])
+        reduce_runs(&r);
+    else
+        reduce_rows(&r);
+    return NO_REF;
 }
