@@ -198,7 +198,7 @@ static Ref write_op(Emit *e, const WholeOp *w) {
 
 /* -- the pass -------------------------------------------------------------------------------------- */
 
-static WholeOp whole_op(PassContext *ctx, const Func *func, Ref ref) {
+WholeOp em_whole_op(PassContext *ctx, const Func *func, Ref ref) {
     const Inst *inst = ir_inst(func, ref);
     const Ref *args = arena_copy(ctx->arena, ir_args(func, ref), sizeof(Ref) * (size_t)inst->nargs);
     WholeOp w = {.op = (Op)inst->op,
@@ -234,7 +234,7 @@ static void settle_errors(Func *func, int32_t error, int32_t from, int32_t known
 }
 
 static Ref expand_one(PassContext *ctx, Func *func, Ref ref) {
-    WholeOp w = whole_op(ctx, func, ref);
+    WholeOp w = em_whole_op(ctx, func, ref);
     int32_t before = ir_inst(func, ref)->block, error = ir_inst(func, ref)->error;
     int32_t behind = opt_split_block(func, before, opt_position(func, ref));
     ir_remove(func, ir_terminator(func, before));

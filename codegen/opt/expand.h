@@ -64,6 +64,10 @@ Func *em_function(Emit *e, const Emit *from, const char *what, const Type *const
 Ref em_param(Emit *e, int32_t k);
 Ref em_none(Emit *e);
 
+/* -- expand.c ------------------------------------------------------------------------------------- */
+
+WholeOp em_whole_op(PassContext *ctx, const Func *func, Ref ref);
+
 /* -- expand_nest.c -------------------------------------------------------------------------------- */
 
 /* An operand or a result in the nest. */
@@ -86,6 +90,8 @@ typedef struct Nest {
     bool unit; /* arrays with strides have elements side by side along the innermost axis */
 } Nest;
 
+/* Is the axis known to have length 1, whatever the arguments are? `x[:, None]`, and sums that keep their axes. */
+bool em_known_one(const Func *func, Ref array, int axis);
 /* The shape that all operands broadcast to, by array axis; raises where they do not. */
 void em_broadcast(Emit *e, const WholeOp *w, Ref *dims);
 /* The same where no axis is repeated that is not known to be; what has to be true for that, and for arrays with strides to

@@ -149,15 +149,28 @@ Ref em_apply(Emit *e, Func *element, const Ref *args, int32_t nargs) {
 
 /* -- functions -------------------------------------------------------------------------------------- */
 
+static bool is_taken(const Module *module, Str name) {
+    for (int32_t i = 0; i < module->funcs.len; i++)
+        if (str_equal(module->funcs.items[i]->name, name)) return true;
+    return false;
+}
+
+static Str free_name(const Module *module, const Func *of, const char *what) {
+    Str name;
+    int n = module->funcs.len;
+    do
+        name = str_printf(module->arena, STR_FMT ".%s%d", STR_ARG(of->name), what, n++);
+    while (is_taken(module, name));
+    return name;
+}
+
 Func *em_function(Emit *e, const Emit *from, const char *what, const Type *const *types, int32_t n,
                   const Type *result) {
     Module *module = from->func->module;
     Arena *arena = module->arena;
     const Func *old = from->func;
     *e = *from;
-    e->func = ir_func_new(
-        module,
-        str_printf(arena, STR_FMT ".%s%d", STR_ARG(old->name), what, (int)module->funcs.len), true);
+    e->func = ir_func_new(module, free_name(module, old, what), true);
     Func *func = e->func;
     func->user_name = old->user_name;
     func->file = old->file;

@@ -82,8 +82,7 @@ void em_broadcast(Emit *e, const WholeOp *w, Ref *dims) {
             join_shape(e, w, w->operands[k], dims, &known);
 }
 
-/* Is the axis known to have length 1, whatever the arguments are? `x[:, None]`, and sums that keep their axes. */
-static bool known_one(const Func *func, Ref array, int axis) {
+bool em_known_one(const Func *func, Ref array, int axis) {
     int64_t length;
     const Inst *inst = ir_inst(func, array);
     if (inst->op == OP_alloc || inst->op == OP_reshape) {
@@ -91,13 +90,21 @@ static bool known_one(const Func *func, Ref array, int axis) {
         return opt_const_int(func, n, &length) && length == 1;
     }
     if (inst->op == OP_transpose)
-        return known_one(func, ir_arg(func, array, 0), inst->type->ndim - 1 - axis);
+        return em_known_one(func, ir_arg(func, array, 0), inst->type->ndim - 1 - axis);
+    if (inst->op == OP_map) {
+        for (int32_t k = 0; k < inst->nargs; k++) {
+            const Type *type = ir_type(func, ir_arg(func, array, k));
+            int own = type->kind == TY_ARRAY ? axis - (inst->type->ndim - type->ndim) : -1;
+            if (own >= 0 && !em_known_one(func, ir_arg(func, array, k), own)) return false;
+        }
+        return true;
+    }
     if (inst->op != OP_view) return false;
     int32_t operand = 1;
     for (int32_t i = 0, from = 0, to = 0; i < inst->u.name->len; i++) {
         char c = inst->u.name->bytes[i];
         if (to == axis && c != 'i') {
-            if (c == 'f') return known_one(func, ir_arg(func, array, 0), from);
+            if (c == 'f') return em_known_one(func, ir_arg(func, array, 0), from);
             return c == 'n' ||
                    (opt_const_int(func, ir_arg(func, array, operand + 2), &length) && length == 1);
         }
@@ -133,7 +140,7 @@ static int own_innermost(const Emit *e, const WholeOp *w, Ref array) {
 static Ref has_unit_stride(Emit *e, const WholeOp *w, Ref array) {
     const Type *type = ir_type(e->func, array);
     int axis = own_innermost(e, w, array);
-    if (type->layout != LAYOUT_A || axis < 0 || known_one(e->func, array, axis)) return NO_REF;
+    if (type->layout != LAYOUT_A || axis < 0 || em_known_one(e->func, array, axis)) return NO_REF;
     Ref stride = b_op1(&e->b, OP_stride, e->i64, array);
     ir_inst(e->func, stride)->imm = axis;
     return em_op2(e, OP_eq, stride, em_int(e, type_size(type->element)));
@@ -152,7 +159,7 @@ Ref em_alike(Emit *e, const WholeOp *w, Ref *dims) {
         if (!em_is_array(e, array) || (k >= 0 && is_repeated(w, k))) continue;
         int n = ir_type(e->func, array)->ndim, skip = w->ndim - n;
         for (int a = 0; a < n; a++) {
-            if (k >= 0 && known_one(e->func, array, a)) continue;
+            if (k >= 0 && em_known_one(e->func, array, a)) continue;
             Ref length = em_length(e, array, a);
             if (dims[skip + a])
                 must_be(e, &all, em_op2(e, OP_eq, length, dims[skip + a]));
@@ -180,7 +187,7 @@ static void place_part(Emit *e, const WholeOp *w, const int *order, bool alike, 
     Ref one = em_int(e, 1), zero = em_int(e, 0);
     for (int i = 0; i < w->ndim; i++) {
         int own = order[i] - (w->ndim - n);
-        bool moves = own >= 0 && (is_target || !known_one(e->func, part->value, own));
+        bool moves = own >= 0 && (is_target || !em_known_one(e->func, part->value, own));
         part->axis[i] = (int8_t)(moves ? own : -1);
         if (!moves || alike || is_target) continue;
         Ref several = em_op2(e, OP_ne, em_length(e, part->value, own), one);
@@ -246,9 +253,19 @@ static void flatten(Emit *e, Nest *nest, bool first_inside) {
         lengths[group[i]] =
             first ? nest->dims[i] : em_op2(e, OP_mul, lengths[group[i]], nest->dims[i]);
     }
-    for (int32_t k = 0; k < nest->nparts; k++)
-        flatten_part(e, nest, group, groups, &nest->parts[k], lengths);
-    if (nest->to.value) flatten_part(e, nest, group, groups, &nest->to, lengths);
+    Part *old = arena_copy(e->ctx->arena, nest->parts, sizeof *old * (size_t)(nest->nparts + 1));
+    old[nest->nparts] = nest->to;
+    for (int32_t k = 0; k <= nest->nparts;
+         k++) { /* the result is the last; one array twice stays one */
+        Part *part = k < nest->nparts ? &nest->parts[k] : &nest->to;
+        int32_t j = 0;
+        while (old[j].value != old[k].value)
+            j++;
+        if (j < k)
+            *part = nest->parts[j];
+        else if (part->value)
+            flatten_part(e, nest, group, groups, part, lengths);
+    }
     for (int i = 0; i < nest->n; i++) {
         nest->reduced[group[i]] = nest->reduced[i];
         nest->dims[group[i]] = lengths[group[i]];
@@ -260,7 +277,7 @@ void em_nest(Emit *e, const WholeOp *w, const Ref *dims, bool alike, Ref to, Nes
     int order[MAX_AXES];
     bool first_inside = first_axis_inside(e, w);
     *nest = (Nest){.n = w->ndim, .nparts = w->n, .unit = alike};
-    nest->parts = arena_array(e->ctx->arena, Part, w->n + 1);
+    nest->parts = arena_array(e->ctx->arena, Part, w->n + 1); /* one more: flatten */
     for (int i = 0; i < w->ndim; i++) {
         order[i] = first_inside ? w->ndim - 1 - i : i;
         nest->dims[i] = dims[order[i]];

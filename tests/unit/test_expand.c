@@ -104,6 +104,16 @@ static double formula(double a, double b, double s) {
     return a * b - s;
 }
 
+static double step_add(double acc, double x) {
+    return acc + x;
+}
+static double step_larger(double acc, double x) {
+    return acc < x ? x : acc;
+}
+static double step_minus(double acc, double x) {
+    return acc - x;
+}
+
 static const char functions[] = "func @g(a: f64, b: f64, s: f64) -> f64 typed {\n"
                                 "b0:\n"
                                 "  %1: f64 = param 0\n"
@@ -150,6 +160,13 @@ static const char functions[] = "func @g(a: f64, b: f64, s: f64) -> f64 typed {\
                                 "  %3: bool = lt %1, %2\n"
                                 "  %4: f64 = select %3, %2, %1\n"
                                 "  return %4\n"
+                                "}\n"
+                                "func @times(a: f64, b: f64) -> f64 typed {\n"
+                                "b0:\n"
+                                "  %1: f64 = param 0\n"
+                                "  %2: f64 = param 1\n"
+                                "  %3: f64 = mul %1, %2\n"
+                                "  return %3\n"
                                 "}\n"
                                 "func @minus(a: f64, b: f64) -> f64 typed {\n"
                                 "b0:\n"
@@ -335,7 +352,9 @@ static void check_into_once(const Artifact *artifact, Operand *all, int64_t at, 
     CHECK_INT(support_live_arrays(), live);
 }
 
-static void check_into(int n, char a, int m, char b, int level) {
+/* The body writes g(y, x, s) to x (%1), from y (%2) and s (%3). */
+static const char direct[] = "  map_into @g (%1, %2, %1, %3)\n";
+static void check_into_body(int n, char a, int m, char b, int level, const char *body) {
     static const int64_t lengths[] = {3, 1, 0, 4};
     char text[1024];
     snprintf(text, sizeof text,
@@ -344,10 +363,10 @@ static void check_into(int n, char a, int m, char b, int level) {
              "  %%2: array(f64, %d, %c) = param 1\n"
              "  %%3: f64 = param 2\n"
              "  %%4: none = const none\n"
-             "  map_into @g (%%1, %%2, %%1, %%3)\n"
+             "%s"
              "  return %%4\n"
              "}\n",
-             n, a, m, b, n, a, m, b);
+             n, a, m, b, n, a, m, b, body);
     Artifact *artifact = compile(text, level);
     if (!artifact) return;
     Operand all[2] = {{n, a, {3, 3, 3}, {0}, NULL}, {m, b, {3, 3, 3}, {0}, NULL}};
@@ -359,6 +378,10 @@ static void check_into(int n, char a, int m, char b, int level) {
         } while (next_shape(all[1].shape, m, lengths, 3));
     } while (next_shape(all[0].shape, n, lengths, 4));
     artifact_release(artifact);
+}
+
+static void check_into(int n, char a, int m, char b, int level) {
+    check_into_body(n, a, m, b, level, direct);
 }
 
 static void test_map_into_overlapping_operands(void) {
@@ -374,6 +397,91 @@ static void test_map_into_overlapping_operands(void) {
     check_into(1, 'C', 0, 'C', 3);
 }
 
+/* The product is computed inside what writes the target, and reads all of it first. */
+static void test_fused_into(void) {
+    check_into_body(1, 'C', 1, 'C', 3,
+                    "  %5: array(f64, 1, C) = map @times (%2, %1)\n"
+                    "  map_into @minus (%1, %5, %3)\n");
+    check_into_body(2, 'A', 2, 'C', 3,
+                    "  %5: array(f64, 2, C) = map @times (%2, %1)\n"
+                    "  map_into @minus (%1, %5, %3)\n");
+    check_into_body(2, 'C', 1, 'C', 3,
+                    "  %5: array(f64, 2, C) = map @times (%2, %1)\n"
+                    "  map_into @minus (%1, %5, %3)\n");
+}
+
+/* x * x + 2 * y - z, and the largest x * y: in one loop each, with NumPy's errors. */
+static void test_fused_expression(void) {
+    static const char text[] = "func @f(x: array(f64, 1, C), y: array(f64, 1, A), z: array(f64, 1, "
+                               "C)) -> array(f64, 1, C) typed {\n"
+                               "b0:\n"
+                               "  %1: array(f64, 1, C) = param 0\n"
+                               "  %2: array(f64, 1, A) = param 1\n"
+                               "  %3: array(f64, 1, C) = param 2\n"
+                               "  %4: f64 = const 2.0\n"
+                               "  %5: array(f64, 1, C) = map @times (%1, %1)\n"
+                               "  %6: array(f64, 1, C) = map @times (%4, %2)\n"
+                               "  %7: array(f64, 1, C) = map @add (%5, %6)\n"
+                               "  %8: array(f64, 1, C) = map @minus (%7, %3)\n"
+                               "  return %8\n"
+                               "}\n";
+    static const char most[] =
+        "func @f(x: array(f64, 1, C), y: array(f64, 1, A), z: array(f64, 1, C)) -> f64 typed {\n"
+        "b0:\n"
+        "  %1: array(f64, 1, C) = param 0\n"
+        "  %2: array(f64, 1, A) = param 1\n"
+        "  %3: i64 = const 0\n"
+        "  %4: array(f64, 1, C) = map @times (%1, %2)\n"
+        "  %5: i64 = shape %4 axis 0\n"
+        "  %6: bool = eq %5, %3\n"
+        "  guard.empty_sequence %6\n"
+        "  %7: f64 = reduce first @larger (%4) axes 1\n"
+        "  return %7\n"
+        "}\n";
+    static const int64_t lengths[] = {3, 1, 0, 4, 1000};
+    static double rooms[3][ROOM];
+    for (int level = 0; level <= 3; level += 3) {
+        Artifact *artifact = compile(text, level), *largest = compile(most, level);
+        if (!artifact || !largest) return;
+        Operand all[3] = {
+            {1, 'C', {3}, {0}, NULL}, {1, 'A', {3}, {0}, NULL}, {1, 'C', {3}, {0}, NULL}};
+        for (int c = 0; c < 125; c++) {
+            int64_t live = support_live_arrays(), shape[AXES], index[AXES] = {0};
+            for (int k = 0, d = c; k < 3; k++, d /= 5) {
+                all[k].shape[0] = lengths[d % 5];
+                fill(rooms[k], k - 500.0);
+                lay_out(&all[k], rooms[k], 3);
+            }
+            Arr r = {0};
+            CallContext ctx;
+            bool fits = broadcast(all, 3, 1, shape), right = true;
+            int status = cg_call(artifact, &ctx,
+                                 (void *[]){&all[0].value, &all[1].value, &all[2].value}, &r);
+            CHECK_INT(status, fits ? CALL_OK : CALL_EXCEPTION);
+            for (; status == CALL_OK && index[0] < shape[0]; index[0]++) {
+                double x = value_at(&all[0], index, 1), y = value_at(&all[1], index, 1);
+                right &= *element(&r, 1, index) == x * x + 2 * y - value_at(&all[2], index, 1);
+            }
+            CHECK(right);
+            if (status == CALL_OK) quern_release(r.owner);
+            double found = 0, want = -1e300;
+            fits = broadcast(all, 2, 1, shape);
+            status = cg_call(largest, &ctx, (void *[]){&all[0].value, &all[1].value, &all[2].value},
+                             &found);
+            CHECK_INT(status, fits && shape[0] ? CALL_OK : CALL_EXCEPTION);
+            if (status != CALL_OK)
+                CHECK_INT(ctx.exception,
+                          -1 - (fits ? GUARD_empty_sequence : GUARD_broadcast_shapes));
+            for (index[0] = 0; fits && index[0] < shape[0]; index[0]++)
+                want = step_larger(want, value_at(&all[0], index, 1) * value_at(&all[1], index, 1));
+            if (status == CALL_OK) CHECK(found == want);
+            CHECK_INT(support_live_arrays(), live);
+        }
+        artifact_release(artifact);
+        artifact_release(largest);
+    }
+}
+
 /* -- reduce --------------------------------------------------------------------------------------- */
 
 typedef struct Reducing {
@@ -381,16 +489,6 @@ typedef struct Reducing {
     double (*step)(double acc, double x);
     bool first;
 } Reducing;
-
-static double step_add(double acc, double x) {
-    return acc + x;
-}
-static double step_larger(double acc, double x) {
-    return acc < x ? x : acc;
-}
-static double step_minus(double acc, double x) {
-    return acc - x;
-}
 
 /* Elements are multiples of 1/4, so that sums are exact in any order. */
 static void check_reduce_once(const Artifact *artifact, const Operand *x, int axes,
@@ -564,6 +662,8 @@ int main(void) {
     RUN(test_map_of_a_function_with_branches);
     RUN(test_map_refuses_with_both_shapes);
     RUN(test_map_into_overlapping_operands);
+    RUN(test_fused_into);
+    RUN(test_fused_expression);
     RUN(test_reduce);
     RUN(test_reduce_several_operands);
     RUN(test_map_raises_half_way);
