@@ -99,6 +99,8 @@ static bool visit_global(Infer *in, Ref ref, Val *out) {
     if (inst->op == OP_global) {
         b = r->global(r->user, in->inst->function->handle, *inst->u.name);
         if (b && b->kind == BIND_MISSING) b = r->builtin(r->user, *inst->u.name);
+    } else if (!in->inst->function->handle) { /* row_function */
+        b = ti_object(in->ti, BIND_LIBRARY, *inst->u.name, NULL);
     } else {
         b = r->builtin(r->user, *inst->u.name);
     }

@@ -10,7 +10,6 @@
 #ifndef QUERN_INFER_H
 #define QUERN_INFER_H
 
-#include "frontend/base/arguments.h"
 #include "typeinfer/typeinfer.h"
 
 typedef struct Fact Fact;
@@ -85,9 +84,10 @@ typedef struct Ti {
     Vec(Instance *) instances;
     Map by_key; /* hash of the key -> index + 1 of the newest instance with it */
     Vec(int32_t) key_next;
-    Map sources;    /* Binding -> untyped Func */
-    Map objects;    /* text -> Binding of a compile-time object made here */
-    Map func_names; /* names given to typed functions */
+    Map sources;           /* Binding -> untyped Func */
+    Map objects;           /* text -> Binding of a compile-time object made here */
+    Map func_names;        /* names given to typed functions */
+    Map result_signatures; /* Type -> Signature with that result and no parameters */
     Vec(Instance *) stack;
     Vec(Instance *) provisional;
     Vec(Instance *) to_emit;
@@ -289,23 +289,20 @@ typedef struct CallArgs {
     const Str *names;
 } CallArgs;
 
-/* -- infer_bind.c: which argument each parameter gets ---------------------------------------------- */
-
-/* source[i]: the number of the argument of parameter i, -1: it is left out. The first gives no error. */
-bool v_binds(const Params *params, const Str *names, const CallArgs *args, int32_t *source);
-bool v_bind(Infer *in, Str function, const Params *params, const Str *names, const CallArgs *args,
-            int32_t *source);
-bool v_missing_argument(Infer *in, Str function, Str name); /* an error: false always */
-enum { MAX_TYPED_PARAMS = 8 };
-/* Of what is known by name. `params` as in Python: "a, /, b, c=, *, d=", with `=` behind those that may be left out, whose
- * out[i] has no type then. "*args" takes any further arguments, which are read from `args`. */
-bool v_bind_typed(Infer *in, const char *function, const char *params, const CallArgs *args,
-                  Val *out);
-
-/* -- infer_func.c: calls -- */
-
 bool call_function(Infer *in, const Binding *function, const CallArgs *args, bool constants,
                    Val *out);
+
+/* Which value each parameter of a call gets. */
+typedef struct Bound {
+    Slot *slots;
+    Val *values; /* by slot; unused where the slot is a constant */
+    bool *given; /* by slot; the others have their default */
+    int32_t n;
+} Bound;
+/* The instance that a call with these arguments, and their constants, would call, inferred; its result converted to
+ * `result`, unless that is NULL or the function has declared signatures. NULL: not known yet, or in error. */
+Instance *call_instance(Infer *in, const Binding *function, const CallArgs *args,
+                        const Type *result, Bound *bound);
 /* infer_all.c: a call with a reported argument, and all that can be said of it. */
 bool infer_unknown_call(Infer *in, Val callee, const CallArgs *args, Val *out);
 Instance *instance_entry(Ti *ti, const InferRequest *request, DiagList *diags);
@@ -338,6 +335,8 @@ bool v_contains(Infer *in, bool not_in, Val item, Val container, Val *out);
 
 /* -- infer_row.c: rows of the library ------------------------------------------------------------- */
 
+/* How many arguments a row takes: -1 when that varies. */
+int32_t row_arity(const LibRow *row);
 /* A row of the library. false without a diagnostic when none fits (*matched false). */
 bool v_row(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *out);
 /* A Python function of our library; *found false: there is none of that name. */
@@ -364,8 +363,39 @@ Val v_scalar(Infer *in, Val a);
 /* Is one of them an array without axes? Then `out` gets their elements instead. */
 bool v_scalars(Infer *in, const Val *args, int32_t n, Val *out);
 /* An operator with such an operand; *handled false: it is none, or has no meaning for them. */
+/* The ufunc that an operator stands for ("numpy.add"), or NULL. */
+const char *operator_ufunc(Operator op);
 bool v_zero_dim(Infer *in, Operator op, bool in_place, const Val *args, int32_t n, bool *handled,
                 Val *out);
+
+/* -- infer_map.c: whole arrays -------------------------------------------------------------------- */
+
+/* The row of the library as a function of n numbers; "": the function that returns its argument. */
+const Binding *row_function(Infer *in, Str name, int32_t n);
+const FunctionInfo *row_function_info(const Binding *function);
+Func *row_function_source(Ti *ti, const Binding *function); /* untyped */
+bool v_any_array(const Val *args, int32_t n);               /* with axes */
+/* f of the elements, as a new array; of type `result`, unless that is NULL. */
+bool v_map(Infer *in, const Binding *f, const Type *result, const Val *args, int32_t n, Val *out);
+/* The same, converted, into the elements of `target`; `same_kind`: floats do not become ints and so on. */
+bool v_map_into(Infer *in, Val target, const Binding *f, bool same_kind, const Val *args,
+                int32_t n);
+/* NumPy's casting "same_kind". */
+bool type_same_kind(const Type *from, const Type *to);
+/* A row of NumPy's functions of numbers, on arrays; *matched false: there is none of that name and number of operands. */
+bool v_row_of_arrays(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *out);
+/* An operator with an array among its operands, as the ufunc that it stands for. */
+bool v_operator_of_arrays(Infer *in, Operator op, bool in_place, const Val *args, int32_t n,
+                          bool *matched, Val *out);
+/* start = f(start, elements...) over the axes of the set; start None: from the first element. */
+bool v_reduce(Infer *in, const Binding *f, Val start, uint32_t axes, const Val *args, int32_t n,
+              Val *out);
+
+/* -- infer_primitive.c: what quern/library is written with ---------------------------------------- */
+
+bool v_primitive(Infer *in, Str name, const CallArgs *args, Val *out);
+bool primitive_knows(Str name);
+const char *primitive_name(int32_t index);
 
 /* -- infer_typed.c: what typeinfer knows by name (rows LOWER_TYPED) ------------------------------ */
 
@@ -414,6 +444,8 @@ Val v_element(Infer *in, Val array, Val index);
 bool v_element_indices(Infer *in, Val array, Val index, Ref *out);
 /* array[...] = value, as an assignment to all of it. */
 bool v_fill(Infer *in, Val array, Val value);
+/* May code here make arrays? Otherwise an error: in kernels and on GPUs `name` cannot be used. */
+bool ti_may_allocate(Infer *in, const char *name);
 /* A dtype argument: a type, a dtype, a string or None (float64). */
 bool fact_dtype(Infer *in, const Fact *f, const Type **out);
 bool v_element_type(Infer *in, const Val *dtype, const Type **out); /* the same, or an error */
@@ -471,7 +503,6 @@ Ref emit_range_more(Emit *e, Ref range, Ref counter);
 /* -- specialize_copy.c: assignment to all elements of an array ----------------------------------- */
 
 void emit_fill(Emit *e, Ref dst, Ref value);
-void emit_copy(Emit *e, Ref dst, Ref src); /* broadcasts; as if everything were read first */
 Ref emit_length(Emit *e, Ref array, int32_t axis);
 
 /* -- specialize.c: loops -- */

@@ -283,9 +283,7 @@ static bool assign_array(Infer *in, Val dst, Val src) {
     const Type *to = dst.f.type, *from = src.f.type;
     if (from->ndim > to->ndim || !fits_element(from->element, to->element))
         return v_refuse(in, REFUSE_ELEMENT, ti_text(in, to), &src, 1);
-    if (!in->emit) return true;
-    emit_copy(in->emit, v_ref(in, dst), v_ref(in, src));
-    return true;
+    return v_map_into(in, dst, row_function(in, STR(""), 1), false, &src, 1);
 }
 
 /* a[1:3] = (x, y) */

@@ -1,8 +1,7 @@
 /* infer_call.c - calls: what a callee is, and why it cannot be called. */
 #include "typeinfer/infer.h"
 
-/* How many arguments a row takes: -1 when that varies. */
-static int32_t row_arity(const LibRow *row) {
+int32_t row_arity(const LibRow *row) {
     int32_t n = row->signature[1] != ')', depth = 0;
     for (const char *c = row->signature; *c && !(*c == ')' && depth == 1); c++) {
         if (*c == '*' || *c == '?') return -1;
@@ -84,7 +83,7 @@ bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out) {
     const Binding *b = fact_object(&callee.f);
     if (!b) return v_refuse(in, REFUSE_CALLEE, NULL, &callee, 1);
     switch (b->kind) {
-    case BIND_FUNCTION: return call_function(in, b, args, false, out);
+    case BIND_FUNCTION: return call_function(in, b, args, in->inst->library, out);
     case BIND_LIBRARY:
         if (is_method(in, b, callee.src)) return call_method(in, b, callee.src, args, out);
         return call_library(in, b->name, args, out);

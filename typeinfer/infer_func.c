@@ -5,7 +5,7 @@
  * and choose by constants (axis=0, dtype names): those see the constants too, to a certain depth. */
 #include "typeinfer/infer.h"
 
-enum { CONSTANT_DEPTH = 12, MAX_DEPTH = 200, MAX_CHAIN = 8, MAX_INSTANCES = 5000 };
+enum { CONSTANT_DEPTH = 64, MAX_DEPTH = 200, MAX_CHAIN = 8, MAX_INSTANCES = 5000 };
 
 /* -- keys ----------------------------------------------------------------------------------------- */
 
@@ -53,6 +53,7 @@ static Instance *instance_find(Ti *ti, const Binding *function, const FunctionIn
 }
 
 const FunctionInfo *ti_function_info(Ti *ti, const Binding *function) {
+    if (!function->handle) return row_function_info(function);
     return ti->resolver->code(ti->resolver->user, function);
 }
 
@@ -60,6 +61,12 @@ const FunctionInfo *ti_function_info(Ti *ti, const Binding *function) {
 
 static int32_t nslots_of(const CodeUnit *code) {
     return code->nargs + code->nkwonly + ((code->flags & CODE_VARARGS) != 0);
+}
+
+static int32_t param_index(const CodeUnit *code, Str name) {
+    for (int32_t i = code->nposonly; i < code->nargs + code->nkwonly; i++)
+        if (str_equal(code->local_names[i], name)) return i;
+    return -1;
 }
 
 /* What the instance may know of an argument that is passed. */
@@ -72,19 +79,36 @@ static Fact passed_fact(const Fact *f, bool constants) {
     return typed;
 }
 
-typedef struct Bound {
-    Slot *slots;
-    Val *values; /* by slot; unused where the slot is a constant */
-    bool *given; /* by slot; the others have their default */
-    int32_t n;
-} Bound;
+static bool bind_error(Infer *in, const Binding *function, const char *text) {
+    Str why = str_printf(in->arena, STR_FMT "() %s", STR_ARG(function->name), text);
+    return ti_fail(in, in->at, E0403, why.bytes);
+}
 
 static bool fill_default(Infer *in, const FunctionInfo *info, const Binding *function, int32_t i,
                          Slot *slot) {
     const Binding *value = info->defaults ? info->defaults[i] : NULL;
     Str name = info->code->local_names[i];
-    if (!value) return v_missing_argument(in, function->name, name);
+    if (!value) {
+        Str text = str_printf(in->arena, "missing the argument '" STR_FMT "'", STR_ARG(name));
+        return bind_error(in, function, text.bytes);
+    }
     return fact_of_binding(in, value, name, &slot->fact);
+}
+
+static bool bind_keywords(Infer *in, const FunctionInfo *info, const Binding *function,
+                          const CallArgs *args, bool *given, Bound *out) {
+    int32_t positional = args->nargs - args->nkeywords;
+    for (int32_t k = 0; k < args->nkeywords; k++) {
+        Str name = args->names[k];
+        int32_t i = param_index(info->code, name);
+        const char *text = i < 0 ? "got an unexpected keyword argument '" STR_FMT "'"
+                                 : "got multiple values for the argument '" STR_FMT "'";
+        if (i < 0 || given[i])
+            return bind_error(in, function, str_printf(in->arena, text, STR_ARG(name)).bytes);
+        given[i] = true;
+        out->values[i] = args->args[positional + k];
+    }
+    return true;
 }
 
 /* Which value each parameter gets. */
@@ -98,13 +122,15 @@ static bool bind_args(Infer *in, const FunctionInfo *info, const Binding *functi
     *out = (Bound){arena_array(in->arena, Slot, n), arena_array(in->arena, Val, n),
                    arena_array(in->arena, bool, n), n};
     bool *given = out->given;
-    Params params = {code->nargs, code->nposonly, code->nkwonly, varargs};
-    int32_t *source = arena_array(in->arena, int32_t, n + 1);
-    if (!v_bind(in, function->name, &params, code->local_names, args, source)) return false;
-    for (int32_t i = 0; i < code->nargs + code->nkwonly; i++) {
-        given[i] = source[i] >= 0;
-        if (given[i]) out->values[i] = args->args[source[i]];
+    if (positional > code->nargs && !varargs) {
+        Str text = str_printf(in->arena, "takes %d positional argument%s but %d %s given",
+                              (int)code->nargs, code->nargs == 1 ? "" : "s", (int)positional,
+                              positional == 1 ? "was" : "were");
+        return bind_error(in, function, text.bytes);
     }
+    for (int32_t i = 0; i < positional && i < code->nargs; i++)
+        given[i] = true, out->values[i] = args->args[i];
+    if (!bind_keywords(in, info, function, args, given, out)) return false;
     if (varargs) {
         int32_t extra = QN_MAX(positional - code->nargs, 0);
         bool known = true;
@@ -127,16 +153,18 @@ static bool bind_args(Infer *in, const FunctionInfo *info, const Binding *functi
 
 /* -- declared signatures ------------------------------------------------------------------------------ */
 
-/* false: an argument cannot be converted. Parameters behind the declared ones keep their defaults. */
-static bool declared_fits(const Signature *s, const Bound *bound, Fit *fit) {
-    *fit = (Fit){.declared = s->nparams};
-    if (s->nparams > bound->n) return false;
+/* The sum over the arguments; -1: one cannot be converted. Parameters behind the declared ones keep their defaults. */
+static int declared_cost(const Signature *s, const Bound *bound) {
+    int cost = 0;
+    if (s->nparams > bound->n) return -1;
     for (int32_t i = 0; i < bound->n; i++) {
-        if (i >= s->nparams && bound->given[i]) return false;
+        if (i >= s->nparams && bound->given[i]) return -1;
         if (i >= s->nparams) continue;
-        if (!ti_fit_add(fit, ti_conversion(bound->slots[i].fact.type, s->params[i]))) return false;
+        Conversion c = ti_conversion(bound->slots[i].fact.type, s->params[i]);
+        if (c == CONV_NONE) return -1;
+        cost += 1 << (4 * (int)c); /* one worse conversion outweighs any number of better ones */
     }
-    return true;
+    return cost;
 }
 
 static bool declared_error(Infer *in, const Binding *function, const Bound *bound) {
@@ -171,12 +199,12 @@ static void take_declared(const Signature *s, Bound *bound) {
 
 static bool choose_declared(Infer *in, const Binding *function, Bound *bound,
                             const Signature **out) {
-    Fit best = FIT_NONE, fit;
+    int best = -1;
     *out = NULL;
     for (int32_t k = 0; k < function->ndeclared; k++) {
-        if (!declared_fits(&function->declared[k], bound, &fit)) continue;
-        if (!ti_fit_better(&fit, &best)) continue;
-        best = fit;
+        int cost = declared_cost(&function->declared[k], bound);
+        if (cost < 0 || (best >= 0 && cost >= best)) continue;
+        best = cost;
         *out = &function->declared[k];
     }
     if (function->ndeclared && !*out) return declared_error(in, function, bound);
@@ -263,9 +291,19 @@ static Ref emit_call(Infer *in, Instance *callee, const Bound *bound) {
     return call;
 }
 
-/* The instance for these arguments, inferred; NULL: there is none, or inference is given up. */
+/* A signature that says nothing but the type of the result: one for each type. */
+static const Signature *result_signature(Ti *ti, const Type *result) {
+    MapValue *slot = map_put(&ti->result_signatures, map_key(result));
+    if (slot->ptr) return slot->ptr;
+    Signature *signature = arena_new(ti->arena, Signature);
+    *signature = (Signature){.result = result};
+    return slot->ptr = signature;
+}
+
+/* The instance for these arguments, inferred; NULL: there is none, or inference is given up. With `result` what it
+ * returns is converted to that type. */
 static Instance *callee_of(Infer *in, const Binding *function, const CallArgs *args, bool constants,
-                           bool library, Bound *bound) {
+                           bool library, const Type *result, Bound *bound) {
     const FunctionInfo *info = ti_function_info(in->ti, function);
     const Signature *declared;
     if (!info) return in->stop = STOP_ABORT, NULL;
@@ -273,6 +311,7 @@ static Instance *callee_of(Infer *in, const Binding *function, const CallArgs *a
     if (!bind_args(in, info, function, args, constants, bound) ||
         !choose_declared(in, function, bound, &declared))
         return NULL;
+    if (result && !declared) declared = result_signature(in->ti, result);
     Instance *callee = instance_find(in->ti, function, info, declared, bound->slots, bound->n);
     if (callee->level == 0 && constants) callee->level = in->inst->level + 1;
     if (callee->state == INST_NEW) callee->library = library || in->inst->library;
@@ -284,15 +323,22 @@ static Instance *callee_of(Infer *in, const Binding *function, const CallArgs *a
 bool call_function(Infer *in, const Binding *function, const CallArgs *args, bool constants,
                    Val *out) {
     Bound bound;
-    Instance *callee = callee_of(in, function, args, constants, constants, &bound);
+    Instance *callee = callee_of(in, function, args, constants, constants, NULL, &bound);
     if (callee && callee->failed && !constants)
-        callee = callee_of(in, function, args, true, false, &bound);
+        callee = callee_of(in, function, args, true, false, NULL, &bound);
     if (!callee || (!in->emit && !callee_ready(in, callee))) return false;
     out->f = callee->result;
     out->f.unbound = out->f.conflict = false;
     out->f.python = 0;
     if (in->emit) out->ref = emit_call(in, callee, &bound);
     return true;
+}
+
+Instance *call_instance(Infer *in, const Binding *function, const CallArgs *args,
+                        const Type *result, Bound *bound) {
+    Instance *callee = callee_of(in, function, args, true, !function->handle, result, bound);
+    if (!callee || (!in->emit && !callee_ready(in, callee))) return NULL;
+    return callee;
 }
 
 /* -- the entry ------------------------------------------------------------------------------------- */
@@ -327,9 +373,9 @@ Instance *instance_entry(Ti *ti, const InferRequest *r, DiagList *diags) {
         return bc_refuse(diags, &span, "a **keywords parameter"), NULL;
     }
     if (r->nargs > n) {
-        Params params = {.npositional = n};
-        CallArgs given = {.nargs = r->nargs};
-        return v_bind(&in, r->function->name, &params, NULL, &given, NULL), NULL;
+        Str text =
+            str_printf(ti->arena, "takes %d arguments but %d were given", (int)n, (int)r->nargs);
+        return bind_error(&in, r->function, text.bytes), NULL;
     }
     Slot *slots = arena_array(ti->arena, Slot, n);
     if (!entry_slots(&in, info, r, slots)) return NULL;

@@ -99,8 +99,7 @@ bool v_unary(Infer *in, Operator op, Val a, Val *out) {
         return true;
     }
     if (matched || in->stop) return false;
-    CallArgs args = {&a, 1, 0, NULL};
-    if (v_library_function(in, str_from(operator_names[op]), &args, &matched, out)) return true;
+    if (v_operator_of_arrays(in, op, false, &a, 1, &matched, out)) return true;
     if (matched || in->stop) return false;
     return v_refuse(in, REFUSE_UNARY, operator_verbs[op], &a, 1);
 }
@@ -195,12 +194,8 @@ static bool v_arithmetic(Infer *in, Operator op, bool in_place, Val a, Val b, Va
                      (fact_negative_literal(&b.f) && is_kind(&a, TY_u64))))
         return binary_error(in, op, args);
     if (tuple_arithmetic(in, op, a, b, &handled, out) || handled) return handled && !in->stop;
-    CallArgs call = {args, 2, 0, NULL};
     if (is_kind(&a, TY_ARRAY) || is_kind(&b, TY_ARRAY)) {
-        const char *name = operator_names[op];
-        if (in_place && is_kind(&a, TY_ARRAY))
-            name = str_printf(in->arena, "operator.i%s", name + strlen("operator.")).bytes;
-        if (v_library_function(in, str_from(name), &call, &matched, out)) return true;
+        if (v_operator_of_arrays(in, op, in_place, args, 2, &matched, out)) return true;
         return matched || in->stop ? false : binary_error(in, op, args);
     }
     if (folded(in, op, args, out)) return true;

@@ -165,6 +165,7 @@ bool v_row(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *
     for (int32_t i = 0; i < n; i++)
         types[i] = args[i].f.type;
     if (!lib_match(in->types, name, types, n, in->ti->options.target, in->strong, &m)) {
+        if (v_any_array(args, n)) return v_row_of_arrays(in, name, args, n, matched, out);
         Val scalars[LIB_MAX_ARGS]; /* functions of numbers take arrays without axes */
         return v_scalars(in, args, n, scalars) && v_row(in, name, scalars, n, matched, out);
     }

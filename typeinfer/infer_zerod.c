@@ -38,17 +38,6 @@ bool v_scalars(Infer *in, const Val *args, int32_t n, Val *out) {
     return any;
 }
 
-/* NumPy's order of kinds: an assignment in place never goes down. */
-static int kind_rank(const Type *t) {
-    switch (type_class(t)) {
-    case CLASS_BOOL: return 0;
-    case CLASS_UINT: return 1;
-    case CLASS_SINT: return 2;
-    case CLASS_FLT: return 3;
-    default: return 4;
-    }
-}
-
 bool v_zero_dim(Infer *in, Operator op, bool in_place, const Val *args, int32_t n, bool *handled,
                 Val *out) {
     Val scalars[2];
@@ -59,7 +48,11 @@ bool v_zero_dim(Infer *in, Operator op, bool in_place, const Val *args, int32_t 
     bool matched, ok = v_row(in, str_from(ufuncs[op]), scalars, n, &matched, out);
     *handled = matched || in->stop;
     if (!ok || !in_place || !is_zero_dim(&args[0])) return ok;
-    if (kind_rank(out->f.type) > kind_rank(args[0].f.type->element)) return *handled = false;
+    if (!type_same_kind(out->f.type, args[0].f.type->element)) return *handled = false;
     if (!v_setitem(in, args[0], v_tuple(in, NULL, 0), *out)) return false;
     return *out = args[0], true;
+}
+
+const char *operator_ufunc(Operator op) {
+    return ufuncs[op];
 }

@@ -52,6 +52,7 @@ static const LibRow rows[] = {
 #include "typeinfer/tables/math.def"
 #include "typeinfer/tables/numpy.def"
 #include "typeinfer/tables/operators.def"
+#include "typeinfer/tables/primitives.def"
 #undef FN
 #undef ALL
 };
@@ -116,21 +117,19 @@ bool lib_match(TypeTable *types, Str name, const Type *const *args, int32_t narg
             strong[i] = type_strong(types, args[i]);
         args = strong;
     }
-    Fit best = FIT_NONE;
-    bool found = false;
+    int best = -1;
     LibMatch match;
     for (int32_t row = lib_find(name); row >= 0; row = lib_next(row)) {
-        Fit fit;
+        int cost;
         if (target >= 0 && lib_lowering(&rows[row], target)->kind == LOWER_NONE) continue;
         match.row = row;
-        if (!sig_match(types, &rows[row], args, nargs, strong_numbers, &match, &fit)) continue;
-        if (!ti_fit_better(&fit, &best)) continue;
-        best = fit;
+        if (!sig_match(types, &rows[row], args, nargs, strong_numbers, &match, &cost)) continue;
+        if (best >= 0 && cost >= best) continue;
+        best = cost;
         *out = match;
-        found = true;
     }
-    if (found && strong_numbers) make_strong(types, out, nargs);
-    return found;
+    if (best >= 0 && strong_numbers) make_strong(types, out, nargs);
+    return best >= 0;
 }
 
 /* `imm` is the row when typeinfer made the instruction; text knows only the name. */
@@ -167,6 +166,7 @@ static const struct Section {
     {"number.", "Attributes and methods of numbers"},
     {"numpy.", "NumPy functions of scalars"},
     {"operator.", "Operators"},
+    {"primitive.", "Primitives of the library itself"},
 };
 
 static void print_row(StrBuf *out, const LibRow *row) {

@@ -93,8 +93,6 @@ static const struct {
     bool (*when)(const Refused *r);
     const char *text;
 } advice[] = {
-    {OPERATORS, any_array,
-     "operators do not work on whole arrays yet: write a loop over the elements"},
     {OPERATORS, any_none, "one side is None: does the function it comes from return a value?"},
     {OPERATORS, complex_with_number,
      "complex numbers have no order and no remainder: use z.real, z.imag or abs(z)"},

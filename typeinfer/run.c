@@ -46,7 +46,8 @@ static Func *source_of(Ti *ti, Instance *inst) {
     MapValue *slot = map_put(&ti->sources, map_key(inst->function));
     if (slot->ptr) return slot->ptr;
     ti->source.diags = &inst->diags;
-    Func *f = bc_build(&ti->source, inst->info->code);
+    Func *f = inst->function->handle ? bc_build(&ti->source, inst->info->code)
+                                     : row_function_source(ti, inst->function);
     ti->source.diags = ti->module->diags;
     if (f) map_put(&ti->sources, map_key(inst->function))->ptr = f;
     return f;
@@ -143,6 +144,7 @@ void ti_init(Ti *ti, Module *module, Resolver *resolver, const InferRequest *req
     map_init(&ti->refused_sources, ti->arena);
     map_init(&ti->objects, ti->arena);
     map_init(&ti->func_names, ti->arena);
+    map_init(&ti->result_signatures, ti->arena);
     /* for one more level, for the resolver's Python code, and for the error */
     char *here = __builtin_frame_address(0), *low = os_stack_low();
     ti->stack_limit = low + QN_MIN((here - low) / 3, STACK_RESERVE);

@@ -292,6 +292,7 @@ void cg_lower_frozen(Cg *cg, Ref ref);
 #define HOST_ADDRESS_PREFIX "quern.at."
 void cg_lower_view(Cg *cg, Ref ref);
 void cg_lower_reshape(Cg *cg, Ref ref);
+void cg_lower_restride(Cg *cg, Ref ref);
 void cg_lower_transpose(Cg *cg, Ref ref);
 void cg_lower_alloc(Cg *cg, Ref ref);
 void cg_lower_count(Cg *cg, Ref ref, const char *function);

@@ -384,6 +384,7 @@ void cg_inst(Cg *cg, Ref ref) {
     case OP_store: cg_lower_store(cg, ref); break;
     case OP_view: cg_lower_view(cg, ref); break;
     case OP_reshape: cg_lower_reshape(cg, ref); break;
+    case OP_restride: cg_lower_restride(cg, ref); break;
     case OP_transpose: cg_lower_transpose(cg, ref); break;
     case OP_alloc: cg_lower_alloc(cg, ref); break;
     case OP_frozen: cg_lower_frozen(cg, ref); break;

@@ -79,6 +79,21 @@ void cg_lower_reshape(Cg *cg, Ref ref) {
     cg_set(cg, ref, leaves);
 }
 
+void cg_lower_restride(Cg *cg, Ref ref) {
+    Ref of = ir_arg(cg->f->ir, ref, 0);
+    ArrayLeaves from;
+    cg_array_open(cg, cg_type(cg, of), cg_leaves(cg, of), &from);
+    ArrayLeaves to = {.type = cg_type(cg, ref), .data = from.data, .owner = from.owner};
+    int n = to.type->ndim;
+    for (int i = 0; i < n; i++) {
+        to.shape[i] = cg_leaf(cg, ir_arg(cg->f->ir, ref, i + 1));
+        to.strides[i] = cg_leaf(cg, ir_arg(cg->f->ir, ref, i + 1 + n));
+    }
+    Value *leaves = cg_new_leaves(cg, to.type);
+    cg_array_close(cg, &to, leaves);
+    cg_set(cg, ref, leaves);
+}
+
 void cg_lower_transpose(Cg *cg, Ref ref) {
     Ref of = ir_arg(cg->f->ir, ref, 0);
     ArrayLeaves from;

@@ -185,6 +185,7 @@ static Ref same_owners(const Refcount *rc, Ref ref) {
     switch ((int)inst->op) {
     case OP_view:
     case OP_reshape:
+    case OP_restride:
     case OP_transpose:
     case OP_tuple:
     case OP_item: break;

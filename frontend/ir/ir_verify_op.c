@@ -350,6 +350,16 @@ static bool check_reshape(Verifier *v, Ref ref) {
     return check_i64(v, ref, 1, inst->nargs);
 }
 
+static bool check_restride(Verifier *v, Ref ref) {
+    const Inst *inst = ir_inst(v->func, ref);
+    if (!check_array(v, ref, 0) || !check_derived(v, ref, (inst->nargs - 1) / 2)) return false;
+    if (inst->nargs != 1 + 2 * inst->type->ndim) return bad(v, ref, "wrong number of operands");
+    if (inst->type->layout != LAYOUT_A && inst->type->ndim > 0)
+        return bad_types(v, ref, "the layout of given strides is A", arg_type(v, ref, 0),
+                         inst->type);
+    return check_i64(v, ref, 1, inst->nargs);
+}
+
 static bool check_guard(Verifier *v, Ref ref) {
     static const int8_t nargs[GUARD_COUNT] = {
 #define GUARD(name, exception, message, nargs) [GUARD_##name] = nargs,
@@ -496,6 +506,7 @@ static bool check_typed(Verifier *v, Ref ref) {
     case OP_view: return check_view(v, ref);
     case OP_transpose: return check_transpose(v, ref);
     case OP_reshape: return check_reshape(v, ref);
+    case OP_restride: return check_restride(v, ref);
     case OP_map: return check_map(v, ref);
     case OP_map_into: return check_map_into(v, ref);
     case OP_reduce: return check_reduce(v, ref);

@@ -645,7 +645,7 @@ def ARR_05_shapes_that_do_not_fit(a, b):
 def test_ARR_05_an_axis_that_does_not_fit():
     assign = njit(lambda a, b: lambda_assign(a, b))
     for a, b in ((np.zeros((3, 3)), np.ones((3, 2))), (np.zeros((2, 3)), np.ones(2)), (np.zeros((2, 3)), np.ones((3, 3)))):
-        with pytest.raises(ValueError, match=r"could not broadcast input array: an axis of length \d into one of length \d"):
+        with pytest.raises(ValueError, match=r"could not broadcast input array from shape \(\d(,\d|,)\) into shape \(\d,\d\)"):
             assign(a, b)
         assert not a.any()
 
@@ -717,7 +717,6 @@ MAKERS = [
     lambda a: np.array(a), lambda a: np.array(a, np.float32), lambda a: np.array(a[:, ::-1].T), lambda a: np.array(a.T),
     lambda a: np.array(a, dtype=np.complex64), lambda a: np.array(a[::2], a.dtype), lambda a: np.asarray(a, np.bool_),
     lambda a: np.asarray([[1.5], [len(a)]]), lambda a: np.asarray(a[0], dtype=np.uint8), lambda a: np.asarray(a=a),
-    lambda a: np.zeros_like(a=a), lambda a: np.ones_like(a=a, dtype=np.int8), lambda a: np.full(fill_value=1.5, shape=2),
     lambda a: np.array(a[:0]), lambda a: np.array(object=a, dtype=None), lambda a: np.array(np.asarray(a.T)),
 ]
 

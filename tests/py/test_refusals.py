@@ -16,10 +16,7 @@ from quern import cuda, errors, jit, njit
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CASES = []
 LISTS = ("there are no lists in compiled code: use a tuple, or an array that np.array or np.empty makes",)
-ARRAYS = ("operators do not work on whole arrays yet: write a loop over the elements",)
 WHOLE = ("functions of whole arrays are not supported yet: write a loop over the elements",)
-MEMBERS = ("compiled code knows shape, size, ndim, dtype, strides, T, itemsize and nbytes of an array; write a loop for "
-           "the rest",)
 TEXT = ("text is a constant of the program: it can be compared for equality, no more",)
 ROW = np.arange(3.0)
 GRID = np.arange(4.0).reshape(2, 2)
@@ -236,88 +233,9 @@ def unsupported_function(x):
     return np.fft.fft(x)[0]
 
 
-@refused("np.sum(x)", "E0405", "the function numpy.sum is not supported in a compiled function", WHOLE, ROW)
-def whole_sum(x):
-    return np.sum(x)
-
-
-@refused("np.mean(x)", "E0405", "the function numpy.mean is not supported in a compiled function", WHOLE, ROW)
-def whole_mean(x):
-    return np.mean(x)
-
-
-@refused("np.sqrt(x)", "E0401", "numpy.sqrt cannot be called with the arguments (float64[::1])", WHOLE, ROW)
-def whole_sqrt(x):
-    return np.sqrt(x)[0]
-
-
-@refused("np.full(3, 1.0, value=2)", "E0403", "numpy.full() got an unexpected keyword argument 'value'")
-def unknown_keyword(x):
-    return np.full(3, 1.0, value=2)[0]
-
-
-@refused("np.full(3)", "E0403", "numpy.full() missing the argument 'fill_value'")
-def missing_argument(x):
-    return np.full(3)[0]
-
-
-@refused("np.empty(3, shape=4)", "E0403", "numpy.empty() got multiple values for argument 'shape'")
-def argument_twice(x):
-    return np.empty(3, shape=4)[0]
-
-
-@refused("np.zeros_like(x, prototype=x)", "E0403", "numpy.zeros_like() got an unexpected keyword argument 'prototype'", (), ROW)
-def keyword_of_another(x):
-    return np.zeros_like(x, prototype=x)[0]
-
-
-@refused("len(obj=x)", "E0403", "len() got an unexpected keyword argument 'obj'", (), ROW)
-def positional_only(x):
-    return len(obj=x)
-
-
-@refused("len(x, x)", "E0403", "len() takes 1 positional argument but 2 were given", (), ROW)
-def too_many_arguments(x):
-    return len(x, x)
-
-
-@refused("enumerate(x, begin=1)", "E0403", "enumerate() got an unexpected keyword argument 'begin'", (), ROW)
-def keyword_of_builtin(x):
-    for i, v in enumerate(x, begin=1):
-        return i + v
-    return 0.0
-
-
-@refused("x.sum", "E0203", "float64[:, ::1] has no attribute 'sum'", MEMBERS, GRID)
-def method_sum(x):
-    f = x.sum
-    return f()
-
-
-@refused("x * 2", "E0207", "cannot multiply float64[::1] and int", ARRAYS, ROW)
-def whole_product(x):
-    return (x * 2)[0]
-
-
-@refused("x[1:] += 1", "E0207", "cannot add float64[::1] and int", ARRAYS, ROW)
-def whole_augmented(x):
-    x[1:] += 1
-    return x[0]
-
-
-@refused("x > 1", "E0207", "cannot compare float64[::1] and int", ARRAYS, ROW)
-def mask(x):
-    return x[x > 1][0]
-
-
 @refused("x in 2.0", "E0206", "cannot look for float64[::1] in float", (), ROW)
 def search(x):
     return x in 2.0
-
-
-@refused("-x", "E0206", "cannot negate float64[::1]", ARRAYS, ROW)
-def whole_negative(x):
-    return (-x)[0]
 
 
 @refused("x[0, 1, 2]", "E0302", "too many indices for float64[:, ::1]: 3 given", (), GRID)

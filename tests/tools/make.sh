@@ -123,7 +123,7 @@ bench)
     [ -x build/venv-numba/bin/python ] || "$python" -m venv build/venv-numba
     build/venv-numba/bin/python -c 'import numba' 2>/dev/null ||
         build/venv-numba/bin/python -m pip install -q --disable-pip-version-check numba
-    PYTHONPATH=build/release/python "$venv/bin/python" benchmarks/run.py --numba build/venv-numba/bin/python --fakecuda "$PWD/build/release/fakecuda/libcuda.so.1"
+    PYTHONPATH=$PWD/build/release/python "$venv/bin/python" benchmarks/run.py --numba "$PWD/build/venv-numba/bin/python" --fakecuda "$PWD/build/release/fakecuda/libcuda.so.1"
     ;;
 fuzz)
     build "$python" build/test

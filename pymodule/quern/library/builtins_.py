@@ -10,6 +10,11 @@ except ImportError:  # before Python 3.13; only kernels need it
     from quern.cuda import fma
 
 
+def abs_(a):
+    """Of an array; of numbers there are rows."""
+    return np.absolute(a)
+
+
 def divmod_(a, b):
     return a // b, a % b
 
@@ -214,6 +219,7 @@ def round_float(x, digits):
 
 
 FUNCTIONS = {
+    "builtins.abs": abs_,
     "builtins.divmod": divmod_,
     "builtins.max": max_,
     "builtins.min": min_,

@@ -1,0 +1,14 @@
+"""What the functions of this package are written with, beside the compiled subset. They exist in compiled code only and
+trust their callers; typeinfer/infer_primitive.c implements them, tables/primitives.def says what each does."""
+
+from .._names import Intrinsic
+
+convert = Intrinsic("primitive.convert")
+layout = Intrinsic("primitive.layout")
+map = Intrinsic("primitive.map")
+map_into = Intrinsic("primitive.map_into")
+promise = Intrinsic("primitive.promise")
+reduce = Intrinsic("primitive.reduce")
+reshape = Intrinsic("primitive.reshape")
+restride = Intrinsic("primitive.restride")
+result_type = Intrinsic("primitive.result_type")

@@ -1,0 +1,238 @@
+"""Expressions over whole arrays beside NumPy: values, dtypes, shapes, errors."""
+import itertools
+import random
+
+import numpy as np
+import pytest
+
+import quern
+from quern import njit
+
+# Of each kind two; complex numbers have no order here, and int64 meets uint64 as int64 in bit operations.
+SOME = ["bool", "int8", "int64", "uint8", "uint64", "float32", "complex64"]
+DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64", "complex128"]
+
+
+def values(rng, dtype, shape):
+    a = rng.integers(0, 2, shape) if dtype == "bool" else rng.integers(1, 7, shape)
+    a = a.astype(dtype)
+    if a.dtype.kind in "fc":
+        a = a * a.dtype.type(0.75) - a.dtype.type(2)
+    elif a.dtype.kind == "i":
+        a = a - a.dtype.type(3)
+    return a
+
+
+def laid_out(rng, a):
+    """The same values in C or F order, strided, reversed or broadcast."""
+    form = rng.integers(0, 5)
+    if form == 1:
+        return np.asfortranarray(a)
+    if form == 2 and a.ndim:
+        wide = np.empty(a.shape[:-1] + (2 * a.shape[-1],), a.dtype)
+        wide[..., ::2] = a
+        return wide[..., ::2]
+    if form == 3 and a.ndim:
+        return np.ascontiguousarray(a[::-1])[::-1]
+    return np.ascontiguousarray(a) if a.ndim else a
+
+
+def same(got, want, exact):
+    assert isinstance(got, np.ndarray) == isinstance(want, np.ndarray)
+    got, want = np.asarray(got), np.asarray(want)
+    assert got.dtype == want.dtype, (got.dtype, want.dtype)
+    assert got.shape == want.shape
+    if exact or want.dtype.kind in "biu":
+        assert np.array_equal(got, want, equal_nan=want.dtype.kind in "fc"), (got, want)
+    else:
+        tolerance = 1e-5 if want.dtype in (np.float32, np.complex64) else 1e-12
+        np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
+
+
+def outcome(f, *args):
+    with np.errstate(all="ignore"):
+        try:
+            return f(*args), None
+        except (ValueError, TypeError, OverflowError) as error:
+            return None, type(error)
+
+
+def compiled(source, name="f"):
+    space = {"np": np}
+    exec(source, space)
+    return space[name]
+
+
+# -- operators, each with each pair of dtypes --------------------------------------------------------------------
+
+BITS = ["&", "|", "^", "<<", ">>"]
+OPERATORS = ["+", "-", "*", "/", "//", "%", "&", "|", "^", "<<", ">>", "<", "<=", ">", ">=", "==", "!="]
+
+
+@pytest.mark.parametrize("symbol", OPERATORS)
+def test_operators_of_two_arrays(symbol):
+    f = compiled(f"def f(a, b): return a {symbol} b")
+    jitted = njit(f)
+    rng = np.random.default_rng(1)
+    for x, y in itertools.product(SOME, SOME):
+        if "complex64" in (x, y) and symbol in ("<", "<=", ">", ">=") or symbol in BITS and sorted((x[:3], y[:3])) == ["int", "uin"]:
+            continue
+        a, b = values(rng, x, (5,)), values(rng, y, (5,))
+        if symbol in ("<<", ">>"):
+            b = np.abs(b).astype(y)
+        want, error = outcome(f, a, b)
+        if error:
+            with pytest.raises((quern.TypingError, TypeError)):
+                jitted(a, b)
+        elif x == "bool" and y == "bool" and symbol in ("//", "%", "<<", ">>"):
+            jitted(a, b)  # int8 in NumPy
+        else:
+            same(jitted(a, b), want, symbol != "/")
+
+
+@pytest.mark.parametrize("symbol", ["+", "-", "*", "/", "//", "%", "**", "<", "=="])
+@pytest.mark.parametrize("scalar", [3, 2.5, np.int8(3), np.float32(1.5), np.uint64(2), 1j])
+def test_operators_with_a_number_on_either_side(symbol, scalar):
+    right, left = compiled(f"def f(a, b): return a {symbol} b"), compiled(f"def f(a, b): return b {symbol} a")
+    rng = np.random.default_rng(2)
+    for f, dtype in itertools.product((right, left), SOME):
+        if symbol == "<" and (dtype == "complex64" or isinstance(scalar, complex)):
+            continue
+        a = values(rng, dtype, (2, 3))
+        if symbol == "**" and f is left:
+            a = np.abs(a)
+        want, error = outcome(f, a, scalar)
+        if error:
+            with pytest.raises((quern.TypingError, TypeError, OverflowError, ValueError)):
+                njit(f)(a, scalar)
+        elif dtype != "bool" or symbol in "+*<==":
+            same(njit(f)(a, scalar), want, symbol not in ("/", "**"))
+
+
+@pytest.mark.parametrize("symbol", ["+", "-", "*", "/", "//", "%", "&", "|", "^"])
+def test_operators_in_place(symbol):
+    f = compiled(f"def f(a, b):\n    a {symbol}= b\n    return a")
+    jitted = njit(f)
+    rng = np.random.default_rng(3)
+    for x, y in itertools.product(SOME, SOME):
+        if symbol in BITS and "uint64" in (x, y):
+            continue
+        a, b = values(rng, x, (3, 4)), values(rng, y, (4,))
+        want, error = outcome(f, a.copy(), b)
+        if error:
+            with pytest.raises((quern.TypingError, TypeError)):
+                jitted(a.copy(), b)
+        elif x != "bool":
+            mine = a.copy()
+            assert jitted(mine, b) is mine
+            same(mine, want, symbol != "/")
+
+
+# -- random trees ---------------------------------------------------------------------------------------------------
+
+FUNCTIONS = ["np.sqrt", "np.exp", "np.sin", "np.square", "np.abs", "abs", "-", "+"]
+PAIRS = ["np.minimum", "np.maximum", "np.hypot", "np.logaddexp"]
+
+
+def operand(rng, depth):
+    """An expression over arrays, or a number."""
+    return rng.choice(["s", "2", "1.5"]) if rng.random() < 0.2 else tree(rng, depth)
+
+
+def tree(rng, depth):
+    if depth == 0 or rng.random() < 0.15:
+        return rng.choice("abc")
+    kind = rng.random()
+    if kind < 0.2:
+        return f"{rng.choice(FUNCTIONS)}({tree(rng, depth - 1)})"
+    if kind < 0.3:
+        return f"{rng.choice(PAIRS)}({tree(rng, depth - 1)}, {operand(rng, depth - 1)})"
+    if kind < 0.4:
+        return f"np.where({tree(rng, depth - 1)} > {operand(rng, depth - 1)}, {tree(rng, depth - 1)}, {operand(rng, depth - 1)})"
+    pair = [tree(rng, depth - 1), operand(rng, depth - 1)]
+    rng.shuffle(pair)
+    return f"({pair[0]} {rng.choice(['+', '-', '*', '/'])} {pair[1]})"
+
+
+# an array without axes gives a number, and numbers have Python's rules
+SHAPES = [((3,), (3,), (1,)), ((4,), (4,), (4,)), ((3, 4), (4,), (3, 1)), ((2, 1, 4), (3, 1), (4,)), ((2, 3, 4),) * 3, ((0,), (1,), (0,)), ((5,), (1,), (5,))]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_trees(seed):
+    rng, numbers = random.Random(seed), np.random.default_rng(seed)
+    source = f"def f(a, b, c, s): return {tree(rng, 4)}"
+    f = compiled(source)
+    jitted = njit(f)
+    for _ in range(2):
+        kinds = rng.choices(["float32", "float64", "int64", "int32", "float64"], k=3)
+        arrays = [laid_out(numbers, values(numbers, d, s)) for d, s in zip(kinds, rng.choice(SHAPES))]
+        scalar = rng.choice([3, 0.5, np.float32(0.25)])
+        want, error = outcome(f, *arrays, scalar)
+        assert error is None, source
+        got, error = outcome(jitted, *arrays, scalar)
+        assert error is None, source
+        same(got, want, False)
+
+
+# -- shapes that do not fit, memory that overlaps ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shapes", [((3,), (4,)), ((2, 3), (2,)), ((2, 3), (3, 2)), ((0,), (2,)), ((2, 1, 3), (4, 2))])
+def test_shapes_that_do_not_broadcast(shapes):
+    f = njit(lambda a, b: a + b)
+    with pytest.raises(ValueError) as error:
+        f(np.ones(shapes[0]), np.ones(shapes[1]))
+    with pytest.raises(ValueError) as numpys:
+        np.ones(shapes[0]) + np.ones(shapes[1])
+    assert str(error.value).strip() == str(numpys.value).strip()
+
+
+def test_an_operand_never_stretches_the_target():
+    @njit
+    def f(a, b):
+        a += b
+
+    with pytest.raises(ValueError):
+        f(np.ones((1, 3)), np.ones((2, 3)))
+
+
+OVERLAPS = ["a[1:] += a[:-1]", "a[:-1] = a[1:] * 2", "a[::-1] += a", "a[:] = a[::-1] + a", "a[2:] = a[:-2] + a[1:-1]"]
+
+
+@pytest.mark.parametrize("statement", OVERLAPS)
+def test_all_is_read_before_anything_is_written(statement):
+    f = compiled(f"def f(a):\n    {statement}\n    return a")
+    for n in (0, 2, 3, 7, 100):
+        a = np.arange(n, dtype=np.float64)
+        if n == 0 and "2" in statement:
+            continue
+        want = f(a.copy())
+        mine = a.copy()
+        njit(f)(mine)
+        assert np.array_equal(mine, want)
+
+
+def test_read_only_targets_are_refused():
+    @njit
+    def f(a):
+        a += 1
+
+    a = np.ones(3)
+    a.flags.writeable = False
+    with pytest.raises((quern.TypingError, ValueError)):
+        f(a)
+    assert np.array_equal(a, np.ones(3))
+
+
+def test_an_expression_makes_one_array():
+    from quern import _quern  # noqa: F401
+
+    @njit
+    def f(x, y, z):
+        return x * x + 2.0 * y - z
+
+    x = np.arange(1000.0)
+    assert np.array_equal(f(x, x, x), f.py_func(x, x, x))
+    text = next(iter(f.inspect_llvm().values()))
+    assert text.count("call") and text.count("@quern_array_new") <= 1

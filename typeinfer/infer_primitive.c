@@ -1,0 +1,206 @@
+/* infer_primitive.c - what quern/library is made of: rows "primitive.*", which typeinfer knows by name.
+ *
+ * They trust their caller where a row says so (a shape of the same size, strides inside of the memory), and take
+ * arguments by position only. quern/library/primitives.py has one name for each. */
+#include "typeinfer/infer.h"
+
+enum { MAX_AXES = 32 };
+
+typedef bool (*Handler)(Infer *in, const Val *args, int32_t n, Val *out);
+
+static bool misfit(Infer *in, const char *name, const Val *args, int32_t n) {
+    return ti_fail(in, in->at, E0401, name, ti_arg_texts(in, args, n));
+}
+
+/* -- map, reduce ------------------------------------------------------------------------------------- */
+
+/* The function of n numbers that an argument names; NULL: it is none. */
+static const Binding *function_argument(Infer *in, const Val *v, int32_t n) {
+    const Binding *b = fact_object(&v->f);
+    if (!b) return NULL;
+    if (b->kind == BIND_FUNCTION) return b;
+    return b->kind == BIND_LIBRARY ? row_function(in, b->name, n) : NULL;
+}
+
+static bool primitive_map(Infer *in, const Val *args, int32_t n, Val *out) {
+    const Binding *f = n > 1 ? function_argument(in, &args[0], n - 1) : NULL;
+    if (!f) return misfit(in, "primitive.map", args, n);
+    if (v_any_array(args + 1, n - 1)) return v_map(in, f, NULL, args + 1, n - 1, out);
+    Val *scalars = arena_array(in->arena, Val, n);
+    for (int32_t i = 1; i < n; i++)
+        scalars[i - 1] = v_scalar(in, args[i]);
+    CallArgs call = {scalars, n - 1, 0, NULL};
+    return call_function(in, f, &call, true, out);
+}
+
+static bool primitive_map_into(Infer *in, const Val *args, int32_t n, Val *out) {
+    const Binding *f = n > 2 ? function_argument(in, &args[1], n - 2) : NULL;
+    if (!f || !is_kind(&args[0], TY_ARRAY)) return misfit(in, "primitive.map_into", args, n);
+    *out = args[0];
+    return v_map_into(in, args[0], f, true, args + 2, n - 2);
+}
+
+static bool primitive_convert(Infer *in, const Val *args, int32_t n, Val *out) {
+    const Type *to;
+    if (n != 2) return misfit(in, "primitive.convert", args, n);
+    if (!v_element_type(in, &args[1], &to)) return false;
+    if (!v_any_array(args, 1)) return v_cast(in, args[0], to, false, out);
+    const Type *from = args[0].f.type->element;
+    if (type_is_complex(from) && !type_is_complex(to))
+        return misfit(in, "primitive.convert", args, n);
+    return v_map(in, row_function(in, STR(""), 1), to, args, 1, out);
+}
+
+/* A set of axes from None (all) or a tuple of constants. */
+static bool axes_argument(const Val *v, int32_t ndim, uint32_t *axes) {
+    *axes = 0;
+    if (fact_none(&v->f)) return *axes = ndim < 32 ? (1u << ndim) - 1 : UINT32_MAX, true;
+    if (!is_kind(v, TY_TUPLE) || !fact_is_const(&v->f)) return false;
+    for (int32_t i = 0; i < v->f.type->nitems; i++) {
+        int64_t axis;
+        if (!fact_int_value(&v->f.items[i], &axis) || axis < 0 || axis >= ndim) return false;
+        *axes |= 1u << axis;
+    }
+    return true;
+}
+
+static bool primitive_reduce(Infer *in, const Val *args, int32_t n, Val *out) {
+    const Binding *f = n > 3 ? function_argument(in, &args[0], n - 2) : NULL;
+    int32_t ndim = 0;
+    uint32_t axes;
+    for (int32_t i = 3; i < n; i++)
+        if (is_kind(&args[i], TY_ARRAY)) ndim = QN_MAX(ndim, args[i].f.type->ndim);
+    if (!f || !axes_argument(&args[2], ndim, &axes)) return misfit(in, "primitive.reduce", args, n);
+    return v_reduce(in, f, v_scalar(in, args[1]), axes, args + 3, n - 3, out);
+}
+
+/* -- shapes ------------------------------------------------------------------------------------------- */
+
+static bool is_ints(const Val *v, int32_t n) {
+    if (!is_kind(v, TY_TUPLE) || (n >= 0 && v->f.type->nitems != n)) return false;
+    for (int32_t i = 0; i < v->f.type->nitems; i++)
+        if (!type_is_int(v->f.type->items[i])) return false;
+    return v->f.type->nitems <= MAX_AXES;
+}
+
+static int32_t emit_ints(Infer *in, Val tuple, int32_t first, Ref *refs) {
+    const Type *i64 = type_scalar(in->types, TY_i64);
+    for (int32_t i = 0; i < tuple.f.type->nitems; i++)
+        refs[first++] = v_as(in, v_item(in, tuple, i), i64);
+    return first;
+}
+
+static const Type *like(Infer *in, const Type *array, int32_t ndim, Layout layout) {
+    return type_array_like(in->types, array, ndim, layout);
+}
+
+static bool primitive_reshape(Infer *in, const Val *args, int32_t n, Val *out) {
+    bool fits = n == 2 && is_kind(&args[0], TY_ARRAY) && is_ints(&args[1], -1);
+    if (!fits || args[0].f.type->layout != LAYOUT_C)
+        return misfit(in, "primitive.reshape", args, n);
+    *out = val_of(fact_of(like(in, args[0].f.type, args[1].f.type->nitems, LAYOUT_C)));
+    if (!in->emit) return true;
+    Ref refs[1 + MAX_AXES] = {v_ref(in, args[0])};
+    int32_t count = emit_ints(in, args[1], 1, refs);
+    out->ref = emit(in->emit, OP_reshape, out->f.type, refs, count);
+    return true;
+}
+
+static bool primitive_restride(Infer *in, const Val *args, int32_t n, Val *out) {
+    if (n != 3 || !is_kind(&args[0], TY_ARRAY) || !is_ints(&args[1], -1) ||
+        !is_ints(&args[2], args[1].f.type->nitems))
+        return misfit(in, "primitive.restride", args, n);
+    *out = val_of(fact_of(like(in, args[0].f.type, args[1].f.type->nitems, LAYOUT_A)));
+    if (!in->emit) return true;
+    Ref refs[1 + 2 * MAX_AXES] = {v_ref(in, args[0])};
+    int32_t count = emit_ints(in, args[1], 1, refs);
+    count = emit_ints(in, args[2], count, refs);
+    out->ref = emit(in->emit, OP_restride, out->f.type, refs, count);
+    return true;
+}
+
+static bool layout_argument(const Val *v, Layout *out) {
+    const Str *text = fact_str(&v->f);
+    if (!text || text->len != 1 || !strchr("CFA", text->bytes[0])) return false;
+    *out = text->bytes[0] == 'C' ? LAYOUT_C : text->bytes[0] == 'F' ? LAYOUT_F : LAYOUT_A;
+    return true;
+}
+
+/* The same array, whose strides are known to be those of the layout. */
+static bool primitive_promise(Infer *in, const Val *args, int32_t n, Val *out) {
+    Layout layout;
+    if (n != 2 || !is_kind(&args[0], TY_ARRAY) || !layout_argument(&args[1], &layout))
+        return misfit(in, "primitive.promise", args, n);
+    const Type *t = args[0].f.type;
+    *out = val_of(fact_of(like(in, t, t->ndim, layout)));
+    if (!in->emit) return true;
+    Ref array = v_ref(in, args[0]);
+    Str *letters = arena_new(in->arena, Str);
+    char full[MAX_AXES];
+    memset(full, 'f', sizeof full);
+    *letters = str_copy(in->arena, full, (size_t)t->ndim);
+    out->ref = emit1(in->emit, OP_view, out->f.type, array);
+    ir_inst(in->emit->out, out->ref)->u.name = letters;
+    return true;
+}
+
+static bool primitive_layout(Infer *in, const Val *args, int32_t n, Val *out) {
+    if (n != 1 || !is_kind(&args[0], TY_ARRAY)) return misfit(in, "primitive.layout", args, n);
+    Layout layout = (Layout)args[0].f.type->layout;
+    Str text = layout == LAYOUT_C ? STR("C") : layout == LAYOUT_F ? STR("F") : STR("A");
+    return fact_of_const(in, const_str(in->arena, text), &out->f);
+}
+
+/* -- types -------------------------------------------------------------------------------------------- */
+
+static bool primitive_result_type(Infer *in, const Val *args, int32_t n, Val *out) {
+    const Type *common = NULL;
+    for (int32_t i = 0; i < n; i++) {
+        const Type *t = is_kind(&args[i], TY_ARRAY) ? args[i].f.type->element : args[i].f.type;
+        if (fact_object(&args[i].f) && !fact_dtype(in, &args[i].f, &t)) t = NULL;
+        if (!t || !type_is_number(t)) return misfit(in, "primitive.result_type", args, n);
+        common = common ? ti_promote(in->types, ARITH_PLAIN, common, t) : t;
+        if (!common) return misfit(in, "primitive.result_type", args, n);
+    }
+    if (!common) return misfit(in, "primitive.result_type", args, n);
+    const Type *strong = type_strong(in->types, common);
+    const Binding *b = ti_object(in->ti, BIND_TYPE, str_from(ti_text(in, strong)), strong);
+    return *out = val_of(fact_of(type_object(in->types, b))), true;
+}
+
+/* -- the table -------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    Handler handler;
+} handlers[] = {
+    {"primitive.convert", primitive_convert},
+    {"primitive.layout", primitive_layout},
+    {"primitive.map", primitive_map},
+    {"primitive.map_into", primitive_map_into},
+    {"primitive.promise", primitive_promise},
+    {"primitive.reduce", primitive_reduce},
+    {"primitive.reshape", primitive_reshape},
+    {"primitive.restride", primitive_restride},
+    {"primitive.result_type", primitive_result_type},
+};
+
+const char *primitive_name(int32_t index) {
+    return index < countof(handlers) ? handlers[index].name : NULL;
+}
+
+bool primitive_knows(Str name) {
+    for (int i = 0; i < countof(handlers); i++)
+        if (str_is(name, handlers[i].name)) return true;
+    return false;
+}
+
+bool v_primitive(Infer *in, Str name, const CallArgs *args, Val *out) {
+    Val *values = arena_array(in->arena, Val, args->nargs + 1);
+    for (int32_t i = 0; i < args->nargs; i++)
+        values[i] = v_unwrap(in, args->args[i]);
+    for (int i = 0; i < countof(handlers); i++)
+        if (str_is(name, handlers[i].name) && !args->nkeywords)
+            return handlers[i].handler(in, values, args->nargs, out);
+    return misfit(in, "a primitive", args->args, args->nargs);
+}
