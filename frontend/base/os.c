@@ -46,10 +46,6 @@ void *os_lib_symbol(void *library, const char *name) {
     return dlsym(library, name);
 }
 
-void os_lib_close(void *library) {
-    if (library) dlclose(library);
-}
-
 /* -- time ------------------------------------------------------------------------------------- */
 
 int64_t os_now_ns(void) {
