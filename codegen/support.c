@@ -51,61 +51,8 @@ void quern_release(Owner *owner) {
         owner->destroy(owner);
 }
 
-/* -- complex powers, CPython's algorithm ------------------------------------------------------ */
-
-typedef struct Complex {
-    double re, im;
-} Complex;
-
-static Complex product(Complex a, Complex b) {
-    return (Complex){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
-
-/* 1 / z by Smith's method; the caller knows z is not 0. */
-static Complex inverse(Complex z) {
-    if (fabs(z.re) >= fabs(z.im)) {
-        double ratio = z.im / z.re, denom = z.re + z.im * ratio;
-        return (Complex){1.0 / denom, -ratio / denom};
-    }
-    double ratio = z.re / z.im, denom = z.re * ratio + z.im;
-    return (Complex){ratio / denom, -1.0 / denom};
-}
-
-static Complex integer_power(Complex z, long n) {
-    Complex r = {1.0, 0.0}, p = z;
-    for (unsigned long mask = 1; mask <= (unsigned long)n; mask <<= 1) {
-        if ((unsigned long)n & mask) r = product(r, p);
-        p = product(p, p);
-    }
-    return r;
-}
-
-static Complex polar_power(Complex a, Complex b) {
-    double vabs = hypot(a.re, a.im), len = pow(vabs, b.re), at = atan2(a.im, a.re),
-           phase = at * b.re;
-    if (b.im != 0.0) {
-        len *= exp(-at * b.im);
-        phase += b.im * log(vabs);
-    }
-    return (Complex){len * cos(phase), len * sin(phase)};
-}
-
 void quern_zero_divisor(void) {
     feraiseexcept(FE_DIVBYZERO);
-}
-
-void quern_complex_pow(double ar, double ai, double br, double bi, double *out) {
-    Complex a = {ar, ai}, b = {br, bi}, r;
-    if (br == 0.0 && bi == 0.0)
-        r = (Complex){1.0, 0.0};
-    else if (ar == 0.0 && ai == 0.0) /* a negative exponent was refused before */
-        r = (Complex){0.0, 0.0};
-    else if (bi == 0.0 && br == floor(br) && fabs(br) <= 100.0)
-        r = br > 0.0 ? integer_power(a, (long)br) : inverse(integer_power(a, (long)-br));
-    else
-        r = polar_power(a, b);
-    out[0] = r.re;
-    out[1] = r.im;
 }
 
 /* -- rounding --------------------------------------------------------------------------------- */
@@ -151,7 +98,6 @@ const SupportFunction support_functions[] = {
     ROW(quern_alloc_array),
     ROW(quern_retain),
     ROW(quern_release),
-    ROW(quern_complex_pow),
     ROW(quern_zero_divisor),
     ROW(quern_item_frame),
     ROW(quern_lazy_code),

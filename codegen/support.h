@@ -27,7 +27,6 @@ void quern_release(Owner *owner); /* destroys at zero */
 /* Arrays that were allocated and not yet destroyed, in the whole process: leak tests. */
 int64_t support_live_arrays(void);
 
-void quern_complex_pow(double ar, double ai, double br, double bi, double *out);
 /* Ufuncs: an int was divided by zero. Raises the flag that a float division would. */
 void quern_zero_divisor(void);
 /* round(x, n) as CPython: correctly rounded through decimal text. */

@@ -248,7 +248,6 @@ Value cg_float_pow(Cg *cg, Value a, Value b);
 Value cg_float_class(Cg *cg, Value a, const char *what); /* "nan" "inf" "finite": by bits */
 void cg_complex_mul(Cg *cg, const Value *a, const Value *b, Value *out);
 void cg_complex_div(Cg *cg, const Value *a, const Value *b, Value *out);
-void cg_complex_pow(Cg *cg, const Value *a, const Value *b, Value *out);
 Value cg_compare(Cg *cg, Op op, const Type *ta, const Value *a, const Type *tb, const Value *b);
 Value cg_truth(Cg *cg, const Type *type, const Value *a);
 void cg_cast(Cg *cg, const Type *from, const Value *a, const Type *to, Value *out);

@@ -114,10 +114,7 @@ static void arithmetic(Cg *cg, Op op, const Inst *inst, const Operands *o, Value
         out[0] = o->is_float ? cg_float_mod(cg, a, b) : cg_int_mod(cg, o->is_signed, a, b);
         break;
     case OP_pow:
-        if (o->is_complex)
-            cg_complex_pow(cg, o->a, o->b, out);
-        else
-            out[0] = o->is_float ? cg_float_pow(cg, a, b) : cg_int_pow(cg, o->is_signed, a, b);
+        out[0] = o->is_float ? cg_float_pow(cg, a, b) : cg_int_pow(cg, o->is_signed, a, b);
         break;
     case OP_and: out[0] = LLVMBuildAnd(cg->b, a, b, ""); break;
     case OP_or: out[0] = LLVMBuildOr(cg->b, a, b, ""); break;

@@ -465,11 +465,11 @@ static bool check_typed(Verifier *v, Ref ref) {
     case OP_neg:
     case OP_add:
     case OP_sub:
-    case OP_mul:
-    case OP_pow: return check_arith(v, ref, INTS | FLOATS | COMPLEXES);
+    case OP_mul: return check_arith(v, ref, INTS | FLOATS | COMPLEXES);
     case OP_div: return check_arith(v, ref, FLOATS | COMPLEXES);
     case OP_floordiv:
-    case OP_mod: return check_arith(v, ref, INTS | FLOATS);
+    case OP_mod:
+    case OP_pow: return check_arith(v, ref, INTS | FLOATS);
     case OP_not:
     case OP_and:
     case OP_or:

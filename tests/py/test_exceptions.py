@@ -366,3 +366,42 @@ def test_EXC_05_raise_in_a_device_function_gives_zero(device):
     out, count = np.full(5, 99.0), np.full(5, 99)
     kernel[1, 8](x, out, count)
     assert out.tolist() == [4.5, 0.0, 20.0, 0.0, 49.0] and count.tolist() == [4, 0, 6, 0, 8]
+
+
+def _unpack_two(t):
+    a, b = t
+    return a + b
+
+
+def _unbound(n):
+    if n > 100:
+        x = n
+    return x  # noqa: F821
+
+
+GUARDS = {
+    "zero_division": (lambda x, y: x / y, (1.0, 0)), "zero_division_int": (lambda x, y: x // y, (1, 0)),
+    "zero_modulo": (lambda x, y: x % y, (1, 0)), "zero_step": (lambda n: len(range(1, 5, n)), (0,)),
+    "zero_slice_step": (lambda a, n: a[::n], (np.ones(3), 0)), "negative_shift": (lambda x, n: x << n, (1, -1)),
+    "nan_to_int": (lambda x: int(x), (float("nan"),)), "inf_to_int": (lambda x: int(x), (float("inf"),)),
+    "zero_to_negative_power": (lambda x, y: x ** y, (0.0, -1.0)),
+    "tuple_index": (lambda t, i: t[i], ((1, 2, 3), 3)), "range_index": (lambda n, i: range(n)[i], (3, 3)),
+    "range_index_below": (lambda n, i: range(n)[i], (3, -4)), "unbound_local": (_unbound, (3,)),
+    "unpack": (lambda a: _few(a), (np.ones(3),)), "empty_sequence": (lambda n: max(range(n)), (0,)),
+    "negative_dimension": (lambda n: np.empty(n), (-1,)),
+}
+
+
+def _few(a):
+    x, y = a
+    return x + y
+
+
+@pytest.mark.parametrize("name", GUARDS)
+def test_EXC_guards_raise_what_python_raises(name):
+    function, args = GUARDS[name]
+    with pytest.raises(Exception) as expected:
+        function(*args)
+    with pytest.raises(Exception) as found:
+        njit(function)(*args)
+    assert type(found.value) is type(expected.value)

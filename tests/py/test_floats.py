@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from quern import njit
+from quern import cuda, njit
 
 NAN, INF = math.nan, math.inf
 
@@ -245,3 +245,22 @@ def test_FLT_17_math_of_two():
     assert njit(lambda x: math.modf(x))(-6.25) == math.modf(-6.25)
     assert njit(lambda x, e: math.ldexp(x, e))(0.75, 5) == 24.0
     assert njit(lambda: math.pi + math.e + math.tau)() == math.pi + math.e + math.tau
+
+
+def test_FLT_11_complex_powers_in_kernels(device):
+    """In polar form on a GPU: a base of zero gives zero, one that is not a number does not."""
+    @cuda.jit
+    def power(base, exponent, out):
+        i = cuda.grid(1)
+        if i < out.size:
+            out[i] = base[i] ** exponent[i]
+
+    bases = [complex(NAN, 1), complex(1, NAN), 0j, 0j, 1 + 2j, -3 + 0j, 2j, 0.5 - 1j]
+    exponents = [2.5 + 1j, 3 + 0.5j, 2 + 0j, 0j, 2.5 + 0j, 1.5 - 1j, 0j, -2 + 0.25j]
+    expected = []
+    for b, e in zip(bases, exponents):
+        expected.append(complex(NAN, NAN) if b != b else b ** e)
+    out = np.zeros(len(bases), np.complex128)
+    power[1, 8](np.array(bases), np.array(exponents), out)
+    for got, want in zip(out, expected):
+        assert (np.isnan(got.real) and np.isnan(want.real)) or abs(got - want) <= 1e-13 * max(abs(want), 1), (out, expected)

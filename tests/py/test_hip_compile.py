@@ -2,6 +2,7 @@
 section by section and byte by byte."""
 import math
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -198,6 +199,34 @@ def test_JIT_13_every_mathematical_function_has_code(arch):
                 except errors.NumbaError:
                     pass  # it takes other arguments
     assert made > 80
+
+
+def test_AMD_01_every_chip_is_what_LLVM_makes_of_it():
+    """The flags of LLVM's files say which options a chip has, and its metadata how wide its waves are."""
+    def width(out):
+        out[0] = hip.wavesize
+
+    def compiled(arch):
+        return hip.compile(width, "void(uint64[::1])", arch=arch)
+
+    def takes(arch):
+        try:
+            return bool(compiled(arch))
+        except errors.LoweringError:
+            return False
+
+    with pytest.raises(errors.LoweringError) as caught:
+        compiled("none")
+    names = re.findall(r"gfx[\w-]+", str(caught.value))
+    assert len(names) > 20
+    for arch in names:
+        made = compiled(arch)
+        flags, version = struct.unpack_from("<I", made.code, 48)[0], made.code[8]
+        wave = made.metadata[".wavefront_size"]
+        assert wave == made.resources["wavesize"] and f"store i64 {wave}," in made.llvm, arch
+        assert takes(arch + ":xnack+") == bool(flags & 0x300), arch
+        assert takes(arch + ":sramecc-") == bool(flags & 0xc00), arch
+        assert version == (4 if "generic" in arch else 3), arch
 
 
 def test_unknown_chips_are_refused_with_their_names():

@@ -1,16 +1,19 @@
 """Can the tests fail? (make mutate) Changes one place of the source at a time, by rule, builds, and runs the quickest tests
 that could see it.
 
-    python tests/tools/mutate.py [--count 300] [--seed 1] [--only 'codegen/opt/*'] [--build build/test] [--list]
+    python tests/tools/mutate.py [--count 300] [--seed 1] [--only 'codegen/opt/*'] [--build build/test] [--jobs 1] [--list]
 
 The work is done in build/mutate, a copy of the tree with a build folder of its own. A mutant is dead when a test fails,
 crashes or takes too long, and invalid when it does not compile. What survives is listed; the known ones stand with
-their reasons in mutate_survivors.txt. Exit status 1: a survivor without a reason, or fewer than 85 % dead."""
+their reasons in mutate_survivors.txt. build/mutate/results.json keeps what was found: a run that was stopped goes on, and
+a mutant that lived only meets the tests that changed since. Exit status 1: a survivor without a reason, or fewer than
+85 % dead."""
 import argparse
 import fnmatch
+import hashlib
+import json
 import os
 import pathlib
-import random
 import re
 import shutil
 import signal
@@ -25,7 +28,8 @@ TREE, BUILD = WORK / "tree", WORK / "build"
 REASONS = ROOT / "tests" / "tools" / "mutate_survivors.txt"
 LAYERS = ["frontend", "typeinfer", "codegen", "runtime", "pymodule"]
 WANTED = 0.85
-GOLDEN_SECONDS, TEST_SECONDS, BUILD_SECONDS = 60, 180, 600
+TEST_SECONDS, BUILD_SECONDS, MUTANT_SECONDS = 180, 600, 150
+STATES = ["dead", "alive", "equal", "invalid"]
 
 
 @dataclass(frozen=True)
@@ -35,11 +39,15 @@ class Mutant:
     rule: str
     old: str
     new: str
-    nth: int  # of the same change of the same text in this file
+    nth: int  # of the changes by this rule of the same text in this file
 
     def key(self):
         """Names it in mutate_survivors.txt: nothing here changes when other lines come and go."""
         return " | ".join([self.path, self.rule, " ".join(self.old.split())] + [f"#{self.nth}"] * (self.nth > 1))
+
+    def rank(self, seed):
+        """Picks the sample: it depends on nothing but this mutant, so that a change elsewhere leaves the sample alone."""
+        return hashlib.sha256(f"{seed}|{self.key()}|{self.new.strip()}".encode()).hexdigest()
 
     def __str__(self):
         return f"{self.path}:{self.line + 1}: {self.rule}\n    - {self.old.strip()}\n    + {self.new.strip()}"
@@ -145,7 +153,7 @@ def mutants_of(path):
     seen = {}
 
     def made(k, rule, new):
-        identity = (rule, lines[k].strip(), new.strip())
+        identity = (rule, lines[k].strip())
         seen[identity] = seen.get(identity, 0) + 1
         return Mutant(path, k, rule, lines[k], new, seen[identity])
 
@@ -183,87 +191,98 @@ def by_hand():
 
 
 def sample(count, seed, only):
-    """As many of each layer, and inside of it of each rule, as far as there are."""
-    rng, groups = random.Random(seed), {}
-    for path in subprocess.run(["git", "ls-files", *LAYERS], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split():
-        if path.endswith((".c", ".def")) and any(fnmatch.fnmatch(path, g) for g in only or ["*"]):
-            for m in mutants_of(path):
-                groups.setdefault(path.split("/")[0], {}).setdefault(m.rule.split()[0], []).append(m)
-    result = [m for m in by_hand() if any(fnmatch.fnmatch(m.path, g) for g in only or ["*"])]
-    for rules in groups.values():
-        for of_rule in rules.values():
-            rng.shuffle(of_rule)
-    while len(result) < count and groups:
-        for layer in list(groups):
-            if not groups[layer]:
-                del groups[layer]
-                continue
-            rule = rng.choice(sorted(groups[layer]))
-            if len(result) < count:
-                result.append(groups[layer][rule].pop())
-            if not groups[layer][rule]:
-                del groups[layer][rule]
+    """The same number of each layer, and inside of it of each rule, as far as there are; those made by hand come first."""
+    wanted = [f for f in subprocess.run(["git", "ls-files", *LAYERS], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+              if f.endswith((".c", ".def")) and any(fnmatch.fnmatch(f, g) for g in only or ["*"])]
+    result = [m for m in by_hand() if m.path in wanted]
+    layers = list(dict.fromkeys(f.split("/")[0] for f in wanted))
+    for k, layer in enumerate(layers):
+        rules = {}
+        for m in sorted((m for f in wanted if f.startswith(layer + "/") for m in mutants_of(f)), key=lambda m: m.rank(seed)):
+            rules.setdefault(m.rule.split()[0], []).append(m)
+        quota = (count - len(result)) // (len(layers) - k)
+        turns = sorted((turn, rule) for rule, found in rules.items() for turn in range(len(found)))
+        chosen = [rules[rule][turn] for turn, rule in turns[:quota]]
+        result += sorted(chosen, key=lambda m: (m.path, m.line))
     return result
 
 
-# -- tests that could see a change: the quickest first --------------------------------------------------
+# -- tests that could see a change ----------------------------------------------------------------------
 
-SEEN_BY = [  # pattern of paths: golden folders, C tests, Python tests; the first that fits
-    ("frontend/base/*", "ir infer", "test_base test_ir", "test_diag test_errors"),
-    ("frontend/bytecode/*", "bytecode infer", "test_bytecode test_bytecode_hand", "test_control_flow test_bytecode_ssa test_programs"),
-    ("frontend/ir/*", "ir opt infer", "test_ir test_codegen", "test_programs test_index_proofs"),
-    ("typeinfer/tables/*", "infer llvm", "test_library test_infer test_codegen_lib", "test_library_scalars test_numpy_scalars test_floats test_programs "
-     "test_kernels test_arrays test_ufunc"),
-    ("typeinfer/*sig*", "infer", "test_sig", "test_jit test_kernel_api test_bad_input test_ufunc"),
-    ("typeinfer/*", "infer opt llvm", "test_lattice test_infer test_library",
-     "test_numpy_scalars test_programs test_arrays test_kernels test_refusals test_diag test_control_flow"),
-    ("codegen/opt/narrow*", "opt ptx", "test_codegen_ptx test_kernel_ptx", "test_kernels test_kernel_api"),
-    ("codegen/opt/divisors*", "opt", "", "test_divisors test_index_proofs"),
-    ("codegen/opt/refcount*", "opt", "test_codegen_array", "test_references test_arrays test_jit"),
-    ("codegen/opt/expand*", "opt", "test_expand", ""),
-    ("codegen/opt/fuse*", "opt", "test_expand", ""),
-    ("codegen/opt/*", "opt llvm", "test_codegen", "test_index_proofs test_divisors test_checked_copies test_arrays test_references NESTS"),
-    ("codegen/target/target_nvptx*", "ptx", "test_codegen_ptx test_kernel_ptx", "test_kernels test_kernel_api test_kernel_exceptions test_library_scalars"),
-    ("codegen/llvm/cg_coro*", "llvm", "test_kernel_waiting", "test_kernel_waiting test_kernels test_kernel_exceptions"),
-    ("codegen/workitem*", "llvm", "test_kernel_waiting", "test_kernel_waiting test_kernels test_kernel_exceptions"),
-    ("codegen/ufunc*", "llvm", "test_codegen", "test_ufunc"),
-    ("codegen/*", "llvm ptx opt", "test_codegen test_codegen_ops test_codegen_array test_codegen_lib test_codegen_ptx",
-     "test_integers test_floats test_arrays test_exceptions test_kernels test_library_scalars test_dump test_debugger test_checked_copies"),
-    ("runtime/cuda/*", "", "test_runtime_cuda test_runtime_launch", "test_driver test_kernels test_kernel_api test_kernel_exceptions"),
-    ("runtime/cpu/*", "", "test_runtime_cpu test_runtime_launch", "test_kernels test_kernel_waiting test_kernel_exceptions test_kernel_api"),
-    ("runtime/*", "", "test_runtime_launch test_runtime_memory test_runtime_cpu test_runtime_cuda", "test_kernels test_kernel_api test_driver"),
-    ("pymodule/*ufunc*", "", "", "test_ufunc test_bad_input"),
-    ("pymodule/*kernel*", "", "", "test_kernel_api test_kernels test_bad_input test_kernel_exceptions test_traps"),
-    ("pymodule/array_obj*", "", "", "test_kernel_api test_driver test_bad_input test_traps"),
-    ("pymodule/*device*", "", "", "test_driver test_kernel_api test_bad_input"),
-    ("pymodule/*stream*", "", "", "test_driver test_kernel_api test_bad_input"),
-    ("pymodule/*", "", "", "test_jit test_bad_input test_arrays test_memmap test_kernel_api test_globals test_exceptions test_numpy_scalars "
-     "test_programs test_ufunc"),
+GOLDEN = {"frontend": "bytecode ir infer opt llvm ptx gcn", "typeinfer": "infer opt llvm ptx gcn", "codegen": "opt llvm ptx gcn"}
+SEEN_BY = [  # pattern of paths: C tests, Python tests; the first that fits
+    ("frontend/base/*", "test_base test_ir test_bytecode", "test_diag test_errors test_dump test_jit test_compiler_limits"),
+    ("frontend/bytecode/*", "test_bytecode test_bytecode_hand",
+     "test_diag test_control_flow test_bytecode_ssa test_programs test_errors test_refusals"),
+    ("frontend/ir/ir_guards.def", "test_codegen", "test_exceptions test_dump test_kernel_exceptions test_arrays test_checked_copies"),
+    ("frontend/*", "test_ir test_codegen test_bytecode test_infer", "test_diag test_programs test_errors test_dump"),
+    ("typeinfer/*sig*", "test_sig", "test_jit test_kernel_api test_bad_input test_ufunc test_declared test_locals test_names"),
+    ("typeinfer/*", "test_lattice test_infer test_library test_sig test_codegen_lib",
+     "test_number_meanings test_numba_tables test_numpy_scalars test_library_scalars test_library_calls test_kernel_locals test_zero_dim test_enums "
+     "test_explain test_programs test_arrays test_kernels test_refusals test_diag test_control_flow test_floats test_integers test_ufunc "
+     "test_device_functions test_kernel_waiting test_globals test_exceptions test_compiler_limits test_oracle test_calls test_errors"),
+    ("codegen/opt/*", "test_expand test_codegen test_codegen_array test_codegen_ptx test_kernel_ptx",
+     "test_index_proofs test_divisors test_checked_copies test_arrays test_references test_jit test_kernels test_kernel_api test_diag NESTS"),
+    ("codegen/target/*amdgpu*", "test_amdgpu_link", "test_hip_compile"),
+    ("codegen/target/*", "test_codegen_ptx test_kernel_ptx test_codegen test_amdgpu_link",
+     "test_kernels test_kernel_api test_kernel_exceptions test_library_scalars test_hip_compile test_diag test_dump"),
+    ("codegen/*ufunc*", "test_codegen", "test_ufunc"),
+    ("codegen/*", "test_codegen test_codegen_ops test_codegen_array test_codegen_lib test_codegen_ptx test_kernel_ptx test_kernel_waiting",
+     "test_integers test_floats test_arrays test_exceptions test_kernels test_kernel_waiting test_kernel_exceptions test_library_scalars "
+     "test_dump test_debugger test_checked_copies test_calls test_jit test_number_meanings test_interrupts test_compiler_limits test_device_functions test_leaks"),
+    ("runtime/cuda/*", "test_runtime_cuda test_runtime_launch", "test_driver test_kernels test_kernel_api test_kernel_exceptions test_leaks"),
+    ("runtime/*", "test_runtime_launch test_runtime_memory test_runtime_cpu test_runtime_cuda",
+     "test_kernels test_kernel_waiting test_kernel_exceptions test_kernel_api test_driver test_interrupts test_traps test_leaks"),
+    ("pymodule/*ufunc*", "", "test_ufunc test_bad_input test_names test_traps test_leaks"),
+    ("pymodule/*kernel*", "", "test_kernel_api test_kernels test_bad_input test_kernel_exceptions test_traps test_driver test_names test_interrupts test_leaks"),
+    ("pymodule/*[aemd]*_obj.c", "", "test_kernel_api test_driver test_bad_input test_traps test_names test_kernels test_explain test_leaks"),
+    ("pymodule/*", "", "test_jit test_bad_input test_arrays test_memmap test_kernel_api test_globals test_exceptions test_numpy_scalars test_enums "
+     "test_zero_dim test_locals test_names test_declared test_explain test_dump test_refusals test_driver test_kernels "
+     "test_programs test_ufunc test_errors test_references test_interrupts test_traps test_diag test_calls test_leaks"),
 ]
 
 
-def targets_and_tests(path):
-    golden, units, python = next(row[1:] for row in SEEN_BY if fnmatch.fnmatch(path, row[0]))
-    units = [u for u in units.split() if (ROOT / "tests/unit" / f"{u}.c").exists()]
-    commands = []
-    if golden:
-        commands += [([str(BUILD / "golden"), f"tests/golden/{folder}"], GOLDEN_SECONDS) for folder in golden.split()]
-    commands += [([str(BUILD / u)], TEST_SECONDS) for u in units]
+@dataclass(frozen=True)
+class Test:
+    name: str
+    command: tuple
+    target: str  # that it needs
+    digest: str  # of its files
+    guess: float  # seconds, until it was measured
+
+
+def digest(paths):
+    return hashlib.sha256(b"".join(p.read_bytes() for p in paths)).hexdigest()[:12]
+
+
+def tests_of(path):
+    """The row that a file belongs to, and its tests."""
+    row, units, python = next(row for row in SEEN_BY if fnmatch.fnmatch(path, row[0]))
+    tests = []
+
+    def add(name, target, command, files):
+        tests.append(Test(name, tuple(map(str, command)), target, digest(files), sum(f.stat().st_size for f in files) / 4000))
+
+    for folder in GOLDEN.get(path.split("/")[0], "").split():
+        files = sorted(f for f in (TREE / "tests/golden" / folder).rglob("*") if f.is_file())
+        add(f"golden {folder}", "golden", [BUILD / "golden", f"tests/golden/{folder}"], files)
+    for unit in units.split():
+        add(unit + ".c", unit, [BUILD / unit], [TREE / f"tests/unit/{unit}.c"])
     if path.endswith(".def"):
-        commands.append(([str(BUILD / "reference"), "--check", "docs/reference.md"], GOLDEN_SECONDS))
+        add("reference", "reference", [BUILD / "reference", "--check", "docs/reference.md"], [TREE / "docs/reference.md"])
     for name in python.split():
         if name == "NESTS":
-            commands.append(([sys.executable, "tests/fuzz/fuzz.py", "--programs", "60", "--jobs", "1"], TEST_SECONDS))
+            add(name, "_quern", [sys.executable, "tests/fuzz/fuzz.py", "--programs", "60", "--jobs", "1"], [TREE / "tests/fuzz/fuzz.py"])
         else:
-            commands.append(([sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", f"tests/py/{name}.py"],
-                             TEST_SECONDS))
-    return ["_quern", "golden", "reference", *units], commands
+            command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", f"tests/py/{name}.py"]
+            add(name + ".py", "_quern", command, [TREE / f"tests/py/{name}.py"])
+    return row, tests
 
 
 # -- work -----------------------------------------------------------------------------------------------
 
 def run(command, seconds, env=None):
-    """0 when it ends well; text of what it said otherwise."""
+    """0 when it ends well or has nothing to do here (77); text of what it said otherwise."""
     with subprocess.Popen(command, cwd=TREE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=env,
                           stdin=subprocess.DEVNULL, start_new_session=True) as process:
         try:
@@ -272,10 +291,10 @@ def run(command, seconds, env=None):
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
             return "it takes too long"
-    return (out.strip() or f"exit status {process.returncode}") if process.returncode else 0
+    return 0 if process.returncode in (0, 77) else out.strip() or f"exit status {process.returncode}"
 
 
-def prepare(build):
+def prepare(build, jobs):
     """The copy of the tree, with what was changed since the last time, and its build."""
     files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
     wanted = {f for f in files if f and (ROOT / f).is_file()}
@@ -294,36 +313,96 @@ def prepare(build):
     strict = "-Werror=incompatible-pointer-types -Werror=int-conversion -Werror=implicit-function-declaration"
     subprocess.run(["cmake", "-S", str(TREE), "-B", str(BUILD), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_C_FLAGS={strict}",
                     f"-DPython_EXECUTABLE={sys.executable}", *options], check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["ninja", "-j", str(os.cpu_count()), "-C", str(BUILD)], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["ninja", "-j", str(jobs), "-C", str(BUILD), "_quern", "golden"], check=True, stdout=subprocess.DEVNULL)
 
 
 def environment():
     return dict(os.environ, QUERN_BUILD=str(BUILD), QUERN_CUDA_LIBRARY=str(BUILD / "fakecuda" / "libcuda.so.1"), PYTHONDONTWRITEBYTECODE="1")
 
 
-def judge(mutant, sound):
-    """("dead", which test), ("invalid", "") or ("alive", ""). `sound`: tests known to pass without a change."""
-    file = TREE / mutant.path
+class Results:
+    """What earlier runs found, kept in build/mutate/results.json: of each mutant (the whole changed file names it) its state
+    and the tests it met, of each test its time and whether it passes without a change."""
+
+    def __init__(self):
+        self.path = WORK / "results.json"
+        kept = json.loads(self.path.read_text()) if self.path.exists() else {}
+        self.mutants, self.seconds = kept.get("mutants", {}), kept.get("seconds", {})
+        source = subprocess.run(["git", "ls-files", *LAYERS], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+        self.source = digest([TREE / f for f in source])
+        self.sound = set(kept.get("sound", [])) if kept.get("source") == self.source else set()
+        self.broken = set()  # tests that fail without any change
+
+    def save(self):
+        new = self.path.with_suffix(".new")
+        new.write_text(json.dumps({"mutants": self.mutants, "seconds": self.seconds, "source": self.source, "sound": sorted(self.sound)}))
+        new.replace(self.path)
+
+    def in_order(self, tests, group, passed):
+        """First what changed since this mutant met it, then what killed often in this group of files for the time it takes."""
+        kills = [m["by"] for m in self.mutants.values() if m["state"] == "dead" and m["group"] == group]
+
+        def worth(test):
+            hope = 0.5 if test.target == "_quern" else 3  # those of one layer see more of it
+            return test.name in passed, (kills.count(test.name) + hope) / max(self.seconds.get(test.name, test.guess), 0.1)
+
+        return sorted(tests, key=worth, reverse=True)
+
+
+def judge(mutant, results, args, quick):
+    """{"state": "dead", "alive" or "invalid", "by": the test that killed it, "passed": {test that did not: its digest}, ...}"""
+    file, began = TREE / mutant.path, time.monotonic()
     original = file.read_text()
     lines = original.splitlines()
     lines[mutant.line] = mutant.new
-    targets, commands = targets_and_tests(mutant.path)
-    file.write_text("\n".join(lines) + "\n")
-    killer = None
+    changed = "\n".join(lines) + "\n"
+    group, tests = tests_of(mutant.path)
+    name = hashlib.sha256((mutant.path + changed).encode()).hexdigest()[:16]
+    known = results.mutants.get(name, {"state": "new", "passed": {}})
+    tests = [t for t in tests if known["passed"].get(t.name) != t.digest and not (quick and results.seconds.get(t.name, t.guess) > 2)]
+    if known["state"] in ("dead", "invalid") or known["state"] == "alive" and not tests:
+        return known
+    found = {"key": mutant.key(), "group": group, "state": "alive", "by": "", "passed": known["passed"]}
+
+    def build(text, target):
+        if file.read_text() != text:
+            file.write_text(text)
+        return run(["ninja", "-j", str(args.jobs), "-C", str(BUILD), target], BUILD_SECONDS)
+
+    def fails(test):
+        started, usual = time.monotonic(), results.seconds.get(test.name)
+        said = run(test.command, TEST_SECONDS if usual is None else min(TEST_SECONDS, 20 + 5 * usual), environment())
+        if not said:
+            results.seconds[test.name] = round(min(usual or 1e9, time.monotonic() - started), 2)
+        return said
+
     try:
-        if run(["ninja", "-j", str(os.cpu_count()), "-C", str(BUILD), *targets], BUILD_SECONDS):
-            return "invalid", ""
-        killer = next(((c, s) for c, s in commands if run(c, s, environment())), None)
+        for test in results.in_order(tests, group, known["passed"]):
+            if time.monotonic() - began > args.limit:
+                found["late"] = True
+                break
+            if test.name in results.broken:
+                continue
+            if build(changed, test.target):
+                found["state"] = "invalid"
+                break
+            if not fails(test):
+                found["passed"][test.name] = test.digest
+                continue
+            if test.name + test.digest not in results.sound:  # a test that fails without any change would kill everything
+                if build(original, test.target) or fails(test):
+                    print(f"    set aside, as it fails without any change: {test.name}", flush=True)
+                    results.broken.add(test.name)
+                    continue
+                results.sound.add(test.name + test.digest)
+            found.update(state="dead", by=test.name)
+            break
     finally:
         file.write_text(original)
-    if not killer:
-        return "alive", ""
-    name = " ".join(pathlib.Path(part).name for part in killer[0] if not part.startswith("-"))
-    if name not in sound:  # a test that fails without any change would kill everything
-        if run(["ninja", "-j", str(os.cpu_count()), "-C", str(BUILD), *targets], BUILD_SECONDS) or run(*killer, environment()):
-            sys.exit(f"this fails without any change: {name}")
-        sound.add(name)
-    return "dead", name
+    found["seconds"] = round(time.monotonic() - began, 1)
+    results.mutants[name] = found
+    results.save()
+    return found
 
 
 def reasons():
@@ -338,46 +417,55 @@ def reasons():
     return result
 
 
+def table(title, counts):
+    print(f"  {title:12}" + "".join(f"{s:>9}" for s in STATES))
+    for name, states in sorted(counts.items()):
+        print(f"  {name:12}" + "".join(f"{states.count(s):9}" for s in STATES))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", nargs="*", default=[], help="patterns of paths")
+    parser.add_argument("--only", nargs="*", default=[], help="patterns of paths: --count is for them alone")
     parser.add_argument("--build", default="build/test", help="where the compiler and its options are taken from")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="of the builds; tests run one at a time")
+    parser.add_argument("--limit", type=float, default=MUTANT_SECONDS, help="seconds for one mutant; a later run goes on with its other tests")
     parser.add_argument("--list", action="store_true", help="only list the mutants")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop making new ones after this time")
+    parser.add_argument("--layers", nargs="*", default=LAYERS, help="judge only these of the sample")
     args = parser.parse_args()
-    mutants = sample(args.count, args.seed, args.only)
+    mutants = [m for m in sample(args.count, args.seed, args.only) if m.path.split("/")[0] in args.layers]
     if args.list:
         print(*mutants, sep="\n")
         return 0
-    prepare(args.build)
-    known, start, sound = reasons(), time.monotonic(), set()
-    tally, unexplained, per_rule = {"dead": 0, "alive": 0, "invalid": 0, "equal": 0}, [], {}
+    prepare(args.build, args.jobs)
+    known, start, results = reasons(), time.monotonic(), Results()
+    unexplained, late, per_rule, per_layer = [], [], {}, {}
     for k, mutant in enumerate(mutants):
         if time.monotonic() - start > args.seconds:
             print(f"stopped after {args.seconds:.0f} s: {len(mutants) - k} were not made")
             break
-        began = time.monotonic()
-        state, where = judge(mutant, sound)
         reason = known.get(mutant.key(), "")
-        if state == "alive" and reason.startswith("equal: "):
-            state = "equal"
-        tally[state] += 1
+        equal = reason.startswith("equal: ")  # the quick tests say whether that is wrong
+        found = judge(mutant, results, args, equal)
+        state = "equal" if found["state"] == "alive" and equal else found["state"]
         per_rule.setdefault(mutant.rule.split()[0], []).append(state)
-        print(f"[{k + 1}/{len(mutants)}] {state:7} {time.monotonic() - began:5.1f} s  {mutant}" + (f"\n    {where}" if where else ""), flush=True)
-        if state == "alive" and not reason:
-            unexplained.append(mutant)
-    for rule, states in sorted(per_rule.items()):
-        judged = [s for s in states if s in ("dead", "alive")]
-        print(f"  {rule:12} {judged.count('dead'):4} of {len(judged):4} dead")
+        per_layer.setdefault(mutant.path.split("/")[0], []).append(state)
+        print(f"[{k + 1}/{len(mutants)}] {state:7} {found['seconds']:5.1f} s  {mutant}" + (f"\n    {found['by']}" if found["by"] else ""), flush=True)
+        unexplained += [mutant] if state == "alive" and not reason else []
+        late += [mutant] if state == "alive" and found.get("late") else []
+    table("rule", per_rule)
+    table("layer", per_layer)
+    tally = {s: sum(states.count(s) for states in per_layer.values()) for s in STATES}
     judged = tally["dead"] + tally["alive"]
     share = tally["dead"] / judged if judged else 1.0
     print(f"{judged} mutants: {tally['dead']} dead ({share:.1%}), {tally['alive']} alive; besides, {tally['invalid']} that do not compile and "
           f"{tally['equal']} that change nothing")
+    if late:
+        print(f"not all tests had their turn within {args.limit:.0f} s:", *(m.key() for m in late), sep="\n")
     if unexplained:
-        print("survivors without a reason:")
-        print(*(m.key() for m in unexplained), sep="\n")
+        print("survivors without a reason:", *(m.key() for m in unexplained), sep="\n")
     return 1 if unexplained or share < WANTED else 0
 
 

@@ -621,10 +621,27 @@ static void test_BYT_07_headers(void) {
     check_header("free parameter", E0103, free_parameter);
 }
 
+/* def f(): return None */
+static void test_BYT_07_no_variables(void) {
+    static const int32_t versions[] = {311, 312, 313, 314};
+    for (size_t k = 0; k < countof(versions); k++) {
+        Session s;
+        Asm a;
+        session_open(&s);
+        asm_open(&a, &s.arena, versions[k], 0);
+        a.code.nargs = 0;
+        leave(&a);
+        asm_build(&a, &s);
+        CHECK(s.func != NULL, "%d: %s", (int)versions[k], first_message(&s));
+        session_close(&s);
+    }
+}
+
 int main(void) {
     test_BYT_07_hand_made();
     test_BYT_07_exception_tables();
     test_BYT_07_headers();
+    test_BYT_07_no_variables();
     test_CF_06_bounded_stack();
     printf("test_bytecode_hand: %d checks, %d failures\n", checks, failures);
     return failures != 0;

@@ -490,30 +490,6 @@ static void test_FLT_11_complex_ops(void) {
         }
 }
 
-static void test_complex_power(void) {
-    static const struct {
-        Cpx a, b, want;
-    } rows[] = {/* printed by CPython */
-                {{1, 2}, {2, 0}, {-3, 4}},
-                {{1, 2}, {-1, 0}, {0.2, -0.4}},
-                {{0, 0}, {0, 0}, {1, 0}},
-                {{0, 1}, {0, 1}, {0.20787957635076193, 0}},
-                {{2, -3}, {0.5, 0}, {1.6741492280355401, -0.8959774761298381}}};
-    Artifact *artifact =
-        cg_host("func @f(a: c128, b: c128) -> c128 typed {\nb0:\n  %1: c128 = param 0\n"
-                "  %2: c128 = param 1\n  %3: c128 = pow %1, %2\n  return %3\n}\n",
-                3);
-    CHECK(artifact != NULL);
-    for (int i = 0; artifact && i < countof(rows); i++) {
-        Cpx r;
-        CallContext ctx;
-        CHECK_INT(cg_call(artifact, &ctx, (void *[]){(void *)&rows[i].a, (void *)&rows[i].b}, &r),
-                  CALL_OK);
-        CHECK(fabs(r.re - rows[i].want.re) < 1e-14 && fabs(r.im - rows[i].want.im) < 1e-14);
-    }
-    artifact_release(artifact);
-}
-
 static void test_bool_ops(void) {
     static const char *const ops[] = {"and", "or", "xor"};
     for (int o = 0; o < countof(ops); o++) {
@@ -542,7 +518,6 @@ int main(void) {
     RUN(test_INT_15_compare_all_types);
     RUN(test_INT_19_FLT_07_casts);
     RUN(test_FLT_11_complex_ops);
-    RUN(test_complex_power);
     RUN(test_bool_ops);
     return check_report();
 }
