@@ -2,6 +2,7 @@
 section by section and byte by byte."""
 import math
 import os
+import pathlib
 import re
 import shutil
 import struct
@@ -218,10 +219,13 @@ def test_AMD_01_every_chip_is_what_LLVM_makes_of_it():
     with pytest.raises(errors.LoweringError) as caught:
         compiled("none")
     names = re.findall(r"gfx[\w-]+", str(caught.value))
-    assert len(names) > 20
+    table = (pathlib.Path(__file__).parents[2] / "codegen/amdgpu_chips.def").read_text()
+    machines = {name: int(number, 16) for name, number in re.findall(r'^CHIP\("([^"]+)", (\w+),', table, re.M)}
+    assert sorted(names) == sorted(machines) and len(names) > 20
     for arch in names:
         made = compiled(arch)
         flags, version = struct.unpack_from("<I", made.code, 48)[0], made.code[8]
+        assert flags & 0xff == machines[arch], arch
         wave = made.metadata[".wavefront_size"]
         assert wave == made.resources["wavesize"] and f"store i64 {wave}," in made.llvm, arch
         assert takes(arch + ":xnack+") == bool(flags & 0x300), arch

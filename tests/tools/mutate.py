@@ -29,6 +29,7 @@ REASONS = ROOT / "tests" / "tools" / "mutate_survivors.txt"
 LAYERS = ["frontend", "typeinfer", "codegen", "runtime", "pymodule"]
 WANTED = 0.85
 TEST_SECONDS, BUILD_SECONDS, MUTANT_SECONDS = 180, 600, 150
+STAND_INS = ["fakecuda", "fakehip5", "fakehip7", "fakehip_lacks"]
 STATES = ["dead", "alive", "equal", "invalid"]
 
 
@@ -223,14 +224,15 @@ SEEN_BY = [  # pattern of paths: C tests, Python tests; the first that fits
      "test_device_functions test_kernel_waiting test_globals test_exceptions test_compiler_limits test_oracle test_calls test_errors"),
     ("codegen/opt/*", "test_expand test_codegen test_codegen_array test_codegen_ptx test_kernel_ptx",
      "test_index_proofs test_divisors test_checked_copies test_arrays test_references test_jit test_kernels test_kernel_api test_diag NESTS"),
-    ("codegen/target/*amdgpu*", "test_amdgpu_link", "test_hip_compile"),
+    ("codegen/*amdgpu*", "test_amdgpu_link test_runtime_hip", "test_hip_compile"),
     ("codegen/target/*", "test_codegen_ptx test_kernel_ptx test_codegen test_amdgpu_link",
      "test_kernels test_kernel_api test_kernel_exceptions test_library_scalars test_hip_compile test_diag test_dump"),
     ("codegen/*ufunc*", "test_codegen", "test_ufunc"),
     ("codegen/*", "test_codegen test_codegen_ops test_codegen_array test_codegen_lib test_codegen_ptx test_kernel_ptx test_kernel_waiting",
      "test_integers test_floats test_arrays test_exceptions test_kernels test_kernel_waiting test_kernel_exceptions test_library_scalars "
      "test_dump test_debugger test_checked_copies test_calls test_jit test_number_meanings test_interrupts test_compiler_limits test_device_functions test_leaks"),
-    ("runtime/cuda/*", "test_runtime_cuda test_runtime_launch", "test_driver test_kernels test_kernel_api test_kernel_exceptions test_leaks"),
+    ("runtime/hip/*", "test_runtime_hip", "test_hip_compile test_kernels test_kernel_api"),
+    ("runtime/[cd][ur]*/*", "test_runtime_cuda test_runtime_hip test_runtime_launch", "test_driver test_kernels test_kernel_api test_kernel_exceptions test_leaks"),
     ("runtime/*", "test_runtime_launch test_runtime_memory test_runtime_cpu test_runtime_cuda",
      "test_kernels test_kernel_waiting test_kernel_exceptions test_kernel_api test_driver test_interrupts test_traps test_leaks"),
     ("pymodule/*ufunc*", "", "test_ufunc test_bad_input test_names test_traps test_leaks"),
@@ -313,11 +315,12 @@ def prepare(build, jobs):
     strict = "-Werror=incompatible-pointer-types -Werror=int-conversion -Werror=implicit-function-declaration"
     subprocess.run(["cmake", "-S", str(TREE), "-B", str(BUILD), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_C_FLAGS={strict}",
                     f"-DPython_EXECUTABLE={sys.executable}", *options], check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["ninja", "-j", str(jobs), "-C", str(BUILD), "_quern", "golden"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["ninja", "-j", str(jobs), "-C", str(BUILD), "_quern", "golden", *STAND_INS], check=True, stdout=subprocess.DEVNULL)
 
 
 def environment():
-    return dict(os.environ, QUERN_BUILD=str(BUILD), QUERN_CUDA_LIBRARY=str(BUILD / "fakecuda" / "libcuda.so.1"), PYTHONDONTWRITEBYTECODE="1")
+    return dict(os.environ, QUERN_BUILD=str(BUILD), QUERN_CUDA_LIBRARY=str(BUILD / "fakecuda/libcuda.so.1"), PYTHONDONTWRITEBYTECODE="1",
+                QUERN_HIP_LIBRARY=str(BUILD / "fakehip/libamdhip64.so.7"))
 
 
 class Results:
