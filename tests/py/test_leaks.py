@@ -48,7 +48,7 @@ def state():
 def check(work, times, bytes_each=30):
     for _ in range(times):
         work()
-    for _ in range(6):  # what grows once (caches, free lists) does not count: a leak grows each time
+    for _ in range(8):  # what grows once (caches, free lists) does not count: a leak grows each time
         before = state()
         for _ in range(times):
             work()
@@ -282,12 +282,12 @@ def compiled_ufunc():
     u(HOST, HOST, out=OUT)
 
 
-SLOW = [compiled, declared_locals, opaque_global, refused_compilation, refused_by_the_target, compiled_kernel, compiled_kernel_that_raises, explained, compiled_ufunc]
+SLOW = [compiled, declared_locals, opaque_global, refused_compilation, refused_by_the_target, compiled_kernel, explained, compiled_ufunc]
 
 
 @pytest.mark.parametrize("work", SLOW, ids=lambda work: work.__name__)
 def test_MEM_what_was_compiled_goes_with_its_function(work):
-    check(work, 40)
+    check(work, 40 if work is compiled_ufunc else 100)
 
 
 @pytest.mark.skipif("_quern.device_count('cuda')[0] == 0")
