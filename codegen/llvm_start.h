@@ -3,10 +3,12 @@
 #ifndef QUERN_LLVM_START_H
 #define QUERN_LLVM_START_H
 
-#include "codegen/worker.h"
+typedef struct LlvmState LlvmState; /* facts of the host and target machines (llvm/machine.c) */
 
-/* Its LlvmState: facts of the host and target machines (llvm/machine.c). */
-extern const WorkerHooks llvm_hooks;
+/* Targets and the fatal-error handler. NULL: no memory, and nothing was done. */
+LlvmState *llvm_start(void);
+/* Another state where LLVM is initialised already: in the child of a fork that caught a job half way. */
+LlvmState *llvm_fresh(void);
 /* Asks LLVM for a fatal error of its own: a test of the handler. */
 void llvm_provoke(void);
 const char *llvm_version_text(void);

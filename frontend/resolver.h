@@ -48,6 +48,7 @@ typedef struct Binding {
      * result; there are no others. */
     const Signature *declared;
     int32_t ndeclared;
+    bool elementwise; /* BIND_FUNCTION: of a ufunc; on arrays it is called for each element */
     Hash128 digest;
 } Binding;
 

@@ -534,6 +534,7 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     PyObject *function = py_function_of(state, object);
     if (function) {
         PyObject *declared = declared_of(state, object);
+        b->elementwise = type == state->ufunc_type;
         return bind_function(r, b, function) && (!declared || read_declared(r, b, declared));
     }
     if (PyModule_Check(object)) return bind_module(r, b, object);

@@ -164,6 +164,7 @@ bool infer_visit(Infer *in, Ref ref, Val *out);
 Val infer_val(Infer *in, Ref ref);
 /* An operand as a value. A phi of types that have no join is an error here, at its use. */
 bool infer_operand(Infer *in, Ref at, int32_t k, Val *out);
+bool infer_edge_taken(const Infer *in, int32_t from, int32_t to);
 void infer_fixed_point(Infer *in);
 /* Where inference could not go on, in the order of the source; `stops` has room for all blocks. */
 int32_t infer_stops(const Infer *in, Ref *stops);
@@ -209,6 +210,7 @@ bool fact_equal(const Fact *a, const Fact *b);
 bool fact_is_const(const Fact *f); /* known altogether: no run-time part */
 /* The join for a phi; false: the types have none. */
 bool fact_join(Infer *in, const Fact *a, const Fact *b, Fact *out);
+bool fact_has_zero(const Type *type); /* is there a value for a variable that has none? */
 bool fact_of_const(Infer *in, const ConstVal *value, Fact *out);
 /* What a global, closure variable or attribute is. `name` is for messages. */
 bool fact_of_binding(Infer *in, const Binding *binding, Str name, Fact *out);
@@ -305,6 +307,7 @@ Instance *call_instance(Infer *in, const Binding *function, const CallArgs *args
 bool infer_unknown_call(Infer *in, Val callee, const CallArgs *args, Val *out);
 Instance *instance_entry(Ti *ti, const InferRequest *request, DiagList *diags);
 Func *instance_typed(Ti *ti, Instance *inst); /* makes the shell and queues its specialisation */
+const FunctionInfo *ti_function_info(Ti *ti, const Binding *function);
 
 /* -- infer_call.c ------------------------------------------------------------------------------- */
 
@@ -381,6 +384,8 @@ bool v_map_into(Infer *in, Val target, const Binding *f, bool same_kind, const V
 bool type_same_kind(const Type *from, const Type *to);
 /* A row of NumPy's functions of numbers, on arrays; *matched false: there is none of that name and number of operands. */
 bool v_row_of_arrays(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *out);
+/* A ufunc of the user on arrays: the last positional argument, or out=, may be the array for the results. */
+bool v_ufunc(Infer *in, const Binding *f, const CallArgs *args, Val *out);
 /* An operator with an array among its operands, as the ufunc that it stands for. */
 bool v_operator_of_arrays(Infer *in, Operator op, bool in_place, const Val *args, int32_t n,
                           bool *matched, Val *out);
@@ -418,7 +423,8 @@ bool v_iter_get(Infer *in, Val it, Val counter, Val *out);
 Val v_tuple(Infer *in, const Val *items, int32_t n);
 Val v_item(Infer *in, Val tuple, int32_t k); /* of a tuple, slice, range or iteration */
 bool v_tuple_get(Infer *in, Val tuple, Val index, Val *out);
-enum IterKind { ITER_ENUMERATE, ITER_ZIP, ITER_REVERSED };
+/* ITER_CALL: of (n, function, state), the items function(state, 0) ... function(state, n - 1). */
+enum IterKind { ITER_ENUMERATE, ITER_ZIP, ITER_REVERSED, ITER_CALL };
 /* A slice of three parts, each an int or None. */
 bool v_slice(Infer *in, const Val parts[3], Val *out);
 Val v_iter_object(Infer *in, enum IterKind kind, Val of);
@@ -434,6 +440,7 @@ bool v_unpack(Infer *in, Val a, int32_t count, Val *out);
 bool v_array_builtin(Infer *in, Str name, const CallArgs *args, bool *known, Val *out);
 bool array_builtin_knows(Str name);
 Val v_shape(Infer *in, Val array, int32_t axis); /* a Python int */
+Val v_shape_tuple(Infer *in, Val array);
 /* An element or sub-array at an index known to be in bounds. */
 Val v_element(Infer *in, Val array, Val index);
 /* Element reference: bounds-checked indices for load, store, atomic. */
@@ -461,8 +468,11 @@ Ref emit2(Emit *e, Op op, const Type *type, Ref a, Ref b);
 Ref emit3(Emit *e, Op op, const Type *type, Ref a, Ref b, Ref c);
 Ref emit_int(Emit *e, const Type *type, int64_t value);
 Ref emit_float(Emit *e, const Type *type, double value);
+Ref emit_none(Emit *e);
+Ref emit_const(Emit *e, const Type *type, const ConstVal *value);
 /* An array of the kernel: stands at the head of the entry, also when it is made in a loop. */
 Ref emit_static(Emit *e, Op op, const Type *type);
+Ref emit_undef(Emit *e, const Type *type);
 /* What a variable of a kernel holds that was not assigned, and what a work-item gives back that has raised. */
 Ref emit_zero(Emit *e, const Type *type);
 Ref emit_item(Emit *e, Ref tuple, int32_t k);
@@ -470,6 +480,7 @@ void emit_guard(Emit *e, Guard guard, Ref condition, const Ref *args, int32_t n)
 /* `name` stands for {name} in the message; NULL: there is none. */
 void emit_named_guard(Emit *e, Guard guard, Ref condition, const Ref *args, int32_t n,
                       const Str *name);
+int32_t emit_block(Emit *e);
 void emit_jump(Emit *e, int32_t to);
 void emit_branch(Emit *e, Ref condition, int32_t yes, int32_t no);
 bool emitted_nonzero(Emit *e, Ref ref);             /* a number constant that is not zero? */

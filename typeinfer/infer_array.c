@@ -245,7 +245,10 @@ bool v_getitem(Infer *in, Val a, Val index, Val *out) {
     case TY_ARRAY: return array_getitem(in, a, index, out);
     case TY_TUPLE: return v_tuple_get(in, a, index, out);
     case TY_RANGE: return range_getitem(in, a, index, out);
-    default: return v_refuse(in, REFUSE_INDEX, NULL, (Val[]){a, index}, 2);
+    default:
+        if (is_kind(&a, TY_ITER) && a.f.type->bits == ITER_CALL) /* a.flat[i] */
+            return range_getitem(in, a, index, out);
+        return v_refuse(in, REFUSE_INDEX, NULL, (Val[]){a, index}, 2);
     }
 }
 

@@ -83,7 +83,10 @@ bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out) {
     const Binding *b = fact_object(&callee.f);
     if (!b) return v_refuse(in, REFUSE_CALLEE, NULL, &callee, 1);
     switch (b->kind) {
-    case BIND_FUNCTION: return call_function(in, b, args, in->inst->library, out);
+    case BIND_FUNCTION:
+        if (b->elementwise && v_any_array(args->args, args->nargs))
+            return v_ufunc(in, b, args, out);
+        return call_function(in, b, args, in->inst->library, out);
     case BIND_LIBRARY:
         if (is_method(in, b, callee.src)) return call_method(in, b, callee.src, args, out);
         return call_library(in, b->name, args, out);

@@ -258,6 +258,7 @@ bool v_iterable(Infer *in, Val a) {
     case TY_ITER: {
         Val inner = iter_inner(a);
         if (t->bits == ITER_REVERSED) return v_iterable(in, inner);
+        if (t->bits == ITER_CALL) return true;
         int32_t n = t->bits == ITER_ENUMERATE ? 1 : t->element->nitems;
         for (int32_t i = 0; i < n; i++)
             if (!v_iterable(in, val_of(fact_of(t->element->items[i])))) return false;
@@ -301,6 +302,7 @@ bool v_iter_len(Infer *in, Val it, Val *out) {
     case TY_ITER:
         if (t->bits == ITER_ZIP) return zip_length(in, iter_inner(it), out);
         if (t->bits == ITER_REVERSED) return v_iter_len(in, iter_inner(it), out);
+        if (t->bits == ITER_CALL) return *out = v_item(in, iter_inner(it), 0), true;
         return v_iter_len(in, v_item(in, iter_inner(it), 0), out);
     default: return not_iterable(in, &it, NULL);
     }
@@ -321,6 +323,11 @@ static bool zip_item(Infer *in, Val tuple, Val counter, Val *out) {
     for (int32_t i = 0; i < n; i++)
         if (!v_iter_get(in, v_item(in, tuple, i), counter, &items[i])) return false;
     return *out = v_tuple(in, items, n), true;
+}
+
+static bool called_item(Infer *in, Val parts, Val counter, Val *out) {
+    Val function = v_item(in, parts, 1), args[2] = {v_item(in, parts, 2), counter};
+    return v_call(in, function, &(CallArgs){args, 2, 0, NULL}, out);
 }
 
 static bool reversed_item(Infer *in, Val inner, Val counter, Val *out) {
@@ -353,6 +360,7 @@ bool v_iter_get(Infer *in, Val it, Val counter, Val *out) {
     case TY_ITER:
         if (t->bits == ITER_ENUMERATE) return enumerate_item(in, iter_inner(it), counter, out);
         if (t->bits == ITER_ZIP) return zip_item(in, iter_inner(it), counter, out);
+        if (t->bits == ITER_CALL) return called_item(in, iter_inner(it), counter, out);
         return reversed_item(in, iter_inner(it), counter, out);
     default: return not_iterable(in, &it, NULL);
     }

@@ -240,6 +240,21 @@ bool v_row_of_arrays(Infer *in, Str name, const Val *args, int32_t n, bool *matc
     return v_map_into(in, *out, row_function(in, name, n - 1), true, args, n - 1);
 }
 
+bool v_ufunc(Infer *in, const Binding *f, const CallArgs *args, Val *out) {
+    const FunctionInfo *info = ti_function_info(in->ti, f);
+    if (!info) return in->stop = STOP_ABORT, false;
+    int32_t n = info->code->nargs;
+    bool keyword = args->nkeywords == 1 && str_is(args->names[0], "out");
+    bool into = args->nargs == n + 1 && (keyword || !args->nkeywords);
+    if (!into && (args->nkeywords || args->nargs != n))
+        return map_error(in, f, args->args, args->nargs);
+    Val target = into ? v_unwrap(in, args->args[n]) : (Val){0};
+    if (!into || fact_none(&target.f)) return v_map(in, f, NULL, args->args, n, out);
+    if (!is_kind(&target, TY_ARRAY)) return map_error(in, f, args->args, args->nargs);
+    *out = target;
+    return v_map_into(in, target, f, true, args->args, n);
+}
+
 static bool of_bools(const Val *args, int32_t n) {
     bool all = true;
     for (int32_t i = 0; i < n; i++) {

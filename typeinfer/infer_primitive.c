@@ -151,6 +151,12 @@ static bool primitive_layout(Infer *in, const Val *args, int32_t n, Val *out) {
     return fact_of_const(in, const_str(in->arena, text), &out->f);
 }
 
+static bool primitive_iterate(Infer *in, const Val *args, int32_t n, Val *out) {
+    bool fits = n == 3 && type_is_int(args[0].f.type) && fact_object(&args[1].f);
+    if (!fits) return misfit(in, "primitive.iterate", args, n);
+    return *out = v_iter_object(in, ITER_CALL, v_tuple(in, args, 3)), true;
+}
+
 /* -- types -------------------------------------------------------------------------------------------- */
 
 static bool primitive_result_type(Infer *in, const Val *args, int32_t n, Val *out) {
@@ -174,15 +180,11 @@ static const struct {
     const char *name;
     Handler handler;
 } handlers[] = {
-    {"primitive.convert", primitive_convert},
-    {"primitive.layout", primitive_layout},
-    {"primitive.map", primitive_map},
-    {"primitive.map_into", primitive_map_into},
-    {"primitive.promise", primitive_promise},
-    {"primitive.reduce", primitive_reduce},
-    {"primitive.reshape", primitive_reshape},
-    {"primitive.restride", primitive_restride},
-    {"primitive.result_type", primitive_result_type},
+    {"primitive.convert", primitive_convert},   {"primitive.iterate", primitive_iterate},
+    {"primitive.layout", primitive_layout},     {"primitive.map", primitive_map},
+    {"primitive.map_into", primitive_map_into}, {"primitive.promise", primitive_promise},
+    {"primitive.reduce", primitive_reduce},     {"primitive.reshape", primitive_reshape},
+    {"primitive.restride", primitive_restride}, {"primitive.result_type", primitive_result_type},
 };
 
 const char *primitive_name(int32_t index) {

@@ -46,7 +46,7 @@ const Type *lower_type(Ti *ti, const Type *type) {
 
 /* -- appending ------------------------------------------------------------------------------------- */
 
-static int32_t emit_block(Emit *e) {
+int32_t emit_block(Emit *e) {
     int32_t block = ir_block_new(e->out);
     vec_resize(e->arena, &e->origin, block + 1);
     e->origin.items[block] = e->block >= 0 ? e->origin.items[e->block] : 0;
@@ -147,7 +147,7 @@ static uint64_t const_key(const Type *type, const ConstVal *value) {
     return hash_mix(hash_mix(hash_mix(h ^ (uint64_t)value->i) + re) + im);
 }
 
-static Ref emit_const(Emit *e, const Type *type, const ConstVal *value) {
+Ref emit_const(Emit *e, const Type *type, const ConstVal *value) {
     uint64_t key = const_key(type, value);
     for (const MapValue *found; (found = map_find(&e->constants, key)); key++) {
         const Inst *inst = ir_inst(e->out, (Ref)found->num);
@@ -159,11 +159,7 @@ static Ref emit_const(Emit *e, const Type *type, const ConstVal *value) {
     return ref;
 }
 
-static Ref emit_none(Emit *e) {
-    return emit_const(e, type_scalar(e->types, TY_none), const_none(e->arena));
-}
-
-static Ref emit_undef(Emit *e, const Type *type) {
+Ref emit_undef(Emit *e, const Type *type) {
     if (type->kind == TY_none) return emit_none(e);
     for (int32_t i = 0; i < e->pool.len; i++) {
         const Inst *inst = ir_inst(e->out, e->pool.items[i]);
@@ -184,6 +180,10 @@ static Ref emit_frozen(Emit *e, const FrozenArray *array) {
 
 Ref emit_static(Emit *e, Op op, const Type *type) {
     return pool_add(e, op, type);
+}
+
+Ref emit_none(Emit *e) {
+    return emit_const(e, type_scalar(e->types, TY_none), const_none(e->arena));
 }
 
 Ref emit_int(Emit *e, const Type *type, int64_t value) {

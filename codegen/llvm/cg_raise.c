@@ -61,7 +61,7 @@ static BB landing(Cg *cg) {
     return f->landing;
 }
 
-static void cg_leave(Cg *cg, Value status) {
+void cg_leave(Cg *cg, Value status) {
     BB to = landing(cg);
     LLVMBuildStore(cg->b, status, cg->f->status);
     LLVMBuildBr(cg->b, to);

@@ -46,6 +46,10 @@ void *os_lib_symbol(void *library, const char *name) {
     return dlsym(library, name);
 }
 
+void os_lib_close(void *library) {
+    if (library) dlclose(library);
+}
+
 /* -- time ------------------------------------------------------------------------------------- */
 
 int64_t os_now_ns(void) {

@@ -18,6 +18,7 @@ void *os_lib_open(const char *name, bool *shared, char *error, size_t error_size
 /* Only the copy that is in the process already; NULL when there is none. */
 void *os_lib_loaded(const char *name);
 void *os_lib_symbol(void *library, const char *name); /* NULL when absent */
+void os_lib_close(void *library);                     /* NULL is allowed */
 
 /* -- time ------------------------------------------------------------------------------------- */
 

@@ -236,3 +236,51 @@ def test_an_expression_makes_one_array():
     assert np.array_equal(f(x, x, x), f.py_func(x, x, x))
     text = next(iter(f.inspect_llvm().values()))
     assert text.count("call") and text.count("@quern_array_new") <= 1
+
+
+# -- ufuncs of the user --------------------------------------------------------------------------------------------------
+
+
+@quern.vectorize
+def scaled(x, factor):
+    if x < 0:
+        return 0 * x
+    return x * factor
+
+
+def test_a_ufunc_inside_compiled_code():
+    @njit
+    def f(a, b):
+        return scaled(a - 2, b) + 1
+
+    a, b = np.arange(6.0).reshape(2, 3), np.array([1.0, 2.0, 3.0])
+    assert np.array_equal(f(a, b), scaled(a - 2, b) + 1)
+    assert np.array_equal(f(a, 2.0), scaled(a - 2, 2.0) + 1)
+    assert np.array_equal(f(a.T, 2.0), scaled(a.T - 2, 2.0) + 1)
+
+
+def test_a_ufunc_inside_compiled_code_writes_where_it_is_told():
+    @njit
+    def f(a, out):
+        scaled(a, 3, out)
+        return scaled(a, 2, out=out[::-1])
+
+    a, out = np.arange(5), np.zeros(5, np.int64)
+    assert np.array_equal(f(a, out), 2 * a)
+    assert np.array_equal(out, 2 * a[::-1])
+
+
+def test_errors_of_a_ufunc_keep_their_place():
+    @quern.vectorize
+    def picky(x):
+        if x > 3:
+            raise ValueError("too large")
+        return x
+
+    @njit
+    def f(a):
+        return picky(a)
+
+    assert np.array_equal(f(np.arange(4)), np.arange(4))
+    with pytest.raises(ValueError, match="too large"):
+        f(np.arange(6))

@@ -4,6 +4,7 @@ trust their callers; typeinfer/infer_primitive.c implements them, tables/primiti
 from .._names import Intrinsic
 
 convert = Intrinsic("primitive.convert")
+iterate = Intrinsic("primitive.iterate")
 layout = Intrinsic("primitive.layout")
 map = Intrinsic("primitive.map")
 map_into = Intrinsic("primitive.map_into")
