@@ -176,3 +176,42 @@ def test_N16_forceobj_together_with_nopython():
         with pytest.raises(ValueError, match="Only one of 'nopython' or 'forceobj' can be True"):
             use()
     assert jit(f, forceobj=True)("text") == "text"
+
+
+def _edges(dtype):
+    """Numbers at and beyond the ends of a type, as floats and as Python ints."""
+    info = np.iinfo(dtype)
+    low, high = int(info.min), int(info.max)
+    ints = [low, high, low - 1, high + 1, 0]
+    floats = [float(low), float(low) - 0.5, float(high + 1), np.nextafter(float(high + 1), 0), np.nextafter(float(low - 1), -np.inf),
+              -0.5, -1.0, 1e300, -1e300, 0.0]
+    return ints, floats
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
+def test_N16_the_ends_of_a_declared_type(dtype):
+    info = np.iinfo(dtype)
+    f = njit(f"{dtype}({dtype})")(lambda x: x)
+    ints, floats = _edges(dtype)
+    for value in ints + floats:
+        whole = int(value)
+        if info.min <= whole <= info.max:
+            assert f(value) == whole, value
+        elif -2**63 <= whole < 2**64 or isinstance(value, float):
+            with pytest.raises(OverflowError) as caught:
+                f(value)
+            shown = str(value)
+            assert shown in str(caught.value) and dtype in str(caught.value)
+    with pytest.raises(ValueError):
+        f(math.nan)
+    with pytest.raises(OverflowError):
+        f(-math.inf)
+
+
+def test_N16_a_large_unsigned_number_is_shown_as_it_is():
+    f = njit("int64(int64)")(lambda x: x)
+    with pytest.raises(OverflowError, match=str(BIG)):
+        f(np.uint64(BIG))
+    g = njit("uint64(uint64)")(lambda x: x)
+    with pytest.raises(OverflowError, match="-3"):
+        g(np.int8(-3))

@@ -708,3 +708,34 @@ cuda.synchronize()
     failed = [line for line in lines if not line.endswith(" = 0")]
     # a module is asked for the mailbox of its exceptions, which few have; a stream may not be done yet
     assert all(line.startswith("cuModuleGetGlobal") and line.endswith("= 500") for line in failed), failed
+
+
+def test_H05_every_wait_reaches_the_driver(program):
+    program("""
+works()
+stream, event, other = cuda.stream(), cuda.event(), cuda.stream()
+a = cuda.to_device(np.arange(100.0), stream=stream)
+event.record(stream)
+device = cuda.get_current_device()
+waits = {"stream": stream.synchronize, "event": event.synchronize, "all": cuda.synchronize,
+         "behind": lambda: event.wait(other)}
+names = {"stream": ("cuStreamSynchronize", "cuStreamQuery"), "event": ("cuEventSynchronize", "cuEventQuery"),
+         "all": ("cuCtxSynchronize",), "behind": ("cuStreamWaitEvent",)}
+for what, wait in waits.items():
+    increment[4, 32, stream](a)
+    if what in ("event", "behind"):
+        event.record(stream)
+    before = [calls(name) for name in names[what]]
+    wait()
+    assert any(calls(name) > count for name, count in zip(names[what], before)), what
+""")
+
+
+def test_CUH_11_no_memory_for_a_copy(program):
+    program("""
+works()
+fail("cuMemAlloc:1+:2")
+raises(MemoryError, "Out of memory", cuda.to_device, np.zeros(1 << 20))
+fail("")
+assert cuda.to_device(np.ones(1 << 20)).copy_to_host().sum() == 1 << 20
+""")
