@@ -107,7 +107,7 @@ typedef struct FcDevice {
 typedef struct FcConfig {
     int devices, version, cc;
     uint64_t memory;
-    bool noexec, blocking, reverse;
+    bool starts, noexec, blocking, reverse;
     uint32_t slice;
     double seconds;
     char missing[1024];

@@ -61,6 +61,7 @@ static void forget_in_child(void) {
 static void read_config(void) {
     FcConfig *c = &driver.config;
     c->devices = (int)number("FAKECUDA_DEVICES", 1);
+    c->starts = c->devices != 0;
     if (c->devices < 0) c->devices = 0;
     if (c->devices > FC_MAX_DEVICES) c->devices = FC_MAX_DEVICES;
     c->version = (int)number("FAKECUDA_DRIVER_VERSION", 12040);
@@ -157,7 +158,7 @@ FC_API CUresult cuInit(unsigned flags) {
     FC_ENTER(cuInit, FC_NOTHING, "%u", flags);
     FC_REQUIRE(flags == 0, ERROR_INVALID_VALUE);
     FC_REQUIRE(!driver.forked, ERROR_NOT_INITIALIZED);
-    FC_REQUIRE(driver.config.devices > 0, ERROR_NO_DEVICE);
+    FC_REQUIRE(driver.config.starts, ERROR_NO_DEVICE);
     driver.initialized = true;
     return fc_leave(CUDA_SUCCESS);
 }
