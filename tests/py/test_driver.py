@@ -708,6 +708,8 @@ cuda.synchronize()
     failed = [line for line in lines if not line.endswith(" = 0")]
     # a module is asked for the mailbox of its exceptions, which few have; a stream may not be done yet
     assert all(line.startswith("cuModuleGetGlobal") and line.endswith("= 500") for line in failed), failed
+    made = [line for line in lines if line.startswith("cuStreamCreate(")]
+    assert made and all(line.endswith(", 0) = 0") for line in made), made  # streams that wait for the default one
 
 
 def test_H05_every_wait_reaches_the_driver(program):

@@ -266,16 +266,43 @@ static bool scenario(RtError *e) {
 }
 
 /* Written out, not taken from the runtime's table: a row of that one must not name another function. */
-static const char *const called[] = {
-    "cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetName", "cuDeviceGetAttribute", "cuDeviceTotalMem",
-    "cuDeviceGetUuid", "cuDevicePrimaryCtxRetain", "cuCtxGetCurrent", "cuCtxSetCurrent",
-    "cuCtxSynchronize", "cuMemAlloc", "cuMemFree", "cuMemAllocManaged", "cuMemHostAlloc",
-    "cuMemHostGetDevicePointer", "cuMemFreeHost", "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync",
-    "cuMemcpyDtoDAsync", "cuMemsetD8Async", "cuModuleLoadDataEx", "cuModuleGetFunction",
-    "cuModuleGetGlobal", "cuFuncGetAttribute", "cuLaunchKernel",
-    "cuOccupancyMaxActiveBlocksPerMultiprocessor", "cuStreamCreate", "cuStreamDestroy",
-    "cuStreamSynchronize", "cuStreamQuery", "cuStreamWaitEvent", "cuEventCreate", "cuEventDestroy",
-    "cuEventRecord", "cuEventQuery", "cuEventSynchronize", "cuEventElapsedTime"};
+static const char *const called[] = {"cuDeviceGetCount",
+                                     "cuDeviceGet",
+                                     "cuDeviceGetName",
+                                     "cuDeviceGetAttribute",
+                                     "cuDeviceTotalMem",
+                                     "cuDeviceGetUuid",
+                                     "cuDevicePrimaryCtxRetain",
+                                     "cuCtxGetCurrent",
+                                     "cuCtxSetCurrent",
+                                     "cuCtxSynchronize",
+                                     "cuMemAlloc",
+                                     "cuMemFree",
+                                     "cuMemAllocManaged",
+                                     "cuMemHostAlloc",
+                                     "cuMemHostGetDevicePointer",
+                                     "cuMemFreeHost",
+                                     "cuMemcpyHtoDAsync",
+                                     "cuMemcpyDtoHAsync",
+                                     "cuMemcpyDtoDAsync",
+                                     "cuMemsetD8Async",
+                                     "cuModuleLoadDataEx",
+                                     "cuModuleGetFunction",
+                                     "cuModuleGetGlobal",
+                                     "cuFuncGetAttribute",
+                                     "cuLaunchKernel",
+                                     "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+                                     "cuStreamCreate",
+                                     "cuStreamDestroy",
+                                     "cuStreamSynchronize",
+                                     "cuStreamQuery",
+                                     "cuStreamWaitEvent",
+                                     "cuEventCreate",
+                                     "cuEventDestroy",
+                                     "cuEventRecord",
+                                     "cuEventQuery",
+                                     "cuEventSynchronize",
+                                     "cuEventElapsedTime"};
 
 static void test_scenario(void) {
     CHECK_OK(scenario(&err));
@@ -435,6 +462,11 @@ static void test_CUH_16_two_devices(void) {
     CHECK_OK(rt_copy_between(d[1], b1->address, d[0], b0->address, 64, &err));
     CHECK_OK(rt_copy_to_host(d[1], NULL, back, b1->address, 64, true, &err));
     CHECK(memcmp(bytes, back, 64) == 0);
+    set_fail("cuMemcpyPeer:1:1");
+    rt_error_init(&err);
+    CHECK(!rt_copy_between(d[1], b1->address, d[0], b0->address, 64, &err));
+    CHECK_ERROR(&err, RT_API_ERROR, "cuMemcpyPeer failed with CUDA_ERROR_INVALID_VALUE (1)");
+    set_fail("");
     rt_buffer_release(b0);
     rt_buffer_release(b1);
     rt_kernel_release(k[0]);
@@ -473,6 +505,8 @@ static void test_CUH_13_bad_ptx_tells_the_log(void) {
     CHECK_ERROR(&err, RT_API_ERROR, "loading kernel broken for sm_90");
     CHECK_ERROR(&err, RT_API_ERROR, "The driver's log:\n");
     CHECK_ERROR(&err, RT_API_ERROR, "frobnicate");
+    CHECK(call_count("cuModuleGetFunction") ==
+          0); /* nothing is asked of a module that is not there */
     Artifact b = vadd_artifact();
     b.entry_name = STR("subtract");
     rt_error_init(&err);

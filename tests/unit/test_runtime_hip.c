@@ -322,7 +322,7 @@ static void test_HIP_device_info_of_both_layouts(void) {
         CHECK(info->max_shared == 65536 && info->max_shared_optin == 65536);
         CHECK(info->memory == INT64_C(4) << 30 && info->multiprocessors == 8);
         CHECK(info->clock_khz == 2500000 && info->max_registers == 65536);
-        CHECK(strcmp(info->pci_id, "0000:03:00.0") == 0 && info->uuid[3] == 0x10);
+        CHECK(strcmp(info->pci_id, "0000:03:05.0") == 0 && info->uuid[3] == 0x10);
         CHECK(info->can_map_host && info->cooperative && info->managed_memory && !info->integrated);
         CHECK(rt_device_context(d) == NULL);
         end_of_test();
@@ -457,6 +457,8 @@ static void test_HIP_damaged_code_objects(void) {
     CHECK(loads_damaged(-1, 0, 0));
     CHECK(!loads_damaged(-1, 0, 63) && call_count("hipModuleLoadDataEx") == 1);
     CHECK_ERROR(&err, RT_API_ERROR, "is no ELF file");
+    CHECK(!loads_damaged(0, 1, sizeof(Elf64_Ehdr))); /* just long enough to be looked at */
+    CHECK_ERROR(&err, RT_API_ERROR, "is no shared ELF file for AMD GPUs");
     static const int places[] = {0, EI_CLASS, EI_OSABI, offsetof(Elf64_Ehdr, e_machine),
                                  offsetof(Elf64_Ehdr, e_type)};
     for (int i = 0; i < countof(places); i++) {

@@ -50,7 +50,7 @@ FH_API HipResult hipSetDevice(int device) {
         (p)->minor = (p)->gcn_name[1 + digits_] - '0';                                             \
         (p)->processors = FH_PROCESSORS;                                                           \
         (p)->threads_per_processor = 2048;                                                         \
-        (p)->pci_domain = 0, (p)->pci_bus = 3 + (d), (p)->pci_device = 0;                          \
+        (p)->pci_domain = 0, (p)->pci_bus = 3 + (d), (p)->pci_device = 5;                          \
         (p)->map_host = (p)->cooperative = (p)->managed = 1;                                       \
     } while (0)
 
