@@ -732,6 +732,12 @@ static void test_waiting_with_a_poll(void) {
     CHECK_OK(rt_launch(&l, &err));
     CHECK(out[3] == 8 && call_count("cuStreamQuery") >= 1);
     CHECK_OK(rt_device_synchronize(d, &ctx, &err));
+    /* A launch that fails waits for its copies from host memory, which is the caller's again. */
+    CHECK(call_count("cuEventSynchronize") == 0);
+    set_fail("cuLaunchKernel:1:1");
+    rt_error_init(&err);
+    CHECK(!rt_launch(&l, &err) && err.cls == RT_API_ERROR);
+    CHECK(call_count("cuEventSynchronize") == 1);
     rt_kernel_release(k);
     end_of_test();
 }
