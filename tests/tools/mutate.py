@@ -211,7 +211,7 @@ def sample(count, seed, only):
 # -- tests that could see a change ----------------------------------------------------------------------
 
 GOLDEN = {"frontend": "bytecode ir infer opt llvm ptx gcn", "typeinfer": "infer opt llvm ptx gcn", "codegen": "opt llvm ptx gcn"}
-SEEN_BY = [  # pattern of paths: C tests, Python tests; the first that fits
+SEEN_BY = [  # pattern of paths: C tests, Python tests, likely ones first; the first row that fits
     ("frontend/base/*", "test_base test_ir test_bytecode", "test_diag test_errors test_dump test_jit test_compiler_limits"),
     ("frontend/bytecode/*", "test_bytecode test_bytecode_hand",
      "test_diag test_control_flow test_bytecode_ssa test_programs test_errors test_refusals"),
@@ -235,12 +235,18 @@ SEEN_BY = [  # pattern of paths: C tests, Python tests; the first that fits
     ("runtime/[cd][ur]*/*", "test_runtime_cuda test_runtime_hip test_runtime_launch", "test_driver test_kernels test_kernel_api test_kernel_exceptions test_leaks"),
     ("runtime/*", "test_runtime_launch test_runtime_memory test_runtime_cpu test_runtime_cuda",
      "test_kernels test_kernel_waiting test_kernel_exceptions test_kernel_api test_driver test_interrupts test_traps test_leaks"),
-    ("pymodule/*ufunc*", "", "test_ufunc test_bad_input test_names test_traps test_leaks"),
-    ("pymodule/*kernel*", "", "test_kernel_api test_kernels test_bad_input test_kernel_exceptions test_traps test_driver test_names test_interrupts test_leaks"),
-    ("pymodule/*[aemd]*_obj.c", "", "test_kernel_api test_driver test_bad_input test_traps test_names test_kernels test_explain test_leaks"),
-    ("pymodule/*", "", "test_jit test_bad_input test_arrays test_memmap test_kernel_api test_globals test_exceptions test_numpy_scalars test_enums "
-     "test_zero_dim test_locals test_names test_declared test_explain test_dump test_refusals test_driver test_kernels "
-     "test_programs test_ufunc test_errors test_references test_interrupts test_traps test_diag test_calls test_leaks"),
+    ("pymodule/*ufunc*", "", "test_ufunc test_leaks test_bad_input test_names test_traps"),
+    ("pymodule/*kernel*", "", "test_kernel_api test_kernels test_leaks test_bad_input test_kernel_exceptions test_driver test_traps test_interrupts"),
+    ("pymodule/argtype.c", "", "test_memmap test_jit test_references test_kernel_api test_bad_input test_leaks test_declared test_enums test_arrays test_calls"),
+    ("pymodule/*box.c", "", "test_declared test_jit test_kernel_api test_bad_input test_memmap test_zero_dim test_arrays test_numpy_scalars test_leaks"),
+    ("pymodule/*r*r*r.c", "", "test_errors test_exceptions test_kernel_exceptions test_leaks test_driver test_traps"),
+    ("pymodule/raise.c", "", "test_exceptions test_errors test_kernel_exceptions test_leaks test_diag test_traps"),
+    ("pymodule/resolve.c", "", "test_globals test_enums test_locals test_refusals test_jit test_leaks test_names test_calls test_errors"),
+    ("pymodule/*plain_obj.c", "", "test_explain test_leaks"),
+    ("pymodule/*spect_obj.c", "", "test_jit test_dump test_leaks"),
+    ("pymodule/*_obj.c", "", "test_kernel_api test_driver test_leaks test_bad_input test_traps test_kernels"),
+    ("pymodule/*", "", "test_jit test_declared test_bad_input test_leaks test_calls test_arrays test_kernel_api test_globals test_dump test_interrupts "
+     "test_exceptions test_references test_programs test_names test_traps"),
 ]
 
 
@@ -251,6 +257,7 @@ class Test:
     target: str  # that it needs
     digest: str  # of its files
     guess: float  # seconds, until it was measured
+    hope: float  # that it kills, before any run
 
 
 def digest(paths):
@@ -262,8 +269,8 @@ def tests_of(path):
     row, units, python = next(row for row in SEEN_BY if fnmatch.fnmatch(path, row[0]))
     tests = []
 
-    def add(name, target, command, files):
-        tests.append(Test(name, tuple(map(str, command)), target, digest(files), sum(f.stat().st_size for f in files) / 4000))
+    def add(name, target, command, files, hope=3.0):
+        tests.append(Test(name, tuple(map(str, command)), target, digest(files), sum(f.stat().st_size for f in files) / 4000, hope))
 
     for folder in GOLDEN.get(path.split("/")[0], "").split():
         files = sorted(f for f in (TREE / "tests/golden" / folder).rglob("*") if f.is_file())
@@ -272,12 +279,12 @@ def tests_of(path):
         add(unit + ".c", unit, [BUILD / unit], [TREE / f"tests/unit/{unit}.c"])
     if path.endswith(".def"):
         add("reference", "reference", [BUILD / "reference", "--check", "docs/reference.md"], [TREE / "docs/reference.md"])
-    for name in python.split():
+    for k, name in enumerate(python.split()):
         if name == "NESTS":
-            add(name, "_quern", [sys.executable, "tests/fuzz/fuzz.py", "--programs", "60", "--jobs", "1"], [TREE / "tests/fuzz/fuzz.py"])
+            add(name, "_quern", [sys.executable, "tests/fuzz/fuzz.py", "--programs", "60", "--jobs", "1"], [TREE / "tests/fuzz/fuzz.py"], 1 / (k + 1))
         else:
             command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", f"tests/py/{name}.py"]
-            add(name + ".py", "_quern", command, [TREE / f"tests/py/{name}.py"])
+            add(name + ".py", "_quern", command, [TREE / f"tests/py/{name}.py"], 2 / (k + 1))
     return row, tests
 
 
@@ -346,8 +353,7 @@ class Results:
         kills = [m["by"] for m in self.mutants.values() if m["state"] == "dead" and m["group"] == group]
 
         def worth(test):
-            hope = 0.5 if test.target == "_quern" else 3  # those of one layer see more of it
-            return test.name in passed, (kills.count(test.name) + hope) / max(self.seconds.get(test.name, test.guess), 0.1)
+            return test.name in passed, (kills.count(test.name) + test.hope) / max(self.seconds.get(test.name, test.guess), 0.1)
 
         return sorted(tests, key=worth, reverse=True)
 
