@@ -5,10 +5,14 @@
  * that has not ended stands at one barrier, all go on. When not, nothing can ever move again: an error.
  * Work-items that have ended count as arrived, at barriers and in masks, as on GPUs. */
 #include "codegen/workitem.h"
+#include "frontend/base/os.h"
 
 #include <string.h>
 
-enum { FRAME_ALIGN = 64, POLL_EVERY = 1 << 14 };
+/* How much runs between two switches is not known: a loop of a thousand rounds has no poll. So the clock is looked at
+ * after a warp of switches, and every POLL_NS the caller is asked. */
+enum { FRAME_ALIGN = 64, LOOK_EVERY = WORK_LANES };
+#define POLL_NS INT64_C(10000000)
 
 typedef struct Run {
     WorkBlock block; /* first: generated code gets its address */
@@ -21,7 +25,8 @@ typedef struct Run {
     char *frames; /* of all items, one after the other; made when the first asks */
     int64_t stride;
     int32_t waiting[WORK_REQUESTS]; /* items by request; warp operations are not counted */
-    int32_t until_poll;
+    int32_t until_look;             /* switches before the clock is looked at */
+    int64_t next_poll;              /* by that clock */
 } Run;
 
 /* -- coroutines ------------------------------------------------------------------------------- */
@@ -187,9 +192,12 @@ static bool resolve_warp(WorkItem *lanes, int n) {
 /* -- a block ---------------------------------------------------------------------------------- */
 
 static int32_t poll(Run *r, int32_t switches) {
-    r->until_poll -= switches;
-    if (r->until_poll > 0) return CALL_OK;
-    r->until_poll = POLL_EVERY;
+    r->until_look -= switches;
+    if (r->until_look > 0) return CALL_OK;
+    r->until_look = LOOK_EVERY;
+    int64_t now = os_coarse_ns();
+    if (now < r->next_poll) return CALL_OK;
+    r->next_poll = now + POLL_NS;
     return r->ctx->poll && r->ctx->poll(r->ctx) ? CALL_PENDING : CALL_OK;
 }
 
@@ -222,13 +230,13 @@ static int32_t run_warp(Run *r, WorkItem *lanes, int n, WorkRequest ready, bool 
         }
         ready = WORK_READY;
         first = false;
-        if (warp_operation && poll(r, n) != CALL_OK) return CALL_PENDING;
+        if (poll(r, n) != CALL_OK) return CALL_PENDING;
     } while (warp_operation && resolve_warp(lanes, n));
     return CALL_OK;
 }
 
 static int32_t run_phase(Run *r, WorkRequest ready, bool first) {
-    int32_t status = poll(r, r->n);
+    int32_t status = CALL_OK;
     for (int32_t i = 0; i < r->n && status == CALL_OK; i += WORK_LANES)
         status = run_warp(r, r->items + i, QN_MIN(r->n - i, WORK_LANES), ready, first);
     return status;
@@ -318,7 +326,8 @@ int32_t quern_run_blocks(CallContext *ctx, void **args, KernelGrid *grid, WorkSt
     Run r = {.ctx = ctx, .args = args, .grid = grid, .start = start, .n = (int32_t)n};
     int32_t status = CALL_OK;
     if (n == 0 || grid->first >= grid->last) return CALL_OK;
-    r.until_poll = POLL_EVERY;
+    r.until_look = LOOK_EVERY;
+    r.next_poll = os_coarse_ns() + POLL_NS;
     r.items = grid->frame_alloc(grid, n * (int64_t)sizeof(WorkItem));
     if (!r.items) {
         ctx->exception = -1 - GUARD_memory;

@@ -58,6 +58,12 @@ int64_t os_now_ns(void) {
     return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
 }
 
+int64_t os_coarse_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
 void os_sleep_ns(int64_t ns) {
     struct timespec t = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
     while (ns > 0 && nanosleep(&t, &t) != 0 && errno == EINTR) {

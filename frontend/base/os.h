@@ -22,7 +22,8 @@ void os_lib_close(void *library);                     /* NULL is allowed */
 
 /* -- time ------------------------------------------------------------------------------------- */
 
-int64_t os_now_ns(void); /* monotonic */
+int64_t os_now_ns(void);    /* monotonic */
+int64_t os_coarse_ns(void); /* monotonic, some milliseconds behind, for almost nothing */
 void os_sleep_ns(int64_t ns);
 
 /* -- files ------------------------------------------------------------------------------------ */

@@ -70,6 +70,23 @@ PROGRAMS = {
         k[1, 1](a, 1)
         def run(): k[2000000, 64](a, 60000)
         """,
+    "work-items with loops of constant length that wait": """
+        import math
+        @cuda.jit
+        def k(a, n):
+            i = cuda.grid(1)
+            s = 0.0
+            for j in range(1000):
+                s += math.sin(s + j)
+            cuda.syncthreads()
+            for j in range(1000):
+                s += math.sin(s + j)
+            cuda.syncthreads()
+            a[i % a.size] = s
+        a = np.zeros(10)
+        k[1, 1](a, 1)
+        def run(): k[2000000, 64](a, 60000)
+        """,
     "recursion": """
         @njit
         def fib(n):
@@ -246,3 +263,34 @@ def test_R19_nothing_is_given_back_to_a_driver_at_exit(tmp_path):
     names = [line.split("(")[0] for line in calls.splitlines()]
     behind = names[names.index("cuLaunchKernel"):]
     assert not [n for n in behind if any(word in n for word in ("Free", "Destroy", "Unload", "Synchronize"))], calls
+
+
+def test_R13_a_poll_comes_every_hundredth_of_a_second():
+    """Between two switches of work-items that wait there may be loops of a thousand rounds without a poll. By the time of the
+    process itself, which other programs do not add to; 0.2 to 0.9 s before."""
+    source = PROLOGUE + textwrap.dedent(PROGRAMS["work-items with loops of constant length that wait"]) + textwrap.dedent("""
+        import time
+        spent = []
+        def raised(*_):
+            spent.append(time.thread_time())
+            raise KeyboardInterrupt
+        signal.signal(signal.SIGINT, raised)
+        for _ in range(4):
+            begun = time.thread_time()
+            # the timer is the thread's own processor time
+            import threading
+            timer = threading.Timer(0.12, lambda: (spent.append(time.clock_gettime(main_clock)),
+                                                   signal.raise_signal(signal.SIGINT)))
+            main_clock = time.pthread_getcpuclockid(threading.main_thread().ident)
+            timer.start()
+            try:
+                run()
+            except KeyboardInterrupt:
+                pass
+            timer.join()
+        print(max(b - a for a, b in zip(spent[::2], spent[1::2])))
+        """)
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "QUERN_NUM_THREADS": "1"})
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout.split()[-1]) < 0.1
