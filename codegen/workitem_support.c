@@ -10,8 +10,8 @@
 #include <string.h>
 
 /* How much runs between two switches is not known: a loop of a thousand rounds has no poll. So the clock is looked at
- * after a warp of switches, and every POLL_NS the caller is asked. */
-enum { FRAME_ALIGN = 64, LOOK_EVERY = WORK_LANES };
+ * after as many switches as four warps make, and every POLL_NS the caller is asked. */
+enum { FRAME_ALIGN = 64, LOOK_EVERY = 4 * WORK_LANES };
 #define POLL_NS INT64_C(10000000)
 
 typedef struct Run {
