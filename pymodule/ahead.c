@@ -33,6 +33,7 @@ PyObject *py_compile_kernel(PyObject *module, PyObject *args) {
     q.signature = signature;
     PyObject *result = NULL;
     if (py_core_init(&core, py_state(module), function, &q.options)) {
+        core.locals = Py_XNewRef(PyDict_GetItemString(options, "locals"));
         Spec *spec = py_core_compile(&core, &q);
         result = spec ? describe(spec->artifact) : NULL;
         py_spec_free(spec);

@@ -240,9 +240,12 @@ PyObject *py_surface(PyObject *self, const char *name, PyObject *args, PyObject 
 
 /* The Python function inside each kind of object of ours (borrowed). */
 PyObject *py_function_of_dispatcher(PyObject *dispatcher);
-PyObject *py_locals_of_dispatcher(PyObject *dispatcher);
 PyObject *py_function_of_ufunc(PyObject *ufunc);
 PyObject *py_function_of_kernel(PyObject *kernel);
+/* What the option locals of each says (borrowed), or NULL. */
+PyObject *py_locals_of_dispatcher(PyObject *dispatcher);
+PyObject *py_locals_of_ufunc(PyObject *ufunc);
+PyObject *py_locals_of_kernel(PyObject *kernel);
 /* The list of signatures that a device function is declared with, borrowed; NULL: none of either. */
 PyObject *py_declared_of_kernel(PyObject *kernel);
 

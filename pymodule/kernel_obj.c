@@ -72,6 +72,11 @@ static bool declare_all(Kernel *k, JitCore *core) {
     return true;
 }
 
+/* The option of that name; borrowed, or NULL. */
+static PyObject *locals_of(const Kernel *k) {
+    return k->user_options ? PyDict_GetItemString(k->user_options, "locals") : NULL;
+}
+
 static JitCore *make_core(Kernel *k, const RtDeviceInfo *info) {
     JitCore *core = &k->cores[info->kind];
     CompileOptions options = k->options;
@@ -86,6 +91,7 @@ static JitCore *make_core(Kernel *k, const RtDeviceInfo *info) {
     options.arch = info->arch[0] ? k->arch[info->kind] : NULL;
     QN_LOCK(&k->lock);
     bool made = core->py_func || py_core_init(core, k->state, k->py_func, &options);
+    if (made && !core->locals) core->locals = Py_XNewRef(locals_of(k));
     core->prepare = add_extra;
     QN_UNLOCK(&k->lock);
     if (!made || !declare_all(k, core)) return NULL;
@@ -601,6 +607,9 @@ static void kernel_dealloc(PyObject *self) {
 
 PyObject *py_function_of_kernel(PyObject *kernel) {
     return ((Kernel *)kernel)->py_func;
+}
+PyObject *py_locals_of_kernel(PyObject *kernel) {
+    return locals_of((Kernel *)kernel);
 }
 PyObject *py_declared_of_kernel(PyObject *kernel) {
     return ((Kernel *)kernel)->device_function ? ((Kernel *)kernel)->declared : NULL;

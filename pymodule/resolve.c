@@ -474,6 +474,13 @@ PyObject *py_function_of(ModState *state, PyObject *object) {
     return NULL;
 }
 
+static PyObject *locals_of(ModState *state, PyObject *object) {
+    PyTypeObject *type = Py_TYPE(object);
+    if (type == state->dispatcher_type) return py_locals_of_dispatcher(object);
+    if (type == state->ufunc_type) return py_locals_of_ufunc(object);
+    return type == state->kernel_type ? py_locals_of_kernel(object) : NULL;
+}
+
 /* Signatures that bind calls from compiled code: a list of texts, borrowed, or NULL. */
 static PyObject *declared_of(ModState *state, PyObject *object) {
     return Py_TYPE(object) == state->kernel_type ? py_declared_of_kernel(object) : NULL;
@@ -580,8 +587,7 @@ const Binding *py_bind(PyResolver *r, PyObject *object, Str path) {
     if (b->kind == BIND_FUNCTION) { /* whatever wraps it, the handle is the function */
         PyObject *function = py_function_of(r->state, object);
         if (function) b->handle = function;
-        bool dispatcher = Py_TYPE(object) == r->state->dispatcher_type;
-        PyObject *locals = dispatcher ? py_locals_of_dispatcher(object) : NULL;
+        PyObject *locals = locals_of(r->state, object);
         if (locals) map_put(&r->callee_locals, map_key(function))->ptr = locals;
     }
     map_put(&r->bindings, map_key(object))->ptr = b;

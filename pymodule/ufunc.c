@@ -671,3 +671,6 @@ int py_ufunc_init(ModState *state) {
 PyObject *py_function_of_ufunc(PyObject *ufunc) {
     return data_of(ufunc)->core.py_func;
 }
+PyObject *py_locals_of_ufunc(PyObject *ufunc) {
+    return data_of(ufunc)->core.locals;
+}

@@ -85,8 +85,42 @@ static void blame_call(Infer *in, Str name, const CallArgs *args, int32_t before
     diag_note(in->diags, NULL, "in its definition: " STR_FMT, STR_ARG(inner));
 }
 
+static bool has_items(const Val *v) {
+    switch (v->f.type->kind) {
+    case TY_ARRAY: return v->f.type->ndim > 0;
+    case TY_TUPLE:
+    case TY_RANGE:
+    case TY_ITER: return true;
+    default: return false;
+    }
+}
+
+/* min, max and sum of what has no items: said before their definitions say it in their words. */
+static bool check_items(Infer *in, Str name, const CallArgs *args) {
+    bool choice = str_is(name, "builtins.min") || str_is(name, "builtins.max");
+    const char *text = library_text(in, name);
+    if (!choice && !str_is(name, "builtins.sum")) return true;
+    if (args->nargs == 1 && has_items(&args->args[0])) {
+        const Type *type = args->args[0].f.type;
+        if (!choice || type->kind != TY_TUPLE || type->nitems) return true;
+        return ti_fail(in, in->at, E0403,
+                       str_printf(in->arena, "%s() of an empty tuple has no result", text).bytes);
+    }
+    if (!choice && args->nargs) return true; /* sum(items, start) */
+    ti_fail(in, in->at, E0401, text, ti_arg_texts(in, args->args, args->nargs));
+    ti_advise(in, choice ? str_printf(in->arena,
+                                      "%s takes an array, a tuple or a range, whose items it "
+                                      "compares, or two numbers and more",
+                                      text)
+                               .bytes
+                         : "sum takes an array, a tuple or a range");
+    return false;
+}
+
 bool v_library_function(Infer *in, Str name, const CallArgs *args, bool *found, Val *out) {
     Resolver *r = in->ti->resolver;
+    *found = true;
+    if (!check_items(in, name, args)) return false;
     *found = false;
     const Binding *b = r->library ? r->library(r->user, name) : NULL;
     if (r->library && !b) return in->stop = STOP_ABORT, false;

@@ -270,7 +270,7 @@ def other_module(x):
 
 
 @refused("min(x)", "E0401", "min cannot be called with the arguments (int)",
-         ("in its definition: len cannot be called with the arguments (int)",))
+         ("min takes an array, a tuple or a range, whose items it compares, or two numbers and more",))
 def library_misuse(x):
     if x > 5:
         return min(x)

@@ -40,10 +40,7 @@ _JIT_OPTIONS = {
 def _compile_options(options):
     if options.get("link"):
         raise errors.UnsupportedError("the option 'link' of cuda.jit is not supported")
-    if options.get("locals"):
-        raise errors.UnsupportedError("the option 'locals' of cuda.jit is not supported; write the cast where it is needed: "
-                                      "x = int32(x)")
-    result = _decorators._compile_options({"error_model": "numpy", **options})
+    result = _decorators._with_locals({"error_model": "numpy", **options})
     result["error_numpy"] = not result["debug"] or options.get("_ufunc", False)
     result["fast_division"] = bool(result["fastmath"])
     result["no_boundscheck"] = not (options.get("boundscheck") or result["debug"])

@@ -58,7 +58,7 @@ class CudaUfunc:
         self.nout = 1
         self.nargs = self.nin + 1
         self.max_blocksize = _BLOCK
-        self._options = {k: v for k, v in options.items() if k in ("fastmath", "debug", "weak_numbers", "opt")}
+        self._options = {k: v for k, v in options.items() if k in ("fastmath", "debug", "weak_numbers", "opt", "locals")}
         self._options["_ufunc"] = True  # divisions as NumPy's
         # numbers meet as on the CPU, so that the ufunc has one dtype on every target
         self._compile_options = {**_compile_options(self._options), "cpu_numbers": True}

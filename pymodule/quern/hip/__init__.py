@@ -21,13 +21,13 @@ _TARGET = 2  # TargetKind of codegen/artifact.h
 
 
 def compile(pyfunc, sig, *, arch, debug=None, opt=None, fastmath=False, fma=True, launch_bounds=None, max_registers=None,
-            boundscheck=None, weak_numbers=None, keep_text=True):
+            boundscheck=None, weak_numbers=None, locals=None, keep_text=True):
     """Compile a kernel for an AMD GPU.
 
     pyfunc: a Python function, or a kernel of cuda.jit. sig: its signature, "void(float32[:], int64)" or types.
     arch: the chip as HIP names it, with its options where they matter: "gfx1100", "gfx90a:xnack-". launch_bounds: the most
     threads of a block. max_registers: the most vector registers of a lane. fma: whether a * b + c may be rounded once.
-    keep_text: keep LLVM IR and assembly, too.
+    locals: {"x": float32} gives variables their types. keep_text: keep LLVM IR and assembly, too.
 
     Returns a CodeObject: an ELF file as hipModuleLoadData takes it. Raises TypingError where the function has no types,
     LoweringError for a chip that is not known."""
@@ -35,7 +35,7 @@ def compile(pyfunc, sig, *, arch, debug=None, opt=None, fastmath=False, fma=True
     function = getattr(pyfunc, "py_func", pyfunc)
     options = cuda._compile_options({
         "debug": debug, "opt": opt, "fastmath": fastmath, "fma": fma, "launch_bounds": launch_bounds,
-        "max_registers": max_registers, "boundscheck": boundscheck, "weak_numbers": weak_numbers})
+        "max_registers": max_registers, "boundscheck": boundscheck, "weak_numbers": weak_numbers, "locals": locals})
     options["target"] = _TARGET
     if not isinstance(arch, str):
         raise TypeError(f"arch is the name of a chip as text, not {arch!r}")
