@@ -275,7 +275,9 @@ static bool exact_keys(UfuncData *u, const Input *inputs, TypeKey *keys) {
 
 static int find_exact(const UfuncData *u, const TypeKey *keys) {
     for (int l = u->seeded; l < u->nloops; l++)
-        if (!memcmp(u->loops[l].spec->keys, keys, sizeof *keys * (size_t)u->nin)) return l;
+        if (u->loops[l].spec &&
+            !memcmp(u->loops[l].spec->keys, keys, sizeof *keys * (size_t)u->nin))
+            return l;
     return -1;
 }
 
@@ -294,6 +296,64 @@ static int find_or_compile(UfuncData *u, PyUFuncObject *ufunc, const Input *inpu
         if (spec) at = append_loop(u, ufunc, spec, false);
     }
     py_core_unlock(&u->core);
+    return at;
+}
+
+/* -- while a program is explained: what is refused runs in Python ------------------------------------------- */
+
+/* Objects in; the result is converted to the type of the loop. */
+static void run_python(char **args, const npy_intp *dimensions, const npy_intp *steps, void *data) {
+    const UfuncLoop *loop = data;
+    UfuncData *u = loop->owner;
+    PyArray_Descr *descr =
+        PyArray_DescrFromType(u->types[(loop - u->loops) * (u->nin + 1) + u->nin]);
+    for (npy_intp k = 0; descr && k < dimensions[0] && !PyErr_Occurred(); k++) {
+        PyObject *values[MAX_UFUNC_ARGS];
+        for (int i = 0; i < u->nin; i++) {
+            PyObject *value = *(PyObject **)(args[i] + k * steps[i]);
+            values[i] = value ? value : Py_None;
+        }
+        PyObject *result = PyObject_Vectorcall(u->core.py_func, values, (size_t)u->nin, NULL);
+        if (result)
+            PyDataType_GetArrFuncs(descr)->setitem(result, args[u->nin] + k * steps[u->nin], NULL);
+        Py_XDECREF(result);
+    }
+    Py_XDECREF(descr);
+}
+
+/* The number of the dtype of what the function gives for the first elements; -1: exception. */
+static int python_result(const UfuncData *u, PyArrayObject **operands) {
+    PyObject *module = PyImport_ImportModule("quern._explain"), *list = PyTuple_New(u->nin);
+    for (int i = 0; list && i < u->nin; i++)
+        PyTuple_SET_ITEM(list, i, Py_NewRef((PyObject *)operands[i]));
+    PyObject *number = module && list
+                           ? PyObject_CallMethod(module, "result_type", "OO", u->core.py_func, list)
+                           : NULL;
+    long result = number ? PyLong_AsLong(number) : -1;
+    Py_XDECREF(number);
+    Py_XDECREF(list);
+    Py_XDECREF(module);
+    return (int)result;
+}
+
+static int python_loop(UfuncData *u, PyUFuncObject *ufunc, PyArrayObject **operands) {
+    int result = python_result(u, operands), at = -1;
+    if (result < 0 || !py_core_lock(&u->core)) return -1;
+    for (int l = 0; l < u->nloops && at < 0; l++)
+        if (u->functions[l] == run_python && u->types[l * (u->nin + 1) + u->nin] == result) at = l;
+    if (at < 0 && u->nloops < MAX_LOOPS) {
+        at = u->nloops;
+        char *types = u->types + at * (u->nin + 1);
+        memset(types, NPY_OBJECT, (size_t)u->nin);
+        types[u->nin] = (char)result;
+        u->loops[at] = (UfuncLoop){u, NULL};
+        u->data[at] = &u->loops[at];
+        u->functions[at] = run_python;
+        u->nloops = at + 1;
+        ufunc->ntypes = at + 1;
+    }
+    py_core_unlock(&u->core);
+    if (at < 0) PyErr_SetString(PyExc_TypeError, "the ufunc has too many type combinations");
     return at;
 }
 
@@ -400,6 +460,7 @@ static int resolve_types(PyUFuncObject *ufunc, NPY_CASTING casting, PyArrayObjec
         return -1;
     int at = u->dynamic ? find_dynamic(u, ufunc, inputs, result)
                         : find_safe(u, inputs, result ? result->type_num : -1);
+    if (at < 0 && all && py_forget_refusal(u->core.state)) at = python_loop(u, ufunc, operands);
     if (at < 0) {
         if (!PyErr_Occurred()) raise_no_loop(u, inputs);
         return -1;

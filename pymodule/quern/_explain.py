@@ -183,6 +183,35 @@ def _tolerant(make, report):
     return make_ufunc
 
 
+def _result_dtype(function, operands):
+    """Of a ufunc that runs in Python meanwhile: the dtype of its result for the first elements."""
+    return np.asarray(function(*(a.flat[0].item() if a.size else a.dtype.type(1).item() for a in operands))).dtype
+
+
+def result_type(function, operands):
+    """The number of that dtype, for C."""
+    return _result_dtype(function, operands).num
+
+
+def _tolerant_call(call):
+    """The same for a ufunc on GPUs."""
+    from . import errors
+
+    def tolerant(self, *args, **kwargs):
+        try:
+            return call(self, *args, **kwargs)
+        except errors.NumbaError:
+            arrays = [np.asarray(a) for a in args[:self.nin]]
+            result = np.frompyfunc(self.py_func, self.nin, 1)(*arrays)
+            result = np.asarray(result).astype(_result_dtype(self.py_func, arrays))
+            out = kwargs.get("out", args[self.nin] if len(args) > self.nin else None)
+            if out is None:
+                return result[()]
+            out[...] = result
+            return out
+    return tolerant
+
+
 def _run(program, arguments, name):
     """True when the program ended well."""
     import os
@@ -235,6 +264,8 @@ def main(arguments):
         report.declare(result, name)
         return result
 
+    from .cuda._ufunc import CudaUfunc
+    CudaUfunc.__call__ = _tolerant_call(CudaUfunc.__call__)
     decorators._plain = noted
     decorators._make_ufunc = _tolerant(decorators._make_ufunc, report)
     _quern.record(report.record)

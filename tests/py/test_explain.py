@@ -227,3 +227,46 @@ def test_all_at_once_a_program_written_for_numba(tmp_path):
 def test_all_at_once_the_command_line(tmp_path):
     assert explain_program(tmp_path, "", options=["--nothing"])[0] == 2
     assert explain_program(tmp_path, "", options=["--help"])[1].startswith("usage: python -m quern explain")
+
+
+LAZY = """
+import numpy as np
+from quern import njit, vectorize
+
+@vectorize
+def lazy(x, y):
+    return len({x, y}) + 0.5
+
+@vectorize
+def whole(x):
+    return int(f"{int(x)}")
+
+@vectorize(target="cuda")
+def gpu(x):
+    return len({x}) * 2.5
+
+@njit
+def total(a):
+    s = 0.0
+    for x in a:
+        s += x
+    return s
+
+a = np.array([[1.0, 2.0], [3.0, 4.0]])
+print(lazy(a, 1.0).tolist(), lazy(2, 2), total(lazy(a[0], a[1])), lazy(np.zeros(0), 1.0).dtype)
+out = np.zeros(2)
+lazy(a[0], [1, 3], out=out)
+print(whole(a[1]).tolist(), whole(a[1]).dtype.kind, out, gpu(a[0]).tolist())
+lazy("text", 1)
+"""
+
+
+def test_all_at_once_lazy_ufuncs_run_in_python(tmp_path):
+    """A lazily compiled @vectorize that is refused ended the program."""
+    code, out, err = explain_program(tmp_path, LAZY)
+    assert code == 1 and "ufunc" in err.splitlines()[-1], err  # the last line is wrong in any case
+    lines = out.splitlines()
+    assert lines[:2] == ["[[1.5, 2.5], [2.5, 2.5]] 1.5 5.0 float64", "[3, 4] i [1.5 2.5] [2.5, 2.5]"]
+    heads = [line for line in lines if re.match(r"\w+\(.*\)(:| ->| cannot)", line)]
+    assert list(dict.fromkeys(h.split("(")[0] for h in heads)) == ["lazy", "whole", "gpu", "total"]
+    assert "4 functions, 3 not supported" in lines
