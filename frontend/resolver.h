@@ -90,6 +90,9 @@ typedef struct Resolver {
     const Binding *(*freevar)(void *user, Handle function, int32_t index);
     const Binding *(*attr)(void *user, const Binding *object, Str name);
     const FunctionInfo *(*code)(void *user, const Binding *function);
+    /* A function that `function` makes when it runs: `code` is a constant of its CodeUnit. No closure variable of it has a
+     * value. NULL: nobody asks (ti_diagnose does). */
+    const Binding *(*nested)(void *user, const Binding *function, Handle code);
     /* The Python function of quern/library that implements a canonical name ("builtins.sum"). */
     const Binding *(*library)(void *user, Str name);
     DependencyLog log;

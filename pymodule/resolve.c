@@ -796,6 +796,33 @@ static const FunctionInfo *resolve_code(void *user, const Binding *binding) {
     return info;
 }
 
+static PyObject *empty_cells(Py_ssize_t n) {
+    PyObject *cells = PyTuple_New(n);
+    for (Py_ssize_t i = 0; cells && i < n; i++) {
+        PyObject *cell = PyCell_New(NULL);
+        if (cell)
+            PyTuple_SET_ITEM(cells, i, cell);
+        else
+            Py_CLEAR(cells);
+    }
+    return cells;
+}
+
+/* Never called: what is in its code is looked at. */
+static const Binding *resolve_nested(void *user, const Binding *outer, Handle code) {
+    PyResolver *r = user;
+    PyObject *function = PyFunction_New(code, PyFunction_GetGlobals(outer->handle));
+    Py_ssize_t free = function ? PyCode_GetNumFree((PyCodeObject *)code) : 0;
+    PyObject *cells = free ? empty_cells(free) : NULL;
+    bool ok = function && (!free || (cells && PyFunction_SetClosure(function, cells) == 0));
+    const Binding *b =
+        ok ? py_bind(r, function, str_printf(r->arena, STR_FMT "/n", STR_ARG(path_of(r, outer))))
+           : NULL;
+    Py_XDECREF(cells);
+    Py_XDECREF(function);
+    return b;
+}
+
 /* quern.library.find(name): the function of our own subset that implements a library name, or None. */
 static const Binding *resolve_library(void *user, Str name) {
     PyResolver *r = user;
@@ -820,6 +847,7 @@ void py_resolver_init(PyResolver *r, ModState *state, PyObject *entry,
                          .freevar = resolve_freevar,
                          .attr = resolve_attr,
                          .code = resolve_code,
+                         .nested = resolve_nested,
                          .library = resolve_library};
     r->state = state;
     r->entry = entry;

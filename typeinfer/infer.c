@@ -110,6 +110,7 @@ static bool visit_global(Infer *in, Ref ref, Val *out) {
 static bool visit_freevar(Infer *in, Ref ref, Val *out) {
     const Inst *inst = ir_inst(in->f, ref);
     Resolver *r = in->ti->resolver;
+    if (in->inst->nested) return in->stop = STOP_REPORTED, false;
     const Binding *b = r->freevar(r->user, in->inst->function->handle, (int32_t)inst->imm);
     Str name = inst->u.name ? *inst->u.name : STR("a closure variable");
     return binding_result(in, b, name, out);

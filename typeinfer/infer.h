@@ -62,6 +62,8 @@ typedef struct Instance {
     const Signature *declared; /* NULL: none; its result NULL: inferred */
     Fact result;               /* join over the returns; type NULL: none seen yet */
     Ref returned_at;           /* untyped return that gave the result its type */
+    bool
+        nested; /* ti_diagnose: of a function made by another; its closure variables are not known */
     bool library;  /* of our own library, or called by it: its errors are the caller's */
     bool gathered; /* ti_diagnose: its errors are in the list */
     DiagList diags;
@@ -305,6 +307,7 @@ Instance *call_instance(Infer *in, const Binding *function, const CallArgs *args
                         const Type *result, Bound *bound);
 /* infer_all.c: a call with a reported argument, and all that can be said of it. */
 bool infer_unknown_call(Infer *in, Val callee, const CallArgs *args, Val *out);
+int32_t instance_nslots(const CodeUnit *code); /* parameters, *args as one */
 Instance *instance_entry(Ti *ti, const InferRequest *request, DiagList *diags);
 Func *instance_typed(Ti *ti, Instance *inst); /* makes the shell and queues its specialisation */
 const FunctionInfo *ti_function_info(Ti *ti, const Binding *function);

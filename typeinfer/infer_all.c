@@ -182,11 +182,46 @@ static void gather_list(Ti *ti, DiagList *out, const DiagList *from, const Way *
     }
 }
 
+static void gather(Ti *ti, DiagList *out, Instance *inst, const Way *way);
+
+static bool is_function(const ConstVal *value) {
+    return value->kind == CONST_CODE &&
+           (value->str.bytes[0] != '<' || str_is(value->str, "<lambda>"));
+}
+
+/* A function that this one makes is refused as a whole; what is in it is looked at without types. */
+static void look_inside(Ti *ti, DiagList *out, const Instance *inst, const Way *way) {
+    const CodeUnit *code = inst->info->code;
+    Resolver *r = ti->resolver;
+    if (!inst->function->handle) return; /* of a row of the library */
+    for (int32_t i = 0; i < code->nconsts && r->nested && !ti->aborted; i++) {
+        if (!is_function(code->consts[i])) continue;
+        InferRequest request = {.function =
+                                    r->nested(r->user, inst->function, code->consts[i]->handle)};
+        const FunctionInfo *info = request.function ? r->code(r->user, request.function) : NULL;
+        if (!info) {
+            ti->aborted = true;
+            return;
+        }
+        if (!(info->code->flags & CODE_OPTIMIZED)) continue; /* a class */
+        request.nargs = instance_nslots(info->code);
+        request.arg_types = arena_array(ti->arena, const Type *, request.nargs);
+        Instance *nested = instance_entry(ti, &request, out);
+        if (!nested) return;
+        nested->nested = true;
+        infer_instance(ti, nested);
+        gather(ti, out, nested, way);
+    }
+}
+
 static void gather(Ti *ti, DiagList *out, Instance *inst, const Way *way) {
     if (inst->gathered) return;
     inst->gathered = true;
     RefusedSource *source = refused_source(ti, inst);
-    if (!source->gathered) gather_list(ti, out, &source->diags, way);
+    if (!source->gathered) {
+        gather_list(ti, out, &source->diags, way);
+        look_inside(ti, out, inst, way);
+    }
     source->gathered = true;
     gather_list(ti, out, &inst->diags, way);
     for (int32_t i = 0; i < inst->failed_calls.len; i++)
@@ -281,6 +316,7 @@ bool ti_diagnose(Module *module, Resolver *resolver, const InferRequest *request
     infer_instance(&ti, entry);
     if (ti.aborted) return false;
     gather(&ti, out, entry, NULL);
+    if (ti.aborted) return false;
     sort(out, entry->info->code->file);
     fold(out);
     return !out->failed;

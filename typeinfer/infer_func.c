@@ -59,7 +59,7 @@ const FunctionInfo *ti_function_info(Ti *ti, const Binding *function) {
 
 /* -- binding arguments to parameters --------------------------------------------------------------- */
 
-static int32_t nslots_of(const CodeUnit *code) {
+int32_t instance_nslots(const CodeUnit *code) {
     return code->nargs + code->nkwonly + ((code->flags & CODE_VARARGS) != 0);
 }
 
@@ -115,7 +115,7 @@ static bool bind_keywords(Infer *in, const FunctionInfo *info, const Binding *fu
 static bool bind_args(Infer *in, const FunctionInfo *info, const Binding *function,
                       const CallArgs *args, bool constants, Bound *out) {
     const CodeUnit *code = info->code;
-    int32_t n = nslots_of(code), positional = args->nargs - args->nkeywords;
+    int32_t n = instance_nslots(code), positional = args->nargs - args->nkeywords;
     bool varargs = code->flags & CODE_VARARGS;
     if (code->flags & CODE_VARKEYWORDS)
         return ti_fail(in, in->at, E0101, "a function with a **keywords parameter");
@@ -345,7 +345,7 @@ Instance *call_instance(Infer *in, const Binding *function, const CallArgs *args
 
 static bool entry_slots(Infer *in, const FunctionInfo *info, const InferRequest *r, Slot *slots) {
     const CodeUnit *code = info->code;
-    int32_t n = nslots_of(code), plain = code->nargs + code->nkwonly;
+    int32_t n = instance_nslots(code), plain = code->nargs + code->nkwonly;
     for (int32_t i = 0; i < n; i++) {
         Slot *slot = &slots[i];
         if (i >= plain && i >= r->nargs) { /* *args: none */
@@ -367,7 +367,7 @@ Instance *instance_entry(Ti *ti, const InferRequest *r, DiagList *diags) {
     /* a context for messages before there is an instance */
     Infer in = {.ti = ti, .arena = ti->arena, .types = ti->types, .diags = diags, .report = true};
     in.strong = ti->options.strong_numbers;
-    int32_t n = nslots_of(code);
+    int32_t n = instance_nslots(code);
     if ((code->flags & CODE_VARKEYWORDS) && !ti->all) {
         Span span = {code->file, code->first_line, code->first_line, -1, -1};
         return bc_refuse(diags, &span, "a **keywords parameter"), NULL;

@@ -7,6 +7,7 @@
 #include "frontend/ir/ir.h"
 
 enum {
+    CODE_OPTIMIZED = 0x01, /* of functions, not of classes */
     CODE_VARARGS = 0x04,
     CODE_VARKEYWORDS = 0x08,
     CODE_GENERATOR = 0x20,

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from quern import cuda, errors, njit, types, vectorize
+from quern import cuda, errors, hip, njit, types, vectorize
 from quern.types import float32, float64, int8, int32, int64, uint8, uint64
 
 
@@ -81,8 +81,6 @@ def test_D10_what_cannot_be_converted():
         njit(locals={"x": int64})(f)(np.zeros(3))
     with pytest.raises(errors.UnsupportedError, match=r"the type ListType\[int64\]"):
         njit(locals={"x": types.ListType(int64)})(f)(1)
-    with pytest.raises(errors.UnsupportedError, match="locals"):
-        cuda.jit(locals={"x": int64})(f)
 
 
 def test_D10_vectorize():
@@ -106,3 +104,47 @@ def test_D10_a_variable_of_one_type_where_paths_meet():
 
     g = njit(locals={"x": int64})(f)
     assert g(5) == 1 and g(1) == 2 and g.nopython_signatures[0].return_type == int64
+
+
+def test_D10_kernels_and_device_functions(device):
+    @cuda.jit(device=True, locals={"half": float32})
+    def halved(x):
+        half = x * 0.5
+        return half
+
+    @cuda.jit(locals={"n": int8, "s": float32})
+    def kernel(x, out, counts):
+        i = cuda.grid(1)
+        n = i * 100
+        s = x[i]
+        out[i] = s + halved(x[i])
+        counts[i] = n
+
+    x, out, counts = np.full(4, 0.1), np.zeros(4), np.zeros(4, np.int64)
+    kernel[1, 4](x, out, counts)
+    assert (out == np.float32(0.1) + np.float32(0.05)).all()
+    assert counts.tolist() == [0, 100, -56, 44]
+    with pytest.raises(TypeError, match="gives types to variables"):
+        cuda.jit(locals={"x": 3})(lambda x: None)
+    with pytest.raises(errors.UnsupportedError, match="ListType"):
+        cuda.jit(locals={"n": types.ListType(int64)})(kernel.py_func)[1, 4](x, out, counts)
+
+
+def test_D10_ufuncs_on_gpus_and_in_callers(device):
+    def third(x):
+        y = x / 3
+        return y
+
+    gpu = vectorize(["float64(float64)"], target="cuda", locals={"y": float32})(third)
+    assert gpu(np.ones(3)).tolist() == [float(np.float32(1 / 3))] * 3
+    cpu = vectorize(["float64(float64)"], locals={"y": float32})(third)
+    assert njit(lambda x: cpu(x))(1.0) == float(np.float32(1 / 3))
+
+
+def test_D10_kernels_for_amd():
+    def kernel(x):
+        n = x[0] * 2.5
+        x[1] = n
+
+    assert "fptosi" not in hip.compile(kernel, "void(float64[:])", arch="gfx1100").llvm
+    assert "fptosi" in hip.compile(kernel, "void(float64[:])", arch="gfx1100", locals={"n": int32}).llvm
