@@ -15,6 +15,10 @@ ValueLayout abi_layout(Arena *arena, const Type *type, const Type *weak) {
         out.kind = (uint8_t)type_strong_kind(type->kind);
         out.weak = true;
     }
+    if (weak && weak->kind == TY_MEMBER) {
+        out.kind = TY_MEMBER;
+        out.cls = weak->binding->handle;
+    }
     if (type->kind == TY_ARRAY) {
         out.element = (uint8_t)type->element->kind;
         out.ndim = type->ndim;

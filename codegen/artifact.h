@@ -42,7 +42,7 @@ typedef struct ValueLayout {
     int32_t nitems;
     const struct ValueLayout *items;
     const Str *fields; /* named tuple */
-    void *cls;         /* handle of its class */
+    void *cls;         /* handle of its class, or the enumeration of TY_MEMBER, an int64 */
 } ValueLayout;
 
 /* -- calls on the host -------------------------------------------------------------------------- */

@@ -113,6 +113,7 @@ static void describe(StrBuf *out, const Type *type, int32_t limit) {
         describe(out, type->element, limit);
         buf_char(out, ')');
         return;
+    case TY_MEMBER: buf_printf(out, STR_FMT, STR_ARG(type->binding->name)); return;
     case TY_OBJECT: describe_object(out, type->binding); return;
     default: buf_str(out, "unknown"); return;
     }

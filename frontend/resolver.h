@@ -23,9 +23,9 @@ typedef enum BindKind {
     BIND_FUNCTION, /* a Python function, jitted or plain, or a device function: resolver->code */
     BIND_TYPE, /* a Quern type or NumPy dtype or scalar type object: `type`; callable as a cast */
     BIND_EXCEPTION, /* an exception class: `name` */
-    BIND_MEMBER, /* a member of an enumeration that is no number: compared by identity, has attributes. `items`: the handles of its classes */
-    BIND_INSTANCE, /* a tuple or named tuple whose items are bindings */
-    BIND_OPAQUE    /* anything else: `name` is its type's name, for messages */
+    BIND_MEMBER,    /* a member of an enumeration: `cls`, `number`; has attributes */
+    BIND_INSTANCE,  /* a tuple or named tuple whose items are bindings */
+    BIND_OPAQUE     /* anything else: `name` is its type's name, for messages */
 } BindKind;
 
 /* A signature that a user has written. */
@@ -49,8 +49,23 @@ typedef struct Binding {
     const Signature *declared;
     int32_t ndeclared;
     bool elementwise; /* BIND_FUNCTION: of a ufunc; on arrays it is called for each element */
+    const struct EnumClass *enumeration; /* BIND_MODULE: is it one? */
+    const struct Binding *cls;           /* BIND_MEMBER */
+    int64_t number;
     Hash128 digest;
 } Binding;
+
+/* An enumeration: a namespace (BIND_MODULE). At run time its members are numbers: where they are ints (IntEnum) these,
+ * and else their positions in the class. */
+typedef struct EnumClass {
+    bool ints;
+    bool plain; /* ints, and the attribute `value` of each is that int */
+    int32_t n;
+    const Str *names; /* one for each number; aliases, too */
+    const int64_t *numbers;
+    int32_t nbases; /* the class and all that it is derived from */
+    Handle *bases;
+} EnumClass;
 
 /* A parameter's default value. */
 typedef struct FunctionInfo {

@@ -93,35 +93,67 @@ static void compound_free(Compound *c) {
     Py_XDECREF(cls);
 }
 
-/* Called with the weak reference when a function object that was an argument dies. */
-static PyObject *function_died(PyObject *capsule, PyObject *weak) {
-    ModState *state = PyCapsule_GetPointer(capsule, "quern.state");
-    if (!state) return NULL;
-    Compound *dead = NULL;
-    int32_t at = 0;
+static bool holds_dead(const CompoundTable *table, const Compound *c) {
+    for (int32_t i = 0; i < c->nitems; i++) {
+        const Compound *item =
+            key_is_compound(c->items[i]) ? table->items[c->items[i] & ~KEY_COMPOUND] : NULL;
+        if (item && item->dead) return true;
+    }
+    return false;
+}
+
+/* Marks the compound of a dead object and all tuples it stands in, and enters their numbers into `found`, which has room for
+ * all. With the lock held. They are not free yet: specialisations name them. */
+static int32_t find_dead(CompoundTable *table, PyObject *weak, int32_t *found) {
+    int32_t n = 0;
+    for (int32_t at = 0; at < table->n && n == 0; at++)
+        if (table->items[at] && table->items[at]->weak == weak && !table->items[at]->dead)
+            found[n++] = at;
+    for (int32_t k = 0; k < n; k++) {
+        table->items[found[k]]->dead = true;
+        for (int32_t at = 0; k == n - 1 && at < table->n; at++) {
+            const Compound *c = table->items[at];
+            if (c && !c->dead && holds_dead(table, c)) found[n++] = at, at = table->n;
+        }
+    }
+    return n;
+}
+
+static void drop_compound(ModState *state, int32_t at) {
+    py_cores_drop_key(state, KEY_COMPOUND | (TypeKey)at);
     QN_LOCK(&state->lock);
     CompoundTable *table = atomic_load(&state->compounds);
-    for (; table && at < table->n && !dead; at++)
-        if (table->items[at] && table->items[at]->weak == weak) dead = table->items[at];
-    if (dead) dead->cls = NULL; /* no object is found under this key; it is not free yet, either */
+    Compound *dead = table->items[at];
+    table->items[at] = NULL;
     QN_UNLOCK(&state->lock);
-    if (dead) {
-        py_cores_drop_key(state, KEY_COMPOUND | (TypeKey)(at - 1));
-        QN_LOCK(&state->lock);
-        atomic_load(&state->compounds)->items[at - 1] = NULL;
-        QN_UNLOCK(&state->lock);
-        compound_free(dead);
-    }
+    compound_free(dead);
+}
+
+/* Called with the weak reference when an object that keys name dies. */
+static PyObject *object_died(PyObject *capsule, PyObject *weak) {
+    ModState *state = PyCapsule_GetPointer(capsule, "quern.state");
+    if (!state) return NULL;
+    CompoundTable *table = atomic_load(&state->compounds);
+    int32_t *found = table ? PyMem_Malloc(sizeof *found * ((size_t)table->room + 1)) : NULL, n = 0;
+    if (table && !found) return PyErr_NoMemory();
+    int32_t room = table ? table->room : 0;
+    QN_LOCK(&state->lock);
+    table = atomic_load(&state->compounds);
+    if (table && table->room == room) n = find_dead(table, weak, found);
+    QN_UNLOCK(&state->lock);
+    for (int32_t k = n; k-- > 0;) /* tuples before what stands in them */
+        drop_compound(state, found[k]);
+    PyMem_Free(found);
     Py_RETURN_NONE;
 }
 
-static PyMethodDef function_died_def = {"function_died", function_died, METH_O, NULL};
+static PyMethodDef object_died_def = {"object_died", object_died, METH_O, NULL};
 
-static int watch_functions(ModState *state) {
+static int watch_objects(ModState *state) {
     PyObject *capsule = PyCapsule_New(state, "quern.state", NULL);
-    state->function_died = capsule ? PyCFunction_New(&function_died_def, capsule) : NULL;
+    state->object_died = capsule ? PyCFunction_New(&object_died_def, capsule) : NULL;
     Py_XDECREF(capsule);
-    return state->function_died ? 0 : -1;
+    return state->object_died ? 0 : -1;
 }
 
 static int32_t find_compound(ModState *state, PyObject *cls, const TypeKey *items, int32_t n) {
@@ -129,7 +161,8 @@ static int32_t find_compound(ModState *state, PyObject *cls, const TypeKey *item
     const CompoundTable *table = atomic_load(&state->compounds);
     for (int32_t i = 0; table && i < table->n; i++) {
         const Compound *c = table->items[i];
-        if (c && c->nitems == n && c->cls == cls && (size == 0 || !memcmp(c->items, items, size)))
+        if (c && !c->dead && c->nitems == n && c->cls == cls &&
+            (size == 0 || !memcmp(c->items, items, size)))
             return i;
     }
     return -1;
@@ -161,9 +194,9 @@ static Compound *compound_new(ModState *state, PyObject *cls, const TypeKey *ite
     if (!made) return (Compound *)PyErr_NoMemory();
     made->nitems = n;
     if (size) memcpy(made->items, items, size);
-    if (n < 0 && !(made->weak = PyWeakref_NewRef(cls, state->function_died))) {
+    if (cls && !(made->weak = PyWeakref_NewRef(cls, state->object_died))) {
         if (!PyErr_ExceptionMatches(PyExc_TypeError)) return PyMem_Free(made), NULL;
-        PyErr_Clear(); /* a ufunc, say */
+        PyErr_Clear();
     }
     made->cls = made->weak ? cls : Py_XNewRef(cls);
     return made;
@@ -188,7 +221,7 @@ static TypeKey compound_key(ModState *state, PyObject *cls, const TypeKey *items
 
 PyObject *py_key_function(ModState *state, TypeKey key) {
     const Compound *c = py_compound(state, key);
-    if (!c || c->nitems >= 0 || !c->cls) return NULL;
+    if (!c || c->nitems != KEY_OBJECT || c->dead) return NULL;
     if (!c->weak) return Py_NewRef(c->cls);
 #if PY_VERSION_HEX >= 0x030D0000
     PyObject *function = NULL;
@@ -212,14 +245,14 @@ int py_argtype_init(ModState *state) {
         state->descrs[kind] = descr;
         state->scalar_types[kind] = descr->typeobj;
     }
-    return watch_functions(state);
+    return watch_objects(state);
 }
 
 void py_argtype_clear(ModState *state) {
     Py_CLEAR(state->memmap_type);
     for (int kind = 0; kind < TY_SCALARS; kind++)
         Py_CLEAR(state->descrs[kind]);
-    Py_CLEAR(state->function_died);
+    Py_CLEAR(state->object_died);
     CompoundTable *table = atomic_exchange(&state->compounds, NULL);
     for (int32_t i = 0; table && i < table->n; i++)
         compound_free(table->items[i]);
@@ -228,17 +261,6 @@ void py_argtype_clear(ModState *state) {
         PyMem_Free(table);
         table = older;
     }
-}
-
-int py_is_enum_member(PyObject *object) {
-    PyObject *members, *name = NULL;
-    if (py_get_optional((PyObject *)Py_TYPE(object), "_member_map_", &members) < 0) return -1;
-    int status = members && PyDict_Check(members) ? py_get_optional(object, "_name_", &name) : 0;
-    if (status > 0 && name != Py_None) status = PyDict_GetItemWithError(members, name) == object;
-    if (PyErr_Occurred()) status = -1;
-    Py_XDECREF(name);
-    Py_XDECREF(members);
-    return status;
 }
 
 int py_wide_int(PyObject *o, uint64_t *out) {
@@ -381,7 +403,9 @@ static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
         if (named) return tuple_key(w, arg, (PyObject *)Py_TYPE(arg), depth);
         return refuse_type(w, arg, "pass a plain tuple");
     }
-    if (PyLong_Check(arg)) return int_key(arg); /* IntEnum and friends */
+    if (PyLong_Check(arg) && py_is_int_member(arg))
+        return compound_key(w->state, (PyObject *)Py_TYPE(arg), NULL, KEY_MEMBERS);
+    if (PyLong_Check(arg)) return int_key(arg);
     if (PyFloat_Check(arg)) return KEY_SCALAR(TY_wflt);
     if (PyComplex_Check(arg)) return KEY_SCALAR(TY_wcpx);
     if (PyUnicode_Check(arg) || PyBytes_Check(arg) || PyByteArray_Check(arg))
@@ -397,14 +421,12 @@ static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
             return refuse(w,
                           "a function cannot be passed in a tuple; pass it as an argument of its "
                           "own, or make the tuple a global or closure variable");
-        return compound_key(w->state, arg, NULL, -1);
+        return compound_key(w->state, arg, NULL, KEY_OBJECT);
     }
     int member = py_is_enum_member(arg);
     if (member < 0) return 0;
-    if (member && depth)
-        return refuse(w, "a member of an enumeration cannot be passed in a tuple; pass it as an "
-                         "argument of its own, or its value");
-    if (member) return compound_key(w->state, arg, NULL, -1);
+    if (member && depth) return compound_key(w->state, (PyObject *)Py_TYPE(arg), NULL, KEY_MEMBERS);
+    if (member) return compound_key(w->state, arg, NULL, KEY_OBJECT);
     PyObject *interface;
     if (py_get_optional(arg, "__cuda_array_interface__", &interface) < 0) return 0;
     Py_XDECREF(interface);
@@ -439,13 +461,29 @@ TypeKey py_kernel_arg_key(ModState *state, PyObject *arg, const char *function, 
 
 /* -- keys and types ------------------------------------------------------------------------------ */
 
-static const Type *compound_type(ModState *state, TypeTable *types, Arena *arena, TypeKey key,
-                                 bool strong) {
+/* A binding for messages and comparisons. */
+static const Binding *shown_enumeration(Arena *arena, PyTypeObject *cls) {
+    Binding *b = arena_new(arena, Binding);
+    *b = (Binding){.kind = BIND_MODULE, .handle = cls};
+    b->name = str_copy(arena, cls->tp_name, strlen(cls->tp_name));
+    b->enumeration = py_enum_class(arena, cls);
+    return b->enumeration ? b : NULL;
+}
+
+static const Type *members_type(PyResolver *r, TypeTable *types, Arena *arena, const Compound *c) {
+    PyTypeObject *cls = (PyTypeObject *)c->cls;
+    const Binding *b = r ? py_enumeration(r, cls) : shown_enumeration(arena, cls);
+    return b ? type_member(types, b) : NULL;
+}
+
+static const Type *compound_type(ModState *state, PyResolver *r, TypeTable *types, Arena *arena,
+                                 TypeKey key, bool strong) {
     const Compound *c = py_compound(state, key);
+    if (c && c->nitems == KEY_MEMBERS && !c->dead) return members_type(r, types, arena, c);
     if (!c || c->nitems < 0) return NULL; /* functions: the dispatcher binds them itself */
     const Type **items = arena_array(arena, const Type *, c->nitems);
     for (int32_t i = 0; i < c->nitems; i++)
-        if (!(items[i] = py_key_type(state, types, arena, c->items[i], strong))) return NULL;
+        if (!(items[i] = py_key_type(state, r, types, arena, c->items[i], strong))) return NULL;
     if (!c->cls) return type_tuple(types, items, c->nitems);
     PyObject *fields = PyObject_GetAttrString(c->cls, "_fields");
     if (!fields) return NULL;
@@ -457,8 +495,9 @@ static const Type *compound_type(ModState *state, TypeTable *types, Arena *arena
     return ok ? type_named_tuple(types, items, c->nitems, names, c->cls) : NULL;
 }
 
-const Type *py_key_type(ModState *state, TypeTable *types, Arena *arena, TypeKey key, bool strong) {
-    if (key_is_compound(key)) return compound_type(state, types, arena, key, strong);
+const Type *py_key_type(ModState *state, PyResolver *r, TypeTable *types, Arena *arena, TypeKey key,
+                        bool strong) {
+    if (key_is_compound(key)) return compound_type(state, r, types, arena, key, strong);
     if (key_is_array(key)) {
         const Type *type =
             type_array(types, type_scalar(types, key_element(key)), key_ndim(key), key_layout(key));
@@ -493,7 +532,7 @@ static PyObject *object_text(ModState *state, PyObject *object) {
 
 PyObject *py_key_text(ModState *state, TypeKey key) {
     const Compound *compound = key_is_compound(key) ? py_compound(state, key) : NULL;
-    if (compound && compound->nitems < 0) {
+    if (compound && compound->nitems == KEY_OBJECT) {
         PyObject *function = py_key_function(state, key);
         PyObject *shown = object_text(state, function ? function : Py_None);
         Py_XDECREF(function);
@@ -501,7 +540,7 @@ PyObject *py_key_text(ModState *state, TypeKey key) {
     }
     Arena arena;
     arena_init(&arena, &qn_default_allocator);
-    const Type *type = py_key_type(state, type_table_new(&arena), &arena, key, false);
+    const Type *type = py_key_type(state, NULL, type_table_new(&arena), &arena, key, false);
     PyObject *text = NULL;
     if (type) {
         Str described = type_text(&arena, type);

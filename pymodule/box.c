@@ -122,6 +122,7 @@ PyObject *py_box(ModState *state, const ValueLayout *layout, const char *value) 
         return PyComplex_FromDoubles((double)READ(float), (double)((const float *)value)[1]);
     case TY_c128:
     case TY_wcpx: return PyComplex_FromDoubles(READ(double), ((const double *)value)[1]);
+    case TY_MEMBER: return py_member_of_number(layout->cls, READ(int64_t));
     case TY_TUPLE: return box_tuple(state, layout, value);
     case TY_ARRAY: return box_array(state, layout, (const ArrayValue *)value);
     case TY_OPTIONAL:

@@ -150,7 +150,7 @@ bool py_core_keys(JitCore *core, PyObject *const *args, int32_t n, TypeKey *keys
 static const Type *argument_type(PyResolver *r, TypeKey key) {
     if (key_is_compound(key)) {
         const Compound *c = py_compound(r->state, key);
-        if (!c || c->nitems < 0) {
+        if (!c || c->nitems == KEY_OBJECT) {
             PyObject *function = c ? py_key_function(r->state, key) : NULL;
             if (!function)
                 PyErr_SetString(
@@ -161,7 +161,7 @@ static const Type *argument_type(PyResolver *r, TypeKey key) {
             return b ? type_object(r->types, b) : NULL;
         }
     }
-    return py_key_type(r->state, r->types, r->arena, key, r->options.strong_numbers);
+    return py_key_type(r->state, r, r->types, r->arena, key, r->options.strong_numbers);
 }
 
 static const Type **types_of_keys(PyResolver *r, const CompileRequest *q) {
@@ -233,6 +233,26 @@ static PyObject *kept_by_code(PyObject *seen) {
     return kept;
 }
 
+static bool names_class(ModState *state, TypeKey key, const PyObject *cls) {
+    const Compound *c = key_is_compound(key) ? py_compound(state, key) : NULL;
+    if (!c) return false;
+    bool found = c->cls == cls || (c->nitems == KEY_OBJECT && (PyObject *)Py_TYPE(c->cls) == cls);
+    for (int32_t i = 0; i < c->nitems && !found; i++)
+        found = names_class(state, c->items[i], cls);
+    return found;
+}
+
+/* The classes of results, but for those that the arguments name: with these the specialisation goes. */
+static bool keep_classes(ModState *state, Spec *spec, const ValueLayout *layout) {
+    bool named = !layout->cls;
+    for (int32_t i = 0; i < spec->nargs && !named; i++)
+        named = names_class(state, spec->keys[i], layout->cls);
+    if (!named && PyList_Append(spec->keep, layout->cls) < 0) return false;
+    for (int32_t i = 0; i < layout->nitems; i++)
+        if (!keep_classes(state, spec, &layout->items[i])) return false;
+    return true;
+}
+
 static Spec *spec_of_artifact(JitCore *core, PyResolver *r, const CompileRequest *q,
                               const Type *const *types, int32_t n, Artifact *artifact) {
     TypeKey keys[MAX_ARGS];
@@ -254,11 +274,11 @@ static Spec *spec_of_artifact(JitCore *core, PyResolver *r, const CompileRequest
     const Module *module = cg_module(r->compilation);
     const Type *result = module && module->funcs.len ? module->funcs.items[0]->result : NULL;
     const Type *weak = result ? module->funcs.items[0]->weak_result : NULL;
-    bool member = weak && weak->kind == TY_OBJECT && weak->binding->kind == BIND_MEMBER;
-    spec->nothing = Py_NewRef(member ? weak->binding->handle : Py_None);
+    bool member = weak && weak->kind == TY_MEMBER;
+    spec->nothing = Py_NewRef(Py_None);
     spec->signature = signature_object(r->arena, types, n, member ? weak : result);
-    if (!spec->keep || (q->signature && !spec->declared_text) || !spec->signature ||
-        !spec_plan(core, spec)) {
+    if (!spec->keep || !keep_classes(core->state, spec, &artifact->result) ||
+        (q->signature && !spec->declared_text) || !spec->signature || !spec_plan(core, spec)) {
         py_spec_free(spec);
         return NULL;
     }
@@ -430,11 +450,12 @@ static bool fit_one(JitCore *core, TypeTable *types, Arena *arena, TypeKey from,
                     Fit *fit) {
     ModState *state = core->state;
     if (from == to) return true;
+    if (py_key_is_int_member(state, from)) from = KEY_SCALAR(TY_wint);
     if (key_is_compound(from) && key_is_compound(to))
         return fit_items(core, types, arena, from, to, fit);
     if (key_is_scalar(from) && key_is_scalar(to) && !fit_scalar(core, from, to, fit)) return false;
-    const Type *a = py_key_type(state, types, arena, from, false);
-    const Type *b = py_key_type(state, types, arena, to, true); /* int stands for int64 */
+    const Type *a = py_key_type(state, NULL, types, arena, from, false);
+    const Type *b = py_key_type(state, NULL, types, arena, to, true); /* int stands for int64 */
     if (!a || !b) return py_forget_error(), false;
     switch (ti_conversion(a, b)) {
     case CONV_EXACT: return true;

@@ -22,6 +22,8 @@ typedef enum UnboxOp {
     UB_SCALAR, /* a NumPy scalar: its bytes */
     UB_ARRAY,
     UB_TUPLE,
+    UB_INT_MEMBER, /* of the enumeration `type` */
+    UB_MEMBER,
     UB_FUNCTION /* nothing to pass: the object itself is the type */
 } UnboxOp;
 
@@ -68,8 +70,7 @@ typedef struct Spec {
     PyObject *declared_text; /* of a signature the user wrote, or NULL */
     void *extra;             /* kernel_obj.c: loaded kernels */
     void (*drop_extra)(void *extra);
-    PyObject
-        *nothing; /* the result of code that returns none: None, or a member of an enumeration */
+    PyObject *nothing;   /* the result of code that returns none: None */
     PyObject *signature; /* text of the signature */
     struct Spec *next_retired;
 } Spec;

@@ -8,6 +8,7 @@
 
 void py_resolver_close(PyResolver *r) {
     Py_CLEAR(r->keep);
+    Py_CLEAR(r->held);
 }
 
 /* -- making bindings ---------------------------------------------------------------------------- */
@@ -458,10 +459,14 @@ static bool bind_class(PyResolver *r, Binding *b, PyObject *cls, Str path) {
     if (found) return found > 0 && bind_named(r, b, cls, named, path);
     if ((found = bind_library(r, b, cls))) return found > 0;
     if ((found = bind_named_object(r, b, cls))) return found > 0 && tell_used(cls); /* prange */
-    PyObject *members; /* an enumeration is a namespace; its numbers are constants */
+    PyObject *members; /* an enumeration is a namespace */
     if (py_get_optional(cls, "_member_map_", &members) < 0) return false;
     BindKind kind_of = members ? BIND_MODULE : BIND_OPAQUE;
+    if (members && PyDict_Check(members))
+        b->enumeration = py_enum_class(r->arena, (PyTypeObject *)cls);
+    bool failed = members && PyDict_Check(members) && !b->enumeration;
     Py_XDECREF(members);
+    if (failed) return false;
     Str label = str_printf(r->arena, "class %s", ((PyTypeObject *)cls)->tp_name);
     return bind_name(r, b, kind_of, members ? ((PyTypeObject *)cls)->tp_name : label.bytes);
 }
@@ -488,23 +493,29 @@ static PyObject *declared_of(ModState *state, PyObject *object) {
 
 /* -- any object ------------------------------------------------------------------------------------- */
 
+/* An enumeration is not kept with the code: its members keep it. */
+const Binding *py_enumeration(PyResolver *r, PyTypeObject *cls) {
+    MapValue *known = map_find(&r->bindings, map_key(cls));
+    if (known) return known->ptr;
+    if (PyList_Append(r->held, (PyObject *)cls) < 0) return NULL;
+    Binding *b = arena_new(r->arena, Binding);
+    b->handle = cls;
+    Str *where = arena_new(r->arena, Str);
+    *where = STR("e");
+    if (!bind_class(r, b, (PyObject *)cls, *where)) return NULL;
+    map_put(&r->bindings, map_key(cls))->ptr = b;
+    map_put(&r->paths, map_key(b))->ptr = where;
+    return b;
+}
+
 /* A member is known by its class and its name. */
 static bool bind_member(PyResolver *r, Binding *b, PyObject *member) {
     PyObject *text = PyObject_Str(member);
     bool ok = text && py_str(r->arena, text, &b->name);
     Py_XDECREF(text);
-    PyObject *classes = Py_TYPE(member)->tp_mro;
-    Py_ssize_t n = PyTuple_GET_SIZE(classes);
-    const Binding **items = arena_array(r->arena, const Binding *, n);
-    for (Py_ssize_t i = 0; i < n; i++) { /* not kept with the code: the member keeps them */
-        Binding *cls = arena_new(r->arena, Binding);
-        cls->kind = BIND_OPAQUE;
-        cls->handle = PyTuple_GET_ITEM(classes, i);
-        items[i] = cls;
-    }
     b->kind = BIND_MEMBER;
-    b->items = items;
-    b->nitems = (int32_t)n;
+    b->cls = ok ? py_enumeration(r, Py_TYPE(member)) : NULL;
+    ok = b->cls && py_member_number(b->cls->enumeration->ints, member, &b->number);
     if (ok) b->digest = digest_text(BIND_MEMBER, b->name);
     return ok;
 }
@@ -564,7 +575,7 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
         return bind_items(r, b, object, path);
     if (object == Py_None || object == Py_Ellipsis || PyTuple_CheckExact(object) ||
         PyUnicode_CheckExact(object) || PySlice_Check(object) || PyComplex_CheckExact(object) ||
-        is_enum_number(object))
+        (is_enum_number(object) && !py_is_int_member(object)))
         return bind_const(r, b, object);
     int member = py_is_enum_member(object);
     if (member) return member > 0 && bind_member(r, b, object);
@@ -864,5 +875,6 @@ bool py_resolver_attach(PyResolver *r, Compilation *compilation) {
     map_init(&r->codes, r->arena);
     map_init(&r->callee_locals, r->arena);
     r->keep = PyList_New(0);
-    return r->keep != NULL;
+    r->held = PyList_New(0);
+    return r->keep && r->held;
 }

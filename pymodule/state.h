@@ -47,13 +47,15 @@ static inline Layout key_layout(TypeKey key) {
 
 enum { MAX_ARGS = 255, MAX_TUPLE = 1000, MAX_NESTING = 32, MAX_DIMS = 32 };
 
-/* A tuple type (cls: the class of a named tuple, or NULL) or a function (nitems < 0; cls: the object, which is not
- * kept: when it dies, its key and the specialisations of that go). */
+/* nitems >= 0: a tuple type (cls: the class of a named tuple, or NULL). KEY_OBJECT: a function, or a member of an
+ * enumeration. KEY_MEMBERS: the members of an enumeration. No class and no object is kept: when it dies, its key, the keys of
+ * tuples that it stands in, and their specialisations go. */
+enum { KEY_OBJECT = -1, KEY_MEMBERS = -2 };
 typedef struct Compound {
     int32_t nitems;
     PyObject *cls;
-    PyObject
-        *weak; /* a weak reference to a function; NULL for objects that have none: they are kept */
+    PyObject *weak; /* a weak reference to cls; NULL for objects that have none: they are kept */
+    bool dead;      /* cls is gone, or that of an item: nothing is found under this key */
     TypeKey items[];
 } Compound;
 
@@ -82,7 +84,7 @@ typedef struct ModState {
     PyGuard lock; /* of what follows; and of the tables of cores (spec.c) */
     _Atomic(CompoundTable *) compounds;
     struct JitCore *cores;
-    PyObject *function_died; /* the callback of weak references */
+    PyObject *object_died; /* the callback of weak references */
     bool prefixes_set;
     uint32_t dump; /* DumpBits of the newest compilation */
     void *runtime; /* kernel_obj.c's */
@@ -100,8 +102,22 @@ extern PyModuleDef py_module_def;
 
 /* -- argtype.c: from Python objects to keys to types -- */
 
-/* Is it a member of an enumeration, and no number? Members that are ints count as these before. 1, 0, -1 exception. */
+/* Is it a member of an enumeration? 1, 0, -1 exception. */
 int py_is_enum_member(PyObject *object);
+
+/* -- enums.c: members of enumerations are numbers at run time, see EnumClass (frontend/resolver.h) -- */
+/* Is it a member of an enumeration whose members are ints of 64 bits? Never an exception. */
+bool py_is_int_member(PyObject *object);
+bool py_key_is_int_member(ModState *state, TypeKey key);
+/* All about a class with _member_map_; NULL: exception. */
+const EnumClass *py_enum_class(Arena *arena, PyTypeObject *cls);
+/* ints: its members are ints. false: exception. */
+bool py_member_number(bool ints, PyObject *member, int64_t *number);
+/* A new reference; NULL: exception. */
+PyObject *py_member_of_number(PyTypeObject *cls, int64_t number);
+/* The class as a resolver's binding, without keeping it. NULL: exception. */
+struct PyResolver;
+const Binding *py_enumeration(struct PyResolver *r, PyTypeObject *cls);
 /* Is a Python int between 2**63 and 2**64 - 1? 1 yes, 0 no, -1 exception. */
 int py_wide_int(PyObject *o, uint64_t *out);
 /* The TypeKind of a NumPy type number, or -1. */
@@ -114,7 +130,9 @@ size_t py_scalar_value_offset(TypeKind kind);
 /* 0 with TypingError set when the argument has no type here. `what` is used in messages: "argument 2 of 'f'". */
 TypeKey py_arg_key(ModState *state, PyObject *arg, const char *function, int position);
 TypeKey py_kernel_arg_key(ModState *state, PyObject *arg, const char *function, int position);
-const Type *py_key_type(ModState *state, TypeTable *types, Arena *arena, TypeKey key, bool strong);
+/* r: NULL for a type that is only shown or compared: then enumerations have bindings of their own. */
+const Type *py_key_type(ModState *state, struct PyResolver *r, TypeTable *types, Arena *arena,
+                        TypeKey key, bool strong);
 /* The key of a declared type; 0 when arguments of this type cannot come from Python. */
 TypeKey py_type_key(ModState *state, const Type *type);
 /* The user's name of a key's type, a new reference. */
@@ -142,6 +160,7 @@ typedef struct PyResolver {
     Arena *arena;
     TypeTable *types;
     PyObject *keep;    /* a list: every object the compilation knows by handle */
+    PyObject *held;    /* the same, of what its code does not keep alive */
     Map bindings;      /* object -> Binding */
     Map infos;         /* function -> FunctionInfo */
     Map callee_locals; /* function -> its option locals: {variable: text of its type, or an error} */

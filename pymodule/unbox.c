@@ -225,6 +225,15 @@ static bool plan_scalar(Planner *p, Plan *plan, TypeKind kind, const ValueLayout
            mismatch(KEY_SCALAR(kind), layout);
 }
 
+static bool plan_member(Planner *p, Plan *plan, const Compound *c, const ValueLayout *layout) {
+    bool ints = PyType_IsSubtype((PyTypeObject *)c->cls, &PyLong_Type);
+    const ValueLayout number = {.kind = TY_i64, .size = 8, .align = 8};
+    if (!plan_scalar(p, plan, TY_wint, layout->kind == TY_MEMBER ? &number : layout)) return false;
+    plan->op = ints ? UB_INT_MEMBER : UB_MEMBER;
+    plan->type = c->cls;
+    return true;
+}
+
 static bool plan_value(Planner *p, Plan *plan, TypeKey key, const ValueLayout *layout,
                        int32_t offset) {
     if (layout->kind == TY_OPTIONAL && key != KEY_SCALAR(TY_none)) {
@@ -243,6 +252,7 @@ static bool plan_value(Planner *p, Plan *plan, TypeKey key, const ValueLayout *l
     if (key_is_scalar(key)) return plan_scalar(p, plan, key_scalar_kind(key), layout);
     const Compound *c = py_compound(p->state, key);
     if (c->nitems >= 0) return plan_tuple(p, plan, c, layout, offset);
+    if (c->nitems == KEY_MEMBERS) return plan_member(p, plan, c, layout);
     plan->op = UB_FUNCTION;
     plan->type = c->cls;
     return true;
@@ -463,7 +473,14 @@ static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loo
     case UB_COMPLEX: return unbox_complex(plan, o, out, loose);
     case UB_NONE: return o == Py_None;
     case UB_TUPLE: return unbox_tuple(plan, o, frame, loose, k);
-    case UB_FUNCTION: return o == plan->type;
+    case UB_INT_MEMBER:
+        return (PyObject *)Py_TYPE(o) == plan->type ? unbox_int(plan, o, out, true) : 0;
+    case UB_MEMBER:
+        if ((PyObject *)Py_TYPE(o) != plan->type) return 0;
+        return py_member_number(false, o, (int64_t *)out) ? 1 : -1;
+    case UB_FUNCTION:
+        memset(out, 0, sizeof(int64_t)); /* of a member that is known */
+        return o == plan->type;
     }
     return 0;
 }

@@ -74,9 +74,23 @@ static bool visit_phi(Infer *in, Ref ref, Val *out) {
     return true;
 }
 
+/* Is the operand a number to the instruction, whatever else it may be? */
+static bool takes_numbers(const Inst *inst) {
+    switch ((int)inst->op) {
+    case OP_unary: return inst->sub != OPR_not;
+    case OP_binary: return inst->sub < OPR_lt;
+    case OP_getitem:
+    case OP_setitem:
+    case OP_build_slice:
+    case OP_iter: return true;
+    default: return false;
+    }
+}
+
 bool infer_operand(Infer *in, Ref at, int32_t k, Val *out) {
     Ref ref = ir_arg(in->f, at, k);
     *out = infer_val(in, ref);
+    if (out->f.type && takes_numbers(ir_inst(in->f, at))) *out = v_number(in, *out);
     if (out->f.reported) return in->stop = STOP_REPORTED, false;
     if (out->f.conflict && (in->settled || !out->f.python)) return infer_conflict(in, at, ref);
     out->f.conflict = false;
@@ -161,8 +175,7 @@ static const Type *declared_result(const Infer *in) {
 static bool check_returned(Infer *in, Ref ref, const Val *v) {
     bool entry = in->inst->serial == 0;
     if (entry && in->ti->options.kernel && !fact_none(&v->f)) return ti_fail(in, ref, E0601, "");
-    const Binding *object = fact_object(&v->f);
-    if (entry && !is_returnable(v->f.type) && !(object && object->kind == BIND_MEMBER)) {
+    if (entry && !is_returnable(v->f.type)) {
         /* CPython 3.14 has the place of a folded constant only at the constant. */
         Ref value = ir_arg(in->f, ref, 0);
         bool placed = ir_inst(in->f, value)->op == OP_const && ir_inst(in->f, value)->span;

@@ -351,6 +351,10 @@ const char *library_text(Infer *in, Str name);
 /* -- infer_cast.c: conversions -------------------------------------------------------------------- */
 
 /* An argument that may be None, used as a value: guarded at run time. */
+Val v_present(Infer *in, Val a);
+/* A member of an enumeration of ints as the int that it is. */
+Val v_number(Infer *in, Val a);
+/* Both. */
 Val v_unwrap(Infer *in, Val a);
 Val v_converted(Infer *in, Val v, const Type *to); /* to a type that takes it; NULL: as it is */
 /* to(a), as the user writes it */

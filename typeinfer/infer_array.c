@@ -33,7 +33,7 @@ static bool plan_add(Plan *plan, char letter, Val part) {
 
 /* An int may be the element of an array without axes; a bool there would be a mask. */
 static Val index_part(Infer *in, Val index, int32_t i) {
-    Val part = is_kind(&index, TY_TUPLE) ? v_item(in, index, i) : index;
+    Val part = v_number(in, is_kind(&index, TY_TUPLE) ? v_item(in, index, i) : index);
     bool number = is_kind(&part, TY_ARRAY) && type_is_int(part.f.type->element);
     return number ? v_scalar(in, part) : part;
 }

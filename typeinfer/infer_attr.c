@@ -151,8 +151,44 @@ static bool part_attr(Infer *in, Val a, Str name, Val *out) {
     return no_attribute(in, &a, name);
 }
 
+static bool attr_of_member(Infer *in, Val a, int32_t k, Str name, Val *out) {
+    const Binding *cls = a.f.type->binding;
+    Resolver *r = in->ti->resolver;
+    const Binding *member = r->attr(r->user, cls, cls->enumeration->names[k]);
+    if (!member) return in->stop = STOP_ABORT, false;
+    return object_attr(in, a, member, name, out);
+}
+
+/* The attribute of the member that it is at run time: a tuple of those of all members, indexed by its position. */
+static bool attr_of_some(Infer *in, Val a, Str name, Val *out) {
+    const EnumClass *cls = a.f.type->binding->enumeration;
+    Val *all = arena_array(in->arena, Val, cls->n);
+    bool number = cls->n > 0 && !cls->ints;
+    for (int32_t k = 0; k < cls->n; k++) {
+        if (!attr_of_member(in, a, k, name, &all[k])) return false;
+        number = number && type_is_number(all[k].f.type);
+    }
+    Val position = {.f = fact_of(ti_wint(in)), .ref = a.ref};
+    if (number) return v_tuple_get(in, v_tuple(in, all, cls->n), position, out);
+    no_attribute(in, &a, name);
+    ti_advise(
+        in, "which member it is, is known only at run time: text and other objects cannot be told "
+            "apart by then");
+    return false;
+}
+
+static bool member_attr(Infer *in, Val a, Str name, Val *out) {
+    const EnumClass *cls = a.f.type->binding->enumeration;
+    for (int32_t k = 0; a.f.value && k < cls->n; k++)
+        if (cls->numbers[k] == a.f.value->i) return attr_of_member(in, a, k, name, out);
+    if (cls->plain && (str_is(name, "value") || str_is(name, "_value_")))
+        return *out = v_number(in, a), true;
+    return attr_of_some(in, a, name, out);
+}
+
 bool v_attr(Infer *in, Val a, Str name, Val *out) {
-    a = v_unwrap(in, a);
+    a = v_present(in, a);
+    if (is_kind(&a, TY_MEMBER)) return member_attr(in, a, name, out);
     const Type *t = a.f.type;
     const Binding *object = fact_object(&a.f);
     if (object) return object_attr(in, a, object, name, out);

@@ -79,9 +79,34 @@ static bool is_method(Infer *in, const Binding *b, Ref src) {
     return str_starts(b->name, "ndarray.") || str_starts(b->name, "number.");
 }
 
+/* Members that are ints are ints to the library, in shapes, too. */
+static CallArgs numbers_of(Infer *in, const Binding *callee, const CallArgs *args) {
+    CallArgs out = *args;
+    bool shapes = str_starts(callee->name, "numpy.") || str_starts(callee->name, "cuda.");
+    Val *values = arena_array(in->arena, Val, args->nargs);
+    for (int32_t i = 0; i < args->nargs; i++) {
+        values[i] = v_number(in, args->args[i]);
+        const Type *t = values[i].f.type;
+        bool any = false;
+        for (int32_t k = 0; shapes && t->kind == TY_TUPLE && k < t->nitems; k++)
+            any |= t->items[k]->kind == TY_MEMBER;
+        if (!any) continue;
+        Val *items = arena_array(in->arena, Val, t->nitems);
+        for (int32_t k = 0; k < t->nitems; k++)
+            items[k] = v_number(in, v_item(in, values[i], k));
+        values[i] = v_tuple(in, items, t->nitems);
+    }
+    out.args = values;
+    return out;
+}
+
 bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out) {
     const Binding *b = fact_object(&callee.f);
     if (!b) return v_refuse(in, REFUSE_CALLEE, NULL, &callee, 1);
+    CallArgs numbers;
+    if (b->kind == BIND_TYPE ||
+        (b->kind == BIND_LIBRARY && !str_is(b->name, "builtins.isinstance")))
+        numbers = numbers_of(in, b, args), args = &numbers;
     switch (b->kind) {
     case BIND_FUNCTION:
         if (b->elementwise && v_any_array(args->args, args->nargs))

@@ -2,7 +2,17 @@
 #include "typeinfer/infer.h"
 #include <math.h>
 
+Val v_number(Infer *in, Val a) {
+    if (!is_kind(&a, TY_MEMBER) || !a.f.type->binding->enumeration->ints) return a;
+    a.f.type = ti_wint(in);
+    return a;
+}
+
 Val v_unwrap(Infer *in, Val a) {
+    return v_number(in, v_present(in, a));
+}
+
+Val v_present(Infer *in, Val a) {
     Emit *e = in->emit;
     if (!is_kind(&a, TY_OPTIONAL)) return a;
     Val inner = {.f = fact_of(a.f.type->element), .src = a.src};

@@ -13,6 +13,20 @@ static bool negate(Infer *in, bool is_not, Val *out) {
 
 static bool compare_numbers(Infer *in, Operator op, Val a, Val b, Val *out);
 
+/* Members of one enumeration are their numbers; nothing else is one. */
+static bool same_member(Infer *in, bool is_not, Val a, Val b, Val *out) {
+    const ConstVal *x = a.f.value, *y = b.f.value;
+    bool same = a.f.type == b.f.type;
+    if (!same || (x && y)) {
+        *out = val_of(fact_bool(in, same && x->i == y->i));
+        return negate(in, is_not, out);
+    }
+    *out = val_of(fact_of(bool_type(in->types)));
+    if (in->emit)
+        out->ref = emit2(in->emit, OP_eq, bool_type(in->types), v_ref(in, a), v_ref(in, b));
+    return negate(in, is_not, out);
+}
+
 bool v_is(Infer *in, bool is_not, Val a, Val b, Val *out) {
     Emit *e = in->emit;
     bool none_a = fact_none(&a.f), none_b = fact_none(&b.f);
@@ -28,6 +42,7 @@ bool v_is(Infer *in, bool is_not, Val a, Val b, Val *out) {
             out->ref = emit1(e, OP_not, bool_type(in->types), emit_item(e, v_ref(in, *other), 0));
         return negate(in, is_not, out);
     }
+    if (s->kind == TY_MEMBER || t->kind == TY_MEMBER) return same_member(in, is_not, a, b, out);
     if (s->kind == TY_ARRAY && t->kind == TY_ARRAY && s->element == t->element &&
         s->ndim == t->ndim) {
         if (e) out->ref = emit2(e, OP_same_array, bool_type(in->types), v_ref(in, a), v_ref(in, b));
@@ -120,9 +135,9 @@ static bool compare_dtypes(const Fact *a, const Fact *b, bool equal, Infer *in, 
     return *out = val_of(fact_bool(in, (s == t) == equal)), true;
 }
 
-static bool is_member(const Fact *f) {
-    const Binding *b = fact_object(f);
-    return b && b->kind == BIND_MEMBER;
+/* A member of an enumeration that is no number: equal to itself only. */
+static bool is_symbol(const Val *v) {
+    return is_kind(v, TY_MEMBER) && !v->f.type->binding->enumeration->ints;
 }
 
 bool v_compare(Infer *in, Operator op, Val a, Val b, bool *handled, Val *out) {
@@ -131,11 +146,12 @@ bool v_compare(Infer *in, Operator op, Val a, Val b, bool *handled, Val *out) {
     *handled = true;
     if (op == OPR_eq || op == OPR_ne) {
         if (fact_none(&a.f) || fact_none(&b.f)) return v_is(in, op == OPR_ne, a, b, out);
+        if (is_kind(&a, TY_OPTIONAL) && is_symbol(&b)) a = v_present(in, a);
+        if (is_kind(&b, TY_OPTIONAL) && is_symbol(&a)) b = v_present(in, b);
+        if (is_symbol(&a) || is_symbol(&b)) return same_member(in, op == OPR_ne, a, b, out);
         if (fold_compare(op, &a.f, &b.f, &result))
             return *out = val_of(fact_bool(in, result)), true;
         if (compare_dtypes(&a.f, &b.f, op == OPR_eq, in, out)) return true;
-        if (is_member(&a.f) || is_member(&b.f)) /* of an enumeration: equals nothing else */
-            return *out = val_of(fact_bool(in, (s == t) == (op == OPR_eq))), true;
         if (s->kind == TY_OBJECT && t->kind == TY_OBJECT)
             return *out = val_of(fact_bool(in, (s == t) == (op == OPR_eq))), true;
     }

@@ -64,6 +64,7 @@ const ConstVal *fact_cast_int(const Fact *f, const Type *to) {
 
 bool fact_int_value(const Fact *f, int64_t *value) {
     if (!f->value || f->unbound) return false;
+    if (f->type && f->type->kind == TY_MEMBER && !f->type->binding->enumeration->ints) return false;
     if (f->value->kind == CONST_BOOL) return *value = f->value->i, true;
     if (f->value->kind != CONST_INT || (f->value->is_unsigned && f->value->i < 0)) return false;
     return *value = f->value->i, true;
@@ -332,6 +333,10 @@ bool fact_of_binding(Infer *in, const Binding *b, Str name, Fact *out) {
     case BIND_CONST: return fact_of_const(in, b->value, out);
     case BIND_NUMPY: return *out = (Fact){.type = b->type, .value = b->value}, true;
     case BIND_ARRAY: return *out = (Fact){.type = b->array->type, .array = b->array}, true;
+    case BIND_MEMBER:
+        *out = (Fact){.type = type_member(in->types, b->cls),
+                      .value = const_int(in->arena, b->number)};
+        return true;
     case BIND_INSTANCE: return fact_of_instance(in, b, name, out);
     case BIND_MISSING: return ti_fail(in, in->at, E0201, ti_c_text(in, name));
     case BIND_UNBUILT: return ti_fail(in, in->at, E0101, ti_c_text(in, b->name));

@@ -351,7 +351,12 @@ static bool entry_slots(Infer *in, const FunctionInfo *info, const InferRequest 
         if (i >= plain && i >= r->nargs) { /* *args: none */
             slot->fact = fact_of(type_tuple(in->types, NULL, 0));
         } else if (i < r->nargs) {
-            slot->fact = r->arg_types[i] ? fact_of(r->arg_types[i]) : fact_reported();
+            const Type *type = r->arg_types[i];
+            slot->fact = type ? fact_of(type) : fact_reported();
+            const Binding *object = type ? fact_object(&slot->fact) : NULL;
+            if (object && object->kind == BIND_MEMBER &&
+                !fact_of_binding(in, object, object->name, &slot->fact))
+                return false;
             slot->count = 1;
         } else if (!fill_default(in, info, r->function, i, slot)) {
             return false;

@@ -57,6 +57,9 @@ bool v_truth(Infer *in, Val a, Val *out) {
     case TY_none: return *out = val_of(fact_bool(in, false)), true;
     case TY_TUPLE: return *out = val_of(fact_bool(in, t->nitems != 0)), true;
     case TY_OPTIONAL: return truth_of_optional(in, a, out);
+    case TY_MEMBER:
+        if (!t->binding->enumeration->ints) return *out = val_of(fact_bool(in, true)), true;
+        break;
     case TY_OBJECT: {
         const Str *s = fact_str(&a.f);
         return *out = val_of(fact_bool(in, !s || s->len != 0)), true;

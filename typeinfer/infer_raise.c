@@ -34,6 +34,7 @@ static bool raise_args(Infer *in, Ref exception, RaiseSite *site, Ref *refs, int
     Val *args = call_args(in, exception, &count);
     *n = 0;
     for (int32_t k = 0, slots = 0; k < count; k++) {
+        args[k] = v_number(in, args[k]);
         const Str *text = fact_str(&args[k].f);
         if (text && k == 0) {
             site->has_message = true, site->message = *text;

@@ -145,9 +145,10 @@ static bool typed_isinstance(Infer *in, const CallArgs *args, Val *out) {
         const Type *t = is_kind(cls, TY_TUPLE) ? cls->f.type->items[i] : cls->f.type;
         if (t->kind != TY_OBJECT)
             return v_refuse(in, REFUSE_CALL, "isinstance", args->args, args->nargs);
-        const Binding *b = t->binding, *object = fact_object(&a->f);
-        for (int32_t k = 0; object && object->kind == BIND_MEMBER && k < object->nitems; k++)
-            found |= object->items[k]->handle == b->handle; /* its classes */
+        const Binding *b = t->binding;
+        const EnumClass *of = is_kind(a, TY_MEMBER) ? a->f.type->binding->enumeration : NULL;
+        for (int32_t k = 0; of && k < of->nbases; k++)
+            found |= of->bases[k] == b->handle;
         bool text = b->kind == BIND_LIBRARY && str_is(b->name, "builtins.str");
         found |= text ? fact_str(&a->f) != NULL : is_instance_of(a->f.type, b);
     }

@@ -4,6 +4,7 @@
  * by the preprocessor: UP_t where paths meet, WEAK_t where a weak number takes part in arithmetic (or meets
  * another in a kernel), ANY_t for arithmetic of two strong numbers. The common type of a and b is the lowest row in
  * the intersection of their sets. */
+#include "frontend/resolver.h"
 #include "typeinfer/typeinfer.h"
 
 enum Above {
@@ -88,9 +89,19 @@ static const Type *join_optional(TypeTable *types, JoinRule rule, const Type *a,
     return both ? type_optional(types, both) : NULL;
 }
 
+/* A member that is an int counts as one where it meets something else. */
+static const Type *plain_number(TypeTable *types, JoinRule rule, const Type *t) {
+    if (t->kind != TY_MEMBER || !t->binding->enumeration->ints) return t;
+    return type_scalar(types, rule == JOIN_NUMBA ? TY_i64 : TY_wint);
+}
+
 const Type *ti_join(TypeTable *types, JoinRule rule, const Type *a, const Type *b) {
     if (a == b || b->kind == TY_UNKNOWN) return a;
     if (a->kind == TY_UNKNOWN) return b;
+    bool absent = a->kind == TY_none || b->kind == TY_none || a->kind == TY_OPTIONAL ||
+                  b->kind == TY_OPTIONAL;
+    if (!absent) a = plain_number(types, rule, a), b = plain_number(types, rule, b);
+    if (a == b) return a;
     const struct Order *x = order_of(a), *y = order_of(b);
     if (x && y) return join_scalars(types, rule, x, y);
     if (a->kind == TY_OPTIONAL || b->kind == TY_OPTIONAL || a->kind == TY_none ||
@@ -204,7 +215,10 @@ static Conversion convert_array(const Type *from, const Type *to) {
 }
 
 Conversion ti_conversion(const Type *from, const Type *to) {
+    static const Type python_int = {.kind = TY_wint};
     if (from == to) return CONV_EXACT;
+    if (from->kind == TY_MEMBER && from->binding->enumeration->ints && to->kind < TY_SCALARS)
+        from = &python_int;
     if (to->kind < TY_SCALARS && from->kind < TY_SCALARS) return convert_scalar(from, to);
     if (to->kind == TY_OPTIONAL) {
         if (from->kind == TY_none) return CONV_SAFE;

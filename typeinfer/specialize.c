@@ -30,6 +30,7 @@ static const Type *make_lowered(Ti *ti, const Type *type) {
         const Type *items[2] = {type_scalar(types, TY_bool), lower_type(ti, type->element)};
         return type_tuple(types, items, 2);
     }
+    case TY_MEMBER: return i64;
     case TY_OBJECT:
     case TY_UNKNOWN: return type_scalar(types, TY_none);
     default: return type_strong(types, type);
@@ -324,6 +325,7 @@ Ref emit_convert(Emit *e, Ref ref, const Type *from, const Type *to) {
     const Type *target = lower_type(e->ti, to);
     if (to->kind == TY_OPTIONAL && from != to) return convert_optional(e, ref, from, to);
     if (ir_type(e->out, ref) == target) return ref;
+    if (from->kind == TY_MEMBER) from = i64_type(e->types);
     if (type_is_number(from) && type_is_number(to))
         return convert_number(e, ref, lower_type(e->ti, from), target);
     if (from->kind == TY_ARRAY && to->kind == TY_ARRAY) return convert_array(e, ref, to);
@@ -335,6 +337,7 @@ Ref emit_convert(Emit *e, Ref ref, const Type *from, const Type *to) {
 
 bool can_convert(const Type *from, const Type *to) {
     if (from == to) return true;
+    if (from->kind == TY_MEMBER && type_is_number(to)) return from->binding->enumeration->ints;
     if (type_is_number(from) && type_is_number(to))
         return !type_is_complex(from) || type_is_complex(to);
     if (to->kind == TY_OPTIONAL)

@@ -98,6 +98,8 @@ static void measure(Arena *arena, Type *type) {
     } else if (type->kind == TY_ARRAY) {
         type->align = 8;
         type->size = 16 + 16 * (int64_t)type->ndim; /* ARRAY_VALUE_SIZE */
+    } else if (type->kind == TY_MEMBER) {
+        type->align = type->size = 8;
     } else if (type->kind == TY_TUPLE) {
         measure_tuple(arena, type);
     } else if (type->element) {
@@ -224,6 +226,10 @@ const Type *type_object(TypeTable *t, const struct Binding *binding) {
     return intern(t, &(Type){.kind = TY_OBJECT, .binding = binding});
 }
 
+const Type *type_member(TypeTable *t, const struct Binding *enumeration) {
+    return intern(t, &(Type){.kind = TY_MEMBER, .binding = enumeration});
+}
+
 const Type *type_unknown(TypeTable *t) {
     return intern(t, &(Type){.kind = TY_UNKNOWN});
 }
@@ -239,8 +245,8 @@ int type_bits(const Type *type) {
 }
 
 const char *type_name_of_kind(TypeKind kind) {
-    static const char *const rest[] = {"tuple",    "array",    "range",  "slice",
-                                       "iterator", "optional", "object", "unknown"};
+    static const char *const rest[] = {"tuple",    "array",  "range",  "slice",  "iterator",
+                                       "optional", "member", "object", "unknown"};
     static_assert(TY_SCALARS + countof(rest) == TY_UNKNOWN + 1, "one name for each kind");
     return kind < TY_SCALARS ? scalars[kind].name : rest[kind - TY_SCALARS];
 }

@@ -20,6 +20,7 @@ typedef enum TypeKind {
     TY_SLICE,    /* of weak ints; which of start/stop/step are None is part of the type */
     TY_ITER,     /* iteration over `element`: see ops iter, iter_len, iter_get */
     TY_OPTIONAL, /* element or None */
+    TY_MEMBER,   /* a member of the enumeration `binding`: an int64, see there */
     TY_OBJECT,   /* a compile-time object: module, function, type, exception class, string ... */
     TY_UNKNOWN   /* lattice bottom: not inferred yet */
 } TypeKind;
@@ -55,7 +56,7 @@ struct Type {
     bool readonly, aligned;
     /* TY_SLICE: bit 0 has start, bit 1 has stop, bit 2 has step; TY_ITER: IterKind of typeinfer */
     uint32_t bits;
-    /* TY_OBJECT */
+    /* TY_OBJECT, TY_MEMBER */
     const struct Binding *binding;
     /* Derived when the type is made. How deep tuples, optionals and iterators are nested (0: none of these), and how many
      * scalars and arrays there are in it; both stop at the limits below. What walks over a type recurses. */
@@ -91,6 +92,7 @@ const Type *type_slice(TypeTable *t, uint32_t bits);
 const Type *type_iter(TypeTable *t, const Type *of, uint32_t bits);
 const Type *type_optional(TypeTable *t, const Type *element);
 const Type *type_object(TypeTable *t, const struct Binding *binding);
+const Type *type_member(TypeTable *t, const struct Binding *enumeration);
 const Type *type_unknown(TypeTable *t);
 
 /* -- questions (no table needed) ------------------------------------------------------------- */

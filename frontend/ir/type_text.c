@@ -58,6 +58,7 @@ void type_print(StrBuf *out, const Type *type) {
         type_print(out, type->element);
         buf_printf(out, ", %u)", type->bits);
         return;
+    case TY_MEMBER: buf_str(out, "member"); return;
     case TY_OBJECT: buf_str(out, "object"); return;
     case TY_UNKNOWN: buf_str(out, "?"); return;
     default: buf_str(out, type_name_of_kind(type->kind)); return;
