@@ -188,13 +188,18 @@ static int32_t enter_compound(ModState *state, Compound *made) {
     return at;
 }
 
+/* What dies with the object, and can be watched: NumPy's ufuncs have no weak references, the data of ours does. */
+static PyObject *watched(ModState *state, PyObject *object) {
+    return Py_TYPE(object) == state->ufunc_type ? py_data_of_ufunc(object) : object;
+}
+
 static Compound *compound_new(ModState *state, PyObject *cls, const TypeKey *items, int32_t n) {
     size_t size = n > 0 ? sizeof(TypeKey) * (size_t)n : 0;
     Compound *made = PyMem_Calloc(1, sizeof *made + size);
     if (!made) return (Compound *)PyErr_NoMemory();
     made->nitems = n;
     if (size) memcpy(made->items, items, size);
-    if (cls && !(made->weak = PyWeakref_NewRef(cls, state->object_died))) {
+    if (cls && !(made->weak = PyWeakref_NewRef(watched(state, cls), state->object_died))) {
         if (!PyErr_ExceptionMatches(PyExc_TypeError)) return PyMem_Free(made), NULL;
         PyErr_Clear();
     }
@@ -224,13 +229,16 @@ PyObject *py_key_function(ModState *state, TypeKey key) {
     if (!c || c->nitems != KEY_OBJECT || c->dead) return NULL;
     if (!c->weak) return Py_NewRef(c->cls);
 #if PY_VERSION_HEX >= 0x030D0000
-    PyObject *function = NULL;
-    PyWeakref_GetRef(c->weak, &function);
-    return function;
+    PyObject *alive = NULL;
+    if (PyWeakref_GetRef(c->weak, &alive) <= 0) return NULL;
 #else
-    PyObject *function = PyWeakref_GET_OBJECT(c->weak);
-    return function == Py_None ? NULL : Py_NewRef(function);
+    PyObject *alive = PyWeakref_GET_OBJECT(c->weak);
+    if (alive == Py_None) return NULL;
+    Py_INCREF(alive);
 #endif
+    PyObject *function = Py_NewRef(c->cls);
+    Py_DECREF(alive);
+    return function;
 }
 
 int py_argtype_init(ModState *state) {

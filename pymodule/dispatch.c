@@ -184,7 +184,7 @@ static bool has_class(const Type *type, int *left) {
 }
 
 /* A type for quern.types.of_answer: its text. Text cannot say of which class named tuples are: these, and
- * tuples that hold them, are (class or None, items). */
+ * tuples that hold them, are (a weak reference to the class or None, items). */
 static PyObject *type_answer(Arena *arena, const Type *type) {
     int left = MAX_TUPLE;
     if (!has_class(type, &left)) {
@@ -199,7 +199,9 @@ static PyObject *type_answer(Arena *arena, const Type *type) {
         else
             PyTuple_SET_ITEM(items, i, item);
     }
-    return items ? Py_BuildValue("(ON)", type->cls ? (PyObject *)type->cls : Py_None, items) : NULL;
+    PyObject *cls = type->cls ? PyWeakref_NewRef(type->cls, NULL) : Py_NewRef(Py_None);
+    if (!cls) Py_CLEAR(items);
+    return items ? Py_BuildValue("(NN)", cls, items) : (Py_XDECREF(cls), NULL);
 }
 
 /* (answers for the parameter types, for the result type) */

@@ -162,7 +162,7 @@ static inline RtKernel *loaded(JitCore *core, Spec *spec, RtDevice *device) {
     return QN_LIKELY(kernel != NULL) ? kernel : load(core, spec, device);
 }
 
-enum { FEW_ARRAYS = 16 }; /* device arrays of one launch that are noted on the stack */
+enum { FEW_ARRAYS = 16, MANY_ARRAYS = 32 }; /* of one launch, that are noted on the stack */
 
 /* -- launching ------------------------------------------------------------------------------------------------ */
 
@@ -243,34 +243,61 @@ static PyObject *launch_frame(Launch *l, JitCore *core, RtDevice *device, Spec *
     Py_RETURN_NONE;
 }
 
-/* 0 from `unbox` means another type than the plan's: *mismatch. */
-static PyObject *launch_spec(Launch *l, JitCore *core, RtDevice *device, Spec *spec,
-                             PyObject *const *args, bool loose, bool *mismatch) {
-    _Alignas(16) char small[FRAME_STACK];
+/* 0 from `unbox` means another type than the plan's: *mismatch. `frame`, and the two lists of `arrays`, have room. */
+static inline PyObject *launch_in(Launch *l, JitCore *core, RtDevice *device, Spec *spec,
+                                  PyObject *const *args, bool loose, bool *mismatch, char *frame,
+                                  KernelArrays *arrays) {
     uint32_t host[MAX_ARGS];
-    const DeviceArray *few[FEW_ARRAYS];
-    RtSpan few_spans[FEW_ARRAYS];
-    KernelArrays arrays;
-    arrays.state = core->state;
-    arrays.host = host;
-    arrays.device = few;
-    arrays.spans = few_spans;
-    char *frame = small, *heap = NULL;
-    if (QN_UNLIKELY(spec->frame_size > FRAME_STACK || spec->narrays > FEW_ARRAYS)) {
-        size_t size = ((size_t)spec->frame_size + 15) & ~(size_t)15,
-               each = sizeof *arrays.spans + sizeof *arrays.device;
-        heap = frame = PyMem_Malloc(size + each * (size_t)spec->narrays);
-        if (!heap) return PyErr_NoMemory();
-        arrays.spans = (RtSpan *)(heap + size);
-        arrays.device = (const DeviceArray **)(arrays.spans + spec->narrays);
-    }
+    arrays->state = core->state;
+    arrays->host = host;
     py_spec_hold(spec);
-    int done = py_unbox_kernel(spec, args, frame, loose, &arrays);
+    int done = py_unbox_kernel(spec, args, frame, loose, arrays);
     *mismatch = done == 0;
-    PyObject *result = done > 0 ? launch_frame(l, core, device, spec, frame, &arrays) : NULL;
+    PyObject *result = done > 0 ? launch_frame(l, core, device, spec, frame, arrays) : NULL;
     py_spec_release(spec);
-    if (heap) PyMem_Free(heap);
     return result;
+}
+
+/* Frames of their own, so that small launches do not pay for the stack of large ones. */
+__attribute__((noinline)) static PyObject *launch_large(Launch *l, JitCore *core, RtDevice *device,
+                                                        Spec *spec, PyObject *const *args,
+                                                        bool loose, bool *mismatch) {
+    _Alignas(16) char large[FRAME_LARGE];
+    const DeviceArray *many[MANY_ARRAYS];
+    RtSpan spans[MANY_ARRAYS];
+    KernelArrays arrays = {.device = many, .spans = spans};
+    return launch_in(l, core, device, spec, args, loose, mismatch, large, &arrays);
+}
+
+__attribute__((noinline)) static PyObject *launch_allocated(Launch *l, JitCore *core,
+                                                            RtDevice *device, Spec *spec,
+                                                            PyObject *const *args, bool loose,
+                                                            bool *mismatch) {
+    KernelArrays arrays = {.device = NULL};
+    size_t size = ((size_t)spec->frame_size + 15) & ~(size_t)15,
+           each = sizeof *arrays.spans + sizeof *arrays.device;
+    char *heap = PyMem_Malloc(size + each * (size_t)spec->narrays);
+    if (!heap) return PyErr_NoMemory();
+    arrays.spans = (RtSpan *)(heap + size);
+    arrays.device = (const DeviceArray **)(arrays.spans + spec->narrays);
+    PyObject *result = launch_in(l, core, device, spec, args, loose, mismatch, heap, &arrays);
+    PyMem_Free(heap);
+    return result;
+}
+
+static inline PyObject *launch_spec(Launch *l, JitCore *core, RtDevice *device, Spec *spec,
+                                    PyObject *const *args, bool loose, bool *mismatch) {
+    if (QN_UNLIKELY(spec->frame_size > FRAME_LARGE || spec->narrays > MANY_ARRAYS))
+        return launch_allocated(l, core, device, spec, args, loose, mismatch);
+    if (QN_UNLIKELY(spec->frame_size > FRAME_STACK || spec->narrays > FEW_ARRAYS))
+        return launch_large(l, core, device, spec, args, loose, mismatch);
+    _Alignas(16) char small[FRAME_STACK];
+    const DeviceArray *few[FEW_ARRAYS];
+    RtSpan spans[FEW_ARRAYS];
+    KernelArrays arrays;
+    arrays.device = few;
+    arrays.spans = spans;
+    return launch_in(l, core, device, spec, args, loose, mismatch, small, &arrays);
 }
 
 /* Foreign device arrays become ours; `held` keeps them. false: exception. */

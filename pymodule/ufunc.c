@@ -23,6 +23,7 @@ typedef struct UfuncLoop {
 
 typedef struct UfuncData {
     PyObject_HEAD JitCore core;
+    PyObject *weakrefs;
     int nin;
     bool parallel, seeded, dynamic;
     /* Signals, shared by all threads, so that races only move a look at the clock. */
@@ -485,6 +486,7 @@ static void data_dealloc(PyObject *self) {
     UfuncData *u = (UfuncData *)self;
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
+    if (u->weakrefs) PyObject_ClearWeakRefs(self);
     py_core_clear(&u->core);
     PyMem_Free(u->types);
     PyMem_Free(u->name);
@@ -493,7 +495,13 @@ static void data_dealloc(PyObject *self) {
     Py_DECREF(type);
 }
 
+static PyMemberDef data_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(UfuncData, weakrefs), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
 static PyType_Slot data_slots[] = {
+    {Py_tp_members, data_members},
     {Py_tp_dealloc, data_dealloc},
     {Py_tp_traverse, data_traverse},
     {0, NULL},
@@ -734,4 +742,8 @@ PyObject *py_function_of_ufunc(PyObject *ufunc) {
 }
 PyObject *py_locals_of_ufunc(PyObject *ufunc) {
     return data_of(ufunc)->core.locals;
+}
+
+PyObject *py_data_of_ufunc(PyObject *ufunc) {
+    return (PyObject *)data_of(ufunc);
 }

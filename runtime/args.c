@@ -153,10 +153,12 @@ bool rt_params_want_general(const Artifact *artifact, void *const *values) {
 }
 
 bool rt_spans_want_general(const RtSpan *spans, int32_t n) {
-    for (const RtSpan *a = spans, *end = spans + n; a < end; a++) {
+    const RtSpan *end = spans + n;
+    for (const RtSpan *a = spans; a < end; a++) {
         if (a->hi - a->lo > FAST_SPAN) return true;
-        for (const RtSpan *b = spans; b < a; b++)
-            if ((a->written || b->written) && b->lo < a->hi && a->lo < b->hi) return true;
+        if (!a->written) continue; /* few are */
+        for (const RtSpan *b = spans; b < end; b++)
+            if (b != a && b->lo < a->hi && a->lo < b->hi) return true;
     }
     return false;
 }

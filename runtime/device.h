@@ -235,7 +235,7 @@ typedef struct ArgArray {
     bool written, host, readonly;
 } ArgArray;
 
-enum { ARGS_INLINE = 12 };
+enum { ARGS_INLINE = 32 }; /* as many as a launch has on its stack in pymodule */
 typedef struct RtArgs {
     int32_t narrays, nranges;
     ArgArray *arrays, inline_arrays[ARGS_INLINE];

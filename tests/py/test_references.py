@@ -4,7 +4,7 @@ import gc
 import numpy as np
 import pytest
 
-from quern import _quern, njit
+from quern import _quern, cuda, njit, vectorize
 
 
 def counted(n):
@@ -93,3 +93,79 @@ def test_references_are_given_back(function):
         gc.collect()
         assert _quern.live_allocations() == before
     assert _quern.live_allocations() == before
+
+
+# -- what keys name ----------------------------------------------------------------------------------------------
+
+
+def test_R5_ufuncs_given_as_arguments_are_freed():
+    import weakref
+
+    apply = njit(lambda f, x: f(x) + 1)
+    gone = []
+
+    def use(k):
+        def function(x):
+            return x * k
+
+        ufunc = vectorize(["float64(float64)"] if k % 2 else [])(function)
+        assert apply(ufunc, 2.0) == 2.0 * k + 1 and apply(ufunc, 3.0) == 3.0 * k + 1
+        gone.append(weakref.ref(function))
+
+    for k in range(6):
+        use(k)
+    gc.collect()
+    assert [ref() for ref in gone] == [None] * 6 and apply.signatures == []
+    kept = vectorize(lambda x: x - 1)
+    assert apply(kept, 2.0) == 2 and len(apply.signatures) == 1
+    gc.collect()
+    assert apply(kept, 4.0) == 4 and len(apply.signatures) == 1
+
+
+def test_R5_classes_of_named_tuples_are_freed():
+    import collections
+    import weakref
+
+    first, same, nested = njit(lambda p: p.x), njit(lambda p: p), njit(lambda p: p[0].x + p[1])
+    gone = []
+
+    def use(k):
+        Point = collections.namedtuple("Point", "x y")
+        p = Point(k, 2.5)
+        assert first(p) == k and first(Point(k, 1)) == k and nested((p, 1)) == k + 1 and nested((p, 0.5)) == k + 0.5
+        assert same(p) == p and type(same(p)) is Point
+        gone.append(weakref.ref(Point))
+
+    for k in range(5):
+        use(k)
+    gc.collect()
+    assert [ref() for ref in gone] == [None] * 5
+    assert [f.signatures for f in (first, same, nested)] == [[], [], []]
+    Kept = collections.namedtuple("Kept", "x")
+    assert first(Kept(3)) == 3 and nested((Kept(3), 1)) == 4
+    gc.collect()
+    assert first(Kept(4)) == 4 and nested((Kept(4), 1)) == 5 and len(nested.signatures) == 1
+
+
+@pytest.mark.parametrize("n", [12, 15, 24, 32])
+def test_R21_launches_of_many_arrays_allocate_nothing(n, device):
+    import tracemalloc
+
+    names = [f"a{k}" for k in range(n)]
+    space = {}
+    exec(f"def kernel({', '.join(names)}):\n" + "".join(f" {a}[0] += {k}\n" for k, a in enumerate(names)), space)
+    kernel = cuda.jit(space["kernel"])[1, 1]
+    arrays = [cuda.to_device(np.zeros(1)) for _ in names]
+    for _ in range(3):
+        kernel(*arrays)
+    tracemalloc.start()
+    try:
+        kernel(*arrays)
+        before = tracemalloc.get_traced_memory()[0]
+        tracemalloc.reset_peak()
+        kernel(*arrays)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak - before < 600, peak - before  # the tuple of arguments
+    assert [a.copy_to_host()[0] for a in arrays] == [5 * k for k in range(n)]

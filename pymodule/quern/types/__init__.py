@@ -733,11 +733,12 @@ def from_text(text):
 
 
 def of_answer(answer):
-    """The type the compiler tells: a text, or for named tuples (class, items) and for tuples of these (None, items)."""
+    """The type the compiler tells: a text, or for named tuples (weak reference to the class, items) and for tuples of these
+    (None, items)."""
     if isinstance(answer, str):
         return from_text(answer)
     cls, items = answer
-    return BaseTuple.from_types(map(of_answer, items), cls)
+    return BaseTuple.from_types(map(of_answer, items), cls and cls())
 
 
 class _Reader:
