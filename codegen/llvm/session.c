@@ -63,13 +63,24 @@ static bool compile(Cg *cg, LlvmState *llvm, LowerJob *job) {
     return target->emit(cg, job->artifact) && !cg->failed;
 }
 
+/* LLVM has no way back from an allocation that fails: it prints "out of memory" and ends the process. So room for what it
+ * will take is asked for before. The figures are above what large functions were seen to take. */
+enum { LEAST_ROOM = 16 << 20, ROOM_FOR_INST = 6 << 10 };
+
+static bool has_room(const Module *module) {
+    size_t room = LEAST_ROOM;
+    for (int32_t i = 0; i < module->funcs.len; i++)
+        room += (size_t)module->funcs.items[i]->insts.len * ROOM_FOR_INST;
+    return os_has_memory(room);
+}
+
 void lower_run(LlvmState *llvm, void *user) {
     LowerJob *job = user;
     int64_t start = os_now_ns();
     jmp_buf out_of_memory;
     /* not on this stack: a fatal error of LLVM leaves this frame for ever, and memory running out jumps
      * back into it */
-    Cg *cg = llvm ? calloc(1, sizeof *cg) : NULL;
+    Cg *cg = llvm && has_room(job->module) ? calloc(1, sizeof *cg) : NULL;
     job->no_memory = !cg;
     if (!cg) return;
     job->arena->on_failure = job->artifact->arena.on_failure = &out_of_memory;

@@ -4,6 +4,7 @@
 #endif
 #include "frontend/base/os.h"
 
+#include <sys/mman.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -180,4 +181,11 @@ int os_cpu_count(void) {
     }
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (int)online : 1;
+}
+
+bool os_has_memory(size_t bytes) {
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return false;
+    munmap(memory, bytes);
+    return true;
 }

@@ -45,6 +45,8 @@ char *os_stack_low(void);
 /* stack_size 0: the system's choice. false: no thread could be made. */
 bool os_thread_start(OsThread *thread, void *(*run)(void *), void *arg, size_t stack_size);
 void os_thread_detach(OsThread thread);
+/* Would the system give the process so many bytes more? (RLIMIT_AS) */
+bool os_has_memory(size_t bytes);
 /* How many CPUs this process may run on (its affinity mask), at least 1. */
 int os_cpu_count(void);
 

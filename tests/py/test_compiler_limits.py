@@ -399,3 +399,36 @@ def test_R17_nested_tuples_that_meet(depth):
     assert time.process_time() - start < 5
     optional = made("def f(x):\n t = (x, 1)\n" + " t = (t, 2) if x > 1 else None\n" * (depth // 3) + " return t\n")
     assert njit(optional)(1.0) is None and njit(optional)(3.0) == optional(3.0)
+
+
+@pytest.mark.parametrize("statements", [10, 1500])
+@pytest.mark.parametrize("room", [1, 3, 6, 12, 24, 40, 60, 80, 120])
+def test_R6_memory_runs_out_inside_llvm(statements, room):
+    """LLVM ends the process where an allocation fails: so room is asked for before, and without it there is a MemoryError. No
+    lock is held behind it: with memory again, compiling goes on."""
+    source = textwrap.dedent("""
+        import re, resource, sys
+        from quern import njit
+        statements, room = int(sys.argv[1]), int(sys.argv[2])
+        space = {}
+        exec("def f(x, y):\\n" + "".join(f" x = (x * y + {k}) ^ (x >> 3)\\n" for k in range(statements)) + " return x\\n", space)
+        f = njit(space["f"])
+        stack = 65 << 20  # of the thread that is started now
+        size = int(re.search(r"VmSize:\\s+(\\d+)", open("/proc/self/status").read())[1]) * 1024
+        resource.setrlimit(resource.RLIMIT_AS, (size + stack + (room << 20), -1))
+        try:
+            f(3, 5)
+            print("compiled")
+        except MemoryError:
+            print("MemoryError")
+        except Exception as error:
+            assert "no thread could be started" in str(error), error
+            print("no thread")
+        resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
+        assert njit(lambda x: x + 2)(1) == 3
+        f(3, 5)
+        """).replace("\\\\", "\\")
+    done = subprocess.run([sys.executable, "-c", source, str(statements), str(room)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and done.stdout.strip() in ("compiled", "MemoryError", "no thread"), done.stderr + done.stdout
+    if room == 120 and statements == 10:
+        assert done.stdout == "compiled\n"

@@ -552,18 +552,30 @@ static void read_text(void *user) {
     a->ready = module && cg_front_module(a->c, module);
 }
 
-/* One compilation whose k-th allocation fails: an artifact, or a diagnostic, and nothing is left behind. Did it come to the
- * k-th? */
-static bool attempt(const char *text, long k, size_t used, bool keeps, bool valid) {
-    CheckAllocator state = {.fail_at = k, .keeps_failing = keeps};
+typedef struct Failing {
+    const char *text;
+    long k;      /* the allocation that fails */
+    size_t used; /* see Attempt */
+    bool keeps;  /* and all after it */
+    bool valid;  /* the text */
+    TargetKind target;
+    const char *arch; /* NULL: host code */
+} Failing;
+
+/* One compilation: an artifact, or a diagnostic, and nothing is left behind. Did it come to the k-th allocation? */
+static bool attempt(const Failing *f) {
+    CheckAllocator state = {.fail_at = f->k, .keeps_failing = f->keeps};
     Allocator allocator = {check_resize, &state};
     CompileOptions options = {.opt_level = 2, .keep_text = true, .allocator = &allocator};
-    Attempt a = {.c = cg_begin(&options, NULL), .text = text, .used = used};
+    options.infer.target = f->target;
+    options.arch = f->arch;
+    if (f->arch) options.entry = ENTRY_KERNEL, options.infer.kernel = true;
+    Attempt a = {.c = cg_begin(&options, NULL), .text = f->text, .used = f->used};
     if (a.c && arena_guard(cg_arena(a.c), read_text, &a) && a.ready) {
         Artifact *artifact = cg_back(a.c);
         const DiagList *diags = cg_diags(a.c);
-        bool failed = state.calls >= k;
-        CHECK((artifact != NULL) == (valid && !failed));
+        bool failed = state.calls >= f->k;
+        CHECK((artifact != NULL) == (f->valid && !failed));
         if (!artifact) CHECK(diags->items.len > 0 && diags->failed);
         if (!artifact && failed) CHECK(diags->items.items[0].code == E0003);
         artifact_release(artifact);
@@ -571,16 +583,53 @@ static bool attempt(const char *text, long k, size_t used, bool keeps, bool vali
     cg_end(a.c);
     CHECK_INT(state.live, 0);
     CHECK(!state.mismatch);
-    return state.calls >= k;
+    return state.calls >= f->k;
 }
 
 /* R6: no jump over LLVM's frames, no lock stays held. */
 static void test_R6_memory_runs_out_anywhere(void) {
     static const char *const texts[] = {loop_text, unknown_text};
     for (int t = 0; t < countof(texts); t++)
-        for (size_t used = 0; used < 8000; used += 450)
-            for (long k = 1; attempt(texts[t], k, used, k & 1, t == 0); k++)
+        for (size_t used = 0; used < 8000; used += 450) {
+            Failing f = {.text = texts[t], .used = used, .valid = t == 0};
+            for (f.k = 1; f.keeps = f.k & 1, attempt(&f); f.k++)
                 continue;
+        }
+    check_add(3);
+}
+
+/* Atomics (text of LLVM's on AMD), mathematics of the device library, shared memory, a barrier. */
+#define GPU_TEXT(function)                                                                         \
+    "func @f(a: array(f64, 1, C), n: i64) -> none typed {\n"                                       \
+    "b0:\n"                                                                                        \
+    "  %1: array(f64, 1, C) = param 0\n"                                                           \
+    "  %2: i64 = param 1\n"                                                                        \
+    "  %3: f64 = load %1, %2\n"                                                                    \
+    "  %4: f64 = lib \"" function "\" (%3)\n"                                                      \
+    "  %5: f64 = atomic.add %1, %2, %4\n"                                                          \
+    "  %6: none = lib \"cuda.syncthreads\" ()\n"                                                   \
+    "  store %1, %2, %5\n"                                                                         \
+    "  %7: none = const none\n"                                                                    \
+    "  return %7\n"                                                                                \
+    "}\n"
+
+/* Each allocation of a compilation for a GPU: none jumps over LLVM's frames or with the linker's lock held. */
+static void test_R6_memory_runs_out_for_gpus(void) {
+    static const Failing kinds[] = {
+        {.text = GPU_TEXT("math.sqrt"), .target = TARGET_NVPTX, .arch = "sm_80"},
+        {.text = GPU_TEXT("math.sin"), .target = TARGET_AMDGPU, .arch = "gfx1100"}};
+    for (int t = 0; t < countof(kinds); t++) {
+        long most = 0;
+        for (size_t used = 0; used < 8000; used += 900) {
+            Failing f = kinds[t];
+            f.used = used, f.valid = true;
+            for (f.k = 1; f.keeps = f.k & 1, attempt(&f); f.k++)
+                continue;
+            most = QN_MAX(most, f.k - 1);
+        }
+        printf("%s: up to %ld allocations\n", kinds[t].arch, most);
+        CHECK(most > 2);
+    }
     check_add(3);
 }
 
@@ -626,6 +675,7 @@ int main(void) {
     RUN(test_no_page_is_writable_and_executable);
     RUN(test_passes_stand_in_order);
     RUN(test_R6_memory_runs_out_anywhere);
+    RUN(test_R6_memory_runs_out_for_gpus);
     RUN(test_compile_times);
     return check_report();
 }
