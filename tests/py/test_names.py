@@ -459,3 +459,18 @@ for use in (cgutils.alloca_once, T, M, quern.np.unsafe.ndarray.to_fixed_tuple):
         print(str(error).split()[0])
 """).split() == ["core.cgutils.alloca_once", "templates.AbstractTemplate", "extending.models.StructModel",
                  "np.unsafe.ndarray.to_fixed_tuple"]
+
+
+def test_D09_all_has_every_public_name():
+    """`from quern import *` brings what `dir(quern)` shows, but for modules that happen to be imported."""
+    source = """if True:
+        import types
+        import quern
+        public = {name for name in dir(quern) if not name.startswith("_")}
+        modules = {name for name in public if isinstance(getattr(quern, name), types.ModuleType)}
+        print(sorted(public - modules - set(quern.__all__)), sorted(set(quern.__all__) - public))
+        exec("from quern import *", space := {})
+        print(sorted(set(quern.__all__) - space.keys()))
+        """
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
+    assert done.stdout == "[] []\n[]\n", done.stdout + done.stderr
