@@ -7,6 +7,7 @@
 static const char *const intrinsics[] = {
     "llvm.abs.",
     "llvm.amdgcn.",
+    "llvm.arithmetic.fence.",
     "llvm.bitreverse.",
     "llvm.bswap.",
     "llvm.ceil.",

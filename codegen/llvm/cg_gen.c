@@ -37,10 +37,21 @@ static Value propagating(Cg *cg, const LibCall *call, LLVMRealPredicate first_wi
     return LLVMBuildSelect(cg->b, wins, a, b, "");
 }
 
+/* In a reduction: LLVM knows this form of it, and vectorises the loop. */
+static bool in_any_order(Cg *cg, LibCall *call, const char *intrinsic) {
+    if (call->inst->sub != FLAG_ANY_ZERO) return false;
+    Value v = cg_intrinsic2(cg, intrinsic, call->args[0][0], call->args[1][0]);
+    LLVMSetFastMathFlags(v, LLVMGetFastMathFlags(v) | LLVMFastMathNoSignedZeros);
+    call->out[0] = v;
+    return true;
+}
+
 static void gen_maximum(Cg *cg, LibCall *call) {
+    if (in_any_order(cg, call, "llvm.maximum")) return;
     call->out[0] = propagating(cg, call, LLVMRealOGE);
 }
 static void gen_minimum(Cg *cg, LibCall *call) {
+    if (in_any_order(cg, call, "llvm.minimum")) return;
     call->out[0] = propagating(cg, call, LLVMRealOLE);
 }
 

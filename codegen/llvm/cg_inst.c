@@ -152,6 +152,9 @@ static void lower_unary(Cg *cg, Ref ref) {
     Value *out = cg_new_leaves(cg, o.type);
     if (inst->op == OP_not) {
         out[0] = LLVMBuildNot(cg->b, o.a[0], "");
+    } else if (inst->op == OP_fence) {
+        for (int k = 0; k < 1 + o.is_complex; k++)
+            out[k] = cg_intrinsic1(cg, "llvm.arithmetic.fence", o.a[k]);
     } else {
         for (int k = 0; k < 1 + o.is_complex; k++)
             out[k] = o.is_float ? cg_fast(cg, LLVMBuildFNeg(cg->b, o.a[k], ""))
@@ -348,7 +351,8 @@ void cg_inst(Cg *cg, Ref ref) {
     case OP_undef: lower_undef(cg, ref); break;
     case OP_cast: lower_cast(cg, ref); break;
     case OP_neg:
-    case OP_not: lower_unary(cg, ref); break;
+    case OP_not:
+    case OP_fence: lower_unary(cg, ref); break;
     case OP_add:
     case OP_sub:
     case OP_mul:

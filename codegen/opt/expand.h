@@ -3,6 +3,7 @@
  *   expand.c         the pass: which versions of an op there are, and where they stand
  *   expand_nest.c    the nest of loops over the shape, and how each operand takes part in it
  *   expand_reduce.c  what a reduction does in the nest
+ *   expand_pairwise.c  sums of floats
  *   expand_emit.c    pieces of code */
 #ifndef QUERN_EXPAND_H
 #define QUERN_EXPAND_H
@@ -57,6 +58,7 @@ typedef struct EmitLoop {
 } EmitLoop;
 void em_loop(Emit *e, EmitLoop *loop, Ref limit, Ref carried); /* now in the body */
 void em_loop_end(Emit *e, EmitLoop *loop, Ref carried);        /* now behind the loop */
+void em_close(Emit *e, EmitLoop *loop, Ref carried); /* the same for a short one, without a poll */
 
 /* A function of the module to write, with parameters of these types. Its first block is open. */
 Func *em_function(Emit *e, const Emit *from, const char *what, const Type *const *types, int32_t n,
@@ -119,5 +121,10 @@ void em_map_nest(Emit *e, Nest *nest, Func *element);
 
 /* The accumulator, or nothing where the nest has a result array. */
 Ref em_reduce_nest(Emit *e, Nest *nest, const WholeOp *w);
+
+/* -- expand_pairwise.c ----------------------------------------------------------------------------- */
+
+/* The sum of n elements from `from` on of what the function adds. */
+Ref em_pairwise(Emit *e, const WholeOp *w, const Row *rows, int32_t nrows, Ref from, Ref n);
 
 #endif

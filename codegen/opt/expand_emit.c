@@ -71,8 +71,12 @@ void em_loop(Emit *e, EmitLoop *loop, Ref limit, Ref carried) {
 }
 
 void em_loop_end(Emit *e, EmitLoop *loop, Ref carried) {
-    Ref next = em_add_nowrap(e, loop->counter, em_int(e, 1));
     em_raising(e, OP_poll, NULL, NULL, 0);
+    em_close(e, loop, carried);
+}
+
+void em_close(Emit *e, EmitLoop *loop, Ref carried) {
+    Ref next = em_add_nowrap(e, loop->counter, em_int(e, 1));
     b_jump(&e->b, loop->header);
     ir_add_arg(e->func, loop->counter, next);
     if (loop->carried) ir_add_arg(e->func, loop->carried, carried);

@@ -13,6 +13,7 @@ typedef struct Reduction {
     Ref *values;  /* of the function: the accumulator, then an element of each part */
     int32_t done; /* where a loop that needs no further element leads; NO_BLOCK */
     Ref stopped;  /* phi there */
+    bool extremum;
 } Reduction;
 
 /* -- an early end ------------------------------------------------------------------------------------ */
@@ -38,10 +39,30 @@ static void test_stop(Reduction *r, Ref acc) {
 
 /* -- one accumulator ---------------------------------------------------------------------------------- */
 
+/* Is the accumulator the minimum or maximum of itself and a float? Those may be taken in any order and of an element twice,
+ * nan wins wherever it stands: LLVM vectorises them when nobody asks which of two zeros it is. */
+static bool is_extremum(const Func *element) {
+    Ref last = ir_terminator(element, 0);
+    if (!last || ir_inst(element, last)->op != OP_return) return false;
+    Ref result = ir_arg(element, last, 0);
+    const Inst *inst = ir_inst(element, result);
+    if (inst->op != OP_lib || inst->nargs != 2 || !type_is_float(inst->type)) return false;
+    int of_acc = 0;
+    for (int k = 0; k < 2; k++) {
+        const Inst *arg = ir_inst(element, ir_arg(element, result, k));
+        of_acc += arg->op == OP_param && arg->imm == 0;
+    }
+    return of_acc == 1 &&
+           (str_is(*inst->u.name, "numpy.maximum") || str_is(*inst->u.name, "numpy.minimum"));
+}
+
 static Ref step(Reduction *r, Ref acc, Ref at) {
     r->values[0] = acc;
     em_elements(r->e, r->rows, r->nest->nparts, at, r->values + 1);
-    return em_apply(r->e, r->w->element, r->values, r->nest->nparts + 1);
+    Ref result = em_apply(r->e, r->w->element, r->values, r->nest->nparts + 1);
+    Inst *inst = ir_inst(r->e->func, result);
+    if (r->extremum && inst->op == OP_lib) inst->sub = FLAG_ANY_ZERO;
+    return result;
 }
 
 /* The first element of all is in the start, or is it: the loop over the last reduced axis begins at 1 where the others
@@ -49,7 +70,7 @@ static Ref step(Reduction *r, Ref acc, Ref at) {
 static Ref skip_at(Reduction *r, int last) {
     Emit *e = r->e;
     Ref zero = em_int(e, 0), at_start = NO_REF;
-    if (!(r->w->flags & (REDUCE_FIRST | REDUCE_REST))) return NO_REF;
+    if (!(r->w->flags & (REDUCE_FIRST | REDUCE_REST)) || r->extremum) return NO_REF;
     for (int i = 0; i < last; i++)
         if (r->nest->reduced[i])
             at_start = em_and(e, at_start, em_op2(e, OP_eq, r->nest->index[i], zero));
@@ -66,12 +87,21 @@ static void open_axis(Reduction *r, int i, Ref skip, EmitLoop *loop, Ref carried
     r->nest->index[i] = skip ? em_add_nowrap(e, loop->counter, skip) : loop->counter;
 }
 
+static Ref pairwise_run(Reduction *r, Ref acc, Ref skip, Ref n) {
+    Emit *e = r->e;
+    if (skip) n = em_op2(e, OP_sub, n, skip);
+    Ref from = skip ? skip : em_int(e, 0);
+    Ref sum = em_pairwise(e, r->w, r->rows, r->nest->nparts, from, n);
+    return b_op2(&e->b, OP_add, ir_type(e->func, acc), acc, sum);
+}
+
 /* Along the innermost axis. */
 static Ref run(Reduction *r, Ref acc) {
     EmitLoop loop;
     int last = r->nest->n - 1;
     Ref skip = skip_at(r, last);
     em_rows(r->e, r->nest, last, r->rows);
+    if (r->w->flags & REDUCE_PAIRWISE) return pairwise_run(r, acc, skip, r->nest->dims[last]);
     open_axis(r, last, skip, &loop, acc);
     acc = step(r, loop.carried, r->nest->index[last]);
     test_stop(r, acc);
@@ -174,6 +204,7 @@ Ref em_reduce_nest(Emit *e, Nest *nest, const WholeOp *w) {
     Reduction r = {.e = e, .nest = nest, .w = w, .done = NO_BLOCK};
     r.rows = arena_array(e->ctx->arena, Row, nest->nparts + 1);
     r.values = arena_array(e->ctx->arena, Ref, nest->nparts + 2);
+    r.extremum = target_is_host(e->ctx->options->infer.target) && is_extremum(w->element);
     if (!nest->to.value) return reduce_one(&r);
     if (nest->reduced[nest->n - 1])
         reduce_runs(&r);

@@ -122,9 +122,10 @@ typedef struct IrSpan {
 
 /* Flags in `sub`, of ops that have no other use for it (ir_ops.def). */
 enum InstFlag {
-    FLAG_NOWRAP = 1, /* add, sub, mul: proven to stay in the signed range */
-    FLAG_ZEROED = 1, /* alloc */
-    FLAG_SMALL = 1   /* param of a kernel: an int that the launch has tested (FAST_LIMIT) */
+    FLAG_NOWRAP = 1,   /* add, sub, mul: proven to stay in the signed range */
+    FLAG_ZEROED = 1,   /* alloc */
+    FLAG_ANY_ZERO = 1, /* lib, a minimum or maximum of floats: of two zeros either */
+    FLAG_SMALL = 1     /* param of a kernel: an int that the launch has tested (FAST_LIMIT) */
 };
 
 /* `sub` of reduce: a set. */

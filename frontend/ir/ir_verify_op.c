@@ -466,6 +466,7 @@ static bool check_typed(Verifier *v, Ref ref) {
     case OP_add:
     case OP_sub:
     case OP_mul: return check_arith(v, ref, INTS | FLOATS | COMPLEXES);
+    case OP_fence:
     case OP_div: return check_arith(v, ref, FLOATS | COMPLEXES);
     case OP_floordiv:
     case OP_mod:

@@ -605,6 +605,143 @@ static void test_reduce_several_operands(void) {
     artifact_release(artifact);
 }
 
+/* -- sums in NumPy's order, extremes ------------------------------------------------------------------ */
+
+/* NumPy's documented recursion, written down once more. Complex numbers are two sums with half the counts. */
+static double pairwise_sum(const double *x, int64_t n, int64_t step, int64_t parts) {
+    int64_t lanes = 8 / parts;
+    double sum = -0.0, r[8] = {-0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0};
+    if (n < lanes) {
+        for (int64_t i = 0; i < n; i++)
+            sum += x[i * step];
+        return sum;
+    }
+    if (n > 128 / parts) {
+        int64_t half = n * parts / 2;
+        half = (half - half % 8) / parts;
+        return pairwise_sum(x, half, step, parts) +
+               pairwise_sum(x + half * step, n - half, step, parts);
+    }
+    for (int64_t i = 0; i < n - n % lanes; i++)
+        r[i % lanes] += x[i * step];
+    sum = parts == 2 ? (r[0] + r[1]) + (r[2] + r[3])
+                     : ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+    for (int64_t i = n - n % lanes; i < n; i++)
+        sum += x[i * step];
+    return sum;
+}
+
+static void fill_rough(double *room, int n) {
+    uint64_t state = 88172645463325252u;
+    for (int k = 0; k < n; k++) {
+        state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+        room[k] = ((double)(state >> 11) / 9e15 - 0.5) * (double)(1 << k % 23);
+    }
+}
+
+/* One bit would differ if two numbers were added in another order. */
+static void test_pairwise_sums_have_the_bits_of_numpy(void) {
+    static const char *const texts[] = {
+        "func @f(x: array(f64, 1, C), s: f64) -> f64 typed {\nb0:\n"
+        "  %1: array(f64, 1, C) = param 0\n  %2: f64 = param 1\n"
+        "  %3: f64 = reduce pairwise @add (%2, %1) axes 1\n  return %3\n}\n",
+        "func @f(x: array(f64, 1, A), s: f64) -> f64 typed {\nb0:\n"
+        "  %1: array(f64, 1, A) = param 0\n  %2: f64 = param 1\n"
+        "  %3: f64 = reduce pairwise @add (%2, %1) axes 1\n  return %3\n}\n",
+        "func @f(x: array(f64, 1, C), s: f64) -> f64 typed {\nb0:\n"
+        "  %1: array(f64, 1, C) = param 0\n  %2: f64 = param 1\n  %5: f64 = const 1.0\n"
+        "  %4: array(f64, 1, C) = map @times (%1, %5)\n"
+        "  %3: f64 = reduce pairwise @add (%2, %4) axes 1\n  return %3\n}\n"};
+    static double x[ROOM];
+    fill_rough(x, ROOM);
+    for (int t = 0; t < countof(texts); t++) {
+        Artifact *artifact = compile(texts[t], 3);
+        if (!artifact) return;
+        bool right = true;
+        for (int64_t n = 0; n <= 1300; n += n < 300 ? 1 : 37) {
+            int64_t step = t == 1 ? 3 : 1;
+            Arr a = {x, NULL, {n, 8 * step}};
+            double s = 0.0, r = 0;
+            CallContext ctx;
+            CHECK_INT(cg_call(artifact, &ctx, (void *[]){&a, &s}, &r), CALL_OK);
+            right &= r == 0.0 + pairwise_sum(x, n, step, 1);
+        }
+        CHECK(right);
+        artifact_release(artifact);
+    }
+}
+
+static void test_pairwise_sums_of_complex_and_rows(void) {
+    Artifact *artifact =
+        cg_host("func @f(x: array(c128, 2, C)) -> tuple(c128, array(c128, 1, C)) typed {\nb0:\n"
+                "  %1: array(c128, 2, C) = param 0\n  %2: c128 = const complex(0.0, 0.0)\n"
+                "  %3: c128 = reduce pairwise @plus (%2, %1) axes 3\n"
+                "  %4: array(c128, 1, C) = reduce pairwise @plus (%2, %1) axes 2\n"
+                "  %5: tuple(c128, array(c128, 1, C)) = tuple %3, %4\n"
+                "  return %5\n}\n"
+                "func @plus(a: c128, b: c128) -> c128 typed {\nb0:\n  %1: c128 = param 0\n"
+                "  %2: c128 = param 1\n  %3: c128 = add %1, %2\n  return %3\n}\n",
+                3);
+    CHECK(artifact != NULL);
+    if (!artifact) return;
+    static double x[ROOM];
+    fill_rough(x, ROOM);
+    for (int64_t n = 1; n < 5; n++)
+        for (int64_t m = 0; m < 400; m += m < 20 ? 1 : 11) {
+            struct {
+                double all[2];
+                Arr rows;
+            } r;
+            Arr a = {x, NULL, {n, m, 16 * m, 16}};
+            CallContext ctx;
+            CHECK_INT(cg_call(artifact, &ctx, (void *[]){&a}, &r), CALL_OK);
+            bool right = true;
+            for (int part = 0; part < 2; part++) {
+                right &= r.all[part] == 0.0 + pairwise_sum(x + part, n * m, 2, 2);
+                for (int64_t k = 0; k < n; k++)
+                    right &= ((double *)r.rows.data)[2 * k + part] ==
+                             0.0 + pairwise_sum(x + 2 * k * m + part, m, 2, 2);
+            }
+            CHECK(right);
+            quern_release(r.rows.owner);
+        }
+    artifact_release(artifact);
+}
+
+/* A nan anywhere is the answer. */
+static void test_extremes_with_nan(void) {
+    for (int level = 0; level <= 3; level += 3)
+        for (int least = 0; least < 2; least++) {
+            char text[1024];
+            snprintf(text, sizeof text,
+                     "func @f(x: array(f64, 1, C), s: f64) -> f64 typed {\nb0:\n"
+                     "  %%1: array(f64, 1, C) = param 0\n"
+                     "  %%3: f64 = reduce first @most (%%1) axes 1\n  return %%3\n}\n"
+                     "func @most(a: f64, b: f64) -> f64 typed {\nb0:\n"
+                     "  %%1: f64 = param 0\n  %%2: f64 = param 1\n"
+                     "  %%3: f64 = lib \"numpy.%s\" (%%1, %%2)\n  return %%3\n}\n",
+                     least ? "minimum" : "maximum");
+            Artifact *artifact = compile(text, level);
+            if (!artifact) return;
+            static double x[200];
+            for (int64_t n = 1; n < 130; n += 1 + n / 9)
+                for (int64_t at = -1; at < n; at += 1 + n / 20) {
+                    double want = 0, r = 0, s = 0;
+                    for (int64_t k = 0; k < n; k++) {
+                        x[k] = (double)((k * 37 + n) % 101) - 50;
+                        bool better = k == 0 || (least ? x[k] < want : x[k] > want);
+                        if (better) want = x[k];
+                    }
+                    if (at >= 0) x[at] = 0.0 / s;
+                    Arr a = {x, NULL, {n, 8}};
+                    CallContext ctx;
+                    CHECK_INT(cg_call(artifact, &ctx, (void *[]){&a, &s}, &r), CALL_OK);
+                    CHECK(at >= 0 ? r != r : r == want);
+                }
+            artifact_release(artifact);
+        }
+}
+
 /* -- errors half way -------------------------------------------------------------------------------- */
 
 /* A function that raises gives the new array back; a handler sees what it saw. */
@@ -666,6 +803,9 @@ int main(void) {
     RUN(test_fused_expression);
     RUN(test_reduce);
     RUN(test_reduce_several_operands);
+    RUN(test_pairwise_sums_have_the_bits_of_numpy);
+    RUN(test_pairwise_sums_of_complex_and_rows);
+    RUN(test_extremes_with_nan);
     RUN(test_map_raises_half_way);
     return check_report();
 }
