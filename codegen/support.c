@@ -4,6 +4,7 @@
  * ones this binary was linked with and not those another package put before them. */
 #include "codegen/support.h"
 #include "codegen/lazy.h"
+#include "codegen/product.h"
 #include "codegen/workitem.h"
 #include "frontend/base/os.h"
 #include <fenv.h>
@@ -101,6 +102,7 @@ const SupportFunction support_functions[] = {
     ROW(quern_zero_divisor),
     ROW(quern_item_frame),
     ROW(quern_lazy_code),
+    ROW(quern_product),
     ROW(quern_run_blocks),
     BOTH(quern_round_digits),
     BOTH(acos),

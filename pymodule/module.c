@@ -1,6 +1,7 @@
 /* module.c - quern._quern: multi-phase initialisation and the module state. */
 #define QUERN_IMPORTS_NUMPY
 #include "pymodule/state.h"
+#include "codegen/blas.h"
 #include "runtime/runtime.h"
 
 ModState *py_state(PyObject *module) {
@@ -88,8 +89,8 @@ static PyObject *module_versions(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
     Arena arena;
     arena_init(&arena, &qn_default_allocator);
-    PyObject *result =
-        Py_BuildValue("{s:s,s:s}", "llvm", cg_llvm_version(), "cpu", cg_host_cpu(&arena));
+    PyObject *result = Py_BuildValue("{s:s,s:s,s:s}", "llvm", cg_llvm_version(), "cpu",
+                                     cg_host_cpu(&arena), "blas", blas_name());
     arena_free(&arena);
     return result;
 }

@@ -264,10 +264,21 @@ static bool of_bools(const Val *args, int32_t n) {
     return all;
 }
 
+/* a @ b, a @= b: functions of our library. A number on either side is nothing for it. */
+static bool matrix_operator(Infer *in, bool in_place, const Val *args, bool *matched, Val *out) {
+    CallArgs call = {(Val *)args, 2, 0, NULL};
+    if (!is_whole(&args[0]) || !is_whole(&args[1])) return false;
+    *matched = true;
+    bool found;
+    Str name = in_place ? STR("operator.imatmul") : STR("numpy.matmul");
+    return v_library_function(in, name, &call, &found, out);
+}
+
 bool v_operator_of_arrays(Infer *in, Operator op, bool in_place, const Val *args, int32_t n,
                           bool *matched, Val *out) {
     const char *ufunc = operator_ufunc(op);
     *matched = false;
+    if (op == OPR_matmul) return matrix_operator(in, in_place, args, matched, out);
     if (!ufunc || !v_any_array(args, n)) return false;
     for (int32_t i = 0; i < n; i++)
         if (args[i].f.type->kind != TY_ARRAY && !type_is_number(args[i].f.type)) return false;

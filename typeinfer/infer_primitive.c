@@ -157,6 +157,31 @@ static bool primitive_iterate(Infer *in, const Val *args, int32_t n, Val *out) {
     return *out = v_iter_object(in, ITER_CALL, v_tuple(in, args, 3)), true;
 }
 
+/* -- products of matrices ------------------------------------------------------------------------------ */
+
+/* What is computed on the host by code outside of the module; GPUs have no such code, and cpu kernels do as GPUs. */
+static bool outside_call(Infer *in, const char *name, const char *what, int32_t count, int32_t ndim,
+                         const Val *args, int32_t n, Val *out) {
+    bool matched, fits = n == count;
+    for (int32_t i = 0; fits && i < n; i++)
+        fits = is_kind(&args[i], TY_ARRAY) && args[i].f.type->ndim == ndim &&
+               args[i].f.type->element == args[0].f.type->element;
+    if (!fits) return misfit(in, name, args, n);
+    if (!ti_may_allocate(in, what)) return false;
+    return v_row(in, str_from(name), args, n, &matched, out);
+}
+
+static bool primitive_dot(Infer *in, const Val *args, int32_t n, Val *out) {
+    return outside_call(in, "primitive.dot", "a product of arrays", 2, 1, args, n, out);
+}
+
+static bool primitive_product(Infer *in, const Val *args, int32_t n, Val *out) {
+    if (n && is_kind(&args[0], TY_ARRAY) && args[0].f.type->readonly)
+        return ti_fail(in, in->at, E0303,
+                       str_printf(in->arena, "array %s", ti_text(in, args[0].f.type)).bytes);
+    return outside_call(in, "primitive.product", "a product of matrices", 3, 2, args, n, out);
+}
+
 /* -- types -------------------------------------------------------------------------------------------- */
 
 static bool primitive_result_type(Infer *in, const Val *args, int32_t n, Val *out) {
@@ -180,9 +205,10 @@ static const struct {
     const char *name;
     Handler handler;
 } handlers[] = {
-    {"primitive.convert", primitive_convert},   {"primitive.iterate", primitive_iterate},
-    {"primitive.layout", primitive_layout},     {"primitive.map", primitive_map},
-    {"primitive.map_into", primitive_map_into}, {"primitive.promise", primitive_promise},
+    {"primitive.convert", primitive_convert},   {"primitive.dot", primitive_dot},
+    {"primitive.iterate", primitive_iterate},   {"primitive.layout", primitive_layout},
+    {"primitive.map", primitive_map},           {"primitive.map_into", primitive_map_into},
+    {"primitive.product", primitive_product},   {"primitive.promise", primitive_promise},
     {"primitive.reduce", primitive_reduce},     {"primitive.reshape", primitive_reshape},
     {"primitive.restride", primitive_restride}, {"primitive.result_type", primitive_result_type},
 };

@@ -4,6 +4,7 @@
  * The table at the end is made from generators.def, so a row without a function here does not compile.
  * What only makes sense in a kernel is asked of the target. */
 #include "codegen/llvm/cg.h"
+#include "codegen/product.h"
 
 static LType result_type(Cg *cg, const LibCall *call) {
     return cg_scalar_type(cg, call->inst->type->kind);
@@ -286,6 +287,66 @@ OF_TARGET(activemask)
 OF_TARGET(lanemask_lt)
 OF_TARGET(nanosleep)
 #undef OF_TARGET
+
+/* -- matrices --------------------------------------------------------------------------------- */
+
+static ProductKind product_kind(const Type *element) {
+    static const ProductKind ints[] = {
+        [1] = PRODUCT_U8, [2] = PRODUCT_U16, [4] = PRODUCT_U32, [8] = PRODUCT_U64};
+    int32_t size = type_size(element);
+    if (element->kind == TY_bool) return PRODUCT_BOOL;
+    if (type_is_complex(element)) return size == 8 ? PRODUCT_C64 : PRODUCT_C128;
+    if (type_is_float(element))
+        return size == 4 ? PRODUCT_F32 : size == 8 ? PRODUCT_F64 : PRODUCT_KINDS;
+    return ints[size];
+}
+
+/* Address, step from row to row, step from column to column. */
+static void matrix_arguments(Cg *cg, ArrayLeaves *array, bool column, Value *out) {
+    bool matrix = array->type->ndim > 1;
+    Value step = cg_array_stride(cg, array, 0),
+          none = cg_int(cg->i64, type_size(array->type->element));
+    out[0] = array->data;
+    out[1] = matrix || column ? step : none;
+    out[2] = matrix ? cg_array_stride(cg, array, 1) : column ? none : step;
+}
+
+/* quern_product for matrices of these shapes. */
+static Value call_product(Cg *cg, const Type *element, const Value *sizes, const Value *matrices) {
+    Value args[13] = {cg_int(cg->i64, product_kind(element))};
+    if (product_kind(element) == PRODUCT_KINDS)
+        cg_error(cg, "no product of %s", type_name_of_kind((TypeKind)element->kind));
+    memcpy(args + 1, sizes, 3 * sizeof *sizes);
+    memcpy(args + 4, matrices, 9 * sizeof *matrices);
+    return cg_call_extern(cg, "quern_product", cg->i64, args, 13);
+}
+
+static void gen_product(Cg *cg, LibCall *call) {
+    ArrayLeaves arrays[3];
+    Value matrices[9];
+    for (int i = 0; i < 3; i++) {
+        cg_array_open(cg, call->types[i], call->args[i], &arrays[i]);
+        matrix_arguments(cg, &arrays[i], false, matrices + 3 * i);
+    }
+    Value sizes[] = {arrays[0].shape[0], arrays[0].shape[1], arrays[1].shape[1]};
+    Value status = call_product(cg, call->types[0]->element, sizes, matrices);
+    call->out[0] = LLVMBuildICmp(cg->b, LLVMIntNE, status, cg_int(cg->i64, 0), "");
+}
+
+/* A row times a column; needs no memory. */
+static void gen_dot(Cg *cg, LibCall *call) {
+    const Type *element = call->types[0]->element;
+    ArrayLeaves arrays[2];
+    Value matrices[9], one = cg_int(cg->i64, 1), size = cg_int(cg->i64, type_size(element));
+    for (int i = 0; i < 2; i++) {
+        cg_array_open(cg, call->types[i], call->args[i], &arrays[i]);
+        matrix_arguments(cg, &arrays[i], i == 1, matrices + 3 * (i + 1));
+    }
+    Value result = cg_alloca(cg, LLVMArrayType2(cg->f64, 2), "dot");
+    matrices[0] = result, matrices[1] = matrices[2] = size;
+    call_product(cg, element, (Value[]){one, one, arrays[0].shape[0]}, matrices);
+    cg_load_scalar(cg, element->kind, result, (unsigned)QN_MIN(type_size(element), 8), call->out);
+}
 
 /* -- the table -------------------------------------------------------------------------------- */
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +46,23 @@ void *os_lib_open(const char *name, bool *shared, char *error, size_t error_size
 
 void *os_lib_symbol(void *library, const char *name) {
     return dlsym(library, name);
+}
+
+typedef struct Look {
+    void (*look)(const char *path, void *user);
+    void *user;
+} Look;
+
+static int look_at_library(struct dl_phdr_info *info, size_t size, void *data) {
+    (void)size;
+    const Look *l = data;
+    if (info->dlpi_name && *info->dlpi_name) l->look(info->dlpi_name, l->user);
+    return 0;
+}
+
+void os_libs_loaded(void (*look)(const char *path, void *user), void *user) {
+    Look l = {look, user};
+    dl_iterate_phdr(look_at_library, &l);
 }
 
 void os_lib_close(void *library) {

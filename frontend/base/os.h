@@ -18,7 +18,9 @@ void *os_lib_open(const char *name, bool *shared, char *error, size_t error_size
 /* Only the copy that is in the process already; NULL when there is none. */
 void *os_lib_loaded(const char *name);
 void *os_lib_symbol(void *library, const char *name); /* NULL when absent */
-void os_lib_close(void *library);                     /* NULL is allowed */
+/* Calls `look` with the path of each library in the process. It must not open or close one. */
+void os_libs_loaded(void (*look)(const char *path, void *user), void *user);
+void os_lib_close(void *library); /* NULL is allowed */
 
 /* -- time ------------------------------------------------------------------------------------- */
 

@@ -225,7 +225,7 @@ def test_N10_numbers_of_ways_of_every_int_type(dtype):
 # -- what stands in the reference is there ----------------------------------------------------------------------------
 
 
-def test_R09_matrix_products_are_refused_with_their_place():
+def test_R09_matrix_products_of_numbers_are_refused_with_their_place():
     def by_operator(a, b):
         return a @ b
 
@@ -233,5 +233,6 @@ def test_R09_matrix_products_are_refused_with_their_place():
         return operator.matmul(a, b)
 
     for f in (by_operator, by_name):
+        assert np.array_equal(njit(f)(np.ones((2, 2)), np.ones((2, 2))), np.full((2, 2), 2.0))
         with pytest.raises(errors.TypingError, match="matrix-multiply|operator.matmul"):
-            njit(f)(np.ones((2, 2)), np.ones((2, 2)))
+            njit(f)(np.ones((2, 2)), 2.0)

@@ -4,10 +4,12 @@ trust their callers; typeinfer/infer_primitive.c implements them, tables/primiti
 from .._names import Intrinsic
 
 convert = Intrinsic("primitive.convert")
+dot = Intrinsic("primitive.dot")
 iterate = Intrinsic("primitive.iterate")
 layout = Intrinsic("primitive.layout")
 map = Intrinsic("primitive.map")
 map_into = Intrinsic("primitive.map_into")
+product = Intrinsic("primitive.product")
 promise = Intrinsic("primitive.promise")
 reduce = Intrinsic("primitive.reduce")
 reshape = Intrinsic("primitive.reshape")

@@ -1,0 +1,36 @@
+/* blas.h - the BLAS that this process has: found once, at first need, among the libraries that are loaded (OpenBLAS
+ * in the wheels of NumPy and SciPy, a system's, MKL). Nothing is loaded for it but what QUERN_BLAS names, a path;
+ * QUERN_BLAS=none: nobody's, our own loops. */
+#ifndef QUERN_BLAS_H
+#define QUERN_BLAS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum BlasKind { BLAS_F32, BLAS_F64, BLAS_C64, BLAS_C128, BLAS_KINDS } BlasKind;
+
+/* Fortran's interface: everything by pointer, matrices column by column, dimensions in elements. Ints are int64: a library
+ * with ints of 32 bits reads their lower halves (blas_fits). */
+typedef void (*BlasGemm)(const char *ta, const char *tb, const int64_t *m, const int64_t *n,
+                         const int64_t *k, const void *alpha, const void *a, const int64_t *lda,
+                         const void *b, const int64_t *ldb, const void *beta, void *c,
+                         const int64_t *ldc);
+typedef void (*BlasGemv)(const char *t, const int64_t *m, const int64_t *n, const void *alpha,
+                         const void *a, const int64_t *lda, const void *x, const int64_t *incx,
+                         const void *beta, void *y, const int64_t *incy);
+
+typedef struct Blas {
+    BlasGemm gemm[BLAS_KINDS];
+    BlasGemv gemv[BLAS_KINDS];
+    bool wide;       /* its ints have 64 bits */
+    char name[1024]; /* path of the library */
+} Blas;
+
+/* NULL: there is none. From any thread. */
+const Blas *blas_get(void);
+/* Where products are computed: a path, or "none" with the reason. */
+const char *blas_name(void);
+/* Can the library count to n? */
+bool blas_fits(const Blas *blas, int64_t n);
+
+#endif
