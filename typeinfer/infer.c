@@ -349,6 +349,9 @@ static bool visit_operands(Infer *in, Ref ref, Val *out) {
     Val v[3];
     for (int32_t k = 0; k < inst->nargs; k++)
         if (!infer_operand(in, ref, k, &v[k])) return false;
+    bool indexes = inst->op == OP_getitem || inst->op == OP_setitem;
+    if (indexes && is_kind(&v[0], TY_ARRAY) && !list_as_index(in, ir_arg(in->f, ref, 1), &v[1]))
+        return false;
     switch ((Op)inst->op) {
     case OP_attr: return v_attr(in, v[0], *inst->u.name, out);
     case OP_unary: return v_unary(in, (Operator)inst->sub, v[0], out);

@@ -420,6 +420,8 @@ const char *gpu_name(Arena *arena, int32_t index);
 /* -- infer_list.c: may the instruction have the list displays among its operands? -------------- */
 
 bool list_checked(Infer *in, Ref ref);
+/* A list as the whole index of an array is an array of positions, a tuple is not. */
+bool list_as_index(Infer *in, Ref index, Val *v);
 
 /* -- infer_iter.c: ranges, iteration, tuples ------------------------------------------------------ */
 

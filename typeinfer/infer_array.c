@@ -3,7 +3,8 @@
  * An index is read into a plan: one item for each axis or new axis, in the letters of OP_view:
  *   i  an int: the axis goes       s  a slice: start, step and length, clamped as Python does
  *   f  the full axis               n  a new axis of length 1
- * All ints and no ellipsis select an element; anything else is a view that shares memory. */
+ * All ints and no ellipsis select an element; anything else is a view that shares memory. Arrays as indices are
+ * functions of quern/library (indexing.py). */
 #include "typeinfer/infer.h"
 
 enum { MAX_ITEMS = 32 };
@@ -193,10 +194,62 @@ static Ref emit_view(Infer *in, Val array, const Plan *plan, const Type *type) {
     return view;
 }
 
+/* `a[i:j] += x`: the value is the very view that is assigned to, changed in place. */
+static bool same_index(Infer *in, Ref a, Ref b) {
+    if (a == b) return true;
+    const Inst *x = ir_inst(in->f, a), *y = ir_inst(in->f, b);
+    if (x->op != OP_build_slice || y->op != OP_build_slice) return false;
+    for (int32_t k = 0; k < 3; k++)
+        if (ir_arg(in->f, a, k) != ir_arg(in->f, b, k)) return false;
+    return true;
+}
+
+static bool is_in_place(Infer *in, Ref set) {
+    if (ir_inst(in->f, set)->op != OP_setitem) return false;
+    Ref value = ir_arg(in->f, set, 2);
+    const Inst *binary = ir_inst(in->f, value);
+    if (binary->op != OP_binary || !binary->imm) return false;
+    Ref get = ir_arg(in->f, value, 0);
+    return ir_inst(in->f, get)->op == OP_getitem &&
+           ir_arg(in->f, get, 0) == ir_arg(in->f, set, 0) &&
+           same_index(in, ir_arg(in->f, get, 1), ir_arg(in->f, set, 1));
+}
+
 static Val v_view(Infer *in, Val array, const Plan *plan) {
     Val out = val_of(fact_of(view_type(in, plan, array.f.type)));
     if (in->emit) out.ref = emit_view(in, array, plan, out.f.type);
     return out;
+}
+
+/* -- arrays as indices -------------------------------------------------------------------------------------- */
+
+static bool is_advanced_index(const Val *v) {
+    if (is_kind(v, TY_TUPLE)) {
+        for (int32_t i = 0; i < v->f.type->nitems; i++) {
+            Val item = val_of(fact_of(v->f.type->items[i]));
+            if (item.f.type->kind != TY_bool && !type_is_int(item.f.type) &&
+                !(is_kind(&item, TY_TUPLE) && is_advanced_index(&item)))
+                return false;
+        }
+        return true;
+    }
+    if (!is_kind(v, TY_ARRAY)) return false;
+    const Type *element = v->f.type->element;
+    return type_is_int(element) || (element->kind == TY_bool && v->f.type->ndim > 0);
+}
+
+/* Masks, arrays and sequences of ints: functions of the library. */
+static bool index_by_arrays(Infer *in, Str function, const Val *args, int32_t n, Val *out) {
+    Val index = args[1];
+    bool tuple = is_kind(&index, TY_TUPLE), found, fits = true;
+    for (int32_t i = 0; i < (tuple ? index.f.type->nitems : 1); i++) {
+        Val part = tuple ? v_item(in, index, i) : index;
+        fits &= letter_of(&part) || is_advanced_index(&part);
+    }
+    CallArgs call = {args, n, 0, NULL};
+    if (fits && v_library_function(in, function, &call, &found, out)) return true;
+    if (fits && (found || in->stop)) return false;
+    return v_refuse(in, REFUSE_INDEX, NULL, args, 2);
 }
 
 /* -- getitem ------------------------------------------------------------------------------------------------ */
@@ -206,11 +259,7 @@ static bool array_getitem(Infer *in, Val a, Val index, Val *out) {
     bool error;
     if (!make_plan(in, a, index, &plan, &error)) {
         Val args[2] = {a, index};
-        CallArgs call = {args, 2, 0, NULL};
-        if (error) return false;
-        if (!library_has(in, STR("operator.getitem")))
-            return v_refuse(in, REFUSE_INDEX, NULL, (Val[]){a, index}, 2);
-        return v_library(in, "operator.getitem", &call, out);
+        return !error && index_by_arrays(in, STR("operator.getitem"), args, 2, out);
     }
     if (!plan.element) return *out = v_view(in, a, &plan), true;
     *out = val_of(fact_of(a.f.type->element));
@@ -354,12 +403,10 @@ bool v_setitem(Infer *in, Val a, Val index, Val value) {
     if (a.f.type->readonly) return readonly_error(in, &a);
     if (!make_plan(in, a, index, &plan, &error)) {
         Val args[3] = {a, index, value}, ignored;
-        CallArgs call = {args, 3, 0, NULL};
-        if (error) return false;
-        if (!library_has(in, STR("operator.setitem")))
-            return v_refuse(in, REFUSE_INDEX, NULL, (Val[]){a, index}, 2);
-        return v_library(in, "operator.setitem", &call, &ignored);
+        return !error && index_by_arrays(in, STR("operator.setitem"), args, 3, &ignored);
     }
+    bool whole = !plan.element && is_kind(&value, TY_ARRAY) && value.f.type->ndim > 0;
+    if (whole && is_in_place(in, in->at)) return true;
     if (!plan.element) return assign_view(in, v_view(in, a, &plan), value);
     const Type *element = a.f.type->element;
     value = v_scalar(in, value);

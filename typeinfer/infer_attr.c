@@ -124,10 +124,23 @@ static bool member(Infer *in, Val a, const char *kind, Str name, Val *out) {
     return *out = (Val){.f = fact_of(type_object(in->types, b)), .src = in->at}, true;
 }
 
+/* dtype.kind: a letter. */
+static Val v_kind(Infer *in, const Type *type) {
+    Str letter = type->kind == TY_bool            ? STR("b")
+                 : type_is_complex(type)          ? STR("c")
+                 : type_is_float(type)            ? STR("f")
+                 : type_class(type) == CLASS_UINT ? STR("u")
+                                                  : STR("i");
+    Val out = {0};
+    fact_of_const(in, const_str(in->arena, letter), &out.f);
+    return out;
+}
+
 static bool object_attr(Infer *in, Val a, const Binding *object, Str name, Val *out) {
     if (object->kind == BIND_TYPE && object->type && object->type->kind < TY_SCALARS) {
         if (str_is(name, "itemsize"))
             return *out = val_of(fact_int(in, type_size(object->type))), true;
+        if (str_is(name, "kind")) return *out = v_kind(in, object->type), true;
         if (str_is(name, "type") && !object->handle) return *out = a, true;
     }
     if (object->kind == BIND_CONST || !in->ti->resolver->attr ||

@@ -1,7 +1,7 @@
 /* infer_list.c - list displays: where [a, b] may stand.
  *
- * There are no lists. A display is a tuple that the program may walk over, index, measure, search and
- * hand to functions of the library, where a list and a tuple mean the same. Anywhere else it would
+ * There are no lists. A display is a tuple that the program may walk over, index, measure, search, index arrays
+ * with and hand to functions of the library, where a list and a tuple mean the same. Anywhere else it would
  * show that it is none (it could not grow, [1] + [2] would be a tuple), so there it is refused. */
 #include "typeinfer/infer.h"
 
@@ -32,6 +32,24 @@ static bool is_nested(const Infer *in, Ref ref, int depth) {
     return false;
 }
 
+/* a[[0, 2], :]: is the tuple used for nothing but indexing? */
+static bool is_only_index(Infer *in, Ref tuple) {
+    for (Ref ref = 1; ref < in->f->insts.len; ref++) {
+        const Inst *inst = ir_inst(in->f, ref);
+        bool index = inst->op == OP_getitem || inst->op == OP_setitem;
+        for (int32_t k = 0; k < inst->nargs; k++)
+            if (ir_arg(in->f, ref, k) == tuple && !(index && k == 1)) return false;
+    }
+    return true;
+}
+
+bool list_as_index(Infer *in, Ref index, Val *v) {
+    if (!is_kind(v, TY_TUPLE) || !is_list(in, index, THROUGH_PHIS)) return true;
+    Val list = *v;
+    CallArgs call = {&list, 1, 0, NULL};
+    return v_library(in, "numpy.array", &call, v);
+}
+
 static const char *misuse_in_call(Infer *in, Ref call, int32_t k, bool nested) {
     const Fact *function = &in->facts[ir_arg(in->f, call, 0)];
     const Binding *callee = function->type ? fact_object(function) : NULL;
@@ -49,13 +67,12 @@ static const char *misuse(Infer *in, Ref ref, int32_t k, Ref list) {
     bool nested = is_nested(in, list, THROUGH_PHIS);
     const char *walk = nested ? "a list of lists outside numpy.array()" : NULL;
     switch ((Op)inst->op) {
-    case OP_getitem: return k == 1 ? "indexing with a list" : walk;
-    case OP_setitem:
-        return k == 0 ? "assignment to an item of a list" : k == 1 ? "indexing with a list" : walk;
+    case OP_getitem: return k == 1 ? NULL : walk;
+    case OP_setitem: return k == 0 ? "assignment to an item of a list" : k == 1 ? NULL : walk;
     case OP_iter:
     case OP_unpack: return walk;
     case OP_call_py: return misuse_in_call(in, ref, k, nested);
-    case OP_build_tuple: return "a list inside a tuple";
+    case OP_build_tuple: return is_only_index(in, ref) ? NULL : "a list inside a tuple";
     case OP_attr:
         return str_printf(in->arena, "the method '" STR_FMT "' of a list", STR_ARG(*inst->u.name))
             .bytes;

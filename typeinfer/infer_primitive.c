@@ -182,6 +182,62 @@ static bool primitive_product(Infer *in, const Val *args, int32_t n, Val *out) {
     return outside_call(in, "primitive.product", "a product of matrices", 3, 2, args, n, out);
 }
 
+/* -- memory ------------------------------------------------------------------------------------------- */
+
+/* A position that may count from the end, as one from the start: IndexError with NumPy's sentence where there is none. */
+static bool primitive_check_index(Infer *in, const Val *args, int32_t n, Val *out) {
+    Emit *e = in->emit;
+    int64_t axis;
+    if (n != 3 || !type_is_int(args[0].f.type) || !type_is_int(args[1].f.type) ||
+        !fact_int_value(&args[2].f, &axis) || axis < 0 || axis >= MAX_AXES)
+        return misfit(in, "primitive.check_index", args, n);
+    *out = val_of(fact_of(ti_wint(in)));
+    if (!e) return true;
+    const Type *i64 = i64_type(in->types);
+    Ref i = v_as(in, args[0], i64), length = v_as(in, args[1], i64);
+    if (!is_unsigned(&args[0])) i = emit2(e, OP_wrap_index, i64, i, length);
+    out->ref = emit2(e, OP_check_index, i64, i, length);
+    ir_inst(e->out, out->ref)->imm = axis;
+    return true;
+}
+
+static const char *const guard_names[] = {
+#define GUARD(name, exception, message, nargs) #name,
+#include "frontend/ir/ir_guards.def"
+#undef GUARD
+};
+
+/* A row of ir_guards.def, by name: raises when the condition is true. */
+static bool primitive_guard(Infer *in, const Val *args, int32_t n, Val *out) {
+    const Str *name = n > 1 ? fact_str(&args[0].f) : NULL;
+    int guard = 0;
+    while (name && guard < countof(guard_names) && !str_is(*name, guard_names[guard]))
+        guard++;
+    if (!name || guard == countof(guard_names) || n > 8)
+        return misfit(in, "primitive.guard", args, n);
+    for (int32_t i = 2; i < n; i++)
+        if (!type_is_int(args[i].f.type)) return misfit(in, "primitive.guard", args, n);
+    Val condition;
+    if (!v_truth(in, args[1], &condition)) return false;
+    *out = val_of(fact_of(type_scalar(in->types, TY_none)));
+    if (!in->emit || !in->guards) return true;
+    Ref refs[8];
+    for (int32_t i = 2; i < n; i++)
+        refs[i - 2] = v_as(in, args[i], i64_type(in->types));
+    emit_guard(in->emit, (Guard)guard, v_as(in, condition, bool_type(in->types)), refs, n - 2);
+    return true;
+}
+
+static bool primitive_disjoint(Infer *in, const Val *args, int32_t n, Val *out) {
+    if (n != 2 || !is_kind(&args[0], TY_ARRAY) || !is_kind(&args[1], TY_ARRAY))
+        return misfit(in, "primitive.disjoint", args, n);
+    const Type *b = bool_type(in->types);
+    *out = val_of(fact_of(b));
+    if (in->emit)
+        out->ref = emit2(in->emit, OP_disjoint, b, v_ref(in, args[0]), v_ref(in, args[1]));
+    return true;
+}
+
 /* -- types -------------------------------------------------------------------------------------------- */
 
 static bool primitive_result_type(Infer *in, const Val *args, int32_t n, Val *out) {
@@ -205,12 +261,21 @@ static const struct {
     const char *name;
     Handler handler;
 } handlers[] = {
-    {"primitive.convert", primitive_convert},   {"primitive.dot", primitive_dot},
-    {"primitive.iterate", primitive_iterate},   {"primitive.layout", primitive_layout},
-    {"primitive.map", primitive_map},           {"primitive.map_into", primitive_map_into},
-    {"primitive.product", primitive_product},   {"primitive.promise", primitive_promise},
-    {"primitive.reduce", primitive_reduce},     {"primitive.reshape", primitive_reshape},
-    {"primitive.restride", primitive_restride}, {"primitive.result_type", primitive_result_type},
+    {"primitive.check_index", primitive_check_index},
+    {"primitive.convert", primitive_convert},
+    {"primitive.disjoint", primitive_disjoint},
+    {"primitive.dot", primitive_dot},
+    {"primitive.guard", primitive_guard},
+    {"primitive.iterate", primitive_iterate},
+    {"primitive.layout", primitive_layout},
+    {"primitive.map", primitive_map},
+    {"primitive.map_into", primitive_map_into},
+    {"primitive.product", primitive_product},
+    {"primitive.promise", primitive_promise},
+    {"primitive.reduce", primitive_reduce},
+    {"primitive.reshape", primitive_reshape},
+    {"primitive.restride", primitive_restride},
+    {"primitive.result_type", primitive_result_type},
 };
 
 const char *primitive_name(int32_t index) {

@@ -106,7 +106,7 @@ static const struct {
     {OF(REFUSE_INDEX), field_of_array,
      "arrays have no fields here: pass each field as an array of its own"},
     {OF(REFUSE_INDEX), array_of_indices,
-     "masks and arrays of indices are not supported yet: write a loop over the elements"},
+     "arrays used as indices are of an integer type, or masks of bools"},
     {OF(REFUSE_ELEMENT), any_none, "np.nan stands for a value that is missing"},
     {OF(REFUSE_ELEMENT), any_complex, "take z.real, z.imag or abs(z), or make the array complex"},
     {OF(REFUSE_ITERATION), any_int, "to count, write range(n)"},

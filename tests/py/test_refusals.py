@@ -149,11 +149,6 @@ def list_in_tuple(x):
     return (x, [1, 2])
 
 
-@refused("ROW[[0, 2]]", "E0101", "indexing with a list", LISTS)
-def list_index(x):
-    return ROW[[0, 2]][0] + x
-
-
 @refused("helper([x])", "E0101", "a list as an argument", LISTS)
 def list_argument(x):
     return helper([x])

@@ -3,8 +3,11 @@ trust their callers; typeinfer/infer_primitive.c implements them, tables/primiti
 
 from .._names import Intrinsic
 
+check_index = Intrinsic("primitive.check_index")
 convert = Intrinsic("primitive.convert")
+disjoint = Intrinsic("primitive.disjoint")
 dot = Intrinsic("primitive.dot")
+guard = Intrinsic("primitive.guard")
 iterate = Intrinsic("primitive.iterate")
 layout = Intrinsic("primitive.layout")
 map = Intrinsic("primitive.map")
