@@ -372,13 +372,16 @@ static bool maker_shape(Infer *in, const char *name, Maker maker, const CallArgs
 }
 
 static bool maker_like(Infer *in, const char *name, Maker maker, const CallArgs *args, Val *out) {
-    static const char *const plain[] = {"prototype", "dtype"};
-    static const char *const full[] = {"a", "fill_value", "dtype"};
+    static const char *const empty[] = {"prototype", "dtype", "order", "subok", "shape"};
+    static const char *const plain[] = {"a", "dtype", "order", "subok", "shape"};
+    static const char *const full[] = {"a", "fill_value", "dtype", "order", "subok", "shape"};
     bool filled = maker == MAKE_FULL;
-    Val v[4], items[32];
-    if (!take_args(args, filled ? full : plain, filled ? 3 : 2, v) || !v[0].f.type)
+    Val v[6], items[32];
+    const char *const *names = filled ? full : maker == MAKE_EMPTY ? empty : plain;
+    if (!take_args(args, names, filled ? 6 : 5, v) || !v[0].f.type)
         return v_refuse(in, REFUSE_CALL, name, args->args, args->nargs);
     Val like = v_unwrap(in, v[0]), dtype = v[filled ? 2 : 1];
+    Val order = v[filled ? 3 : 2], shape = v[filled ? 5 : 4];
     if (!is_kind(&like, TY_ARRAY) || like.f.type->ndim > 32 || (filled && !v[1].f.type))
         return v_refuse(in, REFUSE_CALL, name, args->args, args->nargs);
     const Type *element = like.f.type->element;
@@ -386,7 +389,13 @@ static bool maker_like(Infer *in, const char *name, Maker maker, const CallArgs 
     int32_t n = like.f.type->ndim;
     for (int32_t k = 0; k < n; k++)
         items[k] = v_shape(in, like, k);
+    bool reshaped = shape.f.type && !fact_none(&shape.f);
+    if (reshaped && !shape_items(in, v_unwrap(in, shape), items, &n))
+        return v_refuse(in, REFUSE_CALL, name, args->args, args->nargs);
+    const Str *letter = order.f.type ? fact_str(&order.f) : NULL;
     Layout layout = like.f.type->layout == LAYOUT_F ? LAYOUT_F : LAYOUT_C;
+    if (letter && str_is(*letter, "C")) layout = LAYOUT_C;
+    if (letter && str_is(*letter, "F")) layout = LAYOUT_F;
     return make_filled(in, maker, type_array(in->types, element, n, layout), items, n, v[1], out);
 }
 
@@ -436,13 +445,19 @@ static void store_items(Infer *in, Ref array, Val tuple, const Ref *index, int32
     }
 }
 
-static bool make_array(Infer *in, const char *name, const CallArgs *args, Val *out) {
+static bool has_sequences(const Type *tuple) {
+    for (int32_t i = 0; i < tuple->nitems; i++)
+        if (tuple->items[i]->kind == TY_TUPLE || tuple->items[i]->kind == TY_ARRAY) return true;
+    return false;
+}
+
+/* *known false: the library makes what is deeper, arrays in sequences, numbers, and knows the other arguments. */
+static bool make_array(Infer *in, const char *name, const CallArgs *args, bool *known, Val *out) {
     static const char *const object[] = {"object", "dtype"}, *const a[] = {"a", "dtype"};
     bool may_alias = strcmp(name, "numpy.asarray") == 0;
     Val v[2];
     int32_t columns;
-    if (!take_args(args, may_alias ? a : object, 2, v) || !v[0].f.type)
-        return v_refuse(in, REFUSE_CALL, name, args->args, args->nargs);
+    if (!take_args(args, may_alias ? a : object, 2, v) || !v[0].f.type) return *known = false;
     Val from = v_unwrap(in, v[0]);
     if (is_kind(&from, TY_ARRAY) && from.f.type->ndim <= 32) {
         const Type *element = from.f.type->element;
@@ -450,13 +465,14 @@ static bool make_array(Infer *in, const char *name, const CallArgs *args, Val *o
             return false;
         return make_copy(in, may_alias, from, element, out);
     }
-    if (!is_kind(&v[0], TY_TUPLE)) return v_refuse(in, REFUSE_CALL, name, args->args, args->nargs);
+    if (!is_kind(&v[0], TY_TUPLE)) return *known = false;
     const Type *tuple = v[0].f.type, *element = items_type(in, tuple, &columns);
     bool nested = columns >= 0;
     for (int32_t i = 0; nested && element && i < tuple->nitems; i++)
         for (int32_t k = 0; k < columns; k++)
             if (!type_is_number(tuple->items[i]->items[k])) element = NULL;
     if (!element && tuple->nitems == 0) element = type_scalar(in->types, TY_f64);
+    if (!element && has_sequences(tuple)) return *known = false;
     if (!element) return v_refuse(in, REFUSE_CALL, name, args->args, args->nargs);
     element = type_strong(in->types, element);
     if (v[1].f.type && !fact_none(&v[1].f) && !v_element_type(in, &v[1], &element)) return false;
@@ -472,7 +488,7 @@ bool v_array_builtin(Infer *in, Str name, const CallArgs *args, bool *known, Val
     for (int i = 0; i < countof(makers); i++) {
         if (!str_is(name, makers[i].name)) continue;
         if (!ti_may_allocate(in, makers[i].name)) return false;
-        if (makers[i].maker == MAKE_ARRAY) return make_array(in, makers[i].name, args, out);
+        if (makers[i].maker == MAKE_ARRAY) return make_array(in, makers[i].name, args, known, out);
         return makers[i].like ? maker_like(in, makers[i].name, makers[i].maker, args, out)
                               : maker_shape(in, makers[i].name, makers[i].maker, args, out);
     }

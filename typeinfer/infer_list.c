@@ -57,7 +57,7 @@ static const char *misuse_in_call(Infer *in, Ref call, int32_t k, bool nested) {
     if (callee->kind != BIND_LIBRARY || str_starts(callee->name, "operator."))
         return "a list as an argument";
     if (str_is(callee->name, "builtins.isinstance")) return "isinstance() of a list";
-    bool array = str_is(callee->name, "numpy.array") || str_is(callee->name, "numpy.asarray");
+    bool array = str_starts(callee->name, "numpy."); /* sequences of whatever kind become arrays */
     return nested && !array ? "a list of lists outside numpy.array()" : NULL;
 }
 
