@@ -393,6 +393,8 @@ bool type_same_kind(const Type *from, const Type *to);
 bool v_row_of_arrays(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *out);
 /* A ufunc of the user on arrays: the last positional argument, or out=, may be the array for the results. */
 bool v_ufunc(Infer *in, const Binding *f, const CallArgs *args, Val *out);
+/* The same with NumPy's keywords out, where and dtype; *known false: they are not these, or there is no row. */
+bool v_row_with_keywords(Infer *in, Str name, const CallArgs *args, bool *known, Val *out);
 /* An operator with an array among its operands, as the ufunc that it stands for. */
 bool v_operator_of_arrays(Infer *in, Operator op, bool in_place, const Val *args, int32_t n,
                           bool *matched, Val *out);

@@ -55,6 +55,10 @@ static bool call_library(Infer *in, Str name, const CallArgs *args, Val *out) {
         if (v_row(in, name, args->args, args->nargs, &known, out)) return true;
         if (known || in->stop) return false;
     }
+    if (args->nkeywords) {
+        if (v_row_with_keywords(in, name, args, &known, out)) return true;
+        if (known || in->stop) return false;
+    }
     if (v_library_function(in, name, args, &known, out)) return true;
     if (known || in->stop) return false;
     return library_error(in, name, args);

@@ -214,12 +214,19 @@ bool v_map_into(Infer *in, Val target, const Binding *f, bool same_kind, const V
 
 /* -- rows and operators on arrays -------------------------------------------------------------------- */
 
+/* One number: others (np.modf) are functions of quern/library, which map each part. */
+static bool gives_number(const LibRow *row) {
+    const char *result = strrchr(row->signature, '>') + 1;
+    return strcmp(result, "any") != 0 && strncmp(result, "tuple", strlen("tuple")) != 0;
+}
+
 /* Is there a row of numbers with that name that takes n arguments? */
 static bool has_row(Str name, int32_t n, TargetKind target) {
     for (int32_t row = lib_find(name); row >= 0; row = lib_next(row)) {
         const LibRow *r = lib_row(row);
         LowerKind how = lib_lowering(r, target)->kind;
         if (how == LOWER_TYPED || how == LOWER_NONE || (r->flags & LIB_VALUE)) continue;
+        if (!gives_number(r)) continue;
         int32_t arity = row_arity(r);
         if (arity == n || arity < 0) return true;
     }
@@ -230,6 +237,8 @@ bool v_row_of_arrays(Infer *in, Str name, const Val *args, int32_t n, bool *matc
     TargetKind target = in->ti->options.target;
     *matched = false;
     if (!str_starts(name, "numpy.")) return false;
+    for (int32_t i = 0; i < n; i++)
+        if (args[i].f.type->kind != TY_ARRAY && !type_is_number(args[i].f.type)) return false;
     if (has_row(name, n, target)) {
         *matched = true;
         return v_map(in, row_function(in, name, n), NULL, args, n, out);
@@ -253,6 +262,36 @@ bool v_ufunc(Infer *in, const Binding *f, const CallArgs *args, Val *out) {
     if (!is_kind(&target, TY_ARRAY)) return map_error(in, f, args->args, args->nargs);
     *out = target;
     return v_map_into(in, target, f, true, args->args, n);
+}
+
+/* np.add(a, b, out=c, where=mask, dtype=np.float32): quern/library says what the keywords mean. */
+bool v_row_with_keywords(Infer *in, Str name, const CallArgs *args, bool *known, Val *out) {
+    static const char *const keywords[] = {"out", "where", "dtype"};
+    enum { KEYWORDS = countof(keywords) };
+    int32_t operands = args->nargs - args->nkeywords;
+    Val values[1 + KEYWORDS + MAX_OPERANDS];
+    *known = false;
+    if (!str_starts(name, "numpy.") || operands > MAX_OPERANDS) return false;
+    TargetKind target = in->ti->options.target;
+    bool last_is_out = !has_row(name, operands, target) && has_row(name, operands - 1, target);
+    if (!last_is_out && !has_row(name, operands, target)) return false;
+    const Binding *row = ti_object(in->ti, BIND_LIBRARY, name, NULL);
+    values[0] = val_of(fact_of(type_object(in->types, row)));
+    for (int32_t k = 0; k < KEYWORDS; k++)
+        values[1 + k] = val_of(fact_of(type_scalar(in->types, TY_none)));
+    if (last_is_out) values[1] = args->args[operands - 1];
+    for (int32_t i = 0; i < args->nkeywords; i++) {
+        int32_t k = 0;
+        while (k < KEYWORDS && !str_is(args->names[i], keywords[k]))
+            k++;
+        if (k == KEYWORDS || (k == 0 && last_is_out)) return false;
+        values[1 + k] = args->args[operands + i];
+    }
+    operands -= last_is_out;
+    for (int32_t i = 0; i < operands; i++)
+        values[1 + KEYWORDS + i] = args->args[i];
+    CallArgs call = {values, 1 + KEYWORDS + operands, 0, NULL};
+    return v_library_function(in, STR("ufunc.call"), &call, known, out);
 }
 
 static bool of_bools(const Val *args, int32_t n) {

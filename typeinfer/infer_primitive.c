@@ -119,6 +119,30 @@ static bool primitive_restride(Infer *in, const Val *args, int32_t n, Val *out) 
     return true;
 }
 
+/* The same lengths and strides over elements of another type, of which `offset` bytes are left out in front. */
+static bool primitive_reinterpret(Infer *in, const Val *args, int32_t n, Val *out) {
+    const Type *element;
+    if (n != 3 || !is_kind(&args[0], TY_ARRAY) || !type_is_int(args[2].f.type))
+        return misfit(in, "primitive.reinterpret", args, n);
+    if (!v_element_type(in, &args[1], &element)) return false;
+    const Type *from = args[0].f.type;
+    Type key = *from;
+    key.element = element;
+    *out = val_of(fact_of(type_array_like(in->types, &key, from->ndim, LAYOUT_A)));
+    if (!in->emit) return true;
+    Ref refs[2 + 2 * MAX_AXES] = {v_ref(in, args[0])};
+    for (int32_t k = 0; k < from->ndim; k++) {
+        refs[1 + k] = emit_length(in->emit, refs[0], k);
+        refs[1 + from->ndim + k] =
+            emit1(in->emit, OP_stride, type_scalar(in->types, TY_i64), refs[0]);
+        ir_inst(in->emit->out, refs[1 + from->ndim + k])->imm = k;
+    }
+    int32_t count = 1 + 2 * from->ndim;
+    refs[count++] = v_as(in, args[2], type_scalar(in->types, TY_i64));
+    out->ref = emit(in->emit, OP_restride, out->f.type, refs, count);
+    return true;
+}
+
 static bool layout_argument(const Val *v, Layout *out) {
     const Str *text = fact_str(&v->f);
     if (!text || text->len != 1 || !strchr("CFA", text->bytes[0])) return false;
@@ -126,22 +150,35 @@ static bool layout_argument(const Val *v, Layout *out) {
     return true;
 }
 
-/* The same array, whose strides are known to be those of the layout. */
+/* The same array as another type, of which that is true. */
+static bool retyped(Infer *in, Val array, const Type *type, Val *out) {
+    char full[MAX_AXES];
+    *out = val_of(fact_of(type));
+    if (!in->emit) return true;
+    Ref ref = v_ref(in, array);
+    Str *letters = arena_new(in->arena, Str);
+    memset(full, 'f', sizeof full);
+    *letters = str_copy(in->arena, full, (size_t)type->ndim);
+    out->ref = emit1(in->emit, OP_view, type, ref);
+    ir_inst(in->emit->out, out->ref)->u.name = letters;
+    return true;
+}
+
+static bool primitive_read_only(Infer *in, const Val *args, int32_t n, Val *out) {
+    if (n != 1 || !is_kind(&args[0], TY_ARRAY)) return misfit(in, "primitive.read_only", args, n);
+    Type key = *args[0].f.type;
+    key.readonly = true;
+    return retyped(in, args[0], type_array_like(in->types, &key, key.ndim, (Layout)key.layout),
+                   out);
+}
+
+/* Its strides are known to be those of the layout. */
 static bool primitive_promise(Infer *in, const Val *args, int32_t n, Val *out) {
     Layout layout;
     if (n != 2 || !is_kind(&args[0], TY_ARRAY) || !layout_argument(&args[1], &layout))
         return misfit(in, "primitive.promise", args, n);
     const Type *t = args[0].f.type;
-    *out = val_of(fact_of(like(in, t, t->ndim, layout)));
-    if (!in->emit) return true;
-    Ref array = v_ref(in, args[0]);
-    Str *letters = arena_new(in->arena, Str);
-    char full[MAX_AXES];
-    memset(full, 'f', sizeof full);
-    *letters = str_copy(in->arena, full, (size_t)t->ndim);
-    out->ref = emit1(in->emit, OP_view, out->f.type, array);
-    ir_inst(in->emit->out, out->ref)->u.name = letters;
-    return true;
+    return retyped(in, args[0], like(in, t, t->ndim, layout), out);
 }
 
 static bool primitive_layout(Infer *in, const Val *args, int32_t n, Val *out) {
@@ -235,6 +272,42 @@ static bool primitive_disjoint(Infer *in, const Val *args, int32_t n, Val *out) 
     *out = val_of(fact_of(b));
     if (in->emit)
         out->ref = emit2(in->emit, OP_disjoint, b, v_ref(in, args[0]), v_ref(in, args[1]));
+}
+
+/* -- elements ------------------------------------------------------------------------------------------ */
+
+/* An array and one index for each axis, all of which lie inside: neither wrapped nor tested. */
+static bool element_indices(Infer *in, const Val *args, int32_t n, Ref *refs) {
+    if (n < 1 || !is_kind(&args[0], TY_ARRAY) || args[0].f.type->ndim != n - 1 || n > MAX_AXES)
+        return false;
+    for (int32_t i = 1; i < n; i++)
+        if (!type_is_int(args[i].f.type)) return false;
+    if (!in->emit) return true;
+    refs[0] = v_ref(in, args[0]);
+    for (int32_t i = 1; i < n; i++)
+        refs[i] = v_as(in, args[i], type_scalar(in->types, TY_i64));
+    return true;
+}
+
+static bool primitive_load(Infer *in, const Val *args, int32_t n, Val *out) {
+    Ref refs[MAX_AXES + 1];
+    if (!element_indices(in, args, n, refs)) return misfit(in, "primitive.load", args, n);
+    *out = val_of(fact_of(args[0].f.type->element));
+    if (in->emit) out->ref = emit(in->emit, OP_load, out->f.type, refs, n);
+    return true;
+}
+
+static bool primitive_store(Infer *in, const Val *args, int32_t n, Val *out) {
+    Ref refs[MAX_AXES + 1];
+    if (n < 2 || !element_indices(in, args, n - 1, refs) || !type_is_number(args[n - 1].f.type))
+        return misfit(in, "primitive.store", args, n);
+    if (args[0].f.type->readonly)
+        return ti_fail(in, in->at, E0303,
+                       str_printf(in->arena, "array %s", ti_text(in, args[0].f.type)).bytes);
+    *out = val_of(fact_of(type_scalar(in->types, TY_none)));
+    if (!in->emit) return true;
+    refs[n - 1] = v_as(in, args[n - 1], args[0].f.type->element);
+    emit(in->emit, OP_store, NULL, refs, n);
     return true;
 }
 
@@ -268,14 +341,18 @@ static const struct {
     {"primitive.guard", primitive_guard},
     {"primitive.iterate", primitive_iterate},
     {"primitive.layout", primitive_layout},
+    {"primitive.load", primitive_load},
     {"primitive.map", primitive_map},
     {"primitive.map_into", primitive_map_into},
     {"primitive.product", primitive_product},
     {"primitive.promise", primitive_promise},
+    {"primitive.read_only", primitive_read_only},
     {"primitive.reduce", primitive_reduce},
+    {"primitive.reinterpret", primitive_reinterpret},
     {"primitive.reshape", primitive_reshape},
     {"primitive.restride", primitive_restride},
     {"primitive.result_type", primitive_result_type},
+    {"primitive.store", primitive_store},
 };
 
 const char *primitive_name(int32_t index) {

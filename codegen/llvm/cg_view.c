@@ -89,6 +89,10 @@ void cg_lower_restride(Cg *cg, Ref ref) {
         to.shape[i] = cg_leaf(cg, ir_arg(cg->f->ir, ref, i + 1));
         to.strides[i] = cg_leaf(cg, ir_arg(cg->f->ir, ref, i + 1 + n));
     }
+    if (ir_inst(cg->f->ir, ref)->nargs == 2 + 2 * n) {
+        Value start = cg_leaf(cg, ir_arg(cg->f->ir, ref, 1 + 2 * n));
+        to.data = LLVMBuildGEP2(cg->b, cg->i8, to.data, &start, 1, "");
+    }
     Value *leaves = cg_new_leaves(cg, to.type);
     cg_array_close(cg, &to, leaves);
     cg_set(cg, ref, leaves);

@@ -151,14 +151,22 @@ static bool check_axis(Verifier *v, Ref ref) {
     return (inst->imm >= 0 && inst->imm < arg_type(v, ref, 0)->ndim) || bad(v, ref, "no such axis");
 }
 
-/* Views keep element type, memory and the prohibition to write. */
-static bool check_derived(Verifier *v, Ref ref, int ndim) {
+/* Views keep memory and the prohibition to write. */
+static bool check_same_memory(Verifier *v, Ref ref, int ndim) {
     const Type *from = arg_type(v, ref, 0), *to = ir_type(v->func, ref);
     if (to->kind != TY_ARRAY) return bad(v, ref, "the result must be an array");
-    if (to->element != from->element || to->space != from->space || to->ndim != ndim ||
-        (from->readonly && !to->readonly) || (!from->aligned && to->aligned))
+    if (to->space != from->space || to->ndim != ndim || (from->readonly && !to->readonly) ||
+        (!from->aligned && to->aligned))
         return bad_types(v, ref, "the result does not fit the array", from, to);
     return true;
+}
+
+/* Most keep the element type too. */
+static bool check_derived(Verifier *v, Ref ref, int ndim) {
+    const Type *from = arg_type(v, ref, 0), *to = ir_type(v->func, ref);
+    if (!check_same_memory(v, ref, ndim)) return false;
+    return to->element == from->element ||
+           bad_types(v, ref, "the result does not fit the array", from, to);
 }
 
 static bool check_view(Verifier *v, Ref ref) {
@@ -352,8 +360,7 @@ static bool check_reshape(Verifier *v, Ref ref) {
 
 static bool check_restride(Verifier *v, Ref ref) {
     const Inst *inst = ir_inst(v->func, ref);
-    if (!check_array(v, ref, 0) || !check_derived(v, ref, (inst->nargs - 1) / 2)) return false;
-    if (inst->nargs != 1 + 2 * inst->type->ndim) return bad(v, ref, "wrong number of operands");
+    if (!check_array(v, ref, 0) || !check_same_memory(v, ref, (inst->nargs - 1) / 2)) return false;
     if (inst->type->layout != LAYOUT_A && inst->type->ndim > 0)
         return bad_types(v, ref, "the layout of given strides is A", arg_type(v, ref, 0),
                          inst->type);

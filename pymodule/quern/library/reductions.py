@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .primitives import convert, layout, map, reduce, reshape as reshape_c, result_type
-from .shapes import ascontiguousarray, axes_of, axis_of, copy, moveaxis, picked, product, ravel, with_ones
+from .primitives import convert, map, reduce, reshape as reshape_c, restride, result_type
+from .shapes import ascontiguousarray, axes_of, axis_of, moveaxis, picked, product, ravel, refuse, with_ones
 
 
 # -- what all share -----------------------------------------------------------------------------------------------
@@ -23,6 +23,26 @@ def mean_type(dtype):
     if dtype == np.float32 or dtype == np.float64 or dtype == np.complex64 or dtype == np.complex128:
         return dtype
     return np.float64
+
+
+def array_of(a):
+    """Numbers and tuples are arrays too."""
+    if isinstance(a, np.ndarray):
+        return a
+    if isinstance(a, tuple):
+        return np.array(a)
+    return np.full((), a)
+
+
+def reduced(f, start, axes, a):
+    """Without axes each element is reduced alone."""
+    if len(axes) > 0:
+        return reduce(f, start, axes, a)
+    return map(same, a) if start is None else map(f, start, a)
+
+
+def same(x):
+    return x
 
 
 def finished(result, shape, axes, out, keepdims):
@@ -51,23 +71,26 @@ def check_not_empty(a, axes):
 
 
 def sum_(a, axis=None, dtype=None, out=None, keepdims=False, initial=0):
+    a = array_of(a)
     axes = axes_of(axis, a.ndim)
     if dtype is None:
-        return finished(reduce(np.add, convert(initial, sum_type(a.dtype)), axes, a), a.shape, axes, out, keepdims)
-    return finished(reduce(np.add, convert(initial, dtype), axes, a), a.shape, axes, out, keepdims)
+        return finished(reduced(np.add, convert(initial, sum_type(a.dtype)), axes, a), a.shape, axes, out, keepdims)
+    return finished(reduced(np.add, convert(initial, dtype), axes, a), a.shape, axes, out, keepdims)
 
 
 def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=1):
+    a = array_of(a)
     axes = axes_of(axis, a.ndim)
     if dtype is None:
-        return finished(reduce(np.multiply, convert(initial, sum_type(a.dtype)), axes, a), a.shape, axes, out, keepdims)
-    return finished(reduce(np.multiply, convert(initial, dtype), axes, a), a.shape, axes, out, keepdims)
+        return finished(reduced(np.multiply, convert(initial, sum_type(a.dtype)), axes, a), a.shape, axes, out, keepdims)
+    return finished(reduced(np.multiply, convert(initial, dtype), axes, a), a.shape, axes, out, keepdims)
 
 
 def mean(a, axis=None, dtype=None, out=None, keepdims=False):
+    a = array_of(a)
     axes = axes_of(axis, a.ndim)
     kind = mean_type(a.dtype) if dtype is None else dtype
-    total = reduce(np.add, convert(0, kind), axes, a)
+    total = reduced(np.add, convert(0, kind), axes, a)
     return finished(np.true_divide(total, product(picked(a.shape, axes))), a.shape, axes, out, keepdims)
 
 
@@ -77,18 +100,21 @@ def squared_size(x):
 
 
 def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    a = array_of(a)
+    if a.ndim == 0:
+        return finished(var(reshape_c(a, (1,)), 0, dtype, None, ddof), (), axes_of(axis, 0), out, keepdims)
     axes = axes_of(axis, a.ndim)
     count = product(picked(a.shape, axes))
-    middle = mean(a, axis, dtype, None, True)
-    away = a - middle
+    away = a - mean(a, axis, dtype, None, True)
     if away.dtype == np.complex64 or away.dtype == np.complex128:
         squares = sum_(map(squared_size, away), axis)
     else:
-        squares = sum_(np.square(away), axis)
+        squares = sum_(np.square(away), axis, dtype)
     return finished(np.true_divide(squares, max(count - ddof, 0)), a.shape, axes, out, keepdims)
 
 
 def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    a = array_of(a)
     axes = axes_of(axis, a.ndim)
     return finished(np.sqrt(var(a, axis, dtype, None, ddof)), a.shape, axes, out, keepdims)
 
@@ -97,22 +123,25 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
 
 
 def amin(a, axis=None, out=None, keepdims=False, initial=None):
+    a = array_of(a)
     axes = axes_of(axis, a.ndim)
     if initial is None:
         check_not_empty(a, axes)
-        return finished(reduce(np.minimum, None, axes, a), a.shape, axes, out, keepdims)
-    return finished(reduce(np.minimum, convert(initial, a.dtype), axes, a), a.shape, axes, out, keepdims)
+        return finished(reduced(np.minimum, None, axes, a), a.shape, axes, out, keepdims)
+    return finished(reduced(np.minimum, convert(initial, a.dtype), axes, a), a.shape, axes, out, keepdims)
 
 
 def amax(a, axis=None, out=None, keepdims=False, initial=None):
+    a = array_of(a)
     axes = axes_of(axis, a.ndim)
     if initial is None:
         check_not_empty(a, axes)
-        return finished(reduce(np.maximum, None, axes, a), a.shape, axes, out, keepdims)
-    return finished(reduce(np.maximum, convert(initial, a.dtype), axes, a), a.shape, axes, out, keepdims)
+        return finished(reduced(np.maximum, None, axes, a), a.shape, axes, out, keepdims)
+    return finished(reduced(np.maximum, convert(initial, a.dtype), axes, a), a.shape, axes, out, keepdims)
 
 
 def ptp(a, axis=None, out=None, keepdims=False):
+    a = array_of(a)
     axes = axes_of(axis, a.ndim)
     return finished(np.subtract(amax(a, axis), amin(a, axis)), a.shape, axes, out, keepdims)
 
@@ -157,8 +186,9 @@ def least_of_lines(a, out):
 
 
 def argmax(a, axis=None, out=None, keepdims=False):
+    a = array_of(a)
     axes = axes_of(axis, a.ndim)
-    if a.size == 0:
+    if product(picked(a.shape, axes)) == 0:
         raise ValueError("attempt to get argmax of an empty sequence")
     if axis is None or a.ndim == 1:
         return finished(first_greatest(ravel(a)), a.shape, axes, out, keepdims)
@@ -169,8 +199,9 @@ def argmax(a, axis=None, out=None, keepdims=False):
 
 
 def argmin(a, axis=None, out=None, keepdims=False):
+    a = array_of(a)
     axes = axes_of(axis, a.ndim)
-    if a.size == 0:
+    if product(picked(a.shape, axes)) == 0:
         raise ValueError("attempt to get argmin of an empty sequence")
     if axis is None or a.ndim == 1:
         return finished(first_least(ravel(a)), a.shape, axes, out, keepdims)
@@ -183,14 +214,34 @@ def argmin(a, axis=None, out=None, keepdims=False):
 # -- truth --------------------------------------------------------------------------------------------------------------
 
 
+def has_true(a):
+    for x in a:
+        if x:
+            return True
+    return False
+
+
+def has_false(a):
+    for x in a:
+        if not x:
+            return True
+    return False
+
+
 def any_(a, axis=None, out=None, keepdims=False):
+    a = array_of(a)
     axes = axes_of(axis, a.ndim)
-    return finished(reduce(np.logical_or, np.bool_(False), axes, a), a.shape, axes, out, keepdims)
+    if a.ndim == 1 and len(axes) == 1:
+        return finished(has_true(a), a.shape, axes, out, keepdims)
+    return finished(reduced(np.logical_or, np.bool_(False), axes, a), a.shape, axes, out, keepdims)
 
 
 def all_(a, axis=None, out=None, keepdims=False):
+    a = array_of(a)
     axes = axes_of(axis, a.ndim)
-    return finished(reduce(np.logical_and, np.bool_(True), axes, a), a.shape, axes, out, keepdims)
+    if a.ndim == 1 and len(axes) == 1:
+        return finished(not has_false(a), a.shape, axes, out, keepdims)
+    return finished(reduced(np.logical_and, np.bool_(True), axes, a), a.shape, axes, out, keepdims)
 
 
 def counted(n, x):
@@ -198,8 +249,9 @@ def counted(n, x):
 
 
 def count_nonzero(a, axis=None, keepdims=False):
+    a = array_of(a)
     axes = axes_of(axis, a.ndim)
-    return finished(reduce(counted, np.int64(0), axes, a), a.shape, axes, None, keepdims)
+    return finished(reduced(counted, np.int64(0), axes, a), a.shape, axes, None, keepdims)
 
 
 # -- running ------------------------------------------------------------------------------------------------------------
@@ -228,6 +280,7 @@ def multiply_along(a, out):
 
 
 def cumsum(a, axis=None, dtype=None, out=None):
+    a = array_of(a)
     kind = sum_type(a.dtype) if dtype is None else dtype
     if axis is None:
         line = ravel(a)
@@ -241,6 +294,7 @@ def cumsum(a, axis=None, dtype=None, out=None):
 
 
 def cumprod(a, axis=None, dtype=None, out=None):
+    a = array_of(a)
     kind = sum_type(a.dtype) if dtype is None else dtype
     if axis is None:
         line = ravel(a)
@@ -269,31 +323,354 @@ def counted_number(n, x):
 
 
 def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=0):
-    return sum_(map(zero_for_nan, a), axis, dtype, out, keepdims, initial)
+    return sum_(map(zero_for_nan, array_of(a)), axis, dtype, out, keepdims, initial)
 
 
 def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=1):
-    return prod(map(one_for_nan, a), axis, dtype, out, keepdims, initial)
+    return prod(map(one_for_nan, array_of(a)), axis, dtype, out, keepdims, initial)
 
 
 def nanmin(a, axis=None, out=None, keepdims=False):
+    a = array_of(a)
     axes = axes_of(axis, a.ndim)
     check_not_empty(a, axes)
-    return finished(reduce(np.fmin, None, axes, a), a.shape, axes, out, keepdims)
+    return finished(reduced(np.fmin, None, axes, a), a.shape, axes, out, keepdims)
 
 
 def nanmax(a, axis=None, out=None, keepdims=False):
+    a = array_of(a)
     axes = axes_of(axis, a.ndim)
     check_not_empty(a, axes)
-    return finished(reduce(np.fmax, None, axes, a), a.shape, axes, out, keepdims)
+    return finished(reduced(np.fmax, None, axes, a), a.shape, axes, out, keepdims)
 
 
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False):
+    a = array_of(a)
     axes = axes_of(axis, a.ndim)
     kind = mean_type(a.dtype) if dtype is None else dtype
-    total = reduce(np.add, convert(0, kind), axes, map(zero_for_nan, a))
-    numbers = reduce(counted_number, np.int64(0), axes, a)
-    return finished(np.true_divide(total, numbers), a.shape, axes, out, keepdims)
+    total = reduced(np.add, convert(0, kind), axes, map(zero_for_nan, a))
+    numbers = reduced(counted_number, np.int64(0), axes, a)
+    return finished(map(mean_of_numbers, total, numbers), a.shape, axes, out, keepdims)
+
+
+def mean_of_numbers(total, count):
+    return np.true_divide(total, convert(count, result_type(total)))
+
+
+def nancumsum(a, axis=None, dtype=None, out=None):
+    return cumsum(map(zero_for_nan, array_of(a)), axis, dtype, out)
+
+
+def nancumprod(a, axis=None, dtype=None, out=None):
+    return cumprod(map(one_for_nan, array_of(a)), axis, dtype, out)
+
+
+def squared_or_zero(x):
+    """|x| ** 2, and 0 for nan."""
+    return squared_size(x) if x == x else convert(0, result_type(x.real))
+
+
+def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    a = array_of(a)
+    axes = axes_of(axis, a.ndim)
+    away = a - nanmean(a, axis, dtype, None, True)
+    numbers = reduced(counted_number, np.int64(0), axes, a)
+    squares = sum_(map(squared_or_zero, away), axis)
+    return finished(map(quotient_of_degrees, squares, numbers - ddof), a.shape, axes, out, keepdims)
+
+
+def quotient_of_degrees(squares, count):
+    return np.true_divide(squares, convert(count, result_type(squares))) if count > 0 else convert(np.nan, result_type(squares))
+
+
+def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    a = array_of(a)
+    return finished(np.sqrt(nanvar(a, axis, dtype, None, ddof)), a.shape, axes_of(axis, a.ndim), out, keepdims)
+
+
+def least_for_nan(x):
+    return x if x == x else convert(-np.inf, result_type(x))
+
+
+def greatest_for_nan(x):
+    return x if x == x else convert(np.inf, result_type(x))
+
+
+def check_has_numbers(a, axis):
+    if any_(reduced(counted_number, np.int64(0), axes_of(axis, a.ndim), a) == 0):
+        raise ValueError("All-NaN slice encountered")
+
+
+def is_inexact(dtype):
+    return dtype == np.float32 or dtype == np.float64 or dtype == np.complex64 or dtype == np.complex128
+
+
+def nanargmax(a, axis=None, out=None, keepdims=False):
+    a = array_of(a)
+    if not is_inexact(a.dtype):
+        return argmax(a, axis, out, keepdims)
+    if product(picked(a.shape, axes_of(axis, a.ndim))) > 0:
+        check_has_numbers(a, axis)
+    return argmax(map(least_for_nan, a), axis, out, keepdims)
+
+
+def nanargmin(a, axis=None, out=None, keepdims=False):
+    a = array_of(a)
+    if not is_inexact(a.dtype):
+        return argmin(a, axis, out, keepdims)
+    if product(picked(a.shape, axes_of(axis, a.ndim))) > 0:
+        check_has_numbers(a, axis)
+    return argmin(map(greatest_for_nan, a), axis, out, keepdims)
+
+
+# -- averages -----------------------------------------------------------------------------------------------------------
+
+
+def along(weights, ndim, axis):
+    """Weights of one axis, for arrays of that many."""
+    return restride(weights, with_length(ndim, axis, weights.shape[0]), with_length(ndim, axis, weights.strides[0]))
+
+
+def with_length(ndim, axis, length, at=0):
+    if at == ndim:
+        return ()
+    return (length if at == axis else 1,) + with_length(ndim, axis, length, at + 1)
+
+
+def average(a, axis=None, weights=None, returned=False, keepdims=False):
+    a = array_of(a)
+    axes = axes_of(axis, a.ndim)
+    if weights is None:
+        result = mean(a, axis, None, None, keepdims)
+        if returned:
+            return result, result * 0 + product(picked(a.shape, axes))
+        return result
+    return weighted(a, axis, axes, weights, returned, keepdims)
+
+
+def weighted(a, axis, axes, weights, returned, keepdims):
+    if weights.ndim != a.ndim:
+        if axis is None or weights.ndim != 1:
+            refuse_type("Axis must be specified when shapes of a and weights differ.")
+        if weights.shape[0] != a.shape[axes[0]]:
+            raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+        return weighted(a, axis, axes, along(weights, a.ndim, axes[0]), returned, keepdims)
+    kind = mean_type(result_type(a, weights))
+    scale = sum_(np.multiply(map(same, weights), np.ones(a.shape, weights.dtype)), axis, kind, None, keepdims)
+    if any_(scale == 0):
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    result = sum_(np.multiply(convert(a, kind), convert(weights, kind)), axis, None, None, keepdims) / scale
+    if returned:
+        return result, scale
+    return result
+
+
+def refuse_type(text):
+    raise TypeError(text)
+
+
+# -- comparisons ----------------------------------------------------------------------------------------------------------
+
+
+def close_numbers(x, y, rtol, atol):
+    if np.isfinite(x) and np.isfinite(y):
+        return np.absolute(x - y) <= atol + rtol * np.absolute(y)
+    return x == y
+
+
+def close_or_nan(x, y, rtol, atol):
+    if x != x and y != y:
+        return np.bool_(True)
+    return close_numbers(x, y, rtol, atol)
+
+
+def inexact(a):
+    """Elements of which differences do not wrap."""
+    return convert(a, mean_type(result_type(a)))
+
+
+def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+    if equal_nan:
+        return map(close_or_nan, inexact(a), inexact(b), rtol, atol)
+    return map(close_numbers, inexact(a), inexact(b), rtol, atol)
+
+
+def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+    return all_(isclose(a, b, rtol, atol, equal_nan))
+
+
+def equal_or_nan(x, y):
+    return x == y or (x != x and y != y)
+
+
+def array_equal(a1, a2, equal_nan=False):
+    a = array_of(a1)
+    b = array_of(a2)
+    if a.ndim != b.ndim:
+        return False
+    if a.shape != b.shape:
+        return False
+    return all_(map(equal_or_nan, a, b)) if equal_nan else all_(np.equal(a, b))
+
+
+def can_broadcast(a, b):
+    if len(a) == 0 or len(b) == 0:
+        return True
+    return (a[-1] == b[-1] or a[-1] == 1 or b[-1] == 1) and can_broadcast(a[:-1], b[:-1])
+
+
+def array_equiv(a1, a2):
+    a = array_of(a1)
+    b = array_of(a2)
+    if not can_broadcast(a.shape, b.shape):
+        return False
+    return all_(np.equal(a, b))
+
+
+# -- np.add.reduce, np.add.accumulate ----------------------------------------------------------------------------------------
+
+
+def add_reduce(array, axis=0, dtype=None, out=None, keepdims=False, initial=0):
+    return sum_(array, axis, dtype, out, keepdims, initial)
+
+
+def multiply_reduce(array, axis=0, dtype=None, out=None, keepdims=False, initial=1):
+    return prod(array, axis, dtype, out, keepdims, initial)
+
+
+def reduce_with(f, start, array, axis, dtype, out, keepdims):
+    a = array_of(array) if dtype is None else convert(array_of(array), dtype)
+    axes = axes_of(axis, a.ndim)
+    if start is None:
+        check_not_empty(a, axes)
+    return finished(reduced(f, start, axes, a), a.shape, axes, out, keepdims)
+
+
+def minimum_reduce(array, axis=0, dtype=None, out=None, keepdims=False):
+    return reduce_with(np.minimum, None, array, axis, dtype, out, keepdims)
+
+
+def maximum_reduce(array, axis=0, dtype=None, out=None, keepdims=False):
+    return reduce_with(np.maximum, None, array, axis, dtype, out, keepdims)
+
+
+def fmin_reduce(array, axis=0, dtype=None, out=None, keepdims=False):
+    return reduce_with(np.fmin, None, array, axis, dtype, out, keepdims)
+
+
+def fmax_reduce(array, axis=0, dtype=None, out=None, keepdims=False):
+    return reduce_with(np.fmax, None, array, axis, dtype, out, keepdims)
+
+
+def logical_and_reduce(array, axis=0, dtype=None, out=None, keepdims=False):
+    return reduce_with(np.logical_and, np.bool_(True), array, axis, dtype, out, keepdims)
+
+
+def logical_or_reduce(array, axis=0, dtype=None, out=None, keepdims=False):
+    return reduce_with(np.logical_or, np.bool_(False), array, axis, dtype, out, keepdims)
+
+
+def bitwise_and_reduce(array, axis=0, dtype=None, out=None, keepdims=False):
+    kind = result_type(array) if dtype is None else dtype
+    return reduce_with(np.bitwise_and, convert(-1, kind), array, axis, dtype, out, keepdims)
+
+
+def bitwise_or_reduce(array, axis=0, dtype=None, out=None, keepdims=False):
+    kind = result_type(array) if dtype is None else dtype
+    return reduce_with(np.bitwise_or, convert(0, kind), array, axis, dtype, out, keepdims)
+
+
+def bitwise_xor_reduce(array, axis=0, dtype=None, out=None, keepdims=False):
+    kind = result_type(array) if dtype is None else dtype
+    return reduce_with(np.bitwise_xor, convert(0, kind), array, axis, dtype, out, keepdims)
+
+
+def run_along(f, a, out):
+    if a.ndim == 1:
+        if len(a) > 0:
+            last = convert(a[0], out.dtype)
+            out[0] = last
+            for i in range(1, len(a)):
+                last = f(last, convert(a[i], out.dtype))
+                out[i] = last
+    else:
+        for i in range(len(a)):
+            run_along(f, a[i], out[i])
+
+
+def accumulate_with(f, kind, array, axis, dtype, out):
+    at = axis_of(axis, array.ndim)
+    result = np.empty(array.shape, kind if dtype is None else dtype)
+    run_along(f, moveaxis(array, at, -1), moveaxis(result, at, -1))
+    return finished(result, result.shape, (), out, False)
+
+
+def add_accumulate(array, axis=0, dtype=None, out=None):
+    return accumulate_with(np.add, sum_type(array.dtype), array, axis, dtype, out)
+
+
+def multiply_accumulate(array, axis=0, dtype=None, out=None):
+    return accumulate_with(np.multiply, sum_type(array.dtype), array, axis, dtype, out)
+
+
+def minimum_accumulate(array, axis=0, dtype=None, out=None):
+    return accumulate_with(np.minimum, array.dtype, array, axis, dtype, out)
+
+
+def maximum_accumulate(array, axis=0, dtype=None, out=None):
+    return accumulate_with(np.maximum, array.dtype, array, axis, dtype, out)
+
+
+def bitwise_and_accumulate(array, axis=0, dtype=None, out=None):
+    return accumulate_with(np.bitwise_and, array.dtype, array, axis, dtype, out)
+
+
+def bitwise_or_accumulate(array, axis=0, dtype=None, out=None):
+    return accumulate_with(np.bitwise_or, array.dtype, array, axis, dtype, out)
+
+
+def bitwise_xor_accumulate(array, axis=0, dtype=None, out=None):
+    return accumulate_with(np.bitwise_xor, array.dtype, array, axis, dtype, out)
+
+
+# -- diagonals ---------------------------------------------------------------------------------------------------------------
+
+
+def fill_diagonal(a, val, wrap=False):
+    if a.ndim < 2:
+        refuse("array must be at least 2-d")
+    elif a.ndim == 2:
+        fill_matrix(a, val, wrap)
+    else:
+        if min(a.shape) != max(a.shape):
+            raise ValueError("All dimensions of input must be of equal length")
+        fill_line(restride(a, (a.shape[0],), (sum_of(a.strides),)), val, 0)
+
+
+def sum_of(items):
+    return 0 if len(items) == 0 else items[0] + sum_of(items[1:])
+
+
+def fill_line(line, val, start):
+    """The line's elements are val, or those of an array again and again, from its element `start` on."""
+    if isinstance(val, np.ndarray) and val.ndim > 0:
+        cycle = ravel(val)
+        for i in range(len(line)):
+            line[i] = cycle[(start + i) % len(cycle)]
+    else:
+        line[...] = val
+
+
+def fill_matrix(a, val, wrap):
+    rows, columns = a.shape
+    step = (a.strides[0] + a.strides[1],)
+    fill_line(restride(a, (min(rows, columns),), step), val, 0)
+    if wrap:
+        done = columns
+        for first in range(columns + 1, rows, columns + 1):
+            part = a[first:]
+            fill_line(restride(part, (min(part.shape[0], columns),), step), val, done)
+            done += columns
 
 
 FUNCTIONS = {
@@ -310,23 +687,53 @@ FUNCTIONS = {
     "ndarray.std": std,
     "ndarray.sum": sum_,
     "ndarray.var": var,
+    "numpy.add.accumulate": add_accumulate,
+    "numpy.add.reduce": add_reduce,
     "numpy.all": all_,
+    "numpy.allclose": allclose,
     "numpy.amax": amax,
     "numpy.amin": amin,
     "numpy.any": any_,
     "numpy.argmax": argmax,
     "numpy.argmin": argmin,
+    "numpy.array_equal": array_equal,
+    "numpy.array_equiv": array_equiv,
+    "numpy.average": average,
+    "numpy.bitwise_and.accumulate": bitwise_and_accumulate,
+    "numpy.bitwise_and.reduce": bitwise_and_reduce,
+    "numpy.bitwise_or.accumulate": bitwise_or_accumulate,
+    "numpy.bitwise_or.reduce": bitwise_or_reduce,
+    "numpy.bitwise_xor.accumulate": bitwise_xor_accumulate,
+    "numpy.bitwise_xor.reduce": bitwise_xor_reduce,
     "numpy.count_nonzero": count_nonzero,
     "numpy.cumprod": cumprod,
     "numpy.cumsum": cumsum,
+    "numpy.fill_diagonal": fill_diagonal,
+    "numpy.fmax.reduce": fmax_reduce,
+    "numpy.fmin.reduce": fmin_reduce,
+    "numpy.isclose": isclose,
+    "numpy.logical_and.reduce": logical_and_reduce,
+    "numpy.logical_or.reduce": logical_or_reduce,
     "numpy.max": amax,
+    "numpy.maximum.accumulate": maximum_accumulate,
+    "numpy.maximum.reduce": maximum_reduce,
     "numpy.mean": mean,
     "numpy.min": amin,
+    "numpy.minimum.accumulate": minimum_accumulate,
+    "numpy.minimum.reduce": minimum_reduce,
+    "numpy.multiply.accumulate": multiply_accumulate,
+    "numpy.multiply.reduce": multiply_reduce,
+    "numpy.nanargmax": nanargmax,
+    "numpy.nanargmin": nanargmin,
+    "numpy.nancumprod": nancumprod,
+    "numpy.nancumsum": nancumsum,
     "numpy.nanmax": nanmax,
     "numpy.nanmean": nanmean,
     "numpy.nanmin": nanmin,
     "numpy.nanprod": nanprod,
+    "numpy.nanstd": nanstd,
     "numpy.nansum": nansum,
+    "numpy.nanvar": nanvar,
     "numpy.prod": prod,
     "numpy.ptp": ptp,
     "numpy.std": std,

@@ -1,9 +1,10 @@
 """Shapes: views and copies of arrays, tuples of lengths. Tuples are walked over by recursion, so that each step knows
-its constants."""
+its constants. What constants say is wrong is raised when the function runs: what is behind it is compiled with something
+that fits."""
 
 import numpy as np
 
-from .primitives import layout, promise, reshape as reshape_c, restride
+from .primitives import layout, promise, read_only, reshape as reshape_c, restride
 
 
 # -- tuples -------------------------------------------------------------------------------------------------
@@ -15,10 +16,19 @@ def product(lengths):
     return lengths[0] * product(lengths[1:])
 
 
+def refuse(text):
+    raise ValueError(text)
+
+
+def refuse_axis(axis, ndim):
+    raise np.exceptions.AxisError("axis is out of bounds for array of that dimension", axis, ndim)
+
+
 def axis_of(axis, ndim):
     """A constant axis as 0 .. ndim - 1."""
     if axis < -ndim or axis >= ndim:
-        raise np.exceptions.AxisError("axis is out of bounds for array of this dimension")
+        refuse_axis(axis, ndim)
+        return 0
     return axis + ndim if axis < 0 else axis
 
 
@@ -29,7 +39,8 @@ def axes_of(axis, ndim):
     if isinstance(axis, tuple):
         axes = each_axis(axis, ndim)
         if has_repeated(axes):
-            raise ValueError("duplicate value in 'axis'")
+            refuse("duplicate value in 'axis'")
+            return without_repeated(axes)
         return axes
     return (axis_of(axis, ndim),)
 
@@ -44,6 +55,12 @@ def has_repeated(axes):
     if len(axes) < 2:
         return False
     return axes[0] in axes[1:] or has_repeated(axes[1:])
+
+
+def without_repeated(axes):
+    if len(axes) < 2:
+        return axes
+    return without_repeated(axes[1:]) if axes[0] in axes[1:] else axes[:1] + without_repeated(axes[1:])
 
 
 def tuple_to(n):
@@ -148,7 +165,7 @@ def sizes(shape, size):
             raise ValueError("cannot reshape array of one size into another", size, known)
         return replaced(shape, 0)
     if unknown > 1:
-        raise ValueError("can only specify one unknown dimension")
+        refuse("can only specify one unknown dimension")
     if known == 0 or size % known != 0:
         raise ValueError("cannot reshape array: its size is no multiple of the known dimensions", size, known)
     return replaced(shape, size // known)
@@ -184,9 +201,10 @@ def transpose(a, axes=None):
         return a.T
     order = each_axis(as_tuple(axes), a.ndim)
     if len(order) != a.ndim:
-        raise ValueError("axes don't match array")
+        refuse("axes don't match array")
+        return a
     if has_repeated(order):
-        raise ValueError("repeated axis in transpose")
+        refuse("repeated axis in transpose")
     return restride(a, picked(a.shape, order), picked(a.strides, order))
 
 
@@ -226,7 +244,8 @@ def moveaxis(a, source, destination):
     sources = axes_of(source, a.ndim)
     destinations = axes_of(destination, a.ndim)
     if len(sources) != len(destinations):
-        raise ValueError("`source` and `destination` arguments must have the same number of elements")
+        refuse("`source` and `destination` arguments must have the same number of elements")
+        return a
     rest = without(tuple_to(a.ndim), sources)
     return transpose(a, inserted(rest, sources, destinations, 0, a.ndim))
 
@@ -255,8 +274,10 @@ def expanded(items, axes, filler, at, n):
 
 
 def expand_dims(a, axis):
-    n = a.ndim + (len(axis) if isinstance(axis, tuple) else 1)
+    n = a.ndim + len(as_tuple(axis))
     axes = axes_of(axis, n)
+    if len(axes) < n - a.ndim:
+        return a
     if layout(a) == "C":
         return reshape_c(a, expanded(a.shape, axes, 1, 0, n))
     return restride(a, expanded(a.shape, axes, 1, 0, n), expanded(a.strides, axes, 0, 0, n))
@@ -275,9 +296,10 @@ def broadcast_to(array, shape):
     lengths = as_tuple(shape)
     more = len(lengths) - array.ndim
     if more < 0:
-        raise ValueError("input operand has more dimensions than allowed by the axis remapping")
+        refuse("input operand has more dimensions than allowed by the axis remapping")
+        return array
     strides = (0,) * more + stretched(array.strides, array.shape, lengths[more:])
-    return restride(array, lengths, strides)
+    return read_only(restride(array, lengths, strides))
 
 
 def broadcast_lengths(a, b):

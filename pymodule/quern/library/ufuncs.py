@@ -1,5 +1,6 @@
-"""NumPy functions of scalars that are written in the compiled subset. They compute with NumPy's own primitives
-(np.add, np.multiply), which keep narrow types and give strong results."""
+"""NumPy functions of scalars that are written in the compiled subset, and what is left of those of arrays: keywords,
+several results. They compute with NumPy's own primitives (np.add, np.multiply), which keep narrow types and give strong
+results."""
 
 import math
 
@@ -10,14 +11,107 @@ from .cmath_ import log as log_of_complex
 from .cmath_ import pow_complex
 from .math_ import gcd as gcd_of_ints
 from .math_ import lcm as lcm_of_ints
+from .primitives import convert, map, map_into, reinterpret, result_type
 
 
 def angle(z):
     return np.arctan2(z.imag, z.real)
 
 
-def clip(x, low, high):
-    return np.minimum(np.maximum(x, low), high)
+def same(x):
+    return x
+
+
+def chosen(condition, x, old):
+    return x if condition else old
+
+
+def each_converted(args, dtype):
+    if len(args) == 0:
+        return ()
+    return (convert(args[0], dtype),) + each_converted(args[1:], dtype)
+
+
+def call(f, out, where, dtype, *args):
+    """A ufunc with its keywords. Without `out` the elements that `where` leaves out have any value: the result's."""
+    if dtype is not None:
+        return call(f, out, where, None, *each_converted(args, dtype))
+    if isinstance(out, tuple):
+        return call(f, out[0], where, None, *args)
+    result = f(*args)
+    if where is None:
+        if out is None:
+            return result
+        map_into(out, same, result)
+        return out
+    if out is None:
+        return map(chosen, where, result, result)
+    map_into(out, chosen, where, result, out)
+    return out
+
+
+def clip(a, a_min=None, a_max=None, out=None, min=None, max=None):
+    low = min if a_min is None else a_min
+    high = max if a_max is None else a_max
+    if out is not None:
+        map_into(out, same, clip(a, low, high))
+        return out
+    if low is None:
+        return np.positive(a) if high is None else np.minimum(a, high)
+    return np.maximum(a, low) if high is None else np.minimum(np.maximum(a, low), high)
+
+
+def method_clip(a, min=None, max=None, out=None):
+    return clip(a, min, max, out)
+
+
+def round_(a, decimals=0, out=None):
+    if out is not None:
+        map_into(out, same, round_(a, decimals))
+        return out
+    return map(round_number, a, decimals)
+
+
+def round_number(x, decimals):
+    if isinstance(x, (np.complex64, np.complex128, complex)):
+        return round_number(x.real, decimals) + round_number(x.imag, decimals) * convert(1j, result_type(x))
+    if isinstance(x, (bool, np.bool_)):
+        return convert(x, np.float16)
+    return np.round(x, decimals)
+
+
+def real(a):
+    """Of an array, a view."""
+    if a.dtype == np.complex64:
+        return reinterpret(a, np.float32, 0)
+    if a.dtype == np.complex128:
+        return reinterpret(a, np.float64, 0)
+    return a
+
+
+def imag(a):
+    if a.dtype == np.complex64:
+        return reinterpret(a, np.float32, 4)
+    if a.dtype == np.complex128:
+        return reinterpret(a, np.float64, 8)
+    return np.zeros(a.shape, a.dtype)
+
+
+def conj(a):
+    return np.conjugate(a)
+
+
+def mantissa(x):
+    return np.frexp(x)[0]
+
+
+def exponent(x):
+    return np.frexp(x)[1]
+
+
+def frexp(x):
+    """Of an array; of numbers there are rows."""
+    return map(mantissa, x), map(exponent, x)
 
 
 def deg2rad(x):
@@ -114,7 +208,17 @@ def logical_not(a):
     return a == 0
 
 
+def fraction(x):
+    return np.modf(x)[0]
+
+
+def whole_part(x):
+    return np.modf(x)[1]
+
+
 def modf(x):
+    if isinstance(x, np.ndarray):
+        return map(fraction, x), map(whole_part, x)
     whole = np.trunc(np.multiply(x, 1.0))
     if np.isinf(x):
         return np.copysign(0.0, x), whole
@@ -177,6 +281,12 @@ def is_integer(x):
 
 
 FUNCTIONS = {
+    "ndarray.clip": method_clip,
+    "ndarray.conj": conj,
+    "ndarray.conjugate": conj,
+    "ndarray.imag": imag,
+    "ndarray.real": real,
+    "ndarray.round": round_,
     "number.is_integer": is_integer,
     "numpy.angle": angle,
     "numpy.clip": clip,
@@ -184,6 +294,7 @@ FUNCTIONS = {
     "numpy.divmod": divmod_,
     "numpy.exp2_complex": exp2_complex,
     "numpy.expm1_complex": expm1_complex,
+    "numpy.frexp": frexp,
     "numpy.gcd": gcd,
     "numpy.heaviside": heaviside,
     "numpy.isneginf": isneginf,
@@ -202,9 +313,11 @@ FUNCTIONS = {
     "numpy.rad2deg": rad2deg,
     "numpy.reciprocal": reciprocal,
     "numpy.reciprocal_int": reciprocal_int,
+    "numpy.round": round_,
     "numpy.round_float": round_float,
     "numpy.round_int": round_int,
     "numpy.sinc": sinc,
     "numpy.spacing": spacing,
     "numpy.square": square,
+    "ufunc.call": call,
 }

@@ -1,0 +1,111 @@
+"""Sorting, searching and sets beside NumPy."""
+import numpy as np
+import pytest
+from beside import DTYPES, arrays, check, compiled, laid_out, values
+
+SHAPES = [(5,), (3, 4), (2, 3, 2), (0,), (1, 50)]
+
+
+@pytest.mark.parametrize("source", ["np.sort(a)", "np.sort(a, axis=0)", "np.sort(a, axis=None)", "np.sort(a, -1, 'stable')", "np.argsort(a, kind='stable')",
+                                    "a.argsort(axis=0, kind='stable')", "np.argsort(a, axis=None, kind='stable')", "a.sort()", "a.sort(axis=0)", "a.sort(kind='heapsort')"])
+def test_sort_and_argsort(source):
+    check(source, [c for c in arrays(sum(source.encode()), SHAPES, n=5) if c[0].flags.writeable or "a.sort" not in source])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_long_lines(dtype):
+    rng = np.random.default_rng(7)
+    info = np.iinfo(dtype) if np.dtype(dtype).kind in "iu" else None
+    for n in (31, 33, 1000):
+        a = rng.integers(info.min, info.max, n, dtype=dtype, endpoint=True) if info else values(rng, dtype, n)
+        if a.dtype.kind == "f":
+            a = (rng.standard_normal(n) * 10.0 ** rng.integers(-30, 30, n)).astype(dtype)
+        check("np.sort(a), np.argsort(a, kind='stable')", [(a,), (np.sort(a),), (np.repeat(a[:3], 40),)])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_nan_is_last(dtype):
+    special = np.array([1, np.nan, -np.inf, np.inf, -0.0, 0.0, -1, np.nan, 3e-45, -3e-45], dtype)
+    special[7] = -special[7]
+    if special.dtype.kind == "c":
+        special[2:5] = [complex(np.nan, 1), complex(1, np.nan), complex(np.nan, -1)]
+    for repeat in (1, 10):
+        a = np.tile(special, repeat)
+        check("np.sort(a), np.argsort(a, kind='stable')", [(a,), (a[::-1],)])
+        if a.dtype.kind == "f":
+            check("np.searchsorted(np.sort(a), a)", [(a,)])
+
+
+def test_zeros_keep_their_signs():
+    a = np.tile([0.0, -0.0, 1.0], 20)
+    assert np.signbit(compiled("np.sort(a)")[1](a)).sum() == 20
+
+
+def test_what_is_wrong():
+    check("np.sort(a, axis=2)", [(np.ones((2, 3)),)])
+    check("np.argsort(a, axis=-3)", [(np.ones((2, 3)),)])
+    check("np.sort(a, kind='bubble')", [(np.ones(3),)])
+    check("np.partition(a, 5)", [(np.ones(3),)])
+    a = np.ones(3)
+    a.flags.writeable = False
+    with pytest.raises((TypeError, ValueError)):
+        compiled("a.sort()")[1](a)
+
+
+def test_lexsort():
+    rng = np.random.default_rng(3)
+    keys = rng.integers(0, 3, (3, 60))
+    check("np.lexsort((a, b))", [(keys[0], keys[1]), (keys[0].astype(float), keys[1, ::-1])], arguments="a, b")
+    check("np.lexsort(a)", [(keys,), (keys[:1],)])
+    check("np.lexsort((a, b, c))", [(keys[0], keys[1].astype(np.int8), keys[2] * 0.5)], arguments="a, b, c")
+
+
+def test_partition():
+    rng = np.random.default_rng(3)
+    a = rng.permutation(60).reshape(3, 20).astype(float)
+    jitted = compiled("np.partition(a, k), np.argpartition(a, k)", "a, k")[1]
+    for k in (0, 7, -1):
+        parts, places = jitted(a, k)
+        for got in (parts, np.take_along_axis(a, places, -1)):
+            assert np.array_equal(got[:, k], np.sort(a)[:, k])
+            assert np.array_equal(np.sort(got), np.sort(a))
+    b = a[0].copy()
+    compiled("a.partition((3, 4))")[1](b)
+    assert b[3] == np.sort(a[0])[3] and b[4] == np.sort(a[0])[4]
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint8", "float64", "float32"])
+def test_searchsorted(dtype):
+    rng = np.random.default_rng(5)
+    a = np.sort(values(rng, dtype, 30))
+    v = values(rng, dtype, (3, 4))
+    check("np.searchsorted(a, v)", [(a, v), (a, v.T), (a[::2], v[0]), (a[:0], v), (a, v.astype(np.float64)), (a, v.astype(np.int64))], arguments="a, v")
+    check("a.searchsorted(v, side='right')", [(a, v), (a, v[0, 0])], arguments="a, v")
+    check("np.searchsorted(a, v, 'right')", [(a, 3), (a, 2.5)], arguments="a, v")
+    check("np.searchsorted(a, v, sorter=s)", [(a[::-1], v, np.arange(30)[::-1].copy())], arguments="a, v, s")
+    check("np.searchsorted(a, 1, side='middle')", [(a,)])
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float64", "float32", "complex128"])
+def test_unique(dtype):
+    rng = np.random.default_rng(6)
+    data = [values(rng, dtype, s) for s in [(7,), (60,), (3, 4), (0,)]]
+    data.append(laid_out(data[2], "F"))
+    if np.dtype(dtype).kind == "f":
+        data.append(np.array([np.nan, 1, np.nan, 0], dtype))
+    check("np.unique(a)", [(a,) for a in data])
+    check("np.unique(a, return_index=True, return_inverse=True, return_counts=True)", [(a,) for a in data])
+    check("np.unique(a, return_counts=True)", [(a,) for a in data[:2]])
+    check("np.unique(a, False, True)", [(a,) for a in data[:3]])
+
+
+def test_sets():
+    rng = np.random.default_rng(8)
+    pairs = [(values(rng, x, s), values(rng, y, t)) for x, y, s, t in [("int64", "int64", (9,), (5,)), ("int32", "float64", (3, 4), (40,)), ("uint8", "int16", (4,), (0,)),
+                                                                       ("float32", "float32", (50,), (3,)), ("bool", "bool", (3,), (1,))]]
+    pairs.append((np.array([np.nan, 1.0, 2]), np.array([np.nan, 2.0])))
+    for source in ("np.isin(a, b)", "np.isin(a, b, invert=True)", "np.intersect1d(a, b)", "np.union1d(a, b)", "np.setdiff1d(a, b)", "np.setxor1d(a, b)"):
+        check(source, pairs, arguments="a, b")
+    jitted = compiled("np.isin(x, b)", "x, b")[1]
+    assert jitted(2, np.arange(3)) and not jitted(5, np.arange(3))  # an array without axes in NumPy
+    check("np.intersect1d(a, b, assume_unique=True)", [(np.array([3, 1, 2]), np.array([2, 3, 5]))], arguments="a, b")
