@@ -1,0 +1,299 @@
+"""Differences, sums of products and what is between given points: along one axis."""
+
+import numpy as np
+
+from .primitives import convert, restride, result_type
+from .reductions import array_of, mean_type, sum_
+from .shapes import axis_of, copy, moveaxis, ravel, refuse, reshape
+from .sorting import right_place
+
+
+# -- differences ------------------------------------------------------------------------------------------------
+
+
+def part(ndim, axis, piece, at=0):
+    """An index that takes a slice of one axis."""
+    if at == ndim:
+        return ()
+    return (piece if at == axis else slice(None),) + part(ndim, axis, piece, at + 1)
+
+
+def difference(a, axis):
+    after = a[part(a.ndim, axis, slice(1, None))]
+    before = a[part(a.ndim, axis, slice(None, -1))]
+    if a.dtype == np.bool_:
+        return np.not_equal(after, before)
+    return np.subtract(after, before)
+
+
+def diff(a, n=1, axis=-1):
+    x = array_of(a)
+    if x.ndim == 0:
+        refuse("diff requires input that is at least one dimensional")
+        return x
+    if n < 0:
+        raise ValueError("order must be non-negative but got", n)
+    at = axis_of(axis, x.ndim)
+    result = copy(x)
+    for _ in range(n):
+        result = copy(difference(result, at))
+    return result
+
+
+def ends_of(x, kind):
+    if x is None:
+        return np.empty(0, kind)
+    if isinstance(x, np.ndarray):
+        return ravel(x)
+    if isinstance(x, tuple):
+        return np.array(x)
+    return np.full(1, x)
+
+
+def ediff1d(ary, to_end=None, to_begin=None):
+    line = ravel(array_of(ary))
+    first = ends_of(to_begin, line.dtype)
+    last = ends_of(to_end, line.dtype)
+    n = max(len(line) - 1, 0)
+    result = np.empty(len(first) + n + len(last), line.dtype)
+    result[: len(first)] = first
+    result[len(first) : len(first) + n] = np.subtract(line[1:], line[:n])
+    result[len(first) + n :] = last
+    return result
+
+
+def gradient(f, *varargs, axis=None, edge_order=1):
+    """Of one axis."""
+    if f.ndim != 1:
+        refuse("gradient is of one axis in compiled code")
+    if edge_order != 1:
+        refuse("gradient has edges of order 1 in compiled code")
+    if len(f) < 2:
+        raise ValueError("Shape of array too small to calculate a numerical gradient")
+    if len(varargs) == 0:
+        return even_gradient(f, 1.0)
+    if isinstance(varargs[0], np.ndarray):
+        return uneven_gradient(f, varargs[0])
+    return even_gradient(f, varargs[0])
+
+
+def even_gradient(f, step):
+    kind = mean_type(f.dtype)
+    y = convert(f, kind)
+    n = len(y)
+    h = convert(step, kind)
+    result = np.empty(n, kind)
+    result[0] = (y[1] - y[0]) / h
+    result[n - 1] = (y[n - 1] - y[n - 2]) / h
+    result[1 : n - 1] = (y[2:] - y[: n - 2]) / (convert(2, kind) * h)
+    return result
+
+
+def uneven_gradient(f, x):
+    if len(x) != len(f):
+        raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+    kind = mean_type(f.dtype)
+    y = convert(f, kind)
+    n = len(y)
+    result = np.empty(n, kind)
+    result[0] = (y[1] - y[0]) / (x[1] - x[0])
+    result[n - 1] = (y[n - 1] - y[n - 2]) / (x[n - 1] - x[n - 2])
+    for i in range(1, n - 1):
+        left = x[i] - x[i - 1]
+        right = x[i + 1] - x[i]
+        a = -right / (left * (left + right))
+        b = (right - left) / (left * right)
+        c = left / (right * (left + right))
+        result[i] = a * y[i - 1] + b * y[i] + c * y[i + 1]
+    return result
+
+
+def trapezoid(y, x=None, dx=1.0, axis=-1):
+    at = axis_of(axis, y.ndim)
+    pairs = y[part(y.ndim, at, slice(1, None))] + y[part(y.ndim, at, slice(None, -1))]
+    if x is None:
+        return sum_(dx * pairs / 2.0, at)
+    if x.ndim == 1:
+        steps = difference(x, 0)
+        return sum_(moveaxis(steps * moveaxis(pairs, at, -1) / 2.0, -1, at), at)
+    return sum_(difference(x, at) * pairs / 2.0, at)
+
+
+# -- between points ---------------------------------------------------------------------------------------------------
+
+
+def value_at(x, xp, fp, left, right):
+    n = len(xp)
+    if n > 1 and x != x:
+        return x
+    if x > xp[n - 1]:
+        return right
+    if x < xp[0]:
+        return left
+    at = right_place(xp, x) - 1
+    if at >= n - 1:
+        return fp[n - 1]
+    if xp[at] == x:
+        return fp[at]
+    slope = (fp[at + 1] - fp[at]) / (xp[at + 1] - xp[at])
+    result = slope * (x - xp[at]) + fp[at]
+    if result != result:
+        result = slope * (x - xp[at + 1]) + fp[at + 1]
+        if result != result and fp[at] == fp[at + 1]:
+            return fp[at]
+    return result
+
+
+def interp(x, xp, fp, left=None, right=None, period=None):
+    if period is not None:
+        refuse("interp has no period in compiled code")
+    points = convert(array_of(xp), np.float64)
+    heights = convert(array_of(fp), np.float64)
+    if len(points) == 0:
+        raise ValueError("array of sample points is empty")
+    if len(points) != len(heights):
+        raise ValueError("fp and xp are not of the same length.")
+    below = heights[0] if left is None else np.float64(left)
+    above = heights[len(heights) - 1] if right is None else np.float64(right)
+    if not isinstance(x, np.ndarray) or x.ndim == 0:
+        return value_at(convert(x, np.float64), points, heights, below, above)
+    wanted = ravel(x)
+    result = np.empty(x.shape, np.float64)
+    values = ravel(result)
+    for i in range(len(wanted)):
+        values[i] = value_at(np.float64(wanted[i]), points, heights, below, above)
+    return result
+
+
+# -- products -------------------------------------------------------------------------------------------------------------
+
+
+def diagonal_view(a, offset, axis1, axis2):
+    """With the diagonal as the last axis."""
+    first = axis_of(axis1, a.ndim)
+    second = axis_of(axis2, a.ndim)
+    if first == second:
+        refuse("axis1 and axis2 cannot be the same")
+        return a
+    part = moveaxis(a, (first, second), (-2, -1))
+    rows = part.shape[-2]
+    columns = part.shape[-1]
+    below = max(-offset, 0)
+    beside = max(offset, 0)
+    n = max(min(rows - below, columns - beside), 0)
+    step = part.strides[-2] + part.strides[-1]
+    start = part[..., min(below, rows) :, min(beside, columns) :]
+    return restride(start, start.shape[:-2] + (n,), start.strides[:-2] + (step,))
+
+
+def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
+    if a.ndim < 2:
+        refuse("diag requires an array of at least two dimensions")
+        return 0
+    return sum_(diagonal_view(a, offset, axis1, axis2), -1, dtype, out)
+
+
+def last_item(a, k):
+    return a[..., k]
+
+
+def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    if axis is not None:
+        return cross(a, b, axis, axis, axis)
+    x = moveaxis(a, axis_of(axisa, a.ndim), -1)
+    y = moveaxis(b, axis_of(axisb, b.ndim), -1)
+    if x.shape[-1] != 3 or y.shape[-1] != 3:
+        raise ValueError("incompatible dimensions for cross product (dimension must be 3)", x.shape[-1], y.shape[-1])
+    if x.ndim == 1 and y.ndim == 1:
+        return np.array((x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]), result_type(x, y))
+    first = np.subtract(last_item(x, 1) * last_item(y, 2), last_item(x, 2) * last_item(y, 1))
+    result = np.empty(first.shape + (3,), first.dtype)
+    result[..., 0] = first
+    result[..., 1] = np.subtract(last_item(x, 2) * last_item(y, 0), last_item(x, 0) * last_item(y, 2))
+    result[..., 2] = np.subtract(last_item(x, 0) * last_item(y, 1), last_item(x, 1) * last_item(y, 0))
+    return copy(moveaxis(result, -1, axis_of(axisc, result.ndim)))
+
+
+def filled(items, n, filler):
+    return items if len(items) >= n else filled((filler,) + items, n, filler)
+
+
+def interleaved(a, b):
+    return () if len(a) == 0 else (a[0], b[0]) + interleaved(a[1:], b[1:])
+
+
+def products(a, b):
+    return () if len(a) == 0 else (a[0] * b[0],) + products(a[1:], b[1:])
+
+
+def kron(a, b):
+    x = array_of(a)
+    y = array_of(b)
+    n = x.ndim if x.ndim > y.ndim else y.ndim
+    long = filled(x.shape, n, 1)
+    short = filled(y.shape, n, 1)
+    ones = filled((), n, 1)
+    zeros = filled((), n, 0)
+    each = restride(x, interleaved(long, ones), interleaved(filled(x.strides, n, 0), zeros))
+    inner = restride(y, interleaved(ones, short), interleaved(zeros, filled(y.strides, n, 0)))
+    return reshape(np.multiply(each, inner), products(long, short))
+
+
+def correlated(a, v, start, n):
+    """sum(a[start + i + j] * conj(v[j])) for i below n, where a is zero outside."""
+    kind = result_type(a, v)
+    result = np.zeros(n, kind)
+    for i in range(n):
+        low = max(0, -(start + i))
+        high = min(len(v), len(a) - (start + i))
+        total = convert(0, kind)
+        for j in range(low, high):
+            total = np.add(total, np.multiply(convert(a[start + i + j], kind), convert(np.conjugate(v[j]), kind)))
+        result[i] = total
+    return result
+
+
+def along_each_other(a, v, mode):
+    if mode == "valid":
+        return correlated(a, v, 0, len(a) - len(v) + 1)
+    if mode == "same":
+        return correlated(a, v, -(len(v) // 2), len(a))
+    if mode != "full":
+        refuse("mode must be one of 'valid', 'same', or 'full'")
+    return correlated(a, v, -(len(v) - 1), len(a) + len(v) - 1)
+
+
+def correlate(a, v, mode="valid"):
+    if len(a) == 0:
+        raise ValueError("first array argument cannot be empty")
+    if len(v) == 0:
+        raise ValueError("second array argument cannot be empty")
+    if len(a) >= len(v):
+        return along_each_other(a, v, mode)
+    return np.conjugate(along_each_other(v, a, mode)[::-1])
+
+
+def convolve(a, v, mode="full"):
+    if len(a) == 0:
+        raise ValueError("a cannot be empty")
+    if len(v) == 0:
+        raise ValueError("v cannot be empty")
+    if len(a) >= len(v):
+        return along_each_other(a, np.conjugate(v[::-1]), mode)
+    return along_each_other(v, np.conjugate(a[::-1]), mode)
+
+
+FUNCTIONS = {
+    "ndarray.trace": trace,
+    "numpy.convolve": convolve,
+    "numpy.correlate": correlate,
+    "numpy.cross": cross,
+    "numpy.diff": diff,
+    "numpy.ediff1d": ediff1d,
+    "numpy.gradient": gradient,
+    "numpy.interp": interp,
+    "numpy.kron": kron,
+    "numpy.trace": trace,
+    "numpy.trapezoid": trapezoid,
+    "numpy.trapz": trapezoid,
+}
