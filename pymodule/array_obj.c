@@ -255,7 +255,7 @@ static PyObject *array_copy_to_device(PyObject *self, PyObject *args, PyObject *
         !writable(a) || !py_stream_of(a->state, stream_object, a->device, &stream, &keep))
         return NULL;
     bool ok = false;
-    DeviceArray *from = py_as_device_array(a->state, source);
+    DeviceArray *from = py_as_device_array(a->state, a->device, source);
     if (from) {
         ok = copy_from_device(a, from);
     } else if (!PyErr_Occurred()) {
@@ -354,7 +354,7 @@ static int array_setitem(PyObject *self, PyObject *key, PyObject *value) {
     if (!writable(a)) return -1;
     DeviceArray *view = (DeviceArray *)indexed(a, key, &element);
     if (!view) return -1;
-    from = py_as_device_array(a->state, value);
+    from = py_as_device_array(a->state, a->device, value);
     if (from && array_ndim(from) == array_ndim(view)) {
         ok = copy_from_device(view, from);
     } else if (!PyErr_Occurred()) { /* NumPy broadcasts and converts into a host copy */
@@ -521,9 +521,10 @@ static PyObject *get_flags(PyObject *self, void *unused) {
 static PyObject *get_interface(PyObject *self, void *unused) {
     (void)unused;
     DeviceArray *a = (DeviceArray *)self;
-    if (rt_info(a->device)->kind != RT_CUDA)
+    RtDeviceKind on = rt_info(a->device)->kind;
+    if (on != RT_CUDA && on != RT_HIP) /* PyTorch's and CuPy's builds for AMD use the same name */
         return PyErr_SetString(PyExc_AttributeError,
-                               "__cuda_array_interface__: this array is not on a CUDA device"),
+                               "__cuda_array_interface__: this array is not on a GPU"),
                NULL;
     PyObject *typestr = PyObject_GetAttrString((PyObject *)a->state->descrs[a->kind], "str");
     PyObject *shape = get_shape(self, NULL);
@@ -564,6 +565,8 @@ static PyMethodDef array_methods[] = {
     {"view", array_view, METH_VARARGS, NULL},
     {"squeeze", KEYWORDS(array_squeeze), NULL},
     {"split", array_split, METH_VARARGS, NULL},
+    {"__dlpack__", KEYWORDS(py_to_dlpack), NULL},
+    {"__dlpack_device__", py_dlpack_device, METH_NOARGS, NULL},
     {"is_c_contiguous", is_c_contiguous, METH_NOARGS, NULL},
     {"is_f_contiguous", is_f_contiguous, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
@@ -680,7 +683,8 @@ static bool await_producer(ModState *state, RtDevice *device, PyObject *dict, bo
     return false;
 }
 
-static DeviceArray *wrap_interface(ModState *state, PyObject *owner, PyObject *dict, bool wait) {
+static DeviceArray *wrap_interface(ModState *state, RtDevice *device, PyObject *owner,
+                                   PyObject *dict, bool wait) {
     int64_t shape[MAX_DIMS], strides[MAX_DIMS], lo, hi;
     int ndim, nstrides;
     if (!PyDict_Check(dict))
@@ -706,8 +710,7 @@ static DeviceArray *wrap_interface(ModState *state, PyObject *owner, PyObject *d
     }
     uint64_t address = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(data, 0));
     int readonly = PyObject_IsTrue(PyTuple_GET_ITEM(data, 1));
-    RtDevice *device = PyErr_Occurred() ? NULL : py_current_device(state, RT_CUDA);
-    if (!device) return NULL;
+    if (PyErr_Occurred()) return NULL;
     if (!rt_extent(ndim, item, shape, strides, &lo, &hi))
         return PyErr_SetString(PyExc_ValueError, "the array is too large"), NULL;
     RtStream *stream;
@@ -730,22 +733,24 @@ static DeviceArray *wrap_interface(ModState *state, PyObject *owner, PyObject *d
     return a;
 }
 
-static DeviceArray *as_device(ModState *state, PyObject *object, bool wait) {
+DeviceArray *py_wrap_foreign(ModState *state, RtDevice *device, PyObject *object, bool wait) {
     if (Py_TYPE(object) == state->device_array_type) return (DeviceArray *)Py_NewRef(object);
     if (py_is_array(state, object) || PyLong_CheckExact(object) || PyFloat_CheckExact(object))
         return NULL;
     PyObject *interface;
-    if (py_get_optional(object, "__cuda_array_interface__", &interface) <= 0) return NULL;
-    DeviceArray *a = wrap_interface(state, object, interface, wait);
+    int has = py_get_optional(object, "__cuda_array_interface__", &interface);
+    if (has < 0) return NULL;
+    if (has == 0) return py_from_dlpack(state, device, object);
+    DeviceArray *a = wrap_interface(state, device, object, interface, wait);
     Py_DECREF(interface);
     return a;
 }
 
-DeviceArray *py_as_device_array(ModState *state, PyObject *object) {
-    return as_device(state, object, true);
+DeviceArray *py_as_device_array(ModState *state, RtDevice *device, PyObject *object) {
+    return py_wrap_foreign(state, device, object, true);
 }
 
-/* -- functions of the module --------------------------------------------------------------------------------------------- */
+/* -- functions of a kind of device --------------------------------------------------------------------------------------------- */
 
 static RtBuffer *buffer_new(ModState *state, RtDevice *device, RtMemory memory, int64_t size,
                             RtStream *stream) {
@@ -779,9 +784,10 @@ static bool read_order(const char *order, bool *fortran) {
     return false;
 }
 
-static PyObject *device_array(PyObject *module, PyObject *args, PyObject *kwargs) {
+PyObject *py_api_device_array(PyObject *self, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"shape", "dtype", "strides", "order", "stream", "memory", NULL};
-    ModState *state = py_state(module);
+    DeviceApi *api = (DeviceApi *)self;
+    ModState *state = api->state;
     PyObject *shape_object, *dtype = (PyObject *)state->descrs[TY_f64], *strides_object = Py_None;
     PyObject *stream_object = NULL, *keep;
     const char *order = "C";
@@ -806,7 +812,7 @@ static PyObject *device_array(PyObject *module, PyObject *args, PyObject *kwargs
     int64_t lo, hi;
     if (!rt_extent(ndim, item, shape, strides, &lo, &hi))
         return PyErr_SetString(PyExc_ValueError, "the array is too large"), NULL;
-    RtDevice *device = py_current_device(state, RT_CUDA);
+    RtDevice *device = py_current_device(state, api->wanted);
     if (!device || !py_stream_of(state, stream_object, device, &stream, &keep)) return NULL;
     DeviceArray *a = NULL;
     RtBuffer *buffer = buffer_new(state, device, (RtMemory)memory, hi - lo, stream);
@@ -828,12 +834,13 @@ static PyArrayObject *packed_source(PyObject *object) {
     return packed;
 }
 
-static PyObject *copy_in(ModState *state, PyObject *object, PyObject *stream_object,
+static PyObject *copy_in(DeviceApi *api, PyObject *object, PyObject *stream_object,
                          DeviceArray *to) {
+    ModState *state = api->state;
     PyArrayObject *host = packed_source(object);
     if (!host) return NULL;
     int kind = kind_of_dtype((PyObject *)PyArray_DESCR(host)), ndim = PyArray_NDIM(host);
-    RtDevice *device = kind < 0 ? NULL : to ? to->device : py_current_device(state, RT_CUDA);
+    RtDevice *device = kind < 0 ? NULL : to ? to->device : py_current_device(state, api->wanted);
     RtStream *stream = NULL;
     PyObject *keep = NULL;
     DeviceArray *a = NULL;
@@ -862,27 +869,31 @@ static PyObject *copy_in(ModState *state, PyObject *object, PyObject *stream_obj
     return (PyObject *)a;
 }
 
-static PyObject *to_device(PyObject *module, PyObject *args, PyObject *kwargs) {
+PyObject *py_api_to_device(PyObject *self, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"obj", "stream", "copy", "to", NULL};
-    ModState *state = py_state(module);
+    DeviceApi *api = (DeviceApi *)self;
+    ModState *state = api->state;
     PyObject *object, *stream = NULL, *to = Py_None;
     int copy = 1;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OpO", names, &object, &stream, &copy, &to))
         return NULL;
     if (to != Py_None && Py_TYPE(to) != state->device_array_type)
         return PyErr_SetString(PyExc_TypeError, "to_device: 'to' must be a device array"), NULL;
-    DeviceArray *already = py_as_device_array(state, object);
+    RtDevice *device = py_current_device(state, api->wanted);
+    DeviceArray *already = device ? py_as_device_array(state, device, object) : NULL;
     if (already) return (PyObject *)already;
     if (PyErr_Occurred()) return NULL;
-    return copy_in(state, object, stream, to == Py_None ? NULL : (DeviceArray *)to);
+    return copy_in(api, object, stream, to == Py_None ? NULL : (DeviceArray *)to);
 }
 
 /* as_device_array(object, sync) */
-static PyObject *as_device_array(PyObject *module, PyObject *args) {
+PyObject *py_api_as_device_array(PyObject *self, PyObject *args) {
+    DeviceApi *api = (DeviceApi *)self;
     PyObject *object;
     int sync = true;
     if (!PyArg_ParseTuple(args, "O|p", &object, &sync)) return NULL;
-    DeviceArray *a = as_device(py_state(module), object, sync);
+    RtDevice *device = py_current_device(api->state, api->wanted);
+    DeviceArray *a = device ? py_wrap_foreign(api->state, device, object, sync) : NULL;
     if (!a && !PyErr_Occurred())
         PyErr_Format(PyExc_TypeError, "'%.100s' has no __cuda_array_interface__",
                      Py_TYPE(object)->tp_name);
@@ -890,11 +901,13 @@ static PyObject *as_device_array(PyObject *module, PyObject *args) {
 }
 
 /* from_interface(dict, owner, sync): Numba's from_cuda_array_interface. */
-static PyObject *from_interface(PyObject *module, PyObject *args) {
+PyObject *py_api_from_interface(PyObject *self, PyObject *args) {
+    DeviceApi *api = (DeviceApi *)self;
     PyObject *dict, *owner = Py_None;
     int sync = true;
     if (!PyArg_ParseTuple(args, "O|Op", &dict, &owner, &sync)) return NULL;
-    return (PyObject *)wrap_interface(py_state(module), owner, dict, sync);
+    RtDevice *device = py_current_device(api->state, api->wanted);
+    return device ? (PyObject *)wrap_interface(api->state, device, owner, dict, sync) : NULL;
 }
 
 static void drop_buffer(PyObject *capsule) {
@@ -905,9 +918,10 @@ static void drop_buffer(PyObject *capsule) {
 }
 
 /* pinned_array(shape, dtype, order): an ndarray in memory that the device can reach quickly. */
-static PyObject *pinned_array(PyObject *module, PyObject *args, PyObject *kwargs) {
+PyObject *py_api_pinned_array(PyObject *self, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"shape", "dtype", "order", NULL};
-    ModState *state = py_state(module);
+    DeviceApi *api = (DeviceApi *)self;
+    ModState *state = api->state;
     PyObject *shape_object, *dtype = (PyObject *)state->descrs[TY_f64];
     const char *order = "C";
     int64_t shape[MAX_DIMS], size;
@@ -920,7 +934,7 @@ static PyObject *pinned_array(PyObject *module, PyObject *args, PyObject *kwargs
     if (kind < 0 || !read_order(order, &fortran) ||
         !read_shape(shape_object, PyDataType_ELSIZE(state->descrs[kind]), shape, &ndim, &size))
         return NULL;
-    RtDevice *device = py_current_device(state, RT_CUDA);
+    RtDevice *device = py_current_device(state, api->wanted);
     RtBuffer *buffer =
         device ? buffer_new(state, device, RT_MEM_PINNED, QN_MAX(size, 1), NULL) : NULL;
     if (!buffer) return NULL;
@@ -936,12 +950,3 @@ static PyObject *pinned_array(PyObject *module, PyObject *args, PyObject *kwargs
     if (PyArray_SetBaseObject((PyArrayObject *)array, capsule) < 0) Py_CLEAR(array);
     return array;
 }
-
-PyMethodDef py_array_functions[] = {
-    {"device_array", KEYWORDS(device_array), NULL},
-    {"to_device", KEYWORDS(to_device), NULL},
-    {"as_device_array", as_device_array, METH_VARARGS, NULL},
-    {"from_interface", from_interface, METH_VARARGS, NULL},
-    {"pinned_array", KEYWORDS(pinned_array), NULL},
-    {NULL, NULL, 0, NULL},
-};

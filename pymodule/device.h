@@ -68,21 +68,42 @@ void py_resume(CallFrame *frame);
     } while (0)
 extern PyType_Spec py_device_spec;
 extern PyMethodDef py_device_functions[];
+/* The functions of one kind of device, which quern.cuda and quern.hip show: _quern.cuda, _quern.hip. */
+typedef struct DeviceApi {
+    PyObject_HEAD ModState *state;
+    RtDeviceKind wanted;
+} DeviceApi;
+PyObject *py_api_device_array(PyObject *self, PyObject *args, PyObject *kwargs); /* array_obj.c */
+PyObject *py_api_to_device(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *py_api_as_device_array(PyObject *self, PyObject *args);
+PyObject *py_api_from_interface(PyObject *self, PyObject *args);
+PyObject *py_api_pinned_array(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *py_api_stream(PyObject *self, PyObject *unused); /* stream_obj.c */
+PyObject *py_api_default_stream(PyObject *self, PyObject *unused);
+PyObject *py_api_external_stream(PyObject *self, PyObject *handle);
+PyObject *py_api_event(PyObject *self, PyObject *args, PyObject *kwargs);
 
 /* -- array_obj.c -- */
 extern PyType_Spec py_device_array_spec;
-extern PyMethodDef py_array_functions[];
 DeviceArray *
 py_array_new(ModState *state, RtDevice *device, RtBuffer *buffer, uint64_t address, TypeKind kind,
              int ndim, const int64_t *shape, const int64_t *strides,
              bool readonly); /* takes over a reference to the buffer, also on failure */
-/* The object as a device array: itself, or a wrapper of its __cuda_array_interface__. NULL without an
- * exception: it is neither. A new reference. */
-DeviceArray *py_as_device_array(ModState *state, PyObject *object);
+/* The object as a device array: itself, or a wrapper of its memory on `device`, by __cuda_array_interface__ or
+ * DLPack. NULL without an exception: it is neither. A new reference. */
+DeviceArray *py_as_device_array(ModState *state, RtDevice *device, PyObject *object);
+/* The same that need not wait for the stream of an interface. */
+DeviceArray *py_wrap_foreign(ModState *state, RtDevice *device, PyObject *object, bool wait);
+
+/* -- dlpack.c -- */
+/* The memory of an object with DLPack, on `device` or another of its kind. NULL without an exception: it has none, or
+ * lies on the host. */
+DeviceArray *py_from_dlpack(ModState *state, RtDevice *device, PyObject *object);
+PyObject *py_to_dlpack(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *py_dlpack_device(PyObject *self, PyObject *unused);
 
 /* -- stream_obj.c -- */
 extern PyType_Spec py_stream_spec, py_event_spec;
-extern PyMethodDef py_stream_functions[];
 /* 0 and None: the default stream (*out NULL). Else a Stream, a driver's handle, or an object with
  * __cuda_stream__. *keep is a new reference to what keeps the stream alive, or NULL. */
 bool py_stream_of(ModState *state, PyObject *object, RtDevice *device, RtStream **out,

@@ -23,8 +23,9 @@ void py_resume(CallFrame *frame) {
 
 /* -- choosing ----------------------------------------------------------------------------------------- */
 
-static bool warn_missing(ModState *state, const RtError *why) {
-    PyObject *text = PyUnicode_FromFormat("kernels run on the cpu device: %s", why->text);
+static bool warn_missing(ModState *state, RtDeviceKind kind, const RtError *why) {
+    PyObject *text =
+        PyUnicode_FromFormat("kernels run on the %s device: %s", rt_kind_name(kind), why->text);
     return py_warn(state, "DeviceWarning", text) == 0;
 }
 
@@ -42,7 +43,7 @@ static bool choose_kind(ModState *state, RtDeviceKind wanted, RtDeviceKind *kind
     if (choice == RT_CHOICE_MISSING) return py_raise_runtime(state, &why), false;
     int nobody = 0;
     bool first = atomic_compare_exchange_strong(&d->chosen[wanted], &nobody, (int)*kind + 1);
-    return !first || choice != RT_CHOICE_FALLBACK || warn_missing(state, &why);
+    return !first || choice != RT_CHOICE_FALLBACK || warn_missing(state, *kind, &why);
 }
 
 static RtDevice *open_device(ModState *state, RtDeviceKind kind, int ordinal) {
@@ -236,7 +237,7 @@ static PyMethodDef device_methods[] = {
 static PyGetSetDef device_getset[] = {
     {"id", device_id, NULL, "Number of the device among its kind.", NULL},
     {"name", device_name, NULL, NULL, NULL},
-    {"kind", device_kind, NULL, "'cuda' or 'cpu'.", NULL},
+    {"kind", device_kind, NULL, "'cuda', 'hip' or 'cpu'.", NULL},
     {"arch", device_arch, NULL, "What kernels are compiled for.", NULL},
     {"compute_capability", device_compute_capability, NULL, NULL, NULL},
     {"uuid", device_uuid, NULL, NULL, NULL},
@@ -339,6 +340,45 @@ PyMethodDef py_device_functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
+/* -- the functions of one kind of device -------------------------------------------------------------------- */
+
+#define KEYWORDS(f) (PyCFunction)(void (*)(void)) f, METH_VARARGS | METH_KEYWORDS
+static PyMethodDef api_methods[] = {
+    {"device_array", KEYWORDS(py_api_device_array), NULL},
+    {"to_device", KEYWORDS(py_api_to_device), NULL},
+    {"as_device_array", py_api_as_device_array, METH_VARARGS, NULL},
+    {"from_interface", py_api_from_interface, METH_VARARGS, NULL},
+    {"pinned_array", KEYWORDS(py_api_pinned_array), NULL},
+    {"stream", py_api_stream, METH_NOARGS, NULL},
+    {"default_stream", py_api_default_stream, METH_NOARGS, NULL},
+    {"external_stream", py_api_external_stream, METH_O, NULL},
+    {"event", KEYWORDS(py_api_event), NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot api_slots[] = {
+    {Py_tp_dealloc, device_dealloc},
+    {Py_tp_methods, api_methods},
+    {0, NULL},
+};
+
+static PyType_Spec api_spec = {
+    .name = "quern._quern.DeviceApi",
+    .basicsize = sizeof(DeviceApi),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = api_slots,
+};
+
+static int add_api(ModState *state, PyObject *module, RtDeviceKind wanted) {
+    DeviceApi *api = (DeviceApi *)state->api_type->tp_alloc(state->api_type, 0);
+    if (!api) return -1;
+    api->state = state;
+    api->wanted = wanted;
+    int status = PyModule_AddObjectRef(module, rt_kind_name(wanted), (PyObject *)api);
+    Py_DECREF(api);
+    return status;
+}
+
 /* -- the device part of the module ------------------------------------------------------------------------- */
 
 static int add_type(PyObject *module, PyTypeObject **slot, PyType_Spec *spec) {
@@ -349,20 +389,20 @@ static int add_type(PyObject *module, PyTypeObject **slot, PyType_Spec *spec) {
 int py_device_init(ModState *state, PyObject *module) {
     if (!(state->runtime = PyMem_Calloc(1, sizeof(DeviceState)))) return PyErr_NoMemory(), -1;
     if (add_type(module, &state->device_type, &py_device_spec) < 0 ||
+        add_type(module, &state->api_type, &api_spec) < 0 ||
         add_type(module, &state->device_array_type, &py_device_array_spec) < 0 ||
         add_type(module, &state->stream_type, &py_stream_spec) < 0 ||
         add_type(module, &state->event_type, &py_event_spec) < 0 ||
         add_type(module, &state->kernel_type, &py_kernel_spec) < 0 ||
         add_type(module, &state->launch_type, &py_launch_spec) < 0)
         return -1;
-    if (PyModule_AddFunctions(module, py_device_functions) < 0 ||
-        PyModule_AddFunctions(module, py_array_functions) < 0)
-        return -1;
-    return PyModule_AddFunctions(module, py_stream_functions);
+    if (add_api(state, module, RT_CUDA) < 0 || add_api(state, module, RT_HIP) < 0) return -1;
+    return PyModule_AddFunctions(module, py_device_functions);
 }
 
 int py_device_traverse(ModState *state, visitproc visit, void *arg) {
     Py_VISIT(state->device_type);
+    Py_VISIT(state->api_type);
     Py_VISIT(state->device_array_type);
     Py_VISIT(state->stream_type);
     Py_VISIT(state->event_type);
@@ -373,6 +413,7 @@ int py_device_traverse(ModState *state, visitproc visit, void *arg) {
 
 void py_device_clear(ModState *state) {
     Py_CLEAR(state->device_type);
+    Py_CLEAR(state->api_type);
     Py_CLEAR(state->device_array_type);
     Py_CLEAR(state->stream_type);
     Py_CLEAR(state->event_type);

@@ -6,6 +6,9 @@
 #include "pymodule/device.h"
 #include "frontend/base/dump.h"
 
+/* One for each kind of device, and some for AMD devices of other chips than the first. */
+enum { MORE_MODELS = 3, CORES = RT_KINDS + MORE_MODELS };
+
 typedef struct Kernel {
     PyObject_HEAD vectorcallfunc vectorcall;
     PyObject *dict, *weakrefs;
@@ -18,10 +21,10 @@ typedef struct Kernel {
     bool device_function;
     bool closed;        /* only the declared signatures */
     PyObject *declared; /* their texts, compiled again on each kind of device */
-    char arch[RT_KINDS][sizeof(((RtDeviceInfo *)0)->arch)];
-    atomic_bool ready[RT_KINDS];
+    char arch[CORES][sizeof(((RtDeviceInfo *)0)->arch)];
+    atomic_bool ready[CORES];
     PyGuard lock; /* of making these */
-    JitCore cores[RT_KINDS];
+    JitCore cores[CORES];
 } Kernel;
 
 typedef struct Launch {
@@ -77,8 +80,14 @@ static PyObject *locals_of(const Kernel *k) {
     return k->user_options ? PyDict_GetItemString(k->user_options, "locals") : NULL;
 }
 
+static inline int core_index(const RtDeviceInfo *info) {
+    return QN_LIKELY(info->model == 0) ? (int)info->kind
+                                       : RT_KINDS - 1 + QN_MIN(info->model, MORE_MODELS);
+}
+
 static JitCore *make_core(Kernel *k, const RtDeviceInfo *info) {
-    JitCore *core = &k->cores[info->kind];
+    int at = core_index(info);
+    JitCore *core = &k->cores[at];
     CompileOptions options = k->options;
     options.entry = ENTRY_KERNEL;
     options.infer.kernel = true;
@@ -87,23 +96,24 @@ static JitCore *make_core(Kernel *k, const RtDeviceInfo *info) {
                                                  [RT_HIP] = TARGET_AMDGPU,
                                                  [RT_NULL] = TARGET_CPU};
     options.infer.target = targets[info->kind];
-    snprintf(k->arch[info->kind], sizeof k->arch[0], "%s", info->arch);
-    options.arch = info->arch[0] ? k->arch[info->kind] : NULL;
+    if (!k->arch[at][0]) memcpy(k->arch[at], info->arch, sizeof info->arch);
+    options.arch = info->arch[0] ? k->arch[at] : NULL;
     QN_LOCK(&k->lock);
     bool made = core->py_func || py_core_init(core, k->state, k->py_func, &options);
     if (made && !core->locals) core->locals = Py_XNewRef(locals_of(k));
     core->prepare = add_extra;
     QN_UNLOCK(&k->lock);
     if (!made || !declare_all(k, core)) return NULL;
-    atomic_store_explicit(&k->ready[info->kind], true, memory_order_release);
+    atomic_store_explicit(&k->ready[at], true, memory_order_release);
     return core;
 }
 
 /* The core for a device, made on first use. NULL: exception. */
 static inline JitCore *core_for(Kernel *k, RtDevice *device) {
     const RtDeviceInfo *info = rt_info(device);
-    return QN_LIKELY(atomic_load_explicit(&k->ready[info->kind], memory_order_acquire))
-               ? &k->cores[info->kind]
+    int at = core_index(info);
+    return QN_LIKELY(atomic_load_explicit(&k->ready[at], memory_order_acquire))
+               ? &k->cores[at]
                : make_core(k, info);
 }
 
@@ -301,13 +311,14 @@ static inline PyObject *launch_spec(Launch *l, JitCore *core, RtDevice *device, 
 }
 
 /* Foreign device arrays become ours; `held` keeps them. false: exception. */
-static bool wrap_foreign(ModState *state, PyObject **args, int32_t n, PyObject **held) {
+static bool wrap_foreign(ModState *state, RtDevice *device, PyObject **args, int32_t n,
+                         PyObject **held) {
     for (int32_t i = 0; i < n; i++) {
         PyTypeObject *type = Py_TYPE(args[i]);
         if (type == &PyArray_Type || type == state->device_array_type || type == &PyLong_Type ||
             type == &PyFloat_Type || type == &PyTuple_Type)
             continue;
-        DeviceArray *wrapped = py_as_device_array(state, args[i]);
+        DeviceArray *wrapped = py_as_device_array(state, device, args[i]);
         if (!wrapped && PyErr_Occurred()) return false;
         if (!wrapped) continue;
         if (!*held && !(*held = PyList_New(0))) return Py_DECREF(wrapped), false;
@@ -336,7 +347,7 @@ static PyObject *launch_slow(Launch *l, JitCore *core, RtDevice *device, PyObjec
                                                    PyVectorcall_NARGS(nargsf), kwnames))
         return NULL;
     if (!py_core_bind(core, args, PyVectorcall_NARGS(nargsf), kwnames, &bound)) return NULL;
-    if (wrap_foreign(core->state, bound.args, core->nparams, &held) &&
+    if (wrap_foreign(core->state, device, bound.args, core->nparams, &held) &&
         kernel_keys(core, bound.args, keys)) {
         Spec *spec = find_or_make(core, keys, core->nparams);
         bool mismatch = false;
@@ -601,7 +612,7 @@ static int kernel_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(k->configs);
     Py_VISIT(k->user_options);
     Py_VISIT(k->declared);
-    for (int i = 0; i < RT_KINDS; i++) {
+    for (int i = 0; i < CORES; i++) {
         int status = py_core_traverse(&k->cores[i], visit, arg);
         if (status) return status;
     }
@@ -626,7 +637,7 @@ static void kernel_dealloc(PyObject *self) {
     Py_CLEAR(k->configs);
     Py_CLEAR(k->user_options);
     Py_CLEAR(k->declared);
-    for (int i = 0; i < RT_KINDS; i++)
+    for (int i = 0; i < CORES; i++)
         py_core_clear(&k->cores[i]);
     type->tp_free(self);
     Py_DECREF(type);
@@ -676,7 +687,7 @@ static PyObject *kernel_declare(PyObject *self, PyObject *list) {
         if (PyList_Append(k->declared, PyList_GET_ITEM(list, i)) < 0) return NULL;
     k->closed = true;
     if (k->device_function) Py_RETURN_NONE;
-    for (int i = 0; i < RT_KINDS; i++)
+    for (int i = 0; i < CORES; i++)
         atomic_store(&k->ready[i], false);
     if (!current_core(self)) return NULL;
     Py_RETURN_NONE;
@@ -746,12 +757,21 @@ static PyObject *kernel_result_dtype(PyObject *self, PyObject *args) {
     return Py_NewRef((PyObject *)core->state->descrs[kind]);
 }
 
-static TypeKey explained_key(ModState *state, PyObject *arg, const char *function, int position) {
-    DeviceArray *wrapped = PyArray_Check(arg) ? NULL : py_as_device_array(state, arg);
+static TypeKey key_on(RtDeviceKind wanted, ModState *state, PyObject *arg, const char *function,
+                      int position) {
+    RtDevice *device = PyArray_Check(arg) ? NULL : py_current_device(state, wanted);
+    DeviceArray *wrapped = device ? py_as_device_array(state, device, arg) : NULL;
     if (!wrapped && PyErr_Occurred()) return 0;
     TypeKey key = py_kernel_arg_key(state, wrapped ? (PyObject *)wrapped : arg, function, position);
     Py_XDECREF(wrapped);
     return key;
+}
+
+static TypeKey cuda_key(ModState *state, PyObject *arg, const char *function, int position) {
+    return key_on(RT_CUDA, state, arg, function, position);
+}
+static TypeKey hip_key(ModState *state, PyObject *arg, const char *function, int position) {
+    return key_on(RT_HIP, state, arg, function, position);
 }
 
 static PyObject *kernel_explain(PyObject *self, PyObject *what) {
@@ -760,7 +780,8 @@ static PyObject *kernel_explain(PyObject *self, PyObject *what) {
     if (!core) return NULL;
     CompileOptions options = core->options;
     if (k->device_function) options.infer.kernel = false; /* it may return something */
-    return py_core_explain(core, &options, k->device_function, what, explained_key);
+    return py_core_explain(core, &options, k->device_function, what,
+                           k->wanted == RT_HIP ? hip_key : cuda_key);
 }
 
 static PyObject *get_py_func(PyObject *self, void *unused) {
@@ -778,6 +799,10 @@ static PyObject *get_options(PyObject *self, void *unused) {
 static PyObject *get_is_device(PyObject *self, void *unused) {
     (void)unused;
     return PyBool_FromLong(((Kernel *)self)->device_function);
+}
+static PyObject *get_kind(PyObject *self, void *unused) {
+    (void)unused;
+    return PyUnicode_FromString(rt_kind_name(((Kernel *)self)->wanted));
 }
 static PyObject *get_surface(PyObject *self, void *name) {
     return py_surface(self, name, NULL, NULL);
@@ -844,6 +869,7 @@ static PyGetSetDef kernel_getset[] = {
     {"__doc__", get_of_function, NULL, NULL, "__doc__"},
     {"targetoptions", get_options, NULL, "The options of the decorator.", NULL},
     {"is_device_function", get_is_device, NULL, NULL, NULL},
+    {"_kind", get_kind, NULL, "The kind of device that it asks for.", NULL},
     {"signatures", get_surface, NULL, NULL, "signatures"},
     {"overloads", get_surface, NULL, NULL, "overloads"},
     {"stats", get_surface, NULL, NULL, "stats"},

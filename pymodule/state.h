@@ -68,7 +68,7 @@ typedef struct CompoundTable {
 typedef struct ModState {
     PyObject *module; /* borrowed */
     PyTypeObject *dispatcher_type, *ufunc_data_type, *kernel_type, *launch_type;
-    PyTypeObject *device_array_type, *stream_type, *event_type, *device_type;
+    PyTypeObject *device_array_type, *stream_type, *event_type, *device_type, *api_type;
     PyTypeObject *ufunc_type;  /* made at run time: see ufunc.c; lives for ever */
     PyObject *np;              /* the numpy module */
     PyTypeObject *memmap_type; /* numpy.memmap: an array like any other whose memory is a file */

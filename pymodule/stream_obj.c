@@ -274,12 +274,13 @@ PyType_Spec py_event_spec = {
     .slots = event_slots,
 };
 
-/* -- functions of the module ---------------------------------------------------------------------------------- */
+/* -- functions of a kind of device ---------------------------------------------------------------------------------- */
 
-static PyObject *new_stream(PyObject *module, PyObject *unused) {
+PyObject *py_api_stream(PyObject *self, PyObject *unused) {
     (void)unused;
-    ModState *state = py_state(module);
-    RtDevice *device = py_current_device(state, RT_CUDA);
+    DeviceApi *api = (DeviceApi *)self;
+    ModState *state = api->state;
+    RtDevice *device = py_current_device(state, api->wanted);
     if (!device) return NULL;
     RtError err;
     RtStream *stream = NULL;
@@ -287,27 +288,30 @@ static PyObject *new_stream(PyObject *module, PyObject *unused) {
     return stream_object(state, stream);
 }
 
-static PyObject *default_stream(PyObject *module, PyObject *unused) {
+PyObject *py_api_default_stream(PyObject *self, PyObject *unused) {
     (void)unused;
-    ModState *state = py_state(module);
-    RtDevice *device = py_current_device(state, RT_CUDA);
+    DeviceApi *api = (DeviceApi *)self;
+    ModState *state = api->state;
+    RtDevice *device = py_current_device(state, api->wanted);
     return device ? stream_object(state, rt_stream_retain(rt_stream_default(device))) : NULL;
 }
 
-static PyObject *external_stream(PyObject *module, PyObject *handle) {
-    ModState *state = py_state(module);
+PyObject *py_api_external_stream(PyObject *self, PyObject *handle) {
+    DeviceApi *api = (DeviceApi *)self;
+    ModState *state = api->state;
     unsigned long long number = PyLong_AsUnsignedLongLong(handle);
     if (number == (unsigned long long)-1 && PyErr_Occurred()) return NULL;
-    RtDevice *device = py_current_device(state, RT_CUDA);
+    RtDevice *device = py_current_device(state, api->wanted);
     return device ? external(state, device, number) : NULL;
 }
 
-static PyObject *new_event(PyObject *module, PyObject *args, PyObject *kwargs) {
+PyObject *py_api_event(PyObject *self, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"timing", NULL};
-    ModState *state = py_state(module);
+    DeviceApi *api = (DeviceApi *)self;
+    ModState *state = api->state;
     int timing = 1;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|p", names, &timing)) return NULL;
-    RtDevice *device = py_current_device(state, RT_CUDA);
+    RtDevice *device = py_current_device(state, api->wanted);
     EventObject *o =
         device ? (EventObject *)state->event_type->tp_alloc(state->event_type, 0) : NULL;
     if (!o) return NULL;
@@ -318,11 +322,3 @@ static PyObject *new_event(PyObject *module, PyObject *args, PyObject *kwargs) {
     if (!o->event) Py_CLEAR(o);
     return (PyObject *)o;
 }
-
-PyMethodDef py_stream_functions[] = {
-    {"stream", new_stream, METH_NOARGS, NULL},
-    {"default_stream", default_stream, METH_NOARGS, NULL},
-    {"external_stream", external_stream, METH_O, NULL},
-    {"event", KEYWORDS(new_event), NULL},
-    {NULL, NULL, 0, NULL},
-};

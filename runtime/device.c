@@ -238,6 +238,24 @@ static bool present(RtDeviceKind kind, RtError *why) {
     return n > 0 || ordinal_ok(kind, 0, n, why);
 }
 
+/* There is no NVIDIA device. An AMD one runs the same kernels, if the user says so: programs that look at warps may mean
+ * 32 lanes. */
+static RtDeviceKind instead_of_cuda(RtError *why) {
+    const char *asked = getenv("QUERN_CUDA_ON_HIP");
+    bool wants = asked && *asked && strcmp(asked, "0") != 0;
+    RtError ignored;
+    rt_error_init(&ignored);
+    if (!present(RT_HIP, &ignored)) {
+        if (wants)
+            rt_note(why, "(QUERN_CUDA_ON_HIP asks for an AMD device, but there is none: %.300s)",
+                    ignored.text);
+        return RT_CPU;
+    }
+    rt_note(why, wants ? "(QUERN_CUDA_ON_HIP=1: they run on the AMD device.)"
+                       : "(There is an AMD device: with QUERN_CUDA_ON_HIP=1 they run there.)");
+    return wants ? RT_HIP : RT_CPU;
+}
+
 static void choose_locked(RtDeviceKind wanted, Choice *c) {
     const char *pin = getenv("QUERN_DEVICE");
     c->kind = wanted;
@@ -257,7 +275,7 @@ static void choose_locked(RtDeviceKind wanted, Choice *c) {
             rt_note(&c->why, "(QUERN_DEVICE=%s asks for this device.)", pin);
         c->choice = RT_CHOICE_MISSING;
     } else if (!present(wanted, &c->why)) {
-        c->kind = RT_CPU;
+        c->kind = wanted == RT_CUDA ? instead_of_cuda(&c->why) : RT_CPU;
         c->choice = RT_CHOICE_FALLBACK;
     }
 }

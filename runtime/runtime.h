@@ -39,6 +39,7 @@ typedef struct RtDeviceInfo {
     char pci_id[16]; /* "0000:3b:00.0"; "" */
     int32_t pci_domain, pci_bus, pci_device;
     uint8_t uuid[16];
+    int32_t model; /* devices of one number run the same code; 0: as the first of its kind */
     int32_t cc_major, cc_minor; /* compute capability */
     int32_t driver_version;     /* 12040 is 12.4; 0 */
     int64_t memory;             /* bytes */
@@ -73,10 +74,12 @@ bool rt_device_select(RtDeviceKind kind, int32_t ordinal, RtError *err);
 int32_t rt_device_selected(RtDeviceKind kind); /* ordinal, without opening anything [quick] */
 
 /* Which kind of device a kernel should use when the user asked for `wanted` (RT_CUDA for cuda.jit,
- * ...): RT_CHOICE_WANTED    `wanted`, or what QUERN_DEVICE pins; it is there RT_CHOICE_FALLBACK  no
- * driver: the cpu device takes its place; `why` tells what is missing, as an error would. Warn once
- * (DeviceWarning). RT_CHOICE_MISSING   QUERN_DEVICE pins a kind that is missing or unknown: `why`
- * is the error to raise. The answer for one `wanted` never changes while the process lives (until
+ * ...):
+ *   RT_CHOICE_WANTED    `wanted`, or what QUERN_DEVICE pins; it is there
+ *   RT_CHOICE_FALLBACK  no driver: the cpu device takes its place, or for RT_CUDA with QUERN_CUDA_ON_HIP=1 an AMD
+ *                       device; `why` tells what is missing, as an error would. Warn once (DeviceWarning)
+ *   RT_CHOICE_MISSING   QUERN_DEVICE pins a kind that is missing or unknown: `why` is the error to raise
+ * The answer for one `wanted` never changes while the process lives (until
  * rt_shutdown). */
 typedef enum RtChoice { RT_CHOICE_WANTED, RT_CHOICE_FALLBACK, RT_CHOICE_MISSING } RtChoice;
 RtChoice rt_choose(RtDeviceKind wanted, RtDeviceKind *kind, RtError *why);

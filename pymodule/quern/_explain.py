@@ -145,7 +145,7 @@ class _Report:
             if function in self.asked:
                 continue
             options = _compile_options({})
-            owner = (_quern.Kernel(function, options, device=True) if decorator == "cuda.jit"
+            owner = (_quern.Kernel(function, options, device=True) if decorator in ("cuda.jit", "hip.jit")
                      else _quern.Dispatcher(function, options))
             self.add(function, explain(owner, (), {}))
 

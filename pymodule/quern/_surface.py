@@ -1,7 +1,7 @@
 """Attributes and methods of dispatchers and kernels that need no speed. `self` is a Dispatcher or a Kernel."""
 import sys
 
-from . import types
+from . import _quern, types
 
 
 def _specs(self):
@@ -21,6 +21,10 @@ def nopython_signatures(self):
     return [_signature(s) for s in _specs(self)]
 
 
+def _device_of(kernel):
+    return _quern.current_device(kernel._kind)
+
+
 class Overload:
     """One specialisation: its signature and what the compiler tells of it."""
 
@@ -35,10 +39,9 @@ class Overload:
         return self.owner
 
     def max_cooperative_grid_blocks(self, blockdim, dynsmemsize=0):
-        from .cuda import get_current_device
         threads = blockdim if isinstance(blockdim, int) else _product(blockdim)
         return (self.owner._occupancy(self.index, threads, dynsmemsize) *
-                get_current_device().MULTIPROCESSOR_COUNT)
+                _device_of(self.owner).MULTIPROCESSOR_COUNT)
 
     def __repr__(self):
         return f"<compiled {self.signature}>"
@@ -153,13 +156,11 @@ def inspect_sass(self, signature=None):
     import tempfile
     if not shutil.which("ptxas") or not shutil.which("nvdisasm"):
         raise RuntimeError("inspect_sass needs ptxas and nvdisasm of the CUDA toolkit")
-    from .cuda import get_current_device
-
     def sass(ptx):
         with tempfile.TemporaryDirectory() as folder:
             with open(folder + "/k.ptx", "w") as f:
                 f.write(ptx)
-            subprocess.run(["ptxas", "-arch", get_current_device().arch, folder + "/k.ptx", "-o", folder + "/k.cubin"],
+            subprocess.run(["ptxas", "-arch", _device_of(self).arch, folder + "/k.ptx", "-o", folder + "/k.cubin"],
                            check=True)
             return subprocess.run(["nvdisasm", folder + "/k.cubin"], check=True, capture_output=True,
                                   text=True).stdout

@@ -244,9 +244,9 @@ def _make_ufunc(function, signatures, target, identity, options):
     if type(function) is _quern.Dispatcher:
         function = function.py_func
     if target in ("cuda", "hip", "roc"):
-        from .cuda._ufunc import CudaUfunc
+        from ._gpu_ufunc import GpuUfunc
         function = _plain(function, "vectorize")
-        return declared_later(lambda: CudaUfunc(function, signatures, identity, options, target), function, "vectorize",
+        return declared_later(lambda: GpuUfunc(function, signatures, identity, options, target), function, "vectorize",
                               signatures)
     if identity is not None and identity not in (0, 1) and identity != "reorderable":
         raise ValueError("identity must be 0, 1, None or 'reorderable'")

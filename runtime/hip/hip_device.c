@@ -131,10 +131,28 @@ static bool read_properties(RtDeviceInfo *info, int device, RtError *err) {
     return fail(NULL, r, newer ? "hipGetDevicePropertiesR0600" : "hipGetDeviceProperties", err);
 }
 
+/* The devices before this one, by their chips: which one of the different chips is ours? */
+static bool find_model(RtDeviceInfo *info, RtError *err) {
+    enum { MODELS = 16 };
+    char seen[MODELS][sizeof info->arch];
+    int32_t n = 0;
+    for (int i = 0; i < info->ordinal && n < MODELS; i++) {
+        RtDeviceInfo other = {.ordinal = i};
+        if (!read_properties(&other, i, err)) return false;
+        int k = 0;
+        while (k < n && strcmp(seen[k], other.arch) != 0)
+            k++;
+        if (k == n) memcpy(seen[n++], other.arch, sizeof other.arch);
+    }
+    while (info->model < n && strcmp(seen[info->model], info->arch) != 0)
+        info->model++;
+    return true;
+}
+
 static bool attach(RtDevice *device, DrvState *state, RtError *err) {
     RtDeviceInfo *info = &device->info;
     state->device = info->ordinal;
-    if (!read_properties(info, state->device, err)) return false;
+    if (!read_properties(info, state->device, err) || !find_model(info, err)) return false;
     if (strncmp(info->arch, "gfx", 3) != 0)
         return rt_fail(
             err, RT_SUPPORT_ERROR,

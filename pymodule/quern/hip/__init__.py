@@ -3,8 +3,8 @@
 What differs is the chip: a wave (CUDA's warp) has 32 or 64 lanes, and the masks of votes, ballots and shuffles have as many
 bits. `wavesize` is another name of `warpsize`, `lds` of `shared`.
 
-Kernels are compiled for any chip on any machine (`compile`); they cannot be launched yet."""
-from .. import _quern, _device_libs, errors as _errors
+Without an AMD driver kernels run on the cpu device. They are compiled for any chip on any machine (`compile`)."""
+from .. import _device_libs, _gpu, _quern
 from ..cuda import (activemask, all_sync, any_sync, atomic, ballot_sync, blockDim, blockIdx, brev, cbrt, clz, const,
                     eq_sync, ffs, fma, grid, gridDim, gridsize, laneid, lanemask_lt, local, match_all_sync, match_any_sync,
                     nanosleep, popc, selp, shared, shfl_down_sync, shfl_sync, shfl_up_sync, shfl_xor_sync, syncthreads,
@@ -16,6 +16,8 @@ wavesize = warpsize
 lds = shared
 
 _device_libs.tell()
+_gpu.of("hip").fill(globals())
+hip_error = _gpu.of("hip").cuda_error
 
 _TARGET = 2  # TargetKind of codegen/artifact.h
 
@@ -24,18 +26,18 @@ def compile(pyfunc, sig, *, arch, debug=None, opt=None, fastmath=False, fma=True
             boundscheck=None, weak_numbers=None, locals=None, keep_text=True):
     """Compile a kernel for an AMD GPU.
 
-    pyfunc: a Python function, or a kernel of cuda.jit. sig: its signature, "void(float32[:], int64)" or types.
+    pyfunc: a Python function, or a kernel of hip.jit or cuda.jit. sig: its signature, "void(float32[:], int64)" or types.
     arch: the chip as HIP names it, with its options where they matter: "gfx1100", "gfx90a:xnack-". launch_bounds: the most
     threads of a block. max_registers: the most vector registers of a lane. fma: whether a * b + c may be rounded once.
     locals: {"x": float32} gives variables their types. keep_text: keep LLVM IR and assembly, too.
 
     Returns a CodeObject: an ELF file as hipModuleLoadData takes it. Raises TypingError where the function has no types,
     LoweringError for a chip that is not known."""
-    from .. import cuda, decorators
+    from .. import decorators
     function = getattr(pyfunc, "py_func", pyfunc)
-    options = cuda._compile_options({
+    options = _gpu.compile_options({
         "debug": debug, "opt": opt, "fastmath": fastmath, "fma": fma, "launch_bounds": launch_bounds,
-        "max_registers": max_registers, "boundscheck": boundscheck, "weak_numbers": weak_numbers, "locals": locals})
+        "max_registers": max_registers, "boundscheck": boundscheck, "weak_numbers": weak_numbers}, "hip.compile")
     options["target"] = _TARGET
     if not isinstance(arch, str):
         raise TypeError(f"arch is the name of a chip as text, not {arch!r}")
@@ -45,7 +47,4 @@ def compile(pyfunc, sig, *, arch, debug=None, opt=None, fastmath=False, fma=True
 
 
 def __getattr__(name):
-    if name in ("jit", "reduce", "to_device", "device_array", "stream", "synchronize", "is_available"):
-        raise _errors.UnsupportedError(f"quern.hip.{name}: kernels are compiled for AMD GPUs, but not launched yet; "
-                                       "see quern.hip.compile")
-    raise AttributeError(f"module 'quern.hip' has no attribute '{name}'")
+    return _gpu.of("hip").more(name, globals())

@@ -1,11 +1,10 @@
-"""vectorize(target='cuda'): a ufunc-like object. For each pattern of arguments (scalar, or array with broadcast
+"""vectorize(target='cuda') and vectorize(target='hip'): a ufunc-like object. For each pattern of arguments (scalar, or array with broadcast
 axes) a grid-stride kernel is written in our own dialect round the user's function."""
 import linecache
 
 import numpy as np
 
-from .. import _quern, errors
-from . import _compile_options, get_current_device
+from . import _gpu, _quern, errors
 
 _BLOCK = 256
 
@@ -44,10 +43,11 @@ def _number(text, what):
         raise errors.TypingError(f"a function of vectorize() {what}, not {text}") from None
 
 
-class CudaUfunc:
+class GpuUfunc:
     """Calls broadcast like NumPy's. Device arrays in: a device array out; otherwise NumPy arrays."""
 
     def __init__(self, py_func, signatures, identity, options, target):
+        self._gpu = _gpu.of(target)
         self.py_func = self.__wrapped__ = py_func
         self.__name__ = py_func.__name__
         self.__qualname__ = py_func.__qualname__
@@ -61,8 +61,8 @@ class CudaUfunc:
         self._options = {k: v for k, v in options.items() if k in ("fastmath", "debug", "weak_numbers", "opt", "locals")}
         self._options["_ufunc"] = True  # divisions as NumPy's
         # numbers meet as on the CPU, so that the ufunc has one dtype on every target
-        self._compile_options = {**_compile_options(self._options), "cpu_numbers": True}
-        self._function = _quern.Kernel(py_func, self._compile_options, device=True)
+        self._compile_options = {**_gpu.compile_options(self._options), "cpu_numbers": True}
+        self._function = _quern.Kernel(py_func, self._compile_options, device=True, kind=self._gpu.kind)
         self._kernels = {}
         self._declared = [self._read(text) for text in signatures]
 
@@ -84,7 +84,7 @@ class CudaUfunc:
         key = patterns, ndim
         kernel = self._kernels.get(key)
         if kernel is None:
-            from . import blockDim, blockIdx, gridDim, threadIdx
+            from .cuda import blockDim, blockIdx, gridDim, threadIdx
             source = _source(patterns, ndim)
             file = f"<quern ufunc {self.__name__} {patterns}>"
             linecache.cache[file] = (len(source), None, source.splitlines(True), file)
@@ -94,7 +94,8 @@ class CudaUfunc:
             function = space["kernel"]  # profilers and messages name the user's function
             function.__name__ = self.__name__
             function.__code__ = function.__code__.replace(co_name=self.__name__)
-            kernel = self._kernels[key] = _quern.Kernel(function, self._compile_options, device=False)
+            kernel = self._kernels[key] = _quern.Kernel(function, self._compile_options, device=False,
+                                                                 kind=self._gpu.kind)
         return kernel
 
     def _choose(self, args):
@@ -116,11 +117,11 @@ class CudaUfunc:
             raise TypeError(f"{self.__name__}() takes {self.nin} positional arguments but {len(args)} were given")
         if isinstance(out, tuple):
             out, = out
-        args = [_argument(a) for a in args]
+        args = [_argument(self._gpu, a) for a in args]
         on_device = any(_is_device(a) for a in args)
         dtypes, result = self._choose(args)
         if dtypes is not None:
-            args = [_cast(a, d) for a, d in zip(args, dtypes)]
+            args = [_cast(self._gpu, a, d) for a, d in zip(args, dtypes)]
         shapes = [a.shape for a in args if hasattr(a, "shape")]
         shape = np.broadcast_shapes(*shapes) if shapes else ()
         answer = self._output(out, shape, result, on_device, stream)
@@ -131,7 +132,7 @@ class CudaUfunc:
 
     def _output(self, out, shape, result, on_device, stream):
         if out is None:
-            return _quern.device_array(shape, result, stream=stream) if on_device else np.empty(shape, result)
+            return self._gpu.device_array(shape, result, stream=stream) if on_device else np.empty(shape, result)
         if tuple(out.shape) != tuple(shape):
             raise ValueError(f"the output has shape {tuple(out.shape)}, the result {tuple(shape)}")
         if not np.can_cast(result, out.dtype, "same_kind"):
@@ -159,7 +160,7 @@ class CudaUfunc:
             passed.append(a)
         kernel = self._kernel(tuple(patterns), ndim)
         blocks = (out.size + self.max_blocksize - 1) // self.max_blocksize
-        most = 32 * max(1, get_current_device().MULTIPROCESSOR_COUNT)
+        most = 32 * max(1, self._gpu.get_current_device().MULTIPROCESSOR_COUNT)
         kernel[min(blocks, most), self.max_blocksize, stream](*passed, out)
 
     def explain(self, *args, **kwargs):
@@ -168,18 +169,18 @@ class CudaUfunc:
         return explain(self, args, kwargs)
 
     def reduce(self, arg, stream=0):
-        from ._reduce import Reduce
+        from ._gpu_reduce import reduce_of
         if not hasattr(self, "_reduce"):
-            self._reduce = Reduce(self.py_func)
+            self._reduce = reduce_of(self._gpu.kind)(self.py_func)
         return self._reduce(arg, stream=stream)
 
     def __repr__(self):
-        return f"<ufunc '{self.__name__}' for cuda>"
+        return f"<ufunc '{self.__name__}' for {self._gpu.kind}>"
 
 
-def _argument(value):
+def _argument(gpu, value):
     if _is_device(value):
-        return value if type(value) is _quern.DeviceNDArray else _quern.as_device_array(value)
+        return value if type(value) is _quern.DeviceNDArray else gpu.as_cuda_array(value)
     if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
         return value
     array = np.asarray(value)
@@ -208,11 +209,11 @@ def _fits(value, dtype):
     return np.can_cast(value.dtype, dtype, "safe")
 
 
-def _cast(value, dtype):
+def _cast(gpu, value, dtype):
     if not hasattr(value, "dtype"):
         return dtype.type(value)
     if value.dtype == dtype:
         return value
     if type(value) is _quern.DeviceNDArray:
-        return _quern.to_device(value.copy_to_host().astype(dtype))
+        return gpu.to_device(value.copy_to_host().astype(dtype))
     return value.astype(dtype)

@@ -1,0 +1,338 @@
+"""What quern.cuda and quern.hip have in common: devices, arrays, streams and the decorator of one kind of device.
+
+A kind's functions are the methods of its `Gpu`; `fill` makes them names of the module."""
+import contextlib as _contextlib
+import os as _os
+
+from . import _quern, decorators as _decorators, errors
+
+# -- options of the decorator ----------------------------------------------------------------------------------
+
+_JIT_OPTIONS = {
+    "device": False, "inline": "never", "forceinline": False, "debug": None, "opt": None, "fastmath": False,
+    "max_registers": None, "launch_bounds": None, "boundscheck": None, "error_model": "numpy", "weak_numbers": None,
+    "fma": True, "lineinfo": False, "cache": False, "link": None, "lto": False, "shared_memory_carveout": None,
+    "extensions": None, "nopython": True, "locals": None, "argtypes": None, "restype": None, "bind": None,
+    "_ufunc": False,
+}
+
+
+def compile_options(options, name="cuda.jit"):
+    if options.get("link"):
+        raise errors.UnsupportedError(f"the option 'link' of {name} is not supported")
+    result = _decorators._with_locals({"error_model": "numpy", **options})
+    result["error_numpy"] = not result["debug"] or options.get("_ufunc", False)
+    result["fast_division"] = bool(result["fastmath"])
+    result["no_boundscheck"] = not (options.get("boundscheck") or result["debug"])
+    result["no_fma"] = not options.get("fma", True)
+    result["max_registers"] = _decorators._whole("max_registers", options.get("max_registers") or 0, 0, 255)
+    bounds = options.get("launch_bounds")
+    if isinstance(bounds, (tuple, list)):
+        bounds = bounds[0] if bounds else None
+    result["max_threads"] = _decorators._whole("launch_bounds", bounds or 0, 0, 1024)
+    return result
+
+
+# -- devices ---------------------------------------------------------------------------------------------------
+
+
+class Devices:
+    """cuda.gpus: a list of devices; `with cuda.gpus[1]:` selects one for a while."""
+
+    def __init__(self, gpu):
+        self._gpu = gpu
+
+    def __len__(self):
+        current = self._gpu.get_current_device()
+        return max(1, _quern.device_count(current.kind)[0])
+
+    def __getitem__(self, index):
+        if not 0 <= index < len(self):
+            raise IndexError(f"there is no device {index}")
+        return Selectable(self._gpu, _quern.device(self._gpu.kind, index))
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
+    @property
+    def lst(self):
+        return list(self)
+
+    @property
+    def current(self):
+        return self._gpu.get_current_device()
+
+
+class Selectable:
+    """A device that can be entered."""
+
+    def __init__(self, gpu, device):
+        self._gpu = gpu
+        self._device = device
+        self._before = []
+
+    def __getattr__(self, name):
+        return getattr(self._device, name)
+
+    def __enter__(self):
+        self._before.append(self._gpu.get_current_device().id)
+        self._gpu.select_device(self._device.id)
+        return self
+
+    def __exit__(self, *exception):
+        self._gpu.select_device(self._before.pop())
+
+    def __eq__(self, other):
+        return self._device == getattr(other, "_device", other)
+
+    def __hash__(self):
+        return hash(self._device)
+
+    def __repr__(self):
+        return repr(self._device)
+
+
+class MemoryInfo(tuple):
+    """(free, total) in bytes."""
+    free = property(lambda self: self[0])
+    total = property(lambda self: self[1])
+
+
+class Context:
+    """What programs ask of numba.cuda's context."""
+
+    def __init__(self, device):
+        self.device = device
+
+    def get_memory_info(self):
+        info = self.device.memory_info()
+        return MemoryInfo((info["free"], info["total"]))
+
+    def synchronize(self):
+        self.device.synchronize()
+
+    def reset(self):
+        self.device.trim()
+
+
+def _like(make, ary, **options):
+    """A packed array of the shape, dtype and order of axes in memory of `ary`: numpy.empty_like with order="K"."""
+    if not hasattr(ary, "flags"):
+        raise TypeError(f"an array is expected, not an object of type '{type(ary).__name__}'")
+    if ary.flags["C_CONTIGUOUS"] or ary.flags["F_CONTIGUOUS"]:
+        order = "C" if ary.flags["C_CONTIGUOUS"] else "F"
+        return make(shape=ary.shape, dtype=ary.dtype, order=order, **options)
+    axes = sorted(range(ary.ndim), key=lambda k: -abs(ary.strides[k]))
+    made = make(shape=tuple(ary.shape[k] for k in axes), dtype=ary.dtype, **options)
+    return made.transpose([axes.index(k) for k in range(ary.ndim)])
+
+
+@_contextlib.contextmanager
+def _auto_synchronize(self):
+    try:
+        yield self
+    finally:
+        self.synchronize()
+
+
+_quern.Stream.auto_synchronize = _auto_synchronize
+
+
+class Gpu:
+    """The functions of one kind of device."""
+
+    DeviceNDArray = _quern.DeviceNDArray
+    Event = _quern.Event
+    Stream = _quern.Stream
+    MemoryInfo = MemoryInfo
+    Context = Context
+
+    def __init__(self, kind):
+        self.kind = kind
+        self._title = kind.upper()
+        self.api = api = getattr(_quern, kind)
+        self.gpus = Devices(self)
+        for name in ("to_device", "pinned_array", "stream", "default_stream", "external_stream", "event"):
+            setattr(self, name, getattr(api, name))
+
+    def fill(self, module):
+        """Makes names of the module of these functions."""
+        for name in dir(self):
+            if not name.startswith("_") and name not in _INNER:
+                module[name] = getattr(self, name)
+
+    def more(self, name, module):
+        """Names of the module that are made when first asked for."""
+        if name in ("reduce", "Reduce"):
+            from ._gpu_reduce import reduce_of
+            module["reduce"] = module["Reduce"] = reduce_of(self.kind)
+            return module[name]
+        raise AttributeError(f"module 'quern.{self.kind}' has no attribute '{name}'")
+
+    def __reduce__(self):
+        return of, (self.kind,)
+
+    def jit(self, func_or_sig=None, **options):
+        """Compile a kernel (launched as kernel[grid, block](...)), or with device=True a function for kernels.
+
+        debug=True: exceptions, of indices and zero divisors too. fastmath=True: float operations may be reordered and
+        approximated; then `/` of floats by zero gives inf or nan with debug=True, too."""
+        name = f"{self.kind}.jit"
+        _decorators._check(name, options, _JIT_OPTIONS)
+        numbers = compile_options(options, name)
+
+        def make(function, signatures):
+            device = bool(options.get("device"))
+            kernel = _quern.Kernel(_decorators._plain(function, name), numbers, device=device, kind=self.kind)
+
+            def declare():
+                kernel._declare(signatures)
+                return kernel
+
+            if not signatures:
+                return kernel
+            declared = _decorators.declared_later(declare, function, name, signatures)
+            return kernel if device else declared  # kernels that call it say why it cannot be compiled
+
+        if func_or_sig is None or _decorators.is_signature(func_or_sig) or isinstance(func_or_sig, (list, set, frozenset)):
+            signatures = _decorators.signature_texts(func_or_sig)
+            return lambda function: make(function, signatures)
+        return make(func_or_sig, [])
+
+    def _count(self):
+        """(number of devices, why there are none), as far as they are GPUs: of AMD's for cuda.jit where that is wished."""
+        count, why = _quern.device_count(self.kind)
+        if count <= 0 and self.kind == "cuda" and _os.environ.get("QUERN_CUDA_ON_HIP", "0") not in ("", "0"):
+            count = max(count, _quern.device_count("hip")[0])
+        return count, why
+
+    def is_available(self):
+        """Is there a driver with a device of this kind? Kernels run without one, too: on the cpu device."""
+        return self._count()[0] > 0
+
+    def cuda_error(self):
+        """Why is_available() is false; None when it is true."""
+        count, why = self._count()
+        return None if count > 0 else why or "the driver reports no device"
+
+    def is_supported_version(self):
+        return self.is_available()
+
+    def get_current_device(self):
+        return _quern.current_device(self.kind)
+
+    def select_device(self, device_id):
+        """Use this device in this thread."""
+        return _quern.select_device(self.kind, device_id)
+
+    def list_devices(self):
+        return [self.gpus[i] for i in range(len(self.gpus))]
+
+    def current_context(self, devnum=None):
+        return Context(self.get_current_device() if devnum is None else _quern.device(self.kind, devnum))
+
+    def synchronize(self):
+        """Wait for everything on the current device."""
+        self.get_current_device().synchronize()
+
+    def detect(self):
+        """Print the devices; True when there is one of this kind."""
+        count, why = self._count()
+        if count <= 0:
+            print(f"No {self._title} devices: " + (why or "the driver reports none"))
+            return False
+        print(f"Found {count} {self._title} devices")
+        for i in range(count):
+            device = _quern.device(self.kind, i)
+            major, minor = device.compute_capability
+            print(f"id {i}    {device.name}    compute capability {major}.{minor}    {device.uuid}")
+        return True
+
+    def close(self):
+        """Give cached memory back. Contexts are the driver's primary ones and stay."""
+        self.get_current_device().trim()
+
+    def device_array(self, shape, dtype="float64", strides=None, order="C", stream=0):
+        """An uninitialised array on the device."""
+        return self.api.device_array(shape, dtype, strides, order, stream)
+
+    def device_array_like(self, ary, stream=0):
+        """An uninitialised array on the device, of the shape, dtype and order of axes in memory of `ary`, packed."""
+        return _like(self.api.device_array, ary, stream=stream)
+
+    def managed_array(self, shape, dtype="float64", strides=None, order="C", stream=0, attach_global=True):
+        """Memory that both sides reach, as a device array."""
+        return self.api.device_array(shape, dtype, strides, order, stream, 2)
+
+    def pinned_array_like(self, ary):
+        return _like(self.api.pinned_array, ary)
+
+    def mapped_array(self, shape, dtype="float64", strides=None, order="C", stream=0, portable=False, wc=False):
+        return self.api.pinned_array(shape, dtype, order)
+
+    def mapped_array_like(self, ary, stream=0, portable=False, wc=False):
+        return _like(self.api.pinned_array, ary)
+
+    @_contextlib.contextmanager
+    def pinned(self, *arrays):
+        """Copies are staged through pinned memory anyway: nothing needs to be done."""
+        yield arrays if len(arrays) != 1 else arrays[0]
+
+    @_contextlib.contextmanager
+    def defer_cleanup(self):
+        yield
+
+    def is_cuda_array(self, obj):
+        return hasattr(obj, "__cuda_array_interface__")
+
+    def as_cuda_array(self, obj, sync=True):
+        """A view of another library's device array. `sync`: waits for the stream that its interface names."""
+        return self.api.as_device_array(obj, sync)
+
+    def from_cuda_array_interface(self, desc, owner=None, sync=True):
+        return self.api.from_interface(desc, owner, sync)
+
+    def legacy_default_stream(self):
+        return self.external_stream(1) if self.kind == "cuda" else self.default_stream()
+
+    def per_thread_default_stream(self):
+        return self.external_stream(2)
+
+    def event_elapsed_time(self, start, end):
+        """Milliseconds between two recorded events."""
+        return start.elapsed_time(end)
+
+    def profile_start(self):
+        pass
+
+    def profile_stop(self):
+        pass
+
+    @_contextlib.contextmanager
+    def profiling(self):
+        yield
+
+    # In, Out and InOut say which way an argument travels. Only written arrays are copied back anyway, so two of them
+    # give back the array itself.
+
+    def In(self, ary):
+        """To the device and not back: what the kernel writes into it is lost."""
+        return self.to_device(ary)
+
+    def Out(self, ary):
+        return ary
+
+    def InOut(self, ary):
+        return ary
+
+
+_INNER = frozenset("kind api fill more".split())
+_made = {}
+
+
+def of(kind):
+    """The functions of a kind of device, by its name or that of a target of vectorize."""
+    kind = "hip" if kind == "roc" else kind
+    if kind not in _made:
+        _made[kind] = Gpu(kind)
+    return _made[kind]
