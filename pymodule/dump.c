@@ -85,14 +85,15 @@ const char *py_dump_target(const CompileOptions *options) {
 
 void py_dump_artifact(const Artifact *a, const char *target, uint32_t bits) {
     PyObject *raised = PyErr_GetRaisedException();
-    bool device = !target_is_host(a->target);
+    /* The code of a kernel is text of a virtual machine, or a file made from text of the real one. */
+    bool ptx = !target_is_host(a->target) && a->object.len == 0;
     Str code = {a->code, (int32_t)a->ncode};
-    if (code.len && !code.bytes[code.len - 1]) code.len--;
+    if (ptx && code.len && !code.bytes[code.len - 1]) code.len--;
     if (bits & DUMP_types) write_stage("types", a->name, target, a->text_types);
     if (bits & DUMP_opt) write_stage("opt", a->name, target, a->text_ir);
     if (bits & DUMP_llvm) write_stage("llvm", a->name, target, a->text_llvm);
-    if ((bits & DUMP_asm) && !device) write_stage("asm", a->name, target, a->text_asm);
-    if ((bits & DUMP_ptx) && device) write_stage("ptx", a->name, target, code);
+    if ((bits & DUMP_asm) && !ptx) write_stage("asm", a->name, target, a->text_asm);
+    if ((bits & DUMP_ptx) && ptx) write_stage("ptx", a->name, target, code);
     PyErr_SetRaisedException(raised);
 }
 

@@ -95,7 +95,7 @@ PyObject *py_core_texts(JitCore *core, PyObject *index) {
     py_spec_release(chosen);
     if (!spec) return NULL;
     const Artifact *a = spec->artifact;
-    Str assembly = target_is_host(a->target) ? a->text_asm : (Str){a->code, (int32_t)a->ncode};
+    Str assembly = a->text_asm;
     if (assembly.len && !assembly.bytes[assembly.len - 1]) assembly.len--;
     PyObject *texts = Py_BuildValue("(NNNN)", text(a->text_llvm), text(assembly), text(a->text_ir),
                                     text(a->text_types));

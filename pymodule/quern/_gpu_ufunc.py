@@ -33,7 +33,10 @@ def _source(patterns, ndim):
 
 
 def _is_device(value):
-    return type(value) is _quern.DeviceNDArray or hasattr(value, "__cuda_array_interface__")
+    """Does it lie on a GPU, or on the device that takes its place? DLPack's first kind of device is the host."""
+    if type(value) is _quern.DeviceNDArray or hasattr(value, "__cuda_array_interface__"):
+        return True
+    return hasattr(value, "__dlpack_device__") and not isinstance(value, np.ndarray) and value.__dlpack_device__()[0] != 1
 
 
 def _number(text, what):

@@ -204,6 +204,11 @@ class CudaAPIError(NumbaError, RuntimeError):
         return f"[{self.code}] {self.msg}"
 
 
+# AMD's driver fails in the same ways.
+HipSupportError = CudaSupportError
+HipAPIError = CudaAPIError
+
+
 class DeviceError(NumbaError, RuntimeError):
     """The device failed for good: no call on it can succeed until the process ends."""
 

@@ -68,6 +68,8 @@ struct Driver {
     void (*version)(int *major, int *minor);
     /* Name and text of an error; they may stay NULL. Called at once after the call that failed. */
     void (*describe)(int code, const char **name, const char **text);
+    /* A call that failed is of no interest: takes away what the library remembers of it. May be NULL. */
+    void (*forget)(void);
     /* Fills device->info and the state; detach is the end of both. */
     bool (*attach)(RtDevice *device, DrvState *state, RtError *err);
     void (*detach)(DrvState *state);

@@ -71,6 +71,10 @@ static bool call_failed(RtDevice *device, RtStream *stream, int code, DrvCall ca
     return drv_fail(driver, device, stream, code, driver->names[call], err);
 }
 
+static void forget(const Driver *driver) {
+    if (driver->forget) driver->forget();
+}
+
 /* One driver call on the device: CALL(device, stream, free, (address)) */
 #define CALL(device_, stream, name, args)                                                          \
     do {                                                                                           \
@@ -91,7 +95,8 @@ static bool call_failed(RtDevice *device, RtStream *stream, int code, DrvCall ca
         RtError ignored_;                                                                          \
         rt_error_init(&ignored_);                                                                  \
         if (!driver_->enter(device_, &current_, &ignored_)) break;                                 \
-        driver_->api->name args;                                                                   \
+        int result_ = driver_->api->name args;                                                     \
+        if (QN_UNLIKELY(result_ != DRV_SUCCESS)) forget(driver_);                                  \
         driver_->leave(&current_);                                                                 \
     } while (0)
 
@@ -265,6 +270,8 @@ static void read_function(RtDevice *device, RtKernel *kernel) {
         if (driver_of(device)->api->function_attribute(&value, rows[i].attribute,
                                                        kernel->function) == DRV_SUCCESS)
             memcpy((char *)&kernel->info + rows[i].offset, &value, sizeof value);
+        else
+            forget(driver_of(device));
     }
 }
 
@@ -289,6 +296,8 @@ static bool find_kernel(RtDevice *device, RtKernel *kernel, void *module, RtErro
         kernel->mailbox = address;
     else if (r != DRV_SUCCESS && r != DRV_NOT_FOUND)
         return call_failed(device, NULL, r, DRV_module_global, err);
+    else if (r != DRV_SUCCESS)
+        forget(driver_of(device));
     return true;
 }
 
@@ -412,6 +421,7 @@ void drv_stream_destroy(RtStream *stream) {
 static bool answer(RtDevice *device, RtStream *stream, int r, DrvCall call, bool *done,
                    RtError *err) {
     *done = r == DRV_SUCCESS;
+    if (r == DRV_NOT_READY) forget(driver_of(device));
     return r == DRV_SUCCESS || r == DRV_NOT_READY || call_failed(device, stream, r, call, err);
 }
 

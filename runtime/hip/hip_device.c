@@ -48,6 +48,10 @@ static void describe(int code, const char **name, const char **text) {
     api->hipGetLastError();
 }
 
+static void forget(void) {
+    hip_api()->hipGetLastError();
+}
+
 static void version(int *major, int *minor) {
     *major = hip_version() / 1000;
     *minor = hip_version() % 1000 / 10;
@@ -200,6 +204,7 @@ static const Driver hip = {
     .open = hip_open,
     .version = version,
     .describe = describe,
+    .forget = forget,
     .attach = attach,
     .detach = detach,
     .enter = enter,

@@ -250,11 +250,6 @@ def test_messages_name_the_chip():
         hip.compile(wrong, "void(float32[::1])", arch="gfx1100")
 
 
-def test_what_cannot_run_yet_says_so():
-    with pytest.raises(errors.UnsupportedError, match="hip.jit"):
-        hip.jit
-
-
 def test_a_library_folder_that_cannot_be_read_is_passed_over(tmp_path):
     (tmp_path / "ocml.bc").write_bytes(b"no bitcode")
     program = """
