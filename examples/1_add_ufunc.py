@@ -5,7 +5,7 @@ import show
 from quern import vectorize
 
 
-@vectorize(["int64(int64, int64)"], target="cuda")
+@vectorize(["int64(int64, int64)"], target=show.gpu)
 def add_ufunc(x, y):
     return x + y
 

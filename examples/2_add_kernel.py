@@ -1,8 +1,7 @@
 """A grid-stride kernel, called with NumPy arrays that are not on the device: they travel by themselves."""
 import numpy as np
 import show
-
-from quern import cuda
+from show import cuda  # quern.cuda, or quern.hip with `hip` on the command line
 
 
 @cuda.jit

@@ -3,8 +3,7 @@ import math
 
 import numpy as np
 import show
-
-from quern import cuda
+from show import cuda  # quern.cuda, or quern.hip with `hip` on the command line
 
 
 @cuda.jit

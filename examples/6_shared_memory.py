@@ -1,8 +1,9 @@
 """Shared memory and barriers, atomics, dynamic shared memory, device functions, a reduction."""
 import numpy as np
 import show
+from show import cuda  # quern.cuda, or quern.hip with `hip` on the command line
 
-from quern import cuda, float32, int32
+from quern import float32, int32
 
 TPB = 16
 

@@ -1,7 +1,13 @@
-"""What the examples print: the device, compile and run times, and the ratio to NumPy or plain Python."""
+"""What the examples print: the device, compile and run times, and the ratio to NumPy or plain Python. And the kind of GPU
+that they ask for: AMD's with `hip` on the command line."""
+import importlib
+import sys
 import time
 
 import numpy as np
+
+gpu = "hip" if "hip" in sys.argv[1:] else "cuda"
+cuda = importlib.import_module(f"quern.{gpu}")
 
 
 def best(function, repeat=5):
@@ -38,8 +44,6 @@ def report(name, compiled, reference=None, against="NumPy", repeat=5):
 
 def device():
     """Say where kernels run."""
-    from quern import cuda
-
     current = cuda.get_current_device()
     name = current.name.decode() if isinstance(current.name, bytes) else current.name
     print(f"kernels run on: {name}")

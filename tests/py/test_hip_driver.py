@@ -621,6 +621,25 @@ print(tried)
     assert int(out) > 30
 
 
+# -- the examples ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["1_add_ufunc", "2_add_kernel", "3_increment_2d", "6_shared_memory"])
+def test_HIP_examples(name, tmp_path):
+    """With `hip` on the command line: right on the cpu device; over the stand-in, which computes nothing, every launch
+    passes its checks (-O: results are not asserted)."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("FAKE", "QUERN_DEVICE"))}
+    example, log = str(ROOT / f"examples/{name}.py"), tmp_path / "log"
+    done = subprocess.run([sys.executable, example, "hip"], env={**env, **NOWHERE}, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "True" in done.stdout or "3_" not in name
+    env |= {"QUERN_HIP_LIBRARY": str(STAND_IN), "FAKEHIP_LOG": str(log), "FAKEHIP_ARCH": "gfx942:sramecc+:xnack-"}
+    done = subprocess.run([sys.executable, "-O", example, "hip"], env=env, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and "kernels run on: Stand-in gfx942" in done.stdout, done.stderr
+    calls = log.read_text()
+    assert "hipModuleLaunchKernel" in calls and not re.search(r"^fault|hipModuleLaunchKernel.* = [1-9]", calls, re.M)
+
+
 # -- the real library ------------------------------------------------------------------------------------------------
 
 

@@ -91,6 +91,12 @@ demo)
         say "$example"
         PYTHONPATH=build/release/python "$venv/bin/python" "$example"
     done
+    if PYTHONPATH=build/release/python "$venv/bin/python" -c 'import sys; from quern import hip; sys.exit(not hip.is_available())'; then
+        for example in examples/[1236]_*.py; do
+            say "$example hip"
+            PYTHONPATH=build/release/python "$venv/bin/python" "$example" hip
+        done
+    fi
     ;;
 test)
     say "building (warnings are errors)"
@@ -107,7 +113,8 @@ test)
     for other in $(others); do
         say "tests in Python $(version_of "$other")"
         build "$other" "build/test-$(version_of "$other")" -DQUERN_TESTS=OFF
-        ln -sfn ../test/fakecuda "build/test-$(version_of "$other")/fakecuda" # the stand-in driver serves all
+        ln -sfn ../test/fakecuda "build/test-$(version_of "$other")/fakecuda" # the stand-in drivers serve all
+        ln -sfn ../test/fakehip "build/test-$(version_of "$other")/fakehip"
         QUERN_BUILD=$PWD/build/test-$(version_of "$other") "$venv/bin/python" -m pytest -q tests/py
     done
     say "all tests passed"

@@ -4,7 +4,7 @@ from typing import Any, Callable, Optional, Union, overload
 import numpy.typing as npt
 
 from .._quern import Device, DeviceNDArray as DeviceNDArray, Event as Event, Kernel, Stream as Stream
-from ._reduce import Reduce as Reduce
+from .._gpu_reduce import Reduce as Reduce
 
 class _Dim3:
     x: int
