@@ -99,4 +99,72 @@ __global__ void by_rows(const float *R a, int width, float *R out, int n) {
     int i = GRID(x);
     if (i < n) out[i] = a[i % width] + i / width;
 }
+
+__global__ void dot(const float *R a, const float *R b, float *R out, int n) {
+    __shared__ float partial[256];
+    int t = threadIdx.x;
+    float total = 0;
+    for (int i = GRID(x); i < n; i += blockDim.x * gridDim.x)
+        total += a[i] * b[i];
+    partial[t] = total;
+    __syncthreads();
+    for (int k = blockDim.x / 2; k > 0; k /= 2) {
+        if (t < k) partial[t] += partial[t + k];
+        __syncthreads();
+    }
+    if (t == 0) atomicAdd(out, partial[0]);
+}
+
+__global__ void mandelbrot(int *R image, float left, float top, float step, int limit, int n, int m) {
+    int x = GRID(x), y = GRID(y);
+    if (y < n && x < m) {
+        float real = left + x * step, imag = top + y * step, a = 0, b = 0;
+        int count = 0;
+        while (count < limit && a * a + b * b < 4) {
+            float next = a * a - b * b + real;
+            b = 2 * a * b + imag;
+            a = next;
+            count++;
+        }
+        image[y * m + x] = count;
+    }
+}
+
+__global__ void gather(const float *R a, const int *R index, float *R out, int n) {
+    int i = GRID(x);
+    if (i < n) out[i] = a[index[i]];
+}
+
+__global__ void convolve(const float *R a, const float *R taps, float *R out, int n, int ntaps) {
+    int i = GRID(x);
+    if (i < n) {
+        float total = 0;
+        for (int k = 0; k < ntaps; k++)
+            total += a[i + k] * taps[k];
+        out[i] = total;
+    }
+}
+
+__global__ void bias_relu(const float *R a, const float *R bias, float *R out, int n, int m) {
+    int x = GRID(x), y = GRID(y);
+    if (y < n && x < m) {
+        float value = a[y * m + x] + bias[x];
+        out[y * m + x] = value > 0 ? value : 0;
+    }
+}
+
+__global__ void scan(const float *R a, float *R out) {
+    __shared__ float memory[256];
+    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    memory[t] = a[i];
+    __syncthreads();
+    for (int step = 1; step < blockDim.x; step *= 2) {
+        float value = 0;
+        if (t >= step) value = memory[t - step];
+        __syncthreads();
+        memory[t] += value;
+        __syncthreads();
+    }
+    out[i] = memory[t];
+}
 }

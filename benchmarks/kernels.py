@@ -1,4 +1,5 @@
-"""The kernels whose machine code is compared: name -> (function, signature). kernels.cu has the same in CUDA C."""
+"""The kernels whose machine code is compared: name -> (function, signature). kernels.cu has the same in CUDA C. COMPILED has one
+more, whose compilation is timed."""
 import math
 
 from quern import cuda, float32, int32
@@ -117,6 +118,86 @@ def by_rows(a, width, out):
         out[i] = a[i % width] + i // width
 
 
+def dot(a, b, out):
+    partial = cuda.shared.array(256, float32)
+    t = cuda.threadIdx.x
+    total = float32(0)
+    for i in range(cuda.grid(1), a.shape[0], cuda.gridsize(1)):
+        total += a[i] * b[i]
+    partial[t] = total
+    cuda.syncthreads()
+    k = cuda.blockDim.x // 2
+    while k > 0:
+        if t < k:
+            partial[t] += partial[t + k]
+        cuda.syncthreads()
+        k //= 2
+    if t == 0:
+        cuda.atomic.add(out, 0, partial[0])
+
+
+def mandelbrot(image, left, top, step, limit):
+    x, y = cuda.grid(2)
+    if y < image.shape[0] and x < image.shape[1]:
+        real, imag = left + x * step, top + y * step
+        a = b = float32(0)
+        count = 0
+        while count < limit and a * a + b * b < 4:
+            a, b = a * a - b * b + real, 2 * a * b + imag
+            count += 1
+        image[y, x] = count
+
+
+def gather(a, index, out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] = a[index[i]]
+
+
+def convolve(a, taps, out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        total = float32(0)
+        for k in range(taps.shape[0]):
+            total += a[i + k] * taps[k]
+        out[i] = total
+
+
+def bias_relu(a, bias, out):
+    x, y = cuda.grid(2)
+    if y < a.shape[0] and x < a.shape[1]:
+        value = a[y, x] + bias[x]
+        out[y, x] = value if value > 0 else float32(0)
+
+
+def scan(a, out):
+    memory = cuda.shared.array(256, float32)
+    t = cuda.threadIdx.x
+    i = cuda.blockIdx.x * cuda.blockDim.x + t
+    memory[t] = a[i]
+    cuda.syncthreads()
+    step = 1
+    while step < cuda.blockDim.x:
+        value = float32(0)
+        if t >= step:
+            value = memory[t - step]
+        cuda.syncthreads()
+        memory[t] += value
+        cuda.syncthreads()
+        step *= 2
+    out[i] = memory[t]
+
+
+def black_scholes(price, strike, years, rate, volatility, call):
+    i = cuda.grid(1)
+    if i < price.shape[0]:
+        root = math.sqrt(years[i])
+        d1 = (math.log(price[i] / strike[i]) + (rate + volatility * volatility / 2) * years[i]) / (volatility * root)
+        d2 = d1 - volatility * root
+        n1, n2 = math.erfc(-d1 * 0.70710678) / 2, math.erfc(-d2 * 0.70710678) / 2
+        call[i] = price[i] * n1 - strike[i] * math.exp(-rate * years[i]) * n2
+
+
 LINE, PLANE = "float32[::1]", "float32[:,::1]"
 KERNELS = {
     "add": (add, f"void({LINE}, {LINE}, {LINE})"),
@@ -129,4 +210,11 @@ KERNELS = {
     "block_sum": (block_sum, f"void({LINE}, {LINE})"),
     "transpose": (transpose, f"void({PLANE}, {PLANE})"),
     "by_rows": (by_rows, f"void({LINE}, int64, {LINE})"),
+    "dot": (dot, f"void({LINE}, {LINE}, {LINE})"),
+    "mandelbrot": (mandelbrot, "void(int32[:,::1], float32, float32, float32, int64)"),
+    "gather": (gather, f"void({LINE}, int32[::1], {LINE})"),
+    "convolve": (convolve, f"void({LINE}, {LINE}, {LINE})"),
+    "bias_relu": (bias_relu, f"void({PLANE}, {LINE}, {PLANE})"),
+    "scan": (scan, f"void({LINE}, {LINE})"),
 }
+COMPILED = {**KERNELS, "black_scholes": (black_scholes, f"void({LINE}, {LINE}, {LINE}, float32, float32, {LINE})")}
