@@ -28,10 +28,11 @@ typedef struct Target {
     TargetKind kind;
     const char *name, *device; /* "nvptx"; what messages call the device: "cuda" */
     /* facts */
-    bool is_host;      /* its code is called in this process */
-    uint8_t spaces[4]; /* LLVM address space of each Space */
-    bool has_owner;    /* arrays carry an owner; retain and release count */
-    bool contracts;    /* a * b + c may be one instruction by default */
+    bool is_host;       /* its code is called in this process */
+    uint8_t spaces[4];  /* LLVM address space of each Space */
+    bool has_owner;     /* arrays carry an owner; retain and release count */
+    bool contracts;     /* a * b + c may be one instruction by default */
+    bool reduces_loops; /* addresses of a loop are better counted up than computed anew */
     /* intrinsics for 32 bits where LLVM does not select the one instruction for its general form; or NULL */
     const char *atomic_inc, *atomic_dec;
     const char *lib_prefix;      /* of math functions: "", "__nv_" or "__ocml_" */

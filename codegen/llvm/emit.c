@@ -11,7 +11,7 @@
 
 /* Loop strength reduction before instruction selection takes more time than all other passes together when
  * a loop reads many rows, and on contiguous arrays x86 addresses gain nothing by it. Off there; the
- * pipelines below run it as a pass of theirs where it pays: not on GPUs, whose assembler forms addresses by itself.
+ * pipelines below run it as a pass of theirs where it pays: not for PTX, whose assembler forms addresses by itself.
  * LLVM 19 divides ints on AMD GPUs in 24 bits where they do not fit: its own expansion of divisions is off, too.
  * X86DomainReassignment looks for integers that could live in mask registers: half of the time of long straight code,
  * for nothing that our code has. The SLP vectoriser compares each access of a region with all others: 2,000 instructions
@@ -123,6 +123,7 @@ const char *cg_pipeline(const Cg *cg) {
     bool host = cg->target->is_host, waits = host && cg->sigs[0].suspends;
     if (host && level >= (waits ? 1 : 2)) return host_pipelines[calls(cg)][strided(cg)];
     if (host && level == 1) return "default<O1>" REDUCE;
+    if (cg->target->reduces_loops && level >= 2) return "default<O3>" REDUCE;
     return waits ? "always-inline" : pipelines[level];
 }
 

@@ -185,6 +185,7 @@ const Target target_amdgpu = {
     .spaces = {SPACE_AMD_GLOBAL, SPACE_AMD_SHARED, SPACE_AMD_LOCAL, SPACE_AMD_CONST},
     .has_owner = false,
     .contracts = true,
+    .reduces_loops = true,
     .lib_prefix = "__ocml_",
     .lib_suffixes = {"_f64", "_f32"},
     .wide_masks = wide_masks,

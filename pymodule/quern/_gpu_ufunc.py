@@ -168,7 +168,7 @@ class GpuUfunc:
 
     def explain(self, *args, **kwargs):
         """Everything that keeps the function from being compiled for these arguments, or for a signature."""
-        from .._explain import explain
+        from ._explain import explain
         return explain(self, args, kwargs)
 
     def reduce(self, arg, stream=0):

@@ -545,6 +545,7 @@ raises(IndexError, "", checked[1, 1], np.zeros(4), 9)
 FAILING = """
 import re
 names = re.findall(r"^(?:SYM|SHARED)\\(\\d,.*?\\b(hip\\w+)", open(os.environ["SYMS"]).read(), re.M)
+names = [n for n in names if n not in ("hipGetErrorName", "hipGetErrorString", "hipGetLastError")]  # these cannot fail
 assert len(names) > 40
 
 def fresh():
