@@ -37,7 +37,7 @@ def compile(pyfunc, sig, *, arch, debug=None, opt=None, fastmath=False, fma=True
     function = getattr(pyfunc, "py_func", pyfunc)
     options = _gpu.compile_options({
         "debug": debug, "opt": opt, "fastmath": fastmath, "fma": fma, "launch_bounds": launch_bounds,
-        "max_registers": max_registers, "boundscheck": boundscheck, "weak_numbers": weak_numbers}, "hip.compile")
+        "max_registers": max_registers, "boundscheck": boundscheck, "weak_numbers": weak_numbers, "locals": locals}, "hip.compile")
     options["target"] = _TARGET
     if not isinstance(arch, str):
         raise TypeError(f"arch is the name of a chip as text, not {arch!r}")
