@@ -1,0 +1,44 @@
+"""Prints docs/arrays.md: every function of whole arrays that quern/library implements, with its parameters.
+
+    python tests/tools/gen_array_page.py > docs/arrays.md
+
+tests/py/test_array_page.py compares the page with what this prints."""
+import importlib
+import inspect
+import pkgutil
+
+HEAD = """# Functions of arrays
+
+This page is printed by `tests/tools/gen_array_page.py` from the functions in `pymodule/quern/library`. They are called as in
+NumPy, with NumPy's defaults; what decides a type or a number of axes (`axis`, `keepdims`, `dtype`, `order`, the length of a
+tuple) must be a constant of the program. Element-wise functions are in [reference.md](reference.md): all of them take
+arrays, and so do operators and the ufuncs that `vectorize` makes.
+"""
+
+
+def parameters(function, method):
+    names = list(inspect.signature(function).parameters.values())
+    text = ", ".join(str(p) for p in (names[1:] if method else names))
+    return f"({text})"
+
+
+def page():
+    import quern.library as library
+
+    lines = [HEAD]
+    for info in sorted(pkgutil.iter_modules(library.__path__), key=lambda m: m.name):
+        module = importlib.import_module(f"quern.library.{info.name}")
+        table = {n: f for n, f in getattr(module, "FUNCTIONS", {}).items() if n.startswith(("numpy.", "ndarray."))}
+        if info.name == "ufuncs" or not table:
+            continue
+        lines += [f"## {inspect.getdoc(module).splitlines()[0].rstrip('.')}", "", "| name | parameters |", "|---|---|"]
+        for name in sorted(table):
+            shown = name.replace("numpy.", "np.").replace("ndarray.", "a.")
+            text = parameters(table[name], name.startswith("ndarray.")).replace("|", "\\|")
+            lines.append(f"| `{shown}` | `{text}` |")
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+if __name__ == "__main__":
+    print(page(), end="")
