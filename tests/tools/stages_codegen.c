@@ -4,7 +4,7 @@
  *     llvm[=N]           after LLVM's pipeline of level N (default 3), for x86-64-v3 whatever the host is
  *     ptx[=sm_80]        PTX of a kernel
  *     gcn[=gfx1100]      assembly of a kernel for an AMD GPU, the code only
- * Words: fastmath, ufunc, kernel, general, numpy. */
+ * Words: fastmath, ufunc, kernel, general, numpy, debug. */
 #include "codegen/codegen.h"
 #include "tests/tools/stages.h"
 
@@ -20,6 +20,8 @@ static void read_words(const StageRun *run, CompileOptions *options) {
             options->entry = ENTRY_KERNEL;
         else if (str_is(run->words[i], "general"))
             options->general_variant = true;
+        else if (str_is(run->words[i], "debug"))
+            options->infer.debug = true;
     }
 }
 
