@@ -4,7 +4,7 @@
  *     llvm[=N]           after LLVM's pipeline of level N (default 3), for x86-64-v3 whatever the host is
  *     ptx[=sm_80]        PTX of a kernel
  *     gcn[=gfx1100]      assembly of a kernel for an AMD GPU, the code only
- * Words: fastmath, ufunc, kernel, general, numpy, debug. */
+ * Words: fastmath, ufunc, kernel, general, debug. */
 #include "codegen/codegen.h"
 #include "tests/tools/stages.h"
 
