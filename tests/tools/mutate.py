@@ -215,7 +215,7 @@ SEEN_BY = [  # pattern of paths: C tests, Python tests, likely ones first; the f
     ("frontend/base/*", "test_base test_ir test_bytecode", "test_diag test_errors test_dump test_jit test_compiler_limits"),
     ("frontend/bytecode/*", "test_bytecode test_bytecode_hand",
      "test_diag test_control_flow test_bytecode_ssa test_programs test_errors test_refusals"),
-    ("frontend/ir/ir_guards.def", "test_codegen", "test_exceptions test_dump test_kernel_exceptions test_arrays test_checked_copies"),
+    ("frontend/ir/ir_guards.def", "", "test_exceptions test_dump test_kernel_exceptions test_arrays test_checked_copies"),
     ("frontend/*", "test_ir test_codegen test_bytecode test_infer", "test_diag test_programs test_errors test_dump"),
     ("typeinfer/*sig*", "test_sig", "test_jit test_kernel_api test_bad_input test_ufunc test_declared test_locals test_names"),
     ("typeinfer/*", "test_lattice test_infer test_library test_sig test_codegen_lib",
