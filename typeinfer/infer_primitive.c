@@ -272,6 +272,7 @@ static bool primitive_disjoint(Infer *in, const Val *args, int32_t n, Val *out) 
     *out = val_of(fact_of(b));
     if (in->emit)
         out->ref = emit2(in->emit, OP_disjoint, b, v_ref(in, args[0]), v_ref(in, args[1]));
+    return true;
 }
 
 /* -- elements ------------------------------------------------------------------------------------------ */
