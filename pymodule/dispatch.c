@@ -1,5 +1,6 @@
 /* dispatch.c - the table of specialisations, one compilation per signature, binding of arguments. */
 #include "pymodule/dispatch.h"
+#include "frontend/base/arguments.h"
 #include "frontend/base/dump.h"
 
 enum { LOOK_US = 50000 }; /* between two looks at signals */
@@ -420,10 +421,6 @@ int py_core_result_kind(JitCore *core, const TypeKey *keys, int32_t n) {
 
 /* -- declared signatures -------------------------------------------------------------------------------------- */
 
-typedef struct Fit { /* how badly arguments fit; compared in this order */
-    int lossy, unsafe, safe, promote;
-} Fit;
-
 /* Floats become ints as by int(), and numbers bools, but not in launches. */
 static bool fit_scalar(JitCore *core, TypeKey from, TypeKey to, Fit *fit) {
     TypeKind a = type_strong_kind(key_scalar_kind(from)), b = type_strong_kind(key_scalar_kind(to));
@@ -459,21 +456,9 @@ static bool fit_one(JitCore *core, TypeTable *types, Arena *arena, TypeKey from,
     const Type *a = py_key_type(state, NULL, types, arena, from, false);
     const Type *b = py_key_type(state, NULL, types, arena, to, true); /* int stands for int64 */
     if (!a || !b) return py_forget_error(), false;
-    switch (ti_conversion(a, b)) {
-    case CONV_EXACT: return true;
-    case CONV_PROMOTE: fit->promote++; return true;
-    case CONV_SAFE: fit->safe++; return true;
-    case CONV_UNSAFE: fit->unsafe++; return key_is_scalar(from);
-    case CONV_NONE: break;
-    }
-    return false;
-}
-
-static bool better(Fit a, Fit b) {
-    if (a.lossy != b.lossy) return a.lossy < b.lossy;
-    if (a.unsafe != b.unsafe) return a.unsafe < b.unsafe;
-    if (a.safe != b.safe) return a.safe < b.safe;
-    return a.promote < b.promote;
+    Conversion conversion = ti_conversion(a, b);
+    if (conversion == CONV_UNSAFE && !key_is_scalar(from)) return false;
+    return ti_fit_add(fit, conversion);
 }
 
 /* Held. NULL without an exception: none fits. */
@@ -484,15 +469,15 @@ static Spec *best_fit(JitCore *core, const TypeKey *keys, int32_t n) {
     arena_init(&arena, &qn_default_allocator);
     TypeTable *types = type_table_new(&arena);
     Spec *best = NULL;
-    Fit best_so_far = {0, 0, 0, 0};
+    Fit best_so_far = FIT_NONE;
     for (int32_t i = 0; i < specs->n; i++) {
         Spec *spec = specs->items[i];
         if (spec->nargs != n || !spec->artifact) continue;
-        Fit fit = {0, 0, 0, 0};
+        Fit fit = {0};
         bool fits = true;
         for (int32_t k = 0; fits && k < n; k++)
             fits = fit_one(core, types, &arena, keys[k], spec->declared_keys[k], &fit);
-        if (fits && (!best || better(fit, best_so_far))) best = spec, best_so_far = fit;
+        if (fits && ti_fit_better(&fit, &best_so_far)) best = spec, best_so_far = fit;
     }
     arena_free(&arena);
     if (best) py_spec_hold(best);
@@ -572,32 +557,42 @@ Spec *py_core_convert(JitCore *core, const TypeKey *keys, int32_t n) {
 
 /* -- binding arguments ------------------------------------------------------------------------------------------ */
 
-static Py_ssize_t param_index(JitCore *core, PyObject *name) {
-    Py_ssize_t n = core->npositional + core->nkwonly;
-    for (Py_ssize_t i = core->nposonly; i < n; i++)
+typedef struct Keywords {
+    const JitCore *core;
+    PyObject *names;
+} Keywords;
+
+/* Most names are interned: the same object as the parameter's. */
+static int32_t named_param(const void *user, int32_t k, int32_t from) {
+    const Keywords *keywords = user;
+    const JitCore *core = keywords->core;
+    PyObject *name = PyTuple_GET_ITEM(keywords->names, k);
+    int32_t n = core->npositional + core->nkwonly;
+    for (int32_t i = from; i < n; i++)
         if (PyTuple_GET_ITEM(core->param_names, i) == name) return i;
-    for (Py_ssize_t i = core->nposonly; i < n; i++)
+    for (int32_t i = from; i < n; i++)
         if (PyUnicode_Compare(PyTuple_GET_ITEM(core->param_names, i), name) == 0) return i;
     return -1;
 }
 
-static bool bind_keywords(JitCore *core, PyObject *const *values, PyObject *kwnames,
-                          PyObject **out) {
-    for (Py_ssize_t i = 0; kwnames && i < PyTuple_GET_SIZE(kwnames); i++) {
-        PyObject *name = PyTuple_GET_ITEM(kwnames, i);
-        Py_ssize_t at = param_index(core, name);
-        if (at < 0) {
-            PyErr_Format(PyExc_TypeError, "%U() got an unexpected keyword argument '%U'",
-                         core->name, name);
-            return false;
-        }
-        if (out[at]) {
-            PyErr_Format(PyExc_TypeError, "%U() got multiple values for argument '%U'", core->name,
-                         name);
-            return false;
-        }
-        out[at] = values[i];
+static bool bind_given(JitCore *core, PyObject *const *args, Py_ssize_t n, PyObject *kwnames,
+                       PyObject **out) {
+    int32_t source[MAX_ARGS], wrong;
+    Keywords keywords = {core, kwnames};
+    Params params = {core->npositional, core->nposonly, core->nkwonly, core->varargs};
+    Arguments given = {(int32_t)n, kwnames ? (int32_t)PyTuple_GET_SIZE(kwnames) : 0, named_param,
+                       &keywords};
+    ArgumentError error = arguments_bind(&params, &given, source, &wrong);
+    if (error != ARGUMENTS_FIT) {
+        const char *name = wrong < 0 ? "" : PyUnicode_AsUTF8(PyTuple_GET_ITEM(kwnames, wrong));
+        char why[512];
+        if (!name) return false;
+        arguments_error(why, sizeof why, error, &params, &given, name);
+        PyErr_Format(PyExc_TypeError, "%U() %s", core->name, why);
+        return false;
     }
+    for (int32_t i = 0; i < core->npositional + core->nkwonly; i++)
+        out[i] = source[i] < 0 ? NULL : args[source[i]];
     return true;
 }
 
@@ -650,18 +645,10 @@ static bool bind_rest(JitCore *core, PyObject *const *rest, Py_ssize_t n, Bound 
 
 bool py_core_bind(JitCore *core, PyObject *const *args, Py_ssize_t n, PyObject *kwnames,
                   Bound *bound) {
-    PyObject **out = bound->args;
     bound->nheld = 0;
     Py_ssize_t taken = QN_MIN(n, core->npositional);
-    if (n > core->npositional && !core->varargs) {
-        PyErr_Format(PyExc_TypeError, "%U() takes %d positional argument%s but %zd %s given",
-                     core->name, (int)core->npositional, core->npositional == 1 ? "" : "s", n,
-                     n == 1 ? "was" : "were");
-        return false;
-    }
-    for (int32_t i = 0; i < core->nparams; i++)
-        out[i] = i < taken ? args[i] : NULL;
-    if (bind_keywords(core, args + n, kwnames, out) && bind_defaults(core, bound) &&
+    if (!bind_given(core, args, n, kwnames, bound->args)) return false;
+    if (bind_defaults(core, bound) &&
         (!core->varargs || bind_rest(core, args + taken, n - taken, bound)))
         return true;
     py_bound_release(bound);

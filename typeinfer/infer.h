@@ -10,6 +10,7 @@
 #ifndef QUERN_INFER_H
 #define QUERN_INFER_H
 
+#include "frontend/base/arguments.h"
 #include "typeinfer/typeinfer.h"
 
 typedef struct Fact Fact;
@@ -290,6 +291,21 @@ typedef struct CallArgs {
     int32_t nkeywords;
     const Str *names;
 } CallArgs;
+
+/* -- infer_bind.c: which argument each parameter gets ---------------------------------------------- */
+
+/* source[i]: the number of the argument of parameter i, -1: it is left out. The first gives no error. */
+bool v_binds(const Params *params, const Str *names, const CallArgs *args, int32_t *source);
+bool v_bind(Infer *in, Str function, const Params *params, const Str *names, const CallArgs *args,
+            int32_t *source);
+bool v_missing_argument(Infer *in, Str function, Str name); /* an error: false always */
+enum { MAX_TYPED_PARAMS = 8 };
+/* Of what is known by name. `params` as in Python: "a, /, b, c=, *, d=", with `=` behind those that may be left out, whose
+ * out[i] has no type then. "*args" takes any further arguments, which are read from `args`. */
+bool v_bind_typed(Infer *in, const char *function, const char *params, const CallArgs *args,
+                  Val *out);
+
+/* -- infer_func.c: calls -- */
 
 bool call_function(Infer *in, const Binding *function, const CallArgs *args, bool constants,
                    Val *out);

@@ -276,15 +276,20 @@ bool v_element_type(Infer *in, const Val *dtype, const Type **out) {
 typedef enum Maker { MAKE_EMPTY, MAKE_ZEROS, MAKE_ONES, MAKE_FULL, MAKE_ARRAY } Maker;
 
 static const struct {
-    const char *name;
+    const char *name, *params;
     Maker maker;
     bool like; /* the first argument is an array of the same shape and type */
 } makers[] = {
-    {"numpy.array", MAKE_ARRAY, false}, {"numpy.asarray", MAKE_ARRAY, false},
-    {"numpy.empty", MAKE_EMPTY, false}, {"numpy.empty_like", MAKE_EMPTY, true},
-    {"numpy.full", MAKE_FULL, false},   {"numpy.full_like", MAKE_FULL, true},
-    {"numpy.ones", MAKE_ONES, false},   {"numpy.ones_like", MAKE_ONES, true},
-    {"numpy.zeros", MAKE_ZEROS, false}, {"numpy.zeros_like", MAKE_ZEROS, true},
+    {"numpy.array", "object, dtype=", MAKE_ARRAY, false},
+    {"numpy.asarray", "a, dtype=", MAKE_ARRAY, false},
+    {"numpy.empty", "shape, dtype=, order=", MAKE_EMPTY, false},
+    {"numpy.empty_like", "prototype, dtype=, order=, subok=, shape=", MAKE_EMPTY, true},
+    {"numpy.full", "shape, fill_value, dtype=, order=", MAKE_FULL, false},
+    {"numpy.full_like", "a, fill_value, dtype=, order=, subok=, shape=", MAKE_FULL, true},
+    {"numpy.ones", "shape, dtype=, order=", MAKE_ONES, false},
+    {"numpy.ones_like", "a, dtype=, order=, subok=, shape=", MAKE_ONES, true},
+    {"numpy.zeros", "shape, dtype=, order=", MAKE_ZEROS, false},
+    {"numpy.zeros_like", "a, dtype=, order=, subok=, shape=", MAKE_ZEROS, true},
 };
 
 const char *array_builtin_name(int32_t index) {
@@ -295,22 +300,6 @@ bool array_builtin_knows(Str name) {
     for (int i = 0; i < countof(makers); i++)
         if (str_is(name, makers[i].name)) return true;
     return false;
-}
-
-/* Arguments by position or name; absent ones have no type. */
-static bool take_args(const CallArgs *args, const char *const *names, int n, Val *out) {
-    int32_t positional = args->nargs - args->nkeywords;
-    if (positional > n) return false;
-    for (int k = 0; k < n; k++)
-        out[k] = k < positional ? args->args[k] : (Val){0};
-    for (int32_t k = 0; k < args->nkeywords; k++) {
-        int at = 0;
-        while (at < n && !str_is(args->names[k], names[at]))
-            at++;
-        if (at == n || out[at].f.type) return false;
-        out[at] = args->args[positional + k];
-    }
-    return true;
 }
 
 /* The shape as items: an int, or a tuple of ints. */
@@ -359,16 +348,12 @@ bool ti_may_allocate(Infer *in, const char *name) {
     return false;
 }
 
-static bool maker_shape(Infer *in, const char *name, Maker maker, const CallArgs *args, Val *out) {
-    static const char *const plain[] = {"shape", "dtype", "order"};
-    static const char *const full[] = {"shape", "fill_value", "dtype", "order"};
+static bool maker_shape(Infer *in, const char *name, Maker maker, const CallArgs *args,
+                        const Val *v, Val *out) {
     bool filled = maker == MAKE_FULL;
-    Val v[4], items[32];
+    Val items[32], dtype = v[filled ? 2 : 1], order = v[filled ? 3 : 2];
     int32_t n;
-    if (!take_args(args, filled ? full : plain, filled ? 4 : 3, v))
-        return v_refuse(in, REFUSE_CALL, name, args->args, args->nargs);
-    Val dtype = v[filled ? 2 : 1], order = v[filled ? 3 : 2];
-    if (!v[0].f.type || (filled && !v[1].f.type) || !shape_items(in, v_unwrap(in, v[0]), items, &n))
+    if (!shape_items(in, v_unwrap(in, v[0]), items, &n))
         return v_refuse(in, REFUSE_CALL, name, args->args, args->nargs);
     const Type *element = type_scalar(in->types, TY_f64);
     if (filled && type_is_number(v[1].f.type)) element = type_strong(in->types, v[1].f.type);
@@ -378,18 +363,12 @@ static bool maker_shape(Infer *in, const char *name, Maker maker, const CallArgs
     return make_filled(in, maker, type_array(in->types, element, n, layout), items, n, v[1], out);
 }
 
-static bool maker_like(Infer *in, const char *name, Maker maker, const CallArgs *args, Val *out) {
-    static const char *const empty[] = {"prototype", "dtype", "order", "subok", "shape"};
-    static const char *const plain[] = {"a", "dtype", "order", "subok", "shape"};
-    static const char *const full[] = {"a", "fill_value", "dtype", "order", "subok", "shape"};
+static bool maker_like(Infer *in, const char *name, Maker maker, const CallArgs *args, const Val *v,
+                       Val *out) {
     bool filled = maker == MAKE_FULL;
-    Val v[6], items[32];
-    const char *const *names = filled ? full : maker == MAKE_EMPTY ? empty : plain;
-    if (!take_args(args, names, filled ? 6 : 5, v) || !v[0].f.type)
-        return v_refuse(in, REFUSE_CALL, name, args->args, args->nargs);
-    Val like = v_unwrap(in, v[0]), dtype = v[filled ? 2 : 1];
+    Val items[32], like = v_unwrap(in, v[0]), dtype = v[filled ? 2 : 1];
     Val order = v[filled ? 3 : 2], shape = v[filled ? 5 : 4];
-    if (!is_kind(&like, TY_ARRAY) || like.f.type->ndim > 32 || (filled && !v[1].f.type))
+    if (!is_kind(&like, TY_ARRAY) || like.f.type->ndim > 32)
         return v_refuse(in, REFUSE_CALL, name, args->args, args->nargs);
     const Type *element = like.f.type->element;
     if (dtype.f.type && !fact_none(&dtype.f) && !v_element_type(in, &dtype, &element)) return false;
@@ -458,13 +437,18 @@ static bool has_sequences(const Type *tuple) {
     return false;
 }
 
-/* *known false: the library makes what is deeper, arrays in sequences, numbers, and knows the other arguments. */
-static bool make_array(Infer *in, const char *name, const CallArgs *args, bool *known, Val *out) {
-    static const char *const object[] = {"object", "dtype"}, *const a[] = {"a", "dtype"};
+/* Other arguments than these are the library's. */
+static bool only_dtype(const CallArgs *args) {
+    for (int32_t k = 0; k < args->nkeywords; k++)
+        if (!str_is(args->names[k], "dtype")) return false;
+    return args->nargs <= 2;
+}
+
+/* *known false: the library makes what is deeper, arrays in sequences and numbers. */
+static bool make_array(Infer *in, const char *name, const CallArgs *args, const Val *v, bool *known,
+                       Val *out) {
     bool may_alias = strcmp(name, "numpy.asarray") == 0;
-    Val v[2];
     int32_t columns;
-    if (!take_args(args, may_alias ? a : object, 2, v) || !v[0].f.type) return *known = false;
     Val from = v_unwrap(in, v[0]);
     if (is_kind(&from, TY_ARRAY) && from.f.type->ndim <= 32) {
         const Type *element = from.f.type->element;
@@ -494,10 +478,15 @@ static bool make_array(Infer *in, const char *name, const CallArgs *args, bool *
 bool v_array_builtin(Infer *in, Str name, const CallArgs *args, bool *known, Val *out) {
     for (int i = 0; i < countof(makers); i++) {
         if (!str_is(name, makers[i].name)) continue;
-        if (!ti_may_allocate(in, makers[i].name)) return false;
-        if (makers[i].maker == MAKE_ARRAY) return make_array(in, makers[i].name, args, known, out);
-        return makers[i].like ? maker_like(in, makers[i].name, makers[i].maker, args, out)
-                              : maker_shape(in, makers[i].name, makers[i].maker, args, out);
+        const char *text = makers[i].name;
+        Maker maker = makers[i].maker;
+        Val v[MAX_TYPED_PARAMS];
+        if (maker == MAKE_ARRAY && !only_dtype(args)) return *known = false;
+        if (!ti_may_allocate(in, text) || !v_bind_typed(in, text, makers[i].params, args, v))
+            return false;
+        if (maker == MAKE_ARRAY) return make_array(in, text, args, v, known, out);
+        return makers[i].like ? maker_like(in, text, maker, args, v, out)
+                              : maker_shape(in, text, maker, args, v, out);
     }
     return *known = false;
 }

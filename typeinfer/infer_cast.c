@@ -60,20 +60,15 @@ bool v_cast(Infer *in, Val a, const Type *to, bool checked, Val *out) {
 /* Point(x, y=2): arguments by position or field name, then the defaults of the class. */
 static bool make_named(Infer *in, const Binding *b, const CallArgs *args, Val *out) {
     const Type *to = b->type;
-    int32_t positional = args->nargs - args->nkeywords, n = to->nitems;
+    int32_t n = to->nitems, *source = arena_array(in->arena, int32_t, n + 1);
     Val *items = arena_array(in->arena, Val, n);
-    bool fits = positional <= n;
-    for (int32_t i = 0; i < positional && fits; i++)
-        items[i] = args->args[i];
-    for (int32_t k = 0; k < args->nkeywords && fits; k++) {
-        int32_t i = 0;
-        while (i < n && !str_equal(to->fields[i], args->names[k]))
-            i++;
-        fits = i < n && !items[i].f.type;
-        if (fits) items[i] = args->args[positional + k];
-    }
+    Params params = {.npositional = n};
+    bool fits = v_binds(&params, to->fields, args, source);
     for (int32_t i = 0; i < n && fits; i++) {
-        if (items[i].f.type) continue;
+        if (source[i] >= 0) {
+            items[i] = args->args[source[i]];
+            continue;
+        }
         fits = b->items && b->items[i];
         if (fits && !fact_of_binding(in, b->items[i], to->fields[i], &items[i].f)) return false;
     }

@@ -63,12 +63,6 @@ int32_t instance_nslots(const CodeUnit *code) {
     return code->nargs + code->nkwonly + ((code->flags & CODE_VARARGS) != 0);
 }
 
-static int32_t param_index(const CodeUnit *code, Str name) {
-    for (int32_t i = code->nposonly; i < code->nargs + code->nkwonly; i++)
-        if (str_equal(code->local_names[i], name)) return i;
-    return -1;
-}
-
 /* What the instance may know of an argument that is passed. */
 static Fact passed_fact(const Fact *f, bool constants) {
     if (f->reported) return fact_reported();
@@ -79,36 +73,13 @@ static Fact passed_fact(const Fact *f, bool constants) {
     return typed;
 }
 
-static bool bind_error(Infer *in, const Binding *function, const char *text) {
-    Str why = str_printf(in->arena, STR_FMT "() %s", STR_ARG(function->name), text);
-    return ti_fail(in, in->at, E0403, why.bytes);
-}
 
 static bool fill_default(Infer *in, const FunctionInfo *info, const Binding *function, int32_t i,
                          Slot *slot) {
     const Binding *value = info->defaults ? info->defaults[i] : NULL;
     Str name = info->code->local_names[i];
-    if (!value) {
-        Str text = str_printf(in->arena, "missing the argument '" STR_FMT "'", STR_ARG(name));
-        return bind_error(in, function, text.bytes);
-    }
+    if (!value) return v_missing_argument(in, function->name, name);
     return fact_of_binding(in, value, name, &slot->fact);
-}
-
-static bool bind_keywords(Infer *in, const FunctionInfo *info, const Binding *function,
-                          const CallArgs *args, bool *given, Bound *out) {
-    int32_t positional = args->nargs - args->nkeywords;
-    for (int32_t k = 0; k < args->nkeywords; k++) {
-        Str name = args->names[k];
-        int32_t i = param_index(info->code, name);
-        const char *text = i < 0 ? "got an unexpected keyword argument '" STR_FMT "'"
-                                 : "got multiple values for the argument '" STR_FMT "'";
-        if (i < 0 || given[i])
-            return bind_error(in, function, str_printf(in->arena, text, STR_ARG(name)).bytes);
-        given[i] = true;
-        out->values[i] = args->args[positional + k];
-    }
-    return true;
 }
 
 /* Which value each parameter gets. */
@@ -122,15 +93,13 @@ static bool bind_args(Infer *in, const FunctionInfo *info, const Binding *functi
     *out = (Bound){arena_array(in->arena, Slot, n), arena_array(in->arena, Val, n),
                    arena_array(in->arena, bool, n), n};
     bool *given = out->given;
-    if (positional > code->nargs && !varargs) {
-        Str text = str_printf(in->arena, "takes %d positional argument%s but %d %s given",
-                              (int)code->nargs, code->nargs == 1 ? "" : "s", (int)positional,
-                              positional == 1 ? "was" : "were");
-        return bind_error(in, function, text.bytes);
+    Params params = {code->nargs, code->nposonly, code->nkwonly, varargs};
+    int32_t *source = arena_array(in->arena, int32_t, n + 1);
+    if (!v_bind(in, function->name, &params, code->local_names, args, source)) return false;
+    for (int32_t i = 0; i < code->nargs + code->nkwonly; i++) {
+        given[i] = source[i] >= 0;
+        if (given[i]) out->values[i] = args->args[source[i]];
     }
-    for (int32_t i = 0; i < positional && i < code->nargs; i++)
-        given[i] = true, out->values[i] = args->args[i];
-    if (!bind_keywords(in, info, function, args, given, out)) return false;
     if (varargs) {
         int32_t extra = QN_MAX(positional - code->nargs, 0);
         bool known = true;
@@ -153,18 +122,16 @@ static bool bind_args(Infer *in, const FunctionInfo *info, const Binding *functi
 
 /* -- declared signatures ------------------------------------------------------------------------------ */
 
-/* The sum over the arguments; -1: one cannot be converted. Parameters behind the declared ones keep their defaults. */
-static int declared_cost(const Signature *s, const Bound *bound) {
-    int cost = 0;
-    if (s->nparams > bound->n) return -1;
+/* false: an argument cannot be converted. Parameters behind the declared ones keep their defaults. */
+static bool declared_fits(const Signature *s, const Bound *bound, Fit *fit) {
+    *fit = (Fit){.declared = s->nparams};
+    if (s->nparams > bound->n) return false;
     for (int32_t i = 0; i < bound->n; i++) {
-        if (i >= s->nparams && bound->given[i]) return -1;
+        if (i >= s->nparams && bound->given[i]) return false;
         if (i >= s->nparams) continue;
-        Conversion c = ti_conversion(bound->slots[i].fact.type, s->params[i]);
-        if (c == CONV_NONE) return -1;
-        cost += 1 << (4 * (int)c); /* one worse conversion outweighs any number of better ones */
+        if (!ti_fit_add(fit, ti_conversion(bound->slots[i].fact.type, s->params[i]))) return false;
     }
-    return cost;
+    return true;
 }
 
 static bool declared_error(Infer *in, const Binding *function, const Bound *bound) {
@@ -199,12 +166,12 @@ static void take_declared(const Signature *s, Bound *bound) {
 
 static bool choose_declared(Infer *in, const Binding *function, Bound *bound,
                             const Signature **out) {
-    int best = -1;
+    Fit best = FIT_NONE, fit;
     *out = NULL;
     for (int32_t k = 0; k < function->ndeclared; k++) {
-        int cost = declared_cost(&function->declared[k], bound);
-        if (cost < 0 || (best >= 0 && cost >= best)) continue;
-        best = cost;
+        if (!declared_fits(&function->declared[k], bound, &fit)) continue;
+        if (!ti_fit_better(&fit, &best)) continue;
+        best = fit;
         *out = &function->declared[k];
     }
     if (function->ndeclared && !*out) return declared_error(in, function, bound);
@@ -378,9 +345,9 @@ Instance *instance_entry(Ti *ti, const InferRequest *r, DiagList *diags) {
         return bc_refuse(diags, &span, "a **keywords parameter"), NULL;
     }
     if (r->nargs > n) {
-        Str text =
-            str_printf(ti->arena, "takes %d arguments but %d were given", (int)n, (int)r->nargs);
-        return bind_error(&in, r->function, text.bytes), NULL;
+        Params params = {.npositional = n};
+        CallArgs given = {.nargs = r->nargs};
+        return v_bind(&in, r->function->name, &params, NULL, &given, NULL), NULL;
     }
     Slot *slots = arena_array(ti->arena, Slot, n);
     if (!entry_slots(&in, info, r, slots)) return NULL;

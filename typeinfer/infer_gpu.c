@@ -1,6 +1,10 @@
 /* infer_gpu.c - kernels: positions in the grid, shared and local arrays, atomic operations. */
 #include "typeinfer/infer.h"
 
+static bool misfit(Infer *in, Str name, const CallArgs *args) {
+    return v_refuse(in, REFUSE_CALL, ti_c_text(in, name), args->args, args->nargs);
+}
+
 /* -- the grid ------------------------------------------------------------------------------------- */
 
 static bool position(Infer *in, const char *what, int axis, Val *out) {
@@ -32,12 +36,11 @@ static bool grid_axis(Infer *in, bool size, int axis, Val *out) {
     return true;
 }
 
-static bool gpu_grid(Infer *in, Str name, const CallArgs *args, Val *out) {
+static bool gpu_grid(Infer *in, Str name, const Val *v, const CallArgs *args, Val *out) {
     int64_t n;
     Val axes[3];
-    if (args->nargs != 1 || args->nkeywords)
-        return v_refuse(in, REFUSE_CALL, ti_c_text(in, name), args->args, args->nargs);
-    if (!fact_int_value(&args->args[0].f, &n))
+    (void)args;
+    if (!fact_int_value(&v[0].f, &n))
         return ti_fail(in, in->at, E0209, "the number of axes of the grid");
     if (n < 1 || n > 3) return ti_fail(in, in->at, E0403, "a grid has 1, 2 or 3 axes");
     for (int axis = 0; axis < n; axis++)
@@ -64,34 +67,14 @@ static bool static_shape(Infer *in, const Fact *f, const ConstVal **out) {
     return true;
 }
 
-static bool array_args(const CallArgs *args, Val *shape, Val *dtype) {
-    int32_t positional = args->nargs - args->nkeywords;
-    *shape = *dtype = (Val){0};
-    if (positional > 2) return false;
-    if (positional > 0) *shape = args->args[0];
-    if (positional > 1) *dtype = args->args[1];
-    for (int32_t k = 0; k < args->nkeywords; k++) {
-        Val v = args->args[positional + k];
-        if (str_is(args->names[k], "shape"))
-            *shape = v;
-        else if (str_is(args->names[k], "dtype"))
-            *dtype = v;
-        else if (!str_is(args->names[k], "alignment"))
-            return false;
-    }
-    return shape->f.type && dtype->f.type;
-}
-
-static bool gpu_array(Infer *in, Str name, const CallArgs *args, Val *out) {
+static bool gpu_array(Infer *in, Str name, const Val *v, const CallArgs *args, Val *out) {
     Emit *e = in->emit;
-    Val shape, dtype;
     const Type *element;
     const ConstVal *sizes;
     Space space = str_is(name, "cuda.shared.array") ? SPACE_SHARED : SPACE_LOCAL;
-    if (!array_args(args, &shape, &dtype))
-        return v_refuse(in, REFUSE_CALL, ti_c_text(in, name), args->args, args->nargs);
-    if (!v_element_type(in, &dtype, &element)) return false;
-    if (!static_shape(in, &shape.f, &sizes)) {
+    (void)args;
+    if (!v_element_type(in, &v[1], &element)) return false;
+    if (!static_shape(in, &v[0].f, &sizes)) {
         ti_fail(in, in->at, E0602, "");
         return false;
     }
@@ -104,10 +87,9 @@ static bool gpu_array(Infer *in, Str name, const CallArgs *args, Val *out) {
     return true;
 }
 
-static bool gpu_const_array(Infer *in, Str name, const CallArgs *args, Val *out) {
-    if (args->nargs != 1 || !args->args[0].f.array)
-        return v_refuse(in, REFUSE_CALL, ti_c_text(in, name), args->args, args->nargs);
-    return *out = args->args[0], true;
+static bool gpu_const_array(Infer *in, Str name, const Val *v, const CallArgs *args, Val *out) {
+    if (!v[0].f.array) return misfit(in, name, args);
+    return *out = v[0], true;
 }
 
 /* -- atomics ---------------------------------------------------------------------------------------- */
@@ -141,17 +123,20 @@ static bool atomic_fits(AtomicOp op, const Type *element) {
 static bool gpu_atomic(Infer *in, Str name, int row, const CallArgs *args, Val *out) {
     Emit *e = in->emit;
     int values = atomics[row].values, skip = atomics[row].indexed ? 2 : 1;
-    if (args->nkeywords || args->nargs != skip + values || !is_kind(&args->args[0], TY_ARRAY))
-        return v_refuse(in, REFUSE_CALL, ti_c_text(in, name), args->args, args->nargs);
-    Val array = args->args[0], index = skip == 2 ? args->args[1] : val_of(fact_int(in, 0));
+    static const char *const params[2][2] = {{NULL, "ary, old, val, /"},
+                                             {"ary, idx, val, /", "ary, idx, old, val, /"}};
+    Val given[MAX_TYPED_PARAMS];
+    if (!v_bind_typed(in, ti_c_text(in, name), params[skip - 1][values - 1], args, given))
+        return false;
+    if (!is_kind(&given[0], TY_ARRAY)) return misfit(in, name, args);
+    Val array = given[0], index = skip == 2 ? given[1] : val_of(fact_int(in, 0));
     const Type *t = array.f.type;
     if (t->readonly) return ti_fail(in, in->at, E0303, ti_text(in, t));
-    if (!atomic_fits(atomics[row].op, t->element))
-        return v_refuse(in, REFUSE_CALL, ti_c_text(in, name), args->args, args->nargs);
+    if (!atomic_fits(atomics[row].op, t->element)) return misfit(in, name, args);
     Ref refs[40] = {0};
     if (!v_element_indices(in, array, index, &refs[1])) return false;
     for (int k = 0; k < values; k++) {
-        const Val *v = &args->args[skip + k];
+        const Val *v = &given[skip + k];
         if (!type_is_number(v->f.type) ||
             (type_is_complex(v->f.type) && !type_is_complex(t->element)))
             return v_refuse(in, REFUSE_ELEMENT, ti_text(in, t), v, 1);
@@ -175,14 +160,14 @@ static int atomic_row(Str name) {
 /* -- by name ------------------------------------------------------------------------------------------- */
 
 static const struct {
-    const char *name;
-    bool (*handler)(Infer *in, Str name, const CallArgs *args, Val *out);
+    const char *name, *params;
+    bool (*handler)(Infer *in, Str name, const Val *v, const CallArgs *args, Val *out);
 } handlers[] = {
-    {"cuda.grid", gpu_grid},
-    {"cuda.gridsize", gpu_grid},
-    {"cuda.shared.array", gpu_array},
-    {"cuda.local.array", gpu_array},
-    {"cuda.const.array_like", gpu_const_array},
+    {"cuda.grid", "ndim, /", gpu_grid},
+    {"cuda.gridsize", "ndim, /", gpu_grid},
+    {"cuda.shared.array", "shape, dtype, alignment=", gpu_array},
+    {"cuda.local.array", "shape, dtype, alignment=", gpu_array},
+    {"cuda.const.array_like", "ndarray, /", gpu_const_array},
 };
 
 const char *gpu_name(Arena *arena, int32_t index) {
@@ -205,7 +190,11 @@ bool v_gpu(Infer *in, Str name, const CallArgs *args, bool *known, Val *out) {
     const char *text = ti_c_text(in, name);
     if (!here) return ti_fail(in, in->at, E0404, text, "outside a kernel");
     if (row >= 0) return gpu_atomic(in, name, row, args, out);
-    for (int i = 0; i < countof(handlers); i++)
-        if (str_is(name, handlers[i].name)) return handlers[i].handler(in, name, args, out);
+    for (int i = 0; i < countof(handlers); i++) {
+        Val v[MAX_TYPED_PARAMS];
+        if (!str_is(name, handlers[i].name)) continue;
+        return v_bind_typed(in, text, handlers[i].params, args, v) &&
+               handlers[i].handler(in, name, v, args, out);
+    }
     return *known = false;
 }

@@ -4,45 +4,39 @@
 #include <math.h>
 #include <strings.h>
 
-typedef bool (*Handler)(Infer *in, const CallArgs *args, Val *out);
+/* `v`: the arguments by parameter; `args`: as they were given. */
+typedef bool (*Handler)(Infer *in, const Val *v, const CallArgs *args, Val *out);
 
-/* Without diagnostics: the caller reports that the arguments do not fit. */
-static bool plain(const CallArgs *args, int32_t low, int32_t high) {
-    return args->nkeywords == 0 && args->nargs >= low && args->nargs <= high;
+static bool misfit(Infer *in, const char *name, const CallArgs *args) {
+    return v_refuse(in, REFUSE_CALL, name, args->args, args->nargs);
 }
 
 /* -- sequences ----------------------------------------------------------------------------------- */
 
-static bool typed_len(Infer *in, const CallArgs *args, Val *out) {
-    if (!plain(args, 1, 1)) return v_refuse(in, REFUSE_CALL, "len", args->args, args->nargs);
-    Val a = v_unwrap(in, args->args[0]);
+static bool typed_len(Infer *in, const Val *v, const CallArgs *args, Val *out) {
+    Val a = v_unwrap(in, v[0]);
     const Str *text = fact_str(&a.f);
     if (text) return *out = val_of(fact_int(in, text->len)), true;
     bool sized = is_kind(&a, TY_TUPLE) || is_kind(&a, TY_RANGE) ||
                  (is_kind(&a, TY_ARRAY) && a.f.type->ndim > 0);
-    return sized ? v_iter_len(in, a, out)
-                 : v_refuse(in, REFUSE_CALL, "len", args->args, args->nargs);
+    return sized ? v_iter_len(in, a, out) : misfit(in, "len", args);
 }
 
-static bool typed_range(Infer *in, const CallArgs *args, Val *out) {
-    if (args->nkeywords) return v_refuse(in, REFUSE_CALL, "range", args->args, args->nargs);
+static bool typed_range(Infer *in, const Val *v, const CallArgs *args, Val *out) {
+    (void)v;
     return v_range(in, args->args, args->nargs, out);
 }
 
-static bool typed_enumerate(Infer *in, const CallArgs *args, Val *out) {
-    bool keyword = args->nkeywords == 1 && args->nargs == 2 && str_is(args->names[0], "start");
-    if (!keyword && !plain(args, 1, 2))
-        return v_refuse(in, REFUSE_CALL, "enumerate", args->args, args->nargs);
-    Val pair[2] = {v_unwrap(in, args->args[0]), val_of(fact_int(in, 0))};
-    if (args->nargs == 2) pair[1] = v_unwrap(in, args->args[1]);
-    if (!type_is_int(pair[1].f.type))
-        return v_refuse(in, REFUSE_CALL, "enumerate", args->args, args->nargs);
+static bool typed_enumerate(Infer *in, const Val *v, const CallArgs *args, Val *out) {
+    Val pair[2] = {v_unwrap(in, v[0]), val_of(fact_int(in, 0))};
+    if (v[1].f.type) pair[1] = v_unwrap(in, v[1]);
+    if (!type_is_int(pair[1].f.type)) return misfit(in, "enumerate", args);
     *out = v_iter_object(in, ITER_ENUMERATE, v_tuple(in, pair, 2));
     return v_iterable(in, *out);
 }
 
-static bool typed_zip(Infer *in, const CallArgs *args, Val *out) {
-    if (args->nkeywords) return v_refuse(in, REFUSE_CALL, "zip", args->args, args->nargs);
+static bool typed_zip(Infer *in, const Val *v, const CallArgs *args, Val *out) {
+    (void)v;
     Val *items = arena_array(in->arena, Val, args->nargs);
     for (int32_t i = 0; i < args->nargs; i++)
         items[i] = v_unwrap(in, args->args[i]);
@@ -50,32 +44,28 @@ static bool typed_zip(Infer *in, const CallArgs *args, Val *out) {
     return v_iterable(in, *out);
 }
 
-static bool typed_reversed(Infer *in, const CallArgs *args, Val *out) {
-    if (!plain(args, 1, 1)) return v_refuse(in, REFUSE_CALL, "reversed", args->args, args->nargs);
-    Val a = v_unwrap(in, args->args[0]);
-    if (is_kind(&a, TY_ITER)) return v_refuse(in, REFUSE_CALL, "reversed", args->args, args->nargs);
+static bool typed_reversed(Infer *in, const Val *v, const CallArgs *args, Val *out) {
+    Val a = v_unwrap(in, v[0]);
+    if (is_kind(&a, TY_ITER)) return misfit(in, "reversed", args);
     *out = v_iter_object(in, ITER_REVERSED, a);
     return v_iterable(in, *out);
 }
 
-static bool typed_tuple(Infer *in, const CallArgs *args, Val *out) {
-    if (args->nargs == 0) return *out = v_tuple(in, NULL, 0), true;
-    if (!plain(args, 1, 1) || !is_kind(&args->args[0], TY_TUPLE))
-        return v_refuse(in, REFUSE_CALL, "tuple", args->args, args->nargs);
-    const Val *a = &args->args[0];
-    int32_t n = a->f.type->nitems;
+static bool typed_tuple(Infer *in, const Val *v, const CallArgs *args, Val *out) {
+    if (!v[0].f.type) return *out = v_tuple(in, NULL, 0), true;
+    if (!is_kind(&v[0], TY_TUPLE)) return misfit(in, "tuple", args);
+    int32_t n = v[0].f.type->nitems;
     Val *items = arena_array(in->arena, Val, n);
     for (int32_t i = 0; i < n; i++)
-        items[i] = v_item(in, *a, i);
+        items[i] = v_item(in, v[0], i);
     return *out = v_tuple(in, items, n), true; /* of a named tuple: a plain one */
 }
 
-static bool typed_slice(Infer *in, const CallArgs *args, Val *out) {
-    if (!plain(args, 1, 3)) return v_refuse(in, REFUSE_CALL, "slice", args->args, args->nargs);
+static bool typed_slice(Infer *in, const Val *v, const CallArgs *args, Val *out) {
     Val part[3];
     Fact none = fact_of(type_scalar(in->types, TY_none));
     for (int k = 0; k < 3; k++)
-        part[k] = k < args->nargs ? args->args[k] : val_of(none);
+        part[k] = v[k].f.type ? v[k] : val_of(none);
     if (args->nargs == 1) part[1] = part[0], part[0] = val_of(none);
     return v_slice(in, part, out);
 }
@@ -103,17 +93,18 @@ static bool float_of_text(Infer *in, const Val *text, Val *out) {
 
 /* int(), float() and complex() without an argument; with one they are rows. */
 static bool typed_number(Infer *in, const CallArgs *args, TypeKind kind, bool *known, Val *out) {
-    if (kind == TY_wflt && plain(args, 1, 1) && float_of_text(in, &args->args[0], out)) return true;
+    bool one = args->nargs == 1 && args->nkeywords == 0;
+    if (kind == TY_wflt && one && float_of_text(in, &args->args[0], out)) return true;
     if (args->nargs) return *known = false;
     const Type *type = type_scalar(in->types, kind);
     if (in->strong) type = type_strong(in->types, type);
     return v_cast(in, val_of(fact_int(in, 0)), type, false, out);
 }
 
-static bool typed_bool(Infer *in, const CallArgs *args, Val *out) {
-    if (!plain(args, 0, 1)) return v_refuse(in, REFUSE_CALL, "bool", args->args, args->nargs);
-    if (args->nargs == 0) return *out = val_of(fact_bool(in, false)), true;
-    return v_truth(in, args->args[0], out);
+static bool typed_bool(Infer *in, const Val *v, const CallArgs *args, Val *out) {
+    (void)args;
+    if (!v[0].f.type) return *out = val_of(fact_bool(in, false)), true;
+    return v_truth(in, v[0], out);
 }
 
 /* -- isinstance ------------------------------------------------------------------------------------ */
@@ -136,15 +127,14 @@ static bool is_instance_of(const Type *type, const Binding *cls) {
                                  type_strong_kind(cls->type->kind) == type->kind);
 }
 
-static bool typed_isinstance(Infer *in, const CallArgs *args, Val *out) {
-    if (!plain(args, 2, 2)) return v_refuse(in, REFUSE_CALL, "isinstance", args->args, args->nargs);
-    const Val *a = &args->args[0], *cls = &args->args[1];
+static bool typed_isinstance(Infer *in, const Val *v, const CallArgs *args, Val *out) {
+    const Val *a = &v[0], *cls = &v[1];
     int32_t n = is_kind(cls, TY_TUPLE) ? cls->f.type->nitems : 1;
     bool found = false;
     for (int32_t i = 0; i < n; i++) {
         const Type *t = is_kind(cls, TY_TUPLE) ? cls->f.type->items[i] : cls->f.type;
         if (t->kind != TY_OBJECT)
-            return v_refuse(in, REFUSE_CALL, "isinstance", args->args, args->nargs);
+            return misfit(in, "isinstance", args);
         const Binding *b = t->binding;
         const EnumClass *of = is_kind(a, TY_MEMBER) ? a->f.type->binding->enumeration : NULL;
         for (int32_t k = 0; of && k < of->nbases; k++)
@@ -158,18 +148,18 @@ static bool typed_isinstance(Infer *in, const CallArgs *args, Val *out) {
 /* -- the table -------------------------------------------------------------------------------------- */
 
 static const struct {
-    const char *name;
+    const char *name, *params;
     Handler handler;
 } handlers[] = {
-    {"builtins.bool", typed_bool},
-    {"builtins.enumerate", typed_enumerate},
-    {"builtins.isinstance", typed_isinstance},
-    {"builtins.len", typed_len},
-    {"builtins.range", typed_range},
-    {"builtins.reversed", typed_reversed},
-    {"builtins.slice", typed_slice},
-    {"builtins.tuple", typed_tuple},
-    {"builtins.zip", typed_zip},
+    {"builtins.bool", "x=, /", typed_bool},
+    {"builtins.enumerate", "iterable, start=", typed_enumerate},
+    {"builtins.isinstance", "obj, class_or_tuple, /", typed_isinstance},
+    {"builtins.len", "obj, /", typed_len},
+    {"builtins.range", "start, stop=, step=, /", typed_range},
+    {"builtins.reversed", "sequence, /", typed_reversed},
+    {"builtins.slice", "start, stop=, step=, /", typed_slice},
+    {"builtins.tuple", "iterable=, /", typed_tuple},
+    {"builtins.zip", "*iterables", typed_zip},
 };
 
 static const struct {
@@ -210,8 +200,12 @@ bool ti_is_known(Str name) {
 
 bool v_typed(Infer *in, Str name, const CallArgs *args, bool *known, Val *out) {
     *known = true;
-    for (int i = 0; i < countof(handlers); i++)
-        if (str_is(name, handlers[i].name)) return handlers[i].handler(in, args, out);
+    for (int i = 0; i < countof(handlers); i++) {
+        Val v[MAX_TYPED_PARAMS];
+        if (!str_is(name, handlers[i].name)) continue;
+        return v_bind_typed(in, library_text(in, name), handlers[i].params, args, v) &&
+               handlers[i].handler(in, v, args, out);
+    }
     for (int i = 0; i < countof(numbers); i++)
         if (str_is(name, numbers[i].name))
             return typed_number(in, args, numbers[i].kind, known, out);

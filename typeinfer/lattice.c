@@ -235,3 +235,20 @@ Conversion ti_conversion(const Type *from, const Type *to) {
         worst = QN_MAX(worst, ti_conversion(from->items[i], to->items[i]));
     return worst;
 }
+
+/* -- candidates ---------------------------------------------------------------------------------- */
+
+bool ti_fit_add(Fit *fit, Conversion conversion) {
+    fit->promote += conversion == CONV_PROMOTE;
+    fit->safe += conversion == CONV_SAFE;
+    fit->unsafe += conversion == CONV_UNSAFE;
+    return conversion != CONV_NONE;
+}
+
+bool ti_fit_better(const Fit *a, const Fit *b) {
+    if (a->lossy != b->lossy) return a->lossy < b->lossy;
+    if (a->unsafe != b->unsafe) return a->unsafe < b->unsafe;
+    if (a->safe != b->safe) return a->safe < b->safe;
+    if (a->promote != b->promote) return a->promote < b->promote;
+    return a->declared < b->declared;
+}

@@ -117,19 +117,21 @@ bool lib_match(TypeTable *types, Str name, const Type *const *args, int32_t narg
             strong[i] = type_strong(types, args[i]);
         args = strong;
     }
-    int best = -1;
+    Fit best = FIT_NONE;
+    bool found = false;
     LibMatch match;
     for (int32_t row = lib_find(name); row >= 0; row = lib_next(row)) {
-        int cost;
+        Fit fit;
         if (target >= 0 && lib_lowering(&rows[row], target)->kind == LOWER_NONE) continue;
         match.row = row;
-        if (!sig_match(types, &rows[row], args, nargs, strong_numbers, &match, &cost)) continue;
-        if (best >= 0 && cost >= best) continue;
-        best = cost;
+        if (!sig_match(types, &rows[row], args, nargs, strong_numbers, &match, &fit)) continue;
+        if (!ti_fit_better(&fit, &best)) continue;
+        best = fit;
         *out = match;
+        found = true;
     }
-    if (best >= 0 && strong_numbers) make_strong(types, out, nargs);
-    return best >= 0;
+    if (found && strong_numbers) make_strong(types, out, nargs);
+    return found;
 }
 
 /* `imm` is the row when typeinfer made the instruction; text knows only the name. */

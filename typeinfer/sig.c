@@ -288,35 +288,32 @@ static const Type *evaluate(Sig *sig, const char **p, Form *form) {
 /* -- matching ---------------------------------------------------------------------------------- */
 
 /* An argument that turned into a letter's type: inside a class it costs little, and a weak number
- * takes any form. -1: impossible. */
-static int letter_cost(const Type *from, const Type *to) {
-    if (from == to) return 0;
+ * takes any form. false: impossible. */
+static bool fit_letter(Fit *fit, const Type *from, const Type *to) {
+    if (from == to) return true;
     int a = number_kind(from), b = number_kind(to);
-    if (a < 0 || b < 0) return SIG_COST_SAFE; /* joined arrays and other objects */
-    if (a > b) return -1;
-    if (a == b || a == 0) return SIG_COST_PROMOTE;
-    return SIG_COST_SAFE * (b - a);
+    if (a < 0 || b < 0) return ti_fit_add(fit, CONV_SAFE); /* joined arrays and other objects */
+    if (a > b) return false;
+    if (a == b || a == 0) return ti_fit_add(fit, CONV_PROMOTE);
+    fit->safe += b - a;
+    return true;
 }
 
-static int word_cost(const Type *from, const Type *to) {
-    switch (ti_conversion(from, to)) {
-    case CONV_EXACT: return 0;
-    case CONV_PROMOTE: return SIG_COST_PROMOTE;
-    case CONV_SAFE: return SIG_COST_SAFE;
-    case CONV_UNSAFE: /* a float for an int is an error, anything has a truth */
-        if (number_kind(from) > number_kind(to) && to->kind != TY_bool) return -1;
-        return SIG_COST_UNSAFE;
-    default: return -1;
-    }
+/* A float for an int is an error, anything has a truth. */
+static bool fit_word(Fit *fit, const Type *from, const Type *to) {
+    Conversion conversion = ti_conversion(from, to);
+    bool down = number_kind(from) > number_kind(to) && to->kind != TY_bool;
+    return (conversion != CONV_UNSAFE || !down) && ti_fit_add(fit, conversion);
 }
 
-static int param_cost(Arithmetic rule, const Type *from, const Type *to, bool letter, Form form) {
-    if (form == FORM_TYPE) return letter ? letter_cost(from, to) : word_cost(from, to);
-    if (!type_is_number(from)) return -1; /* like(I) says nothing of what it converts */
+static bool fit_param(Fit *fit, Arithmetic rule, const Type *from, const Type *to, bool letter,
+                      Form form) {
+    if (form == FORM_TYPE) return letter ? fit_letter(fit, from, to) : fit_word(fit, from, to);
+    if (!type_is_number(from)) return false; /* like(I) says nothing of what it converts */
     bool weak = type_is_weak(from) || (from->kind == TY_bool && rule != ARITH_NUMBA);
-    if (form == FORM_WEAK && !weak) return -1;
-    if (type_is_weak(to) && !type_is_weak(from) && from->kind != TY_bool) return -1;
-    return letter_cost(from, to);
+    if (form == FORM_WEAK && !weak) return false;
+    if (type_is_weak(to) && !type_is_weak(from) && from->kind != TY_bool) return false;
+    return fit_letter(fit, from, to);
 }
 
 static const char *param_of(const Sig *sig, int32_t arg) {
@@ -343,7 +340,7 @@ static Arithmetic rule_of(const LibRow *row, bool strong_numbers) {
 }
 
 bool sig_match(TypeTable *types, const LibRow *row, const Type *const *args, int32_t nargs,
-               bool strong_numbers, LibMatch *out, int *cost) {
+               bool strong_numbers, LibMatch *out, Fit *fit) {
     Sig sig = {.types = types,
                .wide = (row->flags & LIB_WIDEN) != 0,
                .rule = rule_of(row, strong_numbers)};
@@ -351,16 +348,14 @@ bool sig_match(TypeTable *types, const LibRow *row, const Type *const *args, int
     if (nargs < sig.nrequired || nargs > LIB_MAX_ARGS) return false;
     if (nargs > sig.nparams && !sig.variadic) return false;
     if (!bind_all(&sig, args, nargs)) return false;
-    *cost = 0;
+    *fit = (Fit){0};
     for (int32_t i = 0; i < nargs; i++) {
         const char *p = param_of(&sig, i);
         Form form = FORM_TYPE;
         bool letter = is_letter(*p);
         const Type *t = starts_word(p, "any") ? args[i] : evaluate(&sig, &p, &form);
-        int more = t ? param_cost(sig.rule, args[i], t, letter, form) : -1;
-        if (more < 0) return false;
+        if (!t || !fit_param(fit, sig.rule, args[i], t, letter, form)) return false;
         out->params[i] = t;
-        *cost += more;
     }
     const char *p = sig.result;
     out->result = starts_word(p, "any") ? NULL : evaluate(&sig, &p, NULL);

@@ -3,14 +3,12 @@
 #define QUERN_SIG_H
 
 #include "typeinfer/lowering.h"
-
-/* How badly a row fits: lower is better. One unsafe conversion is worse than many safe ones. */
-enum { SIG_COST_PROMOTE = 1, SIG_COST_SAFE = 100, SIG_COST_UNSAFE = 10000 };
+#include "typeinfer/typeinfer.h"
 
 /* Matches argument types with a row's signature. On success fills params and result of `out` (the
- * result is NULL for `any`) and `cost`. `strong_numbers`: operators are typed as Numba's. */
+ * result is NULL for `any`) and `fit`. `strong_numbers`: operators are typed as Numba's. */
 bool sig_match(TypeTable *types, const LibRow *row, const Type *const *args, int32_t nargs,
-               bool strong_numbers, LibMatch *out, int *cost);
+               bool strong_numbers, LibMatch *out, Fit *fit);
 /* NULL, or what is wrong with the text of a signature: for tests of the tables. */
 const char *sig_check(const char *signature);
 /* Parameter `index` is marked `lit`. */

@@ -86,4 +86,14 @@ typedef enum Conversion { CONV_EXACT, CONV_PROMOTE, CONV_SAFE, CONV_UNSAFE, CONV
 /* May an argument of type `from` be passed where `to` is declared, and how well does it fit? */
 Conversion ti_conversion(const Type *from, const Type *to);
 
+/* How badly arguments fit one of several candidates: rows of a name, declared signatures. Counted by kinds of
+ * conversions and compared from the left; of equal ones the first candidate is taken. */
+typedef struct Fit {
+    int32_t lossy, unsafe, safe, promote;
+    int32_t declared; /* parameters that are declared: a shorter signature leaves more defaults */
+} Fit;
+#define FIT_NONE ((Fit){.lossy = INT32_MAX})      /* anything is better */
+bool ti_fit_add(Fit *fit, Conversion conversion); /* false: CONV_NONE */
+bool ti_fit_better(const Fit *a, const Fit *b);
+
 #endif

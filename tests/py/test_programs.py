@@ -717,6 +717,7 @@ MAKERS = [
     lambda a: np.array(a), lambda a: np.array(a, np.float32), lambda a: np.array(a[:, ::-1].T), lambda a: np.array(a.T),
     lambda a: np.array(a, dtype=np.complex64), lambda a: np.array(a[::2], a.dtype), lambda a: np.asarray(a, np.bool_),
     lambda a: np.asarray([[1.5], [len(a)]]), lambda a: np.asarray(a[0], dtype=np.uint8), lambda a: np.asarray(a=a),
+    lambda a: np.zeros_like(a=a), lambda a: np.ones_like(a=a, dtype=np.int8), lambda a: np.full(fill_value=1.5, shape=2),
     lambda a: np.array(a[:0]), lambda a: np.array(object=a, dtype=None), lambda a: np.array(np.asarray(a.T)),
 ]
 

@@ -228,6 +228,43 @@ def unsupported_function(x):
     return np.fft.fft(x)[0]
 
 
+@refused("np.full(3, 1.0, value=2)", "E0403", "numpy.full() got an unexpected keyword argument 'value'")
+def unknown_keyword(x):
+    return np.full(3, 1.0, value=2)[0]
+
+
+@refused("np.full(3)", "E0403", "numpy.full() missing the argument 'fill_value'")
+def missing_argument(x):
+    return np.full(3)[0]
+
+
+@refused("np.empty(3, shape=4)", "E0403", "numpy.empty() got multiple values for argument 'shape'")
+def argument_twice(x):
+    return np.empty(3, shape=4)[0]
+
+
+@refused("np.zeros_like(x, prototype=x)", "E0403", "numpy.zeros_like() got an unexpected keyword argument 'prototype'", (), ROW)
+def keyword_of_another(x):
+    return np.zeros_like(x, prototype=x)[0]
+
+
+@refused("len(obj=x)", "E0403", "len() got an unexpected keyword argument 'obj'", (), ROW)
+def positional_only(x):
+    return len(obj=x)
+
+
+@refused("len(x, x)", "E0403", "len() takes 1 positional argument but 2 were given", (), ROW)
+def too_many_arguments(x):
+    return len(x, x)
+
+
+@refused("enumerate(x, begin=1)", "E0403", "enumerate() got an unexpected keyword argument 'begin'", (), ROW)
+def keyword_of_builtin(x):
+    for i, v in enumerate(x, begin=1):
+        return i + v
+    return 0.0
+
+
 @refused("x in 2.0", "E0206", "cannot look for float64[::1] in float", (), ROW)
 def search(x):
     return x in 2.0

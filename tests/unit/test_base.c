@@ -1,4 +1,5 @@
 /* test_base.c - frontend/base: arena, vectors, strings, maps, hash, diagnostics, dump words, files, threads. */
+#include "frontend/base/arguments.h"
 #include "frontend/base/bits.h"
 #include "frontend/base/diag.h"
 #include "frontend/base/dump.h"
@@ -506,6 +507,51 @@ static void test_out_of_memory_closes_files(void) {
     CHECK_INT(after, before);
 }
 
+/* -- arguments ------------------------------------------------------------------------------------ */
+
+typedef struct NamedCall {
+    const char *params, *keywords; /* a letter each */
+} NamedCall;
+
+static int32_t letter_param(const void *user, int32_t k, int32_t from) {
+    const NamedCall *call = user;
+    const char *found = strchr(call->params + from, call->keywords[k]);
+    return found ? (int32_t)(found - call->params) : -1;
+}
+
+/* "0.2" where parameters get arguments 0, none and 2; otherwise what is wrong. */
+static Str bound(Params params, const char *letters, int32_t positional, const char *keywords) {
+    static char text[128];
+    NamedCall call = {letters, keywords};
+    Arguments args = {positional, (int32_t)strlen(keywords), letter_param, &call};
+    int32_t source[8], wrong, n = params.npositional + params.nkwonly;
+    ArgumentError error = arguments_bind(&params, &args, source, &wrong);
+    char name[2] = {wrong < 0 ? 0 : keywords[wrong], 0};
+    if (error)
+        return arguments_error(text, sizeof text, error, &params, &args, name), str_from(text);
+    for (int32_t i = 0; i < n; i++)
+        text[i] = source[i] < 0 ? '.' : (char)('0' + source[i]);
+    return text[n] = 0, str_from(text);
+}
+
+static void test_arguments_are_bound(void) {
+    Params plain = {.npositional = 3};
+    Params full = {.npositional = 3, .nposonly = 1, .nkwonly = 1};
+    Params rest = {.npositional = 1, .nkwonly = 1, .varargs = true};
+    CHECK_STR(bound(plain, "abc", 3, ""), "012");
+    CHECK_STR(bound(plain, "abc", 1, "c"), "0.1");
+    CHECK_STR(bound(plain, "abc", 0, "cba"), "210");
+    CHECK_STR(bound(full, "abcd", 1, "dc"), "0.21");
+    CHECK_STR(bound(rest, "ab", 4, "b"), "04");
+    CHECK_STR(bound(plain, "abc", 4, ""), "takes 3 positional arguments but 4 were given");
+    CHECK_STR(bound((Params){0}, "", 1, ""), "takes 0 positional arguments but 1 was given");
+    CHECK_STR(bound(plain, "abc", 1, "a"), "got multiple values for argument 'a'");
+    CHECK_STR(bound(plain, "abc", 0, "aa"), "got multiple values for argument 'a'");
+    CHECK_STR(bound(plain, "abc", 1, "x"), "got an unexpected keyword argument 'x'");
+    CHECK_STR(bound(full, "abcd", 0, "a"), "got an unexpected keyword argument 'a'");
+    CHECK_STR(bound(full, "abcd", 4, ""), "takes 3 positional arguments but 4 were given");
+}
+
 int main(void) {
     RUN(test_arena_alignment_and_zero);
     RUN(test_arena_grow);
@@ -528,5 +574,6 @@ int main(void) {
     RUN(test_os_threads_and_time);
     RUN(test_out_of_memory_unwinds);
     RUN(test_out_of_memory_closes_files);
+    RUN(test_arguments_are_bound);
     return check_report();
 }

@@ -10,8 +10,8 @@ static const char *matched(const char *signature, uint32_t flags, const char *ar
     const Type *args[64];
     int32_t n = type_list_of(args_text, args);
     LibMatch match;
-    int cost;
-    if (!sig_match(types, &row, args, n, false, &match, &cost)) return "no";
+    Fit fit;
+    if (!sig_match(types, &row, args, n, false, &match, &fit)) return "no";
     StrBuf out;
     buf_init(&out, &arena);
     for (int32_t i = 0; i < n; i++) {
@@ -106,22 +106,23 @@ static void test_words_and_counts(void) {
         many[i] = T("i64");
     LibRow row = {.name = "test", .signature = "(R,R*)->R"};
     LibMatch match;
-    int cost;
-    CHECK(sig_match(types, &row, many, LIB_MAX_ARGS, false, &match, &cost), "sixteen");
-    CHECK(!sig_match(types, &row, many, LIB_MAX_ARGS + 1, false, &match, &cost), "seventeen");
+    Fit fit;
+    CHECK(sig_match(types, &row, many, LIB_MAX_ARGS, false, &match, &fit), "sixteen");
+    CHECK(!sig_match(types, &row, many, LIB_MAX_ARGS + 1, false, &match, &fit), "seventeen");
     CHECK(sig_is_literal("(I,lit I?)->I", 1) && !sig_is_literal("(I,lit I?)->I", 0), "lit");
 }
 
 static void test_costs_rank_rows(void) {
     static const char *const rows[] = {"(i64)->none", "(i32)->none", "(f64)->none", "(i8)->none"};
-    static const int costs[] = {SIG_COST_PROMOTE, 0, SIG_COST_SAFE, SIG_COST_UNSAFE};
+    static const Fit fits[] = {{.promote = 1}, {0}, {.safe = 1}, {.unsafe = 1}};
     const Type *arg = T("i32");
     for (int i = 0; i < countof(rows); i++) {
         LibRow row = {.name = "test", .signature = rows[i]};
         LibMatch match;
-        int cost = -1;
-        CHECK(sig_match(types, &row, &arg, 1, false, &match, &cost) && cost == costs[i], "%s: %d",
-              rows[i], cost);
+        Fit fit;
+        CHECK(sig_match(types, &row, &arg, 1, false, &match, &fit) &&
+                  memcmp(&fit, &fits[i], sizeof fit) == 0,
+              "%s: %d unsafe, %d safe, %d promoted", rows[i], fit.unsafe, fit.safe, fit.promote);
     }
 }
 
