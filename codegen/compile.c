@@ -228,7 +228,7 @@ static WorkerOutcome lower(Compilation *c, char *error, size_t size) {
     WorkerWait wait = {.look = c->look, .drop = drop_job, .user = c->look_user};
     c->lower.ok = false;
     atomic_fetch_add(&c->refs, 1); /* the job's, until it comes back */
-    WorkerOutcome outcome = worker_run(run_job, c, &wait, error, size);
+    WorkerOutcome outcome = worker_run(&llvm_hooks, run_job, c, &wait, error, size);
     if (outcome == WORKER_LEFT) return outcome;
     atomic_fetch_sub(&c->refs, 1);
     c->arena.on_failure = c->lower.artifact->arena.on_failure = NULL;

@@ -3,12 +3,10 @@
 #ifndef QUERN_LLVM_START_H
 #define QUERN_LLVM_START_H
 
-typedef struct LlvmState LlvmState; /* facts of the host and target machines (llvm/machine.c) */
+#include "codegen/worker.h"
 
-/* Targets and the fatal-error handler. NULL: no memory, and nothing was done. */
-LlvmState *llvm_start(void);
-/* Another state where LLVM is initialised already: in the child of a fork that caught a job half way. */
-LlvmState *llvm_fresh(void);
+/* Its LlvmState: facts of the host and target machines (llvm/machine.c). */
+extern const WorkerHooks llvm_hooks;
 /* Asks LLVM for a fatal error of its own: a test of the handler. */
 void llvm_provoke(void);
 const char *llvm_version_text(void);

@@ -1,6 +1,5 @@
 /* worker.c - one code-generation thread with a queue of one: see worker.h. */
 #include "codegen/worker.h"
-#include "codegen/host_code.h"
 #include "frontend/base/os.h"
 #include <errno.h>
 #include <stdatomic.h>
@@ -31,6 +30,7 @@ typedef struct Worker {
     bool paused;  /* the process forks: no job begins */
     bool started; /* LLVM was initialised in this process or its parent */
     LlvmState *llvm;
+    const WorkerHooks *hooks; /* NULL: no request was made yet */
 } Worker;
 
 enum { WORKER_STACK = 64 << 20 };
@@ -51,8 +51,28 @@ static bool wait_done(int64_t until) {
 
 /* -- the thread ------------------------------------------------------------------------------- */
 
+/* The fatal-error handler. */
+static void fatal(const char *reason) {
+    pthread_mutex_lock(&worker.lock);
+    Request *request = worker.current;
+    if (!worker.running || !request || !pthread_equal(worker.thread, pthread_self())) {
+        pthread_mutex_unlock(&worker.lock);
+        return; /* not ours: LLVM goes on to end the process */
+    }
+    worker.hooks->lost();
+    snprintf(request->error, sizeof request->error, "%s", reason ? reason : "unknown");
+    request->state = LOST;
+    worker.current = NULL;
+    worker.running = false; /* the next request starts another thread */
+    pthread_cond_broadcast(&worker.done);
+    pthread_mutex_unlock(&worker.lock);
+    for (;;)
+        pause();
+}
+
 static LlvmState *llvm_state(void) {
-    if (!worker.llvm) worker.llvm = worker.started ? llvm_fresh() : llvm_start();
+    const WorkerHooks *hooks = worker.hooks;
+    if (!worker.llvm) worker.llvm = worker.started ? hooks->fresh() : hooks->start(fatal);
     worker.started |= worker.llvm != NULL;
     return worker.llvm;
 }
@@ -83,24 +103,6 @@ static void *serve(void *unused) {
     return NULL;
 }
 
-void worker_fatal(const char *reason) {
-    pthread_mutex_lock(&worker.lock);
-    Request *request = worker.current;
-    if (!worker.running || !request || !pthread_equal(worker.thread, pthread_self())) {
-        pthread_mutex_unlock(&worker.lock);
-        return; /* not ours: LLVM goes on to end the process */
-    }
-    host_code_fatal();
-    snprintf(request->error, sizeof request->error, "%s", reason ? reason : "unknown");
-    request->state = LOST;
-    worker.current = NULL;
-    worker.running = false; /* the next request starts another thread */
-    pthread_cond_broadcast(&worker.done);
-    pthread_mutex_unlock(&worker.lock);
-    for (;;)
-        pause();
-}
-
 /* With the lock held. */
 static bool ensure_thread(void) {
     if (worker.running) return true;
@@ -121,11 +123,11 @@ static void fork_prepare(void) {
     int64_t until = os_now_ns() + FORK_WAIT_NS;
     while (worker.current && !own && wait_done(until))
         ;
-    host_code_before_fork(worker.current == NULL);
+    if (worker.hooks) worker.hooks->before_fork(worker.current == NULL);
 }
 
 static void fork_parent(void) {
-    host_code_after_fork(true, false);
+    if (worker.hooks) worker.hooks->after_fork(true, false);
     worker.paused = false;
     pthread_cond_broadcast(&worker.wake);
     pthread_mutex_unlock(&worker.lock);
@@ -133,11 +135,12 @@ static void fork_parent(void) {
 
 static void fork_child(void) {
     bool midway = worker.current != NULL;
-    host_code_after_fork(false, midway);
+    if (worker.hooks) worker.hooks->after_fork(false, midway);
     worker = (Worker){.lock = PTHREAD_MUTEX_INITIALIZER,
                       .wake = PTHREAD_COND_INITIALIZER,
                       .done = PTHREAD_COND_INITIALIZER,
                       .started = worker.started,
+                      .hooks = worker.hooks,
                       .llvm = midway ? NULL : worker.llvm};
     atomic_fetch_add(&generation, 1);
 }
@@ -213,8 +216,8 @@ static bool await(Request *request, const WorkerWait *wait) {
     return false;
 }
 
-WorkerOutcome worker_run(WorkerJob job, void *user, const WorkerWait *wait, char *error,
-                         size_t error_size) {
+WorkerOutcome worker_run(const WorkerHooks *hooks, WorkerJob job, void *user,
+                         const WorkerWait *wait, char *error, size_t error_size) {
     worker_generation(); /* what forks need is installed */
     Request *request = calloc(1, sizeof *request);
     bool thread = false, running = false; /* running: the request is the worker's */
@@ -222,6 +225,7 @@ WorkerOutcome worker_run(WorkerJob job, void *user, const WorkerWait *wait, char
     if (request) {
         *request = (Request){.job = job, .user = user, .drop = wait ? wait->drop : NULL};
         pthread_mutex_lock(&worker.lock);
+        worker.hooks = hooks;
         if ((thread = ensure_thread())) {
             enqueue(request);
             if (await(request, wait)) outcome = WORKER_LEFT;

@@ -10,10 +10,23 @@
 #ifndef QUERN_WORKER_H
 #define QUERN_WORKER_H
 
-#include "codegen/llvm_start.h"
 #include "frontend/base/base.h"
 
+typedef struct LlvmState LlvmState; /* what the jobs keep from one to the next: the hooks make it */
 typedef void (*WorkerJob)(LlvmState *llvm, void *user);
+
+/* What the thread needs to know of LLVM: handed in with every request, always the same (llvm_hooks of llvm_start.h). */
+typedef struct WorkerHooks {
+    /* Once in a process: LLVM's initialisation. `fatal` is to be called on a fatal error; it returns only on threads
+     * that are no workers. NULL: no memory, and nothing was done. */
+    LlvmState *(*start)(void (*fatal)(const char *reason));
+    /* Another state where LLVM is initialised already: in the child of a fork that caught a job half way. */
+    LlvmState *(*fresh)(void);
+    void (*lost)(void); /* on a thread that ran into a fatal error, before it sleeps for ever */
+    /* Around a fork. `quiet`: no job runs. `midway`: the child cannot know what the job was doing. */
+    void (*before_fork)(bool quiet);
+    void (*after_fork)(bool parent, bool midway);
+} WorkerHooks;
 
 typedef struct WorkerWait {
     /* Called about every 50 ms on the waiting thread, without a lock: true asks to wait no longer. NULL: never. */
@@ -31,10 +44,8 @@ typedef enum WorkerOutcome {
 } WorkerOutcome;
 
 /* Runs the job on the worker and waits. `wait` may be NULL. */
-WorkerOutcome worker_run(WorkerJob job, void *user, const WorkerWait *wait, char *error,
-                         size_t error_size);
-/* LLVM's fatal-error handler. Returns only on threads that are no workers. */
-void worker_fatal(const char *reason);
+WorkerOutcome worker_run(const WorkerHooks *hooks, WorkerJob job, void *user,
+                         const WorkerWait *wait, char *error, size_t error_size);
 /* Counts the forks between the first use of this function or of a worker and this process: what threads of the parent
  * held is held for ever. */
 uint32_t worker_generation(void);

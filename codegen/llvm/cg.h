@@ -358,6 +358,6 @@ Str cg_copy_text(Cg *cg, char *text); /* of LLVM's, which it gives back */
 Str cg_print(Cg *cg);                 /* the module as text, in the arena */
 /* Links an object file (consumed), and the table of the session's lazy functions, into the process. false: diagnostics. */
 bool orc_load(Cg *cg, LLVMMemoryBufferRef object, const char *symbol, void **entry, void **handle);
-/* dropped by host_code_drop (codegen/host_code.h) */
+/* dropped by host_code_drop (host_load.h) */
 
 #endif

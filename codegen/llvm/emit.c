@@ -1,7 +1,7 @@
 /* emit.c - LLVM once per process, the optimisation pipeline, and machine code or text in memory. */
 #include "codegen/llvm/cg.h"
+#include "codegen/llvm/host_load.h"
 #include "codegen/llvm_start.h"
-#include "codegen/worker.h"
 #include "frontend/base/os.h"
 #include <llvm-c/ErrorHandling.h>
 #include <llvm-c/Support.h>
@@ -23,11 +23,11 @@ static void llvm_options(void) {
     LLVMParseCommandLineOptions(countof(words), words, "");
 }
 
-LlvmState *llvm_fresh(void) {
+static LlvmState *llvm_fresh(void) {
     return calloc(1, sizeof(LlvmState));
 }
 
-LlvmState *llvm_start(void) {
+static LlvmState *llvm_start(void (*fatal)(const char *reason)) {
     LlvmState *llvm = llvm_fresh();
     if (!llvm) return NULL;
     llvm_options();
@@ -44,9 +44,15 @@ LlvmState *llvm_start(void) {
     LLVMInitializeAMDGPUTarget();
     LLVMInitializeAMDGPUTargetMC();
     LLVMInitializeAMDGPUAsmPrinter();
-    LLVMInstallFatalErrorHandler(worker_fatal);
+    LLVMInstallFatalErrorHandler(fatal);
     return llvm;
 }
+
+const WorkerHooks llvm_hooks = {.start = llvm_start,
+                                .fresh = llvm_fresh,
+                                .lost = host_code_fatal,
+                                .before_fork = host_code_before_fork,
+                                .after_fork = host_code_after_fork};
 
 /* The host pipeline of levels 2 and 3: LLVM's default one without the passes that look for what C++ programs
  * contain. It takes about half as long; measured on loops over arrays, the code is as fast. */

@@ -224,7 +224,7 @@ void *quern_lazy_code(LazyTable *at, int32_t slot, CallContext *ctx) {
     if (there || !at->code) return there;
     Patience patience = {ctx, false};
     WorkerWait wait = {.look = look, .user = &patience};
-    if (worker_run(compile_job, at->code, &wait, error, sizeof error) == WORKER_DONE)
+    if (worker_run(&llvm_hooks, compile_job, at->code, &wait, error, sizeof error) == WORKER_DONE)
         there = atomic_load_explicit(&at->slots[slot], memory_order_acquire);
     return patience.over ? NULL : there;
 }

@@ -3,7 +3,7 @@
  * A kernel without barriers is plain loops round the work-item function: its coordinates are SSA
  * parameters, so that LLVM inlines it and may turn the innermost loop, over threadIdx.x, into vectors.
  * Kernels with barriers: llvm/cg_coro.c. */
-#include "codegen/host_code.h"
+#include "codegen/llvm/host_load.h"
 #include "codegen/llvm/cg.h"
 #include "codegen/target/targets.h"
 

@@ -2,7 +2,7 @@
  * dropping code, and what happens when LLVM gives up. */
 #include "codegen/opt/pass.h"
 #include "codegen/support.h"
-#include "codegen/worker.h"
+#include "codegen/llvm_start.h"
 #include "frontend/base/os.h"
 #include "tests/unit/cg_test.h"
 
@@ -400,12 +400,12 @@ static void sleeper_drops(void *user) {
 static WorkerOutcome run_sleeper(Sleeper *s, bool may_leave) {
     WorkerWait wait = {sleeper_looks, may_leave ? sleeper_drops : NULL, s};
     char error[128];
-    return worker_run(sleep_job, s, &wait, error, sizeof error);
+    return worker_run(&llvm_hooks, sleep_job, s, &wait, error, sizeof error);
 }
 
 static void *sleep_through(void *user) {
     char error[128];
-    CHECK(worker_run(sleep_job, user, NULL, error, sizeof error) == WORKER_DONE);
+    CHECK(worker_run(&llvm_hooks, sleep_job, user, NULL, error, sizeof error) == WORKER_DONE);
     return NULL;
 }
 
