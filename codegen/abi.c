@@ -78,7 +78,8 @@ typedef struct Usage {
     bool changed;
 } Usage;
 
-int32_t abi_arrays(const Type *type) {
+/* How many arrays there are in a value. */
+static int32_t abi_arrays(const Type *type) {
     int32_t n = type->kind == TY_ARRAY;
     for (int32_t i = 0; type->kind == TY_TUPLE && i < type->nitems; i++)
         n += abi_arrays(type->items[i]);

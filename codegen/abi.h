@@ -24,9 +24,6 @@ _Static_assert(offsetof(KernelGrid, block) == 12 && offsetof(KernelGrid, first) 
  * before specialisation: it tells which parts are Python numbers. */
 ValueLayout abi_layout(Arena *arena, const Type *type, const Type *weak);
 
-/* How many arrays there are in a value. */
-int32_t abi_arrays(const Type *type);
-
 /* ARG_READ | ARG_WRITTEN of every array among the entry's parameters, in order, those of tuples too: elements that
  * loads, stores and atomics reach through views, phis, tuples and calls. Conservative. Goes into the layouts of the
  * arrays as well, and together into `usage`, one for each parameter (with ARG_SMALL). */

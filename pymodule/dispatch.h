@@ -88,8 +88,6 @@ void py_plan_free(Plan *plans, int32_t n);
  * -1: exception. `loose` also takes subclasses of int, float and complex. */
 int py_unbox(const Spec *spec, PyObject *const *args, char *frame);
 int py_unbox_loose(const Spec *spec, PyObject *const *args, char *frame);
-/* Converts a stored scalar; also used for declared kernel parameters. */
-void py_convert_scalar(TypeKind from, const void *value, TypeKind to, void *out);
 /* May a scalar of kind `from` be passed where `to` is declared? */
 bool py_may_convert(TypeKind from, TypeKind to);
 /* Does it then keep less than its number: a float as an int, anything as a bool? */
@@ -160,7 +158,6 @@ static inline void py_spec_release(const Spec *spec) {
 SpecTable *py_core_snapshot(JitCore *core);
 void py_snapshot_free(SpecTable *snapshot);
 bool py_spec_is_original(const Spec *spec); /* not one that only converts arguments for another */
-bool py_core_has(JitCore *core, const Spec *spec);
 /* Under the core's lock: all specialisations are made again by `again` (NULL: an exception, or none to skip this one),
  * and take the place of the old ones together. false with an exception: the old ones stay. */
 bool py_core_remake(JitCore *core, Spec *(*again)(void *user, Spec *old), void *user);

@@ -25,7 +25,7 @@ static PyObject *dependencies(const Artifact *artifact) {
     return list;
 }
 
-PyObject *py_artifact_report(ModState *state, const Artifact *artifact) {
+static PyObject *py_artifact_report(ModState *state, const Artifact *artifact) {
     (void)state;
     static const char *const targets[TARGET_COUNT] = {"cpu", "nvptx", "amdgpu"};
     PyObject *dict = PyDict_New();

@@ -27,6 +27,12 @@ static uint64_t coarse_ns(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+static _Atomic unsigned long leaver; /* the thread that ends the interpreter */
+
+static bool py_thread_must_end(void) {
+    return rt_leaving() && PyThread_get_thread_ident() != atomic_load(&leaver);
+}
+
 /* Looks at the clock, and every 50 ms at Python's signals: these run on the main thread only. */
 int32_t py_poll(CallContext *ctx) {
     CallFrame *frame = ctx->user;
@@ -48,12 +54,6 @@ int32_t py_poll(CallContext *ctx) {
     int interrupted = PyErr_CheckSignals() < 0;
     frame->saved = PyEval_SaveThread();
     return interrupted;
-}
-
-static _Atomic unsigned long leaver; /* the thread that ends the interpreter */
-
-bool py_thread_must_end(void) {
-    return rt_leaving() && PyThread_get_thread_ident() != atomic_load(&leaver);
 }
 
 void py_set_interrupted(void) {

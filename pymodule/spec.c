@@ -56,7 +56,7 @@ Spec *py_core_find(JitCore *core, const TypeKey *keys, int32_t n) {
     return NULL;
 }
 
-bool py_core_has(JitCore *core, const Spec *spec) {
+static bool py_core_has(JitCore *core, const Spec *spec) {
     const SpecTable *table = atomic_load_explicit(&core->table, memory_order_acquire);
     for (int32_t i = 0; table && i < table->n; i++)
         if (table->items[i] == spec) return true;

@@ -18,7 +18,6 @@ typedef uint32_t TypeKey;
 #define KEY_COMPOUND     (UINT32_C(1) << 31)
 #define KEY_READONLY     (UINT32_C(1) << 24)
 #define KEY_UNALIGNED    (UINT32_C(1) << 25)
-#define KEY_DEVICE       (UINT32_C(1) << 26)
 #define KEY_SCALAR(kind) ((TypeKey)(kind) + 1)
 static inline TypeKey key_array(TypeKind element, int ndim, Layout layout, uint32_t flags) {
     return KEY_ARRAY | (TypeKey)element | (TypeKey)ndim << 8 | (TypeKey)layout << 16 | flags;
@@ -85,7 +84,6 @@ typedef struct ModState {
     _Atomic(CompoundTable *) compounds;
     struct JitCore *cores;
     PyObject *object_died; /* the callback of weak references */
-    bool prefixes_set;
     uint32_t dump; /* DumpBits of the newest compilation */
     void *runtime; /* kernel_obj.c's */
 } ModState;
@@ -216,7 +214,6 @@ typedef struct CallFrame {
     struct Spec *runs;    /* to be held as soon as the GIL is given up; NULL: it is */
 } CallFrame;
 int32_t py_poll(CallContext *ctx);
-bool py_thread_must_end(void); /* the interpreter ends, by another thread */
 void py_set_interrupted(void); /* the exception of a call that a poll has ended without one */
 PyObject *py_leave(PyObject *module, PyObject *unused);
 char *py_stack_limit(void);
@@ -231,7 +228,6 @@ void py_dump_ssa(PyResolver *resolver, const char *target);
 void py_dump_artifact(const Artifact *artifact, const char *target, uint32_t bits);
 
 /* -- inspect_obj.c -- */
-PyObject *py_artifact_report(ModState *state, const Artifact *artifact);
 
 /* -- types, made by module.c from these specs -- */
 extern PyType_Spec py_dispatcher_spec, py_ufunc_data_spec;

@@ -58,7 +58,8 @@ static int64_t cut_off(double x, TypeKind to) {
     return x >= 0x1p63 ? INT64_MAX : x < -0x1p63 ? INT64_MIN : (int64_t)x;
 }
 
-void py_convert_scalar(TypeKind from, const void *value, TypeKind to, void *out) {
+/* Converts a stored scalar. */
+static void py_convert_scalar(TypeKind from, const void *value, TypeKind to, void *out) {
     Wide w = read_wide(from, value);
     bool floating = w.cls == CLASS_FLT || w.cls == CLASS_CPX;
     int64_t i = floating ? cut_off(w.re, to) : w.i;

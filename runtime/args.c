@@ -22,7 +22,7 @@ struct ArgRange {
 enum { ALIGN_KEPT = 16 }; /* addresses on the device are the host's modulo this */
 enum { DIRECT_BYTES = 4 << 20 };
 
-int64_t rt_kind_size(uint8_t type_kind) {
+static int64_t rt_kind_size(uint8_t type_kind) {
     static const int16_t bits[TY_SCALARS] = {
 #define CLASS_FACTOR_NONE                           1
 #define CLASS_FACTOR_BOOL                           1
@@ -56,7 +56,7 @@ static ArgArray *add_array(RtArgs *args) {
 typedef struct Walk {
     RtArgs *args;
     bool unknown; /* what the code does with its arrays */
-    uint32_t host, readonly;
+    uint32_t host;
     int32_t param, leaf;
     RtError *err;
 } Walk;
@@ -83,7 +83,7 @@ static bool collect_array(Walk *w, const ValueLayout *layout, ArrayValue *value)
     a->range = -1;
     a->written = w->unknown || (layout->usage & ARG_WRITTEN);
     a->host = (w->host & bit) != 0;
-    a->readonly = layout->readonly || (w->readonly & bit);
+    a->readonly = layout->readonly;
     w->args->any_host |= a->host;
     return true;
 }
@@ -98,15 +98,14 @@ static bool collect_value(Walk *w, const ValueLayout *layout, char *value) {
 }
 
 bool rt_args_collect(RtArgs *args, const Artifact *artifact, void *const *values,
-                     const uint32_t *host, const uint32_t *readonly, RtError *err) {
+                     const uint32_t *host, RtError *err) {
     args->arrays = args->inline_arrays;
     args->cap = ARGS_INLINE;
     args->narrays = args->nranges = 0;
     args->ranges = NULL;
     args->any_host = false;
     for (int i = 0; i < artifact->nparams; i++) {
-        Walk w = {args, !artifact->usage, host ? host[i] : 0, readonly ? readonly[i] : 0, i, 0,
-                  err};
+        Walk w = {args, !artifact->usage, host ? host[i] : 0, i, 0, err};
         if (!collect_value(&w, &artifact->params[i], values[i])) return false;
     }
     return true;
@@ -167,7 +166,7 @@ bool rt_launch_wants_general(const Artifact *artifact, void *const *values) {
     RtArgs args;
     RtError ignored;
     rt_error_init(&ignored);
-    bool general = !rt_args_collect(&args, artifact, values, NULL, NULL, &ignored);
+    bool general = !rt_args_collect(&args, artifact, values, NULL, &ignored);
     size_t size = sizeof(RtSpan) * (size_t)args.narrays;
     RtSpan few[ARGS_INLINE], *spans = args.narrays <= ARGS_INLINE ? few : rt_alloc(size);
     general |= !spans; /* always right */

@@ -244,9 +244,9 @@ typedef struct RtArgs {
     bool any_host;
 } RtArgs;
 
-/* Collects the arrays among the arguments. host, readonly: RtLaunch's masks, may be NULL. */
+/* Collects the arrays among the arguments. host: RtLaunch's masks, may be NULL. */
 bool rt_args_collect(RtArgs *args, const Artifact *artifact, void *const *values,
-                     const uint32_t *host, const uint32_t *readonly, RtError *err);
+                     const uint32_t *host, RtError *err);
 /* A written array that is read-only? */
 bool rt_args_check(const RtArgs *args, const Artifact *artifact, RtError *err);
 /* Host arrays to the device; the packed arguments then hold device addresses until rt_args_free. */
@@ -254,7 +254,6 @@ bool rt_args_begin(RtArgs *args, RtDevice *device, RtStream *stream, RtError *er
 /* After the work is over without failure: elements of written host arrays back. */
 bool rt_args_end(RtArgs *args, RtDevice *device, RtStream *stream, RtError *err);
 void rt_args_free(RtArgs *args);
-int64_t rt_kind_size(uint8_t type_kind); /* bytes of a scalar in memory */
 enum { RT_MAX_DIMS = 64 };
 /* [transfer.c] No gaps and no overlaps between elements, in any order of dimensions. */
 bool rt_dense(int32_t ndim, int64_t item, const int64_t *shape, const int64_t *strides);

@@ -235,7 +235,7 @@ static bool launch_and_return(const RtLaunch *l, RtStream *stream, RtArgs *args,
 static bool launch_with_arrays(const RtLaunch *l, RtStream *stream, RtError *err) {
     RtArgs args;
     const Artifact *artifact = l->kernel->artifact;
-    bool ok = rt_args_collect(&args, artifact, l->args, l->host, l->readonly, err) &&
+    bool ok = rt_args_collect(&args, artifact, l->args, l->host, err) &&
               rt_args_check(&args, artifact, err);
     if (ok && args.any_host && !l->kernel->device->ops->host_memory)
         ok = launch_and_return(l, stream, &args, err);
@@ -254,7 +254,6 @@ bool rt_launch(const RtLaunch *l, RtError *err) {
         return false;
     RtStream *stream = l->stream ? l->stream : &device->default_stream;
     int32_t n = kernel->artifact->nparams;
-    if ((l->host || l->readonly) && (has_bits(l->host, n) || has_bits(l->readonly, n)))
-        return launch_with_arrays(l, stream, err);
+    if (l->host && has_bits(l->host, n)) return launch_with_arrays(l, stream, err);
     return submit(l, stream, err);
 }

@@ -193,11 +193,10 @@ RtStream *rt_stream_new(RtDevice *device, RtError *err);
 /* A stream that belongs to somebody else (handle: CUstream; 0, 1, 2 are the driver's default,
  * legacy and per-thread streams). Never destroyed by us. */
 RtStream *rt_stream_external(RtDevice *device, uint64_t handle, RtError *err);
-RtStream *rt_stream_default(RtDevice *device);      /* borrowed [quick] */
-RtStream *rt_stream_retain(RtStream *stream);       /* [quick] */
-void rt_stream_release(RtStream *stream);           /* pending work still completes */
-RtDevice *rt_stream_device(const RtStream *stream); /* [quick] */
-uint64_t rt_stream_handle(const RtStream *stream);  /* [quick] */
+RtStream *rt_stream_default(RtDevice *device);     /* borrowed [quick] */
+RtStream *rt_stream_retain(RtStream *stream);      /* [quick] */
+void rt_stream_release(RtStream *stream);          /* pending work still completes */
+uint64_t rt_stream_handle(const RtStream *stream); /* [quick] */
 /* Waits. `poll` may be NULL; otherwise poll->poll is called about every 50 ms on this thread, and a
  * wait that it interrupts fails with RT_PENDING while the work goes on. Reports failures and
  * exceptions of kernels. */
@@ -216,7 +215,6 @@ bool rt_event_done(RtEvent *event, bool *done, RtError *err);
 bool rt_event_synchronize(RtEvent *event, CallContext *poll, RtError *err);
 /* Both recorded, with timing; milliseconds. */
 bool rt_event_elapsed(RtEvent *start, RtEvent *stop, float *ms, RtError *err);
-uint64_t rt_event_handle(const RtEvent *event); /* [quick] */
 
 /* -- kernels (kernel.c) ------------------------------------------------------------------------ */
 
@@ -258,12 +256,9 @@ typedef struct RtLaunch {
     void **args;
     /* NULL: all arrays are on the device. Otherwise one mask for each parameter: bit k belongs to
      * its k-th array, counted depth first through tuples (an array parameter has one: bit 0). On
-     * the cpu device the masks are ignored: host memory is device memory. */
+     * the cpu device the masks are ignored: host memory is device memory. A written array whose
+     * ValueLayout is read-only is RT_TYPE_ERROR before anything is launched. */
     const uint32_t *host;
-    /* Same shape; NULL: none. The host array may not be written (NumPy's flag).
-     * ValueLayout.readonly counts too. A written read-only array is RT_TYPE_ERROR before anything
-     * is launched, on every device. */
-    const uint32_t *readonly;
     /* Interruption and the stack limit of the calling thread (cpu device), and the poll of a launch
      * that waits. May be NULL. Its exception fields are not written: see RtError.raised. */
     CallContext *ctx;

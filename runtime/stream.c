@@ -50,9 +50,6 @@ RtStream *rt_stream_external(RtDevice *device, uint64_t handle, RtError *err) {
 RtStream *rt_stream_default(RtDevice *device) {
     return &device->default_stream;
 }
-RtDevice *rt_stream_device(const RtStream *stream) {
-    return stream->device;
-}
 uint64_t rt_stream_handle(const RtStream *stream) {
     return stream->handle;
 }
@@ -262,8 +259,4 @@ bool rt_event_elapsed(RtEvent *start, RtEvent *stop, float *ms, RtError *err) {
     if (start->device != stop->device)
         return rt_fail(err, RT_VALUE_ERROR, "Elapsed time needs two events of one device.");
     return start->device->ops->event_elapsed(start, stop, ms, err);
-}
-
-uint64_t rt_event_handle(const RtEvent *event) {
-    return event->handle;
 }

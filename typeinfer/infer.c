@@ -24,7 +24,7 @@ static int32_t error_target(const Infer *in, int32_t block) {
     return NO_BLOCK;
 }
 
-bool infer_edge_taken(const Infer *in, int32_t from, int32_t to) {
+static bool infer_edge_taken(const Infer *in, int32_t from, int32_t to) {
     uint8_t taken = in->edges[from];
     if (!taken) return false;
     Ref last = ir_terminator(in->f, from);

@@ -167,7 +167,6 @@ bool infer_visit(Infer *in, Ref ref, Val *out);
 Val infer_val(Infer *in, Ref ref);
 /* An operand as a value. A phi of types that have no join is an error here, at its use. */
 bool infer_operand(Infer *in, Ref at, int32_t k, Val *out);
-bool infer_edge_taken(const Infer *in, int32_t from, int32_t to);
 void infer_fixed_point(Infer *in);
 /* Where inference could not go on, in the order of the source; `stops` has room for all blocks. */
 int32_t infer_stops(const Infer *in, Ref *stops);
@@ -213,7 +212,6 @@ bool fact_equal(const Fact *a, const Fact *b);
 bool fact_is_const(const Fact *f); /* known altogether: no run-time part */
 /* The join for a phi; false: the types have none. */
 bool fact_join(Infer *in, const Fact *a, const Fact *b, Fact *out);
-bool fact_has_zero(const Type *type); /* is there a value for a variable that has none? */
 bool fact_of_const(Infer *in, const ConstVal *value, Fact *out);
 /* What a global, closure variable or attribute is. `name` is for messages. */
 bool fact_of_binding(Infer *in, const Binding *binding, Str name, Fact *out);
@@ -326,7 +324,6 @@ bool infer_unknown_call(Infer *in, Val callee, const CallArgs *args, Val *out);
 int32_t instance_nslots(const CodeUnit *code); /* parameters, *args as one */
 Instance *instance_entry(Ti *ti, const InferRequest *request, DiagList *diags);
 Func *instance_typed(Ti *ti, Instance *inst); /* makes the shell and queues its specialisation */
-const FunctionInfo *ti_function_info(Ti *ti, const Binding *function);
 
 /* -- infer_call.c ------------------------------------------------------------------------------- */
 
@@ -467,7 +464,6 @@ bool v_unpack(Infer *in, Val a, int32_t count, Val *out);
 bool v_array_builtin(Infer *in, Str name, const CallArgs *args, bool *known, Val *out);
 bool array_builtin_knows(Str name);
 Val v_shape(Infer *in, Val array, int32_t axis); /* a Python int */
-Val v_shape_tuple(Infer *in, Val array);
 /* An element or sub-array at an index known to be in bounds. */
 Val v_element(Infer *in, Val array, Val index);
 /* Element reference: bounds-checked indices for load, store, atomic. */
@@ -495,11 +491,8 @@ Ref emit2(Emit *e, Op op, const Type *type, Ref a, Ref b);
 Ref emit3(Emit *e, Op op, const Type *type, Ref a, Ref b, Ref c);
 Ref emit_int(Emit *e, const Type *type, int64_t value);
 Ref emit_float(Emit *e, const Type *type, double value);
-Ref emit_none(Emit *e);
-Ref emit_const(Emit *e, const Type *type, const ConstVal *value);
 /* An array of the kernel: stands at the head of the entry, also when it is made in a loop. */
 Ref emit_static(Emit *e, Op op, const Type *type);
-Ref emit_undef(Emit *e, const Type *type);
 /* What a variable of a kernel holds that was not assigned, and what a work-item gives back that has raised. */
 Ref emit_zero(Emit *e, const Type *type);
 Ref emit_item(Emit *e, Ref tuple, int32_t k);
@@ -507,7 +500,6 @@ void emit_guard(Emit *e, Guard guard, Ref condition, const Ref *args, int32_t n)
 /* `name` stands for {name} in the message; NULL: there is none. */
 void emit_named_guard(Emit *e, Guard guard, Ref condition, const Ref *args, int32_t n,
                       const Str *name);
-int32_t emit_block(Emit *e);
 void emit_jump(Emit *e, int32_t to);
 void emit_branch(Emit *e, Ref condition, int32_t yes, int32_t no);
 bool emitted_nonzero(Emit *e, Ref ref);             /* a number constant that is not zero? */

@@ -12,7 +12,7 @@ Val v_shape(Infer *in, Val array, int32_t axis) {
     return out;
 }
 
-Val v_shape_tuple(Infer *in, Val array) {
+static Val v_shape_tuple(Infer *in, Val array) {
     Val items[UINT8_MAX];
     for (int k = 0; k < array.f.type->ndim; k++)
         items[k] = v_shape(in, array, k);

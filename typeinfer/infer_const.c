@@ -169,7 +169,7 @@ static bool join_items(Infer *in, const Fact *a, const Fact *b, const Type *type
     return true;
 }
 
-bool fact_has_zero(const Type *type) {
+static bool fact_has_zero(const Type *type) {
     switch (type->kind) {
     case TY_ARRAY:
     case TY_RANGE:

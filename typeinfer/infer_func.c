@@ -52,7 +52,7 @@ static Instance *instance_find(Ti *ti, const Binding *function, const FunctionIn
     return inst;
 }
 
-const FunctionInfo *ti_function_info(Ti *ti, const Binding *function) {
+static const FunctionInfo *ti_function_info(Ti *ti, const Binding *function) {
     if (!function->handle) return row_function_info(function);
     return ti->resolver->code(ti->resolver->user, function);
 }

@@ -47,7 +47,7 @@ const Type *lower_type(Ti *ti, const Type *type) {
 
 /* -- appending ------------------------------------------------------------------------------------- */
 
-int32_t emit_block(Emit *e) {
+static int32_t emit_block(Emit *e) {
     int32_t block = ir_block_new(e->out);
     vec_resize(e->arena, &e->origin, block + 1);
     e->origin.items[block] = e->block >= 0 ? e->origin.items[e->block] : 0;
@@ -148,7 +148,7 @@ static uint64_t const_key(const Type *type, const ConstVal *value) {
     return hash_mix(hash_mix(hash_mix(h ^ (uint64_t)value->i) + re) + im);
 }
 
-Ref emit_const(Emit *e, const Type *type, const ConstVal *value) {
+static Ref emit_const(Emit *e, const Type *type, const ConstVal *value) {
     uint64_t key = const_key(type, value);
     for (const MapValue *found; (found = map_find(&e->constants, key)); key++) {
         const Inst *inst = ir_inst(e->out, (Ref)found->num);
@@ -160,7 +160,11 @@ Ref emit_const(Emit *e, const Type *type, const ConstVal *value) {
     return ref;
 }
 
-Ref emit_undef(Emit *e, const Type *type) {
+static Ref emit_none(Emit *e) {
+    return emit_const(e, type_scalar(e->types, TY_none), const_none(e->arena));
+}
+
+static Ref emit_undef(Emit *e, const Type *type) {
     if (type->kind == TY_none) return emit_none(e);
     for (int32_t i = 0; i < e->pool.len; i++) {
         const Inst *inst = ir_inst(e->out, e->pool.items[i]);
@@ -181,10 +185,6 @@ static Ref emit_frozen(Emit *e, const FrozenArray *array) {
 
 Ref emit_static(Emit *e, Op op, const Type *type) {
     return pool_add(e, op, type);
-}
-
-Ref emit_none(Emit *e) {
-    return emit_const(e, type_scalar(e->types, TY_none), const_none(e->arena));
 }
 
 Ref emit_int(Emit *e, const Type *type, int64_t value) {

@@ -289,7 +289,9 @@ Value cg_intrinsic2(Cg *cg, const char *name, Value a, Value b) {
     return cg_intrinsic(cg, name, &type, 1, (Value[]){a, b}, 2);
 }
 
-Value cg_extern(Cg *cg, const char *name, LType result, LType *params, int nparams, LType *type) {
+/* A function of the outside world, declared on first use. */
+static Value cg_extern(Cg *cg, const char *name, LType result, LType *params, int nparams,
+                       LType *type) {
     *type = LLVMFunctionType(result, params, (unsigned)nparams, false);
     Value fn = LLVMGetNamedFunction(cg->mod, name);
     if (!fn) {

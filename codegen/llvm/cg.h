@@ -174,8 +174,6 @@ Value cg_intrinsic(Cg *cg, const char *name, LType *overloads, int noverloads, V
                    int nargs);
 Value cg_intrinsic1(Cg *cg, const char *name, Value a);
 Value cg_intrinsic2(Cg *cg, const char *name, Value a, Value b);
-/* A function of the outside world, declared on first use. */
-Value cg_extern(Cg *cg, const char *name, LType result, LType *params, int nparams, LType *type);
 /* Ints narrower than 32 bits are refused: the upper bits of their registers are nobody's. */
 Value cg_call_extern(Cg *cg, const char *name, LType result, Value *args, int nargs);
 void cg_attribute(Cg *cg, Value fn, unsigned index, const char *name, uint64_t value);
@@ -210,11 +208,10 @@ void cg_propagate_if(Cg *cg, Value cond, Value status);
 bool cg_goes_on(const Cg *cg);
 /* Such a call has returned: what its status asks of the caller. */
 void cg_note_status(Cg *cg, Value status);
-Value cg_return_status(Cg *cg);      /* of a return statement */
-void cg_end_item(Cg *cg);            /* ends the LLVM block: nothing sensible can follow */
-void cg_leave(Cg *cg, Value status); /* the same, always: ends the LLVM block */
-int32_t cg_site(Cg *cg);             /* index of the current instruction's place in the artifact */
-void cg_fail_block(Cg *cg);          /* builds the common exit when it was asked for */
+Value cg_return_status(Cg *cg); /* of a return statement */
+void cg_end_item(Cg *cg);       /* ends the LLVM block: nothing sensible can follow */
+int32_t cg_site(Cg *cg);        /* index of the current instruction's place in the artifact */
+void cg_fail_block(Cg *cg);     /* builds the common exit when it was asked for */
 BB cg_fail_exit(Cg *cg);
 void cg_lower_guard(Cg *cg, Ref ref);
 void cg_lower_raise(Cg *cg, Ref ref);
@@ -234,7 +231,6 @@ void cg_recursion_poll(Cg *cg);
 /* -- cg_inst.c: one case for each op ---------------------------------------------------------- */
 
 void cg_inst(Cg *cg, Ref ref);
-Value *cg_const(Cg *cg, const Type *type, const ConstVal *value);
 
 /* -- cg_int.c, cg_float.c, cg_compare.c, cg_cast.c: arithmetic over leaves -------------------- */
 
@@ -271,13 +267,8 @@ void cg_array_open(Cg *cg, const Type *type, Value *leaves, ArrayLeaves *out);
 void cg_array_close(Cg *cg, const ArrayLeaves *array, Value *leaves);
 void cg_array_strides(Cg *cg, ArrayLeaves *array);
 Value cg_array_stride(Cg *cg, const ArrayLeaves *array, int axis);
-/* Address of an element; every index is in bounds. */
-Value cg_array_address(Cg *cg, const ArrayLeaves *array, const Value *indices);
 /* The same, or nowhere, where code goes on after a failed check. */
 Value cg_safe_address(Cg *cg, const ArrayLeaves *array, const Value *indices);
-unsigned cg_array_align(const Type *array);
-/* Where code goes on after a failed check: is every index inside its axis? NULL: nobody needs to ask. */
-Value cg_array_inside(Cg *cg, const ArrayLeaves *array, const Value *indices);
 /* 16 bytes for what an access outside an array does instead, in the space of `like`. */
 Value cg_nowhere(Cg *cg, Value like);
 void cg_load_scalar(Cg *cg, TypeKind kind, Value address, unsigned align, Value *out);
@@ -327,8 +318,6 @@ bool cg_coro_finish(Cg *cg); /* between the two halves of LLVM's passes; false: 
 
 /* -- cg_entry.c: values in memory, the packed entry, ufunc loops ------------------------------ */
 
-void cg_load_value(Cg *cg, const Type *type, Value address, Value *out);
-void cg_store_value(Cg *cg, const Type *type, Value address, const Value *leaves);
 /* Makes a function with the given type as the module's exported entry and positions in its first block. */
 Value cg_entry_function(Cg *cg, LType type);
 const char *cg_entry_name(Cg *cg); /* unique in the process */

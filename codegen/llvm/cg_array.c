@@ -69,7 +69,7 @@ static LType element_type(Cg *cg, const Type *element) {
 
 /* -- accesses that go on ---------------------------------------------------------------------- */
 
-Value cg_array_inside(Cg *cg, const ArrayLeaves *array, const Value *indices) {
+static Value cg_array_inside(Cg *cg, const ArrayLeaves *array, const Value *indices) {
     Value inside = NULL;
     if (!cg_goes_on(cg)) return NULL;
     for (int i = 0; i < array->type->ndim; i++) {
@@ -103,6 +103,8 @@ Value cg_nowhere(Cg *cg, Value like) {
     return global;
 }
 
+static Value cg_array_address(Cg *cg, const ArrayLeaves *array, const Value *indices);
+
 /* The element's address, or nowhere; *inside as above. */
 static Value safe_address(Cg *cg, const ArrayLeaves *array, const Value *indices, Value *inside) {
     Value address = cg_array_address(cg, array, indices);
@@ -118,7 +120,8 @@ Value cg_safe_address(Cg *cg, const ArrayLeaves *array, const Value *indices) {
 
 /* -- addresses -------------------------------------------------------------------------------- */
 
-Value cg_array_address(Cg *cg, const ArrayLeaves *array, const Value *indices) {
+/* Address of an element; every index is in bounds. */
+static Value cg_array_address(Cg *cg, const ArrayLeaves *array, const Value *indices) {
     const Type *type = array->type;
     int n = type->ndim;
     LType it = index_type(cg, type);
@@ -147,7 +150,7 @@ Value cg_array_address(Cg *cg, const ArrayLeaves *array, const Value *indices) {
     return LLVMBuildInBoundsGEP2(cg->b, element_type(cg, type->element), at, &linear, 1, "");
 }
 
-unsigned cg_array_align(const Type *array) {
+static unsigned cg_array_align(const Type *array) {
     return array->aligned ? (unsigned)type_align(array->element) : 1;
 }
 

@@ -20,7 +20,7 @@ static int64_t array_leaf_offset(const Cg *cg, int32_t k) {
     return k == 0 || cg->target->has_owner ? 8 * k : 8 * (k + 1);
 }
 
-void cg_load_value(Cg *cg, const Type *type, Value address, Value *out) {
+static void cg_load_value(Cg *cg, const Type *type, Value address, Value *out) {
     if (type->kind == TY_none) return;
     if (type->kind == TY_TUPLE) {
         for (int32_t i = 0; i < type->nitems; i++) {
@@ -42,7 +42,7 @@ void cg_load_value(Cg *cg, const Type *type, Value address, Value *out) {
     }
 }
 
-void cg_store_value(Cg *cg, const Type *type, Value address, const Value *leaves) {
+static void cg_store_value(Cg *cg, const Type *type, Value address, const Value *leaves) {
     if (type->kind == TY_none) return;
     if (type->kind == TY_TUPLE) {
         for (int32_t i = 0; i < type->nitems; i++) {

@@ -29,7 +29,7 @@ static Value const_scalar(Cg *cg, TypeKind kind, const ConstVal *value, bool ima
     return LLVMGetPoison(type);
 }
 
-Value *cg_const(Cg *cg, const Type *type, const ConstVal *value) {
+static Value *cg_const(Cg *cg, const Type *type, const ConstVal *value) {
     Value *out = cg_new_leaves(cg, type), *next = out;
     if (type->kind == TY_none) return out;
     if (type->kind == TY_TUPLE) {

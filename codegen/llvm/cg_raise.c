@@ -61,7 +61,7 @@ static BB landing(Cg *cg) {
     return f->landing;
 }
 
-void cg_leave(Cg *cg, Value status) {
+static void cg_leave(Cg *cg, Value status) {
     BB to = landing(cg);
     LLVMBuildStore(cg->b, status, cg->f->status);
     LLVMBuildBr(cg->b, to);

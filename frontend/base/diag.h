@@ -16,7 +16,7 @@ typedef struct Span {
     int32_t column, end_column;
 } Span;
 
-typedef enum Severity { SEV_ERROR, SEV_WARNING, SEV_NOTE } Severity;
+typedef enum Severity { SEV_ERROR, SEV_WARNING } Severity;
 
 /* Which Python exception the boundary raises for a diagnostic. */
 typedef enum DiagClass {

@@ -65,10 +65,6 @@ void os_libs_loaded(void (*look)(const char *path, void *user), void *user) {
     dl_iterate_phdr(look_at_library, &l);
 }
 
-void os_lib_close(void *library) {
-    if (library) dlclose(library);
-}
-
 /* -- time ------------------------------------------------------------------------------------- */
 
 int64_t os_now_ns(void) {

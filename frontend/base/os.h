@@ -20,7 +20,6 @@ void *os_lib_loaded(const char *name);
 void *os_lib_symbol(void *library, const char *name); /* NULL when absent */
 /* Calls `look` with the path of each library in the process. It must not open or close one. */
 void os_libs_loaded(void (*look)(const char *path, void *user), void *user);
-void os_lib_close(void *library); /* NULL is allowed */
 
 /* -- time ------------------------------------------------------------------------------------- */
 

@@ -144,8 +144,6 @@ typedef struct PyCfg {
 } PyCfg;
 
 bool bc_cfg(PyCfg *cfg, Arena *arena, const Decoded *decoded, DiagList *diags);
-/* The successors of a block: as many as returned, at most 2. The last instruction's target is first. */
-int bc_successors(const PyCfg *cfg, const Decoded *decoded, const PyBlock *block, int32_t out[2]);
 
 /* -- ssa.c ------------------------------------------------------------------------------------ */
 

@@ -68,7 +68,7 @@ const char *const ir_atomic_names[ATOMIC_COUNT] = {
 
 /* -- words and strings ----------------------------------------------------------------------- */
 
-bool ir_is_word(Str s) {
+static bool ir_is_word(Str s) {
     for (int32_t i = 0; i < s.len; i++) {
         char c = s.bytes[i];
         bool letter =
@@ -94,7 +94,7 @@ void ir_print_quoted(StrBuf *out, Str s) {
     buf_char(out, '"');
 }
 
-void ir_print_word(StrBuf *out, Str s) {
+static void ir_print_word(StrBuf *out, Str s) {
     if (ir_is_word(s))
         buf_bytes(out, s.bytes, (size_t)s.len);
     else
@@ -114,7 +114,7 @@ static int bias_of(int mantissa) {
     return mantissa == 23 ? 127 : 15;
 }
 
-bool ir_narrow_bits(double value, int mantissa, uint64_t *out) {
+static bool ir_narrow_bits(double value, int mantissa, uint64_t *out) {
     uint64_t bits = bits_of(value), fraction = bits & ((UINT64_C(1) << 52) - 1);
     int drop = 52 - mantissa, bias = bias_of(mantissa), exponent = (int)(bits >> 52 & 0x7ff);
     uint64_t sign = bits >> 63 << (mantissa + (mantissa == 23 ? 8 : 5));
@@ -165,6 +165,8 @@ static void print_float(StrBuf *out, double value, const Type *type) {
 
 /* -- constants ------------------------------------------------------------------------------- */
 
+static void ir_print_const(StrBuf *out, const ConstVal *value, const Type *type);
+
 static void print_items(StrBuf *out, const char *word, const ConstVal *value, const Type *type) {
     buf_printf(out, "%s(", word);
     for (int32_t i = 0; i < value->nitems; i++) {
@@ -175,7 +177,7 @@ static void print_items(StrBuf *out, const char *word, const ConstVal *value, co
     buf_char(out, ')');
 }
 
-void ir_print_const(StrBuf *out, const ConstVal *value, const Type *type) {
+static void ir_print_const(StrBuf *out, const ConstVal *value, const Type *type) {
     switch (value->kind) {
     case CONST_NONE: buf_str(out, "none"); return;
     case CONST_BOOL: buf_str(out, value->i ? "true" : "false"); return;

@@ -38,12 +38,8 @@ enum { TEXT_DEPTH = 100 };
 
 /* A float as the bits of a narrower format, where that loses nothing (NaN payloads included).
  * `mantissa`: explicit bits of the format, 23 or 10. */
-bool ir_narrow_bits(double value, int mantissa, uint64_t *bits);
 double ir_widen_bits(uint64_t bits, int mantissa);
 
-bool ir_is_word(Str s); /* may be written after @ or as a name without quotes */
 void ir_print_quoted(StrBuf *out, Str s);
-void ir_print_word(StrBuf *out, Str s); /* quoted unless ir_is_word */
-void ir_print_const(StrBuf *out, const ConstVal *value, const Type *type);
 
 #endif

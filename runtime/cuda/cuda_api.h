@@ -17,13 +17,7 @@ typedef struct CUuuid_st {
 
 enum { /* CUresult: the ones that are treated specially */
        CUDA_SUCCESS = 0,
-       CUDA_ERROR_OUT_OF_MEMORY = 2,
-       CUDA_ERROR_NOT_INITIALIZED = 3,
-       CUDA_ERROR_DEINITIALIZED = 4,
-       CUDA_ERROR_NO_DEVICE = 100,
-       CUDA_ERROR_NOT_FOUND = 500,
-       CUDA_ERROR_NOT_READY = 600,
-       CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED = 704
+       CUDA_ERROR_NO_DEVICE = 100
 };
 
 enum { /* CUdevice_attribute */

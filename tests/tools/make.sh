@@ -101,8 +101,9 @@ demo)
 test)
     say "building (warnings are errors)"
     build "$python" build/test -DQUERN_WERROR=ON
-    say "layers, formatting"
+    say "layers, unused code, formatting"
     "$venv/bin/python" tests/tools/check_layers.py
+    "$venv/bin/python" tests/tools/check_unused.py
     "$venv/bin/python" -m pip install -q --disable-pip-version-check clang-format==14.0.6
     c_files | xargs "$venv/bin/clang-format" --dry-run -Werror
     say "tests in C"

@@ -484,7 +484,9 @@ static void test_wrong_artifacts(void) {
 }
 
 static void test_read_only_is_checked_here_too(void) {
-    Artifact a = kernel_artifact(count_blocks, &i32_1d, 1);
+    ValueLayout param = i32_1d;
+    Artifact a = kernel_artifact(count_blocks, &param, 1);
+    param.readonly = true;
     uint8_t usage = ARG_READ | ARG_WRITTEN;
     a.usage = &usage;
     RtKernel *k = rt_kernel(cpu(), &a, &err);
@@ -493,12 +495,12 @@ static void test_read_only_is_checked_here_too(void) {
     void *args[] = {&p};
     uint32_t mask = 1;
     RtLaunch l = launch_of(k, 1, 1, args);
-    l.host = l.readonly = &mask;
+    l.host = &mask;
     rt_error_init(&err);
     CHECK(!rt_launch(&l, &err));
     CHECK_ERROR(&err, RT_TYPE_ERROR, "read-only");
     CHECK(hits == 0);
-    l.readonly = NULL;
+    param.readonly = false;
     CHECK_OK(rt_launch(&l, &err));
     CHECK(hits == 1 && p.data == &hits);
     rt_kernel_release(k);

@@ -76,10 +76,9 @@ static bool shift_kernel(const RtKernel *k, const DeviceLaunch *l, const char *p
     return true;
 }
 
-static bool launch_host(RtKernel *k, void **args, const uint32_t *host, const uint32_t *readonly) {
+static bool launch_host(RtKernel *k, void **args, const uint32_t *host) {
     RtLaunch l = launch_of(k, 4, 32, args);
     l.host = host;
-    l.readonly = readonly;
     rt_error_init(&err);
     return rt_launch(&l, &err);
 }
@@ -98,7 +97,7 @@ static void test_ALS_06_overlapping_views_are_one_range(void) {
     void *args[] = {&out, &a};
     expect_n = 9;
     rt_null_kernel(shift_kernel);
-    CHECK(launch_host(k, args, all_host, NULL));
+    CHECK(launch_host(k, args, all_host));
     for (int i = 0; i < 10; i++)
         CHECK(x[i] == i);
     CHECK(rt_null_calls("to_device") == 1 && rt_null_calls("to_host") == 1);
@@ -142,7 +141,7 @@ static void test_CUH_10_views_leave_the_bytes_between_alone(void) {
         memcpy(scribble_shape, a.dims, sizeof scribble_shape);
         memcpy(scribble_strides, a.dims + 2, sizeof scribble_strides);
         void *args[] = {&a};
-        CHECK(launch_host(k, args, all_host, NULL));
+        CHECK(launch_host(k, args, all_host));
         int32_t want[400] = {0};
         for (int64_t i = 0; i < w[0]; i++)
             for (int64_t j = 0; j < w[1]; j++)
@@ -175,11 +174,11 @@ static void test_only_written_arrays_come_back(void) {
     /* x[0:10] written, x[5:15] only read (same range), y apart */
     Packed a = packed_1d(x, 10, 4), b = packed_1d(x + 12, 10, 4), c = packed_1d(y, 10, 4);
     void *args[] = {&a, &b, &c};
-    CHECK(launch_host(k, args, all_host, NULL));
+    CHECK(launch_host(k, args, all_host));
     CHECK(x[0] == 5 && x[12] == 0 && y[0] == 5);
     CHECK(rt_null_calls("to_device") == 3 && rt_null_calls("to_host") == 2);
     b = packed_1d(x + 5, 10, 4);
-    CHECK(launch_host(k, args, all_host, NULL));
+    CHECK(launch_host(k, args, all_host));
     CHECK(rt_null_calls("to_device") == 5 && rt_null_calls("to_host") == 4);
     CHECK(x[0] == 5 && x[5] == -1 && x[12] == 0); /* x[5] belongs to a, which is written */
     rt_kernel_release(k);
@@ -214,7 +213,7 @@ static void test_large_arrays(void) {
         scribble_shape[0] = n;
         scribble_strides[0] = steps[s];
         void *args[] = {&a};
-        CHECK(launch_host(k, args, all_host, NULL));
+        CHECK(launch_host(k, args, all_host));
         int64_t wrong = 0;
         for (int64_t i = 0; i < n; i++)
             wrong += m[first + i * steps[s] / 4] != (int32_t)(i + 1);
@@ -242,7 +241,7 @@ static void test_CUH_failures_leave_host_memory_alone(void) {
         int32_t x[10] = {0}, y[10] = {0}, z[10] = {0};
         Packed a = packed_1d(x, 10, 4), b = packed_1d(y, 10, 4), c = packed_1d(z, 5, 8);
         void *args[] = {&a, &b, &c};
-        bool ok = launch_host(k, args, all_host, NULL);
+        bool ok = launch_host(k, args, all_host);
         CHECK(ok == !rt_failed(&err));
         CHECK(a.data == x && b.data == y && c.data == z);
         if (ok)
@@ -251,7 +250,7 @@ static void test_CUH_failures_leave_host_memory_alone(void) {
             CHECK(x[0] == 0 && y[0] == 0 && z[0] == 0);
         bool over = rt_null_calls(NULL) < before + n;
         rt_null_fail(NULL, 0, RT_OK);
-        CHECK(launch_host(k, args, all_host, NULL) && x[0] == 5); /* the next call works */
+        CHECK(launch_host(k, args, all_host) && x[0] == 5); /* the next call works */
         rt_kernel_release(k);
         end_of_test();
         if (over) {
@@ -271,15 +270,13 @@ static void test_read_only_arrays(void) {
     int32_t x[4] = {0};
     Packed a = packed_1d(x, 2, 4), b = packed_1d(x + 2, 2, 4);
     void *args[] = {&a, &b};
-    uint32_t first[] = {1, 0}, second[] = {0, 1}, none[] = {0, 0};
-    CHECK(launch_host(k, args, all_host, first));
+    p.params[0].readonly = true;
+    CHECK(launch_host(k, args, all_host));
     int launches = rt_null_calls("launch");
-    CHECK(!launch_host(k, args, all_host, second));
+    p.params[1].readonly = true;
+    CHECK(!launch_host(k, args, all_host));
     CHECK_ERROR(&err, RT_TYPE_ERROR, "probe writes to argument 2, but that array is read-only");
     CHECK(rt_null_calls("launch") == launches && rt_null_calls("to_device") == 2);
-    CHECK(!launch_host(k, args, none, second)); /* device arrays can be read-only as well */
-    p.params[1].readonly = true;
-    CHECK(!launch_host(k, args, all_host, NULL));
     CHECK(err.cls == RT_TYPE_ERROR);
     rt_kernel_release(k);
     end_of_test();
@@ -303,7 +300,7 @@ static void test_CUH_10_empty_arrays(void) {
     Packed a = {x, NULL, {0, 5, 20, 4}}, b = packed_1d(x, 4, 4);
     void *args[] = {&a, &b};
     ran = 0;
-    CHECK(launch_host(k, args, all_host, NULL));
+    CHECK(launch_host(k, args, all_host));
     CHECK(ran == 1 && rt_null_calls("to_device") == 1 && x[3] == 4 && a.data == x);
     rt_kernel_release(k);
     end_of_test();
@@ -329,7 +326,7 @@ static void test_alignment_survives(void) {
         Packed a = packed_1d(bytes + shift, 4, 4), b = packed_1d(bytes + shift + 4, 4, 8);
         void *args[] = {&a, &b};
         alignment_of_range = (shift + 4) % 16;
-        CHECK(launch_host(k, args, all_host, NULL));
+        CHECK(launch_host(k, args, all_host));
     }
     rt_kernel_release(k);
     end_of_test();
@@ -360,7 +357,7 @@ static void test_host_and_device_arrays_together(void) {
     Packed a = packed_1d(out, 4, 4), b = packed_1d((void *)(uintptr_t)buffer->address, 4, 4);
     void *args[] = {&a, &b, &factor};
     uint32_t host[] = {1, 0, 0};
-    CHECK(launch_host(k, args, host, NULL));
+    CHECK(launch_host(k, args, host));
     CHECK(out[0] == -3 && out[3] == -12 && b.data == (void *)(uintptr_t)buffer->address);
     rt_buffer_release(buffer);
     rt_kernel_release(k);
@@ -405,7 +402,7 @@ static void test_arrays_in_tuples(void) {
     } value = {1, (void *)(uintptr_t)buffer->address, NULL, {4, 4}, x, NULL, {4, 4}};
     void *args[] = {&value};
     uint32_t host[] = {2};
-    CHECK(launch_host(k, args, host, NULL));
+    CHECK(launch_host(k, args, host));
     CHECK(x[0] == 9 && value.data2 == x && value.data1 == (void *)(uintptr_t)buffer->address);
     rt_buffer_release(buffer);
     rt_kernel_release(k);
@@ -427,7 +424,7 @@ static void test_many_arrays(void) {
         if (i * 7 % 20 == 19) packed[i].dims[0] = 50;
         args[i] = &packed[i];
     }
-    CHECK(launch_host(k, args, all_host, NULL));
+    CHECK(launch_host(k, args, all_host));
     CHECK(rt_null_calls("to_device") > 5 && rt_null_calls("to_device") < 20);
     rt_kernel_release(k);
     end_of_test();
@@ -672,7 +669,7 @@ static void test_CUH_21_parameters_merge(void) {
     void *args[] = {&a, &number, &flag, parts};
     rt_null_kernel(see_plan);
     ran = 0;
-    CHECK(launch_host(k, args, NULL, NULL) && ran == 1);
+    CHECK(launch_host(k, args, NULL) && ran == 1);
     rt_kernel_release(k);
     KernelParam damaged = {0, 8, 0, 48, false, false};
     p.artifact.kernel_params = &damaged;
@@ -707,21 +704,21 @@ static void test_trace(void) {
     void *args[] = {&a};
     static RtTraceEvent e[5000];
     int64_t lost = -1;
-    CHECK(launch_host(k, args, all_host, NULL));
+    CHECK(launch_host(k, args, all_host));
     CHECK(rt_trace_read(e, 8, &lost) == 0 && lost == 0); /* off */
     rt_trace(true);
-    CHECK(launch_host(k, args, all_host, NULL));
+    CHECK(launch_host(k, args, all_host));
     CHECK(rt_trace_read(e, 2, &lost) == 2 && rt_trace_read(e + 2, 8, NULL) == 1);
     CHECK(e[0].kind == RT_TRACE_TO_DEVICE && e[0].bytes == 16 && e[0].device == RT_NULL);
     CHECK(e[1].kind == RT_TRACE_LAUNCH && e[1].launch.block[0] == 32 && !e[1].failed);
     CHECK(strcmp(e[1].launch.kernel, "probe") == 0 && e[1].start_ns >= e[0].start_ns);
     CHECK(e[2].kind == RT_TRACE_TO_HOST && e[2].bytes == 16);
     for (int i = 0; i < 2000; i++)
-        launch_host(k, args, all_host, NULL);
+        launch_host(k, args, all_host);
     CHECK(rt_trace_read(e, 5000, &lost) == 4096 && lost == 6000 - 4096);
     CHECK(e[0].start_ns <= e[1].start_ns && e[4094].start_ns <= e[4095].start_ns);
     rt_null_fail("launch", rt_null_calls("launch") + 1, RT_API_ERROR);
-    CHECK(!launch_host(k, args, all_host, NULL));
+    CHECK(!launch_host(k, args, all_host));
     CHECK(rt_trace_read(e, 10, NULL) == 2 && e[1].kind == RT_TRACE_LAUNCH && e[1].failed);
     rt_trace(false);
     rt_kernel_release(k);
