@@ -1,7 +1,7 @@
 /* What kernels.cu needs of HIP's headers, so that clang -x hip compiles it without a toolkit. */
-#define __global__ __attribute__((global))
-#define __device__ __attribute__((device))
-#define __shared__ __attribute__((shared))
+#define __global__    __attribute__((global))
+#define __device__    __attribute__((device))
+#define __shared__    __attribute__((shared))
 #define __constant_as __attribute__((address_space(4)))
 
 /* threadIdx.x and the like: each member converts to its value. */
@@ -38,4 +38,6 @@ __device__ inline int atomicAdd(int *p, int v) {
 __device__ inline float atomicAdd(float *p, float v) {
     return __hip_atomic_fetch_add(p, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 }
-__device__ inline float sqrtf(float x) { return __builtin_sqrtf(x); }
+__device__ inline float sqrtf(float x) {
+    return __builtin_sqrtf(x);
+}

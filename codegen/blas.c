@@ -1,5 +1,6 @@
 /* blas.c - finds the BLAS of the process: see blas.h. */
 #include "codegen/blas.h"
+#include "codegen/support.h"
 #include "frontend/base/os.h"
 #include <stdio.h>
 #include <stdlib.h>

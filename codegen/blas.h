@@ -28,8 +28,6 @@ typedef struct Blas {
 
 /* NULL: there is none. From any thread. */
 const Blas *blas_get(void);
-/* Where products are computed: a path, or "none" with the reason. */
-const char *blas_name(void);
 /* Can the library count to n? */
 bool blas_fits(const Blas *blas, int64_t n);
 

@@ -33,4 +33,7 @@ void quern_zero_divisor(void);
 double quern_round_digits(double x, int64_t digits);
 float quern_round_digitsf(float x, int64_t digits);
 
+/* Where products are computed: a path, or "none" with the reason. */
+const char *blas_name(void);
+
 #endif

@@ -733,7 +733,7 @@ static DeviceArray *wrap_interface(ModState *state, RtDevice *device, PyObject *
     return a;
 }
 
-DeviceArray *py_wrap_foreign(ModState *state, RtDevice *device, PyObject *object, bool wait) {
+static DeviceArray *wrap_foreign(ModState *state, RtDevice *device, PyObject *object, bool wait) {
     if (Py_TYPE(object) == state->device_array_type) return (DeviceArray *)Py_NewRef(object);
     if (py_is_array(state, object) || PyLong_CheckExact(object) || PyFloat_CheckExact(object))
         return NULL;
@@ -747,7 +747,7 @@ DeviceArray *py_wrap_foreign(ModState *state, RtDevice *device, PyObject *object
 }
 
 DeviceArray *py_as_device_array(ModState *state, RtDevice *device, PyObject *object) {
-    return py_wrap_foreign(state, device, object, true);
+    return wrap_foreign(state, device, object, true);
 }
 
 /* -- functions of a kind of device --------------------------------------------------------------------------------------------- */
@@ -893,7 +893,7 @@ PyObject *py_api_as_device_array(PyObject *self, PyObject *args) {
     int sync = true;
     if (!PyArg_ParseTuple(args, "O|p", &object, &sync)) return NULL;
     RtDevice *device = py_current_device(api->state, api->wanted);
-    DeviceArray *a = device ? py_wrap_foreign(api->state, device, object, sync) : NULL;
+    DeviceArray *a = device ? wrap_foreign(api->state, device, object, sync) : NULL;
     if (!a && !PyErr_Occurred())
         PyErr_Format(PyExc_TypeError, "'%.100s' has no __cuda_array_interface__",
                      Py_TYPE(object)->tp_name);

@@ -92,8 +92,6 @@ py_array_new(ModState *state, RtDevice *device, RtBuffer *buffer, uint64_t addre
 /* The object as a device array: itself, or a wrapper of its memory on `device`, by __cuda_array_interface__ or
  * DLPack. NULL without an exception: it is neither. A new reference. */
 DeviceArray *py_as_device_array(ModState *state, RtDevice *device, PyObject *object);
-/* The same that need not wait for the stream of an interface. */
-DeviceArray *py_wrap_foreign(ModState *state, RtDevice *device, PyObject *object, bool wait);
 
 /* -- dlpack.c -- */
 /* The memory of an object with DLPack, on `device` or another of its kind. NULL without an exception: it has none, or

@@ -1,7 +1,7 @@
 /* module.c - quern._quern: multi-phase initialisation and the module state. */
 #define QUERN_IMPORTS_NUMPY
 #include "pymodule/state.h"
-#include "codegen/blas.h"
+#include "codegen/support.h"
 #include "runtime/runtime.h"
 
 ModState *py_state(PyObject *module) {

@@ -324,6 +324,7 @@ bool infer_unknown_call(Infer *in, Val callee, const CallArgs *args, Val *out);
 int32_t instance_nslots(const CodeUnit *code); /* parameters, *args as one */
 Instance *instance_entry(Ti *ti, const InferRequest *request, DiagList *diags);
 Func *instance_typed(Ti *ti, Instance *inst); /* makes the shell and queues its specialisation */
+const FunctionInfo *ti_function_info(Ti *ti, const Binding *function);
 
 /* -- infer_call.c ------------------------------------------------------------------------------- */
 

@@ -52,7 +52,7 @@ static Instance *instance_find(Ti *ti, const Binding *function, const FunctionIn
     return inst;
 }
 
-static const FunctionInfo *ti_function_info(Ti *ti, const Binding *function) {
+const FunctionInfo *ti_function_info(Ti *ti, const Binding *function) {
     if (!function->handle) return row_function_info(function);
     return ti->resolver->code(ti->resolver->user, function);
 }
@@ -72,7 +72,6 @@ static Fact passed_fact(const Fact *f, bool constants) {
     if (fact_is_const(f) && (f->type->kind == TY_SLICE)) typed.items = f->items;
     return typed;
 }
-
 
 static bool fill_default(Infer *in, const FunctionInfo *info, const Binding *function, int32_t i,
                          Slot *slot) {

@@ -133,8 +133,7 @@ static bool typed_isinstance(Infer *in, const Val *v, const CallArgs *args, Val 
     bool found = false;
     for (int32_t i = 0; i < n; i++) {
         const Type *t = is_kind(cls, TY_TUPLE) ? cls->f.type->items[i] : cls->f.type;
-        if (t->kind != TY_OBJECT)
-            return misfit(in, "isinstance", args);
+        if (t->kind != TY_OBJECT) return misfit(in, "isinstance", args);
         const Binding *b = t->binding;
         const EnumClass *of = is_kind(a, TY_MEMBER) ? a->f.type->binding->enumeration : NULL;
         for (int32_t k = 0; of && k < of->nbases; k++)
