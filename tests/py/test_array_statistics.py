@@ -63,6 +63,16 @@ def test_median(name):
     check(f"np.{name}(a, axis=2)", [(a,)])
 
 
+def test_medians_of_many():
+    rng = np.random.default_rng(9)
+    for n in (33, 34, 101, 1000):
+        lines = [rng.standard_normal(n), np.arange(n) * 1.0, -np.arange(n) * 1.0, np.ones(n), rng.integers(0, 4, n) * 1.0, np.abs(np.arange(n) - n / 2)]
+        check("np.median(a), np.percentile(a, 90), np.percentile(a, 1.5)", [(a,) for a in lines], False)
+        holes = lines[0].copy()
+        holes[::7] = np.nan
+        check("np.nanmedian(a), np.nanpercentile(a, 20), np.median(a)", [(holes,)], False)
+
+
 METHODS = ["linear", "lower", "higher", "nearest", "midpoint", "weibull", "hazen", "median_unbiased", "normal_unbiased"]
 
 

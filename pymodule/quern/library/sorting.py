@@ -357,6 +357,79 @@ def reordered(places, key):
     return taken(places, argsort_of(taken(ascontiguousarray(key), places)))
 
 
+# -- selection ------------------------------------------------------------------------------------------------------------------
+
+
+def exchange(line, i, j):
+    x = load(line, i)
+    store(line, i, load(line, j))
+    store(line, j, x)
+
+
+def numbers_first(line):
+    """Moves nan to the end; how many numbers there are."""
+    n = len(line)
+    i = 0
+    while i < n:
+        x = load(line, i)
+        if x != x:
+            n -= 1
+            exchange(line, i, n)
+        else:
+            i += 1
+    return n
+
+
+def middle_of_three(x, y, z):
+    if less(y, x):
+        x, y = y, x
+    if less(z, y):
+        y = x if less(z, x) else z
+    return y
+
+
+MANY_ROUNDS = 64
+
+
+def select(line, k, n):
+    """Puts the number k of the sorted order into its place among the first n, none of them nan: those before are not
+    greater, those behind not less."""
+    low = 0
+    high = n - 1
+    rounds = 0
+    while high - low > FEW and rounds < MANY_ROUNDS:
+        pivot = middle_of_three(load(line, low), load(line, (low + high) >> 1), load(line, high))
+        i = low
+        j = high
+        while i <= j:
+            while less(load(line, i), pivot):
+                i += 1
+            while less(pivot, load(line, j)):
+                j -= 1
+            if i <= j:
+                exchange(line, i, j)
+                i += 1
+                j -= 1
+        if k <= j:
+            high = j
+        elif k >= i:
+            low = i
+        else:
+            return
+        rounds += 1
+    sort_line(line[low : high + 1])
+
+
+def least_behind(line, k, n):
+    """Of those behind k, which was selected."""
+    least = load(line, k + 1)
+    for i in range(k + 2, n):
+        x = load(line, i)
+        if less(x, least):
+            least = x
+    return least
+
+
 # -- parts --------------------------------------------------------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from .primitives import convert, result_type
 from .reductions import array_of, finished, is_inexact, mean, mean_type
 from .shapes import axes_of, copy, picked, product, ravel, refuse, reshape, transpose, tuple_to, without
-from .sorting import is_complex, searchsorted, sort, sort_line
+from .sorting import is_complex, least_behind, numbers_first, searchsorted, select, sort
 
 
 # -- counting ---------------------------------------------------------------------------------------------------
@@ -152,32 +152,28 @@ def digitize(x, bins, right=False):
 # -- quantiles -----------------------------------------------------------------------------------------------------------
 
 
-def sorted_rows(a, axes):
-    """The elements along the axes as sorted rows of a new array."""
+def rows_along(a, axes):
+    """The elements along the axes as rows of a new array."""
     rest = without(tuple_to(a.ndim), axes)
-    n = product(picked(a.shape, axes))
     rows = copy(transpose(a, rest + axes))
-    lines = reshape(rows, (product(picked(a.shape, rest)), n))
-    for i in range(lines.shape[0]):
-        sort_line(lines[i])
-    return lines
+    return reshape(rows, (product(picked(a.shape, rest)), product(picked(a.shape, axes))))
 
 
-def numbers_in(line):
-    """nan is last."""
-    n = len(line)
-    while n > 0 and line[n - 1] != line[n - 1]:
-        n -= 1
-    return n
+def numbers_of(line, skip):
+    """How many numbers are in front, once nan is behind; one nan is enough to have none, unless it is skipped."""
+    n = numbers_first(line)
+    return n if skip or n == len(line) else 0
 
 
 def middle_of(line, n, kind):
     if n == 0:
         return convert(np.nan, kind)
-    high = convert(line[n // 2], kind)
+    below = (n - 1) // 2
+    select(line, below, n)
+    low = convert(line[below], kind)
     if n % 2 == 1:
-        return high
-    low = convert(line[n // 2 - 1], kind)
+        return low
+    high = convert(least_behind(line, below, n), kind)
     return np.divide(np.add(low, high), convert(2, kind)) if low != high else high
 
 
@@ -186,12 +182,10 @@ def medians(a, axis, out, keepdims, skip):
     kind = mean_type(a.dtype)
     if a.ndim == 0:
         return finished(convert(a[()], kind), (), (), out, keepdims)
-    rows = sorted_rows(a, axes)
+    rows = rows_along(a, axes)
     result = np.empty(rows.shape[0], kind)
     for i in range(rows.shape[0]):
-        line = rows[i]
-        n = numbers_in(line)
-        result[i] = middle_of(line, n if skip or n == len(line) else 0, kind)
+        result[i] = middle_of(rows[i], numbers_of(rows[i], skip), kind)
     if len(axes) == a.ndim:
         return finished(result[0], a.shape, axes, out, keepdims)
     return finished(reshape(result, without(a.shape, axes)), a.shape, axes, out, keepdims)
@@ -247,15 +241,13 @@ def between(low, high, part):
 def quantile_of(line, n, q, method, kind):
     if n == 0:
         return convert(np.nan, kind)
-    at = position(q, n, method)
-    if at <= 0.0:
-        return convert(line[0], kind)
-    if at >= n - 1:
-        return convert(line[n - 1], kind)
+    at = min(max(position(q, n, method), 0.0), n - 1.0)
     below = int(np.floor(at))
-    if has_position(method):
-        return convert(line[below], kind)
-    return convert(between(convert(line[below], kind), convert(line[below + 1], kind), at - below), kind)
+    select(line, below, n)
+    low = convert(line[below], kind)
+    if has_position(method) or at == below:
+        return low
+    return convert(between(low, convert(least_behind(line, below, n), kind), at - below), kind)
 
 
 def quantile_kind(dtype, q, method):
@@ -275,7 +267,7 @@ def check_quantile(q):
 def quantiles(a, q, scale, axis, out, method, keepdims, skip):
     axes = axes_of(axis, a.ndim)
     kind = quantile_kind(a.dtype, q, method)
-    rows = sorted_rows(a, axes)
+    rows = rows_along(a, axes)
     if isinstance(q, tuple):
         return quantiles(a, np.array(q), scale, axis, out, method, keepdims, skip)
     if isinstance(q, np.ndarray):
@@ -301,9 +293,7 @@ def kept(lengths, axes, at=0):
 
 def fill_quantiles(rows, q, method, kind, to, skip):
     for i in range(rows.shape[0]):
-        line = rows[i]
-        n = numbers_in(line)
-        to[i] = quantile_of(line, n if skip or n == len(line) else 0, q, method, kind)
+        to[i] = quantile_of(rows[i], numbers_of(rows[i], skip), q, method, kind)
 
 
 def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
