@@ -128,6 +128,16 @@ def test_initial():
         check("a.sum(axis=0, initial=n)", [(a, 3)], True, "a, n")
 
 
+def test_where():
+    a, m = np.arange(12.0).reshape(3, 4), np.arange(12).reshape(3, 4) % 3 > 0
+    for data in (a, a.astype(np.int16), a.T.copy().T):
+        for call in ("sum(a, where=m)", "sum(a, axis=0, where=m)", "prod(a, axis=1, where=m[0])", "max(a, initial=2, where=m)", "min(a, axis=0, initial=99, where=m)",
+                     "any(a, axis=1, where=m)", "all(a, where=m)", "mean(a, where=m)", "mean(a, axis=0, where=m, keepdims=True)"):
+            check(f"np.{call}", [(data, m)], False, "a, m")
+    check("a.sum(where=m)", [(a, m), (a, ~m)], False, "a, m")
+    check("np.max(a, where=m)", [(a, m)], False, "a, m")
+
+
 def test_degrees_of_freedom():
     a = np.arange(12.0).reshape(3, 4) ** 1.5
     check("np.std(a, ddof=1)", [(a,)], False)

@@ -45,6 +45,15 @@ def same(x):
     return x
 
 
+def only(a, where, filler):
+    """The elements, with the filler where the mask leaves one out."""
+    return a if where is None else map(element_or, where, a, convert(filler, a.dtype))
+
+
+def element_or(condition, x, filler):
+    return x if condition else filler
+
+
 def finished(result, shape, axes, out, keepdims):
     """What the caller asked for, of an array of what remains of `shape`, or of one number."""
     if out is not None:
@@ -70,28 +79,42 @@ def check_not_empty(a, axes):
 # -- sums -----------------------------------------------------------------------------------------------------------
 
 
-def sum_(a, axis=None, dtype=None, out=None, keepdims=False, initial=0):
-    a = array_of(a)
+def sum_(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=None):
+    a = only(array_of(a), where, 0)
     axes = axes_of(axis, a.ndim)
     if dtype is None:
         return finished(reduced(np.add, convert(initial, sum_type(a.dtype)), axes, a), a.shape, axes, out, keepdims)
     return finished(reduced(np.add, convert(initial, dtype), axes, a), a.shape, axes, out, keepdims)
 
 
-def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=1):
-    a = array_of(a)
+def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=None):
+    a = only(array_of(a), where, 1)
     axes = axes_of(axis, a.ndim)
     if dtype is None:
         return finished(reduced(np.multiply, convert(initial, sum_type(a.dtype)), axes, a), a.shape, axes, out, keepdims)
     return finished(reduced(np.multiply, convert(initial, dtype), axes, a), a.shape, axes, out, keepdims)
 
 
-def mean(a, axis=None, dtype=None, out=None, keepdims=False):
+def mean(a, axis=None, dtype=None, out=None, keepdims=False, where=None):
     a = array_of(a)
     axes = axes_of(axis, a.ndim)
+    if where is not None:
+        return mean_where(a, axis, dtype, out, keepdims, where)
     kind = mean_type(a.dtype) if dtype is None else dtype
     total = reduced(np.add, convert(0, kind), axes, a)
     return finished(np.true_divide(total, product(picked(a.shape, axes))), a.shape, axes, out, keepdims)
+
+
+def counted_where(n, condition, x):
+    return n + (1 if condition else 0)
+
+
+def mean_where(a, axis, dtype, out, keepdims, where):
+    axes = axes_of(axis, a.ndim)
+    kind = mean_type(a.dtype) if dtype is None else dtype
+    total = reduced(np.add, convert(0, kind), axes, only(a, where, 0))
+    count = reduce(counted_where, np.int64(0), axes, where, a)
+    return finished(map(mean_of_numbers, total, count), a.shape, axes, out, keepdims)
 
 
 def squared_size(x):
@@ -122,8 +145,11 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
 # -- extremes ---------------------------------------------------------------------------------------------------------
 
 
-def amin(a, axis=None, out=None, keepdims=False, initial=None):
-    a = array_of(a)
+def amin(a, axis=None, out=None, keepdims=False, initial=None, where=None):
+    if where is not None and initial is None:
+        refuse("reduction operation does not have an identity, so to use a where mask one has to specify 'initial'")
+        return amin(a, axis, out, keepdims)
+    a = only(array_of(a), where, initial)
     axes = axes_of(axis, a.ndim)
     if initial is None:
         check_not_empty(a, axes)
@@ -131,8 +157,11 @@ def amin(a, axis=None, out=None, keepdims=False, initial=None):
     return finished(reduced(np.minimum, convert(initial, a.dtype), axes, a), a.shape, axes, out, keepdims)
 
 
-def amax(a, axis=None, out=None, keepdims=False, initial=None):
-    a = array_of(a)
+def amax(a, axis=None, out=None, keepdims=False, initial=None, where=None):
+    if where is not None and initial is None:
+        refuse("reduction operation does not have an identity, so to use a where mask one has to specify 'initial'")
+        return amax(a, axis, out, keepdims)
+    a = only(array_of(a), where, initial)
     axes = axes_of(axis, a.ndim)
     if initial is None:
         check_not_empty(a, axes)
@@ -228,16 +257,16 @@ def has_false(a):
     return False
 
 
-def any_(a, axis=None, out=None, keepdims=False):
-    a = array_of(a)
+def any_(a, axis=None, out=None, keepdims=False, where=None):
+    a = only(array_of(a), where, False)
     axes = axes_of(axis, a.ndim)
     if a.ndim == 1 and len(axes) == 1:
         return finished(has_true(a), a.shape, axes, out, keepdims)
     return finished(reduced(np.logical_or, np.bool_(False), axes, a), a.shape, axes, out, keepdims)
 
 
-def all_(a, axis=None, out=None, keepdims=False):
-    a = array_of(a)
+def all_(a, axis=None, out=None, keepdims=False, where=None):
+    a = only(array_of(a), where, True)
     axes = axes_of(axis, a.ndim)
     if a.ndim == 1 and len(axes) == 1:
         return finished(not has_false(a), a.shape, axes, out, keepdims)
