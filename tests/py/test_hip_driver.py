@@ -674,6 +674,40 @@ def test_HIP_real_library_exports_the_table():
         assert (name in exported) == (int(since) <= 502), name
 
 
+def test_HIP_real_header_agrees(tmp_path):
+    """Offsets of device properties, numbers of errors and attributes: those of the stand-in and those that the runtime reads."""
+    include = BUILD / "amdhip/usr/include"
+    compiler = shutil.which("cc")
+    if not compiler or not (include / "hip/hip_runtime_api.h").exists():
+        pytest.skip("Debian's libamdhip64-dev is not here; tests/tools/fetch_amdhip.sh fetches it")
+    rows = {"name": "name", "memory": "totalGlobalMem", "max_shared": "sharedMemPerBlock", "max_registers": "regsPerBlock",
+            "warp_size": "warpSize", "max_threads": "maxThreadsPerBlock", "max_block": "maxThreadsDim", "max_grid": "maxGridSize",
+            "clock_khz": "clockRate", "cc_major": "major", "cc_minor": "minor", "multiprocessors": "multiProcessorCount",
+            "pci_domain": "pciDomainID", "pci_bus": "pciBusID", "pci_device": "pciDeviceID", "can_map_host": "canMapHostMemory",
+            "arch": "gcnArchName", "integrated": "integrated", "cooperative": "cooperativeLaunch", "managed_memory": "managedMemory"}
+    props = re.findall(r"^PROP\(\w+, (\w+)(?:\[(\d)\])?, (-?\d+), \d+\)", (ROOT / "runtime/hip/hip_props.def").read_text(), re.M)
+    older = {(name, int(index or 0)): int(offset) for name, index, offset in props if offset != "-1"}
+    assert {name for name, _ in older} == set(rows)
+    checks = [f"offsetof(hipDeviceProp_t, {rows[name]}) + {4 * index} == {offset}" for (name, index), offset in older.items()]
+    mine = {"memory": "totalGlobalMem", "lds": "sharedMemPerBlock", "wave": "warpSize", "gcn_name": "gcnArchName", "managed": "managedMemory",
+            "processors": "multiProcessorCount", "pci_bus": "pciBusID", "max_grid": "maxGridSize", "cooperative": "cooperativeLaunch"}
+    checks += [f"offsetof(OlderProperties, {ours}) == offsetof(hipDeviceProp_t, {theirs})" for ours, theirs in mine.items()]
+    checks += ["sizeof(OlderProperties) == sizeof(hipDeviceProp_t)", "hipSuccess == HIP_Success", "HIP_FUNC_ATTRIBUTE_NUM_REGS == 4",
+               "HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES == 3", "hipEventDisableTiming == 2", "hipHostMallocPortable == 1", "hipMemAttachGlobal == 1",
+               "hipHostMallocMapped == 2", "HIP_LAUNCH_PARAM_END == (void *)3", "HIP_LAUNCH_PARAM_BUFFER_SIZE == (void *)2"]
+    header = (ROOT / "tests/drivers/hip/driver/hip_abi.h").read_text()
+    known = (include / "hip/hip_runtime_api.h").read_text()
+    names = [n for n in re.findall(r"ROW\((\w+), \d+", header) if f"hipError{n} " in known]
+    assert len(names) > 15
+    checks += [f"hipError{n} == HIP_{n}" for n in names]
+    source, program = tmp_path / "abi.c", tmp_path / "abi"
+    source.write_text("#define __HIP_PLATFORM_AMD__ 1\n#include <hip/hip_runtime_api.h>\n#include <stdio.h>\n"
+                      f'#include "{ROOT}/tests/drivers/hip/driver/hip_abi.h"\nint main(void) {{\n' +
+                      "\n".join(f'if (!({c})) puts("{c}");' for c in checks) + "\n}\n")
+    subprocess.run([compiler, f"-I{include}", source, "-o", program], check=True)
+    assert subprocess.run([program], capture_output=True, text=True, check=True).stdout == ""
+
+
 def test_HIP_real_library_without_a_GPU(program):
     library = _real_library()
     if os.path.exists("/dev/kfd"):

@@ -4,7 +4,7 @@
 set -e
 folder=${1:-build}/amdhip
 mkdir -p "$folder" && cd "$folder"
-for package in libamdhip64-5 libhsa-runtime64-1 libhsakmt1 libamd-comgr2 libdrm2 libdrm-amdgpu1 libnuma1; do
+for package in libamdhip64-5 libamdhip64-dev libhsa-runtime64-1 libhsakmt1 libamd-comgr2 libdrm2 libdrm-amdgpu1 libnuma1; do
     apt-get download "$package"
 done
 for file in *.deb; do dpkg -x "$file" .; done
