@@ -87,18 +87,70 @@ static void open_case(Emit *e, Ref condition, int32_t yes, int32_t no) {
     e->b.block = yes;
 }
 
+enum { MOST_STILL = 4 };
+
+/* Operands that may have length 1 along the innermost axis, and whether each of them has. */
+static int may_be_still(Emit *e, const WholeOp *w, Ref *operands, Ref *is_still) {
+    int n = 0;
+    for (int32_t k = 0; k < w->n; k++) {
+        Ref operand = w->operands[k];
+        bool seen = operand == w->target || !em_is_array(e, operand);
+        for (int j = 0; j < n; j++)
+            seen = seen || operands[j] == operand;
+        int axis = seen ? -1 : em_innermost(e, w, operand);
+        if (axis < 0 || em_known_one(e->func, operand, axis)) continue;
+        if (n == MOST_STILL) return 0;
+        operands[n] = operand;
+        is_still[n++] = em_op2(e, OP_eq, em_length(e, operand, axis), em_int(e, 1));
+    }
+    return n;
+}
+
+/* The nest, in versions where no operand stands still along the innermost axis, or one of them, which is then read in front of
+ * that loop; and one for any number of them. */
+static Ref write_versions(Emit *e, const WholeOp *w, const Ref *dims) {
+    Ref operands[MOST_STILL], is_still[MOST_STILL], results[MOST_STILL + 2];
+    int n = w->op == OP_reduce || is_kernel(e) || e->ctx->options->opt_level < 1
+                ? 0
+                : may_be_still(e, w, operands, is_still);
+    if (!n) return write_nest(e, w, dims, false, w->target);
+    int32_t done = em_block(e);
+    for (int v = 0; v <= n; v++) { /* version v - 1: that one stands still */
+        Ref fits = NO_REF;
+        WholeOp known = *w;
+        known.one_still = true;
+        known.still = v ? operands[v - 1] : NO_REF;
+        for (int k = 0; k < n; k++)
+            fits = em_and(e, fits,
+                          k == v - 1 ? is_still[k] : b_op1(&e->b, OP_not, e->boolean, is_still[k]));
+        int32_t yes = em_block(e), no = em_block(e);
+        open_case(e, fits, yes, no);
+        results[v] = write_nest(e, &known, dims, false, w->target);
+        b_jump(&e->b, done);
+        e->b.block = no;
+    }
+    results[n + 1] = write_nest(e, w, dims, false, w->target);
+    b_jump(&e->b, done);
+    e->b.block = done;
+    if (!w->type) return NO_REF;
+    Ref result = b_phi(&e->b, w->type);
+    for (int v = 0; v <= n + 1; v++)
+        ir_add_arg(e->func, result, results[v]);
+    return result;
+}
+
 /* For all operands, in line or as the body of a function. */
 static Ref write_general(Emit *e, const WholeOp *w) {
     Ref dims[MAX_AXES];
     em_broadcast(e, w, dims);
     Ref shared = overlaps(e, w);
-    if (!shared) return write_nest(e, w, dims, false, w->target);
+    if (!shared) return write_versions(e, w, dims);
     int32_t copied = em_block(e), direct = em_block(e), done = em_block(e);
     open_case(e, shared, copied, direct);
     write_copied(e, w, dims, false);
     b_jump(&e->b, done);
     e->b.block = direct;
-    write_nest(e, w, dims, false, w->target);
+    write_versions(e, w, dims);
     b_jump(&e->b, done);
     e->b.block = done;
     return NO_REF;

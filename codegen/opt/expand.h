@@ -32,6 +32,9 @@ typedef struct WholeOp {
     int32_t n;
     const Ref *operands;
     int ndim; /* of what is walked over: of the target, or the most of an operand */
+    /* What is known of operands along the innermost axis, where they may stretch: */
+    bool one_still; /* none has length 1 there but `still` */
+    Ref still;      /* or NO_REF */
 } WholeOp;
 
 /* -- expand_emit.c: pieces of code ---------------------------------------------------------------- */
@@ -94,6 +97,8 @@ typedef struct Nest {
 
 /* Is the axis known to have length 1, whatever the arguments are? `x[:, None]`, and sums that keep their axes. */
 bool em_known_one(const Func *func, Ref array, int axis);
+/* The array's own axis that is innermost in the nest, or -1. */
+int em_innermost(const Emit *e, const WholeOp *w, Ref array);
 /* The shape that all operands broadcast to, by array axis; raises where they do not. */
 void em_broadcast(Emit *e, const WholeOp *w, Ref *dims);
 /* The same where no axis is repeated that is not known to be; what has to be true for that, and for arrays with strides to

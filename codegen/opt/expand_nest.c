@@ -130,8 +130,7 @@ static bool first_axis_inside(const Emit *e, const WholeOp *w) {
     return any;
 }
 
-/* The array's own axis that is innermost in the nest, or -1. */
-static int own_innermost(const Emit *e, const WholeOp *w, Ref array) {
+int em_innermost(const Emit *e, const WholeOp *w, Ref array) {
     int n = ir_type(e->func, array)->ndim;
     if (!first_axis_inside(e, w)) return n - 1;
     return n == w->ndim ? 0 : -1;
@@ -139,7 +138,7 @@ static int own_innermost(const Emit *e, const WholeOp *w, Ref array) {
 
 static Ref has_unit_stride(Emit *e, const WholeOp *w, Ref array) {
     const Type *type = ir_type(e->func, array);
-    int axis = own_innermost(e, w, array);
+    int axis = em_innermost(e, w, array);
     if (type->layout != LAYOUT_A || axis < 0 || em_known_one(e->func, array, axis)) return NO_REF;
     Ref stride = b_op1(&e->b, OP_stride, e->i64, array);
     ir_inst(e->func, stride)->imm = axis;
@@ -188,8 +187,10 @@ static void place_part(Emit *e, const WholeOp *w, const int *order, bool alike, 
     for (int i = 0; i < w->ndim; i++) {
         int own = order[i] - (w->ndim - n);
         bool moves = own >= 0 && (is_target || !em_known_one(e->func, part->value, own));
+        bool inner = i == w->ndim - 1 && w->one_still && !is_target;
+        if (inner && part->value == w->still) moves = false;
         part->axis[i] = (int8_t)(moves ? own : -1);
-        if (!moves || alike || is_target) continue;
+        if (!moves || alike || is_target || inner) continue;
         Ref several = em_op2(e, OP_ne, em_length(e, part->value, own), one);
         part->factors[own] = b_op3(&e->b, OP_select, e->i64, several, one, zero);
     }
