@@ -40,6 +40,8 @@ typedef struct WholeOp {
 /* -- expand_emit.c: pieces of code ---------------------------------------------------------------- */
 
 Ref em_int(Emit *e, int64_t value);
+/* A copy of a constant of some function. */
+Ref em_constant(Emit *e, const Inst *inst);
 Ref em_length(Emit *e, Ref array, int axis);
 Ref em_op2(Emit *e, Op op, Ref a, Ref b); /* integer arithmetic and comparisons of i64 */
 Ref em_add_nowrap(Emit *e, Ref a, Ref b);

@@ -93,7 +93,7 @@ static bool is_one_block(const Func *func) {
 }
 
 /* Constants stand in the entry, which every use is behind. */
-static Ref copy_constant(Emit *e, const Inst *inst) {
+Ref em_constant(Emit *e, const Inst *inst) {
     const ConstVal *value = inst->u.value;
     if (value->kind == CONST_FLOAT) return ir_const_float(e->func, inst->type, value->re);
     if (value->kind == CONST_BOOL || (value->kind == CONST_INT && !value->is_unsigned))
@@ -136,7 +136,7 @@ static Ref inlined(Emit *e, const Func *element, const Ref *args) {
         if (inst->op == OP_param)
             map[ref] = args[inst->imm];
         else if (inst->op == OP_const)
-            map[ref] = copy_constant(e, inst);
+            map[ref] = em_constant(e, inst);
         else
             map[ref] = copy_inst(e, element, ref, map);
     }

@@ -91,6 +91,25 @@ static bool may_misfit(const Fuse *f, Ref map) {
     return false;
 }
 
+/* Does the block only raise? */
+static bool fails(const Fuse *f, int32_t block) {
+    const Block *b = &f->func->blocks.items[block];
+    Ref last = ir_terminator(f->func, block);
+    if (!last || inst_of(f, last)->op != OP_raise) return false;
+    for (int32_t i = 0; i < b->insts.len; i++)
+        if (effects_between(inst_of(f, b->insts.items[i])).writes) return false;
+    return true;
+}
+
+/* Where a jump leads, or a branch whose other side only raises. */
+static int32_t goes_on(const Fuse *f, const Inst *last) {
+    if (last->op == OP_jump) return last->target[0];
+    if (last->op != OP_branch) return NO_BLOCK;
+    return fails(f, last->target[1])   ? last->target[0]
+           : fails(f, last->target[0]) ? last->target[1]
+                                       : NO_BLOCK;
+}
+
 /* From the producer on to the consumer, in its block and those that only it leads to. What raises between them comes behind
  * the test of shapes, which then stays where it was. */
 static bool path_is_free(Fuse *f, Ref producer, Ref consumer) {
@@ -106,14 +125,16 @@ static bool path_is_free(Fuse *f, Ref producer, Ref consumer) {
             if (ref == consumer) return true;
             if (inst->op == OP_jump) break;
             Effects between = effects_between(inst);
+            between.raises |= inst->op == OP_branch;
             bool told = is_whole(inst->op) || inst->op == OP_alloc;
             if (between.writes || inst->op == OP_map_into) return false;
             if (raises && (between.raises || (told && inst->op != OP_alloc))) return false;
             f->test_in_front |= misfits && between.raises;
+            if (inst->op == OP_branch) break;
         }
         if (at >= b->insts.len) return false;
-        block = inst_of(f, b->insts.items[at])->target[0];
-        if (f->func->blocks.items[block].preds.len != 1) return false;
+        block = goes_on(f, inst_of(f, b->insts.items[at]));
+        if (block == NO_BLOCK || f->func->blocks.items[block].preds.len != 1) return false;
         at = 0;
     }
     return false;

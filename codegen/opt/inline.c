@@ -1,0 +1,181 @@
+/* inline.c - functions of the library that get the result of a map are written into their caller.
+ *
+ *   t = map @f (a, b); r = call @amax (t)   =>   t = map @f (a, b); ... r = reduce first @maximum (t) ...
+ *
+ * The library's functions on arrays are Python: their loops are whole-array ops, which `fuse` joins with the map only when
+ * both stand in one function. What raises in them raises at the call. */
+#include "codegen/opt/expand.h"
+
+enum { MOST_INSTS = 300, MOST_CALLS = 32 };
+
+/* -- which --------------------------------------------------------------------------------------------- */
+
+static bool is_library(const Func *func) {
+    static const char folder[] = "quern/library/";
+    int32_t n = (int32_t)sizeof folder - 1;
+    for (int32_t i = 0; i + n <= func->file.len; i++)
+        if (!memcmp(func->file.bytes + i, folder, (size_t)n)) return true;
+    return false;
+}
+
+/* It has no handlers, does not call itself, and is small. */
+static bool is_simple(const Func *func) {
+    int32_t insts = 0;
+    for (int32_t b = 0; b < func->blocks.len; b++) {
+        const Block *block = &func->blocks.items[b];
+        for (int32_t i = 0; !block->removed && i < block->insts.len; i++, insts++) {
+            const Inst *inst = ir_inst(func, block->insts.items[i]);
+            if (inst->error != NO_BLOCK || (inst->op == OP_call && inst->u.func == func))
+                return false;
+        }
+    }
+    return insts <= MOST_INSTS;
+}
+
+/* Is the only reader of the map's elements a call, or several of the library? */
+static bool only_calls_read(const Func *func, Ref map) {
+    for (Ref ref = 1; ref < func->insts.len; ref++) {
+        const Inst *inst = ir_inst(func, ref);
+        for (int32_t k = 0; k < inst->nargs; k++) {
+            if (ir_arg(func, ref, k) != map || inst->op == OP_shape) continue;
+            if (inst->op != OP_call || !is_library(inst->u.func)) return false;
+        }
+    }
+    return true;
+}
+
+static bool takes_map(const Func *func, Ref call) {
+    const Inst *inst = ir_inst(func, call);
+    if (inst->error != NO_BLOCK || inst->u.func == func) return false;
+    if (!is_library(inst->u.func) || !is_simple(inst->u.func)) return false;
+    for (int32_t k = 0; k < inst->nargs; k++) {
+        Ref arg = ir_arg(func, call, k);
+        if (ir_inst(func, arg)->op == OP_map) return true;
+    }
+    return false;
+}
+
+/* -- the copy ------------------------------------------------------------------------------------------- */
+
+typedef struct Inlining {
+    Emit e;
+    const Func *from;
+    Ref call;
+    Ref *refs;       /* of `from` -> of the caller */
+    int32_t *blocks; /* the same */
+    int32_t rest;    /* where it goes on behind the call */
+    Vec(Ref) results;
+} Inlining;
+
+static void copy_inst(Inlining *n, int32_t block, Ref old) {
+    Inst inst = *ir_inst(n->from, old);
+    Func *to = n->e.func;
+    if (inst.op == OP_param) {
+        n->refs[old] = ir_arg(to, n->call, (int32_t)inst.imm);
+        return;
+    }
+    if (inst.op == OP_const) {
+        n->refs[old] = em_constant(&n->e, &inst);
+        return;
+    }
+    if (inst.op == OP_return) return;
+    Ref copy = ir_append(to, block, (Op)inst.op, NULL, 0);
+    Inst *fresh = ir_inst(to, copy);
+    fresh->sub = inst.sub, fresh->imm = inst.imm, fresh->u = inst.u, fresh->type = inst.type;
+    fresh->span = n->e.b.span;
+    for (int t = 0; t < 2; t++)
+        if (inst.target[t] != NO_BLOCK) fresh->target[t] = n->blocks[inst.target[t]];
+    n->refs[old] = copy;
+}
+
+static void set_operands(Inlining *n, Ref old) {
+    const Inst *inst = ir_inst(n->from, old);
+    if (inst->op == OP_param || inst->op == OP_const || inst->op == OP_return) return;
+    Ref *args = arena_array(n->e.ctx->arena, Ref, inst->nargs + 1);
+    for (int32_t k = 0; k < inst->nargs; k++)
+        args[k] = n->refs[ir_arg(n->from, old, k)];
+    ir_set_args(n->e.func, n->refs[old], args, inst->nargs);
+}
+
+static void finish_block(Inlining *n, int32_t b) {
+    const Block *block = &n->from->blocks.items[b];
+    for (int32_t k = 0; k < block->preds.len; k++)
+        ir_edge_add(n->e.func, n->blocks[block->preds.items[k]], n->blocks[b]);
+    for (int32_t i = 0; i < block->insts.len; i++)
+        set_operands(n, block->insts.items[i]);
+    Ref last = vec_last(&block->insts);
+    if (ir_inst(n->from, last)->op != OP_return) return;
+    n->e.b.block = n->blocks[b];
+    b_jump(&n->e.b, n->rest);
+    vec_push(n->e.ctx->arena, &n->results, n->refs[ir_arg(n->from, last, 0)]);
+}
+
+static void copy_body(Inlining *n) {
+    const Func *from = n->from;
+    for (int32_t b = 0; b < from->blocks.len; b++) {
+        if (from->blocks.items[b].removed) continue;
+        n->blocks[b] = ir_block_new(n->e.func);
+        n->e.func->blocks.items[n->blocks[b]].cold = from->blocks.items[b].cold;
+    }
+    for (int32_t b = 0; b < from->blocks.len; b++)
+        for (int32_t i = 0; !from->blocks.items[b].removed && i < from->blocks.items[b].insts.len;
+             i++)
+            copy_inst(n, n->blocks[b], from->blocks.items[b].insts.items[i]);
+    b_jump(&n->e.b, n->blocks[0]);
+    for (int32_t b = 0; b < from->blocks.len; b++)
+        if (!from->blocks.items[b].removed) finish_block(n, b);
+}
+
+static void inline_call(PassContext *ctx, Func *func, Ref call) {
+    Inlining n = {.from = ir_inst(func, call)->u.func, .call = call};
+    int32_t block = ir_inst(func, call)->block, span = ir_inst(func, call)->span;
+    n.rest = opt_split_block(func, block, opt_position(func, call));
+    ir_remove(func, ir_terminator(func, block));
+    ir_edge_remove(func, block, n.rest);
+    n.e = (Emit){.ctx = ctx, .func = func};
+    n.e.b = (Builder){.func = func, .block = block, .at = -1, .span = span, .error = NO_BLOCK};
+    n.refs = arena_array(ctx->arena, Ref, n.from->insts.len);
+    n.blocks = arena_array(ctx->arena, int32_t, n.from->blocks.len);
+    copy_body(&n);
+    Ref result = n.results.len == 1 ? n.results.items[0] : NO_REF;
+    if (n.results.len > 1) {
+        n.e.b.block = n.rest;
+        result = b_phi(&n.e.b, ir_type(func, call));
+        for (int32_t k = 0; k < n.results.len; k++)
+            ir_add_arg(func, result, n.results.items[k]);
+    }
+    if (result) ir_replace_uses(func, call, result);
+    if (n.results.len)
+        ir_remove(func, call);
+    else
+        ir_inst(func, call)->block = n.rest; /* it never returns: the rest is unreachable */
+}
+
+/* -- the pass ------------------------------------------------------------------------------------------- */
+
+static Ref find_call(const Func *func) {
+    for (int32_t b = 0; b < func->blocks.len; b++) {
+        const Block *block = &func->blocks.items[b];
+        for (int32_t i = 0; !block->removed && i < block->insts.len; i++) {
+            Ref ref = block->insts.items[i];
+            if (ir_inst(func, ref)->op != OP_call || !takes_map(func, ref)) continue;
+            for (int32_t k = 0; k < ir_inst(func, ref)->nargs; k++) {
+                Ref arg = ir_arg(func, ref, k);
+                if (ir_inst(func, arg)->op == OP_map && only_calls_read(func, arg)) return ref;
+            }
+        }
+    }
+    return NO_REF;
+}
+
+void opt_inline(PassContext *ctx, Func *func) {
+    bool any = false;
+    for (Ref ref = 1; ref < func->insts.len && !any; ref++)
+        any = ir_inst(func, ref)->op == OP_map;
+    for (int i = 0; any && i < MOST_CALLS; i++) {
+        Ref call = find_call(func);
+        if (!call) break;
+        inline_call(ctx, func, call);
+    }
+    if (any) cfg_remove_unreachable(func);
+}
