@@ -32,13 +32,17 @@ static bool is_simple(const Func *func) {
     return insts <= MOST_INSTS;
 }
 
-/* Is the only reader of the map's elements a call, or several of the library? */
+/* Are its readers calls of the library and no more than one whole-array op, which it could go into? */
 static bool only_calls_read(const Func *func, Ref map) {
+    Ref whole = NO_REF;
     for (Ref ref = 1; ref < func->insts.len; ref++) {
         const Inst *inst = ir_inst(func, ref);
         for (int32_t k = 0; k < inst->nargs; k++) {
             if (ir_arg(func, ref, k) != map || inst->op == OP_shape) continue;
-            if (inst->op != OP_call || !is_library(inst->u.func)) return false;
+            if (inst->op == OP_call && is_library(inst->u.func)) continue;
+            bool is_whole = inst->op == OP_map || inst->op == OP_map_into || inst->op == OP_reduce;
+            if (!is_whole || (whole && whole != ref)) return false;
+            whole = ref;
         }
     }
     return true;
