@@ -40,11 +40,6 @@ static Ref write_nest(Emit *e, const WholeOp *w, const Ref *dims, bool alike, Re
 
 /* -- overlap ---------------------------------------------------------------------------------------- */
 
-static bool is_kernel(const Emit *e) {
-    const CompileOptions *options = e->ctx->options;
-    return options->entry == ENTRY_KERNEL || !target_is_host(options->infer.target);
-}
-
 /* Nothing else has it. */
 static bool is_fresh(const Emit *e, Ref array) {
     return ir_inst(e->func, array)->op == OP_alloc;
@@ -53,7 +48,8 @@ static bool is_fresh(const Emit *e, Ref array) {
 /* May writing an element of the target change one that is still to be read? NO_REF: never. */
 static Ref overlaps(Emit *e, const WholeOp *w) {
     Ref any = NO_REF;
-    if (w->op != OP_map_into || is_kernel(e)) return NO_REF; /* kernels have no memory for a copy */
+    if (w->op != OP_map_into || em_in_kernel(e))
+        return NO_REF; /* kernels have no memory for a copy */
     for (int32_t k = 0; k < w->n; k++) {
         Ref operand = w->operands[k];
         bool seen = operand == w->target || is_fresh(e, w->target) || is_fresh(e, operand);
@@ -110,7 +106,7 @@ static int may_be_still(Emit *e, const WholeOp *w, Ref *operands, Ref *is_still)
  * that loop; and one for any number of them. */
 static Ref write_versions(Emit *e, const WholeOp *w, const Ref *dims) {
     Ref operands[MOST_STILL], is_still[MOST_STILL], results[MOST_STILL + 2];
-    int n = w->op == OP_reduce || is_kernel(e) || e->ctx->options->opt_level < 1
+    int n = w->op == OP_reduce || em_in_kernel(e) || e->ctx->options->opt_level < 1
                 ? 0
                 : may_be_still(e, w, operands, is_still);
     if (!n) return write_nest(e, w, dims, false, w->target);
@@ -229,7 +225,7 @@ static Ref call_general(Emit *e, const WholeOp *w) {
 
 static Ref write_op(Emit *e, const WholeOp *w) {
     Ref dims[MAX_AXES];
-    if (is_kernel(e) || e->ctx->options->opt_level < 1) return write_general(e, w);
+    if (em_in_kernel(e) || e->ctx->options->opt_level < 1) return write_general(e, w);
     Ref alike = em_alike(e, w, dims), shared = overlaps(e, w);
     if (shared) alike = em_and(e, alike, b_op1(&e->b, OP_not, e->boolean, shared));
     if (!alike) return write_nest(e, w, dims, true, w->target);

@@ -47,6 +47,11 @@ bool em_is_array(const Emit *e, Ref ref) {
     return ir_type(e->func, ref)->kind == TY_ARRAY;
 }
 
+bool em_in_kernel(const Emit *e) {
+    const CompileOptions *options = e->ctx->options;
+    return options->entry == ENTRY_KERNEL || !target_is_host(options->infer.target);
+}
+
 int32_t em_block(Emit *e) {
     return ir_block_new(e->func);
 }

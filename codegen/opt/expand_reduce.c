@@ -13,7 +13,7 @@ typedef struct Reduction {
     Ref *values;  /* of the function: the accumulator, then an element of each part */
     int32_t done; /* where a loop that needs no further element leads; NO_BLOCK */
     Ref stopped;  /* phi there */
-    bool extremum;
+    bool extremum, pairwise;
 } Reduction;
 
 /* -- an early end ------------------------------------------------------------------------------------ */
@@ -101,7 +101,7 @@ static Ref run(Reduction *r, Ref acc) {
     int last = r->nest->n - 1;
     Ref skip = skip_at(r, last);
     em_rows(r->e, r->nest, last, r->rows);
-    if (r->w->flags & REDUCE_PAIRWISE) return pairwise_run(r, acc, skip, r->nest->dims[last]);
+    if (r->pairwise) return pairwise_run(r, acc, skip, r->nest->dims[last]);
     open_axis(r, last, skip, &loop, acc);
     acc = step(r, loop.carried, r->nest->index[last]);
     test_stop(r, acc);
@@ -204,6 +204,7 @@ Ref em_reduce_nest(Emit *e, Nest *nest, const WholeOp *w) {
     Reduction r = {.e = e, .nest = nest, .w = w, .done = NO_BLOCK};
     r.rows = arena_array(e->ctx->arena, Row, nest->nparts + 1);
     r.values = arena_array(e->ctx->arena, Ref, nest->nparts + 2);
+    r.pairwise = (w->flags & REDUCE_PAIRWISE) && !em_in_kernel(e); /* it calls itself */
     r.extremum = target_is_host(e->ctx->options->infer.target) && is_extremum(w->element);
     if (!nest->to.value) return reduce_one(&r);
     if (nest->reduced[nest->n - 1])
