@@ -11,7 +11,7 @@
  * whose first block is cold, so that it is compiled when it is first called: axes of length 1 that are repeated, strides, the
  * errors of shapes, and for map_into operands that share memory with the target: then the values go into a new array first.
  *
- * Kernels, and level 0, have the general nest alone, in line. */
+ * Where nothing can differ the nest stands alone. Kernels, and level 0, have the general nest alone, in line. */
 #include "codegen/opt/expand.h"
 
 /* -- results ---------------------------------------------------------------------------------------- */
@@ -225,10 +225,10 @@ static Ref call_general(Emit *e, const WholeOp *w) {
 
 static Ref write_op(Emit *e, const WholeOp *w) {
     Ref dims[MAX_AXES];
-    if (em_in_kernel(e) || e->ctx->options->opt_level < 1) return write_general(e, w);
     Ref alike = em_alike(e, w, dims), shared = overlaps(e, w);
     if (shared) alike = em_and(e, alike, b_op1(&e->b, OP_not, e->boolean, shared));
     if (!alike) return write_nest(e, w, dims, true, w->target);
+    if (em_in_kernel(e) || e->ctx->options->opt_level < 1) return write_general(e, w);
     int32_t fast = em_block(e), general = em_block(e), done = em_block(e);
     open_case(e, alike, fast, general);
     Ref here = write_nest(e, w, dims, true, w->target);
