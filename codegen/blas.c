@@ -30,15 +30,23 @@ static void *routine(void *library, int spelling, char letter, const char *name)
     return os_lib_symbol(library, symbol);
 }
 
-/* All routines of one spelling, or none. */
+/* One routine for each type of numbers; false: one is not there. */
+static bool read_routine(void *library, int spelling, const char *name, void *into) {
+    void *addresses[BLAS_KINDS];
+    for (int kind = 0; kind < BLAS_KINDS; kind++)
+        if (!(addresses[kind] = routine(library, spelling, letters[kind], name))) return false;
+    memcpy(into, addresses, sizeof addresses);
+    return true;
+}
+
+/* All routines of BLAS of one spelling, or none. */
 static bool read_symbols(void *library, int spelling, Blas *blas) {
-    for (int kind = 0; kind < BLAS_KINDS; kind++) {
-        void *gemm = routine(library, spelling, letters[kind], "gemm");
-        void *gemv = routine(library, spelling, letters[kind], "gemv");
-        if (!gemm || !gemv) return false;
-        memcpy(&blas->gemm[kind], &gemm, sizeof gemm);
-        memcpy(&blas->gemv[kind], &gemv, sizeof gemv);
-    }
+    if (!read_routine(library, spelling, "gemm", blas->gemm) ||
+        !read_routine(library, spelling, "gemv", blas->gemv))
+        return false;
+    blas->has_lapack = read_routine(library, spelling, "gesv", blas->gesv) &&
+                       read_routine(library, spelling, "getrf", blas->getrf) &&
+                       read_routine(library, spelling, "potrf", blas->potrf);
     blas->wide = spellings[spelling].wide;
     return true;
 }

@@ -19,9 +19,21 @@ typedef void (*BlasGemv)(const char *t, const int64_t *m, const int64_t *n, cons
                          const void *a, const int64_t *lda, const void *x, const int64_t *incx,
                          const void *beta, void *y, const int64_t *incy);
 
+/* LAPACK: `pivots` has n ints, `info` is one, as wide as those of the library. */
+typedef void (*LapackGesv)(const int64_t *n, const int64_t *nrhs, void *a, const int64_t *lda,
+                           int64_t *pivots, void *b, const int64_t *ldb, int64_t *info);
+typedef void (*LapackGetrf)(const int64_t *m, const int64_t *n, void *a, const int64_t *lda,
+                            int64_t *pivots, int64_t *info);
+typedef void (*LapackPotrf)(const char *uplo, const int64_t *n, void *a, const int64_t *lda,
+                            int64_t *info);
+
 typedef struct Blas {
     BlasGemm gemm[BLAS_KINDS];
     BlasGemv gemv[BLAS_KINDS];
+    LapackGesv gesv[BLAS_KINDS];
+    LapackGetrf getrf[BLAS_KINDS];
+    LapackPotrf potrf[BLAS_KINDS];
+    bool has_lapack;
     bool wide;       /* its ints have 64 bits */
     char name[1024]; /* path of the library */
 } Blas;

@@ -4,6 +4,7 @@
  * ones this binary was linked with and not those another package put before them. */
 #include "codegen/support.h"
 #include "codegen/lazy.h"
+#include "codegen/linear_systems.h"
 #include "codegen/product.h"
 #include "codegen/workitem.h"
 #include "frontend/base/os.h"
@@ -99,6 +100,9 @@ const SupportFunction support_functions[] = {
     ROW(quern_alloc_array),
     ROW(quern_retain),
     ROW(quern_release),
+    ROW(quern_cholesky),
+    ROW(quern_lu),
+    ROW(quern_solve),
     ROW(quern_zero_divisor),
     ROW(quern_item_frame),
     ROW(quern_lazy_code),

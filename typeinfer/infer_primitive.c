@@ -312,6 +312,29 @@ static bool primitive_store(Infer *in, const Val *args, int32_t n, Val *out) {
     return true;
 }
 
+/* Matrices that are stored column by column, of the numbers that LAPACK knows. */
+static bool linear_system(Infer *in, const char *name, int32_t count, const Val *args, int32_t n,
+                          Val *out) {
+    for (int32_t i = 0; i < n; i++) {
+        const Type *t = args[i].f.type;
+        bool fits = t->kind == TY_ARRAY && t->layout == LAYOUT_F && !t->readonly &&
+                    (type_is_float(t->element) || type_is_complex(t->element)) &&
+                    t->element->kind != TY_f16;
+        if (!fits) return misfit(in, name, args, n);
+    }
+    return outside_call(in, name, "a linear system", count, 2, args, n, out);
+}
+
+static bool primitive_cholesky(Infer *in, const Val *args, int32_t n, Val *out) {
+    return linear_system(in, "primitive.cholesky_columns", 1, args, n, out);
+}
+static bool primitive_lu(Infer *in, const Val *args, int32_t n, Val *out) {
+    return linear_system(in, "primitive.lu_columns", 1, args, n, out);
+}
+static bool primitive_solve(Infer *in, const Val *args, int32_t n, Val *out) {
+    return linear_system(in, "primitive.solve_columns", 2, args, n, out);
+}
+
 /* -- types -------------------------------------------------------------------------------------------- */
 
 static bool primitive_result_type(Infer *in, const Val *args, int32_t n, Val *out) {
@@ -336,6 +359,7 @@ static const struct {
     Handler handler;
 } handlers[] = {
     {"primitive.check_index", primitive_check_index},
+    {"primitive.cholesky_columns", primitive_cholesky},
     {"primitive.convert", primitive_convert},
     {"primitive.disjoint", primitive_disjoint},
     {"primitive.dot", primitive_dot},
@@ -343,6 +367,8 @@ static const struct {
     {"primitive.iterate", primitive_iterate},
     {"primitive.layout", primitive_layout},
     {"primitive.load", primitive_load},
+    {"primitive.lu_columns", primitive_lu},
+    {"primitive.solve_columns", primitive_solve},
     {"primitive.map", primitive_map},
     {"primitive.map_into", primitive_map_into},
     {"primitive.product", primitive_product},

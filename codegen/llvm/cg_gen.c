@@ -348,6 +348,30 @@ static void gen_dot(Cg *cg, LibCall *call) {
     cg_load_scalar(cg, element->kind, result, (unsigned)QN_MIN(type_size(element), 8), call->out);
 }
 
+/* A function of linear_systems.h: kind, number of rows, the columns of a second matrix, and the data of each. */
+static void linear_call(Cg *cg, LibCall *call, const char *function) {
+    ArrayLeaves arrays[2];
+    Value args[5] = {cg_int(cg->i64, product_kind(call->types[0]->element))};
+    for (int i = 0; i < call->nargs; i++)
+        cg_array_open(cg, call->types[i], call->args[i], &arrays[i]);
+    int n = 1;
+    args[n++] = arrays[0].shape[0];
+    if (call->nargs > 1) args[n++] = arrays[1].shape[1];
+    for (int i = 0; i < call->nargs; i++)
+        args[n++] = arrays[i].data;
+    call->out[0] = cg_call_extern(cg, function, cg->i64, args, n);
+}
+
+static void gen_cholesky(Cg *cg, LibCall *call) {
+    linear_call(cg, call, "quern_cholesky");
+}
+static void gen_lu(Cg *cg, LibCall *call) {
+    linear_call(cg, call, "quern_lu");
+}
+static void gen_solve(Cg *cg, LibCall *call) {
+    linear_call(cg, call, "quern_solve");
+}
+
 /* -- the table -------------------------------------------------------------------------------- */
 
 /* A number to compare with others; loads and stores never go through it. */

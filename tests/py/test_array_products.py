@@ -360,20 +360,7 @@ def test_nothing_leaks():
     assert quern._quern.live_allocations() == before
 
 
-# -- powers and norms -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("dtype", ["int8", "int64", "float32", "complex128"])
-def test_matrix_power(dtype):
-    f = njit(lambda a, n: np.linalg.matrix_power(a, n))
-    rng = np.random.default_rng(13)
-    a = values(rng, dtype, (3, 3))
-    for n in range(8):
-        same(f(a, n), np.linalg.matrix_power(a, n))
-    stack = values(rng, dtype, (2, 3, 3))
-    same(f(stack, 5), np.linalg.matrix_power(stack, 5))
-    with pytest.raises(np.linalg.LinAlgError, match="square"):
-        f(a[:2], 2)
+# -- norms ----------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int32", "float16", "float32", "float64", "complex64", "complex128"])

@@ -1,4 +1,4 @@
-"""Products of matrices and vectors, powers and norms of them. Numbers are multiplied by primitive.product and primitive.dot,
+"""Products of matrices and vectors, and norms of them. Numbers are multiplied by primitive.product and primitive.dot,
 for one dtype and two axes; the rest of NumPy's meaning is here."""
 
 import numpy as np
@@ -271,42 +271,6 @@ def tensordot(a, b, axes=2):
     return contract(a, b, shifted(tuple_to(axes), a.ndim - axes), tuple_to(axes))
 
 
-# -- powers ----------------------------------------------------------------------------------------------------------------
-
-
-def check_square(a):
-    if a.ndim < 2:
-        raise np.linalg.LinAlgError("the array given is not at least two-dimensional", a.ndim)
-    if a.shape[-1] != a.shape[-2]:
-        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
-
-
-def set_identities(a):
-    if a.ndim == 2:
-        for i in range(len(a)):
-            a[i, i] = 1
-    else:
-        for i in range(len(a)):
-            set_identities(a[i])
-
-
-def matrix_power(a, n):
-    check_square(a)
-    if n < 0:
-        raise np.linalg.LinAlgError("negative powers of matrices are not computed here: take the inverse first")
-    result = np.zeros(a.shape, a.dtype)
-    set_identities(result)
-    factor = np.empty(a.shape, a.dtype)
-    factor[...] = a
-    while n > 0:
-        if n % 2 == 1:
-            result = matmul_new(result, factor, a.dtype)
-        n //= 2
-        if n > 0:
-            factor = matmul_new(factor, factor, a.dtype)
-    return result
-
-
 # -- norms -----------------------------------------------------------------------------------------------------------------
 
 
@@ -396,7 +360,6 @@ FUNCTIONS = {
     "ndarray.dot": dot,
     "numpy.dot": dot,
     "numpy.inner": inner,
-    "numpy.linalg.matrix_power": matrix_power,
     "numpy.linalg.norm": norm,
     "numpy.matmul": matmul,
     "numpy.outer": outer,
