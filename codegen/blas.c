@@ -44,6 +44,11 @@ static bool read_symbols(void *library, int spelling, Blas *blas) {
     if (!read_routine(library, spelling, "gemm", blas->gemm) ||
         !read_routine(library, spelling, "gemv", blas->gemv))
         return false;
+    void *single = routine(library, spelling, 's', "dot");
+    void *twice = routine(library, spelling, 'd', "dot");
+    if (!single || !twice) return false;
+    memcpy(&blas->dot_f32, &single, sizeof single);
+    memcpy(&blas->dot_f64, &twice, sizeof twice);
     blas->has_lapack = read_routine(library, spelling, "gesv", blas->gesv) &&
                        read_routine(library, spelling, "getrf", blas->getrf) &&
                        read_routine(library, spelling, "potrf", blas->potrf);

@@ -19,6 +19,10 @@ typedef void (*BlasGemv)(const char *t, const int64_t *m, const int64_t *n, cons
                          const void *a, const int64_t *lda, const void *x, const int64_t *incx,
                          const void *beta, void *y, const int64_t *incy);
 
+typedef float (*BlasDotF32)(const int64_t *n, const void *x, const int64_t *incx, const void *y,
+                            const int64_t *incy);
+typedef double (*BlasDotF64)(const int64_t *n, const void *x, const int64_t *incx, const void *y,
+                             const int64_t *incy);
 /* LAPACK: `pivots` has n ints, `info` is one, as wide as those of the library. */
 typedef void (*LapackGesv)(const int64_t *n, const int64_t *nrhs, void *a, const int64_t *lda,
                            int64_t *pivots, void *b, const int64_t *ldb, int64_t *info);
@@ -30,6 +34,8 @@ typedef void (*LapackPotrf)(const char *uplo, const int64_t *n, void *a, const i
 typedef struct Blas {
     BlasGemm gemm[BLAS_KINDS];
     BlasGemv gemv[BLAS_KINDS];
+    BlasDotF32 dot_f32; /* complex results are returned in more than one way: not asked for */
+    BlasDotF64 dot_f64;
     LapackGesv gesv[BLAS_KINDS];
     LapackGetrf getrf[BLAS_KINDS];
     LapackPotrf potrf[BLAS_KINDS];

@@ -149,6 +149,20 @@ static bool call_gemv(const Blas *blas, const Product *p, bool *done) {
     return true;
 }
 
+/* m and n are 1. *done: there was a way to do it. */
+static void call_dot(const Blas *blas, const Product *p, bool *done) {
+    const char *x = p->a.data, *y = p->b.data;
+    int64_t incx, incy;
+    *done = (p->kind == PRODUCT_F32 || p->kind == PRODUCT_F64) &&
+            as_vector(&x, p->a.col, p->k, p->size, &incx) &&
+            as_vector(&y, p->b.row, p->k, p->size, &incy);
+    if (!*done) return;
+    if (p->kind == PRODUCT_F32)
+        *(float *)p->c.data = blas->dot_f32(&p->k, x, &incx, y, &incy);
+    else
+        *(double *)p->c.data = blas->dot_f64(&p->k, x, &incx, y, &incy);
+}
+
 /* -- who computes it ------------------------------------------------------------------------------------- */
 
 static bool by_ourselves(const Product *p) {
@@ -169,8 +183,11 @@ static const Blas *blas_for(const Product *p, int64_t least) {
 /* A matrix times a column. The loops add up along rows, or add whole columns where these are contiguous. */
 static bool multiply_column(Product p) {
     bool done = false;
-    const Blas *blas = p.m > 1 ? blas_for(&p, SMALL_VECTOR) : NULL;
-    if (blas && !call_gemv(blas, &p, &done)) return false;
+    const Blas *blas = blas_for(&p, SMALL_VECTOR);
+    if (blas && p.m == 1)
+        call_dot(blas, &p, &done);
+    else if (blas && !call_gemv(blas, &p, &done))
+        return false;
     if (done) return true;
     bool columns = p.m > 1 && p.a.row == p.size && p.a.col != p.size && p.c.row == p.size;
     if (columns) p = transposed(p);

@@ -154,6 +154,14 @@ def test_large_ones(dtype):
         same(at(b.T, a.T), b.T @ a.T)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "float16"] + FLOATS)
+def test_long_vectors(dtype):
+    rng = np.random.default_rng(17)
+    a, b = values(rng, dtype, (2000,)), values(rng, dtype, (2000,))
+    for x, y in ((a, b), (a[::-1], b), (a[::3], b[::-3]), (np.broadcast_to(a[:1], (2000,)), b)):
+        same(np.asarray(at(x, y)).astype(dtype), np.asarray(x @ y))
+
+
 def test_shapes_that_do_not_fit():
     for a, b in ((np.ones((2, 3)), np.ones((2, 3))), (np.ones(3), np.ones(4)), (np.ones((2, 3)), np.ones(2)), (np.ones(3), np.ones((2, 3)))):
         with pytest.raises(ValueError, match="matmul: Input operand 1 has a mismatch in its core dimension 0") as caught:
