@@ -92,6 +92,12 @@ def failing(x):
     return x
 
 
+@njit
+def largest(n, a):
+    kept = np.zeros(n + 300)
+    return kept[0] + a[:n].max()
+
+
 @vectorize
 def product(x, y):
     return x * y + 1
@@ -126,6 +132,10 @@ def a_refused_call():
 
 def an_exception():
     caught(ValueError, failing, 2.5)
+
+
+def an_exception_of_a_reduction():
+    caught(ValueError, largest, 0, HOST)
 
 
 def a_ufunc():
@@ -208,7 +218,7 @@ def pinned():
     cuda.mapped_array(100)
 
 
-QUICK = [a_call, a_refused_call, an_exception, a_ufunc, texts, a_method, a_launch, a_launch_that_raises, a_refused_launch, device_arrays,
+QUICK = [a_call, a_refused_call, an_exception, an_exception_of_a_reduction, a_ufunc, texts, a_method, a_launch, a_launch_that_raises, a_refused_launch, device_arrays,
          streams, pinned]
 
 

@@ -421,7 +421,7 @@ def reasons():
         if line.startswith("  ") and key:
             result[key] = (result[key] + " " + line.strip()).strip()
         elif line and not line.startswith("#"):
-            key = line
+            key = " ".join(line.split())
             result[key] = ""
     return result
 

@@ -587,6 +587,7 @@ static void test_verifier_names_what_text_cannot_say(void) {
     CHECK_BROKEN(ir_inst(func, 11)->span = 7, "@sum, b5, %11 add: the span does not exist");
     CHECK_BROKEN(ir_args(func, 11)[0] = 77, "@sum, b5, %11 add: operand 0 (%77) is not defined");
     CHECK_BROKEN(ir_inst(func, 3)->target[0] = 9, "@sum, b0, %3 jump: target b9 does not exist");
+    CHECK_BROKEN(ir_inst(func, 3)->target[0] = -1, "@sum, b0, %3 jump: target b-1 does not exist");
     CHECK_BROKEN(ir_inst(func, 3)->target[1] = 1, "@sum, b0, %3 jump: has a target it cannot have");
     CHECK_BROKEN(ir_inst(func, 9)->error = 9,
                  "@sum, b2, %9 guard: error successor b9 does not exist");
