@@ -161,6 +161,23 @@ static void test_full_takes_from_other_streams(void) {
     CHECK(b->address == address && rt_null_calls("stream_wait") == 1 && rt_null_calls("sync") == 0);
     rt_buffer_release(b);
     rt_stream_release(s);
+    CHECK(rt_null_calls("stream_destroy") == 1); /* nobody holds it any more */
+    end_of_test();
+}
+
+/* The device cannot be told to wait for the other stream: the block stays where it is, until all are given back. */
+static void test_full_and_the_other_stream_cannot_be_waited_for(void) {
+    RtDevice *d = null_device(0);
+    rt_null_capacity(5 << 20);
+    RtStream *s = rt_stream_new(d, &err);
+    rt_buffer_release(rt_buffer_new(d, RT_MEM_DEVICE, 4 << 20, s, &err));
+    rt_null_fail("stream_wait", 1, RT_API_ERROR);
+    RtBuffer *b;
+    CHECK_OK(b = rt_buffer_new(d, RT_MEM_DEVICE, 4 << 20, NULL, &err));
+    CHECK(rt_null_calls("stream_wait") == 1 && rt_null_calls("sync") >= 1);
+    rt_buffer_release(b);
+    rt_stream_release(s);
+    CHECK(rt_null_calls("stream_destroy") == 1);
     end_of_test();
 }
 
@@ -171,7 +188,9 @@ static void drop(void *owner) {
 
 static void test_other_kinds_of_memory(void) {
     RtDevice *d = null_device(0);
-    RtBuffer *pinned, *managed, *empty, *foreign;
+    RtBuffer *pinned, *managed, *empty, *foreign, *tiny;
+    CHECK_OK(tiny = rt_buffer_new(d, RT_MEM_PINNED, 1, NULL, &err));
+    rt_buffer_release(tiny);
     CHECK_OK(pinned = rt_buffer_new(d, RT_MEM_PINNED, 100, NULL, &err));
     CHECK(pinned->host && pinned->address);
     CHECK_OK(managed = rt_buffer_new(d, RT_MEM_MANAGED, 100, NULL, &err));
@@ -343,6 +362,8 @@ static void test_CUH_05_a_dead_device_says_so(void) {
     CHECK(!rt_buffer_new(d, RT_MEM_DEVICE, 100, NULL, &err));
     CHECK_ERROR(&err, RT_DEVICE_ERROR, "an earlier failure destroyed its context");
     CHECK_ERROR(&err, RT_DEVICE_ERROR, "told to fail in sync");
+    rt_error_init(&err);
+    CHECK(!rt_stream_new(d, &err) && err.cls == RT_DEVICE_ERROR);
     rt_buffer_release(b);
     null_device(0); /* the other device lives */
     end_of_test();
@@ -499,6 +520,7 @@ int main(void) {
     RUN(test_CUH_08_stream_gone_before_its_memory);
     RUN(test_CUH_11_full);
     RUN(test_full_takes_from_other_streams);
+    RUN(test_full_and_the_other_stream_cannot_be_waited_for);
     RUN(test_other_kinds_of_memory);
     RUN(test_THR_01_many_threads);
     RUN(test_MEM_02_each_host_allocation_fails_once);
