@@ -384,3 +384,12 @@ def test_L07_tuples():
 
     check(swap, ((1, 2.5),), ((1, 2),))
     check(lambda a, b: (a, b) == (b, a), (1, 1), (1, 2))
+
+
+def test_CF_membership_of_ranges_ends_before_the_stop():
+    def member(x, start, stop, step):
+        return x in range(start, stop, step)
+
+    compiled = njit(member)
+    for args in [(x, start, stop, step) for x in range(-4, 5) for start, stop in [(-3, 3), (3, -3), (2, 2), (0, 4)] for step in (-3, -1, 1, 2)]:
+        assert compiled(*args) == member(*args), args
