@@ -84,8 +84,8 @@ typedef struct ModState {
     _Atomic(CompoundTable *) compounds;
     struct JitCore *cores;
     PyObject *object_died; /* the callback of weak references */
-    uint32_t dump; /* DumpBits of the newest compilation */
-    void *runtime; /* kernel_obj.c's */
+    uint32_t dump;         /* DumpBits of the newest compilation */
+    void *runtime;         /* kernel_obj.c's */
 } ModState;
 
 /* Of a key whose objects are alive. */

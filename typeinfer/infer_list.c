@@ -32,13 +32,21 @@ static bool is_nested(const Infer *in, Ref ref, int depth) {
     return false;
 }
 
-/* a[[0, 2], :]: is the tuple used for nothing but indexing? */
-static bool is_only_index(Infer *in, Ref tuple) {
+static bool calls_numpy(Infer *in, Ref call) {
+    const Fact *function = &in->facts[ir_arg(in->f, call, 0)];
+    const Binding *callee = function->type ? fact_object(function) : NULL;
+    return callee && callee->kind == BIND_LIBRARY && str_starts(callee->name, "numpy.");
+}
+
+/* a[[0, 2], :], np.stack((a, [0, 2])): is the tuple used for nothing but indexing, and by NumPy's functions? */
+static bool becomes_array(Infer *in, Ref tuple) {
     for (Ref ref = 1; ref < in->f->insts.len; ref++) {
         const Inst *inst = ir_inst(in->f, ref);
         bool index = inst->op == OP_getitem || inst->op == OP_setitem;
-        for (int32_t k = 0; k < inst->nargs; k++)
-            if (ir_arg(in->f, ref, k) == tuple && !(index && k == 1)) return false;
+        for (int32_t k = 0; k < inst->nargs; k++) {
+            if (ir_arg(in->f, ref, k) != tuple || (index && k == 1)) continue;
+            if (inst->op != OP_call_py || !calls_numpy(in, ref)) return false;
+        }
     }
     return true;
 }
@@ -72,7 +80,7 @@ static const char *misuse(Infer *in, Ref ref, int32_t k, Ref list) {
     case OP_iter:
     case OP_unpack: return walk;
     case OP_call_py: return misuse_in_call(in, ref, k, nested);
-    case OP_build_tuple: return is_only_index(in, ref) ? NULL : "a list inside a tuple";
+    case OP_build_tuple: return becomes_array(in, ref) ? NULL : "a list inside a tuple";
     case OP_attr:
         return str_printf(in->arena, "the method '" STR_FMT "' of a list", STR_ARG(*inst->u.name))
             .bytes;

@@ -264,8 +264,8 @@ def main(arguments):
         report.declare(result, name)
         return result
 
-    from .cuda._ufunc import CudaUfunc
-    CudaUfunc.__call__ = _tolerant_call(CudaUfunc.__call__)
+    from ._gpu_ufunc import GpuUfunc
+    GpuUfunc.__call__ = _tolerant_call(GpuUfunc.__call__)
     decorators._plain = noted
     decorators._make_ufunc = _tolerant(decorators._make_ufunc, report)
     _quern.record(report.record)

@@ -145,8 +145,9 @@ def test_wrong_layout_for_a_signature(device):
 
 
 def test_two_dimensions_where_one_is_meant(device):
-    error = refused(errors.TypingError, r"cannot add float64\[::1\] and int", increment[1, 4], np.zeros((2, 2)))
-    assert "a[i] += 1" in str(error) and "^" in str(error)
+    rows = np.zeros((2, 2))
+    increment[1, 4](rows)  # a[i] is a row
+    assert np.array_equal(rows, np.ones((2, 2)))
     refused(errors.TypingError, r"tuple index 0 is out of range", increment[1, 1], np.array(1.0))
     refused(errors.TypingError, "tuple index 0 is out of range", total, np.array(1.0))
 
@@ -485,7 +486,6 @@ def test_CUH_09_interfaces_that_lie(device, interface, part):
     (lambda: njit(locals={"x": 3})(increment.py_func), TypeError, "locals gives types to variables, not 3 to 'x'"),
     (lambda: njit(locals={3: int32})(increment.py_func), TypeError, "locals gives types to variables"),
     (lambda: njit(locals=3)(increment.py_func), TypeError, "locals is a dict of names and types, not 3"),
-    (lambda: cuda.jit(locals={"x": int32}), errors.UnsupportedError, "locals"),
     (lambda: cuda.jit(link=["a.ptx"]), errors.UnsupportedError, "link"),
     (lambda: njit(len), TypeError, "expects a Python function, not .*builtin"),
     (lambda: njit(int), TypeError, "expects a Python function, not .*type"),

@@ -53,8 +53,8 @@ version_of() { "$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])'; }
 environment() { # interpreter -> $venv with what the tests need
     venv=build/venv-$(version_of "$1")
     [ -x "$venv/bin/python" ] || "$1" -m venv "$venv"
-    "$venv/bin/python" -c 'import numpy, pytest, hypothesis' 2>/dev/null ||
-        "$venv/bin/python" -m pip install -q --disable-pip-version-check numpy pytest hypothesis
+    "$venv/bin/python" -c 'import numpy, pytest, hypothesis, xdist' 2>/dev/null ||
+        "$venv/bin/python" -m pip install -q --disable-pip-version-check numpy pytest hypothesis pytest-xdist
 }
 build() { # interpreter, build folder, further options
     local interpreter=$1 folder=$2
@@ -110,13 +110,13 @@ test)
     ctest --test-dir build/test --output-on-failure -j "$jobs"
     say "tests in Python $(version_of "$python")"
     # random programs take two minutes here, and a few seconds under the others
-    QUERN_PROGRAMS=800 QUERN_BUILD=$PWD/build/test "$venv/bin/python" -m pytest -q tests/py
+    QUERN_PROGRAMS=800 QUERN_BUILD=$PWD/build/test "$venv/bin/python" -m pytest -q -n "$jobs" tests/py
     for other in $(others); do
         say "tests in Python $(version_of "$other")"
         build "$other" "build/test-$(version_of "$other")" -DQUERN_TESTS=OFF
         ln -sfn ../test/fakecuda "build/test-$(version_of "$other")/fakecuda" # the stand-in drivers serve all
         ln -sfn ../test/fakehip "build/test-$(version_of "$other")/fakehip"
-        QUERN_BUILD=$PWD/build/test-$(version_of "$other") "$venv/bin/python" -m pytest -q tests/py
+        QUERN_BUILD=$PWD/build/test-$(version_of "$other") "$venv/bin/python" -m pytest -q -n "$jobs" tests/py
     done
     say "all tests passed"
     ;;

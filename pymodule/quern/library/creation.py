@@ -414,6 +414,10 @@ def common_type(*arrays_and_dtypes):
     return result_type(*arrays_and_dtypes)
 
 
+def dtype_of(dtype):
+    return result_type(dtype)
+
+
 def promote_types(type1, type2):
     return result_type(type1, type2)
 
@@ -448,6 +452,7 @@ FUNCTIONS = {
     "numpy.diag": diag,
     "numpy.diagflat": diagflat,
     "numpy.diagonal": diagonal,
+    "numpy.dtype": dtype_of,
     "numpy.eye": eye,
     "numpy.fromiter": fromiter,
     "numpy.geomspace": geomspace,

@@ -1,7 +1,7 @@
 """What the functions of this package are written with, beside the compiled subset. They exist in compiled code only and
 trust their callers; typeinfer/infer_primitive.c implements them, tables/primitives.def says what each does."""
 
-from .._names import Intrinsic
+from quern._names import Intrinsic
 
 check_index = Intrinsic("primitive.check_index")
 cholesky_columns = Intrinsic("primitive.cholesky_columns")
