@@ -60,7 +60,9 @@ def test_every_function_that_a_table_names_is_there():
         named.update(re.findall(r'PY\("([\w.]+)"\)', table.read_text()))
     there = {name for file in FOLDER.glob("*.py") if file.stem != "__init__" for name in getattr(load(file.stem), "FUNCTIONS", ())}
     assert named and named <= there, sorted(named - there)
-    assert set(FUNCTIONS) <= named, sorted(set(FUNCTIONS) - named)
+    # what no row names is found by the name that users call it by
+    homes = ("builtins.", "math.", "cmath.", "numpy.", "ndarray.", "number.", "operator.", "ufunc.")
+    assert all(name.startswith(homes) for name in there - named), sorted(there - named)
 
 
 @pytest.mark.parametrize("name", ["degrees", "radians", "ulp"])
