@@ -6,10 +6,14 @@ the real one; the stand-in driver of the build takes its place where there is no
 import os
 import pathlib
 import shutil
+import signal
 import sys
 import tempfile
 
 import pytest
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # started in the background of a script: tests of Ctrl-C would wait for ever
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("QUERN_BUILD", ROOT / "build"))
