@@ -122,7 +122,24 @@ static Ref unsigned_length(Emit *e, Ref low, Ref high, Ref size, bool small) {
     return small ? emit_convert(e, n, u64, i64_type(e->types)) : clamp_length(e, n);
 }
 
+/* Ends and step are constants: so is the length. */
+static bool constant_length(Emit *e, Ref start, Ref stop, Ref step, int64_t *n) {
+    int64_t low, high, by;
+    uint64_t count;
+    bool known =
+        emitted_int(e, start, &low) && emitted_int(e, stop, &high) && emitted_int(e, step, &by);
+    if (!known || by == 0 || ir_type(e->out, start)->kind != TY_i64) return false;
+    uint64_t size = by > 0 ? (uint64_t)by : 0 - (uint64_t)by;
+    uint64_t span = by > 0 ? (uint64_t)high - (uint64_t)low : (uint64_t)low - (uint64_t)high;
+    bool some = by > 0 ? low < high : high < low;
+    count = some ? (span - 1) / size + 1 : 0;
+    *n = count > INT64_MAX ? INT64_MAX : (int64_t)count;
+    return true;
+}
+
 static Ref length(Emit *e, Ref start, Ref stop, Ref step, bool small) {
+    int64_t n;
+    if (constant_length(e, start, stop, step, &n)) return emit_int(e, i64_type(e->types), n);
     const Type *i64 = i64_type(e->types), *t = ir_type(e->out, start);
     const Type *u64 = type_scalar(e->types, TY_u64);
     int64_t known;

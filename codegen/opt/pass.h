@@ -46,6 +46,7 @@ bool opt_run_one(Module *module, const CompileOptions *options, const PassInfo *
 void opt_inline(PassContext *ctx, Func *func);
 void opt_fuse(PassContext *ctx, Func *func);
 void opt_expand(PassContext *ctx, Func *func);
+void opt_latches(PassContext *ctx, Func *func);
 void opt_simplify(PassContext *ctx, Func *func);
 void opt_dce(PassContext *ctx, Func *func);
 void opt_prove(PassContext *ctx, Func *func);

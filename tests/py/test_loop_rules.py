@@ -1,0 +1,103 @@
+"""Loops keep their meaning under the rules that make them fast: constant lengths, one way back, polls, indices that may be negative. Operands
+are run-time values, results are CPython's."""
+import random
+
+import numpy as np
+import pytest
+from quern import njit
+
+MAX, MIN = 2**63 - 1, -2**63
+ENDS = [(5,), (0,), (-3,), (2, 7), (7, 2), (-1, 2), (MIN, MIN + 3), (MAX - 3, MAX), (0, 10, 3), (0, 9, 3), (10, 0, -3), (9, 0, -3),
+        (0, 10, -1), (3, -4, -1), (MIN, MAX, MAX), (MAX, MIN, MIN), (MAX, MIN, -MAX), (0, MAX, 2**62), (-5, -5, 7), (1, 2, MAX)]
+
+
+@pytest.mark.parametrize("ends", ENDS, ids=str)
+def test_constant_ranges_have_the_length_and_the_items_of_python(ends):
+    scope = {}
+    text = ", ".join(f"({e})" for e in ends)
+    exec(f"def f(a):\n    n = 0\n    for i in range({text}):\n        a[n] = i\n        n += 1\n    return n, len(range({text}))", scope)
+    out = np.zeros(16, np.int64)
+    n, length = njit(scope["f"])(out)
+    assert n == length == len(range(*ends))
+    assert out[:n].tolist() == list(range(*ends))
+
+
+def small_window(a, out):
+    n = a.shape[0]
+    for i in range(n):
+        s = 0.0
+        for k in range(-2, 3):
+            for m in range(2):
+                if 0 <= i + k < n:
+                    s += a[i + k] * (m + 1)
+        out[i] = s
+
+
+def continues(a, out):
+    """Five ways back, two of them with other values."""
+    total, odd = 0, 0
+    for i in range(a.shape[0]):
+        x = a[i]
+        if x == 3:
+            continue
+        if x < 0:
+            odd += 1
+            continue
+        if x > 7:
+            if x > 8:
+                total += x
+            else:
+                total -= 1
+                continue
+        else:
+            out[i] = x
+    return total, odd
+
+
+def nested_continues(a, out):
+    n = 0
+    for i in range(a.shape[0]):
+        for j in range(a.shape[0]):
+            if a[j] == a[i]:
+                continue
+            if a[j] > 100:
+                break
+            n += 1
+        else:
+            out[i] = n
+            continue
+        out[i] = -n
+    return n, 0
+
+
+def while_continues(a, out):
+    i = n = 0
+    while i < a.shape[0]:
+        i += 1
+        if a[i - 1] == 2:
+            continue
+        n += 1
+        if a[i - 1] % 2:
+            out[i - 1] = n
+            continue
+        out[i - 1] = -n
+    return n, i
+
+
+@pytest.mark.parametrize("f", [continues, nested_continues, while_continues], ids=lambda f: f.__name__)
+def test_several_ways_back_are_one(f):
+    rng, fast = random.Random(5), njit(f)
+    for n in (0, 1, 2, 7, 40):
+        a = np.array([rng.randint(-3, 101) if rng.random() < 0.1 else rng.randint(-3, 10) for _ in range(n)], np.int64)
+        slow_out, fast_out = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        assert f(a, slow_out) == fast(a, fast_out)
+        assert slow_out.tolist() == fast_out.tolist()
+
+
+def test_short_loops_inside_of_long_ones():
+    fast = njit(small_window)
+    for n in (0, 1, 2, 5, 100):
+        a, expected, found = np.random.default_rng(n).random(n), np.zeros(n), np.zeros(n)
+        small_window(a, expected)
+        fast(a, found)
+        assert np.array_equal(expected, found)
