@@ -276,7 +276,7 @@ Artifact *cg_back(Compilation *c) {
         WorkerOutcome outcome = lower(c, error, sizeof error);
         if ((c->left = outcome == WORKER_LEFT)) return NULL;
         c->failure = outcome == WORKER_FAILED ? error : NULL;
-        memory = !c->lower.no_memory;
+        memory = outcome != WORKER_NO_MEMORY && !c->lower.no_memory;
         if (memory && c->lower.ok) return artifact;
         if (memory) memory = guarded(c, say_failed);
         c->failure = NULL;

@@ -33,7 +33,9 @@ typedef struct Worker {
     const WorkerHooks *hooks; /* NULL: no request was made yet */
 } Worker;
 
-enum { WORKER_STACK = 64 << 20 };
+/* START_ROOM: what the thread and LLVM allocate before the first job looks for room itself; neither glibc (memory of the
+ * thread's variables) nor LLVM survives an allocation that fails there. */
+enum { WORKER_STACK = 64 << 20, START_ROOM = 24 << 20 };
 #define LOOK_NS      INT64_C(50000000)   /* between two questions whether to wait on */
 #define FORK_WAIT_NS INT64_C(2000000000) /* for the job at hand, before a fork */
 
@@ -103,13 +105,14 @@ static void *serve(void *unused) {
     return NULL;
 }
 
-/* With the lock held. */
-static bool ensure_thread(void) {
-    if (worker.running) return true;
-    if (!os_thread_start(&worker.thread, serve, NULL, WORKER_STACK)) return false;
+/* With the lock held. WORKER_DONE: there is a thread. */
+static WorkerOutcome ensure_thread(void) {
+    if (worker.running) return WORKER_DONE;
+    if (!os_has_memory((size_t)WORKER_STACK + START_ROOM)) return WORKER_NO_MEMORY;
+    if (!os_thread_start(&worker.thread, serve, NULL, WORKER_STACK)) return WORKER_FAILED;
     os_thread_detach(worker.thread);
     worker.running = true;
-    return true;
+    return WORKER_DONE;
 }
 
 /* -- fork ------------------------------------------------------------------------------------- */
@@ -220,26 +223,25 @@ WorkerOutcome worker_run(const WorkerHooks *hooks, WorkerJob job, void *user,
                          const WorkerWait *wait, char *error, size_t error_size) {
     worker_generation(); /* what forks need is installed */
     Request *request = calloc(1, sizeof *request);
-    bool thread = false, running = false; /* running: the request is the worker's */
-    WorkerOutcome outcome = WORKER_FAILED;
-    if (request) {
-        *request = (Request){.job = job, .user = user, .drop = wait ? wait->drop : NULL};
-        pthread_mutex_lock(&worker.lock);
-        worker.hooks = hooks;
-        if ((thread = ensure_thread())) {
-            enqueue(request);
-            if (await(request, wait)) outcome = WORKER_LEFT;
-        }
-        running = outcome == WORKER_LEFT && request->left;
-        if (outcome == WORKER_FAILED && request->state == DONE) outcome = WORKER_DONE;
-        pthread_mutex_unlock(&worker.lock);
-    }
+    if (!request) return WORKER_NO_MEMORY;
+    *request = (Request){.job = job, .user = user, .drop = wait ? wait->drop : NULL};
+    pthread_mutex_lock(&worker.lock);
+    worker.hooks = hooks;
+    WorkerOutcome outcome = ensure_thread();
     if (outcome == WORKER_FAILED)
-        snprintf(error, error_size, "%s",
-                 !request ? "no memory was left for code generation"
-                 : thread ? request->error
-                          : "no thread could be started for code generation");
-    if (outcome == WORKER_LEFT && !running && request->drop) request->drop(user);
-    if (!running) free(request);
+        snprintf(error, error_size, "no thread could be started for code generation");
+    if (outcome == WORKER_DONE) {
+        enqueue(request);
+        if (await(request, wait)) outcome = WORKER_LEFT;
+        if (outcome == WORKER_DONE && request->state == LOST) {
+            outcome = WORKER_FAILED;
+            snprintf(error, error_size, "%s", request->error);
+        }
+    }
+    bool running = outcome == WORKER_LEFT && request->left; /* the request is the worker's */
+    pthread_mutex_unlock(&worker.lock);
+    if (running) return outcome;
+    if (outcome == WORKER_LEFT && request->drop) request->drop(user);
+    free(request);
     return outcome;
 }

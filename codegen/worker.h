@@ -39,6 +39,7 @@ typedef struct WorkerWait {
 
 typedef enum WorkerOutcome {
     WORKER_DONE,
+    WORKER_NO_MEMORY, /* nothing ran */
     WORKER_FAILED, /* `error` says why: a fatal error of LLVM (what the job owned is lost), no thread, a fork */
     WORKER_LEFT /* `look` asked for it; the job did not run, or belongs to `drop` */
 } WorkerOutcome;

@@ -136,6 +136,9 @@ struct Cg {
 
 /* -- cg.c: the session, types and leaves ------------------------------------------------------ */
 
+/* session.c: LLVM has no way back from an allocation that fails. Is there room for what it takes to compile so many
+ * instructions of ours? To be asked before cg_open. */
+bool cg_has_room(size_t instructions);
 /* Makes context, module and types. False: diagnostics. `cg` was zeroed by the caller. */
 bool cg_open(Cg *cg, LlvmState *llvm, Arena *arena, DiagList *diags, const CompileOptions *options,
              Module *ir);

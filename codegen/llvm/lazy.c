@@ -180,9 +180,13 @@ static bool load(Cg *cg, LazyCode *code) {
     return true;
 }
 
+/* Bytes an instruction takes at least, with its names left out. */
+enum { BITCODE_OF_INST = 8 };
+
 static void compile_job(LlvmState *llvm, void *user) {
     LazyCode *code = user;
     if (code->done || (code->failed && code->process == worker_generation())) return;
+    if (!cg_has_room(LLVMGetBufferSize(code->bitcode) / BITCODE_OF_INST)) return;
     code->failed = true; /* unless we come to the end */
     code->process = worker_generation();
     Cg *cg = llvm ? calloc(1, sizeof *cg) : NULL;

@@ -63,15 +63,18 @@ static bool compile(Cg *cg, LlvmState *llvm, LowerJob *job) {
     return target->emit(cg, job->artifact) && !cg->failed;
 }
 
-/* LLVM has no way back from an allocation that fails: it prints "out of memory" and ends the process. So room for what it
- * will take is asked for before. The figures are above what large functions were seen to take. */
+/* LLVM prints "out of memory" and ends the process. The figures are above what large functions were seen to take. */
 enum { LEAST_ROOM = 16 << 20, ROOM_FOR_INST = 6 << 10 };
 
+bool cg_has_room(size_t instructions) {
+    return os_has_memory(LEAST_ROOM + instructions * ROOM_FOR_INST);
+}
+
 static bool has_room(const Module *module) {
-    size_t room = LEAST_ROOM;
+    size_t instructions = 0;
     for (int32_t i = 0; i < module->funcs.len; i++)
-        room += (size_t)module->funcs.items[i]->insts.len * ROOM_FOR_INST;
-    return os_has_memory(room);
+        instructions += (size_t)module->funcs.items[i]->insts.len;
+    return cg_has_room(instructions);
 }
 
 void lower_run(LlvmState *llvm, void *user) {

@@ -421,14 +421,11 @@ def test_R6_memory_runs_out_inside_llvm(statements, room):
             print("compiled")
         except MemoryError:
             print("MemoryError")
-        except Exception as error:
-            assert "no thread could be started" in str(error), error
-            print("no thread")
         resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
         assert njit(lambda x: x + 2)(1) == 3
         f(3, 5)
         """).replace("\\\\", "\\")
     done = subprocess.run([sys.executable, "-c", source, str(statements), str(room)], capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0 and done.stdout.strip() in ("compiled", "MemoryError", "no thread"), done.stderr + done.stdout
+    assert done.returncode == 0 and done.stdout.strip() in ("compiled", "MemoryError"), done.stderr + done.stdout
     if room == 120 and statements == 10:
         assert done.stdout == "compiled\n"
