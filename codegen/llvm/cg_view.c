@@ -23,13 +23,23 @@ static void move(Cg *cg, ArrayLeaves *to, Value index, Value stride) {
     to->data = LLVMBuildGEP2(cg->b, cg->i8, to->data, &offset, 1, "");
 }
 
+/* The array that is looked at, and the view: the same memory so far, without a shape. */
+static ArrayLeaves begin(Cg *cg, Ref ref, ArrayLeaves *from) {
+    Ref of = ir_arg(cg->f->ir, ref, 0);
+    cg_array_open(cg, cg_type(cg, of), cg_leaves(cg, of), from);
+    return (ArrayLeaves){.type = cg_type(cg, ref), .data = from->data, .owner = from->owner};
+}
+
+static void finish(Cg *cg, Ref ref, const ArrayLeaves *to) {
+    Value *leaves = cg_new_leaves(cg, to->type);
+    cg_array_close(cg, to, leaves);
+    cg_set(cg, ref, leaves);
+}
+
 void cg_lower_view(Cg *cg, Ref ref) {
     const Func *ir = cg->f->ir;
     const Inst *inst = ir_inst(ir, ref);
-    Ref of = ir_arg(ir, ref, 0);
-    ArrayLeaves from;
-    cg_array_open(cg, cg_type(cg, of), cg_leaves(cg, of), &from);
-    ArrayLeaves to = {.type = inst->type, .data = from.data, .owner = from.owner};
+    ArrayLeaves from, to = begin(cg, ref, &from);
     int32_t operand = 1, axis = 0, out = 0;
     Value inside = NULL;
     for (int32_t k = 0; k < inst->u.name->len; k++) {
@@ -61,29 +71,19 @@ void cg_lower_view(Cg *cg, Ref ref) {
         axis++;
     }
     empty_outside(cg, &to, inside);
-    Value *leaves = cg_new_leaves(cg, inst->type);
-    cg_array_close(cg, &to, leaves);
-    cg_set(cg, ref, leaves);
+    finish(cg, ref, &to);
 }
 
 /* Elements side by side stay so: only the shape is another. */
 void cg_lower_reshape(Cg *cg, Ref ref) {
-    Ref of = ir_arg(cg->f->ir, ref, 0);
-    ArrayLeaves from;
-    cg_array_open(cg, cg_type(cg, of), cg_leaves(cg, of), &from);
-    ArrayLeaves to = {.type = cg_type(cg, ref), .data = from.data, .owner = from.owner};
+    ArrayLeaves from, to = begin(cg, ref, &from);
     for (int i = 0; i < to.type->ndim; i++)
         to.shape[i] = cg_leaf(cg, ir_arg(cg->f->ir, ref, i + 1));
-    Value *leaves = cg_new_leaves(cg, to.type);
-    cg_array_close(cg, &to, leaves);
-    cg_set(cg, ref, leaves);
+    finish(cg, ref, &to);
 }
 
 void cg_lower_restride(Cg *cg, Ref ref) {
-    Ref of = ir_arg(cg->f->ir, ref, 0);
-    ArrayLeaves from;
-    cg_array_open(cg, cg_type(cg, of), cg_leaves(cg, of), &from);
-    ArrayLeaves to = {.type = cg_type(cg, ref), .data = from.data, .owner = from.owner};
+    ArrayLeaves from, to = begin(cg, ref, &from);
     int n = to.type->ndim;
     for (int i = 0; i < n; i++) {
         to.shape[i] = cg_leaf(cg, ir_arg(cg->f->ir, ref, i + 1));
@@ -93,23 +93,16 @@ void cg_lower_restride(Cg *cg, Ref ref) {
         Value start = cg_leaf(cg, ir_arg(cg->f->ir, ref, 1 + 2 * n));
         to.data = LLVMBuildGEP2(cg->b, cg->i8, to.data, &start, 1, "");
     }
-    Value *leaves = cg_new_leaves(cg, to.type);
-    cg_array_close(cg, &to, leaves);
-    cg_set(cg, ref, leaves);
+    finish(cg, ref, &to);
 }
 
 void cg_lower_transpose(Cg *cg, Ref ref) {
-    Ref of = ir_arg(cg->f->ir, ref, 0);
-    ArrayLeaves from;
-    cg_array_open(cg, cg_type(cg, of), cg_leaves(cg, of), &from);
+    ArrayLeaves from, to = begin(cg, ref, &from);
     cg_array_strides(cg, &from);
-    ArrayLeaves to = {.type = cg_type(cg, ref), .data = from.data, .owner = from.owner};
     int n = from.type->ndim;
     for (int i = 0; i < n; i++) {
         to.shape[i] = from.shape[n - 1 - i];
         to.strides[i] = from.strides[n - 1 - i];
     }
-    Value *leaves = cg_new_leaves(cg, to.type);
-    cg_array_close(cg, &to, leaves);
-    cg_set(cg, ref, leaves);
+    finish(cg, ref, &to);
 }

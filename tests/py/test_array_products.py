@@ -422,7 +422,7 @@ def test_the_blas_of_the_process_is_found():
 
 def test_the_same_tests_without_a_blas():
     if os.environ.get("QUERN_BLAS"):
-        pytest.skip("this is that run")
+        pytest.skip("QUERN_BLAS is set: this is the run that the test starts")
     names = "every_layout and (float32 or complex128) or large or overlaps or unaligned or infinity"
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__, "-k", names], env=dict(os.environ, QUERN_BLAS="none"), capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-3000:]

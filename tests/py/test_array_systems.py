@@ -185,6 +185,6 @@ def test_nothing_leaks():
 
 def test_the_same_without_lapack():
     if os.environ.get("QUERN_BLAS"):
-        pytest.skip("this is that run")
+        pytest.skip("QUERN_BLAS is set: this is the run that the test starts")
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__, "-k", "solve_and or cholesky or det or singular"], env=dict(os.environ, QUERN_BLAS="none"), capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-3000:]

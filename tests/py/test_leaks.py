@@ -227,7 +227,7 @@ def test_MEM_a_thing_done_often_keeps_nothing(device, work):
     check(work, 100, 30 if device == "cpu" else 500)  # the stand-in driver remembers all handles
 
 
-@pytest.mark.skipif("_quern.device_count('cuda')[0] == 0")
+@pytest.mark.skipif("_quern.device_count('cuda')[0] == 0", reason="no CUDA device, and the stand-in driver was not built")
 def test_MEM_foreign_arrays_are_given_back():
     _quern.pin_device("cuda")
     check(foreign_arrays, 100, 500)
@@ -300,7 +300,7 @@ def test_MEM_what_was_compiled_goes_with_its_function(work):
     check(work, 40 if work is compiled_ufunc else 100)
 
 
-@pytest.mark.skipif("_quern.device_count('cuda')[0] == 0")
+@pytest.mark.skipif("_quern.device_count('cuda')[0] == 0", reason="no CUDA device, and the stand-in driver was not built")
 @pytest.mark.parametrize("work", [compiled_kernel, compiled_kernel_that_raises], ids=lambda work: work.__name__)
 def test_MEM_kernels_are_unloaded(work):
     _quern.pin_device("cuda")

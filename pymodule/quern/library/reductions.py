@@ -196,48 +196,34 @@ def first_least(a):
     return best
 
 
-def greatest_of_lines(a, out):
+def of_each_line(best, a, out):
     if out.ndim == 1:
         for i in range(len(a)):
-            out[i] = first_greatest(a[i])
+            out[i] = best(a[i])
     else:
         for i in range(len(a)):
-            greatest_of_lines(a[i], out[i])
+            of_each_line(best, a[i], out[i])
 
 
-def least_of_lines(a, out):
-    if out.ndim == 1:
-        for i in range(len(a)):
-            out[i] = first_least(a[i])
-    else:
-        for i in range(len(a)):
-            least_of_lines(a[i], out[i])
+def place_of(best, a, axis, out, keepdims, empty):
+    a = array_of(a)
+    axes = axes_of(axis, a.ndim)
+    if product(picked(a.shape, axes)) == 0:
+        raise ValueError(empty)
+    if axis is None or a.ndim == 1:
+        return finished(best(ravel(a)), a.shape, axes, out, keepdims)
+    lines = moveaxis(a, axes[0], -1)
+    result = np.empty(lines.shape[:-1], np.int64)
+    of_each_line(best, lines, result)
+    return finished(result, a.shape, axes, out, keepdims)
 
 
 def argmax(a, axis=None, out=None, keepdims=False):
-    a = array_of(a)
-    axes = axes_of(axis, a.ndim)
-    if product(picked(a.shape, axes)) == 0:
-        raise ValueError("attempt to get argmax of an empty sequence")
-    if axis is None or a.ndim == 1:
-        return finished(first_greatest(ravel(a)), a.shape, axes, out, keepdims)
-    lines = moveaxis(a, axes[0], -1)
-    result = np.empty(lines.shape[:-1], np.int64)
-    greatest_of_lines(lines, result)
-    return finished(result, a.shape, axes, out, keepdims)
+    return place_of(first_greatest, a, axis, out, keepdims, "attempt to get argmax of an empty sequence")
 
 
 def argmin(a, axis=None, out=None, keepdims=False):
-    a = array_of(a)
-    axes = axes_of(axis, a.ndim)
-    if product(picked(a.shape, axes)) == 0:
-        raise ValueError("attempt to get argmin of an empty sequence")
-    if axis is None or a.ndim == 1:
-        return finished(first_least(ravel(a)), a.shape, axes, out, keepdims)
-    lines = moveaxis(a, axes[0], -1)
-    result = np.empty(lines.shape[:-1], np.int64)
-    least_of_lines(lines, result)
-    return finished(result, a.shape, axes, out, keepdims)
+    return place_of(first_least, a, axis, out, keepdims, "attempt to get argmin of an empty sequence")
 
 
 # -- truth --------------------------------------------------------------------------------------------------------------
@@ -286,54 +272,40 @@ def count_nonzero(a, axis=None, keepdims=False):
 # -- running ------------------------------------------------------------------------------------------------------------
 
 
-def add_along(a, out):
+def run_along(f, a, out):
     if a.ndim == 1:
-        total = convert(0, out.dtype)
-        for i in range(len(a)):
-            total = np.add(total, convert(a[i], out.dtype))
-            out[i] = total
+        if len(a) > 0:
+            last = convert(a[0], out.dtype)
+            out[0] = last
+            for i in range(1, len(a)):
+                last = f(last, convert(a[i], out.dtype))
+                out[i] = last
     else:
         for i in range(len(a)):
-            add_along(a[i], out[i])
+            run_along(f, a[i], out[i])
 
 
-def multiply_along(a, out):
-    if a.ndim == 1:
-        total = convert(1, out.dtype)
-        for i in range(len(a)):
-            total = np.multiply(total, convert(a[i], out.dtype))
-            out[i] = total
-    else:
-        for i in range(len(a)):
-            multiply_along(a[i], out[i])
+def accumulate_with(f, kind, array, axis, dtype, out):
+    at = axis_of(axis, array.ndim)
+    result = np.empty(array.shape, kind if dtype is None else dtype)
+    run_along(f, moveaxis(array, at, -1), moveaxis(result, at, -1))
+    return finished(result, result.shape, (), out, False)
+
+
+def running_with(f, kind, a, axis, dtype, out):
+    if axis is None:
+        return accumulate_with(f, kind, ravel(a), 0, dtype, out)
+    return accumulate_with(f, kind, a, axis, dtype, out)
 
 
 def cumsum(a, axis=None, dtype=None, out=None):
     a = array_of(a)
-    kind = sum_type(a.dtype) if dtype is None else dtype
-    if axis is None:
-        line = ravel(a)
-        result = np.empty(line.shape, kind)
-        add_along(line, result)
-    else:
-        at = axis_of(axis, a.ndim)
-        result = np.empty(a.shape, kind)
-        add_along(moveaxis(a, at, -1), moveaxis(result, at, -1))
-    return finished(result, result.shape, (), out, False)
+    return running_with(np.add, sum_type(a.dtype), a, axis, dtype, out)
 
 
 def cumprod(a, axis=None, dtype=None, out=None):
     a = array_of(a)
-    kind = sum_type(a.dtype) if dtype is None else dtype
-    if axis is None:
-        line = ravel(a)
-        result = np.empty(line.shape, kind)
-        multiply_along(line, result)
-    else:
-        at = axis_of(axis, a.ndim)
-        result = np.empty(a.shape, kind)
-        multiply_along(moveaxis(a, at, -1), moveaxis(result, at, -1))
-    return finished(result, result.shape, (), out, False)
+    return running_with(np.multiply, sum_type(a.dtype), a, axis, dtype, out)
 
 
 # -- without nan ----------------------------------------------------------------------------------------------------------
@@ -612,26 +584,6 @@ def bitwise_or_reduce(array, axis=0, dtype=None, out=None, keepdims=False):
 def bitwise_xor_reduce(array, axis=0, dtype=None, out=None, keepdims=False):
     kind = result_type(array) if dtype is None else dtype
     return reduce_with(np.bitwise_xor, convert(0, kind), array, axis, dtype, out, keepdims)
-
-
-def run_along(f, a, out):
-    if a.ndim == 1:
-        if len(a) > 0:
-            last = convert(a[0], out.dtype)
-            out[0] = last
-            for i in range(1, len(a)):
-                last = f(last, convert(a[i], out.dtype))
-                out[i] = last
-    else:
-        for i in range(len(a)):
-            run_along(f, a[i], out[i])
-
-
-def accumulate_with(f, kind, array, axis, dtype, out):
-    at = axis_of(axis, array.ndim)
-    result = np.empty(array.shape, kind if dtype is None else dtype)
-    run_along(f, moveaxis(array, at, -1), moveaxis(result, at, -1))
-    return finished(result, result.shape, (), out, False)
 
 
 def add_accumulate(array, axis=0, dtype=None, out=None):
