@@ -1,0 +1,92 @@
+"""Measures one contestant: worker.py quern|numba|c SET LIBRARY. Questions come on stdin, one answer a line."""
+import ctypes
+import importlib
+import json
+import os
+import pathlib
+import sys
+import time
+
+import numpy as np
+
+CONTESTANT, SET, LIBRARY = sys.argv[1:]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+if "QUERN_BUILD" in os.environ:
+    sys.path.insert(0, str(pathlib.Path(os.environ["QUERN_BUILD"]) / "python"))
+CASES = importlib.import_module(SET).CASES
+RESULTS = {None: None, "i": ctypes.c_int64, "d": ctypes.c_double}
+clock = time.perf_counter_ns
+made = {}
+
+
+def aligned(argument):
+    if not isinstance(argument, np.ndarray):
+        return argument
+    raw = np.zeros(argument.nbytes + 64, np.uint8)
+    at = -raw.ctypes.data % 64
+    array = raw[at:at + argument.nbytes].view(argument.dtype).reshape(argument.shape)
+    array[...] = argument
+    return array
+
+
+def c_arguments(args):
+    for a in args:
+        if isinstance(a, np.ndarray):
+            yield ctypes.c_void_p(a.ctypes.data)
+            yield from map(ctypes.c_int64, a.shape)
+        else:
+            yield ctypes.c_double(a) if isinstance(a, float) else ctypes.c_int64(a)
+
+
+def fresh(kernel):
+    return [aligned(a) for a in CASES[kernel][1](np.random.default_rng(7))]
+
+
+def make(kernel, variant):
+    args = fresh(kernel)
+    if CONTESTANT == "c":
+        f = getattr(ctypes.CDLL(LIBRARY), kernel)
+        f.restype = RESULTS[CASES[kernel][2]]
+        values = tuple(c_arguments(args))
+    else:
+        library = importlib.import_module(CONTESTANT)
+        f = library.njit(boundscheck=False)(CASES[kernel][0]) if variant == "unchecked" else library.njit(CASES[kernel][0])
+        values = tuple(args)
+    start = clock()
+    value = f(*values)
+    compiled = clock() - start
+    result = [float(value or 0)] + [float(np.abs(a, dtype="f8").sum()) for a in args if isinstance(a, np.ndarray)]
+    return f, values, args, compiled, result
+
+
+def measure(kernel, variant, seconds):
+    if (kernel, variant) not in made:
+        made[kernel, variant] = make(kernel, variant)
+    f, values, _, compiled, result = made[kernel, variant]
+    calls, spent = 1, 0
+    while spent < 4e5:
+        start = clock()
+        for _ in range(calls):
+            f(*values)
+        spent = clock() - start
+        best, calls = spent / calls, calls * 2
+    end = clock() + int(seconds * 1e9)
+    calls //= 2
+    while clock() < end:
+        start = clock()
+        for _ in range(calls):
+            f(*values)
+        best = min(best, (clock() - start) / calls)
+    return {"ns": best, "compile": compiled, "result": result}
+
+
+for line in sys.stdin:
+    question = json.loads(line)
+    if question[0] == "kernels":
+        print(json.dumps(list(CASES)), flush=True)
+        continue
+    try:
+        answer = measure(*question)
+    except Exception as error:  # told, and the others are measured
+        answer = {"error": f"{type(error).__name__}: {str(error).splitlines()[0][:200]}"}
+    print(json.dumps(answer), flush=True)
