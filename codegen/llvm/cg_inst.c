@@ -291,6 +291,9 @@ static void lower_branch(Cg *cg, Ref ref) {
     const Inst *inst = ir_inst(f->ir, ref);
     Value cond = cg_leaf(cg, ir_arg(f->ir, ref, 0));
     BB yes = f->heads[inst->target[0]], no = f->heads[inst->target[1]];
+    const Block *blocks = f->ir->blocks.items;
+    bool cold =
+        blocks[inst->target[0]].cold && !blocks[inst->target[1]].cold && !blocks[inst->block].cold;
     BB here = LLVMGetInsertBlock(cg->b);
     f->edges[f->block * CG_SLOTS] = f->edges[f->block * CG_SLOTS + 1] = here;
     if (yes == no) { /* parallel edges: phis there may tell them apart */
@@ -301,7 +304,8 @@ static void lower_branch(Cg *cg, Ref ref) {
         cg_at(cg, here);
         no = stub;
     }
-    LLVMBuildCondBr(cg->b, cond, yes, no);
+    Value branch = LLVMBuildCondBr(cg->b, cond, yes, no);
+    if (cold) cg_unlikely(cg, branch);
 }
 
 /* The clean-up is done: the exception is in the context, its status in the slot. */

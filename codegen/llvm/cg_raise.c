@@ -346,6 +346,11 @@ void cg_lower_poll(Cg *cg, Ref ref) {
         return;
     }
     Value weight = inst->nargs ? cg_leaf(cg, ir_arg(f->ir, ref, 0)) : cg_int(cg->i64, 1);
+    if (inst->sub == FLAG_LATER) {
+        Value left = LLVMBuildLoad2(cg->b, cg->i64, f->budget, "");
+        LLVMBuildStore(cg->b, LLVMBuildSub(cg->b, left, weight, ""), f->budget);
+        return;
+    }
     BB out = cg_count_down(cg, f->ctx, f->budget, weight);
     leave_pending(cg, out);
 }

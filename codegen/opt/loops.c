@@ -1,12 +1,16 @@
-/* loops.c - strip-mines the poll out of innermost counted loops.
+/* loops.c - where loops ask for interruption, so that inner loops do not.
  *
- *   header: i = phi(0, i+1)               strip: i0 = phi(0, i at the end of a strip)
- *           if i < n: body (poll) ...  =>        stop = i0 + min(n - i0, 65536)
+ *   header: i = phi(0, i+1)               first:  stop0 = min(n, 65536)
+ *           if i < n: body (poll) ...  => strip:  i0 = phi(0, i), stop = phi(stop0, stop1)
  *                                         header: i = phi(i0, i+1); if i < stop: body ...
- *                                         done:  poll (i - i0); if i < n: strip else exit
+ *                                         done:   if i < n: more else leave
+ *                                         more:   poll (i - i0); stop1 = i + min(n - i, 65536); strip       (cold)
+ *                                         leave:  poll (i - i0); exit
  *
- * The inner loop has no call and no exit of ours left, so LLVM vectorises it. A loop whose trip count is a
- * small constant loses its poll altogether; the loop around it counts.
+ * The inner loop has no call and no exit of ours left, so LLVM vectorises it. Inside of another loop, `leave` only counts
+ * (`poll later`): the loop around asks in each of its rounds.
+ * A loop whose trip count is a small constant, or which halves a number until it is zero (wearing.c), loses its poll altogether; the
+ * loop around it counts its rounds, and is an innermost loop itself where it has no others inside.
  * Where divisors are tested ahead (divisors.c), strips are shorter.
  *
  * A `while` loop that tests at its end is treated alike when its variable grows by the same step in each round. Its sum
@@ -18,12 +22,30 @@
  *           if next < limit: poll, header       header: j = phi(j0, next) ... if next < stop: header
  *                                               done:  poll (next - j0) / step; if next < limit: strip else exit */
 #include "codegen/opt/divisors.h"
+#include "codegen/opt/wearing.h"
+#include "frontend/base/bits.h"
 
-enum { STRIP = 65536, SHORT_LOOP = 1024, STEP_BITS = 40, ROUND = 64 };
+enum {
+    STRIP = 65536,
+    SHORT_LOOP = 1024,
+    MOST_ROUNDS = STRIP / 4, /* of all that does not ask in a round of what does */
+    FEW_ROUNDS = 16,
+    STEP_BITS = 40,
+    ROUND = 64
+};
 
-static bool has_inner(const Cfg *cfg, int32_t loop) {
-    for (int32_t i = 0; i < cfg->loops.len; i++)
-        if (cfg->loops.items[i].parent == loop) return true;
+typedef struct Polls {
+    PassContext *ctx;
+    Func *func;
+    Cfg cfg;
+    Bits gone;       /* loops that ask no more, nor any inside */
+    int64_t *rounds; /* of each loop: of such loops directly inside it, in one of its rounds */
+} Polls;
+
+/* Is there a loop inside that asks? */
+static bool has_inner(const Polls *s, int32_t loop) {
+    for (int32_t i = 0; i < s->cfg.loops.len; i++)
+        if (s->cfg.loops.items[i].parent == loop && !bits_get(&s->gone, i)) return true;
     return false;
 }
 
@@ -60,7 +82,7 @@ static int64_t weight_of(const Func *func, const Cfg *cfg, int32_t loop) {
     return QN_MIN(1 + insts / ROUND, STRIP / 64);
 }
 
-/* A loop inside that is short has lost its poll: those of the loop around it count its rounds, too. */
+/* Polls of the loop's own count the rounds of loops inside, which do not ask. */
 static void add_rounds(Func *func, const Cfg *cfg, int32_t loop, int64_t rounds) {
     const Loop *info = &cfg->loops.items[loop];
     const Type *i64 = type_scalar(func->module->types, TY_i64);
@@ -68,16 +90,10 @@ static void add_rounds(Func *func, const Cfg *cfg, int32_t loop, int64_t rounds)
         const Block *block = &func->blocks.items[info->blocks.items[i]];
         for (int32_t k = 0; k < block->insts.len; k++) {
             Ref ref = block->insts.items[k];
-            int64_t known = 1;
             const Inst *inst = ir_inst(func, ref);
-            if (inst->op != OP_poll || cfg->loop_of[inst->block] != loop) continue;
-            bool weighted = inst->nargs > 0;
-            if (weighted && !opt_const_int(func, ir_arg(func, ref, 0), &known)) continue;
-            Ref weight = ir_const_int(func, i64, known + rounds);
-            if (weighted)
-                ir_args(func, ref)[0] = weight;
-            else
-                ir_add_arg(func, ref, weight);
+            if (inst->op != OP_poll || inst->nargs || inst->sub == FLAG_LATER) continue;
+            if (cfg->loop_of[inst->block] == loop)
+                ir_add_arg(func, ref, ir_const_int(func, i64, 1 + rounds));
         }
     }
 }
@@ -92,25 +108,51 @@ static Ref strip_phi(Func *func, Builder *b, Ref phi, int32_t entry_at) {
     return copy;
 }
 
+/* The end of the strip that begins at `start`, and the block's jump. */
+static Ref strip_stop(Builder *b, const CountedLoop *loop, Ref start, int64_t rounds, int32_t to) {
+    Func *func = b->func;
+    const Type *i64 = type_scalar(func->module->types, TY_i64),
+               *boolean = type_scalar(func->module->types, TY_bool);
+    Ref chunk = ir_const_int(func, i64, rounds), left = loop->limit, stop;
+    if (start) left = b_op2(b, OP_sub, i64, left, start);
+    Ref more = b_op2(b, OP_lt, boolean, chunk, left);
+    stop = b_op3(b, OP_select, i64, more, chunk, left);
+    if (start) stop = b_op2(b, OP_add, i64, start, stop);
+    b_jump(b, to);
+    return stop;
+}
+
+/* Counts the rounds since `start`; `later`: without asking. */
+static void count_rounds(Builder *b, const CountedLoop *loop, Ref start, int64_t weight,
+                         bool later) {
+    Func *func = b->func;
+    const Type *i64 = type_scalar(func->module->types, TY_i64);
+    Ref ran = b_op2(b, OP_sub, i64, loop->counter, start);
+    if (weight > 1) ran = b_op2(b, OP_mul, i64, ran, ir_const_int(func, i64, weight));
+    Ref poll = b_op1(b, OP_poll, NULL, ran);
+    ir_inst(func, poll)->sub = later ? FLAG_LATER : 0;
+}
+
 static Strip strip_mine(Func *func, const CountedLoop *loop, int64_t rounds, int64_t weight,
-                        int32_t span) {
-    Module *module = func->module;
-    const Type *i64 = type_scalar(module->types, TY_i64),
-               *boolean = type_scalar(module->types, TY_bool);
-    int32_t strip = ir_block_new(func), done = ir_block_new(func);
-    Block *header = &func->blocks.items[loop->header];
-    int32_t entry_at = -1;
-    for (int32_t i = 0; i < header->preds.len; i++)
-        if (header->preds.items[i] == loop->entry_pred) entry_at = i;
-    /* outside -> strip -> header */
-    Ref enter = ir_terminator(func, loop->entry_pred);
-    for (int k = 0; k < 2; k++)
-        if (ir_inst(func, enter)->target[k] == loop->header)
-            ir_inst(func, enter)->target[k] = strip;
-    header->preds.items[entry_at] = strip;
-    ir_edge_add(func, loop->entry_pred, strip);
-    ir_edge_add(func, done, strip);
-    Builder b = {.func = func, .block = strip, .at = -1, .span = span, .error = NO_BLOCK};
+                        int32_t span, bool later) {
+    const Type *i64 = type_scalar(func->module->types, TY_i64),
+               *boolean = type_scalar(func->module->types, TY_bool);
+    int32_t first = ir_edge_split(func, loop->entry_pred, loop->header);
+    int32_t strip = ir_edge_split(func, first, loop->header);
+    int32_t leave = ir_edge_split(func, loop->header, loop->exit);
+    int32_t done = ir_edge_split(func, loop->header, leave), more = ir_block_new(func),
+            entry_at = 0;
+    const Block *header = &func->blocks.items[loop->header];
+    while (header->preds.items[entry_at] != strip)
+        entry_at++;
+    func->blocks.items[more].cold = true;
+    Builder b = {.func = func, .block = first, .at = -1, .span = span, .error = NO_BLOCK};
+    ir_remove(func, ir_terminator(func, first));
+    ir_edge_remove(func, first, strip);
+    Ref stop0 = strip_stop(&b, loop, NO_REF, rounds, strip);
+    /* strip: phis of the header's phis, and of the end */
+    ir_remove(func, ir_terminator(func, strip));
+    b.block = strip;
     Ref start = NO_REF;
     for (int32_t i = 0; i < func->blocks.items[loop->header].insts.len; i++) {
         Ref phi = func->blocks.items[loop->header].insts.items[i];
@@ -118,33 +160,25 @@ static Strip strip_mine(Func *func, const CountedLoop *loop, int64_t rounds, int
         Ref copy = strip_phi(func, &b, phi, entry_at);
         if (phi == loop->counter) start = copy;
     }
-    Ref chunk = ir_const_int(func, i64, rounds);
-    Ref left = b_op2(&b, OP_sub, i64, loop->limit, start);
-    Ref more = b_op2(&b, OP_lt, boolean, chunk, left);
-    Ref count = b_op3(&b, OP_select, i64, more, chunk, left);
-    Ref stop = b_op2(&b, OP_add, i64, start, count);
+    Ref stop = b_phi(&b, i64);
+    ir_add_arg(func, stop, stop0);
     Ref jump = b_inst(&b, OP_jump, NULL, NULL, 0);
-    ir_inst(func, jump)->target[0] = loop->header; /* its predecessor entry was renamed above */
-    /* header: up to `stop`, then to `done` */
+    ir_inst(func, jump)->target[0] = loop->header; /* the edge is there since the split */
     ir_args(func, loop->test)[1] = stop;
-    Ref branch = ir_terminator(func, loop->header);
-    ir_inst(func, branch)->target[1] = done;
-    Block *exit = &func->blocks.items[loop->exit];
-    for (int32_t i = 0; i < exit->preds.len; i++)
-        if (exit->preds.items[i] == loop->header) {
-            exit->preds.items[i] = done;
-            break;
-        }
-    ir_edge_add(func, loop->header, done);
-    b = (Builder){.func = func, .block = done, .at = -1, .span = span, .error = NO_BLOCK};
-    Ref ran = b_op2(&b, OP_sub, i64, loop->counter, start);
-    if (weight > 1) ran = b_op2(&b, OP_mul, i64, ran, ir_const_int(func, i64, weight));
-    b_op1(&b, OP_poll, NULL, ran);
-    Ref again = b_op2(&b, OP_lt, boolean, loop->counter, loop->limit);
-    Ref back = b_inst(&b, OP_branch, NULL, &again, 1);
-    ir_inst(func, back)->target[0] =
-        strip; /* both edges are already in the lists of predecessors */
-    ir_inst(func, back)->target[1] = loop->exit;
+    /* done, more, leave */
+    ir_remove(func, ir_terminator(func, done));
+    ir_edge_remove(func, done, leave);
+    b.block = done;
+    b_branch(&b, b_op2(&b, OP_lt, boolean, loop->counter, loop->limit), more, leave);
+    b.block = more;
+    count_rounds(&b, loop, start, weight, false);
+    Ref stop1 = strip_stop(&b, loop, loop->counter, rounds, strip);
+    ir_add_arg(func, stop, stop1);
+    ir_remove(func, ir_terminator(func, leave));
+    b.block = leave;
+    count_rounds(&b, loop, start, weight, later);
+    jump = b_inst(&b, OP_jump, NULL, NULL, 0);
+    ir_inst(func, jump)->target[0] = loop->exit;
     return (Strip){strip, start, stop};
 }
 
@@ -250,7 +284,7 @@ static Ref enter_strip(Func *func, const WhileLoop *loop, Builder *b) {
     return start;
 }
 
-static void strip_while(Func *func, const WhileLoop *loop) {
+static void strip_while(Func *func, const WhileLoop *loop, bool later) {
     const Type *boolean = type_scalar(func->module->types, TY_bool);
     Builder b = {
         .func = func, .at = -1, .span = ir_inst(func, loop->poll)->span, .error = NO_BLOCK};
@@ -260,46 +294,118 @@ static void strip_while(Func *func, const WhileLoop *loop) {
     Ref jump = b_inst(&b, OP_jump, NULL, NULL, 0);
     ir_inst(func, jump)->target[0] = loop->header; /* the edge is there since the split */
     ir_remove(func, loop->poll);
-    int32_t done = ir_edge_split(func, loop->end, exit);
-    ir_remove(func, ir_terminator(func, done));
+    int32_t leave = ir_edge_split(func, loop->end, exit),
+            done = ir_edge_split(func, loop->end, leave), again = ir_block_new(func);
+    func->blocks.items[again].cold = true;
     Ref more =
         ir_insert(func, loop->end, opt_position(func, branch), OP_lt, (Ref[]){loop->next, stop}, 2);
     ir_inst(func, more)->type = boolean;
     ir_args(func, branch)[0] = more;
+    ir_remove(func, ir_terminator(func, done));
+    ir_edge_remove(func, done, leave);
     b.block = done;
-    b_op1(&b, OP_poll, NULL, rounds(&b, loop, start, sane));
-    Ref again = b_op2(&b, (Op)ir_inst(func, loop->test)->op, boolean, loop->next, loop->limit);
-    Ref back = b_inst(&b, OP_branch, NULL, &again, 1);
-    ir_inst(func, back)->target[0] = strip;
-    ir_inst(func, back)->target[1] = exit; /* this edge, too */
-    ir_edge_add(func, done, strip);
+    Ref ran = rounds(&b, loop, start, sane);
+    b_branch(&b, b_op2(&b, (Op)ir_inst(func, loop->test)->op, boolean, loop->next, loop->limit),
+             again, leave);
+    b.block = again;
+    b_op1(&b, OP_poll, NULL, ran);
+    b_jump(&b, strip);
+    ir_remove(func, ir_terminator(func, leave));
+    b.block = leave;
+    Ref poll = b_op1(&b, OP_poll, NULL, ran);
+    ir_inst(func, poll)->sub = later ? FLAG_LATER : 0;
+    jump = b_inst(&b, OP_jump, NULL, NULL, 0);
+    ir_inst(func, jump)->target[0] = exit;
+}
+
+/* Does the loop around ask in its rounds? It may be one of the compiler's own that does not. */
+static bool asked_around(const Polls *s, int32_t loop) {
+    int32_t around = s->cfg.loops.items[loop].parent;
+    if (around < 0) return false;
+    const Loop *info = &s->cfg.loops.items[around];
+    for (int32_t i = 0; i < info->blocks.len; i++) {
+        const Block *block = &s->func->blocks.items[info->blocks.items[i]];
+        if (s->cfg.loop_of[info->blocks.items[i]] != around) continue;
+        for (int32_t k = 0; k < block->insts.len; k++)
+            if (ir_inst(s->func, block->insts.items[k])->op == OP_poll) return true;
+    }
+    return false;
+}
+
+/* The only block outside that leads to the header, or NO_BLOCK. */
+static int32_t entry_of(const Polls *s, int32_t loop) {
+    const Block *header = &s->func->blocks.items[s->cfg.loops.items[loop].header];
+    int32_t entry = NO_BLOCK;
+    for (int32_t i = 0; i < header->preds.len; i++) {
+        if (opt_in_loop(&s->cfg, loop, header->preds.items[i])) continue;
+        if (entry != NO_BLOCK) return NO_BLOCK;
+        entry = header->preds.items[i];
+    }
+    return entry;
+}
+
+/* The loop takes at most `rounds` rounds of a small one and does not ask: the loop around counts it. Where there is none, it asks
+ * once, before it begins: the function may be called in a loop. */
+static void let_go(Polls *s, int32_t loop, int64_t rounds, int32_t span) {
+    int32_t around = s->cfg.loops.items[loop].parent, header = s->cfg.loops.items[loop].header;
+    bits_set(&s->gone, loop);
+    if (around >= 0) s->rounds[around] += rounds;
+    if (asked_around(s, loop) || rounds <= ROUND) return;
+    Builder b = {.func = s->func, .span = span, .error = NO_BLOCK};
+    b.block = ir_edge_split(s->func, entry_of(s, loop), header);
+    const Type *i64 = type_scalar(s->func->module->types, TY_i64);
+    b_op1(&b, OP_poll, NULL, ir_const_int(s->func, i64, rounds));
+}
+
+static void visit_while(Polls *s, int32_t loop) {
+    int32_t span = 0;
+    WhileLoop other;
+    bool inner = asked_around(s, loop);
+    if (opt_wears_out(s->func, &s->cfg, loop)) {
+        int64_t weight = weight_of(s->func, &s->cfg, loop) + s->rounds[loop];
+        if (weight <= FEW_ROUNDS && entry_of(s, loop) != NO_BLOCK &&
+            remove_polls(s->func, &s->cfg, loop, &span))
+            let_go(s, loop, weight * WORN_OUT, span);
+    } else if (is_while_loop(s->func, &s->cfg, loop, &other)) {
+        strip_while(s->func, &other, inner);
+    }
+}
+
+/* An innermost loop, where loops without polls do not count. */
+static void visit(Polls *s, int32_t loop) {
+    Func *func = s->func;
+    CountedLoop counted;
+    int32_t span = 0;
+    int64_t trips;
+    bool inner = asked_around(s, loop);
+    if (!opt_counted_loop(func, &s->cfg, loop, &counted)) {
+        visit_while(s, loop);
+        return;
+    }
+    Divisors *divisors =
+        s->rounds[loop] ? NULL : opt_divisors(s->ctx, func, &s->cfg, loop, &counted);
+    if (!remove_polls(func, &s->cfg, loop, &span)) return;
+    int64_t weight = weight_of(func, &s->cfg, loop) + s->rounds[loop];
+    if (divisors) {
+        Strip strip = strip_mine(func, &counted, DIVISOR_STRIP, weight, span, inner);
+        opt_test_ahead(divisors, &strip);
+    } else if (opt_const_int(func, counted.limit, &trips) && trips <= SHORT_LOOP &&
+               trips * weight <= MOST_ROUNDS) {
+        let_go(s, loop, QN_MAX(trips, 0) * weight, span);
+    } else {
+        strip_mine(func, &counted, QN_MAX(STRIP / weight, 1), weight, span, inner);
+    }
 }
 
 void opt_loops(PassContext *ctx, Func *func) {
     if (ctx->options->entry == ENTRY_KERNEL && !target_is_host(ctx->options->infer.target)) return;
-    Cfg cfg;
-    cfg_compute(&cfg, ctx->arena, func);
-    for (int32_t l = cfg.loops.len - 1; l >= 0; l--) {
-        CountedLoop loop;
-        int32_t span = 0;
-        int64_t trips;
-        if (func->blocks.items[cfg.loops.items[l].header].cold || has_inner(&cfg, l)) continue;
-        WhileLoop other;
-        if (is_while_loop(func, &cfg, l, &other)) strip_while(func, &other);
-        if (!opt_counted_loop(func, &cfg, l, &loop)) continue;
-        Divisors *divisors = opt_divisors(ctx, func, &cfg, l, &loop);
-        if (!remove_polls(func, &cfg, l, &span)) continue;
-        int64_t weight = weight_of(func, &cfg, l);
-        if (divisors) {
-            Strip strip = strip_mine(func, &loop, DIVISOR_STRIP, weight, span);
-            opt_test_ahead(divisors, &strip);
-            continue;
-        }
-        if (opt_const_int(func, loop.limit, &trips) && trips <= SHORT_LOOP) {
-            int32_t around = cfg.loops.items[l].parent;
-            if (around >= 0 && trips > 0) add_rounds(func, &cfg, around, trips * weight);
-            continue;
-        }
-        strip_mine(func, &loop, STRIP / weight, weight, span);
+    Polls s = {.ctx = ctx, .func = func};
+    cfg_compute(&s.cfg, ctx->arena, func);
+    s.gone = bits_new(ctx->arena, s.cfg.loops.len);
+    s.rounds = arena_array(ctx->arena, int64_t, s.cfg.loops.len);
+    for (int32_t l = s.cfg.loops.len - 1; l >= 0; l--) {
+        if (func->blocks.items[s.cfg.loops.items[l].header].cold) continue;
+        if (!has_inner(&s, l)) visit(&s, l);
+        if (s.rounds[l] && !bits_get(&s.gone, l)) add_rounds(func, &s.cfg, l, s.rounds[l]);
     }
 }

@@ -35,6 +35,7 @@ const OpText ir_op_text[OP_COUNT] = {
     [OP_check_index] = {.imm = IMM_WORD, .imm_word = "axis"},
     [OP_view] = {.u = U_NAME},
     [OP_alloc] = {.sub = SUB_WORD, .sub_word = "zeroed"},
+    [OP_poll] = {.sub = SUB_WORD, .sub_word = "later"},
     [OP_map] = {.u = U_FUNC, .parens = true},
     [OP_map_into] = {.u = U_FUNC, .parens = true},
     [OP_reduce] = {.sub = SUB_WORDS,

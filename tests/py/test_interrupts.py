@@ -136,6 +136,61 @@ PROGRAMS = {
         nest(0)
         def run(): nest(10**9)
         """,
+    "short loops of any length in loops": """
+        @njit
+        def nest(n, m, k):
+            s = 0.0
+            for i in range(n):
+                j = 0
+                while j < m:
+                    for l in range(k):
+                        s = s * 0.5 + l
+                    j += 3
+            return s
+        nest(1, 4, 2)
+        def run(): nest(10**9, 10**6, 3)
+        """,
+    "a long loop in a short one": """
+        @njit
+        def nest(n, m):
+            s = 0.0
+            for i in range(n):
+                for l in range(m):
+                    s = s * 0.5 + l
+            return s
+        nest(1, 4)
+        def run(): nest(3, 10**12)
+        """,
+    "numbers that wear out": """
+        @njit
+        def digits(n):
+            t = 0
+            while n > 0:
+                t += n % 10
+                n //= 10
+            return t
+        @njit
+        def ones(limit):
+            t = 0
+            for i in range(limit):
+                v = i
+                while v:
+                    v &= v - 1
+                    t += 1
+                t += digits(i)
+            return t
+        ones(3)
+        def run(): ones(1 << 62)
+        """,
+    "a number that never becomes zero": """
+        @njit
+        def halve(n):
+            while n != 0:
+                n //= 2
+            return n
+        halve(3)
+        def run(): halve(-1)
+        """,
     "a ufunc": """
         @vectorize
         def f(x):

@@ -101,3 +101,65 @@ def test_short_loops_inside_of_long_ones():
         small_window(a, expected)
         fast(a, found)
         assert np.array_equal(expected, found)
+
+
+def wears(a, b, c):
+    """Loops that wear numbers out, in a loop and alone, some of which wear nothing out."""
+    total = 0
+    for i in range(a):
+        n = b + i
+        while n > 0:
+            total = (total * 3 + n % 10) % 1000003
+            n //= 10
+        v = i
+        while v:
+            v &= v - 1
+            total += 1
+        f = i + 5
+        while f > 0:
+            total ^= f
+            f -= f & -f
+        e = c
+        while e >= 4:
+            total += e & 1
+            e >>= 2
+        up = i
+        while up < 40:
+            up = up // 2 + 30
+            total += 1
+            if total % 7 == 3:
+                break
+    k = c
+    while k != 0:
+        total += k % 1000
+        k //= 7
+    return total
+
+
+def test_loops_that_wear_a_number_out():
+    fast = njit(wears)
+    for a, b, c in ((0, 0, 0), (3, 5, 9), (50, -20, 12345), (40, 10**15, 2**62), (7, -(2**62), MAX)):
+        assert fast(a, b, c) == wears(a, b, c)
+
+
+def lengths(n, m, out):
+    """Inner loops shorter and longer than a strip."""
+    k = 0
+    for i in range(n):
+        for j in range(m):
+            k += j & 3
+        for j in range(5, m, 3):
+            k -= j & 1
+        j = 0
+        while j < m:
+            k += 1
+            j += 7
+        out[i] = k
+    return k
+
+
+@pytest.mark.parametrize("m", [0, 1, 65535, 65536, 65537, 200001])
+def test_lengths_round_the_length_of_a_strip(m):
+    expected, found = np.zeros(2, np.int64), np.zeros(2, np.int64)
+    assert njit(lengths)(2, m, found) == lengths(2, m, expected)
+    assert expected.tolist() == found.tolist()
