@@ -2,15 +2,18 @@
 #include "loops.h"
 
 void gemv_transposed(const Real *A, Int rows, Int columns, const Real *x, Int nx, Real *y, Int ny) {
-    for (Int j = 0; j < columns; j++) y[j] = 0;
+    for (Int j = 0; j < columns; j++)
+        y[j] = 0;
     for (Int i = 0; i < rows; i++)
-        for (Int j = 0; j < columns; j++) y[j] += A[i * columns + j] * x[i];
+        for (Int j = 0; j < columns; j++)
+            y[j] += A[i * columns + j] * x[i];
 }
 
 void lower_solve(const Real *L, Int n0, Int n1, const Real *b, Int n, Real *x, Int nx) {
     for (Int i = 0; i < n; i++) {
         Real s = b[i];
-        for (Int j = 0; j < i; j++) s -= L[i * n1 + j] * x[j];
+        for (Int j = 0; j < i; j++)
+            s -= L[i * n1 + j] * x[j];
         x[i] = s / L[i * n1 + i];
     }
 }
@@ -19,10 +22,12 @@ void heat2d(Real *a, Int h, Int w, Real *b, Int bh, Int bw, Int steps) {
     for (Int t = 0; t < steps; t++) {
         for (Int y = 1; y < h - 1; y++)
             for (Int x = 1; x < w - 1; x++)
-                b[y * bw + x] = a[y * w + x] + 0.2 * (a[(y - 1) * w + x] + a[(y + 1) * w + x] + a[y * w + x - 1] +
-                                                      a[y * w + x + 1] - 4.0 * a[y * w + x]);
+                b[y * bw + x] =
+                    a[y * w + x] + 0.2 * (a[(y - 1) * w + x] + a[(y + 1) * w + x] +
+                                          a[y * w + x - 1] + a[y * w + x + 1] - 4.0 * a[y * w + x]);
         for (Int y = 1; y < h - 1; y++)
-            for (Int x = 1; x < w - 1; x++) a[y * w + x] = b[y * bw + x];
+            for (Int x = 1; x < w - 1; x++)
+                a[y * w + x] = b[y * bw + x];
     }
 }
 
@@ -55,19 +60,23 @@ void gray(const Byte *rgb, Int h, Int w, Int three, Byte *out, Int oh, Int ow) {
         }
 }
 
-void pagerank_step(const Int *indptr, Int np, const Int *indices, Int ni, const Real *rank, Int nr, Real *out, Int n) {
-    for (Int i = 0; i < n; i++) out[i] = 0.15 / n;
+void pagerank_step(const Int *indptr, Int np, const Int *indices, Int ni, const Real *rank, Int nr,
+                   Real *out, Int n) {
+    for (Int i = 0; i < n; i++)
+        out[i] = 0.15 / n;
     for (Int i = 0; i < n; i++) {
         Int degree = indptr[i + 1] - indptr[i];
         if (!degree) continue;
         Real share = 0.85 * rank[i] / degree;
-        for (Int k = indptr[i]; k < indptr[i + 1]; k++) out[indices[k]] += share;
+        for (Int k = indptr[i]; k < indptr[i + 1]; k++)
+            out[indices[k]] += share;
     }
 }
 
 void floyd_warshall(Real *d, Int n, Int n1, const Real *src, Int s0, Int s1) {
     for (Int i = 0; i < n; i++)
-        for (Int j = 0; j < n; j++) d[i * n + j] = src[i * n + j];
+        for (Int j = 0; j < n; j++)
+            d[i * n + j] = src[i * n + j];
     for (Int k = 0; k < n; k++)
         for (Int i = 0; i < n; i++)
             for (Int j = 0; j < n; j++) {
@@ -77,7 +86,8 @@ void floyd_warshall(Real *d, Int n, Int n1, const Real *src, Int s0, Int s1) {
 }
 
 void merge_sort(const Real *src, Int n, Real *a, Int na, Real *b, Int nb) {
-    for (Int i = 0; i < n; i++) a[i] = src[i];
+    for (Int i = 0; i < n; i++)
+        a[i] = src[i];
     for (Int width = 1; width < n; width *= 2) {
         for (Int lo = 0; lo < n; lo += 2 * width) {
             Int mid = lesser(lo + width, n), hi = lesser(lo + 2 * width, n), i = lo, j = mid;
@@ -88,20 +98,25 @@ void merge_sort(const Real *src, Int n, Real *a, Int na, Real *b, Int nb) {
                     b[k] = a[j++];
             }
         }
-        for (Int i = 0; i < n; i++) a[i] = b[i];
+        for (Int i = 0; i < n; i++)
+            a[i] = b[i];
     }
 }
 
 void counting_sort(const Int *a, Int n, Int *count, Int m, Int *out, Int no) {
     Int at = 0;
-    for (Int k = 0; k < m; k++) count[k] = 0;
-    for (Int i = 0; i < n; i++) count[a[i]]++;
     for (Int k = 0; k < m; k++)
-        for (Int r = 0; r < count[k]; r++) out[at++] = k;
+        count[k] = 0;
+    for (Int i = 0; i < n; i++)
+        count[a[i]]++;
+    for (Int k = 0; k < m; k++)
+        for (Int r = 0; r < count[k]; r++)
+            out[at++] = k;
 }
 
 Int edit_distance(const Byte *a, Int n, const Byte *b, Int m, Int *row, Int nr) {
-    for (Int j = 0; j <= m; j++) row[j] = j;
+    for (Int j = 0; j <= m; j++)
+        row[j] = j;
     for (Int i = 0; i < n; i++) {
         Int corner = row[0];
         row[0] = i + 1;
@@ -116,7 +131,8 @@ Int edit_distance(const Byte *a, Int n, const Byte *b, Int m, Int *row, Int nr) 
 
 Int knapsack(const Int *weights, Int n, const Int *values, Int nv, Int *best, Int nb) {
     Int cap = nb - 1;
-    for (Int w = 0; w <= cap; w++) best[w] = 0;
+    for (Int w = 0; w <= cap; w++)
+        best[w] = 0;
     for (Int i = 0; i < n; i++)
         for (Int w = cap; w >= weights[i]; w--) {
             Int v = best[w - weights[i]] + values[i];
@@ -194,7 +210,8 @@ void welford(const Real *a, Int n, Real *out, Int no) {
 
 void float_histogram(const Real *a, Int na, Real low, Real high, Int *out, Int n) {
     Real scale = n / (high - low);
-    for (Int k = 0; k < n; k++) out[k] = 0;
+    for (Int k = 0; k < n; k++)
+        out[k] = 0;
     for (Int i = 0; i < na; i++) {
         Int k = (Int)((a[i] - low) * scale);
         if (0 <= k && k < n) out[k]++;
@@ -205,8 +222,8 @@ Int ising_sweep(Int *s, Int n, Int m, const Real *rand, Int rn, Int rm, Real bet
     Int flips = 0;
     for (Int i = 0; i < n; i++)
         for (Int j = 0; j < m; j++) {
-            Int near = s[(i ? i - 1 : n - 1) * m + j] + s[(i + 1) % n * m + j] + s[i * m + (j ? j - 1 : m - 1)] +
-                       s[i * m + (j + 1) % m];
+            Int near = s[(i ? i - 1 : n - 1) * m + j] + s[(i + 1) % n * m + j] +
+                       s[i * m + (j ? j - 1 : m - 1)] + s[i * m + (j + 1) % m];
             Int cost = 2 * s[i * m + j] * near;
             if (cost <= 0 || rand[i * m + j] < exp(-beta * cost)) {
                 s[i * m + j] = -s[i * m + j];
@@ -219,7 +236,8 @@ Int ising_sweep(Int *s, Int n, Int m, const Real *rand, Int rn, Int rm, Real bet
 void fir(const Real *x, Int n, const Real *taps, Int k, Real *out, Int no) {
     for (Int i = 0; i < n - k + 1; i++) {
         Real s = 0;
-        for (Int j = 0; j < k; j++) s += x[i + j] * taps[k - 1 - j];
+        for (Int j = 0; j < k; j++)
+            s += x[i + j] * taps[k - 1 - j];
         out[i] = s;
     }
 }

@@ -3,17 +3,21 @@
 
 void lu_factor(const Real *src, Int s0, Int s1, Real *a, Int n, Int n1) {
     for (Int i = 0; i < n; i++)
-        for (Int j = 0; j < n; j++) a[i * n + j] = src[i * n + j];
+        for (Int j = 0; j < n; j++)
+            a[i * n + j] = src[i * n + j];
     for (Int k = 0; k < n; k++)
         for (Int i = k + 1; i < n; i++) {
             a[i * n + k] /= a[k * n + k];
-            for (Int j = k + 1; j < n; j++) a[i * n + j] -= a[i * n + k] * a[k * n + j];
+            for (Int j = k + 1; j < n; j++)
+                a[i * n + j] -= a[i * n + k] * a[k * n + j];
         }
 }
 
-void rank_one(Real *A, Int rows, Int columns, const Real *x, Int nx, const Real *y, Int ny, Real alpha) {
+void rank_one(Real *A, Int rows, Int columns, const Real *x, Int nx, const Real *y, Int ny,
+              Real alpha) {
     for (Int i = 0; i < rows; i++)
-        for (Int j = 0; j < columns; j++) A[i * columns + j] += alpha * x[i] * y[j];
+        for (Int j = 0; j < columns; j++)
+            A[i * columns + j] += alpha * x[i] * y[j];
 }
 
 void upwind(const Real *u, Int n, const Real *v, Int nv, Real *out, Int no) {
@@ -29,7 +33,8 @@ void red_black(Real *a, Int h, Int w) {
     for (Int color = 0; color < 2; color++)
         for (Int i = 1; i < h - 1; i++)
             for (Int j = 1 + (i + color) % 2; j < w - 1; j += 2)
-                a[i * w + j] = 0.25 * (a[(i - 1) * w + j] + a[(i + 1) * w + j] + a[i * w + j - 1] + a[i * w + j + 1]);
+                a[i * w + j] = 0.25 * (a[(i - 1) * w + j] + a[(i + 1) * w + j] + a[i * w + j - 1] +
+                                       a[i * w + j + 1]);
 }
 
 void box_blur(const Int *img, Int h, Int w, Int *out, Int oh, Int ow) {
@@ -62,8 +67,10 @@ void bilinear(const Real *img, Int h, Int w, Real *out, Int oh, Int ow) {
     }
 }
 
-void bellman_ford(const Int *tails, Int n, const Int *heads, Int nh, const Real *costs, Int nc, Real *dist, Int nd, Int rounds) {
-    for (Int i = 0; i < nd; i++) dist[i] = 1e300;
+void bellman_ford(const Int *tails, Int n, const Int *heads, Int nh, const Real *costs, Int nc,
+                  Real *dist, Int nd, Int rounds) {
+    for (Int i = 0; i < nd; i++)
+        dist[i] = 1e300;
     dist[0] = 0;
     for (Int r = 0; r < rounds; r++)
         for (Int e = 0; e < n; e++) {
@@ -74,7 +81,8 @@ void bellman_ford(const Int *tails, Int n, const Int *heads, Int nh, const Real 
 
 Int find_roots(Int *parent, Int n, const Int *edges, Int m, Int two) {
     Int groups = n;
-    for (Int i = 0; i < n; i++) parent[i] = i;
+    for (Int i = 0; i < n; i++)
+        parent[i] = i;
     for (Int e = 0; e < m; e++) {
         Int a = edges[2 * e], b = edges[2 * e + 1];
         while (parent[a] != a) {
@@ -94,7 +102,8 @@ Int find_roots(Int *parent, Int n, const Int *edges, Int m, Int two) {
 }
 
 void shell_sort(const Real *src, Int n, Real *a, Int na) {
-    for (Int i = 0; i < n; i++) a[i] = src[i];
+    for (Int i = 0; i < n; i++)
+        a[i] = src[i];
     for (Int gap = n / 2; gap > 0; gap /= 2)
         for (Int i = gap; i < n; i++) {
             Real v = a[i];
@@ -109,10 +118,13 @@ void shell_sort(const Real *src, Int n, Real *a, Int na) {
 
 Int partition(const Real *src, Int n, Real *a, Int na, Real pivot) {
     Int i = 0, j = n - 1;
-    for (Int k = 0; k < n; k++) a[k] = src[k];
+    for (Int k = 0; k < n; k++)
+        a[k] = src[k];
     while (i <= j) {
-        while (i <= j && a[i] < pivot) i++;
-        while (i <= j && a[j] >= pivot) j--;
+        while (i <= j && a[i] < pivot)
+            i++;
+        while (i <= j && a[j] >= pivot)
+            j--;
         if (i < j) {
             Real t = a[i];
             a[i++] = a[j];
@@ -135,10 +147,12 @@ Int common_subsequence(const Int *a, Int n, const Int *b, Int m, Int *table, Int
 }
 
 Int coin_change(const Int *coins, Int n, Int *ways, Int nw) {
-    for (Int v = 0; v < nw; v++) ways[v] = 0;
+    for (Int v = 0; v < nw; v++)
+        ways[v] = 0;
     ways[0] = 1;
     for (Int k = 0; k < n; k++)
-        for (Int v = coins[k]; v < nw; v++) ways[v] += ways[v - coins[k]];
+        for (Int v = coins[k]; v < nw; v++)
+            ways[v] += ways[v - coins[k]];
     return ways[nw - 1];
 }
 
@@ -167,17 +181,20 @@ Int parse_numbers(const Byte *text, Int n, Int *out, Int no) {
 }
 
 void totients(Int *phi, Int n) {
-    for (Int i = 0; i < n; i++) phi[i] = i;
+    for (Int i = 0; i < n; i++)
+        phi[i] = i;
     for (Int p = 2; p < n; p++)
         if (phi[p] == p)
-            for (Int k = p; k < n; k += p) phi[k] -= phi[k] / p;
+            for (Int k = p; k < n; k += p)
+                phi[k] -= phi[k] / p;
 }
 
 Int palindromes(Int limit) {
     Int count = 0;
     for (Int i = 0; i < limit; i++) {
         Int r = 0;
-        for (Int n = i; n; n /= 10) r = r * 10 + n % 10;
+        for (Int n = i; n; n /= 10)
+            r = r * 10 + n % 10;
         count += r == i;
     }
     return count;
@@ -187,7 +204,8 @@ void covariance(const Real *data, Int n, Int m, Real *out, Int o0, Int o1) {
     for (Int j = 0; j < m; j++)
         for (Int k = j; k < m; k++) {
             Real s = 0;
-            for (Int i = 0; i < n; i++) s += data[i * m + j] * data[i * m + k];
+            for (Int i = 0; i < n; i++)
+                s += data[i * m + j] * data[i * m + k];
             out[j * o1 + k] = s / (Real)(n - 1);
             out[k * o1 + j] = out[j * o1 + k];
         }
@@ -253,13 +271,15 @@ void fft(Real *re, Int n, Real *im, Int ni) {
     }
 }
 
-void in_polygon(const Real *px, Int np, const Real *py, Int npy, const Real *xs, Int n, const Real *ys, Int ny, Int *out, Int no) {
+void in_polygon(const Real *px, Int np, const Real *py, Int npy, const Real *xs, Int n,
+                const Real *ys, Int ny, Int *out, Int no) {
     for (Int p = 0; p < np; p++) {
         bool inside = false;
         Int j = n - 1;
         for (Int i = 0; i < n; i++) {
             if ((ys[i] > py[p]) != (ys[j] > py[p]))
-                if (px[p] < (xs[j] - xs[i]) * (py[p] - ys[i]) / (ys[j] - ys[i]) + xs[i]) inside = !inside;
+                if (px[p] < (xs[j] - xs[i]) * (py[p] - ys[i]) / (ys[j] - ys[i]) + xs[i])
+                    inside = !inside;
             j = i;
         }
         out[p] = inside;
@@ -268,13 +288,15 @@ void in_polygon(const Real *px, Int np, const Real *py, Int npy, const Real *xs,
 
 Real option_tree(Real *values, Int n, Int steps, Real up, Real rate, Real strike) {
     Real down = 1.0 / up, p = (rate - down) / (up - down), price = 100;
-    for (Int i = 0; i < steps; i++) price *= down;
+    for (Int i = 0; i < steps; i++)
+        price *= down;
     for (Int i = 0; i < steps + 1; i++) {
         values[i] = price - strike > 0 ? price - strike : 0;
         price *= up * up;
     }
     for (Int t = steps; t > 0; t--)
-        for (Int i = 0; i < t; i++) values[i] = (p * values[i + 1] + (1.0 - p) * values[i]) / rate;
+        for (Int i = 0; i < t; i++)
+            values[i] = (p * values[i + 1] + (1.0 - p) * values[i]) / rate;
     return values[0];
 }
 
