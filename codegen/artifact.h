@@ -72,7 +72,8 @@ typedef struct CallContext {
 } CallContext;
 
 typedef int (*HostEntry)(CallContext *ctx, void **args, void *result);
-/* A ufunc loop: n elements, pointers and byte steps for inputs then outputs. */
+/* A ufunc loop: n elements, pointers and byte steps for inputs then outputs. Of a generalised ufunc: behind the steps stand
+ * for each array its shape and its strides, which are those of all elements. */
 typedef int (*UfuncEntry)(CallContext *ctx, char **args, int64_t n, const int64_t *steps);
 
 /* A kernel on the cpu device runs blocks [first, last) of a launch, in order of their linear number
@@ -104,9 +105,10 @@ typedef struct KernelMailbox {
 /* -- the artifact ------------------------------------------------------------------------------- */
 
 typedef enum EntryKind {
-    ENTRY_HOST,   /* HostEntry: @jit */
-    ENTRY_UFUNC,  /* UfuncEntry: @vectorize on the CPU; the function maps scalars to a scalar */
-    ENTRY_KERNEL, /* KernelEntry on the CPU; a kernel of a device module on GPUs */
+    ENTRY_HOST, /* HostEntry: @jit */
+    ENTRY_UFUNC, /* UfuncEntry: @vectorize on the CPU, the function maps scalars to a scalar; @guvectorize, it takes
+                     scalars and arrays with axes, of layout A, and returns none */
+    ENTRY_KERNEL,      /* KernelEntry on the CPU; a kernel of a device module on GPUs */
     ENTRY_DEVICE_UFUNC /* a grid-stride kernel made round a scalar function: arrays in, array out */
 } EntryKind;
 

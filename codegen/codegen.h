@@ -16,10 +16,20 @@ enum FastMath { /* LLVM's flags, Numba's names */
                 FM_DEFAULT = FM_NSZ | FM_ARCP | FM_CONTRACT | FM_AFN | FM_REASSOC
 };
 
+/* The arrays of a generalised ufunc: the axes that its layout gives to each operand, and which of these have one length. */
+enum { MAX_CORE_OPERANDS = 32, MAX_CORE_AXES = 128 };
+typedef struct CoreAxes {
+    int16_t total;                   /* of all operands */
+    int16_t ndim[MAX_CORE_OPERANDS]; /* 0: a number, or an array of one element */
+    int16_t length[MAX_CORE_AXES];   /* operand after operand: equal numbers are equal lengths */
+} CoreAxes;
+
 typedef struct CompileOptions {
     InferOptions
         infer; /* meaning: typeinfer/typeinfer.h (target, boundscheck, error model, debug ...) */
     EntryKind entry;
+    const CoreAxes *
+        core; /* ENTRY_UFUNC: of guvectorize, the function writes its results into arrays; or NULL */
     int opt_level;        /* 0..3; default 3 */
     uint32_t fastmath;    /* FastMath bits */
     bool no_fma;          /* GPUs: do not contract */

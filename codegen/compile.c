@@ -168,15 +168,22 @@ static Ref first_return(const Func *func) {
     return NO_REF;
 }
 
-/* The function of a ufunc maps numbers to a number. */
+/* The function of a ufunc maps numbers to a number, that of a generalised one writes into arrays. */
 static bool check_ufunc(Compilation *c) {
     const Func *func = c->module->funcs.items[0];
     const Type *wrong = NULL;
-    for (int32_t i = 0; i < func->nparams && !wrong; i++)
-        if (!type_is_number(func->param_types[i])) wrong = func->param_types[i];
-    const char *what = wrong ? "takes numbers" : "returns one number";
+    bool core = c->options.core;
+    for (int32_t i = 0; i < func->nparams && !wrong; i++) {
+        const Type *type = func->param_types[i];
+        if (core && type->kind == TY_ARRAY) type = type->element;
+        if (!type_is_number(type)) wrong = func->param_types[i];
+    }
+    const char *what = wrong  ? core ? "takes numbers and arrays of numbers" : "takes numbers"
+                       : core ? "writes its results into its last parameters and returns nothing"
+                              : "returns one number";
     Ref at = wrong ? NO_REF : first_return(func);
-    if (!wrong && !type_is_number(func->result)) wrong = func->result;
+    bool good = core ? func->result->kind == TY_none : type_is_number(func->result);
+    if (!wrong && !good) wrong = func->result;
     if (!wrong) return true;
     StrBuf text;
     buf_init(&text, &c->arena);
@@ -184,9 +191,37 @@ static bool check_ufunc(Compilation *c) {
     const char *type = buf_take(&text).bytes;
     Span span = at ? ir_span_of(func, at) : (Span){0};
     diag_add(&c->diags, E0403, at ? &span : NULL,
-             str_printf(&c->arena, "a function of vectorize() %s, not %s", what, type).bytes);
+             str_printf(&c->arena, "a function of %svectorize() %s, not %s", core ? "gu" : "", what,
+                        type)
+                 .bytes);
     note_compiling(c);
     return false;
+}
+
+/* Axes of parameters that have one length by the layout of a generalised ufunc ask the first of them. */
+static void share_lengths(Compilation *c) {
+    Func *func = c->module->funcs.items[0];
+    const CoreAxes *core = c->options.core;
+    Ref params[MAX_CORE_OPERANDS] = {NO_REF};
+    int16_t first[MAX_CORE_OPERANDS + 1] = {0}, owner[MAX_CORE_AXES];
+    for (int32_t k = 0; k < func->nparams; k++) {
+        first[k + 1] = (int16_t)(first[k] + core->ndim[k]);
+        for (int32_t i = first[k]; i < first[k + 1]; i++)
+            owner[i] = (int16_t)k;
+    }
+    for (Ref r = 1; r < func->insts.len; r++)
+        if (ir_inst(func, r)->op == OP_param) params[ir_inst(func, r)->imm] = r;
+    for (Ref r = 1; r < func->insts.len; r++) {
+        Inst *inst = ir_inst(func, r);
+        if (inst->op != OP_shape) continue;
+        const Inst *array = ir_inst(func, ir_arg(func, r, 0));
+        if (array->op != OP_param || inst->imm >= core->ndim[array->imm]) continue;
+        int32_t at = first[array->imm] + (int32_t)inst->imm, same = 0;
+        while (core->length[same] != core->length[at] || !params[owner[same]])
+            same++;
+        ir_set_args(func, r, &params[owner[same]], 1);
+        ir_inst(func, r)->imm = same - first[owner[same]];
+    }
 }
 
 /* What comes before LLVM. */
@@ -195,6 +230,7 @@ static void prepare(Compilation *c) {
     artifact->entry_kind = c->options.entry;
     bool ufunc = c->options.entry == ENTRY_UFUNC || c->options.entry == ENTRY_DEVICE_UFUNC;
     if (ufunc && !check_ufunc(c)) return;
+    if (c->options.core) share_lengths(c);
     if (c->options.entry == ENTRY_DEVICE_UFUNC) { /* from here on a kernel like any other */
         if (!cg_make_ufunc_kernel(c->module)) return;
         c->options.entry = ENTRY_KERNEL;
@@ -208,6 +244,11 @@ static void prepare(Compilation *c) {
     /* the worker may outlast whoever owns the text */
     if (c->options.arch)
         c->options.arch = str_copy(&c->arena, c->options.arch, strlen(c->options.arch)).bytes;
+    if (c->options.core) {
+        CoreAxes *core = arena_new(&c->arena, CoreAxes);
+        *core = *c->options.core;
+        c->options.core = core;
+    }
     c->lower.ok = true;
 }
 

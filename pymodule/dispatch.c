@@ -288,6 +288,13 @@ static Spec *spec_of_artifact(JitCore *core, PyResolver *r, const CompileRequest
     return spec;
 }
 
+/* The arrays of a generalised ufunc lie as its callers' do. */
+static void forget_layouts(PyResolver *r, Signature *s) {
+    for (int32_t i = 0; i < s->nparams; i++)
+        if (s->params[i]->kind == TY_ARRAY)
+            s->params[i] = type_array_like(r->types, s->params[i], s->params[i]->ndim, LAYOUT_A);
+}
+
 bool py_request_types(JitCore *core, PyResolver *r, const CompileRequest *q, Signature *out) {
     if (!q->signature) {
         out->params = types_of_keys(r, q);
@@ -296,6 +303,7 @@ bool py_request_types(JitCore *core, PyResolver *r, const CompileRequest *q, Sig
     }
     if (!ti_parse_signature(r->types, r->arena, q->signature, out, cg_diags(r->compilation)))
         return false;
+    if (q->options.core) forget_layouts(r, out);
     int last = core->nparams - 1;
     if (out->nparams == core->nparams && core->varargs && out->params[last]->kind != TY_TUPLE) {
         PyErr_Format(

@@ -240,6 +240,7 @@ PyObject *py_surface(PyObject *self, const char *name, PyObject *args, PyObject 
 PyObject *py_function_of_dispatcher(PyObject *dispatcher);
 PyObject *py_function_of_ufunc(PyObject *ufunc);
 PyObject *py_function_of_kernel(PyObject *kernel);
+bool py_ufunc_is_generalized(PyObject *ufunc); /* of guvectorize */
 PyObject *
 py_data_of_ufunc(PyObject *ufunc); /* it dies with the ufunc, and can be referred to weakly */
 /* What the option locals of each says (borrowed), or NULL. */

@@ -141,6 +141,7 @@ static PyMethodDef module_methods[] = {
     {"test_fatal_error", module_test_fatal_error, METH_NOARGS, NULL},
     {"compile_kernel", py_compile_kernel, METH_VARARGS,
      "(function, signature, options, architecture, keep texts): a kernel for a chip, as a dict."},
+    {"make_gufunc", py_make_gufunc, METH_VARARGS, NULL},
     {"make_ufunc", (PyCFunction)(void (*)(void))py_make_ufunc, METH_VARARGS | METH_KEYWORDS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -550,6 +550,8 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     ModState *state = r->state;
     PyTypeObject *type = Py_TYPE(object);
     PyObject *function = py_function_of(state, object);
+    if (type == state->ufunc_type && py_ufunc_is_generalized(object))
+        return bind_name(r, b, BIND_LIBRARY, "guvectorize");
     if (function) {
         PyObject *declared = declared_of(state, object);
         b->elementwise = type == state->ufunc_type;

@@ -233,6 +233,7 @@ void py_dump_artifact(const Artifact *artifact, const char *target, uint32_t bit
 extern PyType_Spec py_dispatcher_spec, py_ufunc_data_spec;
 PyObject *py_compile_kernel(PyObject *module, PyObject *args); /* ahead.c */
 PyObject *py_make_ufunc(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *py_make_gufunc(PyObject *module, PyObject *args);
 int py_ufunc_init(ModState *state);
 int py_device_init(ModState *state, PyObject *module); /* kernels, arrays, streams */
 void py_device_clear(ModState *state);

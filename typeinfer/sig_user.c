@@ -1,6 +1,6 @@
 /* sig_user.c - signatures and types as users write them, in Numba's spelling.
  *
- *   signature := [type] '(' [types] ')'            types := type {',' type} [',']
+ *   signature := [type] '(' [types] ')' | type ',' types     types := type {',' type} [',']
  *   type      := scalar | tuple | type '[' axes ']' | Array(type, ndim, 'C' [, readonly] [, unaligned])
  *              | Optional(type)
  *   tuple     := '(' types ')' | Tuple((types)) | UniTuple(type, n)
@@ -269,6 +269,21 @@ static bool check_params(Reader *r, TypeVec *list, const char *at) {
     return true;
 }
 
+/* "float64[:], float64[:]": what stands behind the first comma, parameters all. */
+static bool bare_list(Reader *r, const Type *first, Signature *out) {
+    TypeVec list = {0};
+    vec_push(r->arena, &list, first);
+    do {
+        const Type *t = type(r);
+        if (!t) return false;
+        vec_push(r->arena, &list, t);
+        skip(r);
+    } while (accept(r, ','));
+    if (!at_end(r) || !check_params(r, &list, r->text)) return false;
+    *out = (Signature){NULL, list.items, list.len};
+    return true;
+}
+
 bool ti_parse_signature(TypeTable *types, Arena *arena, const char *text, Signature *out,
                         DiagList *diags) {
     Reader r = {.types = types, .arena = arena, .diags = diags, .text = text, .p = text};
@@ -281,7 +296,9 @@ bool ti_parse_signature(TypeTable *types, Arena *arena, const char *text, Signat
     if (!bracket || *r.p == '(' || *r.p == '[') { /* what came was the result */
         r.p = text;
         list = (TypeVec){0};
-        if (!(result = type(&r)) || !expect(&r, '(')) return false;
+        if (!(result = type(&r))) return false;
+        if (accept(&r, ',')) return bare_list(&r, result, out);
+        if (!expect(&r, '(')) return false;
         at = r.p;
         if (!type_list(&r, &list)) return false;
     }

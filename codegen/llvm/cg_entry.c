@@ -131,10 +131,13 @@ void cg_entry_host(Cg *cg) {
 
 /* -- ufunc loops ------------------------------------------------------------------------------ */
 
+/* What each element is computed from: numbers at base + i * step, or for a generalised ufunc arrays that begin
+ * there. A ufunc's last operand is its result. */
 enum { UFUNC_MAX = 32 };
 typedef struct Loop1 {
     Value ctx, count;
-    Value base[UFUNC_MAX], step[UFUNC_MAX]; /* inputs, then the output */
+    Value base[UFUNC_MAX], step[UFUNC_MAX]; /* inputs, then outputs */
+    Value *leaves; /* of all parameters; of arrays all but the data stays */
     int n;
 } Loop1;
 
@@ -142,10 +145,38 @@ static const Type *operand_type(const Func *func, int k) {
     return k < func->nparams ? func->param_types[k] : func->result;
 }
 
+/* The leaves of the parameters of element i, and where the operands are. `dense`: the elements of arrays lie side by side
+ * along their last axes. */
+static void operands_at(Cg *cg, const Loop1 *loop, Value i, const Value *steps, bool dense,
+                        Value *at, Value *leaves) {
+    const Func *func = cg->sigs[0].ir;
+    for (int k = 0, n = 0; k < loop->n; k++) {
+        Value offset = LLVMBuildNSWMul(cg->b, i, steps[k], "");
+        at[k] = LLVMBuildInBoundsGEP2(cg->b, cg->i8, loop->base[k], &offset, 1, "");
+        if (k == func->nparams) break;
+        const Type *type = func->param_types[k];
+        int32_t count = cg_leaf_count(cg, type);
+        if (type->kind == TY_ARRAY) {
+            memcpy(leaves + n, loop->leaves + n, sizeof *leaves * (size_t)count);
+            leaves[n] = at[k];
+            if (dense) leaves[n + count - 1] = cg_int(cg->i64, type_size(type->element));
+        } else {
+            cg_load_value(cg, type, at[k], leaves + n);
+        }
+        n += count;
+    }
+}
+
+static int32_t count_leaves(Cg *cg, const Func *func) {
+    int32_t n = 0;
+    for (int32_t i = 0; i < func->nparams; i++)
+        n += cg_leaf_count(cg, func->param_types[i]);
+    return n;
+}
+
 /* One loop over all elements; `steps` may be constants, which makes it a vector loop. */
-static void ufunc_loop(Cg *cg, const Loop1 *loop, const Value *steps) {
+static void ufunc_loop(Cg *cg, const Loop1 *loop, const Value *steps, bool dense) {
     const CgSig *sig = &cg->sigs[0];
-    const Func *func = sig->ir;
     BB before = LLVMGetInsertBlock(cg->b);
     BB head = cg_block(cg, "head"), body = cg_block(cg, "body"), done = cg_block(cg, "done");
     LLVMBuildBr(cg->b, head);
@@ -153,23 +184,27 @@ static void ufunc_loop(Cg *cg, const Loop1 *loop, const Value *steps) {
     Value i = LLVMBuildPhi(cg->b, cg->i64, "i");
     LLVMBuildCondBr(cg->b, LLVMBuildICmp(cg->b, LLVMIntSLT, i, loop->count, ""), body, done);
     cg_at(cg, body);
-    Value at[UFUNC_MAX], leaves[2 * UFUNC_MAX], results[2];
-    int n = 0;
-    for (int k = 0; k < loop->n; k++) {
-        Value offset = LLVMBuildNSWMul(cg->b, i, steps[k], "");
-        at[k] = LLVMBuildInBoundsGEP2(cg->b, cg->i8, loop->base[k], &offset, 1, "");
-        if (k == func->nparams) break;
-        cg_load_value(cg, func->param_types[k], at[k], leaves + n);
-        n += cg_leaf_count(cg, func->param_types[k]);
-    }
+    Value at[UFUNC_MAX], results[2];
+    Value *leaves = arena_array(cg->arena, Value, count_leaves(cg, sig->ir) + 1);
+    operands_at(cg, loop, i, steps, dense, at, leaves);
     return_failure(cg, cg_call_sig(cg, sig, loop->ctx, NULL, leaves, results));
-    cg_store_value(cg, func->result, at[func->nparams], results);
+    if (loop->n > sig->ir->nparams)
+        cg_store_value(cg, sig->ir->result, at[sig->ir->nparams], results);
     Value next = LLVMBuildNSWAdd(cg->b, i, cg_int(cg->i64, 1), "");
     BB latch = LLVMGetInsertBlock(cg->b);
     LLVMBuildBr(cg->b, head);
     LLVMAddIncoming(i, (Value[]){cg_int(cg->i64, 0), next}, (BB[]){before, latch}, 2);
     cg_at(cg, done);
     LLVMBuildRet(cg->b, cg_int(cg->i32, CALL_OK));
+}
+
+/* The loop for the case that `fits`; what follows is for the others. */
+static void loop_if(Cg *cg, Value fits, const Loop1 *loop, const Value *steps, bool dense) {
+    BB fast = cg_block(cg, "fast"), other = cg_block(cg, "other");
+    LLVMBuildCondBr(cg->b, fits, fast, other);
+    cg_at(cg, fast);
+    ufunc_loop(cg, loop, steps, dense);
+    cg_at(cg, other);
 }
 
 /* A copy of the loop for steps that are the item sizes, except that of input `scalar` (-1: none), 0. */
@@ -181,20 +216,76 @@ static void ufunc_version(Cg *cg, const Loop1 *loop, int scalar) {
         Value same = LLVMBuildICmp(cg->b, LLVMIntEQ, loop->step[k], steps[k], "");
         fits = LLVMBuildAnd(cg->b, fits, same, "");
     }
-    BB fast = cg_block(cg, "fast"), other = cg_block(cg, "other");
-    LLVMBuildCondBr(cg->b, fits, fast, other);
-    cg_at(cg, fast);
-    ufunc_loop(cg, loop, steps);
-    cg_at(cg, other);
+    loop_if(cg, fits, loop, steps, false);
+}
+
+/* A copy for arrays whose last strides are the item sizes; small functions are written into it. */
+static void dense_version(Cg *cg, const Loop1 *loop) {
+    const Func *func = cg->sigs[0].ir;
+    Value fits = cg_bool(cg, true);
+    for (int32_t k = 0, n = 0; k < func->nparams; k++) {
+        const Type *type = func->param_types[k];
+        n += cg_leaf_count(cg, type);
+        if (type->kind != TY_ARRAY) continue;
+        Value size = cg_int(cg->i64, type_size(type->element));
+        Value same = LLVMBuildICmp(cg->b, LLVMIntEQ, loop->leaves[n - 1], size, "");
+        fits = LLVMBuildAnd(cg->b, fits, same, "");
+    }
+    loop_if(cg, fits, loop, loop->step, true);
+}
+
+/* Behind the steps stand the shape and the strides of each array. */
+static void load_core(Cg *cg, Loop1 *loop, Value table) {
+    const Func *func = cg->sigs[0].ir;
+    loop->leaves = arena_array(cg->arena, Value, count_leaves(cg, func) + 1);
+    int64_t from = loop->n;
+    for (int32_t k = 0, n = 0; k < func->nparams; k++) {
+        const Type *type = func->param_types[k];
+        int32_t count = cg_leaf_count(cg, type);
+        if (type->kind == TY_ARRAY) {
+            loop->leaves[n + 1] =
+                LLVMConstNull(cg->ptr[0]); /* nothing to count: it outlives the loop */
+            for (int32_t j = 2; j < count; j++, from++)
+                loop->leaves[n + j] =
+                    LLVMBuildLoad2(cg->b, cg->i64, at_offset(cg, table, 8 * from), "");
+            if (cg->options->core->ndim[k] == 0) { /* one element, which stands for a number */
+                loop->leaves[n + 2] = cg_int(cg->i64, 1);
+                loop->leaves[n + 3] = cg_int(cg->i64, type_size(type->element));
+            }
+        }
+        n += count;
+    }
+}
+
+static bool ufunc_operand(Cg *cg, const Type *type) {
+    if (!cg->options->core || type->kind != TY_ARRAY) return type_is_number(type);
+    return type->layout == LAYOUT_A && type->ndim > 0;
+}
+
+/* Is a second copy, for arrays without gaps, worth its compile time? It may become vector code where the function writes along
+ * core axes, and where no float waits for the one before it. */
+static bool is_elementwise(Cg *cg, const Func *func) {
+    bool stores = false;
+    for (Ref r = 1; r < func->insts.len; r++) {
+        const Inst *inst = ir_inst(func, r);
+        if (inst->op == OP_phi && (type_is_float(inst->type) || type_is_complex(inst->type)))
+            return false;
+        if (inst->op != OP_store) continue;
+        const Inst *array = ir_inst(func, ir_arg(func, r, 0));
+        stores |= array->op != OP_param || cg->options->core->ndim[array->imm] > 0;
+    }
+    return stores;
 }
 
 void cg_entry_ufunc(Cg *cg) {
+    enum { SMALL = 64, SMALL_CORE = 256 };
     const Func *func = cg->sigs[0].ir;
-    Loop1 loop = {.n = func->nparams + 1};
-    bool scalars = loop.n <= UFUNC_MAX && type_is_number(func->result);
-    for (int32_t i = 0; i < func->nparams && scalars; i++)
-        scalars = type_is_number(func->param_types[i]);
-    if (!scalars) {
+    bool core = cg->options->core;
+    Loop1 loop = {.n = func->nparams + !core};
+    bool fits = loop.n <= UFUNC_MAX && (core || type_is_number(func->result));
+    for (int32_t i = 0; i < func->nparams && fits; i++)
+        fits = ufunc_operand(cg, func->param_types[i]);
+    if (!fits) {
         cg_error(cg, "a ufunc takes numbers and returns one number");
         return;
     }
@@ -207,8 +298,13 @@ void cg_entry_ufunc(Cg *cg) {
         Value from = at_offset(cg, LLVMGetParam(fn, 3), 8 * k);
         loop.step[k] = LLVMBuildLoad2(cg->b, cg->i64, from, "");
     }
-    ufunc_version(cg, &loop, -1);
-    for (int k = 0; func->nparams == 2 && k < 2 && func->insts.len < 64; k++)
-        ufunc_version(cg, &loop, k);
-    ufunc_loop(cg, &loop, loop.step);
+    load_core(cg, &loop, LLVMGetParam(fn, 3));
+    if (core) {
+        if (func->insts.len < SMALL_CORE && is_elementwise(cg, func)) dense_version(cg, &loop);
+    } else {
+        ufunc_version(cg, &loop, -1);
+        for (int k = 0; func->nparams == 2 && k < 2 && func->insts.len < SMALL; k++)
+            ufunc_version(cg, &loop, k);
+    }
+    ufunc_loop(cg, &loop, loop.step, false);
 }

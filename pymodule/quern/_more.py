@@ -7,56 +7,13 @@ from collections import namedtuple
 
 import numpy as np
 
+from ._guvectorize import guvectorize  # noqa: F401
 from ._unbuilt import Unbuilt, Wrapper, refuse
 from .numpy_support import carray, farray, from_dtype  # noqa: F401
 
 version_info = namedtuple("version_info", "major minor patch")(0, 1, 0)
 
 # -- decorators --------------------------------------------------------------------------------------------------
-
-
-class GUFunc(Wrapper):
-    """What guvectorize() returns."""
-
-    def __init__(self, function, layout, signatures, identity, options):
-        super().__init__("guvectorize", function, signature=layout, identity=identity, targetoptions=options,
-                         _signatures=list(signatures))
-        inputs, _, outputs = layout.partition("->")
-        self.nin, self.nout = inputs.count("("), outputs.count("(")
-        self.nargs = self.nin + self.nout
-
-    @property
-    def types(self):
-        refuse("guvectorize")
-
-    def add(self, signature):
-        self._signatures.append(signature)
-
-    def build_ufunc(self):
-        return self
-
-    def disable_compile(self):
-        pass
-
-    @property
-    def is_dynamic(self):
-        return not self._signatures
-
-
-def guvectorize(ftylist_or_signature, signature=None, target="cpu", identity=None, **options):
-    """Not built: the functions it decorates raise UnsupportedError when they are called."""
-    from .decorators import signature_texts
-    layout = ftylist_or_signature if signature is None else signature
-    if not isinstance(layout, str) or "->" not in layout:
-        raise ValueError(f"invalid signature '{layout}': expected a text such as '(n),(m)->(n)'")
-    try:
-        signatures = [] if signature is None else signature_texts(ftylist_or_signature)
-    except Exception as error:
-        from .errors import UnsupportedError
-        if not isinstance(error, UnsupportedError):
-            raise
-        signatures = []
-    return lambda function: GUFunc(getattr(function, "py_func", function), layout, signatures, identity, options)
 
 
 class StencilFunc(Wrapper):

@@ -248,7 +248,7 @@ def raw(context, x):
 
 
 @pytest.mark.parametrize("use, name", [
-    (lambda: doubled(np.zeros(3)), "guvectorize"), (lambda: smooth(np.zeros(3)), "stencil"), (lambda: half.address, "cfunc"),
+    (lambda: smooth(np.zeros(3)), "stencil"), (lambda: half.address, "cfunc"),
     (lambda: half.ctypes, "cfunc"), (lambda: Box(1.0), "jitclass"), (lambda: raw(1), "intrinsic"), (lambda: quern.gdb(), "gdb"),
     (lambda: quern.typed.List(), "typed.List"), (lambda: quern.typed.Dict.empty(int64, int64), "typed.Dict"),
     (lambda: quern.test(), "test"),
@@ -259,7 +259,7 @@ def test_what_is_not_built_raises_with_its_name_when_it_is_used(use, name):
 
 
 @pytest.mark.parametrize("function, name", [
-    (lambda x: doubled(x), "guvectorize"), (lambda x: smooth(x), "stencil"), (lambda x: raw(x), "intrinsic"),
+    (lambda x: smooth(x), "stencil"), (lambda x: raw(x), "intrinsic"),
     (lambda x: quern.typed.List(x), "typed.List"), (lambda x: quern.gdb(x), "gdb"), (lambda x: quern.pndindex(x), "numpy.ndindex"),
 ])
 def test_what_is_not_built_is_named_by_the_compiler(function, name):

@@ -171,6 +171,7 @@ static void test_D03_signatures_of_users(void) {
     user_is("(i8, f4[:, ::1])", "i64, array(f32, 2, C) -> ?");
     user_is("void(i1[::1], u8[::1, :], boolean)",
             "array(i8, 1, C), array(u64, 2, F), bool -> none");
+    user_is("f8[:], i4, f8[:, ::1]", "array(f64, 1, A), i32, array(f64, 2, C) -> ?");
     user_is("void()", " -> none");
     user_is("()", " -> ?");
     user_is("int64(void)", " -> i64");

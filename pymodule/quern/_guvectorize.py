@@ -1,0 +1,106 @@
+"""guvectorize: generalised ufuncs. The layout is read here, the ufunc is made in C (pymodule/ufunc.c)."""
+import re
+
+from . import _quern, decorators
+
+_TOKEN = re.compile(r"\s*(->|[(),]|[^\W\d]\w*\??|\d+\??|\S)")
+
+
+def _operands(tokens, layout):
+    """Tuples of names of axes, up to '->' or the end. A comma ends an axis or an operand: one too many does no harm."""
+    operands = []
+    for token in tokens:
+        if token == "->":
+            break
+        if token == "," and operands:
+            continue
+        if token != "(":
+            raise ValueError(f"bad token in signature \"{token}\": the layout {layout!r} of guvectorize() lists the axes of the "
+                             "arguments as in '(m,n),(n)->(m)'")
+        axes = []
+        for token in tokens:
+            if token == ")":
+                break
+            if token[0].isalnum() or token[0] == "_":
+                axes.append(token)
+            elif token != ",":
+                raise ValueError(f"bad token in signature \"{token}\": between the brackets of the layout {layout!r} stand names "
+                                 "or lengths of axes")
+        else:
+            raise ValueError(f"a bracket of the layout {layout!r} is not closed")
+        operands.append(tuple(axes))
+    return operands
+
+
+def read_layout(layout):
+    """Inputs and outputs of '(m,n),(n)->(m)': lists of tuples of names, or of lengths."""
+    if not isinstance(layout, str) or layout.count("->") != 1:
+        raise ValueError(f"invalid signature {layout!r}: expected a text such as '(n),(m)->(n)'")
+    tokens = iter(_TOKEN.findall(layout))
+    inputs, outputs = _operands(tokens, layout), _operands(tokens, layout)
+    if not inputs:
+        raise ValueError(f"the layout {layout!r} has no inputs")
+    known = {axis.rstrip("?") for axes in inputs for axis in axes}
+    unknown = sorted({axis for axes in outputs for axis in axes if axis.rstrip("?") not in known and not axis[0].isdigit()})
+    if unknown:
+        raise NameError(f"undefined output symbols: {','.join(unknown)}: the layout {layout!r} names axes of outputs that no input "
+                        "has, whose lengths are not known therefore")
+    return inputs, outputs
+
+
+def _writable(function, arguments, inputs):
+    """The numbers of the inputs that writable_args names."""
+    names = function.__code__.co_varnames[:function.__code__.co_argcount]
+    numbers = []
+    for argument in (arguments,) if isinstance(arguments, (str, int)) else arguments:
+        if not isinstance(argument, int) and argument not in names:
+            raise RuntimeError(f"Specified writable arg {argument} not found in arg list {list(names)} for function "
+                               f"{function.__qualname__}")
+        number = argument if isinstance(argument, int) else names.index(argument)
+        if not 0 <= number < inputs:
+            raise IndexError(f"writable_args: {argument!r} is no input of '{function.__name__}', which has {inputs}")
+        numbers.append(number)
+    return tuple(numbers)
+
+
+def _text(operands):
+    return ",".join(f"({','.join(axes)})" for axes in operands)
+
+
+def make(function, layout, signatures, target, identity, writable, options):
+    """The ufunc of one function."""
+    inputs, outputs = layout
+    if type(function) is _quern.Dispatcher:
+        function = function.py_func
+    function = decorators._plain(function, "guvectorize")
+    compile_options = decorators._with_locals(options)
+    compile_options["error_numpy"] = True
+    text = f"{_text(inputs)}->{_text(outputs)}"
+    numbers = {}
+    axes = tuple(tuple(numbers.setdefault(a.rstrip("?"), len(numbers)) for a in axes) for axes in inputs + outputs)
+    writable = _writable(function, writable, len(inputs))
+    return decorators.declared_later(
+        lambda: _quern.make_gufunc(function, compile_options, signatures, identity, target == "parallel", text, len(inputs),
+                                   axes, writable), function, "guvectorize", signatures)
+
+
+_OPTIONS = {k: v for k, v in decorators._VECTORIZE_OPTIONS.items() if k != "writable_args"}
+
+
+def guvectorize(ftylist_or_signature, signature=None, target="cpu", identity=None, writable_args=(), **options):
+    """Make a generalised NumPy ufunc of a function that takes arrays with the axes that the layout says, and writes its
+    results into the last of them: guvectorize(["void(float64[:], float64, float64[:])"], "(n),()->(n)").
+
+    Without type signatures, a loop is compiled for each combination of types when it is first seen; calls then pass arrays
+    for the results."""
+    decorators._check("guvectorize", options, {**_OPTIONS, "target": None, "identity": None, "writable_args": None})
+    layout = read_layout(ftylist_or_signature if signature is None else signature)
+    if target in ("cuda", "hip", "roc"):
+        from ._unbuilt import refuse
+        refuse(f"guvectorize(target={target!r})", "generalised ufuncs run on the CPU, with target='cpu' or 'parallel'")
+    if target not in ("cpu", "parallel"):
+        raise ValueError(f"guvectorize() has no target {target!r}; known are 'cpu', 'parallel'")
+    if identity is not None and identity not in (0, 1) and identity != "reorderable":
+        raise ValueError("identity must be 0, 1, None or 'reorderable'")
+    signatures = [] if signature is None else decorators.signature_texts(ftylist_or_signature)
+    return lambda function: make(function, layout, signatures, target, identity, writable_args, options)
