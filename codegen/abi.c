@@ -136,12 +136,13 @@ static void visit_call(Usage *u, int32_t f, const Inst *inst, Ref ref) {
     if (!found) return;
     const Func *callee = inst->u.func;
     Origin *inside = u->values[found->num];
+    int32_t shift = inst->op == OP_parallel; /* two arguments become three parameters */
     for (Ref r = 1; r < callee->insts.len; r++) {
         const Inst *param = ir_inst(callee, r);
-        if (param->op == OP_param && param->imm < inst->nargs)
-            flow(u, &inside[r], &u->values[f][ir_arg(func, ref, (int32_t)param->imm)]);
+        if (param->op == OP_param && param->imm - shift < inst->nargs && param->imm >= shift)
+            flow(u, &inside[r], &u->values[f][ir_arg(func, ref, (int32_t)param->imm - shift)]);
     }
-    flow(u, &u->values[f][ref], &u->results[found->num]);
+    if (!shift) flow(u, &u->values[f][ref], &u->results[found->num]);
 }
 
 /* What a row of the library does with an array; an unknown row may do anything. */
@@ -178,6 +179,7 @@ static void visit(Usage *u, int32_t f, Ref ref) {
     case OP_load: access(u, &values[ir_arg(func, ref, 0)], ARG_READ); return;
     case OP_store: access(u, &values[ir_arg(func, ref, 0)], ARG_WRITTEN); return;
     case OP_atomic: access(u, &values[ir_arg(func, ref, 0)], ARG_READ | ARG_WRITTEN); return;
+    case OP_parallel:
     case OP_call: visit_call(u, f, inst, ref); return;
     case OP_return:
         if (inst->nargs) flow(u, &u->results[f], &values[ir_arg(func, ref, 0)]);

@@ -54,6 +54,18 @@ enum {
 };
 enum { CALL_MAX_ARGS = 8 };
 
+struct CallContext;
+/* A chunk of a parallel loop: iterations [first, last). */
+typedef int (*ParallelBody)(struct CallContext *ctx, int64_t first, int64_t last, int64_t chunk,
+                            void *env);
+/* What a caller offers to parallel loops. Without one, or while one of them runs, everything is one chunk. */
+typedef struct ParallelRunner {
+    /* Into how many chunks to cut n iterations; few: one for each thread at most. 0 for none. */
+    int64_t (*chunks)(int64_t n, bool few);
+    /* Runs them all; the exception is that of the lowest chunk that had one. */
+    int (*run)(struct CallContext *ctx, int64_t n, int64_t chunks, ParallelBody body, void *env);
+} ParallelRunner;
+
 /* Where generated code leaves the exception, and what it needs of the caller. One for each call, on the
  * caller's stack. Field order is part of the ABI of generated code (codegen/abi.h asserts the offsets). */
 typedef struct CallContext {
@@ -69,6 +81,7 @@ typedef struct CallContext {
     /* Kernels on the cpu device: the work-item that raised. The caller clears has_item. */
     int32_t has_item;
     uint32_t block[3], thread[3];
+    const ParallelRunner *parallel; /* NULL: loops run on this thread */
 } CallContext;
 
 typedef int (*HostEntry)(CallContext *ctx, void **args, void *result);

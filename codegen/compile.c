@@ -238,7 +238,10 @@ static void prepare(Compilation *c) {
         c->weak_result = NULL;
     }
     optimise(c, artifact);
-    if (c->diags.failed) return;
+    if (c->diags.failed) {
+        note_compiling(c);
+        return;
+    }
     describe(c, artifact);
     keep_dependencies(artifact, c->resolver);
     /* the worker may outlast whoever owns the text */

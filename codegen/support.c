@@ -57,6 +57,18 @@ void quern_zero_divisor(void) {
     feraiseexcept(FE_DIVBYZERO);
 }
 
+/* -- parallel loops --------------------------------------------------------------------------- */
+
+int64_t quern_chunks(CallContext *ctx, int64_t n, int32_t few) {
+    return ctx->parallel ? ctx->parallel->chunks(n, few != 0) : n > 0;
+}
+
+int32_t quern_parallel(CallContext *ctx, int64_t n, int64_t chunks, ParallelBody body, void *env) {
+    if (n <= 0) return CALL_OK;
+    if (chunks <= 1 || !ctx->parallel) return body(ctx, 0, n, 0, env);
+    return ctx->parallel->run(ctx, n, chunks, body, env);
+}
+
 /* -- rounding --------------------------------------------------------------------------------- */
 
 double quern_round_digits(double x, int64_t digits) {
@@ -101,11 +113,13 @@ const SupportFunction support_functions[] = {
     ROW(quern_retain),
     ROW(quern_release),
     ROW(quern_cholesky),
+    ROW(quern_chunks),
     ROW(quern_lu),
     ROW(quern_solve),
     ROW(quern_zero_divisor),
     ROW(quern_item_frame),
     ROW(quern_lazy_code),
+    ROW(quern_parallel),
     ROW(quern_product),
     ROW(quern_run_blocks),
     BOTH(quern_round_digits),

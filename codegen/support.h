@@ -33,6 +33,10 @@ void quern_zero_divisor(void);
 double quern_round_digits(double x, int64_t digits);
 float quern_round_digitsf(float x, int64_t digits);
 
+/* Parallel loops, by the context's runner: how many chunks, and running them. A status, as of any call. */
+int64_t quern_chunks(CallContext *ctx, int64_t n, int32_t few);
+int32_t quern_parallel(CallContext *ctx, int64_t n, int64_t chunks, ParallelBody body, void *env);
+
 /* Where products are computed: a path, or "none" with the reason. */
 const char *blas_name(void);
 

@@ -75,7 +75,7 @@ typedef struct FunctionInfo {
     const Type *const
         *locals; /* for each local its declared type, or NULL (option locals); NULL: none has one */
     bool weak_numbers; /* options of the callee's decorator that reach its meaning */
-    bool boundscheck, error_numpy;
+    bool boundscheck, error_numpy, parallel;
 } FunctionInfo;
 
 typedef enum DependencyKind {

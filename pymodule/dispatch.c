@@ -682,6 +682,7 @@ static const OptionRow option_rows[] = {
     OPTION("fast_division", infer.fast_division, 'b'),
     OPTION("strong_numbers", infer.strong_numbers, 'b'),
     OPTION("cpu_numbers", infer.cpu_numbers, 'b'),
+    OPTION("parallel", infer.parallel, 'b'),
     OPTION("opt_level", opt_level, 'i'),
     OPTION("fastmath", fastmath, 'u'),
     OPTION("no_fma", no_fma, 'b'),

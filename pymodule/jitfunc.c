@@ -121,6 +121,7 @@ __attribute__((always_inline)) static inline PyObject *run(Dispatcher *d, Spec *
     ctx.budget = 0;
     ctx.poll = py_poll;
     ctx.user = &frame;
+    ctx.parallel = &rt_parallel;
     ctx.stack_limit = py_stack_limit();
     char *result = memory + spec->result_offset;
     int status = d->nogil ? enter_nogil(spec, &ctx, &frame, (void **)memory, result)

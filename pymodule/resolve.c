@@ -432,16 +432,6 @@ static bool bind_named(PyResolver *r, Binding *b, PyObject *cls, const Type *typ
     return ok;
 }
 
-/* A class of ours may have something to say when it is used. */
-static bool tell_used(PyObject *cls) {
-    PyObject *used;
-    if (py_get_optional(cls, "_quern_used", &used) < 0) return false;
-    PyObject *done = used ? PyObject_CallNoArgs(used) : Py_NewRef(Py_None);
-    Py_XDECREF(used);
-    Py_XDECREF(done);
-    return done != NULL;
-}
-
 static bool bind_class(PyResolver *r, Binding *b, PyObject *cls, Str path) {
     ModState *state = r->state;
     int kind = py_kind_of_scalar_type(state, (PyTypeObject *)cls);
@@ -458,7 +448,7 @@ static bool bind_class(PyResolver *r, Binding *b, PyObject *cls, Str path) {
     int found = named_type(r, cls, &named);
     if (found) return found > 0 && bind_named(r, b, cls, named, path);
     if ((found = bind_library(r, b, cls))) return found > 0;
-    if ((found = bind_named_object(r, b, cls))) return found > 0 && tell_used(cls); /* prange */
+    if ((found = bind_named_object(r, b, cls))) return found > 0; /* prange */
     PyObject *members; /* an enumeration is a namespace */
     if (py_get_optional(cls, "_member_map_", &members) < 0) return false;
     BindKind kind_of = members ? BIND_MODULE : BIND_OPAQUE;
@@ -799,6 +789,7 @@ static const FunctionInfo *resolve_code(void *user, const Binding *binding) {
     info->weak_numbers = !r->options.strong_numbers;
     info->boundscheck = !r->options.no_boundscheck;
     info->error_numpy = r->options.error_numpy;
+    info->parallel = r->options.parallel;
     Str path = path_of(r, binding);
     Str *kept = arena_new(r->arena, Str);
     *kept = path;

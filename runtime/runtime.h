@@ -327,6 +327,14 @@ int32_t rt_trace_read(RtTraceEvent *events, int32_t n, int64_t *lost);
 typedef int (*RtRange)(CallContext *ctx, int64_t first, int64_t last, void *user);
 int rt_parallel_for(CallContext *ctx, int64_t n, int64_t chunk, RtRange fn, void *user);
 
+/* For loops of compiled code (CallContext.parallel): they ask rt_threads and rt_chunk_size of the calling thread. */
+extern const ParallelRunner rt_parallel;
+/* Number of this thread among those that work on one range: 0 is the one that called. [quick] */
+int32_t rt_thread_id(void);
+/* Iterations in a chunk of this thread's parallel loops; 0: chosen. The second returns what it was before. [quick] */
+int64_t rt_chunk_size(void);
+int64_t rt_chunk_size_set(int64_t n);
+
 int32_t
 rt_threads_max(void);     /* QUERN_NUM_THREADS, else the processors this process may use [quick] */
 int32_t rt_threads(void); /* for calls of this thread; starts as rt_threads_max [quick] */

@@ -151,7 +151,7 @@ struct Infer {
     bool settled;   /* facts are final: what is in error may say so */
     bool unsettled; /* an answer depended on an instance that is not done: visit again */
     bool report;    /* errors become diagnostics */
-    bool strong, guards, bounds, error_numpy, kernel;
+    bool strong, guards, bounds, error_numpy, kernel, parallel;
     JoinRule join;
     DiagList *diags;
     Ref at; /* the untyped instruction being visited */
@@ -323,6 +323,7 @@ Instance *call_instance(Infer *in, const Binding *function, const CallArgs *args
 bool infer_unknown_call(Infer *in, Val callee, const CallArgs *args, Val *out);
 int32_t instance_nslots(const CodeUnit *code); /* parameters, *args as one */
 Instance *instance_entry(Ti *ti, const InferRequest *request, DiagList *diags);
+bool ti_is_parallel(const Ti *ti, const Instance *inst); /* Func.parallel */
 Func *instance_typed(Ti *ti, Instance *inst); /* makes the shell and queues its specialisation */
 const FunctionInfo *ti_function_info(Ti *ti, const Binding *function);
 
@@ -449,7 +450,8 @@ Val v_tuple(Infer *in, const Val *items, int32_t n);
 Val v_item(Infer *in, Val tuple, int32_t k); /* of a tuple, slice, range or iteration */
 bool v_tuple_get(Infer *in, Val tuple, Val index, Val *out);
 /* ITER_CALL: of (n, function, state), the items function(state, 0) ... function(state, n - 1). */
-enum IterKind { ITER_ENUMERATE, ITER_ZIP, ITER_REVERSED, ITER_CALL };
+/* ITER_PARALLEL: of a range, whose items may be gone through in any order. */
+enum IterKind { ITER_ENUMERATE, ITER_ZIP, ITER_REVERSED, ITER_CALL, ITER_PARALLEL };
 /* A slice of three parts, each an int or None. */
 bool v_slice(Infer *in, const Val parts[3], Val *out);
 Val v_iter_object(Infer *in, enum IterKind kind, Val of);

@@ -374,6 +374,13 @@ static void typed_params(Ti *ti, Instance *inst, Func *f) {
     f->param_names = names;
 }
 
+/* Functions of the library do as the entry does. */
+bool ti_is_parallel(const Ti *ti, const Instance *inst) {
+    const InferOptions *o = &ti->options;
+    if (o->kernel || !target_is_host(o->target)) return false;
+    return inst->library || inst->serial == 0 ? o->parallel : inst->info->parallel;
+}
+
 Func *instance_typed(Ti *ti, Instance *inst) {
     if (inst->typed) return inst->typed;
     const CodeUnit *code = inst->info->code;
@@ -381,6 +388,7 @@ Func *instance_typed(Ti *ti, Instance *inst) {
     inst->typed = f;
     f->user_name = code->name;
     f->file = code->file;
+    f->parallel = ti_is_parallel(ti, inst);
     f->result = lower_type(ti, inst->result.type);
     f->weak_result = inst->result.type;
     typed_params(ti, inst, f);

@@ -258,7 +258,7 @@ bool v_iterable(Infer *in, Val a) {
     case TY_ITER: {
         Val inner = iter_inner(a);
         if (t->bits == ITER_REVERSED) return v_iterable(in, inner);
-        if (t->bits == ITER_CALL) return true;
+        if (t->bits == ITER_CALL || t->bits == ITER_PARALLEL) return true;
         int32_t n = t->bits == ITER_ENUMERATE ? 1 : t->element->nitems;
         for (int32_t i = 0; i < n; i++)
             if (!v_iterable(in, val_of(fact_of(t->element->items[i])))) return false;
@@ -289,6 +289,14 @@ static bool zip_length(Infer *in, Val tuple, Val *out) {
     return true;
 }
 
+/* The loop that counts up to this length is the parallel one (codegen/opt/parallel.c). */
+static bool parallel_length(Infer *in, Val range, Val *out) {
+    if (!v_iter_len(in, range, out)) return false;
+    out->f.value = NULL;
+    if (in->emit) out->ref = emit1(in->emit, OP_prange, i64_type(in->types), out->ref);
+    return true;
+}
+
 bool v_iter_len(Infer *in, Val it, Val *out) {
     const Type *t = it.f.type;
     if (!ti_has_stack(in, "iterators")) return false;
@@ -303,6 +311,7 @@ bool v_iter_len(Infer *in, Val it, Val *out) {
         if (t->bits == ITER_ZIP) return zip_length(in, iter_inner(it), out);
         if (t->bits == ITER_REVERSED) return v_iter_len(in, iter_inner(it), out);
         if (t->bits == ITER_CALL) return *out = v_item(in, iter_inner(it), 0), true;
+        if (t->bits == ITER_PARALLEL) return parallel_length(in, iter_inner(it), out);
         return v_iter_len(in, v_item(in, iter_inner(it), 0), out);
     default: return not_iterable(in, &it, NULL);
     }
@@ -361,6 +370,7 @@ bool v_iter_get(Infer *in, Val it, Val counter, Val *out) {
         if (t->bits == ITER_ENUMERATE) return enumerate_item(in, iter_inner(it), counter, out);
         if (t->bits == ITER_ZIP) return zip_item(in, iter_inner(it), counter, out);
         if (t->bits == ITER_CALL) return called_item(in, iter_inner(it), counter, out);
+        if (t->bits == ITER_PARALLEL) return v_iter_get(in, iter_inner(it), counter, out);
         return reversed_item(in, iter_inner(it), counter, out);
     default: return not_iterable(in, &it, NULL);
     }

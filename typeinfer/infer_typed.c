@@ -27,6 +27,12 @@ static bool typed_range(Infer *in, const Val *v, const CallArgs *args, Val *out)
     return v_range(in, args->args, args->nargs, out);
 }
 
+static bool typed_prange(Infer *in, const Val *v, const CallArgs *args, Val *out) {
+    if (!typed_range(in, v, args, out)) return false;
+    if (in->parallel) *out = v_iter_object(in, ITER_PARALLEL, *out);
+    return true;
+}
+
 static bool typed_enumerate(Infer *in, const Val *v, const CallArgs *args, Val *out) {
     Val pair[2] = {v_unwrap(in, v[0]), val_of(fact_int(in, 0))};
     if (v[1].f.type) pair[1] = v_unwrap(in, v[1]);
@@ -159,6 +165,7 @@ static const struct {
     {"builtins.slice", "start, stop=, step=, /", typed_slice},
     {"builtins.tuple", "iterable=, /", typed_tuple},
     {"builtins.zip", "*iterables", typed_zip},
+    {"quern.prange", "start, stop=, step=, /", typed_prange},
 };
 
 static const struct {

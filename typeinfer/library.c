@@ -53,6 +53,7 @@ static const LibRow rows[] = {
 #include "typeinfer/tables/numpy.def"
 #include "typeinfer/tables/operators.def"
 #include "typeinfer/tables/primitives.def"
+#include "typeinfer/tables/parallel.def"
 #undef FN
 #undef ALL
 };
@@ -169,6 +170,7 @@ static const struct Section {
     {"numpy.", "NumPy functions of scalars"},
     {"operator.", "Operators"},
     {"primitive.", "Primitives of the library itself"},
+    {"quern.", "Parallel loops (functions of the package)"},
 };
 
 static void print_row(StrBuf *out, const LibRow *row) {

@@ -65,6 +65,7 @@ static Infer *infer_new(Ti *ti, Instance *inst) {
     in->bounds = !o->no_boundscheck && (entry || inst->info->boundscheck);
     in->error_numpy = o->error_numpy || (!entry && inst->info->error_numpy);
     in->kernel = o->kernel;
+    in->parallel = ti_is_parallel(ti, inst);
     in->join = in->strong ? JOIN_NUMBA : o->kernel && !o->cpu_numbers ? JOIN_KERNEL : JOIN_CPU;
     in->diags = &inst->diags;
     if (ti->all && !inst->library) in->told = arena_array(in->arena, bool, f->insts.len);

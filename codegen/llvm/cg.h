@@ -199,6 +199,8 @@ bool cg_lower_bodies(Cg *cg, bool lazy);
 /* Calls a lowered function from an entry: fills `results`, gives the status or NULL. */
 Value cg_call_sig(Cg *cg, const CgSig *sig, Value ctx, Value *item, Value *args, Value *results);
 void cg_lower_call(Cg *cg, Ref ref);
+void cg_lower_chunks(Cg *cg, Ref ref); /* cg_parallel.c */
+void cg_lower_parallel(Cg *cg, Ref ref);
 void cg_lower_return(Cg *cg, Ref ref);
 void cg_return_zero(Cg *cg); /* where code that cannot raise would */
 

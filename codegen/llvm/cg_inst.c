@@ -381,6 +381,8 @@ void cg_inst(Cg *cg, Ref ref) {
     case OP_item: lower_part(cg, ref, inst->imm); break;
     case OP_lib: cg_lower_lib(cg, ref); break;
     case OP_call: cg_lower_call(cg, ref); break;
+    case OP_chunks: cg_lower_chunks(cg, ref); break;
+    case OP_parallel: cg_lower_parallel(cg, ref); break;
     case OP_shape:
     case OP_stride: lower_extent(cg, ref); break;
     case OP_wrap_index: lower_wrap_index(cg, ref); break;

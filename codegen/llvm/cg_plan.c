@@ -30,6 +30,8 @@ bool cg_inst_raises(Cg *cg, const Func *func, Ref ref) {
         return callee && callee->raises;
     }
     case OP_poll: return cg->target->is_host;
+    case OP_chunks: /* asks the context */
+    case OP_parallel:
     case OP_check_index:
     case OP_alloc:
     case OP_guard:
@@ -89,7 +91,7 @@ static void mark_calls(Cg *cg, int32_t i, Bits *direct) {
     const Func *func = cg->ir->funcs.items[i];
     for (int32_t r = 1; r < func->insts.len; r++) {
         const Inst *inst = &func->insts.items[r];
-        if (inst->op != OP_call) continue;
+        if (inst->op != OP_call && inst->op != OP_parallel) continue;
         MapValue *callee = map_find(&cg->sig_index, map_key(inst->u.func));
         if (callee) bits_set(direct, (int32_t)callee->num);
     }
@@ -166,8 +168,8 @@ static void follow(Cg *cg, int32_t i, bool from_lazy, Bits *seen) {
     bits_set(seen, i);
     for (Ref r = 1; r < sig->ir->insts.len; r++) {
         const Inst *inst = ir_inst(sig->ir, r);
-        MapValue *callee =
-            inst->op == OP_call ? map_find(&cg->sig_index, map_key(inst->u.func)) : NULL;
+        bool calls = inst->op == OP_call || inst->op == OP_parallel;
+        MapValue *callee = calls ? map_find(&cg->sig_index, map_key(inst->u.func)) : NULL;
         if (callee) follow(cg, (int32_t)callee->num, from_lazy, seen);
     }
 }

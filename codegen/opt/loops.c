@@ -76,7 +76,9 @@ static int64_t weight_of(const Func *func, const Cfg *cfg, int32_t loop) {
         if (block->cold) continue;
         for (int32_t k = 0; k < block->insts.len; k++) {
             const Inst *inst = ir_inst(func, block->insts.items[k]);
-            insts += inst->op == OP_call ? QN_MAX(inst->u.func->insts.len, ROUND) : 1;
+            insts += inst->op == OP_call || inst->op == OP_parallel
+                         ? QN_MAX(inst->u.func->insts.len, ROUND)
+                         : 1;
         }
     }
     return QN_MIN(1 + insts / ROUND, STRIP / 64);

@@ -43,6 +43,7 @@ const PassInfo *opt_find(const char *name);
 bool opt_run_one(Module *module, const CompileOptions *options, const PassInfo *pass);
 
 /* One pass per file. */
+void opt_parallel(PassContext *ctx, Func *func);
 void opt_inline(PassContext *ctx, Func *func);
 void opt_fuse(PassContext *ctx, Func *func);
 void opt_expand(PassContext *ctx, Func *func);

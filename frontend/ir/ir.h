@@ -126,7 +126,8 @@ enum InstFlag {
     FLAG_ZEROED = 1,   /* alloc */
     FLAG_ANY_ZERO = 1, /* lib, a minimum or maximum of floats: of two zeros either */
     FLAG_LATER = 1,    /* poll: counts, and leaves it to the next poll to ask */
-    FLAG_SMALL = 1     /* param of a kernel: an int that the launch has tested (FAST_LIMIT) */
+    FLAG_SMALL = 1,    /* param of a kernel: an int that the launch has tested (FAST_LIMIT) */
+    FLAG_FEW = 1       /* chunks: one for each thread, since each costs memory */
 };
 
 /* `sub` of reduce: a set. */
@@ -174,6 +175,8 @@ struct Func {
     Str user_name; /* as the user wrote it, for messages */
     Str file;
     bool typed;
+    bool
+        parallel; /* typed: its loops over prange and its whole-array work may use several threads */
     int32_t nparams;
     const Str *param_names;
     const Type **param_types; /* typed */

@@ -30,6 +30,8 @@ const OpText ir_op_text[OP_COUNT] = {
     [OP_lib] =
         {.sub = SUB_WORD, .sub_word = "anyzero", .u = U_NAME, .imm = IMM_ROW, .parens = true},
     [OP_call] = {.u = U_FUNC, .parens = true},
+    [OP_chunks] = {.sub = SUB_WORD, .sub_word = "few"},
+    [OP_parallel] = {.u = U_FUNC, .parens = true},
     [OP_shape] = {.imm = IMM_WORD, .imm_word = "axis"},
     [OP_stride] = {.imm = IMM_WORD, .imm_word = "axis"},
     [OP_check_index] = {.imm = IMM_WORD, .imm_word = "axis"},
@@ -406,6 +408,7 @@ void ir_print_func(StrBuf *out, const Func *func) {
         type_print(out, func->result);
     }
     buf_str(out, func->typed ? " typed" : " untyped");
+    if (func->parallel) buf_str(out, " parallel");
     if (func->file.len) {
         buf_str(out, " file ");
         ir_print_quoted(out, func->file);

@@ -253,6 +253,20 @@ static bool check_call(Verifier *v, Ref ref) {
            bad_types(v, ref, "wrong result", inst->type, callee->result);
 }
 
+/* The callee takes the first and the last iteration of a chunk and its number before the arguments. */
+static bool check_parallel(Verifier *v, Ref ref) {
+    const Inst *inst = ir_inst(v->func, ref);
+    const Func *callee = inst->u.func;
+    if (!check_callee(v, ref) || !check_i64(v, ref, 0, 2)) return false;
+    if (inst->nargs + 1 != callee->nparams) return bad(v, ref, "wrong number of arguments");
+    if (callee->result->kind != TY_none) return bad(v, ref, "the body returns a value");
+    for (int32_t k = 0; k < callee->nparams; k++) {
+        const Type *have = arg_type(v, ref, k < 3 ? 0 : k - 1), *want = callee->param_types[k];
+        if (have != want) return bad_types(v, ref, "wrong argument", have, want);
+    }
+    return true;
+}
+
 /* -- whole arrays ------------------------------------------------------------------------------ */
 
 /* Operands from `first` on are what the function takes from parameter `param` on, element by element. The largest
@@ -504,6 +518,9 @@ static bool check_typed(Verifier *v, Ref ref) {
     case OP_item: return check_item(v, ref);
     case OP_lib: return check_lib(v, ref);
     case OP_call: return check_call(v, ref);
+    case OP_prange:
+    case OP_chunks: return check_i64(v, ref, 0, 1);
+    case OP_parallel: return check_parallel(v, ref);
     case OP_shape:
     case OP_stride: return check_axis(v, ref);
     case OP_wrap_index: return check_i64(v, ref, 0, 2);

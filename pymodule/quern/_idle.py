@@ -6,7 +6,6 @@ import warnings
 
 # option: (whether a value asks for something, what happens instead)
 _ROWS = {
-    "parallel": (bool, "loops run one after the other"),
     "cache": (bool, "nothing is stored on disk"),
     "inline": (lambda value: value != "never", "the optimiser decides what is inlined"),
     "forceinline": (bool, "the optimiser decides what is inlined"),
@@ -20,7 +19,6 @@ _ROWS = {
     "lto": (bool, "device functions are compiled into each kernel anyway"),
     "shared_memory_carveout": (lambda value: value is not None, "the driver decides"),
     "extensions": (bool, "arguments are not passed through them"),
-    "prange": (bool, "it counts as range() does, on one thread"),
 }
 _said = set()
 

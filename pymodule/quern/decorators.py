@@ -68,6 +68,7 @@ def _compile_options(options):
     return {
         "fastmath": _fastmath(options.get("fastmath", False)),
         "error_numpy": error_model == "numpy",
+        "parallel": bool(options.get("parallel")),
         "strong_numbers": config.AS_NUMBA if weak is None else not weak,
         "no_boundscheck": boundscheck is False,
         "debug": config.DEBUGINFO if debug is None else bool(debug),
@@ -226,12 +227,8 @@ def njit(signature_or_function=None, **options):
 
 
 class prange:
-    """range() whose iterations may run in parallel. In the interpreter it is range()."""
-    _quern_name = "builtins.range"
-
-    @staticmethod
-    def _quern_used():
-        _idle.say("prange", "prange()")
+    """range() whose iterations may run in parallel: with the option parallel, and not in the interpreter."""
+    _quern_name = "quern.prange"
 
     def __new__(cls, *args):
         return range(*args)

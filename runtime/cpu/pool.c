@@ -6,8 +6,9 @@
  *   clients share the workers, a job inside a job is simply one more client, and with no workers at all
  *   everything still gets done.
  *
- * An idle worker spins briefly (launches often come in bursts), then sleeps. The first exception stops a job:
- * no new chunks, and chunks that run see it at their next poll. Workers run on stacks of 16 MiB with a guard,
+ * An idle worker spins briefly (launches often come in bursts), then sleeps. An exception stops a job: no new
+ * chunks, and chunks behind the one that raised end at their next poll. Those before it go on, since one of them may
+ * raise, too: the exception of the lowest chunk is the job's, whoever was faster. Workers run on stacks of 16 MiB with a guard,
  * with signals blocked, so that Python's signals stay with Python's threads.
  *
  * fork(): the pool's lock is taken before and released after on both sides; the child has no workers and no
@@ -35,12 +36,13 @@ typedef struct Job {
     RtRange fn;
     void *user;
     int64_t n, chunk;
-    _Atomic int64_t taken;   /* first index nobody has taken */
-    _Atomic int32_t inside;  /* workers; changed under the lock */
-    int32_t seats;           /* workers that may join */
-    _Atomic int32_t stop;    /* an exception or an interruption */
-    _Atomic int32_t claimed; /* `first` is being written */
-    CallContext first;       /* the first exception */
+    _Atomic int64_t taken;  /* first index nobody has taken */
+    _Atomic int32_t inside; /* workers; changed under the lock */
+    int32_t seats;          /* workers that may join */
+    int32_t size, threads;  /* seats at the start; rt_threads of the client */
+    _Atomic int32_t stop;   /* an interruption: everything ends */
+    _Atomic int64_t raised; /* the lowest chunk that raised, by its first index; INT64_MAX: none */
+    CallContext first;      /* its exception; changed under the lock */
     uint32_t generation;
     pthread_cond_t left; /* the last worker left */
 } Job;
@@ -56,7 +58,10 @@ static struct Pool {
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER, .tail = &pool.jobs};
 
 static _Thread_local int32_t my_threads; /* 0: rt_threads_max() */
+static _Thread_local int64_t my_chunk;   /* iterations of a chunk; 0: chosen */
+static _Thread_local int32_t my_seat; /* in the job that this thread works on; its client's is 0 */
 static _Thread_local char *my_stack_limit;
+static const ParallelRunner inside_region; /* what is parallel inside of a chunk runs there */
 
 /* -- how many ---------------------------------------------------------------------------------- */
 
@@ -104,6 +109,20 @@ bool rt_threads_set(int32_t n, RtError *err) {
     return true;
 }
 
+int32_t rt_thread_id(void) {
+    return my_seat;
+}
+
+int64_t rt_chunk_size(void) {
+    return my_chunk;
+}
+
+int64_t rt_chunk_size_set(int64_t n) {
+    int64_t before = my_chunk;
+    my_chunk = n;
+    return before;
+}
+
 /* -- stacks ------------------------------------------------------------------------------------ */
 
 char *rt_stack_limit(void) {
@@ -119,48 +138,68 @@ char *rt_stack_limit(void) {
 typedef struct Seat {
     Job *job;
     CallContext *client; /* the client's own context; NULL in workers */
+    int64_t first;       /* of the chunk that runs */
+    bool interrupted;    /* the client's poll said so */
 } Seat;
 
 static int32_t poll_seat(CallContext *ctx) {
     Seat *seat = ctx->user;
     if (atomic_load_explicit(&seat->job->stop, memory_order_relaxed)) return 1;
+    if (atomic_load_explicit(&seat->job->raised, memory_order_relaxed) < seat->first) return 1;
     CallContext *client = seat->client;
-    return client && client->poll ? client->poll(client) : 0;
+    if (client && client->poll && client->poll(client)) seat->interrupted = true;
+    return seat->interrupted;
 }
 
-enum { STOP_EXCEPTION = 1, STOP_PENDING };
+static void stop_all(Job *job) {
+    atomic_store_explicit(&job->stop, 1, memory_order_relaxed);
+}
 
 static void report(Job *job, const Seat *seat, const CallContext *ctx, int status) {
-    if (status == CALL_PENDING) {
-        /* In a worker, or after another's exception, it only echoes `stop`. */
-        int32_t none = 0;
-        if (seat->client) atomic_compare_exchange_strong(&job->stop, &none, STOP_PENDING);
+    if (status == CALL_PENDING) { /* if nobody interrupted this seat, it only echoes another one */
+        if (seat->interrupted) stop_all(job);
         return;
     }
-    if (atomic_exchange(&job->claimed, 1)) return;
-    job->first = *ctx;
-    int32_t none = 0;
-    atomic_compare_exchange_strong(&job->stop, &none, STOP_EXCEPTION);
+    pthread_mutex_lock(&pool.lock);
+    if (seat->first < atomic_load(&job->raised)) {
+        job->first = *ctx;
+        atomic_store(&job->raised, seat->first);
+    }
+    pthread_mutex_unlock(&pool.lock);
+}
+
+static bool has_work(const Job *job) {
+    return !atomic_load_explicit(&job->stop, memory_order_relaxed) &&
+           atomic_load_explicit(&job->raised, memory_order_relaxed) == INT64_MAX &&
+           atomic_load_explicit(&job->taken, memory_order_relaxed) < job->n;
 }
 
 static void work(Job *job, CallContext *client) {
-    Seat seat = {job, client};
+    Seat seat = {job, client, 0, false};
     CallContext ctx;
     memset(&ctx, 0, sizeof ctx);
     ctx.stack_limit = client && client->stack_limit ? client->stack_limit : rt_stack_limit();
     ctx.poll = poll_seat;
     ctx.user = &seat;
-    while (!atomic_load_explicit(&job->stop, memory_order_relaxed)) {
-        int64_t first = atomic_fetch_add_explicit(&job->taken, job->chunk, memory_order_relaxed);
-        if (first >= job->n) return;
-        int status = job->fn(&ctx, first, QN_MIN(first + job->chunk, job->n), job->user);
+    ctx.parallel = &inside_region;
+    while (has_work(job)) {
+        seat.first = atomic_fetch_add_explicit(&job->taken, job->chunk, memory_order_relaxed);
+        if (seat.first >= job->n) return;
+        int64_t last = QN_MIN(seat.first + job->chunk, job->n);
+        int status = job->fn(&ctx, seat.first, last, job->user);
+        if (status == CALL_OK && client && poll_seat(&ctx))
+            status = CALL_PENDING; /* chunks may be short */
         if (status != CALL_OK) report(job, &seat, &ctx, status);
     }
 }
 
-static bool has_work(const Job *job) {
-    return !atomic_load_explicit(&job->stop, memory_order_relaxed) &&
-           atomic_load_explicit(&job->taken, memory_order_relaxed) < job->n;
+static void work_as(Job *job, int32_t id) {
+    int32_t threads = my_threads, seat = my_seat;
+    my_threads = job->threads;
+    my_seat = id;
+    work(job, NULL);
+    my_threads = threads;
+    my_seat = seat;
 }
 
 /* -- workers ----------------------------------------------------------------------------------- */
@@ -196,12 +235,11 @@ static void *worker_main(void *unused) {
     while (!pool.stopping) {
         Job *job = next_job();
         if (job) {
-            job->seats--;
+            int32_t id = job->size - --job->seats;
             atomic_fetch_add_explicit(&job->inside, 1, memory_order_relaxed);
             pthread_mutex_unlock(&pool.lock);
-            work(job, NULL);
+            work_as(job, id);
             pthread_mutex_lock(&pool.lock);
-            job->seats++;
             if (atomic_fetch_sub_explicit(&job->inside, 1, memory_order_release) == 1)
                 pthread_cond_signal(&job->left);
             spun = false;
@@ -244,10 +282,8 @@ static atomic_bool leaving;
 void rt_leave(void) {
     atomic_store(&leaving, true);
     pthread_mutex_lock(&pool.lock);
-    for (Job *job = pool.jobs; job; job = job->next) {
-        int32_t none = 0;
-        atomic_compare_exchange_strong(&job->stop, &none, STOP_PENDING);
-    }
+    for (Job *job = pool.jobs; job; job = job->next)
+        stop_all(job);
     pthread_mutex_unlock(&pool.lock);
 }
 
@@ -343,26 +379,23 @@ static void finish(Job *job, CallContext *client) {
         wait_a_while(job);
         if (!atomic_load(&job->inside) || atomic_load(&job->stop)) continue;
         pthread_mutex_unlock(&pool.lock);
-        int32_t none = 0;
-        if (client->poll(client)) atomic_compare_exchange_strong(&job->stop, &none, STOP_PENDING);
+        if (client->poll(client)) stop_all(job);
         pthread_mutex_lock(&pool.lock);
         forked = job->generation != rt_generation();
     }
     pthread_mutex_unlock(&pool.lock);
     if (!forked) pthread_cond_destroy(&job->left);
     /* This is the child of a fork() made inside the loop: chunks of the parent's workers are lost. */
-    if (forked && !atomic_exchange(&job->claimed, 1)) {
+    if (forked && atomic_exchange(&job->raised, 0) == INT64_MAX) {
         memset(&job->first, 0, sizeof job->first);
         job->first.exception = -1 - GUARD_interrupted;
         job->first.site = -1;
-        atomic_store(&job->stop, STOP_EXCEPTION);
     }
 }
 
 static int outcome(Job *job, CallContext *raised) {
-    int32_t stop = atomic_load(&job->stop);
-    if (stop == STOP_PENDING) return CALL_PENDING;
-    if (stop == 0) return CALL_OK;
+    if (atomic_load(&job->stop)) return CALL_PENDING;
+    if (atomic_load(&job->raised) == INT64_MAX) return CALL_OK;
     raised->exception = job->first.exception;
     raised->site = job->first.site;
     memcpy(raised->args, job->first.args, sizeof raised->args);
@@ -385,7 +418,9 @@ int cpu_parallel(CallContext *client, CallContext *raised, int64_t n, int64_t ch
     job.n = n;
     job.chunk = chunk;
     job.generation = rt_generation();
-    job.seats = (int32_t)QN_MIN(chunks, threads) - 1;
+    atomic_init(&job.raised, INT64_MAX);
+    job.threads = threads;
+    job.size = job.seats = (int32_t)QN_MIN(chunks, threads) - 1;
     bool shared = job.seats > 0;
     if (shared) push(&job);
     work(&job, client);
@@ -396,3 +431,51 @@ int cpu_parallel(CallContext *client, CallContext *raised, int64_t n, int64_t ch
 int rt_parallel_for(CallContext *ctx, int64_t n, int64_t chunk, RtRange fn, void *user) {
     return cpu_parallel(ctx, ctx, n, chunk, fn, user);
 }
+
+/* -- parallel loops of compiled code ----------------------------------------------------------- */
+
+static int64_t choose_chunks(int64_t n, bool few) {
+    int64_t threads = rt_threads(), parts = few ? threads : threads * CHUNKS_PER_THREAD;
+    if (n <= 0) return 0;
+    if (threads == 1) return 1;
+    if (my_chunk > 0 && !few) return (n - 1) / my_chunk + 1;
+    return QN_MIN(n, parts);
+}
+
+typedef struct ChunkedLoop {
+    ParallelBody body;
+    void *env;
+    int64_t n, chunks;
+} ChunkedLoop;
+
+/* Where chunk `k` begins: sizes differ by one at most. */
+static int64_t chunk_start(const ChunkedLoop *loop, int64_t k) {
+    return loop->n / loop->chunks * k + QN_MIN(k, loop->n % loop->chunks);
+}
+
+static int run_chunks(CallContext *ctx, int64_t first, int64_t last, void *user) {
+    const ChunkedLoop *loop = user;
+    int status = CALL_OK;
+    for (int64_t k = first; k < last && status == CALL_OK; k++)
+        status = loop->body(ctx, chunk_start(loop, k), chunk_start(loop, k + 1), k, loop->env);
+    return status;
+}
+
+static int run_loop(CallContext *ctx, int64_t n, int64_t chunks, ParallelBody body, void *env) {
+    ChunkedLoop loop = {body, env, n, chunks};
+    return cpu_parallel(ctx, ctx, chunks, 1, run_chunks, &loop);
+}
+
+const ParallelRunner rt_parallel = {choose_chunks, run_loop};
+
+static int64_t one_chunk(int64_t n, bool few) {
+    (void)few;
+    return n > 0;
+}
+
+static int run_here(CallContext *ctx, int64_t n, int64_t chunks, ParallelBody body, void *env) {
+    ChunkedLoop loop = {body, env, n, chunks};
+    return run_chunks(ctx, 0, chunks, &loop);
+}
+
+static const ParallelRunner inside_region = {one_chunk, run_here};

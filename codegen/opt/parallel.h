@@ -1,0 +1,56 @@
+/* parallel.h - the pass `parallel` between its files. parallel.c finds the loops over prange and calls their bodies,
+ * carried.c says how iterations hang together, parallel_body.c makes a function of a body. */
+#ifndef QUERN_OPT_PARALLEL_H
+#define QUERN_OPT_PARALLEL_H
+
+#include "codegen/opt/pass.h"
+#include "frontend/base/bits.h"
+
+/* How the value of a variable after the loop follows from those that its chunks end with. */
+typedef enum CarriedKind {
+    CARRIED_NOT,  /* nobody reads it: any value will do */
+    CARRIED_SAME, /* the loop does not change it */
+    CARRIED_LAST, /* the last assignment in the order of the iterations */
+    CARRIED_ADD,  /* + and -; chunks but the first start from zero */
+    CARRIED_MULTIPLY /* * and /; from one */,
+    CARRIED_XOR,
+    CARRIED_AND, /* from here on each chunk may start from the value before the loop */
+    CARRIED_OR,
+    CARRIED_CHOICE /* a row of the library: min, max and their kin */
+} CarriedKind;
+
+/* A phi of the loop's header that is not its counter. */
+typedef struct Carried {
+    CarriedKind kind;
+    Ref phi, start; /* start: the value before the loop */
+    Ref choice;     /* CARRIED_CHOICE: a call of the row */
+    Bits web;       /* by ref: the phi and what becomes of it in the loop */
+    Ref flag,
+        after;    /* in the body: of CARRIED_LAST whether it was assigned; its value at the end */
+    Ref partials; /* in the function: array of what the chunks ended with */
+    Ref flags;
+} Carried;
+
+/* A loop over prange, with the blocks it may raise in. */
+typedef struct Region {
+    PassContext *ctx;
+    Func *func;
+    const Cfg *cfg;
+    CountedLoop loop;
+    Ref marker; /* the op prange */
+    Vec(int32_t) blocks;
+    bool *inside; /* by block */
+    Vec(Carried) carried;
+    Vec(Ref) inputs; /* arguments of the body's function behind the chunk and the partial results */
+    Func *body;
+} Region;
+
+/* carried.c: fills `carried`. false: the iterations depend on each other, which has been said. */
+bool region_find_carried(Region *r);
+/* parallel_body.c: the function (first, last, chunk, inputs ..., partials ...). */
+void region_make_body(Region *r);
+static inline bool carried_has_result(const Carried *c) {
+    return c->kind != CARRIED_NOT && c->kind != CARRIED_SAME;
+}
+
+#endif

@@ -1,0 +1,601 @@
+"""Loops over prange on several threads: every reduction, what iterations may share and what they may not."""
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+
+import quern
+from quern import errors, njit, prange
+
+SIZES = [0, 1, 2, 3, 7, 63, 64, 65, 1000]
+INTS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
+FLOATS = [np.float32, np.float64]
+COMPLEX = [np.complex64, np.complex128]
+
+
+def run(text, **environment):
+    """A program of its own; its output."""
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(text)], env={**os.environ, **environment}, text=True,
+                          capture_output=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def both(f, *args):
+    """What the loop gives in parallel and one iteration after the other."""
+    return njit(parallel=True)(f)(*args), njit(f)(*args)
+
+
+# -- sums and their kin -----------------------------------------------------------------------------------------------
+
+def add(a):
+    s = a.dtype.type(0)
+    for i in prange(len(a)):
+        s += a[i]
+    return s
+
+
+def subtract(a):
+    s = 100
+    for i in prange(len(a)):
+        s -= a[i]
+    return s
+
+
+def multiply(a):
+    s = 1
+    for i in prange(len(a)):
+        s *= a[i]
+    return s
+
+
+def smallest(a):
+    s = a[0] if len(a) else a.dtype.type(0)
+    for i in prange(len(a)):
+        s = min(s, a[i])
+    return s
+
+
+def largest(a):
+    s = a[0] if len(a) else a.dtype.type(0)
+    for i in prange(len(a)):
+        s = max(a[i], s)
+    return s
+
+
+def and_all(a):
+    s = ~(a.dtype.type(0))
+    for i in prange(len(a)):
+        s &= a[i]
+    return s
+
+
+def or_all(a):
+    s = a.dtype.type(0)
+    for i in prange(len(a)):
+        s |= a[i]
+    return s
+
+
+def xor_all(a):
+    s = a.dtype.type(5)
+    for i in prange(len(a)):
+        s ^= a[i]
+    return s
+
+
+def operands(dtype, n):
+    rng = np.random.default_rng(n)
+    if dtype == np.bool_:
+        return rng.integers(0, 2, n).astype(bool)
+    if np.issubdtype(dtype, np.integer):
+        info = np.iinfo(dtype)
+        return rng.integers(max(info.min, -2**62), min(info.max, 2**62), n).astype(dtype)
+    a = rng.integers(-8, 8, n) / 4  # sums of these are exact in any order
+    return (a + 1j * rng.integers(-8, 8, n) if np.issubdtype(dtype, np.complexfloating) else a).astype(dtype)
+
+
+@pytest.mark.parametrize("f, dtypes", [
+    (add, INTS + FLOATS + COMPLEX), (subtract, INTS + FLOATS + COMPLEX), (multiply, INTS),
+    (smallest, INTS + FLOATS), (largest, INTS + FLOATS), (and_all, INTS), (or_all, INTS), (xor_all, INTS)],
+    ids=lambda p: getattr(p, "__name__", ""))
+def test_PAR_04_reductions(f, dtypes):
+    serial, parallel = njit(f), njit(parallel=True)(f)
+    for dtype in dtypes:
+        for n in SIZES:
+            a = operands(dtype, n)
+            x, y = serial(a), parallel(a)
+            assert type(x) is type(y) and x == y, (dtype, n, x, y)
+
+
+def test_PAR_04_products_of_floats():
+    for dtype in FLOATS + COMPLEX:
+        a = np.array([2, 0.5] * 40 + [1, -1, 4], dtype)
+        x, y = both(multiply, a)
+        assert x == y
+
+        def divide(a):
+            s = 64.0
+            for i in prange(len(a)):
+                s /= a[i]
+            return s
+
+        x, y = both(divide, a)
+        assert x == y
+
+
+def test_PAR_04_bools():
+    def f(a, b):
+        every, some, odd, left = True, False, False, True
+        for i in prange(len(a)):
+            every &= a[i]
+            some |= b[i]
+            odd ^= a[i]
+            left = left and a[i]
+        return every, some, odd, left
+
+    for n in SIZES:
+        for bit in (0, 1):
+            a, b = np.ones(n, bool), np.zeros(n, bool)
+            if n and bit:
+                a[n // 2] = False
+                b[n - 1] = True
+            x, y = both(f, a, b)
+            assert x == y == f(a, b), (n, bit, x, y)
+
+
+def test_PAR_04_and_or_tests():
+    def f(a):
+        all_positive, any_large, seen, fine = True, False, False, True
+        for i in prange(len(a)):
+            all_positive = all_positive and a[i] > 0
+            any_large = any_large or a[i] > 90
+            if a[i] == 3:
+                seen = True
+            if a[i] < -5:
+                fine = False
+        return all_positive, any_large, seen, fine
+
+    for n in SIZES:
+        for what in (1, -1, 3, 91, -6):
+            a = np.full(n, 1.0)
+            if n:
+                a[-1] = what
+            x, y = both(f, a)
+            assert x == y == f(a), (n, what)
+
+
+def test_PAR_04_minus_zero_and_start():
+    def f(a, start):
+        s = start
+        for i in prange(len(a)):
+            s += a[i]
+        return s
+
+    a = np.full(100, -0.0)
+    assert np.signbit(both(f, a, -0.0)).all()
+    assert both(f, a[:0], -0.0) == (0, 0)
+    assert both(f, np.ones(100), 5) == (105, 105)
+    assert both(f, np.ones(100, np.uint8), 2**64 - 1)[0] == 99  # a uint64 that wraps, as one loop would
+
+
+def test_PAR_04_the_same_result_again():
+    a = np.random.default_rng(1).random(100001)
+    f = njit(parallel=True)(add)
+    assert len({f(a) for _ in range(50)}) == 1
+
+
+def test_PAR_01_conditional_sums():
+    def f(n):
+        c = d = 1
+        for i in prange(n):
+            c += 1
+            if i > 10:
+                c += 1
+            for j in range(i % 3):
+                d += j
+                if j == 1:
+                    d -= 5
+        return c, d
+
+    for n in SIZES:
+        x, y = both(f, n)
+        assert x == y == f(n)
+
+
+def test_PAR_01_two_loops_in_two_branches():
+    def f(n, which):
+        s = 1
+        if which:
+            for i in prange(n):
+                s += i
+        else:
+            for i in prange(n):
+                s *= 3
+        for i in prange(n):
+            s -= 1
+        return s
+
+    for which in (True, False):
+        x, y = both(f, 20, which)
+        assert x == y == f(20, which)
+
+
+# -- ranges -----------------------------------------------------------------------------------------------------------
+
+def mark(start, stop, step, out):
+    for i in prange(start, stop, step):
+        out[i] += 1
+    return out
+
+
+@pytest.mark.parametrize("start, stop, step", [(0, 10, 1), (3, 50, 7), (49, -1, -1), (49, 3, -5), (5, 5, 1), (9, 3, 2), (-50, 0, 3),
+                                               (0, 50, 100)])
+def test_PAR_06_steps_and_starts(start, stop, step):
+    x, y = both(mark, start, stop, step, np.zeros(50))[0], mark(start, stop, step, np.zeros(50))
+    z = njit(parallel=True)(mark)(start, stop, step, np.zeros(50))
+    assert (z == y).all() and x is not None
+
+
+def test_PAR_06_unsigned_ends():
+    def f(n, m):
+        s = 0
+        for i in prange(n, m):
+            s += i
+        return s
+
+    assert both(f, np.uint64(3), np.uint64(100)) == (f(3, 100),) * 2
+    assert both(f, np.uint8(3), np.int16(-100)) == (0, 0)
+    with pytest.raises(OverflowError):
+        njit(parallel=True)(f)(np.uint64(0), np.uint64(2**64 - 1))
+
+
+def test_PAR_06_a_step_of_zero():
+    with pytest.raises(ValueError):
+        njit(parallel=True)(mark)(0, 3, 0, np.zeros(5))
+
+
+def test_enumerate_over_prange():
+    def f(a):
+        s = 0
+        for k, i in enumerate(prange(5, 5 + len(a))):
+            s += k * i
+            a[k] = i
+        return s, a
+
+    x, y = both(f, np.zeros(30))
+    assert x[0] == y[0] == f(np.zeros(30))[0] and (x[1] == y[1]).all()
+
+
+# -- variables that are read after the loop ---------------------------------------------------------------------------
+
+def test_last_values():
+    def f(n, a):
+        t, k, c = -1, 0.5, -1
+        i = -7
+        for i in prange(n):
+            t = i * 2
+            k = a[i] + 1
+            if i % 10 == 3:
+                c = i
+        return t, k, c, i
+
+    for n in SIZES:
+        a = np.arange(n, dtype=float)
+        x, y = both(f, n, a)
+        assert x == y == f(n, a)
+
+
+def test_private_variables():
+    def f(a, out):
+        for i in prange(len(a)):
+            s = 0.0
+            for j in range(a.shape[1]):
+                s += a[i, j]
+            t = s * 2
+            if t > 10:
+                t = 10.0
+            out[i] = t
+        return out
+
+    a = np.arange(300.0).reshape(100, 3)
+    x, y = both(f, a, np.zeros(100))
+    assert (x == y).all() and (x == f(a, np.zeros(100))).all()
+
+
+# -- what must not be ------------------------------------------------------------------------------------------------------
+
+def refused(f, *args):
+    with pytest.raises(errors.TypingError) as info:
+        njit(parallel=True)(f)(*args)
+    return str(info.value)
+
+
+def test_PAR_02_a_value_that_is_carried_on():
+    def f(a):
+        s = 0.0
+        for i in prange(len(a)):
+            s = s * 0.5 + a[i]
+        return s
+
+    text = refused(f, np.ones(5))
+    assert "'s'" in text and "depend on each other" in text and "s * 0.5 + a[i]" in text
+    assert njit(f)(np.ones(5)) == f(np.ones(5))
+
+
+def test_PAR_01_two_kinds_of_reduction():
+    def f(a):
+        s = 1.0
+        for i in prange(len(a)):
+            s += a[i]
+            s *= 2
+        return s
+
+    text = refused(f, np.ones(5))
+    assert "s += a[i]" in text and "s *= 2" in text
+
+
+def test_PAR_02_a_sum_that_is_looked_at():
+    def f(a):
+        s = 0
+        for i in prange(len(a)):
+            s += a[i]
+            a[i] = s
+        return s
+
+    text = refused(f, np.ones(5, int))
+    assert "s += a[i]" in text and "a[i] = s" in text
+
+    def g(n):
+        s = 0
+        for i in prange(n):
+            if s < 10:
+                s += i
+        return s
+
+    refused(g, 5)
+
+    def h(n):
+        s = 0
+        for i in prange(n):
+            if i == 3:
+                s = 0
+            s += i
+        return s
+
+    refused(h, 5)
+
+
+def test_PAR_02_reversed_operands():
+    def f(a):
+        s = 0.0
+        for i in prange(len(a)):
+            s = a[i] - s
+        return s
+
+    refused(f, np.ones(5))
+
+
+def test_PAR_05_loops_that_are_left_run_serially():
+    def f(a):
+        n = 0
+        for i in prange(len(a)):
+            if a[i] == 0:
+                break
+            n += 1
+        return n
+
+    def g(a):
+        for i in prange(len(a)):
+            if a[i] == 0:
+                return i
+        return -1
+
+    a = np.ones(100)
+    a[40:] = 0
+    assert both(f, a) == (40, 40) and both(g, a) == (40, 40)
+    assert both(g, a[:40]) == (-1, -1)
+
+
+# -- memory ---------------------------------------------------------------------------------------------------------------
+
+def test_PAR_03_arrays_of_each_iteration():
+    def f(n, out):
+        for i in prange(n):
+            t = np.zeros(10)
+            for j in range(10):
+                t[j] += i + j
+            u = t * 2
+            out[i] = u.sum()
+        return out
+
+    before = quern._quern.live_arrays() if hasattr(quern._quern, "live_arrays") else 0
+    x, y = both(f, 1000, np.zeros(1000))
+    assert (x == y).all()
+    if hasattr(quern._quern, "live_arrays"):
+        del x, y
+        assert quern._quern.live_arrays() == before
+
+
+def test_MEM_memory_that_runs_out_inside():
+    def f(n, size):
+        s = 0.0
+        for i in prange(n):
+            t = np.empty(size)
+            t[0] = i
+            s += t[0]
+        return s
+
+    g = njit(parallel=True)(f)
+    assert g(100, 10) == 4950
+    with pytest.raises(MemoryError):
+        g(100, 2**50)
+    assert g(100, 10) == 4950
+
+
+# -- exceptions -------------------------------------------------------------------------------------------------------------
+
+def test_EXC_07_the_first_exception_is_that_of_the_lowest_iteration():
+    def f(a):
+        for i in prange(len(a)):
+            if a[i] < 0:
+                raise ValueError("negative", i)
+            a[i] = 1 / a[i]
+
+    g = njit(parallel=True)(f)
+    for _ in range(50):
+        a = np.ones(1000)
+        a[[333, 334, 700, 999]] = -1
+        a[500] = 0
+        with pytest.raises(ValueError) as info:
+            g(a)
+        assert info.value.args == ("negative", 333)
+    entry = info.traceback[-1]
+    assert entry.lineno + 1 == f.__code__.co_firstlineno + 3
+    a = np.ones(1000)
+    a[500] = 0
+    with pytest.raises(ZeroDivisionError):
+        g(a)
+
+
+def test_EXC_07_index_errors():
+    def f(a, n):
+        for i in prange(n):
+            a[i] = i
+
+    g = njit(parallel=True)(f)
+    with pytest.raises(IndexError, match="index 10 is out of bounds for axis 0 with size 10"):
+        g(np.zeros(10), 20)
+
+
+# -- threads ----------------------------------------------------------------------------------------------------------------
+
+def inner(n):
+    s = 0
+    for i in prange(n):
+        for j in prange(n):
+            s += i * j
+    return s
+
+
+def test_THR_06_nested_loops():
+    callee = njit(parallel=True)(inner)
+
+    @njit(parallel=True)
+    def outer(n, out):
+        for i in prange(n):
+            out[i] = callee(i)
+        return out
+
+    assert both(inner, 30) == (inner(30),) * 2
+    assert outer(20, np.zeros(20, int)).tolist() == [inner(i) for i in range(20)]
+
+
+def test_THR_02_several_python_threads_at_once():
+    f = njit(parallel=True, nogil=True)(add)
+    a = np.arange(100000.0)
+    want, wrong = a.sum(), []
+
+    def work():
+        for _ in range(30):
+            if f(a) != want:
+                wrong.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
+def test_FRK_01_fork_after_a_parallel_loop():
+    out = run("""
+        import os
+        import numpy as np
+        from quern import njit, prange
+
+        @njit(parallel=True)
+        def f(a):
+            s = 0.0
+            for i in prange(len(a)):
+                s += a[i]
+            return s
+
+        a = np.ones(100000)
+        assert f(a) == 100000
+        for _ in range(5):
+            pid = os.fork()
+            if not pid:
+                os._exit(0 if f(a) == 100000 else 1)
+            assert os.waitpid(pid, 0)[1] == 0
+        assert f(a) == 100000
+        print("ok")
+    """, QUERN_NUM_THREADS="4")
+    assert out == "ok\n"
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "7", "64"])
+def test_PAR_04_numbers_of_threads(threads):
+    out = run("""
+        import numpy as np
+        from quern import njit, prange
+
+        @njit(parallel=True)
+        def f(a, b):
+            s, m = 3, -1
+            for i in prange(len(a)):
+                s += a[i]
+                m = max(m, a[i])
+                b[i] = a[i] * 2
+            return s, m
+
+        for n in (0, 1, 2, 6, 7, 8, 63, 64, 65, 127, 1000):
+            a = np.arange(n)
+            b = np.zeros(n, int)
+            assert f(a, b) == (3 + a.sum(), n - 1), n
+            assert (b == a * 2).all()
+        print("ok")
+    """, QUERN_NUM_THREADS=threads)
+    assert out == "ok\n"
+
+
+def test_EXC_04_ctrl_c():
+    out = run("""
+        import os, signal, threading, time
+        import numpy as np
+        from quern import njit, prange
+
+        @njit(parallel=True)
+        def f(n):
+            s = 0.0
+            for i in prange(n):
+                for j in range(1000000):
+                    s += i * j % 7
+            return s
+
+        f(4)
+        for _ in range(3):
+            sent = []
+            def send():
+                sent.append(time.perf_counter())
+                os.kill(os.getpid(), signal.SIGINT)
+            timer = threading.Timer(0.3, send)
+            timer.start()
+            try:
+                f(10**9)
+                raise SystemExit("not interrupted")
+            except KeyboardInterrupt:
+                late = time.perf_counter() - sent[0]
+            assert late < 0.5, late
+        print("ok")
+    """, QUERN_NUM_THREADS="4")
+    assert out == "ok\n"
+
+
+def test_prange_without_the_option_is_range():
+    assert list(prange(3)) == [0, 1, 2] and njit(inner)(10) == inner(10)
