@@ -58,12 +58,23 @@ struct CallContext;
 /* A chunk of a parallel loop: iterations [first, last). */
 typedef int (*ParallelBody)(struct CallContext *ctx, int64_t first, int64_t last, int64_t chunk,
                             void *env);
+/* What compiled code asks and sets of the threads of the calling one. */
+enum ThreadQuestion {
+    THREAD_ID, /* among those of a parallel loop */
+    THREAD_COUNT,
+    THREAD_SET_COUNT,
+    THREAD_CHUNK,
+    THREAD_SET_CHUNK, /* gives the number before */
+    THREAD_MOST       /* the largest number that may be set */
+};
 /* What a caller offers to parallel loops. Without one, or while one of them runs, everything is one chunk. */
 typedef struct ParallelRunner {
     /* Into how many chunks to cut n iterations; few: one for each thread at most. 0 for none. */
     int64_t (*chunks)(int64_t n, bool few);
     /* Runs them all; the exception is that of the lowest chunk that had one. */
     int (*run)(struct CallContext *ctx, int64_t n, int64_t chunks, ParallelBody body, void *env);
+    /* -1: that is no value for it. */
+    int64_t (*threads)(enum ThreadQuestion question, int64_t value);
 } ParallelRunner;
 
 /* Where generated code leaves the exception, and what it needs of the caller. One for each call, on the

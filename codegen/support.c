@@ -69,6 +69,12 @@ int32_t quern_parallel(CallContext *ctx, int64_t n, int64_t chunks, ParallelBody
     return ctx->parallel->run(ctx, n, chunks, body, env);
 }
 
+int64_t quern_threads(CallContext *ctx, int32_t question, int64_t value) {
+    if (ctx->parallel) return ctx->parallel->threads((enum ThreadQuestion)question, value);
+    if (question == THREAD_SET_COUNT && value != 1) return -1;
+    return question == THREAD_COUNT || question == THREAD_MOST;
+}
+
 /* -- rounding --------------------------------------------------------------------------------- */
 
 double quern_round_digits(double x, int64_t digits) {
@@ -122,6 +128,7 @@ const SupportFunction support_functions[] = {
     ROW(quern_parallel),
     ROW(quern_product),
     ROW(quern_run_blocks),
+    ROW(quern_threads),
     BOTH(quern_round_digits),
     BOTH(acos),
     BOTH(acosh),

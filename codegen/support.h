@@ -37,6 +37,8 @@ float quern_round_digitsf(float x, int64_t digits);
 int64_t quern_chunks(CallContext *ctx, int64_t n, int32_t few);
 int32_t quern_parallel(CallContext *ctx, int64_t n, int64_t chunks, ParallelBody body, void *env);
 
+int64_t quern_threads(CallContext *ctx, int32_t question, int64_t value);
+
 /* Where products are computed: a path, or "none" with the reason. */
 const char *blas_name(void);
 

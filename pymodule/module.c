@@ -107,6 +107,18 @@ static PyObject *module_threads(PyObject *module, PyObject *args) {
     return Py_BuildValue("(ii)", (int)rt_threads(), (int)rt_threads_max());
 }
 
+static PyObject *module_thread_id(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    return PyLong_FromLong(rt_thread_id());
+}
+
+static PyObject *module_chunk_size(PyObject *module, PyObject *args) {
+    (void)module;
+    long long n = -1;
+    if (!PyArg_ParseTuple(args, "|L", &n)) return NULL;
+    return PyLong_FromLongLong(n < 0 ? rt_chunk_size() : rt_chunk_size_set(n));
+}
+
 static PyObject *module_live_allocations(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
     return PyLong_FromLongLong(support_live_arrays());
@@ -134,6 +146,11 @@ static PyMethodDef module_methods[] = {
     {"_leave", py_leave, METH_NOARGS, NULL},
     {"threads", module_threads, METH_VARARGS,
      "(threads of this thread's calls, the most); sets when n > 0."},
+    {"thread_id", module_thread_id, METH_NOARGS, "Of this thread, among those of a parallel loop."},
+    {"chunk_size", module_chunk_size, METH_VARARGS,
+     "Iterations of a chunk of this thread's parallel loops, 0: chosen. With n >= 0 it is set; the "
+     "result is what it "
+     "was."},
     {"live_allocations", module_live_allocations, METH_NOARGS,
      "Arrays of compiled code that are alive."},
     {"record", module_record, METH_O,

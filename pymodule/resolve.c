@@ -574,6 +574,7 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     int found = PyCFunction_Check(object) ? bind_random(r, b, object) : 0;
     if (!found) found = bind_library(r, b, object);
     if (found) return found > 0;
+    if (PyFunction_Check(object) && (found = bind_named_object(r, b, object))) return found > 0;
     if (PyFunction_Check(object)) return bind_function(r, b, object);
     if (PyCFunction_Check(object)) return bind_foreign(r, b, object);
     if ((found = bind_named_object(r, b, object))) return found > 0;

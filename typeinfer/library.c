@@ -37,7 +37,8 @@ enum {
     POWER = LIB_POWER,
     SWAP = LIB_SWAP,
     VALUE = LIB_VALUE,
-    CHOICE = LIB_CHOICE
+    CHOICE = LIB_CHOICE,
+    CONTEXT = LIB_CONTEXT
 };
 
 static const LibRow rows[] = {

@@ -66,7 +66,8 @@ enum LibFlags {
     LIB_VALUE =
         16384, /* the name is the value itself, not a function: cuda.threadIdx.x, ndarray.shape */
     LIB_CHOICE =
-        32768 /* the result is one of the arguments: their type holds Python ints of any value */
+        32768, /* the result is one of the arguments: their type holds Python ints of any value */
+    LIB_CONTEXT = 65536 /* asks the context of the call; may raise */
 };
 
 typedef struct LibRow {

@@ -381,6 +381,10 @@ static void gen_address(Cg *cg, LibCall *call) {
     call->out[0] = LLVMBuildPtrToInt(cg->b, array.data, LLVMInt64TypeInContext(cg->context), "");
 }
 
+static void gen_threads(Cg *cg, LibCall *call) {
+    cg_ask_threads(cg, call);
+}
+
 typedef void (*Generator)(Cg *cg, LibCall *call);
 
 static const Generator generators[GEN_COUNT] = {

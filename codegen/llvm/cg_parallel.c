@@ -78,3 +78,43 @@ void cg_lower_parallel(Cg *cg, Ref ref) {
     cg_propagate_if(cg, LLVMBuildICmp(cg->b, LLVMIntNE, status, cg_int(cg->i32, CALL_OK), ""),
                     status);
 }
+
+/* -- what compiled code asks of threads ------------------------------------------------------- */
+
+static const struct {
+    const char *row;
+    enum ThreadQuestion question;
+    Guard guard; /* where the answer is -1 */
+} questions[] = {
+    {"quern.get_thread_id", THREAD_ID, GUARD_COUNT},
+    {"quern.get_num_threads", THREAD_COUNT, GUARD_COUNT},
+    {"quern.set_num_threads", THREAD_SET_COUNT, GUARD_thread_count},
+    {"quern.get_parallel_chunksize", THREAD_CHUNK, GUARD_COUNT},
+    {"quern.set_parallel_chunksize", THREAD_SET_CHUNK, GUARD_chunk_size},
+};
+
+static Value ask(Cg *cg, enum ThreadQuestion question, Value value) {
+    Value args[] = {cg->f->ctx, cg_int(cg->i32, question), value};
+    return cg_call_extern(cg, "quern_threads", cg->i64, args, 3);
+}
+
+void cg_ask_threads(Cg *cg, LibCall *call) {
+    for (int i = 0; i < countof(questions); i++) {
+        if (strcmp(call->row->name, questions[i].row) != 0) continue;
+        if (!cg->f->ctx) { /* a kernel: nothing of it is parallel */
+            call->out[0] = cg_int(cg->i64, questions[i].question == THREAD_COUNT);
+            return;
+        }
+        Value value = cg_int(cg->i64, 0);
+        if (call->nargs) value = LLVMBuildIntCast2(cg->b, call->args[0][0], cg->i64, true, "");
+        Value answer = ask(cg, questions[i].question, value);
+        if (questions[i].guard != GUARD_COUNT) {
+            Value args[] = {ask(cg, THREAD_MOST, value), value};
+            Value wrong = LLVMBuildICmp(cg->b, LLVMIntEQ, answer, cg_int(cg->i64, -1), "");
+            cg_fail_if(cg, wrong, questions[i].guard, args, 2);
+        }
+        if (cg_leaf_count(cg, call->inst->type)) call->out[0] = answer;
+        return;
+    }
+    cg_error(cg, "%s asks nothing of threads", call->row->name);
+}

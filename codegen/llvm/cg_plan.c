@@ -37,7 +37,11 @@ bool cg_inst_raises(Cg *cg, const Func *func, Ref ref) {
     case OP_guard:
     case OP_raise:
     case OP_propagate: return true;
-    case OP_lib: return cg->owns && suspends(cg, func, ref); /* when its block is given up */
+    case OP_lib: {
+        const LibRow *row = cg_lib_row(func, ref);
+        if (row && (row->flags & LIB_CONTEXT)) return true;
+        return cg->owns && suspends(cg, func, ref); /* when its block is given up */
+    }
     default: return false;
     }
 }

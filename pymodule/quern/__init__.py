@@ -25,6 +25,9 @@ def set_num_threads(n):
     _quern.threads(n)
 
 
+get_num_threads._quern_name = "quern.get_num_threads"
+set_num_threads._quern_name = "quern.set_num_threads"
+
 # `import quern` stays fast: everything else is imported when first asked for
 _MODULES = frozenset("as_numba core cuda errors experimental extending hip library np typed types".split())
 _MORE = frozenset("""carray cfunc farray from_dtype gdb gdb_breakpoint gdb_init get_parallel_chunksize get_thread_id guvectorize

@@ -2,11 +2,11 @@
 are used: not when they are imported, nor where a module decorates its functions with them."""
 import contextlib
 import sys
-import threading
 from collections import namedtuple
 
 import numpy as np
 
+from . import _quern
 from ._guvectorize import guvectorize  # noqa: F401
 from ._unbuilt import Unbuilt, Wrapper, refuse
 from .numpy_support import carray, farray, from_dtype  # noqa: F401
@@ -114,9 +114,6 @@ test = Unbuilt("test")
 
 # -- threads --------------------------------------------------------------------------------------------------------
 
-_chunks = threading.local()
-
-
 def threading_layer():
     """The name of what runs parallel code: ours, whatever config.THREADING_LAYER says."""
     return "quern"
@@ -124,12 +121,12 @@ def threading_layer():
 
 def get_thread_id():
     """The number of this thread among those of a parallel loop: 0, where there is none."""
-    return 0
+    return _quern.thread_id()
 
 
 def get_parallel_chunksize():
     """What set_parallel_chunksize() set in this thread; 0: as the scheduler likes."""
-    return getattr(_chunks, "size", 0)
+    return _quern.chunk_size()
 
 
 def set_parallel_chunksize(n):
@@ -138,8 +135,11 @@ def set_parallel_chunksize(n):
         raise TypeError("The parallel chunksize must be an integer")
     if n < 0:
         raise ValueError("chunksize must be greater than or equal to zero")
-    before, _chunks.size = get_parallel_chunksize(), int(n)
-    return before
+    return _quern.chunk_size(int(n))
+
+
+for _function in (get_thread_id, get_parallel_chunksize, set_parallel_chunksize):  # in compiled code: rows of parallel.def
+    _function._quern_name = "quern." + _function.__name__
 
 
 @contextlib.contextmanager

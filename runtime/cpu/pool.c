@@ -466,7 +466,21 @@ static int run_loop(CallContext *ctx, int64_t n, int64_t chunks, ParallelBody bo
     return cpu_parallel(ctx, ctx, chunks, 1, run_chunks, &loop);
 }
 
-const ParallelRunner rt_parallel = {choose_chunks, run_loop};
+static int64_t ask_threads(enum ThreadQuestion question, int64_t value) {
+    switch (question) {
+    case THREAD_ID: return rt_thread_id();
+    case THREAD_COUNT: return rt_threads();
+    case THREAD_SET_COUNT:
+        if (value < 1 || value > rt_threads_max()) return -1;
+        my_threads = (int32_t)value;
+        return 0;
+    case THREAD_CHUNK: return rt_chunk_size();
+    case THREAD_SET_CHUNK: return value < 0 ? -1 : rt_chunk_size_set(value);
+    default: return rt_threads_max();
+    }
+}
+
+const ParallelRunner rt_parallel = {choose_chunks, run_loop, ask_threads};
 
 static int64_t one_chunk(int64_t n, bool few) {
     (void)few;
@@ -478,4 +492,4 @@ static int run_here(CallContext *ctx, int64_t n, int64_t chunks, ParallelBody bo
     return run_chunks(ctx, 0, chunks, &loop);
 }
 
-static const ParallelRunner inside_region = {one_chunk, run_here};
+static const ParallelRunner inside_region = {one_chunk, run_here, ask_threads};

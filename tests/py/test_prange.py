@@ -599,3 +599,78 @@ def test_EXC_04_ctrl_c():
 
 def test_prange_without_the_option_is_range():
     assert list(prange(3)) == [0, 1, 2] and njit(inner)(10) == inner(10)
+
+
+# -- how many threads, and which --------------------------------------------------------------------------------------------
+
+def test_D25_threads_in_compiled_code():
+    out = run("""
+        import numpy as np
+        import quern
+        from quern import njit, prange, get_num_threads, set_num_threads, get_thread_id
+        from quern import get_parallel_chunksize, set_parallel_chunksize, parallel_chunksize, threading_layer
+
+        assert threading_layer() == "quern" and get_num_threads() == 4 and get_thread_id() == 0
+
+        @njit(parallel=True)
+        def ids(n, sizes, out):
+            for i in prange(n):
+                out[i] = get_thread_id()
+                sizes[i] = get_num_threads()
+            return get_thread_id(), get_num_threads(), get_parallel_chunksize()
+
+        for t in (4, 3, 1, 2):
+            set_num_threads(t)
+            out, sizes = np.zeros(10000, int), np.zeros(10000, int)
+            assert ids(10000, sizes, out) == (0, t, 0)
+            assert out.min() >= 0 and out.max() < t and (sizes == t).all()
+
+        @njit
+        def change(t, c):
+            set_num_threads(t)
+            return get_num_threads(), set_parallel_chunksize(c), get_parallel_chunksize()
+
+        assert change(3, 5) == (3, 0, 5) and get_num_threads() == 3 and set_parallel_chunksize(0) == 5
+        for wrong in ((0, 1), (5, 1), (1, -1), (-3, 1)):
+            try:
+                change(*wrong)
+            except ValueError as error:
+                assert "must be" in str(error)
+            else:
+                raise AssertionError
+        try:
+            change(99, 1)
+        except ValueError as error:
+            assert "between 1 and 4" in str(error) and "not 99" in str(error), error
+        set_num_threads(4)
+
+        @njit(parallel=True)
+        def starts(n, out):  # a chunk's iterations see one thread, one after the other
+            s = 0
+            for i in prange(n):
+                s += 1
+                out[i] = get_thread_id()
+            return s
+
+        with parallel_chunksize(10):
+            out = np.zeros(1000, int)
+            assert starts(1000, out) == 1000
+            assert all(len(set(out[k:k + 10])) == 1 for k in range(0, 1000, 10))
+        print("ok")
+    """, QUERN_NUM_THREADS="4")
+    assert out == "ok\n"
+
+
+def test_D25_thread_settings_belong_to_the_thread():
+    seen = []
+
+    def work():
+        quern.set_num_threads(1)
+        quern.set_parallel_chunksize(7)
+        seen.append((quern.get_num_threads(), quern.get_parallel_chunksize()))
+
+    before = quern.get_num_threads(), quern.get_parallel_chunksize()
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [(1, 7)] and before == (quern.get_num_threads(), quern.get_parallel_chunksize())
