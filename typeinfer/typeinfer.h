@@ -14,7 +14,7 @@ typedef struct InferOptions {
     bool fast_division;  /* fastmath in kernels: `/` of floats by zero never raises */
     bool strong_numbers; /* weak_numbers=False: Numba's rules */
     bool cpu_numbers;    /* kernels round a function of vectorize: its numbers meet as on the CPU */
-    bool parallel;       /* on the host, not in kernels: prange and whole-array work on several threads */
+    bool parallel; /* on the host, not in kernels: prange and whole-array work on several threads */
 } InferOptions;
 
 typedef struct InferRequest {
