@@ -22,7 +22,8 @@ static bool makes_array(const LibRow *row) {
 }
 
 static void check_lowering(const LibRow *row, const Lowering *how, bool cpu) {
-    CHECK((how->kind == LOWER_NONE) == (!cpu && makes_array(row)), "%s: a lowering", row->name);
+    bool host_only = makes_array(row) || (row->flags & LIB_CONTEXT);
+    CHECK((how->kind == LOWER_NONE) == (!cpu && host_only), "%s: a lowering", row->name);
     switch (how->kind) {
     case LOWER_NONE: break;
     case LOWER_OP:
