@@ -239,8 +239,9 @@ void cg_inst(Cg *cg, Ref ref);
 
 /* -- cg_int.c, cg_float.c, cg_compare.c, cg_cast.c: arithmetic over leaves -------------------- */
 
-Value cg_int_floordiv(Cg *cg, bool is_signed, Value a, Value b);
-Value cg_int_mod(Cg *cg, bool is_signed, Value a, Value b);
+/* known: DivisionFlag */
+Value cg_int_floordiv(Cg *cg, bool is_signed, unsigned known, Value a, Value b);
+Value cg_int_mod(Cg *cg, bool is_signed, unsigned known, Value a, Value b);
 Value cg_int_rem(Cg *cg, bool is_signed, Value a, Value b); /* C's; 0 by zero */
 Value cg_int_pow(Cg *cg, bool is_signed, Value a, Value b);
 Value cg_int_shl(Cg *cg, Value a, Value count);

@@ -107,11 +107,12 @@ static void arithmetic(Cg *cg, Op op, const Inst *inst, const Operands *o, Value
             out[0] = cg_fast(cg, LLVMBuildFDiv(cg->b, a, b, ""));
         break;
     case OP_floordiv:
-        out[0] =
-            o->is_float ? cg_float_floordiv(cg, a, b) : cg_int_floordiv(cg, o->is_signed, a, b);
+        out[0] = o->is_float ? cg_float_floordiv(cg, a, b)
+                             : cg_int_floordiv(cg, o->is_signed, inst->sub, a, b);
         break;
     case OP_mod:
-        out[0] = o->is_float ? cg_float_mod(cg, a, b) : cg_int_mod(cg, o->is_signed, a, b);
+        out[0] =
+            o->is_float ? cg_float_mod(cg, a, b) : cg_int_mod(cg, o->is_signed, inst->sub, a, b);
         break;
     case OP_pow:
         out[0] = o->is_float ? cg_float_pow(cg, a, b) : cg_int_pow(cg, o->is_signed, a, b);
@@ -233,14 +234,36 @@ static void lower_wrap_index(Cg *cg, Ref ref) {
     cg_set1(cg, ref, LLVMBuildSelect(cg->b, negative, LLVMBuildAdd(cg->b, i, n, ""), i, ""));
 }
 
+/* Of an index that may count from the end: whether it is inside as it is, and only then, out of the way, whether it is from the end. */
+static Value check_either_end(Cg *cg, Value written, Value n, const Value *args) {
+    BB here = LLVMGetInsertBlock(cg->b), wraps = cg_block(cg, "wraps"),
+       next = cg_block(cg, "inside");
+    Value outside = LLVMBuildICmp(cg->b, LLVMIntUGE, written, n, "");
+    cg_unlikely(cg, LLVMBuildCondBr(cg->b, outside, wraps, next));
+    cg_at(cg, wraps);
+    Value i = LLVMBuildAdd(cg->b, written, n, "");
+    cg_fail_if(cg, LLVMBuildICmp(cg->b, LLVMIntUGE, i, n, ""), GUARD_index_error, args, 3);
+    BB from[] = {here, LLVMGetInsertBlock(cg->b)};
+    LLVMBuildBr(cg->b, next);
+    cg_at(cg, next);
+    Value phi = LLVMBuildPhi(cg->b, cg->i64, "");
+    LLVMAddIncoming(phi, (Value[]){written, i}, from, 2);
+    return phi;
+}
+
 /* The message shows the index as the user wrote it: from before the wraparound. */
 static void lower_check_index(Cg *cg, Ref ref) {
     const Func *ir = cg->f->ir;
     Ref index = ir_arg(ir, ref, 0), written = index;
-    Value i = cg_leaf(cg, index), n = cg_leaf(cg, ir_arg(ir, ref, 1));
+    Value n = cg_leaf(cg, ir_arg(ir, ref, 1));
     if (ir_inst(ir, index)->op == OP_wrap_index && ir_arg(ir, index, 1) == ir_arg(ir, ref, 1))
         written = ir_arg(ir, index, 0);
     Value args[] = {cg_leaf(cg, written), cg_int(cg->i64, ir_inst(ir, ref)->imm), n};
+    if (written != index && cg->raises && cg->target->is_host && !cg_goes_on(cg)) {
+        cg_set1(cg, ref, check_either_end(cg, args[0], n, args));
+        return;
+    }
+    Value i = cg_leaf(cg, index);
     cg_fail_if(cg, LLVMBuildICmp(cg->b, LLVMIntUGE, i, n, ""), GUARD_index_error, args, 3);
     cg_set1(cg, ref, i);
 }

@@ -51,12 +51,32 @@ static Value rounds_on(Cg *cg, Value rem, Value b) {
     return LLVMBuildAnd(cg->b, icmp(cg, LLVMIntNE, rem, 0), differ, "");
 }
 
-Value cg_int_floordiv(Cg *cg, bool is_signed, Value a, Value b) {
+/* -1 where the remainder by a positive divisor is negative, else 0. */
+static Value below_zero(Cg *cg, Value rem) {
+    LType type = LLVMTypeOf(rem);
+    return LLVMBuildAShr(cg->b, rem, cg_int(type, LLVMGetIntTypeWidth(type) - 1), "");
+}
+
+/* By a positive divisor. */
+static Value floordiv_positive(Cg *cg, Value a, Value b) {
+    Value quotient = LLVMBuildSDiv(cg->b, a, b, "");
+    Value rem = LLVMBuildSub(cg->b, a, LLVMBuildMul(cg->b, quotient, b, ""), "");
+    return LLVMBuildAdd(cg->b, quotient, below_zero(cg, rem), "");
+}
+
+static Value mod_positive(Cg *cg, Value a, Value b) {
+    Value rem = LLVMBuildSRem(cg->b, a, b, "");
+    return LLVMBuildAdd(cg->b, rem, LLVMBuildAnd(cg->b, below_zero(cg, rem), b, ""), "");
+}
+
+Value cg_int_floordiv(Cg *cg, bool is_signed, unsigned known, Value a, Value b) {
     LType type = LLVMTypeOf(a);
     int shift = power_of_two(b, is_signed);
     if (shift >= 0)
         return is_signed ? LLVMBuildAShr(cg->b, a, cg_int(type, shift), "")
                          : LLVMBuildLShr(cg->b, a, cg_int(type, shift), "");
+    if (known & DIV_NATURAL) return LLVMBuildUDiv(cg->b, a, b, "");
+    if (is_signed && known) return floordiv_positive(cg, a, b);
     Value zero = cg_int(type, 0), is_zero, is_minus_one;
     Value d = safe_divisor(cg, is_signed, b, &is_zero, &is_minus_one);
     Value quotient;
@@ -73,11 +93,13 @@ Value cg_int_floordiv(Cg *cg, bool is_signed, Value a, Value b) {
     return LLVMBuildSelect(cg->b, is_zero, zero, quotient, "");
 }
 
-Value cg_int_mod(Cg *cg, bool is_signed, Value a, Value b) {
+Value cg_int_mod(Cg *cg, bool is_signed, unsigned known, Value a, Value b) {
     LType type = LLVMTypeOf(a);
     int shift = power_of_two(b, is_signed);
     if (shift >= 0)
         return LLVMBuildAnd(cg->b, a, cg_int(type, (int64_t)((UINT64_C(1) << shift) - 1)), "");
+    if (known & DIV_NATURAL) return LLVMBuildURem(cg->b, a, b, "");
+    if (is_signed && known) return mod_positive(cg, a, b);
     Value is_zero, is_minus_one;
     Value d = safe_divisor(cg, is_signed, b, &is_zero, &is_minus_one);
     if (!is_signed) /* by 1 where the divisor was 0: the remainder is 0 */

@@ -7,7 +7,8 @@
  * all intervals lie inside their axes the fast copy runs, otherwise the checked one, with full messages. Interval
  * arithmetic must not wrap, so every invariant leaf is tested to be small first (2^57, or 2^27 below a product of two
  * variables; at most 16 leaves an index), and so is a product that is a factor of another: larger numbers simply take
- * the checked copy. Checks that the intervals cannot describe (a gather), or would never let pass (an index that
+ * the checked copy. Guards against zero divisors that do not change in the nest are asked in front of it as well, and
+ * divisions by such ints take the fast copy where the divisor is above zero. Checks that the intervals cannot describe (a gather), or would never let pass (an index that
  * starts at -1), stay in both copies. */
 #include "codegen/opt/pass.h"
 #include "frontend/base/bits.h"
@@ -32,6 +33,8 @@ typedef struct Place {
     int32_t block;
 } Place;
 
+typedef Vec(Ref) RefList;
+
 typedef struct Bounds {
     Func *func;
     Arena *arena;
@@ -41,9 +44,8 @@ typedef struct Bounds {
     Vec(Ref) conditions;
     const Type *i64, *boolean;
     int leaves;
+    RefList natural; /* divisions whose dividend is not negative */
 } Bounds;
-
-typedef Vec(Ref) RefList;
 
 static bool invariant(const Bounds *s, Ref ref) {
     const Inst *inst = ir_inst(s->func, ref);
@@ -421,8 +423,47 @@ static bool describe_inside(Bounds *s, Ref ref) {
            (high_known || require(s, OP_lt, all.high, n));
 }
 
+static bool is_division(const Func *func, Ref ref) {
+    const Inst *inst = ir_inst(func, ref);
+    int64_t k;
+    return (inst->op == OP_floordiv || inst->op == OP_mod) && inst->type->kind == TY_i64 &&
+           !inst->sub && !opt_const_int(func, ir_arg(func, ref, 1), &k);
+}
+
+/* The test of a guard against a zero divisor, which is `divisor == 0`. */
+static bool is_zero_guard(const Func *func, Ref ref) {
+    const Inst *inst = ir_inst(func, ref);
+    if (inst->op != OP_guard || inst->error != NO_BLOCK) return false;
+    if (inst->sub != GUARD_zero_division && inst->sub != GUARD_zero_modulo) return false;
+    Ref test = ir_arg(func, ref, 0);
+    if (ir_inst(func, test)->op != OP_eq) return false;
+    const Type *type = ir_type(func, ir_arg(func, test, 0));
+    return (type_is_int(type) || type_is_float(type)) &&
+           ir_inst(func, ir_arg(func, test, 1))->op == OP_const;
+}
+
+/* Requires that the divisor, which does not change, is not zero; of a division of ints, that it is above. */
+static bool describe_divisor(Bounds *s, Ref ref) {
+    bool guard = ir_inst(s->func, ref)->op == OP_guard;
+    Ref test = guard ? ir_arg(s->func, ref, 0) : NO_REF;
+    Ref divisor = ir_arg(s->func, guard ? test : ref, guard ? 0 : 1);
+    if (!invariant(s, divisor)) return false;
+    if (!guard) {
+        if (opt_at_least(s->func, s->cfg, ir_arg(s->func, ref, 0), 0, ir_inst(s->func, ref)->block))
+            vec_push(s->arena, &s->natural, ref);
+        return require(s, OP_lt, number(s, 0), divisor);
+    }
+    Ref condition = compare(s, OP_ne, divisor, ir_arg(s->func, test, 1));
+    for (int32_t i = 0; i < s->conditions.len; i++)
+        if (s->conditions.items[i] == condition) return true;
+    vec_push(s->arena, &s->conditions, condition);
+    return true;
+}
+
 /* Adds the conditions under which `ref` cannot fail in the nest; false when there are none to add. */
 static bool describe(Bounds *s, Ref ref) {
+    Op op = (Op)ir_inst(s->func, ref)->op;
+    if (op != OP_check_index && op != OP_wrap_index) return describe_divisor(s, ref);
     int32_t before = s->conditions.len;
     s->leaves = 0;
     if (describe_inside(s, ref)) return true;
@@ -430,8 +471,8 @@ static bool describe(Bounds *s, Ref ref) {
     return false;
 }
 
-/* What versioning could remove: checks, and wraparounds that stand alone. */
-static void candidates(const PassContext *ctx, const Func *func, const Loop *loop, bool wraps,
+/* What versioning could remove: checks; on hosts wraparounds that stand alone and what asks for zero divisors, too. */
+static void candidates(const PassContext *ctx, const Func *func, const Loop *loop, bool host,
                        RefList *out) {
     Bits checked = bits_new(ctx->arena, func->insts.len);
     for (int pass = 0; pass < 2; pass++)
@@ -443,8 +484,9 @@ static void candidates(const PassContext *ctx, const Func *func, const Loop *loo
                 if (inst->op == OP_check_index && pass == 0)
                     bits_set(&checked, ir_arg(func, ref, 0));
                 if (pass == 0) continue;
-                if ((inst->op == OP_check_index && inst->error == NO_BLOCK) ||
-                    (inst->op == OP_wrap_index && wraps && !bits_get(&checked, ref)))
+                if ((host && (is_division(func, ref) || is_zero_guard(func, ref))) ||
+                    (inst->op == OP_check_index && inst->error == NO_BLOCK) ||
+                    (inst->op == OP_wrap_index && host && !bits_get(&checked, ref)))
                     vec_push(ctx->arena, out, ref);
             }
         }
@@ -492,17 +534,23 @@ static void make_checked_copy(Bounds *s, int32_t preheader) {
     choose(s, preheader, header, copy);
 }
 
-/* In the fast copy a described check is its index, and the index needs no wraparound. */
+/* In the fast copy a described check is its index, and the index needs no wraparound; divisors are above zero. */
 static void drop_checks(Func *func, Arena *arena, const RefList *checks) {
     Ref *map = arena_array(arena, Ref, func->insts.len);
     for (int32_t i = 0; i < checks->len; i++) {
         Ref index = ir_arg(func, checks->items[i], 0);
+        if (ir_inst(func, checks->items[i])->op == OP_guard) continue;
+        if (is_division(func, checks->items[i])) continue;
         if (ir_inst(func, index)->op == OP_wrap_index) index = ir_arg(func, index, 0);
         map[checks->items[i]] = index;
     }
     ir_replace_many(func, map);
-    for (int32_t i = 0; i < checks->len; i++)
-        ir_remove(func, checks->items[i]);
+    for (int32_t i = 0; i < checks->len; i++) {
+        if (is_division(func, checks->items[i]))
+            ir_inst(func, checks->items[i])->sub = DIV_POSITIVE;
+        else
+            ir_remove(func, checks->items[i]);
+    }
 }
 
 static int32_t nest_size(const Func *func, const Loop *loop) {
@@ -567,6 +615,9 @@ static bool version_nest(PassContext *ctx, Func *func, Cfg *cfg, int32_t loop) {
             choose(&s, preheader, info->header, call);
     }
     if (checks.len) drop_checks(func, ctx->arena, &checks);
+    for (int32_t i = 0; i < s.natural.len; i++)
+        if (ir_inst(func, s.natural.items[i])->sub)
+            ir_inst(func, s.natural.items[i])->sub |= DIV_NATURAL;
     return copies;
 }
 

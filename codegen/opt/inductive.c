@@ -66,6 +66,10 @@ static bool same(const Func *func, Ref a, Ref b, int depth) {
            same(func, ir_arg(func, a, 1), ir_arg(func, b, 1), depth - 1);
 }
 
+bool opt_same(const Func *func, Ref a, Ref b) {
+    return same(func, a, b, SAME_DEPTH);
+}
+
 /* The number `ref` always is: a literal, an axis of a constant array. */
 static bool number(const Func *func, Ref ref, int64_t *value) {
     ref = original(func, ref);
@@ -234,6 +238,18 @@ static bool by_order(Proof *p, Goal goal, Ref a, Ref b, int64_t d, int32_t at) {
     return false;
 }
 
+/* a != b, a number: when the goal's value is a and may be b but not pass it, it holds. */
+static bool by_difference(Proof *p, Goal goal, Ref a, Ref b, int32_t at) {
+    int64_t c;
+    if (goal.symbol || !is_i64(p->func, a) || !number(p->func, b, &c)) return false;
+    if (!same(p->func, a, goal.value, SAME_DEPTH)) return false;
+    Goal weaker = goal;
+    weaker.k = c;
+    if (goal.upper ? c == INT64_MIN || goal.k != c - 1 : c == INT64_MAX || goal.k != c + 1)
+        return false;
+    return prove(p, weaker, at);
+}
+
 static bool by_condition(Proof *p, Goal goal, Ref condition, bool truth, int32_t at, int depth);
 
 /* counter < (low < high ? ... : 0): a loop over a range runs, so low < high. */
@@ -263,8 +279,9 @@ static bool by_condition(Proof *p, Goal goal, Ref condition, bool truth, int32_t
     case OP_le: return truth ? by_order(p, goal, a, b, 0, at) : by_order(p, goal, b, a, -1, at);
     case OP_eq:
     case OP_ne:
-        return truth == (inst->op == OP_eq) &&
-               (by_order(p, goal, a, b, 0, at) || by_order(p, goal, b, a, 0, at));
+        if (truth != (inst->op == OP_eq))
+            return by_difference(p, goal, a, b, at) || by_difference(p, goal, b, a, at);
+        return by_order(p, goal, a, b, 0, at) || by_order(p, goal, b, a, 0, at);
     default: return false;
     }
 }

@@ -88,6 +88,8 @@ bool opt_in_loop(const Cfg *cfg, int32_t loop, int32_t block);
 bool opt_at_least(const Func *func, const Cfg *cfg, Ref value, int64_t k, int32_t block);
 /* value < limit */
 bool opt_below(const Func *func, const Cfg *cfg, Ref value, Ref limit, int32_t block);
+/* Are they one value, wherever both are there? Of i64. */
+bool opt_same(const Func *func, Ref a, Ref b);
 /* An item of a counted loop over a range, asked in its body: start <= item < stop, or for a step of -1 (`down`)
  * stop < item <= start. No start: 0. */
 typedef struct RangeItem {

@@ -130,6 +130,12 @@ enum InstFlag {
     FLAG_FEW = 1       /* chunks: one for each thread, since each costs memory */
 };
 
+/* `sub` of floordiv and mod of signed ints: a set, of what a pass has proven. */
+enum DivisionFlag {
+    DIV_POSITIVE = 1, /* the divisor is above zero */
+    DIV_NATURAL = 2   /* and the dividend is not below it */
+};
+
 /* `sub` of reduce: a set. */
 enum ReduceFlag {
     REDUCE_FIRST = 1,    /* no start: the first element is the accumulator that the others go to */

@@ -27,6 +27,8 @@ const OpText ir_op_text[OP_COUNT] = {
     [OP_add] = {.sub = SUB_WORD, .sub_word = "nowrap"},
     [OP_sub] = {.sub = SUB_WORD, .sub_word = "nowrap"},
     [OP_mul] = {.sub = SUB_WORD, .sub_word = "nowrap"},
+    [OP_floordiv] = {.sub = SUB_WORDS, .sub_word = "positive natural"},
+    [OP_mod] = {.sub = SUB_WORDS, .sub_word = "positive natural"},
     [OP_lib] =
         {.sub = SUB_WORD, .sub_word = "anyzero", .u = U_NAME, .imm = IMM_ROW, .parens = true},
     [OP_call] = {.u = U_FUNC, .parens = true},

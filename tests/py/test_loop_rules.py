@@ -163,3 +163,70 @@ def test_lengths_round_the_length_of_a_strip(m):
     expected, found = np.zeros(2, np.int64), np.zeros(2, np.int64)
     assert njit(lengths)(2, m, found) == lengths(2, m, expected)
     assert expected.tolist() == found.tolist()
+
+
+def divisions(a, m, h, out):
+    """Divisors that stand still, that a loop proves, and that change."""
+    n = a.shape[0]
+    for i in range(n):
+        out[i] = a[i] % n + (a[i] - 5) // n
+        out[i] += a[i] % m // 100 + (i - 3) // m
+        out[i] += int(a[i] / h)
+        x, y = i + 40, n
+        while y:
+            x, y = y, x % y
+        out[i] -= x
+    for i in range(1, n):
+        out[i - 1] += a[i] // i - (0 - a[i]) % i
+    return n
+
+
+@pytest.mark.parametrize("m", [1, 2, 7, -1, -3, 0, MAX, MIN])
+@pytest.mark.parametrize("h", [2.5, -0.5, 0.0, -0.0])
+def test_divisors_that_stand_still_or_are_proven(m, h):
+    fast = njit(divisions)
+    for n in (0, 1, 6):
+        a = np.array([3, -4, 0, 17, -100, 8][:n], np.int64)
+        outs = []
+        for call in (divisions, fast):
+            out = np.zeros(n, np.int64)
+            try:
+                call(a if call is fast else Ints(a), m, h, out)
+                outs.append(("done", out.tolist()))
+            except ZeroDivisionError:
+                outs.append(("zero", out.tolist()))
+        assert outs[0] == outs[1]
+
+
+class Ints:
+    """An array whose elements are Python's ints, for CPython's arithmetic."""
+
+    def __init__(self, array):
+        self.array, self.shape = array, array.shape
+
+    def __getitem__(self, index):
+        return int(self.array[index])
+
+
+def twice(h, idx, out):
+    for k in range(idx.shape[0]):
+        h[idx[k]] += 1
+        h[idx[k]] -= out[idx[k]]
+        out[idx[k]] = h[idx[k]]
+    return 0
+
+
+def test_an_index_that_is_used_twice():
+    fast, rng = njit(twice), random.Random(8)
+    for case in range(40):
+        n, m = rng.randint(0, 6), rng.randint(0, 6)
+        idx = np.array([rng.randint(-n - 1, n) if rng.random() < 0.2 else rng.randint(-n, max(n - 1, -n)) for _ in range(12)])
+        results = []
+        for call in (twice, fast):
+            h, out = np.arange(n), np.arange(m) * 3
+            try:
+                call(h, idx, out)
+                results.append(("done", h.tolist(), out.tolist()))
+            except IndexError:
+                results.append(("index", h.tolist(), out.tolist()))
+        assert results[0] == results[1]
