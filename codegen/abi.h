@@ -13,6 +13,8 @@ _Static_assert(offsetof(CallContext, stack_limit) == 8 + 8 * CALL_MAX_ARGS, "con
 _Static_assert(offsetof(CallContext, poll) == 16 + 8 * CALL_MAX_ARGS, "context field 4");
 _Static_assert(offsetof(CallContext, user) == 24 + 8 * CALL_MAX_ARGS, "context field 5");
 _Static_assert(offsetof(CallContext, budget) == 32 + 8 * CALL_MAX_ARGS, "context field 6");
+_Static_assert(offsetof(CallContext, ncallers) == 40 + 8 * CALL_MAX_ARGS, "context field 7");
+_Static_assert(offsetof(CallContext, callers) == 44 + 8 * CALL_MAX_ARGS, "context field 8");
 _Static_assert(offsetof(CallContext, thread) == offsetof(CallContext, block) + 12,
                "written by target_cpu.c");
 _Static_assert(offsetof(ArrayValue, owner) == 8 && offsetof(ArrayValue, dims) == 16, "array value");

@@ -52,7 +52,7 @@ enum {
     CALL_EXCEPTION = 1,
     CALL_PENDING = 2 /* `poll` left an exception with the caller */
 };
-enum { CALL_MAX_ARGS = 8 };
+enum { CALL_MAX_ARGS = 8, CALL_MAX_CALLERS = 31 };
 
 struct CallContext;
 /* A chunk of a parallel loop: iterations [first, last). */
@@ -89,6 +89,9 @@ typedef struct CallContext {
     void *user; /* the caller's */
     /* Rounds before the next poll, of recursions and of kernels whose work-items wait. Cleared by the caller. */
     int64_t budget;
+    /* Sites of the calls that the exception came through, innermost first; of more than there is room for the last place has
+     * the outermost. The caller clears ncallers; GPUs do not keep it. */
+    int32_t ncallers, callers[CALL_MAX_CALLERS];
     /* Kernels on the cpu device: the work-item that raised. The caller clears has_item. */
     int32_t has_item;
     uint32_t block[3], thread[3];

@@ -118,7 +118,7 @@ __attribute__((always_inline)) static inline PyObject *run(Dispatcher *d, Spec *
     CallFrame frame = {.runs = spec};
     CallContext ctx;
     ctx.exception = ctx.site = 0;
-    ctx.budget = 0;
+    ctx.budget = ctx.ncallers = 0;
     ctx.poll = py_poll;
     ctx.user = &frame;
     ctx.parallel = &rt_parallel;

@@ -329,4 +329,7 @@ void py_raise_call(ModState *state, const Artifact *artifact, const CallContext 
         raise_guard(-1 - ctx->exception, ctx, site);
     }
     if (site && !pending) add_traceback(site, globals);
+    for (int32_t i = 0; i < QN_MIN(ctx->ncallers, CALL_MAX_CALLERS) && !pending; i++)
+        if (ctx->callers[i] >= 0 && ctx->callers[i] < artifact->nsites)
+            add_traceback(&artifact->sites[ctx->callers[i]], globals);
 }

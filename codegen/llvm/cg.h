@@ -209,6 +209,8 @@ void cg_return_zero(Cg *cg); /* where code that cannot raise would */
 /* Leaves to the current instruction's error successor (or the function) with status `status`. */
 void cg_fail_if(Cg *cg, Value cond, Guard guard, const Value *args, int nargs);
 void cg_propagate_if(Cg *cg, Value cond, Value status);
+/* Behind a call of compiled code, which failed unless `status` is CALL_OK; `noted`: where it stands is for the traceback. */
+void cg_propagate_call(Cg *cg, Value status, bool noted);
 /* Does code of this target go on after a failure (GPUs)? See "work-items that go on" in cg_raise.c. */
 bool cg_goes_on(const Cg *cg);
 /* Such a call has returned: what its status asks of the caller. */

@@ -55,8 +55,7 @@ void cg_lower_call(Cg *cg, Ref ref) {
     if (status && cg_goes_on(cg)) {
         cg_note_status(cg, status);
     } else if (status) {
-        Value failed = LLVMBuildICmp(cg->b, LLVMIntNE, status, cg_int(cg->i32, CALL_OK), "");
-        cg_propagate_if(cg, failed, status);
+        cg_propagate_call(cg, status, !callee->ir->part);
     }
     cg_set(cg, ref, results);
 }

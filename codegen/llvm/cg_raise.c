@@ -67,6 +67,9 @@ static void cg_leave(Cg *cg, Value status) {
     LLVMBuildBr(cg->b, to);
 }
 
+/* Fields of the context, in the order of the type in cg.c. */
+enum { FIELD_EXCEPTION, FIELD_SITE, FIELD_ARGS, FIELD_POLL = 4, FIELD_NCALLERS = 7, FIELD_CALLERS };
+
 static Value context_field(Cg *cg, unsigned field) {
     return LLVMBuildStructGEP2(cg->b, cg->context_type, cg->f->ctx, field, "");
 }
@@ -74,7 +77,7 @@ static Value context_field(Cg *cg, unsigned field) {
 static Value context_arg(Cg *cg, int k) {
     Value index[] = {cg_int(cg->i32, 0), cg_int(cg->i32, k)};
     LType array = LLVMArrayType2(cg->i64, CALL_MAX_ARGS);
-    return LLVMBuildInBoundsGEP2(cg->b, array, context_field(cg, 2), index, 2, "");
+    return LLVMBuildInBoundsGEP2(cg->b, array, context_field(cg, FIELD_ARGS), index, 2, "");
 }
 
 static void record(Cg *cg, int32_t exception, Str name, const Value *args, int nargs) {
@@ -83,8 +86,8 @@ static void record(Cg *cg, int32_t exception, Str name, const Value *args, int n
         cg->target->record(cg, exception, site, args, QN_MIN(nargs, CALL_MAX_ARGS));
         return;
     }
-    LLVMBuildStore(cg->b, cg_int(cg->i32, exception), context_field(cg, 0));
-    LLVMBuildStore(cg->b, cg_int(cg->i32, site), context_field(cg, 1));
+    LLVMBuildStore(cg->b, cg_int(cg->i32, exception), context_field(cg, FIELD_EXCEPTION));
+    LLVMBuildStore(cg->b, cg_int(cg->i32, site), context_field(cg, FIELD_SITE));
     for (int i = 0; i < nargs && i < CALL_MAX_ARGS; i++)
         LLVMBuildStore(cg->b, args[i], context_arg(cg, i));
 }
@@ -183,9 +186,54 @@ void cg_note_status(Cg *cg, Value status) {
     cg_at(cg, next);
 }
 
+/* A function of the module that is seldom called and stays out of line; the builder stands at its entry. */
+static Value cold_function(Cg *cg, const char *name, LType type) {
+    Value fn = LLVMAddFunction(cg->mod, name, type);
+    LLVMSetLinkage(fn, LLVMInternalLinkage);
+    cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "noinline", 0);
+    cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "cold", 0);
+    cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "nounwind", 0);
+    cg_at(cg, LLVMAppendBasicBlockInContext(cg->context, fn, ""));
+    return fn;
+}
+
 void cg_propagate_if(Cg *cg, Value cond, Value status) {
     BB next;
     open_cold(cg, cond, &next);
+    cg_leave(cg, status);
+    cg_at(cg, next);
+}
+
+/* void note(ctx, site): one more call that the exception comes through. */
+static Value note_function(Cg *cg, LType *type) {
+    LType params[] = {cg->ptr[0], cg->i32};
+    *type = LLVMFunctionType(cg->void_, params, 2, false);
+    Value fn = LLVMGetNamedFunction(cg->mod, "quern.note_call");
+    if (fn) return fn;
+    BB here = LLVMGetInsertBlock(cg->b);
+    fn = cold_function(cg, "quern.note_call", *type);
+    Value ctx = LLVMGetParam(fn, 0), last = cg_int(cg->i32, CALL_MAX_CALLERS - 1);
+    Value count = LLVMBuildStructGEP2(cg->b, cg->context_type, ctx, FIELD_NCALLERS, "");
+    Value at[] = {cg_int(cg->i32, 0), LLVMBuildLoad2(cg->b, cg->i32, count, "")};
+    LLVMBuildStore(cg->b, LLVMBuildAdd(cg->b, at[1], cg_int(cg->i32, 1), ""), count);
+    at[1] = cg_intrinsic2(cg, "llvm.umin", at[1], last);
+    LType list = LLVMArrayType2(cg->i32, CALL_MAX_CALLERS);
+    Value callers = LLVMBuildStructGEP2(cg->b, cg->context_type, ctx, FIELD_CALLERS, "");
+    LLVMBuildStore(cg->b, LLVMGetParam(fn, 1),
+                   LLVMBuildInBoundsGEP2(cg->b, list, callers, at, 2, ""));
+    LLVMBuildRetVoid(cg->b);
+    cg_at(cg, here);
+    return fn;
+}
+
+void cg_propagate_call(Cg *cg, Value status, bool noted) {
+    BB next;
+    LType type;
+    open_cold(cg, LLVMBuildICmp(cg->b, LLVMIntNE, status, cg_int(cg->i32, CALL_OK), ""), &next);
+    if (noted) {
+        Value args[] = {cg->f->ctx, cg_int(cg->i32, cg_site(cg))}, note = note_function(cg, &type);
+        LLVMBuildCall2(cg->b, type, note, args, 2, "");
+    }
     cg_leave(cg, status);
     cg_at(cg, next);
 }
@@ -259,15 +307,10 @@ static Value poll_function(Cg *cg, LType *type) {
     Value fn = LLVMGetNamedFunction(cg->mod, "quern.poll");
     if (fn) return fn;
     BB here = LLVMGetInsertBlock(cg->b);
-    fn = LLVMAddFunction(cg->mod, "quern.poll", *type);
-    LLVMSetLinkage(fn, LLVMInternalLinkage);
-    cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "noinline", 0);
-    cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "cold", 0);
-    cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "nounwind", 0);
+    fn = cold_function(cg, "quern.poll", *type);
     Value ctx = LLVMGetParam(fn, 0);
-    cg_at(cg, LLVMAppendBasicBlockInContext(cg->context, fn, ""));
     BB some = cg_block(cg, "some"), none = cg_block(cg, "none");
-    Value field = LLVMBuildStructGEP2(cg->b, cg->context_type, ctx, 4, "");
+    Value field = LLVMBuildStructGEP2(cg->b, cg->context_type, ctx, FIELD_POLL, "");
     Value poll = LLVMBuildLoad2(cg->b, cg->ptr[0], field, "");
     LLVMBuildCondBr(cg->b, LLVMBuildIsNull(cg->b, poll, ""), none, some);
     cg_at(cg, none);

@@ -183,6 +183,7 @@ Func *em_function(Emit *e, const Emit *from, const char *what, const Type *const
     Func *func = e->func;
     func->user_name = old->user_name;
     func->file = old->file;
+    func->part = true;
     func->nparams = n;
     func->result = result;
     func->param_types = arena_copy(arena, types, sizeof *types * (size_t)n);

@@ -108,6 +108,7 @@ static void make_function(Outline *o) {
     Func *to = o->to;
     to->user_name = from->user_name;
     to->file = from->file;
+    to->part = true;
     to->nparams = o->inputs.len;
     Str *names = arena_array(arena, Str, o->inputs.len + 1);
     const Type **types = arena_array(arena, const Type *, o->inputs.len + 1);

@@ -181,6 +181,7 @@ struct Func {
     Str user_name; /* as the user wrote it, for messages */
     Str file;
     bool typed;
+    bool part; /* of its caller, which it was taken out of: tracebacks do not tell it apart */
     bool
         parallel; /* typed: its loops over prange and its whole-array work may use several threads */
     int32_t nparams;

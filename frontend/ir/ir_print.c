@@ -410,6 +410,7 @@ void ir_print_func(StrBuf *out, const Func *func) {
         type_print(out, func->result);
     }
     buf_str(out, func->typed ? " typed" : " untyped");
+    if (func->part) buf_str(out, " part");
     if (func->parallel) buf_str(out, " parallel");
     if (func->file.len) {
         buf_str(out, " file ");

@@ -399,6 +399,8 @@ static int outcome(Job *job, CallContext *raised) {
     raised->exception = job->first.exception;
     raised->site = job->first.site;
     memcpy(raised->args, job->first.args, sizeof raised->args);
+    raised->ncallers = job->first.ncallers;
+    memcpy(raised->callers, job->first.callers, sizeof raised->callers);
     raised->has_item = job->first.has_item;
     memcpy(raised->block, job->first.block, sizeof raised->block);
     memcpy(raised->thread, job->first.thread, sizeof raised->thread);

@@ -14,7 +14,7 @@ import pytest
 
 import functions
 
-from quern import cuda, errors, njit
+from quern import cuda, errors, njit, vectorize
 
 
 def test_EXC_01_class_and_arguments():
@@ -39,6 +39,76 @@ def test_EXC_02_traceback_names_the_line():
     frames = traceback.extract_tb(caught.value.__traceback__)
     assert any(f.name == "inner_failure" and os.path.basename(f.filename) == "test_exceptions.py" for f in frames)
     assert frames[-1].line.strip() == "return a[i]"
+
+
+def below(n, d):
+    return 10 // d if n == 0 else below(n - 1, d) + 1
+
+
+def middle(n, d):
+    x = below(n, d)
+    return x * 2
+
+
+def compiled_frames(error):
+    """(function, line) of the entries of this file, without the one of the test itself."""
+    return [(f.name, f.line) for f in traceback.extract_tb(error.__traceback__) if f.filename == __file__][1:]
+
+
+def test_EXC_02_a_traceback_has_an_entry_for_each_compiled_frame():
+    def outermost(n, d):
+        return middle(n, d) + 1
+
+    call, again = ("middle", "x = below(n, d)"), ("below", "return 10 // d if n == 0 else below(n - 1, d) + 1")
+    compiled = njit(outermost)
+    for n in (0, 1, 5):
+        for f in (outermost, compiled):
+            with pytest.raises(ZeroDivisionError) as caught:
+                f(n, 0)
+            assert compiled_frames(caught.value) == [("outermost", "return middle(n, d) + 1"), call] + [again] * (n + 1)
+    with pytest.raises(ZeroDivisionError) as caught:
+        compiled(100, 0)  # the innermost ones, and who called first
+    assert compiled_frames(caught.value) == [("outermost", "return middle(n, d) + 1")] + [again] * 31
+    assert compiled(3, 5) == outermost(3, 5)
+
+
+def test_EXC_02_the_users_line_stands_above_those_of_the_library():
+    def shaped(a):
+        return a.reshape(3, 7)
+
+    def added(a, b):
+        return a + b
+
+    with pytest.raises(ValueError, match="cannot reshape array of size 5 into a shape of 21 elements") as caught:
+        njit(shaped)(np.zeros(5))
+    assert compiled_frames(caught.value) == [("shaped", "return a.reshape(3, 7)")]
+    assert traceback.extract_tb(caught.value.__traceback__)[-1].filename.endswith("quern/library/shapes.py")
+    with pytest.raises(ValueError) as caught:
+        njit(added)(np.zeros(5), np.zeros(4))
+    assert compiled_frames(caught.value) == [("added", "return a + b")]  # the loop taken out of it is no frame of its own
+
+
+def refuse(d):
+    if d == 0:
+        raise ValueError("no zero")
+    return d
+
+
+def test_EXC_02_frames_of_kernels_and_ufuncs(device):
+    def kernel(out, d):
+        out[cuda.grid(1)] = refuse(d) + 1
+
+    def element(d):
+        return refuse(d) + 1
+
+    with pytest.raises(ValueError, match="no zero") as caught:
+        cuda.jit(kernel, debug=True, opt=False)[1, 2](np.zeros(2), 0)
+        cuda.synchronize()
+    names = [name for name, _ in compiled_frames(caught.value)]
+    assert names == (["kernel", "refuse"] if device == "cpu" else ["refuse"])  # GPUs do not keep who called
+    with pytest.raises(ValueError, match="no zero") as caught:
+        vectorize(element)(np.zeros(3, np.int64))
+    assert [name for name, _ in compiled_frames(caught.value)] == ["element", "refuse"]
 
 
 def test_EXC_03_interrupt_a_vectorised_loop():

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from .primitives import convert, map, map_into, result_type
+from .primitives import convert, guard, map, map_into, result_type
 from .shapes import (
     ascontiguousarray, as_tuple, axis_of, copy, moveaxis, product, ravel, reshape, restride, transpose, tuple_to, without,
 )
@@ -44,8 +44,7 @@ def arange(start, stop=None, step=1, dtype=None):
 
 
 def check_samples(num):
-    if num < 0:
-        raise ValueError("Number of samples must be non-negative.", num)
+    guard("samples", num < 0, num)
 
 
 def spaced(start, stop, num, endpoint, kind):
@@ -321,8 +320,7 @@ def fill(a, value):
 
 def fromiter(iter, dtype, count=-1):
     n = len(iter) if count < 0 else count
-    if n > len(iter):
-        raise ValueError("iterator too short", len(iter), n)
+    guard("short_iterator", n > len(iter), n, len(iter))
     result = np.empty(n, dtype)
     for i in range(n):
         result[i] = iter[i]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .primitives import convert, restride, result_type
+from .primitives import convert, guard, restride, result_type
 from .reductions import array_of, mean_type, sum_
 from .shapes import axis_of, copy, moveaxis, ravel, refuse, reshape
 from .sorting import right_place
@@ -31,8 +31,7 @@ def diff(a, n=1, axis=-1):
     if x.ndim == 0:
         refuse("diff requires input that is at least one dimensional")
         return x
-    if n < 0:
-        raise ValueError("order must be non-negative but got", n)
+    guard("negative_order", n < 0, n)
     at = axis_of(axis, x.ndim)
     result = copy(x)
     for _ in range(n):
@@ -202,8 +201,7 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
         return cross(a, b, axis, axis, axis)
     x = moveaxis(a, axis_of(axisa, a.ndim), -1)
     y = moveaxis(b, axis_of(axisb, b.ndim), -1)
-    if x.shape[-1] != 3 or y.shape[-1] != 3:
-        raise ValueError("incompatible dimensions for cross product (dimension must be 3)", x.shape[-1], y.shape[-1])
+    guard("cross_vectors", x.shape[-1] != 3 or y.shape[-1] != 3, x.shape[-1], y.shape[-1])
     if x.ndim == 1 and y.ndim == 1:
         return np.array((x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]), result_type(x, y))
     first = np.subtract(last_item(x, 1) * last_item(y, 2), last_item(x, 2) * last_item(y, 1))

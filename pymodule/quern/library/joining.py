@@ -395,8 +395,7 @@ def repeat_along(a, repeats, axis):
 
 
 def broadcast_counts(counts, n):
-    if len(counts) != n and len(counts) != 1:
-        raise ValueError("operands could not be broadcast together", n, len(counts))
+    guard("broadcast_lengths", len(counts) != n and len(counts) != 1, n, len(counts))
     return broadcast_to(counts, (n,))
 
 
@@ -490,8 +489,7 @@ def pad_axis(a, axis, before, after, mode, values):
         result[along(axis, before, before + n)] = a
         result[along(axis, before + n, before + n + after)] = ends[1]
         return result
-    if n == 0 and before + after > 0:
-        raise ValueError("can't extend an empty axis using modes other than 'constant' or 'empty'", axis)
+    guard("pad_empty", n == 0 and before + after > 0, axis)
     positions = np.empty(before + n + after, np.int64)
     for i in range(len(positions)):
         positions[i] = padded_position(i - before, n, mode)

@@ -3,7 +3,7 @@ for one dtype and two axes; the rest of NumPy's meaning is here."""
 
 import numpy as np
 
-from .primitives import convert, dot as dot_of_lines, map, map_into, product, reshape as reshape_c, result_type
+from .primitives import convert, dot as dot_of_lines, guard, map, map_into, product, reshape as reshape_c, result_type
 from .shapes import (
     axes_of,
     axis_of,
@@ -80,8 +80,7 @@ def line_product(a, b, kind):
 
 def check_inner(a, b):
     length = b.shape[0] if b.ndim == 1 else b.shape[-2]
-    if a.shape[-1] != length:
-        raise ValueError("matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (n?,k),(k,m?)->(n?,m?) (sizes)", length, a.shape[-1])
+    guard("matmul_sizes", a.shape[-1] != length, length, a.shape[-1])
 
 
 def rows_of(a):
@@ -153,8 +152,7 @@ def matmul_in_place(a, b):
 
 
 def check_aligned(first, second):
-    if first != second:
-        raise ValueError("shapes are not aligned: these lengths differ", first, second)
+    guard("not_aligned", first != second, first, second)
 
 
 def multiply_numbers(a, b):
@@ -212,8 +210,7 @@ def vdot(a, b):
     left = as_line(a)
     right = as_line(b)
     kind = result_type(left, right)
-    if len(left) != len(right):
-        raise ValueError("cannot take the product of vectors of different lengths", len(left), len(right))
+    guard("vector_lengths", len(left) != len(right), len(left), len(right))
     if is_complex(left.dtype):
         return line_product(np.conj(left), right, kind)
     return line_product(left, right, kind)

@@ -4,7 +4,7 @@ that fits."""
 
 import numpy as np
 
-from .primitives import layout, promise, read_only, reshape as reshape_c, restride
+from .primitives import guard, layout, promise, read_only, reshape as reshape_c, restride
 
 
 # -- tuples -------------------------------------------------------------------------------------------------
@@ -21,7 +21,7 @@ def refuse(text):
 
 
 def refuse_axis(axis, ndim):
-    raise np.exceptions.AxisError("axis is out of bounds for array of that dimension", axis, ndim)
+    raise np.exceptions.AxisError(axis, ndim)
 
 
 def axis_of(axis, ndim):
@@ -161,13 +161,11 @@ def sizes(shape, size):
     unknown = count_negative(shape)
     known = known_product(shape)
     if unknown == 0:
-        if known != size:
-            raise ValueError("cannot reshape array of one size into another", size, known)
+        guard("reshape_size", known != size, size, known)
         return replaced(shape, 0)
     if unknown > 1:
         refuse("can only specify one unknown dimension")
-    if known == 0 or size % known != 0:
-        raise ValueError("cannot reshape array: its size is no multiple of the known dimensions", size, known)
+    guard("reshape_multiple", known == 0 or size % known != 0, size, known)
     return replaced(shape, size // known)
 
 

@@ -3,7 +3,7 @@ several keys at once, by merging. All are stable, and nan is last, as in NumPy."
 
 import numpy as np
 
-from .primitives import convert, layout, load, promise, reinterpret, result_type, store
+from .primitives import convert, guard, layout, load, promise, reinterpret, result_type, store
 from .reductions import array_of
 from .shapes import ascontiguousarray, axis_of, copy, moveaxis, ravel, refuse
 
@@ -442,8 +442,8 @@ def check_places(kth, n):
     elif isinstance(kth, np.ndarray):
         for k in kth:
             check_places(k, n)
-    elif kth < -n or kth >= n:
-        raise ValueError("kth is out of bounds", kth, n)
+    else:
+        guard("kth", kth < -n or kth >= n, kth, n)
 
 
 def partition(a, kth, axis=-1, kind="introselect", order=None):

@@ -67,7 +67,7 @@ def limits(low, high):
     if low > high:
         raise ValueError("max must be larger than min in range parameter.")
     if not (math.isfinite(low) and math.isfinite(high)):
-        raise ValueError("range is not finite", low, high)
+        raise ValueError("range is not finite")
     half = convert(0.5, result_type(low))
     if low == high:
         return low - half, high + half

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .linear import matmul_new
-from .primitives import cholesky_columns, lu_columns, result_type, solve_columns
+from .primitives import cholesky_columns, guard, lu_columns, result_type, solve_columns
 from .shapes import broadcast_lengths, broadcast_to, expand_dims
 
 
@@ -65,8 +65,7 @@ def solve(a, b):
     kind = system_type(result_type(a, b))
     vector = b.ndim == 1
     right = expand_dims(b, 1) if vector else b
-    if a.shape[-1] != right.shape[-2]:
-        raise ValueError("solve: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (m,m),(m,n)->(m,n) (sizes)", right.shape[-2], a.shape[-1])
+    guard("solve_sizes", a.shape[-1] != right.shape[-2], right.shape[-2], a.shape[-1])
     lead = broadcast_lengths(a.shape[:-2], right.shape[:-2])
     result = np.empty(lead + (a.shape[-1],) if vector else lead + right.shape[-2:], kind)
     x = expand_dims(result, -1) if vector else result
