@@ -6,8 +6,8 @@ that could see it.
 The work is done in build/mutate, a copy of the tree with a build folder of its own. A mutant is dead when a test fails,
 crashes or takes too long, and invalid when it does not compile. What survives is listed; the known ones stand with
 their reasons in mutate_survivors.txt. build/mutate/results.json keeps what was found: a run that was stopped goes on, and
-a mutant that lived only meets the tests that changed since. Exit status 1: a survivor without a reason, or fewer than
-85 % dead."""
+a mutant that lived only meets the tests that changed since. Exit status 1: a survivor without a reason, fewer than
+85 % dead, or a test that fails without any change."""
 import argparse
 import fnmatch
 import hashlib
@@ -322,7 +322,7 @@ def prepare(build, jobs):
     strict = "-Werror=incompatible-pointer-types -Werror=int-conversion -Werror=implicit-function-declaration"
     subprocess.run(["cmake", "-S", str(TREE), "-B", str(BUILD), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_C_FLAGS={strict}",
                     f"-DPython_EXECUTABLE={sys.executable}", *options], check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["ninja", "-j", str(jobs), "-C", str(BUILD), "_quern", "golden", *STAND_INS], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["ninja", "-j", str(jobs), "-C", str(BUILD), "_quern", "quern_package", "golden", *STAND_INS], check=True, stdout=subprocess.DEVNULL)
 
 
 def environment():
@@ -475,7 +475,9 @@ def main():
         print(f"not all tests had their turn within {args.limit:.0f} s:", *(m.key() for m in late), sep="\n")
     if unexplained:
         print("survivors without a reason:", *(m.key() for m in unexplained), sep="\n")
-    return 1 if unexplained or share < WANTED else 0
+    if results.broken:
+        print("tests that fail without any change saw nothing:", *sorted(results.broken), sep="\n")
+    return 1 if unexplained or results.broken or share < WANTED else 0
 
 
 if __name__ == "__main__":
