@@ -251,6 +251,7 @@ static Func *new_function(Region *r) {
                           (int)module->funcs.len);
     Func *to = ir_func_new(module, name, true);
     to->user_name = r->func->user_name;
+    to->part = true;
     to->file = r->func->file;
     to->result = type_scalar(module->types, TY_none);
     for (int32_t i = 1; i < r->func->spans.len; i++)

@@ -420,10 +420,10 @@ static bool parse_header(Parser *p) {
     p->func->typed = lex_accept_word(&p->x, "typed");
     if (!p->func->typed && !lex_accept_word(&p->x, "untyped"))
         return lex_fail(&p->x, "'typed' or 'untyped' expected");
+    p->func->part = lex_accept_word(&p->x, "part");
     p->func->parallel = lex_accept_word(&p->x, "parallel");
     if (p->func->typed && !p->func->param_types)
         p->func->param_types = arena_array(p->arena, const Type *, p->func->nparams);
-    p->func->part = lex_accept_word(&p->x, "part");
     if (lex_accept_word(&p->x, "file") && !lex_string(&p->x, &p->func->file)) return false;
     if (lex_accept_word(&p->x, "user") && !lex_string(&p->x, &p->func->user_name)) return false;
     return lex_expect(&p->x, '{') && lex_end_line(&p->x);
