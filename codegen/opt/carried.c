@@ -47,6 +47,42 @@ static CarriedKind kind_of(const Inst *inst, int32_t at) {
     }
 }
 
+static bool depends(const Func *func, Ref ref, Ref on, int depth) {
+    if (ref == on || depth == 0) return true;
+    for (int32_t k = 0; k < ir_inst(func, ref)->nargs; k++)
+        if (depends(func, ir_arg(func, ref, k), on, depth - 1)) return true;
+    return false;
+}
+
+/* The result is a chain of operations of one kind, from the accumulator on, which nothing else uses. */
+CarriedKind reduction_of(const Func *func, Ref *choice) {
+    Ref acc = NO_REF, value = NO_REF;
+    CarriedKind kind = CARRIED_NOT;
+    for (int32_t b = 0; b < func->blocks.len; b++)
+        for (int32_t i = 0; i < func->blocks.items[b].insts.len; i++) {
+            Ref ref = func->blocks.items[b].insts.items[i];
+            const Inst *inst = ir_inst(func, ref);
+            if (inst->op == OP_param && inst->imm == 0) acc = ref;
+            if (inst->op != OP_return) continue;
+            if (value) return CARRIED_NOT;
+            value = ir_arg(func, ref, 0);
+        }
+    while (acc && value && value != acc) {
+        const Inst *inst = ir_inst(func, value);
+        int32_t at = -1;
+        for (int32_t k = 0; k < inst->nargs; k++)
+            if (depends(func, ir_arg(func, value, k), acc, 30)) at = at < 0 ? k : inst->nargs;
+        if (at < 0 || at >= inst->nargs || inst->type != ir_type(func, acc)) return CARRIED_NOT;
+        CarriedKind one = kind_of(inst, at);
+        if (one == CARRIED_NOT || (kind != CARRIED_NOT && (one != kind || kind == CARRIED_CHOICE)))
+            return CARRIED_NOT;
+        kind = one;
+        if (choice) *choice = value;
+        value = ir_arg(func, value, at);
+    }
+    return acc && value ? kind : CARRIED_NOT;
+}
+
 static bool in_web(const Web *w, Ref ref) {
     return bits_get(&w->c->web, ref);
 }

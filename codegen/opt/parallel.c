@@ -55,6 +55,20 @@ static Ref alloc_partials(Region *r, Builder *b, const Type *element, Ref chunks
     return b_op1(b, OP_alloc, type, chunks);
 }
 
+static Ref alloc_parts(Region *r, Builder *b, Ref array, Ref chunks) {
+    const Type *type = ir_type(r->func, array), *i64 = type_scalar(r->ctx->module->types, TY_i64);
+    Ref *lengths = arena_array(r->ctx->arena, Ref, type->ndim + 1);
+    int chunk_axis = type->layout == LAYOUT_F ? type->ndim : 0;
+    lengths[chunk_axis] = chunks;
+    for (int k = 0; k < type->ndim; k++) {
+        Ref length = b_op1(b, OP_shape, i64, array);
+        ir_inst(r->func, length)->imm = k;
+        lengths[k + (chunk_axis == 0)] = length;
+    }
+    return b_inst(b, OP_alloc, shared_parts_type(r->ctx->module->types, type), lengths,
+                  type->ndim + 1);
+}
+
 static void call_body(Region *r, Builder *b, Ref chunks) {
     Vec(Ref) args = {0};
     Arena *arena = r->ctx->arena;
@@ -71,6 +85,10 @@ static void call_body(Region *r, Builder *b, Ref chunks) {
         const Type *boolean = type_scalar(r->ctx->module->types, TY_bool);
         v->flags = alloc_partials(r, b, boolean, chunks);
         vec_push(arena, &args, v->flags);
+    }
+    for (int32_t i = 0; i < r->arrays.len; i++) {
+        r->arrays.items[i].parts = alloc_parts(r, b, r->arrays.items[i].array, chunks);
+        vec_push(arena, &args, r->arrays.items[i].parts);
     }
     Ref call = b_inst(b, OP_parallel, NULL, args.items, args.len);
     ir_inst(r->func, call)->u.func = r->body;
@@ -130,6 +148,14 @@ static void put_together(Region *r, Builder *b, Ref chunks, Ref *results) {
         Ref value = combine(r, b, &r->carried.items[i], results[i], index, is_first);
         ir_add_arg(func, results[i], value);
     }
+    for (int32_t i = 0; i < r->arrays.len; i++) {
+        const SharedArray *shared = &r->arrays.items[i];
+        const Type *type = ir_type(func, shared->array);
+        Ref part = shared_part(b, shared->parts, index, type);
+        Ref into = b_op3(b, OP_map_into, NULL, shared->array, shared->array, part);
+        ir_inst(func, into)->u.func =
+            combining_function(r->ctx->module, shared->kind, type->element);
+    }
     ir_add_arg(func, index, next);
     b_inst(b, OP_poll, NULL, NULL, 0);
     b_jump(b, header);
@@ -163,8 +189,9 @@ static void exchange(Region *r) {
     Func *func = r->func;
     Builder b = {.func = func, .block = ir_block_new(func), .at = -1, .error = NO_BLOCK};
     b.span = ir_inst(func, r->marker)->span;
-    int32_t call = b.block, results_of = 0;
+    int32_t call = b.block, results_of = r->arrays.len;
     Ref chunks = b_op1(&b, OP_chunks, type_scalar(r->ctx->module->types, TY_i64), r->marker);
+    if (r->arrays.len) ir_inst(func, chunks)->sub = FLAG_FEW;
     call_body(r, &b, chunks);
     Ref *results = arena_array(r->ctx->arena, Ref, r->carried.len + 1);
     for (int32_t i = 0; i < r->carried.len; i++)
@@ -194,7 +221,7 @@ static bool move_one(PassContext *ctx, Func *func) {
         Region r = {.ctx = ctx, .func = func, .cfg = &cfg};
         if (!find_loop(&r, l)) continue;
         if (!find_blocks(&r, l)) continue;
-        if (!region_find_carried(&r)) return false;
+        if (!region_find_carried(&r) || !region_find_crossings(&r)) return false;
         region_make_body(&r);
         exchange(&r);
         return true;

@@ -31,6 +31,14 @@ typedef struct Carried {
     Ref flags;
 } Carried;
 
+/* An array from outside into which each iteration combines another one: `array += x`. */
+typedef struct SharedArray {
+    CarriedKind kind;
+    Ref array;
+    Ref parts; /* an array with one more axis: one array for each chunk */
+    Ref mine;  /* in the body: that of its chunk */
+} SharedArray;
+
 /* A loop over prange, with the blocks it may raise in. */
 typedef struct Region {
     PassContext *ctx;
@@ -41,14 +49,29 @@ typedef struct Region {
     Vec(int32_t) blocks;
     bool *inside; /* by block */
     Vec(Carried) carried;
+    Vec(SharedArray) arrays;
     Vec(Ref) inputs; /* arguments of the body's function behind the chunk and the partial results */
     Func *body;
 } Region;
 
 /* carried.c: fills `carried`. false: the iterations depend on each other, which has been said. */
 bool region_find_carried(Region *r);
+/* The reduction that a function (accumulator, element) makes; CARRIED_NOT: none. CARRIED_CHOICE: *choice is the call of
+ * the row in it. */
+CarriedKind reduction_of(const Func *func, Ref *choice);
+/* crossing.c: fills `arrays`. false as above: it is certain that iterations write and read the same elements. */
+bool region_find_crossings(Region *r);
 /* parallel_body.c: the function (first, last, chunk, inputs ..., partials ...). */
 void region_make_body(Region *r);
+/* Of one axis more than a shared array, first or (F order) last. */
+const Type *shared_parts_type(TypeTable *types, const Type *array);
+/* The part of chunk `chunk`, as an array of the type of the shared one. */
+Ref shared_part(Builder *b, Ref parts, Ref chunk, const Type *array);
+/* A function (x) -> x of numbers, or (a, b) -> a and b combined. */
+Func *copy_function(Module *module, const Type *type);
+Func *combining_function(Module *module, CarriedKind kind, const Type *type);
+/* What does not change the other operand. */
+const ConstVal *reduction_identity(Arena *arena, CarriedKind kind, const Type *type);
 static inline bool carried_has_result(const Carried *c) {
     return c->kind != CARRIED_NOT && c->kind != CARRIED_SAME;
 }

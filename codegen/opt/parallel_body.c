@@ -33,6 +33,8 @@ static void add_input(Copy *c, Ref ref) {
 
 static void find_inputs(Copy *c) {
     Region *r = c->r;
+    for (int32_t i = 0; i < r->arrays.len; i++)
+        c->refs[r->arrays.items[i].array] = -1; /* not itself, but its part */
     for (int32_t i = 0; i < r->blocks.len; i++) {
         const Block *block = &c->from->blocks.items[r->blocks.items[i]];
         for (int32_t k = 0; k < block->insts.len; k++) {
@@ -61,7 +63,7 @@ static Ref add_param(Copy *c, int32_t index, const Type *type, const char *name)
 static void make_params(Copy *c) {
     Region *r = c->r;
     Arena *arena = r->ctx->module->arena;
-    int32_t n = 3 + r->inputs.len + 2 * r->carried.len, at = 0;
+    int32_t n = 3 + r->inputs.len + 2 * r->carried.len + r->arrays.len, at = 0;
     c->to->param_types = arena_array(arena, const Type *, n);
     c->to->param_names = arena_array(arena, Str, n);
     c->first = add_param(c, at++, c->i64, "first");
@@ -77,6 +79,12 @@ static void make_params(Copy *c) {
         if (v->kind == CARRIED_LAST)
             v->flags =
                 add_param(c, at++, type_array(r->ctx->module->types, c->boolean, 1, LAYOUT_C), "r");
+    }
+    for (int32_t i = 0; i < r->arrays.len; i++) {
+        SharedArray *shared = &r->arrays.items[i];
+        const Type *type =
+            shared_parts_type(r->ctx->module->types, ir_type(c->from, shared->array));
+        shared->parts = add_param(c, at++, type, "r");
     }
     c->to->nparams = at;
 }
@@ -154,18 +162,8 @@ static void copy_block(Copy *c, int32_t block) {
 static Ref identity(Copy *c, const Carried *v) {
     const Type *type = ir_type(c->from, v->phi);
     Ref ref = ir_append(c->to, 0, OP_const, NULL, 0);
-    double zero = v->kind == CARRIED_ADD ? -0.0 : 1.0; /* x + -0.0 is x for every x */
-    Arena *arena = c->r->ctx->module->arena;
-    ConstVal *value = arena_new(arena, ConstVal);
-    *value = (ConstVal){.kind = CONST_INT, .i = v->kind == CARRIED_MULTIPLY};
-    if (type_is_float(type)) *value = (ConstVal){.kind = CONST_FLOAT, .re = zero};
-    if (type_is_complex(type))
-        *value =
-            (ConstVal){.kind = CONST_COMPLEX, .re = zero, .im = v->kind == CARRIED_ADD ? -0.0 : 0};
-    if (type->kind == TY_bool)
-        *value = (ConstVal){.kind = CONST_BOOL, .i = v->kind == CARRIED_MULTIPLY};
     ir_inst(c->to, ref)->type = type;
-    ir_inst(c->to, ref)->u.value = value;
+    ir_inst(c->to, ref)->u.value = reduction_identity(c->r->ctx->module->arena, v->kind, type);
     return ref;
 }
 
@@ -218,6 +216,22 @@ static void make_end(Copy *c) {
 }
 
 /* -- the function ------------------------------------------------------------------------------- */
+
+/* The chunk's own arrays, filled with what changes nothing. */
+static void make_parts(Copy *c) {
+    Module *module = c->r->ctx->module;
+    Builder b = {.func = c->to, .block = 0, .at = -1, .error = NO_BLOCK};
+    for (int32_t i = 0; i < c->r->arrays.len; i++) {
+        SharedArray *shared = &c->r->arrays.items[i];
+        const Type *array = ir_type(c->from, shared->array);
+        shared->mine = shared_part(&b, shared->parts, c->chunk, array);
+        c->refs[shared->array] = shared->mine;
+        Ref start = b_const(&b, array->element,
+                            reduction_identity(module->arena, shared->kind, array->element));
+        Ref fill = b_op2(&b, OP_map_into, NULL, shared->mine, start);
+        ir_inst(c->to, fill)->u.func = copy_function(module, array->element);
+    }
+}
 
 /* The length of range(first, last). */
 static void make_limit(Copy *c) {
@@ -272,6 +286,7 @@ void region_make_body(Region *r) {
     make_params(&c);
     copy_constants(&c);
     make_limit(&c);
+    make_parts(&c);
     for (int32_t i = 0; i < r->blocks.len; i++)
         c.blocks[r->blocks.items[i]] = ir_block_new(c.to);
     c.end = ir_block_new(c.to);

@@ -674,3 +674,144 @@ def test_D25_thread_settings_belong_to_the_thread():
     thread.start()
     thread.join()
     assert seen == [(1, 7)] and before == (quern.get_num_threads(), quern.get_parallel_chunksize())
+
+
+# -- arrays that iterations share --------------------------------------------------------------------------------------------
+
+def test_PAR_04_sums_of_arrays():
+    def f(a, r):
+        for i in prange(len(a)):
+            r += a[i]
+        return r
+
+    def g(a, r):
+        for i in prange(len(a)):
+            if i % 3:
+                r[:] += a[i] * 2
+            else:
+                r -= 1
+        return r
+
+    def h(a, r):
+        r = r * 1
+        for i in prange(len(a)):
+            r *= a[i]
+        return r
+
+    for dtype in (np.float64, np.float32, np.int64, np.complex128):
+        for n in (0, 1, 2, 7, 500):
+            a = (np.arange(3 * n).reshape(n, 3) % 7).astype(dtype)
+            for function in (f, g):
+                x, y = njit(parallel=True)(function)(a, np.ones(3, dtype)), njit(function)(a, np.ones(3, dtype))
+                assert (x == y).all() and x.dtype == y.dtype, (dtype, n, function)
+            b = (np.arange(3 * min(n, 20)).reshape(-1, 3) % 2 + 1).astype(dtype)
+            x, y = both(h, b, np.ones(3, dtype))
+            assert (x == y).all()
+    for order in "CF":
+        a = np.random.default_rng(1).integers(0, 9, (50, 4, 5)).astype(float)
+        for r in (np.zeros((4, 5), order=order), np.zeros((8, 10), order=order)[::2, ::2]):
+            assert njit(parallel=True)(f)(a, r) is r and (r == a.sum(0)).all()
+
+
+def test_PAR_04_bits_of_arrays():
+    def f(a, r, s, t):
+        for i in prange(len(a)):
+            r &= a[i]
+            s |= a[i]
+            t ^= a[i]
+        return r, s, t
+
+    for dtype in INTS + [np.bool_]:
+        a = operands(dtype, 300).reshape(100, 3)
+        start = [np.ones(3, dtype), np.zeros(3, dtype), np.ones(3, dtype)]
+        x = njit(parallel=True)(f)(a, *[s.copy() for s in start])
+        y = njit(f)(a, *[s.copy() for s in start])
+        assert all((p == q).all() for p, q in zip(x, y)), dtype
+
+
+def test_PAR_04_sums_of_arrays_raise_what_the_sums_do():
+    def f(a, r):
+        for i in prange(len(a)):
+            r += a[i]
+
+    with pytest.raises(ValueError, match="broadcast"):
+        njit(parallel=True)(f)(np.ones((10, 3)), np.ones(4))
+
+
+def test_PAR_02_elements_that_all_iterations_write():
+    def f(a, r):
+        for i in prange(len(a)):
+            r[0] += a[i]
+
+    text = refused(f, np.ones(5), np.zeros(1))
+    assert "r[0] += a[i]" in text and "the same element" in text
+
+    def g(a, r):
+        for i in prange(len(a)):
+            r[0, 1] = a[i]
+
+    refused(g, np.ones(5), np.zeros((2, 2)))
+
+    def h(a, r):
+        for i in prange(len(a)):
+            r[:] = a[i]
+
+    refused(h, np.ones((5, 3)), np.ones(3))
+
+    def k(a, r):
+        for i in prange(len(a)):
+            r += a[i]
+            a[i] = r[0]
+
+    refused(k, np.ones(5), np.ones(3))
+
+
+def test_PAR_02_elements_that_one_iteration_writes():
+    def f(a, r):
+        for i in prange(len(a)):
+            if i == 3:
+                r[0] = a[i]
+            r[1] = 7
+        return r
+
+    x, y = both(f, np.arange(10.0), np.zeros(2))
+    assert x.tolist() == [3, 7] and y.tolist() == [3, 7]
+
+
+def test_PAR_02_neighbours():
+    def f(a):
+        for i in prange(1, len(a)):
+            a[i] = a[i - 1] + 1
+
+    text = refused(f, np.ones(5))
+    assert "a[i - 1]" in text and "a[i] = a[i - 1] + 1" in text
+
+    def g(a):
+        for i in prange(len(a) - 1):
+            for j in range(a.shape[1]):
+                a[i, j] += a[i + 1, j]
+
+    refused(g, np.ones((5, 5)))
+
+
+def test_PAR_02_what_only_looks_like_it():
+    def f(a, b):
+        for i in prange(1, len(a) - 1):
+            b[i] = a[i - 1] + a[i + 1]
+            a[i] += 1
+        return b
+
+    refused(f, np.arange(10.0), np.zeros(10))  # a[i - 1] may have been raised already
+
+    def g(a, b):
+        for i in prange(1, len(a), 2):
+            a[i] = a[i - 1] + 1
+        for i in prange(4):
+            b[i] = b[i + 4]
+        for i in prange(len(b)):
+            b[i] = b[i] + b[len(b) - 1 - i] * 0
+        return a, b
+
+    x, y = both(g, np.arange(10.0), np.arange(8.0)), g(np.arange(10.0), np.arange(8.0))
+    for z in x:
+        assert all((p == q).all() for p, q in zip(z, y))
