@@ -20,8 +20,8 @@ void jacobi(const double *a, double *b, int64_t n, int64_t m) {
 #pragma omp parallel for schedule(static)
     for (int64_t i = 1; i < n - 1; i++)
         for (int64_t j = 1; j < m - 1; j++)
-            b[i * m + j] =
-                0.25 * (a[(i - 1) * m + j] + a[(i + 1) * m + j] + a[i * m + j - 1] + a[i * m + j + 1]);
+            b[i * m + j] = 0.25 * (a[(i - 1) * m + j] + a[(i + 1) * m + j] + a[i * m + j - 1] +
+                                   a[i * m + j + 1]);
 }
 
 int64_t mandelbrot(int64_t *out, int64_t n) {
