@@ -45,10 +45,12 @@ typedef struct Binding {
     int32_t nitems; /* BIND_INSTANCE */
     const struct Binding *const *items;
     /* BIND_FUNCTION: with declared signatures, calls convert their arguments to one of them, and the
-     * result; there are no others. */
+     * result; there are no others. Those of a ufunc are NumPy's loops: the first that is reached by safe casts. */
     const Signature *declared;
     int32_t ndeclared;
     bool elementwise; /* BIND_FUNCTION: of a ufunc; on arrays it is called for each element */
+    bool
+        stand_in; /* BIND_FUNCTION: of quern/library, for a generalised ufunc; it gets constants as they are */
     const struct EnumClass *enumeration; /* BIND_MODULE: is it one? */
     const struct Binding *cls;           /* BIND_MEMBER */
     int64_t number;

@@ -240,14 +240,19 @@ PyObject *py_surface(PyObject *self, const char *name, PyObject *args, PyObject 
 PyObject *py_function_of_dispatcher(PyObject *dispatcher);
 PyObject *py_function_of_ufunc(PyObject *ufunc);
 PyObject *py_function_of_kernel(PyObject *kernel);
-bool py_ufunc_is_generalized(PyObject *ufunc); /* of guvectorize */
+/* What compiled code sees of a ufunc: itself, of a generalised one a function of quern/library, which it keeps. Borrowed; NULL:
+ * exception. */
+PyObject *py_ufunc_stand_in(PyObject *ufunc);
 PyObject *
 py_data_of_ufunc(PyObject *ufunc); /* it dies with the ufunc, and can be referred to weakly */
+const CompileOptions *py_options_of_dispatcher(PyObject *dispatcher);
 /* What the option locals of each says (borrowed), or NULL. */
 PyObject *py_locals_of_dispatcher(PyObject *dispatcher);
 PyObject *py_locals_of_ufunc(PyObject *ufunc);
 PyObject *py_locals_of_kernel(PyObject *kernel);
 /* The list of signatures that a device function is declared with, borrowed; NULL: none of either. */
 PyObject *py_declared_of_kernel(PyObject *kernel);
+/* The same of a ufunc, a new reference. NULL: none, or an exception. */
+PyObject *py_declared_of_ufunc(PyObject *ufunc);
 
 #endif

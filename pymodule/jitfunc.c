@@ -559,6 +559,9 @@ PyObject *py_function_of_dispatcher(PyObject *dispatcher) {
     return ((Dispatcher *)dispatcher)->core.py_func;
 }
 
+const CompileOptions *py_options_of_dispatcher(PyObject *dispatcher) {
+    return &((Dispatcher *)dispatcher)->core.options;
+}
 PyObject *py_locals_of_dispatcher(PyObject *dispatcher) {
     return ((Dispatcher *)dispatcher)->core.locals;
 }

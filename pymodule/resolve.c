@@ -476,9 +476,18 @@ static PyObject *locals_of(ModState *state, PyObject *object) {
     return type == state->kernel_type ? py_locals_of_kernel(object) : NULL;
 }
 
-/* Signatures that bind calls from compiled code: a list of texts, borrowed, or NULL. */
+/* Signatures that bind calls from compiled code: a list of texts, or NULL. */
 static PyObject *declared_of(ModState *state, PyObject *object) {
-    return Py_TYPE(object) == state->kernel_type ? py_declared_of_kernel(object) : NULL;
+    PyTypeObject *type = Py_TYPE(object);
+    if (type == state->ufunc_type) return py_declared_of_ufunc(object);
+    return type == state->kernel_type ? Py_XNewRef(py_declared_of_kernel(object)) : NULL;
+}
+
+/* Does the decorator say that a zero divisor gives inf, nan or 0? */
+static bool divides_as_numpy(ModState *state, PyObject *object) {
+    PyTypeObject *type = Py_TYPE(object);
+    if (type == state->dispatcher_type) return py_options_of_dispatcher(object)->infer.error_numpy;
+    return type == state->ufunc_type;
 }
 
 /* -- any object ------------------------------------------------------------------------------------- */
@@ -540,12 +549,13 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     ModState *state = r->state;
     PyTypeObject *type = Py_TYPE(object);
     PyObject *function = py_function_of(state, object);
-    if (type == state->ufunc_type && py_ufunc_is_generalized(object))
-        return bind_name(r, b, BIND_LIBRARY, "guvectorize");
     if (function) {
         PyObject *declared = declared_of(state, object);
         b->elementwise = type == state->ufunc_type;
-        return bind_function(r, b, function) && (!declared || read_declared(r, b, declared));
+        bool bound = !PyErr_Occurred() && bind_function(r, b, function) &&
+                     (!declared || read_declared(r, b, declared));
+        Py_XDECREF(declared);
+        return bound;
     }
     if (PyModule_Check(object)) return bind_module(r, b, object);
     if (state->intrinsic_class && (PyObject *)type == state->intrinsic_class)
@@ -582,15 +592,20 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
 }
 
 const Binding *py_bind(PyResolver *r, PyObject *object, Str path) {
+    PyObject *ufunc = Py_TYPE(object) == r->state->ufunc_type ? object : NULL;
+    if (ufunc && !(object = py_ufunc_stand_in(ufunc))) return NULL;
     MapValue *known = map_find(&r->bindings, map_key(object));
     if (known) return known->ptr;
     if (PyList_Append(r->keep, object) < 0) return NULL;
     Binding *b = arena_new(r->arena, Binding);
     b->handle = object;
     if (!classify(r, b, object, path)) return NULL;
+    b->stand_in = ufunc && ufunc != object;
     if (b->kind == BIND_FUNCTION) { /* whatever wraps it, the handle is the function */
         PyObject *function = py_function_of(r->state, object);
         if (function) b->handle = function;
+        if (divides_as_numpy(r->state, object))
+            map_put(&r->numpy_errors, map_key(b->handle))->num = 1;
         PyObject *locals = locals_of(r->state, object);
         if (locals) map_put(&r->callee_locals, map_key(function))->ptr = locals;
     }
@@ -789,7 +804,7 @@ static const FunctionInfo *resolve_code(void *user, const Binding *binding) {
     if (!info->code || !declare_locals(r, function, info)) return NULL;
     info->weak_numbers = !r->options.strong_numbers;
     info->boundscheck = !r->options.no_boundscheck;
-    info->error_numpy = r->options.error_numpy;
+    info->error_numpy = r->options.error_numpy || map_find(&r->numpy_errors, map_key(function));
     info->parallel = r->options.parallel;
     Str path = path_of(r, binding);
     Str *kept = arena_new(r->arena, Str);
@@ -868,6 +883,7 @@ bool py_resolver_attach(PyResolver *r, Compilation *compilation) {
     map_init(&r->paths, r->arena);
     map_init(&r->codes, r->arena);
     map_init(&r->callee_locals, r->arena);
+    map_init(&r->numpy_errors, r->arena);
     r->keep = PyList_New(0);
     r->held = PyList_New(0);
     return r->keep && r->held;

@@ -161,6 +161,7 @@ typedef struct PyResolver {
     PyObject *held;    /* the same, of what its code does not keep alive */
     Map bindings;      /* object -> Binding */
     Map infos;         /* function -> FunctionInfo */
+    Map numpy_errors;  /* functions whose decorator says error_model='numpy', as ufuncs do */
     Map callee_locals; /* function -> its option locals: {variable: text of its type, or an error} */
     PyObject *locals;  /* that of the entry, or NULL; borrowed */
     Map paths;         /* Binding -> path from the entry */

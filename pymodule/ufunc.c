@@ -9,6 +9,8 @@
 
 static int data_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((UfuncData *)self)->make_stand_in);
+    Py_VISIT(((UfuncData *)self)->stand_in);
     return py_core_traverse(&((UfuncData *)self)->core, visit, arg);
 }
 
@@ -18,6 +20,8 @@ static void data_dealloc(PyObject *self) {
     PyObject_GC_UnTrack(self);
     if (u->weakrefs) PyObject_ClearWeakRefs(self);
     py_core_clear(&u->core);
+    Py_CLEAR(u->make_stand_in);
+    Py_CLEAR(u->stand_in);
     PyMem_Free(u->types);
     PyMem_Free(u->name);
     PyMem_Free(u->doc);
@@ -185,17 +189,19 @@ static void take_over(UfuncData *u, PyUFuncObject *ufunc) {
 }
 
 /* make_gufunc(py_func, options, signatures, identity, parallel, layout, number of inputs, lengths of each operand's axes by their
- * numbers, numbers of the inputs that are written to): quern/_guvectorize.py has read the layout. */
+ * numbers, numbers of the inputs that are written to, what makes the function that stands for it in
+ * compiled code): quern/_guvectorize.py has read the layout. */
 PyObject *py_make_gufunc(PyObject *module, PyObject *args) {
-    PyObject *py_func, *dict, *signatures, *identity, *layout, *ndims, *writable;
+    PyObject *py_func, *dict, *signatures, *identity, *layout, *ndims, *writable, *stand_in;
     int parallel, nin;
     ModState *state = py_state(module);
-    if (!PyArg_ParseTuple(args, "OO!O!OpO!iO!O!", &py_func, &PyDict_Type, &dict, &PyList_Type,
+    if (!PyArg_ParseTuple(args, "OO!O!OpO!iO!O!O", &py_func, &PyDict_Type, &dict, &PyList_Type,
                           &signatures, &identity, &parallel, &PyUnicode_Type, &layout, &nin,
-                          &PyTuple_Type, &ndims, &PyTuple_Type, &writable))
+                          &PyTuple_Type, &ndims, &PyTuple_Type, &writable, &stand_in))
         return NULL;
     UfuncData *u = data_new(state, py_func, dict, parallel, true);
     if (!u) return NULL;
+    u->make_stand_in = Py_NewRef(stand_in);
     if (!(u->layout = copy_text(layout)) || !read_axes(u, nin, ndims, writable)) {
         Py_DECREF(u);
         return NULL;
@@ -203,6 +209,44 @@ PyObject *py_make_gufunc(PyObject *module, PyObject *args) {
     PyObject *ufunc = finish(state, u, signatures, identity);
     if (ufunc) take_over(u, (PyUFuncObject *)ufunc);
     return ufunc;
+}
+
+/* Of the loops that are declared: the letters of their types, the operands that are arrays. */
+static PyObject *declared_loops(const UfuncData *u) {
+    PyObject *list = PyList_New(0);
+    for (int l = u->seeded; list && !u->dynamic && l < u->nloops; l++) {
+        char letters[MAX_UFUNC_ARGS];
+        for (int i = 0; i < u->nargs; i++)
+            letters[i] = u->core.state->descrs[py_kind_of_typenum(loop_types(u, l)[i])]->type;
+        PyObject *item = Py_BuildValue("(s#k)", letters, (Py_ssize_t)u->nargs,
+                                       (unsigned long)u->loops[l].arrays);
+        if (!item || PyList_Append(list, item) < 0) Py_CLEAR(list);
+        Py_XDECREF(item);
+    }
+    return list;
+}
+
+PyObject *py_ufunc_stand_in(PyObject *ufunc) {
+    UfuncData *u = data_of(ufunc);
+    if (!u->generalized) return ufunc;
+    if (u->stand_in) return u->stand_in;
+    PyObject *loops = declared_loops(u);
+    PyObject *made = loops ? PyObject_CallOneArg(u->make_stand_in, loops) : NULL;
+    Py_XDECREF(loops);
+    if (u->stand_in) /* by another thread */
+        Py_XDECREF(made);
+    else
+        u->stand_in = made;
+    return u->stand_in;
+}
+
+PyObject *py_declared_of_ufunc(PyObject *ufunc) {
+    const UfuncData *u = data_of(ufunc);
+    PyObject *list = u->dynamic || u->generalized ? NULL : PyList_New(0);
+    for (int l = 0; list && l < u->nloops; l++)
+        if (u->loops[l].spec && PyList_Append(list, u->loops[l].spec->declared_text) < 0)
+            Py_CLEAR(list);
+    return list;
 }
 
 /* -- the subtype ---------------------------------------------------------------------------------------------------- */
@@ -267,6 +311,7 @@ static PyObject *ufunc_add(PyObject *self, PyObject *text) {
     if (status < 0 && !PyErr_Occurred())
         PyErr_SetString(PyExc_TypeError, "a signature as text is expected");
     if (status < 0) return NULL;
+    Py_CLEAR(u->stand_in);
     ((PyUFuncObject *)self)->ntypes = u->nloops;
     Py_RETURN_NONE;
 }
@@ -318,9 +363,6 @@ int py_ufunc_init(ModState *state) {
 
 PyObject *py_function_of_ufunc(PyObject *ufunc) {
     return data_of(ufunc)->core.py_func;
-}
-bool py_ufunc_is_generalized(PyObject *ufunc) {
-    return data_of(ufunc)->generalized;
 }
 PyObject *py_locals_of_ufunc(PyObject *ufunc) {
     return data_of(ufunc)->core.locals;

@@ -38,6 +38,7 @@ typedef struct UfuncData {
     char *name, *doc, *layout;
     char *types; /* MAX_LOOPS * nargs */
     CoreAxes axes;
+    PyObject *make_stand_in, *stand_in; /* generalised: py_ufunc_stand_in */
     uint32_t written; /* generalised: bit k, operand k is an output, or named in writable_args */
     uint32_t
         guarded; /* generalised: inputs that a loop writes to, though they are not in axes.written */

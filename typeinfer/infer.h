@@ -406,6 +406,9 @@ bool v_map_into(Infer *in, Val target, const Binding *f, bool same_kind, const V
 bool type_same_kind(const Type *from, const Type *to);
 /* A row of NumPy's functions of numbers, on arrays; *matched false: there is none of that name and number of operands. */
 bool v_row_of_arrays(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *out);
+/* The loop of a ufunc with declared signatures for arguments of these types; NULL: none. */
+const Signature *declared_loop(Infer *in, const Binding *ufunc, const Type *const *types,
+                               int32_t n);
 /* A ufunc of the user on arrays: the last positional argument, or out=, may be the array for the results. */
 bool v_ufunc(Infer *in, const Binding *f, const CallArgs *args, Val *out);
 /* The same with NumPy's keywords out, where and dtype; *known false: they are not these, or there is no row. */

@@ -115,7 +115,7 @@ bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out) {
     case BIND_FUNCTION:
         if (b->elementwise && v_any_array(args->args, args->nargs))
             return v_ufunc(in, b, args, out);
-        return call_function(in, b, args, in->inst->library, out);
+        return call_function(in, b, args, in->inst->library || b->stand_in, out);
     case BIND_LIBRARY:
         if (is_method(in, b, callee.src)) return call_method(in, b, callee.src, args, out);
         return call_library(in, b->name, args, out);

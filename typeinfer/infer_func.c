@@ -133,6 +133,20 @@ static bool declared_fits(const Signature *s, const Bound *bound, Fit *fit) {
     return true;
 }
 
+/* A ufunc takes the first of its loops that all arguments can be cast to safely, as NumPy says. */
+const Signature *declared_loop(Infer *in, const Binding *ufunc, const Type *const *types,
+                               int32_t n) {
+    for (int32_t k = 0; k < ufunc->ndeclared; k++) {
+        const Signature *s = &ufunc->declared[k];
+        bool fits = s->nparams == n;
+        for (int32_t i = 0; fits && i < n; i++)
+            fits = type_is_number(types[i]) &&
+                   ti_promote(in->types, ARITH_UFUNC, types[i], s->params[i]) == s->params[i];
+        if (fits) return s;
+    }
+    return NULL;
+}
+
 static bool declared_error(Infer *in, const Binding *function, const Bound *bound) {
     if (!ti_stop(in)) return false;
     Val *args = arena_array(in->arena, Val, bound->n);
@@ -166,8 +180,11 @@ static void take_declared(const Signature *s, Bound *bound) {
 static bool choose_declared(Infer *in, const Binding *function, Bound *bound,
                             const Signature **out) {
     Fit best = FIT_NONE, fit;
-    *out = NULL;
-    for (int32_t k = 0; k < function->ndeclared; k++) {
+    const Type **types = arena_array(in->arena, const Type *, bound->n + 1);
+    for (int32_t i = 0; i < bound->n; i++)
+        types[i] = bound->slots[i].fact.type;
+    *out = function->elementwise ? declared_loop(in, function, types, bound->n) : NULL;
+    for (int32_t k = 0; k < function->ndeclared && !function->elementwise; k++) {
         if (!declared_fits(&function->declared[k], bound, &fit)) continue;
         if (!ti_fit_better(&fit, &best)) continue;
         best = fit;

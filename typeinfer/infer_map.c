@@ -249,19 +249,38 @@ bool v_row_of_arrays(Infer *in, Str name, const Val *args, int32_t n, bool *matc
     return v_map_into(in, *out, row_function(in, name, n - 1), true, args, n - 1);
 }
 
+/* Arrays as the declared loop of a ufunc takes them. */
+static bool take_loop(Infer *in, const Binding *f, const Val *args, int32_t n, Val *out) {
+    const Type *types[MAX_OPERANDS];
+    for (int32_t i = 0; i < n; i++) {
+        const Type *t = args[i].f.type;
+        types[i] = t->kind == TY_ARRAY ? t->element : t;
+    }
+    const Signature *loop = declared_loop(in, f, types, n);
+    for (int32_t i = 0; i < n; i++) {
+        out[i] = args[i];
+        if (!loop || !is_whole(&args[i]) || types[i] == loop->params[i]) continue;
+        if (!v_map(in, row_function(in, STR(""), 1), loop->params[i], &args[i], 1, &out[i]))
+            return false;
+    }
+    return true;
+}
+
 bool v_ufunc(Infer *in, const Binding *f, const CallArgs *args, Val *out) {
     const FunctionInfo *info = ti_function_info(in->ti, f);
     if (!info) return in->stop = STOP_ABORT, false;
     int32_t n = info->code->nargs;
     bool keyword = args->nkeywords == 1 && str_is(args->names[0], "out");
     bool into = args->nargs == n + 1 && (keyword || !args->nkeywords);
-    if (!into && (args->nkeywords || args->nargs != n))
+    Val operands[MAX_OPERANDS];
+    if ((!into && (args->nkeywords || args->nargs != n)) || n > MAX_OPERANDS)
         return map_error(in, f, args->args, args->nargs);
+    if (!take_loop(in, f, args->args, n, operands)) return false;
     Val target = into ? v_unwrap(in, args->args[n]) : (Val){0};
-    if (!into || fact_none(&target.f)) return v_map(in, f, NULL, args->args, n, out);
+    if (!into || fact_none(&target.f)) return v_map(in, f, NULL, operands, n, out);
     if (!is_kind(&target, TY_ARRAY)) return map_error(in, f, args->args, args->nargs);
     *out = target;
-    return v_map_into(in, target, f, true, args->args, n);
+    return v_map_into(in, target, f, true, operands, n);
 }
 
 /* np.add(a, b, out=c, where=mask, dtype=np.float32): quern/library says what the keywords mean. */

@@ -1,4 +1,5 @@
 """guvectorize: generalised ufuncs. The layout is read here, the ufunc is made in C (pymodule/ufunc.c)."""
+import functools
 import re
 
 from . import _quern, decorators
@@ -67,6 +68,35 @@ def _text(operands):
     return ",".join(f"({','.join(axes)})" for axes in operands)
 
 
+def _in_compiled_code(function, options, layout, written, loops):
+    """The function that stands for the ufunc in compiled code (library/gufuncs.py). `loops`: the letters of the declared ones'
+    types, and a number whose bits say which operands are arrays."""
+    import numpy as np
+
+    from .library.gufuncs import bound
+    inputs, outputs = layout
+    operands = inputs + outputs
+    if any(axis.endswith("?") for axes in operands for axis in axes):
+        from ._unbuilt import refuse
+        refuse("guvectorize", "axes that may be missing ('n?') are for calls from Python")
+    numbers = _numbers(operands)
+    axes = tuple(tuple(numbers[axis] for axis in axes) for axes in operands)
+    fixed = tuple(int(name) if name.isdigit() else 0 for name in numbers)
+    known = tuple((tuple(np.dtype(kind).type for kind in kinds),
+                   tuple((1,) if arrays >> k & 1 and not axes[k] else () for k in range(len(operands)))) for kinds, arrays in loops)
+    flags = tuple(k in written or k >= len(inputs) for k in range(len(operands)))
+    return bound(_quern.Dispatcher(function, options), function.__name__, axes, fixed, len(inputs), flags, known)
+
+
+def _numbers(operands):
+    """A number for each name, as NumPy counts them."""
+    names = {}
+    for axes in operands:
+        for axis in axes:
+            names.setdefault(axis.rstrip("?"), len(names))
+    return names
+
+
 def make(function, layout, signatures, target, identity, writable, options):
     """The ufunc of one function."""
     inputs, outputs = layout
@@ -76,12 +106,13 @@ def make(function, layout, signatures, target, identity, writable, options):
     compile_options = decorators._with_locals(options)
     compile_options["error_numpy"] = True
     text = f"{_text(inputs)}->{_text(outputs)}"
-    numbers = {}
-    axes = tuple(tuple(numbers.setdefault(a.rstrip("?"), len(numbers)) for a in axes) for axes in inputs + outputs)
+    numbers = _numbers(inputs + outputs)
+    axes = tuple(tuple(numbers[axis.rstrip("?")] for axis in axes) for axes in inputs + outputs)
     writable = _writable(function, writable, len(inputs))
     return decorators.declared_later(
         lambda: _quern.make_gufunc(function, compile_options, signatures, identity, target == "parallel", text, len(inputs),
-                                   axes, writable), function, "guvectorize", signatures)
+                                   axes, writable,
+                                   functools.partial(_in_compiled_code, function, compile_options, layout, writable)), function, "guvectorize", signatures)
 
 
 _OPTIONS = {k: v for k, v in decorators._VECTORIZE_OPTIONS.items() if k != "writable_args"}

@@ -456,3 +456,149 @@ def test_threads_call_and_compile_at_once():
     for t in threads:
         t.join()
     assert not failures and dynamic.ntypes == len(kinds)
+
+
+# -- in compiled code -----------------------------------------------------------------------------------------------------
+
+
+@guvectorize(["f4[:], f4, f4[:], f4[:]", "f8[:], f8, f8[:], f8[:]"], "(n),()->(n),()")
+def scaled(a, k, out, total):
+    total[0] = 0
+    for i in range(a.shape[0]):
+        out[i] = a[i] * k
+        total[0] += out[i]
+
+
+dynamic_sum = guvectorize("(n)->(n)")(running)
+
+
+@njit
+def call_matmul(a, b):
+    return matmul(a, b)
+
+
+@njit
+def call_matmul_into(a, b, c):
+    matmul(a, b, c)
+
+
+@njit
+def call_matmul_out(a, b, c):
+    return matmul(a, b, out=c)
+
+
+@njit
+def call_scaled(a, k):
+    return scaled(a, k)
+
+
+@njit
+def call_dynamic(a, out):
+    dynamic_sum(a, out)
+
+
+def test_compiled_calls_broadcast_and_convert():
+    a, b = np.random.default_rng(3).random((3, 1, 2, 4)), np.random.default_rng(4).random((5, 4, 3))
+    assert np.array_equal(call_matmul(a, b), matmul(a, b)) and call_matmul(a, b).shape == (3, 5, 2, 3)
+    assert np.array_equal(call_matmul(a[0, 0], b[1]), matmul(a[0, 0], b[1]))
+    assert np.array_equal(call_matmul(a[::-1, :, ::-1], b.swapaxes(0, 1)[:, ::2].swapaxes(0, 1)), matmul(a[::-1, :, ::-1], b[::2]))
+    for kinds in (("f4", "f4"), ("f4", "f8"), ("i2", "f4"), ("i4", "i2"), ("?", "?")):
+        x, y = (np.ones((2, 2), k) for k in kinds)
+        assert call_matmul(x, y).dtype == matmul(x, y).dtype and np.array_equal(call_matmul(x, y), matmul(x, y))
+    for out in (np.zeros((3, 5, 2, 3)), np.zeros((3, 5, 2, 3), "f4"), np.zeros((3, 2, 3, 5)).transpose(0, 3, 1, 2)):
+        call_matmul_into(a, b, out)
+        assert np.allclose(out, a @ b, rtol=1e-6)
+        out[...] = 0
+        assert call_matmul_out(a, b, out) is out and np.allclose(out, a @ b, rtol=1e-6)
+    more = np.zeros((2, 3, 5, 2, 3))
+    call_matmul_into(a, b, more)
+    assert np.array_equal(more, matmul(a, b, np.zeros((2, 3, 5, 2, 3)))) and np.allclose(more[1], a @ b)
+    assert call_matmul(np.zeros((0, 2, 3)), np.zeros((3, 4))).shape == (0, 2, 4)
+
+
+def test_compiled_calls_with_numbers_and_several_outputs():
+    a = np.arange(6.0).reshape(2, 3)
+    for k in (2, 2.5, True, np.float32(1.5), np.arange(2), np.arange(8.0).reshape(4, 2)):
+        for result, expected in zip(call_scaled(a, k), scaled(a, k)):
+            assert np.array_equal(result, expected) and result.dtype == expected.dtype
+    out, total = call_scaled(a[0], 2)
+    assert out.tolist() == [0, 2, 4] and total == 6.0 and not isinstance(total, np.ndarray)
+    assert call_scaled(a.astype("f4"), 2.5)[0].dtype == np.float32
+
+
+def test_compiled_calls_of_dynamic_ones():
+    for kind in ("f4", "f8", "i8"):
+        out = np.zeros((2, 3), kind)
+        call_dynamic(np.ones((2, 3)), out)
+        assert out.tolist() == [[1, 2, 3]] * 2
+    x = np.ones(6)
+    call_dynamic(x[:-1], x[1:])  # as if everything were read before anything is written
+    assert x.tolist() == [1, 1, 2, 3, 4, 5]
+    with pytest.raises(TypeError, match="Too few arguments for function 'running'"):
+        njit(lambda a: dynamic_sum(a))(x)
+
+
+def test_compiled_calls_that_are_wrong():
+    a, b = np.ones((3, 2, 4)), np.ones((4, 3))
+    with pytest.raises(ValueError, match="operand 1 of a gufunc has a mismatch in its core dimension 0: size 3 is different from 4"):
+        call_matmul(a, b[:3])
+    with pytest.raises(ValueError, match="operand 2 of a gufunc has a mismatch in its core dimension 1: size 2 is different from 3"):
+        call_matmul_into(a, b, np.zeros((3, 2, 2)))
+    with pytest.raises(ValueError, match="cannot be broadcast"):
+        call_matmul(a, np.ones((2, 4, 3)))
+    for out in (np.zeros((2, 3)), np.zeros((1, 2, 3))):
+        with pytest.raises(ValueError, match="matmul: an output does not have the shape"):
+            call_matmul_into(a, b, out)
+    with pytest.raises(ValueError, match="matmul: an operand does not have enough dimensions"):
+        call_matmul(a, np.ones(4))
+    with pytest.raises(TypeError, match="ufunc 'matmul' has no loop for arguments of these types"):
+        call_matmul(a.astype(complex), b)
+    with pytest.raises(TypeError, match=r"matmul\(\) takes 2 positional arguments, or 3 with its outputs"):
+        njit(lambda x: matmul(x))(a)
+    constant = np.zeros((3, 2, 3))
+    constant.flags.writeable = False
+    with pytest.raises((TypeError, ValueError), match="read-?only"):
+        call_matmul_into(a, b, constant)
+    optional = guvectorize(["f8[:,:], f8[:,:], f8[:,:]"], "(m?,n),(n,p?)->(m?,p?)")(product)
+    with pytest.raises(errors.UnsupportedError, match="guvectorize is not supported: axes that may be missing"):
+        njit(lambda x: optional(x, x))(b)
+
+
+def test_compiled_calls_fail_in_the_function_with_its_line_and_divide_as_numpy():
+    @guvectorize(["f8[:], f8[:]"], "(n)->()")
+    def checked(a, out):
+        if a[0] < 0:
+            raise ValueError("negative", 7)
+        out[0] = 1.0 / a[0]
+
+    @njit
+    def use(a):
+        return checked(a)
+    with pytest.raises(ValueError) as e:
+        use(np.array([[1.0], [-1.0]]))
+    assert e.value.args == ("negative", 7) and "raise ValueError" in str(e.traceback[-1].statement)
+    assert use(np.zeros((2, 1))).tolist() == [np.inf, np.inf]
+
+
+def test_compiled_calls_write_to_writable_args():
+    @guvectorize([(float64[:], float64[:])], "(n)->()", writable_args=("a",))
+    def take(a, out):
+        out[0] = a[0]
+        a[0] = -1.0
+
+    @njit
+    def use(a):
+        return take(a)
+    a = np.arange(6.0).reshape(2, 3)
+    assert use(a).tolist() == [0, 3] and a.tolist() == [[-1, 1, 2], [-1, 4, 5]]
+
+
+def test_lengths_of_the_layout_hold_in_compiled_code():
+    @guvectorize(["f8[:], f8[:]"], "(3)->(3)")
+    def turned(a, out):
+        for i in range(3):
+            out[i] = a[2 - i]
+    use = njit(lambda a: turned(a))
+    assert use(np.arange(6.0).reshape(2, 3)).tolist() == [[2, 1, 0], [5, 4, 3]]
+    with pytest.raises(ValueError, match="size 4 is different from 3"):
+        use(np.zeros(4))

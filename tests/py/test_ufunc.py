@@ -652,3 +652,40 @@ def test_U04_parallel_agrees_with_cpu():
     largest(c, a[::-1], out=c)
     assert (c == np.maximum(a, a[::-1])).all()
     assert (largest(c[1:], c[:-1], out=c[1:]) == np.maximum(np.maximum(a, a[::-1])[1:], np.maximum(a, a[::-1])[:-1])).all()
+
+
+# -- declared loops in compiled code ------------------------------------------------------------------------------------
+
+
+@vectorize(["float32(float32)", "float64(float64)", "complex128(complex128)"])
+def inverse(x):
+    return 1 / x
+
+
+@njit
+def inverse_of(x):
+    return inverse(x)
+
+
+@pytest.mark.parametrize("kind", "? i1 i2 i4 i8 u1 u4 u8 f4 f8 c8 c16".split())
+def test_UFN_03_declared_loops_are_chosen_in_compiled_code_as_by_numpy(kind):
+    a = np.ones(3, kind)
+    assert inverse_of(a).dtype == inverse(a).dtype, kind
+    assert inverse_of(np.ones((2, 3), kind)[:, ::2]).tolist() == [[1, 1], [1, 1]] and inverse_of(a[0]) == 1
+    assert inverse_of(2) == 0.5 and inverse_of(2.0) == 0.5
+
+
+def test_UFN_05_zero_divisors_in_compiled_code_are_numpys():
+    assert inverse_of(np.zeros(2)).tolist() == [np.inf, np.inf] and inverse_of(np.float32(0)) == np.inf
+    lazy = vectorize(lambda x: 1 // x)
+    assert njit(lambda x: lazy(x))(np.zeros(2, int)).tolist() == [0, 0]
+    with pytest.raises(ZeroDivisionError):
+        njit(lambda x: 1 // x[0])(np.zeros(2, int))
+
+
+def test_UFN_03_no_declared_loop_fits_in_compiled_code():
+    ints = vectorize(["int32(int32)"])(lambda x: x + 1)
+    assert njit(lambda x: ints(x))(np.ones(2, "i2")).dtype == np.int32
+    for wrong in (np.ones(2, "i8"), np.ones(2), np.ones(2, complex)):
+        with pytest.raises(errors.TypingError, match="declared: \\(int32\\)"):
+            njit(lambda x: ints(x))(wrong)
