@@ -44,7 +44,8 @@ typedef struct Bounds {
     Vec(Ref) conditions;
     const Type *i64, *boolean;
     int leaves;
-    RefList natural; /* divisions whose dividend is not negative */
+    RefList natural;  /* divisions whose dividend is not negative */
+    RefList from_end; /* checks of indices that are always negative */
 } Bounds;
 
 static bool invariant(const Bounds *s, Ref ref) {
@@ -408,12 +409,27 @@ static Ref axis_length(Bounds *s, Ref n) {
     return shape_of(s, ir_arg(s->func, n, 0), inst->imm);
 }
 
+/* Of an index that is always negative: it counts from the end, and must not reach over the start. */
+static bool describe_from_end(Bounds *s, Ref ref, Ref index, Ref length) {
+    int32_t block = ir_inst(s->func, ref)->block;
+    if (ir_inst(s->func, ref)->op == OP_check_index) {
+        Ref n = axis_length(s, length);
+        Interval all = n ? interval(s, index, (Place){SUM_BITS, 0, block}) : none();
+        if (!all.ok || !require_nonnegative(s, compute(s, OP_add, all.low, n))) return false;
+    }
+    vec_push(s->arena, &s->from_end, ref);
+    return true;
+}
+
 /* Requires that the index of `ref` lies inside its axis; of a wraparound without a check, that it is not negative. */
 static bool describe_inside(Bounds *s, Ref ref) {
     bool check = ir_inst(s->func, ref)->op == OP_check_index;
     int32_t block = ir_inst(s->func, ref)->block;
     Ref index = ir_arg(s->func, ref, 0), length = ir_arg(s->func, ref, 1);
     if (check && ir_inst(s->func, index)->op == OP_wrap_index) index = ir_arg(s->func, index, 0);
+    bool wraps = ir_inst(s->func, ir_arg(s->func, ref, 0))->op == OP_wrap_index || !check;
+    if (wraps && opt_below(s->func, s->cfg, index, number(s, 0), block))
+        return describe_from_end(s, ref, index, length);
     bool high_known = !check || opt_below(s->func, s->cfg, index, length, block);
     bool low_known = opt_at_least(s->func, s->cfg, index, 0, block);
     if (high_known && low_known) return true;
@@ -534,9 +550,21 @@ static void make_checked_copy(Bounds *s, int32_t preheader) {
     choose(s, preheader, header, copy);
 }
 
+/* Index + length of a check or a wraparound, before it. */
+static Ref add_length(Func *func, Ref ref) {
+    Ref index = ir_arg(func, ref, 0), length = ir_arg(func, ref, 1);
+    const Type *type = ir_type(func, ref);
+    if (ir_inst(func, ref)->op == OP_check_index) index = ir_arg(func, index, 0);
+    int32_t block = ir_inst(func, ref)->block, span = ir_inst(func, ref)->span;
+    Ref sum = ir_insert(func, block, opt_position(func, ref), OP_add, (Ref[]){index, length}, 2);
+    ir_inst(func, sum)->type = type;
+    ir_inst(func, sum)->span = span;
+    return sum;
+}
+
 /* In the fast copy a described check is its index, and the index needs no wraparound; divisors are above zero. */
-static void drop_checks(Func *func, Arena *arena, const RefList *checks) {
-    Ref *map = arena_array(arena, Ref, func->insts.len);
+static void drop_checks(Func *func, Arena *arena, const RefList *checks, const RefList *from_end) {
+    Ref *map = arena_array(arena, Ref, func->insts.len + from_end->len);
     for (int32_t i = 0; i < checks->len; i++) {
         Ref index = ir_arg(func, checks->items[i], 0);
         if (ir_inst(func, checks->items[i])->op == OP_guard) continue;
@@ -544,6 +572,8 @@ static void drop_checks(Func *func, Arena *arena, const RefList *checks) {
         if (ir_inst(func, index)->op == OP_wrap_index) index = ir_arg(func, index, 0);
         map[checks->items[i]] = index;
     }
+    for (int32_t i = 0; i < from_end->len; i++)
+        map[from_end->items[i]] = add_length(func, from_end->items[i]);
     ir_replace_many(func, map);
     for (int32_t i = 0; i < checks->len; i++) {
         if (is_division(func, checks->items[i]))
@@ -614,7 +644,7 @@ static bool version_nest(PassContext *ctx, Func *func, Cfg *cfg, int32_t loop) {
         else
             choose(&s, preheader, info->header, call);
     }
-    if (checks.len) drop_checks(func, ctx->arena, &checks);
+    if (checks.len) drop_checks(func, ctx->arena, &checks, &s.from_end);
     for (int32_t i = 0; i < s.natural.len; i++)
         if (ir_inst(func, s.natural.items[i])->sub)
             ir_inst(func, s.natural.items[i])->sub |= DIV_NATURAL;
@@ -629,7 +659,14 @@ static bool in_versioned(const Cfg *cfg, const Bits *done, int32_t loop) {
     return false;
 }
 
-/* Outermost loops first; where one cannot be versioned as a whole, the loops inside are tried. */
+static bool is_innermost(const Cfg *cfg, int32_t loop) {
+    for (int32_t l = 0; l < cfg->loops.len; l++)
+        if (cfg->loops.items[l].parent == loop) return false;
+    return true;
+}
+
+/* Outermost loops first; where one cannot be versioned as a whole, the loops inside are tried. Inside of one that was, only
+ * innermost loops are: for what changes in the nest but stands still in them, the ends of a row that were read from an array. */
 void opt_bounds(PassContext *ctx, Func *func) {
     if (opt_is_outlined(func)) return;
     Bits done = bits_new(ctx->arena, func->blocks.len);
@@ -640,7 +677,9 @@ void opt_bounds(PassContext *ctx, Func *func) {
         vec_push(ctx->arena, &headers, cfg.loops.items[l].header);
     for (int32_t i = 0; i < headers.len; i++) {
         int32_t loop = loop_of_header(&cfg, headers.items[i]);
-        if (loop < 0 || in_versioned(&cfg, &done, loop)) continue;
+        if (loop < 0 || func->blocks.items[headers.items[i]].cold) continue;
+        bool again = outlines(ctx) && is_innermost(&cfg, loop);
+        if (in_versioned(&cfg, &done, loop) && !again) continue;
         if (!version_nest(ctx, func, &cfg, loop)) continue;
         bits_set(&done, headers.items[i]);
         cfg_compute(&cfg, ctx->arena, func);

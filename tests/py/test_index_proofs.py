@@ -866,3 +866,49 @@ def test_BND_axes_of_constant_length():
     for n in (8, 5, 4, 3):
         assert check(constant_length, np.arange(float(n)), n) is IndexError
         assert (check(constant_length_that_fits, np.arange(float(n)), n) is IndexError) == (n == 3)
+
+
+def from_the_end(a, out, n, k):
+    for i in range(n):
+        out[i] = a[-1 - i]
+        out[i] += a[-k - 2 * i]
+    return a.shape[0]
+
+
+@pytest.mark.parametrize("n", [0, 1, 4, 5, 8, 9])
+@pytest.mark.parametrize("k", [1, 2, 8, 9, 0, -3])
+def test_BND_indices_that_are_always_negative(n, k):
+    check(from_the_end, A, np.zeros(8), n, k, opts=(3,), steps=(0, 1, -1))
+    check(from_the_end, A, np.zeros(8), n, k, opts=(0,), steps=(1,))
+
+
+def rows(pointers, columns, values, x, y):
+    """Ends of rows and columns are read from arrays."""
+    for i in range(y.shape[0]):
+        s = 0.0
+        for k in range(int(pointers[i]), int(pointers[i + 1])):
+            s += values[k] * x[int(columns[k])]
+        y[i] = s
+    return 0
+
+
+@pytest.mark.parametrize("pointers", [[0, 2, 5, 8], [0, 0, 8, 8], [0, 3, 1, 9], [-2, 3, 5, 8], [5, -3, 4, 8], [0, 8, 2**62, 3], [-9, 0, 1, 2],
+                                      [2, 5, -2**62, 4], [2**62, 0, 2**62, 2**62]], ids=str)
+def test_BND_rows_whose_ends_are_read(pointers):
+    if max(b - a for a, b in zip(pointers, pointers[1:], strict=False)) > 100:
+        pointers = [min(p, 40) for p in pointers]
+    for columns in ([0, 1, 2, 3, 4, 5, 6, 7], [-1, 7, -8, 0, 3, 3, 2, 1], [0, 1, 8, 3, 4, 5, 6, 7], [0, 1, -9, 3, 4, 5, 6, 7]):
+        check(rows, np.array(pointers, float), np.array(columns, float), A, A * 3, np.zeros(3), opts=(3,), steps=(0, 1))
+
+
+def downwards_to_what_is_read(best, weights, values):
+    top = best.shape[0] - 1
+    for i in range(weights.shape[0]):
+        for w in range(top, int(weights[i]) - 1, -1):
+            best[w] = max(best[w], best[w - int(weights[i])] + values[i])
+    return best[top]
+
+
+@pytest.mark.parametrize("weights", [[1, 2, 3], [8, 9, 7], [0, 1, 2], [3, -1, 2], [2, -8, 1], [2, -9, 1], [2**60, 2**62, 1]], ids=str)
+def test_BND_ranges_that_end_at_what_is_read(weights):
+    check(downwards_to_what_is_read, np.arange(8.0) % 3, np.array(weights, float), np.array([2.0, 5.0, 3.0]), opts=(3,), steps=(0, 1))
