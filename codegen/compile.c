@@ -8,7 +8,6 @@
 #include "codegen/llvm_start.h"
 #include "codegen/opt/pass.h"
 #include "codegen/target.h"
-#include "codegen/ufunc_kernel.h"
 #include "codegen/worker.h"
 #include "frontend/base/os.h"
 #include <stdlib.h>
@@ -228,15 +227,8 @@ static void share_lengths(Compilation *c) {
 static void prepare(Compilation *c) {
     Artifact *artifact = c->lower.artifact;
     artifact->entry_kind = c->options.entry;
-    bool ufunc = c->options.entry == ENTRY_UFUNC || c->options.entry == ENTRY_DEVICE_UFUNC;
-    if (ufunc && !check_ufunc(c)) return;
+    if (c->options.entry == ENTRY_UFUNC && !check_ufunc(c)) return;
     if (c->options.core) share_lengths(c);
-    if (c->options.entry == ENTRY_DEVICE_UFUNC) { /* from here on a kernel like any other */
-        if (!cg_make_ufunc_kernel(c->module)) return;
-        c->options.entry = ENTRY_KERNEL;
-        c->nargs = 0;
-        c->weak_result = NULL;
-    }
     optimise(c, artifact);
     if (c->diags.failed) {
         note_compiling(c);

@@ -78,9 +78,7 @@ static void kernel_free(RtKernel *kernel) {
 
 static bool artifact_fits(RtDevice *device, const Artifact *artifact, RtError *err) {
     bool host = target_is_host(artifact->target);
-    bool kernel =
-        artifact->entry_kind == ENTRY_KERNEL || artifact->entry_kind == ENTRY_DEVICE_UFUNC;
-    if (!kernel)
+    if (artifact->entry_kind != ENTRY_KERNEL)
         return rt_fail(err, RT_TYPE_ERROR, "%.*s was not compiled as a kernel.",
                        STR_ARG(artifact->name));
     if (device->ops == &rt_null_ops || host == device->ops->host_memory) return true;

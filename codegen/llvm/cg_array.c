@@ -52,8 +52,8 @@ void cg_array_strides(Cg *cg, ArrayLeaves *array) {
 /* 32-bit index arithmetic where the launch has checked that it suffices and something is multiplied: the
  * index of a contiguous line is a 64-bit counter already, and pointers step along it. */
 static LType index_type(Cg *cg, const Type *array) {
-    bool narrow = !cg->target->is_host && !cg->options->general_variant &&
-                  (cg->options->entry == ENTRY_KERNEL || cg->options->entry == ENTRY_DEVICE_UFUNC);
+    bool narrow =
+        !cg->target->is_host && !cg->options->general_variant && cg->options->entry == ENTRY_KERNEL;
     return narrow && (array->ndim > 1 || array->layout == LAYOUT_A) ? cg->i32 : cg->i64;
 }
 

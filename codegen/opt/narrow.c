@@ -432,7 +432,7 @@ static void rewrite(Narrow *s, const Bits *compares, int32_t n) {
 void opt_narrow(PassContext *ctx, Func *func) {
     const CompileOptions *options = ctx->options;
     if (target_is_host(options->infer.target) || options->general_variant ||
-        (options->entry != ENTRY_KERNEL && options->entry != ENTRY_DEVICE_UFUNC))
+        options->entry != ENTRY_KERNEL)
         return;
     int32_t n = func->insts.len;
     Narrow s = {.func = func,

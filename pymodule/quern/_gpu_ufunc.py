@@ -1,35 +1,52 @@
-"""vectorize(target='cuda') and vectorize(target='hip'): a ufunc-like object. For each pattern of arguments (scalar, or array with broadcast
-axes) a grid-stride kernel is written in our own dialect round the user's function."""
-import linecache
+"""vectorize(target='cuda') and vectorize(target='hip'): a ufunc-like object. Its kernel is one function of our own dialect for all
+numbers of axes: tuples of lengths and of operands are walked by recursion."""
+from types import FunctionType
 
 import numpy as np
 
 from . import _gpu, _quern, errors
+from .cuda import blockDim, blockIdx, gridDim, threadIdx
 
 _BLOCK = 256
 
 
-def _source(patterns, ndim):
-    """A kernel for arguments of these patterns: None for a scalar, else a string with one letter for each axis:
-    'i' indexed, '0' broadcast. One-dimensional work needs no division."""
-    names = [f"a{k}" for k in range(len(patterns))]
-    lines = [f"def kernel({', '.join(names)}, out):",
-             "    start = threadIdx.x + blockIdx.x * blockDim.x",
-             "    for i in range(start, out.size, blockDim.x * gridDim.x):"]
-    index = [f"i{d}" for d in range(ndim)]
-    if ndim == 1:
-        index = ["i"]
-    else:
-        lines.append("        rest = i")
-        for d in range(ndim - 1, 0, -1):
-            lines.append(f"        i{d} = rest % out.shape[{d}]")
-            lines.append(f"        rest = rest // out.shape[{d}]")
-        lines.append("        i0 = rest")
-    values = [name if pattern is None else
-              f"{name}[{', '.join(index[d] if p == 'i' else '0' for d, p in enumerate(pattern))}]"
-              for name, pattern in zip(names, patterns)]
-    lines.append(f"        out[{', '.join(index)}] = function({', '.join(values)})")
-    return "\n".join(lines) + "\n"
+# -- in kernels -----------------------------------------------------------------------------------------------------
+
+
+def _at(i, shape):
+    """Element number i of that shape as indices, the last axis fastest. One axis needs no division."""
+    if len(shape) < 2:
+        return (i,)
+    return _at(i // shape[-1], shape[:-1]) + (i % shape[-1],)
+
+
+def _within(at, shape):
+    """The indices in an operand, whose axes of length 1 are repeated."""
+    if len(shape) == 0:
+        return ()
+    return (0 if shape[0] == 1 else at[0],) + _within(at[1:], shape[1:])
+
+
+def _values(operands, at):
+    """The elements there; numbers are themselves."""
+    if len(operands) == 0:
+        return ()
+    a = operands[0]
+    if isinstance(a, np.ndarray):
+        return (a[_within(at[len(at) - a.ndim:], a.shape)],) + _values(operands[1:], at)
+    return (a,) + _values(operands[1:], at)
+
+
+def _kernel_round(function):
+    def kernel(out, operands):
+        start = threadIdx.x + blockIdx.x * blockDim.x
+        for i in range(start, out.size, blockDim.x * gridDim.x):
+            at = _at(i, out.shape)
+            out[at] = function(*_values(operands, at))
+    return kernel
+
+
+# -- on the host ----------------------------------------------------------------------------------------------------
 
 
 def _is_device(value):
@@ -66,7 +83,7 @@ class GpuUfunc:
         # numbers meet as on the CPU, so that the ufunc has one dtype on every target
         self._compile_options = {**_gpu.compile_options(self._options), "cpu_numbers": True}
         self._function = _quern.Kernel(py_func, self._compile_options, device=True, kind=self._gpu.kind)
-        self._kernels = {}
+        self._kernel = self._make_kernel()
         self._declared = [self._read(text) for text in signatures]
 
     def _read(self, text):
@@ -83,23 +100,11 @@ class GpuUfunc:
     def types(self):
         return ["".join(d.char for d in params) + "->" + result.char for params, result in self._declared]
 
-    def _kernel(self, patterns, ndim):
-        key = patterns, ndim
-        kernel = self._kernels.get(key)
-        if kernel is None:
-            from .cuda import blockDim, blockIdx, gridDim, threadIdx
-            source = _source(patterns, ndim)
-            file = f"<quern ufunc {self.__name__} {patterns}>"
-            linecache.cache[file] = (len(source), None, source.splitlines(True), file)
-            space = dict(function=self._function, threadIdx=threadIdx, blockIdx=blockIdx, blockDim=blockDim,
-                         gridDim=gridDim)
-            exec(compile(source, file, "exec"), space)
-            function = space["kernel"]  # profilers and messages name the user's function
-            function.__name__ = self.__name__
-            function.__code__ = function.__code__.replace(co_name=self.__name__)
-            kernel = self._kernels[key] = _quern.Kernel(function, self._compile_options, device=False,
-                                                                 kind=self._gpu.kind)
-        return kernel
+    def _make_kernel(self):
+        kernel = _kernel_round(self._function)
+        code = kernel.__code__.replace(co_name=self.__name__)  # profilers and messages name the user's function
+        kernel = FunctionType(code, kernel.__globals__, self.__name__, None, kernel.__closure__)
+        return _quern.Kernel(kernel, self._compile_options, device=False, kind=self._gpu.kind)
 
     def _choose(self, args):
         """(input dtypes or None where a Python number stays weak, output dtype)"""
@@ -152,19 +157,9 @@ class GpuUfunc:
         elif not shape:
             out, shape = out.reshape(1), (1,)
             args = [a.reshape(1) if hasattr(a, "shape") else a for a in args]
-        ndim = len(shape)
-        patterns, passed = [], []
-        for a in args:
-            if hasattr(a, "shape"):
-                a = a.reshape((1,) * (ndim - a.ndim) + tuple(a.shape)) if a.ndim < ndim else a
-                patterns.append("".join("0" if n == 1 and s != 1 else "i" for n, s in zip(a.shape, shape)))
-            else:
-                patterns.append(None)
-            passed.append(a)
-        kernel = self._kernel(tuple(patterns), ndim)
         blocks = (out.size + self.max_blocksize - 1) // self.max_blocksize
         most = 32 * max(1, self._gpu.get_current_device().MULTIPROCESSOR_COUNT)
-        kernel[min(blocks, most), self.max_blocksize, stream](*passed, out)
+        self._kernel[min(blocks, most), self.max_blocksize, stream](out, tuple(args))
 
     def explain(self, *args, **kwargs):
         """Everything that keeps the function from being compiled for these arguments, or for a signature."""

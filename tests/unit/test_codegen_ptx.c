@@ -216,48 +216,6 @@ static void test_mailbox(void) {
     artifact_release(artifact);
 }
 
-/* @vectorize(target='cuda'): a kernel round a scalar function, arrays in, array out. */
-static void test_device_ufunc(void) {
-    static const char text[] =
-        "func @add(a: i64, b: f32) -> f64 typed user \"add\" {\nb0:\n  %1: i64 = param 0\n"
-        "  %2: f32 = param 1\n  %3: f64 = cast %1\n  %4: f64 = cast %2\n"
-        "  %5: f64 = add %3, %4\n  return %5\n}\n";
-    CompileOptions options = {.arch = "sm_80",
-                              .entry = ENTRY_DEVICE_UFUNC,
-                              .opt_level = 3,
-                              .infer = {.target = TARGET_NVPTX}};
-    Artifact *artifact = cg_compile(text, &options);
-    CHECK(artifact && ptxas_accepts(artifact, "sm_80"));
-    CHECK_INT(artifact->entry_kind, ENTRY_DEVICE_UFUNC);
-    CHECK_INT(artifact->nparams, 3);
-    CHECK_INT(artifact->params[1].element, TY_f32);
-    CHECK_INT(artifact->params[2].element, TY_f64);
-    CHECK(artifact->usage[0] == ARG_READ && artifact->usage[2] == ARG_WRITTEN);
-    CHECK(has(artifact, ".entry quern_add"));
-    artifact_release(artifact);
-    /* the same on the cpu device, where it can run */
-    options = (CompileOptions){.entry = ENTRY_DEVICE_UFUNC, .opt_level = 3};
-    artifact = cg_compile(text, &options);
-    CHECK(artifact != NULL);
-    KernelEntry entry;
-    memcpy(&entry, &artifact->entry, sizeof entry);
-    int64_t a[100];
-    float b = 0.5f;
-    double out[100];
-    for (int i = 0; i < 100; i++)
-        a[i] = i, out[i] = -1;
-    struct {
-        void *data, *owner;
-        int64_t n, stride;
-    } x = {a, NULL, 100, 8}, y = {&b, NULL, 100, 0}, z = {out, NULL, 99, 8};
-    KernelGrid grid = {.grid = {3, 1, 1}, .block = {16, 1, 1}, .last = 3};
-    CallContext ctx = {0};
-    CHECK_INT(entry(&ctx, (void *[]){&x, &y, &z}, &grid), CALL_OK);
-    for (int i = 0; i < 100; i++)
-        CHECK(out[i] == (i < 99 ? i + 0.5 : -1));
-    artifact_release(artifact);
-}
-
 /* Functions of libdevice: found where the toolkit is, named in the error where it is not. */
 static void test_libdevice(void) {
     static const char text[] = "func @k(x: array(f64, 1, C), y: array(f32, 1, C)) -> none typed {\n"
@@ -344,7 +302,6 @@ int main(void) {
     RUN(test_shared_memory_and_barriers);
     RUN(test_warp_operations);
     RUN(test_mailbox);
-    RUN(test_device_ufunc);
     RUN(test_libdevice);
     RUN(test_architectures);
     RUN(test_alloc_is_refused);
