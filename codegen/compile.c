@@ -131,6 +131,17 @@ static void keep_dependencies(Artifact *artifact, const Resolver *resolver) {
 
 static atomic_bool provoke_next; /* cg_test_fatal_error */
 
+static void keep_remarks(Compilation *c, Artifact *artifact) {
+    StrBuf text;
+    buf_init(&text, &c->arena);
+    for (int32_t i = 0; i < c->module->remarks.len; i++) {
+        const Remark *r = &c->module->remarks.items[i];
+        buf_printf(&text, "%d\t%d\t" STR_FMT "\t" STR_FMT "\n", r->level, (int)r->span.line,
+                   STR_ARG(r->span.file), STR_ARG(r->text));
+    }
+    artifact->text_parallel = lower_keep(artifact, buf_take(&text));
+}
+
 static void optimise(Compilation *c, Artifact *artifact) {
     int64_t start = os_now_ns();
     if (opt_run(c->module, &c->options, NULL, NULL) && c->options.keep_text) {
@@ -139,6 +150,7 @@ static void optimise(Compilation *c, Artifact *artifact) {
         ir_print_module(&text, c->module);
         artifact->text_ir = lower_keep(artifact, buf_take(&text));
     }
+    if (c->options.keep_text) keep_remarks(c, artifact);
     artifact->ns_opt = os_now_ns() - start;
     artifact->ns_infer = c->ns_infer;
     artifact->text_types = lower_keep(artifact, c->text_types);

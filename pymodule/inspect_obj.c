@@ -84,7 +84,7 @@ Spec *py_core_shown(JitCore *core, PyObject *index) {
     return NULL;
 }
 
-/* The same signature compiled again with its texts kept: (llvm, asm, ir, types). */
+/* The same signature compiled again with its texts kept: (llvm, asm, ir, types, parallel). */
 PyObject *py_core_texts(JitCore *core, PyObject *index) {
     const Spec *chosen = py_core_shown(core, index);
     if (!chosen) return NULL;
@@ -97,8 +97,8 @@ PyObject *py_core_texts(JitCore *core, PyObject *index) {
     const Artifact *a = spec->artifact;
     Str assembly = a->text_asm;
     if (assembly.len && !assembly.bytes[assembly.len - 1]) assembly.len--;
-    PyObject *texts = Py_BuildValue("(NNNN)", text(a->text_llvm), text(assembly), text(a->text_ir),
-                                    text(a->text_types));
+    PyObject *texts = Py_BuildValue("(NNNNN)", text(a->text_llvm), text(assembly), text(a->text_ir),
+                                    text(a->text_types), text(a->text_parallel));
     py_spec_free(spec);
     return texts;
 }

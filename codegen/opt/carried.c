@@ -33,9 +33,14 @@ static bool is_choice(const Inst *inst) {
     return false;
 }
 
-/* The kind of reduction whose operation takes the accumulator as operand `at`. */
-static CarriedKind kind_of(const Inst *inst, int32_t at) {
+/* The kind of reduction whose operation takes the accumulator as operand `at`, and for a choice the row. */
+static CarriedKind kind_of(const Inst *inst, int32_t at, const Inst **row) {
+    *row = inst;
     switch ((int)inst->op) {
+    case OP_reduce: /* goes on from the accumulator */
+        return at == 0 && !(inst->sub & (REDUCE_FIRST | REDUCE_REST))
+                   ? reduction_of(inst->u.func, row)
+                   : CARRIED_NOT;
     case OP_add: return CARRIED_ADD;
     case OP_sub: return at == 0 ? CARRIED_ADD : CARRIED_NOT;
     case OP_mul: return CARRIED_MULTIPLY;
@@ -55,7 +60,7 @@ static bool depends(const Func *func, Ref ref, Ref on, int depth) {
 }
 
 /* The result is a chain of operations of one kind, from the accumulator on, which nothing else uses. */
-CarriedKind reduction_of(const Func *func, Ref *choice) {
+CarriedKind reduction_of(const Func *func, const Inst **row) {
     Ref acc = NO_REF, value = NO_REF;
     CarriedKind kind = CARRIED_NOT;
     for (int32_t b = 0; b < func->blocks.len; b++)
@@ -73,11 +78,12 @@ CarriedKind reduction_of(const Func *func, Ref *choice) {
         for (int32_t k = 0; k < inst->nargs; k++)
             if (depends(func, ir_arg(func, value, k), acc, 30)) at = at < 0 ? k : inst->nargs;
         if (at < 0 || at >= inst->nargs || inst->type != ir_type(func, acc)) return CARRIED_NOT;
-        CarriedKind one = kind_of(inst, at);
+        const Inst *called;
+        CarriedKind one = kind_of(inst, at, &called);
         if (one == CARRIED_NOT || (kind != CARRIED_NOT && (one != kind || kind == CARRIED_CHOICE)))
             return CARRIED_NOT;
         kind = one;
-        if (choice) *choice = value;
+        if (row) *row = called;
         value = ir_arg(func, value, at);
     }
     return acc && value ? kind : CARRIED_NOT;
@@ -99,18 +105,16 @@ static void misused(Web *w, Ref by, bool conflict) {
     w->conflict = conflict;
 }
 
-static void operate(Web *w, Ref by, CarriedKind kind) {
-    const Func *func = w->r->func;
-    bool same = !w->operation ||
-                (w->c->kind == kind &&
-                 (kind != CARRIED_CHOICE ||
-                  str_equal(*ir_inst(func, by)->u.name, *ir_inst(func, w->operation)->u.name)));
+static void operate(Web *w, Ref by, CarriedKind kind, const Inst *row) {
+    bool same = !w->operation || w->c->kind == kind;
+    if (w->operation && same && kind == CARRIED_CHOICE)
+        same = str_equal(*row->u.name, *w->c->choice);
     if (!same) {
         misused(w, by, true);
         return;
     }
     if (!w->operation) w->operation = by, w->c->kind = kind;
-    if (kind == CARRIED_CHOICE) w->c->choice = by;
+    if (kind == CARRIED_CHOICE) w->c->choice = row->u.name, w->c->row = row->imm;
     add_member(w, by);
 }
 
@@ -180,11 +184,12 @@ static void use(Web *w, Ref member, Ref by) {
     int32_t at = -1, times = 0;
     for (int32_t k = 0; k < inst->nargs; k++)
         if (in_web(w, ir_arg(func, by, k))) at = k, times++;
-    CarriedKind kind = kind_of(inst, at);
+    const Inst *row;
+    CarriedKind kind = kind_of(inst, at, &row);
     if (kind == CARRIED_NOT || times != 1 || inst->type != ir_type(func, member))
         misused(w, by, false);
     else
-        operate(w, by, kind);
+        operate(w, by, kind, row);
 }
 
 /* Until nothing new comes in: a use that was seen early is looked at again with the whole web. */

@@ -110,9 +110,8 @@ static Ref combine(Region *r, Builder *b, const Carried *v, Ref so_far, Ref inde
     }
     if (v->kind == CARRIED_CHOICE) {
         Ref both = b_op2(b, OP_lib, type, so_far, part);
-        const Inst *row = ir_inst(r->func, v->choice);
-        ir_inst(r->func, both)->u = row->u;
-        ir_inst(r->func, both)->imm = row->imm;
+        ir_inst(r->func, both)->u.name = v->choice;
+        ir_inst(r->func, both)->imm = v->row;
         return both;
     }
     Ref both = b_op2(b, ops[v->kind], type, so_far, part);
@@ -211,6 +210,57 @@ static void exchange(Region *r) {
     replace_results(r, results);
 }
 
+/* -- remarks ------------------------------------------------------------------------------------ */
+
+void parallel_remark(PassContext *ctx, const Func *func, Ref at, int level, Str text) {
+    Remark r = {level, ir_span_of(func, at), text};
+    if (ctx->options->keep_text) vec_push(ctx->module->arena, &ctx->module->remarks, r);
+}
+
+static const char *how(const Carried *c) {
+    switch (c->kind) {
+    case CARRIED_LAST: return "its last value is kept";
+    case CARRIED_ADD: return "a sum (+, -)";
+    case CARRIED_MULTIPLY: return "a product (*, /)";
+    case CARRIED_XOR: return "a reduction by ^";
+    case CARRIED_AND: return "a reduction by & or and";
+    case CARRIED_OR: return "a reduction by | or or";
+    default: return NULL;
+    }
+}
+
+static Str name_of(const Region *r, const Carried *c) {
+    for (Ref ref = c->phi; ref < c->web.n && ref < r->func->var_names.len; ref++)
+        if (bits_get(&c->web, ref) && r->func->var_names.items[ref].len)
+            return r->func->var_names.items[ref];
+    return STR("a variable");
+}
+
+/* "in chunks on several threads; s: a sum (+, -); m: a reduction by min" */
+static void tell_moved(const Region *r) {
+    if (ir_inst(r->func, r->marker)->imm == PRANGE_OF_ARRAYS) return; /* spread.c tells */
+    StrBuf text;
+    Arena *arena = r->ctx->module->arena;
+    buf_init(&text, arena);
+    buf_str(&text, "runs on several threads");
+    for (int32_t i = 0; i < r->carried.len; i++) {
+        const Carried *c = &r->carried.items[i];
+        if (!carried_has_result(c)) continue;
+        Str name = name_of(r, c);
+        buf_printf(&text, "; " STR_FMT ": ", STR_ARG(name));
+        if (c->kind == CARRIED_CHOICE)
+            buf_printf(&text, "a reduction by " STR_FMT, STR_ARG(*c->choice));
+        else
+            buf_str(&text, how(c));
+    }
+    for (int32_t i = 0; i < r->arrays.len; i++) {
+        Carried same = {.kind = r->arrays.items[i].kind};
+        buf_printf(&text, "; an array of each thread's own, combined behind the loop: %s",
+                   how(&same));
+    }
+    parallel_remark(r->ctx, r->func, r->marker, 1, buf_take(&text));
+}
+
 /* -- the pass ----------------------------------------------------------------------------------- */
 
 /* The next loop over prange that can be moved, outer ones first. */
@@ -220,8 +270,14 @@ static bool move_one(PassContext *ctx, Func *func) {
     for (int32_t l = 0; l < cfg.loops.len; l++) {
         Region r = {.ctx = ctx, .func = func, .cfg = &cfg};
         if (!find_loop(&r, l)) continue;
-        if (!find_blocks(&r, l)) continue;
+        if (!find_blocks(&r, l)) {
+            Str why = STR("runs on one thread: it can be left before its end (break, return)");
+            if (!ir_inst(func, r.marker)->imm) parallel_remark(ctx, func, r.marker, 1, why);
+            ir_inst(func, r.marker)->imm = PRANGE_TOLD;
+            continue;
+        }
         if (!region_find_carried(&r) || !region_find_crossings(&r)) return false;
+        tell_moved(&r);
         region_make_body(&r);
         exchange(&r);
         return true;
@@ -239,6 +295,9 @@ static void drop_markers(PassContext *ctx, Func *func) {
             Ref ref = block->insts.items[i];
             if (ir_inst(func, ref)->op != OP_prange) continue;
             map[ref] = ir_arg(func, ref, 0);
+            if (!func->parallel && !ir_inst(func, ref)->imm)
+                parallel_remark(ctx, func, ref, 1,
+                                STR("runs on one thread: it lies in another parallel loop"));
             any = true;
         }
     }

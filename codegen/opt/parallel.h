@@ -6,6 +6,10 @@
 #include "codegen/opt/pass.h"
 #include "frontend/base/bits.h"
 
+/* `imm` of the op prange, for remarks: 0, or */
+enum { PRANGE_TOLD = 1, PRANGE_OF_ARRAYS = 2 };
+void parallel_remark(PassContext *ctx, const Func *func, Ref at, int level, Str text);
+
 /* How the value of a variable after the loop follows from those that its chunks end with. */
 typedef enum CarriedKind {
     CARRIED_NOT,  /* nobody reads it: any value will do */
@@ -22,9 +26,10 @@ typedef enum CarriedKind {
 /* A phi of the loop's header that is not its counter. */
 typedef struct Carried {
     CarriedKind kind;
-    Ref phi, start; /* start: the value before the loop */
-    Ref choice;     /* CARRIED_CHOICE: a call of the row */
-    Bits web;       /* by ref: the phi and what becomes of it in the loop */
+    Ref phi, start;    /* start: the value before the loop */
+    const Str *choice; /* CARRIED_CHOICE: the row of the library, its number behind */
+    int64_t row;
+    Bits web; /* by ref: the phi and what becomes of it in the loop */
     Ref flag,
         after;    /* in the body: of CARRIED_LAST whether it was assigned; its value at the end */
     Ref partials; /* in the function: array of what the chunks ended with */
@@ -56,9 +61,9 @@ typedef struct Region {
 
 /* carried.c: fills `carried`. false: the iterations depend on each other, which has been said. */
 bool region_find_carried(Region *r);
-/* The reduction that a function (accumulator, element) makes; CARRIED_NOT: none. CARRIED_CHOICE: *choice is the call of
+/* The reduction that a function (accumulator, element) makes; CARRIED_NOT: none. CARRIED_CHOICE: *row is the call of
  * the row in it. */
-CarriedKind reduction_of(const Func *func, Ref *choice);
+CarriedKind reduction_of(const Func *func, const Inst **row);
 /* crossing.c: fills `arrays`. false as above: it is certain that iterations write and read the same elements. */
 bool region_find_crossings(Region *r);
 /* parallel_body.c: the function (first, last, chunk, inputs ..., partials ...). */

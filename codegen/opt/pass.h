@@ -44,6 +44,7 @@ bool opt_run_one(Module *module, const CompileOptions *options, const PassInfo *
 
 /* One pass per file. */
 void opt_parallel(PassContext *ctx, Func *func);
+void opt_spread(PassContext *ctx, Func *func);
 void opt_inline(PassContext *ctx, Func *func);
 void opt_fuse(PassContext *ctx, Func *func);
 void opt_expand(PassContext *ctx, Func *func);

@@ -198,6 +198,13 @@ struct Func {
     Vec(Str) var_names; /* debug names of values: parallel to insts, may be shorter */
 };
 
+/* What a pass has to say of a place, for those who ask (parallel_diagnostics). */
+typedef struct Remark {
+    int level; /* 1: of a loop; 2: of work on whole arrays */
+    Span span;
+    Str text;
+} Remark;
+
 /* One entry and all its callees: a unit of compilation. */
 struct Module {
     Arena *arena;
@@ -205,6 +212,7 @@ struct Module {
     StrTable *strings;
     DiagList *diags;
     Vec(Func *) funcs; /* [0] is the entry */
+    Vec(Remark) remarks;
 };
 
 /* -- ir.c: construction and edits ------------------------------------------------------------- */

@@ -169,7 +169,24 @@ def inspect_sass(self, signature=None):
 
 
 def parallel_diagnostics(self, signature=None, level=1):
-    print(f"{self.__name__}: loops run sequentially")
+    """What becomes of loops over prange and, from level 2 on, of work on whole arrays; of one signature or of all."""
+    import linecache
+    if not isinstance(level, int) or not 1 <= level <= 4:
+        raise ValueError(f"level must be 1, 2, 3 or 4, not {level!r}")
+    for i, sig in _chosen(self, signature):
+        print(f"Parallel loops of {self.__name__}({', '.join(map(str, sig.args))})")
+        shown = [line.split("\t", 3) for line in self._texts(i)[4].splitlines()]
+        shown = sorted({(file, int(at), text) for kind, at, file, text in shown if int(kind) <= level})
+        place = None
+        for file, at, text in shown:
+            if (file, at) != place:
+                shown_as = "quern/library/" + file.rpartition("/")[2] if "/quern/library/" in file else file
+                print(f"  {shown_as}:{at}: {linecache.getline(file, at).strip()}")
+            place = file, at
+            for part in text.split("; "):
+                print(f"      {part}")
+        if not shown:
+            print("  none" if self.targetoptions.get("parallel") else "  none: the option parallel=True is not given")
 
 
 def enable_caching(self):
