@@ -815,3 +815,87 @@ def test_PAR_02_what_only_looks_like_it():
     x, y = both(g, np.arange(10.0), np.arange(8.0)), g(np.arange(10.0), np.arange(8.0))
     for z in x:
         assert all((p == q).all() for p, q in zip(z, y))
+
+
+# -- whole arrays ----------------------------------------------------------------------------------------------------------------
+
+def expression(a, b):
+    return a * 2 + b, -a, a < b
+
+
+def sums(a):
+    return a.sum(), a.min(), (a * a).sum(), a.any(), a.argmax()
+
+
+def in_place(a, b):
+    a += b
+    a[:] = a * 2
+    a[1:] += a[:-1]
+    a[::2] = 5
+    return a
+
+
+@pytest.mark.parametrize("shape", [(7,), (300, 401), (1, 100000), (40, 30, 50)])
+def test_P03_whole_arrays(shape):
+    f, g, h = (njit(parallel=True)(function) for function in (expression, sums, in_place))
+    rng = np.random.default_rng(0)
+    for order in "CF":
+        for dtype in (np.float64, np.int32) if order == "C" else (np.float64,):
+            a, b = (np.asarray(rng.integers(-9, 9, shape), order=order).astype(dtype, order="K") for _ in range(2))
+            for x, y in zip(f(a, b) + f(a, b[:1]) + f(a[::-1], b), expression(a, b) + expression(a, b[:1]) + expression(a[::-1], b)):
+                assert np.array_equal(x, y) and x.dtype == y.dtype
+            assert f(a, b)[0].flags.f_contiguous == (a * 2 + b).flags.f_contiguous
+            assert np.allclose(g(a), sums(a), rtol=1e-12)
+            x, y = h(a.copy(order="K"), b), in_place(a.copy(order="K"), b)
+            assert np.array_equal(x, y)
+
+
+def test_P03_sums_keep_their_precision():
+    a = np.random.default_rng(3).random(3_000_001).astype(np.float32)
+    assert abs(float(njit(parallel=True)(lambda a: a.sum())(a)) / a.astype(np.float64).sum() - 1) < 1e-6
+
+
+def test_P03_errors_of_whole_arrays():
+    f = njit(parallel=True)(lambda a, b: a + b)
+    with pytest.raises(ValueError, match=r"\(500,300\) \(500,200\)"):
+        f(np.ones((500, 300)), np.ones((500, 200)))
+    g = njit(parallel=True)(lambda a: a.min())
+    with pytest.raises(ValueError):
+        g(np.ones(0))
+
+
+# -- diagnostics -----------------------------------------------------------------------------------------------------------------
+
+def told(a, n):
+    total = 0.0
+    m = -1.0
+    for i in prange(len(a)):
+        for j in prange(3):
+            total += a[i] * j
+        m = max(m, a[i])
+        t = i
+    for i in prange(n):
+        if i == 5:
+            break
+    return total, m, t, a + a
+
+
+def test_P04_parallel_diagnostics(capsys):
+    f = njit(parallel=True)(told)
+    f(np.ones(5), 3)
+    f.parallel_diagnostics()
+    text = capsys.readouterr().out
+    assert "Parallel loops of told(" in text and "for i in prange(len(a)):" in text
+    assert "      runs on several threads\n" in text and "      total: a sum (+, -)\n" in text
+    assert "      m: a reduction by builtins.max\n" in text and "      t: its last value is kept\n" in text
+    assert "for j in prange(3):\n      runs on one thread: it lies in another parallel loop" in text
+    assert "for i in prange(n):\n      runs on one thread: it can be left before its end" in text
+    assert "elements" not in text
+    f.parallel_diagnostics(level=2)
+    assert "a new array: on several threads from 32768 elements on" in capsys.readouterr().out
+    g = njit(told)
+    g(np.ones(5), 3)
+    g.parallel_diagnostics()
+    assert "parallel=True is not given" in capsys.readouterr().out
+    with pytest.raises(ValueError):
+        f.parallel_diagnostics(level=9)
