@@ -244,7 +244,8 @@ PyObject *py_declared_of_ufunc(PyObject *ufunc) {
     const UfuncData *u = data_of(ufunc);
     PyObject *list = u->dynamic || u->generalized ? NULL : PyList_New(0);
     for (int l = 0; list && l < u->nloops; l++)
-        if (u->loops[l].spec && PyList_Append(list, u->loops[l].spec->declared_text) < 0)
+        if (u->loops[l].spec && u->loops[l].spec->declared_text &&
+            PyList_Append(list, u->loops[l].spec->declared_text) < 0)
             Py_CLEAR(list);
     return list;
 }
@@ -325,7 +326,29 @@ static PyObject *surface_explain(PyObject *self, PyObject *args, PyObject *kwarg
     return py_surface(self, "explain", args, kwargs);
 }
 
+static PyObject *surface_add(PyObject *self, PyObject *args, PyObject *kwargs) {
+    return py_surface(self, "add_loop", args, kwargs);
+}
+
+static PyObject *disable_compile(PyObject *self, PyObject *unused) {
+    (void)unused;
+    UfuncData *u = data_of(self);
+    u->dynamic = u->dynamic && u->nloops == u->seeded;
+    Py_CLEAR(u->stand_in);
+    Py_RETURN_NONE;
+}
+
+static PyObject *build_ufunc(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return Py_NewRef(self);
+}
+
 static PyMethodDef ufunc_methods[] = {
+    {"add", (PyCFunction)(void (*)(void))surface_add, METH_VARARGS | METH_KEYWORDS,
+     "One more loop, for a signature."},
+    {"build_ufunc", build_ufunc, METH_NOARGS, "The ufunc itself."},
+    {"disable_compile", disable_compile, METH_NOARGS,
+     "From now on there are the loops that were made, and no others."},
     {"_explain", ufunc_explain, METH_O, NULL},
     {"explain", (PyCFunction)(void (*)(void))surface_explain, METH_VARARGS | METH_KEYWORDS, NULL},
     {"__reduce__", ufunc_reduce, METH_NOARGS, NULL},

@@ -118,6 +118,31 @@ def make(function, layout, signatures, target, identity, writable, options):
 _OPTIONS = {k: v for k, v in decorators._VECTORIZE_OPTIONS.items() if k != "writable_args"}
 
 
+class GUVectorize:
+    """guvectorize in steps, as Numba's class of that name: add signatures, then build the ufunc."""
+
+    def __init__(self, func, signature, target="cpu", is_dynamic=False, **options):
+        self.py_func, self._layout, self._options = func, signature, {"target": target, **options}
+        self._signatures = []
+        read_layout(signature)
+
+    def add(self, signature):
+        self._signatures.append(signature)
+
+    def disable_compile(self):
+        pass
+
+    def build_ufunc(self):
+        if self._signatures:
+            return guvectorize(self._signatures, self._layout, **self._options)(self.py_func)
+        return guvectorize(self._layout, **self._options)(self.py_func)
+
+    def __new__(cls, func, signature, target="cpu", is_dynamic=False, **options):
+        if is_dynamic:  # there is nothing to wait for
+            return guvectorize(signature, target=target, **options)(func)
+        return super().__new__(cls)
+
+
 def guvectorize(ftylist_or_signature, signature=None, target="cpu", identity=None, writable_args=(), **options):
     """Make a generalised NumPy ufunc of a function that takes arrays with the axes that the layout says, and writes its
     results into the last of them: guvectorize(["void(float64[:], float64, float64[:])"], "(n),()->(n)").

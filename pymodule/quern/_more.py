@@ -7,7 +7,7 @@ from collections import namedtuple
 import numpy as np
 
 from . import _quern
-from ._guvectorize import guvectorize  # noqa: F401
+from ._guvectorize import GUVectorize, guvectorize  # noqa: F401
 from ._unbuilt import Unbuilt, Wrapper, refuse
 from .numpy_support import carray, farray, from_dtype  # noqa: F401
 

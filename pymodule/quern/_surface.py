@@ -25,6 +25,11 @@ def _device_of(kernel):
     return _quern.current_device(kernel._kind)
 
 
+def add_loop(self, signature):
+    from .decorators import signature_text
+    self._add(signature_text(signature))
+
+
 class Overload:
     """One specialisation: its signature and what the compiler tells of it."""
 

@@ -3,6 +3,8 @@ import numpy as np
 import pytest
 from beside import DTYPES, arrays, check, compiled, laid_out, values
 
+from quern import njit
+
 SHAPES = [(5,), (3, 4), (2, 3, 2), (0,), (1, 50)]
 
 
@@ -97,6 +99,25 @@ def test_unique(dtype):
     check("np.unique(a, return_index=True, return_inverse=True, return_counts=True)", [(a,) for a in data])
     check("np.unique(a, return_counts=True)", [(a,) for a in data[:2]])
     check("np.unique(a, False, True)", [(a,) for a in data[:3]])
+
+
+@pytest.mark.parametrize("dtype", ["?", "i8", "f4"])
+def test_unique_along_an_axis(dtype):
+    rng = np.random.default_rng(7)
+    planes = [rng.integers(0, 2, shape).astype(dtype) for shape in ((9, 3), (40, 2), (1, 4), (7, 1), (0, 3), (5, 0))]
+    every = "return_index=True, return_inverse=True, return_counts=True"
+    check(f"np.unique(a, axis=0, {every})", [(a,) for a in planes + [planes[0][::-2]] if len(a)])
+    check("np.unique(a, axis=0)", [(a,) for a in planes[4:]])
+    check("np.unique(a, axis=-1)", [(a,) for a in planes if a.shape[1]])
+    check("np.unique(a, axis=1, return_counts=True)", [(rng.integers(0, 2, (2, 12, 2)).astype(dtype),)])
+
+
+def test_unique_along_an_axis_with_nan_and_without_that_axis():
+    a = np.array([[1, np.nan], [0.0, 2], [1, np.nan], [-0.0, 2]])
+    check("np.unique(a, axis=0, return_inverse=True)", [(a,)])
+    with pytest.raises(np.exceptions.AxisError):
+        njit(lambda a: np.unique(a, axis=2))(a)
+
 
 
 def test_sets():

@@ -334,6 +334,23 @@ def test_array_ufunc_of_others_decides():
     assert np.array_equal(np.asarray(cumsum(frame)), [[1, 4], [2, 6]])
 
 
+def test_loops_can_be_added_one_by_one():
+    from quern.np.ufunc import GUVectorize
+    builder = GUVectorize(product, "(m,n),(n,p)->(m,p)")
+    builder.add((float64[:, :], float64[:, :], float64[:, :]))
+    built = builder.build_ufunc()
+    built.add("void(int64[:, :], int64[:, :], int64[:, :])")
+    assert built.types == ["dd->d", "ll->l"] and built(np.ones((2, 2)), np.ones((2, 2))).tolist() == [[2, 2], [2, 2]]
+    assert njit(lambda a: built(a, a))(np.ones((2, 2), "i8")).dtype == np.float64  # the first loop that is reached by safe casts
+    dynamic = GUVectorize(running, "(n)->(n)", is_dynamic=True)
+    dynamic(np.ones(3), out := np.zeros(3))
+    dynamic.disable_compile()
+    assert out.tolist() == [1, 2, 3] and not dynamic.is_dynamic and dynamic.build_ufunc() is dynamic
+    assert dynamic(np.ones(3, "f4")).tolist() == [1, 2, 3]
+    with pytest.raises(TypeError, match="no loop for arguments"):
+        dynamic(np.ones(3, complex), out)
+
+
 # -- failures in the function ---------------------------------------------------------------------------------------------
 
 

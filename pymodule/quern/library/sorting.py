@@ -5,7 +5,7 @@ import numpy as np
 
 from .primitives import convert, guard, layout, load, promise, reinterpret, result_type, store
 from .reductions import array_of
-from .shapes import ascontiguousarray, axis_of, copy, moveaxis, ravel, refuse
+from .shapes import ascontiguousarray, axis_of, copy, moveaxis, product, ravel, refuse, reshape
 
 # -- order ------------------------------------------------------------------------------------------------------
 
@@ -540,14 +540,40 @@ def distinct(line):
 def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, equal_nan=True):
     a = array_of(ar)
     if axis is not None:
-        refuse_axis_of_unique()
+        return unique_along(a, axis_of(axis, a.ndim), return_index, return_inverse, return_counts)
     if not return_index and not return_inverse and not return_counts:
         return distinct(sort(a, None))
     return unique_with(a, return_index, return_inverse, return_counts)
 
 
-def refuse_axis_of_unique():
-    raise NotImplementedError("unique along an axis")
+def is_new_row(rows, i, j):
+    for k in range(rows.shape[1]):
+        if rows[i, k] != rows[j, k]:
+            return True
+    return False
+
+
+def unique_along(a, axis, return_index, return_inverse, return_counts):
+    """What is different along an axis: its items are rows, sorted by their last column, then by the one before it."""
+    front = copy(moveaxis(a, axis, 0))
+    rows = reshape(front, (len(front), product(front.shape[1:])))
+    places = np.arange(len(rows))
+    for k in range(rows.shape[1] - 1, -1, -1):
+        places = reordered(places, rows[:, k])
+    index = np.empty(len(rows), np.int64)
+    counts = np.zeros(len(rows), np.int64)
+    inverse = np.empty(len(rows), np.int64)
+    at = -1
+    for i in range(len(places)):
+        if i == 0 or is_new_row(rows, places[i - 1], places[i]):
+            at += 1
+            index[at] = places[i]
+        counts[at] += 1
+        inverse[places[i]] = at
+    result = moveaxis(front[index[:at + 1]], 0, axis)
+    return (result if not return_index and not return_inverse and not return_counts else
+            (result,) + ((index[:at + 1],) if return_index else ()) + ((inverse,) if return_inverse else ()) +
+            ((counts[:at + 1],) if return_counts else ()))
 
 
 def unique_with(a, return_index, return_inverse, return_counts):
