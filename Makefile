@@ -3,12 +3,13 @@
 #   make test    builds Quern and runs all tests
 #   make wheel   builds dist/quern-*.whl
 #   make bench   runs the benchmarks beside the newest Numba (docs/benchmarks.md)
+#   make bench-loops  runs loops of many fields beside C and Numba (benchmarks/loops)
 #   make peers   runs Numba's and numba-cuda's own tests, answered by Quern (tests/peers)
 #   make mutate  changes the source in 300 places, one at a time, and counts which changes the tests see
 #   make fuzz    compares random loop nests with CPython: make fuzz SEED=1000 PROGRAMS=5000
 PYTHON ?= python3
 
-.PHONY: demo test wheel bench fuzz peers mutate format clean
+.PHONY: demo test wheel bench bench-loops fuzz peers mutate format clean
 demo:
 	@PYTHON=$(PYTHON) tests/tools/make.sh demo
 test:
@@ -17,6 +18,8 @@ wheel:
 	@PYTHON=$(PYTHON) tests/tools/make.sh wheel
 bench:
 	@PYTHON=$(PYTHON) tests/tools/make.sh bench
+bench-loops:
+	@PYTHON=$(PYTHON) tests/tools/make.sh bench-loops $(if $(ONLY),--only $(ONLY))
 fuzz:
 	@PYTHON=$(PYTHON) tests/tools/make.sh fuzz --seed $(or $(SEED),0) --programs $(or $(PROGRAMS),1000)
 peers:

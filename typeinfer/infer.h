@@ -377,6 +377,10 @@ bool v_cast(Infer *in, Val a, const Type *to, bool checked, Val *out);
 bool v_type_call(Infer *in, const Binding *b, const CallArgs *args, Val *out);
 /* NaN and infinities have no int: tested before a conversion that Python would refuse. */
 void emit_finite(Emit *e, Ref v);
+/* A number as an int type, where NaN and infinities raise. What fits into i64 passes one test; the rest is told apart out of the way:
+ *     branch not (-2**63 <= v < 2**63), odd, fits
+ *     odd (cold): guards, a = cast v        fits: b = cast inside v        then phi(a, b) */
+Ref emit_float_to_int(Emit *e, Ref v, const Type *to);
 
 /* -- infer_zerod.c: arrays without axes ---------------------------------------------------------- */
 
@@ -506,6 +510,7 @@ void emit_guard(Emit *e, Guard guard, Ref condition, const Ref *args, int32_t n)
 /* `name` stands for {name} in the message; NULL: there is none. */
 void emit_named_guard(Emit *e, Guard guard, Ref condition, const Ref *args, int32_t n,
                       const Str *name);
+int32_t emit_block(Emit *e);
 void emit_jump(Emit *e, int32_t to);
 void emit_branch(Emit *e, Ref condition, int32_t yes, int32_t no);
 bool emitted_nonzero(Emit *e, Ref ref);             /* a number constant that is not zero? */

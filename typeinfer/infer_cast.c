@@ -42,6 +42,31 @@ void emit_finite(Emit *e, Ref v) {
     emit_guard(e, GUARD_inf_to_int, emit2(e, OP_or, b, up, down), NULL, 0);
 }
 
+Ref emit_float_to_int(Emit *e, Ref v, const Type *to) {
+    const Type *type = ir_type(e->out, v), *b = bool_type(e->types);
+    bool plain = ir_inst(e->out, v)->op == OP_const || !type_is_float(type) || type_bits(type) < 32;
+    if (!e->guards || e->insert_at >= 0 || plain || to->kind != TY_i64) {
+        emit_finite(e, v);
+        return emit_convert(e, v, type, to);
+    }
+    int32_t odd = emit_block(e), fits = emit_block(e), both = emit_block(e);
+    Ref low = emit2(e, OP_le, b, emit_float(e, type, -0x1p63), v);
+    Ref high = emit2(e, OP_lt, b, v, emit_float(e, type, 0x1p63));
+    Ref outside = emit1(e, OP_not, b, emit2(e, OP_and, b, low, high));
+    e->out->blocks.items[odd].cold = true;
+    emit_branch(e, outside, odd, fits);
+    e->block = odd;
+    emit_finite(e, v);
+    Ref args[2] = {emit_convert(e, v, type, to)};
+    emit_jump(e, both);
+    e->block = fits;
+    args[1] = emit1(e, OP_cast, to, v);
+    ir_inst(e->out, args[1])->sub = FLAG_INSIDE;
+    emit_jump(e, both);
+    e->block = both;
+    return emit(e, OP_phi, to, args, 2);
+}
+
 bool v_cast(Infer *in, Val a, const Type *to, bool checked, Val *out) {
     Emit *e = in->emit;
     a = v_scalar(in, a);
@@ -52,8 +77,9 @@ bool v_cast(Infer *in, Val a, const Type *to, bool checked, Val *out) {
     *out = val_of((Fact){.type = to, .value = fact_cast_int(&a.f, to)});
     if (!e || out->f.value) return true;
     Ref v = v_ref(in, a);
-    if (checked && type_is_int(to)) emit_finite(e, v);
-    out->ref = emit_convert(e, v, ir_type(e->out, v), lower_type(in->ti, to));
+    const Type *lowered = lower_type(in->ti, to);
+    out->ref = checked && type_is_int(to) ? emit_float_to_int(e, v, lowered)
+                                          : emit_convert(e, v, ir_type(e->out, v), lowered);
     return true;
 }
 

@@ -67,6 +67,8 @@ static Ref emit_row(Infer *in, const LibMatch *m, const LibRow *row, const Lower
         refs[i] = v_as(in, args[i], m->params[i]);
     if (in->guards && n > 0)
         emit_tests(in, row, how->kind == LOWER_OP ? how->id : 0, args, refs, n);
+    if ((row->flags & LIB_FINITE) && how->kind == LOWER_OP && how->id == OP_cast && n > 0)
+        return emit_float_to_int(e, refs[0], lower_type(e->ti, m->result));
     if ((row->flags & LIB_FINITE) && n > 0) emit_finite(e, refs[0]);
     return emit_lowered(e, m, row, how, refs, n);
 }

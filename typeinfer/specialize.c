@@ -47,7 +47,7 @@ const Type *lower_type(Ti *ti, const Type *type) {
 
 /* -- appending ------------------------------------------------------------------------------------- */
 
-static int32_t emit_block(Emit *e) {
+int32_t emit_block(Emit *e) {
     int32_t block = ir_block_new(e->out);
     vec_resize(e->arena, &e->origin, block + 1);
     e->origin.items[block] = e->block >= 0 ? e->origin.items[e->block] : 0;

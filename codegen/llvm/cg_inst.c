@@ -350,6 +350,10 @@ static void lower_unreachable(Cg *cg) {
 static void lower_cast(Cg *cg, Ref ref) {
     Ref from = ir_arg(cg->f->ir, ref, 0);
     const Type *type = cg_type(cg, ref);
+    if (ir_inst(cg->f->ir, ref)->sub == FLAG_INSIDE) {
+        cg_set1(cg, ref, LLVMBuildFPToSI(cg->b, cg_leaf(cg, from), cg->i64, ""));
+        return;
+    }
     Value *out = cg_new_leaves(cg, type);
     cg_cast(cg, cg_type(cg, from), cg_leaves(cg, from), type, out);
     cg_set(cg, ref, out);

@@ -3,12 +3,11 @@
  *   header: i = phi(0, i+1)               first:  stop0 = min(n, 65536)
  *           if i < n: body (poll) ...  => strip:  i0 = phi(0, i), stop = phi(stop0, stop1)
  *                                         header: i = phi(i0, i+1); if i < stop: body ...
- *                                         done:   if i < n: more else leave
- *                                         more:   poll (i - i0); stop1 = i + min(n - i, 65536); strip       (cold)
- *                                         leave:  poll (i - i0); exit
+ *                                         done:   poll (i - i0); if i < n: more else exit
+ *                                         more:   stop1 = i + min(n - i, 65536); strip       (cold)
  *
- * The inner loop has no call and no exit of ours left, so LLVM vectorises it. Inside of another loop, `leave` only counts
- * (`poll later`): the loop around asks in each of its rounds.
+ * The inner loop has no call and no exit of ours left, so LLVM vectorises it. Inside of another loop only `more` asks, and the
+ * way out counts (`poll later`): the loop around asks in each of its rounds.
  * A loop whose trip count is a small constant, or which halves a number until it is zero (wearing.c), loses its poll altogether; the
  * loop around it counts its rounds, and is an innermost loop itself where it has no others inside.
  * Where divisors are tested ahead (divisors.c), strips are shorter.
@@ -171,14 +170,15 @@ static Strip strip_mine(Func *func, const CountedLoop *loop, int64_t rounds, int
     ir_remove(func, ir_terminator(func, done));
     ir_edge_remove(func, done, leave);
     b.block = done;
+    if (!later) count_rounds(&b, loop, start, weight, false);
     b_branch(&b, b_op2(&b, OP_lt, boolean, loop->counter, loop->limit), more, leave);
     b.block = more;
-    count_rounds(&b, loop, start, weight, false);
+    if (later) count_rounds(&b, loop, start, weight, false);
     Ref stop1 = strip_stop(&b, loop, loop->counter, rounds, strip);
     ir_add_arg(func, stop, stop1);
     ir_remove(func, ir_terminator(func, leave));
     b.block = leave;
-    count_rounds(&b, loop, start, weight, later);
+    if (later) count_rounds(&b, loop, start, weight, true);
     jump = b_inst(&b, OP_jump, NULL, NULL, 0);
     ir_inst(func, jump)->target[0] = loop->exit;
     return (Strip){strip, start, stop};
@@ -307,15 +307,15 @@ static void strip_while(Func *func, const WhileLoop *loop, bool later) {
     ir_edge_remove(func, done, leave);
     b.block = done;
     Ref ran = rounds(&b, loop, start, sane);
+    if (!later) b_op1(&b, OP_poll, NULL, ran);
     b_branch(&b, b_op2(&b, (Op)ir_inst(func, loop->test)->op, boolean, loop->next, loop->limit),
              again, leave);
     b.block = again;
-    b_op1(&b, OP_poll, NULL, ran);
+    if (later) b_op1(&b, OP_poll, NULL, ran);
     b_jump(&b, strip);
     ir_remove(func, ir_terminator(func, leave));
     b.block = leave;
-    Ref poll = b_op1(&b, OP_poll, NULL, ran);
-    ir_inst(func, poll)->sub = later ? FLAG_LATER : 0;
+    if (later) ir_inst(func, b_op1(&b, OP_poll, NULL, ran))->sub = FLAG_LATER;
     jump = b_inst(&b, OP_jump, NULL, NULL, 0);
     ir_inst(func, jump)->target[0] = exit;
 }

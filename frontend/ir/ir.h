@@ -126,6 +126,7 @@ enum InstFlag {
     FLAG_ZEROED = 1,   /* alloc */
     FLAG_ANY_ZERO = 1, /* lib, a minimum or maximum of floats: of two zeros either */
     FLAG_LATER = 1,    /* poll: counts, and leaves it to the next poll to ask */
+    FLAG_INSIDE = 1,   /* cast, float to int: the value is known to fit */
     FLAG_SMALL = 1,    /* param of a kernel: an int that the launch has tested (FAST_LIMIT) */
     FLAG_FEW = 1       /* chunks: one for each thread, since each costs memory */
 };

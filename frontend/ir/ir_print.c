@@ -40,6 +40,7 @@ const OpText ir_op_text[OP_COUNT] = {
     [OP_view] = {.u = U_NAME},
     [OP_alloc] = {.sub = SUB_WORD, .sub_word = "zeroed"},
     [OP_poll] = {.sub = SUB_WORD, .sub_word = "later"},
+    [OP_cast] = {.sub = SUB_WORD, .sub_word = "inside"},
     [OP_map] = {.u = U_FUNC, .parens = true},
     [OP_map_into] = {.u = U_FUNC, .parens = true},
     [OP_reduce] = {.sub = SUB_WORDS,

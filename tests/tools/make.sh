@@ -126,12 +126,16 @@ wheel)
     "$venv/bin/python" -m build --wheel --no-isolation --outdir dist .
     "$venv/bin/python" tests/tools/tag_wheel.py dist/*.whl
     ;;
-bench)
+bench | bench-loops)
     build "$python" build/release -DQUERN_TESTS=ON
     [ -x build/venv-numba/bin/python ] || "$python" -m venv build/venv-numba
     build/venv-numba/bin/python -c 'import numba' 2>/dev/null ||
         build/venv-numba/bin/python -m pip install -q --disable-pip-version-check numba
-    PYTHONPATH=$PWD/build/release/python "$venv/bin/python" benchmarks/run.py --numba "$PWD/build/venv-numba/bin/python" --fakecuda "$PWD/build/release/fakecuda/libcuda.so.1"
+    if [ "$job" = bench-loops ]; then
+        QUERN_BUILD=$PWD/build/release "$venv/bin/python" benchmarks/loops/run.py --numba "$PWD/build/venv-numba/bin/python" "$@"
+    else
+        PYTHONPATH=$PWD/build/release/python "$venv/bin/python" benchmarks/run.py --numba "$PWD/build/venv-numba/bin/python" --fakecuda "$PWD/build/release/fakecuda/libcuda.so.1"
+    fi
     ;;
 fuzz)
     build "$python" build/test
