@@ -1,13 +1,19 @@
 /* loops.c - where loops ask for interruption, so that inner loops do not.
  *
- *   header: i = phi(0, i+1)               first:  stop0 = min(n, 65536)
- *           if i < n: body (poll) ...  => strip:  i0 = phi(0, i), stop = phi(stop0, stop1)
- *                                         header: i = phi(i0, i+1); if i < stop: body ...
- *                                         done:   poll (i - i0); if i < n: more else exit
- *                                         more:   stop1 = i + min(n - i, 65536); strip       (cold)
+ *   header: i = phi(0, i+1)               strip:  i0 = phi(0, i), stop = i0 + min(n - i0, 65536)
+ *           if i < n: body (poll) ...  => header: i = phi(i0, i+1); if i < stop: body ...
+ *                                         done:   poll (i - i0); if i < n: strip else exit
  *
- * The inner loop has no call and no exit of ours left, so LLVM vectorises it. Inside of another loop only `more` asks, and the
- * way out counts (`poll later`): the loop around asks in each of its rounds.
+ * The inner loop has no call and no exit of ours left, so LLVM vectorises it. Inside of another loop, which asks in each of its
+ * rounds, only a strip that is not the last asks, and the way out counts (`poll later`):
+ *
+ *                                         first:  stop0 = min(n, 65536)
+ *                                         strip:  i0 = phi(0, i), stop = phi(stop0, stop1)
+ *                                         header: ...
+ *                                         done:   if i < n: more else leave
+ *                                         more:   poll (i - i0); stop1 = i + min(n - i, 65536); strip       (cold)
+ *                                         leave:  poll later (i - i0); exit
+ *
  * A loop whose trip count is a small constant, or which halves a number until it is zero (wearing.c), loses its poll altogether; the
  * loop around it counts its rounds, and is an innermost loop itself where it has no others inside.
  * Where divisors are tested ahead (divisors.c), strips are shorter.
@@ -109,18 +115,16 @@ static Ref strip_phi(Func *func, Builder *b, Ref phi, int32_t entry_at) {
     return copy;
 }
 
-/* The end of the strip that begins at `start`, and the block's jump. */
-static Ref strip_stop(Builder *b, const CountedLoop *loop, Ref start, int64_t rounds, int32_t to) {
+/* The end of the strip that begins at `start`. */
+static Ref strip_stop(Builder *b, const CountedLoop *loop, Ref start, int64_t rounds) {
     Func *func = b->func;
     const Type *i64 = type_scalar(func->module->types, TY_i64),
                *boolean = type_scalar(func->module->types, TY_bool);
-    Ref chunk = ir_const_int(func, i64, rounds), left = loop->limit, stop;
+    Ref chunk = ir_const_int(func, i64, rounds), left = loop->limit;
     if (start) left = b_op2(b, OP_sub, i64, left, start);
     Ref more = b_op2(b, OP_lt, boolean, chunk, left);
-    stop = b_op3(b, OP_select, i64, more, chunk, left);
-    if (start) stop = b_op2(b, OP_add, i64, start, stop);
-    b_jump(b, to);
-    return stop;
+    Ref stop = b_op3(b, OP_select, i64, more, chunk, left);
+    return start ? b_op2(b, OP_add, i64, start, stop) : stop;
 }
 
 /* Counts the rounds since `start`; `later`: without asking. */
@@ -134,54 +138,90 @@ static void count_rounds(Builder *b, const CountedLoop *loop, Ref start, int64_t
     ir_inst(func, poll)->sub = later ? FLAG_LATER : 0;
 }
 
-static Strip strip_mine(Func *func, const CountedLoop *loop, int64_t rounds, int64_t weight,
-                        int32_t span, bool later) {
+/* A jump whose edge is there since a split. */
+static void jump_on(Builder *b, int32_t to) {
+    Ref jump = b_inst(b, OP_jump, NULL, NULL, 0);
+    ir_inst(b->func, jump)->target[0] = to;
+}
+
+/* Makes `strip`, on the edge into the header, a block without a jump that has phis for those of the header; the counter's. */
+static Ref enter_counted(Builder *b, const CountedLoop *loop, int32_t strip) {
+    Func *func = b->func;
+    const Block *header = &func->blocks.items[loop->header];
+    int32_t entry_at = 0;
+    while (header->preds.items[entry_at] != strip)
+        entry_at++;
+    ir_remove(func, ir_terminator(func, strip));
+    b->block = strip;
+    Ref start = NO_REF;
+    for (int32_t i = 0; i < func->blocks.items[loop->header].insts.len; i++) {
+        Ref phi = func->blocks.items[loop->header].insts.items[i];
+        if (ir_inst(func, phi)->op != OP_phi) break;
+        Ref copy = strip_phi(func, b, phi, entry_at);
+        if (phi == loop->counter) start = copy;
+    }
+    return start;
+}
+
+/* With none around that asks: strip and done alone. */
+static Strip strip_outermost(Builder *b, const CountedLoop *loop, int64_t rounds, int64_t weight) {
+    Func *func = b->func;
+    const Type *boolean = type_scalar(func->module->types, TY_bool);
+    int32_t strip = ir_edge_split(func, loop->entry_pred, loop->header);
+    int32_t done = ir_edge_split(func, loop->header, loop->exit);
+    Ref start = enter_counted(b, loop, strip);
+    Ref stop = strip_stop(b, loop, start, rounds);
+    jump_on(b, loop->header);
+    ir_args(func, loop->test)[1] = stop;
+    ir_remove(func, ir_terminator(func, done));
+    b->block = done;
+    count_rounds(b, loop, start, weight, false);
+    Ref again = b_op2(b, OP_lt, boolean, loop->counter, loop->limit);
+    Ref branch = b_inst(b, OP_branch, NULL, &again, 1);
+    ir_inst(func, branch)->target[0] = strip;
+    ir_inst(func, branch)->target[1] = loop->exit;
+    ir_edge_add(func, done, strip);
+    return (Strip){strip, start, stop};
+}
+
+/* Inside of a loop that asks: the first end does not depend on the strip, so that LLVM computes it in front of that loop. */
+static Strip strip_inner(Builder *b, const CountedLoop *loop, int64_t rounds, int64_t weight) {
+    Func *func = b->func;
     const Type *i64 = type_scalar(func->module->types, TY_i64),
                *boolean = type_scalar(func->module->types, TY_bool);
     int32_t first = ir_edge_split(func, loop->entry_pred, loop->header);
     int32_t strip = ir_edge_split(func, first, loop->header);
     int32_t leave = ir_edge_split(func, loop->header, loop->exit);
-    int32_t done = ir_edge_split(func, loop->header, leave), more = ir_block_new(func),
-            entry_at = 0;
-    const Block *header = &func->blocks.items[loop->header];
-    while (header->preds.items[entry_at] != strip)
-        entry_at++;
+    int32_t done = ir_edge_split(func, loop->header, leave), more = ir_block_new(func);
     func->blocks.items[more].cold = true;
-    Builder b = {.func = func, .block = first, .at = -1, .span = span, .error = NO_BLOCK};
     ir_remove(func, ir_terminator(func, first));
     ir_edge_remove(func, first, strip);
-    Ref stop0 = strip_stop(&b, loop, NO_REF, rounds, strip);
-    /* strip: phis of the header's phis, and of the end */
-    ir_remove(func, ir_terminator(func, strip));
-    b.block = strip;
-    Ref start = NO_REF;
-    for (int32_t i = 0; i < func->blocks.items[loop->header].insts.len; i++) {
-        Ref phi = func->blocks.items[loop->header].insts.items[i];
-        if (ir_inst(func, phi)->op != OP_phi) break;
-        Ref copy = strip_phi(func, &b, phi, entry_at);
-        if (phi == loop->counter) start = copy;
-    }
-    Ref stop = b_phi(&b, i64);
-    ir_add_arg(func, stop, stop0);
-    Ref jump = b_inst(&b, OP_jump, NULL, NULL, 0);
-    ir_inst(func, jump)->target[0] = loop->header; /* the edge is there since the split */
+    b->block = first;
+    Ref stop0 = strip_stop(b, loop, NO_REF, rounds);
+    b_jump(b, strip);
+    Ref start = enter_counted(b, loop, strip), stop = b_phi(b, i64);
+    jump_on(b, loop->header);
     ir_args(func, loop->test)[1] = stop;
-    /* done, more, leave */
     ir_remove(func, ir_terminator(func, done));
     ir_edge_remove(func, done, leave);
-    b.block = done;
-    if (!later) count_rounds(&b, loop, start, weight, false);
-    b_branch(&b, b_op2(&b, OP_lt, boolean, loop->counter, loop->limit), more, leave);
-    b.block = more;
-    if (later) count_rounds(&b, loop, start, weight, false);
-    Ref stop1 = strip_stop(&b, loop, loop->counter, rounds, strip);
-    ir_add_arg(func, stop, stop1);
+    b->block = done;
+    b_branch(b, b_op2(b, OP_lt, boolean, loop->counter, loop->limit), more, leave);
+    b->block = more;
+    count_rounds(b, loop, start, weight, false);
+    ir_set_args(func, stop, (Ref[]){stop0, strip_stop(b, loop, loop->counter, rounds)}, 2);
+    b_jump(b, strip);
     ir_remove(func, ir_terminator(func, leave));
-    b.block = leave;
-    if (later) count_rounds(&b, loop, start, weight, true);
-    jump = b_inst(&b, OP_jump, NULL, NULL, 0);
-    ir_inst(func, jump)->target[0] = loop->exit;
+    b->block = leave;
+    count_rounds(b, loop, start, weight, true);
+    jump_on(b, loop->exit);
     return (Strip){strip, start, stop};
+}
+
+static Strip strip_mine(Func *func, const CountedLoop *loop, int64_t rounds, int64_t weight,
+                        int32_t span, bool inner) {
+    Builder b = {.func = func, .at = -1, .span = span, .error = NO_BLOCK};
+    return inner ? strip_inner(&b, loop, rounds, weight)
+                 : strip_outermost(&b, loop, rounds, weight);
 }
 
 /* -- while loops ---------------------------------------------------------------------------------- */
