@@ -14,10 +14,11 @@ typedef struct Web {
     Region *r;
     Carried *c;
     Vec(Ref) members;
-    Ref operation; /* the first that makes it a reduction */
-    Ref assigned;  /* a phi of the web with an operand from elsewhere */
-    Ref misuse;    /* who looks at a member, and must not */
-    bool conflict; /* `misuse` is an operation of another kind */
+    Ref operation;      /* the first that makes it a reduction */
+    Ref assigned;       /* a phi of the web with an operand from elsewhere */
+    Ref misuse;         /* who looks at a member, and must not */
+    bool last_of_other; /* the last value of what is no number is read behind the loop */
+    bool conflict;      /* `misuse` is an operation of another kind */
     bool tests_true,
         tests_false; /* branches on members: the web's phi is reached where the test fails, holds */
     bool gets_true, gets_false, gets_any; /* bools that are assigned */
@@ -327,8 +328,12 @@ static bool refuse(Web *w, Ref reader) {
         diag_note(diags, &there,
                   w->conflict ? "here it is combined in another way"
                               : "here an iteration uses what another one made of it");
-    diag_note(diags, NULL,
-              "iterations of prange() may meet in sums (+, -), products (*, /), min, max, &, |, ^, "
+    diag_note(
+        diags, NULL,
+        w->last_of_other
+            ? "its value after the last iteration is read behind the loop: that is kept of numbers "
+              "only"
+            : "iterations of prange() may meet in sums (+, -), products (*, /), min, max, &, |, ^, "
               "and, or of "
               "one variable, each used for nothing else; where the order matters, use range()");
     return false;
@@ -362,7 +367,8 @@ static bool classify(Region *r, Carried *c) {
     if (w.operation && w.assigned) return w.conflict = true, refuse(&w, w.assigned);
     if (w.operation) return can_be_stored(ir_type(r->func, c->phi)) || refuse(&w, w.operation);
     c->kind = read ? CARRIED_LAST : CARRIED_NOT;
-    return !read || can_be_stored(ir_type(r->func, c->phi)) || refuse(&w, w.assigned);
+    w.last_of_other = read && !can_be_stored(ir_type(r->func, c->phi));
+    return !w.last_of_other || refuse(&w, w.assigned);
 }
 
 bool region_find_carried(Region *r) {
