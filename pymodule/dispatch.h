@@ -248,6 +248,7 @@ py_data_of_ufunc(PyObject *ufunc); /* it dies with the ufunc, and can be referre
 const CompileOptions *py_options_of_dispatcher(PyObject *dispatcher);
 /* What the option locals of each says (borrowed), or NULL. */
 PyObject *py_locals_of_dispatcher(PyObject *dispatcher);
+bool py_dispatcher_is_parallel(PyObject *dispatcher);
 PyObject *py_locals_of_ufunc(PyObject *ufunc);
 PyObject *py_locals_of_kernel(PyObject *kernel);
 /* The list of signatures that a device function is declared with, borrowed; NULL: none of either. */

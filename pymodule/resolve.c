@@ -608,6 +608,9 @@ const Binding *py_bind(PyResolver *r, PyObject *object, Str path) {
             map_put(&r->numpy_errors, map_key(b->handle))->num = 1;
         PyObject *locals = locals_of(r->state, object);
         if (locals) map_put(&r->callee_locals, map_key(function))->ptr = locals;
+        if (Py_TYPE(object) == r->state->dispatcher_type)
+            map_put(&r->callee_parallel, map_key(function))->num =
+                1 + py_dispatcher_is_parallel(object);
     }
     map_put(&r->bindings, map_key(object))->ptr = b;
     Str *where = arena_new(r->arena, Str);
@@ -805,7 +808,9 @@ static const FunctionInfo *resolve_code(void *user, const Binding *binding) {
     info->weak_numbers = !r->options.strong_numbers;
     info->boundscheck = !r->options.no_boundscheck;
     info->error_numpy = r->options.error_numpy || map_find(&r->numpy_errors, map_key(function));
-    info->parallel = r->options.parallel;
+    MapValue *parallel =
+        map_find(&r->callee_parallel, map_key(function)); /* a plain one does as the entry */
+    info->parallel = parallel ? parallel->num == 2 : r->options.parallel;
     Str path = path_of(r, binding);
     Str *kept = arena_new(r->arena, Str);
     *kept = path;
@@ -883,6 +888,7 @@ bool py_resolver_attach(PyResolver *r, Compilation *compilation) {
     map_init(&r->paths, r->arena);
     map_init(&r->codes, r->arena);
     map_init(&r->callee_locals, r->arena);
+    map_init(&r->callee_parallel, r->arena);
     map_init(&r->numpy_errors, r->arena);
     r->keep = PyList_New(0);
     r->held = PyList_New(0);

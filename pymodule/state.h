@@ -157,11 +157,12 @@ typedef struct PyResolver {
     Compilation *compilation;
     Arena *arena;
     TypeTable *types;
-    PyObject *keep;    /* a list: every object the compilation knows by handle */
-    PyObject *held;    /* the same, of what its code does not keep alive */
-    Map bindings;      /* object -> Binding */
-    Map infos;         /* function -> FunctionInfo */
-    Map numpy_errors;  /* functions whose decorator says error_model='numpy', as ufuncs do */
+    PyObject *keep;      /* a list: every object the compilation knows by handle */
+    PyObject *held;      /* the same, of what its code does not keep alive */
+    Map bindings;        /* object -> Binding */
+    Map infos;           /* function -> FunctionInfo */
+    Map numpy_errors;    /* functions whose decorator says error_model='numpy', as ufuncs do */
+    Map callee_parallel; /* function of a dispatcher -> 2 where it has the option, else 1 */
     Map callee_locals; /* function -> its option locals: {variable: text of its type, or an error} */
     PyObject *locals;  /* that of the entry, or NULL; borrowed */
     Map paths;         /* Binding -> path from the entry */

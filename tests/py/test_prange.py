@@ -899,3 +899,22 @@ def test_P04_parallel_diagnostics(capsys):
     assert "parallel=True is not given" in capsys.readouterr().out
     with pytest.raises(ValueError):
         f.parallel_diagnostics(level=9)
+
+
+def test_the_option_is_each_functions_own(capsys):
+    def body(n):
+        s = 0
+        for i in prange(n):
+            s += i
+        return s
+
+    def loops_in(function):
+        function(5)
+        function.parallel_diagnostics()
+        return capsys.readouterr().out.count("runs on several threads")
+
+    parallel, serial = njit(parallel=True)(body), njit(body)
+    assert loops_in(njit(lambda n: parallel(n))) == 1  # as in Numba
+    assert loops_in(njit(parallel=True)(lambda n: serial(n))) == 0
+    assert loops_in(njit(parallel=True)(lambda n: body(n))) == 1  # a plain function does as its caller
+    assert loops_in(njit(lambda n: body(n))) == 0
