@@ -236,7 +236,9 @@ static bool has_row(Str name, int32_t n, TargetKind target) {
 bool v_row_of_arrays(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *out) {
     TargetKind target = in->ti->options.target;
     *matched = false;
-    if (!str_starts(name, "numpy.")) return false;
+    int32_t first = lib_find(name);
+    if (!str_starts(name, "numpy.") || (first >= 0 && lib_row(first)->flags & LIB_WHOLE))
+        return false;
     for (int32_t i = 0; i < n; i++)
         if (args[i].f.type->kind != TY_ARRAY && !type_is_number(args[i].f.type)) return false;
     if (has_row(name, n, target)) {

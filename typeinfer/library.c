@@ -38,6 +38,7 @@ enum {
     SWAP = LIB_SWAP,
     VALUE = LIB_VALUE,
     CHOICE = LIB_CHOICE,
+    WHOLE = LIB_WHOLE,
     CONTEXT = LIB_CONTEXT
 };
 

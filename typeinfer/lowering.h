@@ -67,7 +67,9 @@ enum LibFlags {
         16384, /* the name is the value itself, not a function: cuda.threadIdx.x, ndarray.shape */
     LIB_CHOICE =
         32768, /* the result is one of the arguments: their type holds Python ints of any value */
-    LIB_CONTEXT = 65536 /* asks the context of the call; may raise */
+    LIB_CONTEXT = 65536, /* asks the context of the call; may raise */
+    LIB_WHOLE =
+        131072 /* of arrays it is a function of quern/library, not this row for each element */
 };
 
 typedef struct LibRow {

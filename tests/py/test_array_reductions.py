@@ -213,11 +213,20 @@ def test_reduce_and_accumulate_of_functions():
 # -- keywords of functions of elements -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i4", "u4", "i8"])
+def test_clip_with_bounds_that_no_element_has(dtype):
+    info = np.iinfo(dtype)
+    a = np.array([info.min, 1, 5, info.max], dtype)
+    low, high = max(info.min - 1, -2 ** 63), min(info.max + 1, 2 ** 63 - 1)
+    check(f"np.clip(a, {low}, 4), np.clip(a, 2, {high}), np.clip(a, {low}, {high}), a.clip({low}, 3)", [(a,), (a[::2],)])
+
+
 def test_clip():
     a = np.arange(-3, 9).reshape(3, 4)
     for data in (a, a.astype(np.float32), a[:, ::2], np.array([1.0, np.nan, 7.0])):
         check("np.clip(a, 0, 4)", [(data,)])
         check("np.clip(a, None, 4)", [(data,)])
+        check("np.clip(a, 0, 4, dtype=np.float64)", [(data,)])
         check("np.clip(a, n, None)", [(data, 2)], True, "a, n")
         check("a.clip(1)", [(data,)])
         check("a.clip(max=3)", [(data,)])

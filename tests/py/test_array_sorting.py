@@ -14,6 +14,13 @@ def test_sort_and_argsort(source):
     check(source, [c for c in arrays(sum(source.encode()), SHAPES, n=5) if c[0].flags.writeable or "a.sort" not in source])
 
 
+def test_sort_of_an_array_without_axes():
+    a = np.array(3.0)
+    assert njit(lambda a: np.argsort(a))(a).tolist() == [0] and njit(lambda a: np.sort(a, axis=None))(a).tolist() == [3]
+    with pytest.raises(np.exceptions.AxisError):
+        njit(lambda a: np.sort(a))(a)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_long_lines(dtype):
     rng = np.random.default_rng(7)

@@ -83,6 +83,13 @@ def test_methods_of_quantiles(method):
     check(f"np.percentile(a, q, axis=0, method='{method}')", [(rng.integers(0, 9, (5, 3)), 30)], False, "a, q")
 
 
+def test_percentiles_beside_infinities():
+    inf = np.inf
+    lines = [np.array(line) for line in ([-inf, 1, 2, inf], [inf, inf, inf], [1, inf], [-inf, inf], [-inf, -inf, 1], [1.0, 2, 3])]
+    with np.errstate(invalid="ignore"):
+        check("np.percentile(a, 50), np.percentile(a, 25), np.percentile(a, 0), np.percentile(a, 100)", [(a,) for a in lines], False)
+
+
 def test_percentiles():
     rng = np.random.default_rng(4)
     a = rng.standard_normal((6, 7))

@@ -564,5 +564,6 @@ FUNCTIONS = {
     "numpy.tile": tile,
     "numpy.trim_zeros": trim_zeros,
     "numpy.vsplit": vsplit,
+    "numpy.row_stack": vstack,
     "numpy.vstack": vstack,
 }

@@ -5,7 +5,7 @@ import numpy as np
 
 from .primitives import convert, guard, layout, load, promise, reinterpret, result_type, store
 from .reductions import array_of
-from .shapes import ascontiguousarray, axis_of, copy, moveaxis, product, ravel, refuse, reshape
+from .shapes import ascontiguousarray, axis_of, copy, moveaxis, product, ravel, refuse, refuse_axis, reshape
 
 # -- order ------------------------------------------------------------------------------------------------------
 
@@ -318,6 +318,9 @@ def sort_in_place(a, axis=-1, kind=None, order=None, stable=None):
 
 
 def sort(a, axis=-1, kind=None, order=None, stable=None):
+    if axis is not None and array_of(a).ndim == 0:
+        refuse_axis(axis, 0)
+        return copy(array_of(a))
     result = copy(ravel(array_of(a)) if axis is None else array_of(a))
     sort_in_place(result, -1 if axis is None else axis, kind)
     return result
@@ -327,6 +330,8 @@ def argsort(a, axis=-1, kind=None, order=None, stable=None):
     check_kind(kind)
     if axis is None:
         return argsort_of(ravel(array_of(a)))
+    if array_of(a).ndim == 0:
+        return np.zeros(1, np.int64)
     return argsort_along(array_of(a), axis)
 
 

@@ -245,9 +245,10 @@ def quantile_of(line, n, q, method, kind):
     below = int(np.floor(at))
     select(line, below, n)
     low = convert(line[below], kind)
-    if has_position(method) or at == below:
+    if has_position(method) or (at == below and line.dtype.kind != "f"):
         return low
-    return convert(between(low, convert(least_behind(line, below, n), kind), at - below), kind)
+    high = convert(least_behind(line, below, n), kind) if below + 1 < n else low
+    return convert(between(low, high, at - below), kind)  # nan beside infinities, also at their places
 
 
 def quantile_kind(dtype, q, method):

@@ -50,9 +50,45 @@ def call(f, out, where, dtype, *args):
     return out
 
 
+def lowest(dtype):
+    if dtype == np.int8:
+        return -128
+    if dtype == np.int16:
+        return -32768
+    if dtype == np.int32:
+        return -2147483648
+    return -9223372036854775807 - 1 if dtype == np.int64 else 0
+
+
+def highest(dtype):
+    if dtype == np.int8 or dtype == np.uint8:
+        return 127 if dtype == np.int8 else 255
+    if dtype == np.int16 or dtype == np.uint16:
+        return 32767 if dtype == np.int16 else 65535
+    return 2147483647 if dtype == np.int32 else 4294967295
+
+
+def has_limits(a, x):
+    """Is it a Python int beside an array of ints, which may be one that no element has?"""
+    return isinstance(a, np.ndarray) and (a.dtype.kind == "i" or a.dtype.kind == "u") and isinstance(x, int)
+
+
+def bound_below(a, x):
+    """As NumPy, a Python int below all numbers of the dtype bounds nothing."""
+    if has_limits(a, x):
+        return x if x > lowest(a.dtype) else lowest(a.dtype)
+    return x
+
+
+def bound_above(a, x):
+    if has_limits(a, x) and a.itemsize < 8:
+        return x if x < highest(a.dtype) else highest(a.dtype)
+    return x
+
+
 def clip(a, a_min=None, a_max=None, out=None, min=None, max=None):
-    low = min if a_min is None else a_min
-    high = max if a_max is None else a_max
+    low = bound_below(a, min if a_min is None else a_min)
+    high = bound_above(a, max if a_max is None else a_max)
     if out is not None:
         map_into(out, same, clip(a, low, high))
         return out
