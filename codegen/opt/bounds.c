@@ -583,6 +583,18 @@ static void drop_checks(Func *func, Arena *arena, const RefList *checks, const R
     }
 }
 
+/* Wraparounds whose check is gone have no users: they are nothing to ask for in loops inside. */
+static void drop_unused_wraps(Func *func, Arena *arena) {
+    Bits used = bits_new(arena, func->insts.len);
+    for (Ref ref = 1; ref < func->insts.len; ref++) {
+        if (ir_inst(func, ref)->op == OP_removed) continue;
+        for (int32_t k = 0; k < ir_inst(func, ref)->nargs; k++)
+            bits_set(&used, ir_arg(func, ref, k));
+    }
+    for (Ref ref = 1; ref < func->insts.len; ref++)
+        if (ir_inst(func, ref)->op == OP_wrap_index && !bits_get(&used, ref)) ir_remove(func, ref);
+}
+
 static int32_t nest_size(const Func *func, const Loop *loop) {
     int32_t n = 0;
     for (int32_t i = 0; i < loop->blocks.len; i++)
@@ -644,7 +656,10 @@ static bool version_nest(PassContext *ctx, Func *func, Cfg *cfg, int32_t loop) {
         else
             choose(&s, preheader, info->header, call);
     }
-    if (checks.len) drop_checks(func, ctx->arena, &checks, &s.from_end);
+    if (checks.len) {
+        drop_checks(func, ctx->arena, &checks, &s.from_end);
+        drop_unused_wraps(func, ctx->arena);
+    }
     for (int32_t i = 0; i < s.natural.len; i++)
         if (ir_inst(func, s.natural.items[i])->sub)
             ir_inst(func, s.natural.items[i])->sub |= DIV_NATURAL;
