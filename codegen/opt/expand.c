@@ -109,7 +109,10 @@ static Ref write_versions(Emit *e, const WholeOp *w, const Ref *dims) {
     int n = w->op == OP_reduce || em_in_kernel(e) || e->ctx->options->opt_level < 1
                 ? 0
                 : may_be_still(e, w, operands, is_still);
-    if (!n) return write_nest(e, w, dims, false, w->target);
+    if (!n) {
+        Ref result = write_nest(e, w, dims, false, w->target);
+        return w->type ? result : NO_REF; /* a target is no result */
+    }
     int32_t done = em_block(e);
     for (int v = 0; v <= n; v++) { /* version v - 1: that one stands still */
         Ref fits = NO_REF;
