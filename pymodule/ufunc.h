@@ -35,8 +35,9 @@ typedef struct UfuncData {
     _Atomic int64_t budget;      /* elements before the next look */
     _Atomic bool raised;         /* a loop has, at some time */
     atomic_int nloops;           /* with the seed; raised when the loop's row is complete */
-    char *name, *doc, *layout;
-    char *types; /* MAX_LOOPS * nargs */
+    char *name, *doc;
+    char *layout; /* generalised: as the user has written it, which NumPy shows and parses */
+    char *types;  /* MAX_LOOPS * nargs */
     CoreAxes axes;
     PyObject *make_stand_in, *stand_in; /* generalised: py_ufunc_stand_in */
     uint32_t written; /* generalised: bit k, operand k is an output, or named in writable_args */

@@ -97,15 +97,17 @@ def _numbers(operands):
     return names
 
 
-def make(function, layout, signatures, target, identity, writable, options):
+def make(function, written_layout, signatures, target, identity, writable, options):
     """The ufunc of one function."""
-    inputs, outputs = layout
+    inputs, outputs = layout = read_layout(written_layout)
     if type(function) is _quern.Dispatcher:
         function = function.py_func
     function = decorators._plain(function, "guvectorize")
     compile_options = decorators._with_locals(options)
     compile_options["error_numpy"] = True
     text = f"{_text(inputs)}->{_text(outputs)}"
+    if "".join(written_layout.split()) == text:  # NumPy shows it as the user has written it
+        text = written_layout
     numbers = _numbers(inputs + outputs)
     axes = tuple(tuple(numbers[axis.rstrip("?")] for axis in axes) for axes in inputs + outputs)
     writable = _writable(function, writable, len(inputs))
@@ -150,7 +152,8 @@ def guvectorize(ftylist_or_signature, signature=None, target="cpu", identity=Non
     Without type signatures, a loop is compiled for each combination of types when it is first seen; calls then pass arrays
     for the results."""
     decorators._check("guvectorize", options, {**_OPTIONS, "target": None, "identity": None, "writable_args": None})
-    layout = read_layout(ftylist_or_signature if signature is None else signature)
+    layout = ftylist_or_signature if signature is None else signature
+    read_layout(layout)  # a wrong one is an error here, not where the function is
     if target in ("cuda", "hip", "roc"):
         from ._unbuilt import refuse
         refuse(f"guvectorize(target={target!r})", "generalised ufuncs run on the CPU, with target='cpu' or 'parallel'")

@@ -211,6 +211,7 @@ def test_lengths_and_optional_axes_in_the_layout():
         c[0] = a[1] * b[2] - a[2] * b[1]
         c[1] = a[2] * b[0] - a[0] * b[2]
         c[2] = a[0] * b[1] - a[1] * b[0]
+    assert cross.signature == "(3),(3)->(3)" and guvectorize("(n) -> (n)")(running).signature == "(n) -> (n)"
     a, b = np.random.default_rng(2).random((2, 5, 3))
     assert np.allclose(cross(a, b), np.cross(a, b))
     with pytest.raises(ValueError, match="mismatch in its core dimension"):
@@ -564,7 +565,7 @@ def test_compiled_calls_that_are_wrong():
     with pytest.raises(ValueError, match="cannot be broadcast"):
         call_matmul(a, np.ones((2, 4, 3)))
     for out in (np.zeros((2, 3)), np.zeros((1, 2, 3))):
-        with pytest.raises(ValueError, match="matmul: an output does not have the shape"):
+        with pytest.raises(ValueError, match="Loop and array shapes are incompatible: matmul: an output does not have the shape"):
             call_matmul_into(a, b, out)
     with pytest.raises(ValueError, match="matmul: an operand does not have enough dimensions"):
         call_matmul(a, np.ones(4))

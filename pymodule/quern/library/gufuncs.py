@@ -20,7 +20,7 @@ def texts_of(name, nin, nargs):
             f"ufunc '{name}' has no loop for arguments of these types: it was compiled for fixed signatures, and none can be "
             "reached by safe casts",
             f"{name}: an operand does not have enough dimensions for its core axes",
-            f"{name}: an output does not have the shape that the operands broadcast to")
+            f"Loop and array shapes are incompatible: {name}: an output does not have the shape that the operands broadcast to")
 
 
 def bound(f, name, layout, fixed, nin, written, loops):
