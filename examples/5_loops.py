@@ -1,8 +1,5 @@
 """The loops people compile: each against NumPy or plain Python, with compile and run times."""
 import math
-import struct
-import zlib
-from pathlib import Path
 
 import numpy as np
 import show
@@ -82,26 +79,12 @@ def mandelbrot(image, xmin, xmax, ymin, ymax, limit):
     return image
 
 
-def save_png(path, gray):
-    """A grayscale PNG of an uint8 image."""
-    rows = b"".join(b"\0" + row.tobytes() for row in gray)
-
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    height, width = gray.shape
-    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)) +
-                     chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
-
-
 image = np.zeros((400, 600), np.uint8)
 small = np.zeros((40, 60), np.uint8)
 show.report("mandelbrot, 600 x 400, 100", lambda: mandelbrot(image, -2.0, 1.0, -1.0, 1.0, 100))
 show.report("mandelbrot, 60 x 40, 100", lambda: mandelbrot(small, -2.0, 1.0, -1.0, 1.0, 100).copy(),
             lambda: mandelbrot.py_func(small, -2.0, 1.0, -1.0, 1.0, 100).copy(), "Python")
-picture = Path(__file__).with_name("mandelbrot.png")
-save_png(picture, 255 - image * 2)
-print(f"    saved {picture.name}")
+show.picture("mandelbrot.png", 255 - image * 2)
 
 
 @njit

@@ -406,6 +406,9 @@ bool v_map(Infer *in, const Binding *f, const Type *result, const Val *args, int
 /* The same, converted, into the elements of `target`; `same_kind`: floats do not become ints and so on. */
 bool v_map_into(Infer *in, Val target, const Binding *f, bool same_kind, const Val *args,
                 int32_t n);
+/* infer_ufunc.c: converts the operands of a row, of which one is an array, to the types of the loop that NumPy takes. false
+ * without an error: NumPy has none. */
+bool v_loop_operands(Infer *in, Str name, Val *args, int32_t n);
 /* NumPy's casting "same_kind". */
 bool type_same_kind(const Type *from, const Type *to);
 /* A row of NumPy's functions of numbers, on arrays; *matched false: there is none of that name and number of operands. */

@@ -331,10 +331,25 @@ static bool fits_element(const Type *from, const Type *element) {
     return type_is_number(from) && (!type_is_complex(from) || type_is_complex(element));
 }
 
+/* Its only row: an array that is assigned may have more axes than the target, if they have the length 1. */
+static Val only_row(Infer *in, Val src) {
+    Emit *e = in->emit;
+    const Type *i64 = i64_type(in->types);
+    if (e) {
+        Ref one = emit_int(e, i64, 1), length = emit1(e, OP_shape, i64, v_ref(in, src));
+        Ref args[] = {length, one};
+        emit_guard(e, GUARD_broadcast_axis,
+                   emit2(e, OP_ne, bool_type(in->types), length, one), args, 2);
+    }
+    return v_element(in, src, val_of(fact_int(in, 0)));
+}
+
 static bool assign_array(Infer *in, Val dst, Val src) {
     const Type *to = dst.f.type, *from = src.f.type;
-    if (from->ndim > to->ndim || !fits_element(from->element, to->element))
+    if (to->ndim == 0 || !fits_element(from->element, to->element))
         return v_refuse(in, REFUSE_ELEMENT, ti_text(in, to), &src, 1);
+    while (src.f.type->ndim > to->ndim)
+        src = only_row(in, src);
     return v_map_into(in, dst, row_function(in, STR(""), 1), false, &src, 1);
 }
 

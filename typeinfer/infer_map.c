@@ -241,14 +241,18 @@ bool v_row_of_arrays(Infer *in, Str name, const Val *args, int32_t n, bool *matc
         return false;
     for (int32_t i = 0; i < n; i++)
         if (args[i].f.type->kind != TY_ARRAY && !type_is_number(args[i].f.type)) return false;
-    if (has_row(name, n, target)) {
-        *matched = true;
-        return v_map(in, row_function(in, name, n), NULL, args, n, out);
-    }
-    if (n < 2 || !is_whole(&args[n - 1]) || !has_row(name, n - 1, target)) return false;
-    *matched = true; /* np.add(a, b, out) */
-    *out = args[n - 1];
-    return v_map_into(in, *out, row_function(in, name, n - 1), true, args, n - 1);
+    bool into = !has_row(name, n, target); /* np.add(a, b, out) */
+    if (into && (n < 2 || !is_whole(&args[n - 1]) || !has_row(name, n - 1, target))) return false;
+    *matched = true;
+    n -= into;
+    Val operands[MAX_OPERANDS];
+    memcpy(operands, args, sizeof *args * (size_t)QN_MIN(n, MAX_OPERANDS));
+    const Binding *f = row_function(in, name, n);
+    if (n > MAX_OPERANDS || !v_loop_operands(in, name, operands, n))
+        return in->stop ? false : map_error(in, f, args, n);
+    if (!into) return v_map(in, f, NULL, operands, n, out);
+    *out = args[n];
+    return v_map_into(in, *out, f, true, operands, n);
 }
 
 /* Arrays as the declared loop of a ufunc takes them. */
@@ -315,15 +319,6 @@ bool v_row_with_keywords(Infer *in, Str name, const CallArgs *args, bool *known,
     return v_library_function(in, STR("ufunc.call"), &call, known, out);
 }
 
-static bool of_bools(const Val *args, int32_t n) {
-    bool all = true;
-    for (int32_t i = 0; i < n; i++) {
-        const Type *t = args[i].f.type;
-        all &= (t->kind == TY_ARRAY ? t->element : t)->kind == TY_bool;
-    }
-    return all;
-}
-
 /* a @ b, a @= b: functions of our library. A number on either side is nothing for it. */
 static bool matrix_operator(Infer *in, bool in_place, const Val *args, bool *matched, Val *out) {
     CallArgs call = {(Val *)args, 2, 0, NULL};
@@ -342,13 +337,14 @@ bool v_operator_of_arrays(Infer *in, Operator op, bool in_place, const Val *args
     if (!ufunc || !v_any_array(args, n)) return false;
     for (int32_t i = 0; i < n; i++)
         if (args[i].f.type->kind != TY_ARRAY && !type_is_number(args[i].f.type)) return false;
-    /* NumPy has no difference of bools, nor the negative of one */
-    if ((op == OPR_sub || op == OPR_neg) && of_bools(args, n)) return false;
+    Val operands[2];
+    memcpy(operands, args, sizeof *args * (size_t)n);
+    if (!v_loop_operands(in, str_from(ufunc), operands, n)) return false;
     *matched = true;
     const Binding *f = row_function(in, str_from(ufunc), n);
-    if (!in_place || !is_whole(&args[0])) return v_map(in, f, NULL, args, n, out);
+    if (!in_place || !is_kind(&args[0], TY_ARRAY)) return v_map(in, f, NULL, operands, n, out);
     *out = args[0];
-    return v_map_into(in, args[0], f, true, args, n);
+    return v_map_into(in, args[0], f, true, operands, n);
 }
 
 /* -- reduce ---------------------------------------------------------------------------------------- */

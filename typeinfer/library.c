@@ -39,7 +39,9 @@ enum {
     VALUE = LIB_VALUE,
     CHOICE = LIB_CHOICE,
     WHOLE = LIB_WHOLE,
-    CONTEXT = LIB_CONTEXT
+    CONTEXT = LIB_CONTEXT,
+    NO_BOOLS = LIB_NO_BOOLS,
+    DOUBLE = LIB_DOUBLE
 };
 
 static const LibRow rows[] = {

@@ -69,7 +69,10 @@ enum LibFlags {
         32768, /* the result is one of the arguments: their type holds Python ints of any value */
     LIB_CONTEXT = 65536, /* asks the context of the call; may raise */
     LIB_WHOLE =
-        131072 /* of arrays it is a function of quern/library, not this row for each element */
+        131072, /* of arrays it is a function of quern/library, not this row for each element */
+    LIB_NO_BOOLS = 262144, /* NumPy refuses arrays of bools */
+    LIB_DOUBLE =
+        524288 /* of arrays of narrow ints NumPy makes float64, not the smallest float that holds them */
 };
 
 typedef struct LibRow {

@@ -1,14 +1,24 @@
 """Expressions over whole arrays beside NumPy: values, dtypes, shapes, errors."""
 import itertools
+import pathlib
 import random
+import re
+import sys
 
 import numpy as np
 import pytest
 
+import beside
 import quern
 from quern import njit
 
-# Of each kind two; complex numbers have no order here, and int64 meets uint64 as int64 in bit operations.
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "fuzz"))
+import arrays  # noqa: E402
+
+NUMPY_ROWS = (ROOT / "typeinfer" / "tables" / "numpy.def").read_text()
+
+# Of each kind two; int64 meets uint64 as int64 in bit operations.
 SOME = ["bool", "int8", "int64", "uint8", "uint64", "float32", "complex64"]
 DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64", "complex128"]
 
@@ -75,7 +85,7 @@ def test_operators_of_two_arrays(symbol):
     jitted = njit(f)
     rng = np.random.default_rng(1)
     for x, y in itertools.product(SOME, SOME):
-        if "complex64" in (x, y) and symbol in ("<", "<=", ">", ">=") or symbol in BITS and sorted((x[:3], y[:3])) == ["int", "uin"]:
+        if symbol in BITS and sorted((x[:3], y[:3])) == ["int", "uin"]:
             continue
         a, b = values(rng, x, (5,)), values(rng, y, (5,))
         if symbol in ("<<", ">>"):
@@ -96,8 +106,6 @@ def test_operators_with_a_number_on_either_side(symbol, scalar):
     right, left = compiled(f"def f(a, b): return a {symbol} b"), compiled(f"def f(a, b): return b {symbol} a")
     rng = np.random.default_rng(2)
     for f, dtype in itertools.product((right, left), SOME):
-        if symbol == "<" and (dtype == "complex64" or isinstance(scalar, complex)):
-            continue
         a = values(rng, dtype, (2, 3))
         if symbol == "**" and f is left:
             a = np.abs(a)
@@ -173,6 +181,49 @@ def test_random_trees(seed):
         got, error = outcome(jitted, *arrays, scalar)
         assert error is None, source
         same(got, want, False)
+
+
+@pytest.mark.parametrize("block", range(12))
+def test_random_programs(block):
+    """Of tests/fuzz/arrays.py: every dtype, layout and shape, slices, masks, overlapping targets, reductions."""
+    assert [p for p in map(arrays.problem, range(10 * block, 10 * block + 10)) if p] == []
+
+
+PAIRS_OF_DTYPES = [("int8", "int16"), ("int8", "float32"), ("int16", "float16"), ("int32", "float32"), ("uint8", "int8"), ("bool", "int8"),
+                   ("float32", "complex64")]
+# NumPy has no loop and refuses; here they compute
+FEWER_LOOPS = {"deg2rad", "rad2deg", "radians", "degrees", "heaviside"}
+# several results, or a second operand that is no float: made of int64 and float64
+OTHER_LOOPS = {"frexp", "modf", "ldexp", "float_power"}
+
+
+@pytest.mark.parametrize("name", sorted(n for n in set(re.findall(r'^\w+\("numpy\.(\w+)"', NUMPY_ROWS, re.M)) - OTHER_LOOPS
+                                        if isinstance(getattr(np, n, None), np.ufunc) and getattr(np, n).nin < 3))
+def test_dtypes_are_those_of_numpys_loops(name):
+    ufunc = getattr(np, name)
+    names = "ab"[:ufunc.nin]
+    f = compiled(f"def f({', '.join(names)}): return np.{name}({', '.join(names)})")
+    jitted = njit(f)
+    dtypes = [d for d in (*beside.DTYPES, "float16")]
+    for kinds in [(d,) * ufunc.nin for d in dtypes] + (PAIRS_OF_DTYPES if ufunc.nin == 2 else []):
+        operands = [np.array([1, 1, 0]).astype(k) for k in kinds]
+        want, error = outcome(f, *operands)
+        got, mistake = outcome(jitted, *operands)
+        if error is not None and name in FEWER_LOOPS:
+            continue
+        assert (error is None) == (mistake is None), (kinds, error, mistake)
+        if error is None:
+            assert got[0].dtype == want[0].dtype if isinstance(want, tuple) else got.dtype == want.dtype, (kinds, got, want)
+
+
+def test_an_array_with_more_axes_of_length_one_is_assigned():
+    jitted = njit(compiled("def f(a, b): a[...] = b"))
+    for shape in ((3,), (2, 3)):
+        a = np.zeros(shape)
+        jitted(a, np.arange(3.0)[None, None])
+        assert (a == np.arange(3.0)).all()
+    with pytest.raises(ValueError, match="axis of length 2"):
+        jitted(np.zeros(3), np.ones((2, 3)))
 
 
 # -- shapes that do not fit, memory that overlaps ----------------------------------------------------------------------

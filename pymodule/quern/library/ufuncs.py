@@ -316,6 +316,52 @@ def is_integer(x):
     return np.isfinite(x) & (np.floor(x) == x)
 
 
+# -- complex numbers in NumPy's order: by real parts, then by imaginary parts; false beside a nan that counts ---------------
+
+
+def less_complex(x, y):
+    no_nan = not (np.isnan(x.imag) or np.isnan(y.imag))
+    return (x.real < y.real and no_nan) or (x.real == y.real and x.imag < y.imag)
+
+
+def less_equal_complex(x, y):
+    no_nan = not (np.isnan(x.imag) or np.isnan(y.imag))
+    return (x.real < y.real and no_nan) or (x.real == y.real and x.imag <= y.imag)
+
+
+def greater_complex(x, y):
+    return less_complex(y, x)
+
+
+def greater_equal_complex(x, y):
+    return less_equal_complex(y, x)
+
+
+def maximum_complex(x, y):
+    return x if np.isnan(x) or less_equal_complex(y, x) else y
+
+
+def minimum_complex(x, y):
+    return x if np.isnan(x) or less_equal_complex(x, y) else y
+
+
+def fmax_complex(x, y):
+    return x if np.isnan(y) or less_equal_complex(y, x) else y
+
+
+def fmin_complex(x, y):
+    return x if np.isnan(y) or less_equal_complex(x, y) else y
+
+
+def sign_complex(z):
+    length = np.abs(z)
+    return z if length == 0 else np.divide(z, length)
+
+
+def rint_complex(z):
+    return np.add(np.rint(z.real), np.multiply(np.rint(z.imag), 1j))
+
+
 FUNCTIONS = {
     "ndarray.clip": method_clip,
     "ndarray.conj": conj,
@@ -330,12 +376,18 @@ FUNCTIONS = {
     "numpy.divmod": divmod_,
     "numpy.exp2_complex": exp2_complex,
     "numpy.expm1_complex": expm1_complex,
+    "numpy.fmax_complex": fmax_complex,
+    "numpy.fmin_complex": fmin_complex,
     "numpy.frexp": frexp,
     "numpy.gcd": gcd,
+    "numpy.greater_complex": greater_complex,
+    "numpy.greater_equal_complex": greater_equal_complex,
     "numpy.heaviside": heaviside,
     "numpy.isneginf": isneginf,
     "numpy.isposinf": isposinf,
     "numpy.lcm": lcm,
+    "numpy.less_complex": less_complex,
+    "numpy.less_equal_complex": less_equal_complex,
     "numpy.log1p_complex": log1p_complex,
     "numpy.log2_complex": log2_complex,
     "numpy.logaddexp": logaddexp,
@@ -344,14 +396,18 @@ FUNCTIONS = {
     "numpy.logical_not": logical_not,
     "numpy.logical_or": logical_or,
     "numpy.logical_xor": logical_xor,
+    "numpy.maximum_complex": maximum_complex,
+    "numpy.minimum_complex": minimum_complex,
     "numpy.modf": modf,
     "numpy.power_complex": power_complex,
     "numpy.rad2deg": rad2deg,
     "numpy.reciprocal": reciprocal,
     "numpy.reciprocal_int": reciprocal_int,
+    "numpy.rint_complex": rint_complex,
     "numpy.round": round_,
     "numpy.round_float": round_float,
     "numpy.round_int": round_int,
+    "numpy.sign_complex": sign_complex,
     "numpy.sinc": sinc,
     "numpy.spacing": spacing,
     "numpy.square": square,

@@ -1,0 +1,86 @@
+/* infer_ufunc.c - the loop that NumPy's ufuncs take for arrays.
+ *
+ * Numbers follow the rules of the rows: a float function of any int is computed in float64. NumPy's ufuncs have loops of
+ * smaller floats, too, and arrays take the first one that holds their elements: np.sqrt of uint8 is float16, of int16
+ * float32. Arithmetic of bools alone is that of int8 where NumPy has no loop of bools. */
+#include "typeinfer/infer.h"
+
+typedef struct Loops { /* of the rows with one name and that many arguments */
+    bool floats;       /* arguments are floats (or complex): ints are converted */
+    bool bools;        /* there is a loop of bools, or one of every number */
+    bool double_;      /* LIB_DOUBLE */
+    bool no_bools;     /* LIB_NO_BOOLS */
+} Loops;
+
+static Loops loops_of(Str name, int32_t n) {
+    Loops loops = {.floats = true};
+    for (int32_t row = lib_find(name); row >= 0; row = lib_next(row)) {
+        const LibRow *r = lib_row(row);
+        if (row_arity(r) != n) continue;
+        for (const char *c = r->signature + 1; *c && *c != ')'; c++) {
+            if (*c == ',' || (*c >= '0' && *c <= '9')) continue;
+            loops.floats &= *c == 'F' || *c == 'C';
+            loops.bools |= *c == 'B' || *c == 'S';
+        }
+        loops.double_ |= (r->flags & LIB_DOUBLE) != 0;
+        loops.no_bools |= (r->flags & LIB_NO_BOOLS) != 0;
+    }
+    return loops;
+}
+
+static const Type *element_of(const Val *v) {
+    const Type *t = v->f.type;
+    return t->kind == TY_ARRAY ? t->element : t;
+}
+
+/* How many bits has the smallest float that holds all of that type? 0: a Python int, which asks for nothing. */
+static int float_bits(const Type *t) {
+    TypeClass cls = type_class(t);
+    if (type_is_weak(t)) return cls == CLASS_BOOL || cls == CLASS_SINT ? 0 : 64;
+    if (cls == CLASS_FLT || cls == CLASS_CPX) return type_bits(t);
+    int bits = cls == CLASS_BOOL ? 8 : type_bits(t);
+    return bits == 8 ? 16 : bits == 16 ? 32 : 64;
+}
+
+/* The type that ints are converted to; NULL: as they are. */
+static const Type *float_loop(Infer *in, const Val *args, int32_t n) {
+    int bits = in->strong ? 32 : 16; /* Numba knows no loops of float16 */
+    bool any_float = false, weak_float = false;
+    for (int32_t i = 0; i < n; i++) {
+        const Type *t = element_of(&args[i]);
+        if (type_is_complex(t)) return NULL;
+        bool is_weak = type_is_weak(t), is_float = type_is_float(t);
+        weak_float |= is_weak && is_float;
+        any_float |= !is_weak && is_float;
+        if (!is_weak) bits = QN_MAX(bits, float_bits(t));
+    }
+    if (weak_float && !any_float) return NULL; /* NumPy makes float64 of ints and a Python float */
+    return bits == 16   ? type_scalar(in->types, TY_f16)
+           : bits == 32 ? type_scalar(in->types, TY_f32)
+                        : NULL;
+}
+
+static bool convert(Infer *in, const Type *to, Val *v) {
+    const Type *from = element_of(v);
+    if (type_is_weak(from) || type_is_float(from)) return true;
+    Val whole = *v;
+    if (v->f.type->kind == TY_ARRAY && v->f.type->ndim > 0)
+        return v_map(in, row_function(in, STR(""), 1), to, &whole, 1, v);
+    return v_cast(in, v_scalar(in, whole), to, false, v);
+}
+
+bool v_loop_operands(Infer *in, Str name, Val *args, int32_t n) {
+    Loops loops = loops_of(name, n);
+    bool all_bools = true;
+    for (int32_t i = 0; i < n; i++)
+        all_bools &= element_of(&args[i])->kind == TY_bool;
+    if (all_bools && loops.no_bools) return false;
+    const Type *to = NULL;
+    if (loops.floats && !loops.double_)
+        to = float_loop(in, args, n);
+    else if (!loops.floats && all_bools && !loops.bools)
+        to = type_scalar(in->types, TY_i8);
+    for (int32_t i = 0; to && i < n; i++)
+        if (!convert(in, to, &args[i])) return false;
+    return true;
+}
