@@ -74,6 +74,7 @@ def told(code, run, words):
             linecache.cache.pop(file, None)
     out = [(w.category.__name__, str(w.message), ()) for w in caught] + out
     text = "".join("\n".join([cls, text, *notes]) + "\n" for cls, text, notes in out)
+    text = text.replace(str(pathlib.Path(quern.__file__).parent), "quern")  # wherever it is installed
     return re.sub(r"\bcuda:sm_\d+", "cuda:sm_90", text)  # that of the stand-in driver
 
 
