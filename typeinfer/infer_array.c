@@ -338,8 +338,8 @@ static Val only_row(Infer *in, Val src) {
     if (e) {
         Ref one = emit_int(e, i64, 1), length = emit1(e, OP_shape, i64, v_ref(in, src));
         Ref args[] = {length, one};
-        emit_guard(e, GUARD_broadcast_axis,
-                   emit2(e, OP_ne, bool_type(in->types), length, one), args, 2);
+        emit_guard(e, GUARD_broadcast_axis, emit2(e, OP_ne, bool_type(in->types), length, one),
+                   args, 2);
     }
     return v_element(in, src, val_of(fact_int(in, 0)));
 }
