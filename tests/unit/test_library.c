@@ -219,7 +219,7 @@ static void test_operators(void) {
     is("operator.le", "f32, wcpx", "no");
     is("operator.gt", "c64, f32", "no");
     is("operator.ge", "i8, c128", "no");
-    is("numpy.greater_equal", "c64, c64", "no");
+    is("numpy.greater_equal", "c64, c64", "c64 c64 -> bool");
     is("operator.eq", "c64, u8", "c64 u8 -> bool");
     is("operator.add", "array(f32, 1, C), f32", "no");
     is("operator.add", "none, i64", "no");
