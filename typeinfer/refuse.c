@@ -113,10 +113,11 @@ static const struct {
     {OF(REFUSE_ITERATION), any_text, TEXT},
     {OF(REFUSE_ROW), array_to_builtin, "a number is needed: take an element, a[i]"},
     {OF(REFUSE_ROW), array_to_function,
-     "functions of whole arrays are not supported yet: write a loop over the elements"},
+     "docs/arrays.md lists the functions of whole arrays; write a loop over the elements for "
+     "others"},
     {OF(REFUSE_ATTRIBUTE), any_array,
-     "compiled code knows shape, size, ndim, dtype, strides, T, itemsize and nbytes of an array; "
-     "write a loop for the rest"},
+     "docs/reference.md lists the attributes of arrays, docs/arrays.md their methods; write a "
+     "loop over the elements for others"},
 };
 
 /* -- where values come from ---------------------------------------------------------------------- */

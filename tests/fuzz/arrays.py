@@ -24,7 +24,7 @@ import quern  # noqa: E402
 UNARY = ["np.sqrt", "np.exp", "np.sin", "np.square", "np.abs", "abs", "-", "+", "~", "np.sign", "np.floor", "np.isnan", "np.isfinite", "np.conj",
          "np.negative", "np.logical_not", "np.rint", "np.cos", "np.tanh", "np.log1p"]
 BINARY = ["+", "-", "*", "/", "//", "%", "&", "|", "^", "<", "<=", "==", "!=", ">", ">="]
-PAIRS = ["np.minimum", "np.maximum", "np.hypot", "np.add", "np.multiply", "np.fmax", "np.logical_and", "np.not_equal", "np.arctan2", "np.copysign"]
+PAIRS = ["np.minimum", "np.maximum", "np.hypot", "np.add", "np.multiply", "np.fmax", "np.logical_and", "np.not_equal", "np.arctan2", "np.copysign", "np.logaddexp"]
 NUMBERS = ["s", "2", "1.5", "-1", "True"]
 REDUCTIONS = ["sum", "min", "max", "mean", "any", "all", "prod", "argmin", "argmax", "cumsum", "std"]
 SHAPES = [((3,), (3,), (1,)), ((4,), (4,), (4,)), ((3, 4), (4,), (3, 1)), ((2, 1, 4), (3, 1), (4,)), ((2, 3, 4),) * 3, ((0,), (1,), (0,)),

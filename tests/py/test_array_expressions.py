@@ -1,7 +1,6 @@
 """Expressions over whole arrays beside NumPy: values, dtypes, shapes, errors."""
 import itertools
 import pathlib
-import random
 import re
 import sys
 
@@ -136,51 +135,7 @@ def test_operators_in_place(symbol):
             same(mine, want, symbol != "/")
 
 
-# -- random trees ---------------------------------------------------------------------------------------------------
-
-FUNCTIONS = ["np.sqrt", "np.exp", "np.sin", "np.square", "np.abs", "abs", "-", "+"]
-PAIRS = ["np.minimum", "np.maximum", "np.hypot", "np.logaddexp"]
-
-
-def operand(rng, depth):
-    """An expression over arrays, or a number."""
-    return rng.choice(["s", "2", "1.5"]) if rng.random() < 0.2 else tree(rng, depth)
-
-
-def tree(rng, depth):
-    if depth == 0 or rng.random() < 0.15:
-        return rng.choice("abc")
-    kind = rng.random()
-    if kind < 0.2:
-        return f"{rng.choice(FUNCTIONS)}({tree(rng, depth - 1)})"
-    if kind < 0.3:
-        return f"{rng.choice(PAIRS)}({tree(rng, depth - 1)}, {operand(rng, depth - 1)})"
-    if kind < 0.4:
-        return f"np.where({tree(rng, depth - 1)} > {operand(rng, depth - 1)}, {tree(rng, depth - 1)}, {operand(rng, depth - 1)})"
-    pair = [tree(rng, depth - 1), operand(rng, depth - 1)]
-    rng.shuffle(pair)
-    return f"({pair[0]} {rng.choice(['+', '-', '*', '/'])} {pair[1]})"
-
-
-# an array without axes gives a number, and numbers have Python's rules
-SHAPES = [((3,), (3,), (1,)), ((4,), (4,), (4,)), ((3, 4), (4,), (3, 1)), ((2, 1, 4), (3, 1), (4,)), ((2, 3, 4),) * 3, ((0,), (1,), (0,)), ((5,), (1,), (5,))]
-
-
-@pytest.mark.parametrize("seed", range(60))
-def test_random_trees(seed):
-    rng, numbers = random.Random(seed), np.random.default_rng(seed)
-    source = f"def f(a, b, c, s): return {tree(rng, 4)}"
-    f = compiled(source)
-    jitted = njit(f)
-    for _ in range(2):
-        kinds = rng.choices(["float32", "float64", "int64", "int32", "float64"], k=3)
-        arrays = [laid_out(numbers, values(numbers, d, s)) for d, s in zip(kinds, rng.choice(SHAPES))]
-        scalar = rng.choice([3, 0.5, np.float32(0.25)])
-        want, error = outcome(f, *arrays, scalar)
-        assert error is None, source
-        got, error = outcome(jitted, *arrays, scalar)
-        assert error is None, source
-        same(got, want, False)
+# -- random programs, and the dtypes of every function -----------------------------------------------------------
 
 
 @pytest.mark.parametrize("block", range(12))

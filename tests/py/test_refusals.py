@@ -16,7 +16,7 @@ from quern import cuda, errors, jit, njit
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CASES = []
 LISTS = ("there are no lists in compiled code: use a tuple, or an array that np.array or np.empty makes",)
-WHOLE = ("functions of whole arrays are not supported yet: write a loop over the elements",)
+WHOLE = ("docs/arrays.md lists the functions of whole arrays; write a loop over the elements for others",)
 TEXT = ("text is a constant of the program: it can be compared for equality, no more",)
 ROW = np.arange(3.0)
 GRID = np.arange(4.0).reshape(2, 2)
