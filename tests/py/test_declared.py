@@ -215,3 +215,8 @@ def test_N16_a_large_unsigned_number_is_shown_as_it_is():
     g = njit("uint64(uint64)")(lambda x: x)
     with pytest.raises(OverflowError, match="-3"):
         g(np.int8(-3))
+
+
+def test_brackets_of_a_tuple_say_how_it_is_written():
+    with pytest.raises(Exception, match=r"write Tuple\(\(a, b\)\)"):
+        njit("int64(Tuple([int64, int64]))")(lambda t: t[0])

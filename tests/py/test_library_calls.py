@@ -236,3 +236,31 @@ def test_R09_matrix_products_of_numbers_are_refused_with_their_place():
         assert np.array_equal(njit(f)(np.ones((2, 2)), np.ones((2, 2))), np.full((2, 2), 2.0))
         with pytest.raises(errors.TypingError, match="matrix-multiply|operator.matmul"):
             njit(f)(np.ones((2, 2)), 2.0)
+
+
+def test_in_range_is_true_up_to_its_ends():
+    inside = njit(lambda x, a, b, c: x in range(a, b, c))
+    for start, stop, step in ((0, 5, 1), (2, 11, 3), (5, 0, -1), (9, -2, -4), (3, 3, 1)):
+        for x in range(-4, 14):
+            assert inside(x, start, stop, step) == (x in range(start, stop, step)), (x, start, stop, step)
+    steps_of_one = njit(lambda x, a, b: x in range(a, b))
+    assert [steps_of_one(x, 2, 5) for x in (1, 2, 4, 5)] == [False, True, True, False]
+
+
+def test_kinds_of_dtypes_are_numpys_letters():
+    is_u, is_i = njit(lambda a: a.dtype.kind == "u"), njit(lambda a: a.dtype.kind == "i")
+    is_f, is_c, is_b = njit(lambda a: a.dtype.kind == "f"), njit(lambda a: a.dtype.kind == "c"), njit(lambda a: a.dtype.kind == "b")
+    for dtype in ("bool", "int8", "int64", "uint8", "uint64", "float32", "float64", "complex64"):
+        a = np.zeros(1, dtype)
+        assert [f(a) for f in (is_b, is_i, is_u, is_f, is_c)] == [a.dtype.kind == letter for letter in "biufc"], dtype
+
+
+def test_functions_of_the_module_operator_in_place():
+    assert njit(lambda a, b: operator.iadd(a, b))(3, 4) == 7
+    assert njit(lambda a, b: operator.isub(a, b))(3, 4) == -1
+    assert (njit(lambda a, b: operator.imul(a, b))(np.arange(3.0), 2.0) == [0.0, 2.0, 4.0]).all()
+
+
+def test_a_shape_is_of_ints():
+    with pytest.raises(errors.TypingError):
+        njit(lambda n: np.empty((2, n)))(2.5)
