@@ -346,7 +346,7 @@ static Val only_row(Infer *in, Val src) {
 
 static bool assign_array(Infer *in, Val dst, Val src) {
     const Type *to = dst.f.type, *from = src.f.type;
-    if (to->ndim == 0 || !fits_element(from->element, to->element))
+    if ((to->ndim == 0 && from->ndim > 0) || !fits_element(from->element, to->element))
         return v_refuse(in, REFUSE_ELEMENT, ti_text(in, to), &src, 1);
     while (src.f.type->ndim > to->ndim)
         src = only_row(in, src);

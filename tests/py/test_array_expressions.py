@@ -13,7 +13,7 @@ from quern import njit
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "fuzz"))
-import arrays  # noqa: E402
+import whole_arrays  # noqa: E402
 
 NUMPY_ROWS = (ROOT / "typeinfer" / "tables" / "numpy.def").read_text()
 
@@ -140,8 +140,8 @@ def test_operators_in_place(symbol):
 
 @pytest.mark.parametrize("block", range(12))
 def test_random_programs(block):
-    """Of tests/fuzz/arrays.py: every dtype, layout and shape, slices, masks, overlapping targets, reductions."""
-    assert [p for p in map(arrays.problem, range(10 * block, 10 * block + 10)) if p] == []
+    """Of tests/fuzz/whole_arrays.py: every dtype, layout and shape, slices, masks, overlapping targets, reductions."""
+    assert [p for p in map(whole_arrays.problem, range(10 * block, 10 * block + 10)) if p] == []
 
 
 PAIRS_OF_DTYPES = [("int8", "int16"), ("int8", "float32"), ("int16", "float16"), ("int32", "float32"), ("uint8", "int8"), ("bool", "int8"),
