@@ -194,13 +194,21 @@ static Ref emit_view(Infer *in, Val array, const Plan *plan, const Type *type) {
     return view;
 }
 
-/* `a[i:j] += x`: the value is the very view that is assigned to, changed in place. */
+static bool is_none_const(const Func *func, Ref ref) {
+    const Inst *inst = ir_inst(func, ref);
+    return inst->op == OP_const && inst->u.value->kind == CONST_NONE;
+}
+
+/* `a[i:j] += x`: the value is the very view that is assigned to, changed in place. CPython 3.12 and later make the slice
+ * twice, with an absent step each. */
 static bool same_index(Infer *in, Ref a, Ref b) {
     if (a == b) return true;
     const Inst *x = ir_inst(in->f, a), *y = ir_inst(in->f, b);
     if (x->op != OP_build_slice || y->op != OP_build_slice) return false;
-    for (int32_t k = 0; k < 3; k++)
-        if (ir_arg(in->f, a, k) != ir_arg(in->f, b, k)) return false;
+    for (int32_t k = 0; k < 3; k++) {
+        Ref p = ir_arg(in->f, a, k), q = ir_arg(in->f, b, k);
+        if (p != q && !(is_none_const(in->f, p) && is_none_const(in->f, q))) return false;
+    }
     return true;
 }
 
