@@ -62,16 +62,6 @@ static bool pure_row(const Inst *inst) {
     return row && (row->flags & LIB_PURE) && !(row->flags & LIB_CONVERGENT);
 }
 
-/* In every round? Then it dominates the way back. */
-static bool every_round(const Divisors *d, int32_t block) {
-    const Block *header = &d->func->blocks.items[d->counted->header];
-    for (int32_t i = 0; i < header->preds.len; i++)
-        if (opt_in_loop(d->cfg, d->loop, header->preds.items[i]) &&
-            !cfg_dominates(d->cfg, block, header->preds.items[i]))
-            return false;
-    return true;
-}
-
 static bool is_zero(const Func *func, Ref ref) {
     return constant(func, ref) && ir_inst(func, ref)->u.value->kind == CONST_FLOAT &&
            ir_inst(func, ref)->u.value->re == 0.0;
@@ -82,7 +72,8 @@ static bool is_zero_test(const Divisors *d, Ref guard) {
     if (inst->sub != GUARD_zero_division || inst->error != NO_BLOCK) return false;
     Ref test = ir_arg(d->func, guard, 0);
     return ir_inst(d->func, test)->op == OP_eq && is_float(d->func, ir_arg(d->func, test, 0)) &&
-           is_zero(d->func, ir_arg(d->func, test, 1)) && every_round(d, inst->block);
+           is_zero(d->func, ir_arg(d->func, test, 1)) &&
+           opt_every_round(d->func, d->cfg, d->loop, inst->block);
 }
 
 /* Notes what matters of one instruction; false: the loop stays as it is. */

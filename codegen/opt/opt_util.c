@@ -119,6 +119,24 @@ bool opt_in_loop(const Cfg *cfg, int32_t loop, int32_t block) {
     return false;
 }
 
+bool opt_every_round(const Func *func, const Cfg *cfg, int32_t loop, int32_t block) {
+    const Block *header = &func->blocks.items[cfg->loops.items[loop].header];
+    for (int32_t i = 0; i < header->preds.len; i++)
+        if (opt_in_loop(cfg, loop, header->preds.items[i]) &&
+            !cfg_dominates(cfg, block, header->preds.items[i]))
+            return false;
+    return true;
+}
+
+Ref opt_copy_inst(Func *to, int32_t block, const Func *from, Ref ref) {
+    Ref copy = ir_append(to, block, (Op)ir_inst(from, ref)->op, NULL, 0);
+    const Inst *old = ir_inst(from, ref);
+    Inst *fresh = ir_inst(to, copy);
+    fresh->sub = old->sub, fresh->imm = old->imm, fresh->type = old->type, fresh->u = old->u;
+    fresh->span = old->span;
+    return copy;
+}
+
 static bool is_next(const Func *func, Ref ref, Ref counter) {
     const Inst *inst = ir_inst(func, ref);
     int64_t one;

@@ -136,12 +136,7 @@ static void make_function(Outline *o) {
 
 /* In block `block`, with the operands of `from` still. */
 static void copy_inst(Outline *o, int32_t block, Ref ref) {
-    Ref copy = ir_append(o->to, block, (Op)ir_inst(o->from, ref)->op, NULL, 0);
-    const Inst *old = ir_inst(o->from, ref);
-    Inst *fresh = ir_inst(o->to, copy);
-    fresh->sub = old->sub, fresh->imm = old->imm, fresh->type = old->type, fresh->u = old->u;
-    fresh->span = old->span;
-    o->refs[ref] = copy;
+    o->refs[ref] = opt_copy_inst(o->to, block, o->from, ref);
 }
 
 static void copy_constants(Outline *o) {

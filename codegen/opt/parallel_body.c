@@ -92,12 +92,9 @@ static void make_params(Copy *c) {
 /* -- instructions ------------------------------------------------------------------------------- */
 
 static void copy_inst(Copy *c, int32_t block, Ref ref) {
-    Ref copy = ir_append(c->to, block, (Op)ir_inst(c->from, ref)->op, NULL, 0);
-    const Inst *old = ir_inst(c->from, ref);
-    Inst *fresh = ir_inst(c->to, copy);
-    fresh->sub = old->sub, fresh->imm = old->imm, fresh->type = old->type, fresh->u = old->u;
-    fresh->span = old->span;
-    if (old->error != NO_BLOCK) fresh->error = c->blocks[old->error];
+    Ref copy = opt_copy_inst(c->to, block, c->from, ref);
+    int32_t error = ir_inst(c->from, ref)->error;
+    if (error != NO_BLOCK) ir_inst(c->to, copy)->error = c->blocks[error];
     c->refs[ref] = copy;
     if (ref >= c->from->var_names.len || !c->from->var_names.items[ref].len) return;
     vec_resize(c->r->ctx->module->arena, &c->to->var_names, copy + 1);

@@ -83,6 +83,10 @@ typedef struct CountedLoop {
 } CountedLoop;
 bool opt_counted_loop(const Func *func, const Cfg *cfg, int32_t loop, CountedLoop *out);
 bool opt_in_loop(const Cfg *cfg, int32_t loop, int32_t block);
+/* Does every round of the loop that goes back to its header pass the block? */
+bool opt_every_round(const Func *func, const Cfg *cfg, int32_t loop, int32_t block);
+/* The instruction in another function, appended to `block`: without operands, error successor and name. */
+Ref opt_copy_inst(Func *to, int32_t block, const Func *from, Ref ref);
 
 /* -- proofs (inductive.c): at the start of `block`, by induction over loops and from the branches that lead there -- */
 

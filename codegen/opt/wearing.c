@@ -80,21 +80,11 @@ static bool ends_at_zero(const Wearing *w, Ref test, bool truth, bool *all) {
     return *all = upward && (strict ? k >= 0 : k >= 1);
 }
 
-/* Of every round, on the way back. */
-static bool every_round(const Wearing *w, int32_t block) {
-    const Block *header = &w->func->blocks.items[ir_inst(w->func, w->number)->block];
-    for (int32_t i = 0; i < header->preds.len; i++)
-        if (opt_in_loop(w->cfg, w->loop, header->preds.items[i]) &&
-            !cfg_dominates(w->cfg, block, header->preds.items[i]))
-            return false;
-    return true;
-}
-
 static bool ends(const Wearing *w, int32_t block) {
     Ref last = ir_terminator(w->func, block);
     const Inst *branch = ir_inst(w->func, last);
     bool all;
-    if (branch->op != OP_branch || !every_round(w, block)) return false;
+    if (branch->op != OP_branch || !opt_every_round(w->func, w->cfg, w->loop, block)) return false;
     bool stays = opt_in_loop(w->cfg, w->loop, branch->target[0]);
     if (stays == opt_in_loop(w->cfg, w->loop, branch->target[1])) return false;
     if (!ends_at_zero(w, ir_arg(w->func, last, 0), stays, &all)) return false;

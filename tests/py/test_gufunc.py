@@ -330,9 +330,15 @@ def test_array_ufunc_of_others_decides():
     dynamic = guvectorize("(n)->(n)")(running)
     assert matmul(Other(), 1) == ("matmul", "__call__", []) and norm(Other(), keepdims=True) == ("norm", "__call__", ["keepdims"])
     assert dynamic(Other()) == ("running", "__call__", []) and dynamic(np.ones(3), Other())[1] == "__call__"
+
+
+def test_frames_of_pandas_are_operands():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
-    assert np.array_equal(np.asarray(cumsum(frame)), [[1, 4], [2, 6]])
+    sums = cumsum(frame)  # pandas hands over its columns as rows, to any gufunc
+    assert isinstance(sums, pandas.DataFrame) and list(sums) == ["a", "b"] and sums.to_numpy().tolist() == [[1, 3], [3, 7]]
+    sums = cumsum(pandas.Series([1.0, 2.0, 3.0], name="c", index=[5, 6, 7]))
+    assert isinstance(sums, pandas.Series) and sums.name == "c" and sums.to_dict() == {5: 1, 6: 3, 7: 6}
 
 
 def test_loops_can_be_added_one_by_one():

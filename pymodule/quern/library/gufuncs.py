@@ -4,7 +4,7 @@ without core axes: () for a number, (1,) for an array of one element."""
 
 import numpy as np
 
-from .indexing import is_array
+from .indexing import is_array, rows
 from .primitives import convert, disjoint, guard, restride, result_type
 from .shapes import broadcast_lengths, copy, stretched
 
@@ -220,18 +220,12 @@ def all_spread(args, layout, singles, shape, dtypes):
     return (first,) + all_spread(args[1:], layout[1:], singles[1:], shape, dtypes[1:])
 
 
-def items(operands, i):
-    if len(operands) == 0:
-        return ()
-    return (operands[0][i] if is_array(operands[0]) else operands[0],) + items(operands[1:], i)
-
-
 def each(f, operands, shape):
     if len(shape) == 0:
         f(*operands)
     else:
         for i in range(shape[0]):
-            each(f, items(operands, i), shape[1:])
+            each(f, rows(operands, i), shape[1:])
 
 
 def stored(outputs, results):
