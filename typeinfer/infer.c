@@ -278,34 +278,65 @@ static bool visit_concat(Infer *in, Ref ref, Val *out) {
 }
 
 /* On GPUs the length of a range with a step costs a division: there the item is compared. */
-static Ref more_of_range(Infer *in, Ref length, Ref counter) {
+static Ref more_of_range(Infer *in, Val it, Ref counter) {
     if (!in->kernel && target_is_host(in->ti->options.target)) return NO_REF;
-    if (ir_inst(in->f, length)->op != OP_iter_len) return NO_REF;
-    Val it = infer_val(in, ir_arg(in->f, length, 0));
     if (!is_kind(&it, TY_RANGE)) return NO_REF;
     return emit_range_more(in->emit, v_ref(in, it), counter);
 }
 
-static bool visit_counter(Infer *in, Ref ref, Op op, Val *out) {
+static bool visit_counter_next(Infer *in, Ref ref, Val *out) {
     Emit *e = in->emit;
-    Val a, b;
+    Val counter;
     const Type *i64 = i64_type(in->types);
-    if (!infer_operand(in, ref, 0, &a)) return false;
-    if (op == OP_counter_next) {
-        out->f = fact_of(ti_wint(in));
-        if (!e) return true;
-        out->ref = emit2(e, OP_add, i64, v_as(in, a, i64), emit_int(e, i64, 1));
-        ir_inst(e->out, out->ref)->sub = FLAG_NOWRAP; /* below the length: no wrap */
-        return true;
-    }
-    if (!infer_operand(in, ref, 1, &b)) return false;
+    if (!infer_operand(in, ref, 0, &counter)) return false;
+    out->f = fact_of(ti_wint(in));
+    if (!e) return true;
+    out->ref = emit2(e, OP_add, i64, v_as(in, counter, i64), emit_int(e, i64, 1));
+    ir_inst(e->out, out->ref)->sub = FLAG_NOWRAP; /* below the length: no wrap */
+    return true;
+}
+
+/* What a loop goes over, with its length where that stands still: read once, in front of the loop. */
+static bool visit_iter(Infer *in, Ref ref, Val *out) {
+    Val of, length;
+    if (!infer_operand(in, ref, 0, &of)) return false;
+    *out = v_unwrap(in, of);
+    if (!v_iterable(in, *out)) return false;
+    if (!in->emit) return true;
+    if (!v_iter_len(in, *out, &length)) return false;
+    vec_push(in->arena, &in->emit->iterations, ((Iteration){ref, length}));
+    return true;
+}
+
+static bool length_of(Infer *in, Ref iter, Val it, Val *out) {
+    for (int32_t k = in->emit ? in->emit->iterations.len : 0; k-- > 0;)
+        if (in->emit->iterations.items[k].iter == iter)
+            return *out = in->emit->iterations.items[k].length, true;
+    return v_iter_len(in, it, out);
+}
+
+static bool visit_iter_more(Infer *in, Ref ref, Val *out) {
+    Emit *e = in->emit;
+    Val it, counter, length;
+    const Type *i64 = i64_type(in->types);
     int64_t n;
-    if (fact_int_value(&b.f, &n) && n <= 0) return out->f = fact_bool(in, false), true;
+    if (!infer_operand(in, ref, 0, &it) || !infer_operand(in, ref, 1, &counter)) return false;
+    if (!length_of(in, it.src, it, &length)) return false;
+    if (fact_int_value(&length.f, &n) && n <= 0) return out->f = fact_bool(in, false), true;
     out->f = fact_of(bool_type(in->types));
     if (!e) return true;
-    out->ref = more_of_range(in, ir_arg(in->f, ref, 1), v_as(in, a, i64));
-    if (!out->ref) out->ref = emit2(e, OP_lt, out->f.type, v_as(in, a, i64), v_as(in, b, i64));
+    Ref at = v_as(in, counter, i64);
+    out->ref = more_of_range(in, it, at);
+    if (!out->ref) out->ref = emit2(e, OP_lt, out->f.type, at, v_as(in, length, i64));
     return true;
+}
+
+/* The item that was asked for. */
+static bool visit_iter_get(Infer *in, Ref ref, Val *out) {
+    Val it, counter;
+    Ref more = ir_arg(in->f, ref, 0);
+    return infer_operand(in, more, 0, &it) && infer_operand(in, more, 1, &counter) &&
+           v_iter_get(in, it, counter, out);
 }
 
 /* An assignment to a variable of declared type. */
@@ -361,9 +392,6 @@ static bool visit_operands(Infer *in, Ref ref, Val *out) {
     case OP_setitem: return v_setitem(in, v[0], v[1], v[2]);
     case OP_unpack: return v_unpack(in, v[0], (int32_t)inst->imm, out);
     case OP_extract: return *out = v_item(in, v[0], (int32_t)inst->imm), true;
-    case OP_iter: v[0] = v_unwrap(in, v[0]); return *out = v[0], v_iterable(in, v[0]);
-    case OP_iter_len: return v_iter_len(in, v[0], out);
-    case OP_iter_get: return v_iter_get(in, v[0], v[1], out);
     case OP_setattr: return ti_fail(in, ref, E0101, "assignment to an attribute");
     default: return ti_fail(in, ref, E0101, ir_op_info[inst->op].name);
     }
@@ -390,8 +418,10 @@ static bool visit(Infer *in, Ref ref, Val *out) {
     case OP_build_list: return visit_build(in, ref, out);
     case OP_build_slice: return visit_slice(in, ref, out);
     case OP_concat: return visit_concat(in, ref, out);
-    case OP_counter_less:
-    case OP_counter_next: return visit_counter(in, ref, (Op)inst->op, out);
+    case OP_iter: return visit_iter(in, ref, out);
+    case OP_iter_more: return visit_iter_more(in, ref, out);
+    case OP_iter_get: return visit_iter_get(in, ref, out);
+    case OP_counter_next: return visit_counter_next(in, ref, out);
     case OP_poll: return visit_poll(in);
     case OP_jump:
         if (e)
@@ -418,13 +448,18 @@ bool infer_visit(Infer *in, Ref ref, Val *out) {
 
 /* -- the fixed point ----------------------------------------------------------------------------- */
 
-/* Has nothing changed since the last visit? */
-static bool is_current(const Infer *in, Ref ref) {
-    const Inst *inst = ir_inst(in->f, ref);
-    if (in->visited[ref] < 0) return false;
-    for (int32_t k = 0; k < inst->nargs; k++)
-        if (in->changed[ir_arg(in->f, ref, k)] > in->visited[ref]) return false;
+static bool operands_stand(const Infer *in, Ref ref, int32_t since) {
+    for (int32_t k = 0; k < ir_inst(in->f, ref)->nargs; k++)
+        if (in->changed[ir_arg(in->f, ref, k)] > since) return false;
     return true;
+}
+
+/* Has nothing changed since the last visit? An item depends on what was asked for it. */
+static bool is_current(const Infer *in, Ref ref) {
+    int32_t since = in->visited[ref];
+    if (since < 0 || !operands_stand(in, ref, since)) return false;
+    return ir_inst(in->f, ref)->op != OP_iter_get ||
+           operands_stand(in, ir_arg(in->f, ref, 0), since);
 }
 
 static void store_fact(Infer *in, Ref ref, Fact f) {

@@ -111,6 +111,12 @@ typedef enum StopReason {
     STOP_ABORT
 } StopReason;
 
+/* The length of what an untyped `iter` goes over, in front of the loop. */
+typedef struct Iteration {
+    Ref iter;
+    Val length;
+} Iteration;
+
 /* Specialisation of one instance: the typed function, and where its next instruction goes. */
 typedef struct Emit {
     Ti *ti;
@@ -131,7 +137,8 @@ typedef struct Emit {
     int32_t pool_at;       /* where the next goes */
     Ref *bound;            /* by untyped Ref: typed bool "is assigned", or 0 */
     Vec(bool) nonnegative; /* by typed Ref */
-    Vec(Ref) bound_phis;   /* untyped phis with an entry in `bound` */
+    Vec(Iteration) iterations;
+    Vec(Ref) bound_phis; /* untyped phis with an entry in `bound` */
 } Emit;
 
 struct Infer {

@@ -154,9 +154,9 @@ typedef struct Access {
 } Access;
 typedef Vec(Access) AccessList;
 
-/* A stack slot is three SSA variables: the value (or iteration), and the length and counter of an
- * iteration. Locals are variables 0 .. nlocals - 1, the slots follow. */
-enum { STACK_VARS = 3, VAR_VALUE = 0, VAR_LENGTH = 1, VAR_COUNTER = 2 };
+/* A stack slot is three SSA variables: the value (or iteration), and of an iteration whether there is
+ * another item, and the counter. Locals are variables 0 .. nlocals - 1, the slots follow. */
+enum { STACK_VARS = 3, VAR_VALUE = 0, VAR_MORE = 1, VAR_COUNTER = 2 };
 
 typedef struct SsaBuild {
     Module *module;

@@ -71,11 +71,9 @@ bool bc_h_get_iter(SsaBuild *b, int32_t arg) {
     if (b->stack[b->depth - 1].kind == SLOT_ITER) return true; /* iter(iterator) is itself */
     if (!bc_pop(b, &value)) return false;
     Ref iter = bc_emit(b, OP_iter, &value, 1);
-    Ref length = bc_emit(b, OP_iter_len, &iter, 1);
     Ref zero = bc_emit_const(b, const_int(b->arena, 0));
     int32_t var = slot_var(b, b->depth);
     bc_write(b, var + VAR_VALUE, iter);
-    bc_write(b, var + VAR_LENGTH, length);
     bc_write(b, var + VAR_COUNTER, zero);
     bc_push_kind(b, SLOT_ITER);
     return true;
@@ -87,16 +85,19 @@ static bool check_iter(SsaBuild *b) {
     return bc_unsupported(b, "a loop over an iterator from elsewhere");
 }
 
-/* Into the body while the counter is less than the length; what lies on the stack where the loop is
+/* Into the body while there is another item; what lies on the stack where the loop is
  * exhausted depends on the version. */
 static bool loop_test(SsaBuild *b, int32_t target, int exit_depth) {
     bool known = check_iter(b);
     if (!known && (!b->decoded->all || b->malformed)) return false;
     int32_t var = slot_var(b, b->depth - 1);
-    Ref test =
-        known ? bc_emit(b, OP_counter_less,
-                        (Ref[]){bc_read(b, var + VAR_COUNTER), bc_read(b, var + VAR_LENGTH)}, 2)
-              : bc_emit_truth(b, bc_reported(b));
+    Ref test;
+    if (known) {
+        Ref of[2] = {bc_read(b, var + VAR_VALUE), bc_read(b, var + VAR_COUNTER)};
+        bc_write(b, var + VAR_MORE, test = bc_emit(b, OP_iter_more, of, 2));
+    } else {
+        test = bc_emit_truth(b, bc_reported(b));
+    }
     int32_t body = target_block(b, b->inst + 1), exit = target_block(b, target);
     b_branch(&b->ir, test, ir_block_of(b, body), ir_block_of(b, exit));
     if (!bc_flow(b, body)) return false;
@@ -122,8 +123,8 @@ bool bc_h_for_item(SsaBuild *b, int32_t arg) {
     (void)arg;
     if (!check_iter(b)) return false;
     int32_t var = slot_var(b, b->depth - 1);
-    Ref counter = bc_read(b, var + VAR_COUNTER);
-    Ref item = bc_emit(b, OP_iter_get, (Ref[]){bc_read(b, var + VAR_VALUE), counter}, 2);
+    Ref counter = bc_read(b, var + VAR_COUNTER), more = bc_read(b, var + VAR_MORE);
+    Ref item = bc_emit(b, OP_iter_get, &more, 1);
     bc_write(b, var + VAR_COUNTER, bc_emit(b, OP_counter_next, &counter, 1));
     bc_push(b, item);
     return true;

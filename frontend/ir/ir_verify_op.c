@@ -567,6 +567,9 @@ static bool check_untyped(Verifier *v, Ref ref) {
         if (inst->imm < 0 || inst->imm > inst->nargs - (inst->op == OP_call_star ? 2 : 1))
             return bad(v, ref, "more keywords than arguments");
         return inst->imm == 0 || inst->u.names || bad(v, ref, "the keywords are missing");
+    case OP_iter_get:
+        return ir_inst(v->func, ir_arg(v->func, ref, 0))->op == OP_iter_more ||
+               bad(v, ref, "the operand must be an iter_more");
     case OP_unpack:
     case OP_extract: return inst->imm >= 0 || bad(v, ref, "a negative number");
     case OP_convert:

@@ -18,7 +18,7 @@ typedef enum TypeKind {
     TY_ARRAY,
     TY_RANGE,    /* element: wint, i64, u64, i32 ... */
     TY_SLICE,    /* of weak ints; which of start/stop/step are None is part of the type */
-    TY_ITER,     /* iteration over `element`: see ops iter, iter_len, iter_get */
+    TY_ITER,     /* iteration over `element`: see ops iter, iter_more, iter_get */
     TY_OPTIONAL, /* element or None */
     TY_MEMBER,   /* a member of the enumeration `binding`: an int64, see there */
     TY_OBJECT,   /* a compile-time object: module, function, type, exception class, string ... */

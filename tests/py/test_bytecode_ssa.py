@@ -215,12 +215,10 @@ class Machine:
             return a[0] + tuple(a[1])
         if kind == "iter":
             return list(a[0])
-        if kind == "iter_len":
-            return len(a[0])
+        if kind == "iter_more":
+            return a[0][a[1] :]
         if kind == "iter_get":
-            return a[0][a[1]]
-        if kind == "counter_less":
-            return a[0] < a[1]
+            return a[0][0]
         if kind == "counter_next":
             return a[0] + 1
         if kind == "poll":
