@@ -132,6 +132,19 @@ static bool visit_freevar(Infer *in, Ref ref, Val *out) {
 
 /* -- control flow ------------------------------------------------------------------------------ */
 
+static const Iteration *iteration_of(const Infer *in, Ref ref) {
+    for (int32_t k = in->emit ? in->emit->iterations.len : 0; k-- > 0;)
+        if (in->emit->iterations.items[k].of == ref) return &in->emit->iterations.items[k];
+    return NULL;
+}
+
+/* Behind an `iter_more` that fetched: control is here where there is an item, in its block `miss` where there is none. */
+static void branch_on_item(Emit *e, const Iteration *fetched, int32_t yes, int32_t no) {
+    emit_jump(e, yes);
+    e->block = fetched->miss;
+    emit_jump(e, no);
+}
+
 static bool visit_branch(Infer *in, Ref ref) {
     Emit *e = in->emit;
     const Inst *inst = ir_inst(in->f, ref);
@@ -141,7 +154,10 @@ static bool visit_branch(Infer *in, Ref ref) {
     if (cond.f.value) taken = cond.f.value->i ? 1 : 2;
     if (e) {
         int32_t yes = e->first[inst->target[0]], no = e->first[inst->target[1]];
-        if (taken == 3)
+        const Iteration *fetched = iteration_of(in, ir_arg(in->f, ref, 0));
+        if (fetched)
+            branch_on_item(e, fetched, yes, no);
+        else if (taken == 3)
             emit_branch(e, v_ref(in, cond), yes, no);
         else
             emit_jump(e, taken == 1 ? yes : no);
@@ -300,19 +316,21 @@ static bool visit_counter_next(Infer *in, Ref ref, Val *out) {
 static bool visit_iter(Infer *in, Ref ref, Val *out) {
     Val of, length;
     if (!infer_operand(in, ref, 0, &of)) return false;
-    *out = v_unwrap(in, of);
-    if (!v_iterable(in, *out)) return false;
-    if (!in->emit) return true;
+    of = v_unwrap(in, of);
+    if (!v_iterable(in, of) || !v_begin(in, of, out)) return false;
+    if (!in->emit || !type_is_counted(out->f.type)) return true;
     if (!v_iter_len(in, *out, &length)) return false;
-    vec_push(in->arena, &in->emit->iterations, ((Iteration){ref, length}));
+    vec_push(in->arena, &in->emit->iterations, ((Iteration){ref, length, NO_BLOCK}));
     return true;
 }
 
-static bool length_of(Infer *in, Ref iter, Val it, Val *out) {
-    for (int32_t k = in->emit ? in->emit->iterations.len : 0; k-- > 0;)
-        if (in->emit->iterations.items[k].iter == iter)
-            return *out = in->emit->iterations.items[k].length, true;
-    return v_iter_len(in, it, out);
+static bool fetch(Infer *in, Ref ref, Val it, Val *out) {
+    Val item;
+    int32_t miss = in->emit ? emit_block(in->emit) : NO_BLOCK;
+    if (!v_next(in, it, miss, &item)) return false;
+    out->f = fact_of(bool_type(in->types));
+    if (in->emit) vec_push(in->arena, &in->emit->iterations, ((Iteration){ref, item, miss}));
+    return true;
 }
 
 static bool visit_iter_more(Infer *in, Ref ref, Val *out) {
@@ -321,7 +339,12 @@ static bool visit_iter_more(Infer *in, Ref ref, Val *out) {
     const Type *i64 = i64_type(in->types);
     int64_t n;
     if (!infer_operand(in, ref, 0, &it) || !infer_operand(in, ref, 1, &counter)) return false;
-    if (!length_of(in, it.src, it, &length)) return false;
+    if (!type_is_counted(it.f.type)) return fetch(in, ref, it, out);
+    const Iteration *begun = iteration_of(in, it.src);
+    if (begun)
+        length = begun->value;
+    else if (!v_iter_len(in, it, &length))
+        return false;
     if (fact_int_value(&length.f, &n) && n <= 0) return out->f = fact_bool(in, false), true;
     out->f = fact_of(bool_type(in->types));
     if (!e) return true;
@@ -335,8 +358,11 @@ static bool visit_iter_more(Infer *in, Ref ref, Val *out) {
 static bool visit_iter_get(Infer *in, Ref ref, Val *out) {
     Val it, counter;
     Ref more = ir_arg(in->f, ref, 0);
-    return infer_operand(in, more, 0, &it) && infer_operand(in, more, 1, &counter) &&
-           v_iter_get(in, it, counter, out);
+    const Iteration *fetched = iteration_of(in, more);
+    if (fetched) return *out = fetched->value, true;
+    if (!infer_operand(in, more, 0, &it) || !infer_operand(in, more, 1, &counter)) return false;
+    if (!type_is_counted(it.f.type)) return v_next(in, it, NO_BLOCK, out);
+    return v_iter_get(in, it, counter, out);
 }
 
 /* An assignment to a variable of declared type. */
@@ -439,10 +465,17 @@ static bool visit(Infer *in, Ref ref, Val *out) {
     }
 }
 
+static bool makes_iterator(const Infer *in, Ref ref) {
+    Op op = (Op)ir_inst(in->f, ref)->op;
+    return op == OP_call_py || op == OP_call_star || op == OP_attr || op == OP_param;
+}
+
 bool infer_visit(Infer *in, Ref ref, Val *out) {
     *out = (Val){.src = ref};
     in->at = ref;
     if (!visit(in, ref, out)) return false;
+    if (is_kind(out, TY_ITER) && makes_iterator(in, ref) && !v_keep_made(in, ref, out))
+        return false;
     return !out->f.type || !type_is_too_large(out->f.type) || infer_too_large(in, ref, out->f.type);
 }
 

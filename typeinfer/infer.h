@@ -111,10 +111,12 @@ typedef enum StopReason {
     STOP_ABORT
 } StopReason;
 
-/* The length of what an untyped `iter` goes over, in front of the loop. */
+/* Of an untyped `iter`: the length of what it goes over, in front of the loop. Of an `iter_more` that fetches: the item, and
+ * the block where there is none. */
 typedef struct Iteration {
-    Ref iter;
-    Val length;
+    Ref of;
+    Val value;
+    int32_t miss;
 } Iteration;
 
 /* Specialisation of one instance: the typed function, and where its next instruction goes. */
@@ -466,12 +468,39 @@ bool v_iter_get(Infer *in, Val it, Val counter, Val *out);
 Val v_tuple(Infer *in, const Val *items, int32_t n);
 Val v_item(Infer *in, Val tuple, int32_t k); /* of a tuple, slice, range or iteration */
 bool v_tuple_get(Infer *in, Val tuple, Val index, Val *out);
-/* ITER_CALL: of (n, function, state), the items function(state, 0) ... function(state, n - 1). */
-/* ITER_PARALLEL: of a range, whose items may be gone through in any order. */
-enum IterKind { ITER_ENUMERATE, ITER_ZIP, ITER_REVERSED, ITER_CALL, ITER_PARALLEL };
+/* What `element` is. */
+enum IterKind {
+    ITER_ENUMERATE, /* (what, first number) */
+    ITER_ZIP,       /* a tuple of what is gone over side by side */
+    ITER_REVERSED,  /* the sequence */
+    ITER_CALL, /* (n, function, state): the items function(state, 0) ... function(state, n - 1) */
+    ITER_PARALLEL, /* a range, whose items may be gone through in any order */
+    ITER_OVER,     /* the sequence: iter(sequence) */
+    ITER_MAP,      /* (function, what ...) */
+    ITER_FILTER,   /* (function or None, what) */
+    ITER_STRICT,   /* as ITER_ZIP: all must be of one length */
+    ITER_KEPT /* (what, cell): the cell, an array of one int64, has the number of the next item */
+};
 /* A slice of three parts, each an int or None. */
 bool v_slice(Infer *in, const Val parts[3], Val *out);
 Val v_iter_object(Infer *in, enum IterKind kind, Val of);
+
+/* -- infer_next.c: iterators that remember where they are ------------------------------------------ */
+
+/* Are length and items functions of a counter? Then v_iter_len and v_iter_get are for it, otherwise v_begin and v_next. */
+bool type_is_counted(const Type *type);
+/* What an iterator goes over, to be indexed: from then on it begins again, as NumPy's a.flat does. */
+Val v_indexed_iterator(Infer *in, Val it);
+/* What a loop over `of` asks for items. */
+bool v_begin(Infer *in, Val of, Val *out);
+/* The next item of what v_begin gave; where there is none, control goes to `miss`. */
+bool v_next(Infer *in, Val it, int32_t miss, Val *out);
+/* `ref` makes the iterator *out: it keeps its place, unless that can be seen nowhere. */
+bool v_keep_made(Infer *in, Ref ref, Val *out);
+bool typed_iter(Infer *in, const Val *v, const CallArgs *args, Val *out);
+bool typed_next(Infer *in, const Val *v, const CallArgs *args, Val *out);
+bool typed_map(Infer *in, const Val *v, const CallArgs *args, Val *out);
+bool typed_filter(Infer *in, const Val *v, const CallArgs *args, Val *out);
 
 /* -- infer_array.c ------------------------------------------------------------------------------ */
 

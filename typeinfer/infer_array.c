@@ -303,6 +303,7 @@ bool v_getitem(Infer *in, Val a, Val index, Val *out) {
     case TY_TUPLE: return v_tuple_get(in, a, index, out);
     case TY_RANGE: return range_getitem(in, a, index, out);
     default:
+        a = v_indexed_iterator(in, a);
         if (is_kind(&a, TY_ITER) && a.f.type->bits == ITER_CALL) /* a.flat[i] */
             return range_getitem(in, a, index, out);
         return v_refuse(in, REFUSE_INDEX, NULL, (Val[]){a, index}, 2);

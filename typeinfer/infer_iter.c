@@ -1,7 +1,7 @@
 /* infer_iter.c - tuples, ranges and iteration.
  *
- * Every iteration is by counter: length and item are functions of an immutable description. In typed
- * code a range is the tuple (start, stop, step), enumerate is (what, first), zip the tuple of what it
+ * Here an iteration is by counter: length and item are functions of an immutable description. infer_next.c has those
+ * that remember where they are. In typed code a range is the tuple (start, stop, step), enumerate is (what, first), zip the tuple of what it
  * zips, and reversed is what it reverses. Where the parts were made in the same function, `emit_item`
  * looks through the tuple, so a range over n leaves nothing but a comparison with n. */
 #include "typeinfer/infer.h"
@@ -255,27 +255,20 @@ bool v_iterable(Infer *in, Val a) {
     case TY_TUPLE:
         return t->nitems == 0 || common_type(in, t) ||
                not_iterable(in, &a, "its items have no common type");
-    case TY_ITER: {
-        Val inner = iter_inner(a);
-        if (t->bits == ITER_REVERSED) return v_iterable(in, inner);
-        if (t->bits == ITER_CALL || t->bits == ITER_PARALLEL) return true;
-        int32_t n = t->bits == ITER_ENUMERATE ? 1 : t->element->nitems;
-        for (int32_t i = 0; i < n; i++)
-            if (!v_iterable(in, val_of(fact_of(t->element->items[i])))) return false;
-        return true;
-    }
+    case TY_ITER: return true; /* asked when it was made */
     default: return not_iterable(in, &a, NULL);
     }
 }
 
-static bool zip_length(Infer *in, Val tuple, Val *out) {
+/* The least length of the items from number `first` on. */
+static bool zip_length(Infer *in, Val tuple, int32_t first, Val *out) {
     Emit *e = in->emit;
     const Type *i64 = i64_type(in->types);
     *out = val_of(fact_int(in, 0));
-    for (int32_t i = 0; i < tuple.f.type->nitems; i++) {
+    for (int32_t i = first; i < tuple.f.type->nitems; i++) {
         Val n;
         if (!v_iter_len(in, v_item(in, tuple, i), &n)) return false;
-        if (i == 0) {
+        if (i == first) {
             *out = n;
             continue;
         }
@@ -308,11 +301,15 @@ bool v_iter_len(Infer *in, Val it, Val *out) {
         if (in->emit) out->ref = emit_range_len(in->emit, v_ref(in, it));
         return true;
     case TY_ITER:
-        if (t->bits == ITER_ZIP) return zip_length(in, iter_inner(it), out);
-        if (t->bits == ITER_REVERSED) return v_iter_len(in, iter_inner(it), out);
-        if (t->bits == ITER_CALL) return *out = v_item(in, iter_inner(it), 0), true;
-        if (t->bits == ITER_PARALLEL) return parallel_length(in, iter_inner(it), out);
-        return v_iter_len(in, v_item(in, iter_inner(it), 0), out);
+        switch ((enum IterKind)t->bits) {
+        case ITER_ZIP: return zip_length(in, iter_inner(it), 0, out);
+        case ITER_MAP: return zip_length(in, iter_inner(it), 1, out);
+        case ITER_OVER:
+        case ITER_REVERSED: return v_iter_len(in, iter_inner(it), out);
+        case ITER_CALL: return *out = v_item(in, iter_inner(it), 0), true;
+        case ITER_PARALLEL: return parallel_length(in, iter_inner(it), out);
+        default: return v_iter_len(in, v_item(in, iter_inner(it), 0), out);
+        }
     default: return not_iterable(in, &it, NULL);
     }
 }
@@ -326,12 +323,24 @@ static bool enumerate_item(Infer *in, Val pair, Val counter, Val *out) {
     return *out = v_tuple(in, item, 2), true;
 }
 
+/* Items number `counter` of the parts from number `first` on. */
+static bool part_items(Infer *in, Val tuple, int32_t first, Val counter, Val *items) {
+    for (int32_t i = first; i < tuple.f.type->nitems; i++)
+        if (!v_iter_get(in, v_item(in, tuple, i), counter, &items[i])) return false;
+    return true;
+}
+
 static bool zip_item(Infer *in, Val tuple, Val counter, Val *out) {
+    Val *items = arena_array(in->arena, Val, tuple.f.type->nitems);
+    return part_items(in, tuple, 0, counter, items) &&
+           (*out = v_tuple(in, items, tuple.f.type->nitems), true);
+}
+
+static bool mapped_item(Infer *in, Val tuple, Val counter, Val *out) {
     int32_t n = tuple.f.type->nitems;
     Val *items = arena_array(in->arena, Val, n);
-    for (int32_t i = 0; i < n; i++)
-        if (!v_iter_get(in, v_item(in, tuple, i), counter, &items[i])) return false;
-    return *out = v_tuple(in, items, n), true;
+    return part_items(in, tuple, 1, counter, items) &&
+           v_call(in, v_item(in, tuple, 0), &(CallArgs){items + 1, n - 1, 0, NULL}, out);
 }
 
 static bool called_item(Infer *in, Val parts, Val counter, Val *out) {
@@ -367,11 +376,15 @@ bool v_iter_get(Infer *in, Val it, Val counter, Val *out) {
                 emit_range_item(in->emit, v_ref(in, it), v_as(in, counter, i64_type(in->types)));
         return true;
     case TY_ITER:
-        if (t->bits == ITER_ENUMERATE) return enumerate_item(in, iter_inner(it), counter, out);
-        if (t->bits == ITER_ZIP) return zip_item(in, iter_inner(it), counter, out);
-        if (t->bits == ITER_CALL) return called_item(in, iter_inner(it), counter, out);
-        if (t->bits == ITER_PARALLEL) return v_iter_get(in, iter_inner(it), counter, out);
-        return reversed_item(in, iter_inner(it), counter, out);
+        switch ((enum IterKind)t->bits) {
+        case ITER_ENUMERATE: return enumerate_item(in, iter_inner(it), counter, out);
+        case ITER_ZIP: return zip_item(in, iter_inner(it), counter, out);
+        case ITER_MAP: return mapped_item(in, iter_inner(it), counter, out);
+        case ITER_CALL: return called_item(in, iter_inner(it), counter, out);
+        case ITER_OVER:
+        case ITER_PARALLEL: return v_iter_get(in, iter_inner(it), counter, out);
+        default: return reversed_item(in, iter_inner(it), counter, out);
+        }
     default: return not_iterable(in, &it, NULL);
     }
 }

@@ -37,24 +37,29 @@ static bool typed_enumerate(Infer *in, const Val *v, const CallArgs *args, Val *
     Val pair[2] = {v_unwrap(in, v[0]), val_of(fact_int(in, 0))};
     if (v[1].f.type) pair[1] = v_unwrap(in, v[1]);
     if (!type_is_int(pair[1].f.type)) return misfit(in, "enumerate", args);
-    *out = v_iter_object(in, ITER_ENUMERATE, v_tuple(in, pair, 2));
-    return v_iterable(in, *out);
+    if (!v_iterable(in, pair[0])) return false;
+    return *out = v_iter_object(in, ITER_ENUMERATE, v_tuple(in, pair, 2)), true;
 }
 
 static bool typed_zip(Infer *in, const Val *v, const CallArgs *args, Val *out) {
-    (void)v;
-    Val *items = arena_array(in->arena, Val, args->nargs);
-    for (int32_t i = 0; i < args->nargs; i++)
+    int32_t n = args->nargs - args->nkeywords;
+    bool strict = v[0].f.value && v[0].f.value->i;
+    if (v[0].f.type && !v[0].f.value)
+        return misfit(in, "zip", args), ti_advise(in, "strict must be True or False"), false;
+    Val *items = arena_array(in->arena, Val, n);
+    for (int32_t i = 0; i < n; i++) {
         items[i] = v_unwrap(in, args->args[i]);
-    *out = v_iter_object(in, ITER_ZIP, v_tuple(in, items, args->nargs));
-    return v_iterable(in, *out);
+        if (!v_iterable(in, items[i])) return false;
+    }
+    *out = v_iter_object(in, strict ? ITER_STRICT : ITER_ZIP, v_tuple(in, items, n));
+    return true;
 }
 
 static bool typed_reversed(Infer *in, const Val *v, const CallArgs *args, Val *out) {
     Val a = v_unwrap(in, v[0]);
     if (is_kind(&a, TY_ITER)) return misfit(in, "reversed", args);
-    *out = v_iter_object(in, ITER_REVERSED, a);
-    return v_iterable(in, *out);
+    if (!v_iterable(in, a)) return false;
+    return *out = v_iter_object(in, ITER_REVERSED, a), true;
 }
 
 static bool typed_tuple(Infer *in, const Val *v, const CallArgs *args, Val *out) {
@@ -158,13 +163,17 @@ static const struct {
 } handlers[] = {
     {"builtins.bool", "x=, /", typed_bool},
     {"builtins.enumerate", "iterable, start=", typed_enumerate},
+    {"builtins.filter", "function, iterable, /", typed_filter},
     {"builtins.isinstance", "obj, class_or_tuple, /", typed_isinstance},
+    {"builtins.iter", "object, /", typed_iter},
     {"builtins.len", "obj, /", typed_len},
+    {"builtins.map", "function, /, *iterables", typed_map},
+    {"builtins.next", "iterator, default=, /", typed_next},
     {"builtins.range", "start, stop=, step=, /", typed_range},
     {"builtins.reversed", "sequence, /", typed_reversed},
     {"builtins.slice", "start, stop=, step=, /", typed_slice},
     {"builtins.tuple", "iterable=, /", typed_tuple},
-    {"builtins.zip", "*iterables", typed_zip},
+    {"builtins.zip", "*iterables, strict=", typed_zip},
     {"quern.prange", "start, stop=, step=, /", typed_prange},
 };
 

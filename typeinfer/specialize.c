@@ -437,7 +437,7 @@ static bool specialize_inst(Infer *in, Ref ref) {
     e->error = NO_BLOCK;
     if (!ok) return false;
     if (ir_op_info[inst->op].result == RES_VOID) return true;
-    if (!e->typed[ref]) e->typed[ref] = out.ref;
+    e->typed[ref] = out.ref;
     name_value(in, ref, out.ref);
     return true;
 }

@@ -436,8 +436,7 @@ static bool check_new_array(Verifier *v, Ref ref) {
     default: break; /* static_array */
     }
     const ConstVal *shape = inst->u.value;
-    if (type->space != SPACE_SHARED && type->space != SPACE_LOCAL)
-        return bad(v, ref, "must be in shared or local memory");
+    if (type->space == SPACE_CONST) return bad(v, ref, "must be in memory that can be written to");
     if (!shape || shape->kind != CONST_TUPLE || shape->nitems != type->ndim)
         return bad(v, ref, "the shape does not fit the type");
     for (int32_t i = 0; i < shape->nitems; i++)

@@ -106,7 +106,22 @@ def contains(items, x):
     return False
 
 
+def max_of_iterator(items):
+    empty = True
+    for item in items:
+        if empty:
+            best = item
+            empty = False
+        elif item > best:
+            best = item
+    if empty:
+        raise ValueError("max() iterable argument is empty")
+    return best
+
+
 def max_(items):
+    if not isinstance(items, (tuple, range, np.ndarray)):
+        return max_of_iterator(items)
     if len(items) == 0:
         raise ValueError("max() iterable argument is empty")
     best = items[0]
@@ -116,7 +131,22 @@ def max_(items):
     return best
 
 
+def min_of_iterator(items):
+    empty = True
+    for item in items:
+        if empty:
+            best = item
+            empty = False
+        elif item < best:
+            best = item
+    if empty:
+        raise ValueError("min() iterable argument is empty")
+    return best
+
+
 def min_(items):
+    if not isinstance(items, (tuple, range, np.ndarray)):
+        return min_of_iterator(items)
     if len(items) == 0:
         raise ValueError("min() iterable argument is empty")
     best = items[0]

@@ -181,6 +181,25 @@ def iterators(a, b):
     return s
 
 
+# case ITR_kept: an iterator that is used twice keeps its place
+# args array(f64, 1, C)
+def kept(a):
+    it = iter(a)
+    s = next(it, 0.0)
+    for x, y in zip(it, it):
+        s += x * y
+    return s
+
+
+# case ITR_filter: filter asks for items until one passes
+# args array(f64, 1, C)
+def filtered(a):
+    s = 0.0
+    for i, x in enumerate(filter(None, a)):
+        s += i * x
+    return s
+
+
 # case TYP_12_tuples: tuples: unpacking, constant and run-time indices, loops
 # args i64, f64
 def tuples(i, x):
