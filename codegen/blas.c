@@ -39,6 +39,22 @@ static bool read_routine(void *library, int spelling, const char *name, void *in
     return true;
 }
 
+static bool read_decompositions(void *library, int spelling, Blas *blas) {
+    static const char *const names[LAPACK_COUNT][2] = {
+#define ROW(id, real, complex) {real, complex},
+        LAPACK_ROUTINES(ROW)
+#undef ROW
+    };
+    for (int i = 0; i < LAPACK_COUNT; i++)
+        for (int kind = 0; kind < BLAS_KINDS; kind++) {
+            const char *name = names[i][kind >= BLAS_C64];
+            void *address = routine(library, spelling, letters[kind], name);
+            if (!address) return false;
+            memcpy(&blas->decompose[i][kind], &address, sizeof address);
+        }
+    return true;
+}
+
 /* All routines of BLAS of one spelling, or none. */
 static bool read_symbols(void *library, int spelling, Blas *blas) {
     if (!read_routine(library, spelling, "gemm", blas->gemm) ||
@@ -52,6 +68,7 @@ static bool read_symbols(void *library, int spelling, Blas *blas) {
     blas->has_lapack = read_routine(library, spelling, "gesv", blas->gesv) &&
                        read_routine(library, spelling, "getrf", blas->getrf) &&
                        read_routine(library, spelling, "potrf", blas->potrf);
+    blas->has_decompositions = read_decompositions(library, spelling, blas);
     blas->wide = spellings[spelling].wide;
     return true;
 }

@@ -31,6 +31,22 @@ typedef void (*LapackGetrf)(const int64_t *m, const int64_t *n, void *a, const i
 typedef void (*LapackPotrf)(const char *uplo, const int64_t *n, void *a, const int64_t *lda,
                             int64_t *info);
 
+/* Those of LAPACK that decompositions.c calls: rows of a name for floats and one for complex numbers. */
+#define LAPACK_ROUTINES(ROW)                                                                       \
+    ROW(GESDD, "gesdd", "gesdd")                                                                   \
+    ROW(GEEV, "geev", "geev")                                                                      \
+    ROW(SYEVD, "syevd", "heevd")                                                                   \
+    ROW(GEQRF, "geqrf", "geqrf")                                                                   \
+    ROW(ORGQR, "orgqr", "ungqr")                                                                   \
+    ROW(GELSD, "gelsd", "gelsd")
+typedef enum LapackRoutine {
+#define ROW(id, real, complex) LAPACK_##id,
+    LAPACK_ROUTINES(ROW)
+#undef ROW
+        LAPACK_COUNT
+} LapackRoutine;
+typedef void (*LapackAny)(void); /* each is called as what it is */
+
 typedef struct Blas {
     BlasGemm gemm[BLAS_KINDS];
     BlasGemv gemv[BLAS_KINDS];
@@ -40,6 +56,8 @@ typedef struct Blas {
     LapackGetrf getrf[BLAS_KINDS];
     LapackPotrf potrf[BLAS_KINDS];
     bool has_lapack;
+    LapackAny decompose[LAPACK_COUNT][BLAS_KINDS];
+    bool has_decompositions;
     bool wide;       /* its ints have 64 bits */
     char name[1024]; /* path of the library */
 } Blas;

@@ -3,6 +3,7 @@
  * The table holds every libm function that the library tables may name, so that compiled code gets the
  * ones this binary was linked with and not those another package put before them. */
 #include "codegen/support.h"
+#include "codegen/decompositions.h"
 #include "codegen/lazy.h"
 #include "codegen/linear_systems.h"
 #include "codegen/product.h"
@@ -120,8 +121,14 @@ const SupportFunction support_functions[] = {
     ROW(quern_release),
     ROW(quern_cholesky),
     ROW(quern_chunks),
+    ROW(quern_eig),
+    ROW(quern_eigh),
+    ROW(quern_lstsq),
     ROW(quern_lu),
+    ROW(quern_q),
+    ROW(quern_qr),
     ROW(quern_solve),
+    ROW(quern_svd),
     ROW(quern_zero_divisor),
     ROW(quern_item_frame),
     ROW(quern_lazy_code),

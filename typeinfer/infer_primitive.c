@@ -128,6 +128,7 @@ static bool primitive_reinterpret(Infer *in, const Val *args, int32_t n, Val *ou
     const Type *from = args[0].f.type;
     Type key = *from;
     key.element = element;
+    key.aligned = from->aligned && type_align(element) <= type_align(from->element);
     *out = val_of(fact_of(type_array_like(in->types, &key, from->ndim, LAYOUT_A)));
     if (!in->emit) return true;
     Ref refs[2 + 2 * MAX_AXES] = {v_ref(in, args[0])};
@@ -172,6 +173,11 @@ static bool primitive_read_only(Infer *in, const Val *args, int32_t n, Val *out)
                    out);
 }
 
+static bool primitive_unaligned(Infer *in, const Val *args, int32_t n, Val *out) {
+    if (n != 1 || !is_kind(&args[0], TY_ARRAY)) return misfit(in, "primitive.unaligned", args, n);
+    return retyped(in, args[0], type_array_aligned(in->types, args[0].f.type, false), out);
+}
+
 /* Its strides are known to be those of the layout. */
 static bool primitive_promise(Infer *in, const Val *args, int32_t n, Val *out) {
     Layout layout;
@@ -186,6 +192,16 @@ static bool primitive_layout(Infer *in, const Val *args, int32_t n, Val *out) {
     Layout layout = (Layout)args[0].f.type->layout;
     Str text = layout == LAYOUT_C ? STR("C") : layout == LAYOUT_F ? STR("F") : STR("A");
     return fact_of_const(in, const_str(in->arena, text), &out->f);
+}
+
+/* The code points of a constant text. */
+static bool primitive_characters(Infer *in, const Val *args, int32_t n, Val *out) {
+    const Str *text = n == 1 ? fact_str(&args[0].f) : NULL;
+    if (!text) return misfit(in, "primitive.characters", args, n);
+    Val *items = arena_array(in->arena, Val, text->len + 1);
+    for (int32_t i = 0; i < (int32_t)text->len; i++)
+        items[i] = val_of(fact_int(in, (unsigned char)text->bytes[i]));
+    return *out = v_tuple(in, items, (int32_t)text->len), true;
 }
 
 static bool primitive_iterate(Infer *in, const Val *args, int32_t n, Val *out) {
@@ -312,14 +328,17 @@ static bool primitive_store(Infer *in, const Val *args, int32_t n, Val *out) {
     return true;
 }
 
+static bool is_system_element(const Type *t) {
+    return (type_is_float(t) || type_is_complex(t)) && t->kind != TY_f16;
+}
+
 /* Matrices that are stored column by column, of the numbers that LAPACK knows. */
 static bool linear_system(Infer *in, const char *name, int32_t count, const Val *args, int32_t n,
                           Val *out) {
     for (int32_t i = 0; i < n; i++) {
         const Type *t = args[i].f.type;
         bool fits = t->kind == TY_ARRAY && t->layout == LAYOUT_F && !t->readonly &&
-                    (type_is_float(t->element) || type_is_complex(t->element)) &&
-                    t->element->kind != TY_f16;
+                    is_system_element(t->element);
         if (!fits) return misfit(in, name, args, n);
     }
     return outside_call(in, name, "a linear system", count, 2, args, n, out);
@@ -334,6 +353,30 @@ static bool primitive_lu(Infer *in, const Val *args, int32_t n, Val *out) {
 static bool primitive_solve(Infer *in, const Val *args, int32_t n, Val *out) {
     return linear_system(in, "primitive.solve_columns", 2, args, n, out);
 }
+
+static bool decomposition(Infer *in, const char *name, const Val *args, int32_t n, Val *out) {
+    bool matched, fits = n == 5 && type_is_int(args[4].f.type);
+    for (int32_t i = 0; fits && i < 4; i++)
+        fits = is_kind(&args[i], TY_ARRAY) && args[i].f.type->layout != LAYOUT_A &&
+               !args[i].f.type->readonly;
+    const Type *t = args[0].f.type;
+    if (!fits || t->ndim != 2 || t->layout != LAYOUT_F || !is_system_element(t->element))
+        return misfit(in, name, args, n);
+    if (!ti_may_allocate(in, "a decomposition of a matrix")) return false;
+    return v_row(in, str_from(name), args, n, &matched, out);
+}
+
+#define DECOMPOSITION(word)                                                                        \
+    static bool primitive_##word(Infer *in, const Val *args, int32_t n, Val *out) {                \
+        return decomposition(in, "primitive." #word "_columns", args, n, out);                     \
+    }
+DECOMPOSITION(eig)
+DECOMPOSITION(eigh)
+DECOMPOSITION(lstsq)
+DECOMPOSITION(q)
+DECOMPOSITION(qr)
+DECOMPOSITION(svd)
+#undef DECOMPOSITION
 
 /* -- types -------------------------------------------------------------------------------------------- */
 
@@ -358,28 +401,36 @@ static const struct {
     const char *name;
     Handler handler;
 } handlers[] = {
+    {"primitive.characters", primitive_characters},
     {"primitive.check_index", primitive_check_index},
     {"primitive.cholesky_columns", primitive_cholesky},
     {"primitive.convert", primitive_convert},
     {"primitive.disjoint", primitive_disjoint},
     {"primitive.dot", primitive_dot},
+    {"primitive.eig_columns", primitive_eig},
+    {"primitive.eigh_columns", primitive_eigh},
     {"primitive.guard", primitive_guard},
     {"primitive.iterate", primitive_iterate},
     {"primitive.layout", primitive_layout},
     {"primitive.load", primitive_load},
+    {"primitive.lstsq_columns", primitive_lstsq},
     {"primitive.lu_columns", primitive_lu},
-    {"primitive.solve_columns", primitive_solve},
     {"primitive.map", primitive_map},
     {"primitive.map_into", primitive_map_into},
     {"primitive.product", primitive_product},
     {"primitive.promise", primitive_promise},
+    {"primitive.q_columns", primitive_q},
+    {"primitive.qr_columns", primitive_qr},
     {"primitive.read_only", primitive_read_only},
     {"primitive.reduce", primitive_reduce},
     {"primitive.reinterpret", primitive_reinterpret},
     {"primitive.reshape", primitive_reshape},
     {"primitive.restride", primitive_restride},
     {"primitive.result_type", primitive_result_type},
+    {"primitive.solve_columns", primitive_solve},
     {"primitive.store", primitive_store},
+    {"primitive.svd_columns", primitive_svd},
+    {"primitive.unaligned", primitive_unaligned},
 };
 
 const char *primitive_name(int32_t index) {

@@ -5,6 +5,7 @@
  * What only makes sense in a kernel is asked of the target. */
 #include "codegen/llvm/cg.h"
 #include "codegen/product.h"
+#include <stdio.h>
 
 static LType result_type(Cg *cg, const LibCall *call) {
     return cg_scalar_type(cg, call->inst->type->kind);
@@ -370,6 +371,23 @@ static void gen_lu(Cg *cg, LibCall *call) {
 }
 static void gen_solve(Cg *cg, LibCall *call) {
     linear_call(cg, call, "quern_solve");
+}
+
+/* "primitive.svd_columns" is quern_svd, and so on: decompositions.h. Its arguments are four arrays and an int. */
+static void gen_decompose(Cg *cg, LibCall *call) {
+    const char *name = strchr(call->row->name, '.') + 1;
+    char function[32];
+    ArrayLeaves arrays[4];
+    Value args[8] = {cg_int(cg->i64, product_kind(call->types[0]->element))};
+    snprintf(function, sizeof function, "quern_%.*s", (int)strcspn(name, "_"), name);
+    for (int i = 0; i < 4; i++) {
+        cg_array_open(cg, call->types[i], call->args[i], &arrays[i]);
+        args[4 + i] = arrays[i].data;
+    }
+    args[1] = arrays[0].shape[0];
+    args[2] = arrays[0].shape[1];
+    args[3] = call->args[4][0];
+    call->out[0] = cg_call_extern(cg, function, cg->i64, args, 8);
 }
 
 /* -- the table -------------------------------------------------------------------------------- */

@@ -1,4 +1,6 @@
-"""Products of matrices and vectors, and norms of them. Numbers are multiplied by primitive.product and primitive.dot,
+"""Products of matrices and vectors.
+
+Numbers are multiplied by primitive.product and primitive.dot,
 for one dtype and two axes; the rest of NumPy's meaning is here."""
 
 import numpy as np
@@ -268,96 +270,10 @@ def tensordot(a, b, axes=2):
     return contract(a, b, shifted(tuple_to(axes), a.ndim - axes), tuple_to(axes))
 
 
-# -- norms -----------------------------------------------------------------------------------------------------------------
-
-
-def norm_type(kind):
-    if kind == np.float16:
-        return np.float16
-    if kind == np.float32 or kind == np.complex64:
-        return np.float32
-    return np.float64
-
-
-def squared_size(x):
-    """|x| ** 2 of a complex number."""
-    return np.add(np.multiply(x.real, x.real), np.multiply(x.imag, x.imag))
-
-
-def magnitudes(x):
-    """|x| in the type of norms."""
-    if is_complex(x.dtype):
-        return np.abs(x)
-    return np.abs(as_kind(x, norm_type(x.dtype)))
-
-
-def squares(x):
-    if is_complex(x.dtype):
-        return map(squared_size, x)
-    return np.square(as_kind(x, norm_type(x.dtype)))
-
-
-def vector_norm(x, ord, axis, keepdims):
-    sizes = magnitudes(x)
-    if ord == np.inf:
-        return sizes.max(axis=axis, keepdims=keepdims)
-    if ord == -np.inf:
-        return sizes.min(axis=axis, keepdims=keepdims)
-    if ord == 0:
-        return convert(sizes != 0, sizes.dtype).sum(axis=axis, keepdims=keepdims)
-    if ord == 1:
-        return sizes.sum(axis=axis, keepdims=keepdims)
-    return (sizes**ord).sum(axis=axis, keepdims=keepdims) ** (1 / ord)
-
-
-def matrix_norm(x, ord, axes, keepdims):
-    """Sums of rows or columns; the singular values are not computed here."""
-    sizes = magnitudes(x)
-    if ord == 1 or ord == -1:
-        sums = sizes.sum(axis=axes[0], keepdims=True)
-        return sums.max(axis=axes, keepdims=keepdims) if ord == 1 else sums.min(axis=axes, keepdims=keepdims)
-    if ord == np.inf or ord == -np.inf:
-        sums = sizes.sum(axis=axes[1], keepdims=True)
-        return sums.max(axis=axes, keepdims=keepdims) if ord == np.inf else sums.min(axis=axes, keepdims=keepdims)
-    raise ValueError("this order of norms of matrices is not computed here")
-
-
-def euclidean(x, axes, keepdims):
-    return np.sqrt(squares(x).sum(axis=axes, keepdims=keepdims))
-
-
-def length(x):
-    """Of all elements, as one vector."""
-    if is_complex(x.dtype) or x.dtype == np.float16:
-        return np.sqrt(squares(x).sum())
-    line = as_kind(ravel(x), norm_type(x.dtype))
-    return np.sqrt(dot_of_lines(line, line))
-
-
-def norm(x, ord=None, axis=None, keepdims=False):
-    axes = axes_of(axis, x.ndim)
-    if ord is None:
-        if axis is None and not keepdims:
-            return length(x)
-        if axis is not None and len(axes) > 2:
-            raise ValueError("Improper number of dimensions to norm.")
-        return euclidean(x, axes, keepdims)
-    if len(axes) > 2:
-        raise ValueError("Improper number of dimensions to norm.")
-    if isinstance(ord, (int, float)):
-        if len(axes) == 2:
-            return matrix_norm(x, ord, axes, keepdims)
-        return euclidean(x, axes, keepdims) if ord == 2 else vector_norm(x, ord, axes, keepdims)
-    if len(axes) == 1 or (ord != "fro" and ord != "f"):
-        raise ValueError("Invalid norm order: 'fro' is one of matrices, others that are text are not computed here")
-    return euclidean(x, axes, keepdims)
-
-
 FUNCTIONS = {
     "ndarray.dot": dot,
     "numpy.dot": dot,
     "numpy.inner": inner,
-    "numpy.linalg.norm": norm,
     "numpy.matmul": matmul,
     "numpy.outer": outer,
     "numpy.tensordot": tensordot,
