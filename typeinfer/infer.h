@@ -565,7 +565,8 @@ bool can_convert(const Type *from, const Type *to); /* by emit_convert */
 int emitted_bits(Emit *e, Ref ref);
 void emitted_nonnegative(Emit *e, Ref ref); /* from now on emitted_bits knows so */
 Ref emit_range_len(Emit *e, Ref range);
-Ref emit_range_item(Emit *e, Ref range, Ref counter);
+Ref emit_range_item(Emit *e, Ref range, Ref counter); /* there is one */
+Ref emit_range_at(Emit *e, Ref range, Ref counter);   /* there may be none */
 /* Length between two bounds that lie in an array: no difference overflows. */
 Ref emit_slice_len(Emit *e, Ref start, Ref stop, Ref step);
 /* Instead of `counter < length`: is the item itself before the stop? NO_REF where that is not proven

@@ -292,7 +292,10 @@ static bool range_getitem(Infer *in, Val a, Val index, Val *out) {
         emit_guard(e, GUARD_range_index, emit2(e, OP_or, b, low, high), NULL, 0);
         wrapped.ref = i;
     }
-    return v_iter_get(in, a, wrapped, out);
+    if (!is_kind(&a, TY_RANGE)) return v_iter_get(in, a, wrapped, out);
+    *out = val_of(fact_of(a.f.type->element));
+    if (e) out->ref = emit_range_at(e, v_ref(in, a), wrapped.ref);
+    return true;
 }
 
 bool v_getitem(Infer *in, Val a, Val index, Val *out) {

@@ -34,6 +34,19 @@ static int bits_of_lib(const Inst *inst) {
     return row && (row->flags & LIB_NONNEGATIVE) ? COUNT_BITS : -1;
 }
 
+/* Items lie between the ends, whichever way. */
+static int bits_of_item(Emit *e, Ref ref, int steps) {
+    Ref start = ir_arg(e->out, ref, 0), stop = ir_arg(e->out, ref, 1),
+        step = ir_arg(e->out, ref, 2);
+    int64_t by, end;
+    bool down = emitted_int(e, step, &by) && by < 0;
+    if (down && !(emitted_int(e, stop, &end) && end == -1) && bits_of(e, stop, steps) < 0)
+        return -1;
+    if (down) return bits_of(e, start, steps) < 0 ? 63 : bits_of(e, start, steps);
+    if (bits_of(e, start, steps) < 0 || bits_of(e, step, steps) < 0) return -1;
+    return bits_of(e, stop, steps) < 0 ? 63 : bits_of(e, stop, steps);
+}
+
 static int bits_of(Emit *e, Ref ref, int steps) {
     const Inst *inst = ir_inst(e->out, ref);
     int64_t value;
@@ -45,6 +58,8 @@ static int bits_of(Emit *e, Ref ref, int steps) {
         if (!emitted_int(e, ref, &value) || value < 0) return -1;
         return value ? 64 - __builtin_clzll((unsigned long long)value) : 0;
     case OP_shape: return SHAPE_BITS;
+    case OP_range_len: return 63;
+    case OP_range_item: return bits_of_item(e, ref, steps - 1);
     case OP_check_index: return SHAPE_BITS;
     case OP_lib: return bits_of_lib(inst);
     case OP_select: return bits_of_both(e, ref, 1, false, steps - 1);
@@ -85,43 +100,6 @@ static bool is_positive(Emit *e, Ref ref, int steps) {
 
 /* -- lengths -------------------------------------------------------------------------------------- */
 
-/* min(u64, INT64_MAX) as i64: a longer loop never ends anyway. */
-static Ref clamp_length(Emit *e, Ref n) {
-    const Type *u64 = type_scalar(e->types, TY_u64);
-    Ref limit = emit_int(e, u64, INT64_MAX);
-    Ref fits = emit2(e, OP_le, bool_type(e->types), n, limit);
-    return emit_convert(e, emit3(e, OP_select, u64, fits, n, limit), u64, i64_type(e->types));
-}
-
-/* Step 1: max(high - low, 0), where the difference may be 2**64 - 1. */
-static Ref unit_length(Emit *e, Ref low, Ref high, bool small) {
-    const Type *i64 = i64_type(e->types), *t = ir_type(e->out, low);
-    int64_t first;
-    bool known = emitted_int(e, low, &first);
-    bool exact = small || (known && first >= 0 && t->kind == TY_i64);
-    Ref zero = emit_int(e, i64, 0);
-    Ref some = emit2(e, OP_lt, bool_type(e->types), low, high);
-    Ref n = high;
-    if (!known || first != 0) n = emit2(e, OP_sub, t, high, low);
-    if (exact) return emit3(e, OP_select, i64, some, n, zero);
-    n = emit_convert(e, n, t, i64);
-    Ref over = emit2(e, OP_lt, bool_type(e->types), n, zero);
-    n = emit3(e, OP_select, i64, over, emit_int(e, i64, INT64_MAX), n);
-    return emit3(e, OP_select, i64, some, n, zero);
-}
-
-/* (high - low - 1) // size + 1 in unsigned numbers, which cannot overflow. */
-static Ref unsigned_length(Emit *e, Ref low, Ref high, Ref size, bool small) {
-    const Type *u64 = type_scalar(e->types, TY_u64), *t = ir_type(e->out, low);
-    Ref some = emit2(e, OP_lt, bool_type(e->types), low, high);
-    Ref span = emit2(e, OP_sub, u64, emit_convert(e, high, t, u64), emit_convert(e, low, t, u64));
-    Ref one = emit_int(e, u64, 1);
-    Ref n = emit2(e, OP_floordiv, u64, emit2(e, OP_sub, u64, span, one), size);
-    n = emit2(e, OP_add, u64, n, one);
-    n = emit3(e, OP_select, u64, some, n, emit_int(e, u64, 0));
-    return small ? emit_convert(e, n, u64, i64_type(e->types)) : clamp_length(e, n);
-}
-
 /* Ends and step are constants: so is the length. */
 static bool constant_length(Emit *e, Ref start, Ref stop, Ref step, int64_t *n) {
     int64_t low, high, by;
@@ -140,26 +118,22 @@ static bool constant_length(Emit *e, Ref start, Ref stop, Ref step, int64_t *n) 
 static Ref length(Emit *e, Ref start, Ref stop, Ref step, bool small) {
     int64_t n;
     if (constant_length(e, start, stop, step, &n)) return emit_int(e, i64_type(e->types), n);
-    const Type *i64 = i64_type(e->types), *t = ir_type(e->out, start);
-    const Type *u64 = type_scalar(e->types, TY_u64);
-    int64_t known;
-    if (emitted_int(e, step, &known) && known != 0) {
-        Ref low = known > 0 ? start : stop, high = known > 0 ? stop : start;
-        if (known == 1 || known == -1) return unit_length(e, low, high, small);
-        uint64_t size = known > 0 ? (uint64_t)known : 0 - (uint64_t)known;
-        return unsigned_length(e, low, high, emit_int(e, u64, (int64_t)size), small);
-    }
-    if (emitted_bits(e, step) >= 0)
-        return unsigned_length(e, start, stop, emit_convert(e, step, i64, u64), small);
-    Ref up = emit2(e, OP_lt, bool_type(e->types), emit_int(e, i64, 0), step);
-    Ref low = emit3(e, OP_select, t, up, start, stop);
-    Ref high = emit3(e, OP_select, t, up, stop, start);
-    Ref size = emit3(e, OP_select, i64, up, step, emit1(e, OP_neg, i64, step));
-    return unsigned_length(e, low, high, emit_convert(e, size, i64, u64), small);
+    Ref ref = emit3(e, OP_range_len, i64_type(e->types), start, stop, step);
+    ir_inst(e->out, ref)->sub = small ? FLAG_NO_OVERFLOW : 0;
+    return ref;
 }
 
+/* max(stop - start, 0), the length of most slices, needs no range to be understood. */
 Ref emit_slice_len(Emit *e, Ref start, Ref stop, Ref step) {
-    return length(e, start, stop, step, true);
+    const Type *i64 = i64_type(e->types);
+    int64_t by, n;
+    if (constant_length(e, start, stop, step, &n)) return emit_int(e, i64, n);
+    if (!emitted_int(e, step, &by) || (by != 1 && by != -1))
+        return length(e, start, stop, step, true);
+    Ref low = by > 0 ? start : stop, high = by > 0 ? stop : start;
+    Ref some = emit2(e, OP_lt, bool_type(e->types), low, high), span = high;
+    if (!emitted_int(e, low, &n) || n != 0) span = emit2(e, OP_sub, i64, high, low);
+    return emit3(e, OP_select, i64, some, span, emit_int(e, i64, 0));
 }
 
 Ref emit_range_len(Emit *e, Ref range) {
@@ -175,6 +149,17 @@ static Ref exact(Emit *e, Op op, Ref a, Ref b, bool proven) {
 }
 
 Ref emit_range_item(Emit *e, Ref range, Ref counter) {
+    Ref start = emit_item(e, range, 0), stop = emit_item(e, range, 1),
+        step = emit_item(e, range, 2);
+    const Type *t = ir_type(e->out, start);
+    int64_t first, by;
+    if (emitted_int(e, start, &first) && first == 0 && emitted_int(e, step, &by) && by == 1)
+        return emit_convert(e, counter, i64_type(e->types), t);
+    return emit(e, OP_range_item, t, (Ref[]){start, stop, step, counter}, 4);
+}
+
+/* start + counter * step, whether there is such an item or not. */
+Ref emit_range_at(Emit *e, Ref range, Ref counter) {
     Ref start = emit_item(e, range, 0), step = emit_item(e, range, 2);
     const Type *t = ir_type(e->out, start);
     int64_t known, first;
@@ -200,5 +185,5 @@ Ref emit_range_more(Emit *e, Ref range, Ref counter) {
     if (stop_bits < 0 || stop_bits > 62 || step_bits < 0 || step_bits > 62) return NO_REF;
     if (!e->guards && !is_positive(e, step, MAX_STEPS)) return NO_REF;
     if (emitted_bits(e, emit_item(e, range, 0)) < 0) return NO_REF;
-    return emit2(e, OP_lt, bool_type(e->types), emit_range_item(e, range, counter), stop);
+    return emit2(e, OP_lt, bool_type(e->types), emit_range_at(e, range, counter), stop);
 }

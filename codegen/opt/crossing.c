@@ -83,7 +83,11 @@ static Ref base_of(const Func *func, Ref index, int64_t *by) {
 /* The counter, up or down from a start: neighbours in the range are neighbours in the array. */
 static bool counts_by_one(const Region *r, Ref base) {
     const Inst *inst = ir_inst(r->func, base);
+    int64_t step;
     if (base == r->loop.counter) return true;
+    if (inst->op == OP_range_item)
+        return ir_arg(r->func, base, 3) == r->loop.counter &&
+               opt_const_int(r->func, ir_arg(r->func, base, 2), &step) && (step == 1 || step == -1);
     if (inst->op != OP_add && inst->op != OP_sub) return false;
     return ir_arg(r->func, base, 1) == r->loop.counter && stands(r, ir_arg(r->func, base, 0), 4);
 }

@@ -88,73 +88,11 @@ static bool is_const(const Func *func, Ref ref, int64_t value) {
     return opt_const_int(func, ref, &k) && k == value;
 }
 
-/* `n < 0 ? INT64_MAX : n`, without the clamp. */
-static Ref unclamped(const Func *func, Ref n) {
-    if (ir_inst(func, n)->op != OP_select || !is_const(func, ir_arg(func, n, 1), INT64_MAX))
-        return n;
-    Ref test = ir_arg(func, n, 0), inner = ir_arg(func, n, 2);
-    bool negative = ir_inst(func, test)->op == OP_lt && ir_arg(func, test, 0) == inner &&
-                    is_const(func, ir_arg(func, test, 1), 0);
-    return negative ? inner : n;
-}
-
-/* Is `n` high - low, where it may have been clamped? high - 0 is high itself. */
-static bool is_span(const Func *func, Ref n, Ref low, Ref high) {
-    n = unclamped(func, n);
-    if (ir_inst(func, n)->op == OP_sub)
-        return same(func, ir_arg(func, n, 0), high, 1) && same(func, ir_arg(func, n, 1), low, 1);
-    return same(func, n, high, 1) && is_const(func, low, 0);
-}
-
-/* Is the unsigned `ref` the signed `of`? */
-static bool is_cast_of(const Func *func, Ref ref, Ref of) {
-    int64_t k;
-    if (ir_type(func, ref)->kind != TY_u64) return false;
-    if (ir_inst(func, ref)->op == OP_cast) return same(func, ir_arg(func, ref, 0), of, 1);
-    return opt_const_int(func, ref, &k) && k >= 0 && is_const(func, of, k);
-}
-
-/* `n <= INT64_MAX ? n : INT64_MAX` of an unsigned number, as i64; or the number itself: where it is larger than
- * that, the loop does not run. */
-static Ref unsigned_length(const Func *func, Ref limit) {
-    if (ir_inst(func, limit)->op != OP_cast) return NO_REF;
-    Ref n = ir_arg(func, limit, 0);
-    if (ir_type(func, n)->kind != TY_u64) return NO_REF;
-    if (ir_inst(func, n)->op != OP_select || !is_const(func, ir_arg(func, n, 2), INT64_MAX))
-        return n;
-    Ref test = ir_arg(func, n, 0), inner = ir_arg(func, n, 1);
-    bool fits = ir_inst(func, test)->op == OP_le && ir_arg(func, test, 0) == inner &&
-                is_const(func, ir_arg(func, test, 1), INT64_MAX);
-    return fits ? inner : n;
-}
-
-/* Is `n`, of unsigned numbers, (high - low - 1) // size + 1? */
-static bool is_strided_span(const Func *func, Ref n, Ref low, Ref high, Ref size) {
-    if (ir_inst(func, n)->op != OP_add || !is_const(func, ir_arg(func, n, 1), 1)) return false;
-    Ref quotient = ir_arg(func, n, 0);
-    if (ir_inst(func, quotient)->op != OP_floordiv ||
-        !is_cast_of(func, ir_arg(func, quotient, 1), size))
-        return false;
-    Ref less = ir_arg(func, quotient, 0);
-    if (ir_inst(func, less)->op != OP_sub || !is_const(func, ir_arg(func, less, 1), 1))
-        return false;
-    Ref span = ir_arg(func, less, 0);
-    return ir_inst(func, span)->op == OP_sub && is_cast_of(func, ir_arg(func, span, 0), high) &&
-           is_cast_of(func, ir_arg(func, span, 1), low);
-}
-
-/* Takes `limit`, the length of a range, apart: its ends, with low < high where the loop runs at all.
- * `step` is NO_REF for 1 and -1. */
-static bool range_ends(const Func *func, Ref limit, Ref step, Ref *low, Ref *high) {
-    if (step) limit = unsigned_length(func, limit);
-    if (!limit || ir_inst(func, limit)->op != OP_select ||
-        !is_const(func, ir_arg(func, limit, 2), 0))
-        return false;
-    Ref some = ir_arg(func, limit, 0), n = ir_arg(func, limit, 1);
-    if (ir_inst(func, some)->op != OP_lt) return false;
-    *low = ir_arg(func, some, 0), *high = ir_arg(func, some, 1);
-    if (!is_i64(func, *low) || !is_i64(func, *high)) return false;
-    return step ? is_strided_span(func, n, *low, *high, step) : is_span(func, n, *low, *high);
+/* Which way does a range go? 0: that is not known. A step of 0 raises before. */
+static int direction(const Func *func, Ref step) {
+    int64_t by;
+    if (opt_const_int(func, step, &by)) return by > 0 ? 1 : -1;
+    return opt_nonnegative(func, step, false) ? 1 : 0;
 }
 
 /* The loop whose counter `phi` is, where `block` lies in its body. */
@@ -168,35 +106,24 @@ static bool counter_in_body(const Func *func, const Cfg *cfg, Ref phi, int32_t b
     return func->blocks.items[out->body].preds.len == 1 && cfg_dominates(cfg, out->body, block);
 }
 
-/* counter, or counter * step without wrap. */
-static bool counter_times(const Func *func, const Cfg *cfg, Ref ref, int32_t block,
-                          CountedLoop *loop, Ref *step) {
-    const Inst *inst = ir_inst(func, ref);
-    *step = NO_REF;
-    if (counter_in_body(func, cfg, ref, block, loop)) return true;
-    if (inst->op != OP_mul || inst->sub != 1) return false;
-    *step = ir_arg(func, ref, 1);
-    return counter_in_body(func, cfg, ir_arg(func, ref, 0), block, loop);
+/* The ends of an op range_len or range_item. */
+static bool range_ends(const Func *func, Ref range, RangeItem *out) {
+    int way = direction(func, ir_arg(func, range, 2));
+    *out = (RangeItem){ir_arg(func, range, 0), ir_arg(func, range, 1), way < 0};
+    return way != 0 && is_i64(func, out->start);
 }
 
 bool opt_range_item(const Func *func, const Cfg *cfg, Ref ref, int32_t block, RangeItem *out) {
     const Inst *inst = ir_inst(func, ref);
     CountedLoop loop;
-    Ref step, low, high;
-    *out = (RangeItem){NO_REF, NO_REF, false};
-    if (!is_i64(func, ref)) return false;
-    if (counter_times(func, cfg, ref, block, &loop, &step)) { /* from 0 */
-        bool range = range_ends(func, loop.limit, step, &low, &high) && is_const(func, low, 0);
-        out->stop = range ? high : loop.limit;
-        return range || !step;
-    }
-    if ((inst->op != OP_add && inst->op != OP_sub) || inst->sub != 1) return false;
-    if (!counter_times(func, cfg, ir_arg(func, ref, 1), block, &loop, &step)) return false;
-    if (!range_ends(func, loop.limit, step, &low, &high)) return false;
-    out->down = inst->op == OP_sub;
-    out->start = out->down ? high : low;
-    out->stop = out->down ? low : high;
-    return same(func, out->start, ir_arg(func, ref, 0), 1) && !(out->down && step);
+    if (inst->op == OP_range_item) return range_ends(func, ref, out);
+    if (!is_i64(func, ref) || !counter_in_body(func, cfg, ref, block, &loop)) return false;
+    *out = (RangeItem){NO_REF, loop.limit, false};
+    if (ir_inst(func, loop.limit)->op == OP_range_len &&
+        is_const(func, ir_arg(func, loop.limit, 0), 0) &&
+        is_const(func, ir_arg(func, loop.limit, 2), 1))
+        out->stop = ir_arg(func, loop.limit, 1);
+    return true;
 }
 
 /* -- goals ------------------------------------------------------------------------------------------ */
@@ -250,14 +177,13 @@ static bool by_difference(Proof *p, Goal goal, Ref a, Ref b, int32_t at) {
     return prove(p, weaker, at);
 }
 
-static bool by_condition(Proof *p, Goal goal, Ref condition, bool truth, int32_t at, int depth);
-
-/* counter < (low < high ? ... : 0): a loop over a range runs, so low < high. */
-static bool by_length(Proof *p, Goal goal, Ref counter, Ref length, int32_t at, int depth) {
-    const Func *func = p->func;
-    return ir_inst(func, length)->op == OP_select && is_const(func, ir_arg(func, length, 2), 0) &&
-           by_condition(p, goal, ir_arg(func, length, 0), true, at, depth + 1) &&
-           at_least(p, counter, 0, at);
+/* counter < range_len ...: a loop over a range runs, so that its ends lie apart. */
+static bool by_length(Proof *p, Goal goal, Ref counter, Ref length, int32_t at) {
+    RangeItem ends;
+    if (ir_inst(p->func, length)->op != OP_range_len || !range_ends(p->func, length, &ends))
+        return false;
+    Ref low = ends.down ? ends.stop : ends.start, high = ends.down ? ends.start : ends.stop;
+    return by_order(p, goal, low, high, -1, at) && at_least(p, counter, 0, at);
 }
 
 /* Does `condition`, which is known to be `truth`, prove the goal? */
@@ -274,7 +200,7 @@ static bool by_condition(Proof *p, Goal goal, Ref condition, bool truth, int32_t
                (by_condition(p, goal, a, truth, at, depth + 1) ||
                 by_condition(p, goal, b, truth, at, depth + 1));
     case OP_lt:
-        if (truth && by_length(p, goal, a, b, at, depth)) return true;
+        if (truth && by_length(p, goal, a, b, at)) return true;
         return truth ? by_order(p, goal, a, b, -1, at) : by_order(p, goal, b, a, 0, at);
     case OP_le: return truth ? by_order(p, goal, a, b, 0, at) : by_order(p, goal, b, a, -1, at);
     case OP_eq:
@@ -477,17 +403,25 @@ static bool of_range(Proof *p, Goal goal, const RangeItem *item, int32_t block) 
     return item->start ? prove_moved(p, goal, item->start, 0, block) : goal.k <= 0;
 }
 
+/* Never negative; of range(n), the larger one of n and 0. */
+static bool of_length(Proof *p, Goal goal, int32_t block) {
+    Ref start = ir_arg(p->func, goal.value, 0), stop = ir_arg(p->func, goal.value, 1);
+    if (!goal.upper) return goal.k <= 0;
+    return is_const(p->func, start, 0) && direction(p->func, ir_arg(p->func, goal.value, 2)) > 0 &&
+           prove_moved(p, goal, stop, 0, block) && prove_moved(p, goal, start, 0, block);
+}
+
 static bool by_operation(Proof *p, Goal goal, int32_t block) {
     const Inst *inst = ir_inst(p->func, goal.value);
     const LibRow *row;
     RangeItem item;
-    bool may_be =
-        inst->op == OP_phi || inst->op == OP_add || inst->op == OP_sub || inst->op == OP_mul;
+    bool may_be = inst->op == OP_phi || inst->op == OP_range_item;
     if (may_be && opt_range_item(p->func, p->cfg, goal.value, block, &item) &&
         of_range(p, goal, &item, block))
         return true;
     switch ((int)inst->op) {
     case OP_shape: return !goal.upper && goal.k <= 0;
+    case OP_range_len: return of_length(p, goal, block);
     case OP_lib:
         row = lib_row_of(inst);
         return !goal.upper && goal.k <= 0 && row && (row->flags & LIB_NONNEGATIVE);

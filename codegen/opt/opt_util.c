@@ -66,6 +66,17 @@ static bool lib_nonnegative(const Func *func, Ref ref) {
     return row && (row->flags & LIB_NONNEGATIVE);
 }
 
+/* Items lie between the ends: from the start upwards, or downwards to what is behind the stop. */
+static bool item_nonnegative(const Func *func, Ref ref, bool index, int depth) {
+    int64_t step, stop;
+    bool known = opt_const_int(func, ir_arg(func, ref, 2), &step);
+    if (known && step < 0)
+        return (opt_const_int(func, ir_arg(func, ref, 1), &stop) && stop == -1) ||
+               nonnegative(func, ir_arg(func, ref, 1), index, depth + 1);
+    return nonnegative(func, ir_arg(func, ref, 0), index, depth + 1) &&
+           nonnegative(func, ir_arg(func, ref, 2), index, depth + 1);
+}
+
 static bool nonnegative(const Func *func, Ref ref, bool index, int depth) {
     const Inst *inst = ir_inst(func, ref);
     int64_t value;
@@ -73,8 +84,10 @@ static bool nonnegative(const Func *func, Ref ref, bool index, int depth) {
     switch (inst->op) {
     case OP_const:
         return opt_const_int(func, ref, &value) && (value >= 0 || inst->u.value->is_unsigned);
-    case OP_shape: return true;
+    case OP_shape:
+    case OP_range_len:
     case OP_check_index: return true;
+    case OP_range_item: return item_nonnegative(func, ref, index, depth);
     case OP_lib: return lib_nonnegative(func, ref);
     case OP_phi: return phi_nonnegative(func, ref, index, depth);
     case OP_select:

@@ -142,9 +142,8 @@ static void copy_block(Copy *c, int32_t block) {
         ir_edge_add(c->to, c->r->inside[old->preds.items[k]] ? c->blocks[old->preds.items[k]] : 0,
                     copy);
     if (block == c->r->loop.body) { /* only the test leads here: there are no phis */
-        c->item = ir_append(c->to, copy, OP_add, NULL, 0);
+        c->item = ir_append(c->to, copy, OP_range_item, NULL, 0);
         ir_inst(c->to, c->item)->type = c->i64;
-        ir_inst(c->to, c->item)->sub = FLAG_NOWRAP;
     }
     for (int32_t k = 0; k < old->insts.len; k++)
         copy_inst(c, copy, old->insts.items[k]);
@@ -233,9 +232,8 @@ static void make_parts(Copy *c) {
 /* The length of range(first, last). */
 static void make_limit(Copy *c) {
     Builder b = {.func = c->to, .block = 0, .at = -1, .error = NO_BLOCK};
-    Ref some = b_op2(&b, OP_lt, c->boolean, c->first, c->last);
-    Ref n = b_op2(&b, OP_sub, c->i64, c->last, c->first), zero = ir_const_int(c->to, c->i64, 0);
-    c->limit = b_op3(&b, OP_select, c->i64, some, n, zero);
+    c->limit = b_op3(&b, OP_range_len, c->i64, c->first, c->last, ir_const_int(c->to, c->i64, 1));
+    ir_inst(c->to, c->limit)->sub = FLAG_NO_OVERFLOW;
 }
 
 /* Values that enter the header: the counter's 0, and what the chunk starts with. */
@@ -290,7 +288,8 @@ void region_make_body(Region *r) {
     ir_edge_add(c.to, c.blocks[r->loop.header], c.end);
     for (int32_t i = 0; i < r->blocks.len; i++)
         copy_block(&c, r->blocks.items[i]);
-    ir_set_args(c.to, c.item, (Ref[]){c.first, c.refs[r->loop.counter]}, 2);
+    Ref item[4] = {c.first, c.last, ir_const_int(c.to, c.i64, 1), c.refs[r->loop.counter]};
+    ir_set_args(c.to, c.item, item, 4);
     for (int32_t i = 0; i < r->blocks.len; i++) {
         const Block *block = &c.from->blocks.items[r->blocks.items[i]];
         for (int32_t k = 0; k < block->insts.len; k++)

@@ -53,6 +53,7 @@ void opt_simplify(PassContext *ctx, Func *func);
 void opt_dce(PassContext *ctx, Func *func);
 void opt_prove(PassContext *ctx, Func *func);
 void opt_bounds(PassContext *ctx, Func *func);
+void opt_ranges(PassContext *ctx, Func *func);
 void opt_loops(PassContext *ctx, Func *func);
 void opt_strides(PassContext *ctx, Func *func);
 void opt_narrow(PassContext *ctx, Func *func);
@@ -95,8 +96,8 @@ bool opt_at_least(const Func *func, const Cfg *cfg, Ref value, int64_t k, int32_
 bool opt_below(const Func *func, const Cfg *cfg, Ref value, Ref limit, int32_t block);
 /* Are they one value, wherever both are there? Of i64. */
 bool opt_same(const Func *func, Ref a, Ref b);
-/* An item of a counted loop over a range, asked in its body: start <= item < stop, or for a step of -1 (`down`)
- * stop < item <= start. No start: 0. */
+/* An item of a range, or the counter of a loop in its body: start <= item < stop, or (`down`) stop < item <= start.
+ * No start: 0. */
 typedef struct RangeItem {
     Ref start, stop;
     bool down;

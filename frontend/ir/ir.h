@@ -122,13 +122,14 @@ typedef struct IrSpan {
 
 /* Flags in `sub`, of ops that have no other use for it (ir_ops.def). */
 enum InstFlag {
-    FLAG_NOWRAP = 1,   /* add, sub, mul: proven to stay in the signed range */
-    FLAG_ZEROED = 1,   /* alloc */
-    FLAG_ANY_ZERO = 1, /* lib, a minimum or maximum of floats: of two zeros either */
-    FLAG_LATER = 1,    /* poll: counts, and leaves it to the next poll to ask */
-    FLAG_INSIDE = 1,   /* cast, float to int: the value is known to fit */
-    FLAG_SMALL = 1,    /* param of a kernel: an int that the launch has tested (FAST_LIMIT) */
-    FLAG_FEW = 1       /* chunks: one for each thread, since each costs memory */
+    FLAG_NOWRAP = 1,      /* add, sub, mul: proven to stay in the signed range */
+    FLAG_ZEROED = 1,      /* alloc */
+    FLAG_ANY_ZERO = 1,    /* lib, a minimum or maximum of floats: of two zeros either */
+    FLAG_LATER = 1,       /* poll: counts, and leaves it to the next poll to ask */
+    FLAG_INSIDE = 1,      /* cast, float to int: the value is known to fit */
+    FLAG_SMALL = 1,       /* param of a kernel: an int that the launch has tested (FAST_LIMIT) */
+    FLAG_NO_OVERFLOW = 1, /* range_len: stop - start stays in int64 */
+    FLAG_FEW = 1          /* chunks: one for each thread, since each costs memory */
 };
 
 /* `sub` of floordiv and mod of signed ints: a set, of what a pass has proven. */

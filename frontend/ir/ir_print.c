@@ -34,6 +34,7 @@ const OpText ir_op_text[OP_COUNT] = {
     [OP_call] = {.u = U_FUNC, .parens = true},
     [OP_chunks] = {.sub = SUB_WORD, .sub_word = "few"},
     [OP_parallel] = {.u = U_FUNC, .parens = true},
+    [OP_range_len] = {.sub = SUB_WORD, .sub_word = "small"},
     [OP_shape] = {.imm = IMM_WORD, .imm_word = "axis"},
     [OP_stride] = {.imm = IMM_WORD, .imm_word = "axis"},
     [OP_check_index] = {.imm = IMM_WORD, .imm_word = "axis"},

@@ -467,6 +467,15 @@ static bool check_lib(Verifier *v, Ref ref) {
 
 /* -- the ops ---------------------------------------------------------------------------------- */
 
+/* Ends of one type, i64 or u64; the step, and the number of an item, are i64. */
+static bool check_range(Verifier *v, Ref ref) {
+    const Type *start = arg_type(v, ref, 0), *stop = arg_type(v, ref, 1);
+    if (start->kind != TY_i64 && start->kind != TY_u64)
+        return bad(v, ref, "the ends must be i64 or u64");
+    return (start == stop || bad_types(v, ref, "ends of two types", start, stop)) &&
+           check_i64(v, ref, 2, ir_inst(v->func, ref)->nargs);
+}
+
 static bool check_typed(Verifier *v, Ref ref) {
     const Inst *inst = ir_inst(v->func, ref);
     switch ((Op)inst->op) {
@@ -513,6 +522,8 @@ static bool check_typed(Verifier *v, Ref ref) {
                check_complex(v, ref, inst->type, arg_type(v, ref, 1));
     case OP_real:
     case OP_imag: return check_complex(v, ref, arg_type(v, ref, 0), inst->type);
+    case OP_range_len:
+    case OP_range_item: return check_range(v, ref);
     case OP_tuple: return check_tuple(v, ref);
     case OP_item: return check_item(v, ref);
     case OP_lib: return check_lib(v, ref);
