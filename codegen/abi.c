@@ -3,8 +3,21 @@
  * Usage: with every array value, and every array of a tuple, a bit set of the arrays among the entry's parameters
  * flows through the module, function by function, until nothing changes; every access adds to what its array may be. */
 #include "codegen/abi.h"
+#include "codegen/objects.h"
 
 /* -- layout ----------------------------------------------------------------------------------- */
+
+static void object_layout(Arena *arena, const Type *type, const Type *weak, ValueLayout *out) {
+    bool same = weak && weak->kind == TY_CLASS && weak->nparams == type->nparams;
+    ValueLayout *params = arena_array(arena, ValueLayout, type->nparams);
+    for (int32_t i = 0; i < type->nparams; i++)
+        params[i] = abi_layout(arena, type->params[i], same ? weak->params[i] : NULL);
+    out->element = (uint8_t)type->bits;
+    out->nitems = type->nparams;
+    out->items = params;
+    out->cells = object_cells(type);
+    if (type->params[0]->counted) out->buffer_cells = buffer_cells(type->params[0]);
+}
 
 ValueLayout abi_layout(Arena *arena, const Type *type, const Type *weak) {
     ValueLayout out = {.kind = (uint8_t)type->kind,
@@ -25,6 +38,10 @@ ValueLayout abi_layout(Arena *arena, const Type *type, const Type *weak) {
         out.layout = type->layout;
         out.readonly = type->readonly;
         out.aligned = type->aligned;
+    }
+    if (type->kind == TY_CLASS) {
+        object_layout(arena, type, weak, &out);
+        return out;
     }
     if (type->kind != TY_TUPLE) return out;
     if (weak && weak->kind == TY_OPTIONAL) { /* (present, value) */
@@ -231,9 +248,71 @@ static void mark_params(Usage *u, const int32_t *first, uint8_t *small) {
 /* Every array of a layout, in order. */
 static const uint8_t *set_usage(ValueLayout *layout, const uint8_t *arrays) {
     if (layout->kind == TY_ARRAY) layout->usage = *arrays++;
+    if (layout->kind == TY_CLASS) return arrays;
     for (int32_t i = 0; i < layout->nitems; i++)
         arrays = set_usage((ValueLayout *)&layout->items[i], arrays);
     return arrays;
+}
+
+/* -- changes of objects ----------------------------------------------------------------------- */
+
+/* Is `part` the type itself, or does it stand in it? */
+static bool holds_type(const Type *type, const Type *part) {
+    if (type == part) return true;
+    for (int32_t i = 0; type->kind == TY_TUPLE && i < type->nitems; i++)
+        if (holds_type(type->items[i], part)) return true;
+    for (int32_t i = 0; i < type->nparams; i++)
+        if (holds_type(type->params[i], part)) return true;
+    return false;
+}
+
+/* The object type that an instruction changes objects of: NULL, or it, or (buffer) the type of a buffer of one. */
+static const Type *changed_by(const Func *func, Ref ref, bool *buffer) {
+    const Inst *inst = ir_inst(func, ref);
+    *buffer = inst->op != OP_set_field;
+    switch ((int)inst->op) {
+    case OP_set_field:
+    case OP_take:
+    case OP_move: return ir_type(func, ir_arg(func, ref, 0));
+    case OP_store: {
+        const Inst *array = ir_inst(func, ir_arg(func, ref, 0));
+        return array->op == OP_field ? array->type : NULL;
+    }
+    default: return NULL;
+    }
+}
+
+static bool may_change(const Type *type, const Type *changed, bool buffer) {
+    if (type->kind == TY_TUPLE) {
+        for (int32_t i = 0; i < type->nitems; i++)
+            if (may_change(type->items[i], changed, buffer)) return true;
+        return false;
+    }
+    if (type->kind != TY_CLASS) return false;
+    if (buffer ? type->params[0] == changed->element : holds_type(type, changed)) return true;
+    return may_change(type->params[0], changed, buffer);
+}
+
+static void mark_changed(ValueLayout *layout) {
+    layout->changed = layout->kind == TY_CLASS;
+    for (int32_t i = 0; i < layout->nitems; i++)
+        mark_changed((ValueLayout *)&layout->items[i]);
+}
+
+/* By types alone: which objects they are is not followed. */
+static void find_changes(const Module *module, ValueLayout *params) {
+    const Func *entry = module->funcs.items[0];
+    for (int32_t f = 0; f < module->funcs.len; f++) {
+        const Func *func = module->funcs.items[f];
+        for (Ref ref = 1; ref < func->insts.len; ref++) {
+            bool buffer;
+            const Type *changed = changed_by(func, ref, &buffer);
+            for (int32_t i = 0; changed && i < entry->nparams; i++)
+                if (entry->param_types[i]->counted &&
+                    may_change(entry->param_types[i], changed, buffer))
+                    mark_changed(&params[i]);
+        }
+    }
 }
 
 uint8_t *abi_usage(Arena *arena, const Module *module, ValueLayout *params, uint8_t *usage) {
@@ -255,6 +334,7 @@ uint8_t *abi_usage(Arena *arena, const Module *module, ValueLayout *params, uint
     /* returning an argument lets the caller write through the result */
     access(&u, &u.results[0], ARG_READ | ARG_WRITTEN);
     const uint8_t *arrays = u.out;
+    find_changes(module, params);
     for (int32_t i = 0; i < entry->nparams; i++) {
         arrays = set_usage(&params[i], arrays);
         for (int32_t k = first[i]; k < first[i + 1]; k++)

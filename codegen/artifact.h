@@ -20,6 +20,16 @@ typedef struct Owner {
 } Owner;
 #define OWNER_BORROWED (INT64_C(1) << 62)
 
+/* In front of the fields of an object, and of the elements of a buffer of what is counted. */
+typedef struct CellLayout CellLayout; /* objects.h */
+typedef struct ObjectHeader {
+    Owner owner; /* object: the block of memory */
+    const CellLayout *cells;
+    int64_t ncells;
+    void *
+        python; /* of an object that stands for a Python object during a call: that (borrowed), else NULL */
+} ObjectHeader;
+
 /* An array at a boundary: data, owner, then shape[ndim] and strides[ndim] (in bytes). */
 typedef struct ArrayValue {
     void *data;
@@ -31,8 +41,10 @@ typedef struct ArrayValue {
 /* How one value lies in memory: scalars in natural size (bool: one byte; complex: two components), tuples
  * as C structs of their items, arrays as ArrayValue, none with size 0. */
 typedef struct ValueLayout {
-    uint8_t kind;    /* TypeKind: a strong scalar, TY_TUPLE, TY_ARRAY; TY_OPTIONAL: bool + item 0 */
-    uint8_t element; /* TypeKind of an array's elements */
+    uint8_t
+        kind; /* TypeKind: a strong scalar, TY_TUPLE, TY_ARRAY, TY_CLASS; TY_OPTIONAL: bool + item 0 */
+    uint8_t
+        element; /* TypeKind of an array's elements; ClassId of an object, whose items are its parameters */
     uint8_t ndim, layout;
     bool readonly, aligned;
     uint8_t usage;  /* of an array in a parameter: ARG_READ | ARG_WRITTEN */
@@ -43,6 +55,9 @@ typedef struct ValueLayout {
     const struct ValueLayout *items;
     const Str *fields; /* named tuple */
     void *cls;         /* handle of its class, or the enumeration of TY_MEMBER, an int64 */
+    /* of an object, to make one: of itself, and of its buffer, NULL where no element is counted */
+    const CellLayout *cells, *buffer_cells;
+    bool changed; /* an object in a parameter: the code may change one of its type */
 } ValueLayout;
 
 /* -- calls on the host -------------------------------------------------------------------------- */

@@ -83,6 +83,7 @@ void cg_set_search_prefixes(const char *const *prefixes, int n);
 uint32_t cg_generation(void);
 /* Arrays that compiled host code allocated and nobody destroyed yet, in the whole process (support.c). */
 int64_t support_live_arrays(void);
+int64_t support_live_objects(void);
 /* Test aid: the next compilation runs into LLVM's fatal-error handler. */
 void cg_test_fatal_error(void);
 

@@ -6,6 +6,7 @@
 #include "codegen/decompositions.h"
 #include "codegen/lazy.h"
 #include "codegen/linear_systems.h"
+#include "codegen/objects.h"
 #include "codegen/product.h"
 #include "codegen/workitem.h"
 #include "frontend/base/os.h"
@@ -117,6 +118,9 @@ extern void __truncdfhf2(void), __truncsfhf2(void), __extendhfsf2(void);
 
 const SupportFunction support_functions[] = {
     ROW(quern_alloc_array),
+    ROW(quern_alloc_buffer),
+    ROW(quern_move),
+    ROW(quern_new_object),
     ROW(quern_retain),
     ROW(quern_release),
     ROW(quern_cholesky),

@@ -94,6 +94,15 @@ static void describe_object(StrBuf *out, const Binding *b) {
     type_describe(out, b->type ? b->type : b->array->type);
 }
 
+static void describe_class(StrBuf *out, const Type *type, int32_t limit) {
+    buf_printf(out, "%s(", type_class_name((ClassId)type->bits));
+    for (int32_t i = 0; i < type->nparams; i++) {
+        if (i) buf_str(out, ", ");
+        describe(out, type->params[i], limit);
+    }
+    buf_char(out, ')');
+}
+
 static void describe(StrBuf *out, const Type *type, int32_t limit) {
     if (type->kind < TY_SCALARS) {
         buf_str(out, public_name(type->kind));
@@ -114,6 +123,7 @@ static void describe(StrBuf *out, const Type *type, int32_t limit) {
         buf_char(out, ')');
         return;
     case TY_MEMBER: buf_printf(out, STR_FMT, STR_ARG(type->binding->name)); return;
+    case TY_CLASS: describe_class(out, type, limit); return;
     case TY_OBJECT: describe_object(out, type->binding); return;
     default: buf_str(out, "unknown"); return;
     }

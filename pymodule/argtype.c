@@ -379,6 +379,16 @@ static const char *object_hint(PyObject *arg) {
 
 static TypeKey any_key(const Where *w, PyObject *arg, int depth);
 
+/* What a list may hold: see is_element of infer_list.c. */
+static bool is_element_key(ModState *state, TypeKey key) {
+    if (key_is_scalar(key)) return key_scalar_kind(key) != TY_none;
+    const Compound *c = key_is_compound(key) ? py_compound(state, key) : NULL;
+    if (!c || c->nitems == KEY_OBJECT || c->nitems == 0) return false;
+    for (int32_t i = 0; i < c->nitems; i++)
+        if (!is_element_key(state, c->items[i])) return false;
+    return true;
+}
+
 static TypeKey tuple_key(const Where *w, PyObject *arg, PyObject *cls, int depth) {
     Py_ssize_t n = PyTuple_GET_SIZE(arg);
     if (depth >= MAX_NESTING) return refuse(w, "tuples are nested too deeply");
@@ -393,6 +403,23 @@ static TypeKey tuple_key(const Where *w, PyObject *arg, PyObject *cls, int depth
     if (key) key = compound_key(w->state, cls, items, (int32_t)n);
     if (items != few) PyMem_Free(items);
     return key;
+}
+
+/* Of the first element; the others are of the same type. One of no elements is one of Python ints. */
+static TypeKey list_key(const Where *w, PyObject *arg, int depth) {
+    TypeKey key = KEY_SCALAR(TY_wint);
+    if (depth >= MAX_NESTING) return refuse(w, "lists are nested too deeply");
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(arg); i++) {
+        TypeKey item = any_key(w, PyList_GET_ITEM(arg, i), depth + 1);
+        if (!item) return 0;
+        if (i > 0 && item != key)
+            return refuse(w, "the elements of a list are of different types: make them one, as in "
+                             "[float(x) for x in xs], or pass a tuple");
+        key = item;
+    }
+    if (!is_element_key(w->state, key))
+        return refuse(w, "lists hold numbers, lists, and tuples of these");
+    return compound_key(w->state, (PyObject *)&PyList_Type, &key, 1);
 }
 
 static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
@@ -420,6 +447,7 @@ static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
         return refuse_type(w, arg,
                            "text cannot be used in compiled code; pass numbers, or make it a "
                            "constant of the function");
+    if (PyList_CheckExact(arg) && !w->kernel) return list_key(w, arg, depth);
     if (PyList_Check(arg) || PyAnySet_Check(arg))
         return refuse_type(w, arg, "convert it with np.array(...) or tuple(...)");
     if (PyDict_Check(arg))
@@ -492,6 +520,7 @@ static const Type *compound_type(ModState *state, PyResolver *r, TypeTable *type
     const Type **items = arena_array(arena, const Type *, c->nitems);
     for (int32_t i = 0; i < c->nitems; i++)
         if (!(items[i] = py_key_type(state, r, types, arena, c->items[i], strong))) return NULL;
+    if (c->cls == (PyObject *)&PyList_Type) return type_class_of(types, CLS_list, items);
     if (!c->cls) return type_tuple(types, items, c->nitems);
     PyObject *fields = PyObject_GetAttrString(c->cls, "_fields");
     if (!fields) return NULL;

@@ -71,7 +71,7 @@ static bool spec_plan(JitCore *core, Spec *spec) {
     if (!py_plan_args(core->state, spec, artifact->params)) return false;
     spec->entry = artifact->entry_kind == ENTRY_HOST ? (HostEntry)artifact->entry : NULL;
     spec->direct = spec->entry && !core->varargs && !core->nkwonly;
-    spec->on_stack = spec->direct && spec->frame_size <= FRAME_STACK;
+    spec->on_stack = spec->direct && spec->frame_size <= FRAME_STACK && !spec->objects;
     return true;
 }
 

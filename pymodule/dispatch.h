@@ -22,6 +22,7 @@ typedef enum UnboxOp {
     UB_SCALAR, /* a NumPy scalar: its bytes */
     UB_ARRAY,
     UB_TUPLE,
+    UB_LIST,       /* a list: an object for the time of the call */
     UB_INT_MEMBER, /* of the enumeration `type` */
     UB_MEMBER,
     UB_FUNCTION /* nothing to pass: the object itself is the type */
@@ -40,7 +41,8 @@ typedef struct Plan {
     int32_t owner;    /* arrays: of their Owner in the frame */
     int32_t nitems;
     struct Plan *items;
-    PyObject *type; /* the exact type (or function) asked for */
+    const ValueLayout *list; /* of a list; items[0] is the plan of its elements, in an element */
+    PyObject *type;          /* the exact type (or function) asked for */
     PyArray_Descr *descr;
     TypeKey key;  /* arrays: of a device array that fits */
     bool written; /* arrays: by the code, as far as is known */
@@ -63,6 +65,7 @@ typedef struct Spec {
     Artifact *artifact;
     int32_t result_offset, frame_size;
     int32_t narrays; /* among the arguments, those in tuples too */
+    bool objects;    /* are there lists among them? */
     TypeKey *keys;
     TypeKey *
         declared_keys; /* the types of the code's parameters; == keys unless arguments are converted */
@@ -88,6 +91,19 @@ void py_plan_free(Plan *plans, int32_t n);
  * -1: exception. `loose` also takes subclasses of int, float and complex. */
 int py_unbox(const Spec *spec, PyObject *const *args, char *frame);
 int py_unbox_loose(const Spec *spec, PyObject *const *args, char *frame);
+/* One value to `at`, by a plan without offset. */
+int py_unbox_value(const Plan *plan, PyObject *o, char *at, bool loose);
+
+/* -- lists.c: around a call with objects among its arguments -- */
+int py_unbox_list(const Plan *plan, PyObject *o, char *out, bool loose);
+void py_clear_objects(const Spec *spec, char *frame); /* before the frame is filled */
+/* After it was filled: what must not go away before the objects. NULL: exception. */
+PyObject *py_keep_objects(const Spec *spec, PyObject *const *args);
+/* A Python list in several places is one object. false: exception. */
+bool py_unify_objects(const Spec *spec, char *frame);
+/* Afterwards: gives them back. write: what the code has changed goes into the Python lists. false: exception. */
+bool py_return_objects(ModState *state, const Spec *spec, char *frame, bool write);
+
 /* May a scalar of kind `from` be passed where `to` is declared? */
 bool py_may_convert(TypeKind from, TypeKind to);
 /* Does it then keep less than its number: a float as an int, anything as a bool? */

@@ -136,12 +136,41 @@ __attribute__((always_inline)) static inline PyObject *run(Dispatcher *d, Spec *
     }
 }
 
+/* A call with lists among its arguments. *done as py_unbox; NULL without an exception where it is 0. */
+__attribute__((noinline)) static PyObject *run_with_objects(Dispatcher *d, Spec *spec,
+                                                            PyObject *const *args, char *memory,
+                                                            bool loose, int *done) {
+    py_spec_hold(spec);
+    py_clear_objects(spec, memory);
+    *done = loose ? py_unbox_loose(spec, args, memory) : py_unbox(spec, args, memory);
+    PyObject *keep = *done > 0 ? py_keep_objects(spec, args) : NULL;
+    if (*done > 0 && !(keep && py_unify_objects(spec, memory))) {
+        Py_CLEAR(keep);
+        *done = -1;
+    }
+    PyObject *result = keep ? run(d, spec, memory) : NULL;
+    PyObject *raised = result ? NULL : PyErr_GetRaisedException();
+    if (!py_return_objects(d->core.state, spec, memory, *done > 0)) {
+        Py_CLEAR(result);
+        Py_CLEAR(raised); /* of the two the last one counts */
+    } else if (raised) {
+        PyErr_SetRaisedException(raised);
+    }
+    Py_XDECREF(keep);
+    py_spec_release(spec);
+    return result;
+}
+
 static PyObject *run_loose(Dispatcher *d, Spec *spec, PyObject *const *args) {
     _Alignas(16) char small[FRAME_STACK];
     char *memory = spec->frame_size <= FRAME_STACK ? small : PyMem_Malloc((size_t)spec->frame_size);
     if (!memory) return PyErr_NoMemory();
-    int done = py_unbox_loose(spec, args, memory);
-    PyObject *result = done > 0 ? run(d, spec, memory) : NULL;
+    int done;
+    PyObject *result = NULL;
+    if (spec->objects)
+        result = run_with_objects(d, spec, args, memory, true, &done);
+    else if ((done = py_unbox_loose(spec, args, memory)) > 0)
+        result = run(d, spec, memory);
     if (done == 0)
         PyErr_SetString(PyExc_TypeError, "an argument changed its type while it was being read");
     if (memory != small) PyMem_Free(memory);
@@ -261,8 +290,12 @@ __attribute__((noinline)) static PyObject *call_large(Dispatcher *d, Spec *spec,
     _Alignas(16) char large[FRAME_LARGE];
     char *memory = spec->frame_size <= FRAME_LARGE ? large : PyMem_Malloc((size_t)spec->frame_size);
     if (!memory) return PyErr_NoMemory();
-    int done = py_unbox(spec, args, memory);
-    PyObject *result = done > 0 ? run(d, spec, memory) : NULL;
+    int done;
+    PyObject *result = NULL;
+    if (spec->objects)
+        result = run_with_objects(d, spec, args, memory, false, &done);
+    else if ((done = py_unbox(spec, args, memory)) > 0)
+        result = run(d, spec, memory);
     if (memory != large) PyMem_Free(memory);
     return done == 0 ? call_slow(d, args, nargsf, NULL) : result;
 }

@@ -124,6 +124,11 @@ static PyObject *module_live_allocations(PyObject *module, PyObject *unused) {
     return PyLong_FromLongLong(support_live_arrays());
 }
 
+static PyObject *module_live_objects(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    return PyLong_FromLongLong(support_live_objects());
+}
+
 static PyObject *module_test_fatal_error(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
     cg_test_fatal_error();
@@ -153,6 +158,8 @@ static PyMethodDef module_methods[] = {
      "was."},
     {"live_allocations", module_live_allocations, METH_NOARGS,
      "Arrays of compiled code that are alive."},
+    {"live_objects", module_live_objects, METH_NOARGS,
+     "Objects of compiled code, and buffers of counted elements, that are alive."},
     {"record", module_record, METH_O,
      "While a program is explained: who is told of calls that no specialisation is made for yet."},
     {"test_fatal_error", module_test_fatal_error, METH_NOARGS, NULL},

@@ -147,6 +147,7 @@ typedef struct Planner {
     ModState *state;
     int32_t at;      /* next free byte of the frame */
     int32_t narrays; /* so far */
+    bool objects;
 } Planner;
 
 static int32_t reserve(Planner *p, int64_t size, int64_t align) {
@@ -204,6 +205,19 @@ static bool plan_tuple(Planner *p, Plan *plan, const Compound *c, const ValueLay
     return true;
 }
 
+/* Elements are written to where they shall be: their plan has no offset, and no room in the frame. */
+static bool plan_list(Planner *p, Plan *plan, const Compound *c, const ValueLayout *layout) {
+    plan->op = UB_LIST;
+    plan->list = layout;
+    plan->nitems = 1;
+    p->objects = true;
+    if (layout->kind != TY_CLASS || layout->element != CLS_list)
+        return mismatch(KEY_COMPOUND, layout);
+    plan->items = PyMem_Calloc(1, sizeof *plan->items);
+    if (!plan->items) return PyErr_NoMemory(), false;
+    return plan_value(p, &plan->items[0], c->items[0], &layout->items[0], 0);
+}
+
 static bool plan_scalar(Planner *p, Plan *plan, TypeKind kind, const ValueLayout *layout) {
     static const uint8_t ops[TY_SCALARS] = {[TY_wint] = UB_INT,
                                             [TY_wflt] = UB_FLOAT,
@@ -252,6 +266,7 @@ static bool plan_value(Planner *p, Plan *plan, TypeKey key, const ValueLayout *l
     if (key_is_array(key)) return plan_array(p, plan, key, layout);
     if (key_is_scalar(key)) return plan_scalar(p, plan, key_scalar_kind(key), layout);
     const Compound *c = py_compound(p->state, key);
+    if (c->cls == (PyObject *)&PyList_Type) return plan_list(p, plan, c, layout);
     if (c->nitems >= 0) return plan_tuple(p, plan, c, layout, offset);
     if (c->nitems == KEY_MEMBERS) return plan_member(p, plan, c, layout);
     plan->op = UB_FUNCTION;
@@ -278,6 +293,7 @@ bool py_plan_args(ModState *state, Spec *spec, const ValueLayout *params) {
     spec->result_offset = reserve(&p, QN_MAX(result->size, 16), 16);
     spec->frame_size = p.at;
     spec->narrays = p.narrays;
+    spec->objects = p.objects;
     return true;
 }
 
@@ -474,6 +490,7 @@ static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loo
     case UB_COMPLEX: return unbox_complex(plan, o, out, loose);
     case UB_NONE: return o == Py_None;
     case UB_TUPLE: return unbox_tuple(plan, o, frame, loose, k);
+    case UB_LIST: return py_unbox_list(plan, o, out, loose);
     case UB_INT_MEMBER:
         return (PyObject *)Py_TYPE(o) == plan->type ? unbox_int(plan, o, out, true) : 0;
     case UB_MEMBER:
@@ -484,6 +501,10 @@ static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loo
         return o == plan->type;
     }
     return 0;
+}
+
+int py_unbox_value(const Plan *plan, PyObject *o, char *at, bool loose) {
+    return unbox_one(plan, o, at, loose, NULL);
 }
 
 /* Where argument i starts: the presence byte of an optional one, else its value. */

@@ -87,6 +87,19 @@ static bool takes_numbers(const Inst *inst) {
     }
 }
 
+/* May the operand be a list of nobody knows what yet? */
+static bool takes_open(const Inst *inst, int32_t k) {
+    switch ((int)inst->op) {
+    case OP_attr:
+    case OP_check_bound:
+    case OP_truth:
+    case OP_build_list: return true;
+    case OP_call_py: return k > 0; /* xs.append(ys), len(xs): the callee waits where it must */
+    case OP_setitem: return k == 2;
+    default: return false;
+    }
+}
+
 bool infer_operand(Infer *in, Ref at, int32_t k, Val *out) {
     Ref ref = ir_arg(in->f, at, k);
     *out = infer_val(in, ref);
@@ -94,6 +107,8 @@ bool infer_operand(Infer *in, Ref at, int32_t k, Val *out) {
     if (out->f.reported) return in->stop = STOP_REPORTED, false;
     if (out->f.conflict && (in->settled || !out->f.python)) return infer_conflict(in, at, ref);
     out->f.conflict = false;
+    if (out->f.type && out->f.type->open && !in->emit && !takes_open(ir_inst(in->f, at), k))
+        return in->stop = STOP_UNKNOWN, false;
     if (out->f.type) return true;
     in->stop = out->f.unbound ? STOP_UNBOUND : STOP_UNKNOWN;
     return false;
@@ -269,6 +284,8 @@ static bool visit_build(Infer *in, Ref ref, Val *out) {
     Val *items = arena_array(in->arena, Val, n);
     for (int32_t k = 0; k < n; k++)
         if (!infer_operand(in, ref, k, &items[k])) return false;
+    if (inst->op == OP_build_list && list_is_object(in, ref))
+        return v_list_site(in, ref, items, n, out);
     *out = v_tuple(in, items, n);
     return true;
 }
@@ -312,13 +329,14 @@ static bool visit_counter_next(Infer *in, Ref ref, Val *out) {
     return true;
 }
 
-/* What a loop goes over, with its length where that stands still: read once, in front of the loop. */
+/* What a loop goes over, with its length where that stands still: read once, in front of the loop. That of a list is read
+ * again each time. */
 static bool visit_iter(Infer *in, Ref ref, Val *out) {
     Val of, length;
     if (!infer_operand(in, ref, 0, &of)) return false;
     of = v_unwrap(in, of);
     if (!v_iterable(in, of) || !v_begin(in, of, out)) return false;
-    if (!in->emit || !type_is_counted(out->f.type)) return true;
+    if (!in->emit || !type_is_counted(out->f.type) || iterates_objects(out->f.type)) return true;
     if (!v_iter_len(in, *out, &length)) return false;
     vec_push(in->arena, &in->emit->iterations, ((Iteration){ref, length, NO_BLOCK}));
     return true;
@@ -416,6 +434,7 @@ static bool visit_operands(Infer *in, Ref ref, Val *out) {
     case OP_truth: return v_truth(in, v[0], out);
     case OP_getitem: return v_getitem(in, v[0], v[1], out);
     case OP_setitem: return v_setitem(in, v[0], v[1], v[2]);
+    case OP_delitem: return v_object_delitem(in, v[0], v[1]);
     case OP_unpack: return v_unpack(in, v[0], (int32_t)inst->imm, out);
     case OP_extract: return *out = v_item(in, v[0], (int32_t)inst->imm), true;
     case OP_setattr: return ti_fail(in, ref, E0101, "assignment to an attribute");
@@ -482,9 +501,12 @@ bool infer_visit(Infer *in, Ref ref, Val *out) {
 /* -- the fixed point ----------------------------------------------------------------------------- */
 
 static bool operands_stand(const Infer *in, Ref ref, int32_t since) {
-    for (int32_t k = 0; k < ir_inst(in->f, ref)->nargs; k++)
+    const Inst *inst = ir_inst(in->f, ref);
+    for (int32_t k = 0; k < inst->nargs; k++)
         if (in->changed[ir_arg(in->f, ref, k)] > since) return false;
-    return true;
+    if (inst->op != OP_call_py) return true;
+    Ref method = ir_arg(in->f, ref, 0); /* the object is an argument, too */
+    return ir_inst(in->f, method)->op != OP_attr || in->changed[ir_arg(in->f, method, 0)] <= since;
 }
 
 /* Has nothing changed since the last visit? An item depends on what was asked for it. */
@@ -557,6 +579,8 @@ void infer_fixed_point(Infer *in) {
     in->reached[0] = true;
     in->settled = false;
     walk(in);
+    while (!in->ti->aborted && list_close_webs(in))
+        walk(in);
     in->settled = true;
     for (Ref ref = 1; ref < in->f->insts.len; ref++) {
         if (!in->facts[ref].conflict || !in->facts[ref].python) continue;

@@ -43,6 +43,7 @@ typedef struct Slot {
 } Slot;
 
 typedef struct Infer Infer;
+typedef struct ListWebs ListWebs;
 
 /* ti_diagnose: a call of a function that has errors. */
 typedef struct FailedCall {
@@ -166,8 +167,9 @@ struct Infer {
     Ref at; /* the untyped instruction being visited */
     /* ti_diagnose: instructions whose error has been told, by untyped Ref; NULL: the first error ends it */
     bool *told;
-    Fact recovery; /* what a failed call gives in spite of its errors */
-    Emit *emit;    /* specialisation; NULL: inference */
+    Fact recovery;   /* what a failed call gives in spite of its errors */
+    Emit *emit;      /* specialisation; NULL: inference */
+    ListWebs *lists; /* infer_list.c; NULL: no list is an object so far */
 };
 
 /* -- infer.c: the walk ------------------------------------------------------------------------ */
@@ -456,13 +458,42 @@ const char *gpu_name(Arena *arena, int32_t index);
 /* -- infer_list.c: may the instruction have the list displays among its operands? -------------- */
 
 bool list_checked(Infer *in, Ref ref);
+/* Does the display make a list on the heap? */
+bool list_is_object(Infer *in, Ref display);
+/* A new list at the instruction `site`, of these items. */
+bool v_list_site(Infer *in, Ref site, const Val *items, int32_t n, Val *out);
+/* Does the method of that name put something into a list? Then its elements are of a type that holds that, too. false: an
+ * error, or not known yet. */
+bool list_taught(Infer *in, Str name, const CallArgs *args);
+/* A web of lists that stay empty gets a type; false: there is none. */
+bool list_close_webs(Infer *in);
 /* A list as the whole index of an array is an array of positions, a tuple is not. */
 bool list_as_index(Infer *in, Ref index, Val *v);
+
+/* -- infer_object.c: objects of classes ---------------------------------------------------------- */
+
+bool is_object(const Val *v);
+/* The method of args[0]'s class; *found false: it has none of that name. */
+bool v_method(Infer *in, const char *name, const Val *args, int32_t n, bool *found, Val *out);
+bool v_object_len(Infer *in, Val object, Val *out);
+bool v_object_getitem(Infer *in, Val object, Val index, Val *out);
+bool v_object_setitem(Infer *in, Val object, Val index, Val value);
+bool v_object_delitem(Infer *in, Val object, Val index);
+bool v_object_operator(Infer *in, Operator op, bool in_place, Val a, Val b, bool *handled,
+                       Val *out);
+bool primitive_field(Infer *in, const Val *args, int32_t n, Val *out);
+bool primitive_set_field(Infer *in, const Val *args, int32_t n, Val *out);
+bool primitive_new_like(Infer *in, const Val *args, int32_t n, Val *out);
+bool primitive_buffer_like(Infer *in, const Val *args, int32_t n, Val *out);
+bool primitive_take(Infer *in, const Val *args, int32_t n, Val *out);
+bool primitive_move(Infer *in, const Val *args, int32_t n, Val *out);
 
 /* -- infer_iter.c: ranges, iteration, tuples ------------------------------------------------------ */
 
 bool v_range(Infer *in, const Val *args, int32_t n, Val *out);
 bool v_iterable(Infer *in, Val a);
+/* Does something that may change while it is walked over stand in it? */
+bool iterates_objects(const Type *type);
 bool v_iter_len(Infer *in, Val it, Val *out);
 bool v_iter_get(Infer *in, Val it, Val counter, Val *out);
 Val v_tuple(Infer *in, const Val *items, int32_t n);

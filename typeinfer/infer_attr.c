@@ -103,6 +103,7 @@ static bool no_attribute(Infer *in, const Val *v, Str name) {
     const char *text = ti_c_text(in, name);
     v_refuse(in, REFUSE_ATTRIBUTE, text, v, 1);
     if (fact_str(&v->f)) ti_advise(in, bc_advice("an f-string"));
+    if (is_object(v)) ti_advise(in, "a list is no array: convert it with np.array(...)");
     return false;
 }
 
@@ -215,6 +216,7 @@ bool v_attr(Infer *in, Val a, Str name, Val *out) {
     if (t->kind == TY_ARRAY)
         return array_attr(in, a, name, out) || member(in, a, "ndarray", name, out);
     if (type_is_number(t)) return member(in, a, "number", name, out);
+    if (t->kind == TY_CLASS) return member(in, a, type_class_name((ClassId)t->bits), name, out);
     if (t->kind == TY_RANGE || t->kind == TY_SLICE) return part_attr(in, a, name, out);
     for (int32_t k = 0; t->kind == TY_TUPLE && t->fields && k < t->nitems; k++)
         if (str_equal(t->fields[k], name)) return *out = v_item(in, a, k), true;

@@ -45,8 +45,25 @@ static bool library_error(Infer *in, Str name, const CallArgs *args) {
     return false;
 }
 
+/* A method of a list of nobody knows what yet. Those that only change it have a known result. */
+static bool call_open(Infer *in, Str name, Val *out) {
+    static const char *const changes[] = {"list.append",     "list.clear",   "list.extend",
+                                          "list.insert",     "list.reverse", "list.sort",
+                                          "list.__setitem__"};
+    for (int i = 0; i < countof(changes); i++)
+        if (str_is(name, changes[i]))
+            return *out = val_of(fact_of(type_scalar(in->types, TY_none))), true;
+    return in->stop = STOP_UNKNOWN, false;
+}
+
 static bool call_library(Infer *in, Str name, const CallArgs *args, Val *out) {
     bool known;
+    if (!list_taught(in, name, args)) return false;
+    if (args->nargs && is_object(&args->args[0]) && args->args[0].f.type->open &&
+        !str_is(name, "builtins.len"))
+        return call_open(in, name, out);
+    if (str_is(name, "builtins.list") && args->nargs == 0)
+        return v_list_site(in, in->at, NULL, 0, out);
     if (v_operator_call(in, name, args, &known, out)) return true;
     if (known || in->stop) return false;
     if (v_typed(in, name, args, &known, out)) return true;
@@ -80,6 +97,8 @@ static bool call_method(Infer *in, const Binding *b, Ref attr, const CallArgs *a
 
 static bool is_method(Infer *in, const Binding *b, Ref src) {
     if (b->handle || !src || ir_inst(in->f, src)->op != OP_attr) return false;
+    const Fact *object = &in->facts[ir_arg(in->f, src, 0)];
+    if (object->type && object->type->kind == TY_CLASS) return true;
     return str_starts(b->name, "ndarray.") || str_starts(b->name, "number.");
 }
 

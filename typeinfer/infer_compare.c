@@ -48,6 +48,10 @@ bool v_is(Infer *in, bool is_not, Val a, Val b, Val *out) {
         if (e) out->ref = emit2(e, OP_same_array, bool_type(in->types), v_ref(in, a), v_ref(in, b));
         return negate(in, is_not, out);
     }
+    if (s->kind == TY_CLASS && t->kind == TY_CLASS && can_convert(s, t)) {
+        if (e) out->ref = emit2(e, OP_same_array, bool_type(in->types), v_ref(in, a), v_ref(in, b));
+        return negate(in, is_not, out);
+    }
     if (type_is_scalar(s) && type_is_scalar(t) && (s->kind == TY_bool) == (t->kind == TY_bool))
         return compare_numbers(in, is_not ? OPR_ne : OPR_eq, a, b, out);
     out->f = fact_bool(in, s->kind == TY_OBJECT && s == t);
@@ -220,6 +224,9 @@ bool v_contains(Infer *in, bool not_in, Val item, Val container, Val *out) {
         bool done = v_library_function(in, STR("operator.contains"), &call, &found, out);
         return done && negate(in, not_in, out);
     }
+    if (t->kind == TY_CLASS && v_method(in, "__contains__", args, 2, &found, out))
+        return negate(in, not_in, out);
+    if (t->kind == TY_CLASS && found) return false;
     const char *what =
         str_printf(in->arena, "%s in %s", ti_text(in, item.f.type), ti_text(in, t)).bytes;
     return ti_fail(in, in->at, E0206, "look for", what);

@@ -247,9 +247,31 @@ static bool not_iterable(Infer *in, const Val *v, const char *note) {
     return ti_advise(in, note), false;
 }
 
+bool iterates_objects(const Type *type) {
+    if (type->kind == TY_ITER) return iterates_objects(type->element);
+    for (int32_t i = 0; type->kind == TY_TUPLE && i < type->nitems; i++)
+        if (iterates_objects(type->items[i])) return true;
+    return type->kind == TY_CLASS;
+}
+
+/* The element at a position that is below the length. */
+static bool object_item(Infer *in, Val list, Val counter, Val *out) {
+    Emit *e = in->emit;
+    const Type *buffer = list.f.type->items[1];
+    *out = val_of(fact_of(buffer->element));
+    if (buffer->element->open) return in->stop = STOP_UNKNOWN, false;
+    if (!e) return true;
+    const Type *lowered = lower_type(in->ti, buffer);
+    Ref items = emit1(e, OP_field, lowered, v_ref(in, list));
+    ir_inst(e->out, items)->imm = 1;
+    out->ref = emit2(e, OP_load, lowered->element, items, v_as(in, counter, i64_type(in->types)));
+    return true;
+}
+
 bool v_iterable(Infer *in, Val a) {
     const Type *t = a.f.type;
     switch (t->kind) {
+    case TY_CLASS:
     case TY_RANGE: return true;
     case TY_ARRAY: return t->ndim > 0 || not_iterable(in, &a, "it has no axes");
     case TY_TUPLE:
@@ -296,6 +318,7 @@ bool v_iter_len(Infer *in, Val it, Val *out) {
     switch (t->kind) {
     case TY_TUPLE: return *out = val_of(fact_int(in, t->nitems)), true;
     case TY_ARRAY: return *out = v_shape(in, it, 0), true;
+    case TY_CLASS: return v_object_len(in, it, out);
     case TY_RANGE:
         *out = val_of(fact_of(ti_wint(in)));
         if (in->emit) out->ref = emit_range_len(in->emit, v_ref(in, it));
@@ -369,6 +392,7 @@ bool v_iter_get(Infer *in, Val it, Val counter, Val *out) {
     switch (t->kind) {
     case TY_TUPLE: return tuple_at(in, it, counter, out);
     case TY_ARRAY: return *out = v_element(in, it, counter), true;
+    case TY_CLASS: return object_item(in, it, counter, out);
     case TY_RANGE:
         *out = val_of(fact_of(t->element));
         if (in->emit)

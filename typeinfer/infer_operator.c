@@ -64,6 +64,7 @@ bool v_truth(Infer *in, Val a, Val *out) {
         const Str *s = fact_str(&a.f);
         return *out = val_of(fact_bool(in, !s || s->len != 0)), true;
     }
+    case TY_CLASS:
     case TY_RANGE: {
         Val n;
         return v_iter_len(in, a, &n) && truth_of_number(in, n, out);
@@ -217,7 +218,9 @@ const char *typed_operator_name(int32_t index) {
 /* Not inlined: comparisons of tuples recurse through v_binary, whose frame is to be small. */
 __attribute__((noinline)) static bool binary_of_others(Infer *in, Operator op, bool in_place, Val a,
                                                        Val b, Val *out) {
-    bool handled, done = v_zero_dim(in, op, in_place, (Val[]){a, b}, 2, &handled, out);
+    bool handled, done = v_object_operator(in, op, in_place, a, b, &handled, out);
+    if (done || handled || in->stop) return done;
+    done = v_zero_dim(in, op, in_place, (Val[]){a, b}, 2, &handled, out);
     if (done || handled) return done;
     switch (operator_methods[op]) {
     case IDENTITY: return v_is(in, op == OPR_is_not, a, b, out);

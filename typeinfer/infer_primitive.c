@@ -310,13 +310,14 @@ static bool primitive_load(Infer *in, const Val *args, int32_t n, Val *out) {
     Ref refs[MAX_AXES + 1];
     if (!element_indices(in, args, n, refs)) return misfit(in, "primitive.load", args, n);
     *out = val_of(fact_of(args[0].f.type->element));
-    if (in->emit) out->ref = emit(in->emit, OP_load, out->f.type, refs, n);
+    if (in->emit) out->ref = emit(in->emit, OP_load, lower_type(in->ti, out->f.type), refs, n);
     return true;
 }
 
 static bool primitive_store(Infer *in, const Val *args, int32_t n, Val *out) {
     Ref refs[MAX_AXES + 1];
-    if (n < 2 || !element_indices(in, args, n - 1, refs) || !type_is_number(args[n - 1].f.type))
+    if (n < 2 || !element_indices(in, args, n - 1, refs) ||
+        !can_convert(args[n - 1].f.type, args[0].f.type->element))
         return misfit(in, "primitive.store", args, n);
     if (args[0].f.type->readonly)
         return ti_fail(in, in->at, E0303,
@@ -401,6 +402,7 @@ static const struct {
     const char *name;
     Handler handler;
 } handlers[] = {
+    {"primitive.buffer_like", primitive_buffer_like},
     {"primitive.characters", primitive_characters},
     {"primitive.check_index", primitive_check_index},
     {"primitive.cholesky_columns", primitive_cholesky},
@@ -409,6 +411,7 @@ static const struct {
     {"primitive.dot", primitive_dot},
     {"primitive.eig_columns", primitive_eig},
     {"primitive.eigh_columns", primitive_eigh},
+    {"primitive.field", primitive_field},
     {"primitive.guard", primitive_guard},
     {"primitive.iterate", primitive_iterate},
     {"primitive.layout", primitive_layout},
@@ -417,6 +420,8 @@ static const struct {
     {"primitive.lu_columns", primitive_lu},
     {"primitive.map", primitive_map},
     {"primitive.map_into", primitive_map_into},
+    {"primitive.move", primitive_move},
+    {"primitive.new_like", primitive_new_like},
     {"primitive.product", primitive_product},
     {"primitive.promise", primitive_promise},
     {"primitive.q_columns", primitive_q},
@@ -427,9 +432,11 @@ static const struct {
     {"primitive.reshape", primitive_reshape},
     {"primitive.restride", primitive_restride},
     {"primitive.result_type", primitive_result_type},
+    {"primitive.set_field", primitive_set_field},
     {"primitive.solve_columns", primitive_solve},
     {"primitive.store", primitive_store},
     {"primitive.svd_columns", primitive_svd},
+    {"primitive.take", primitive_take},
     {"primitive.unaligned", primitive_unaligned},
 };
 

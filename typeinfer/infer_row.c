@@ -91,6 +91,7 @@ static bool has_items(const Val *v) {
     switch (v->f.type->kind) {
     case TY_ARRAY: return v->f.type->ndim > 0;
     case TY_TUPLE:
+    case TY_CLASS:
     case TY_RANGE:
     case TY_ITER: return true;
     default: return false;

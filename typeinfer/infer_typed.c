@@ -18,8 +18,8 @@ static bool typed_len(Infer *in, const Val *v, const CallArgs *args, Val *out) {
     const Str *text = fact_str(&a.f);
     if (text) return *out = val_of(fact_int(in, text->len)), true;
     bool sized = is_kind(&a, TY_TUPLE) || is_kind(&a, TY_RANGE) ||
-                 (is_kind(&a, TY_ARRAY) && a.f.type->ndim > 0) ||
-                 (is_kind(&a, TY_ITER) && a.f.type->bits == ITER_CALL); /* a.flat */
+                 (is_kind(&a, TY_ARRAY) && a.f.type->ndim > 0);
+    if (is_object(&a)) return v_object_len(in, a, out);
     return sized ? v_iter_len(in, a, out) : misfit(in, "len", args);
 }
 
@@ -131,6 +131,8 @@ static bool is_instance_of(const Type *type, const Binding *cls) {
         if (str_is(cls->name, "builtins.tuple")) return type->kind == TY_TUPLE;
         if (str_is(cls->name, "builtins.range")) return type->kind == TY_RANGE;
         if (str_is(cls->name, "builtins.slice")) return type->kind == TY_SLICE;
+        if (str_is(cls->name, "builtins.list"))
+            return type->kind == TY_CLASS && type->bits == CLS_list;
         if (str_is(cls->name, "numpy.ndarray")) return type->kind == TY_ARRAY;
         return false;
     }

@@ -53,6 +53,7 @@ static const LibRow rows[] = {
 #include "typeinfer/tables/python.def"
 #include "typeinfer/tables/cmath.def"
 #include "typeinfer/tables/gpu.def"
+#include "typeinfer/tables/list.def"
 #include "typeinfer/tables/math.def"
 #include "typeinfer/tables/numpy.def"
 #include "typeinfer/tables/operators.def"
@@ -168,6 +169,7 @@ static const struct Section {
     {"builtins.", "Python builtins"},
     {"cmath.", "Module cmath"},
     {"cuda.", "Kernels and device functions (cuda and hip)"},
+    {"list.", "Methods of lists"},
     {"math.", "Module math"},
     {"ndarray.", "Attributes and methods of arrays"},
     {"number.", "Attributes and methods of numbers"},

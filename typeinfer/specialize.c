@@ -19,7 +19,18 @@ static const Type *make_lowered(Ti *ti, const Type *type) {
             items[i] = lower_type(ti, type->items[i]);
         return type_tuple(types, items, type->nitems);
     }
-    case TY_ARRAY: return type;
+    case TY_ARRAY: {
+        Type key = *type;
+        key.element = lower_type(ti, type->element);
+        if (key.element == type->element) return type;
+        return type_array_like(types, &key, type->ndim, (Layout)type->layout);
+    }
+    case TY_CLASS: {
+        const Type **params = arena_array(ti->arena, const Type *, type->nparams);
+        for (int32_t i = 0; i < type->nparams; i++)
+            params[i] = lower_type(ti, type->params[i]);
+        return type_class_of(types, (ClassId)type->bits, params);
+    }
     case TY_RANGE: {
         const Type *element = lower_type(ti, type->element);
         return type_tuple(types, (const Type *[]){element, element, i64}, 3);
@@ -335,8 +346,23 @@ Ref emit_convert(Emit *e, Ref ref, const Type *from, const Type *to) {
     return ref; /* the verifier says so if it is wrong */
 }
 
+/* Objects are not converted: are they the same at run time? */
+static bool same_stored(const Type *a, const Type *b) {
+    if (a->kind < TY_SCALARS && b->kind < TY_SCALARS)
+        return type_strong_kind(a->kind) == type_strong_kind(b->kind);
+    if (a == b || a->kind != b->kind) return a == b;
+    if (a->kind == TY_OPTIONAL) return same_stored(a->element, b->element);
+    bool cls = a->kind == TY_CLASS;
+    if (cls ? a->bits != b->bits : a->kind != TY_TUPLE || a->nitems != b->nitems) return false;
+    for (int32_t k = 0; k < (cls ? a->nparams : a->nitems); k++)
+        if (!same_stored(cls ? a->params[k] : a->items[k], cls ? b->params[k] : b->items[k]))
+            return false;
+    return true;
+}
+
 bool can_convert(const Type *from, const Type *to) {
     if (from == to) return true;
+    if (from->kind == TY_CLASS && to->kind == TY_CLASS) return same_stored(from, to);
     if (from->kind == TY_MEMBER && type_is_number(to)) return from->binding->enumeration->ints;
     if (type_is_number(from) && type_is_number(to))
         return !type_is_complex(from) || type_is_complex(to);

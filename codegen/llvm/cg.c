@@ -178,6 +178,7 @@ int32_t cg_leaf_types(Cg *cg, const Type *type, LType *out) {
             out[n++] = cg->i64;
         return n;
     }
+    if (type->kind == TY_CLASS) return out[0] = cg->ptr[0], 1;
     out[0] = cg_scalar_type(cg, type->kind);
     if (!type_is_complex(type)) return 1;
     out[1] = out[0];

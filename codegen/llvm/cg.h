@@ -293,7 +293,10 @@ void cg_lower_reshape(Cg *cg, Ref ref);
 void cg_lower_restride(Cg *cg, Ref ref);
 void cg_lower_transpose(Cg *cg, Ref ref);
 void cg_lower_alloc(Cg *cg, Ref ref);
+void cg_lower_take(Cg *cg, Ref ref);
 void cg_lower_count(Cg *cg, Ref ref, const char *function);
+/* quern_retain or quern_release of every owner in the value. */
+void cg_count_owners(Cg *cg, const Type *type, Value *leaves, const char *function);
 void cg_lower_static_array(Cg *cg, Ref ref);
 void cg_lower_dynamic_shared(Cg *cg, Ref ref);
 void cg_lower_atomic(Cg *cg, Ref ref);
@@ -325,7 +328,20 @@ bool cg_coro_generate(Cg *cg, int gen, LibCall *call);
 void cg_coro_entry(Cg *cg);  /* the entry of a kernel that suspends */
 bool cg_coro_finish(Cg *cg); /* between the two halves of LLVM's passes; false: diagnostics */
 
+/* -- cg_object.c: objects and buffers of what is counted ---------------------------------------- */
+
+void cg_lower_new(Cg *cg, Ref ref);
+void cg_lower_field(Cg *cg, Ref ref);
+void cg_lower_set_field(Cg *cg, Ref ref);
+void cg_lower_move(Cg *cg, Ref ref);
+/* Stores a value, whose reference goes into the place, and then releases what was there. */
+void cg_replace_value(Cg *cg, const Type *type, Value address, const Value *leaves);
+Value cg_new_buffer(Cg *cg, const Type *element, Value bytes);
+
 /* -- cg_entry.c: values in memory, the packed entry, ufunc loops ------------------------------ */
+
+void cg_load_value(Cg *cg, const Type *type, Value address, Value *out);
+void cg_store_value(Cg *cg, const Type *type, Value address, const Value *leaves);
 
 /* Makes a function with the given type as the module's exported entry and positions in its first block. */
 Value cg_entry_function(Cg *cg, LType type);

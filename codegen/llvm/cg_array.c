@@ -63,6 +63,7 @@ static Value to_index(Cg *cg, LType type, Value v) {
 
 /* A whole element is a C struct of its components; its size is the unit of C and F addresses. */
 static LType element_type(Cg *cg, const Type *element) {
+    if (!type_is_scalar(element)) return LLVMArrayType2(cg->i8, (uint64_t)type_size(element));
     LType t = cg_memory_type(cg, element->kind);
     return type_is_complex(element) ? LLVMArrayType2(t, 2) : t;
 }
@@ -193,10 +194,34 @@ static void open_operand(Cg *cg, Ref ref, int first, ArrayLeaves *array, Value *
         indices[i] = cg_leaf(cg, ir_arg(ir, ref, first + i));
 }
 
+/* Of a buffer, whose accesses do not go on: on the host only. */
+static void load_object(Cg *cg, Ref ref, const ArrayLeaves *array, const Value *indices) {
+    const Type *element = array->type->element;
+    Value *out = cg_new_leaves(cg, element);
+    cg_load_value(cg, element, cg_array_address(cg, array, indices), out);
+    cg_set(cg, ref, out);
+}
+
+/* Nothing is left behind: the bytes of a place that is empty are zero. */
+void cg_lower_take(Cg *cg, Ref ref) {
+    ArrayLeaves array;
+    Value indices[CG_MAX_DIMS];
+    open_operand(cg, ref, 1, &array, indices);
+    load_object(cg, ref, &array, indices);
+    const Type *element = array.type->element;
+    if (element->counted)
+        LLVMBuildMemSet(cg->b, cg_array_address(cg, &array, indices), cg_int(cg->i8, 0),
+                        cg_int(cg->i64, type_size(element)), (unsigned)type_align(element));
+}
+
 void cg_lower_load(Cg *cg, Ref ref) {
     ArrayLeaves array;
     Value indices[CG_MAX_DIMS];
     open_operand(cg, ref, 1, &array, indices);
+    if (!type_is_scalar(array.type->element)) {
+        load_object(cg, ref, &array, indices);
+        return;
+    }
     Value *out = cg_new_leaves(cg, array.type->element);
     Value inside, address = safe_address(cg, &array, indices, &inside);
     cg_load_scalar(cg, array.type->element->kind, address, cg_array_align(array.type), out);
@@ -216,6 +241,10 @@ void cg_lower_store(Cg *cg, Ref ref) {
         return;
     }
     Value address = cg_safe_address(cg, &array, indices);
+    if (!type_is_scalar(array.type->element)) {
+        cg_replace_value(cg, array.type->element, address, cg_leaves(cg, value));
+        return;
+    }
     cg_store_scalar(cg, array.type->element->kind, address, cg_array_align(array.type),
                     cg_leaves(cg, value));
 }
@@ -226,6 +255,10 @@ void cg_lower_store(Cg *cg, Ref ref) {
 void cg_lower_same_array(Cg *cg, Ref ref) {
     ArrayLeaves x, y;
     Ref a = ir_arg(cg->f->ir, ref, 0), b = ir_arg(cg->f->ir, ref, 1);
+    if (cg_type(cg, a)->kind == TY_CLASS) {
+        cg_set1(cg, ref, LLVMBuildICmp(cg->b, LLVMIntEQ, cg_leaf(cg, a), cg_leaf(cg, b), ""));
+        return;
+    }
     cg_array_open(cg, cg_type(cg, a), cg_leaves(cg, a), &x);
     cg_array_open(cg, cg_type(cg, b), cg_leaves(cg, b), &y);
     if (x.type->ndim != y.type->ndim || x.type->element != y.type->element) {

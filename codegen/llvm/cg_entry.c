@@ -20,13 +20,18 @@ static int64_t array_leaf_offset(const Cg *cg, int32_t k) {
     return k == 0 || cg->target->has_owner ? 8 * k : 8 * (k + 1);
 }
 
-static void cg_load_value(Cg *cg, const Type *type, Value address, Value *out) {
+void cg_load_value(Cg *cg, const Type *type, Value address, Value *out) {
     if (type->kind == TY_none) return;
     if (type->kind == TY_TUPLE) {
         for (int32_t i = 0; i < type->nitems; i++) {
             cg_load_value(cg, type->items[i], at_offset(cg, address, type_offset(type, i)), out);
             out += cg_leaf_count(cg, type->items[i]);
         }
+        return;
+    }
+    if (type->kind == TY_CLASS) {
+        out[0] = LLVMBuildLoad2(cg->b, cg->ptr[0], address, "");
+        LLVMSetAlignment(out[0], 8);
         return;
     }
     if (type->kind != TY_ARRAY) {
@@ -42,7 +47,7 @@ static void cg_load_value(Cg *cg, const Type *type, Value address, Value *out) {
     }
 }
 
-static void cg_store_value(Cg *cg, const Type *type, Value address, const Value *leaves) {
+void cg_store_value(Cg *cg, const Type *type, Value address, const Value *leaves) {
     if (type->kind == TY_none) return;
     if (type->kind == TY_TUPLE) {
         for (int32_t i = 0; i < type->nitems; i++) {
@@ -50,6 +55,10 @@ static void cg_store_value(Cg *cg, const Type *type, Value address, const Value 
                            leaves);
             leaves += cg_leaf_count(cg, type->items[i]);
         }
+        return;
+    }
+    if (type->kind == TY_CLASS) {
+        LLVMSetAlignment(LLVMBuildStore(cg->b, leaves[0], address), 8);
         return;
     }
     if (type->kind != TY_ARRAY) {

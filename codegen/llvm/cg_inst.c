@@ -422,6 +422,11 @@ void cg_inst(Cg *cg, Ref ref) {
     case OP_transpose: cg_lower_transpose(cg, ref); break;
     case OP_alloc: cg_lower_alloc(cg, ref); break;
     case OP_frozen: cg_lower_frozen(cg, ref); break;
+    case OP_new: cg_lower_new(cg, ref); break;
+    case OP_field: cg_lower_field(cg, ref); break;
+    case OP_set_field: cg_lower_set_field(cg, ref); break;
+    case OP_take: cg_lower_take(cg, ref); break;
+    case OP_move: cg_lower_move(cg, ref); break;
     case OP_static_array: cg_lower_static_array(cg, ref); break;
     case OP_dynamic_shared: cg_lower_dynamic_shared(cg, ref); break;
     case OP_atomic: cg_lower_atomic(cg, ref); break;

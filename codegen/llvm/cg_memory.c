@@ -35,9 +35,14 @@ void cg_lower_alloc(Cg *cg, Ref ref) {
     for (int i = 0; i < inst->type->ndim; i++)
         array.shape[i] = cg_leaf(cg, ir_arg(ir, ref, i));
     Value bytes = checked_bytes(cg, inst->type, array.shape);
+    const Type *element = inst->type->element;
     Value args[] = {bytes, cg_int(cg->i32, inst->sub == FLAG_ZEROED)};
-    array.owner = cg_call_extern(cg, "quern_alloc_array", cg->ptr[0], args, 2);
-    Value fn = LLVMGetNamedFunction(cg->mod, "quern_alloc_array");
+    if (element->counted)
+        array.owner = cg_new_buffer(cg, element, bytes);
+    else
+        array.owner = cg_call_extern(cg, "quern_alloc_array", cg->ptr[0], args, 2);
+    const char *name = element->counted ? "quern_alloc_buffer" : "quern_alloc_array";
+    Value fn = LLVMGetNamedFunction(cg->mod, name);
     cg_attribute(cg, fn, LLVMAttributeReturnIndex, "noalias", 0);
     cg_attribute(cg, fn, LLVMAttributeReturnIndex, "align", SUPPORT_ARRAY_ALIGN);
     cg_fail_if(cg, LLVMBuildIsNull(cg->b, array.owner, ""), GUARD_memory, &bytes, 1);
@@ -52,15 +57,17 @@ void cg_lower_alloc(Cg *cg, Ref ref) {
     cg_set(cg, ref, out);
 }
 
-static void count_owners(Cg *cg, const Type *type, Value *leaves, const char *function) {
-    if (type->kind == TY_ARRAY) {
+void cg_count_owners(Cg *cg, const Type *type, Value *leaves, const char *function) {
+    if (type->kind == TY_CLASS) {
+        cg_call_extern(cg, function, cg->void_, leaves, 1);
+    } else if (type->kind == TY_ARRAY) {
         ArrayLeaves array;
         cg_array_open(cg, type, leaves, &array);
         if (array.owner && !LLVMIsAConstantPointerNull(array.owner))
             cg_call_extern(cg, function, cg->void_, &array.owner, 1);
     } else if (type->kind == TY_TUPLE) {
         for (int32_t i = 0; i < type->nitems; i++) {
-            count_owners(cg, type->items[i], leaves, function);
+            cg_count_owners(cg, type->items[i], leaves, function);
             leaves += cg_leaf_count(cg, type->items[i]);
         }
     }
@@ -68,7 +75,7 @@ static void count_owners(Cg *cg, const Type *type, Value *leaves, const char *fu
 
 void cg_lower_count(Cg *cg, Ref ref, const char *function) {
     Ref of = ir_arg(cg->f->ir, ref, 0);
-    count_owners(cg, cg_type(cg, of), cg_leaves(cg, of), function);
+    cg_count_owners(cg, cg_type(cg, of), cg_leaves(cg, of), function);
 }
 
 /* -- arrays of kernels ------------------------------------------------------------------------ */

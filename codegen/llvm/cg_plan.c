@@ -34,6 +34,8 @@ bool cg_inst_raises(Cg *cg, const Func *func, Ref ref) {
     case OP_parallel:
     case OP_check_index:
     case OP_alloc:
+    case OP_new:
+    case OP_own:
     case OP_guard:
     case OP_raise:
     case OP_propagate: return true;

@@ -1,12 +1,13 @@
 /* refcount.c - places retain and release, on normal and on error edges.
  *
- * Arguments are borrowed for the call; `alloc` and a call's result bring one reference; views, items and
- * selections share their source's reference. A *root* is a value that owns one reference: an `alloc`, a
- * `call` result with arrays in it, or a phi that merges such values. The pass
- *   1. finds roots, and for every value with arrays the roots it draws on;
+ * Arguments are borrowed for the call; ops that OWN their result (ir_ops.def) bring one reference; views, items and
+ * selections share their source's reference. A *root* is a value that owns one reference: the result of such an op, or a
+ * phi that merges such values. What is LOADed from a field or a buffer shares the reference that lies there, as long as nothing
+ * DROPS it: a value that is needed beyond that gets a reference of its own, and is a root. The pass
+ *   1. finds roots, and for every value with references the roots it draws on;
  *   2. computes where each root is live (a use of a derived value is a use of its roots);
- *   3. gives each return, and each operand of an owning phi, a reference of its own: moved from roots that
- *      die there and have the same owners (itself, what it is a view of, the items of a tuple), else
+ *   3. gives each operand that an op takes, returns among them, and each operand of an owning phi, a reference of its own: moved
+ *      from roots that die there and have the same owners (itself, what it is a view of, the items of a tuple), else
  *      retained. This is the pruning of pairs: a moved reference costs nothing;
  *   4. releases a root after its last use in a block, or at the start of a block it is not live into;
  *   5. ends the block of each raising instruction over which roots are live with an edge to a clean-up
@@ -26,22 +27,20 @@ typedef struct Refcount {
     int32_t *root_of;         /* by ref: index into roots, -1 */
     Bits *draws;              /* by ref: roots drawn on; words == NULL: none */
     Bits *live_in, *live_out; /* by block */
+    Bits kept;   /* by ref: loads, and phis of them, that get a reference of their own */
+    Map callees; /* Func -> may it drop references that lie in memory? 1 no, 2 yes */
     int32_t nrefs, nblocks;
+    int32_t nfirm; /* roots from here on are only looked at: may they go without a reference? */
 } Refcount;
 
-static bool has_array(const Type *type) {
-    if (!type) return false;
-    if (type->kind == TY_ARRAY) return type->space == SPACE_GLOBAL;
-    if (type->kind == TY_TUPLE)
-        for (int32_t i = 0; i < type->nitems; i++)
-            if (has_array(type->items[i])) return true;
-    return false;
+static bool counted(const Type *type) {
+    return type && type->counted;
 }
 
-static bool brings_reference(const Func *func, Ref ref) {
-    const Inst *inst = ir_inst(func, ref);
-    if (!has_array(inst->type)) return false;
-    return inst->op == OP_alloc || inst->op == OP_call || inst->op == OP_lib;
+static bool brings_reference(const Refcount *rc, Ref ref) {
+    const Inst *inst = ir_inst(rc->func, ref);
+    return counted(inst->type) &&
+           (ir_op_info[inst->op].owns == OP_OWNS || bits_get(&rc->kept, ref));
 }
 
 /* -- 1. roots ------------------------------------------------------------------------------------------ */
@@ -51,7 +50,7 @@ static void add_root(Refcount *rc, Ref ref) {
     vec_push(rc->arena, &rc->roots, ref);
 }
 
-/* Is an operand with arrays a root, or derived from one? */
+/* Is an operand with references a root, or derived from one? */
 static bool derived(const Refcount *rc, const Bits *known, Ref ref) {
     for (int32_t k = 0; k < ir_inst(rc->func, ref)->nargs; k++)
         if (bits_get(known, ir_arg(rc->func, ref, k))) return true;
@@ -63,32 +62,50 @@ static bool derived(const Refcount *rc, const Bits *known, Ref ref) {
         for (int32_t i_ = 0, n_ = (rc)->func->blocks.items[b_].insts.len; i_ < n_; i_++)           \
             if (((ref) = (rc)->func->blocks.items[b_].insts.items[i_]), true)
 
-static void find_roots(Refcount *rc) {
+/* Adds what is derived from known values to them, and its phis to the roots. */
+static void find_derived(Refcount *rc, Bits *known) {
     Ref ref;
-    Bits known = bits_new(rc->arena, rc->nrefs); /* roots, and what is derived from them */
-    FOR_EACH_INST(rc, ref)
-    if (brings_reference(rc->func, ref)) add_root(rc, ref), bits_set(&known, ref);
     for (bool changed = rc->roots.len > 0; changed;) {
         changed = false;
         FOR_EACH_INST(rc, ref) {
             const Inst *inst = ir_inst(rc->func, ref);
-            if (bits_get(&known, ref) || !has_array(inst->type) || !derived(rc, &known, ref))
-                continue;
+            if (bits_get(known, ref) || !counted(inst->type) || !derived(rc, known, ref)) continue;
             if (inst->op == OP_phi) add_root(rc, ref);
-            bits_set(&known, ref);
+            bits_set(known, ref);
             changed = true;
         }
     }
 }
 
+/* Those that own a reference, and, on request, the loads (and phis of nothing else) that may have to. */
+static void find_roots(Refcount *rc, bool with_loads) {
+    Ref ref;
+    Bits known = bits_new(rc->arena, rc->nrefs); /* roots, and what is derived from them */
+    rc->roots.len = 0;
+    for (int32_t i = 0; i < rc->nrefs; i++)
+        rc->root_of[i] = -1;
+    FOR_EACH_INST(rc, ref)
+    if (brings_reference(rc, ref)) add_root(rc, ref), bits_set(&known, ref);
+    find_derived(rc, &known);
+    rc->nfirm = rc->roots.len;
+    if (!with_loads) return;
+    FOR_EACH_INST(rc, ref) {
+        const Inst *inst = ir_inst(rc->func, ref);
+        if (rc->root_of[ref] >= 0 || !counted(inst->type)) continue;
+        if (ir_op_info[inst->op].owns == OP_LOADS) add_root(rc, ref), bits_set(&known, ref);
+    }
+    find_derived(rc, &known);
+}
+
 /* draws[ref]: computed in any order until nothing changes (derivation chains are short). */
 static void find_draws(Refcount *rc) {
     Ref ref;
+    memset(rc->draws, 0, sizeof *rc->draws * (size_t)rc->nrefs);
     for (bool changed = true; changed;) {
         changed = false;
         FOR_EACH_INST(rc, ref) {
             const Inst *inst = ir_inst(rc->func, ref);
-            if (!has_array(inst->type)) continue;
+            if (!counted(inst->type)) continue;
             if (!rc->draws[ref].words) {
                 rc->draws[ref] = bits_new(rc->arena, rc->roots.len);
                 if (rc->root_of[ref] >= 0) bits_set(&rc->draws[ref], rc->root_of[ref]);
@@ -156,6 +173,85 @@ static void compute_liveness(Refcount *rc) {
     }
 }
 
+/* -- what is loaded, and dropped while it is in use -------------------------------------------------------- */
+
+/* Roots live before `ref` (position `at` of its block), given those live after it. */
+static void step_back(const Refcount *rc, Ref ref, Bits *live) {
+    if (rc->root_of[ref] >= 0) bits_clear(live, rc->root_of[ref]);
+    if (ir_inst(rc->func, ref)->op == OP_phi) return;
+    for (int32_t k = 0; k < ir_inst(rc->func, ref)->nargs; k++)
+        use(rc, live, ir_arg(rc->func, ref, k));
+}
+
+static bool may_drop(Refcount *rc, const Func *func, Ref ref);
+
+/* A function that calls itself adds nothing to what it does elsewhere. */
+static bool callee_drops(Refcount *rc, const Func *callee) {
+    MapValue *known = map_find(&rc->callees, map_key(callee));
+    if (known) return known->num == 2;
+    map_put(&rc->callees, map_key(callee))->num = 1;
+    for (Ref ref = 1; ref < callee->insts.len; ref++)
+        if (may_drop(rc, callee, ref)) {
+            map_put(&rc->callees, map_key(callee))->num = 2;
+            return true;
+        }
+    return false;
+}
+
+static bool may_drop(Refcount *rc, const Func *func, Ref ref) {
+    const Inst *inst = ir_inst(func, ref);
+    if (!(ir_op_info[inst->op].flags & OPF_DROPS)) return false;
+    if (inst->op == OP_call || inst->op == OP_parallel) return callee_drops(rc, inst->u.func);
+    const Type *type = inst->type ? inst->type : ir_type(func, ir_arg(func, ref, inst->nargs - 1));
+    return counted(type);
+}
+
+/* What is only looked at, and live where references are dropped, gets one of its own. An argument of the call that drops them
+ * is live in there. */
+static bool keep_loads(Refcount *rc) {
+    bool found = false;
+    for (int32_t b = 0; b < rc->nblocks; b++) {
+        const Block *block = &rc->func->blocks.items[b];
+        if (block->removed) continue;
+        Bits live = bits_new(rc->arena, rc->roots.len);
+        bits_or(&live, &rc->live_out[b]);
+        for (int32_t i = block->insts.len - 1; i >= 0; i--) {
+            Ref ref = block->insts.items[i];
+            Op op = (Op)ir_inst(rc->func, ref)->op;
+            if (op == OP_phi) break;
+            bool drops = may_drop(rc, rc->func, ref), calls = op == OP_call || op == OP_parallel;
+            if (!calls && drops && rc->root_of[ref] >= 0) bits_clear(&live, rc->root_of[ref]);
+            if (calls) step_back(rc, ref, &live);
+            for (int32_t r = rc->nfirm; drops && r < rc->roots.len; r++)
+                if (bits_get(&live, r)) bits_set(&rc->kept, rc->roots.items[r]), found = true;
+            step_back(rc, ref, &live);
+        }
+    }
+    return found;
+}
+
+/* Roots, what draws on them, and where they are live. */
+static void settle_roots(Refcount *rc, bool with_loads) {
+    find_roots(rc, with_loads);
+    find_draws(rc);
+    compute_liveness(rc);
+}
+
+static bool has_loads(const Refcount *rc) {
+    Ref ref;
+    FOR_EACH_INST(rc, ref)
+    if (ir_op_info[ir_inst(rc->func, ref)->op].owns == OP_LOADS && counted(ir_type(rc->func, ref)))
+        return true;
+    return false;
+}
+
+static void decide_loads(Refcount *rc) {
+    map_init(&rc->callees, rc->arena);
+    do
+        settle_roots(rc, true);
+    while (keep_loads(rc));
+}
+
 /* -- 3. to 5. edits -------------------------------------------------------------------------------------- */
 
 static Bits copy_bits(const Refcount *rc, const Bits *from) {
@@ -170,38 +266,24 @@ static Ref insert_count(Refcount *rc, int32_t block, int32_t at, Op op, Ref valu
     return ref;
 }
 
-static int32_t count_arrays(const Type *type) {
-    int32_t n = type->kind == TY_ARRAY && has_array(type);
-    for (int32_t i = 0; type->kind == TY_TUPLE && i < type->nitems; i++)
-        n += count_arrays(type->items[i]);
-    return n;
-}
-
-/* What `ref` is another shape of: the one operand with arrays, if it has as many as the result. Views share
+/* What `ref` is another shape of: the one operand with references, if it has as many as the result. Views share
  * the owner of their source, tuples and items those of their parts, so the owners are the same then. */
 static Ref same_owners(const Refcount *rc, Ref ref) {
     const Inst *inst = ir_inst(rc->func, ref);
     Ref only = NO_REF;
-    switch ((int)inst->op) {
-    case OP_view:
-    case OP_reshape:
-    case OP_restride:
-    case OP_transpose:
-    case OP_tuple:
-    case OP_item: break;
-    default: return NO_REF;
-    }
+    if (ir_op_info[inst->op].owns != OP_SHARES || inst->op == OP_phi) return NO_REF;
     for (int32_t k = 0; k < inst->nargs; k++) {
         Ref arg = ir_arg(rc->func, ref, k);
-        if (!has_array(ir_type(rc->func, arg))) continue;
+        if (!counted(ir_type(rc->func, arg))) continue;
         if (only) return NO_REF;
         only = arg;
     }
-    return only && count_arrays(ir_type(rc->func, only)) == count_arrays(inst->type) ? only
-                                                                                     : NO_REF;
+    if (!only) return NO_REF;
+    bool same = type_owners(ir_type(rc->func, only), 0, NULL) == type_owners(inst->type, 0, NULL);
+    return same ? only : NO_REF;
 }
 
-/* Can `ref` take over the references of roots, one for each of its arrays? They are added to `moved`, which
+/* Can `ref` take over the references of roots, one for each of its owners? They are added to `moved`, which
  * holds those that are taken already, together with the ones in `kept` that are needed further on. */
 static bool take_over(const Refcount *rc, Ref ref, const Bits *kept, Bits *moved) {
     Ref source = ref;
@@ -216,17 +298,9 @@ static bool take_over(const Refcount *rc, Ref ref, const Bits *kept, Bits *moved
     if (ref >= rc->nrefs || ir_inst(rc->func, ref)->op != OP_tuple) return false;
     for (int32_t k = 0; k < ir_inst(rc->func, ref)->nargs; k++) {
         Ref part = ir_arg(rc->func, ref, k);
-        if (has_array(ir_type(rc->func, part)) && !take_over(rc, part, kept, moved)) return false;
+        if (counted(ir_type(rc->func, part)) && !take_over(rc, part, kept, moved)) return false;
     }
     return true;
-}
-
-/* Roots live before `ref` (position `at` of its block), given those live after it. */
-static void step_back(const Refcount *rc, Ref ref, Bits *live) {
-    if (rc->root_of[ref] >= 0) bits_clear(live, rc->root_of[ref]);
-    if (ir_inst(rc->func, ref)->op == OP_phi) return;
-    for (int32_t k = 0; k < ir_inst(rc->func, ref)->nargs; k++)
-        use(rc, live, ir_arg(rc->func, ref, k));
 }
 
 typedef struct Release {
@@ -257,24 +331,41 @@ static void note_cleanup(Refcount *rc, Edits *edits, Ref ref, const Bits *before
     vec_push(rc->arena, &edits->cleanups, cleanup);
 }
 
-/* A return: the value needs a reference. A root that dies here gives its own. */
-static void return_value(Refcount *rc, Ref ref, int32_t at, Edits *edits, Bits *live) {
-    Ref value = ir_arg(rc->func, ref, 0);
-    Bits after = copy_bits(rc, live);
-    step_back(rc, ref, live);
-    if (!has_array(ir_type(rc->func, value))) return;
-    Bits moved = bits_new(rc->arena, rc->roots.len), none = bits_new(rc->arena, rc->roots.len);
-    bool moves = take_over(rc, value, NULL, &moved);
-    if (!moves) moved = none;
-    for (int32_t r = 0; r < rc->roots.len; r++)
-        if (bits_get(live, r) && !bits_get(&after, r) && !bits_get(&moved, r)) {
-            Release release = {at, r};
-            vec_push(rc->arena, &edits->releases, release);
-        }
-    if (!moves) {
-        Release retain = {at, -1 - value};
-        vec_push(rc->arena, &edits->releases, retain); /* in front of the releases: see apply */
+/* Is operand k one whose reference the instruction takes over? */
+static bool takes_operand(const Inst *inst, int32_t k) {
+    OpTakes takes = (OpTakes)ir_op_info[inst->op].takes;
+    return takes == OP_TAKES_ALL || (takes == OP_TAKES_LAST && k == inst->nargs - 1);
+}
+
+static void note_edit(Refcount *rc, Edits *edits, int32_t at, int32_t root) {
+    Release release = {at, root};
+    vec_push(rc->arena, &edits->releases, release);
+}
+
+/* The references that an instruction takes: of roots that die there, `moved`, else new ones. One that raises has not taken them
+ * then, so they are made behind it, one that ends its block or drops what it replaces gets them before. */
+static void give_operands(Refcount *rc, Ref ref, int32_t at, const Bits *after, Bits *moved,
+                          Edits *edits) {
+    const Inst *inst = ir_inst(rc->func, ref);
+    for (int32_t k = 0; k < inst->nargs; k++) {
+        Ref value = ir_arg(rc->func, ref, k);
+        if (!takes_operand(inst, k) || !counted(ir_type(rc->func, value))) continue;
+        Bits with = copy_bits(rc, moved);
+        if (take_over(rc, value, after, &with))
+            bits_or(moved, &with);
+        else
+            note_edit(rc, edits, at + ((ir_op_info[inst->op].flags & OPF_RAISES) != 0), -1 - value);
     }
+}
+
+/* Roots that die at `ref`, and are not moved, are released behind it, at the end of a block before it. */
+static void release_dying(Refcount *rc, Ref ref, int32_t at, const Bits *live, const Bits *after,
+                          const Bits *moved, Edits *edits) {
+    bool last = ir_op_info[ir_inst(rc->func, ref)->op].flags & OPF_TERM;
+    int32_t own = rc->root_of[ref];
+    for (int32_t r = 0; r < rc->roots.len; r++)
+        if (bits_get(live, r) && !bits_get(after, r) && !bits_get(moved, r) && r != own)
+            note_edit(rc, edits, last ? at : at + 1, r);
 }
 
 /* One block, backwards: after its last use a root is released. */
@@ -286,22 +377,17 @@ static void scan_block(Refcount *rc, int32_t b, Edits *edits) {
         Ref ref = block->insts.items[i];
         const Inst *inst = ir_inst(rc->func, ref);
         if (inst->op == OP_phi) break;
-        if (inst->op == OP_return) {
-            return_value(rc, ref, i, edits, &live);
-            continue;
-        }
-        Bits after = copy_bits(rc, &live);
+        Bits after = copy_bits(rc, &live), moved = bits_new(rc->arena, rc->roots.len);
+        Edits gifts = {0};
         int32_t own = rc->root_of[ref];
-        if (own >= 0 && !bits_get(&after, own)) { /* a result nobody uses */
-            Release release = {i + 1, own};
-            vec_push(rc->arena, &edits->releases, release);
-        }
+        if (own >= 0 && !bits_get(&after, own)) /* a result nobody uses */
+            note_edit(rc, edits, i + 1, own);
         step_back(rc, ref, &live);
-        for (int32_t r = 0; r < rc->roots.len; r++)
-            if (bits_get(&live, r) && !bits_get(&after, r) && r != own) {
-                Release release = {i + 1, r};
-                vec_push(rc->arena, &edits->releases, release);
-            }
+        give_operands(rc, ref, i, &after, &moved, &gifts);
+        release_dying(rc, ref, i, &live, &after, &moved, edits);
+        for (int32_t k = 0; k < gifts.releases.len; k++) /* later in the list is in front */
+            vec_push(rc->arena, &edits->releases, gifts.releases.items[k]);
+        if (bits_get(&rc->kept, ref)) note_edit(rc, edits, i + 1, -1 - ref);
         note_cleanup(rc, edits, ref, &live);
     }
     for (int32_t i = 0; i < block->insts.len; i++) { /* phis nobody uses */
@@ -440,13 +526,11 @@ void opt_refcount(PassContext *ctx, Func *func) {
                    .nblocks = func->blocks.len};
     rc.root_of = arena_array(ctx->arena, int32_t, rc.nrefs);
     rc.draws = arena_array(ctx->arena, Bits, rc.nrefs);
-    for (int32_t i = 0; i < rc.nrefs; i++)
-        rc.root_of[i] = -1;
-    find_roots(&rc);
-    find_draws(&rc);
+    rc.kept = bits_new(ctx->arena, rc.nrefs);
     rc.live_in = arena_array(ctx->arena, Bits, rc.nblocks);
     rc.live_out = arena_array(ctx->arena, Bits, rc.nblocks);
-    compute_liveness(&rc);
+    if (has_loads(&rc)) decide_loads(&rc);
+    settle_roots(&rc, false);
     Edits edits = {0};
     for (int32_t b = 0; b < rc.nblocks; b++) {
         if (func->blocks.items[b].removed) continue;

@@ -251,6 +251,14 @@ bool bc_h_setitem(SsaBuild *b, int32_t arg) {
     return true;
 }
 
+bool bc_h_delitem(SsaBuild *b, int32_t arg) {
+    (void)arg;
+    Ref args[2];
+    if (!bc_pop_many(b, args, 2)) return false;
+    bc_emit(b, OP_delitem, args, 2);
+    return true;
+}
+
 bool bc_h_build_slice(SsaBuild *b, int32_t arg) {
     Ref args[3];
     if (arg != 2 && arg != 3) return bc_malformed(b, "a slice of neither two nor three parts");

@@ -17,10 +17,11 @@
 #define COMM   OPF_COMM
 #define PINNED OPF_PINNED
 #define IDX    OPF_IDX
+#define DROPS  OPF_DROPS
 const OpInfo ir_op_info[OP_COUNT] = {
-    [OP_removed] = {"removed", OPS_BOTH, RES_VOID, VAR(0), 0},
-#define OP(name, state, result, operands, flags)                                                   \
-    [OP_##name] = {#name, state, RES_##result, operands, flags},
+    [OP_removed] = {"removed", OPS_BOTH, RES_VOID, VAR(0), 0, OP_SHARES, OP_TAKES_NONE},
+#define OP(name, state, result, operands, flags, owns, takes)                                      \
+    [OP_##name] = {#name, state, RES_##result, operands, flags, OP_##owns, OP_TAKES_##takes},
 #include "frontend/ir/ir_ops.def"
 #undef OP
 };
@@ -36,6 +37,7 @@ const OpInfo ir_op_info[OP_COUNT] = {
 #undef COMM
 #undef PINNED
 #undef IDX
+#undef DROPS
 
 static_assert(OP_COUNT <= UINT16_MAX, "Inst.op holds every op");
 

@@ -14,7 +14,7 @@ enum { NO_REF = 0, NO_BLOCK = -1 };
 
 typedef enum Op {
     OP_removed,
-#define OP(name, state, result, operands, flags) OP_##name,
+#define OP(name, state, result, operands, flags, owns, takes) OP_##name,
 #include "frontend/ir/ir_ops.def"
 #undef OP
     OP_COUNT
@@ -49,9 +49,12 @@ enum OpFlags {
     OPF_TERM = 16,
     OPF_COMM = 32,
     OPF_PINNED = 64,
-    OPF_IDX = 128
+    OPF_IDX = 128,
+    OPF_DROPS = 256
 };
 typedef enum OpState { OPS_UNTYPED = 1, OPS_TYPED = 2, OPS_BOTH = 3 } OpState;
+typedef enum OpOwns { OP_SHARES, OP_OWNS, OP_LOADS } OpOwns;
+typedef enum OpTakes { OP_TAKES_NONE, OP_TAKES_LAST, OP_TAKES_ALL } OpTakes;
 typedef enum OpResult { RES_VOID, RES_VALUE, RES_SAME, RES_BOOL, RES_I64, RES_ELEM } OpResult;
 
 typedef struct OpInfo {
@@ -60,6 +63,7 @@ typedef struct OpInfo {
     OpResult result;
     int8_t operands; /* exact number, or -1 - minimum */
     uint16_t flags;
+    uint8_t owns, takes;
 } OpInfo;
 extern const OpInfo ir_op_info[OP_COUNT];
 

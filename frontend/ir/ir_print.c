@@ -39,6 +39,8 @@ const OpText ir_op_text[OP_COUNT] = {
     [OP_stride] = {.imm = IMM_WORD, .imm_word = "axis"},
     [OP_check_index] = {.imm = IMM_WORD, .imm_word = "axis"},
     [OP_view] = {.u = U_NAME},
+    [OP_field] = {.imm = IMM_WORD, .imm_word = "at"},
+    [OP_set_field] = {.imm = IMM_WORD, .imm_word = "at"},
     [OP_alloc] = {.sub = SUB_WORD, .sub_word = "zeroed"},
     [OP_poll] = {.sub = SUB_WORD, .sub_word = "later"},
     [OP_cast] = {.sub = SUB_WORD, .sub_word = "inside"},

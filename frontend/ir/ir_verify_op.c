@@ -35,9 +35,9 @@ static const Type *arg_type(const Verifier *v, Ref ref, int32_t k) {
 
 static bool admitted(const Type *type) {
     if (type->kind < TY_SCALARS) return !type_is_weak(type);
-    if (type->kind == TY_ARRAY)
-        return type_is_scalar(type->element) && !type_is_weak(type->element);
-    if (type->kind != TY_TUPLE) return false;
+    if (type->kind == TY_ARRAY) return type_size(type->element) > 0 && admitted(type->element);
+    if (type->kind != TY_TUPLE && type->kind != TY_CLASS) return false;
+    if (type->open) return false; /* parameters that a field does not show */
     for (int32_t i = 0; i < type->nitems; i++)
         if (!admitted(type->items[i])) return false;
     return true;
@@ -124,8 +124,9 @@ static bool holds_array(const Type *type) {
 }
 
 static bool check_counted(Verifier *v, Ref ref) {
-    return holds_array(ir_type(v->func, ir_arg(v->func, ref, 0))) ||
-           bad(v, ref, "the operand must be an array or hold one");
+    const Type *type = arg_type(v, ref, 0);
+    return type->counted || holds_array(type) ||
+           bad(v, ref, "the operand must be an array or an object, or hold one");
 }
 
 /* Array, one index for each axis, and `more` operands of the element type. */
@@ -143,6 +144,38 @@ static bool check_access(Verifier *v, Ref ref, int32_t more, bool writes) {
     if (writes && (array->readonly || array->space == SPACE_CONST))
         return bad(v, ref, "writes into a read-only array");
     return true;
+}
+
+/* -- objects and buffers ----------------------------------------------------------------------- */
+
+static bool check_field(Verifier *v, Ref ref, const Type *value) {
+    const Inst *inst = ir_inst(v->func, ref);
+    const Type *cls = arg_type(v, ref, 0);
+    if (cls->kind != TY_CLASS) return bad(v, ref, "the operand must be an object");
+    if (inst->imm < 0 || inst->imm >= cls->nitems) return bad(v, ref, "no such field");
+    return value == cls->items[inst->imm] ||
+           bad_types(v, ref, "not the field's type", value, cls->items[inst->imm]);
+}
+
+static bool check_new(Verifier *v, Ref ref) {
+    const Inst *inst = ir_inst(v->func, ref);
+    if (inst->type->kind != TY_CLASS) return bad(v, ref, "the result must be an object");
+    if (inst->nargs != inst->type->nitems) return bad(v, ref, "one operand for each field");
+    for (int32_t k = 0; k < inst->nargs; k++)
+        if (arg_type(v, ref, k) != inst->type->items[k])
+            return bad_types(v, ref, "wrong field", arg_type(v, ref, k), inst->type->items[k]);
+    return true;
+}
+
+static bool is_buffer(const Type *type) {
+    return type->kind == TY_ARRAY && type->ndim == 1 && type->layout == LAYOUT_C &&
+           type->space == SPACE_GLOBAL && type->aligned && !type->readonly;
+}
+
+static bool check_move(Verifier *v, Ref ref) {
+    const Type *to = arg_type(v, ref, 0), *from = arg_type(v, ref, 2);
+    if (!is_buffer(to) || to != from) return bad_types(v, ref, "not two buffers", to, from);
+    return check_i64(v, ref, 1, 2) && check_i64(v, ref, 3, 5);
 }
 
 static bool check_axis(Verifier *v, Ref ref) {
@@ -550,8 +583,17 @@ static bool check_typed(Verifier *v, Ref ref) {
     case OP_static_array:
     case OP_dynamic_shared: return check_new_array(v, ref);
     case OP_atomic: return check_atomic(v, ref);
-    case OP_disjoint:
-    case OP_same_array: return check_array(v, ref, 0) && check_array(v, ref, 1);
+    case OP_same_array:
+        if (arg_type(v, ref, 0)->kind == TY_CLASS)
+            return arg_type(v, ref, 1) == arg_type(v, ref, 0) || bad(v, ref, "not of one class");
+        return check_array(v, ref, 0) && check_array(v, ref, 1);
+    case OP_disjoint: return check_array(v, ref, 0) && check_array(v, ref, 1);
+    case OP_new: return check_new(v, ref);
+    case OP_field: return check_field(v, ref, inst->type);
+    case OP_set_field: return check_field(v, ref, arg_type(v, ref, 1));
+    case OP_take: return check_access(v, ref, 0, true);
+    case OP_move: return check_move(v, ref);
+    case OP_own:
     case OP_retain:
     case OP_release: return check_counted(v, ref);
     case OP_guard: return check_guard(v, ref);

@@ -31,6 +31,33 @@ static const ScalarInfo scalars[TY_SCALARS] = {
 #include "frontend/ir/ir_types.def"
 #undef TYPE
 };
+typedef enum FieldKind { FIELD_COUNT, FIELD_WHOLE, FIELD_PARAM, FIELD_BUFFER } FieldKind;
+
+typedef struct FieldRow {
+    uint8_t cls, kind, parameter;
+    Str name;
+} FieldRow;
+
+static const struct {
+    const char *name;
+    int32_t nparams;
+} class_rows[CLS_COUNT] = {
+#define CLASS(name, parameters) [CLS_##name] = {#name, parameters},
+#define FIELD(class, name, kind, parameter)
+#include "frontend/ir/ir_classes.def"
+#undef CLASS
+#undef FIELD
+};
+
+static const FieldRow field_rows[] = {
+#define CLASS(name, parameters)
+#define FIELD(class, name, kind, parameter)                                                        \
+    {CLS_##class, FIELD_##kind, parameter, {#name, sizeof #name - 1}},
+#include "frontend/ir/ir_classes.def"
+#undef CLASS
+#undef FIELD
+};
+
 static_assert(TY_wint > TY_c128 && TY_wcpx + 1 == (int)TY_SCALARS, "the weak types stand last");
 
 /* -- interning ------------------------------------------------------------------------------- */
@@ -39,9 +66,11 @@ static uint64_t mix(uint64_t h, uint64_t x) {
     return hash_mix(h * 31 + x);
 }
 
+/* The fields of a class follow from its parameters. */
 static uint64_t type_hash(const Type *t) {
-    uint64_t h = mix(t->kind, (uint64_t)t->nitems);
-    for (int32_t i = 0; i < t->nitems; i++) {
+    int32_t nitems = t->kind == TY_CLASS ? 0 : t->nitems;
+    uint64_t h = mix(t->kind, (uint64_t)nitems);
+    for (int32_t i = 0; i < nitems; i++) {
         h = mix(h, (uint64_t)t->items[i]->id);
         if (t->fields)
             for (int32_t k = 0; k < t->fields[i].len; k++)
@@ -51,10 +80,20 @@ static uint64_t type_hash(const Type *t) {
     h = mix(h, (uint64_t)t->ndim | (uint64_t)t->layout << 8 | (uint64_t)t->space << 16 |
                    (uint64_t)t->readonly << 24 | (uint64_t)t->aligned << 25);
     h = mix(h, t->bits);
+    for (int32_t i = 0; i < t->nparams; i++)
+        h = mix(h, (uint64_t)t->params[i]->id + 1);
     return mix(mix(h, map_key(t->cls)), map_key(t->binding));
 }
 
+static bool same_class(const Type *a, const Type *b) {
+    if (b->kind != TY_CLASS || a->bits != b->bits || a->nparams != b->nparams) return false;
+    for (int32_t i = 0; i < a->nparams; i++)
+        if (a->params[i] != b->params[i]) return false;
+    return true;
+}
+
 static bool type_same(const Type *a, const Type *b) {
+    if (a->kind == TY_CLASS) return same_class(a, b);
     if (a->kind != b->kind || a->nitems != b->nitems || a->element != b->element ||
         a->ndim != b->ndim || a->layout != b->layout || a->space != b->space ||
         a->readonly != b->readonly || a->aligned != b->aligned || a->bits != b->bits ||
@@ -82,9 +121,31 @@ static void measure_tuple(Arena *arena, Type *type) {
         type->align = QN_MAX(type->align, item->align);
         type->parts = QN_MIN(type->parts + item->parts, TYPE_MAX_PARTS + 1);
         depth = QN_MAX(depth, item->depth + 1);
+        type->counted |= item->counted;
+        type->open |= item->open;
     }
     type->size = align_up(type->size, type->align);
     type->depth = (uint8_t)QN_MIN(depth, TYPE_MAX_DEPTH + 1);
+}
+
+/* An object: its fields behind the header. Its value is a pointer. */
+static void measure_class(Arena *arena, Type *type) {
+    int64_t *offsets = arena_array(arena, int64_t, type->nitems + 1), at = OBJECT_HEADER;
+    int depth = 0;
+    for (int32_t i = 0; i < type->nitems; i++) {
+        offsets[i] = align_up(at, type->items[i]->align);
+        at = offsets[i] + type->items[i]->size;
+    }
+    for (int32_t i = 0; i < type->nparams; i++) {
+        depth = QN_MAX(depth, type->params[i]->depth + 1);
+        type->parts = QN_MIN(type->parts + type->params[i]->parts, TYPE_MAX_PARTS + 1);
+        type->open |= type->params[i]->open;
+    }
+    type->offsets = offsets;
+    type->object_size = align_up(at, 8);
+    type->depth = (uint8_t)QN_MIN(depth, TYPE_MAX_DEPTH + 1);
+    type->align = type->size = 8;
+    type->counted = true;
 }
 
 /* What a type that is new derives from its parts. */
@@ -98,11 +159,20 @@ static void measure(Arena *arena, Type *type) {
     } else if (type->kind == TY_ARRAY) {
         type->align = 8;
         type->size = 16 + 16 * (int64_t)type->ndim; /* ARRAY_VALUE_SIZE */
+        type->depth = type->element->depth;
+        type->counted = type->space == SPACE_GLOBAL;
+        type->open = type->element->open;
     } else if (type->kind == TY_MEMBER) {
         type->align = type->size = 8;
     } else if (type->kind == TY_TUPLE) {
         measure_tuple(arena, type);
+    } else if (type->kind == TY_CLASS) {
+        measure_class(arena, type);
+    } else if (type->kind == TY_UNKNOWN) {
+        type->open = true;
     } else if (type->element) {
+        type->counted = type->element->counted;
+        type->open = type->element->open;
         type->depth = (uint8_t)QN_MIN(type->element->depth + 1, TYPE_MAX_DEPTH + 1);
         type->parts = type->element->parts;
         if (type->kind != TY_OPTIONAL) return; /* never in memory */
@@ -123,6 +193,8 @@ static const Type *intern(TypeTable *t, const Type *key) {
     size_t n = (size_t)key->nitems;
     node->type.items = n ? arena_copy(t->arena, key->items, n * sizeof *key->items) : NULL;
     if (key->fields) node->type.fields = arena_copy(t->arena, key->fields, n * sizeof *key->fields);
+    n = (size_t)key->nparams;
+    if (n) node->type.params = arena_copy(t->arena, key->params, n * sizeof *key->params);
     node->next = first;
     map_put(&t->nodes, hash)->ptr = node;
     node->type.id = t->count++;
@@ -234,6 +306,75 @@ const Type *type_unknown(TypeTable *t) {
     return intern(t, &(Type){.kind = TY_UNKNOWN});
 }
 
+/* -- classes ---------------------------------------------------------------------------------- */
+
+static const Type *field_type(TypeTable *t, const FieldRow *row, const Type *const *params) {
+    switch ((FieldKind)row->kind) {
+    case FIELD_PARAM: return params[row->parameter];
+    case FIELD_BUFFER: return type_array(t, params[row->parameter], 1, LAYOUT_C);
+    default: return type_scalar(t, TY_i64);
+    }
+}
+
+const Type *type_class_of(TypeTable *t, ClassId id, const Type *const *params) {
+    enum { MAX_FIELDS = 8 };
+    const Type *items[MAX_FIELDS];
+    Str fields[MAX_FIELDS];
+    Type key = {.kind = TY_CLASS,
+                .bits = (uint32_t)id,
+                .nparams = class_rows[id].nparams,
+                .params = (const Type **)params};
+    for (int i = 0; i < countof(field_rows); i++) {
+        if (field_rows[i].cls != id) continue;
+        assert(key.nitems < MAX_FIELDS);
+        items[key.nitems] = field_type(t, &field_rows[i], params);
+        fields[key.nitems++] = field_rows[i].name;
+    }
+    key.items = items;
+    key.fields = fields;
+    return intern(t, &key);
+}
+
+ClassId type_class_named(Str name) {
+    int id = 0;
+    while (id < CLS_COUNT && !str_is(name, class_rows[id].name))
+        id++;
+    return (ClassId)id;
+}
+
+const char *type_class_name(ClassId id) {
+    return class_rows[id].name;
+}
+
+int32_t type_class_nparams(ClassId id) {
+    return class_rows[id].nparams;
+}
+
+int32_t type_field(const Type *cls, Str name) {
+    for (int32_t i = 0; i < cls->nitems; i++)
+        if (str_equal(cls->fields[i], name)) return i;
+    return -1;
+}
+
+bool type_field_is_count(const Type *cls, int32_t field) {
+    for (int i = 0; i < countof(field_rows); i++)
+        if (field_rows[i].cls == cls->bits && str_equal(field_rows[i].name, cls->fields[field]))
+            return field_rows[i].kind == FIELD_COUNT;
+    return false;
+}
+
+int32_t type_owners(const Type *type, int64_t at, int64_t *offsets) {
+    int32_t n = 0;
+    if (!type->counted) return 0;
+    if (type->kind == TY_TUPLE) {
+        for (int32_t i = 0; i < type->nitems; i++)
+            n += type_owners(type->items[i], at + type->offsets[i], offsets ? offsets + n : NULL);
+        return n;
+    }
+    if (offsets) *offsets = type->kind == TY_ARRAY ? at + 8 : at; /* ArrayValue.owner */
+    return 1;
+}
+
 /* -- questions ------------------------------------------------------------------------------- */
 
 TypeClass type_class(const Type *type) {
@@ -245,8 +386,8 @@ int type_bits(const Type *type) {
 }
 
 const char *type_name_of_kind(TypeKind kind) {
-    static const char *const rest[] = {"tuple",    "array",  "range",  "slice",  "iterator",
-                                       "optional", "member", "object", "unknown"};
+    static const char *const rest[] = {"tuple",    "array",  "range",  "slice", "iterator",
+                                       "optional", "member", "object", "class", "unknown"};
     static_assert(TY_SCALARS + countof(rest) == TY_UNKNOWN + 1, "one name for each kind");
     return kind < TY_SCALARS ? scalars[kind].name : rest[kind - TY_SCALARS];
 }
@@ -282,8 +423,10 @@ bool type_is_too_large(const Type *type) {
 }
 
 static bool holds_weak(const Type *type) {
-    if (type->kind == TY_OPTIONAL) return holds_weak(type->element);
-    for (int32_t i = 0; i < type->nitems; i++)
+    if (type->kind == TY_OPTIONAL || type->kind == TY_ARRAY) return holds_weak(type->element);
+    for (int32_t i = 0; i < type->nparams; i++)
+        if (holds_weak(type->params[i])) return true;
+    for (int32_t i = 0; type->kind != TY_CLASS && i < type->nitems; i++)
         if (holds_weak(type->items[i])) return true;
     return type_is_weak(type);
 }
@@ -292,9 +435,17 @@ const Type *type_strong(TypeTable *t, const Type *type) {
     if (!holds_weak(type)) return type;
     if (type->kind < TY_SCALARS) return type_scalar(t, scalars[type->kind].strong);
     if (type->kind == TY_OPTIONAL) return type_optional(t, type_strong(t, type->element));
-    const Type **items = arena_array(t->arena, const Type *, type->nitems);
-    for (int32_t i = 0; i < type->nitems; i++)
-        items[i] = type_strong(t, type->items[i]);
+    if (type->kind == TY_ARRAY) {
+        Type key = *type;
+        key.element = type_strong(t, type->element);
+        return type_array_like(t, &key, type->ndim, (Layout)type->layout);
+    }
+    bool cls = type->kind == TY_CLASS;
+    int32_t n = cls ? type->nparams : type->nitems;
+    const Type **items = arena_array(t->arena, const Type *, n);
+    for (int32_t i = 0; i < n; i++)
+        items[i] = type_strong(t, cls ? type->params[i] : type->items[i]);
+    if (cls) return type_class_of(t, (ClassId)type->bits, items);
     return type_named_tuple(t, items, type->nitems, type->fields, type->cls);
 }
 

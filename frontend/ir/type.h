@@ -1,7 +1,7 @@
 /* type.h - interned types: two types are equal exactly when their pointers are.
  *
  * In untyped IR an instruction has no type. Inference uses every kind below. Typed IR, and so
- * codegen, meets only strong scalars, TY_TUPLE and TY_ARRAY: specialize turns ranges, slices and
+ * codegen, meets only strong scalars, TY_TUPLE, TY_ARRAY and TY_CLASS: specialize turns ranges, slices and
  * iterators into tuples, optionals into (bool, T), and compile-time objects into nothing. */
 #ifndef QUERN_TYPE_H
 #define QUERN_TYPE_H
@@ -22,8 +22,22 @@ typedef enum TypeKind {
     TY_OPTIONAL, /* element or None */
     TY_MEMBER,   /* a member of the enumeration `binding`: an int64, see there */
     TY_OBJECT,   /* a compile-time object: module, function, type, exception class, string ... */
+    TY_CLASS,    /* an object on the heap: a class of ir_classes.def with its parameters */
     TY_UNKNOWN   /* lattice bottom: not inferred yet */
 } TypeKind;
+
+/* What is counted and has fields. More classes are rows of ir_classes.def. */
+typedef enum ClassId {
+#define CLASS(name, parameters) CLS_##name,
+#define FIELD(class, name, kind, parameter)
+#include "frontend/ir/ir_classes.def"
+#undef CLASS
+#undef FIELD
+    CLS_COUNT
+} ClassId;
+
+/* Bytes in front of the fields of an object: ObjectHeader (codegen/artifact.h). */
+enum { OBJECT_HEADER = 48 };
 
 typedef enum TypeClass {
     CLASS_NONE,
@@ -58,10 +72,18 @@ struct Type {
     uint32_t bits;
     /* TY_OBJECT, TY_MEMBER */
     const struct Binding *binding;
+    /* TY_CLASS: which (ClassId in `bits`), its parameters; `items` and `fields` are its fields, `offsets` where they lie in the
+     * object, and `object_size` is what the object takes */
+    int32_t nparams;
+    const Type **params;
+    int64_t object_size;
     /* Derived when the type is made. How deep tuples, optionals and iterators are nested (0: none of these), and how many
      * scalars and arrays there are in it; both stop at the limits below. What walks over a type recurses. */
     uint8_t depth;
     int32_t parts;
+    bool
+        counted; /* holds an array in global memory or an object: has references that are counted */
+    bool open;   /* holds a type that is not known yet */
     /* size, alignment and the offsets of a tuple's items in memory: type_size, type_align, type_offset */
     int32_t align;
     int64_t size;
@@ -94,6 +116,15 @@ const Type *type_optional(TypeTable *t, const Type *element);
 const Type *type_object(TypeTable *t, const struct Binding *binding);
 const Type *type_member(TypeTable *t, const struct Binding *enumeration);
 const Type *type_unknown(TypeTable *t);
+/* With as many parameters as its row says. Fields of weak numbers are of the strong type only in the type that it is lowered to. */
+const Type *type_class_of(TypeTable *t, ClassId id, const Type *const *params);
+/* Of the class with that name; CLS_COUNT: there is none. */
+ClassId type_class_named(Str name);
+const char *type_class_name(ClassId id);
+int32_t type_class_nparams(ClassId id);
+/* The field of that name, or -1; is it a Python int to the program? */
+int32_t type_field(const Type *cls, Str name);
+bool type_field_is_count(const Type *cls, int32_t field);
 
 /* -- questions (no table needed) ------------------------------------------------------------- */
 
@@ -111,22 +142,25 @@ bool type_is_too_large(const Type *type);                /* beyond one of the tw
 const Type *type_strong(TypeTable *t, const Type *type); /* also inside tuples */
 const Type *type_component(TypeTable *t, const Type *complex_type); /* f32 for c64, f64 for c128 */
 /* How a value lies in memory, as array element, packed argument or result: scalars in their natural size (bool: one
- * byte), tuples as C structs of their items, arrays as ArrayValue (codegen/artifact.h), an optional as (bool, value), none
- * in no byte. */
+ * byte), tuples as C structs of their items, arrays as ArrayValue (codegen/artifact.h), an optional as (bool, value), an object
+ * as a pointer to it, none in no byte. */
 static inline int64_t type_size(const Type *type) {
     return type->size;
 }
 static inline int64_t type_align(const Type *type) {
     return type->align;
 }
-/* Of item `index` of a tuple. */
+/* Of item `index` of a tuple, of field `index` in an object. */
 static inline int64_t type_offset(const Type *tuple, int32_t index) {
     return tuple->offsets[index];
 }
+/* Where the counted pointers of a value lie that starts at `at`: into `offsets`, which has room for them, or nowhere when it is
+ * NULL. How many there are. */
+int32_t type_owners(const Type *type, int64_t at, int64_t *offsets);
 
 /* -- text ------------------------------------------------------------------------------------ */
 
-/* IR form: i64  wflt  tuple(i64, f32)  array(f32, 2, C)  array(f32, 1, A, readonly, shared). */
+/* IR form: i64  wflt  tuple(i64, f32)  array(f32, 2, C)  array(f32, 1, A, readonly, shared)  list(i64). */
 void type_print(StrBuf *out, const Type *type);
 /* The user's form: int64, float32[:, ::1], Array(float32, 2, 'A', readonly), (int64, float64). */
 void type_describe(StrBuf *out, const Type *type);

@@ -58,6 +58,14 @@ void type_print(StrBuf *out, const Type *type) {
         type_print(out, type->element);
         buf_printf(out, ", %u)", type->bits);
         return;
+    case TY_CLASS:
+        buf_printf(out, "%s(", type_class_name((ClassId)type->bits));
+        for (int32_t i = 0; i < type->nparams; i++) {
+            if (i) buf_str(out, ", ");
+            type_print(out, type->params[i]);
+        }
+        buf_char(out, ')');
+        return;
     case TY_MEMBER: buf_str(out, "member"); return;
     case TY_OBJECT: buf_str(out, "object"); return;
     case TY_UNKNOWN: buf_str(out, "?"); return;
@@ -182,8 +190,18 @@ static const Type *parse_iter(TypeText *t) {
     return type_iter(t->table, of, (uint32_t)bits);
 }
 
+static const Type *parse_class(TypeText *t, ClassId id) {
+    const Type *params[8];
+    int32_t n = type_class_nparams(id);
+    for (int32_t i = 0; i < n; i++)
+        if ((i && !accept(t, ',')) || !(params[i] = parse(t))) return NULL;
+    return accept(t, ')') ? type_class_of(t->table, id, params) : NULL;
+}
+
 static const Type *parse_compound(TypeText *t, Str word) {
+    ClassId id = type_class_named(word);
     if (!accept(t, '(')) return NULL;
+    if (id < CLS_COUNT) return parse_class(t, id);
     if (str_is(word, "array")) return parse_array(t);
     if (str_is(word, "tuple")) return parse_tuple(t, type_table_arena(t->table));
     if (str_is(word, "slice")) return parse_slice(t);

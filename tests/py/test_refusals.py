@@ -15,7 +15,6 @@ from quern import cuda, errors, jit, njit
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CASES = []
-LISTS = ("there are no lists in compiled code: use a tuple, or an array that np.array or np.empty makes",)
 WHOLE = ("docs/arrays.md lists the functions of whole arrays; write a loop over the elements for others",)
 TEXT = ("text is a constant of the program: it can be compared for equality, no more",)
 ROW = np.arange(3.0)
@@ -113,53 +112,6 @@ def dict_display(x):
 def set_display(x):
     s = {x, 1}
     return len(s)
-
-
-@refused("return [x, 2]", "E0101", "returning a list", LISTS)
-def list_returned(x):
-    return [x, 2]
-
-
-@refused("a.append", "E0101", "the method 'append' of a list", LISTS)
-def list_append(x):
-    a = []
-    a.append(x)
-    return len(a)
-
-
-@refused("a[0]", "E0101", "assignment to an item of a list", LISTS)
-def list_store(x):
-    a = [1, 2, 3]
-    a[0] = x
-    return a[1]
-
-
-@refused("[1, 2] + [x]", "E0101", "an operator between lists", LISTS)
-def list_sum(x):
-    return len([1, 2] + [x])
-
-
-@refused("[1] == (1,)", "E0101", "an operator between lists", LISTS)
-def list_equality(x):
-    return [1] == (1,), x
-
-
-@refused("(x, [1, 2])", "E0101", "a list inside a tuple", LISTS)
-def list_in_tuple(x):
-    return (x, [1, 2])
-
-
-@refused("helper([x])", "E0101", "a list as an argument", LISTS)
-def list_argument(x):
-    return helper([x])
-
-
-@refused("a + (1,)", "E0101", "an operator between lists", LISTS)
-def list_of_two_paths(x):
-    a = [1, 2] if x < 5 else [3, 4]
-    if x > 2:
-        a = a + (1,)
-    return a[0]
 
 
 def helper(v):

@@ -130,7 +130,7 @@ MEANING = {
     "LOAD_SPECIAL": refused(WITH, 1, 2),
     "BINARY_SUBSCR": [op("getitem")],
     "STORE_SUBSCR": [op("setitem")],
-    "DELETE_SUBSCR": refused("deleting an item", 2, 0),
+    "DELETE_SUBSCR": [op("delitem")],
     "BINARY_SLICE": [op("build_slice", "CONST2"), op("getitem")],
     "STORE_SLICE": [op("build_slice", "CONST2"), op("setitem")],
     "BUILD_SLICE": [op("build_slice")],

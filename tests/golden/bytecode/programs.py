@@ -822,7 +822,7 @@ def refused_cell_write(a):
     return f
 
 
-def refused_delete_item(a):
+def delete_item(a):
     del a[0]
 
 

@@ -1,0 +1,137 @@
+/* objects.c - see objects.h. */
+#include "codegen/objects.h"
+#include "codegen/support.h"
+#include <pthread.h>
+#include <stdlib.h>
+
+_Static_assert(sizeof(ObjectHeader) == OBJECT_HEADER, "the fields follow");
+_Static_assert(sizeof(ObjectHeader) <= SUPPORT_ARRAY_ALIGN,
+               "a buffer's header fits in front of its data");
+
+/* Process-wide on purpose: objects outlive compilations and threads. */
+static _Atomic int64_t live_objects;
+static pthread_mutex_t layouts_lock = PTHREAD_MUTEX_INITIALIZER;
+static CellLayout *layouts;
+
+int64_t support_live_objects(void) {
+    return atomic_load(&live_objects);
+}
+
+/* -- layouts ---------------------------------------------------------------------------------- */
+
+static const CellLayout *find_layout(const CellLayout *wanted) {
+    for (const CellLayout *l = layouts; l; l = l->next)
+        if (l->first == wanted->first && l->size == wanted->size && l->n == wanted->n &&
+            !memcmp(l->offsets, wanted->offsets, sizeof *l->offsets * (size_t)l->n))
+            return l;
+    return NULL;
+}
+
+/* Takes over `made`. */
+static const CellLayout *enter_layout(CellLayout *made) {
+    pthread_mutex_lock(&layouts_lock);
+    const CellLayout *known = find_layout(made);
+    if (!known) {
+        made->next = layouts;
+        layouts = made;
+    }
+    pthread_mutex_unlock(&layouts_lock);
+    if (!known) return made;
+    free(made);
+    return known;
+}
+
+static CellLayout *new_layout(int64_t first, int64_t size, int32_t n) {
+    CellLayout *made = malloc(sizeof *made + sizeof *made->offsets * (size_t)n);
+    if (made) *made = (CellLayout){.first = first, .size = size, .n = n};
+    return made;
+}
+
+const CellLayout *object_cells(const Type *cls) {
+    int32_t n = 0;
+    for (int32_t i = 0; i < cls->nitems; i++)
+        n += type_owners(cls->items[i], 0, NULL);
+    CellLayout *made = new_layout(0, cls->object_size, n);
+    if (!made) return NULL;
+    n = 0;
+    for (int32_t i = 0; i < cls->nitems; i++)
+        n += type_owners(cls->items[i], cls->offsets[i], made->offsets + n);
+    return enter_layout(made);
+}
+
+const CellLayout *buffer_cells(const Type *element) {
+    CellLayout *made =
+        new_layout(SUPPORT_ARRAY_ALIGN, type_size(element), type_owners(element, 0, NULL));
+    if (!made) return NULL;
+    type_owners(element, 0, made->offsets);
+    return enter_layout(made);
+}
+
+/* -- life ------------------------------------------------------------------------------------- */
+
+/* Gives back what the cells hold. Blocks of ours whose last reference that was are put in front of `dying`, linked by
+ * `python`, which nobody asks for any more. */
+static ObjectHeader *release_cells(ObjectHeader *block, ObjectHeader *dying) {
+    const CellLayout *cells = block->cells;
+    char *cell = (char *)block + cells->first;
+    for (int64_t i = 0; i < block->ncells; i++, cell += cells->size)
+        for (int32_t k = 0; k < cells->n; k++) {
+            Owner *owner = *(Owner **)(cell + cells->offsets[k]);
+            if (!owner || atomic_fetch_sub_explicit(&owner->refs, 1, memory_order_acq_rel) != 1)
+                continue;
+            if (owner->destroy != block->owner.destroy) {
+                owner->destroy(owner);
+                continue;
+            }
+            ((ObjectHeader *)owner)->python = dying;
+            dying = (ObjectHeader *)owner;
+        }
+    return dying;
+}
+
+static void destroy_cells(Owner *owner) {
+    ObjectHeader *dying = (ObjectHeader *)owner;
+    dying->python = NULL;
+    while (dying) {
+        ObjectHeader *block = dying;
+        dying = release_cells(block, block->python);
+        free(block->owner.object);
+        atomic_fetch_sub_explicit(&live_objects, 1, memory_order_relaxed);
+    }
+}
+
+static Owner *open_block(void *memory, ObjectHeader *header, const CellLayout *cells,
+                         int64_t ncells) {
+    atomic_init(&header->owner.refs, 1);
+    header->owner.destroy = destroy_cells;
+    header->owner.object = memory;
+    header->cells = cells;
+    header->ncells = ncells;
+    header->python = NULL;
+    atomic_fetch_add_explicit(&live_objects, 1, memory_order_relaxed);
+    return &header->owner;
+}
+
+Owner *quern_new_object(const CellLayout *cells) {
+    ObjectHeader *header = malloc((size_t)cells->size);
+    return header ? open_block(header, header, cells, 1) : NULL;
+}
+
+Owner *quern_alloc_buffer(int64_t nbytes, const CellLayout *cells) {
+    char *block = calloc(1, (size_t)nbytes + SUPPORT_ARRAY_SLACK);
+    if (!block) return NULL;
+    uintptr_t at =
+        ((uintptr_t)block + SUPPORT_ARRAY_ALIGN - 1) & ~(uintptr_t)(SUPPORT_ARRAY_ALIGN - 1);
+    return open_block(block, (ObjectHeader *)at, cells, nbytes / cells->size);
+}
+
+void quern_move(char *to, char *from, int64_t nbytes, int32_t counted) {
+    memmove(to, from, (size_t)nbytes);
+    if (!counted) return;
+    if (to + nbytes <= from || from + nbytes <= to)
+        memset(from, 0, (size_t)nbytes);
+    else if (to > from)
+        memset(from, 0, (size_t)(to - from));
+    else
+        memset(to + nbytes, 0, (size_t)(from - to));
+}

@@ -1,0 +1,41 @@
+/* objects.h - objects on the heap, and buffers of what is counted: how they are made, and how they go.
+ *
+ * Destruction is data: each block knows where in its cells pointers to owners lie, and one function walks over them with a
+ * list instead of recursion. */
+#ifndef QUERN_OBJECTS_H
+#define QUERN_OBJECTS_H
+
+#include "codegen/artifact.h"
+
+/* Where the counted pointers lie. Made once for each shape and kept until the process ends: objects outlive the code that
+ * made them. An object is one cell, which starts with its header; those of a buffer start behind it. */
+struct CellLayout {
+    struct CellLayout *next; /* of the registry */
+    int64_t first, size;     /* of the first cell from the header on; of each */
+    int32_t n;
+    int64_t offsets[]; /* in a cell */
+};
+
+/* A list, as ir_classes.def lays it out. */
+typedef struct ListObject {
+    ObjectHeader header;
+    int64_t length;
+    char *data;
+    Owner *owner;
+    int64_t capacity, stride;
+} ListObject;
+
+/* NULL: no memory. */
+const CellLayout *object_cells(const Type *cls);
+const CellLayout *buffer_cells(const Type *element);
+
+/* Called by generated code, and by what makes objects for it. NULL: no memory. The fields are the caller's to fill, all of them. */
+Owner *quern_new_object(const CellLayout *cells);
+/* As quern_alloc_array, with elements that are all empty. */
+Owner *quern_alloc_buffer(int64_t nbytes, const CellLayout *cells);
+/* The elements go from `from` to `to`, and where they were is empty if they are counted. */
+void quern_move(char *to, char *from, int64_t nbytes, int32_t counted);
+/* For the whole process, for tests. */
+int64_t support_live_objects(void);
+
+#endif

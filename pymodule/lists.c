@@ -1,0 +1,263 @@
+/* lists.c - Python lists and those of compiled code.
+ *
+ * An argument is copied into an object for the time of the call, and where the code may have changed lists of its type,
+ * what it holds then is written back into the Python list: elements that are what they were stay the Python objects they
+ * are. The object knows its Python list, so that a list that comes back is the list that went in. A result is a new Python
+ * list; within one result a list that is in two places is one list. */
+#include "pymodule/dispatch.h"
+#include "codegen/objects.h"
+#include "codegen/support.h"
+
+static ListObject *list_at(const char *value) {
+    return *(ListObject *const *)value;
+}
+
+static void drop(void *object) {
+    quern_release(object);
+}
+
+/* -- results ------------------------------------------------------------------------------------- */
+
+/* A value read out of an object, of which it keeps its own references. */
+static void retain_value(const ValueLayout *layout, const char *value) {
+    if (layout->kind == TY_CLASS) quern_retain(*(Owner *const *)value);
+    if (layout->kind == TY_ARRAY) quern_retain(((const ArrayValue *)value)->owner);
+    for (int32_t i = 0; layout->kind != TY_CLASS && i < layout->nitems; i++)
+        retain_value(&layout->items[i], value + layout->items[i].offset);
+}
+
+static PyObject *box_element(ModState *state, const ValueLayout *element, const ListObject *list,
+                             int64_t i) {
+    const char *value = list->data + i * element->size;
+    retain_value(element, value);
+    return py_box(state, element, value);
+}
+
+static PyObject *new_list(ModState *state, const ValueLayout *layout, ListObject *list) {
+    PyObject *out = PyList_New((Py_ssize_t)list->length);
+    list->header.python = out; /* for the same list further down, and in arguments */
+    for (int64_t i = 0; out && i < list->length; i++) {
+        PyObject *item = box_element(state, &layout->items[0], list, i);
+        if (item)
+            PyList_SET_ITEM(out, (Py_ssize_t)i, item);
+        else
+            Py_CLEAR(out);
+    }
+    if (!out) list->header.python = NULL;
+    return out;
+}
+
+PyObject *py_box_list(ModState *state, const ValueLayout *layout, const char *value) {
+    ListObject *list = list_at(value);
+    PyObject *known = list->header.python;
+    PyObject *out = known ? Py_NewRef(known) : new_list(state, layout, list);
+    drop(list);
+    return out;
+}
+
+/* -- arguments ------------------------------------------------------------------------------------- */
+
+/* A list with room for n elements, all empty. NULL with MemoryError. */
+static ListObject *make_list(const Plan *plan, PyObject *python, Py_ssize_t n) {
+    const ValueLayout *layout = plan->list;
+    int64_t bytes = (int64_t)n * layout->items[0].size;
+    ListObject *list = layout->cells ? (ListObject *)quern_new_object(layout->cells) : NULL;
+    if (!list) return PyErr_NoMemory(), NULL;
+    list->owner = layout->buffer_cells ? quern_alloc_buffer(bytes, layout->buffer_cells)
+                                       : quern_alloc_array(bytes, 0);
+    list->length = 0;
+    list->data = list->owner ? (char *)list->owner + SUPPORT_ARRAY_ALIGN : NULL;
+    list->capacity = n;
+    list->stride = layout->items[0].size;
+    list->header.python = python;
+    if (list->owner) return list;
+    drop(list);
+    return PyErr_NoMemory(), NULL;
+}
+
+/* The Python list is read by position: nothing that runs here can change it. 1, 0, -1 as py_unbox. */
+int py_unbox_list(const Plan *plan, PyObject *o, char *out, bool loose) {
+    if (!PyList_CheckExact(o)) return 0;
+    Py_ssize_t n = PyList_GET_SIZE(o);
+    ListObject *list = make_list(plan, o, n);
+    if (!list) return -1;
+    for (Py_ssize_t i = 0; i < n && i < PyList_GET_SIZE(o); i++) {
+        char *at = list->data + i * list->stride;
+        int done = py_unbox_value(&plan->items[0], PyList_GET_ITEM(o, i), at, loose);
+        if (done <= 0) {
+            drop(list);
+            return done;
+        }
+        list->length = i + 1;
+    }
+    *(ListObject **)out = list;
+    return 1;
+}
+
+/* -- after the call -------------------------------------------------------------------------------- */
+
+static bool write_back(ModState *state, const Plan *plan, ListObject *list);
+
+/* Is it still what it was? Numbers are compared with what the Python number is; lists are the same list, whatever is in it. */
+static bool is_unchanged(ModState *state, const Plan *plan, const ListObject *list, int64_t i,
+                         PyObject *python, bool *ok) {
+    const ValueLayout *element = &plan->list->items[0];
+    const char *value = list->data + i * element->size;
+    _Alignas(16) char before[16] = {0}, now[16] = {0};
+    if (element->kind == TY_CLASS) {
+        ListObject *inner = list_at(value);
+        if (inner->header.python != python) return false;
+        *ok = write_back(state, &plan->items[0], inner);
+        return true;
+    }
+    if (element->kind >= TY_SCALARS) return false;
+    int done = py_unbox_value(&plan->items[0], python, before, true);
+    if (done < 0) PyErr_Clear();
+    memcpy(now, value, (size_t)element->size);
+    return done > 0 && !memcmp(before, now, sizeof now);
+}
+
+static bool write_element(ModState *state, const Plan *plan, ListObject *list, int64_t i,
+                          PyObject *python) {
+    bool ok = true;
+    if (i < PyList_GET_SIZE(python) &&
+        is_unchanged(state, plan, list, i, PyList_GET_ITEM(python, (Py_ssize_t)i), &ok))
+        return ok;
+    PyObject *item = box_element(state, &plan->list->items[0], list, i);
+    if (!item) return false;
+    if (i < PyList_GET_SIZE(python)) return PyList_SetItem(python, (Py_ssize_t)i, item) == 0;
+    ok = PyList_Append(python, item) == 0;
+    Py_DECREF(item);
+    return ok;
+}
+
+static bool write_back(ModState *state, const Plan *plan, ListObject *list) {
+    PyObject *python = Py_NewRef((PyObject *)list->header.python);
+    bool ok = true;
+    for (int64_t i = 0; ok && i < list->length; i++)
+        ok = write_element(state, plan, list, i, python);
+    Py_ssize_t n = (Py_ssize_t)list->length, size = PyList_GET_SIZE(python);
+    if (ok && n < size) ok = PyList_SetSlice(python, n, size, NULL) == 0;
+    Py_DECREF(python);
+    return ok;
+}
+
+/* `write`: false where the call did not come about. */
+static bool return_value(ModState *state, const Plan *plan, char *frame, bool write) {
+    bool ok = true;
+    if (plan->op == UB_TUPLE)
+        for (int32_t i = 0; i < plan->nitems; i++)
+            ok &= return_value(state, &plan->items[i], frame, write && ok);
+    if (plan->op != UB_LIST) return ok;
+    ListObject **at = (ListObject **)(frame + plan->offset);
+    if (!*at) return true;
+    if (write && plan->list->changed) ok = write_back(state, plan, *at);
+    drop(*at);
+    *at = NULL;
+    return ok;
+}
+
+bool py_return_objects(ModState *state, const Spec *spec, char *frame, bool write) {
+    bool ok = true;
+    for (int32_t i = 0; i < spec->nargs; i++)
+        ok &= return_value(state, &spec->plans[i], frame, write && ok);
+    return ok;
+}
+
+/* Objects know their Python lists by address: those that stand in other lists are kept until the call is over, whoever changes
+ * these meanwhile. Numbers are not asked for. */
+static bool keep_inner(const Plan *plan, PyObject *o, PyObject *keep) {
+    if (plan->op == UB_TUPLE) {
+        for (int32_t i = 0; i < plan->nitems; i++)
+            if (!keep_inner(&plan->items[i], PyTuple_GET_ITEM(o, i), keep)) return false;
+        return true;
+    }
+    if (plan->op != UB_LIST || plan->list->items[0].kind < TY_SCALARS) return true;
+    PyObject *items = PyList_GetSlice(o, 0, PyList_GET_SIZE(o));
+    bool ok = items && PyList_Append(keep, items) == 0;
+    for (Py_ssize_t i = 0; ok && i < PyList_GET_SIZE(items); i++)
+        ok = keep_inner(&plan->items[0], PyList_GET_ITEM(items, i), keep);
+    Py_XDECREF(items);
+    return ok;
+}
+
+PyObject *py_keep_objects(const Spec *spec, PyObject *const *args) {
+    PyObject *keep = PyList_New(0);
+    for (int32_t i = 0; keep && i < spec->nargs; i++)
+        if (!keep_inner(&spec->plans[i], args[i], keep)) Py_CLEAR(keep);
+    return keep;
+}
+
+/* -- one list in several places ----------------------------------------------------------------- */
+
+static bool same_type(const ValueLayout *a, const ValueLayout *b) {
+    return a->kind == b->kind && a->nitems == b->nitems && a->cells == b->cells &&
+           (a->nitems == 0 || same_type(&a->items[0], &b->items[0]));
+}
+
+static bool unify(const Plan *plan, char *base, PyObject *seen);
+
+/* Items that are lists, or tuples: of every element. */
+static bool unify_elements(const Plan *plan, const ListObject *list, PyObject *seen) {
+    const Plan *element = &plan->items[0];
+    if (element->op != UB_LIST && element->op != UB_TUPLE) return true;
+    for (int64_t i = 0; i < list->length; i++)
+        if (!unify(element, list->data + i * list->stride, seen)) return false;
+    return true;
+}
+
+/* The object made for a Python list takes the place of another one made for it. `seen`: addresses of lists -> (object, plan). */
+static bool unify(const Plan *plan, char *base, PyObject *seen) {
+    for (int32_t i = 0; plan->op == UB_TUPLE && i < plan->nitems; i++)
+        if (!unify(&plan->items[i], base, seen)) return false;
+    if (plan->op != UB_LIST) return true;
+    ListObject **at = (ListObject **)(base + plan->offset), *first;
+    PyObject *key = PyLong_FromVoidPtr((*at)->header.python);
+    PyObject *known = key ? PyDict_GetItemWithError(seen, key) : NULL;
+    const void *found[2] = {*at, plan};
+    bool ok = key && (known || !PyErr_Occurred());
+    if (known) memcpy(found, PyBytes_AS_STRING(known), sizeof found);
+    if (known && same_type(((const Plan *)found[1])->list, plan->list)) {
+        first = (ListObject *)found[0];
+        quern_retain(&first->header.owner);
+        drop(*at);
+        *at = first;
+    } else if (ok && !known) {
+        known = PyBytes_FromStringAndSize((const char *)found, sizeof found);
+        ok = known && PyDict_SetItem(seen, key, known) == 0;
+        Py_XDECREF(known);
+        if (ok) ok = unify_elements(plan, *at, seen);
+    }
+    Py_XDECREF(key);
+    return ok;
+}
+
+static bool holds_lists(const Plan *plan) {
+    return plan->op == UB_LIST && (plan->items[0].op == UB_LIST || plan->items[0].op == UB_TUPLE);
+}
+
+bool py_unify_objects(const Spec *spec, char *frame) {
+    int32_t lists = 0;
+    for (int32_t i = 0; i < spec->nargs; i++) {
+        const Plan *plan = &spec->plans[i];
+        lists += plan->op == UB_TUPLE || holds_lists(plan) ? 2 : plan->op == UB_LIST;
+    }
+    if (lists < 2) return true;
+    PyObject *seen = PyDict_New();
+    bool ok = seen != NULL;
+    for (int32_t i = 0; ok && i < spec->nargs; i++)
+        ok = unify(&spec->plans[i], frame, seen);
+    Py_XDECREF(seen);
+    return ok;
+}
+
+static void clear_value(const Plan *plan, char *frame) {
+    for (int32_t i = 0; plan->op == UB_TUPLE && i < plan->nitems; i++)
+        clear_value(&plan->items[i], frame);
+    if (plan->op == UB_LIST) *(void **)(frame + plan->offset) = NULL;
+}
+
+void py_clear_objects(const Spec *spec, char *frame) {
+    for (int32_t i = 0; i < spec->nargs; i++)
+        clear_value(&spec->plans[i], frame);
+}

@@ -1,0 +1,675 @@
+"""Lists in compiled code, against CPython: as locals, arguments, results and elements of each other.
+
+Every test ends with as many objects of compiled code as it began with."""
+import signal
+import sys
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from quern import _quern, errors, njit
+
+
+def live():
+    return _quern.live_objects(), _quern.live_allocations()
+
+
+@pytest.fixture(autouse=True)
+def MEM_01_nothing_is_left():
+    before = live()
+    yield
+    assert live() == before
+
+
+def same(function, *args):
+    """Compiled and interpreted: results, arguments afterwards, and exceptions."""
+    def run(f):
+        import copy
+        given = copy.deepcopy(args)
+        try:
+            out = f(*given)
+        except Exception as e:  # noqa: BLE001
+            out = type(e), str(e) if not isinstance(e, ValueError) else ""
+        return out, given
+    fast, slow = run(function), run(function.py_func)
+    assert repr(fast) == repr(slow)
+    return fast[0]
+
+
+# -- local lists ------------------------------------------------------------------------------------
+
+@njit
+def squares(n):
+    out = []
+    for i in range(n):
+        out.append(i * i)
+    return out
+
+
+@njit
+def halves(n):
+    out = [0.5]
+    while len(out) < n:
+        out.append(out[-1] / 2)
+    return out
+
+
+@njit
+def sieve(n):
+    composite = [False] * n
+    primes = []
+    for i in range(2, n):
+        if not composite[i]:
+            primes.append(i)
+            for k in range(i * i, n, i):
+                composite[k] = True
+    return primes
+
+
+@njit
+def worklist(n):
+    todo = [n]
+    seen = 0
+    while todo:
+        x = todo.pop()
+        seen += 1
+        if x > 1:
+            todo.append(x // 2)
+            todo.append(x // 3)
+    return seen
+
+
+@njit
+def grows_while_walked(n):
+    xs = [1, 2]
+    total = 0
+    for x in xs:
+        total += x
+        if len(xs) < n:
+            xs.append(x + 1)
+    return total, xs
+
+
+@njit
+def shrinks_while_walked(xs):
+    seen = 0
+    for x in xs:
+        seen = seen * 10 + x
+        xs.pop()
+    return seen
+
+
+@njit
+def widens(n):
+    xs = []
+    xs.append(n)
+    xs.append(n + 0.5)
+    return xs[0] / 2, xs[1]
+
+
+@njit
+def two_sites(n):
+    if n > 2:
+        xs = []
+    else:
+        xs = [1.5]
+    xs.append(n)
+    return xs[-1] + len(xs)
+
+
+@pytest.mark.parametrize("function", [squares, halves, sieve, worklist, grows_while_walked, two_sites])
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 7, 50])
+def test_local_lists(function, n):
+    fast, slow = function(n), function.py_func(n)
+    assert fast == slow
+
+
+def test_a_list_that_shrinks_while_it_is_walked():
+    assert same(shrinks_while_walked, [1, 2, 3, 4, 5]) == 123
+
+
+def test_an_int_in_a_list_of_floats_is_a_float():
+    assert widens(3) == (1.5, 3.5)
+
+
+# -- nested lists -----------------------------------------------------------------------------------
+
+@njit
+def triangle(n):
+    rows = []
+    for i in range(n):
+        row = [1]
+        for k in range(1, i):
+            row.append(rows[i - 1][k - 1] + rows[i - 1][k])
+        if i:
+            row.append(1)
+        rows.append(row)
+    return rows
+
+
+@njit
+def breadth_first(n, start):
+    around = [[start]]
+    around.clear()
+    for i in range(n):
+        around.append([])
+    for i in range(n):
+        around[i].append((i * 7 + 1) % n)
+        around[(i * 5 + 2) % n].append(i)
+    distance = [-1] * n
+    distance[start] = 0
+    todo = [start]
+    for x in todo:
+        for y in around[x]:
+            if distance[y] < 0:
+                distance[y] = distance[x] + 1
+                todo.append(y)
+    return distance, around
+
+
+def test_nested_lists():
+    assert triangle(8) == triangle.py_func(8)
+    assert breadth_first(20, 3) == breadth_first.py_func(20, 3)
+
+
+@njit
+def shared(n):
+    inner = [n]
+    outer = [inner, inner]
+    outer[0].append(n + 1)
+    return outer, inner is outer[1], outer[0] is outer[1]
+
+
+def test_a_list_in_two_places_is_one_list():
+    outer, first, second = shared(4)
+    assert outer == [[4, 5], [4, 5]] and first and second
+    assert outer[0] is outer[1]
+
+
+@njit
+def replaced(xs, n):
+    kept = xs[0]
+    xs[0] = [n]
+    xs[1] = kept
+    xs.append(kept)
+    return kept[0] + xs[0][0] + len(xs)
+
+
+def test_MEM_03_an_element_outlives_its_place():
+    for _ in range(50):
+        same(replaced, [[1, 2], [3]], 4)
+
+
+# -- methods and operators ----------------------------------------------------------------------------
+
+@njit
+def insert(xs, i, x):
+    xs.insert(i, x)
+
+
+@njit
+def pop(xs):
+    return xs.pop()
+
+
+@njit
+def pop_at(xs, i):
+    return xs.pop(i)
+
+
+@njit
+def remove(xs, x):
+    xs.remove(x)
+
+
+@njit
+def index(xs, x):
+    return xs.index(x)
+
+
+@njit
+def index_between(xs, x, i, k):
+    return xs.index(x, i, k)
+
+
+@njit
+def count(xs, x):
+    return xs.count(x)
+
+
+@njit
+def reverse(xs):
+    xs.reverse()
+
+
+@njit
+def sort(xs):
+    xs.sort()
+
+
+@njit
+def sort_down(xs):
+    xs.sort(reverse=True)
+
+
+@njit
+def copied(xs):
+    ys = xs.copy()
+    ys.append(xs[0])
+    return ys
+
+
+@njit
+def clear(xs):
+    xs.clear()
+    return len(xs)
+
+
+@njit
+def extend(xs, ys):
+    xs.extend(ys)
+
+
+@njit
+def extend_by_itself(xs):
+    xs.extend(xs)
+    xs += xs
+
+
+@njit
+def get(xs, i):
+    return xs[i]
+
+
+@njit
+def put(xs, i, x):
+    xs[i] = x
+
+
+@njit
+def delete(xs, i):
+    del xs[i]
+
+
+@njit
+def contains(xs, x):
+    return x in xs, x not in xs
+
+
+@njit
+def plus(xs, ys):
+    return xs + ys, [0] + xs
+
+
+@njit
+def times(xs, n):
+    return xs * n, n * xs
+
+
+@njit
+def times_in_place(xs, n):
+    xs *= n
+    return xs
+
+
+@njit
+def compared(xs, ys):
+    return xs == ys, xs != ys, xs < ys, xs <= ys, xs > ys, xs >= ys
+
+
+@njit
+def truth(xs):
+    return (1 if xs else 0), not xs, bool(xs), len(xs)
+
+
+ROWS = [[], [1], [3, 1, 2], [1, 2, 1, 1, 5], list(range(20))]
+
+
+@pytest.mark.parametrize("xs", ROWS, ids=str)
+def test_methods(xs):
+    for f in (pop, reverse, sort, sort_down, copied, clear, extend_by_itself, truth):
+        same(f, xs)
+    for i in (-30, -3, -2, -1, 0, 1, 2, 5, 30):
+        same(insert, xs, i, 9)
+        for f in (pop_at, get, delete):
+            same(f, xs, i)
+        same(put, xs, i, 8)
+        same(times, xs, min(i, 4))
+        same(times_in_place, xs, min(i, 4))
+    for x in (1, 2, 7):
+        for f in (remove, index, count, contains):
+            same(f, xs, x)
+        same(index_between, xs, x, -3, 4)
+    for ys in ROWS:
+        for f in (extend, plus, compared):
+            same(f, xs, ys)
+
+
+@njit
+def sliced(xs, a, b):
+    return xs[a:b], xs[a:], xs[:b], xs[:], xs[::-1], xs[b:a:-1]
+
+
+@njit
+def stepped(xs, a, b, c):
+    return xs[a:b:c]
+
+
+@njit
+def slice_deleted(xs, a, b):
+    del xs[a:b]
+
+
+@njit
+def steps_deleted(xs, a, b, c):
+    del xs[a:b:c]
+
+
+@njit
+def slice_assigned(xs, a, b, ys):
+    xs[a:b] = ys
+
+
+@njit
+def steps_assigned(xs, a, b, c, ys):
+    xs[a:b:c] = ys
+
+
+def test_ARR_04_slices():
+    for n in range(5):
+        xs = list(range(n))
+        ends = range(-n - 2, n + 3)
+        for a in ends:
+            for b in ends:
+                same(sliced, xs, a, b)
+                same(slice_deleted, xs, a, b)
+                same(slice_assigned, xs, a, b, [7, 8])
+                for c in (-3, -2, -1, 1, 2, 3):
+                    same(stepped, xs, a, b, c)
+                    same(steps_deleted, xs, a, b, c)
+    same(stepped, [1, 2], 0, 2, 0)
+    same(steps_assigned, [1, 2, 3, 4], 0, 4, 2, [7, 8])
+    same(steps_assigned, [1, 2, 3, 4], 0, 4, 2, [7])
+
+
+@njit
+def pairs(n):
+    xs = [(n, 0.5)]
+    for i in range(n):
+        xs.append(((i * 7) % n, i * 0.25))
+    xs.sort()
+    total = 0.0
+    for a, b in xs:
+        total += a * b
+    return xs, total, xs.index((1, 0.25 * 3)) if n == 10 else 0
+
+
+def test_lists_of_tuples():
+    assert pairs(10)[0] == pairs.py_func(10)[0] and pairs(10)[1] == pairs.py_func(10)[1]
+
+
+@njit
+def together(xs, ys):
+    total = 0.0
+    for i, x in enumerate(xs):
+        total += i * x
+    for x, y in zip(xs, ys):
+        total += x * y
+    for y in reversed(ys):
+        total = total * 0.5 + y
+    return total, sum(xs), max(ys), min(ys), sorted(ys), list(range(3)), list(xs) == xs
+
+
+def test_functions_over_lists():
+    same(together, [1.5, 2.5, 3.0], [4.0, 2.0])
+
+
+# -- arguments and results -----------------------------------------------------------------------------
+
+@njit
+def total(xs):
+    s = 0.0
+    for x in xs:
+        s += x
+    return s
+
+
+def test_arguments_of_many_types():
+    assert total([1, 2, 3]) == 6.0 and total([0.5, 1.5]) == 2.0 and total([]) == 0.0
+    assert total([True, False]) == 1.0 and total([np.float32(0.5)]) == 0.5
+    assert total([np.int8(3), np.int8(4)]) == 7.0
+    for xs in ([1, 2.5], [None], ["a"], [1, True], [[1], 2]):
+        with pytest.raises(TypeError):
+            total(xs)
+
+
+@njit
+def same_list(xs, ys):
+    xs.append(1)
+    return xs, ys, len(ys)
+
+
+@njit
+def both(pair):
+    pair[0].append(2)
+    return pair
+
+
+def test_a_list_that_comes_back_is_the_one_that_went_in():
+    xs, ys = [5], [6]
+    a, b, n = same_list(xs, ys)
+    assert a is xs and b is ys and xs == [5, 1] and ys == [6] and n == 1
+    pair = ([1], [0.5])
+    out = both(pair)
+    assert out[0] is pair[0] and pair == ([1, 2], [0.5])
+
+
+@njit
+def inner_changed(xss):
+    xss[0].append(9)
+    xss.append(xss[0])
+    return xss[1]
+
+
+@njit
+def first_of_both(xss, xs):
+    xss[0].append(1)
+    xs.append(2)
+    return xss[0] is xss[1], xss[1] is xs
+
+
+def test_ALS_06_one_list_in_several_places_of_the_arguments():
+    xs = [5]
+    assert first_of_both([xs, xs], xs) == (True, True) and xs == [5, 1, 2]
+    assert first_of_both([xs, [6]], [7]) == (False, False) and xs == [5, 1, 2, 1]
+
+
+def test_inner_lists_keep_their_identity():
+    xss = [[1], [2, 3]]
+    first, second = xss
+    assert inner_changed(xss) is second
+    assert xss == [[1, 9], [2, 3], [1, 9]] and xss[0] is first and xss[2] is first
+
+
+def test_elements_that_do_not_change_stay_the_objects_they_are():
+    big = [10**15 + i for i in range(4)]
+    before = list(big)
+    insert(big, 2, 5)
+    assert [x is y for x, y in zip(big, before[:2])] == [True] * 2 and big[3:] == before[2:]
+
+
+@njit
+def change_then_raise(xs, i):
+    xs.append(7)
+    return xs[i]
+
+
+def test_EXC_01_what_was_done_before_an_exception_is_done():
+    xs = [1]
+    with pytest.raises(IndexError, match="list index out of range"):
+        change_then_raise(xs, 99)
+    assert xs == [1, 7]
+
+
+def test_MEM_07_reference_counts_of_arguments_stay():
+    xs, marker = [1.5], 10**9 + 7
+    ys = [marker]
+    count, inner = sys.getrefcount(xs), sys.getrefcount(marker)
+    for _ in range(20):
+        total(xs), total(ys), get(ys, 0), index(ys, marker)
+    assert sys.getrefcount(xs) == count and sys.getrefcount(marker) <= inner + 2
+
+
+@njit
+def through(xs):
+    other = helper(xs, 3)
+    other.append(2)
+    return other is xs, helper([1.5], 1)
+
+
+@njit
+def helper(xs, n):
+    for _ in range(n):
+        xs.append(xs[0])
+    return xs
+
+
+def test_lists_between_compiled_functions():
+    same(through, [4])
+
+
+@njit
+def appends_until_stopped(xs):
+    while True:
+        xs.append(1)
+        if len(xs) > 1000:
+            xs.clear()
+
+
+def test_EXC_03_interrupted():
+    xs = [0]
+    threading.Timer(0.2, lambda: signal.raise_signal(signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        appends_until_stopped(xs)
+    assert set(xs) <= {0, 1}
+
+
+@njit
+def too_large(n):
+    return len([1.0] * n)
+
+
+def test_MEM_02_a_list_that_is_too_large():
+    for n in (2**40, 2**58, 2**60):
+        with pytest.raises((MemoryError, ValueError)):
+            too_large(n)
+
+
+@njit
+def wrong_type(xs):
+    xs.append(0.5)
+
+
+@njit
+def no_such(xs):
+    return xs.shape
+
+
+def test_refused():
+    with pytest.raises(errors.TypingError, match="cannot put into a list of int: float"):
+        wrong_type([1])
+    with pytest.raises(errors.TypingError, match="convert it with np.array"):
+        no_such([1])
+
+
+# -- against CPython, in any order -----------------------------------------------------------------------
+
+@njit
+def apply(xs, op, i, x):
+    if op == 0:
+        xs.append(x)
+    elif op == 1:
+        xs.insert(i, x)
+    elif op == 2:
+        x = xs.pop(i)
+    elif op == 3:
+        xs.remove(x)
+    elif op == 4:
+        xs.reverse()
+    elif op == 5:
+        xs.sort()
+    elif op == 6:
+        xs[i] = x
+    elif op == 7:
+        del xs[i]
+    elif op == 8:
+        xs.extend(xs[i:])
+    elif op == 9:
+        xs.insert(xs.index(x), x)
+    elif op == 10:
+        xs[i:i + 2] = [x, x, x]
+    elif op == 11:
+        del xs[i::2]
+    elif op == 12:
+        xs *= 2
+    elif op == 13:
+        xs[0] = xs[xs.count(x)]
+    return x
+
+
+class Machine(RuleBasedStateMachine):
+    def __init__(self):
+        super().__init__()
+        self.fast, self.slow = [0], [0]
+
+    @rule(op=st.integers(0, 13), i=st.integers(-12, 12), x=st.integers(-3, 3))
+    def step(self, op, i, x):
+        if op in (8, 12) and len(self.slow) > 200:
+            return
+        results = []
+        for f, xs in ((apply, self.fast), (apply.py_func, self.slow)):
+            try:
+                results.append(f(xs, op, i, x))
+            except (IndexError, ValueError) as e:
+                results.append(type(e))
+        assert results[0] == results[1]
+
+    @invariant()
+    def equal(self):
+        assert self.fast == self.slow
+
+
+class NestedMachine(RuleBasedStateMachine):
+    """The same, with lists as elements."""
+
+    def __init__(self):
+        super().__init__()
+        self.fast, self.slow = [[0]], [[0]]
+
+    @rule(op=st.integers(0, 13), i=st.integers(-6, 6), x=st.lists(st.integers(-2, 2), max_size=2))
+    def step(self, op, i, x):
+        if op in (8, 12) and len(self.slow) > 100:
+            return
+        results = []
+        for f, xs in ((apply, self.fast), (apply.py_func, self.slow)):
+            try:
+                results.append(f(xs, op, i, list(x)))
+            except (IndexError, ValueError) as e:
+                results.append(type(e))
+        assert results[0] == results[1]
+
+    @invariant()
+    def equal(self):
+        assert self.fast == self.slow
+
+
+@pytest.mark.parametrize("machine", [Machine, NestedMachine])
+def test_any_order_of_operations(machine):
+    machine.TestCase.settings = settings(max_examples=40, stateful_step_count=30, deadline=None,
+                                         suppress_health_check=list(HealthCheck))
+    case = machine.TestCase()
+    case.runTest()

@@ -1,0 +1,211 @@
+/* infer_object.c - objects of classes: their methods and operators, which are functions of quern/library under the names
+ * "<class>.<method>", and the primitives that those are written with. */
+#include "typeinfer/infer.h"
+
+bool is_object(const Val *v) {
+    return is_kind(v, TY_CLASS);
+}
+
+static const char *class_text(const Val *v) {
+    return type_class_name((ClassId)v->f.type->bits);
+}
+
+/* -- methods ------------------------------------------------------------------------------------- */
+
+static Str object_method(Infer *in, const Val *object, Str name) {
+    return str_printf(in->arena, "%s." STR_FMT, class_text(object), STR_ARG(name));
+}
+
+bool v_method(Infer *in, const char *name, const Val *args, int32_t n, bool *found, Val *out) {
+    Str full = object_method(in, &args[0], str_from(name));
+    CallArgs call = {args, n, 0, NULL};
+    *found = library_has(in, full);
+    return *found && v_library(in, full.bytes, &call, out);
+}
+
+/* The length of a list needs no type of its elements. */
+bool v_object_len(Infer *in, Val object, Val *out) {
+    const Type *cls = object.f.type;
+    int32_t field = type_field(cls, STR("length"));
+    if (field < 0) return v_refuse(in, REFUSE_CALL, "len", &object, 1);
+    *out = val_of(fact_of(ti_wint(in)));
+    if (!in->emit) return true;
+    out->ref = emit1(in->emit, OP_field, i64_type(in->types), v_ref(in, object));
+    ir_inst(in->emit->out, out->ref)->imm = field;
+    emitted_nonnegative(in->emit, out->ref);
+    return true;
+}
+
+static bool is_position(const Val *index) {
+    return type_is_int(index->f.type) || index->f.type->kind == TY_bool;
+}
+
+bool v_object_getitem(Infer *in, Val object, Val index, Val *out) {
+    bool found;
+    Val args[4] = {object, index};
+    if (!is_kind(&index, TY_SLICE)) {
+        if (!is_position(&index)) return v_refuse(in, REFUSE_INDEX, NULL, args, 2);
+        if (v_method(in, "__getitem__", args, 2, &found, out) || found) return !in->stop;
+        return v_refuse(in, REFUSE_INDEX, NULL, args, 2);
+    }
+    for (int32_t k = 0; k < 3; k++)
+        args[1 + k] = v_item(in, index, k);
+    if (v_method(in, "__getslice__", args, 4, &found, out) || found) return !in->stop;
+    return v_refuse(in, REFUSE_INDEX, NULL, (Val[]){object, index}, 2);
+}
+
+bool v_object_setitem(Infer *in, Val object, Val index, Val value) {
+    bool found;
+    Val args[5] = {object, index, value}, ignored;
+    if (!is_kind(&index, TY_SLICE)) {
+        if (!is_position(&index)) return v_refuse(in, REFUSE_INDEX, NULL, args, 2);
+        if (v_method(in, "__setitem__", args, 3, &found, &ignored) || found) return !in->stop;
+        return v_refuse(in, REFUSE_INDEX, NULL, args, 2);
+    }
+    for (int32_t k = 0; k < 3; k++)
+        args[1 + k] = v_item(in, index, k);
+    args[4] = value;
+    if (v_method(in, "__setslice__", args, 5, &found, &ignored) || found) return !in->stop;
+    return v_refuse(in, REFUSE_INDEX, NULL, (Val[]){object, index}, 2);
+}
+
+bool v_object_delitem(Infer *in, Val object, Val index) {
+    bool found;
+    Val args[4] = {object, index}, ignored;
+    if (!is_object(&object))
+        return v_refuse(in, REFUSE_FORM, "del of an item of something that is not a list", &object,
+                        1);
+    if (!is_kind(&index, TY_SLICE)) {
+        if (v_method(in, "__delitem__", args, 2, &found, &ignored) || found) return !in->stop;
+        return v_refuse(in, REFUSE_INDEX, NULL, args, 2);
+    }
+    for (int32_t k = 0; k < 3; k++)
+        args[1 + k] = v_item(in, index, k);
+    if (v_method(in, "__delslice__", args, 4, &found, &ignored) || found) return !in->stop;
+    return v_refuse(in, REFUSE_INDEX, NULL, (Val[]){object, index}, 2);
+}
+
+/* -- operators ------------------------------------------------------------------------------------- */
+
+/* The methods that stand for operators; the right operand's is asked where the left one is no object. */
+static const struct {
+    Operator op;
+    const char *name, *in_place, *reflected;
+} operators[] = {
+    {OPR_add, "__add__", "__iadd__", NULL}, {OPR_mul, "__mul__", "__imul__", "__mul__"},
+    {OPR_eq, "__eq__", NULL, NULL},         {OPR_ne, "__ne__", NULL, NULL},
+    {OPR_lt, "__lt__", NULL, NULL},         {OPR_le, "__le__", NULL, NULL},
+    {OPR_gt, "__gt__", NULL, NULL},         {OPR_ge, "__ge__", NULL, NULL},
+};
+
+/* *handled false: no operand is an object, or there is no such operator. */
+bool v_object_operator(Infer *in, Operator op, bool in_place, Val a, Val b, bool *handled,
+                       Val *out) {
+    *handled = false;
+    if (!is_object(&a) && !is_object(&b)) return false;
+    for (int i = 0; i < countof(operators); i++) {
+        if (operators[i].op != op) continue;
+        const char *name = operators[i].name;
+        if (is_object(&a) && in_place && operators[i].in_place) name = operators[i].in_place;
+        if (!is_object(&a)) name = operators[i].reflected;
+        if (!name) return false;
+        Val args[2] = {is_object(&a) ? a : b, is_object(&a) ? b : a};
+        bool done = v_method(in, name, args, 2, handled, out);
+        return done;
+    }
+    return false;
+}
+
+/* -- primitives ------------------------------------------------------------------------------------ */
+
+static bool misfit(Infer *in, const char *name, const Val *args, int32_t n) {
+    return ti_fail(in, in->at, E0401, name, ti_arg_texts(in, args, n));
+}
+
+static int32_t field_argument(const Val *args, int32_t n) {
+    const Str *name = n > 1 ? fact_str(&args[1].f) : NULL;
+    return name && is_object(&args[0]) ? type_field(args[0].f.type, *name) : -1;
+}
+
+bool primitive_field(Infer *in, const Val *args, int32_t n, Val *out) {
+    int32_t field = field_argument(args, n);
+    if (n != 2 || field < 0) return misfit(in, "primitive.field", args, n);
+    const Type *cls = args[0].f.type;
+    bool count = type_field_is_count(cls, field);
+    *out = val_of(fact_of(count ? ti_wint(in) : cls->items[field]));
+    if (!in->emit) return true;
+    out->ref = emit1(in->emit, OP_field, lower_type(in->ti, cls->items[field]), v_ref(in, args[0]));
+    ir_inst(in->emit->out, out->ref)->imm = field;
+    if (count) emitted_nonnegative(in->emit, out->ref);
+    return true;
+}
+
+bool primitive_set_field(Infer *in, const Val *args, int32_t n, Val *out) {
+    int32_t field = field_argument(args, n);
+    if (n != 3 || field < 0 || !can_convert(args[2].f.type, args[0].f.type->items[field]))
+        return misfit(in, "primitive.set_field", args, n);
+    *out = val_of(fact_of(type_scalar(in->types, TY_none)));
+    if (!in->emit) return true;
+    Ref value = v_as(in, args[2], args[0].f.type->items[field]);
+    Ref ref = emit2(in->emit, OP_set_field, NULL, v_ref(in, args[0]), value);
+    ir_inst(in->emit->out, ref)->imm = field;
+    return true;
+}
+
+/* A new object of the class of the first argument, with all its fields. */
+bool primitive_new_like(Infer *in, const Val *args, int32_t n, Val *out) {
+    const Type *cls = n ? args[0].f.type : NULL;
+    bool fits = cls && cls->kind == TY_CLASS && n == 1 + cls->nitems;
+    for (int32_t i = 0; fits && i < cls->nitems; i++)
+        fits = can_convert(args[1 + i].f.type, cls->items[i]);
+    if (!fits) return misfit(in, "primitive.new_like", args, n);
+    if (!ti_may_allocate(in, "a list")) return false;
+    *out = val_of(fact_of(cls));
+    if (!in->emit) return true;
+    Ref *refs = arena_array(in->arena, Ref, n);
+    for (int32_t i = 0; i < cls->nitems; i++)
+        refs[i] = v_as(in, args[1 + i], cls->items[i]);
+    out->ref = emit(in->emit, OP_new, lower_type(in->ti, cls), refs, cls->nitems);
+    return true;
+}
+
+static bool is_buffer(const Val *v) {
+    return is_kind(v, TY_ARRAY) && v->f.type->ndim == 1 && v->f.type->layout == LAYOUT_C;
+}
+
+/* As many empty places with elements of the same type. */
+bool primitive_buffer_like(Infer *in, const Val *args, int32_t n, Val *out) {
+    if (n != 2 || !is_buffer(&args[0]) || !type_is_int(args[1].f.type))
+        return misfit(in, "primitive.buffer_like", args, n);
+    *out = val_of(fact_of(args[0].f.type));
+    if (!in->emit) return true;
+    Ref size = v_as(in, args[1], i64_type(in->types));
+    out->ref = emit1(in->emit, OP_alloc, lower_type(in->ti, out->f.type), size);
+    ir_inst(in->emit->out, out->ref)->sub = out->f.type->counted ? FLAG_ZEROED : 0;
+    return true;
+}
+
+bool primitive_take(Infer *in, const Val *args, int32_t n, Val *out) {
+    if (n != 2 || !is_buffer(&args[0]) || !type_is_int(args[1].f.type))
+        return misfit(in, "primitive.take", args, n);
+    *out = val_of(fact_of(args[0].f.type->element));
+    if (!in->emit) return true;
+    Ref index = v_as(in, args[1], i64_type(in->types));
+    out->ref = emit2(in->emit, OP_take, lower_type(in->ti, out->f.type), v_ref(in, args[0]), index);
+    return true;
+}
+
+bool primitive_move(Infer *in, const Val *args, int32_t n, Val *out) {
+    bool fits =
+        n == 5 && is_buffer(&args[0]) && is_buffer(&args[2]) && args[0].f.type == args[2].f.type;
+    for (int32_t i = 1; fits && i < 5; i += i == 1 ? 2 : 1)
+        fits = type_is_int(args[i].f.type);
+    if (!fits) return misfit(in, "primitive.move", args, n);
+    *out = val_of(fact_of(type_scalar(in->types, TY_none)));
+    if (!in->emit) return true;
+    const Type *i64 = i64_type(in->types);
+    Ref refs[5] = {v_ref(in, args[0]), v_as(in, args[1], i64), v_ref(in, args[2]),
+                   v_as(in, args[3], i64), v_as(in, args[4], i64)};
+    emit(in->emit, OP_move, NULL, refs, 5);
+    return true;
+}
