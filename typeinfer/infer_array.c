@@ -289,7 +289,10 @@ static bool range_getitem(Infer *in, Val a, Val index, Val *out) {
         Ref i = v_as(in, index, i64), length = v_as(in, n, i64);
         i = emit2(e, OP_wrap_index, i64, i, length);
         Ref low = emit2(e, OP_lt, b, i, emit_int(e, i64, 0)), high = emit2(e, OP_le, b, length, i);
-        emit_guard(e, GUARD_range_index, emit2(e, OP_or, b, low, high), NULL, 0);
+        bool flat = is_kind(&a, TY_ITER);
+        Ref numbers[2] = {v_as(in, index, i64), length};
+        emit_guard(e, flat ? GUARD_flat_index : GUARD_range_index, emit2(e, OP_or, b, low, high),
+                   numbers, flat ? 2 : 0);
         wrapped.ref = i;
     }
     if (!is_kind(&a, TY_RANGE)) return v_iter_get(in, a, wrapped, out);
@@ -420,12 +423,25 @@ static bool readonly_error(Infer *in, const Val *a) {
     return false;
 }
 
+/* a.flat[i] = value; nothing else has a function of its position and could be assigned to. */
+static bool set_flat(Infer *in, Val it, Val index, Val value) {
+    Val parts = {.f = fact_of(it.f.type->element), .ref = it.ref}, array = v_item(in, parts, 2);
+    Val args[3] = {array, v_scalar(in, index), value}, ignored;
+    if (!is_kind(&array, TY_ARRAY) || !type_is_int(args[1].f.type))
+        return v_refuse(in, REFUSE_INDEX, NULL, (Val[]){it, index}, 2);
+    if (array.f.type->readonly) return readonly_error(in, &array);
+    return v_library(in, "flatiter.setitem", &(CallArgs){args, 3, 0, NULL}, &ignored);
+}
+
 bool v_setitem(Infer *in, Val a, Val index, Val value) {
     Plan plan;
     bool error;
     a = v_unwrap(in, a), index = v_unwrap(in, index), value = v_unwrap(in, value);
     if (is_object(&a)) return v_object_setitem(in, a, index, value);
     if (!is_kind(&a, TY_ARRAY)) {
+        Val of = v_indexed_iterator(in, a);
+        if (is_kind(&of, TY_ITER) && of.f.type->bits == ITER_CALL)
+            return set_flat(in, of, index, value);
         return v_refuse(in, REFUSE_FORM, "assignment to an item of something that is not an array",
                         &a, 1);
     }

@@ -18,7 +18,8 @@ static bool typed_len(Infer *in, const Val *v, const CallArgs *args, Val *out) {
     const Str *text = fact_str(&a.f);
     if (text) return *out = val_of(fact_int(in, text->len)), true;
     bool sized = is_kind(&a, TY_TUPLE) || is_kind(&a, TY_RANGE) ||
-                 (is_kind(&a, TY_ARRAY) && a.f.type->ndim > 0);
+                 (is_kind(&a, TY_ARRAY) && a.f.type->ndim > 0) ||
+                 (is_kind(&a, TY_ITER) && a.f.type->bits == ITER_CALL); /* a.flat */
     if (is_object(&a)) return v_object_len(in, a, out);
     return sized ? v_iter_len(in, a, out) : misfit(in, "len", args);
 }
