@@ -370,18 +370,19 @@ static bool maker_like(Infer *in, const char *name, Maker maker, const CallArgs 
     bool filled = maker == MAKE_FULL;
     Val items[32], like = v_unwrap(in, v[0]), dtype = v[filled ? 2 : 1];
     Val order = v[filled ? 3 : 2], shape = v[filled ? 5 : 4];
-    if (!is_kind(&like, TY_ARRAY) || like.f.type->ndim > 32)
+    bool number = type_is_number(like.f.type); /* as an array without axes */
+    if (!number && (!is_kind(&like, TY_ARRAY) || like.f.type->ndim > 32))
         return v_refuse(in, REFUSE_CALL, name, args->args, args->nargs);
-    const Type *element = like.f.type->element;
+    const Type *element = number ? type_strong(in->types, like.f.type) : like.f.type->element;
     if (dtype.f.type && !fact_none(&dtype.f) && !v_element_type(in, &dtype, &element)) return false;
-    int32_t n = like.f.type->ndim;
+    int32_t n = number ? 0 : like.f.type->ndim;
     for (int32_t k = 0; k < n; k++)
         items[k] = v_shape(in, like, k);
     bool reshaped = shape.f.type && !fact_none(&shape.f);
     if (reshaped && !shape_items(in, v_unwrap(in, shape), items, &n))
         return v_refuse(in, REFUSE_CALL, name, args->args, args->nargs);
     const Str *letter = order.f.type ? fact_str(&order.f) : NULL;
-    Layout layout = like.f.type->layout == LAYOUT_F ? LAYOUT_F : LAYOUT_C;
+    Layout layout = !number && like.f.type->layout == LAYOUT_F ? LAYOUT_F : LAYOUT_C;
     if (letter && str_is(*letter, "C")) layout = LAYOUT_C;
     if (letter && str_is(*letter, "F")) layout = LAYOUT_F;
     return make_filled(in, maker, type_array(in->types, element, n, layout), items, n, v[1], out);

@@ -187,6 +187,17 @@ static bool primitive_promise(Infer *in, const Val *args, int32_t n, Val *out) {
     return retyped(in, args[0], like(in, t, t->ndim, layout), out);
 }
 
+static bool primitive_parallel(Infer *in, const Val *args, int32_t n, Val *out) {
+    if (n) return misfit(in, "primitive.parallel", args, n);
+    return *out = val_of(fact_bool(in, in->parallel)), true;
+}
+
+/* None, text and types are constants, too. */
+static bool primitive_known(Infer *in, const Val *args, int32_t n, Val *out) {
+    if (n != 1) return misfit(in, "primitive.known", args, n);
+    return *out = val_of(fact_bool(in, fact_is_const(&args[0].f))), true;
+}
+
 static bool primitive_layout(Infer *in, const Val *args, int32_t n, Val *out) {
     if (n != 1 || !is_kind(&args[0], TY_ARRAY)) return misfit(in, "primitive.layout", args, n);
     Layout layout = (Layout)args[0].f.type->layout;
@@ -414,6 +425,7 @@ static const struct {
     {"primitive.field", primitive_field},
     {"primitive.guard", primitive_guard},
     {"primitive.iterate", primitive_iterate},
+    {"primitive.known", primitive_known},
     {"primitive.layout", primitive_layout},
     {"primitive.load", primitive_load},
     {"primitive.lstsq_columns", primitive_lstsq},
@@ -422,6 +434,7 @@ static const struct {
     {"primitive.map_into", primitive_map_into},
     {"primitive.move", primitive_move},
     {"primitive.new_like", primitive_new_like},
+    {"primitive.parallel", primitive_parallel},
     {"primitive.product", primitive_product},
     {"primitive.promise", primitive_promise},
     {"primitive.q_columns", primitive_q},

@@ -10,6 +10,7 @@ typedef struct Loops { /* of the rows with one name and that many arguments */
     bool bools;        /* there is a loop of bools, or one of every number */
     bool double_;      /* LIB_DOUBLE */
     bool no_bools;     /* LIB_NO_BOOLS */
+    uint32_t whole;    /* arguments that are ints beside floats: the second of ldexp */
 } Loops;
 
 static Loops loops_of(Str name, int32_t n) {
@@ -17,8 +18,14 @@ static Loops loops_of(Str name, int32_t n) {
     for (int32_t row = lib_find(name); row >= 0; row = lib_next(row)) {
         const LibRow *r = lib_row(row);
         if (row_arity(r) != n) continue;
+        int32_t k = 0;
         for (const char *c = r->signature + 1; *c && *c != ')'; c++) {
+            k += *c == ',';
             if (*c == ',' || (*c >= '0' && *c <= '9')) continue;
+            if (*c == 'Z' && r->signature[1] == 'F') {
+                loops.whole |= UINT32_C(1) << k;
+                continue;
+            }
             loops.floats &= *c == 'F' || *c == 'C';
             loops.bools |= *c == 'B' || *c == 'S';
         }
@@ -43,11 +50,12 @@ static int float_bits(const Type *t) {
 }
 
 /* The type that ints are converted to; NULL: as they are. */
-static const Type *float_loop(Infer *in, const Val *args, int32_t n) {
+static const Type *float_loop(Infer *in, const Val *args, int32_t n, uint32_t whole) {
     int bits = in->strong ? 32 : 16; /* Numba knows no loops of float16 */
     bool any_float = false, weak_float = false;
     for (int32_t i = 0; i < n; i++) {
         const Type *t = element_of(&args[i]);
+        if (whole >> i & 1) continue;
         if (type_is_complex(t)) return NULL;
         bool is_weak = type_is_weak(t), is_float = type_is_float(t);
         weak_float |= is_weak && is_float;
@@ -77,10 +85,10 @@ bool v_loop_operands(Infer *in, Str name, Val *args, int32_t n) {
     if (all_bools && loops.no_bools) return false;
     const Type *to = NULL;
     if (loops.floats && !loops.double_)
-        to = float_loop(in, args, n);
+        to = float_loop(in, args, n, loops.whole);
     else if (!loops.floats && all_bools && !loops.bools)
         to = type_scalar(in->types, TY_i8);
     for (int32_t i = 0; to && i < n; i++)
-        if (!convert(in, to, &args[i])) return false;
+        if (!(loops.whole >> i & 1) && !convert(in, to, &args[i])) return false;
     return true;
 }

@@ -5,6 +5,8 @@
  *                              else: r = map @f (a, b)
  *     s = reduce @add (0, a)   likewise: s = reduce @add (s, a[low:high])
  *
+ *     s = reduce @add axes 2 (0, a)   r = alloc; and r[low:high] = reduce @add axes 2 (0, a[low:high]), an axis that is left is cut
+ *
  * Arrays are cut along the first axis (the last one in F order). The pass `parallel` comes behind this one and makes functions of the
  * loops, with partial results for the sums. What broadcasts along the axis is passed as it is; what does not fit at all, small arrays and
  * targets that overlap operands take the old way, which also tells what is wrong. */
@@ -22,6 +24,7 @@ typedef struct Spread {
     Ref target;
     Ref start;              /* reduce */
     int32_t first, n, axis; /* of the operands that are walked over; the axis that is cut */
+    int32_t result_axis;    /* a reduction of some axes: where that one is in the result; or -1 */
 } Spread;
 
 /* -- what may be spread ------------------------------------------------------------------------- */
@@ -30,9 +33,23 @@ static bool is_array(const Spread *s, Ref ref) {
     return ir_type(s->func, ref)->kind == TY_ARRAY && ir_type(s->func, ref)->ndim > 0;
 }
 
-static bool may_reduce(const Spread *s) {
+/* Some axes are left: the first of them is cut (the last one in F order), so that each part gives elements of the result. */
+static bool cut_what_is_left(Spread *s) {
+    const Inst *inst = ir_inst(s->func, s->op);
+    int axes = ir_type(s->func, s->whole)->ndim, left = 0;
+    bool f_order = inst->type->layout == LAYOUT_F;
+    for (int k = 0; k < axes; k++) {
+        if (inst->imm >> k & 1) continue;
+        if (left++ == 0 || f_order) s->axis = k, s->result_axis = left - 1;
+    }
+    return left == inst->type->ndim && left > 0;
+}
+
+/* All axes: the parts are combined. */
+static bool may_reduce(Spread *s) {
     const Inst *inst = ir_inst(s->func, s->op);
     int axes = ir_type(s->func, s->whole)->ndim;
+    if (inst->type->kind == TY_ARRAY) return cut_what_is_left(s);
     if (!type_is_number(inst->type) || inst->imm != (INT64_C(1) << axes) - 1) return false;
     if (inst->sub & (REDUCE_EARLY | REDUCE_REST)) return false;
     CarriedKind kind = reduction_of(inst->u.func, NULL);
@@ -55,10 +72,11 @@ static bool find_whole(Spread *s) {
     }
     if (!s->whole || !is_array(s, s->whole)) return false;
     const Type *type = ir_type(s->func, s->whole);
-    if (type->ndim > MAX_AXES || (inst->op == OP_reduce && !may_reduce(s))) return false;
+    if (type->ndim > MAX_AXES) return false;
     Layout layout = inst->op == OP_map ? inst->type->layout : type->layout;
     s->axis = layout == LAYOUT_F ? type->ndim - 1 : 0;
-    return true;
+    s->result_axis = -1;
+    return inst->op != OP_reduce || may_reduce(s);
 }
 
 /* -- pieces of code ----------------------------------------------------------------------------- */
@@ -150,16 +168,9 @@ static Ref condition(Spread *s) {
 
 /* -- the loop ----------------------------------------------------------------------------------- */
 
-/* array[low:high] along the axis; where the array is repeated along it, all of it. */
-static Ref part_of(Spread *s, Ref array, Ref low, Ref count) {
+/* array[low:low + count] along one of its axes. */
+static Ref slice_of(Spread *s, Ref array, int own, Ref low, Ref count) {
     const Type *type = ir_type(s->func, array);
-    int own = type->kind == TY_ARRAY ? own_axis(s, array) : -1;
-    if (own < 0) return array;
-    if (array != s->whole && ir_inst(s->func, array)->op != OP_alloc) {
-        Ref repeated = op2(s, OP_eq, length(s, array, own), number(s, 1));
-        low = b_op3(&s->b, OP_select, s->i64, repeated, number(s, 0), low);
-        count = b_op3(&s->b, OP_select, s->i64, repeated, number(s, 1), count);
-    }
     Arena *arena = s->ctx->module->arena;
     char *items = arena_array(arena, char, type->ndim + 1);
     memset(items, 'f', (size_t)type->ndim);
@@ -174,23 +185,44 @@ static Ref part_of(Spread *s, Ref array, Ref low, Ref count) {
     return view;
 }
 
+/* The same along the axis that is cut; where the array is repeated along it, all of it. */
+static Ref part_of(Spread *s, Ref array, Ref low, Ref count) {
+    const Type *type = ir_type(s->func, array);
+    int own = type->kind == TY_ARRAY ? own_axis(s, array) : -1;
+    if (own < 0) return array;
+    if (array != s->whole && ir_inst(s->func, array)->op != OP_alloc) {
+        Ref repeated = op2(s, OP_eq, length(s, array, own), number(s, 1));
+        low = b_op3(&s->b, OP_select, s->i64, repeated, number(s, 0), low);
+        count = b_op3(&s->b, OP_select, s->i64, repeated, number(s, 1), count);
+    }
+    return slice_of(s, array, own, low, count);
+}
+
 /* The op on the parts [low, low + count); `into`: what a map fills. Gives the accumulator of a reduction. */
 static Ref on_parts(Spread *s, Ref into, Ref acc, Ref low, Ref count) {
     Ref args[MAX_OPERANDS + 1];
     int32_t n = 0;
     Op op = (Op)ir_inst(s->func, s->op)->op;
+    bool some_axes = s->result_axis >= 0;
+    if (some_axes && s->start) args[n++] = s->start;
     if (acc) args[n++] = acc;
-    if (into) args[n++] = part_of(s, into, low, count);
+    if (into && !some_axes) args[n++] = part_of(s, into, low, count);
     for (int32_t k = s->first; k < s->n; k++)
         args[n++] = part_of(s, ir_arg(s->func, s->op, k), low, count);
-    Ref made =
-        b_inst(&s->b, acc ? OP_reduce : OP_map_into, acc ? ir_type(s->func, s->op) : NULL, args, n);
+    bool reduces = op == OP_reduce;
+    Ref made = b_inst(&s->b, reduces ? OP_reduce : OP_map_into,
+                      reduces ? ir_type(s->func, s->op) : NULL, args, n);
     const Inst *inst = ir_inst(s->func, s->op);
     ir_inst(s->func, made)->u.func = inst->u.func;
-    if (op != OP_reduce) return NO_REF;
+    if (!reduces) return NO_REF;
     ir_inst(s->func, made)->imm = inst->imm;
-    ir_inst(s->func, made)->sub = inst->sub & REDUCE_PAIRWISE;
-    return made;
+    ir_inst(s->func, made)->sub = some_axes ? inst->sub : inst->sub & REDUCE_PAIRWISE;
+    if (!some_axes) return made;
+    Ref part = slice_of(s, into, s->result_axis, low, count);
+    Func *copy = copy_function(s->ctx->module, inst->type->element);
+    Ref stored = b_inst(&s->b, OP_map_into, NULL, (Ref[]){part, made}, 2);
+    ir_inst(s->func, stored)->u.func = copy;
+    return NO_REF;
 }
 
 /* for k in prange(chunks): [n // chunks * k + min(k, n % chunks), ...). The builder goes on behind it. */
@@ -221,12 +253,14 @@ static Ref write_loop(Spread *s, Ref into, Ref start, Ref n, Ref chunks) {
     return acc;
 }
 
-/* The new array of a map. */
+/* The new array of a map, or of a reduction of some axes. */
 static Ref new_array(Spread *s) {
     const Type *type = ir_type(s->func, s->op);
     Ref lengths[MAX_AXES];
-    for (int k = 0; k < type->ndim; k++)
-        lengths[k] = length(s, s->whole, k);
+    int64_t gone = s->result_axis >= 0 ? ir_inst(s->func, s->op)->imm : 0;
+    int n = 0;
+    for (int k = 0; n < type->ndim; k++)
+        if (!(gone >> k & 1)) lengths[n++] = length(s, s->whole, k);
     return b_inst(&s->b, OP_alloc, type, lengths, type->ndim);
 }
 
@@ -258,16 +292,18 @@ static void spread_one(Spread *s) {
     b_branch(&s->b, op2(s, OP_lt, number(s, 1), chunks), many, old);
     s->b.block = many;
     Op op = (Op)ir_inst(func, s->op)->op;
-    Ref into = op == OP_map ? new_array(s) : s->target, start = s->start;
-    if (op == OP_reduce && !start) start = first_element(s);
-    Ref acc = write_loop(s, into, op == OP_reduce ? start : NO_REF, n, chunks);
+    bool combines = op == OP_reduce && s->result_axis < 0,
+         makes = op == OP_map || s->result_axis >= 0;
+    Ref into = makes ? new_array(s) : s->target, start = s->start;
+    if (combines && !start) start = first_element(s);
+    Ref acc = write_loop(s, into, combines ? start : NO_REF, n, chunks);
     b_jump(&s->b, behind);
     if (op == OP_map_into) return;
     Ref phi = ir_insert(func, behind, 0, OP_phi, NULL, 0);
     ir_inst(func, phi)->type = ir_type(func, s->op);
     ir_replace_uses(func, s->op, phi);
     ir_add_arg(func, phi, s->op); /* the edge from `old` came first */
-    ir_add_arg(func, phi, op == OP_map ? into : acc);
+    ir_add_arg(func, phi, makes ? into : acc);
 }
 
 void opt_spread(PassContext *ctx, Func *func) {

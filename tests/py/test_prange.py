@@ -850,6 +850,49 @@ def test_P03_whole_arrays(shape):
             assert np.array_equal(x, y)
 
 
+@pytest.mark.parametrize("name", ["sum", "max", "mean", "any", "all", "argmax", "argmin", "std", "count_nonzero"])
+def test_P03_reductions_along_axes(name):
+    """Large enough for several threads, in every layout: an axis that is left is cut."""
+    rng = np.random.default_rng(5)
+    b, c = rng.integers(0, 99, (600, 70)).astype(float), rng.random((40, 50, 60))
+    for axis in (0, 1, -1):
+        space = {"np": np}
+        exec(f"def f(a): return np.{name}(a, axis={axis})", space)
+        f, g = space["f"], njit(parallel=True)(space["f"])
+        for a in (b, np.asfortranarray(b), b.T, b[:, ::-1], c, c.astype(np.float32), b[:0] if name == "sum" else b[:5]):
+            got, want = g(a), f(a)
+            assert np.allclose(got, want, rtol=1e-5) and got.dtype == want.dtype and got.shape == want.shape
+
+
+def test_P03_some_axes_of_expressions():
+    a = np.random.default_rng(6).random((40, 50, 60))
+    f = njit(parallel=True)(lambda a, b: (np.sum(a * b + 1, axis=(0, 2)), np.sum(a + b, axis=1, keepdims=True), np.max(a - b, axis=(1, 2))))
+    for b in (a, a[:1], a[:, :1], a[0, 0]):
+        for got, want in zip(f(a, b), f.py_func(a, b)):
+            assert np.allclose(got, want) and got.shape == want.shape
+    before = quern._quern.live_allocations()
+    f(a, a)
+    assert quern._quern.live_allocations() == before
+
+
+def test_P03_long_lines():
+    """The first of equals is found in whichever part it lies; the first nan before all."""
+    a = np.random.default_rng(7).random(200_001)
+    places, truths = (njit(parallel=True)(h) for h in (lambda a: (np.argmax(a), np.argmin(a)), lambda a: (np.any(a), np.all(a))))
+    assert places(a) == places.py_func(a)
+    for first, second in ((77_777, 150_000), (3, 4), (0, 200_000)):
+        for value in (2.0, -2.0, np.nan):
+            b = a.copy()
+            b[first] = b[second] = value
+            assert places(b) == places.py_func(b)
+    for k in (0, 100_000, 200_000):
+        b = np.zeros(200_001, np.bool_)
+        b[k] = True
+        assert truths(b) == (True, False) and truths(~b) == (True, False) and truths(b & False) == (False, False) and truths(b | True) == (True, True)
+    with pytest.raises(ValueError):
+        places(a[:0])
+
+
 def test_P03_sums_keep_their_precision():
     a = np.random.default_rng(3).random(3_000_001).astype(np.float32)
     assert abs(float(njit(parallel=True)(lambda a: a.sum())(a)) / a.astype(np.float64).sum() - 1) < 1e-6

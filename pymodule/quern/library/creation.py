@@ -175,8 +175,8 @@ def identity(n, dtype=None):
 
 
 def tri(N, M=None, k=0, dtype=float):
-    columns = N if M is None else M
-    result = np.zeros((N, columns), dtype)
+    columns = max(N if M is None else M, 0)
+    result = np.zeros((max(N, 0), columns), dtype)
     for i in range(N):
         for j in range(min(max(i + k + 1, 0), columns)):
             result[i, j] = 1

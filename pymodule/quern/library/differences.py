@@ -228,6 +228,8 @@ def kron(a, b):
     x = array_of(a)
     y = array_of(b)
     n = x.ndim if x.ndim > y.ndim else y.ndim
+    if n == 0:
+        return np.multiply(a, b)
     long = filled(x.shape, n, 1)
     short = filled(y.shape, n, 1)
     ones = filled((), n, 1)

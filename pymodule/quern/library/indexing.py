@@ -375,15 +375,15 @@ def flatnonzero(a):
 
 def argwhere(a):
     lists = nonzero(a)
-    result = np.empty((np.count_nonzero(a), a.ndim), np.int64)
-    store_columns(result, lists, 0)
-    return result
+    result = np.empty((a.ndim, np.count_nonzero(a)), np.int64)
+    store_rows(result, lists, 0)
+    return result.T
 
 
-def store_columns(result, lists, at):
+def store_rows(result, lists, at):
     if at < len(lists):
-        result[:, at] = lists[at]
-        store_columns(result, lists, at + 1)
+        result[at] = lists[at]
+        store_rows(result, lists, at + 1)
 
 
 def extract(condition, arr):
@@ -653,28 +653,6 @@ def triu_indices_from(arr, k=0):
     return triu_indices(arr.shape[0], k, arr.shape[1])
 
 
-def fill_diagonal(a, val, wrap=False):
-    if a.ndim < 2:
-        raise ValueError("array must be at least 2-d")
-    values = line_of(val)
-    if a.ndim == 2:
-        step = a.shape[1] + 1
-        end = a.size if wrap else min(a.size, a.shape[1] * a.shape[1])
-        for i in range((end + step - 1) // step):
-            a[unraveled(i * step, a.shape)] = values[i % len(values)]
-    else:
-        if not all_same(a.shape):
-            raise ValueError("All dimensions of input must be of equal length")
-        for i in range(len(a)):
-            a[repeated(i, a.ndim)] = values[i % len(values)]
-
-
-def all_same(lengths):
-    if len(lengths) < 2:
-        return True
-    return lengths[0] == lengths[1] and all_same(lengths[1:])
-
-
 FUNCTIONS = {
     "ndarray.choose": method_choose,
     "ndarray.compress": method_compress,
@@ -687,7 +665,6 @@ FUNCTIONS = {
     "numpy.diag_indices": diag_indices,
     "numpy.diag_indices_from": diag_indices_from,
     "numpy.extract": extract,
-    "numpy.fill_diagonal": fill_diagonal,
     "numpy.flatnonzero": flatnonzero,
     "numpy.indices": indices,
     "numpy.ix_": ix_,

@@ -3,8 +3,8 @@
 import numpy as np
 
 from .creation import as_array, each_array
-from .primitives import guard, result_type
-from .shapes import as_tuple, axes_of, axis_of, broadcast_shapes, broadcast_to, copy, expand_dims, moveaxis, product, ravel, reshape, without
+from .primitives import guard, known, layout, result_type
+from .shapes import as_tuple, axes_of, axis_of, broadcast_shapes, broadcast_to, copy, expand_dims, moveaxis, on_axis, product, ravel, reshape, without
 
 
 # -- what all share -----------------------------------------------------------------------------------------------------
@@ -62,9 +62,18 @@ def concatenate(arrays, axis=0, out=None, dtype=None, casting="same_kind"):
     parts = each_array(arrays)
     if axis is None:
         return joined(raveled_all(parts), 0, out, dtype)
+    if not known(axis):
+        return on_axis(joined_on, parts[0], axis, (parts, out, dtype))
     if parts[0].ndim == 0:
         raise ValueError("zero-dimensional arrays cannot be concatenated")
     return joined(parts, axis_of(axis, parts[0].ndim), out, dtype)
+
+
+def all_f(arrays):
+    """Is every array stored column by column? Then so is what they make together."""
+    if len(arrays) == 0:
+        return True
+    return layout(arrays[0]) == "F" and all_f(arrays[1:])
 
 
 def joined(parts, axis, out, dtype):
@@ -75,9 +84,13 @@ def joined(parts, axis, out, dtype):
             raise ValueError("Output array is the wrong shape")
         store_joined(out, parts, axis, 0)
         return out
-    result = np.empty(shape, result_type(*parts) if dtype is None else dtype)
+    result = np.empty(shape, result_type(*parts) if dtype is None else dtype, "F" if all_f(parts) else "C")
     store_joined(result, parts, axis, 0)
     return result
+
+
+def joined_on(first, axis, parts, out, dtype):
+    return concatenate(parts, axis, out, dtype)
 
 
 def joined_rows(a, axis):
@@ -353,7 +366,7 @@ def roll_each(a, shift, axes):
 
 
 def roll_along(a, shift, axis):
-    result = np.empty(a.shape, a.dtype)
+    result = np.empty_like(a)
     n = a.shape[axis]
     if n > 0:
         by = shift % n
@@ -366,7 +379,13 @@ def repeat(a, repeats, axis=None):
     values = as_array(a)
     if axis is None:
         return repeat_along(ravel(values), repeats, 0)
+    if not known(axis):
+        return on_axis(repeat_on, values, axis, (repeats,))
     return repeat_along(values, repeats, axis_of(axis, values.ndim))
+
+
+def repeat_on(a, axis, repeats):
+    return repeat(a, repeats, axis)
 
 
 def method_repeat(a, repeats, axis=None):

@@ -2,9 +2,12 @@
 
 import numpy as np
 
-from .primitives import convert, map, reduce, reshape as reshape_c, restride, result_type
-from .shapes import ascontiguousarray, axes_of, axis_of, moveaxis, picked, product, ravel, refuse, with_ones
+from .. import get_num_threads, prange
+from .primitives import convert, known, map, parallel, reduce, reshape as reshape_c, restride, result_type
+from .shapes import contiguous, axes_of, axis_of, moveaxis, on_axis, picked, product, ravel, refuse, with_ones
 
+
+MANY = 1 << 15  # so many elements are worth a thread of their own
 
 # -- what all share -----------------------------------------------------------------------------------------------
 
@@ -66,7 +69,7 @@ def with_axes(result, shape, axes, keepdims):
     if keepdims:
         lengths = with_ones(shape, axes)
         if isinstance(result, np.ndarray):
-            return reshape_c(ascontiguousarray(result), lengths)
+            return reshape_c(contiguous(result), lengths)
         return np.full(lengths, result)
     return result
 
@@ -80,6 +83,8 @@ def check_not_empty(a, axes):
 
 
 def sum_(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=None):
+    if not known(axis):
+        return on_axis(sum_, array_of(a), axis, (dtype, out, keepdims, initial, where,))
     a = only(array_of(a), where, 0)
     axes = axes_of(axis, a.ndim)
     if dtype is None:
@@ -88,6 +93,8 @@ def sum_(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=No
 
 
 def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=None):
+    if not known(axis):
+        return on_axis(prod, array_of(a), axis, (dtype, out, keepdims, initial, where,))
     a = only(array_of(a), where, 1)
     axes = axes_of(axis, a.ndim)
     if dtype is None:
@@ -96,6 +103,8 @@ def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=No
 
 
 def mean(a, axis=None, dtype=None, out=None, keepdims=False, where=None):
+    if not known(axis):
+        return on_axis(mean, array_of(a), axis, (dtype, out, keepdims, where,))
     a = array_of(a)
     axes = axes_of(axis, a.ndim)
     if where is not None:
@@ -123,6 +132,8 @@ def squared_size(x):
 
 
 def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    if not known(axis):
+        return on_axis(var, array_of(a), axis, (dtype, out, ddof, keepdims,))
     a = array_of(a)
     if a.ndim == 0:
         return finished(var(reshape_c(a, (1,)), 0, dtype, None, ddof), (), axes_of(axis, 0), out, keepdims)
@@ -137,6 +148,8 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
 
 
 def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    if not known(axis):
+        return on_axis(std, array_of(a), axis, (dtype, out, ddof, keepdims,))
     a = array_of(a)
     axes = axes_of(axis, a.ndim)
     return finished(np.sqrt(var(a, axis, dtype, None, ddof)), a.shape, axes, out, keepdims)
@@ -146,6 +159,8 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
 
 
 def amin(a, axis=None, out=None, keepdims=False, initial=None, where=None):
+    if not known(axis):
+        return on_axis(amin, array_of(a), axis, (out, keepdims, initial, where,))
     if where is not None and initial is None:
         refuse("reduction operation does not have an identity, so to use a where mask one has to specify 'initial'")
         return amin(a, axis, out, keepdims)
@@ -158,6 +173,8 @@ def amin(a, axis=None, out=None, keepdims=False, initial=None, where=None):
 
 
 def amax(a, axis=None, out=None, keepdims=False, initial=None, where=None):
+    if not known(axis):
+        return on_axis(amax, array_of(a), axis, (out, keepdims, initial, where,))
     if where is not None and initial is None:
         refuse("reduction operation does not have an identity, so to use a where mask one has to specify 'initial'")
         return amax(a, axis, out, keepdims)
@@ -170,6 +187,8 @@ def amax(a, axis=None, out=None, keepdims=False, initial=None, where=None):
 
 
 def ptp(a, axis=None, out=None, keepdims=False):
+    if not known(axis):
+        return on_axis(ptp, array_of(a), axis, (out, keepdims,))
     a = array_of(a)
     axes = axes_of(axis, a.ndim)
     return finished(np.subtract(amax(a, axis), amin(a, axis)), a.shape, axes, out, keepdims)
@@ -196,6 +215,36 @@ def first_least(a):
     return best
 
 
+def parts_of(n):
+    """How many parts of a line are looked at at once: one where the program is not parallel, and of short lines."""
+    return min(get_num_threads(), n // MANY) if parallel() else 1
+
+
+def best_of_parts(best, a):
+    """Of equals the first: the parts keep their order."""
+    n = len(a)
+    count = parts_of(n)
+    if count < 2:
+        return best(a)
+    places = np.empty(count, np.int64)
+    for k in prange(count):
+        low = n * k // count
+        places[k] = low + best(a[low:n * (k + 1) // count])
+    return places[best(a[places])]
+
+
+def of_many_lines(best, a, out):
+    """Lines of one array on several threads."""
+    if parallel() and a.size >= 2 * MANY:
+        for i in prange(len(a)):
+            if out.ndim == 1:
+                out[i] = best(a[i])
+            else:
+                of_each_line(best, a[i], out[i])
+    else:
+        of_each_line(best, a, out)
+
+
 def of_each_line(best, a, out):
     if out.ndim == 1:
         for i in range(len(a)):
@@ -211,18 +260,22 @@ def place_of(best, a, axis, out, keepdims, empty):
     if product(picked(a.shape, axes)) == 0:
         raise ValueError(empty)
     if axis is None or a.ndim == 1:
-        return finished(best(ravel(a)), a.shape, axes, out, keepdims)
+        return finished(best_of_parts(best, ravel(a)), a.shape, axes, out, keepdims)
     lines = moveaxis(a, axes[0], -1)
     result = np.empty(lines.shape[:-1], np.int64)
-    of_each_line(best, lines, result)
+    of_many_lines(best, lines, result)
     return finished(result, a.shape, axes, out, keepdims)
 
 
 def argmax(a, axis=None, out=None, keepdims=False):
+    if not known(axis):
+        return on_axis(argmax, array_of(a), axis, (out, keepdims,))
     return place_of(first_greatest, a, axis, out, keepdims, "attempt to get argmax of an empty sequence")
 
 
 def argmin(a, axis=None, out=None, keepdims=False):
+    if not known(axis):
+        return on_axis(argmin, array_of(a), axis, (out, keepdims,))
     return place_of(first_least, a, axis, out, keepdims, "attempt to get argmin of an empty sequence")
 
 
@@ -243,19 +296,35 @@ def has_false(a):
     return False
 
 
+def found(has, a):
+    """Does a line have such an element?"""
+    n = len(a)
+    count = parts_of(n)
+    if count < 2:
+        return has(a)
+    answers = np.zeros(count, np.bool_)
+    for k in prange(count):
+        answers[k] = has(a[n * k // count:n * (k + 1) // count])
+    return has_true(answers)
+
+
 def any_(a, axis=None, out=None, keepdims=False, where=None):
+    if not known(axis):
+        return on_axis(any_, array_of(a), axis, (out, keepdims, where,))
     a = only(array_of(a), where, False)
     axes = axes_of(axis, a.ndim)
     if a.ndim == 1 and len(axes) == 1:
-        return finished(has_true(a), a.shape, axes, out, keepdims)
+        return finished(found(has_true, a), a.shape, axes, out, keepdims)
     return finished(reduced(np.logical_or, np.bool_(False), axes, a), a.shape, axes, out, keepdims)
 
 
 def all_(a, axis=None, out=None, keepdims=False, where=None):
+    if not known(axis):
+        return on_axis(all_, array_of(a), axis, (out, keepdims, where,))
     a = only(array_of(a), where, True)
     axes = axes_of(axis, a.ndim)
     if a.ndim == 1 and len(axes) == 1:
-        return finished(not has_false(a), a.shape, axes, out, keepdims)
+        return finished(not found(has_false, a), a.shape, axes, out, keepdims)
     return finished(reduced(np.logical_and, np.bool_(True), axes, a), a.shape, axes, out, keepdims)
 
 
@@ -264,6 +333,8 @@ def counted(n, x):
 
 
 def count_nonzero(a, axis=None, keepdims=False):
+    if not known(axis):
+        return on_axis(count_nonzero, array_of(a), axis, (keepdims,))
     a = array_of(a)
     axes = axes_of(axis, a.ndim)
     return finished(reduced(counted, np.int64(0), axes, a), a.shape, axes, None, keepdims)
@@ -287,7 +358,7 @@ def run_along(f, a, out):
 
 def accumulate_with(f, kind, array, axis, dtype, out):
     at = axis_of(axis, array.ndim)
-    result = np.empty(array.shape, kind if dtype is None else dtype)
+    result = np.empty_like(array, kind if dtype is None else dtype)
     run_along(f, moveaxis(array, at, -1), moveaxis(result, at, -1))
     return finished(result, result.shape, (), out, False)
 
@@ -299,11 +370,15 @@ def running_with(f, kind, a, axis, dtype, out):
 
 
 def cumsum(a, axis=None, dtype=None, out=None):
+    if not known(axis):
+        return on_axis(cumsum, array_of(a), axis, (dtype, out,))
     a = array_of(a)
     return running_with(np.add, sum_type(a.dtype), a, axis, dtype, out)
 
 
 def cumprod(a, axis=None, dtype=None, out=None):
+    if not known(axis):
+        return on_axis(cumprod, array_of(a), axis, (dtype, out,))
     a = array_of(a)
     return running_with(np.multiply, sum_type(a.dtype), a, axis, dtype, out)
 
@@ -324,14 +399,20 @@ def counted_number(n, x):
 
 
 def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=0):
+    if not known(axis):
+        return on_axis(nansum, array_of(a), axis, (dtype, out, keepdims, initial,))
     return sum_(map(zero_for_nan, array_of(a)), axis, dtype, out, keepdims, initial)
 
 
 def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=1):
+    if not known(axis):
+        return on_axis(nanprod, array_of(a), axis, (dtype, out, keepdims, initial,))
     return prod(map(one_for_nan, array_of(a)), axis, dtype, out, keepdims, initial)
 
 
 def nanmin(a, axis=None, out=None, keepdims=False):
+    if not known(axis):
+        return on_axis(nanmin, array_of(a), axis, (out, keepdims,))
     a = array_of(a)
     axes = axes_of(axis, a.ndim)
     check_not_empty(a, axes)
@@ -339,6 +420,8 @@ def nanmin(a, axis=None, out=None, keepdims=False):
 
 
 def nanmax(a, axis=None, out=None, keepdims=False):
+    if not known(axis):
+        return on_axis(nanmax, array_of(a), axis, (out, keepdims,))
     a = array_of(a)
     axes = axes_of(axis, a.ndim)
     check_not_empty(a, axes)
@@ -346,6 +429,8 @@ def nanmax(a, axis=None, out=None, keepdims=False):
 
 
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False):
+    if not known(axis):
+        return on_axis(nanmean, array_of(a), axis, (dtype, out, keepdims,))
     a = array_of(a)
     axes = axes_of(axis, a.ndim)
     kind = mean_type(a.dtype) if dtype is None else dtype
@@ -359,24 +444,30 @@ def mean_of_numbers(total, count):
 
 
 def nancumsum(a, axis=None, dtype=None, out=None):
+    if not known(axis):
+        return on_axis(nancumsum, array_of(a), axis, (dtype, out,))
     return cumsum(map(zero_for_nan, array_of(a)), axis, dtype, out)
 
 
 def nancumprod(a, axis=None, dtype=None, out=None):
+    if not known(axis):
+        return on_axis(nancumprod, array_of(a), axis, (dtype, out,))
     return cumprod(map(one_for_nan, array_of(a)), axis, dtype, out)
 
 
-def squared_or_zero(x):
-    """|x| ** 2, and 0 for nan."""
-    return squared_size(x) if x == x else convert(0, result_type(x.real))
+def squared_or_zero(x, away):
+    """|away| ** 2, and 0 where x is nan."""
+    return squared_size(away) if x == x else convert(0, result_type(away.real))
 
 
 def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    if not known(axis):
+        return on_axis(nanvar, array_of(a), axis, (dtype, out, ddof, keepdims,))
     a = array_of(a)
     axes = axes_of(axis, a.ndim)
     away = a - nanmean(a, axis, dtype, None, True)
     numbers = reduced(counted_number, np.int64(0), axes, a)
-    squares = sum_(map(squared_or_zero, away), axis)
+    squares = sum_(map(squared_or_zero, a, away), axis)
     return finished(map(quotient_of_degrees, squares, numbers - ddof), a.shape, axes, out, keepdims)
 
 
@@ -385,6 +476,8 @@ def quotient_of_degrees(squares, count):
 
 
 def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    if not known(axis):
+        return on_axis(nanstd, array_of(a), axis, (dtype, out, ddof, keepdims,))
     a = array_of(a)
     return finished(np.sqrt(nanvar(a, axis, dtype, None, ddof)), a.shape, axes_of(axis, a.ndim), out, keepdims)
 
@@ -407,6 +500,8 @@ def is_inexact(dtype):
 
 
 def nanargmax(a, axis=None, out=None, keepdims=False):
+    if not known(axis):
+        return on_axis(nanargmax, array_of(a), axis, (out, keepdims,))
     a = array_of(a)
     if not is_inexact(a.dtype):
         return argmax(a, axis, out, keepdims)
@@ -416,6 +511,8 @@ def nanargmax(a, axis=None, out=None, keepdims=False):
 
 
 def nanargmin(a, axis=None, out=None, keepdims=False):
+    if not known(axis):
+        return on_axis(nanargmin, array_of(a), axis, (out, keepdims,))
     a = array_of(a)
     if not is_inexact(a.dtype):
         return argmin(a, axis, out, keepdims)

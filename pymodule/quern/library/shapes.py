@@ -4,7 +4,7 @@ that fits."""
 
 import numpy as np
 
-from .primitives import guard, layout, promise, read_only, reshape as reshape_c, restride
+from .primitives import guard, known, layout, promise, read_only, reshape as reshape_c, restride
 
 
 # -- tuples -------------------------------------------------------------------------------------------------
@@ -49,6 +49,25 @@ def each_axis(axes, ndim):
     if len(axes) == 0:
         return ()
     return (axis_of(axes[0], ndim),) + each_axis(axes[1:], ndim)
+
+
+def on_axis(f, a, axis, rest):
+    """f(a, axis, *rest) where the axis is known only when the function runs: one call for each axis there is. What is returned must
+    have one type."""
+    if a.ndim == 0:
+        refuse_axis(axis, 0)
+        return f(a, None, *rest)
+    if axis < -a.ndim or axis >= a.ndim:
+        raise np.exceptions.AxisError(axis, a.ndim)
+    return from_axis(f, a, axis + a.ndim if axis < 0 else axis, 0, a.ndim, rest)
+
+
+def from_axis(f, a, axis, at, count, rest):
+    if at == count - 1:
+        return f(a, at, *rest)
+    if axis == at:
+        return f(a, at, *rest)
+    return from_axis(f, a, axis, at + 1, count, rest)
 
 
 def has_repeated(axes):
@@ -117,11 +136,22 @@ def copy(a, order="C"):
     return result
 
 
+def function_copy(a, order="K"):
+    return copy(a, order)
+
+
 def method_copy(a, order="C"):
     return copy(a, order)
 
 
 def ascontiguousarray(a, dtype=None):
+    if a.ndim == 0:
+        return ascontiguousarray(reshape_c(a, (1,)), dtype)
+    return contiguous(a, dtype)
+
+
+def contiguous(a, dtype=None):
+    """With as many axes as it has."""
     if dtype is not None and dtype != a.dtype:
         return a.astype(dtype)
     if layout(a) == "C":
@@ -132,7 +162,9 @@ def ascontiguousarray(a, dtype=None):
 
 
 def asfortranarray(a, dtype=None):
-    return ascontiguousarray(a.T, dtype).T
+    if a.ndim == 0:
+        return asfortranarray(reshape_c(a, (1,)), dtype)
+    return contiguous(a.T, dtype).T
 
 
 # -- shapes -----------------------------------------------------------------------------------------------------
@@ -173,7 +205,7 @@ def reshape(a, shape, order="C"):
     lengths = as_tuple(shape)
     if order == "F":
         return reshape(a.T, lengths[::-1]).T
-    return reshape_c(ascontiguousarray(a), sizes(lengths, a.size))
+    return reshape_c(contiguous(a), sizes(lengths, a.size))
 
 
 def method_reshape(a, *shape):
@@ -185,7 +217,7 @@ def method_reshape(a, *shape):
 def ravel(a, order="C"):
     if order == "F":
         return ravel(a.T)
-    return reshape_c(ascontiguousarray(a), (a.size,))
+    return reshape_c(contiguous(a), (a.size,))
 
 
 def flatten(a, order="C"):
@@ -221,6 +253,10 @@ def swapped(n, i, j, at=0):
 
 
 def swapaxes(a, axis1, axis2):
+    if not known(axis1):
+        return on_axis(swapaxes, a, axis1, (axis2,))
+    if not known(axis2):
+        return on_axis(swapaxes, a, axis2, (axis1,))
     return transpose(a, swapped(a.ndim, axis_of(axis1, a.ndim), axis_of(axis2, a.ndim)))
 
 
@@ -238,7 +274,15 @@ def index(items, x, at=0):
     return at if items[at] == x else index(items, x, at + 1)
 
 
+def moved_to(a, destination, source):
+    return moveaxis(a, source, destination)
+
+
 def moveaxis(a, source, destination):
+    if not known(source):
+        return on_axis(moveaxis, a, source, (destination,))
+    if not known(destination):
+        return on_axis(moved_to, a, destination, (source,))
     sources = axes_of(source, a.ndim)
     destinations = axes_of(destination, a.ndim)
     if len(sources) != len(destinations):
@@ -271,7 +315,16 @@ def expanded(items, axes, filler, at, n):
     return (items[0],) + expanded(items[1:], axes, filler, at + 1, n)
 
 
+def expanded_somewhere(a, axis):
+    """Of an axis that is known only when the function runs."""
+    if axis < -a.ndim - 1 or axis > a.ndim:
+        raise np.exceptions.AxisError(axis, a.ndim + 1)
+    return from_axis(expand_dims, a, axis + a.ndim + 1 if axis < 0 else axis, 0, a.ndim + 1, ())
+
+
 def expand_dims(a, axis):
+    if not known(axis):
+        return expanded_somewhere(a, axis)
     n = a.ndim + len(as_tuple(axis))
     axes = axes_of(axis, n)
     if len(axes) < n - a.ndim:
@@ -324,6 +377,8 @@ def broadcast_shapes(*shapes):
 
 
 def flip(m, axis=None):
+    if not known(axis):
+        return on_axis(flip, m, axis, ())
     axes = axes_of(axis, m.ndim)
     return m[flipped_index(m.ndim, axes)]
 
@@ -367,7 +422,7 @@ FUNCTIONS = {
     "numpy.asfortranarray": asfortranarray,
     "numpy.broadcast_shapes": broadcast_shapes,
     "numpy.broadcast_to": broadcast_to,
-    "numpy.copy": copy,
+    "numpy.copy": function_copy,
     "numpy.expand_dims": expand_dims,
     "numpy.flip": flip,
     "numpy.fliplr": fliplr,

@@ -3,9 +3,9 @@ several keys at once, by merging. All are stable, and nan is last, as in NumPy."
 
 import numpy as np
 
-from .primitives import convert, guard, layout, load, promise, reinterpret, result_type, store
+from .primitives import convert, guard, known, layout, load, promise, reinterpret, result_type, store
 from .reductions import array_of
-from .shapes import ascontiguousarray, axis_of, copy, moveaxis, product, ravel, refuse, refuse_axis, reshape
+from .shapes import axis_of, contiguous, copy, moveaxis, on_axis, product, ravel, refuse, refuse_axis, reshape
 
 # -- order ------------------------------------------------------------------------------------------------------
 
@@ -297,9 +297,9 @@ def argsort_lines(lines, places):
         for i in range(len(lines)):
             argsort_lines(lines[i], places[i])
     elif layout(places) == "C":
-        argsort_line(ascontiguousarray(lines), places)
+        argsort_line(contiguous(lines), places)
     else:
-        places[...] = argsort_of(ascontiguousarray(lines))
+        places[...] = argsort_of(contiguous(lines))
 
 
 def check_kind(kind):
@@ -318,16 +318,20 @@ def sort_in_place(a, axis=-1, kind=None, order=None, stable=None):
 
 
 def sort(a, axis=-1, kind=None, order=None, stable=None):
+    if not known(axis):
+        return on_axis(sort, array_of(a), axis, (kind, order, stable))
     if axis is not None and array_of(a).ndim == 0:
         refuse_axis(axis, 0)
         return copy(array_of(a))
-    result = copy(ravel(array_of(a)) if axis is None else array_of(a))
+    result = copy(ravel(array_of(a)) if axis is None else array_of(a), "K")
     sort_in_place(result, -1 if axis is None else axis, kind)
     return result
 
 
 def argsort(a, axis=-1, kind=None, order=None, stable=None):
     check_kind(kind)
+    if not known(axis):
+        return on_axis(argsort, array_of(a), axis, (kind, order, stable))
     if axis is None:
         return argsort_of(ravel(array_of(a)))
     if array_of(a).ndim == 0:
@@ -344,7 +348,7 @@ def argsort_along(a, axis):
 
 def lexsort(keys, axis=-1):
     """By the last key, then by the one before it: sorted stably by one after the other. Keys have one axis."""
-    places = argsort_of(ascontiguousarray(keys[0]))
+    places = argsort_of(contiguous(keys[0]))
     if isinstance(keys, tuple):
         return lexsort_of(keys[1:], places)
     for k in range(1, len(keys)):
@@ -359,7 +363,7 @@ def lexsort_of(keys, places):
 
 
 def reordered(places, key):
-    return taken(places, argsort_of(taken(ascontiguousarray(key), places)))
+    return taken(places, argsort_of(taken(contiguous(key), places)))
 
 
 # -- selection ------------------------------------------------------------------------------------------------------------------
@@ -453,19 +457,22 @@ def check_places(kth, n):
 
 def partition(a, kth, axis=-1, kind="introselect", order=None):
     result = sort(a, axis)
-    check_places(kth, result.shape[-1 if axis is None else axis])
+    if result.size > 0:
+        check_places(kth, result.shape[-1 if axis is None else axis])
     return result
 
 
 def partition_in_place(a, kth, axis=-1, kind="introselect", order=None):
     at = axis_of(axis, a.ndim)
-    check_places(kth, a.shape[at])
+    if a.size > 0:
+        check_places(kth, a.shape[at])
     sort_in_place(a, at)
 
 
 def argpartition(a, kth, axis=-1, kind="introselect", order=None):
     places = argsort(a, axis)
-    check_places(kth, places.shape[-1 if axis is None else axis])
+    if places.size > 0:
+        check_places(kth, places.shape[-1 if axis is None else axis])
     return places
 
 
@@ -507,7 +514,7 @@ def searchsorted(a, v, side="left", sorter=None):
     if side != "left" and side != "right":
         refuse("side must be 'left' or 'right'")
     if sorter is not None:
-        line = taken(ascontiguousarray(line), sorter)
+        line = taken(contiguous(line), sorter)
     kind = result_type(line, v)
     if not isinstance(v, np.ndarray) or v.ndim == 0:
         return np.int64(place(line, convert(v, kind), side))
@@ -582,7 +589,7 @@ def unique_along(a, axis, return_index, return_inverse, return_counts):
 
 
 def unique_with(a, return_index, return_inverse, return_counts):
-    line = ascontiguousarray(ravel(a))
+    line = contiguous(ravel(a))
     places = argsort_of(line)
     ordered = taken(line, places)
     result = distinct(ordered)

@@ -110,7 +110,7 @@ def round_(a, decimals=0, out=None):
 
 def round_number(x, decimals):
     if isinstance(x, (np.complex64, np.complex128, complex)):
-        return round_number(x.real, decimals) + round_number(x.imag, decimals) * convert(1j, result_type(x))
+        return convert(complex(round_number(x.real, decimals), round_number(x.imag, decimals)), result_type(x))
     if isinstance(x, (bool, np.bool_)):
         return convert(x, np.float16)
     return np.round(x, decimals)
@@ -145,9 +145,24 @@ def exponent(x):
     return np.frexp(x)[1]
 
 
+def float_for(kind):
+    """The smallest float that holds all of that type: the loop that NumPy takes."""
+    if kind == np.bool_ or kind == np.int8 or kind == np.uint8 or kind == np.float16:
+        return np.float16
+    if kind == np.int16 or kind == np.uint16 or kind == np.float32:
+        return np.float32
+    return np.float64
+
+
+def as_float(x):
+    """An array of floats as NumPy's loops take it, but for float16, which is computed with in float32."""
+    return x if x.dtype == np.float64 or x.dtype == np.float32 else convert(x, np.float64 if float_for(x.dtype) == np.float64 else np.float32)
+
+
 def frexp(x):
     """Of an array; of numbers there are rows."""
-    return map(mantissa, x), map(exponent, x)
+    y = as_float(x)
+    return convert(map(mantissa, y), float_for(x.dtype)), map(exponent, y)
 
 
 def deg2rad(x):
@@ -204,11 +219,19 @@ def heaviside(x, at_zero):
     return np.multiply(np.sign(x) + 1.0, 0.5)
 
 
-def isneginf(x):
+def isneginf(x, out=None):
+    return call(is_minus_infinity, out, None, None, x)
+
+
+def is_minus_infinity(x):
     return x == -math.inf
 
 
-def isposinf(x):
+def isposinf(x, out=None):
+    return call(is_plus_infinity, out, None, None, x)
+
+
+def is_plus_infinity(x):
     return x == math.inf
 
 
@@ -254,7 +277,8 @@ def whole_part(x):
 
 def modf(x):
     if isinstance(x, np.ndarray):
-        return map(fraction, x), map(whole_part, x)
+        y = as_float(x)
+        return convert(map(fraction, y), float_for(x.dtype)), convert(map(whole_part, y), float_for(x.dtype))
     whole = np.trunc(np.multiply(x, 1.0))
     if np.isinf(x):
         return np.copysign(0.0, x), whole
@@ -359,7 +383,7 @@ def sign_complex(z):
 
 
 def rint_complex(z):
-    return np.add(np.rint(z.real), np.multiply(np.rint(z.imag), 1j))
+    return convert(complex(np.rint(z.real), np.rint(z.imag)), result_type(z))
 
 
 FUNCTIONS = {
@@ -404,6 +428,7 @@ FUNCTIONS = {
     "numpy.reciprocal": reciprocal,
     "numpy.reciprocal_int": reciprocal_int,
     "numpy.rint_complex": rint_complex,
+    "numpy.around": round_,
     "numpy.round": round_,
     "numpy.round_float": round_float,
     "numpy.round_int": round_int,
