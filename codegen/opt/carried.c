@@ -7,7 +7,7 @@
  * The web of a variable is its phi in the header and all that is made of it by phis and by the operations of one
  * kind of reduction. If nothing outside of the web looks at a member, the order of the iterations does not matter, and each
  * chunk can compute its own part. What else enters the web's phis is an assignment: without operations the last
- * one counts. A bool that is only ever assigned True, or only where it is False already, is an `or`; likewise `and`. */
+ * one counts. Minima and maxima that a test keeps are extremes.c's. A bool that is only ever assigned True, or only where it is False already, is an `or`; likewise `and`. */
 #include "codegen/opt/parallel.h"
 
 typedef struct Web {
@@ -174,6 +174,19 @@ static void assign_bool(Web *w, Ref value, int32_t from, int32_t to) {
 
 /* -- the web ---------------------------------------------------------------------------------- */
 
+/* The test of a minimum or maximum that is kept by it. */
+static bool use_in_test(Web *w, Ref by) {
+    Choice choice;
+    for (int32_t i = 0; i < w->c->choices.len; i++)
+        if (w->c->choices.items[i].test == by) return true;
+    CarriedKind kind = region_choice(w->r, &w->c->web, by, &choice);
+    if (kind == CARRIED_NOT) return false;
+    if (w->operation && w->c->kind != kind) return misused(w, by, true), true;
+    w->operation = by, w->c->kind = kind;
+    vec_push(w->r->ctx->arena, &w->c->choices, choice);
+    return true;
+}
+
 static void use(Web *w, Ref member, Ref by) {
     const Func *func = w->r->func;
     const Inst *inst = ir_inst(func, by);
@@ -186,6 +199,7 @@ static void use(Web *w, Ref member, Ref by) {
     for (int32_t k = 0; k < inst->nargs; k++)
         if (in_web(w, ir_arg(func, by, k))) at = k, times++;
     const Inst *row;
+    if ((inst->op == OP_lt || inst->op == OP_le) && use_in_test(w, by)) return;
     CarriedKind kind = kind_of(inst, at, &row);
     if (kind == CARRIED_NOT || times != 1 || inst->type != ir_type(func, member))
         misused(w, by, false);
@@ -244,6 +258,7 @@ static void find_assignments(Web *w) {
             int32_t from = func->blocks.items[inst->block].preds.items[k];
             Ref value = ir_arg(func, phi, k);
             if (!w->r->inside[from] || in_web(w, value)) continue;
+            if (carried_is_chosen(w->c, inst->block, from)) continue;
             if (!w->assigned) w->assigned = phi;
             if (inst->type->kind == TY_bool) assign_bool(w, value, from, inst->block);
         }
@@ -330,7 +345,10 @@ static bool refuse(Web *w, Ref reader) {
                               : "here an iteration uses what another one made of it");
     diag_note(
         diags, NULL,
-        w->last_of_other
+        w->c->choices.len ? "a least or greatest value kept by `if x < m: m = x` may have "
+                            "variables assigned beside it there, by < "
+                            "and > alone; nothing else may depend on the test"
+        : w->last_of_other
             ? "its value after the last iteration is read behind the loop: that is kept of numbers "
               "only"
             : "iterations of prange() may meet in sums (+, -), products (*, /), min, max, &, |, ^, "
@@ -383,5 +401,11 @@ bool region_find_carried(Region *r) {
         if (!classify(r, &c)) return false;
         vec_push(r->ctx->arena, &r->carried, c);
     }
-    return true;
+    int32_t leader;
+    Ref test = region_find_beside(r, &leader);
+    if (!test) return true;
+    Web w = {.r = r, .c = &r->carried.items[leader], .operation = test};
+    for (Ref ref = 1; ref < w.c->web.n; ref++)
+        if (in_web(&w, ref)) vec_push(r->ctx->arena, &w.members, ref);
+    return refuse(&w, test);
 }

@@ -96,7 +96,16 @@ static void call_body(Region *r, Builder *b, Ref chunks) {
 
 /* -- putting together --------------------------------------------------------------------------- */
 
-static Ref combine(Region *r, Builder *b, const Carried *v, Ref so_far, Ref index, Ref is_first) {
+/* Does the part of a chunk take the place of what those before it came to? */
+static Ref is_better(Region *r, Builder *b, const Carried *v, Ref so_far, Ref index) {
+    Ref part = b_op2(b, OP_load, ir_type(r->func, v->phi), v->partials, index);
+    Ref less = v->kind == CARRIED_LESS ? part : so_far, more = less == part ? so_far : part;
+    return b_op2(b, OP_lt, type_scalar(r->ctx->module->types, TY_bool), less, more);
+}
+
+static Ref combine(Region *r, Builder *b, const Carried *v, const Ref *results, Ref index,
+                   Ref is_first) {
+    Ref so_far = results[v - r->carried.items];
     const Type *type = ir_type(r->func, v->phi);
     Ref part = b_op2(b, OP_load, type, v->partials, index);
     static const Op ops[] = {[CARRIED_ADD] = OP_add,
@@ -107,6 +116,11 @@ static Ref combine(Region *r, Builder *b, const Carried *v, Ref so_far, Ref inde
     if (v->kind == CARRIED_LAST) {
         Ref flag = b_op2(b, OP_load, type_scalar(r->ctx->module->types, TY_bool), v->flags, index);
         return b_op3(b, OP_select, type, flag, part, so_far);
+    }
+    if (v->kind == CARRIED_LESS || v->kind == CARRIED_GREATER || v->kind == CARRIED_BESIDE) {
+        int32_t leader = v->kind == CARRIED_BESIDE ? v->leader : (int32_t)(v - r->carried.items);
+        Ref better = is_better(r, b, &r->carried.items[leader], results[leader], index);
+        return b_op3(b, OP_select, type, better, part, so_far);
     }
     if (v->kind == CARRIED_CHOICE) {
         Ref both = b_op2(b, OP_lib, type, so_far, part);
@@ -144,7 +158,7 @@ static void put_together(Region *r, Builder *b, Ref chunks, Ref *results) {
     Ref is_first = b_op2(b, OP_eq, boolean, index, zero);
     for (int32_t i = 0; i < r->carried.len; i++) {
         if (!carried_has_result(&r->carried.items[i])) continue;
-        Ref value = combine(r, b, &r->carried.items[i], results[i], index, is_first);
+        Ref value = combine(r, b, &r->carried.items[i], results, index, is_first);
         ir_add_arg(func, results[i], value);
     }
     for (int32_t i = 0; i < r->arrays.len; i++) {
@@ -225,6 +239,9 @@ static const char *how(const Carried *c) {
     case CARRIED_XOR: return "a reduction by ^";
     case CARRIED_AND: return "a reduction by & or and";
     case CARRIED_OR: return "a reduction by | or or";
+    case CARRIED_LESS: return "the least value, kept by a test";
+    case CARRIED_GREATER: return "the greatest value, kept by a test";
+    case CARRIED_BESIDE: return "goes with the least or greatest value";
     default: return NULL;
     }
 }

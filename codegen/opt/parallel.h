@@ -20,8 +20,18 @@ typedef enum CarriedKind {
     CARRIED_XOR,
     CARRIED_AND, /* from here on each chunk may start from the value before the loop */
     CARRIED_OR,
-    CARRIED_CHOICE /* a row of the library: min, max and their kin */
+    CARRIED_CHOICE, /* a row of the library: min, max and their kin */
+    CARRIED_LESS,   /* kept by a test: if x < m: m = x */
+    CARRIED_GREATER,
+    CARRIED_BESIDE /* assigned where the leader, one of these two, is */
 } CarriedKind;
+
+/* A test that keeps a minimum or maximum: where the value is taken, control comes to `join` from `from`, else from `other`. */
+typedef struct Choice {
+    Ref test;
+    int32_t join, from, other;
+    bool strict; /* equal numbers do not take each other's place */
+} Choice;
 
 /* A phi of the loop's header that is not its counter. */
 typedef struct Carried {
@@ -29,7 +39,9 @@ typedef struct Carried {
     Ref phi, start;    /* start: the value before the loop */
     const Str *choice; /* CARRIED_CHOICE: the row of the library, its number behind */
     int64_t row;
-    Bits web; /* by ref: the phi and what becomes of it in the loop */
+    Vec(Choice) choices; /* CARRIED_LESS, CARRIED_GREATER */
+    int32_t leader;      /* CARRIED_BESIDE: its number in `carried` */
+    Bits web;            /* by ref: the phi and what becomes of it in the loop */
     Ref flag,
         after;    /* in the body: of CARRIED_LAST whether it was assigned; its value at the end */
     Ref partials; /* in the function: array of what the chunks ended with */
@@ -64,6 +76,12 @@ bool region_find_carried(Region *r);
 /* The reduction that a function (accumulator, element) makes; CARRIED_NOT: none. CARRIED_CHOICE: *row is the call of
  * the row in it. */
 CarriedKind reduction_of(const Func *func, const Inst **row);
+/* extremes.c: what the test of a member of the web keeps; CARRIED_NOT: it is used otherwise. */
+CarriedKind region_choice(const Region *r, const Bits *web, Ref test, Choice *out);
+/* Is the edge from -> join one on which the variable takes a value by a test? */
+bool carried_is_chosen(const Carried *c, int32_t join, int32_t from);
+/* Finds what goes with the extremes; the test on which something else depends, and whose it is, or NO_REF. */
+Ref region_find_beside(Region *r, int32_t *leader);
 /* crossing.c: fills `arrays`. false as above: it is certain that iterations write and read the same elements. */
 bool region_find_crossings(Region *r);
 /* parallel_body.c: the function (first, last, chunk, inputs ..., partials ...). */
