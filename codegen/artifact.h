@@ -92,6 +92,16 @@ typedef struct ParallelRunner {
     int64_t (*threads)(enum ThreadQuestion question, int64_t value);
 } ParallelRunner;
 
+/* Handlers of compiled code catch what CALL_PENDING left with the caller, too. */
+typedef struct PendingHandler {
+    /* The exception is no longer pending; a number stands for it, until the call ends. 0: it cannot be caught. */
+    int64_t (*take)(struct CallContext *ctx);
+    /* Is it of that class? One that has no handle is a builtin. */
+    bool (*matches)(struct CallContext *ctx, int64_t taken, const void *class_handle);
+} PendingHandler;
+/* In CallContext.exception: args[0] is the number of an exception that was taken. */
+enum { CALL_TAKEN = INT32_MIN };
+
 /* Where generated code leaves the exception, and what it needs of the caller. One for each call, on the
  * caller's stack. Field order is part of the ABI of generated code (codegen/abi.h asserts the offsets). */
 typedef struct CallContext {
@@ -107,10 +117,13 @@ typedef struct CallContext {
     /* Sites of the calls that the exception came through, innermost first; of more than there is room for the last place has
      * the outermost. The caller clears ncallers; GPUs do not keep it. */
     int32_t ncallers, callers[CALL_MAX_CALLERS];
+    int32_t exception_class; /* of an exception of a raise statement: the code's number for its class */
     /* Kernels on the cpu device: the work-item that raised. The caller clears has_item. */
     int32_t has_item;
     uint32_t block[3], thread[3];
     const ParallelRunner *parallel; /* NULL: loops run on this thread */
+    const PendingHandler *pending;  /* NULL: what `poll` leaves with the caller is not caught */
+    void *taken;                    /* the caller's: what it gave to handlers; it clears and frees it */
 } CallContext;
 
 typedef int (*HostEntry)(CallContext *ctx, void **args, void *result);

@@ -99,6 +99,19 @@ double quern_round_digits(double x, int64_t digits) {
     return strtod(text, NULL);
 }
 
+int32_t quern_take_pending(CallContext *ctx) {
+    int64_t taken = ctx->pending ? ctx->pending->take(ctx) : 0;
+    if (!taken) return false;
+    ctx->exception = CALL_TAKEN;
+    ctx->site = -1;
+    ctx->args[0] = taken;
+    return true;
+}
+
+int32_t quern_matches_taken(CallContext *ctx, int64_t taken, const void *class_handle) {
+    return ctx->pending->matches(ctx, taken, class_handle);
+}
+
 float quern_round_digitsf(float x, int64_t digits) {
     return (float)quern_round_digits((double)x, digits);
 }
@@ -136,9 +149,11 @@ const SupportFunction support_functions[] = {
     ROW(quern_zero_divisor),
     ROW(quern_item_frame),
     ROW(quern_lazy_code),
+    ROW(quern_matches_taken),
     ROW(quern_parallel),
     ROW(quern_product),
     ROW(quern_run_blocks),
+    ROW(quern_take_pending),
     ROW(quern_threads),
     BOTH(quern_round_digits),
     BOTH(acos),

@@ -37,6 +37,11 @@ float quern_round_digitsf(float x, int64_t digits);
 int64_t quern_chunks(CallContext *ctx, int64_t n, int32_t few);
 int32_t quern_parallel(CallContext *ctx, int64_t n, int64_t chunks, ParallelBody body, void *env);
 
+/* Handlers: takes the exception that is pending with the caller into the context; false: it cannot be caught. Is one that
+ * was taken of that class? */
+int32_t quern_take_pending(CallContext *ctx);
+int32_t quern_matches_taken(CallContext *ctx, int64_t taken, const void *class_handle);
+
 int64_t quern_threads(CallContext *ctx, int32_t question, int64_t value);
 
 /* Where products are computed: a path, or "none" with the reason. */

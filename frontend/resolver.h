@@ -112,6 +112,9 @@ typedef struct Resolver {
     const Binding *(*nested)(void *user, const Binding *function, Handle code);
     /* The Python function of quern/library that implements a canonical name ("builtins.sum"). */
     const Binding *(*library)(void *user, Str name);
+    /* Is one class of exceptions derived from the other, or the same? 1 yes, 0 no, -1 a Python exception is pending. Classes
+     * are builtins, by name, unless they have a handle. */
+    int (*subclass)(void *user, const ExceptionClass *of, const ExceptionClass *base);
     DependencyLog log;
 } Resolver;
 

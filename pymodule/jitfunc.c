@@ -74,6 +74,37 @@ PyObject *py_leave(PyObject *module, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
+/* -- exceptions of Python that compiled code catches: of signal handlers, at polls ------------------------------- */
+
+static PyThreadState *hold_gil(CallContext *ctx) {
+    CallFrame *frame = ctx->user;
+    if (frame->saved) PyEval_RestoreThread(frame->saved);
+    return frame->saved;
+}
+
+/* ctx->taken is a list of them, so that they live as long as the call. */
+static int64_t take_pending(CallContext *ctx) {
+    PyThreadState *saved = hold_gil(ctx);
+    PyObject *raised = PyErr_GetRaisedException();
+    if (raised && !ctx->taken) ctx->taken = PyList_New(0);
+    if (raised && (!ctx->taken || PyList_Append(ctx->taken, raised) < 0)) {
+        PyErr_SetRaisedException(raised); /* no memory: it stays pending */
+        raised = NULL;
+    }
+    Py_XDECREF(raised);
+    if (saved) PyEval_SaveThread();
+    return (int64_t)(intptr_t)raised;
+}
+
+static bool matches_taken(CallContext *ctx, int64_t taken, const void *class_handle) {
+    PyThreadState *saved = hold_gil(ctx);
+    bool is = PyErr_GivenExceptionMatches((PyObject *)(intptr_t)taken, (PyObject *)class_handle);
+    if (saved) PyEval_SaveThread();
+    return is;
+}
+
+static const PendingHandler pending_handler = {take_pending, matches_taken};
+
 char *py_stack_limit(void) {
     return rt_stack_limit();
 }
@@ -109,6 +140,7 @@ __attribute__((noinline)) static PyObject *finish(Dispatcher *d, const Spec *spe
                       PyFunction_GetGlobals(d->core.py_func));
     else
         boxed = py_box(d->core.state, &spec->artifact->result, result);
+    Py_XDECREF((PyObject *)ctx->taken);
     py_spec_release(spec);
     return boxed;
 }
@@ -122,11 +154,13 @@ __attribute__((always_inline)) static inline PyObject *run(Dispatcher *d, Spec *
     ctx.poll = py_poll;
     ctx.user = &frame;
     ctx.parallel = &rt_parallel;
+    ctx.pending = &pending_handler;
+    ctx.taken = NULL;
     ctx.stack_limit = py_stack_limit();
     char *result = memory + spec->result_offset;
     int status = d->nogil ? enter_nogil(spec, &ctx, &frame, (void **)memory, result)
                           : spec->entry(&ctx, (void **)memory, result);
-    if (QN_UNLIKELY(status | (frame.runs != spec)))
+    if (QN_UNLIKELY(status | (frame.runs != spec))) /* also where an exception was taken: a poll came before */
         return finish(d, spec, &ctx, status, result, frame.runs != spec);
     switch (spec->artifact->result.kind) {
     case TY_i64: return PyLong_FromLongLong(*(int64_t *)result);

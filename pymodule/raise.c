@@ -178,7 +178,7 @@ static const struct {
 #undef GUARD
 };
 
-static PyObject *builtin_exception(const char *name) {
+PyObject *py_builtin_exception(const char *name) {
     PyObject *builtins = PyImport_ImportModule("builtins");
     PyObject *cls = builtins ? PyObject_GetAttrString(builtins, name) : NULL;
     Py_XDECREF(builtins);
@@ -213,7 +213,7 @@ static void raise_guard(int guard, const CallContext *ctx, const CodeSite *site)
         PyErr_SetString(PyExc_SystemError, "compiled code reported an unknown error");
         return;
     }
-    PyObject *cls = builtin_exception(guards[guard].exception);
+    PyObject *cls = py_builtin_exception(guards[guard].exception);
     if (!cls) return;
     char text[512];
     guard_text(text, sizeof text, guards[guard].message, ctx->args, site ? site->name : STR("?"));
@@ -271,7 +271,7 @@ static void raise_statement(const RaiseInfo *info, const CallContext *ctx) {
     char name[128];
     snprintf(name, sizeof name, STR_FMT, STR_ARG(info->class_name));
     PyObject *cls =
-        info->class_handle ? Py_NewRef((PyObject *)info->class_handle) : builtin_exception(name);
+        info->class_handle ? Py_NewRef((PyObject *)info->class_handle) : py_builtin_exception(name);
     if (!cls) return;
     int extra = info->has_message, slot = 0;
     PyObject *args = PyTuple_New(extra + info->nargs);
@@ -320,8 +320,11 @@ void py_raise_call(ModState *state, const Artifact *artifact, const CallContext 
     (void)state;
     const CodeSite *site =
         ctx->site >= 0 && ctx->site < artifact->nsites ? &artifact->sites[ctx->site] : NULL;
-    bool pending = status == CALL_PENDING || PyErr_Occurred(); /* left by a poll */
-    if (pending) {
+    /* left by a poll */
+    bool pending = status == CALL_PENDING || PyErr_Occurred();
+    if (ctx->exception == CALL_TAKEN && !pending) {
+        PyErr_SetRaisedException(Py_NewRef((PyObject *)(intptr_t)ctx->args[0]));
+    } else if (pending) {
         if (!PyErr_Occurred()) py_set_interrupted();
     } else if (ctx->exception >= 0 && ctx->exception < artifact->nraises) {
         raise_statement(&artifact->raises[ctx->exception], ctx);

@@ -863,6 +863,23 @@ static const Binding *resolve_library(void *user, Str name) {
     return logged(r, DEP_GLOBAL, path, b);
 }
 
+/* A class of exceptions as the compiler names it; a new reference. */
+static PyObject *class_of(const ExceptionClass *cls) {
+    if (cls->handle) return Py_NewRef((PyObject *)cls->handle);
+    char name[128];
+    snprintf(name, sizeof name, STR_FMT, STR_ARG(cls->name));
+    return py_builtin_exception(name);
+}
+
+static int resolve_subclass(void *user, const ExceptionClass *of, const ExceptionClass *base) {
+    (void)user;
+    PyObject *a = class_of(of), *b = a ? class_of(base) : NULL;
+    int is = b ? PyObject_IsSubclass(a, b) : -1;
+    Py_XDECREF(a);
+    Py_XDECREF(b);
+    return is;
+}
+
 void py_resolver_init(PyResolver *r, ModState *state, PyObject *entry,
                       const InferOptions *options) {
     memset(r, 0, sizeof *r);
@@ -873,7 +890,8 @@ void py_resolver_init(PyResolver *r, ModState *state, PyObject *entry,
                          .attr = resolve_attr,
                          .code = resolve_code,
                          .nested = resolve_nested,
-                         .library = resolve_library};
+                         .library = resolve_library,
+                         .subclass = resolve_subclass};
     r->state = state;
     r->entry = entry;
     r->options = *options;

@@ -196,6 +196,7 @@ void py_raise_call(ModState *state, const Artifact *artifact, const CallContext 
 /* What went wrong beside the matter at hand is forgotten; but a Ctrl-C that Python code saw there comes again. No
  * exception need be set. */
 void py_forget_error(void);
+PyObject *py_builtin_exception(const char *name); /* a new reference */
 /* quern.errors.<name>, a new reference. */
 PyObject *py_error_class(ModState *state, const char *name);
 void py_raise_typing(ModState *state, const char *format, ...) QN_PRINTF(2, 3);

@@ -69,6 +69,7 @@ static bool visit_phi(Infer *in, Ref ref, Val *out) {
         else
             fact_join(in, &all, &f, &joined), all = joined;
     }
+    if (all.type && all.type->kind == TY_CAUGHT) all.conflict = true; /* its memory is one instruction's: see OP_caught */
     /* a constant that may also be unassigned is kept: its use is guarded first */
     out->f = all;
     return true;
@@ -100,11 +101,17 @@ static bool takes_open(const Inst *inst, int32_t k) {
     }
 }
 
+static bool takes_exceptions(const Inst *inst) {
+    return inst->op == OP_raise_py || inst->op == OP_reraise || inst->op == OP_match_py;
+}
+
 bool infer_operand(Infer *in, Ref at, int32_t k, Val *out) {
     Ref ref = ir_arg(in->f, at, k);
     *out = infer_val(in, ref);
     if (out->f.type && takes_numbers(ir_inst(in->f, at))) *out = v_number(in, *out);
     if (out->f.reported) return in->stop = STOP_REPORTED, false;
+    if (is_kind(out, TY_CAUGHT) && !takes_exceptions(ir_inst(in->f, at)))
+        return ti_fail(in, at, E0101, "a caught exception as a value");
     if (out->f.conflict && (in->settled || !out->f.python)) return infer_conflict(in, at, ref);
     out->f.conflict = false;
     if (out->f.type && out->f.type->open && !in->emit && !takes_open(ir_inst(in->f, at), k))
@@ -477,6 +484,9 @@ static bool visit(Infer *in, Ref ref, Val *out) {
     case OP_branch: return visit_branch(in, ref);
     case OP_return: return visit_return(in, ref);
     case OP_raise_py: return infer_raise(in, ref);
+    case OP_caught: return infer_caught(in, ref, out);
+    case OP_match_py: return infer_match(in, ref, out);
+    case OP_reraise: return infer_reraise(in, ref);
     case OP_unreachable:
         if (e) emit(e, OP_unreachable, NULL, NULL, 0);
         return true;

@@ -206,6 +206,12 @@ void infer_finish_bound(Infer *in);
 /* -- infer_raise.c -- */
 
 bool infer_raise(Infer *in, Ref ref);
+bool infer_caught(Infer *in, Ref ref, Val *out);
+bool infer_match(Infer *in, Ref ref, Val *out);
+bool infer_reraise(Infer *in, Ref ref);
+/* When all functions are typed: which of the exceptions raised in the module each handler matches. false: a Python exception
+ * is pending. */
+bool infer_settle_handlers(Ti *ti);
 
 /* -- infer_all.c: ti_diagnose, which goes on behind errors --------------------------------------- */
 

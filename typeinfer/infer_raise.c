@@ -1,4 +1,4 @@
-/* infer_raise.c - the statement raise. */
+/* infer_raise.c - the statement raise, and handlers of exceptions. */
 #include "typeinfer/infer.h"
 
 static const Binding *exception_of(const Val *v) {
@@ -83,11 +83,23 @@ static bool raise_known(Infer *in, Ref ref, Ref exception) {
     return false;
 }
 
+/* `raise e` of a caught exception, and what handlers end with. */
+static bool raise_caught(Infer *in, Ref ref, Val v, bool statement) {
+    if (!in->emit) {
+        int32_t error = ir_inst(in->f, ref)->error;
+        if (error != NO_BLOCK) infer_take_edge(in, ir_inst(in->f, ref)->block, 4, error);
+        return true;
+    }
+    Ref raise = emit1(in->emit, OP_reraise, NULL, v_ref(in, v));
+    ir_inst(in->emit->out, raise)->sub = statement ? FLAG_STATEMENT : 0;
+    return true;
+}
+
 bool infer_raise(Infer *in, Ref ref) {
     Emit *e = in->emit;
     Val v;
-    if (ir_inst(in->f, ref)->nargs == 0) return ti_fail(in, ref, E0101, "a bare raise");
     if (!infer_operand(in, ref, 0, &v)) return false;
+    if (is_kind(&v, TY_CAUGHT)) return raise_caught(in, ref, v, true);
     const Binding *b = exception_of(&v);
     if (!b) return ti_fail(in, ref, E0101, "raising a value that is not an exception");
     if (!raise_known(in, ref, v.src)) return false;
@@ -107,5 +119,108 @@ bool infer_raise(Infer *in, Ref ref) {
     }
     Ref raise = emit(e, OP_raise, NULL, refs, n);
     ir_inst(e->out, raise)->u.exception = site;
+    return true;
+}
+
+/* -- handlers ---------------------------------------------------------------------------------------- */
+
+bool infer_caught(Infer *in, Ref ref, Val *out) {
+    if (in->kernel || !target_is_host(in->ti->options.target))
+        return ti_fail(in, ref, E0101, "a try statement in a kernel");
+    out->f = fact_of(type_caught(in->types, ref));
+    if (in->emit) out->ref = emit(in->emit, OP_caught, i64_type(in->types), NULL, 0);
+    return true;
+}
+
+static bool add_class(Infer *in, ClassSet *set, Val v) {
+    const Binding *b = exception_of(&v);
+    if (!b) return ti_fail(in, in->at, E0101, "an except clause with something that is not a class of exceptions");
+    ExceptionClass *all = arena_array(in->arena, ExceptionClass, set->nasked + 1);
+    if (set->nasked) memcpy(all, set->asked, sizeof *all * (size_t)set->nasked);
+    all[set->nasked++] = (ExceptionClass){b->name, b->handle};
+    set->asked = all;
+    return true;
+}
+
+static bool add_classes(Infer *in, ClassSet *set, Val v) {
+    if (!is_kind(&v, TY_TUPLE)) return add_class(in, set, v);
+    for (int32_t k = 0; k < v.f.type->nitems; k++)
+        if (!add_classes(in, set, v_item(in, v, k))) return false;
+    return true;
+}
+
+bool infer_match(Infer *in, Ref ref, Val *out) {
+    Val exception, classes;
+    if (!infer_operand(in, ref, 0, &exception) || !infer_operand(in, ref, 1, &classes)) return false;
+    ClassSet *set = arena_new(in->arena, ClassSet);
+    if (!add_classes(in, set, classes)) return false;
+    out->f = fact_of(bool_type(in->types));
+    if (!in->emit) return true;
+    out->ref = emit1(in->emit, OP_matches, bool_type(in->types), v_ref(in, exception));
+    ir_inst(in->emit->out, out->ref)->u.classes = set;
+    return true;
+}
+
+bool infer_reraise(Infer *in, Ref ref) {
+    Val v;
+    if (!infer_operand(in, ref, 0, &v)) return false;
+    if (!is_kind(&v, TY_CAUGHT)) return ti_fail(in, ref, E0101, "a raise statement without an exception");
+    return raise_caught(in, ref, v, false);
+}
+
+/* -- which exceptions handlers match ------------------------------------------------------------------- */
+
+typedef Vec(ExceptionClass) ClassList;
+
+static void add_raised(Ti *ti, ClassList *list, ExceptionClass cls) {
+    for (int32_t k = 0; k < list->len; k++)
+        if (str_equal(list->items[k].name, cls.name) && list->items[k].handle == cls.handle) return;
+    vec_push(ti->arena, list, cls);
+}
+
+/* All that code of the module can raise: by guards, whichever there are, and by statements. */
+static ClassList classes_raised(Ti *ti) {
+    static const char *const guards[] = {
+#define GUARD(name, exception, message, nargs) #exception,
+#include "frontend/ir/ir_guards.def"
+#undef GUARD
+    };
+    ClassList list = {0};
+    for (int32_t k = 0; k < countof(guards); k++)
+        add_raised(ti, &list, (ExceptionClass){.name = {guards[k], (int32_t)strlen(guards[k])}});
+    for (int32_t k = 0; k < ti->module->funcs.len; k++) {
+        const Func *f = ti->module->funcs.items[k];
+        for (Ref ref = 1; ref < f->insts.len; ref++)
+            if (ir_inst(f, ref)->op == OP_raise) {
+                const RaiseSite *site = ir_inst(f, ref)->u.exception;
+                add_raised(ti, &list, (ExceptionClass){site->class_name, site->class_handle});
+            }
+    }
+    return list;
+}
+
+static bool settle_handler(Ti *ti, ClassSet *set, const ClassList *raised) {
+    Resolver *r = ti->resolver;
+    set->classes = arena_array(ti->arena, ExceptionClass, raised->len);
+    for (int32_t k = 0; k < raised->len; k++) {
+        int is = 0;
+        for (int32_t i = 0; i < set->nasked && !is; i++)
+            is = r->subclass(r->user, &raised->items[k], &set->asked[i]);
+        if (is < 0) return false;
+        if (is) set->classes[set->n++] = raised->items[k];
+    }
+    return true;
+}
+
+bool infer_settle_handlers(Ti *ti) {
+    ClassList raised = {0};
+    for (int32_t k = 0; k < ti->module->funcs.len; k++) {
+        const Func *f = ti->module->funcs.items[k];
+        for (Ref ref = 1; ref < f->insts.len; ref++) {
+            if (ir_inst(f, ref)->op != OP_matches) continue;
+            if (!raised.len) raised = classes_raised(ti);
+            if (!settle_handler(ti, ir_inst(f, ref)->u.classes, &raised)) return false;
+        }
+    }
     return true;
 }

@@ -98,6 +98,7 @@ static const Type *plain_number(TypeTable *types, JoinRule rule, const Type *t) 
 const Type *ti_join(TypeTable *types, JoinRule rule, const Type *a, const Type *b) {
     if (a == b || b->kind == TY_UNKNOWN) return a;
     if (a->kind == TY_UNKNOWN) return b;
+    if (a->kind == TY_CAUGHT || b->kind == TY_CAUGHT) return NULL;
     bool absent = a->kind == TY_none || b->kind == TY_none || a->kind == TY_OPTIONAL ||
                   b->kind == TY_OPTIONAL;
     if (!absent) a = plain_number(types, rule, a), b = plain_number(types, rule, b);

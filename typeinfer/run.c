@@ -216,5 +216,5 @@ bool ti_run(Module *module, Resolver *resolver, const InferRequest *request, Str
         copy_diags(module->diags, &inst->diags);
         if (!ok) return false;
     }
-    return true;
+    return infer_settle_handlers(&ti);
 }

@@ -41,7 +41,8 @@ static const Type *make_lowered(Ti *ti, const Type *type) {
         const Type *items[2] = {type_scalar(types, TY_bool), lower_type(ti, type->element)};
         return type_tuple(types, items, 2);
     }
-    case TY_MEMBER: return i64;
+    case TY_MEMBER:
+    case TY_CAUGHT: return i64;
     case TY_OBJECT:
     case TY_UNKNOWN: return type_scalar(types, TY_none);
     default: return type_strong(types, type);

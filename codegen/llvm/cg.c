@@ -29,7 +29,8 @@ static void make_types(Cg *cg) {
         cg->ptr[s] = LLVMPointerTypeInContext(cg->context, s);
     LType fields[] = {cg->i32,    cg->i32,    LLVMArrayType2(cg->i64, CALL_MAX_ARGS),
                       cg->ptr[0], cg->ptr[0], cg->ptr[0],
-                      cg->i64,    cg->i32,    LLVMArrayType2(cg->i32, CALL_MAX_CALLERS)};
+                      cg->i64,    cg->i32,    LLVMArrayType2(cg->i32, CALL_MAX_CALLERS),
+                      cg->i32};
     cg->context_type = LLVMStructTypeInContext(cg->context, fields, countof(fields), false);
 }
 

@@ -123,6 +123,7 @@ struct Cg {
     LLVMMemoryBufferRef lazy_bitcode;
     Vec(CodeSite) sites;
     Vec(RaiseInfo) raise_infos;
+    Vec(ExceptionClass) classes; /* of raise statements and handlers, by number */
     Map site_index;
     Map frozen;                  /* FrozenArray * -> global */
     const char *features;        /* of the CPU; "" where they do not matter */
@@ -222,6 +223,15 @@ void cg_fail_block(Cg *cg);     /* builds the common exit when it was asked for 
 BB cg_fail_exit(Cg *cg);
 void cg_lower_guard(Cg *cg, Ref ref);
 void cg_lower_raise(Cg *cg, Ref ref);
+void cg_lower_caught(Cg *cg, Ref ref);
+void cg_lower_matches(Cg *cg, Ref ref);
+void cg_lower_reraise(Cg *cg, Ref ref);
+/* One more frame that the recorded exception comes through: the current instruction. */
+void cg_note_call(Cg *cg);
+/* The code's number for a class of exceptions. */
+int32_t cg_class_number(Cg *cg, Str name, const void *handle);
+void cg_leave(Cg *cg, Value status); /* what fails leaves: to the error successor, or the function */
+Value cg_context_field(Cg *cg, unsigned field);
 void cg_lower_poll(Cg *cg, Ref ref);
 void cg_stack_check(Cg *cg);
 /* The budget of polls: rounds of loops (and calls of recursive functions) that are left before the next look at

@@ -55,29 +55,29 @@ static BB landing(Cg *cg) {
         cg_at(cg, f->landing);
         LLVMBuildBr(cg->b, f->heads[inst->error]);
         cg_at(cg, here);
-        int slot = inst->op == OP_raise ? 0 : 2;
+        int slot = ir_op_info[inst->op].flags & OPF_TERM ? 0 : 2;
         f->edges[f->block * CG_SLOTS + slot] = f->landing;
     }
     return f->landing;
 }
 
-static void cg_leave(Cg *cg, Value status) {
+void cg_leave(Cg *cg, Value status) {
     BB to = landing(cg);
     LLVMBuildStore(cg->b, status, cg->f->status);
     LLVMBuildBr(cg->b, to);
 }
 
 /* Fields of the context, in the order of the type in cg.c. */
-enum { FIELD_EXCEPTION, FIELD_SITE, FIELD_ARGS, FIELD_POLL = 4, FIELD_NCALLERS = 7, FIELD_CALLERS };
+enum { FIELD_EXCEPTION, FIELD_SITE, FIELD_ARGS, FIELD_POLL = 4, FIELD_NCALLERS = 7, FIELD_CALLERS, FIELD_CLASS };
 
-static Value context_field(Cg *cg, unsigned field) {
+Value cg_context_field(Cg *cg, unsigned field) {
     return LLVMBuildStructGEP2(cg->b, cg->context_type, cg->f->ctx, field, "");
 }
 
 static Value context_arg(Cg *cg, int k) {
     Value index[] = {cg_int(cg->i32, 0), cg_int(cg->i32, k)};
     LType array = LLVMArrayType2(cg->i64, CALL_MAX_ARGS);
-    return LLVMBuildInBoundsGEP2(cg->b, array, context_field(cg, FIELD_ARGS), index, 2, "");
+    return LLVMBuildInBoundsGEP2(cg->b, array, cg_context_field(cg, FIELD_ARGS), index, 2, "");
 }
 
 static void record(Cg *cg, int32_t exception, Str name, const Value *args, int nargs) {
@@ -86,8 +86,8 @@ static void record(Cg *cg, int32_t exception, Str name, const Value *args, int n
         cg->target->record(cg, exception, site, args, QN_MIN(nargs, CALL_MAX_ARGS));
         return;
     }
-    LLVMBuildStore(cg->b, cg_int(cg->i32, exception), context_field(cg, FIELD_EXCEPTION));
-    LLVMBuildStore(cg->b, cg_int(cg->i32, site), context_field(cg, FIELD_SITE));
+    LLVMBuildStore(cg->b, cg_int(cg->i32, exception), cg_context_field(cg, FIELD_EXCEPTION));
+    LLVMBuildStore(cg->b, cg_int(cg->i32, site), cg_context_field(cg, FIELD_SITE));
     for (int i = 0; i < nargs && i < CALL_MAX_ARGS; i++)
         LLVMBuildStore(cg->b, args[i], context_arg(cg, i));
 }
@@ -226,14 +226,16 @@ static Value note_function(Cg *cg, LType *type) {
     return fn;
 }
 
+void cg_note_call(Cg *cg) {
+    LType type;
+    Value args[] = {cg->f->ctx, cg_int(cg->i32, cg_site(cg))}, note = note_function(cg, &type);
+    LLVMBuildCall2(cg->b, type, note, args, 2, "");
+}
+
 void cg_propagate_call(Cg *cg, Value status, bool noted) {
     BB next;
-    LType type;
     open_cold(cg, LLVMBuildICmp(cg->b, LLVMIntNE, status, cg_int(cg->i32, CALL_OK), ""), &next);
-    if (noted) {
-        Value args[] = {cg->f->ctx, cg_int(cg->i32, cg_site(cg))}, note = note_function(cg, &type);
-        LLVMBuildCall2(cg->b, type, note, args, 2, "");
-    }
+    if (noted) cg_note_call(cg);
     cg_leave(cg, status);
     cg_at(cg, next);
 }
@@ -298,6 +300,11 @@ void cg_lower_raise(Cg *cg, Ref ref) {
         kinds[nargs++] = (uint8_t)type->kind;
     }
     record(cg, raise_info(cg, inst, kinds, nargs), (Str){0}, args, slots);
+    if (!cg->target->record) {
+        const RaiseSite *site = inst->u.exception;
+        int32_t number = cg_class_number(cg, site->class_name, site->class_handle);
+        LLVMBuildStore(cg->b, cg_int(cg->i32, number), cg_context_field(cg, FIELD_CLASS));
+    }
     cg_end_item(cg);
 }
 
@@ -375,7 +382,7 @@ void cg_recursion_poll(Cg *cg) {
     for (int32_t i = 0; i < f->recursion_polls.len; i++)
         if (cfg_dominates(&f->cfg, f->recursion_polls.items[i], f->block)) return;
     vec_push(cg->arena, &f->recursion_polls, f->block);
-    Value budget = context_field(cg, CONTEXT_BUDGET);
+    Value budget = cg_context_field(cg, CONTEXT_BUDGET);
     leave_pending(cg, cg_count_down(cg, f->ctx, budget, cg_int(cg->i64, 1)));
 }
 
@@ -403,6 +410,6 @@ void cg_stack_check(Cg *cg) {
     if (!cg->raises || !cg->target->is_host) return;
     Value level = cg_int(cg->i32, 0);
     Value frame = cg_intrinsic(cg, "llvm.frameaddress", &cg->ptr[0], 1, &level, 1);
-    Value limit = LLVMBuildLoad2(cg->b, cg->ptr[0], context_field(cg, 3), "");
+    Value limit = LLVMBuildLoad2(cg->b, cg->ptr[0], cg_context_field(cg, 3), "");
     cg_fail_if(cg, LLVMBuildICmp(cg->b, LLVMIntULT, frame, limit, ""), GUARD_recursion, NULL, 0);
 }

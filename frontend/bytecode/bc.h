@@ -68,7 +68,6 @@ typedef struct Decoded {
     Vec(PyInst) insts;
     int32_t *inst_of_unit; /* nunits + 1 entries; -1 where no instruction starts */
     Vec(PyHandler) handlers;
-    Bits covered; /* code units inside a handler's range */
 } Decoded;
 
 /* -- decode.c --------------------------------------------------------------------------------- */
@@ -91,9 +90,9 @@ bool bc_decode(Decoded *out, Arena *arena, const CodeUnit *code, bool all, DiagL
 
 /* -- exctab.c --------------------------------------------------------------------------------- */
 
-/* Fills handlers and covered. */
+/* Fills handlers: in order, without overlap, as CPython writes them. */
 bool bc_exception_table(Decoded *decoded, Arena *arena, DiagList *diags);
-/* The handler of an instruction, or NULL. Only of tables as CPython writes them: in order, without overlap. */
+/* The handler of an instruction, or NULL. */
 const PyHandler *bc_handler_of(const Decoded *decoded, int32_t unit);
 
 /* -- cfg.c ------------------------------------------------------------------------------------ */
@@ -129,7 +128,8 @@ typedef struct PyBlock {
     int32_t first, end; /* instructions first .. end - 1 */
     bool reachable, known, done;
     int32_t npreds;   /* edges from reachable blocks */
-    bool is_handler;  /* looked at by bc_build_all only, as: */
+    bool is_handler;  /* only exceptions lead here */
+    bool lasti;       /* of a handler: the place of the instruction lies below the exception */
     int32_t handler;  /* block that an exception leads to, or -1 */
     int32_t ir_block; /* NO_BLOCK while not reachable */
     int32_t depth;    /* of the stack at its start, once `known` */
@@ -173,9 +173,7 @@ typedef struct SsaBuild {
     bool lost;          /* a value lost by this instruction has been refused */
     bool malformed;     /* said so: nothing goes on behind that */
     int32_t first_diag; /* of this function */
-    bool told_try;
-    int32_t covered_unit;     /* + 1: protected by something else than a try statement */
-    Bits tried;               /* code units of the handlers whose try statements have been told */
+    const PyHandler *handler; /* of the block being translated; NULL: an exception leaves the function */
     const ConstVal *kw_names; /* of a kw_names whose call has not come yet */
     bool displays_used, displays_unsure; /* what slots know of displays: see merge_slot in ssa.c */
     /* variables */
@@ -187,6 +185,7 @@ typedef struct SsaBuild {
     Bits unbound;         /* locals that may be unassigned now */
     AccessList reads, writes;
     Ref unbound_ref; /* `unbound`, made on first need */
+    int32_t handled_var; /* variable: the exception that is being handled, or none */
     Vec(Ref) phis;
     Bits ready;        /* blocks whose stack is known and which are not translated */
     int32_t span_unit; /* the unit that span `ir.span` was made for, -1: none */
@@ -205,6 +204,7 @@ Ref bc_declared(SsaBuild *b, Ref value, int32_t var);
 Ref bc_unbound(SsaBuild *b);
 /* The stack as it is now is what block `to` (of the PyCfg) starts with. */
 bool bc_flow(SsaBuild *b, int32_t to);
+bool bc_flow_raised(SsaBuild *b, int32_t to); /* of a handler */
 /* Diagnostics at the current instruction, or at the code unit given. Return false. Where all refusals are
  * wanted, a place has one. */
 bool bc_malformed(SsaBuild *b, const char *why);
@@ -219,18 +219,23 @@ void bc_end_block(SsaBuild *b);
 /* The end of a block behind which control does not come back. */
 bool bc_leave_reported(SsaBuild *b);
 bool bc_told_here(const SsaBuild *b, const Span *span);
-/* The last word: nothing is told twice, and something where code is protected by what is no `try`. */
+/* The last word: nothing is told twice. */
 void bc_end_refusals(SsaBuild *b);
-/* The try statement that protects the code unit, the first time that it is met. */
-void bc_note_try(SsaBuild *b, int32_t unit);
-/* Into the handler of a block that has one, as if the block's start raised. */
-bool bc_enter_handler(SsaBuild *b, const PyBlock *block);
 
 /* -- phis.c ----------------------------------------------------------------------------------- */
 
 /* Joins the translated blocks: phis where values meet, reads replaced by what reaches them, dead
  * values removed. */
 bool bc_join(SsaBuild *b);
+
+/* -- handlers_try.c: exceptions and their handlers -------------------------------------------- */
+
+/* `ref`, just emitted, may raise: where a handler protects it, the block ends and its successors are the handler, with
+ * the part of the stack that it wants and the variables as they are now, and a new block. */
+void bc_may_raise(SsaBuild *b, Ref ref);
+bool bc_raise_again(SsaBuild *b, Ref exception);
+/* What a handler finds on the stack, made at the start of its block. */
+void bc_start_handler(SsaBuild *b, const PyBlock *block);
 
 /* -- handlers_flow.c: jumps, loops, calls ------------------------------------------------------ */
 

@@ -17,7 +17,7 @@ static bool malformed(const Work *w, const PyInst *inst, const char *why) {
     return diag_add(w->diags, E0103, &span, why);
 }
 
-/* The successors of a block: as many as returned, at most 2. The last instruction's target is first. */
+/* The successors of a block but its handler: as many as returned, at most 2. The last instruction's target is first. */
 static int bc_successors(const PyCfg *cfg, const Decoded *decoded, const PyBlock *block,
                          int32_t out[2]) {
     const PyInst *last = &decoded->insts.items[block->end - 1];
@@ -30,10 +30,11 @@ static int bc_successors(const PyCfg *cfg, const Decoded *decoded, const PyBlock
 
 static void set_handler(const Work *w, PyBlock *block) {
     block->handler = -1;
-    if (!w->decoded->all) return;
     const PyHandler *h = bc_handler_of(w->decoded, w->decoded->insts.items[block->first].unit);
     if (h) block->handler = w->cfg->block_of_inst[w->decoded->inst_of_unit[h->target]];
-    if (block->handler >= 0) w->cfg->blocks[block->handler].is_handler = true;
+    if (block->handler < 0) return;
+    w->cfg->blocks[block->handler].is_handler = true;
+    w->cfg->blocks[block->handler].lasti = h->lasti;
 }
 
 static void find_blocks(Work *w) {
@@ -49,12 +50,12 @@ static void find_blocks(Work *w) {
         if (info->argument == ARG_TARGET && insts[k].arg >= 0) leader[insts[k].arg] = 1;
         leader[k + 1] = 1;
     }
-    for (int32_t k = 0; w->decoded->all && k < w->decoded->handlers.len; k++) {
+    for (int32_t k = 0; k < w->decoded->handlers.len; k++) {
         const PyHandler *h = &w->decoded->handlers.items[k];
         const int32_t units[3] = {h->start, h->end, h->target};
         for (int i = 0; i < 3; i++) {
             int32_t inst = w->decoded->inst_of_unit[units[i]];
-            if (inst >= 0 && inst < n) leader[inst] = 1;
+            if (inst >= 0 && inst < n) leader[inst] = 1; /* -1: inside of something that means nothing */
         }
     }
     for (int32_t k = 0; k < n; k++)
@@ -150,18 +151,21 @@ static void flow_unbound(Work *w, const Bits *assigned, const Bits *deleted) {
         bits_set(&queued, k);
     }
     Bits out = bits_new(w->arena, w->decoded->code->nlocals);
+    Bits raised = bits_new(w->arena, w->decoded->code->nlocals); /* anywhere in the block */
     while (ntodo > 0) {
         int32_t number = todo[--ntodo];
         bits_clear(&queued, number);
         const PyBlock *block = &cfg->blocks[number];
-        for (int32_t k = 0; k < words; k++)
-            out.words[k] =
-                (block->unbound.words[k] & ~assigned[number].words[k]) | deleted[number].words[k];
+        for (int32_t k = 0; k < words; k++) {
+            raised.words[k] = block->unbound.words[k] | deleted[number].words[k];
+            out.words[k] = (block->unbound.words[k] & ~assigned[number].words[k]) | deleted[number].words[k];
+        }
         int32_t next[3];
         int n = bc_successors(cfg, w->decoded, block, next);
         if (block->handler >= 0) next[n++] = block->handler;
         for (int k = n - 1; k >= 0; k--) {
-            if (!bits_or(&cfg->blocks[next[k]].unbound, &out) || bits_get(&queued, next[k]))
+            const Bits *from = next[k] == block->handler ? &raised : &out;
+            if (!bits_or(&cfg->blocks[next[k]].unbound, from) || bits_get(&queued, next[k]))
                 continue;
             bits_set(&queued, next[k]);
             todo[ntodo++] = next[k];

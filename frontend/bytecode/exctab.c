@@ -37,7 +37,7 @@ static bool read_handler(Reader *r, int32_t nunits, PyHandler *h) {
     return true;
 }
 
-/* bc_handler_of searches: what CPython does not write is left out. */
+/* As bc_handler_of needs them. */
 static bool is_usable(const Decoded *decoded, const PyHandler *h) {
     const PyHandler *before = decoded->handlers.len ? &vec_last(&decoded->handlers) : NULL;
     return h->start < h->end && decoded->inst_of_unit[h->target] >= 0 &&
@@ -46,25 +46,30 @@ static bool is_usable(const Decoded *decoded, const PyHandler *h) {
 
 bool bc_exception_table(Decoded *decoded, Arena *arena, DiagList *diags) {
     const CodeUnit *code = decoded->code;
-    decoded->covered = bits_new(arena, decoded->nunits + 1);
     if (code->nexceptions <= 0) return true;
     Reader r = {code->exceptions, code->exceptions + code->nexceptions};
-    int32_t *change =
-        arena_array(arena, int32_t, decoded->nunits + 1); /* of the number of handlers */
     while (r.at < r.end) {
         PyHandler h;
-        if (!read_handler(&r, decoded->nunits, &h)) {
+        if (!read_handler(&r, decoded->nunits, &h) || !is_usable(decoded, &h)) {
             Span span = bc_span(code, 0);
             return diag_add(diags, E0103, &span, "the exception table cannot be read");
         }
-        if (!decoded->all || is_usable(decoded, &h)) vec_push(arena, &decoded->handlers, h);
-        change[h.start]++;
-        change[h.end]--;
-    }
-    int32_t handlers = 0;
-    for (int32_t unit = 0; unit < decoded->nunits; unit++) {
-        handlers += change[unit];
-        if (handlers > 0) bits_set(&decoded->covered, unit);
+        vec_push(arena, &decoded->handlers, h);
     }
     return true;
+}
+
+const PyHandler *bc_handler_of(const Decoded *decoded, int32_t unit) {
+    int32_t low = 0, high = decoded->handlers.len;
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        const PyHandler *h = &decoded->handlers.items[middle];
+        if (unit < h->start)
+            high = middle;
+        else if (unit >= h->end)
+            low = middle + 1;
+        else
+            return h;
+    }
+    return NULL;
 }

@@ -14,7 +14,9 @@ const PyHandlerFn bc_handlers[PY_COUNT] = {
 /* -- emitting --------------------------------------------------------------------------------- */
 
 Ref bc_emit(SsaBuild *b, Op op, const Ref *args, int32_t nargs) {
-    return b_inst(&b->ir, op, NULL, args, nargs);
+    Ref ref = b_inst(&b->ir, op, NULL, args, nargs);
+    if (b->handler && (ir_op_info[op].flags & OPF_RAISES)) bc_may_raise(b, ref);
+    return ref;
 }
 
 Ref bc_emit_const(SsaBuild *b, const ConstVal *value) {

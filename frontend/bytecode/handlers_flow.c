@@ -238,6 +238,7 @@ bool bc_h_return(SsaBuild *b, int32_t arg) {
 bool bc_h_raise(SsaBuild *b, int32_t arg) {
     Ref args[2];
     if (arg == 0) {
+        if (b->decoded->handlers.len) return bc_raise_again(b, bc_read(b, b->handled_var));
         bc_unsupported(b, "a raise statement without an exception");
         return b->decoded->all && bc_leave_reported(b);
     }

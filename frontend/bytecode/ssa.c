@@ -133,12 +133,8 @@ bool bc_pop_many(SsaBuild *b, Ref *values, int32_t n) {
 
 /* A second path to a block: what is known of a place on one path only is not known. A block that was translated
  * with such knowledge does no harm while nobody has relied on it; and nobody does from then on. */
-static bool merge_slot(SsaBuild *b, Slot *there, const Slot *here, bool translated, bool handler) {
-    if (there->kind != here->kind && handler &&
-        !translated) /* what is protected changes its stack */
-        return *there = (Slot){.kind = SLOT_VALUE, .reported = true}, true;
-    if (there->kind != here->kind && !(handler && there->reported))
-        return bc_malformed(b, "paths with different stacks meet");
+static bool merge_slot(SsaBuild *b, Slot *there, const Slot *here, bool translated) {
+    if (there->kind != here->kind) return bc_malformed(b, "paths with different stacks meet");
     there->reported &= here->reported;
     bool same = there->constant == here->constant && there->list == here->list &&
                 there->named == here->named && there->items == here->items;
@@ -155,7 +151,7 @@ static bool merge_slot(SsaBuild *b, Slot *there, const Slot *here, bool translat
     return true;
 }
 
-bool bc_flow(SsaBuild *b, int32_t to) {
+bool bc_flow_raised(SsaBuild *b, int32_t to) {
     PyBlock *block = &b->cfg->blocks[to];
     if (!block->known) {
         block->known = true;
@@ -166,10 +162,13 @@ bool bc_flow(SsaBuild *b, int32_t to) {
     }
     if (block->depth != b->depth) return bc_malformed(b, "paths with different stacks meet");
     for (int32_t k = 0; k < b->depth; k++)
-        if (!merge_slot(b, &block->stack[k], &b->stack[k], !bits_get(&b->ready, to),
-                        block->is_handler))
-            return false;
+        if (!merge_slot(b, &block->stack[k], &b->stack[k], !bits_get(&b->ready, to))) return false;
     return true;
+}
+
+bool bc_flow(SsaBuild *b, int32_t to) {
+    if (b->cfg->blocks[to].is_handler) return bc_malformed(b, "a jump leads into an exception handler");
+    return bc_flow_raised(b, to);
 }
 
 /* -- one instruction -------------------------------------------------------------------------- */
@@ -193,16 +192,6 @@ static bool argument_fits(const SsaBuild *b, const PyInst *inst, int64_t left) {
     return false;
 }
 
-/* `try:` is an instruction of its own before what it protects; its span is the whole statement. */
-static bool refuse_try(SsaBuild *b, int32_t unit) {
-    Span here = bc_span(b->code, unit), before = bc_span(b->code, unit - 1);
-    if (before.column < 0 || before.line >= here.line || before.end_line < here.end_line)
-        return bc_unsupported(b, "a try statement");
-    before.end_line = before.line;
-    before.end_column = before.column + (int32_t)strlen("try");
-    return bc_refuse(b->module->diags, &before, "a try statement");
-}
-
 /* Behind a refusal of the handler: its results are reported. */
 static bool go_on(SsaBuild *b, const PyOpInfo *info, int64_t left, int64_t after) {
     if (!b->decoded->all || b->malformed || info->ends != END_FALLS) return false;
@@ -217,12 +206,6 @@ static bool translate_inst(SsaBuild *b) {
     const PyInst *inst = &b->decoded->insts.items[b->inst];
     const PyOpInfo *info = &bc_op_info[inst->op];
     set_span(b);
-    if (bits_get(&b->decoded->covered, inst->unit)) {
-        if (b->decoded->all)
-            bc_note_try(b, inst->unit);
-        else if (inst->op != PY_refused)
-            return refuse_try(b, inst->unit);
-    }
     int64_t each = info->argument == ARG_COUNT || info->argument == ARG_FLAG ? inst->arg : 0;
     int64_t left = b->depth - (info->pops + info->pops_each * each);
     if (left < 0) return bc_malformed(b, "the stack is too short");
@@ -230,7 +213,7 @@ static bool translate_inst(SsaBuild *b) {
     int64_t after = left + info->pushes + info->pushes_each * each;
     if (after > b->limit) return bc_malformed(b, "the stack is too deep");
     if (b->kw_names && inst->op != PY_call) return bc_malformed(b, "keyword names without a call");
-    if (!bc_handlers[inst->op](b, inst->arg)) return go_on(b, info, left, after);
+    if (!bc_handlers[inst->op](b, inst->arg) || b->malformed) return go_on(b, info, left, after);
     assert(info->ends != END_FALLS || b->depth == after);
     return true;
 }
@@ -245,6 +228,10 @@ static void start_block(SsaBuild *b, const PyBlock *block) {
     if (block->unbound.n)
         memcpy(b->unbound.words, block->unbound.words,
                sizeof *b->unbound.words * (size_t)((b->unbound.n + 63) / 64));
+    int32_t unit = b->decoded->insts.items[block->first].unit;
+    b->handler = block->handler >= 0 ? bc_handler_of(b->decoded, unit) : NULL;
+    b->ir.error = b->handler ? b->cfg->blocks[block->handler].ir_block : NO_BLOCK;
+    if (block->is_handler) bc_start_handler(b, block);
 }
 
 void bc_end_block(SsaBuild *b) {
@@ -258,12 +245,9 @@ void bc_end_block(SsaBuild *b) {
 
 static bool translate_block(SsaBuild *b, int32_t number) {
     const PyBlock *block = &b->cfg->blocks[number];
-    start_block(b, block);
     b->inst = block->first;
-    if (b->decoded->all && block->handler >= 0) {
-        set_span(b);
-        if (!bc_enter_handler(b, block)) return false;
-    }
+    set_span(b);
+    start_block(b, block);
     for (b->inst = block->first; b->inst < block->end; b->inst++)
         if (!translate_inst(b)) return false;
     b->inst = block->end - 1;
@@ -294,6 +278,10 @@ static bool translate(SsaBuild *b) {
     for (int32_t number; (number = next_ready(b)) >= 0;) {
         bits_clear(&b->ready, number);
         if (!translate_block(b, number)) return false;
+    }
+    for (int32_t k = 0; k < b->cfg->nblocks; k++) { /* handlers of what does not raise, and what is behind them */
+        b->ir.block = b->cfg->blocks[k].ir_block;
+        if (b->cfg->blocks[k].reachable && !b->cfg->blocks[k].known) bc_emit(b, OP_unreachable, NULL, 0);
     }
     return true;
 }
@@ -346,6 +334,7 @@ static void make_blocks(SsaBuild *b) {
     for (int32_t k = 0; k < b->func->nparams; k++) /* behind the parameters, which stay together */
         if (b->code->local_typed && b->code->local_typed[k])
             bc_write(b, k, bc_declared(b, bc_read(b, k), k));
+    if (b->decoded->handlers.len) bc_write(b, b->handled_var, bc_emit_const(b, const_none(b->arena)));
     if (cfg->blocks[0].npreds > 0) {
         bc_end_block(b);
         b_jump(&b->ir, cfg->blocks[0].ir_block);
@@ -356,7 +345,8 @@ static void make_state(SsaBuild *b) {
     const CodeUnit *code = b->code;
     b->limit =
         code->stacksize + 2; /* an operation split in three may need more than CPython's one */
-    b->nvars = code->nlocals + STACK_VARS * b->limit;
+    b->handled_var = code->nlocals + STACK_VARS * b->limit;
+    b->nvars = b->handled_var + 1;
     b->stack = arena_array(b->arena, Slot, b->limit);
     b->current = arena_array(b->arena, Ref, b->nvars);
     b->current_in = arena_array(b->arena, int32_t, b->nvars);
@@ -364,7 +354,6 @@ static void make_state(SsaBuild *b) {
     b->unbound = bits_new(b->arena, code->nlocals);
     b->ready = bits_new(b->arena, b->cfg->nblocks);
     b->span_unit = -1;
-    if (b->decoded->all) b->tried = bits_new(b->arena, b->decoded->nunits + 1);
     for (int32_t k = 0; k < code->nlocals; k++)
         b->nfree += (code->local_kinds[k] & LOCAL_FREE) != 0;
 }

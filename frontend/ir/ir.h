@@ -115,6 +115,19 @@ typedef struct RaiseSite {
     Str message; /* constant first argument; operands of `raise` follow it */
 } RaiseSite;
 
+typedef struct ExceptionClass {
+    Str name;
+    void *handle; /* as in RaiseSite */
+} ExceptionClass;
+
+/* Of a handler (`except ValueError, KeyError`). */
+typedef struct ClassSet {
+    int32_t n; /* the classes that are raised in this module and are derived from one of those: no others can match */
+    ExceptionClass *classes;
+    int32_t nasked; /* what the handler names */
+    ExceptionClass *asked;
+} ClassSet;
+
 /* -- instructions, blocks, functions --------------------------------------------------------- */
 
 typedef struct Func Func;
@@ -133,6 +146,7 @@ enum InstFlag {
     FLAG_INSIDE = 1,      /* cast, float to int: the value is known to fit */
     FLAG_SMALL = 1,       /* param of a kernel: an int that the launch has tested (FAST_LIMIT) */
     FLAG_NO_OVERFLOW = 1, /* range_len: stop - start stays in int64 */
+    FLAG_STATEMENT = 1,   /* reraise: `raise e`, which is a line of its own in tracebacks */
     FLAG_FEW = 1          /* chunks: one for each thread, since each costs memory */
 };
 
@@ -171,6 +185,7 @@ typedef struct Inst {
         Func *func;
         const FrozenArray *frozen;
         const RaiseSite *exception;
+        ClassSet *classes;
     } u;
 } Inst;
 

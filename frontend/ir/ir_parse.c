@@ -125,6 +125,21 @@ static bool parse_raise(Parser *p, Ref ref) {
     return !site->has_message || lex_string(&p->x, &site->message);
 }
 
+/* What the handler asks for is not in the text. */
+static bool parse_classes(Parser *p, Ref ref) {
+    Vec(ExceptionClass) classes = {0};
+    while (lex_peek(&p->x, '"')) {
+        ExceptionClass cls = {0};
+        if (!lex_string(&p->x, &cls.name)) return false;
+        vec_push(p->arena, &classes, cls);
+        if (!lex_accept(&p->x, '|')) break;
+    }
+    ClassSet *set = arena_new(p->arena, ClassSet);
+    *set = (ClassSet){.n = classes.len, .classes = classes.items};
+    ir_inst(p->func, ref)->u.classes = set;
+    return true;
+}
+
 static bool parse_callee(Parser *p, Ref ref) {
     CallText call = {.func = p->func, .call = ref, .line = p->x.line};
     if (!lex_expect(&p->x, '@') || !lex_name(&p->x, &call.callee)) return false;
@@ -150,6 +165,7 @@ static bool parse_object(Parser *p, Ref ref, const OpText *text) {
     case U_FROZEN: return lex_frozen(&p->x, inst->type, &inst->u.frozen);
     case U_FUNC: return parse_callee(p, ref);
     case U_RAISE: return parse_raise(p, ref);
+    case U_CLASSES: return parse_classes(p, ref);
     default: return true;
     }
 }

@@ -57,6 +57,8 @@ const OpText ir_op_text[OP_COUNT] = {
     [OP_atomic] = {.sub = SUB_ATOMIC},
     [OP_guard] = {.sub = SUB_GUARD, .u = U_NAME_OPT},
     [OP_raise] = {.u = U_RAISE, .parens = true},
+    [OP_reraise] = {.sub = SUB_WORD, .sub_word = "statement"},
+    [OP_matches] = {.u = U_CLASSES},
 };
 
 const char *const ir_operator_names[OPR_COUNT] = {
@@ -295,6 +297,12 @@ static void print_object(StrBuf *out, const Inst *inst, const OpText *text) {
         if (!inst->u.exception->has_message) return;
         buf_char(out, ' ');
         ir_print_quoted(out, inst->u.exception->message);
+        return;
+    case U_CLASSES:
+        for (int32_t k = 0; k < inst->u.classes->n; k++) {
+            if (k) buf_str(out, " | ");
+            ir_print_quoted(out, inst->u.classes->classes[k].name);
+        }
         return;
     default: return;
     }

@@ -16,7 +16,8 @@ typedef enum UForm {
     U_CONST,
     U_FUNC,
     U_FROZEN,
-    U_RAISE
+    U_RAISE,
+    U_CLASSES
 } UForm;
 
 typedef struct OpText {

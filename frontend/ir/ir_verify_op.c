@@ -583,6 +583,7 @@ static bool check_typed(Verifier *v, Ref ref) {
     case OP_static_array:
     case OP_dynamic_shared: return check_new_array(v, ref);
     case OP_atomic: return check_atomic(v, ref);
+    case OP_caught: return inst->type->kind == TY_i64 || bad(v, ref, "the result must be an i64");
     case OP_same_array:
         if (arg_type(v, ref, 0)->kind == TY_CLASS)
             return arg_type(v, ref, 1) == arg_type(v, ref, 0) || bad(v, ref, "not of one class");
@@ -597,6 +598,9 @@ static bool check_typed(Verifier *v, Ref ref) {
     case OP_retain:
     case OP_release: return check_counted(v, ref);
     case OP_guard: return check_guard(v, ref);
+    case OP_reraise: return check_i64(v, ref, 0, 1);
+    case OP_matches:
+        return inst->u.classes ? check_i64(v, ref, 0, 1) : bad(v, ref, "the classes are missing");
     case OP_raise: return inst->u.exception != NULL || bad(v, ref, "the exception is missing");
     default: return true; /* the table says all there is */
     }

@@ -302,6 +302,10 @@ const Type *type_member(TypeTable *t, const struct Binding *enumeration) {
     return intern(t, &(Type){.kind = TY_MEMBER, .binding = enumeration});
 }
 
+const Type *type_caught(TypeTable *t, int32_t ref) {
+    return intern(t, &(Type){.kind = TY_CAUGHT, .bits = (uint32_t)ref});
+}
+
 const Type *type_unknown(TypeTable *t) {
     return intern(t, &(Type){.kind = TY_UNKNOWN});
 }
@@ -387,7 +391,7 @@ int type_bits(const Type *type) {
 
 const char *type_name_of_kind(TypeKind kind) {
     static const char *const rest[] = {"tuple",    "array",  "range",  "slice", "iterator",
-                                       "optional", "member", "object", "class", "unknown"};
+                                       "optional", "member", "caught", "object", "class", "unknown"};
     static_assert(TY_SCALARS + countof(rest) == TY_UNKNOWN + 1, "one name for each kind");
     return kind < TY_SCALARS ? scalars[kind].name : rest[kind - TY_SCALARS];
 }

@@ -21,6 +21,7 @@ typedef enum TypeKind {
     TY_ITER,     /* iteration over `element`: see ops iter, iter_more, iter_get */
     TY_OPTIONAL, /* element or None */
     TY_MEMBER,   /* a member of the enumeration `binding`: an int64, see there */
+    TY_CAUGHT,   /* the exception that the instruction `bits` caught: an int64, see OP_caught */
     TY_OBJECT,   /* a compile-time object: module, function, type, exception class, string ... */
     TY_CLASS,    /* an object on the heap: a class of ir_classes.def with its parameters */
     TY_UNKNOWN   /* lattice bottom: not inferred yet */
@@ -68,7 +69,7 @@ struct Type {
     const Type *element;
     uint8_t ndim, layout, space;
     bool readonly, aligned;
-    /* TY_SLICE: bit 0 has start, bit 1 has stop, bit 2 has step; TY_ITER: IterKind of typeinfer */
+    /* TY_SLICE: bit 0 has start, bit 1 has stop, bit 2 has step; TY_ITER: IterKind of typeinfer; TY_CAUGHT: the Ref */
     uint32_t bits;
     /* TY_OBJECT, TY_MEMBER */
     const struct Binding *binding;
@@ -115,6 +116,7 @@ const Type *type_iter(TypeTable *t, const Type *of, uint32_t bits);
 const Type *type_optional(TypeTable *t, const Type *element);
 const Type *type_object(TypeTable *t, const struct Binding *binding);
 const Type *type_member(TypeTable *t, const struct Binding *enumeration);
+const Type *type_caught(TypeTable *t, int32_t ref);
 const Type *type_unknown(TypeTable *t);
 /* With as many parameters as its row says. Fields of weak numbers are of the strong type only in the type that it is lowered to. */
 const Type *type_class_of(TypeTable *t, ClassId id, const Type *const *params);

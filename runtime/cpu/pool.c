@@ -401,6 +401,7 @@ static int outcome(Job *job, CallContext *raised) {
     memcpy(raised->args, job->first.args, sizeof raised->args);
     raised->ncallers = job->first.ncallers;
     memcpy(raised->callers, job->first.callers, sizeof raised->callers);
+    raised->exception_class = job->first.exception_class;
     raised->has_item = job->first.has_item;
     memcpy(raised->block, job->first.block, sizeof raised->block);
     memcpy(raised->thread, job->first.thread, sizeof raised->thread);

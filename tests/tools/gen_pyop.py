@@ -25,7 +25,7 @@ VERSION = sys.version_info[0] * 100 + sys.version_info[1]
 GENERATOR = "a generator (yield)"
 ASYNC = "async"
 WITH = "a with statement"
-TRY = "a try statement"
+GROUPS = "except*"
 IMPORT = "an import inside a function"
 CLASS = "a class definition"
 FSTRING = "an f-string"
@@ -192,6 +192,10 @@ MEANING = {
     "RETURN_VALUE": [op("return")],
     "RETURN_CONST": [op("load_const"), op("return")],
     "RAISE_VARARGS": [op("raise")],
+    "PUSH_EXC_INFO": [op("push_exception")],
+    "CHECK_EXC_MATCH": [op("match_exception")],
+    "POP_EXCEPT": [op("pop_exception")],
+    "RERAISE": [op("reraise")],
     # -- calls
     "KW_NAMES": [op("kw_names")],
     "CALL": [op("call")],
@@ -203,12 +207,8 @@ MEANING = {
     "SET_FUNCTION_ATTRIBUTE": refused("a nested function", 2, 1),
     "BEFORE_WITH": refused(WITH, 1, 2),
     "WITH_EXCEPT_START": refused(WITH, 1, 2),
-    "PUSH_EXC_INFO": refused(TRY, 1, 2),
-    "CHECK_EXC_MATCH": refused(TRY, 2, 2),
-    "CHECK_EG_MATCH": refused(TRY, 2, 2),
-    "PREP_RERAISE_STAR": refused(TRY, 2, 1),
-    "POP_EXCEPT": refused(TRY, 1, 0),
-    "RERAISE": refused(TRY, 1, None),
+    "CHECK_EG_MATCH": refused(GROUPS, 2, 2),
+    "PREP_RERAISE_STAR": refused(GROUPS, 2, 1),
     "IMPORT_NAME": refused(IMPORT, 2, 1),
     "IMPORT_FROM": refused(IMPORT, 1, 2),
     "IMPORT_STAR": IMPORT,
