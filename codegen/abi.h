@@ -15,7 +15,8 @@ _Static_assert(offsetof(CallContext, user) == 24 + 8 * CALL_MAX_ARGS, "context f
 _Static_assert(offsetof(CallContext, budget) == 32 + 8 * CALL_MAX_ARGS, "context field 6");
 _Static_assert(offsetof(CallContext, ncallers) == 40 + 8 * CALL_MAX_ARGS, "context field 7");
 _Static_assert(offsetof(CallContext, callers) == 44 + 8 * CALL_MAX_ARGS, "context field 8");
-_Static_assert(offsetof(CallContext, exception_class) == 44 + 8 * CALL_MAX_ARGS + 4 * CALL_MAX_CALLERS,
+_Static_assert(offsetof(CallContext, exception_class) ==
+                   44 + 8 * CALL_MAX_ARGS + 4 * CALL_MAX_CALLERS,
                "context field 9");
 _Static_assert(offsetof(CallContext, thread) == offsetof(CallContext, block) + 12,
                "written by target_cpu.c");

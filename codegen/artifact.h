@@ -117,13 +117,14 @@ typedef struct CallContext {
     /* Sites of the calls that the exception came through, innermost first; of more than there is room for the last place has
      * the outermost. The caller clears ncallers; GPUs do not keep it. */
     int32_t ncallers, callers[CALL_MAX_CALLERS];
-    int32_t exception_class; /* of an exception of a raise statement: the code's number for its class */
+    int32_t
+        exception_class; /* of an exception of a raise statement: the code's number for its class */
     /* Kernels on the cpu device: the work-item that raised. The caller clears has_item. */
     int32_t has_item;
     uint32_t block[3], thread[3];
     const ParallelRunner *parallel; /* NULL: loops run on this thread */
     const PendingHandler *pending;  /* NULL: what `poll` leaves with the caller is not caught */
-    void *taken;                    /* the caller's: what it gave to handlers; it clears and frees it */
+    void *taken; /* the caller's: what it gave to handlers; it clears and frees it */
 } CallContext;
 
 typedef int (*HostEntry)(CallContext *ctx, void **args, void *result);

@@ -160,7 +160,8 @@ __attribute__((always_inline)) static inline PyObject *run(Dispatcher *d, Spec *
     char *result = memory + spec->result_offset;
     int status = d->nogil ? enter_nogil(spec, &ctx, &frame, (void **)memory, result)
                           : spec->entry(&ctx, (void **)memory, result);
-    if (QN_UNLIKELY(status | (frame.runs != spec))) /* also where an exception was taken: a poll came before */
+    if (QN_UNLIKELY(status | (frame.runs !=
+                              spec))) /* also where an exception was taken: a poll came before */
         return finish(d, spec, &ctx, status, result, frame.runs != spec);
     switch (spec->artifact->result.kind) {
     case TY_i64: return PyLong_FromLongLong(*(int64_t *)result);

@@ -69,7 +69,8 @@ static bool visit_phi(Infer *in, Ref ref, Val *out) {
         else
             fact_join(in, &all, &f, &joined), all = joined;
     }
-    if (all.type && all.type->kind == TY_CAUGHT) all.conflict = true; /* its memory is one instruction's: see OP_caught */
+    if (all.type && all.type->kind == TY_CAUGHT)
+        all.conflict = true; /* its memory is one instruction's: see OP_caught */
     /* a constant that may also be unassigned is kept: its use is guarded first */
     out->f = all;
     return true;
@@ -111,7 +112,7 @@ bool infer_operand(Infer *in, Ref at, int32_t k, Val *out) {
     if (out->f.type && takes_numbers(ir_inst(in->f, at))) *out = v_number(in, *out);
     if (out->f.reported) return in->stop = STOP_REPORTED, false;
     if (is_kind(out, TY_CAUGHT) && !takes_exceptions(ir_inst(in->f, at)))
-        return ti_fail(in, at, E0101, "a caught exception as a value");
+        return infer_as_value(in, at);
     if (out->f.conflict && (in->settled || !out->f.python)) return infer_conflict(in, at, ref);
     out->f.conflict = false;
     if (out->f.type && out->f.type->open && !in->emit && !takes_open(ir_inst(in->f, at), k))

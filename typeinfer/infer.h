@@ -206,6 +206,8 @@ void infer_finish_bound(Infer *in);
 /* -- infer_raise.c -- */
 
 bool infer_raise(Infer *in, Ref ref);
+bool infer_as_value(Infer *in,
+                    Ref ref); /* refuses to use a caught exception otherwise; false always */
 bool infer_caught(Infer *in, Ref ref, Val *out);
 bool infer_match(Infer *in, Ref ref, Val *out);
 bool infer_reraise(Infer *in, Ref ref);

@@ -124,9 +124,23 @@ bool infer_raise(Infer *in, Ref ref) {
 
 /* -- handlers ---------------------------------------------------------------------------------------- */
 
+static bool fail_advised(Infer *in, Ref ref, const char *what, const char *advice) {
+    ti_fail(in, ref, E0101, what);
+    ti_advise(in, advice);
+    return false;
+}
+
+bool infer_as_value(Infer *in, Ref ref) {
+    return fail_advised(in, ref, "a caught exception as a value",
+                        "it can be raised again (raise, raise e); what it carries is to be kept in "
+                        "variables where it is raised");
+}
+
 bool infer_caught(Infer *in, Ref ref, Val *out) {
     if (in->kernel || !target_is_host(in->ti->options.target))
-        return ti_fail(in, ref, E0101, "a try statement in a kernel");
+        return fail_advised(in, ref, "a try statement in a kernel",
+                            "test before for what would raise, or launch with debug=True and catch "
+                            "the exception in Python");
     out->f = fact_of(type_caught(in->types, ref));
     if (in->emit) out->ref = emit(in->emit, OP_caught, i64_type(in->types), NULL, 0);
     return true;
@@ -134,7 +148,10 @@ bool infer_caught(Infer *in, Ref ref, Val *out) {
 
 static bool add_class(Infer *in, ClassSet *set, Val v) {
     const Binding *b = exception_of(&v);
-    if (!b) return ti_fail(in, in->at, E0101, "an except clause with something that is not a class of exceptions");
+    if (!b)
+        return fail_advised(in, in->at,
+                            "an except clause with something that is not a class of exceptions",
+                            "name classes of exceptions, or a tuple of them");
     ExceptionClass *all = arena_array(in->arena, ExceptionClass, set->nasked + 1);
     if (set->nasked) memcpy(all, set->asked, sizeof *all * (size_t)set->nasked);
     all[set->nasked++] = (ExceptionClass){b->name, b->handle};
@@ -151,7 +168,8 @@ static bool add_classes(Infer *in, ClassSet *set, Val v) {
 
 bool infer_match(Infer *in, Ref ref, Val *out) {
     Val exception, classes;
-    if (!infer_operand(in, ref, 0, &exception) || !infer_operand(in, ref, 1, &classes)) return false;
+    if (!infer_operand(in, ref, 0, &exception) || !infer_operand(in, ref, 1, &classes))
+        return false;
     ClassSet *set = arena_new(in->arena, ClassSet);
     if (!add_classes(in, set, classes)) return false;
     out->f = fact_of(bool_type(in->types));
@@ -164,7 +182,9 @@ bool infer_match(Infer *in, Ref ref, Val *out) {
 bool infer_reraise(Infer *in, Ref ref) {
     Val v;
     if (!infer_operand(in, ref, 0, &v)) return false;
-    if (!is_kind(&v, TY_CAUGHT)) return ti_fail(in, ref, E0101, "a raise statement without an exception");
+    if (!is_kind(&v, TY_CAUGHT))
+        return fail_advised(in, ref, "a raise statement without an exception",
+                            "name the exception: raise ValueError('why')");
     return raise_caught(in, ref, v, false);
 }
 

@@ -230,7 +230,8 @@ void cg_lower_reraise(Cg *cg, Ref ref);
 void cg_note_call(Cg *cg);
 /* The code's number for a class of exceptions. */
 int32_t cg_class_number(Cg *cg, Str name, const void *handle);
-void cg_leave(Cg *cg, Value status); /* what fails leaves: to the error successor, or the function */
+void cg_leave(Cg *cg,
+              Value status); /* what fails leaves: to the error successor, or the function */
 Value cg_context_field(Cg *cg, unsigned field);
 void cg_lower_poll(Cg *cg, Ref ref);
 void cg_stack_check(Cg *cg);

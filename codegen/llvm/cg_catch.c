@@ -11,10 +11,13 @@
 typedef struct Part {
     size_t from, size;
 } Part;
-static const Part parts[] = {
-    {offsetof(CallContext, exception), offsetof(CallContext, stack_limit)},
-    {offsetof(CallContext, ncallers), offsetof(CallContext, has_item) - offsetof(CallContext, ncallers)}};
-enum { HELD = offsetof(CallContext, stack_limit) + offsetof(CallContext, has_item) - offsetof(CallContext, ncallers) };
+static const Part parts[] = {{offsetof(CallContext, exception), offsetof(CallContext, stack_limit)},
+                             {offsetof(CallContext, ncallers),
+                              offsetof(CallContext, has_item) - offsetof(CallContext, ncallers)}};
+enum {
+    HELD = offsetof(CallContext, stack_limit) + offsetof(CallContext, has_item) -
+           offsetof(CallContext, ncallers)
+};
 
 static Value byte_at(Cg *cg, Value base, size_t offset) {
     Value index = cg_int(cg->i64, (int64_t)offset);
@@ -25,13 +28,15 @@ static void move(Cg *cg, Value held, bool out) {
     size_t at = 0;
     for (int k = 0; k < countof(parts); at += parts[k++].size) {
         Value there = byte_at(cg, cg->f->ctx, parts[k].from), here = byte_at(cg, held, at);
-        LLVMBuildMemCpy(cg->b, out ? here : there, 8, out ? there : here, 8, cg_int(cg->i64, (int64_t)parts[k].size));
+        LLVMBuildMemCpy(cg->b, out ? here : there, 8, out ? there : here, 8,
+                        cg_int(cg->i64, (int64_t)parts[k].size));
     }
 }
 
 int32_t cg_class_number(Cg *cg, Str name, const void *handle) {
     for (int32_t k = 0; k < cg->classes.len; k++)
-        if (cg->classes.items[k].handle == handle && str_equal(cg->classes.items[k].name, name)) return k;
+        if (cg->classes.items[k].handle == handle && str_equal(cg->classes.items[k].name, name))
+            return k;
     vec_push(cg->arena, &cg->classes, ((ExceptionClass){name, (void *)handle}));
     return cg->classes.len - 1;
 }
@@ -104,11 +109,14 @@ static Value ask_for_taken(Cg *cg, const ClassSet *set, Value held, Value id, Va
     Value taken = LLVMBuildICmp(cg->b, LLVMIntEQ, id, cg_int(cg->i32, CALL_TAKEN), "");
     cg_unlikely(cg, LLVMBuildCondBr(cg->b, taken, ask, done));
     cg_at(cg, ask);
-    Value number = LLVMBuildLoad2(cg->b, cg->i64, byte_at(cg, held, offsetof(CallContext, args)), "");
+    Value number =
+        LLVMBuildLoad2(cg->b, cg->i64, byte_at(cg, held, offsetof(CallContext, args)), "");
     Value any = cg_int(cg->i32, 0);
     for (int32_t k = 0; k < set->nasked; k++) {
-        Value handle = LLVMConstIntToPtr(cg_int(cg->i64, (int64_t)(intptr_t)set->asked[k].handle), cg->ptr[0]);
-        Value is = cg_call_extern(cg, "quern_matches_taken", cg->i32, (Value[]){cg->f->ctx, number, handle}, 3);
+        Value handle =
+            LLVMConstIntToPtr(cg_int(cg->i64, (int64_t)(intptr_t)set->asked[k].handle), cg->ptr[0]);
+        Value is = cg_call_extern(cg, "quern_matches_taken", cg->i32,
+                                  (Value[]){cg->f->ctx, number, handle}, 3);
         any = LLVMBuildOr(cg->b, any, is, "");
     }
     any = LLVMBuildICmp(cg->b, LLVMIntNE, any, cg_int(cg->i32, 0), "");
@@ -129,6 +137,7 @@ void cg_lower_matches(Cg *cg, Ref ref) {
     Value number = LLVMBuildLoad2(cg->b, cg->i32, byte_at(cg, held, class_at), "");
     Value is_guard = LLVMBuildICmp(cg->b, LLVMIntSLT, id, cg_int(cg->i32, 0), "");
     Value guard = LLVMBuildSub(cg->b, cg_int(cg->i32, -1), id, "");
-    Value known = LLVMBuildSelect(cg->b, is_guard, in_set(cg, &guards, guard), in_set(cg, &classes, number), "");
+    Value known = LLVMBuildSelect(cg->b, is_guard, in_set(cg, &guards, guard),
+                                  in_set(cg, &classes, number), "");
     cg_set1(cg, ref, ask_for_taken(cg, set, held, id, known));
 }

@@ -140,9 +140,7 @@ static int32_t successor(const CgFunc *f, int32_t b, int slot) {
     const Inst *last = ir_inst(f->ir, vec_last(&block->insts));
     if (slot == 2) return n > 1 ? ir_inst(f->ir, block->insts.items[n - 2])->error : NO_BLOCK;
     if (last->op == OP_branch || (last->op == OP_jump && slot == 0)) return last->target[slot];
-    if (last->op == OP_raise && slot == 0) /* a raise is its own terminator */
-        return last->error;
-    return NO_BLOCK;
+    return slot == 0 ? last->error : NO_BLOCK; /* a raise is its own terminator */
 }
 
 /* The LLVM block that makes the `occurrence`-th jump from `from` to `to`; NULL: there is none. */

@@ -68,7 +68,15 @@ void cg_leave(Cg *cg, Value status) {
 }
 
 /* Fields of the context, in the order of the type in cg.c. */
-enum { FIELD_EXCEPTION, FIELD_SITE, FIELD_ARGS, FIELD_POLL = 4, FIELD_NCALLERS = 7, FIELD_CALLERS, FIELD_CLASS };
+enum {
+    FIELD_EXCEPTION,
+    FIELD_SITE,
+    FIELD_ARGS,
+    FIELD_POLL = 4,
+    FIELD_NCALLERS = 7,
+    FIELD_CALLERS,
+    FIELD_CLASS
+};
 
 Value cg_context_field(Cg *cg, unsigned field) {
     return LLVMBuildStructGEP2(cg->b, cg->context_type, cg->f->ctx, field, "");

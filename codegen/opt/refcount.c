@@ -151,10 +151,23 @@ static void edge_live(const Refcount *rc, int32_t b, int32_t successor, Bits *li
     }
 }
 
+/* Nothing may stand between an instruction with an error successor and the jump behind it. So what dies there, and a result
+ * that nobody uses, lives to the end of the block and is released on its edges. */
+static void live_over_error(const Refcount *rc, int32_t b) {
+    const Block *block = &rc->func->blocks.items[b];
+    if (block->removed || block->insts.len < 2) return;
+    Ref ref = block->insts.items[block->insts.len - 2];
+    if (ir_inst(rc->func, ref)->error == NO_BLOCK) return;
+    if (rc->root_of[ref] >= 0) bits_set(&rc->live_out[b], rc->root_of[ref]);
+    for (int32_t k = 0; k < ir_inst(rc->func, ref)->nargs; k++)
+        use(rc, &rc->live_out[b], ir_arg(rc->func, ref, k));
+}
+
 static void compute_liveness(Refcount *rc) {
     for (int32_t b = 0; b < rc->nblocks; b++) {
         rc->live_in[b] = bits_new(rc->arena, rc->roots.len);
         rc->live_out[b] = bits_new(rc->arena, rc->roots.len);
+        live_over_error(rc, b);
     }
     Bits live = bits_new(rc->arena, rc->roots.len);
     size_t bytes = sizeof(uint64_t) * (size_t)((rc->roots.len + 63) / 64);

@@ -5,7 +5,7 @@
  *   exctab.c         the exception table -> which code units a handler covers
  *   cfg.c            operations -> reachable blocks, and which locals may be unassigned where
  *   ssa.c            blocks -> IR, each translated once in isolation, then joined by phis
- *   handlers*.c      one handler per abstract operation
+ *   handlers*.c      one handler per abstract operation; handlers_try.c: where exceptions lead
  *   refusals.c       going on behind what is refused, for f.explain() */
 #ifndef QUERN_BC_H
 #define QUERN_BC_H
@@ -173,8 +173,9 @@ typedef struct SsaBuild {
     bool lost;          /* a value lost by this instruction has been refused */
     bool malformed;     /* said so: nothing goes on behind that */
     int32_t first_diag; /* of this function */
-    const PyHandler *handler; /* of the block being translated; NULL: an exception leaves the function */
-    const ConstVal *kw_names; /* of a kw_names whose call has not come yet */
+    const PyHandler
+        *handler; /* of the block being translated; NULL: an exception leaves the function */
+    const ConstVal *kw_names;            /* of a kw_names whose call has not come yet */
     bool displays_used, displays_unsure; /* what slots know of displays: see merge_slot in ssa.c */
     /* variables */
     int32_t nvars, nfree;
@@ -184,7 +185,7 @@ typedef struct SsaBuild {
     Vec(int32_t) written; /* in this block */
     Bits unbound;         /* locals that may be unassigned now */
     AccessList reads, writes;
-    Ref unbound_ref; /* `unbound`, made on first need */
+    Ref unbound_ref;     /* `unbound`, made on first need */
     int32_t handled_var; /* variable: the exception that is being handled, or none */
     Vec(Ref) phis;
     Bits ready;        /* blocks whose stack is known and which are not translated */

@@ -33,7 +33,6 @@ static void set_handler(const Work *w, PyBlock *block) {
     const PyHandler *h = bc_handler_of(w->decoded, w->decoded->insts.items[block->first].unit);
     if (h) block->handler = w->cfg->block_of_inst[w->decoded->inst_of_unit[h->target]];
     if (block->handler < 0) return;
-    w->cfg->blocks[block->handler].is_handler = true;
     w->cfg->blocks[block->handler].lasti = h->lasti;
 }
 
@@ -55,7 +54,8 @@ static void find_blocks(Work *w) {
         const int32_t units[3] = {h->start, h->end, h->target};
         for (int i = 0; i < 3; i++) {
             int32_t inst = w->decoded->inst_of_unit[units[i]];
-            if (inst >= 0 && inst < n) leader[inst] = 1; /* -1: inside of something that means nothing */
+            if (inst >= 0 && inst < n)
+                leader[inst] = 1; /* -1: inside of something that means nothing */
         }
     }
     for (int32_t k = 0; k < n; k++)
@@ -91,7 +91,10 @@ static bool find_reachable(Work *w) {
             return malformed(w, last, "the code does not end with a return");
         int32_t next[3];
         int n = bc_successors(cfg, w->decoded, block, next);
-        if (block->handler >= 0) next[n++] = block->handler;
+        if (block->handler >= 0) {
+            cfg->blocks[block->handler].is_handler = true;
+            next[n++] = block->handler;
+        }
         for (int k = n - 1; k >= 0; k--) {
             PyBlock *to = &cfg->blocks[next[k]];
             to->npreds++;
@@ -158,7 +161,8 @@ static void flow_unbound(Work *w, const Bits *assigned, const Bits *deleted) {
         const PyBlock *block = &cfg->blocks[number];
         for (int32_t k = 0; k < words; k++) {
             raised.words[k] = block->unbound.words[k] | deleted[number].words[k];
-            out.words[k] = (block->unbound.words[k] & ~assigned[number].words[k]) | deleted[number].words[k];
+            out.words[k] =
+                (block->unbound.words[k] & ~assigned[number].words[k]) | deleted[number].words[k];
         }
         int32_t next[3];
         int n = bc_successors(cfg, w->decoded, block, next);

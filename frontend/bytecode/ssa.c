@@ -167,7 +167,8 @@ bool bc_flow_raised(SsaBuild *b, int32_t to) {
 }
 
 bool bc_flow(SsaBuild *b, int32_t to) {
-    if (b->cfg->blocks[to].is_handler) return bc_malformed(b, "a jump leads into an exception handler");
+    if (b->cfg->blocks[to].is_handler)
+        return bc_malformed(b, "a jump leads into an exception handler");
     return bc_flow_raised(b, to);
 }
 
@@ -279,9 +280,11 @@ static bool translate(SsaBuild *b) {
         bits_clear(&b->ready, number);
         if (!translate_block(b, number)) return false;
     }
-    for (int32_t k = 0; k < b->cfg->nblocks; k++) { /* handlers of what does not raise, and what is behind them */
+    for (int32_t k = 0; k < b->cfg->nblocks;
+         k++) { /* handlers of what does not raise, and what is behind them */
         b->ir.block = b->cfg->blocks[k].ir_block;
-        if (b->cfg->blocks[k].reachable && !b->cfg->blocks[k].known) bc_emit(b, OP_unreachable, NULL, 0);
+        if (b->cfg->blocks[k].reachable && !b->cfg->blocks[k].known)
+            bc_emit(b, OP_unreachable, NULL, 0);
     }
     return true;
 }
@@ -334,7 +337,8 @@ static void make_blocks(SsaBuild *b) {
     for (int32_t k = 0; k < b->func->nparams; k++) /* behind the parameters, which stay together */
         if (b->code->local_typed && b->code->local_typed[k])
             bc_write(b, k, bc_declared(b, bc_read(b, k), k));
-    if (b->decoded->handlers.len) bc_write(b, b->handled_var, bc_emit_const(b, const_none(b->arena)));
+    if (b->decoded->handlers.len)
+        bc_write(b, b->handled_var, bc_emit_const(b, const_none(b->arena)));
     if (cfg->blocks[0].npreds > 0) {
         bc_end_block(b);
         b_jump(&b->ir, cfg->blocks[0].ir_block);

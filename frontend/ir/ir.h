@@ -122,7 +122,8 @@ typedef struct ExceptionClass {
 
 /* Of a handler (`except ValueError, KeyError`). */
 typedef struct ClassSet {
-    int32_t n; /* the classes that are raised in this module and are derived from one of those: no others can match */
+    int32_t
+        n; /* the classes that are raised in this module and are derived from one of those: no others can match */
     ExceptionClass *classes;
     int32_t nasked; /* what the handler names */
     ExceptionClass *asked;

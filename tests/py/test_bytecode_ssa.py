@@ -47,7 +47,7 @@ CASES = {
     "membership": [(1, T), (2, T), (1, 1)], "swaps": TRIPLES,
     "unpacking": [(((1, 2), 3),), ((1, 2),), (((1, 2, 3), 3),)], "negation": PAIRS, "many_values": SMALL,
     "if_else": PAIRS, "if_elif": SMALL, "conditional_expression": PAIRS, "and_or": TRIPLES, "chained": TRIPLES,
-    "none_tests": [(None, 1), (1, None), (1, 2)], "nested_conditional": TRIPLES, "dead_code": SMALL,
+    "try_except": [(1,), (0,)], "try_finally": [(1, 2), ("a", 2), (1, "b")], "none_tests": [(None, 1), (1, None), (1, 2)], "nested_conditional": TRIPLES, "dead_code": SMALL,
     "walrus": SMALL, "match_literal": SMALL, "while_loop": SMALL, "while_else": PAIRS, "while_true": SMALL,
     "while_and": POSITIVE[2:] + [(0, 3)], "while_none": PAIRS, "while_not_none": PAIRS, "while_not": SMALL,
     "for_range": SMALL, "for_else": [(T, 4), (T, 99), ((), 1)], "for_continue": [(T,), ((),), ((1, 2),), (5,)],
@@ -88,7 +88,7 @@ def golden_text(version, name):
 
 
 def tokens(line):
-    return re.findall(r'"(?:\\.|[^"\\])*"|%\d+|b\d+\b|[A-Za-z_][\w.]*|-?0d[0-9A-F]{16}|-?\d+u?|[()\[\],=:]', line)
+    return re.findall(r'"(?:\\.|[^"\\])*"|%\d+|!?b\d+\b|[A-Za-z_][\w.]*|-?0d[0-9A-F]{16}|-?\d+u?|[()\[\],=:]', line)
 
 
 def parse(text):
@@ -221,6 +221,10 @@ class Machine:
             return a[0][0]
         if kind == "counter_next":
             return a[0] + 1
+        if kind == "caught":
+            return self.raised
+        if kind == "match_py":
+            return isinstance(a[0], a[1])
         if kind == "poll":
             self.polls += 1
             assert self.polls < 10_000, "this does not end"
@@ -246,15 +250,25 @@ class Machine:
                     continue
                 if op == "return":
                     return self.values[words[0]]
-                if op == "raise_py":
-                    exception, *cause = self.operands(words)
-                    raise exception from (cause[0] if cause else None)
                 if op in ("jump", "branch"):
                     targets = [int(word[1:]) for word in words if word.startswith("b")]
                     came_from = at
                     at = targets[0] if op == "jump" or self.values[words[0]] else targets[1]
                     break
-                self.values[result] = self.evaluate(op, words)
+                error = next((int(word[1:].lstrip("b")) for word in words if word.startswith("!")), None)
+                try:
+                    if op == "raise_py":
+                        exception, *cause = self.operands(words)
+                        raise exception from (cause[0] if cause else None)
+                    if op == "reraise":
+                        raise self.values[words[0]]
+                    self.values[result] = self.evaluate(op, words)
+                except Exception as e:
+                    if error is None or isinstance(e, AssertionError):
+                        raise
+                    self.raised = e
+                    at, came_from = error, at
+                    break
 
 
 def outcome(call):

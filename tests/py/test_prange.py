@@ -413,12 +413,11 @@ def test_PAR_03_arrays_of_each_iteration():
             out[i] = u.sum()
         return out
 
-    before = quern._quern.live_arrays() if hasattr(quern._quern, "live_arrays") else 0
+    before = quern._quern.live_allocations()
     x, y = both(f, 1000, np.zeros(1000))
     assert (x == y).all()
-    if hasattr(quern._quern, "live_arrays"):
-        del x, y
-        assert quern._quern.live_arrays() == before
+    del x, y
+    assert quern._quern.live_allocations() == before
 
 
 def test_MEM_memory_that_runs_out_inside():

@@ -58,22 +58,32 @@ def rendered(function, underlined, code, message, notes, x):
     return text + f"note: while compiling {function.__name__}({kind})" if function is not keywords else text.rstrip("\n")
 
 
-@refused("try", "E0101", "a try statement")
-def try_except(x):
+@refused("e.args", "E0101", "a caught exception as a value",
+         ("it can be raised again (raise, raise e); what it carries is to be kept in variables where it is raised",))
+def arguments_of_an_exception(x):
     try:
         return x / 0
-    except ZeroDivisionError:
-        return 0
+    except ZeroDivisionError as e:
+        return e.args
 
 
-@refused("try", "E0101", "a try statement")
-def try_finally(x):
+@refused("except* ZeroDivisionError:", "E0101", "except*")
+def exception_groups(x):
     y = 0
+    try:
+        y = x / 0
+    except* ZeroDivisionError:
+        y = 1
+    return y
+
+
+@refused("raise", "E0101", "a raise statement without an exception")
+def raise_alone(x):
     try:
         y = math.sin(x)
     finally:
         y = 1
-    return y
+    raise
 
 
 @refused("[i * x for i in range(3)]", "E0101", "a comprehension")

@@ -557,7 +557,9 @@ static void check_table(const char *what, const uint8_t *bytes, int32_t n, DiagC
 /* start, length, target, depth * 2 + lasti; 0x80 marks the first byte, 0x40 that another follows. */
 static void test_BYT_07_exception_tables(void) {
     check_table("dead code covered", (const uint8_t[]){0x82, 2, 0, 0}, 4, 0, true);
-    check_table("live code covered", (const uint8_t[]){0x80, 1, 2, 0}, 4, E0101, false);
+    check_table("live code covered", (const uint8_t[]){0x80, 1, 2, 0}, 4, 0, true);
+    check_table("overlapping", (const uint8_t[]){0x80, 2, 2, 0, 0x81, 1, 3, 0}, 8, E0103, false);
+    check_table("empty", (const uint8_t[]){0x80, 0, 2, 0}, 4, E0103, false);
     check_table("two groups", (const uint8_t[]){0xc0, 2, 2, 0, 0}, 5, 0, true);
     check_table("cut off", (const uint8_t[]){0x80, 1, 2}, 3, E0103, false);
     check_table("no start mark", (const uint8_t[]){0, 1, 2, 0}, 4, E0103, false);

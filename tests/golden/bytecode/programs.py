@@ -608,14 +608,14 @@ def not_implemented(a):
 # -- refused, each with its phrase and place
 
 
-def refused_try(a):
+def try_except(a):
     try:
         return 1 / a
     except ZeroDivisionError:
         return 0
 
 
-def refused_finally(a, b):
+def try_finally(a, b):
     try:
         a += 1
     finally:
