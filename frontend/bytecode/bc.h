@@ -127,12 +127,13 @@ typedef struct Slot {
 typedef struct PyBlock {
     int32_t first, end; /* instructions first .. end - 1 */
     bool reachable, known, done;
-    int32_t npreds;   /* edges from reachable blocks */
-    bool is_handler;  /* only exceptions lead here */
-    bool lasti;       /* of a handler: the place of the instruction lies below the exception */
-    int32_t handler;  /* block that an exception leads to, or -1 */
-    int32_t ir_block; /* NO_BLOCK while not reachable */
-    int32_t depth;    /* of the stack at its start, once `known` */
+    int32_t npreds;  /* edges from reachable blocks */
+    bool is_handler; /* only exceptions lead here */
+    bool lasti;      /* of a handler: the place of the instruction lies below the exception */
+    const PyHandler *protected_by; /* NULL: nothing */
+    int32_t handler;               /* block that an exception leads to, or -1 */
+    int32_t ir_block;              /* NO_BLOCK while not reachable */
+    int32_t depth;                 /* of the stack at its start, once `known` */
     Slot *stack;
     Bits unbound; /* locals that may be unassigned at its start */
 } PyBlock;

@@ -28,9 +28,23 @@ static int bc_successors(const PyCfg *cfg, const Decoded *decoded, const PyBlock
     return n;
 }
 
+/* From 3.12 on CPython leaves the jump that closes a loop out of the table, though a signal handler may raise there. Where the
+ * loop lies inside of a `try`, its jump does. */
+static const PyHandler *handler_of_jump(const Work *w, const PyBlock *block) {
+    const PyInst *insts = w->decoded->insts.items, *jump = &insts[block->first];
+    if (jump->op != PY_jump_back || jump->arg < 0 || block->first == 0) return NULL;
+    const PyHandler *before = bc_handler_of(w->decoded, jump[-1].unit);
+    return before == bc_handler_of(w->decoded, insts[jump->arg].unit) ? before : NULL;
+}
+
+static const PyHandler *handler_of_block(const Work *w, const PyBlock *block) {
+    const PyHandler *h = bc_handler_of(w->decoded, w->decoded->insts.items[block->first].unit);
+    return h ? h : handler_of_jump(w, block);
+}
+
 static void set_handler(const Work *w, PyBlock *block) {
     block->handler = -1;
-    const PyHandler *h = bc_handler_of(w->decoded, w->decoded->insts.items[block->first].unit);
+    const PyHandler *h = block->protected_by = handler_of_block(w, block);
     if (h) block->handler = w->cfg->block_of_inst[w->decoded->inst_of_unit[h->target]];
     if (block->handler < 0) return;
     w->cfg->blocks[block->handler].lasti = h->lasti;

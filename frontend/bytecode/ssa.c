@@ -229,8 +229,7 @@ static void start_block(SsaBuild *b, const PyBlock *block) {
     if (block->unbound.n)
         memcpy(b->unbound.words, block->unbound.words,
                sizeof *b->unbound.words * (size_t)((b->unbound.n + 63) / 64));
-    int32_t unit = b->decoded->insts.items[block->first].unit;
-    b->handler = block->handler >= 0 ? bc_handler_of(b->decoded, unit) : NULL;
+    b->handler = block->protected_by;
     b->ir.error = b->handler ? b->cfg->blocks[block->handler].ir_block : NO_BLOCK;
     if (block->is_handler) bc_start_handler(b, block);
 }

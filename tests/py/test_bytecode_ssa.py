@@ -47,7 +47,7 @@ CASES = {
     "membership": [(1, T), (2, T), (1, 1)], "swaps": TRIPLES,
     "unpacking": [(((1, 2), 3),), ((1, 2),), (((1, 2, 3), 3),)], "negation": PAIRS, "many_values": SMALL,
     "if_else": PAIRS, "if_elif": SMALL, "conditional_expression": PAIRS, "and_or": TRIPLES, "chained": TRIPLES,
-    "try_except": [(1,), (0,)], "try_finally": [(1, 2), ("a", 2), (1, "b")], "none_tests": [(None, 1), (1, None), (1, 2)], "nested_conditional": TRIPLES, "dead_code": SMALL,
+    "delete_item": [([1, 2, 3],), ([],)], "try_except": [(1,), (0,)], "try_finally": [(1, 2), ("a", 2), (1, "b")], "none_tests": [(None, 1), (1, None), (1, 2)], "nested_conditional": TRIPLES, "dead_code": SMALL,
     "walrus": SMALL, "match_literal": SMALL, "while_loop": SMALL, "while_else": PAIRS, "while_true": SMALL,
     "while_and": POSITIVE[2:] + [(0, 3)], "while_none": PAIRS, "while_not_none": PAIRS, "while_not": SMALL,
     "for_range": SMALL, "for_else": [(T, 4), (T, 99), ((), 1)], "for_continue": [(T,), ((),), ((1, 2),), (5,)],
@@ -196,6 +196,8 @@ class Machine:
             return a[0][a[1]]
         if kind == "setitem":
             return operator.setitem(*a)
+        if kind == "delitem":
+            return operator.delitem(*a)
         if kind == "build_tuple":
             return tuple(a)
         if kind == "build_list":
