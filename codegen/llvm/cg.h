@@ -232,7 +232,6 @@ void cg_note_call(Cg *cg);
 int32_t cg_class_number(Cg *cg, Str name, const void *handle);
 void cg_leave(Cg *cg,
               Value status); /* what fails leaves: to the error successor, or the function */
-Value cg_context_field(Cg *cg, unsigned field);
 void cg_lower_poll(Cg *cg, Ref ref);
 void cg_stack_check(Cg *cg);
 /* The budget of polls: rounds of loops (and calls of recursive functions) that are left before the next look at

@@ -78,14 +78,14 @@ enum {
     FIELD_CLASS
 };
 
-Value cg_context_field(Cg *cg, unsigned field) {
+static Value context_field(Cg *cg, unsigned field) {
     return LLVMBuildStructGEP2(cg->b, cg->context_type, cg->f->ctx, field, "");
 }
 
 static Value context_arg(Cg *cg, int k) {
     Value index[] = {cg_int(cg->i32, 0), cg_int(cg->i32, k)};
     LType array = LLVMArrayType2(cg->i64, CALL_MAX_ARGS);
-    return LLVMBuildInBoundsGEP2(cg->b, array, cg_context_field(cg, FIELD_ARGS), index, 2, "");
+    return LLVMBuildInBoundsGEP2(cg->b, array, context_field(cg, FIELD_ARGS), index, 2, "");
 }
 
 static void record(Cg *cg, int32_t exception, Str name, const Value *args, int nargs) {
@@ -94,8 +94,8 @@ static void record(Cg *cg, int32_t exception, Str name, const Value *args, int n
         cg->target->record(cg, exception, site, args, QN_MIN(nargs, CALL_MAX_ARGS));
         return;
     }
-    LLVMBuildStore(cg->b, cg_int(cg->i32, exception), cg_context_field(cg, FIELD_EXCEPTION));
-    LLVMBuildStore(cg->b, cg_int(cg->i32, site), cg_context_field(cg, FIELD_SITE));
+    LLVMBuildStore(cg->b, cg_int(cg->i32, exception), context_field(cg, FIELD_EXCEPTION));
+    LLVMBuildStore(cg->b, cg_int(cg->i32, site), context_field(cg, FIELD_SITE));
     for (int i = 0; i < nargs && i < CALL_MAX_ARGS; i++)
         LLVMBuildStore(cg->b, args[i], context_arg(cg, i));
 }
@@ -311,7 +311,7 @@ void cg_lower_raise(Cg *cg, Ref ref) {
     if (!cg->target->record) {
         const RaiseSite *site = inst->u.exception;
         int32_t number = cg_class_number(cg, site->class_name, site->class_handle);
-        LLVMBuildStore(cg->b, cg_int(cg->i32, number), cg_context_field(cg, FIELD_CLASS));
+        LLVMBuildStore(cg->b, cg_int(cg->i32, number), context_field(cg, FIELD_CLASS));
     }
     cg_end_item(cg);
 }
@@ -390,7 +390,7 @@ void cg_recursion_poll(Cg *cg) {
     for (int32_t i = 0; i < f->recursion_polls.len; i++)
         if (cfg_dominates(&f->cfg, f->recursion_polls.items[i], f->block)) return;
     vec_push(cg->arena, &f->recursion_polls, f->block);
-    Value budget = cg_context_field(cg, CONTEXT_BUDGET);
+    Value budget = context_field(cg, CONTEXT_BUDGET);
     leave_pending(cg, cg_count_down(cg, f->ctx, budget, cg_int(cg->i64, 1)));
 }
 
@@ -418,6 +418,6 @@ void cg_stack_check(Cg *cg) {
     if (!cg->raises || !cg->target->is_host) return;
     Value level = cg_int(cg->i32, 0);
     Value frame = cg_intrinsic(cg, "llvm.frameaddress", &cg->ptr[0], 1, &level, 1);
-    Value limit = LLVMBuildLoad2(cg->b, cg->ptr[0], cg_context_field(cg, 3), "");
+    Value limit = LLVMBuildLoad2(cg->b, cg->ptr[0], context_field(cg, 3), "");
     cg_fail_if(cg, LLVMBuildICmp(cg->b, LLVMIntULT, frame, limit, ""), GUARD_recursion, NULL, 0);
 }
