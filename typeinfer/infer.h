@@ -511,7 +511,8 @@ bool v_tuple_get(Infer *in, Val tuple, Val index, Val *out);
 enum IterKind {
     ITER_ENUMERATE, /* (what, first number) */
     ITER_ZIP,       /* a tuple of what is gone over side by side */
-    ITER_REVERSED,  /* the sequence */
+    ITER_REVERSED,  /* the sequence, whose length stands still */
+    ITER_BACKWARD,  /* (list, its length when reversed() was called) */
     ITER_CALL, /* (n, function, state): the items function(state, 0) ... function(state, n - 1) */
     ITER_PARALLEL, /* a range, whose items may be gone through in any order */
     ITER_OVER,     /* the sequence: iter(sequence) */

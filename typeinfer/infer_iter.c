@@ -330,6 +330,7 @@ bool v_iter_len(Infer *in, Val it, Val *out) {
         case ITER_OVER:
         case ITER_REVERSED: return v_iter_len(in, iter_inner(it), out);
         case ITER_CALL: return *out = v_item(in, iter_inner(it), 0), true;
+        case ITER_BACKWARD: return *out = v_item(in, iter_inner(it), 1), true;
         case ITER_PARALLEL: return parallel_length(in, iter_inner(it), out);
         default: return v_iter_len(in, v_item(in, iter_inner(it), 0), out);
         }
@@ -371,10 +372,10 @@ static bool called_item(Infer *in, Val parts, Val counter, Val *out) {
     return v_call(in, function, &(CallArgs){args, 2, 0, NULL}, out);
 }
 
-static bool reversed_item(Infer *in, Val inner, Val counter, Val *out) {
+/* Of a sequence with `n` items. */
+static bool reversed_item(Infer *in, Val inner, Val n, Val counter, Val *out) {
     Emit *e = in->emit;
-    Val n, back = val_of(fact_of(ti_wint(in)));
-    if (!v_iter_len(in, inner, &n)) return false;
+    Val back = val_of(fact_of(ti_wint(in)));
     if (e) {
         const Type *i64 = i64_type(in->types);
         Ref last = emit2(e, OP_sub, i64, v_as(in, n, i64), emit_int(e, i64, 1));
@@ -407,7 +408,14 @@ bool v_iter_get(Infer *in, Val it, Val counter, Val *out) {
         case ITER_CALL: return called_item(in, iter_inner(it), counter, out);
         case ITER_OVER:
         case ITER_PARALLEL: return v_iter_get(in, iter_inner(it), counter, out);
-        default: return reversed_item(in, iter_inner(it), counter, out);
+        case ITER_BACKWARD: {
+            Val pair = iter_inner(it), n = v_item(in, pair, 1);
+            return reversed_item(in, v_item(in, pair, 0), n, counter, out);
+        }
+        default: {
+            Val n, inner = iter_inner(it);
+            return v_iter_len(in, inner, &n) && reversed_item(in, inner, n, counter, out);
+        }
         }
     default: return not_iterable(in, &it, NULL);
     }

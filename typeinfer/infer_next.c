@@ -43,7 +43,8 @@ static bool calls(const Type *type) {
 /* Only the last part may call: where one before it has ended, Python calls no further function. */
 bool type_is_counted(const Type *type) {
     if (type->kind != TY_ITER) return true;
-    if (is_iter(type, ITER_KEPT) || is_iter(type, ITER_FILTER) || is_iter(type, ITER_STRICT))
+    if (is_iter(type, ITER_KEPT) || is_iter(type, ITER_FILTER) || is_iter(type, ITER_STRICT) ||
+        is_iter(type, ITER_BACKWARD))
         return false;
     if (!has_parts(type)) return true;
     int32_t first, n = parts_of(type, &first);
@@ -136,7 +137,8 @@ static bool keep(Infer *in, Val of, bool in_frame, Val *out) {
     const Type *type = of.f.type;
     if (!ti_has_stack(in, "iterators")) return false;
     if (is_kept(type)) return *out = of, true;
-    if (type_is_counted(type)) return *out = keep_sequence(in, of, in_frame), true;
+    if (type_is_counted(type) || is_iter(type, ITER_BACKWARD))
+        return *out = keep_sequence(in, of, in_frame), true;
     if (is_iter(type, ITER_ENUMERATE)) return keep_enumerate(in, of, in_frame, out);
     Val whole = inner(of), *parts = arena_array(in->arena, Val, whole.f.type->nitems);
     int32_t first, n = parts_of(type, &first);
@@ -200,17 +202,47 @@ static void go_on_if(Emit *e, Ref more, int32_t miss) {
     e->block = there;
 }
 
+/* Of a list backwards: does the place that comes next lie in the list still? */
+static bool is_there(Infer *in, Val of, Ref counter, Ref *more) {
+    Emit *e = in->emit;
+    Val length, pair = inner(of);
+    const Type *i64 = i64_type(in->types);
+    if (!v_iter_len(in, v_item(in, pair, 0), &length)) return false;
+    if (!e) return true;
+    Ref left = emit2(e, OP_sub, i64, v_as(in, v_item(in, pair, 1), i64), counter);
+    Ref there = emit2(e, OP_le, bool_type(in->types), left, v_as(in, length, i64));
+    *more = emit2(e, OP_and, bool_type(in->types), *more, there);
+    return true;
+}
+
+/* Whoever has come to the end of a list stays there, however it grows. */
+static int32_t emit_end_of_list(Infer *in, Ref cell, int32_t miss) {
+    Emit *e = in->emit;
+    const Type *i64 = i64_type(in->types);
+    int32_t here = e->block, ended = emit_block(e);
+    e->block = ended;
+    emit3(e, OP_store, NULL, cell, emit_int(e, i64, 0), emit_int(e, i64, INT64_MAX));
+    emit_jump(e, miss);
+    e->block = here;
+    return ended;
+}
+
 static bool next_of_sequence(Infer *in, Val it, int32_t miss, Val *out) {
     Emit *e = in->emit;
     Val pair = inner(it), of = v_item(in, pair, 0), cell = v_item(in, pair, 1), length;
     Val counter = val_of(fact_of(ti_wint(in)));
+    Ref more = NO_REF, at = NO_REF, zero = NO_REF;
+    const Type *i64 = i64_type(in->types);
     if (!v_iter_len(in, of, &length)) return false;
     if (e) {
-        const Type *i64 = i64_type(in->types);
-        Ref zero = emit_int(e, i64, 0), at = v_ref(in, cell);
+        zero = emit_int(e, i64, 0), at = v_ref(in, cell);
         counter.ref = emit2(e, OP_load, i64, at, zero);
         emitted_nonnegative(e, counter.ref);
-        Ref more = emit2(e, OP_lt, bool_type(in->types), counter.ref, v_as(in, length, i64));
+        more = emit2(e, OP_lt, bool_type(in->types), counter.ref, v_as(in, length, i64));
+    }
+    if (is_iter(of.f.type, ITER_BACKWARD) && !is_there(in, of, counter.ref, &more)) return false;
+    if (e) {
+        if (iterates_objects(of.f.type)) miss = emit_end_of_list(in, at, miss);
         go_on_if(e, more, miss);
         Ref next = emit2(e, OP_add, i64, counter.ref, emit_int(e, i64, 1));
         ir_inst(e->out, next)->sub = FLAG_NOWRAP;

@@ -61,7 +61,10 @@ static bool typed_reversed(Infer *in, const Val *v, const CallArgs *args, Val *o
     Val a = v_unwrap(in, v[0]);
     if (is_kind(&a, TY_ITER)) return misfit(in, "reversed", args);
     if (!v_iterable(in, a)) return false;
-    return *out = v_iter_object(in, ITER_REVERSED, a), true;
+    if (!is_object(&a)) return *out = v_iter_object(in, ITER_REVERSED, a), true;
+    Val parts[2] = {a};
+    if (!v_iter_len(in, a, &parts[1])) return false;
+    return *out = v_iter_object(in, ITER_BACKWARD, v_tuple(in, parts, 2)), true;
 }
 
 static bool typed_tuple(Infer *in, const Val *v, const CallArgs *args, Val *out) {
