@@ -113,12 +113,12 @@ static Owner *open_block(void *memory, ObjectHeader *header, const CellLayout *c
 }
 
 Owner *quern_new_object(const CellLayout *cells) {
-    ObjectHeader *header = malloc((size_t)cells->size);
+    ObjectHeader *header = support_allocates() ? malloc((size_t)cells->size) : NULL;
     return header ? open_block(header, header, cells, 1) : NULL;
 }
 
 Owner *quern_alloc_buffer(int64_t nbytes, const CellLayout *cells) {
-    char *block = calloc(1, (size_t)nbytes + SUPPORT_ARRAY_SLACK);
+    char *block = support_allocates() ? calloc(1, (size_t)nbytes + SUPPORT_ARRAY_SLACK) : NULL;
     if (!block) return NULL;
     uintptr_t at =
         ((uintptr_t)block + SUPPORT_ARRAY_ALIGN - 1) & ~(uintptr_t)(SUPPORT_ARRAY_ALIGN - 1);

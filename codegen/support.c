@@ -26,6 +26,17 @@ int64_t support_live_arrays(void) {
     return atomic_load(&live_arrays);
 }
 
+static _Atomic int64_t fails_in;
+
+void support_fail_allocation(int64_t n) {
+    atomic_store(&fails_in, n);
+}
+
+bool support_allocates(void) {
+    if (QN_LIKELY(!atomic_load_explicit(&fails_in, memory_order_relaxed))) return true;
+    return atomic_fetch_sub(&fails_in, 1) != 1;
+}
+
 static void destroy_array(Owner *owner) {
     free(owner->object);
     atomic_fetch_sub(&live_arrays, 1);
@@ -33,6 +44,7 @@ static void destroy_array(Owner *owner) {
 
 Owner *quern_alloc_array(int64_t nbytes, int32_t zeroed) {
     size_t size = (size_t)nbytes + SUPPORT_ARRAY_SLACK;
+    if (!support_allocates()) return NULL;
     char *block =
         zeroed ? calloc(1, size) : malloc(size); /* large zeroed blocks cost nothing yet */
     if (!block) return NULL;

@@ -24,6 +24,10 @@ void *support_vector_symbol(const char *name);
 Owner *quern_alloc_array(int64_t nbytes, int32_t zeroed);
 void quern_retain(Owner *owner);  /* NULL is allowed */
 void quern_release(Owner *owner); /* destroys at zero */
+/* Test aid: allocation number n from now on fails; 0: none does. */
+void support_fail_allocation(int64_t n);
+/* Asked before each. */
+bool support_allocates(void);
 /* Arrays that were allocated and not yet destroyed, in the whole process: leak tests. */
 int64_t support_live_arrays(void);
 

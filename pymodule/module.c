@@ -129,6 +129,14 @@ static PyObject *module_live_objects(PyObject *module, PyObject *unused) {
     return PyLong_FromLongLong(support_live_objects());
 }
 
+static PyObject *module_test_fail_allocation(PyObject *module, PyObject *n) {
+    (void)module;
+    long long number = PyLong_AsLongLong(n);
+    if (number == -1 && PyErr_Occurred()) return NULL;
+    support_fail_allocation(number);
+    Py_RETURN_NONE;
+}
+
 static PyObject *module_test_fatal_error(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
     cg_test_fatal_error();
@@ -158,6 +166,8 @@ static PyMethodDef module_methods[] = {
      "was."},
     {"live_allocations", module_live_allocations, METH_NOARGS,
      "Arrays of compiled code that are alive."},
+    {"test_fail_allocation", module_test_fail_allocation, METH_O,
+     "The allocation of that number by compiled code fails; 0: none does."},
     {"live_objects", module_live_objects, METH_NOARGS,
      "Objects of compiled code, and buffers of counted elements, that are alive."},
     {"record", module_record, METH_O,

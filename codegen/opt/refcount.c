@@ -19,6 +19,12 @@ typedef struct RootSet {
     Bits bits; /* roots a value draws on */
 } RootSet;
 
+/* A reference that an instruction with an error successor takes when it does not raise: made on the other edge. */
+typedef struct EdgeGift {
+    int32_t block;
+    Ref value;
+} EdgeGift;
+
 typedef struct Refcount {
     PassContext *ctx;
     Func *func;
@@ -28,6 +34,7 @@ typedef struct Refcount {
     Bits *draws;              /* by ref: roots drawn on; words == NULL: none */
     Bits *live_in, *live_out; /* by block */
     Bits kept;   /* by ref: loads, and phis of them, that get a reference of their own */
+    Vec(EdgeGift) edge_gifts;
     Map callees; /* Func -> may it drop references that lie in memory? 1 no, 2 yes */
     int32_t nrefs, nblocks;
     int32_t nfirm; /* roots from here on are only looked at: may they go without a reference? */
@@ -366,6 +373,8 @@ static void give_operands(Refcount *rc, Ref ref, int32_t at, const Bits *after, 
         Bits with = copy_bits(rc, moved);
         if (take_over(rc, value, after, &with))
             bits_or(moved, &with);
+        else if (inst->error != NO_BLOCK)
+            vec_push(rc->arena, &rc->edge_gifts, ((EdgeGift){inst->block, value}));
         else
             note_edit(rc, edits, at + ((ir_op_info[inst->op].flags & OPF_RAISES) != 0), -1 - value);
     }
@@ -458,6 +467,9 @@ static void scan_edge(Refcount *rc, int32_t from, int32_t pred_index, int32_t to
         else
             vec_push(rc->arena, &edit->retains, operand);
     }
+    for (int32_t i = 0; i < rc->edge_gifts.len && raising == NO_REF; i++)
+        if (rc->edge_gifts.items[i].block == from)
+            vec_push(rc->arena, &edit->retains, rc->edge_gifts.items[i].value);
     for (int32_t r = 0; r < rc->roots.len; r++)
         if (bits_get(&rc->live_out[from], r) && !bits_get(&rc->live_in[to], r) &&
             !bits_get(&moved, r) && rc->roots.items[r] != raising)

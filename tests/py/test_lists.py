@@ -570,6 +570,43 @@ def test_MEM_02_a_list_that_is_too_large():
 
 
 @njit
+def program(xss, n):
+    rows = []
+    for i in range(n):
+        row = [i]
+        for k in range(i * 3):
+            row.insert(k, i - k)
+        rows.append(row + xss[0])
+        xss.append(row[1:])
+    rows.sort()
+    rows.extend(xss)
+    del rows[1::2]
+    rows.reverse()
+    return rows, sorted(xss[-1]), (rows * 2)[3], [rows[0], rows[-1]]
+
+
+def test_MEM_02_each_allocation_fails_in_turn():
+    want = program([[1, 2], [3]], 4)
+    assert want == program.py_func([[1, 2], [3]], 4)
+    before = live()
+    failed = 0
+    for k in range(1, 1000):
+        xss = [[1, 2], [3]]
+        _quern.test_fail_allocation(k)
+        try:
+            out = program(xss, 4)
+            break
+        except MemoryError:
+            failed += 1
+        finally:
+            _quern.test_fail_allocation(0)
+        assert live() == before and xss[:2] == [[1, 2], [3]]
+        for more in xss[2:]:
+            assert isinstance(more, list)
+    assert out == want and failed > 40
+
+
+@njit
 def wrong_type(xs):
     xs.append(0.5)
 
