@@ -148,6 +148,13 @@ static bool visit_freevar(Infer *in, Ref ref, Val *out) {
     const Inst *inst = ir_inst(in->f, ref);
     Resolver *r = in->ti->resolver;
     if (in->inst->nested) return in->stop = STOP_REPORTED, false;
+    int32_t captured = instance_nslots(in->inst->info->code) + (int32_t)inst->imm;
+    if (captured < in->inst->nslots) { /* of a comprehension */
+        const Slot *slot = &in->inst->slots[captured];
+        out->f = slot->fact;
+        if (in->emit && slot->count) out->ref = in->emit->params[slot->first];
+        return true;
+    }
     const Binding *b = r->freevar(r->user, in->inst->function->handle, (int32_t)inst->imm);
     Str name = inst->u.name ? *inst->u.name : STR("a closure variable");
     return binding_result(in, b, name, out);
@@ -466,6 +473,7 @@ static bool visit(Infer *in, Ref ref, Val *out) {
     case OP_builtin: return visit_global(in, ref, out);
     case OP_freevar: return visit_freevar(in, ref, out);
     case OP_call_py: return visit_call(in, ref, out);
+    case OP_comprehension: return v_comprehension(in, ref, out);
     case OP_call_star: return visit_call_star(in, ref, out);
     case OP_build_tuple:
     case OP_build_list: return visit_build(in, ref, out);
@@ -516,8 +524,12 @@ static bool operands_stand(const Infer *in, Ref ref, int32_t since) {
     for (int32_t k = 0; k < inst->nargs; k++)
         if (in->changed[ir_arg(in->f, ref, k)] > since) return false;
     if (inst->op != OP_call_py) return true;
-    Ref method = ir_arg(in->f, ref, 0); /* the object is an argument, too */
-    return ir_inst(in->f, method)->op != OP_attr || in->changed[ir_arg(in->f, method, 0)] <= since;
+    Ref callee = ir_arg(in->f, ref, 0); /* its object, its closure variables are arguments, too */
+    const Inst *made = ir_inst(in->f, callee);
+    bool has = made->op == OP_attr || made->op == OP_comprehension;
+    for (int32_t k = 0; has && k < made->nargs; k++)
+        if (in->changed[ir_arg(in->f, callee, k)] > since) return false;
+    return true;
 }
 
 /* Has nothing changed since the last visit? An item depends on what was asked for it. */

@@ -91,6 +91,7 @@ typedef struct Ti {
     Map sources;           /* Binding -> untyped Func */
     Map objects;           /* text -> Binding of a compile-time object made here */
     Map func_names;        /* names given to typed functions */
+    Map comprehensions;    /* code -> Binding of its function */
     Map result_signatures; /* Type -> Signature with that result and no parameters */
     Vec(Instance *) stack;
     Vec(Instance *) provisional;
@@ -141,6 +142,7 @@ typedef struct Emit {
     Ref *bound;            /* by untyped Ref: typed bool "is assigned", or 0 */
     Vec(bool) nonnegative; /* by typed Ref */
     Vec(Iteration) iterations;
+    Ref *params;         /* typed */
     Vec(Ref) bound_phis; /* untyped phis with an entry in `bound` */
 } Emit;
 
@@ -326,6 +328,10 @@ bool v_bind_typed(Infer *in, const char *function, const char *params, const Cal
 
 bool call_function(Infer *in, const Binding *function, const CallArgs *args, bool constants,
                    Val *out);
+
+/* The function that an instruction `comprehension` makes; it is called with one argument, and gets the closure variables. */
+bool v_comprehension(Infer *in, Ref made, Val *out);
+bool call_comprehension(Infer *in, const Binding *function, Ref made, Val iterator, Val *out);
 
 /* Which value each parameter of a call gets. */
 typedef struct Bound {

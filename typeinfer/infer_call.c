@@ -132,6 +132,8 @@ bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out) {
         numbers = numbers_of(in, b, args), args = &numbers;
     switch (b->kind) {
     case BIND_FUNCTION:
+        if (callee.src && ir_inst(in->f, callee.src)->op == OP_comprehension)
+            return call_comprehension(in, b, callee.src, args->args[0], out);
         if (b->elementwise && v_any_array(args->args, args->nargs))
             return v_ufunc(in, b, args, out);
         return call_function(in, b, args, in->inst->library || b->stand_in, out);

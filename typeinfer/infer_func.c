@@ -317,6 +317,41 @@ bool call_function(Infer *in, const Binding *function, const CallArgs *args, boo
     return true;
 }
 
+/* -- comprehensions ---------------------------------------------------------------------------------- */
+
+bool v_comprehension(Infer *in, Ref made, Val *out) {
+    Resolver *r = in->ti->resolver;
+    const ConstVal *code = ir_inst(in->f, made)->u.value;
+    if (!r->nested || !code->handle) return ti_fail(in, made, E0101, "a comprehension");
+    MapValue *known = map_find(&in->ti->comprehensions, map_key(code->handle));
+    const Binding *b = known ? known->ptr : r->nested(r->user, in->inst->function, code->handle);
+    if (!b) return in->stop = STOP_ABORT, false;
+    if (!known) map_put(&in->ti->comprehensions, map_key(code->handle))->ptr = (void *)b;
+    return *out = (Val){.f = fact_of(type_object(in->types, b)), .src = made}, true;
+}
+
+bool call_comprehension(Infer *in, const Binding *function, Ref made, Val iterator, Val *out) {
+    int32_t n = 1 + ir_inst(in->f, made)->nargs;
+    const FunctionInfo *info = ti_function_info(in->ti, function);
+    if (!info) return in->stop = STOP_ABORT, false;
+    Bound bound = {arena_array(in->arena, Slot, n), arena_array(in->arena, Val, n), NULL, n};
+    bound.values[0] = iterator;
+    for (int32_t i = 1; i < n; i++)
+        if (!infer_operand(in, made, i - 1, &bound.values[i])) return false;
+    for (int32_t i = 0; i < n; i++) {
+        Slot *slot = &bound.slots[i];
+        slot->fact = passed_fact(&bound.values[i].f, in->inst->library);
+        slot->count = fact_is_const(&slot->fact) ? 0 : 1;
+    }
+    Instance *callee = instance_find(in->ti, function, info, NULL, bound.slots, n);
+    if (callee->state == INST_NEW) callee->library = in->inst->library;
+    if (!in->emit && (!infer_callee(in, callee) || !callee_ready(in, callee))) return false;
+    out->f = callee->result;
+    out->f.unbound = out->f.conflict = false;
+    if (in->emit) out->ref = emit_call(in, callee, &bound);
+    return true;
+}
+
 Instance *call_instance(Infer *in, const Binding *function, const CallArgs *args,
                         const Type *result, Bound *bound) {
     Instance *callee = callee_of(in, function, args, true, !function->handle, result, bound);

@@ -559,6 +559,7 @@ static void emit_params(Infer *in) {
         params[i] = emit(e, OP_param, e->out->param_types[i], NULL, 0);
         ir_inst(e->out, params[i])->imm = i;
     }
+    e->params = params;
     e->pool_at = inst->ntyped;
     const Block *entry = &in->f->blocks.items[0];
     for (int32_t i = 0; i < entry->insts.len; i++) {

@@ -33,7 +33,7 @@ typedef struct Refcount {
     int32_t *root_of;         /* by ref: index into roots, -1 */
     Bits *draws;              /* by ref: roots drawn on; words == NULL: none */
     Bits *live_in, *live_out; /* by block */
-    Bits kept;   /* by ref: loads, and phis of them, that get a reference of their own */
+    Bits kept; /* by ref: loads, and phis of them, that get a reference of their own */
     Vec(EdgeGift) edge_gifts;
     Map callees; /* Func -> may it drop references that lie in memory? 1 no, 2 yes */
     int32_t nrefs, nblocks;

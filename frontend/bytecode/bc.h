@@ -122,6 +122,8 @@ typedef struct Slot {
     bool named;
     const DictItem *items;
     bool reported; /* SLOT_VALUE: the result of something refused, where that is known */
+    bool unbound;  /* SLOT_VALUE: it may be that of a local without value: load_and_clear */
+    bool function; /* SLOT_VALUE: of a comprehension, which has read its closure variables */
 } Slot;
 
 typedef struct PyBlock {

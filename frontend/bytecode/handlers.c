@@ -134,7 +134,8 @@ static Ref read_local(SsaBuild *b, int32_t var) {
 bool bc_h_load(SsaBuild *b, int32_t arg) {
     if (b->code->local_kinds[arg] & LOCAL_FREE) return bc_h_load_deref(b, arg);
     bc_push(b, read_local(b, arg));
-    return true;
+    /* what a comprehension goes over: its caller has made the iterator */
+    return !str_is(b->code->local_names[arg], ".0") || bc_h_get_iter(b, 0);
 }
 
 Ref bc_declared(SsaBuild *b, Ref value, int32_t var) {
@@ -149,11 +150,15 @@ bool bc_h_store(SsaBuild *b, int32_t arg) {
     Ref value;
     if (b->code->local_kinds[arg] & LOCAL_FREE)
         return bc_unsupported(b, "an assignment to a variable of an enclosing function");
+    for (int32_t k = 0; k < b->depth && b->code->local_kinds[arg] & LOCAL_CELL; k++)
+        if (b->stack[k].function)
+            return bc_unsupported(b, "an assignment inside of what a comprehension goes over");
+    bool unbound = b->depth && b->stack[b->depth - 1].unbound;
     if (!bc_pop(b, &value)) return false;
-    value = bc_declared(b, value, arg);
+    if (!unbound) value = bc_declared(b, value, arg);
     bc_name_value(b, value, arg);
     bc_write(b, arg, value);
-    bits_clear(&b->unbound, arg);
+    if (!unbound) bits_clear(&b->unbound, arg);
     return true;
 }
 
@@ -397,14 +402,20 @@ bool bc_h_list_extend(SsaBuild *b, int32_t arg) {
     return extend_by_constants(b, place, more) || grow_list(b, place, more);
 }
 
+/* No display: the list of a comprehension, xs.append(item). */
+static bool append_to_list(SsaBuild *b, int32_t place, Ref item) {
+    if (b->stack[place].kind != SLOT_VALUE) return bc_malformed(b, "a list is expected");
+    Ref list = bc_read(b, slot_var(b, place) + VAR_VALUE);
+    Ref method = bc_emit(b, OP_attr, &list, 1);
+    emitted(b, method)->u.name = bc_intern(b, STR("append"));
+    bc_emit(b, OP_call_py, (Ref[]){method, item}, 2);
+    return true;
+}
+
 bool bc_h_list_append(SsaBuild *b, int32_t arg) {
     Ref item;
     if (!bc_pop(b, &item)) return false;
-    if (b->decoded->all && arg > 1) { /* no display: the list of a comprehension */
-        bc_unsupported(b, "a comprehension");
-        bc_write(b, slot_var(b, b->depth - arg) + VAR_VALUE, bc_reported(b));
-        return true;
-    }
+    if (arg > 1) return append_to_list(b, b->depth - arg, item);
     return grow_list(b, b->depth - arg, bc_emit(b, OP_build_tuple, &item, 1));
 }
 
@@ -509,9 +520,32 @@ bool bc_h_refused(SsaBuild *b, int32_t arg) {
     return bc_unsupported(b, bc_refused_phrase(b->code->version, arg));
 }
 
-/* CPython compiles more than `def` into functions: their names say what the user wrote. */
+static bool is_code_of(const ConstVal *code, const char *name) {
+    return code->kind == CONST_CODE && code->str.bytes && strstr(code->str.bytes, name);
+}
+
+/* The values of the closure variables, which make up a tuple. */
+static bool push_comprehension(SsaBuild *b, const ConstVal *code, int32_t closures) {
+    Ref tuple = NO_REF, *args = NULL;
+    int32_t n = 0;
+    if (closures > 1) return bc_malformed(b, "a comprehension has defaults");
+    if (closures) {
+        if (!bc_pop(b, &tuple)) return false;
+        if (emitted(b, tuple)->op != OP_build_tuple)
+            return bc_malformed(b, "closure variables are expected");
+        n = emitted(b, tuple)->nargs;
+        args = arena_copy(b->arena, ir_args(b->func, tuple), sizeof *args * (size_t)n);
+    }
+    Ref ref = bc_emit(b, OP_comprehension, args, n);
+    emitted(b, ref)->u.value = code;
+    bc_push(b, ref);
+    b->stack[b->depth - 1].function = true;
+    return true;
+}
+
+/* CPython compiles more than `def` into functions: their names say what the user wrote. Where it is refused, the code is taken
+ * from the stack and what belongs to it is left. */
 bool bc_h_make_function(SsaBuild *b, int32_t arg) {
-    (void)arg;
     static const char *const kinds[][2] = {
         {"<lambda>", "a lambda"},
         {"<listcomp>", "a comprehension"},
@@ -522,10 +556,10 @@ bool bc_h_make_function(SsaBuild *b, int32_t arg) {
     Ref code;
     if (!bc_pop(b, &code)) return false;
     const Inst *inst = ir_inst(b->func, code);
-    if (inst->op == OP_const && inst->u.value->kind == CONST_CODE && inst->u.value->str.bytes)
-        for (int k = 0; k < countof(kinds); k++)
-            if (strstr(inst->u.value->str.bytes, kinds[k][0]))
-                return bc_unsupported(b, kinds[k][1]);
+    if (inst->op == OP_const && is_code_of(inst->u.value, "<listcomp>"))
+        return push_comprehension(b, inst->u.value, arg);
+    for (int k = 0; inst->op == OP_const && k < countof(kinds); k++)
+        if (is_code_of(inst->u.value, kinds[k][0])) return bc_unsupported(b, kinds[k][1]);
     return bc_unsupported(b, "a nested function");
 }
 

@@ -161,10 +161,21 @@ static const Str *intern_names(SsaBuild *b, const ConstVal *names) {
     return out;
 }
 
+/* A comprehension with the iterator that lies on it: CPython calls it as a method of that. */
+static bool call_comprehension(SsaBuild *b) {
+    Ref args[2];
+    args[1] = bc_read(b, slot_var(b, b->depth - 1) + VAR_VALUE);
+    b->depth--;
+    if (!bc_pop(b, &args[0])) return false;
+    bc_push(b, bc_emit(b, OP_call_py, args, 2));
+    return true;
+}
+
 /* A call of `n` values on the stack; the last names->nitems of them have names. */
 static bool emit_call(SsaBuild *b, int32_t n, const ConstVal *names) {
     Ref *args = arena_array(b->arena, Ref, n + 2);
     Ref callee, self;
+    if (n == 0 && !names && b->stack[b->depth - 1].kind == SLOT_ITER) return call_comprehension(b);
     if (!bc_pop_many(b, args + 2, n) || !pop_callee(b, &callee, &self)) return false;
     if (names && names->nitems > n) return bc_malformed(b, "more keyword names than arguments");
     args[1] = self == NO_REF ? callee : self;

@@ -136,6 +136,8 @@ bool bc_pop_many(SsaBuild *b, Ref *values, int32_t n) {
 static bool merge_slot(SsaBuild *b, Slot *there, const Slot *here, bool translated) {
     if (there->kind != here->kind) return bc_malformed(b, "paths with different stacks meet");
     there->reported &= here->reported;
+    there->unbound |= here->unbound;
+    there->function |= here->function;
     bool same = there->constant == here->constant && there->list == here->list &&
                 there->named == here->named && there->items == here->items;
     if (same) return true;

@@ -613,6 +613,7 @@ static bool is_unary(int operator) {
 static bool check_untyped(Verifier *v, Ref ref) {
     const Inst *inst = ir_inst(v->func, ref);
     switch ((Op)inst->op) {
+    case OP_comprehension:
     case OP_const: return inst->u.value != NULL || bad(v, ref, "the value is missing");
     case OP_unary: return is_unary(inst->sub) || bad(v, ref, "not a unary operator");
     case OP_binary:

@@ -45,7 +45,7 @@ CASES = {
     "constants": SMALL, "arithmetic": PAIRS, "bits": POSITIVE, "matrix": [(Box(1), Box(2))],
     "inplace": POSITIVE, "inplace_matrix": [(Box(1), Box(2))], "comparisons": PAIRS,
     "membership": [(1, T), (2, T), (1, 1)], "swaps": TRIPLES,
-    "unpacking": [(((1, 2), 3),), ((1, 2),), (((1, 2, 3), 3),)], "negation": PAIRS, "many_values": SMALL,
+    "delete_item": [([1, 2],), ([],), (T,)], "unpacking": [(((1, 2), 3),), ((1, 2),), (((1, 2, 3), 3),)], "negation": PAIRS, "many_values": SMALL,
     "if_else": PAIRS, "if_elif": SMALL, "conditional_expression": PAIRS, "and_or": TRIPLES, "chained": TRIPLES,
     "delete_item": [([1, 2, 3],), ([],)], "try_except": [(1,), (0,)], "try_finally": [(1, 2), ("a", 2), (1, "b")], "none_tests": [(None, 1), (1, None), (1, 2)], "nested_conditional": TRIPLES, "dead_code": SMALL,
     "walrus": SMALL, "match_literal": SMALL, "while_loop": SMALL, "while_else": PAIRS, "while_true": SMALL,

@@ -204,6 +204,42 @@ def test_MEM_03_an_element_outlives_its_place():
         same(replaced, [[1, 2], [3]], 4)
 
 
+# -- comprehensions ---------------------------------------------------------------------------------
+
+SCALE = 3
+
+
+@njit
+def comprehensions(n, y, xs):
+    squares = [i * i for i in range(n)]
+    some = [x * y + SCALE for x in xs if x % 2 == 0]
+    triangle = [[i * j for j in range(i)] for i in range(n)]
+    crossed = [(x, i) for x in xs for i in range(x) if i != 1]
+    zeros = [[0] * n for _ in range(n)]
+    if n > 1:
+        zeros[1][0] = 5
+    around = [[] for _ in range(n)]
+    for i in range(n):
+        around[i].append(i)
+        around[0].append(n)
+    i = 77
+    total = sum([i for i in squares])
+    return squares, some, triangle, crossed, zeros, around, i, total, [y for _ in xs]
+
+
+@njit
+def comprehension_that_raises(xs, i):
+    return [xs[i + k] for k in range(3)]
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="not built: CPython protects them as try statements do")
+def test_comprehensions():
+    for n in range(5):
+        same(comprehensions, n, 0.5, [4, 1, 2, 0])
+    assert same(comprehension_that_raises, [1, 2, 3, 4], 1) == [2, 3, 4]
+    assert same(comprehension_that_raises, [1, 2, 3, 4], 2)[0] is IndexError
+
+
 # -- methods and operators ----------------------------------------------------------------------------
 
 @njit

@@ -86,11 +86,6 @@ def raise_alone(x):
     raise
 
 
-@refused("[i * x for i in range(3)]", "E0101", "a comprehension")
-def list_comprehension(x):
-    return [i * x for i in range(3)]
-
-
 @refused("{i for i in range(x)}", "E0101", "a comprehension")
 def set_comprehension(x):
     return {i for i in range(x)}

@@ -670,10 +670,6 @@ def refused_nested(a):
     return inner(1)
 
 
-def refused_comprehension(t):
-    return [v * 2 for v in t]
-
-
 def refused_set_comprehension(t):
     return {v * 2 for v in t}
 
