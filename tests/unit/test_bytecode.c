@@ -89,7 +89,6 @@ static const Excuse excuses[] = {
     {"BUILD_TEMPLATE", "behind BUILD_INTERPOLATION, which is refused"},
     {"SET_ADD", "behind BUILD_SET, which is refused"},
     {"SET_UPDATE", "behind BUILD_SET, which is refused"},
-    {"SET_FUNCTION_ATTRIBUTE", "behind MAKE_FUNCTION, which is refused"},
     {"LOAD_NAME", "only in class bodies and modules"},
     {"STORE_NAME", "only in class bodies and modules"},
     {"DELETE_NAME", "only in class bodies and modules"},
