@@ -34,8 +34,9 @@ def _operands(tokens, layout):
 
 
 def read_layout(layout):
-    """Inputs and outputs of '(m,n),(n)->(m)': lists of tuples of names, or of lengths."""
-    if not isinstance(layout, str) or layout.count("->") != 1:
+    """Inputs and outputs of '(m,n),(n)->(m)': lists of tuples of names, or of lengths. Without an arrow there are no outputs: the
+    function writes into its inputs."""
+    if not isinstance(layout, str) or layout.count("->") > 1:
         raise ValueError(f"invalid signature {layout!r}: expected a text such as '(n),(m)->(n)'")
     tokens = iter(_TOKEN.findall(layout))
     inputs, outputs = _operands(tokens, layout), _operands(tokens, layout)
@@ -66,6 +67,12 @@ def _writable(function, arguments, inputs):
 
 def _text(operands):
     return ",".join(f"({','.join(axes)})" for axes in operands)
+
+
+def _signature(layout):
+    """As NumPy takes it: without an arrow where there is nothing behind it."""
+    inputs, outputs = layout
+    return f"{_text(inputs)}->{_text(outputs)}" if outputs else _text(inputs)
 
 
 def _in_compiled_code(function, options, layout, written, loops):
@@ -105,7 +112,7 @@ def make(function, written_layout, signatures, target, identity, writable, optio
     function = decorators._plain(function, "guvectorize")
     compile_options = decorators._with_locals(options)
     compile_options["error_numpy"] = True
-    text = f"{_text(inputs)}->{_text(outputs)}"
+    text = _signature(layout)
     if "".join(written_layout.split()) == text:  # NumPy shows it as the user has written it
         text = written_layout
     numbers = _numbers(inputs + outputs)
@@ -115,6 +122,18 @@ def make(function, written_layout, signatures, target, identity, writable, optio
         lambda: _quern.make_gufunc(function, compile_options, signatures, identity, target == "parallel", text, len(inputs),
                                    axes, writable,
                                    functools.partial(_in_compiled_code, function, compile_options, layout, writable)), function, "guvectorize", signatures)
+
+
+def _for_gpu(function, layout, signatures, target, options):
+    from ._gpu_gufunc import GpuGufunc
+    if type(function) is _quern.Dispatcher:
+        function = function.py_func
+    function = decorators._plain(function, "guvectorize")
+    inputs, outputs = read_layout(layout)
+    if any(axis.endswith("?") for axes in inputs + outputs for axis in axes):
+        from ._unbuilt import refuse
+        refuse(f"guvectorize(target={target!r})", "axes that may be missing ('n?') are for target='cpu' and 'parallel'")
+    return GpuGufunc(function, (inputs, outputs), _signature((inputs, outputs)), signatures, options, target)
 
 
 _OPTIONS = {k: v for k, v in decorators._VECTORIZE_OPTIONS.items() if k != "writable_args"}
@@ -154,12 +173,13 @@ def guvectorize(ftylist_or_signature, signature=None, target="cpu", identity=Non
     decorators._check("guvectorize", options, {**_OPTIONS, "target": None, "identity": None, "writable_args": None})
     layout = ftylist_or_signature if signature is None else signature
     read_layout(layout)  # a wrong one is an error here, not where the function is
-    if target in ("cuda", "hip", "roc"):
-        from ._unbuilt import refuse
-        refuse(f"guvectorize(target={target!r})", "generalised ufuncs run on the CPU, with target='cpu' or 'parallel'")
-    if target not in ("cpu", "parallel"):
-        raise ValueError(f"guvectorize() has no target {target!r}; known are 'cpu', 'parallel'")
+    if target not in ("cpu", "parallel", "cuda", "hip", "roc"):
+        raise ValueError(f"guvectorize() has no target {target!r}; known are 'cpu', 'parallel', 'cuda', 'hip'")
     if identity is not None and identity not in (0, 1) and identity != "reorderable":
         raise ValueError("identity must be 0, 1, None or 'reorderable'")
     signatures = [] if signature is None else decorators.signature_texts(ftylist_or_signature)
+    if target not in ("cpu", "parallel"):
+        if writable_args != ():
+            raise TypeError(f"guvectorize(target={target!r}) has no writable_args: results are written into outputs")
+        return lambda function: _for_gpu(function, layout, signatures, target, options)
     return lambda function: make(function, layout, signatures, target, identity, writable_args, options)

@@ -134,6 +134,15 @@ def test_ediff1d():
     check("np.ediff1d(a, to_begin=0, to_end=b)", [(np.arange(5) ** 2, np.array([8, 9]))], arguments="a, b")
 
 
+def test_gradient_of_several_axes():
+    b, x4, x5 = np.random.default_rng(1).random((4, 5)), np.array([0, 1, 3, 4.5]), np.array([0, 1, 3, 4.5, 5])
+    for more in ("", ", axis=0", ", 2.0, axis=-1", ", edge_order=2", ", 1.0, 2.0", ", axis=(1, 0)", ", 1.0, 2.0, 3.0", ", axis=2", ", edge_order=3"):
+        check(f"np.gradient(a{more})", [(b,), (b.T,)], exact=False)
+    check("np.gradient(a, x, axis=0)", [(b, x4), (b, x5)], exact=False, arguments="a, x")
+    check("np.gradient(a, x, axis=1, edge_order=2)", [(b, x5)], exact=False, arguments="a, x")
+    check("np.gradient(a, x, edge_order=2)", [(x4**2, x4), (x4[:2], x4[:2])], exact=False, arguments="a, x")
+
+
 def test_gradient_and_trapezoid():
     y, x = np.arange(6.0) ** 2.5, np.arange(6.0) ** 1.5
     check("np.gradient(a)", [(y,), (y.astype(np.float32),), (np.arange(5) ** 2,), (y[:2],), (y[:1],)], False)

@@ -237,6 +237,27 @@ def test_writable_args(target):
             guvectorize([(float64[:], float64[:], float64[:])], "(n),(n)->()", writable_args=(wrong,))(swap)
 
 
+@BOTH
+def test_layouts_without_outputs(target):
+    """As Numba's: the function writes into its inputs; what was converted comes back only where writable_args names it."""
+    def fill_even(x, y):
+        for t in range(0, x.shape[0], 2):
+            x[t] = y[0]
+    for named, narrow in (((), 0.0), ((0,), 2.0), (("x",), 2.0)):
+        f = guvectorize(["void(f8[:], f8[:])"], "(t),()", writable_args=named, target=target)(fill_even)
+        assert (f.nin, f.nout, f.signature) == (2, 0, "(t),()")
+        for dtype, want in (("f8", 2.0), ("f4", narrow)):
+            x = np.zeros((4, 5), dtype)
+            assert f(x, 2) == () and np.array_equal(x, np.tile([want, 0, want, 0, want], (4, 1)))
+    called = njit(lambda x: f(x, 3.0))
+    x = np.zeros(5)
+    called(x)
+    assert x.tolist() == [3, 0, 3, 0, 3]
+    on_device = guvectorize(["void(f8[:], f8[:])"], "(t),()", target="cuda")(fill_even)
+    x = np.zeros((4, 5))
+    assert on_device(x, 2.0) == () and (x[:, ::2] == 2).all()
+
+
 def test_inputs_that_are_written_without_being_named():
     """As in Numba: in place where NumPy does not convert. But never into read-only memory."""
     @guvectorize([(float64[:], float64[:])], "()->()")
@@ -260,7 +281,7 @@ def fill_first(a):
 
 
 @pytest.mark.parametrize("layout, error, words", [
-    ("(n)->(n", ValueError, "not closed"), ("(n->(n)", ValueError, "bad token in signature \"->\""), ("n->n", ValueError, "bad token in signature \"n\""), ("(n)", ValueError, "invalid signature"),
+    ("(n)->(n", ValueError, "not closed"), ("(n->(n)", ValueError, "bad token in signature \"->\""), ("n->n", ValueError, "bad token in signature \"n\""), ("(n)->(n)->(n)", ValueError, "invalid signature"),
     ("(n)->(n)->(n)", ValueError, "invalid signature"), ("(n)->(m)", NameError, "undefined output symbols: m"),
     ("(n+1)->(n)", ValueError, "bad token in signature \"[+]\""), ("->(3)", ValueError, "no inputs"), (3, ValueError, "invalid signature"),
     ("(n),(n)->(n)", TypeError, "is for 3 arguments, 'running' takes 2"), ("(n)->", TypeError, "is for 1 argument")])
@@ -301,8 +322,8 @@ def test_wrong_options_and_targets():
         guvectorize(["f8[:],f8[:]"], "(n)->(n)", nopyton=True)
     with pytest.raises(ValueError, match="no target 'tpu'"):
         guvectorize(["f8[:],f8[:]"], "(n)->(n)", target="tpu")
-    with pytest.raises(errors.UnsupportedError, match="guvectorize\\(target='cuda'\\) is not supported"):
-        guvectorize(["f8[:],f8[:]"], "(n)->(n)", target="cuda")
+    with pytest.raises(errors.UnsupportedError, match="axes that may be missing"):
+        guvectorize(["f8[:],f8[:]"], "(n?)->(n?)", target="cuda")(running)
     with pytest.raises(ValueError, match="identity"):
         guvectorize(["f8[:],f8[:]"], "(n)->(n)", identity=7)
 
@@ -626,3 +647,74 @@ def test_lengths_of_the_layout_hold_in_compiled_code():
     assert use(np.arange(6.0).reshape(2, 3)).tolist() == [[2, 1, 0], [5, 4, 3]]
     with pytest.raises(ValueError, match="size 4 is different from 3"):
         use(np.zeros(4))
+
+
+# -- on devices ------------------------------------------------------------------------------------------------------------
+
+
+def test_U06_on_the_device(device):
+    """One kernel for all axes that broadcast; the core axes are arrays of the function."""
+    f = guvectorize(["void(float32[:, :], float32[:, :], float32[:, :])", "void(float64[:, :], float64[:, :], float64[:, :])"], "(m,n),(n,p)->(m,p)", target="cuda")(product)
+    rng = np.random.default_rng(1)
+    assert f.signature == "(m,n),(n,p)->(m,p)" and (f.nin, f.nout) == (2, 1) and f.types == ["ff->f", "dd->d"]
+    for left, right in (((3, 4), (4, 2)), ((5, 3, 4), (4, 2)), ((3, 4), (5, 4, 2)), ((2, 1, 3, 4), (5, 4, 2)), ((0, 3, 4), (4, 2)), ((300, 2, 3), (1, 3, 2))):
+        for dtype in (np.float32, np.float64, np.int16):
+            a, b = rng.integers(-9, 9, left).astype(dtype), rng.integers(-9, 9, right).astype(dtype)
+            got, want = f(a, b), a.astype(np.promote_types(dtype, np.float32)) @ b
+            assert np.array_equal(got, want) and got.dtype == want.dtype
+    out = np.zeros((5, 3, 2))
+    assert f(np.ones((5, 3, 4)), np.ones((4, 2)), out) is out and (out == 4).all()
+    assert f(np.ones((5, 3, 4)), np.ones((4, 2)), out=out) is out
+
+
+def test_U06_scalars_and_several_outputs_on_the_device(device):
+    def moments(a, shift, mean, both):
+        total = 0.0
+        for i in range(a.shape[0]):
+            total += a[i]
+        mean[0] = total / a.shape[0] + shift
+        both[0], both[1] = a[0], a[a.shape[0] - 1]
+    f = guvectorize(["f8[:], f8, f8[:], f8[:]"], "(n),()->(),(2)", target="cuda")(moments)
+    a = np.arange(12.0).reshape(3, 4)
+    mean, ends = f(a, 1)
+    assert mean.tolist() == [2.5, 6.5, 10.5] and ends.tolist() == [[0, 3], [4, 7], [8, 11]]
+    mean, ends = f(a[0], np.array([1.0, 2.0]))
+    assert mean.tolist() == [2.5, 3.5] and ends.shape == (2, 2)
+    one, both = f(a[0], 1.0)
+    assert one == 2.5 and both.tolist() == [0, 3]
+    given = guvectorize("(n)->(n)", target="cuda")(running)
+    out = np.zeros((3, 4))
+    given(a, out)
+    assert np.array_equal(out, np.cumsum(a, axis=1))
+    with pytest.raises(TypeError, match="its outputs must be given"):
+        given(a)
+
+
+def test_U06_device_arrays(device):
+    from quern import cuda
+    f = guvectorize(["f8[:], f8[:]"], "(n)->(n)", target="cuda")(running)
+    a = np.random.default_rng(2).random((7, 5))
+    result = f(cuda.to_device(a))
+    assert not isinstance(result, np.ndarray) and np.allclose(result.copy_to_host(), np.cumsum(a, axis=1))
+
+
+def test_U06_wrong_calls_on_the_device(device):
+    f = guvectorize(["f8[:, :], f8[:, :], f8[:, :]"], "(m,n),(n,p)->(m,p)", target="cuda")(product)
+    for args, words in (((np.ones((2, 3)), np.ones((4, 2))), "mismatch in its core dimension 0"), ((np.ones(3), np.ones((3, 2))), "does not have enough dimensions"),
+                        ((np.ones((2, 2, 3)), np.ones((3, 3, 2))), "broadcast")):
+        with pytest.raises(ValueError, match=words):
+            f(*args)
+    with pytest.raises(ValueError, match="the output has shape"):
+        f(np.ones((2, 3)), np.ones((3, 2)), np.ones((3, 3)))
+    with pytest.raises(TypeError, match="no signature for"):
+        f(np.ones((2, 3), complex), np.ones((3, 2)))
+    with pytest.raises(TypeError, match="cannot cast the result"):
+        f(np.ones((2, 3)), np.ones((3, 2)), np.ones((2, 2), int))
+    with pytest.raises(TypeError, match="positional arguments"):
+        f(np.ones((2, 3)))
+    with pytest.raises(TypeError, match="no writable_args"):
+        guvectorize(["f8[:], f8[:]"], "(n)->(n)", target="cuda", writable_args=(0,))
+    with pytest.raises(TypeError, match="does not fit the layout"):
+        guvectorize(["f8[:, :], f8[:]"], "(n)->(n)", target="cuda")(running)
+    with pytest.raises(TypeError, match="parameters"):
+        guvectorize(["(f8[:],)"], "(n)->(n)", target="cuda")(running)

@@ -266,6 +266,48 @@ def test_UFN_07_pickling_and_threads():
     assert results == [True] * 6 and f.ntypes == 4
 
 
+class Recorder:
+    """An array of others: NumPy hands over to it, and so do ufuncs of ours."""
+
+    def __init__(self, values):
+        self.values = np.asarray(values)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        plain = [x.values if isinstance(x, Recorder) else x for x in inputs]
+        return Recorder(getattr(ufunc, method)(*plain, **kwargs))
+
+
+def test_U07_arrays_of_others_decide():
+    add = vectorize(["float64(float64, float64)"])(lambda x, y: x + y)
+    r = Recorder([1.0, 2.0, 4.0])
+    for got, want in ((add(r, 1), [2, 3, 5]), (add(1, r), [2, 3, 5]), (add.reduce(r), 7), (add.accumulate(r), [1, 3, 7]), (add.outer(r, r), np.add.outer(r.values, r.values)), (add.reduceat(r, [0, 1]), [1, 6])):
+        assert isinstance(got, Recorder) and np.array_equal(got.values, want)
+
+
+def test_U07_frames_of_pandas():
+    pandas = pytest.importorskip("pandas")
+    add = vectorize(["float64(float64, float64)"])(lambda x, y: x + y)
+    frame, row = pandas.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]}), pandas.Series([1.0, 2.0], index=["x", "y"], name="s")
+    both = add(frame, 1)
+    assert isinstance(both, pandas.DataFrame) and both.to_numpy().tolist() == [[2, 4], [3, 5]] and list(both) == ["a", "b"]
+    total = add(row, row)
+    assert isinstance(total, pandas.Series) and total.to_dict() == {"x": 2, "y": 4} and total.name == "s"
+
+
+def test_U07_arrays_of_dask():
+    dask = pytest.importorskip("dask.array")
+    add = vectorize(["float64(float64, float64)"])(lambda x, y: x + y)
+    lazy = add(dask.from_array(np.arange(6.0), chunks=2), 1)
+    assert isinstance(lazy, dask.Array) and lazy.compute().tolist() == [1, 2, 3, 4, 5, 6]
+
+
+def test_U07_arrays_of_xarray():
+    xarray = pytest.importorskip("xarray")
+    add = vectorize(["float64(float64, float64)"])(lambda x, y: x + y)
+    named = add(xarray.DataArray(np.arange(3.0), dims="t"), 1)
+    assert isinstance(named, xarray.DataArray) and named.dims == ("t",) and named.values.tolist() == [1, 2, 3]
+
+
 def test_more_types_through_add():
     f = vectorize(lambda x: x + 1)
     f._add("float64(float64)")

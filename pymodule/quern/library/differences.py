@@ -4,7 +4,7 @@ import numpy as np
 
 from .primitives import convert, guard, restride, result_type
 from .reductions import array_of, mean_type, sum_
-from .shapes import axis_of, copy, moveaxis, ravel, refuse, reshape
+from .shapes import axes_of, axis_of, copy, moveaxis, ravel, refuse, reshape
 from .sorting import right_place
 
 
@@ -62,49 +62,71 @@ def ediff1d(ary, to_end=None, to_begin=None):
 
 
 def gradient(f, *varargs, axis=None, edge_order=1):
-    """Of one axis."""
-    if f.ndim != 1:
-        refuse("gradient is of one axis in compiled code")
-    if edge_order != 1:
-        refuse("gradient has edges of order 1 in compiled code")
-    if len(f) < 2:
-        raise ValueError("Shape of array too small to calculate a numerical gradient")
-    if len(varargs) == 0:
-        return even_gradient(f, 1.0)
-    if isinstance(varargs[0], np.ndarray):
-        return uneven_gradient(f, varargs[0])
-    return even_gradient(f, varargs[0])
+    axes = axes_of(axis, f.ndim)
+    if edge_order != 1 and edge_order != 2:
+        refuse("'edge_order' greater than 2 not supported")
+    if len(varargs) > 1 and len(varargs) != len(axes):
+        raise TypeError("invalid number of arguments")
+    if len(axes) == 1:
+        return slope(f, axes[0], varargs[0] if len(varargs) > 0 else 1.0, edge_order)
+    return slopes(f, axes, varargs, edge_order)
 
 
-def even_gradient(f, step):
+def slopes(f, axes, steps, edge_order):
+    if len(axes) == 0:
+        return ()
+    step = steps[0] if len(steps) > 0 else 1.0
+    return (slope(f, axes[0], step, edge_order),) + slopes(f, axes[1:], steps[1:] if len(steps) > 1 else steps, edge_order)
+
+
+def slope(f, axis, step, edge_order):
+    """Along one axis, which comes to the front."""
     kind = mean_type(f.dtype)
-    y = convert(f, kind)
-    n = len(y)
-    h = convert(step, kind)
-    result = np.empty(n, kind)
-    result[0] = (y[1] - y[0]) / h
-    result[n - 1] = (y[n - 1] - y[n - 2]) / h
-    result[1 : n - 1] = (y[2:] - y[: n - 2]) / (convert(2, kind) * h)
+    result = np.empty(f.shape, kind)
+    y = moveaxis(convert(f, kind), axis, 0)
+    target = moveaxis(result, axis, 0)
+    if len(y) < edge_order + 1:
+        raise ValueError("Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are required.")
+    if isinstance(step, np.ndarray) and step.ndim > 0:
+        uneven_slope(target, y, step, edge_order, kind)
+    else:
+        even_slope(target, y, convert(step, kind), edge_order)
     return result
 
 
-def uneven_gradient(f, x):
-    if len(x) != len(f):
+def even_slope(target, y, h, edge_order):
+    n = len(y)
+    target[1 : n - 1] = np.true_divide(y[2:] - y[: n - 2], h + h)
+    if edge_order == 1:
+        target[0] = np.true_divide(y[1] - y[0], h)
+        target[n - 1] = np.true_divide(y[n - 1] - y[n - 2], h)
+    else:
+        target[0] = np.true_divide(4 * y[1] - 3 * y[0] - y[2], h + h)
+        target[n - 1] = np.true_divide(y[n - 3] - 4 * y[n - 2] + 3 * y[n - 1], h + h)
+
+
+def uneven_slope(target, y, x, edge_order, kind):
+    n = len(y)
+    if x.ndim != 1:
+        refuse("distances must be either scalars or 1d")
+    if len(x) != n:
         raise ValueError("when 1d, distances must match the length of the corresponding dimension")
-    kind = mean_type(f.dtype)
-    y = convert(f, kind)
-    n = len(y)
-    result = np.empty(n, kind)
-    result[0] = (y[1] - y[0]) / (x[1] - x[0])
-    result[n - 1] = (y[n - 1] - y[n - 2]) / (x[n - 1] - x[n - 2])
-    for i in range(1, n - 1):
-        left = x[i] - x[i - 1]
-        right = x[i + 1] - x[i]
-        a = -right / (left * (left + right))
-        b = (right - left) / (left * right)
-        c = left / (right * (left + right))
-        result[i] = a * y[i - 1] + b * y[i] + c * y[i + 1]
-    return result
+    steps = np.diff(convert(x, kind))
+    first = reshape(steps[: n - 2], (n - 2,) + (1,) * (y.ndim - 1))
+    second = reshape(steps[1:], (n - 2,) + (1,) * (y.ndim - 1))
+    both = first + second
+    target[1 : n - 1] = y[: n - 2] * -np.true_divide(second, first * both) + y[1 : n - 1] * np.true_divide(second - first, first * second) + y[2:] * np.true_divide(first, second * both)
+    if edge_order == 1:
+        target[0] = np.true_divide(y[1] - y[0], steps[0])
+        target[n - 1] = np.true_divide(y[n - 1] - y[n - 2], steps[n - 2])
+    else:
+        edge(target, 0, y[0], y[1], y[2], steps[0], steps[1])
+        edge(target, n - 1, y[n - 1], y[n - 2], y[n - 3], -steps[n - 2], -steps[n - 3])
+
+
+def edge(target, at, y0, y1, y2, h1, h2):
+    """The slope in the first of three points."""
+    target[at] = y0 * -np.true_divide(2 * h1 + h2, h1 * (h1 + h2)) + y1 * np.true_divide(h1 + h2, h1 * h2) - y2 * np.true_divide(h1, h2 * (h1 + h2))
 
 
 def trapezoid(y, x=None, dx=1.0, axis=-1):
@@ -264,6 +286,9 @@ def along_each_other(a, v, mode):
 
 
 def correlate(a, v, mode="valid"):
+    if a.ndim != 1 or v.ndim != 1:
+        refuse("object of too small or too great depth for desired array")
+        return np.zeros(0, result_type(a, v))
     if len(a) == 0:
         raise ValueError("first array argument cannot be empty")
     if len(v) == 0:
@@ -274,6 +299,9 @@ def correlate(a, v, mode="valid"):
 
 
 def convolve(a, v, mode="full"):
+    if a.ndim != 1 or v.ndim != 1:
+        refuse("object of too small or too great depth for desired array")
+        return np.zeros(0, result_type(a, v))
     if len(a) == 0:
         raise ValueError("a cannot be empty")
     if len(v) == 0:

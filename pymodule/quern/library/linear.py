@@ -202,6 +202,8 @@ def dot(a, b, out=None):
     if out is None:
         return dot_new(a, b)
     check_out(out, result_type(a, b), max(ndim_of(a), ndim_of(b)) if is_number(a) or is_number(b) else max(ndim_of(a) - 1, 0) + max(ndim_of(b) - 1, 0))
+    if out.dtype != result_type(a, b):
+        return out
     result = dot_new(a, b)
     if isinstance(result, np.ndarray) and result.shape != out.shape:
         raise ValueError("output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)")

@@ -547,6 +547,8 @@ def average(a, axis=None, weights=None, returned=False, keepdims=False):
 
 
 def weighted(a, axis, axes, weights, returned, keepdims):
+    if weights.ndim == a.ndim and axis is None and weights.shape != a.shape:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
     if weights.ndim != a.ndim:
         if axis is None or weights.ndim != 1:
             refuse_type("Axis must be specified when shapes of a and weights differ.")

@@ -458,7 +458,7 @@ def check_places(kth, n):
 def partition(a, kth, axis=-1, kind="introselect", order=None):
     result = sort(a, axis)
     if result.size > 0:
-        check_places(kth, result.shape[-1 if axis is None else axis])
+        check_places(kth, result.shape[-1 if axis is None else axis_of(axis, result.ndim)])
     return result
 
 
@@ -472,7 +472,7 @@ def partition_in_place(a, kth, axis=-1, kind="introselect", order=None):
 def argpartition(a, kth, axis=-1, kind="introselect", order=None):
     places = argsort(a, axis)
     if places.size > 0:
-        check_places(kth, places.shape[-1 if axis is None else axis])
+        check_places(kth, places.shape[-1 if axis is None else axis_of(axis, places.ndim)])
     return places
 
 
