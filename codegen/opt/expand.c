@@ -64,20 +64,6 @@ static Ref overlaps(Emit *e, const WholeOp *w) {
     return any;
 }
 
-/* All values first, then they are copied. */
-static void write_copied(Emit *e, const WholeOp *w, const Ref *dims, bool alike) {
-    TypeTable *types = e->func->module->types;
-    bool fortran = ir_type(e->func, w->target)->layout == LAYOUT_F;
-    const Type *fresh =
-        type_array(types, w->element->result, w->ndim, fortran ? LAYOUT_F : LAYOUT_C);
-    Ref copy = em_raising(e, OP_alloc, fresh, dims, w->ndim);
-    WholeOp into = *w, back = *w;
-    into.target = copy;
-    back.element = NULL, back.n = 1, back.operands = &copy;
-    write_nest(e, &into, dims, alike, copy);
-    write_nest(e, &back, dims, alike, w->target);
-}
-
 static void open_case(Emit *e, Ref condition, int32_t yes, int32_t no) {
     b_branch(&e->b, condition, yes, no);
     e->b.block = yes;
@@ -136,6 +122,23 @@ static Ref write_versions(Emit *e, const WholeOp *w, const Ref *dims) {
     for (int v = 0; v <= n + 1; v++)
         ir_add_arg(e->func, result, results[v]);
     return result;
+}
+
+/* All values first, then they are copied. */
+static void write_copied(Emit *e, const WholeOp *w, const Ref *dims, bool alike) {
+    TypeTable *types = e->func->module->types;
+    bool fortran = ir_type(e->func, w->target)->layout == LAYOUT_F;
+    const Type *fresh =
+        type_array(types, w->element->result, w->ndim, fortran ? LAYOUT_F : LAYOUT_C);
+    Ref copy = em_raising(e, OP_alloc, fresh, dims, w->ndim);
+    WholeOp into = *w, back = *w;
+    into.target = copy;
+    back.element = NULL, back.n = 1, back.operands = &copy;
+    if (alike)
+        write_nest(e, &into, dims, true, copy);
+    else
+        write_versions(e, &into, dims);
+    write_nest(e, &back, dims, alike, w->target);
 }
 
 /* For all operands, in line or as the body of a function. */
