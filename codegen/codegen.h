@@ -63,6 +63,8 @@ bool cg_front_module(Compilation *c, Module *typed);
 /* Instead of both: everything that stops it (ti_diagnose). Argument types may be NULL. true: nothing does. */
 bool cg_diagnose(Compilation *c, const Binding *function, const Type *const *arg_types,
                  int32_t nargs, const Type *result);
+/* Behind cg_front, for the same list: the parallel loops that the passes refuse. true: there are none. */
+bool cg_diagnose_loops(Compilation *c);
 /* Passes, LLVM, linking: no resolver, no GIL; runs LLVM on the code-generation worker. NULL: see diags. */
 Artifact *cg_back(Compilation *c);
 /* While cg_back waits for code generation, `look` is called every 50 ms on its thread. True: it waits no longer and

@@ -62,6 +62,16 @@ Module *cg_module(Compilation *c) {
     return c->module;
 }
 
+static void tell_loops(void *user) {
+    Compilation *c = user;
+    opt_tell_loops(c->module, &c->options);
+}
+
+bool cg_diagnose_loops(Compilation *c) {
+    if (!arena_guard(&c->arena, tell_loops, c)) return diag_out_of_memory(&c->diags);
+    return !c->diags.failed;
+}
+
 bool cg_front_module(Compilation *c, Module *typed) {
     c->module = typed;
     c->types = typed->types;

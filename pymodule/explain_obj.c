@@ -1,7 +1,7 @@
 /* explain_obj.c - f.explain(): everything that keeps a function from being compiled, as Python values.
  *
- * The compiler's list first (ti_diagnose). Where that is empty and all types are known, the function is compiled, as a
- * call would: only then is it true that nothing stops it. How the answer is shown is quern/_explain.py. */
+ * The compiler's list first (ti_diagnose), then that of its parallel loops. Where these are empty and all types are known, the
+ * function is compiled, as a call would: only then is it true that nothing stops it. How the answer is shown is quern/_explain.py. */
 #include "pymodule/dispatch.h"
 
 /* What is asked: a signature; or arguments, of which a key of 0 is not known. */
@@ -68,6 +68,14 @@ static PyObject *type_texts(const Type *const *types, int32_t n, Arena *arena) {
     return text_or_none(buf_take(&text));
 }
 
+static void drop_warnings(DiagList *diags) {
+    int32_t kept = 0;
+    for (int32_t i = 0; i < diags->items.len; i++)
+        if (diag_severity(diags->items.items[i].code) == SEV_ERROR)
+            diags->items.items[kept++] = diags->items.items[i];
+    diags->items.len = kept;
+}
+
 /* Runs the compiler's front half. The text of the parameter types, or NULL with an exception. *result: that of a
  * function of kernels, which is not compiled alone. */
 static PyObject *diagnose(JitCore *core, const CompileOptions *options, Question *q,
@@ -88,10 +96,14 @@ static PyObject *diagnose(JitCore *core, const CompileOptions *options, Question
             const Type *declared = signature.result;
             if (declared && declared->kind == TY_UNKNOWN) declared = NULL;
             bool clean = cg_diagnose(c, function, signature.params, signature.nparams, declared);
-            if (clean && !q->unknown && q->device &&
-                cg_front(c, function, signature.params, signature.nparams, declared))
+            bool front = clean && !q->unknown && (q->device || request.options.infer.parallel) &&
+                         cg_front(c, function, signature.params, signature.nparams, declared);
+            if (front && q->device)
                 *result =
                     text_or_none(type_text(cg_arena(c), cg_module(c)->funcs.items[0]->result));
+            else if (front)
+                cg_diagnose_loops(c);
+            if (front) drop_warnings(cg_diags(c)); /* a call tells them */
             if (!PyErr_Occurred() && add_diags(core->state, q->items, cg_diags(c)) == 0)
                 types = type_texts(signature.params, signature.nparams, cg_arena(c));
         } else if (!PyErr_Occurred()) {

@@ -280,20 +280,32 @@ static void tell_moved(const Region *r) {
 
 /* -- the pass ----------------------------------------------------------------------------------- */
 
+/* The loop, and those over prange in it, are not looked at again. */
+static void set_aside(Region *r) {
+    ir_inst(r->func, r->marker)->imm = PRANGE_REFUSED;
+    for (int32_t i = 0; i < r->blocks.len; i++) {
+        const Block *block = &r->func->blocks.items[r->blocks.items[i]];
+        for (int32_t k = 0; k < block->insts.len; k++)
+            if (ir_inst(r->func, block->insts.items[k])->op == OP_prange)
+                ir_inst(r->func, block->insts.items[k])->imm = PRANGE_REFUSED;
+    }
+}
+
 /* The next loop over prange that can be moved, outer ones first. */
 static bool move_one(PassContext *ctx, Func *func) {
     Cfg cfg;
     cfg_compute(&cfg, ctx->arena, func);
     for (int32_t l = 0; l < cfg.loops.len; l++) {
         Region r = {.ctx = ctx, .func = func, .cfg = &cfg};
-        if (!find_loop(&r, l)) continue;
+        if (!find_loop(&r, l) || ir_inst(func, r.marker)->imm == PRANGE_REFUSED) continue;
         if (!find_blocks(&r, l)) {
             Str why = STR("runs on one thread: it can be left before its end (break, return)");
             if (!ir_inst(func, r.marker)->imm) parallel_remark(ctx, func, r.marker, 1, why);
             ir_inst(func, r.marker)->imm = PRANGE_TOLD;
             continue;
         }
-        if (!region_find_carried(&r) || !region_find_crossings(&r)) return false;
+        if (!region_find_carried(&r) || !region_find_crossings(&r))
+            return set_aside(&r), ctx->tell_all;
         tell_moved(&r);
         region_make_body(&r);
         exchange(&r);
@@ -325,7 +337,7 @@ static void drop_markers(PassContext *ctx, Func *func) {
 }
 
 void opt_parallel(PassContext *ctx, Func *func) {
-    while (func->parallel && !ctx->module->diags->failed && move_one(ctx, func))
+    while (func->parallel && (!ctx->module->diags->failed || ctx->tell_all) && move_one(ctx, func))
         ;
     drop_markers(ctx, func);
 }

@@ -7,7 +7,7 @@
 #include "frontend/base/bits.h"
 
 /* `imm` of the op prange, for remarks: 0, or */
-enum { PRANGE_TOLD = 1, PRANGE_OF_ARRAYS = 2 };
+enum { PRANGE_TOLD = 1, PRANGE_OF_ARRAYS = 2, PRANGE_REFUSED = 3 };
 void parallel_remark(PassContext *ctx, const Func *func, Ref at, int level, Str text);
 
 /* How the value of a variable after the loop follows from those that its chunks end with. */

@@ -23,8 +23,14 @@ static bool verified(const Func *func, const PassInfo *pass) {
 #endif
 }
 
+void opt_tell_loops(Module *module, const CompileOptions *options) {
+    PassContext ctx = {module, module->arena, options, true};
+    for (int32_t i = 0, n = module->funcs.len; i < n; i++)
+        opt_parallel(&ctx, module->funcs.items[i]);
+}
+
 bool opt_run_one(Module *module, const CompileOptions *options, const PassInfo *pass) {
-    PassContext ctx = {module, module->arena, options};
+    PassContext ctx = {module, module->arena, options, false};
     for (int32_t i = 0; i < module->funcs.len; i++) {
         pass->run(&ctx, module->funcs.items[i]);
         if (!verified(module->funcs.items[i], pass)) return false;

@@ -12,6 +12,7 @@ typedef struct PassContext {
     Module *module;
     Arena *arena;
     const CompileOptions *options;
+    bool tell_all; /* what is refused is only told: the pass goes on to what else there is */
 } PassContext;
 
 /* What holds of the functions until a pass breaks it. */
@@ -39,6 +40,8 @@ extern const PassInfo opt_passes[];
  * NULL) is called with the function after each pass: dumps. false: the verifier found something. */
 typedef void (*PassObserver)(void *user, const PassInfo *pass, const Func *func);
 bool opt_run(Module *module, const CompileOptions *options, PassObserver after, void *user);
+/* Tells every parallel loop of the module that is refused, for f.explain(); the module is good for nothing else then. */
+void opt_tell_loops(Module *module, const CompileOptions *options);
 const PassInfo *opt_find(const char *name);
 bool opt_run_one(Module *module, const CompileOptions *options, const PassInfo *pass);
 
