@@ -304,7 +304,7 @@ static bool move_one(PassContext *ctx, Func *func) {
             ir_inst(func, r.marker)->imm = PRANGE_TOLD;
             continue;
         }
-        if (!region_find_carried(&r) || !region_find_crossings(&r))
+        if (!region_objects_are_safe(&r) || !region_find_carried(&r) || !region_find_crossings(&r))
             return set_aside(&r), ctx->tell_all;
         tell_moved(&r);
         region_make_body(&r);

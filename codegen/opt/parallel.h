@@ -84,6 +84,8 @@ bool carried_is_chosen(const Carried *c, int32_t join, int32_t from);
 Ref region_find_beside(Region *r, int32_t *leader);
 /* crossing.c: fills `arrays`. false as above: it is certain that iterations write and read the same elements. */
 bool region_find_crossings(Region *r);
+/* parallel_objects.c: false: an iteration changes an object that it has not made, which has been said. */
+bool region_objects_are_safe(const Region *r);
 /* parallel_body.c: the function (first, last, chunk, inputs ..., partials ...). */
 void region_make_body(Region *r);
 /* Of one axis more than a shared array, first or (F order) last. */

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from quern import _quern, errors, njit
+from quern import _quern, errors, njit, prange
 
 
 def live():
@@ -640,6 +640,54 @@ def test_MEM_02_each_allocation_fails_in_turn():
         for more in xss[2:]:
             assert isinstance(more, list)
     assert out == want and failed > 40
+
+
+@njit(parallel=True)
+def read_in_parallel(xs, rows):
+    total = 0.0
+    for i in prange(len(xs)):
+        total += xs[i] * rows[i % 2][0]
+    return total
+
+
+@njit(parallel=True)
+def made_in_parallel(n, out):
+    for i in prange(n):
+        own = [1.0]
+        for k in range(i % 7):
+            own.append(k + own[-1])
+        own = own + own[1:]
+        own.reverse()
+        out[i] = sum(own) + len(own)
+
+
+@njit(parallel=True)
+def put_in_parallel(xs):
+    for i in prange(len(xs)):
+        xs[i] = i
+
+
+@njit(parallel=True)
+def inner_put_in_parallel(rows):
+    for i in prange(len(rows)):
+        rows[i].append(i)
+
+
+@njit(parallel=True)
+def put_by_another(xs):
+    for i in prange(3):
+        helper(xs, i)
+
+
+def test_PAR_lists_in_parallel_loops():
+    xs, rows = [float(i) for i in range(1000)], [[2.0], [3.0]]
+    assert read_in_parallel(xs, rows) == read_in_parallel.py_func(xs, rows)
+    fast, slow = np.zeros(1000), np.zeros(1000)
+    made_in_parallel(1000, fast), made_in_parallel.py_func(1000, slow)
+    assert (fast == slow).all()
+    for function, argument in ((put_in_parallel, [1, 2]), (inner_put_in_parallel, [[1]]), (put_by_another, [1])):
+        with pytest.raises(errors.TypingError, match="changes a list that others may use"):
+            function(argument)
 
 
 @njit

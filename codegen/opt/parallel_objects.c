@@ -1,0 +1,123 @@
+/* parallel_objects.c - objects in bodies of parallel loops: an iteration may read what is there, and change what it has made
+ * itself. Anything else that changes an object is refused: nobody would wait for the other threads. */
+#include "codegen/opt/parallel.h"
+
+typedef struct Objects {
+    Arena *arena;
+    Map fresh; /* Func -> does it return an object that it has made? 1: no, 2: yes; asked for while it is found out: yes */
+    Map changes; /* Func -> a set of its parameters, those that it may change; Bits */
+} Objects;
+
+static bool is_fresh(Objects *o, const Func *func, Ref ref, Bits *seen);
+
+static bool returns_fresh(Objects *o, const Func *callee) {
+    MapValue *known = map_find(&o->fresh, map_key(callee));
+    if (known) return known->num == 2;
+    map_put(&o->fresh, map_key(callee))->num = 2;
+    bool fresh = true;
+    for (Ref ref = 1; ref < callee->insts.len && fresh; ref++) {
+        Bits seen = {0};
+        if (ir_inst(callee, ref)->op != OP_return) continue;
+        seen = bits_new(o->arena, callee->insts.len);
+        fresh = is_fresh(o, callee, ir_arg(callee, ref, 0), &seen);
+    }
+    map_put(&o->fresh, map_key(callee))->num = fresh ? 2 : 1;
+    return fresh;
+}
+
+/* Was it made in this function, by `new` or a call that does so? */
+static bool is_fresh(Objects *o, const Func *func, Ref ref, Bits *seen) {
+    const Inst *inst = ir_inst(func, ref);
+    if (bits_get(seen, ref)) return true;
+    bits_set(seen, ref);
+    if (inst->op == OP_call) return returns_fresh(o, inst->u.func);
+    if (inst->op != OP_phi) return inst->op == OP_new;
+    for (int32_t k = 0; k < inst->nargs; k++)
+        if (!is_fresh(o, func, ir_arg(func, ref, k), seen)) return false;
+    return true;
+}
+
+/* Is the buffer that the instruction writes one of an object? That object; NO_REF: it is an array. */
+static Ref changed_object(const Func *func, Ref ref) {
+    const Inst *inst = ir_inst(func, ref);
+    if (inst->op == OP_set_field) return ir_arg(func, ref, 0);
+    if (inst->op != OP_store && inst->op != OP_take && inst->op != OP_move) return NO_REF;
+    Ref buffer = ir_arg(func, ref, 0);
+    if (ir_inst(func, buffer)->op == OP_field) return ir_arg(func, buffer, 0);
+    return inst->op != OP_store && ir_inst(func, buffer)->op == OP_param ? buffer : NO_REF;
+}
+
+static bool callee_changes(Objects *o, const Func *callee, int32_t param);
+
+/* Operand k of a call, or the object of a store: the value that is changed; NO_REF behind the last. */
+static Ref changed_value(Objects *o, const Func *func, Ref ref, int32_t *k) {
+    const Inst *inst = ir_inst(func, ref);
+    if (inst->op != OP_call) return (*k)++ ? NO_REF : changed_object(func, ref);
+    for (; *k < inst->nargs; (*k)++) {
+        Ref arg = ir_arg(func, ref, *k);
+        if (ir_type(func, arg)->counted && callee_changes(o, inst->u.func, *k)) return (*k)++, arg;
+    }
+    return NO_REF;
+}
+
+/* What is neither fresh nor a parameter may be part of any of them. */
+static void add_changes(Objects *o, const Func *callee, Ref value, Bits *params) {
+    Bits seen = bits_new(o->arena, callee->insts.len);
+    if (is_fresh(o, callee, value, &seen)) return;
+    const Inst *inst = ir_inst(callee, value);
+    for (int32_t p = 0; p < callee->nparams; p++)
+        if (inst->op != OP_param || inst->imm == p) bits_set(params, p);
+}
+
+static bool callee_changes(Objects *o, const Func *callee, int32_t param) {
+    MapValue *known = map_find(&o->changes, map_key(callee));
+    if (known) return bits_get(known->ptr, param);
+    Bits *params = arena_new(o->arena, Bits);
+    *params = bits_new(o->arena, callee->nparams + 1);
+    map_put(&o->changes, map_key(callee))->ptr = params;
+    for (bool again = true; again;) { /* what calls itself is looked at until nothing is added */
+        Bits before = bits_new(o->arena, callee->nparams + 1);
+        bits_or(&before, params);
+        for (Ref ref = 1; ref < callee->insts.len; ref++) {
+            Ref value;
+            for (int32_t k = 0; (value = changed_value(o, callee, ref, &k));)
+                add_changes(o, callee, value, params);
+        }
+        again = bits_or(&before, params);
+    }
+    return bits_get(params, param);
+}
+
+static bool refuse(const Region *r, Ref at) {
+    DiagList *diags = r->ctx->module->diags;
+    Span here = ir_span_of(r->func, at), loop = ir_span_of(r->func, r->marker);
+    diag_add(diags, E0704, &here);
+    if (loop.line) diag_note(diags, &loop, "the loop");
+    diag_note(diags, NULL,
+              "write into an array, or into a list that the iteration makes; or use range()");
+    return false;
+}
+
+/* Made by the iteration: in the loop, and not carried on by it. */
+static bool is_own(Objects *o, const Region *r, Ref value) {
+    Bits seen = bits_new(o->arena, r->func->insts.len);
+    if (!is_fresh(o, r->func, value, &seen)) return false;
+    for (Ref ref = 1; ref < r->func->insts.len; ref++)
+        if (bits_get(&seen, ref) && !r->inside[ir_inst(r->func, ref)->block]) return false;
+    return true;
+}
+
+bool region_objects_are_safe(const Region *r) {
+    Objects o = {.arena = r->ctx->arena};
+    map_init(&o.fresh, o.arena);
+    map_init(&o.changes, o.arena);
+    for (int32_t i = 0; i < r->blocks.len; i++) {
+        const Block *block = &r->func->blocks.items[r->blocks.items[i]];
+        for (int32_t k = 0; k < block->insts.len; k++) {
+            Ref value, ref = block->insts.items[k];
+            for (int32_t n = 0; (value = changed_value(&o, r->func, ref, &n));)
+                if (!is_own(&o, r, value)) return refuse(r, ref);
+        }
+    }
+    return true;
+}
