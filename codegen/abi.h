@@ -6,18 +6,18 @@
 #include "codegen/codegen.h"
 
 /* Generated code addresses these fields by position. */
-_Static_assert(offsetof(CallContext, exception) == 0, "context field 0");
-_Static_assert(offsetof(CallContext, site) == 4, "context field 1");
-_Static_assert(offsetof(CallContext, args) == 8, "context field 2");
-_Static_assert(offsetof(CallContext, stack_limit) == 8 + 8 * CALL_MAX_ARGS, "context field 3");
-_Static_assert(offsetof(CallContext, poll) == 16 + 8 * CALL_MAX_ARGS, "context field 4");
-_Static_assert(offsetof(CallContext, user) == 24 + 8 * CALL_MAX_ARGS, "context field 5");
-_Static_assert(offsetof(CallContext, budget) == 32 + 8 * CALL_MAX_ARGS, "context field 6");
-_Static_assert(offsetof(CallContext, ncallers) == 40 + 8 * CALL_MAX_ARGS, "context field 7");
-_Static_assert(offsetof(CallContext, callers) == 44 + 8 * CALL_MAX_ARGS, "context field 8");
-_Static_assert(offsetof(CallContext, exception_class) ==
-                   44 + 8 * CALL_MAX_ARGS + 4 * CALL_MAX_CALLERS,
-               "context field 9");
+_Static_assert(offsetof(CallContext, site) == 4 && offsetof(CallContext, id) == 8 &&
+                   offsetof(CallContext, cause) == 24 && offsetof(CallContext, suppressed) == 32 &&
+                   offsetof(CallContext, ncallers) == 36 && offsetof(CallContext, callers) == 40 &&
+                   offsetof(CallContext, exception_class) == 40 + 4 * CALL_MAX_CALLERS &&
+                   offsetof(CallContext, args) % 8 == 0 &&
+                   offsetof(CallContext, args) - offsetof(CallContext, exception_class) <= 8,
+               "the exception of the context");
+_Static_assert(offsetof(CallContext, stack_limit) == sizeof(Raised) &&
+                   offsetof(CallContext, poll) == sizeof(Raised) + 8 &&
+                   offsetof(CallContext, user) == sizeof(Raised) + 16 &&
+                   offsetof(CallContext, budget) == sizeof(Raised) + 24,
+               "the context behind it");
 _Static_assert(offsetof(CallContext, thread) == offsetof(CallContext, block) + 12,
                "written by target_cpu.c");
 _Static_assert(offsetof(ArrayValue, owner) == 8 && offsetof(ArrayValue, dims) == 16, "array value");

@@ -99,32 +99,57 @@ typedef struct PendingHandler {
     /* Is it of that class? One that has no handle is a builtin. */
     bool (*matches)(struct CallContext *ctx, int64_t taken, const void *class_handle);
 } PendingHandler;
-/* In CallContext.exception: args[0] is the number of an exception that was taken. */
+/* In Raised.exception: args[0] is the number of an exception that was taken. */
 enum { CALL_TAKEN = INT32_MIN };
+
+/* An exception: what, where, through which calls and after which others. What stands in front of `callers` is
+ * cleared by the caller. */
+#define RAISED                                                                                                            \
+    int32_t exception; /* index into artifact->raises, or -1 - Guard */                                                   \
+    int32_t site;      /* index into artifact->sites */                                                                   \
+    int64_t id; /* which, among those that handlers of this call have caught; 0: none has yet */                          \
+    /* The id of the exception that was being handled, and of the one behind `from`; 0: none */                           \
+    int64_t context, cause;                                                                                               \
+    int32_t suppressed; /* the context is not shown */                                                                    \
+    /* Sites of the calls that it came through, innermost first; of more than there is room for the last place has the */ \
+    /* outermost. GPUs do not keep them. */                                                                               \
+    int32_t ncallers, callers[CALL_MAX_CALLERS];                                                                          \
+    int32_t exception_class;     /* of a raise statement: the code's number for its class */                              \
+    int64_t args[CALL_MAX_ARGS]; /* bits of its arguments: see RaiseInfo.kinds */
+typedef struct Raised {
+    RAISED
+} Raised;
+
+/* Exceptions that are contexts or causes of others, the latest ones, by id. */
+enum { KEPT_EXCEPTIONS = 64 };
+typedef struct KeptExceptions {
+    int32_t next; /* place */
+    Raised kept[KEPT_EXCEPTIONS];
+} KeptExceptions;
 
 /* Where generated code leaves the exception, and what it needs of the caller. One for each call, on the
  * caller's stack. Field order is part of the ABI of generated code (codegen/abi.h asserts the offsets). */
 typedef struct CallContext {
-    int32_t exception;           /* index into artifact->raises, or -1 - Guard */
-    int32_t site;                /* index into artifact->sites */
-    int64_t args[CALL_MAX_ARGS]; /* bits of the exception's arguments: see RaiseInfo.kinds */
-    char *stack_limit;           /* a function whose stack pointer is below raises RecursionError */
+    union {
+        struct {
+            RAISED
+        };
+        Raised raised;
+    };
+    char *stack_limit; /* a function whose stack pointer is below raises RecursionError */
     /* Slow path of OP_poll: 0 to go on; otherwise the code returns CALL_PENDING. May be NULL. */
     int32_t (*poll)(struct CallContext *ctx);
     void *user; /* the caller's */
     /* Rounds before the next poll, of recursions and of kernels whose work-items wait. Cleared by the caller. */
     int64_t budget;
-    /* Sites of the calls that the exception came through, innermost first; of more than there is room for the last place has
-     * the outermost. The caller clears ncallers; GPUs do not keep it. */
-    int32_t ncallers, callers[CALL_MAX_CALLERS];
-    int32_t
-        exception_class; /* of an exception of a raise statement: the code's number for its class */
     /* Kernels on the cpu device: the work-item that raised. The caller clears has_item. */
     int32_t has_item;
     uint32_t block[3], thread[3];
     const ParallelRunner *parallel; /* NULL: loops run on this thread */
     const PendingHandler *pending;  /* NULL: what `poll` leaves with the caller is not caught */
-    void *taken; /* the caller's: what it gave to handlers; it clears and frees it */
+    void *taken;          /* the caller's: what it gave to handlers; it clears and frees it */
+    int64_t last_id;      /* given to a caught exception; the caller clears it */
+    KeptExceptions *kept; /* NULL: none yet. The caller clears it and gives it to free() */
 } CallContext;
 
 typedef int (*HostEntry)(CallContext *ctx, void **args, void *result);

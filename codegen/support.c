@@ -111,19 +111,6 @@ double quern_round_digits(double x, int64_t digits) {
     return strtod(text, NULL);
 }
 
-int32_t quern_take_pending(CallContext *ctx) {
-    int64_t taken = ctx->pending ? ctx->pending->take(ctx) : 0;
-    if (!taken) return false;
-    ctx->exception = CALL_TAKEN;
-    ctx->site = -1;
-    ctx->args[0] = taken;
-    return true;
-}
-
-int32_t quern_matches_taken(CallContext *ctx, int64_t taken, const void *class_handle) {
-    return ctx->pending->matches(ctx, taken, class_handle);
-}
-
 float quern_round_digitsf(float x, int64_t digits) {
     return (float)quern_round_digits((double)x, digits);
 }
@@ -149,6 +136,8 @@ const SupportFunction support_functions[] = {
     ROW(quern_retain),
     ROW(quern_release),
     ROW(quern_cholesky),
+    ROW(quern_caught),
+    ROW(quern_cause),
     ROW(quern_chunks),
     ROW(quern_eig),
     ROW(quern_eigh),
@@ -165,7 +154,6 @@ const SupportFunction support_functions[] = {
     ROW(quern_parallel),
     ROW(quern_product),
     ROW(quern_run_blocks),
-    ROW(quern_take_pending),
     ROW(quern_threads),
     BOTH(quern_round_digits),
     BOTH(acos),

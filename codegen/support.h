@@ -41,9 +41,12 @@ float quern_round_digitsf(float x, int64_t digits);
 int64_t quern_chunks(CallContext *ctx, int64_t n, int32_t few);
 int32_t quern_parallel(CallContext *ctx, int64_t n, int64_t chunks, ParallelBody body, void *env);
 
-/* Handlers: takes the exception that is pending with the caller into the context; false: it cannot be caught. Is one that
- * was taken of that class? */
-int32_t quern_take_pending(CallContext *ctx);
+/* Handlers. The exception of the context, or where `status` says so the one that is pending with the caller, moves to
+ * `held`; it came while `handled` was being handled (NULL: nothing was). 0: it cannot be caught. */
+int32_t quern_caught(CallContext *ctx, Raised *held, const Raised *handled, int32_t status);
+/* `from`: what the next raise statement raises (`of` NULL), or `of`, has that cause; NULL: none, and shows no context. */
+void quern_cause(CallContext *ctx, Raised *of, const Raised *cause);
+/* Is an exception that was pending of that class? */
 int32_t quern_matches_taken(CallContext *ctx, int64_t taken, const void *class_handle);
 
 int64_t quern_threads(CallContext *ctx, int32_t question, int64_t value);

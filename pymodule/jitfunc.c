@@ -141,6 +141,7 @@ __attribute__((noinline)) static PyObject *finish(Dispatcher *d, const Spec *spe
     else
         boxed = py_box(d->core.state, &spec->artifact->result, result);
     Py_XDECREF((PyObject *)ctx->taken);
+    free(ctx->kept);
     py_spec_release(spec);
     return boxed;
 }
@@ -149,19 +150,21 @@ __attribute__((always_inline)) static inline PyObject *run(Dispatcher *d, Spec *
                                                            char *memory) {
     CallFrame frame = {.runs = spec};
     CallContext ctx;
-    ctx.exception = ctx.site = 0;
-    ctx.budget = ctx.ncallers = 0;
+    ctx.exception = ctx.site = ctx.suppressed = ctx.ncallers = 0;
+    ctx.id = ctx.context = ctx.cause = ctx.last_id = 0;
+    ctx.budget = 0;
     ctx.poll = py_poll;
     ctx.user = &frame;
     ctx.parallel = &rt_parallel;
     ctx.pending = &pending_handler;
     ctx.taken = NULL;
+    ctx.kept = NULL;
     ctx.stack_limit = py_stack_limit();
     char *result = memory + spec->result_offset;
     int status = d->nogil ? enter_nogil(spec, &ctx, &frame, (void **)memory, result)
                           : spec->entry(&ctx, (void **)memory, result);
-    if (QN_UNLIKELY(status | (frame.runs !=
-                              spec))) /* also where an exception was taken: a poll came before */
+    /* where an exception was taken, a poll came before */
+    if (QN_UNLIKELY(status | (frame.runs != spec) | (ctx.kept != NULL)))
         return finish(d, spec, &ctx, status, result, frame.runs != spec);
     switch (spec->artifact->result.kind) {
     case TY_i64: return PyLong_FromLongLong(*(int64_t *)result);

@@ -208,7 +208,9 @@ static void guard_text(char *out, size_t size, const char *format, const int64_t
     out[QN_MIN(n, size - 1)] = 0;
 }
 
-static void raise_guard(int guard, const CallContext *ctx, const CodeSite *site) {
+static void raise_guard(const Artifact *artifact, const Raised *raised) {
+    int guard = -1 - raised->exception;
+    bool placed = raised->site >= 0 && raised->site < artifact->nsites;
     if (guard < 0 || guard >= GUARD_COUNT) {
         PyErr_SetString(PyExc_SystemError, "compiled code reported an unknown error");
         return;
@@ -216,7 +218,8 @@ static void raise_guard(int guard, const CallContext *ctx, const CodeSite *site)
     PyObject *cls = py_builtin_exception(guards[guard].exception);
     if (!cls) return;
     char text[512];
-    guard_text(text, sizeof text, guards[guard].message, ctx->args, site ? site->name : STR("?"));
+    guard_text(text, sizeof text, guards[guard].message, raised->args,
+               placed ? artifact->sites[raised->site].name : STR("?"));
     if (text[0])
         PyErr_SetString(cls, text);
     else
@@ -267,7 +270,7 @@ static PyObject *raise_arg(TypeKind kind, const int64_t *args, int *slot) {
     return PyLong_FromLongLong(bits);
 }
 
-static void raise_statement(const RaiseInfo *info, const CallContext *ctx) {
+static void raise_statement(const RaiseInfo *info, const Raised *raised) {
     char name[128];
     snprintf(name, sizeof name, STR_FMT, STR_ARG(info->class_name));
     PyObject *cls =
@@ -282,8 +285,9 @@ static void raise_statement(const RaiseInfo *info, const CallContext *ctx) {
         PyTuple_SET_ITEM(args, 0, text);
     }
     for (int i = 0; ok && i < info->nargs; i++) {
-        PyObject *arg = slot < CALL_MAX_ARGS ? raise_arg((TypeKind)info->kinds[i], ctx->args, &slot)
-                                             : Py_NewRef(Py_None);
+        PyObject *arg = slot < CALL_MAX_ARGS
+                            ? raise_arg((TypeKind)info->kinds[i], raised->args, &slot)
+                            : Py_NewRef(Py_None);
         ok = arg != NULL;
         PyTuple_SET_ITEM(args, extra + i, arg);
     }
@@ -315,24 +319,76 @@ static void add_traceback(const CodeSite *site, PyObject *globals) {
     Py_XDECREF(code);
 }
 
+static void add_tracebacks(const Artifact *artifact, const Raised *raised, PyObject *globals) {
+    if (raised->site >= 0 && raised->site < artifact->nsites)
+        add_traceback(&artifact->sites[raised->site], globals);
+    for (int32_t i = 0; i < QN_MIN(raised->ncallers, CALL_MAX_CALLERS); i++)
+        if (raised->callers[i] >= 0 && raised->callers[i] < artifact->nsites)
+            add_traceback(&artifact->sites[raised->callers[i]], globals);
+}
+
+/* The exception becomes the one that is set, with its traceback, without what came before it. */
+static void raise_alone(const Artifact *artifact, const Raised *raised, PyObject *globals) {
+    if (raised->exception == CALL_TAKEN)
+        PyErr_SetRaisedException(Py_NewRef((PyObject *)(intptr_t)raised->args[0]));
+    else if (raised->exception >= 0 && raised->exception < artifact->nraises)
+        raise_statement(&artifact->raises[raised->exception], raised);
+    else
+        raise_guard(artifact, raised);
+    add_tracebacks(artifact, raised, globals);
+}
+
+/* What came before: exceptions made from those that the context keeps, by their place there. */
+typedef struct Earlier {
+    const Artifact *artifact;
+    const CallContext *ctx;
+    PyObject *globals;
+    PyObject *made[KEPT_EXCEPTIONS];
+} Earlier;
+
+static PyObject *earlier(Earlier *e, int64_t id);
+
+static void link_earlier(Earlier *e, PyObject *exception, const Raised *raised) {
+    PyObject *context = earlier(e, raised->context), *cause = earlier(e, raised->cause);
+    if (context) PyException_SetContext(exception, context);
+    if (cause) PyException_SetCause(exception, cause);
+    if (raised->suppressed &&
+        PyObject_SetAttrString(exception, "__suppress_context__", Py_True) < 0)
+        py_forget_error();
+}
+
+/* A new reference, NULL: none. Each is made once, so that circles end. */
+static PyObject *earlier(Earlier *e, int64_t id) {
+    for (int k = 0; id && e->ctx->kept && k < KEPT_EXCEPTIONS; k++) {
+        const Raised *raised = &e->ctx->kept->kept[k];
+        if (raised->id != id) continue;
+        if (!e->made[k]) {
+            raise_alone(e->artifact, raised, e->globals);
+            e->made[k] = PyErr_GetRaisedException();
+            if (e->made[k]) link_earlier(e, e->made[k], raised);
+        }
+        return Py_XNewRef(e->made[k]);
+    }
+    return NULL;
+}
+
+static void add_earlier(const Artifact *artifact, const CallContext *ctx, PyObject *globals) {
+    if (!ctx->context && !ctx->cause && !ctx->suppressed) return;
+    PyObject *exception = PyErr_GetRaisedException();
+    Earlier e = {artifact, ctx, globals, {NULL}};
+    if (exception) link_earlier(&e, exception, &ctx->raised);
+    for (int k = 0; k < KEPT_EXCEPTIONS; k++)
+        Py_XDECREF(e.made[k]);
+    PyErr_SetRaisedException(exception);
+}
+
 void py_raise_call(ModState *state, const Artifact *artifact, const CallContext *ctx, int status,
                    PyObject *globals) {
     (void)state;
-    const CodeSite *site =
-        ctx->site >= 0 && ctx->site < artifact->nsites ? &artifact->sites[ctx->site] : NULL;
-    /* left by a poll */
-    bool pending = status == CALL_PENDING || PyErr_Occurred();
-    if (ctx->exception == CALL_TAKEN && !pending) {
-        PyErr_SetRaisedException(Py_NewRef((PyObject *)(intptr_t)ctx->args[0]));
-    } else if (pending) {
-        if (!PyErr_Occurred()) py_set_interrupted();
-    } else if (ctx->exception >= 0 && ctx->exception < artifact->nraises) {
-        raise_statement(&artifact->raises[ctx->exception], ctx);
-    } else {
-        raise_guard(-1 - ctx->exception, ctx, site);
+    if (status != CALL_PENDING && !PyErr_Occurred()) {
+        raise_alone(artifact, &ctx->raised, globals);
+        add_earlier(artifact, ctx, globals);
+    } else if (!PyErr_Occurred()) { /* left by a poll */
+        py_set_interrupted();
     }
-    if (site && !pending) add_traceback(site, globals);
-    for (int32_t i = 0; i < QN_MIN(ctx->ncallers, CALL_MAX_CALLERS) && !pending; i++)
-        if (ctx->callers[i] >= 0 && ctx->callers[i] < artifact->nsites)
-            add_traceback(&artifact->sites[ctx->callers[i]], globals);
 }

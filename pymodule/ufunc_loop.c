@@ -131,9 +131,11 @@ static void run_work(Work *w, bool parallel) {
     } else {
         status = run_strips(&ctx, w, w->args, w->n);
     }
-    if (QN_LIKELY(!status)) return;
-    atomic_store_explicit(&u->raised, true, memory_order_relaxed);
-    raise_in_loop(u, w->loop->spec, &ctx, status);
+    if (QN_UNLIKELY(status)) {
+        atomic_store_explicit(&u->raised, true, memory_order_relaxed);
+        raise_in_loop(u, w->loop->spec, &ctx, status);
+    }
+    free(ctx.kept);
 }
 
 /* The sizes of numbers are that of the largest: a little more than there is does no harm. */

@@ -103,7 +103,8 @@ static bool takes_open(const Inst *inst, int32_t k) {
 }
 
 static bool takes_exceptions(const Inst *inst) {
-    return inst->op == OP_raise_py || inst->op == OP_reraise || inst->op == OP_match_py;
+    return inst->op == OP_raise_py || inst->op == OP_reraise || inst->op == OP_match_py ||
+           inst->op == OP_caught;
 }
 
 bool infer_operand(Infer *in, Ref at, int32_t k, Val *out) {

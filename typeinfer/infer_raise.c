@@ -1,6 +1,12 @@
 /* infer_raise.c - the statement raise, and handlers of exceptions. */
 #include "typeinfer/infer.h"
 
+static bool fail_advised(Infer *in, Ref ref, const char *what, const char *advice) {
+    ti_fail(in, ref, E0101, what);
+    ti_advise(in, advice);
+    return false;
+}
+
 static const Binding *exception_of(const Val *v) {
     const Binding *b = fact_object(&v->f);
     return b && b->kind == BIND_EXCEPTION ? b : NULL;
@@ -83,8 +89,24 @@ static bool raise_known(Infer *in, Ref ref, Ref exception) {
     return false;
 }
 
+/* `raise ... from`: None, or an exception that was caught. */
+static bool infer_cause(Infer *in, Ref ref, Ref of) {
+    Val cause;
+    if (ir_inst(in->f, ref)->nargs < 2) return true;
+    if (!infer_operand(in, ref, 1, &cause)) return false;
+    bool caught = is_kind(&cause, TY_CAUGHT);
+    if (!caught && !fact_none(&cause.f))
+        return fail_advised(in, ref, "an exception raised from one that nobody caught",
+                            "raise it from the exception that a handler caught, or from None");
+    if (!in->emit || in->kernel || !target_is_host(in->ti->options.target)) return true;
+    Ref refs[2] = {caught ? v_ref(in, cause) : emit_int(in->emit, i64_type(in->types), 0), of};
+    emit(in->emit, OP_cause, NULL, refs, of ? 2 : 1);
+    return true;
+}
+
 /* `raise e` of a caught exception, and what handlers end with. */
 static bool raise_caught(Infer *in, Ref ref, Val v, bool statement) {
+    if (statement && !infer_cause(in, ref, in->emit ? v_ref(in, v) : NO_REF)) return false;
     if (!in->emit) {
         int32_t error = ir_inst(in->f, ref)->error;
         if (error != NO_BLOCK) infer_take_edge(in, ir_inst(in->f, ref)->block, 4, error);
@@ -108,7 +130,7 @@ bool infer_raise(Infer *in, Ref ref) {
     *site = (RaiseSite){.class_name = b->name, .class_handle = b->handle};
     Ref refs[MOST_NUMBERS];
     int32_t n;
-    if (!raise_args(in, v.src, site, refs, &n)) return false;
+    if (!raise_args(in, v.src, site, refs, &n) || !infer_cause(in, ref, NO_REF)) return false;
     if (!e) {
         if (error != NO_BLOCK) infer_take_edge(in, ir_inst(in->f, ref)->block, 4, error);
         return true;
@@ -124,12 +146,6 @@ bool infer_raise(Infer *in, Ref ref) {
 
 /* -- handlers ---------------------------------------------------------------------------------------- */
 
-static bool fail_advised(Infer *in, Ref ref, const char *what, const char *advice) {
-    ti_fail(in, ref, E0101, what);
-    ti_advise(in, advice);
-    return false;
-}
-
 bool infer_as_value(Infer *in, Ref ref) {
     return fail_advised(in, ref, "a caught exception as a value",
                         "it can be raised again (raise, raise e); what it carries is to be kept in "
@@ -142,7 +158,11 @@ bool infer_caught(Infer *in, Ref ref, Val *out) {
                             "test before for what would raise, or launch with debug=True and catch "
                             "the exception in Python");
     out->f = fact_of(type_caught(in->types, ref));
-    if (in->emit) out->ref = emit(in->emit, OP_caught, i64_type(in->types), NULL, 0);
+    if (!in->emit) return true;
+    Val handled = infer_val(in, ir_arg(in->f, ref, 0));
+    bool any = is_kind(&handled, TY_CAUGHT) && !handled.f.conflict;
+    Ref refs[1] = {any ? v_ref(in, handled) : NO_REF};
+    out->ref = emit(in->emit, OP_caught, i64_type(in->types), refs, any);
     return true;
 }
 

@@ -23,7 +23,7 @@ typedef LLVMTypeRef LType;
 typedef LLVMBasicBlockRef BB;
 
 enum { CG_MAX_SPACES = 6, CG_MAX_DIMS = 32, CG_SLOTS = 3 };
-enum { CONTEXT_BUDGET = 6 }; /* field of CallContext */
+enum { CONTEXT_BUDGET = 13 }; /* field of CallContext */
 /* Hidden parameters of functions that use the coordinates of a work-item (CPU): the coordinates, then
  * the shared memory of the block, the size of its dynamic part, and the WorkItem of a kernel that waits. */
 enum { ITEM_SHARED = GRID_VALUES * 3, ITEM_DYNAMIC, ITEM_SELF, ITEM_COUNT };
@@ -224,6 +224,7 @@ BB cg_fail_exit(Cg *cg);
 void cg_lower_guard(Cg *cg, Ref ref);
 void cg_lower_raise(Cg *cg, Ref ref);
 void cg_lower_caught(Cg *cg, Ref ref);
+void cg_lower_cause(Cg *cg, Ref ref);
 void cg_lower_matches(Cg *cg, Ref ref);
 void cg_lower_reraise(Cg *cg, Ref ref);
 /* One more frame that the recorded exception comes through: the current instruction. */

@@ -7,30 +7,14 @@
 #include "codegen/llvm/cg.h"
 #include <stddef.h>
 
-/* Parts of the context that make an exception: what, where and with which arguments; through which calls, of which class. */
-typedef struct Part {
-    size_t from, size;
-} Part;
-static const Part parts[] = {{offsetof(CallContext, exception), offsetof(CallContext, stack_limit)},
-                             {offsetof(CallContext, ncallers),
-                              offsetof(CallContext, has_item) - offsetof(CallContext, ncallers)}};
-enum {
-    HELD = offsetof(CallContext, stack_limit) + offsetof(CallContext, has_item) -
-           offsetof(CallContext, ncallers)
-};
-
 static Value byte_at(Cg *cg, Value base, size_t offset) {
     Value index = cg_int(cg->i64, (int64_t)offset);
     return LLVMBuildInBoundsGEP2(cg->b, cg->i8, base, &index, 1, "");
 }
 
-static void move(Cg *cg, Value held, bool out) {
-    size_t at = 0;
-    for (int k = 0; k < countof(parts); at += parts[k++].size) {
-        Value there = byte_at(cg, cg->f->ctx, parts[k].from), here = byte_at(cg, held, at);
-        LLVMBuildMemCpy(cg->b, out ? here : there, 8, out ? there : here, 8,
-                        cg_int(cg->i64, (int64_t)parts[k].size));
-    }
+/* The memory that a caught exception stands for. */
+static Value memory_of(Cg *cg, Ref caught) {
+    return LLVMBuildIntToPtr(cg->b, cg_leaf(cg, caught), cg->ptr[0], "");
 }
 
 int32_t cg_class_number(Cg *cg, Str name, const void *handle) {
@@ -41,34 +25,31 @@ int32_t cg_class_number(Cg *cg, Str name, const void *handle) {
     return cg->classes.len - 1;
 }
 
-/* What is pending with the caller is taken; what cannot be is raised on. */
-static void take_pending(Cg *cg) {
-    BB take = cg_block(cg, "take"), stays = cg_block(cg, "stays"), here = cg_block(cg, "here");
-    Value status = LLVMBuildLoad2(cg->b, cg->i32, cg->f->status, "");
-    Value pending = LLVMBuildICmp(cg->b, LLVMIntEQ, status, cg_int(cg->i32, CALL_PENDING), "");
-    cg_unlikely(cg, LLVMBuildCondBr(cg->b, pending, take, here));
-    cg_at(cg, take);
-    Value taken = cg_call_extern(cg, "quern_take_pending", cg->i32, &cg->f->ctx, 1);
-    Value done = LLVMBuildICmp(cg->b, LLVMIntNE, taken, cg_int(cg->i32, 0), "");
-    LLVMBuildCondBr(cg->b, done, here, stays);
-    cg_at(cg, stays);
-    LLVMBuildBr(cg->b, cg_fail_exit(cg));
-    cg_at(cg, here);
-}
-
 void cg_lower_caught(Cg *cg, Ref ref) {
-    cg_fail_exit(cg); /* makes the slot of the status */
-    take_pending(cg);
-    Value held = cg_alloca(cg, LLVMArrayType2(cg->i64, (HELD + 7) / 8), "caught");
-    move(cg, held, true);
-    Value calls = byte_at(cg, cg->f->ctx, offsetof(CallContext, ncallers));
-    LLVMBuildStore(cg->b, cg_int(cg->i32, 0), calls);
+    const Func *ir = cg->f->ir;
+    BB fail = cg_fail_exit(cg), here = cg_block(cg, "here"); /* makes the slot of the status */
+    LType words = LLVMArrayType2(cg->i64, sizeof(Raised) / 8);
+    Value null = LLVMConstNull(cg->ptr[0]), held = cg_alloca(cg, words, "caught");
+    Value handled = ir_inst(ir, ref)->nargs ? memory_of(cg, ir_arg(ir, ref, 0)) : null;
+    Value args[] = {cg->f->ctx, held, handled, LLVMBuildLoad2(cg->b, cg->i32, cg->f->status, "")};
+    Value caught = cg_call_extern(cg, "quern_caught", cg->i32, args, 4);
+    Value is_not = LLVMBuildICmp(cg->b, LLVMIntEQ, caught, cg_int(cg->i32, 0), "");
+    cg_unlikely(cg, LLVMBuildCondBr(cg->b, is_not, fail, here));
+    cg_at(cg, here);
     cg_set1(cg, ref, LLVMBuildPtrToInt(cg->b, held, cg->i64, ""));
 }
 
+void cg_lower_cause(Cg *cg, Ref ref) {
+    const Func *ir = cg->f->ir;
+    Value null = LLVMConstNull(cg->ptr[0]);
+    Value of = ir_inst(ir, ref)->nargs > 1 ? memory_of(cg, ir_arg(ir, ref, 1)) : null;
+    Value args[] = {cg->f->ctx, of, memory_of(cg, ir_arg(ir, ref, 0))};
+    cg_call_extern(cg, "quern_cause", cg->void_, args, 3);
+}
+
 void cg_lower_reraise(Cg *cg, Ref ref) {
-    Value held = LLVMBuildIntToPtr(cg->b, cg_leaf(cg, ir_arg(cg->f->ir, ref, 0)), cg->ptr[0], "");
-    move(cg, held, false);
+    Value held = memory_of(cg, ir_arg(cg->f->ir, ref, 0));
+    LLVMBuildMemCpy(cg->b, cg->f->ctx, 8, held, 8, cg_int(cg->i64, sizeof(Raised)));
     if (ir_inst(cg->f->ir, ref)->sub == FLAG_STATEMENT) cg_note_call(cg);
     cg_leave(cg, cg_int(cg->i32, CALL_EXCEPTION));
 }
@@ -109,8 +90,7 @@ static Value ask_for_taken(Cg *cg, const ClassSet *set, Value held, Value id, Va
     Value taken = LLVMBuildICmp(cg->b, LLVMIntEQ, id, cg_int(cg->i32, CALL_TAKEN), "");
     cg_unlikely(cg, LLVMBuildCondBr(cg->b, taken, ask, done));
     cg_at(cg, ask);
-    Value number =
-        LLVMBuildLoad2(cg->b, cg->i64, byte_at(cg, held, offsetof(CallContext, args)), "");
+    Value number = LLVMBuildLoad2(cg->b, cg->i64, byte_at(cg, held, offsetof(Raised, args)), "");
     Value any = cg_int(cg->i32, 0);
     for (int32_t k = 0; k < set->nasked; k++) {
         Value handle =
@@ -131,10 +111,10 @@ void cg_lower_matches(Cg *cg, Ref ref) {
     const ClassSet *set = ir_inst(cg->f->ir, ref)->u.classes;
     Bits guards, classes;
     find_numbers(cg, set, &guards, &classes);
-    Value held = LLVMBuildIntToPtr(cg->b, cg_leaf(cg, ir_arg(cg->f->ir, ref, 0)), cg->ptr[0], "");
-    size_t class_at = parts[0].size + offsetof(CallContext, exception_class) - parts[1].from;
+    Value held = memory_of(cg, ir_arg(cg->f->ir, ref, 0));
     Value id = LLVMBuildLoad2(cg->b, cg->i32, held, "");
-    Value number = LLVMBuildLoad2(cg->b, cg->i32, byte_at(cg, held, class_at), "");
+    Value number =
+        LLVMBuildLoad2(cg->b, cg->i32, byte_at(cg, held, offsetof(Raised, exception_class)), "");
     Value is_guard = LLVMBuildICmp(cg->b, LLVMIntSLT, id, cg_int(cg->i32, 0), "");
     Value guard = LLVMBuildSub(cg->b, cg_int(cg->i32, -1), id, "");
     Value known = LLVMBuildSelect(cg->b, is_guard, in_set(cg, &guards, guard),

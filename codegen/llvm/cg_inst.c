@@ -437,6 +437,7 @@ void cg_inst(Cg *cg, Ref ref) {
     case OP_guard: cg_lower_guard(cg, ref); break;
     case OP_raise: cg_lower_raise(cg, ref); break;
     case OP_caught: cg_lower_caught(cg, ref); break;
+    case OP_cause: cg_lower_cause(cg, ref); break;
     case OP_matches: cg_lower_matches(cg, ref); break;
     case OP_reraise: cg_lower_reraise(cg, ref); break;
     default: cg_error(cg, "op %s cannot be compiled", ir_op_info[inst->op].name); break;

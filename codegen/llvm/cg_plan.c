@@ -39,6 +39,7 @@ bool cg_inst_raises(Cg *cg, const Func *func, Ref ref) {
     case OP_guard:
     case OP_raise:
     case OP_caught: /* takes it out of the context */
+    case OP_cause:
     case OP_reraise:
     case OP_propagate: return true;
     case OP_lib: {

@@ -71,11 +71,12 @@ void cg_leave(Cg *cg, Value status) {
 enum {
     FIELD_EXCEPTION,
     FIELD_SITE,
-    FIELD_ARGS,
-    FIELD_POLL = 4,
-    FIELD_NCALLERS = 7,
+    FIELD_NCALLERS = 6,
     FIELD_CALLERS,
-    FIELD_CLASS
+    FIELD_CLASS,
+    FIELD_ARGS,
+    FIELD_STACK_LIMIT,
+    FIELD_POLL
 };
 
 static Value context_field(Cg *cg, unsigned field) {
@@ -418,6 +419,6 @@ void cg_stack_check(Cg *cg) {
     if (!cg->raises || !cg->target->is_host) return;
     Value level = cg_int(cg->i32, 0);
     Value frame = cg_intrinsic(cg, "llvm.frameaddress", &cg->ptr[0], 1, &level, 1);
-    Value limit = LLVMBuildLoad2(cg->b, cg->ptr[0], context_field(cg, 3), "");
+    Value limit = LLVMBuildLoad2(cg->b, cg->ptr[0], context_field(cg, FIELD_STACK_LIMIT), "");
     cg_fail_if(cg, LLVMBuildICmp(cg->b, LLVMIntULT, frame, limit, ""), GUARD_recursion, NULL, 0);
 }

@@ -37,7 +37,8 @@ void bc_may_raise(SsaBuild *b, Ref ref) {
 void bc_start_handler(SsaBuild *b, const PyBlock *block) {
     int32_t top = b->depth - 1;
     if (block->lasti) bc_write(b, slot_var(b, top - 1), bc_emit_const(b, const_none(b->arena)));
-    bc_write(b, slot_var(b, top), bc_emit(b, OP_caught, NULL, 0));
+    Ref handled = bc_read(b, b->handled_var);
+    bc_write(b, slot_var(b, top), bc_emit(b, OP_caught, &handled, 1));
 }
 
 /* -- what handlers do ------------------------------------------------------------------------------ */

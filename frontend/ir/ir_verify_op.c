@@ -583,7 +583,10 @@ static bool check_typed(Verifier *v, Ref ref) {
     case OP_static_array:
     case OP_dynamic_shared: return check_new_array(v, ref);
     case OP_atomic: return check_atomic(v, ref);
-    case OP_caught: return inst->type->kind == TY_i64 || bad(v, ref, "the result must be an i64");
+    case OP_caught:
+        if (inst->type->kind != TY_i64) return bad(v, ref, "the result must be an i64");
+        return check_i64(v, ref, 0, inst->nargs);
+    case OP_cause: return check_i64(v, ref, 0, inst->nargs);
     case OP_same_array:
         if (arg_type(v, ref, 0)->kind == TY_CLASS)
             return arg_type(v, ref, 1) == arg_type(v, ref, 0) || bad(v, ref, "not of one class");

@@ -184,13 +184,14 @@ static void work(Job *job, CallContext *client) {
     ctx.parallel = &inside_region;
     while (has_work(job)) {
         seat.first = atomic_fetch_add_explicit(&job->taken, job->chunk, memory_order_relaxed);
-        if (seat.first >= job->n) return;
+        if (seat.first >= job->n) break;
         int64_t last = QN_MIN(seat.first + job->chunk, job->n);
         int status = job->fn(&ctx, seat.first, last, job->user);
         if (status == CALL_OK && client && poll_seat(&ctx))
             status = CALL_PENDING; /* chunks may be short */
         if (status != CALL_OK) report(job, &seat, &ctx, status);
     }
+    free(ctx.kept);
 }
 
 static void work_as(Job *job, int32_t id) {
@@ -396,12 +397,9 @@ static void finish(Job *job, CallContext *client) {
 static int outcome(Job *job, CallContext *raised) {
     if (atomic_load(&job->stop)) return CALL_PENDING;
     if (atomic_load(&job->raised) == INT64_MAX) return CALL_OK;
-    raised->exception = job->first.exception;
-    raised->site = job->first.site;
-    memcpy(raised->args, job->first.args, sizeof raised->args);
-    raised->ncallers = job->first.ncallers;
-    memcpy(raised->callers, job->first.callers, sizeof raised->callers);
-    raised->exception_class = job->first.exception_class;
+    raised->raised = job->first.raised;
+    raised->id = raised->context = raised->cause =
+        0; /* exceptions that came before it were the chunk's */
     raised->has_item = job->first.has_item;
     memcpy(raised->block, job->first.block, sizeof raised->block);
     memcpy(raised->thread, job->first.thread, sizeof raised->thread);

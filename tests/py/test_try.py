@@ -25,14 +25,14 @@ def outcome(function, args):
     try:
         return "returned", function(*args)
     except BaseException as e:  # noqa: BLE001
-        return "raised", type(e), e.args
+        return "raised", type(e), e.args, e
 
 
 def same(function, *calls):
     compiled = njit(function)
     for args in calls:
         want, got = outcome(function, args), outcome(compiled, args)
-        assert got == want or got[:2] == want[:2] == ("raised", ZeroDivisionError), (function.__name__, args, got, want)
+        assert got[:3] == want[:3] or got[:2] == want[:2] == ("raised", ZeroDivisionError), (function.__name__, args, got, want)
 
 
 def test_EXC_a_handler_by_class():
@@ -293,6 +293,111 @@ def test_EXC_tracebacks_have_the_lines_of_each_frame(how):
     assert frames(got.value)[-3:] == frames(want.value)[-3:] and len(frames(got.value)) == len(frames(want.value))
 
 
+def chain(e):
+    """What came before an exception: of each the class and arguments, its frames, its cause, and whether the context is shown."""
+    links = []
+    while e is not None and len(links) < 70:
+        args = ("division by zero",) if isinstance(e, ZeroDivisionError) else e.args
+        frames = [(t.name, t.lineno) for t in traceback.extract_tb(e.__traceback__) if t.name in ("source", "middle", "last")]
+        links.append((type(e), args, frames, type(e.__cause__), e.__suppress_context__))
+        e = e.__context__
+    return links
+
+
+def linked(decorated):
+    @decorated
+    def source(x):
+        if x > 2:
+            raise OverflowError("big", x)
+        return x
+
+    @decorated
+    def middle(x, how):
+        try:
+            return source(x)
+        except ArithmeticError as e:
+            if how == 1:
+                raise ValueError("from", x) from e
+            if how == 2:
+                raise ValueError("from none") from None
+            if how == 3:
+                return 1 // (x - x)
+            if how == 4:
+                raise
+            if how == 5:
+                try:
+                    raise KeyError("inner")
+                except KeyError as inner:
+                    raise inner from e
+            try:
+                raise KeyError("inner")
+            except KeyError:
+                raise IndexError("last")
+
+    @decorated
+    def last(x, how):
+        try:
+            return middle(x, how)
+        finally:
+            if how > 6:
+                raise RuntimeError("in finally")
+    return last
+
+
+@pytest.mark.parametrize("how", range(9))
+def test_EXC_contexts_and_causes(how):
+    with pytest.raises(Exception) as want:
+        linked(lambda f: f)(5, how)
+    with pytest.raises(type(want.value)) as got:
+        linked(njit)(5, how)
+    assert chain(got.value) == chain(want.value)
+
+
+def test_EXC_a_cause_that_nobody_caught_is_refused():
+    @njit
+    def f(x):
+        raise ValueError("a") from KeyError("b")
+    with pytest.raises(errors.UnsupportedError, match="from one that nobody caught"):
+        f(1)
+
+
+def test_EXC_chains_do_not_grow_for_ever():
+    @njit
+    def f(n):
+        caught = 0
+        for k in range(n):
+            try:
+                try:
+                    raise ValueError(k)
+                except ValueError:
+                    raise KeyError(k)
+            except KeyError:
+                caught += 1
+        raise IndexError(caught)
+
+    @njit
+    def deep(n):
+        try:
+            if n == -1:
+                return 0
+            if n == 0:
+                raise KeyError(n)
+            return deep(n - 1)
+        except LookupError:
+            raise IndexError(n)
+    f_max = 300_000
+    resource = pytest.importorskip("resource")
+    with pytest.raises(IndexError):
+        f(10)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(IndexError) as e:
+        f(f_max)
+    assert e.value.args == (f_max,) and resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 4096
+    with pytest.raises(IndexError) as e:
+        deep(200)
+    assert 30 < len(chain(e.value)) < 66 and chain(e.value)[0][1] == (200,)
+
+
 class Late(Exception):
     pass
 
@@ -516,3 +621,5 @@ def test_EXC_random_programs(seed):
             assert got[:2] == want[:2], f"{text}\nf({x}): {got} instead of {want}"
             if want[0] == "raised" and issubclass(want[1], (ValueError, KeyError)):
                 assert got[2] == want[2], text
+            if want[0] == "raised":
+                assert [link[0] for link in chain(got[3])] == [link[0] for link in chain(want[3])], f"{text}\nf({x})"
