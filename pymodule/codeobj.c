@@ -65,7 +65,8 @@ static bool const_of_other(Arena *arena, PyObject *object, PyObject *keep, Const
     out->handle = object;
     if (PyList_Append(keep, object) < 0) return false;
     if (out->kind == CONST_CODE) /* its name says what the user wrote: "<lambda>" */
-        return py_str(arena, ((PyCodeObject *)object)->co_name, &out->str);
+        return out->i = PyCode_GetNumFree((PyCodeObject *)object),
+               py_str(arena, ((PyCodeObject *)object)->co_name, &out->str);
     const char *name = Py_TYPE(object)->tp_name;
     out->str = str_copy(arena, name, strlen(name));
     return true;

@@ -91,7 +91,7 @@ typedef struct Ti {
     Map sources;           /* Binding -> untyped Func */
     Map objects;           /* text -> Binding of a compile-time object made here */
     Map func_names;        /* names given to typed functions */
-    Map comprehensions;    /* code -> Binding of its function */
+    Map nested;            /* code object -> Binding of its function */
     Map result_signatures; /* Type -> Signature with that result and no parameters */
     Vec(Instance *) stack;
     Vec(Instance *) provisional;
@@ -330,6 +330,8 @@ bool call_function(Infer *in, const Binding *function, const CallArgs *args, boo
                    Val *out);
 
 /* The function that an instruction `comprehension` makes; it is called with one argument, and gets the closure variables. */
+/* The function that a nested code object is; `what` it is to users. */
+bool fact_of_code(Infer *in, const ConstVal *code, const char *what, Fact *out);
 bool v_comprehension(Infer *in, Ref made, Val *out);
 bool call_comprehension(Infer *in, const Binding *function, Ref made, Val iterator, Val *out);
 

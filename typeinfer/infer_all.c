@@ -189,7 +189,15 @@ static bool is_function(const ConstVal *value) {
            (value->str.bytes[0] != '<' || str_is(value->str, "<lambda>"));
 }
 
-/* A function that this one makes is refused as a whole; what is in it is looked at without types. */
+static bool is_called(Ti *ti, const ConstVal *code) {
+    MapValue *known = map_find(&ti->nested, map_key(code->handle));
+    for (int32_t i = 0; known && i < ti->instances.len; i++)
+        if (ti->instances.items[i]->function == known->ptr && !ti->instances.items[i]->nested)
+            return true;
+    return false;
+}
+
+/* A function that this one makes may be refused as a whole; what is in it is looked at without types. */
 static void look_inside(Ti *ti, DiagList *out, const Instance *inst, const Way *way) {
     const CodeUnit *code = inst->info->code;
     Resolver *r = ti->resolver;
@@ -198,6 +206,7 @@ static void look_inside(Ti *ti, DiagList *out, const Instance *inst, const Way *
         if (!is_function(code->consts[i])) continue;
         InferRequest request = {.function =
                                     r->nested(r->user, inst->function, code->consts[i]->handle)};
+        if (is_called(ti, code->consts[i])) continue; /* with types */
         const FunctionInfo *info = request.function ? r->code(r->user, request.function) : NULL;
         if (!info) {
             ti->aborted = true;

@@ -298,7 +298,7 @@ bool fact_of_const(Infer *in, const ConstVal *value, Fact *out) {
                ti_advise(in,
                          "integers have 64 bits here; written as a float, 1e20, it can be larger"),
                false;
-    case CONST_CODE: return ti_fail(in, in->at, E0101, "a nested function");
+    case CONST_CODE: return fact_of_code(in, value, "a nested function", out);
     case CONST_OTHER: {
         bool set = str_is(value->str, "frozenset"); /* x in {1, 2} */
         const char *what =

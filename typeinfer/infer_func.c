@@ -319,15 +319,19 @@ bool call_function(Infer *in, const Binding *function, const CallArgs *args, boo
 
 /* -- comprehensions ---------------------------------------------------------------------------------- */
 
-bool v_comprehension(Infer *in, Ref made, Val *out) {
+bool fact_of_code(Infer *in, const ConstVal *code, const char *what, Fact *out) {
     Resolver *r = in->ti->resolver;
-    const ConstVal *code = ir_inst(in->f, made)->u.value;
-    if (!r->nested || !code->handle) return ti_fail(in, made, E0101, "a comprehension");
-    MapValue *known = map_find(&in->ti->comprehensions, map_key(code->handle));
+    if (!r->nested || !code->handle) return ti_fail(in, in->at, E0101, what);
+    MapValue *known = map_find(&in->ti->nested, map_key(code->handle));
     const Binding *b = known ? known->ptr : r->nested(r->user, in->inst->function, code->handle);
     if (!b) return in->stop = STOP_ABORT, false;
-    if (!known) map_put(&in->ti->comprehensions, map_key(code->handle))->ptr = (void *)b;
-    return *out = (Val){.f = fact_of(type_object(in->types, b)), .src = made}, true;
+    if (!known) map_put(&in->ti->nested, map_key(code->handle))->ptr = (void *)b;
+    return *out = fact_of(type_object(in->types, b)), true;
+}
+
+bool v_comprehension(Infer *in, Ref made, Val *out) {
+    out->src = made;
+    return fact_of_code(in, ir_inst(in->f, made)->u.value, "a comprehension", &out->f);
 }
 
 bool call_comprehension(Infer *in, const Binding *function, Ref made, Val iterator, Val *out) {

@@ -543,6 +543,12 @@ static bool push_comprehension(SsaBuild *b, const ConstVal *code, int32_t closur
     return true;
 }
 
+/* A lambda or a `def` that needs nothing of the function around it is a constant of the program. */
+static bool is_plain_function(const ConstVal *code) {
+    return code->kind == CONST_CODE && code->handle && code->i == 0 && code->str.len > 0 &&
+           (code->str.bytes[0] != '<' || str_is(code->str, "<lambda>"));
+}
+
 /* CPython compiles more than `def` into functions: their names say what the user wrote. Where it is refused, the code is taken
  * from the stack and what belongs to it is left. */
 bool bc_h_make_function(SsaBuild *b, int32_t arg) {
@@ -558,6 +564,8 @@ bool bc_h_make_function(SsaBuild *b, int32_t arg) {
     const Inst *inst = ir_inst(b->func, code);
     if (inst->op == OP_const && is_code_of(inst->u.value, "<listcomp>"))
         return push_comprehension(b, inst->u.value, arg);
+    if (arg == 0 && inst->op == OP_const && is_plain_function(inst->u.value))
+        return bc_push(b, code), true;
     for (int k = 0; inst->op == OP_const && k < countof(kinds); k++)
         if (is_code_of(inst->u.value, kinds[k][0])) return bc_unsupported(b, kinds[k][1]);
     return bc_unsupported(b, "a nested function");

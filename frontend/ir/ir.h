@@ -80,7 +80,7 @@ typedef enum ConstKind {
     CONST_TUPLE,
     CONST_ELLIPSIS,
     CONST_SLICE, /* three items: start, stop, step */
-    CONST_CODE,  /* a nested code object: `handle` */
+    CONST_CODE,  /* a nested code object: `handle`; `i`: the number of its free variables */
     CONST_OTHER  /* anything else: `handle`, with its type's name in `str` */
 } ConstKind;
 

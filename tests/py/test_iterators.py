@@ -443,3 +443,46 @@ def test_refusals_say_what_to_do(program, words):
     with pytest.raises(Exception, match="next cannot be called") as e:
         njit(program)(A)
     assert words in str(e.value)
+
+
+SCALE = 3
+
+
+def mapped_lambda(a):
+    s = 0.0
+    for x in map(lambda x, y: x * SCALE + y, a, range(10)):
+        s = s * 0.5 + x
+    return s
+
+
+def filtered_lambda(n):
+    s = 0
+    for x in filter(lambda x: x % 3 == 0, range(n)):
+        s = s * 10 + x
+    return s
+
+
+def lambdas_by_name(n):
+    up = lambda x: x + 1  # noqa: E731
+    twice = lambda x: x * 2  # noqa: E731
+
+    def square(x):
+        y = x * x
+        return y
+
+    return up(twice(n)), sum(map(up, range(n))), square(n) + square(0.5)
+
+
+@pytest.mark.parametrize("case", [(mapped_lambda, A), (filtered_lambda, 14), (lambdas_by_name, 5)], ids=lambda c: c[0].__name__)
+def test_functions_without_closures_are_constants(case):
+    f, *args = case
+    assert njit(f)(*args) == f(*args)
+
+
+def test_what_is_wrong_in_a_lambda_is_told_once():
+    def f(a):
+        unused = lambda q: undefined_name  # noqa: E731, F821, F841
+        return sum(map(lambda x: x + missing, a))  # noqa: F821
+
+    told = [d.message for d in njit(f).explain(A).diagnostics]
+    assert sorted(m.split("'")[1] for m in told) == ["missing", "undefined_name"]

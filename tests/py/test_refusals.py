@@ -101,9 +101,9 @@ def generator_expression(x):
     return sum(i * x for i in range(3))
 
 
-@refused("lambda v: v + 1", "E0101", "a lambda")
+@refused("lambda v: v + x", "E0101", "a lambda")
 def a_lambda(x):
-    f = lambda v: v + 1  # noqa: E731
+    f = lambda v: v + x  # noqa: E731
     return f(x)
 
 
