@@ -335,7 +335,7 @@ static Ref last_change(const Web *w) {
 static bool refuse(Web *w, Ref reader) {
     DiagList *diags = w->r->ctx->module->diags;
     const Func *func = w->r->func;
-    Ref change = last_change(w);
+    Ref change = w->c->choices.len ? w->operation : last_change(w);
     Span here = ir_span_of(func, change), there = ir_span_of(func, reader);
     diag_add(diags, E0701, &here, variable(w));
     if (reader == change && w->operation) there = ir_span_of(func, w->operation);
