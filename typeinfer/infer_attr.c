@@ -459,6 +459,12 @@ static bool make_array(Infer *in, const char *name, const CallArgs *args, const 
             return false;
         return make_copy(in, may_alias, from, element, out);
     }
+    if (is_object(&from)) {
+        bool found;
+        Val none = val_of(fact_of(type_scalar(in->types, TY_none)));
+        Val given[2] = {from, v[1].f.type ? v[1] : none};
+        return v_method(in, "__array__", given, 2, &found, out);
+    }
     if (!is_kind(&v[0], TY_TUPLE)) return *known = false;
     const Type *tuple = v[0].f.type, *element = items_type(in, tuple, &columns);
     bool nested = columns >= 0;

@@ -464,6 +464,30 @@ def test_functions_over_lists():
     same(together, [1.5, 2.5, 3.0], [4.0, 2.0])
 
 
+@njit
+def to_arrays(xs, n):
+    ys = [0.5]
+    for i in range(n):
+        ys.append(i * 0.5)
+    return np.array(xs), np.asarray(ys), np.array(ys, dtype=np.float32), np.array(ys).sum()
+
+
+@njit
+def to_grid(rows):
+    return np.array(rows)
+
+
+def test_arrays_of_lists():
+    for xs in ([1, 2, 3], [1.5], [True, False], [1j, 2j]):
+        for got, want in zip(to_arrays(xs, 3), to_arrays.py_func(xs, 3)):
+            np.testing.assert_array_equal(got, want)
+            assert got.dtype == want.dtype if hasattr(got, "dtype") else True
+    np.testing.assert_array_equal(to_grid([[1, 2], [3, 4], [5, 6]]), [[1, 2], [3, 4], [5, 6]])
+    assert to_grid([[1.5]]).dtype == np.float64
+    with pytest.raises(ValueError, match="inhomogeneous shape"):
+        to_grid([[1], [2, 3]])
+
+
 # -- arguments and results -----------------------------------------------------------------------------
 
 @njit

@@ -1,6 +1,8 @@
 """Lists: a length, and a buffer of which the first places hold the elements. The other places are empty."""
 
-from .primitives import buffer_like, field, guard, load, move, new_like, set_field, store, take
+import numpy as np
+
+from .primitives import buffer_like, field, guard, load, move, new_like, result_type, set_field, store, take
 
 
 def _grow(self, n):
@@ -363,10 +365,34 @@ def sorted_(iterable, key=None, reverse=False):
     return out
 
 
+def array(self, dtype):
+    """A new array of one axis, or of two where the elements are lists."""
+    n = field(self, "length")
+    if isinstance(load(field(self, "items"), 0), list):  # what it is, is known without it
+        m = field(self[0], "length") if n > 0 else 0
+        out = np.empty((n, m), _dtype(load(field(load(field(self, "items"), 0), "items"), 0), dtype))
+        for i in range(n):
+            row = self[i]
+            if len(row) != m:
+                raise ValueError("setting an array element with a sequence. The requested array has an inhomogeneous shape.")
+            for k in range(m):
+                out[i, k] = row[k]
+        return out
+    out = np.empty(n, _dtype(load(field(self, "items"), 0), dtype))
+    for i in range(n):
+        out[i] = load(field(self, "items"), i)
+    return out
+
+
+def _dtype(element, dtype):
+    return result_type(element) if dtype is None else dtype
+
+
 FUNCTIONS = {
     "builtins.list": list_,
     "builtins.sorted": sorted_,
     "list.__add__": add,
+    "list.__array__": array,
     "list.__contains__": contains,
     "list.__delitem__": delitem,
     "list.__delslice__": delslice,
