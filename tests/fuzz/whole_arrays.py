@@ -27,6 +27,8 @@ BINARY = ["+", "-", "*", "/", "//", "%", "&", "|", "^", "<", "<=", "==", "!=", "
 PAIRS = ["np.minimum", "np.maximum", "np.hypot", "np.add", "np.multiply", "np.fmax", "np.logical_and", "np.not_equal", "np.arctan2", "np.copysign", "np.logaddexp"]
 NUMBERS = ["s", "2", "1.5", "-1", "True"]
 REDUCTIONS = ["sum", "min", "max", "mean", "any", "all", "prod", "argmin", "argmax", "cumsum", "std"]
+WHOLE = ["np.einsum('...i->i...', X)", "np.einsum('...i,...i->...', X, Y)", "np.einsum('...i->...', X)", "np.sort(X, axis=-1)", "np.flip(X, 0)", "np.roll(X, 1, axis=-1)", "np.moveaxis(X, 0, -1)",
+         "np.concatenate((X, Y), axis=0)", "np.stack((X, Y), axis=-1)", "np.copy(X)", "np.argwhere(X)", "np.repeat(X, 2, axis=-1)", "np.diff(X, axis=-1)", "np.count_nonzero(X, axis=0)", "np.cumsum(X, axis=0)", "np.ptp(X, axis=-1)"]
 SHAPES = [((3,), (3,), (1,)), ((4,), (4,), (4,)), ((3, 4), (4,), (3, 1)), ((2, 1, 4), (3, 1), (4,)), ((2, 3, 4),) * 3, ((0,), (1,), (0,)),
           ((5,), (1,), (5,)), ((2, 3), (2, 3), (3,)), ((3, 0), (1,), (3, 1)), ((2, 3), (), (3,)), ((17,), (17,), (17,)), ((3,), (4,), (3,))]
 SCALARS = [3, -2, 0.5, True, np.float32(0.25), np.int8(3), np.uint16(2), np.float64(-1.5), np.complex64(1 + 1j), 2 - 1j]
@@ -94,7 +96,9 @@ class Program:
             if kind == "cumsum":
                 axis = axis.replace(", keepdims=True", "")
             return f"np.{kind}({self.tree(2)}{', ' if axis else ''}{axis})"
-        return f"({self.tree(2)}, {self.tree(1)})"
+        if r < 0.95:
+            return f"({self.tree(2)}, {self.tree(1)})"
+        return self.rng.choice(WHOLE).replace("X", self.tree(2)).replace("Y", self.tree(1))
 
 
 def arguments(seed):

@@ -58,6 +58,17 @@ def test_frexp_modf_ldexp(dtype):
         check(source, [(a, np.arange(8)), (a[::-1], np.arange(8)[::-1])], arguments="a, b")
 
 
+def test_means_of_half_precision():
+    a = np.arange(6, dtype=np.float16).reshape(2, 3)
+    for name in ("mean", "var", "std"):
+        for more in ("", ", axis=0", ", axis=1, keepdims=True"):
+            plain, f = compiled(f"np.{name}(a{more})")
+            got, want = f(a), plain(a)
+            assert np.asarray(got).shape == want.shape and (not want.shape or got.dtype == want.dtype)
+            np.testing.assert_allclose(np.asarray(got, float), np.asarray(want, float), rtol=2e-3)
+    assert compiled("np.mean(a)")[1](np.ones(5000, np.float16)) == 1
+
+
 def test_float_power_of_complex_numbers():
     z = B[0, :, 0] * (1 - 2j)
     check("np.float_power(a, b)", [(z, z), (z.astype(np.complex64), 2), (np.arange(4, dtype=np.int8), 2), (B[0], 1j)], exact=False, arguments="a, b")

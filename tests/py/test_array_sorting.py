@@ -32,6 +32,21 @@ def test_long_lines(dtype):
         check("np.sort(a), np.argsort(a, kind='stable')", [(a,), (np.sort(a),), (np.repeat(a[:3], 40),)])
 
 
+@pytest.mark.parametrize("dtype", ["int32", "uint64", "float32", "float64"])
+def test_lines_of_some_elements(dtype):
+    """Between insertion and digits places are counted; equal elements share one."""
+    f, rng = njit(lambda a: np.sort(a)), np.random.default_rng(3)
+    for n in (32, 33, 64, 100, 127, 128, 129):
+        for most in (1, 3, 1000):
+            a = rng.integers(0, most, n).astype(dtype)
+            if dtype.startswith("float"):
+                a[rng.integers(0, n, 5)] = [np.nan, -np.inf, np.inf, -0.0, 0.0]
+                a -= rng.integers(0, 2, n).astype(dtype) * 7
+            assert np.array_equal(f(a), np.sort(a), equal_nan=dtype.startswith("float"))
+    a = np.array([0.0, -0.0] * 30)
+    assert np.signbit(f(a)).sum() == 30
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 def test_nan_is_last(dtype):
     special = np.array([1, np.nan, -np.inf, np.inf, -0.0, 0.0, -1, np.nan, 3e-45, -3e-45], dtype)

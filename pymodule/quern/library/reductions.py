@@ -107,6 +107,8 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False, where=None):
         return on_axis(mean, array_of(a), axis, (dtype, out, keepdims, where,))
     a = array_of(a)
     axes = axes_of(axis, a.ndim)
+    if dtype is None and a.dtype == np.float16:
+        return finished(convert(mean(a, axis, np.float32, None, False, where), np.float16), a.shape, axes, out, keepdims)
     if where is not None:
         return mean_where(a, axis, dtype, out, keepdims, where)
     kind = mean_type(a.dtype) if dtype is None else dtype
@@ -138,6 +140,8 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
     if a.ndim == 0:
         return finished(var(reshape_c(a, (1,)), 0, dtype, None, ddof), (), axes_of(axis, 0), out, keepdims)
     axes = axes_of(axis, a.ndim)
+    if dtype is None and a.dtype == np.float16:
+        return finished(convert(var(a, axis, np.float32, None, ddof), np.float16), a.shape, axes, out, keepdims)
     count = product(picked(a.shape, axes))
     away = a - mean(a, axis, dtype, None, True)
     if away.dtype == np.complex64 or away.dtype == np.complex128:
