@@ -1,8 +1,8 @@
 /* specialize_range.c - ranges in typed code: their length, items and ends, and a little knowledge of
  * signs that lets indices go without wraparound.
  *
- * A range is the tuple (start, stop, step). Items are start + counter * step. Additions and products
- * are marked nowrap where the counter's being below the length proves it. */
+ * A range is the tuple (start, stop, step). Its length and items are the ops range_len and range_item, which codegen/opt
+ * writes as arithmetic; what is constant, and the items of range(n), which are the counter, are known at once. */
 #include "typeinfer/infer.h"
 
 /* -- signs ---------------------------------------------------------------------------------------- */
