@@ -46,6 +46,7 @@ static ListWebs *webs_of(Infer *in) {
         bool same = inst->op == OP_phi || inst->op == OP_check_bound || inst->op == OP_convert;
         for (int32_t k = 0; same && k < inst->nargs; k++)
             unite(w, ref, ir_arg(in->f, ref, k));
+        if (inst->op == OP_binary && inst->imm) unite(w, ref, ir_arg(in->f, ref, 0)); /* xs += ys */
         if (inst->op != OP_return) continue;
         if (returned) unite(w, returned, ir_arg(in->f, ref, 0));
         returned = ir_arg(in->f, ref, 0);
@@ -158,7 +159,10 @@ static bool teach_web(Infer *in, Ref web, const Type *element) {
 /* What a list whose site is not in sight was got from: xs in xs[i] and in `for x in xs`. */
 static Ref container_of(Infer *in, Ref ref) {
     const Inst *inst = ir_inst(in->f, ref);
-    if (inst->op == OP_getitem) return ir_arg(in->f, ref, 0);
+    if (inst->op == OP_getitem) { /* a slice is no element */
+        const Type *index = in->facts[ir_arg(in->f, ref, 1)].type;
+        return index && index->kind != TY_SLICE ? ir_arg(in->f, ref, 0) : NO_REF;
+    }
     if (inst->op != OP_iter_get) return NO_REF;
     Ref iter = ir_arg(in->f, ir_arg(in->f, ref, 0), 0);
     return ir_inst(in->f, iter)->op == OP_iter ? ir_arg(in->f, iter, 0) : NO_REF;
@@ -221,6 +225,7 @@ bool v_list_site(Infer *in, Ref site, const Val *items, int32_t n, Val *out) {
     const Type *element = in->lists->element[representative(in->lists, site)];
     if (!element) return true;
     out->f = fact_of(list_of(in, element));
+    if (!e && in->facts[site].type != out->f.type) forget_result(in);
     if (!e) return true;
     const Type *i64 = i64_type(in->types), *lowered = lower_type(in->ti, out->f.type);
     Ref count = emit_int(e, i64, n), fields[2] = {count};

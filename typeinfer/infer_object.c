@@ -178,8 +178,12 @@ bool primitive_buffer_like(Infer *in, const Val *args, int32_t n, Val *out) {
     if (n != 2 || !is_buffer(&args[0]) || !type_is_int(args[1].f.type))
         return misfit(in, "primitive.buffer_like", args, n);
     *out = val_of(fact_of(args[0].f.type));
-    if (!in->emit) return true;
-    Ref size = v_as(in, args[1], i64_type(in->types));
+    Emit *e = in->emit;
+    if (!e) return true;
+    const Type *i64 = i64_type(in->types);
+    Ref size = v_as(in, args[1], i64); /* what no memory holds is said as Python says it */
+    Ref most = emit_int(e, i64, INT64_MAX / 2 / type_size(out->f.type->element));
+    emit_guard(e, GUARD_memory, emit2(e, OP_lt, bool_type(in->types), most, size), &size, 1);
     out->ref = emit1(in->emit, OP_alloc, lower_type(in->ti, out->f.type), size);
     ir_inst(in->emit->out, out->ref)->sub = out->f.type->counted ? FLAG_ZEROED : 0;
     return true;

@@ -121,6 +121,38 @@ def two_sites(n):
     return xs[-1] + len(xs)
 
 
+@njit
+def adds_in_place(n):
+    xs = [1]
+    ys = [2.0]
+    xs += ys
+    ys += xs
+    zs = []
+    zs.extend(range(n))
+    zs.extend(zs[:-1])
+    zs.extend((5, 42))
+    zs += [0.5]
+    return xs, ys, zs
+
+
+@njit
+def changes_a_slice(n):
+    xs = list(range(n))
+    part = xs[1:n:2]
+    for i in range(len(part)):
+        part[i] += 100
+    part.append(n)
+    part.pop()
+    xs[1:n:2] = part
+    return xs
+
+
+def test_what_a_list_is_taught_reaches_the_lists_that_it_becomes():
+    for n in range(6):
+        assert adds_in_place(n) == adds_in_place.py_func(n)
+        assert changes_a_slice(n) == changes_a_slice.py_func(n)
+
+
 @pytest.mark.parametrize("function", [squares, halves, sieve, worklist, grows_while_walked, two_sites])
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 7, 50])
 def test_local_lists(function, n):
@@ -430,6 +462,8 @@ def test_ARR_04_slices():
     same(stepped, [1, 2], 0, 2, 0)
     same(steps_assigned, [1, 2, 3, 4], 0, 4, 2, [7, 8])
     same(steps_assigned, [1, 2, 3, 4], 0, 4, 2, [7])
+    with pytest.raises(ValueError, match="attempt to assign sequence of size 1 to extended slice of size 2"):
+        steps_assigned([1, 2, 3, 4], 0, 4, 2, [7])
 
 
 @njit
@@ -624,8 +658,8 @@ def too_large(n):
 
 
 def test_MEM_02_a_list_that_is_too_large():
-    for n in (2**40, 2**58, 2**60):
-        with pytest.raises((MemoryError, ValueError)):
+    for n in (2**40, 2**58, 2**60, 2**62, 2**63 - 1):
+        with pytest.raises(MemoryError):
             too_large(n)
 
 

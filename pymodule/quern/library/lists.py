@@ -230,8 +230,14 @@ def _repeat(self, out, times):
             append(out, load(field(self, "items"), i))
 
 
+def _check_product(n, times):
+    """No list has that many elements; the product may not even be an int."""
+    guard("memory", n > 0 and times > 1152921504606846975 // n, times)
+
+
 def mul(self, times):
     n = field(self, "length")
+    _check_product(n, times)
     if times < 0:
         times = 0
     out = _empty_like(self, n * times)
@@ -240,6 +246,7 @@ def mul(self, times):
 
 
 def imul(self, times):
+    _check_product(field(self, "length"), times)
     if times <= 0:
         clear(self)
     else:
@@ -347,8 +354,7 @@ def _assign(self, start, stop, step, value):
         for k in range(m):
             insert(self, first + k, load(field(value, "items"), k))
         return
-    if m != n:
-        raise ValueError("attempt to assign a sequence of another length to an extended slice")
+    guard("list_extended_slice", m != n, m, n)
     for k in range(n):
         store(field(self, "items"), first + k * step, load(field(value, "items"), k))
 
