@@ -11,7 +11,8 @@
  *      retained. This is the pruning of pairs: a moved reference costs nothing;
  *   4. releases a root after its last use in a block, or at the start of a block it is not live into;
  *   5. ends the block of each raising instruction over which roots are live with an edge to a clean-up
- *      block (release them, propagate). One clean-up block serves all sites with the same live set.
+ *      block (release them, propagate). One clean-up block serves all sites with the same live set, and
+ *      goes on with that of one root less where there is one.
  * Functions without roots, nearly all, only get their returns of arguments retained. */
 #include "codegen/opt/pass.h"
 
@@ -509,10 +510,6 @@ static void edit_edges(Refcount *rc) {
 
 /* -- clean-up blocks --------------------------------------------------------------------------------------- */
 
-static bool same_bits(const Bits *a, const Bits *b) {
-    return !memcmp(a->words, b->words, sizeof(uint64_t) * (size_t)((a->n + 63) / 64));
-}
-
 static void attach_cleanup(Refcount *rc, Ref ref, int32_t cleanup) {
     Inst *inst = ir_inst(rc->func, ref);
     int32_t block = inst->block;
@@ -522,22 +519,84 @@ static void attach_cleanup(Refcount *rc, Ref ref, int32_t cleanup) {
     ir_edge_add(rc->func, block, cleanup);
 }
 
+/* Clean-up blocks by the set of roots that they release. */
+typedef struct CleanUps {
+    Map blocks; /* hash of a set -> its index in `sets` */
+    Vec(CleanUp) sets;
+    Vec(int32_t) block_of;
+} CleanUps;
+
+/* Without one root it is the hash of the set without it. */
+static uint64_t hash_of_roots(const Refcount *rc, const Bits *roots) {
+    uint64_t h = 0;
+    for (int32_t r = 0; r < rc->roots.len; r++)
+        if (bits_get(roots, r)) h ^= hash_mix((uint64_t)r + 1);
+    return h;
+}
+
+static bool same_but(const Refcount *rc, const Bits *a, const Bits *b, int32_t but) {
+    for (int32_t word = 0; word < (rc->roots.len + 63) / 64; word++) {
+        uint64_t without = but >> 6 == word ? UINT64_C(1) << (but & 63) : 0;
+        if ((a->words[word] & ~without) != b->words[word]) return false;
+    }
+    return true;
+}
+
+/* The block that releases `roots` but for one (-1: all of them), or NO_BLOCK. */
+static int32_t find_cleanup(const Refcount *rc, CleanUps *made, const Bits *roots, uint64_t hash,
+                            int32_t but) {
+    uint64_t without = but < 0 ? hash : hash ^ hash_mix((uint64_t)but + 1);
+    const MapValue *known = map_find(&made->blocks, without);
+    if (!known || !same_but(rc, roots, &made->sets.items[known->num].roots, but)) return NO_BLOCK;
+    return made->block_of.items[known->num];
+}
+
+/* Where a block has all roots but one, it is the rest: what is made one after the other takes one release for each. */
+static int32_t make_cleanup(Refcount *rc, CleanUps *made, const CleanUp *site) {
+    uint64_t hash = hash_of_roots(rc, &site->roots);
+    int32_t rest = find_cleanup(rc, made, &site->roots, hash, -1), last = rc->roots.len - 1;
+    if (rest != NO_BLOCK) return rest;
+    for (; last >= 0; last--)
+        if (bits_get(&site->roots, last) &&
+            (rest = find_cleanup(rc, made, &site->roots, hash, last)) != NO_BLOCK)
+            break;
+    Builder b = {.func = rc->func, .block = ir_block_new(rc->func), .at = -1, .error = NO_BLOCK};
+    for (int32_t r = rc->roots.len; r-- > 0;)
+        if (last >= 0 ? r == last : bits_get(&site->roots, r))
+            b_op1(&b, OP_release, NULL, rc->roots.items[r]);
+    if (last >= 0)
+        b_jump(&b, rest);
+    else
+        b_inst(&b, OP_propagate, NULL, NULL, 0);
+    if (!map_find(&made->blocks, hash)) map_put(&made->blocks, hash)->num = made->sets.len;
+    vec_push(rc->arena, &made->sets, *site);
+    vec_push(rc->arena, &made->block_of, b.block);
+    return b.block;
+}
+
+static int32_t count_roots(const Refcount *rc, const Bits *roots) {
+    int32_t n = 0;
+    for (int32_t word = 0; word < (rc->roots.len + 63) / 64; word++)
+        n += __builtin_popcountll(roots->words[word]);
+    return n;
+}
+
+/* Small sets first, so that the larger ones find them. */
 static void make_cleanups(Refcount *rc, const Edits *edits) {
-    int32_t *block_of = arena_array(rc->arena, int32_t, edits->cleanups.len);
-    for (int32_t i = 0; i < edits->cleanups.len; i++) {
-        const CleanUp *site = &edits->cleanups.items[i];
-        block_of[i] = NO_BLOCK;
-        for (int32_t k = 0; k < i && block_of[i] == NO_BLOCK; k++)
-            if (same_bits(&edits->cleanups.items[k].roots, &site->roots)) block_of[i] = block_of[k];
-        if (block_of[i] == NO_BLOCK) {
-            Builder b = {
-                .func = rc->func, .block = ir_block_new(rc->func), .at = -1, .error = NO_BLOCK};
-            for (int32_t r = 0; r < rc->roots.len; r++)
-                if (bits_get(&site->roots, r)) b_op1(&b, OP_release, NULL, rc->roots.items[r]);
-            b_inst(&b, OP_propagate, NULL, NULL, 0);
-            block_of[i] = b.block;
-        }
-        attach_cleanup(rc, site->after, block_of[i]);
+    CleanUps made = {0};
+    map_init(&made.blocks, rc->arena);
+    int32_t n = edits->cleanups.len, most = rc->roots.len;
+    int32_t *first = arena_array(rc->arena, int32_t, most + 2),
+            *order = arena_array(rc->arena, int32_t, n);
+    for (int32_t i = 0; i < n; i++)
+        first[count_roots(rc, &edits->cleanups.items[i].roots) + 1]++;
+    for (int32_t k = 0; k <= most; k++)
+        first[k + 1] += first[k];
+    for (int32_t i = 0; i < n; i++)
+        order[first[count_roots(rc, &edits->cleanups.items[i].roots)]++] = i;
+    for (int32_t i = 0; i < n; i++) {
+        const CleanUp *site = &edits->cleanups.items[order[i]];
+        attach_cleanup(rc, site->after, make_cleanup(rc, &made, site));
     }
 }
 

@@ -315,11 +315,15 @@ def arrays(n):
         np.arange(3.0), np.arange(5.0))
 
 
+def new_arrays(n):
+    return made("def f(a, b):\n return (" + "".join(f"np.zeros(a + {k % 3}), " for k in range(n)) + ")\n"), (2, 5)
+
+
 def wrapped(x):
     return (x + 2**63) % 2**64 - 2**63
 
 
-@pytest.mark.parametrize("program, n", [(straight, 750), (returns, 2000), (branches, 1250), (divisions, 250), (arrays, 125)])
+@pytest.mark.parametrize("program, n", [(straight, 750), (returns, 2000), (branches, 1250), (divisions, 250), (arrays, 125), (new_arrays, 100)])
 def test_R17_compile_time_grows_with_the_size(program, n):
     """Processor time of four times as much: 15 to 60 times as much before."""
     def spent(n):
