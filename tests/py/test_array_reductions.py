@@ -70,6 +70,18 @@ def test_axes_that_are_not_there(name):
         check(f"np.{name}(a, axis=(0, 0))", [(np.ones((2, 3)),)])
 
 
+def test_places_of_complex_numbers():
+    """By real parts, then by imaginary parts; the first nan before all."""
+    rng = np.random.default_rng(4)
+    a = rng.integers(0, 3, (4, 5)) + 1j * rng.integers(0, 3, (4, 5))
+    b = a.copy()
+    b[2, 3] = complex(1, np.nan)
+    for name in ("argmin", "argmax"):
+        for more in ("", ", axis=0", ", axis=1"):
+            check(f"np.{name}(a{more})", [(a,), (b,), (a.T,), (a.astype(np.complex64),), (-a,)])
+        check(f"np.{name}(a)", [(a > 1,), (a.real,), (b.imag,), (a.real.astype(np.uint8),)])
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_nan(name):
     a = np.array([[1.0, np.nan, 3.0], [4.0, 2.0, 6.0]])

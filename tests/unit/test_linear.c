@@ -26,6 +26,9 @@ static void test_solve(void) {
     CHECK_INT(quern_solve(PRODUCT_F64, N, 1, factors, x), LINEAR_DONE);
     for (int i = 0; i < N; i++)
         CHECK(fabs(x[i] - (i + 1)) < 1e-12);
+    double turn[] = {0, 1, 0, 0, 0, 0, 0, 2}, right[] = {1, 0, 4, 0}; /* diag(i, 2i) @ x = (1, 4) */
+    CHECK_INT(quern_solve(PRODUCT_C128, 2, 1, turn, right), LINEAR_DONE);
+    CHECK(right[0] == 0 && right[1] == -1 && right[2] == 0 && right[3] == -2);
     memset(a, 0, sizeof a);
     CHECK_INT(quern_solve(PRODUCT_F64, N, 1, a, x), LINEAR_SINGULAR);
     CHECK_INT(quern_solve(PRODUCT_F64, 0, 1, a, x), LINEAR_DONE);

@@ -202,7 +202,7 @@ def first_greatest(a):
     """Position of the greatest element of a line; the first nan wins."""
     best = 0
     for i in range(len(a)):
-        if a[i] > a[best] or a[i] != a[i]:
+        if np.greater(a[i], a[best]) or a[i] != a[i]:
             best = i
             if a[i] != a[i]:
                 break
@@ -212,7 +212,7 @@ def first_greatest(a):
 def first_least(a):
     best = 0
     for i in range(len(a)):
-        if a[i] < a[best] or a[i] != a[i]:
+        if np.less(a[i], a[best]) or a[i] != a[i]:
             best = i
             if a[i] != a[i]:
                 break
