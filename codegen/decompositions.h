@@ -29,7 +29,7 @@ int64_t quern_eigh(int64_t kind, int64_t m, int64_t n, int64_t flag, void *a, vo
 /* a = R, above, and reflectors, below the diagonal, with their factors tau[min(m, n)]. */
 int64_t quern_qr(int64_t kind, int64_t m, int64_t n, int64_t flag, void *a, void *tau, void *unused,
                  void *unused2);
-/* The first n columns of Q, of which `flag` have reflectors. */
+/* The first n columns of Q, of which the first `flag` are made of the reflectors of quern_qr. */
 int64_t quern_q(int64_t kind, int64_t m, int64_t n, int64_t flag, void *a, void *tau, void *unused,
                 void *unused2);
 /* b[max(m, n), flag] = the shortest x for which |a @ x - b| is least, in its first n rows; s[min(m, n)] = singular values of a, those
