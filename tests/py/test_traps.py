@@ -73,7 +73,7 @@ def test_TYP_11_deep_call_chains_are_visited_once():
 @pytest.mark.parametrize("source, words", [
     ("def f(x):\n    try:\n        return 1 // x\n    except ZeroDivisionError:\n        return 0", "try"),
     ("def f(x):\n    with x:\n        return 1", "with"),
-    ("def f(x):\n    return [i for i in range(x)]", "comprehension|list"),
+    ("def f(x):\n    return {i for i in range(x)}", "comprehension|set"),
     ("def f(x):\n    return {x: 1}", "dict"),
     ("def f(x):\n    return {x, 1}", "set"),
     ("def f(x):\n    return f'{x}'", "f-string"),
