@@ -16,10 +16,6 @@
  * Functions without roots, nearly all, only get their returns of arguments retained. */
 #include "codegen/opt/pass.h"
 
-typedef struct RootSet {
-    Bits bits; /* roots a value draws on */
-} RootSet;
-
 /* A reference that an instruction with an error successor takes when it does not raise: made on the other edge. */
 typedef struct EdgeGift {
     int32_t block;
