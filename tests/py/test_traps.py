@@ -71,7 +71,7 @@ def test_TYP_11_deep_call_chains_are_visited_once():
 
 
 @pytest.mark.parametrize("source, words", [
-    ("def f(x):\n    try:\n        return 1 // x\n    except ZeroDivisionError:\n        return 0", "try"),
+    ("def f(x):\n    try:\n        x = 1 // x\n    except* ZeroDivisionError:\n        x = 0\n    return x", r"except\*"),
     ("def f(x):\n    with x:\n        return 1", "with"),
     ("def f(x):\n    return {i for i in range(x)}", "comprehension|set"),
     ("def f(x):\n    return {x: 1}", "dict"),
@@ -80,7 +80,7 @@ def test_TYP_11_deep_call_chains_are_visited_once():
     ("def f(x):\n    yield x", "generator|yield"),
     ("def f(x):\n    import math\n    return math.sin(x)", "import"),
     ("def f(x):\n    class A: pass\n    return x", "class"),
-    ("def f(x):\n    g = lambda y: y + 1\n    return g(x)", "lambda|nested"),
+    ("def f(x):\n    g = lambda y: y + x\n    return g(x)", "lambda|nested"),
     ("def f(x):\n    global counter\n    counter = x", "global"),
     ("async def f(x):\n    return x", "async|coroutine"),
 ])
