@@ -312,33 +312,38 @@ static bool parallel_length(Infer *in, Val range, Val *out) {
     return true;
 }
 
-bool v_iter_len(Infer *in, Val it, Val *out) {
-    const Type *t = it.f.type;
-    if (!ti_has_stack(in, "iterators")) return false;
-    switch (t->kind) {
-    case TY_TUPLE: return *out = val_of(fact_int(in, t->nitems)), true;
-    case TY_ARRAY: return *out = v_shape(in, it, 0), true;
-    case TY_CLASS: return v_object_len(in, it, out);
+/* Of what is no TY_ITER. Apart, as plain_item is, because what recurses over nested iterators needs the stack. */
+__attribute__((noinline)) static bool plain_len(Infer *in, Val of, Val *out) {
+    switch (of.f.type->kind) {
+    case TY_TUPLE: return *out = val_of(fact_int(in, of.f.type->nitems)), true;
+    case TY_ARRAY: return *out = v_shape(in, of, 0), true;
+    case TY_CLASS: return v_object_len(in, of, out);
     case TY_RANGE:
         *out = val_of(fact_of(ti_wint(in)));
-        if (in->emit) out->ref = emit_range_len(in->emit, v_ref(in, it));
+        if (in->emit) out->ref = emit_range_len(in->emit, v_ref(in, of));
         return true;
-    case TY_ITER:
-        switch ((enum IterKind)t->bits) {
-        case ITER_ZIP: return zip_length(in, iter_inner(it), 0, out);
-        case ITER_MAP: return zip_length(in, iter_inner(it), 1, out);
-        case ITER_OVER:
-        case ITER_REVERSED: return v_iter_len(in, iter_inner(it), out);
-        case ITER_CALL: return *out = v_item(in, iter_inner(it), 0), true;
-        case ITER_BACKWARD: return *out = v_item(in, iter_inner(it), 1), true;
-        case ITER_PARALLEL: return parallel_length(in, iter_inner(it), out);
-        default: return v_iter_len(in, v_item(in, iter_inner(it), 0), out);
-        }
-    default: return not_iterable(in, &it, NULL);
+    default: return not_iterable(in, &of, NULL);
     }
 }
 
-static bool enumerate_item(Infer *in, Val pair, Val counter, Val *out) {
+bool v_iter_len(Infer *in, Val it, Val *out) {
+    if (!ti_has_stack(in, "iterators")) return false;
+    if (!is_kind(&it, TY_ITER)) return plain_len(in, it, out);
+    Val inner = iter_inner(it);
+    switch ((enum IterKind)it.f.type->bits) {
+    case ITER_ZIP: return zip_length(in, inner, 0, out);
+    case ITER_MAP: return zip_length(in, inner, 1, out);
+    case ITER_CALL: return *out = v_item(in, inner, 0), true;
+    case ITER_BACKWARD: return *out = v_item(in, inner, 1), true;
+    case ITER_PARALLEL: return parallel_length(in, inner, out);
+    case ITER_OVER:
+    case ITER_REVERSED: break;
+    default: inner = v_item(in, inner, 0); break;
+    }
+    return v_iter_len(in, inner, out);
+}
+
+__attribute__((noinline)) static bool enumerate_item(Infer *in, Val pair, Val counter, Val *out) {
     Val item[2];
     if (!v_iter_get(in, v_item(in, pair, 0), counter, &item[1])) return false;
     Val first = v_item(in, pair, 1);
@@ -360,20 +365,21 @@ static bool zip_item(Infer *in, Val tuple, Val counter, Val *out) {
            (*out = v_tuple(in, items, tuple.f.type->nitems), true);
 }
 
-static bool mapped_item(Infer *in, Val tuple, Val counter, Val *out) {
+__attribute__((noinline)) static bool mapped_item(Infer *in, Val tuple, Val counter, Val *out) {
     int32_t n = tuple.f.type->nitems;
     Val *items = arena_array(in->arena, Val, n);
     return part_items(in, tuple, 1, counter, items) &&
            v_call(in, v_item(in, tuple, 0), &(CallArgs){items + 1, n - 1, 0, NULL}, out);
 }
 
-static bool called_item(Infer *in, Val parts, Val counter, Val *out) {
+__attribute__((noinline)) static bool called_item(Infer *in, Val parts, Val counter, Val *out) {
     Val function = v_item(in, parts, 1), args[2] = {v_item(in, parts, 2), counter};
     return v_call(in, function, &(CallArgs){args, 2, 0, NULL}, out);
 }
 
 /* Of a sequence with `n` items. */
-static bool reversed_item(Infer *in, Val inner, Val n, Val counter, Val *out) {
+__attribute__((noinline)) static bool reversed_item(Infer *in, Val inner, Val n, Val counter,
+                                                    Val *out) {
     Emit *e = in->emit;
     Val back = val_of(fact_of(ti_wint(in)));
     if (e) {
@@ -386,37 +392,40 @@ static bool reversed_item(Infer *in, Val inner, Val n, Val counter, Val *out) {
     return v_iter_get(in, inner, back, out);
 }
 
-bool v_iter_get(Infer *in, Val it, Val counter, Val *out) {
-    const Type *t = it.f.type;
-    counter.f.value = NULL; /* the counter varies although its first value is a constant */
-    if (!ti_has_stack(in, "iterators")) return false;
-    switch (t->kind) {
-    case TY_TUPLE: return tuple_at(in, it, counter, out);
-    case TY_ARRAY: return *out = v_element(in, it, counter), true;
-    case TY_CLASS: return object_item(in, it, counter, out);
+__attribute__((noinline)) static bool plain_item(Infer *in, Val of, Val counter, Val *out) {
+    switch (of.f.type->kind) {
+    case TY_TUPLE: return tuple_at(in, of, counter, out);
+    case TY_ARRAY: return *out = v_element(in, of, counter), true;
+    case TY_CLASS: return object_item(in, of, counter, out);
     case TY_RANGE:
-        *out = val_of(fact_of(t->element));
+        *out = val_of(fact_of(of.f.type->element));
         if (in->emit)
             out->ref =
-                emit_range_item(in->emit, v_ref(in, it), v_as(in, counter, i64_type(in->types)));
+                emit_range_item(in->emit, v_ref(in, of), v_as(in, counter, i64_type(in->types)));
         return true;
-    case TY_ITER:
-        switch ((enum IterKind)t->bits) {
-        case ITER_ENUMERATE: return enumerate_item(in, iter_inner(it), counter, out);
-        case ITER_ZIP: return zip_item(in, iter_inner(it), counter, out);
-        case ITER_MAP: return mapped_item(in, iter_inner(it), counter, out);
-        case ITER_CALL: return called_item(in, iter_inner(it), counter, out);
-        case ITER_OVER:
-        case ITER_PARALLEL: return v_iter_get(in, iter_inner(it), counter, out);
-        case ITER_BACKWARD: {
-            Val pair = iter_inner(it), n = v_item(in, pair, 1);
-            return reversed_item(in, v_item(in, pair, 0), n, counter, out);
-        }
-        default: {
-            Val n, inner = iter_inner(it);
-            return v_iter_len(in, inner, &n) && reversed_item(in, inner, n, counter, out);
-        }
-        }
-    default: return not_iterable(in, &it, NULL);
+    default: return not_iterable(in, &of, NULL);
     }
+}
+
+bool v_iter_get(Infer *in, Val it, Val counter, Val *out) {
+    Val n;
+    counter.f.value = NULL; /* the counter varies although its first value is a constant */
+    if (!ti_has_stack(in, "iterators")) return false;
+    if (!is_kind(&it, TY_ITER)) return plain_item(in, it, counter, out);
+    Val inner = iter_inner(it);
+    switch ((enum IterKind)it.f.type->bits) {
+    case ITER_ENUMERATE: return enumerate_item(in, inner, counter, out);
+    case ITER_ZIP: return zip_item(in, inner, counter, out);
+    case ITER_MAP: return mapped_item(in, inner, counter, out);
+    case ITER_CALL: return called_item(in, inner, counter, out);
+    case ITER_OVER:
+    case ITER_PARALLEL: return v_iter_get(in, inner, counter, out);
+    case ITER_BACKWARD:
+        n = v_item(in, inner, 1);
+        inner = v_item(in, inner, 0);
+        break;
+    default:
+        if (!v_iter_len(in, inner, &n)) return false;
+    }
+    return reversed_item(in, inner, n, counter, out);
 }

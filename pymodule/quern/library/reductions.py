@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .. import get_num_threads, prange
+from quern import get_num_threads, prange
 from .primitives import convert, known, map, parallel, reduce, reshape as reshape_c, restride, result_type
 from .shapes import contiguous, axes_of, axis_of, moveaxis, on_axis, picked, product, ravel, refuse, with_ones
 
