@@ -1,7 +1,6 @@
 /* objects.c - see objects.h. */
 #include "codegen/objects.h"
 #include "codegen/support.h"
-#include <pthread.h>
 #include <stdlib.h>
 
 _Static_assert(sizeof(ObjectHeader) == OBJECT_HEADER, "the fields follow");
@@ -10,8 +9,7 @@ _Static_assert(sizeof(ObjectHeader) <= SUPPORT_ARRAY_ALIGN,
 
 /* Process-wide on purpose: objects outlive compilations and threads. */
 static _Atomic int64_t live_objects;
-static pthread_mutex_t layouts_lock = PTHREAD_MUTEX_INITIALIZER;
-static CellLayout *layouts;
+static _Atomic(CellLayout *) layouts; /* only ever longer: no lock that a fork could leave locked */
 
 int64_t support_live_objects(void) {
     return atomic_load(&live_objects);
@@ -19,8 +17,8 @@ int64_t support_live_objects(void) {
 
 /* -- layouts ---------------------------------------------------------------------------------- */
 
-static const CellLayout *find_layout(const CellLayout *wanted) {
-    for (const CellLayout *l = layouts; l; l = l->next)
+static const CellLayout *find_layout(const CellLayout *first, const CellLayout *wanted) {
+    for (const CellLayout *l = first; l; l = l->next)
         if (l->first == wanted->first && l->size == wanted->size && l->n == wanted->n &&
             !memcmp(l->offsets, wanted->offsets, sizeof *l->offsets * (size_t)l->n))
             return l;
@@ -29,16 +27,16 @@ static const CellLayout *find_layout(const CellLayout *wanted) {
 
 /* Takes over `made`. */
 static const CellLayout *enter_layout(CellLayout *made) {
-    pthread_mutex_lock(&layouts_lock);
-    const CellLayout *known = find_layout(made);
-    if (!known) {
-        made->next = layouts;
-        layouts = made;
-    }
-    pthread_mutex_unlock(&layouts_lock);
-    if (!known) return made;
-    free(made);
-    return known;
+    CellLayout *first = atomic_load(&layouts);
+    do {
+        const CellLayout *known = find_layout(first, made);
+        if (known) {
+            free(made);
+            return known;
+        }
+        made->next = first;
+    } while (!atomic_compare_exchange_weak(&layouts, &first, made));
+    return made;
 }
 
 static CellLayout *new_layout(int64_t first, int64_t size, int32_t n) {
