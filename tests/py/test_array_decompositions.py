@@ -112,7 +112,9 @@ def test_eig_of_real_numbers(dtype):
         a = hermitian(dtype, shape)
         a[..., :1, -1:] *= 2  # eigenvalues stay real: the product of opposite elements is positive
         want = np.linalg.eigvals(a)
-        assert want.dtype.kind == "f"
+        if want.dtype.kind == "c":  # from NumPy 2.5 on always
+            assert not want.imag.any()
+            want = want.real
         w, v = f(a)
         assert w.dtype == v.dtype == want.dtype
         same(np.sort(w), np.sort(want))
