@@ -41,9 +41,9 @@ static void add_context(CallContext *ctx, Raised *raised, const Raised *handled)
         if (!next) break;
         last = next;
     }
-    last->context = keep(
-        ctx,
-        handled); /* of one that is kept itself: keep may have taken its place, and does no harm */
+    int64_t context = keep(ctx, handled);
+    if (last->id != handled->id)
+        last->context = context; /* its place may have been taken just now */
 }
 
 int32_t quern_caught(CallContext *ctx, Raised *held, const Raised *handled, int32_t status) {

@@ -264,7 +264,7 @@ def comprehension_that_raises(xs, i):
     return [xs[i + k] for k in range(3)]
 
 
-@pytest.mark.skipif(sys.version_info >= (3, 12), reason="not built: CPython protects them as try statements do")
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="not built: CPython writes them into the function around them and puts its variables aside (LOAD_FAST_AND_CLEAR)")
 def test_comprehensions():
     for n in range(5):
         same(comprehensions, n, 0.5, [4, 1, 2, 0])

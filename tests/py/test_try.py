@@ -2,6 +2,7 @@
 
 import gc
 import random
+import resource
 import signal
 import threading
 import time
@@ -386,7 +387,6 @@ def test_EXC_chains_do_not_grow_for_ever():
         except LookupError:
             raise IndexError(n)
     f_max = 300_000
-    resource = pytest.importorskip("resource")
     with pytest.raises(IndexError):
         f(10)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -396,6 +396,11 @@ def test_EXC_chains_do_not_grow_for_ever():
     with pytest.raises(IndexError) as e:
         deep(200)
     assert 30 < len(chain(e.value)) < 66 and chain(e.value)[0][1] == (200,)
+    seen, link = set(), e.value
+    while link is not None:
+        assert id(link) not in seen
+        seen.add(id(link))
+        link = link.__context__
 
 
 class Late(Exception):

@@ -53,8 +53,8 @@ version_of() { "$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])'; }
 environment() { # interpreter -> $venv with what the tests need
     venv=build/venv-$(version_of "$1")
     [ -x "$venv/bin/python" ] || "$1" -m venv "$venv"
-    "$venv/bin/python" -c 'import numpy, pytest, hypothesis, xdist, pandas' 2>/dev/null ||
-        "$venv/bin/python" -m pip install -q --disable-pip-version-check numpy pytest hypothesis pytest-xdist pandas
+    "$venv/bin/python" -c 'import numpy, pytest, hypothesis, xdist, pandas, dask.array, xarray' 2>/dev/null ||
+        "$venv/bin/python" -m pip install -q --disable-pip-version-check numpy pytest hypothesis pytest-xdist pandas dask xarray
 }
 build() { # interpreter, build folder, further options
     local interpreter=$1 folder=$2
