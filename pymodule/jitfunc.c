@@ -199,16 +199,20 @@ __attribute__((noinline)) static PyObject *run_with_objects(Dispatcher *d, Spec 
     return result;
 }
 
+/* *done as py_unbox gives it. */
+static PyObject *unbox_and_run(Dispatcher *d, Spec *spec, PyObject *const *args, char *memory,
+                               bool loose, int *done) {
+    if (spec->objects) return run_with_objects(d, spec, args, memory, loose, done);
+    *done = loose ? py_unbox_loose(spec, args, memory) : py_unbox(spec, args, memory);
+    return *done > 0 ? run(d, spec, memory) : NULL;
+}
+
 static PyObject *run_loose(Dispatcher *d, Spec *spec, PyObject *const *args) {
     _Alignas(16) char small[FRAME_STACK];
     char *memory = spec->frame_size <= FRAME_STACK ? small : PyMem_Malloc((size_t)spec->frame_size);
     if (!memory) return PyErr_NoMemory();
     int done;
-    PyObject *result = NULL;
-    if (spec->objects)
-        result = run_with_objects(d, spec, args, memory, true, &done);
-    else if ((done = py_unbox_loose(spec, args, memory)) > 0)
-        result = run(d, spec, memory);
+    PyObject *result = unbox_and_run(d, spec, args, memory, true, &done);
     if (done == 0)
         PyErr_SetString(PyExc_TypeError, "an argument changed its type while it was being read");
     if (memory != small) PyMem_Free(memory);
@@ -329,11 +333,7 @@ __attribute__((noinline)) static PyObject *call_large(Dispatcher *d, Spec *spec,
     char *memory = spec->frame_size <= FRAME_LARGE ? large : PyMem_Malloc((size_t)spec->frame_size);
     if (!memory) return PyErr_NoMemory();
     int done;
-    PyObject *result = NULL;
-    if (spec->objects)
-        result = run_with_objects(d, spec, args, memory, false, &done);
-    else if ((done = py_unbox(spec, args, memory)) > 0)
-        result = run(d, spec, memory);
+    PyObject *result = unbox_and_run(d, spec, args, memory, false, &done);
     if (memory != large) PyMem_Free(memory);
     return done == 0 ? call_slow(d, args, nargsf, NULL) : result;
 }

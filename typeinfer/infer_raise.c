@@ -220,14 +220,11 @@ static void add_raised(Ti *ti, ClassList *list, ExceptionClass cls) {
 
 /* All that code of the module can raise: by guards, whichever there are, and by statements. */
 static ClassList classes_raised(Ti *ti) {
-    static const char *const guards[] = {
-#define GUARD(name, exception, message, nargs) #exception,
-#include "frontend/ir/ir_guards.def"
-#undef GUARD
-    };
     ClassList list = {0};
-    for (int32_t k = 0; k < countof(guards); k++)
-        add_raised(ti, &list, (ExceptionClass){.name = {guards[k], (int32_t)strlen(guards[k])}});
+    for (int32_t k = 0; k < GUARD_COUNT; k++) {
+        const char *name = ir_guard_exceptions[k];
+        add_raised(ti, &list, (ExceptionClass){.name = {name, (int32_t)strlen(name)}});
+    }
     for (int32_t k = 0; k < ti->module->funcs.len; k++) {
         const Func *f = ti->module->funcs.items[k];
         for (Ref ref = 1; ref < f->insts.len; ref++)

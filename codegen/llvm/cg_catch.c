@@ -69,18 +69,13 @@ static Value in_set(Cg *cg, const Bits *set, Value at) {
 
 /* The guards and the numbers of the classes that the set means. */
 static void find_numbers(Cg *cg, const ClassSet *set, Bits *guards, Bits *classes) {
-    static const char *const raises[GUARD_COUNT] = {
-#define GUARD(name, exception, message, nargs) #exception,
-#include "frontend/ir/ir_guards.def"
-#undef GUARD
-    };
     *guards = bits_new(cg->arena, GUARD_COUNT);
     *classes = bits_new(cg->arena, cg->classes.len + set->n + 1);
     for (int32_t k = 0; k < set->n; k++) {
         const ExceptionClass *cls = &set->classes[k];
         bits_set(classes, cg_class_number(cg, cls->name, cls->handle));
         for (int32_t guard = 0; guard < GUARD_COUNT && !cls->handle; guard++)
-            if (str_is(cls->name, raises[guard])) bits_set(guards, guard);
+            if (str_is(cls->name, ir_guard_exceptions[guard])) bits_set(guards, guard);
     }
 }
 

@@ -120,6 +120,8 @@ typedef struct ExceptionClass {
     void *handle; /* as in RaiseSite */
 } ExceptionClass;
 
+extern const char *const ir_guard_exceptions[]; /* by Guard: the builtin class that it raises */
+
 /* Of a handler (`except ValueError, KeyError`). */
 typedef struct ClassSet {
     int32_t

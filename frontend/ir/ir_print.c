@@ -72,6 +72,11 @@ const char *const ir_guard_names[GUARD_COUNT] = {
 #include "frontend/ir/ir_guards.def"
 #undef GUARD
 };
+const char *const ir_guard_exceptions[GUARD_COUNT] = {
+#define GUARD(name, exception, message, nargs) #exception,
+#include "frontend/ir/ir_guards.def"
+#undef GUARD
+};
 const char *const ir_atomic_names[ATOMIC_COUNT] = {
 #define ATOMIC(name, operands, classes) #name,
 #include "frontend/ir/ir_atomics.def"
