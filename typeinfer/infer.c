@@ -64,6 +64,7 @@ static bool visit_phi(Infer *in, Ref ref, Val *out) {
         if (!infer_edge_taken(in, block->preds.items[k], phi->block)) continue;
         Fact f = in->facts[ir_arg(in->f, ref, k)];
         Fact joined;
+        if (in->lists) list_of_today(in, ir_arg(in->f, ref, k), &f);
         if (!all.type && !all.unbound && !all.conflict && !all.reported)
             all = f;
         else

@@ -476,6 +476,8 @@ const char *gpu_name(Arena *arena, int32_t index);
 bool list_checked(Infer *in, Ref ref);
 /* Does the display make a list on the heap? */
 bool list_is_object(Infer *in, Ref display);
+/* The fact of a value that is a list, in the type that its web has now. */
+void list_of_today(Infer *in, Ref ref, Fact *f);
 /* A new list at the instruction `site`, of these items. */
 bool v_list_site(Infer *in, Ref site, const Val *items, int32_t n, Val *out);
 /* Does the method of that name put something into a list? Then its elements are of a type that holds that, too. false: an

@@ -338,6 +338,33 @@ static bool is_object_ref(const Infer *in, Ref ref) {
     return type && type->kind == TY_CLASS;
 }
 
+static bool meets_object(const Infer *in, Ref phi) {
+    for (int32_t k = 0; k < ir_inst(in->f, phi)->nargs; k++)
+        if (is_list_type(in->facts[ir_arg(in->f, phi, k)].type)) return true;
+    return false;
+}
+
+/* Lists from elsewhere that meet those of a web say what these hold: xs if n else []. */
+static bool taught_by_phi(Infer *in, Ref phi) {
+    Ref web = web_with_site(in, phi);
+    for (int32_t k = 0; web && k < ir_inst(in->f, phi)->nargs; k++) {
+        const Type *type = in->facts[ir_arg(in->f, phi, k)].type;
+        if (!is_list_type(type) || type->open) continue;
+        if (!join_elements(in, in->lists->element[web], type->params[0])) continue;
+        if (!teach_web(in, web, type->params[0])) return false;
+    }
+    return true;
+}
+
+/* What a web is taught reaches a value that was visited before only where it is visited again, and behind a phi of two types nothing is. */
+void list_of_today(Infer *in, Ref ref, Fact *f) {
+    Op op = (Op)ir_inst(in->f, ref)->op;
+    if (!is_list_type(f->type) || (op != OP_phi && op != OP_binary && op != OP_build_list)) return;
+    Ref web = web_with_site(in, ref);
+    const Type *element = web ? in->lists->element[web] : NULL;
+    if (element) f->type = list_of(in, element);
+}
+
 /* What `inst` would do with a list as its operand k, when it may not; NULL: it may. */
 static const char *misuse(Infer *in, Ref ref, int32_t k, Ref list) {
     const Inst *inst = ir_inst(in->f, ref);
@@ -345,6 +372,7 @@ static const char *misuse(Infer *in, Ref ref, int32_t k, Ref list) {
     const char *walk = nested ? "a list of lists outside numpy.array()" : NULL;
     switch ((Op)inst->op) {
     case OP_getitem: return k == 1 ? NULL : walk;
+    case OP_phi: return meets_object(in, ref) ? "a list beside a tuple" : NULL;
     case OP_build_list: return list_is_object(in, ref) ? "a list in a list" : NULL;
     case OP_setitem:
         if (k == 2 && is_object_ref(in, ir_arg(in->f, ref, 0))) return "a list in a list";
@@ -367,6 +395,7 @@ static const char *misuse(Infer *in, Ref ref, int32_t k, Ref list) {
 
 bool list_checked(Infer *in, Ref ref) {
     const Inst *inst = ir_inst(in->f, ref);
+    if (inst->op == OP_phi && !taught_by_phi(in, ref)) return false;
     for (int32_t k = 0; k < inst->nargs; k++) {
         Ref arg = ir_arg(in->f, ref, k);
         const Type *type = in->facts[arg].type;

@@ -42,9 +42,29 @@ static const PyHandler *handler_of_block(const Work *w, const PyBlock *block) {
     return h ? h : handler_of_jump(w, block);
 }
 
+/* What CPython writes behind a comprehension: locals get back what they were, and the exception goes on. Where it leaves the
+ * function that way, nobody sees the locals. */
+enum { MAX_NESTED = 64 };
+
+static bool only_restores(const Work *w, const PyHandler *h) {
+    const PyInst *insts = w->decoded->insts.items;
+    for (int depth = 0; h && depth < MAX_NESTED; depth++) {
+        int32_t k = w->decoded->inst_of_unit[h->target];
+        if (k < 0) return false;
+        while (k < w->decoded->insts.len &&
+               (insts[k].op == PY_swap || insts[k].op == PY_pop || insts[k].op == PY_store))
+            k++;
+        if (k == w->decoded->insts.len || insts[k].op != PY_reraise) return false;
+        h = bc_handler_of(w->decoded, insts[k].unit);
+    }
+    return !h;
+}
+
 static void set_handler(const Work *w, PyBlock *block) {
     block->handler = -1;
-    const PyHandler *h = block->protected_by = handler_of_block(w, block);
+    const PyHandler *h = handler_of_block(w, block);
+    if (only_restores(w, h)) h = NULL;
+    block->protected_by = h;
     if (h) block->handler = w->cfg->block_of_inst[w->decoded->inst_of_unit[h->target]];
     if (block->handler < 0) return;
     w->cfg->blocks[block->handler].lasti = h->lasti;
@@ -131,18 +151,32 @@ static enum Event local_event(const PyInst *inst) {
     case PY_load_deref:
     case PY_store:
     case PY_store_deref: return EVENT_ASSIGNED;
+    case PY_load_and_clear: /* what is stored behind the comprehension may be nothing, too */
     case PY_delete:
     case PY_delete_deref: return EVENT_DELETED;
     default: return EVENT_NONE;
     }
 }
 
-static void block_effect(const Work *w, const PyBlock *block, Bits *assigned, Bits *deleted) {
+/* Locals that comprehensions put aside: an assignment may give them back nothing, so it says nothing. */
+static Bits find_cleared(const Work *w) {
+    Bits cleared = bits_new(w->arena, w->decoded->code->nlocals);
+    for (int32_t k = 0; k < w->decoded->insts.len; k++) {
+        const PyInst *inst = &w->decoded->insts.items[k];
+        if (inst->op == PY_load_and_clear && inst->arg >= 0 && inst->arg < cleared.n)
+            bits_set(&cleared, inst->arg);
+    }
+    return cleared;
+}
+
+static void block_effect(const Work *w, const PyBlock *block, const Bits *cleared, Bits *assigned,
+                         Bits *deleted) {
     for (int32_t k = block->first; k < block->end; k++) {
         const PyInst *inst = &w->decoded->insts.items[k];
         enum Event event = local_event(inst);
         if (event == EVENT_NONE || inst->arg < 0 || inst->arg >= w->decoded->code->nlocals)
             continue;
+        if (event == EVENT_ASSIGNED && bits_get(cleared, inst->arg)) continue;
         bits_clear(event == EVENT_DELETED ? assigned : deleted, inst->arg);
         bits_set(event == EVENT_DELETED ? deleted : assigned, inst->arg);
     }
@@ -202,12 +236,13 @@ static bool find_unbound(Work *w) {
     }
     Bits *assigned = arena_array(w->arena, Bits, cfg->nblocks);
     Bits *deleted = arena_array(w->arena, Bits, cfg->nblocks);
+    Bits cleared = find_cleared(w);
     for (int32_t k = 0; k < cfg->nblocks; k++) {
         if (!cfg->blocks[k].reachable) continue;
         cfg->blocks[k].unbound = bits_new(w->arena, code->nlocals);
         assigned[k] = bits_new(w->arena, code->nlocals);
         deleted[k] = bits_new(w->arena, code->nlocals);
-        block_effect(w, &cfg->blocks[k], &assigned[k], &deleted[k]);
+        block_effect(w, &cfg->blocks[k], &cleared, &assigned[k], &deleted[k]);
     }
     unbound_at_entry(code, &cfg->blocks[0].unbound);
     flow_unbound(w, assigned, deleted);

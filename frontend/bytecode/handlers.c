@@ -158,7 +158,22 @@ bool bc_h_store(SsaBuild *b, int32_t arg) {
     if (!unbound) value = bc_declared(b, value, arg);
     bc_name_value(b, value, arg);
     bc_write(b, arg, value);
-    if (!unbound) bits_clear(&b->unbound, arg);
+    if (unbound)
+        bits_set(&b->unbound, arg);
+    else
+        bits_clear(&b->unbound, arg);
+    return true;
+}
+
+/* The variable of a comprehension, which CPython 3.12 and later write into the function around it: what the name means there is put
+ * aside, be it nothing, and stored again behind the loop. */
+bool bc_h_load_and_clear(SsaBuild *b, int32_t arg) {
+    if (b->code->local_kinds[arg] & LOCAL_FREE)
+        return bc_unsupported(b, "a comprehension over a variable of an enclosing function");
+    bc_push(b, bc_read(b, arg));
+    b->stack[b->depth - 1].unbound = bits_get(&b->unbound, arg);
+    bc_write(b, arg, bc_unbound(b));
+    bits_set(&b->unbound, arg);
     return true;
 }
 

@@ -264,12 +264,98 @@ def comprehension_that_raises(xs, i):
     return [xs[i + k] for k in range(3)]
 
 
-@pytest.mark.skipif(sys.version_info >= (3, 12), reason="not built: CPython writes them into the function around them and puts its variables aside (LOAD_FAST_AND_CLEAR)")
 def test_comprehensions():
     for n in range(5):
         same(comprehensions, n, 0.5, [4, 1, 2, 0])
     assert same(comprehension_that_raises, [1, 2, 3, 4], 1) == [2, 3, 4]
     assert same(comprehension_that_raises, [1, 2, 3, 4], 2)[0] is IndexError
+
+
+@njit
+def shadowed(xs, i):
+    inner = [[i * k for i in range(k)] for k in xs if k != i]
+    try:
+        i = [xs[i + k] // k for k in xs][0]
+    except ZeroDivisionError:
+        i += 100
+    except IndexError:
+        i -= 100
+    try:
+        again = [10 // (x - i) for i in xs for x in xs]
+    except ZeroDivisionError:
+        again = [i]
+    finally:
+        i += 1000
+    return inner, again, i
+
+
+@njit
+def name_that_only_some_paths_bind(xs):
+    if len(xs) > 2:
+        k = len(xs)
+    ys = [k * k for k in xs]
+    return ys, k
+
+
+@njit
+def one_of_two(xs, n):
+    ys = xs if n > 2 else [1]
+    zs = [] if n > 3 else xs
+    return ys, zs, [x for x in xs] if n else []
+
+
+@njit
+def widened_in_a_loop(n):
+    xs = [1]
+    for i in range(n):
+        xs += [i, i + 0.5]
+    return xs
+
+
+@njit
+def deleted_name(xs):
+    k = 1
+    del k
+    ys = [k + 1 for k in xs]
+    return ys, k
+
+
+@njit
+def targets(a, xs, n):
+    points = [(x, i) for i, x in enumerate(xs)]
+    i = 5
+    sums = [x + y * n for x, y in zip(a, xs)]
+    swapped = [(b, a) for a, b in points if a]
+    deep = [a + b + i for (a, b), i in zip(swapped, range(n))]
+    last = [float(v) for v in reversed(a) if v > 0 if v < 3]
+    return points, [float(v) for v in sums], swapped, deep, last, i
+
+
+@njit
+def in_a_loop(n):
+    rows = []
+    for i in range(n):
+        row = [i + j for j in range(i)]
+        while len(row) < n:
+            row += [j for j in (5, 6)]
+        if i == 3:
+            continue
+        rows.append([x for x in row])
+    return rows, i
+
+
+def test_comprehensions_keep_the_names_around_them():
+    for xs in ([], [1], [2, 1], [1, 0, 2], [3, 5, 7, 1]):
+        same(shadowed, xs, 1)
+        for n in range(5):
+            same(one_of_two, xs, n)
+        same(name_that_only_some_paths_bind, xs)
+        same(targets, np.array([1.0, 2.0, 0.0, 5.0]), xs, 3)
+        with pytest.raises(UnboundLocalError):
+            deleted_name([*xs, 1])
+    for n in range(1, 6):
+        same(in_a_loop, n)
+        assert widened_in_a_loop(n) == widened_in_a_loop.py_func(n)
 
 
 # -- methods and operators ----------------------------------------------------------------------------

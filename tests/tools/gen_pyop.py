@@ -89,7 +89,7 @@ MEANING = {
     "LOAD_FAST_CHECK": [op("load")],
     "LOAD_FAST_LOAD_FAST": LOAD2,
     "LOAD_FAST_BORROW_LOAD_FAST_BORROW": LOAD2,
-    "LOAD_FAST_AND_CLEAR": refused("a comprehension", 0, 1),
+    "LOAD_FAST_AND_CLEAR": [op("load_and_clear")],
     "STORE_FAST": [op("store")],
     "STORE_FAST_LOAD_FAST": [op("store", "HI4"), op("load", "LO4")],
     "STORE_FAST_STORE_FAST": [op("store", "HI4"), op("store", "LO4")],

@@ -100,8 +100,12 @@ static const Excuse excuses[] = {
 };
 
 /* Mapped instructions whose handler refuses every use that CPython makes of them. */
-static const char *const refused_by_use[] = {"MAKE_FUNCTION", "LOAD_CLOSURE", "DICT_MERGE",
-                                             "DICT_UPDATE"};
+static const char *const refused_by_use[] = {"LOAD_CLOSURE", "DICT_MERGE", "DICT_UPDATE"};
+
+/* Refused by most uses; what it makes for a list comprehension and for a plain lambda is not. */
+static bool is_made_or_refused(const char *name, uint8_t seen) {
+    return strcmp(name, "MAKE_FUNCTION") == 0 && seen;
+}
 
 static bool is_refused_by_use(const char *name) {
     for (int k = 0; k < countof(refused_by_use); k++)
@@ -166,6 +170,7 @@ static void test_BYT_08_every_opcode_is_exercised(int32_t version) {
         if (!name) continue;
         bool refused = bc_opcode_status(version, op) == 2 || is_refused_by_use(name);
         bool done = refused ? (seen[op] & 2) != 0 : (seen[op] & 1) != 0;
+        if (is_made_or_refused(name, seen[op])) continue;
         if (excuse_of(name))
             CHECK(!done, "%d: %s is exercised; take it off the list", version, name);
         else

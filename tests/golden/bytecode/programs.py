@@ -670,6 +670,10 @@ def refused_nested(a):
     return inner(1)
 
 
+def inlined_comprehension(t):
+    return [v * 2 for v in t]
+
+
 def refused_set_comprehension(t):
     return {v * 2 for v in t}
 
