@@ -256,7 +256,7 @@ typedef struct Artifact {
     const Dependency *dependencies;
     Str text_llvm, text_asm, text_ir, text_types; /* for inspect_*: kept on request */
     Str text_parallel; /* remarks of the pass `parallel`, "level\tline\tfile\ttext\n" each; likewise */
-    Str object; /* the file that `code` was linked from, where there is one: kept on request */
+    Str object; /* the object file that the code was loaded or linked from: kept on request */
     int64_t ns_infer, ns_opt, ns_llvm, ns_link; /* compile times */
 } Artifact;
 

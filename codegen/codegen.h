@@ -36,6 +36,7 @@ typedef struct CompileOptions {
     bool no_vector_math;  /* CPU: scalar libm only */
     bool general_variant; /* kernels: for launches beyond FAST_LIMIT (artifact.h) */
     bool keep_text;       /* fill text_llvm, text_asm ... */
+    bool keep_object;     /* host code: fill object */
     int32_t max_threads, max_registers;
     const char *arch;         /* NVPTX: "sm_90"; CPU: NULL for the host */
     const char *cpu_features; /* NULL: the host's */

@@ -1,17 +1,42 @@
-/* lazy.h - host code that is compiled when it is first called: the checked copies of loop nests. */
+/* lazy.h - host code that is compiled when it is first called: the checked copies of loop nests.
+ *
+ * In the writable data of host code lies a LazyTable: `code` is filled in after loading, the slots when the functions are
+ * compiled. Generated code reads slot k and asks for it when it is empty. No LLVM here: a LazyModule is bytes, and
+ * `lower_lazy` (lower.h) is what makes code of them on the worker. */
 #ifndef QUERN_LAZY_H
 #define QUERN_LAZY_H
 
-#include <stdatomic.h>
-#include <stdint.h>
+#include "codegen/codegen.h"
 
-/* In the writable data of host code: `code` is filled in after linking, the slots when the functions are
- * compiled. Generated code reads slot k and asks for it when it is empty. */
-struct LazyCode;
+typedef struct LazyCode LazyCode;
 typedef struct LazyTable {
-    struct LazyCode *code;
+    LazyCode *code;
     _Atomic(void *) slots[];
 } LazyTable;
+
+/* Functions of one compilation that are lazy, as LLVM bitcode. Under `symbol` the module has the list of their addresses;
+ * `table` names the LazyTable of the code that calls them. */
+typedef struct LazyModule {
+    int32_t nslots;
+    CompileOptions options; /* what code generation asks of them */
+    const char *pipeline, *symbol, *table;
+    const char *bitcode;
+    size_t size;
+} LazyModule;
+
+/* A copy of all of it. NULL: no memory. */
+LazyCode *lazy_new(const LazyModule *module);
+void lazy_free(LazyCode *code); /* NULL is allowed; with what was compiled */
+const char *lazy_table_name(const LazyCode *code);
+/* Where loading put the table. */
+void lazy_bind(LazyCode *code, void *table);
+
+/* A job of the worker: user is a LazyJob. */
+typedef struct LazyJob {
+    const LazyModule *module;
+    struct HostCode *code; /* the outcome; NULL: it could not be made */
+    void **list;           /* the addresses */
+} LazyJob;
 
 /* Called by generated code, on any thread. NULL: it could not be compiled, or the context's poll asked to
  * stop meanwhile. */

@@ -2,7 +2,7 @@
 #ifndef QUERN_LOWER_H
 #define QUERN_LOWER_H
 
-#include "codegen/codegen.h"
+#include "codegen/lazy.h"
 #include "codegen/llvm_start.h"
 
 typedef struct LowerJob {
@@ -18,6 +18,8 @@ typedef struct LowerJob {
 
 /* The job of the code-generation worker: user is a LowerJob. */
 void lower_run(LlvmState *llvm, void *user);
+/* Makes code of a module of lazy functions; on the worker, too. */
+void lower_lazy(LlvmState *llvm, LazyJob *job);
 /* A copy of a text in the artifact's arena; never NULL. */
 Str lower_keep(Artifact *artifact, Str text);
 

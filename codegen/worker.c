@@ -61,7 +61,6 @@ static void fatal(const char *reason) {
         pthread_mutex_unlock(&worker.lock);
         return; /* not ours: LLVM goes on to end the process */
     }
-    worker.hooks->lost();
     snprintf(request->error, sizeof request->error, "%s", reason ? reason : "unknown");
     request->state = LOST;
     worker.current = NULL;
@@ -126,11 +125,9 @@ static void fork_prepare(void) {
     int64_t until = os_now_ns() + FORK_WAIT_NS;
     while (worker.current && !own && wait_done(until))
         ;
-    if (worker.hooks) worker.hooks->before_fork(worker.current == NULL);
 }
 
 static void fork_parent(void) {
-    if (worker.hooks) worker.hooks->after_fork(true, false);
     worker.paused = false;
     pthread_cond_broadcast(&worker.wake);
     pthread_mutex_unlock(&worker.lock);
@@ -138,7 +135,6 @@ static void fork_parent(void) {
 
 static void fork_child(void) {
     bool midway = worker.current != NULL;
-    if (worker.hooks) worker.hooks->after_fork(false, midway);
     worker = (Worker){.lock = PTHREAD_MUTEX_INITIALIZER,
                       .wake = PTHREAD_COND_INITIALIZER,
                       .done = PTHREAD_COND_INITIALIZER,

@@ -22,10 +22,6 @@ typedef struct WorkerHooks {
     LlvmState *(*start)(void (*fatal)(const char *reason));
     /* Another state where LLVM is initialised already: in the child of a fork that caught a job half way. */
     LlvmState *(*fresh)(void);
-    void (*lost)(void); /* on a thread that ran into a fatal error, before it sleeps for ever */
-    /* Around a fork. `quiet`: no job runs. `midway`: the child cannot know what the job was doing. */
-    void (*before_fork)(bool quiet);
-    void (*after_fork)(bool parent, bool midway);
 } WorkerHooks;
 
 typedef struct WorkerWait {

@@ -12,6 +12,7 @@
 #define QUERN_CG_H
 
 #include "codegen/abi.h"
+#include "codegen/host_code.h"
 #include "codegen/llvm_start.h"
 #include "codegen/target.h"
 #include <llvm-c/Core.h>
@@ -297,8 +298,6 @@ void cg_lower_store(Cg *cg, Ref ref);
 void cg_lower_same_array(Cg *cg, Ref ref);
 void cg_lower_disjoint(Cg *cg, Ref ref);
 void cg_lower_frozen(Cg *cg, Ref ref);
-/* Symbols of memory that the process has: address and size follow, in hexadecimal. */
-#define HOST_ADDRESS_PREFIX "quern.at."
 void cg_lower_view(Cg *cg, Ref ref);
 void cg_lower_reshape(Cg *cg, Ref ref);
 void cg_lower_restride(Cg *cg, Ref ref);
@@ -362,27 +361,27 @@ void cg_entry_ufunc(Cg *cg);
 /* Loads all parameters of funcs[0] from `args` (void **); returns the leaves. */
 Value *cg_entry_arguments(Cg *cg, Value args);
 
-/* -- lazy.c: functions compiled when they are first called -------------------------------------- */
+/* -- cg_lazy.c: functions compiled when they are first called ----------------------------------- */
 
 bool cg_is_lazy(const Cg *cg, const CgSig *sig);
 void cg_lazy_stub(Cg *cg, const CgSig *sig);
 bool cg_lazy_module(Cg *cg); /* after the entry was made; false: diagnostics */
+/* Of the session that has one. NULL: no memory. */
+LazyCode *cg_lazy_code(Cg *cg);
 
-/* -- admit.c, emit.c, orc.c ------------------------------------------------------------------- */
+/* -- admit.c, emit.c -------------------------------------------------------------------------- */
 
 /* LLVM's verifier, and a list of the types and intrinsics we have tried: others may crash LLVM. */
 bool cg_admit(Cg *cg);
 bool cg_optimise(Cg *cg);
 const char *cg_pipeline(const Cg *cg); /* host: static text */
 bool cg_optimise_with(Cg *cg, const char *pipeline);
-/* Object or assembly text in memory; NULL after a diagnostic. */
-LLVMMemoryBufferRef cg_emit_buffer(Cg *cg, LLVMCodeGenFileType type);
-/* The same as a copy, as large as it says; empty after a diagnostic. */
+/* Object or assembly text, as large as it says; empty after a diagnostic. */
 Str cg_emit_copy(Cg *cg, Arena *arena, LLVMCodeGenFileType type);
 Str cg_copy_text(Cg *cg, char *text); /* of LLVM's, which it gives back */
 Str cg_print(Cg *cg);                 /* the module as text, in the arena */
-/* Links an object file (consumed), and the table of the session's lazy functions, into the process. false: diagnostics. */
-bool orc_load(Cg *cg, LLVMMemoryBufferRef object, const char *symbol, void **entry, void **handle);
-/* dropped by host_code_drop (host_load.h) */
+/* Makes machine code of the module and loads it, with `lazy` (host_code.h). NULL after a diagnostic. `keep`, if not NULL, gets
+ * the object file. */
+HostCode *cg_load_host(Cg *cg, const char *symbol, LazyCode *lazy, void **entry, Artifact *keep);
 
 #endif

@@ -3,7 +3,6 @@
  * Addresses may be computed with no-wrap flags: typed IR promises that indices are in bounds, and an
  * array in memory is smaller than 2^63 bytes. */
 #include "codegen/llvm/cg.h"
-#include <inttypes.h>
 #include <stdio.h>
 
 void cg_array_open(Cg *cg, const Type *type, Value *leaves, ArrayLeaves *out) {
@@ -336,7 +335,7 @@ void cg_lower_disjoint(Cg *cg, Ref ref) {
 
 /* -- frozen arrays ---------------------------------------------------------------------------- */
 
-/* Memory of the host as a constant of the module, by a name that says where it is (orc.c). It begins
+/* Memory of the host as a constant of the module, by a name that says where it is (host_code.h). It begins
  * with the lowest byte, which is not the first element where a stride is negative. */
 static Value global_in_place(Cg *cg, const FrozenArray *frozen) {
     int64_t below = 0, above = 0;
@@ -345,9 +344,8 @@ static Value global_in_place(Cg *cg, const FrozenArray *frozen) {
         *(span < 0 ? &below : &above) += span;
     }
     int64_t size = above - below + type_size(frozen->type->element);
-    char name[64];
-    snprintf(name, sizeof name, HOST_ADDRESS_PREFIX "%" PRIxPTR ".%" PRIx64,
-             (uintptr_t)frozen->bytes + (uintptr_t)below, (uint64_t)size);
+    char name[HOST_ADDRESS_NAME];
+    host_address_name(name, (const char *)frozen->bytes + below, (uint64_t)size);
     Value global = LLVMGetNamedGlobal(cg->mod, name);
     if (!global) {
         global = LLVMAddGlobal(cg->mod, LLVMArrayType2(cg->i8, (uint64_t)size), name);

@@ -2,14 +2,12 @@
  * pointer to its header. */
 #include "codegen/llvm/cg.h"
 #include "codegen/objects.h"
-#include <inttypes.h>
-#include <stdio.h>
 
 /* Layouts live as long as the process: code refers to them by address. */
 static Value layout_global(Cg *cg, const CellLayout *cells) {
-    char name[64];
+    char name[HOST_ADDRESS_NAME];
     if (!cells) cg_error(cg, "there is no memory for the layout of an object");
-    snprintf(name, sizeof name, HOST_ADDRESS_PREFIX "%" PRIxPTR ".0", (uintptr_t)cells);
+    host_address_name(name, cells, 0);
     Value global = LLVMGetNamedGlobal(cg->mod, name);
     if (global) return global;
     global = LLVMAddGlobal(cg->mod, cg->i8, name);

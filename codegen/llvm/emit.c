@@ -1,6 +1,5 @@
 /* emit.c - LLVM once per process, the optimisation pipeline, and machine code or text in memory. */
 #include "codegen/llvm/cg.h"
-#include "codegen/llvm/host_load.h"
 #include "codegen/llvm_start.h"
 #include "frontend/base/os.h"
 #include <llvm-c/ErrorHandling.h>
@@ -48,11 +47,7 @@ static LlvmState *llvm_start(void (*fatal)(const char *reason)) {
     return llvm;
 }
 
-const WorkerHooks llvm_hooks = {.start = llvm_start,
-                                .fresh = llvm_fresh,
-                                .lost = host_code_fatal,
-                                .before_fork = host_code_before_fork,
-                                .after_fork = host_code_after_fork};
+const WorkerHooks llvm_hooks = {.start = llvm_start, .fresh = llvm_fresh};
 
 /* The host pipeline of levels 2 and 3: LLVM's default one without the passes that look for what C++ programs
  * contain. It takes about half as long; measured on loops over arrays, the code is as fast. */
@@ -192,7 +187,8 @@ static void select_simply(Cg *cg) {
     }
 }
 
-LLVMMemoryBufferRef cg_emit_buffer(Cg *cg, LLVMCodeGenFileType type) {
+/* Object or assembly text in memory; NULL after a diagnostic. */
+static LLVMMemoryBufferRef emit_buffer(Cg *cg, LLVMCodeGenFileType type) {
     if (cg->target->is_host) select_simply(cg);
     char *message = NULL;
     LLVMMemoryBufferRef buffer = NULL;
@@ -208,6 +204,23 @@ LLVMMemoryBufferRef cg_emit_buffer(Cg *cg, LLVMCodeGenFileType type) {
     return buffer;
 }
 
+HostCode *cg_load_host(Cg *cg, const char *symbol, LazyCode *lazy, void **entry, Artifact *keep) {
+    char error[256];
+    cg->code = emit_buffer(cg, LLVMObjectFile);
+    if (!cg->code) {
+        lazy_free(lazy);
+        return NULL;
+    }
+    const char *object = LLVMGetBufferStart(cg->code);
+    size_t size = LLVMGetBufferSize(cg->code);
+    int64_t start = os_now_ns();
+    HostCode *code = host_code_load(object, size, symbol, lazy, entry, error, sizeof error);
+    if (!code) cg_error(cg, "%s", error);
+    if (keep && code) keep->object = str_copy(&keep->arena, object, size);
+    cg->ns_link += os_now_ns() - start;
+    return code;
+}
+
 Str cg_copy_text(Cg *cg, char *text) {
     cg->text = text;
     Str copy = str_copy(cg->arena, text, strlen(text));
@@ -221,7 +234,7 @@ Str cg_print(Cg *cg) {
 }
 
 Str cg_emit_copy(Cg *cg, Arena *arena, LLVMCodeGenFileType type) {
-    cg->code = cg_emit_buffer(cg, type);
+    cg->code = emit_buffer(cg, type);
     if (!cg->code) return (Str){0};
     Str copy = str_copy(arena, LLVMGetBufferStart(cg->code), LLVMGetBufferSize(cg->code));
     LLVMDisposeMemoryBuffer(cg->code);

@@ -3,7 +3,6 @@
  * A kernel without barriers is plain loops round the work-item function: its coordinates are SSA
  * parameters, so that LLVM inlines it and may turn the innermost loop, over threadIdx.x, into vectors.
  * Kernels with barriers: llvm/cg_coro.c. */
-#include "codegen/llvm/host_load.h"
 #include "codegen/llvm/cg.h"
 #include "codegen/target/targets.h"
 
@@ -259,10 +258,12 @@ static void keep_assembly(Cg *cg) {
 
 static bool emit(Cg *cg, Artifact *artifact) {
     if (cg->options->keep_text) keep_assembly(cg);
-    LLVMMemoryBufferRef object = cg->failed ? NULL : cg_emit_buffer(cg, LLVMObjectFile);
-    if (!object) return false;
+    LazyCode *lazy = cg->lazy_bitcode ? cg_lazy_code(cg) : NULL;
+    if (cg->lazy_bitcode && !lazy) return cg_error(cg, "out of memory");
     artifact->drop = host_code_drop;
-    return orc_load(cg, object, cg->entry_name, &artifact->entry, &artifact->host_code);
+    artifact->host_code = cg_load_host(cg, cg->entry_name, lazy, &artifact->entry,
+                                       cg->options->keep_object ? artifact : NULL);
+    return artifact->host_code != NULL;
 }
 
 const Target target_cpu = {

@@ -1,4 +1,4 @@
-/* lazy.c - functions that are compiled when they are first called.
+/* cg_lazy.c - functions that are compiled when they are first called.
  *
  * The checked copy of a loop nest (opt/outline.c) runs where an index is out of bounds, or where its interval
  * was too coarse to tell: seldom. So it is lowered with the rest, since it shares the tables of sites and
@@ -8,28 +8,13 @@
  *
  * One module holds all such functions of a compilation, with what they call; the first that is needed
  * brings all. It is optimised like any other code. */
-#include "codegen/lazy.h"
 #include "codegen/llvm/cg.h"
-#include "codegen/llvm/host_load.h"
+#include "codegen/lower.h"
 #include "codegen/opt/pass.h"
-#include "codegen/worker.h"
 #include <llvm-c/BitReader.h>
 #include <llvm-c/BitWriter.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-struct LazyCode {
-    LazyTable *table;
-    int32_t nslots;
-    CompileOptions options; /* with strings of its own */
-    const char *pipeline;
-    LLVMMemoryBufferRef bitcode;
-    char symbol[64];
-    void *host_code;   /* when compiled */
-    bool done, failed; /* the worker's */
-    uint32_t
-        process; /* worker_generation() of the try that failed, or that a fork caught half way */
-};
 
 /* -- lowering --------------------------------------------------------------------------------- */
 
@@ -121,114 +106,61 @@ bool cg_lazy_module(Cg *cg) {
     return ok;
 }
 
-/* -- keeping ---------------------------------------------------------------------------------- */
-
-static bool copy_text(const char **text) {
-    size_t size = *text ? strlen(*text) + 1 : 0;
-    char *copy = size ? malloc(size) : NULL;
-    if (copy) memcpy(copy, *text, size);
-    *text = copy;
-    return copy || !size;
-}
-
-LazyCode *lazy_keep(Cg *cg) {
-    LazyCode *code = calloc(1, sizeof *code);
-    if (!code) return NULL;
-    code->nslots = cg->nlazy;
-    code->options = *cg->options;
-    code->options.keep_text = false;
-    code->pipeline = cg_pipeline(cg);
-    snprintf(code->symbol, sizeof code->symbol, "%s.checked", cg_entry_name(cg));
-    bool ok = copy_text(&code->options.arch);
-    if (!copy_text(&code->options.cpu_features) || !ok) {
-        lazy_free(code);
-        return NULL;
-    }
-    code->bitcode = cg->lazy_bitcode;
-    cg->lazy_bitcode = NULL;
-    return code;
-}
-
-void lazy_bind(LazyCode *code, void *at) {
-    code->table = at;
-    code->table->code = code;
-}
-
-void lazy_free(LazyCode *code) {
-    if (!code) return;
-    if (code->bitcode) LLVMDisposeMemoryBuffer(code->bitcode);
-    if (code->host_code) host_code_drop(code->host_code);
-    free((char *)code->options.arch);
-    free((char *)code->options.cpu_features);
-    free(code);
-}
-
 /* -- compiling -------------------------------------------------------------------------------- */
 
-static bool load(Cg *cg, LazyCode *code) {
-    LLVMModuleRef module;
-    if (LLVMParseBitcodeInContext2(cg->context, code->bitcode, &module))
+LazyCode *cg_lazy_code(Cg *cg) {
+    char symbol[80], table[80];
+    snprintf(symbol, sizeof symbol, "%s.checked", cg_entry_name(cg));
+    snprintf(table, sizeof table, "%s.lazy", cg_entry_name(cg));
+    LazyModule module = {.nslots = cg->nlazy,
+                         .options = *cg->options,
+                         .pipeline = cg_pipeline(cg),
+                         .symbol = symbol,
+                         .table = table,
+                         .bitcode = LLVMGetBufferStart(cg->lazy_bitcode),
+                         .size = LLVMGetBufferSize(cg->lazy_bitcode)};
+    return lazy_new(&module);
+}
+
+static bool read_bitcode(Cg *cg, const LazyModule *module) {
+    LLVMModuleRef parsed;
+    cg->code = LLVMCreateMemoryBufferWithMemoryRangeCopy(module->bitcode, module->size, "lazy");
+    if (LLVMParseBitcodeInContext2(cg->context, cg->code, &parsed))
         return cg_error(cg, "bitcode that was written cannot be read");
+    LLVMDisposeMemoryBuffer(cg->code);
+    cg->code = NULL;
     LLVMDisposeModule(cg->mod);
-    cg->mod = module;
-    if (!cg_admit(cg) || !cg_optimise_with(cg, code->pipeline)) return false;
-    LLVMMemoryBufferRef object = cg_emit_buffer(cg, LLVMObjectFile);
-    void *list;
-    if (!object || !orc_load(cg, object, code->symbol, &list, &code->host_code)) return false;
-    for (int32_t i = 0; i < code->nslots; i++)
-        atomic_store_explicit(&code->table->slots[i], ((void **)list)[i], memory_order_release);
+    cg->mod = parsed;
     return true;
+}
+
+static void compile(Cg *cg, LazyJob *job) {
+    const LazyModule *module = job->module;
+    if (!read_bitcode(cg, module) || !cg_admit(cg) || !cg_optimise_with(cg, module->pipeline))
+        return;
+    void *list;
+    job->code = cg_load_host(cg, module->symbol, NULL, &list, NULL);
+    job->list = list;
 }
 
 /* Bytes an instruction takes at least, with its names left out. */
 enum { BITCODE_OF_INST = 8 };
 
-static void compile_job(LlvmState *llvm, void *user) {
-    LazyCode *code = user;
-    if (code->done || (code->failed && code->process == worker_generation())) return;
-    if (!cg_has_room(LLVMGetBufferSize(code->bitcode) / BITCODE_OF_INST)) return;
-    code->failed = true; /* unless we come to the end */
-    code->process = worker_generation();
-    Cg *cg = llvm ? calloc(1, sizeof *cg) : NULL;
+void lower_lazy(LlvmState *llvm, LazyJob *job) {
+    if (!llvm || !cg_has_room(job->module->size / BITCODE_OF_INST)) return;
+    Cg *cg = calloc(1, sizeof *cg);
     if (!cg) return;
     Arena arena;
     DiagList diags;
     jmp_buf out_of_memory;
-    arena_init(&arena, code->options.allocator);
+    arena_init(&arena, job->module->options.allocator);
     arena.on_failure = &out_of_memory;
     if (!setjmp(out_of_memory)) {
         diag_init(&diags, &arena);
         Module *none = ir_module_new(&arena, &diags);
-        code->done = cg_open(cg, llvm, &arena, &diags, &code->options, none) && load(cg, code);
-    }
-    code->failed = !code->done;
-    if (code->done) {
-        LLVMDisposeMemoryBuffer(code->bitcode);
-        code->bitcode = NULL;
+        if (cg_open(cg, llvm, &arena, &diags, &job->module->options, none)) compile(cg, job);
     }
     cg_close(cg);
     free(cg);
     arena_free(&arena);
-}
-
-typedef struct Patience { /* of a call that waits for its code */
-    CallContext *ctx;
-    bool over;
-} Patience;
-
-static bool look(void *user) {
-    Patience *p = user;
-    return p->over = p->ctx->poll && p->ctx->poll(p->ctx) != 0;
-}
-
-/* The table and what is kept for it belong to code that is being called: a job that runs is waited for. */
-void *quern_lazy_code(LazyTable *at, int32_t slot, CallContext *ctx) {
-    char error[256];
-    void *there = atomic_load_explicit(&at->slots[slot], memory_order_acquire);
-    if (there || !at->code) return there;
-    Patience patience = {ctx, false};
-    WorkerWait wait = {.look = look, .user = &patience};
-    if (worker_run(&llvm_hooks, compile_job, at->code, &wait, error, sizeof error) == WORKER_DONE)
-        there = atomic_load_explicit(&at->slots[slot], memory_order_acquire);
-    return patience.over ? NULL : there;
 }
