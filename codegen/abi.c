@@ -16,7 +16,7 @@ static void object_layout(Arena *arena, const Type *type, const Type *weak, Valu
     out->nitems = type->nparams;
     out->items = params;
     out->cells = object_cells(type);
-    if (type->params[0]->counted) out->buffer_cells = buffer_cells(type->params[0]);
+    if (type->nparams && type->params[0]->counted) out->buffer_cells = buffer_cells(type->params[0]);
 }
 
 ValueLayout abi_layout(Arena *arena, const Type *type, const Type *weak) {
@@ -288,7 +288,7 @@ static bool may_change(const Type *type, const Type *changed, bool buffer) {
             if (may_change(type->items[i], changed, buffer)) return true;
         return false;
     }
-    if (type->kind != TY_CLASS) return false;
+    if (type->kind != TY_CLASS || !type->nparams) return false;
     if (buffer ? type->params[0] == changed->element : holds_type(type, changed)) return true;
     return may_change(type->params[0], changed, buffer);
 }

@@ -95,7 +95,9 @@ static void describe_object(StrBuf *out, const Binding *b) {
 }
 
 static void describe_class(StrBuf *out, const Type *type, int32_t limit) {
-    buf_printf(out, "%s(", type_class_name((ClassId)type->bits));
+    buf_str(out, type_class_name((ClassId)type->bits));
+    if (!type->nparams) return;
+    buf_char(out, '(');
     for (int32_t i = 0; i < type->nparams; i++) {
         if (i) buf_str(out, ", ");
         describe(out, type->params[i], limit);

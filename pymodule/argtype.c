@@ -383,7 +383,8 @@ static TypeKey any_key(const Where *w, PyObject *arg, int depth);
 static bool is_element_key(ModState *state, TypeKey key) {
     if (key_is_scalar(key)) return key_scalar_kind(key) != TY_none;
     const Compound *c = key_is_compound(key) ? py_compound(state, key) : NULL;
-    if (!c || c->nitems == KEY_OBJECT || c->nitems == 0) return false;
+    if (!c || c->nitems == KEY_OBJECT) return false;
+    if (c->nitems == 0) return c->cls == (PyObject *)&PyUnicode_Type;
     for (int32_t i = 0; i < c->nitems; i++)
         if (!is_element_key(state, c->items[i])) return false;
     return true;
@@ -418,7 +419,7 @@ static TypeKey list_key(const Where *w, PyObject *arg, int depth) {
         key = item;
     }
     if (!is_element_key(w->state, key))
-        return refuse(w, "lists hold numbers, lists, and tuples of these");
+        return refuse(w, "lists hold numbers, strings, lists, and tuples of these");
     return compound_key(w->state, (PyObject *)&PyList_Type, &key, 1);
 }
 
@@ -443,6 +444,8 @@ static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
     if (PyLong_Check(arg)) return int_key(arg);
     if (PyFloat_Check(arg)) return KEY_SCALAR(TY_wflt);
     if (PyComplex_Check(arg)) return KEY_SCALAR(TY_wcpx);
+    if (PyUnicode_CheckExact(arg) && !w->kernel)
+        return compound_key(w->state, (PyObject *)&PyUnicode_Type, NULL, 0);
     if (PyUnicode_Check(arg) || PyBytes_Check(arg) || PyByteArray_Check(arg))
         return refuse_type(w, arg,
                            "text cannot be used in compiled code; pass numbers, or make it a "
@@ -521,6 +524,7 @@ static const Type *compound_type(ModState *state, PyResolver *r, TypeTable *type
     for (int32_t i = 0; i < c->nitems; i++)
         if (!(items[i] = py_key_type(state, r, types, arena, c->items[i], strong))) return NULL;
     if (c->cls == (PyObject *)&PyList_Type) return type_class_of(types, CLS_list, items);
+    if (c->cls == (PyObject *)&PyUnicode_Type) return type_class_of(types, CLS_str, NULL);
     if (!c->cls) return type_tuple(types, items, c->nitems);
     PyObject *fields = PyObject_GetAttrString(c->cls, "_fields");
     if (!fields) return NULL;
@@ -551,6 +555,8 @@ TypeKey py_type_key(ModState *state, const Type *type) {
     if (type->kind == TY_ARRAY)
         return key_array(type->element->kind, type->ndim, (Layout)type->layout,
                          (type->readonly ? KEY_READONLY : 0) | (type->aligned ? 0 : KEY_UNALIGNED));
+    if (type->kind == TY_CLASS && type->bits == CLS_str)
+        return compound_key(state, (PyObject *)&PyUnicode_Type, NULL, 0);
     if (type->kind != TY_TUPLE || type->nitems > MAX_TUPLE) return 0;
     TypeKey *items = PyMem_Malloc(sizeof *items * (size_t)QN_MAX(type->nitems, 1)), key = 1;
     if (!items) return PyErr_NoMemory(), 0;

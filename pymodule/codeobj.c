@@ -72,6 +72,17 @@ static bool const_of_other(Arena *arena, PyObject *object, PyObject *keep, Const
     return true;
 }
 
+/* Lone surrogates have no UTF-8 form: they get the one that they would have as characters. */
+static bool str_of_surrogates(Arena *arena, PyObject *object, Str *out) {
+    if (py_str(arena, object, out)) return true;
+    PyErr_Clear();
+    PyObject *bytes = PyUnicode_AsEncodedString(object, "utf-8", "surrogatepass");
+    if (bytes)
+        *out = str_copy(arena, PyBytes_AS_STRING(bytes), (size_t)PyBytes_GET_SIZE(bytes));
+    Py_XDECREF(bytes);
+    return bytes != NULL;
+}
+
 static const ConstVal *const_at(Arena *arena, PyObject *object, PyObject *keep, int depth) {
     ConstVal *c = arena_new(arena, ConstVal);
     bool ok = true;
@@ -91,10 +102,7 @@ static const ConstVal *const_at(Arena *arena, PyObject *object, PyObject *keep, 
         c->im = PyComplex_ImagAsDouble(object);
     } else if (PyUnicode_Check(object)) {
         c->kind = CONST_STR;
-        if (!py_str(arena, object, &c->str)) { /* lone surrogates have no UTF-8 form */
-            PyErr_Clear();
-            ok = const_of_other(arena, object, keep, c);
-        }
+        ok = str_of_surrogates(arena, object, &c->str);
     } else if (object == Py_Ellipsis) {
         c->kind = CONST_ELLIPSIS;
     } else if (PyTuple_CheckExact(object) && depth < TYPE_MAX_DEPTH) {

@@ -23,6 +23,7 @@ typedef enum UnboxOp {
     UB_ARRAY,
     UB_TUPLE,
     UB_LIST,       /* a list: an object for the time of the call */
+    UB_STR,        /* a string: a copy */
     UB_INT_MEMBER, /* of the enumeration `type` */
     UB_MEMBER,
     UB_FUNCTION /* nothing to pass: the object itself is the type */
@@ -95,6 +96,7 @@ int py_unbox_loose(const Spec *spec, PyObject *const *args, char *frame);
 int py_unbox_value(const Plan *plan, PyObject *o, char *at, bool loose);
 
 /* -- lists.c: around a call with objects among its arguments -- */
+int py_unbox_str(const Plan *plan, PyObject *o, char *out, bool loose);
 int py_unbox_list(const Plan *plan, PyObject *o, char *out, bool loose);
 void py_clear_objects(const Spec *spec, char *frame); /* before the frame is filled */
 /* After it was filled: what must not go away before the objects. NULL: exception. */

@@ -104,6 +104,8 @@ static bool is_unchanged(ModState *state, const Plan *plan, const ListObject *li
     const ValueLayout *element = &plan->list->items[0];
     const char *value = list->data + i * element->size;
     _Alignas(16) char before[16] = {0}, now[16] = {0};
+    if (element->kind == TY_CLASS && element->element == CLS_str)
+        return (*(ObjectHeader *const *)value)->python == python;
     if (element->kind == TY_CLASS) {
         ListObject *inner = list_at(value);
         if (inner->header.python != python) return false;
@@ -148,10 +150,10 @@ static bool return_value(ModState *state, const Plan *plan, char *frame, bool wr
     if (plan->op == UB_TUPLE)
         for (int32_t i = 0; i < plan->nitems; i++)
             ok &= return_value(state, &plan->items[i], frame, write && ok);
-    if (plan->op != UB_LIST) return ok;
+    if (plan->op != UB_LIST && plan->op != UB_STR) return ok;
     ListObject **at = (ListObject **)(frame + plan->offset);
     if (!*at) return true;
-    if (write && plan->list->changed) ok = write_back(state, plan, *at);
+    if (write && plan->op == UB_LIST && plan->list->changed) ok = write_back(state, plan, *at);
     drop(*at);
     *at = NULL;
     return ok;
@@ -254,7 +256,7 @@ bool py_unify_objects(const Spec *spec, char *frame) {
 static void clear_value(const Plan *plan, char *frame) {
     for (int32_t i = 0; plan->op == UB_TUPLE && i < plan->nitems; i++)
         clear_value(&plan->items[i], frame);
-    if (plan->op == UB_LIST) *(void **)(frame + plan->offset) = NULL;
+    if (plan->op == UB_LIST || plan->op == UB_STR) *(void **)(frame + plan->offset) = NULL;
 }
 
 void py_clear_objects(const Spec *spec, char *frame) {

@@ -209,6 +209,7 @@ void py_raise_runtime(ModState *state, const struct RtError *err);
 /* A new reference, or NULL with an exception. Takes over the reference to an owned array's memory. */
 PyObject *py_box(ModState *state, const ValueLayout *layout, const char *value);
 /* lists.c: the same of a list. */
+PyObject *py_box_str(const char *value);
 PyObject *py_box_list(ModState *state, const ValueLayout *layout, const char *value);
 
 /* -- call support: poll and stack limit (jitfunc.c) -- */

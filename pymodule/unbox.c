@@ -218,6 +218,14 @@ static bool plan_list(Planner *p, Plan *plan, const Compound *c, const ValueLayo
     return plan_value(p, &plan->items[0], c->items[0], &layout->items[0], 0);
 }
 
+static bool plan_str(Planner *p, Plan *plan, const ValueLayout *layout) {
+    plan->op = UB_STR;
+    plan->list = layout;
+    p->objects = true;
+    bool fits = layout->kind == TY_CLASS && layout->element == CLS_str;
+    return fits || mismatch(KEY_COMPOUND, layout);
+}
+
 static bool plan_scalar(Planner *p, Plan *plan, TypeKind kind, const ValueLayout *layout) {
     static const uint8_t ops[TY_SCALARS] = {[TY_wint] = UB_INT,
                                             [TY_wflt] = UB_FLOAT,
@@ -267,6 +275,7 @@ static bool plan_value(Planner *p, Plan *plan, TypeKey key, const ValueLayout *l
     if (key_is_scalar(key)) return plan_scalar(p, plan, key_scalar_kind(key), layout);
     const Compound *c = py_compound(p->state, key);
     if (c->cls == (PyObject *)&PyList_Type) return plan_list(p, plan, c, layout);
+    if (c->cls == (PyObject *)&PyUnicode_Type) return plan_str(p, plan, layout);
     if (c->nitems >= 0) return plan_tuple(p, plan, c, layout, offset);
     if (c->nitems == KEY_MEMBERS) return plan_member(p, plan, c, layout);
     plan->op = UB_FUNCTION;
@@ -491,6 +500,7 @@ static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loo
     case UB_NONE: return o == Py_None;
     case UB_TUPLE: return unbox_tuple(plan, o, frame, loose, k);
     case UB_LIST: return py_unbox_list(plan, o, out, loose);
+    case UB_STR: return py_unbox_str(plan, o, out, loose);
     case UB_INT_MEMBER:
         return (PyObject *)Py_TYPE(o) == plan->type ? unbox_int(plan, o, out, true) : 0;
     case UB_MEMBER:

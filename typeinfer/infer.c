@@ -223,7 +223,7 @@ static const Type *declared_result(const Infer *in) {
 static bool check_returned(Infer *in, Ref ref, const Val *v) {
     bool entry = in->inst->serial == 0;
     if (entry && in->ti->options.kernel && !fact_none(&v->f)) return ti_fail(in, ref, E0601, "");
-    if (entry && !is_returnable(v->f.type)) {
+    if (entry && !is_returnable(ti_stored(in->types, v->f.type))) {
         /* CPython 3.14 has the place of a folded constant only at the constant. */
         Ref value = ir_arg(in->f, ref, 0);
         bool placed = ir_inst(in->f, value)->op == OP_const && ir_inst(in->f, value)->span;
@@ -240,6 +240,7 @@ static bool visit_return(Infer *in, Ref ref) {
     Val v;
     if (!infer_operand(in, ref, 0, &v) || !check_returned(in, ref, &v)) return false;
     Instance *inst = in->inst;
+    if (inst->serial == 0 && ti_has_objects(in) && !v_text(in, &v)) return false;
     if (in->emit) {
         Ref value = v_as(in, v, inst->result.type);
         emit1(in->emit, OP_return, NULL, value);
@@ -352,6 +353,7 @@ static bool visit_iter(Infer *in, Ref ref, Val *out) {
     Val of, length;
     if (!infer_operand(in, ref, 0, &of)) return false;
     of = v_unwrap(in, of);
+    if (fact_str(&of.f) && !v_text(in, &of)) return false;
     if (!v_iterable(in, of) || !v_begin(in, of, out)) return false;
     if (!in->emit || !type_is_counted(out->f.type) || iterates_objects(out->f.type)) return true;
     if (!v_iter_len(in, *out, &length)) return false;

@@ -506,6 +506,20 @@ bool primitive_buffer_like(Infer *in, const Val *args, int32_t n, Val *out);
 bool primitive_take(Infer *in, const Val *args, int32_t n, Val *out);
 bool primitive_move(Infer *in, const Val *args, int32_t n, Val *out);
 
+/* -- infer_str.c: text ---------------------------------------------------------------------------- */
+
+/* Has the code objects? Kernels and GPUs have not. */
+bool ti_has_objects(const Infer *in);
+bool is_str(const Val *v); /* of the class str: not a constant */
+/* A constant string as a value of the class str; anything else stays. false: an error, in kernels. */
+bool v_text(Infer *in, Val *v);
+/* What takes strings as values, not as words of its own, gets them so. */
+bool v_text_arguments(Infer *in, Str name, CallArgs *args);
+/* Operands of an operator; two constants that are compared for equality stay. */
+bool v_text_operands(Infer *in, Operator op, Val *a, Val *b);
+bool primitive_new(Infer *in, const Val *args, int32_t n, Val *out);
+bool primitive_buffer(Infer *in, const Val *args, int32_t n, Val *out);
+
 /* -- infer_iter.c: ranges, iteration, tuples ------------------------------------------------------ */
 
 bool v_range(Infer *in, const Val *args, int32_t n, Val *out);

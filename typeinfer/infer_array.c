@@ -303,6 +303,7 @@ static bool range_getitem(Infer *in, Val a, Val index, Val *out) {
 
 bool v_getitem(Infer *in, Val a, Val index, Val *out) {
     a = v_unwrap(in, a);
+    if (fact_str(&a.f) && !v_text(in, &a)) return false;
     index = is_kind(&a, TY_ARRAY) ? v_unwrap(in, index) : v_scalar(in, index);
     switch (a.f.type->kind) {
     case TY_ARRAY: return array_getitem(in, a, index, out);

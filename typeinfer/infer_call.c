@@ -56,8 +56,10 @@ static bool call_open(Infer *in, Str name, Val *out) {
     return in->stop = STOP_UNKNOWN, false;
 }
 
-static bool call_library(Infer *in, Str name, const CallArgs *args, Val *out) {
+static bool call_library(Infer *in, Str name, const CallArgs *given, Val *out) {
     bool known;
+    CallArgs values = *given, *args = &values;
+    if (!v_text_arguments(in, name, args)) return false;
     if (!list_taught(in, name, args)) return false;
     if (args->nargs && is_object(&args->args[0]) && args->args[0].f.type->open &&
         !str_is(name, "builtins.len"))
@@ -99,7 +101,8 @@ static bool is_method(Infer *in, const Binding *b, Ref src) {
     if (b->handle || !src || ir_inst(in->f, src)->op != OP_attr) return false;
     const Fact *object = &in->facts[ir_arg(in->f, src, 0)];
     if (object->type && object->type->kind == TY_CLASS) return true;
-    return str_starts(b->name, "ndarray.") || str_starts(b->name, "number.");
+    return str_starts(b->name, "ndarray.") || str_starts(b->name, "number.") ||
+           str_starts(b->name, "str.");
 }
 
 /* Members that are ints are ints to the library, in shapes, too. */

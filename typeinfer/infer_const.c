@@ -143,9 +143,10 @@ static bool join_types(Infer *in, const Fact *x, const Fact *y, Meet *out) {
         return ti_meet(in->types, in->join, meet_of(x), meet_of(y), out);
     if (a == b) return true;
     bool none = a->kind == TY_none || b->kind == TY_none;
-    if (none && (!is_storable(a) || !is_storable(b))) return false;
+    bool texts = type_is_text(a) || type_is_text(b);
+    if (none && !texts && (!is_storable(a) || !is_storable(b))) return false;
     *out = (Meet){ti_join(in->types, in->join, a, b), 0};
-    return out->type != NULL;
+    return out->type && (ti_has_objects(in) || !out->type->counted || a->counted || b->counted);
 }
 
 /* Each item is joined once: types may be nested deeply. false: an item is a constant that no common type would hold.

@@ -52,6 +52,7 @@ static const Type *common_type(Infer *in, const Type *tuple) {
         Fact a = fact_of(type), b = fact_of(tuple->items[i]), both;
         type = fact_join(in, &a, &b, &both) ? both.type : NULL;
     }
+    if (type && ti_has_objects(in)) type = ti_stored(in->types, type);
     return type && type->kind != TY_OBJECT ? type : NULL;
 }
 
@@ -251,12 +252,14 @@ bool iterates_objects(const Type *type) {
     if (type->kind == TY_ITER) return iterates_objects(type->element);
     for (int32_t i = 0; type->kind == TY_TUPLE && i < type->nitems; i++)
         if (iterates_objects(type->items[i])) return true;
-    return type->kind == TY_CLASS;
+    return type->kind == TY_CLASS && type->bits != CLS_str;
 }
 
 /* The element at a position that is below the length. */
 static bool object_item(Infer *in, Val list, Val counter, Val *out) {
     Emit *e = in->emit;
+    bool found;
+    if (is_str(&list)) return v_method(in, "__item__", (Val[]){list, counter}, 2, &found, out);
     const Type *buffer = list.f.type->items[1];
     *out = val_of(fact_of(buffer->element));
     if (buffer->element->open) return in->stop = STOP_UNKNOWN, false;

@@ -137,7 +137,7 @@ static bool is_element(const Type *type) {
 
 static bool not_an_element(Infer *in, const Type *type) {
     ti_fail(in, in->at, E0101, str_printf(in->arena, "a list of %s", ti_text(in, type)).bytes);
-    ti_advise(in, "lists hold numbers, lists, and tuples of these");
+    ti_advise(in, "lists hold numbers, strings, lists, and tuples of these");
     return false;
 }
 
@@ -187,6 +187,7 @@ static bool teach(Infer *in, Ref list, const Type *type, const Type *element, in
 
 static bool put_element(Infer *in, Val list, Val item) {
     if (in->emit) return true;
+    item.f = (Fact){.type = ti_stored(in->types, item.f.type)};
     if (!is_element(item.f.type)) return not_an_element(in, item.f.type);
     if (!teach(in, list.src, list.f.type, item.f.type, THROUGH_PHIS)) return false;
     Ref web = web_with_site(in, list.src), inner = web_with_site(in, item.src);

@@ -127,9 +127,12 @@ static int32_t field_argument(const Val *args, int32_t n) {
     return name && is_object(&args[0]) ? type_field(args[0].f.type, *name) : -1;
 }
 
-bool primitive_field(Infer *in, const Val *args, int32_t n, Val *out) {
+bool primitive_field(Infer *in, const Val *given, int32_t n, Val *out) {
+    if (n != 2) return misfit(in, "primitive.field", given, n);
+    Val args[2] = {given[0], given[1]};
+    if (!v_text(in, &args[0])) return false;
     int32_t field = field_argument(args, n);
-    if (n != 2 || field < 0) return misfit(in, "primitive.field", args, n);
+    if (field < 0) return misfit(in, "primitive.field", args, n);
     const Type *cls = args[0].f.type;
     bool count = type_field_is_count(cls, field);
     *out = val_of(fact_of(count ? ti_wint(in) : cls->items[field]));

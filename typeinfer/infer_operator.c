@@ -218,7 +218,9 @@ const char *typed_operator_name(int32_t index) {
 /* Not inlined: comparisons of tuples recurse through v_binary, whose frame is to be small. */
 __attribute__((noinline)) static bool binary_of_others(Infer *in, Operator op, bool in_place, Val a,
                                                        Val b, Val *out) {
-    bool handled, done = v_object_operator(in, op, in_place, a, b, &handled, out);
+    bool handled, done;
+    if (!v_text_operands(in, op, &a, &b)) return false;
+    done = v_object_operator(in, op, in_place, a, b, &handled, out);
     if (done || handled || in->stop) return done;
     done = v_zero_dim(in, op, in_place, (Val[]){a, b}, 2, &handled, out);
     if (done || handled) return done;

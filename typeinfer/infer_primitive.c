@@ -210,9 +210,10 @@ static bool primitive_characters(Infer *in, const Val *args, int32_t n, Val *out
     const Str *text = n == 1 ? fact_str(&args[0].f) : NULL;
     if (!text) return misfit(in, "primitive.characters", args, n);
     Val *items = arena_array(in->arena, Val, text->len + 1);
-    for (int32_t i = 0; i < (int32_t)text->len; i++)
-        items[i] = val_of(fact_int(in, (unsigned char)text->bytes[i]));
-    return *out = v_tuple(in, items, (int32_t)text->len), true;
+    int32_t count = 0;
+    for (int32_t at = 0; at < text->len; count++)
+        items[count] = val_of(fact_int(in, str_code_point(*text, &at)));
+    return *out = v_tuple(in, items, count), true;
 }
 
 static bool primitive_iterate(Infer *in, const Val *args, int32_t n, Val *out) {
@@ -413,6 +414,7 @@ static const struct {
     const char *name;
     Handler handler;
 } handlers[] = {
+    {"primitive.buffer", primitive_buffer},
     {"primitive.buffer_like", primitive_buffer_like},
     {"primitive.characters", primitive_characters},
     {"primitive.check_index", primitive_check_index},
@@ -433,6 +435,7 @@ static const struct {
     {"primitive.map", primitive_map},
     {"primitive.map_into", primitive_map_into},
     {"primitive.move", primitive_move},
+    {"primitive.new", primitive_new},
     {"primitive.new_like", primitive_new_like},
     {"primitive.parallel", primitive_parallel},
     {"primitive.product", primitive_product},

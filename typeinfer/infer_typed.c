@@ -16,7 +16,7 @@ static bool misfit(Infer *in, const char *name, const CallArgs *args) {
 static bool typed_len(Infer *in, const Val *v, const CallArgs *args, Val *out) {
     Val a = v_unwrap(in, v[0]);
     const Str *text = fact_str(&a.f);
-    if (text) return *out = val_of(fact_int(in, text->len)), true;
+    if (text) return *out = val_of(fact_int(in, str_code_points(*text))), true;
     bool sized = is_kind(&a, TY_TUPLE) || is_kind(&a, TY_RANGE) ||
                  (is_kind(&a, TY_ARRAY) && a.f.type->ndim > 0) ||
                  (is_kind(&a, TY_ITER) && a.f.type->bits == ITER_CALL); /* a.flat */
@@ -157,7 +157,7 @@ static bool typed_isinstance(Infer *in, const Val *v, const CallArgs *args, Val 
         for (int32_t k = 0; of && k < of->nbases; k++)
             found |= of->bases[k] == b->handle;
         bool text = b->kind == BIND_LIBRARY && str_is(b->name, "builtins.str");
-        found |= text ? fact_str(&a->f) != NULL : is_instance_of(a->f.type, b);
+        found |= text ? type_is_text(a->f.type) : is_instance_of(a->f.type, b);
     }
     return *out = val_of(fact_bool(in, found)), true;
 }

@@ -80,9 +80,33 @@ static const Type *join_arrays(TypeTable *types, const Type *a, const Type *b) {
     return type_array_space(types, t, (Space)a->space);
 }
 
+bool type_is_text(const Type *type) {
+    if (type->kind == TY_CLASS) return type->bits == CLS_str;
+    const Binding *b = type->kind == TY_OBJECT ? type->binding : NULL;
+    return b && b->kind == BIND_CONST && b->value && b->value->kind == CONST_STR;
+}
+
+static bool holds_constant_text(const Type *type) {
+    if (type->kind == TY_OPTIONAL) return holds_constant_text(type->element);
+    for (int32_t i = 0; type->kind == TY_TUPLE && i < type->nitems; i++)
+        if (holds_constant_text(type->items[i])) return true;
+    return type->kind == TY_OBJECT && type_is_text(type);
+}
+
+const Type *ti_stored(TypeTable *types, const Type *type) {
+    if (!holds_constant_text(type)) return type;
+    if (type->kind == TY_OBJECT) return type_class_of(types, CLS_str, NULL);
+    if (type->kind == TY_OPTIONAL) return type_optional(types, ti_stored(types, type->element));
+    const Type **items = arena_array(type_table_arena(types), const Type *, type->nitems);
+    for (int32_t i = 0; i < type->nitems; i++)
+        items[i] = ti_stored(types, type->items[i]);
+    return type_named_tuple(types, items, type->nitems, type->fields, type->cls);
+}
+
 static const Type *join_optional(TypeTable *types, JoinRule rule, const Type *a, const Type *b) {
     if (a->kind == TY_OPTIONAL) a = a->element;
     if (b->kind == TY_OPTIONAL) b = b->element;
+    a = ti_stored(types, a), b = ti_stored(types, b);
     if (a->kind == TY_none) return b->kind == TY_none ? b : type_optional(types, b);
     if (b->kind == TY_none) return type_optional(types, a);
     const Type *both = ti_join(types, rule, a, b);
@@ -99,6 +123,8 @@ const Type *ti_join(TypeTable *types, JoinRule rule, const Type *a, const Type *
     if (a == b || b->kind == TY_UNKNOWN) return a;
     if (a->kind == TY_UNKNOWN) return b;
     if (a->kind == TY_CAUGHT || b->kind == TY_CAUGHT) return NULL;
+    if (type_is_text(a) && type_is_text(b)) /* kernels have constants only */
+        return rule == JOIN_KERNEL ? NULL : type_class_of(types, CLS_str, NULL);
     bool absent = a->kind == TY_none || b->kind == TY_none || a->kind == TY_OPTIONAL ||
                   b->kind == TY_OPTIONAL;
     if (!absent) a = plain_number(types, rule, a), b = plain_number(types, rule, b);

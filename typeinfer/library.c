@@ -59,6 +59,7 @@ static const LibRow rows[] = {
 #include "typeinfer/tables/operators.def"
 #include "typeinfer/tables/primitives.def"
 #include "typeinfer/tables/parallel.def"
+#include "typeinfer/tables/str.def"
 #undef FN
 #undef ALL
 };
@@ -177,6 +178,7 @@ static const struct Section {
     {"operator.", "Operators"},
     {"primitive.", "Primitives of the library itself"},
     {"quern.", "Parallel loops (functions of the package)"},
+    {"str.", "Methods of strings"},
 };
 
 static void print_row(StrBuf *out, const LibRow *row) {

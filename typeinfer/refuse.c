@@ -45,7 +45,7 @@ typedef struct Refused {
     }
 ANY(any_array, is_kind(v, TY_ARRAY))
 ANY(any_none, fact_none(&v->f))
-ANY(any_text, fact_str(&v->f) != NULL)
+ANY(any_text, type_is_text(v->f.type))
 ANY(any_int, type_is_int(v->f.type))
 ANY(any_float, type_is_float(v->f.type))
 ANY(any_complex, type_is_complex(v->f.type))
@@ -86,7 +86,6 @@ static bool negative_with_unsigned(const Refused *r) {
 #define OF(refusal) (1u << (refusal))
 #define OPERATORS   (OF(REFUSE_UNARY) | OF(REFUSE_BINARY))
 #define INTEGER     "an integer is needed: a // b divides so that one comes out, int(x) cuts off"
-#define TEXT        "text is a constant of the program: it can be compared for equality, no more"
 
 static const struct {
     uint32_t of;
@@ -96,7 +95,8 @@ static const struct {
     {OPERATORS, any_none, "one side is None: does the function it comes from return a value?"},
     {OPERATORS, complex_with_number,
      "complex numbers have no order and no remainder: use z.real, z.imag or abs(z)"},
-    {OPERATORS, any_text, TEXT},
+    {OPERATORS, any_text,
+     "text goes with text: str(x) makes text of a number, int(s) and float(s) make numbers"},
     {OF(REFUSE_BINARY), negative_with_unsigned,
      "a negative Python int has no unsigned value; convert one side, for example np.int64(x)"},
     {OF(REFUSE_TRUTH), any_array,
@@ -110,7 +110,6 @@ static const struct {
     {OF(REFUSE_ELEMENT), any_none, "np.nan stands for a value that is missing"},
     {OF(REFUSE_ELEMENT), any_complex, "take z.real, z.imag or abs(z), or make the array complex"},
     {OF(REFUSE_ITERATION), any_int, "to count, write range(n)"},
-    {OF(REFUSE_ITERATION), any_text, TEXT},
     {OF(REFUSE_ROW), array_to_builtin, "a number is needed: take an element, a[i]"},
     {OF(REFUSE_ROW), array_to_function,
      "docs/arrays.md lists the functions of whole arrays; write a loop over the elements for "
@@ -123,7 +122,8 @@ static const struct {
 /* -- where values come from ---------------------------------------------------------------------- */
 
 static bool is_usable(const Type *type) {
-    return type_is_number(type) || type->kind == TY_ARRAY || type->kind == TY_TUPLE;
+    return type_is_number(type) || type->kind == TY_ARRAY || type->kind == TY_TUPLE ||
+           type_is_text(type);
 }
 
 static void note_value(Infer *in, const Val *v) {

@@ -149,6 +149,7 @@ static Ref pool_add(Emit *e, Op op, const Type *type) {
 
 static bool same_const(const ConstVal *a, const ConstVal *b) {
     if (a->kind != b->kind || a->i != b->i || a->is_unsigned != b->is_unsigned) return false;
+    if (a->kind == CONST_STR) return str_equal(a->str, b->str);
     return memcmp(&a->re, &b->re, sizeof a->re) == 0 && memcmp(&a->im, &b->im, sizeof a->im) == 0;
 }
 
@@ -157,6 +158,7 @@ static uint64_t const_key(const Type *type, const ConstVal *value) {
     memcpy(&re, &value->re, sizeof re);
     memcpy(&im, &value->im, sizeof im);
     uint64_t h = hash_mix((uint64_t)type->id << 8 | (uint64_t)value->kind);
+    if (value->kind == CONST_STR) return h ^ hash_bytes(value->str.bytes, (size_t)value->str.len).lo;
     return hash_mix(hash_mix(hash_mix(h ^ (uint64_t)value->i) + re) + im);
 }
 
@@ -335,6 +337,8 @@ static Ref convert_array(Emit *e, Ref ref, const Type *to) {
 
 Ref emit_convert(Emit *e, Ref ref, const Type *from, const Type *to) {
     const Type *target = lower_type(e->ti, to);
+    if (from->kind == TY_OBJECT && to->kind == TY_CLASS && type_is_text(from))
+        return emit_const(e, target, from->binding->value);
     if (to->kind == TY_OPTIONAL && from != to) return convert_optional(e, ref, from, to);
     if (ir_type(e->out, ref) == target) return ref;
     if (from->kind == TY_MEMBER) from = i64_type(e->types);
@@ -363,6 +367,7 @@ static bool same_stored(const Type *a, const Type *b) {
 
 bool can_convert(const Type *from, const Type *to) {
     if (from == to) return true;
+    if (to->kind == TY_CLASS && to->bits == CLS_str) return type_is_text(from);
     if (from->kind == TY_CLASS && to->kind == TY_CLASS) return same_stored(from, to);
     if (from->kind == TY_MEMBER && type_is_number(to)) return from->binding->enumeration->ints;
     if (type_is_number(from) && type_is_number(to))

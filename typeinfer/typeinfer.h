@@ -58,6 +58,10 @@ typedef enum JoinRule {
     JOIN_KERNEL, /* ... and as float32 and complex64 beside these */
     JOIN_NUMBA   /* weak_numbers=False */
 } JoinRule;
+/* A string: a constant of the program, which is an object at compile time, or of the class str. */
+bool type_is_text(const Type *type);
+/* What a value of that type is where it is not known at compile time: constant strings, in tuples too, are of the class str. */
+const Type *ti_stored(TypeTable *types, const Type *type);
 /* The type of a phi of both; NULL when there is none. */
 const Type *ti_join(TypeTable *types, JoinRule rule, const Type *a, const Type *b);
 

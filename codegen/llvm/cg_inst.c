@@ -46,6 +46,10 @@ static Value *cg_const(Cg *cg, const Type *type, const ConstVal *value) {
         }
         return out;
     }
+    if (type->kind == TY_CLASS) {
+        out[0] = cg_literal(cg, value->str);
+        return out;
+    }
     TypeKind kind = type_strong_kind(type->kind);
     out[0] = const_scalar(cg, kind, value, false);
     if (type_is_complex(type)) out[1] = const_scalar(cg, kind, value, true);

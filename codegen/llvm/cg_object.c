@@ -2,22 +2,34 @@
  * pointer to its header. */
 #include "codegen/llvm/cg.h"
 #include "codegen/objects.h"
+#include "codegen/strings.h"
 
-/* Layouts live as long as the process: code refers to them by address. */
-static Value layout_global(Cg *cg, const CellLayout *cells) {
+/* What lives as long as the process: code refers to it by address. */
+static Value host_global(Cg *cg, const void *at, bool constant) {
     char name[HOST_ADDRESS_NAME];
-    if (!cells) cg_error(cg, "there is no memory for the layout of an object");
-    host_address_name(name, cells, 0);
+    host_address_name(name, at, 0);
     Value global = LLVMGetNamedGlobal(cg->mod, name);
     if (global) return global;
     global = LLVMAddGlobal(cg->mod, cg->i8, name);
-    LLVMSetGlobalConstant(global, true);
+    LLVMSetGlobalConstant(global, constant);
     return global;
+}
+
+static Value layout_global(Cg *cg, const CellLayout *cells) {
+    if (!cells) cg_error(cg, "there is no memory for the layout of an object");
+    return host_global(cg, cells, true);
 }
 
 static bool has_objects(Cg *cg) {
     return cg->target->has_owner ||
            cg_error(cg, "there are no objects on the target %s", cg->target->name);
+}
+
+Value cg_literal(Cg *cg, Str text) {
+    const StrObject *object = has_objects(cg) ? string_literal(text) : NULL;
+    if (object) return host_global(cg, object, false); /* it is counted, and keeps its hash */
+    cg_error(cg, "there is no memory for a constant");
+    return LLVMConstNull(cg->ptr[0]);
 }
 
 static Value field_address(Cg *cg, const Type *cls, Value object, int64_t field) {

@@ -41,6 +41,22 @@ bool str_starts(Str a, const char *prefix) {
     return (size_t)a.len >= n && (n == 0 || memcmp(a.bytes, prefix, n) == 0);
 }
 
+uint32_t str_code_point(Str s, int32_t *at) {
+    uint32_t c = (unsigned char)s.bytes[(*at)++];
+    int more = c >= 0xF0 ? 3 : c >= 0xE0 ? 2 : c >= 0xC0 ? 1 : 0;
+    if (more) c &= 0x3Fu >> more;
+    for (; more && *at < s.len; more--)
+        c = c << 6 | ((unsigned char)s.bytes[(*at)++] & 0x3Fu);
+    return c;
+}
+
+int64_t str_code_points(Str s) {
+    int64_t n = 0;
+    for (int32_t at = 0; at < s.len; n++)
+        str_code_point(s, &at);
+    return n;
+}
+
 /* -- interning ------------------------------------------------------------------------------- */
 
 struct StrTable {

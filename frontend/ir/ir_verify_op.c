@@ -66,6 +66,7 @@ static bool const_fits(const ConstVal *value, const Type *type) {
         for (int32_t i = 0; i < type->nitems; i++)
             if (!const_fits(value->items[i], type->items[i])) return false;
         return true;
+    case CONST_STR: return type->kind == TY_CLASS && type->bits == CLS_str;
     default: return false;
     }
 }

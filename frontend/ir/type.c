@@ -31,7 +31,13 @@ static const ScalarInfo scalars[TY_SCALARS] = {
 #include "frontend/ir/ir_types.def"
 #undef TYPE
 };
-typedef enum FieldKind { FIELD_COUNT, FIELD_WHOLE, FIELD_PARAM, FIELD_BUFFER } FieldKind;
+typedef enum FieldKind {
+    FIELD_COUNT,
+    FIELD_WHOLE,
+    FIELD_PARAM,
+    FIELD_BUFFER,
+    FIELD_BYTES
+} FieldKind;
 
 typedef struct FieldRow {
     uint8_t cls, kind, parameter;
@@ -316,6 +322,7 @@ static const Type *field_type(TypeTable *t, const FieldRow *row, const Type *con
     switch ((FieldKind)row->kind) {
     case FIELD_PARAM: return params[row->parameter];
     case FIELD_BUFFER: return type_array(t, params[row->parameter], 1, LAYOUT_C);
+    case FIELD_BYTES: return type_array(t, type_scalar(t, TY_u8), 1, LAYOUT_C);
     default: return type_scalar(t, TY_i64);
     }
 }

@@ -59,7 +59,9 @@ void type_print(StrBuf *out, const Type *type) {
         buf_printf(out, ", %u)", type->bits);
         return;
     case TY_CLASS:
-        buf_printf(out, "%s(", type_class_name((ClassId)type->bits));
+        buf_str(out, type_class_name((ClassId)type->bits));
+        if (!type->nparams) return;
+        buf_char(out, '(');
         for (int32_t i = 0; i < type->nparams; i++) {
             if (i) buf_str(out, ", ");
             type_print(out, type->params[i]);
@@ -201,6 +203,7 @@ static const Type *parse_class(TypeText *t, ClassId id) {
 
 static const Type *parse_compound(TypeText *t, Str word) {
     ClassId id = type_class_named(word);
+    if (id < CLS_COUNT && !type_class_nparams(id)) return type_class_of(t->table, id, NULL);
     if (!accept(t, '(')) return NULL;
     if (id < CLS_COUNT) return parse_class(t, id);
     if (str_is(word, "array")) return parse_array(t);

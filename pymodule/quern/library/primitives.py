@@ -3,6 +3,7 @@ trust their callers; typeinfer/infer_primitive.c implements them, tables/primiti
 
 from quern._names import Intrinsic
 
+buffer = Intrinsic("primitive.buffer")
 buffer_like = Intrinsic("primitive.buffer_like")
 characters = Intrinsic("primitive.characters")
 check_index = Intrinsic("primitive.check_index")
@@ -23,6 +24,7 @@ lu_columns = Intrinsic("primitive.lu_columns")
 map = Intrinsic("primitive.map")
 map_into = Intrinsic("primitive.map_into")
 move = Intrinsic("primitive.move")
+new = Intrinsic("primitive.new")
 new_like = Intrinsic("primitive.new_like")
 parallel = Intrinsic("primitive.parallel")
 product = Intrinsic("primitive.product")
