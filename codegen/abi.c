@@ -16,7 +16,8 @@ static void object_layout(Arena *arena, const Type *type, const Type *weak, Valu
     out->nitems = type->nparams;
     out->items = params;
     out->cells = object_cells(type);
-    if (type->nparams && type->params[0]->counted) out->buffer_cells = buffer_cells(type->params[0]);
+    if (type->nparams && type->params[0]->counted)
+        out->buffer_cells = buffer_cells(type->params[0]);
 }
 
 ValueLayout abi_layout(Arena *arena, const Type *type, const Type *weak) {

@@ -423,6 +423,11 @@ static TypeKey list_key(const Where *w, PyObject *arg, int depth) {
     return compound_key(w->state, (PyObject *)&PyList_Type, &key, 1);
 }
 
+static const char *text_hint(PyObject *arg, bool kernel) {
+    if (!PyUnicode_Check(arg)) return "pass np.frombuffer(b, np.uint8), the numbers of its bytes";
+    return kernel ? "kernels have no text: pass numbers" : "pass str(x), which is text alone";
+}
+
 static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
     if (py_is_array(w->state, arg)) return array_key(w, (PyArrayObject *)arg);
     if (Py_TYPE(arg) == w->state->device_array_type && w->kernel) return ((DeviceArray *)arg)->key;
@@ -447,9 +452,7 @@ static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
     if (PyUnicode_CheckExact(arg) && !w->kernel)
         return compound_key(w->state, (PyObject *)&PyUnicode_Type, NULL, 0);
     if (PyUnicode_Check(arg) || PyBytes_Check(arg) || PyByteArray_Check(arg))
-        return refuse_type(w, arg,
-                           "text cannot be used in compiled code; pass numbers, or make it a "
-                           "constant of the function");
+        return refuse_type(w, arg, text_hint(arg, w->kernel));
     if (PyList_CheckExact(arg) && !w->kernel) return list_key(w, arg, depth);
     if (PyList_Check(arg) || PyAnySet_Check(arg))
         return refuse_type(w, arg, "convert it with np.array(...) or tuple(...)");

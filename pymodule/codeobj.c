@@ -77,8 +77,7 @@ static bool str_of_surrogates(Arena *arena, PyObject *object, Str *out) {
     if (py_str(arena, object, out)) return true;
     PyErr_Clear();
     PyObject *bytes = PyUnicode_AsEncodedString(object, "utf-8", "surrogatepass");
-    if (bytes)
-        *out = str_copy(arena, PyBytes_AS_STRING(bytes), (size_t)PyBytes_GET_SIZE(bytes));
+    if (bytes) *out = str_copy(arena, PyBytes_AS_STRING(bytes), (size_t)PyBytes_GET_SIZE(bytes));
     Py_XDECREF(bytes);
     return bytes != NULL;
 }

@@ -280,7 +280,8 @@ static void raise_statement(const RaiseInfo *info, const Raised *raised) {
     PyObject *args = PyTuple_New(extra + info->nargs);
     bool ok = args != NULL;
     if (ok && info->has_message) {
-        PyObject *text = PyUnicode_DecodeUTF8(info->message.bytes, info->message.len, "surrogatepass");
+        PyObject *text =
+            PyUnicode_DecodeUTF8(info->message.bytes, info->message.len, "surrogatepass");
         ok = text != NULL;
         PyTuple_SET_ITEM(args, 0, text);
     }

@@ -22,10 +22,10 @@ bool v_text(Infer *in, Val *v) {
 /* Methods, and the functions of Python that read text: what else is given a constant takes it for a name. */
 static bool reads_text(Str name) {
     static const char *const names[] = {
-        "builtins.chr",  "builtins.enumerate", "builtins.filter",   "builtins.format",
-        "builtins.hash", "builtins.iter",      "builtins.list",     "builtins.map",
-        "builtins.max",  "builtins.min",       "builtins.ord",      "builtins.repr",
-        "builtins.str",  "builtins.reversed",  "builtins.sorted",   "builtins.zip",
+        "builtins.chr",  "builtins.enumerate", "builtins.filter", "builtins.format",
+        "builtins.hash", "builtins.iter",      "builtins.list",   "builtins.map",
+        "builtins.max",  "builtins.min",       "builtins.ord",    "builtins.repr",
+        "builtins.str",  "builtins.reversed",  "builtins.sorted", "builtins.zip",
         "builtins.int",
     };
     for (int i = 0; i < countof(names); i++)
@@ -65,7 +65,7 @@ bool v_text_operands(Infer *in, Operator op, Val *a, Val *b) {
     case OPR_gt:
     case OPR_ge:
         if (op == OPR_eq || op == OPR_ne ? !x || !y || constants : !x && !y) return true;
-        if (!x || !y) return v_refuse(in, REFUSE_ORDER, operator_verbs[op], (Val[]){*a, *b}, 2);
+        if (!x || !y) return v_refuse(in, REFUSE_BINARY, operator_verbs[op], (Val[]){*a, *b}, 2);
         break;
     case OPR_add:
         if (!x && !y) return true;

@@ -122,36 +122,36 @@ static const struct {
 /* -- where values come from ---------------------------------------------------------------------- */
 
 static bool is_usable(const Type *type) {
-    return type_is_number(type) || type->kind == TY_ARRAY || type->kind == TY_TUPLE ||
-           type_is_text(type);
+    return type_is_number(type) || type->kind == TY_ARRAY || type->kind == TY_TUPLE;
 }
 
 static void note_value(Infer *in, const Val *v) {
     if (!v->src || !v->f.type || is_usable(v->f.type)) return;
     const Inst *inst = ir_inst(in->f, v->src);
     const char *type = ti_text(in, v->f.type);
-    const char *usable = "only numbers and arrays can be used here";
+    bool text = type_is_text(v->f.type);
+    const char *usable = text ? "" : "; only numbers and arrays can be used here";
     Str name = {0};
     if (v->src < in->f->var_names.len) name = in->f->var_names.items[v->src];
     switch ((Op)inst->op) {
     case OP_global:
-        diag_note(in->diags, NULL, "'" STR_FMT "' is a global of type %s; %s",
-                  STR_ARG(*inst->u.name), type, usable);
+        diag_note(in->diags, NULL, "'" STR_FMT "' is a global of type %s%s", STR_ARG(*inst->u.name),
+                  type, usable);
         return;
     case OP_freevar:
         if (!inst->u.name) return;
         diag_note(in->diags, NULL,
-                  "'" STR_FMT "' is a variable of an enclosing function, of type %s; %s",
+                  "'" STR_FMT "' is a variable of an enclosing function, of type %s%s",
                   STR_ARG(*inst->u.name), type, usable);
         return;
     case OP_param:
         if (inst->imm < in->f->nparams) name = in->f->param_names[inst->imm];
-        diag_note(in->diags, NULL, "'" STR_FMT "' is an argument of type %s; %s", STR_ARG(name),
-                  type, usable);
+        diag_note(in->diags, NULL, "'" STR_FMT "' is an argument of type %s%s", STR_ARG(name), type,
+                  usable);
         return;
     default:
         if (name.len)
-            diag_note(in->diags, ti_spanp(in, v->src), "'" STR_FMT "' is of type %s; %s",
+            diag_note(in->diags, ti_spanp(in, v->src), "'" STR_FMT "' is of type %s%s",
                       STR_ARG(name), type, usable);
     }
 }

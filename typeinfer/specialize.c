@@ -158,7 +158,8 @@ static uint64_t const_key(const Type *type, const ConstVal *value) {
     memcpy(&re, &value->re, sizeof re);
     memcpy(&im, &value->im, sizeof im);
     uint64_t h = hash_mix((uint64_t)type->id << 8 | (uint64_t)value->kind);
-    if (value->kind == CONST_STR) return h ^ hash_bytes(value->str.bytes, (size_t)value->str.len).lo;
+    if (value->kind == CONST_STR)
+        return h ^ hash_bytes(value->str.bytes, (size_t)value->str.len).lo;
     return hash_mix(hash_mix(hash_mix(h ^ (uint64_t)value->i) + re) + im);
 }
 

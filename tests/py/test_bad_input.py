@@ -89,7 +89,7 @@ REFUSED_ARRAYS = {
     "list of sets": ([{1.0}], r"convert it with np\.array"),
     "set": ({1.0}, "'set' cannot be passed"),
     "dict": ({1: 2}, "'dict' cannot be passed"),
-    "str": ("text", "text cannot be used"),
+    "bytes of text": (b"text", r"pass np\.frombuffer"),
     "bytearray": (bytearray(8), "'bytearray' cannot be passed"),
     "memoryview": (memoryview(b"12345678"), "'memoryview' cannot be passed"),
     "range": (range(3), "range"),
@@ -342,7 +342,7 @@ def test_arguments_by_number_and_name(device):
 
 @pytest.mark.parametrize("value, kind, part", [
     (math.nan, ValueError, "NaN"), (-math.inf, OverflowError, "infinity"), (2.0**31, OverflowError, "2147483648.0 does not fit into int32"),
-    (1j, TypeError, "complex"), (None, TypeError, "none"), ("1", TypeError, "text"), (np.array(3), TypeError, "int64, 0"),
+    (1j, TypeError, "complex"), (None, TypeError, "none"), ("1", TypeError, "str"), (np.array(3), TypeError, "int64, 0"),
     (np.array([3]), TypeError, r"int64\[::1\]"), ((3,), TypeError, ""), (2**31, OverflowError, "2147483648 does not fit into int32"),
     (-(2**31) - 1, OverflowError, "does not fit into int32"), (2**40, OverflowError, "1099511627776 does not fit"),
     (np.int64(2**40), OverflowError, "does not fit"), (np.uint32(2**32 - 1), OverflowError, "4294967295 does not fit"),

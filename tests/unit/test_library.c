@@ -22,8 +22,8 @@ static bool makes_array(const LibRow *row) {
 }
 
 static bool makes_list(const LibRow *row) {
-    return strncmp(row->name, "list.", 5) == 0 || strcmp(row->name, "builtins.list") == 0 ||
-           strcmp(row->name, "builtins.sorted") == 0;
+    return strncmp(row->name, "list.", 5) == 0 || strncmp(row->name, "str.", 4) == 0 ||
+           strcmp(row->name, "builtins.list") == 0 || strcmp(row->name, "builtins.sorted") == 0;
 }
 
 static void check_lowering(const LibRow *row, const Lowering *how, bool cpu) {
