@@ -7,6 +7,7 @@
 
 #include "frontend/frontend.h"
 #include <stdatomic.h>
+#include <stdlib.h>
 
 /* -- values in memory ------------------------------------------------------------------------- */
 
@@ -127,6 +128,12 @@ typedef struct KeptExceptions {
     Raised kept[KEPT_EXCEPTIONS];
 } KeptExceptions;
 
+/* Strings that exceptions of the call carry, wherever these are copied to: kept until it ends. */
+typedef struct KeptText {
+    struct KeptText *next;
+    Owner *owner;
+} KeptText;
+
 /* Where generated code leaves the exception, and what it needs of the caller. One for each call, on the
  * caller's stack. Field order is part of the ABI of generated code (codegen/abi.h asserts the offsets). */
 typedef struct CallContext {
@@ -147,10 +154,36 @@ typedef struct CallContext {
     uint32_t block[3], thread[3];
     const ParallelRunner *parallel; /* NULL: loops run on this thread */
     const PendingHandler *pending;  /* NULL: what `poll` leaves with the caller is not caught */
-    void *taken;          /* the caller's: what it gave to handlers; it clears and frees it */
-    int64_t last_id;      /* given to a caught exception; the caller clears it */
-    KeptExceptions *kept; /* NULL: none yet. The caller clears it and gives it to free() */
+    void *taken;     /* the caller's: what it gave to handlers; it clears and frees it */
+    int64_t last_id; /* given to a caught exception; the caller clears it */
+    /* The caller clears both, and ends with context_end. NULL: none yet */
+    KeptExceptions *kept;
+    KeptText *texts;
 } CallContext;
+
+/* What `from` keeps of an exception goes over to `to`: the exception does, too. */
+static inline void context_move_texts(CallContext *from, CallContext *to) {
+    KeptText *last = from->texts;
+    if (!last) return;
+    while (last->next)
+        last = last->next;
+    last->next = to->texts;
+    to->texts = from->texts;
+    from->texts = NULL;
+}
+
+/* The end of whoever made a context: what was kept for exceptions goes. */
+static inline void context_end(CallContext *ctx) {
+    while (ctx->texts) {
+        KeptText *text = ctx->texts;
+        ctx->texts = text->next;
+        if (atomic_fetch_sub_explicit(&text->owner->refs, 1, memory_order_acq_rel) == 1)
+            text->owner->destroy(text->owner);
+        free(text);
+    }
+    free(ctx->kept);
+    ctx->kept = NULL;
+}
 
 typedef int (*HostEntry)(CallContext *ctx, void **args, void *result);
 /* A ufunc loop: n elements, pointers and byte steps for inputs then outputs. Of a generalised ufunc: behind the steps stand

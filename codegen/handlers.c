@@ -61,3 +61,14 @@ void quern_cause(CallContext *ctx, Raised *of, const Raised *cause) {
     of->suppressed = true;
     of->cause = cause ? keep(ctx, cause) : 0;
 }
+
+/* -- strings that exceptions carry ------------------------------------------------------------------ */
+
+int64_t quern_text_kept(CallContext *ctx, Owner *text) {
+    KeptText *kept = malloc(sizeof *kept);
+    if (!kept) return 0;
+    quern_retain(text);
+    *kept = (KeptText){ctx->texts, text};
+    ctx->texts = kept;
+    return (int64_t)(intptr_t)text;
+}

@@ -3,6 +3,7 @@
 #include "codegen/objects.h"
 #include "codegen/support.h"
 #include "frontend/base/hash.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 _Static_assert(offsetof(StrObject, length) == OBJECT_HEADER, "the fields follow the header");
@@ -98,4 +99,96 @@ const StrObject *string_literal(Str text) {
         made->next = first;
     } while (!atomic_compare_exchange_weak(bucket, &first, made));
     return &made->object;
+}
+
+/* -- hashes --------------------------------------------------------------------------------------- */
+
+static int64_t own_hash(const void *data, int64_t n) {
+    return (int64_t)hash_bytes(data, (size_t)n).lo;
+}
+
+/* Process-wide on purpose: there is one interpreter's secret. */
+static _Atomic(int64_t (*)(const void *, int64_t)) hash_of = own_hash;
+
+void string_use_hash(int64_t (*hash)(const void *data, int64_t n)) {
+    atomic_store(&hash_of, hash);
+}
+
+int64_t quern_text_hash(const char *data, int64_t room, int64_t n) {
+    (void)room;
+    int64_t hash = n ? atomic_load(&hash_of)(data, n) : 0;
+    return hash == -1 ? -2 : hash;
+}
+
+/* -- numbers --------------------------------------------------------------------------------------
+ *
+ * The C library converts exactly, and rounds correctly. Its decimal point is the locale's, so that none is ever given to
+ * it, and what it writes is looked through for digits. */
+
+double quern_text_number(char *digits, int64_t room, int64_t n, int64_t scale) {
+    snprintf(digits + n, (size_t)(room - n), "e%lld", (long long)scale);
+    return strtod(digits, NULL);
+}
+
+/* The digits of "1.25e-07" stand at the front then; where the point stands among them. */
+static int64_t keep_digits(char *text, int64_t *count) {
+    int64_t n = 0;
+    char *at = text;
+    for (; *at && *at != 'e'; at++)
+        if (*at >= '0' && *at <= '9') text[n++] = *at;
+    int64_t exponent = *at ? strtol(at + 1, NULL, 10) : 0;
+    *count = n;
+    return exponent + 1;
+}
+
+/* n significant ones, correctly rounded. */
+static int64_t significant(double x, int64_t n, char *out, int64_t room, int64_t *count) {
+    snprintf(out, (size_t)room, "%.*e", (int)(n - 1), x);
+    return keep_digits(out, count);
+}
+
+static bool reads_as(double x, bool single, const char *digits, int64_t n, int64_t point) {
+    char text[64];
+    memcpy(text, digits, (size_t)n);
+    snprintf(text + n, sizeof text - (size_t)n, "e%lld", (long long)(point - n));
+    return single ? (double)strtof(text, NULL) == x : strtod(text, NULL) == x;
+}
+
+/* One more in the last place, where that needs no further digit. */
+static bool next_up(char *digits, int64_t n) {
+    while (n > 0 && digits[n - 1] == '9')
+        digits[--n] = '0';
+    return n > 0 && digits[n - 1]++;
+}
+
+/* The fewest digits that are enough. Among those as many the nearest is the one that is correctly rounded; where the
+ * neighbours of a power of two lie nearer below than above, the next one up may be read as the number when that is not. Fewer
+ * than 15 are found in the first 15, unless the number has fewer bits than others of its kind. */
+static int64_t shortest(double x, bool single, char *out, int64_t room, int64_t *count) {
+    bool tiny = x < (single ? 0x1p-126 : 0x1p-1022);
+    int64_t last = single ? 9 : 17, point = 0;
+    for (int64_t n = tiny ? 1 : single ? 6 : 15; n <= last; n++) {
+        point = significant(x, n, out, room, count);
+        if (n == last || reads_as(x, single, out, n, point)) break;
+        if (next_up(out, n) && reads_as(x, single, out, n, point)) break;
+    }
+    return point;
+}
+
+int64_t quern_text_digits(double x, int64_t mode, int64_t n, char *out, int64_t room) {
+    int64_t count = 0, point = 1;
+    if (mode == TEXT_BEHIND_POINT) {
+        snprintf(out, (size_t)room, "%.*f", (int)n, x);
+        point = (int64_t)strspn(out, "0123456789");
+        keep_digits(out, &count);
+    } else if (x == 0) {
+        out[count++] = '0';
+    } else {
+        bool single = mode == TEXT_SHORTEST_OF_FLOAT32;
+        point = single || mode == TEXT_SHORTEST ? shortest(x, single, out, room, &count)
+                                                : significant(x, n, out, room, &count);
+        while (count > 1 && out[count - 1] == '0')
+            count--;
+    }
+    return count | (point + 100000) << 32;
 }

@@ -19,4 +19,17 @@ StrObject *string_new(const CellLayout *cells, int64_t length, int64_t kind);
  * is never freed: other objects refer to it when the code is long gone. NULL: no memory. */
 const StrObject *string_literal(Str text);
 
+/* Called by generated code: `n` bytes are as Python hashes the text that they are. */
+int64_t quern_text_hash(const char *data, int64_t room, int64_t n);
+/* How bytes are hashed: the interpreter says. Until then, in programs without one, by a function of our own. */
+void string_use_hash(int64_t (*hash)(const void *data, int64_t n));
+
+/* Called by generated code. The decimal digits of a finite number that is not negative, into `out`, which has room for n + 400
+ * bytes: of the shortest text that is read as the number again (as a float32, if it is one), n significant ones without zeros at
+ * the end, or all with n behind the point. How many there are, and from bit 32 on where the point stands, plus 100000. */
+enum TextDigits { TEXT_SHORTEST, TEXT_SHORTEST_OF_FLOAT32, TEXT_BEHIND_POINT = 3 };
+int64_t quern_text_digits(double x, int64_t mode, int64_t n, char *out, int64_t room);
+/* The number nearest to so many digits times 10 ** scale; there is room for 40 bytes more. */
+double quern_text_number(char *digits, int64_t room, int64_t n, int64_t scale);
+
 #endif

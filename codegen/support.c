@@ -8,6 +8,7 @@
 #include "codegen/linear_systems.h"
 #include "codegen/objects.h"
 #include "codegen/product.h"
+#include "codegen/strings.h"
 #include "codegen/workitem.h"
 #include "frontend/base/os.h"
 #include <fenv.h>
@@ -141,6 +142,7 @@ const SupportFunction support_functions[] = {
     ROW(quern_chunks),
     ROW(quern_eig),
     ROW(quern_eigh),
+    ROW(quern_text_kept),
     ROW(quern_lstsq),
     ROW(quern_lu),
     ROW(quern_q),
@@ -154,6 +156,9 @@ const SupportFunction support_functions[] = {
     ROW(quern_parallel),
     ROW(quern_product),
     ROW(quern_run_blocks),
+    ROW(quern_text_digits),
+    ROW(quern_text_hash),
+    ROW(quern_text_number),
     ROW(quern_threads),
     BOTH(quern_round_digits),
     BOTH(acos),

@@ -49,6 +49,9 @@ void quern_cause(CallContext *ctx, Raised *of, const Raised *cause);
 /* Is an exception that was pending of that class? */
 int32_t quern_matches_taken(CallContext *ctx, int64_t taken, const void *class_handle);
 
+/* A string that an exception carries lives as long as the call. Its bits for Raised.args; 0: no memory. */
+int64_t quern_text_kept(CallContext *ctx, Owner *text);
+
 int64_t quern_threads(CallContext *ctx, int32_t question, int64_t value);
 
 /* Where products are computed: a path, or "none" with the reason. */

@@ -130,9 +130,8 @@ static PyObject *box_held(ModState *state, const Spec *spec, const char *result)
 }
 
 /* The end of a call that failed, or that gave the GIL away and so `held` its specialisation. */
-__attribute__((noinline)) static PyObject *finish(Dispatcher *d, const Spec *spec,
-                                                  const CallContext *ctx, int status,
-                                                  const char *result, bool held) {
+__attribute__((noinline)) static PyObject *finish(Dispatcher *d, const Spec *spec, CallContext *ctx,
+                                                  int status, const char *result, bool held) {
     PyObject *boxed = NULL;
     if (!held) py_spec_hold(spec);
     if (status)
@@ -141,7 +140,7 @@ __attribute__((noinline)) static PyObject *finish(Dispatcher *d, const Spec *spe
     else
         boxed = py_box(d->core.state, &spec->artifact->result, result);
     Py_XDECREF((PyObject *)ctx->taken);
-    free(ctx->kept);
+    context_end(ctx);
     py_spec_release(spec);
     return boxed;
 }
@@ -159,12 +158,13 @@ __attribute__((always_inline)) static inline PyObject *run(Dispatcher *d, Spec *
     ctx.pending = &pending_handler;
     ctx.taken = NULL;
     ctx.kept = NULL;
+    ctx.texts = NULL;
     ctx.stack_limit = py_stack_limit();
     char *result = memory + spec->result_offset;
     int status = d->nogil ? enter_nogil(spec, &ctx, &frame, (void **)memory, result)
                           : spec->entry(&ctx, (void **)memory, result);
     /* where an exception was taken, a poll came before */
-    if (QN_UNLIKELY(status | (frame.runs != spec) | (ctx.kept != NULL)))
+    if (QN_UNLIKELY(status | (frame.runs != spec) | (ctx.kept != NULL) | (ctx.texts != NULL)))
         return finish(d, spec, &ctx, status, result, frame.runs != spec);
     switch (spec->artifact->result.kind) {
     case TY_i64: return PyLong_FromLongLong(*(int64_t *)result);

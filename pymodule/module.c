@@ -196,6 +196,7 @@ static int module_exec(PyObject *module) {
     ModState *state = py_state(module);
     state->module = module;
     if (import_numpy(state) < 0 || py_argtype_init(state) < 0) return -1;
+    py_use_hash();
     if (!(state->str_quern_name = PyUnicode_InternFromString("_quern_name"))) return -1;
     if (add_type(module, &state->dispatcher_type, &py_dispatcher_spec) < 0 ||
         add_type(module, &state->ufunc_data_type, &py_ufunc_data_spec) < 0)

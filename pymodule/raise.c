@@ -245,6 +245,7 @@ static PyObject *raise_arg(TypeKind kind, const int64_t *args, int *slot) {
     ++*slot;
     switch (kind) {
     case TY_none: return Py_NewRef(Py_None);
+    case TY_CLASS: return py_text_of((const void *)(intptr_t)bits);
     case TY_bool: return PyBool_FromLong((long)(bits & 1));
     case TY_u8: return PyLong_FromUnsignedLongLong((uint8_t)bits);
     case TY_u16: return PyLong_FromUnsignedLongLong((uint16_t)bits);

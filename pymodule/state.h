@@ -209,6 +209,10 @@ void py_raise_runtime(ModState *state, const struct RtError *err);
 /* A new reference, or NULL with an exception. Takes over the reference to an owned array's memory. */
 PyObject *py_box(ModState *state, const ValueLayout *layout, const char *value);
 /* lists.c: the same of a list. */
+/* Strings of compiled code have the hashes of Python's. */
+void py_use_hash(void);
+/* A string of compiled code, whose references stay as they are. */
+PyObject *py_text_of(const void *object);
 PyObject *py_box_str(const char *value);
 PyObject *py_box_list(ModState *state, const ValueLayout *layout, const char *value);
 

@@ -6,6 +6,10 @@
 #include "codegen/support.h"
 #include "pymodule/dispatch.h"
 
+void py_use_hash(void) {
+    string_use_hash(PyHash_GetFuncDef()->hash);
+}
+
 int py_unbox_str(const Plan *plan, PyObject *o, char *out, bool loose) {
     if (!PyUnicode_CheckExact(o) && !(loose && PyUnicode_Check(o))) return 0;
 #if PY_VERSION_HEX < 0x030C0000
@@ -22,11 +26,16 @@ int py_unbox_str(const Plan *plan, PyObject *o, char *out, bool loose) {
     return 1;
 }
 
+PyObject *py_text_of(const void *object) {
+    const StrObject *s = object;
+    if (!s) return PyUnicode_FromString(""); /* there was no memory to keep it */
+    if (s->header.python) return Py_NewRef(s->header.python);
+    return PyUnicode_FromKindAndData((int)s->kind, s->data, (Py_ssize_t)s->length);
+}
+
 PyObject *py_box_str(const char *value) {
     StrObject *s = *(StrObject *const *)value;
-    PyObject *out = s->header.python
-                        ? Py_NewRef(s->header.python)
-                        : PyUnicode_FromKindAndData((int)s->kind, s->data, (Py_ssize_t)s->length);
+    PyObject *out = py_text_of(s);
     quern_release(&s->header.owner);
     return out;
 }

@@ -135,7 +135,7 @@ static void run_work(Work *w, bool parallel) {
         atomic_store_explicit(&u->raised, true, memory_order_relaxed);
         raise_in_loop(u, w->loop->spec, &ctx, status);
     }
-    free(ctx.kept);
+    context_end(&ctx);
 }
 
 /* The sizes of numbers are that of the largest: a little more than there is does no harm. */

@@ -102,8 +102,9 @@ static bool array_attr(Infer *in, Val a, Str name, Val *out) {
 static bool no_attribute(Infer *in, const Val *v, Str name) {
     const char *text = ti_c_text(in, name);
     v_refuse(in, REFUSE_ATTRIBUTE, text, v, 1);
-    if (fact_str(&v->f)) ti_advise(in, bc_advice("an f-string"));
-    if (is_object(v)) ti_advise(in, "a list is no array: convert it with np.array(...)");
+    if (fact_str(&v->f)) ti_advise(in, bc_advice("formatting text"));
+    if (is_object(v) && !is_str(v))
+        ti_advise(in, "a list is no array: convert it with np.array(...)");
     return false;
 }
 

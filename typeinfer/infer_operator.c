@@ -142,7 +142,7 @@ static bool tuple_arithmetic(Infer *in, Operator op, Val a, Val b, bool *handled
 static bool binary_error(Infer *in, Operator op, const Val args[2]) {
     if (op == OPR_mod && fact_str(&args[0].f)) { /* "%d" % n */
         ti_fail(in, in->at, E0101, "formatting text");
-        ti_advise(in, bc_advice("an f-string"));
+        ti_advise(in, bc_advice("formatting text"));
         return false;
     }
     return v_refuse(in, REFUSE_BINARY, operator_verbs[op], args, 2);

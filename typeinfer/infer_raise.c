@@ -35,6 +35,10 @@ static Val *call_args(Infer *in, Ref exception, int32_t *n) {
 
 enum { MOST_NUMBERS = 8 }; /* of an exception: CALL_MAX_ARGS; a complex one is two */
 
+static bool too_many(Infer *in, Ref exception) {
+    return ti_fail(in, exception, E0101, "an exception with more than 8 numbers");
+}
+
 static bool raise_args(Infer *in, Ref exception, RaiseSite *site, Ref *refs, int32_t *n) {
     int32_t count;
     Val *args = call_args(in, exception, &count);
@@ -44,12 +48,19 @@ static bool raise_args(Infer *in, Ref exception, RaiseSite *site, Ref *refs, int
         const Str *text = fact_str(&args[k].f);
         if (text && k == 0) {
             site->has_message = true, site->message = *text;
+        } else if (type_is_text(args[k].f.type)) {
+            if (!v_text(in, &args[k])) return false;
+            if (++slots > MOST_NUMBERS) return too_many(in, exception);
+            Val kept;
+            bool matched;
+            if (!v_row(in, STR("primitive.text_kept"), &args[k], 1, &matched, &kept)) return false;
+            if (in->emit) refs[*n] = kept.ref;
+            ++*n;
         } else if (!type_is_scalar(args[k].f.type)) {
-            return ti_fail(
-                in, exception, E0101,
-                "an exception argument that is neither a number nor a constant first string");
+            return ti_fail(in, exception, E0101,
+                           "an exception argument that is neither a number nor a string");
         } else if ((slots += type_is_complex(args[k].f.type) ? 2 : 1) > MOST_NUMBERS) {
-            return ti_fail(in, exception, E0101, "an exception with more than 8 numbers");
+            return too_many(in, exception);
         } else {
             if (in->emit) refs[*n] = v_ref(in, args[k]);
             ++*n;

@@ -22,19 +22,27 @@ bool v_text(Infer *in, Val *v) {
 /* Methods, and the functions of Python that read text: what else is given a constant takes it for a name. */
 static bool reads_text(Str name) {
     static const char *const names[] = {
-        "builtins.chr",  "builtins.enumerate", "builtins.filter", "builtins.format",
-        "builtins.hash", "builtins.iter",      "builtins.list",   "builtins.map",
-        "builtins.max",  "builtins.min",       "builtins.ord",    "builtins.repr",
-        "builtins.str",  "builtins.reversed",  "builtins.sorted", "builtins.zip",
-        "builtins.int",
+        "builtins.ascii",  "builtins.chr",  "builtins.enumerate", "builtins.filter",
+        "builtins.format", "builtins.hash", "builtins.iter",      "builtins.list",
+        "builtins.map",    "builtins.max",  "builtins.min",       "builtins.ord",
+        "builtins.repr",   "builtins.str",  "builtins.reversed",  "builtins.sorted",
+        "builtins.zip",    "builtins.int",
     };
     for (int i = 0; i < countof(names); i++)
         if (str_is(name, names[i])) return true;
     return str_starts(name, "str.") || str_starts(name, "list.");
 }
 
+/* Functions that are about text, whatever their arguments are. */
+static bool makes_text(Str name) {
+    return str_is(name, "builtins.ascii") || str_is(name, "builtins.chr") ||
+           str_is(name, "builtins.format") || str_is(name, "builtins.repr") ||
+           str_is(name, "builtins.str");
+}
+
 bool v_text_arguments(Infer *in, Str name, CallArgs *args) {
     bool any = false;
+    if (makes_text(name) && !ti_may_allocate(in, "text")) return false;
     for (int32_t i = 0; i < args->nargs; i++)
         any |= ti_stored(in->types, args->args[i].f.type) != args->args[i].f.type;
     if (!any || !reads_text(name)) return true;

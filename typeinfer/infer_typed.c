@@ -111,6 +111,10 @@ static bool float_of_text(Infer *in, const Val *text, Val *out) {
 static bool typed_number(Infer *in, const CallArgs *args, TypeKind kind, bool *known, Val *out) {
     bool one = args->nargs == 1 && args->nkeywords == 0;
     if (kind == TY_wflt && one && float_of_text(in, &args->args[0], out)) return true;
+    if (args->nargs && type_is_text(args->args[0].f.type)) {
+        if (kind == TY_wint) return v_library(in, "str.__int__", args, out);
+        if (kind == TY_wflt && one) return v_library(in, "str.__float__", args, out);
+    }
     if (args->nargs) return *known = false;
     const Type *type = type_scalar(in->types, kind);
     if (in->strong) type = type_strong(in->types, type);

@@ -399,6 +399,31 @@ static void gen_address(Cg *cg, LibCall *call) {
     call->out[0] = LLVMBuildPtrToInt(cg->b, array.data, LLVMInt64TypeInContext(cg->context), "");
 }
 
+/* "primitive.text_hash" is quern_text_hash, and so on: strings.h. */
+static void gen_text(Cg *cg, LibCall *call) {
+    char function[32];
+    Value args[8];
+    int n = 0;
+    snprintf(function, sizeof function, "quern_%s", strchr(call->row->name, '.') + 1);
+    for (int i = 0; i < call->nargs; i++) {
+        ArrayLeaves array;
+        if (call->types[i]->kind != TY_ARRAY) {
+            args[n++] = call->args[i][0];
+            continue;
+        }
+        cg_array_open(cg, call->types[i], call->args[i], &array);
+        args[n++] = array.data;
+        args[n++] = array.shape[0];
+    }
+    bool number = call->inst->type->kind == TY_f64;
+    call->out[0] = cg_call_extern(cg, function, number ? cg->f64 : cg->i64, args, n);
+}
+
+static void gen_text_kept(Cg *cg, LibCall *call) {
+    Value args[] = {cg->f->ctx, call->args[0][0]};
+    call->out[0] = cg_call_extern(cg, "quern_text_kept", cg->i64, args, 2);
+}
+
 static void gen_threads(Cg *cg, LibCall *call) {
     cg_ask_threads(cg, call);
 }

@@ -287,6 +287,12 @@ static int32_t raise_info(Cg *cg, const Inst *inst, const uint8_t *kinds, int na
     return cg->raise_infos.len - 1;
 }
 
+/* The bits of a string that the context keeps. */
+static bool is_text(const Func *ir, Ref ref) {
+    const Inst *inst = ir_inst(ir, ref);
+    return inst->op == OP_lib && str_is(*inst->u.name, "primitive.text_kept");
+}
+
 void cg_lower_raise(Cg *cg, Ref ref) {
     const Func *ir = cg->f->ir;
     const Inst *inst = ir_inst(ir, ref);
@@ -306,7 +312,7 @@ void cg_lower_raise(Cg *cg, Ref ref) {
         }
         for (int32_t k = 0; k < n; k++)
             args[slots++] = to_slot(cg, type, cg_leaves(cg, ir_arg(ir, ref, i))[k]);
-        kinds[nargs++] = (uint8_t)type->kind;
+        kinds[nargs++] = is_text(ir, ir_arg(ir, ref, i)) ? TY_CLASS : (uint8_t)type->kind;
     }
     record(cg, raise_info(cg, inst, kinds, nargs), (Str){0}, args, slots);
     if (!cg->target->record) {

@@ -25,13 +25,13 @@ static bool returns_fresh(Objects *o, const Func *callee) {
     return fresh;
 }
 
-/* Was it made in this function, by `new` or a call that does so? */
+/* Was it made in this function, by `new`, as a buffer, or by a call that does so? */
 static bool is_fresh(Objects *o, const Func *func, Ref ref, Bits *seen) {
     const Inst *inst = ir_inst(func, ref);
     if (bits_get(seen, ref)) return true;
     bits_set(seen, ref);
     if (inst->op == OP_call) return returns_fresh(o, inst->u.func);
-    if (inst->op != OP_phi) return inst->op == OP_new;
+    if (inst->op != OP_phi) return inst->op == OP_new || inst->op == OP_alloc;
     for (int32_t k = 0; k < inst->nargs; k++)
         if (!is_fresh(o, func, ir_arg(func, ref, k), seen)) return false;
     return true;

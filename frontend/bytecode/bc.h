@@ -179,6 +179,7 @@ typedef struct SsaBuild {
     const PyHandler
         *handler; /* of the block being translated; NULL: an exception leaves the function */
     const ConstVal *kw_names;            /* of a kw_names whose call has not come yet */
+    int32_t conversion;                  /* for the format_value that follows */
     bool displays_used, displays_unsure; /* what slots know of displays: see merge_slot in ssa.c */
     /* variables */
     int32_t nvars, nfree;

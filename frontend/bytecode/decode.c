@@ -25,6 +25,7 @@ typedef enum Transform {
     T_SHR5,
     T_HI4,
     T_LO4,
+    T_LO2,
     T_CONST0,
     T_CONST1,
     T_CONST2,
@@ -201,6 +202,7 @@ static bool step_argument(const Decoder *d, const Step *step, int64_t *arg) {
     case T_SHR5: *arg = x >> 5; return true;
     case T_HI4: *arg = x >> 4; return true;
     case T_LO4: *arg = x & 15; return true;
+    case T_LO2: *arg = x & 3; return true;
     case T_CONST0: *arg = 0; return true;
     case T_CONST1: *arg = 1; return true;
     case T_CONST2: *arg = 2; return true;

@@ -87,7 +87,7 @@ bool bc_told_here(const SsaBuild *b, const Span *span) {
 
 enum { MANY = 2000 };
 
-/* The parts of an f-string are f-strings, too: of the same words at places inside each other the outermost stays. */
+/* The parts of a template string are template strings, too: of the same words at places inside each other the outermost stays. */
 static void drop_inner(DiagList *diags, int32_t first) {
     int32_t n = diags->items.len, kept = first;
     if (n - first > MANY) return;

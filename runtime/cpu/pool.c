@@ -155,14 +155,17 @@ static void stop_all(Job *job) {
     atomic_store_explicit(&job->stop, 1, memory_order_relaxed);
 }
 
-static void report(Job *job, const Seat *seat, const CallContext *ctx, int status) {
+static void report(Job *job, const Seat *seat, CallContext *ctx, int status) {
     if (status == CALL_PENDING) { /* if nobody interrupted this seat, it only echoes another one */
         if (seat->interrupted) stop_all(job);
         return;
     }
     pthread_mutex_lock(&pool.lock);
     if (seat->first < atomic_load(&job->raised)) {
+        context_end(&job->first); /* of a later chunk */
         job->first = *ctx;
+        job->first.kept = NULL; /* the chunk's */
+        ctx->texts = NULL;
         atomic_store(&job->raised, seat->first);
     }
     pthread_mutex_unlock(&pool.lock);
@@ -191,7 +194,7 @@ static void work(Job *job, CallContext *client) {
             status = CALL_PENDING; /* chunks may be short */
         if (status != CALL_OK) report(job, &seat, &ctx, status);
     }
-    free(ctx.kept);
+    context_end(&ctx);
 }
 
 static void work_as(Job *job, int32_t id) {
@@ -398,6 +401,7 @@ static int outcome(Job *job, CallContext *raised) {
     if (atomic_load(&job->stop)) return CALL_PENDING;
     if (atomic_load(&job->raised) == INT64_MAX) return CALL_OK;
     raised->raised = job->first.raised;
+    context_move_texts(&job->first, raised);
     raised->id = raised->context = raised->cause =
         0; /* exceptions that came before it were the chunk's */
     raised->has_item = job->first.has_item;
@@ -426,7 +430,9 @@ int cpu_parallel(CallContext *client, CallContext *raised, int64_t n, int64_t ch
     if (shared) push(&job);
     work(&job, client);
     if (shared) finish(&job, client);
-    return outcome(&job, raised);
+    int status = outcome(&job, raised);
+    context_end(&job.first); /* of an exception that nobody sees */
+    return status;
 }
 
 int rt_parallel_for(CallContext *ctx, int64_t n, int64_t chunk, RtRange fn, void *user) {

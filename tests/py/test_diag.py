@@ -130,7 +130,7 @@ def test_R_all_at_once_explain_tells_what_a_call_tells(path):
     assert told.supported is False
     column = None if refused.column is None or refused.column < 0 else refused.column
     same = [d.column for d in told.diagnostics if (d.code, d.lineno) == (refused.code, refused.lineno)]
-    assert column in same or (path.stem == "E0101_f_string" and same), "the whole of an f-string counts"
+    assert column in same
     assert function.explain().supported is not True or not call[2]
 
 

@@ -159,15 +159,9 @@ def prints(x):
     return x
 
 
-@refused("'v = %d' % x", "E0101", "formatting text", (ADVICE["an f-string"],))
+@refused("'v = %d' % x", "E0101", "formatting text", (ADVICE["formatting text"],))
 def text_formatted(x):
     raise ValueError('v = %d' % x)
-
-
-@refused("str(x)", "E0405", "the function str is not supported in a compiled function",
-         ("text is made in Python: return the number",))
-def text_made(x):
-    return str(x)
 
 
 @refused("x < MODE", "E0207", "cannot compare int and str", ("'MODE' is a global of type str",) + TEXT)

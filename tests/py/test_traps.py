@@ -76,7 +76,7 @@ def test_TYP_11_deep_call_chains_are_visited_once():
     ("def f(x):\n    return {i for i in range(x)}", "comprehension|set"),
     ("def f(x):\n    return {x: 1}", "dict"),
     ("def f(x):\n    return {x, 1}", "set"),
-    ("def f(x):\n    return f'{x}'", "f-string"),
+    ("def f(x):\n    return 'x is %d' % x", "formatting text"),
     ("def f(x):\n    yield x", "generator|yield"),
     ("def f(x):\n    import math\n    return math.sin(x)", "import"),
     ("def f(x):\n    class A: pass\n    return x", "class"),

@@ -8,7 +8,7 @@ instruction means is written here once, by NAME, in MEANING. A name that is not 
 generator: a new Python release is a to-do list, not a guess.
 
 A meaning is a list of abstract operations (frontend/bytecode/pyop.def) with an argument transform each:
-AS_IS, a shift or mask of the operand (SHR1, SHR4, SHR5, HI4, LO4), a constant (CONST1, CONST2), a jump target
+AS_IS, a shift or mask of the operand (SHR1, SHR4, SHR5, HI4, LO4, LO2), a constant (CONST1, CONST2), a jump target
 (FORWARD, BACKWARD, NEXT: the instruction after this one), or a condition (IF_BIT0, IF_BIT4: the operation is
 there only when that bit of the operand is set). Or it is a phrase for the user: such an instruction is
 understood and refused ("<phrase> is not supported in a compiled function"). `refused` adds how many values it takes
@@ -28,7 +28,6 @@ WITH = "a with statement"
 GROUPS = "except*"
 IMPORT = "an import inside a function"
 CLASS = "a class definition"
-FSTRING = "an f-string"
 TSTRING = "a template string"
 SET = "a set display"
 MATCH = "a match statement with structural patterns"
@@ -164,6 +163,12 @@ MEANING = {
     "BUILD_SET": refused(SET, "AS_IS", 1),
     "SET_ADD": refused("a comprehension", 1, 0),
     "SET_UPDATE": refused(SET, 1, 0),
+    # f-strings: bits 0 and 1 of FORMAT_VALUE's operand are CONVERT_VALUE's, bit 2 says that there is a specification
+    "FORMAT_VALUE": [op("conversion", "LO2"), op("format_value", "PLUS1_BIT2")],
+    "FORMAT_SIMPLE": [op("format_value", "CONST1")],
+    "FORMAT_WITH_SPEC": [op("format_value", "CONST2")],
+    "CONVERT_VALUE": [op("convert_value")],
+    "BUILD_STRING": [op("build_string")],
     "UNPACK_SEQUENCE": [op("unpack")],
     "UNPACK_EX": refused("starred assignment", 1, "UNPACK_EX"),
     # -- control
@@ -212,11 +217,6 @@ MEANING = {
     "IMPORT_NAME": refused(IMPORT, 2, 1),
     "IMPORT_FROM": refused(IMPORT, 1, 2),
     "IMPORT_STAR": IMPORT,
-    "FORMAT_VALUE": refused(FSTRING, "PLUS1_BIT2", 1),
-    "FORMAT_SIMPLE": refused(FSTRING, 1, 1),
-    "FORMAT_WITH_SPEC": refused(FSTRING, 2, 1),
-    "CONVERT_VALUE": refused(FSTRING, 1, 1),
-    "BUILD_STRING": refused(FSTRING, "AS_IS", 1),
     "BUILD_TEMPLATE": refused(TSTRING, 2, 1),
     "BUILD_INTERPOLATION": refused(TSTRING, "PLUS2_BIT0", 1),
     "GET_LEN": refused(MATCH, 1, 2),

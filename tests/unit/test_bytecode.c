@@ -85,7 +85,6 @@ static const Excuse excuses[] = {
     {"IMPORT_STAR", "only in modules"},
     {"GET_LEN", "behind MATCH_SEQUENCE, which is refused"},
     {"MATCH_KEYS", "behind MATCH_MAPPING, which is refused"},
-    {"BUILD_STRING", "behind FORMAT_VALUE or FORMAT_SIMPLE, which are refused"},
     {"BUILD_TEMPLATE", "behind BUILD_INTERPOLATION, which is refused"},
     {"SET_ADD", "behind BUILD_SET, which is refused"},
     {"SET_UPDATE", "behind BUILD_SET, which is refused"},

@@ -23,6 +23,7 @@ static bool makes_array(const LibRow *row) {
 
 static bool makes_list(const LibRow *row) {
     return strncmp(row->name, "list.", 5) == 0 || strncmp(row->name, "str.", 4) == 0 ||
+           strncmp(row->name, "primitive.text_", 15) == 0 ||
            strcmp(row->name, "builtins.list") == 0 || strcmp(row->name, "builtins.sorted") == 0;
 }
 

@@ -5,7 +5,7 @@ Inside of this module `data` and `kind` are a buffer and the bytes of each of it
 import numpy as np
 
 from .lists import _range, list_
-from .primitives import buffer, field, guard, load, move, new, reinterpret, set_field, store
+from .primitives import buffer, field, guard, load, move, new, reinterpret, set_field, store, text_hash
 
 # -- code points ----------------------------------------------------------------------------------
 
@@ -131,6 +131,8 @@ def mul(self, times):
 
 
 def join(self, iterable):
+    if isinstance(iterable, tuple) and len(iterable) == 0:  # it does not say of what
+        return _nothing()
     items = list_(iterable)
     n = len(items)
     m = field(self, "length")
@@ -195,6 +197,24 @@ def eq(self, other):
 
 def ne(self, other):
     return not eq(self, other)
+
+
+def hash_(self):
+    """As CPython's in the same process."""
+    h = field(self, "hash")
+    if h == -1:
+        n = field(self, "length")
+        widest = 0
+        for i in range(n):
+            widest = max(widest, _at(self, i))
+        kind = _kind_of(widest)
+        data = field(self, "data")
+        if kind != field(self, "kind"):
+            data = buffer(np.uint8, n * kind)
+            _copy(data, kind, 0, self, 0, n)
+        h = text_hash(data, n * kind)
+        set_field(self, "hash", h)
+    return h
 
 
 def _order(self, other):
@@ -262,6 +282,13 @@ def _stop(n, stop):
     if stop < 0:
         return max(stop + n, 0)
     return min(stop, n)
+
+
+def _find_code(self, c):
+    for i in range(field(self, "length")):
+        if _at(self, i) == c:
+            return i
+    return -1
 
 
 def contains(self, sub):
@@ -370,17 +397,10 @@ def _is_break(c):
     return (10 <= c <= 13) or (28 <= c <= 30) or c == 0x85 or c == 0x2028 or c == 0x2029
 
 
-def _has(chars, c):
-    for i in range(field(chars, "length")):
-        if _at(chars, i) == c:
-            return True
-    return False
-
-
 def _is_stripped(c, chars):
     if chars is None:
         return _is_space(c)
-    return _has(chars, c)
+    return _find_code(chars, c) >= 0
 
 
 def _first_kept(self, chars):
@@ -675,6 +695,7 @@ FUNCTIONS = {
     "str.__getitem__": getitem,
     "str.__getslice__": getslice,
     "str.__gt__": gt,
+    "str.__hash__": hash_,
     "str.__item__": item,
     "str.__le__": le,
     "str.__lt__": lt,
