@@ -93,12 +93,14 @@ typedef struct ParallelRunner {
     int64_t (*threads)(enum ThreadQuestion question, int64_t value);
 } ParallelRunner;
 
-/* Handlers of compiled code catch what CALL_PENDING left with the caller, too. */
+/* Handlers of compiled code catch what CALL_PENDING left with the caller, too; and the caller prints. */
 typedef struct PendingHandler {
     /* The exception is no longer pending; a number stands for it, until the call ends. 0: it cannot be caught. */
     int64_t (*take)(struct CallContext *ctx);
     /* Is it of that class? One that has no handle is a builtin. */
     bool (*matches)(struct CallContext *ctx, int64_t taken, const void *class_handle);
+    /* A string goes to where print() writes. false: an exception is pending. */
+    bool (*write)(struct CallContext *ctx, const void *text);
 } PendingHandler;
 /* In Raised.exception: args[0] is the number of an exception that was taken. */
 enum { CALL_TAKEN = INT32_MIN };

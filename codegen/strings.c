@@ -192,3 +192,35 @@ int64_t quern_text_digits(double x, int64_t mode, int64_t n, char *out, int64_t 
     }
     return count | (point + 100000) << 32;
 }
+
+/* -- print ---------------------------------------------------------------------------------------- */
+
+static uint32_t code_point(const StrObject *s, int64_t i) {
+    const char *at = s->data + i * s->kind;
+    uint32_t c = (unsigned char)*at;
+    if (s->kind == 2) c = *(const uint16_t *)(const void *)at;
+    if (s->kind == 4) memcpy(&c, at, 4);
+    return c;
+}
+
+static size_t write_utf8(uint32_t c, char out[4]) {
+    if (c < 0x80) return out[0] = (char)c, 1;
+    int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    out[0] = (char)((0xF0u << (3 - more)) | c >> 6 * more);
+    for (int k = 1; k <= more; k++)
+        out[k] = (char)(0x80 | (c >> 6 * (more - k) & 0x3F));
+    return (size_t)more + 1;
+}
+
+int32_t quern_text_print(CallContext *ctx, const void *text) {
+    const StrObject *s = text;
+    if (ctx->pending) return ctx->pending->write(ctx, text) ? CALL_OK : CALL_PENDING;
+    char *bytes = malloc((size_t)s->length * 4 + 1);
+    size_t n = 0;
+    for (int64_t i = 0; bytes && i < s->length; i++)
+        n += write_utf8(code_point(s, i), bytes + n);
+    if (bytes) fwrite(bytes, 1, n, stdout); /* in one piece: several threads write */
+    fflush(stdout);
+    free(bytes);
+    return CALL_OK;
+}

@@ -159,6 +159,7 @@ const SupportFunction support_functions[] = {
     ROW(quern_text_digits),
     ROW(quern_text_hash),
     ROW(quern_text_number),
+    ROW(quern_text_print),
     ROW(quern_threads),
     BOTH(quern_round_digits),
     BOTH(acos),

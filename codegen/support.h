@@ -52,6 +52,9 @@ int32_t quern_matches_taken(CallContext *ctx, int64_t taken, const void *class_h
 /* A string that an exception carries lives as long as the call. Its bits for Raised.args; 0: no memory. */
 int64_t quern_text_kept(CallContext *ctx, Owner *text);
 
+/* A string for print(). A status; without a caller that prints it goes to the standard output of the process, as UTF-8. */
+int32_t quern_text_print(CallContext *ctx, const void *text);
+
 int64_t quern_threads(CallContext *ctx, int32_t question, int64_t value);
 
 /* Where products are computed: a path, or "none" with the reason. */

@@ -39,7 +39,8 @@ def report(name, compiled, reference=None, against="NumPy", repeat=5):
     line = f"{name:<34} first call {text(first):>9}   then {text(run):>9}"
     if reference is not None:
         slow, expected = best(reference, max(1, repeat // 3))
-        assert np.allclose(result, expected, rtol=1e-4, equal_nan=True), (name, result, expected)
+        same = result == expected if isinstance(result, list) else np.allclose(result, expected, rtol=1e-4, equal_nan=True)
+        assert same, (name, result, expected)
         line += f"   {against} {text(slow):>9}   ratio {slow / run:.1f}x"
     print(line)
     return result

@@ -510,6 +510,8 @@ bool primitive_move(Infer *in, const Val *args, int32_t n, Val *out);
 
 /* Has the code objects? Kernels and GPUs have not. */
 bool ti_has_objects(const Infer *in);
+/* A function that makes text of whatever it is given. */
+bool makes_text(Str name);
 bool is_str(const Val *v); /* of the class str: not a constant */
 /* A constant string as a value of the class str; anything else stays. false: an error, in kernels. */
 bool v_text(Infer *in, Val *v);

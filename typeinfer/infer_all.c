@@ -56,6 +56,7 @@ bool infer_unknown_call(Infer *in, Val callee, const CallArgs *args, Val *out) {
     case BIND_EXCEPTION: break;
     case BIND_LIBRARY:
         if (!b->handle && str_starts(b->name, "ndarray.")) break;
+        if (makes_text(b->name) && !ti_may_allocate(in, "text")) return false;
         if (library_has(in, b->name)) break;
         ti_fail(in, in->at, E0405,
                 str_printf(in->arena, "the function %s", library_text(in, b->name)).bytes);

@@ -327,7 +327,7 @@ static const char *misuse_in_call(Infer *in, Ref call, int32_t k, bool nested) {
     if (k == 0 || !callee) return NULL; /* not callable: said elsewhere */
     bool walked = str_is(callee->name, "list.extend");
     if (callee->kind != BIND_LIBRARY || str_starts(callee->name, "operator.") ||
-        (str_starts(callee->name, "list.") && !walked))
+        makes_text(callee->name) || (str_starts(callee->name, "list.") && !walked))
         return "a list as an argument";
     if (str_is(callee->name, "builtins.isinstance")) return "isinstance() of a list";
     bool array = str_starts(callee->name, "numpy."); /* sequences of whatever kind become arrays */

@@ -25,19 +25,18 @@ static bool reads_text(Str name) {
         "builtins.ascii",  "builtins.chr",  "builtins.enumerate", "builtins.filter",
         "builtins.format", "builtins.hash", "builtins.iter",      "builtins.list",
         "builtins.map",    "builtins.max",  "builtins.min",       "builtins.ord",
-        "builtins.repr",   "builtins.str",  "builtins.reversed",  "builtins.sorted",
-        "builtins.zip",    "builtins.int",
+        "builtins.repr",   "builtins.str",  "builtins.reversed",  "builtins.print",
+        "builtins.sorted", "builtins.zip",  "builtins.int",
     };
     for (int i = 0; i < countof(names); i++)
         if (str_is(name, names[i])) return true;
     return str_starts(name, "str.") || str_starts(name, "list.");
 }
 
-/* Functions that are about text, whatever their arguments are. */
-static bool makes_text(Str name) {
+bool makes_text(Str name) {
     return str_is(name, "builtins.ascii") || str_is(name, "builtins.chr") ||
-           str_is(name, "builtins.format") || str_is(name, "builtins.repr") ||
-           str_is(name, "builtins.str");
+           str_is(name, "builtins.format") || str_is(name, "builtins.print") ||
+           str_is(name, "builtins.repr") || str_is(name, "builtins.str");
 }
 
 bool v_text_arguments(Infer *in, Str name, CallArgs *args) {

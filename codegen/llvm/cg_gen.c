@@ -424,6 +424,13 @@ static void gen_text_kept(Cg *cg, LibCall *call) {
     call->out[0] = cg_call_extern(cg, "quern_text_kept", cg->i64, args, 2);
 }
 
+static void gen_text_print(Cg *cg, LibCall *call) {
+    Value args[] = {cg->f->ctx, call->args[0][0]};
+    Value status = cg_call_extern(cg, "quern_text_print", cg->i32, args, 2);
+    Value failed = LLVMBuildICmp(cg->b, LLVMIntNE, status, cg_int(cg->i32, CALL_OK), "");
+    cg_propagate_if(cg, failed, status);
+}
+
 static void gen_threads(Cg *cg, LibCall *call) {
     cg_ask_threads(cg, call);
 }

@@ -152,13 +152,6 @@ def attribute_write(x):
     return x
 
 
-@refused("print('x', x)", "E0405", "the function print is not supported in a compiled function",
-         ("print in Python what the function returns",))
-def prints(x):
-    print('x', x)
-    return x
-
-
 @refused("'v = %d' % x", "E0101", "formatting text", (ADVICE["formatting text"],))
 def text_formatted(x):
     raise ValueError('v = %d' % x)

@@ -4,7 +4,7 @@ import numpy as np
 
 from . import characters
 from .characters import BITS, MANY, is_in
-from .primitives import buffer, field, new
+from .primitives import buffer, field, load, new, store
 from .strings import _at, _is_space, _kind_of, _put
 
 CODE = (1 << BITS) - 1
@@ -199,11 +199,30 @@ def _mapped(self, find, cased):
     return new("str", length, kind, -1, data)
 
 
+def _flipped(self, first):
+    """Of ASCII: the letters from `first` on in the other case."""
+    n = field(self, "length")
+    data = buffer(np.uint8, n)
+    source = field(self, "data")
+    for i in range(n):
+        c = int(load(source, i))
+        store(data, i, c ^ 32 if first <= c < first + 26 else c)
+    return new("str", n, 1, -1, data)
+
+
+def _is_narrow_ascii(self):
+    return field(self, "kind") == 1 and isascii(self)
+
+
 def upper(self):
+    if _is_narrow_ascii(self):
+        return _flipped(self, 97)
     return _mapped(self, _upper_at, _never)
 
 
 def lower(self):
+    if _is_narrow_ascii(self):
+        return _flipped(self, 65)
     return _mapped(self, _lower_at, _never)
 
 

@@ -52,23 +52,17 @@ def _cases(before, behind, method):
     return method("\0".join([before + chr(c) + behind for c in _CASES])).split("\0")
 
 
-def _flags(found):
-    values = np.zeros(len(_ASKED), np.uint8)
-    values[1:0x20000] = found
-    return values
-
-
-def _cased():
-    return _table(_flags([one[-1] == "a" for one in _cases("", "a", str.title)]), np.uint8)
+def _is_cased(c):
+    return c.islower() or c.istitle()  # of one character: a capital is in title case, too
 
 
 def _ignorable():
     """A capital sigma at the end of a word looks back through these."""
-    end = "\N{GREEK SMALL LETTER FINAL SIGMA}"
-    alone = _cases("", "\N{GREEK CAPITAL LETTER SIGMA}", str.lower)
-    behind_a = _cases("A", "\N{GREEK CAPITAL LETTER SIGMA}", str.lower)
-    values = _flags([b[-1] == end and a[-1] != end for a, b in zip(alone, behind_a)])
-    values[0x40000:] = [("A" + chr(c) + "\N{GREEK CAPITAL LETTER SIGMA}").lower()[-1] == end for c in range(0xE0000, 0xE1000)]
+    sigma, end = "\N{GREEK CAPITAL LETTER SIGMA}", "\N{GREEK SMALL LETTER FINAL SIGMA}"
+    values = np.zeros(len(_ASKED), np.uint8)
+    for c, seen in zip(_CASES, _cases("A", sigma, str.lower)):
+        values[c] = seen[-1] == end and not (_is_cased(chr(c)) and (chr(c) + sigma).lower()[-1] == end)
+    values[0x40000:] = [("A" + chr(c) + sigma).lower()[-1] == end for c in range(0xE0000, 0xE1000)]
     return _table(values, np.uint8)
 
 
@@ -85,7 +79,7 @@ def _mapping(method):
 _MAKERS = {
     "ALPHA": lambda: _asked(str.isalpha),
     "ALNUM": lambda: _asked(str.isalnum),
-    "CASED": _cased,
+    "CASED": lambda: _asked(_is_cased),
     "CONTINUES": lambda: _asked(lambda c: ("a" + c).isidentifier()),
     "DECIMAL": lambda: _table([unicodedata.decimal(chr(c), 99) for c in _ASKED], np.uint8, 99),
     "DECIMALS": lambda: _asked(str.isdecimal),

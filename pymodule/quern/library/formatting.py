@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from . import characters
-from .primitives import buffer, field, load, move, new, store, text_digits, text_number
+from .primitives import buffer, field, load, move, new, store, text_digits, text_number, text_print
 from .strings import _at, _char, _copy, _find_code, _first_kept, _kind_of, _last_kept, _part, _put
 
 # -- ints -----------------------------------------------------------------------------------------
@@ -690,9 +690,21 @@ def float_of(s):
     return -x if negative else x
 
 
+def _texts(items):
+    if len(items) == 0:
+        return ()
+    return (str_(items[0]),) + _texts(items[1:])
+
+
+def print_(*args, sep=None, end=None):
+    text = (" " if sep is None else sep).join(_texts(args))
+    text_print(text + ("\n" if end is None else end))
+
+
 FUNCTIONS = {
     "builtins.ascii": ascii_,
     "builtins.format": format_,
+    "builtins.print": print_,
     "builtins.repr": repr_,
     "builtins.str": str_,
     "str.__float__": float_of,
