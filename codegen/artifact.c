@@ -2,6 +2,28 @@
 #include "codegen/artifact.h"
 #include <stdlib.h>
 
+typedef struct NewArtifact {
+    Arena arena;
+    Artifact *artifact;
+} NewArtifact;
+
+static void allocate_artifact(void *user) {
+    NewArtifact *made = user;
+    made->artifact = arena_new(&made->arena, Artifact);
+}
+
+Artifact *artifact_new(const Allocator *allocator) {
+    NewArtifact made = {.artifact = NULL};
+    arena_init(&made.arena, allocator);
+    if (!arena_guard(&made.arena, allocate_artifact, &made)) {
+        arena_free(&made.arena);
+        return NULL;
+    }
+    made.artifact->arena = made.arena;
+    atomic_init(&made.artifact->refs, 1);
+    return made.artifact;
+}
+
 void artifact_retain(Artifact *artifact) {
     atomic_fetch_add_explicit(&artifact->refs, 1, memory_order_relaxed);
 }

@@ -260,6 +260,22 @@ typedef struct RaiseInfo {
     uint8_t kinds[CALL_MAX_ARGS]; /* TypeKind */
 } RaiseInfo;
 
+/* Memory of this process that host code refers to in place, by the name HOST_ADDRESS_PREFIX and its number. */
+typedef enum AddressKind {
+    ADDRESS_CELLS, /* a CellLayout */
+    ADDRESS_TEXT,  /* the object of a constant: string_literal of `text` */
+    ADDRESS_CLASS, /* the handle of a class of exceptions */
+    ADDRESS_ARRAY  /* of a frozen array: `offset` bytes from its first element */
+} AddressKind;
+typedef struct CodeAddress {
+    AddressKind kind;
+    const void *address;
+    void *handle; /* the array, the class; else NULL */
+    int64_t offset;
+    Str text;
+} CodeAddress;
+#define HOST_ADDRESS_PREFIX "quern.at."
+
 typedef struct Artifact {
     _Atomic int32_t refs;
     Arena arena; /* owns everything below */
@@ -287,6 +303,8 @@ typedef struct Artifact {
     int32_t nsites, nraises;
     const CodeSite *sites;
     const RaiseInfo *raises;
+    int32_t naddresses;
+    const CodeAddress *addresses;
     int32_t ndependencies;
     const Dependency *dependencies;
     Str text_llvm, text_asm, text_ir, text_types; /* for inspect_*: kept on request */
@@ -295,6 +313,8 @@ typedef struct Artifact {
     int64_t ns_infer, ns_opt, ns_llvm, ns_link; /* compile times */
 } Artifact;
 
+/* An empty one, with one reference: for whoever makes them. NULL: no memory. */
+Artifact *artifact_new(const Allocator *allocator);
 void artifact_retain(Artifact *artifact);
 /* At zero: host code is dropped (never while a call is inside: callers hold a reference for the call, or
  * rely on their specialisation table, which is only freed when nothing runs), then the arena. */

@@ -88,28 +88,6 @@ void cg_end(Compilation *c) {
 
 /* -- the artifact ----------------------------------------------------------------------------- */
 
-typedef struct NewArtifact {
-    Arena arena;
-    Artifact *artifact;
-} NewArtifact;
-
-static void allocate_artifact(void *user) {
-    NewArtifact *made = user;
-    made->artifact = arena_new(&made->arena, Artifact);
-}
-
-static Artifact *artifact_new(const Allocator *allocator) {
-    NewArtifact made = {.artifact = NULL};
-    arena_init(&made.arena, allocator);
-    if (!arena_guard(&made.arena, allocate_artifact, &made)) {
-        arena_free(&made.arena);
-        return NULL;
-    }
-    made.artifact->arena = made.arena;
-    atomic_init(&made.artifact->refs, 1);
-    return made.artifact;
-}
-
 static void describe(Compilation *c, Artifact *artifact) {
     Arena *arena = &artifact->arena;
     const Func *entry = c->module->funcs.items[0];

@@ -349,7 +349,7 @@ bool elf_load(const ElfRequest *request, ElfImage *image, char *error, size_t er
     Loader l = {.request = request, .error = error, .error_size = error_size};
     bool ok = load(&l);
     if (!ok && l.image) munmap(l.image, l.end);
-    *image = ok ? (ElfImage){l.image, l.end} : (ElfImage){NULL, 0};
+    *image = ok ? (ElfImage){l.image, l.end, l.data_at} : (ElfImage){NULL, 0, 0};
     free(l.place);
     free(l.address);
     free(l.slot);
@@ -359,5 +359,5 @@ bool elf_load(const ElfRequest *request, ElfImage *image, char *error, size_t er
 
 void elf_unload(ElfImage *image) {
     if (image->memory) munmap(image->memory, image->size);
-    *image = (ElfImage){NULL, 0};
+    *image = (ElfImage){NULL, 0, 0};
 }

@@ -23,6 +23,7 @@ typedef struct ElfRequest {
 typedef struct ElfImage {
     char *memory; /* NULL: not loaded */
     size_t size;
+    size_t data; /* where what may be written begins; it goes to the end */
 } ElfImage;
 
 /* false: `error` says why, and nothing is left behind. */

@@ -3,7 +3,6 @@
 #include "codegen/elf_load.h"
 #include "codegen/gdb.h"
 #include "codegen/support.h"
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,18 +30,13 @@ static void install(void) {
 
 /* -- names ------------------------------------------------------------------------------------- */
 
-#define ADDRESS_PREFIX "quern.at."
-
-void host_address_name(char name[HOST_ADDRESS_NAME], const void *address, uint64_t label) {
-    snprintf(name, HOST_ADDRESS_NAME, ADDRESS_PREFIX "%" PRIxPTR ".%" PRIx64, (uintptr_t)address,
-             label);
-}
-
 static void *find(const char *name, void *user) {
-    (void)user;
-    size_t n = strlen(ADDRESS_PREFIX);
-    if (strncmp(name, ADDRESS_PREFIX, n) == 0)
-        return (void *)(uintptr_t)strtoull(name + n, NULL, 16);
+    const HostObject *object = user;
+    size_t n = strlen(HOST_ADDRESS_PREFIX);
+    if (strncmp(name, HOST_ADDRESS_PREFIX, n) == 0) {
+        unsigned long k = strtoul(name + n, NULL, 10);
+        return k < (unsigned long)object->naddresses ? (void *)object->addresses[k].address : NULL;
+    }
     if (strncmp(name, "_ZGV", 4) == 0) return support_vector_symbol(name);
     const SupportFunction *function = support_find(name);
     void *address = NULL;
@@ -50,26 +44,45 @@ static void *find(const char *name, void *user) {
     return address;
 }
 
+/* Are there n bytes that may be written? */
+static bool can_hold(const ElfImage *image, const void *at, size_t n) {
+    uint64_t offset = (uint64_t)(uintptr_t)at - (uint64_t)(uintptr_t)image->memory;
+    return offset % sizeof(void *) == 0 && offset >= image->data && offset <= image->size &&
+           n <= image->size - offset;
+}
+
 /* -- loading ----------------------------------------------------------------------------------- */
 
-HostCode *host_code_load(const char *object, size_t size, const char *symbol, LazyCode *lazy,
-                         void **entry, char *error, size_t error_size) {
+HostCode *host_code_load(const HostObject *object, void **entry, char *error, size_t error_size) {
     pthread_once(&gdb_once, install);
-    const char *wanted[] = {symbol, lazy ? lazy_table_name(lazy) : NULL};
+    LazyCode *lazy = object->lazy;
+    const char *wanted[] = {object->symbol, lazy ? lazy_table_name(lazy) : NULL};
     void *addresses[2];
-    ElfRequest request = {object, size, find, NULL, lazy ? 2 : 1, wanted, addresses};
+    ElfRequest request = {.object = object->object,
+                          .size = object->size,
+                          .find = find,
+                          .user = (void *)object,
+                          .nwanted = lazy ? 2 : 1,
+                          .wanted = wanted,
+                          .addresses = addresses};
     HostCode *code = calloc(1, sizeof *code);
-    if (!code || !elf_load(&request, &code->image, error, error_size)) {
-        if (!code) snprintf(error, error_size, "out of memory");
+    if (!code) snprintf(error, error_size, "out of memory");
+    bool ok = code && elf_load(&request, &code->image, error, error_size);
+    if (ok && lazy && !can_hold(&code->image, addresses[1], lazy_table_size(lazy))) {
+        snprintf(error, error_size, "the table of lazy functions lies outside of the data");
+        elf_unload(&code->image);
+        ok = false;
+    }
+    if (!ok) {
         lazy_free(lazy);
         free(code);
         return NULL;
     }
     if (lazy) lazy_bind(lazy, addresses[1]);
     code->lazy = lazy;
-    GdbCode *gdb = gdb_keep(object, size);
+    GdbCode *gdb = gdb_keep(object->object, object->size);
     pthread_mutex_lock(&gdb_lock);
-    code->gdb = gdb_register(gdb, symbol, addresses[0]);
+    code->gdb = gdb_register(gdb, object->symbol, addresses[0]);
     pthread_mutex_unlock(&gdb_lock);
     *entry = addresses[0];
     return code;
@@ -84,4 +97,8 @@ void host_code_drop(void *handle) {
     pthread_mutex_unlock(&gdb_lock);
     elf_unload(&code->image);
     free(code);
+}
+
+const LazyModule *host_code_lazy(const HostCode *code) {
+    return code->lazy ? lazy_module(code->lazy) : NULL;
 }

@@ -7,17 +7,22 @@
 
 typedef struct HostCode HostCode;
 
-/* An object file whose function `symbol` is the entry; what it does not define are the names of support.h, functions of
- * glibc's vector library and addresses of this process. `lazy`, if not NULL, belongs to the code from now on, also where
- * it cannot be loaded; the object then has its table. NULL: `error` says why. Any thread. */
-HostCode *host_code_load(const char *object, size_t size, const char *symbol, LazyCode *lazy,
-                         void **entry, char *error, size_t error_size);
+typedef struct HostObject {
+    const char *object; /* an object file, not needed afterwards */
+    size_t size;
+    const char *symbol; /* its function that is the entry */
+    int32_t naddresses; /* what it names by HOST_ADDRESS_PREFIX and a number */
+    const CodeAddress *addresses;
+    LazyCode
+        *lazy; /* NULL, or it belongs to the code from now on, also where that cannot be loaded */
+} HostObject;
+
+/* What the object does not define are its addresses, the names of support.h and functions of glibc's vector library. With
+ * `lazy` it has a LazyTable. NULL: `error` says why. Any thread. */
+HostCode *host_code_load(const HostObject *object, void **entry, char *error, size_t error_size);
 /* A HostCode; no call may be inside it. */
 void host_code_drop(void *code);
-
-/* The name of an address of this process: memory that code refers to in place. `label` tells two names of one address
- * apart. */
-enum { HOST_ADDRESS_NAME = 64 };
-void host_address_name(char name[HOST_ADDRESS_NAME], const void *address, uint64_t label);
+/* Its functions that were not compiled yet; NULL: none. */
+const LazyModule *host_code_lazy(const HostCode *code);
 
 #endif

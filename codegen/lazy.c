@@ -41,6 +41,9 @@ LazyCode *lazy_new(const LazyModule *module) {
     ok &= copy_text(&m->symbol);
     ok &= copy_text(&m->table);
     ok &= copy_bytes(&m->bitcode, m->size);
+    const char *addresses = (const char *)m->addresses;
+    ok &= copy_bytes(&addresses, sizeof *m->addresses * (size_t)m->naddresses);
+    m->addresses = (const CodeAddress *)addresses;
     if (ok) return code;
     lazy_free(code);
     return NULL;
@@ -50,15 +53,24 @@ void lazy_free(LazyCode *code) {
     if (!code) return;
     LazyModule *m = &code->module;
     const char *const owned[] = {
-        m->options.arch, m->options.cpu_features, m->pipeline, m->symbol, m->table, m->bitcode};
+        m->options.arch, m->options.cpu_features,   m->pipeline, m->symbol, m->table,
+        m->bitcode,      (const char *)m->addresses};
     for (size_t i = 0; i < countof(owned); i++)
         free((char *)owned[i]);
     host_code_drop(code->host_code);
     free(code);
 }
 
+const LazyModule *lazy_module(const LazyCode *code) {
+    return code->module.bitcode ? &code->module : NULL;
+}
+
 const char *lazy_table_name(const LazyCode *code) {
     return code->module.table;
+}
+
+size_t lazy_table_size(const LazyCode *code) {
+    return sizeof(LazyTable) + sizeof(void *) * (size_t)code->module.nslots;
 }
 
 void lazy_bind(LazyCode *code, void *table) {

@@ -22,12 +22,17 @@ typedef struct LazyModule {
     const char *pipeline, *symbol, *table;
     const char *bitcode;
     size_t size;
+    int32_t naddresses; /* those of the code that calls them */
+    const CodeAddress *addresses;
 } LazyModule;
 
 /* A copy of all of it. NULL: no memory. */
 LazyCode *lazy_new(const LazyModule *module);
 void lazy_free(LazyCode *code); /* NULL is allowed; with what was compiled */
+/* Not after it was compiled: then NULL. */
+const LazyModule *lazy_module(const LazyCode *code);
 const char *lazy_table_name(const LazyCode *code);
+size_t lazy_table_size(const LazyCode *code);
 /* Where loading put the table. */
 void lazy_bind(LazyCode *code, void *table);
 

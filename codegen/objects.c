@@ -65,6 +65,13 @@ const CellLayout *buffer_cells(const Type *element) {
     return enter_layout(made);
 }
 
+const CellLayout *known_cells(const CellLayout *shape, const int64_t *offsets) {
+    CellLayout *made = new_layout(shape->first, shape->size, shape->n);
+    if (!made) return NULL;
+    memcpy(made->offsets, offsets, sizeof *offsets * (size_t)shape->n);
+    return enter_layout(made);
+}
+
 /* -- life ------------------------------------------------------------------------------------- */
 
 /* Gives back what the cells hold. Blocks of ours whose last reference that was are put in front of `dying`, linked by

@@ -28,6 +28,8 @@ typedef struct ListObject {
 /* NULL: no memory. */
 const CellLayout *object_cells(const Type *cls);
 const CellLayout *buffer_cells(const Type *element);
+/* One with the numbers of `shape`, and n offsets. */
+const CellLayout *known_cells(const CellLayout *shape, const int64_t *offsets);
 
 /* Called by generated code, and by what makes objects for it. NULL: no memory. The fields are the caller's to fill, all of them. */
 Owner *quern_new_object(const CellLayout *cells);

@@ -1,5 +1,5 @@
 /* dispatch.c - the table of specialisations, one compilation per signature, binding of arguments. */
-#include "pymodule/dispatch.h"
+#include "pymodule/cache.h"
 #include "frontend/base/arguments.h"
 #include "frontend/base/dump.h"
 
@@ -117,6 +117,7 @@ void py_core_clear(JitCore *core) {
     Py_CLEAR(core->name);
     Py_CLEAR(core->param_names);
     Py_CLEAR(core->locals);
+    Py_CLEAR(core->cache_log);
     py_core_free_specs(core);
     if (core->at) {
         QN_LOCK(&core->state->lock);
@@ -256,8 +257,9 @@ static bool keep_classes(ModState *state, Spec *spec, const ValueLayout *layout)
     return true;
 }
 
-static Spec *spec_of_artifact(JitCore *core, PyResolver *r, const CompileRequest *q,
-                              const Type *const *types, int32_t n, Artifact *artifact) {
+Spec *py_spec_of_artifact(JitCore *core, PyResolver *r, const CompileRequest *q,
+                          const Type *const *types, int32_t n, Artifact *artifact,
+                          const Type *result) {
     TypeKey keys[MAX_ARGS];
     for (int32_t i = 0; i < n; i++) {
         keys[i] = q->keys ? q->keys[i] : py_type_key(core->state, types[i]);
@@ -274,12 +276,8 @@ static Spec *spec_of_artifact(JitCore *core, PyResolver *r, const CompileRequest
     spec->declared = !q->keys;
     spec->keep = kept_by_code(r->keep);
     spec->declared_text = q->signature ? PyUnicode_FromString(q->signature) : NULL;
-    const Module *module = cg_module(r->compilation);
-    const Type *result = module && module->funcs.len ? module->funcs.items[0]->result : NULL;
-    const Type *weak = result ? module->funcs.items[0]->weak_result : NULL;
-    bool member = weak && weak->kind == TY_MEMBER;
     spec->nothing = Py_NewRef(Py_None);
-    spec->signature = signature_object(r->arena, types, n, member ? weak : result);
+    spec->signature = signature_object(r->arena, types, n, result);
     if (!spec->keep || !keep_classes(core->state, spec, &artifact->result) ||
         (q->signature && !spec->declared_text) || !spec->signature || !spec_plan(core, spec)) {
         py_spec_free(spec);
@@ -328,9 +326,20 @@ static bool interrupted(void *user) {
     return stop;
 }
 
+/* As it is shown: a member of an enumeration is one, and no number. */
+static const Type *result_type(Compilation *c) {
+    const Func *entry = cg_module(c)->funcs.items[0];
+    const Type *weak = entry->weak_result;
+    return weak && weak->kind == TY_MEMBER ? weak : entry->result;
+}
+
 static Spec *compile_in(JitCore *core, PyResolver *r, CompileRequest *q) {
     Compilation *c = r->compilation;
     Signature types = {NULL, NULL, 0};
+    if (py_cache_wanted(q)) {
+        Spec *kept = py_cache_find(core, q);
+        if (kept || PyErr_Occurred()) return kept;
+    }
     const Binding *function = py_bind(r, core->py_func, STR("e:"));
     if (!function || !py_request_types(core, r, q, &types)) return NULL;
     if (q->options.entry == ENTRY_HOST && types.result && types.result->kind == TY_UNKNOWN)
@@ -342,8 +351,10 @@ static Spec *compile_in(JitCore *core, PyResolver *r, CompileRequest *q) {
     if (thread) PyEval_RestoreThread(thread);
     if (!artifact) return NULL;
     Spec *spec = NULL;
+    const Type *result = result_type(c);
     if (py_warn_diags(core->state, cg_diags(c)) == 0)
-        spec = spec_of_artifact(core, r, q, types.params, types.nparams, artifact);
+        spec = py_spec_of_artifact(core, r, q, types.params, types.nparams, artifact, result);
+    if (spec && py_cache_wanted(q)) py_cache_store(core, r, q, &types, spec, result);
     artifact_release(artifact);
     return spec;
 }
@@ -683,6 +694,7 @@ static const OptionRow option_rows[] = {
     OPTION("strong_numbers", infer.strong_numbers, 'b'),
     OPTION("cpu_numbers", infer.cpu_numbers, 'b'),
     OPTION("parallel", infer.parallel, 'b'),
+    OPTION("cache", keep_object, 'b'),
     OPTION("opt_level", opt_level, 'i'),
     OPTION("fastmath", fastmath, 'u'),
     OPTION("no_fma", no_fma, 'b'),

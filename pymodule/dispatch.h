@@ -139,6 +139,8 @@ typedef struct JitCore {
     bool unsupported_kwargs; /* the function has **kwargs */
     PyObject *param_names;   /* tuple */
     PyObject *locals;        /* the option of that name, or NULL: see PyResolver */
+    PyObject
+        *cache_log; /* what the disk cache did, for stats: {table: {signature: ...}}, or NULL */
 } JitCore;
 
 /* false with an exception. py_func must be a Python function. */
@@ -199,6 +201,10 @@ typedef struct CompileRequest {
     bool refused;  /* out: the compiler said no (and not Python) */
 } CompileRequest;
 
+/* A specialisation of code that was compiled for these types; `result`: its type. NULL: exception. */
+Spec *py_spec_of_artifact(JitCore *core, PyResolver *r, const CompileRequest *q,
+                          const Type *const *types, int32_t n, Artifact *artifact,
+                          const Type *result);
 /* Compiles without entering it into the table. NULL with an exception. Releases the GIL in between. */
 Spec *py_core_compile(JitCore *core, CompileRequest *request);
 /* The parameter and result types asked for; NULL for a key of 0. false: diagnostics or an exception. */
@@ -250,6 +256,7 @@ bool py_forget_refusal(ModState *state);
 
 /* inspect_obj.c */
 PyObject *py_core_specializations(JitCore *core);
+PyObject *py_core_cache_log(JitCore *core);          /* NULL is allowed: an empty one */
 Spec *py_core_shown(JitCore *core, PyObject *index); /* by its number in the list above; held */
 PyObject *py_core_texts(JitCore *core, PyObject *index);
 PyObject *py_surface(PyObject *self, const char *name, PyObject *args, PyObject *kwargs);

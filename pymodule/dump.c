@@ -97,6 +97,17 @@ void py_dump_artifact(const Artifact *a, const char *target, uint32_t bits) {
     PyErr_SetRaisedException(raised);
 }
 
+void py_dump_cache(PyObject *function, const char *what, const char *entry, const char *why) {
+    PyObject *raised = PyErr_GetRaisedException();
+    PyObject *reason = PyUnicode_DecodeFSDefault(why);
+    if (reason)
+        write_text(PyUnicode_FromFormat("==== cache of %U: %s%s%s%s%U\n", function, what,
+                                        *entry ? " " : "", entry, *why ? ": " : "", reason));
+    py_forget_error();
+    Py_XDECREF(reason);
+    PyErr_SetRaisedException(raised);
+}
+
 void py_dump_launch(PyObject *name, const Artifact *a, const RtLaunch *l, RtDevice *device) {
     const RtDeviceInfo *info = rt_info(device);
     write_text(PyUnicode_FromFormat(

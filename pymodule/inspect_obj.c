@@ -55,6 +55,11 @@ static bool is_shown(const JitCore *core, const Spec *spec) {
 }
 
 /* In the order of compilation: ((parameter texts, result text), report) */
+/* A copy of what the disk cache did. */
+PyObject *py_core_cache_log(JitCore *core) {
+    return core && core->cache_log ? PyDict_Copy(core->cache_log) : PyDict_New();
+}
+
 PyObject *py_core_specializations(JitCore *core) {
     SpecTable *table = py_core_snapshot(core);
     PyObject *list = table ? PyList_New(0) : NULL;

@@ -457,6 +457,17 @@ static PyObject *get_options(PyObject *self, void *unused) {
     return d->doc_owner ? PyDict_Copy(d->doc_owner) : PyDict_New();
 }
 
+static PyObject *dispatcher_cache_log(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return py_core_cache_log(&((Dispatcher *)self)->core);
+}
+
+static PyObject *dispatcher_enable_cache(PyObject *self, PyObject *unused) {
+    (void)unused;
+    ((Dispatcher *)self)->core.options.keep_object = true;
+    Py_RETURN_NONE;
+}
+
 static PyObject *dispatcher_specializations(PyObject *self, PyObject *unused) {
     (void)unused;
     return py_core_specializations(&((Dispatcher *)self)->core);
@@ -568,6 +579,8 @@ static PyObject *dispatcher_repr(PyObject *self) {
     { #name, (PyCFunction)(void (*)(void))surface_##name, METH_VARARGS | METH_KEYWORDS, NULL }
 static PyMethodDef dispatcher_methods[] = {
     {"_specializations", dispatcher_specializations, METH_NOARGS, NULL},
+    {"_cache_log", dispatcher_cache_log, METH_NOARGS, NULL},
+    {"_enable_cache", dispatcher_enable_cache, METH_NOARGS, NULL},
     {"_compile", dispatcher_compile, METH_O, NULL},
     {"_fail_later", dispatcher_fail_later, METH_O, NULL},
     {"_texts", dispatcher_texts, METH_O, NULL},

@@ -667,6 +667,12 @@ static PyObject *kernel_specializations(PyObject *self, PyObject *unused) {
     return core ? py_core_specializations(core) : NULL;
 }
 
+static PyObject *kernel_cache_log(PyObject *self, PyObject *unused) {
+    (void)unused;
+    JitCore *core = current_core(self);
+    return core ? py_core_cache_log(core) : NULL;
+}
+
 static PyObject *kernel_texts(PyObject *self, PyObject *index) {
     JitCore *core = current_core(self);
     return core ? py_core_texts(core, index) : NULL;
@@ -850,6 +856,7 @@ static PyMethodDef kernel_methods[] = {
      "forall(ntasks, tpb=0, stream=0, sharedmem=0): a one-dimensional launch of at least ntasks "
      "threads."},
     {"_specializations", kernel_specializations, METH_NOARGS, NULL},
+    {"_cache_log", kernel_cache_log, METH_NOARGS, NULL},
     {"_texts", kernel_texts, METH_O, NULL},
     {"_declare", kernel_declare, METH_O, NULL},
     {"_explain", kernel_explain, METH_O, NULL},

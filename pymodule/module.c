@@ -1,6 +1,6 @@
 /* module.c - quern._quern: multi-phase initialisation and the module state. */
 #define QUERN_IMPORTS_NUMPY
-#include "pymodule/state.h"
+#include "pymodule/cache.h"
 #include "codegen/support.h"
 #include "runtime/runtime.h"
 
@@ -173,6 +173,11 @@ static PyMethodDef module_methods[] = {
     {"record", module_record, METH_O,
      "While a program is explained: who is told of calls that no specialisation is made for yet."},
     {"test_fatal_error", module_test_fatal_error, METH_NOARGS, NULL},
+    {"cache_entry", py_cache_entry, METH_O,
+     "What an entry of the disk cache (bytes) says of itself: a dict; or a text that says what is "
+     "wrong with it."},
+    {"cache_folder", py_cache_folder, METH_NOARGS,
+     "The folder of the disk cache (None: there is none) and its size limit in bytes."},
     {"compile_kernel", py_compile_kernel, METH_VARARGS,
      "(function, signature, options, architecture, keep texts): a kernel for a chip, as a dict."},
     {"make_gufunc", py_make_gufunc, METH_VARARGS, NULL},

@@ -13,29 +13,10 @@ void py_resolver_close(PyResolver *r) {
 
 /* -- making bindings ---------------------------------------------------------------------------- */
 
-static Hash128 digest_text(BindKind kind, Str text) {
-    Hasher h;
-    hash_init(&h);
-    hash_u64(&h, kind);
-    hash_update(&h, text.bytes, (size_t)text.len);
-    return hash_final(&h);
-}
-
-static void digest_const(Hasher *h, const ConstVal *c) {
-    hash_u64(h, (uint64_t)c->kind << 1 | c->is_unsigned);
-    hash_u64(h, (uint64_t)c->i);
-    hash_update(h, &c->re, sizeof c->re);
-    hash_update(h, &c->im, sizeof c->im);
-    hash_u64(h, (uint64_t)c->str.len);
-    if (c->str.len) hash_update(h, c->str.bytes, (size_t)c->str.len);
-    for (int32_t i = 0; i < c->nitems; i++)
-        digest_const(h, c->items[i]);
-}
-
 static bool bind_name(PyResolver *r, Binding *b, BindKind kind, const char *name) {
     b->kind = kind;
     b->name = str_copy(r->arena, name, strlen(name));
-    b->digest = digest_text(kind, b->name);
+    b->digest = py_digest_text(kind, b->name);
     return true;
 }
 
@@ -43,7 +24,7 @@ static bool bind_joined(PyResolver *r, Binding *b, BindKind kind, const char *le
                         const char *right) {
     b->kind = kind;
     b->name = str_printf(r->arena, "%s.%s", left, right);
-    b->digest = digest_text(kind, b->name);
+    b->digest = py_digest_text(kind, b->name);
     return true;
 }
 
@@ -53,7 +34,7 @@ static bool bind_const(PyResolver *r, Binding *b, PyObject *object) {
     Hasher h;
     hash_init(&h);
     hash_u64(&h, BIND_CONST);
-    digest_const(&h, b->value);
+    py_hash_const(&h, b->value);
     b->digest = hash_final(&h);
     return true;
 }
@@ -74,7 +55,7 @@ static bool bind_type(PyResolver *r, Binding *b, const Type *type) {
     b->kind = BIND_TYPE;
     b->type = type;
     b->name = type_text(r->arena, type);
-    b->digest = digest_text(BIND_TYPE, b->name);
+    b->digest = py_digest_text(BIND_TYPE, b->name);
     return true;
 }
 
@@ -100,27 +81,6 @@ static bool bind_quern_type(PyResolver *r, Binding *b, PyObject *object) {
 /* Larger arrays are not copied into host code: it reads them where they are. */
 enum { COPIED_ARRAY = 65536 };
 
-/* The elements in the order of the indices, from an axis on. */
-static void hash_elements(Hasher *h, PyArrayObject *array, int axis, const char *at) {
-    npy_intp n = PyArray_DIM(array, axis), step = PyArray_STRIDE(array, axis);
-    npy_intp size = PyArray_ITEMSIZE(array);
-    char buffer[4096];
-    size_t used = 0;
-    for (npy_intp i = 0; i < n; i++, at += step) {
-        if (axis < PyArray_NDIM(array) - 1) {
-            hash_elements(h, array, axis + 1, at);
-            continue;
-        }
-        if (used + (size_t)size > sizeof buffer) {
-            hash_update(h, buffer, used);
-            used = 0;
-        }
-        memcpy(buffer + used, at, (size_t)size);
-        used += (size_t)size;
-    }
-    if (used) hash_update(h, buffer, used);
-}
-
 /* Code of kernels may run on when its kernel is gone, and GPUs have no use for an address of the host. */
 static bool stays_in_place(const PyResolver *r, PyArrayObject *array) {
     return PyArray_NBYTES(array) > COPIED_ARRAY && PyArray_ISALIGNED(array) &&
@@ -138,14 +98,16 @@ static void refer_to(PyResolver *r, FrozenArray *frozen, PyArrayObject *array, H
                      Layout *layout) {
     frozen->bytes = PyArray_DATA(array);
     frozen->in_place = true;
+    frozen->handle = array;
     frozen->strides = copy_sizes(r, PyArray_STRIDES(array), PyArray_NDIM(array));
+    hash_update(h, frozen->strides, sizeof *frozen->strides * (size_t)PyArray_NDIM(array));
     *layout = PyArray_IS_C_CONTIGUOUS(array)   ? LAYOUT_C
               : PyArray_IS_F_CONTIGUOUS(array) ? LAYOUT_F
                                                : LAYOUT_A;
     if (*layout == LAYOUT_C)
         hash_update(h, frozen->bytes, (size_t)frozen->nbytes);
     else
-        hash_elements(h, array, 0, frozen->bytes);
+        py_hash_elements(h, array, 0, frozen->bytes);
 }
 
 static bool bind_array(PyResolver *r, Binding *b, PyObject *object) {
@@ -258,34 +220,6 @@ static bool bind_items(PyResolver *r, Binding *b, PyObject *tuple, Str path) {
 
 /* -- functions ------------------------------------------------------------------------------------ */
 
-static PyObject *code_of(PyObject *function) {
-    return PyCode_Check(function) ? function : PyFunction_GetCode(function);
-}
-
-/* A function's meaning: its bytecode, constants and names. What these refer to is logged when asked. */
-static bool digest_function(PyResolver *r, PyObject *function, Hash128 *out) {
-    PyCodeObject *code = (PyCodeObject *)code_of(function);
-    PyObject *bytes = PyCode_GetCode(code);
-    if (!bytes) return false;
-    Hasher h;
-    hash_init(&h);
-    hash_update(&h, PyBytes_AS_STRING(bytes), (size_t)PyBytes_GET_SIZE(bytes));
-    Py_DECREF(bytes);
-    PyObject *parts[] = {code->co_exceptiontable, code->co_consts, code->co_names,
-                         code->co_localsplusnames, code->co_localspluskinds};
-    for (int i = 0; i < countof(parts); i++) {
-        const ConstVal *c;
-        if (PyBytes_Check(parts[i])) {
-            hash_update(&h, PyBytes_AS_STRING(parts[i]), (size_t)PyBytes_GET_SIZE(parts[i]));
-        } else {
-            if (!(c = py_const(r->arena, parts[i], r->keep))) return false;
-            digest_const(&h, c);
-        }
-    }
-    *out = hash_final(&h);
-    return true;
-}
-
 /* The signatures that a device function is declared with. */
 static bool read_declared(PyResolver *r, Binding *b, PyObject *texts) {
     Py_ssize_t n = PyList_GET_SIZE(texts);
@@ -311,7 +245,7 @@ static bool bind_function(PyResolver *r, Binding *b, PyObject *function) {
     b->kind = BIND_FUNCTION;
     PyObject *name = PyCode_Check(function) ? ((PyCodeObject *)function)->co_name
                                             : ((PyFunctionObject *)function)->func_name;
-    return py_str(r->arena, name, &b->name) && digest_function(r, function, &b->digest);
+    return py_str(r->arena, name, &b->name) && py_digest_function(r, function, &b->digest);
 }
 
 /* -- library objects --------------------------------------------------------------------------------- */
@@ -441,8 +375,7 @@ static bool bind_class(PyResolver *r, Binding *b, PyObject *cls, Str path) {
         bool ok = name && py_str(r->arena, name, &b->name);
         Py_XDECREF(name);
         b->kind = BIND_EXCEPTION;
-        b->digest = digest_text(BIND_EXCEPTION, b->name);
-        return ok;
+        return ok && py_digest_class(cls, &b->digest);
     }
     const Type *named = NULL;
     int found = named_type(r, cls, &named);
@@ -458,7 +391,9 @@ static bool bind_class(PyResolver *r, Binding *b, PyObject *cls, Str path) {
     Py_XDECREF(members);
     if (failed) return false;
     Str label = str_printf(r->arena, "class %s", ((PyTypeObject *)cls)->tp_name);
-    return bind_name(r, b, kind_of, members ? ((PyTypeObject *)cls)->tp_name : label.bytes);
+    bind_name(r, b, kind_of, members ? ((PyTypeObject *)cls)->tp_name : label.bytes);
+    if (b->enumeration) py_hash_enumeration(b->enumeration, &b->digest);
+    return true;
 }
 
 PyObject *py_function_of(ModState *state, PyObject *object) {
@@ -515,7 +450,8 @@ static bool bind_member(PyResolver *r, Binding *b, PyObject *member) {
     b->kind = BIND_MEMBER;
     b->cls = ok ? py_enumeration(r, Py_TYPE(member)) : NULL;
     ok = b->cls && py_member_number(b->cls->enumeration->ints, member, &b->number);
-    if (ok) b->digest = digest_text(BIND_MEMBER, b->name);
+    if (ok) b->digest = py_digest_text(BIND_MEMBER, b->name);
+    b->digest.hi ^= hash_mix((uint64_t)b->number + 1);
     return ok;
 }
 
@@ -627,9 +563,27 @@ static const Binding *missing(PyResolver *r) {
     return b;
 }
 
+/* The digest of a dependency: options of a function's decorator belong to its code, but not to its name. */
+Hash128 py_dependency_digest(PyResolver *r, DependencyKind kind, const Binding *b) {
+    if (kind != DEP_CODE) return b->digest;
+    MapValue *parallel = map_find(&r->callee_parallel, map_key(b->handle));
+    MapValue *locals = map_find(&r->callee_locals, map_key(b->handle));
+    Hasher h;
+    hash_init(&h);
+    hash_update(&h, &b->digest, sizeof b->digest);
+    hash_u64(&h, map_find(&r->numpy_errors, map_key(b->handle)) != NULL);
+    hash_u64(&h, parallel ? parallel->num : 0);
+    PyObject *text = locals ? PyObject_Str(locals->ptr) : NULL;
+    const char *bytes = text ? PyUnicode_AsUTF8(text) : NULL;
+    if (bytes) hash_update(&h, bytes, strlen(bytes));
+    Py_XDECREF(text);
+    if (locals && !bytes) PyErr_Clear(); /* another digest: it is compiled again */
+    return hash_final(&h);
+}
+
 static const Binding *logged(PyResolver *r, DependencyKind kind, Str path, const Binding *b) {
     if (!b) return NULL;
-    Dependency d = {kind, path, b->digest};
+    Dependency d = {kind, path, py_dependency_digest(r, kind, b)};
     vec_push(r->arena, &r->base.log, d);
     return b;
 }
@@ -803,7 +757,7 @@ static const FunctionInfo *resolve_code(void *user, const Binding *binding) {
     MapValue *known = map_find(&r->infos, map_key(function));
     if (known) return known->ptr;
     FunctionInfo *info = arena_new(r->arena, FunctionInfo);
-    info->code = py_code_unit(r->arena, code_of(function), function, r->keep);
+    info->code = py_code_unit(r->arena, py_code_of(function), function, r->keep);
     if (!info->code || !declare_locals(r, function, info)) return NULL;
     info->weak_numbers = !r->options.strong_numbers;
     info->boundscheck = !r->options.no_boundscheck;

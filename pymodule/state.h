@@ -85,7 +85,11 @@ typedef struct ModState {
     struct JitCore *cores;
     PyObject *object_died; /* the callback of weak references */
     uint32_t dump;         /* DumpBits of the newest compilation */
-    void *runtime;         /* kernel_obj.c's */
+    /* cache.c: what all entries of a process depend on, once it was looked at; entries stored */
+    Hash128 cache_environment;
+    bool cache_known;
+    uint32_t cache_stored;
+    void *runtime; /* kernel_obj.c's */
 } ModState;
 
 /* Of a key whose objects are alive. */
@@ -150,6 +154,20 @@ const CodeUnit *py_code_unit(Arena *arena, PyObject *code, void *handle, PyObjec
 const ConstVal *py_const(Arena *arena, PyObject *object, PyObject *keep);
 bool py_str(Arena *arena, PyObject *unicode, Str *out);
 
+/* -- digest.c: what things mean, as hashes -- */
+PyObject *py_code_of(PyObject *function); /* a function, or a code object; borrowed */
+Hash128 py_digest_text(BindKind kind, Str text);
+void py_hash_const(Hasher *h, const ConstVal *c);
+/* The elements in the order of the indices, from an axis on. */
+void py_hash_elements(Hasher *h, PyArrayObject *array, int axis, const char *at);
+struct PyResolver;
+/* A function's meaning and its places: bytecode, constants, names, lines. What these refer to is logged when asked.
+ * false: exception. */
+bool py_digest_function(struct PyResolver *r, PyObject *function, Hash128 *out);
+/* A class of exceptions: its name and those that it is derived from. */
+bool py_digest_class(PyObject *cls, Hash128 *out);
+void py_hash_enumeration(const EnumClass *enumeration, Hash128 *digest); /* adds to it */
+
 /* -- resolve.c -- */
 typedef struct PyResolver {
     Resolver base;
@@ -176,6 +194,8 @@ void py_resolver_init(PyResolver *resolver, ModState *state, PyObject *entry,
 /* After cg_begin: the resolver's memory is the compilation's. false: exception. */
 bool py_resolver_attach(PyResolver *resolver, Compilation *compilation);
 void py_resolver_close(PyResolver *resolver);
+/* Of an answer that the resolver has given. */
+Hash128 py_dependency_digest(PyResolver *resolver, DependencyKind kind, const Binding *binding);
 const Binding *py_bind(PyResolver *resolver, PyObject *object, Str path);
 /* The Python function inside a dispatcher, kernel or ufunc of ours; NULL (no exception) for others. Borrowed. */
 PyObject *py_function_of(ModState *state, PyObject *object);
@@ -235,6 +255,8 @@ bool py_dump_needs_text(uint32_t bits);
 const char *py_dump_target(const CompileOptions *options);
 /* These leave an exception that is set as it is. */
 void py_dump_ssa(PyResolver *resolver, const char *target);
+/* What the disk cache did with an entry. */
+void py_dump_cache(PyObject *function, const char *what, const char *entry, const char *why);
 void py_dump_artifact(const Artifact *artifact, const char *target, uint32_t bits);
 
 /* -- inspect_obj.c -- */

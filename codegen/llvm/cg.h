@@ -122,6 +122,7 @@ struct Cg {
     Value entry_budget; /* of the entry being built, where its function polls */
     int32_t nlazy;      /* functions compiled when first called, and their module */
     LLVMMemoryBufferRef lazy_bitcode;
+    Vec(CodeAddress) addresses;
     Vec(CodeSite) sites;
     Vec(RaiseInfo) raise_infos;
     Vec(ExceptionClass) classes; /* of raise statements and handlers, by number */
@@ -382,8 +383,10 @@ bool cg_optimise_with(Cg *cg, const char *pipeline);
 Str cg_emit_copy(Cg *cg, Arena *arena, LLVMCodeGenFileType type);
 Str cg_copy_text(Cg *cg, char *text); /* of LLVM's, which it gives back */
 Str cg_print(Cg *cg);                 /* the module as text, in the arena */
-/* Makes machine code of the module and loads it, with `lazy` (host_code.h). NULL after a diagnostic. `keep`, if not NULL, gets
- * the object file. */
-HostCode *cg_load_host(Cg *cg, const char *symbol, LazyCode *lazy, void **entry, Artifact *keep);
+/* Memory of the host as an external symbol of the module: what its name means stands in cg->addresses. */
+Value cg_host_address(Cg *cg, CodeAddress address, LType type);
+/* Makes machine code of the module and loads it: symbol, addresses and lazy functions of `object` are given (host_code.h).
+ * NULL after a diagnostic. `keep`, if not NULL, gets the object file. */
+HostCode *cg_load_host(Cg *cg, HostObject object, void **entry, Artifact *keep);
 
 #endif

@@ -335,8 +335,25 @@ void cg_lower_disjoint(Cg *cg, Ref ref) {
 
 /* -- frozen arrays ---------------------------------------------------------------------------- */
 
-/* Memory of the host as a constant of the module, by a name that says where it is (host_code.h). It begins
- * with the lowest byte, which is not the first element where a stride is negative. */
+/* The module of lazy functions shares the list. */
+Value cg_host_address(Cg *cg, CodeAddress address, LType type) {
+    int32_t k = 0;
+    for (; k < cg->addresses.len; k++) {
+        const CodeAddress *known = &cg->addresses.items[k];
+        if (known->address == address.address && known->handle == address.handle) break;
+    }
+    if (k == cg->addresses.len) vec_push(cg->arena, &cg->addresses, address);
+    char name[32];
+    snprintf(name, sizeof name, HOST_ADDRESS_PREFIX "%d", (int)k);
+    Value global = LLVMGetNamedGlobal(cg->mod, name);
+    if (global) return global;
+    global = LLVMAddGlobal(cg->mod, type, name);
+    LLVMSetGlobalConstant(global, true);
+    LLVMSetAlignment(global, 1);
+    return global;
+}
+
+/* It begins with the lowest byte, which is not the first element where a stride is negative. */
 static Value global_in_place(Cg *cg, const FrozenArray *frozen) {
     int64_t below = 0, above = 0;
     for (int i = 0; i < frozen->type->ndim; i++) {
@@ -344,14 +361,9 @@ static Value global_in_place(Cg *cg, const FrozenArray *frozen) {
         *(span < 0 ? &below : &above) += span;
     }
     int64_t size = above - below + type_size(frozen->type->element);
-    char name[HOST_ADDRESS_NAME];
-    host_address_name(name, (const char *)frozen->bytes + below, (uint64_t)size);
-    Value global = LLVMGetNamedGlobal(cg->mod, name);
-    if (!global) {
-        global = LLVMAddGlobal(cg->mod, LLVMArrayType2(cg->i8, (uint64_t)size), name);
-        LLVMSetGlobalConstant(global, true);
-        LLVMSetAlignment(global, 1);
-    }
+    CodeAddress address = {
+        ADDRESS_ARRAY, (const char *)frozen->bytes + below, frozen->handle, below, {0}};
+    Value global = cg_host_address(cg, address, LLVMArrayType2(cg->i8, (uint64_t)size));
     Value offset = cg_int(cg->i64, -below);
     return below ? LLVMConstInBoundsGEP2(cg->i8, global, &offset, 1) : global;
 }

@@ -88,8 +88,10 @@ static Value ask_for_taken(Cg *cg, const ClassSet *set, Value held, Value id, Va
     Value number = LLVMBuildLoad2(cg->b, cg->i64, byte_at(cg, held, offsetof(Raised, args)), "");
     Value any = cg_int(cg->i32, 0);
     for (int32_t k = 0; k < set->nasked; k++) {
+        void *cls = set->asked[k].handle;
         Value handle =
-            LLVMConstIntToPtr(cg_int(cg->i64, (int64_t)(intptr_t)set->asked[k].handle), cg->ptr[0]);
+            cls ? cg_host_address(cg, (CodeAddress){ADDRESS_CLASS, cls, .handle = cls}, cg->i8)
+                : LLVMConstNull(cg->ptr[0]);
         Value is = cg_call_extern(cg, "quern_matches_taken", cg->i32,
                                   (Value[]){cg->f->ctx, number, handle}, 3);
         any = LLVMBuildOr(cg->b, any, is, "");

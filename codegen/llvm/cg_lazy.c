@@ -118,7 +118,9 @@ LazyCode *cg_lazy_code(Cg *cg) {
                          .symbol = symbol,
                          .table = table,
                          .bitcode = LLVMGetBufferStart(cg->lazy_bitcode),
-                         .size = LLVMGetBufferSize(cg->lazy_bitcode)};
+                         .size = LLVMGetBufferSize(cg->lazy_bitcode),
+                         .naddresses = cg->addresses.len,
+                         .addresses = cg->addresses.items};
     return lazy_new(&module);
 }
 
@@ -139,7 +141,9 @@ static void compile(Cg *cg, LazyJob *job) {
     if (!read_bitcode(cg, module) || !cg_admit(cg) || !cg_optimise_with(cg, module->pipeline))
         return;
     void *list;
-    job->code = cg_load_host(cg, module->symbol, NULL, &list, NULL);
+    HostObject object = {
+        .symbol = module->symbol, .naddresses = module->naddresses, .addresses = module->addresses};
+    job->code = cg_load_host(cg, object, &list, NULL);
     job->list = list;
 }
 

@@ -4,20 +4,9 @@
 #include "codegen/objects.h"
 #include "codegen/strings.h"
 
-/* What lives as long as the process: code refers to it by address. */
-static Value host_global(Cg *cg, const void *at, bool constant) {
-    char name[HOST_ADDRESS_NAME];
-    host_address_name(name, at, 0);
-    Value global = LLVMGetNamedGlobal(cg->mod, name);
-    if (global) return global;
-    global = LLVMAddGlobal(cg->mod, cg->i8, name);
-    LLVMSetGlobalConstant(global, constant);
-    return global;
-}
-
 static Value layout_global(Cg *cg, const CellLayout *cells) {
     if (!cells) cg_error(cg, "there is no memory for the layout of an object");
-    return host_global(cg, cells, true);
+    return cg_host_address(cg, (CodeAddress){.kind = ADDRESS_CELLS, .address = cells}, cg->i8);
 }
 
 static bool has_objects(Cg *cg) {
@@ -27,7 +16,12 @@ static bool has_objects(Cg *cg) {
 
 Value cg_literal(Cg *cg, Str text) {
     const StrObject *object = has_objects(cg) ? string_literal(text) : NULL;
-    if (object) return host_global(cg, object, false); /* it is counted, and keeps its hash */
+    if (object) {
+        CodeAddress address = {.kind = ADDRESS_TEXT, .address = object, .text = text};
+        Value global = cg_host_address(cg, address, cg->i8);
+        LLVMSetGlobalConstant(global, false); /* it is counted, and keeps its hash */
+        return global;
+    }
     cg_error(cg, "there is no memory for a constant");
     return LLVMConstNull(cg->ptr[0]);
 }

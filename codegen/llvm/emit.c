@@ -204,19 +204,19 @@ static LLVMMemoryBufferRef emit_buffer(Cg *cg, LLVMCodeGenFileType type) {
     return buffer;
 }
 
-HostCode *cg_load_host(Cg *cg, const char *symbol, LazyCode *lazy, void **entry, Artifact *keep) {
+HostCode *cg_load_host(Cg *cg, HostObject object, void **entry, Artifact *keep) {
     char error[256];
     cg->code = emit_buffer(cg, LLVMObjectFile);
     if (!cg->code) {
-        lazy_free(lazy);
+        lazy_free(object.lazy);
         return NULL;
     }
-    const char *object = LLVMGetBufferStart(cg->code);
-    size_t size = LLVMGetBufferSize(cg->code);
+    object.object = LLVMGetBufferStart(cg->code);
+    object.size = LLVMGetBufferSize(cg->code);
     int64_t start = os_now_ns();
-    HostCode *code = host_code_load(object, size, symbol, lazy, entry, error, sizeof error);
+    HostCode *code = host_code_load(&object, entry, error, sizeof error);
     if (!code) cg_error(cg, "%s", error);
-    if (keep && code) keep->object = str_copy(&keep->arena, object, size);
+    if (keep && code) keep->object = str_copy(&keep->arena, object.object, object.size);
     cg->ns_link += os_now_ns() - start;
     return code;
 }

@@ -34,6 +34,12 @@ static void finish(Artifact *artifact, const Cg *cg, int64_t ns) {
     artifact->nkernel_params = cg->kernel_params.len;
     artifact->kernel_params = arena_copy(&artifact->arena, cg->kernel_params.items,
                                          sizeof(KernelParam) * (size_t)cg->kernel_params.len);
+    CodeAddress *addresses = arena_copy(&artifact->arena, cg->addresses.items,
+                                        sizeof(CodeAddress) * (size_t)cg->addresses.len);
+    for (int32_t i = 0; i < cg->addresses.len; i++)
+        addresses[i].text = lower_keep(artifact, addresses[i].text);
+    artifact->addresses = addresses;
+    artifact->naddresses = cg->addresses.len;
     artifact->param_bytes = cg->param_bytes;
     artifact->shared_bytes = cg->shared_bytes;
     artifact->uses_dynamic_shared = cg->uses_dynamic_shared;

@@ -261,8 +261,12 @@ static bool emit(Cg *cg, Artifact *artifact) {
     LazyCode *lazy = cg->lazy_bitcode ? cg_lazy_code(cg) : NULL;
     if (cg->lazy_bitcode && !lazy) return cg_error(cg, "out of memory");
     artifact->drop = host_code_drop;
-    artifact->host_code = cg_load_host(cg, cg->entry_name, lazy, &artifact->entry,
-                                       cg->options->keep_object ? artifact : NULL);
+    HostObject object = {.symbol = cg->entry_name,
+                         .naddresses = cg->addresses.len,
+                         .addresses = cg->addresses.items,
+                         .lazy = lazy};
+    artifact->host_code =
+        cg_load_host(cg, object, &artifact->entry, cg->options->keep_object ? artifact : NULL);
     return artifact->host_code != NULL;
 }
 

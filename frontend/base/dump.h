@@ -1,12 +1,13 @@
-/* dump.h - what QUERN_DUMP asks for: QUERN_DUMP=ssa,types,opt,llvm,asm,ptx,launch. */
+/* dump.h - what QUERN_DUMP asks for: QUERN_DUMP=ssa,types,opt,llvm,asm,ptx,launch,cache. */
 #ifndef QUERN_DUMP_H
 #define QUERN_DUMP_H
 
 #include "frontend/base/str.h"
 
 /* DUMP(name): after the frontend, after inference, after the passes, LLVM, host code, PTX,
- * launches. */
-#define DUMP_WORDS(DUMP) DUMP(ssa) DUMP(types) DUMP(opt) DUMP(llvm) DUMP(asm) DUMP(ptx) DUMP(launch)
+ * launches, entries of the disk cache. */
+#define DUMP_WORDS(DUMP)                                                                           \
+    DUMP(ssa) DUMP(types) DUMP(opt) DUMP(llvm) DUMP(asm) DUMP(ptx) DUMP(launch) DUMP(cache)
 
 enum DumpIndex {
 #define DUMP(name) DUMP_INDEX_##name,

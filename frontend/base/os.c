@@ -6,6 +6,7 @@
 
 #include <sys/mman.h>
 #include <dlfcn.h>
+#include <cpuid.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -202,4 +203,23 @@ bool os_has_memory(size_t bytes) {
     if (memory == MAP_FAILED) return false;
     munmap(memory, bytes);
     return true;
+}
+
+/* Vendor, family and model, and the feature words; bits of leaf 1 that say which core this is are left out. */
+void os_hash_cpu(Hasher *h) {
+    static const struct {
+        unsigned leaf, sub, keep_ebx;
+    } leaves[] = {{0, 0, ~0u},        {1, 0, 0},           {7, 0, ~0u},    {7, 1, ~0u},
+                  {0xd, 1, 0},        {0x14, 0, ~0u},      {0x19, 0, ~0u}, {0x24, 0, ~0u},
+                  {0x80000001, 0, 0}, {0x80000008, 0, ~0u}};
+    for (size_t i = 0; i < countof(leaves); i++) {
+        unsigned a = 0, b = 0, c = 0, d = 0;
+        if (!__get_cpuid_count(leaves[i].leaf, leaves[i].sub, &a, &b, &c, &d)) a = b = c = d = 0;
+        hash_u64(h, (uint64_t)a << 32 | (b & leaves[i].keep_ebx));
+        hash_u64(h, (uint64_t)c << 32 | d);
+    }
+    unsigned low = 0, high = 0, a, b, c = 0, d;
+    if (__get_cpuid(1, &a, &b, &c, &d) && (c & bit_OSXSAVE)) /* registers that the system saves */
+        __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    hash_u64(h, (uint64_t)high << 32 | low);
 }

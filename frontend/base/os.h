@@ -6,6 +6,7 @@
 #ifndef QUERN_OS_H
 #define QUERN_OS_H
 
+#include "frontend/base/hash.h"
 #include "frontend/base/str.h"
 #include <pthread.h>
 
@@ -48,6 +49,8 @@ bool os_thread_start(OsThread *thread, void *(*run)(void *), void *arg, size_t s
 void os_thread_detach(OsThread thread);
 /* Would the system give the process so many bytes more? (RLIMIT_AS) */
 bool os_has_memory(size_t bytes);
+/* What the processor can do, as far as the system lets programs use it: two machines of one answer run the same code. */
+void os_hash_cpu(Hasher *h);
 /* How many CPUs this process may run on (its affinity mask), at least 1. */
 int os_cpu_count(void);
 

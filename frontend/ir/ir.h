@@ -104,6 +104,7 @@ typedef struct FrozenArray {
     int64_t nbytes;
     bool in_place;          /* in memory that outlives the code, which refers to it */
     const int64_t *strides; /* in_place: in bytes */
+    void *handle;           /* in_place: the resolver's, of the object whose memory it is */
     Str name;
 } FrozenArray;
 

@@ -3,6 +3,7 @@ import sys
 
 # name: (module of the package with a function main(arguments), what it does)
 COMMANDS = {
+    "cache": ("_cache", "list, check or clear the disk cache of compiled functions"),
     "explain": ("_explain", "run a Python program and list everything in it that cannot be compiled"),
     "run": ("_run", "run a Python program, with --as-numba one that imports numba"),
 }

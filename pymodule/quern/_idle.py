@@ -6,7 +6,6 @@ import warnings
 
 # option: (whether a value asks for something, what happens instead)
 _ROWS = {
-    "cache": (bool, "nothing is stored on disk"),
     "inline": (lambda value: value != "never", "the optimiser decides what is inlined"),
     "forceinline": (bool, "the optimiser decides what is inlined"),
     "looplift": (bool, "a function is compiled as a whole or not at all"),

@@ -64,19 +64,26 @@ def overloads(self):
 
 
 class Stats:
-    """Hits and misses of the disk cache."""
+    """Hits and misses of the disk cache: {argument types: how often}, and why what was compiled could not be stored:
+    {argument types: reason}."""
 
-    def __init__(self):
-        self.cache_path = None
-        self.cache_hits = {}
-        self.cache_misses = {}
+    def __init__(self, log=None, path=None):
+        def table(name):
+            return {types.Signature(types.of_answer(result), [types.of_answer(p) for p in params]).args: value
+                    for (params, result), value in (log or {}).get(name, {}).items()}
+
+        self.cache_path = path
+        self.cache_hits = table("hits")
+        self.cache_misses = table("misses")
+        self.cache_reasons = table("reasons")
 
     def __repr__(self):
         return f"Stats(cache_path={self.cache_path}, cache_hits={self.cache_hits}, cache_misses={self.cache_misses})"
 
 
 def stats(self):
-    return Stats()
+    caches = self.targetoptions.get("cache") or self._cache_log()
+    return Stats(self._cache_log(), _quern.cache_folder()[0] if caches else None)
 
 
 def _chosen(self, signature):
@@ -195,7 +202,8 @@ def parallel_diagnostics(self, signature=None, level=1):
 
 
 def enable_caching(self):
-    pass
+    """As the option cache=True, from now on."""
+    self._enable_cache()
 
 
 def _kernel_fact(self, name, signature):

@@ -69,6 +69,7 @@ def _compile_options(options):
         "fastmath": _fastmath(options.get("fastmath", False)),
         "error_numpy": error_model == "numpy",
         "parallel": bool(options.get("parallel")),
+        "cache": bool(options.get("cache")),
         "strong_numbers": config.AS_NUMBA if weak is None else not weak,
         "no_boundscheck": boundscheck is False,
         "debug": config.DEBUGINFO if debug is None else bool(debug),

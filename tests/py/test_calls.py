@@ -777,7 +777,7 @@ def test_R10_options_without_effect_say_so_once(environment):
     def f(x):
         return x
 
-    for options in ({"cache": True}, {"inline": "always"}, {"forceinline": True}, {"looplift": True}):
+    for options in ({"inline": "always"}, {"forceinline": True}, {"looplift": True}):
         (name, value), = options.items()
         seen = caught(lambda: njit(**options)(f))
         assert len(seen) == 1, seen
@@ -785,7 +785,7 @@ def test_R10_options_without_effect_say_so_once(environment):
         assert f"{name}={value!r}" in str(seen[0].message), seen[0].message
         assert seen[0].filename == "<string>", seen[0].filename
         assert not caught(lambda: njit(**options)(f)) and not caught(lambda: jit(nopython=True, **options)(f))
-    for decorate in (lambda: cuda.jit(cache=True)(f), lambda: vectorize(cache=True)(f)):
+    for decorate in (lambda: cuda.jit(inline="always")(f), lambda: cuda.jit(forceinline=True)(f)):
         assert not caught(decorate)  # the same option
     assert [str(w.message).split("=")[0] for w in caught(lambda: cuda.jit(lineinfo=True)(f))] == ["the option lineinfo"]
     assert not caught(lambda: njit(parallel=False, cache=False, inline="never", nogil=True, fastmath=True)(f))
@@ -797,12 +797,12 @@ def test_R10_the_warnings_can_be_filtered():
     warnings.simplefilter("error", errors.IdleOptionWarning)
     for _ in range(2):  # an error is not "said"
         try:
-            njit(cache=True)(lambda x: x)
+            njit(looplift=True)(lambda x: x)
         except errors.IdleOptionWarning:
             continue
         raise AssertionError
     warnings.simplefilter("ignore", errors.NumbaWarning)
-    assert njit(cache=True, parallel=True)(lambda x: x)(3) == 3
+    assert njit(looplift=True, parallel=True)(lambda x: x)(3) == 3
     """)
 
 

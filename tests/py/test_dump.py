@@ -44,7 +44,7 @@ def test_unknown_words(monkeypatch, capsys, make):
     f = make(outer)
     for _ in range(2):
         with pytest.raises(ValueError, match="QUERN_DUMP has no word 'tipes'; known are ssa, types, opt, llvm, asm, ptx, "
-                                             "launch$"):
+                                             "launch, cache$"):
             f(2)
     monkeypatch.delenv("QUERN_DUMP")
     assert f(2) == 6 and capsys.readouterr() == ("", "")

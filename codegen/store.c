@@ -1,0 +1,367 @@
+/* store.c - see store.h. Numbers are written in groups of seven bits, the lowest first. */
+#include "codegen/store.h"
+#include "codegen/host_code.h"
+#include "codegen/objects.h"
+#include "codegen/strings.h"
+#include <stdio.h>
+
+/* -- values ------------------------------------------------------------------------------------ */
+
+void code_fail(Codec *c, const char *why) {
+    if (!c->why) c->why = why;
+    c->at = c->end;
+}
+
+static void put_u64(StrBuf *out, uint64_t n) {
+    for (; n >= 0x80; n >>= 7)
+        buf_char(out, (char)(n | 0x80));
+    buf_char(out, (char)n);
+}
+
+static uint64_t take_u64(Codec *c) {
+    uint64_t n = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+        if (c->at == c->end) break;
+        uint8_t byte = (uint8_t)*c->at++;
+        n |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80) return n;
+    }
+    code_fail(c, "it ends too early");
+    return 0;
+}
+
+static void code_u64(Codec *c, uint64_t *value) {
+    if (c->out)
+        put_u64(c->out, *value);
+    else
+        *value = take_u64(c);
+}
+
+/* Small numbers of either sign take one byte. */
+static void code_i64(Codec *c, int64_t *value) {
+    uint64_t folded = (uint64_t)*value << 1 ^ (uint64_t)(*value >> 63);
+    code_u64(c, &folded);
+    if (!c->out) *value = (int64_t)(folded >> 1 ^ (0 - (folded & 1)));
+}
+
+#define NARROW(NAME, TYPE, LOW, HIGH)                                                              \
+    void NAME(Codec *c, TYPE *value) {                                                             \
+        int64_t wide = (int64_t)*value;                                                            \
+        code_i64(c, &wide);                                                                        \
+        if (c->out) return;                                                                        \
+        if (wide < (int64_t)(LOW) || wide > (int64_t)(HIGH))                                       \
+            code_fail(c, "a number is too large");                                                 \
+        *value = c->why ? 0 : (TYPE)wide;                                                          \
+    }
+NARROW(code_i32, int32_t, INT32_MIN, INT32_MAX)
+NARROW(code_u32, uint32_t, 0, UINT32_MAX)
+NARROW(code_u16, uint16_t, 0, UINT16_MAX)
+NARROW(code_u8, uint8_t, 0, UINT8_MAX)
+NARROW(code_bool, bool, 0, 1)
+
+void code_str(Codec *c, Str *text) {
+    int32_t n = c->out && text->bytes ? text->len : 0;
+    code_i32(c, &n);
+    if (c->out) {
+        if (n) buf_bytes(c->out, text->bytes, (size_t)n);
+        return;
+    }
+    if (n < 0 || n > c->end - c->at) code_fail(c, "a text is longer than the file");
+    if (c->why) n = 0;
+    *text = str_copy(c->arena, c->at, (size_t)n);
+    c->at += n;
+}
+
+void code_hash(Codec *c, Hash128 *hash) {
+    code_u64(c, &hash->lo);
+    code_u64(c, &hash->hi);
+}
+
+void *code_items(Codec *c, const void *items, int32_t *n, size_t size) {
+    code_i32(c, n);
+    if (c->out) return (void *)items;
+    if (*n < 0 || *n > c->end - c->at) code_fail(c, "a list is longer than the file");
+    if (c->why) *n = 0;
+    return arena_zalloc(c->arena, size * (size_t)(*n + 1));
+}
+
+/* -- names ------------------------------------------------------------------------------------- */
+
+static void code_handle(Codec *c, const StoreNames *names, void **handle, const void **first) {
+    bool some = *handle;
+    code_bool(c, &some);
+    if (!c->out) *handle = NULL;
+    if (!some) return;
+    Str path = c->out ? names->path(names->user, *handle) : (Str){0};
+    if (c->out && !path.len) code_fail(c, "a class or an array in it cannot be found by a path");
+    code_str(c, &path);
+    if (c->out || c->why) return;
+    *handle = names->handle(names->user, path, first);
+    if (!*handle) code_fail(c, "a class or an array of it is not there any more");
+}
+
+static void code_cells(Codec *c, const CellLayout **cells) {
+    bool some = *cells;
+    code_bool(c, &some);
+    CellLayout shape = {0};
+    if (c->out && some) shape = (CellLayout){NULL, (*cells)->first, (*cells)->size, (*cells)->n};
+    if (!c->out) *cells = NULL;
+    if (!some) return;
+    code_i64(c, &shape.first);
+    code_i64(c, &shape.size);
+    int64_t *offsets = code_items(c, c->out ? (*cells)->offsets : NULL, &shape.n, sizeof *offsets);
+    for (int32_t i = 0; i < shape.n; i++)
+        code_i64(c, &offsets[i]);
+    if (c->out || c->why) return;
+    *cells = known_cells(&shape, offsets);
+    if (!*cells) code_fail(c, "out of memory");
+}
+
+/* -- layouts of values ------------------------------------------------------------------------- */
+
+enum { MOST_NESTED = 64 };
+
+static void code_layout(Codec *c, ValueLayout *v, int depth) {
+    if (v->cls)
+        code_fail(c, "a named tuple or a member of an enumeration is an argument or a result");
+    if (depth > MOST_NESTED) code_fail(c, "a type is nested too deeply");
+    code_u8(c, &v->kind);
+    code_u8(c, &v->element);
+    code_u8(c, &v->ndim);
+    code_u8(c, &v->layout);
+    code_bool(c, &v->readonly);
+    code_bool(c, &v->aligned);
+    code_u8(c, &v->usage);
+    code_bool(c, &v->weak);
+    code_bool(c, &v->changed);
+    code_i32(c, &v->offset);
+    code_i32(c, &v->size);
+    code_i32(c, &v->align);
+    code_cells(c, &v->cells);
+    code_cells(c, &v->buffer_cells);
+    ValueLayout *items = code_items(c, v->items, &v->nitems, sizeof *items);
+    for (int32_t i = 0; i < v->nitems && !c->why; i++)
+        code_layout(c, &items[i], depth + 1);
+    v->items = items;
+}
+
+/* -- places and exceptions --------------------------------------------------------------------- */
+
+static void code_site(Codec *c, CodeSite *s) {
+    code_str(c, &s->file);
+    code_str(c, &s->function);
+    code_i32(c, &s->line);
+    code_i32(c, &s->end_line);
+    code_i32(c, &s->column);
+    code_i32(c, &s->end_column);
+    code_str(c, &s->name);
+}
+
+static void code_raise(Codec *c, const StoreNames *names, RaiseInfo *r) {
+    code_str(c, &r->class_name);
+    code_handle(c, names, &r->class_handle, NULL);
+    code_bool(c, &r->has_message);
+    code_str(c, &r->message);
+    code_i32(c, &r->nargs);
+    if (r->nargs < 0 || r->nargs > CALL_MAX_ARGS)
+        code_fail(c, "an exception has too many arguments");
+    for (int i = 0; i < CALL_MAX_ARGS; i++)
+        code_u8(c, &r->kinds[i]);
+}
+
+static void code_kernel_param(Codec *c, KernelParam *p) {
+    code_u16(c, &p->arg);
+    code_u16(c, &p->size);
+    code_u32(c, &p->source);
+    code_u32(c, &p->offset);
+    code_bool(c, &p->pointer);
+    code_bool(c, &p->rounds);
+}
+
+static void code_address(Codec *c, const StoreNames *names, CodeAddress *a) {
+    uint8_t kind = (uint8_t)a->kind;
+    code_u8(c, &kind);
+    a->kind = (AddressKind)kind;
+    code_i64(c, &a->offset);
+    if (kind == ADDRESS_CELLS) {
+        const CellLayout *cells = a->address;
+        code_cells(c, &cells);
+        a->address = cells;
+        return;
+    }
+    if (kind == ADDRESS_TEXT) {
+        code_str(c, &a->text);
+        if (!c->out && !c->why) a->address = string_literal(a->text);
+        if (!a->address) code_fail(c, "out of memory");
+        return;
+    }
+    const void *first = NULL;
+    code_handle(c, names, &a->handle, &first);
+    if (c->out || c->why) return;
+    if (kind == ADDRESS_ARRAY && !first) code_fail(c, "an array of it is none any more");
+    a->address = kind == ADDRESS_ARRAY ? (const char *)first + a->offset : a->handle;
+}
+
+/* -- an artifact ------------------------------------------------------------------------------- */
+
+static void code_tables(Codec *c, Artifact *a, const StoreNames *names) {
+    ValueLayout *params = code_items(c, a->params, &a->nparams, sizeof *params);
+    for (int32_t i = 0; i < a->nparams && !c->why; i++)
+        code_layout(c, &params[i], 0);
+    a->params = params;
+    code_layout(c, &a->result, 0);
+    int32_t nusage = a->usage ? a->nparams : 0;
+    uint8_t *usage = code_items(c, a->usage, &nusage, sizeof *usage);
+    for (int32_t i = 0; i < nusage; i++)
+        code_u8(c, &usage[i]);
+    if (nusage && nusage != a->nparams) code_fail(c, "its parameters do not agree");
+    a->usage = nusage || !a->nparams ? usage : NULL;
+    CodeSite *sites = code_items(c, a->sites, &a->nsites, sizeof *sites);
+    for (int32_t i = 0; i < a->nsites; i++)
+        code_site(c, &sites[i]);
+    a->sites = sites;
+    RaiseInfo *raises = code_items(c, a->raises, &a->nraises, sizeof *raises);
+    for (int32_t i = 0; i < a->nraises; i++)
+        code_raise(c, names, &raises[i]);
+    a->raises = raises;
+    KernelParam *kernel_params =
+        code_items(c, a->kernel_params, &a->nkernel_params, sizeof *kernel_params);
+    for (int32_t i = 0; i < a->nkernel_params; i++)
+        code_kernel_param(c, &kernel_params[i]);
+    a->kernel_params = kernel_params;
+    CodeAddress *addresses = code_items(c, a->addresses, &a->naddresses, sizeof *addresses);
+    for (int32_t i = 0; i < a->naddresses; i++)
+        code_address(c, names, &addresses[i]);
+    a->addresses = addresses;
+}
+
+static void code_facts(Codec *c, Artifact *a) {
+    uint8_t target = (uint8_t)a->target, entry = (uint8_t)a->entry_kind;
+    code_u8(c, &target);
+    code_u8(c, &entry);
+    a->target = (TargetKind)target;
+    a->entry_kind = (EntryKind)entry;
+    code_str(c, &a->name);
+    code_str(c, &a->entry_name);
+    code_i32(c, &a->param_bytes);
+    code_i32(c, &a->shared_bytes);
+    code_bool(c, &a->uses_dynamic_shared);
+    code_bool(c, &a->uses_barriers);
+    code_bool(c, &a->fast_variant);
+    code_i32(c, &a->max_threads);
+}
+
+/* What cg_open and LLVM's passes ask of the options, when lazy functions are compiled. */
+static void code_lazy_options(Codec *c, CompileOptions *o) {
+    uint8_t target = (uint8_t)o->infer.target, entry = (uint8_t)o->entry;
+    code_u8(c, &target);
+    code_u8(c, &entry);
+    o->infer.target = (TargetKind)target;
+    o->entry = (EntryKind)entry;
+    code_i32(c, &o->opt_level);
+    code_u32(c, &o->fastmath);
+    code_bool(c, &o->no_fma);
+    code_bool(c, &o->no_vector_math);
+}
+
+static void code_text(Codec *c, const char **text) {
+    bool some = *text;
+    Str s = some ? str_from(*text) : (Str){0};
+    code_bool(c, &some);
+    if (!some) return;
+    code_str(c, &s);
+    if (!c->out) *text = s.bytes;
+}
+
+/* With its bitcode; nslots 0: there is none. */
+static void code_lazy(Codec *c, LazyModule *m) {
+    code_i32(c, &m->nslots);
+    if (!m->nslots) return;
+    code_lazy_options(c, &m->options);
+    code_text(c, &m->options.arch);
+    code_text(c, &m->options.cpu_features);
+    code_text(c, &m->pipeline);
+    code_text(c, &m->symbol);
+    code_text(c, &m->table);
+    Str bitcode = {m->bitcode, (int32_t)m->size};
+    code_str(c, &bitcode);
+    m->bitcode = bitcode.bytes;
+    m->size = (size_t)bitcode.len;
+    if (!m->pipeline || !m->symbol || !m->table) code_fail(c, "its lazy functions have no names");
+}
+
+bool store_write(Codec *c, const Artifact *artifact, const StoreNames *names) {
+    Artifact copy;
+    memcpy(&copy, artifact, sizeof copy); /* nothing is changed */
+    bool host = target_is_host(copy.target);
+    if (host && !copy.object.len) code_fail(c, "its code was not kept");
+    code_facts(c, &copy);
+    code_tables(c, &copy, names);
+    const LazyModule *lazy = host ? host_code_lazy(copy.host_code) : NULL;
+    LazyModule module = lazy ? *lazy : (LazyModule){0};
+    code_lazy(c, &module);
+    Str code = host ? copy.object : (Str){copy.code, (int32_t)copy.ncode};
+    code_str(c, &code);
+    return !c->why;
+}
+
+static void load(Codec *c, Artifact *a, LazyModule *lazy, Str code) {
+    if (!target_is_host(a->target)) {
+        a->code = code.bytes;
+        a->ncode = code.len;
+        return;
+    }
+    lazy->addresses = a->addresses;
+    lazy->naddresses = a->naddresses;
+    LazyCode *made = lazy->nslots > 0 ? lazy_new(lazy) : NULL;
+    if (lazy->nslots && !made) code_fail(c, "out of memory");
+    if (c->why) return;
+    char error[256];
+    HostObject object = {code.bytes,    (size_t)code.len, a->entry_name.bytes,
+                         a->naddresses, a->addresses,     made};
+    a->drop = host_code_drop;
+    a->host_code = host_code_load(&object, &a->entry, error, sizeof error);
+    if (!a->host_code) code_fail(c, str_copy(c->arena, error, strlen(error)).bytes);
+}
+
+typedef struct Reading {
+    Codec *codec;
+    Artifact *artifact;
+    const StoreNames *names;
+    Arena *arena;
+    Str code;
+    LazyModule lazy;
+} Reading;
+
+static void read_artifact(void *user) {
+    Reading *r = user;
+    Codec *c = r->codec;
+    c->arena = &r->artifact->arena;
+    code_facts(c, r->artifact);
+    code_tables(c, r->artifact, r->names);
+    bool host = target_is_host(r->artifact->target);
+    if (!host) {
+        code_lazy(c, &r->lazy);
+        code_str(c, &r->code);
+    }
+    c->arena = r->arena; /* what loading copies */
+    if (host) {
+        code_lazy(c, &r->lazy);
+        code_str(c, &r->code);
+    }
+    if (c->at != c->end) code_fail(c, "it goes on behind its end");
+    if (!c->why) load(c, r->artifact, &r->lazy, r->code);
+}
+
+Artifact *store_read(Codec *c, const StoreNames *names, const Allocator *allocator, char *error,
+                     size_t error_size) {
+    Artifact *artifact = artifact_new(allocator);
+    Reading r = {.codec = c, .artifact = artifact, .names = names, .arena = c->arena};
+    if (!artifact || !arena_guard(&artifact->arena, read_artifact, &r))
+        code_fail(c, "out of memory");
+    c->arena = r.arena;
+    if (!c->why) return artifact;
+    snprintf(error, error_size, "%s", c->why);
+    artifact_release(artifact);
+    return NULL;
+}

@@ -1,0 +1,634 @@
+/* cache.c - the disk cache: what an entry depends on, and finding it again.
+ *
+ * The key of a file is a hash of everything that is known before anything is asked: the function's code, the types, the
+ * options, the processor, the versions. Functions whose closures or globals differ share a key: an entry repeats the
+ * compiler's questions about Python (the dependency log) with digests of the answers, and is used if all are answered
+ * alike today. So nothing is inferred, and no answer is forgotten. Answers about quern/library are left out: the key has
+ * its files.
+ *
+ *     magic, checksum of the rest | what the entry says of itself | log | result type | artifact (codegen/store.h) */
+#include "pymodule/cache.h"
+#include "codegen/store.h"
+#include "frontend/base/dump.h"
+#include "frontend/base/folder.h"
+#include "frontend/base/os.h"
+#include <dirent.h>
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#define MAGIC "QUERN 1\n"
+enum { HEAD = 8 + 16, VARIANTS = 16, NAME_SIZE = 128, SHRINK_EVERY = 16 };
+#define DEFAULT_SIZE (UINT64_C(512) << 20)
+
+/* -- where ----------------------------------------------------------------------------------------- */
+
+/* QUERN_CACHE_DIR, for programs written for Numba NUMBA_CACHE_DIR, or a folder of the user's. */
+static bool folder_path(char path[PATH_MAX]) {
+    const char *given = getenv("QUERN_CACHE_DIR"), *home = getenv("HOME");
+    const char *shared = getenv("XDG_CACHE_HOME"), *numba = getenv("NUMBA_CACHE_DIR");
+    if (given && *given) return snprintf(path, PATH_MAX, "%s", given) < PATH_MAX;
+    if (numba && *numba) return snprintf(path, PATH_MAX, "%s/quern", numba) < PATH_MAX;
+    if (shared && *shared) return snprintf(path, PATH_MAX, "%s/quern", shared) < PATH_MAX;
+    return home && *home && snprintf(path, PATH_MAX, "%s/.cache/quern", home) < PATH_MAX;
+}
+
+/* QUERN_CACHE_SIZE: bytes, or with K, M, G. */
+static uint64_t size_limit(void) {
+    const char *text = getenv("QUERN_CACHE_SIZE");
+    char *end;
+    unsigned long long n = text && *text ? strtoull(text, &end, 10) : 0;
+    if (!text || !*text || end == text) return DEFAULT_SIZE;
+    int shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+    return n > UINT64_MAX >> shift ? UINT64_MAX : (uint64_t)n << shift;
+}
+
+PyObject *py_cache_folder(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    char path[PATH_MAX];
+    bool known = folder_path(path);
+    PyObject *text = known ? PyUnicode_DecodeFSDefault(path) : Py_NewRef(Py_None);
+    return text ? Py_BuildValue("(NK)", text, (unsigned long long)size_limit()) : NULL;
+}
+
+/* -- what happened ---------------------------------------------------------------------------------- */
+
+static void remember(JitCore *core, const char *table, PyObject *signature, PyObject *value) {
+    PyObject *log = core->cache_log;
+    if (!log && !(log = core->cache_log = PyDict_New())) goto done;
+    PyObject *name = PyUnicode_FromString(table);
+    PyObject *of = name ? PyDict_SetDefault(log, name, Py_None) : NULL; /* borrowed */
+    if (of == Py_None) {
+        PyObject *made = PyDict_New();
+        if (made && PyDict_SetItem(log, name, made) == 0) of = made;
+        Py_XDECREF(made);
+    }
+    Py_XDECREF(name);
+    if (of && of != Py_None && value) PyDict_SetItem(of, signature, value);
+done:
+    py_forget_error();
+}
+
+static void count(JitCore *core, const char *table, PyObject *signature) {
+    PyObject *of = core->cache_log ? PyDict_GetItemString(core->cache_log, table) : NULL;
+    PyObject *known = of ? PyDict_GetItem(of, signature) : NULL;
+    PyObject *n = PyLong_FromLong(known ? PyLong_AsLong(known) + 1 : 1);
+    remember(core, table, signature, n);
+    Py_XDECREF(n);
+}
+
+static void tell(JitCore *core, const char *what, const char *name, const char *why) {
+    if (core->state->dump & DUMP_cache) py_dump_cache(core->name, what, name, why);
+}
+
+/* -- the key ---------------------------------------------------------------------------------------- */
+
+static void hash_text(Hasher *h, const char *text) {
+    size_t n = text ? strlen(text) : 0;
+    hash_u64(h, n);
+    if (n) hash_update(h, text, n);
+}
+
+static void hash_stat(Hasher *h, const struct stat *s) {
+    hash_u64(h, (uint64_t)s->st_size);
+    hash_u64(h, (uint64_t)s->st_mtim.tv_sec);
+    hash_u64(h, (uint64_t)s->st_mtim.tv_nsec);
+}
+
+/* Names, sizes and times of the files of quern/library, in any order. */
+static void hash_library(Hasher *h, const char *extension) {
+    char path[PATH_MAX];
+    const char *slash = strrchr(extension, '/');
+    int n = snprintf(path, sizeof path, "%.*s/library", (int)(slash ? slash - extension : 0),
+                     extension);
+    DIR *dir = n > 0 && n < PATH_MAX ? opendir(path) : NULL;
+    uint64_t sum = 0;
+    for (struct dirent *d; dir && (d = readdir(dir));) {
+        struct stat s;
+        if (d->d_name[0] == '.' || fstatat(dirfd(dir), d->d_name, &s, 0) != 0 ||
+            !S_ISREG(s.st_mode))
+            continue;
+        Hasher one;
+        hash_init(&one);
+        hash_text(&one, d->d_name);
+        hash_stat(&one, &s);
+        sum += hash_final(&one).lo;
+    }
+    if (dir) closedir(dir);
+    hash_u64(h, sum);
+}
+
+/* This build of Quern, Python, NumPy, and the processor: the same for all entries of a process. */
+static Hash128 environment(ModState *state) {
+    if (state->cache_known) return state->cache_environment;
+    Hasher h;
+    Dl_info self = {0};
+    struct stat s;
+    hash_init(&h);
+    hash_text(&h, MAGIC);
+    hash_u64(&h, PY_VERSION_HEX);
+    hash_u64(&h, PyArray_GetNDArrayCFeatureVersion());
+    PyObject *numpy = PyImport_ImportModule("numpy");
+    PyObject *version = numpy ? PyObject_GetAttrString(numpy, "__version__") : NULL;
+    hash_text(&h, version && PyUnicode_Check(version) ? PyUnicode_AsUTF8(version) : "");
+    Py_XDECREF(version);
+    Py_XDECREF(numpy);
+    py_forget_error();
+    if (dladdr((void *)(uintptr_t)&py_cache_entry, &self) && stat(self.dli_fname, &s) == 0) {
+        hash_stat(&h, &s);
+        hash_library(&h, self.dli_fname);
+    }
+    os_hash_cpu(&h);
+    state->cache_environment = hash_final(&h);
+    state->cache_known = true;
+    return state->cache_environment;
+}
+
+static void hash_options(Hasher *h, const CompileOptions *o) {
+    const InferOptions *i = &o->infer;
+    const uint64_t fields[] = {(uint64_t)i->target,
+                               i->kernel,
+                               i->debug,
+                               i->no_boundscheck,
+                               i->error_numpy,
+                               i->fast_division,
+                               i->strong_numbers,
+                               i->cpu_numbers,
+                               i->parallel,
+                               (uint64_t)o->entry,
+                               (uint64_t)o->opt_level,
+                               o->fastmath,
+                               o->no_fma,
+                               o->no_vector_math,
+                               o->general_variant,
+                               (uint64_t)o->max_threads,
+                               (uint64_t)o->max_registers};
+    for (int k = 0; k < countof(fields); k++)
+        hash_u64(h, fields[k]);
+    hash_text(h, o->arch);
+    hash_text(h, o->cpu_features);
+    const CoreAxes *core = o->core;
+    hash_u64(h, core ? (uint64_t)core->total + 1 : 0);
+    if (!core) return;
+    hash_update(h, core->ndim, sizeof core->ndim);
+    hash_update(h, core->length, sizeof core->length[0] * (size_t)core->total);
+}
+
+/* Where device libraries are looked for. */
+static void hash_places(Hasher *h, const CompileOptions *o) {
+    static const char *const names[] = {"QUERN_LIBDEVICE", "CUDA_HOME", "CUDA_PATH", "ROCM_PATH",
+                                        "HIP_DEVICE_LIB_PATH"};
+    for (int k = 0; k < countof(names) && !target_is_host(o->infer.target); k++)
+        hash_text(h, getenv(names[k]));
+}
+
+/* A type names an object of this process: a class, a function, a member. */
+static bool is_personal(const Type *t) {
+    if (t->cls || t->binding) return true;
+    bool found = t->element && is_personal(t->element);
+    for (int32_t i = 0; i < t->nitems && !found && t->kind == TY_TUPLE; i++)
+        found = is_personal(t->items[i]);
+    for (int32_t i = 0; i < t->nparams && !found; i++)
+        found = is_personal(t->params[i]);
+    return found;
+}
+
+static Str ir_text(Arena *arena, const Type *type) {
+    StrBuf text;
+    buf_init(&text, arena);
+    type_print(&text, type);
+    return buf_take(&text);
+}
+
+static bool hash_type(PyResolver *r, Hasher *h, const Type *type) {
+    if (type && is_personal(type)) return false;
+    Str s = type ? ir_text(r->arena, type) : STR("");
+    hash_u64(h, (uint64_t)s.len);
+    hash_update(h, s.bytes, (size_t)s.len);
+    return true;
+}
+
+/* false: such a signature has no key. */
+static bool entry_key(JitCore *core, PyResolver *r, const CompileRequest *q, const Signature *types,
+                      const Binding *function, Hash128 *key) {
+    Hasher h;
+    Hash128 around = environment(core->state);
+    hash_init(&h);
+    hash_update(&h, &around, sizeof around);
+    hash_options(&h, &q->options);
+    hash_places(&h, &q->options);
+    hash_update(&h, &function->digest, sizeof function->digest);
+    hash_u64(&h, q->keys == NULL);
+    hash_u64(&h, (uint64_t)types->nparams);
+    for (int32_t i = 0; i < types->nparams; i++)
+        if (!hash_type(r, &h, types->params[i])) return false;
+    bool ok = hash_type(r, &h, types->result);
+    PyObject *locals = core->locals ? PyObject_Str(core->locals) : NULL;
+    hash_text(&h, locals ? PyUnicode_AsUTF8(locals) : "");
+    Py_XDECREF(locals);
+    py_forget_error();
+    *key = hash_final(&h);
+    return ok;
+}
+
+/* "saxpy-0123...cdef.3": the name is for people. */
+static void file_name(char name[NAME_SIZE], Str function, Hash128 key, int variant) {
+    char shown[48];
+    int n = 0;
+    for (int32_t i = 0; i < function.len && n < (int)sizeof shown - 1; i++) {
+        char c = function.bytes[i];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        shown[n++] = plain || c == '_' ? c : '-';
+    }
+    shown[n] = 0;
+    snprintf(name, NAME_SIZE, "%s-%016llx%016llx.%d", shown, (unsigned long long)key.hi,
+             (unsigned long long)key.lo, variant);
+}
+
+/* -- an entry ---------------------------------------------------------------------------------------- */
+
+/* What stands in front of the artifact. */
+typedef struct Entry {
+    Hash128 key;
+    Str function, file, signature;
+    int32_t nlog;
+    Dependency *log;
+    Str result; /* the text of a type */
+} Entry;
+
+static void code_entry(Codec *c, Entry *e) {
+    code_hash(c, &e->key);
+    code_str(c, &e->function);
+    code_str(c, &e->file);
+    code_str(c, &e->signature);
+    e->log = code_items(c, e->log, &e->nlog, sizeof *e->log);
+    for (int32_t i = 0; i < e->nlog; i++) {
+        uint8_t kind = (uint8_t)e->log[i].kind;
+        code_u8(c, &kind);
+        e->log[i].kind = (DependencyKind)kind;
+        code_str(c, &e->log[i].path);
+        code_hash(c, &e->log[i].digest);
+    }
+    code_str(c, &e->result);
+}
+
+static Hash128 checksum(const char *bytes, size_t size) {
+    return hash_bytes(bytes + HEAD, size - HEAD);
+}
+
+/* The head is right, and `c` stands behind it. */
+static bool open_entry(Codec *c, Str file) {
+    Hash128 sum;
+    if (file.len < HEAD || memcmp(file.bytes, MAGIC, 8) != 0) {
+        c->why = "it is no entry of this version";
+        return false;
+    }
+    memcpy(&sum, file.bytes + 8, sizeof sum);
+    c->at = file.bytes + HEAD;
+    c->end = file.bytes + file.len;
+    if (!hash_equal(sum, checksum(file.bytes, (size_t)file.len))) c->why = "it is damaged";
+    return !c->why;
+}
+
+/* -- asking again ------------------------------------------------------------------------------------ */
+
+typedef struct Replay {
+    PyResolver *r;
+    const Binding *entry;
+    int depth;
+} Replay;
+
+enum { MOST_STEPS = 200 };
+
+static const Binding *step(Replay *p, const Binding *base, Str path, int32_t cut);
+
+/* What stands at a path of the log. NULL: an exception, or no such thing. */
+static const Binding *at_path(Replay *p, Str path) {
+    Resolver *resolver = &p->r->base;
+    if (str_is(path, "e:")) return p->entry;
+    int32_t cut = path.len - 1;
+    while (cut > 0 && path.bytes[cut] != '/' && path.bytes[cut] != '.' && path.bytes[cut] != '[')
+        cut--;
+    bool library = str_starts(path, "l:") && !memchr(path.bytes, '/', (size_t)path.len);
+    Str name = {path.bytes + 2, path.len - 2};
+    if (library) return resolver->library(resolver->user, name);
+    if (cut <= 0) return str_starts(path, "b:") ? resolver->builtin(resolver->user, name) : NULL;
+    if (++p->depth > MOST_STEPS) return NULL;
+    const Binding *base = at_path(p, (Str){path.bytes, cut});
+    const Binding *found = base ? step(p, base, path, cut) : NULL;
+    p->depth--;
+    return found;
+}
+
+static int32_t number_at(Str path, int32_t from) {
+    char text[16];
+    snprintf(text, sizeof text, "%.*s", (int)QN_MIN(path.len - from, 15), path.bytes + from);
+    return (int32_t)strtol(text, NULL, 10);
+}
+
+/* The last step of a path, behind `cut`. */
+static const Binding *step(Replay *p, const Binding *base, Str path, int32_t cut) {
+    Resolver *resolver = &p->r->base;
+    Str rest = {path.bytes + cut + 1, path.len - cut - 1};
+    if (path.bytes[cut] == '.') return resolver->attr(resolver->user, base, rest);
+    if (path.bytes[cut] == '[') {
+        int32_t i = number_at(path, cut + 1);
+        return base->kind == BIND_INSTANCE && i >= 0 && i < base->nitems ? base->items[i] : NULL;
+    }
+    if (base->kind != BIND_FUNCTION || rest.len < 1) return NULL;
+    if (str_is(rest, "n")) return base; /* a function inside it: it sees the same globals */
+    Str name = {rest.bytes + 2, rest.len - 2};
+    if (rest.len < 3 || rest.bytes[1] != ':') return NULL;
+    switch (rest.bytes[0]) {
+    case 'g': return resolver->global(resolver->user, base->handle, name);
+    case 'f': return resolver->freevar(resolver->user, base->handle, number_at(path, cut + 3));
+    case 'd': {
+        const FunctionInfo *info = resolver->code(resolver->user, base);
+        int32_t k = number_at(path, cut + 3);
+        return info && info->defaults && k >= 0 && k < info->code->nargs + info->code->nkwonly
+                   ? info->defaults[k]
+                   : NULL;
+    }
+    default: return NULL;
+    }
+}
+
+static bool is_inner(Str path) {
+    return path.len > 2 && memcmp(path.bytes + path.len - 2, "/n", 2) == 0;
+}
+
+/* NULL: all is as it was; otherwise the path of the first answer that is another, or "" with an exception. */
+static const char *first_change(Replay *p, const Entry *e) {
+    for (int32_t i = 0; i < e->nlog; i++) {
+        const Dependency *d = &e->log[i];
+        if (str_starts(d->path, "l:")) continue;
+        if (d->kind == DEP_CODE && is_inner(d->path)) continue; /* a part of the code around it */
+        p->depth = 0;
+        const Binding *b = at_path(p, d->path);
+        if (PyErr_Occurred()) return "";
+        if (!b || !hash_equal(py_dependency_digest(p->r, d->kind, b), d->digest))
+            return d->path.bytes;
+    }
+    return NULL;
+}
+
+/* -- handles and paths -------------------------------------------------------------------------------- */
+
+static Str path_of_handle(void *user, void *handle) {
+    PyResolver *r = user;
+    MapValue *binding = map_find(&r->bindings, map_key(handle));
+    MapValue *path = binding ? map_find(&r->paths, map_key(binding->ptr)) : NULL;
+    return path ? *(const Str *)path->ptr : (Str){0};
+}
+
+static void *handle_of_path(void *user, Str path, const void **first) {
+    Replay *p = user;
+    p->depth = 0;
+    const Binding *b = at_path(p, path);
+    if (!b) return NULL;
+    if (first && b->array) *first = b->array->in_place ? b->array->bytes : NULL;
+    return b->handle;
+}
+
+/* -- finding -------------------------------------------------------------------------------------------- */
+
+typedef struct Finding {
+    JitCore *core;
+    CompileRequest *q;
+    PyResolver *r;
+    Folder *folder;
+    Spec *spec;
+    char why[256]; /* of the last entry that did not fit */
+    char name[NAME_SIZE];
+} Finding;
+
+static Spec *read_entry(Finding *f, const Signature *types, const Binding *function, Hash128 key,
+                        Str file) {
+    Entry e = {0};
+    Codec c = {.arena = f->r->arena};
+    Replay replay = {f->r, function, 0};
+    StoreNames names = {&replay, path_of_handle, handle_of_path};
+    if (open_entry(&c, file)) code_entry(&c, &e);
+    if (!c.why && !hash_equal(e.key, key)) c.why = "it is of another key";
+    const char *change = c.why ? NULL : first_change(&replay, &e);
+    if (PyErr_Occurred()) return NULL;
+    if (change) c.why = str_printf(f->r->arena, "%s is not what it was", change).bytes;
+    const char *text = e.result.bytes;
+    const Type *result = c.why ? NULL : type_parse(f->r->types, &text);
+    if (!c.why && !result) c.why = "its result is of an unknown type";
+    Artifact *artifact = NULL;
+    if (!c.why)
+        artifact = store_read(&c, &names, f->q->options.allocator, f->why, sizeof f->why);
+    else
+        snprintf(f->why, sizeof f->why, "%s", c.why);
+    if (!artifact) return NULL;
+    Spec *spec =
+        py_spec_of_artifact(f->core, f->r, f->q, types->params, types->nparams, artifact, result);
+    artifact_release(artifact);
+    return spec;
+}
+
+static void find_entry(void *user) {
+    Finding *f = user;
+    PyResolver *r = f->r;
+    Signature types = {NULL, NULL, 0};
+    Hash128 key;
+    const Binding *function = py_bind(r, f->core->py_func, STR("e:"));
+    if (!function || !py_request_types(f->core, r, f->q, &types)) return;
+    if (!r->base.code(r->base.user, function)) return;
+    if (!entry_key(f->core, r, f->q, &types, function, &key)) {
+        snprintf(f->why, sizeof f->why, "a class, a function or a member is an argument");
+        return;
+    }
+    for (int k = 0; k < VARIANTS && !f->spec && !PyErr_Occurred(); k++) {
+        Str file;
+        file_name(f->name, function->name, key, k);
+        if (!folder_read(f->folder, f->name, &file)) break;
+        f->spec = read_entry(f, &types, function, key, file);
+        free((char *)file.bytes);
+    }
+}
+
+/* What was raised while an entry was looked for: an interrupt and the end of memory are the caller's. */
+static void forget_refusals(void) {
+    if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) ||
+        PyErr_ExceptionMatches(PyExc_MemoryError))
+        return;
+    PyErr_Clear();
+}
+
+Spec *py_cache_find(JitCore *core, CompileRequest *q) {
+    char path[PATH_MAX], error[PATH_MAX + 100] = "there is no folder: set QUERN_CACHE_DIR";
+    Folder folder;
+    if (!folder_path(path) || !folder_open(&folder, path, error, sizeof error)) {
+        tell(core, "miss", "", error);
+        return NULL;
+    }
+    PyResolver r;
+    py_resolver_init(&r, core->state, core->py_func, &q->options.infer);
+    r.locals = core->locals;
+    Compilation *c = cg_begin(&q->options, &r.base);
+    Finding f = {.core = core, .q = q, .r = &r, .folder = &folder, .why = "there is none"};
+    if (c && py_resolver_attach(&r, c) && !arena_guard(cg_arena(c), find_entry, &f))
+        PyErr_NoMemory();
+    forget_refusals();
+    if (f.spec) count(core, "hits", f.spec->signature);
+    tell(core, f.spec ? "hit" : "miss", f.name, f.spec ? "" : f.why);
+    if (c) cg_end(c);
+    py_resolver_close(&r);
+    folder_close(&folder);
+    return f.spec;
+}
+
+/* -- storing ----------------------------------------------------------------------------------------------- */
+
+typedef struct Storing {
+    JitCore *core;
+    PyResolver *r;
+    const CompileRequest *q;
+    const Signature *types;
+    const Spec *spec;
+    const Type *result;
+    Folder *folder;
+    char why[PATH_MAX + 100]; /* empty: it was stored */
+    char name[NAME_SIZE];
+} Storing;
+
+/* Questions about an argument, or about what has no path, cannot be asked again. */
+static const char *unrepeatable(const Artifact *a) {
+    for (int32_t i = 0; i < a->ndependencies; i++) {
+        Str path = a->dependencies[i].path;
+        bool known = str_starts(path, "e:") || str_starts(path, "b:") || str_starts(path, "l:");
+        if (!known || memchr(path.bytes, '?', (size_t)path.len)) return path.bytes;
+    }
+    return NULL;
+}
+
+static bool write_entry(Storing *s, Hash128 key, StrBuf *out) {
+    const Artifact *a = s->spec->artifact;
+    const char *again = unrepeatable(a);
+    if (again) {
+        snprintf(s->why, sizeof s->why, "%s cannot be asked for again", again);
+        return false;
+    }
+    PyCodeObject *code = (PyCodeObject *)PyFunction_GetCode(s->core->py_func);
+    PyObject *shown = PyObject_Str(s->spec->signature);
+    Entry e = {.key = key,
+               .function = a->name,
+               .nlog = a->ndependencies,
+               .log = (Dependency *)a->dependencies,
+               .result = ir_text(s->r->arena, s->result)};
+    bool ok = shown && py_str(s->r->arena, shown, &e.signature) &&
+              py_str(s->r->arena, code->co_filename, &e.file);
+    Py_XDECREF(shown);
+    Codec c = {.out = out, .arena = s->r->arena};
+    StoreNames names = {s->r, path_of_handle, NULL};
+    buf_bytes(out, MAGIC, 8);
+    buf_bytes(out, (const char[16]){0}, 16);
+    if (ok) code_entry(&c, &e);
+    if (!ok || is_personal(s->result)) code_fail(&c, "its result is of a class of the program's");
+    if (!store_write(&c, a, &names)) {
+        snprintf(s->why, sizeof s->why, "%s", c.why);
+        return false;
+    }
+    Hash128 sum = checksum(out->bytes, (size_t)out->len);
+    memcpy(out->bytes + 8, &sum, sizeof sum);
+    return true;
+}
+
+/* The place of the entry: the first that is free, or one that this entry throws out. */
+static void choose_name(Storing *s, Hash128 key, const StrBuf *out) {
+    for (int k = 0; k < VARIANTS; k++) {
+        Str there;
+        file_name(s->name, s->spec->artifact->name, key, k);
+        if (!folder_read(s->folder, s->name, &there)) return;
+        Codec c = {0};
+        bool good = open_entry(&c, there);
+        free((char *)there.bytes);
+        if (!good) return; /* damaged */
+    }
+    file_name(s->name, s->spec->artifact->name, key,
+              (int)(hash_bytes(out->bytes, (size_t)out->len).lo % VARIANTS));
+}
+
+static void store_entry(void *user) {
+    Storing *s = user;
+    Hash128 key;
+    StrBuf out;
+    buf_init(&out, s->r->arena);
+    const Binding *function = py_bind(s->r, s->core->py_func, STR("e:"));
+    if (!function || !entry_key(s->core, s->r, s->q, s->types, function, &key)) {
+        snprintf(s->why, sizeof s->why, "a class, a function or a member is an argument");
+        return;
+    }
+    if (!write_entry(s, key, &out)) return;
+    choose_name(s, key, &out);
+    ModState *state = s->core->state;
+    bool ok = folder_write(s->folder, s->name, out.bytes, (size_t)out.len, s->why, sizeof s->why);
+    if (ok && state->cache_stored++ % SHRINK_EVERY == 0) folder_shrink(s->folder, size_limit());
+}
+
+void py_cache_store(JitCore *core, PyResolver *r, const CompileRequest *q, const Signature *types,
+                    const Spec *spec, const Type *result) {
+    char path[PATH_MAX];
+    Folder folder;
+    Storing s = {.core = core,
+                 .r = r,
+                 .q = q,
+                 .types = types,
+                 .spec = spec,
+                 .result = result,
+                 .folder = &folder,
+                 .why = "there is no folder: set QUERN_CACHE_DIR"};
+    if (folder_path(path) && folder_open(&folder, path, s.why, sizeof s.why)) {
+        s.why[0] = 0;
+        if (!arena_guard(r->arena, store_entry, &s)) snprintf(s.why, sizeof s.why, "out of memory");
+        folder_close(&folder);
+    }
+    py_forget_error();
+    count(core, "misses", spec->signature);
+    PyObject *why = s.why[0] ? PyUnicode_DecodeFSDefault(s.why) : NULL;
+    if (why) remember(core, "reasons", spec->signature, why);
+    Py_XDECREF(why);
+    tell(core, s.why[0] ? "not stored" : "stored", s.name, s.why);
+    py_forget_error();
+}
+
+/* -- looking at entries ------------------------------------------------------------------------------------- */
+
+typedef struct Looking {
+    Arena *arena;
+    Str file;
+    Entry entry;
+    const char *why;
+} Looking;
+
+static void look_at(void *user) {
+    Looking *l = user;
+    Codec c = {.arena = l->arena};
+    if (open_entry(&c, l->file)) code_entry(&c, &l->entry);
+    l->why = c.why;
+}
+
+PyObject *py_cache_entry(PyObject *module, PyObject *bytes) {
+    (void)module;
+    if (!PyBytes_Check(bytes)) return PyErr_Format(PyExc_TypeError, "bytes are expected");
+    Arena arena;
+    arena_init(&arena, &qn_default_allocator);
+    Str file = {PyBytes_AS_STRING(bytes), (int32_t)QN_MIN(PyBytes_GET_SIZE(bytes), INT32_MAX)};
+    Looking l = {.arena = &arena, .file = file};
+    PyObject *answer = NULL;
+    if (!arena_guard(&arena, look_at, &l))
+        PyErr_NoMemory();
+    else if (l.why)
+        answer = PyUnicode_FromString(l.why);
+    else
+        answer =
+            Py_BuildValue("{s:s#,s:s#,s:s#,s:i}", "function", l.entry.function.bytes,
+                          (Py_ssize_t)l.entry.function.len, "file", l.entry.file.bytes,
+                          (Py_ssize_t)l.entry.file.len, "signature", l.entry.signature.bytes,
+                          (Py_ssize_t)l.entry.signature.len, "dependencies", (int)l.entry.nlog);
+    arena_free(&arena);
+    return answer;
+}

@@ -1,0 +1,23 @@
+/* cache.h - specialisations on disk (option cache=True). An entry that is missing, damaged or about something else is a miss,
+ * never an exception: the function is compiled. */
+#ifndef QUERN_CACHE_H
+#define QUERN_CACHE_H
+
+#include "pymodule/dispatch.h"
+
+/* Is the option on, and is this a request for code alone? */
+static inline bool py_cache_wanted(const CompileRequest *q) {
+    return q->options.keep_object && !q->options.keep_text;
+}
+/* From disk: the specialisation, or NULL; with an exception only where Python raised one that is no answer (out of memory, an
+ * interrupt). */
+Spec *py_cache_find(JitCore *core, CompileRequest *q);
+/* To disk, what was just compiled with this resolver and these types. Never raises. */
+void py_cache_store(JitCore *core, PyResolver *r, const CompileRequest *q, const Signature *types,
+                    const Spec *spec, const Type *result);
+/* A module function: cache_entry(bytes) -> dict of what an entry says of itself, or a text that says what is wrong. */
+PyObject *py_cache_entry(PyObject *module, PyObject *bytes);
+/* A module function: cache_folder() -> the path in use, and its size limit. */
+PyObject *py_cache_folder(PyObject *module, PyObject *unused);
+
+#endif

@@ -1,0 +1,458 @@
+"""The disk cache: what is found again, what must not be, and that nothing in a folder can do harm."""
+import os
+import pathlib
+import random
+import signal
+import stat
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+
+from quern import _quern, cuda, guvectorize, njit, vectorize
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    path = tmp_path / "store"
+    monkeypatch.setenv("QUERN_CACHE_DIR", str(path))
+    return path
+
+
+def files(folder):
+    return sorted(p for p in folder.iterdir() if not p.name.startswith("."))
+
+
+def run(program, folder=None, name="program.py", where=None, **environment):
+    """What a program prints, in a process of its own."""
+    if where:
+        (where / name).write_text(textwrap.dedent(program))
+        command = [sys.executable, str(where / name)]
+    else:
+        command = [sys.executable, "-c", textwrap.dedent(program)]
+    environment = {**os.environ, **({"QUERN_CACHE_DIR": str(folder)} if folder else {}), **environment}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, cwd=where)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+PROGRAM = """
+import numpy as np
+from quern import cuda, guvectorize, njit, vectorize
+TABLE, WORD = np.arange(10.0), "word"
+
+class Mine(ValueError):
+    pass
+
+@njit(cache=True)
+def dot(a, b):
+    s = 0.0
+    for i in range(len(a)):
+        s += a[i] * b[i] + TABLE[i]
+    return s
+
+@njit(cache=True)
+def listed(n):
+    if n < 0:
+        raise Mine("negative", n)
+    squares = [k * k for k in range(n)]
+    return squares, np.array(squares).sum(), WORD[:n]
+
+@njit(cache=True)
+def caught(a, i):
+    try:
+        return a[i]
+    except IndexError:
+        return -1.0
+    except KeyboardInterrupt:
+        return -2.0
+
+@vectorize(cache=True)
+def mixed(x, y):
+    return x * y + 1
+
+@guvectorize(["void(float64[:], float64[:])"], "(n)->()", cache=True)
+def total(a, out):
+    out[0] = 0
+    for x in a:
+        out[0] += x
+
+@cuda.jit(cache=True)
+def raised(a):
+    i = cuda.grid(1)
+    if i < a.size:
+        a[i] += 1
+
+@njit(cache=True)
+def outside(a, n):
+    s = 0.0
+    for i in range(n):
+        s += a[i + 1]
+    return s
+
+a = np.arange(10.0)
+print(dot(a, a), listed(4), caught(a, 3), caught(a, 30), mixed(a, a)[2], mixed(2, 3), outside(a, 9))
+try:
+    listed(-1)
+except Mine as error:
+    print(repr(error), error.__traceback__.tb_next.tb_lineno)
+try:
+    outside(a, 10)
+except IndexError as error:
+    print(error, error.__traceback__.tb_next.tb_lineno)
+print(total(a))
+raised[1, 32](a)
+print(a)
+hits = [sum(f.stats.cache_hits.values()) for f in (dot, listed, caught, raised, outside)]
+misses = [sum(f.stats.cache_misses.values()) for f in (dot, listed, caught, raised, outside)]
+print(hits, misses, dot.stats.cache_reasons)
+"""
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_another_process_finds_everything(tmp_path, device):
+    first, second = (run(PROGRAM, tmp_path / "store", where=tmp_path, QUERN_DEVICE=device, QUERN_DUMP="cache").splitlines()
+                     for _ in range(2))
+    assert first[:-1] == second[:-1]
+    assert first[-1] == "[0, 0, 0, 0, 0] [1, 1, 1, 1, 1] {}"
+    assert second[-1] == "[1, 1, 1, 1, 1] [0, 0, 0, 0, 0] {}"
+
+
+def test_nothing_is_compiled_twice(tmp_path):
+    program = PROGRAM + "import sys\nprint(sorted(sys.modules))"
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", program], check=True, capture_output=True,
+                       env={**os.environ, "QUERN_CACHE_DIR": str(tmp_path / "store")})
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True,
+                          env={**os.environ, "QUERN_CACHE_DIR": str(tmp_path / "store"), "QUERN_DUMP": "cache"})
+    told = [line for line in done.stderr.splitlines() if line.startswith("==== cache of")]
+    assert len(told) >= 7 and all(": hit " in line for line in told), told
+
+
+HELPER = """
+from quern import njit
+@njit(error_model="{model}")
+def helper(x):
+    return {body}
+"""
+CALLER = """
+from quern import float64, njit
+import numpy as np
+import module
+SCALE = {scale}
+{table}
+def make(k):
+    @njit(cache=True{options})
+    def f(x, y={default}):
+        return module.helper(x) * SCALE + k + y + T[0]
+    return f
+f = make({closure})
+print(f({argument}), len(f.stats.cache_hits), len(f.stats.cache_misses))
+"""
+PLAIN = {"model": "python", "body": "x + 1", "scale": 2, "table": "T = (1, 2)", "options": "", "default": 0, "closure": 10, "argument": 3}
+
+
+@pytest.mark.parametrize("change, value", [
+    ({}, 19), ({"body": "x + 2"}, 21), ({"scale": 3}, 23), ({"scale": 2.0}, 19.0), ({"table": "T = (5, 2)"}, 23), ({"default": 1}, 20),
+    ({"closure": 11}, 20), ({"closure": 10.0}, 19.0), ({"argument": "3.0"}, 19.0), ({"argument": "np.float32(3)"}, 19.0),
+    ({"options": ", boundscheck=False"}, 19), ({"options": ", weak_numbers=False"}, 19), ({"options": ", error_model='numpy'"}, 19),
+    ({"model": "numpy"}, 19), ({"table": "\nT = (1, 2)"}, 19), ({"table": "T = np.arange(1, 3)"}, 19),
+    ({"table": "T = np.arange(1, 10001)"}, 19), ({"options": ", locals={'x': float64}"}, 19.0)])
+def test_what_changes_the_meaning_is_a_miss(tmp_path, change, value):
+    def outcome(**changes):
+        told = {**PLAIN, **changes}
+        (tmp_path / "module.py").write_text(HELPER.format(**told))
+        return run(CALLER.format(**told), tmp_path / "store", where=tmp_path, PYTHONDONTWRITEBYTECODE="1").split()
+
+    assert outcome() == ["19", "0", "1"]
+    assert outcome(**change) == [str(value), "1" if not change else "0", "0" if not change else "1"]
+    assert outcome(**change) == [str(value), "1", "0"]
+    assert outcome() == ["19", "1", "0"]  # both are kept
+
+
+def test_a_large_array_in_place(folder):
+    for shift in (0, 1):
+        for order in "CF":
+            table = np.asarray((np.arange(40000.0) + shift).reshape(200, 200), order=order)
+            for _ in range(2):
+                f = njit(cache=True)(lambda i, j: table[i, j])
+                assert f(3, 5) == 605.0 + shift and f(199, 0) == 39800.0 + shift
+                with pytest.raises(IndexError):
+                    f(200, 0)
+    assert len(files(folder)) == 4  # of one key
+
+
+def test_more_closures_than_an_entry_has_places(folder):
+    def make(k):
+        return njit(cache=True)(lambda x: x + k)
+
+    for k in range(40):
+        assert make(k)(1) == k + 1
+    assert 1 < len(files(folder)) <= 16
+    for k in range(40):
+        assert make(k)(1) == k + 1
+
+
+def test_exception_classes_are_asked_for_again(tmp_path):
+    program = """
+    from quern import njit
+    class Base(Exception): pass
+    class Mine({base}): pass
+    @njit(cache=True)
+    def f(x):
+        try:
+            if x > 0:
+                raise Mine("it")
+            return 0
+        except Base:
+            return 1
+        except Exception:
+            return 2
+    print(f(1), len(f.stats.cache_hits))
+    """
+    for base, value in (("Base", 1), ("Exception", 2)):
+        source = textwrap.dedent(program).format(base=base)
+        assert run(source, tmp_path / "store", where=tmp_path) == f"{value} 0"
+        assert run(source, tmp_path / "store", where=tmp_path) == f"{value} 1"
+
+
+@pytest.mark.parametrize("arguments, reason", [("(Point(1, 2),)", "a class, a function or a member is an argument"),
+                                               ("(g,)", "a class, a function or a member is an argument")])
+def test_what_cannot_be_kept_says_why(tmp_path, arguments, reason):
+    program = f"""
+    from collections import namedtuple
+    from quern import njit
+    Point = namedtuple("Point", "x y")
+    g = njit(lambda x: x)
+    f = njit(cache=True)(lambda x: 3)
+    print(f(*{arguments}), list(f.stats.cache_reasons.values()))
+    """
+    assert run(program, tmp_path / "store") == f"3 ['{reason}']"
+
+
+# -- folders --------------------------------------------------------------------------------------------------
+
+def works(expected_files=None, folder=None):
+    """A function is compiled and right, whatever the folder is."""
+    f = njit(cache=True)(lambda x: x * 3)
+    assert f(5) == 15
+    if folder is not None:
+        assert len(files(folder)) == expected_files
+    return f.stats
+
+
+def test_the_folder_is_the_users_alone(folder):
+    works(1, folder)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert all(stat.S_IMODE(p.stat().st_mode) == 0o600 for p in files(folder))
+
+
+def test_a_link_is_no_folder(folder, tmp_path):
+    (tmp_path / "elsewhere").mkdir(mode=0o700)
+    folder.symlink_to(tmp_path / "elsewhere")
+    stats = works(0, tmp_path / "elsewhere")
+    assert "link" in list(stats.cache_reasons.values())[0]
+
+
+def test_a_file_is_no_folder(folder):
+    folder.write_text("")
+    assert "no folder" in list(works().cache_reasons.values())[0]
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o777])
+def test_a_folder_that_others_write_to(folder, mode):
+    folder.mkdir()
+    folder.chmod(mode)
+    assert "other users may write" in list(works(0, folder).cache_reasons.values())[0]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_folder_or_a_file_of_another_user(folder):
+    folder.mkdir(mode=0o700)
+    os.chown(folder, 65534, 65534)
+    assert "another user" in list(works(0, folder).cache_reasons.values())[0]
+    os.chown(folder, os.geteuid(), os.getegid())
+    works(1, folder)
+    os.chown(files(folder)[0], 65534, 65534)
+    assert not works().cache_hits
+
+
+def test_a_folder_that_cannot_be_made(folder, monkeypatch):
+    monkeypatch.setenv("QUERN_CACHE_DIR", "/proc/nobody/store")
+    assert works().cache_reasons
+    monkeypatch.setenv("QUERN_CACHE_DIR", "x" * 5000)
+    assert works().cache_reasons
+
+
+def test_links_and_other_things_in_the_folder(folder, tmp_path):
+    works(1, folder)
+    entry = files(folder)[0]
+    good = entry.read_bytes()
+    (tmp_path / "good").write_bytes(good)
+    for make in (lambda: entry.symlink_to(tmp_path / "good"), lambda: os.mkfifo(entry), entry.mkdir):
+        if entry.exists() or entry.is_symlink():
+            entry.unlink()
+        make()
+        assert not works().cache_hits
+        if entry.is_dir() and not entry.is_symlink():
+            entry.rmdir()
+    assert (tmp_path / "good").read_bytes() == good
+
+
+def test_a_full_disk(tmp_path):
+    program = """
+    import resource, signal
+    from quern import njit
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+    f = njit(cache=True)(lambda x: x * 3)
+    print(f(5), list(f.stats.cache_reasons.values()))
+    """
+    assert "15 ['cannot write" in run(program, tmp_path / "store")
+    assert not list((tmp_path / "store").iterdir())  # nothing is left behind
+
+
+def test_the_folder_goes_away(folder):
+    import shutil
+    f = njit(cache=True)(lambda x: x * 3)
+    assert f(1) == 3
+    shutil.rmtree(folder)
+    assert f(1.5) == 4.5 and len(files(folder)) == 1
+
+
+def test_old_entries_make_room(folder, monkeypatch):
+    monkeypatch.setenv("QUERN_CACHE_SIZE", "64K")
+    for k in range(64):
+        assert njit(cache=True)(eval(f"lambda x: x * {k}"))(2) == 2 * k
+    assert sum(p.stat().st_size for p in files(folder)) < 64 << 10 + 16 * 8000
+    (folder / ".new-1-2-3").write_bytes(b"x")
+    os.utime(folder / ".new-1-2-3", (0, 0))
+    for k in range(64, 128):
+        assert njit(cache=True)(eval(f"lambda x: x * {k}"))(2) == 2 * k
+    assert not (folder / ".new-1-2-3").exists()
+
+
+# -- damage -----------------------------------------------------------------------------------------------------
+
+def test_20000_damaged_entries_are_refused(folder):
+    def f(a, n):
+        s = 0.0
+        for i in range(n):
+            s += a[i] * 2
+        return s
+
+    assert njit(cache=True)(f)(np.ones(4), 3) == 6
+    data = files(folder)[0].read_bytes()
+    assert _quern.cache_entry(data)["function"] == "f"
+    random.seed(1)
+    for k in range(20000):
+        changed = bytearray(data)
+        if k % 5 == 0:
+            changed = changed[:random.randrange(len(data))]
+        elif k % 5 == 1:
+            changed += bytes(random.randrange(1, 9))
+        else:
+            for _ in range(random.randrange(1, 4)):
+                at = random.randrange(len(data)) if k % 2 else random.randrange(200)
+                changed[at] ^= 1 << random.randrange(8)
+        if bytes(changed) != data:
+            assert isinstance(_quern.cache_entry(bytes(changed)), str), k
+
+
+def test_damaged_entries_are_made_again(folder):
+    random.seed(2)
+    for k in range(30):
+        works(1, folder)
+        data = bytearray(files(folder)[0].read_bytes())
+        if k % 3:
+            data[random.randrange(len(data))] ^= 255
+        else:
+            data = data[:random.randrange(len(data))]
+        files(folder)[0].write_bytes(data)
+        stats = works(1, folder)
+        assert stats.cache_misses and not stats.cache_hits
+    assert works().cache_hits
+
+
+def test_writers_that_are_killed(tmp_path):
+    program = textwrap.dedent("""
+    import sys
+    from quern import njit
+    print("ready", flush=True)
+    for k in range(1000):
+        njit(cache=True)(eval(f"lambda x: x * {k}"))(2)
+    """)
+    environment = {**os.environ, "QUERN_CACHE_DIR": str(tmp_path / "store")}
+    random.seed(3)
+    for _ in range(8):
+        process = subprocess.Popen([sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE)
+        assert process.stdout.readline() == b"ready\n"
+        time.sleep(random.random() * 0.2)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    assert all(isinstance(_quern.cache_entry(p.read_bytes()), dict) for p in files(tmp_path / "store"))
+    check = "from quern import njit\nprint([njit(cache=True)(eval(f'lambda x: x * {k}'))(2) for k in range(50)] == list(range(0, 100, 2)))"
+    assert run(check, tmp_path / "store") == "True"
+
+
+def test_several_processes_at_once(tmp_path):
+    program = """
+    from quern import njit
+    print([njit(cache=True)(eval(f'lambda x: x * {k}'))(2) for k in range(40)] == list(range(0, 80, 2)))
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    environment = {**os.environ, "QUERN_CACHE_DIR": str(tmp_path / "store")}
+    together = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) for _ in range(4)]
+    assert [p.communicate()[0] for p in together] == [b"True\n"] * 4
+    assert all(isinstance(_quern.cache_entry(p.read_bytes()), dict) for p in files(tmp_path / "store"))
+
+
+# -- the command line, and what is switched on -------------------------------------------------------------------
+
+def test_command_line(folder):
+    def command(*words):
+        return subprocess.run([sys.executable, "-m", "quern", "cache", *words], capture_output=True, text=True, env=os.environ)
+
+    assert "nothing was stored yet" in command().stdout
+    works(1, folder)
+    assert "<lambda>" in command("list").stdout and "test_cache.py" in command().stdout
+    assert command("check").returncode == 0
+    (folder / "other").write_bytes(b"something")
+    assert command("check").returncode == 1 and "other: it is no entry" in command("check").stdout
+    assert "2 files removed" in command("clear").stdout and not files(folder)
+    assert command("throw").returncode == 2
+
+
+def test_without_the_option_nothing_is_kept(folder):
+    f = njit(lambda x: x)
+    assert f(3) == 3 and not folder.exists()
+    assert f.stats.cache_path is None and not f.stats.cache_misses
+    f.enable_caching()
+    assert f(3.5) == 3.5 and len(files(folder)) == 1
+
+
+def test_inspection_of_what_was_not_compiled_here(folder):
+    def make():
+        f = njit(cache=True)(lambda a: a.sum())
+        assert f(np.ones(3)) == 3
+        return f
+
+    make()
+    f = make()
+    assert f.stats.cache_hits
+    assert "define" in f.inspect_llvm(f.signatures[0]) and f.inspect_asm(f.signatures[0])
+    f.recompile()
+    assert f(np.ones(4)) == 4
+
+
+def test_the_places_of_the_folder():
+    program = "from quern import _quern; print(_quern.cache_folder())"
+    clean = {"QUERN_CACHE_DIR": "", "NUMBA_CACHE_DIR": "", "XDG_CACHE_HOME": "", "HOME": "/h"}
+    assert run(program, **clean) == "('/h/.cache/quern', 536870912)"
+    assert run(program, **{**clean, "XDG_CACHE_HOME": "/x"}) == "('/x/quern', 536870912)"
+    assert run(program, **{**clean, "NUMBA_CACHE_DIR": "/n"}) == "('/n/quern', 536870912)"
+    assert run(program, **{**clean, "QUERN_CACHE_DIR": "/q", "NUMBA_CACHE_DIR": "/n", "QUERN_CACHE_SIZE": "3M"}) == "('/q', 3145728)"
+    assert run(program, **{**clean, "HOME": ""}) == "(None, 536870912)"

@@ -1,0 +1,162 @@
+/* test_store.c - artifacts as bytes: what comes back is what went in and runs, and damaged bytes are refused or make an
+ * artifact that can be dropped again. */
+#include "codegen/store.h"
+#include "codegen/support.h"
+#include "tests/unit/cg_test.h"
+
+/* Sites, an exception with a message, arrays, a loop nest whose checked copy is lazy. */
+static const char text[] = "func @f(x: array(f64, 1, C), n: i64) -> f64 typed {\n"
+                           "b0:\n"
+                           "  %1: array(f64, 1, C) = param 0\n"
+                           "  %5: i64 = param 1\n"
+                           "  %2: i64 = const 0\n"
+                           "  %3: i64 = const 1\n"
+                           "  %4: f64 = const 0d0000000000000000\n"
+                           "  jump b1\n"
+                           "b1: preds(b0, b2)\n"
+                           "  %6: i64 = phi [%2, b0], [%7, b2]\n"
+                           "  %8: f64 = phi [%4, b0], [%9, b2]\n"
+                           "  %10: bool = lt %6, %5\n"
+                           "  branch %10, b2, b3\n"
+                           "b2: preds(b1)\n"
+                           "  %7: i64 = add nowrap %6, %3\n"
+                           "  %11: i64 = shape %1 axis 0\n"
+                           "  %12: i64 = check_index %6, %11 axis 0\n"
+                           "  %13: f64 = load %1, %12\n"
+                           "  %9: f64 = add %8, %13\n"
+                           "  poll\n"
+                           "  jump b1\n"
+                           "b3: preds(b1)\n"
+                           "  return %8\n"
+                           "}\n";
+
+static Artifact *compiled(void) {
+    CompileOptions options = {.opt_level = 3, .keep_object = true};
+    return cg_compile(text, &options);
+}
+
+static Str no_path(void *user, void *handle) {
+    (void)user, (void)handle;
+    return (Str){0};
+}
+
+static void *no_handle(void *user, Str path, const void **first) {
+    (void)user, (void)path, (void)first;
+    return NULL;
+}
+
+static const StoreNames names = {NULL, no_path, no_handle};
+
+static Str written(Arena *arena, const Artifact *a) {
+    StrBuf out;
+    buf_init(&out, arena);
+    Codec c = {.out = &out, .arena = arena};
+    CHECK(store_write(&c, a, &names));
+    return buf_take(&out);
+}
+
+static Artifact *read_back(const char *bytes, size_t size, char error[256]) {
+    Arena arena;
+    arena_init(&arena, &qn_default_allocator);
+    jmp_buf out_of_memory;
+    arena.on_failure = &out_of_memory;
+    Artifact *a = NULL;
+    if (!setjmp(out_of_memory)) {
+        Codec c = {.at = bytes, .end = bytes + size, .arena = &arena};
+        a = store_read(&c, &names, &qn_default_allocator, error, 256);
+    }
+    arena_free(&arena);
+    return a;
+}
+
+static void run(const Artifact *a) {
+    double values[4] = {1, 2, 3, 4}, result = 0;
+    struct {
+        void *data;
+        Owner *owner;
+        int64_t dims[2];
+    } array = {values, NULL, {4, 8}};
+    CallContext ctx;
+    for (int64_t n = 0; n <= 4; n++) {
+        CHECK_INT(cg_call(a, &ctx, (void *[]){&array, &n}, &result), CALL_OK);
+        CHECK(result == (double)(n * (n + 1)) / 2);
+    }
+    int64_t n = 5; /* in the lazy copy */
+    CHECK_INT(cg_call(a, &ctx, (void *[]){&array, &n}, &result), CALL_EXCEPTION);
+    CHECK(ctx.site >= 0 && ctx.site < a->nsites);
+}
+
+static void test_there_and_back(void) {
+    Artifact *a = compiled(), *b = NULL;
+    if (!a) return;
+    Arena arena;
+    char error[256] = "";
+    arena_init(&arena, &qn_default_allocator);
+    Str bytes = written(&arena, a);
+    b = read_back(bytes.bytes, (size_t)bytes.len, error);
+    CHECK(b);
+    if (!b) printf("%s\n", error);
+    artifact_release(a); /* the copy needs nothing of it */
+    if (b) {
+        CHECK_INT(b->nparams, 2);
+        CHECK_INT(b->params[0].kind, TY_ARRAY);
+        run(b);
+        artifact_release(b);
+    }
+    arena_free(&arena);
+}
+
+static void test_without_the_object(void) {
+    Artifact *a = cg_host(text, 3);
+    Arena arena;
+    StrBuf out;
+    arena_init(&arena, &qn_default_allocator);
+    buf_init(&out, &arena);
+    Codec c = {.out = &out, .arena = &arena};
+    CHECK(a && !store_write(&c, a, &names));
+    CHECK(c.why && strstr(c.why, "not kept"));
+    artifact_release(a);
+    arena_free(&arena);
+}
+
+static uint32_t next_random(uint32_t *state) {
+    *state = *state * 1664525 + 1013904223;
+    return *state >> 8;
+}
+
+/* The checksum of an entry stands before this; nothing relies on that. What is read is not run. */
+static void test_damaged_bytes(void) {
+    Artifact *a = compiled();
+    if (!a) return;
+    Arena arena;
+    char error[256];
+    arena_init(&arena, &qn_default_allocator);
+    Str bytes = written(&arena, a);
+    uint32_t seed = 11;
+    size_t size = (size_t)bytes.len;
+    char *copy = malloc(size);
+    int refused = 0;
+    for (int round = 0; round < 20000; round++) {
+        memcpy(copy, bytes.bytes, size);
+        size_t kept = round % 4 ? size : next_random(&seed) % size;
+        for (uint32_t k = next_random(&seed) % 3 + 1; k > 0 && kept; k--) {
+            size_t at = next_random(&seed) % kept;
+            if (next_random(&seed) % 4) at = next_random(&seed) % QN_MIN(kept, 600);
+            copy[at] = (char)next_random(&seed);
+        }
+        Artifact *b = read_back(copy, kept, error);
+        refused += b == NULL;
+        artifact_release(b);
+    }
+    CHECK(refused > 5000);
+    free(copy);
+    arena_free(&arena);
+    artifact_release(a);
+}
+
+int main(void) {
+    RUN(test_there_and_back);
+    RUN(test_without_the_object);
+    RUN(test_damaged_bytes);
+    return check_report();
+}
