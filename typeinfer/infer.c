@@ -456,7 +456,7 @@ static bool visit_operands(Infer *in, Ref ref, Val *out) {
     case OP_delitem: return v_object_delitem(in, v[0], v[1]);
     case OP_unpack: return v_unpack(in, v[0], (int32_t)inst->imm, out);
     case OP_extract: return *out = v_item(in, v[0], (int32_t)inst->imm), true;
-    case OP_setattr: return ti_fail(in, ref, E0101, "assignment to an attribute");
+    case OP_setattr: return v_setattr(in, v[0], *inst->u.name, v[1]);
     default: return ti_fail(in, ref, E0101, ir_op_info[inst->op].name);
     }
 }

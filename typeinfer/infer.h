@@ -573,6 +573,9 @@ bool typed_filter(Infer *in, const Val *v, const CallArgs *args, Val *out);
 bool v_attr(Infer *in, Val object, Str name, Val *out);
 bool v_getitem(Infer *in, Val a, Val index, Val *out);
 bool v_setitem(Infer *in, Val a, Val index, Val value);
+bool v_setattr(Infer *in, Val a, Str name, Val value);
+/* A Python int as an int of a NumPy function or of a whole array must fit. Constants are looked at now, others when they come. */
+bool v_fits(Infer *in, const Val *a, const Type *to);
 bool v_unpack(Infer *in, Val a, int32_t count, Val *out);
 /* -- infer_attr.c -- */
 

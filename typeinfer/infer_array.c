@@ -301,6 +301,24 @@ static bool range_getitem(Infer *in, Val a, Val index, Val *out) {
     return true;
 }
 
+/* The array that a.flat goes over. */
+static Val flat_array(Infer *in, Val it) {
+    Val parts = {.f = fact_of(it.f.type->element), .ref = it.ref};
+    return v_item(in, parts, 2);
+}
+
+static bool is_flat_part(const Val *index) {
+    return is_kind(index, TY_SLICE) || is_kind(index, TY_ARRAY);
+}
+
+/* a.flat[1:3], a.flat[mask] */
+static bool flat_part(Infer *in, Val it, Val index, Val *out) {
+    Val args[2] = {flat_array(in, it), index};
+    if (!is_kind(&args[0], TY_ARRAY) || !is_flat_part(&index))
+        return v_refuse(in, REFUSE_INDEX, NULL, (Val[]){it, index}, 2);
+    return v_library(in, "flatiter.getitem", &(CallArgs){args, 2, 0, NULL}, out);
+}
+
 bool v_getitem(Infer *in, Val a, Val index, Val *out) {
     a = v_unwrap(in, a);
     if (fact_str(&a.f) && !v_text(in, &a)) return false;
@@ -313,7 +331,8 @@ bool v_getitem(Infer *in, Val a, Val index, Val *out) {
     default:
         a = v_indexed_iterator(in, a);
         if (is_kind(&a, TY_ITER) && a.f.type->bits == ITER_CALL) /* a.flat[i] */
-            return range_getitem(in, a, index, out);
+            return type_is_int(index.f.type) ? range_getitem(in, a, index, out)
+                                             : flat_part(in, a, index, out);
         return v_refuse(in, REFUSE_INDEX, NULL, (Val[]){a, index}, 2);
     }
 }
@@ -386,6 +405,7 @@ static bool assign_tuple(Infer *in, Val dst, Val src) {
         Val item = v_item(in, src, k);
         if (!fits_element(item.f.type, dst.f.type->element))
             return v_refuse(in, REFUSE_ELEMENT, ti_text(in, dst.f.type), &item, 1);
+        if (!v_fits(in, &item, dst.f.type->element)) return false;
         if (!e) continue;
         Ref args[3] = {v_ref(in, dst), emit_int(e, i64, k), v_as(in, item, dst.f.type->element)};
         emit(e, OP_store, NULL, args, 3);
@@ -399,6 +419,7 @@ static bool assign_view(Infer *in, Val view, Val value) {
     const Type *element = view.f.type->element;
     if (!fits_element(value.f.type, element))
         return v_refuse(in, REFUSE_ELEMENT, ti_text(in, view.f.type), &value, 1);
+    if (!v_fits(in, &value, element)) return false;
     if (in->emit) emit_fill(in->emit, v_ref(in, view), v_as(in, value, element));
     return true;
 }
@@ -426,12 +447,34 @@ static bool readonly_error(Infer *in, const Val *a) {
 
 /* a.flat[i] = value; nothing else has a function of its position and could be assigned to. */
 static bool set_flat(Infer *in, Val it, Val index, Val value) {
-    Val parts = {.f = fact_of(it.f.type->element), .ref = it.ref}, array = v_item(in, parts, 2);
-    Val args[3] = {array, v_scalar(in, index), value}, ignored;
-    if (!is_kind(&array, TY_ARRAY) || !type_is_int(args[1].f.type))
+    Val args[3] = {flat_array(in, it), v_scalar(in, index), value}, ignored;
+    bool part = is_flat_part(&args[1]);
+    if (!is_kind(&args[0], TY_ARRAY) || !(part || type_is_int(args[1].f.type)))
         return v_refuse(in, REFUSE_INDEX, NULL, (Val[]){it, index}, 2);
-    if (array.f.type->readonly) return readonly_error(in, &array);
-    return v_library(in, "flatiter.setitem", &(CallArgs){args, 3, 0, NULL}, &ignored);
+    if (args[0].f.type->readonly) return readonly_error(in, &args[0]);
+    return v_library(in, part ? "flatiter.setpart" : "flatiter.setitem",
+                     &(CallArgs){args, 3, 0, NULL}, &ignored);
+}
+
+/* a.flat = value, a.real = value, a.imag = value */
+bool v_setattr(Infer *in, Val a, Str name, Val value) {
+    a = v_unwrap(in, a), value = v_unwrap(in, value);
+    Val part, ignored, args[2] = {a, value};
+    bool flat = str_is(name, "flat"), imag = str_is(name, "imag");
+    if (!is_kind(&a, TY_ARRAY) || !(flat || imag || str_is(name, "real"))) {
+        ti_fail(in, in->at, E0101, "assignment to an attribute");
+        if (is_kind(&a, TY_ARRAY) && in->report)
+            diag_note(in->diags, NULL,
+                      "assign what a function gives: a = a.reshape(...), a.astype(...)");
+        return false;
+    }
+    if (a.f.type->readonly) return readonly_error(in, &a);
+    if (flat) return v_library(in, "ndarray.flat.set", &(CallArgs){args, 2, 0, NULL}, &ignored);
+    if (imag && !type_is_complex(a.f.type->element))
+        return v_refuse(in, REFUSE_FORM, "assignment to the imaginary parts of real numbers", &a,
+                        1);
+    if (!v_attr(in, a, name, &part)) return false;
+    return v_fill(in, part, value);
 }
 
 bool v_setitem(Infer *in, Val a, Val index, Val value) {

@@ -51,6 +51,15 @@ static bool primitive_convert(Infer *in, const Val *args, int32_t n, Val *out) {
     return v_map(in, row_function(in, STR(""), 1), to, args, 1, out);
 }
 
+/* The same of a number, for an element that it is assigned to. */
+static bool primitive_fitting(Infer *in, const Val *args, int32_t n, Val *out) {
+    const Type *to;
+    if (n != 2 || !v_element_type(in, &args[1], &to))
+        return misfit(in, "primitive.fitting", args, n);
+    if (!v_fits(in, &args[0], to)) return false;
+    return v_cast(in, args[0], to, false, out);
+}
+
 /* A set of axes from None (all) or a tuple of constants. */
 static bool axes_argument(const Val *v, int32_t ndim, uint32_t *axes) {
     *axes = 0;
@@ -107,14 +116,15 @@ static bool primitive_reshape(Infer *in, const Val *args, int32_t n, Val *out) {
 }
 
 static bool primitive_restride(Infer *in, const Val *args, int32_t n, Val *out) {
-    if (n != 3 || !is_kind(&args[0], TY_ARRAY) || !is_ints(&args[1], -1) ||
-        !is_ints(&args[2], args[1].f.type->nitems))
+    if (n < 3 || n > 4 || !is_kind(&args[0], TY_ARRAY) || !is_ints(&args[1], -1) ||
+        !is_ints(&args[2], args[1].f.type->nitems) || (n == 4 && !type_is_int(args[3].f.type)))
         return misfit(in, "primitive.restride", args, n);
     *out = val_of(fact_of(like(in, args[0].f.type, args[1].f.type->nitems, LAYOUT_A)));
     if (!in->emit) return true;
-    Ref refs[1 + 2 * MAX_AXES] = {v_ref(in, args[0])};
+    Ref refs[2 + 2 * MAX_AXES] = {v_ref(in, args[0])};
     int32_t count = emit_ints(in, args[1], 1, refs);
     count = emit_ints(in, args[2], count, refs);
+    if (n == 4) refs[count++] = v_as(in, args[3], type_scalar(in->types, TY_i64));
     out->ref = emit(in->emit, OP_restride, out->f.type, refs, count);
     return true;
 }
@@ -425,6 +435,7 @@ static const struct {
     {"primitive.eig_columns", primitive_eig},
     {"primitive.eigh_columns", primitive_eigh},
     {"primitive.field", primitive_field},
+    {"primitive.fitting", primitive_fitting},
     {"primitive.guard", primitive_guard},
     {"primitive.iterate", primitive_iterate},
     {"primitive.known", primitive_known},

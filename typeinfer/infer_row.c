@@ -167,8 +167,7 @@ static bool hold_weak_ints(const Val *args, int32_t n, const LibMatch *m) {
     return true;
 }
 
-/* A Python int as the int type of a NumPy function: it must fit. Constants are looked at now, others when they come. */
-static bool check_fits(Infer *in, const Val *a, const Type *to) {
+bool v_fits(Infer *in, const Val *a, const Type *to) {
     Emit *e = in->emit;
     int64_t value;
     if (a->f.type->kind != TY_wint || !type_is_int(to) || to->kind == TY_i64 || type_is_weak(to))
@@ -220,7 +219,7 @@ bool v_row(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *
                            str_printf(in->arena, "argument %d of %s", i + 1, row->name).bytes);
     if (str_starts(name, "numpy."))
         for (int32_t i = 0; i < n; i++)
-            if (!check_fits(in, &args[i], m.params[i])) return false;
+            if (!v_fits(in, &args[i], m.params[i])) return false;
     if (how->kind == LOWER_PY) return call_row(in, &m, how, args, n, out);
     *out = val_of(fact_of(m.result));
     if (in->emit) out->ref = emit_row(in, &m, row, how, args, n);

@@ -10,6 +10,7 @@ typedef struct Loops { /* of the rows with one name and that many arguments */
     bool bools;        /* there is a loop of bools, or one of every number */
     bool double_;      /* LIB_DOUBLE */
     bool no_bools;     /* LIB_NO_BOOLS */
+    bool ints;         /* both arguments are ints of one type */
     uint32_t whole;    /* arguments that are ints beside floats: the second of ldexp */
 } Loops;
 
@@ -18,6 +19,7 @@ static Loops loops_of(Str name, int32_t n) {
     for (int32_t row = lib_find(name); row >= 0; row = lib_next(row)) {
         const LibRow *r = lib_row(row);
         if (row_arity(r) != n) continue;
+        loops.ints |= strncmp(r->signature, "(Z,Z)", strlen("(Z,Z)")) == 0;
         int32_t k = 0;
         for (const char *c = r->signature + 1; *c && *c != ')'; c++) {
             k += *c == ',';
@@ -52,7 +54,7 @@ static int float_bits(const Type *t) {
 /* The type that ints are converted to; NULL: as they are. */
 static const Type *float_loop(Infer *in, const Val *args, int32_t n, uint32_t whole) {
     int bits = in->strong ? 32 : 16; /* Numba knows no loops of float16 */
-    bool any_float = false, weak_float = false;
+    bool any_float = false, weak_float = false, weak_int = false, only_bools = true;
     for (int32_t i = 0; i < n; i++) {
         const Type *t = element_of(&args[i]);
         if (whole >> i & 1) continue;
@@ -60,9 +62,12 @@ static const Type *float_loop(Infer *in, const Val *args, int32_t n, uint32_t wh
         bool is_weak = type_is_weak(t), is_float = type_is_float(t);
         weak_float |= is_weak && is_float;
         any_float |= !is_weak && is_float;
+        weak_int |= is_weak && type_class(t) == CLASS_SINT;
+        only_bools &= is_weak || t->kind == TY_bool;
         if (!is_weak) bits = QN_MAX(bits, float_bits(t));
     }
     if (weak_float && !any_float) return NULL; /* NumPy makes float64 of ints and a Python float */
+    if (weak_int && only_bools) return NULL;   /* a Python int beside bools is an int64 */
     return bits == 16   ? type_scalar(in->types, TY_f16)
            : bits == 32 ? type_scalar(in->types, TY_f32)
                         : NULL;
@@ -77,8 +82,17 @@ static bool convert(Infer *in, const Type *to, Val *v) {
     return v_cast(in, v_scalar(in, whole), to, false, v);
 }
 
+/* Bits of uint64 and of signed ints: for these arrays NumPy has no loop. A number beside an array may be Python's. */
+static bool has_no_loop(const Val *args) {
+    if (args[0].f.type->kind != TY_ARRAY || args[1].f.type->kind != TY_ARRAY) return false;
+    const Type *a = args[0].f.type->element, *b = args[1].f.type->element;
+    return (a->kind == TY_u64 && type_class(b) == CLASS_SINT) ||
+           (b->kind == TY_u64 && type_class(a) == CLASS_SINT);
+}
+
 bool v_loop_operands(Infer *in, Str name, Val *args, int32_t n) {
     Loops loops = loops_of(name, n);
+    if (loops.ints && !in->strong && has_no_loop(args)) return false;
     bool all_bools = true;
     for (int32_t i = 0; i < n; i++)
         all_bools &= element_of(&args[i])->kind == TY_bool;

@@ -96,7 +96,20 @@ Value cg_float_floordiv(Cg *cg, Value a, Value b) {
     return LLVMBuildSelect(cg->b, no_divisor, quotient, result, "");
 }
 
+/* x ** 3 and x ** 4 are products: a unit in the last place, as NumPy's and Numba's powers may be off, for a
+ * twentieth of the time. Where a partial product overflows or underflows, so does the whole. */
+static Value product_power(Cg *cg, Value a, Value b) {
+    LLVMBool lossy;
+    if (!LLVMIsAConstantFP(b) || (LLVMTypeOf(a) != cg->f64 && LLVMTypeOf(a) != cg->f32)) return NULL;
+    double n = LLVMConstRealGetDouble(b, &lossy);
+    if (n != 3.0 && n != 4.0) return NULL;
+    Value square = fmul(cg, a, a);
+    return fmul(cg, square, n == 3.0 ? a : square);
+}
+
 Value cg_float_pow(Cg *cg, Value a, Value b) {
+    Value product = product_power(cg, a, b);
+    if (product) return product;
     if (cg->target->is_host) { /* LLVM folds small constant exponents */
         Value call = cg_intrinsic2(cg, "llvm.pow", a, b);
         bool single = LLVMTypeOf(a) == cg->f32;

@@ -93,6 +93,20 @@ def sum_(items, start=0):
     return total
 
 
+def any_(items):
+    for item in items:
+        if item:
+            return True
+    return False
+
+
+def all_(items):
+    for item in items:
+        if not item:
+            return False
+    return True
+
+
 def contains(items, x):
     """x in an array of any number of axes."""
     if items.ndim == 0:
@@ -250,6 +264,8 @@ def round_float(x, digits):
 
 FUNCTIONS = {
     "builtins.abs": abs_,
+    "builtins.all": all_,
+    "builtins.any": any_,
     "builtins.divmod": divmod_,
     "builtins.max": max_,
     "builtins.min": min_,

@@ -75,7 +75,36 @@ def step_between(start, stop, num, endpoint, kind):
     return np.true_divide(np.subtract(convert(stop, kind), convert(start, kind)), parts)
 
 
-def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None):
+def has_axes(x):
+    return isinstance(x, tuple) or (isinstance(x, np.ndarray) and x.ndim > 0)
+
+
+def lines_between(start, stop, num, endpoint, retstep, dtype, axis):
+    """Between the elements of arrays, along a new axis."""
+    kind = result_type(start, stop, 1.0)
+    check_samples(num)
+    delta = np.subtract(convert(stop, kind), convert(start, kind))
+    parts = num - 1 if endpoint else num
+    numbers = convert(reshape(np.arange(num), (num,) + (1,) * delta.ndim), kind)
+    step = np.true_divide(delta, parts if parts > 0 else math.nan)
+    if parts <= 0:
+        values = numbers * delta + start
+    elif np.any(step == 0):
+        values = np.true_divide(numbers, parts) * delta + start
+    else:
+        values = numbers * step + start
+    if endpoint and num > 1:
+        values[num - 1] = stop
+    result = moveaxis(values, 0, axis)
+    if dtype is not None and dtype != kind:
+        whole = convert(np.floor(result), dtype) if is_whole(result_type(dtype)) else convert(result, dtype)
+        return (whole, step) if retstep else whole
+    return (result, step) if retstep else result
+
+
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
+    if has_axes(start) or has_axes(stop):
+        return lines_between(as_array(start), as_array(stop), num, endpoint, retstep, dtype, axis)
     kind = result_type(start, stop, 1.0)
     if retstep:
         return linspace(start, stop, num, endpoint, False, dtype), step_between(start, stop, num, endpoint, kind)
@@ -287,7 +316,16 @@ def array_of(x, dtype, copied, order):
         result = np.empty((len(rows),) + rows[0].shape, result_type(*rows) if dtype is None else dtype)
         store_rows(result, rows, 0)
         return result
+    if isinstance(x, range):
+        return array_of_range(x, dtype)
     return np.full((), x, result_type(x) if dtype is None else dtype)
+
+
+def array_of_range(x, dtype):
+    result = np.empty(len(x), np.int64 if dtype is None else dtype)
+    for i in range(len(x)):
+        result[i] = x[i]
+    return result
 
 
 def asarray(a, dtype=None, order="K", copy=False):
@@ -306,6 +344,8 @@ def astype(a, dtype, order="K", casting="unsafe", subok=True, copy=True):
         if copy:
             return copied_in(a, order)
         return a
+    if a.ndim == 0:
+        return np.full((), convert(a, kind), kind)
     result = convert(a, kind)
     return np.asfortranarray(result) if order == "F" else result
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from .primitives import convert, guard, restride, result_type
 from .reductions import array_of, mean_type, sum_
-from .shapes import axes_of, axis_of, copy, moveaxis, ravel, refuse, reshape
+from .shapes import axes_of, axis_of, broadcast_to, copy, moveaxis, ravel, refuse, reshape
 from .sorting import right_place
 
 
@@ -26,7 +26,26 @@ def difference(a, axis):
     return np.subtract(after, before)
 
 
-def diff(a, n=1, axis=-1):
+def widened(x, x_shape, axis):
+    """A number stands for one element along the axis."""
+    if isinstance(x, np.ndarray) and x.ndim > 0:
+        return x
+    return broadcast_to(array_of(x), x_shape[:axis] + (1,) + x_shape[axis + 1 :])
+
+
+def with_ends(x, prepend, append, axis):
+    if prepend is not None and append is not None:
+        return np.concatenate((widened(prepend, x.shape, axis), x, widened(append, x.shape, axis)), axis)
+    if prepend is not None:
+        return np.concatenate((widened(prepend, x.shape, axis), x), axis)
+    return np.concatenate((x, widened(append, x.shape, axis)), axis)
+
+
+def diff(a, n=1, axis=-1, prepend=None, append=None):
+    if prepend is not None or append is not None:
+        whole = array_of(a)
+        guard("negative_order", n < 0, n)
+        return diff(with_ends(whole, prepend, append, axis_of(axis, whole.ndim)), n, axis) if n > 0 else copy(whole)
     x = array_of(a)
     if x.ndim == 0:
         refuse("diff requires input that is at least one dimensional")
@@ -165,11 +184,53 @@ def value_at(x, xp, fp, left, right):
     return result
 
 
+def interp_periodic(wanted, points, heights, period, x):
+    """The points in one period, in order, and one on each side."""
+    if period == 0:
+        raise ValueError("period must be a non-zero value")
+    if len(points) != len(heights):
+        raise ValueError("fp and xp are not of the same length.")
+    within = points % period
+    order = np.argsort(within)
+    line = within[order]
+    values = heights[order]
+    n = len(line)
+    if n == 0:
+        raise ValueError("array of sample points is empty")
+    xs = np.concatenate((line[n - 1 :] - period, line, line[:1] + period))
+    ys = np.concatenate((values[n - 1 :], values, values[:1]))
+    return interp(wanted % period if isinstance(x, (np.ndarray, tuple)) else np.float64(x) % period, xs, ys)
+
+
+def real_of(x):
+    return None if x is None else x.real
+
+
+def imag_of(x):
+    return None if x is None else x.imag
+
+
+def interp_complex(x, xp, fp, left, right, period, many):
+    """Part by part."""
+    real = interp(x, xp, fp.real, real_of(left), real_of(right), period)
+    imag = interp(x, xp, fp.imag, imag_of(left), imag_of(right), period)
+    if not many:
+        return complex(real, imag)
+    result = np.empty(x.shape, np.complex128)
+    result.real[...] = real
+    result.imag[...] = imag
+    return result
+
+
 def interp(x, xp, fp, left=None, right=None, period=None):
-    if period is not None:
-        refuse("interp has no period in compiled code")
     points = convert(array_of(xp), np.float64)
+    if result_type(array_of(fp)).kind == "c":
+        return interp_complex(array_of(x), points, array_of(fp), left, right, period, isinstance(x, (np.ndarray, tuple)))
     heights = convert(array_of(fp), np.float64)
+    if period is not None:
+        return interp_periodic(array_of(x), points, heights, abs(np.float64(period)), x)
+    if isinstance(x, tuple):
+        return interp(array_of(x), points, heights, left, right)
     if len(points) == 0:
         raise ValueError("array of sample points is empty")
     if len(points) != len(heights):

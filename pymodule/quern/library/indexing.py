@@ -7,7 +7,7 @@ select together is walked over, what remains behind them is copied as a whole.""
 
 import numpy as np
 
-from .primitives import check_index, convert, disjoint, guard
+from .primitives import check_index, convert, disjoint, fitting, guard
 from .shapes import as_tuple, axis_of, broadcast_shapes, broadcast_to, copy, picked, product, ravel, reshape, transpose, tuple_to, without
 
 
@@ -235,13 +235,19 @@ def range_tuple(start, n):
     return (start,) + range_tuple(start + 1, n - 1)
 
 
+def as_value(value, kind):
+    """What is assigned: a Python int fits the elements."""
+    part = as_part(value)
+    return part if is_array(part) else fitting(part, kind)
+
+
 def setitem(a, index, value):
     items = as_parts(as_tuple(index))
     guard("too_many_indices", axes_taken(items) > a.ndim, a.ndim, axes_taken(items))
     if len(items) == 1 and is_mask(items[0]):
-        assign_selected(a, apart(items[0], a), as_part(value))
+        assign_selected(a, apart(items[0], a), as_value(value, a.dtype))
     else:
-        assign(a, unshared(parts_of(a.shape, items), a), as_part(value))
+        assign(a, unshared(parts_of(a.shape, items), a), as_value(value, a.dtype))
 
 
 def assign(a, parts, value):

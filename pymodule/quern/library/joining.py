@@ -2,10 +2,12 @@
 
 import numpy as np
 
-from .creation import as_array, each_array
-from .primitives import guard, known, layout, result_type
+from .creation import as_array, can_cast, each_array
+from .primitives import convert, guard, known, layout, result_type
 from .shapes import as_tuple, axes_of, axis_of, broadcast_shapes, broadcast_to, copy, expand_dims, moveaxis, on_axis, product, ravel, reshape, without
 
+
+MOST = 2 ** 63 - 1
 
 # -- what all share -----------------------------------------------------------------------------------------------------
 
@@ -47,6 +49,17 @@ def check_joined(first, arrays, axis):
         check_joined(first, arrays[1:], axis)
 
 
+def check_cast(arrays, kind, casting):
+    if len(arrays) > 0:
+        if not can_cast(arrays[0].dtype, kind, casting):
+            refuse_type("Cannot cast array data according to the rule given by casting")
+        check_cast(arrays[1:], kind, casting)
+
+
+def refuse_type(text):
+    raise TypeError(text)
+
+
 def store_joined(result, arrays, axis, start):
     if len(arrays) > 0:
         end = start + arrays[0].shape[axis]
@@ -60,6 +73,7 @@ def concatenate(arrays, axis=0, out=None, dtype=None, casting="same_kind"):
     if len(arrays) == 0:
         raise ValueError("need at least one array to concatenate")
     parts = each_array(arrays)
+    check_cast(parts, result_type(*parts) if dtype is None and out is None else out.dtype if dtype is None else dtype, casting)
     if axis is None:
         return joined(raveled_all(parts), 0, out, dtype)
     if not known(axis):
@@ -116,6 +130,7 @@ def stack(arrays, axis=0, out=None, dtype=None, casting="same_kind"):
     if len(arrays) == 0:
         raise ValueError("need at least one array to stack")
     parts = each_array(arrays)
+    check_cast(parts, result_type(*parts) if dtype is None and out is None else out.dtype if dtype is None else dtype, casting)
     at = axis_of(axis, parts[0].ndim + 1)
     return joined(stacked_parts(parts, parts[0].shape, at), at, out, dtype)
 
@@ -407,10 +422,17 @@ def repeat_along(a, repeats, axis):
         return a[full_slices(axis) + (positions,)]
     if repeats < 0:
         raise ValueError("repeats may not contain negative values.")
-    result = np.empty(replaced(a.shape, axis, n * repeats), a.dtype)
-    for k in range(repeats):
+    result = np.empty(replaced(a.shape, axis, multiple(n, repeats)), a.dtype)
+    for k in range(repeats if result.size > 0 else 0):
         result[full_slices(axis) + (slice(k, None, repeats),)] = a
     return result
+
+
+def multiple(n, times):
+    """n * times, of lengths."""
+    if n > 0 and times > MOST // n:
+        raise ValueError("array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.")
+    return n * times
 
 
 def broadcast_counts(counts, n):
@@ -504,9 +526,9 @@ def pad_axis(a, axis, before, after, mode, values):
     if mode == "constant":
         ends = pair_of(values, axis)
         result = np.empty(replaced(a.shape, axis, before + n + after), a.dtype)
-        result[along(axis, 0, before)] = ends[0]
+        result[along(axis, 0, before)] = convert(ends[0], a.dtype)
         result[along(axis, before, before + n)] = a
-        result[along(axis, before + n, before + n + after)] = ends[1]
+        result[along(axis, before + n, before + n + after)] = convert(ends[1], a.dtype)
         return result
     guard("pad_empty", n == 0 and before + after > 0, axis)
     positions = np.empty(before + n + after, np.int64)

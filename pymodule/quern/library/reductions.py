@@ -3,7 +3,7 @@
 import numpy as np
 
 from quern import get_num_threads, prange
-from .primitives import convert, known, map, parallel, reduce, reshape as reshape_c, restride, result_type
+from .primitives import convert, fitting, known, map, parallel, reduce, reshape as reshape_c, restride, result_type
 from .shapes import contiguous, axes_of, axis_of, moveaxis, on_axis, picked, product, ravel, refuse, with_ones
 
 
@@ -88,8 +88,8 @@ def sum_(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=No
     a = only(array_of(a), where, 0)
     axes = axes_of(axis, a.ndim)
     if dtype is None:
-        return finished(reduced(np.add, convert(initial, sum_type(a.dtype)), axes, a), a.shape, axes, out, keepdims)
-    return finished(reduced(np.add, convert(initial, dtype), axes, a), a.shape, axes, out, keepdims)
+        return finished(reduced(np.add, fitting(initial, sum_type(a.dtype)), axes, a), a.shape, axes, out, keepdims)
+    return finished(reduced(np.add, fitting(initial, dtype), axes, a), a.shape, axes, out, keepdims)
 
 
 def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=None):
@@ -98,17 +98,17 @@ def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=No
     a = only(array_of(a), where, 1)
     axes = axes_of(axis, a.ndim)
     if dtype is None:
-        return finished(reduced(np.multiply, convert(initial, sum_type(a.dtype)), axes, a), a.shape, axes, out, keepdims)
-    return finished(reduced(np.multiply, convert(initial, dtype), axes, a), a.shape, axes, out, keepdims)
+        return finished(reduced(np.multiply, fitting(initial, sum_type(a.dtype)), axes, a), a.shape, axes, out, keepdims)
+    return finished(reduced(np.multiply, fitting(initial, dtype), axes, a), a.shape, axes, out, keepdims)
 
 
-def mean(a, axis=None, dtype=None, out=None, keepdims=False, where=None):
+def mean_of(a, axis=None, dtype=None, out=None, keepdims=False, where=None):
     if not known(axis):
-        return on_axis(mean, array_of(a), axis, (dtype, out, keepdims, where,))
+        return on_axis(mean_of, array_of(a), axis, (dtype, out, keepdims, where,))
     a = array_of(a)
     axes = axes_of(axis, a.ndim)
     if dtype is None and a.dtype == np.float16:
-        return finished(convert(mean(a, axis, np.float32, None, False, where), np.float16), a.shape, axes, out, keepdims)
+        return finished(convert(mean_of(a, axis, np.float32, None, False, where), np.float16), a.shape, axes, out, keepdims)
     if where is not None:
         return mean_where(a, axis, dtype, out, keepdims, where)
     kind = mean_type(a.dtype) if dtype is None else dtype
@@ -133,30 +133,50 @@ def squared_size(x):
     return np.add(np.multiply(x.real, x.real), np.multiply(x.imag, x.imag))
 
 
-def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+def degrees_taken(ddof, correction):
+    """`correction` is the other name of `ddof`."""
+    if correction is None:
+        return ddof
+    if not known(ddof) or ddof != 0:
+        refuse("ddof and correction can't be provided simultaneously.")
+    return correction
+
+
+def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, mean=None, correction=None):
     if not known(axis):
-        return on_axis(var, array_of(a), axis, (dtype, out, ddof, keepdims,))
+        return on_axis(var, array_of(a), axis, (dtype, out, ddof, keepdims, where, mean, correction))
     a = array_of(a)
+    if correction is not None:
+        return var(a, axis, dtype, out, degrees_taken(ddof, correction), keepdims, where, mean)
     if a.ndim == 0:
-        return finished(var(reshape_c(a, (1,)), 0, dtype, None, ddof), (), axes_of(axis, 0), out, keepdims)
+        return finished(var(reshape_c(a, (1,)), 0, dtype, None, ddof, False, where, mean), (), axes_of(axis, 0), out, keepdims)
     axes = axes_of(axis, a.ndim)
     if dtype is None and a.dtype == np.float16:
-        return finished(convert(var(a, axis, np.float32, None, ddof), np.float16), a.shape, axes, out, keepdims)
-    count = product(picked(a.shape, axes))
-    away = a - mean(a, axis, dtype, None, True)
+        return finished(convert(var(a, axis, np.float32, None, ddof, False, where, mean), np.float16), a.shape, axes, out, keepdims)
+    away = a - (mean_of(a, axis, dtype, None, True, where) if mean is None else mean)
+    squares = sum_of_squares(away, axis, dtype, where)
+    if where is None:
+        return finished(np.true_divide(squares, max(product(picked(a.shape, axes)) - ddof, 0)), a.shape, axes, out, keepdims)
+    count = reduce(counted_where, np.int64(0), axes, where, a)
+    return finished(map(quotient_of_degrees, squares, np.maximum(count - ddof, 0)), a.shape, axes, out, keepdims)
+
+
+def sum_of_squares(away, axis, dtype, where):
     if away.dtype == np.complex64 or away.dtype == np.complex128:
-        squares = sum_(map(squared_size, away), axis)
-    else:
-        squares = sum_(np.square(away), axis, dtype)
-    return finished(np.true_divide(squares, max(count - ddof, 0)), a.shape, axes, out, keepdims)
+        return sum_(map(squared_size, away), axis, dtype, None, False, 0, where)
+    return sum_(np.square(away), axis, dtype, None, False, 0, where)
 
 
-def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+def quotient_of_degrees(squares, count):
+    return np.true_divide(squares, convert(count, result_type(squares)))
+
+
+def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, mean=None, correction=None):
     if not known(axis):
-        return on_axis(std, array_of(a), axis, (dtype, out, ddof, keepdims,))
+        return on_axis(std, array_of(a), axis, (dtype, out, ddof, keepdims, where, mean, correction))
     a = array_of(a)
     axes = axes_of(axis, a.ndim)
-    return finished(np.sqrt(var(a, axis, dtype, None, ddof)), a.shape, axes, out, keepdims)
+    return finished(np.sqrt(var(a, axis, dtype, None, ddof, False, where, mean, correction)), a.shape, axes, out, keepdims)
 
 
 # -- extremes ---------------------------------------------------------------------------------------------------------
@@ -173,7 +193,7 @@ def amin(a, axis=None, out=None, keepdims=False, initial=None, where=None):
     if initial is None:
         check_not_empty(a, axes)
         return finished(reduced(np.minimum, None, axes, a), a.shape, axes, out, keepdims)
-    return finished(reduced(np.minimum, convert(initial, a.dtype), axes, a), a.shape, axes, out, keepdims)
+    return finished(reduced(np.minimum, fitting(initial, a.dtype), axes, a), a.shape, axes, out, keepdims)
 
 
 def amax(a, axis=None, out=None, keepdims=False, initial=None, where=None):
@@ -187,7 +207,7 @@ def amax(a, axis=None, out=None, keepdims=False, initial=None, where=None):
     if initial is None:
         check_not_empty(a, axes)
         return finished(reduced(np.maximum, None, axes, a), a.shape, axes, out, keepdims)
-    return finished(reduced(np.maximum, convert(initial, a.dtype), axes, a), a.shape, axes, out, keepdims)
+    return finished(reduced(np.maximum, fitting(initial, a.dtype), axes, a), a.shape, axes, out, keepdims)
 
 
 def ptp(a, axis=None, out=None, keepdims=False):
@@ -198,8 +218,39 @@ def ptp(a, axis=None, out=None, keepdims=False):
     return finished(np.subtract(amax(a, axis), amin(a, axis)), a.shape, axes, out, keepdims)
 
 
+BLOCK = 512
+
+
+def place_in(line, x):
+    """The first place of a number that the line has, or of its first nan."""
+    for i in range(len(line)):
+        if line[i] == x or (x != x and line[i] != line[i]):
+            return i
+    return 0
+
+
+def first_extreme(f, better, a):
+    """Block after block with loops that LLVM vectorises; only the block that has it is looked at one by one. The first nan wins."""
+    start = 0
+    best = reduce(f, None, (0,), a[:BLOCK])
+    for at in range(BLOCK, len(a), BLOCK):
+        if best != best:
+            break
+        x = reduce(f, None, (0,), a[at : at + BLOCK])
+        if better(x, best) or x != x:
+            best = x
+            start = at
+    return start + place_in(a[start : start + BLOCK], best)
+
+
+def is_complex_line(a):
+    return a.dtype == np.complex64 or a.dtype == np.complex128
+
+
 def first_greatest(a):
     """Position of the greatest element of a line; the first nan wins."""
+    if not is_complex_line(a):
+        return first_extreme(np.maximum, np.greater, a)
     best = 0
     for i in range(len(a)):
         if np.greater(a[i], a[best]) or a[i] != a[i]:
@@ -210,6 +261,8 @@ def first_greatest(a):
 
 
 def first_least(a):
+    if not is_complex_line(a):
+        return first_extreme(np.minimum, np.less, a)
     best = 0
     for i in range(len(a)):
         if np.less(a[i], a[best]) or a[i] != a[i]:
@@ -402,45 +455,61 @@ def counted_number(n, x):
     return n + (1 if x == x else 0)
 
 
-def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=0):
+def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=None):
     if not known(axis):
-        return on_axis(nansum, array_of(a), axis, (dtype, out, keepdims, initial,))
-    return sum_(map(zero_for_nan, array_of(a)), axis, dtype, out, keepdims, initial)
+        return on_axis(nansum, array_of(a), axis, (dtype, out, keepdims, initial, where))
+    return sum_(map(zero_for_nan, array_of(a)), axis, dtype, out, keepdims, initial, where)
 
 
-def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=1):
+def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=None):
     if not known(axis):
-        return on_axis(nanprod, array_of(a), axis, (dtype, out, keepdims, initial,))
-    return prod(map(one_for_nan, array_of(a)), axis, dtype, out, keepdims, initial)
+        return on_axis(nanprod, array_of(a), axis, (dtype, out, keepdims, initial, where))
+    return prod(map(one_for_nan, array_of(a)), axis, dtype, out, keepdims, initial, where)
 
 
-def nanmin(a, axis=None, out=None, keepdims=False):
-    if not known(axis):
-        return on_axis(nanmin, array_of(a), axis, (out, keepdims,))
-    a = array_of(a)
+def nan_extreme(f, a, axis, out, keepdims, initial, where):
+    if where is not None and initial is None:
+        refuse("reduction operation does not have an identity, so to use a where mask one has to specify 'initial'")
+        return nan_extreme(f, a, axis, out, keepdims, None, None)
+    a = only(array_of(a), where, initial)
     axes = axes_of(axis, a.ndim)
-    check_not_empty(a, axes)
-    return finished(reduced(np.fmin, None, axes, a), a.shape, axes, out, keepdims)
+    if initial is None:
+        check_not_empty(a, axes)
+        return finished(reduced(f, None, axes, a), a.shape, axes, out, keepdims)
+    return finished(reduced(f, fitting(initial, a.dtype), axes, a), a.shape, axes, out, keepdims)
 
 
-def nanmax(a, axis=None, out=None, keepdims=False):
+def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=None):
     if not known(axis):
-        return on_axis(nanmax, array_of(a), axis, (out, keepdims,))
-    a = array_of(a)
-    axes = axes_of(axis, a.ndim)
-    check_not_empty(a, axes)
-    return finished(reduced(np.fmax, None, axes, a), a.shape, axes, out, keepdims)
+        return on_axis(nanmin, array_of(a), axis, (out, keepdims, initial, where))
+    return nan_extreme(np.fmin, a, axis, out, keepdims, initial, where)
 
 
-def nanmean(a, axis=None, dtype=None, out=None, keepdims=False):
+def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=None):
     if not known(axis):
-        return on_axis(nanmean, array_of(a), axis, (dtype, out, keepdims,))
+        return on_axis(nanmax, array_of(a), axis, (out, keepdims, initial, where))
+    return nan_extreme(np.fmax, a, axis, out, keepdims, initial, where)
+
+
+def numbers_where(a, axes, where):
+    """How many are no nan, and not left out."""
+    if where is None:
+        return reduced(counted_number, np.int64(0), axes, a)
+    return reduce(counted_number_where, np.int64(0), axes, where, a)
+
+
+def counted_number_where(n, condition, x):
+    return n + (1 if condition and x == x else 0)
+
+
+def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, where=None):
+    if not known(axis):
+        return on_axis(nanmean, array_of(a), axis, (dtype, out, keepdims, where))
     a = array_of(a)
     axes = axes_of(axis, a.ndim)
     kind = mean_type(a.dtype) if dtype is None else dtype
-    total = reduced(np.add, convert(0, kind), axes, map(zero_for_nan, a))
-    numbers = reduced(counted_number, np.int64(0), axes, a)
-    return finished(map(mean_of_numbers, total, numbers), a.shape, axes, out, keepdims)
+    total = sum_(map(zero_for_nan, a), axis, kind, None, False, 0, where)
+    return finished(map(mean_of_numbers, total, numbers_where(a, axes, where)), a.shape, axes, out, keepdims)
 
 
 def mean_of_numbers(total, count):
@@ -464,26 +533,29 @@ def squared_or_zero(x, away):
     return squared_size(away) if x == x else convert(0, result_type(away.real))
 
 
-def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, mean=None, correction=None):
     if not known(axis):
-        return on_axis(nanvar, array_of(a), axis, (dtype, out, ddof, keepdims,))
+        return on_axis(nanvar, array_of(a), axis, (dtype, out, ddof, keepdims, where, mean, correction))
     a = array_of(a)
+    if correction is not None:
+        return nanvar(a, axis, dtype, out, degrees_taken(ddof, correction), keepdims, where, mean)
     axes = axes_of(axis, a.ndim)
-    away = a - nanmean(a, axis, dtype, None, True)
-    numbers = reduced(counted_number, np.int64(0), axes, a)
-    squares = sum_(map(squared_or_zero, a, away), axis)
-    return finished(map(quotient_of_degrees, squares, numbers - ddof), a.shape, axes, out, keepdims)
+    away = a - (nanmean(a, axis, dtype, None, True, where) if mean is None else mean)
+    squares = sum_(map(squared_or_zero, a, away), axis, dtype, None, False, 0, where)
+    numbers = numbers_where(a, axes, where)
+    return finished(map(quotient_or_nan, squares, numbers - ddof), a.shape, axes, out, keepdims)
 
 
-def quotient_of_degrees(squares, count):
-    return np.true_divide(squares, convert(count, result_type(squares))) if count > 0 else convert(np.nan, result_type(squares))
+def quotient_or_nan(squares, count):
+    return quotient_of_degrees(squares, count) if count > 0 else convert(np.nan, result_type(squares))
 
 
-def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, mean=None, correction=None):
     if not known(axis):
-        return on_axis(nanstd, array_of(a), axis, (dtype, out, ddof, keepdims,))
+        return on_axis(nanstd, array_of(a), axis, (dtype, out, ddof, keepdims, where, mean, correction))
     a = array_of(a)
-    return finished(np.sqrt(nanvar(a, axis, dtype, None, ddof)), a.shape, axes_of(axis, a.ndim), out, keepdims)
+    squares = nanvar(a, axis, dtype, None, ddof, False, where, mean, correction)
+    return finished(np.sqrt(squares), a.shape, axes_of(axis, a.ndim), out, keepdims)
 
 
 def least_for_nan(x):
@@ -543,7 +615,7 @@ def average(a, axis=None, weights=None, returned=False, keepdims=False):
     a = array_of(a)
     axes = axes_of(axis, a.ndim)
     if weights is None:
-        result = mean(a, axis, None, None, keepdims)
+        result = mean_of(a, axis, None, None, keepdims)
         if returned:
             return result, result * 0 + product(picked(a.shape, axes))
         return result
@@ -765,7 +837,7 @@ FUNCTIONS = {
     "ndarray.cumprod": cumprod,
     "ndarray.cumsum": cumsum,
     "ndarray.max": amax,
-    "ndarray.mean": mean,
+    "ndarray.mean": mean_of,
     "ndarray.min": amin,
     "ndarray.prod": prod,
     "ndarray.std": std,
@@ -801,7 +873,7 @@ FUNCTIONS = {
     "numpy.max": amax,
     "numpy.maximum.accumulate": maximum_accumulate,
     "numpy.maximum.reduce": maximum_reduce,
-    "numpy.mean": mean,
+    "numpy.mean": mean_of,
     "numpy.min": amin,
     "numpy.minimum.accumulate": minimum_accumulate,
     "numpy.minimum.reduce": minimum_reduce,

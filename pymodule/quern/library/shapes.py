@@ -203,26 +203,38 @@ def sizes(shape, size):
 
 def reshape(a, shape, order="C"):
     lengths = as_tuple(shape)
-    if order == "F":
+    if order == "F" or (order == "A" and layout(a) == "F"):
         return reshape(a.T, lengths[::-1]).T
+    check_order(order, "K")
     return reshape_c(contiguous(a), sizes(lengths, a.size))
 
 
-def method_reshape(a, *shape):
+def method_reshape(a, *shape, order="C"):
     if len(shape) == 1:
-        return reshape(a, shape[0])
-    return reshape(a, shape)
+        return reshape(a, shape[0], order)
+    return reshape(a, shape, order)
+
+
+def check_order(order, but=""):
+    if (order != "C" and order != "F" and order != "A" and order != "K") or order == but:
+        refuse("order is one of 'C', 'F', 'A' and 'K', which reshape does not take")
+
+
+def by_columns(a, order):
+    return order == "F" or ((order == "A" or order == "K") and layout(a) == "F")
 
 
 def ravel(a, order="C"):
-    if order == "F":
+    if by_columns(a, order):
         return ravel(a.T)
+    check_order(order)
     return reshape_c(contiguous(a), (a.size,))
 
 
 def flatten(a, order="C"):
-    if order == "F":
+    if by_columns(a, order):
         return flatten(a.T)
+    check_order(order)
     return reshape_c(copy(a), (a.size,))
 
 
@@ -323,6 +335,8 @@ def expanded_somewhere(a, axis):
 
 
 def expand_dims(a, axis):
+    if not isinstance(a, np.ndarray):
+        return expand_dims(np.array(a), axis)
     if not known(axis):
         return expanded_somewhere(a, axis)
     n = a.ndim + len(as_tuple(axis))
@@ -344,6 +358,8 @@ def stretched(strides, lengths, shape):
 
 
 def broadcast_to(array, shape):
+    if not isinstance(array, np.ndarray):
+        return broadcast_to(np.array(array), shape)
     lengths = as_tuple(shape)
     more = len(lengths) - array.ndim
     if more < 0:
@@ -364,7 +380,7 @@ def common_lengths(a, b):
     if len(a) == 0:
         return ()
     if a[0] != b[0] and a[0] != 1 and b[0] != 1:
-        raise ValueError("shape mismatch: objects cannot be broadcast to a single shape")
+        refuse("shape mismatch: objects cannot be broadcast to a single shape")
     return (b[0] if a[0] == 1 else a[0],) + common_lengths(a[1:], b[1:])
 
 

@@ -538,6 +538,8 @@ def place(a, x, side):
 
 def searchsorted(a, v, side="left", sorter=None):
     line = array_of(a)
+    if isinstance(v, tuple):
+        return searchsorted(line, np.array(v), side, sorter)
     if side != "left" and side != "right":
         refuse("side must be 'left' or 'right'")
     if sorter is not None:
@@ -685,10 +687,19 @@ def selected(line, condition):
 
 def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
     if return_indices:
-        refuse("intersect1d has no indices in compiled code")
+        return intersect_with_places(ravel(array_of(ar1)), ravel(array_of(ar2)))
     common = result_type(array_of(ar1), array_of(ar2))
     a = convert(sorted_and_distinct(ar1, assume_unique), common)
     return selected(a, isin(a, ar2))
+
+
+def intersect_with_places(a, b):
+    """What both have, and where each has it first."""
+    x, x_places = unique(a, True)
+    y, y_places = unique(b, True)
+    common = result_type(a, b)
+    mine = isin(x, y)
+    return convert(selected(x, mine), common), selected(x_places, mine), selected(y_places, isin(y, x))
 
 
 def union1d(ar1, ar2):

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from .primitives import convert, result_type
-from .reductions import array_of, finished, is_inexact, mean, mean_type
-from .shapes import axes_of, copy, picked, product, ravel, refuse, reshape, transpose, tuple_to, without
-from .sorting import is_complex, least_behind, numbers_first, searchsorted, select, sort
+from .primitives import convert, known, result_type
+from .reductions import array_of, finished, is_inexact, mean_of, mean_type
+from .shapes import axes_of, copy, on_axis, picked, product, ravel, refuse, reshape, transpose, tuple_to, without
+from .sorting import argsort, is_complex, least_behind, numbers_first, searchsorted, select, sort
 
 
 # -- counting ---------------------------------------------------------------------------------------------------
@@ -22,6 +22,8 @@ def refuse_type(text):
 
 
 def bincount(x, weights=None, minlength=0):
+    if isinstance(x, tuple):
+        return bincount(np.array(x), weights, minlength)
     if x.ndim != 1:
         refuse("object too deep for desired array")
         return np.zeros(0, np.int64)
@@ -44,6 +46,8 @@ def bincount(x, weights=None, minlength=0):
 
 
 def weighted_counts(x, weights, size):
+    if isinstance(weights, tuple):
+        return weighted_counts(x, np.array(weights), size)
     if len(weights) != len(x):
         raise ValueError("The weights and list don't have the same length.")
     sums = np.zeros(size, np.float64)
@@ -74,58 +78,112 @@ def limits(low, high):
     return low, high
 
 
-def equal_bins(line, n, range):
-    if n < 1:
-        raise ValueError("`bins` must be positive, when an integer")
-    kind = mean_type(line.dtype)
+def limits_of(line, range):
     if range is not None:
-        return counted_in(line, n, limits(np.float64(range[0]), np.float64(range[1])), kind)
+        return limits(np.float64(range[0]), np.float64(range[1]))
     if len(line) == 0:
-        return counted_in(line, n, (0.0, 1.0), kind)
-    return counted_in(line, n, limits(convert(line.min(), kind), convert(line.max(), kind)), kind)
+        return limits(np.float64(0.0), np.float64(1.0))
+    kind = mean_type(line.dtype)
+    return limits(np.float64(convert(line.min(), kind)), np.float64(convert(line.max(), kind)))
 
 
-def counted_in(line, n, ends, kind):
-    edges = linear_edges(ends[0], ends[1], n, kind)
-    first = convert(ends[0], kind)
-    last = convert(ends[1], kind)
-    counts = np.zeros(n, np.int64)
-    width = last - first
-    for element in line:
-        x = convert(element, kind)
-        if x >= first and x <= last:
-            at = min(int(np.multiply(np.divide(np.subtract(x, first), width), convert(n, kind))), n - 1)
-            if x < edges[at]:
-                at -= 1
-            elif at < n - 1 and x >= edges[at + 1]:
-                at += 1
-            counts[at] += 1
-    return counts, edges
+def equal_edges(line, n, range):
+    if n < 1:
+        refuse("`bins` must be positive, when an integer")
+    ends = limits_of(line, range)
+    if range is None and line.dtype == np.float32 and len(line) > 0:
+        return linear_edges(convert(ends[0], np.float32), convert(ends[1], np.float32), n, np.float32)
+    return linear_edges(ends[0], ends[1], n, mean_type(line.dtype))
 
 
-def given_bins(line, edges):
+def edges_of(line, bins, range):
+    if isinstance(bins, tuple):
+        return edges_of(line, np.array(bins), range)
+    if not isinstance(bins, np.ndarray):
+        return equal_edges(line, bins, range)
+    if bins.ndim != 1:
+        refuse("`bins` must be 1d, when an array")
+    check_rising(bins)
+    return bins
+
+
+def check_rising(edges):
     for i in range(1, len(edges)):
         if edges[i - 1] > edges[i]:
             raise ValueError("`bins` must increase monotonically, when an array")
-    ordered = sort(line)
-    counts = np.zeros(max(len(edges) - 1, 0), np.int64)
+
+
+def histogram_bin_edges(a, bins=10, range=None, weights=None):
+    return edges_of(ravel(array_of(a)), bins, range)
+
+
+def bin_of(x, edges, width):
+    """The number of the equal bin that x lies in, or -1."""
+    n = len(edges) - 1
+    first = edges[0]
+    last = edges[n]
+    if not (x >= first and x <= last):
+        return -1
+    at = min(int(np.multiply(np.divide(np.subtract(x, first), width), convert(n, edges.dtype))), n - 1)
+    if x < edges[at]:
+        return at - 1
+    if at < n - 1 and x >= edges[at + 1]:
+        return at + 1
+    return at
+
+
+def counted_in(line, edges, weights):
+    kind = edges.dtype
+    width = edges[len(edges) - 1] - edges[0]
+    counts = np.zeros(len(edges) - 1, np.int64 if weights is None else weights.dtype)
+    for i in range(len(line)):
+        at = bin_of(convert(line[i], kind), edges, width)
+        if at >= 0:
+            counts[at] += 1 if weights is None else weights[i]
+    return counts
+
+
+def below(ordered, sums, x, included):
+    """How many lie below x, with x or without; or what they weigh."""
+    at = searchsorted(ordered, x, "right") if included else searchsorted(ordered, x, "left")
+    return at if sums is None else sums[at]
+
+
+def sums_before(weights):
+    """What lies before each, and all."""
+    sums = np.zeros(len(weights) + 1, weights.dtype)
+    for i in range(len(weights)):
+        sums[i + 1] = sums[i] + weights[i]
+    return sums
+
+
+def counted_between(line, edges, weights):
+    if weights is None:
+        return counted_between_sorted(sort(line), edges, None)
+    order = argsort(line)
+    return counted_between_sorted(line[order], edges, sums_before(weights[order]))
+
+
+def counted_between_sorted(ordered, edges, sums):
+    counts = np.zeros(max(len(edges) - 1, 0), np.int64 if sums is None else sums.dtype)
     for i in range(len(counts)):
-        counts[i] = searchsorted(ordered, edges[i + 1], "left") - searchsorted(ordered, edges[i], "left")
-    if len(counts) > 0:
-        last = edges[len(counts)]
-        counts[len(counts) - 1] += searchsorted(ordered, last, "right") - searchsorted(ordered, last, "left")
-    return counts, edges
+        counts[i] = below(ordered, sums, edges[i + 1], i == len(counts) - 1) - below(ordered, sums, edges[i], False)
+    return counts
 
 
 def histogram(a, bins=10, range=None, density=None, weights=None):
-    if density is not None or weights is not None:
-        refuse("a histogram has no density and no weights in compiled code")
     line = ravel(array_of(a))
-    if isinstance(bins, np.ndarray):
-        return given_bins(line, bins)
-    if isinstance(bins, tuple):
-        return given_bins(line, np.array(bins))
-    return equal_bins(line, bins, range)
+    edges = edges_of(line, bins, range)
+    if weights is not None and array_of(weights).shape != array_of(a).shape:
+        raise ValueError("weights should have the same shape as a.")
+    heavy = None if weights is None else ravel(array_of(weights))
+    if isinstance(bins, (tuple, np.ndarray)):
+        counts = counted_between(line, edges, heavy)
+    else:
+        counts = counted_in(line, edges, heavy)
+    if density is not None and density:
+        return counts / convert(np.diff(edges), np.float64) / counts.sum(), edges
+    return counts, edges
 
 
 def digitize(x, bins, right=False):
@@ -178,6 +236,8 @@ def middle_of(line, n, kind):
 
 
 def medians(a, axis, out, keepdims, skip):
+    if not known(axis):
+        return on_axis(medians, a, axis, (out, keepdims, skip))
     axes = axes_of(axis, a.ndim)
     kind = mean_type(a.dtype)
     if a.ndim == 0:
@@ -265,7 +325,15 @@ def check_quantile(q):
     return q
 
 
+def quantiles_along(a, axis, q, scale, out, method, keepdims, skip):
+    return quantiles(a, q, scale, axis, out, method, keepdims, skip)
+
+
 def quantiles(a, q, scale, axis, out, method, keepdims, skip):
+    if not known(axis):
+        return on_axis(quantiles_along, a, axis, (q, scale, out, method, keepdims, skip))
+    if is_complex(a.dtype):
+        refuse_type("a must be an array of real numbers")
     axes = axes_of(axis, a.ndim)
     kind = quantile_kind(a.dtype, q, method)
     rows = rows_along(a, axes)
@@ -348,7 +416,7 @@ def covariance(m, y, rowvar, bias, ddof):
     if y is not None:
         return covariance(stacked(rows, as_rows(y, rowvar)), None, True, bias, ddof)
     kind = result_type(rows, np.float64)
-    away = rows - mean(rows, 1, kind, None, True)
+    away = rows - mean_of(rows, 1, kind, None, True)
     taken_off = (0 if bias else 1) if ddof is None else ddof
     return products_of_rows(away, 1.0 / max(rows.shape[1] - taken_off, 0) if rows.shape[1] > taken_off else np.inf)
 
@@ -387,6 +455,7 @@ FUNCTIONS = {
     "numpy.cov": cov,
     "numpy.digitize": digitize,
     "numpy.histogram": histogram,
+    "numpy.histogram_bin_edges": histogram_bin_edges,
     "numpy.median": median,
     "numpy.nanmedian": nanmedian,
     "numpy.nanpercentile": nanpercentile,
