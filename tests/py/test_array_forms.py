@@ -239,3 +239,35 @@ def test_bits_of_uint64_and_of_signed_ints(source):
 def test_floats_of_bools_beside_python_ints():
     for source in ("np.arctan2(a, k)", "np.hypot(a, 2)", "np.logaddexp(a, k)", "np.arctan2(a, a)", "np.arctan2(a, True)", "np.hypot(a, 0.5)"):
         check(source, [(M, 3)], False, "a, k")
+
+
+# -- loops that are written for speed ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["argmin", "argmax"])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int8", "uint64", "bool"])
+def test_places_of_extremes_in_lines_of_many_blocks(name, dtype):
+    rng = np.random.default_rng(3)
+    plain, f = compiled(f"np.{name}(a)")
+    for n in (1, 511, 512, 513, 1025, 3000):
+        for a in (rng.integers(0, 2, n).astype(dtype), rng.integers(0, 50, 2 * n).astype(dtype)[::-2], np.sort(rng.integers(0, 99, n)).astype(dtype), np.zeros(n, dtype)):
+            assert f(a) == plain(a), (n, a.strides)
+        if dtype.startswith("float"):
+            for places in ((n - 1,), (n // 2, n - 1), (0,)):
+                a = rng.random(n).astype(dtype)
+                a[list(places)] = np.nan
+                assert f(a) == plain(a) == places[0]
+
+
+@pytest.mark.parametrize("dtype, digits", [("float64", 2.3e-16), ("float32", 1.2e-7)])
+def test_cubes_and_fourth_powers_are_products(dtype, digits):
+    a = (np.random.default_rng(1).normal(size=1000) * 10).astype(dtype)
+    a[:6] = 0.0, -0.0, np.inf, -np.inf, np.nan, 1e-60 if dtype == "float64" else 1e-20
+    for source in ("a ** 3", "a ** 4", "np.power(a, 3.0)"):
+        plain, f = compiled(source)
+        got, want = f(a), plain(a)
+        assert got.dtype == dtype and np.array_equal(np.signbit(got[:4]), np.signbit(want[:4]))
+        np.testing.assert_allclose(got, want, rtol=2 * digits)
+        assert "pow" not in "".join(line for line in f.inspect_llvm(f.signatures[0]).splitlines() if "call" in line)
+    for source in ("a ** 5", "a ** 2.5"):
+        assert "pow" in "".join(line for line in (lambda f: f(a[6:]) is None or f.inspect_llvm(f.signatures[0]))(compiled(source)[1]).splitlines() if "call" in line)
