@@ -100,7 +100,8 @@ Value cg_float_floordiv(Cg *cg, Value a, Value b) {
  * twentieth of the time. Where a partial product overflows or underflows, so does the whole. */
 static Value product_power(Cg *cg, Value a, Value b) {
     LLVMBool lossy;
-    if (!LLVMIsAConstantFP(b) || (LLVMTypeOf(a) != cg->f64 && LLVMTypeOf(a) != cg->f32)) return NULL;
+    if (!LLVMIsAConstantFP(b) || (LLVMTypeOf(a) != cg->f64 && LLVMTypeOf(a) != cg->f32))
+        return NULL;
     double n = LLVMConstRealGetDouble(b, &lossy);
     if (n != 3.0 && n != 4.0) return NULL;
     Value square = fmul(cg, a, a);
