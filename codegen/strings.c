@@ -219,7 +219,7 @@ int32_t quern_text_print(CallContext *ctx, const void *text) {
     size_t n = 0;
     for (int64_t i = 0; bytes && i < s->length; i++)
         n += write_utf8(code_point(s, i), bytes + n);
-    if (bytes) fwrite(bytes, 1, n, stdout); /* in one piece: several threads write */
+    if (bytes) fwrite(bytes, 1, n, stdout); /* in one piece: other threads write, too */
     fflush(stdout);
     free(bytes);
     return CALL_OK;
