@@ -396,6 +396,17 @@ def test_EXC_01_more_arguments_than_there_is_room_for(source):
         njit(space["f"])(3, (1, 2.5))
 
 
+@pytest.mark.parametrize("value", [2.5, -0.0, 1e300, np.float32(0.1), 3 - 4j, np.complex64(1 + 2j), True, -7, np.uint8(200)])
+def test_EXC_01_arguments_of_every_kind(value):
+    def f(x):
+        raise ValueError("it", x, x)
+
+    with pytest.raises(ValueError) as raised:
+        njit(f)(value)
+    assert raised.value.args == ("it", value, value)
+    assert str(raised.value.args[1]) == str(value.item() if isinstance(value, np.generic) else value) or raised.value.args[1] == value
+
+
 @pytest.mark.parametrize("source", ["raise ValueError('some', *pair)", "raise ValueError(*pair, 4)", "raise ValueError(*pair, *pair, 1j, x)",
                                     "raise ValueError(1, 2, 3, 4, 5, 6, 7, x)", "e = ValueError(*pair)\n raise e"])
 def test_EXC_01_arguments_by_star(source):

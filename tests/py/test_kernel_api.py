@@ -133,6 +133,15 @@ def test_tuples_of_arrays_and_scalars(device):
     assert (out == a * 3 + b).all()
 
 
+def test_more_arrays_than_there_is_room_for_at_first(device):
+    names = [f"a{k}" for k in range(70)]
+    space = {"cuda": cuda}
+    exec(f"def k(out, {', '.join(names)}):\n i = cuda.grid(1)\n out[i] = {' + '.join(f'{n}[i]' for n in names)}\n", space)
+    out = np.zeros(3)
+    cuda.jit(space["k"])[1, 3](out, *(np.full(3, 10.0 * k) for k in range(70)))
+    assert (out == 10.0 * sum(range(70))).all()
+
+
 def test_strided_and_read_only_hosts(device):
     base = np.zeros((6, 8))
     scale[1, 16](base[1, ::2], 2.0)
@@ -513,6 +522,21 @@ def test_H06_events(device):
     end.synchronize()
     assert end.query() and start.elapsed_time(end) >= 0 and cuda.event_elapsed_time(start, end) >= 0
     start.wait()
+
+
+@pytest.mark.parametrize("how", ["stream", "event"])
+def test_H06_synchronize_waits(device, how):
+    @cuda.jit
+    def slow(a):
+        for k in range(200000):
+            a[cuda.grid(1)] = a[cuda.grid(1)] * 0.5 + k
+
+    stream, event = cuda.stream(), cuda.event()
+    a = cuda.to_device(np.ones(32), stream=stream)
+    slow[1, 32, stream](a)
+    event.record(stream)
+    (stream if how == "stream" else event).synchronize()
+    assert event.query()
 
 
 def test_H07_devices(device):

@@ -374,6 +374,16 @@ def test_a_variable_without_value_is_empty(device):
     assert a.copy_to_host().tolist() == [[1, 0]] * 3 and out.copy_to_host().tolist() == [2, 2, 2, 0]
 
 
+def test_which_work_item_it_was(device):
+    @cuda.jit(**DEBUG)
+    def k(a, out):
+        i = cuda.grid(1)
+        out[i] = a[i % 7 + (i == 45 * 32 + 13) * 100]
+
+    cls, _, notes, _ = raised(k, (64, 32), np.zeros(7), np.zeros(64 * 32))
+    assert cls is IndexError and notes[0] == "raised in kernel k by block (45, 0, 0), thread (13, 0, 0)"
+
+
 def test_the_first_of_many_is_told_once(device):
     @cuda.jit(**DEBUG)
     def k(a):

@@ -327,6 +327,14 @@ def test_PAR_02_a_value_that_is_carried_on():
     assert njit(f)(np.ones(5)) == f(np.ones(5))
 
 
+@pytest.mark.parametrize("step", ["s + (s + a[i])", "(a[i] + s) + s", "s * (a[i] * s)"])
+def test_PAR_02_a_sum_that_is_used_twice(step):
+    space = {"prange": prange}
+    exec(f"def f(a):\n s = 1.0\n for i in prange(len(a)):\n  s = {step}\n return s\n", space)
+    assert "'s'" in refused(space["f"], np.ones(5))
+    assert njit(space["f"])(np.ones(5)) == space["f"](np.ones(5))
+
+
 def test_PAR_01_two_kinds_of_reduction():
     def f(a):
         s = 1.0

@@ -276,7 +276,7 @@ static void test_hash_avalanche(void) {
 
 static const char *const source_lines[] = {
     "        y[i] = a * x[i] + label",
-    "\tif x == \xc3\xa9t\xc3\xa9 \xe2\x80\xae:   \n",
+    "\tif x == \xc2\xb5t\xc3\xa9 \xe2\x80\xae:   \n",
     "total = sum(a,",
 };
 
@@ -327,7 +327,7 @@ static void test_diag_render_places(void) {
     CHECK_STR(rendered(&arena, &list.items.items[0], true),
               "kernels.py:15:10: error: name 'x\\x1b[31m\\n\\xff' is not defined               "
               "[E0201]\n"
-              "   15 | \tif x == \xc3\xa9t\xc3\xa9 \\u202e:\n"
+              "   15 | \tif x == \xc2\xb5t\xc3\xa9 \\u202e:\n"
               "      | \t        ^^^\n"
               "kernels.py:16:9: note: assigned here\n"
               "   16 | total = sum(a,\n"
