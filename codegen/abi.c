@@ -16,8 +16,8 @@ static void object_layout(Arena *arena, const Type *type, const Type *weak, Valu
     out->nitems = type->nparams;
     out->items = params;
     out->cells = object_cells(type);
-    if (type->nparams && type->params[0]->counted)
-        out->buffer_cells = buffer_cells(type->params[0]);
+    for (int32_t i = 0; i < QN_MIN(type->nparams, countof(out->buffer_cells)); i++)
+        if (type->params[i]->counted) out->buffer_cells[i] = buffer_cells(type->params[i]);
 }
 
 ValueLayout abi_layout(Arena *arena, const Type *type, const Type *weak) {
@@ -289,9 +289,13 @@ static bool may_change(const Type *type, const Type *changed, bool buffer) {
             if (may_change(type->items[i], changed, buffer)) return true;
         return false;
     }
-    if (type->kind != TY_CLASS || !type->nparams) return false;
-    if (buffer ? type->params[0] == changed->element : holds_type(type, changed)) return true;
-    return may_change(type->params[0], changed, buffer);
+    if (type->kind != TY_CLASS) return false;
+    if (!buffer && holds_type(type, changed)) return true;
+    for (int32_t i = 0; i < type->nparams; i++)
+        if ((buffer && type->params[i] == changed->element) ||
+            may_change(type->params[i], changed, buffer))
+            return true;
+    return false;
 }
 
 static void mark_changed(ValueLayout *layout) {

@@ -56,8 +56,8 @@ typedef struct ValueLayout {
     const struct ValueLayout *items;
     const Str *fields; /* named tuple */
     void *cls;         /* handle of its class, or the enumeration of TY_MEMBER, an int64 */
-    /* of an object, to make one: of itself, and of its buffer, NULL where no element is counted */
-    const CellLayout *cells, *buffer_cells;
+    /* of an object, to make one: of itself, and of its buffers by parameter, NULL where no element is counted */
+    const CellLayout *cells, *buffer_cells[2];
     bool changed; /* an object in a parameter: the code may change one of its type */
 } ValueLayout;
 

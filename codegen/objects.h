@@ -25,6 +25,19 @@ typedef struct ListObject {
     int64_t capacity, stride;
 } ListObject;
 
+typedef struct TableArray {
+    char *data;
+    Owner *owner;
+    int64_t length, stride;
+} TableArray;
+
+/* A dict, as ir_classes.def lays it out; a set has no values. */
+typedef struct TableObject {
+    ObjectHeader header;
+    int64_t length, used, free;
+    TableArray table, hashes, keys, values;
+} TableObject;
+
 /* NULL: no memory. */
 const CellLayout *object_cells(const Type *cls);
 const CellLayout *buffer_cells(const Type *element);

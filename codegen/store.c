@@ -138,7 +138,8 @@ static void code_layout(Codec *c, ValueLayout *v, int depth) {
     code_i32(c, &v->size);
     code_i32(c, &v->align);
     code_cells(c, &v->cells);
-    code_cells(c, &v->buffer_cells);
+    for (int i = 0; i < countof(v->buffer_cells); i++)
+        code_cells(c, &v->buffer_cells[i]);
     ValueLayout *items = code_items(c, v->items, &v->nitems, sizeof *items);
     for (int32_t i = 0; i < v->nitems && !c->why; i++)
         code_layout(c, &items[i], depth + 1);

@@ -379,7 +379,13 @@ static const char *object_hint(PyObject *arg) {
 
 static TypeKey any_key(const Where *w, PyObject *arg, int depth);
 
-/* What a list may hold: see is_element of infer_list.c. */
+ClassId py_container_class(PyObject *cls) {
+    if (cls == (PyObject *)&PyList_Type) return CLS_list;
+    if (cls == (PyObject *)&PyDict_Type) return CLS_dict;
+    return cls == (PyObject *)&PySet_Type ? CLS_set : CLS_COUNT;
+}
+
+/* What a list, and a dict as values, may hold: see is_element of infer_container.c. */
 static bool is_element_key(ModState *state, TypeKey key) {
     if (key_is_scalar(key)) return key_scalar_kind(key) != TY_none;
     const Compound *c = key_is_compound(key) ? py_compound(state, key) : NULL;
@@ -428,6 +434,63 @@ static const char *text_hint(PyObject *arg, bool kernel) {
     return kernel ? "kernels have no text: pass numbers" : "pass str(x), which is text alone";
 }
 
+/* What is hashed: see is_key of infer_container.c. */
+static bool is_hashed_key(ModState *state, TypeKey key) {
+    if (key_is_scalar(key)) return key_scalar_kind(key) != TY_none;
+    const Compound *c = key_is_compound(key) ? py_compound(state, key) : NULL;
+    if (!c || c->nitems < 0 || py_container_class(c->cls) != CLS_COUNT) return false;
+    if (c->cls == (PyObject *)&PyUnicode_Type) return false;
+    for (int32_t i = 0; i < c->nitems; i++)
+        if (!is_hashed_key(state, c->items[i])) return false;
+    return true;
+}
+
+/* One more key or value; *key is the type of those before, 0: there are none. */
+static bool same_key(const Where *w, PyObject *part, const char *of, TypeKey *key, int depth) {
+    TypeKey here = any_key(w, part, depth + 1);
+    if (here && *key && here != *key) {
+        char text[128];
+        snprintf(text, sizeof text, "the %s are of different types: make them one", of);
+        return refuse(w, text);
+    }
+    *key = here;
+    return here != 0;
+}
+
+static TypeKey table_key(const Where *w, PyObject *cls, TypeKey key, TypeKey value) {
+    TypeKey keys[2] = {key ? key : KEY_SCALAR(TY_wint), value ? value : KEY_SCALAR(TY_wint)};
+    bool dict = cls == (PyObject *)&PyDict_Type;
+    if (!is_hashed_key(w->state, keys[0]))
+        return refuse(w, "keys of dicts and elements of sets are numbers, and tuples of these");
+    if (!is_element_key(w->state, keys[1]))
+        return refuse(w, "dicts hold numbers, strings, lists, dicts, sets, and tuples of these");
+    return compound_key(w->state, cls, keys, dict ? 2 : 1);
+}
+
+/* Of the first entry; the others are of the same types. One of no entries is one of Python ints. */
+static TypeKey dict_key(const Where *w, PyObject *arg, int depth) {
+    TypeKey key = 0, value = 0;
+    PyObject *k, *v;
+    Py_ssize_t at = 0;
+    if (depth >= MAX_NESTING) return refuse(w, "dicts are nested too deeply");
+    while (PyDict_Next(arg, &at, &k, &v))
+        if (!same_key(w, k, "keys of a dict", &key, depth) ||
+            !same_key(w, v, "values of a dict", &value, depth))
+            return 0;
+    return table_key(w, (PyObject *)&PyDict_Type, key, value);
+}
+
+static TypeKey set_key(const Where *w, PyObject *arg, int depth) {
+    TypeKey key = 0;
+    if (depth >= MAX_NESTING) return refuse(w, "sets are nested too deeply");
+    PyObject *items = PySequence_List(arg);
+    bool ok = items != NULL;
+    for (Py_ssize_t i = 0; ok && i < PyList_GET_SIZE(items); i++)
+        ok = same_key(w, PyList_GET_ITEM(items, i), "elements of a set", &key, depth);
+    Py_XDECREF(items);
+    return ok ? table_key(w, (PyObject *)&PySet_Type, key, 0) : 0;
+}
+
 static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
     if (py_is_array(w->state, arg)) return array_key(w, (PyArrayObject *)arg);
     if (Py_TYPE(arg) == w->state->device_array_type && w->kernel) return ((DeviceArray *)arg)->key;
@@ -454,6 +517,9 @@ static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
     if (PyUnicode_Check(arg) || PyBytes_Check(arg) || PyByteArray_Check(arg))
         return refuse_type(w, arg, text_hint(arg, w->kernel));
     if (PyList_CheckExact(arg) && !w->kernel) return list_key(w, arg, depth);
+    if (PyDict_CheckExact(arg) && !w->kernel) return dict_key(w, arg, depth);
+    if ((PyObject *)Py_TYPE(arg) == (PyObject *)&PySet_Type && !w->kernel)
+        return set_key(w, arg, depth);
     if (PyList_Check(arg) || PyAnySet_Check(arg))
         return refuse_type(w, arg, "convert it with np.array(...) or tuple(...)");
     if (PyDict_Check(arg))
@@ -526,7 +592,8 @@ static const Type *compound_type(ModState *state, PyResolver *r, TypeTable *type
     const Type **items = arena_array(arena, const Type *, c->nitems);
     for (int32_t i = 0; i < c->nitems; i++)
         if (!(items[i] = py_key_type(state, r, types, arena, c->items[i], strong))) return NULL;
-    if (c->cls == (PyObject *)&PyList_Type) return type_class_of(types, CLS_list, items);
+    ClassId cls = py_container_class(c->cls);
+    if (cls != CLS_COUNT) return type_class_of(types, cls, items);
     if (c->cls == (PyObject *)&PyUnicode_Type) return type_class_of(types, CLS_str, NULL);
     if (!c->cls) return type_tuple(types, items, c->nitems);
     PyObject *fields = PyObject_GetAttrString(c->cls, "_fields");

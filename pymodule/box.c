@@ -126,7 +126,7 @@ PyObject *py_box(ModState *state, const ValueLayout *layout, const char *value) 
     case TY_TUPLE: return box_tuple(state, layout, value);
     case TY_ARRAY: return box_array(state, layout, (const ArrayValue *)value);
     case TY_CLASS:
-        return layout->element == CLS_str ? py_box_str(value) : py_box_list(state, layout, value);
+        return layout->element == CLS_str ? py_box_str(value) : py_box_object(state, layout, value);
     case TY_OPTIONAL:
         if (!READ(uint8_t)) return Py_NewRef(Py_None);
         return py_box(state, &layout->items[0], value + layout->items[0].offset);

@@ -82,6 +82,19 @@ static bool str_of_surrogates(Arena *arena, PyObject *object, Str *out) {
     return bytes != NULL;
 }
 
+static const ConstVal *const_at(Arena *arena, PyObject *object, PyObject *keep, int depth);
+
+/* A constant frozenset is what CPython makes of `x in {1, 2}` and of a display of constants: here the tuple of its items. */
+static bool const_of_frozenset(Arena *arena, PyObject *object, PyObject *keep, int depth,
+                               ConstVal *out) {
+    PyObject *items = PySequence_Tuple(object);
+    out->kind = CONST_TUPLE;
+    bool ok = items && const_of_items(arena, &PyTuple_GET_ITEM(items, 0), PyTuple_GET_SIZE(items),
+                                      keep, depth, out);
+    Py_XDECREF(items);
+    return ok;
+}
+
 static const ConstVal *const_at(Arena *arena, PyObject *object, PyObject *keep, int depth) {
     ConstVal *c = arena_new(arena, ConstVal);
     bool ok = true;
@@ -108,6 +121,8 @@ static const ConstVal *const_at(Arena *arena, PyObject *object, PyObject *keep, 
         c->kind = CONST_TUPLE;
         ok = const_of_items(arena, &PyTuple_GET_ITEM(object, 0), PyTuple_GET_SIZE(object), keep,
                             depth, c);
+    } else if (PyFrozenSet_CheckExact(object) && depth < TYPE_MAX_DEPTH) {
+        ok = const_of_frozenset(arena, object, keep, depth, c);
     } else if (PySlice_Check(object) && depth < TYPE_MAX_DEPTH) {
         ok = const_of_slice(arena, object, keep, depth, c);
     } else {

@@ -24,6 +24,7 @@ typedef enum UnboxOp {
     UB_TUPLE,
     UB_LIST,       /* a list: an object for the time of the call */
     UB_STR,        /* a string: a copy */
+    UB_TABLE,      /* a dict or a set, likewise */
     UB_INT_MEMBER, /* of the enumeration `type` */
     UB_MEMBER,
     UB_FUNCTION /* nothing to pass: the object itself is the type */
@@ -42,8 +43,9 @@ typedef struct Plan {
     int32_t owner;    /* arrays: of their Owner in the frame */
     int32_t nitems;
     struct Plan *items;
-    const ValueLayout *list; /* of a list; items[0] is the plan of its elements, in an element */
-    PyObject *type;          /* the exact type (or function) asked for */
+    const ValueLayout *
+        object; /* of a list, dict or set; items are the plans of its parameters, each in an element */
+    PyObject *type; /* the exact type (or function) asked for */
     PyArray_Descr *descr;
     TypeKey key;  /* arrays: of a device array that fits */
     bool written; /* arrays: by the code, as far as is known */
@@ -66,7 +68,7 @@ typedef struct Spec {
     Artifact *artifact;
     int32_t result_offset, frame_size;
     int32_t narrays; /* among the arguments, those in tuples too */
-    bool objects;    /* are there lists among them? */
+    bool objects;    /* are there lists, dicts or sets among them? */
     TypeKey *keys;
     TypeKey *
         declared_keys; /* the types of the code's parameters; == keys unless arguments are converted */
@@ -98,6 +100,7 @@ int py_unbox_value(const Plan *plan, PyObject *o, char *at, bool loose);
 /* -- lists.c: around a call with objects among its arguments -- */
 int py_unbox_str(const Plan *plan, PyObject *o, char *out, bool loose);
 int py_unbox_list(const Plan *plan, PyObject *o, char *out, bool loose);
+int py_unbox_table(const Plan *plan, PyObject *o, char *out, bool loose);
 void py_clear_objects(const Spec *spec, char *frame); /* before the frame is filled */
 /* After it was filled: what must not go away before the objects. NULL: exception. */
 PyObject *py_keep_objects(const Spec *spec, PyObject *const *args);

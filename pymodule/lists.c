@@ -1,11 +1,10 @@
-/* lists.c - Python lists and those of compiled code.
+/* lists.c - Python lists and those of compiled code; with dicts and sets (tables.c) what is done with all objects of a call.
  *
  * An argument is copied into an object for the time of the call, and where the code may have changed lists of its type,
  * what it holds then is written back into the Python list: elements that are what they were stay the Python objects they
  * are. The object knows its Python list, so that a list that comes back is the list that went in. A result is a new Python
  * list; within one result a list that is in two places is one list. */
-#include "pymodule/dispatch.h"
-#include "codegen/objects.h"
+#include "pymodule/objects.h"
 #include "codegen/support.h"
 
 static ListObject *list_at(const char *value) {
@@ -14,6 +13,10 @@ static ListObject *list_at(const char *value) {
 
 static void drop(void *object) {
     quern_release(object);
+}
+
+static bool is_object_plan(const Plan *plan) {
+    return plan->op == UB_LIST || plan->op == UB_TABLE;
 }
 
 /* -- results ------------------------------------------------------------------------------------- */
@@ -26,11 +29,14 @@ static void retain_value(const ValueLayout *layout, const char *value) {
         retain_value(&layout->items[i], value + layout->items[i].offset);
 }
 
+PyObject *py_box_kept(ModState *state, const ValueLayout *layout, const char *value) {
+    retain_value(layout, value);
+    return py_box(state, layout, value);
+}
+
 static PyObject *box_element(ModState *state, const ValueLayout *element, const ListObject *list,
                              int64_t i) {
-    const char *value = list->data + i * element->size;
-    retain_value(element, value);
-    return py_box(state, element, value);
+    return py_box_kept(state, element, list->data + i * element->size);
 }
 
 static PyObject *new_list(ModState *state, const ValueLayout *layout, ListObject *list) {
@@ -47,11 +53,14 @@ static PyObject *new_list(ModState *state, const ValueLayout *layout, ListObject
     return out;
 }
 
-PyObject *py_box_list(ModState *state, const ValueLayout *layout, const char *value) {
-    ListObject *list = list_at(value);
-    PyObject *known = list->header.python;
-    PyObject *out = known ? Py_NewRef(known) : new_list(state, layout, list);
-    drop(list);
+PyObject *py_box_object(ModState *state, const ValueLayout *layout, const char *value) {
+    ListObject *object = list_at(value); /* any of them, until its header has been read */
+    PyObject *known = object->header.python;
+    PyObject *out = known ? Py_NewRef(known)
+                    : layout->element == CLS_list
+                        ? new_list(state, layout, object)
+                        : py_new_table(state, layout, (TableObject *)object);
+    drop(object);
     return out;
 }
 
@@ -59,12 +68,12 @@ PyObject *py_box_list(ModState *state, const ValueLayout *layout, const char *va
 
 /* A list with room for n elements, all empty. NULL with MemoryError. */
 static ListObject *make_list(const Plan *plan, PyObject *python, Py_ssize_t n) {
-    const ValueLayout *layout = plan->list;
+    const ValueLayout *layout = plan->object;
     int64_t bytes = (int64_t)n * layout->items[0].size;
     ListObject *list = layout->cells ? (ListObject *)quern_new_object(layout->cells) : NULL;
     if (!list) return PyErr_NoMemory(), NULL;
-    list->owner = layout->buffer_cells ? quern_alloc_buffer(bytes, layout->buffer_cells)
-                                       : quern_alloc_array(bytes, 0);
+    list->owner = layout->buffer_cells[0] ? quern_alloc_buffer(bytes, layout->buffer_cells[0])
+                                          : quern_alloc_array(bytes, 0);
     list->length = 0;
     list->data = list->owner ? (char *)list->owner + SUPPORT_ARRAY_ALIGN : NULL;
     list->capacity = n;
@@ -98,25 +107,34 @@ int py_unbox_list(const Plan *plan, PyObject *o, char *out, bool loose) {
 
 static bool write_back(ModState *state, const Plan *plan, ListObject *list);
 
-/* Is it still what it was? Numbers are compared with what the Python number is; lists are the same list, whatever is in it. */
-static bool is_unchanged(ModState *state, const Plan *plan, const ListObject *list, int64_t i,
-                         PyObject *python, bool *ok) {
-    const ValueLayout *element = &plan->list->items[0];
-    const char *value = list->data + i * element->size;
+static bool write_object(ModState *state, const Plan *plan, void *object) {
+    return plan->op == UB_LIST ? write_back(state, plan, object)
+                               : py_write_table(state, plan, object);
+}
+
+/* Numbers are compared with what the Python number is; lists are the same list, whatever is in it. */
+bool py_is_unchanged(ModState *state, const Plan *plan, const char *value, PyObject *python,
+                     bool *ok) {
     _Alignas(16) char before[16] = {0}, now[16] = {0};
-    if (element->kind == TY_CLASS && element->element == CLS_str)
-        return (*(ObjectHeader *const *)value)->python == python;
-    if (element->kind == TY_CLASS) {
+    if (plan->op == UB_STR) return (*(ObjectHeader *const *)value)->python == python;
+    if (plan->op == UB_LIST || plan->op == UB_TABLE) {
         ListObject *inner = list_at(value);
         if (inner->header.python != python) return false;
-        *ok = write_back(state, &plan->items[0], inner);
+        *ok = write_object(state, plan, inner);
         return true;
     }
-    if (element->kind >= TY_SCALARS) return false;
-    int done = py_unbox_value(&plan->items[0], python, before, true);
+    if (plan->op == UB_TUPLE || plan->op == UB_ARRAY || plan->optional) return false;
+    int done = py_unbox_value(plan, python, before, true);
     if (done < 0) PyErr_Clear();
-    memcpy(now, value, (size_t)element->size);
+    memcpy(now, value, (size_t)plan->to_size);
     return done > 0 && !memcmp(before, now, sizeof now);
+}
+
+/* Is element number i still what it was? */
+static bool is_unchanged(ModState *state, const Plan *plan, const ListObject *list, int64_t i,
+                         PyObject *python, bool *ok) {
+    const char *value = list->data + i * plan->object->items[0].size;
+    return py_is_unchanged(state, &plan->items[0], value, python, ok);
 }
 
 static bool write_element(ModState *state, const Plan *plan, ListObject *list, int64_t i,
@@ -125,7 +143,7 @@ static bool write_element(ModState *state, const Plan *plan, ListObject *list, i
     if (i < PyList_GET_SIZE(python) &&
         is_unchanged(state, plan, list, i, PyList_GET_ITEM(python, (Py_ssize_t)i), &ok))
         return ok;
-    PyObject *item = box_element(state, &plan->list->items[0], list, i);
+    PyObject *item = box_element(state, &plan->object->items[0], list, i);
     if (!item) return false;
     if (i < PyList_GET_SIZE(python)) return PyList_SetItem(python, (Py_ssize_t)i, item) == 0;
     ok = PyList_Append(python, item) == 0;
@@ -150,10 +168,10 @@ static bool return_value(ModState *state, const Plan *plan, char *frame, bool wr
     if (plan->op == UB_TUPLE)
         for (int32_t i = 0; i < plan->nitems; i++)
             ok &= return_value(state, &plan->items[i], frame, write && ok);
-    if (plan->op != UB_LIST && plan->op != UB_STR) return ok;
+    if (!is_object_plan(plan) && plan->op != UB_STR) return ok;
     ListObject **at = (ListObject **)(frame + plan->offset);
     if (!*at) return true;
-    if (write && plan->op == UB_LIST && plan->list->changed) ok = write_back(state, plan, *at);
+    if (write && plan->op != UB_STR && plan->object->changed) ok = write_object(state, plan, *at);
     drop(*at);
     *at = NULL;
     return ok;
@@ -174,11 +192,12 @@ static bool keep_inner(const Plan *plan, PyObject *o, PyObject *keep) {
             if (!keep_inner(&plan->items[i], PyTuple_GET_ITEM(o, i), keep)) return false;
         return true;
     }
-    if (plan->op != UB_LIST || plan->list->items[0].kind < TY_SCALARS) return true;
-    PyObject *items = PyList_GetSlice(o, 0, PyList_GET_SIZE(o));
+    const Plan *stored = is_object_plan(plan) ? &plan->items[plan->nitems - 1] : NULL;
+    if (!stored || plan->object->items[plan->nitems - 1].kind < TY_SCALARS) return true;
+    PyObject *items = PyDict_Check(o) ? PyDict_Values(o) : PySequence_List(o);
     bool ok = items && PyList_Append(keep, items) == 0;
     for (Py_ssize_t i = 0; ok && i < PyList_GET_SIZE(items); i++)
-        ok = keep_inner(&plan->items[0], PyList_GET_ITEM(items, i), keep);
+        ok = keep_inner(stored, PyList_GET_ITEM(items, i), keep);
     Py_XDECREF(items);
     return ok;
 }
@@ -193,18 +212,27 @@ PyObject *py_keep_objects(const Spec *spec, PyObject *const *args) {
 /* -- one list in several places ----------------------------------------------------------------- */
 
 static bool same_type(const ValueLayout *a, const ValueLayout *b) {
-    return a->kind == b->kind && a->nitems == b->nitems && a->cells == b->cells &&
-           (a->nitems == 0 || same_type(&a->items[0], &b->items[0]));
+    bool same = a->kind == b->kind && a->nitems == b->nitems && a->cells == b->cells &&
+                a->element == b->element;
+    for (int32_t i = 0; same && i < a->nitems; i++)
+        same = same_type(&a->items[i], &b->items[i]);
+    return same;
 }
 
 static bool unify(const Plan *plan, char *base, PyObject *seen);
 
 /* Items that are lists, or tuples: of every element. */
 static bool unify_elements(const Plan *plan, const ListObject *list, PyObject *seen) {
-    const Plan *element = &plan->items[0];
-    if (element->op != UB_LIST && element->op != UB_TUPLE) return true;
-    for (int64_t i = 0; i < list->length; i++)
-        if (!unify(element, list->data + i * list->stride, seen)) return false;
+    const Plan *element = &plan->items[plan->nitems - 1];
+    const TableObject *table = (const TableObject *)list;
+    bool dict = plan->op == UB_TABLE;
+    if ((!is_object_plan(element) && element->op != UB_TUPLE) || (dict && plan->nitems < 2))
+        return true;
+    char *at = dict ? table->values.data : list->data;
+    int64_t n = dict ? table->used : list->length;
+    int64_t stride = dict ? table->values.stride : list->stride;
+    for (int64_t i = 0; i < n; i++)
+        if (!unify(element, at + i * stride, seen)) return false;
     return true;
 }
 
@@ -212,14 +240,14 @@ static bool unify_elements(const Plan *plan, const ListObject *list, PyObject *s
 static bool unify(const Plan *plan, char *base, PyObject *seen) {
     for (int32_t i = 0; plan->op == UB_TUPLE && i < plan->nitems; i++)
         if (!unify(&plan->items[i], base, seen)) return false;
-    if (plan->op != UB_LIST) return true;
+    if (!is_object_plan(plan)) return true;
     ListObject **at = (ListObject **)(base + plan->offset), *first;
     PyObject *key = PyLong_FromVoidPtr((*at)->header.python);
     PyObject *known = key ? PyDict_GetItemWithError(seen, key) : NULL;
     const void *found[2] = {*at, plan};
     bool ok = key && (known || !PyErr_Occurred());
     if (known) memcpy(found, PyBytes_AS_STRING(known), sizeof found);
-    if (known && same_type(((const Plan *)found[1])->list, plan->list)) {
+    if (known && same_type(((const Plan *)found[1])->object, plan->object)) {
         first = (ListObject *)found[0];
         quern_retain(&first->header.owner);
         drop(*at);
@@ -235,14 +263,15 @@ static bool unify(const Plan *plan, char *base, PyObject *seen) {
 }
 
 static bool holds_lists(const Plan *plan) {
-    return plan->op == UB_LIST && (plan->items[0].op == UB_LIST || plan->items[0].op == UB_TUPLE);
+    const Plan *stored = is_object_plan(plan) ? &plan->items[plan->nitems - 1] : plan;
+    return stored != plan && (is_object_plan(stored) || stored->op == UB_TUPLE);
 }
 
 bool py_unify_objects(const Spec *spec, char *frame) {
     int32_t lists = 0;
     for (int32_t i = 0; i < spec->nargs; i++) {
         const Plan *plan = &spec->plans[i];
-        lists += plan->op == UB_TUPLE || holds_lists(plan) ? 2 : plan->op == UB_LIST;
+        lists += plan->op == UB_TUPLE || holds_lists(plan) ? 2 : is_object_plan(plan);
     }
     if (lists < 2) return true;
     PyObject *seen = PyDict_New();
@@ -256,7 +285,7 @@ bool py_unify_objects(const Spec *spec, char *frame) {
 static void clear_value(const Plan *plan, char *frame) {
     for (int32_t i = 0; plan->op == UB_TUPLE && i < plan->nitems; i++)
         clear_value(&plan->items[i], frame);
-    if (plan->op == UB_LIST || plan->op == UB_STR) *(void **)(frame + plan->offset) = NULL;
+    if (is_object_plan(plan) || plan->op == UB_STR) *(void **)(frame + plan->offset) = NULL;
 }
 
 void py_clear_objects(const Spec *spec, char *frame) {

@@ -234,7 +234,9 @@ void py_use_hash(void);
 /* A string of compiled code, whose references stay as they are. */
 PyObject *py_text_of(const void *object);
 PyObject *py_box_str(const char *value);
-PyObject *py_box_list(ModState *state, const ValueLayout *layout, const char *value);
+/* Of list, dict and set; CLS_COUNT: of any other class. */
+ClassId py_container_class(PyObject *cls);
+PyObject *py_box_object(ModState *state, const ValueLayout *layout, const char *value);
 
 /* -- call support: poll and stack limit (jitfunc.c) -- */
 struct Spec;

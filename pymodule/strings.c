@@ -17,7 +17,7 @@ int py_unbox_str(const Plan *plan, PyObject *o, char *out, bool loose) {
 #endif
     Py_ssize_t length = PyUnicode_GET_LENGTH(o);
     int64_t kind = (int64_t)PyUnicode_KIND(o);
-    StrObject *s = string_new(plan->list->cells, (int64_t)length, kind);
+    StrObject *s = string_new(plan->object->cells, (int64_t)length, kind);
     if (!s) return PyErr_NoMemory(), -1;
     memcpy(s->data, PyUnicode_DATA(o), (size_t)(length * kind));
     s->hash = PyUnicode_CheckExact(o) ? ((PyASCIIObject *)o)->hash : -1;

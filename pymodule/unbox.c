@@ -206,21 +206,23 @@ static bool plan_tuple(Planner *p, Plan *plan, const Compound *c, const ValueLay
 }
 
 /* Elements are written to where they shall be: their plan has no offset, and no room in the frame. */
-static bool plan_list(Planner *p, Plan *plan, const Compound *c, const ValueLayout *layout) {
-    plan->op = UB_LIST;
-    plan->list = layout;
-    plan->nitems = 1;
+static bool plan_object(Planner *p, Plan *plan, const Compound *c, ClassId cls,
+                        const ValueLayout *layout) {
+    plan->op = cls == CLS_list ? UB_LIST : UB_TABLE;
+    plan->object = layout;
+    plan->nitems = c->nitems;
     p->objects = true;
-    if (layout->kind != TY_CLASS || layout->element != CLS_list)
-        return mismatch(KEY_COMPOUND, layout);
-    plan->items = PyMem_Calloc(1, sizeof *plan->items);
+    if (layout->kind != TY_CLASS || layout->element != cls) return mismatch(KEY_COMPOUND, layout);
+    plan->items = PyMem_Calloc((size_t)c->nitems, sizeof *plan->items);
     if (!plan->items) return PyErr_NoMemory(), false;
-    return plan_value(p, &plan->items[0], c->items[0], &layout->items[0], 0);
+    for (int32_t i = 0; i < c->nitems; i++)
+        if (!plan_value(p, &plan->items[i], c->items[i], &layout->items[i], 0)) return false;
+    return true;
 }
 
 static bool plan_str(Planner *p, Plan *plan, const ValueLayout *layout) {
     plan->op = UB_STR;
-    plan->list = layout;
+    plan->object = layout;
     p->objects = true;
     bool fits = layout->kind == TY_CLASS && layout->element == CLS_str;
     return fits || mismatch(KEY_COMPOUND, layout);
@@ -274,7 +276,8 @@ static bool plan_value(Planner *p, Plan *plan, TypeKey key, const ValueLayout *l
     if (key_is_array(key)) return plan_array(p, plan, key, layout);
     if (key_is_scalar(key)) return plan_scalar(p, plan, key_scalar_kind(key), layout);
     const Compound *c = py_compound(p->state, key);
-    if (c->cls == (PyObject *)&PyList_Type) return plan_list(p, plan, c, layout);
+    ClassId cls = py_container_class(c->cls);
+    if (cls != CLS_COUNT) return plan_object(p, plan, c, cls, layout);
     if (c->cls == (PyObject *)&PyUnicode_Type) return plan_str(p, plan, layout);
     if (c->nitems >= 0) return plan_tuple(p, plan, c, layout, offset);
     if (c->nitems == KEY_MEMBERS) return plan_member(p, plan, c, layout);
@@ -501,6 +504,7 @@ static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loo
     case UB_TUPLE: return unbox_tuple(plan, o, frame, loose, k);
     case UB_LIST: return py_unbox_list(plan, o, out, loose);
     case UB_STR: return py_unbox_str(plan, o, out, loose);
+    case UB_TABLE: return py_unbox_table(plan, o, out, loose);
     case UB_INT_MEMBER:
         return (PyObject *)Py_TYPE(o) == plan->type ? unbox_int(plan, o, out, true) : 0;
     case UB_MEMBER:

@@ -64,7 +64,7 @@ static bool visit_phi(Infer *in, Ref ref, Val *out) {
         if (!infer_edge_taken(in, block->preds.items[k], phi->block)) continue;
         Fact f = in->facts[ir_arg(in->f, ref, k)];
         Fact joined;
-        if (in->lists) list_of_today(in, ir_arg(in->f, ref, k), &f);
+        if (in->containers) container_of_today(in, ir_arg(in->f, ref, k), &f);
         if (!all.type && !all.unbound && !all.conflict && !all.reported)
             all = f;
         else
@@ -96,9 +96,14 @@ static bool takes_open(const Inst *inst, int32_t k) {
     case OP_attr:
     case OP_check_bound:
     case OP_truth:
-    case OP_build_list: return true;
+    case OP_getitem:
+    case OP_build_list:
+    case OP_build_dict:
+    case OP_build_set: return true;
     case OP_call_py: return k > 0; /* xs.append(ys), len(xs): the callee waits where it must */
-    case OP_setitem: return k == 2;
+    case OP_setitem: return k != 1;
+    case OP_binary: /* d |= e; x in d */
+        return inst->imm || inst->sub == OPR_contains || inst->sub == OPR_not_contains;
     default: return false;
     }
 }
@@ -303,7 +308,9 @@ static bool visit_build(Infer *in, Ref ref, Val *out) {
     for (int32_t k = 0; k < n; k++)
         if (!infer_operand(in, ref, k, &items[k])) return false;
     if (inst->op == OP_build_list && list_is_object(in, ref))
-        return v_list_site(in, ref, items, n, out);
+        return v_container_site(in, CLS_list, ref, items, n, out);
+    if (inst->op == OP_build_dict) return v_container_site(in, CLS_dict, ref, items, n, out);
+    if (inst->op == OP_build_set) return v_container_site(in, CLS_set, ref, items, n, out);
     *out = v_tuple(in, items, n);
     return true;
 }
@@ -354,7 +361,7 @@ static bool visit_iter(Infer *in, Ref ref, Val *out) {
     if (!infer_operand(in, ref, 0, &of)) return false;
     of = v_unwrap(in, of);
     if (fact_str(&of.f) && !v_text(in, &of)) return false;
-    if (!v_iterable(in, of) || !v_begin(in, of, out)) return false;
+    if (!v_iterable(in, &of) || !v_begin(in, of, out)) return false;
     if (!in->emit || !type_is_counted(out->f.type) || iterates_objects(out->f.type)) return true;
     if (!v_iter_len(in, *out, &length)) return false;
     vec_push(in->arena, &in->emit->iterations, ((Iteration){ref, length, NO_BLOCK}));
@@ -480,7 +487,9 @@ static bool visit(Infer *in, Ref ref, Val *out) {
     case OP_comprehension: return v_comprehension(in, ref, out);
     case OP_call_star: return visit_call_star(in, ref, out);
     case OP_build_tuple:
-    case OP_build_list: return visit_build(in, ref, out);
+    case OP_build_list:
+    case OP_build_dict:
+    case OP_build_set: return visit_build(in, ref, out);
     case OP_build_slice: return visit_slice(in, ref, out);
     case OP_concat: return visit_concat(in, ref, out);
     case OP_iter: return visit_iter(in, ref, out);
@@ -606,7 +615,7 @@ void infer_fixed_point(Infer *in) {
     in->reached[0] = true;
     in->settled = false;
     walk(in);
-    while (!in->ti->aborted && list_close_webs(in))
+    while (!in->ti->aborted && container_close_webs(in))
         walk(in);
     in->settled = true;
     for (Ref ref = 1; ref < in->f->insts.len; ref++) {

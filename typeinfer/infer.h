@@ -43,7 +43,7 @@ typedef struct Slot {
 } Slot;
 
 typedef struct Infer Infer;
-typedef struct ListWebs ListWebs;
+typedef struct ContainerWebs ContainerWebs;
 
 /* ti_diagnose: a call of a function that has errors. */
 typedef struct FailedCall {
@@ -169,9 +169,9 @@ struct Infer {
     Ref at; /* the untyped instruction being visited */
     /* ti_diagnose: instructions whose error has been told, by untyped Ref; NULL: the first error ends it */
     bool *told;
-    Fact recovery;   /* what a failed call gives in spite of its errors */
-    Emit *emit;      /* specialisation; NULL: inference */
-    ListWebs *lists; /* infer_list.c; NULL: no list is an object so far */
+    Fact recovery;             /* what a failed call gives in spite of its errors */
+    Emit *emit;                /* specialisation; NULL: inference */
+    ContainerWebs *containers; /* infer_container.c; NULL: no container is made so far */
 };
 
 /* -- infer.c: the walk ------------------------------------------------------------------------ */
@@ -476,17 +476,26 @@ const char *gpu_name(Arena *arena, int32_t index);
 bool list_checked(Infer *in, Ref ref);
 /* Does the display make a list on the heap? */
 bool list_is_object(Infer *in, Ref display);
-/* The fact of a value that is a list, in the type that its web has now. */
-void list_of_today(Infer *in, Ref ref, Fact *f);
-/* A new list at the instruction `site`, of these items. */
-bool v_list_site(Infer *in, Ref site, const Val *items, int32_t n, Val *out);
-/* Does the method of that name put something into a list? Then its elements are of a type that holds that, too. false: an
- * error, or not known yet. */
-bool list_taught(Infer *in, Str name, const CallArgs *args);
-/* A web of lists that stay empty gets a type; false: there is none. */
-bool list_close_webs(Infer *in);
 /* A list as the whole index of an array is an array of positions, a tuple is not. */
 bool list_as_index(Infer *in, Ref index, Val *v);
+
+/* -- infer_container.c: lists, dicts and sets, and what is known of their elements ------------------- */
+
+bool type_is_of(const Type *type, ClassId cls);
+bool type_is_list(const Type *type);
+/* A new one at the instruction `site`, of these items; a dict: of key, value, key, value ... */
+bool v_container_site(Infer *in, ClassId cls, Ref site, const Val *items, int32_t n, Val *out);
+/* The displays in the web of `ref` become objects; false: they are already. */
+bool container_make_lists(Infer *in, Ref ref);
+/* Does the method of that name put something into a container? Then its elements are of a type that holds that, too. false: an
+ * error, or not known yet. */
+bool container_taught(Infer *in, Str name, const CallArgs *args);
+/* Containers from elsewhere that meet those of a web say what these hold: xs if n else []. */
+bool container_taught_by_phi(Infer *in, Ref phi);
+/* The fact of a value that is a container, in the type that its web has now. */
+void container_of_today(Infer *in, Ref ref, Fact *f);
+/* A web of containers that stay empty gets a type; false: there is none. */
+bool container_close_webs(Infer *in);
 
 /* -- infer_object.c: objects of classes ---------------------------------------------------------- */
 
@@ -525,7 +534,10 @@ bool primitive_buffer(Infer *in, const Val *args, int32_t n, Val *out);
 /* -- infer_iter.c: ranges, iteration, tuples ------------------------------------------------------ */
 
 bool v_range(Infer *in, const Val *args, int32_t n, Val *out);
-bool v_iterable(Infer *in, Val a);
+/* Can it be gone over? Dicts, sets and views become iterations over what they hold now. */
+bool v_iterable(Infer *in, Val *a);
+bool type_is_view(const Type *type);
+Val v_dict_of_view(Val view);
 /* Does something that may change while it is walked over stand in it? */
 bool iterates_objects(const Type *type);
 bool v_iter_len(Infer *in, Val it, Val *out);
@@ -539,12 +551,16 @@ enum IterKind {
     ITER_ZIP,       /* a tuple of what is gone over side by side */
     ITER_REVERSED,  /* the sequence, whose length stands still */
     ITER_BACKWARD,  /* (list, its length when reversed() was called) */
-    ITER_CALL, /* (n, function, state): the items function(state, 0) ... function(state, n - 1) */
+    /* (n, function, state): the items function(state, 0) ... function(state, n - 1); n may be a function of the state, asked each time */
+    ITER_CALL,
     ITER_PARALLEL, /* a range, whose items may be gone through in any order */
     ITER_OVER,     /* the sequence: iter(sequence) */
     ITER_MAP,      /* (function, what ...) */
     ITER_FILTER,   /* (function or None, what) */
     ITER_STRICT,   /* as ITER_ZIP: all must be of one length */
+    ITER_KEYS, /* d.keys(): goes over what the dict holds when a loop begins; so do the next two */
+    ITER_VALUES,
+    ITER_ITEMS,
     ITER_KEPT /* (what, cell): the cell, an array of one int64, has the number of the next item */
 };
 /* A slice of three parts, each an int or None. */

@@ -45,27 +45,48 @@ static bool library_error(Infer *in, Str name, const CallArgs *args) {
     return false;
 }
 
-/* A method of a list of nobody knows what yet. Those that only change it have a known result. */
-static bool call_open(Infer *in, Str name, Val *out) {
-    static const char *const changes[] = {"list.append",     "list.clear",   "list.extend",
-                                          "list.insert",     "list.reverse", "list.sort",
-                                          "list.__setitem__"};
-    for (int i = 0; i < countof(changes); i++)
-        if (str_is(name, changes[i]))
-            return *out = val_of(fact_of(type_scalar(in->types, TY_none))), true;
+static bool is_among(Str name, const char *const *names, int n) {
+    for (int i = 0; i < n; i++)
+        if (str_is(name, names[i])) return true;
+    return false;
+}
+
+/* A method of a container of nobody knows what yet. Those that only change it have a known result; what is stored in it may be known
+ * to be a container itself. */
+static bool call_open(Infer *in, Str name, const CallArgs *args, Val *out) {
+    static const char *const changes[] = {
+        "dict.__setitem__", "dict.clear",  "dict.update",  "list.append", "list.clear",
+        "list.extend",      "list.insert", "list.reverse", "list.sort",   "list.__setitem__",
+        "set.add",          "set.clear",   "set.discard",  "set.remove",  "set.update"};
+    static const char *const in_place[] = {"dict.__ior__", "list.__iadd__", "list.__imul__",
+                                           "set.__iand__", "set.__ior__",   "set.__isub__",
+                                           "set.__ixor__"};
+    const Type *type = args->args[0].f.type;
+    if (is_among(name, changes, countof(changes)))
+        return *out = val_of(fact_of(type_scalar(in->types, TY_none))), true;
+    if (is_among(name, in_place, countof(in_place))) return *out = val_of(fact_of(type)), true;
+    if (str_is(name, "dict.setdefault") && type->params[1]->kind == TY_CLASS)
+        return *out = val_of(fact_of(type->params[1])), true;
     return in->stop = STOP_UNKNOWN, false;
+}
+
+/* list(), dict() and set() make a container as a display does. */
+static bool is_empty_display(Str name, const CallArgs *args, ClassId *cls) {
+    bool list = str_is(name, "builtins.list"), dict = str_is(name, "builtins.dict");
+    *cls = list ? CLS_list : dict ? CLS_dict : CLS_set;
+    return args->nargs == 0 && (list || dict || str_is(name, "builtins.set"));
 }
 
 static bool call_library(Infer *in, Str name, const CallArgs *given, Val *out) {
     bool known;
+    ClassId cls;
     CallArgs values = *given, *args = &values;
     if (!v_text_arguments(in, name, args)) return false;
-    if (!list_taught(in, name, args)) return false;
+    if (!container_taught(in, name, args)) return false;
     if (args->nargs && is_object(&args->args[0]) && args->args[0].f.type->open &&
         !str_is(name, "builtins.len"))
-        return call_open(in, name, out);
-    if (str_is(name, "builtins.list") && args->nargs == 0)
-        return v_list_site(in, in->at, NULL, 0, out);
+        return call_open(in, name, args, out);
+    if (is_empty_display(name, args, &cls)) return v_container_site(in, cls, in->at, NULL, 0, out);
     if (v_operator_call(in, name, args, &known, out)) return true;
     if (known || in->stop) return false;
     if (v_typed(in, name, args, &known, out)) return true;

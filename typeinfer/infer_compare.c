@@ -219,6 +219,9 @@ bool v_contains(Infer *in, bool not_in, Val item, Val container, Val *out) {
         return in_range(in, item, container, out) && negate(in, not_in, out);
     Val args[2] = {container, item};
     bool found;
+    if (t->kind == TY_CLASS && t->open) return *out = val_of(fact_of(bool_type(in->types))), true;
+    if (t->kind == TY_ITER && t->bits == ITER_KEYS)
+        return v_contains(in, not_in, item, v_dict_of_view(container), out);
     CallArgs call = {args, 2, 0, NULL};
     if (t->kind == TY_ARRAY) {
         bool done = v_library_function(in, STR("operator.contains"), &call, &found, out);

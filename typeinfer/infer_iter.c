@@ -255,7 +255,15 @@ bool iterates_objects(const Type *type) {
     return type->kind == TY_CLASS && type->bits != CLS_str;
 }
 
-/* The element at a position that is below the length. */
+bool type_is_view(const Type *type) {
+    return type->kind == TY_ITER && type->bits >= ITER_KEYS && type->bits <= ITER_ITEMS;
+}
+
+Val v_dict_of_view(Val view) {
+    return iter_inner(view);
+}
+
+/* The element at a position of a list that is below the length. */
 static bool object_item(Infer *in, Val list, Val counter, Val *out) {
     Emit *e = in->emit;
     bool found;
@@ -271,17 +279,31 @@ static bool object_item(Infer *in, Val list, Val counter, Val *out) {
     return true;
 }
 
-bool v_iterable(Infer *in, Val a) {
-    const Type *t = a.f.type;
+/* Dicts and sets are gone over by functions of the library, which watch for changes from here on. */
+static bool begin_table(Infer *in, Val *a) {
+    const Type *t = a->f.type;
+    const char *name = "__iter__";
+    Val table = *a;
+    bool found;
+    if (type_is_view(t)) {
+        name = t->bits == ITER_KEYS ? name : t->bits == ITER_VALUES ? "__values__" : "__items__";
+        table = iter_inner(*a);
+    }
+    if (table.f.type->open) return in->stop = STOP_UNKNOWN, false;
+    return v_method(in, name, &table, 1, &found, a) || found || not_iterable(in, a, NULL);
+}
+
+bool v_iterable(Infer *in, Val *a) {
+    const Type *t = a->f.type;
     switch (t->kind) {
-    case TY_CLASS:
+    case TY_CLASS: return type_is_list(t) || is_str(a) || begin_table(in, a);
     case TY_RANGE: return true;
-    case TY_ARRAY: return t->ndim > 0 || not_iterable(in, &a, "it has no axes");
+    case TY_ARRAY: return t->ndim > 0 || not_iterable(in, a, "it has no axes");
     case TY_TUPLE:
         return t->nitems == 0 || common_type(in, t) ||
-               not_iterable(in, &a, "its items have no common type");
-    case TY_ITER: return true; /* asked when it was made */
-    default: return not_iterable(in, &a, NULL);
+               not_iterable(in, a, "its items have no common type");
+    case TY_ITER: return !type_is_view(t) || begin_table(in, a); /* else asked when it was made */
+    default: return not_iterable(in, a, NULL);
     }
 }
 
@@ -329,6 +351,12 @@ __attribute__((noinline)) static bool plain_len(Infer *in, Val of, Val *out) {
     }
 }
 
+static bool called_length(Infer *in, Val parts, Val *out) {
+    Val length = v_item(in, parts, 0), state = v_item(in, parts, 2);
+    if (!fact_object(&length.f)) return *out = length, true;
+    return v_call(in, length, &(CallArgs){&state, 1, 0, NULL}, out);
+}
+
 bool v_iter_len(Infer *in, Val it, Val *out) {
     if (!ti_has_stack(in, "iterators")) return false;
     if (!is_kind(&it, TY_ITER)) return plain_len(in, it, out);
@@ -336,7 +364,10 @@ bool v_iter_len(Infer *in, Val it, Val *out) {
     switch ((enum IterKind)it.f.type->bits) {
     case ITER_ZIP: return zip_length(in, inner, 0, out);
     case ITER_MAP: return zip_length(in, inner, 1, out);
-    case ITER_CALL: return *out = v_item(in, inner, 0), true;
+    case ITER_CALL: return called_length(in, inner, out);
+    case ITER_KEYS:
+    case ITER_VALUES:
+    case ITER_ITEMS: return v_object_len(in, inner, out);
     case ITER_BACKWARD: return *out = v_item(in, inner, 1), true;
     case ITER_PARALLEL: return parallel_length(in, inner, out);
     case ITER_OVER:

@@ -183,7 +183,8 @@ static bool used_once(const Infer *in, Ref made) {
 
 bool v_keep_made(Infer *in, Ref ref, Val *out) {
     const Type *type = out->f.type;
-    if (is_iter(type, ITER_PARALLEL) || is_kept(type) || used_once(in, ref)) return true;
+    if (is_iter(type, ITER_PARALLEL) || type_is_view(type) || is_kept(type) || used_once(in, ref))
+        return true;
     Val of = *out;
     if (in->kernel || !target_is_host(in->ti->options.target)) {
         ti_fail(in, in->at, E0404, "an iterator in a variable",
@@ -368,7 +369,7 @@ static bool misfit(Infer *in, const char *name, const CallArgs *args, const char
 bool typed_iter(Infer *in, const Val *v, const CallArgs *args, Val *out) {
     Val a = v_unwrap(in, v[0]);
     (void)args;
-    if (!v_iterable(in, a)) return false;
+    if (!v_iterable(in, &a)) return false;
     bool already = is_kind(&a, TY_ITER) && a.f.type->bits != ITER_PARALLEL;
     return *out = already ? a : v_iter_object(in, ITER_OVER, a), true;
 }
@@ -390,7 +391,7 @@ static void emit_end(Infer *in, const Val *otherwise, const Type *type, int32_t 
 bool typed_next(Infer *in, const Val *v, const CallArgs *args, Val *out) {
     Emit *e = in->emit;
     Val it = v[0], item;
-    if (!is_kind(&it, TY_ITER) || it.f.type->bits == ITER_PARALLEL)
+    if (!is_kind(&it, TY_ITER) || it.f.type->bits == ITER_PARALLEL || type_is_view(it.f.type))
         return misfit(in, "next", args, "next() takes an iterator: iter() makes one");
     if (!keep(in, it, true, &it)) return false;
     int32_t miss = e ? emit_block(e) : NO_BLOCK;
@@ -434,7 +435,7 @@ static bool function_over(Infer *in, enum IterKind kind, const char *name, const
         return misfit(in, name, args, "its function must be known when the program is compiled");
     for (int32_t k = 1; k < args->nargs; k++) {
         parts[k] = v_unwrap(in, args->args[k]);
-        if (!v_iterable(in, parts[k])) return false;
+        if (!v_iterable(in, &parts[k])) return false;
     }
     *out = v_iter_object(in, kind, v_tuple(in, parts, args->nargs));
     return check_function(in, *out);

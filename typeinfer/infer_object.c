@@ -36,15 +36,26 @@ bool v_object_len(Infer *in, Val object, Val *out) {
     return true;
 }
 
-static bool is_position(const Val *index) {
+/* Lists are indexed by positions, dicts by keys. */
+static bool may_index(const Val *object, const Val *index) {
+    if (type_is_of(object->f.type, CLS_dict)) return true;
     return type_is_int(index->f.type) || index->f.type->kind == TY_bool;
+}
+
+/* Of a container of nobody knows what yet only that is known which is a container. */
+static bool stored_in_open(Infer *in, const Type *object, const Val *index, Val *out) {
+    const Type *stored = object->params[object->nparams - 1];
+    if (is_kind(index, TY_SLICE)) stored = object;
+    if (stored->kind != TY_CLASS) return in->stop = STOP_UNKNOWN, false;
+    return *out = val_of(fact_of(stored)), true;
 }
 
 bool v_object_getitem(Infer *in, Val object, Val index, Val *out) {
     bool found;
     Val args[4] = {object, index};
+    if (object.f.type->open) return stored_in_open(in, object.f.type, &index, out);
     if (!is_kind(&index, TY_SLICE)) {
-        if (!is_position(&index)) return v_refuse(in, REFUSE_INDEX, NULL, args, 2);
+        if (!may_index(&object, &index)) return v_refuse(in, REFUSE_INDEX, NULL, args, 2);
         if (v_method(in, "__getitem__", args, 2, &found, out) || found) return !in->stop;
         return v_refuse(in, REFUSE_INDEX, NULL, args, 2);
     }
@@ -58,7 +69,7 @@ bool v_object_setitem(Infer *in, Val object, Val index, Val value) {
     bool found;
     Val args[5] = {object, index, value}, ignored;
     if (!is_kind(&index, TY_SLICE)) {
-        if (!is_position(&index)) return v_refuse(in, REFUSE_INDEX, NULL, args, 2);
+        if (!may_index(&object, &index)) return v_refuse(in, REFUSE_INDEX, NULL, args, 2);
         if (v_method(in, "__setitem__", args, 3, &found, &ignored) || found) return !in->stop;
         return v_refuse(in, REFUSE_INDEX, NULL, args, 2);
     }
@@ -73,8 +84,8 @@ bool v_object_delitem(Infer *in, Val object, Val index) {
     bool found;
     Val args[4] = {object, index}, ignored;
     if (!is_object(&object))
-        return v_refuse(in, REFUSE_FORM, "del of an item of something that is not a list", &object,
-                        1);
+        return v_refuse(in, REFUSE_FORM, "del of an item of something that is no list or dict",
+                        &object, 1);
     if (!is_kind(&index, TY_SLICE)) {
         if (v_method(in, "__delitem__", args, 2, &found, &ignored) || found) return !in->stop;
         return v_refuse(in, REFUSE_INDEX, NULL, args, 2);
@@ -96,6 +107,8 @@ static const struct {
     {OPR_eq, "__eq__", NULL, NULL},         {OPR_ne, "__ne__", NULL, NULL},
     {OPR_lt, "__lt__", NULL, NULL},         {OPR_le, "__le__", NULL, NULL},
     {OPR_gt, "__gt__", NULL, NULL},         {OPR_ge, "__ge__", NULL, NULL},
+    {OPR_or, "__or__", "__ior__", NULL},    {OPR_and, "__and__", "__iand__", NULL},
+    {OPR_sub, "__sub__", "__isub__", NULL}, {OPR_xor, "__xor__", "__ixor__", NULL},
 };
 
 /* *handled false: no operand is an object, or there is no such operator. */
@@ -162,7 +175,7 @@ bool primitive_new_like(Infer *in, const Val *args, int32_t n, Val *out) {
     for (int32_t i = 0; fits && i < cls->nitems; i++)
         fits = can_convert(args[1 + i].f.type, cls->items[i]);
     if (!fits) return misfit(in, "primitive.new_like", args, n);
-    if (!ti_may_allocate(in, "a list")) return false;
+    if (!ti_may_allocate(in, "a container")) return false;
     *out = val_of(fact_of(cls));
     if (!in->emit) return true;
     Ref *refs = arena_array(in->arena, Ref, n);

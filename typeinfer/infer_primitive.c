@@ -227,7 +227,8 @@ static bool primitive_characters(Infer *in, const Val *args, int32_t n, Val *out
 }
 
 static bool primitive_iterate(Infer *in, const Val *args, int32_t n, Val *out) {
-    bool fits = n == 3 && type_is_int(args[0].f.type) && fact_object(&args[1].f);
+    bool fits = n == 3 && (type_is_int(args[0].f.type) || fact_object(&args[0].f)) &&
+                fact_object(&args[1].f);
     if (!fits) return misfit(in, "primitive.iterate", args, n);
     return *out = v_iter_object(in, ITER_CALL, v_tuple(in, args, 3)), true;
 }

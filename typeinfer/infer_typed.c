@@ -19,7 +19,8 @@ static bool typed_len(Infer *in, const Val *v, const CallArgs *args, Val *out) {
     if (text) return *out = val_of(fact_int(in, str_code_points(*text))), true;
     bool sized = is_kind(&a, TY_TUPLE) || is_kind(&a, TY_RANGE) ||
                  (is_kind(&a, TY_ARRAY) && a.f.type->ndim > 0) ||
-                 (is_kind(&a, TY_ITER) && a.f.type->bits == ITER_CALL); /* a.flat */
+                 (is_kind(&a, TY_ITER) &&
+                  (a.f.type->bits == ITER_CALL || type_is_view(a.f.type))); /* a.flat */
     if (is_object(&a)) return v_object_len(in, a, out);
     return sized ? v_iter_len(in, a, out) : misfit(in, "len", args);
 }
@@ -39,7 +40,7 @@ static bool typed_enumerate(Infer *in, const Val *v, const CallArgs *args, Val *
     Val pair[2] = {v_unwrap(in, v[0]), val_of(fact_int(in, 0))};
     if (v[1].f.type) pair[1] = v_unwrap(in, v[1]);
     if (!type_is_int(pair[1].f.type)) return misfit(in, "enumerate", args);
-    if (!v_iterable(in, pair[0])) return false;
+    if (!v_iterable(in, &pair[0])) return false;
     return *out = v_iter_object(in, ITER_ENUMERATE, v_tuple(in, pair, 2)), true;
 }
 
@@ -51,7 +52,7 @@ static bool typed_zip(Infer *in, const Val *v, const CallArgs *args, Val *out) {
     Val *items = arena_array(in->arena, Val, n);
     for (int32_t i = 0; i < n; i++) {
         items[i] = v_unwrap(in, args->args[i]);
-        if (!v_iterable(in, items[i])) return false;
+        if (!v_iterable(in, &items[i])) return false;
     }
     *out = v_iter_object(in, strict ? ITER_STRICT : ITER_ZIP, v_tuple(in, items, n));
     return true;
@@ -59,12 +60,33 @@ static bool typed_zip(Infer *in, const Val *v, const CallArgs *args, Val *out) {
 
 static bool typed_reversed(Infer *in, const Val *v, const CallArgs *args, Val *out) {
     Val a = v_unwrap(in, v[0]);
-    if (is_kind(&a, TY_ITER)) return misfit(in, "reversed", args);
-    if (!v_iterable(in, a)) return false;
+    if (is_kind(&a, TY_ITER) && !type_is_view(a.f.type)) return misfit(in, "reversed", args);
+    if (type_is_of(a.f.type, CLS_set)) return misfit(in, "reversed", args);
+    if (!v_iterable(in, &a)) return false;
     if (!is_object(&a)) return *out = v_iter_object(in, ITER_REVERSED, a), true;
     Val parts[2] = {a};
     if (!v_iter_len(in, a, &parts[1])) return false;
     return *out = v_iter_object(in, ITER_BACKWARD, v_tuple(in, parts, 2)), true;
+}
+
+static bool view_of(Infer *in, enum IterKind kind, const Val *dict, Val *out) {
+    if (!type_is_of(dict->f.type, CLS_dict)) return v_refuse(in, REFUSE_ITERATION, NULL, dict, 1);
+    return *out = v_iter_object(in, kind, *dict), true;
+}
+
+static bool typed_keys(Infer *in, const Val *v, const CallArgs *args, Val *out) {
+    (void)args;
+    return view_of(in, ITER_KEYS, v, out);
+}
+
+static bool typed_values(Infer *in, const Val *v, const CallArgs *args, Val *out) {
+    (void)args;
+    return view_of(in, ITER_VALUES, v, out);
+}
+
+static bool typed_items(Infer *in, const Val *v, const CallArgs *args, Val *out) {
+    (void)args;
+    return view_of(in, ITER_ITEMS, v, out);
 }
 
 static bool typed_tuple(Infer *in, const Val *v, const CallArgs *args, Val *out) {
@@ -139,8 +161,9 @@ static bool is_instance_of(const Type *type, const Binding *cls) {
         if (str_is(cls->name, "builtins.tuple")) return type->kind == TY_TUPLE;
         if (str_is(cls->name, "builtins.range")) return type->kind == TY_RANGE;
         if (str_is(cls->name, "builtins.slice")) return type->kind == TY_SLICE;
-        if (str_is(cls->name, "builtins.list"))
-            return type->kind == TY_CLASS && type->bits == CLS_list;
+        if (str_is(cls->name, "builtins.list")) return type_is_list(type);
+        if (str_is(cls->name, "builtins.dict")) return type_is_of(type, CLS_dict);
+        if (str_is(cls->name, "builtins.set")) return type_is_of(type, CLS_set);
         if (str_is(cls->name, "numpy.ndarray")) return type->kind == TY_ARRAY;
         return false;
     }
@@ -185,6 +208,9 @@ static const struct {
     {"builtins.slice", "start, stop=, step=, /", typed_slice},
     {"builtins.tuple", "iterable=, /", typed_tuple},
     {"builtins.zip", "*iterables, strict=", typed_zip},
+    {"dict.items", "self, /", typed_items},
+    {"dict.keys", "self, /", typed_keys},
+    {"dict.values", "self, /", typed_values},
     {"quern.prange", "start, stop=, step=, /", typed_prange},
 };
 

@@ -53,12 +53,14 @@ static const LibRow rows[] = {
 #include "typeinfer/tables/python.def"
 #include "typeinfer/tables/cmath.def"
 #include "typeinfer/tables/gpu.def"
+#include "typeinfer/tables/dict.def"
 #include "typeinfer/tables/list.def"
 #include "typeinfer/tables/math.def"
 #include "typeinfer/tables/numpy.def"
 #include "typeinfer/tables/operators.def"
 #include "typeinfer/tables/primitives.def"
 #include "typeinfer/tables/parallel.def"
+#include "typeinfer/tables/set.def"
 #include "typeinfer/tables/str.def"
 #undef FN
 #undef ALL
@@ -170,6 +172,7 @@ static const struct Section {
     {"builtins.", "Python builtins"},
     {"cmath.", "Module cmath"},
     {"cuda.", "Kernels and device functions (cuda and hip)"},
+    {"dict.", "Methods of dicts"},
     {"list.", "Methods of lists"},
     {"math.", "Module math"},
     {"ndarray.", "Attributes and methods of arrays"},
@@ -178,6 +181,7 @@ static const struct Section {
     {"operator.", "Operators"},
     {"primitive.", "Primitives of the library itself"},
     {"quern.", "Parallel loops (functions of the package)"},
+    {"set.", "Methods of sets"},
     {"str.", "Methods of strings"},
 };
 

@@ -56,15 +56,20 @@ void cg_lower_reraise(Cg *cg, Ref ref) {
 
 /* -- which ---------------------------------------------------------------------------------------- */
 
-/* Is `at` one of the numbers in the set? */
+/* Is `at` one of the numbers in the set? Word by word: wider integers are not admitted. */
 static Value in_set(Cg *cg, const Bits *set, Value at) {
-    unsigned words = (unsigned)QN_MAX((set->n + 63) / 64, 1);
-    LType wide = LLVMIntTypeInContext(cg->context, words * 64);
-    Value all = LLVMConstIntOfArbitraryPrecision(wide, words, set->words);
-    Value inside = LLVMBuildICmp(cg->b, LLVMIntULT, at, cg_int(cg->i32, set->n), "");
-    Value shift = LLVMBuildSelect(cg->b, inside, at, cg_int(cg->i32, 0), "");
-    Value bit = LLVMBuildLShr(cg->b, all, LLVMBuildIntCast2(cg->b, shift, wide, false, ""), "");
-    return LLVMBuildAnd(cg->b, inside, LLVMBuildTrunc(cg->b, bit, cg->i1, ""), "");
+    Value found = cg_int(cg->i1, 0);
+    for (int32_t first = 0; first < set->n; first += 64) {
+        Value rest = LLVMBuildSub(cg->b, at, cg_int(cg->i32, first), "");
+        Value count = cg_int(cg->i32, QN_MIN(set->n - first, 64)), zero = cg_int(cg->i32, 0);
+        Value inside = LLVMBuildICmp(cg->b, LLVMIntULT, rest, count, "");
+        Value shift = LLVMBuildSelect(cg->b, inside, rest, zero, "");
+        Value word = cg_int(cg->i64, (int64_t)set->words[first / 64]);
+        Value wide = LLVMBuildIntCast2(cg->b, shift, cg->i64, false, "");
+        Value bit = LLVMBuildTrunc(cg->b, LLVMBuildLShr(cg->b, word, wide, ""), cg->i1, "");
+        found = LLVMBuildOr(cg->b, found, LLVMBuildAnd(cg->b, inside, bit, ""), "");
+    }
+    return found;
 }
 
 /* The guards and the numbers of the classes that the set means. */

@@ -102,15 +102,15 @@ typedef enum SlotKind {
     SLOT_VALUE,
     SLOT_NULL, /* CPython's NULL, or the marker of an exhausted loop: has no value */
     SLOT_ITER, /* made by get_iter: three variables, see STACK_VARS */
-    SLOT_DICT  /* a dict display: keywords of a call, else refused by who uses it */
+    SLOT_DICT  /* a dict display: keywords of a call, or a value for who takes it as one */
 } SlotKind;
 
 /* An item of a dict display. Never changed: a display that grows has a new newest item. */
 typedef struct DictItem {
     const struct DictItem *before;
     int32_t n; /* this and those before */
-    Str name;
-    Ref value;
+    Str name;  /* of a constant string */
+    Ref key, value;
 } DictItem;
 
 typedef struct Slot {
@@ -120,6 +120,8 @@ typedef struct Slot {
     Ref list;                 /* SLOT_VALUE: the list display it is so far, where that is known */
     /* SLOT_DICT: all its keys are constant strings, so that a call can take it; its newest item. */
     bool named;
+    bool grown;  /* SLOT_DICT: its variable lacks the last items */
+    bool merged; /* SLOT_DICT: only its variable has all of it */
     const DictItem *items;
     bool reported; /* SLOT_VALUE: the result of something refused, where that is known */
     bool unbound;  /* SLOT_VALUE: it may be that of a local without value: load_and_clear */
@@ -214,7 +216,6 @@ bool bc_flow_raised(SsaBuild *b, int32_t to); /* of a handler */
  * wanted, a place has one. */
 bool bc_malformed(SsaBuild *b, const char *why);
 bool bc_unsupported(SsaBuild *b, const char *what);
-bool bc_unsupported_at(SsaBuild *b, int32_t unit, const char *what);
 Span bc_span(const CodeUnit *code, int32_t unit);
 
 void bc_end_block(SsaBuild *b);
@@ -255,6 +256,8 @@ static inline int32_t slot_var(const SsaBuild *b, int32_t slot) {
     return b->code->nlocals + STACK_VARS * slot;
 }
 void bc_push(SsaBuild *b, Ref value);
+/* A dict display as a value. */
+Ref bc_dict_value(SsaBuild *b, int32_t place);
 void bc_push_kind(SsaBuild *b, SlotKind kind);
 /* A value that nothing is known of, because something has been refused (refusals.c). */
 void bc_push_reported(SsaBuild *b);

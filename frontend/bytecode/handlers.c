@@ -63,15 +63,17 @@ static bool apply_many(SsaBuild *b, Op op, int32_t n) {
 
 bool bc_h_pop(SsaBuild *b, int32_t arg) {
     (void)arg;
-    const Slot *slot = &b->stack[--b->depth];
-    return slot->kind != SLOT_DICT || bc_unsupported_at(b, slot->origin, "a dict display");
+    b->depth--;
+    return true;
+}
+
+static int32_t variables_of(const Slot *slot) {
+    return slot->kind == SLOT_ITER ? STACK_VARS : slot->kind != SLOT_NULL;
 }
 
 /* Copies what is in stack place `from` to place `to`. */
 static void copy_slot(SsaBuild *b, int32_t from, int32_t to) {
-    int32_t nvars = b->stack[from].kind == SLOT_VALUE  ? 1
-                    : b->stack[from].kind == SLOT_ITER ? STACK_VARS
-                                                       : 0;
+    int32_t nvars = variables_of(&b->stack[from]);
     for (int32_t k = 0; k < nvars; k++)
         bc_write(b, slot_var(b, to) + k, bc_read(b, slot_var(b, from) + k));
     b->stack[to] = b->stack[from];
@@ -92,7 +94,7 @@ typedef struct Held {
 
 static Held hold(SsaBuild *b, int32_t place) {
     Held held = {.slot = b->stack[place]};
-    held.nvars = held.slot.kind == SLOT_VALUE ? 1 : held.slot.kind == SLOT_ITER ? STACK_VARS : 0;
+    held.nvars = variables_of(&held.slot);
     for (int32_t k = 0; k < held.nvars; k++)
         held.vars[k] = bc_read(b, slot_var(b, place) + k);
     return held;
@@ -417,12 +419,13 @@ bool bc_h_list_extend(SsaBuild *b, int32_t arg) {
     return extend_by_constants(b, place, more) || grow_list(b, place, more);
 }
 
-/* No display: the list of a comprehension, xs.append(item). */
-static bool append_to_list(SsaBuild *b, int32_t place, Ref item) {
-    if (b->stack[place].kind != SLOT_VALUE) return bc_malformed(b, "a list is expected");
-    Ref list = bc_read(b, slot_var(b, place) + VAR_VALUE);
-    Ref method = bc_emit(b, OP_attr, &list, 1);
-    emitted(b, method)->u.name = bc_intern(b, STR("append"));
+/* No display: what a comprehension fills. xs.append(item) and the like. */
+static bool put_into(SsaBuild *b, int32_t place, const char *method_name, Ref item) {
+    int32_t kind = b->stack[place].kind;
+    if (kind != SLOT_VALUE && kind != SLOT_DICT) return bc_malformed(b, "a container is expected");
+    Ref container = bc_read(b, slot_var(b, place) + VAR_VALUE);
+    Ref method = bc_emit(b, OP_attr, &container, 1);
+    emitted(b, method)->u.name = bc_intern(b, str_from(method_name));
     bc_emit(b, OP_call_py, (Ref[]){method, item}, 2);
     return true;
 }
@@ -430,7 +433,7 @@ static bool append_to_list(SsaBuild *b, int32_t place, Ref item) {
 bool bc_h_list_append(SsaBuild *b, int32_t arg) {
     Ref item;
     if (!bc_pop(b, &item)) return false;
-    if (arg > 1) return append_to_list(b, b->depth - arg, item);
+    if (arg > 1) return put_into(b, b->depth - arg, "append", item);
     return grow_list(b, b->depth - arg, bc_emit(b, OP_build_tuple, &item, 1));
 }
 
@@ -444,20 +447,52 @@ bool bc_h_list_to_tuple(SsaBuild *b, int32_t arg) {
     return true;
 }
 
-/* A dict display. There are no dicts, but a call with many keywords, or with *arguments and keywords, makes
- * one of their names and values, and takes it apart again. */
-static void push_dict(SsaBuild *b) {
-    bc_push_kind(b, SLOT_DICT);
-    b->stack[b->depth - 1].named = true;
+bool bc_h_build_set(SsaBuild *b, int32_t arg) {
+    return apply_many(b, OP_build_set, arg);
 }
 
-/* `key` NULL: it is not known. */
-static void add_item(SsaBuild *b, Slot *dict, const ConstVal *key, Ref value) {
-    dict->named = dict->named && key && key->kind == CONST_STR;
-    if (!dict->named) return;
+bool bc_h_set_add(SsaBuild *b, int32_t arg) {
+    Ref item;
+    return bc_pop(b, &item) && put_into(b, b->depth - arg, "add", item);
+}
+
+bool bc_h_set_update(SsaBuild *b, int32_t arg) {
+    Ref items;
+    return bc_pop(b, &items) && put_into(b, b->depth - arg, "update", items);
+}
+
+/* A dict display. A call with many keywords, or with *arguments and keywords, makes one of their names and values, and takes it
+ * apart again, so its place keeps the items, too; the dict itself goes where nobody takes it as a value. */
+
+/* `name` NULL: it is not known. */
+static void add_item(SsaBuild *b, Slot *dict, const ConstVal *name, Ref key, Ref value) {
+    dict->named = dict->named && name && name->kind == CONST_STR;
     DictItem *item = arena_new(b->arena, DictItem);
-    *item = (DictItem){dict->items, dict->items ? dict->items->n + 1 : 1, key->str, value};
+    *item = (DictItem){dict->items, dict->items ? dict->items->n + 1 : 1, {0}, key, value};
+    if (dict->named) item->name = name->str;
     dict->items = item;
+}
+
+static void push_dict(SsaBuild *b, const ConstVal *const *names, const Ref *pairs, int32_t n) {
+    bc_write(b, slot_var(b, b->depth) + VAR_VALUE, bc_emit(b, OP_build_dict, pairs, 2 * n));
+    bc_push_kind(b, SLOT_DICT);
+    Slot *dict = &b->stack[b->depth - 1];
+    dict->named = true;
+    for (int32_t k = 0; k < n; k++)
+        add_item(b, dict, names[k], pairs[2 * k], pairs[2 * k + 1]);
+}
+
+Ref bc_dict_value(SsaBuild *b, int32_t place) {
+    const DictItem *item = b->stack[place].items;
+    if (!b->stack[place].grown) return bc_read(b, slot_var(b, place) + VAR_VALUE);
+    b->displays_used = true;
+    int32_t n = item->n;
+    Ref *pairs = arena_array(b->arena, Ref, 2 * n);
+    for (; item; item = item->before) {
+        pairs[2 * item->n - 2] = item->key;
+        pairs[2 * item->n - 1] = item->value;
+    }
+    return bc_emit(b, OP_build_dict, pairs, 2 * n);
 }
 
 bool bc_h_build_dict(SsaBuild *b, int32_t arg) {
@@ -466,41 +501,57 @@ bool bc_h_build_dict(SsaBuild *b, int32_t arg) {
     for (int32_t k = 0; k < arg; k++)
         keys[k] = b->stack[b->depth - 2 * (arg - k)].constant;
     if (!bc_pop_many(b, pairs, 2 * arg)) return false;
-    push_dict(b);
-    for (int32_t k = 0; k < arg; k++)
-        add_item(b, &b->stack[b->depth - 1], keys[k], pairs[2 * k + 1]);
+    push_dict(b, keys, pairs, arg);
     return true;
 }
 
 bool bc_h_build_const_dict(SsaBuild *b, int32_t arg) {
-    Ref *values = arena_array(b->arena, Ref, arg), names;
+    Ref *values = arena_array(b->arena, Ref, arg), *pairs = arena_array(b->arena, Ref, 2 * arg),
+        names;
     if (!bc_pop(b, &names) || !bc_pop_many(b, values, arg)) return false;
     const Inst *inst = ir_inst(b->func, names);
     const ConstVal *keys = inst->op == OP_const ? inst->u.value : NULL;
     if (!keys || keys->kind != CONST_TUPLE || keys->nitems != arg)
         return bc_malformed(b, "the keys of a dict are no tuple");
-    push_dict(b);
-    for (int32_t k = 0; k < arg; k++)
-        add_item(b, &b->stack[b->depth - 1], keys->items[k], values[k]);
+    for (int32_t k = 0; k < arg; k++) {
+        pairs[2 * k] = emit_value(b, keys->items[k]);
+        pairs[2 * k + 1] = values[k];
+    }
+    push_dict(b, keys->items, pairs, arg);
     return true;
 }
 
+/* In a comprehension the dict is there before the loop; a large display grows in its place. */
 bool bc_h_dict_add(SsaBuild *b, int32_t arg) {
     Ref pair[2];
     const ConstVal *key = b->stack[b->depth - 2].constant;
     if (!bc_pop_many(b, pair, 2)) return false;
     Slot *dict = &b->stack[b->depth - arg];
     if (dict->kind != SLOT_DICT) return bc_malformed(b, "a dict is expected");
-    if (arg > 1) return bc_unsupported(b, "a comprehension");
-    add_item(b, dict, key, pair[1]);
+    if (arg == 1 && !dict->merged) {
+        add_item(b, dict, key, pair[0], pair[1]);
+        dict->grown = true;
+        return true;
+    }
+    if (dict->items) return bc_malformed(b, "a comprehension begins with an empty dict");
+    Ref of = bc_read(b, slot_var(b, b->depth - arg) + VAR_VALUE);
+    bc_emit(b, OP_setitem, (Ref[]){of, pair[0], pair[1]}, 3);
     return true;
 }
 
+/* {**a, **b}; as the keywords of a call it is refused by that: the names are not known. */
 bool bc_h_dict_merge(SsaBuild *b, int32_t arg) {
-    if (b->stack[--b->depth].kind == SLOT_NULL || b->stack[b->depth - arg].kind != SLOT_DICT)
+    Ref more;
+    if (b->stack[b->depth - 1].kind == SLOT_NULL || b->stack[b->depth - 1 - arg].kind != SLOT_DICT)
         return bc_malformed(b, "a dict is expected");
-    b->stack[b->depth - arg].named = false; /* more is in it than we know */
-    return true;
+    if (!bc_pop(b, &more)) return false;
+    int32_t place = b->depth - arg;
+    Slot *dict = &b->stack[place];
+    bc_write(b, slot_var(b, place) + VAR_VALUE, bc_dict_value(b, place));
+    dict->items = NULL;
+    dict->named = dict->grown = false;
+    dict->merged = true;
+    return put_into(b, place, "update", more);
 }
 
 /* a, b = 0, 1 and a, b, c, d = ...: the tuple is a constant, or was made just before. */
@@ -569,16 +620,15 @@ static bool is_plain_function(const ConstVal *code) {
 bool bc_h_make_function(SsaBuild *b, int32_t arg) {
     static const char *const kinds[][2] = {
         {"<lambda>", "a lambda"},
-        {"<listcomp>", "a comprehension"},
-        {"<setcomp>", "a comprehension"},
-        {"<dictcomp>", "a comprehension"},
         {"<genexpr>", "a generator expression"},
     };
     Ref code;
     if (!bc_pop(b, &code)) return false;
     const Inst *inst = ir_inst(b->func, code);
-    if (inst->op == OP_const && is_code_of(inst->u.value, "<listcomp>"))
-        return push_comprehension(b, inst->u.value, arg);
+    static const char *const comprehensions[] = {"<listcomp>", "<setcomp>", "<dictcomp>"};
+    for (int k = 0; inst->op == OP_const && k < countof(comprehensions); k++)
+        if (is_code_of(inst->u.value, comprehensions[k]))
+            return push_comprehension(b, inst->u.value, arg);
     if (arg == 0 && inst->op == OP_const && is_plain_function(inst->u.value))
         return bc_push(b, code), true;
     for (int k = 0; inst->op == OP_const && k < countof(kinds); k++)

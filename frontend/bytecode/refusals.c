@@ -29,7 +29,6 @@ bool bc_h_lose(SsaBuild *b, int32_t arg) {
     for (int32_t k = 0; k < arg; k++) {
         const Slot *slot = &b->stack[--b->depth];
         b->lost |= slot->reported;
-        if (slot->kind == SLOT_DICT) bc_unsupported_at(b, slot->origin, "a dict display");
     }
     return true;
 }

@@ -32,7 +32,7 @@ bool bc_malformed(SsaBuild *b, const char *why) {
     return diag_add(b->module->diags, E0103, &span, why);
 }
 
-bool bc_unsupported_at(SsaBuild *b, int32_t unit, const char *what) {
+static bool unsupported_at(SsaBuild *b, int32_t unit, const char *what) {
     Span span = bc_span(b->code, unit);
     if (b->decoded->all) {
         bool told = (b->code->flags & FLAGS_OF_GENERATORS) && /* by check_flags */
@@ -43,7 +43,7 @@ bool bc_unsupported_at(SsaBuild *b, int32_t unit, const char *what) {
 }
 
 bool bc_unsupported(SsaBuild *b, const char *what) {
-    return bc_unsupported_at(b, current_unit(b), what);
+    return unsupported_at(b, current_unit(b), what);
 }
 
 /* The builder's span becomes that of the instruction being translated. */
@@ -119,7 +119,10 @@ bool bc_pop(SsaBuild *b, Ref *value) {
         return true;
     case SLOT_NULL: return bc_malformed(b, "NULL is used as a value");
     case SLOT_ITER: bc_unsupported(b, "an iterator used as a value"); break;
-    case SLOT_DICT: bc_unsupported_at(b, slot->origin, "a dict display"); break;
+    case SLOT_DICT:
+        if (!slot->grown || !b->displays_unsure) return *value = bc_dict_value(b, b->depth), true;
+        unsupported_at(b, slot->origin, "a display that is built on several paths");
+        break;
     }
     if (b->decoded->all) *value = bc_reported(b);
     return b->decoded->all;
@@ -148,6 +151,12 @@ static bool merge_slot(SsaBuild *b, Slot *there, const Slot *here, bool translat
     b->displays_unsure |= translated;
     there->constant = NULL;
     there->list = NO_REF;
+    if (there->items != here->items && (there->grown || here->grown)) {
+        bc_unsupported(b, "a display that is built on several paths");
+        if (!b->decoded->all) return false;
+    }
+    there->merged |= there->items != here->items;
+    there->grown = false;
     there->items = NULL;
     there->named = false;
     return true;

@@ -36,7 +36,9 @@ typedef enum FieldKind {
     FIELD_WHOLE,
     FIELD_PARAM,
     FIELD_BUFFER,
-    FIELD_BYTES
+    FIELD_BYTES,
+    FIELD_TABLE,
+    FIELD_HASHES
 } FieldKind;
 
 typedef struct FieldRow {
@@ -323,6 +325,8 @@ static const Type *field_type(TypeTable *t, const FieldRow *row, const Type *con
     case FIELD_PARAM: return params[row->parameter];
     case FIELD_BUFFER: return type_array(t, params[row->parameter], 1, LAYOUT_C);
     case FIELD_BYTES: return type_array(t, type_scalar(t, TY_u8), 1, LAYOUT_C);
+    case FIELD_TABLE: return type_array(t, type_scalar(t, TY_i32), 1, LAYOUT_C);
+    case FIELD_HASHES: return type_array(t, type_scalar(t, TY_i64), 1, LAYOUT_C);
     default: return type_scalar(t, TY_i64);
     }
 }

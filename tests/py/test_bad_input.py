@@ -1,5 +1,6 @@
 """Wrong calls: each is a Python exception with a sentence that helps, and the next call works."""
 import math
+import collections
 import decimal
 import fractions
 import gc
@@ -85,10 +86,9 @@ REFUSED_ARRAYS = {
     "subclass": (np.zeros(3).view(Sub), r"subclass of numpy.ndarray.*np\.asarray"),
     "masked": (np.ma.zeros(3), r"a\.mask of a masked array"),
     "recarray": (np.zeros(3, [("a", "f8")]).view(np.recarray), "recarray"),
-    "set": ({1.0, 2.0}, r"convert it with np\.array"),
-    "list of sets": ([{1.0}], r"convert it with np\.array"),
-    "set": ({1.0}, "'set' cannot be passed"),
-    "dict": ({1: 2}, "'dict' cannot be passed"),
+    "frozenset": (frozenset({1.0, 2.0}), r"convert it with np\.array"),
+    "list of frozensets": ([frozenset({1.0})], r"convert it with np\.array|list"),
+    "OrderedDict": (collections.OrderedDict({1: 2}), "'collections.OrderedDict' cannot be passed"),
     "bytes of text": (b"text", r"pass np\.frombuffer"),
     "bytearray": (bytearray(8), "'bytearray' cannot be passed"),
     "memoryview": (memoryview(b"12345678"), "'memoryview' cannot be passed"),

@@ -48,7 +48,9 @@ CASES = {
     "delete_item": [([1, 2],), ([],), (T,)], "unpacking": [(((1, 2), 3),), ((1, 2),), (((1, 2, 3), 3),)], "negation": PAIRS, "many_values": SMALL,
     "if_else": PAIRS, "if_elif": SMALL, "conditional_expression": PAIRS, "and_or": TRIPLES, "chained": TRIPLES,
     "delete_item": [([1, 2, 3],), ([],)], "try_except": [(1,), (0,)], "try_finally": [(1, 2), ("a", 2), (1, "b")], "none_tests": [(None, 1), (1, None), (1, 2)], "nested_conditional": TRIPLES, "dead_code": SMALL,
-    "inlined_comprehension": [(T,), ((),), (5,)],
+    "inlined_comprehension": [(T,), ((),), (5,)], "set_comprehension": [(T,), ((),), (5,)], "dict_comprehension": [(T,), (5,)],
+    "dict_display": SMALL, "const_dict": SMALL, "dict_update": [({1: 2}, {1: 3, 4: 5}), (1, {})], "big_dict": SMALL,
+    "set_display": PAIRS, "set_update": [(T, U), (T, 1)],
     "walrus": SMALL, "match_literal": SMALL, "while_loop": SMALL, "while_else": PAIRS, "while_true": SMALL,
     "while_and": POSITIVE[2:] + [(0, 3)], "while_none": PAIRS, "while_not_none": PAIRS, "while_not": SMALL,
     "for_range": SMALL, "for_else": [(T, 4), (T, 99), ((), 1)], "for_continue": [(T,), ((),), ((1, 2),), (5,)],
@@ -203,6 +205,10 @@ class Machine:
             return tuple(a)
         if kind == "build_list":
             return list(a)
+        if kind == "build_set":
+            return set(a)
+        if kind == "build_dict":
+            return dict(zip(a[::2], a[1::2]))
         if kind == "build_slice":
             return slice(*a)
         if kind == "unpack":
@@ -290,7 +296,7 @@ def outcome(call):
 
 
 # until 3.12 comprehensions are; what is made of their calls depends on inference
-FUNCTIONS_OF_THEIR_OWN = {("311", "inlined_comprehension")}
+FUNCTIONS_OF_THEIR_OWN = {("311", name) for name in ("inlined_comprehension", "set_comprehension", "dict_comprehension")}
 
 
 @pytest.mark.parametrize("version", VERSIONS)

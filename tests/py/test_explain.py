@@ -1,4 +1,5 @@
 """f.explain(): the Python surface. What it says word by word: tests/golden/diag/all_*."""
+import collections
 import os
 import re
 import subprocess
@@ -68,9 +69,9 @@ def test_all_at_once_the_first_is_what_a_call_raises():
 
 
 def test_all_at_once_arguments_that_no_function_takes():
-    told = njit(wrong).explain(1, {"b": 1})
+    told = njit(wrong).explain(1, collections.OrderedDict(b=1))
     assert [d.code for d in told.diagnostics] == [None, "E0207"]
-    assert "dict" in told.diagnostics[0].message and told.arguments == "int, ?"
+    assert "Dict" in told.diagnostics[0].message and told.arguments == "int, ?"
 
 
 def test_all_at_once_many_errors_are_quick():
@@ -153,7 +154,7 @@ def declared(x):
 
 @vectorize(["float64(float64)"])
 def ufunc(x):
-    return len({x})
+    return sum(v for v in (1,))
 
 @cuda.jit
 def kernel(x):
@@ -195,7 +196,7 @@ def test_all_at_once_a_program(tmp_path):
                      "kernel(float64[::1]) cannot be compiled, for 1 reason",
                      "never(?) cannot be compiled, for 2 reasons; more may depend on the types that are not known"]
     assert told.endswith("\n6 functions, 5 not supported\n")
-    for message in ("program.py:12:", "cannot add float64 and str", "a set display",
+    for message in ("program.py:12:", "cannot add float64 and str", "a generator expression",
                     "name 'unknown' is not defined", "a with statement", "numpy has no attribute 'nothing'"):
         assert told.count(message) == 1, message
 
@@ -235,7 +236,7 @@ from quern import njit, vectorize
 
 @vectorize
 def lazy(x, y):
-    return len({x, y}) + 0.5
+    return sum(v for v in (1, x != y)) + 0.5
 
 @vectorize
 def whole(x):
@@ -243,7 +244,7 @@ def whole(x):
 
 @vectorize(target="cuda")
 def gpu(x):
-    return len({x}) * 2.5
+    return sum(v for v in (1,)) * 2.5
 
 @njit
 def total(a):

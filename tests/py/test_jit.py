@@ -95,7 +95,7 @@ def test_subclasses_of_numbers():
 
 
 @pytest.mark.parametrize("value, hint", [(b"x", "np.frombuffer"),
-                                         ({1: 2}, "named tuple"), ({1}, "np.array"),
+                                         (collections.OrderedDict({1: 2}), "named tuple"), (frozenset({1}), "np.array"),
                                          (object(), "pass numbers"), (np.ma.array([1.0]), "subclass"),
                                          (np.matrix([[1.0]]), "subclass"), (np.array(["a"]), "dtype"),
                                          (np.array([None]), "dtype"), (np.zeros(2, "M8[s]"), "dtype")])
@@ -441,7 +441,7 @@ def test_jit_falls_back_for_arguments():
         return x[0]
 
     with pytest.warns(errors.NumbaWarning):
-        assert first({0: 5}) == 5
+        assert first(collections.OrderedDict({0: 5})) == 5
     assert first(np.array([7.5])) == 7.5
 
 

@@ -6,7 +6,6 @@ import math
 import pathlib
 import random
 import re
-import sys
 import warnings
 
 import numpy as np
@@ -87,19 +86,6 @@ def raise_alone(x):
     raise
 
 
-INLINED = sys.version_info >= (3, 12)  # comprehensions are written into the function around them
-
-
-@refused("{i for i in range(x)}", "E0101", "a set display" if INLINED else "a comprehension")
-def set_comprehension(x):
-    return {i for i in range(x)}
-
-
-@refused("i: x" if INLINED else "{i: x for i in range(3)}", "E0101", "a comprehension")
-def dict_comprehension(x):
-    return {i: x for i in range(3)}
-
-
 @refused("(i * x for i in range(3))", "E0101", "a generator expression")
 def generator_expression(x):
     return sum(i * x for i in range(3))
@@ -109,18 +95,6 @@ def generator_expression(x):
 def a_lambda(x):
     f = lambda v: v + x  # noqa: E731
     return f(x)
-
-
-@refused("{'a': x}", "E0101", "a dict display")
-def dict_display(x):
-    d = {'a': x}
-    return d['a']
-
-
-@refused("{x, 1}", "E0101", "a set display")
-def set_display(x):
-    s = {x, 1}
-    return len(s)
 
 
 def helper(v):

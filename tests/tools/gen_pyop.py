@@ -29,7 +29,6 @@ GROUPS = "except*"
 IMPORT = "an import inside a function"
 CLASS = "a class definition"
 TSTRING = "a template string"
-SET = "a set display"
 MATCH = "a match statement with structural patterns"
 INTERNAL = object()
 
@@ -160,9 +159,9 @@ MEANING = {
     "DICT_MERGE": [op("dict_merge")],
     "DICT_UPDATE": [op("dict_merge")],
     "MAP_ADD": [op("dict_add")],
-    "BUILD_SET": refused(SET, "AS_IS", 1),
-    "SET_ADD": refused("a comprehension", 1, 0),
-    "SET_UPDATE": refused(SET, 1, 0),
+    "BUILD_SET": [op("build_set")],
+    "SET_ADD": [op("set_add")],
+    "SET_UPDATE": [op("set_update")],
     # f-strings: bits 0 and 1 of FORMAT_VALUE's operand are CONVERT_VALUE's, bit 2 says that there is a specification
     "FORMAT_VALUE": [op("conversion", "LO2"), op("format_value", "PLUS1_BIT2")],
     "FORMAT_SIMPLE": [op("format_value", "CONST1")],

@@ -86,8 +86,6 @@ static const Excuse excuses[] = {
     {"GET_LEN", "behind MATCH_SEQUENCE, which is refused"},
     {"MATCH_KEYS", "behind MATCH_MAPPING, which is refused"},
     {"BUILD_TEMPLATE", "behind BUILD_INTERPOLATION, which is refused"},
-    {"SET_ADD", "behind BUILD_SET, which is refused"},
-    {"SET_UPDATE", "behind BUILD_SET, which is refused"},
     {"LOAD_NAME", "only in class bodies and modules"},
     {"STORE_NAME", "only in class bodies and modules"},
     {"DELETE_NAME", "only in class bodies and modules"},
@@ -99,11 +97,16 @@ static const Excuse excuses[] = {
 };
 
 /* Mapped instructions whose handler refuses every use that CPython makes of them. */
-static const char *const refused_by_use[] = {"LOAD_CLOSURE", "DICT_MERGE", "DICT_UPDATE"};
+static const char *const refused_by_use[] = {"LOAD_CLOSURE", "DICT_MERGE"};
 
 /* Refused by most uses; what it makes for a list comprehension and for a plain lambda is not. */
 static bool is_made_or_refused(const char *name, uint8_t seen) {
     return strcmp(name, "MAKE_FUNCTION") == 0 && seen;
+}
+
+/* Until 3.12 in functions of their own, which fixtures do not hold. */
+static bool is_in_comprehension(int32_t version, const char *name) {
+    return version < 312 && strcmp(name, "SET_ADD") == 0;
 }
 
 static bool is_refused_by_use(const char *name) {
@@ -169,7 +172,7 @@ static void test_BYT_08_every_opcode_is_exercised(int32_t version) {
         if (!name) continue;
         bool refused = bc_opcode_status(version, op) == 2 || is_refused_by_use(name);
         bool done = refused ? (seen[op] & 2) != 0 : (seen[op] & 1) != 0;
-        if (is_made_or_refused(name, seen[op])) continue;
+        if (is_made_or_refused(name, seen[op]) || is_in_comprehension(version, name)) continue;
         if (excuse_of(name))
             CHECK(!done, "%d: %s is exercised; take it off the list", version, name);
         else

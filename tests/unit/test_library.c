@@ -21,14 +21,19 @@ static bool makes_array(const LibRow *row) {
     return false;
 }
 
-static bool makes_list(const LibRow *row) {
-    return strncmp(row->name, "list.", 5) == 0 || strncmp(row->name, "str.", 4) == 0 ||
-           strncmp(row->name, "primitive.text_", 15) == 0 ||
-           strcmp(row->name, "builtins.list") == 0 || strcmp(row->name, "builtins.sorted") == 0;
+static bool makes_container(const LibRow *row) {
+    static const char *const names[] = {"builtins.dict", "builtins.list", "builtins.set",
+                                        "builtins.sorted"};
+    static const char *const prefixes[] = {"dict.", "list.", "primitive.text_", "set.", "str."};
+    for (int i = 0; i < countof(names); i++)
+        if (strcmp(row->name, names[i]) == 0) return true;
+    for (int i = 0; i < countof(prefixes); i++)
+        if (strncmp(row->name, prefixes[i], strlen(prefixes[i])) == 0) return true;
+    return false;
 }
 
 static void check_lowering(const LibRow *row, const Lowering *how, bool cpu) {
-    bool host_only = makes_array(row) || makes_list(row) || (row->flags & LIB_CONTEXT);
+    bool host_only = makes_array(row) || makes_container(row) || (row->flags & LIB_CONTEXT);
     CHECK((how->kind == LOWER_NONE) == (!cpu && host_only), "%s: a lowering", row->name);
     switch (how->kind) {
     case LOWER_NONE: break;

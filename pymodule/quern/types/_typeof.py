@@ -122,6 +122,12 @@ def _set(value, c):
     return types.Set(_first(value, "set", c), reflected=True)
 
 
+@_register(dict)
+def _dict(value, c):
+    """A plain dict can be passed to compiled code, but Numba has no type for it."""
+    raise errors.NumbaValueError("Cannot determine the type of a dict")
+
+
 @_register(str)
 def _str(value, c):
     return types.unicode_type

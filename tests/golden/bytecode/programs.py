@@ -674,11 +674,11 @@ def inlined_comprehension(t):
     return [v * 2 for v in t]
 
 
-def refused_set_comprehension(t):
+def set_comprehension(t):
     return {v * 2 for v in t}
 
 
-def refused_dict_comprehension(t):
+def dict_comprehension(t):
     return {v: 2 for v in t}
 
 
@@ -714,30 +714,30 @@ def refused_fstring_join(a):
     return f"{'x'}{a}"
 
 
-def refused_dict(a):
+def dict_display(a):
     return {a: 1, "b": 2}
 
 
-def refused_const_dict(a):
+def const_dict(a):
     return {"a": a, "b": 2}
 
 
-def refused_dict_update(a, b):
+def dict_update(a, b):
     return {**a, **b}
 
 
-def refused_big_dict(a):
+def big_dict(a):
     return {
         a: 0, 1: a, 2: a, 3: a, 4: a, 5: a, 6: a, 7: a, 8: a, 9: a, 10: a, 11: a, 12: a, 13: a,
         14: a, 15: a, 16: a, 17: a, 18: a,
     }
 
 
-def refused_set(a, b):
+def set_display(a, b):
     return {a, b}
 
 
-def refused_set_update(a, b):
+def set_update(a, b):
     return {*a, *b}
 
 

@@ -1,0 +1,18 @@
+/* objects.h - lists, dicts and sets between Python and compiled code: what lists.c and tables.c share. */
+#ifndef QUERN_PY_OBJECTS_H
+#define QUERN_PY_OBJECTS_H
+
+#include "codegen/objects.h"
+#include "pymodule/dispatch.h"
+
+/* Boxes a value read out of an object, of which that keeps its own references. */
+PyObject *py_box_kept(ModState *state, const ValueLayout *layout, const char *value);
+/* Is the value still what the Python object is? An object is the one of that Python object, and what is in it is written back: *ok. */
+bool py_is_unchanged(ModState *state, const Plan *plan, const char *value, PyObject *python,
+                     bool *ok);
+
+/* Of dicts and sets: a new Python one; the Python one that an object stands for becomes what the object is. */
+PyObject *py_new_table(ModState *state, const ValueLayout *layout, TableObject *table);
+bool py_write_table(ModState *state, const Plan *plan, TableObject *table);
+
+#endif

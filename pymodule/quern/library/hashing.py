@@ -1,0 +1,82 @@
+"""hash() as CPython computes it. What a key of dicts and sets may be is decided here, and in is_key of typeinfer/infer_container.c."""
+
+import math
+
+import numpy as np
+
+MODULUS = 2**61 - 1
+PRIME_1 = np.uint64(11400714785074694791)
+PRIME_2 = np.uint64(14029467366897019727)
+PRIME_5 = np.uint64(2870177450012600261)
+LAST = np.uint64(2**64 - 1)
+
+
+def _of_int(x):
+    if x >= MODULUS:
+        return np.int64(x % MODULUS)
+    if x <= -MODULUS:
+        h = -np.int64(-(x + MODULUS) % MODULUS)
+    else:
+        h = np.int64(x)
+    return np.int64(-2) if h == -1 else h
+
+
+def _of_float(x):
+    if x != x:
+        return np.int64(0)  # CPython asks where the object lies: a NaN is found by nothing
+    if abs(x) < 2.0**53 and x == math.floor(x):
+        return _of_int(int(x))
+    if math.isinf(x):
+        return np.int64(314159) if x > 0 else np.int64(-314159)
+    m, e = math.frexp(abs(x))
+    h = np.int64(0)
+    while m != 0:
+        h = ((h << 28) & MODULUS) | (h >> 33)
+        m *= 268435456.0
+        e -= 28
+        y = int(m)
+        m -= y
+        h += y
+        if h >= MODULUS:
+            h -= MODULUS
+    e = e % 61
+    h = ((h << e) & MODULUS) | (h >> (61 - e))
+    if x < 0:
+        h = -h
+    return np.int64(-2) if h == -1 else h
+
+
+def _of_complex(x):
+    h = _of_float(float(x.real)) + np.int64(1000003) * _of_float(float(x.imag))
+    return np.int64(-2) if h == -1 else h
+
+
+def _of_items(h, items):
+    if len(items) == 0:
+        return h
+    h = h + np.uint64(hash_(items[0])) * PRIME_2
+    h = (h << np.uint64(31)) | (h >> np.uint64(33))
+    return _of_items(h * PRIME_1, items[1:])
+
+
+def _of_tuple(items):
+    h = _of_items(PRIME_5, items) + (np.uint64(len(items)) ^ (PRIME_5 ^ np.uint64(3527539)))
+    return np.int64(1546275796) if h == LAST else np.int64(h)
+
+
+def hash_(obj):
+    """Never -1: with that dicts and sets mark what is gone."""
+    if isinstance(obj, tuple):
+        return _of_tuple(obj)
+    if isinstance(obj, complex):
+        return _of_complex(obj)
+    if isinstance(obj, int):
+        return _of_int(obj)
+    return _of_float(float(obj))
+
+
+def hash_of(obj):
+    return int(hash_(obj))
+
+
+FUNCTIONS = {"builtins.hash": hash_of}

@@ -1,0 +1,228 @@
+"""Sets: tables (tables.py) of keys alone. They are gone over in the order in which their elements came."""
+
+from .hashing import hash_
+from .primitives import field, load
+from .tables import clear, contains, each_key, empty_like, enter, find, is_live, last, leave, leave_last
+
+
+def add(self, element):
+    h = hash_(element)
+    if find(self, element, h) < 0:
+        enter(self, element, h)
+
+
+def discard(self, element):
+    at = find(self, element, hash_(element))
+    if at >= 0:
+        leave(self, at)
+
+
+def remove(self, element):
+    at = find(self, element, hash_(element))
+    if at < 0:
+        if isinstance(element, tuple):
+            raise KeyError("the element, a tuple")
+        raise KeyError(element)
+    leave(self, at)
+
+
+def pop(self):
+    if field(self, "length") == 0:
+        raise KeyError("pop from an empty set")
+    at = last(self)
+    element = load(field(self, "keys"), at)
+    leave_last(self, at)
+    return element
+
+
+def update(self, other):
+    if isinstance(other, set):
+        for e in range(field(other, "used")):  # it may be the set itself
+            if is_live(other, e):
+                add(self, load(field(other, "keys"), e))
+    else:
+        for element in other:
+            add(self, element)
+
+
+def set_(iterable):
+    out = set()
+    out.update(iterable)
+    return out
+
+
+def _as_set(other):
+    return other if isinstance(other, set) else set_(other)
+
+
+def copy(self):
+    out = empty_like(self)
+    update(out, self)
+    return out
+
+
+def union(self, other):
+    out = set()
+    out.update(self)
+    out.update(other)
+    return out
+
+
+def _part(self, other, inside):
+    """The elements that are in the other set, or those that are not."""
+    out = empty_like(self)
+    for e in range(field(self, "used")):
+        if is_live(self, e):
+            element = load(field(self, "keys"), e)
+            if contains(other, element) == inside:
+                add(out, element)
+    return out
+
+
+def intersection(self, other):
+    return _part(self, _as_set(other), True)
+
+
+def difference(self, other):
+    return _part(self, _as_set(other), False)
+
+
+def symmetric_difference(self, other):
+    others = _as_set(other)
+    out = set()
+    out.update(_part(self, others, False))
+    out.update(_part(others, self, False))
+    return out
+
+
+def _keep(self, other, inside):
+    for e in range(field(self, "used")):
+        if is_live(self, e) and contains(other, load(field(self, "keys"), e)) != inside:
+            leave(self, e)
+
+
+def intersection_update(self, other):
+    _keep(self, _as_set(other), True)
+
+
+def difference_update(self, other):
+    if isinstance(other, set):
+        _keep(self, copy(other), False)  # it may be the set itself
+    else:
+        for element in other:
+            discard(self, element)
+
+
+def symmetric_difference_update(self, other):
+    others = set_(other)
+    for e in range(field(others, "used")):
+        element = load(field(others, "keys"), e)
+        at = find(self, element, hash_(element))
+        if at < 0:
+            add(self, element)
+        else:
+            leave(self, at)
+
+
+def issubset(self, other):
+    others = _as_set(other)
+    for e in range(field(self, "used")):
+        if is_live(self, e) and not contains(others, load(field(self, "keys"), e)):
+            return False
+    return True
+
+
+def issuperset(self, other):
+    return issubset(_as_set(other), self)
+
+
+def isdisjoint(self, other):
+    others = _as_set(other)
+    for e in range(field(self, "used")):
+        if is_live(self, e) and contains(others, load(field(self, "keys"), e)):
+            return False
+    return True
+
+
+def eq(self, other):
+    if not isinstance(other, set):
+        return False
+    return field(self, "length") == field(other, "length") and issubset(self, other)
+
+
+def ne(self, other):
+    return not eq(self, other)
+
+
+def le(self, other):
+    return issubset(self, other)
+
+
+def lt(self, other):
+    return field(self, "length") < field(other, "length") and issubset(self, other)
+
+
+def ge(self, other):
+    return issubset(other, self)
+
+
+def gt(self, other):
+    return lt(other, self)
+
+
+def ior(self, other):
+    update(self, other)
+    return self
+
+
+def iand(self, other):
+    intersection_update(self, other)
+    return self
+
+
+def isub(self, other):
+    difference_update(self, other)
+    return self
+
+
+def ixor(self, other):
+    symmetric_difference_update(self, other)
+    return self
+
+
+FUNCTIONS = {
+    "builtins.set": set_,
+    "set.__and__": intersection,
+    "set.__contains__": contains,
+    "set.__eq__": eq,
+    "set.__ge__": ge,
+    "set.__gt__": gt,
+    "set.__iand__": iand,
+    "set.__ior__": ior,
+    "set.__isub__": isub,
+    "set.__iter__": each_key,
+    "set.__ixor__": ixor,
+    "set.__le__": le,
+    "set.__lt__": lt,
+    "set.__ne__": ne,
+    "set.__or__": union,
+    "set.__sub__": difference,
+    "set.__xor__": symmetric_difference,
+    "set.add": add,
+    "set.clear": clear,
+    "set.copy": copy,
+    "set.difference": difference,
+    "set.difference_update": difference_update,
+    "set.discard": discard,
+    "set.intersection": intersection,
+    "set.intersection_update": intersection_update,
+    "set.isdisjoint": isdisjoint,
+    "set.issubset": issubset,
+    "set.issuperset": issuperset,
+    "set.pop": pop,
+    "set.remove": remove,
+    "set.symmetric_difference": symmetric_difference,
+    "set.symmetric_difference_update": symmetric_difference_update,
+    "set.union": union,
+    "set.update": update,
+}

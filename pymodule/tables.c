@@ -1,0 +1,222 @@
+/* tables.c - Python dicts and sets, and those of compiled code.
+ *
+ * They come and go as lists do (lists.c). The objects are hash tables with entries in order; quern/library/tables.py, which has the same
+ * probing, says how they lie. Hashes are CPython's own, which hashing.py computes, too. */
+#include "pymodule/objects.h"
+#include "codegen/support.h"
+
+enum { FIRST_TABLE = 8, FIRST_ROOM = 5, PERTURB = 5 };
+
+static bool is_dict(const ValueLayout *layout) {
+    return layout->element == CLS_dict;
+}
+
+/* -- making one --------------------------------------------------------------------------------------- */
+
+static bool make_array(TableArray *out, int64_t n, const ValueLayout *element,
+                       const CellLayout *cells, int32_t size) {
+    int64_t stride = element ? element->size : size;
+    out->owner = cells ? quern_alloc_buffer(n * stride, cells)
+                       : quern_alloc_array(n * stride, element == NULL);
+    out->data = out->owner ? (char *)out->owner + SUPPORT_ARRAY_ALIGN : NULL;
+    out->length = n;
+    out->stride = stride;
+    return out->owner != NULL;
+}
+
+/* Room for n entries. NULL with MemoryError. */
+static TableObject *make_table(const ValueLayout *layout, PyObject *python, int64_t n) {
+    TableObject *t = layout->cells ? (TableObject *)quern_new_object(layout->cells) : NULL;
+    int64_t size = FIRST_TABLE;
+    if (!t) return PyErr_NoMemory(), NULL;
+    while (size * 2 / 3 < QN_MAX(n, FIRST_ROOM))
+        size *= 2;
+    int64_t room = size * 2 / 3;
+    memset(&t->length, 0,
+           sizeof *t - offsetof(TableObject, length) - (is_dict(layout) ? 0 : sizeof t->values));
+    t->header.python = python;
+    t->free = room;
+    bool ok = make_array(&t->table, size, NULL, NULL, sizeof(int32_t)) &&
+              make_array(&t->hashes, room, NULL, NULL, sizeof(int64_t)) &&
+              make_array(&t->keys, room, &layout->items[0], layout->buffer_cells[0], 0) &&
+              (!is_dict(layout) ||
+               make_array(&t->values, room, &layout->items[1], layout->buffer_cells[1], 0));
+    if (ok) return t;
+    quern_release(&t->header.owner);
+    return PyErr_NoMemory(), NULL;
+}
+
+static char *key_at(const TableObject *t, int64_t entry) {
+    return t->keys.data + entry * t->keys.stride;
+}
+
+static char *value_at(const TableObject *t, int64_t entry) {
+    return t->values.data + entry * t->values.stride;
+}
+
+static bool is_live(const TableObject *t, int64_t entry) {
+    return ((const int64_t *)t->hashes.data)[entry] != -1;
+}
+
+/* The entry behind the last one, whose key is there, gets its number. */
+static void enter(TableObject *t, int64_t hash) {
+    int32_t *table = (int32_t *)t->table.data;
+    uint64_t mask = (uint64_t)t->table.length - 1, rest = (uint64_t)hash & INT64_MAX,
+             i = rest & mask;
+    while (table[i]) {
+        rest >>= PERTURB;
+        i = (i * 5 + rest + 1) & mask;
+    }
+    table[i] = (int32_t)t->used + 1;
+    ((int64_t *)t->hashes.data)[t->used] = hash;
+    t->used++;
+    t->length++;
+    t->free--;
+}
+
+/* That of the number itself, whatever class of the user's it is of. -1 with an exception. */
+static Py_hash_t hash_of(PyObject *key) {
+    if (PyLong_Check(key)) return PyLong_Type.tp_hash(key);
+    if (PyFloat_Check(key)) return PyFloat_Type.tp_hash(key);
+    if (PyComplex_Check(key)) return PyComplex_Type.tp_hash(key);
+    return PyObject_Hash(key);
+}
+
+static int enter_item(const Plan *plan, TableObject *t, PyObject *key, PyObject *value,
+                      bool loose) {
+    if (t->used == t->keys.length) return 0; /* it has grown meanwhile */
+    int done = py_unbox_value(&plan->items[0], key, key_at(t, t->used), loose);
+    if (done > 0 && value)
+        done = py_unbox_value(&plan->items[1], value, value_at(t, t->used), loose);
+    if (done <= 0) return done;
+    Py_hash_t hash = hash_of(key);
+    if (hash == -1) return -1;
+    enter(t, hash);
+    return 1;
+}
+
+static int fill_dict(const Plan *plan, TableObject *t, PyObject *dict, bool loose) {
+    PyObject *key, *value;
+    Py_ssize_t at = 0;
+    int done = 1;
+    while (done > 0 && PyDict_Next(dict, &at, &key, &value)) {
+        Py_INCREF(key), Py_INCREF(value);
+        done = enter_item(plan, t, key, value, loose);
+        Py_DECREF(key), Py_DECREF(value);
+    }
+    return done;
+}
+
+static int fill_set(const Plan *plan, TableObject *t, PyObject *set, bool loose) {
+    PyObject *iterator = PyObject_GetIter(set), *key;
+    int done = iterator ? 1 : -1;
+    while (done > 0 && (key = PyIter_Next(iterator))) {
+        done = enter_item(plan, t, key, NULL, loose);
+        Py_DECREF(key);
+    }
+    Py_XDECREF(iterator);
+    return done > 0 && PyErr_Occurred() ? -1 : done;
+}
+
+/* 1, 0, -1 as py_unbox. */
+int py_unbox_table(const Plan *plan, PyObject *o, char *out, bool loose) {
+    bool dict = is_dict(plan->object);
+    if (dict ? !PyDict_CheckExact(o) : (PyObject *)Py_TYPE(o) != (PyObject *)&PySet_Type) return 0;
+    TableObject *t = make_table(plan->object, o, dict ? PyDict_GET_SIZE(o) : PySet_GET_SIZE(o));
+    if (!t) return -1;
+    int done = dict ? fill_dict(plan, t, o, loose) : fill_set(plan, t, o, loose);
+    if (done <= 0)
+        quern_release(&t->header.owner);
+    else
+        *(TableObject **)out = t;
+    return done;
+}
+
+/* -- results ----------------------------------------------------------------------------------------------- */
+
+static PyObject *fill_python(ModState *state, const ValueLayout *layout, const TableObject *t,
+                             PyObject *out) {
+    bool ok = true;
+    for (int64_t e = 0; ok && e < t->used; e++) {
+        if (!is_live(t, e)) continue;
+        PyObject *key = py_box_kept(state, &layout->items[0], key_at(t, e)), *value = NULL;
+        if (is_dict(layout) && key) value = py_box_kept(state, &layout->items[1], value_at(t, e));
+        if (is_dict(layout))
+            ok = value && PyDict_SetItem(out, key, value) == 0;
+        else
+            ok = key && PySet_Add(out, key) == 0;
+        Py_XDECREF(key);
+        Py_XDECREF(value);
+    }
+    return ok ? out : NULL;
+}
+
+PyObject *py_new_table(ModState *state, const ValueLayout *layout, TableObject *t) {
+    PyObject *out = is_dict(layout) ? PyDict_New() : PySet_New(NULL);
+    t->header.python = out; /* for the same one further down, and in arguments */
+    if (out && fill_python(state, layout, t, out)) return out;
+    t->header.python = NULL;
+    Py_XDECREF(out);
+    return NULL;
+}
+
+/* -- after the call ---------------------------------------------------------------------------------------- */
+
+/* The dict as it is now; values that are what they were stay the objects they are. */
+static PyObject *dict_now(ModState *state, const Plan *plan, const TableObject *t,
+                          PyObject *python) {
+    const ValueLayout *layout = plan->object;
+    PyObject *now = PyDict_New();
+    bool ok = now != NULL;
+    for (int64_t e = 0; ok && e < t->used; e++) {
+        if (!is_live(t, e)) continue;
+        PyObject *key = py_box_kept(state, &layout->items[0], key_at(t, e));
+        PyObject *value = key ? Py_XNewRef(PyDict_GetItemWithError(python, key)) : NULL;
+        if (value && !py_is_unchanged(state, &plan->items[1], value_at(t, e), value, &ok))
+            Py_CLEAR(value);
+        if (ok && key && !value && !PyErr_Occurred())
+            value = py_box_kept(state, &layout->items[1], value_at(t, e));
+        ok = ok && value && PyDict_SetItem(now, key, value) == 0;
+        Py_XDECREF(key);
+        Py_XDECREF(value);
+    }
+    if (!ok) Py_CLEAR(now);
+    return now;
+}
+
+/* 1: the same keys in the same order; -1 with an exception. */
+static int same_keys(PyObject *a, PyObject *b) {
+    PyObject *x = PyDict_Keys(a), *y = PyDict_Keys(b);
+    int same = x && y ? PyObject_RichCompareBool(x, y, Py_EQ) : -1;
+    Py_XDECREF(x);
+    Py_XDECREF(y);
+    return same;
+}
+
+static bool write_dict(ModState *state, const Plan *plan, const TableObject *t, PyObject *python) {
+    PyObject *now = dict_now(state, plan, t, python);
+    int same = now ? same_keys(python, now) : -1;
+    if (same == 0) PyDict_Clear(python);
+    bool ok = same >= 0 && PyDict_Update(python, now) == 0;
+    Py_XDECREF(now);
+    return ok;
+}
+
+static bool write_set(ModState *state, const Plan *plan, const TableObject *t, PyObject *python) {
+    PyObject *now = PySet_New(NULL), *kept = NULL, *all = NULL;
+    if (now && fill_python(state, plan->object, t, now)) kept = PyNumber_InPlaceAnd(python, now);
+    if (kept) all = PyNumber_InPlaceOr(python, now);
+    bool ok = all != NULL;
+    Py_XDECREF(now);
+    Py_XDECREF(kept);
+    Py_XDECREF(all);
+    return ok;
+}
+
+bool py_write_table(ModState *state, const Plan *plan, TableObject *t) {
+    PyObject *python = Py_NewRef((PyObject *)t->header.python);
+    bool ok = is_dict(plan->object) ? write_dict(state, plan, t, python)
+                                    : write_set(state, plan, t, python);
+    Py_DECREF(python);
+    return ok;
+}

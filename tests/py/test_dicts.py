@@ -1,0 +1,599 @@
+"""Dicts in compiled code, against CPython: as locals, arguments, results and elements of each other.
+
+Every test ends with as many objects of compiled code as it began with."""
+import copy
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from quern import _quern, cuda, errors, njit
+
+
+def live():
+    return _quern.live_objects(), _quern.live_allocations()
+
+
+@pytest.fixture(autouse=True)
+def MEM_01_nothing_is_left():
+    before = live()
+    yield
+    assert live() == before
+
+
+def same(function, *args):
+    """Compiled and interpreted: results, arguments afterwards, and exceptions."""
+    def run(f):
+        given = copy.deepcopy(args)
+        try:
+            out = f(*given)
+        except Exception as e:  # noqa: BLE001
+            out = type(e), e.args
+        return out, given
+    fast, slow = run(function), run(function.py_func)
+    assert repr(fast) == repr(slow)
+    return fast[0]
+
+
+# -- programs ---------------------------------------------------------------------------------------
+
+@njit
+def word_lengths(xs):
+    counts = {}
+    for x in xs:
+        counts[x] = counts.get(x, 0) + 1
+    best = 0
+    for x, n in counts.items():
+        if n > best:
+            best = n
+    return best, counts
+
+
+@njit
+def stored_or_added(xs):
+    counts = {}
+    for x in xs:
+        if x in counts:
+            counts[x] += 1
+        else:
+            counts[x] = 1
+    return counts
+
+
+@njit
+def memo(n):
+    known = {0: 0, 1: 1}
+    for i in range(2, n):
+        if i in known:
+            continue
+        known[i] = known[i - 1] + known[i - 2]
+    return known
+
+
+@njit
+def graph(n):
+    around = {}
+    for i in range(n):
+        around.setdefault(i % 4, []).append(i)
+    for i in range(n):
+        if i % 3 not in around:
+            around[i % 3] = []
+        around[i % 3].append(-i)
+    total = 0
+    for at, nodes in around.items():
+        for x in nodes:
+            total += at * x
+    return total, around
+
+
+@njit
+def breadth_first(n, width):
+    distance = {(0, 0): 0}
+    todo = [(0, 0)]
+    for place in todo:
+        x, y = place
+        for step in ((0, 1), (1, 0), (0, -1), (-1, 0)):
+            there = (x + step[0], y + step[1])
+            if 0 <= there[0] < width and 0 <= there[1] < width and there not in distance:
+                distance[there] = distance[place] + 1
+                todo.append(there)
+        if len(todo) > n:
+            break
+    return distance, max(distance.values())
+
+
+@njit
+def displays(n, x):
+    a = {1: 2, n: 3, n + 1: n}
+    b = {}
+    c = {0.5: [n], x: []}
+    c[x].append(n + 1)
+    d = {i: i * x for i in range(n) if i != 2}
+    e = {(i, k): {k: i} for i in range(3) for k in range(n)}
+    f = dict(d)
+    g = dict([(n, 1.5), (n, 2.5), (0, 1.0)])
+    h = dict()
+    h[True] = n
+    i = 5
+    keys = [i for i in d]
+    return a, b, c, d, e, f, g, h, i, keys
+
+
+def test_programs():
+    for xs in ([], [3], [1, 2, 1, 3, 1, 2], [0.5, -0.0, 0.0, 0.5], [(1, 2), (2, 1), (1, 2)], [True, False, True]):
+        same(word_lengths, xs)
+        same(stored_or_added, xs)
+    for n in (2, 3, 10, 60):
+        same(memo, n)
+        same(graph, n)
+        same(displays, n, 0.5)
+    same(breadth_first, 200, 30)
+
+
+# -- methods ----------------------------------------------------------------------------------------
+
+@njit
+def asked(d, k):
+    return d.get(k), d.get(k, 7), k in d, k not in d, len(d), bool(d), not d
+
+
+@njit
+def indexed(d, k):
+    return d[k]
+
+
+@njit
+def stored(d, k, v):
+    d[k] = v
+    d[k] += 1
+    return d
+
+
+@njit
+def deleted(d, k):
+    del d[k]
+
+
+@njit
+def popped(d, k):
+    return d.pop(k), len(d)
+
+
+@njit
+def popped_or(d, k, v):
+    return d.pop(k, v), len(d)
+
+
+@njit
+def last_popped(d):
+    return d.popitem(), len(d)
+
+
+@njit
+def by_default(d, k, v):
+    return d.setdefault(k, v), d
+
+
+@njit
+def cleared(d):
+    d.clear()
+    d[5] = 6
+    return len(d), 5 in d
+
+
+@njit
+def copied(d):
+    e = d.copy()
+    e[77] = 8
+    f = dict(d)
+    f[78] = 9
+    return e, f, e == d, d == d.copy(), e != f
+
+
+@njit
+def merged(d, e):
+    f = d | e
+    g = d.copy()
+    g.update(e)
+    d |= e
+    return f, g, f == g, d
+
+
+@njit
+def updated_by_pairs(d, n):
+    d.update([(i, i * i) for i in range(n)])
+    d.update(enumerate(range(3)))
+    d.update(d)
+
+
+@njit
+def walked(d):
+    keys = [k for k in d]
+    pairs = [(k, v) for k, v in d.items()]
+    back = [k for k in reversed(d)]
+    total = 0
+    for i, k in enumerate(d):
+        total = (total + i * (k % 1000)) % 1000003
+    for k, v in zip(d.keys(), d.values()):
+        total = (total + k % 1000 * v) % 1000003
+    views = d.keys()
+    d[1000] = 1
+    return keys, pairs, back, total, list(d.keys()), list(d.values()), sorted(d), len(views), 1000 in views, sum(d.values())
+
+
+DICTS = [{}, {1: 2}, {3: 1, 1: 3, 2: 2}, {i * 8: i for i in range(40)}, {-1: 1, -2: 2, 2**61 - 1: 3, -2**63: 4, 2**63 - 1: 5}]
+
+
+@pytest.mark.parametrize("d", DICTS, ids=lambda d: str(len(d)))
+def test_methods(d):
+    for f in (last_popped, cleared, copied, walked):
+        same(f, d)
+    for k in (1, 3, 7, 8, -1, -2, 2**61 - 1, 0):
+        for f in (asked, indexed, deleted, popped):
+            same(f, d, k)
+        for f in (stored, popped_or, by_default):
+            same(f, d, k, 11)
+    for e in DICTS:
+        same(merged, d, e)
+    for n in (0, 3, 50):
+        same(updated_by_pairs, d, n)
+
+
+@njit
+def float_key_of_ints(d, x):
+    return x in d, d.get(x, -1)
+
+
+def test_keys_of_other_types_are_equal_as_in_python():
+    for x in (1.0, 1.5, 2.0**53, float("nan"), float("inf"), True, np.float32(3), np.uint64(2**63), np.int8(-2)):
+        same(float_key_of_ints, {1: 2, 3: 4, 2**53: 5, -2: 6}, x)
+        same(float_key_of_ints, {1.0: 2, 1.5: 4, 2.0**53: 5, float("inf"): 6}, x)
+
+
+# -- hashes -----------------------------------------------------------------------------------------
+
+@njit
+def hashed(x):
+    return hash(x)
+
+
+@given(st.one_of(st.integers(-2**63, 2**63 - 1), st.floats(allow_nan=False), st.booleans(),
+                 st.complex_numbers(allow_nan=False),
+                 st.tuples(st.integers(-2**63, 2**63 - 1), st.floats(allow_nan=False)), st.tuples(st.booleans()),
+                 st.tuples(st.tuples(st.integers(-5, 5), st.floats(-5, 5)), st.integers(-3, 3))))
+@settings(max_examples=300, deadline=None)
+def test_hashes_are_those_of_python(x):
+    assert hashed(x) == hash(x)
+
+
+def test_hashes_of_particular_numbers():
+    for x in (0, -1, 2**61 - 1, 2**61, -2**61, 1 - 2**61, 2**63 - 1, -2**63, 0.0, -0.0, -1.0, 0.1, 1e308, 5e-324, -1e-300,
+              float("inf"), float("-inf"), 2.0**61, 1.5, 2.0**53, -2.0**60, -1j, complex(-1, -1), (), (-1, -1), (0.5, (1, 2))):
+        assert hashed(x) == hash(x), x
+    assert hashed(np.uint64(2**64 - 1)) == hash(2**64 - 1) and hashed(np.float32(0.1)) == hash(np.float32(0.1))
+
+
+# -- changes while it is gone over --------------------------------------------------------------------
+
+@njit
+def grows(d):
+    for k in d:
+        d[k + 100] = 1
+
+
+@njit
+def shrinks(d):
+    for k, v in d.items():
+        del d[k]
+
+
+@njit
+def renewed(d):
+    seen = 0
+    for v in d.values():
+        seen += v
+        k, w = d.popitem()
+        d[k + 1] = w
+    return seen
+
+
+@njit
+def put_again(d):
+    for k in d:
+        v = d.pop(k)
+        d[k] = v
+
+
+@njit
+def values_change(d):
+    for k in d:
+        d[k] += 1
+    return d
+
+
+@njit
+def changed_and_left(d):
+    for k in d:
+        del d[k]
+        break
+    return len(d)
+
+
+@njit
+def caught(d):
+    try:
+        for k in d:
+            d[-k - 1] = k
+    except RuntimeError:
+        return len(d)
+    return -1
+
+
+def test_a_dict_that_changes_while_it_is_gone_over():
+    for d in ({}, {1: 2}, {1: 2, 5: 6, 7: 8}):
+        for f in (grows, shrinks, renewed, values_change, changed_and_left, caught):
+            same(f, d)
+    assert same(grows, {1: 2}) == (RuntimeError, ("dictionary changed size during iteration",))
+    assert same(put_again, {1: 2}) == (RuntimeError, ("dictionary keys changed during iteration",))
+
+
+# -- missing keys ---------------------------------------------------------------------------------------
+
+def test_a_missing_key_is_in_the_exception():
+    assert same(indexed, {1: 2}, 5) == (KeyError, (5,))
+    assert same(deleted, {1.5: 2}, 0.25) == (KeyError, (0.25,))
+    assert same(popped, {1: 2}, -1) == (KeyError, (-1,))
+    assert same(last_popped, {}) == (KeyError, ("popitem(): dictionary is empty",))
+    with pytest.raises(KeyError):
+        indexed({(1, 2): 3}, (2, 1))
+
+
+# -- arguments and results --------------------------------------------------------------------------------
+
+@njit
+def through(d):
+    return d
+
+
+@njit
+def both(d, e):
+    d[1] = 10
+    return e[1], d is e
+
+
+@njit
+def inner_changed(d, k):
+    d[k].append(k)
+    d[k + 100] = d[k]
+    return d[k]
+
+
+@njit
+def in_tuples_and_lists(pair, ds):
+    pair[0][1] += 1
+    ds[0][2] = 3
+    ds.append({5: 6})
+    return ds[0], pair[1]
+
+
+@njit
+def of_dicts(n):
+    out = {}
+    for i in range(n):
+        out[i] = {i: [i]}
+        out[i][i].append(n)
+    first = out[0]
+    first[7] = out[n - 1][n - 1]
+    return out, first
+
+
+def test_arguments_and_results():
+    for d in ({}, {1: 2}, {0.5: 1}, {(1, 0.5): True}, {True: 1.5}, {1: [1, 2]}, {1: (2, 3)}, {1: {2: {3: 4.5}}}):
+        same(through, d)
+        assert through(d) is d
+    d = {1: 2}
+    assert both(d, d) == (10, True) and d == {1: 10}
+    for n in (1, 2, 5):
+        same(of_dicts, n)
+    out, first = of_dicts(3)
+    assert out[0] is first and out[2][2] is first[7]
+    same(inner_changed, {3: [1], 4: []}, 3)
+    same(in_tuples_and_lists, ({1: 2}, 5), [{1: 1}])
+
+
+def test_what_does_not_change_stays_the_object_it_is():
+    key, value, inner = 10**12, 10**13, [1]
+    d = {key: value, 1: 2}
+    stored(d, 1, 5)
+    assert next(iter(d)) is key and d[key] is value and d == {key: value, 1: 6}
+    lists = {3: inner, 4: [2]}
+    got = inner_changed(lists, 3)
+    assert got is inner and lists[3] is inner and lists[103] is inner and inner == [1, 3]
+
+
+@njit
+def deleted_and_raised(d, k):
+    d[k] = 1
+    return d[k + 1]
+
+
+def test_EXC_01_what_was_done_before_an_exception_is_done():
+    same(deleted_and_raised, {}, 5)
+
+
+# -- refused ------------------------------------------------------------------------------------------------
+
+@njit
+def two_types_of_values(n):
+    d = {1: n}
+    d[2] = (n, n)
+    return d
+
+
+@njit
+def two_types_of_keys(n):
+    d = {1: n}
+    d[(1, 2)] = n
+    return d
+
+
+@njit
+def list_as_key(n):
+    d = {}
+    d[[n]] = 1
+    return d
+
+
+def test_refused():
+    with pytest.raises(errors.TypingError, match="dict with values of int"):
+        two_types_of_values(1)
+    with pytest.raises(errors.TypingError, match="dict with keys of int"):
+        two_types_of_keys(1)
+    with pytest.raises(errors.UnsupportedError, match="dict with keys of"):
+        list_as_key(1)
+    with pytest.raises(errors.TypingError, match="the keys of a dict are of different types"):
+        through({1: 2, 2.5: 3})
+    with pytest.raises(errors.TypingError, match="the values of a dict are of different types"):
+        through({1: 2, 2: 3.5})
+    with pytest.raises(errors.TypingError, match="keys of dicts"):
+        through({None: 2})
+    with pytest.raises(errors.TypingError, match="dicts hold"):
+        through({1: None})
+
+
+def test_kernels_have_no_dicts(device):
+    @cuda.jit
+    def kernel(out):
+        d = {1: 2}
+        out[0] = d[1]
+
+    with pytest.raises(errors.QuernError, match="dict"):
+        kernel[1, 1](np.zeros(1))
+
+
+# -- memory -------------------------------------------------------------------------------------------------
+
+@njit
+def program(d, n):
+    e = {}
+    for i in range(n):
+        e[i * 3] = [i]
+        if i % 3 == 0:
+            e.pop(i, [n])
+    d[n] = [7]
+    f = {k: v for k, v in e.items() if k % 2}
+    f |= d
+    return f, {len(v) for v in f.values()}
+
+
+def test_MEM_02_each_allocation_fails_in_turn():
+    program({1: [2]}, 40)
+    want = program.py_func({1: [2]}, 40)
+    for n in range(1, 400):
+        d, before = {1: [2]}, live()
+        _quern.test_fail_allocation(n)
+        try:
+            got = program(d, 40)
+        except MemoryError:
+            assert live() == before
+            continue
+        finally:
+            _quern.test_fail_allocation(0)
+        assert got == want
+        break
+    assert n > 20
+
+
+# -- any order of operations ------------------------------------------------------------------------------
+
+@njit
+def apply(d, op, k, v):
+    if op == 0:
+        d[k] = v
+    elif op == 1:
+        del d[k]
+    elif op == 2:
+        return d.pop(k, v)
+    elif op == 3:
+        return d.popitem()[1]
+    elif op == 4:
+        return d.setdefault(k, v)
+    elif op == 5:
+        d.update([(k, v), (k + 1, v)])
+    elif op == 6:
+        for i in range(20):
+            d[k + i * 16] = v
+    elif op == 7:
+        for i in range(int(k), int(k) + 20):
+            if i in d:
+                del d[i]
+    elif op == 8 and k == 3:
+        d.clear()
+    elif op == 9:
+        return d.get(k, v)
+    return d[k]
+
+
+class Machine(RuleBasedStateMachine):
+    make_key, make_value = int, int
+
+    def __init__(self):
+        super().__init__()
+        self.fast, self.slow = {}, {}
+
+    def outcome(self, f, d, op, k, v):
+        if not d:  # an empty one is of ints
+            d[self.make_key(0)] = self.make_value(0)
+        try:
+            return f(d, op, type(self).make_key(k), type(self).make_value(v))
+        except KeyError as e:
+            return e.args
+
+    @rule(op=st.integers(0, 10), k=st.integers(-3, 60), v=st.integers(0, 5))
+    def step(self, op, k, v):
+        fast = self.outcome(apply, self.fast, op, k, v)
+        assert repr(fast) == repr(self.outcome(apply.py_func, self.slow, op, k, v))
+
+    @invariant()
+    def equal(self):
+        assert repr(self.fast) == repr(self.slow)
+
+
+class FloatMachine(Machine):
+    make_key, make_value = float, float
+
+
+@pytest.mark.parametrize("machine", [Machine, FloatMachine])
+def test_any_order_of_operations(machine):
+    from hypothesis.stateful import run_state_machine_as_test
+    run_state_machine_as_test(machine, settings=settings(max_examples=25, stateful_step_count=40, deadline=None,
+                                                        suppress_health_check=list(HealthCheck)))
+
+
+@njit
+def replay(ops, ks, vs):
+    """The same inside of one call: the table grows and is cleared of what is gone."""
+    d = {}
+    total = 0
+    for op, k, v in zip(ops, ks, vs):
+        if op == 0:
+            d[k] = v
+        elif op == 1:
+            d.pop(k, 0)
+        elif op == 2:
+            total += d.get(k, -1)
+        elif op == 3 and d:
+            total += d.popitem()[0]
+        elif op == 4:
+            for x in d:
+                total = (total * 31 + x) % 1000003
+    return d, total
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(-20, 20), st.integers(0, 99)), max_size=300))
+@settings(max_examples=100, deadline=None)
+def test_random_programs(steps):
+    columns = [np.array([s[k] for s in steps], np.int64) for k in range(3)]
+    assert repr(replay(*columns)) == repr((lambda r: (r[0], r[1]))(replay.py_func(*[c.tolist() for c in columns])))

@@ -1,0 +1,493 @@
+/* infer_container.c - lists, dicts and sets: where they are made, and of what.
+ *
+ * A place that makes one is a *site*. Sites that meet in phis, or are returned by one function, make up one *web*: all its containers are
+ * of one type. What their parameters are (elements; keys and values) is joined from the displays and from what is put into them, wherever
+ * that stands: facts about them only ever go up. Elements that are containers themselves teach and are taught: after adj = [[]],
+ * adj[0].append(1) says what the inner site makes. */
+#include "typeinfer/infer.h"
+
+enum { THROUGH_CONTAINERS = 6, MOST_PARAMS = 2, FIRST_TABLE = 8, FIRST_ROOM = 5 };
+
+/* -- webs ------------------------------------------------------------------------------------------ */
+
+typedef struct Site {
+    Ref ref;
+    ClassId cls;
+} Site;
+
+typedef struct WebFacts {
+    const Type *params[MOST_PARAMS]; /* NULL: nothing known yet */
+    bool heap;                       /* it makes objects */
+} WebFacts;
+
+struct ContainerWebs {
+    Ref *parent;     /* by untyped ref: in the same web */
+    WebFacts *facts; /* by representative */
+    Vec(Site) sites;
+};
+
+static Ref representative(ContainerWebs *w, Ref ref) {
+    while (w->parent[ref] != ref)
+        ref = w->parent[ref] = w->parent[w->parent[ref]];
+    return ref;
+}
+
+static void unite(ContainerWebs *w, Ref a, Ref b) {
+    a = representative(w, a), b = representative(w, b);
+    w->parent[QN_MAX(a, b)] = QN_MIN(a, b);
+}
+
+static ContainerWebs *webs_of(Infer *in) {
+    if (in->containers) return in->containers;
+    ContainerWebs *w = in->containers = arena_new(in->arena, ContainerWebs);
+    int32_t n = in->f->insts.len;
+    Ref returned = NO_REF;
+    w->parent = arena_array(in->arena, Ref, n);
+    w->facts = arena_array(in->arena, WebFacts, n);
+    for (Ref ref = 1; ref < n; ref++)
+        w->parent[ref] = ref;
+    for (Ref ref = 1; ref < n; ref++) {
+        const Inst *inst = ir_inst(in->f, ref);
+        bool same = inst->op == OP_phi || inst->op == OP_check_bound || inst->op == OP_convert;
+        for (int32_t k = 0; same && k < inst->nargs; k++)
+            unite(w, ref, ir_arg(in->f, ref, k));
+        if (inst->op == OP_binary && inst->imm) unite(w, ref, ir_arg(in->f, ref, 0)); /* xs += ys */
+        if (inst->op != OP_return) continue;
+        if (returned) unite(w, returned, ir_arg(in->f, ref, 0));
+        returned = ir_arg(in->f, ref, 0);
+    }
+    return w;
+}
+
+static WebFacts *facts_of(Infer *in, Ref ref) {
+    return &in->containers->facts[representative(in->containers, ref)];
+}
+
+/* The web of a value that a site in this function may have made; NO_REF: it comes from elsewhere. */
+static Ref web_with_site(Infer *in, Ref ref) {
+    if (!ref || !in->containers) return NO_REF;
+    ContainerWebs *w = in->containers;
+    Ref web = representative(w, ref);
+    for (int32_t i = 0; i < w->sites.len; i++)
+        if (representative(w, w->sites.items[i].ref) == web) return web;
+    return NO_REF;
+}
+
+/* What was returned of a type that is not the container's any more. */
+static void forget_result(Infer *in) {
+    const Type *type = in->inst->result.type;
+    if (!type || (type->kind != TY_TUPLE && type->kind != TY_CLASS)) return;
+    in->inst->result = (Fact){0};
+    for (Ref ref = 1; ref < in->f->insts.len; ref++)
+        if (ir_inst(in->f, ref)->op == OP_return) in->visited[ref] = -1;
+}
+
+static void visit_sites_again(Infer *in, Ref web) {
+    ContainerWebs *w = in->containers;
+    forget_result(in);
+    for (int32_t i = 0; i < w->sites.len; i++)
+        if (representative(w, w->sites.items[i].ref) == web)
+            in->visited[w->sites.items[i].ref] = -1;
+    in->clock++;
+}
+
+static void add_site(Infer *in, ClassId cls, Ref ref) {
+    ContainerWebs *w = webs_of(in);
+    facts_of(in, ref)->heap = true;
+    for (int32_t i = 0; i < w->sites.len; i++)
+        if (w->sites.items[i].ref == ref) return;
+    Site site = {ref, cls};
+    vec_push(in->arena, &w->sites, site);
+}
+
+bool container_make_lists(Infer *in, Ref ref) {
+    ContainerWebs *w = webs_of(in);
+    Ref web = representative(w, ref);
+    if (w->facts[web].heap) return false;
+    for (Ref site = 1; site < in->f->insts.len; site++)
+        if (ir_inst(in->f, site)->op == OP_build_list && representative(w, site) == web)
+            add_site(in, CLS_list, site);
+    w->facts[web].heap = true;
+    visit_sites_again(in, web);
+    return true;
+}
+
+bool list_is_object(Infer *in, Ref ref) {
+    return in->containers && facts_of(in, ref)->heap;
+}
+
+/* -- types ----------------------------------------------------------------------------------------- */
+
+bool type_is_of(const Type *type, ClassId cls) {
+    return type && type->kind == TY_CLASS && type->bits == (uint32_t)cls;
+}
+
+bool type_is_list(const Type *type) {
+    return type_is_of(type, CLS_list);
+}
+
+static const Type *container_type(Infer *in, ClassId cls, const Type *const *params) {
+    const Type *known[MOST_PARAMS];
+    for (int32_t p = 0; p < type_class_nparams(cls); p++)
+        known[p] = params[p] ? params[p] : type_unknown(in->types);
+    return type_class_of(in->types, cls, known);
+}
+
+/* The parameter that stands for what is stored under a place: the elements of a list, the values of a dict. */
+static int32_t stored_param(const Type *container) {
+    return container->nparams - 1;
+}
+
+/* The common type of two elements; containers are of the common types of their parameters. NULL: none. */
+static const Type *join_elements(Infer *in, const Type *a, const Type *b) {
+    if (!a || !b) return a ? a : b;
+    if (a->kind == TY_CLASS && b->kind == TY_CLASS && a->bits == b->bits &&
+        a->nparams <= MOST_PARAMS) {
+        const Type *params[MOST_PARAMS] = {0};
+        for (int32_t p = 0; p < a->nparams; p++)
+            if (!(params[p] = join_elements(in, a->params[p], b->params[p]))) return NULL;
+        return container_type(in, (ClassId)a->bits, params);
+    }
+    Fact x = fact_of(a), y = fact_of(b), both;
+    return fact_join(in, &x, &y, &both) ? both.type : NULL;
+}
+
+static bool is_element(const Type *type) {
+    if (type->kind == TY_TUPLE) {
+        for (int32_t i = 0; i < type->nitems; i++)
+            if (!is_element(type->items[i])) return false;
+        return type->nitems > 0;
+    }
+    if (type->kind == TY_OPTIONAL) return is_element(type->element);
+    return type_is_number(type) || type->kind == TY_CLASS || type->kind == TY_MEMBER ||
+           type->kind == TY_UNKNOWN;
+}
+
+/* What quern/library/tables.py can hash. */
+static bool is_key(const Type *type) {
+    for (int32_t i = 0; type->kind == TY_TUPLE && i < type->nitems; i++)
+        if (!is_key(type->items[i])) return false;
+    return type->kind == TY_TUPLE || type_is_number(type) || type->kind == TY_UNKNOWN;
+}
+
+/* "a list of", "a dict with keys of" */
+static const char *part_text(const Type *container, int32_t p) {
+    if (!type_is_of(container, CLS_dict)) return type_is_list(container) ? "a list of" : "a set of";
+    return p ? "a dict with values of" : "a dict with keys of";
+}
+
+static bool hashes(const Type *container, int32_t p) {
+    return p == 0 && !type_is_list(container);
+}
+
+static bool not_an_element(Infer *in, const Type *container, int32_t p, const Type *type) {
+    const char *part = part_text(container, p);
+    ti_fail(in, in->at, E0101, str_printf(in->arena, "%s %s", part, ti_text(in, type)).bytes);
+    ti_advise(
+        in, hashes(container, p)
+                ? "keys of dicts and elements of sets are numbers, and tuples of these"
+                : "lists and dicts hold numbers, strings, lists, dicts, sets, and tuples of these");
+    return false;
+}
+
+static bool mixed_elements(Infer *in, const Type *container, int32_t p, const Type *a,
+                           const Type *b) {
+    const char *part = part_text(container, p);
+    ti_fail(in, in->at, E0206, str_printf(in->arena, "put into %s", part).bytes,
+            str_printf(in->arena, "%s: %s", ti_text(in, a), ti_text(in, b)).bytes);
+    return ti_advise(in, p ? "all values of a dict are of one type"
+                         : hashes(container, p)
+                             ? "all keys of a dict and all elements of a set are of one type"
+                             : "all elements of a list are of one type"),
+           false;
+}
+
+/* -- teaching -------------------------------------------------------------------------------------- */
+
+static bool teach_web(Infer *in, Ref web, const Type *container, const Type *const *params) {
+    WebFacts *w = &in->containers->facts[web];
+    bool changed = false;
+    for (int32_t p = 0; p < container->nparams; p++) {
+        const Type *both = join_elements(in, w->params[p], params[p]);
+        if (params[p] && !both) return mixed_elements(in, container, p, w->params[p], params[p]);
+        changed |= both != w->params[p];
+        w->params[p] = both;
+    }
+    if (changed) visit_sites_again(in, web);
+    return true;
+}
+
+/* The object of a method that `call` calls by that name; NO_REF: it is no such call. */
+static Ref called_on(const Infer *in, Ref call, const char *const *names, int n) {
+    const Inst *inst = ir_inst(in->f, call);
+    if (inst->op != OP_call_py) return NO_REF;
+    Ref attr = ir_arg(in->f, call, 0);
+    const Inst *method = ir_inst(in->f, attr);
+    for (int i = 0; method->op == OP_attr && i < n; i++)
+        if (str_is(*method->u.name, names[i])) return ir_arg(in->f, attr, 0);
+    return NO_REF;
+}
+
+/* What a container whose site is not in sight was got from: xs in xs[i], in `for x in xs` and in d.setdefault(k, xs). */
+static Ref container_of(Infer *in, Ref ref) {
+    static const char *const gets[] = {"setdefault", "get", "pop"}, *const values[] = {"values"};
+    const Inst *inst = ir_inst(in->f, ref);
+    if (inst->op == OP_getitem) { /* a slice is no element */
+        const Type *index = in->facts[ir_arg(in->f, ref, 1)].type;
+        return index && index->kind != TY_SLICE ? ir_arg(in->f, ref, 0) : NO_REF;
+    }
+    if (inst->op == OP_call_py) return called_on(in, ref, gets, countof(gets));
+    if (inst->op != OP_iter_get) return NO_REF;
+    Ref iter = ir_arg(in->f, ir_arg(in->f, ref, 0), 0);
+    if (ir_inst(in->f, iter)->op != OP_iter) return NO_REF;
+    Ref over = ir_arg(in->f, iter, 0), object = called_on(in, over, values, 1);
+    return object ? object : over;
+}
+
+static bool same_at_run_time(Infer *in, const Type *a, const Type *b) {
+    return a && b && lower_type(in->ti, a) == lower_type(in->ti, b);
+}
+
+/* Elements of those types are put into the container. */
+static bool teach(Infer *in, Ref ref, const Type *type, const Type *const *params, int depth) {
+    Ref web = web_with_site(in, ref), from;
+    if (web) return teach_web(in, web, type, params);
+    if (ref && depth && !in->emit && (from = container_of(in, ref))) {
+        const Type *outer = in->facts[from].type;
+        if (type_is_list(outer) || type_is_of(outer, CLS_dict)) {
+            const Type *outer_params[MOST_PARAMS] = {0};
+            outer_params[stored_param(outer)] = container_type(in, (ClassId)type->bits, params);
+            return teach(in, from, outer, outer_params, depth - 1);
+        }
+    }
+    for (int32_t p = 0; p < type->nparams; p++)
+        if (params[p] && !type->params[p]->open &&
+            !same_at_run_time(in, join_elements(in, type->params[p], params[p]), type->params[p]))
+            return mixed_elements(in, type, p, type->params[p], params[p]);
+    return true;
+}
+
+/* Lists that are put into a list of floats hold floats. */
+static bool teach_inner(Infer *in, const Type *element, Ref item) {
+    Ref inner = web_with_site(in, item);
+    const Type *params[MOST_PARAMS] = {0};
+    bool any = false;
+    if (!inner || !element || element->kind != TY_CLASS || element->nparams > MOST_PARAMS)
+        return true;
+    for (int32_t p = 0; p < element->nparams; p++)
+        if (element->params[p]->kind != TY_UNKNOWN) params[p] = element->params[p], any = true;
+    return !any || teach_web(in, inner, element, params);
+}
+
+/* `items`: what becomes a part of the container, by parameter; a type of NULL: nothing. */
+static bool put_items(Infer *in, Val container, const Val *items) {
+    const Type *type = container.f.type, *params[MOST_PARAMS] = {0};
+    if (in->emit) return true;
+    for (int32_t p = 0; p < type->nparams; p++) {
+        params[p] = items[p].f.type ? ti_stored(in->types, items[p].f.type) : NULL;
+        if (!params[p]) continue;
+        if (!(hashes(type, p) ? is_key(params[p]) : is_element(params[p])))
+            return not_an_element(in, type, p, params[p]);
+    }
+    if (!teach(in, container.src, type, params, THROUGH_CONTAINERS)) return false;
+    Ref web = web_with_site(in, container.src);
+    for (int32_t p = 0; p < type->nparams; p++) {
+        const Type *element = web ? in->containers->facts[web].params[p] : type->params[p];
+        if (params[p] && !teach_inner(in, element, items[p].src)) return false;
+    }
+    return true;
+}
+
+bool container_taught_by_phi(Infer *in, Ref phi) {
+    Ref web = web_with_site(in, phi);
+    for (int32_t k = 0; web && k < ir_inst(in->f, phi)->nargs; k++) {
+        const Type *type = in->facts[ir_arg(in->f, phi, k)].type;
+        if (!type || type->kind != TY_CLASS || type->open || type->nparams > MOST_PARAMS) continue;
+        bool fits = true;
+        for (int32_t p = 0; p < type->nparams; p++)
+            fits &=
+                join_elements(in, in->containers->facts[web].params[p], type->params[p]) != NULL;
+        if (fits && !teach_web(in, web, type, type->params)) return false;
+    }
+    return true;
+}
+
+/* What a web is taught reaches a value that was visited before only where it is visited again, and behind a phi of two types nothing is. */
+void container_of_today(Infer *in, Ref ref, Fact *f) {
+    Op op = (Op)ir_inst(in->f, ref)->op;
+    bool makes = op == OP_build_list || op == OP_build_dict || op == OP_build_set;
+    if (!f->type || f->type->kind != TY_CLASS || (op != OP_phi && op != OP_binary && !makes))
+        return;
+    Ref web = web_with_site(in, ref);
+    const WebFacts *w = web ? &in->containers->facts[web] : NULL;
+    if (w && w->params[0] && f->type->nparams <= MOST_PARAMS)
+        f->type = container_type(in, (ClassId)f->type->bits, w->params);
+}
+
+/* -- sites ------------------------------------------------------------------------------------------ */
+
+static const Type *closed(Infer *in, const Type *type) {
+    if (!type || type->kind == TY_UNKNOWN) return ti_wint(in);
+    if (!type->open || type->kind != TY_CLASS || type->nparams > MOST_PARAMS) return type;
+    const Type *params[MOST_PARAMS] = {0};
+    for (int32_t p = 0; p < type->nparams; p++)
+        params[p] = closed(in, type->params[p]);
+    return container_type(in, (ClassId)type->bits, params);
+}
+
+/* What a web is about whose containers nothing is ever put into: any type will do. */
+bool container_close_webs(Infer *in) {
+    for (int32_t i = 0; in->containers && i < in->containers->sites.len; i++) {
+        Site site = in->containers->sites.items[i];
+        WebFacts *w = facts_of(in, site.ref);
+        bool open = false;
+        for (int32_t p = 0; p < type_class_nparams(site.cls); p++) {
+            const Type *known = closed(in, w->params[p]);
+            open |= known != w->params[p];
+            w->params[p] = known;
+        }
+        if (!open) continue;
+        visit_sites_again(in, representative(in->containers, site.ref));
+        return true;
+    }
+    return false;
+}
+
+static Ref emit_list(Infer *in, const Type *type, const Val *items, int32_t n) {
+    Emit *e = in->emit;
+    const Type *i64 = i64_type(in->types), *lowered = lower_type(in->ti, type);
+    Ref count = emit_int(e, i64, n), fields[2] = {count};
+    fields[1] = emit1(e, OP_alloc, lowered->items[1], count);
+    ir_inst(e->out, fields[1])->sub = lowered->items[1]->element->counted ? FLAG_ZEROED : 0;
+    for (int32_t k = 0; k < n; k++)
+        emit3(e, OP_store, NULL, fields[1], emit_int(e, i64, k),
+              v_as(in, items[k], type->params[0]));
+    return emit(e, OP_new, lowered, fields, 2);
+}
+
+/* Without entries, and with room for a few: length, used, free, table, hashes, keys, values. */
+static Ref emit_table(Infer *in, const Type *type) {
+    Emit *e = in->emit;
+    const Type *i64 = i64_type(in->types), *lowered = lower_type(in->ti, type);
+    Ref zero = emit_int(e, i64, 0), room = emit_int(e, i64, FIRST_ROOM);
+    Ref fields[7] = {zero, zero, room};
+    for (int32_t k = 3; k < lowered->nitems; k++) {
+        bool table = lowered->items[k]->element->kind == TY_i32 && k == 3;
+        fields[k] =
+            emit1(e, OP_alloc, lowered->items[k], table ? emit_int(e, i64, FIRST_TABLE) : room);
+        bool zeroed = table || lowered->items[k]->element->counted;
+        ir_inst(e->out, fields[k])->sub = zeroed ? FLAG_ZEROED : 0;
+    }
+    return emit(e, OP_new, lowered, fields, lowered->nitems);
+}
+
+static const char *new_text(ClassId cls) {
+    return cls == CLS_list ? "a list" : cls == CLS_dict ? "a dict" : "a set";
+}
+
+static bool put_all(Infer *in, Val container, const Val *items, int32_t n) {
+    int32_t step = type_is_of(container.f.type, CLS_dict) ? 2 : 1;
+    for (int32_t k = 0; k + step <= n; k += step)
+        if (!put_items(in, container, items + k)) return false;
+    return true;
+}
+
+/* By the methods that a program would call. */
+static bool fill_table(Infer *in, Val table, const Val *items, int32_t n) {
+    bool dict = type_is_of(table.f.type, CLS_dict), found;
+    int32_t step = dict ? 2 : 1;
+    for (int32_t k = 0; k < n; k += step) {
+        Val args[3] = {table, items[k]}, ignored;
+        if (dict) args[2] = items[k + 1];
+        args[0].src = NO_REF;
+        if (!v_method(in, dict ? "__setitem__" : "add", args, 1 + step, &found, &ignored))
+            return false;
+    }
+    return true;
+}
+
+bool v_container_site(Infer *in, ClassId cls, Ref site, const Val *items, int32_t n, Val *out) {
+    const Type *unknown[MOST_PARAMS] = {0};
+    if (!ti_may_allocate(in, new_text(cls))) return false;
+    add_site(in, cls, site);
+    *out = (Val){.f = fact_of(container_type(in, cls, unknown)), .src = site};
+    if (!put_all(in, *out, items, n)) return false;
+    out->f = fact_of(container_type(in, cls, facts_of(in, site)->params));
+    if (!in->emit && in->facts[site].type != out->f.type) forget_result(in);
+    if (!in->emit) return out->f.type->open || cls == CLS_list || fill_table(in, *out, items, n);
+    if (cls == CLS_list) return out->ref = emit_list(in, out->f.type, items, n), true;
+    out->ref = emit_table(in, out->f.type);
+    return fill_table(in, *out, items, n);
+}
+
+/* -- methods ------------------------------------------------------------------------------------------ */
+
+/* Methods that put something in: by parameter the number of the argument, 0 for none. `items`: it is what the argument number
+ * params[0] goes over, or the items of a container of the same class. `hint`: only where nothing is known. */
+static const struct {
+    const char *name;
+    uint8_t params[MOST_PARAMS];
+    bool items, hint;
+} teachers[] = {
+    {"dict.__ior__", {1, 0}, true, false},
+    {"dict.__setitem__", {1, 2}, false, false},
+    {"dict.get", {1, 2}, false, true},
+    {"dict.pop", {1, 2}, false, true},
+    {"dict.setdefault", {1, 2}, false, false},
+    {"dict.update", {1, 0}, true, false},
+    {"list.__iadd__", {1, 0}, true, false},
+    {"list.__setitem__", {2, 0}, false, false},
+    {"list.__setslice__", {4, 0}, true, false},
+    {"list.append", {1, 0}, false, false},
+    {"list.extend", {1, 0}, true, false},
+    {"list.insert", {2, 0}, false, false},
+    {"set.__ior__", {1, 0}, true, false},
+    {"set.__ixor__", {1, 0}, true, false},
+    {"set.add", {1, 0}, false, false},
+    {"set.symmetric_difference_update", {1, 0}, true, false},
+    {"set.update", {1, 0}, true, false},
+};
+
+/* What the items of something are, by parameter of the container that they go into. */
+static bool items_of(Infer *in, const Type *container, Val from, Val *items) {
+    Val of = v_unwrap(in, from), it, item, counter = val_of(fact_of(ti_wint(in)));
+    bool dict = type_is_of(container, CLS_dict);
+    if (dict && type_is_of(of.f.type, CLS_dict)) {
+        for (int32_t p = 0; p < 2; p++)
+            if (of.f.type->params[p]->kind != TY_UNKNOWN)
+                items[p] = val_of(fact_of(of.f.type->params[p]));
+        return true;
+    }
+    if (!v_iterable(in, &of) || !v_begin(in, of, &it)) return false;
+    bool known = type_is_counted(it.f.type) ? v_iter_get(in, it, counter, &item)
+                                            : v_next(in, it, NO_BLOCK, &item);
+    if (!known) return false;
+    item.src = NO_REF;
+    items[0] = item;
+    if (!dict) return true;
+    if (!is_kind(&item, TY_TUPLE) || item.f.type->nitems != 2)
+        return v_refuse(in, REFUSE_CALL, "dict", &from, 1);
+    for (int32_t p = 0; p < 2; p++)
+        items[p] = v_item(in, item, p);
+    return true;
+}
+
+/* false: an error, or not known yet. */
+bool container_taught(Infer *in, Str name, const CallArgs *args) {
+    if (in->emit) return true;
+    for (int i = 0; i < countof(teachers); i++) {
+        if (!str_is(name, teachers[i].name) || args->nkeywords) continue;
+        Val items[MOST_PARAMS] = {0};
+        const uint8_t *params = teachers[i].params;
+        if (args->nargs <= params[0]) return true;
+        const Type *container = args->args[0].f.type;
+        if (teachers[i].items && !items_of(in, container, args->args[params[0]], items))
+            return false;
+        for (int32_t p = 0; !teachers[i].items && p < MOST_PARAMS; p++)
+            if (params[p] && params[p] < args->nargs) items[p] = args->args[params[p]];
+        for (int32_t p = 0; teachers[i].hint && p < MOST_PARAMS; p++)
+            if (!container->params[p]->open || fact_none(&items[p].f)) items[p] = (Val){0};
+        return put_items(in, args->args[0], items);
+    }
+    return true;
+}
