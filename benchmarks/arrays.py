@@ -257,3 +257,45 @@ def gram_schmidt(a):
         for j in range(k + 1, q.shape[1]):
             q[:, j] -= np.sum(q[:, k] * q[:, j]) * q[:, k]
     return q
+
+
+@program(lambda n: (_rng(n).random((n, n)), 20))
+def wave_2d(start, steps):
+    old = start.copy()
+    now = start.copy()
+    for _ in range(steps):
+        new = 2.0 * now - old
+        new[1:-1, 1:-1] += 0.1 * (now[2:, 1:-1] + now[:-2, 1:-1] + now[1:-1, 2:] + now[1:-1, :-2] - 4.0 * now[1:-1, 1:-1])
+        old = now
+        now = new
+    return now
+
+
+@program(lambda n: (_rng(n).random((10 * n, 8)), (_rng(n + 1).random(10 * n) > 0.5).astype(np.float64), 20))
+def logistic_descent(x, y, rounds):
+    w = np.zeros(x.shape[1])
+    for _ in range(rounds):
+        p = 1.0 / (1.0 + np.exp(-(x @ w)))
+        w -= 0.1 * (x.T @ (p - y)) / len(y)
+    return w
+
+
+@program(lambda n: (_rng(n).random(100 * n), _rng(1).random(12)))
+def horner(x, coefficients):
+    result = np.zeros_like(x)
+    for k in range(len(coefficients)):
+        result = result * x + coefficients[k]
+    return result
+
+
+@program(lambda n: (_rng(n).random((n, n)), 10))
+def total_variation(image, steps):
+    u = image.copy()
+    for _ in range(steps):
+        right = u[:-1, 1:] - u[:-1, :-1]
+        down = u[1:, :-1] - u[:-1, :-1]
+        size = np.sqrt(right * right + down * down + 1e-6)
+        right /= size
+        down /= size
+        u[1:-1, 1:-1] += 0.1 * (right[1:, 1:] - right[1:, :-1] + down[1:, 1:] - down[:-1, 1:]) + 0.05 * (image[1:-1, 1:-1] - u[1:-1, 1:-1])
+    return u
