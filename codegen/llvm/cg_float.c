@@ -96,8 +96,8 @@ Value cg_float_floordiv(Cg *cg, Value a, Value b) {
     return LLVMBuildSelect(cg->b, no_divisor, quotient, result, "");
 }
 
-/* x ** 3 and x ** 4 are products: a unit in the last place, as NumPy's and Numba's powers may be off, for a
- * twentieth of the time. Where a partial product overflows or underflows, so does the whole. */
+/* x ** 3 and x ** 4 are products: they may be off by one in the last place, and take a twentieth of the time.
+ * Where a partial product overflows or underflows, so does the whole. */
 static Value product_power(Cg *cg, Value a, Value b) {
     LLVMBool lossy;
     if (!LLVMIsAConstantFP(b) || (LLVMTypeOf(a) != cg->f64 && LLVMTypeOf(a) != cg->f32))
