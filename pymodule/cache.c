@@ -469,12 +469,13 @@ Spec *py_cache_find(JitCore *core, CompileRequest *q) {
     py_resolver_init(&r, core->state, core->py_func, &q->options.infer);
     r.locals = core->locals;
     Compilation *c = cg_begin(&q->options, &r.base);
-    Finding f = {.core = core, .q = q, .r = &r, .folder = &folder, .why = "there is none"};
+    Finding f = {.core = core, .q = q, .r = &r, .folder = &folder};
     if (c && py_resolver_attach(&r, c) && !arena_guard(cg_arena(c), find_entry, &f))
         PyErr_NoMemory();
     forget_refusals();
     if (f.spec) count(core, "hits", f.spec->signature);
-    tell(core, f.spec ? "hit" : "miss", f.name, f.spec ? "" : f.why);
+    tell(core, f.spec ? "hit" : "miss", f.name, f.spec ? "" : f.why[0] ? f.why : "there is none");
+    snprintf(q->stale, sizeof q->stale, "%s", f.spec ? "" : f.why);
     if (c) cg_end(c);
     py_resolver_close(&r);
     folder_close(&folder);
@@ -588,7 +589,8 @@ void py_cache_store(JitCore *core, PyResolver *r, const CompileRequest *q, const
     }
     py_forget_error();
     count(core, "misses", spec->signature);
-    PyObject *why = s.why[0] ? PyUnicode_DecodeFSDefault(s.why) : NULL;
+    const char *reason = s.why[0] ? s.why : q->stale;
+    PyObject *why = *reason ? PyUnicode_DecodeFSDefault(reason) : NULL;
     if (why) remember(core, "reasons", spec->signature, why);
     Py_XDECREF(why);
     tell(core, s.why[0] ? "not stored" : "stored", s.name, s.why);

@@ -202,6 +202,8 @@ typedef struct CompileRequest {
     CompileOptions options;
     bool keep_gil; /* do not let other Python threads run meanwhile */
     bool refused;  /* out: the compiler said no (and not Python) */
+    char stale
+        [256]; /* out: why the last entry of the disk cache under this key was of no use; empty: there was none */
 } CompileRequest;
 
 /* A specialisation of code that was compiled for these types; `result`: its type. NULL: exception. */

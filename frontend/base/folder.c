@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -110,12 +109,12 @@ bool folder_read(const Folder *folder, const char *name, Str *out) {
 
 bool folder_write(const Folder *folder, const char *name, const void *bytes, size_t size,
                   char *error, size_t error_size) {
-    static _Atomic uint32_t number; /* names of temporaries only */
-    char temporary[64];
+    char temporary[80];
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    snprintf(temporary, sizeof temporary, TEMPORARY "%ld-%ld%09ld-%u", (long)getpid(),
-             (long)now.tv_sec, now.tv_nsec, (unsigned)atomic_fetch_add(&number, 1));
+    /* no other thread has a variable there */
+    snprintf(temporary, sizeof temporary, TEMPORARY "%ld-%ld%09ld-%lx", (long)getpid(),
+             (long)now.tv_sec, now.tv_nsec, (unsigned long)(uintptr_t)&now);
     int fd = openat(folder->fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                     S_IRUSR | S_IWUSR);
     if (fd < 0) return fail(error, error_size, "cannot write", name, strerror(errno));

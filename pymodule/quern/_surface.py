@@ -64,8 +64,8 @@ def overloads(self):
 
 
 class Stats:
-    """Hits and misses of the disk cache: {argument types: how often}, and why what was compiled could not be stored:
-    {argument types: reason}."""
+    """Hits and misses of the disk cache: {argument types: how often}, and why what was compiled could not be stored, or an
+    entry that was there could not be used: {argument types: reason}."""
 
     def __init__(self, log=None, path=None):
         def table(name):

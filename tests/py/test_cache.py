@@ -173,6 +173,19 @@ def test_what_changes_the_meaning_is_a_miss(tmp_path, change, value):
     assert outcome() == ["19", "1", "0"]  # both are kept
 
 
+def test_why_an_entry_was_not_used(folder):
+    scale = 2
+
+    def make():
+        return njit(cache=True)(lambda x: x * scale)
+
+    assert make()(3) == 6
+    scale = 3
+    f = make()
+    assert f(3) == 9
+    assert list(f.stats.cache_reasons.values()) == ["e:/f:0 is not what it was"]
+
+
 def test_a_large_array_in_place(folder):
     for shift in (0, 1):
         for order in "CF":
