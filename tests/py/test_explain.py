@@ -240,7 +240,7 @@ def lazy(x, y):
 
 @vectorize
 def whole(x):
-    return int(x) * len({x})
+    return int(x) * sum(v for v in (1,))
 
 @vectorize(target="cuda")
 def gpu(x):
