@@ -67,6 +67,7 @@ CASES = {
     "calls": SMALL, "bound_in_later_blocks": PAIRS, "copies": PAIRS, "delete_on_a_path": [(0,), (1,)],
     "delete_in_loop": SMALL, "call_parameter": [(lambda *a, **k: (a, k), 3)], "star_calls": [(U,), ((1, 2),)], "globals_used": SMALL, "method_chain": [(" axb ",)],
     "parameters": None, "closure": SMALL, "raises": SMALL, "raises_from": [(None,), (KeyError("k"),)],
+    "fstring": [(3,), ("x",)], "fstring_join": [(3,), ("x",)], "fstring_convert": [(3,), ("x",)], "fstring_spec": [(3,), ("x",)],
     "asserts": PAIRS, "cell_nobody_shares": SMALL, "long_body": SMALL, "not_implemented": [(1,)],
 }
 

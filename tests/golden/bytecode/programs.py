@@ -698,19 +698,19 @@ def refused_tuple_of(t):
     return tuple(v for v in t)
 
 
-def refused_fstring(a):
+def fstring(a):
     return f"{a} and {a!r:>10} or {a:5}"
 
 
-def refused_fstring_convert(a):
+def fstring_convert(a):
     return f"{a!r}"
 
 
-def refused_fstring_spec(a):
+def fstring_spec(a):
     return f"{a:5}"
 
 
-def refused_fstring_join(a):
+def fstring_join(a):
     return f"{'x'}{a}"
 
 
