@@ -375,8 +375,20 @@ static const char *first_change(Replay *p, const Entry *e) {
 
 /* -- handles and paths -------------------------------------------------------------------------------- */
 
+/* "b:ValueError", wherever it was found: asking for that imports nothing. Empty: it is no builtin class. */
+static Str builtin_path(PyResolver *r, PyObject *object) {
+    const char *name = PyExceptionClass_Check(object) ? ((PyTypeObject *)object)->tp_name : NULL;
+    PyObject *known = name && !strchr(name, '.') ? py_builtin_exception(name) : NULL;
+    bool same = known == object;
+    Py_XDECREF(known);
+    py_forget_error();
+    return same ? str_printf(r->arena, "b:%s", name) : (Str){0};
+}
+
 static Str path_of_handle(void *user, void *handle) {
     PyResolver *r = user;
+    Str builtin = builtin_path(r, handle);
+    if (builtin.len) return builtin;
     MapValue *binding = map_find(&r->bindings, map_key(handle));
     MapValue *path = binding ? map_find(&r->paths, map_key(binding->ptr)) : NULL;
     return path ? *(const Str *)path->ptr : (Str){0};
