@@ -56,6 +56,11 @@ static bool primitive_fitting(Infer *in, const Val *args, int32_t n, Val *out) {
     const Type *to;
     if (n != 2 || !v_element_type(in, &args[1], &to))
         return misfit(in, "primitive.fitting", args, n);
+    const Type *from = args[0].f.type;
+    if (type_is_number(from) && type_class(from) == CLASS_CPX && type_class(to) != CLASS_CPX) {
+        *out = args[0]; /* what it is assigned to refuses it, and says so */
+        return true;
+    }
     if (!v_fits(in, &args[0], to)) return false;
     return v_cast(in, args[0], to, false, out);
 }

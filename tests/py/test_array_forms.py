@@ -4,7 +4,7 @@ import pytest
 
 import quern
 from beside import check, compiled, same
-from quern import njit
+from quern import errors, njit
 
 A = np.random.default_rng(5).normal(size=(3, 4))
 T = np.random.default_rng(6).normal(size=(2, 3, 4))
@@ -271,3 +271,11 @@ def test_cubes_and_fourth_powers_are_products(dtype, digits):
         assert "pow" not in "".join(line for line in f.inspect_llvm(f.signatures[0]).splitlines() if "call" in line)
     for source in ("a ** 5", "a ** 2.5"):
         assert "pow" in "".join(line for line in (lambda f: f(a[6:]) is None or f.inspect_llvm(f.signatures[0]))(compiled(source)[1]).splitlines() if "call" in line)
+
+
+@pytest.mark.parametrize("target", ["a[a > 1]", "a[...]", "a[1:3]", "a[np.array([0, 1])]"])
+def test_a_complex_number_is_no_element_of_ints(target):
+    space = {"np": np}
+    exec(f"def f(a, x): {target} = x", space)
+    with pytest.raises(errors.TypingError, match="cannot assign complex to an element of uint32"):
+        njit(space["f"])(np.arange(5, dtype=np.uint32), 3 + 1j)
