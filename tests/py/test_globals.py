@@ -142,6 +142,15 @@ print(peak() - before)
 """
 
 
+def test_positions_in_mixed_tuples_may_be_computed():
+    @njit
+    def f(x):
+        t = (x, 2.5, "text")
+        return t[SCALE >> 0 >> 1], t[SCALE - 3 << 5], len(t[SCALE // 2 + 1]), t[-SCALE % 4]
+
+    assert f(7) == (2.5, 7, 4, 2.5)
+
+
 def test_R08_specialisations_share_a_large_global():
     done = subprocess.run([sys.executable, "-c", GROWTH], capture_output=True, text=True, check=True)
     assert int(done.stdout) < 16, done.stdout  # MB; each copy would be 61

@@ -849,6 +849,9 @@ def test_refused():
         wrong_type([1])
     with pytest.raises(errors.TypingError, match="convert it with np.array"):
         no_such([1])
+    for pair in ((None, 1), (1, None)):
+        with pytest.raises(errors.TypingError, match="lists hold numbers"):
+            no_such([pair])
 
 
 # -- against CPython, in any order -----------------------------------------------------------------------

@@ -2,7 +2,9 @@
 #include "tests/unit/test_runtime.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <sys/wait.h>
+#include <time.h>
 
 static RtError err;
 
@@ -429,6 +431,36 @@ static void test_FRK_01_child_of_a_busy_parent(void) {
     test_PAR_04_sizes_and_chunks(); /* the parent goes on */
 }
 
+/* -- the pool after its end ---------------------------------------------------------------------- */
+
+enum { MEETING = 4, PATIENCE_S = 20 };
+
+/* Each block waits until all have come: that takes as many threads. */
+static int meet(CallContext *ctx, void **args, KernelGrid *g) {
+    (void)ctx;
+    _Atomic int32_t *here = ((Packed *)args[0])->data;
+    atomic_fetch_add(here, (int32_t)(g->last - g->first));
+    for (time_t end = time(NULL) + PATIENCE_S; atomic_load(here) < MEETING && time(NULL) < end;)
+        sched_yield();
+    return CALL_OK;
+}
+
+static void test_workers_come_back_after_a_shutdown(void) {
+    for (int round = 0; round < 2; round++) {
+        Artifact a = kernel_artifact(meet, &i32_1d, 1);
+        RtKernel *k = rt_kernel(cpu(), &a, &err);
+        int32_t here[1] = {0};
+        Packed p = packed_1d(here, 1, 4);
+        void *args[] = {&p};
+        RtLaunch l = launch_of(k, MEETING, 1, args);
+        time_t start = time(NULL);
+        CHECK_OK(rt_launch(&l, &err));
+        CHECK(here[0] == MEETING && time(NULL) - start < PATIENCE_S);
+        rt_kernel_release(k);
+        rt_shutdown();
+    }
+}
+
 /* -- checks ------------------------------------------------------------------------------------ */
 
 static void refuse(RtKernel *k, int64_t gx, int64_t gy, int64_t gz, int64_t bx, int64_t by,
@@ -545,6 +577,7 @@ int main(void) {
     RUN(test_wrong_artifacts);
     RUN(test_read_only_is_checked_here_too);
     RUN(test_streams_and_events);
+    RUN(test_workers_come_back_after_a_shutdown);
     rt_shutdown();
     CHECK(rt_host_bytes() == 0);
     return finish();
