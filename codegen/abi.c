@@ -247,12 +247,31 @@ static void mark_params(Usage *u, const int32_t *first, uint8_t *small) {
 }
 
 /* Every array of a layout, in order. */
-static const uint8_t *set_usage(ValueLayout *layout, const uint8_t *arrays) {
-    if (layout->kind == TY_ARRAY) layout->usage = *arrays++;
+static const uint8_t *set_usage(ValueLayout *layout, const uint8_t *arrays, uint8_t kept) {
+    if (layout->kind == TY_ARRAY) layout->usage = *arrays++ | kept;
     if (layout->kind == TY_CLASS) return arrays;
     for (int32_t i = 0; i < layout->nitems; i++)
-        arrays = set_usage((ValueLayout *)&layout->items[i], arrays);
+        arrays = set_usage((ValueLayout *)&layout->items[i], arrays, kept);
     return arrays;
+}
+
+/* Is an array part of the values? */
+static bool holds_array(const Type *type) {
+    for (int32_t i = 0; type->kind == TY_TUPLE && i < type->nitems; i++)
+        if (holds_array(type->items[i])) return true;
+    return type->kind == TY_ARRAY;
+}
+
+/* ARG_KEPT: there are buffers of arrays, and so containers that an argument may be put into. */
+static uint8_t keeps_arrays(const Module *module) {
+    for (int32_t f = 0; f < module->funcs.len; f++) {
+        const Func *func = module->funcs.items[f];
+        for (Ref ref = 1; ref < func->insts.len; ref++) {
+            const Type *type = ir_type(func, ref);
+            if (type && type->kind == TY_ARRAY && holds_array(type->element)) return ARG_KEPT;
+        }
+    }
+    return 0;
 }
 
 /* -- changes of objects ----------------------------------------------------------------------- */
@@ -339,9 +358,10 @@ uint8_t *abi_usage(Arena *arena, const Module *module, ValueLayout *params, uint
     /* returning an argument lets the caller write through the result */
     access(&u, &u.results[0], ARG_READ | ARG_WRITTEN);
     const uint8_t *arrays = u.out;
+    uint8_t kept = keeps_arrays(module);
     find_changes(module, params);
     for (int32_t i = 0; i < entry->nparams; i++) {
-        arrays = set_usage(&params[i], arrays);
+        arrays = set_usage(&params[i], arrays, kept);
         for (int32_t k = first[i]; k < first[i + 1]; k++)
             usage[i] |= u.out[k];
     }

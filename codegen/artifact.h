@@ -48,7 +48,7 @@ typedef struct ValueLayout {
         element; /* TypeKind of an array's elements; ClassId of an object, whose items are its parameters */
     uint8_t ndim, layout;
     bool readonly, aligned;
-    uint8_t usage;  /* of an array in a parameter: ARG_READ | ARG_WRITTEN */
+    uint8_t usage;  /* of an array in a parameter: ARG_READ | ARG_WRITTEN | ARG_KEPT */
     bool weak;      /* the Python side is a Python number (results: box as int, float, complex) */
     int32_t offset; /* in the enclosing tuple */
     int32_t size, align;
@@ -242,8 +242,8 @@ typedef struct KernelParam {
 enum { FAST_LIMIT = 1 << 30, FAST_SPAN = INT32_MAX, FAST_BLOCKS = 1 << 21 };
 
 /* What the code does with the elements of an array, an argument or one in a tuple; an int64 argument that the fast variant takes to lie between
- * -FAST_LIMIT and FAST_LIMIT. */
-enum { ARG_READ = 1, ARG_WRITTEN = 2, ARG_SMALL = 4 };
+ * -FAST_LIMIT and FAST_LIMIT; an array that may be put into a container, whose owner must not lie on the stack of the caller. */
+enum { ARG_READ = 1, ARG_WRITTEN = 2, ARG_SMALL = 4, ARG_KEPT = 8 };
 
 typedef struct CodeSite {
     Str file, function;

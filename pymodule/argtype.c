@@ -388,6 +388,7 @@ ClassId py_container_class(PyObject *cls) {
 /* What a list, and a dict as values, may hold: see is_element of infer_container.c. */
 static bool is_element_key(ModState *state, TypeKey key) {
     if (key_is_scalar(key)) return key_scalar_kind(key) != TY_none;
+    if (key_is_array(key)) return true;
     const Compound *c = key_is_compound(key) ? py_compound(state, key) : NULL;
     if (!c || c->nitems == KEY_OBJECT) return false;
     if (c->nitems == 0) return c->cls == (PyObject *)&PyUnicode_Type;
@@ -412,20 +413,39 @@ static TypeKey tuple_key(const Where *w, PyObject *arg, PyObject *cls, int depth
     return key;
 }
 
-/* Of the first element; the others are of the same type. One of no elements is one of Python ints. */
+/* A container that says nothing of its elements. */
+static bool is_empty(PyObject *o) {
+    if (PyList_CheckExact(o)) return PyList_GET_SIZE(o) == 0;
+    if (PyDict_CheckExact(o)) return PyDict_GET_SIZE(o) == 0;
+    return (PyObject *)Py_TYPE(o) == (PyObject *)&PySet_Type && PySet_GET_SIZE(o) == 0;
+}
+
+/* One more element, key or value; *key is the type of those before, 0: there are none. What is empty is of the type of the others. */
+static bool same_key(const Where *w, PyObject *part, const char *different, TypeKey *key,
+                     bool *empty, int depth) {
+    bool fits_any = is_empty(part) && (*key || *empty);
+    TypeKey here = fits_any ? *key : any_key(w, part, depth + 1);
+    if (here && *key && here != *key && !*empty) return refuse(w, different);
+    *empty = is_empty(part) && (*empty || !*key);
+    *key = here;
+    return here != 0;
+}
+
+/* The elements are of one type. One of no elements is one of Python ints. */
 static TypeKey list_key(const Where *w, PyObject *arg, int depth) {
-    TypeKey key = KEY_SCALAR(TY_wint);
+    TypeKey key = 0;
+    bool empty = false;
     if (depth >= MAX_NESTING) return refuse(w, "lists are nested too deeply");
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(arg); i++) {
-        TypeKey item = any_key(w, PyList_GET_ITEM(arg, i), depth + 1);
-        if (!item) return 0;
-        if (i > 0 && item != key)
-            return refuse(w, "the elements of a list are of different types: make them one, as in "
-                             "[float(x) for x in xs], or pass a tuple");
-        key = item;
-    }
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(arg); i++)
+        if (!same_key(w, PyList_GET_ITEM(arg, i),
+                      "the elements of a list are of different types: make them one, as in "
+                      "[float(x) for x in xs], or pass a tuple",
+                      &key, &empty, depth))
+            return 0;
+    if (!key) key = KEY_SCALAR(TY_wint);
     if (!is_element_key(w->state, key))
-        return refuse(w, "lists hold numbers, strings, lists, and tuples of these");
+        return refuse(
+            w, "lists hold numbers, arrays, strings, lists, dicts, sets, and tuples of these");
     return compound_key(w->state, (PyObject *)&PyList_Type, &key, 1);
 }
 
@@ -439,54 +459,49 @@ static bool is_hashed_key(ModState *state, TypeKey key) {
     if (key_is_scalar(key)) return key_scalar_kind(key) != TY_none;
     const Compound *c = key_is_compound(key) ? py_compound(state, key) : NULL;
     if (!c || c->nitems < 0 || py_container_class(c->cls) != CLS_COUNT) return false;
-    if (c->cls == (PyObject *)&PyUnicode_Type) return false;
     for (int32_t i = 0; i < c->nitems; i++)
         if (!is_hashed_key(state, c->items[i])) return false;
     return true;
-}
-
-/* One more key or value; *key is the type of those before, 0: there are none. */
-static bool same_key(const Where *w, PyObject *part, const char *of, TypeKey *key, int depth) {
-    TypeKey here = any_key(w, part, depth + 1);
-    if (here && *key && here != *key) {
-        char text[128];
-        snprintf(text, sizeof text, "the %s are of different types: make them one", of);
-        return refuse(w, text);
-    }
-    *key = here;
-    return here != 0;
 }
 
 static TypeKey table_key(const Where *w, PyObject *cls, TypeKey key, TypeKey value) {
     TypeKey keys[2] = {key ? key : KEY_SCALAR(TY_wint), value ? value : KEY_SCALAR(TY_wint)};
     bool dict = cls == (PyObject *)&PyDict_Type;
     if (!is_hashed_key(w->state, keys[0]))
-        return refuse(w, "keys of dicts and elements of sets are numbers, and tuples of these");
+        return refuse(w, "keys of dicts and elements of sets are numbers, strings, and tuples of "
+                         "these");
     if (!is_element_key(w->state, keys[1]))
-        return refuse(w, "dicts hold numbers, strings, lists, dicts, sets, and tuples of these");
+        return refuse(
+            w, "dicts hold numbers, arrays, strings, lists, dicts, sets, and tuples of these");
     return compound_key(w->state, cls, keys, dict ? 2 : 1);
 }
 
-/* Of the first entry; the others are of the same types. One of no entries is one of Python ints. */
+/* The entries are of one type. One of no entries is one of Python ints. */
 static TypeKey dict_key(const Where *w, PyObject *arg, int depth) {
     TypeKey key = 0, value = 0;
+    bool no_key = false, no_value = false;
     PyObject *k, *v;
     Py_ssize_t at = 0;
     if (depth >= MAX_NESTING) return refuse(w, "dicts are nested too deeply");
     while (PyDict_Next(arg, &at, &k, &v))
-        if (!same_key(w, k, "keys of a dict", &key, depth) ||
-            !same_key(w, v, "values of a dict", &value, depth))
+        if (!same_key(w, k, "the keys of a dict are of different types: make them one", &key,
+                      &no_key, depth) ||
+            !same_key(w, v, "the values of a dict are of different types: make them one", &value,
+                      &no_value, depth))
             return 0;
     return table_key(w, (PyObject *)&PyDict_Type, key, value);
 }
 
 static TypeKey set_key(const Where *w, PyObject *arg, int depth) {
     TypeKey key = 0;
+    bool empty = false;
     if (depth >= MAX_NESTING) return refuse(w, "sets are nested too deeply");
     PyObject *items = PySequence_List(arg);
     bool ok = items != NULL;
     for (Py_ssize_t i = 0; ok && i < PyList_GET_SIZE(items); i++)
-        ok = same_key(w, PyList_GET_ITEM(items, i), "elements of a set", &key, depth);
+        ok = same_key(w, PyList_GET_ITEM(items, i),
+                      "the elements of a set are of different types: make them one", &key, &empty,
+                      depth);
     Py_XDECREF(items);
     return ok ? table_key(w, (PyObject *)&PySet_Type, key, 0) : 0;
 }

@@ -3,6 +3,7 @@
  * Numbers become Python numbers (as Numba's do). An array that is an argument is that object again; a
  * view of an argument has it as its base; memory that compiled code allocated belongs to a capsule
  * which is the base of the array. */
+#include "codegen/support.h"
 #include "pymodule/state.h"
 
 static void drop_owner(PyObject *capsule) {
@@ -65,7 +66,17 @@ static PyObject *box_owned(ModState *state, const ValueLayout *layout, const Arr
     return array;
 }
 
+bool py_is_array_of(PyObject *object, const ArrayValue *value, int ndim) {
+    return value->owner && value->owner->object == object &&
+           same_array((PyArrayObject *)object, value, ndim);
+}
+
 static PyObject *box_array(ModState *state, const ValueLayout *layout, const ArrayValue *value) {
+    if (py_is_owned(value->owner)) {
+        PyObject *view = box_view(state, layout, value);
+        quern_release(value->owner);
+        return view;
+    }
     if (value->owner &&
         atomic_load_explicit(&value->owner->refs, memory_order_relaxed) >= OWNER_BORROWED / 2)
         return box_view(state, layout, value);

@@ -21,6 +21,7 @@ typedef enum UnboxOp {
     UB_NONE,
     UB_SCALAR, /* a NumPy scalar: its bytes */
     UB_ARRAY,
+    UB_KEPT_ARRAY, /* one that may be put into a container, or lies in one: with an owner on the heap */
     UB_TUPLE,
     UB_LIST,       /* a list: an object for the time of the call */
     UB_STR,        /* a string: a copy */
@@ -47,8 +48,9 @@ typedef struct Plan {
         object; /* of a list, dict or set; items are the plans of its parameters, each in an element */
     PyObject *type; /* the exact type (or function) asked for */
     PyArray_Descr *descr;
-    TypeKey key;  /* arrays: of a device array that fits */
-    bool written; /* arrays: by the code, as far as is known */
+    ModState *state; /* arrays */
+    TypeKey key;     /* arrays: of a device array that fits */
+    bool written;    /* arrays: by the code, as far as is known */
     int flags_mask, flags_want;
     uint16_t value_offset, value_size;
 } Plan;
@@ -68,7 +70,7 @@ typedef struct Spec {
     Artifact *artifact;
     int32_t result_offset, frame_size;
     int32_t narrays; /* among the arguments, those in tuples too */
-    bool objects;    /* are there lists, dicts or sets among them? */
+    bool objects;    /* are there lists, dicts, sets, text or arrays that are kept among them? */
     TypeKey *keys;
     TypeKey *
         declared_keys; /* the types of the code's parameters; == keys unless arguments are converted */

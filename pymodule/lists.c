@@ -123,7 +123,9 @@ bool py_is_unchanged(ModState *state, const Plan *plan, const char *value, PyObj
         *ok = write_object(state, plan, inner);
         return true;
     }
-    if (plan->op == UB_TUPLE || plan->op == UB_ARRAY || plan->optional) return false;
+    if (plan->op == UB_KEPT_ARRAY)
+        return py_is_array_of(python, (const ArrayValue *)value, plan->ndim);
+    if (plan->op == UB_TUPLE || plan->optional) return false;
     int done = py_unbox_value(plan, python, before, true);
     if (done < 0) PyErr_Clear();
     memcpy(now, value, (size_t)plan->to_size);
@@ -168,6 +170,11 @@ static bool return_value(ModState *state, const Plan *plan, char *frame, bool wr
     if (plan->op == UB_TUPLE)
         for (int32_t i = 0; i < plan->nitems; i++)
             ok &= return_value(state, &plan->items[i], frame, write && ok);
+    if (plan->op == UB_KEPT_ARRAY) {
+        ArrayValue *value = (ArrayValue *)(frame + plan->offset);
+        if (value->owner) quern_release(value->owner);
+        value->owner = NULL;
+    }
     if (!is_object_plan(plan) && plan->op != UB_STR) return ok;
     ListObject **at = (ListObject **)(frame + plan->offset);
     if (!*at) return true;
@@ -181,6 +188,7 @@ bool py_return_objects(ModState *state, const Spec *spec, char *frame, bool writ
     bool ok = true;
     for (int32_t i = 0; i < spec->nargs; i++)
         ok &= return_value(state, &spec->plans[i], frame, write && ok);
+    py_drop_owned(state);
     return ok;
 }
 
@@ -286,6 +294,7 @@ static void clear_value(const Plan *plan, char *frame) {
     for (int32_t i = 0; plan->op == UB_TUPLE && i < plan->nitems; i++)
         clear_value(&plan->items[i], frame);
     if (is_object_plan(plan) || plan->op == UB_STR) *(void **)(frame + plan->offset) = NULL;
+    if (plan->op == UB_KEPT_ARRAY) ((ArrayValue *)(frame + plan->offset))->owner = NULL;
 }
 
 void py_clear_objects(const Spec *spec, char *frame) {

@@ -125,8 +125,8 @@ static PyObject *module_live_allocations(PyObject *module, PyObject *unused) {
 }
 
 static PyObject *module_live_objects(PyObject *module, PyObject *unused) {
-    (void)module, (void)unused;
-    return PyLong_FromLongLong(support_live_objects());
+    (void)unused;
+    return PyLong_FromLongLong(support_live_objects() + py_live_owners(py_state(module)));
 }
 
 static PyObject *module_test_fail_allocation(PyObject *module, PyObject *n) {
@@ -169,7 +169,8 @@ static PyMethodDef module_methods[] = {
     {"test_fail_allocation", module_test_fail_allocation, METH_O,
      "The allocation of that number by compiled code fails; 0: none does."},
     {"live_objects", module_live_objects, METH_NOARGS,
-     "Objects of compiled code, and buffers of counted elements, that are alive."},
+     "Objects of compiled code, buffers of counted elements, and owners of Python objects in them, "
+     "that are alive."},
     {"record", module_record, METH_O,
      "While a program is explained: who is told of calls that no specialisation is made for yet."},
     {"test_fatal_error", module_test_fatal_error, METH_NOARGS, NULL},

@@ -89,7 +89,9 @@ typedef struct ModState {
     Hash128 cache_environment;
     bool cache_known;
     uint32_t cache_stored;
-    void *runtime; /* kernel_obj.c's */
+    void *runtime;                     /* kernel_obj.c's */
+    _Atomic(struct PyOwner *) dropped; /* owners.c: those without references */
+    _Atomic int64_t owners;            /* how many there are */
 } ModState;
 
 /* Of a key whose objects are alive. */
@@ -225,10 +227,19 @@ void py_raise_typing(ModState *state, const char *format, ...) QN_PRINTF(2, 3);
 struct RtError;
 void py_raise_runtime(ModState *state, const struct RtError *err);
 
+/* -- owners.c: what keeps a Python object alive that lies in an object of compiled code -- */
+/* With one reference. NULL with MemoryError. */
+Owner *py_own(ModState *state, PyObject *object);
+bool py_is_owned(const Owner *owner); /* made by py_own? */
+/* Owners that compiled code has dropped give their objects back now: after each call with objects, with the GIL. */
+void py_drop_owned(ModState *state);
+int64_t py_live_owners(ModState *state); /* for tests */
+
 /* -- box.c -- */
 /* A new reference, or NULL with an exception. Takes over the reference to an owned array's memory. */
 PyObject *py_box(ModState *state, const ValueLayout *layout, const char *value);
-/* lists.c: the same of a list. */
+/* Is the value, whose owner belongs to an array of Python, all of that array? */
+bool py_is_array_of(PyObject *array, const ArrayValue *value, int ndim);
 /* Strings of compiled code have the hashes of Python's. */
 void py_use_hash(void);
 /* A string of compiled code, whose references stay as they are. */

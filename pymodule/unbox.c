@@ -148,6 +148,7 @@ typedef struct Planner {
     int32_t at;      /* next free byte of the frame */
     int32_t narrays; /* so far */
     bool objects;
+    bool inside; /* of an object */
 } Planner;
 
 static int32_t reserve(Planner *p, int64_t size, int64_t align) {
@@ -168,13 +169,16 @@ static bool plan_value(Planner *p, Plan *plan, TypeKey key, const ValueLayout *l
                        int32_t offset);
 
 static bool plan_array(Planner *p, Plan *plan, TypeKey key, const ValueLayout *layout) {
-    plan->op = UB_ARRAY;
+    bool kept = p->inside || layout->usage & ARG_KEPT;
+    plan->op = kept ? UB_KEPT_ARRAY : UB_ARRAY;
+    plan->state = p->state;
+    p->objects |= kept;
     plan->type = (PyObject *)p->state->memmap_type; /* the other class of arrays */
     plan->ndim = (uint8_t)key_ndim(key);
     plan->layout = (uint8_t)key_layout(key);
     plan->item_size = (int32_t)PyDataType_ELSIZE(p->state->descrs[key_element(key)]);
     plan->descr = p->state->descrs[key_element(key)];
-    plan->owner = reserve(p, sizeof(Owner), 16);
+    if (!kept) plan->owner = reserve(p, sizeof(Owner), 16);
     plan->key = key & ~KEY_UNALIGNED; /* device memory never is */
     plan->written = layout->usage & ARG_WRITTEN;
     p->narrays++;
@@ -215,9 +219,12 @@ static bool plan_object(Planner *p, Plan *plan, const Compound *c, ClassId cls,
     if (layout->kind != TY_CLASS || layout->element != cls) return mismatch(KEY_COMPOUND, layout);
     plan->items = PyMem_Calloc((size_t)c->nitems, sizeof *plan->items);
     if (!plan->items) return PyErr_NoMemory(), false;
-    for (int32_t i = 0; i < c->nitems; i++)
-        if (!plan_value(p, &plan->items[i], c->items[i], &layout->items[i], 0)) return false;
-    return true;
+    bool outside = !p->inside, ok = true;
+    p->inside = true;
+    for (int32_t i = 0; ok && i < c->nitems; i++)
+        ok = plan_value(p, &plan->items[i], c->items[i], &layout->items[i], 0);
+    p->inside = !outside;
+    return ok;
 }
 
 static bool plan_str(Planner *p, Plan *plan, const ValueLayout *layout) {
@@ -414,17 +421,15 @@ static bool same_descr(const Plan *plan, PyArrayObject *array) {
            PyArray_ISNBO(descr->byteorder);
 }
 
-static inline int unbox_array(const Plan *plan, PyObject *o, char *out, char *frame) {
-    if (Py_TYPE(o) != &PyArray_Type && (PyObject *)Py_TYPE(o) != plan->type) return 0;
+static inline bool array_fits(const Plan *plan, PyObject *o) {
+    if (Py_TYPE(o) != &PyArray_Type && (PyObject *)Py_TYPE(o) != plan->type) return false;
     PyArrayObject *array = (PyArrayObject *)o;
+    return (PyArray_FLAGS(array) & plan->flags_mask) == plan->flags_want &&
+           PyArray_NDIM(array) == plan->ndim && same_descr(plan, array);
+}
+
+static inline int fill_array(const Plan *plan, PyArrayObject *array, Owner *owner, char *out) {
     int ndim = plan->ndim;
-    if ((PyArray_FLAGS(array) & plan->flags_mask) != plan->flags_want ||
-        PyArray_NDIM(array) != ndim || !same_descr(plan, array))
-        return 0;
-    Owner *owner = (Owner *)(frame + plan->owner);
-    atomic_init(&owner->refs, OWNER_BORROWED);
-    owner->destroy = NULL;
-    owner->object = o;
     ArrayValue *value = (ArrayValue *)out;
     value->data = PyArray_DATA(array);
     value->owner = owner;
@@ -440,6 +445,21 @@ static inline int unbox_array(const Plan *plan, PyObject *o, char *out, char *fr
     }
     if (plan->layout != LAYOUT_A) contiguous_strides(plan, shape, value->dims + ndim);
     return 1;
+}
+
+static inline int unbox_array(const Plan *plan, PyObject *o, char *out, char *frame) {
+    if (!array_fits(plan, o)) return 0;
+    Owner *owner = (Owner *)(frame + plan->owner);
+    atomic_init(&owner->refs, OWNER_BORROWED);
+    owner->destroy = NULL;
+    owner->object = o;
+    return fill_array(plan, (PyArrayObject *)o, owner, out);
+}
+
+static int unbox_kept_array(const Plan *plan, PyObject *o, char *out) {
+    if (!array_fits(plan, o)) return 0;
+    Owner *owner = py_own(plan->state, o);
+    return owner ? fill_array(plan, (PyArrayObject *)o, owner, out) : -1;
 }
 
 static inline void unbox_device_array(const Plan *plan, const DeviceArray *a, char *out,
@@ -497,6 +517,7 @@ static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loo
     case UB_FLOAT: return unbox_float(plan, o, out, loose);
     case UB_ARRAY:
         return k ? unbox_kernel_array(plan, o, out, frame, k) : unbox_array(plan, o, out, frame);
+    case UB_KEPT_ARRAY: return unbox_kept_array(plan, o, out);
     case UB_SCALAR: return unbox_scalar(plan, o, out, loose);
     case UB_BOOL: return unbox_bool(plan, o, out);
     case UB_COMPLEX: return unbox_complex(plan, o, out, loose);

@@ -160,14 +160,15 @@ static bool is_element(const Type *type) {
     }
     if (type->kind == TY_OPTIONAL) return is_element(type->element);
     return type_is_number(type) || type->kind == TY_CLASS || type->kind == TY_MEMBER ||
-           type->kind == TY_UNKNOWN;
+           type->kind == TY_ARRAY || type->kind == TY_UNKNOWN;
 }
 
 /* What quern/library/tables.py can hash. */
 static bool is_key(const Type *type) {
     for (int32_t i = 0; type->kind == TY_TUPLE && i < type->nitems; i++)
         if (!is_key(type->items[i])) return false;
-    return type->kind == TY_TUPLE || type_is_number(type) || type->kind == TY_UNKNOWN;
+    return type->kind == TY_TUPLE || type_is_number(type) || type_is_of(type, CLS_str) ||
+           type->kind == TY_UNKNOWN;
 }
 
 /* "a list of", "a dict with keys of" */
@@ -183,10 +184,11 @@ static bool hashes(const Type *container, int32_t p) {
 static bool not_an_element(Infer *in, const Type *container, int32_t p, const Type *type) {
     const char *part = part_text(container, p);
     ti_fail(in, in->at, E0101, str_printf(in->arena, "%s %s", part, ti_text(in, type)).bytes);
-    ti_advise(
-        in, hashes(container, p)
-                ? "keys of dicts and elements of sets are numbers, and tuples of these"
-                : "lists and dicts hold numbers, strings, lists, dicts, sets, and tuples of these");
+    ti_advise(in,
+              hashes(container, p)
+                  ? "keys of dicts and elements of sets are numbers, strings, and tuples of these"
+                  : "lists and dicts hold numbers, arrays, strings, lists, dicts, sets, and tuples "
+                    "of these");
     return false;
 }
 

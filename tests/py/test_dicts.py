@@ -1,40 +1,12 @@
-"""Dicts in compiled code, against CPython: as locals, arguments, results and elements of each other.
-
-Every test ends with as many objects of compiled code as it began with."""
-import copy
-
+"""Dicts in compiled code, against CPython: as locals, arguments, results and elements of each other."""
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from quern import _quern, cuda, errors, njit
-
-
-def live():
-    return _quern.live_objects(), _quern.live_allocations()
-
-
-@pytest.fixture(autouse=True)
-def MEM_01_nothing_is_left():
-    before = live()
-    yield
-    assert live() == before
-
-
-def same(function, *args):
-    """Compiled and interpreted: results, arguments afterwards, and exceptions."""
-    def run(f):
-        given = copy.deepcopy(args)
-        try:
-            out = f(*given)
-        except Exception as e:  # noqa: BLE001
-            out = type(e), e.args
-        return out, given
-    fast, slow = run(function), run(function.py_func)
-    assert repr(fast) == repr(slow)
-    return fast[0]
+from objects import MEM_01_nothing_is_left, each_allocation_fails, same  # noqa: F401
+from quern import cuda, errors, njit
 
 
 # -- programs ---------------------------------------------------------------------------------------
@@ -491,19 +463,7 @@ def program(d, n):
 def test_MEM_02_each_allocation_fails_in_turn():
     program({1: [2]}, 40)
     want = program.py_func({1: [2]}, 40)
-    for n in range(1, 400):
-        d, before = {1: [2]}, live()
-        _quern.test_fail_allocation(n)
-        try:
-            got = program(d, 40)
-        except MemoryError:
-            assert live() == before
-            continue
-        finally:
-            _quern.test_fail_allocation(0)
-        assert got == want
-        break
-    assert n > 20
+    assert each_allocation_fails(program, lambda: ({1: [2]}, 40)) == want
 
 
 # -- any order of operations ------------------------------------------------------------------------------

@@ -1,40 +1,14 @@
 """Sets in compiled code, against CPython: as locals, arguments, results and elements of lists and dicts.
 
 A set has no order in Python, so results are compared as sets. Every test ends with as many objects of compiled code as it began with."""
-import copy
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from quern import _quern, cuda, errors, njit
-
-
-def live():
-    return _quern.live_objects(), _quern.live_allocations()
-
-
-@pytest.fixture(autouse=True)
-def MEM_01_nothing_is_left():
-    before = live()
-    yield
-    assert live() == before
-
-
-def same(function, *args):
-    """Compiled and interpreted: results, arguments afterwards, and exceptions."""
-    def run(f):
-        given = copy.deepcopy(args)
-        try:
-            out = f(*given)
-        except Exception as e:  # noqa: BLE001
-            out = type(e), e.args
-        return out, given
-    fast, slow = run(function), run(function.py_func)
-    assert fast == slow
-    return fast[0]
+from objects import MEM_01_nothing_is_left, same_values as same  # noqa: F401
+from quern import cuda, errors, njit
 
 
 @njit

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from .strings import hash_ as of_text
+
 MODULUS = 2**61 - 1
 PRIME_1 = np.uint64(11400714785074694791)
 PRIME_2 = np.uint64(14029467366897019727)
@@ -66,6 +68,8 @@ def _of_tuple(items):
 
 def hash_(obj):
     """Never -1: with that dicts and sets mark what is gone."""
+    if isinstance(obj, str):
+        return np.int64(of_text(obj))
     if isinstance(obj, tuple):
         return _of_tuple(obj)
     if isinstance(obj, complex):

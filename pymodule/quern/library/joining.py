@@ -70,6 +70,8 @@ def store_joined(result, arrays, axis, start):
 def concatenate(arrays, axis=0, out=None, dtype=None, casting="same_kind"):
     if isinstance(arrays, np.ndarray):
         return joined_rows(arrays, axis)
+    if isinstance(arrays, list):
+        return joined_list(arrays, axis, out, dtype)
     if len(arrays) == 0:
         raise ValueError("need at least one array to concatenate")
     parts = each_array(arrays)
@@ -116,6 +118,53 @@ def joined_rows(a, axis):
     return reshape(rows, rows.shape[:at] + (rows.shape[at] * rows.shape[at + 1],) + rows.shape[at + 2:])
 
 
+# -- joining what a list holds: arrays of one type, as many as there are at run time
+
+
+def joined_list(arrays, axis, out, dtype):
+    if len(arrays) == 0:
+        raise ValueError("need at least one array to concatenate")
+    if axis is None:
+        return joined_list(each_in(ravel, arrays), 0, out, dtype)
+    first = as_array(arrays[0])
+    if first.ndim == 0:
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    at = axis_of(axis, first.ndim)
+    n = 0
+    for a in arrays:
+        check_joined(first, (as_array(a),), at)
+        n += as_array(a).shape[at]
+    result = list_result(first, replaced(first.shape, at, n), out, dtype)
+    n = 0
+    for a in arrays:
+        end = n + as_array(a).shape[at]
+        result[along(at, n, end)] = a
+        n = end
+    return result
+
+
+def list_result(first, shape, out, dtype):
+    if out is not None:
+        if out.shape != shape:
+            raise ValueError("Output array is the wrong shape")
+        return out
+    return np.empty(shape, first.dtype if dtype is None else dtype)
+
+
+def stacked_list(arrays, axis, out, dtype):
+    if len(arrays) == 0:
+        raise ValueError("need at least one array to stack")
+    shape = as_array(arrays[0]).shape
+    at = axis_of(axis, len(shape) + 1)
+    for a in arrays:
+        if as_array(a).shape != shape:
+            raise ValueError("all input arrays must have the same shape")
+    result = list_result(as_array(arrays[0]), shape[:at] + (len(arrays),) + shape[at:], out, dtype)
+    for i in range(len(arrays)):
+        result[full_slices(at) + (i,)] = arrays[i]
+    return result
+
+
 def stacked_parts(arrays, shape, axis):
     if len(arrays) == 0:
         return ()
@@ -127,6 +176,8 @@ def stacked_parts(arrays, shape, axis):
 def stack(arrays, axis=0, out=None, dtype=None, casting="same_kind"):
     if isinstance(arrays, np.ndarray):
         return copy(moveaxis(arrays, 0, axis))
+    if isinstance(arrays, list):
+        return stacked_list(arrays, axis, out, dtype)
     if len(arrays) == 0:
         raise ValueError("need at least one array to stack")
     parts = each_array(arrays)
@@ -151,6 +202,8 @@ def in_3d(x):
 
 
 def each_in(convert, items):
+    if isinstance(items, list):
+        return [convert(item) for item in items]
     if len(items) == 0:
         return ()
     return (convert(items[0]),) + each_in(convert, items[1:])
@@ -174,6 +227,8 @@ def atleast_3d(*arys):
 
 
 def hstack(tup, dtype=None, casting="same_kind"):
+    if len(tup) == 0:
+        raise ValueError("need at least one array to concatenate")
     parts = each_in(in_1d, tup)
     return concatenate(parts, 0 if parts[0].ndim == 1 else 1, None, dtype)
 

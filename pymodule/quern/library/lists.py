@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .joining import stack
 from .primitives import buffer_like, field, guard, load, move, new_like, result_type, set_field, store, take
 
 
@@ -384,6 +385,8 @@ def array(self, dtype):
             for k in range(m):
                 out[i, k] = row[k]
         return out
+    if isinstance(load(field(self, "items"), 0), np.ndarray):
+        return stack(self, 0, None, dtype)
     out = np.empty(n, _dtype(load(field(self, "items"), 0), dtype))
     for i in range(n):
         out[i] = load(field(self, "items"), i)

@@ -14,7 +14,7 @@ POSITIVE = 2**63 - 1
 
 
 def _is_key(self, entry, key, h):
-    if isinstance(key, tuple):
+    if isinstance(key, (tuple, str)):
         return load(field(self, "hashes"), entry) == h and load(field(self, "keys"), entry) == key
     return load(field(self, "keys"), entry) == key
 
