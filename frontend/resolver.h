@@ -35,6 +35,14 @@ typedef struct Signature {
     int32_t nparams;
 } Signature;
 
+/* What a reduction by a ufunc starts with. */
+typedef enum UfuncIdentity {
+    IDENTITY_NONE,      /* the first element; axes are reduced one by one only */
+    IDENTITY_ANY_ORDER, /* the first element */
+    IDENTITY_ZERO,
+    IDENTITY_ONE
+} UfuncIdentity;
+
 typedef struct Binding {
     BindKind kind;
     Handle handle;
@@ -48,7 +56,8 @@ typedef struct Binding {
      * result; there are no others. Those of a ufunc are NumPy's loops: the first that is reached by safe casts. */
     const Signature *declared;
     int32_t ndeclared;
-    bool elementwise; /* BIND_FUNCTION: of a ufunc; on arrays it is called for each element */
+    bool elementwise;       /* BIND_FUNCTION: of a ufunc; on arrays it is called for each element */
+    UfuncIdentity identity; /* of a ufunc */
     bool
         stand_in; /* BIND_FUNCTION: of quern/library, for a generalised ufunc; it gets constants as they are */
     const struct EnumClass *enumeration; /* BIND_MODULE: is it one? */

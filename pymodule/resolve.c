@@ -481,17 +481,34 @@ static bool bind_foreign(PyResolver *r, Binding *b, PyObject *object) {
     return ok;
 }
 
+static bool read_ufunc(Binding *b, PyObject *object) {
+    PyObject *value = PyObject_GetAttrString(object, "identity");
+    if (!value) return false;
+    bool any = ((PyUFuncObject *)object)->identity == PyUFunc_ReorderableNone;
+    bool number = PyLong_Check(value), one = number && PyObject_IsTrue(value) > 0;
+    Py_DECREF(value);
+    b->elementwise = true;
+    b->identity = number ? one ? IDENTITY_ONE : IDENTITY_ZERO
+                  : any  ? IDENTITY_ANY_ORDER
+                         : IDENTITY_NONE;
+    Hasher h;
+    hash_init(&h);
+    hash_update(&h, &b->digest, sizeof b->digest);
+    hash_u64(&h, b->identity);
+    b->digest = hash_final(&h);
+    return true;
+}
+
 static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     ModState *state = r->state;
     PyTypeObject *type = Py_TYPE(object);
     PyObject *function = py_function_of(state, object);
     if (function) {
         PyObject *declared = declared_of(state, object);
-        b->elementwise = type == state->ufunc_type;
         bool bound = !PyErr_Occurred() && bind_function(r, b, function) &&
                      (!declared || read_declared(r, b, declared));
         Py_XDECREF(declared);
-        return bound;
+        return bound && (type != state->ufunc_type || read_ufunc(b, object));
     }
     if (PyModule_Check(object)) return bind_module(r, b, object);
     if (state->intrinsic_class && (PyObject *)type == state->intrinsic_class)

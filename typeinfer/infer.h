@@ -440,6 +440,8 @@ bool v_loop_operands(Infer *in, Str name, Val *args, int32_t n);
 bool type_same_kind(const Type *from, const Type *to);
 /* A row of NumPy's functions of numbers, on arrays; *matched false: there is none of that name and number of operands. */
 bool v_row_of_arrays(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *out);
+/* nin, identity, reduce ... of a ufunc, NumPy's or the user's; false: it is no ufunc, or has no such attribute. */
+bool v_ufunc_attr(Infer *in, const Binding *ufunc, Str name, Val *out);
 /* The loop of a ufunc with declared signatures for arguments of these types; NULL: none. */
 const Signature *declared_loop(Infer *in, const Binding *ufunc, const Type *const *types,
                                int32_t n);

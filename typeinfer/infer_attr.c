@@ -145,13 +145,7 @@ static bool object_attr(Infer *in, Val a, const Binding *object, Str name, Val *
         if (str_is(name, "kind")) return *out = v_kind(in, object->type), true;
         if (str_is(name, "type") && !object->handle) return *out = a, true;
     }
-    if (object->kind == BIND_LIBRARY) { /* np.add.reduce */
-        Str full = str_printf(in->arena, STR_FMT "." STR_FMT, STR_ARG(object->name), STR_ARG(name));
-        if (library_has(in, full)) {
-            const Binding *method = ti_object(in->ti, BIND_LIBRARY, full, NULL);
-            return *out = val_of(fact_of(type_object(in->types, method))), true;
-        }
-    }
+    if (v_ufunc_attr(in, object, name, out)) return true;
     if (object->kind == BIND_CONST || !in->ti->resolver->attr ||
         (!object->handle && object->kind == BIND_TYPE))
         return no_attribute(in, &a, name);

@@ -108,13 +108,16 @@ bool v_library(Infer *in, const char *name, const CallArgs *args, Val *out) {
     return call_library(in, str_from(name), args, out);
 }
 
-/* a.sum(...): the object the attribute was taken of is the first argument. */
+/* a.sum(...), np.add.reduce(...): the object the attribute was taken of is the first argument. */
 static bool call_method(Infer *in, const Binding *b, Ref attr, const CallArgs *args, Val *out) {
     Val *all = arena_array(in->arena, Val, args->nargs + 1);
     all[0] = v_unwrap(in, infer_val(in, ir_arg(in->f, attr, 0)));
     for (int32_t i = 0; i < args->nargs; i++)
         all[i + 1] = args->args[i];
     CallArgs call = {all, args->nargs + 1, args->nkeywords, args->names};
+    bool at =
+        str_is(b->name, "ufunc.at") && call.nargs > 2; /* [0, 1] is an index, no pair of them */
+    if (at && all[2].src && !list_as_index(in, all[2].src, &all[2])) return false;
     return call_library(in, b->name, &call, out);
 }
 
@@ -123,7 +126,7 @@ static bool is_method(Infer *in, const Binding *b, Ref src) {
     const Fact *object = &in->facts[ir_arg(in->f, src, 0)];
     if (object->type && object->type->kind == TY_CLASS) return true;
     return str_starts(b->name, "ndarray.") || str_starts(b->name, "number.") ||
-           str_starts(b->name, "str.");
+           str_starts(b->name, "str.") || str_starts(b->name, "ufunc.");
 }
 
 /* Members that are ints are ints to the library, in shapes, too. */

@@ -37,7 +37,8 @@ static bool is_nested(const Infer *in, Ref ref, int depth) {
 static bool calls_numpy(Infer *in, Ref call) {
     const Fact *function = &in->facts[ir_arg(in->f, call, 0)];
     const Binding *callee = function->type ? fact_object(function) : NULL;
-    return callee && callee->kind == BIND_LIBRARY && str_starts(callee->name, "numpy.");
+    return callee && callee->kind == BIND_LIBRARY &&
+           (str_starts(callee->name, "numpy.") || str_starts(callee->name, "ufunc."));
 }
 
 /* a[[0, 2], :], np.stack((a, [0, 2])): is the tuple used for nothing but indexing, and by NumPy's functions? */
@@ -64,6 +65,7 @@ static const char *misuse_in_call(Infer *in, Ref call, int32_t k, bool nested) {
     const Fact *function = &in->facts[ir_arg(in->f, call, 0)];
     const Binding *callee = function->type ? fact_object(function) : NULL;
     if (k == 0 || !callee) return NULL; /* not callable: said elsewhere */
+    if (callee->kind == BIND_FUNCTION && callee->stand_in) return NULL; /* axes=[0, 0, ()] */
     bool walked = str_is(callee->name, "list.extend") || str_is(callee->name, "dict.update");
     bool method = str_starts(callee->name, "list.") || str_starts(callee->name, "dict.") ||
                   str_is(callee->name, "set.add");

@@ -272,36 +272,15 @@ static bool take_loop(Infer *in, const Binding *f, const Val *args, int32_t n, V
     return true;
 }
 
-bool v_ufunc(Infer *in, const Binding *f, const CallArgs *args, Val *out) {
-    const FunctionInfo *info = ti_function_info(in->ti, f);
-    if (!info) return in->stop = STOP_ABORT, false;
-    int32_t n = info->code->nargs;
-    bool keyword = args->nkeywords == 1 && str_is(args->names[0], "out");
-    bool into = args->nargs == n + 1 && (keyword || !args->nkeywords);
-    Val operands[MAX_OPERANDS];
-    if ((!into && (args->nkeywords || args->nargs != n)) || n > MAX_OPERANDS)
-        return map_error(in, f, args->args, args->nargs);
-    if (!take_loop(in, f, args->args, n, operands)) return false;
-    Val target = into ? v_unwrap(in, args->args[n]) : (Val){0};
-    if (!into || fact_none(&target.f)) return v_map(in, f, NULL, operands, n, out);
-    if (!is_kind(&target, TY_ARRAY)) return map_error(in, f, args->args, args->nargs);
-    *out = target;
-    return v_map_into(in, target, f, true, operands, n);
-}
-
-/* np.add(a, b, out=c, where=mask, dtype=np.float32): quern/library says what the keywords mean. */
-bool v_row_with_keywords(Infer *in, Str name, const CallArgs *args, bool *known, Val *out) {
-    static const char *const keywords[] = {"out", "where", "dtype"};
+/* A ufunc with keywords: quern/library says what they mean. `last_is_out`: the last positional argument is. */
+static bool with_keywords(Infer *in, const Binding *ufunc, const CallArgs *args, bool last_is_out,
+                          bool *known, Val *out) {
+    static const char *const keywords[] = {"out", "where", "dtype", "casting", "order", "subok"};
     enum { KEYWORDS = countof(keywords) };
     int32_t operands = args->nargs - args->nkeywords;
     Val values[1 + KEYWORDS + MAX_OPERANDS];
     *known = false;
-    if (!str_starts(name, "numpy.") || operands > MAX_OPERANDS) return false;
-    TargetKind target = in->ti->options.target;
-    bool last_is_out = !has_row(name, operands, target) && has_row(name, operands - 1, target);
-    if (!last_is_out && !has_row(name, operands, target)) return false;
-    const Binding *row = ti_object(in->ti, BIND_LIBRARY, name, NULL);
-    values[0] = val_of(fact_of(type_object(in->types, row)));
+    values[0] = val_of(fact_of(type_object(in->types, ufunc)));
     for (int32_t k = 0; k < KEYWORDS; k++)
         values[1 + k] = val_of(fact_of(type_scalar(in->types, TY_none)));
     if (last_is_out) values[1] = args->args[operands - 1];
@@ -317,6 +296,38 @@ bool v_row_with_keywords(Infer *in, Str name, const CallArgs *args, bool *known,
         values[1 + KEYWORDS + i] = args->args[i];
     CallArgs call = {values, 1 + KEYWORDS + operands, 0, NULL};
     return v_library_function(in, STR("ufunc.call"), &call, known, out);
+}
+
+bool v_ufunc(Infer *in, const Binding *f, const CallArgs *args, Val *out) {
+    const FunctionInfo *info = ti_function_info(in->ti, f);
+    if (!info) return in->stop = STOP_ABORT, false;
+    int32_t n = info->code->nargs, given = args->nargs - args->nkeywords;
+    bool out_only = args->nkeywords == 1 && str_is(args->names[0], "out"), known;
+    bool into = args->nargs == n + 1 && (out_only || !args->nkeywords);
+    Val operands[MAX_OPERANDS], target = into ? v_unwrap(in, args->args[n]) : (Val){0};
+    if (n > MAX_OPERANDS || (given != n && given != n + 1))
+        return map_error(in, f, args->args, args->nargs);
+    if (args->nkeywords && (!out_only || is_kind(&target, TY_TUPLE))) {
+        if (with_keywords(in, f, args, given == n + 1, &known, out)) return true;
+        return in->stop ? false : map_error(in, f, args->args, args->nargs);
+    }
+    if (!take_loop(in, f, args->args, n, operands)) return false;
+    if (!into || fact_none(&target.f)) return v_map(in, f, NULL, operands, n, out);
+    if (!is_kind(&target, TY_ARRAY)) return map_error(in, f, args->args, args->nargs);
+    *out = target;
+    return v_map_into(in, target, f, true, operands, n);
+}
+
+/* np.add(a, b, out=c, where=mask, dtype=np.float32) */
+bool v_row_with_keywords(Infer *in, Str name, const CallArgs *args, bool *known, Val *out) {
+    int32_t operands = args->nargs - args->nkeywords;
+    TargetKind target = in->ti->options.target;
+    *known = false;
+    if (!str_starts(name, "numpy.") || operands > MAX_OPERANDS) return false;
+    bool last_is_out = !has_row(name, operands, target) && has_row(name, operands - 1, target);
+    if (!last_is_out && !has_row(name, operands, target)) return false;
+    const Binding *row = ti_object(in->ti, BIND_LIBRARY, name, NULL);
+    return with_keywords(in, row, args, last_is_out, known, out);
 }
 
 /* a @ b, a @= b: functions of our library. A number on either side is nothing for it. */

@@ -1,9 +1,11 @@
-/* infer_ufunc.c - the loop that NumPy's ufuncs take for arrays.
+/* infer_ufunc.c - the loop that NumPy's ufuncs take for arrays, and the attributes of ufuncs.
  *
  * Numbers follow the rules of the rows: a float function of any int is computed in float64. NumPy's ufuncs have loops of
  * smaller floats, too, and arrays take the first one that holds their elements: np.sqrt of uint8 is float16, of int16
  * float32. Arithmetic of bools alone is that of int8 where NumPy has no loop of bools. */
 #include "typeinfer/infer.h"
+
+#include <math.h>
 
 typedef struct Loops { /* of the rows with one name and that many arguments */
     bool floats;       /* arguments are floats (or complex): ints are converted */
@@ -89,6 +91,89 @@ static bool has_no_loop(const Val *args) {
     return (a->kind == TY_u64 && type_class(b) == CLASS_SINT) ||
            (b->kind == TY_u64 && type_class(a) == CLASS_SINT);
 }
+
+/* -- attributes ------------------------------------------------------------------------------------ */
+
+/* What NumPy's ufuncs start reductions with; without a row: with the first element, along one axis. */
+static const struct {
+    const char *name;
+    UfuncIdentity identity;
+    double value;
+} identities[] = {{"numpy.add", IDENTITY_ZERO, 0},
+                  {"numpy.bitwise_and", IDENTITY_ONE, -1},
+                  {"numpy.bitwise_or", IDENTITY_ZERO, 0},
+                  {"numpy.bitwise_xor", IDENTITY_ZERO, 0},
+                  {"numpy.fmax", IDENTITY_ANY_ORDER, 0},
+                  {"numpy.fmin", IDENTITY_ANY_ORDER, 0},
+                  {"numpy.gcd", IDENTITY_ZERO, 0},
+                  {"numpy.hypot", IDENTITY_ZERO, 0},
+                  {"numpy.logaddexp", IDENTITY_ONE, -INFINITY},
+                  {"numpy.logaddexp2", IDENTITY_ONE, -INFINITY},
+                  {"numpy.logical_and", IDENTITY_ONE, 1},
+                  {"numpy.logical_or", IDENTITY_ZERO, 0},
+                  {"numpy.logical_xor", IDENTITY_ZERO, 0},
+                  {"numpy.maximum", IDENTITY_ANY_ORDER, 0},
+                  {"numpy.minimum", IDENTITY_ANY_ORDER, 0},
+                  {"numpy.multiply", IDENTITY_ONE, 1}};
+
+static UfuncIdentity identity_of(const Binding *ufunc, double *value) {
+    *value = ufunc->identity == IDENTITY_ONE;
+    if (ufunc->kind == BIND_FUNCTION) return ufunc->identity;
+    for (int i = 0; i < countof(identities); i++)
+        if (str_is(ufunc->name, identities[i].name))
+            return *value = identities[i].value, identities[i].identity;
+    return IDENTITY_NONE;
+}
+
+/* Is it a function of numbers that NumPy has as a ufunc, and of how many? 0: it is none. */
+static int32_t inputs_of(Infer *in, const Binding *f) {
+    if (f->kind == BIND_FUNCTION && f->elementwise) {
+        const FunctionInfo *info = ti_function_info(in->ti, f);
+        return info ? info->code->nargs : 0;
+    }
+    if (f->kind != BIND_LIBRARY || !str_starts(f->name, "numpy.")) return 0;
+    int32_t row = lib_find(f->name);
+    if (row < 0 || lib_row(row)->flags & (LIB_WHOLE | LIB_VALUE)) return 0;
+    return QN_MAX(row_arity(lib_row(row)), 0);
+}
+
+static Val no_value(Infer *in) {
+    return val_of(fact_of(type_scalar(in->types, TY_none)));
+}
+
+static Val identity_value(Infer *in, const Binding *ufunc) {
+    double value;
+    if (identity_of(ufunc, &value) < IDENTITY_ZERO) return no_value(in);
+    if (!isinf(value)) return val_of(fact_int(in, (int64_t)value));
+    return val_of((Fact){.type = ti_wflt(in), .value = const_float(in->arena, value)});
+}
+
+bool v_ufunc_attr(Infer *in, const Binding *ufunc, Str name, Val *out) {
+    double value;
+    int32_t n = inputs_of(in, ufunc);
+    if (n == 0) return false;
+    if (str_is(name, "nin")) return *out = val_of(fact_int(in, n)), true;
+    if (str_is(name, "nout")) return *out = val_of(fact_int(in, 1)), true;
+    if (str_is(name, "nargs")) return *out = val_of(fact_int(in, n + 1)), true;
+    if (str_is(name, "identity")) return *out = identity_value(in, ufunc), true;
+    if (str_is(name, "signature")) return *out = no_value(in), true;
+    if (str_is(name, "ntypes") && ufunc->kind == BIND_FUNCTION)
+        return *out = val_of(fact_int(in, ufunc->ndeclared)), true;
+    if (in->inst->library && str_is(name, "in_any_order")) {
+        *out = val_of(fact_bool(in, identity_of(ufunc, &value) != IDENTITY_NONE));
+        return true;
+    }
+    if (in->inst->library && str_is(name, "in_64_bits")) {
+        bool sums = str_is(ufunc->name, "numpy.add") || str_is(ufunc->name, "numpy.multiply");
+        return *out = val_of(fact_bool(in, ufunc->kind == BIND_LIBRARY && sums)), true;
+    }
+    Str full = str_printf(in->arena, "ufunc." STR_FMT, STR_ARG(name));
+    if (str_is(name, "call") || !library_has(in, full)) return false;
+    const Binding *method = ti_object(in->ti, BIND_LIBRARY, full, NULL);
+    return *out = (Val){.f = fact_of(type_object(in->types, method)), .src = in->at}, true;
+}
+
+/* -- loops ------------------------------------------------------------------------------------------ */
 
 bool v_loop_operands(Infer *in, Str name, Val *args, int32_t n) {
     Loops loops = loops_of(name, n);

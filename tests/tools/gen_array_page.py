@@ -12,7 +12,9 @@ HEAD = """# Functions of arrays
 This page is printed by `tests/tools/gen_array_page.py` from the functions in `pymodule/quern/library`. They are called as in
 NumPy, with NumPy's defaults; what decides a type or a number of axes (`axis`, `keepdims`, `dtype`, `order`, the length of a
 tuple) must be a constant of the program. Element-wise functions are in [reference.md](reference.md): all of them take
-arrays, and so do operators and the ufuncs that `vectorize` makes.
+arrays, and so do operators and the ufuncs that `vectorize` makes; `out`, `where`, `dtype`, `casting`, `order` and `subok` mean what they
+mean in NumPy. Functions that `guvectorize` makes take `axes`, `axis` and `keepdims` as well. Ufuncs have the attributes `nin`, `nout`,
+`nargs` and `identity`.
 """
 
 
@@ -28,13 +30,13 @@ def page():
     lines = [HEAD]
     for info in sorted(pkgutil.iter_modules(library.__path__), key=lambda m: m.name):
         module = importlib.import_module(f"quern.library.{info.name}")
-        table = {n: f for n, f in getattr(module, "FUNCTIONS", {}).items() if n.startswith(("numpy.", "ndarray."))}
+        table = {n: f for n, f in getattr(module, "FUNCTIONS", {}).items() if n.startswith(("numpy.", "ndarray.", "ufunc."))}
         if info.name == "ufuncs" or not table:
             continue
         lines += [f"## {inspect.getdoc(module).splitlines()[0].rstrip('.')}", "", "| name | parameters |", "|---|---|"]
         for name in sorted(table):
             shown = name.replace("numpy.", "np.").replace("ndarray.", "a.")
-            text = parameters(table[name], name.startswith("ndarray.")).replace("|", "\\|")
+            text = parameters(table[name], not name.startswith("numpy.")).replace("|", "\\|")
             lines.append(f"| `{shown}` | `{text}` |")
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"

@@ -6,7 +6,8 @@ import numpy as np
 
 from .indexing import is_array, rows
 from .primitives import convert, disjoint, guard, restride, result_type
-from .shapes import broadcast_lengths, copy, stretched
+from .shapes import broadcast_lengths, copy, expand_dims, moveaxis, refuse, squeeze, stretched
+from .ufuncs import are_castable, each_converted
 
 
 COUNT, FEW, LOOP, DIMENSIONS, SHAPE = 0, 1, 2, 3, 4
@@ -28,10 +29,157 @@ def bound(f, name, layout, fixed, nin, written, loops):
     else 0; `written`: is the operand written to?"""
     texts = texts_of(name, nin, len(layout))
 
-    def gufunc(*args, out=None):
-        return call(f, texts, layout, fixed, nin, written, loops, args, out)
+    def gufunc(*args, out=None, axes=None, axis=None, keepdims=False, dtype=None, casting="same_kind", order="K", subok=True):
+        return keywords(f, texts, layout, fixed, nin, written, loops, args, out, axes, axis, keepdims, dtype, casting)
     gufunc.__name__ = gufunc.__qualname__ = name
     return gufunc
+
+
+# -- keywords -----------------------------------------------------------------------------------------------------
+
+
+def keywords(f, texts, layout, fixed, nin, written, loops, args, out, axes, axis, keepdims, dtype, casting):
+    if dtype is not None:
+        if not are_castable(args[:nin], dtype, casting):
+            raise TypeError("cannot cast an input of a ufunc to the dtype that is asked for with this casting rule")
+        cast = each_converted(args[:nin], dtype) + args[nin:]
+        return keywords(f, texts, layout, fixed, nin, written, loops, cast, out, axes, axis, keepdims, None, casting)
+    if casting == "no" or casting == "equiv":
+        loop = chosen(args[:nin], loops)
+        if loop is not None and not have_dtypes(args[:nin], loop[0]):
+            raise TypeError("cannot cast an input of a ufunc with this casting rule")
+    if axes is None and axis is None and not keepdims:
+        return call(f, texts, layout, fixed, nin, written, loops, args, out)
+    if axes is not None and axis is not None:
+        raise TypeError("cannot specify both 'axis' and 'axes'")
+    if axis is not None and not has_one_axis(layout, len(fixed)):
+        raise TypeError("axis can only be used with a single shared core dimension")
+    if keepdims and not may_keep(layout, nin):
+        raise TypeError("keepdims requires all inputs to have the same number of core dimensions, and outputs to have none")
+    if axes is not None:
+        places = axes_given(axes, layout, nin, keepdims)
+    elif axis is not None:
+        places = same_axis(axis, layout, nin, keepdims)
+    else:
+        places = last_axes(layout, nin, keepdims)
+    outputs = args[nin:] if out is None else out if isinstance(out, tuple) else (out,)
+    inputs = moved_inputs(args[:nin], layout, places)
+    targets = moved_outputs(outputs, layout[nin:], places[nin:], keepdims)
+    made = call(f, texts, layout, fixed, nin, written, loops, inputs + targets, None)
+    if len(outputs) > 0:
+        return outputs[0] if len(outputs) == 1 else outputs
+    if len(layout) - nin == 1:
+        return moved_result(made, layout[nin], places[nin], keepdims)
+    return moved_results(made, layout[nin:], places[nin:], keepdims)
+
+
+def have_dtypes(args, dtypes):
+    if len(args) == 0:
+        return True
+    return result_type(args[0]) == dtypes[0] and have_dtypes(args[1:], dtypes[1:])
+
+
+def has_one_axis(layout, names):
+    return names == 1 and have_at_most(layout, 1)
+
+
+def have_at_most(layout, n):
+    return len(layout) == 0 or len(layout[0]) <= n and have_at_most(layout[1:], n)
+
+
+def may_keep(layout, nin):
+    return have_exactly(layout[:nin], len(layout[0])) and have_at_most(layout[nin:], 0)
+
+
+def have_exactly(layout, n):
+    return len(layout) == 0 or len(layout[0]) == n and have_exactly(layout[1:], n)
+
+
+def count_of(layout, nin, keepdims, at):
+    """How many axes of operand number `at` are named: with keepdims outputs have those of the inputs."""
+    return len(layout[0]) if keepdims and at >= nin else len(layout[at])
+
+
+def axes_given(axes, layout, nin, keepdims):
+    if len(axes) != len(layout) and (len(axes) != nin or keepdims or not have_at_most(layout[nin:], 0)):
+        refuse("axes should be a list with an entry for all inputs and outputs; entries for outputs can only be omitted if none of "
+               "them has core axes")
+        return last_axes(layout, nin, keepdims)
+    return each_entry(axes, layout, nin, keepdims, 0)
+
+
+def refuse_entry():
+    raise np.exceptions.AxisError("axes has an entry with another number of axes than its operand has core axes")
+
+
+def each_entry(axes, layout, nin, keepdims, at):
+    if at == len(layout):
+        return ()
+    entry = () if at >= len(axes) else axes[at] if isinstance(axes[at], tuple) else (axes[at],)
+    if len(entry) != count_of(layout, nin, keepdims, at):
+        refuse_entry()
+        return last_axes(layout, nin, keepdims, at)
+    return (entry,) + each_entry(axes, layout, nin, keepdims, at + 1)
+
+
+def same_axis(axis, layout, nin, keepdims, at=0):
+    if at == len(layout):
+        return ()
+    first = (axis,) * count_of(layout, nin, keepdims, at)
+    return (first,) + same_axis(axis, layout, nin, keepdims, at + 1)
+
+
+def last_axes(layout, nin, keepdims, at=0):
+    if at == len(layout):
+        return ()
+    n = count_of(layout, nin, keepdims, at)
+    return (from_the_end(n),) + last_axes(layout, nin, keepdims, at + 1)
+
+
+def from_the_end(n):
+    if n == 0:
+        return ()
+    return (-n,) + from_the_end(n - 1)
+
+
+def moved_inputs(args, layout, places):
+    if len(args) == 0:
+        return ()
+    a = args[0]
+    first = moveaxis(a, places[0], from_the_end(len(places[0]))) if is_array(a) and len(places[0]) > 0 else a
+    return (first,) + moved_inputs(args[1:], layout[1:], places[1:])
+
+
+def moved_outputs(outputs, layout, places, keepdims):
+    """Views of the arrays that are given for outputs, with their core axes last; those of length 1 that keepdims adds go."""
+    if len(outputs) == 0:
+        return ()
+    a = outputs[0]
+    if len(places[0]) == 0:
+        first = a
+    elif keepdims:
+        first = squeeze(a, places[0])
+    else:
+        first = moveaxis(a, places[0], from_the_end(len(places[0])))
+    return (first,) + moved_outputs(outputs[1:], layout[1:], places[1:], keepdims)
+
+
+def moved_result(a, core, places, keepdims):
+    if len(places) == 0:
+        return a
+    if keepdims:
+        return expand_dims(a if is_array(a) else np.full((), a), places)
+    return moveaxis(a, from_the_end(len(places)), places)
+
+
+def moved_results(made, layout, places, keepdims):
+    if len(made) == 0:
+        return ()
+    first = moved_result(made[0], layout[0], places[0], keepdims)
+    return (first,) + moved_results(made[1:], layout[1:], places[1:], keepdims)
+
+
+# -- calls ----------------------------------------------------------------------------------------------------------
 
 
 def call(f, texts, layout, fixed, nin, written, loops, args, out):

@@ -406,7 +406,7 @@ def run_along(f, a, out):
             last = convert(a[0], out.dtype)
             out[0] = last
             for i in range(1, len(a)):
-                last = f(last, convert(a[i], out.dtype))
+                last = convert(f(last, convert(a[i], out.dtype)), out.dtype)
                 out[i] = last
     else:
         for i in range(len(a)):
@@ -703,92 +703,6 @@ def array_equiv(a1, a2):
     return all_(np.equal(a, b))
 
 
-# -- np.add.reduce, np.add.accumulate ----------------------------------------------------------------------------------------
-
-
-def add_reduce(array, axis=0, dtype=None, out=None, keepdims=False, initial=0):
-    return sum_(array, axis, dtype, out, keepdims, initial)
-
-
-def multiply_reduce(array, axis=0, dtype=None, out=None, keepdims=False, initial=1):
-    return prod(array, axis, dtype, out, keepdims, initial)
-
-
-def reduce_with(f, start, array, axis, dtype, out, keepdims):
-    a = array_of(array) if dtype is None else convert(array_of(array), dtype)
-    axes = axes_of(axis, a.ndim)
-    if start is None:
-        check_not_empty(a, axes)
-    return finished(reduced(f, start, axes, a), a.shape, axes, out, keepdims)
-
-
-def minimum_reduce(array, axis=0, dtype=None, out=None, keepdims=False):
-    return reduce_with(np.minimum, None, array, axis, dtype, out, keepdims)
-
-
-def maximum_reduce(array, axis=0, dtype=None, out=None, keepdims=False):
-    return reduce_with(np.maximum, None, array, axis, dtype, out, keepdims)
-
-
-def fmin_reduce(array, axis=0, dtype=None, out=None, keepdims=False):
-    return reduce_with(np.fmin, None, array, axis, dtype, out, keepdims)
-
-
-def fmax_reduce(array, axis=0, dtype=None, out=None, keepdims=False):
-    return reduce_with(np.fmax, None, array, axis, dtype, out, keepdims)
-
-
-def logical_and_reduce(array, axis=0, dtype=None, out=None, keepdims=False):
-    return reduce_with(np.logical_and, np.bool_(True), array, axis, dtype, out, keepdims)
-
-
-def logical_or_reduce(array, axis=0, dtype=None, out=None, keepdims=False):
-    return reduce_with(np.logical_or, np.bool_(False), array, axis, dtype, out, keepdims)
-
-
-def bitwise_and_reduce(array, axis=0, dtype=None, out=None, keepdims=False):
-    kind = result_type(array) if dtype is None else dtype
-    return reduce_with(np.bitwise_and, convert(-1, kind), array, axis, dtype, out, keepdims)
-
-
-def bitwise_or_reduce(array, axis=0, dtype=None, out=None, keepdims=False):
-    kind = result_type(array) if dtype is None else dtype
-    return reduce_with(np.bitwise_or, convert(0, kind), array, axis, dtype, out, keepdims)
-
-
-def bitwise_xor_reduce(array, axis=0, dtype=None, out=None, keepdims=False):
-    kind = result_type(array) if dtype is None else dtype
-    return reduce_with(np.bitwise_xor, convert(0, kind), array, axis, dtype, out, keepdims)
-
-
-def add_accumulate(array, axis=0, dtype=None, out=None):
-    return accumulate_with(np.add, sum_type(array.dtype), array, axis, dtype, out)
-
-
-def multiply_accumulate(array, axis=0, dtype=None, out=None):
-    return accumulate_with(np.multiply, sum_type(array.dtype), array, axis, dtype, out)
-
-
-def minimum_accumulate(array, axis=0, dtype=None, out=None):
-    return accumulate_with(np.minimum, array.dtype, array, axis, dtype, out)
-
-
-def maximum_accumulate(array, axis=0, dtype=None, out=None):
-    return accumulate_with(np.maximum, array.dtype, array, axis, dtype, out)
-
-
-def bitwise_and_accumulate(array, axis=0, dtype=None, out=None):
-    return accumulate_with(np.bitwise_and, array.dtype, array, axis, dtype, out)
-
-
-def bitwise_or_accumulate(array, axis=0, dtype=None, out=None):
-    return accumulate_with(np.bitwise_or, array.dtype, array, axis, dtype, out)
-
-
-def bitwise_xor_accumulate(array, axis=0, dtype=None, out=None):
-    return accumulate_with(np.bitwise_xor, array.dtype, array, axis, dtype, out)
-
-
 # -- diagonals ---------------------------------------------------------------------------------------------------------------
 
 
@@ -843,8 +757,6 @@ FUNCTIONS = {
     "ndarray.std": std,
     "ndarray.sum": sum_,
     "ndarray.var": var,
-    "numpy.add.accumulate": add_accumulate,
-    "numpy.add.reduce": add_reduce,
     "numpy.all": all_,
     "numpy.allclose": allclose,
     "numpy.amax": amax,
@@ -855,30 +767,14 @@ FUNCTIONS = {
     "numpy.array_equal": array_equal,
     "numpy.array_equiv": array_equiv,
     "numpy.average": average,
-    "numpy.bitwise_and.accumulate": bitwise_and_accumulate,
-    "numpy.bitwise_and.reduce": bitwise_and_reduce,
-    "numpy.bitwise_or.accumulate": bitwise_or_accumulate,
-    "numpy.bitwise_or.reduce": bitwise_or_reduce,
-    "numpy.bitwise_xor.accumulate": bitwise_xor_accumulate,
-    "numpy.bitwise_xor.reduce": bitwise_xor_reduce,
     "numpy.count_nonzero": count_nonzero,
     "numpy.cumprod": cumprod,
     "numpy.cumsum": cumsum,
     "numpy.fill_diagonal": fill_diagonal,
-    "numpy.fmax.reduce": fmax_reduce,
-    "numpy.fmin.reduce": fmin_reduce,
     "numpy.isclose": isclose,
-    "numpy.logical_and.reduce": logical_and_reduce,
-    "numpy.logical_or.reduce": logical_or_reduce,
     "numpy.max": amax,
-    "numpy.maximum.accumulate": maximum_accumulate,
-    "numpy.maximum.reduce": maximum_reduce,
     "numpy.mean": mean_of,
     "numpy.min": amin,
-    "numpy.minimum.accumulate": minimum_accumulate,
-    "numpy.minimum.reduce": minimum_reduce,
-    "numpy.multiply.accumulate": multiply_accumulate,
-    "numpy.multiply.reduce": multiply_reduce,
     "numpy.nanargmax": nanargmax,
     "numpy.nanargmin": nanargmin,
     "numpy.nancumprod": nancumprod,

@@ -11,7 +11,9 @@ from .cmath_ import log as log_of_complex
 from .cmath_ import pow_complex
 from .math_ import gcd as gcd_of_ints
 from .math_ import lcm as lcm_of_ints
+from .creation import can_cast
 from .primitives import convert, map, map_into, reinterpret, result_type
+from .shapes import ascontiguousarray, asfortranarray
 
 
 def angle(z):
@@ -32,22 +34,72 @@ def each_converted(args, dtype):
     return (convert(args[0], dtype),) + each_converted(args[1:], dtype)
 
 
-def call(f, out, where, dtype, *args):
+def are_castable(args, dtype, casting):
+    """Python numbers are weak: they are checked where they are converted."""
+    if len(args) == 0:
+        return True
+    if isinstance(args[0], (np.ndarray, np.generic)) and not can_cast(args[0].dtype, dtype, casting):
+        return False
+    return are_castable(args[1:], dtype, casting)
+
+
+def common_dtype(args):
+    """The dtype of the arrays among the arguments; None: there is none."""
+    if len(args) == 0:
+        return None
+    rest = common_dtype(args[1:])
+    if not isinstance(args[0], (np.ndarray, np.generic)):
+        return rest
+    return args[0].dtype if rest is None else result_type(args[0], rest)
+
+
+def check_casting(casting):
+    if casting != "no" and casting != "equiv" and casting != "safe" and casting != "same_kind" and casting != "unsafe":
+        raise ValueError("casting must be one of 'no', 'equiv', 'safe', 'same_kind', or 'unsafe'")
+
+
+def call(f, out, where, dtype, casting, order, subok, *args):
     """A ufunc with its keywords. Without `out` the elements that `where` leaves out have any value: the result's."""
+    rule = "same_kind" if casting is None else casting
+    check_casting(rule)
     if dtype is not None:
-        return call(f, out, where, None, *each_converted(args, dtype))
+        if not are_castable(args, dtype, rule):
+            raise TypeError("cannot cast an input of a ufunc to the dtype that is asked for with this casting rule")
+        return stored(f(*each_converted(args, dtype)), out, where, rule, order)
+    if rule == "no" or rule == "equiv":
+        common = common_dtype(args)
+        if common is not None and not are_castable(args, common, rule):
+            raise TypeError("cannot cast an input of a ufunc with this casting rule")
+    return stored(f(*args), out, where, rule, order)
+
+
+def stored(result, out, where, casting, order):
     if isinstance(out, tuple):
-        return call(f, out[0], where, None, *args)
-    result = f(*args)
-    if where is None:
-        if out is None:
-            return result
-        map_into(out, same, result)
-        return out
+        return stored(result, out[0], where, casting, order)
     if out is None:
-        return map(chosen, where, result, result)
-    map_into(out, chosen, where, result, out)
+        if where is not None:
+            return ordered(map(chosen, where, result, result), order)
+        return ordered(result, order)
+    if casting == "unsafe":
+        map_into(out, chosen, True if where is None else where, convert(result, out.dtype), out)
+        return out
+    if casting != "same_kind" and not can_cast(result_type(result), out.dtype, casting):
+        raise TypeError("cannot cast the result of a ufunc to the dtype of its output with this casting rule")
+    if where is None:
+        map_into(out, same, result)
+    else:
+        map_into(out, chosen, where, result, out)
     return out
+
+
+def ordered(result, order):
+    if order is None or order == "K" or order == "A" or not isinstance(result, np.ndarray):
+        return result
+    if order == "F":
+        return asfortranarray(result)
+    if order != "C":
+        raise ValueError("order must be one of 'C', 'F', 'A', or 'K'")
+    return ascontiguousarray(result)
 
 
 def lowest(dtype):
