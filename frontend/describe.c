@@ -76,6 +76,7 @@ static void describe_object(StrBuf *out, const Binding *b) {
     case BIND_MEMBER: buf_printf(out, STR_FMT, STR_ARG(b->name)); return;
     case BIND_EXCEPTION: buf_printf(out, "exception " STR_FMT, STR_ARG(b->name)); return;
     case BIND_INSTANCE: buf_str(out, "tuple"); return;
+    case BIND_PARTIAL: buf_str(out, "partial function"); return;
     case BIND_MISSING: buf_str(out, "undefined name"); return;
     case BIND_CONST: describe_const(out, b->value); return;
     case BIND_TYPE:
@@ -127,6 +128,7 @@ static void describe(StrBuf *out, const Type *type, int32_t limit) {
     case TY_MEMBER: buf_printf(out, STR_FMT, STR_ARG(type->binding->name)); return;
     case TY_CLASS: describe_class(out, type, limit); return;
     case TY_CAUGHT: buf_str(out, "caught exception"); return;
+    case TY_CLOSURE:
     case TY_OBJECT: describe_object(out, type->binding); return;
     default: buf_str(out, "unknown"); return;
     }

@@ -25,7 +25,8 @@ typedef enum BindKind {
     BIND_EXCEPTION, /* an exception class: `name` */
     BIND_MEMBER,    /* a member of an enumeration: `cls`, `number`; has attributes */
     BIND_INSTANCE,  /* a tuple or named tuple whose items are bindings */
-    BIND_OPAQUE     /* anything else: `name` is its type's name, for messages */
+    BIND_PARTIAL, /* functools.partial: a function and arguments as `items`, their keywords or nothing as `names` */
+    BIND_OPAQUE /* anything else: `name` is its type's name, for messages */
 } BindKind;
 
 /* A signature that a user has written. */
@@ -52,6 +53,7 @@ typedef struct Binding {
     const FrozenArray *array;
     int32_t nitems; /* BIND_INSTANCE */
     const struct Binding *const *items;
+    const Str *names; /* BIND_PARTIAL */
     /* BIND_FUNCTION: with declared signatures, calls convert their arguments to one of them, and the
      * result; there are no others. Those of a ufunc are NumPy's loops: the first that is reached by safe casts. */
     const Signature *declared;

@@ -224,7 +224,8 @@ static TypeKey compound_key(ModState *state, PyObject *cls, const TypeKey *items
     return KEY_COMPOUND | (TypeKey)at;
 }
 
-PyObject *py_key_function(ModState *state, TypeKey key) {
+/* The function object behind a key: a new reference, or NULL (no exception) when it has died. */
+static PyObject *key_function(ModState *state, TypeKey key) {
     const Compound *c = py_compound(state, key);
     if (!c || c->nitems != KEY_OBJECT || c->dead) return NULL;
     if (!c->weak) return Py_NewRef(c->cls);
@@ -506,6 +507,12 @@ static TypeKey set_key(const Where *w, PyObject *arg, int depth) {
     return ok ? table_key(w, (PyObject *)&PySet_Type, key, 0) : 0;
 }
 
+/* What is called by name in compiled code, too. */
+static bool is_function(ModState *state, PyObject *arg) {
+    return py_function_of(state, arg) || PyFunction_Check(arg) || PyCFunction_Check(arg) ||
+           Py_TYPE(arg) == &PyUFunc_Type || py_is_partial(arg);
+}
+
 static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
     if (py_is_array(w->state, arg)) return array_key(w, (PyArrayObject *)arg);
     if (Py_TYPE(arg) == w->state->device_array_type && w->kernel) return ((DeviceArray *)arg)->key;
@@ -539,13 +546,7 @@ static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
         return refuse_type(w, arg, "convert it with np.array(...) or tuple(...)");
     if (PyDict_Check(arg))
         return refuse_type(w, arg, "pass its values as arrays, or as a named tuple");
-    if (py_function_of(w->state, arg) || PyFunction_Check(arg)) {
-        if (depth)
-            return refuse(w,
-                          "a function cannot be passed in a tuple; pass it as an argument of its "
-                          "own, or make the tuple a global or closure variable");
-        return compound_key(w->state, arg, NULL, KEY_OBJECT);
-    }
+    if (is_function(w->state, arg)) return compound_key(w->state, arg, NULL, KEY_OBJECT);
     int member = py_is_enum_member(arg);
     if (member < 0) return 0;
     if (member && depth) return compound_key(w->state, (PyObject *)Py_TYPE(arg), NULL, KEY_MEMBERS);
@@ -599,11 +600,36 @@ static const Type *members_type(PyResolver *r, TypeTable *types, Arena *arena, c
     return b ? type_member(types, b) : NULL;
 }
 
+/* A function, which is a type of its own. */
+static const Type *object_type(ModState *state, PyResolver *r, TypeTable *types, TypeKey key) {
+    PyObject *function = key_function(state, key);
+    if (!function)
+        PyErr_SetString(PyExc_ReferenceError,
+                        "the function that was passed as an argument does not exist any more");
+    const Binding *b = function ? py_bind(r, function, STR("a:")) : NULL;
+    Py_XDECREF(function); /* r->keep has it */
+    return b ? type_object(types, b) : NULL;
+}
+
+/* The same for messages. */
+static const Type *shown_object(ModState *state, TypeTable *types, Arena *arena, TypeKey key) {
+    PyObject *function = key_function(state, key);
+    PyObject *name = function ? PyObject_GetAttrString(function, "__name__") : NULL;
+    Binding *b = arena_new(arena, Binding);
+    *b = (Binding){.kind = BIND_FUNCTION, .name = STR("?")};
+    if (!name || !PyUnicode_Check(name) || !py_str(arena, name, &b->name)) PyErr_Clear();
+    Py_XDECREF(name);
+    Py_XDECREF(function);
+    return type_object(types, b);
+}
+
 static const Type *compound_type(ModState *state, PyResolver *r, TypeTable *types, Arena *arena,
                                  TypeKey key, bool strong) {
     const Compound *c = py_compound(state, key);
     if (c && c->nitems == KEY_MEMBERS && !c->dead) return members_type(r, types, arena, c);
-    if (!c || c->nitems < 0) return NULL; /* functions: the dispatcher binds them itself */
+    if (c && c->nitems == KEY_OBJECT)
+        return r ? object_type(state, r, types, key) : shown_object(state, types, arena, key);
+    if (!c || c->nitems < 0) return NULL;
     const Type **items = arena_array(arena, const Type *, c->nitems);
     for (int32_t i = 0; i < c->nitems; i++)
         if (!(items[i] = py_key_type(state, r, types, arena, c->items[i], strong))) return NULL;
@@ -654,14 +680,14 @@ TypeKey py_type_key(ModState *state, const Type *type) {
 
 /* Functions and members of enumerations are types of their own. */
 static PyObject *object_text(ModState *state, PyObject *object) {
-    bool function = py_function_of(state, object) || PyFunction_Check(object);
+    bool function = is_function(state, object);
     return function ? PyUnicode_FromFormat("function(%R)", object) : PyObject_Str(object);
 }
 
 PyObject *py_key_text(ModState *state, TypeKey key) {
     const Compound *compound = key_is_compound(key) ? py_compound(state, key) : NULL;
     if (compound && compound->nitems == KEY_OBJECT) {
-        PyObject *function = py_key_function(state, key);
+        PyObject *function = key_function(state, key);
         PyObject *shown = object_text(state, function ? function : Py_None);
         Py_XDECREF(function);
         return shown;

@@ -60,13 +60,20 @@ static bool const_of_slice(Arena *arena, PyObject *object, PyObject *keep, int d
     return const_of_items(arena, items, 3, keep, depth, out);
 }
 
+static bool describe_nested(Arena *arena, PyObject *code, PyObject *keep, ConstVal *out) {
+    out->function = arena_new(arena, NestedFunction);
+    out->function->code = py_code_unit(arena, code, code, keep);
+    return out->function->code != NULL;
+}
+
 static bool const_of_other(Arena *arena, PyObject *object, PyObject *keep, ConstVal *out) {
     out->kind = PyCode_Check(object) ? CONST_CODE : CONST_OTHER;
     out->handle = object;
     if (PyList_Append(keep, object) < 0) return false;
     if (out->kind == CONST_CODE) /* its name says what the user wrote: "<lambda>" */
         return out->i = PyCode_GetNumFree((PyCodeObject *)object),
-               py_str(arena, ((PyCodeObject *)object)->co_name, &out->str);
+               py_str(arena, ((PyCodeObject *)object)->co_name, &out->str) &&
+                   describe_nested(arena, object, keep, out);
     const char *name = Py_TYPE(object)->tp_name;
     out->str = str_copy(arena, name, strlen(name));
     return true;

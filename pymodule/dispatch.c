@@ -150,19 +150,6 @@ bool py_core_keys(JitCore *core, PyObject *const *args, int32_t n, TypeKey *keys
 /* -- compiling ---------------------------------------------------------------------------------------------- */
 
 static const Type *argument_type(PyResolver *r, TypeKey key) {
-    if (key_is_compound(key)) {
-        const Compound *c = py_compound(r->state, key);
-        if (!c || c->nitems == KEY_OBJECT) {
-            PyObject *function = c ? py_key_function(r->state, key) : NULL;
-            if (!function)
-                PyErr_SetString(
-                    PyExc_ReferenceError,
-                    "the function that was passed as an argument does not exist any more");
-            const Binding *b = function ? py_bind(r, function, STR("a:")) : NULL;
-            Py_XDECREF(function); /* r->keep has it */
-            return b ? type_object(r->types, b) : NULL;
-        }
-    }
     return py_key_type(r->state, r, r->types, r->arena, key, r->options.strong_numbers);
 }
 

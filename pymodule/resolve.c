@@ -252,10 +252,12 @@ static bool bind_function(PyResolver *r, Binding *b, PyObject *function) {
 
 /* "numpy", "math" ... when `module` is one whose functions the tables know; NULL otherwise. */
 static const char *library_module(const char *module) {
-    static const char *const exact[] = {"math", "cmath", "builtins", "operator", "time"};
+    static const char *const exact[] = {"math",     "cmath", "builtins",
+                                        "operator", "time",  "functools"};
     for (int i = 0; i < countof(exact); i++)
         if (!strcmp(module, exact[i])) return exact[i];
     if (!strcmp(module, "_operator")) return "operator";
+    if (!strcmp(module, "_functools")) return "functools";
     if (!strcmp(module, "numpy") || !strncmp(module, "numpy.", 6)) return module;
     return NULL;
 }
@@ -499,6 +501,39 @@ static bool read_ufunc(Binding *b, PyObject *object) {
     return true;
 }
 
+bool py_is_partial(PyObject *object) {
+    return !strcmp(Py_TYPE(object)->tp_name, "functools.partial");
+}
+
+/* functools.partial(f, 1, scale=2): the function, then its arguments; `names` of each, empty where there is none. */
+static bool bind_partial(PyResolver *r, Binding *b, PyObject *object, Str path) {
+    PyObject *parts[3], *all = NULL, *key, *value;
+    Py_ssize_t at = 0;
+    static const char *const names[] = {"func", "args", "keywords"};
+    bool ok = true;
+    for (int k = 0; k < 3; k++) {
+        parts[k] = ok ? PyObject_GetAttrString(object, names[k]) : NULL;
+        ok = ok && parts[k];
+    }
+    ok = ok && PyTuple_Check(parts[1]) && PyDict_Check(parts[2]);
+    Py_ssize_t n = ok ? 1 + PyTuple_GET_SIZE(parts[1]) : 0, given = n;
+    Str *keywords = arena_array(r->arena, Str, n + (ok ? PyDict_GET_SIZE(parts[2]) : 0));
+    all = ok ? PyTuple_New(n + PyDict_GET_SIZE(parts[2])) : NULL;
+    for (Py_ssize_t k = 0; all && k < given; k++)
+        PyTuple_SET_ITEM(all, k, Py_NewRef(k ? PyTuple_GET_ITEM(parts[1], k - 1) : parts[0]));
+    while (all && ok && PyDict_Next(parts[2], &at, &key, &value)) {
+        PyTuple_SET_ITEM(all, n, Py_NewRef(value));
+        ok = py_str(r->arena, key, &keywords[n++]);
+    }
+    ok = ok && all && bind_items(r, b, all, path);
+    b->kind = BIND_PARTIAL;
+    b->names = keywords;
+    Py_XDECREF(all);
+    for (int k = 0; k < 3; k++)
+        Py_XDECREF(parts[k]);
+    return ok;
+}
+
 static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     ModState *state = r->state;
     PyTypeObject *type = Py_TYPE(object);
@@ -526,6 +561,7 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
         kind = PyArray_ISNBO(descr->byteorder) ? py_kind_of_typenum(descr->type_num) : -1;
         if (kind >= 0) return bind_type(r, b, type_scalar(r->types, (TypeKind)kind));
     }
+    if (py_is_partial(object)) return bind_partial(r, b, object, path);
     if (PyTuple_Check(object) && !(PyTuple_CheckExact(object) && all_const(object, 0)))
         return bind_items(r, b, object, path);
     if (object == Py_None || object == Py_Ellipsis || PyTuple_CheckExact(object) ||

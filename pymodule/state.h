@@ -147,8 +147,6 @@ static inline bool py_is_array(const ModState *state, PyObject *object) {
 }
 int py_argtype_init(ModState *state);
 void py_argtype_clear(ModState *state);
-/* The function object behind a key: a new reference, or NULL (no exception) when it has died. */
-PyObject *py_key_function(ModState *state, TypeKey key);
 
 /* -- codeobj.c -- */
 /* A NULL answer comes with an exception. */
@@ -199,6 +197,7 @@ void py_resolver_close(PyResolver *resolver);
 /* Of an answer that the resolver has given. */
 Hash128 py_dependency_digest(PyResolver *resolver, DependencyKind kind, const Binding *binding);
 const Binding *py_bind(PyResolver *resolver, PyObject *object, Str path);
+bool py_is_partial(PyObject *object); /* functools.partial(...) */
 /* The Python function inside a dispatcher, kernel or ufunc of ours; NULL (no exception) for others. Borrowed. */
 PyObject *py_function_of(ModState *state, PyObject *object);
 

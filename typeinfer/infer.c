@@ -72,6 +72,7 @@ static bool visit_phi(Infer *in, Ref ref, Val *out) {
     }
     if (all.type && all.type->kind == TY_CAUGHT)
         all.conflict = true; /* its memory is one instruction's: see OP_caught */
+    if (all.type && type_is_fresh(all.type)) all.conflict = true;
     /* a constant that may also be unassigned is kept: its use is guarded first */
     out->f = all;
     return true;
@@ -156,14 +157,17 @@ static bool visit_freevar(Infer *in, Ref ref, Val *out) {
     Resolver *r = in->ti->resolver;
     if (in->inst->nested) return in->stop = STOP_REPORTED, false;
     int32_t captured = instance_nslots(in->inst->info->code) + (int32_t)inst->imm;
-    if (captured < in->inst->nslots) { /* of a comprehension */
+    if (!ti_nested(in->ti, in->inst->function) &&
+        captured < in->inst->nslots) { /* of a comprehension */
         const Slot *slot = &in->inst->slots[captured];
         out->f = slot->fact;
         if (in->emit && slot->count) out->ref = in->emit->params[slot->first];
         return true;
     }
-    const Binding *b = r->freevar(r->user, in->inst->function->handle, (int32_t)inst->imm);
     Str name = inst->u.name ? *inst->u.name : STR("a closure variable");
+    const NestedFunction *own = ti_nested(in->ti, in->inst->function);
+    if (own) return v_closure_variable(in, own, name, out);
+    const Binding *b = r->freevar(r->user, in->inst->function->handle, (int32_t)inst->imm);
     return binding_result(in, b, name, out);
 }
 
@@ -210,6 +214,7 @@ static bool is_returnable(const Type *type) {
     case TY_RANGE:
     case TY_SLICE:
     case TY_ITER:
+    case TY_CLOSURE:
     case TY_OBJECT: return false;
     case TY_OPTIONAL: return is_returnable(type->element);
     case TY_TUPLE:
@@ -234,6 +239,7 @@ static bool check_returned(Infer *in, Ref ref, const Val *v) {
         bool placed = ir_inst(in->f, value)->op == OP_const && ir_inst(in->f, value)->span;
         return ti_fail(in, placed ? value : ref, E0215, ti_text(in, v->f.type));
     }
+    if (!v_refuse_fresh(in, v->f.type)) return false;
     const Type *declared = declared_result(in);
     if (declared && !can_convert(v->f.type, declared))
         return ti_fail(in, ref, E0208, ti_text(in, v->f.type), ti_text(in, declared)),
@@ -484,6 +490,7 @@ static bool visit(Infer *in, Ref ref, Val *out) {
     case OP_builtin: return visit_global(in, ref, out);
     case OP_freevar: return visit_freevar(in, ref, out);
     case OP_call_py: return visit_call(in, ref, out);
+    case OP_function: return v_function(in, ref, out);
     case OP_comprehension: return v_comprehension(in, ref, out);
     case OP_call_star: return visit_call_star(in, ref, out);
     case OP_build_tuple:

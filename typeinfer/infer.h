@@ -92,6 +92,7 @@ typedef struct Ti {
     Map objects;           /* text -> Binding of a compile-time object made here */
     Map func_names;        /* names given to typed functions */
     Map nested;            /* code object -> Binding of its function */
+    Map made;              /* Binding of a function that code makes -> NestedFunction */
     Map result_signatures; /* Type -> Signature with that result and no parameters */
     Vec(Instance *) stack;
     Vec(Instance *) provisional;
@@ -353,6 +354,26 @@ Instance *instance_entry(Ti *ti, const InferRequest *request, DiagList *diags);
 bool ti_is_parallel(const Ti *ti, const Instance *inst); /* Func.parallel */
 Func *instance_typed(Ti *ti, Instance *inst); /* makes the shell and queues its specialisation */
 const FunctionInfo *ti_function_info(Ti *ti, const Binding *function);
+
+/* -- infer_closure.c: functions that code makes -------------------------------------------------- */
+
+/* Is it known which function that is? */
+bool v_callable(const Val *v);
+/* Does it hold a function that may only be called and passed on, since a variable of it is assigned again? Then it is refused to
+ * keep it: false, an error. */
+bool type_is_fresh(const Type *type);
+bool v_refuse_fresh(Infer *in, const Type *type);
+bool v_function(Infer *in, Ref made, Val *out);
+/* NULL: code did not make it. */
+const NestedFunction *ti_nested(Ti *ti, const Binding *function);
+/* A closure variable of the function being inferred, `own`. */
+bool v_closure_variable(Infer *in, const NestedFunction *own, Str name, Val *out);
+/* functools.partial(function, ...); the items of one that the program has, with their keywords. */
+bool v_partial(Infer *in, const CallArgs *args, Val *out);
+Fact fact_of_partial(Infer *in, const Fact *items, const Str *names);
+bool v_call_partial(Infer *in, Val partial, const CallArgs *args, Val *out);
+/* infer_func.c */
+bool v_call_closure(Infer *in, Val closure, const CallArgs *args, Val *out);
 
 /* -- infer_call.c ------------------------------------------------------------------------------- */
 

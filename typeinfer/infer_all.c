@@ -150,7 +150,9 @@ static void note_way(Ti *ti, DiagList *out, const Way *way) {
         const Instance *callee = way->call->callee;
         StrBuf types;
         buf_init(&types, ti->arena);
-        for (int32_t i = 0; i < callee->nslots; i++) {
+        bool made = ti_nested(ti, callee->function) != NULL;
+        int32_t n = made ? instance_nslots(callee->info->code) : callee->nslots;
+        for (int32_t i = 0; i < n; i++) {
             const Type *type = callee->slots[i].fact.type;
             buf_str(&types, i ? ", " : "");
             if (type)

@@ -81,6 +81,7 @@ static bool call_library(Infer *in, Str name, const CallArgs *given, Val *out) {
     bool known;
     ClassId cls;
     CallArgs values = *given, *args = &values;
+    if (str_is(name, "functools.partial")) return v_partial(in, args, out);
     if (!v_text_arguments(in, name, args)) return false;
     if (!container_taught(in, name, args)) return false;
     if (args->nargs && is_object(&args->args[0]) && args->args[0].f.type->open &&
@@ -152,6 +153,9 @@ static CallArgs numbers_of(Infer *in, const Binding *callee, const CallArgs *arg
 
 bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out) {
     const Binding *b = fact_object(&callee.f);
+    if (is_kind(&callee, TY_CLOSURE) && callee.f.type->fields)
+        return v_call_partial(in, callee, args, out);
+    if (is_kind(&callee, TY_CLOSURE)) return v_call_closure(in, callee, args, out);
     if (!b) return v_refuse(in, REFUSE_CALLEE, NULL, &callee, 1);
     CallArgs numbers;
     if (b->kind == BIND_TYPE ||

@@ -74,7 +74,8 @@ bool fact_is_const(const Fact *f) {
     if (!f->type || f->unbound || f->conflict) return false;
     if (f->value || f->array) return true;
     if (f->type->kind == TY_none || f->type->kind == TY_OBJECT) return true;
-    if (f->type->kind != TY_TUPLE && f->type->kind != TY_SLICE) return false;
+    if (f->type->kind != TY_TUPLE && f->type->kind != TY_SLICE && f->type->kind != TY_CLOSURE)
+        return false;
     int32_t n = f->type->kind == TY_SLICE ? 3 : f->type->nitems;
     if (n && !f->items) return false;
     for (int32_t i = 0; i < n; i++)
@@ -87,6 +88,7 @@ bool fact_is_const(const Fact *f) {
 static int32_t fact_nitems(const Fact *f) {
     if (!f->type) return 0;
     switch (f->type->kind) {
+    case TY_CLOSURE:
     case TY_TUPLE: return f->type->nitems;
     case TY_SLICE:
     case TY_RANGE: return 3;
@@ -149,6 +151,10 @@ static bool join_types(Infer *in, const Fact *x, const Fact *y, Meet *out) {
     return out->type && (ti_has_objects(in) || !out->type->counted || a->counted || b->counted);
 }
 
+static bool has_items(const Type *type) {
+    return type->kind == TY_TUPLE || type->kind == TY_CLOSURE;
+}
+
 /* Each item is joined once: types may be nested deeply. false: an item is a constant that no common type would hold.
  * Items are kept where both sides know them and the joined type has the same shape. */
 static bool join_items(Infer *in, const Fact *a, const Fact *b, const Type *type,
@@ -156,7 +162,7 @@ static bool join_items(Infer *in, const Fact *a, const Fact *b, const Type *type
     if (!a->items || !b->items) return true;
     Fact whole = fact_of(type);
     int32_t n = QN_MIN(fact_nitems(a), fact_nitems(b));
-    bool tuples = a->type->kind == TY_TUPLE && b->type->kind == TY_TUPLE;
+    bool tuples = has_items(a->type) && has_items(b->type);
     bool keep = type->kind != TY_OPTIONAL && fact_nitems(&whole) == fact_nitems(a) &&
                 fact_nitems(&whole) == fact_nitems(b);
     Fact *items = arena_array(in->arena, Fact, n);
@@ -164,7 +170,7 @@ static bool join_items(Infer *in, const Fact *a, const Fact *b, const Type *type
         bool fits = fact_join(in, &a->items[i], &b->items[i], &items[i]);
         if (!fits && tuples && a->items[i].type && b->items[i].type) return false;
         keep = keep && fits && !items[i].conflict &&
-               (type->kind != TY_TUPLE || items[i].type == type->items[i]);
+               (!has_items(type) || items[i].type == type->items[i]);
     }
     *out = keep ? items : NULL;
     return true;
@@ -177,6 +183,7 @@ static bool fact_has_zero(const Type *type) {
     case TY_SLICE:
     case TY_ITER:
     case TY_OBJECT:
+    case TY_CLOSURE:
     case TY_UNKNOWN: return false;
     case TY_TUPLE:
         for (int32_t i = 0; i < type->nitems; i++)
@@ -339,6 +346,12 @@ bool fact_of_binding(Infer *in, const Binding *b, Str name, Fact *out) {
                       .value = const_int(in->arena, b->number)};
         return true;
     case BIND_INSTANCE: return fact_of_instance(in, b, name, out);
+    case BIND_PARTIAL: {
+        Fact whole;
+        if (!fact_of_instance(in, b, name, &whole)) return false;
+        *out = fact_of_partial(in, &whole, b->names);
+        return true;
+    }
     case BIND_MISSING: return ti_fail(in, in->at, E0201, ti_c_text(in, name));
     case BIND_UNBUILT: return ti_fail(in, in->at, E0101, ti_c_text(in, b->name));
     case BIND_OPAQUE: {

@@ -159,6 +159,7 @@ static bool is_element(const Type *type) {
         return type->nitems > 0;
     }
     if (type->kind == TY_OPTIONAL) return is_element(type->element);
+    if (type->kind == TY_CLOSURE) return type->nitems > 0 && !type_is_fresh(type);
     return type_is_number(type) || type->kind == TY_CLASS || type->kind == TY_MEMBER ||
            type->kind == TY_ARRAY || type->kind == TY_UNKNOWN;
 }
@@ -183,6 +184,7 @@ static bool hashes(const Type *container, int32_t p) {
 
 static bool not_an_element(Infer *in, const Type *container, int32_t p, const Type *type) {
     const char *part = part_text(container, p);
+    if (!v_refuse_fresh(in, type)) return false;
     ti_fail(in, in->at, E0101, str_printf(in->arena, "%s %s", part, ti_text(in, type)).bytes);
     ti_advise(in,
               hashes(container, p)

@@ -81,16 +81,37 @@ static bool fill_default(Infer *in, const FunctionInfo *info, const Binding *fun
     return fact_of_binding(in, value, name, &slot->fact);
 }
 
+/* What is called; `closure`: with the values that it has taken along. */
+typedef struct Callee {
+    const Binding *function;
+    const Val *closure;
+} Callee;
+
+/* Defaults for parameters that get no argument, and all values behind the parameters. */
+static void take_along(Infer *in, const Val *closure, int32_t nparams, Bound *out) {
+    const NestedFunction *nested = closure->f.type->cls;
+    for (int32_t k = 0; k < closure->f.type->nitems; k++) {
+        int32_t param = k < nested->ndefaults ? nested->default_params[k] : nparams;
+        out->values[nparams + k] = v_item(in, *closure, k);
+        out->given[nparams + k] = true;
+        if (param >= nparams || out->given[param]) continue;
+        out->values[param] = out->values[nparams + k];
+        out->given[param] = true;
+    }
+}
+
 /* Which value each parameter gets. */
-static bool bind_args(Infer *in, const FunctionInfo *info, const Binding *function,
+static bool bind_args(Infer *in, const FunctionInfo *info, const Callee *callee,
                       const CallArgs *args, bool constants, Bound *out) {
     const CodeUnit *code = info->code;
+    const Binding *function = callee->function;
     int32_t n = instance_nslots(code), positional = args->nargs - args->nkeywords;
+    int32_t more = callee->closure ? callee->closure->f.type->nitems : 0;
     bool varargs = code->flags & CODE_VARARGS;
     if (code->flags & CODE_VARKEYWORDS)
         return ti_fail(in, in->at, E0101, "a function with a **keywords parameter");
-    *out = (Bound){arena_array(in->arena, Slot, n), arena_array(in->arena, Val, n),
-                   arena_array(in->arena, bool, n), n};
+    *out = (Bound){arena_array(in->arena, Slot, n + more), arena_array(in->arena, Val, n + more),
+                   arena_array(in->arena, bool, n + more), n + more};
     bool *given = out->given;
     Params params = {code->nargs, code->nposonly, code->nkwonly, varargs};
     int32_t *source = arena_array(in->arena, int32_t, n + 1);
@@ -108,7 +129,8 @@ static bool bind_args(Infer *in, const FunctionInfo *info, const Binding *functi
             known ? v_tuple(in, args->args + code->nargs, extra) : val_of(fact_reported());
         given[n - 1] = true;
     }
-    for (int32_t i = 0; i < n; i++) {
+    if (callee->closure) take_along(in, callee->closure, n, out);
+    for (int32_t i = 0; i < out->n; i++) {
         Slot *slot = &out->slots[i];
         if (!given[i] && !fill_default(in, info, function, i, slot)) return false;
         if (given[i]) slot->fact = passed_fact(&out->values[i].f, constants);
@@ -217,7 +239,9 @@ static bool callee_error(Infer *in, Instance *callee) {
     const Span *span = ti_spanp(in, in->at);
     StrBuf types;
     buf_init(&types, in->arena);
-    for (int32_t i = 0; i < callee->nslots; i++)
+    bool made = ti_nested(in->ti, callee->function) != NULL;
+    int32_t n = made ? instance_nslots(callee->info->code) : callee->nslots;
+    for (int32_t i = 0; i < n; i++)
         buf_printf(&types, "%s%s", i ? ", " : "", ti_text(in, callee->slots[i].fact.type));
     diag_note(in->diags, span, "while compiling " STR_FMT "(" STR_FMT "), called here",
               STR_ARG(name), STR_ARG(buf_take(&types)));
@@ -285,13 +309,14 @@ static const Signature *result_signature(Ti *ti, const Type *result) {
 
 /* The instance for these arguments, inferred; NULL: there is none, or inference is given up. With `result` what it
  * returns is converted to that type. */
-static Instance *callee_of(Infer *in, const Binding *function, const CallArgs *args, bool constants,
+static Instance *callee_of(Infer *in, const Callee *called, const CallArgs *args, bool constants,
                            bool library, const Type *result, Bound *bound) {
+    const Binding *function = called->function;
     const FunctionInfo *info = ti_function_info(in->ti, function);
     const Signature *declared;
     if (!info) return in->stop = STOP_ABORT, NULL;
     constants = constants && in->inst->level < CONSTANT_DEPTH;
-    if (!bind_args(in, info, function, args, constants, bound) ||
+    if (!bind_args(in, info, called, args, constants, bound) ||
         !choose_declared(in, function, bound, &declared))
         return NULL;
     if (result && !declared) declared = result_signature(in->ti, result);
@@ -303,18 +328,27 @@ static Instance *callee_of(Infer *in, const Binding *function, const CallArgs *a
 
 /* A function that cannot be compiled for the types of its arguments alone (the shape of an array must be known)
  * is tried with their values, as Numba does with literals. */
-bool call_function(Infer *in, const Binding *function, const CallArgs *args, bool constants,
-                   Val *out) {
+static bool call(Infer *in, const Callee *called, const CallArgs *args, bool constants, Val *out) {
     Bound bound;
-    Instance *callee = callee_of(in, function, args, constants, constants, NULL, &bound);
+    Instance *callee = callee_of(in, called, args, constants, constants, NULL, &bound);
     if (callee && callee->failed && !constants)
-        callee = callee_of(in, function, args, true, false, NULL, &bound);
+        callee = callee_of(in, called, args, true, false, NULL, &bound);
     if (!callee || (!in->emit && !callee_ready(in, callee))) return false;
     out->f = callee->result;
     out->f.unbound = out->f.conflict = false;
     out->f.python = 0;
     if (in->emit) out->ref = emit_call(in, callee, &bound);
     return true;
+}
+
+bool call_function(Infer *in, const Binding *function, const CallArgs *args, bool constants,
+                   Val *out) {
+    return call(in, &(Callee){function, NULL}, args, constants, out);
+}
+
+bool v_call_closure(Infer *in, Val closure, const CallArgs *args, Val *out) {
+    Callee callee = {closure.f.type->binding, &closure};
+    return call(in, &callee, args, in->inst->library, out);
 }
 
 /* -- comprehensions ---------------------------------------------------------------------------------- */
@@ -358,7 +392,8 @@ bool call_comprehension(Infer *in, const Binding *function, Ref made, Val iterat
 
 Instance *call_instance(Infer *in, const Binding *function, const CallArgs *args,
                         const Type *result, Bound *bound) {
-    Instance *callee = callee_of(in, function, args, true, !function->handle, result, bound);
+    Callee called = {function, NULL};
+    Instance *callee = callee_of(in, &called, args, true, !function->handle, result, bound);
     if (!callee || (!in->emit && !callee_ready(in, callee))) return NULL;
     return callee;
 }
@@ -376,9 +411,8 @@ static bool entry_slots(Infer *in, const FunctionInfo *info, const InferRequest 
             const Type *type = r->arg_types[i];
             slot->fact = type ? fact_of(type) : fact_reported();
             const Binding *object = type ? fact_object(&slot->fact) : NULL;
-            if (object && object->kind == BIND_MEMBER &&
-                !fact_of_binding(in, object, object->name, &slot->fact))
-                return false;
+            bool read = object && (object->kind == BIND_MEMBER || object->kind == BIND_PARTIAL);
+            if (read && !fact_of_binding(in, object, object->name, &slot->fact)) return false;
             slot->count = 1;
         } else if (!fill_default(in, info, r->function, i, slot)) {
             return false;
@@ -417,6 +451,14 @@ static Str unique_name(Ti *ti, Str name) {
     return n ? str_printf(ti->arena, STR_FMT ".%d", STR_ARG(name), (int)n) : name;
 }
 
+/* Behind the parameters: what a function that was made has taken along. */
+static Str slot_name(Ti *ti, const Instance *inst, int32_t i) {
+    const NestedFunction *nested = ti_nested(ti, inst->function);
+    int32_t more = i - instance_nslots(inst->info->code);
+    if (!nested || more < 0) return inst->info->code->local_names[i];
+    return more < nested->ndefaults ? STR("default") : nested->variables[more - nested->ndefaults];
+}
+
 static void typed_params(Ti *ti, Instance *inst, Func *f) {
     f->nparams = inst->ntyped;
     f->param_types = arena_array(ti->arena, const Type *, inst->ntyped);
@@ -425,7 +467,7 @@ static void typed_params(Ti *ti, Instance *inst, Func *f) {
         const Slot *slot = &inst->slots[i];
         if (slot->count == 0) continue;
         f->param_types[slot->first] = lower_type(ti, slot->fact.type);
-        names[slot->first] = inst->info->code->local_names[i];
+        names[slot->first] = slot_name(ti, inst, i);
     }
     f->param_names = names;
 }

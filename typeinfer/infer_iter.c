@@ -31,6 +31,7 @@ Val v_tuple(Infer *in, const Val *items, int32_t n) {
 static Fact item_fact(Infer *in, const Fact *f, int32_t k) {
     if (f->items && f->type->kind != TY_ITER) return f->items[k];
     switch (f->type->kind) {
+    case TY_CLOSURE:
     case TY_TUPLE: return fact_of(f->type->items[k]);
     case TY_SLICE:
         return fact_of(f->type->bits >> k & 1 ? ti_wint(in) : type_scalar(in->types, TY_none));

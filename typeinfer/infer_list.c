@@ -113,6 +113,7 @@ static const char *misuse(Infer *in, Ref ref, int32_t k, Ref list) {
     case OP_iter:
     case OP_unpack: return walk;
     case OP_call_py: return misuse_in_call(in, ref, k, nested);
+    case OP_function: return "a list as a variable of a function";
     case OP_build_tuple: return becomes_array(in, ref) ? NULL : "a list inside a tuple";
     case OP_attr:
         return str_printf(in->arena, "the method '" STR_FMT "' of a list", STR_ARG(*inst->u.name))

@@ -431,8 +431,9 @@ static bool function_over(Infer *in, enum IterKind kind, const char *name, const
     Val *parts = arena_array(in->arena, Val, args->nargs + 1);
     parts[0] = args->args[0];
     bool none = kind == ITER_FILTER && fact_none(&parts[0].f);
-    if (!none && !fact_object(&parts[0].f))
+    if (!none && !v_callable(&parts[0]))
         return misfit(in, name, args, "its function must be known when the program is compiled");
+    if (!v_refuse_fresh(in, parts[0].f.type)) return false;
     for (int32_t k = 1; k < args->nargs; k++) {
         parts[k] = v_unwrap(in, args->args[k]);
         if (!v_iterable(in, &parts[k])) return false;

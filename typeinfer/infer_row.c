@@ -98,14 +98,26 @@ static bool has_items(const Val *v) {
     }
 }
 
+/* Values that are compared as wholes: numbers, tuples, text. */
+static bool all_compared(const Val *args, int32_t n) {
+    for (int32_t i = 0; i < n; i++) {
+        const Type *type = args[i].f.type;
+        if (type->kind == TY_ARRAY || type->kind == TY_ITER || type->kind == TY_RANGE) return false;
+        if (type->kind == TY_OBJECT && !type_is_text(type)) return false;
+    }
+    return true;
+}
+
 /* min, max and sum of what has no items: said before their definitions say it in their words. */
 static bool check_items(Infer *in, Str name, const CallArgs *args) {
     bool choice = str_is(name, "builtins.min") || str_is(name, "builtins.max");
     const char *text = library_text(in, name);
+    int32_t n = args->nargs - args->nkeywords;
     if (!choice && !str_is(name, "builtins.sum")) return true;
-    if (args->nargs == 1 && has_items(&args->args[0])) {
+    if (choice && n > 1 && all_compared(args->args, n)) return true;
+    if (n == 1 && has_items(&args->args[0])) {
         const Type *type = args->args[0].f.type;
-        if (!choice || type->kind != TY_TUPLE || type->nitems) return true;
+        if (!choice || args->nkeywords || type->kind != TY_TUPLE || type->nitems) return true;
         return ti_fail(in, in->at, E0403,
                        str_printf(in->arena, "%s() of an empty tuple has no result", text).bytes);
     }

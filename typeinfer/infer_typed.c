@@ -89,6 +89,12 @@ static bool typed_items(Infer *in, const Val *v, const CallArgs *args, Val *out)
     return view_of(in, ITER_ITEMS, v, out);
 }
 
+/* Its keywords are anything: v_partial sees them (infer_call.c). */
+static bool typed_partial(Infer *in, const Val *v, const CallArgs *args, Val *out) {
+    (void)v;
+    return v_partial(in, args, out);
+}
+
 static bool typed_tuple(Infer *in, const Val *v, const CallArgs *args, Val *out) {
     if (!v[0].f.type) return *out = v_tuple(in, NULL, 0), true;
     if (!is_kind(&v[0], TY_TUPLE)) return misfit(in, "tuple", args);
@@ -211,6 +217,7 @@ static const struct {
     {"dict.items", "self, /", typed_items},
     {"dict.keys", "self, /", typed_keys},
     {"dict.values", "self, /", typed_values},
+    {"functools.partial", "func, /, *args", typed_partial},
     {"quern.prange", "start, stop=, step=, /", typed_prange},
 };
 

@@ -64,6 +64,9 @@ static const Type *join_tuples(TypeTable *types, JoinRule rule, const Type *a, c
     const Type *items[a->nitems];
     for (int32_t i = 0; i < a->nitems; i++)
         if (!(items[i] = ti_join(types, rule, a->items[i], b->items[i]))) return NULL;
+    if (a->kind == TY_CLOSURE && a->fields) return NULL; /* two of partial() */
+    if (a->kind == TY_CLOSURE)
+        return type_closure(types, a->binding, a->cls, items, a->nitems, a->bits | b->bits);
     if (a->fields && same_class)
         return type_named_tuple(types, items, a->nitems, a->fields, a->cls);
     return type_tuple(types, items, a->nitems);
@@ -136,6 +139,7 @@ const Type *ti_join(TypeTable *types, JoinRule rule, const Type *a, const Type *
         return join_optional(types, rule, a, b);
     if (a->kind != b->kind) return NULL;
     switch (a->kind) {
+    case TY_CLOSURE: return a->binding == b->binding ? join_tuples(types, rule, a, b) : NULL;
     case TY_TUPLE: return join_tuples(types, rule, a, b);
     case TY_ARRAY: return join_arrays(types, a, b);
     case TY_RANGE: {

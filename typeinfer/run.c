@@ -147,6 +147,7 @@ void ti_init(Ti *ti, Module *module, Resolver *resolver, const InferRequest *req
     map_init(&ti->func_names, ti->arena);
     map_init(&ti->result_signatures, ti->arena);
     map_init(&ti->nested, ti->arena);
+    map_init(&ti->made, ti->arena);
     /* for one more level, for the resolver's Python code, and for the error */
     char *here = __builtin_frame_address(0), *low = os_stack_low();
     ti->stack_limit = low + QN_MIN((here - low) / 3, STACK_RESERVE);

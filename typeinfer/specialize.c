@@ -13,6 +13,7 @@ static const Type *make_lowered(Ti *ti, const Type *type) {
     TypeTable *types = ti->types;
     const Type *i64 = type_scalar(types, TY_i64);
     switch (type->kind) {
+    case TY_CLOSURE:
     case TY_TUPLE: {
         const Type **items = arena_array(ti->arena, const Type *, type->nitems);
         for (int32_t i = 0; i < type->nitems; i++)
@@ -348,7 +349,8 @@ Ref emit_convert(Emit *e, Ref ref, const Type *from, const Type *to) {
     if (from->kind == TY_ARRAY && to->kind == TY_ARRAY) return convert_array(e, ref, to);
     if (from->kind == TY_RANGE && to->kind == TY_RANGE)
         return convert_items(e, ref, ir_type(e->out, ref), target);
-    if (from->kind == TY_TUPLE && to->kind == TY_TUPLE) return convert_items(e, ref, from, to);
+    if (from->kind == to->kind && (to->kind == TY_TUPLE || to->kind == TY_CLOSURE))
+        return convert_items(e, ref, from, to);
     return ref; /* the verifier says so if it is wrong */
 }
 
@@ -359,7 +361,8 @@ static bool same_stored(const Type *a, const Type *b) {
     if (a == b || a->kind != b->kind) return a == b;
     if (a->kind == TY_OPTIONAL) return same_stored(a->element, b->element);
     bool cls = a->kind == TY_CLASS;
-    if (cls ? a->bits != b->bits : a->kind != TY_TUPLE || a->nitems != b->nitems) return false;
+    bool tuple = a->kind == TY_TUPLE || (a->kind == TY_CLOSURE && a->binding == b->binding);
+    if (cls ? a->bits != b->bits : !tuple || a->nitems != b->nitems) return false;
     for (int32_t k = 0; k < (cls ? a->nparams : a->nitems); k++)
         if (!same_stored(cls ? a->params[k] : a->items[k], cls ? b->params[k] : b->items[k]))
             return false;
@@ -376,7 +379,9 @@ bool can_convert(const Type *from, const Type *to) {
     if (to->kind == TY_OPTIONAL)
         return from->kind == TY_none ||
                can_convert(from->kind == TY_OPTIONAL ? from->element : from, to->element);
-    if (from->kind == TY_TUPLE && to->kind == TY_TUPLE) {
+    bool functions = from->kind == TY_CLOSURE && to->kind == TY_CLOSURE;
+    if (functions && (from->binding != to->binding || from->bits > to->bits)) return false;
+    if (functions || (from->kind == TY_TUPLE && to->kind == TY_TUPLE)) {
         if (from->nitems != to->nitems) return false;
         for (int32_t k = 0; k < to->nitems; k++)
             if (!can_convert(from->items[k], to->items[k])) return false;
@@ -415,7 +420,8 @@ Ref v_ref(Infer *in, Val v) {
     if (v.f.array) return emit_frozen(e, v.f.array);
     if (v.ref) return v.ref;
     if (type->kind == TY_none) return emit_none(e);
-    if (type->kind == TY_TUPLE && (v.f.type->kind == TY_TUPLE || v.f.type->kind == TY_SLICE))
+    TypeKind kind = v.f.type->kind;
+    if (type->kind == TY_TUPLE && (kind == TY_TUPLE || kind == TY_SLICE || kind == TY_CLOSURE))
         return tuple_ref(in, &v);
     return emit_undef(e, type); /* unreachable use */
 }

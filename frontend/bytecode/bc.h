@@ -6,6 +6,7 @@
  *   cfg.c            operations -> reachable blocks, and which locals may be unassigned where
  *   ssa.c            blocks -> IR, each translated once in isolation, then joined by phis
  *   handlers*.c      one handler per abstract operation; handlers_try.c: where exceptions lead
+ *   closures.c       functions that are made, and what they take along
  *   refusals.c       going on behind what is refused, for f.explain() */
 #ifndef QUERN_BC_H
 #define QUERN_BC_H
@@ -30,6 +31,7 @@ typedef enum PyArg {
     ARG_INT,
     ARG_DEPTH,
     ARG_COUNT,
+    ARG_BITS,
     ARG_FLAG,
     ARG_OPERATOR,
     ARG_TARGET,
@@ -148,6 +150,8 @@ typedef struct PyCfg {
     int32_t *block_of_inst; /* at a block's first instruction its index, elsewhere -1 */
 } PyCfg;
 
+/* The successors of a block but its handler: as many as returned, at most 2. The last instruction's target is first. */
+int bc_successors(const PyCfg *cfg, const Decoded *decoded, const PyBlock *block, int32_t out[2]);
 bool bc_cfg(PyCfg *cfg, Arena *arena, const Decoded *decoded, DiagList *diags);
 
 /* -- ssa.c ------------------------------------------------------------------------------------ */
@@ -162,6 +166,8 @@ typedef Vec(Access) AccessList;
 /* A stack slot is three SSA variables: the value (or iteration), and of an iteration whether there is
  * another item, and the counter. Locals are variables 0 .. nlocals - 1, the slots follow. */
 enum { STACK_VARS = 3, VAR_VALUE = 0, VAR_MORE = 1, VAR_COUNTER = 2 };
+
+typedef struct Closures Closures; /* closures.c */
 
 typedef struct SsaBuild {
     Module *module;
@@ -192,6 +198,7 @@ typedef struct SsaBuild {
     Bits unbound;         /* locals that may be unassigned now */
     AccessList reads, writes;
     Ref unbound_ref;     /* `unbound`, made on first need */
+    Closures *closures;  /* made on first need */
     int32_t handled_var; /* variable: the exception that is being handled, or none */
     Vec(Ref) phis;
     Bits ready;        /* blocks whose stack is known and which are not translated */
@@ -243,6 +250,12 @@ bool bc_raise_again(SsaBuild *b, Ref exception);
 /* What a handler finds on the stack, made at the start of its block. */
 void bc_start_handler(SsaBuild *b, const PyBlock *block);
 
+/* -- closures.c: functions that are made --------------------------------------------------------- */
+
+/* Takes `parts` (a set, one value each) from the stack and pushes the function. */
+bool bc_push_function(SsaBuild *b, const ConstVal *code, int32_t parts);
+bool bc_push_comprehension(SsaBuild *b, const ConstVal *code, int32_t parts);
+
 /* -- handlers_flow.c: jumps, loops, calls ------------------------------------------------------ */
 
 #define PYOP(name, pops, pops_each, pushes, pushes_each, argument, ends)                           \
@@ -268,6 +281,8 @@ bool bc_pop(SsaBuild *b, Ref *value);
 bool bc_pop_many(SsaBuild *b, Ref *values, int32_t n);
 Ref bc_emit(SsaBuild *b, Op op, const Ref *args, int32_t nargs);
 Ref bc_emit_const(SsaBuild *b, const ConstVal *value);
+/* The same; a constant slice becomes the op of a computed one. */
+Ref bc_emit_value(SsaBuild *b, const ConstVal *value);
 Ref bc_emit_truth(SsaBuild *b, Ref value);
 const Str *bc_intern(SsaBuild *b, Str name);
 

@@ -17,9 +17,7 @@ static bool malformed(const Work *w, const PyInst *inst, const char *why) {
     return diag_add(w->diags, E0103, &span, why);
 }
 
-/* The successors of a block but its handler: as many as returned, at most 2. The last instruction's target is first. */
-static int bc_successors(const PyCfg *cfg, const Decoded *decoded, const PyBlock *block,
-                         int32_t out[2]) {
+int bc_successors(const PyCfg *cfg, const Decoded *decoded, const PyBlock *block, int32_t out[2]) {
     const PyInst *last = &decoded->insts.items[block->end - 1];
     int n = 0;
     int ends = bc_op_info[last->op].ends;

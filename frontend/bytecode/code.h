@@ -41,6 +41,19 @@ typedef struct CodeUnit {
     void *handle;            /* the resolver's name for this code object or function */
 } CodeUnit;
 
+/* What is known of code that other code makes functions of. The closure variables of such a function are values that it takes along,
+ * `variables`; those that are functions of the same scope are made of what it has, and are named `functions`. */
+typedef struct NestedFunction {
+    const CodeUnit *code;
+    /* the rest is written where the function is made (closures.c) */
+    int32_t ndefaults; /* they go along, too, before the variables */
+    int32_t *default_params;
+    const ConstVal **defaults; /* NULL: computed */
+    int32_t nvariables, nfunctions;
+    const Str *variables, *function_names;
+    const ConstVal **functions;
+} NestedFunction;
+
 /* -- code_text.c: text fixtures (written by tests/tools/dump_code.py) -- */
 const CodeUnit *code_parse(Arena *arena, const char *text, DiagList *diags);
 void code_print(StrBuf *out, const CodeUnit *code);

@@ -33,7 +33,6 @@ typedef enum Transform {
     T_PLUS1_BIT0, /* 1, or 2 where the bit is set; and so on */
     T_PLUS2_BIT0,
     T_PLUS1_BIT2,
-    T_BITS4,     /* how many of the lowest four bits are set */
     T_UNPACK_EX, /* values of a starred assignment: before the list, the list, behind it */
     T_ROW,       /* number of the row: for phrases */
     T_IF_BIT0,   /* the operation is there only when the bit is set */
@@ -210,7 +209,6 @@ static bool step_argument(const Decoder *d, const Step *step, int64_t *arg) {
     case T_PLUS1_BIT0: *arg = 1 + (x & 1); return true;
     case T_PLUS2_BIT0: *arg = 2 + (x & 1); return true;
     case T_PLUS1_BIT2: *arg = 1 + (x >> 2 & 1); return true;
-    case T_BITS4: *arg = (x & 1) + (x >> 1 & 1) + (x >> 2 & 1) + (x >> 3 & 1); return true;
     case T_UNPACK_EX: *arg = 1 + (x & 255) + (x >> 8); return true;
     case T_ROW: *arg = d->row; return true;
     case T_IF_BIT0: *arg = 0; return (x & 1) != 0;
@@ -288,6 +286,16 @@ static bool decode_all(Decoder *d, DiagList *diags) {
     return true;
 }
 
+/* From 3.13 on a cell itself is read by the instruction for plain locals. */
+static void name_cells(Decoded *out) {
+    for (int32_t k = 0; k < out->insts.len; k++) {
+        PyInst *inst = &out->insts.items[k];
+        bool local = inst->op == PY_load && inst->arg >= 0 && inst->arg < out->code->nlocals;
+        if (local && out->code->local_kinds[inst->arg] & (LOCAL_CELL | LOCAL_FREE))
+            inst->op = PY_load_closure;
+    }
+}
+
 /* Code units of jump targets become indices of operations; -1 where no instruction starts. */
 static void resolve_targets(Decoded *out) {
     for (int32_t k = 0; k < out->insts.len; k++) {
@@ -337,6 +345,7 @@ bool bc_decode(Decoded *out, Arena *arena, const CodeUnit *code, bool all, DiagL
         out->inst_of_unit[unit] = -1;
     Decoder d = {.out = out, .arena = arena, .table = table_of(code->version)};
     if (!decode_all(&d, diags)) return false;
+    name_cells(out);
     resolve_targets(out);
     return true;
 }

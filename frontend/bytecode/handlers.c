@@ -197,6 +197,13 @@ bool bc_h_load_deref(SsaBuild *b, int32_t arg) {
     return true;
 }
 
+/* As a part of a tuple of cells, which is not looked at: what takes them reads the variables (closures.c). */
+bool bc_h_load_closure(SsaBuild *b, int32_t arg) {
+    if (b->code->local_kinds[arg] & LOCAL_FREE) return bc_h_load_deref(b, arg);
+    bc_push(b, bc_read(b, arg));
+    return true;
+}
+
 bool bc_h_store_deref(SsaBuild *b, int32_t arg) {
     return bc_h_store(b, arg);
 }
@@ -213,14 +220,14 @@ static Ref emit_slice(SsaBuild *b, const ConstVal *value) {
     return bc_emit(b, OP_build_slice, parts, 3);
 }
 
-static Ref emit_value(SsaBuild *b, const ConstVal *value) {
+Ref bc_emit_value(SsaBuild *b, const ConstVal *value) {
     bool slice = value->kind == CONST_SLICE && value->nitems == 3;
     return slice ? emit_slice(b, value) : bc_emit_const(b, value);
 }
 
 bool bc_h_load_const(SsaBuild *b, int32_t arg) {
     const ConstVal *value = b->code->consts[arg];
-    bc_push(b, emit_value(b, value));
+    bc_push(b, bc_emit_value(b, value));
     if (value->kind == CONST_STR) b->stack[b->depth - 1].constant = value;
     return true;
 }
@@ -405,7 +412,7 @@ static bool extend_by_constants(SsaBuild *b, int32_t place, Ref more) {
     Ref *all = arena_array(b->arena, Ref, n + items->nitems);
     if (n) memcpy(all, ir_args(b->func, list), sizeof *all * (size_t)n);
     for (int32_t k = 0; k < items->nitems; k++)
-        all[n + k] = emit_value(b, items->items[k]);
+        all[n + k] = bc_emit_value(b, items->items[k]);
     Ref whole = bc_emit(b, OP_build_list, all, n + items->nitems);
     bc_write(b, slot_var(b, place) + VAR_VALUE, whole);
     b->stack[place].list = whole;
@@ -514,7 +521,7 @@ bool bc_h_build_const_dict(SsaBuild *b, int32_t arg) {
     if (!keys || keys->kind != CONST_TUPLE || keys->nitems != arg)
         return bc_malformed(b, "the keys of a dict are no tuple");
     for (int32_t k = 0; k < arg; k++) {
-        pairs[2 * k] = emit_value(b, keys->items[k]);
+        pairs[2 * k] = bc_emit_value(b, keys->items[k]);
         pairs[2 * k + 1] = values[k];
     }
     push_dict(b, keys->items, pairs, arg);
@@ -561,7 +568,7 @@ static bool unpack_display(SsaBuild *b, Ref tuple, int32_t n) {
     bool constant = value && value->kind == CONST_TUPLE && value->nitems == n;
     if (!constant && (inst->op != OP_build_tuple || inst->nargs != n)) return false;
     for (int32_t k = n - 1; k >= 0; k--)
-        bc_push(b, constant ? emit_value(b, value->items[k]) : ir_arg(b->func, tuple, k));
+        bc_push(b, constant ? bc_emit_value(b, value->items[k]) : ir_arg(b->func, tuple, k));
     return true;
 }
 
@@ -590,28 +597,15 @@ static bool is_code_of(const ConstVal *code, const char *name) {
     return code->kind == CONST_CODE && code->str.bytes && strstr(code->str.bytes, name);
 }
 
-/* The values of the closure variables, which make up a tuple. */
-static bool push_comprehension(SsaBuild *b, const ConstVal *code, int32_t closures) {
-    Ref tuple = NO_REF, *args = NULL;
-    int32_t n = 0;
-    if (closures > 1) return bc_malformed(b, "a comprehension has defaults");
-    if (closures) {
-        if (!bc_pop(b, &tuple)) return false;
-        if (emitted(b, tuple)->op != OP_build_tuple)
-            return bc_malformed(b, "closure variables are expected");
-        n = emitted(b, tuple)->nargs;
-        args = arena_copy(b->arena, ir_args(b->func, tuple), sizeof *args * (size_t)n);
-    }
-    Ref ref = bc_emit(b, OP_comprehension, args, n);
-    emitted(b, ref)->u.value = code;
-    bc_push(b, ref);
-    b->stack[b->depth - 1].function = true;
-    return true;
-}
-
 /* A lambda or a `def` that needs nothing of the function around it is a constant of the program. */
 static bool is_plain_function(const ConstVal *code) {
     return code->kind == CONST_CODE && code->handle && code->i == 0 && code->str.len > 0 &&
+           (code->str.bytes[0] != '<' || str_is(code->str, "<lambda>"));
+}
+
+/* Is it a def or a lambda of which all is known? */
+static bool has_body(const ConstVal *code) {
+    return code->kind == CONST_CODE && code->function && code->str.len > 0 &&
            (code->str.bytes[0] != '<' || str_is(code->str, "<lambda>"));
 }
 
@@ -628,9 +622,12 @@ bool bc_h_make_function(SsaBuild *b, int32_t arg) {
     static const char *const comprehensions[] = {"<listcomp>", "<setcomp>", "<dictcomp>"};
     for (int k = 0; inst->op == OP_const && k < countof(comprehensions); k++)
         if (is_code_of(inst->u.value, comprehensions[k]))
-            return push_comprehension(b, inst->u.value, arg);
-    if (arg == 0 && inst->op == OP_const && is_plain_function(inst->u.value))
+            return bc_push_comprehension(b, inst->u.value, arg);
+    bool parts = arg || b->decoded->insts.items[b->inst + 1].op == PY_function_attribute;
+    if (!parts && inst->op == OP_const && is_plain_function(inst->u.value))
         return bc_push(b, code), true;
+    if (inst->op == OP_const && has_body(inst->u.value))
+        return bc_push_function(b, inst->u.value, arg);
     for (int k = 0; inst->op == OP_const && k < countof(kinds); k++)
         if (is_code_of(inst->u.value, kinds[k][0])) return bc_unsupported(b, kinds[k][1]);
     return bc_unsupported(b, "a nested function");

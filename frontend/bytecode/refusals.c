@@ -59,7 +59,7 @@ bool bc_h_gain(SsaBuild *b, int32_t arg) {
 
 bool bc_h_note_function(SsaBuild *b, int32_t arg) {
     if (bc_h_make_function(b, arg)) return true;
-    b->depth -= arg;
+    b->depth -= __builtin_popcount((unsigned)arg);
     bc_push_reported(b);
     return true;
 }

@@ -93,7 +93,8 @@ struct ConstVal {
     Str str;
     int32_t nitems;
     const ConstVal **items;
-    void *handle; /* opaque: belongs to the resolver */
+    void *handle;                    /* opaque: belongs to the resolver */
+    struct NestedFunction *function; /* CONST_CODE of live code: see frontend/bytecode/code.h */
 };
 
 /* A constant array of the program (a global or closure variable, frozen when first compiled). */
@@ -151,6 +152,7 @@ enum InstFlag {
     FLAG_SMALL = 1,       /* param of a kernel: an int that the launch has tested (FAST_LIMIT) */
     FLAG_NO_OVERFLOW = 1, /* range_len: stop - start stays in int64 */
     FLAG_STATEMENT = 1,   /* reraise: `raise e`, which is a line of its own in tracebacks */
+    FLAG_FRESH = 1,       /* function: a variable of it is assigned again before it is made anew */
     FLAG_FEW = 1          /* chunks: one for each thread, since each costs memory */
 };
 

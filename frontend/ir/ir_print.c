@@ -10,6 +10,7 @@
 const OpText ir_op_text[OP_COUNT] = {
     [OP_param] = {.sub = SUB_WORD, .sub_word = "small", .imm = IMM_PLAIN},
     [OP_const] = {.u = U_CONST},
+    [OP_function] = {.sub = SUB_WORD, .sub_word = "fresh", .u = U_CONST, .parens = true},
     [OP_comprehension] = {.u = U_CONST, .parens = true},
     [OP_check_bound] = {.u = U_NAME},
     [OP_convert] = {.u = U_NAME, .imm = IMM_WORD, .imm_word = "slot"},

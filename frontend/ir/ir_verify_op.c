@@ -618,6 +618,7 @@ static bool check_untyped(Verifier *v, Ref ref) {
     const Inst *inst = ir_inst(v->func, ref);
     switch ((Op)inst->op) {
     case OP_comprehension:
+    case OP_function:
     case OP_const: return inst->u.value != NULL || bad(v, ref, "the value is missing");
     case OP_unary: return is_unary(inst->sub) || bad(v, ref, "not a unary operator");
     case OP_binary:

@@ -159,7 +159,7 @@ static void measure_class(Arena *arena, Type *type) {
 /* What a type that is new derives from its parts. */
 static void measure(Arena *arena, Type *type) {
     type->align = 1;
-    type->size = 0, type->parts = type->kind != TY_TUPLE;
+    type->size = 0, type->parts = type->kind != TY_TUPLE && type->kind != TY_CLOSURE;
     if (type->kind < TY_SCALARS) {
         int bytes = scalars[type->kind].bits / 8;
         type->align = QN_MAX(bytes, 1);
@@ -172,7 +172,7 @@ static void measure(Arena *arena, Type *type) {
         type->open = type->element->open;
     } else if (type->kind == TY_MEMBER) {
         type->align = type->size = 8;
-    } else if (type->kind == TY_TUPLE) {
+    } else if (type->kind == TY_TUPLE || type->kind == TY_CLOSURE) {
         measure_tuple(arena, type);
     } else if (type->kind == TY_CLASS) {
         measure_class(arena, type);
@@ -310,6 +310,25 @@ const Type *type_member(TypeTable *t, const struct Binding *enumeration) {
     return intern(t, &(Type){.kind = TY_MEMBER, .binding = enumeration});
 }
 
+const Type *type_closure(TypeTable *t, const struct Binding *function, const void *nested,
+                         const Type *const *items, int32_t n, bool fresh) {
+    return intern(t, &(Type){.kind = TY_CLOSURE,
+                             .binding = function,
+                             .cls = (void *)nested,
+                             .items = (const Type **)items,
+                             .nitems = n,
+                             .bits = fresh});
+}
+
+const Type *type_partial(TypeTable *t, const struct Binding *partial, const Type *const *items,
+                         int32_t n, const Str *names) {
+    return intern(t, &(Type){.kind = TY_CLOSURE,
+                             .binding = partial,
+                             .fields = names,
+                             .items = (const Type **)items,
+                             .nitems = n});
+}
+
 const Type *type_caught(TypeTable *t, int32_t ref) {
     return intern(t, &(Type){.kind = TY_CAUGHT, .bits = (uint32_t)ref});
 }
@@ -403,7 +422,7 @@ int type_bits(const Type *type) {
 const char *type_name_of_kind(TypeKind kind) {
     static const char *const rest[] = {"tuple",    "array",    "range",  "slice",
                                        "iterator", "optional", "member", "caught",
-                                       "object",   "class",    "unknown"};
+                                       "object",   "closure",  "class",  "unknown"};
     static_assert(TY_SCALARS + countof(rest) == TY_UNKNOWN + 1, "one name for each kind");
     return kind < TY_SCALARS ? scalars[kind].name : rest[kind - TY_SCALARS];
 }
@@ -462,6 +481,10 @@ const Type *type_strong(TypeTable *t, const Type *type) {
     for (int32_t i = 0; i < n; i++)
         items[i] = type_strong(t, cls ? type->params[i] : type->items[i]);
     if (cls) return type_class_of(t, (ClassId)type->bits, items);
+    if (type->kind == TY_CLOSURE && type->fields)
+        return type_partial(t, type->binding, items, n, type->fields);
+    if (type->kind == TY_CLOSURE)
+        return type_closure(t, type->binding, type->cls, items, n, type->bits);
     return type_named_tuple(t, items, type->nitems, type->fields, type->cls);
 }
 

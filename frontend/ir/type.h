@@ -1,8 +1,8 @@
 /* type.h - interned types: two types are equal exactly when their pointers are.
  *
  * In untyped IR an instruction has no type. Inference uses every kind below. Typed IR, and so
- * codegen, meets only strong scalars, TY_TUPLE, TY_ARRAY and TY_CLASS: specialize turns ranges, slices and
- * iterators into tuples, optionals into (bool, T), and compile-time objects into nothing. */
+ * codegen, meets only strong scalars, TY_TUPLE, TY_ARRAY and TY_CLASS: specialize turns ranges, slices,
+ * iterators and closures into tuples, optionals into (bool, T), and compile-time objects into nothing. */
 #ifndef QUERN_TYPE_H
 #define QUERN_TYPE_H
 
@@ -23,8 +23,9 @@ typedef enum TypeKind {
     TY_MEMBER,   /* a member of the enumeration `binding`: an int64, see there */
     TY_CAUGHT,   /* the exception that the instruction `bits` caught: an int64, see OP_caught */
     TY_OBJECT,   /* a compile-time object: module, function, type, exception class, string ... */
-    TY_CLASS,    /* an object on the heap: a class of ir_classes.def with its parameters */
-    TY_UNKNOWN   /* lattice bottom: not inferred yet */
+    TY_CLOSURE, /* a function that compiled code has made: of `binding`, with values of types `items` */
+    TY_CLASS,  /* an object on the heap: a class of ir_classes.def with its parameters */
+    TY_UNKNOWN /* lattice bottom: not inferred yet */
 } TypeKind;
 
 /* What is counted and has fields. More classes are rows of ir_classes.def. */
@@ -71,7 +72,7 @@ struct Type {
     bool readonly, aligned;
     /* TY_SLICE: bit 0 has start, bit 1 has stop, bit 2 has step; TY_ITER: IterKind of typeinfer; TY_CAUGHT: the Ref */
     uint32_t bits;
-    /* TY_OBJECT, TY_MEMBER */
+    /* TY_OBJECT, TY_MEMBER, TY_CLOSURE (whose `cls` is its NestedFunction, and `bits` 1 where it is fresh) */
     const struct Binding *binding;
     /* TY_CLASS: which (ClassId in `bits`), its parameters; `items` and `fields` are its fields, `offsets` where they lie in the
      * object, and `object_size` is what the object takes */
@@ -115,6 +116,11 @@ const Type *type_slice(TypeTable *t, uint32_t bits);
 const Type *type_iter(TypeTable *t, const Type *of, uint32_t bits);
 const Type *type_optional(TypeTable *t, const Type *element);
 const Type *type_object(TypeTable *t, const struct Binding *binding);
+const Type *type_closure(TypeTable *t, const struct Binding *function, const void *nested,
+                         const Type *const *items, int32_t n, bool fresh);
+/* functools.partial: a function and its arguments as items; `names` of those that are given by name, else empty. */
+const Type *type_partial(TypeTable *t, const struct Binding *partial, const Type *const *items,
+                         int32_t n, const Str *names);
 const Type *type_member(TypeTable *t, const struct Binding *enumeration);
 const Type *type_caught(TypeTable *t, int32_t ref);
 const Type *type_unknown(TypeTable *t);

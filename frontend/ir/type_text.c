@@ -70,6 +70,10 @@ void type_print(StrBuf *out, const Type *type) {
         return;
     case TY_MEMBER: buf_str(out, "member"); return;
     case TY_CAUGHT: buf_str(out, "caught"); return;
+    case TY_CLOSURE:
+        buf_str(out, "closure ");
+        print_tuple(out, type);
+        return;
     case TY_OBJECT: buf_str(out, "object"); return;
     case TY_UNKNOWN: buf_str(out, "?"); return;
     default: buf_str(out, type_name_of_kind(type->kind)); return;

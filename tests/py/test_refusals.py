@@ -91,9 +91,10 @@ def generator_expression(x):
     return sum(i * x for i in range(3))
 
 
-@refused("lambda v: v + x", "E0101", "a lambda")
+@refused("lambda v: v + x", "E0101", "a function with a variable that is assigned later")
 def a_lambda(x):
     f = lambda v: v + x  # noqa: E731
+    x = x + 1
     return f(x)
 
 

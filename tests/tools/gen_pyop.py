@@ -103,7 +103,7 @@ MEANING = {
     ),
     "STORE_GLOBAL": refused("an assignment to a global variable", 1, 0),
     "DELETE_GLOBAL": refused("deleting a global variable", 0, 0),
-    "LOAD_CLOSURE": [op("load_deref")],
+    "LOAD_CLOSURE": [op("load_closure")],
     "LOAD_DEREF": [op("load_deref")],
     "STORE_DEREF": [op("store_deref")],
     "DELETE_DEREF": [op("delete_deref")],
@@ -207,8 +207,8 @@ MEANING = {
     "CALL_FUNCTION_EX": by_version(v311=[op("call_ex")], v314=[op("call_ex", "CONST1")]),
     # -- refused, by what the user wrote
     # refused by the kind of function; defaults, annotations and cells are taken with it until 3.12
-    "MAKE_FUNCTION": by_version(v311=[op("make_function", "BITS4")], v313=[op("make_function", "CONST0")]),
-    "SET_FUNCTION_ATTRIBUTE": refused("a nested function", 2, 1),
+    "MAKE_FUNCTION": by_version(v311=[op("make_function")], v313=[op("make_function", "CONST0")]),
+    "SET_FUNCTION_ATTRIBUTE": [op("function_attribute")],
     "BEFORE_WITH": refused(WITH, 1, 2),
     "WITH_EXCEPT_START": refused(WITH, 1, 2),
     "CHECK_EG_MATCH": refused(GROUPS, 2, 2),

@@ -97,7 +97,8 @@ static const Excuse excuses[] = {
 };
 
 /* Mapped instructions whose handler refuses every use that CPython makes of them. */
-static const char *const refused_by_use[] = {"LOAD_CLOSURE", "DICT_MERGE"};
+static const char *const refused_by_use[] = {"LOAD_CLOSURE", "DICT_MERGE",
+                                             "SET_FUNCTION_ATTRIBUTE"};
 
 /* Refused by most uses; what it makes for a list comprehension and for a plain lambda is not. */
 static bool is_made_or_refused(const char *name, uint8_t seen) {

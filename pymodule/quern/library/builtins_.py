@@ -120,54 +120,85 @@ def contains(items, x):
     return False
 
 
-def max_of_iterator(items):
+def _absent():
+    """Stands for an argument that is left out."""
+
+
+def _first_of(items, default, error):
+    if default is _absent:
+        raise ValueError(error)
+    return default
+
+
+def max_by(items, key, default):
     empty = True
     for item in items:
+        here = item if key is None else key(item)
         if empty:
-            best = item
-            empty = False
-        elif item > best:
-            best = item
+            best, most, empty = item, here, False
+        elif here > most:
+            best, most = item, here
     if empty:
-        raise ValueError("max() iterable argument is empty")
+        return _first_of(items, default, "max() iterable argument is empty")
     return best
 
 
-def max_(items):
-    if not isinstance(items, (tuple, range, np.ndarray)):
-        return max_of_iterator(items)
-    if len(items) == 0:
-        raise ValueError("max() iterable argument is empty")
-    best = items[0]
-    for item in items:
+def max_(*items, key=None, default=_absent):
+    if len(items) > 1:
+        return max_by(items, key, default)
+    if key is not None or not isinstance(items[0], (tuple, range, np.ndarray)):
+        return max_by(items[0], key, default)
+    if len(items[0]) == 0:
+        return _first_of(items, default, "max() iterable argument is empty")
+    best = items[0][0]
+    for item in items[0]:
         if item > best:
             best = item
     return best
 
 
-def min_of_iterator(items):
+def min_by(items, key, default):
     empty = True
     for item in items:
+        here = item if key is None else key(item)
         if empty:
-            best = item
-            empty = False
-        elif item < best:
-            best = item
+            best, least, empty = item, here, False
+        elif here < least:
+            best, least = item, here
     if empty:
-        raise ValueError("min() iterable argument is empty")
+        return _first_of(items, default, "min() iterable argument is empty")
     return best
 
 
-def min_(items):
-    if not isinstance(items, (tuple, range, np.ndarray)):
-        return min_of_iterator(items)
-    if len(items) == 0:
-        raise ValueError("min() iterable argument is empty")
-    best = items[0]
-    for item in items:
+def min_(*items, key=None, default=_absent):
+    if len(items) > 1:
+        return min_by(items, key, default)
+    if key is not None or not isinstance(items[0], (tuple, range, np.ndarray)):
+        return min_by(items[0], key, default)
+    if len(items[0]) == 0:
+        return _first_of(items, default, "min() iterable argument is empty")
+    best = items[0][0]
+    for item in items[0]:
         if item < best:
             best = item
     return best
+
+
+def reduce(function, sequence, initial=_absent, /):
+    if initial is _absent:
+        empty = True
+        for item in sequence:
+            if empty:
+                value, empty = item, False
+            else:
+                value = function(value, item)
+        if empty:
+            raise TypeError("reduce() of empty iterable with no initial value")
+        return value
+    value = initial
+    for item in sequence:
+        value = function(value, item)
+    return value
 
 
 def round_int(x, digits):
@@ -274,5 +305,6 @@ FUNCTIONS = {
     "builtins.round_float": round_float,
     "builtins.round_int": round_int,
     "builtins.sum": sum_,
+    "functools.reduce": reduce,
     "operator.contains": contains,
 }
