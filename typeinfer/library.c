@@ -54,6 +54,7 @@ static const LibRow rows[] = {
 #include "typeinfer/tables/cmath.def"
 #include "typeinfer/tables/gpu.def"
 #include "typeinfer/tables/dict.def"
+#include "typeinfer/tables/functools.def"
 #include "typeinfer/tables/list.def"
 #include "typeinfer/tables/math.def"
 #include "typeinfer/tables/numpy.def"
