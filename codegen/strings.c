@@ -224,3 +224,50 @@ int32_t quern_text_print(CallContext *ctx, const void *text) {
     free(bytes);
     return CALL_OK;
 }
+
+/* One conversion into `out`, unless that is NULL; how many bytes it makes, and where the format goes on. */
+static int convert(char *out, size_t room, const char **format, const char **operand) {
+    const char *at = *format, *from = *operand;
+    bool is_text = at[1] == 's', is_float = at[1] == 'f', is_signed = at[1] == 'l' && at[3] == 'd';
+    bool with_sign = at[1] == '+';
+    uint64_t bits;
+    memcpy(&bits, from, sizeof bits);
+    *format = at + (at[1] == 'l' ? 4 : with_sign ? 3 : 2);
+    *operand = from + sizeof bits;
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    if (is_text) return snprintf(out, room, "%s", (const char *)(uintptr_t)bits);
+    if (with_sign) return snprintf(out, room, "%+f", x);
+    if (is_float) return snprintf(out, room, "%f", x);
+    if (is_signed) return snprintf(out, room, "%lld", (long long)bits);
+    return snprintf(out, room, "%llu", (unsigned long long)bits);
+}
+
+static size_t print_into(char *out, size_t room, const char *format, const char *operand) {
+    size_t n = 0;
+    while (*format) {
+        size_t left = n < room ? room - n : 0;
+        if (*format == '%' && format[1] != '%') {
+            n += (size_t)convert(left ? out + n : NULL, left, &format, &operand);
+            continue;
+        }
+        if (left) out[n] = *format;
+        n++;
+        format += *format == '%' ? 2 : 1;
+    }
+    return n;
+}
+
+int32_t quern_kernel_print(const char *format, const void *operands) {
+    char few[512], *bytes = few;
+    size_t n = print_into(few, sizeof few, format, operands);
+    if (n >= sizeof few) { /* snprintf ends with a zero byte, which takes room */
+        bytes = malloc(n + 1);
+        if (!bytes) return -1;
+        print_into(bytes, n + 1, format, operands);
+    }
+    fwrite(bytes, 1, n, stdout);
+    fflush(stdout);
+    if (bytes != few) free(bytes);
+    return (int32_t)n;
+}

@@ -151,6 +151,7 @@ const SupportFunction support_functions[] = {
     ROW(quern_svd),
     ROW(quern_zero_divisor),
     ROW(quern_item_frame),
+    ROW(quern_kernel_print),
     ROW(quern_lazy_code),
     ROW(quern_matches_taken),
     ROW(quern_parallel),

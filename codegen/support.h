@@ -54,6 +54,9 @@ int64_t quern_text_kept(CallContext *ctx, Owner *text);
 
 /* A string for print(). A status; without a caller that prints it goes to the standard output of the process, as UTF-8. */
 int32_t quern_text_print(CallContext *ctx, const void *text);
+/* What the op `print` of IR.md says, for kernels of the cpu device, in one piece: operands of 8 bytes, for %s a pointer to text. The
+ * number of bytes, -1: there was no memory, and nothing is printed. */
+int32_t quern_kernel_print(const char *format, const void *operands);
 
 int64_t quern_threads(CallContext *ctx, int32_t question, int64_t value);
 

@@ -638,6 +638,10 @@ bool v_element_type(Infer *in, const Val *dtype, const Type **out); /* the same,
 bool v_gpu(Infer *in, Str name, const CallArgs *args, bool *known, Val *out);
 bool gpu_knows(Str name);
 
+/* -- infer_print.c ------------------------------------------------------------------------------ */
+
+bool v_kernel_print(Infer *in, const CallArgs *args, Val *out);
+
 /* -- specialize.c: typed instructions ------------------------------------------------------------ */
 
 bool specialize_instance(Ti *ti, Instance *inst);

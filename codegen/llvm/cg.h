@@ -311,6 +311,7 @@ void cg_count_owners(Cg *cg, const Type *type, Value *leaves, const char *functi
 void cg_lower_static_array(Cg *cg, Ref ref);
 void cg_lower_dynamic_shared(Cg *cg, Ref ref);
 void cg_lower_atomic(Cg *cg, Ref ref);
+void cg_lower_print(Cg *cg, Ref ref); /* cg_print.c */
 
 /* -- cg_call.c, cg_gen.c: the library --------------------------------------------------------- */
 

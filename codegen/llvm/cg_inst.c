@@ -434,6 +434,7 @@ void cg_inst(Cg *cg, Ref ref) {
     case OP_static_array: cg_lower_static_array(cg, ref); break;
     case OP_dynamic_shared: cg_lower_dynamic_shared(cg, ref); break;
     case OP_atomic: cg_lower_atomic(cg, ref); break;
+    case OP_print: cg_lower_print(cg, ref); break;
     case OP_same_array: cg_lower_same_array(cg, ref); break;
     case OP_disjoint: cg_lower_disjoint(cg, ref); break;
     case OP_retain: cg_lower_count(cg, ref, "quern_retain"); break;

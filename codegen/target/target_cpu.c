@@ -273,6 +273,7 @@ static bool emit(Cg *cg, Artifact *artifact) {
 const Target target_cpu = {
     .kind = TARGET_CPU,
     .is_host = true,
+    .print = "quern_kernel_print",
     .name = "cpu",
     .device = "the cpu device",
     .spaces = {0, 0, 0, 0},

@@ -241,6 +241,7 @@ const Target target_nvptx = {
     .spaces = {SPACE_PTX_GLOBAL, SPACE_PTX_SHARED, SPACE_PTX_LOCAL, SPACE_PTX_CONST},
     .has_owner = false,
     .contracts = true,
+    .print = "vprintf",
     .lib_prefix = "__nv_",
     .lib_suffixes = {"", "f"},
     .machine = machine,

@@ -57,6 +57,7 @@ const OpText ir_op_text[OP_COUNT] = {
     [OP_frozen] = {.u = U_FROZEN},
     [OP_static_array] = {.u = U_CONST},
     [OP_atomic] = {.sub = SUB_ATOMIC},
+    [OP_print] = {.u = U_NAME, .parens = true},
     [OP_guard] = {.sub = SUB_GUARD, .u = U_NAME_OPT},
     [OP_raise] = {.u = U_RAISE, .parens = true},
     [OP_reraise] = {.sub = SUB_WORD, .sub_word = "statement"},

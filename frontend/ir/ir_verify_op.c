@@ -432,6 +432,34 @@ static bool check_guard(Verifier *v, Ref ref) {
     return check_i64(v, ref, 1, inst->nargs);
 }
 
+/* One conversion for each operand: %s bool, %lld and %llu ints of 64 bits, %f and %+f double. */
+static bool check_print(Verifier *v, Ref ref) {
+    static const struct {
+        const char *text;
+        TypeKind kind;
+    } conversions[] = {{"%s", TY_bool}, {"%lld", TY_i64}, {"%llu", TY_u64}, {"%f", TY_f64}, {"%+f", TY_f64}};
+    const Inst *inst = ir_inst(v->func, ref);
+    if (!inst->u.name) return bad(v, ref, "the format is missing");
+    Str rest = *inst->u.name;
+    int32_t n = 0;
+    while (rest.len) {
+        int32_t skip = 1, which = 0;
+        if (str_starts(rest, "%%")) skip = 2;
+        while (skip == 1 && *rest.bytes == '%' && which < countof(conversions) &&
+               !str_starts(rest, conversions[which].text))
+            which++;
+        if (skip == 1 && *rest.bytes == '%') {
+            if (which == countof(conversions)) return bad(v, ref, "no such conversion");
+            if (n >= inst->nargs || arg_type(v, ref, n)->kind != conversions[which].kind)
+                return bad(v, ref, "an operand is not what the format says");
+            skip = (int32_t)strlen(conversions[which].text);
+            n++;
+        }
+        rest = (Str){rest.bytes + skip, rest.len - skip};
+    }
+    return n == inst->nargs || bad(v, ref, "operands that the format does not name");
+}
+
 static bool check_atomic(Verifier *v, Ref ref) {
     static const struct {
         int32_t operands;
@@ -584,6 +612,7 @@ static bool check_typed(Verifier *v, Ref ref) {
     case OP_static_array:
     case OP_dynamic_shared: return check_new_array(v, ref);
     case OP_atomic: return check_atomic(v, ref);
+    case OP_print: return check_print(v, ref);
     case OP_caught:
         if (inst->type->kind != TY_i64) return bad(v, ref, "the result must be an i64");
         return check_i64(v, ref, 0, inst->nargs);

@@ -1,0 +1,123 @@
+"""print in kernels: text, numbers and tuples, to the standard output of the process (FEATURES C33)."""
+from collections import namedtuple
+
+import numpy as np
+import pytest
+
+from quern import cuda, errors, hip
+
+Point = namedtuple("Point", "x y")
+
+
+def printed(capfd):
+    cuda.synchronize()
+    return capfd.readouterr().out
+
+
+def test_numbers_of_every_kind(device, capfd):
+    @cuda.jit
+    def kernel(i8, u64, f32, c, flag):
+        print("small", i8[0], "large", u64[0], f32, c[0], flag, not flag, -2**63)
+
+    kernel[1, 1](np.array([-128], np.int8), np.array([2**64 - 1], np.uint64), np.float32(1.5), np.array([1 - 2.5j]), True)
+    assert printed(capfd) == ("small -128 large 18446744073709551615 1.500000 (1.000000-2.500000j) True False "
+                              "-9223372036854775808\n")
+
+
+def test_tuples_and_positions(device, capfd):
+    @cuda.jit
+    def kernel(point, x):
+        if cuda.grid(1) == 3:
+            print((x,), ((x, 2.0), "100%d %"), point, None, ())
+            print(cuda.threadIdx, cuda.blockIdx, cuda.blockDim, cuda.gridDim)
+
+    kernel[2, 2](Point(1, 2.0), 7)
+    assert printed(capfd) == ("(7,) ((7, 2.000000), 100%d %) (x=1, y=2.000000) None ()\n"
+                              "(1, 0, 0) (1, 0, 0) (2, 1, 1) (2, 1, 1)\n")
+
+
+def test_separators_and_ends(device, capfd):
+    @cuda.jit
+    def kernel(x):
+        print()
+        print(x, x + 1, sep="%s", end="|")
+        print(x, x + 1, sep=None, end=None)
+        print("", end="")
+
+    kernel[1, 1](1)
+    assert printed(capfd) == "\n1%s2|1 2\n"
+
+
+def test_lines_are_whole(device, capfd):
+    @cuda.jit
+    def kernel(a):
+        i = cuda.grid(1)
+        print("thread", i, "has", a[i], "", "and is one of", a.size, "with a text that goes on and on", sep=" ; ")
+
+    n = 200
+    kernel[n // 8, 8](np.arange(n) * 0.5)
+    lines = printed(capfd).splitlines()
+    expected = [f"thread ; {i} ; has ; {i * 0.5:f} ;  ; and is one of ; {n} ; with a text that goes on and on" for i in range(n)]
+    assert sorted(lines) == sorted(expected)
+
+
+def test_long_lines(device, capfd):
+    @cuda.jit
+    def kernel(x):
+        print(x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x)
+
+    kernel[1, 1](-1e300)
+    assert printed(capfd) == " ".join([f"{-1e300:f}"] * 20) + "\n"
+
+
+def test_in_loops_device_functions_and_behind_barriers(device, capfd):
+    @cuda.jit(device=True)
+    def tell(what, x):
+        print(what, x)
+        return x + 1
+
+    @cuda.jit
+    def kernel(out):
+        i = cuda.threadIdx.x
+        shared = cuda.shared.array(4, np.int64)
+        shared[i] = i
+        cuda.syncthreads()
+        if i == 0:
+            for k in range(3):
+                out[k] = tell("item", shared[k])
+
+    out = np.zeros(3)
+    kernel[1, 4](out)
+    assert printed(capfd) == "item 0\nitem 1\nitem 2\n"
+    assert out.tolist() == [1, 2, 3]
+
+
+def test_what_cannot_be_printed():
+    @cuda.jit
+    def an_array(a):
+        print(a)
+
+    with pytest.raises(errors.TypingError, match="print in a kernel"):
+        an_array[1, 1](np.zeros(2))
+
+    @cuda.jit
+    def to_a_file(a):
+        print(a[0], file=None)
+
+    with pytest.raises(errors.TypingError, match="file= of print"):
+        to_a_file[1, 1](np.zeros(2))
+
+    @cuda.jit
+    def found_out(a):
+        print(a[0], sep=a[1])
+
+    with pytest.raises(errors.TypingError, match="sep= must be known"):
+        found_out[1, 1](np.zeros(2))
+
+
+def test_amd_gpus_have_no_print():
+    def kernel(a):
+        print(a[0])
+
+    with pytest.raises(errors.TypingError, match="print is not available on the target hip"):
+        hip.compile(kernel, "void(float64[:])", arch="gfx1100")
