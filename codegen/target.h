@@ -35,8 +35,9 @@ typedef struct Target {
     bool reduces_loops; /* addresses of a loop are better counted up than computed anew */
     /* intrinsics for 32 bits where LLVM does not select the one instruction for its general form; or NULL */
     const char *atomic_inc, *atomic_dec;
-    const char *lib_prefix;      /* of math functions: "", "__nv_" or "__ocml_" */
-    const char *print; /* i32 f(format, operands side by side in 8 bytes each); NULL: see target_prints */
+    const char *lib_prefix; /* of math functions: "", "__nv_" or "__ocml_" */
+    const char
+        *print; /* i32 f(format, operands side by side in 8 bytes each); NULL: see target_prints */
     const char *lib_suffixes[2]; /* of library functions of double and of single precision */
 
     /* Have the waves of this architecture 64 lanes? NULL: none has. */

@@ -56,8 +56,7 @@ bool infer_unknown_call(Infer *in, Val callee, const CallArgs *args, Val *out) {
     case BIND_EXCEPTION: break;
     case BIND_LIBRARY:
         if (!b->handle && str_starts(b->name, "ndarray.")) break;
-        if (!ti_has_objects(in) && str_is(b->name, "builtins.print"))
-            return v_kernel_print(in, args, out);
+        if (str_is(b->name, "builtins.print") && !ti_has_objects(in)) break;
         if (makes_text(b->name) && !ti_may_allocate(in, "text")) return false;
         if (library_has(in, b->name)) break;
         ti_fail(in, in->at, E0405,

@@ -437,7 +437,8 @@ static bool check_print(Verifier *v, Ref ref) {
     static const struct {
         const char *text;
         TypeKind kind;
-    } conversions[] = {{"%s", TY_bool}, {"%lld", TY_i64}, {"%llu", TY_u64}, {"%f", TY_f64}, {"%+f", TY_f64}};
+    } conversions[] = {
+        {"%s", TY_bool}, {"%lld", TY_i64}, {"%llu", TY_u64}, {"%f", TY_f64}, {"%+f", TY_f64}};
     const Inst *inst = ir_inst(v->func, ref);
     if (!inst->u.name) return bad(v, ref, "the format is missing");
     Str rest = *inst->u.name;

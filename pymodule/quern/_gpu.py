@@ -135,7 +135,23 @@ def _auto_synchronize(self):
         self.synchronize()
 
 
+def _async_done(self, loop=None):
+    """An asyncio future that is done when all work so far on the stream is; its result is the stream. loop: of the future;
+    the running one when left out."""
+    import asyncio
+    loop = loop or asyncio.get_running_loop()
+    future = loop.create_future()
+
+    def resolve():
+        if not future.done():  # it may have been cancelled
+            future.set_result(self)
+
+    self.add_callback(lambda stream, status, arg: loop.call_soon_threadsafe(resolve))
+    return future
+
+
 _quern.Stream.auto_synchronize = _auto_synchronize
+_quern.Stream.async_done = _async_done
 
 
 class Gpu:
@@ -167,6 +183,11 @@ class Gpu:
             from ._gpu_reduce import reduce_of
             module["reduce"] = module["Reduce"] = reduce_of(self.kind)
             return module[name]
+        if not name.startswith("_"):
+            from . import _dialect
+            found = _dialect.find(name)
+            if found is not None:
+                return module.setdefault(name, found)
         raise AttributeError(f"module 'quern.{self.kind}' has no attribute '{name}'")
 
     def __reduce__(self):
@@ -217,6 +238,15 @@ class Gpu:
 
     def is_supported_version(self):
         return self.is_available()
+
+    def is_float16_supported(self):
+        """Can the current device compute with float16?"""
+        device = self.get_current_device()
+        return device.kind != "cuda" or device.compute_capability >= (5, 3)
+
+    def is_bfloat16_supported(self):
+        """Compiled code has no bfloat16."""
+        return False
 
     def get_current_device(self):
         return _quern.current_device(self.kind)
@@ -277,6 +307,17 @@ class Gpu:
     def pinned(self, *arrays):
         """Copies are staged through pinned memory anyway: nothing needs to be done."""
         yield arrays if len(arrays) != 1 else arrays[0]
+
+    @_contextlib.contextmanager
+    def mapped(self, *arrays, stream=0):
+        """Device arrays with the contents of `arrays`, which get what was written to them when the block ends: one array, or
+        a list of several."""
+        devices = [self.to_device(array, stream=stream) for array in arrays]
+        try:
+            yield devices[0] if len(devices) == 1 else devices
+        finally:
+            for array, device in zip(arrays, devices):
+                device.copy_to_host(array, stream=stream)
 
     @_contextlib.contextmanager
     def defer_cleanup(self):

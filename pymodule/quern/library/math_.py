@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from .primitives import popcount
+
 
 def degrees(x):
     return x * (180.0 / math.pi)
@@ -23,6 +25,10 @@ def modf(x):
         return math.copysign(0.0, x), x
     whole = np.trunc(x)
     return math.copysign(x - whole, x), whole
+
+
+def bit_count(x):
+    return popcount(abs(x))
 
 
 def ulp(x):
@@ -157,6 +163,7 @@ def prod(items, start=1):
 
 
 FUNCTIONS = {
+    "number.bit_count": bit_count,
     "math.comb": comb,
     "math.degrees": degrees,
     "math.factorial": factorial,
