@@ -272,7 +272,7 @@ def heaviside(x, at_zero):
 
 
 def isneginf(x, out=None):
-    return call(is_minus_infinity, out, None, None, x)
+    return call(is_minus_infinity, out, None, None, None, None, None, x)
 
 
 def is_minus_infinity(x):
@@ -280,7 +280,7 @@ def is_minus_infinity(x):
 
 
 def isposinf(x, out=None):
-    return call(is_plus_infinity, out, None, None, x)
+    return call(is_plus_infinity, out, None, None, None, None, None, x)
 
 
 def is_plus_infinity(x):
