@@ -534,6 +534,23 @@ static bool bind_partial(PyResolver *r, Binding *b, PyObject *object, Str path) 
     return ok;
 }
 
+/* np.mgrid and its kin: objects that are indexed. 1 bound, 0 another object, -1 exception. */
+static int bind_index_trick(PyResolver *r, Binding *b, PyObject *object) {
+    static const struct {
+        const char *type, *name;
+    } tricks[] = {
+        {"CClass", "c_"}, {"MGridClass", "mgrid"}, {"OGridClass", "ogrid"}, {"RClass", "r_"}};
+    for (int i = 0; i < countof(tricks); i++) {
+        if (strcmp(Py_TYPE(object)->tp_name, tricks[i].type) != 0) continue;
+        PyObject *name = PyUnicode_FromString(tricks[i].name);
+        int found = name ? is_exported("numpy", name, object) : -1;
+        Py_XDECREF(name);
+        if (found > 0) bind_joined(r, b, BIND_LIBRARY, "numpy", tricks[i].name);
+        return found;
+    }
+    return 0;
+}
+
 static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     ModState *state = r->state;
     PyTypeObject *type = Py_TYPE(object);
@@ -577,6 +594,7 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     if (PyFunction_Check(object)) return bind_function(r, b, object);
     if (PyCFunction_Check(object)) return bind_foreign(r, b, object);
     if ((found = bind_named_object(r, b, object))) return found > 0;
+    if ((found = bind_index_trick(r, b, object))) return found > 0;
     return bind_name(r, b, BIND_OPAQUE, type->tp_name);
 }
 

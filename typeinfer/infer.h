@@ -501,6 +501,13 @@ bool list_checked(Infer *in, Ref ref);
 bool list_is_object(Infer *in, Ref display);
 /* A list as the whole index of an array is an array of positions, a tuple is not. */
 bool list_as_index(Infer *in, Ref index, Val *v);
+/* A tuple, or a list that is an object? */
+bool is_sequence(const Val *v);
+/* A sequence becomes an array, of these elements or of the type that its own have together (NULL); others stay. */
+bool v_as_array(Infer *in, const Type *element, Val *v);
+/* Operands: a sequence beside an array becomes one. */
+bool v_sequences_as_arrays(Infer *in, Val *a, Val *b);
+Val v_dtype(Infer *in, const Type *element);
 
 /* -- infer_container.c: lists, dicts and sets, and what is known of their elements ------------------- */
 

@@ -319,8 +319,22 @@ static bool flat_part(Infer *in, Val it, Val index, Val *out) {
     return v_library(in, "flatiter.getitem", &(CallArgs){args, 2, 0, NULL}, out);
 }
 
+/* np.mgrid[0:3, 0:4] */
+static bool library_getitem(Infer *in, Str name, Val index, bool *known, Val *out) {
+    Str full = str_printf(in->arena, STR_FMT ".getitem", STR_ARG(name));
+    CallArgs call = {&index, 1, 0, NULL};
+    *known = library_has(in, full);
+    return *known && v_library_function(in, full, &call, known, out);
+}
+
 bool v_getitem(Infer *in, Val a, Val index, Val *out) {
     a = v_unwrap(in, a);
+    bool known = false;
+    const Binding *object = fact_object(&a.f);
+    if (object && object->kind == BIND_LIBRARY &&
+        library_getitem(in, object->name, index, &known, out))
+        return true;
+    if (known || in->stop) return false;
     if (fact_str(&a.f) && !v_text(in, &a)) return false;
     index = is_kind(&a, TY_ARRAY) ? v_unwrap(in, index) : v_scalar(in, index);
     switch (a.f.type->kind) {
@@ -413,10 +427,19 @@ static bool assign_tuple(Infer *in, Val dst, Val src) {
     return true;
 }
 
+/* Of numbers only, and more than one: that would be stretched. */
+static bool is_flat(const Type *tuple) {
+    for (int32_t k = 0; k < tuple->nitems; k++)
+        if (!type_is_number(tuple->items[k])) return false;
+    return tuple->nitems > 1;
+}
+
 static bool assign_view(Infer *in, Val view, Val value) {
-    if (is_kind(&value, TY_ARRAY)) return assign_array(in, view, value);
-    if (is_kind(&value, TY_TUPLE)) return assign_tuple(in, view, value);
     const Type *element = view.f.type->element;
+    bool row = is_kind(&value, TY_TUPLE) && view.f.type->ndim == 1 && is_flat(value.f.type);
+    if (row) return assign_tuple(in, view, value);
+    if (is_sequence(&value) && !v_as_array(in, element, &value)) return false;
+    if (is_kind(&value, TY_ARRAY)) return assign_array(in, view, value);
     if (!fits_element(value.f.type, element))
         return v_refuse(in, REFUSE_ELEMENT, ti_text(in, view.f.type), &value, 1);
     if (!v_fits(in, &value, element)) return false;

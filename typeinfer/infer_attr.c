@@ -51,7 +51,7 @@ static Val v_transpose(Infer *in, Val array) {
     return out;
 }
 
-static Val v_dtype(Infer *in, const Type *element) {
+Val v_dtype(Infer *in, const Type *element) {
     const Binding *b = ti_object(in->ti, BIND_TYPE, STR(""), element);
     return val_of(fact_of(type_object(in->types, b)));
 }
@@ -444,6 +444,16 @@ static bool only_dtype(const CallArgs *args) {
 }
 
 /* *known false: the library makes what is deeper, arrays in sequences and numbers. */
+/* Python ints that no element holds are an OverflowError. */
+static bool items_fit(Infer *in, Val tuple, const Type *element) {
+    for (int32_t i = 0; i < tuple.f.type->nitems; i++) {
+        Val item = v_item(in, tuple, i);
+        bool row = is_kind(&item, TY_TUPLE);
+        if (row ? !items_fit(in, item, element) : !v_fits(in, &item, element)) return false;
+    }
+    return true;
+}
+
 static bool make_array(Infer *in, const char *name, const CallArgs *args, const Val *v, bool *known,
                        Val *out) {
     bool may_alias = strcmp(name, "numpy.asarray") == 0;
@@ -473,6 +483,7 @@ static bool make_array(Infer *in, const char *name, const CallArgs *args, const 
     element = type_strong(in->types, element);
     if (v[1].f.type && !fact_none(&v[1].f) && !v_element_type(in, &v[1], &element)) return false;
     *out = val_of(fact_of(type_array(in->types, element, nested ? 2 : 1, LAYOUT_C)));
+    if (!items_fit(in, v[0], element)) return false;
     if (!in->emit) return true;
     Val shape[2] = {val_of(fact_int(in, tuple->nitems)), val_of(fact_int(in, columns))};
     out->ref = emit_alloc(in, out->f.type, shape, nested ? 2 : 1, false);

@@ -77,13 +77,32 @@ static bool is_empty_display(Str name, const CallArgs *args, ClassId *cls) {
     return args->nargs == 0 && (list || dict || str_is(name, "builtins.set"));
 }
 
+/* Lists that NumPy's functions get are arrays to them; those that make arrays look at the lists themselves. */
+static bool lists_as_arrays(Infer *in, Str name, CallArgs *args) {
+    static const char *const others[] = {"numpy.array", "numpy.asarray", "numpy.asanyarray"};
+    bool numpy = str_starts(name, "numpy.") || str_starts(name, "ufunc.");
+    if (!numpy || is_among(name, others, countof(others))) return true;
+    Val *values = arena_array(in->arena, Val, args->nargs + 1);
+    for (int32_t i = 0; i < args->nargs; i++) {
+        const Type *t = args->args[i].f.type;
+        values[i] = args->args[i];
+        while (type_is_list(t))
+            t = t->params[0];
+        bool row = t && t->kind == TY_TUPLE && t->nitems && type_is_number(t->items[0]);
+        bool numbers = t && (row || type_is_number(t) || t->kind == TY_UNKNOWN);
+        if (t != values[i].f.type && numbers && !v_as_array(in, NULL, &values[i])) return false;
+    }
+    args->args = values;
+    return true;
+}
+
 static bool call_library(Infer *in, Str name, const CallArgs *given, Val *out) {
     bool known;
     ClassId cls;
     CallArgs values = *given, *args = &values;
     if (str_is(name, "functools.partial")) return v_partial(in, args, out);
     if (!ti_has_objects(in) && str_is(name, "builtins.print")) return v_kernel_print(in, args, out);
-    if (!v_text_arguments(in, name, args)) return false;
+    if (!v_text_arguments(in, name, args) || !lists_as_arrays(in, name, args)) return false;
     if (!container_taught(in, name, args)) return false;
     if (args->nargs && is_object(&args->args[0]) && args->args[0].f.type->open &&
         !str_is(name, "builtins.len"))
@@ -134,10 +153,13 @@ static bool is_method(Infer *in, const Binding *b, Ref src) {
 /* Members that are ints are ints to the library, in shapes, too. */
 static CallArgs numbers_of(Infer *in, const Binding *callee, const CallArgs *args) {
     CallArgs out = *args;
+    static const char *const of_numbers[] = {"builtins.abs",   "builtins.bool", "builtins.complex",
+                                             "builtins.float", "builtins.int",  "builtins.round"};
     bool shapes = str_starts(callee->name, "numpy.") || str_starts(callee->name, "cuda.");
+    bool present = str_starts(callee->name, "math.") || is_among(callee->name, of_numbers, 6);
     Val *values = arena_array(in->arena, Val, args->nargs);
     for (int32_t i = 0; i < args->nargs; i++) {
-        values[i] = v_number(in, args->args[i]);
+        values[i] = v_number(in, present ? v_present(in, args->args[i]) : args->args[i]);
         const Type *t = values[i].f.type;
         bool any = false;
         for (int32_t k = 0; shapes && t->kind == TY_TUPLE && k < t->nitems; k++)

@@ -54,11 +54,34 @@ static bool becomes_array(Infer *in, Ref tuple) {
     return true;
 }
 
-bool list_as_index(Infer *in, Ref index, Val *v) {
-    if (!is_kind(v, TY_TUPLE) || !is_list(in, index, THROUGH_PHIS)) return true;
-    Val list = *v;
-    CallArgs call = {&list, 1, 0, NULL};
+bool is_sequence(const Val *v) {
+    return is_kind(v, TY_TUPLE) || type_is_list(v->f.type);
+}
+
+bool v_as_array(Infer *in, const Type *element, Val *v) {
+    Val values[2] = {*v};
+    CallArgs call = {values, element ? 2 : 1, 0, NULL};
+    if (!is_sequence(v)) return true;
+    if (v->f.type->open) return in->stop = STOP_UNKNOWN, false;
+    if (element) values[1] = v_dtype(in, element);
     return v_library(in, "numpy.array", &call, v);
+}
+
+bool list_as_index(Infer *in, Ref index, Val *v) {
+    if (type_is_list(v->f.type)) return v_as_array(in, NULL, v);
+    if (!is_kind(v, TY_TUPLE) || !is_list(in, index, THROUGH_PHIS)) return true;
+    const Type *none_yet = type_scalar(in->types, TY_i64); /* a[[]] */
+    return v_as_array(in, v->f.type->nitems ? NULL : none_yet, v);
+}
+
+bool v_sequences_as_arrays(Infer *in, Val *a, Val *b) {
+    if (is_kind(a, TY_ARRAY) == is_kind(b, TY_ARRAY)) return true;
+    return v_as_array(in, NULL, is_kind(a, TY_ARRAY) ? b : a);
+}
+
+static bool is_array_ref(const Infer *in, Ref ref) {
+    const Type *type = in->facts[ref].type;
+    return type && type->kind == TY_ARRAY;
 }
 
 static const char *misuse_in_call(Infer *in, Ref call, int32_t k, bool nested) {
@@ -107,6 +130,7 @@ static const char *misuse(Infer *in, Ref ref, int32_t k, Ref list) {
     case OP_build_set: return "a list in a set";
     case OP_setitem:
         if (k == 2 && is_object_ref(in, ir_arg(in->f, ref, 0))) return "a list in a list";
+        if (k == 2 && is_array_ref(in, ir_arg(in->f, ref, 0))) return NULL;
         if (k == 1 && is_dict_ref(in, ir_arg(in->f, ref, 0))) return "a list as a key";
         return k == 0 ? "assignment to an item of a list" : k == 1 ? NULL : walk;
     case OP_delitem: return k == 0 ? "del of an item of a list" : NULL;
@@ -119,6 +143,7 @@ static const char *misuse(Infer *in, Ref ref, int32_t k, Ref list) {
         return str_printf(in->arena, "the method '" STR_FMT "' of a list", STR_ARG(*inst->u.name))
             .bytes;
     case OP_binary:
+        if (is_array_ref(in, ir_arg(in->f, ref, 1 - k)) && inst->sub < OPR_COUNT) return NULL;
         if ((inst->sub == OPR_contains || inst->sub == OPR_not_contains) && k == 1) return walk;
         return inst->sub == OPR_mul ? "the repetition of a list" : "an operator between lists";
     case OP_return: return "returning a list";

@@ -219,7 +219,12 @@ const char *typed_operator_name(int32_t index) {
 __attribute__((noinline)) static bool binary_of_others(Infer *in, Operator op, bool in_place, Val a,
                                                        Val b, Val *out) {
     bool handled, done;
+    Method method = (Method)operator_methods[op];
+    bool extends = in_place && type_is_list(a.f.type); /* xs += array */
     if (!v_text_operands(in, op, &a, &b)) return false;
+    if ((method == ARITH || method == BIT || method == COMPARE) && !extends &&
+        !v_sequences_as_arrays(in, &a, &b))
+        return false;
     done = v_object_operator(in, op, in_place, a, b, &handled, out);
     if (done || handled || in->stop) return done;
     done = v_zero_dim(in, op, in_place, (Val[]){a, b}, 2, &handled, out);

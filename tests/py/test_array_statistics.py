@@ -73,7 +73,8 @@ def test_medians_of_many():
         check("np.nanmedian(a), np.nanpercentile(a, 20), np.median(a)", [(holes,)], False)
 
 
-METHODS = ["linear", "lower", "higher", "nearest", "midpoint", "weibull", "hazen", "median_unbiased", "normal_unbiased"]
+METHODS = ["linear", "lower", "higher", "nearest", "midpoint", "weibull", "hazen", "median_unbiased", "normal_unbiased",
+           "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf"]
 
 
 @pytest.mark.parametrize("method", METHODS)

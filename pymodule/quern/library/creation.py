@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from .primitives import convert, guard, map, map_into, result_type
+from .primitives import convert, fitting, guard, map, map_into, result_type
 from .shapes import (
     ascontiguousarray, as_tuple, axis_of, copy, moveaxis, product, ravel, reshape, restride, transpose, tuple_to, without,
 )
@@ -36,8 +36,8 @@ def arange(start, stop=None, step=1, dtype=None):
     if step == 0:
         raise ZeroDivisionError("division by zero")
     result = np.empty(count_steps(start, stop, step), dtype)
-    first = convert(start, result.dtype)
-    step_of = np.subtract(convert(start + step, result.dtype), first)
+    first = fitting(start, result.dtype)
+    step_of = np.subtract(fitting(start + step, result.dtype), first)
     for i in range(len(result)):
         result[i] = np.add(first, np.multiply(convert(i, result.dtype), step_of))
     return result
@@ -318,6 +318,8 @@ def array_of(x, dtype, copied, order):
         return result
     if isinstance(x, range):
         return array_of_range(x, dtype)
+    if isinstance(x, list):
+        return np.array(x) if dtype is None else np.array(x, dtype)
     return np.full((), x, result_type(x) if dtype is None else dtype)
 
 
@@ -392,7 +394,7 @@ def the_first_where(condition, x, y):
 
 
 def copyto(dst, src, casting="same_kind", where=True):
-    values = as_array(src) if isinstance(src, tuple) else src
+    values = as_array(src) if isinstance(src, tuple) else fitting(src, dst.dtype) if isinstance(src, int) else src
     if isinstance(where, np.ndarray):
         map_into(dst, the_first_where, where, values, dst)
     elif casting == "unsafe":
@@ -476,6 +478,13 @@ def can_cast(from_, to, casting="safe"):
     return result_type(source, target) == target
 
 
+def ndarray(shape, dtype=float, buffer=None, offset=0, strides=None, order=None):
+    """The class, called: numbers of any value."""
+    if buffer is not None or offset != 0 or strides is not None:
+        raise ValueError("in compiled code np.ndarray() makes new memory only: np.frombuffer() and np.lib.stride_tricks take views")
+    return np.empty(shape, dtype, "C" if order is None else order)
+
+
 FUNCTIONS = {
     "ndarray.astype": astype,
     "ndarray.diagonal": diagonal,
@@ -498,6 +507,7 @@ FUNCTIONS = {
     "numpy.linspace": linspace,
     "numpy.logspace": logspace,
     "numpy.meshgrid": meshgrid,
+    "numpy.ndarray": ndarray,
     "numpy.nan_to_num": nan_to_num,
     "numpy.promote_types": promote_types,
     "numpy.result_type": common_type,

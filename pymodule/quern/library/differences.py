@@ -347,6 +347,8 @@ def along_each_other(a, v, mode):
 
 
 def correlate(a, v, mode="valid"):
+    if isinstance(a, tuple) or isinstance(v, tuple):
+        return correlate(np.asarray(a), np.asarray(v), mode)
     if a.ndim != 1 or v.ndim != 1:
         refuse("object of too small or too great depth for desired array")
         return np.zeros(0, result_type(a, v))
@@ -360,6 +362,8 @@ def correlate(a, v, mode="valid"):
 
 
 def convolve(a, v, mode="full"):
+    if isinstance(a, tuple) or isinstance(v, tuple):
+        return convolve(np.asarray(a), np.asarray(v), mode)
     if a.ndim != 1 or v.ndim != 1:
         refuse("object of too small or too great depth for desired array")
         return np.zeros(0, result_type(a, v))

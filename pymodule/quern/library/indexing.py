@@ -236,8 +236,8 @@ def range_tuple(start, n):
 
 
 def as_value(value, kind):
-    """What is assigned: a Python int fits the elements."""
-    part = as_part(value)
+    """What is assigned: Python ints fit the elements."""
+    part = np.array(value, kind) if isinstance(value, tuple) else as_part(value)
     return part if is_array(part) else fitting(part, kind)
 
 
@@ -410,10 +410,30 @@ def method_compress(a, condition, axis=None, out=None):
 def place(arr, mask, vals):
     if arr.size != mask.size:
         raise ValueError("place: mask and data must be the same size")
-    values = line_of(vals)
+    values = line_for(arr, vals)
     if len(values) == 0 and np.any(mask):
         raise ValueError("Cannot insert from an empty array!")
     place_each(arr, reshape(mask, arr.shape), apart(values, arr), 0)
+
+
+def putmask(a, mask, values):
+    """Element number i becomes number i of the values, which are repeated."""
+    if a.size != mask.size:
+        raise ValueError("putmask: mask and data must be the same size")
+    line = apart(line_for(a, values), a)
+    if len(line) > 0:
+        put_each(a, reshape(mask, a.shape), line, 0)
+
+
+def put_each(a, mask, values, at):
+    if mask.ndim == 1:
+        for i in range(len(mask)):
+            if mask[i]:
+                a[i] = values[(at + i) % len(values)]
+        return at + len(mask)
+    for i in range(len(mask)):
+        at = put_each(a[i], mask[i], values, at)
+    return at
 
 
 def place_each(a, mask, values, at):
@@ -426,6 +446,13 @@ def place_each(a, mask, values, at):
         for i in range(len(mask)):
             at = place_each(a[i], mask[i], values, at)
     return at
+
+
+def line_for(a, x):
+    """The same of what is put into an array: Python ints fit its elements."""
+    if isinstance(x, tuple):
+        return ravel(np.array(x, a.dtype))
+    return ravel(x) if is_array(x) else np.full(1, fitting(x, a.dtype))
 
 
 def line_of(x):
@@ -467,7 +494,7 @@ def take(a, indices, axis=None, out=None, mode="raise"):
 
 def put(a, ind, v, mode="raise"):
     positions = line_of(ind)
-    values = line_of(v)
+    values = line_for(a, v)
     if len(values) > 0:
         for j in range(len(positions)):
             i = positions[j]
@@ -677,6 +704,7 @@ FUNCTIONS = {
     "numpy.nonzero": nonzero,
     "numpy.place": place,
     "numpy.put": put,
+    "numpy.putmask": putmask,
     "numpy.put_along_axis": put_along_axis,
     "numpy.ravel_multi_index": ravel_multi_index,
     "numpy.select": select,

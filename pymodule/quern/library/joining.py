@@ -3,7 +3,7 @@
 import numpy as np
 
 from .creation import as_array, can_cast, each_array
-from .primitives import convert, guard, known, layout, result_type
+from .primitives import convert, fitting, guard, known, layout, result_type
 from .shapes import as_tuple, axes_of, axis_of, broadcast_shapes, broadcast_to, copy, expand_dims, moveaxis, on_axis, product, ravel, reshape, without
 
 
@@ -310,10 +310,17 @@ def insert(arr, obj, values, axis=None):
         return insert(ravel(arr), obj, values, 0)
     at = axis_of(axis, arr.ndim)
     if isinstance(obj, tuple):
-        return insert_many(arr, as_array(obj), as_array(values), at)
+        return insert_many(arr, as_array(obj), values_for(arr, values), at)
     if isinstance(obj, np.ndarray):
-        return insert_many(arr, obj, as_array(values), at)
-    return insert_here(arr, obj, as_array(values), at)
+        return insert_many(arr, obj, values_for(arr, values), at)
+    return insert_here(arr, obj, values_for(arr, values), at)
+
+
+def values_for(arr, values):
+    """Python ints fit the elements."""
+    if isinstance(values, tuple):
+        return np.array(values, arr.dtype)
+    return values if isinstance(values, np.ndarray) else np.full((), fitting(values, arr.dtype))
 
 
 def insert_here(arr, index, values, axis):

@@ -272,13 +272,29 @@ def tensordot(a, b, axes=2):
     return contract(a, b, shifted(tuple_to(axes), a.ndim - axes), tuple_to(axes))
 
 
+def vecdot(x1, x2, axis=-1):
+    """The first one's numbers are conjugated, as in vdot."""
+    return np.sum(np.conjugate(x1) * x2, axis=axis)
+
+
+def matvec(x1, x2):
+    return np.squeeze(np.matmul(x1, np.expand_dims(x2, -1)), -1)
+
+
+def vecmat(x1, x2):
+    return np.squeeze(np.matmul(np.expand_dims(np.conjugate(x1), -2), x2), -2)
+
+
 FUNCTIONS = {
     "ndarray.dot": dot,
     "numpy.dot": dot,
     "numpy.inner": inner,
     "numpy.matmul": matmul,
+    "numpy.matvec": matvec,
     "numpy.outer": outer,
     "numpy.tensordot": tensordot,
     "numpy.vdot": vdot,
+    "numpy.vecdot": vecdot,
+    "numpy.vecmat": vecmat,
     "operator.imatmul": matmul_in_place,
 }

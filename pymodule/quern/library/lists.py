@@ -385,6 +385,11 @@ def array(self, dtype):
             for k in range(m):
                 out[i, k] = row[k]
         return out
+    if isinstance(load(field(self, "items"), 0), tuple):
+        rows = np.empty((n, len(load(field(self, "items"), 0))), _dtype(load(field(self, "items"), 0)[0], dtype))
+        for i in range(n):
+            rows[i] = np.array(load(field(self, "items"), i))
+        return rows
     if isinstance(load(field(self, "items"), 0), np.ndarray):
         return stack(self, 0, None, dtype)
     out = np.empty(n, _dtype(load(field(self, "items"), 0), dtype))

@@ -261,6 +261,8 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
 
 def has_position(method):
     """Is it one whose result is always an element?"""
+    if method == "inverted_cdf" or method == "closest_observation":
+        return True
     return method == "lower" or method == "higher" or method == "nearest"
 
 
@@ -280,6 +282,17 @@ def position(q, n, method):
         return np.rint((n - 1) * q)
     if method == "midpoint":
         return 0.5 * (np.floor((n - 1) * q) + np.ceil((n - 1) * q))
+    if method == "inverted_cdf":
+        return np.ceil(n * q - 1.0)
+    if method == "averaged_inverted_cdf":
+        at = n * q - 1.0
+        return at + 0.5 if at == np.floor(at) else np.ceil(at)
+    if method == "closest_observation":
+        at = n * q - 1.5
+        even = at == np.floor(at) and np.floor(at) % 2 == 1
+        return at if even else np.floor(at) + 1.0
+    if method == "interpolated_inverted_cdf":
+        return continuous_position(q, n, 0.0, 1.0)
     if method == "weibull":
         return continuous_position(q, n, 0.0, 0.0)
     if method == "hazen":
