@@ -224,7 +224,8 @@ typedef enum EntryKind {
     ENTRY_HOST, /* HostEntry: @jit */
     ENTRY_UFUNC, /* UfuncEntry: @vectorize on the CPU, the function maps scalars to a scalar; @guvectorize, it takes
                      scalars and arrays with axes, of layout A, and returns none */
-    ENTRY_KERNEL /* KernelEntry on the CPU; a kernel of a device module on GPUs */
+    ENTRY_KERNEL, /* KernelEntry on the CPU; a kernel of a device module on GPUs */
+    ENTRY_DEVICE /* NVIDIA: a function for device code of others, see CompileOptions.status_result */
 } EntryKind;
 
 /* One parameter of a device kernel: `size` bytes at `source` of host argument `arg` go to `offset` of the

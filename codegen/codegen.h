@@ -37,6 +37,12 @@ typedef struct CompileOptions {
     bool general_variant; /* kernels: for launches beyond FAST_LIMIT (artifact.h) */
     bool keep_text;       /* fill text_llvm, text_asm ... */
     bool keep_object;     /* host code: fill object */
+    bool
+        all_params; /* GPUs: parameters that nobody looks at stay, so that the layout is known without asking */
+    bool
+        status_result; /* ENTRY_DEVICE: Numba's convention, int f(result *, args ...); else C's, result f(args ...) */
+    const char *
+        name; /* GPUs: of the entry, an identifier; NULL: made of the function's. Outlives the compilation */
     int32_t max_threads, max_registers;
     const char *arch;         /* NVPTX: "sm_90"; CPU: NULL for the host */
     const char *cpu_features; /* NULL: the host's */

@@ -115,6 +115,7 @@ static void add_value(Params *p, int32_t arg, int64_t source, const Type *type) 
 
 /* An identifier that still shows the user's name. */
 static const char *kernel_name(Cg *cg) {
+    if (cg->options->name) return cg->options->name;
     Str name = cg->ir->funcs.items[0]->user_name;
     if (!name.len) name = cg->ir->funcs.items[0]->name;
     char *text = (char *)str_printf(cg->arena, "quern_" STR_FMT, STR_ARG(name)).bytes;
@@ -150,8 +151,8 @@ static Value kernel_function(Cg *cg, Params *p, unsigned convention) {
     return fn;
 }
 
-/* Leaves of the entry's parameters from the kernel's: bools travel as bytes. */
-static Value *kernel_leaves(Cg *cg, Value fn) {
+/* Leaves of the entry's parameters from the kernel's behind the first `skip`: bools travel as bytes. */
+static Value *kernel_leaves(Cg *cg, Value fn, int32_t skip) {
     int32_t n = cg->kernel_params.len;
     LType *wanted = arena_array(cg->arena, LType, n + 1);
     Value *leaves = arena_array(cg->arena, Value, n + 1);
@@ -159,7 +160,7 @@ static Value *kernel_leaves(Cg *cg, Value fn) {
     for (int32_t i = 0; i < cg->ir->funcs.items[0]->nparams; i++)
         at += cg_leaf_types(cg, cg->ir->funcs.items[0]->param_types[i], wanted + at);
     for (int32_t i = 0; i < n; i++) {
-        leaves[i] = LLVMGetParam(fn, (unsigned)i);
+        leaves[i] = LLVMGetParam(fn, (unsigned)(i + skip));
         if (wanted[i] == cg->i1)
             leaves[i] = LLVMBuildICmp(cg->b, LLVMIntNE, leaves[i], cg_int(cg->i8, 0), "");
     }
@@ -175,8 +176,58 @@ Value gpu_kernel(Cg *cg, unsigned convention) {
     Value fn = kernel_function(cg, &params, convention);
     if (cg->failed) return NULL;
     cg_attribute(cg, cg->sigs[0].fn, LLVMAttributeFunctionIndex, "alwaysinline", 0);
-    cg_call_sig(cg, &cg->sigs[0], LLVMConstNull(cg->ptr[0]), NULL, kernel_leaves(cg, fn), NULL);
+    cg_call_sig(cg, &cg->sigs[0], LLVMConstNull(cg->ptr[0]), NULL, kernel_leaves(cg, fn, 0), NULL);
     LLVMBuildRetVoid(cg->b);
+    return cg->failed ? NULL : fn;
+}
+
+/* -- functions for device code of others ---------------------------------------------------------- */
+
+/* Of the leaves of the result, as they lie in memory. */
+static LType result_type(Cg *cg, const LType *leaves, int32_t n) {
+    LType *parts = arena_array(cg->arena, LType, n + 1);
+    for (int32_t i = 0; i < n; i++)
+        parts[i] = leaves[i] == cg->i1 ? cg->i8 : leaves[i];
+    if (n == 0) return cg->void_;
+    return n == 1 ? parts[0] : LLVMStructTypeInContext(cg->context, parts, (unsigned)n, false);
+}
+
+static Value result_value(Cg *cg, LType type, const Value *leaves, int32_t n) {
+    Value all = n > 1 ? LLVMGetPoison(type) : NULL;
+    for (int32_t i = 0; i < n; i++) {
+        Value part = leaves[i];
+        if (LLVMTypeOf(part) == cg->i1) part = LLVMBuildZExt(cg->b, part, cg->i8, "");
+        all = n == 1 ? part : LLVMBuildInsertValue(cg->b, all, part, (unsigned)i, "");
+    }
+    return all;
+}
+
+Value gpu_device_function(Cg *cg) {
+    Params params = {.cg = cg};
+    const Func *func = cg->ir->funcs.items[0];
+    bool status = cg->options->status_result;
+    int32_t n = cg->sigs[0].nresult;
+    LType *leaves = arena_array(cg->arena, LType, n + 1);
+    Value *results = arena_array(cg->arena, Value, n + 1);
+    if (n) cg_leaf_types(cg, func->result, leaves);
+    LType result = result_type(cg, leaves, n);
+    if (status) vec_push(cg->arena, &params.types, cg->ptr[0]);
+    for (int32_t i = 0; i < func->nparams; i++)
+        add_value(&params, i, 0, func->param_types[i]);
+    cg->entry_name = kernel_name(cg);
+    LType type = LLVMFunctionType(status ? cg->i32 : result, params.types.items,
+                                  (unsigned)params.types.len, false);
+    Value fn = cg_entry_function(cg, type);
+    cg_attribute(cg, cg->sigs[0].fn, LLVMAttributeFunctionIndex, "alwaysinline", 0);
+    cg_call_sig(cg, &cg->sigs[0], LLVMConstNull(cg->ptr[0]), NULL, kernel_leaves(cg, fn, status),
+                results);
+    Value value = result_value(cg, result, results, n);
+    if (status && value) LLVMBuildStore(cg->b, value, LLVMGetParam(fn, 0));
+    if (status) value = cg_int(cg->i32, 0);
+    if (value)
+        LLVMBuildRet(cg->b, value);
+    else
+        LLVMBuildRetVoid(cg->b);
     return cg->failed ? NULL : fn;
 }
 
@@ -235,6 +286,7 @@ void gpu_drop_unused_params(Cg *cg) {
     int32_t total = cg->kernel_params.len;
     int32_t *from = arena_array(cg->arena, int32_t, total + 1);
     Params kept = {.cg = cg};
+    if (cg->options->all_params) return;
     bool changed = place_used(cg, old, &kept, from);
     if (cg->param_bytes > MAX_PARAM_BYTES) {
         cg->failed = true;

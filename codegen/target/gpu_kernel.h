@@ -12,6 +12,9 @@ TgValue gpu_shared_dynamic(Cg *cg);
 
 /* The kernel round the lowered funcs[0], with this calling convention; NULL after a diagnostic. */
 Value gpu_kernel(Cg *cg, unsigned convention);
+/* ENTRY_DEVICE: the function round the lowered funcs[0]. Parameters are those of a kernel, results of several parts a struct;
+ * NULL after a diagnostic. */
+Value gpu_device_function(Cg *cg);
 /* After optimisation: shapes and strides that nobody looks at are not passed. Fails where the rest is too much. */
 void gpu_drop_unused_params(Cg *cg);
 

@@ -212,6 +212,7 @@ static void annotate(Cg *cg, Value fn, const char *key, int64_t value) {
 }
 
 static bool entry(Cg *cg) {
+    if (cg->options->entry == ENTRY_DEVICE) return gpu_device_function(cg) != NULL;
     Value fn = gpu_kernel(cg, LLVMPTXKernelCallConv);
     if (!fn) return false;
     annotate(cg, fn, "kernel", 1);
@@ -221,7 +222,7 @@ static bool entry(Cg *cg) {
 }
 
 static bool emit(Cg *cg, Artifact *artifact) {
-    gpu_drop_unused_params(cg);
+    if (cg->options->entry == ENTRY_KERNEL) gpu_drop_unused_params(cg);
     if (cg->failed) return false;
     if (cg->options->keep_text) cg->text_llvm = cg_print(cg);
     Str kept = cg_emit_copy(cg, &artifact->arena, LLVMAssemblyFile);

@@ -26,5 +26,11 @@ _gpu.of("cuda").fill(globals())
 _compile_options = _gpu.compile_options
 
 
+_COMPILE = "compile compile_all compile_for_current_device compile_ptx compile_ptx_for_current_device".split()
+
+
 def __getattr__(name):
+    if name in _COMPILE:
+        from . import _compile
+        return globals().setdefault(name, getattr(_compile, name))
     return _gpu.of("cuda").more(name, globals())

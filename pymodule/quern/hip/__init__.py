@@ -43,6 +43,7 @@ def compile(pyfunc, sig, *, arch, debug=None, opt=None, fastmath=False, fma=True
         raise TypeError(f"arch is the name of a chip as text, not {arch!r}")
     made = _quern.compile_kernel(decorators._plain(function, "hip.compile"), decorators.signature_text(sig), options, arch,
                                  keep_text)
+    del made["signature"]
     return CodeObject(arch, **made)
 
 

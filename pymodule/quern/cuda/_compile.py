@@ -1,0 +1,115 @@
+"""PTX of kernels and device functions for any NVIDIA GPU, on any machine: what cuda.compile and its kind do."""
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+from .. import _gpu, _quern, decorators, errors, types
+
+_TARGET = 1  # TargetKind of codegen/artifact.h
+_OLDEST = (5, 0)  # of what LLVM 19 and CUDA 12 know
+
+
+def _arch(cc):
+    if cc is None:
+        return "sm_75"
+    if not isinstance(cc, (tuple, list)) or len(cc) != 2:
+        raise ValueError(f"cc is a compute capability such as (8, 0), not {cc!r}")
+    if tuple(cc) < _OLDEST:
+        raise ValueError(f"GPUs with compute capability {cc[0]}.{cc[1]} are not supported; the oldest are those with 5.0")
+    return f"sm_{cc[0]}{cc[1]}"
+
+
+def _name(pyfunc, abi, abi_info):
+    """The name of the function in the code; None: one is made of the function's."""
+    name = (abi_info or {}).get("abi_name")
+    if name is None and abi == "c":
+        name = re.sub(r"[^A-Za-z0-9_$]", "_", pyfunc.__name__)
+        name = name if re.match("[A-Za-z_]", name) else f"_{name}"
+    if name is not None and not re.fullmatch(r"[A-Za-z_$][A-Za-z0-9_$]*", name):
+        raise ValueError(f"abi_name is an identifier, not {name!r}")
+    return name
+
+
+def _assemble(ptx, arch, debug, lineinfo):
+    """Machine code of ptxas, which has to be in PATH or below CUDA_HOME."""
+    tool = shutil.which("ptxas", path=os.pathsep.join(
+        [os.path.join(os.environ[v], "bin") for v in ("CUDA_HOME", "CUDA_PATH") if v in os.environ] + [os.environ.get("PATH", "")]))
+    if not tool:
+        raise RuntimeError("output='cubin' needs ptxas of the CUDA toolkit, in PATH or below CUDA_HOME")
+    with tempfile.TemporaryDirectory() as folder:
+        source, out = os.path.join(folder, "code.ptx"), os.path.join(folder, "code.cubin")
+        with open(source, "wb") as f:
+            f.write(ptx)
+        flags = ["-g"] * bool(debug) + ["-lineinfo"] * bool(lineinfo and not debug)
+        done = subprocess.run([tool, f"-arch={arch}", *flags, source, "-o", out, "-c"], capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"ptxas: {done.stderr.strip()}")
+        with open(out, "rb") as f:
+            return f.read()
+
+
+def compile(pyfunc, sig, debug=None, lineinfo=False, device=True, fastmath=False, cc=None, opt=None, abi="c", abi_info=None,
+            output="ptx", forceinline=False, launch_bounds=None, *, max_registers=None, fma=True, boundscheck=None,
+            weak_numbers=None, locals=None):
+    """Compile a device function, or with device=False a kernel, for NVIDIA GPUs.
+
+    pyfunc: a Python function, or what cuda.jit made of one. sig: its signature: types, or text; without a result the inferred one
+    is taken. cc: the compute capability, (7, 5) when left out. abi: "c": result f(args ...), of device functions alone;
+    "numba": int f(result *, args ...), which returns 0. abi_info: {"abi_name": "f"} names the function in the code: its own name
+    for "c". output: "ptx" text, or "cubin" (bytes), which needs ptxas. The other options are those of cuda.jit.
+
+    An argument is passed as it is, a complex number and a tuple as their parts, an array as a pointer to its first element, its
+    lengths, and unless its type says that it is C- or F-contiguous its strides in bytes. A result of several parts is a struct.
+
+    Returns (code, type of the result). Raises TypingError where the function has no types, UnsupportedError for another
+    output, NotImplementedError for a kernel with abi="c", ValueError for an unknown abi or a GPU too old."""
+    pyfunc = decorators._plain(getattr(pyfunc, "py_func", pyfunc), "cuda.compile")
+    if abi not in ("c", "numba"):
+        raise NotImplementedError(f"Unsupported ABI: {abi}")
+    if abi == "c" and not device:
+        raise NotImplementedError("The C ABI is not supported for kernels")
+    if output == "ltoir":
+        raise errors.UnsupportedError("output='ltoir' of cuda.compile is not supported: it needs NVIDIA's compiler")
+    if output not in ("ptx", "cubin"):
+        raise errors.NumbaValueError(f"Unsupported output type: {output}")
+    options = _gpu.compile_options({
+        "debug": debug, "opt": opt, "fastmath": fastmath, "fma": fma, "launch_bounds": launch_bounds,
+        "max_registers": max_registers, "boundscheck": boundscheck, "weak_numbers": weak_numbers, "locals": locals}, "cuda.compile")
+    options.update(target=_TARGET, all_params=True, status_result=abi == "numba")
+    arch = _arch(cc)
+    made = _quern.compile_kernel(pyfunc, decorators.signature_text(sig), options, arch, False, bool(device),
+                                 _name(pyfunc, abi, abi_info))
+    code = made["code"].rstrip(b"\0")
+    result = types.of_answer(made["signature"][1])
+    return (_assemble(code, arch, debug, lineinfo) if output == "cubin" else code.decode()), result
+
+
+def _current():
+    """The compute capability of the selected GPU; None where kernels run on the cpu device."""
+    device = _quern.current_device("cuda")
+    return tuple(device.compute_capability) if device.kind == "cuda" else None
+
+
+def compile_for_current_device(pyfunc, sig, **options):
+    """compile() for the GPU that is selected; where there is none, as without cc."""
+    return compile(pyfunc, sig, cc=_current(), **options)
+
+
+def compile_ptx(pyfunc, sig, debug=None, lineinfo=False, device=False, fastmath=False, cc=None, opt=None, abi="numba",
+                abi_info=None, **options):
+    """compile() to PTX, of a kernel unless device=True, and with Numba's convention."""
+    return compile(pyfunc, sig, debug=debug, lineinfo=lineinfo, device=device, fastmath=fastmath, cc=cc, opt=opt, abi=abi,
+                   abi_info=abi_info, output="ptx", **options)
+
+
+def compile_ptx_for_current_device(pyfunc, sig, **options):
+    """compile_ptx() for the GPU that is selected; where there is none, as without cc."""
+    return compile_ptx(pyfunc, sig, cc=_current(), **options)
+
+
+def compile_all(pyfunc, sig, **options):
+    """([code], type of the result): compile(), as a list since other compilers make several pieces."""
+    code, result = compile(pyfunc, sig, **options)
+    return [code], result
