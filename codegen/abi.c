@@ -35,6 +35,8 @@ ValueLayout abi_layout(Arena *arena, const Type *type, const Type *weak) {
     }
     if (type->kind == TY_ARRAY) {
         out.element = (uint8_t)type->element->kind;
+        out.item_size = (int32_t)type_size(type->element);
+        if (type->element->kind == TY_RECORD) out.cls = type->element->cls;
         out.ndim = type->ndim;
         out.layout = type->layout;
         out.readonly = type->readonly;

@@ -47,6 +47,7 @@ typedef struct ValueLayout {
     uint8_t
         element; /* TypeKind of an array's elements; ClassId of an object, whose items are its parameters */
     uint8_t ndim, layout;
+    int32_t item_size; /* of an array: bytes of an element */
     bool readonly, aligned;
     uint8_t usage;  /* of an array in a parameter: ARG_READ | ARG_WRITTEN | ARG_KEPT */
     bool weak;      /* the Python side is a Python number (results: box as int, float, complex) */
@@ -55,7 +56,8 @@ typedef struct ValueLayout {
     int32_t nitems;
     const struct ValueLayout *items;
     const Str *fields; /* named tuple */
-    void *cls;         /* handle of its class, or the enumeration of TY_MEMBER, an int64 */
+    void *
+        cls; /* handle of its class, of the dtype of an array of records, or the enumeration of TY_MEMBER, an int64 */
     /* of an object, to make one: of itself, and of its buffers by parameter, NULL where no element is counted */
     const CellLayout *cells, *buffer_cells[2];
     bool changed; /* an object in a parameter: the code may change one of its type */

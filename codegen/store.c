@@ -123,12 +123,14 @@ enum { MOST_NESTED = 64 };
 
 static void code_layout(Codec *c, ValueLayout *v, int depth) {
     if (v->cls)
-        code_fail(c, "a named tuple or a member of an enumeration is an argument or a result");
+        code_fail(
+            c, "a named tuple, a record or a member of an enumeration is an argument or a result");
     if (depth > MOST_NESTED) code_fail(c, "a type is nested too deeply");
     code_u8(c, &v->kind);
     code_u8(c, &v->element);
     code_u8(c, &v->ndim);
     code_u8(c, &v->layout);
+    code_i32(c, &v->item_size);
     code_bool(c, &v->readonly);
     code_bool(c, &v->aligned);
     code_u8(c, &v->usage);

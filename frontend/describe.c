@@ -14,6 +14,10 @@ static const char *public_name(TypeKind kind) {
 
 /* float32[:, ::1] where brackets can say it, Array(...) otherwise. */
 static void describe_array(StrBuf *out, const Type *type) {
+    if (type->ndim == 0 && type->element->kind == TY_RECORD) { /* a record */
+        type_describe(out, type->element);
+        return;
+    }
     bool plain = !type->readonly && type->aligned && type->space == SPACE_GLOBAL && type->ndim > 0;
     if (!plain) {
         static const char *const spaces[] = {"", ", shared", ", local", ", constant"};
@@ -95,6 +99,29 @@ static void describe_object(StrBuf *out, const Binding *b) {
     type_describe(out, b->type ? b->type : b->array->type);
 }
 
+/* Record(x: float64, spin: nestedarray(int8, (3,))) */
+static void describe_record(StrBuf *out, const Type *type, int32_t limit) {
+    buf_str(out, "Record(");
+    for (int32_t i = 0; i < type->nitems; i++) {
+        if (i) buf_str(out, ", ");
+        if (out->len > limit) {
+            buf_str(out, "...");
+            break;
+        }
+        buf_printf(out, STR_FMT ": ", STR_ARG(type->fields[i]));
+        describe(out, type->items[i], limit - NESTING_COSTS);
+    }
+    buf_char(out, ')');
+}
+
+static void describe_block(StrBuf *out, const Type *type, int32_t limit) {
+    buf_str(out, "nestedarray(");
+    describe(out, type->element, limit);
+    for (int i = 0; i < type->ndim; i++)
+        buf_printf(out, "%s%lld", i ? ", " : ", (", (long long)type->offsets[i]);
+    buf_str(out, type->ndim == 1 ? ",))" : "))");
+}
+
 static void describe_class(StrBuf *out, const Type *type, int32_t limit) {
     buf_str(out, type_class_name((ClassId)type->bits));
     if (!type->nparams) return;
@@ -114,6 +141,8 @@ static void describe(StrBuf *out, const Type *type, int32_t limit) {
     switch (type->kind) {
     case TY_TUPLE: describe_tuple(out, type, limit); return;
     case TY_ARRAY: describe_array(out, type); return;
+    case TY_RECORD: describe_record(out, type, limit); return;
+    case TY_BLOCK: describe_block(out, type, limit); return;
     case TY_RANGE: buf_str(out, "range"); return;
     case TY_SLICE: buf_str(out, "slice"); return;
     case TY_ITER:

@@ -248,6 +248,11 @@ int py_argtype_init(ModState *state) {
     if (!PyType_Check(memmap))
         return PyErr_SetString(PyExc_TypeError, "numpy.memmap is no type"), -1;
     state->memmap_type = (PyTypeObject *)memmap;
+    PyObject *recarray = PyObject_GetAttrString(state->np, "recarray");
+    if (!recarray) return -1;
+    if (!PyType_Check(recarray))
+        return PyErr_SetString(PyExc_TypeError, "numpy.recarray is no type"), -1;
+    state->recarray_type = (PyTypeObject *)recarray;
     for (int kind = TY_bool; kind <= TY_c128; kind++) {
         PyArray_Descr *descr = PyArray_DescrFromType(py_typenum_of_kind((TypeKind)kind));
         if (!descr) return -1;
@@ -259,7 +264,8 @@ int py_argtype_init(ModState *state) {
 
 void py_argtype_clear(ModState *state) {
     Py_CLEAR(state->memmap_type);
-    for (int kind = 0; kind < TY_SCALARS; kind++)
+    Py_CLEAR(state->recarray_type);
+    for (int kind = 0; kind < MOST_ELEMENTS; kind++)
         Py_CLEAR(state->descrs[kind]);
     Py_CLEAR(state->object_died);
     CompoundTable *table = atomic_exchange(&state->compounds, NULL);
@@ -316,7 +322,7 @@ static TypeKey refuse_type(const Where *w, PyObject *arg, const char *hint) {
 static const char *dtype_hint(PyArray_Descr *descr) {
     switch (descr->kind) {
     case 'O': return ": convert it with a.astype(float); None becomes nan";
-    case 'V': return ": pass each field as an array of its own, a['x']";
+    case 'V': return ": the fields of records are numbers, records, and arrays of these";
     case 'M':
     case 'm': return ": pass a.view('int64'), the number of its units";
     case 'U':
@@ -340,7 +346,8 @@ static TypeKey int_key(PyObject *arg) {
 
 static TypeKey array_key(const Where *w, PyArrayObject *array) {
     PyArray_Descr *descr = PyArray_DESCR(array);
-    int kind = py_kind_of_typenum(descr->type_num);
+    int kind = PyTypeNum_ISFLEXIBLE(descr->type_num) ? py_kind_of_descr(w->state, descr)
+                                                     : py_kind_of_typenum(descr->type_num);
     if (kind < 0) {
         PyObject *text = PyObject_Str((PyObject *)descr);
         if (text) {
@@ -354,7 +361,7 @@ static TypeKey array_key(const Where *w, PyArrayObject *array) {
         Py_XDECREF(text);
         return 0;
     }
-    if (!PyArray_ISNBO(descr->byteorder))
+    if (kind < FIRST_RECORD && !PyArray_ISNBO(descr->byteorder))
         return refuse(w, "the array is not in this machine's byte order; convert it with "
                          "a.astype(a.dtype.newbyteorder('='))");
     if (PyArray_NDIM(array) > 32) return refuse(w, "the array has more than 32 dimensions");
@@ -362,9 +369,26 @@ static TypeKey array_key(const Where *w, PyArrayObject *array) {
     Layout layout = flags & NPY_ARRAY_C_CONTIGUOUS   ? LAYOUT_C
                     : flags & NPY_ARRAY_F_CONTIGUOUS ? LAYOUT_F
                                                      : LAYOUT_A;
-    return key_array((TypeKind)kind, PyArray_NDIM(array), layout,
+    bool aligned = kind < FIRST_RECORD
+                       ? (flags & NPY_ARRAY_ALIGNED) != 0
+                       : py_is_aligned(descr, PyArray_DATA(array), PyArray_NDIM(array),
+                                       PyArray_DIMS(array), PyArray_STRIDES(array));
+    return key_array(kind, PyArray_NDIM(array), layout,
                      (flags & NPY_ARRAY_WRITEABLE ? 0 : KEY_READONLY) |
-                         (flags & NPY_ARRAY_ALIGNED ? 0 : KEY_UNALIGNED));
+                         (aligned ? 0 : KEY_UNALIGNED));
+}
+
+/* A record is an array without axes. */
+static TypeKey record_key(const Where *w, PyObject *arg) {
+    const PyVoidScalarObject *record = (PyVoidScalarObject *)arg;
+    int kind = py_kind_of_descr(w->state, record->descr);
+    if (kind < 0)
+        return refuse(w, "records have fields of numbers, records, and arrays of these, in this "
+                         "machine's byte order");
+    bool aligned = py_is_aligned(record->descr, record->obval, 0, NULL, NULL);
+    return key_array(kind, 0, LAYOUT_C,
+                     (record->flags & NPY_ARRAY_WRITEABLE ? 0 : KEY_READONLY) |
+                         (aligned ? 0 : KEY_UNALIGNED));
 }
 
 /* A data frame, or what else has an array inside. Asked of the type: nothing of the object itself runs. */
@@ -515,6 +539,7 @@ static bool is_function(ModState *state, PyObject *arg) {
 
 static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
     if (py_is_array(w->state, arg)) return array_key(w, (PyArrayObject *)arg);
+    if (py_is_record(arg)) return record_key(w, arg);
     if (Py_TYPE(arg) == w->state->device_array_type && w->kernel) return ((DeviceArray *)arg)->key;
     if (PyArray_Check(arg))
         return refuse_type(w, arg,
@@ -651,8 +676,9 @@ const Type *py_key_type(ModState *state, PyResolver *r, TypeTable *types, Arena 
                         bool strong) {
     if (key_is_compound(key)) return compound_type(state, r, types, arena, key, strong);
     if (key_is_array(key)) {
-        const Type *type =
-            type_array(types, type_scalar(types, key_element(key)), key_ndim(key), key_layout(key));
+        const Type *element = py_element_type(state, types, arena, key_element(key));
+        if (!element) return NULL;
+        const Type *type = type_array(types, element, key_ndim(key), key_layout(key));
         if (key & KEY_READONLY) type = type_array_readonly(types, type, true);
         if (key & KEY_UNALIGNED) type = type_array_aligned(types, type, false);
         return type;
@@ -663,9 +689,13 @@ const Type *py_key_type(ModState *state, PyResolver *r, TypeTable *types, Arena 
 
 TypeKey py_type_key(ModState *state, const Type *type) {
     if (type->kind < TY_SCALARS) return KEY_SCALAR(type->kind);
-    if (type->kind == TY_ARRAY)
-        return key_array(type->element->kind, type->ndim, (Layout)type->layout,
-                         (type->readonly ? KEY_READONLY : 0) | (type->aligned ? 0 : KEY_UNALIGNED));
+    if (type->kind == TY_ARRAY) {
+        int kind = py_kind_of_element(state, type->element);
+        return kind < 0 ? 0
+                        : key_array(kind, type->ndim, (Layout)type->layout,
+                                    (type->readonly ? KEY_READONLY : 0) |
+                                        (type->aligned ? 0 : KEY_UNALIGNED));
+    }
     if (type->kind == TY_CLASS && type->bits == CLS_str)
         return compound_key(state, (PyObject *)&PyUnicode_Type, NULL, 0);
     if (type->kind != TY_TUPLE || type->nitems > MAX_TUPLE) return 0;

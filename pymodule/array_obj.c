@@ -43,7 +43,7 @@ static int64_t array_size(const DeviceArray *a) {
 }
 
 DeviceArray *py_array_new(ModState *state, RtDevice *device, RtBuffer *buffer, uint64_t address,
-                          TypeKind kind, int ndim, const int64_t *shape, const int64_t *strides,
+                          int kind, int ndim, const int64_t *shape, const int64_t *strides,
                           bool readonly) {
     PyTypeObject *type = state->device_array_type;
     DeviceArray *a = (DeviceArray *)type->tp_alloc(type, 2 * ndim);
@@ -55,7 +55,7 @@ DeviceArray *py_array_new(ModState *state, RtDevice *device, RtBuffer *buffer, u
     a->device = device;
     a->buffer = buffer;
     a->address = address;
-    a->kind = (uint8_t)kind;
+    a->kind = (uint16_t)kind;
     a->readonly = readonly;
     for (int i = 0; i < ndim; i++) {
         a->dims[i] = shape[i];
@@ -108,7 +108,7 @@ static PyArrayObject *shadow(const DeviceArray *a) {
 static PyObject *of_shadow(const DeviceArray *a, PyObject *view) {
     if (!view) return NULL;
     PyArrayObject *s = (PyArrayObject *)view;
-    int kind = PyArray_CheckExact(view) ? py_kind_of_typenum(PyArray_TYPE(s)) : -1;
+    int kind = PyArray_CheckExact(view) ? py_kind_of_descr(a->state, PyArray_DESCR(s)) : -1;
     DeviceArray *made = NULL;
     if (kind < 0) {
         PyErr_SetString(PyExc_TypeError, "device arrays cannot have this type");
@@ -120,8 +120,8 @@ static PyObject *of_shadow(const DeviceArray *a, PyObject *view) {
             dims[ndim + i] = PyArray_STRIDE(s, i);
         }
         uint64_t address = a->address ? (uint64_t)(uintptr_t)PyArray_DATA(s) : 0;
-        made = py_array_new(a->state, a->device, rt_buffer_retain(a->buffer), address,
-                            (TypeKind)kind, ndim, dims, dims + ndim, a->readonly);
+        made = py_array_new(a->state, a->device, rt_buffer_retain(a->buffer), address, kind, ndim,
+                            dims, dims + ndim, a->readonly);
         made_on(made, a->stream);
     }
     Py_DECREF(view);
@@ -184,8 +184,7 @@ static bool check_host(const DeviceArray *a, PyArrayObject *host, bool written) 
         PyErr_SetString(PyExc_ValueError, "the host array has another shape than the device array");
         return false;
     }
-    if (py_kind_of_typenum(PyArray_TYPE(host)) != a->kind ||
-        !PyArray_ISNBO(PyArray_DESCR(host)->byteorder)) {
+    if (py_kind_of_descr(a->state, PyArray_DESCR(host)) != a->kind) {
         PyErr_Format(PyExc_TypeError, "the host array has dtype %S, the device array %S",
                      PyArray_DESCR(host), a->state->descrs[a->kind]);
         return false;
@@ -652,10 +651,10 @@ static void f_strides(int ndim, int64_t item, const int64_t *shape, int64_t *str
 }
 
 /* The kind of "<f4" and the like; -1 with an exception. */
-static int kind_of_dtype(PyObject *dtype) {
+static int kind_of_dtype(ModState *state, PyObject *dtype) {
     PyArray_Descr *descr = NULL;
     if (!PyArray_DescrConverter(dtype, &descr)) return -1;
-    int kind = PyArray_ISNBO(descr->byteorder) ? py_kind_of_typenum(descr->type_num) : -1;
+    int kind = py_kind_of_descr(state, descr);
     if (kind < 0) PyErr_Format(PyExc_TypeError, "arrays of dtype %S cannot lie on a device", descr);
     Py_DECREF(descr);
     return kind;
@@ -699,7 +698,7 @@ static DeviceArray *wrap_interface(ModState *state, RtDevice *device, PyObject *
         return PyErr_SetString(PyExc_TypeError,
                                "__cuda_array_interface__: typestr or data is missing"),
                NULL;
-    int kind = kind_of_dtype(typestr);
+    int kind = kind_of_dtype(state, typestr);
     if (kind < 0 || !read_dims(PyDict_GetItemString(dict, "shape"), shape, &ndim)) return NULL;
     int64_t item = PyDataType_ELSIZE(state->descrs[kind]);
     c_strides(ndim, item, shape, strides);
@@ -724,9 +723,9 @@ static DeviceArray *wrap_interface(ModState *state, RtDevice *device, PyObject *
                 buffer = rt_buffer_foreign(device, address + (uint64_t)lo, hi - lo, owner,
                                            drop_object, &err));
     if (buffer)
-        a = made_on(py_array_new(state, device, buffer, address, (TypeKind)kind, ndim, shape,
-                                 strides, readonly != 0),
-                    stream);
+        a = made_on(
+            py_array_new(state, device, buffer, address, kind, ndim, shape, strides, readonly != 0),
+            stream);
     else
         Py_DECREF(owner);
     Py_XDECREF(keep);
@@ -798,7 +797,7 @@ PyObject *py_api_device_array(PyObject *self, PyObject *args, PyObject *kwargs) 
                                      &strides_object, &order, &stream_object, &memory))
         return NULL;
     bool fortran;
-    int kind = kind_of_dtype(dtype);
+    int kind = kind_of_dtype(state, dtype);
     if (kind < 0 || !read_order(order, &fortran)) return NULL;
     int64_t item = PyDataType_ELSIZE(state->descrs[kind]);
     if (!read_shape(shape_object, item, shape, &ndim, &size)) return NULL;
@@ -817,8 +816,8 @@ PyObject *py_api_device_array(PyObject *self, PyObject *args, PyObject *kwargs) 
     DeviceArray *a = NULL;
     RtBuffer *buffer = buffer_new(state, device, (RtMemory)memory, hi - lo, stream);
     if (buffer)
-        a = made_on(py_array_new(state, device, buffer, buffer->address - (uint64_t)lo,
-                                 (TypeKind)kind, ndim, shape, strides, false),
+        a = made_on(py_array_new(state, device, buffer, buffer->address - (uint64_t)lo, kind, ndim,
+                                 shape, strides, false),
                     stream);
     Py_XDECREF(keep);
     return (PyObject *)a;
@@ -839,7 +838,7 @@ static PyObject *copy_in(DeviceApi *api, PyObject *object, PyObject *stream_obje
     ModState *state = api->state;
     PyArrayObject *host = packed_source(object);
     if (!host) return NULL;
-    int kind = kind_of_dtype((PyObject *)PyArray_DESCR(host)), ndim = PyArray_NDIM(host);
+    int kind = kind_of_dtype(state, (PyObject *)PyArray_DESCR(host)), ndim = PyArray_NDIM(host);
     RtDevice *device = kind < 0 ? NULL : to ? to->device : py_current_device(state, api->wanted);
     RtStream *stream = NULL;
     PyObject *keep = NULL;
@@ -858,8 +857,8 @@ static PyObject *copy_in(DeviceApi *api, PyObject *object, PyObject *stream_obje
             RtBuffer *buffer =
                 buffer_new(state, device, RT_MEM_DEVICE, PyArray_NBYTES(host), stream);
             if (buffer)
-                a = made_on(py_array_new(state, device, buffer, buffer->address, (TypeKind)kind,
-                                         ndim, dims, dims + ndim, false),
+                a = made_on(py_array_new(state, device, buffer, buffer->address, kind, ndim, dims,
+                                         dims + ndim, false),
                             stream);
         }
         if (a && !copy_host(a, host, stream, true)) Py_CLEAR(a);
@@ -930,7 +929,7 @@ PyObject *py_api_pinned_array(PyObject *self, PyObject *args, PyObject *kwargs) 
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|Os", names, &shape_object, &dtype, &order))
         return NULL;
     bool fortran;
-    int kind = kind_of_dtype(dtype);
+    int kind = kind_of_dtype(state, dtype);
     if (kind < 0 || !read_order(order, &fortran) ||
         !read_shape(shape_object, PyDataType_ELSIZE(state->descrs[kind]), shape, &ndim, &size))
         return NULL;

@@ -23,6 +23,26 @@ static bool same_array(PyArrayObject *array, const ArrayValue *value, int ndim) 
     return true;
 }
 
+static PyArray_Descr *element_descr(ModState *state, const ValueLayout *layout) {
+    return layout->element == TY_RECORD ? layout->cls : state->descrs[layout->element];
+}
+
+/* One without axes is the record that it looks at. */
+static PyObject *as_record(const ValueLayout *layout, PyObject *array) {
+    if (!array || layout->element != TY_RECORD || layout->ndim) return array;
+    PyArrayObject *a = (PyArrayObject *)array;
+    PyObject *record = PyArray_ToScalar(PyArray_DATA(a), a);
+    Py_DECREF(array);
+    return record;
+}
+
+/* Is it that very record? */
+static bool same_record(const ValueLayout *layout, PyObject *base, const ArrayValue *value) {
+    const PyVoidScalarObject *record = (PyVoidScalarObject *)base;
+    return layout->element == TY_RECORD && layout->ndim == 0 && py_is_record(base) &&
+           record->obval == value->data && PyArray_EquivTypes(record->descr, layout->cls);
+}
+
 static PyObject *new_array(ModState *state, const ValueLayout *layout, const ArrayValue *value,
                            void *data, bool writable) {
     npy_intp shape[MAX_DIMS], strides[MAX_DIMS];
@@ -31,7 +51,7 @@ static PyObject *new_array(ModState *state, const ValueLayout *layout, const Arr
         shape[i] = value->dims[i];
         strides[i] = value->dims[ndim + i];
     }
-    PyArray_Descr *descr = state->descrs[layout->element];
+    PyArray_Descr *descr = element_descr(state, layout);
     Py_INCREF(descr);
     return PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, data ? strides : NULL, data,
                                 writable ? NPY_ARRAY_WRITEABLE : 0, NULL);
@@ -42,13 +62,14 @@ static PyObject *box_view(ModState *state, const ValueLayout *layout, const Arra
     PyObject *base = value->owner->object;
     bool is_array = py_is_array(state, base);
     if (is_array && same_array((PyArrayObject *)base, value, layout->ndim) &&
-        PyArray_TYPE((PyArrayObject *)base) == state->descrs[layout->element]->type_num)
+        PyArray_EquivTypes(PyArray_DESCR((PyArrayObject *)base), element_descr(state, layout)))
         return Py_NewRef(base);
+    if (same_record(layout, base, value)) return Py_NewRef(base);
     bool writable = !layout->readonly && (!is_array || PyArray_ISWRITEABLE((PyArrayObject *)base));
     PyObject *array = new_array(state, layout, value, value->data, writable);
     if (array && PyArray_SetBaseObject((PyArrayObject *)array, Py_NewRef(base)) < 0)
         Py_CLEAR(array);
-    return array;
+    return as_record(layout, array);
 }
 
 static PyObject *box_owned(ModState *state, const ValueLayout *layout, const ArrayValue *value) {
@@ -63,12 +84,13 @@ static PyObject *box_owned(ModState *state, const ValueLayout *layout, const Arr
     else if (PyArray_SetBaseObject((PyArrayObject *)array, capsule) <
              0) /* steals, also on failure */
         Py_CLEAR(array);
-    return array;
+    return as_record(layout, array);
 }
 
 bool py_is_array_of(PyObject *object, const ArrayValue *value, int ndim) {
-    return value->owner && value->owner->object == object &&
-           same_array((PyArrayObject *)object, value, ndim);
+    if (!value->owner || value->owner->object != object) return false;
+    if (py_is_record(object)) return ((PyVoidScalarObject *)object)->obval == value->data;
+    return same_array((PyArrayObject *)object, value, ndim);
 }
 
 static PyObject *box_array(ModState *state, const ValueLayout *layout, const ArrayValue *value) {
@@ -85,7 +107,7 @@ static PyObject *box_array(ModState *state, const ValueLayout *layout, const Arr
     PyObject *view = new_array(state, layout, value, value->data, false), *copy = NULL;
     if (view) copy = PyArray_NewCopy((PyArrayObject *)view, NPY_KEEPORDER);
     Py_XDECREF(view);
-    return copy;
+    return as_record(layout, copy);
 }
 
 static PyObject *box_tuple(ModState *state, const ValueLayout *layout, const char *value) {

@@ -18,7 +18,7 @@ typedef struct DeviceArray {
     uint64_t address; /* of the first element */
     uint64_t lo, hi;  /* the bytes it spans */
     TypeKey key;
-    uint8_t kind;   /* TypeKind of the elements */
+    uint16_t kind;  /* of the elements: TypeKind, or the number of a structured dtype */
     uint8_t layout; /* Layout, from shape and strides */
     bool readonly;
     int64_t dims[]; /* shape, then strides */
@@ -86,7 +86,7 @@ PyObject *py_api_event(PyObject *self, PyObject *args, PyObject *kwargs);
 /* -- array_obj.c -- */
 extern PyType_Spec py_device_array_spec;
 DeviceArray *
-py_array_new(ModState *state, RtDevice *device, RtBuffer *buffer, uint64_t address, TypeKind kind,
+py_array_new(ModState *state, RtDevice *device, RtBuffer *buffer, uint64_t address, int kind,
              int ndim, const int64_t *shape, const int64_t *strides,
              bool readonly); /* takes over a reference to the buffer, also on failure */
 /* The object as a device array: itself, or a wrapper of its memory on `device`, by __cuda_array_interface__ or

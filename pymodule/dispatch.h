@@ -48,9 +48,10 @@ typedef struct Plan {
         object; /* of a list, dict or set; items are the plans of its parameters, each in an element */
     PyObject *type; /* the exact type (or function) asked for */
     PyArray_Descr *descr;
-    ModState *state; /* arrays */
-    TypeKey key;     /* arrays: of a device array that fits */
-    bool written;    /* arrays: by the code, as far as is known */
+    ModState *state;       /* arrays */
+    TypeKey key;           /* arrays: of a device array that fits */
+    bool written;          /* arrays: by the code, as far as is known */
+    bool records, aligned; /* arrays: of records; as their fields want it */
     int flags_mask, flags_want;
     uint16_t value_offset, value_size;
 } Plan;

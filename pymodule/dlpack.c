@@ -250,8 +250,7 @@ static DeviceArray *wrap(ModState *state, RtDevice *device, const DLTensor *t, b
                                            taken_drop, &err));
     if (!buffer) return NULL;
     *used = true;
-    return py_array_new(state, device, buffer, address, (TypeKind)kind, t->ndim, shape, strides,
-                        readonly);
+    return py_array_new(state, device, buffer, address, kind, t->ndim, shape, strides, readonly);
 }
 
 /* Takes the tensor out of the capsule: it is ours now. */

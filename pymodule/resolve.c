@@ -110,11 +110,22 @@ static void refer_to(PyResolver *r, FrozenArray *frozen, PyArrayObject *array, H
         py_hash_elements(h, array, 0, frozen->bytes);
 }
 
+/* The number of a dtype is the process's own: its text is everybody's. */
+static void hash_element(PyResolver *r, Hasher *h, const Type *element) {
+    if (element->kind != TY_RECORD) return;
+    StrBuf text;
+    buf_init(&text, r->arena);
+    type_print(&text, element);
+    Str whole = buf_take(&text);
+    hash_update(h, whole.bytes, (size_t)whole.len);
+}
+
 static bool bind_array(PyResolver *r, Binding *b, PyObject *object) {
     PyArrayObject *array = (PyArrayObject *)object;
-    int kind = py_kind_of_typenum(PyArray_TYPE(array)), ndim = PyArray_NDIM(array);
-    if (kind < 0 || !PyArray_ISNBO(PyArray_DESCR(array)->byteorder))
-        return bind_name(r, b, BIND_OPAQUE, "ndarray of an unsupported dtype");
+    int kind = py_kind_of_descr(r->state, PyArray_DESCR(array)), ndim = PyArray_NDIM(array);
+    const Type *element = kind < 0 ? NULL : py_element_type(r->state, r->types, r->arena, kind);
+    if (kind >= 0 && !element) return false;
+    if (kind < 0) return bind_name(r, b, BIND_OPAQUE, "ndarray of an unsupported dtype");
     FrozenArray *frozen = arena_new(r->arena, FrozenArray);
     Layout layout = LAYOUT_C;
     frozen->shape = copy_sizes(r, PyArray_DIMS(array), ndim);
@@ -123,7 +134,8 @@ static bool bind_array(PyResolver *r, Binding *b, PyObject *object) {
     Hasher h;
     hash_init(&h);
     hash_u64(&h, BIND_ARRAY);
-    hash_u64(&h, (uint64_t)kind << 8 | (uint64_t)ndim);
+    hash_u64(&h, (uint64_t)element->kind << 8 | (uint64_t)ndim);
+    hash_element(r, &h, element);
     hash_update(&h, frozen->shape, sizeof *frozen->shape * (size_t)ndim);
     if (stays_in_place(r, array)) {
         refer_to(r, frozen, array, &h, &layout);
@@ -134,12 +146,19 @@ static bool bind_array(PyResolver *r, Binding *b, PyObject *object) {
         Py_DECREF(plain);
         hash_update(&h, frozen->bytes, (size_t)frozen->nbytes);
     }
-    const Type *element = type_scalar(r->types, (TypeKind)kind);
     frozen->type = type_array_readonly(r->types, type_array(r->types, element, ndim, layout), true);
     b->kind = BIND_ARRAY;
     b->array = frozen;
     b->digest = hash_final(&h);
     return true;
+}
+
+/* A record, as an array without axes. */
+static bool bind_record(PyResolver *r, Binding *b, PyObject *object) {
+    PyObject *array = PyArray_FromScalar(object, NULL);
+    bool ok = array && PyList_Append(r->keep, array) == 0 && bind_array(r, b, array);
+    Py_XDECREF(array);
+    return ok;
 }
 
 static bool all_const(PyObject *tuple, int depth) {
@@ -572,11 +591,13 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     if (PyType_Check(object)) return bind_class(r, b, object, path);
     int kind = py_kind_of_scalar_type(state, type);
     if (kind >= 0) return bind_numpy_scalar(r, b, object, kind);
-    if (PyArray_CheckExact(object)) return bind_array(r, b, object);
+    if (PyArray_CheckExact(object) || type == state->recarray_type) return bind_array(r, b, object);
+    if (py_is_record(object)) return bind_record(r, b, object);
     if (PyArray_DescrCheck(object)) {
         PyArray_Descr *descr = (PyArray_Descr *)object;
-        kind = PyArray_ISNBO(descr->byteorder) ? py_kind_of_typenum(descr->type_num) : -1;
-        if (kind >= 0) return bind_type(r, b, type_scalar(r->types, (TypeKind)kind));
+        kind = py_kind_of_descr(state, descr);
+        const Type *element = kind < 0 ? NULL : py_element_type(state, r->types, r->arena, kind);
+        if (kind >= 0) return element && bind_type(r, b, element);
     }
     if (py_is_partial(object)) return bind_partial(r, b, object, path);
     if (PyTuple_Check(object) && !(PyTuple_CheckExact(object) && all_const(object, 0)))

@@ -11,7 +11,8 @@
 /* -- type keys --------------------------------------------------------------------------------
  * An argument's type as a small integer, so that a signature is compared with memcmp.
  *   scalars    KEY_SCALAR(kind)
- *   arrays     KEY_ARRAY | element | ndim << 8 | layout << 16 | flags
+ *   arrays     KEY_ARRAY | element | ndim << 10 | layout << 16 | flags; element: a TypeKind, or from FIRST_RECORD on the number
+ *              of a structured dtype
  *   compounds  KEY_COMPOUND | index into state->compounds (tuples, named tuples, functions) */
 typedef uint32_t TypeKey;
 #define KEY_ARRAY        (UINT32_C(1) << 30)
@@ -19,8 +20,9 @@ typedef uint32_t TypeKey;
 #define KEY_READONLY     (UINT32_C(1) << 24)
 #define KEY_UNALIGNED    (UINT32_C(1) << 25)
 #define KEY_SCALAR(kind) ((TypeKey)(kind) + 1)
-static inline TypeKey key_array(TypeKind element, int ndim, Layout layout, uint32_t flags) {
-    return KEY_ARRAY | (TypeKey)element | (TypeKey)ndim << 8 | (TypeKey)layout << 16 | flags;
+enum { FIRST_RECORD = 64, MOST_ELEMENTS = 1024 };
+static inline TypeKey key_array(int element, int ndim, Layout layout, uint32_t flags) {
+    return KEY_ARRAY | (TypeKey)element | (TypeKey)ndim << 10 | (TypeKey)layout << 16 | flags;
 }
 static inline bool key_is_scalar(TypeKey key) {
     return !(key & (KEY_ARRAY | KEY_COMPOUND));
@@ -34,11 +36,11 @@ static inline bool key_is_compound(TypeKey key) {
 static inline TypeKind key_scalar_kind(TypeKey key) {
     return (TypeKind)(key - 1);
 }
-static inline TypeKind key_element(TypeKey key) {
-    return (TypeKind)(key & 0xff);
+static inline int key_element(TypeKey key) {
+    return (int)(key & 0x3ff);
 }
 static inline int key_ndim(TypeKey key) {
-    return (int)(key >> 8 & 0xff);
+    return (int)(key >> 10 & 0x3f);
 }
 static inline Layout key_layout(TypeKey key) {
     return (Layout)(key >> 16 & 0xff);
@@ -68,17 +70,19 @@ typedef struct ModState {
     PyObject *module; /* borrowed */
     PyTypeObject *dispatcher_type, *ufunc_data_type, *kernel_type, *launch_type;
     PyTypeObject *device_array_type, *stream_type, *event_type, *device_type, *api_type;
-    PyTypeObject *ufunc_type;  /* made at run time: see ufunc.c; lives for ever */
-    PyObject *np;              /* the numpy module */
-    PyTypeObject *memmap_type; /* numpy.memmap: an array like any other whose memory is a file */
-    PyObject *errors;          /* quern.errors, imported when first needed */
+    PyTypeObject *ufunc_type;    /* made at run time: see ufunc.c; lives for ever */
+    PyObject *np;                /* the numpy module */
+    PyTypeObject *memmap_type;   /* numpy.memmap: an array like any other whose memory is a file */
+    PyTypeObject *recarray_type; /* numpy.recarray: one whose fields are attributes, too */
+    PyObject *errors;            /* quern.errors, imported when first needed */
     PyObject *linecache;
     PyObject *
         recorder; /* a callable, while `python -m quern explain` runs a program: see explain_obj.c */
     /* classes of the Python package, told to us by register() */
     PyObject *type_class, *intrinsic_class, *namespace_class;
     PyObject *str_quern_name;
-    PyArray_Descr *descrs[TY_SCALARS];      /* NULL for weak numbers and none */
+    PyArray_Descr *descrs
+        [MOST_ELEMENTS]; /* NULL for weak numbers and none; structured ones from FIRST_RECORD on */
     PyTypeObject *scalar_types[TY_SCALARS]; /* NumPy's scalar types, borrowed from NumPy */
     PyGuard lock; /* of what follows; and of the tables of cores (spec.c) */
     _Atomic(CompoundTable *) compounds;
@@ -141,12 +145,25 @@ const Type *py_key_type(ModState *state, struct PyResolver *r, TypeTable *types,
 TypeKey py_type_key(ModState *state, const Type *type);
 /* The user's name of a key's type, a new reference. */
 PyObject *py_key_text(ModState *state, TypeKey key);
-/* An ndarray, or the one subclass whose own behaviour compiled code cannot lose: numpy.memmap. */
+/* An ndarray, or a subclass whose own behaviour compiled code does not lose: numpy.memmap and numpy.recarray. */
 static inline bool py_is_array(const ModState *state, PyObject *object) {
-    return PyArray_CheckExact(object) || Py_TYPE(object) == state->memmap_type;
+    return PyArray_CheckExact(object) || Py_TYPE(object) == state->memmap_type ||
+           Py_TYPE(object) == state->recarray_type;
 }
 int py_argtype_init(ModState *state);
 void py_argtype_clear(ModState *state);
+
+/* -- records.c: kinds of elements, TypeKinds or numbers of structured dtypes -- */
+/* -1: arrays of it are not supported. */
+int py_kind_of_descr(ModState *state, PyArray_Descr *descr);
+int py_kind_of_element(ModState *state, const Type *element);
+/* NULL: exception. */
+const Type *py_element_type(ModState *state, TypeTable *types, Arena *arena, int kind);
+/* Do records lie so that each field is where its type wants it, if their dtype has it so? */
+bool py_is_aligned(PyArray_Descr *record, const void *data, int ndim, const npy_intp *shape,
+                   const npy_intp *strides);
+/* A record of its own: a[i] of a structured array. */
+bool py_is_record(PyObject *object);
 
 /* -- codeobj.c -- */
 /* A NULL answer comes with an exception. */

@@ -4,7 +4,7 @@
 /* -- making loops ------------------------------------------------------------------------------------------- */
 
 static TypeKind key_kind(TypeKey key) {
-    return key_is_array(key) ? key_element(key) : type_strong_kind(key_scalar_kind(key));
+    return key_is_array(key) ? (TypeKind)key_element(key) : type_strong_kind(key_scalar_kind(key));
 }
 
 static bool is_number_kind(TypeKind kind) {

@@ -178,17 +178,21 @@ static bool plan_array(Planner *p, Plan *plan, TypeKey key, const ValueLayout *l
     plan->layout = (uint8_t)key_layout(key);
     plan->item_size = (int32_t)PyDataType_ELSIZE(p->state->descrs[key_element(key)]);
     plan->descr = p->state->descrs[key_element(key)];
+    plan->records = key_element(key) >= FIRST_RECORD;
+    plan->aligned = !(key & KEY_UNALIGNED);
+    if (plan->records) plan->type = (PyObject *)p->state->recarray_type;
     if (!kept) plan->owner = reserve(p, sizeof(Owner), 16);
     plan->key = key & ~KEY_UNALIGNED; /* device memory never is */
     plan->written = layout->usage & ARG_WRITTEN;
     p->narrays++;
     int contiguous = plan->layout == LAYOUT_C ? NPY_ARRAY_C_CONTIGUOUS
                                               : NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS;
-    plan->flags_mask = contiguous | NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE;
+    int aligned = plan->records ? 0 : NPY_ARRAY_ALIGNED; /* records: is_laid_out */
+    plan->flags_mask = contiguous | aligned | NPY_ARRAY_WRITEABLE;
     plan->flags_want = (plan->layout == LAYOUT_C   ? NPY_ARRAY_C_CONTIGUOUS
                         : plan->layout == LAYOUT_F ? NPY_ARRAY_F_CONTIGUOUS
                                                    : 0) |
-                       (key & KEY_UNALIGNED ? 0 : NPY_ARRAY_ALIGNED) |
+                       (key & KEY_UNALIGNED ? 0 : aligned) |
                        (key & KEY_READONLY ? 0 : NPY_ARRAY_WRITEABLE);
     return (layout->kind == TY_ARRAY && layout->ndim == plan->ndim) || mismatch(key, layout);
 }
@@ -414,8 +418,18 @@ static void contiguous_strides(const Plan *plan, const npy_intp *shape, int64_t 
     }
 }
 
+/* Of records: NumPy's flag is about their bytes. */
+static bool is_laid_out(const Plan *plan, PyArrayObject *array) {
+    PyArray_Descr *descr = PyArray_DESCR(array);
+    bool same = descr == plan->descr ||
+                (descr->type_num == NPY_VOID && PyArray_EquivTypes(descr, plan->descr));
+    return same && plan->aligned == py_is_aligned(descr, PyArray_DATA(array), PyArray_NDIM(array),
+                                                  PyArray_DIMS(array), PyArray_STRIDES(array));
+}
+
 static bool same_descr(const Plan *plan, PyArrayObject *array) {
     PyArray_Descr *descr = PyArray_DESCR(array);
+    if (QN_UNLIKELY(plan->records)) return is_laid_out(plan, array);
     if (descr == plan->descr) return true;
     return py_kind_of_typenum(descr->type_num) == py_kind_of_typenum(plan->descr->type_num) &&
            PyArray_ISNBO(descr->byteorder);
@@ -447,19 +461,36 @@ static inline int fill_array(const Plan *plan, PyArrayObject *array, Owner *owne
     return 1;
 }
 
+static bool record_fits(const Plan *plan, PyObject *o) {
+    if (!plan->records || plan->ndim || !py_is_record(o)) return false;
+    const PyVoidScalarObject *record = (PyVoidScalarObject *)o;
+    return (record->descr == plan->descr || PyArray_EquivTypes(record->descr, plan->descr)) &&
+           (record->flags & NPY_ARRAY_WRITEABLE) == (plan->flags_want & NPY_ARRAY_WRITEABLE) &&
+           plan->aligned == py_is_aligned(record->descr, record->obval, 0, NULL, NULL);
+}
+
+/* An array, or a record, which is one without axes. */
+static int fill_any(const Plan *plan, PyObject *o, Owner *owner, char *out) {
+    if (!py_is_record(o)) return fill_array(plan, (PyArrayObject *)o, owner, out);
+    ((ArrayValue *)out)->data = ((PyVoidScalarObject *)o)->obval;
+    ((ArrayValue *)out)->owner = owner;
+    return 1;
+}
+
 static inline int unbox_array(const Plan *plan, PyObject *o, char *out, char *frame) {
-    if (!array_fits(plan, o)) return 0;
+    bool array = array_fits(plan, o);
+    if (!array && !record_fits(plan, o)) return 0;
     Owner *owner = (Owner *)(frame + plan->owner);
     atomic_init(&owner->refs, OWNER_BORROWED);
     owner->destroy = NULL;
     owner->object = o;
-    return fill_array(plan, (PyArrayObject *)o, owner, out);
+    return array ? fill_array(plan, (PyArrayObject *)o, owner, out) : fill_any(plan, o, owner, out);
 }
 
 static int unbox_kept_array(const Plan *plan, PyObject *o, char *out) {
-    if (!array_fits(plan, o)) return 0;
+    if (!array_fits(plan, o) && !record_fits(plan, o)) return 0;
     Owner *owner = py_own(plan->state, o);
-    return owner ? fill_array(plan, (PyArrayObject *)o, owner, out) : -1;
+    return owner ? fill_any(plan, o, owner, out) : -1;
 }
 
 static inline void unbox_device_array(const Plan *plan, const DeviceArray *a, char *out,
@@ -485,7 +516,7 @@ static int unbox_kernel_array(const Plan *plan, PyObject *o, char *out, char *fr
                               KernelArrays *k) {
     uint32_t bit = k->next < 32 ? UINT32_C(1) << k->next : 0;
     k->next++;
-    if (py_is_array(k->state, o)) {
+    if (py_is_array(k->state, o) || py_is_record(o)) {
         k->host[k->param] |= bit;
         k->any_host = true;
         return bit ? unbox_array(plan, o, out, frame) : 0;

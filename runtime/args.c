@@ -37,6 +37,10 @@ static int64_t rt_kind_size(uint8_t type_kind) {
     return type_kind < TY_SCALARS ? bits[type_kind] / 8 : 0;
 }
 
+static int64_t item_size(const ValueLayout *array) {
+    return array->item_size ? array->item_size : rt_kind_size(array->element);
+}
+
 /* -- collecting -------------------------------------------------------------------------------- */
 
 static ArgArray *add_array(RtArgs *args) {
@@ -70,8 +74,8 @@ static bool collect_array(Walk *w, const ValueLayout *layout, ArrayValue *value)
     if (layout->ndim > RT_MAX_DIMS)
         return rt_fail(w->err, RT_VALUE_ERROR, "Argument %d has more than %d dimensions.",
                        w->param + 1, RT_MAX_DIMS);
-    if (!rt_extent(layout->ndim, rt_kind_size(layout->element), value->dims,
-                   value->dims + layout->ndim, &lo, &hi))
+    if (!rt_extent(layout->ndim, item_size(layout), value->dims, value->dims + layout->ndim, &lo,
+                   &hi))
         return rt_fail(w->err, RT_VALUE_ERROR,
                        "Argument %d is an array that spans more than 2^63 bytes.", w->param + 1);
     a->value = value;
@@ -173,8 +177,8 @@ bool rt_launch_wants_general(const Artifact *artifact, void *const *values) {
     for (int i = 0; i < args.narrays && !general; i++) {
         const ArgArray *a = &args.arrays[i];
         int32_t ndim = a->layout->ndim;
-        spans[i] = rt_span((uintptr_t)a->data, ndim, rt_kind_size(a->layout->element),
-                           a->value->dims, a->value->dims + ndim, a->written);
+        spans[i] = rt_span((uintptr_t)a->data, ndim, item_size(a->layout), a->value->dims,
+                           a->value->dims + ndim, a->written);
     }
     general = general || rt_spans_want_general(spans, args.narrays);
     if (spans != few) rt_dealloc(spans, size);
@@ -242,7 +246,7 @@ bool rt_args_begin(RtArgs *args, RtDevice *device, RtStream *stream, RtError *er
 }
 
 static bool contiguous(const ArgArray *a) {
-    return rt_dense(a->layout->ndim, rt_kind_size(a->layout->element), a->value->dims,
+    return rt_dense(a->layout->ndim, item_size(a->layout), a->value->dims,
                     a->value->dims + a->layout->ndim);
 }
 
@@ -280,7 +284,7 @@ bool rt_args_end(RtArgs *args, RtDevice *device, RtStream *stream, RtError *err)
         const ArgRange *r = &args->ranges[a->range];
         const int64_t *shape = a->value->dims, *strides = shape + a->layout->ndim;
         rt_copy_elements(a->data, strides, r->staging + ((uintptr_t)a->data - r->lo), strides,
-                         a->layout->ndim, rt_kind_size(a->layout->element), shape);
+                         a->layout->ndim, item_size(a->layout), shape);
     }
     return true;
 }

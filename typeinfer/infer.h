@@ -545,6 +545,18 @@ bool primitive_buffer_like(Infer *in, const Val *args, int32_t n, Val *out);
 bool primitive_take(Infer *in, const Val *args, int32_t n, Val *out);
 bool primitive_move(Infer *in, const Val *args, int32_t n, Val *out);
 
+/* -- infer_record.c: structured arrays ------------------------------------------------------------- */
+
+bool type_is_records(const Type *type); /* an array of them, or without axes a record */
+void v_advise_fields(Infer *in, const Type *records); /* a note: which there are */
+/* A field by its name or, of one record, by its number; *found false: `a` is no record, or the name means something else. */
+bool v_record_attr(Infer *in, Val a, Str name, bool *found, Val *out);
+bool v_record_getitem(Infer *in, Val a, Val index, bool *found, Val *out);
+bool v_record_set(Infer *in, Val a, Val index, Val value, bool *found);
+bool v_equal_records(Infer *in, Operator op, Val a, Val b, bool *handled, Val *out);
+/* A record or a tuple into all records of an array. */
+bool v_record_fill(Infer *in, Val records, Val value, bool *known);
+
 /* -- infer_str.c: text ---------------------------------------------------------------------------- */
 
 /* Has the code objects? Kernels and GPUs have not. */

@@ -269,7 +269,8 @@ static bool array_getitem(Infer *in, Val a, Val index, Val *out) {
         Val args[2] = {a, index};
         return !error && index_by_arrays(in, STR("operator.getitem"), args, 2, out);
     }
-    if (!plan.element) return *out = v_view(in, a, &plan), true;
+    if (type_is_records(a.f.type) && plan.n == 0) return *out = a, true;
+    if (!plan.element || type_is_records(a.f.type)) return *out = v_view(in, a, &plan), true;
     *out = val_of(fact_of(a.f.type->element));
     if (!in->emit) return true;
     Ref args[1 + MAX_ITEMS] = {v_ref(in, a)};
@@ -328,6 +329,7 @@ static bool library_getitem(Infer *in, Str name, Val index, bool *known, Val *ou
 }
 
 bool v_getitem(Infer *in, Val a, Val index, Val *out) {
+    bool found;
     a = v_unwrap(in, a);
     bool known = false;
     const Binding *object = fact_object(&a.f);
@@ -335,6 +337,7 @@ bool v_getitem(Infer *in, Val a, Val index, Val *out) {
         library_getitem(in, object->name, index, &known, out))
         return true;
     if (known || in->stop) return false;
+    if (v_record_getitem(in, a, index, &found, out) || found) return !in->stop;
     if (fact_str(&a.f) && !v_text(in, &a)) return false;
     index = is_kind(&a, TY_ARRAY) ? v_unwrap(in, index) : v_scalar(in, index);
     switch (a.f.type->kind) {
@@ -354,7 +357,7 @@ bool v_getitem(Infer *in, Val a, Val index, Val *out) {
 Val v_element(Infer *in, Val array, Val index) {
     Emit *e = in->emit;
     const Type *t = array.f.type;
-    if (t->ndim > 1) {
+    if (t->ndim > 1 || type_is_records(t)) {
         Plan plan = {0};
         plan_add(&plan, 'i', index);
         for (int k = 1; k < t->ndim; k++)
@@ -378,6 +381,7 @@ Val v_element(Infer *in, Val array, Val index) {
 /* -- setitem --------------------------------------------------------------------------------------------- */
 
 static bool fits_element(const Type *from, const Type *element) {
+    if (element->kind == TY_RECORD) return from == element;
     return type_is_number(from) && (!type_is_complex(from) || type_is_complex(element));
 }
 
@@ -435,6 +439,9 @@ static bool is_flat(const Type *tuple) {
 }
 
 static bool assign_view(Infer *in, Val view, Val value) {
+    bool known = false;
+    if (type_is_records(view.f.type) && (v_record_fill(in, view, value, &known) || known))
+        return !in->stop;
     const Type *element = view.f.type->element;
     bool row = is_kind(&value, TY_TUPLE) && view.f.type->ndim == 1 && is_flat(value.f.type);
     if (row) return assign_tuple(in, view, value);
@@ -479,10 +486,22 @@ static bool set_flat(Infer *in, Val it, Val index, Val value) {
                      &(CallArgs){args, 3, 0, NULL}, &ignored);
 }
 
-/* a.flat = value, a.real = value, a.imag = value */
+/* r.x = value */
+static bool set_field(Infer *in, Val a, Str name, Val value, bool *found) {
+    Val index = {0};
+    *found = type_is_records(a.f.type) && type_field(a.f.type->element, name) >= 0;
+    if (!*found) return false;
+    if (a.f.type->readonly) return readonly_error(in, &a);
+    fact_of_const(in, const_str(in->arena, name), &index.f);
+    return v_record_set(in, a, index, value, found);
+}
+
+/* a.flat = value, a.real = value, a.imag = value, and fields of records */
 bool v_setattr(Infer *in, Val a, Str name, Val value) {
     a = v_unwrap(in, a), value = v_unwrap(in, value);
     Val part, ignored, args[2] = {a, value};
+    bool field;
+    if (set_field(in, a, name, value, &field) || field) return !in->stop;
     bool flat = str_is(name, "flat"), imag = str_is(name, "imag");
     if (!is_kind(&a, TY_ARRAY) || !(flat || imag || str_is(name, "real"))) {
         ti_fail(in, in->at, E0101, "assignment to an attribute");
@@ -502,7 +521,7 @@ bool v_setattr(Infer *in, Val a, Str name, Val value) {
 
 bool v_setitem(Infer *in, Val a, Val index, Val value) {
     Plan plan;
-    bool error;
+    bool error, found;
     a = v_unwrap(in, a), index = v_unwrap(in, index), value = v_unwrap(in, value);
     if (is_object(&a)) return v_object_setitem(in, a, index, value);
     if (!is_kind(&a, TY_ARRAY)) {
@@ -513,13 +532,16 @@ bool v_setitem(Infer *in, Val a, Val index, Val value) {
                         &a, 1);
     }
     if (a.f.type->readonly) return readonly_error(in, &a);
+    if (v_record_set(in, a, index, value, &found) || found) return !in->stop;
     if (!make_plan(in, a, index, &plan, &error)) {
         Val args[3] = {a, index, value}, ignored;
         return !error && index_by_arrays(in, STR("operator.setitem"), args, 3, &ignored);
     }
     bool whole = !plan.element && is_kind(&value, TY_ARRAY) && value.f.type->ndim > 0;
     if (whole && is_in_place(in, in->at)) return true;
-    if (!plan.element) return assign_view(in, v_view(in, a, &plan), value);
+    if (type_is_records(a.f.type) && plan.n == 0) return assign_view(in, a, value);
+    if (!plan.element || type_is_records(a.f.type))
+        return assign_view(in, v_view(in, a, &plan), value);
     const Type *element = a.f.type->element;
     value = v_scalar(in, value);
     if (!fits_element(value.f.type, element))

@@ -103,6 +103,7 @@ static bool no_attribute(Infer *in, const Val *v, Str name) {
     const char *text = ti_c_text(in, name);
     v_refuse(in, REFUSE_ATTRIBUTE, text, v, 1);
     if (fact_str(&v->f)) ti_advise(in, bc_advice("formatting text"));
+    if (type_is_records(v->f.type)) v_advise_fields(in, v->f.type);
     if (is_object(v) && !is_str(v))
         ti_advise(in, "a list is no array: convert it with np.array(...)");
     return false;
@@ -128,7 +129,8 @@ static bool member(Infer *in, Val a, const char *kind, Str name, Val *out) {
 
 /* dtype.kind: a letter. */
 static Val v_kind(Infer *in, const Type *type) {
-    Str letter = type->kind == TY_bool            ? STR("b")
+    Str letter = type->kind == TY_RECORD          ? STR("V")
+                 : type->kind == TY_bool          ? STR("b")
                  : type_is_complex(type)          ? STR("c")
                  : type_is_float(type)            ? STR("f")
                  : type_class(type) == CLASS_UINT ? STR("u")
@@ -139,7 +141,8 @@ static Val v_kind(Infer *in, const Type *type) {
 }
 
 static bool object_attr(Infer *in, Val a, const Binding *object, Str name, Val *out) {
-    if (object->kind == BIND_TYPE && object->type && object->type->kind < TY_SCALARS) {
+    if (object->kind == BIND_TYPE && object->type &&
+        (object->type->kind < TY_SCALARS || object->type->kind == TY_RECORD)) {
         if (str_is(name, "itemsize"))
             return *out = val_of(fact_int(in, type_size(object->type))), true;
         if (str_is(name, "kind")) return *out = v_kind(in, object->type), true;
@@ -209,8 +212,10 @@ bool v_attr(Infer *in, Val a, Str name, Val *out) {
     const Binding *object = fact_object(&a.f);
     if (type_is_text(t)) return member(in, a, "str", name, out);
     if (object) return object_attr(in, a, object, name, out);
-    if (t->kind == TY_ARRAY)
-        return array_attr(in, a, name, out) || member(in, a, "ndarray", name, out);
+    if (t->kind == TY_ARRAY && array_attr(in, a, name, out)) return true;
+    bool field = false;
+    if (v_record_attr(in, a, name, &field, out) || field) return !in->stop;
+    if (t->kind == TY_ARRAY) return member(in, a, "ndarray", name, out);
     if (type_is_number(t)) return member(in, a, "number", name, out);
     if (t->kind == TY_CLASS) return member(in, a, type_class_name((ClassId)t->bits), name, out);
     if (t->kind == TY_RANGE || t->kind == TY_SLICE) return part_attr(in, a, name, out);
@@ -244,7 +249,7 @@ bool fact_dtype(Infer *in, const Fact *f, const Type **out) {
     if (text) return named_dtype(in, *text, out);
     const Binding *b = fact_object(f);
     if (!b) return false;
-    if (b->kind == BIND_TYPE && b->type && type_is_scalar(b->type))
+    if (b->kind == BIND_TYPE && b->type && (type_is_scalar(b->type) || b->type->kind == TY_RECORD))
         return *out = type_strong(in->types, b->type), true;
     static const struct {
         const char *name;

@@ -161,6 +161,8 @@ bool v_compare(Infer *in, Operator op, Val a, Val b, bool *handled, Val *out) {
     }
     a = v_unwrap(in, a);
     b = v_unwrap(in, b);
+    if (v_equal_records(in, op, a, b, handled, out) || *handled) return !in->stop;
+    *handled = true;
     if (type_is_number(a.f.type) && type_is_number(b.f.type))
         return compare_numbers(in, op, a, b, out);
     return *handled = false;

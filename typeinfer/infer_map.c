@@ -156,7 +156,7 @@ bool v_map(Infer *in, const Binding *f, const Type *result, const Val *args, int
     Instance *callee = elements_instance(in, f, &elements, result, &bound, args, n);
     if (!callee) return false;
     const Type *element = type_strong(in->types, callee->result.type);
-    if (!type_is_number(element)) return map_error(in, f, args, n);
+    if (!type_is_number(element) && element->kind != TY_RECORD) return map_error(in, f, args, n);
     if (!ti_may_allocate(in, library_text(in, f->name))) return false;
     Layout layout = o.column_major ? LAYOUT_F : LAYOUT_C;
     *out = val_of(fact_of(type_array(in->types, element, o.ndim, layout)));
@@ -183,6 +183,7 @@ bool type_same_kind(const Type *from, const Type *to) {
 }
 
 static bool can_store(const Type *from, const Type *to, bool same_kind) {
+    if (to->kind == TY_RECORD) return from == to;
     if (!type_is_number(from) || (type_is_complex(from) && !type_is_complex(to))) return false;
     return !same_kind || type_same_kind(from, to);
 }

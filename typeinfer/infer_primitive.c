@@ -414,8 +414,10 @@ static bool primitive_result_type(Infer *in, const Val *args, int32_t n, Val *ou
     for (int32_t i = 0; i < n; i++) {
         const Type *t = is_kind(&args[i], TY_ARRAY) ? args[i].f.type->element : args[i].f.type;
         if (fact_object(&args[i].f) && !fact_dtype(in, &args[i].f, &t)) t = NULL;
-        if (!t || !type_is_number(t)) return misfit(in, "primitive.result_type", args, n);
-        common = common ? ti_promote(in->types, ARITH_PLAIN, common, t) : t;
+        bool record = t && t->kind == TY_RECORD && (!common || common == t);
+        if (!t || !(type_is_number(t) || record))
+            return misfit(in, "primitive.result_type", args, n);
+        common = record ? t : common ? ti_promote(in->types, ARITH_PLAIN, common, t) : t;
         if (!common) return misfit(in, "primitive.result_type", args, n);
     }
     if (!common) return misfit(in, "primitive.result_type", args, n);

@@ -22,6 +22,8 @@ static bool typed_len(Infer *in, const Val *v, const CallArgs *args, Val *out) {
                  (is_kind(&a, TY_ITER) &&
                   (a.f.type->bits == ITER_CALL || type_is_view(a.f.type))); /* a.flat */
     if (is_object(&a)) return v_object_len(in, a, out);
+    if (type_is_records(a.f.type) && a.f.type->ndim == 0)
+        return *out = val_of(fact_int(in, a.f.type->element->nitems)), true;
     return sized ? v_iter_len(in, a, out) : misfit(in, "len", args);
 }
 

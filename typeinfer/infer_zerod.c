@@ -17,8 +17,9 @@ static const char *const ufuncs[OPR_COUNT] = {
     [OPR_ge] = "numpy.greater_equal",
 };
 
+/* With an element to be read; a record stays what it is. */
 static bool is_zero_dim(const Val *v) {
-    return is_kind(v, TY_ARRAY) && v->f.type->ndim == 0;
+    return is_kind(v, TY_ARRAY) && v->f.type->ndim == 0 && !type_is_records(v->f.type);
 }
 
 Val v_scalar(Infer *in, Val a) {

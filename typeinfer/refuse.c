@@ -104,7 +104,7 @@ static const struct {
     {OF(REFUSE_INDEX), float_index, INTEGER},
     {OF(REFUSE_BOUND) | OF(REFUSE_RANGE), any_float, INTEGER},
     {OF(REFUSE_INDEX), field_of_array,
-     "arrays have no fields here: pass each field as an array of its own"},
+     "an array of numbers has no fields: those of a structured dtype have"},
     {OF(REFUSE_INDEX), array_of_indices,
      "arrays used as indices are of an integer type, or masks of bools"},
     {OF(REFUSE_ELEMENT), any_none, "np.nan stands for a value that is missing"},

@@ -4,6 +4,7 @@
 enum { MAX_AXES = 32 };
 
 Ref emit_length(Emit *e, Ref array, int32_t axis) {
+    if (ir_inst(e->out, array)->op == OP_restride) return ir_arg(e->out, array, 1 + axis);
     Ref n = emit1(e, OP_shape, i64_type(e->types), array);
     ir_inst(e->out, n)->imm = axis;
     return n;

@@ -149,6 +149,15 @@ unsigned cg_space(const Cg *cg, Space space) {
     return cg->target->spaces[space];
 }
 
+/* Its bytes, in the largest units that they are made of. */
+LType cg_record_type(Cg *cg, const Type *type) {
+    LType units[] = {cg->i64, cg->i32, cg->i16, cg->i8};
+    int64_t size = type_size(type), k = 0;
+    while (size % (8 >> k))
+        k++;
+    return LLVMArrayType2(units[k], (uint64_t)(size / (8 >> k)));
+}
+
 int32_t cg_leaf_count(const Cg *cg, const Type *type) {
     int32_t n = 0;
     switch ((int)type->kind) {
@@ -183,6 +192,7 @@ int32_t cg_leaf_types(Cg *cg, const Type *type, LType *out) {
         return n;
     }
     if (type->kind == TY_CLASS) return out[0] = cg->ptr[0], 1;
+    if (type->kind == TY_RECORD) return out[0] = cg_record_type(cg, type), 1;
     out[0] = cg_scalar_type(cg, type->kind);
     if (!type_is_complex(type)) return 1;
     out[1] = out[0];

@@ -157,6 +157,7 @@ void cg_report(Cg *cg); /* adds it as E0501 */
 
 LType cg_scalar_type(Cg *cg, TypeKind kind); /* of one leaf: bool is i1 */
 LType cg_memory_type(Cg *cg, TypeKind kind); /* of one component in memory: bool is i8 */
+LType cg_record_type(Cg *cg, const Type *type);
 int32_t cg_leaf_count(const Cg *cg, const Type *type);
 /* Writes the leaf types and returns how many. */
 int32_t cg_leaf_types(Cg *cg, const Type *type, LType *out);
@@ -290,8 +291,8 @@ void cg_array_strides(Cg *cg, ArrayLeaves *array);
 Value cg_array_stride(Cg *cg, const ArrayLeaves *array, int axis);
 /* The same, or nowhere, where code goes on after a failed check. */
 Value cg_safe_address(Cg *cg, const ArrayLeaves *array, const Value *indices);
-/* 16 bytes for what an access outside an array does instead, in the space of `like`. */
-Value cg_nowhere(Cg *cg, Value like);
+/* Memory for what an access outside an array does instead, in the space of `like`: 16 bytes, or of that size. */
+Value cg_nowhere(Cg *cg, Value like, int64_t size);
 void cg_load_scalar(Cg *cg, TypeKind kind, Value address, unsigned align, Value *out);
 void cg_store_scalar(Cg *cg, TypeKind kind, Value address, unsigned align, const Value *leaves);
 void cg_lower_load(Cg *cg, Ref ref);

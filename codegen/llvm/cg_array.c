@@ -79,20 +79,22 @@ static Value cg_array_inside(Cg *cg, const ArrayLeaves *array, const Value *indi
     return inside;
 }
 
-Value cg_nowhere(Cg *cg, Value like) {
-    LType pointer = LLVMTypeOf(like), type = LLVMArrayType2(cg->i8, 16);
+Value cg_nowhere(Cg *cg, Value like, int64_t size) {
+    int64_t bytes = QN_MAX((size + 15) / 16 * 16, 16);
+    LType pointer = LLVMTypeOf(like), type = LLVMArrayType2(cg->i8, (uint64_t)bytes);
     unsigned space = LLVMGetPointerAddressSpace(pointer);
     if (space == cg_space(cg, SPACE_LOCAL) && space != cg_space(cg, SPACE_GLOBAL)) {
         Value memory = cg_alloca(cg, type, "nowhere");
         LLVMSetAlignment(memory, 16);
         return LLVMBuildAddrSpaceCast(cg->b, memory, pointer, "");
     }
-    char name[32];
+    char name[64];
     snprintf(name, sizeof name, "quern_nowhere_%u", space);
+    if (bytes > 16) snprintf(name, sizeof name, "quern_nowhere_%u_%lld", space, (long long)bytes);
     Value global = LLVMGetNamedGlobal(cg->mod, name);
     if (global) return global;
     if (space == cg_space(cg, SPACE_SHARED) && space != cg_space(cg, SPACE_GLOBAL)) {
-        global = cg->target->shared_static(cg, 16, 16);
+        global = cg->target->shared_static(cg, bytes, 16);
         LLVMSetValueName2(global, name, strlen(name));
         return global;
     }
@@ -110,7 +112,8 @@ static Value safe_address(Cg *cg, const ArrayLeaves *array, const Value *indices
     Value address = cg_array_address(cg, array, indices);
     *inside = cg_array_inside(cg, array, indices);
     if (!*inside) return address;
-    return LLVMBuildSelect(cg->b, *inside, address, cg_nowhere(cg, address), "");
+    Value nowhere = cg_nowhere(cg, address, type_size(array->type->element));
+    return LLVMBuildSelect(cg->b, *inside, address, nowhere, "");
 }
 
 Value cg_safe_address(Cg *cg, const ArrayLeaves *array, const Value *indices) {
@@ -213,10 +216,22 @@ void cg_lower_take(Cg *cg, Ref ref) {
                         cg_int(cg->i64, type_size(element)), (unsigned)type_align(element));
 }
 
+/* All its bytes. Behind a failed check it is what lies nowhere. */
+static void load_record(Cg *cg, Ref ref, const ArrayLeaves *array, const Value *indices) {
+    LType type = cg_record_type(cg, array->type->element);
+    Value v = LLVMBuildLoad2(cg->b, type, cg_safe_address(cg, array, indices), "");
+    LLVMSetAlignment(v, cg_array_align(array->type));
+    cg_set1(cg, ref, v);
+}
+
 void cg_lower_load(Cg *cg, Ref ref) {
     ArrayLeaves array;
     Value indices[CG_MAX_DIMS];
     open_operand(cg, ref, 1, &array, indices);
+    if (array.type->element->kind == TY_RECORD) {
+        load_record(cg, ref, &array, indices);
+        return;
+    }
     if (!type_is_scalar(array.type->element)) {
         load_object(cg, ref, &array, indices);
         return;
@@ -240,6 +255,11 @@ void cg_lower_store(Cg *cg, Ref ref) {
         return;
     }
     Value address = cg_safe_address(cg, &array, indices);
+    if (array.type->element->kind == TY_RECORD) {
+        Value stored = LLVMBuildStore(cg->b, cg_leaf(cg, value), address);
+        LLVMSetAlignment(stored, cg_array_align(array.type));
+        return;
+    }
     if (!type_is_scalar(array.type->element)) {
         cg_replace_value(cg, array.type->element, address, cg_leaves(cg, value));
         return;
@@ -343,7 +363,7 @@ Value cg_host_address(Cg *cg, CodeAddress address, LType type) {
         if (known->address == address.address && known->handle == address.handle) break;
     }
     if (k == cg->addresses.len) vec_push(cg->arena, &cg->addresses, address);
-    char name[32];
+    char name[64];
     snprintf(name, sizeof name, HOST_ADDRESS_PREFIX "%d", (int)k);
     Value global = LLVMGetNamedGlobal(cg->mod, name);
     if (global) return global;

@@ -29,9 +29,10 @@ void cg_load_value(Cg *cg, const Type *type, Value address, Value *out) {
         }
         return;
     }
-    if (type->kind == TY_CLASS) {
-        out[0] = LLVMBuildLoad2(cg->b, cg->ptr[0], address, "");
-        LLVMSetAlignment(out[0], 8);
+    if (type->kind == TY_CLASS || type->kind == TY_RECORD) {
+        LType whole = type->kind == TY_CLASS ? cg->ptr[0] : cg_record_type(cg, type);
+        out[0] = LLVMBuildLoad2(cg->b, whole, address, "");
+        LLVMSetAlignment(out[0], (unsigned)type_align(type));
         return;
     }
     if (type->kind != TY_ARRAY) {
@@ -57,8 +58,8 @@ void cg_store_value(Cg *cg, const Type *type, Value address, const Value *leaves
         }
         return;
     }
-    if (type->kind == TY_CLASS) {
-        LLVMSetAlignment(LLVMBuildStore(cg->b, leaves[0], address), 8);
+    if (type->kind == TY_CLASS || type->kind == TY_RECORD) {
+        LLVMSetAlignment(LLVMBuildStore(cg->b, leaves[0], address), (unsigned)type_align(type));
         return;
     }
     if (type->kind != TY_ARRAY) {

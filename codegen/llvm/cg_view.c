@@ -10,7 +10,8 @@ static void empty_outside(Cg *cg, ArrayLeaves *to, Value inside) {
     for (int i = 0; i < to->type->ndim; i++)
         to->shape[i] = LLVMBuildSelect(cg->b, inside, to->shape[i], cg_int(cg->i64, 0), "");
     if (to->type->ndim == 0)
-        to->data = LLVMBuildSelect(cg->b, inside, to->data, cg_nowhere(cg, to->data), "");
+        to->data = LLVMBuildSelect(cg->b, inside, to->data,
+                                   cg_nowhere(cg, to->data, type_size(to->type->element)), "");
 }
 
 static Value both(Cg *cg, Value a, Value b) {

@@ -36,6 +36,7 @@ static const Type *arg_type(const Verifier *v, Ref ref, int32_t k) {
 static bool admitted(const Type *type) {
     if (type->kind < TY_SCALARS) return !type_is_weak(type);
     if (type->kind == TY_ARRAY) return type_size(type->element) > 0 && admitted(type->element);
+    if (type->kind == TY_RECORD) return true;
     if (type->kind != TY_TUPLE && type->kind != TY_CLASS) return false;
     if (type->open) return false; /* parameters that a field does not show */
     for (int32_t i = 0; i < type->nitems; i++)
@@ -314,8 +315,8 @@ static int check_elements(Verifier *v, Ref ref, int32_t first, int32_t param) {
     for (int32_t k = first; k < inst->nargs; k++) {
         const Type *type = arg_type(v, ref, k), *want = callee->param_types[param + k - first];
         const Type *element = type->kind == TY_ARRAY ? type->element : type;
-        if (!type_is_scalar(element) || element != want)
-            return bad_types(v, ref, "wrong operand", type, want), -1;
+        bool whole = type_is_scalar(element) || element->kind == TY_RECORD;
+        if (!whole || element != want) return bad_types(v, ref, "wrong operand", type, want), -1;
         if (type->kind == TY_ARRAY) axes = QN_MAX(axes, type->ndim);
     }
     return axes;

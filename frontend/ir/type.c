@@ -74,6 +74,11 @@ static uint64_t mix(uint64_t h, uint64_t x) {
     return hash_mix(h * 31 + x);
 }
 
+/* How many offsets or lengths are part of what the type is. */
+static int32_t given_numbers(const Type *t) {
+    return t->kind == TY_RECORD ? t->nitems : t->kind == TY_BLOCK ? t->ndim : 0;
+}
+
 /* The fields of a class follow from its parameters. */
 static uint64_t type_hash(const Type *t) {
     int32_t nitems = t->kind == TY_CLASS ? 0 : t->nitems;
@@ -90,6 +95,8 @@ static uint64_t type_hash(const Type *t) {
     h = mix(h, t->bits);
     for (int32_t i = 0; i < t->nparams; i++)
         h = mix(h, (uint64_t)t->params[i]->id + 1);
+    for (int32_t i = 0; i < given_numbers(t); i++)
+        h = mix(h, (uint64_t)t->offsets[i]);
     return mix(mix(h, map_key(t->cls)), map_key(t->binding));
 }
 
@@ -105,8 +112,11 @@ static bool type_same(const Type *a, const Type *b) {
     if (a->kind != b->kind || a->nitems != b->nitems || a->element != b->element ||
         a->ndim != b->ndim || a->layout != b->layout || a->space != b->space ||
         a->readonly != b->readonly || a->aligned != b->aligned || a->bits != b->bits ||
-        a->cls != b->cls || a->binding != b->binding || !a->fields != !b->fields)
+        a->cls != b->cls || a->binding != b->binding || !a->fields != !b->fields ||
+        (a->kind == TY_RECORD && a->size != b->size))
         return false;
+    for (int32_t i = 0; i < given_numbers(a); i++)
+        if (a->offsets[i] != b->offsets[i]) return false;
     for (int32_t i = 0; i < a->nitems; i++) {
         if (a->items[i] != b->items[i]) return false;
         if (a->fields && !str_equal(a->fields[i], b->fields[i])) return false;
@@ -156,8 +166,36 @@ static void measure_class(Arena *arena, Type *type) {
     type->counted = true;
 }
 
+/* As NumPy has laid it out: aligned as far as its size allows that of neighbours. */
+static void measure_record(Type *type) {
+    int depth = 0;
+    type->align = 1;
+    for (int32_t i = 0; i < type->nitems; i++) {
+        const Type *item = type->items[i];
+        type->align = QN_MAX(type->align, item->align);
+        type->parts = QN_MIN(type->parts + item->parts, TYPE_MAX_PARTS + 1);
+        depth = QN_MAX(depth, item->depth + 1);
+    }
+    while (type->size % type->align)
+        type->align /= 2;
+    type->depth = (uint8_t)QN_MIN(depth, TYPE_MAX_DEPTH + 1);
+}
+
+static void measure_block(Type *type) {
+    type->align = type->element->align;
+    type->size = type->element->size;
+    for (int i = 0; i < type->ndim; i++)
+        type->size *= type->offsets[i];
+    type->parts = type->element->parts;
+    type->depth = (uint8_t)QN_MIN(type->element->depth + 1, TYPE_MAX_DEPTH + 1);
+}
+
 /* What a type that is new derives from its parts. */
 static void measure(Arena *arena, Type *type) {
+    if (type->kind == TY_RECORD || type->kind == TY_BLOCK) {
+        type->kind == TY_RECORD ? measure_record(type) : measure_block(type);
+        return;
+    }
     type->align = 1;
     type->size = 0, type->parts = type->kind != TY_TUPLE && type->kind != TY_CLOSURE;
     if (type->kind < TY_SCALARS) {
@@ -201,6 +239,8 @@ static const Type *intern(TypeTable *t, const Type *key) {
     size_t n = (size_t)key->nitems;
     node->type.items = n ? arena_copy(t->arena, key->items, n * sizeof *key->items) : NULL;
     if (key->fields) node->type.fields = arena_copy(t->arena, key->fields, n * sizeof *key->fields);
+    n = (size_t)given_numbers(key);
+    if (n) node->type.offsets = arena_copy(t->arena, key->offsets, n * sizeof *key->offsets);
     n = (size_t)key->nparams;
     if (n) node->type.params = arena_copy(t->arena, key->params, n * sizeof *key->params);
     node->next = first;
@@ -337,6 +377,30 @@ const Type *type_unknown(TypeTable *t) {
     return intern(t, &(Type){.kind = TY_UNKNOWN});
 }
 
+/* -- records ---------------------------------------------------------------------------------- */
+
+const Type *type_record(TypeTable *t, const Type *const *items, const Str *fields,
+                        const int64_t *offsets, int32_t n, int64_t size, void *dtype) {
+    Type key = {.kind = TY_RECORD,
+                .nitems = n,
+                .items = (const Type **)items,
+                .fields = fields,
+                .offsets = offsets,
+                .size = size,
+                .cls = dtype};
+    return intern(t, &key);
+}
+
+const Type *type_block(TypeTable *t, const Type *element, int ndim, const int64_t *lengths) {
+    Type key = {.kind = TY_BLOCK, .element = element, .ndim = (uint8_t)ndim, .offsets = lengths};
+    return intern(t, &key);
+}
+
+bool type_field_aligned(const Type *record, int32_t field) {
+    int32_t align = record->items[field]->align;
+    return align <= record->align && record->offsets[field] % align == 0;
+}
+
 /* -- classes ---------------------------------------------------------------------------------- */
 
 static const Type *field_type(TypeTable *t, const FieldRow *row, const Type *const *params) {
@@ -420,9 +484,9 @@ int type_bits(const Type *type) {
 }
 
 const char *type_name_of_kind(TypeKind kind) {
-    static const char *const rest[] = {"tuple",    "array",    "range",  "slice",
-                                       "iterator", "optional", "member", "caught",
-                                       "object",   "closure",  "class",  "unknown"};
+    static const char *const rest[] = {"tuple",  "array",  "range",   "slice", "iterator",
+                                       "optional", "member", "caught",  "object", "closure",
+                                       "class",  "record", "block",   "unknown"};
     static_assert(TY_SCALARS + countof(rest) == TY_UNKNOWN + 1, "one name for each kind");
     return kind < TY_SCALARS ? scalars[kind].name : rest[kind - TY_SCALARS];
 }

@@ -1,8 +1,9 @@
 /* type.h - interned types: two types are equal exactly when their pointers are.
  *
  * In untyped IR an instruction has no type. Inference uses every kind below. Typed IR, and so
- * codegen, meets only strong scalars, TY_TUPLE, TY_ARRAY and TY_CLASS: specialize turns ranges, slices,
- * iterators and closures into tuples, optionals into (bool, T), and compile-time objects into nothing. */
+ * codegen, meets only strong scalars, TY_TUPLE, TY_ARRAY, TY_CLASS and TY_RECORD: specialize turns ranges, slices,
+ * iterators and closures into tuples, optionals into (bool, T), and compile-time objects into nothing. A record is to the program
+ * what it is to NumPy, a look at memory: an array without axes. By value it is only loaded and stored, as a whole. */
 #ifndef QUERN_TYPE_H
 #define QUERN_TYPE_H
 
@@ -23,8 +24,10 @@ typedef enum TypeKind {
     TY_MEMBER,   /* a member of the enumeration `binding`: an int64, see there */
     TY_CAUGHT,   /* the exception that the instruction `bits` caught: an int64, see OP_caught */
     TY_OBJECT,   /* a compile-time object: module, function, type, exception class, string ... */
-    TY_CLOSURE, /* a function that compiled code has made: of `binding`, with values of types `items` */
-    TY_CLASS,  /* an object on the heap: a class of ir_classes.def with its parameters */
+    TY_CLOSURE,  /* a function that compiled code has made: of `binding`, with values of types `items` */
+    TY_CLASS,    /* an object on the heap: a class of ir_classes.def with its parameters */
+    TY_RECORD,   /* an element of a structured array: fields at fixed places */
+    TY_BLOCK,    /* a field of one that is an array itself: `element`, `ndim` axes of fixed lengths */
     TY_UNKNOWN /* lattice bottom: not inferred yet */
 } TypeKind;
 
@@ -61,7 +64,8 @@ struct Binding; /* frontend/resolver.h */
 struct Type {
     TypeKind kind;
     int32_t id; /* dense, in order of creation; use it to index side tables */
-    /* TY_TUPLE: items, with field names for a named tuple (else NULL) and the handle of its class */
+    /* TY_TUPLE: items, with field names for a named tuple (else NULL) and the handle of its class; TY_RECORD: the fields, and the
+     * handle of the dtype */
     int32_t nitems;
     const Type **items;
     const Str *fields;
@@ -86,7 +90,8 @@ struct Type {
     bool
         counted; /* holds an array in global memory or an object: has references that are counted */
     bool open;   /* holds a type that is not known yet */
-    /* size, alignment and the offsets of a tuple's items in memory: type_size, type_align, type_offset */
+    /* size, alignment and the offsets of a tuple's items in memory: type_size, type_align, type_offset; of a record they are
+     * given. TY_BLOCK: `offsets` are the lengths of its axes */
     int32_t align;
     int64_t size;
     const int64_t *offsets;
@@ -124,13 +129,19 @@ const Type *type_partial(TypeTable *t, const struct Binding *partial, const Type
 const Type *type_member(TypeTable *t, const struct Binding *enumeration);
 const Type *type_caught(TypeTable *t, int32_t ref);
 const Type *type_unknown(TypeTable *t);
+/* Fields of scalars, records and blocks. `fields` are borrowed from the same arena; `dtype` is compared by address, and may be NULL. */
+const Type *type_record(TypeTable *t, const Type *const *items, const Str *fields,
+                        const int64_t *offsets, int32_t n, int64_t size, void *dtype);
+const Type *type_block(TypeTable *t, const Type *element, int ndim, const int64_t *lengths);
+/* May a field be read as its type wants it, in a record that lies where its own type wants it? */
+bool type_field_aligned(const Type *record, int32_t field);
 /* With as many parameters as its row says. Fields of weak numbers are of the strong type only in the type that it is lowered to. */
 const Type *type_class_of(TypeTable *t, ClassId id, const Type *const *params);
 /* Of the class with that name; CLS_COUNT: there is none. */
 ClassId type_class_named(Str name);
 const char *type_class_name(ClassId id);
 int32_t type_class_nparams(ClassId id);
-/* The field of that name, or -1; is it a Python int to the program? */
+/* The field of that name of an object or a record, or -1; is it a Python int to the program? */
 int32_t type_field(const Type *cls, Str name);
 bool type_field_is_count(const Type *cls, int32_t field);
 

@@ -30,6 +30,26 @@ static void print_tuple(StrBuf *out, const Type *type) {
     buf_char(out, ')');
 }
 
+static void print_record(StrBuf *out, const Type *type) {
+    buf_printf(out, "record(%lld", (long long)type->size);
+    for (int32_t i = 0; i < type->nitems; i++) {
+        buf_str(out, ", ");
+        ir_print_quoted(out, type->fields[i]);
+        buf_str(out, ": ");
+        type_print(out, type->items[i]);
+        buf_printf(out, " at %lld", (long long)type->offsets[i]);
+    }
+    buf_char(out, ')');
+}
+
+static void print_block(StrBuf *out, const Type *type) {
+    buf_str(out, "block(");
+    type_print(out, type->element);
+    for (int i = 0; i < type->ndim; i++)
+        buf_printf(out, ", %lld", (long long)type->offsets[i]);
+    buf_char(out, ')');
+}
+
 static void print_slice(StrBuf *out, const Type *type) {
     static const char *const parts[] = {"start", "stop", "step"};
     buf_str(out, "slice(");
@@ -46,6 +66,8 @@ void type_print(StrBuf *out, const Type *type) {
     switch (type->kind) {
     case TY_TUPLE: print_tuple(out, type); return;
     case TY_ARRAY: print_array(out, type); return;
+    case TY_RECORD: print_record(out, type); return;
+    case TY_BLOCK: print_block(out, type); return;
     case TY_SLICE: print_slice(out, type); return;
     case TY_RANGE:
     case TY_OPTIONAL:
@@ -172,6 +194,47 @@ static const Type *parse_tuple(TypeText *t, Arena *arena) {
     return type_named_tuple(t->table, items.items, items.len, named ? fields.items : NULL, NULL);
 }
 
+enum { MOST_BYTES = INT32_MAX };
+
+/* "x": f64 at 8 */
+static const Type *parse_place(TypeText *t, Arena *arena, Str *field, long *offset) {
+    if (!parse_field(t, arena, field)) return NULL;
+    const Type *item = parse(t);
+    bool placed = item && str_is(read_word(t), "at") && read_number(t, MOST_BYTES, offset);
+    return placed ? item : NULL;
+}
+
+static const Type *parse_record(TypeText *t, Arena *arena) {
+    Vec(const Type *) items = {0};
+    Vec(Str) fields = {0};
+    Vec(int64_t) offsets = {0};
+    long size = 0;
+    if (!read_number(t, MOST_BYTES, &size)) return NULL;
+    while (accept(t, ',')) {
+        Str field;
+        long offset;
+        const Type *item = parse_place(t, arena, &field, &offset);
+        if (!item || item->size > size - offset) return NULL;
+        vec_push(arena, &items, item);
+        vec_push(arena, &fields, field);
+        vec_push(arena, &offsets, (int64_t)offset);
+    }
+    if (!accept(t, ')') || !items.len || !size) return NULL;
+    return type_record(t->table, items.items, fields.items, offsets.items, items.len, size, NULL);
+}
+
+static const Type *parse_block(TypeText *t) {
+    int64_t lengths[UINT8_MAX];
+    int n = 0;
+    long length;
+    const Type *element = parse(t);
+    while (element && accept(t, ',')) {
+        if (n == UINT8_MAX || !read_number(t, MOST_BYTES, &length)) return NULL;
+        lengths[n++] = length;
+    }
+    return element && n && accept(t, ')') ? type_block(t->table, element, n, lengths) : NULL;
+}
+
 static const Type *parse_slice(TypeText *t) {
     uint32_t bits = 0;
     for (bool first = true; !accept(t, ')'); first = false) {
@@ -212,6 +275,8 @@ static const Type *parse_compound(TypeText *t, Str word) {
     if (id < CLS_COUNT) return parse_class(t, id);
     if (str_is(word, "array")) return parse_array(t);
     if (str_is(word, "tuple")) return parse_tuple(t, type_table_arena(t->table));
+    if (str_is(word, "record")) return parse_record(t, type_table_arena(t->table));
+    if (str_is(word, "block")) return parse_block(t);
     if (str_is(word, "slice")) return parse_slice(t);
     if (str_is(word, "iter")) return parse_iter(t);
     bool range = str_is(word, "range");

@@ -1,0 +1,147 @@
+/* records.c - structured dtypes: their numbers in type keys, and their types.
+ *
+ * NumPy makes a dtype anew wherever one is written; equal ones have one number and one dtype that stands for all. They are kept
+ * as long as the module: there are as many as a program has kinds of records. */
+#include "pymodule/state.h"
+
+/* -- which dtypes there are -------------------------------------------------------------------------- */
+
+/* (dtype, offset) of a field; borrowed. NULL: the dtype has no field of that name. */
+static PyArray_Descr *field_of(PyArray_Descr *record, PyObject *name, int64_t *offset) {
+    PyObject *row = PyDict_GetItemWithError(PyDataType_FIELDS(record), name);
+    if (!row || !PyTuple_Check(row) || PyTuple_GET_SIZE(row) < 2) return NULL;
+    *offset = PyLong_AsLongLong(PyTuple_GET_ITEM(row, 1));
+    return (PyArray_Descr *)PyTuple_GET_ITEM(row, 0);
+}
+
+static bool is_record(PyArray_Descr *descr) {
+    PyObject *names = PyDataType_NAMES(descr);
+    return descr->type_num == NPY_VOID && names && PyTuple_GET_SIZE(names) > 0 &&
+           PyDataType_ELSIZE(descr) > 0;
+}
+
+/* Numbers, records and arrays of these, in this machine's byte order. */
+static bool is_supported(PyArray_Descr *descr, int depth) {
+    if (depth > MAX_NESTING) return false;
+    if (PyDataType_SUBARRAY(descr)) {
+        PyObject *shape = PyDataType_SUBARRAY(descr)->shape;
+        return PyTuple_Check(shape) && PyTuple_GET_SIZE(shape) <= MAX_DIMS &&
+               is_supported(PyDataType_SUBARRAY(descr)->base, depth + 1);
+    }
+    if (!is_record(descr))
+        return PyArray_ISNBO(descr->byteorder) && py_kind_of_typenum(descr->type_num) >= 0;
+    PyObject *names = PyDataType_NAMES(descr);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
+        int64_t offset;
+        PyArray_Descr *field = field_of(descr, PyTuple_GET_ITEM(names, i), &offset);
+        if (!field || !is_supported(field, depth + 1)) return false;
+    }
+    return true;
+}
+
+/* With the lock held. -1: there is no room. */
+static int number_of(ModState *state, PyArray_Descr *descr) {
+    int n = FIRST_RECORD;
+    while (n < MOST_ELEMENTS && state->descrs[n]) {
+        if (PyArray_EquivTypes(state->descrs[n], descr)) return n;
+        n++;
+    }
+    if (n == MOST_ELEMENTS) return -1;
+    Py_INCREF(descr);
+    state->descrs[n] = descr;
+    return n;
+}
+
+int py_kind_of_descr(ModState *state, PyArray_Descr *descr) {
+    if (!is_record(descr))
+        return PyArray_ISNBO(descr->byteorder) ? py_kind_of_typenum(descr->type_num) : -1;
+    if (!is_supported(descr, 0)) {
+        PyErr_Clear();
+        return -1;
+    }
+    QN_LOCK(&state->lock);
+    int n = number_of(state, descr);
+    QN_UNLOCK(&state->lock);
+    return n;
+}
+
+/* -- types ---------------------------------------------------------------------------------------------- */
+
+static const Type *block_type(TypeTable *types, const Type *element, PyObject *shape) {
+    int64_t lengths[MAX_DIMS];
+    int n = (int)PyTuple_GET_SIZE(shape);
+    for (int i = 0; i < n; i++)
+        lengths[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(shape, i));
+    return type_block(types, element, n, lengths);
+}
+
+static const Type *record_type(ModState *state, TypeTable *types, Arena *arena,
+                               PyArray_Descr *descr);
+
+/* A sub-array of sub-arrays is one with the axes of both: NumPy has joined them. */
+static const Type *field_type(ModState *state, TypeTable *types, Arena *arena,
+                              PyArray_Descr *descr) {
+    if (PyDataType_SUBARRAY(descr)) {
+        const Type *element = field_type(state, types, arena, PyDataType_SUBARRAY(descr)->base);
+        return element ? block_type(types, element, PyDataType_SUBARRAY(descr)->shape) : NULL;
+    }
+    int kind = py_kind_of_descr(state, descr);
+    if (kind < 0) return NULL;
+    return kind < FIRST_RECORD ? type_scalar(types, (TypeKind)kind)
+                               : record_type(state, types, arena, state->descrs[kind]);
+}
+
+static const Type *record_type(ModState *state, TypeTable *types, Arena *arena,
+                               PyArray_Descr *descr) {
+    PyObject *names = PyDataType_NAMES(descr);
+    int32_t n = (int32_t)PyTuple_GET_SIZE(names);
+    const Type **items = arena_array(arena, const Type *, n);
+    Str *fields = arena_array(arena, Str, n);
+    int64_t *offsets = arena_array(arena, int64_t, n);
+    for (int32_t i = 0; i < n; i++) {
+        PyArray_Descr *field = field_of(descr, PyTuple_GET_ITEM(names, i), &offsets[i]);
+        items[i] = field ? field_type(state, types, arena, field) : NULL;
+        if (!items[i] || !py_str(arena, PyTuple_GET_ITEM(names, i), &fields[i])) return NULL;
+    }
+    return type_record(types, items, fields, offsets, n, PyDataType_ELSIZE(descr), descr);
+}
+
+const Type *py_element_type(ModState *state, TypeTable *types, Arena *arena, int kind) {
+    if (kind < FIRST_RECORD) return type_scalar(types, (TypeKind)kind);
+    return record_type(state, types, arena, state->descrs[kind]);
+}
+
+int py_kind_of_element(ModState *state, const Type *element) {
+    if (element->kind != TY_RECORD) return element->kind < TY_SCALARS ? (int)element->kind : -1;
+    return element->cls ? py_kind_of_descr(state, element->cls) : -1;
+}
+
+/* -- where they lie -------------------------------------------------------------------------------------- */
+
+/* The largest power of two that the fields of a dtype want, and its size allows. */
+static int64_t align_of(PyArray_Descr *descr) {
+    if (PyDataType_SUBARRAY(descr)) return align_of(PyDataType_SUBARRAY(descr)->base);
+    if (!is_record(descr)) return PyDataType_ALIGNMENT(descr);
+    PyObject *names = PyDataType_NAMES(descr);
+    int64_t align = 1, offset;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
+        PyArray_Descr *field = field_of(descr, PyTuple_GET_ITEM(names, i), &offset);
+        if (field) align = QN_MAX(align, align_of(field));
+    }
+    while (PyDataType_ELSIZE(descr) % align)
+        align /= 2;
+    return align;
+}
+
+bool py_is_aligned(PyArray_Descr *record, const void *data, int ndim, const npy_intp *shape,
+                   const npy_intp *strides) {
+    int64_t align = align_of(record);
+    bool aligned = (uintptr_t)data % (uintptr_t)align == 0;
+    for (int i = 0; i < ndim; i++)
+        aligned = aligned && (shape[i] <= 1 || strides[i] % align == 0);
+    return aligned;
+}
+
+bool py_is_record(PyObject *object) {
+    return PyArray_IsScalar(object, Void) && is_record(((PyVoidScalarObject *)object)->descr);
+}
