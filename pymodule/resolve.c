@@ -51,11 +51,19 @@ static bool bind_numpy_scalar(PyResolver *r, Binding *b, PyObject *object, int k
     return ok;
 }
 
+/* What the user is told of a type leaves out where the fields of records lie; this is all of it. */
+static Str whole_text(PyResolver *r, const Type *type) {
+    StrBuf text;
+    buf_init(&text, r->arena);
+    type_print(&text, type);
+    return buf_take(&text);
+}
+
 static bool bind_type(PyResolver *r, Binding *b, const Type *type) {
     b->kind = BIND_TYPE;
     b->type = type;
     b->name = type_text(r->arena, type);
-    b->digest = py_digest_text(BIND_TYPE, b->name);
+    b->digest = py_digest_text(BIND_TYPE, whole_text(r, type));
     return true;
 }
 
@@ -110,16 +118,6 @@ static void refer_to(PyResolver *r, FrozenArray *frozen, PyArrayObject *array, H
         py_hash_elements(h, array, 0, frozen->bytes);
 }
 
-/* The number of a dtype is the process's own: its text is everybody's. */
-static void hash_element(PyResolver *r, Hasher *h, const Type *element) {
-    if (element->kind != TY_RECORD) return;
-    StrBuf text;
-    buf_init(&text, r->arena);
-    type_print(&text, element);
-    Str whole = buf_take(&text);
-    hash_update(h, whole.bytes, (size_t)whole.len);
-}
-
 static bool bind_array(PyResolver *r, Binding *b, PyObject *object) {
     PyArrayObject *array = (PyArrayObject *)object;
     int kind = py_kind_of_descr(r->state, PyArray_DESCR(array)), ndim = PyArray_NDIM(array);
@@ -135,7 +133,8 @@ static bool bind_array(PyResolver *r, Binding *b, PyObject *object) {
     hash_init(&h);
     hash_u64(&h, BIND_ARRAY);
     hash_u64(&h, (uint64_t)element->kind << 8 | (uint64_t)ndim);
-    hash_element(r, &h, element);
+    Str text = whole_text(r, element); /* the number of a dtype is the process's own */
+    hash_update(&h, text.bytes, (size_t)text.len);
     hash_update(&h, frozen->shape, sizeof *frozen->shape * (size_t)ndim);
     if (stays_in_place(r, array)) {
         refer_to(r, frozen, array, &h, &layout);

@@ -325,6 +325,38 @@ def test_records_that_lie_anywhere():
         assert a["x"].tolist() == [7, 15, 3] and a["y"].tolist() == [2.0, 7.5, 2.5]
 
 
+PROGRAM = """
+import sys
+import numpy as np
+from quern import njit
+DT = np.dtype([("x", "i4"), ("y", "f8")], align=sys.argv[1] == "1")
+
+@njit(cache=True)
+def f(n):
+    a = np.zeros(n, DT)
+    a[1].y = 2.5
+    return a.strides[0], a.y.sum(), a.dtype.itemsize
+
+print(f(3), len(f.stats.cache_hits))
+"""
+
+
+def test_the_cache_tells_dtypes_apart(tmp_path):
+    import os
+    import subprocess
+    (tmp_path / "program.py").write_text(PROGRAM)
+    env = dict(os.environ, QUERN_CACHE_DIR=str(tmp_path / "cache"))
+
+    def run(aligned):
+        return subprocess.run([sys.executable, str(tmp_path / "program.py"), aligned], env=env, capture_output=True, text=True,
+                              check=True).stdout.strip()
+
+    assert run("0") == "(12, 2.5, 12) 0"
+    assert run("1") == "(16, 2.5, 16) 0"
+    assert run("0") == "(12, 2.5, 12) 1"
+    assert run("1") == "(16, 2.5, 16) 1"
+
+
 # -- refused -------------------------------------------------------------------------------------------------------
 
 @njit
