@@ -286,7 +286,8 @@ bool py_request_types(JitCore *core, PyResolver *r, const CompileRequest *q, Sig
         out->nparams = q->nkeys;
         return out->params != NULL;
     }
-    if (!ti_parse_signature(r->types, r->arena, q->signature, out, cg_diags(r->compilation)))
+    if (!ti_parse_signature(r->types, r->arena, q->signature, out, cg_diags(r->compilation)) ||
+        !py_written_signature(core->state, r->types, r->arena, out))
         return false;
     if (q->options.core) forget_layouts(r, out);
     int last = core->nparams - 1;

@@ -116,6 +116,84 @@ int py_kind_of_element(ModState *state, const Type *element) {
     return element->cls ? py_kind_of_descr(state, element->cls) : -1;
 }
 
+/* -- types that were written ------------------------------------------------------------------------------- */
+
+static PyObject *format_of(ModState *state, const Type *type);
+
+/* {names, formats, offsets, itemsize}, of which NumPy makes the dtype. NULL: exception. */
+static PyObject *fields_of(ModState *state, const Type *record) {
+    PyObject *names = PyList_New(0), *formats = PyList_New(0), *offsets = PyList_New(0);
+    bool ok = names && formats && offsets;
+    for (int32_t i = 0; ok && i < record->nitems; i++) {
+        PyObject *name =
+            PyUnicode_FromStringAndSize(record->fields[i].bytes, record->fields[i].len);
+        PyObject *format = format_of(state, record->items[i]);
+        PyObject *offset = PyLong_FromLongLong(record->offsets[i]);
+        ok = name && format && offset && PyList_Append(names, name) == 0 &&
+             PyList_Append(formats, format) == 0 && PyList_Append(offsets, offset) == 0;
+        Py_XDECREF(name);
+        Py_XDECREF(format);
+        Py_XDECREF(offset);
+    }
+    PyObject *out = ok ? Py_BuildValue("{s:O,s:O,s:O,s:L}", "names", names, "formats", formats,
+                                       "offsets", offsets, "itemsize", (long long)record->size)
+                       : NULL;
+    Py_XDECREF(names);
+    Py_XDECREF(formats);
+    Py_XDECREF(offsets);
+    return out;
+}
+
+/* What np.dtype takes for a field. */
+static PyObject *format_of(ModState *state, const Type *type) {
+    if (type->kind < TY_SCALARS) return Py_XNewRef((PyObject *)state->descrs[type->kind]);
+    if (type->kind == TY_RECORD) return fields_of(state, type);
+    PyObject *element = format_of(state, type->element), *shape = PyTuple_New(type->ndim);
+    for (int i = 0; shape && i < type->ndim; i++)
+        PyTuple_SET_ITEM(shape, i, PyLong_FromLongLong(type->offsets[i]));
+    PyObject *pair = element && shape ? PyTuple_Pack(2, element, shape) : NULL;
+    Py_XDECREF(element);
+    Py_XDECREF(shape);
+    return pair;
+}
+
+/* The record with its dtype. */
+static const Type *with_dtype(ModState *state, TypeTable *types, Arena *arena, const Type *record) {
+    PyObject *fields = fields_of(state, record);
+    PyArray_Descr *descr = NULL;
+    int kind =
+        fields && PyArray_DescrConverter(fields, &descr) ? py_kind_of_descr(state, descr) : -1;
+    Py_XDECREF(fields);
+    Py_XDECREF(descr);
+    if (kind < 0 && !PyErr_Occurred())
+        PyErr_SetString(PyExc_TypeError, "there are too many kinds of records");
+    return kind < 0 ? NULL : py_element_type(state, types, arena, kind);
+}
+
+const Type *py_written_type(ModState *state, TypeTable *types, Arena *arena, const Type *type) {
+    const Type *inner = type->kind == TY_ARRAY ? type->element : type;
+    if (inner->kind == TY_RECORD && !inner->cls &&
+        !(inner = with_dtype(state, types, arena, inner)))
+        return NULL;
+    if (inner->kind == TY_RECORD) {
+        Type key = type->kind == TY_ARRAY ? *type : *type_array(types, inner, 0, LAYOUT_C);
+        key.element = inner;
+        return type_array_like(types, &key, key.ndim, (Layout)key.layout);
+    }
+    if (type->kind != TY_TUPLE || type->fields) return type;
+    const Type **items = arena_array(arena, const Type *, type->nitems);
+    for (int32_t i = 0; i < type->nitems; i++)
+        if (!(items[i] = py_written_type(state, types, arena, type->items[i]))) return NULL;
+    return type_tuple(types, items, type->nitems);
+}
+
+bool py_written_signature(ModState *state, TypeTable *types, Arena *arena, Signature *s) {
+    for (int32_t i = 0; i < s->nparams; i++)
+        if (!(s->params[i] = py_written_type(state, types, arena, s->params[i]))) return false;
+    if (s->result) s->result = py_written_type(state, types, arena, s->result);
+    return !s->nparams || s->result || !PyErr_Occurred();
+}
+
 /* -- where they lie -------------------------------------------------------------------------------------- */
 
 /* The largest power of two that the fields of a dtype want, and its size allows. */

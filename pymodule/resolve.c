@@ -83,7 +83,9 @@ static bool bind_quern_type(PyResolver *r, Binding *b, PyObject *object) {
     const Type *type =
         text ? ti_parse_type(r->types, r->arena, text, cg_diags(r->compilation)) : NULL;
     Py_DECREF(name);
-    return type && bind_type(r, b, type);
+    bool record = type && type->kind == TY_RECORD; /* as a dtype */
+    if (type) type = py_written_type(r->state, r->types, r->arena, type);
+    return type && bind_type(r, b, record ? type->element : type);
 }
 
 /* Larger arrays are not copied into host code: it reads them where they are. */
@@ -249,7 +251,8 @@ static bool read_declared(PyResolver *r, Binding *b, PyObject *texts) {
         Py_ssize_t length;
         const char *text = PyUnicode_AsUTF8AndSize(PyList_GET_ITEM(texts, i), &length);
         if (!text ||
-            !ti_parse_signature(r->types, r->arena, text, &declared[i], cg_diags(r->compilation)))
+            !ti_parse_signature(r->types, r->arena, text, &declared[i], cg_diags(r->compilation)) ||
+            !py_written_signature(r->state, r->types, r->arena, &declared[i]))
             return false;
         hash_update(&h, text, (size_t)length + 1);
     }
@@ -805,7 +808,9 @@ static const Type *declared_type(PyResolver *r, PyObject *declared) {
         return NULL;
     }
     const char *text = PyUnicode_AsUTF8(declared);
-    return text ? ti_parse_type(r->types, r->arena, text, cg_diags(r->compilation)) : NULL;
+    const Type *type =
+        text ? ti_parse_type(r->types, r->arena, text, cg_diags(r->compilation)) : NULL;
+    return type ? py_written_type(r->state, r->types, r->arena, type) : NULL;
 }
 
 /* Enters what the option locals says of the function's variables. false: an exception or a diagnostic. */

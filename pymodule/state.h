@@ -159,6 +159,9 @@ int py_kind_of_descr(ModState *state, PyArray_Descr *descr);
 int py_kind_of_element(ModState *state, const Type *element);
 /* NULL: exception. */
 const Type *py_element_type(ModState *state, TypeTable *types, Arena *arena, int kind);
+/* A type in the words of a signature, with the dtypes of its records; a record alone is an array without axes. NULL, false: exception. */
+const Type *py_written_type(ModState *state, TypeTable *types, Arena *arena, const Type *type);
+bool py_written_signature(ModState *state, TypeTable *types, Arena *arena, Signature *signature);
 /* Do records lie so that each field is where its type wants it, if their dtype has it so? */
 bool py_is_aligned(PyArray_Descr *record, const void *data, int ndim, const npy_intp *shape,
                    const npy_intp *strides);

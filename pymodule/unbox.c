@@ -173,14 +173,12 @@ static bool plan_array(Planner *p, Plan *plan, TypeKey key, const ValueLayout *l
     plan->op = kept ? UB_KEPT_ARRAY : UB_ARRAY;
     plan->state = p->state;
     p->objects |= kept;
-    plan->type = (PyObject *)p->state->memmap_type; /* the other class of arrays */
     plan->ndim = (uint8_t)key_ndim(key);
     plan->layout = (uint8_t)key_layout(key);
     plan->item_size = (int32_t)PyDataType_ELSIZE(p->state->descrs[key_element(key)]);
     plan->descr = p->state->descrs[key_element(key)];
     plan->records = key_element(key) >= FIRST_RECORD;
     plan->aligned = !(key & KEY_UNALIGNED);
-    if (plan->records) plan->type = (PyObject *)p->state->recarray_type;
     if (!kept) plan->owner = reserve(p, sizeof(Owner), 16);
     plan->key = key & ~KEY_UNALIGNED; /* device memory never is */
     plan->written = layout->usage & ARG_WRITTEN;
@@ -436,7 +434,7 @@ static bool same_descr(const Plan *plan, PyArrayObject *array) {
 }
 
 static inline bool array_fits(const Plan *plan, PyObject *o) {
-    if (Py_TYPE(o) != &PyArray_Type && (PyObject *)Py_TYPE(o) != plan->type) return false;
+    if (Py_TYPE(o) != &PyArray_Type && !py_is_array(plan->state, o)) return false;
     PyArrayObject *array = (PyArrayObject *)o;
     return (PyArray_FLAGS(array) & plan->flags_mask) == plan->flags_want &&
            PyArray_NDIM(array) == plan->ndim && same_descr(plan, array);

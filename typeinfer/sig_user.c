@@ -2,7 +2,8 @@
  *
  *   signature := [type] '(' [types] ')' | type ',' types     types := type {',' type} [',']
  *   type      := scalar | tuple | type '[' axes ']' | Array(type, ndim, 'C' [, readonly] [, unaligned])
- *              | Optional(type)
+ *              | Optional(type) | Record(size {, 'name': field at offset})
+ *   field     := type | nestedarray(type, (lengths))
  *   tuple     := '(' types ')' | Tuple((types)) | UniTuple(type, n)
  *   axes      := ':' or '::1' for each axis; '::1' is the contiguous one: the last (C) or the first (F)
  * A parenthesis at the start is a tuple if another one follows it, otherwise the parameters. */
@@ -125,7 +126,8 @@ static const Type *optional(Reader *r) {
 
 static bool is_element(Reader *r, const Type *element, const char *at) {
     if (type_is_scalar(element) && !type_is_weak(element)) return true;
-    fail(r, at, "array elements must be numbers or bools");
+    if (element->kind == TY_RECORD) return true;
+    fail(r, at, "array elements must be numbers, bools or records");
     return false;
 }
 
@@ -195,6 +197,65 @@ static const Type *axes(Reader *r, const Type *element, const char *at) {
     return type_array(r->types, element, ndim, layout);
 }
 
+/* -- records ------------------------------------------------------------------------------------- */
+
+enum { MOST_BYTES = INT32_MAX };
+
+static const Type *nested_array(Reader *r) {
+    int64_t lengths[MAX_AXES];
+    int n = 0;
+    skip(r);
+    const char *at = r->p;
+    const Type *element = type(r);
+    if (!element || !is_element(r, element, at) || !expect(r, ',') || !expect(r, '(')) return NULL;
+    while (!accept(r, ')')) {
+        if (n == MAX_AXES) return fail(r, r->p, "too many axes");
+        int length = number(r, MOST_BYTES - 1);
+        if (length < 0) return NULL;
+        lengths[n++] = length;
+        if (!accept(r, ',') && *r->p != ')') return fail(r, r->p, "expected , or )");
+    }
+    return expect(r, ')') ? type_block(r->types, element, n, lengths) : NULL;
+}
+
+/* 'x': float64 at 8 */
+static const Type *record_field(Reader *r, int size, Str *field, int64_t *offset) {
+    if (!expect(r, '\'')) return NULL;
+    const char *start = r->p, *end = strchr(start, '\'');
+    if (!end) return fail(r, start, "the name of a field has no end");
+    *field = (Str){start, (int32_t)(end - start)};
+    r->p = end + 1;
+    if (!expect(r, ':')) return NULL;
+    skip(r);
+    const char *at = r->p;
+    const Type *t = type(r);
+    if (!t || (t->kind != TY_BLOCK && !is_element(r, t, at))) return NULL;
+    if (!str_is(name(r), "at")) return fail(r, r->p, "expected the place of a field");
+    int where = number(r, MOST_BYTES - 1);
+    if (where < 0) return NULL;
+    if (where + t->size > size) return fail(r, at, "a field lies behind the end of its record");
+    return *offset = where, t;
+}
+
+static const Type *record(Reader *r) {
+    TypeVec items = {0};
+    Vec(Str) fields = {0};
+    Vec(int64_t) offsets = {0};
+    int size = number(r, MOST_BYTES - 1);
+    while (size >= 0 && accept(r, ',')) {
+        Str field;
+        int64_t offset = 0;
+        const Type *t = record_field(r, size, &field, &offset);
+        if (!t) return NULL;
+        vec_push(r->arena, &items, t);
+        vec_push(r->arena, &fields, field);
+        vec_push(r->arena, &offsets, offset);
+    }
+    if (size < 0 || !expect(r, ')')) return NULL;
+    if (!items.len || !size) return fail(r, r->p, "a record without fields");
+    return type_record(r->types, items.items, fields.items, offsets.items, items.len, size, NULL);
+}
+
 static const Type *scalar(Reader *r, Str word) {
     static const struct Name {
         const char *text;
@@ -222,10 +283,8 @@ static const Type *named(Reader *r, const char *at) {
     static const struct Call {
         const char *text;
         const Type *(*read)(Reader *r);
-    } calls[] = {{"Tuple", tuple_call},
-                 {"UniTuple", uni_tuple},
-                 {"Array", array_call},
-                 {"Optional", optional},
+    } calls[] = {{"Tuple", tuple_call},  {"UniTuple", uni_tuple}, {"Array", array_call},
+                 {"Optional", optional}, {"Record", record},      {"nestedarray", nested_array},
                  {"optional", optional}};
     for (int i = 0; i < countof(calls); i++)
         if (str_is(word, calls[i].text)) return expect(r, '(') ? calls[i].read(r) : NULL;
@@ -264,8 +323,11 @@ static bool at_end(Reader *r) {
 static bool check_params(Reader *r, TypeVec *list, const char *at) {
     if (list->len == 1 && list->items[0]->kind == TY_none) list->len = 0;
     for (int32_t i = 0; i < list->len; i++)
-        if (list->items[i]->kind == TY_none)
-            return fail(r, at, "void cannot be a parameter") != NULL;
+        if (list->items[i]->kind == TY_none || list->items[i]->kind == TY_BLOCK)
+            return fail(r, at,
+                        list->items[i]->kind == TY_none
+                            ? "void cannot be a parameter"
+                            : "a nested array is part of a record") != NULL;
     return true;
 }
 

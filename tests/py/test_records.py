@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from objects import MEM_01_nothing_is_left  # noqa: F401
-from quern import cuda, errors, njit
+from quern import cuda, errors, float64, from_dtype, hip, int64, njit, void
 
 FIELDS = [("x", "i4"), ("y", "f8")]
 PACKED = np.dtype(FIELDS)
@@ -325,6 +325,16 @@ def test_records_that_lie_anywhere():
         assert a["x"].tolist() == [7, 15, 3] and a["y"].tolist() == [2.0, 7.5, 2.5]
 
 
+def test_subclasses_that_hold_records(tmp_path):
+    a = np.memmap(tmp_path / "records", PADDED, "w+", shape=4)
+    a[:] = points(PADDED, 4)
+    assert read(a, 1) == read(np.asarray(a), 1)
+    write(a, 1)
+    assert a["x"][1] == 15
+    f = njit(lambda a: a[1])
+    assert f(np.arange(3.0).view(np.recarray)) == 1.0 and f(np.arange(3.0)) == 1.0
+
+
 PROGRAM = """
 import sys
 import numpy as np
@@ -355,6 +365,49 @@ def test_the_cache_tells_dtypes_apart(tmp_path):
     assert run("1") == "(16, 2.5, 16) 0"
     assert run("0") == "(12, 2.5, 12) 1"
     assert run("1") == "(16, 2.5, 16) 1"
+
+
+# -- signatures -----------------------------------------------------------------------------------------------------
+
+def test_records_in_signatures():
+    packed, padded, inner = map(from_dtype, (PACKED, PADDED, ROWS))
+    f = njit(float64(packed[:], int64))(lambda a, i: a[i].y + a[i].x)
+    a = points(PACKED)
+    assert f(a, 0) == a["y"][0] + a["x"][0] and f(a[::2], 1) == a["y"][2] + a["x"][2]
+    with pytest.raises(TypeError):
+        f(points(PADDED), 0)
+    g = njit(padded(padded[::1]))(lambda a: a[0])
+    b = points(PADDED)
+    r = g(b)
+    r["x"] = 33
+    assert b["x"][0] == 33
+    h = njit((inner,))(lambda r: r.pair["y"].sum() + r.id)
+    assert h(np.array([(4, [(1, 2.0), (3, 4.0)])], ROWS)[0]) == 10
+    with pytest.raises(ValueError, match="behind the end of its record"):
+        njit("float64(Record(4, 'x': float64 at 0)[:])")(lambda a: 1.0)
+
+
+def test_declared_kernels(device):
+    inner, padded = from_dtype(INNER), from_dtype(PADDED)
+
+    @cuda.jit(void(padded[:], int64))
+    def kernel(a, n):
+        shared = cuda.shared.array(4, padded)
+        i = cuda.threadIdx.x
+        if i < n:
+            shared[i] = a[i]
+        cuda.syncthreads()
+        if i < n:
+            a[i].y = shared[n - 1 - i].x
+
+    a = points(PADDED, 4)
+    kernel[1, 4](a, 4)
+    assert a["y"].tolist() == a["x"][::-1].tolist() and inner.size == INNER.itemsize
+
+
+def test_code_objects_for_amd():
+    made = hip.compile(nested_kernel.py_func, void(from_dtype(INNER)[::1]), arch="gfx942")
+    assert len(made.code) > 1000
 
 
 # -- refused -------------------------------------------------------------------------------------------------------

@@ -434,13 +434,17 @@ class Array(Buffer):
         flags = "" if self.aligned else "unaligned "
         flags += "" if self.mutable else "readonly "
         super().__init__(dtype, ndim, layout, name=name or f"{flags}array({dtype}, {ndim}d, {layout})")
-        if type(self) is Array and self.dtype._quern_name in _numbers:
+        if type(self) is Array and (self.dtype._quern_name in _numbers or self._of_records()):
             self._quern_name = self._expression()
+
+    def _of_records(self):
+        return (self.dtype._quern_name or "").startswith("Record(")
 
     def _expression(self):
         element = self.dtype._quern_name
-        if not self.mutable or not self.aligned or self.ndim == 0 or (self.layout == "F" and self.ndim == 1):
-            flags = ", readonly" * (not self.mutable) + ", unaligned" * (not self.aligned)
+        unaligned = not self.aligned and not self._of_records()  # records have their fields where they have them
+        if not self.mutable or unaligned or self.ndim == 0 or (self.layout == "F" and self.ndim == 1):
+            flags = ", readonly" * (not self.mutable) + ", unaligned" * unaligned
             return f"Array({element}, {self.ndim}, '{self.layout}'{flags})"
         axes = [":"] * self.ndim
         if self.layout != "A":

@@ -3,7 +3,7 @@
 They can be made, compared, shown and asked for their parts as Numba's; a function that uses one is refused."""
 import enum
 
-from . import (Array, ArrayCompatible, BaseTuple, Boolean, Buffer, Callable, ConstSized, Container, DTypeSpec, Dummy,
+from . import (_numbers, Array, ArrayCompatible, BaseTuple, Boolean, Buffer, Callable, ConstSized, Container, DTypeSpec, Dummy,
                Hashable, IterableType, Literal, MutableSequence, NoneType, Opaque, Sequence, Sized, Tuple, Type, UniTuple,
                _HomogeneousTuple, literal, uint64, int32, int64, intp, unliteral)
 
@@ -529,6 +529,20 @@ class Record(Type):
             more = f";alignment={f.alignment}" if f.alignment is not None else f";title={f.title}" if f.title else ""
             words.append(f"{name}[type={f.type};offset={f.offset}{more}]")
         self.name = f"Record({','.join(words)};{size};{aligned})"
+        self._quern_name = self._expression()
+
+    def _expression(self):
+        """The compiler's words; None where a field cannot be compiled."""
+        fields = []
+        for name, f in self.fields.items():
+            inner = f.type.dtype if isinstance(f.type, NestedArray) else f.type
+            text = inner._quern_name
+            if f.title == name or not (isinstance(inner, Record) or text in _numbers) or text is None or "'" in name:
+                return None
+            if inner is not f.type:
+                text = f"nestedarray({text}, ({', '.join(map(str, f.type.shape))},))"
+            fields.append(f", '{name}': {text} at {f.offset}")
+        return f"Record({self.size}{''.join(fields)})" if fields and self.size else None
 
     @classmethod
     def make_c_struct(cls, name_types):
