@@ -484,9 +484,9 @@ int type_bits(const Type *type) {
 }
 
 const char *type_name_of_kind(TypeKind kind) {
-    static const char *const rest[] = {"tuple",  "array",  "range",   "slice", "iterator",
-                                       "optional", "member", "caught",  "object", "closure",
-                                       "class",  "record", "block",   "unknown"};
+    static const char *const rest[] = {"tuple",    "array",  "range",  "slice",  "iterator",
+                                       "optional", "member", "caught", "object", "closure",
+                                       "class",    "record", "block",  "unknown"};
     static_assert(TY_SCALARS + countof(rest) == TY_UNKNOWN + 1, "one name for each kind");
     return kind < TY_SCALARS ? scalars[kind].name : rest[kind - TY_SCALARS];
 }

@@ -24,10 +24,10 @@ typedef enum TypeKind {
     TY_MEMBER,   /* a member of the enumeration `binding`: an int64, see there */
     TY_CAUGHT,   /* the exception that the instruction `bits` caught: an int64, see OP_caught */
     TY_OBJECT,   /* a compile-time object: module, function, type, exception class, string ... */
-    TY_CLOSURE,  /* a function that compiled code has made: of `binding`, with values of types `items` */
-    TY_CLASS,    /* an object on the heap: a class of ir_classes.def with its parameters */
-    TY_RECORD,   /* an element of a structured array: fields at fixed places */
-    TY_BLOCK,    /* a field of one that is an array itself: `element`, `ndim` axes of fixed lengths */
+    TY_CLOSURE, /* a function that compiled code has made: of `binding`, with values of types `items` */
+    TY_CLASS,  /* an object on the heap: a class of ir_classes.def with its parameters */
+    TY_RECORD, /* an element of a structured array: fields at fixed places */
+    TY_BLOCK,  /* a field of one that is an array itself: `element`, `ndim` axes of fixed lengths */
     TY_UNKNOWN /* lattice bottom: not inferred yet */
 } TypeKind;
 
