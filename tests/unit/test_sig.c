@@ -206,9 +206,8 @@ static void test_errors_say_where(void) {
     user_is("f8(f8[:,::1,:])", "invalid signature 'f8(f8[:,::1,:])': ::1 must be the first or the "
                                "last axis at position 4");
     user_is("f8(f8[3])", "invalid signature 'f8(f8[3])': expected ':' at position 7");
-    user_is(
-        "f8(f8[:][:])",
-        "invalid signature 'f8(f8[:][:])': array elements must be numbers, bools or records at position 4");
+    user_is("f8(f8[:][:])", "invalid signature 'f8(f8[:][:])': array elements must be numbers, "
+                            "bools or records at position 4");
     user_is("f8(i8, void)",
             "invalid signature 'f8(i8, void)': void cannot be a parameter at position 4");
     user_is("f8(Array(f8, 1))",
