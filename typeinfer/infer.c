@@ -251,6 +251,7 @@ static bool visit_return(Infer *in, Ref ref) {
     Val v;
     if (!infer_operand(in, ref, 0, &v) || !check_returned(in, ref, &v)) return false;
     Instance *inst = in->inst;
+    if (instance_is_generator(inst) && !v_generator_return(in, ref, &v)) return false;
     if (inst->serial == 0 && ti_has_objects(in) && !v_text(in, &v)) return false;
     if (in->emit) {
         Ref value = v_as(in, v, inst->result.type);
@@ -490,6 +491,7 @@ static bool visit(Infer *in, Ref ref, Val *out) {
     case OP_builtin: return visit_global(in, ref, out);
     case OP_freevar: return visit_freevar(in, ref, out);
     case OP_call_py: return visit_call(in, ref, out);
+    case OP_yield: return v_yield(in, ref, out);
     case OP_function: return v_function(in, ref, out);
     case OP_comprehension: return v_comprehension(in, ref, out);
     case OP_call_star: return visit_call_star(in, ref, out);

@@ -72,6 +72,9 @@ typedef struct Instance {
     Vec(FailedCall) failed_calls; /* ti_diagnose: instead of the callee's errors in `diags` */
     Infer *facts;                 /* of the last inference */
     Func *typed;                  /* the specialisation, once asked for */
+    Fact yielded;          /* of a generator: join over the yields; type NULL: none seen yet */
+    const Type *generator; /* the type of its generators, once asked for */
+    Func *maker;           /* typed: makes one; `typed` gives its next item */
     int32_t serial;
     int32_t level; /* length of the chain of calls that passed constants */
 } Instance;
@@ -375,6 +378,18 @@ bool v_call_partial(Infer *in, Val partial, const CallArgs *args, Val *out);
 /* infer_func.c */
 bool v_call_closure(Infer *in, Val closure, const CallArgs *args, Val *out);
 
+/* -- infer_generator.c: functions that yield ------------------------------------------------------ */
+
+bool instance_is_generator(const Instance *inst);
+bool type_is_generator(const Type *type);
+const Type *generator_type(Infer *in, Instance *inst);
+const Type *generator_frame(TypeTable *types); /* typed code: of every generator */
+bool v_yield(Infer *in, Ref ref, Val *out);
+bool v_generator_return(Infer *in, Ref ref, const Val *v);
+bool v_generator_next(Infer *in, Val it, int32_t miss, Val *out);
+/* specialize_generator.c: the typed function, with its yields, becomes the one that gives the next item, and `maker` is filled. */
+void specialize_generator(Emit *e, Func *maker, const Type *item);
+
 /* -- infer_call.c ------------------------------------------------------------------------------- */
 
 bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out);
@@ -603,6 +618,7 @@ enum IterKind {
     ITER_KEYS, /* d.keys(): goes over what the dict holds when a loop begins; so do the next two */
     ITER_VALUES,
     ITER_ITEMS,
+    ITER_GENERATOR, /* `element` is an object whose handle is the Instance */
     ITER_KEPT /* (what, cell): the cell, an array of one int64, has the number of the next item */
 };
 /* A slice of three parts, each an int or None. */

@@ -288,6 +288,7 @@ static bool callee_ready(Infer *in, Instance *callee) {
 static Ref emit_call(Infer *in, Instance *callee, const Bound *bound) {
     Emit *e = in->emit;
     Func *func = instance_typed(in->ti, callee);
+    if (callee->maker) func = callee->maker;
     Ref *refs = arena_array(in->arena, Ref, callee->ntyped);
     for (int32_t i = 0; i < callee->nslots; i++)
         if (callee->slots[i].count)
@@ -333,7 +334,14 @@ static bool call(Infer *in, const Callee *called, const CallArgs *args, bool con
     Instance *callee = callee_of(in, called, args, constants, constants, NULL, &bound);
     if (callee && callee->failed && !constants)
         callee = callee_of(in, called, args, true, false, NULL, &bound);
-    if (!callee || (!in->emit && !callee_ready(in, callee))) return false;
+    if (!callee) return false;
+    if (instance_is_generator(callee)) {
+        if (!in->emit && callee->failed) return callee_error(in, callee);
+        out->f = fact_of(generator_type(in, callee));
+        if (in->emit) out->ref = emit_call(in, callee, &bound);
+        return true;
+    }
+    if (!in->emit && !callee_ready(in, callee)) return false;
     out->f = callee->result;
     out->f.unbound = out->f.conflict = false;
     out->f.python = 0;
@@ -479,6 +487,27 @@ bool ti_is_parallel(const Ti *ti, const Instance *inst) {
     return inst->library || inst->serial == 0 ? o->parallel : inst->info->parallel;
 }
 
+/* Two functions: one makes the generator, `f` gives the next item as (more, item). */
+static void make_generator(Ti *ti, Instance *inst, Func *f) {
+    static const Str name = {"frame", 5};
+    const Type *frame = generator_frame(ti->types);
+    if (!inst->yielded.type) inst->yielded = fact_of(type_scalar(ti->types, TY_none));
+    const Type *parts[2] = {bool_type(ti->types), lower_type(ti, inst->yielded.type)};
+    Func *maker = inst->maker = ir_func_new(
+        ti->module, unique_name(ti, str_printf(ti->arena, STR_FMT ".make", STR_ARG(f->user_name))),
+        true);
+    maker->user_name = f->user_name, maker->file = f->file;
+    maker->nparams = f->nparams, maker->param_types = f->param_types;
+    maker->param_names = f->param_names;
+    maker->result = maker->weak_result = frame;
+    f->nparams = 1;
+    f->param_types = arena_array(ti->arena, const Type *, 1);
+    f->param_types[0] = frame;
+    f->param_names = &name;
+    f->result = f->weak_result = type_tuple(ti->types, parts, 2);
+    f->parallel = false;
+}
+
 Func *instance_typed(Ti *ti, Instance *inst) {
     if (inst->typed) return inst->typed;
     const CodeUnit *code = inst->info->code;
@@ -490,6 +519,7 @@ Func *instance_typed(Ti *ti, Instance *inst) {
     f->result = lower_type(ti, inst->result.type);
     f->weak_result = inst->result.type;
     typed_params(ti, inst, f);
+    if (instance_is_generator(inst)) make_generator(ti, inst, f);
     vec_push(ti->arena, &ti->to_emit, inst);
     return f;
 }

@@ -43,8 +43,8 @@ static bool calls(const Type *type) {
 /* Only the last part may call: where one before it has ended, Python calls no further function. */
 bool type_is_counted(const Type *type) {
     if (type->kind != TY_ITER) return true;
-    if (is_iter(type, ITER_KEPT) || is_iter(type, ITER_FILTER) || is_iter(type, ITER_STRICT) ||
-        is_iter(type, ITER_BACKWARD))
+    if (type_is_generator(type) || is_iter(type, ITER_KEPT) || is_iter(type, ITER_FILTER) ||
+        is_iter(type, ITER_STRICT) || is_iter(type, ITER_BACKWARD))
         return false;
     if (!has_parts(type)) return true;
     int32_t first, n = parts_of(type, &first);
@@ -56,7 +56,7 @@ bool type_is_counted(const Type *type) {
 }
 
 static bool is_kept(const Type *type) {
-    if (is_iter(type, ITER_KEPT)) return true;
+    if (is_iter(type, ITER_KEPT) || type_is_generator(type)) return true;
     if (!has_parts(type) || is_iter(type, ITER_ENUMERATE)) return false;
     int32_t first, n = parts_of(type, &first);
     for (int32_t k = 0; k < n; k++)
@@ -103,7 +103,7 @@ static Ref emit_cell(Infer *in, bool in_frame) {
     Emit *e = in->emit;
     const Type *type = cell_type(in), *i64 = i64_type(in->types);
     Ref cell, zero = emit_int(e, i64, 0);
-    if (in_frame) {
+    if (in_frame && !instance_is_generator(in->inst)) { /* what a yield would leave behind */
         const ConstVal **sizes = arena_array(in->arena, const ConstVal *, 1);
         sizes[0] = const_int(in->arena, 1);
         cell = emit(e, OP_static_array, type, NULL, 0);
@@ -351,6 +351,7 @@ static bool next_of_filter(Infer *in, Val it, int32_t miss, Val *out) {
 bool v_next(Infer *in, Val it, int32_t miss, Val *out) {
     if (!ti_has_stack(in, "iterators")) return false;
     switch ((enum IterKind)it.f.type->bits) {
+    case ITER_GENERATOR: return v_generator_next(in, it, miss, out);
     case ITER_KEPT: return next_of_sequence(in, it, miss, out);
     case ITER_STRICT: return next_of_strict(in, it, miss, out);
     case ITER_MAP: return next_of_map(in, it, miss, out);

@@ -119,7 +119,8 @@ bool v_object_operator(Infer *in, Operator op, bool in_place, Val a, Val b, bool
     for (int i = 0; i < countof(operators); i++) {
         if (operators[i].op != op) continue;
         const char *name = operators[i].name;
-        if (is_object(&a) && in_place && operators[i].in_place) name = operators[i].in_place;
+        const char *changes = in_place && is_object(&a) ? operators[i].in_place : NULL;
+        if (changes && library_has(in, object_method(in, &a, str_from(changes)))) name = changes;
         if (!is_object(&a)) name = operators[i].reflected;
         if (!name) return false;
         Val args[2] = {is_object(&a) ? a : b, is_object(&a) ? b : a};

@@ -197,13 +197,20 @@ static bool check_declared(Ti *ti, Instance *entry) {
     return false;
 }
 
+static bool check_no_generator(Instance *entry) {
+    const CodeUnit *code = entry->info->code;
+    Span span = {code->file, code->first_line, code->first_line, -1, -1};
+    if (!instance_is_generator(entry)) return true;
+    return bc_refuse(&entry->diags, &span, "returning a generator to Python");
+}
+
 bool ti_run(Module *module, Resolver *resolver, const InferRequest *request, StrBuf *report_to) {
     Ti ti;
     ti_init(&ti, module, resolver, request);
     Instance *entry = instance_entry(&ti, request, module->diags);
     if (!entry) return false;
     diag_init(&entry->diags, ti.arena);
-    bool ok = check_declared(&ti, entry) && infer_instance(&ti, entry);
+    bool ok = check_declared(&ti, entry) && check_no_generator(entry) && infer_instance(&ti, entry);
     if (ti.aborted) return false;
     if (!ok) {
         copy_diags(module->diags, &entry->diags);

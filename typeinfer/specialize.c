@@ -37,7 +37,8 @@ static const Type *make_lowered(Ti *ti, const Type *type) {
         return type_tuple(types, (const Type *[]){element, element, i64}, 3);
     }
     case TY_SLICE: return type_tuple(types, (const Type *[]){i64, i64, i64}, 3);
-    case TY_ITER: return lower_type(ti, type->element);
+    case TY_ITER:
+        return type_is_generator(type) ? generator_frame(types) : lower_type(ti, type->element);
     case TY_OPTIONAL: {
         const Type *items[2] = {type_scalar(types, TY_bool), lower_type(ti, type->element)};
         return type_tuple(types, items, 2);
@@ -568,7 +569,8 @@ static void emit_params(Infer *in) {
     Instance *inst = in->inst;
     Ref *params = arena_array(in->arena, Ref, inst->ntyped);
     for (int32_t i = 0; i < inst->ntyped; i++) {
-        params[i] = emit(e, OP_param, e->out->param_types[i], NULL, 0);
+        const Func *given = inst->maker ? inst->maker : e->out;
+        params[i] = emit(e, OP_param, given->param_types[i], NULL, 0);
         ir_inst(e->out, params[i])->imm = i;
     }
     e->params = params;
@@ -633,6 +635,8 @@ bool specialize_instance(Ti *ti, Instance *inst) {
     finish_phis(in);
     infer_finish_bound(in);
     cfg_remove_unreachable(in->emit->out);
+    if (inst->maker)
+        specialize_generator(in->emit, inst->maker, lower_type(ti, inst->yielded.type));
     drop_unused(in->emit);
     return ir_verify_func(in->emit->out, "specialize", &inst->diags);
 }

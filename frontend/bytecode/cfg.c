@@ -42,6 +42,10 @@ static const PyHandler *handler_of_block(const Work *w, const PyBlock *block) {
 
 /* What CPython writes behind a comprehension: locals get back what they were, and the exception goes on. Where it leaves the
  * function that way, nobody sees the locals. */
+static bool is_restoring(int32_t op) {
+    return op == PY_swap || op == PY_pop || op == PY_store || op == PY_stop_iteration;
+}
+
 enum { MAX_NESTED = 64 };
 
 static bool only_restores(const Work *w, const PyHandler *h) {
@@ -49,10 +53,10 @@ static bool only_restores(const Work *w, const PyHandler *h) {
     for (int depth = 0; h && depth < MAX_NESTED; depth++) {
         int32_t k = w->decoded->inst_of_unit[h->target];
         if (k < 0) return false;
-        while (k < w->decoded->insts.len &&
-               (insts[k].op == PY_swap || insts[k].op == PY_pop || insts[k].op == PY_store))
+        while (k < w->decoded->insts.len && is_restoring(insts[k].op))
             k++;
-        if (k == w->decoded->insts.len || insts[k].op != PY_reraise) return false;
+        bool cleanup = k < w->decoded->insts.len && insts[k].op == PY_cleanup_throw;
+        if (k == w->decoded->insts.len || (insts[k].op != PY_reraise && !cleanup)) return false;
         h = bc_handler_of(w->decoded, insts[k].unit);
     }
     return !h;

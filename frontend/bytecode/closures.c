@@ -258,6 +258,19 @@ static bool any_bit(const Bits *bits) {
     return false;
 }
 
+/* A generator expression that is the last argument of a call. */
+static bool is_walked_at_once(const SsaBuild *b, const Made *made) {
+    int32_t k = made->end + 1;
+    if (made->variable >= 0 || !str_is(made->code->str, "<genexpr>")) return false;
+    for (int32_t depth = 0; k < b->decoded->insts.len && depth < 100; k++, depth++) {
+        const PyInst *inst = inst_at(b, k);
+        if (inst->op == PY_get_iter)
+            return inst_at(b, k + 1)->op == PY_call && inst_at(b, k + 2)->op == PY_call;
+        if (bc_op_info[inst->op].ends != END_FALLS) return false;
+    }
+    return false;
+}
+
 typedef enum Life { LIFE_VALUE, LIFE_FRESH, LIFE_CELL } Life;
 
 static Life life_of(SsaBuild *b, const Made *made, int32_t local) {
@@ -268,6 +281,8 @@ static Life life_of(SsaBuild *b, const Made *made, int32_t local) {
     find_behind(b, made->end, -1, local, true, &stores);
     if (!any_bit(&stores)) return LIFE_VALUE;
     if (holds_code(made->code->function->code)) return LIFE_CELL;
+    if (made->code->function->code->flags & CODE_GENERATOR && !is_walked_at_once(b, made))
+        return LIFE_CELL;
     for (int32_t k = 0; k < n && made->variable >= 0; k++)
         if (bits_get(&stores, k)) find_behind(b, k, made->at, made->variable, false, &uses);
     return any_bit(&uses) ? LIFE_CELL : LIFE_FRESH;

@@ -606,7 +606,8 @@ static bool is_plain_function(const ConstVal *code) {
 /* Is it a def or a lambda of which all is known? */
 static bool has_body(const ConstVal *code) {
     return code->kind == CONST_CODE && code->function && code->str.len > 0 &&
-           (code->str.bytes[0] != '<' || str_is(code->str, "<lambda>"));
+           (code->str.bytes[0] != '<' || str_is(code->str, "<lambda>") ||
+            str_is(code->str, "<genexpr>"));
 }
 
 /* CPython compiles more than `def` into functions: their names say what the user wrote. Where it is refused, the code is taken

@@ -85,9 +85,19 @@ static bool check_iter(SsaBuild *b) {
     return bc_unsupported(b, "a loop over an iterator from elsewhere");
 }
 
-/* Into the body while there is another item; what lies on the stack where the loop is
- * exhausted depends on the version. */
-static bool loop_test(SsaBuild *b, int32_t target, int exit_depth) {
+/* What lies on the stack where a loop is exhausted: that depends on the version. */
+typedef enum LoopEnd { END_MARKER, END_NOTHING, END_RESULT, END_RESULT_ONLY } LoopEnd;
+
+static bool push_end(SsaBuild *b, LoopEnd end) {
+    if (end == END_NOTHING || end == END_RESULT_ONLY) b->depth--;
+    if (end == END_NOTHING) return true;
+    if (b->depth >= b->limit) return bc_malformed(b, "the stack is too deep");
+    if (end == END_MARKER) return bc_push_kind(b, SLOT_NULL), true;
+    return bc_push(b, bc_emit_const(b, const_none(b->arena))), true;
+}
+
+/* Into the body while there is another item. */
+static bool loop_test(SsaBuild *b, int32_t target, LoopEnd end) {
     bool known = check_iter(b);
     if (!known && (!b->decoded->all || b->malformed)) return false;
     int32_t var = slot_var(b, b->depth - 1);
@@ -99,23 +109,64 @@ static bool loop_test(SsaBuild *b, int32_t target, int exit_depth) {
         test = bc_emit_truth(b, bc_reported(b));
     }
     int32_t body = target_block(b, b->inst + 1), exit = target_block(b, target);
-    b_branch(&b->ir, test, ir_block_of(b, body), ir_block_of(b, exit));
-    if (!bc_flow(b, body)) return false;
-    if (exit_depth > 0) {
-        if (b->depth >= b->limit) return bc_malformed(b, "the stack is too deep");
-        bc_push_kind(b, SLOT_NULL);
-    } else {
-        b->depth--;
+    if (end >= END_RESULT) { /* the result is a value of the way out alone */
+        int32_t way = ir_block_new(b->func);
+        b_branch(&b->ir, test, ir_block_of(b, body), way);
+        if (!bc_flow(b, body)) return false;
+        bc_end_block(b);
+        b->ir.block = way;
+        return push_end(b, end) && (b_jump(&b->ir, ir_block_of(b, exit)), bc_flow(b, exit));
     }
-    return bc_flow(b, exit);
+    b_branch(&b->ir, test, ir_block_of(b, body), ir_block_of(b, exit));
+    return bc_flow(b, body) && push_end(b, end) && bc_flow(b, exit);
 }
 
 bool bc_h_for_test(SsaBuild *b, int32_t arg) {
-    return loop_test(b, arg, 1);
+    return loop_test(b, arg, END_MARKER);
 }
 
 bool bc_h_for_test_pop(SsaBuild *b, int32_t arg) {
-    return loop_test(b, arg, -1);
+    return loop_test(b, arg, END_NOTHING);
+}
+
+/* -- generators -------------------------------------------------------------------------------- */
+
+bool bc_h_load_none(SsaBuild *b, int32_t arg) {
+    (void)arg;
+    bc_push(b, bc_emit_const(b, const_none(b->arena)));
+    return true;
+}
+
+/* A handler would have to run when the generator is closed. */
+bool bc_h_yield(SsaBuild *b, int32_t arg) {
+    Ref value;
+    (void)arg;
+    if (b->handler) return bc_unsupported(b, "a yield inside of try");
+    if (!bc_pop(b, &value)) return false;
+    bc_push(b, bc_emit(b, OP_yield, &value, 1));
+    return true;
+}
+
+bool bc_h_send(SsaBuild *b, int32_t arg) {
+    Ref sent;
+    return bc_pop(b, &sent) && loop_test(b, arg, END_RESULT);
+}
+
+bool bc_h_send_pop(SsaBuild *b, int32_t arg) {
+    Ref sent;
+    return bc_pop(b, &sent) && loop_test(b, arg, END_RESULT_ONLY);
+}
+
+bool bc_h_stop_iteration(SsaBuild *b, int32_t arg) {
+    (void)b;
+    (void)arg;
+    return true;
+}
+
+bool bc_h_cleanup_throw(SsaBuild *b, int32_t arg) {
+    (void)arg;
+    bc_emit(b, OP_unreachable, NULL, 0);
+    return true;
 }
 
 /* The first operation of a body: no jump leads here, only the test before it. */

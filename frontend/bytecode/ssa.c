@@ -11,8 +11,7 @@
 
 /* -- places and diagnostics ------------------------------------------------------------------- */
 
-#define YIELD "a generator (yield)"
-enum { FLAGS_OF_GENERATORS = CODE_GENERATOR | CODE_COROUTINE | CODE_ASYNC_GENERATOR };
+enum { FLAGS_OF_ASYNC = CODE_COROUTINE | CODE_ASYNC_GENERATOR };
 
 Span bc_span(const CodeUnit *code, int32_t unit) {
     Span span = {code->file, code->first_line, code->first_line, -1, -1};
@@ -35,8 +34,8 @@ bool bc_malformed(SsaBuild *b, const char *why) {
 static bool unsupported_at(SsaBuild *b, int32_t unit, const char *what) {
     Span span = bc_span(b->code, unit);
     if (b->decoded->all) {
-        bool told = (b->code->flags & FLAGS_OF_GENERATORS) && /* by check_flags */
-                    (!strcmp(what, YIELD) || !strcmp(what, "async"));
+        bool told = (b->code->flags & FLAGS_OF_ASYNC) && /* by check_flags */
+                    !strcmp(what, "async");
         if (told || bc_told_here(b, &span)) return false;
     }
     return bc_refuse(b->module->diags, &span, what);
@@ -379,7 +378,6 @@ static bool check_flags(const CodeUnit *code, DiagList *diags) {
     Span span = bc_span(code, -1);
     if (code->flags & (CODE_COROUTINE | CODE_ASYNC_GENERATOR))
         return bc_refuse(diags, &span, "an async function");
-    if (code->flags & CODE_GENERATOR) return bc_refuse(diags, &span, YIELD);
     if (code->flags & CODE_VARKEYWORDS) return bc_refuse(diags, &span, "a **keywords parameter");
     return true;
 }

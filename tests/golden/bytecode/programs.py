@@ -632,11 +632,11 @@ def refused_with(a):
         return b
 
 
-def refused_generator(n):
+def yield_once(n):
     yield n
 
 
-def refused_yield_from(n):
+def yield_from(n):
     yield from n
 
 

@@ -1,0 +1,365 @@
+"""Generators in compiled code, against CPython: what they yield, in which order, and what they hold between two items.
+
+Every test ends with as many objects of compiled code as it began with."""
+import numpy as np
+import pytest
+from alive import MEM_01_nothing_is_left, live, same  # noqa: F401
+
+from quern import errors, njit, prange
+
+
+def count(n):
+    i = 0
+    while i < n:
+        yield i
+        i += 1
+
+
+def pairs(a, k):
+    for i in range(len(a)):
+        yield i, a[i] * k
+        yield -i, a[i]
+
+
+def chain(n):
+    yield 0.5
+    yield from halves(n)
+    yield from np.arange(n) * 0.25
+    yield -1.0
+
+
+def halves(n):
+    for i in range(n):
+        yield i / 2
+
+
+def walk(k):
+    if k > 0:
+        yield k
+        yield from walk(k - 1)
+        yield from walk(k - 2)
+
+
+def words(n):
+    for i in range(n):
+        yield str(i) + "x"
+
+
+def views(n):
+    big = np.zeros(n)
+    for i in range(n):
+        big[i] = i
+        yield big[:i + 1]
+
+
+def lists(n):
+    xs = []
+    for i in range(n):
+        xs.append(i)
+        yield xs
+
+
+def early(n):
+    for i in range(n):
+        if i == 3:
+            return
+        yield i
+
+
+def elements(a):
+    held = [len(a)]
+    for i in range(10):
+        yield a[i] + held[0]
+
+
+def sent(n):
+    x = n * 2.0
+    y = np.ones(n)
+    got = yield x
+    if got is None:
+        yield y.sum()
+    for i, v in enumerate(y):
+        z = v * i
+        yield z + x
+
+
+def nothing(n):
+    if n < 0:
+        yield n
+
+
+def swapped(n):
+    """The values of variables meet on several ways round a yield."""
+    a, b = 0, 1
+    for i in range(n):
+        if i % 3 == 0:
+            yield a
+            a, b = b, a + b
+        elif i % 3 == 1:
+            c = a * 2
+            yield b + c
+        else:
+            a = a + 1
+
+
+# -- from compiled code --------------------------------------------------------------------------------
+
+
+@njit
+def in_a_loop(n):
+    s = 0
+    for x in count(n):
+        s = s * 10 + x
+    return s
+
+
+@njit
+def whole(n):
+    return sum(count(n)), list(count(n)), [x * x for x in count(n)], {x: 1 for x in count(n)}, list(swapped(n)), list(walk(n))
+
+
+@njit
+def of_tuples(n):
+    a, s = np.arange(n + 0.0), 0.0
+    for i, v in pairs(a, 2.0):
+        s += i * v
+    return s
+
+
+@njit
+def delegated(n):
+    return list(chain(n))
+
+
+@njit
+def text(n):
+    out = ""
+    for s in words(n):
+        out += s
+    return out
+
+
+@njit
+def arrays(n):
+    t = 0.0
+    for a in views(n):
+        t += a.sum()
+    return t
+
+
+@njit
+def stopped(n):
+    t = 0.0
+    for a in views(n + 4):
+        if len(a) == 3:
+            break
+        t += a.sum()
+    for xs in lists(n + 2):
+        if len(xs) == 2:
+            return t + xs[1]
+    return t
+
+
+@njit
+def returns(n):
+    return list(early(n)), list(nothing(n)), list(sent(n))
+
+
+@njit
+def asked(n):
+    g = count(n)
+    return next(g, -3), next(g, -1), next(g, -1), next(g, -5), [x for x in g]
+
+
+@njit
+def beside(n):
+    return [(a, b) for a, b in zip(count(n), halves(n + 1))], [(i, x) for i, x in enumerate(count(n))]
+
+
+@njit
+def two_at_once(n):
+    a, b, s = count(n), count(n), 0
+    for x in a:
+        s = s * 10 + x + next(b)
+    return s
+
+
+@njit
+def made_inside(n):
+    def g(k):
+        for i in range(k):
+            yield i + n
+
+    def later(k):
+        return g(k)
+    return sum(g(3)), list(later(2))
+
+
+@njit
+def one_in_a_variable(n):
+    g = (i * i for i in range(n))
+    return list(g), list(g)
+
+
+@pytest.mark.parametrize("f", [in_a_loop, whole, of_tuples, delegated, text, arrays, stopped, returns, asked, beside, two_at_once,
+                               made_inside, one_in_a_variable], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_L21_generators(f, n):
+    same(f, n)
+
+
+@njit
+def expressions(n):
+    return (sum(i * n for i in range(n)), max(x + 1 for x in [3, n]), any(i == 2 for i in range(n)), all(i < 3 for i in range(n)),
+            list(i for i in range(n) if i % 2), sorted(-i for i in range(n)), sum(i * j for i in range(n) for j in range(i)))
+
+
+@njit
+def expressions_in_loops(n):
+    t = 0
+    for k in range(n):
+        t += sum(i * k for i in range(n))
+    return t
+
+
+@pytest.mark.parametrize("n", [0, 1, 4])
+def test_generator_expressions(n):
+    same(expressions, n)
+    same(expressions_in_loops, n)
+
+
+# -- MEM: what is alive across yields ----------------------------------------------------------------------
+
+
+def test_MEM_01_an_exception_in_a_generator():
+    @njit
+    def f(n):
+        t = 0.0
+        try:
+            for v in elements(np.ones(n)):
+                t += v
+        except IndexError:
+            return -t
+        return t
+
+    @njit
+    def g(n):
+        return sum(elements(np.ones(n)))
+    before = live()
+    assert f(3) == f.py_func(3) and f(12) == f.py_func(12)
+    for _ in range(20):
+        with pytest.raises(IndexError):
+            g(3)
+    assert live() == before
+
+
+def test_MEM_01_an_exception_in_the_loop_drops_the_generator():
+    @njit
+    def f(n):
+        for a in views(n):
+            if len(a) == 2:
+                raise ValueError("two")
+        return 0
+    before = live()
+    for _ in range(20):
+        with pytest.raises(ValueError, match="two"):
+            f(5)
+    assert live() == before
+
+
+def test_MEM_07_an_argument_is_held_once():
+    @njit
+    def f(a):
+        s = 0.0
+        for i, v in pairs(a, 1.0):
+            s += v
+            if i == 2:
+                break
+        return s
+    import sys
+    a = np.arange(9.0)
+    before = sys.getrefcount(a)
+    for _ in range(10):
+        assert f(a) == f.py_func(a)
+    assert sys.getrefcount(a) == before
+
+
+def test_a_generator_that_has_raised_is_at_its_end():
+    @njit
+    def f(a):
+        g = elements(a)
+        t = next(g)
+        for _ in range(3):
+            try:
+                t += next(g)
+            except IndexError:
+                t += 100
+        return t, next(g, -1.0)
+    same(f.py_func, np.ones(2))
+
+
+def test_generators_in_parallel_loops():
+    @njit(parallel=True)
+    def f(n):
+        out = np.zeros(n)
+        for i in prange(n):
+            out[i] = sum(count(i))
+        return out
+    assert np.array_equal(f(50), [sum(range(i)) for i in range(50)])
+
+
+# -- what is refused -----------------------------------------------------------------------------------------
+
+
+def in_try(n):
+    try:
+        yield n
+    finally:
+        n = 0
+
+
+def with_result(n):
+    yield n
+    return n + 1
+
+
+def of_two_types(n):
+    yield n
+    yield "a"
+
+
+@pytest.mark.parametrize("generator, message, line", [
+    (in_try, "a yield inside of try", 2), (with_result, "a return value of a generator", 2), (of_two_types, "different types", 2),
+    (lambda n: (yield n), "", 0)], ids=["try", "result", "types", "none"])
+def test_refused(generator, message, line):
+    @njit
+    def f(n):
+        return sum(generator(n))
+    if not message:
+        assert f(3) == 3
+        return
+    with pytest.raises((errors.TypingError, errors.UnsupportedError), match=message) as refused:
+        f(3)
+    assert f"test_generators.py:{generator.__code__.co_firstlineno + line}:" in str(refused.value)
+
+
+def test_a_generator_for_python_is_refused():
+    with pytest.raises(errors.UnsupportedError, match="returning a generator to Python"):
+        njit(count)(3)
+
+    @njit
+    def f(n):
+        return count(n)
+    with pytest.raises(errors.TypingError, match="cannot return"):
+        f(3)
+
+
+def test_a_generator_of_a_variable_that_changes_is_refused():
+    """Python's generator sees the last value."""
+    @njit
+    def f(n):
+        g = (i * n for i in range(3))
+        n = 5
+        return sum(g)
+    with pytest.raises(errors.UnsupportedError, match="assigned later"):
+        f(3)

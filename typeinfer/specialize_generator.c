@@ -1,0 +1,381 @@
+/* specialize_generator.c - splits the typed function of a generator at its yields.
+ *
+ *   make(parameters):  frame = alloc, with state START and the parameters     resume(frame):  values = take frame
+ *                      return frame                                                            start, or behind the yield of the state
+ *                                                                              yield v:        frame = values that live on, with a new state
+ *                                                                                              return (true, v)
+ *                                                                              return:         return (false, nothing)
+ *
+ * The frame is an array of one tuple: the state, then a place for each value that lives across a yield. `take` leaves it empty, which is the
+ * state DONE: so a generator that has raised, or returned, has ended and holds nothing, and what is dropped in between
+ * gives its values back as any array of tuples does. A value that lives on gets a new definition behind each yield; where these meet the first
+ * one, phis are made for all blocks in which it is live and paths meet. */
+#include "typeinfer/infer.h"
+#include "frontend/base/bits.h"
+
+enum { STATE_DONE = 0, STATE_START = 1, STATE_FIRST = 2 };
+
+typedef struct Yield {
+    Ref ref;
+    int32_t block, rest; /* where it is, and what comes behind it */
+} Yield;
+
+typedef struct Blocks {
+    Vec(int32_t) list;
+} Blocks;
+
+/* A value that lives across a yield. */
+typedef struct Kept {
+    Ref ref, place; /* the value, and what the frame has in its place */
+    Bits live;      /* at the start of which blocks */
+} Kept;
+
+typedef struct Split {
+    Emit *e;
+    Func *f;
+    const Type *item;
+    int32_t nparams;
+    Vec(Yield) yields;
+    Vec(Kept) kept; /* parameters first */
+    const Type *tuple;
+    Ref view, empty, at;
+    int32_t item_place; /* in the tuple, of the type of an item; 0: none is needed */
+} Split;
+
+static const Type *i64_of(const Split *s) {
+    return type_scalar(s->e->types, TY_i64);
+}
+
+/* -- blocks --------------------------------------------------------------------------------------- */
+
+static void rename_preds(Func *f, int32_t successor, int32_t from, int32_t to) {
+    Block *block = &f->blocks.items[successor];
+    for (int32_t i = 0; i < block->preds.len; i++)
+        if (block->preds.items[i] == from) block->preds.items[i] = to;
+}
+
+/* Instructions from position `at` on go to a new block; there is no edge to it yet. */
+static int32_t cut(Func *f, int32_t block, int32_t at) {
+    int32_t succ[3], n = ir_successors(f, block, succ), rest = ir_block_new(f);
+    Block *old = &f->blocks.items[block], *fresh = &f->blocks.items[rest];
+    for (int32_t i = at; i < old->insts.len; i++) {
+        vec_push(f->module->arena, &fresh->insts, old->insts.items[i]);
+        ir_inst(f, old->insts.items[i])->block = rest;
+    }
+    old->insts.len = at;
+    for (int32_t i = 0; i < n; i++)
+        rename_preds(f, succ[i], block, rest);
+    return rest;
+}
+
+static void cut_at_yields(Split *s) {
+    for (int32_t b = 0; b < s->f->blocks.len; b++) {
+        for (int32_t i = 0; !s->f->blocks.items[b].removed && i < s->f->blocks.items[b].insts.len;
+             i++) {
+            Ref ref = s->f->blocks.items[b].insts.items[i];
+            if (ir_inst(s->f, ref)->op != OP_yield) continue;
+            Yield yield = {ref, b, cut(s->f, b, i + 1)};
+            vec_push(s->e->arena, &s->yields, yield);
+            break;
+        }
+    }
+}
+
+/* -- what lives across a yield --------------------------------------------------------------------- */
+
+/* Constants are made anew each time. */
+static bool stays(const Inst *inst) {
+    return inst->op == OP_const || inst->op == OP_undef || inst->op == OP_frozen ||
+           inst->op == OP_static_array || inst->op == OP_removed || !inst->type ||
+           inst->type->kind == TY_none;
+}
+
+static void live_into(Split *s, Kept *kept, Blocks *todo, int32_t block) {
+    if (block == ir_inst(s->f, kept->ref)->block || bits_get(&kept->live, block)) return;
+    bits_set(&kept->live, block);
+    vec_push(s->e->arena, &todo->list, block);
+}
+
+/* Control comes to what is behind a yield from the yield. */
+static void spread(Split *s, Kept *kept, Blocks *todo) {
+    while (todo->list.len) {
+        int32_t block = vec_pop(&todo->list);
+        const Block *b = &s->f->blocks.items[block];
+        for (int32_t p = 0; p < b->preds.len; p++)
+            live_into(s, kept, todo, b->preds.items[p]);
+        for (int32_t k = 0; k < s->yields.len; k++)
+            if (s->yields.items[k].rest == block)
+                live_into(s, kept, todo, s->yields.items[k].block);
+    }
+}
+
+typedef struct Use {
+    Ref of, block;
+} Use;
+typedef struct Uses {
+    Vec(Use) list;
+} Uses;
+
+/* Where each value must be there: a phi wants it at the end of the block before. */
+static Uses *find_uses(Split *s) {
+    Func *f = s->f;
+    Uses *uses = arena_array(s->e->arena, Uses, f->insts.len);
+    for (Ref ref = 1; ref < f->insts.len; ref++) {
+        const Inst *inst = ir_inst(f, ref);
+        if (inst->op == OP_removed) continue;
+        for (int32_t k = 0; k < inst->nargs; k++) {
+            bool phi = inst->op == OP_phi;
+            Use use = {ref, phi ? f->blocks.items[inst->block].preds.items[k] : inst->block};
+            vec_push(s->e->arena, &uses[ir_arg(f, ref, k)].list, use);
+        }
+    }
+    return uses;
+}
+
+static bool crosses(const Split *s, const Kept *kept) {
+    for (int32_t k = 0; k < s->yields.len; k++)
+        if (bits_get(&kept->live, s->yields.items[k].rest)) return true;
+    return false;
+}
+
+static void find_kept(Split *s) {
+    const Uses *uses = find_uses(s);
+    for (int param = 1; param >= 0; param--) {
+        for (Ref ref = 1; ref < s->f->insts.len; ref++) {
+            const Inst *inst = ir_inst(s->f, ref);
+            if (stays(inst) || (inst->op == OP_param) != param) continue;
+            Kept kept = {.ref = ref, .live = bits_new(s->e->arena, s->f->blocks.len)};
+            Blocks todo = {0};
+            for (int32_t k = 0; k < uses[ref].list.len; k++)
+                live_into(s, &kept, &todo, uses[ref].list.items[k].block);
+            spread(s, &kept, &todo);
+            if (param || crosses(s, &kept)) vec_push(s->e->arena, &s->kept, kept);
+        }
+        if (param) s->nparams = s->kept.len;
+    }
+}
+
+/* -- the frame ---------------------------------------------------------------------------------------- */
+
+static void make_tuple(Split *s) {
+    int32_t n = 1;
+    const Type **items = arena_array(s->e->arena, const Type *, s->kept.len + 2);
+    items[0] = i64_of(s);
+    for (int32_t k = 0; k < s->kept.len; k++)
+        items[n++] = ir_type(s->f, s->kept.items[k].ref);
+    if (s->item->counted) items[s->item_place = n++] = s->item;
+    s->tuple = type_tuple(s->e->types, items, n);
+}
+
+static Ref emit_at(Emit *e, Ref tuple, int32_t k) {
+    Ref ref = emit1(e, OP_item, ir_type(e->out, tuple)->items[k], tuple);
+    ir_inst(e->out, ref)->imm = k;
+    return ref;
+}
+
+static Ref nothing(Split *s, const Type *type, int32_t place) {
+    return type->counted ? emit_at(s->e, s->empty, place) : emit_zero(s->e, type);
+}
+
+/* (more, item) */
+static Ref answer(Split *s, bool more, Ref item) {
+    Ref parts[2] = {emit_int(s->e, bool_type(s->e->types), more), item};
+    return emit(s->e, OP_tuple, s->f->result, parts, 2);
+}
+
+/* Control is in the block where a generator that is done has nothing to give. */
+static void open_frame(Split *s, int32_t start) {
+    Emit *e = s->e;
+    const Type *i64 = i64_of(s);
+    Ref param = ir_insert(s->f, 0, 0, OP_param, NULL, 0);
+    ir_inst(s->f, param)->type = generator_frame(e->types);
+    e->pool_at++;
+    Ref sizes[2] = {emit_int(e, i64, 1), emit_int(e, i64, type_size(s->tuple))};
+    const Type *view = type_array(e->types, s->tuple, 1, LAYOUT_A);
+    s->at = emit_int(e, i64, 0);
+    s->view = emit3(e, OP_restride, view, param, sizes[0], sizes[1]);
+    Ref values = emit2(e, OP_take, s->tuple, s->view, s->at);
+    s->empty = emit2(e, OP_take, s->tuple, s->view, s->at);
+    for (int32_t k = 0; k < s->kept.len; k++)
+        s->kept.items[k].place = emit_at(e, values, k + 1);
+    Ref state = emit_at(e, values, 0);
+    for (int32_t k = 0; k < s->yields.len; k++) {
+        int32_t next = emit_block(e);
+        Ref here = emit2(e, OP_eq, bool_type(e->types), state, emit_int(e, i64, STATE_FIRST + k));
+        emit_branch(e, here, s->yields.items[k].rest, next);
+        e->block = next;
+    }
+    Ref started = emit2(e, OP_eq, bool_type(e->types), state, emit_int(e, i64, STATE_START));
+    int32_t done = emit_block(e);
+    emit_branch(e, started, start, done);
+    e->block = done;
+    emit1(e, OP_return, NULL, answer(s, false, nothing(s, s->item, s->item_place)));
+}
+
+static void write_yield(Split *s, int32_t number) {
+    Emit *e = s->e;
+    const Yield *yield = &s->yields.items[number];
+    Ref item = ir_arg(s->f, yield->ref, 0);
+    Ref *parts = arena_array(e->arena, Ref, s->tuple->nitems);
+    ir_remove(s->f, yield->ref);
+    e->block = yield->block;
+    parts[0] = emit_int(e, i64_of(s), STATE_FIRST + number);
+    for (int32_t k = 0; k < s->kept.len; k++) {
+        const Kept *kept = &s->kept.items[k];
+        bool lives = k < s->nparams || bits_get(&kept->live, yield->rest);
+        parts[k + 1] = k < s->nparams ? kept->place
+                       : lives        ? kept->ref
+                                      : nothing(s, s->tuple->items[k + 1], k + 1);
+    }
+    if (s->item_place) parts[s->item_place] = nothing(s, s->item, s->item_place);
+    Ref frame = emit(e, OP_tuple, s->tuple, parts, s->tuple->nitems);
+    emit3(e, OP_store, NULL, s->view, s->at, frame);
+    emit1(e, OP_return, NULL, answer(s, true, item));
+}
+
+static void write_returns(Split *s, int32_t n) {
+    Emit *e = s->e;
+    for (int32_t b = 0; b < n; b++) {
+        Ref last = s->f->blocks.items[b].removed ? NO_REF : ir_terminator(s->f, b);
+        if (!last || ir_inst(s->f, last)->op != OP_return) continue;
+        e->block = b;
+        e->insert_at = s->f->blocks.items[b].insts.len - 1;
+        Ref result = answer(s, false, nothing(s, s->item, s->item_place));
+        e->insert_at = -1;
+        ir_set_args(s->f, last, &result, 1);
+    }
+}
+
+/* -- one value, several definitions ------------------------------------------------------------------ */
+
+typedef struct Repair {
+    Split *s;
+    const Kept *kept;
+    Ref *start; /* by block: the value at its start */
+    int32_t home;
+} Repair;
+
+static Ref at_end(const Repair *r, int32_t block) {
+    return block == r->home ? r->kept->ref : r->start[block];
+}
+
+static bool is_rest(const Split *s, int32_t block) {
+    for (int32_t k = 0; k < s->yields.len; k++)
+        if (s->yields.items[k].rest == block) return true;
+    return false;
+}
+
+static void define_in_blocks(Repair *r, const Cfg *cfg) {
+    Func *f = r->s->f;
+    Vec(Ref) phis = {0};
+    for (int32_t i = 0; i < cfg->nrpo; i++) {
+        int32_t block = cfg->rpo[i];
+        if (block >= r->kept->live.n || !bits_get(&r->kept->live, block)) continue;
+        if (is_rest(r->s, block)) {
+            r->start[block] = r->kept->place;
+        } else if (f->blocks.items[block].preds.len == 1) {
+            r->start[block] = at_end(r, f->blocks.items[block].preds.items[0]);
+        } else {
+            Ref phi = r->start[block] = ir_insert(f, block, 0, OP_phi, NULL, 0);
+            ir_inst(f, phi)->type = ir_type(f, r->kept->ref);
+            vec_push(r->s->e->arena, &phis, phi);
+        }
+    }
+    for (int32_t k = 0; k < phis.len; k++) {
+        int32_t block = ir_inst(f, phis.items[k])->block;
+        for (int32_t p = 0; p < f->blocks.items[block].preds.len; p++)
+            ir_add_arg(f, phis.items[k], at_end(r, f->blocks.items[block].preds.items[p]));
+    }
+}
+
+static void rename_uses(Repair *r, const Uses *uses) {
+    Func *f = r->s->f;
+    for (int32_t u = 0; u < uses->list.len; u++) {
+        Use use = uses->list.items[u];
+        const Inst *inst = ir_inst(f, use.of);
+        for (int32_t k = 0; inst->op != OP_removed && k < inst->nargs; k++) {
+            if (ir_arg(f, use.of, k) != r->kept->ref) continue;
+            int32_t from =
+                inst->op == OP_phi ? f->blocks.items[inst->block].preds.items[k] : inst->block;
+            ir_args(f, use.of)[k] = at_end(r, from);
+        }
+    }
+}
+
+static void repair(Split *s) {
+    Cfg cfg;
+    cfg_compute(&cfg, s->e->arena, s->f);
+    const Uses *uses = find_uses(s);
+    for (int32_t k = 0; k < s->kept.len; k++) {
+        const Kept *kept = &s->kept.items[k];
+        if (k < s->nparams) {
+            ir_replace_uses(s->f, kept->ref, kept->place);
+            ir_remove(s->f, kept->ref);
+            continue;
+        }
+        Repair r = {s, kept, arena_array(s->e->arena, Ref, s->f->blocks.len),
+                    ir_inst(s->f, kept->ref)->block};
+        define_in_blocks(&r, &cfg);
+        rename_uses(&r, &uses[kept->ref]);
+    }
+}
+
+/* -- the function that makes one ---------------------------------------------------------------------- */
+
+static Ref whole_frame(Builder *b, const Split *s, Ref array, const Ref *params) {
+    Func *f = b->func;
+    Ref at = ir_const_int(f, i64_of(s), 0);
+    Ref empty = b_op2(b, OP_take, s->tuple, array, at);
+    Ref *parts = arena_array(s->e->arena, Ref, s->tuple->nitems);
+    parts[0] = ir_const_int(f, i64_of(s), STATE_START);
+    for (int32_t k = 1; k < s->tuple->nitems; k++) {
+        bool param = k <= s->nparams;
+        parts[k] = param ? params[k - 1] : b_op1(b, OP_item, s->tuple->items[k], empty);
+        if (!param) ir_inst(f, parts[k])->imm = k;
+    }
+    Ref tuple = b_inst(b, OP_tuple, s->tuple, parts, s->tuple->nitems);
+    b_op3(b, OP_store, NULL, array, at, tuple);
+    return at;
+}
+
+static void write_maker(const Split *s, Func *f, const int32_t *positions) {
+    Builder b = {.func = f, .block = ir_block_new(f), .at = -1, .error = NO_BLOCK};
+    Ref *params = arena_array(s->e->arena, Ref, f->nparams + 1);
+    Ref *taken = arena_array(s->e->arena, Ref, s->nparams + 1);
+    for (int32_t k = 0; k < f->nparams; k++) {
+        params[k] = b_inst(&b, OP_param, f->param_types[k], NULL, 0);
+        ir_inst(f, params[k])->imm = k;
+    }
+    for (int32_t k = 0; k < s->nparams; k++)
+        taken[k] = params[positions[k]];
+    Ref one = ir_const_int(f, i64_of(s), 1);
+    const Type *type = type_array(s->e->types, s->tuple, 1, LAYOUT_C);
+    Ref array = b_op1(&b, OP_alloc, type, one);
+    ir_inst(f, array)->sub = FLAG_ZEROED;
+    whole_frame(&b, s, array, taken);
+    Ref size = ir_const_int(f, i64_of(s), type_size(s->tuple));
+    b_return(&b, b_op3(&b, OP_restride, f->result, array, size, one));
+}
+
+void specialize_generator(Emit *e, Func *maker, const Type *item) {
+    Split s = {.e = e, .f = e->out, .item = item};
+    cut_at_yields(&s);
+    int32_t start = cut(s.f, 0, e->pool_at);
+    for (int32_t k = 0; k < s.yields.len; k++)
+        if (s.yields.items[k].block == 0) s.yields.items[k].block = start;
+    find_kept(&s);
+    make_tuple(&s);
+    int32_t *positions = arena_array(e->arena, int32_t, s.nparams + 1);
+    for (int32_t k = 0; k < s.nparams; k++)
+        positions[k] = (int32_t)ir_inst(s.f, s.kept.items[k].ref)->imm;
+    e->block = 0;
+    e->insert_at = -1;
+    int32_t blocks = s.f->blocks.len;
+    open_frame(&s, start);
+    write_returns(&s, blocks);
+    for (int32_t k = 0; k < s.yields.len; k++)
+        write_yield(&s, k);
+    repair(&s);
+    cfg_remove_unreachable(s.f);
+    write_maker(&s, maker, positions);
+}
