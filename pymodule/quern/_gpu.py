@@ -4,7 +4,7 @@ A kind's functions are the methods of its `Gpu`; `fill` makes them names of the 
 import contextlib as _contextlib
 import os as _os
 
-from . import _quern, decorators as _decorators, errors
+from . import _quern, config, decorators as _decorators, errors
 
 # -- options of the decorator ----------------------------------------------------------------------------------
 
@@ -176,6 +176,10 @@ class Gpu:
         for name in dir(self):
             if not name.startswith("_") and name not in _INNER:
                 module[name] = getattr(self, name)
+        if config.ENABLE_CUDASIM:
+            from . import _simulator
+            _simulator.enable()
+            module["jit"] = _simulator.decorator(self)
 
     def more(self, name, module):
         """Names of the module that are made when first asked for."""
