@@ -183,6 +183,23 @@ static Ref answer(Split *s, bool more, Ref item) {
     return emit(s->e, OP_tuple, s->f->result, parts, 2);
 }
 
+/* The frame is empty then, which is the state DONE. Of numbers `take` leaves what it has read: there the state is written. */
+static Ref take_values(Split *s) {
+    Emit *e = s->e;
+    Ref values = emit2(e, s->tuple->counted ? OP_take : OP_load, s->tuple, s->view, s->at);
+    if (s->tuple->counted) {
+        s->empty = emit2(e, OP_take, s->tuple, s->view, s->at);
+        return values;
+    }
+    Ref *parts = arena_array(e->arena, Ref, s->tuple->nitems);
+    parts[0] = emit_int(e, i64_of(s), STATE_DONE);
+    for (int32_t k = 1; k < s->tuple->nitems; k++)
+        parts[k] = emit_at(e, values, k);
+    Ref done = emit(e, OP_tuple, s->tuple, parts, s->tuple->nitems);
+    emit3(e, OP_store, NULL, s->view, s->at, done);
+    return values;
+}
+
 /* Control is in the block where a generator that is done has nothing to give. */
 static void open_frame(Split *s, int32_t start) {
     Emit *e = s->e;
@@ -194,8 +211,7 @@ static void open_frame(Split *s, int32_t start) {
     const Type *view = type_array(e->types, s->tuple, 1, LAYOUT_A);
     s->at = emit_int(e, i64, 0);
     s->view = emit3(e, OP_restride, view, param, sizes[0], sizes[1]);
-    Ref values = emit2(e, OP_take, s->tuple, s->view, s->at);
-    s->empty = emit2(e, OP_take, s->tuple, s->view, s->at);
+    Ref values = take_values(s);
     for (int32_t k = 0; k < s->kept.len; k++)
         s->kept.items[k].place = emit_at(e, values, k + 1);
     Ref state = emit_at(e, values, 0);

@@ -298,6 +298,48 @@ def test_a_generator_that_has_raised_is_at_its_end():
     same(f.py_func, np.ones(2))
 
 
+def ends(n, log):
+    yield n
+    log[0] += 1
+    if log[0] > 1:
+        yield 100
+
+
+def ends_with_list(n, log):
+    held = [n]
+    yield held[0]
+    log[0] += 1
+    if log[0] > 1:
+        yield 100
+
+
+@pytest.mark.parametrize("generator", [ends, ends_with_list], ids=lambda g: g.__name__)
+def test_a_generator_that_has_ended_does_not_go_on(generator):
+    @njit
+    def f(log):
+        g = generator(7, log)
+        return [next(g, -1), next(g, -2), next(g, -3), next(g, -4)]
+    log = np.zeros(1, np.int64)
+    assert f(log) == [7, -2, -3, -4] and log[0] == 1
+
+
+def test_a_generator_of_numbers_that_has_raised_does_not_go_on():
+    def shares(n):
+        for i in range(n, -2, -1):
+            yield 12 // i
+
+    @njit
+    def f(n):
+        g, out = shares(n), [0]
+        for _ in range(4):
+            try:
+                out.append(next(g, -1))
+            except ZeroDivisionError:
+                out.append(-100)
+        return out
+    assert f(1) == f.py_func(1) == [0, 12, -100, -1, -1]
+
+
 def test_generators_in_parallel_loops():
     @njit(parallel=True)
     def f(n):
