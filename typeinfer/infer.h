@@ -75,6 +75,10 @@ typedef struct Instance {
     Fact yielded;          /* of a generator: join over the yields; type NULL: none seen yet */
     const Type *generator; /* the type of its generators, once asked for */
     Func *maker;           /* typed: makes one; `typed` gives its next item */
+    const Type *frame;     /* what it has: a tuple; known once it is specialised */
+    const int32_t *framed; /* which parameter each item behind the state is, as far as they go */
+    int32_t nframed;
+    bool begun, specialized; /* specialize_instance */
     int32_t serial;
     int32_t level; /* length of the chain of calls that passed constants */
 } Instance;
@@ -388,7 +392,9 @@ bool v_yield(Infer *in, Ref ref, Val *out);
 bool v_generator_return(Infer *in, Ref ref, const Val *v);
 bool v_generator_next(Infer *in, Val it, int32_t miss, Val *out);
 /* specialize_generator.c: the typed function, with its yields, becomes the one that gives the next item, and `maker` is filled. */
-void specialize_generator(Emit *e, Func *maker, const Type *item);
+void specialize_generator(Emit *e, Instance *inst, const Type *item);
+/* A generator that does not leave the function, of numbers alone, has its frame in that of the function. NO_REF: not this one. */
+Ref emit_frame_here(Infer *in, Instance *callee, const Ref *params);
 
 /* -- infer_call.c ------------------------------------------------------------------------------- */
 
@@ -637,6 +643,8 @@ bool v_begin(Infer *in, Val of, Val *out);
 bool v_next(Infer *in, Val it, int32_t miss, Val *out);
 /* `ref` makes the iterator *out: it keeps its place, unless that can be seen nowhere. */
 bool v_keep_made(Infer *in, Ref ref, Val *out);
+/* May the iterator that `made` makes outlive the execution of that instruction? */
+bool iterator_escapes(const Infer *in, Ref made);
 bool typed_iter(Infer *in, const Val *v, const CallArgs *args, Val *out);
 bool typed_next(Infer *in, const Val *v, const CallArgs *args, Val *out);
 bool typed_map(Infer *in, const Val *v, const CallArgs *args, Val *out);

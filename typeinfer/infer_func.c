@@ -293,6 +293,8 @@ static Ref emit_call(Infer *in, Instance *callee, const Bound *bound) {
     for (int32_t i = 0; i < callee->nslots; i++)
         if (callee->slots[i].count)
             refs[callee->slots[i].first] = v_as(in, bound->values[i], callee->slots[i].fact.type);
+    Ref here = callee->maker ? emit_frame_here(in, callee, refs) : NO_REF;
+    if (here) return here;
     Ref call = emit(e, OP_call, func->result, refs, callee->ntyped);
     /* emit may have moved on to the block after the call */
     ir_inst(e->out, call)->u.func = func;

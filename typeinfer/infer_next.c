@@ -94,6 +94,10 @@ static bool escapes(const Infer *in, Ref made, int depth) {
     return false;
 }
 
+bool iterator_escapes(const Infer *in, Ref made) {
+    return escapes(in, made, 8);
+}
+
 static const Type *cell_type(Infer *in) {
     const Type *type = type_array(in->types, i64_type(in->types), 1, LAYOUT_C);
     return in->kernel ? type_array_space(in->types, type, SPACE_LOCAL) : type;
@@ -191,7 +195,7 @@ bool v_keep_made(Infer *in, Ref ref, Val *out) {
                 in->kernel ? "in a kernel" : "on a GPU");
         return ti_advise(in, "there, write it where the loop goes over it"), false;
     }
-    return keep(in, of, in->emit && !escapes(in, ref, 8), out);
+    return keep(in, of, in->emit && !iterator_escapes(in, ref), out);
 }
 
 /* -- the next item -------------------------------------------------------------------------------- */

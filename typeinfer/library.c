@@ -174,6 +174,7 @@ static const struct Section {
     {"cmath.", "Module cmath"},
     {"cuda.", "Kernels and device functions (cuda and hip)"},
     {"dict.", "Methods of dicts"},
+    {"functools.", "Module functools"},
     {"list.", "Methods of lists"},
     {"math.", "Module math"},
     {"ndarray.", "Attributes and methods of arrays"},

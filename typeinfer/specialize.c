@@ -628,6 +628,8 @@ static void drop_unused(Emit *e) {
 
 bool specialize_instance(Ti *ti, Instance *inst) {
     Infer *in = inst->facts;
+    if (inst->begun) return !inst->diags.failed;
+    inst->begun = true;
     begin_function(in);
     for (int32_t i = 0; i < in->cfg.nrpo && !ti->aborted; i++)
         if (in->reached[in->cfg.rpo[i]]) specialize_block(in, in->cfg.rpo[i]);
@@ -635,8 +637,8 @@ bool specialize_instance(Ti *ti, Instance *inst) {
     finish_phis(in);
     infer_finish_bound(in);
     cfg_remove_unreachable(in->emit->out);
-    if (inst->maker)
-        specialize_generator(in->emit, inst->maker, lower_type(ti, inst->yielded.type));
+    if (inst->maker) specialize_generator(in->emit, inst, lower_type(ti, inst->yielded.type));
     drop_unused(in->emit);
+    inst->specialized = true;
     return ir_verify_func(in->emit->out, "specialize", &inst->diags);
 }

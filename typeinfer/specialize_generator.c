@@ -14,6 +14,7 @@
 #include "frontend/base/bits.h"
 
 enum { STATE_DONE = 0, STATE_START = 1, STATE_FIRST = 2 };
+enum { MOST_HERE = 1024 }; /* bytes of a frame on the stack */
 
 typedef struct Yield {
     Ref ref;
@@ -373,7 +374,7 @@ static void write_maker(const Split *s, Func *f, const int32_t *positions) {
     b_return(&b, b_op3(&b, OP_restride, f->result, array, size, one));
 }
 
-void specialize_generator(Emit *e, Func *maker, const Type *item) {
+void specialize_generator(Emit *e, Instance *inst, const Type *item) {
     Split s = {.e = e, .f = e->out, .item = item};
     cut_at_yields(&s);
     int32_t start = cut(s.f, 0, e->pool_at);
@@ -393,5 +394,32 @@ void specialize_generator(Emit *e, Func *maker, const Type *item) {
         write_yield(&s, k);
     repair(&s);
     cfg_remove_unreachable(s.f);
-    write_maker(&s, maker, positions);
+    write_maker(&s, inst->maker, positions);
+    inst->frame = s.tuple;
+    inst->framed = positions;
+    inst->nframed = s.nparams;
+}
+
+/* -- a frame in the frame of the caller ------------------------------------------------------------------ */
+
+/* A copy of the value has the same memory, and each loop begins anew: so it must not be met by the one of the round before. */
+Ref emit_frame_here(Infer *in, Instance *callee, const Ref *params) {
+    Emit *e = in->emit;
+    if (instance_is_generator(in->inst) || iterator_escapes(in, in->at)) return NO_REF;
+    if (!specialize_instance(in->ti, callee) || !callee->specialized) return NO_REF;
+    if (callee->frame->counted || type_size(callee->frame) > MOST_HERE) return NO_REF;
+    const Type *i64 = i64_type(e->types), *tuple = callee->frame;
+    const ConstVal **sizes = arena_array(in->arena, const ConstVal *, 1);
+    sizes[0] = const_int(in->arena, 1);
+    Ref frame = emit(e, OP_static_array, type_array(e->types, tuple, 1, LAYOUT_C), NULL, 0);
+    ir_inst(e->out, frame)->u.value = const_tuple(in->arena, sizes, 1);
+    Ref *parts = arena_array(in->arena, Ref, tuple->nitems);
+    parts[0] = emit_int(e, i64, STATE_START);
+    for (int32_t k = 1; k < tuple->nitems; k++)
+        parts[k] =
+            k <= callee->nframed ? params[callee->framed[k - 1]] : emit_zero(e, tuple->items[k]);
+    Ref whole = emit(e, OP_tuple, tuple, parts, tuple->nitems);
+    emit3(e, OP_store, NULL, frame, emit_int(e, i64, 0), whole);
+    return emit3(e, OP_restride, generator_frame(e->types), frame,
+                 emit_int(e, i64, type_size(tuple)), emit_int(e, i64, 1));
 }
