@@ -340,6 +340,43 @@ def test_a_generator_of_numbers_that_has_raised_does_not_go_on():
     assert f(1) == f.py_func(1) == [0, 12, -100, -1, -1]
 
 
+def test_EXC_01_no_stop_iteration_leaves_a_generator():
+    def firsts(n):
+        it = iter(range(n))
+        while True:
+            yield next(it)
+
+    def caught(n):
+        it = iter(range(n))
+        while True:
+            yield tried(it)
+
+    def tried(it):
+        try:
+            return next(it)
+        except StopIteration:
+            return -1
+
+    @njit
+    def f(n):
+        s = 0
+        for x in firsts(n):
+            s += x
+        return s
+
+    @njit
+    def g(n):
+        s = 0
+        for x in caught(n):
+            if x < 0:
+                return s
+            s += x
+        return s
+    with pytest.raises(RuntimeError, match="generator raised StopIteration"):
+        f(3)
+    assert g(4) == 6
+
+
 def test_generators_in_parallel_loops():
     @njit(parallel=True)
     def f(n):
