@@ -291,26 +291,30 @@ static LLVMMetadataRef loop_hint(Cg *cg, const char *name) {
     return LLVMMDNodeInContext2(cg->context, (LLVMMetadataRef[]){text, no}, 2);
 }
 
-/* The checked copy of a loop is neither vectorised nor unrolled: that would be compile time for code that
- * is about to raise. A loop's metadata names itself first, so that no two loops share it. */
-static void mark_cold_loop(Cg *cg, Value branch) {
-    LLVMMetadataRef self = LLVMTemporaryMDNode(cg->context, NULL, 0);
-    LLVMMetadataRef parts[] = {self, loop_hint(cg, "llvm.loop.vectorize.enable"),
-                               loop_hint(cg, "llvm.loop.unroll.disable"),
-                               loop_hint(cg, "llvm.loop.distribute.enable")};
-    LLVMMetadataRef node = LLVMMDNodeInContext2(cg->context, parts, countof(parts));
+/* A loop's metadata names itself first, so that no two loops share it. */
+static void mark_loop(Cg *cg, Value branch, LLVMMetadataRef *parts, size_t n) {
+    LLVMMetadataRef self = parts[0] = LLVMTemporaryMDNode(cg->context, NULL, 0);
+    LLVMMetadataRef node = LLVMMDNodeInContext2(cg->context, parts, n);
     LLVMMetadataReplaceAllUsesWith(self, node);
     LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(cg->context, "llvm.loop", 9),
                     LLVMMetadataAsValue(cg->context, node));
 }
 
+/* The checked copy of a loop is neither vectorised nor unrolled: that would be compile time for code that
+ * is about to raise. Loops over elements are vectorised; what cannot be is not unrolled either, nor are the loops around them
+ * and what remains of the elements. */
 static void lower_jump(Cg *cg, Ref ref) {
     CgFunc *f = cg->f;
-    int32_t to = ir_inst(f->ir, ref)->target[0];
+    const Inst *inst = ir_inst(f->ir, ref);
+    int32_t to = inst->target[0];
     f->edges[f->block * CG_SLOTS] = LLVMGetInsertBlock(cg->b);
     Value branch = LLVMBuildBr(cg->b, f->heads[to]);
-    if (f->ir->blocks.items[to].cold && cfg_dominates(&f->cfg, to, f->block))
-        mark_cold_loop(cg, branch);
+    bool cold = f->ir->blocks.items[to].cold;
+    if ((!cold && inst->sub != FLAG_ROLLED) || !cfg_dominates(&f->cfg, to, f->block)) return;
+    LLVMMetadataRef parts[] = {NULL, loop_hint(cg, "llvm.loop.unroll.disable"),
+                               loop_hint(cg, "llvm.loop.vectorize.enable"),
+                               loop_hint(cg, "llvm.loop.distribute.enable")};
+    mark_loop(cg, branch, parts, cold ? countof(parts) : 2);
 }
 
 static void lower_branch(Cg *cg, Ref ref) {

@@ -61,6 +61,7 @@ typedef struct EmitLoop {
     int32_t header, exit;
     Ref counter;
     Ref carried; /* phi, or NO_REF */
+    bool rolled; /* it is not worth unrolling; false, until the caller says so before the end */
 } EmitLoop;
 void em_loop(Emit *e, EmitLoop *loop, Ref limit, Ref carried); /* now in the body */
 void em_loop_end(Emit *e, EmitLoop *loop, Ref carried);        /* now behind the loop */

@@ -60,6 +60,7 @@ int32_t em_block(Emit *e) {
 
 void em_loop(Emit *e, EmitLoop *loop, Ref limit, Ref carried) {
     int32_t body = em_block(e);
+    loop->rolled = false;
     loop->header = em_block(e);
     loop->exit = em_block(e);
     b_jump(&e->b, loop->header);
@@ -82,7 +83,9 @@ void em_loop_end(Emit *e, EmitLoop *loop, Ref carried) {
 
 void em_close(Emit *e, EmitLoop *loop, Ref carried) {
     Ref next = em_add_nowrap(e, loop->counter, em_int(e, 1));
+    int32_t latch = e->b.block;
     b_jump(&e->b, loop->header);
+    if (loop->rolled) ir_inst(e->func, ir_terminator(e->func, latch))->sub = FLAG_ROLLED;
     ir_add_arg(e->func, loop->counter, next);
     if (loop->carried) ir_add_arg(e->func, loop->carried, carried);
     e->b.block = loop->exit;

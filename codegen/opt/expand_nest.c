@@ -381,6 +381,19 @@ static void map_one(Emit *e, Nest *nest, Func *element) { /* a target without ax
     b_op2(&e->b, OP_store, NULL, nest->to.value, em_apply(e, element, values, nest->nparts));
 }
 
+/* Are the loops of a map such as the processor's vectors take? Then what remains of them is not worth unrolling, nor are the loops
+ * around them: that is a quarter of the time that LLVM needs for them. In the function for the rest (strides) and where ints are
+ * divided, elements are computed one by one, and unrolling pays. */
+static bool takes_vectors(const Emit *e, const Func *element) {
+    if (em_in_kernel(e) || e->func->blocks.items[0].cold) return false;
+    for (int32_t i = 1; element && i < element->insts.len; i++) {
+        const Inst *inst = ir_inst(element, i);
+        bool divides = inst->op == OP_floordiv || inst->op == OP_mod;
+        if (divides && type_is_int(inst->type)) return false;
+    }
+    return true;
+}
+
 void em_map_nest(Emit *e, Nest *nest, Func *element) {
     EmitLoop loops[MAX_AXES];
     Row *rows = arena_array(e->ctx->arena, Row, nest->nparts + 1), to;
@@ -400,6 +413,8 @@ void em_map_nest(Emit *e, Nest *nest, Func *element) {
     em_elements(e, rows, nest->nparts, loops[last].counter, values);
     Ref value = em_apply(e, element, values, nest->nparts);
     em_row_store(e, &to, loops[last].counter, value);
-    for (int i = last; i >= 0; i--)
+    for (int i = last; i >= 0; i--) {
+        loops[i].rolled = takes_vectors(e, element);
         em_loop_end(e, &loops[i], NO_REF);
+    }
 }

@@ -177,6 +177,7 @@ static void set_starts(Reduction *r) {
     if (!r->w->start) from = em_row(e, nest, &nest->parts[0], last);
     open_axis(r, last, NO_REF, &loops[n++], NO_REF);
     em_row_store(e, &to, nest->index[last], em_element(e, &from, nest->index[last]));
+    loops[n - 1].rolled = !em_in_kernel(e);
     for (; n > 0; n--)
         em_loop_end(e, &loops[n - 1], NO_REF);
 }

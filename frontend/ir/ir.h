@@ -147,6 +147,7 @@ enum InstFlag {
     FLAG_NOWRAP = 1,      /* add, sub, mul: proven to stay in the signed range */
     FLAG_ZEROED = 1,      /* alloc */
     FLAG_ANY_ZERO = 1,    /* lib, a minimum or maximum of floats: of two zeros either */
+    FLAG_ROLLED = 1,      /* jump back to the header of a loop: it is not worth unrolling */
     FLAG_LATER = 1,       /* poll: counts, and leaves it to the next poll to ask */
     FLAG_INSIDE = 1,      /* cast, float to int: the value is known to fit */
     FLAG_SMALL = 1,       /* param of a kernel: an int that the launch has tested (FAST_LIMIT) */

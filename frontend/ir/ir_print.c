@@ -23,6 +23,7 @@ const OpText ir_op_text[OP_COUNT] = {
     [OP_call_py] = {.u = U_KEYWORDS},
     [OP_call_star] = {.u = U_KEYWORDS},
     [OP_setattr] = {.u = U_NAME},
+    [OP_jump] = {.sub = SUB_WORD, .sub_word = "rolled"},
     [OP_unpack] = {.imm = IMM_WORD, .imm_word = "count"},
     [OP_extract] = {.imm = IMM_WORD, .imm_word = "at"},
     [OP_item] = {.imm = IMM_WORD, .imm_word = "at"},
