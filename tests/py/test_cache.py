@@ -469,3 +469,25 @@ def test_the_places_of_the_folder():
     assert run(program, **{**clean, "NUMBA_CACHE_DIR": "/n"}) == "('/n/quern', 536870912)"
     assert run(program, **{**clean, "QUERN_CACHE_DIR": "/q", "NUMBA_CACHE_DIR": "/n", "QUERN_CACHE_SIZE": "3M"}) == "('/q', 3145728)"
     assert run(program, **{**clean, "HOME": ""}) == "(None, 536870912)"
+
+
+def test_functions_in_tuples(tmp_path):
+    program = """
+    from collections import namedtuple
+    from quern import njit
+    def one(x):
+        return x + 1
+    def two(x):
+        return x * 2
+    Pair = namedtuple("Pair", "first second")
+    FUNCTIONS, PAIR = (one, two, (two, one)), Pair(two, one)
+    @njit(cache=True)
+    def f(x):
+        return FUNCTIONS[0](x) + 10 * FUNCTIONS[1](x) + 100 * FUNCTIONS[2][1](x) + 1000 * PAIR.second(x)
+    print(f(3), sum(f.stats.cache_hits.values()), sum(f.stats.cache_misses.values()))
+    """
+    results = [run(program, tmp_path / "cache", where=tmp_path) for _ in range(2)]
+    assert results == ["4464 0 1", "4464 1 0"]
+    changed = program.replace("(one, two, (two, one))", "(one, two, (one, two))")
+    assert run(changed, tmp_path / "cache", where=tmp_path) == "4664 0 1"
+    assert run(changed, tmp_path / "cache", where=tmp_path) == "4664 1 0"
