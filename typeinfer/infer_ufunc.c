@@ -44,10 +44,9 @@ static const Type *element_of(const Val *v) {
     return t->kind == TY_ARRAY ? t->element : t;
 }
 
-/* How many bits has the smallest float that holds all of that type? 0: a Python int, which asks for nothing. */
+/* How many bits has the smallest float that holds all of that type, which no Python number has? */
 static int float_bits(const Type *t) {
     TypeClass cls = type_class(t);
-    if (type_is_weak(t)) return cls == CLASS_BOOL || cls == CLASS_SINT ? 0 : 64;
     if (cls == CLASS_FLT || cls == CLASS_CPX) return type_bits(t);
     int bits = cls == CLASS_BOOL ? 8 : type_bits(t);
     return bits == 8 ? 16 : bits == 16 ? 32 : 64;
