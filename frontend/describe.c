@@ -42,7 +42,7 @@ enum { MESSAGE_LENGTH = 200, TEXT_LENGTH = 20000, NESTING_COSTS = 40 };
 static void describe(StrBuf *out, const Type *type, int32_t limit);
 
 static void describe_tuple(StrBuf *out, const Type *type, int32_t limit) {
-    buf_str(out, type->fields ? "namedtuple(" : "(");
+    buf_str(out, type_is_value(type) ? "dataclass(" : type->fields ? "namedtuple(" : "(");
     for (int32_t i = 0; i < type->nitems; i++) {
         if (i) buf_str(out, ", ");
         if (out->len > limit) {

@@ -121,6 +121,9 @@ typedef struct Resolver {
     /* A function that `function` makes when it runs: `code` is a constant of its CodeUnit. No closure variable of it has a
      * value. NULL: nobody asks (ti_diagnose does). */
     const Binding *(*nested)(void *user, const Binding *function, Handle code);
+    /* What a class of named tuples or of values has for their instances: a function, or that of a property (*property).
+     * BIND_MISSING: nothing that could be compiled. May be NULL. */
+    const Binding *(*member)(void *user, Handle cls, Str name, bool *property);
     /* The Python function of quern/library that implements a canonical name ("builtins.sum"). */
     const Binding *(*library)(void *user, Str name);
     /* Is one class of exceptions derived from the other, or the same? 1 yes, 0 no, -1 a Python exception is pending. Classes

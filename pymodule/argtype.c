@@ -438,6 +438,15 @@ static TypeKey tuple_key(const Where *w, PyObject *arg, PyObject *cls, int depth
     return key;
 }
 
+/* Takes over the reference to the names of its fields. */
+static TypeKey value_key(const Where *w, PyObject *arg, PyObject *names, int depth) {
+    PyObject *items = py_value_items(arg, names);
+    TypeKey key = items ? tuple_key(w, items, (PyObject *)Py_TYPE(arg), depth) : 0;
+    Py_XDECREF(items);
+    Py_DECREF(names);
+    return key;
+}
+
 /* A container that says nothing of its elements. */
 static bool is_empty(PyObject *o) {
     if (PyList_CheckExact(o)) return PyList_GET_SIZE(o) == 0;
@@ -484,6 +493,8 @@ static bool is_hashed_key(ModState *state, TypeKey key) {
     if (key_is_scalar(key)) return key_scalar_kind(key) != TY_none;
     const Compound *c = key_is_compound(key) ? py_compound(state, key) : NULL;
     if (!c || c->nitems < 0 || py_container_class(c->cls) != CLS_COUNT) return false;
+    bool tuple = !c->cls || PyType_IsSubtype((PyTypeObject *)c->cls, &PyTuple_Type);
+    if (c->nitems > 0 && !tuple) return false;
     for (int32_t i = 0; i < c->nitems; i++)
         if (!is_hashed_key(state, c->items[i])) return false;
     return true;
@@ -572,6 +583,9 @@ static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
     if (PyDict_Check(arg))
         return refuse_type(w, arg, "pass its values as arrays, or as a named tuple");
     if (is_function(w->state, arg)) return compound_key(w->state, arg, NULL, KEY_OBJECT);
+    PyObject *names;
+    int value = py_value_fields((PyObject *)Py_TYPE(arg), &names);
+    if (value) return value < 0 ? 0 : value_key(w, arg, names, depth);
     int member = py_is_enum_member(arg);
     if (member < 0) return 0;
     if (member && depth) return compound_key(w->state, (PyObject *)Py_TYPE(arg), NULL, KEY_MEMBERS);
@@ -662,14 +676,18 @@ static const Type *compound_type(ModState *state, PyResolver *r, TypeTable *type
     if (cls != CLS_COUNT) return type_class_of(types, cls, items);
     if (c->cls == (PyObject *)&PyUnicode_Type) return type_class_of(types, CLS_str, NULL);
     if (!c->cls) return type_tuple(types, items, c->nitems);
-    PyObject *fields = PyObject_GetAttrString(c->cls, "_fields");
+    PyObject *fields;
+    int value = py_value_fields(c->cls, &fields);
+    if (value == 0) fields = PyObject_GetAttrString(c->cls, "_fields");
     if (!fields) return NULL;
     Str *names = arena_array(arena, Str, c->nitems);
     bool ok = PyTuple_Check(fields) && PyTuple_GET_SIZE(fields) == c->nitems;
     for (int32_t i = 0; ok && i < c->nitems; i++)
         ok = py_str(arena, PyTuple_GET_ITEM(fields, i), &names[i]);
     Py_DECREF(fields);
-    return ok ? type_named_tuple(types, items, c->nitems, names, c->cls) : NULL;
+    if (!ok) return NULL;
+    return value ? type_value(types, items, c->nitems, names, c->cls)
+                 : type_named_tuple(types, items, c->nitems, names, c->cls);
 }
 
 const Type *py_key_type(ModState *state, PyResolver *r, TypeTable *types, Arena *arena, TypeKey key,

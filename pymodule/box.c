@@ -120,7 +120,9 @@ static PyObject *box_tuple(ModState *state, const ValueLayout *layout, const cha
         PyTuple_SET_ITEM(tuple, i, boxed);
     }
     if (ok && layout->cls) {
-        PyObject *named = PyObject_Call(layout->cls, tuple, NULL);
+        bool named_tuple = PyType_IsSubtype(layout->cls, &PyTuple_Type);
+        PyObject *named = named_tuple ? PyObject_Call(layout->cls, tuple, NULL)
+                                      : py_make_value(layout->cls, tuple);
         Py_DECREF(tuple);
         return named;
     }

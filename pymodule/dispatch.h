@@ -23,6 +23,7 @@ typedef enum UnboxOp {
     UB_ARRAY,
     UB_KEPT_ARRAY, /* one that may be put into a container, or lies in one: with an owner on the heap */
     UB_TUPLE,
+    UB_VALUE,      /* an instance of a frozen dataclass, as a tuple of its fields */
     UB_LIST,       /* a list: an object for the time of the call */
     UB_STR,        /* a string: a copy */
     UB_TABLE,      /* a dict or a set, likewise */
@@ -44,6 +45,7 @@ typedef struct Plan {
     int32_t owner;    /* arrays: of their Owner in the frame */
     int32_t nitems;
     struct Plan *items;
+    PyObject *names; /* of the fields of UB_VALUE */
     const ValueLayout *
         object; /* of a list, dict or set; items are the plans of its parameters, each in an element */
     PyObject *type; /* the exact type (or function) asked for */
@@ -101,6 +103,10 @@ int py_unbox_loose(const Spec *spec, PyObject *const *args, char *frame);
 int py_unbox_value(const Plan *plan, PyObject *o, char *at, bool loose);
 
 /* -- lists.c: around a call with objects among its arguments -- */
+/* Its items lie in the frame one by one. */
+static inline bool py_has_items(const Plan *plan) {
+    return plan->op == UB_TUPLE || plan->op == UB_VALUE;
+}
 int py_unbox_str(const Plan *plan, PyObject *o, char *out, bool loose);
 int py_unbox_list(const Plan *plan, PyObject *o, char *out, bool loose);
 int py_unbox_table(const Plan *plan, PyObject *o, char *out, bool loose);

@@ -125,7 +125,7 @@ bool py_is_unchanged(ModState *state, const Plan *plan, const char *value, PyObj
     }
     if (plan->op == UB_KEPT_ARRAY)
         return py_is_array_of(python, (const ArrayValue *)value, plan->ndim);
-    if (plan->op == UB_TUPLE || plan->optional) return false;
+    if (py_has_items(plan) || plan->optional) return false;
     int done = py_unbox_value(plan, python, before, true);
     if (done < 0) PyErr_Clear();
     memcpy(now, value, (size_t)plan->to_size);
@@ -167,7 +167,7 @@ static bool write_back(ModState *state, const Plan *plan, ListObject *list) {
 /* `write`: false where the call did not come about. */
 static bool return_value(ModState *state, const Plan *plan, char *frame, bool write) {
     bool ok = true;
-    if (plan->op == UB_TUPLE)
+    if (py_has_items(plan))
         for (int32_t i = 0; i < plan->nitems; i++)
             ok &= return_value(state, &plan->items[i], frame, write && ok);
     if (plan->op == UB_KEPT_ARRAY) {
@@ -194,7 +194,19 @@ bool py_return_objects(ModState *state, const Spec *spec, char *frame, bool writ
 
 /* Objects know their Python lists by address: those that stand in other lists are kept until the call is over, whoever changes
  * these meanwhile. Numbers are not asked for. */
+static bool keep_inner(const Plan *plan, PyObject *o, PyObject *keep);
+
+static bool keep_fields(const Plan *plan, PyObject *o, PyObject *keep) {
+    PyObject *items = py_value_items(o, plan->names);
+    bool ok = items != NULL;
+    for (int32_t i = 0; ok && i < plan->nitems; i++)
+        ok = keep_inner(&plan->items[i], PyTuple_GET_ITEM(items, i), keep);
+    Py_XDECREF(items);
+    return ok;
+}
+
 static bool keep_inner(const Plan *plan, PyObject *o, PyObject *keep) {
+    if (plan->op == UB_VALUE) return keep_fields(plan, o, keep);
     if (plan->op == UB_TUPLE) {
         for (int32_t i = 0; i < plan->nitems; i++)
             if (!keep_inner(&plan->items[i], PyTuple_GET_ITEM(o, i), keep)) return false;
@@ -234,7 +246,7 @@ static bool unify_elements(const Plan *plan, const ListObject *list, PyObject *s
     const Plan *element = &plan->items[plan->nitems - 1];
     const TableObject *table = (const TableObject *)list;
     bool dict = plan->op == UB_TABLE;
-    if ((!is_object_plan(element) && element->op != UB_TUPLE) || (dict && plan->nitems < 2))
+    if ((!is_object_plan(element) && !py_has_items(element)) || (dict && plan->nitems < 2))
         return true;
     char *at = dict ? table->values.data : list->data;
     int64_t n = dict ? table->used : list->length;
@@ -246,7 +258,7 @@ static bool unify_elements(const Plan *plan, const ListObject *list, PyObject *s
 
 /* The object made for a Python list takes the place of another one made for it. `seen`: addresses of lists -> (object, plan). */
 static bool unify(const Plan *plan, char *base, PyObject *seen) {
-    for (int32_t i = 0; plan->op == UB_TUPLE && i < plan->nitems; i++)
+    for (int32_t i = 0; py_has_items(plan) && i < plan->nitems; i++)
         if (!unify(&plan->items[i], base, seen)) return false;
     if (!is_object_plan(plan)) return true;
     ListObject **at = (ListObject **)(base + plan->offset), *first;
@@ -272,14 +284,14 @@ static bool unify(const Plan *plan, char *base, PyObject *seen) {
 
 static bool holds_lists(const Plan *plan) {
     const Plan *stored = is_object_plan(plan) ? &plan->items[plan->nitems - 1] : plan;
-    return stored != plan && (is_object_plan(stored) || stored->op == UB_TUPLE);
+    return stored != plan && (is_object_plan(stored) || py_has_items(stored));
 }
 
 bool py_unify_objects(const Spec *spec, char *frame) {
     int32_t lists = 0;
     for (int32_t i = 0; i < spec->nargs; i++) {
         const Plan *plan = &spec->plans[i];
-        lists += plan->op == UB_TUPLE || holds_lists(plan) ? 2 : is_object_plan(plan);
+        lists += py_has_items(plan) || holds_lists(plan) ? 2 : is_object_plan(plan);
     }
     if (lists < 2) return true;
     PyObject *seen = PyDict_New();
@@ -291,7 +303,7 @@ bool py_unify_objects(const Spec *spec, char *frame) {
 }
 
 static void clear_value(const Plan *plan, char *frame) {
-    for (int32_t i = 0; plan->op == UB_TUPLE && i < plan->nitems; i++)
+    for (int32_t i = 0; py_has_items(plan) && i < plan->nitems; i++)
         clear_value(&plan->items[i], frame);
     if (is_object_plan(plan) || plan->op == UB_STR) *(void **)(frame + plan->offset) = NULL;
     if (plan->op == UB_KEPT_ARRAY) ((ArrayValue *)(frame + plan->offset))->owner = NULL;

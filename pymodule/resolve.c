@@ -361,9 +361,8 @@ static bool bind_module(PyResolver *r, Binding *b, PyObject *module) {
 /* -- classes --------------------------------------------------------------------------------------- */
 
 /* Point, of `Point(x, y)`: the type has the fields, `items` the default of each, or NULL. */
-static bool bind_named(PyResolver *r, Binding *b, PyObject *cls, const Type *type, Str path) {
-    PyObject *defaults = PyObject_GetAttrString(cls, "_field_defaults");
-    bool ok = defaults && PyDict_Check(defaults) && bind_type(r, b, type);
+static bool bind_fields(PyResolver *r, Binding *b, PyObject *defaults, const Type *type, Str path) {
+    bool ok = bind_type(r, b, type);
     const Binding **items = arena_array(r->arena, const Binding *, type->nitems);
     Hasher h;
     hash_init(&h);
@@ -382,10 +381,55 @@ static bool bind_named(PyResolver *r, Binding *b, PyObject *cls, const Type *typ
         ok = items[i] != NULL;
         if (ok) hash_update(&h, &items[i]->digest, sizeof items[i]->digest);
     }
-    Py_XDECREF(defaults);
     b->nitems = type->nitems;
     b->items = items;
     b->digest = hash_final(&h);
+    return ok;
+}
+
+static bool bind_named(PyResolver *r, Binding *b, PyObject *cls, const Type *type, Str path) {
+    PyObject *defaults = PyObject_GetAttrString(cls, "_field_defaults");
+    bool ok = defaults && PyDict_Check(defaults) && bind_fields(r, b, defaults, type, path);
+    Py_XDECREF(defaults);
+    return ok;
+}
+
+/* A frozen dataclass: its fields, all of type none. 1 yes, 0 no, -1 exception. */
+static int value_type(PyResolver *r, PyObject *cls, const Type **out) {
+    PyObject *fields;
+    int status = py_value_fields(cls, &fields);
+    if (status <= 0) return status;
+    Py_ssize_t n = PyTuple_GET_SIZE(fields);
+    Str *names = arena_array(r->arena, Str, n);
+    const Type **items = arena_array(r->arena, const Type *, n);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        items[i] = type_scalar(r->types, TY_none);
+        if (!py_str(r->arena, PyTuple_GET_ITEM(fields, i), &names[i])) status = -1;
+    }
+    Py_DECREF(fields);
+    if (status > 0) *out = type_value(r->types, items, (int32_t)n, names, cls);
+    return status;
+}
+
+/* An instance of one. 1 bound, 0 something else, -1 exception. */
+static int bind_value(PyResolver *r, Binding *b, PyObject *object, Str path) {
+    PyObject *fields;
+    int status = py_value_fields((PyObject *)Py_TYPE(object), &fields);
+    if (status <= 0) return status;
+    PyObject *items = py_value_items(object, fields);
+    bool ok = items && PyList_Append(r->keep, items) == 0 && bind_items(r, b, items, path);
+    Py_XDECREF(items);
+    Py_DECREF(fields);
+    return ok ? value_type(r, (PyObject *)Py_TYPE(object), &b->type) : -1;
+}
+
+/* The class as a callable, or as nothing but a name where it makes its instances in its own way. */
+static bool bind_value_class(PyResolver *r, Binding *b, PyObject *cls, const Type *type, Str path) {
+    PyObject *defaults = py_value_defaults(cls);
+    bool ok = defaults && defaults != Py_None ? bind_fields(r, b, defaults, type, path)
+              : defaults ? bind_name(r, b, BIND_OPAQUE, ((PyTypeObject *)cls)->tp_name)
+                         : false;
+    Py_XDECREF(defaults);
     return ok;
 }
 
@@ -403,6 +447,8 @@ static bool bind_class(PyResolver *r, Binding *b, PyObject *cls, Str path) {
     const Type *named = NULL;
     int found = named_type(r, cls, &named);
     if (found) return found > 0 && bind_named(r, b, cls, named, path);
+    if ((found = value_type(r, cls, &named)))
+        return found > 0 && bind_value_class(r, b, cls, named, path);
     if ((found = bind_library(r, b, cls))) return found > 0;
     if ((found = bind_named_object(r, b, cls))) return found > 0; /* prange */
     PyObject *members; /* an enumeration is a namespace */
@@ -450,7 +496,7 @@ static bool divides_as_numpy(ModState *state, PyObject *object) {
 
 /* -- any object ------------------------------------------------------------------------------------- */
 
-/* An enumeration is not kept with the code: its members keep it. */
+/* The class of members or of values. It is not kept with the code: they keep it. */
 const Binding *py_enumeration(PyResolver *r, PyTypeObject *cls) {
     MapValue *known = map_find(&r->bindings, map_key(cls));
     if (known) return known->ptr;
@@ -608,6 +654,8 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
         PyUnicode_CheckExact(object) || PySlice_Check(object) || PyComplex_CheckExact(object) ||
         (is_enum_number(object) && !py_is_int_member(object)))
         return bind_const(r, b, object);
+    int value = bind_value(r, b, object, path);
+    if (value) return value > 0;
     int member = py_is_enum_member(object);
     if (member) return member > 0 && bind_member(r, b, object);
     int found = PyCFunction_Check(object) ? bind_random(r, b, object) : 0;
@@ -769,6 +817,28 @@ static const Binding *resolve_attr(void *user, const Binding *object, Str name) 
     if (found < 0) return NULL;
     const Binding *b = found ? py_bind(r, value, path) : missing(r);
     Py_XDECREF(value);
+    return logged(r, DEP_ATTR, path, b);
+}
+
+static const Binding *resolve_member(void *user, Handle cls, Str name, bool *property) {
+    PyResolver *r = user;
+    const Binding *owner = py_enumeration(r, cls);
+    PyObject *key = owner ? PyUnicode_FromStringAndSize(name.bytes, name.len) : NULL;
+    if (!key) return NULL;
+    Str base = path_of(r, owner);
+    Str path = str_printf(r->arena, STR_FMT "." STR_FMT, STR_ARG(base), STR_ARG(name));
+    PyObject *found = Py_XNewRef(_PyType_Lookup((PyTypeObject *)cls, key)), *function = NULL;
+    Py_DECREF(key);
+    *property = found && PyObject_TypeCheck(found, &PyProperty_Type);
+    if (*property)
+        function = PyObject_GetAttrString(found, "fget");
+    else if (found && (PyFunction_Check(found) || Py_TYPE(found) == r->state->dispatcher_type))
+        function = Py_NewRef(found);
+    Py_XDECREF(found);
+    const Binding *b = function && function != Py_None ? py_bind(r, function, path)
+                       : PyErr_Occurred()              ? NULL
+                                                       : missing(r);
+    Py_XDECREF(function);
     return logged(r, DEP_ATTR, path, b);
 }
 
@@ -938,6 +1008,7 @@ void py_resolver_init(PyResolver *r, ModState *state, PyObject *entry,
                          .builtin = resolve_builtin,
                          .freevar = resolve_freevar,
                          .attr = resolve_attr,
+                         .member = resolve_member,
                          .code = resolve_code,
                          .nested = resolve_nested,
                          .library = resolve_library,

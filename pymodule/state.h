@@ -254,6 +254,15 @@ bool py_is_owned(const Owner *owner); /* made by py_own? */
 void py_drop_owned(ModState *state);
 int64_t py_live_owners(ModState *state); /* for tests */
 
+/* -- values.c: frozen dataclasses -- */
+/* 1: it is one, with the names of its fields (a new reference); 0; -1: exception. */
+int py_value_fields(PyObject *cls, PyObject **names);
+/* {name: default}, or None where its instances are not made by the decorator's __init__ alone. NULL: exception. */
+PyObject *py_value_defaults(PyObject *cls);
+/* The fields of an instance, as a tuple; an instance of them. NULL: exception. */
+PyObject *py_value_items(PyObject *value, PyObject *names);
+PyObject *py_make_value(PyObject *cls, PyObject *items);
+
 /* -- box.c -- */
 /* A new reference, or NULL with an exception. Takes over the reference to an owned array's memory. */
 PyObject *py_box(ModState *state, const ValueLayout *layout, const char *value);

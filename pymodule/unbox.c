@@ -197,7 +197,9 @@ static bool plan_array(Planner *p, Plan *plan, TypeKey key, const ValueLayout *l
 
 static bool plan_tuple(Planner *p, Plan *plan, const Compound *c, const ValueLayout *layout,
                        int32_t offset) {
-    plan->op = UB_TUPLE;
+    int value = c->cls ? py_value_fields(c->cls, &plan->names) : 0;
+    if (value < 0) return false;
+    plan->op = value ? UB_VALUE : UB_TUPLE;
     plan->type = c->cls ? c->cls : (PyObject *)&PyTuple_Type;
     plan->nitems = c->nitems;
     if (layout->kind != TY_TUPLE || layout->nitems != c->nitems)
@@ -296,8 +298,10 @@ static bool plan_value(Planner *p, Plan *plan, TypeKey key, const ValueLayout *l
 }
 
 void py_plan_free(Plan *plans, int32_t n) {
-    for (int32_t i = 0; plans && i < n; i++)
+    for (int32_t i = 0; plans && i < n; i++) {
         py_plan_free(plans[i].items, plans[i].nitems);
+        Py_XDECREF(plans[i].names);
+    }
     PyMem_Free(plans);
 }
 
@@ -537,6 +541,17 @@ static int unbox_tuple(const Plan *plan, PyObject *o, char *frame, bool loose, K
     return 1;
 }
 
+/* The instance keeps what its fields are. */
+static int unbox_fields(const Plan *plan, PyObject *o, char *frame, bool loose, KernelArrays *k) {
+    int done = (PyObject *)Py_TYPE(o) == plan->type;
+    for (int32_t i = 0; i < plan->nitems && done > 0; i++) {
+        PyObject *item = PyObject_GetAttr(o, PyTuple_GET_ITEM(plan->names, i));
+        done = item ? unbox_one(&plan->items[i], item, frame, loose, k) : -1;
+        Py_XDECREF(item);
+    }
+    return done;
+}
+
 static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loose,
                             KernelArrays *k) {
     char *out = frame + plan->offset;
@@ -552,6 +567,7 @@ static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loo
     case UB_COMPLEX: return unbox_complex(plan, o, out, loose);
     case UB_NONE: return o == Py_None;
     case UB_TUPLE: return unbox_tuple(plan, o, frame, loose, k);
+    case UB_VALUE: return unbox_fields(plan, o, frame, loose, k);
     case UB_LIST: return py_unbox_list(plan, o, out, loose);
     case UB_STR: return py_unbox_str(plan, o, out, loose);
     case UB_TABLE: return py_unbox_table(plan, o, out, loose);

@@ -342,7 +342,9 @@ bool v_getitem(Infer *in, Val a, Val index, Val *out) {
     index = is_kind(&a, TY_ARRAY) ? v_unwrap(in, index) : v_scalar(in, index);
     switch (a.f.type->kind) {
     case TY_ARRAY: return array_getitem(in, a, index, out);
-    case TY_TUPLE: return v_tuple_get(in, a, index, out);
+    case TY_TUPLE:
+        if (type_is_value(a.f.type)) return v_refuse(in, REFUSE_INDEX, NULL, (Val[]){a, index}, 2);
+        return v_tuple_get(in, a, index, out);
     case TY_RANGE: return range_getitem(in, a, index, out);
     case TY_CLASS: return v_object_getitem(in, a, index, out);
     default:
@@ -435,7 +437,7 @@ static bool assign_tuple(Infer *in, Val dst, Val src) {
 static bool is_flat(const Type *tuple) {
     for (int32_t k = 0; k < tuple->nitems; k++)
         if (!type_is_number(tuple->items[k])) return false;
-    return tuple->nitems > 1;
+    return tuple->nitems > 1 && !type_is_value(tuple);
 }
 
 static bool assign_view(Infer *in, Val view, Val value) {
@@ -561,7 +563,7 @@ bool v_unpack(Infer *in, Val a, int32_t count, Val *out) {
     Emit *e = in->emit;
     a = v_unwrap(in, a);
     if (is_kind(&a, TY_TUPLE)) {
-        if (a.f.type->nitems != count)
+        if (a.f.type->nitems != count || type_is_value(a.f.type))
             return ti_fail(in, in->at, E0213, ti_text(in, a.f.type), (int)count);
         return *out = a, true;
     }

@@ -205,6 +205,22 @@ static bool member_attr(Infer *in, Val a, Str name, Val *out) {
     return attr_of_some(in, a, name, out);
 }
 
+/* p.norm, of a function that its class has, is called with p; a property is called at once. *found false: there is none. */
+static bool instance_attr(Infer *in, Val a, Str name, bool *found, Val *out) {
+    Resolver *r = in->ti->resolver;
+    bool property = false;
+    *found = is_kind(&a, TY_TUPLE) && a.f.type->cls && r->member;
+    if (!*found) return false;
+    const Binding *b = r->member(r->user, a.f.type->cls, name, &property);
+    if (!b) return in->stop = STOP_ABORT, false;
+    *found = b->kind == BIND_FUNCTION;
+    if (!*found) return false;
+    CallArgs self = {&a, 1, 0, NULL};
+    if (property) return call_function(in, b, &self, in->inst->library, out);
+    *out = (Val){.src = in->at};
+    return fact_of_binding(in, b, name, &out->f);
+}
+
 bool v_attr(Infer *in, Val a, Str name, Val *out) {
     a = v_present(in, a);
     if (is_kind(&a, TY_MEMBER)) return member_attr(in, a, name, out);
@@ -221,6 +237,7 @@ bool v_attr(Infer *in, Val a, Str name, Val *out) {
     if (t->kind == TY_RANGE || t->kind == TY_SLICE) return part_attr(in, a, name, out);
     for (int32_t k = 0; t->kind == TY_TUPLE && t->fields && k < t->nitems; k++)
         if (str_equal(t->fields[k], name)) return *out = v_item(in, a, k), true;
+    if (instance_attr(in, a, name, &field, out) || field) return !in->stop;
     return no_attribute(in, &a, name);
 }
 

@@ -150,6 +150,23 @@ static bool is_method(Infer *in, const Binding *b, Ref src) {
            str_starts(b->name, "str.") || str_starts(b->name, "ufunc.");
 }
 
+/* p.norm(...), of a function that the class of p has: p is its first argument. */
+static bool call_bound(Infer *in, const Binding *b, Ref attr, const CallArgs *args, bool *bound,
+                       Val *out) {
+    *bound = attr && ir_inst(in->f, attr)->op == OP_attr;
+    if (!*bound) return false;
+    Val self = v_present(in, infer_val(in, ir_arg(in->f, attr, 0)));
+    *bound = is_kind(&self, TY_TUPLE) && self.f.type->cls &&
+             type_field(self.f.type, *ir_inst(in->f, attr)->u.name) < 0;
+    if (!*bound) return false;
+    Val *all = arena_array(in->arena, Val, args->nargs + 1);
+    all[0] = self;
+    for (int32_t i = 0; i < args->nargs; i++)
+        all[i + 1] = args->args[i];
+    CallArgs call = {all, args->nargs + 1, args->nkeywords, args->names};
+    return call_function(in, b, &call, in->inst->library, out);
+}
+
 /* Members that are ints are ints to the library, in shapes, too. */
 static CallArgs numbers_of(Infer *in, const Binding *callee, const CallArgs *args) {
     CallArgs out = *args;
@@ -181,6 +198,7 @@ bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out) {
     if (is_kind(&callee, TY_CLOSURE)) return v_call_closure(in, callee, args, out);
     if (!b) return v_refuse(in, REFUSE_CALLEE, NULL, &callee, 1);
     CallArgs numbers;
+    bool bound;
     if (b->kind == BIND_TYPE ||
         (b->kind == BIND_LIBRARY && !str_is(b->name, "builtins.isinstance")))
         numbers = numbers_of(in, b, args), args = &numbers;
@@ -188,6 +206,7 @@ bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out) {
     case BIND_FUNCTION:
         if (callee.src && ir_inst(in->f, callee.src)->op == OP_comprehension)
             return call_comprehension(in, b, callee.src, args->args[0], out);
+        if (call_bound(in, b, callee.src, args, &bound, out) || bound) return !in->stop;
         if (b->elementwise && v_any_array(args->args, args->nargs))
             return v_ufunc(in, b, args, out);
         return call_function(in, b, args, in->inst->library || b->stand_in, out);

@@ -104,11 +104,13 @@ static bool make_named(Infer *in, const Binding *b, const CallArgs *args, Val *o
         for (int32_t i = 0; i < n; i++)
             buf_printf(&fields, "%s" STR_FMT, i ? ", " : "", STR_ARG(to->fields[i]));
         const char *cls =
-            str_printf(in->arena, "the named tuple of %s", buf_take(&fields).bytes).bytes;
+            str_printf(in->arena, "the %s of %s", type_is_value(to) ? "dataclass" : "named tuple",
+                       buf_take(&fields).bytes)
+                .bytes;
         return v_refuse(in, REFUSE_CALL, cls, args->args, args->nargs);
     }
     *out = v_tuple(in, items, n);
-    out->f.type = type_named_tuple(in->types, out->f.type->items, n, to->fields, to->cls);
+    out->f.type = type_tuple_like(in->types, to, out->f.type->items);
     return true;
 }
 

@@ -215,7 +215,8 @@ static bool in_range(Infer *in, Val item, Val range, Val *out) {
 bool v_contains(Infer *in, bool not_in, Val item, Val container, Val *out) {
     item = v_scalar(in, item);
     const Type *t = container.f.type;
-    if (t->kind == TY_TUPLE) return in_tuple(in, item, container, out) && negate(in, not_in, out);
+    if (t->kind == TY_TUPLE && !type_is_value(t))
+        return in_tuple(in, item, container, out) && negate(in, not_in, out);
     if (t->kind == TY_RANGE && t->element->kind != TY_u64 && type_is_int(item.f.type) &&
         item.f.type->kind != TY_u64)
         return in_range(in, item, container, out) && negate(in, not_in, out);

@@ -329,7 +329,7 @@ static bool fact_of_instance(Infer *in, const Binding *b, Str name, Fact *out) {
     }
     const Type *like = b->type; /* a named tuple: its class and fields */
     if (like && like->kind == TY_TUPLE && like->fields)
-        *out = fact_of(type_named_tuple(in->types, types, b->nitems, like->fields, like->cls));
+        *out = fact_of(type_tuple_like(in->types, like, types));
     else
         *out = fact_of(type_tuple(in->types, types, b->nitems));
     out->items = items;

@@ -169,8 +169,8 @@ static bool is_element(const Type *type) {
 static bool is_key(const Type *type) {
     for (int32_t i = 0; type->kind == TY_TUPLE && i < type->nitems; i++)
         if (!is_key(type->items[i])) return false;
-    return type->kind == TY_TUPLE || type_is_number(type) || type_is_of(type, CLS_str) ||
-           type->kind == TY_UNKNOWN;
+    return (type->kind == TY_TUPLE && !type_is_value(type)) || type_is_number(type) ||
+           type_is_of(type, CLS_str) || type->kind == TY_UNKNOWN;
 }
 
 /* "a list of", "a dict with keys of" */

@@ -301,6 +301,7 @@ bool v_iterable(Infer *in, Val *a) {
     case TY_RANGE: return true;
     case TY_ARRAY: return t->ndim > 0 || not_iterable(in, a, "it has no axes");
     case TY_TUPLE:
+        if (type_is_value(t)) return not_iterable(in, a, NULL);
         return t->nitems == 0 || common_type(in, t) ||
                not_iterable(in, a, "its items have no common type");
     case TY_ITER: return !type_is_view(t) || begin_table(in, a); /* else asked when it was made */

@@ -55,7 +55,7 @@ bool v_truth(Infer *in, Val a, Val *out) {
     const Type *t = a.f.type;
     switch (t->kind) {
     case TY_none: return *out = val_of(fact_bool(in, false)), true;
-    case TY_TUPLE: return *out = val_of(fact_bool(in, t->nitems != 0)), true;
+    case TY_TUPLE: return *out = val_of(fact_bool(in, t->nitems != 0 || type_is_value(t))), true;
     case TY_OPTIONAL: return truth_of_optional(in, a, out);
     case TY_MEMBER:
         if (!t->binding->enumeration->ints) return *out = val_of(fact_bool(in, true)), true;
@@ -241,8 +241,24 @@ __attribute__((noinline)) static bool binary_of_others(Infer *in, Operator op, b
     return v_arithmetic(in, op, in_place, v_unwrap(in, a), v_unwrap(in, b), out);
 }
 
+/* Instances of a dataclass are equal when their fields are, and to nothing else. */
+static bool binary_of_values(Infer *in, Operator op, Val a, Val b, Val *out) {
+    bool same = a.f.type->kind == b.f.type->kind && a.f.type->bits == b.f.type->bits &&
+                a.f.type->cls == b.f.type->cls;
+    if (op != OPR_eq && op != OPR_ne)
+        return v_refuse(in, operator_methods[op] == COMPARE ? REFUSE_ORDER : REFUSE_BINARY,
+                        operator_verbs[op], (Val[]){a, b}, 2);
+    if (same) return v_equal_tuples(in, op, a, b, out);
+    return *out = val_of(fact_bool(in, op == OPR_ne)), true;
+}
+
 bool v_binary(Infer *in, Operator op, bool in_place, Val a, Val b, Val *out) {
     bool tuples = is_kind(&a, TY_TUPLE) && is_kind(&b, TY_TUPLE), result;
+    bool values = type_is_value(a.f.type) || type_is_value(b.f.type);
+    bool one = !is_kind(&a, TY_OPTIONAL) && !is_kind(&b, TY_OPTIONAL) && !fact_none(&a.f) &&
+               !fact_none(&b.f) && op != OPR_is && op != OPR_is_not && op != OPR_contains &&
+               op != OPR_not_contains;
+    if (values && one) return binary_of_values(in, op, a, b, out);
     if (!tuples || operator_methods[op] != COMPARE)
         return binary_of_others(in, op, in_place, a, b, out);
     if (!ti_has_stack(in, "tuples")) return false;

@@ -17,7 +17,7 @@ static bool typed_len(Infer *in, const Val *v, const CallArgs *args, Val *out) {
     Val a = v_unwrap(in, v[0]);
     const Str *text = fact_str(&a.f);
     if (text) return *out = val_of(fact_int(in, str_code_points(*text))), true;
-    bool sized = is_kind(&a, TY_TUPLE) || is_kind(&a, TY_RANGE) ||
+    bool sized = (is_kind(&a, TY_TUPLE) && !type_is_value(a.f.type)) || is_kind(&a, TY_RANGE) ||
                  (is_kind(&a, TY_ARRAY) && a.f.type->ndim > 0) ||
                  (is_kind(&a, TY_ITER) &&
                   (a.f.type->bits == ITER_CALL || type_is_view(a.f.type))); /* a.flat */
@@ -99,7 +99,7 @@ static bool typed_partial(Infer *in, const Val *v, const CallArgs *args, Val *ou
 
 static bool typed_tuple(Infer *in, const Val *v, const CallArgs *args, Val *out) {
     if (!v[0].f.type) return *out = v_tuple(in, NULL, 0), true;
-    if (!is_kind(&v[0], TY_TUPLE)) return misfit(in, "tuple", args);
+    if (!is_kind(&v[0], TY_TUPLE) || type_is_value(v[0].f.type)) return misfit(in, "tuple", args);
     int32_t n = v[0].f.type->nitems;
     Val *items = arena_array(in->arena, Val, n);
     for (int32_t i = 0; i < n; i++)
@@ -166,7 +166,8 @@ static bool is_instance_of(const Type *type, const Binding *cls) {
             return type_is_float(type) && type_bits(type) == 64;
         if (str_is(cls->name, "builtins.complex")) return type_is_complex(type);
         if (str_is(cls->name, "builtins.bool")) return type->kind == TY_bool;
-        if (str_is(cls->name, "builtins.tuple")) return type->kind == TY_TUPLE;
+        if (str_is(cls->name, "builtins.tuple"))
+            return type->kind == TY_TUPLE && !type_is_value(type);
         if (str_is(cls->name, "builtins.range")) return type->kind == TY_RANGE;
         if (str_is(cls->name, "builtins.slice")) return type->kind == TY_SLICE;
         if (str_is(cls->name, "builtins.list")) return type_is_list(type);

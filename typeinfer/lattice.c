@@ -67,8 +67,8 @@ static const Type *join_tuples(TypeTable *types, JoinRule rule, const Type *a, c
     if (a->kind == TY_CLOSURE && a->fields) return NULL; /* two of partial() */
     if (a->kind == TY_CLOSURE)
         return type_closure(types, a->binding, a->cls, items, a->nitems, a->bits | b->bits);
-    if (a->fields && same_class)
-        return type_named_tuple(types, items, a->nitems, a->fields, a->cls);
+    if (type_is_value(a) != type_is_value(b) || (type_is_value(a) && !same_class)) return NULL;
+    if (a->fields && same_class) return type_tuple_like(types, a, items);
     return type_tuple(types, items, a->nitems);
 }
 

@@ -288,6 +288,19 @@ const Type *type_named_tuple(TypeTable *t, const Type *const *items, int32_t n, 
     return intern(t, &key);
 }
 
+const Type *type_value(TypeTable *t, const Type *const *items, int32_t n, const Str *fields,
+                       void *cls) {
+    Type key = {.kind = TY_TUPLE, .nitems = n, .items = (const Type **)items, .bits = 1};
+    key.fields = fields;
+    key.cls = cls;
+    return intern(t, &key);
+}
+
+const Type *type_tuple_like(TypeTable *t, const Type *like, const Type *const *items) {
+    if (type_is_value(like)) return type_value(t, items, like->nitems, like->fields, like->cls);
+    return type_named_tuple(t, items, like->nitems, like->fields, like->cls);
+}
+
 /* One-dimensional F order is C order, and an array without axes is contiguous. */
 static Layout canonical_layout(int ndim, Layout layout) {
     return ndim == 0 || (ndim == 1 && layout == LAYOUT_F) ? LAYOUT_C : layout;
@@ -549,7 +562,7 @@ const Type *type_strong(TypeTable *t, const Type *type) {
         return type_partial(t, type->binding, items, n, type->fields);
     if (type->kind == TY_CLOSURE)
         return type_closure(t, type->binding, type->cls, items, n, type->bits);
-    return type_named_tuple(t, items, type->nitems, type->fields, type->cls);
+    return type_tuple_like(t, type, items);
 }
 
 const Type *type_component(TypeTable *t, const Type *complex_type) {

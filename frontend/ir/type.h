@@ -74,7 +74,7 @@ struct Type {
     const Type *element;
     uint8_t ndim, layout, space;
     bool readonly, aligned;
-    /* TY_SLICE: bit 0 has start, bit 1 has stop, bit 2 has step; TY_ITER: IterKind of typeinfer; TY_CAUGHT: the Ref */
+    /* TY_TUPLE: 1 of type_value; TY_SLICE: bit 0 has start, bit 1 has stop, bit 2 has step; TY_ITER: IterKind of typeinfer; TY_CAUGHT: the Ref */
     uint32_t bits;
     /* TY_OBJECT, TY_MEMBER, TY_CLOSURE (whose `cls` is its NestedFunction, and `bits` 1 where it is fresh) */
     const struct Binding *binding;
@@ -110,6 +110,11 @@ const Type *type_tuple(TypeTable *t, const Type *const *items, int32_t n);
 /* `fields` are borrowed from the same arena; `cls` is compared by address. */
 const Type *type_named_tuple(TypeTable *t, const Type *const *items, int32_t n, const Str *fields,
                              void *cls);
+/* Of a class that is no tuple: its items are attributes, and nothing else of a tuple's is. */
+const Type *type_value(TypeTable *t, const Type *const *items, int32_t n, const Str *fields,
+                       void *cls);
+/* With other items than `like`, a tuple of any of these kinds. */
+const Type *type_tuple_like(TypeTable *t, const Type *like, const Type *const *items);
 /* A writable, aligned array in SPACE_GLOBAL; the setters below derive the others. */
 const Type *type_array(TypeTable *t, const Type *element, int ndim, Layout layout);
 const Type *type_array_readonly(TypeTable *t, const Type *array, bool readonly);
@@ -151,6 +156,9 @@ TypeClass type_class(const Type *type); /* CLASS_NONE for what is not a scalar *
 int type_bits(const Type *type);        /* of a scalar: the component's size in bits */
 const char *type_name_of_kind(TypeKind kind);
 TypeKind type_strong_kind(TypeKind kind);
+static inline bool type_is_value(const Type *type) {
+    return type->kind == TY_TUPLE && type->bits;
+}
 bool type_is_scalar(const Type *type); /* bool, numbers; not none */
 bool type_is_weak(const Type *type);
 bool type_is_int(const Type *type); /* SINT or UINT */

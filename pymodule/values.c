@@ -1,0 +1,46 @@
+/* values.c - frozen dataclasses, whose instances are values to compiled code: their fields, as those of a named tuple.
+ *
+ * What such a class is says quern/_values.py. */
+#include "pymodule/state.h"
+
+static PyObject *ask(const char *function, PyObject *cls, PyObject *values) {
+    PyObject *module = PyImport_ImportModule("quern._values");
+    PyObject *answer =
+        module ? PyObject_CallMethod(module, function, values ? "OO" : "O", cls, values) : NULL;
+    Py_XDECREF(module);
+    return answer;
+}
+
+int py_value_fields(PyObject *cls, PyObject **names) {
+    *names = NULL;
+    PyObject *params;
+    if (PyType_IsSubtype((PyTypeObject *)cls, &PyTuple_Type)) return 0;
+    if (py_get_optional(cls, "__dataclass_params__", &params) < 0) return -1;
+    if (!params) return 0;
+    Py_DECREF(params);
+    PyObject *answer = ask("fields_of", cls, NULL);
+    if (answer && PyTuple_Check(answer)) return *names = answer, 1;
+    Py_XDECREF(answer);
+    return answer ? 0 : -1;
+}
+
+PyObject *py_value_defaults(PyObject *cls) {
+    return ask("defaults_of", cls, NULL);
+}
+
+PyObject *py_value_items(PyObject *value, PyObject *names) {
+    Py_ssize_t n = PyTuple_GET_SIZE(names);
+    PyObject *items = PyTuple_New(n);
+    for (Py_ssize_t i = 0; items && i < n; i++) {
+        PyObject *item = PyObject_GetAttr(value, PyTuple_GET_ITEM(names, i));
+        if (item)
+            PyTuple_SET_ITEM(items, i, item);
+        else
+            Py_CLEAR(items);
+    }
+    return items;
+}
+
+PyObject *py_make_value(PyObject *cls, PyObject *items) {
+    return ask("make", cls, items);
+}

@@ -1,0 +1,249 @@
+"""Frozen dataclasses and named tuples of numbers, arrays and each other: values in functions and kernels, without a declaration."""
+import functools
+import gc
+import math
+import sys
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from objects import MEM_01_nothing_is_left, same  # noqa: F401
+from quern import cuda, errors, njit
+
+
+@dataclass(frozen=True)
+class Point:
+    x: float
+    y: float = 2.5
+
+    def norm(self):
+        return math.sqrt(self.x * self.x + self.y * self.y)
+
+    def moved(self, dx, dy=0.0):
+        return Point(self.x + dx, self.y + dy)
+
+    @property
+    def swapped(self):
+        return Point(self.y, self.x)
+
+
+@dataclass(frozen=True)
+class Body:
+    at: Point
+    mass: np.ndarray
+    n: int = 3
+
+    def total(self):
+        return self.mass.sum() * self.at.norm()
+
+
+@dataclass(frozen=True, slots=True)
+class Slotted:
+    i: int
+    a: np.ndarray
+
+
+@dataclass(frozen=True)
+class Heavier(Point):
+    weight: float = 1.0
+
+    def norm(self):
+        return self.weight * self.x
+
+
+class Pair(NamedTuple):
+    a: int
+    b: float = 1.5
+
+    def product(self):
+        return self.a * self.b
+
+    @property
+    def flipped(self):
+        return Pair(int(self.b), float(self.a))
+
+
+GLOBAL = Body(Point(1.0, 4.0), np.arange(3.0))
+
+
+# -- functions -----------------------------------------------------------------------------------------------
+
+@njit
+def read(p):
+    return p.x + p.y
+
+
+@njit
+def made(x):
+    return Point(x), Point(x, x * 2), Point(y=1.0, x=x), Point(x=x)
+
+
+@njit
+def nested(b):
+    return b.at.x + b.mass.sum() + b.n, Body(Point(b.at.y), b.mass, b.n + 1)
+
+
+@njit
+def of_global(i):
+    return GLOBAL.at.y + GLOBAL.mass[i] + GLOBAL.n
+
+
+@njit
+def compared(p, q):
+    return p == q, p != q, p == 3, p != (1.0, 2.5), p is None
+
+
+@njit
+def methods(p, d):
+    q = p.moved(d)
+    return p.norm(), q, q.norm() + p.swapped.x, p.moved(dy=d, dx=1.0), p.swapped.swapped == p
+
+
+@njit
+def of_bodies(b):
+    return b.total(), b.at.moved(1.0).swapped.norm()
+
+
+@njit
+def in_containers(ps):
+    out = []
+    by_number = {}
+    for i, p in enumerate(ps):
+        if p.x > 1:
+            out.append(p.moved(1.0))
+        by_number[i] = p
+    best = ps[0]
+    for p in ps:
+        if p.norm() > best.norm():
+            best = p
+    return out, by_number, best, [p.swapped for p in ps]
+
+
+@njit
+def chosen(n):
+    p = Point(1.0)
+    if n > 1:
+        p = Point(float(n))
+    return p if n else None
+
+
+@njit
+def pairs(t):
+    return t.product(), t.flipped, t.a, t[1], len(t), Pair(4), t == (1, 1.5)
+
+
+def test_functions():
+    p = Point(1.5)
+    same(read, p)
+    same(made, 2.5)
+    same(nested, Body(p, np.arange(3.0)))
+    for i in range(3):
+        same(of_global, i)
+    same(compared, p, Point(1.5))
+    same(compared, p, Point(1.0, 2.0))
+    same(methods, Point(3.0, 4.0), 0.5)
+    same(of_bodies, Body(Point(3.0, 4.0), np.ones(2)))
+    same(in_containers, [Point(1.0), Point(2.0, 7.0), Point(5.0)])
+    for n in (0, 1, 3):
+        same(chosen, n)
+    same(pairs, Pair(1))
+    same(read, Heavier(1.0, 2.0, 3.0))
+    assert njit(lambda p: p.norm())(Heavier(2.0, 1.0, 3.0)) == 6.0
+    assert njit(lambda s: s.a[s.i])(Slotted(1, np.arange(3.0))) == 1.0
+    assert njit(lambda p: (isinstance(p, Point), isinstance(p, Body), isinstance(p, tuple), bool(p)))(p) == (True, False, False, True)
+
+
+def test_an_array_that_comes_back_is_the_one_that_went_in():
+    b = Body(Point(1.0), np.ones(3))
+    assert njit(lambda b: b.mass)(b) is b.mass
+    c = njit(lambda b: Body(b.at, b.mass))(b)
+    assert c.mass is b.mass and type(c) is Body and type(c.at) is Point
+    gc.collect()
+    count = sys.getrefcount(b.mass)
+    for _ in range(10):
+        nested(b)
+    after = sys.getrefcount(b.mass)
+    assert after == count
+
+
+@dataclass(frozen=True)
+class Checked:
+    x: float
+
+    def __post_init__(self):
+        if self.x < 0:
+            raise ValueError("below zero")
+
+
+@dataclass(frozen=True)
+class Listed:
+    x: list = field(default_factory=list)
+
+
+@dataclass
+class Mutable:
+    x: float
+
+
+@dataclass(frozen=True)
+class Lazy:
+    x: float
+
+    @functools.cached_property
+    def square(self):
+        return self.x * self.x
+
+
+def test_refused():
+    for text, f in (("indexed", lambda p: p[0]), ("len", lambda p: len(p)), ("iterate", lambda p: [q for q in p]), ("add", lambda p: p + p),
+                    ("compare", lambda p: p < p), ("look for", lambda p: 1.0 in p), ("has no attribute 'w'", lambda p: p.w)):
+        with pytest.raises(errors.TypingError, match=text):
+            njit(f)(Point(1.0))
+    with pytest.raises(errors.UnsupportedError, match="a dict with keys of dataclass"):
+        njit(lambda p: {p: 1})(Point(1.0))
+    with pytest.raises(errors.TypingError, match="Mutable"):
+        njit(lambda m: m.x)(Mutable(1.0))
+    assert njit(lambda c: c.x)(Checked(1.0)) == 1.0
+    with pytest.raises(errors.TypingError, match="Checked"):
+        njit(lambda x: Checked(x))(1.0)
+    with pytest.raises(errors.TypingError, match="Listed"):
+        njit(lambda x: Listed([x]))(1.0)
+    with pytest.raises(errors.TypingError, match="square"):
+        njit(lambda p: p.square)(Lazy(2.0))
+    with pytest.raises(errors.TypingError, match="the dataclass of x, y"):
+        njit(lambda x: Point(x, z=1))(1.0)
+
+    @njit
+    def assigned(p):
+        p.x = 1.0
+
+    with pytest.raises(errors.QuernError, match="assignment to an attribute"):
+        assigned(Point(1.0))
+
+
+# -- kernels -----------------------------------------------------------------------------------------------------
+
+@cuda.jit
+def kernel(b, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        p = b.at.moved(i)
+        out[i] = p.norm() * b.mass[i] + b.n
+        b.mass[i] += 1
+
+
+@cuda.jit
+def pair_kernel(t, out):
+    out[cuda.threadIdx.x] = t.product() + t.flipped.b
+
+
+def test_kernels(device):
+    mass, out = np.arange(5.0), np.zeros(5)
+    b = Body(Point(3.0, 4.0), mass)
+    want = [Point(3.0 + i, 4.0).norm() * i + 3 for i in range(5)]
+    kernel[1, 8](b, out)
+    assert np.allclose(out, want, rtol=1e-6) and mass.tolist() == [1, 2, 3, 4, 5]
+    pair_kernel[1, 2](Pair(2, 4.5), out)
+    assert out[:2].tolist() == [11.0, 11.0]
