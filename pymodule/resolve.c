@@ -273,12 +273,14 @@ static bool bind_function(PyResolver *r, Binding *b, PyObject *function) {
 
 /* "numpy", "math" ... when `module` is one whose functions the tables know; NULL otherwise. */
 static const char *library_module(const char *module) {
-    static const char *const exact[] = {"math",     "cmath", "builtins",
-                                        "operator", "time",  "functools"};
+    static const char *const exact[] = {"math", "cmath",     "builtins", "operator",
+                                        "time", "functools", "heapq",    "bisect"};
     for (int i = 0; i < countof(exact); i++)
         if (!strcmp(module, exact[i])) return exact[i];
     if (!strcmp(module, "_operator")) return "operator";
     if (!strcmp(module, "_functools")) return "functools";
+    if (!strcmp(module, "_heapq")) return "heapq";
+    if (!strcmp(module, "_bisect")) return "bisect";
     if (!strcmp(module, "numpy") || !strncmp(module, "numpy.", 6)) return module;
     return NULL;
 }

@@ -434,12 +434,17 @@ static const struct {
     uint8_t params[MOST_PARAMS];
     bool items, hint;
 } teachers[] = {
+    {"bisect.insort_left", {1, 0}, false, false},
+    {"bisect.insort_right", {1, 0}, false, false},
     {"dict.__ior__", {1, 0}, true, false},
     {"dict.__setitem__", {1, 2}, false, false},
     {"dict.get", {1, 2}, false, true},
     {"dict.pop", {1, 2}, false, true},
     {"dict.setdefault", {1, 2}, false, false},
     {"dict.update", {1, 0}, true, false},
+    {"heapq.heappush", {1, 0}, false, false},
+    {"heapq.heappushpop", {1, 0}, false, false},
+    {"heapq.heapreplace", {1, 0}, false, false},
     {"list.__iadd__", {1, 0}, true, false},
     {"list.__setitem__", {2, 0}, false, false},
     {"list.__setslice__", {4, 0}, true, false},
@@ -486,6 +491,7 @@ bool container_taught(Infer *in, Str name, const CallArgs *args) {
         const uint8_t *params = teachers[i].params;
         if (args->nargs <= params[0]) return true;
         const Type *container = args->args[0].f.type;
+        if (!is_object(&args->args[0])) return true; /* of heapq: told by its definition */
         if (teachers[i].items && !items_of(in, container, args->args[params[0]], items))
             return false;
         for (int32_t p = 0; !teachers[i].items && p < MOST_PARAMS; p++)

@@ -91,7 +91,8 @@ static const char *misuse_in_call(Infer *in, Ref call, int32_t k, bool nested) {
     if (callee->kind == BIND_FUNCTION && callee->stand_in) return NULL; /* axes=[0, 0, ()] */
     bool walked = str_is(callee->name, "list.extend") || str_is(callee->name, "dict.update");
     bool method = str_starts(callee->name, "list.") || str_starts(callee->name, "dict.") ||
-                  str_is(callee->name, "set.add");
+                  str_is(callee->name, "set.add") || str_starts(callee->name, "bisect.insort") ||
+                  (str_starts(callee->name, "heapq.h"));
     if (callee->kind != BIND_LIBRARY || str_starts(callee->name, "operator.") ||
         makes_text(callee->name) || (method && !walked))
         return "a list as an argument";

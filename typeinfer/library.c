@@ -55,6 +55,7 @@ static const LibRow rows[] = {
 #include "typeinfer/tables/gpu.def"
 #include "typeinfer/tables/dict.def"
 #include "typeinfer/tables/functools.def"
+#include "typeinfer/tables/heapq.def"
 #include "typeinfer/tables/list.def"
 #include "typeinfer/tables/math.def"
 #include "typeinfer/tables/numpy.def"
@@ -170,11 +171,13 @@ const LibRow *lib_row_for(const Func *func, Ref ref) {
 static const struct Section {
     const char *prefix, *title;
 } sections[] = {
+    {"bisect.", "Module bisect"},
     {"builtins.", "Python builtins"},
     {"cmath.", "Module cmath"},
     {"cuda.", "Kernels and device functions (cuda and hip)"},
     {"dict.", "Methods of dicts"},
     {"functools.", "Module functools"},
+    {"heapq.", "Module heapq"},
     {"list.", "Methods of lists"},
     {"math.", "Module math"},
     {"ndarray.", "Attributes and methods of arrays"},
