@@ -55,7 +55,8 @@ static bool becomes_array(Infer *in, Ref tuple) {
 }
 
 bool is_sequence(const Val *v) {
-    return is_kind(v, TY_TUPLE) || type_is_list(v->f.type);
+    bool tuple = is_kind(v, TY_TUPLE) && !type_is_value(v->f.type);
+    return tuple || type_is_list(v->f.type);
 }
 
 bool v_as_array(Infer *in, const Type *element, Val *v) {
