@@ -13,7 +13,7 @@ void py_resolver_close(PyResolver *r) {
 
 /* -- making bindings ---------------------------------------------------------------------------- */
 
-static bool bind_name(PyResolver *r, Binding *b, BindKind kind, const char *name) {
+bool py_bind_name(PyResolver *r, Binding *b, BindKind kind, const char *name) {
     b->kind = kind;
     b->name = str_copy(r->arena, name, strlen(name));
     b->digest = py_digest_text(kind, b->name);
@@ -51,19 +51,11 @@ static bool bind_numpy_scalar(PyResolver *r, Binding *b, PyObject *object, int k
     return ok;
 }
 
-/* What the user is told of a type leaves out where the fields of records lie; this is all of it. */
-static Str whole_text(PyResolver *r, const Type *type) {
-    StrBuf text;
-    buf_init(&text, r->arena);
-    type_print(&text, type);
-    return buf_take(&text);
-}
-
 static bool bind_type(PyResolver *r, Binding *b, const Type *type) {
     b->kind = BIND_TYPE;
     b->type = type;
     b->name = type_text(r->arena, type);
-    b->digest = py_digest_text(BIND_TYPE, whole_text(r, type));
+    b->digest = py_digest_text(BIND_TYPE, py_type_text(r, type));
     return true;
 }
 
@@ -75,7 +67,7 @@ static bool bind_quern_type(PyResolver *r, Binding *b, PyObject *object) {
         Py_DECREF(name);
         PyObject *shown = PyUnicode_FromFormat("the type %S", object);
         const char *label = shown ? PyUnicode_AsUTF8(shown) : NULL;
-        bool ok = label && bind_name(r, b, BIND_UNBUILT, label);
+        bool ok = label && py_bind_name(r, b, BIND_UNBUILT, label);
         Py_XDECREF(shown);
         return ok;
     }
@@ -86,80 +78,6 @@ static bool bind_quern_type(PyResolver *r, Binding *b, PyObject *object) {
     bool record = type && type->kind == TY_RECORD; /* as a dtype */
     if (type) type = py_written_type(r->state, r->types, r->arena, type);
     return type && bind_type(r, b, record ? type->element : type);
-}
-
-/* Larger arrays are not copied into host code: it reads them where they are. */
-enum { COPIED_ARRAY = 65536 };
-
-/* Code of kernels may run on when its kernel is gone, and GPUs have no use for an address of the host. */
-static bool stays_in_place(const PyResolver *r, PyArrayObject *array) {
-    return PyArray_NBYTES(array) > COPIED_ARRAY && PyArray_ISALIGNED(array) &&
-           target_is_host(r->options.target) && !r->options.kernel;
-}
-
-static const int64_t *copy_sizes(PyResolver *r, const npy_intp *sizes, int n) {
-    int64_t *copy = arena_array(r->arena, int64_t, n);
-    for (int i = 0; i < n; i++)
-        copy[i] = sizes[i];
-    return copy;
-}
-
-static void refer_to(PyResolver *r, FrozenArray *frozen, PyArrayObject *array, Hasher *h,
-                     Layout *layout) {
-    frozen->bytes = PyArray_DATA(array);
-    frozen->in_place = true;
-    frozen->handle = array;
-    frozen->strides = copy_sizes(r, PyArray_STRIDES(array), PyArray_NDIM(array));
-    hash_update(h, frozen->strides, sizeof *frozen->strides * (size_t)PyArray_NDIM(array));
-    *layout = PyArray_IS_C_CONTIGUOUS(array)   ? LAYOUT_C
-              : PyArray_IS_F_CONTIGUOUS(array) ? LAYOUT_F
-                                               : LAYOUT_A;
-    if (*layout == LAYOUT_C)
-        hash_update(h, frozen->bytes, (size_t)frozen->nbytes);
-    else
-        py_hash_elements(h, array, 0, frozen->bytes);
-}
-
-static bool bind_array(PyResolver *r, Binding *b, PyObject *object) {
-    PyArrayObject *array = (PyArrayObject *)object;
-    int kind = py_kind_of_descr(r->state, PyArray_DESCR(array)), ndim = PyArray_NDIM(array);
-    const Type *element = kind < 0 ? NULL : py_element_type(r->state, r->types, r->arena, kind);
-    if (kind >= 0 && !element) return false;
-    if (kind < 0) return bind_name(r, b, BIND_OPAQUE, "ndarray of an unsupported dtype");
-    FrozenArray *frozen = arena_new(r->arena, FrozenArray);
-    Layout layout = LAYOUT_C;
-    frozen->shape = copy_sizes(r, PyArray_DIMS(array), ndim);
-    frozen->nbytes = PyArray_NBYTES(array);
-    frozen->name = STR("array");
-    Hasher h;
-    hash_init(&h);
-    hash_u64(&h, BIND_ARRAY);
-    hash_u64(&h, (uint64_t)element->kind << 8 | (uint64_t)ndim);
-    Str text = whole_text(r, element); /* the number of a dtype is the process's own */
-    hash_update(&h, text.bytes, (size_t)text.len);
-    hash_update(&h, frozen->shape, sizeof *frozen->shape * (size_t)ndim);
-    if (stays_in_place(r, array)) {
-        refer_to(r, frozen, array, &h, &layout);
-    } else {
-        PyArrayObject *plain = (PyArrayObject *)PyArray_NewCopy(array, NPY_CORDER);
-        if (!plain) return false;
-        frozen->bytes = arena_copy(r->arena, PyArray_DATA(plain), (size_t)frozen->nbytes);
-        Py_DECREF(plain);
-        hash_update(&h, frozen->bytes, (size_t)frozen->nbytes);
-    }
-    frozen->type = type_array_readonly(r->types, type_array(r->types, element, ndim, layout), true);
-    b->kind = BIND_ARRAY;
-    b->array = frozen;
-    b->digest = hash_final(&h);
-    return true;
-}
-
-/* A record, as an array without axes. */
-static bool bind_record(PyResolver *r, Binding *b, PyObject *object) {
-    PyObject *array = PyArray_FromScalar(object, NULL);
-    bool ok = array && PyList_Append(r->keep, array) == 0 && bind_array(r, b, array);
-    Py_XDECREF(array);
-    return ok;
 }
 
 static bool all_const(PyObject *tuple, int depth) {
@@ -212,7 +130,7 @@ done:
 #define TOO_DEEP "tuple, nested too deeply"
 
 static bool bind_items(PyResolver *r, Binding *b, PyObject *tuple, Str path) {
-    if (r->nesting > TYPE_MAX_DEPTH) return bind_name(r, b, BIND_OPAQUE, TOO_DEEP);
+    if (r->nesting > TYPE_MAX_DEPTH) return py_bind_name(r, b, BIND_OPAQUE, TOO_DEEP);
     Py_ssize_t n = PyTuple_GET_SIZE(tuple);
     const Binding **items = arena_array(r->arena, const Binding *, n);
     Hasher h;
@@ -338,7 +256,7 @@ static bool bind_intrinsic(PyResolver *r, Binding *b, PyObject *object, BindKind
     PyObject *name = PyObject_GetAttr(object, r->state->str_quern_name);
     if (!name) return false;
     const char *text = PyUnicode_AsUTF8(name);
-    bool ok = text && bind_name(r, b, kind, text);
+    bool ok = text && py_bind_name(r, b, kind, text);
     Py_DECREF(name);
     return ok;
 }
@@ -349,7 +267,7 @@ static int bind_named_object(PyResolver *r, Binding *b, PyObject *object) {
     PyObject *name;
     if (PyObject_GetOptionalAttr(object, r->state->str_quern_name, &name) < 0) return -1;
     const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
-    if (text) bind_name(r, b, ti_is_known(str_from(text)) ? BIND_LIBRARY : BIND_UNBUILT, text);
+    if (text) py_bind_name(r, b, ti_is_known(str_from(text)) ? BIND_LIBRARY : BIND_UNBUILT, text);
     Py_XDECREF(name);
     return text ? 1 : PyErr_Occurred() ? -1 : 0;
 }
@@ -357,7 +275,7 @@ static int bind_named_object(PyResolver *r, Binding *b, PyObject *object) {
 static bool bind_module(PyResolver *r, Binding *b, PyObject *module) {
     const char *name = PyModule_GetName(module);
     if (!name) return false;
-    return bind_name(r, b, BIND_MODULE, !strncmp(name, "quern.", 6) ? name + 6 : name);
+    return py_bind_name(r, b, BIND_MODULE, !strncmp(name, "quern.", 6) ? name + 6 : name);
 }
 
 /* -- classes --------------------------------------------------------------------------------------- */
@@ -429,7 +347,7 @@ static int bind_value(PyResolver *r, Binding *b, PyObject *object, Str path) {
 static bool bind_value_class(PyResolver *r, Binding *b, PyObject *cls, const Type *type, Str path) {
     PyObject *defaults = py_value_defaults(cls);
     bool ok = defaults && defaults != Py_None ? bind_fields(r, b, defaults, type, path)
-              : defaults ? bind_name(r, b, BIND_OPAQUE, ((PyTypeObject *)cls)->tp_name)
+              : defaults ? py_bind_name(r, b, BIND_OPAQUE, ((PyTypeObject *)cls)->tp_name)
                          : false;
     Py_XDECREF(defaults);
     return ok;
@@ -462,7 +380,7 @@ static bool bind_class(PyResolver *r, Binding *b, PyObject *cls, Str path) {
     Py_XDECREF(members);
     if (failed) return false;
     Str label = str_printf(r->arena, "class %s", ((PyTypeObject *)cls)->tp_name);
-    bind_name(r, b, kind_of, members ? ((PyTypeObject *)cls)->tp_name : label.bytes);
+    py_bind_name(r, b, kind_of, members ? ((PyTypeObject *)cls)->tp_name : label.bytes);
     if (b->enumeration) py_hash_enumeration(b->enumeration, &b->digest);
     return true;
 }
@@ -541,9 +459,9 @@ static bool bind_foreign(PyResolver *r, Binding *b, PyObject *object) {
     if (ok && text && home) {
         home += home[0] == '_';
         Str label = str_printf(r->arena, "the function %s%s%s", home, home[0] ? "." : "", text);
-        ok = bind_name(r, b, BIND_OPAQUE, label.bytes);
+        ok = py_bind_name(r, b, BIND_OPAQUE, label.bytes);
     } else if (ok && !PyErr_Occurred()) {
-        ok = bind_name(r, b, BIND_OPAQUE, Py_TYPE(object)->tp_name);
+        ok = py_bind_name(r, b, BIND_OPAQUE, Py_TYPE(object)->tp_name);
     } else {
         ok = false;
     }
@@ -641,8 +559,9 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     if (PyType_Check(object)) return bind_class(r, b, object, path);
     int kind = py_kind_of_scalar_type(state, type);
     if (kind >= 0) return bind_numpy_scalar(r, b, object, kind);
-    if (PyArray_CheckExact(object) || type == state->recarray_type) return bind_array(r, b, object);
-    if (py_is_record(object)) return bind_record(r, b, object);
+    if (PyArray_CheckExact(object) || type == state->recarray_type)
+        return py_bind_array(r, b, object);
+    if (py_is_record(object)) return py_bind_record(r, b, object);
     if (PyArray_DescrCheck(object)) {
         PyArray_Descr *descr = (PyArray_Descr *)object;
         kind = py_kind_of_descr(state, descr);
@@ -668,7 +587,7 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     if (PyCFunction_Check(object)) return bind_foreign(r, b, object);
     if ((found = bind_named_object(r, b, object))) return found > 0;
     if ((found = bind_index_trick(r, b, object))) return found > 0;
-    return bind_name(r, b, BIND_OPAQUE, type->tp_name);
+    return py_bind_name(r, b, BIND_OPAQUE, type->tp_name);
 }
 
 const Binding *py_bind(PyResolver *r, PyObject *object, Str path) {

@@ -218,6 +218,13 @@ void py_resolver_close(PyResolver *resolver);
 Hash128 py_dependency_digest(PyResolver *resolver, DependencyKind kind, const Binding *binding);
 const Binding *py_bind(PyResolver *resolver, PyObject *object, Str path);
 bool py_is_partial(PyObject *object); /* functools.partial(...) */
+/* The binding is of that kind, and called by that name. */
+bool py_bind_name(PyResolver *r, Binding *b, BindKind kind, const char *name);
+/* resolve_arrays.c. false: exception. */
+bool py_bind_array(PyResolver *r, Binding *b, PyObject *array);
+bool py_bind_record(PyResolver *r, Binding *b, PyObject *record);
+/* All of a type: what the user is told leaves out where the fields of records lie. */
+Str py_type_text(PyResolver *r, const Type *type);
 /* The Python function inside a dispatcher, kernel or ufunc of ours; NULL (no exception) for others. Borrowed. */
 PyObject *py_function_of(ModState *state, PyObject *object);
 

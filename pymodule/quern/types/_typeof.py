@@ -68,7 +68,7 @@ def _register(*classes):
 
 @_register(bool, float, complex, type(None), np.generic)
 def _number(value, c):
-    found = _of_compiler(value)
+    found = None if isinstance(value, np.void) else _of_compiler(value)
     if found is None and isinstance(value, np.generic):
         try:
             found = from_dtype(value.dtype)
