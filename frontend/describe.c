@@ -115,6 +115,10 @@ static void describe_record(StrBuf *out, const Type *type, int32_t limit) {
 }
 
 static void describe_block(StrBuf *out, const Type *type, int32_t limit) {
+    if (type_is_bytes(type)) {
+        buf_printf(out, "%lld bytes", (long long)type->offsets[0]);
+        return;
+    }
     buf_str(out, "nestedarray(");
     describe(out, type->element, limit);
     for (int i = 0; i < type->ndim; i++)

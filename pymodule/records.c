@@ -20,7 +20,14 @@ static bool is_record(PyArray_Descr *descr) {
            PyDataType_ELSIZE(descr) > 0;
 }
 
-/* Numbers, records and arrays of these, in this machine's byte order. */
+/* What compiled code carries in records, and does not look at: text, times, and numbers in another byte order. */
+static bool is_bytes(PyArray_Descr *descr) {
+    bool number = py_kind_of_typenum(descr->type_num) >= 0 && PyArray_ISNBO(descr->byteorder);
+    return !number && !is_record(descr) && !PyDataType_SUBARRAY(descr) &&
+           PyDataType_ELSIZE(descr) > 0 && !PyDataType_REFCHK(descr);
+}
+
+/* Numbers, records and arrays of these, in this machine's byte order, and bytes. */
 static bool is_supported(PyArray_Descr *descr, int depth) {
     if (depth > MAX_NESTING) return false;
     if (PyDataType_SUBARRAY(descr)) {
@@ -34,7 +41,7 @@ static bool is_supported(PyArray_Descr *descr, int depth) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
         int64_t offset;
         PyArray_Descr *field = field_of(descr, PyTuple_GET_ITEM(names, i), &offset);
-        if (!field || !is_supported(field, depth + 1)) return false;
+        if (!field || !(is_bytes(field) || is_supported(field, depth + 1))) return false;
     }
     return true;
 }
@@ -85,6 +92,7 @@ static const Type *field_type(ModState *state, TypeTable *types, Arena *arena,
         const Type *element = field_type(state, types, arena, PyDataType_SUBARRAY(descr)->base);
         return element ? block_type(types, element, PyDataType_SUBARRAY(descr)->shape) : NULL;
     }
+    if (is_bytes(descr)) return type_bytes(types, PyDataType_ELSIZE(descr));
     int kind = py_kind_of_descr(state, descr);
     if (kind < 0) return NULL;
     return kind < FIRST_RECORD ? type_scalar(types, (TypeKind)kind)
@@ -199,6 +207,7 @@ bool py_written_signature(ModState *state, TypeTable *types, Arena *arena, Signa
 /* The largest power of two that the fields of a dtype want, and its size allows. */
 static int64_t align_of(PyArray_Descr *descr) {
     if (PyDataType_SUBARRAY(descr)) return align_of(PyDataType_SUBARRAY(descr)->base);
+    if (is_bytes(descr)) return 1;
     if (!is_record(descr)) return PyDataType_ALIGNMENT(descr);
     PyObject *names = PyDataType_NAMES(descr);
     int64_t align = 1, offset;

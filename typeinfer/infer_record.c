@@ -80,7 +80,18 @@ static Ref emit_field_view(Infer *in, Ref records, const Type *view, const Type 
     return emit(e, OP_restride, view, args, 2 + 2 * n);
 }
 
+/* Text and times in records are carried, no more. */
+static bool is_read(Infer *in, Val a, int32_t field) {
+    const Type *record = a.f.type->element;
+    if (!type_is_bytes(record->items[field])) return true;
+    const char *what = str_printf(in->arena, "the field '" STR_FMT "', which holds no numbers,",
+                                  STR_ARG(record->fields[field]))
+                           .bytes;
+    return v_refuse(in, REFUSE_FORM, what, &a, 1);
+}
+
 static bool field_view(Infer *in, Val a, int32_t field, Val *out) {
+    if (!is_read(in, a, field)) return false;
     const Type *type = field_view_type(in, a.f.type, field);
     if (type->ndim > 32) return v_refuse(in, REFUSE_FORM, "an array with more than 32 axes", &a, 1);
     *out = val_of(fact_of(type));

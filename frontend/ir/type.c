@@ -409,6 +409,12 @@ const Type *type_block(TypeTable *t, const Type *element, int ndim, const int64_
     return intern(t, &key);
 }
 
+const Type *type_bytes(TypeTable *t, int64_t size) {
+    Type key = {.kind = TY_BLOCK, .ndim = 1, .offsets = &size, .readonly = true};
+    key.element = type_scalar(t, TY_u8);
+    return intern(t, &key);
+}
+
 bool type_field_aligned(const Type *record, int32_t field) {
     int32_t align = record->items[field]->align;
     return align <= record->align && record->offsets[field] % align == 0;

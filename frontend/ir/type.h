@@ -138,6 +138,11 @@ const Type *type_unknown(TypeTable *t);
 const Type *type_record(TypeTable *t, const Type *const *items, const Str *fields,
                         const int64_t *offsets, int32_t n, int64_t size, void *dtype);
 const Type *type_block(TypeTable *t, const Type *element, int ndim, const int64_t *lengths);
+/* A field that is nothing but bytes, such as text: it is copied with its record, and never looked at. */
+const Type *type_bytes(TypeTable *t, int64_t size);
+static inline bool type_is_bytes(const Type *type) {
+    return type->kind == TY_BLOCK && type->readonly;
+}
 /* May a field be read as its type wants it, in a record that lies where its own type wants it? */
 bool type_field_aligned(const Type *record, int32_t field);
 /* With as many parameters as its row says. Fields of weak numbers are of the strong type only in the type that it is lowered to. */

@@ -43,6 +43,10 @@ static void print_record(StrBuf *out, const Type *type) {
 }
 
 static void print_block(StrBuf *out, const Type *type) {
+    if (type_is_bytes(type)) {
+        buf_printf(out, "bytes(%lld)", (long long)type->offsets[0]);
+        return;
+    }
     buf_str(out, "block(");
     type_print(out, type->element);
     for (int i = 0; i < type->ndim; i++)
@@ -235,6 +239,11 @@ static const Type *parse_block(TypeText *t) {
     return element && n && accept(t, ')') ? type_block(t->table, element, n, lengths) : NULL;
 }
 
+static const Type *parse_bytes(TypeText *t) {
+    long size = 0;
+    return read_number(t, MOST_BYTES, &size) && accept(t, ')') ? type_bytes(t->table, size) : NULL;
+}
+
 static const Type *parse_slice(TypeText *t) {
     uint32_t bits = 0;
     for (bool first = true; !accept(t, ')'); first = false) {
@@ -277,6 +286,7 @@ static const Type *parse_compound(TypeText *t, Str word) {
     if (str_is(word, "tuple")) return parse_tuple(t, type_table_arena(t->table));
     if (str_is(word, "record")) return parse_record(t, type_table_arena(t->table));
     if (str_is(word, "block")) return parse_block(t);
+    if (str_is(word, "bytes")) return parse_bytes(t);
     if (str_is(word, "slice")) return parse_slice(t);
     if (str_is(word, "iter")) return parse_iter(t);
     bool range = str_is(word, "range");

@@ -79,7 +79,7 @@ REFUSED_ARRAYS = {
     "object": (np.zeros(3, object), "dtype object cannot be passed"),
     "text": (np.array(["a"]), "<U1 cannot be passed"),
     "bytes": (np.array([b"a"]), r"\|S1 cannot be passed"),
-    "structured": (np.zeros(3, [("a", "f8"), ("b", "S4")]), "'a', '<f8'.*cannot be passed"),
+    "structured": (np.zeros(3, [("a", "f8"), ("b", "O")]), "'a', '<f8'.*cannot be passed"),
     "datetime": (np.zeros(3, "M8[s]"), r"datetime64\[s\] cannot be passed"),
     "timedelta": (np.zeros(3, "m8"), "timedelta64 cannot be passed"),
     "long double": (np.zeros(3, np.longdouble), "cannot be passed"),

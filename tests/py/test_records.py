@@ -150,6 +150,27 @@ def test_nested_fields_and_arrays_in_records():
     same_arrays(records_in_records, np.zeros(2, ROWS))
 
 
+NAMED = np.dtype([("name", "U5"), ("x", "f8"), ("day", "M8[D]"), ("y", "i4"), ("big", ">f8"), ("code", "S3")])
+
+
+@njit
+def beside_text(a):
+    total = 0.0
+    for r in a:
+        r.x += 1
+        total += r.x * r.y
+    a[0] = a[1]
+    b = a[::-1].copy()
+    return total, b, a["x"].sum()
+
+
+def test_fields_that_hold_no_numbers_are_carried():
+    a = np.array([("ann", 1.5, "2020-01-01", 3, 2.5, b"xy"), ("bob", 2.5, "2021-01-01", 4, 3.5, b"z"), ("c", 0, "2022-01-01", 5, 4.5, b"")], NAMED)
+    same_arrays(beside_text, a)
+    total, b, _ = beside_text(a.copy())
+    assert b["name"].tolist() == ["c", "bob", "bob"] and b["day"][0] == np.datetime64("2022-01-01") and b["big"].tolist() == [4.5, 3.5, 3.5]
+
+
 # -- whole records --------------------------------------------------------------------------------------------
 
 @njit
@@ -450,10 +471,11 @@ def test_refused():
     for f in (added, summed, wrong_value):
         with pytest.raises(errors.TypingError, match="Record\\(x: int32, y: float64\\)"):
             f(a)
+    for dtype in ([("x", "i4"), ("y", "S3")], [("x", ">i4"), ("y", "f8")], [("x", "i4"), ("y", "M8[s]")]):
+        with pytest.raises(errors.QuernError, match="the field '[xy]', which holds no numbers"):
+            read(np.zeros(2, dtype), 0)
     with pytest.raises(errors.TypingError, match="fields of records are numbers"):
-        read(np.zeros(2, [("x", "i4"), ("y", "S3")]), 0)
-    with pytest.raises(errors.TypingError, match="fields of records are numbers"):
-        read(np.zeros(2, [("x", ">i4"), ("y", "f8")]), 0)
+        read(np.zeros(2, [("x", "i4"), ("y", "O")]), 0)
     with pytest.raises(errors.TypingError, match="fields of numbers"):
         by_number(np.zeros(2, [("x", "O"), ("y", "f8")])[0])
     a.flags.writeable = False
