@@ -50,6 +50,7 @@ static const LibRow rows[] = {
 /* One lowering for all targets. */
 #define ALL(name, signature, lowering, flags, doc)                                                 \
     {name, signature, lowering, lowering, lowering, flags, doc},
+#include "typeinfer/tables/bisect.def"
 #include "typeinfer/tables/python.def"
 #include "typeinfer/tables/cmath.def"
 #include "typeinfer/tables/gpu.def"
