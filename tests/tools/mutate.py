@@ -222,6 +222,8 @@ SEEN_BY = [  # pattern of paths: C tests, Python tests, likely ones first; the f
     *((f"typeinfer/infer_{topic}.c", "test_infer test_library",
        "test_lists test_try test_iterators test_iterators_of_lists test_array_indexing test_array_expressions test_ufunc test_refusals test_diag "
        "test_prange test_random_iterators test_number_meanings test_errors test_programs") for topic in ("list", "map", "next", "object", "raise")),
+    ("typeinfer/tables/numpy.def", "test_library test_sig",
+     "test_numpy_scalars test_array_reductions test_array_expressions test_array_shapes test_array_more test_floats test_integers test_zero_dim"),
     ("typeinfer/*", "test_lattice test_infer test_library test_sig test_codegen_lib",
      "test_number_meanings test_numba_tables test_numpy_scalars test_library_scalars test_library_calls test_kernel_locals test_zero_dim test_enums "
      "test_explain test_programs test_arrays test_kernels test_refusals test_diag test_control_flow test_floats test_integers test_ufunc "
