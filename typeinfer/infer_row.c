@@ -108,13 +108,21 @@ static bool all_compared(const Val *args, int32_t n) {
     return true;
 }
 
+/* Numbers that the rows do not take have no type together. */
+static bool all_numbers(const Val *args, int32_t n) {
+    for (int32_t i = 0; i < n; i++)
+        if (!type_is_number(args[i].f.type)) return false;
+    return true;
+}
+
 /* min, max and sum of what has no items: said before their definitions say it in their words. */
 static bool check_items(Infer *in, Str name, const CallArgs *args) {
     bool choice = str_is(name, "builtins.min") || str_is(name, "builtins.max");
     const char *text = library_text(in, name);
     int32_t n = args->nargs - args->nkeywords;
     if (!choice && !str_is(name, "builtins.sum")) return true;
-    if (choice && n > 1 && all_compared(args->args, n)) return true;
+    if (choice && n > 1 && all_compared(args->args, n))
+        if (args->nkeywords || !all_numbers(args->args, n)) return true;
     if (n == 1 && has_items(&args->args[0])) {
         const Type *type = args->args[0].f.type;
         if (!choice || args->nkeywords || type->kind != TY_TUPLE || type->nitems) return true;

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from test_strings import MEM_01_nothing_is_left, live  # noqa: F401
 
-from quern import cuda, errors, njit
+from quern import errors, njit
 
 
 @njit
@@ -112,10 +112,3 @@ def test_what_print_does_not_know():
         njit(lambda x: print(x, file=None))(1)
     with pytest.raises(errors.NumbaError, match="print"):
         njit(lambda a: print(a))(np.zeros(3))
-
-    @cuda.jit
-    def kernel(a):
-        print(a[0])
-
-    with pytest.raises(errors.NumbaError, match="kernel"):
-        kernel[1, 1](np.zeros(1))
