@@ -1,5 +1,6 @@
 """What tests of objects share: compiled and interpreted programs beside each other, and how many objects are alive."""
 import copy
+import gc
 import re
 
 import pytest
@@ -11,8 +12,14 @@ def live():
     return _quern.live_objects(), _quern.live_allocations()
 
 
+@pytest.fixture(scope="module")
+def collected():
+    """Garbage of other modules, which may hold objects, is gone before one begins: a test that collects must not free it."""
+    gc.collect()
+
+
 @pytest.fixture(autouse=True)
-def MEM_01_nothing_is_left():
+def MEM_01_nothing_is_left(collected):
     """Every test ends with as many objects of compiled code as it began with."""
     before = live()
     yield

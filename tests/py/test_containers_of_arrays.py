@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from objects import MEM_01_nothing_is_left, each_allocation_fails, live, same  # noqa: F401
+from objects import MEM_01_nothing_is_left, collected, each_allocation_fails, live, same  # noqa: F401
 from quern import errors, njit
 
 

@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from objects import MEM_01_nothing_is_left, each_allocation_fails, same  # noqa: F401
+from objects import MEM_01_nothing_is_left, collected, each_allocation_fails, same  # noqa: F401
 from quern import cuda, errors, njit
 
 

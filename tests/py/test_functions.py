@@ -5,7 +5,8 @@ import operator
 
 import numpy as np
 import pytest
-from alive import MEM_01_nothing_is_left, live, same  # noqa: F401
+from spoken import same
+from objects import MEM_01_nothing_is_left, collected, live  # noqa: F401
 
 from quern import errors, njit, prange
 

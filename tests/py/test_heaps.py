@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from objects import MEM_01_nothing_is_left, same  # noqa: F401
+from objects import MEM_01_nothing_is_left, collected, same  # noqa: F401
 from quern import errors, njit
 
 

@@ -11,18 +11,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from objects import MEM_01_nothing_is_left, collected, live  # noqa: F401
+
 from quern import _quern, errors, njit, prange
-
-
-def live():
-    return _quern.live_objects(), _quern.live_allocations()
-
-
-@pytest.fixture(autouse=True)
-def MEM_01_nothing_is_left():
-    before = live()
-    yield
-    assert live() == before
 
 
 def same(function, *args):

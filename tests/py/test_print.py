@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from test_strings import MEM_01_nothing_is_left, live  # noqa: F401
+from objects import MEM_01_nothing_is_left, collected, live  # noqa: F401
 
 from quern import errors, njit
 

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from objects import MEM_01_nothing_is_left  # noqa: F401
+from objects import MEM_01_nothing_is_left, collected  # noqa: F401
 from quern import cuda, errors, float64, from_dtype, hip, int64, njit, void
 
 FIELDS = [("x", "i4"), ("y", "f8")]

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from objects import MEM_01_nothing_is_left, same_values as same  # noqa: F401
+from objects import MEM_01_nothing_is_left, collected, same_values as same  # noqa: F401
 from quern import cuda, errors, njit
 
 

@@ -5,18 +5,9 @@ import random
 
 import pytest
 
+from objects import MEM_01_nothing_is_left, collected, live  # noqa: F401
+
 from quern import _quern, cuda, errors, njit
-
-
-def live():
-    return _quern.live_objects(), _quern.live_allocations()
-
-
-@pytest.fixture(autouse=True)
-def MEM_01_nothing_is_left():
-    before = live()
-    yield
-    assert live() == before
 
 
 def outcome(function, args):

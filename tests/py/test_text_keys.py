@@ -4,7 +4,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from objects import MEM_01_nothing_is_left, each_allocation_fails, same, same_values  # noqa: F401
+from objects import MEM_01_nothing_is_left, collected, each_allocation_fails, same, same_values  # noqa: F401
 from quern import errors, njit
 
 TEXTS = ["", "a", "b", "ab", "aa", "é", "日本", "😀", "a" * 100, "ab😀"[:2], "x\0y", "\ud800"]

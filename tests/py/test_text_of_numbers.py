@@ -5,7 +5,8 @@ import struct
 
 import numpy as np
 import pytest
-from test_strings import MEM_01_nothing_is_left, TEXTS, live, same  # noqa: F401
+from objects import MEM_01_nothing_is_left, collected, live  # noqa: F401
+from test_strings import TEXTS, same
 
 from quern import errors, njit
 

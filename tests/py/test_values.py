@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from objects import MEM_01_nothing_is_left, same  # noqa: F401
+from objects import MEM_01_nothing_is_left, collected, same  # noqa: F401
 from quern import cuda, errors, njit
 
 

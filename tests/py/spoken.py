@@ -1,21 +1,9 @@
-"""For tests of objects: what compiled code leaves alive, and what it does beside CPython."""
+"""For tests of functions and generators: what compiled code does beside CPython, told by the texts of results and exceptions."""
 import copy
 
 import numpy as np
-import pytest
 
-from quern import _quern, njit
-
-
-def live():
-    return _quern.live_objects(), _quern.live_allocations()
-
-
-@pytest.fixture(autouse=True)
-def MEM_01_nothing_is_left():
-    before = live()
-    yield
-    assert live() == before
+from quern import njit
 
 
 def plain(value):
