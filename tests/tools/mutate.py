@@ -259,7 +259,7 @@ SEEN_BY = [  # pattern of paths: C tests, Python tests, likely ones first; the f
      "test_kernels test_kernel_waiting test_kernel_exceptions test_kernel_api test_driver test_interrupts test_traps test_leaks"),
     ("pymodule/*ufunc*", "", "test_ufunc test_gufunc test_leaks test_bad_input test_names test_traps"),
     ("pymodule/*kernel*", "", "test_kernel_api test_kernels test_leaks test_bad_input test_kernel_exceptions test_driver test_traps test_interrupts"),
-    ("pymodule/argtype.c", "", "test_memmap test_jit test_references test_kernel_api test_bad_input test_leaks test_declared test_enums test_arrays test_calls"),
+    ("pymodule/argtype.c", "", "test_lists test_memmap test_jit test_references test_kernel_api test_bad_input test_leaks test_declared test_enums test_arrays test_calls"),
     ("pymodule/*box.c", "", "test_declared test_jit test_kernel_api test_bad_input test_memmap test_zero_dim test_arrays test_numpy_scalars test_leaks"),
     ("pymodule/runtime_error.c", "", "test_errors test_exceptions test_kernel_exceptions test_leaks test_driver test_traps"),
     ("pymodule/lists.c", "", "test_lists test_leaks"),
