@@ -429,7 +429,8 @@ def _call(self, *args, **kwargs):
         from . import library
         function = library.find(self._quern_name)
     if function is None:
-        raise NotImplementedError(f"{self._quern_name} does not run in the simulator")
+        from .errors import UnsupportedError
+        raise UnsupportedError(f"{self._quern_name} does not run in the simulator")
     return function(*args, **kwargs)
 
 

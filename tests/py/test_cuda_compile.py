@@ -7,7 +7,7 @@ import struct
 import pytest
 from conftest import STAND_IN
 
-from quern import cuda, errors, types
+from quern import _idle, cuda, errors, types
 from quern.types import complex64, float32, float64, int32, int64, uint8, void
 
 
@@ -59,6 +59,9 @@ def test_what_is_refused():
             cuda.compile(add, (float32, float32), **options)
     with pytest.raises(errors.TypingError, match="no attribute 'size'"):
         cuda.compile(lambda x: x.size, (float32,))
+    _idle._said.discard("lineinfo")  # it is said once in a process
+    with pytest.warns(errors.IdleOptionWarning, match="lineinfo"):
+        cuda.compile(add, (float32, float32), lineinfo=True)
     with pytest.raises(TypeError):
         cuda.compile(add, (float32, float32), no_such_option=1)
 

@@ -34,18 +34,22 @@ def near(a, b):
     return ((a == b) | (np.isnan(a) & np.isnan(b)) | (np.nextafter(a, b) == b)).all()
 
 
-@pytest.mark.parametrize("name", sorted(BINARY))
-def test_halves_of_two(device, name):
-    function = getattr(cuda.fp16, name)
-
+def of_all_pairs(function, dtype):
+    """A function of cuda.fp16 for every pair of special numbers: (results, first numbers, second numbers)."""
     @cuda.jit
     def kernel(a, b, out):
         i = cuda.grid(1)
         out[i] = function(a[i], b[i])
 
     a, b = np.repeat(SPECIAL, SPECIAL.size), np.tile(SPECIAL, SPECIAL.size)
-    out = np.zeros_like(a)
-    kernel[a.size // 19, 19](a, b, out)
+    out = np.zeros(a.size, dtype)
+    kernel[SPECIAL.size, SPECIAL.size](a, b, out)
+    return out, a, b
+
+
+@pytest.mark.parametrize("name", sorted(BINARY))
+def test_halves_of_two(device, name):
+    out, a, b = of_all_pairs(getattr(cuda.fp16, name), np.float16)
     with np.errstate(all="ignore"):
         np.testing.assert_array_equal(out, rounded(BINARY[name])(a, b))
 
@@ -67,16 +71,7 @@ def test_halves_of_one(device, name):
 
 @pytest.mark.parametrize("name", sorted(COMPARE))
 def test_halves_compared(device, name):
-    function = getattr(cuda.fp16, name)
-
-    @cuda.jit
-    def kernel(a, b, out):
-        i = cuda.grid(1)
-        out[i] = function(a[i], b[i])
-
-    a, b = np.repeat(SPECIAL, SPECIAL.size), np.tile(SPECIAL, SPECIAL.size)
-    out = np.zeros(a.size, np.bool_)
-    kernel[a.size // 19, 19](a, b, out)
+    out, a, b = of_all_pairs(getattr(cuda.fp16, name), np.bool_)
     np.testing.assert_array_equal(out, COMPARE[name](a, b))
 
 

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import tempfile
 
-from .. import _gpu, _quern, decorators, errors, types
+from .. import _gpu, _idle, _quern, decorators, errors, types
 
 _TARGET = 1  # TargetKind of codegen/artifact.h
 _OLDEST = (5, 0)  # of what LLVM 19 and CUDA 12 know
@@ -63,9 +63,11 @@ def compile(pyfunc, sig, debug=None, lineinfo=False, device=True, fastmath=False
     An argument is passed as it is, a complex number and a tuple as their parts, an array as a pointer to its first element, its
     lengths, and unless its type says that it is C- or F-contiguous its strides in bytes. A result of several parts is a struct.
 
-    Returns (code, type of the result). Raises TypingError where the function has no types, UnsupportedError for another
-    output, NotImplementedError for a kernel with abi="c", ValueError for an unknown abi or a GPU too old."""
+    Returns (code, type of the result). Raises TypingError where the function has no types, UnsupportedError for
+    output="ltoir", which needs NVIDIA's compiler, ValueError for another output or a GPU too old; NotImplementedError, as in
+    numba-cuda, for an unknown abi and for a kernel with abi="c", which has no result to give back."""
     pyfunc = decorators._plain(getattr(pyfunc, "py_func", pyfunc), "cuda.compile")
+    _idle.check("cuda.compile", {"forceinline": forceinline, "lineinfo": lineinfo and output != "cubin"})
     if abi not in ("c", "numba"):
         raise NotImplementedError(f"Unsupported ABI: {abi}")
     if abi == "c" and not device:
