@@ -45,8 +45,7 @@ bool v_yield(Infer *in, Ref ref, Val *out) {
         !v_refuse_fresh(in, v.f.type))
         return ti_fail(in, ref, E0215, ti_text(in, v.f.type));
     if (in->emit) {
-        out->ref = emit1(in->emit, OP_yield, out->f.type, v_as(in, v, inst->yielded.type));
-        out->ref = NO_REF;
+        emit1(in->emit, OP_yield, out->f.type, v_as(in, v, inst->yielded.type));
         return true;
     }
     Fact here = fact_of(ti_stored(in->types, v.f.type)), joined = here;
