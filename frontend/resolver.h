@@ -22,9 +22,10 @@ typedef enum BindKind {
     BIND_MODULE,   /* a module or namespace whose attributes are looked up: `name` */
     BIND_FUNCTION, /* a Python function, jitted or plain, or a device function: resolver->code */
     BIND_TYPE, /* a Quern type or NumPy dtype or scalar type object: `type`; callable as a cast */
-    BIND_EXCEPTION, /* an exception class: `name` */
-    BIND_MEMBER,    /* a member of an enumeration: `cls`, `number`; has attributes */
-    BIND_INSTANCE,  /* a tuple or named tuple whose items are bindings */
+    BIND_EXCEPTION,  /* an exception class: `name` */
+    BIND_MEMBER,     /* a member of an enumeration: `cls`, `number`; has attributes */
+    BIND_INSTANCE,   /* a tuple or named tuple whose items are bindings */
+    BIND_OVERLOADED, /* what libraries have implemented (quern.extending): `name`; without a handle a method of that name */
     BIND_PARTIAL, /* functools.partial: a function and arguments as `items`, their keywords or nothing as `names` */
     BIND_OPAQUE /* anything else: `name` is its type's name, for messages */
 } BindKind;
@@ -108,6 +109,38 @@ typedef struct Dependency {
 } Dependency;
 typedef Vec(Dependency) DependencyLog;
 
+/* What implementations that libraries have registered (quern.extending) are asked for: calls of a function, an attribute of
+ * values of a type, a method, or whether there is a method of that name. */
+typedef enum OverloadKind {
+    OVERLOAD_CALL,
+    OVERLOAD_ATTRIBUTE,
+    OVERLOAD_METHOD,
+    OVERLOAD_HAS_METHOD
+} OverloadKind;
+
+/* An argument: its type, and its value or those of its items where they are known. */
+typedef struct OverloadArg {
+    const Type *type;
+    const ConstVal *value;
+    const struct OverloadArg *items; /* of a tuple; NULL: nothing is known of them */
+} OverloadArg;
+
+typedef struct OverloadQuery {
+    OverloadKind kind;
+    const Binding *callee; /* OVERLOAD_CALL, unless it is known by its canonical name */
+    Str name;
+    const OverloadArg *args; /* of attributes and methods the object comes first */
+    int32_t nargs, nkeywords;
+    const Str *names;
+} OverloadQuery;
+
+typedef struct Overload {
+    const Binding *function; /* the implementation; NULL: none takes these arguments */
+    bool found;              /* OVERLOAD_HAS_METHOD */
+    bool literals;           /* it was chosen by the values of the arguments */
+    Str reasons;             /* what those that refused have said; may be empty */
+} Overload;
+
 typedef struct Resolver {
     void *user;
     /* All return NULL (or false) only with a diagnostic added or a Python exception pending. A name that
@@ -129,6 +162,9 @@ typedef struct Resolver {
     /* Is one class of exceptions derived from the other, or the same? 1 yes, 0 no, -1 a Python exception is pending. Classes
      * are builtins, by name, unless they have a handle. */
     int (*subclass)(void *user, const ExceptionClass *of, const ExceptionClass *base);
+    /* Is there an implementation under that name, for some types? Both may be NULL. */
+    bool (*overloads)(void *user, OverloadKind kind, Str name);
+    const Overload *(*overload)(void *user, const OverloadQuery *query);
     DependencyLog log;
 } Resolver;
 

@@ -24,6 +24,7 @@ static PyObject *module_register(PyObject *module, PyObject *args) {
     PyObject **slot = !strcmp(name, "Type")        ? &state->type_class
                       : !strcmp(name, "Intrinsic") ? &state->intrinsic_class
                       : !strcmp(name, "Namespace") ? &state->namespace_class
+                      : !strcmp(name, "overloads") ? &state->overloads
                                                    : NULL;
     if (!slot) return PyErr_Format(PyExc_ValueError, "unknown class %s", name);
     Py_XSETREF(*slot, Py_NewRef(object));
@@ -221,6 +222,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(state->type_class);
     Py_VISIT(state->intrinsic_class);
     Py_VISIT(state->namespace_class);
+    Py_VISIT(state->overloads);
     return py_device_traverse(state, visit, arg);
 }
 
@@ -235,6 +237,7 @@ static int module_clear(PyObject *module) {
     Py_CLEAR(state->type_class);
     Py_CLEAR(state->intrinsic_class);
     Py_CLEAR(state->namespace_class);
+    Py_CLEAR(state->overloads);
     py_device_clear(state);
     return 0;
 }

@@ -590,6 +590,18 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     return py_bind_name(r, b, BIND_OPAQUE, type->tp_name);
 }
 
+/* Functions that the library of ours knows stay what they are: it asks for overloads by their names. */
+static bool known_by_overloads(PyResolver *r, Binding *b, PyObject *object) {
+    bool other = b->kind == BIND_FUNCTION || b->kind == BIND_OPAQUE || b->kind == BIND_UNBUILT;
+    if (!other || !py_is_overloaded(r, object)) return true;
+    PyObject *name = NULL;
+    b->kind = BIND_OVERLOADED;
+    bool ok = py_get_optional(object, "__name__", &name) >= 0 &&
+              (!name || !PyUnicode_Check(name) || py_str(r->arena, name, &b->name));
+    Py_XDECREF(name);
+    return ok;
+}
+
 const Binding *py_bind(PyResolver *r, PyObject *object, Str path) {
     PyObject *ufunc = Py_TYPE(object) == r->state->ufunc_type ? object : NULL;
     if (ufunc && !(object = py_ufunc_stand_in(ufunc))) return NULL;
@@ -598,7 +610,7 @@ const Binding *py_bind(PyResolver *r, PyObject *object, Str path) {
     if (PyList_Append(r->keep, object) < 0) return NULL;
     Binding *b = arena_new(r->arena, Binding);
     b->handle = object;
-    if (!classify(r, b, object, path)) return NULL;
+    if (!classify(r, b, object, path) || !known_by_overloads(r, b, object)) return NULL;
     b->stand_in = ufunc && ufunc != object;
     if (b->kind == BIND_FUNCTION) { /* whatever wraps it, the handle is the function */
         PyObject *function = py_function_of(r->state, object);
@@ -649,6 +661,10 @@ static const Binding *logged(PyResolver *r, DependencyKind kind, Str path, const
     Dependency d = {kind, path, py_dependency_digest(r, kind, b)};
     vec_push(r->arena, &r->base.log, d);
     return b;
+}
+
+void py_log_dependency(PyResolver *r, DependencyKind kind, Str path, const Binding *b) {
+    logged(r, kind, path, b);
 }
 
 static Str function_path(PyResolver *r, Handle function) {
@@ -934,6 +950,7 @@ void py_resolver_init(PyResolver *r, ModState *state, PyObject *entry,
                          .nested = resolve_nested,
                          .library = resolve_library,
                          .subclass = resolve_subclass};
+    py_overloads_init(r);
     r->state = state;
     r->entry = entry;
     r->options = *options;

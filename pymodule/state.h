@@ -80,6 +80,7 @@ typedef struct ModState {
         recorder; /* a callable, while `python -m quern explain` runs a program: see explain_obj.c */
     /* classes of the Python package, told to us by register() */
     PyObject *type_class, *intrinsic_class, *namespace_class;
+    PyObject *overloads; /* quern/_overloads.py's registry, once something is registered; or NULL */
     PyObject *str_quern_name;
     PyArray_Descr *descrs
         [MOST_ELEMENTS]; /* NULL for weak numbers and none; structured ones from FIRST_RECORD on */
@@ -220,6 +221,11 @@ const Binding *py_bind(PyResolver *resolver, PyObject *object, Str path);
 bool py_is_partial(PyObject *object); /* functools.partial(...) */
 /* The binding is of that kind, and called by that name. */
 bool py_bind_name(PyResolver *r, Binding *b, BindKind kind, const char *name);
+/* An answer that the code depends on. */
+void py_log_dependency(PyResolver *r, DependencyKind kind, Str path, const Binding *b);
+/* overloads.c: is the object known by implementations of libraries? */
+bool py_is_overloaded(PyResolver *r, PyObject *object);
+void py_overloads_init(PyResolver *r);
 /* resolve_arrays.c. false: exception. */
 bool py_bind_array(PyResolver *r, Binding *b, PyObject *array);
 bool py_bind_record(PyResolver *r, Binding *b, PyObject *record);

@@ -457,7 +457,13 @@ static bool visit_operands(Infer *in, Ref ref, Val *out) {
     Val v[3];
     for (int32_t k = 0; k < inst->nargs; k++)
         if (!infer_operand(in, ref, k, &v[k])) return false;
-    bool indexes = inst->op == OP_getitem || inst->op == OP_setitem;
+    bool indexes = inst->op == OP_getitem || inst->op == OP_setitem, taken = false;
+    const char *asked = inst->op == OP_getitem   ? "operator.getitem"
+                        : inst->op == OP_setitem ? "operator.setitem"
+                        : inst->op == OP_delitem ? "operator.delitem"
+                                                 : NULL;
+    if (asked && (v_overload_operator(in, asked, v, inst->nargs, &taken, out) || taken))
+        return !in->stop;
     if (indexes && is_kind(&v[0], TY_ARRAY) && !list_as_index(in, ir_arg(in->f, ref, 1), &v[1]))
         return false;
     switch ((Op)inst->op) {

@@ -401,6 +401,24 @@ Ref emit_frame_here(Infer *in, Instance *callee, const Ref *params);
 bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out);
 bool v_library(Infer *in, const char *name, const CallArgs *args, Val *out); /* error when absent */
 
+/* -- infer_overload.c: what libraries have implemented ------------------------------------------- */
+
+/* *taken false: there is no implementation of that library function for these arguments. */
+bool v_overload(Infer *in, Str name, const CallArgs *args, bool *taken, Val *out);
+/* Of an operator, by its name in the module operator. */
+bool v_overload_operator(Infer *in, const char *name, const Val *args, int32_t n, bool *taken,
+                         Val *out);
+bool v_overload_binary(Infer *in, const char *name, bool in_place, Val a, Val b, bool *taken,
+                       Val *out);
+/* An attribute, or a method to be called, of `a`. */
+bool v_overload_attr(Infer *in, Val a, Str name, bool *taken, Val *out);
+/* What is known by its implementations alone. */
+bool v_call_overloaded(Infer *in, Val callee, const CallArgs *args, Val *out);
+/* Notes to the error just told: why implementations refused. */
+void v_overload_reasons(Infer *in, Str name, const CallArgs *args);
+/* Is it a library function that has implementations? They take lists as lists. */
+bool is_overloaded(const Infer *in, const Binding *callee);
+
 /* -- infer_operator.c ----------------------------------------------------------------------------- */
 
 extern const char *const operator_verbs[OPR_COUNT]; /* "add" */

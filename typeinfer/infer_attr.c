@@ -222,7 +222,9 @@ static bool instance_attr(Infer *in, Val a, Str name, bool *found, Val *out) {
 }
 
 bool v_attr(Infer *in, Val a, Str name, Val *out) {
+    bool taken;
     a = v_present(in, a);
+    if (v_overload_attr(in, a, name, &taken, out) || taken) return !in->stop;
     if (is_kind(&a, TY_MEMBER)) return member_attr(in, a, name, out);
     const Type *t = a.f.type;
     const Binding *object = fact_object(&a.f);

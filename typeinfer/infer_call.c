@@ -102,6 +102,8 @@ static bool call_library(Infer *in, Str name, const CallArgs *given, Val *out) {
     bool known;
     ClassId cls;
     CallArgs values = *given, *args = &values;
+    if (v_overload(in, name, args, &known, out)) return true;
+    if (known || in->stop) return false;
     if (str_is(name, "functools.partial")) return v_partial(in, args, out);
     if (!ti_has_objects(in) && str_is(name, "builtins.print")) return v_kernel_print(in, args, out);
     if (!v_text_arguments(in, name, args) || !lists_as_arrays(in, name, args)) return false;
@@ -124,7 +126,8 @@ static bool call_library(Infer *in, Str name, const CallArgs *given, Val *out) {
     }
     if (v_library_function(in, name, args, &known, out)) return true;
     if (known || in->stop) return false;
-    return library_error(in, name, args);
+    library_error(in, name, args);
+    return v_overload_reasons(in, name, args), false;
 }
 
 bool v_library(Infer *in, const char *name, const CallArgs *args, Val *out) {
@@ -215,6 +218,7 @@ bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out) {
     case BIND_LIBRARY:
         if (is_method(in, b, callee.src)) return call_method(in, b, callee.src, args, out);
         return call_library(in, b->name, args, out);
+    case BIND_OVERLOADED: return v_call_overloaded(in, callee, args, out);
     case BIND_TYPE: return v_type_call(in, b, args, out);
     case BIND_EXCEPTION: /* its arguments are read by `raise` */
         if (args->nkeywords)

@@ -80,6 +80,8 @@ bool v_truth(Infer *in, Val a, Val *out) {
 
 bool v_unary(Infer *in, Operator op, Val a, Val *out) {
     int64_t value;
+    bool taken;
+    if (v_overload_operator(in, operator_names[op], &a, 1, &taken, out) || taken) return !in->stop;
     if (op == OPR_not) {
         Val truth;
         if (!v_truth(in, a, &truth)) return false;
@@ -257,7 +259,10 @@ bool v_binary(Infer *in, Operator op, bool in_place, Val a, Val b, Val *out) {
     bool values = type_is_value(a.f.type) || type_is_value(b.f.type);
     bool one = !is_kind(&a, TY_OPTIONAL) && !is_kind(&b, TY_OPTIONAL) && !fact_none(&a.f) &&
                !fact_none(&b.f) && op != OPR_is && op != OPR_is_not && op != OPR_contains &&
-               op != OPR_not_contains;
+               op != OPR_not_contains,
+         taken;
+    if (v_overload_binary(in, operator_names[op], in_place, a, b, &taken, out) || taken)
+        return !in->stop;
     if (values && one) return binary_of_values(in, op, a, b, out);
     if (!tuples || operator_methods[op] != COMPARE)
         return binary_of_others(in, op, in_place, a, b, out);

@@ -1,8 +1,9 @@
 """Extension points. The names are those of numba.extending.
 
-register_jitable, is_jitted, typeof_impl and get_cython_function_address do what they say. The others let a library describe its
-types and functions while it is imported; compiled code does not look at these descriptions yet: a function that uses
-such a type or function is refused, by name."""
+overload, overload_method and overload_attribute add what compiled code may call, by the types of its arguments; register_jitable,
+is_jitted, typeof_impl and get_cython_function_address do what they say. The others let a library describe its types and functions,
+in the words of Numba's own compiler, while it is imported; compiled code does not look at these descriptions: a function that
+uses such a type or function is refused, by name."""
 from ._unbuilt import Unbuilt, Wrapper, unbuilt_class
 
 
@@ -15,22 +16,56 @@ def _recorded(*args, **kwargs):
     return _same
 
 
+def _entry(function, jit_options, strict, prefer_literal):
+    from ._overloads import _Entry
+    if not callable(function):
+        raise TypeError(f"an overload is a function of types, not {function!r}")
+    return _Entry(function, jit_options, strict, prefer_literal)
+
+
+def _registry():
+    from . import _quern
+    from ._overloads import registry
+    _quern.register("overloads", registry)
+    return registry
+
+
 def overload(func, jit_options={}, strict=True, inline="never", prefer_literal=False, **kwargs):
-    """An implementation of `func` for compiled code. Not looked at yet."""
-    return _same
+    """An implementation of `func` for compiled code. The decorated function is called with the types of the arguments, and returns
+    a function with the same parameters, which is compiled in place of `func`; or None, and the next one is asked. With `strict`
+    the parameters and their defaults must agree; `jit_options` are those of njit(); with `prefer_literal` it is asked for the
+    values of arguments, where they are known, before it is asked for their types. `inline` is up to the compiler."""
+    def decorate(function):
+        _registry().add_function(func, _entry(function, jit_options, strict, prefer_literal))
+        return function
+    return decorate
+
+
+def _of_type(table, typ, attr, options):
+    from .types import Type
+    if not isinstance(typ, Type) and not (isinstance(typ, type) and issubclass(typ, Type)):
+        raise TypeError(f"an attribute belongs to a type, not to {typ!r}")
+
+    def decorate(function):
+        _registry().add_member(table, attr, typ, _entry(
+            function, options.get("jit_options", {}), options.get("strict", True), options.get("prefer_literal", False)))
+        return function
+    return decorate
 
 
 def overload_attribute(typ, attr, **kwargs):
-    """An implementation of an attribute of values of a type. Not looked at yet."""
-    return _same
+    """An implementation of an attribute of values of a type (a class of quern.types, or one type): a function of the value."""
+    return _of_type("attributes", typ, attr, kwargs)
 
 
 def overload_method(typ, attr, **kwargs):
-    """An implementation of a method of values of a type. Not looked at yet."""
-    return _same
+    """An implementation of a method of values of a type: as overload(), with the value as the first argument."""
+    return _of_type("methods", typ, attr, kwargs)
 
 
-overload_classmethod = overload_method
+def overload_classmethod(typ, attr, **kwargs):
+    """A method of the type itself: not supported where it is called."""
+    return _recorded()
 
 
 def type_callable(func):

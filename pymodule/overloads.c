@@ -1,0 +1,179 @@
+/* overloads.c - what libraries have implemented with quern.extending: the compiler's questions, put to quern/_overloads.py with
+ * types as that describes them. */
+#include "pymodule/state.h"
+
+/* -- types as Python objects ------------------------------------------------------------------------ */
+
+static PyObject *describe(PyResolver *r, const OverloadArg *arg);
+
+static PyObject *describe_type(PyResolver *r, const Type *type) {
+    return describe(r, &(OverloadArg){.type = type});
+}
+
+/* (word, types ...) */
+static PyObject *describe_all(PyResolver *r, const char *word, PyObject *first,
+                              const Type *const *types, const OverloadArg *items, int32_t n) {
+    PyObject *all = PyTuple_New(2 + n), *name = PyUnicode_FromString(word);
+    for (int32_t i = 0; all && i < n; i++) {
+        PyObject *item = items ? describe(r, &items[i]) : describe_type(r, types[i]);
+        if (!item) Py_CLEAR(all);
+        if (all) PyTuple_SET_ITEM(all, 2 + i, item);
+    }
+    if (!all || !name) return Py_XDECREF(all), Py_XDECREF(name), NULL;
+    PyTuple_SET_ITEM(all, 0, name);
+    PyTuple_SET_ITEM(all, 1, Py_NewRef(first ? first : Py_None));
+    return all;
+}
+
+static PyObject *text_object(PyResolver *r, const Type *type) {
+    Str text = type_text(r->arena, type);
+    return PyUnicode_FromStringAndSize(text.bytes, text.len);
+}
+
+static PyObject *describe_text(PyResolver *r, const char *word, const Type *type) {
+    PyObject *text = text_object(r, type);
+    PyObject *all = text ? describe_all(r, word, text, NULL, NULL, 0) : NULL;
+    Py_XDECREF(text);
+    return all;
+}
+
+static PyObject *describe_object(PyResolver *r, const Type *type) {
+    const Binding *b = type->binding;
+    if (b && b->kind == BIND_CONST && b->value && b->value->kind == CONST_STR)
+        return describe_all(r, "str", NULL, NULL, NULL, 0);
+    if (b && b->kind == BIND_TYPE && b->type) return describe_text(r, "dtype", b->type);
+    if (b && b->handle) return describe_all(r, "object", b->handle, NULL, NULL, 0);
+    return describe_text(r, "other", type);
+}
+
+static PyObject *describe_kind(PyResolver *r, const OverloadArg *arg) {
+    const Type *type = arg->type;
+    switch (type->kind) {
+    case TY_TUPLE:
+        return describe_all(r, "tuple", type->cls, type->items, arg->items, type->nitems);
+    case TY_OPTIONAL: return describe_all(r, "optional", NULL, &type->element, NULL, 1);
+    case TY_CLASS:
+        return describe_all(r, type_class_name((ClassId)type->bits), NULL, type->params, NULL,
+                            type->nparams);
+    case TY_SLICE:
+        return describe_all(r, type->bits & 4 ? "slice3" : "slice2", NULL, NULL, NULL, 0);
+    case TY_RANGE: return describe_all(r, "range", NULL, &type->element, NULL, 1);
+    case TY_MEMBER: return describe_all(r, "member", type->binding->handle, NULL, NULL, 0);
+    case TY_OBJECT: return describe_object(r, type);
+    case TY_ITER:
+    case TY_CLOSURE: return describe_text(r, "other", type);
+    default: return describe_text(r, "text", type);
+    }
+}
+
+/* Of a constant. A new reference, or NULL without an exception: no literal type has it. */
+static PyObject *literal_of(const OverloadArg *arg) {
+    const ConstVal *value = arg->value;
+    const Binding *object = arg->type->kind == TY_OBJECT ? arg->type->binding : NULL;
+    if (object && object->kind == BIND_CONST) value = object->value;
+    if (!value || arg->type->kind == TY_MEMBER) return NULL;
+    if (value->kind == CONST_BOOL) return PyBool_FromLong(value->i != 0);
+    if (value->kind == CONST_INT && !value->is_unsigned) return PyLong_FromLongLong(value->i);
+    if (value->kind == CONST_STR)
+        return PyUnicode_FromStringAndSize(value->str.bytes, value->str.len);
+    return NULL;
+}
+
+static PyObject *describe(PyResolver *r, const OverloadArg *arg) {
+    PyObject *plain = describe_kind(r, arg), *value = plain ? literal_of(arg) : NULL, *both = NULL;
+    if (plain && !value) return PyErr_Occurred() ? Py_DECREF(plain), NULL : plain;
+    if (plain) both = Py_BuildValue("(sOO)", "literal", value, plain);
+    Py_XDECREF(plain);
+    Py_XDECREF(value);
+    return both;
+}
+
+/* -- the registry ------------------------------------------------------------------------------------ */
+
+bool py_is_overloaded(PyResolver *r, PyObject *object) {
+    PyObject *registry = r->state->overloads;
+    if (!registry) return false;
+    PyObject *found = PyObject_CallMethod(registry, "knows", "O", object);
+    bool yes = found && PyObject_IsTrue(found) > 0;
+    if (!found) py_forget_error();
+    Py_XDECREF(found);
+    return yes;
+}
+
+static bool resolve_overloads(void *user, OverloadKind kind, Str name) {
+    static const char *const sets[] = {"functions", "attributes", "methods", "methods"};
+    PyResolver *r = user;
+    if (!r->state->overloads) return false;
+    PyObject *set = PyObject_GetAttrString(r->state->overloads, sets[kind]);
+    PyObject *key = set ? PyUnicode_FromStringAndSize(name.bytes, name.len) : NULL;
+    bool yes = key && PyDict_Check(set) && PyDict_Contains(set, key) > 0;
+    if (PyErr_Occurred()) py_forget_error();
+    Py_XDECREF(key);
+    Py_XDECREF(set);
+    return yes;
+}
+
+static PyObject *descriptions(PyResolver *r, const OverloadQuery *q, int32_t first, int32_t n) {
+    PyObject *all = PyTuple_New(n);
+    for (int32_t i = 0; all && i < n; i++) {
+        PyObject *item = describe(r, &q->args[first + i]);
+        if (!item) Py_CLEAR(all);
+        if (all) PyTuple_SET_ITEM(all, i, item);
+    }
+    return all;
+}
+
+static PyObject *keyword_names(const OverloadQuery *q) {
+    PyObject *all = PyTuple_New(q->nkeywords);
+    for (int32_t i = 0; all && i < q->nkeywords; i++) {
+        PyObject *name = PyUnicode_FromStringAndSize(q->names[i].bytes, q->names[i].len);
+        if (!name) Py_CLEAR(all);
+        if (all) PyTuple_SET_ITEM(all, i, name);
+    }
+    return all;
+}
+
+/* What the registry says: an implementation and how it was chosen, or None and the reasons. */
+static const Overload *answer(PyResolver *r, const OverloadQuery *q, PyObject *told) {
+    Overload *out = arena_new(r->arena, Overload);
+    PyObject *function, *reasons;
+    int literals;
+    if (!PyArg_ParseTuple(told, "OpU", &function, &literals, &reasons) ||
+        !py_str(r->arena, reasons, &out->reasons))
+        return NULL;
+    out->literals = literals != 0;
+    if (q->kind == OVERLOAD_HAS_METHOD) return out->found = function == Py_True, out;
+    if (function == Py_None) return out;
+    /* no path: what it refers to cannot be asked for again, so that code with it stays out of the disk cache */
+    Str path = str_printf(r->arena, "overload of " STR_FMT, STR_ARG(q->name));
+    out->function = py_bind(r, function, path);
+    if (!out->function) return NULL;
+    py_log_dependency(r, DEP_GLOBAL, path, out->function);
+    return out;
+}
+
+static const Overload *resolve_overload(void *user, const OverloadQuery *q) {
+    static const char *const kinds[] = {"call", "attribute", "method", "has_method"};
+    PyResolver *r = user;
+    int32_t positional = q->nargs - q->nkeywords;
+    PyObject *args = descriptions(r, q, 0, positional);
+    PyObject *more = args ? descriptions(r, q, positional, q->nkeywords) : NULL;
+    PyObject *names = more ? keyword_names(q) : NULL;
+    PyObject *name = names ? PyUnicode_FromStringAndSize(q->name.bytes, q->name.len) : NULL;
+    PyObject *callee = q->callee ? q->callee->handle : name, *told = NULL;
+    if (name)
+        told = PyObject_CallMethod(r->state->overloads, "ask", "sOOOO", kinds[q->kind], callee,
+                                   args, names, more);
+    const Overload *out = told ? answer(r, q, told) : NULL;
+    Py_XDECREF(args);
+    Py_XDECREF(more);
+    Py_XDECREF(names);
+    Py_XDECREF(name);
+    Py_XDECREF(told);
+    return out;
+}
+
+void py_overloads_init(PyResolver *r) {
+    r->base.overloads = resolve_overloads;
+    r->base.overload = resolve_overload;
+}

@@ -1,0 +1,188 @@
+"""What libraries have implemented with quern.extending, and the compiler's questions about it.
+
+An overload is a Python function that gets the types of the arguments and returns an implementation, or None where these are not for
+it. It is asked once for the same types. Types are made here of the compiler's descriptions: tuples (word, object, parts ...)."""
+import inspect
+import sys
+
+from . import _quern, errors, types
+
+
+class _Entry:
+    """One decorated function."""
+
+    def __init__(self, function, options, strict, prefer_literal):
+        self.function = function
+        self.options = dict(options)
+        self.strict = strict
+        self.order = (True, False) if prefer_literal else (False, True)
+        self.known = {}
+
+    def implementation(self, args, names):
+        """For these types; the last are those of the keywords `names`. None: it has none for them."""
+        key = tuple((type(t), t) for t in args), names
+        try:
+            return self.known[key]
+        except (KeyError, TypeError):
+            pass
+        plain = len(args) - len(names)
+        made = self.function(*args[:plain], **dict(zip(names, args[plain:])))
+        if isinstance(made, tuple) and len(made) == 2:  # (signature, implementation)
+            made = made[1]
+        if made is not None:
+            made = self.checked(made)
+        try:
+            self.known[key] = made
+        except TypeError:
+            pass
+        return made
+
+    def checked(self, made):
+        if not inspect.isfunction(made) and not isinstance(made, _quern.Dispatcher):
+            raise errors.TypingError(f"the overload '{self.function.__name__}' returned {made!r}, which is no function")
+        if self.strict:
+            self._same_parameters(made)
+        if self.options and not isinstance(made, _quern.Dispatcher):
+            from .decorators import njit
+            options = {name: value for name, value in self.options.items() if name not in ("nopython", "no_cpython_wrapper")}
+            made = njit(**options)(made)
+        return made
+
+    def _same_parameters(self, made):
+        mine = inspect.signature(self.function).parameters.values()
+        theirs = inspect.signature(getattr(made, "py_func", made)).parameters.values()
+        if [(p.name, p.kind) for p in mine] != [(p.name, p.kind) for p in theirs]:
+            raise errors.TypingError(
+                f"the parameters of the overload '{self.function.__name__}' ({', '.join(map(str, mine))}) are not those of its "
+                f"implementation ({', '.join(map(str, theirs))})")
+        for own, other in zip(mine, theirs):
+            if own.default is not other.default and not _equal(own.default, other.default):
+                raise errors.TypingError(f"the overload '{self.function.__name__}' and its implementation have different "
+                                         f"defaults of '{own.name}': {own.default!r} and {other.default!r}")
+
+
+def _equal(a, b):
+    try:
+        return bool(a == b)
+    except Exception:
+        return False
+
+
+class Registry:
+    """`functions`: canonical names of library functions; `attributes` and `methods`: names. What is known by none of these is
+    found by the object itself."""
+
+    def __init__(self):
+        self.functions, self.attributes, self.methods = {}, {}, {}
+        self.objects = {}  # id: (object, entries)
+
+    def add_function(self, function, entry):
+        for name in library_names(function):
+            self.functions.setdefault(name, []).append(entry)
+        self.objects.setdefault(id(function), (function, []))[1].append(entry)
+
+    def add_member(self, table, name, owner, entry):
+        getattr(self, table).setdefault(name, []).append((owner, entry))
+
+    def knows(self, object):
+        return id(object) in self.objects
+
+    def entries(self, kind, what, args):
+        if kind == "call":
+            return self.functions.get(what, []) if isinstance(what, str) else self.objects[id(what)][1]
+        table = self.attributes if kind == "attribute" else self.methods
+        return [entry for owner, entry in table.get(what, []) if _is_of(args[0], owner)]
+
+    def ask(self, kind, what, args, names, more):
+        """(implementation, was it chosen by values?, reasons of those that refused). A method: is there one?"""
+        exact = [*map(type_of, args), *map(type_of, more)]
+        plain = [types.unliteral(t) for t in exact]
+        entries = self.entries(kind, what, plain)
+        if kind == "has_method":
+            return bool(entries), False, ""
+        reasons = []
+        for entry in entries:
+            for literals in entry.order:
+                try:
+                    made = entry.implementation(exact if literals else plain, names)
+                except (errors.TypingError, errors.NumbaError) as refusal:
+                    reasons.append(f"the overload '{entry.function.__name__}' says: {refusal}")
+                    continue
+                if made is not None:
+                    return made, literals, ""
+        return None, False, "; ".join(dict.fromkeys(reasons))
+
+
+registry = Registry()
+
+
+def _is_of(t, owner):
+    return isinstance(t, owner) if isinstance(owner, type) else t == owner
+
+
+def library_names(function):
+    """What the compiler may call it, if it is a function of the library."""
+    name = getattr(function, "__name__", None)
+    module = getattr(function, "__module__", None) or ("numpy" if type(function).__name__ == "ufunc" else None)
+    if not isinstance(name, str) or not isinstance(module, str):
+        return []
+    module = module.lstrip("_")
+    while module:
+        if getattr(sys.modules.get(module), name, None) is function:
+            return [f"{module}.{name}", f"{module}.{name.rstrip('_')}"] if name.endswith("_") else [f"{module}.{name}"]
+        module = module.rpartition(".")[0]
+    return []
+
+
+# -- types of descriptions -----------------------------------------------------------------------------------
+
+
+def type_of(described):
+    """What quern.types calls it. Numbers of Python are those that store them."""
+    word, what, *parts = described
+    return _MAKERS[word](what, parts)
+
+
+def _of_text(text, parts):
+    t = types.from_text(text)
+    strong = {"int": "int64", "float": "float64", "complex": "complex128"}.get(text)
+    return types._known[strong] if strong else t
+
+
+def _of_tuple(cls, parts):
+    items = [type_of(part) for part in parts]
+    if cls is not None and not hasattr(cls, "_fields"):
+        return types.Opaque(cls.__name__)  # a frozen dataclass
+    return types.BaseTuple.from_types(items, cls)
+
+
+def _of_object(value, parts):
+    if isinstance(value, _quern.Dispatcher):
+        return types.Dispatcher(value)
+    try:
+        return types.typeof(value)
+    except (TypeError, ValueError, errors.NumbaError):
+        return types.Opaque(f"type({value!r})")
+
+
+def _plain(parts):
+    return [types.unliteral(type_of(part)) for part in parts]
+
+
+_MAKERS = {
+    "text": _of_text,
+    "other": lambda text, parts: types.Opaque(text),
+    "dtype": lambda text, parts: types.DType(_of_text(text, parts)),
+    "tuple": _of_tuple,
+    "optional": lambda what, parts: types.Optional(*_plain(parts)),
+    "list": lambda what, parts: types.List(*_plain(parts)),
+    "dict": lambda what, parts: types.DictType(*_plain(parts)),
+    "set": lambda what, parts: types.Set(*_plain(parts)),
+    "str": lambda what, parts: types.unicode_type,
+    "slice2": lambda what, parts: types.slice2_type,
+    "slice3": lambda what, parts: types.slice3_type,
+    "range": lambda what, parts: types.RangeType(*_plain(parts)),
+    "member": lambda cls, parts: types.typeof(next(iter(cls))),
+    "object": _of_object,
+    "literal": lambda value, parts: types.literal(value),
+}
