@@ -95,6 +95,14 @@ typedef struct ParallelRunner {
     int64_t (*threads)(enum ThreadQuestion question, int64_t value);
 } ParallelRunner;
 
+/* What is read of an exception. `place`: -1 its text, -2 its repr(), else which argument, from 1 on; of a tuple among them the item, in
+ * the next byte of lower value. `count`: how many arguments it must have, -1: any number. */
+typedef struct ExceptionPart {
+    enum { PART_TEXT, PART_INT, PART_REAL, PART_IMAGINARY } kind;
+    int64_t place, count;
+} ExceptionPart;
+struct Raised;
+
 /* Handlers of compiled code catch what CALL_PENDING left with the caller, too; and the caller prints. */
 typedef struct PendingHandler {
     /* The exception is no longer pending; a number stands for it, until the call ends. 0: it cannot be caught. */
@@ -103,6 +111,10 @@ typedef struct PendingHandler {
     bool (*matches)(struct CallContext *ctx, int64_t taken, const void *class_handle);
     /* A string goes to where print() writes. false: an exception is pending. */
     bool (*write)(struct CallContext *ctx, const void *text);
+    /* A part of a caught exception, to *out: int64_t, double, or an ExceptionText * that is malloc'ed. false: an exception is
+     * pending. */
+    bool (*read)(struct CallContext *ctx, const struct Raised *raised,
+                 const struct ExceptionPart *part, void *out);
 } PendingHandler;
 /* In Raised.exception: args[0] is the number of an exception that was taken. */
 enum { CALL_TAKEN = INT32_MIN };
@@ -131,6 +143,13 @@ typedef struct KeptExceptions {
     int32_t next; /* place */
     Raised kept[KEPT_EXCEPTIONS];
 } KeptExceptions;
+
+/* Text that was read of an exception, until it is in a string. */
+typedef struct ExceptionText {
+    Owner owner; /* the context keeps it */
+    int64_t length, kind;
+    char data[]; /* code points of `kind` bytes */
+} ExceptionText;
 
 /* Strings that exceptions of the call carry, wherever these are copied to: kept until it ends. */
 typedef struct KeptText {
@@ -254,13 +273,15 @@ typedef struct CodeSite {
     Str name; /* the variable of GUARD_unbound_local */
 } CodeSite;
 
+enum { RAISE_MAX_KINDS = 32 };
 typedef struct RaiseInfo {
     Str class_name;
     void *class_handle;
     bool has_message;
     Str message;
-    int32_t nargs;                /* further arguments, in ctx->args: two slots for a complex */
-    uint8_t kinds[CALL_MAX_ARGS]; /* TypeKind */
+    int32_t nargs; /* further arguments, in ctx->args: two slots for a complex */
+    /* TypeKinds of these, TY_CLASS for a string; TY_TUPLE is followed by the number of its items and by the items */
+    uint8_t kinds[RAISE_MAX_KINDS];
 } RaiseInfo;
 
 /* Memory of this process that host code refers to in place, by the name HOST_ADDRESS_PREFIX and its number. */

@@ -1,6 +1,7 @@
 /* handlers.c - what compiled handlers of exceptions call: catching, and which exception came after which. */
 #include "codegen/support.h"
 #include <stdlib.h>
+#include <string.h>
 
 static bool take_pending(CallContext *ctx) {
     int64_t taken = ctx->pending ? ctx->pending->take(ctx) : 0;
@@ -71,4 +72,53 @@ int64_t quern_text_kept(CallContext *ctx, Owner *text) {
     *kept = (KeptText){ctx->texts, text};
     ctx->texts = kept;
     return (int64_t)(intptr_t)text;
+}
+
+/* -- what handlers read of exceptions --------------------------------------------------------------- */
+
+static int32_t read_part(CallContext *ctx, const Raised *held, ExceptionPart part, void *out) {
+    if (!ctx->pending) return CALL_EXCEPTION;
+    return ctx->pending->read(ctx, held, &part, out) ? CALL_OK : CALL_PENDING;
+}
+
+int32_t quern_exception_int(CallContext *ctx, const Raised *held, int64_t place, int64_t count,
+                            int64_t unused, int64_t *out) {
+    (void)unused;
+    return read_part(ctx, held, (ExceptionPart){PART_INT, place, count}, out);
+}
+
+int32_t quern_exception_float(CallContext *ctx, const Raised *held, int64_t place, int64_t count,
+                              int64_t imaginary, double *out) {
+    ExceptionPart part = {imaginary ? PART_IMAGINARY : PART_REAL, place, count};
+    return read_part(ctx, held, part, out);
+}
+
+static void free_text(Owner *owner) {
+    free(owner);
+}
+
+int32_t quern_exception_text(CallContext *ctx, const Raised *held, int64_t place, int64_t count,
+                             int64_t *out) {
+    ExceptionText *text = NULL;
+    int32_t status = read_part(ctx, held, (ExceptionPart){PART_TEXT, place, count}, &text);
+    if (status != CALL_OK) return status;
+    atomic_init(&text->owner.refs, 1);
+    text->owner.destroy = free_text;
+    *out = (int64_t)(intptr_t)text;
+    if (quern_text_kept(ctx, &text->owner)) quern_release(&text->owner); /* it keeps one itself */
+    return CALL_OK;
+}
+
+int64_t quern_exception_size(const ExceptionText *text, int64_t of_code_points) {
+    return of_code_points ? text->kind : text->length;
+}
+
+int64_t quern_exception_copy(CallContext *ctx, ExceptionText *text, char *out) {
+    if (text->length) memcpy(out, text->data, (size_t)(text->length * text->kind));
+    KeptText *newest = ctx->texts; /* programs may read many */
+    if (!newest || newest->owner != &text->owner) return 0;
+    ctx->texts = newest->next;
+    quern_release(&text->owner);
+    free(newest);
+    return 0;
 }

@@ -168,7 +168,7 @@ static void code_raise(Codec *c, const StoreNames *names, RaiseInfo *r) {
     code_i32(c, &r->nargs);
     if (r->nargs < 0 || r->nargs > CALL_MAX_ARGS)
         code_fail(c, "an exception has too many arguments");
-    for (int i = 0; i < CALL_MAX_ARGS; i++)
+    for (int i = 0; i < RAISE_MAX_KINDS; i++)
         code_u8(c, &r->kinds[i]);
 }
 

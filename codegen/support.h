@@ -51,6 +51,16 @@ int32_t quern_matches_taken(CallContext *ctx, int64_t taken, const void *class_h
 
 /* A string that an exception carries lives as long as the call. Its bits for Raised.args; 0: no memory. */
 int64_t quern_text_kept(CallContext *ctx, Owner *text);
+/* What a handler reads of the exception that it holds: ExceptionPart. CALL_EXCEPTION: the caller cannot say. The text is the
+ * context's until it is copied. */
+int32_t quern_exception_int(CallContext *ctx, const Raised *held, int64_t place, int64_t count,
+                            int64_t unused, int64_t *out);
+int32_t quern_exception_float(CallContext *ctx, const Raised *held, int64_t place, int64_t count,
+                              int64_t imaginary, double *out);
+int32_t quern_exception_text(CallContext *ctx, const Raised *held, int64_t place, int64_t count,
+                             int64_t *out);
+int64_t quern_exception_size(const ExceptionText *text, int64_t of_code_points);
+int64_t quern_exception_copy(CallContext *ctx, ExceptionText *text, char *out);
 
 /* A string for print(). A status; without a caller that prints it goes to the standard output of the process, as UTF-8. */
 int32_t quern_text_print(CallContext *ctx, const void *text);

@@ -103,14 +103,30 @@ static bool matches_taken(CallContext *ctx, int64_t taken, const void *class_han
     return is;
 }
 
-/* Whoever stands behind sys.stdout may run anything. */
-static bool write_text(CallContext *ctx, const void *text) {
+/* Before Python code of others runs, which may take the specialisation away. */
+static PyThreadState *enter_python(CallContext *ctx) {
     CallFrame *frame = ctx->user;
     PyThreadState *saved = hold_gil(ctx);
     if (frame->runs) {
         py_spec_hold(frame->runs);
         frame->runs = NULL;
     }
+    return saved;
+}
+
+/* str() of an exception may be the user's. */
+static bool read_exception(CallContext *ctx, const Raised *raised, const ExceptionPart *part,
+                           void *out) {
+    PyThreadState *saved = enter_python(ctx);
+    CallFrame *frame = ctx->user;
+    bool ok = py_read_raised(frame->spec->artifact, raised, part, out);
+    if (saved) PyEval_SaveThread();
+    return ok;
+}
+
+/* Whoever stands behind sys.stdout may run anything. */
+static bool write_text(CallContext *ctx, const void *text) {
+    PyThreadState *saved = enter_python(ctx);
     PyObject *out = Py_XNewRef(PySys_GetObject("stdout")), *shown = py_text_of(text);
     bool silent = !out || out == Py_None;
     bool ok = shown && (silent || PyFile_WriteObject(shown, out, Py_PRINT_RAW) == 0);
@@ -120,7 +136,8 @@ static bool write_text(CallContext *ctx, const void *text) {
     return ok;
 }
 
-static const PendingHandler pending_handler = {take_pending, matches_taken, write_text};
+static const PendingHandler pending_handler = {take_pending, matches_taken, write_text,
+                                               read_exception};
 
 char *py_stack_limit(void) {
     return rt_stack_limit();
@@ -164,7 +181,7 @@ __attribute__((noinline)) static PyObject *finish(Dispatcher *d, const Spec *spe
 
 __attribute__((always_inline)) static inline PyObject *run(Dispatcher *d, Spec *spec,
                                                            char *memory) {
-    CallFrame frame = {.runs = spec};
+    CallFrame frame = {.spec = spec, .runs = spec};
     CallContext ctx;
     ctx.exception = ctx.site = ctx.suppressed = ctx.ncallers = 0;
     ctx.id = ctx.context = ctx.cause = ctx.last_id = 0;

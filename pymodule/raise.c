@@ -239,8 +239,33 @@ static double bits_float(int64_t bits) {
     return (double)value;
 }
 
-/* One argument of a raise statement from its bits; moves *slot over what it used. */
-static PyObject *raise_arg(TypeKind kind, const int64_t *args, int *slot) {
+/* Where the arguments of a raise statement are read: their kinds, and the next of their bits. */
+typedef struct RaisedArgs {
+    const uint8_t *kinds, *end;
+    const int64_t *args;
+    int slot;
+} RaisedArgs;
+
+static PyObject *raise_arg(RaisedArgs *from);
+
+static PyObject *raise_tuple(RaisedArgs *from) {
+    int n = from->kinds < from->end ? *from->kinds++ : 0;
+    PyObject *tuple = PyTuple_New(n);
+    for (int i = 0; tuple && i < n; i++) {
+        PyObject *item = raise_arg(from);
+        if (!item) Py_CLEAR(tuple);
+        if (tuple) PyTuple_SET_ITEM(tuple, i, item);
+    }
+    return tuple;
+}
+
+/* One argument of a raise statement from its bits; moves over what it used. */
+static PyObject *raise_arg(RaisedArgs *from) {
+    TypeKind kind = from->kinds < from->end ? (TypeKind)*from->kinds++ : TY_none;
+    if (kind == TY_TUPLE) return raise_tuple(from);
+    int *slot = &from->slot;
+    const int64_t *args = from->args;
+    if (*slot >= CALL_MAX_ARGS) return Py_NewRef(Py_None);
     int64_t bits = args[*slot];
     ++*slot;
     switch (kind) {
@@ -277,7 +302,8 @@ static void raise_statement(const RaiseInfo *info, const Raised *raised) {
     PyObject *cls =
         info->class_handle ? Py_NewRef((PyObject *)info->class_handle) : py_builtin_exception(name);
     if (!cls) return;
-    int extra = info->has_message, slot = 0;
+    int extra = info->has_message;
+    RaisedArgs from = {info->kinds, info->kinds + RAISE_MAX_KINDS, raised->args, 0};
     PyObject *args = PyTuple_New(extra + info->nargs);
     bool ok = args != NULL;
     if (ok && info->has_message) {
@@ -287,9 +313,7 @@ static void raise_statement(const RaiseInfo *info, const Raised *raised) {
         PyTuple_SET_ITEM(args, 0, text);
     }
     for (int i = 0; ok && i < info->nargs; i++) {
-        PyObject *arg = slot < CALL_MAX_ARGS
-                            ? raise_arg((TypeKind)info->kinds[i], raised->args, &slot)
-                            : Py_NewRef(Py_None);
+        PyObject *arg = raise_arg(&from);
         ok = arg != NULL;
         PyTuple_SET_ITEM(args, extra + i, arg);
     }
@@ -338,6 +362,83 @@ static void raise_alone(const Artifact *artifact, const Raised *raised, PyObject
     else
         raise_guard(artifact, raised);
     add_tracebacks(artifact, raised, globals);
+}
+
+/* -- what handlers read of exceptions ------------------------------------------------------------------- */
+
+PyObject *py_raised_object(const Artifact *artifact, const Raised *raised) {
+    Raised alone = *raised;
+    alone.site = -1; /* no traceback */
+    alone.ncallers = 0;
+    raise_alone(artifact, &alone, NULL);
+    return PyErr_GetRaisedException();
+}
+
+static bool other_arguments(PyObject *args) {
+    PyErr_Format(PyExc_TypeError,
+                 "the caught exception carries other arguments (%R) than those that its handler "
+                 "was compiled for",
+                 args);
+    return false;
+}
+
+/* The argument at ExceptionPart.place, borrowed; NULL: there is none. */
+static PyObject *argument_at(PyObject *args, const ExceptionPart *part) {
+    if (!args || !PyTuple_Check(args) || PyTuple_GET_SIZE(args) != part->count) return NULL;
+    int shift = 56;
+    while (shift > 0 && !(part->place >> shift & 0xff))
+        shift -= 8;
+    for (; args && shift >= 0; shift -= 8) {
+        Py_ssize_t k = (Py_ssize_t)(part->place >> shift & 0xff) - 1;
+        bool fits = PyTuple_Check(args) && k >= 0 && k < PyTuple_GET_SIZE(args);
+        args = fits ? PyTuple_GET_ITEM(args, k) : NULL;
+    }
+    return args;
+}
+
+static bool read_text(PyObject *text, ExceptionText **out) {
+    Py_ssize_t length = PyUnicode_GET_LENGTH(text);
+    int64_t kind = (int64_t)PyUnicode_KIND(text);
+    ExceptionText *made = malloc(sizeof *made + (size_t)(length * kind) + 1);
+    if (!made) return PyErr_NoMemory(), false;
+    made->length = length;
+    made->kind = kind;
+    memcpy(made->data, PyUnicode_DATA(text), (size_t)(length * kind));
+    return *out = made, true;
+}
+
+static bool read_number(PyObject *value, const ExceptionPart *part, PyObject *args, void *out) {
+    if (part->kind == PART_INT) {
+        if (!PyLong_Check(value)) return other_arguments(args);
+        *(int64_t *)out = (int64_t)PyLong_AsUnsignedLongLongMask(value);
+    } else if (PyComplex_Check(value)) {
+        *(double *)out =
+            part->kind == PART_REAL ? PyComplex_RealAsDouble(value) : PyComplex_ImagAsDouble(value);
+    } else {
+        if (!PyFloat_Check(value) || part->kind != PART_REAL) return other_arguments(args);
+        *(double *)out = PyFloat_AS_DOUBLE(value);
+    }
+    return !PyErr_Occurred();
+}
+
+bool py_read_raised(const Artifact *artifact, const Raised *raised, const ExceptionPart *part,
+                    void *out) {
+    PyObject *exception = py_raised_object(artifact, raised), *text = NULL;
+    if (!exception) return false;
+    bool whole = part->place < 0, ok = false;
+    PyObject *args = whole ? NULL : PyObject_GetAttrString(exception, "args");
+    PyObject *value = whole ? NULL : argument_at(args, part);
+    if (whole) text = part->place == -1 ? PyObject_Str(exception) : PyObject_Repr(exception);
+    if (!whole && args && (!value || (part->kind == PART_TEXT && !PyUnicode_Check(value))))
+        other_arguments(args);
+    else if (part->kind == PART_TEXT)
+        ok = (text || value) && read_text(text ? text : value, out);
+    else if (value)
+        ok = read_number(value, part, args, out);
+    Py_XDECREF(text);
+    Py_XDECREF(args);
+    Py_DECREF(exception);
+    return ok;
 }
 
 /* What came before: exceptions made from those that the context keeps, by their place there. */

@@ -244,6 +244,11 @@ int py_warn_diags(ModState *state, DiagList *diags);
 /* Gives a warning of class quern.errors.<class_name> the place of the caller outside this package. Takes over `text`; NULL is
  * an exception that is already set. -1 when there is an exception: the user's filter may make one. */
 int py_warn(ModState *state, const char *class_name, PyObject *text);
+/* The exception, without traceback: a new reference; NULL: exception. */
+PyObject *py_raised_object(const Artifact *artifact, const Raised *raised);
+/* PendingHandler.read, with the GIL. */
+bool py_read_raised(const Artifact *artifact, const Raised *raised, const ExceptionPart *part,
+                    void *out);
 /* Sets the exception that compiled code left. */
 void py_raise_call(ModState *state, const Artifact *artifact, const CallContext *ctx, int status,
                    PyObject *globals);
@@ -295,6 +300,7 @@ struct Spec;
 typedef struct CallFrame {
     PyThreadState *saved; /* not NULL: the GIL is released during the call */
     uint64_t next_check;  /* ns of the monotonic clock; 0: the clock was not read yet */
+    struct Spec *spec;    /* what is called */
     struct Spec *runs;    /* to be held as soon as the GIL is given up; NULL: it is */
 } CallFrame;
 int32_t py_poll(CallContext *ctx);

@@ -111,7 +111,7 @@ static bool takes_open(const Inst *inst, int32_t k) {
 
 static bool takes_exceptions(const Inst *inst) {
     return inst->op == OP_raise_py || inst->op == OP_reraise || inst->op == OP_match_py ||
-           inst->op == OP_caught;
+           inst->op == OP_caught || inst->op == OP_attr || inst->op == OP_call_py;
 }
 
 bool infer_operand(Infer *in, Ref at, int32_t k, Val *out) {

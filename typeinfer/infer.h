@@ -51,6 +51,18 @@ typedef struct FailedCall {
     Span span;
 } FailedCall;
 
+/* A raise statement of the function, with the types of its arguments, and a call. */
+typedef struct RaisedAt {
+    Ref at;
+    const Binding *cls;
+    const Type *args; /* a tuple */
+    Span place;
+} RaisedAt;
+typedef struct CalledAt {
+    Ref at;
+    struct Instance *callee;
+} CalledAt;
+
 typedef struct Instance {
     const Binding *function;
     const FunctionInfo *info;
@@ -80,6 +92,8 @@ typedef struct Instance {
     int32_t nframed;
     bool begun, specialized; /* specialize_instance */
     int32_t serial;
+    Vec(RaisedAt) raises; /* infer_caught.c */
+    Vec(CalledAt) calls;
     int32_t level; /* length of the chain of calls that passed constants */
 } Instance;
 
@@ -224,6 +238,14 @@ bool infer_reraise(Infer *in, Ref ref);
 /* When all functions are typed: which of the exceptions raised in the module each handler matches. false: a Python exception
  * is pending. */
 bool infer_settle_handlers(Ti *ti);
+
+bool infer_classes(Infer *in, ClassSet *set, Val v); /* adds a class or a tuple of them */
+
+/* -- infer_caught.c: what handlers read of exceptions -- */
+
+void infer_note_raise(Infer *in, Ref at, const Binding *cls, const Type *args);
+void infer_note_call(Infer *in, Instance *callee); /* at in->at */
+bool v_caught_attr(Infer *in, Val caught, Str name, Val *out);
 
 /* -- infer_all.c: ti_diagnose, which goes on behind errors --------------------------------------- */
 
@@ -395,6 +417,9 @@ bool v_generator_next(Infer *in, Val it, int32_t miss, Val *out);
 void specialize_generator(Emit *e, Instance *inst, const Type *item);
 /* A generator that does not leave the function, of numbers alone, has its frame in that of the function. NO_REF: not this one. */
 Ref emit_frame_here(Infer *in, Instance *callee, const Ref *params);
+
+/* Arguments that are caught exceptions: functions that make text get theirs. *done: that was the whole call. false: an error. */
+bool v_call_with_caught(Infer *in, const Binding *callee, CallArgs *args, bool *done, Val *out);
 
 /* -- infer_call.c ------------------------------------------------------------------------------- */
 

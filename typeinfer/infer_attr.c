@@ -223,6 +223,7 @@ static bool instance_attr(Infer *in, Val a, Str name, bool *found, Val *out) {
 
 bool v_attr(Infer *in, Val a, Str name, Val *out) {
     bool taken;
+    if (is_kind(&a, TY_CAUGHT)) return v_caught_attr(in, a, name, out);
     a = v_present(in, a);
     if (v_overload_attr(in, a, name, &taken, out) || taken) return !in->stop;
     if (is_kind(&a, TY_MEMBER)) return member_attr(in, a, name, out);

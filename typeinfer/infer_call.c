@@ -198,12 +198,14 @@ static CallArgs numbers_of(Infer *in, const Binding *callee, const CallArgs *arg
 
 bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out) {
     const Binding *b = fact_object(&callee.f);
+    CallArgs numbers, given = *args;
+    bool bound, done;
+    if (!v_call_with_caught(in, b, &given, &done, out) || done) return !in->stop;
+    args = &given;
     if (is_kind(&callee, TY_CLOSURE) && callee.f.type->fields)
         return v_call_partial(in, callee, args, out);
     if (is_kind(&callee, TY_CLOSURE)) return v_call_closure(in, callee, args, out);
     if (!b) return v_refuse(in, REFUSE_CALLEE, NULL, &callee, 1);
-    CallArgs numbers;
-    bool bound;
     if (b->kind == BIND_TYPE ||
         (b->kind == BIND_LIBRARY && !str_is(b->name, "builtins.isinstance")))
         numbers = numbers_of(in, b, args), args = &numbers;

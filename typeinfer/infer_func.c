@@ -261,6 +261,7 @@ static bool callee_allowed(Infer *in) {
 /* Infers the callee if need be; false: that cannot be done. */
 static bool infer_callee(Infer *in, Instance *callee) {
     Ti *ti = in->ti;
+    infer_note_call(in, callee);
     if (callee->state == INST_NEW) {
         if (!callee_allowed(in)) return false;
         infer_instance(ti, callee);

@@ -39,33 +39,65 @@ static bool too_many(Infer *in, Ref exception) {
     return ti_fail(in, exception, E0101, "an exception with more than 8 numbers");
 }
 
-static bool raise_args(Infer *in, Ref exception, RaiseSite *site, Ref *refs, int32_t *n) {
+/* The arguments of an exception that is made, how many numbers they are so far, and their types as values. */
+typedef struct RaiseArgs {
+    Ref exception;
+    int32_t numbers;
+} RaiseArgs;
+
+static bool raise_text(Infer *in, RaiseArgs *to, Val *v) {
+    bool matched;
+    Val text = *v;
+    if (!v_text(in, &text)) return false;
+    if (++to->numbers > MOST_NUMBERS) return too_many(in, to->exception);
+    if (!v_row(in, STR("primitive.text_kept"), &text, 1, &matched, v)) return false;
+    return true;
+}
+
+/* An argument as the op raise takes it; *type is what a handler finds. */
+static bool raise_arg(Infer *in, RaiseArgs *to, Val *v, const Type **type) {
+    *v = v_number(in, *v);
+    const Type *t = v->f.type;
+    *type = ti_stored(in->types, t);
+    if (type_is_text(t)) return raise_text(in, to, v);
+    if (t->kind == TY_TUPLE && !type_is_value(t)) {
+        Val *items = arena_array(in->arena, Val, t->nitems);
+        const Type **types = arena_array(in->arena, const Type *, t->nitems);
+        for (int32_t k = 0; k < t->nitems; k++) {
+            items[k] = v_item(in, *v, k);
+            if (!raise_arg(in, to, &items[k], &types[k])) return false;
+        }
+        *type = type_tuple(in->types, types, t->nitems);
+        return *v = v_tuple(in, items, t->nitems), true;
+    }
+    if (!type_is_scalar(t))
+        return fail_advised(in, to->exception,
+                            "an exception argument that is neither a number nor a string",
+                            "arguments of exceptions are numbers, strings, and tuples of these");
+    to->numbers += type_is_complex(t) ? 2 : 1;
+    return to->numbers <= MOST_NUMBERS || too_many(in, to->exception);
+}
+
+static bool raise_args(Infer *in, Ref exception, RaiseSite *site, Ref *refs, int32_t *n,
+                       const Type **types) {
     int32_t count;
+    RaiseArgs to = {exception, 0};
     Val *args = call_args(in, exception, &count);
+    const Type **all = arena_array(in->arena, const Type *, count + 1);
     *n = 0;
-    for (int32_t k = 0, slots = 0; k < count; k++) {
-        args[k] = v_number(in, args[k]);
+    for (int32_t k = 0; k < count; k++) {
         const Str *text = fact_str(&args[k].f);
         if (text && k == 0) {
             site->has_message = true, site->message = *text;
-        } else if (type_is_text(args[k].f.type)) {
-            if (!v_text(in, &args[k])) return false;
-            if (++slots > MOST_NUMBERS) return too_many(in, exception);
-            Val kept;
-            bool matched;
-            if (!v_row(in, STR("primitive.text_kept"), &args[k], 1, &matched, &kept)) return false;
-            if (in->emit) refs[*n] = kept.ref;
-            ++*n;
-        } else if (!type_is_scalar(args[k].f.type)) {
-            return ti_fail(in, exception, E0101,
-                           "an exception argument that is neither a number nor a string");
-        } else if ((slots += type_is_complex(args[k].f.type) ? 2 : 1) > MOST_NUMBERS) {
-            return too_many(in, exception);
-        } else {
-            if (in->emit) refs[*n] = v_ref(in, args[k]);
-            ++*n;
+            all[k] = ti_stored(in->types, args[k].f.type);
+            continue;
         }
+        if (!raise_arg(in, &to, &args[k], &all[k])) return false;
+        if (*n == MOST_NUMBERS) return too_many(in, exception);
+        if (in->emit) refs[*n] = v_ref(in, args[k]);
+        ++*n;
     }
+    if (count >= 0) *types = type_tuple(in->types, all, count);
     return count >= 0;
 }
 
@@ -86,7 +118,7 @@ static Ref made_with_arguments(Infer *in, Ref exception) {
     return NO_REF;
 }
 
-/* Exceptions are no values yet: the arguments of one are known only where a single call made it. */
+/* An exception that is made is no value: its arguments are known only where a single call made it. */
 static bool raise_known(Infer *in, Ref ref, Ref exception) {
     Op op = (Op)ir_inst(in->f, exception)->op;
     if (op == OP_call_py || op == OP_call_star) return true;
@@ -128,6 +160,22 @@ static bool raise_caught(Infer *in, Ref ref, Val v, bool statement) {
     return true;
 }
 
+/* What a generator that raises a StopIteration gives. false: a Python exception is pending. */
+static bool leaves_generator(Infer *in, const Binding *cls, int32_t error, RaiseSite *site,
+                             int32_t *n) {
+    Resolver *r = in->ti->resolver;
+    if (error != NO_BLOCK || !instance_is_generator(in->inst)) return true;
+    ExceptionClass raised = {cls->name, cls->handle}, stop = {.name = STR("StopIteration")};
+    int is = r->subclass(r->user, &raised, &stop);
+    if (is < 0) return in->stop = STOP_ABORT, false;
+    if (!is) return true;
+    *site = (RaiseSite){.class_name = STR("RuntimeError"),
+                        .has_message = true,
+                        .message = STR("generator raised StopIteration")};
+    *n = 0;
+    return true;
+}
+
 bool infer_raise(Infer *in, Ref ref) {
     Emit *e = in->emit;
     Val v;
@@ -141,8 +189,12 @@ bool infer_raise(Infer *in, Ref ref) {
     *site = (RaiseSite){.class_name = b->name, .class_handle = b->handle};
     Ref refs[MOST_NUMBERS];
     int32_t n;
-    if (!raise_args(in, v.src, site, refs, &n) || !infer_cause(in, ref, NO_REF)) return false;
+    const Type *types;
+    if (!raise_args(in, v.src, site, refs, &n, &types) || !infer_cause(in, ref, NO_REF))
+        return false;
+    if (!leaves_generator(in, b, error, site, &n)) return false;
     if (!e) {
+        infer_note_raise(in, ref, b, types);
         if (error != NO_BLOCK) infer_take_edge(in, ir_inst(in->f, ref)->block, 4, error);
         return true;
     }
@@ -159,8 +211,8 @@ bool infer_raise(Infer *in, Ref ref) {
 
 bool infer_as_value(Infer *in, Ref ref) {
     return fail_advised(in, ref, "a caught exception as a value",
-                        "it can be raised again (raise, raise e); what it carries is to be kept in "
-                        "variables where it is raised");
+                        "it can be raised again (raise, raise e), its text is str(e), its "
+                        "arguments are e.args");
 }
 
 bool infer_caught(Infer *in, Ref ref, Val *out) {
@@ -190,10 +242,10 @@ static bool add_class(Infer *in, ClassSet *set, Val v) {
     return true;
 }
 
-static bool add_classes(Infer *in, ClassSet *set, Val v) {
+bool infer_classes(Infer *in, ClassSet *set, Val v) {
     if (!is_kind(&v, TY_TUPLE)) return add_class(in, set, v);
     for (int32_t k = 0; k < v.f.type->nitems; k++)
-        if (!add_classes(in, set, v_item(in, v, k))) return false;
+        if (!infer_classes(in, set, v_item(in, v, k))) return false;
     return true;
 }
 
@@ -202,7 +254,7 @@ bool infer_match(Infer *in, Ref ref, Val *out) {
     if (!infer_operand(in, ref, 0, &exception) || !infer_operand(in, ref, 1, &classes))
         return false;
     ClassSet *set = arena_new(in->arena, ClassSet);
-    if (!add_classes(in, set, classes)) return false;
+    if (!infer_classes(in, set, classes)) return false;
     out->f = fact_of(bool_type(in->types));
     if (!in->emit) return true;
     out->ref = emit1(in->emit, OP_matches, bool_type(in->types), v_ref(in, exception));

@@ -424,6 +424,31 @@ static void gen_text_kept(Cg *cg, LibCall *call) {
     call->out[0] = cg_call_extern(cg, "quern_text_kept", cg->i64, args, 2);
 }
 
+/* int status = quern_exception_...(ctx, exception, place, count ..., &value) */
+static void gen_exception(Cg *cg, LibCall *call) {
+    char function[40];
+    Value args[8] = {cg->f->ctx};
+    LType type = call->inst->type->kind == TY_f64 ? cg->f64 : cg->i64;
+    Value slot = cg_alloca(cg, type, "read"), none = cg_int(cg->i32, CALL_EXCEPTION);
+    snprintf(function, sizeof function, "quern_%s", strchr(call->row->name, '.') + 1);
+    for (int i = 0; i < call->nargs; i++)
+        args[1 + i] = call->args[i][0];
+    args[1 + call->nargs] = slot;
+    Value status = cg_call_extern(cg, function, cg->i32, args, 2 + call->nargs);
+    cg_fail_if(cg, LLVMBuildICmp(cg->b, LLVMIntEQ, status, none, ""), GUARD_exception_value, NULL,
+               0);
+    Value failed = LLVMBuildICmp(cg->b, LLVMIntNE, status, cg_int(cg->i32, CALL_OK), "");
+    cg_propagate_if(cg, failed, status);
+    call->out[0] = LLVMBuildLoad2(cg->b, type, slot, "");
+}
+
+static void gen_exception_text(Cg *cg, LibCall *call) {
+    ArrayLeaves array;
+    cg_array_open(cg, call->types[1], call->args[1], &array);
+    Value args[] = {cg->f->ctx, call->args[0][0], array.data};
+    call->out[0] = cg_call_extern(cg, "quern_exception_copy", cg->i64, args, 3);
+}
+
 static void gen_text_print(Cg *cg, LibCall *call) {
     Value args[] = {cg->f->ctx, call->args[0][0]};
     Value status = cg_call_extern(cg, "quern_text_print", cg->i32, args, 2);

@@ -275,14 +275,21 @@ void cg_lower_guard(Cg *cg, Ref ref) {
     cg_fail_if(cg, cg_leaf(cg, ir_arg(ir, ref, 0)), (Guard)inst->sub, args, n);
 }
 
-static int32_t raise_info(Cg *cg, const Inst *inst, const uint8_t *kinds, int nargs) {
+/* The arguments of a raise, as bits, and what these are: RaiseInfo.kinds. */
+typedef struct RaiseArgs {
+    Value slots[CALL_MAX_ARGS];
+    uint8_t kinds[RAISE_MAX_KINDS];
+    int nslots, nkinds;
+} RaiseArgs;
+
+static int32_t raise_info(Cg *cg, const Inst *inst, const RaiseArgs *args) {
     const RaiseSite *site = inst->u.exception;
     RaiseInfo info = {.class_name = site->class_name,
                       .class_handle = site->class_handle,
                       .has_message = site->has_message,
                       .message = site->message,
-                      .nargs = nargs};
-    memcpy(info.kinds, kinds, (size_t)nargs);
+                      .nargs = inst->nargs};
+    memcpy(info.kinds, args->kinds, (size_t)args->nkinds);
     vec_push(cg->arena, &cg->raise_infos, info);
     return cg->raise_infos.len - 1;
 }
@@ -293,6 +300,26 @@ static bool is_text(const Func *ir, Ref ref) {
     return inst->op == OP_lib && str_is(*inst->u.name, "primitive.text_kept");
 }
 
+/* A tuple is made where it is raised, so that the strings in it are known. */
+static bool raise_arg(Cg *cg, Ref ref, RaiseArgs *to) {
+    const Func *ir = cg->f->ir;
+    const Type *type = cg_type(cg, ref);
+    bool tuple = type->kind == TY_TUPLE && ir_inst(ir, ref)->op == OP_tuple;
+    if (to->nkinds + 2 > RAISE_MAX_KINDS) return false;
+    if (tuple) {
+        to->kinds[to->nkinds++] = TY_TUPLE;
+        to->kinds[to->nkinds++] = (uint8_t)type->nitems;
+    }
+    for (int32_t k = 0; tuple && k < type->nitems; k++)
+        if (!raise_arg(cg, ir_arg(ir, ref, k), to)) return false;
+    int32_t n = tuple ? 0 : cg_leaf_count(cg, type);
+    if (!tuple && (!type_is_number(type) || to->nslots + n > CALL_MAX_ARGS)) return false;
+    for (int32_t k = 0; k < n; k++)
+        to->slots[to->nslots++] = to_slot(cg, type, cg_leaves(cg, ref)[k]);
+    if (!tuple) to->kinds[to->nkinds++] = is_text(ir, ref) ? TY_CLASS : (uint8_t)type->kind;
+    return true;
+}
+
 void cg_lower_raise(Cg *cg, Ref ref) {
     const Func *ir = cg->f->ir;
     const Inst *inst = ir_inst(ir, ref);
@@ -300,21 +327,13 @@ void cg_lower_raise(Cg *cg, Ref ref) {
         cg_return_zero(cg);
         return;
     }
-    Value args[CALL_MAX_ARGS];
-    uint8_t kinds[CALL_MAX_ARGS];
-    int slots = 0, nargs = 0;
+    RaiseArgs args = {0};
     for (int32_t i = 0; i < inst->nargs; i++) {
-        const Type *type = cg_type(cg, ir_arg(ir, ref, i));
-        int32_t n = cg_leaf_count(cg, type);
-        if (!type_is_number(type) || slots + n > CALL_MAX_ARGS) {
-            cg_error(cg, "an exception takes numbers only, at most %d", CALL_MAX_ARGS);
-            return;
-        }
-        for (int32_t k = 0; k < n; k++)
-            args[slots++] = to_slot(cg, type, cg_leaves(cg, ir_arg(ir, ref, i))[k]);
-        kinds[nargs++] = is_text(ir, ir_arg(ir, ref, i)) ? TY_CLASS : (uint8_t)type->kind;
+        if (raise_arg(cg, ir_arg(ir, ref, i), &args)) continue;
+        cg_error(cg, "an exception takes numbers only, at most %d", CALL_MAX_ARGS);
+        return;
     }
-    record(cg, raise_info(cg, inst, kinds, nargs), (Str){0}, args, slots);
+    record(cg, raise_info(cg, inst, &args), (Str){0}, args.slots, args.nslots);
     if (!cg->target->record) {
         const RaiseSite *site = inst->u.exception;
         int32_t number = cg_class_number(cg, site->class_name, site->class_handle);

@@ -58,13 +58,22 @@ def rendered(function, underlined, code, message, notes, x):
     return text + f"note: while compiling {function.__name__}({kind})" if function is not keywords else text.rstrip("\n")
 
 
-@refused("e.args", "E0101", "a caught exception as a value",
-         ("it can be raised again (raise, raise e); what it carries is to be kept in variables where it is raised",))
-def arguments_of_an_exception(x):
+@refused("[e]", "E0101", "a caught exception as a value",
+         ("it can be raised again (raise, raise e), its text is str(e), its arguments are e.args",))
+def caught_exception_in_a_list(x):
     try:
         return x / 0
     except ZeroDivisionError as e:
-        return e.args
+        return [e]
+
+
+@refused("e.__suppress_context__", "E0101", "an attribute of a caught exception other than args",
+         ("its arguments are e.args, its text is str(e)",))
+def attribute_of_an_exception(x):
+    try:
+        return x / 0
+    except ZeroDivisionError as e:
+        return e.__suppress_context__
 
 
 @refused("except* ZeroDivisionError:", "E0101", "except*")

@@ -1,0 +1,266 @@
+/* infer_caught.c - what a handler reads of the exception that it caught: str(e), repr(e), e.args, isinstance(e, ...).
+ *
+ * Text is Python's, asked for when it is needed. The arguments have the types that they have at the raise statements which may lead
+ * here: those of the statements that the handler protects, and of all that these call. Where there is none, it is the message of a
+ * failed operation. What comes with other arguments is an exception of its own. */
+#include "typeinfer/infer.h"
+
+/* -- what is raised where ------------------------------------------------------------------------- */
+
+void infer_note_raise(Infer *in, Ref at, const Binding *cls, const Type *args) {
+    Instance *inst = in->inst;
+    for (int32_t k = 0; k < inst->raises.len; k++) {
+        RaisedAt *known = &inst->raises.items[k];
+        if (known->at != at) continue;
+        if (known->args != args) ++in->clock;
+        known->args = args;
+        return;
+    }
+    vec_push(in->ti->arena, &inst->raises, ((RaisedAt){at, cls, args, ti_span(in, at)}));
+    ++in->clock; /* handlers look again */
+}
+
+void infer_note_call(Infer *in, Instance *callee) {
+    Instance *inst = in->inst;
+    for (int32_t k = inst->calls.len; k-- > 0;)
+        if (inst->calls.items[k].at == in->at && inst->calls.items[k].callee == callee) return;
+    vec_push(in->ti->arena, &inst->calls, ((CalledAt){in->at, callee}));
+}
+
+typedef struct Gathered {
+    Infer *in;
+    Bits seen; /* instances, by number */
+    Vec(const RaisedAt *) found;
+} Gathered;
+
+static void gather_instance(Gathered *g, const Instance *inst) {
+    if (bits_get(&g->seen, inst->serial)) return;
+    bits_set(&g->seen, inst->serial);
+    for (int32_t k = 0; k < inst->raises.len; k++)
+        vec_push(g->in->arena, &g->found, &inst->raises.items[k]);
+    for (int32_t k = 0; k < inst->calls.len; k++)
+        gather_instance(g, inst->calls.items[k].callee);
+}
+
+static void gather_handler(Gathered *g, Ref caught, int depth);
+
+/* What the instruction raises; of one that raises again, what its handler had caught. */
+static void gather_at(Gathered *g, Ref ref, int depth) {
+    const Instance *inst = g->in->inst;
+    const Inst *at = ir_inst(g->in->f, ref);
+    bool again = at->op == OP_raise_py || at->op == OP_reraise;
+    const Type *type = again && at->nargs ? g->in->facts[ir_arg(g->in->f, ref, 0)].type : NULL;
+    if (type && type->kind == TY_CAUGHT && depth) gather_handler(g, (Ref)type->bits, depth - 1);
+    for (int32_t k = 0; k < inst->raises.len; k++)
+        if (inst->raises.items[k].at == ref)
+            vec_push(g->in->arena, &g->found, &inst->raises.items[k]);
+    for (int32_t k = 0; k < inst->calls.len; k++)
+        if (inst->calls.items[k].at == ref) gather_instance(g, inst->calls.items[k].callee);
+}
+
+static void gather_handler(Gathered *g, Ref caught, int depth) {
+    int32_t handler = ir_inst(g->in->f, caught)->block;
+    for (Ref ref = 1; ref < g->in->f->insts.len; ref++)
+        if (ir_inst(g->in->f, ref)->error == handler) gather_at(g, ref, depth);
+}
+
+/* -- which of these the path to an instruction lets through ------------------------------------------ */
+
+enum Way { WAY_UNKNOWN, WAY_YES, WAY_NO };
+
+/* Does an edge lead to where control is now, and nothing else but it? */
+static bool leads_here(const Infer *in, int32_t to) {
+    return in->f->blocks.items[to].preds.len == 1 &&
+           cfg_dominates(&in->cfg, to, ir_inst(in->f, in->at)->block);
+}
+
+/* Has the test of an `except` clause been answered with yes or no on the way from there to here? What may raise ends its block. */
+static enum Way way_from(const Infer *in, Ref match) {
+    int32_t at = ir_inst(in->f, match)->block;
+    for (int steps = 0; steps < 4; steps++) {
+        const Block *block = &in->f->blocks.items[at];
+        const Inst *last = ir_inst(in->f, block->insts.items[block->insts.len - 1]);
+        if (last->op != OP_jump && last->op != OP_branch) return WAY_UNKNOWN;
+        at = last->target[0];
+        if (last->op == OP_jump) continue;
+        Ref asked = ir_arg(in->f, block->insts.items[block->insts.len - 1], 0);
+        if (ir_inst(in->f, asked)->op == OP_truth) asked = ir_arg(in->f, asked, 0);
+        if (asked != match) return WAY_UNKNOWN;
+        return leads_here(in, at)                ? WAY_YES
+               : leads_here(in, last->target[1]) ? WAY_NO
+                                                 : WAY_UNKNOWN;
+    }
+    return WAY_UNKNOWN;
+}
+
+/* 1: it is of one of these classes, 0: it is not, -1: a Python exception is pending. */
+static int is_of_classes(Infer *in, const RaisedAt *raised, const ClassSet *set) {
+    Resolver *r = in->ti->resolver;
+    ExceptionClass cls = {raised->cls->name, raised->cls->handle};
+    int is = 0;
+    for (int32_t i = 0; i < set->nasked && !is; i++)
+        is = r->subclass(r->user, &cls, &set->asked[i]);
+    return is;
+}
+
+static bool keep_of_classes(Gathered *g, const ClassSet *set, enum Way way) {
+    int32_t kept = 0;
+    for (int32_t k = 0; k < g->found.len; k++) {
+        int is = is_of_classes(g->in, g->found.items[k], set);
+        if (is < 0) return g->in->stop = STOP_ABORT, false;
+        if ((is != 0) == (way == WAY_YES)) g->found.items[kept++] = g->found.items[k];
+    }
+    g->found.len = kept;
+    return true;
+}
+
+static bool keep_matching(Gathered *g, const Type *caught) {
+    Infer *in = g->in;
+    for (Ref ref = 1; ref < in->f->insts.len; ref++) {
+        if (ir_inst(in->f, ref)->op != OP_match_py) continue;
+        if (in->facts[ir_arg(in->f, ref, 0)].type != caught) continue;
+        enum Way way = way_from(in, ref);
+        if (way == WAY_UNKNOWN) continue;
+        ClassSet set = {0};
+        if (!infer_classes(in, &set, infer_val(in, ir_arg(in->f, ref, 1)))) return false;
+        if (!keep_of_classes(g, &set, way)) return false;
+    }
+    return true;
+}
+
+/* The type of e.args. */
+static bool args_type(Infer *in, const Type *caught, const Type **out) {
+    Gathered g = {.in = in, .seen = bits_new(in->arena, in->ti->instances.len + 1)};
+    const Type *text = type_class_of(in->types, CLS_str, NULL);
+    gather_handler(&g, (Ref)caught->bits, 8);
+    if (!keep_matching(&g, caught)) return false;
+    in->unsettled = true; /* more may be found to be raised */
+    *out = g.found.len ? g.found.items[0]->args : type_tuple(in->types, &text, 1);
+    for (int32_t k = 1; k < g.found.len; k++) {
+        if (g.found.items[k]->args == *out) continue;
+        ti_fail(in, in->at, E0101, "e.args of exceptions whose arguments have different types");
+        if (in->report) {
+            diag_note(in->diags, &g.found.items[0]->place, "%s here", ti_text(in, *out));
+            diag_note(in->diags, &g.found.items[k]->place, "%s here",
+                      ti_text(in, g.found.items[k]->args));
+            diag_note(in->diags, NULL, "catch them by classes of their own, or ask for str(e)");
+        }
+        return false;
+    }
+    return true;
+}
+
+/* -- reading ---------------------------------------------------------------------------------------- */
+
+enum { PATH_STR = -1, PATH_REPR = -2, ANY_COUNT = -1, PATH_BITS = 8 };
+
+/* The exception, where in its arguments to look, and how many there must be. */
+typedef struct Place {
+    Val exception;
+    int64_t path, count;
+} Place;
+
+static void place_args(Infer *in, const Place *p, Val args[3]) {
+    args[0] = (Val){.f = fact_of(i64_type(in->types)), .ref = p->exception.ref};
+    args[1] = val_of(fact_int(in, p->path));
+    args[2] = val_of(fact_int(in, p->count));
+}
+
+static bool read_text(Infer *in, const Place *p, Val *out) {
+    Val args[3];
+    place_args(in, p, args);
+    return v_library(in, "exception.text", &(CallArgs){args, 3, 0, NULL}, out);
+}
+
+static bool read_number(Infer *in, const Place *p, const char *row, int64_t imaginary, Val *out) {
+    Val args[4];
+    bool matched;
+    place_args(in, p, args);
+    args[3] = val_of(fact_int(in, imaginary));
+    return v_row(in, str_from(row), args, 4, &matched, out);
+}
+
+static bool read_complex(Infer *in, const Place *p, const Type *type, Val *out) {
+    Val part[2];
+    for (int k = 0; k < 2; k++)
+        if (!read_number(in, p, "primitive.exception_float", k, &part[k])) return false;
+    *out = val_of(fact_of(type_scalar(in->types, TY_c128)));
+    if (in->emit)
+        out->ref = emit2(in->emit, OP_complex, out->f.type, v_ref(in, part[0]), v_ref(in, part[1]));
+    *out = v_converted(in, *out, type);
+    return true;
+}
+
+static bool read_value(Infer *in, const Place *p, const Type *type, Val *out) {
+    if (type_is_text(type)) return read_text(in, p, out);
+    if (type_is_complex(type)) return read_complex(in, p, type, out);
+    if (fact_none(&(Fact){.type = type})) return *out = val_of(fact_of(type)), true;
+    if (type->kind != TY_TUPLE) {
+        bool real = type_is_float(type);
+        const char *row = real ? "primitive.exception_float" : "primitive.exception_int";
+        if (!read_number(in, p, row, 0, out)) return false;
+        return *out = v_converted(in, *out, type), true;
+    }
+    Val *items = arena_array(in->arena, Val, type->nitems);
+    for (int32_t k = 0; k < type->nitems; k++) {
+        Place item = {p->exception, (p->path << PATH_BITS) | (k + 1), p->count};
+        if (!read_value(in, &item, type->items[k], &items[k])) return false;
+    }
+    return *out = v_tuple(in, items, type->nitems), true;
+}
+
+static Val with_ref(Infer *in, Val caught) {
+    if (in->emit) caught.ref = v_ref(in, caught);
+    return caught;
+}
+
+bool v_caught_attr(Infer *in, Val caught, Str name, Val *out) {
+    const Type *type;
+    if (!str_is(name, "args")) {
+        ti_fail(in, in->at, E0101, "an attribute of a caught exception other than args");
+        ti_advise(in, "its arguments are e.args, its text is str(e)");
+        return false;
+    }
+    if (!args_type(in, caught.f.type, &type)) return false;
+    Place all = {with_ref(in, caught), 0, type->nitems};
+    return read_value(in, &all, type, out);
+}
+
+/* -- calls ------------------------------------------------------------------------------------------ */
+
+static bool any_caught(const CallArgs *args) {
+    for (int32_t i = 0; i < args->nargs; i++)
+        if (is_kind(&args->args[i], TY_CAUGHT)) return true;
+    return false;
+}
+
+static bool caught_isinstance(Infer *in, const CallArgs *args, Val *out) {
+    ClassSet *set = arena_new(in->arena, ClassSet);
+    if (args->nargs != 2 || !infer_classes(in, set, args->args[1])) return false;
+    *out = val_of(fact_of(bool_type(in->types)));
+    if (!in->emit) return true;
+    out->ref = emit1(in->emit, OP_matches, out->f.type, v_ref(in, args->args[0]));
+    ir_inst(in->emit->out, out->ref)->u.classes = set;
+    return true;
+}
+
+bool v_call_with_caught(Infer *in, const Binding *callee, CallArgs *args, bool *done, Val *out) {
+    *done = false;
+    if (!any_caught(args)) return true;
+    bool library = callee && callee->kind == BIND_LIBRARY;
+    if (library && str_is(callee->name, "builtins.isinstance") &&
+        is_kind(&args->args[0], TY_CAUGHT))
+        return *done = true, caught_isinstance(in, args, out);
+    if (!library || !makes_text(callee->name)) return infer_as_value(in, in->at);
+    bool shown = str_is(callee->name, "builtins.repr") || str_is(callee->name, "builtins.ascii");
+    Val *values = arena_array(in->arena, Val, args->nargs);
+    for (int32_t i = 0; i < args->nargs; i++) {
+        values[i] = args->args[i];
+        if (!is_kind(&values[i], TY_CAUGHT)) continue;
+        Place whole = {with_ref(in, values[i]), shown ? PATH_REPR : PATH_STR, ANY_COUNT};
+        if (!read_text(in, &whole, &values[i])) return false;
+    }
+    args->args = values;
+    if (shown) return *done = true, *out = values[0], true;
+    return true;
+}
