@@ -95,10 +95,11 @@ typedef struct ParallelRunner {
     int64_t (*threads)(enum ThreadQuestion question, int64_t value);
 } ParallelRunner;
 
+typedef enum PartKind { PART_TEXT, PART_INT, PART_REAL, PART_IMAGINARY } PartKind;
 /* What is read of an exception. `place`: -1 its text, -2 its repr(), else which argument, from 1 on; of a tuple among them the item, in
  * the next byte of lower value. `count`: how many arguments it must have, -1: any number. */
 typedef struct ExceptionPart {
-    enum { PART_TEXT, PART_INT, PART_REAL, PART_IMAGINARY } kind;
+    PartKind kind;
     int64_t place, count;
 } ExceptionPart;
 struct Raised;

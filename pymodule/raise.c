@@ -366,7 +366,8 @@ static void raise_alone(const Artifact *artifact, const Raised *raised, PyObject
 
 /* -- what handlers read of exceptions ------------------------------------------------------------------- */
 
-PyObject *py_raised_object(const Artifact *artifact, const Raised *raised) {
+/* The exception, without traceback: a new reference; NULL: exception. */
+static PyObject *raised_object(const Artifact *artifact, const Raised *raised) {
     Raised alone = *raised;
     alone.site = -1; /* no traceback */
     alone.ncallers = 0;
@@ -423,7 +424,7 @@ static bool read_number(PyObject *value, const ExceptionPart *part, PyObject *ar
 
 bool py_read_raised(const Artifact *artifact, const Raised *raised, const ExceptionPart *part,
                     void *out) {
-    PyObject *exception = py_raised_object(artifact, raised), *text = NULL;
+    PyObject *exception = raised_object(artifact, raised), *text = NULL;
     if (!exception) return false;
     bool whole = part->place < 0, ok = false;
     PyObject *args = whole ? NULL : PyObject_GetAttrString(exception, "args");

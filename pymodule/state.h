@@ -244,8 +244,6 @@ int py_warn_diags(ModState *state, DiagList *diags);
 /* Gives a warning of class quern.errors.<class_name> the place of the caller outside this package. Takes over `text`; NULL is
  * an exception that is already set. -1 when there is an exception: the user's filter may make one. */
 int py_warn(ModState *state, const char *class_name, PyObject *text);
-/* The exception, without traceback: a new reference; NULL: exception. */
-PyObject *py_raised_object(const Artifact *artifact, const Raised *raised);
 /* PendingHandler.read, with the GIL. */
 bool py_read_raised(const Artifact *artifact, const Raised *raised, const ExceptionPart *part,
                     void *out);
