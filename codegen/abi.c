@@ -15,6 +15,8 @@ static void object_layout(Arena *arena, const Type *type, const Type *weak, Valu
     out->element = (uint8_t)type->bits;
     out->nitems = type->nparams;
     out->items = params;
+    out->shared = type->shared;
+    out->cls = type->cls;
     out->cells = object_cells(type);
     for (int32_t i = 0; i < QN_MIN(type->nparams, countof(out->buffer_cells)); i++)
         if (type->params[i]->counted) out->buffer_cells[i] = buffer_cells(type->params[i]);
@@ -264,13 +266,20 @@ static bool holds_array(const Type *type) {
     return type->kind == TY_ARRAY;
 }
 
+/* A buffer of arrays, or an object of a class of the user's with a field that is one. */
+static bool keeps_array(const Type *type) {
+    for (int32_t i = 0; type_is_instance(type) && i < type->nitems; i++)
+        if (holds_array(type->items[i])) return true;
+    return type->kind == TY_ARRAY && holds_array(type->element);
+}
+
 /* ARG_KEPT: there are buffers of arrays, and so containers that an argument may be put into. */
 static uint8_t keeps_arrays(const Module *module) {
     for (int32_t f = 0; f < module->funcs.len; f++) {
         const Func *func = module->funcs.items[f];
         for (Ref ref = 1; ref < func->insts.len; ref++) {
             const Type *type = ir_type(func, ref);
-            if (type && type->kind == TY_ARRAY && holds_array(type->element)) return ARG_KEPT;
+            if (type && keeps_array(type)) return ARG_KEPT;
         }
     }
     return 0;
@@ -311,6 +320,7 @@ static bool may_change(const Type *type, const Type *changed, bool buffer) {
         return false;
     }
     if (type->kind != TY_CLASS) return false;
+    if (type->shared) return true; /* whatever is behind it */
     if (!buffer && holds_type(type, changed)) return true;
     for (int32_t i = 0; i < type->nparams; i++)
         if ((buffer && type->params[i] == changed->element) ||

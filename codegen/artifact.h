@@ -61,6 +61,8 @@ typedef struct ValueLayout {
     /* of an object, to make one: of itself, and of its buffers by parameter, NULL where no element is counted */
     const CellLayout *cells, *buffer_cells[2];
     bool changed; /* an object in a parameter: the code may change one of its type */
+    bool shared;  /* an object that Python holds, too; one of the user's class has that as `cls` */
+    uint32_t key; /* pymodule's */
 } ValueLayout;
 
 /* -- calls on the host -------------------------------------------------------------------------- */

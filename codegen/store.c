@@ -123,8 +123,9 @@ enum { MOST_NESTED = 64 };
 
 static void code_layout(Codec *c, ValueLayout *v, int depth) {
     if (v->cls)
-        code_fail(
-            c, "a named tuple, a record or a member of an enumeration is an argument or a result");
+        code_fail(c, "a named tuple, a record, a member of an enumeration or an instance of a "
+                     "@jitclass is an "
+                     "argument or a result");
     if (depth > MOST_NESTED) code_fail(c, "a type is nested too deeply");
     code_u8(c, &v->kind);
     code_u8(c, &v->element);
@@ -136,6 +137,7 @@ static void code_layout(Codec *c, ValueLayout *v, int depth) {
     code_u8(c, &v->usage);
     code_bool(c, &v->weak);
     code_bool(c, &v->changed);
+    code_bool(c, &v->shared);
     code_i32(c, &v->offset);
     code_i32(c, &v->size);
     code_i32(c, &v->align);

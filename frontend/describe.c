@@ -127,15 +127,22 @@ static void describe_block(StrBuf *out, const Type *type, int32_t limit) {
     buf_str(out, type->ndim == 1 ? ",))" : "))");
 }
 
+/* list(int64); shared: ListType[int64]; of a class of the user's its name */
 static void describe_class(StrBuf *out, const Type *type, int32_t limit) {
-    buf_str(out, type_class_name((ClassId)type->bits));
+    static const char *const shared[CLS_COUNT] = {
+        [CLS_list] = "ListType", [CLS_dict] = "DictType", [CLS_set] = "SetType"};
+    if (type_is_instance(type)) {
+        buf_printf(out, STR_FMT, STR_ARG(type->name));
+        return;
+    }
+    buf_str(out, type->shared ? shared[type->bits] : type_class_name((ClassId)type->bits));
     if (!type->nparams) return;
-    buf_char(out, '(');
+    buf_char(out, type->shared ? '[' : '(');
     for (int32_t i = 0; i < type->nparams; i++) {
-        if (i) buf_str(out, ", ");
+        if (i) buf_str(out, type->shared ? "," : ", ");
         describe(out, type->params[i], limit);
     }
-    buf_char(out, ')');
+    buf_char(out, type->shared ? ']' : ')');
 }
 
 static void describe(StrBuf *out, const Type *type, int32_t limit) {

@@ -4,6 +4,7 @@
  * known width, ndarrays and memory maps in native byte order, None, tuples of these. Everything else is refused
  * with a sentence that says what to pass instead. */
 #include "pymodule/device.h"
+#include "pymodule/shared.h"
 
 /* -- NumPy's types and ours ------------------------------------------------------------------- */
 
@@ -240,6 +241,14 @@ static PyObject *key_function(ModState *state, TypeKey key) {
     PyObject *function = Py_NewRef(c->cls);
     Py_DECREF(alive);
     return function;
+}
+
+TypeKey py_compound_key(ModState *state, PyObject *cls, const TypeKey *items, int32_t n) {
+    return compound_key(state, cls, items, n);
+}
+
+TypeKey py_instance_key(ModState *state, PyObject *cls) {
+    return compound_key(state, cls, NULL, KEY_INSTANCE);
 }
 
 int py_argtype_init(ModState *state) {
@@ -492,7 +501,8 @@ static const char *text_hint(PyObject *arg, bool kernel) {
 static bool is_hashed_key(ModState *state, TypeKey key) {
     if (key_is_scalar(key)) return key_scalar_kind(key) != TY_none;
     const Compound *c = key_is_compound(key) ? py_compound(state, key) : NULL;
-    if (!c || c->nitems < 0 || py_container_class(c->cls) != CLS_COUNT) return false;
+    if (!c || c->nitems < 0 || py_container_class(c->cls) != CLS_COUNT || c->cls == Py_None)
+        return false;
     bool tuple = !c->cls || PyType_IsSubtype((PyTypeObject *)c->cls, &PyTuple_Type);
     if (c->nitems > 0 && !tuple) return false;
     for (int32_t i = 0; i < c->nitems; i++)
@@ -548,7 +558,17 @@ static bool is_function(ModState *state, PyObject *arg) {
            Py_TYPE(arg) == &PyUFunc_Type || py_is_partial(arg);
 }
 
+static TypeKey shared_key(const Where *w, PyObject *arg) {
+    TypeKey key = ((SharedObject *)arg)->key;
+    if (w->kernel) return refuse_type(w, arg, "kernels have no objects: pass arrays");
+    if (key) return key;
+    return refuse_type(w, arg,
+                       "it is empty, and nobody knows what it will hold: put something in, or make "
+                       "it with List.empty_list(item_type) or Dict.empty(key_type, value_type)");
+}
+
 static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
+    if (py_is_shared(w->state, arg)) return shared_key(w, arg);
     if (py_is_array(w->state, arg)) return array_key(w, (PyArrayObject *)arg);
     if (py_is_record(arg)) return record_key(w, arg);
     if (Py_TYPE(arg) == w->state->device_array_type && w->kernel) return ((DeviceArray *)arg)->key;
@@ -668,12 +688,17 @@ static const Type *compound_type(ModState *state, PyResolver *r, TypeTable *type
     if (c && c->nitems == KEY_MEMBERS && !c->dead) return members_type(r, types, arena, c);
     if (c && c->nitems == KEY_OBJECT)
         return r ? object_type(state, r, types, key) : shown_object(state, types, arena, key);
+    if (c && c->nitems == KEY_INSTANCE && !c->dead)
+        return py_instance_type(state, types, arena, c->cls);
     if (!c || c->nitems < 0) return NULL;
     const Type **items = arena_array(arena, const Type *, c->nitems);
     for (int32_t i = 0; i < c->nitems; i++)
         if (!(items[i] = py_key_type(state, r, types, arena, c->items[i], strong))) return NULL;
     ClassId cls = py_container_class(c->cls);
     if (cls != CLS_COUNT) return type_class_of(types, cls, items);
+    if (c->cls == Py_None) return type_optional(types, items[0]);
+    cls = py_shared_class(state, c->cls);
+    if (cls != CLS_COUNT) return type_shared(types, type_class_of(types, cls, items));
     if (c->cls == (PyObject *)&PyUnicode_Type) return type_class_of(types, CLS_str, NULL);
     if (!c->cls) return type_tuple(types, items, c->nitems);
     PyObject *fields;
@@ -716,12 +741,17 @@ TypeKey py_type_key(ModState *state, const Type *type) {
     }
     if (type->kind == TY_CLASS && type->bits == CLS_str)
         return compound_key(state, (PyObject *)&PyUnicode_Type, NULL, 0);
-    if (type->kind != TY_TUPLE || type->nitems > MAX_TUPLE) return 0;
-    TypeKey *items = PyMem_Malloc(sizeof *items * (size_t)QN_MAX(type->nitems, 1)), key = 1;
+    if (type_is_instance(type)) return py_instance_key(state, type->cls);
+    bool optional = type->kind == TY_OPTIONAL, shared = type->kind == TY_CLASS && type->shared;
+    if ((type->kind != TY_TUPLE && !optional && !shared) || type->nitems > MAX_TUPLE) return 0;
+    const Type *const *parts = optional ? &type->element : shared ? type->params : type->items;
+    int32_t n = optional ? 1 : shared ? type->nparams : type->nitems;
+    TypeKey *items = PyMem_Malloc(sizeof *items * (size_t)QN_MAX(n, 1)), key = 1;
     if (!items) return PyErr_NoMemory(), 0;
-    for (int32_t i = 0; i < type->nitems && key; i++)
-        items[i] = key = py_type_key(state, type->items[i]);
-    if (key) key = compound_key(state, type->cls, items, type->nitems);
+    for (int32_t i = 0; i < n && key; i++)
+        items[i] = key = py_type_key(state, parts[i]);
+    PyObject *cls = optional ? Py_None : shared ? state->shared_classes[type->bits] : type->cls;
+    if (key) key = compound_key(state, cls, items, n);
     PyMem_Free(items);
     return key;
 }

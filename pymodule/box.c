@@ -161,6 +161,7 @@ PyObject *py_box(ModState *state, const ValueLayout *layout, const char *value) 
     case TY_TUPLE: return box_tuple(state, layout, value);
     case TY_ARRAY: return box_array(state, layout, (const ArrayValue *)value);
     case TY_CLASS:
+        if (layout->shared) return py_box_shared(state, layout, value);
         return layout->element == CLS_str ? py_box_str(value) : py_box_object(state, layout, value);
     case TY_OPTIONAL:
         if (!READ(uint8_t)) return Py_NewRef(Py_None);

@@ -27,6 +27,9 @@ typedef enum UnboxOp {
     UB_LIST,       /* a list: an object for the time of the call */
     UB_STR,        /* a string: a copy */
     UB_TABLE,      /* a dict or a set, likewise */
+    UB_SHARED,     /* typed.List and its kin, an instance of a @jitclass: the object itself */
+    UB_NUMBER,     /* any number, for a place in a shared object */
+    UB_OPTIONAL,   /* None or what items[0] takes, for such a place */
     UB_INT_MEMBER, /* of the enumeration `type` */
     UB_MEMBER,
     UB_FUNCTION /* nothing to pass: the object itself is the type */
@@ -38,6 +41,8 @@ typedef struct Plan {
     bool convert;         /* from != to */
     bool optional;        /* a presence byte stands before the value */
     bool present;
+    bool
+        kept; /* of a shared object or of text: it lies in an object, or stays there when the call is over */
     uint8_t ndim, layout;
     int32_t item_size;
     int32_t offset;   /* of the value in the call's frame */
@@ -74,6 +79,7 @@ typedef struct Spec {
     int32_t result_offset, frame_size;
     int32_t narrays; /* among the arguments, those in tuples too */
     bool objects;    /* are there lists, dicts, sets, text or arrays that are kept among them? */
+    bool shared, changes; /* are there shared objects among them, and may the code change some? */
     TypeKey *keys;
     TypeKey *
         declared_keys; /* the types of the code's parameters; == keys unless arguments are converted */
@@ -95,6 +101,13 @@ typedef struct SpecTable {
 /* false with an exception, when an argument of this key cannot be passed as `layout`. */
 bool py_plan_args(ModState *state, Spec *spec, const ValueLayout *params);
 void py_plan_free(Plan *plans, int32_t n);
+/* Of one value to be put into a shared object, or all of such a container. false with an exception. */
+bool py_plan_inside(ModState *state, Plan *plan, TypeKey key, const ValueLayout *layout);
+void py_plan_clear(Plan *plan);
+/* A new object for a list, dict or set of Python's, by the plan of a shared one. As py_unbox. */
+int py_fill_container(const Plan *plan, PyObject *items, char *out);
+/* What lies at `at` goes, `fresh` comes. */
+void py_exchange_value(ModState *state, const ValueLayout *layout, char *at, const char *fresh);
 /* Fills `frame`: pointers to values first, then the values. 1: done; 0: an argument has another type;
  * -1: exception. `loose` also takes subclasses of int, float and complex. */
 int py_unbox(const Spec *spec, PyObject *const *args, char *frame);

@@ -47,6 +47,7 @@ int32_t py_poll(CallContext *ctx) {
     }
     /* The interpreter ends: other threads shall not come back to it from the midst of compiled code. */
     if (frame->saved && py_thread_must_end()) return 1;
+    if (frame->exclusive) return PyErr_CheckSignals() < 0;
     /* a call that holds the GIL gives other threads a turn, as the interpreter would */
     PyThreadState *held = frame->saved ? frame->saved : PyEval_SaveThread();
     PyEval_RestoreThread(held);
@@ -155,6 +156,13 @@ static int enter_nogil(Spec *spec, CallContext *ctx, CallFrame *frame, void **ar
     return status;
 }
 
+/* A call with shared objects: nobody else runs until it ends, but what signals and print() run here. false: RuntimeError. */
+static bool enter_exclusive(ModState *state, const Spec *spec) {
+    if (spec->changes && !py_may_change(state)) return false;
+    state->exclusive++;
+    return true;
+}
+
 /* What may run code of others, which may take the specialisation away. */
 static PyObject *box_held(ModState *state, const Spec *spec, const char *result) {
     py_spec_hold(spec);
@@ -181,8 +189,9 @@ __attribute__((noinline)) static PyObject *finish(Dispatcher *d, const Spec *spe
 
 __attribute__((always_inline)) static inline PyObject *run(Dispatcher *d, Spec *spec,
                                                            char *memory) {
-    CallFrame frame = {.spec = spec, .runs = spec};
+    CallFrame frame = {.spec = spec, .runs = spec, .exclusive = spec->shared};
     CallContext ctx;
+    if (QN_UNLIKELY(spec->shared) && !enter_exclusive(d->core.state, spec)) return NULL;
     ctx.exception = ctx.site = ctx.suppressed = ctx.ncallers = 0;
     ctx.id = ctx.context = ctx.cause = ctx.last_id = 0;
     ctx.budget = 0;
@@ -195,8 +204,10 @@ __attribute__((always_inline)) static inline PyObject *run(Dispatcher *d, Spec *
     ctx.texts = NULL;
     ctx.stack_limit = py_stack_limit();
     char *result = memory + spec->result_offset;
-    int status = d->nogil ? enter_nogil(spec, &ctx, &frame, (void **)memory, result)
-                          : spec->entry(&ctx, (void **)memory, result);
+    int status = d->nogil && !frame.exclusive
+                     ? enter_nogil(spec, &ctx, &frame, (void **)memory, result)
+                     : spec->entry(&ctx, (void **)memory, result);
+    d->core.state->exclusive -= frame.exclusive;
     /* where an exception was taken, a poll came before */
     if (QN_UNLIKELY(status | (frame.runs != spec) | (ctx.kept != NULL) | (ctx.texts != NULL)))
         return finish(d, spec, &ctx, status, result, frame.runs != spec);

@@ -6,6 +6,7 @@
  * list; within one result a list that is in two places is one list. */
 #include "pymodule/objects.h"
 #include "codegen/support.h"
+#include "pymodule/shared.h"
 
 static ListObject *list_at(const char *value) {
     return *(ListObject *const *)value;
@@ -27,6 +28,27 @@ static void retain_value(const ValueLayout *layout, const char *value) {
     if (layout->kind == TY_ARRAY) quern_retain(((const ArrayValue *)value)->owner);
     for (int32_t i = 0; layout->kind != TY_CLASS && i < layout->nitems; i++)
         retain_value(&layout->items[i], value + layout->items[i].offset);
+}
+
+static void release_value(const ValueLayout *layout, const char *value) {
+    if (layout->kind == TY_CLASS) quern_release(*(Owner *const *)value);
+    if (layout->kind == TY_ARRAY) quern_release(((const ArrayValue *)value)->owner);
+    for (int32_t i = 0; layout->kind != TY_CLASS && i < layout->nitems; i++)
+        release_value(&layout->items[i], value + layout->items[i].offset);
+}
+
+void py_exchange_value(ModState *state, const ValueLayout *layout, char *at, const char *fresh) {
+    char *old = PyMem_Malloc((size_t)layout->size + 1);
+    if (old) memcpy(old, at, (size_t)layout->size);
+    memcpy(at, fresh, (size_t)layout->size);
+    if (old) release_value(layout, old); /* else it stays for ever */
+    PyMem_Free(old);
+    if (atomic_load(&state->dropped)) py_drop_owned(state);
+}
+
+int py_fill_container(const Plan *plan, PyObject *items, char *out) {
+    return plan->op == UB_LIST ? py_unbox_list(plan, items, out, false)
+                               : py_unbox_table(plan, items, out, false);
 }
 
 PyObject *py_box_kept(ModState *state, const ValueLayout *layout, const char *value) {
@@ -123,6 +145,9 @@ bool py_is_unchanged(ModState *state, const Plan *plan, const char *value, PyObj
         *ok = write_object(state, plan, inner);
         return true;
     }
+    if (plan->op == UB_SHARED)
+        return py_is_shared(state, python) &&
+               ((SharedObject *)python)->object == *(ObjectHeader *const *)value;
     if (plan->op == UB_KEPT_ARRAY)
         return py_is_array_of(python, (const ArrayValue *)value, plan->ndim);
     if (py_has_items(plan) || plan->optional) return false;

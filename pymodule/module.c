@@ -26,6 +26,9 @@ static PyObject *module_register(PyObject *module, PyObject *args) {
                       : !strcmp(name, "Namespace") ? &state->namespace_class
                       : !strcmp(name, "overloads") ? &state->overloads
                                                    : NULL;
+    if (!strcmp(name, "List")) slot = &state->shared_classes[CLS_list];
+    if (!strcmp(name, "Dict")) slot = &state->shared_classes[CLS_dict];
+    if (!strcmp(name, "Set")) slot = &state->shared_classes[CLS_set];
     if (!slot) return PyErr_Format(PyExc_ValueError, "unknown class %s", name);
     Py_XSETREF(*slot, Py_NewRef(object));
     Py_RETURN_NONE;
@@ -151,7 +154,16 @@ static PyObject *module_record(PyObject *module, PyObject *recorder) {
     Py_RETURN_NONE;
 }
 
+/* The number by which types in text name the instances of a class with @jitclass: instance[3]. */
+static PyObject *module_instance_number(PyObject *module, PyObject *cls) {
+    if (!PyType_Check(cls)) return PyErr_SetString(PyExc_TypeError, "a class is expected"), NULL;
+    TypeKey key = py_instance_key(py_state(module), cls);
+    return key ? PyLong_FromUnsignedLong(key & ~KEY_COMPOUND) : NULL;
+}
+
 static PyMethodDef module_methods[] = {
+    {"instance_number", module_instance_number, METH_O,
+     "Of a class with @jitclass, for types in text."},
     {"register", module_register, METH_VARARGS, NULL},
     {"typeof", module_typeof, METH_O, "The type of a value, as text."},
     {"describe", module_describe, METH_O, "(parameter types, result type) of a signature's text."},
@@ -206,7 +218,9 @@ static int module_exec(PyObject *module) {
     py_use_hash();
     if (!(state->str_quern_name = PyUnicode_InternFromString("_quern_name"))) return -1;
     if (add_type(module, &state->dispatcher_type, &py_dispatcher_spec) < 0 ||
-        add_type(module, &state->ufunc_data_type, &py_ufunc_data_spec) < 0)
+        add_type(module, &state->ufunc_data_type, &py_ufunc_data_spec) < 0 ||
+        add_type(module, &state->shared_type, &py_shared_spec) < 0 ||
+        add_type(module, &state->field_type, &py_field_spec) < 0)
         return -1;
     return py_ufunc_init(state) < 0 ? -1 : py_device_init(state, module);
 }
@@ -215,6 +229,10 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     ModState *state = py_state(module);
     Py_VISIT(state->dispatcher_type);
     Py_VISIT(state->ufunc_data_type);
+    Py_VISIT(state->shared_type);
+    Py_VISIT(state->field_type);
+    for (int i = 0; i < CLS_COUNT; i++)
+        Py_VISIT(state->shared_classes[i]);
     Py_VISIT(state->np);
     Py_VISIT(state->errors);
     Py_VISIT(state->linecache);
@@ -230,6 +248,9 @@ static int module_clear(PyObject *module) {
     ModState *state = py_state(module);
     Py_CLEAR(state->dispatcher_type);
     Py_CLEAR(state->ufunc_data_type);
+    Py_CLEAR(state->field_type);
+    for (int i = 0; i < CLS_COUNT; i++)
+        Py_CLEAR(state->shared_classes[i]);
     Py_CLEAR(state->np);
     Py_CLEAR(state->errors);
     Py_CLEAR(state->linecache);
@@ -247,6 +268,7 @@ static void module_free(void *module) {
     if (!state) return;
     module_clear(module);
     Py_CLEAR(state->str_quern_name);
+    Py_CLEAR(state->shared_type);
     py_argtype_clear(state);
 }
 

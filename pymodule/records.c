@@ -178,6 +178,25 @@ static const Type *with_dtype(ModState *state, TypeTable *types, Arena *arena, c
     return kind < 0 ? NULL : py_element_type(state, types, arena, kind);
 }
 
+/* Of instances the text has a number alone: that of their key. */
+static const Type *written_class(ModState *state, TypeTable *types, Arena *arena,
+                                 const Type *type) {
+    const Type *params[2];
+    if (type_is_instance(type)) {
+        if ((uintptr_t)type->cls >= KEY_COMPOUND) return type;
+        const CompoundTable *table = atomic_load(&state->compounds);
+        int32_t at = (int32_t)(uintptr_t)type->cls;
+        const Compound *c = table && at < table->n ? table->items[at] : NULL;
+        if (c && !c->dead && c->nitems == KEY_INSTANCE)
+            return py_instance_type(state, types, arena, c->cls);
+        PyErr_SetString(PyExc_TypeError, "a type names a @jitclass that there is not");
+        return NULL;
+    }
+    for (int32_t i = 0; i < type->nparams; i++)
+        if (!(params[i] = py_written_type(state, types, arena, type->params[i]))) return NULL;
+    return type->nparams ? type_class_like(types, type, params) : type;
+}
+
 const Type *py_written_type(ModState *state, TypeTable *types, Arena *arena, const Type *type) {
     const Type *inner = type->kind == TY_ARRAY ? type->element : type;
     if (inner->kind == TY_RECORD && !inner->cls &&
@@ -187,6 +206,11 @@ const Type *py_written_type(ModState *state, TypeTable *types, Arena *arena, con
         Type key = type->kind == TY_ARRAY ? *type : *type_array(types, inner, 0, LAYOUT_C);
         key.element = inner;
         return type_array_like(types, &key, key.ndim, (Layout)key.layout);
+    }
+    if (type->kind == TY_CLASS) return written_class(state, types, arena, type);
+    if (type->kind == TY_OPTIONAL) {
+        const Type *element = py_written_type(state, types, arena, type->element);
+        return element ? type_optional(types, element) : NULL;
     }
     if (type->kind != TY_TUPLE || type->fields) return type;
     const Type **items = arena_array(arena, const Type *, type->nitems);

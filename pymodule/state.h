@@ -49,9 +49,10 @@ static inline Layout key_layout(TypeKey key) {
 enum { MAX_ARGS = 255, MAX_TUPLE = 1000, MAX_NESTING = 32, MAX_DIMS = 32 };
 
 /* nitems >= 0: a tuple type (cls: the class of a named tuple, or NULL). KEY_OBJECT: a function, or a member of an
- * enumeration. KEY_MEMBERS: the members of an enumeration. No class and no object is kept: when it dies, its key, the keys of
+ * enumeration. KEY_MEMBERS: the members of an enumeration. KEY_INSTANCE: instances of a class with @jitclass. One item of the class
+ * None: an optional, which only fields and elements are. No class and no object is kept: when it dies, its key, the keys of
  * tuples that it stands in, and their specialisations go. */
-enum { KEY_OBJECT = -1, KEY_MEMBERS = -2 };
+enum { KEY_OBJECT = -1, KEY_MEMBERS = -2, KEY_INSTANCE = -3 };
 typedef struct Compound {
     int32_t nitems;
     PyObject *cls;
@@ -69,6 +70,9 @@ typedef struct CompoundTable {
 typedef struct ModState {
     PyObject *module; /* borrowed */
     PyTypeObject *dispatcher_type, *ufunc_data_type, *kernel_type, *launch_type;
+    PyTypeObject *shared_type, *field_type;
+    PyObject *shared_classes[CLS_COUNT]; /* typed.List and its kin, told by register(); else NULL */
+    int exclusive; /* calls that run and were given shared objects; under the GIL */
     PyTypeObject *device_array_type, *stream_type, *event_type, *device_type, *api_type;
     PyTypeObject *ufunc_type;    /* made at run time: see ufunc.c; lives for ever */
     PyObject *np;                /* the numpy module */
@@ -144,6 +148,10 @@ const Type *py_key_type(ModState *state, struct PyResolver *r, TypeTable *types,
                         TypeKey key, bool strong);
 /* The key of a declared type; 0 when arguments of this type cannot come from Python. */
 TypeKey py_type_key(ModState *state, const Type *type);
+/* The key of a compound, see there. 0: exception. */
+TypeKey py_compound_key(ModState *state, PyObject *cls, const TypeKey *items, int32_t n);
+/* Of the instances of a class with @jitclass. */
+TypeKey py_instance_key(ModState *state, PyObject *cls);
 /* The user's name of a key's type, a new reference. */
 PyObject *py_key_text(ModState *state, TypeKey key);
 /* An ndarray, or a subclass whose own behaviour compiled code does not lose: numpy.memmap and numpy.recarray. */
@@ -293,6 +301,17 @@ PyObject *py_box_str(const char *value);
 ClassId py_container_class(PyObject *cls);
 PyObject *py_box_object(ModState *state, const ValueLayout *layout, const char *value);
 
+/* -- shared.c: objects that Python and compiled code share -- */
+/* Which container's class it is, of typed.List and its kin; CLS_COUNT: another class. */
+ClassId py_shared_class(const ModState *state, PyObject *cls);
+/* The class that stands in the key of an object's type. */
+PyObject *py_key_class(const ModState *state, const ValueLayout *layout);
+PyObject *py_box_shared(ModState *state, const ValueLayout *layout, const char *value);
+/* Of a class with @jitclass, with its fields. NULL: exception. */
+const Type *py_instance_type(ModState *state, TypeTable *types, Arena *arena, PyObject *cls);
+/* false: RuntimeError, since compiled code runs that was given such objects. */
+bool py_may_change(const ModState *state);
+
 /* -- call support: poll and stack limit (jitfunc.c) -- */
 struct Spec;
 typedef struct CallFrame {
@@ -300,6 +319,7 @@ typedef struct CallFrame {
     uint64_t next_check;  /* ns of the monotonic clock; 0: the clock was not read yet */
     struct Spec *spec;    /* what is called */
     struct Spec *runs;    /* to be held as soon as the GIL is given up; NULL: it is */
+    bool exclusive;       /* no other thread gets a turn: the call was given shared objects */
 } CallFrame;
 int32_t py_poll(CallContext *ctx);
 void py_set_interrupted(void); /* the exception of a call that a poll has ended without one */
@@ -320,7 +340,7 @@ void py_dump_artifact(const Artifact *artifact, const char *target, uint32_t bit
 /* -- inspect_obj.c -- */
 
 /* -- types, made by module.c from these specs -- */
-extern PyType_Spec py_dispatcher_spec, py_ufunc_data_spec;
+extern PyType_Spec py_dispatcher_spec, py_ufunc_data_spec, py_shared_spec, py_field_spec;
 PyObject *py_compile_kernel(PyObject *module, PyObject *args); /* ahead.c */
 PyObject *py_make_ufunc(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *py_make_gufunc(PyObject *module, PyObject *args);

@@ -21,7 +21,7 @@ int py_unbox_str(const Plan *plan, PyObject *o, char *out, bool loose) {
     if (!s) return PyErr_NoMemory(), -1;
     memcpy(s->data, PyUnicode_DATA(o), (size_t)(length * kind));
     s->hash = PyUnicode_CheckExact(o) ? ((PyASCIIObject *)o)->hash : -1;
-    s->header.python = o;
+    s->header.python = plan->kept ? NULL : o; /* it would outlive the Python string */
     *(StrObject **)out = s;
     return 1;
 }

@@ -4,6 +4,8 @@
  * computing keys only when an argument does not fit. Scalars and arrays with exact types are read without
  * calling anything that could run Python code, so no array's pointer is taken before a side effect. */
 #include "pymodule/device.h"
+#include "codegen/support.h"
+#include "pymodule/shared.h"
 #include <math.h>
 
 /* -- scalars -------------------------------------------------------------------------------------- */
@@ -149,6 +151,8 @@ typedef struct Planner {
     int32_t narrays; /* so far */
     bool objects;
     bool inside; /* of an object */
+    bool shared; /* objects of Python stay in shared ones when the call is over */
+    bool any_number;
 } Planner;
 
 static int32_t reserve(Planner *p, int64_t size, int64_t align) {
@@ -217,6 +221,7 @@ static bool plan_tuple(Planner *p, Plan *plan, const Compound *c, const ValueLay
 static bool plan_object(Planner *p, Plan *plan, const Compound *c, ClassId cls,
                         const ValueLayout *layout) {
     plan->op = cls == CLS_list ? UB_LIST : UB_TABLE;
+    plan->state = p->state;
     plan->object = layout;
     plan->nitems = c->nitems;
     p->objects = true;
@@ -231,8 +236,32 @@ static bool plan_object(Planner *p, Plan *plan, const Compound *c, ClassId cls,
     return ok;
 }
 
+static bool plan_shared(Planner *p, Plan *plan, TypeKey key, const ValueLayout *layout) {
+    plan->op = UB_SHARED;
+    plan->state = p->state;
+    plan->key = key;
+    plan->kept = p->inside;
+    plan->object = layout;
+    return (layout->kind == TY_CLASS && layout->shared) || mismatch(key, layout);
+}
+
+/* What stands in a shared object: (is it there?, value). */
+static bool plan_optional(Planner *p, Plan *plan, const Compound *c, const ValueLayout *layout,
+                          int32_t offset) {
+    plan->op = UB_OPTIONAL;
+    plan->offset = offset;
+    plan->nitems = 1;
+    if (layout->kind != TY_OPTIONAL && (layout->kind != TY_TUPLE || layout->nitems != 2))
+        return mismatch(KEY_COMPOUND, layout);
+    const ValueLayout *value = &layout->items[layout->nitems - 1];
+    plan->items = PyMem_Calloc(1, sizeof *plan->items);
+    if (!plan->items) return PyErr_NoMemory(), false;
+    return plan_value(p, &plan->items[0], c->items[0], value, offset + value->offset);
+}
+
 static bool plan_str(Planner *p, Plan *plan, const ValueLayout *layout) {
     plan->op = UB_STR;
+    plan->kept = p->shared;
     plan->object = layout;
     p->objects = true;
     bool fits = layout->kind == TY_CLASS && layout->element == CLS_str;
@@ -246,7 +275,8 @@ static bool plan_scalar(Planner *p, Plan *plan, TypeKind kind, const ValueLayout
                                             [TY_bool] = UB_BOOL,
                                             [TY_none] = UB_NONE};
     bool scalar = kind >= TY_i8 && kind <= TY_c128;
-    plan->op = scalar ? UB_SCALAR : ops[kind];
+    plan->op = p->any_number && kind != TY_none ? UB_NUMBER : scalar ? UB_SCALAR : ops[kind];
+    plan->state = p->state;
     plan->from = (uint8_t)type_strong_kind(kind);
     plan->to = layout->kind;
     plan->convert = plan->from != plan->to;
@@ -288,6 +318,9 @@ static bool plan_value(Planner *p, Plan *plan, TypeKey key, const ValueLayout *l
     if (key_is_scalar(key)) return plan_scalar(p, plan, key_scalar_kind(key), layout);
     const Compound *c = py_compound(p->state, key);
     ClassId cls = py_container_class(c->cls);
+    if (c->nitems == KEY_INSTANCE || py_shared_class(p->state, c->cls) != CLS_COUNT)
+        return plan_shared(p, plan, key, layout);
+    if (c->cls == Py_None) return plan_optional(p, plan, c, layout, offset);
     if (cls != CLS_COUNT) return plan_object(p, plan, c, cls, layout);
     if (c->cls == (PyObject *)&PyUnicode_Type) return plan_str(p, plan, layout);
     if (c->nitems >= 0) return plan_tuple(p, plan, c, layout, offset);
@@ -305,8 +338,55 @@ void py_plan_free(Plan *plans, int32_t n) {
     PyMem_Free(plans);
 }
 
+void py_plan_clear(Plan *plan) {
+    for (int32_t i = 0; i < plan->nitems; i++)
+        py_plan_clear(&plan->items[i]);
+    PyMem_Free(plan->items);
+    Py_XDECREF(plan->names);
+    *plan = (Plan){0};
+}
+
+bool py_plan_inside(ModState *state, Plan *plan, TypeKey key, const ValueLayout *layout) {
+    Planner p = {.state = state, .inside = true, .shared = true, .any_number = true};
+    const Compound *c = key_is_compound(key) ? py_compound(state, key) : NULL;
+    ClassId cls = c ? py_shared_class(state, c->cls) : CLS_COUNT;
+    bool whole = cls != CLS_COUNT && !layout->offset && layout->kind == TY_CLASS && plan->kept;
+    *plan = (Plan){0};
+    bool ok = whole ? plan_object(&p, plan, c, cls, layout) : plan_value(&p, plan, key, layout, 0);
+    if (!ok) py_plan_clear(plan);
+    return ok;
+}
+
+static bool holds_shared(const ValueLayout *layout) {
+    for (int32_t i = 0; i < layout->nitems; i++)
+        if (holds_shared(&layout->items[i])) return true;
+    return layout->shared;
+}
+
+static bool changes_shared(const ValueLayout *layout) {
+    for (int32_t i = 0; i < layout->nitems; i++)
+        if (changes_shared(&layout->items[i])) return true;
+    return layout->shared && layout->changed;
+}
+
+/* May a call drop owners of Python objects, which lie in shared objects? */
+static bool keeps_owners(const ValueLayout *layouts, int32_t n) {
+    for (int32_t i = 0; i < n; i++) {
+        bool instance = layouts[i].kind == TY_CLASS && layouts[i].element == CLS_instance;
+        if (instance || layouts[i].kind == TY_ARRAY) return true;
+        if (keeps_owners(layouts[i].items, layouts[i].nitems)) return true;
+    }
+    return false;
+}
+
 bool py_plan_args(ModState *state, Spec *spec, const ValueLayout *params) {
     Planner p = {.state = state, .at = (int32_t)sizeof(void *) * spec->nargs};
+    for (int32_t i = 0; i < spec->nargs; i++) {
+        spec->shared |= holds_shared(&params[i]);
+        spec->changes |= changes_shared(&params[i]);
+    }
+    p.shared = spec->shared || holds_shared(&spec->artifact->result);
+    p.objects = spec->shared && keeps_owners(params, spec->nargs);
     spec->plans = PyMem_Calloc((size_t)QN_MAX(spec->nargs, 1), sizeof *spec->plans);
     if (!spec->plans) return PyErr_NoMemory(), false;
     for (int32_t i = 0; i < spec->nargs; i++) {
@@ -529,8 +609,51 @@ static int unbox_kernel_array(const Plan *plan, PyObject *o, char *out, char *fr
     return 1;
 }
 
+static inline int unbox_shared(const Plan *plan, PyObject *o, char *out) {
+    if (!py_is_shared(plan->state, o)) return 0;
+    const SharedObject *s = (const SharedObject *)o;
+    if (s->key != plan->key) return 0;
+    if (plan->kept) quern_retain(&s->object->owner);
+    *(ObjectHeader **)out = s->object;
+    return 1;
+}
+
+/* A number of Python's or NumPy's. `loose`: a float for an int, too. */
+static int unbox_number(const Plan *plan, PyObject *o, char *out, bool loose) {
+    _Alignas(16) char value[16];
+    int from = PyBool_Check(o) ? TY_bool : py_kind_of_scalar_type(plan->state, Py_TYPE(o));
+    if (PyBool_Check(o)) {
+        *(uint8_t *)value = o == Py_True;
+    } else if (from >= 0) {
+        const char *at = (const char *)o + py_scalar_value_offset((TypeKind)from);
+        memcpy(value, at, (size_t)PyDataType_ELSIZE(plan->state->descrs[from]));
+    } else if (PyLong_Check(o)) {
+        int wide = py_wide_int(o, (uint64_t *)value);
+        if (wide < 0) return -1;
+        from = wide ? TY_u64 : TY_i64;
+        if (!wide) *(int64_t *)value = PyLong_AsLongLong(o);
+        if (!wide && PyErr_Occurred()) return -1;
+    } else if (PyFloat_Check(o)) {
+        from = TY_f64;
+        *(double *)value = PyFloat_AS_DOUBLE(o);
+    } else if (PyComplex_Check(o)) {
+        from = TY_c128;
+        memcpy(value, &((PyComplexObject *)o)->cval, sizeof value);
+    } else {
+        return 0;
+    }
+    if (!py_may_convert((TypeKind)from, (TypeKind)plan->to)) return 0;
+    if (!loose && py_loses_kind((TypeKind)from, (TypeKind)plan->to)) return 0;
+    return convert_arg(plan, (TypeKind)from, value, out);
+}
+
 static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loose,
                             KernelArrays *k);
+
+static int unbox_optional(const Plan *plan, PyObject *o, char *frame, bool loose) {
+    *(uint8_t *)(frame + plan->offset) = o != Py_None;
+    return o == Py_None ? 1 : unbox_one(&plan->items[0], o, frame, loose, NULL);
+}
 
 static int unbox_tuple(const Plan *plan, PyObject *o, char *frame, bool loose, KernelArrays *k) {
     if ((PyObject *)Py_TYPE(o) != plan->type || PyTuple_GET_SIZE(o) != plan->nitems) return 0;
@@ -571,6 +694,9 @@ static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loo
     case UB_LIST: return py_unbox_list(plan, o, out, loose);
     case UB_STR: return py_unbox_str(plan, o, out, loose);
     case UB_TABLE: return py_unbox_table(plan, o, out, loose);
+    case UB_SHARED: return unbox_shared(plan, o, out);
+    case UB_NUMBER: return unbox_number(plan, o, out, loose);
+    case UB_OPTIONAL: return unbox_optional(plan, o, frame, loose);
     case UB_INT_MEMBER:
         return (PyObject *)Py_TYPE(o) == plan->type ? unbox_int(plan, o, out, true) : 0;
     case UB_MEMBER:
@@ -598,6 +724,7 @@ static inline int unbox_common(const Plan *plan, PyObject *o, char *frame) {
         case UB_INT: return unbox_int(plan, o, frame + plan->offset, false);
         case UB_FLOAT: return unbox_float(plan, o, frame + plan->offset, false);
         case UB_ARRAY: return unbox_array(plan, o, frame + plan->offset, frame);
+        case UB_SHARED: return unbox_shared(plan, o, frame + plan->offset);
         default: break;
         }
     return unbox_one(plan, o, frame, false, NULL);

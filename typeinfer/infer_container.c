@@ -18,6 +18,7 @@ typedef struct Site {
 typedef struct WebFacts {
     const Type *params[MOST_PARAMS]; /* NULL: nothing known yet */
     bool heap;                       /* it makes objects */
+    bool shared;                     /* which Python holds, too: typed.List */
 } WebFacts;
 
 struct ContainerWebs {
@@ -127,11 +128,27 @@ bool type_is_list(const Type *type) {
     return type_is_of(type, CLS_list);
 }
 
-static const Type *container_type(Infer *in, ClassId cls, const Type *const *params) {
+static const Type *container_type(Infer *in, ClassId cls, bool shared, const Type *const *params) {
     const Type *known[MOST_PARAMS];
     for (int32_t p = 0; p < type_class_nparams(cls); p++)
         known[p] = params[p] ? params[p] : type_unknown(in->types);
-    return type_class_of(in->types, cls, known);
+    const Type *type = type_class_of(in->types, cls, known);
+    return shared ? type_shared(in->types, type) : type;
+}
+
+/* What is shared holds only what is: containers in it, too, whatever they are called. */
+static const Type *shared_form(Infer *in, const Type *type) {
+    const Type *parts[MOST_PARAMS];
+    if (type->kind == TY_CLASS && type->nparams) {
+        for (int32_t p = 0; p < type->nparams; p++)
+            parts[p] = shared_form(in, type->params[p]);
+        return container_type(in, (ClassId)type->bits, true, parts);
+    }
+    if (type->kind != TY_TUPLE || !type->counted) return type;
+    const Type **items = arena_array(in->arena, const Type *, type->nitems);
+    for (int32_t i = 0; i < type->nitems; i++)
+        items[i] = shared_form(in, type->items[i]);
+    return type_tuple_like(in->types, type, items);
 }
 
 /* The parameter that stands for what is stored under a place: the elements of a list, the values of a dict. */
@@ -142,12 +159,12 @@ static int32_t stored_param(const Type *container) {
 /* The common type of two elements; containers are of the common types of their parameters. NULL: none. */
 static const Type *join_elements(Infer *in, const Type *a, const Type *b) {
     if (!a || !b) return a ? a : b;
-    if (a->kind == TY_CLASS && b->kind == TY_CLASS && a->bits == b->bits &&
+    if (a->kind == TY_CLASS && b->kind == TY_CLASS && a->bits == b->bits && a->nparams &&
         a->nparams <= MOST_PARAMS) {
         const Type *params[MOST_PARAMS] = {0};
         for (int32_t p = 0; p < a->nparams; p++)
             if (!(params[p] = join_elements(in, a->params[p], b->params[p]))) return NULL;
-        return container_type(in, (ClassId)a->bits, params);
+        return container_type(in, (ClassId)a->bits, a->shared || b->shared, params);
     }
     Fact x = fact_of(a), y = fact_of(b), both;
     return fact_join(in, &x, &y, &both) ? both.type : NULL;
@@ -261,7 +278,8 @@ static bool teach(Infer *in, Ref ref, const Type *type, const Type *const *param
         const Type *outer = in->facts[from].type;
         if (type_is_list(outer) || type_is_of(outer, CLS_dict)) {
             const Type *outer_params[MOST_PARAMS] = {0};
-            outer_params[stored_param(outer)] = container_type(in, (ClassId)type->bits, params);
+            outer_params[stored_param(outer)] =
+                container_type(in, (ClassId)type->bits, type->shared, params);
             return teach(in, from, outer, outer_params, depth - 1);
         }
     }
@@ -272,6 +290,12 @@ static bool teach(Infer *in, Ref ref, const Type *type, const Type *const *param
     return true;
 }
 
+static void share_web(Infer *in, Ref web) {
+    if (in->containers->facts[web].shared) return;
+    in->containers->facts[web].shared = true;
+    visit_sites_again(in, web);
+}
+
 /* Lists that are put into a list of floats hold floats. */
 static bool teach_inner(Infer *in, const Type *element, Ref item) {
     Ref inner = web_with_site(in, item);
@@ -279,6 +303,7 @@ static bool teach_inner(Infer *in, const Type *element, Ref item) {
     bool any = false;
     if (!inner || !element || element->kind != TY_CLASS || element->nparams > MOST_PARAMS)
         return true;
+    if (element->shared) share_web(in, inner);
     for (int32_t p = 0; p < element->nparams; p++)
         if (element->params[p]->kind != TY_UNKNOWN) params[p] = element->params[p], any = true;
     return !any || teach_web(in, inner, element, params);
@@ -291,6 +316,7 @@ static bool put_items(Infer *in, Val container, const Val *items) {
     for (int32_t p = 0; p < type->nparams; p++) {
         params[p] = items[p].f.type ? ti_stored(in->types, items[p].f.type) : NULL;
         if (!params[p]) continue;
+        if (type->shared) params[p] = shared_form(in, params[p]);
         if (!(hashes(type, p) ? is_key(params[p]) : is_element(params[p])))
             return not_an_element(in, type, p, params[p]);
     }
@@ -308,6 +334,7 @@ bool container_taught_by_phi(Infer *in, Ref phi) {
     for (int32_t k = 0; web && k < ir_inst(in->f, phi)->nargs; k++) {
         const Type *type = in->facts[ir_arg(in->f, phi, k)].type;
         if (!type || type->kind != TY_CLASS || type->open || type->nparams > MOST_PARAMS) continue;
+        if (type->shared && type->nparams) share_web(in, web);
         bool fits = true;
         for (int32_t p = 0; p < type->nparams; p++)
             fits &=
@@ -326,7 +353,7 @@ void container_of_today(Infer *in, Ref ref, Fact *f) {
     Ref web = web_with_site(in, ref);
     const WebFacts *w = web ? &in->containers->facts[web] : NULL;
     if (w && w->params[0] && f->type->nparams <= MOST_PARAMS)
-        f->type = container_type(in, (ClassId)f->type->bits, w->params);
+        f->type = container_type(in, (ClassId)f->type->bits, w->shared, w->params);
 }
 
 /* -- sites ------------------------------------------------------------------------------------------ */
@@ -337,7 +364,7 @@ static const Type *closed(Infer *in, const Type *type) {
     const Type *params[MOST_PARAMS] = {0};
     for (int32_t p = 0; p < type->nparams; p++)
         params[p] = closed(in, type->params[p]);
-    return container_type(in, (ClassId)type->bits, params);
+    return container_type(in, (ClassId)type->bits, type->shared, params);
 }
 
 /* What a web is about whose containers nothing is ever put into: any type will do. */
@@ -415,14 +442,58 @@ bool v_container_site(Infer *in, ClassId cls, Ref site, const Val *items, int32_
     const Type *unknown[MOST_PARAMS] = {0};
     if (!ti_may_allocate(in, new_text(cls))) return false;
     add_site(in, cls, site);
-    *out = (Val){.f = fact_of(container_type(in, cls, unknown)), .src = site};
+    const WebFacts *w = facts_of(in, site);
+    *out = (Val){.f = fact_of(container_type(in, cls, w->shared, unknown)), .src = site};
     if (!put_all(in, *out, items, n)) return false;
-    out->f = fact_of(container_type(in, cls, facts_of(in, site)->params));
+    out->f = fact_of(container_type(in, cls, w->shared, w->params));
     if (!in->emit && in->facts[site].type != out->f.type) forget_result(in);
     if (!in->emit) return out->f.type->open || cls == CLS_list || fill_table(in, *out, items, n);
     if (cls == CLS_list) return out->ref = emit_list(in, out->f.type, items, n), true;
     out->ref = emit_table(in, out->f.type);
     return fill_table(in, *out, items, n);
+}
+
+/* typed.List.empty_list(item): the types of what will be in it. */
+static bool given_types(const CallArgs *args, const Type **params) {
+    int32_t n = 0;
+    for (int32_t i = 0; i < args->nargs && n < MOST_PARAMS; i++) {
+        const Binding *b = fact_object(&args->args[i].f);
+        if (b && b->kind == BIND_TYPE && b->type) params[n++] = b->type;
+    }
+    return n > 0;
+}
+
+/* typed.List(), typed.Dict.empty(key, value) and their kin. *known false: it is another name. */
+bool v_shared_site(Infer *in, Str name, const CallArgs *args, bool *known, Val *out) {
+    static const struct {
+        const char *name;
+        ClassId cls;
+        bool types;
+    } makers[] = {
+        {"typed.Dict", CLS_dict, false}, {"typed.Dict.empty", CLS_dict, true},
+        {"typed.List", CLS_list, false}, {"typed.List.empty_list", CLS_list, true},
+        {"typed.Set", CLS_set, false},   {"typed.Set.empty", CLS_set, true},
+    };
+    int i = 0;
+    while (i < countof(makers) && !str_is(name, makers[i].name))
+        i++;
+    *known = i < countof(makers) && (makers[i].types || args->nargs == 0);
+    if (!*known) return false;
+    const Type *params[MOST_PARAMS] = {0};
+    Ref site = in->at;
+    ClassId cls = makers[i].cls;
+    if (makers[i].types && !given_types(args, params))
+        return v_refuse(in, REFUSE_CALL, ti_c_text(in, name), args->args, args->nargs);
+    if (!ti_may_allocate(in, new_text(cls))) return false;
+    add_site(in, cls, site);
+    share_web(in, representative(in->containers, site));
+    const Type *type = container_type(in, cls, true, params);
+    for (int32_t p = 0; p < type->nparams; p++)
+        if (params[p] && !(hashes(type, p) ? is_key(params[p]) : is_element(params[p])))
+            return not_an_element(in, type, p, params[p]);
+    if (!in->emit && !teach_web(in, representative(in->containers, site), type, params))
+        return false;
+    return v_container_site(in, cls, site, NULL, 0, out);
 }
 
 /* -- methods ------------------------------------------------------------------------------------------ */

@@ -2,6 +2,7 @@
  *
  *   signature := [type] '(' [types] ')' | type ',' types     types := type {',' type} [',']
  *   type      := scalar | tuple | type '[' axes ']' | Array(type, ndim, 'C' [, readonly] [, unaligned])
+ *              | ListType[type] | DictType[type, type] | SetType[type] | unicode_type
  *              | Optional(type) | Record(size {, 'name': field at offset})
  *   field     := type | nestedarray(type, (lengths))
  *   tuple     := '(' types ')' | Tuple((types)) | UniTuple(type, n)
@@ -273,6 +274,36 @@ static const Type *scalar(Reader *r, Str word) {
     return NULL;
 }
 
+/* ListType[int64], DictType[unicode_type, float64]: what stands behind the word. */
+static const Type *shared_class(Reader *r, ClassId id) {
+    const Type *params[2] = {0};
+    if (!expect(r, '[')) return NULL;
+    for (int32_t i = 0; i < type_class_nparams(id); i++)
+        if ((i && !expect(r, ',')) || !(params[i] = type(r))) return NULL;
+    if (!expect(r, ']')) return NULL;
+    return type_shared(r->types, type_class_of(r->types, id, params));
+}
+
+/* instance[3]: of the class with that number, which the resolver knows. */
+static const Type *instance(Reader *r) {
+    if (!expect(r, '[')) return NULL;
+    int n = number(r, INT32_MAX - 1);
+    if (n < 0 || !expect(r, ']')) return NULL;
+    return type_instance(r->types, (void *)(uintptr_t)n, STR("instance"));
+}
+
+static const Type *class_named(Reader *r, Str word) {
+    static const struct {
+        const char *text;
+        ClassId id;
+    } classes[] = {{"ListType", CLS_list}, {"DictType", CLS_dict}, {"SetType", CLS_set}};
+    for (int i = 0; i < countof(classes); i++)
+        if (str_is(word, classes[i].text)) return shared_class(r, classes[i].id);
+    if (str_is(word, "instance")) return instance(r);
+    if (str_is(word, "unicode_type")) return type_class_of(r->types, CLS_str, NULL);
+    return NULL;
+}
+
 static const Type *named(Reader *r, const char *at) {
     Str word = name(r);
     while (*r->p == '.') { /* types.float64, nb.int32 */
@@ -289,8 +320,9 @@ static const Type *named(Reader *r, const char *at) {
     for (int i = 0; i < countof(calls); i++)
         if (str_is(word, calls[i].text)) return expect(r, '(') ? calls[i].read(r) : NULL;
     const Type *t = scalar(r, word);
-    return t ? t
-             : fail(r, at, str_printf(r->arena, "unknown type '" STR_FMT "'", STR_ARG(word)).bytes);
+    if (!t) t = class_named(r, word);
+    if (t || r->diags->failed) return t;
+    return fail(r, at, str_printf(r->arena, "unknown type '" STR_FMT "'", STR_ARG(word)).bytes);
 }
 
 static const Type *type(Reader *r) {

@@ -30,7 +30,7 @@ static const Type *make_lowered(Ti *ti, const Type *type) {
         const Type **params = arena_array(ti->arena, const Type *, type->nparams);
         for (int32_t i = 0; i < type->nparams; i++)
             params[i] = lower_type(ti, type->params[i]);
-        return type_class_of(types, (ClassId)type->bits, params);
+        return type_class_like(types, type, params);
     }
     case TY_RANGE: {
         const Type *element = lower_type(ti, type->element);
@@ -363,7 +363,9 @@ static bool same_stored(const Type *a, const Type *b) {
     if (a->kind == TY_OPTIONAL) return same_stored(a->element, b->element);
     bool cls = a->kind == TY_CLASS;
     bool tuple = a->kind == TY_TUPLE || (a->kind == TY_CLOSURE && a->binding == b->binding);
-    if (cls ? a->bits != b->bits : !tuple || a->nitems != b->nitems) return false;
+    if (cls ? a->bits != b->bits || a->shared != b->shared || type_is_instance(a)
+            : !tuple || a->nitems != b->nitems)
+        return false;
     for (int32_t k = 0; k < (cls ? a->nparams : a->nitems); k++)
         if (!same_stored(cls ? a->params[k] : a->items[k], cls ? b->params[k] : b->items[k]))
             return false;

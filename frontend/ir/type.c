@@ -92,7 +92,7 @@ static uint64_t type_hash(const Type *t) {
     h = mix(h, (uint64_t)(t->element ? t->element->id + 1 : 0));
     h = mix(h, (uint64_t)t->ndim | (uint64_t)t->layout << 8 | (uint64_t)t->space << 16 |
                    (uint64_t)t->readonly << 24 | (uint64_t)t->aligned << 25);
-    h = mix(h, t->bits);
+    h = mix(h, (uint64_t)t->bits << 1 | t->shared);
     for (int32_t i = 0; i < t->nparams; i++)
         h = mix(h, (uint64_t)t->params[i]->id + 1);
     for (int32_t i = 0; i < given_numbers(t); i++)
@@ -101,7 +101,9 @@ static uint64_t type_hash(const Type *t) {
 }
 
 static bool same_class(const Type *a, const Type *b) {
-    if (b->kind != TY_CLASS || a->bits != b->bits || a->nparams != b->nparams) return false;
+    if (b->kind != TY_CLASS || a->bits != b->bits || a->nparams != b->nparams ||
+        a->shared != b->shared || a->cls != b->cls)
+        return false;
     for (int32_t i = 0; i < a->nparams; i++)
         if (a->params[i] != b->params[i]) return false;
     return true;
@@ -452,6 +454,41 @@ const Type *type_class_of(TypeTable *t, ClassId id, const Type *const *params) {
     return intern(t, &key);
 }
 
+const Type *type_class_like(TypeTable *t, const Type *like, const Type *const *params) {
+    if (type_is_instance(like)) return like;
+    const Type *made = type_class_of(t, (ClassId)like->bits, params);
+    return like->shared ? type_shared(t, made) : made;
+}
+
+const Type *type_shared(TypeTable *t, const Type *cls) {
+    if (cls->shared) return cls;
+    Type key = *cls;
+    key.shared = true;
+    key.parts = 0;
+    return intern(t, &key);
+}
+
+const Type *type_instance(TypeTable *t, void *cls, Str name) {
+    Type key = {.kind = TY_CLASS, .bits = CLS_instance, .cls = cls, .shared = true, .name = name};
+    return intern(t, &key);
+}
+
+bool type_instance_is_known(const Type *instance) {
+    return instance->fields != NULL;
+}
+
+void type_instance_fields(TypeTable *t, const Type *instance, const Type *const *items,
+                          const Str *fields, int32_t n) {
+    Type *type = (Type *)instance; /* nobody has looked at its fields yet */
+    type->nitems = n;
+    type->items = arena_copy(t->arena, items, sizeof *items * (size_t)n);
+    Str *names = arena_array(t->arena, Str, n + 1);
+    for (int32_t i = 0; i < n; i++)
+        names[i] = fields[i];
+    type->fields = names;
+    measure(t->arena, type);
+}
+
 ClassId type_class_named(Str name) {
     int id = 0;
     while (id < CLS_COUNT && !str_is(name, class_rows[id].name))
@@ -563,7 +600,7 @@ const Type *type_strong(TypeTable *t, const Type *type) {
     const Type **items = arena_array(t->arena, const Type *, n);
     for (int32_t i = 0; i < n; i++)
         items[i] = type_strong(t, cls ? type->params[i] : type->items[i]);
-    if (cls) return type_class_of(t, (ClassId)type->bits, items);
+    if (cls) return type_class_like(t, type, items);
     if (type->kind == TY_CLOSURE && type->fields)
         return type_partial(t, type->binding, items, n, type->fields);
     if (type->kind == TY_CLOSURE)

@@ -83,6 +83,10 @@ struct Type {
     int32_t nparams;
     const Type **params;
     int64_t object_size;
+    /* TY_CLASS: Python may hold such objects, too: they are never copied on the way (typed.List, instances of a @jitclass). Of an
+     * instance `cls` is the handle of its class, and `name` what that is called */
+    bool shared;
+    Str name;
     /* Derived when the type is made. How deep tuples, optionals and iterators are nested (0: none of these), and how many
      * scalars and arrays there are in it; both stop at the limits below. What walks over a type recurses. */
     uint8_t depth;
@@ -147,6 +151,17 @@ static inline bool type_is_bytes(const Type *type) {
 bool type_field_aligned(const Type *record, int32_t field);
 /* With as many parameters as its row says. Fields of weak numbers are of the strong type only in the type that it is lowered to. */
 const Type *type_class_of(TypeTable *t, ClassId id, const Type *const *params);
+/* Of the class that `like` is of, and shared if that is. */
+const Type *type_class_like(TypeTable *t, const Type *like, const Type *const *params);
+const Type *type_shared(TypeTable *t, const Type *cls);
+/* Of a class of the user's. One for each; without fields until they are given, which may be of types that name it. */
+const Type *type_instance(TypeTable *t, void *cls, Str name);
+bool type_instance_is_known(const Type *instance); /* does it have its fields? */
+void type_instance_fields(TypeTable *t, const Type *instance, const Type *const *items,
+                          const Str *fields, int32_t n);
+static inline bool type_is_instance(const Type *type) {
+    return type->kind == TY_CLASS && type->bits == CLS_instance;
+}
 /* Of the class with that name; CLS_COUNT: there is none. */
 ClassId type_class_named(Str name);
 const char *type_class_name(ClassId id);

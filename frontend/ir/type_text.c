@@ -85,6 +85,12 @@ void type_print(StrBuf *out, const Type *type) {
         buf_printf(out, ", %u)", type->bits);
         return;
     case TY_CLASS:
+        if (type_is_instance(type)) {
+            buf_str(out, "instance ");
+            ir_print_quoted(out, type->name);
+            return;
+        }
+        if (type->shared) buf_str(out, "shared ");
         buf_str(out, type_class_name((ClassId)type->bits));
         if (!type->nparams) return;
         buf_char(out, '(');
@@ -279,6 +285,7 @@ static const Type *parse_class(TypeText *t, ClassId id) {
 
 static const Type *parse_compound(TypeText *t, Str word) {
     ClassId id = type_class_named(word);
+    if (id == CLS_instance) return NULL; /* its fields are nowhere in the text */
     if (id < CLS_COUNT && !type_class_nparams(id)) return type_class_of(t->table, id, NULL);
     if (!accept(t, '(')) return NULL;
     if (id < CLS_COUNT) return parse_class(t, id);
@@ -306,7 +313,10 @@ static const Type *parse(TypeText *t) {
         for (int kind = 0; kind < TY_SCALARS && !type; kind++)
             if (str_is(word, type_name_of_kind((TypeKind)kind)))
                 type = type_scalar(t->table, (TypeKind)kind);
+        bool shared = str_is(word, "shared");
+        if (shared) word = read_word(t);
         if (!type) type = parse_compound(t, word);
+        if (type && shared) type = type->kind == TY_CLASS ? type_shared(t->table, type) : NULL;
     }
     t->depth--;
     return type;

@@ -645,8 +645,11 @@ class Optional(Type):
             raise AssertionError(f"an optional of {typ} is not a type")
         self.type = typ
         self.name = f"OptionalType({typ})"
-        if typ._quern_name is not None:
-            self._quern_name = f"Optional({typ._quern_name})"
+
+    @property
+    def _quern_name(self):
+        words = self.type._quern_name  # of a deferred type: as soon as it is defined
+        return words and f"Optional({words})"
 
     @property
     def key(self):
@@ -745,6 +748,11 @@ def of_answer(answer):
     return BaseTuple.from_types(map(of_answer, items), cls and cls())
 
 
+def _others():
+    from . import others
+    return others
+
+
 class _Reader:
     """Reads type expressions as the compiler writes them."""
 
@@ -776,16 +784,27 @@ class _Reader:
             t = None if items is None else BaseTuple.from_types(items)
         elif self.take("Array("):
             t = self.array()
+        elif (shared := next((name for name in ("ListType[", "DictType[", "SetType[") if self.take(name)), None)):
+            parts = self.parts()
+            t = None if parts is None else getattr(_others(), shared[:-1])(*parts)
+        elif self.take("str"):
+            t = _others().unicode_type
         elif self.take("Optional("):
             inner = self.type()
             t = Optional(inner) if inner is not None and self.take(")") else None
         else:
-            t = _known.get(self.upto("[,()"))
+            t = _known.get(self.upto("[],()"))
         while t is not None and self.take("["):
             ones = [axis == "::1" for axis in self.upto("]").split(", ")]
             t = t[tuple(slice(None, None, 1 if one else None) for one in ones)]
             self.take("]")
         return t
+
+    def parts(self):
+        parts = [self.type()]
+        while self.take(","):
+            parts.append(self.type())
+        return parts if self.take("]") and None not in parts else None
 
     def items(self):
         items = []

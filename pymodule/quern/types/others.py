@@ -90,6 +90,7 @@ class EllipsisType(Opaque):
 
 class UnicodeType(IterableType, Hashable):
     """The type of str."""
+    _quern_name = "unicode_type"
 
     @property
     def iterator_type(self):
@@ -355,6 +356,12 @@ def _item_type(kind, t):
     return t
 
 
+def _in_words(name, *params):
+    """ListType[int64], as the compiler reads it; None: it cannot hold that."""
+    words = [t._quern_name for t in params]
+    return None if None in words else f"{name}[{', '.join(words)}]"
+
+
 class ListType(IterableType):
     """typed.List. Attributes: dtype (and item_type)."""
     mutable = True
@@ -377,6 +384,10 @@ class ListType(IterableType):
     @classmethod
     def refine(cls, itemty):
         return cls(itemty)
+
+    @property
+    def _quern_name(self):
+        return _in_words("ListType", self.dtype)
 
     def __repr__(self):
         return f"ListType({self.dtype!r})"
@@ -407,6 +418,10 @@ class DictType(IterableType, InitialValue):
     def refine(cls, keyty, valty):
         return cls(keyty, valty)
 
+    @property
+    def _quern_name(self):
+        return _in_words("DictType", self.key_type, self.value_type)
+
     def __repr__(self):
         return f"DictType({self.key_type!r}, {self.value_type!r})"
 
@@ -422,6 +437,10 @@ class SetType(IterableType, InitialValue):
     @property
     def key(self):
         return self.key_type, str(self.initial_value)
+
+    @property
+    def _quern_name(self):
+        return _in_words("SetType", self.key_type)
 
     @property
     def iterator_type(self):
@@ -802,6 +821,10 @@ class DeferredType(Type):
     def __init__(self):
         self._define = None
         self.name = f"DeferredType#{id(self)}"
+
+    @property
+    def _quern_name(self):
+        return self._define and self._define._quern_name
 
     def get(self):
         if self._define is None:
