@@ -463,12 +463,25 @@ static bool is_empty(PyObject *o) {
     return (PyObject *)Py_TYPE(o) == (PyObject *)&PySet_Type && PySet_GET_SIZE(o) == 0;
 }
 
+/* Of a list that holds NumPy's numbers and Python's of the same kind: NumPy's. 0: they are of different types. */
+static TypeKey mixed_key(TypeKey a, TypeKey b) {
+    static const TypeKind pairs[][2] = {{TY_wint, TY_i64}, {TY_wflt, TY_f64}, {TY_wcpx, TY_c128}};
+    for (int i = 0; i < countof(pairs); i++) {
+        TypeKey weak = KEY_SCALAR(pairs[i][0]), strong = KEY_SCALAR(pairs[i][1]);
+        if ((a == weak && b == strong) || (a == strong && b == weak)) return strong;
+    }
+    return 0;
+}
+
 /* One more element, key or value; *key is the type of those before, 0: there are none. What is empty is of the type of the others. */
-static bool same_key(const Where *w, PyObject *part, const char *different, TypeKey *key,
+static bool same_key(const Where *w, PyObject *part, const char *different, bool mix, TypeKey *key,
                      bool *empty, int depth) {
     bool fits_any = is_empty(part) && (*key || *empty);
     TypeKey here = fits_any ? *key : any_key(w, part, depth + 1);
-    if (here && *key && here != *key && !*empty) return refuse(w, different);
+    TypeKey both =
+        here && *key && here != *key && !*empty ? (mix ? mixed_key(here, *key) : 0) : here;
+    if (here && !both) return refuse(w, different);
+    here = both;
     *empty = is_empty(part) && (*empty || !*key);
     *key = here;
     return here != 0;
@@ -483,7 +496,7 @@ static TypeKey list_key(const Where *w, PyObject *arg, int depth) {
         if (!same_key(w, PyList_GET_ITEM(arg, i),
                       "the elements of a list are of different types: make them one, as in "
                       "[float(x) for x in xs], or pass a tuple",
-                      &key, &empty, depth))
+                      true, &key, &empty, depth))
             return 0;
     if (!key) key = KEY_SCALAR(TY_wint);
     if (!is_element_key(w->state, key))
@@ -530,10 +543,10 @@ static TypeKey dict_key(const Where *w, PyObject *arg, int depth) {
     Py_ssize_t at = 0;
     if (depth >= MAX_NESTING) return refuse(w, "dicts are nested too deeply");
     while (PyDict_Next(arg, &at, &k, &v))
-        if (!same_key(w, k, "the keys of a dict are of different types: make them one", &key,
+        if (!same_key(w, k, "the keys of a dict are of different types: make them one", false, &key,
                       &no_key, depth) ||
-            !same_key(w, v, "the values of a dict are of different types: make them one", &value,
-                      &no_value, depth))
+            !same_key(w, v, "the values of a dict are of different types: make them one", false,
+                      &value, &no_value, depth))
             return 0;
     return table_key(w, (PyObject *)&PyDict_Type, key, value);
 }
@@ -546,8 +559,8 @@ static TypeKey set_key(const Where *w, PyObject *arg, int depth) {
     bool ok = items != NULL;
     for (Py_ssize_t i = 0; ok && i < PyList_GET_SIZE(items); i++)
         ok = same_key(w, PyList_GET_ITEM(items, i),
-                      "the elements of a set are of different types: make them one", &key, &empty,
-                      depth);
+                      "the elements of a set are of different types: make them one", false, &key,
+                      &empty, depth);
     Py_XDECREF(items);
     return ok ? table_key(w, (PyObject *)&PySet_Type, key, 0) : 0;
 }
@@ -730,6 +743,14 @@ const Type *py_key_type(ModState *state, PyResolver *r, TypeTable *types, Arena 
     return type_scalar(types, strong ? type_strong_kind(kind) : kind);
 }
 
+/* What a typed container may hold; of others everything. */
+static bool are_parts(ModState *state, const Type *type, const TypeKey *items) {
+    if (type->kind != TY_CLASS) return true;
+    bool list = type->bits == CLS_list;
+    return (list || is_hashed_key(state, items[0])) &&
+           is_element_key(state, items[type->nparams - 1]);
+}
+
 TypeKey py_type_key(ModState *state, const Type *type) {
     if (type->kind < TY_SCALARS) return KEY_SCALAR(type->kind);
     if (type->kind == TY_ARRAY) {
@@ -751,7 +772,7 @@ TypeKey py_type_key(ModState *state, const Type *type) {
     for (int32_t i = 0; i < n && key; i++)
         items[i] = key = py_type_key(state, parts[i]);
     PyObject *cls = optional ? Py_None : shared ? state->shared_classes[type->bits] : type->cls;
-    if (key) key = compound_key(state, cls, items, n);
+    if (key) key = are_parts(state, type, items) ? compound_key(state, cls, items, n) : 0;
     PyMem_Free(items);
     return key;
 }

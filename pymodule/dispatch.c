@@ -446,6 +446,8 @@ static bool fit_items(JitCore *core, TypeTable *types, Arena *arena, TypeKey fro
     const Compound *a = py_compound(core->state, from), *b = py_compound(core->state, to);
     if (!a || !b || a->nitems != b->nitems || a->nitems < 0 || (b->cls && a->cls != b->cls))
         return false;
+    if (py_shared_class(core->state, b->cls) != CLS_COUNT)
+        return false; /* they stay what they are */
     for (int32_t i = 0; i < a->nitems; i++)
         if (!fit_one(core, types, arena, a->items[i], b->items[i], fit)) return false;
     fit->promote++;

@@ -23,12 +23,13 @@ typedef enum UnboxOp {
     UB_ARRAY,
     UB_KEPT_ARRAY, /* one that may be put into a container, or lies in one: with an owner on the heap */
     UB_TUPLE,
-    UB_VALUE,      /* an instance of a frozen dataclass, as a tuple of its fields */
-    UB_LIST,       /* a list: an object for the time of the call */
-    UB_STR,        /* a string: a copy */
-    UB_TABLE,      /* a dict or a set, likewise */
-    UB_SHARED,     /* typed.List and its kin, an instance of a @jitclass: the object itself */
-    UB_NUMBER,     /* any number, for a place in a shared object */
+    UB_VALUE,  /* an instance of a frozen dataclass, as a tuple of its fields */
+    UB_LIST,   /* a list: an object for the time of the call */
+    UB_STR,    /* a string: a copy */
+    UB_TABLE,  /* a dict or a set, likewise */
+    UB_SHARED, /* typed.List and its kin, an instance of a @jitclass: the object itself */
+    UB_EITHER, /* an element of a list with NumPy's numbers of one type: such a one, or Python's */
+    UB_NUMBER, /* any number, for a place in a shared object */
     UB_OPTIONAL,   /* None or what items[0] takes, for such a place */
     UB_INT_MEMBER, /* of the enumeration `type` */
     UB_MEMBER,

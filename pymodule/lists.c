@@ -106,10 +106,18 @@ static ListObject *make_list(const Plan *plan, PyObject *python, Py_ssize_t n) {
     return PyErr_NoMemory(), NULL;
 }
 
+/* One number of NumPy's makes all of them strong. */
+static bool has_numpy(PyObject *list, Py_ssize_t n) {
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (PyArray_CheckScalar(PyList_GET_ITEM(list, i))) return true;
+    return false;
+}
+
 /* The Python list is read by position: nothing that runs here can change it. 1, 0, -1 as py_unbox. */
 int py_unbox_list(const Plan *plan, PyObject *o, char *out, bool loose) {
     if (!PyList_CheckExact(o)) return 0;
     Py_ssize_t n = PyList_GET_SIZE(o);
+    if (plan->items[0].op == UB_EITHER && !loose && !has_numpy(o, n)) return 0;
     ListObject *list = make_list(plan, o, n);
     if (!list) return -1;
     for (Py_ssize_t i = 0; i < n && i < PyList_GET_SIZE(o); i++) {

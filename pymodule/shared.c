@@ -164,7 +164,15 @@ static PyObject *get_type_text(PyObject *self, void *unused) {
     return s->key ? py_key_text(s->state, s->key) : Py_NewRef(Py_None);
 }
 
+/* Of a container: its first field. */
+static PyObject *get_size(PyObject *self, void *unused) {
+    (void)unused;
+    const SharedObject *s = (const SharedObject *)self;
+    return PyLong_FromLongLong(s->object ? ((const ListObject *)s->object)->length : 0);
+}
+
 static PyGetSetDef shared_getset[] = {
+    {"_size", get_size, NULL, "How many items there are in a container.", NULL},
     {"_type_text", get_type_text, NULL, "The type, in the compiler's words; None: not known yet.",
      NULL},
     {NULL},

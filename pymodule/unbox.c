@@ -233,6 +233,10 @@ static bool plan_object(Planner *p, Plan *plan, const Compound *c, ClassId cls,
     for (int32_t i = 0; ok && i < c->nitems; i++)
         ok = plan_value(p, &plan->items[i], c->items[i], &layout->items[i], 0);
     p->inside = !outside;
+    Plan *element = &plan->items[0];
+    bool either = cls == CLS_list && element->op == UB_SCALAR &&
+                  (element->from == TY_i64 || element->from == TY_f64 || element->from == TY_c128);
+    if (ok && either) element->op = UB_EITHER;
     return ok;
 }
 
@@ -650,6 +654,14 @@ static int unbox_number(const Plan *plan, PyObject *o, char *out, bool loose) {
 static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loose,
                             KernelArrays *k);
 
+static int unbox_either(const Plan *plan, PyObject *o, char *out, bool loose) {
+    bool python = plan->from == TY_i64   ? PyLong_Check(o) && !PyBool_Check(o)
+                  : plan->from == TY_f64 ? PyFloat_Check(o)
+                                         : PyComplex_Check(o);
+    int done = unbox_scalar(plan, o, out, loose);
+    return done == 0 && python ? unbox_number(plan, o, out, false) : done;
+}
+
 static int unbox_optional(const Plan *plan, PyObject *o, char *frame, bool loose) {
     *(uint8_t *)(frame + plan->offset) = o != Py_None;
     return o == Py_None ? 1 : unbox_one(&plan->items[0], o, frame, loose, NULL);
@@ -695,6 +707,7 @@ static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loo
     case UB_STR: return py_unbox_str(plan, o, out, loose);
     case UB_TABLE: return py_unbox_table(plan, o, out, loose);
     case UB_SHARED: return unbox_shared(plan, o, out);
+    case UB_EITHER: return unbox_either(plan, o, out, loose);
     case UB_NUMBER: return unbox_number(plan, o, out, loose);
     case UB_OPTIONAL: return unbox_optional(plan, o, frame, loose);
     case UB_INT_MEMBER:

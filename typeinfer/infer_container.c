@@ -19,6 +19,7 @@ typedef struct WebFacts {
     const Type *params[MOST_PARAMS]; /* NULL: nothing known yet */
     bool heap;                       /* it makes objects */
     bool shared;                     /* which Python holds, too: typed.List */
+    bool fixed;                      /* the program says of what: typed.List.empty_list(int32) */
 } WebFacts;
 
 struct ContainerWebs {
@@ -226,9 +227,33 @@ static bool mixed_elements(Infer *in, const Type *container, int32_t p, const Ty
 
 /* -- teaching -------------------------------------------------------------------------------------- */
 
+/* Numbers become elements of typed containers as they become elements of arrays, but no float an int, and nothing a bool. */
+static bool becomes_element(const Type *from, const Type *to) {
+    if (from->kind == TY_TUPLE && to->kind == TY_TUPLE && from->nitems == to->nitems) {
+        for (int32_t i = 0; i < to->nitems; i++)
+            if (!becomes_element(from->items[i], to->items[i])) return false;
+        return true;
+    }
+    if (!type_is_number(from) || !type_is_number(to)) return false;
+    TypeClass a = type_class(from), b = type_class(to);
+    if (b == CLASS_BOOL || a == CLASS_CPX) return a == b;
+    return b == CLASS_FLT || b == CLASS_CPX || a != CLASS_FLT;
+}
+
+/* The program has said what the elements are. */
+static bool fits_fixed(Infer *in, const WebFacts *w, const Type *container,
+                       const Type *const *params) {
+    for (int32_t p = 0; p < container->nparams; p++)
+        if (params[p] && !params[p]->open && !becomes_element(params[p], w->params[p]) &&
+            !can_convert(params[p], w->params[p]))
+            return mixed_elements(in, container, p, w->params[p], params[p]);
+    return true;
+}
+
 static bool teach_web(Infer *in, Ref web, const Type *container, const Type *const *params) {
     WebFacts *w = &in->containers->facts[web];
     bool changed = false;
+    if (w->fixed) return fits_fixed(in, w, container, params);
     for (int32_t p = 0; p < container->nparams; p++) {
         const Type *both = join_elements(in, w->params[p], params[p]);
         if (params[p] && !both) return mixed_elements(in, container, p, w->params[p], params[p]);
@@ -285,6 +310,7 @@ static bool teach(Infer *in, Ref ref, const Type *type, const Type *const *param
     }
     for (int32_t p = 0; p < type->nparams; p++)
         if (params[p] && !type->params[p]->open &&
+            !(type->shared && becomes_element(params[p], type->params[p])) &&
             !same_at_run_time(in, join_elements(in, type->params[p], params[p]), type->params[p]))
             return mixed_elements(in, type, p, type->params[p], params[p]);
     return true;
@@ -458,7 +484,9 @@ static bool given_types(const CallArgs *args, const Type **params) {
     int32_t n = 0;
     for (int32_t i = 0; i < args->nargs && n < MOST_PARAMS; i++) {
         const Binding *b = fact_object(&args->args[i].f);
+        const Type *like = args->args[i].f.type; /* empty_list(Dict.empty(int32, int32)) */
         if (b && b->kind == BIND_TYPE && b->type) params[n++] = b->type;
+        if (like->kind == TY_CLASS && like->shared) params[n++] = like;
     }
     return n > 0;
 }
@@ -491,8 +519,10 @@ bool v_shared_site(Infer *in, Str name, const CallArgs *args, bool *known, Val *
     for (int32_t p = 0; p < type->nparams; p++)
         if (params[p] && !(hashes(type, p) ? is_key(params[p]) : is_element(params[p])))
             return not_an_element(in, type, p, params[p]);
-    if (!in->emit && !teach_web(in, representative(in->containers, site), type, params))
-        return false;
+    if (!in->emit && makers[i].types) {
+        if (!teach_web(in, representative(in->containers, site), type, params)) return false;
+        facts_of(in, site)->fixed = !type->open;
+    }
     return v_container_site(in, cls, site, NULL, 0, out);
 }
 

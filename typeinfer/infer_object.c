@@ -42,6 +42,13 @@ static bool may_index(const Val *object, const Val *index) {
     return type_is_int(index->f.type) || index->f.type->kind == TY_bool;
 }
 
+/* Positions are i64: a uint64, which meets lengths as a float under strong numbers, is one. */
+static bool as_position(Infer *in, const Val *object, Val *index) {
+    const Type *i64 = i64_type(in->types);
+    if (!type_is_list(object->f.type) || index->f.type->kind != TY_u64) return true;
+    return v_cast(in, *index, i64, false, index);
+}
+
 /* Of a container of nobody knows what yet only that is known which is a container. */
 static bool stored_in_open(Infer *in, const Type *object, const Val *index, Val *out) {
     const Type *stored = object->params[object->nparams - 1];
@@ -56,6 +63,7 @@ bool v_object_getitem(Infer *in, Val object, Val index, Val *out) {
     if (object.f.type->open) return stored_in_open(in, object.f.type, &index, out);
     if (!is_kind(&index, TY_SLICE)) {
         if (!may_index(&object, &index)) return v_refuse(in, REFUSE_INDEX, NULL, args, 2);
+        if (!as_position(in, &object, &args[1])) return false;
         if (v_method(in, "__getitem__", args, 2, &found, out) || found) return !in->stop;
         return v_refuse(in, REFUSE_INDEX, NULL, args, 2);
     }
@@ -70,6 +78,7 @@ bool v_object_setitem(Infer *in, Val object, Val index, Val value) {
     Val args[5] = {object, index, value}, ignored;
     if (!is_kind(&index, TY_SLICE)) {
         if (!may_index(&object, &index)) return v_refuse(in, REFUSE_INDEX, NULL, args, 2);
+        if (!as_position(in, &object, &args[1])) return false;
         if (v_method(in, "__setitem__", args, 3, &found, &ignored) || found) return !in->stop;
         return v_refuse(in, REFUSE_INDEX, NULL, args, 2);
     }

@@ -173,6 +173,10 @@ static bool is_instance_of(const Type *type, const Binding *cls) {
         if (str_is(cls->name, "builtins.list")) return type_is_list(type);
         if (str_is(cls->name, "builtins.dict")) return type_is_of(type, CLS_dict);
         if (str_is(cls->name, "builtins.set")) return type_is_of(type, CLS_set);
+        bool shared = type->kind == TY_CLASS && type->shared;
+        if (str_is(cls->name, "typed.List")) return shared && type_is_list(type);
+        if (str_is(cls->name, "typed.Dict")) return shared && type_is_of(type, CLS_dict);
+        if (str_is(cls->name, "typed.Set")) return shared && type_is_of(type, CLS_set);
         if (str_is(cls->name, "numpy.ndarray")) return type->kind == TY_ARRAY;
         return false;
     }

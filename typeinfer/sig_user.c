@@ -300,7 +300,8 @@ static const Type *class_named(Reader *r, Str word) {
     for (int i = 0; i < countof(classes); i++)
         if (str_is(word, classes[i].text)) return shared_class(r, classes[i].id);
     if (str_is(word, "instance")) return instance(r);
-    if (str_is(word, "unicode_type")) return type_class_of(r->types, CLS_str, NULL);
+    if (str_is(word, "unicode_type") || str_is(word, "str"))
+        return type_class_of(r->types, CLS_str, NULL);
     return NULL;
 }
 

@@ -2,6 +2,7 @@
 --as-numba. Their names are known (_inner_names.py); what stands behind a name is ours where `_OURS` says so, and a placeholder
 that raises UnsupportedError when it is used elsewhere. A name that Numba does not have is an ImportError here, too."""
 import importlib
+import operator
 import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -25,6 +26,8 @@ _OURS = {
     "np.ufunc.parallel": "_more quern", "np.ufunc.dufunc": "DUFunc=_quern:DUFunc", "np.ufunc.gufunc": "_more",
     "np.types": "types", "misc.special": "decorators _more typeof=types:typeof", "types": "! types",
     "stencils.stencil": "_more", "typed.typedlist": "typed", "typed.typeddict": "typed", "typed.typedset": "typed",
+    "typed.dictobject": "new_dict=typed:Dict.empty", "typed.listobject": "new_list=typed:List.empty_list",
+    "typed.setobject": "new_set=typed:Set.empty",
     "experimental.jitclass": "experimental",
     "cuda.errors": "errors", "cuda.cudadrv.driver": "errors cuda", "cuda.cudadrv.error": "errors",
     "cuda.cudadrv.devicearray": "DeviceNDArray=_quern:DeviceNDArray DeviceNDArrayBase=_quern:DeviceNDArray cuda",
@@ -57,7 +60,7 @@ _known.update({name: (True, frozenset()) for name in ("core.types", "types")})
 def _value(place):
     module, _, attribute = place.partition(":")
     module = importlib.import_module("quern" if module == "quern" else "quern." + module)
-    return getattr(module, attribute) if attribute else module
+    return operator.attrgetter(attribute)(module) if attribute else module
 
 
 def _ours(places, name):

@@ -13,7 +13,8 @@ from .decorators import njit
 def _compiled(parameters, *lines):
     """The compiled function of these parameters and lines."""
     names = {"List": List, "Dict": Dict, "Set": Set}
-    exec(f"def method({parameters}):\n" + "".join(f"    {line}\n" for line in lines), names)
+    text = f"def method({parameters}):\n" + "".join(f"    {line}\n" for line in lines)
+    exec(compile(text, "<quern.typed>", "exec"), names)
     return njit(names["method"])
 
 
@@ -60,7 +61,10 @@ class _Container(_quern.Shared):
 
     @property
     def _numba_type_(self):
-        return types.from_text(self._type_text) if self._typed else self._of(*self._unknown)
+        if self._typed:
+            return types.from_text(self._type_text)
+        parts = [types.undefined] * (2 if self._base is Dict else 1)
+        return {List: types.ListType, Dict: types.DictType, Set: types.SetType}[self._base](*parts)
 
     @property
     def _typed(self):
@@ -159,7 +163,7 @@ class List(_Container):
         if type(index) is slice:
             _list_set_slice(self, index.start, index.stop, index.step, _items(value))
         else:
-            _list_set_item(self, operator.index(index), _typed(value))
+            _list_set_item(self, operator.index(index), _typed(value) if type(value) in _CONTAINERS else value)
 
     def __delitem__(self, index):
         if type(index) is slice:
@@ -387,9 +391,9 @@ class _Items(_View):
 
 def _walk(container, items):
     """What was in it when this began; RuntimeError when something has come or gone."""
-    n = len(container)
+    n = container._size
     for item in items:
-        if len(container) != n:
+        if container._size != n:
             raise RuntimeError(f"{type(container).__name__.lower()} changed size during iteration")
         yield item
 

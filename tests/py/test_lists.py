@@ -932,3 +932,35 @@ def test_any_order_of_operations(machine):
                                          suppress_health_check=list(HealthCheck))
     case = machine.TestCase()
     case.runTest()
+
+
+@njit
+def halves_of(xs):
+    xs[0] = xs[0] / 2
+    xs.append(xs[0])
+    return xs[0], xs
+
+
+@pytest.mark.parametrize("xs", [[np.float64(3), 1.5], [1.5, np.float64(3)], [1, np.int64(4)], [np.int64(4), 1], [1j, np.complex128(2)]])
+def test_numbers_of_numpy_and_of_python_are_one_type(xs):
+    assert walk_all(xs) == walk_all.py_func(xs)
+    n = len(walk_all.signatures)
+    plain = [x.item() if isinstance(x, np.generic) else x for x in xs]  # another type, whatever ran last
+    assert walk_all(plain) == walk_all.py_func(xs) and len(walk_all.signatures) >= n
+
+
+@njit
+def walk_all(xs):
+    out = []
+    for x in xs:
+        out.append(x + x)
+    return out
+
+
+def test_numbers_of_several_kinds_are_still_refused():
+    for xs in ([1, np.float64(2)], [1.5, np.float32(1)], [True, np.int64(1)], [1.5, np.int64(1)]):
+        with pytest.raises(errors.TypingError, match="different types"):
+            walk_all(xs)
+    assert halves_of([np.float64(3), 1.5])[1] == [1.5, 1.5, 1.5]
+    with pytest.raises(errors.TypingError, match="different types"):  # what was compiled last does not change that
+        halves_of([np.float64(3), 1])

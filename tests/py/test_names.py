@@ -180,14 +180,14 @@ def test_D22_types_of_users():
     assert typeof(Other()) == MyType(8)
 
 
-LISTS = types.ListType(float64)
+LISTS = types.List(float64)
 
 
 def test_D22_types_that_cannot_be_compiled_fail_when_used():
-    with pytest.raises(errors.UnsupportedError, match=r"the type ListType\[float64\]"):
+    with pytest.raises(errors.UnsupportedError, match=r"the type list\(float64\)"):
         njit(LISTS(int64))(lambda n: n)
     f = njit(lambda n: LISTS(n))
-    with pytest.raises(errors.UnsupportedError, match=r"the type ListType\[float64\] is not supported in a compiled function"):
+    with pytest.raises(errors.UnsupportedError, match=r"the type list\(float64\)<iv=None> is not supported in a compiled function"):
         f(3)
 
 
@@ -250,7 +250,6 @@ def raw(context, x):
 @pytest.mark.parametrize("use, name", [
     (lambda: smooth(np.zeros(3)), "stencil"), (lambda: half.address, "cfunc"),
     (lambda: half.ctypes, "cfunc"), (lambda: Box(1.0), "jitclass"), (lambda: raw(1), "intrinsic"), (lambda: quern.gdb(), "gdb"),
-    (lambda: quern.typed.List(), "typed.List"), (lambda: quern.typed.Dict.empty(int64, int64), "typed.Dict"),
     (lambda: quern.test(), "test"),
 ])
 def test_what_is_not_built_raises_with_its_name_when_it_is_used(use, name):
@@ -260,7 +259,7 @@ def test_what_is_not_built_raises_with_its_name_when_it_is_used(use, name):
 
 @pytest.mark.parametrize("function, name", [
     (lambda x: smooth(x), "stencil"), (lambda x: raw(x), "intrinsic"),
-    (lambda x: quern.typed.List(x), "typed.List"), (lambda x: quern.gdb(x), "gdb"), (lambda x: quern.pndindex(x), "numpy.ndindex"),
+    (lambda x: quern.gdb(x), "gdb"), (lambda x: quern.pndindex(x), "numpy.ndindex"),
 ])
 def test_what_is_not_built_is_named_by_the_compiler(function, name):
     with pytest.raises(errors.UnsupportedError, match=f"error: {name} is not supported in a compiled function"):

@@ -1,5 +1,6 @@
 """Dicts: tables (tables.py) with values."""
 
+from ..typed import Dict
 from .hashing import hash_
 from .primitives import field, load, store, take
 from .tables import clear, contains, each_item, each_key, each_value, empty_like, enter, find, is_live, last, leave, leave_last
@@ -115,6 +116,10 @@ def ne(self, other):
 
 
 def or_(self, other):
+    if isinstance(self, Dict):
+        out = copy(self)
+        update(out, other)
+        return out
     out = {}
     out.update(self)
     out.update(other)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..typed import List
 from .joining import stack
 from .primitives import buffer_like, field, guard, load, move, new_like, result_type, set_field, store, take
 
@@ -213,6 +214,10 @@ _reverse = reverse
 
 
 def add(self, other):
+    if isinstance(self, List):
+        out = copy(self)
+        extend(out, other)
+        return out
     out = []
     out.extend(self)
     out.extend(other)

@@ -1,5 +1,6 @@
 """Sets: tables (tables.py) of keys alone. They are gone over in the order in which their elements came."""
 
+from ..typed import Set
 from .hashing import hash_
 from .primitives import field, load
 from .tables import clear, contains, each_key, empty_like, enter, find, is_live, last, leave, leave_last
@@ -61,8 +62,15 @@ def copy(self):
     return out
 
 
+def _new(self):
+    """For what may be of another type than the elements of this one, unless the program has said what these are."""
+    if isinstance(self, Set):
+        return empty_like(self)
+    return set()
+
+
 def union(self, other):
-    out = set()
+    out = _new(self)
     out.update(self)
     out.update(other)
     return out
@@ -89,7 +97,7 @@ def difference(self, other):
 
 def symmetric_difference(self, other):
     others = _as_set(other)
-    out = set()
+    out = _new(self)
     out.update(_part(self, others, False))
     out.update(_part(others, self, False))
     return out
