@@ -77,6 +77,10 @@ ValueLayout abi_layout(Arena *arena, const Type *type, const Type *weak) {
     return out;
 }
 
+ValueLayout cg_layout(Arena *arena, const Type *type) {
+    return abi_layout(arena, type, NULL);
+}
+
 /* -- usage ------------------------------------------------------------------------------------ */
 
 /* A set for each array in a value: which arrays of the entry's parameters it may be. A value with more arrays than

@@ -96,4 +96,7 @@ int64_t support_live_objects(void);
 /* Test aid: the next compilation runs into LLVM's fatal-error handler. */
 void cg_test_fatal_error(void);
 
+/* How a value of that type lies in memory: for whoever makes one outside of a compilation. */
+ValueLayout cg_layout(Arena *arena, const Type *type);
+
 #endif

@@ -5,7 +5,6 @@
  * that was given one, no other thread gets a turn (jitfunc.c), so that nobody changes it meanwhile. What Python does with them is
  * done by compiled functions (quern/typed.py), but for the fields of instances, which are read and written here. */
 #include "pymodule/shared.h"
-#include "codegen/abi.h"
 #include "codegen/support.h"
 #include "pymodule/objects.h"
 
@@ -230,7 +229,7 @@ static bool maker_init(Maker *m, ModState *state, PyObject *self, PyObject *what
     const Type *type = text   ? type_of_text(state, types, &m->arena, text)
                        : like ? py_key_type(state, NULL, types, &m->arena, like, true)
                               : type_of_examples(state, types, &m->arena, self, what);
-    if (type) m->layout = abi_layout(&m->arena, type, NULL);
+    if (type) m->layout = cg_layout(&m->arena, type);
     if (type && !(m->key = py_type_key(state, type)) && !PyErr_Occurred())
         PyErr_SetString(PyExc_TypeError,
                         "typed containers hold numbers, arrays, text, instances of "
@@ -302,7 +301,7 @@ static bool look_at(Field *field, const SharedObject *of) {
     Str name;
     int32_t at = cls && py_str(&m->arena, field->name, &name) ? type_field(cls, name) : -1;
     if (at >= 0) {
-        m->layout = abi_layout(&m->arena, cls->items[at], NULL);
+        m->layout = cg_layout(&m->arena, cls->items[at]);
         m->key = py_type_key(state, cls->items[at]);
         field->offset = cls->offsets[at];
     }
