@@ -61,6 +61,17 @@ const Type *py_instance_type(ModState *state, TypeTable *types, Arena *arena, Py
     return ok ? type : NULL;
 }
 
+/* The class that stands in the key of an object's type. */
+static PyObject *key_class(const ModState *state, const ValueLayout *layout) {
+    if (layout->element == CLS_instance) return layout->cls;
+    if (layout->shared) return state->shared_classes[layout->element];
+    PyTypeObject *const plain[] = {[CLS_list] = &PyList_Type,
+                                   [CLS_str] = &PyUnicode_Type,
+                                   [CLS_dict] = &PyDict_Type,
+                                   [CLS_set] = &PySet_Type};
+    return (PyObject *)plain[layout->element];
+}
+
 /* The key of what a layout describes: as py_type_key of its type. 0: exception, or there is none. */
 static TypeKey layout_key(ModState *state, const ValueLayout *layout) {
     if (layout->kind < TY_SCALARS) return KEY_SCALAR(layout->kind);
@@ -79,22 +90,12 @@ static TypeKey layout_key(ModState *state, const ValueLayout *layout) {
         return PyErr_NoMemory(), 0;
     for (int32_t i = 0; i < layout->nitems && key; i++)
         items[i] = key = layout_key(state, &layout->items[i]);
-    PyObject *of = cls                           ? py_key_class(state, layout)
+    PyObject *of = cls                           ? key_class(state, layout)
                    : layout->kind == TY_OPTIONAL ? Py_None
                                                  : layout->cls;
     if (key) key = py_compound_key(state, of, items, layout->nitems);
     if (items != few) PyMem_Free(items);
     return key;
-}
-
-PyObject *py_key_class(const ModState *state, const ValueLayout *layout) {
-    if (layout->element == CLS_instance) return layout->cls;
-    if (layout->shared) return state->shared_classes[layout->element];
-    PyTypeObject *const plain[] = {[CLS_list] = &PyList_Type,
-                                   [CLS_str] = &PyUnicode_Type,
-                                   [CLS_dict] = &PyDict_Type,
-                                   [CLS_set] = &PySet_Type};
-    return (PyObject *)plain[layout->element];
 }
 
 /* -- to Python ------------------------------------------------------------------------------------------- */
@@ -117,7 +118,7 @@ PyObject *py_box_shared(ModState *state, const ValueLayout *layout, const char *
         quern_release(&object->owner);
         return out;
     }
-    PyObject *cls = py_key_class(state, layout);
+    PyObject *cls = key_class(state, layout);
     TypeKey key = layout->key ? layout->key : layout_key(state, layout);
     ((ValueLayout *)layout)->key = key; /* what is asked of this process is written under the GIL */
     if (cls && key) out = new_shared(state, (PyTypeObject *)cls, key, object);

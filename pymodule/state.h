@@ -304,8 +304,6 @@ PyObject *py_box_object(ModState *state, const ValueLayout *layout, const char *
 /* -- shared.c: objects that Python and compiled code share -- */
 /* Which container's class it is, of typed.List and its kin; CLS_COUNT: another class. */
 ClassId py_shared_class(const ModState *state, PyObject *cls);
-/* The class that stands in the key of an object's type. */
-PyObject *py_key_class(const ModState *state, const ValueLayout *layout);
 PyObject *py_box_shared(ModState *state, const ValueLayout *layout, const char *value);
 /* Of a class with @jitclass, with its fields. NULL: exception. */
 const Type *py_instance_type(ModState *state, TypeTable *types, Arena *arena, PyObject *cls);
