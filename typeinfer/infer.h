@@ -578,6 +578,7 @@ Val v_dtype(Infer *in, const Type *element);
 bool type_is_of(const Type *type, ClassId cls);
 bool type_is_list(const Type *type);
 /* A new one at the instruction `site`, of these items; a dict: of key, value, key, value ... */
+const char *shared_maker_name(int32_t index); /* of those that get types; NULL behind the last */
 bool v_shared_site(Infer *in, Str name, const CallArgs *args, bool *known, Val *out);
 bool v_container_site(Infer *in, ClassId cls, Ref site, const Val *items, int32_t n, Val *out);
 /* The displays in the web of `ref` become objects; false: they are already. */

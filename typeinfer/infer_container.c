@@ -491,17 +491,22 @@ static bool given_types(const CallArgs *args, const Type **params) {
     return n > 0;
 }
 
+static const struct {
+    const char *name;
+    ClassId cls;
+    bool types; /* are its arguments: else it is a row of quern/library, unless there are none */
+} makers[] = {
+    {"typed.Dict.empty", CLS_dict, true}, {"typed.List.empty_list", CLS_list, true},
+    {"typed.Set.empty", CLS_set, true},   {"typed.Dict", CLS_dict, false},
+    {"typed.List", CLS_list, false},      {"typed.Set", CLS_set, false},
+};
+
+const char *shared_maker_name(int32_t index) {
+    return index < countof(makers) && makers[index].types ? makers[index].name : NULL;
+}
+
 /* typed.List(), typed.Dict.empty(key, value) and their kin. *known false: it is another name. */
 bool v_shared_site(Infer *in, Str name, const CallArgs *args, bool *known, Val *out) {
-    static const struct {
-        const char *name;
-        ClassId cls;
-        bool types;
-    } makers[] = {
-        {"typed.Dict", CLS_dict, false}, {"typed.Dict.empty", CLS_dict, true},
-        {"typed.List", CLS_list, false}, {"typed.List.empty_list", CLS_list, true},
-        {"typed.Set", CLS_set, false},   {"typed.Set.empty", CLS_set, true},
-    };
     int i = 0;
     while (i < countof(makers) && !str_is(name, makers[i].name))
         i++;
