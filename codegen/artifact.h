@@ -211,7 +211,10 @@ static inline void context_end(CallContext *ctx) {
     ctx->kept = NULL;
 }
 
+/* Of a function that makes a generator (Artifact.resumes): with args NULL `result` begins with the generator, an ArrayValue of one axis,
+ * and at GENERATOR_BYTES it gets Artifact.resumed, (more, item). */
 typedef int (*HostEntry)(CallContext *ctx, void **args, void *result);
+enum { GENERATOR_BYTES = 32 };
 /* A ufunc loop: n elements, pointers and byte steps for inputs then outputs. Of a generalised ufunc: behind the steps stand
  * for each array its shape and its strides, which are those of all elements. */
 typedef int (*UfuncEntry)(CallContext *ctx, char **args, int64_t n, const int64_t *steps);
@@ -320,6 +323,8 @@ typedef struct Artifact {
     const uint8_t *
         usage; /* ARG_READ | ARG_WRITTEN of its arrays together | ARG_SMALL, one for each parameter; NULL: unknown */
     ValueLayout result;
+    bool resumes; /* it makes generators, which give `resumed` */
+    ValueLayout resumed;
     int32_t nkernel_params;
     const KernelParam *kernel_params;
     int32_t param_bytes;

@@ -99,6 +99,9 @@ static void describe(Compilation *c, Artifact *artifact) {
         params[i] = abi_layout(arena, entry->param_types[i], i < c->nargs ? c->arg_types[i] : NULL);
     artifact->params = params;
     artifact->result = abi_layout(arena, entry->result, c->weak_result);
+    const Func *resume = c->module->resume;
+    artifact->resumes = resume != NULL;
+    if (resume) artifact->resumed = abi_layout(arena, resume->result, resume->weak_result);
     uint8_t *usage = arena_array(arena, uint8_t, entry->nparams + 1);
     c->lower.array_usage = abi_usage(&c->arena, c->module, params, usage);
     artifact->usage = usage;

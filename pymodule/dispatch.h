@@ -116,6 +116,11 @@ int py_unbox_loose(const Spec *spec, PyObject *const *args, char *frame);
 /* One value to `at`, by a plan without offset. */
 int py_unbox_value(const Plan *plan, PyObject *o, char *at, bool loose);
 
+/* generator_obj.c: the generator that a call has made, which is taken over. NULL: exception. */
+PyObject *py_new_generator(ModState *state, PyObject *dispatcher, Spec *spec, const char *frame);
+/* jitfunc.c: goes on with the generator in `memory`, see HostEntry. Not 0: exception. */
+int py_run_resumed(PyObject *dispatcher, Spec *spec, char *memory);
+
 /* -- lists.c: around a call with objects among its arguments -- */
 /* Its items lie in the frame one by one. */
 static inline bool py_has_items(const Plan *plan) {

@@ -164,15 +164,21 @@ static bool enter_exclusive(ModState *state, const Spec *spec) {
 }
 
 /* What may run code of others, which may take the specialisation away. */
-static PyObject *box_held(ModState *state, const Spec *spec, const char *result) {
+static PyObject *box_result(Dispatcher *d, Spec *spec, const char *result) {
+    ModState *state = d->core.state;
+    if (spec->artifact->resumes) return py_new_generator(state, (PyObject *)d, spec, result);
+    return py_box(state, &spec->artifact->result, result);
+}
+
+static PyObject *box_held(Dispatcher *d, Spec *spec, const char *result) {
     py_spec_hold(spec);
-    PyObject *boxed = py_box(state, &spec->artifact->result, result);
+    PyObject *boxed = box_result(d, spec, result);
     py_spec_release(spec);
     return boxed;
 }
 
 /* The end of a call that failed, or that gave the GIL away and so `held` its specialisation. */
-__attribute__((noinline)) static PyObject *finish(Dispatcher *d, const Spec *spec, CallContext *ctx,
+__attribute__((noinline)) static PyObject *finish(Dispatcher *d, Spec *spec, CallContext *ctx,
                                                   int status, const char *result, bool held) {
     PyObject *boxed = NULL;
     if (!held) py_spec_hold(spec);
@@ -180,11 +186,42 @@ __attribute__((noinline)) static PyObject *finish(Dispatcher *d, const Spec *spe
         py_raise_call(d->core.state, spec->artifact, ctx, status,
                       PyFunction_GetGlobals(d->core.py_func));
     else
-        boxed = py_box(d->core.state, &spec->artifact->result, result);
+        boxed = box_result(d, spec, result);
     Py_XDECREF((PyObject *)ctx->taken);
     context_end(ctx);
     py_spec_release(spec);
     return boxed;
+}
+
+/* `frame`: of the same call. */
+__attribute__((always_inline)) static inline void open_context(CallContext *ctx, CallFrame *frame) {
+    ctx->exception = ctx->site = ctx->suppressed = ctx->ncallers = 0;
+    ctx->id = ctx->context = ctx->cause = ctx->last_id = 0;
+    ctx->budget = 0;
+    ctx->poll = py_poll;
+    ctx->user = frame;
+    ctx->parallel = &rt_parallel;
+    ctx->pending = &pending_handler;
+    ctx->taken = NULL;
+    ctx->kept = NULL;
+    ctx->texts = NULL;
+    ctx->stack_limit = py_stack_limit();
+}
+
+int py_run_resumed(PyObject *dispatcher, Spec *spec, char *memory) {
+    Dispatcher *d = (Dispatcher *)dispatcher;
+    CallFrame frame = {.spec = spec, .exclusive = spec->shared}; /* whoever calls holds it */
+    CallContext ctx;
+    if (spec->shared && !enter_exclusive(d->core.state, spec)) return CALL_PENDING;
+    open_context(&ctx, &frame);
+    int status = spec->entry(&ctx, NULL, memory);
+    d->core.state->exclusive -= frame.exclusive;
+    if (status)
+        py_raise_call(d->core.state, spec->artifact, &ctx, status,
+                      PyFunction_GetGlobals(d->core.py_func));
+    Py_XDECREF((PyObject *)ctx.taken);
+    context_end(&ctx);
+    return status;
 }
 
 __attribute__((always_inline)) static inline PyObject *run(Dispatcher *d, Spec *spec,
@@ -192,17 +229,7 @@ __attribute__((always_inline)) static inline PyObject *run(Dispatcher *d, Spec *
     CallFrame frame = {.spec = spec, .runs = spec, .exclusive = spec->shared};
     CallContext ctx;
     if (QN_UNLIKELY(spec->shared) && !enter_exclusive(d->core.state, spec)) return NULL;
-    ctx.exception = ctx.site = ctx.suppressed = ctx.ncallers = 0;
-    ctx.id = ctx.context = ctx.cause = ctx.last_id = 0;
-    ctx.budget = 0;
-    ctx.poll = py_poll;
-    ctx.user = &frame;
-    ctx.parallel = &rt_parallel;
-    ctx.pending = &pending_handler;
-    ctx.taken = NULL;
-    ctx.kept = NULL;
-    ctx.texts = NULL;
-    ctx.stack_limit = py_stack_limit();
+    open_context(&ctx, &frame);
     char *result = memory + spec->result_offset;
     int status = d->nogil && !frame.exclusive
                      ? enter_nogil(spec, &ctx, &frame, (void **)memory, result)
@@ -215,7 +242,7 @@ __attribute__((always_inline)) static inline PyObject *run(Dispatcher *d, Spec *
     case TY_i64: return PyLong_FromLongLong(*(int64_t *)result);
     case TY_f64: return PyFloat_FromDouble(*(double *)result);
     case TY_none: return Py_NewRef(spec->nothing);
-    default: return box_held(d->core.state, spec, result);
+    default: return box_held(d, spec, result);
     }
 }
 

@@ -220,7 +220,8 @@ static int module_exec(PyObject *module) {
     if (add_type(module, &state->dispatcher_type, &py_dispatcher_spec) < 0 ||
         add_type(module, &state->ufunc_data_type, &py_ufunc_data_spec) < 0 ||
         add_type(module, &state->shared_type, &py_shared_spec) < 0 ||
-        add_type(module, &state->field_type, &py_field_spec) < 0)
+        add_type(module, &state->field_type, &py_field_spec) < 0 ||
+        add_type(module, &state->generator_type, &py_generator_spec) < 0)
         return -1;
     return py_ufunc_init(state) < 0 ? -1 : py_device_init(state, module);
 }
@@ -233,6 +234,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(state->field_type);
     for (int i = 0; i < CLS_COUNT; i++)
         Py_VISIT(state->shared_classes[i]);
+    Py_VISIT(state->generator_type);
     Py_VISIT(state->np);
     Py_VISIT(state->errors);
     Py_VISIT(state->linecache);
@@ -251,6 +253,7 @@ static int module_clear(PyObject *module) {
     Py_CLEAR(state->field_type);
     for (int i = 0; i < CLS_COUNT; i++)
         Py_CLEAR(state->shared_classes[i]);
+    Py_CLEAR(state->generator_type);
     Py_CLEAR(state->np);
     Py_CLEAR(state->errors);
     Py_CLEAR(state->linecache);

@@ -70,7 +70,7 @@ typedef struct CompoundTable {
 typedef struct ModState {
     PyObject *module; /* borrowed */
     PyTypeObject *dispatcher_type, *ufunc_data_type, *kernel_type, *launch_type;
-    PyTypeObject *shared_type, *field_type;
+    PyTypeObject *shared_type, *field_type, *generator_type;
     PyObject *shared_classes[CLS_COUNT]; /* typed.List and its kin, told by register(); else NULL */
     int exclusive; /* calls that run and were given shared objects; under the GIL */
     PyTypeObject *device_array_type, *stream_type, *event_type, *device_type, *api_type;
@@ -339,6 +339,7 @@ void py_dump_artifact(const Artifact *artifact, const char *target, uint32_t bit
 
 /* -- types, made by module.c from these specs -- */
 extern PyType_Spec py_dispatcher_spec, py_ufunc_data_spec, py_shared_spec, py_field_spec;
+extern PyType_Spec py_generator_spec;
 PyObject *py_compile_kernel(PyObject *module, PyObject *args); /* ahead.c */
 PyObject *py_make_ufunc(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *py_make_gufunc(PyObject *module, PyObject *args);

@@ -507,7 +507,9 @@ static void make_generator(Ti *ti, Instance *inst, Func *f) {
     f->param_types = arena_array(ti->arena, const Type *, 1);
     f->param_types[0] = frame;
     f->param_names = &name;
-    f->result = f->weak_result = type_tuple(ti->types, parts, 2);
+    f->result = type_tuple(ti->types, parts, 2);
+    parts[1] = inst->yielded.type;
+    f->weak_result = type_tuple(ti->types, parts, 2);
     f->parallel = false;
 }
 

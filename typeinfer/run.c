@@ -197,11 +197,13 @@ static bool check_declared(Ti *ti, Instance *entry) {
     return false;
 }
 
-static bool check_no_generator(Instance *entry) {
-    const CodeUnit *code = entry->info->code;
-    Span span = {code->file, code->first_line, code->first_line, -1, -1};
-    if (!instance_is_generator(entry)) return true;
-    return bc_refuse(&entry->diags, &span, "returning a generator to Python");
+/* The caller gets what makes the generator, and asks the function itself for items. */
+static void enter_maker(Module *module, const Instance *entry) {
+    if (!instance_is_generator(entry)) return;
+    module->resume = entry->typed;
+    for (int32_t i = 0; i < module->funcs.len; i++)
+        if (module->funcs.items[i] == entry->maker) module->funcs.items[i] = entry->typed;
+    module->funcs.items[0] = entry->maker;
 }
 
 bool ti_run(Module *module, Resolver *resolver, const InferRequest *request, StrBuf *report_to) {
@@ -210,7 +212,7 @@ bool ti_run(Module *module, Resolver *resolver, const InferRequest *request, Str
     Instance *entry = instance_entry(&ti, request, module->diags);
     if (!entry) return false;
     diag_init(&entry->diags, ti.arena);
-    bool ok = check_declared(&ti, entry) && check_no_generator(entry) && infer_instance(&ti, entry);
+    bool ok = check_declared(&ti, entry) && infer_instance(&ti, entry);
     if (ti.aborted) return false;
     if (!ok) {
         copy_diags(module->diags, &entry->diags);
@@ -225,5 +227,6 @@ bool ti_run(Module *module, Resolver *resolver, const InferRequest *request, Str
         copy_diags(module->diags, &inst->diags);
         if (!ok) return false;
     }
+    enter_maker(module, entry);
     return infer_settle_handlers(&ti);
 }

@@ -139,6 +139,17 @@ static bool crosses(const Split *s, const Kept *kept) {
     return false;
 }
 
+/* Parameters that are None: there is but one value. */
+static void fill_in_none(Split *s) {
+    for (Ref ref = 1; ref < s->f->insts.len; ref++) {
+        Inst *inst = ir_inst(s->f, ref);
+        if (inst->op != OP_param || inst->type->kind != TY_none) continue;
+        inst->op = OP_const;
+        inst->imm = 0;
+        inst->u.value = const_none(s->e->arena);
+    }
+}
+
 static void find_kept(Split *s) {
     const Uses *uses = find_uses(s);
     for (int param = 1; param >= 0; param--) {
@@ -380,6 +391,7 @@ void specialize_generator(Emit *e, Instance *inst, const Type *item) {
     int32_t start = cut(s.f, 0, e->pool_at);
     for (int32_t k = 0; k < s.yields.len; k++)
         if (s.yields.items[k].block == 0) s.yields.items[k].block = start;
+    fill_in_none(&s);
     find_kept(&s);
     make_tuple(&s);
     int32_t *positions = arena_array(e->arena, int32_t, s.nparams + 1);

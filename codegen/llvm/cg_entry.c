@@ -93,7 +93,8 @@ Value cg_entry_function(Cg *cg, LType type) {
     cg->entry_fn = LLVMAddFunction(cg->mod, cg_entry_name(cg), type);
     cg_attribute(cg, cg->entry_fn, LLVMAttributeFunctionIndex, "nounwind", 0);
     cg_at(cg, LLVMAppendBasicBlockInContext(cg->context, cg->entry_fn, "entry"));
-    if (cg->sigs[0].polls) cg->entry_budget = cg_new_budget(cg);
+    const CgSig *resume = cg->ir->resume ? cg_sig(cg, cg->ir->resume) : NULL;
+    if (cg->sigs[0].polls || (resume && resume->polls)) cg->entry_budget = cg_new_budget(cg);
     return cg->entry_fn;
 }
 
@@ -127,10 +128,27 @@ static void return_failure(Cg *cg, Value status) {
     cg_at(cg, good);
 }
 
+/* Without arguments, the memory for the result begins with a generator, and behind it goes what it gives. */
+static void resume_or_make(Cg *cg, Value fn) {
+    const CgSig *sig = cg_sig(cg, cg->ir->resume);
+    BB next = cg_block(cg, "resume"), make = cg_block(cg, "make");
+    Value memory = LLVMGetParam(fn, 2), none = LLVMBuildIsNull(cg->b, LLVMGetParam(fn, 1), "");
+    LLVMBuildCondBr(cg->b, none, next, make);
+    cg_at(cg, next);
+    Value *frame = cg_new_leaves(cg, sig->ir->param_types[0]);
+    Value *results = cg_new_leaves(cg, sig->ir->result);
+    cg_load_value(cg, sig->ir->param_types[0], memory, frame);
+    return_failure(cg, cg_call_sig(cg, sig, LLVMGetParam(fn, 0), NULL, frame, results));
+    cg_store_value(cg, sig->ir->result, at_offset(cg, memory, GENERATOR_BYTES), results);
+    LLVMBuildRet(cg->b, cg_int(cg->i32, CALL_OK));
+    cg_at(cg, make);
+}
+
 void cg_entry_host(Cg *cg) {
     LType params[] = {cg->ptr[0], cg->ptr[0], cg->ptr[0]};
     Value fn = cg_entry_function(cg, LLVMFunctionType(cg->i32, params, 3, false));
     cg_attribute(cg, fn, 1, "noalias", 0);
+    if (cg->ir->resume) resume_or_make(cg, fn);
     const CgSig *sig = &cg->sigs[0];
     Value *leaves = cg_entry_arguments(cg, LLVMGetParam(fn, 1));
     Value *results = cg_new_leaves(cg, sig->ir->result);

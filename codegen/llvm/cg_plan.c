@@ -106,6 +106,11 @@ static void mark_calls(Cg *cg, int32_t i, Bits *direct) {
     }
 }
 
+/* The other function that the entry calls; 0: there is none but the first. */
+static int32_t resume_index(Cg *cg) {
+    return cg->ir->resume ? (int32_t)map_find(&cg->sig_index, map_key(cg->ir->resume))->num : 0;
+}
+
 static void close_calls(Cg *cg) {
     int32_t n = cg->ir->funcs.len;
     Bits *reach = arena_array(cg->arena, Bits, n);
@@ -119,8 +124,10 @@ static void close_calls(Cg *cg) {
             for (int32_t j = 0; j < n; j++)
                 if (bits_get(&reach[i], j)) changed |= bits_or(&reach[i], &reach[j]);
     }
+    int32_t resume = resume_index(cg);
     for (int32_t i = 0; i < n; i++) {
-        cg->sigs[i].reachable = i == 0 || bits_get(&reach[0], i);
+        cg->sigs[i].reachable =
+            i == 0 || i == resume || bits_get(&reach[0], i) || bits_get(&reach[resume], i);
         cg->sigs[i].recursive = bits_get(&reach[i], i);
         /* the stack check of a recursive function raises */
         if (cg->sigs[i].recursive && cg->raises && cg->target->is_host) cg->sigs[i].raises = true;
@@ -187,6 +194,7 @@ static void find_sides(Cg *cg) {
     int32_t n = cg->ir->funcs.len;
     Bits hot = bits_new(cg->arena, n), cold = bits_new(cg->arena, n);
     follow(cg, 0, false, &hot);
+    follow(cg, resume_index(cg), false, &hot);
     for (int32_t i = 0; i < n; i++)
         if (cg->sigs[i].lazy) follow(cg, i, true, &cold);
     for (int32_t i = 0; i < n; i++) {

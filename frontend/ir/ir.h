@@ -240,6 +240,7 @@ struct Module {
     StrTable *strings;
     DiagList *diags;
     Vec(Func *) funcs; /* [0] is the entry */
+    Func *resume;      /* the entry makes a generator: this one gives its next item. Or NULL */
     Vec(Remark) remarks;
 };
 

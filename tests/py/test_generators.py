@@ -423,10 +423,8 @@ def test_refused(generator, message, line):
     assert f"test_generators.py:{generator.__code__.co_firstlineno + line}:" in str(refused.value)
 
 
-def test_a_generator_for_python_is_refused():
-    with pytest.raises(errors.UnsupportedError, match="returning a generator to Python"):
-        njit(count)(3)
-
+def test_a_generator_of_another_function_is_no_result():
+    """Python gets those of the function that it calls: test_python_generators.py."""
     @njit
     def f(n):
         return count(n)

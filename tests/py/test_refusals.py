@@ -270,11 +270,6 @@ def slice_bound(x):
     return x[0]
 
 
-@refused("", "E0101", "returning a generator to Python")
-def yields(x):
-    yield x
-
-
 @refused("", "E0101", "a **keywords parameter")
 def keywords(x, **more):
     return x
