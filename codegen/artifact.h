@@ -341,6 +341,7 @@ typedef struct Artifact {
     const Dependency *dependencies;
     Str text_llvm, text_asm, text_ir, text_types; /* for inspect_*: kept on request */
     Str text_parallel; /* remarks of the pass `parallel`, "level\tline\tfile\ttext\n" each; likewise */
+    Str text_loops;    /* what is left in each loop: opt_report (opt/report.c); likewise */
     Str object; /* the object file that the code was loaded or linked from: kept on request */
     int64_t ns_infer, ns_opt, ns_llvm, ns_link; /* compile times */
 } Artifact;

@@ -131,6 +131,9 @@ static void keep_remarks(Compilation *c, Artifact *artifact) {
                    STR_ARG(r->span.file), STR_ARG(r->text));
     }
     artifact->text_parallel = lower_keep(artifact, buf_take(&text));
+    buf_init(&text, &c->arena);
+    opt_report(c->module, &text);
+    artifact->text_loops = lower_keep(artifact, buf_take(&text));
 }
 
 static void optimise(Compilation *c, Artifact *artifact) {

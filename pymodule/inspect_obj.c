@@ -89,7 +89,7 @@ Spec *py_core_shown(JitCore *core, PyObject *index) {
     return NULL;
 }
 
-/* The same signature compiled again with its texts kept: (llvm, asm, ir, types, parallel). */
+/* The same signature compiled again with its texts kept: (llvm, asm, ir, types, parallel, loops). */
 PyObject *py_core_texts(JitCore *core, PyObject *index) {
     const Spec *chosen = py_core_shown(core, index);
     if (!chosen) return NULL;
@@ -102,8 +102,9 @@ PyObject *py_core_texts(JitCore *core, PyObject *index) {
     const Artifact *a = spec->artifact;
     Str assembly = a->text_asm;
     if (assembly.len && !assembly.bytes[assembly.len - 1]) assembly.len--;
-    PyObject *texts = Py_BuildValue("(NNNNN)", text(a->text_llvm), text(assembly), text(a->text_ir),
-                                    text(a->text_types), text(a->text_parallel));
+    PyObject *texts =
+        Py_BuildValue("(NNNNNN)", text(a->text_llvm), text(assembly), text(a->text_ir),
+                      text(a->text_types), text(a->text_parallel), text(a->text_loops));
     py_spec_free(spec);
     return texts;
 }

@@ -606,6 +606,7 @@ SURFACE(explain)
 SURFACE(inspect_types)
 SURFACE(inspect_llvm)
 SURFACE(inspect_asm)
+SURFACE(inspect_loops)
 SURFACE(inspect_cfg)
 SURFACE(inspect_disasm_cfg)
 SURFACE(parallel_diagnostics)
@@ -651,6 +652,7 @@ static PyMethodDef dispatcher_methods[] = {
     METHOD(inspect_types),
     METHOD(inspect_llvm),
     METHOD(inspect_asm),
+    METHOD(inspect_loops),
     METHOD(inspect_cfg),
     METHOD(inspect_disasm_cfg),
     METHOD(parallel_diagnostics),

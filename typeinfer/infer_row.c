@@ -59,6 +59,17 @@ static Ref emit_lowered(Emit *e, const LibMatch *m, const LibRow *row, const Low
     return ref;
 }
 
+/* In the code of the program itself a float to an int is a product: `squared` of IR.md. Whole arrays have pow, as NumPy does. */
+static void mark_power(Infer *in, const LibRow *row, Ref power) {
+    Func *out = in->emit->out;
+    if (!(row->flags & LIB_POWER) || !in->inst->function->handle) return;
+    if (ir_inst(out, power)->op != OP_pow || !type_is_float(ir_type(out, power))) return;
+    Ref exponent = ir_arg(out, power, 1);
+    if (ir_inst(out, exponent)->op != OP_cast) return;
+    const Type *from = ir_type(out, ir_arg(out, exponent, 0));
+    if (type_is_int(from) && from->kind != TY_u64) ir_inst(out, power)->sub = FLAG_SQUARED;
+}
+
 static Ref emit_row(Infer *in, const LibMatch *m, const LibRow *row, const Lowering *how,
                     const Val *args, int32_t n) {
     Emit *e = in->emit;
@@ -70,7 +81,9 @@ static Ref emit_row(Infer *in, const LibMatch *m, const LibRow *row, const Lower
     if ((row->flags & LIB_FINITE) && how->kind == LOWER_OP && how->id == OP_cast && n > 0)
         return emit_float_to_int(e, refs[0], lower_type(e->ti, m->result));
     if ((row->flags & LIB_FINITE) && n > 0) emit_finite(e, refs[0]);
-    return emit_lowered(e, m, row, how, refs, n);
+    Ref result = emit_lowered(e, m, row, how, refs, n);
+    mark_power(in, row, result);
+    return result;
 }
 
 const char *library_text(Infer *in, Str name) {

@@ -1,4 +1,5 @@
 /* loops.h - what seen.c and unseen.c share. An array is passed as its address and its lengths, an int as int64_t. */
+#pragma once
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-"""Loops beside C and Numba: run.py [--numba PYTHON] [--sets seen,unseen] [--only a,b] [--rounds 3] [--seconds 0.03] [--json FILE]
+"""Loops beside C and Numba: run.py [--numba PYTHON] [--sets seen,unseen] [--only a,b] [--rounds 3] [--seconds 0.03] [--loops] [--json FILE]
 
 Processes of the contestants take turns at each kernel; arrays begin at multiples of 64 bytes; results are compared with
 those of C. A figure is the best of all batches. The sets are reported apart: passes may be tuned for the first and are judged by the
@@ -78,6 +78,15 @@ def summary(rows, workers):
         print(f"checked / Numba: {geometric(pairs):.3f}; compile {geometric(times):.3f}")
 
 
+def show_loops(quern, rows, most=10):
+    """What stays in the loops of the kernels with the worst ratios."""
+    worst = sorted(((r["ns"]["checked"] / r["ns"]["C"], k) for k, r in rows.items() if {"checked", "C"} <= set(r["ns"])), reverse=True)
+    for ratio, kernel in worst[:most]:
+        if ratio > 1.15:
+            print(f"\n{kernel} {ratio:.2f}")
+            print("".join("    " + line.rpartition("/")[2] for line in quern.ask("loops", kernel).splitlines(keepends=True)), end="")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--numba", default="", help="a Python that has Numba")
@@ -85,6 +94,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.03)
+    parser.add_argument("--loops", action="store_true", help="print what stays in the loops of the worst ten")
     parser.add_argument("--json", default="")
     parser.add_argument("--cc", default=next((c for c in ("clang-19", "clang", "cc") if shutil.which(c)), "cc"))
     options = parser.parse_args()
@@ -108,6 +118,8 @@ def main():
                   + "   ratio to C: " + " ".join(w for w in workers if w != "C") + "; ms of compiling")
             everything[name] = measure(workers, kernels, options)
             summary(everything[name], workers)
+            if options.loops:
+                show_loops(quern, everything[name])
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(everything, indent=1))
     sys.exit(any(row["wrong"] for rows in everything.values() for row in rows.values()))

@@ -269,3 +269,5 @@ void compound(const Real *rates, Int n, const Int *years, Int ny, Real *out, Int
         out[i] = result;
     }
 }
+
+#include "seen_more.h"

@@ -1,9 +1,10 @@
-"""Loops that the passes may be tuned for: 22 kernels of thirteen fields. CASES: name -> (function, arguments, kind of the C result).
+"""Loops that the passes may be tuned for: 72 kernels of thirteen fields. CASES: name -> (function, arguments, kind of the C result).
 
 Arguments are made from a generator; every kernel can run again and again on the same ones. seen.c has the same in C."""
 import math
 
 import numpy as np
+import seen_more
 
 
 def gemv_transposed(A, x, y):
@@ -300,4 +301,5 @@ CASES = {
     "biquad": (biquad, lambda r: (r.random(8192), np.array([0.2, 0.3, 0.2, -0.4, 0.1]), np.zeros(8192)), None),
     "polygon_area": (polygon_area, lambda r: (r.random(8192), r.random(8192)), "d"),
     "compound": (compound, lambda r: (r.random(4096) * 0.1, r.integers(1, 40, 4096), np.zeros(4096)), None),
+    **seen_more.CASES,
 }

@@ -34,6 +34,8 @@ def c_arguments(args):
         if isinstance(a, np.ndarray):
             yield ctypes.c_void_p(a.ctypes.data)
             yield from map(ctypes.c_int64, a.shape)
+        elif isinstance(a, complex):
+            yield from map(ctypes.c_double, (a.real, a.imag))
         else:
             yield ctypes.c_double(a) if isinstance(a, float) else ctypes.c_int64(a)
 
@@ -80,8 +82,16 @@ def measure(kernel, variant, seconds):
     return {"ns": best, "compile": compiled, "result": result}
 
 
+def loops_of(kernel):
+    f = made[kernel, "checked"][0]
+    return f.inspect_loops(f.signatures[0])
+
+
 for line in sys.stdin:
     question = json.loads(line)
+    if question[0] == "loops":
+        print(json.dumps(loops_of(question[1])), flush=True)
+        continue
     if question[0] == "kernels":
         print(json.dumps(list(CASES)), flush=True)
         continue

@@ -350,6 +350,14 @@ Value cg_fast(Cg *cg, Value value) {
     return value;
 }
 
+void cg_not_negative(Cg *cg, Value load) {
+    LLVMMetadataRef ends[] = {LLVMValueAsMetadata(cg_int(cg->i64, 0)),
+                              LLVMValueAsMetadata(cg_int(cg->i64, INT64_MIN))};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(cg->context, ends, 2);
+    LLVMSetMetadata(load, LLVMGetMDKindIDInContext(cg->context, "range", 5),
+                    LLVMMetadataAsValue(cg->context, node));
+}
+
 void cg_unlikely(Cg *cg, Value branch) {
     unsigned kind = LLVMGetMDKindIDInContext(cg->context, "prof", 4);
     LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(cg->context, cg->unlikely));

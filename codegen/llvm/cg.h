@@ -187,7 +187,8 @@ void cg_attribute(Cg *cg, Value fn, unsigned index, const char *name, uint64_t v
 void cg_call_attribute(Cg *cg, Value call, const char *name, uint64_t value);
 /* fast-math flags of the options on what takes them; returns its argument. */
 Value cg_fast(Cg *cg, Value value);
-void cg_unlikely(Cg *cg, Value branch); /* its first successor is the cold one */
+void cg_not_negative(Cg *cg, Value load); /* of an i64 */
+void cg_unlikely(Cg *cg, Value branch);   /* its first successor is the cold one */
 
 /* -- cg_plan.c: what each function takes and gives ------------------------------------------- */
 
@@ -267,6 +268,8 @@ Value cg_math(Cg *cg, const char *name, Value *args, int nargs);
 Value cg_float_mod(Cg *cg, Value a, Value b);
 Value cg_float_floordiv(Cg *cg, Value a, Value b);
 Value cg_float_pow(Cg *cg, Value a, Value b);
+/* a ** n by squaring; b is n as a float. */
+Value cg_float_pow_int(Cg *cg, Value a, Value b, Value n, bool is_signed);
 Value cg_float_class(Cg *cg, Value a, const char *what); /* "nan" "inf" "finite": by bits */
 void cg_complex_mul(Cg *cg, const Value *a, const Value *b, Value *out);
 void cg_complex_div(Cg *cg, const Value *a, const Value *b, Value *out);

@@ -45,6 +45,7 @@ void cg_load_value(Cg *cg, const Type *type, Value address, Value *out) {
         Value from = at_offset(cg, address, array_leaf_offset(cg, k));
         out[k] = LLVMBuildLoad2(cg->b, types[k], from, "");
         LLVMSetAlignment(out[k], 8);
+        if (cg->target->is_host && k > 1 && k <= 1 + type->ndim) cg_not_negative(cg, out[k]);
     }
 }
 

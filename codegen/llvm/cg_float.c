@@ -126,6 +126,77 @@ Value cg_float_pow(Cg *cg, Value a, Value b) {
     return cg_math(cg, "pow", (Value[]){a, b}, 2);
 }
 
+/* double quern.powi(double x, i64 n), for the n that MOST_SQUARED allows: by squaring, of 1 / x where n is negative, so that
+ * no product overflows but where the result does. Each product may lose half a unit in the last place, and what is lost
+ * is squared, too: the relative error is at most n * 2^-53, or 2 * -n * 2^-53. */
+static Value squaring_function(Cg *cg, LType *type) {
+    *type = LLVMFunctionType(cg->f64, (LType[]){cg->f64, cg->i64}, 2, false);
+    Value fn = LLVMGetNamedFunction(cg->mod, "quern.powi");
+    if (fn) return fn;
+    BB here = LLVMGetInsertBlock(cg->b);
+    fn = LLVMAddFunction(cg->mod, "quern.powi", *type);
+    LLVMSetLinkage(fn, LLVMInternalLinkage);
+    cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "nounwind", 0);
+    cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "alwaysinline", 0);
+    BB entry = LLVMAppendBasicBlockInContext(cg->context, fn, "");
+    cg_at(cg, entry);
+    Value x = LLVMGetParam(fn, 0), n = LLVMGetParam(fn, 1), one = cg_real(cg->f64, 1.0);
+    Value zero = cg_int(cg->i64, 0), negative = LLVMBuildICmp(cg->b, LLVMIntSLT, n, zero, "");
+    Value size = LLVMBuildSelect(cg->b, negative, LLVMBuildNeg(cg->b, n, ""), n, "");
+    BB turn = cg_block(cg, "turn"), head = cg_block(cg, "head"), body = cg_block(cg, "body");
+    BB exit = cg_block(cg, "exit");
+    LLVMBuildCondBr(cg->b, negative, turn, head);
+    cg_at(cg, turn);
+    Value inverse = LLVMBuildFDiv(cg->b, one, x, "");
+    LLVMBuildBr(cg->b, head);
+    cg_at(cg, head);
+    Value base = LLVMBuildPhi(cg->b, cg->f64, ""), k = LLVMBuildPhi(cg->b, cg->i64, "");
+    Value product = LLVMBuildPhi(cg->b, cg->f64, "");
+    LLVMBuildCondBr(cg->b, LLVMBuildICmp(cg->b, LLVMIntEQ, k, zero, ""), exit, body);
+    cg_at(cg, body);
+    Value more = LLVMBuildFMul(cg->b, product, base, "");
+    more = LLVMBuildSelect(cg->b, LLVMBuildTrunc(cg->b, k, cg->i1, ""), more, product, "");
+    Value square = LLVMBuildFMul(cg->b, base, base, "");
+    Value half = LLVMBuildLShr(cg->b, k, cg_int(cg->i64, 1), "");
+    LLVMBuildBr(cg->b, head);
+    BB from[] = {entry, turn, body};
+    LLVMAddIncoming(base, (Value[]){x, inverse, square}, from, 3);
+    LLVMAddIncoming(k, (Value[]){size, size, half}, from, 3);
+    LLVMAddIncoming(product, (Value[]){one, one, more}, from, 3);
+    cg_at(cg, exit);
+    LLVMBuildRet(cg->b, product);
+    cg_at(cg, here);
+    return fn;
+}
+
+/* Larger exponents lose too much: C's pow. */
+Value cg_float_pow_int(Cg *cg, Value a, Value b, Value n, bool is_signed) {
+    enum { MOST_SQUARED = 1024 };
+    LType type = LLVMTypeOf(a), fn_type;
+    bool fits = cg->target->is_host && !cg->options->no_vector_math && !LLVMIsConstant(n);
+    if (!fits || (type != cg->f64 && type != cg->f32)) return cg_float_pow(cg, a, b);
+    Value fn = squaring_function(cg, &fn_type);
+    Value wide =
+        is_signed ? LLVMBuildSExt(cg->b, n, cg->i64, "") : LLVMBuildZExt(cg->b, n, cg->i64, "");
+    Value moved = LLVMBuildAdd(cg->b, wide, cg_int(cg->i64, MOST_SQUARED), "");
+    Value limit = cg_int(cg->i64, 2 * MOST_SQUARED);
+    Value small = LLVMBuildICmp(cg->b, LLVMIntULE, moved, limit, "");
+    BB by_squares = cg_block(cg, "squares"), by_pow = cg_block(cg, "pow"), done = cg_block(cg, "");
+    LLVMBuildCondBr(cg->b, small, by_squares, by_pow);
+    cg_at(cg, by_squares);
+    Value x = type == cg->f64 ? a : LLVMBuildFPExt(cg->b, a, cg->f64, "");
+    Value power = LLVMBuildCall2(cg->b, fn_type, fn, (Value[]){x, wide}, 2, "");
+    if (type != cg->f64) power = LLVMBuildFPTrunc(cg->b, power, type, "");
+    LLVMBuildBr(cg->b, done);
+    cg_at(cg, by_pow);
+    Value other = cg_float_pow(cg, a, b);
+    LLVMBuildBr(cg->b, done);
+    cg_at(cg, done);
+    Value result = LLVMBuildPhi(cg->b, type, "");
+    LLVMAddIncoming(result, (Value[]){power, other}, (BB[]){by_squares, by_pow}, 2);
+    return result;
+}
+
 /* -- classes by bits -------------------------------------------------------------------------- */
 
 Value cg_float_class(Cg *cg, Value a, const char *what) {

@@ -62,6 +62,7 @@ typedef struct Operands {
     const Type *type;
     const Value *a, *b;
     bool is_float, is_complex, is_signed;
+    Ref exponent; /* of a power that is made of products: the int */
 } Operands;
 
 static Operands operands(Cg *cg, Ref ref) {
@@ -73,6 +74,10 @@ static Operands operands(Cg *cg, Ref ref) {
     o.is_complex = type_is_complex(o.type);
     o.is_float = o.is_complex || type_is_float(o.type);
     o.is_signed = type_class(o.type) == CLASS_SINT;
+    if (ir_inst(ir, ref)->op == OP_pow && ir_inst(ir, ref)->sub == FLAG_SQUARED) {
+        Ref cast = ir_arg(ir, ref, 1);
+        if (ir_inst(ir, cast)->op == OP_cast) o.exponent = ir_arg(ir, cast, 0);
+    }
     return o;
 }
 
@@ -87,6 +92,14 @@ static void each_leaf(Cg *cg, const Operands *o, Build ints, Build floats, Value
 /* A pass may have proven that a signed operation does not overflow: only then LLVM may know. */
 static bool no_wrap(const Inst *inst, const Operands *o) {
     return inst->sub == FLAG_NOWRAP && o->is_signed;
+}
+
+static Value power(Cg *cg, const Operands *o) {
+    Value a = o->a[0], b = o->b[0];
+    if (!o->is_float) return cg_int_pow(cg, o->is_signed, a, b);
+    if (!o->exponent) return cg_float_pow(cg, a, b);
+    bool is_signed = type_class(cg_type(cg, o->exponent)) == CLASS_SINT;
+    return cg_float_pow_int(cg, a, b, cg_leaves(cg, o->exponent)[0], is_signed);
 }
 
 static void arithmetic(Cg *cg, Op op, const Inst *inst, const Operands *o, Value *out) {
@@ -118,9 +131,7 @@ static void arithmetic(Cg *cg, Op op, const Inst *inst, const Operands *o, Value
         out[0] =
             o->is_float ? cg_float_mod(cg, a, b) : cg_int_mod(cg, o->is_signed, inst->sub, a, b);
         break;
-    case OP_pow:
-        out[0] = o->is_float ? cg_float_pow(cg, a, b) : cg_int_pow(cg, o->is_signed, a, b);
-        break;
+    case OP_pow: out[0] = power(cg, o); break;
     case OP_and: out[0] = LLVMBuildAnd(cg->b, a, b, ""); break;
     case OP_or: out[0] = LLVMBuildOr(cg->b, a, b, ""); break;
     case OP_xor: out[0] = LLVMBuildXor(cg->b, a, b, ""); break;

@@ -69,6 +69,19 @@ static Value mod_positive(Cg *cg, Value a, Value b) {
     return LLVMBuildAdd(cg->b, rem, LLVMBuildAnd(cg->b, below_zero(cg, rem), b, ""), "");
 }
 
+/* The dividend is at most one divisor away: no division. */
+static Value mod_near(Cg *cg, unsigned known, Value a, Value b) {
+    Value result = a;
+    if (known & DIV_ABOVE) {
+        Value above = LLVMBuildICmp(cg->b, LLVMIntSGE, a, b, "");
+        result = LLVMBuildSelect(cg->b, above, LLVMBuildSub(cg->b, a, b, ""), a, "");
+    }
+    if (known & DIV_BELOW)
+        result = LLVMBuildSelect(cg->b, icmp(cg, LLVMIntSLT, a, 0), LLVMBuildAdd(cg->b, a, b, ""),
+                                 result, "");
+    return result;
+}
+
 Value cg_int_floordiv(Cg *cg, bool is_signed, unsigned known, Value a, Value b) {
     LType type = LLVMTypeOf(a);
     int shift = power_of_two(b, is_signed);
@@ -98,6 +111,7 @@ Value cg_int_mod(Cg *cg, bool is_signed, unsigned known, Value a, Value b) {
     int shift = power_of_two(b, is_signed);
     if (shift >= 0)
         return LLVMBuildAnd(cg->b, a, cg_int(type, (int64_t)((UINT64_C(1) << shift) - 1)), "");
+    if (known & (DIV_BELOW | DIV_ABOVE)) return mod_near(cg, known, a, b);
     if (known & DIV_NATURAL) return LLVMBuildURem(cg->b, a, b, "");
     if (is_signed && known) return mod_positive(cg, a, b);
     Value is_zero, is_minus_one;

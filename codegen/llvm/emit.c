@@ -60,7 +60,8 @@ const WorkerHooks llvm_hooks = {.start = llvm_start, .fresh = llvm_fresh};
     "function(" CLEAN_UP                                                                           \
     ",correlated-propagation,jump-threading,simplifycfg,tailcallelim,reassociate,"                 \
     "constraint-elimination,"                                                                      \
-    "loop-mssa(loop-instsimplify,loop-simplifycfg,licm,loop-rotate,licm,simple-loop-unswitch),"    \
+    "loop-mssa(loop-instsimplify,loop-simplifycfg,licm,loop-rotate,licm,simple-loop-unswitch<"     \
+    "nontrivial>),"                                                                                \
     "simplifycfg,instcombine<no-verify-fixpoint>,loop(loop-idiom,indvars,loop-deletion,loop-"      \
     "unroll-full),"                                                                                \
     "sroa,gvn,sccp,bdce,instcombine<no-verify-fixpoint>,dse,loop-mssa(licm),adce,simplifycfg,"     \
@@ -118,6 +119,7 @@ static bool calls(const Cg *cg) {
 }
 
 const char *cg_pipeline(const Cg *cg) {
+    if (getenv("QPIPE")) return getenv("QPIPE"); /*EXPERIMENT*/
     static const char *const pipelines[] = {"default<O0>", "default<O1>", "default<O2>",
                                             "default<O3>"};
     int level = QN_MAX(0, QN_MIN(cg->options->opt_level, 3));

@@ -19,7 +19,8 @@ enum {
     MAX_LEAVES = 16,
     MAX_DEPTH = 12,
     SUM_BITS = 57,
-    PRODUCT_BITS = 27
+    PRODUCT_BITS = 27,
+    MAX_STEP = 16
 };
 
 typedef struct Interval {
@@ -173,6 +174,11 @@ static Place below(Place at) {
     return at;
 }
 
+static Place at_most(Place at, int bits) {
+    at.bits = QN_MIN(at.bits, bits);
+    return below(at);
+}
+
 static Place inside(Place at, int32_t block) {
     return (Place){at.bits, at.depth + 1, block};
 }
@@ -283,10 +289,48 @@ static Interval of_variable(Bounds *s, Ref phi, bool up, Place at) {
     return up ? (Interval){true, start, end} : (Interval){true, end, start};
 }
 
+/* A variable to which every round of a counted loop adds the same number: `*rounds` is the loop's counter. */
+static bool counts_along(const Bounds *s, Ref phi, int32_t block, Ref *start, int64_t *step,
+                         Ref *rounds) {
+    int32_t header = ir_inst(s->func, phi)->block, loop = s->cfg->loop_of[header];
+    CountedLoop counted;
+    bool plus, found = false;
+    Ref by;
+    if (!opt_counted_loop(s->func, s->cfg, loop, &counted) || counted.header != header)
+        return false;
+    if (counted.counter == phi || !cfg_dominates(s->cfg, counted.body, block)) return false;
+    if (s->func->blocks.items[counted.body].preds.len != 1) return false;
+    *start = NO_REF;
+    for (int32_t i = 0; i < ir_inst(s->func, phi)->nargs; i++) {
+        Ref operand = ir_arg(s->func, phi, i);
+        if (!opt_in_loop(s->cfg, loop, s->func->blocks.items[header].preds.items[i])) {
+            *start = operand;
+            continue;
+        }
+        if (found || !is_step(s->func, operand, phi, &by, &plus)) return false;
+        if (!opt_const_int(s->func, by, step) || *step < -MAX_STEP || *step > MAX_STEP)
+            return false;
+        *step = plus ? *step : -*step;
+        found = true;
+    }
+    *rounds = counted.counter;
+    return found && *start;
+}
+
 static Interval of_phi(Bounds *s, Ref phi, Place at) {
     int32_t block = ir_inst(s->func, phi)->block, before = s->conditions.len;
     int leaves = s->leaves;
     if (s->cfg->loops.items[s->cfg->loop_of[block]].header == block) {
+        Ref start, rounds;
+        int64_t step;
+        if (counts_along(s, phi, at.block, &start, &step, &rounds)) {
+            Interval first = interval(s, start, at_most(at, SUM_BITS - 12));
+            Interval n = first.ok ? interval(s, rounds, at_most(at, SUM_BITS - 12)) : none();
+            if (!n.ok) return none();
+            Ref way = compute(s, OP_mul, n.high, number(s, step));
+            return (Interval){true, step < 0 ? compute(s, OP_add, first.low, way) : first.low,
+                              step < 0 ? first.high : compute(s, OP_add, first.high, way)};
+        }
         Interval up = of_variable(s, phi, true, at);
         if (up.ok) return up;
         s->conditions.len = before, s->leaves = leaves;
@@ -311,11 +355,6 @@ static Interval of_sum(Bounds *s, Ref ref, Place at) {
     bool plus = op == OP_add;
     return (Interval){true, compute(s, op, a.low, plus ? c.low : c.high),
                       compute(s, op, a.high, plus ? c.high : c.low)};
-}
-
-static Place at_most(Place at, int bits) {
-    at.bits = QN_MIN(at.bits, bits);
-    return below(at);
 }
 
 /* A factor of another product must be as small as the leaves there, or that product might wrap. */
@@ -358,6 +397,11 @@ static Interval of_division(Bounds *s, Ref ref, Place at) {
     Op op = (Op)ir_inst(s->func, ref)->op;
     Ref by = ir_arg(s->func, ref, 1);
     int64_t k;
+    if (op == OP_mod && invariant(s, by) && !opt_const_int(s->func, by, &k)) {
+        Interval all = leaf(s, by, at.bits); /* above zero: else its guard raises, or it is asked */
+        if (!all.ok || !require(s, OP_lt, number(s, 0), by)) return none();
+        return (Interval){true, number(s, 0), compute(s, OP_sub, by, number(s, 1))};
+    }
     if (!opt_const_int(s->func, by, &k) || k <= 0) return none();
     if (op == OP_mod) return (Interval){true, number(s, 0), number(s, k - 1)};
     Interval a = interval(s, ir_arg(s->func, ref, 0), below(at));
@@ -399,9 +443,169 @@ static Interval interval(Bounds *s, Ref ref, Place at) {
     }
 }
 
+/* -- sums of several variables ------------------------------------------------------------------------- */
+
+/* Intervals forget how variables depend on each other: of j = i + length - 1, where i < n - length + 1, they know no more than
+ * j <= largest i + largest length - 1. A Sum keeps j as terms, in which loop variables are replaced by their ends, the innermost
+ * first: i + length - 1 <= (n - length) + length - 1 = n - 1. It is asked for where there is an interval, which shows that no
+ * part of it wraps. */
+enum { MAX_TERMS = 8, MAX_TIMES = 16, MAX_STEPS = 16 };
+
+typedef struct Term {
+    Ref value;
+    int64_t times;
+} Term;
+
+typedef struct Sum {
+    Term terms[MAX_TERMS];
+    int n;
+    int64_t k;
+    bool ok;
+} Sum;
+
+static void add_term(Sum *sum, Ref value, int64_t times) {
+    int i = 0;
+    while (i < sum->n && sum->terms[i].value != value)
+        i++;
+    sum->ok = sum->ok && i < MAX_TERMS;
+    if (!sum->ok) return;
+    if (i == sum->n) sum->terms[sum->n++] = (Term){value, 0};
+    sum->terms[i].times += times;
+    if (sum->terms[i].times == 0) sum->terms[i] = sum->terms[--sum->n];
+}
+
+static void add_number(Sum *sum, int64_t k, int64_t times) {
+    sum->ok = sum->ok && !__builtin_mul_overflow(k, times, &k) &&
+              !__builtin_add_overflow(sum->k, k, &sum->k);
+}
+
+/* `times` times the value is added, as far as it is a sum itself. */
+static void add_value(const Bounds *s, Sum *sum, Ref ref, int64_t times, int depth) {
+    const Func *func = s->func;
+    const Inst *inst = ir_inst(func, ref);
+    int64_t k;
+    sum->ok = sum->ok && depth < MAX_DEPTH && times >= -MAX_TIMES && times <= MAX_TIMES;
+    if (!sum->ok) return;
+    if (opt_const_int(func, ref, &k)) {
+        add_number(sum, k, times);
+    } else if (invariant(s, ref)) {
+        add_term(sum, ref, times);
+    } else if (inst->op == OP_add || inst->op == OP_sub) {
+        add_value(s, sum, ir_arg(func, ref, 0), times, depth + 1);
+        add_value(s, sum, ir_arg(func, ref, 1), inst->op == OP_add ? times : -times, depth + 1);
+    } else if (inst->op == OP_mul && opt_const_int(func, ir_arg(func, ref, 1), &k) &&
+               k >= -MAX_TIMES && k <= MAX_TIMES) {
+        add_value(s, sum, ir_arg(func, ref, 0), times * k, depth + 1);
+    } else if (inst->op == OP_mul && opt_const_int(func, ir_arg(func, ref, 0), &k) &&
+               k >= -MAX_TIMES && k <= MAX_TIMES) {
+        add_value(s, sum, ir_arg(func, ref, 1), times * k, depth + 1);
+    } else if (inst->op == OP_check_index) {
+        add_value(s, sum, ir_arg(func, ref, 0), times, depth + 1);
+    } else {
+        add_term(sum, ref, times);
+    }
+}
+
+/* A variable that counts along with its loop is its start and so many rounds. */
+static bool spread_term(const Bounds *s, Sum *sum, int i, int32_t block) {
+    Term term = sum->terms[i];
+    Ref start, rounds;
+    int64_t step;
+    const Inst *inst = ir_inst(s->func, term.value);
+    if (inst->op != OP_phi) return false;
+    if (s->cfg->loops.items[s->cfg->loop_of[inst->block]].header != inst->block) return false;
+    if (!counts_along(s, term.value, block, &start, &step, &rounds)) return false;
+    sum->terms[i] = sum->terms[--sum->n];
+    add_value(s, sum, start, term.times, 0);
+    add_term(sum, rounds, term.times * step);
+    return true;
+}
+
+/* The term of a variable that is made last, so that the ends of the others do not name it; -1: none varies. */
+static int innermost_term(const Bounds *s, const Sum *sum) {
+    int found = -1;
+    int32_t latest = -1;
+    for (int i = 0; i < sum->n; i++) {
+        if (invariant(s, sum->terms[i].value)) continue;
+        int32_t at = s->cfg->rpo_number[ir_inst(s->func, sum->terms[i].value)->block];
+        if (at < latest) continue;
+        latest = at;
+        found = i;
+    }
+    return found;
+}
+
+/* A term becomes the end of its variable, the upper or the lower one. */
+static void replace_term(Bounds *s, Sum *sum, int i, bool upper, int32_t block) {
+    Term term = sum->terms[i];
+    RangeItem item;
+    bool high = (term.times > 0) == upper;
+    sum->terms[i] = sum->terms[--sum->n];
+    if (opt_range_item(s->func, s->cfg, term.value, block, &item)) {
+        bool start = high == item.down;
+        if (!start) add_number(sum, high ? -1 : 1, term.times);
+        if (!start || item.start) add_value(s, sum, start ? item.start : item.stop, term.times, 0);
+        return;
+    }
+    Interval all = interval(s, term.value, (Place){SUM_BITS, 0, block});
+    sum->ok = sum->ok && all.ok;
+    if (all.ok) add_value(s, sum, high ? all.high : all.low, term.times, 0);
+}
+
+/* Its value in the preheader; every term is small. */
+static Ref value_of_sum(Bounds *s, const Sum *sum) {
+    Ref value = NO_REF;
+    int64_t times = 0;
+    for (int i = 0; i < sum->n; i++) {
+        Term term = sum->terms[i];
+        times += term.times < 0 ? -term.times : term.times;
+        if (times > MAX_TIMES || !leaf(s, term.value, SUM_BITS).ok) return NO_REF;
+        int64_t size = term.times < 0 ? -term.times : term.times;
+        Ref part = size == 1 ? term.value : compute(s, OP_mul, term.value, number(s, size));
+        if (!value && term.times > 0)
+            value = part;
+        else
+            value =
+                compute(s, term.times < 0 ? OP_sub : OP_add, value ? value : number(s, 0), part);
+    }
+    int64_t bound = INT64_C(1) << SUM_BITS;
+    if (sum->k <= -bound || sum->k >= bound) return NO_REF;
+    if (!value) return number(s, sum->k);
+    return sum->k < 0 ? compute(s, OP_sub, value, number(s, -sum->k))
+                      : compute(s, OP_add, value, number(s, sum->k));
+}
+
+/* A bound of `ref` where it is used, which may be closer than that of its interval; NO_REF: none. */
+static Ref bound_of_sum(Bounds *s, Ref ref, bool upper, int32_t block) {
+    Sum sum = {.ok = true};
+    RangeItem item;
+    int32_t before = s->conditions.len;
+    add_value(s, &sum, ref, 1, 0);
+    if (sum.n == 1 && (invariant(s, sum.terms[0].value) ||
+                       !opt_range_item(s->func, s->cfg, sum.terms[0].value, block, &item)))
+        return NO_REF; /* its interval says as much */
+    for (int step = 0; sum.ok && step < MAX_STEPS; step++) {
+        int i = innermost_term(s, &sum);
+        if (i < 0) {
+            s->leaves = 0;
+            Ref value = value_of_sum(s, &sum);
+            if (!value) s->conditions.len = before;
+            return value;
+        }
+        if (!spread_term(s, &sum, i, block)) replace_term(s, &sum, i, upper, block);
+    }
+    s->conditions.len = before;
+    return NO_REF;
+}
+
+static Interval closer(Bounds *s, Ref index, Interval all, int32_t block) {
+    Ref low = bound_of_sum(s, index, false, block), high = bound_of_sum(s, index, true, block);
+    return (Interval){true, low ? low : all.low, high ? high : all.high};
+}
+
 /* -- checks ------------------------------------------------------------------------------------------ */
 
-/* The axis length a check compares with, as a value of the preheader. */
+/* A value that does not change, or an axis length, as a value of the preheader. */
 static Ref axis_length(Bounds *s, Ref n) {
     if (invariant(s, n)) return n;
     const Inst *inst = ir_inst(s->func, n);
@@ -421,6 +625,53 @@ static bool describe_from_end(Bounds *s, Ref ref, Ref index, Ref length) {
     return true;
 }
 
+/* Index = *base + *by, where the base is an item of a range whose ends do not change, or does not change itself. */
+static bool is_plain(Bounds *s, Ref index, int32_t block, RangeItem *ends, Ref *base, int64_t *by) {
+    enum { FURTHEST = 1 << 20 };
+    int64_t k;
+    *by = 0;
+    for (int depth = 0; depth < MAX_DEPTH; depth++) {
+        const Inst *inst = ir_inst(s->func, index);
+        bool sum = inst->op == OP_add || inst->op == OP_sub;
+        if (inst->op == OP_check_index) {
+            index = ir_arg(s->func, index, 0);
+        } else if (sum && opt_const_int(s->func, ir_arg(s->func, index, 1), &k) && k > -FURTHEST &&
+                   k < FURTHEST) {
+            *by += inst->op == OP_add ? k : -k;
+            index = ir_arg(s->func, index, 0);
+        } else {
+            break;
+        }
+    }
+    *base = index;
+    if (ir_type(s->func, index) != s->i64 || invariant(s, index))
+        return ir_type(s->func, index) == s->i64 && ir_inst(s->func, index)->op != OP_const;
+    if (!opt_range_item(s->func, s->cfg, index, block, ends)) return false;
+    bool starts = ends->start != NO_REF;
+    ends->stop = axis_length(s, ends->stop);
+    if (starts) ends->start = axis_length(s, ends->start);
+    return ends->stop && (!starts || ends->start);
+}
+
+/* The same in two comparisons, of the ends themselves: rows are short. Nothing is added to what may be large, and where 0 <= base +
+ * by and base + by < n hold of numbers, the sum does not wrap. */
+static bool describe_plain(Bounds *s, Ref index, Ref n, bool low_known, bool high_known,
+                           int32_t block) {
+    RangeItem ends;
+    Ref base;
+    int64_t by;
+    if (!is_plain(s, index, block, &ends, &base, &by)) return false;
+    if (invariant(s, base)) ends = (RangeItem){base, NO_REF, false};
+    Ref low = ends.down ? ends.stop : ends.start ? ends.start : number(s, 0);
+    Ref high = ends.down || !ends.stop ? ends.start : ends.stop;
+    if (!low_known && !require(s, OP_le, number(s, -by - ends.down), low)) return false;
+    if (high_known) return true;
+    Op op = ends.down || !ends.stop ? OP_lt : OP_le;
+    if (by == 0) return require(s, op, high, n);
+    return require(s, op, high,
+                   compute(s, by < 0 ? OP_add : OP_sub, n, number(s, by < 0 ? -by : by)));
+}
+
 /* Requires that the index of `ref` lies inside its axis; of a wraparound without a check, that it is not negative. */
 static bool describe_inside(Bounds *s, Ref ref) {
     bool check = ir_inst(s->func, ref)->op == OP_check_index;
@@ -434,7 +685,11 @@ static bool describe_inside(Bounds *s, Ref ref) {
     bool low_known = opt_at_least(s->func, s->cfg, index, 0, block);
     if (high_known && low_known) return true;
     Ref n = high_known ? length : axis_length(s, length);
+    int32_t before = s->conditions.len;
+    if (n && describe_plain(s, index, n, low_known, high_known, block)) return true;
+    s->conditions.len = before;
     Interval all = n ? interval(s, index, (Place){SUM_BITS, 0, block}) : none();
+    if (all.ok) all = closer(s, index, all, block);
     return all.ok && (low_known || require_nonnegative(s, all.low)) &&
            (high_known || require(s, OP_lt, all.high, n));
 }

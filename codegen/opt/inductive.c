@@ -473,9 +473,14 @@ bool opt_at_least(const Func *func, const Cfg *cfg, Ref value, int64_t k, int32_
     return block < cfg->n && cfg->rpo_number[block] >= 0 && at_least(&p, value, k, block);
 }
 
-bool opt_below(const Func *func, const Cfg *cfg, Ref value, Ref limit, int32_t block) {
+bool opt_at_most(const Func *func, const Cfg *cfg, Ref value, Ref symbol, int64_t k,
+                 int32_t block) {
     Proof p = {.func = func, .cfg = cfg, .fuel = FUEL};
-    return block < cfg->n && cfg->rpo_number[block] >= 0 && at_most(&p, value, limit, -1, block);
+    return block < cfg->n && cfg->rpo_number[block] >= 0 && at_most(&p, value, symbol, k, block);
+}
+
+bool opt_below(const Func *func, const Cfg *cfg, Ref value, Ref limit, int32_t block) {
+    return opt_at_most(func, cfg, value, limit, -1, block);
 }
 
 /* -- for interval arithmetic ------------------------------------------------------------------------- */

@@ -152,6 +152,7 @@ static Ref enter_counted(Builder *b, const CountedLoop *loop, int32_t strip) {
     while (header->preds.items[entry_at] != strip)
         entry_at++;
     ir_remove(func, ir_terminator(func, strip));
+    func->blocks.items[strip].strips = true;
     b->block = strip;
     Ref start = NO_REF;
     for (int32_t i = 0; i < func->blocks.items[loop->header].insts.len; i++) {
@@ -313,6 +314,7 @@ static Ref enter_strip(Func *func, const WhileLoop *loop, Builder *b) {
             strip = ir_edge_split(func, outside, loop->header);
     Ref start = NO_REF;
     ir_remove(func, ir_terminator(func, strip));
+    func->blocks.items[strip].strips = true;
     b->block = strip;
     for (int32_t i = 0; i < func->blocks.items[loop->header].insts.len; i++) {
         Ref phi = func->blocks.items[loop->header].insts.items[i];

@@ -157,7 +157,7 @@ static bool is_next(const Func *func, Ref ref, Ref counter) {
            opt_const_int(func, ir_arg(func, ref, 1), &one) && one == 1;
 }
 
-/* The counter's operands: a constant 0 from the one entry, counter + 1 from every latch. */
+/* The counter's operands: a constant from the one entry, counter + 1 from every latch. */
 static bool counter_ok(const Func *func, const Cfg *cfg, int32_t loop, CountedLoop *out) {
     const Block *header = &func->blocks.items[out->header];
     const Inst *phi = ir_inst(func, out->counter);
@@ -169,8 +169,8 @@ static bool counter_ok(const Func *func, const Cfg *cfg, int32_t loop, CountedLo
             if (!is_next(func, arg, out->counter)) return false;
             out->next = arg;
         } else {
-            int64_t zero;
-            if (out->entry_pred != NO_BLOCK || !opt_const_int(func, arg, &zero) || zero)
+            if (out->entry_pred != NO_BLOCK || !opt_const_int(func, arg, &out->first) ||
+                out->first < 0)
                 return false;
             out->entry_pred = header->preds.items[i];
         }

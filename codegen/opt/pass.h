@@ -45,6 +45,9 @@ void opt_tell_loops(Module *module, const CompileOptions *options);
 const PassInfo *opt_find(const char *name);
 bool opt_run_one(Module *module, const CompileOptions *options, const PassInfo *pass);
 
+/* report.c: what is left in each loop when the pipeline is through, one line a loop (its head says which). */
+void opt_report(Module *module, StrBuf *out);
+
 /* One pass per file. */
 void opt_parallel(PassContext *ctx, Func *func);
 void opt_spread(PassContext *ctx, Func *func);
@@ -57,6 +60,7 @@ void opt_dce(PassContext *ctx, Func *func);
 void opt_prove(PassContext *ctx, Func *func);
 void opt_bounds(PassContext *ctx, Func *func);
 void opt_ranges(PassContext *ctx, Func *func);
+void opt_peel(PassContext *ctx, Func *func);
 void opt_loops(PassContext *ctx, Func *func);
 void opt_strides(PassContext *ctx, Func *func);
 void opt_narrow(PassContext *ctx, Func *func);
@@ -76,13 +80,14 @@ bool opt_const_int(const Func *func, Ref ref, int64_t *value);
  * index: it is used as one, so that sums and products that leave int64 do no harm. */
 bool opt_nonnegative(const Func *func, Ref ref, bool index);
 /* A loop of the shape the frontend makes for `for`: the header's only non-phi work is
- * `lt counter, limit; branch`, counter starts at a constant 0 and grows by `add` sub=1 of one. */
+ * `lt counter, limit; branch`, counter starts at a constant, 0 but where rounds were peeled, and grows by `add` sub=1 of one. */
 typedef struct CountedLoop {
     int32_t header, body, exit; /* exit: where the header leads when the count is reached */
     Ref counter;                /* phi */
     Ref next;                   /* counter + 1 */
     Ref limit;                  /* invariant in the loop */
     Ref test;                   /* lt */
+    int64_t first;              /* what the counter starts at */
     int32_t entry_pred;         /* the only predecessor from outside */
 } CountedLoop;
 bool opt_counted_loop(const Func *func, const Cfg *cfg, int32_t loop, CountedLoop *out);
@@ -97,6 +102,8 @@ Ref opt_copy_inst(Func *to, int32_t block, const Func *from, Ref ref);
 bool opt_at_least(const Func *func, const Cfg *cfg, Ref value, int64_t k, int32_t block);
 /* value < limit */
 bool opt_below(const Func *func, const Cfg *cfg, Ref value, Ref limit, int32_t block);
+/* value <= symbol + k; NO_REF: k */
+bool opt_at_most(const Func *func, const Cfg *cfg, Ref value, Ref symbol, int64_t k, int32_t block);
 /* Are they one value, wherever both are there? Of i64. */
 bool opt_same(const Func *func, Ref a, Ref b);
 /* An item of a range, or the counter of a loop in its body: start <= item < stop, or (`down`) stop < item <= start.

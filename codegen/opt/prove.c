@@ -10,6 +10,7 @@ typedef struct Proving {
     Ref *map;        /* what stands for a removed value */
     Bits needless;   /* guards */
     Vec(Ref) checks; /* those seen, which stay */
+    Vec(Ref) guards; /* likewise, against zero divisors */
     Arena *arena;
     bool any;
 } Proving;
@@ -72,23 +73,75 @@ static bool at_least(const Proving *p, Ref value, int64_t k, Ref where) {
     return opt_at_least(p->func, &p->cfg, value, k, ir_inst(p->func, where)->block);
 }
 
-/* Does this guard ask whether an int is zero that cannot be? */
-static bool never_zero(const Proving *p, Ref guard) {
-    const Func *func = p->func;
+/* The divisor that a guard against zero asks about; NO_REF: it is another guard. */
+static Ref divisor_of(const Func *func, Ref guard) {
     const Inst *inst = ir_inst(func, guard);
     int64_t zero;
-    if (inst->sub != GUARD_zero_division && inst->sub != GUARD_zero_modulo) return false;
+    if (inst->sub != GUARD_zero_division && inst->sub != GUARD_zero_modulo) return NO_REF;
     Ref test = ir_arg(func, guard, 0);
     if (!is_op(func, test, OP_eq) || !opt_const_int(func, ir_arg(func, test, 1), &zero) || zero)
-        return false;
-    return at_least(p, ir_arg(func, test, 0), 1, guard);
+        return NO_REF;
+    return ir_arg(func, test, 0);
+}
+
+/* Has a guard on the way here refused zero? */
+static bool guarded(const Proving *p, Ref divisor, Ref where) {
+    enum { LOOK_BACK = 16 };
+    for (int32_t i = p->guards.len - 1; i >= 0 && i >= p->guards.len - LOOK_BACK; i--) {
+        Ref guard = p->guards.items[i];
+        const Inst *inst = ir_inst(p->func, guard);
+        if (inst->error == NO_BLOCK && opt_same(p->func, divisor_of(p->func, guard), divisor) &&
+            cfg_dominates(&p->cfg, inst->block, ir_inst(p->func, where)->block))
+            return true;
+    }
+    return false;
+}
+
+/* Does this guard ask whether an int is zero that cannot be? */
+static bool never_zero(Proving *p, Ref guard) {
+    Ref divisor = divisor_of(p->func, guard);
+    if (!divisor) return false;
+    if (at_least(p, divisor, 1, guard) || guarded(p, divisor, guard)) return true;
+    vec_push(p->arena, &p->guards, guard);
+    return false;
+}
+
+/* Is x of x % y, where y is above zero, less than one y away from what it gives? Then nothing is divided: (i - 1) % n and
+ * (i + 1) % n on a ring. 0: it may be further. */
+static unsigned near(const Proving *p, Ref x, Ref y, Ref where, bool natural) {
+    enum { FURTHEST = 4 };
+    const Func *func = p->func;
+    int32_t block = ir_inst(func, where)->block;
+    unsigned found = 0;
+    if (!natural) { /* -d <= x, and d <= y */
+        int64_t d = 1;
+        while (d <= FURTHEST && !at_least(p, x, -d, where))
+            d++;
+        if (d > FURTHEST || !at_least(p, y, d, where)) return 0;
+        found |= DIV_BELOW;
+    }
+    if (opt_below(func, &p->cfg, x, y, block)) return found;
+    for (int64_t d = 0; d <= FURTHEST; d++) /* x <= y + d, and d < y */
+        if (opt_at_most(func, &p->cfg, x, y, d, block))
+            return at_least(p, y, d + 1, where) ? found | DIV_ABOVE : 0;
+    return 0;
 }
 
 static void visit_division(const Proving *p, Ref ref) {
     Ref x = ir_arg(p->func, ref, 0), y = ir_arg(p->func, ref, 1);
-    if (ir_type(p->func, ref)->kind != TY_i64 || !at_least(p, y, 1, ref)) return;
-    ir_inst(p->func, ref)->sub = DIV_POSITIVE;
-    if (at_least(p, x, 0, ref)) ir_inst(p->func, ref)->sub |= DIV_NATURAL;
+    if (ir_type(p->func, ref)->kind != TY_i64) return;
+    if (!at_least(p, y, 1, ref) && !(guarded(p, y, ref) && at_least(p, y, 0, ref))) return;
+    bool natural = at_least(p, x, 0, ref);
+    unsigned known = DIV_POSITIVE | (natural ? DIV_NATURAL : 0);
+    if (is_op(p->func, ref, OP_mod)) known |= near(p, x, y, ref, natural);
+    ir_inst(p->func, ref)->sub = (uint16_t)known;
+}
+
+/* x, where x % y is x: 0 <= x < y. */
+static Ref whole(const Proving *p, Ref ref) {
+    Ref x = ir_arg(p->func, ref, 0), y = ir_arg(p->func, ref, 1);
+    if (!(ir_inst(p->func, ref)->sub & DIV_NATURAL)) return NO_REF;
+    return opt_below(p->func, &p->cfg, x, y, ir_inst(p->func, ref)->block) ? x : NO_REF;
 }
 
 static void visit(Proving *p, Ref ref) {
@@ -101,6 +154,8 @@ static void visit(Proving *p, Ref ref) {
         p->map[ref] = checked(p, ref);
         if (!p->map[ref]) p->map[ref] = twin(p, ref);
         if (!p->map[ref]) vec_push(p->arena, &p->checks, ref);
+    } else if (is_op(p->func, ref, OP_mod)) {
+        p->map[ref] = whole(p, ref);
     } else if (is_op(p->func, ref, OP_wrap_index)) {
         Ref index = ir_arg(p->func, ref, 0);
         if (opt_at_least(p->func, &p->cfg, index, 0, ir_inst(p->func, ref)->block))

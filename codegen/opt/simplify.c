@@ -55,10 +55,82 @@ static Ref simpler(const Func *func, Ref ref) {
     }
 }
 
+/* -- views --------------------------------------------------------------------------------------- */
+
+/* Axis `axis` of a view: the same one of what it looks at (`*array`, `*from`), or the operand that counts it; false: new. */
+static bool axis_of_view(const Func *func, Ref view, int64_t axis, Ref *array, int64_t *from,
+                         Ref *count) {
+    Str items = *ir_inst(func, view)->u.name;
+    int32_t operand = 1;
+    int64_t source = 0, k = 0;
+    for (int32_t i = 0; i < items.len; i++) {
+        char item = items.bytes[i];
+        bool here = item != 'i' && k++ == axis;
+        if (here && item == 'n') return false;
+        *array = ir_arg(func, view, 0), *from = source;
+        *count = item == 's' ? ir_arg(func, view, operand + 2) : NO_REF;
+        if (here) return true;
+        operand += item == 'i' ? 1 : item == 's' ? 3 : 0;
+        source += item != 'n';
+    }
+    return false;
+}
+
+/* A length of a view is one of the array that it looks at; what counts an axis, or NO_REF. */
+static Ref length_behind(Func *func, Ref shape) {
+    for (;;) {
+        Ref array = ir_arg(func, shape, 0), count = NO_REF;
+        int64_t axis = ir_inst(func, shape)->imm;
+        if (ir_inst(func, array)->op == OP_transpose) {
+            axis = ir_type(func, array)->ndim - 1 - axis;
+            array = ir_arg(func, array, 0);
+        } else if (ir_inst(func, array)->op != OP_view ||
+                   !axis_of_view(func, array, axis, &array, &axis, &count)) {
+            return NO_REF;
+        }
+        if (count) return count;
+        ir_args(func, shape)[0] = array;
+        ir_inst(func, shape)->imm = axis;
+    }
+}
+
+/* An element of a view that fixes indices, as A[i][j] does, is one of the array: A[i, j]. */
+static bool element_behind(Func *func, Arena *arena, Ref ref) {
+    bool store = ir_inst(func, ref)->op == OP_store;
+    Ref view = ir_arg(func, ref, 0);
+    if (ir_inst(func, view)->op != OP_view) return false;
+    Str items = *ir_inst(func, view)->u.name;
+    Ref *args = arena_array(arena, Ref, items.len + 2);
+    int32_t n = 0, operand = 1, index = 1;
+    args[n++] = ir_arg(func, view, 0);
+    for (int32_t i = 0; i < items.len; i++) {
+        if (items.bytes[i] == 's') return false;
+        if (items.bytes[i] == 'i') args[n++] = ir_arg(func, view, operand++);
+        if (items.bytes[i] == 'f') args[n++] = ir_arg(func, ref, index);
+        index += items.bytes[i] != 'i';
+    }
+    if (store) args[n++] = ir_arg(func, ref, index);
+    ir_set_args(func, ref, args, n);
+    return true;
+}
+
+static void look_through_views(Func *func, Arena *arena, Ref *map) {
+    for (int32_t b = 0; b < func->blocks.len; b++) {
+        const Block *block = &func->blocks.items[b];
+        for (int32_t i = 0; !block->removed && i < block->insts.len; i++) {
+            Ref ref = block->insts.items[i];
+            Op op = (Op)ir_inst(func, ref)->op;
+            if (op == OP_shape) map[ref] = length_behind(func, ref);
+            while ((op == OP_load || op == OP_store) && element_behind(func, arena, ref)) {
+            }
+        }
+    }
+}
+
 void opt_simplify(PassContext *ctx, Func *func) {
     cfg_remove_unreachable(func);
     Ref *map = arena_array(ctx->arena, Ref, func->insts.len);
-    bool any = false;
+    look_through_views(func, ctx->arena, map);
     for (int32_t b = 0; b < func->blocks.len; b++) {
         const Block *block = &func->blocks.items[b];
         if (block->removed) continue;
@@ -70,8 +142,8 @@ void opt_simplify(PassContext *ctx, Func *func) {
                 ir_remove(func, ref);
                 continue;
             }
-            if ((map[ref] = simpler(func, ref))) any = true;
+            if (!map[ref]) map[ref] = simpler(func, ref);
         }
     }
-    if (any) ir_replace_many(func, map);
+    ir_replace_many(func, map);
 }

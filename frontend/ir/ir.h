@@ -149,6 +149,7 @@ enum InstFlag {
     FLAG_ANY_ZERO = 1,    /* lib, a minimum or maximum of floats: of two zeros either */
     FLAG_ROLLED = 1,      /* jump back to the header of a loop: it is not worth unrolling */
     FLAG_LATER = 1,       /* poll: counts, and leaves it to the next poll to ask */
+    FLAG_SQUARED = 1,     /* pow of floats: the exponent is the cast of an int, and products do */
     FLAG_INSIDE = 1,      /* cast, float to int: the value is known to fit */
     FLAG_SMALL = 1,       /* param of a kernel: an int that the launch has tested (FAST_LIMIT) */
     FLAG_NO_OVERFLOW = 1, /* range_len: stop - start stays in int64 */
@@ -160,7 +161,10 @@ enum InstFlag {
 /* `sub` of floordiv and mod of signed ints: a set, of what a pass has proven. */
 enum DivisionFlag {
     DIV_POSITIVE = 1, /* the divisor is above zero */
-    DIV_NATURAL = 2   /* and the dividend is not below it */
+    DIV_NATURAL = 2,  /* and the dividend is not below it */
+    DIV_BELOW =
+        4, /* mod by a positive divisor: -divisor <= dividend < 2 * divisor, and it may be negative */
+    DIV_ABOVE = 8 /* likewise, and it may reach the divisor */
 };
 
 /* `sub` of reduce: a set. */
@@ -201,6 +205,8 @@ typedef struct Block {
     Vec(int32_t) preds; /* phi operand k comes from preds[k]; a block may appear twice */
     bool removed;
     bool cold; /* runs only where something is about to fail: not worth optimising */
+    bool
+        strips; /* the header of a loop that a pass has made, over the strips of another (opt/loops.c) */
 } Block;
 
 struct Func {

@@ -31,7 +31,7 @@ const OpText ir_op_text[OP_COUNT] = {
     [OP_sub] = {.sub = SUB_WORD, .sub_word = "nowrap"},
     [OP_mul] = {.sub = SUB_WORD, .sub_word = "nowrap"},
     [OP_floordiv] = {.sub = SUB_WORDS, .sub_word = "positive natural"},
-    [OP_mod] = {.sub = SUB_WORDS, .sub_word = "positive natural"},
+    [OP_mod] = {.sub = SUB_WORDS, .sub_word = "positive natural below above"},
     [OP_lib] =
         {.sub = SUB_WORD, .sub_word = "anyzero", .u = U_NAME, .imm = IMM_ROW, .parens = true},
     [OP_call] = {.u = U_FUNC, .parens = true},
@@ -45,6 +45,7 @@ const OpText ir_op_text[OP_COUNT] = {
     [OP_field] = {.imm = IMM_WORD, .imm_word = "at"},
     [OP_set_field] = {.imm = IMM_WORD, .imm_word = "at"},
     [OP_alloc] = {.sub = SUB_WORD, .sub_word = "zeroed"},
+    [OP_pow] = {.sub = SUB_WORD, .sub_word = "squared"},
     [OP_poll] = {.sub = SUB_WORD, .sub_word = "later"},
     [OP_cast] = {.sub = SUB_WORD, .sub_word = "inside"},
     [OP_map] = {.u = U_FUNC, .parens = true},

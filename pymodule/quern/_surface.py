@@ -147,6 +147,38 @@ def inspect_disasm_cfg(self, signature=None, **kwargs):
     return _texts(self, 1, signature)
 
 
+def _loops_text(rows):
+    """What opt_report says, in words; of several loops of one line (strips, copies) the one with the least in it."""
+    import linecache
+    best = {}
+    for row in rows.splitlines():
+        file, line, depth, function, counts, why = row.split("\t")
+        counts = dict((k, int(v)) for k, v in (word.split("=") for word in counts.split()))
+        key = file, int(line), int(depth), function
+        if key not in best or counts["checks"] + counts["guards"] < best[key][0]["checks"] + best[key][0]["guards"]:
+            best[key] = counts, why
+    lines = []
+    for (file, line, depth, _), (counts, why) in sorted(best.items()):
+        place = "quern/library/" + file.rpartition("/")[2] if "/quern/library/" in file else file
+        lines.append(f"{place}:{line}: {'    ' * (depth - 1)}{linecache.getline(file, line).strip()}")
+        names = (("checks", "index check{}"), ("wraps", "ind{} from either end"), ("guards", "test{} that may raise"))
+        plural = {"wraps": ("ex", "ices")}
+        left = [f"{counts[k]} " + name.format(plural.get(k, ("", "s"))[counts[k] > 1]) for k, name in names if counts[k]]
+        left += ["asks for interruption in each round"] * bool(counts["polls"])
+        left += ["a copy with all checks stands behind it"] * bool(counts["copy"])
+        said = "; ".join(left) or "nothing but the work itself"
+        if counts["innermost"]:
+            said += f"; one round at a time: {why}" if why else "; several rounds at a time, if LLVM finds a way"
+        lines.append("    " * depth + "  " + said)
+    return "\n".join(lines) + "\n" if lines else "no loops\n"
+
+
+def inspect_loops(self, signature=None):
+    """What stays in each loop of the machine code beside the work, and what keeps it from doing several rounds at a time."""
+    result = {sig.args: _loops_text(self._texts(i)[5]) for i, sig in _chosen(self, signature)}
+    return result if signature is None else next(iter(result.values()))
+
+
 def explain(self, *args, **kwargs):
     from ._explain import explain
     return explain(self, args, kwargs)

@@ -97,9 +97,11 @@ class Nest:
             inside = [k for k in self.ints if k not in ("n", "m")]
             i = r.choice(inside) if inside else "0"
             return r.choice([i] * 6 + [f"{size} - 1 - {i}", f"-{i}", f"-{i} - 1", f"({i} + {j}) % {size}", f"{i} // {r.choice([1, 2, 3])}",
+                                       f"({i} - {c}) % {size}", f"({i} + {c}) % {size}", f"{i} - {j}", f"{i} + {j} - 1",
                                        f"{i} >> 1", f"{i} & 3", f"{i} % {c + 1}", f"max({i} - {c}, 0)", f"{i} - {c}", "n - 1", "m - 1"])
         forms = [i] * 6 + [f"{i} + {c}", f"{i} - {c}", f"-{i}", f"-{i} - 1", f"{size} - 1 - {i}", f"{i} + {j}", f"{i} - {j}", f"{i} * {j}",
                            f"{i} * {c} + {j}", f"({i} + {j}) // 2", f"{i} % {size}", f"({i} * {c} + {j}) % {size}", f"{i} & 7",
+                           f"({i} - {c}) % {size}", f"({i} + {c}) % {size}", f"({i} - {c}) % n", f"{i} + {j} - 1", f"{i} - {j} + {c}",
                            f"{i} >> 1", f"{i} ^ {c}", f"{i} % {r.choice([2, 3, -3])}", f"min({i}, {size} - 1)", f"max({i} - {c}, 0)",
                            "0", "-1", str(c), f"{size} - 1", f"{i} // {r.choice([2, 3, -2])}"]
         if self.chance(0.12) and not (self.careful and array.view):
@@ -209,7 +211,7 @@ class Nest:
         i = self.rng.choice(self.ints)
         if self.careful:
             return self.pick("n", "n", "m", size, size, f"{size} - 1", f"{size} - 2", f"n - {self.rng.randrange(3)}", "4", *[
-                f"{i} + 1", i] * (i not in ("n", "m")))
+                f"{i} + 1", i, f"n - {i}", f"n - {i} + 1"] * (i not in ("n", "m")))
         return self.pick("n", "n", "m", size, size, size, f"{size} - 1", f"{size} - 2", f"n - {self.rng.randrange(3)}", f"{i} + 1", i,
                          f"{i} + {self.rng.randrange(1, 4)}", "4", "7")
 
@@ -242,8 +244,13 @@ class Nest:
             return
         what = self.pick(f"range({b})", f"range({b})", f"range({a}, {b})", f"range(1, {b})", f"range({b} - 1, -1, -1)", f"range(0, {b}, 2)",
                          f"range({a}, {b}, {self.pick(1, 2, 3, -1, -2)})", f"range({b} - 1, {a}, -1)", f"range(0, {b}, (m & 3) + 1)")
+        along = self.fresh("k") if self.chance(0.25) else None  # a variable that counts along with the loop
+        if along:
+            self.line(indent, f"{along} = {self.pick('0', '0', '1', a)}")
         self.line(indent, f"for {name} in {what}:")
-        self.body(indent + 1, depth - 1, None, name)
+        self.body(indent + 1, depth - 1, None, name, *([along] if along else []))
+        if along:
+            self.line(indent + 1, f"{along} {self.pick('+=', '+=', '-=')} {self.pick(1, 1, 2, 3)}")
 
     def while_loop(self, indent, depth):
         name, step = self.fresh("j"), self.pick("1", "1", "2", "3", "(m & 1) + 1")

@@ -1,232 +1,298 @@
-"""Loops keep their meaning under the rules that make them fast: constant lengths, one way back, polls, indices that may be negative. Operands
-are run-time values, results are CPython's."""
+"""What the passes make of loops must mean what Python means: each rule at its edges, with run-time operands, against CPython."""
+import math
 import random
+from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from quern import njit
 
-MAX, MIN = 2**63 - 1, -2**63
-ENDS = [(5,), (0,), (-3,), (2, 7), (7, 2), (-1, 2), (MIN, MIN + 3), (MAX - 3, MAX), (0, 10, 3), (0, 9, 3), (10, 0, -3), (9, 0, -3),
-        (0, 10, -1), (3, -4, -1), (MIN, MAX, MAX), (MAX, MIN, MIN), (MAX, MIN, -MAX), (0, MAX, 2**62), (-5, -5, 7), (1, 2, MAX)]
+
+def same(function, *args, **options):
+    """The function gives, stores and raises what it does in CPython, checked and unchecked where nothing is raised."""
+    def outcome(call):
+        copies = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+        try:
+            return call(*copies), copies
+        except (IndexError, OverflowError, ZeroDivisionError) as error:  # NumPy's word for indices that no int64 holds
+            return IndexError if isinstance(error, OverflowError) else type(error), copies
+
+    expected, left = outcome(function)
+    for unchecked in (False, True):
+        if unchecked and isinstance(expected, type):
+            continue
+        found, stored = outcome(njit(boundscheck=not unchecked, **options)(function))
+        assert found == expected, (args, found, expected)
+        for a, b in zip(left, stored):
+            if isinstance(a, np.ndarray):
+                assert np.array_equal(a, b), (args, a, b)
 
 
-@pytest.mark.parametrize("ends", ENDS, ids=str)
-def test_constant_ranges_have_the_length_and_the_items_of_python(ends):
-    scope = {}
-    text = ", ".join(f"({e})" for e in ends)
-    exec(f"def f(a):\n    n = 0\n    for i in range({text}):\n        a[n] = i\n        n += 1\n    return n, len(range({text}))", scope)
-    out = np.zeros(16, np.int64)
-    n, length = njit(scope["f"])(out)
-    assert n == length == len(range(*ends))
-    assert out[:n].tolist() == list(range(*ends))
+# -- powers ----------------------------------------------------------------------------------------------
 
 
-def small_window(a, out):
-    n = a.shape[0]
+def power(x, n):
+    return x ** n
+
+
+def error_of(found, x, n):
+    """Relative, of a result that is a normal number."""
+    exact = Fraction(x) ** n
+    return abs(Fraction(found) - exact) / abs(exact)
+
+
+def test_powers_by_squaring_keep_their_bound():
+    f, r = njit(power), random.Random(5)
+    for _ in range(3000):
+        n = r.choice([r.randrange(-12, 13), r.randrange(-1024, 1025)])
+        x = r.choice([1.0, -1.0]) * math.exp(r.uniform(-1.0, 1.0) * min(600.0 / (abs(n) + 1), 30.0))
+        bound = Fraction(abs(n) * (1 if n > 0 else 2), 2 ** 53)
+        assert error_of(f(x, n), x, n) <= bound, (x, n)
+
+
+def test_powers_at_the_edges():
+    f = njit(power)
+    for x, n in [(0.0, 0), (math.nan, 0), (math.inf, 0), (0.0, 3), (-0.0, 3), (-0.0, 2), (math.inf, -1), (-math.inf, -3), (-math.inf, 3),
+                 (5e-324, 1), (5e-324, 2), (2.0, 1023), (2.0, -1022), (2.0, -1074), (0.5, 1024), (1.5, -1)]:
+        assert math.copysign(1.0, f(x, n)) == math.copysign(1.0, math.pow(x, n)), (x, n)
+        assert f(x, n) == math.pow(x, n) or math.isnan(x) and n, (x, n)
+    assert math.isnan(f(math.nan, 2))
+    with pytest.raises(ZeroDivisionError):
+        f(0.0, -1)
+    assert f(1.5, 2**63 - 1) == math.inf and f(1.5, -2**63) == 0.0
+    for n in (1025, -1025, 10**6 + 1):  # C's pow
+        assert f(1.0000001, n) == math.pow(1.0000001, n)
+    assert f(np.float32(1.1), 7) == np.float32(float(np.float32(1.1)) ** 7)
+    assert f(1.25, np.uint64(3)) == 1.25 ** 3
+    assert abs(f(1.25, np.int8(-3)) - 0.512) < 1e-15 and f(1.25, True) == 1.25
+
+
+def test_powers_of_whole_arrays_are_those_of_numpy():
+    a = np.linspace(0.5, 2.0, 64)
+    np.testing.assert_array_max_ulp(njit(power)(a, 37), a ** 37, 4)
+
+
+# -- rings -------------------------------------------------------------------------------------------------
+
+
+def ring(a, out, n):
     for i in range(n):
-        s = 0.0
-        for k in range(-2, 3):
-            for m in range(2):
-                if 0 <= i + k < n:
-                    s += a[i + k] * (m + 1)
-        out[i] = s
+        out[i] = a[(i - 1) % n] * 3 + a[(i + 1) % n] * 5 + a[(i + 2) % n] * 7 + a[(i - 2) % n]
 
 
-def continues(a, out):
-    """Five ways back, two of them with other values."""
-    total, odd = 0, 0
-    for i in range(a.shape[0]):
-        x = a[i]
-        if x == 3:
-            continue
-        if x < 0:
-            odd += 1
-            continue
-        if x > 7:
-            if x > 8:
-                total += x
-            else:
-                total -= 1
-                continue
-        else:
-            out[i] = x
-    return total, odd
-
-
-def nested_continues(a, out):
-    n = 0
-    for i in range(a.shape[0]):
-        for j in range(a.shape[0]):
-            if a[j] == a[i]:
-                continue
-            if a[j] > 100:
-                break
-            n += 1
-        else:
-            out[i] = n
-            continue
-        out[i] = -n
-    return n, 0
-
-
-def while_continues(a, out):
-    i = n = 0
-    while i < a.shape[0]:
-        i += 1
-        if a[i - 1] == 2:
-            continue
-        n += 1
-        if a[i - 1] % 2:
-            out[i - 1] = n
-            continue
-        out[i - 1] = -n
-    return n, i
-
-
-@pytest.mark.parametrize("f", [continues, nested_continues, while_continues], ids=lambda f: f.__name__)
-def test_several_ways_back_are_one(f):
-    rng, fast = random.Random(5), njit(f)
-    for n in (0, 1, 2, 7, 40):
-        a = np.array([rng.randint(-3, 101) if rng.random() < 0.1 else rng.randint(-3, 10) for _ in range(n)], np.int64)
-        slow_out, fast_out = np.zeros(n, np.int64), np.zeros(n, np.int64)
-        assert f(a, slow_out) == fast(a, fast_out)
-        assert slow_out.tolist() == fast_out.tolist()
-
-
-def test_short_loops_inside_of_long_ones():
-    fast = njit(small_window)
-    for n in (0, 1, 2, 5, 100):
-        a, expected, found = np.random.default_rng(n).random(n), np.zeros(n), np.zeros(n)
-        small_window(a, expected)
-        fast(a, found)
-        assert np.array_equal(expected, found)
-
-
-def wears(a, b, c):
-    """Loops that wear numbers out, in a loop and alone, some of which wear nothing out."""
-    total = 0
-    for i in range(a):
-        n = b + i
-        while n > 0:
-            total = (total * 3 + n % 10) % 1000003
-            n //= 10
-        v = i
-        while v:
-            v &= v - 1
-            total += 1
-        f = i + 5
-        while f > 0:
-            total ^= f
-            f -= f & -f
-        e = c
-        while e >= 4:
-            total += e & 1
-            e >>= 2
-        up = i
-        while up < 40:
-            up = up // 2 + 30
-            total += 1
-            if total % 7 == 3:
-                break
-    k = c
-    while k != 0:
-        total += k % 1000
-        k //= 7
-    return total
-
-
-def test_loops_that_wear_a_number_out():
-    fast = njit(wears)
-    for a, b, c in ((0, 0, 0), (3, 5, 9), (50, -20, 12345), (40, 10**15, 2**62), (7, -(2**62), MAX)):
-        assert fast(a, b, c) == wears(a, b, c)
-
-
-def lengths(n, m, out):
-    """Inner loops shorter and longer than a strip."""
-    k = 0
+def ring_of_array(a, out):
+    n = len(a)
     for i in range(n):
-        for j in range(m):
-            k += j & 3
-        for j in range(5, m, 3):
-            k -= j & 1
-        j = 0
-        while j < m:
-            k += 1
-            j += 7
-        out[i] = k
+        out[i] = a[(i + n - 1) % n] * 3 + a[(i + 1) % n] * 5 + a[i % n] + (2 * i) % n
+
+
+def around(n, m):
+    s = 0
+    for i in range(n):
+        for d in range(-1, 2):
+            s = s * 3 + (i + d) % m
+    return s
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 9])
+def test_remainders_on_a_ring(n):
+    a = np.arange(n) + 10
+    same(ring, a, np.zeros(n, np.int64), n)
+    same(ring_of_array, a, np.zeros(n, np.int64))
+    for m in (-3, -1, 1, 2, n, n + 1):
+        if m:
+            same(around, n, m)
+
+
+# -- sums of variables that depend on each other -----------------------------------------------------------
+
+
+def chain(cost, n):
+    s = 0
+    for length in range(2, n + 1):
+        for i in range(n - length + 1):
+            j = i + length - 1
+            for k in range(i, j):
+                s += cost[i, k] * 3 + cost[k + 1, j]
+            cost[i, j] = s % 1000
+    return s
+
+
+def triangle(a, n):
+    s = 0
+    for i in range(n):
+        for j in range(i + 1):
+            s = s * 3 + a[i - j] + a[i - j + 1] * 2
+    return s % 1000003
+
+
+def down(a, n, m):
+    s = 0
+    for i in range(n, m, -1):
+        for j in range(i, m, -1):
+            s += a[i - j + m] * 2 - a[j - m]
+    return s
+
+
+def along(a, out, n, start):
+    k = start
+    for i in range(n):
+        out[k] = a[i]
+        k += 2
     return k
 
 
-@pytest.mark.parametrize("m", [0, 1, 65535, 65536, 65537, 200001])
-def test_lengths_round_the_length_of_a_strip(m):
-    expected, found = np.zeros(2, np.int64), np.zeros(2, np.int64)
-    assert njit(lengths)(2, m, found) == lengths(2, m, expected)
-    assert expected.tolist() == found.tolist()
+@pytest.mark.parametrize("n", [0, 1, 2, 5, 8])
+@pytest.mark.parametrize("size", [0, 1, 5, 6, 8, 9])
+def test_sums_of_dependent_variables(n, size):
+    same(chain, np.arange(size * size).reshape(size, size), n)
+    same(triangle, np.arange(size) + 1, n)
+    for m in (-2, -1, 0, 1):
+        same(down, np.arange(size) + 1, n, m)
+    for start in (-3, 0, 1, 4, 2**62, -2**63):
+        same(along, np.arange(size) + 1, np.zeros(12, np.int64), n, start)
 
 
-def divisions(a, m, h, out):
-    """Divisors that stand still, that a loop proves, and that change."""
-    n = a.shape[0]
+def ends(a, first, last, by):
+    s = 0
+    for i in range(first, last):
+        s = s * 3 + a[i + 2] + a[i]
+    for i in range(last, first, -1):
+        s = s * 3 + a[i - 1]
+    return s % 1000003 + by
+
+
+LARGE = 2**63 - 1
+
+
+@pytest.mark.parametrize("first, last", [(0, 4), (-2, 3), (-1, 5), (0, 7), (3, 3), (5, -5), (LARGE - 1, LARGE), (-LARGE - 1, -LARGE), (-7, -4),
+                                         (LARGE, -LARGE - 1), (4, 6)])
+def test_ends_of_ranges_that_are_large(first, last):
+    same(ends, np.arange(7) + 1, first, last, 1)
+
+
+# -- rows of matrices ---------------------------------------------------------------------------------------
+
+
+def rows(A, n, m):
+    s = 0.0
     for i in range(n):
-        out[i] = a[i] % n + (a[i] - 5) // n
-        out[i] += a[i] % m // 100 + (i - 3) // m
-        out[i] += int(a[i] / h)
-        x, y = i + 40, n
-        while y:
-            x, y = y, x % y
-        out[i] -= x
-    for i in range(1, n):
-        out[i - 1] += a[i] // i - (0 - a[i]) % i
-    return n
+        for j in range(m):
+            s += A[i][j] * (i + 2 * j) + A[:, j][i] + A[i][-1 - j]
+            A[i][j] = s
+    return s
 
 
-@pytest.mark.parametrize("m", [1, 2, 7, -1, -3, 0, MAX, MIN])
-@pytest.mark.parametrize("h", [2.5, -0.5, 0.0, -0.0])
-def test_divisors_that_stand_still_or_are_proven(m, h):
-    fast = njit(divisions)
-    for n in (0, 1, 6):
-        a = np.array([3, -4, 0, 17, -100, 8][:n], np.int64)
-        outs = []
-        for call in (divisions, fast):
-            out = np.zeros(n, np.int64)
-            try:
-                call(a if call is fast else Ints(a), m, h, out)
-                outs.append(("done", out.tolist()))
-            except ZeroDivisionError:
-                outs.append(("zero", out.tolist()))
-        assert outs[0] == outs[1]
+def slices(A, i, j):
+    return A[1:][i][j] + A[::-1][i, j] + A.T[j][i] + A[:, 1:][i][j - 1] + A[np.newaxis][0][i][j]
 
 
-class Ints:
-    """An array whose elements are Python's ints, for CPython's arithmetic."""
-
-    def __init__(self, array):
-        self.array, self.shape = array, array.shape
-
-    def __getitem__(self, index):
-        return int(self.array[index])
-
-
-def twice(h, idx, out):
-    for k in range(idx.shape[0]):
-        h[idx[k]] += 1
-        h[idx[k]] -= out[idx[k]]
-        out[idx[k]] = h[idx[k]]
-    return 0
+@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize("n, m", [(0, 3), (3, 4), (3, 5), (4, 4), (2, 2)])
+def test_elements_of_rows(order, n, m):
+    A = np.array(np.arange(12.0).reshape(3, 4), order=order)
+    same(rows, A, n, m)
+    same(rows, A[:, ::-1], n, m)
+    for i in range(-3, 3):
+        for j in range(-4, 5):
+            same(slices, A, i, j)
 
 
-def test_an_index_that_is_used_twice():
-    fast, rng = njit(twice), random.Random(8)
-    for case in range(40):
-        n, m = rng.randint(0, 6), rng.randint(0, 6)
-        idx = np.array([rng.randint(-n - 1, n) if rng.random() < 0.2 else rng.randint(-n, max(n - 1, -n)) for _ in range(12)])
-        results = []
-        for call in (twice, fast):
-            h, out = np.arange(n), np.arange(m) * 3
-            try:
-                call(h, idx, out)
-                results.append(("done", h.tolist(), out.tolist()))
-            except IndexError:
-                results.append(("index", h.tolist(), out.tolist()))
-        assert results[0] == results[1]
+# -- first rounds -------------------------------------------------------------------------------------------
+
+
+def first_rounds(a, out):
+    n = len(a)
+    s = 0
+    for i in range(n):
+        v = a[i - 1] * 3 + a[(i - 1) % n]
+        if i > 0:
+            v += out[i - 1]
+        if i == 1:
+            v += 7
+        if 2 <= i:
+            v -= a[i - 2]
+        out[i] = v
+        if v > 10**6:
+            return i
+        s += v
+    return s
+
+
+def first_of_inner(a, b, table):
+    for i in range(len(a)):
+        for j in range(len(b)):
+            v = a[i] * b[j]
+            if i > 0 and j > 0:
+                v += table[i - 1, j - 1]
+            if 1 > j:
+                v += 100
+            if j != 0:
+                v = max(v, table[i, j - 1])
+            table[i, j] = v % 1009
+    return table[-1, -1]
+
+
+def from_one(a):
+    s = 0
+    k = 5
+    for i in range(1, len(a)):
+        if i - 1 > 0:
+            s = s * 2 + a[i - 1] - a[i - 2]
+        if i == 1:
+            k += a[-i]
+        if i < 2:
+            continue
+        s += k
+        if s > 10**9:
+            break
+    return s + k
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 17, 70000])
+def test_first_rounds_that_differ(n):
+    a = np.random.default_rng(n).integers(0, 50, n)
+    same(first_rounds, a, np.zeros(n, np.int64))
+    same(first_rounds, a, np.zeros(max(n - 1, 0), np.int64))
+    same(from_one, a[:1000])
+    if n < 100:
+        for m in (1, 2, 3, 20):
+            same(first_of_inner, a, np.arange(m), np.zeros((max(n, 1), m), np.int64))
+            same(first_of_inner, a, np.arange(m), np.zeros((max(n, 1), max(m - 1, 1)), np.int64))
+
+
+# -- what users are told ------------------------------------------------------------------------------------
+
+
+def told(a, index, out, n):
+    s = 0.0
+    for i in range(n):
+        out[i] = a[i] * 2.0
+    for i in range(n):
+        out[index[i]] += 1.0
+    for i in range(n):
+        for j in range(n):
+            s += out[j]
+    while n > 0:
+        n -= out.shape[0] // n
+    return s
+
+
+def test_inspect_loops_says_what_stays():
+    f = njit(told)
+    f(np.ones(3), np.arange(3), np.ones(3), 3)
+    text = f.inspect_loops(f.signatures[0])
+    assert f.inspect_loops() == {tuple(f.signatures[0]): text}
+    said = {}
+    for loop, words in zip(text.splitlines()[::2], text.splitlines()[1::2]):
+        said[int(loop.split(":")[1]) - told.__code__.co_firstlineno] = words.strip()
+    assert said[2] == "a copy with all checks stands behind it; several rounds at a time, if LLVM finds a way"
+    assert said[4].startswith("1 index check; 1 index from either end;") and "one round at a time: an index check" in said[4]
+    assert "asks for interruption in each round" in said[6] and "one round" not in said[6]
+    assert said[7].endswith("one round at a time: floats that are summed or kept in Python's order")
+    assert "1 test that may raise" not in said[9] and "asks for interruption" in said[9]
+    assert njit(lambda x: x + 1).inspect_loops() == {}
+    g = njit(lambda x: x + 1)
+    g(1)
+    assert g.inspect_loops(g.signatures[0]) == "no loops\n"

@@ -132,7 +132,7 @@ bench | bench-loops)
     build/venv-numba/bin/python -c 'import numba' 2>/dev/null ||
         build/venv-numba/bin/python -m pip install -q --disable-pip-version-check numba
     if [ "$job" = bench-loops ]; then
-        QUERN_BUILD=$PWD/build/release "$venv/bin/python" benchmarks/loops/run.py --numba "$PWD/build/venv-numba/bin/python" "$@"
+        QUERN_BUILD=$PWD/build/release "$venv/bin/python" benchmarks/loops/run.py --loops --numba "$PWD/build/venv-numba/bin/python" "$@"
     else
         PYTHONPATH=$PWD/build/release/python "$venv/bin/python" benchmarks/run.py --numba "$PWD/build/venv-numba/bin/python" --fakecuda "$PWD/build/release/fakecuda/libcuda.so.1"
     fi

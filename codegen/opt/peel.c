@@ -1,0 +1,254 @@
+/* peel.c - takes the first rounds out of innermost loops that treat them apart.
+ *
+ *   for i in range(n):                     if 0 < n: out[0] = a[n - 1]
+ *       out[i] = a[i - 1]           =>     for i in range(1, n): out[i] = a[i - 1]
+ *
+ * An index that wraps around in the first round, a test of the counter against a small number, a remainder of what is below zero
+ * there: each is the same in all rounds but the first one or two, and keeps LLVM from making vectors of the loop, or from knowing
+ * what it loads. It would peel such loops by itself, had they a start that it knows: strips have none (loops.c).
+ *
+ * The copy of the first round stands in front of the loop, whose counter then begins at 1. Its exits are the loop's. */
+#include "codegen/opt/pass.h"
+
+enum { MOST_PEELED = 2, MOST_INSTS = 120, SHORT = 16, SMALL = 64 };
+
+/* A value of the loop that is decided from round `rounds` on: by a number, or it is another value. */
+typedef struct Decided {
+    Ref ref;
+    int64_t rounds;
+    Ref stands; /* what stands for it, or NO_REF: `truth` */
+    bool truth;
+} Decided;
+
+typedef struct Peel {
+    PassContext *ctx;
+    Func *func;
+    Cfg cfg;
+    int32_t loop;
+    CountedLoop counted;
+    Vec(Decided) decided;
+} Peel;
+
+/* ref = counter + *by, without a wrap in the rounds that are looked at? */
+static bool along(const Peel *p, Ref ref, int64_t *by) {
+    int64_t k;
+    *by = 0;
+    for (int depth = 0; depth < 4; depth++) {
+        const Inst *inst = ir_inst(p->func, ref);
+        if (ref == p->counted.counter) return true;
+        if (inst->op != OP_add && inst->op != OP_sub) return false;
+        Ref a = ir_arg(p->func, ref, 0), b = ir_arg(p->func, ref, 1);
+        if (inst->op == OP_add && opt_const_int(p->func, a, &k)) {
+            Ref swap = a;
+            a = b, b = swap;
+        }
+        if (!opt_const_int(p->func, b, &k) || k < -SMALL || k > SMALL) return false;
+        *by += inst->op == OP_add ? k : -k;
+        ref = a;
+    }
+    return false;
+}
+
+static void decide(Peel *p, Ref ref, int64_t rounds, Ref stands, bool truth) {
+    if (rounds < 1 || rounds > MOST_PEELED) return;
+    vec_push(p->ctx->arena, &p->decided, ((Decided){ref, rounds, stands, truth}));
+}
+
+/* A comparison of the counter, moved by a small number, with a number. */
+static void look_at_test(Peel *p, Ref ref) {
+    const Inst *inst = ir_inst(p->func, ref);
+    Ref a = ir_arg(p->func, ref, 0), b = ir_arg(p->func, ref, 1);
+    int64_t by, k;
+    bool left = opt_const_int(p->func, b, &k) && along(p, a, &by);
+    bool right = !left && opt_const_int(p->func, a, &k) && along(p, b, &by);
+    if ((!left && !right) || k < -SMALL || k > SMALL) return;
+    k -= by; /* the counter against k */
+    switch ((int)inst->op) {
+    case OP_lt: decide(p, ref, left ? k : k + 1, NO_REF, right); break;
+    case OP_le: decide(p, ref, left ? k + 1 : k, NO_REF, right); break;
+    case OP_eq:
+    case OP_ne: decide(p, ref, k + 1, NO_REF, inst->op == OP_ne); break;
+    default: break;
+    }
+}
+
+/* A wraparound of what is below zero in the first rounds alone. */
+static void look_at_wrap(Peel *p, Ref ref) {
+    int64_t by;
+    Ref index = ir_arg(p->func, ref, 0);
+    if (along(p, index, &by)) decide(p, ref, -by, index, false);
+}
+
+/* Likewise a remainder that stays below its divisor: then it is its dividend. */
+static void look_at_mod(Peel *p, Ref ref) {
+    unsigned known = ir_inst(p->func, ref)->sub;
+    int64_t by;
+    Ref dividend = ir_arg(p->func, ref, 0);
+    if (!(known & DIV_BELOW) || (known & DIV_ABOVE)) return;
+    if (along(p, dividend, &by)) decide(p, ref, -by, dividend, false);
+}
+
+static bool is_i64(const Func *func, Ref ref) {
+    return ir_type(func, ref) && ir_type(func, ref)->kind == TY_i64;
+}
+
+static void look(Peel *p) {
+    const Loop *info = &p->cfg.loops.items[p->loop];
+    for (int32_t i = 0; i < info->blocks.len; i++) {
+        const Block *block = &p->func->blocks.items[info->blocks.items[i]];
+        for (int32_t k = 0; k < block->insts.len; k++) {
+            Ref ref = block->insts.items[k];
+            Op op = (Op)ir_inst(p->func, ref)->op;
+            if (ref == p->counted.test) continue;
+            if (op == OP_wrap_index) look_at_wrap(p, ref);
+            if (op == OP_mod) look_at_mod(p, ref);
+            if ((op == OP_lt || op == OP_le || op == OP_eq || op == OP_ne) &&
+                is_i64(p->func, ir_arg(p->func, ref, 0)) &&
+                is_i64(p->func, ir_arg(p->func, ref, 1)))
+                look_at_test(p, ref);
+        }
+    }
+}
+
+static int32_t size_of(const Peel *p) {
+    const Loop *info = &p->cfg.loops.items[p->loop];
+    int32_t n = 0;
+    for (int32_t i = 0; i < info->blocks.len; i++)
+        n += p->func->blocks.items[info->blocks.items[i]].insts.len;
+    return n;
+}
+
+static bool is_innermost(const Cfg *cfg, int32_t loop) {
+    for (int32_t l = 0; l < cfg->loops.len; l++)
+        if (cfg->loops.items[l].parent == loop) return false;
+    return true;
+}
+
+static void retarget(Func *func, int32_t from, int32_t old, int32_t to) {
+    Inst *last = ir_inst(func, ir_terminator(func, from));
+    last->target[last->target[0] != old] = to;
+}
+
+/* The blocks of the loop again, in front of it: entered where it was, left into it. */
+static void peel_round(Peel *p) {
+    Func *func = p->func;
+    Arena *arena = p->ctx->arena;
+    int32_t header = p->counted.header, entry = p->counted.entry_pred;
+    const Loop *info = &p->cfg.loops.items[p->loop];
+    Ref *ref_map = arena_array(arena, Ref, func->insts.len);
+    int32_t *block_map = arena_array(arena, int32_t, func->blocks.len);
+    int32_t entry_at = func->blocks.items[header].preds.items[0] != entry, latch = info->latch;
+    ir_clone_blocks(func, info->blocks.items, info->blocks.len, ref_map, block_map);
+    int32_t copy = block_map[header], back = block_map[latch];
+    ir_edge_remove(func, back, copy);
+    retarget(func, back, copy, header);
+    ir_edge_add(func, back, header);
+    Vec(Ref) starts = {0};
+    int32_t nphis = 0;
+    while (ir_inst(func, func->blocks.items[header].insts.items[nphis])->op == OP_phi) {
+        Ref phi = func->blocks.items[header].insts.items[nphis++];
+        Ref next = ir_arg(func, phi, 1 - entry_at);
+        vec_push(arena, &starts, ir_arg(func, phi, entry_at));
+        ir_add_arg(func, phi, ref_map[next] ? ref_map[next] : next);
+    }
+    ir_edge_remove(func, entry, header);
+    retarget(func, entry, header, copy);
+    ir_edge_add(func, entry, copy);
+    for (int32_t i = 0; i < nphis; i++)
+        ir_add_arg(func, ref_map[func->blocks.items[header].insts.items[i]], starts.items[i]);
+    for (int32_t k = func->blocks.items[back].insts.len - 1; k >= 0; k--) {
+        Ref ref = func->blocks.items[back].insts.items[k];
+        if (ir_inst(func, ref)->op == OP_poll && ir_inst(func, ref)->error == NO_BLOCK)
+            ir_remove(func, ref);
+    }
+}
+
+static int32_t loop_of_header(const Cfg *cfg, int32_t header) {
+    for (int32_t l = 0; l < cfg->loops.len; l++)
+        if (cfg->loops.items[l].header == header) return l;
+    return -1;
+}
+
+/* After a change of the function: the loop by its header again. */
+static bool find_again(Peel *p, int32_t header) {
+    cfg_compute(&p->cfg, p->ctx->arena, p->func);
+    p->loop = loop_of_header(&p->cfg, header);
+    return p->loop >= 0 && opt_counted_loop(p->func, &p->cfg, p->loop, &p->counted);
+}
+
+/* The counter starts one further on. */
+static void start_later(Peel *p, int64_t start) {
+    Func *func = p->func;
+    const Block *header = &func->blocks.items[p->counted.header];
+    int32_t inside = p->cfg.loops.items[p->loop].latch;
+    Ref one = ir_const_int(func, type_scalar(func->module->types, TY_i64), start);
+    header = &func->blocks.items[p->counted.header];
+    for (int32_t i = 0; i < header->preds.len; i++)
+        if (header->preds.items[i] != inside) ir_args(func, p->counted.counter)[i] = one;
+}
+
+/* What the first rounds decided is known in the others. */
+static void settle(Peel *p) {
+    Func *func = p->func;
+    const Type *boolean = type_scalar(func->module->types, TY_bool);
+    Ref yes = ir_const_int(func, boolean, 1), no = ir_const_int(func, boolean, 0);
+    Ref *map = arena_array(p->ctx->arena, Ref, func->insts.len);
+    for (int32_t i = 0; i < p->decided.len; i++) {
+        const Decided *d = &p->decided.items[i];
+        map[d->ref] = d->stands ? d->stands : d->truth ? yes : no;
+    }
+    ir_replace_many(func, map);
+    for (int32_t i = 0; i < p->decided.len; i++)
+        ir_remove(func, p->decided.items[i].ref);
+}
+
+/* Nothing in it has a place of its own, or fails into a handler. */
+static bool can_copy(const Peel *p) {
+    const Loop *info = &p->cfg.loops.items[p->loop];
+    if (info->latch == NO_BLOCK || info->header == 0) return false;
+    for (int32_t i = 0; i < info->blocks.len; i++) {
+        const Block *block = &p->func->blocks.items[info->blocks.items[i]];
+        for (int32_t k = 0; k < block->insts.len; k++) {
+            const Inst *inst = ir_inst(p->func, block->insts.items[k]);
+            if (inst->op == OP_static_array || inst->error != NO_BLOCK) return false;
+        }
+    }
+    return p->func->blocks.items[info->header].preds.len == 2;
+}
+
+static bool visit(Peel *p, int32_t header) {
+    int64_t rounds = 0, trips;
+    p->decided.len = 0;
+    p->loop = loop_of_header(&p->cfg, header);
+    if (p->loop < 0 || p->func->blocks.items[header].cold || !is_innermost(&p->cfg, p->loop))
+        return false;
+    if (!opt_counted_loop(p->func, &p->cfg, p->loop, &p->counted) || p->counted.first) return false;
+    if (opt_const_int(p->func, p->counted.limit, &trips) && trips <= SHORT) return false;
+    if (!can_copy(p)) return false;
+    look(p);
+    for (int32_t i = 0; i < p->decided.len; i++)
+        rounds = QN_MAX(rounds, p->decided.items[i].rounds);
+    if (!rounds || size_of(p) * rounds > MOST_INSTS) return false;
+    for (int64_t k = 1; k <= rounds; k++) {
+        ir_make_loop_closed(p->func, &p->cfg, p->loop);
+        if (!find_again(p, header)) return true;
+        peel_round(p);
+        cfg_compute(&p->cfg, p->ctx->arena, p->func);
+        p->loop = loop_of_header(&p->cfg, header);
+        start_later(p, k);
+        if (!find_again(p, header)) return true;
+    }
+    settle(p);
+    return true;
+}
+
+void opt_peel(PassContext *ctx, Func *func) {
+    if (!target_is_host(ctx->options->infer.target) || opt_is_outlined(func)) return;
+    Peel p = {.ctx = ctx, .func = func};
+    cfg_compute(&p.cfg, ctx->arena, func);
+    Vec(int32_t) headers = {0};
+    for (int32_t l = 0; l < p.cfg.loops.len; l++)
+        vec_push(ctx->arena, &headers, p.cfg.loops.items[l].header);
+    for (int32_t i = 0; i < headers.len; i++)
+        if (visit(&p, headers.items[i])) cfg_compute(&p.cfg, ctx->arena, func);
+}
