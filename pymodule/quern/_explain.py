@@ -130,6 +130,8 @@ class _Report:
             self.declared.setdefault(function, decorator)
 
     def record(self, owner, *args, **kwargs):
+        if owner.py_func.__module__ == "quern._gpu_ufunc":  # the kernel round a ufunc: _explained_launch() tells of it
+            return
         try:
             told = explain(owner, args, kwargs)
         except (TypeError, ValueError):  # wrong arguments: the call says so, too
@@ -212,6 +214,21 @@ def _tolerant_call(call):
     return tolerant
 
 
+def _explained_launch(launch, report):
+    """_launch of the same: what is refused in its kernel alone, which would do nothing, is told of the ufunc."""
+    from . import errors
+
+    def explained(self, args, out, shape, stream):
+        told = Explanation(self.__name__, self._kernel._explain(((out, tuple(args)), {})))
+        told.arguments = ", ".join(str(getattr(a, "dtype", type(a).__name__)) for a in args)
+        told.result = told.result and str(out.dtype)
+        report.add(self.py_func, told)
+        if not told.supported:
+            raise errors.UnsupportedError(str(told))
+        launch(self, args, out, shape, stream)
+    return explained
+
+
 def _run(program, arguments, name):
     """True when the program ended well."""
     import os
@@ -266,6 +283,7 @@ def main(arguments):
 
     from ._gpu_ufunc import GpuUfunc
     GpuUfunc.__call__ = _tolerant_call(GpuUfunc.__call__)
+    GpuUfunc._launch = _explained_launch(GpuUfunc._launch, report)
     decorators._plain = noted
     decorators._make_ufunc = _tolerant(decorators._make_ufunc, report)
     _quern.record(report.record)

@@ -325,7 +325,8 @@ def wrapped(x):
 
 @pytest.mark.parametrize("program, n", [(straight, 750), (returns, 2000), (branches, 1250), (divisions, 250), (arrays, 125), (new_arrays, 100)])
 def test_R17_compile_time_grows_with_the_size(program, n):
-    """Processor time of four times as much: 15 to 60 times as much before."""
+    """Processor time of four times as much: 15 to 60 times as much before. What else runs only adds to a time, so the least of
+    several stands for it, and a machine under load may try more often."""
     def spent(n):
         function, args = program(n)
         compiled = njit(function)
@@ -334,7 +335,11 @@ def test_R17_compile_time_grows_with_the_size(program, n):
         return time.process_time() - start
 
     spent(10)
-    small, large = (min(spent(size) for _ in range(3)) for size in (n, 4 * n))
+    small = large = float("inf")
+    for _ in range(12):
+        small, large = min(small, spent(n)), min(large, spent(4 * n))
+        if large < 10 * small + 0.1:
+            return
     assert large < 10 * small + 0.1
 
 

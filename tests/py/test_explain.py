@@ -271,3 +271,30 @@ def test_all_at_once_lazy_ufuncs_run_in_python(tmp_path):
     heads = [line for line in lines if re.match(r"\w+\(.*\)(:| ->| cannot)", line)]
     assert list(dict.fromkeys(h.split("(")[0] for h in heads)) == ["lazy", "whole", "gpu", "total"]
     assert "4 functions, 3 not supported" in lines
+
+
+REFUSED_IN_KERNELS = """
+import numpy as np
+from quern import vectorize
+
+@vectorize(["float64(float64)"], target="cuda")
+def looked_up(x):
+    return {1: 2.5, 2: 3.5}[int(x)]
+
+@vectorize(["float64(float64)"], target="cuda")
+def doubled(x):
+    return x * 2
+
+a, out = np.array([1.0, 2.0, 1.0]), np.zeros(3)
+print(looked_up(a), looked_up(1.0), doubled(a), looked_up(a, out) is out, out)
+"""
+
+
+def test_all_at_once_a_ufunc_that_only_its_kernel_refuses(tmp_path):
+    """The launch did nothing, and the program went on with what stood in the memory of the result."""
+    code, out, err = explain_program(tmp_path, REFUSED_IN_KERNELS)
+    lines = out.splitlines()
+    assert code == 1 and not [line for line in err.splitlines() if "Warning" not in line and "print(" not in line], err
+    assert lines[0] == "[2.5 3.5 2.5] 2.5 [2. 4. 2.] True [2.5 3.5 2.5]"
+    assert "looked_up(float64) cannot be compiled, for 1 reason" in lines and "doubled(float64) -> float64 is supported" in lines
+    assert "2 functions, 1 not supported" in lines
