@@ -5,13 +5,18 @@
 #include "codegen/worker.h"
 #include <stdlib.h>
 
+typedef struct LazySlot {
+    HostCode *code; /* when compiled */
+    bool failed;
+    uint32_t
+        process; /* worker_generation() of the try that failed, or that a fork caught half way */
+} LazySlot;
+
 struct LazyCode {
     LazyModule module; /* its texts and bytes are ours */
     LazyTable *table;
-    HostCode *host_code; /* when compiled */
-    bool done, failed;   /* the worker's */
-    uint32_t
-        process; /* worker_generation() of the try that failed, or that a fork caught half way */
+    LazySlot *slots; /* the worker's */
+    int32_t nmissing;
 };
 
 /* -- keeping ----------------------------------------------------------------------------------- */
@@ -44,7 +49,9 @@ LazyCode *lazy_new(const LazyModule *module) {
     const char *addresses = (const char *)m->addresses;
     ok &= copy_bytes(&addresses, sizeof *m->addresses * (size_t)m->naddresses);
     m->addresses = (const CodeAddress *)addresses;
-    if (ok) return code;
+    code->slots = calloc((size_t)m->nslots + 1, sizeof *code->slots);
+    code->nmissing = m->nslots;
+    if (ok && code->slots) return code;
     lazy_free(code);
     return NULL;
 }
@@ -57,7 +64,9 @@ void lazy_free(LazyCode *code) {
         m->bitcode,      (const char *)m->addresses};
     for (size_t i = 0; i < countof(owned); i++)
         free((char *)owned[i]);
-    host_code_drop(code->host_code);
+    for (int32_t i = 0; code->slots && i < m->nslots; i++)
+        host_code_drop(code->slots[i].code);
+    free(code->slots);
     free(code);
 }
 
@@ -80,21 +89,27 @@ void lazy_bind(LazyCode *code, void *table) {
 
 /* -- compiling --------------------------------------------------------------------------------- */
 
+typedef struct Wanted {
+    LazyCode *code;
+    int32_t slot;
+} Wanted;
+
 static void compile_job(LlvmState *llvm, void *user) {
-    LazyCode *code = user;
-    if (code->done || (code->failed && code->process == worker_generation())) return;
-    code->failed = true; /* unless we come to the end */
-    code->process = worker_generation();
-    LazyJob job = {.module = &code->module};
+    const Wanted *wanted = user;
+    LazyCode *code = wanted->code;
+    LazySlot *slot = &code->slots[wanted->slot];
+    if (slot->code || (slot->failed && slot->process == worker_generation())) return;
+    slot->failed = true; /* unless we come to the end */
+    slot->process = worker_generation();
+    LazyJob job = {.module = &code->module, .slot = wanted->slot};
     lower_lazy(llvm, &job);
     if (!job.code) return;
-    code->host_code = job.code;
-    for (int32_t i = 0; i < code->module.nslots; i++)
-        atomic_store_explicit(&code->table->slots[i], job.list[i], memory_order_release);
+    slot->code = job.code;
+    slot->failed = false;
+    atomic_store_explicit(&code->table->slots[wanted->slot], job.address, memory_order_release);
+    if (--code->nmissing) return;
     free((char *)code->module.bitcode);
     code->module.bitcode = NULL;
-    code->done = true;
-    code->failed = false;
 }
 
 typedef struct Patience { /* of a call that waits for its code */
@@ -114,7 +129,8 @@ void *quern_lazy_code(LazyTable *at, int32_t slot, CallContext *ctx) {
     if (there || !at->code) return there;
     Patience patience = {ctx, false};
     WorkerWait wait = {.look = look, .user = &patience};
-    if (worker_run(&llvm_hooks, compile_job, at->code, &wait, error, sizeof error) == WORKER_DONE)
+    Wanted wanted = {at->code, slot};
+    if (worker_run(&llvm_hooks, compile_job, &wanted, &wait, error, sizeof error) == WORKER_DONE)
         there = atomic_load_explicit(&at->slots[slot], memory_order_acquire);
     return patience.over ? NULL : there;
 }

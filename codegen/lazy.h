@@ -1,6 +1,6 @@
 /* lazy.h - host code that is compiled when it is first called: the checked copies of loop nests.
  *
- * In the writable data of host code lies a LazyTable: `code` is filled in after loading, the slots when the functions are
+ * In the writable data of host code lies a LazyTable: `code` is filled in after loading, each slot when its function is
  * compiled. Generated code reads slot k and asks for it when it is empty. No LLVM here: a LazyModule is bytes, and
  * `lower_lazy` (lower.h) is what makes code of them on the worker. */
 #ifndef QUERN_LAZY_H
@@ -29,7 +29,7 @@ typedef struct LazyModule {
 /* A copy of all of it. NULL: no memory. */
 LazyCode *lazy_new(const LazyModule *module);
 void lazy_free(LazyCode *code); /* NULL is allowed; with what was compiled */
-/* Not after it was compiled: then NULL. */
+/* Not after all of it was compiled: then NULL. */
 const LazyModule *lazy_module(const LazyCode *code);
 const char *lazy_table_name(const LazyCode *code);
 size_t lazy_table_size(const LazyCode *code);
@@ -39,8 +39,9 @@ void lazy_bind(LazyCode *code, void *table);
 /* A job of the worker: user is a LazyJob. */
 typedef struct LazyJob {
     const LazyModule *module;
+    int32_t slot;          /* of the function that is wanted */
     struct HostCode *code; /* the outcome; NULL: it could not be made */
-    void **list;           /* the addresses */
+    void *address;
 } LazyJob;
 
 /* Called by generated code, on any thread. NULL: it could not be compiled, or the context's poll asked to

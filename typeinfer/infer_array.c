@@ -150,6 +150,18 @@ static Ref pick(Emit *e, int sign, Ref down, Ref up, Ref if_down) {
     return emit3(e, OP_select, i64_type(e->types), down, if_down, up);
 }
 
+/* Has the slice one element at most, wherever it lies? `k : k + 1`, `:1`, `-1:`. */
+static bool is_one_at_most(Emit *e, uint32_t bits, Ref start, Ref stop) {
+    int64_t low = 0, high = 0, one;
+    bool known_low = !(bits & 1) || emitted_int(e, start, &low);
+    bool known_high = bits & 2 ? emitted_int(e, stop, &high) : true;
+    if (!(bits & 2)) return known_low && low == -1;
+    if (known_low && known_high) return (low < 0) == (high < 0) && high - low == 1;
+    const Inst *inst = ir_inst(e->out, stop);
+    return bits & 1 && inst->op == OP_add && ir_arg(e->out, stop, 0) == start &&
+           emitted_int(e, ir_arg(e->out, stop, 1), &one) && one == 1;
+}
+
 /* Python's slice.indices: start, step and length along an axis of length n. */
 static void emit_slice(Infer *in, Val slice, Ref n, Ref out[3]) {
     Emit *e = in->emit;
@@ -165,11 +177,16 @@ static void emit_slice(Infer *in, Val slice, Ref n, Ref out[3]) {
     Ref low = pick(e, sign, down, zero, minus);
     Ref high = sign > 0 ? n : pick(e, sign, down, n, emit2(e, OP_sub, i64, n, one));
     Ref start = pick(e, sign, down, low, high), stop = pick(e, sign, down, high, low);
-    if (bits & 1) start = emit_bound_of(e, v_as(in, v_item(in, slice, 0), i64), n, low, high);
-    if (bits & 2) stop = emit_bound_of(e, v_as(in, v_item(in, slice, 1), i64), n, low, high);
+    Ref given[2] = {bits & 1 ? v_as(in, v_item(in, slice, 0), i64) : NO_REF,
+                    bits & 2 ? v_as(in, v_item(in, slice, 1), i64) : NO_REF};
+    if (bits & 1) start = emit_bound_of(e, given[0], n, low, high);
+    if (bits & 2) stop = emit_bound_of(e, given[1], n, low, high);
     out[0] = start;
     out[1] = step;
-    out[2] = emit_slice_len(e, start, stop, step);
+    if (emitted_int(e, step, &known) && known == 1 && is_one_at_most(e, bits, given[0], given[1]))
+        out[2] = emit3(e, OP_select, i64, emit2(e, OP_lt, b, start, stop), one, zero);
+    else
+        out[2] = emit_slice_len(e, start, stop, step);
 }
 
 static Ref emit_view(Infer *in, Val array, const Plan *plan, const Type *type) {

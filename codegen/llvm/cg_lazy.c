@@ -6,8 +6,8 @@
  *
  *     stub(args): p = table.slot[k]; if p is null: p = quern_lazy_code(table, k); return p(args)
  *
- * One module holds all such functions of a compilation, with what they call; the first that is needed
- * brings all. It is optimised like any other code. */
+ * One module holds all such functions of a compilation, with what they call; compiled is the one that is needed, with what it
+ * calls, like any other code. */
 #include "codegen/llvm/cg.h"
 #include "codegen/lower.h"
 #include "codegen/opt/pass.h"
@@ -136,15 +136,27 @@ static bool read_bitcode(Cg *cg, const LazyModule *module) {
     return true;
 }
 
+/* The list of addresses keeps the functions of the module alive: of the others it has none any more. */
+static bool keep_only(Cg *cg, const LazyModule *module, int32_t slot) {
+    Value list = LLVMGetNamedGlobal(cg->mod, module->symbol);
+    Value all = LLVMGetInitializer(list);
+    Value *kept = arena_array(cg->arena, Value, module->nslots);
+    for (int32_t i = 0; i < module->nslots; i++)
+        kept[i] = i == slot ? LLVMGetOperand(all, (unsigned)i) : LLVMConstNull(cg->ptr[0]);
+    LLVMSetInitializer(list, LLVMConstArray2(cg->ptr[0], kept, (uint64_t)module->nslots));
+    return cg_optimise_with(cg, "globaldce");
+}
+
 static void compile(Cg *cg, LazyJob *job) {
     const LazyModule *module = job->module;
-    if (!read_bitcode(cg, module) || !cg_admit(cg) || !cg_optimise_with(cg, module->pipeline))
+    if (!read_bitcode(cg, module) || !keep_only(cg, module, job->slot) || !cg_admit(cg) ||
+        !cg_optimise_with(cg, module->pipeline))
         return;
     void *list;
     HostObject object = {
         .symbol = module->symbol, .naddresses = module->naddresses, .addresses = module->addresses};
     job->code = cg_load_host(cg, object, &list, NULL);
-    job->list = list;
+    job->address = job->code ? ((void **)list)[job->slot] : NULL;
 }
 
 /* Bytes an instruction takes at least, with its names left out. */

@@ -7,9 +7,11 @@
  *                            done:    c = phi [x, y]
  *
  * The nest that stands in line is for operands that do not stretch and lie as their types say, or side by side along
- * the innermost axis; the axes of arrays that all lie in one order become one. Everything else is a function of its own,
- * whose first block is cold, so that it is compiled when it is first called: axes of length 1 that are repeated, strides, the
- * errors of shapes, and for map_into operands that share memory with the target: then the values go into a new array first.
+ * the innermost axis; the axes of arrays that all lie in one order become one. What the function itself says of its arrays
+ * is taken for granted: `x[:, None]` and `x[:, k:k + 1]` are repeated, `x[:, 0]` has a stride, `x[1:]` may share memory with
+ * `x[:-1]`. Everything else is a function of its own, whose first block is cold, so that it is compiled when it is first called:
+ * other axes of length 1, other strides, the errors of shapes, and other operands of map_into that share memory with the target.
+ * Where memory is shared the values go into a new array first.
  *
  * Where nothing can differ the nest stands alone. Kernels, and level 0, have the general nest alone, in line. */
 #include "codegen/opt/expand.h"
@@ -76,7 +78,7 @@ static int may_be_still(Emit *e, const WholeOp *w, Ref *operands, Ref *is_still)
     int n = 0;
     for (int32_t k = 0; k < w->n; k++) {
         Ref operand = w->operands[k];
-        bool seen = operand == w->target || !em_is_array(e, operand);
+        bool seen = operand == w->like || !em_is_array(e, operand);
         for (int j = 0; j < n; j++)
             seen = seen || operands[j] == operand;
         int axis = seen ? -1 : em_innermost(e, w, operand);
@@ -124,21 +126,64 @@ static Ref write_versions(Emit *e, const WholeOp *w, const Ref *dims) {
     return result;
 }
 
-/* All values first, then they are copied. */
-static void write_copied(Emit *e, const WholeOp *w, const Ref *dims, bool alike) {
-    TypeTable *types = e->func->module->types;
-    bool fortran = ir_type(e->func, w->target)->layout == LAYOUT_F;
-    const Type *fresh =
-        type_array(types, w->element->result, w->ndim, fortran ? LAYOUT_F : LAYOUT_C);
-    Ref copy = em_raising(e, OP_alloc, fresh, dims, w->ndim);
-    WholeOp into = *w, back = *w;
-    into.target = copy;
-    back.element = NULL, back.n = 1, back.operands = &copy;
+/* Do the target and an operand belong to one array of this function? Then they may well share memory. */
+static Ref root_of(const Func *func, Ref array) {
+    for (;;) {
+        const Inst *inst = ir_inst(func, array);
+        bool shares = inst->op == OP_view || inst->op == OP_transpose || inst->op == OP_reshape;
+        if (!shares) return array;
+        array = ir_arg(func, array, 0);
+    }
+}
+
+static bool has_one_root(const Emit *e, const WholeOp *w) {
+    for (int32_t k = 0; k < w->n; k++)
+        if (w->operands[k] != w->target && em_is_array(e, w->operands[k]) &&
+            root_of(e->func, w->operands[k]) == root_of(e->func, w->target))
+            return true;
+    return false;
+}
+
+/* A new array that is used as the target is. */
+static Ref stand_in(Emit *e, const WholeOp *w, const Ref *dims) {
+    const Type *type = ir_type(e->func, w->target);
+    Layout layout = type->layout == LAYOUT_F ? LAYOUT_F : LAYOUT_C;
+    const Type *fresh = type_array(e->func->module->types, type->element, w->ndim, layout);
+    Ref array = em_raising(e, OP_alloc, fresh, dims, w->ndim);
+    if (fresh == type) return array;
+    char letters[MAX_AXES];
+    memset(letters, 'f', sizeof letters);
+    Str *name = arena_new(e->func->module->arena, Str);
+    *name = str_copy(e->func->module->arena, letters, (size_t)w->ndim);
+    Ref view = b_inst(&e->b, OP_view, type, &array, 1);
+    ir_inst(e->func, view)->u.name = name;
+    return view;
+}
+
+/* Where memory is shared all values go into a new array first, which is then copied. */
+static void write_apart(Emit *e, const WholeOp *w, const Ref *dims, bool alike, Ref shared) {
+    int32_t copied = em_block(e), direct = em_block(e), both = em_block(e);
+    int32_t back = em_block(e), done = em_block(e);
+    open_case(e, shared, copied, direct);
+    Ref fresh = stand_in(e, w, dims);
+    b_jump(&e->b, both);
+    e->b.block = direct;
+    b_jump(&e->b, both);
+    e->b.block = both;
+    WholeOp into = *w, return_it = *w;
+    into.target = b_phi(&e->b, ir_type(e->func, w->target));
+    ir_add_arg(e->func, into.target, fresh);
+    ir_add_arg(e->func, into.target, w->target);
     if (alike)
-        write_nest(e, &into, dims, true, copy);
+        write_nest(e, &into, dims, true, into.target);
     else
         write_versions(e, &into, dims);
-    write_nest(e, &back, dims, alike, w->target);
+    open_case(e, shared, back, done);
+    return_it.element = NULL, return_it.fits = true;
+    return_it.n = 1, return_it.operands = &into.target;
+    write_nest(e, &return_it, dims, alike, w->target);
+    b_jump(&e->b, done);
+    e->b.block = done;
 }
 
 /* For all operands, in line or as the body of a function. */
@@ -147,14 +192,7 @@ static Ref write_general(Emit *e, const WholeOp *w) {
     em_broadcast(e, w, dims);
     Ref shared = overlaps(e, w);
     if (!shared) return write_versions(e, w, dims);
-    int32_t copied = em_block(e), direct = em_block(e), done = em_block(e);
-    open_case(e, shared, copied, direct);
-    write_copied(e, w, dims, false);
-    b_jump(&e->b, done);
-    e->b.block = direct;
-    write_versions(e, w, dims);
-    b_jump(&e->b, done);
-    e->b.block = done;
+    write_apart(e, w, dims, false, shared);
     return NO_REF;
 }
 
@@ -186,24 +224,6 @@ static Ref inside(Outside *o, const Emit *e, Ref ref) {
     return b_const(&o->inner.b, inst->type, inst->u.value);
 }
 
-/* In a body where lengths agree it is an overlap that has led here. */
-static void write_inside(Emit *e, const WholeOp *w) {
-    Ref dims[MAX_AXES], alike = w->op == OP_map_into ? em_alike(e, w, dims) : NO_REF;
-    if (alike) {
-        int32_t copied = em_block(e), general = em_block(e);
-        open_case(e, alike, copied, general);
-        write_copied(e, w, dims, true);
-        b_return(&e->b, em_none(e));
-        e->b.block = general;
-    } else if (w->op == OP_map_into) {
-        write_copied(e, w, dims, true);
-        b_return(&e->b, em_none(e));
-        return;
-    }
-    Ref result = write_general(e, w);
-    b_return(&e->b, result ? result : em_none(e));
-}
-
 /* Calls it, from a cold block. */
 static Ref call_general(Emit *e, const WholeOp *w) {
     Outside o = {0};
@@ -217,27 +237,39 @@ static Ref call_general(Emit *e, const WholeOp *w) {
     func->blocks.items[0].cold = true;
     WholeOp inner = *w;
     Ref *operands = arena_array(e->ctx->arena, Ref, w->n + 1);
-    inner.target = inside(&o, e, w->target);
+    inner.like = inner.target = inside(&o, e, w->target);
     inner.start = inside(&o, e, w->start);
     for (int32_t k = 0; k < w->n; k++)
         operands[k] = inside(&o, e, w->operands[k]);
     inner.operands = operands;
-    write_inside(&o.inner, &inner);
+    Ref result = write_general(&o.inner, &inner);
+    b_return(&o.inner.b, result ? result : em_none(&o.inner));
     e->func->blocks.items[e->b.block].cold = true;
     return em_call(e, func, o.args.items, o.args.len);
 }
 
 /* -- both ---------------------------------------------------------------------------------------------- */
 
+/* In line: no axis is repeated that is not known to be. */
+static Ref write_alike(Emit *e, const WholeOp *w, const Ref *dims, Ref shared) {
+    if (!shared) return write_nest(e, w, dims, true, w->target);
+    write_apart(e, w, dims, true, shared);
+    return NO_REF;
+}
+
 static Ref write_op(Emit *e, const WholeOp *w) {
     Ref dims[MAX_AXES];
     Ref alike = em_alike(e, w, dims), shared = overlaps(e, w);
-    if (shared) alike = em_and(e, alike, b_op1(&e->b, OP_not, e->boolean, shared));
-    if (!alike) return write_nest(e, w, dims, true, w->target);
+    if (shared &&
+        !has_one_root(e, w)) { /* it is not expected: the function for the rest sees to it */
+        alike = em_and(e, alike, b_op1(&e->b, OP_not, e->boolean, shared));
+        shared = NO_REF;
+    }
+    if (!alike) return write_alike(e, w, dims, shared);
     if (em_in_kernel(e) || e->ctx->options->opt_level < 1) return write_general(e, w);
     int32_t fast = em_block(e), general = em_block(e), done = em_block(e);
     open_case(e, alike, fast, general);
-    Ref here = write_nest(e, w, dims, true, w->target);
+    Ref here = write_alike(e, w, dims, shared);
     b_jump(&e->b, done);
     e->b.block = general;
     Ref there = call_general(e, w);
@@ -261,7 +293,7 @@ WholeOp em_whole_op(PassContext *ctx, const Func *func, Ref ref) {
                  .axes = inst->imm,
                  .type = inst->type};
     int32_t skip = 0;
-    if (w.op == OP_map_into) w.target = args[skip++];
+    if (w.op == OP_map_into) w.like = w.target = args[skip++];
     if (w.op == OP_reduce && !(w.flags & REDUCE_FIRST)) w.start = args[skip++];
     w.operands = args + skip;
     w.n = inst->nargs - skip;

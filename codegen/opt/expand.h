@@ -2,6 +2,7 @@
  *
  *   expand.c         the pass: which versions of an op there are, and where they stand
  *   expand_nest.c    the nest of loops over the shape, and how each operand takes part in it
+ *   expand_known.c   what the code says of lengths and strides
  *   expand_reduce.c  what a reduction does in the nest
  *   expand_pairwise.c  sums of floats
  *   expand_emit.c    pieces of code */
@@ -28,6 +29,8 @@ typedef struct WholeOp {
     int64_t axes;
     const Type *type; /* of the result; NULL: map_into */
     Ref target;       /* map_into */
+    Ref like;         /* the op's own target, where `target` may be a new array in its place */
+    bool fits;        /* all operands have the shape and strides of that */
     Ref start;        /* reduce; NO_REF: the first element */
     int32_t n;
     const Ref *operands;
@@ -77,6 +80,15 @@ Ref em_none(Emit *e);
 
 WholeOp em_whole_op(PassContext *ctx, const Func *func, Ref ref);
 
+/* -- expand_known.c ------------------------------------------------------------------------------- */
+
+/* Is the axis known to have length 1, whatever the arguments are? `x[:, None]`, and sums that keep their axes. */
+bool em_known_one(const Func *func, Ref array, int axis);
+/* The same, where it may be 0, too: `x[:, k:k + 1]`. */
+bool em_at_most_one(const Func *func, Ref array, int axis);
+/* Is the axis known to be another than the one along which its elements lie side by side? `x[:, 0]`, `x[::2]`. */
+bool em_known_strided(const Func *func, Ref array, int axis);
+
 /* -- expand_nest.c -------------------------------------------------------------------------------- */
 
 /* An operand or a result in the nest. */
@@ -85,6 +97,7 @@ typedef struct Part {
     const Type *type;
     int8_t axis[MAX_AXES]; /* its own, for each axis of the nest; -1: it does not move with it */
     Ref factors[MAX_AXES]; /* of its own axes: 0 or 1 times the index; NO_REF: 1 */
+    bool unit; /* an array with strides that has elements side by side along the innermost axis */
 } Part;
 
 /* Axes in the order of the loops, outermost first. */
@@ -95,18 +108,15 @@ typedef struct Nest {
     Ref index[MAX_AXES]; /* while loops are open */
     Part *parts;
     int32_t nparts;
-    Part to;   /* value NO_REF: reduce to a scalar */
-    bool unit; /* arrays with strides have elements side by side along the innermost axis */
+    Part to; /* value NO_REF: reduce to a scalar */
 } Nest;
 
-/* Is the axis known to have length 1, whatever the arguments are? `x[:, None]`, and sums that keep their axes. */
-bool em_known_one(const Func *func, Ref array, int axis);
 /* The array's own axis that is innermost in the nest, or -1. */
 int em_innermost(const Emit *e, const WholeOp *w, Ref array);
 /* The shape that all operands broadcast to, by array axis; raises where they do not. */
 void em_broadcast(Emit *e, const WholeOp *w, Ref *dims);
-/* The same where no axis is repeated that is not known to be; what has to be true for that, and for arrays with strides to
- * have unit stride innermost, or NO_REF. */
+/* The same where no axis is repeated but those that are known to have length 1, or at most 1; what has to be true for that, and
+ * for arrays with strides to have unit stride innermost where they may, or NO_REF. */
 Ref em_alike(Emit *e, const WholeOp *w, Ref *dims);
 /* The nest for a shape from either. `to`: the result or target. */
 void em_nest(Emit *e, const WholeOp *w, const Ref *dims, bool alike, Ref to, Nest *nest);

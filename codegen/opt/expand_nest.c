@@ -82,38 +82,6 @@ void em_broadcast(Emit *e, const WholeOp *w, Ref *dims) {
             join_shape(e, w, w->operands[k], dims, &known);
 }
 
-bool em_known_one(const Func *func, Ref array, int axis) {
-    int64_t length;
-    const Inst *inst = ir_inst(func, array);
-    if (inst->op == OP_alloc || inst->op == OP_reshape) {
-        Ref n = ir_arg(func, array, axis + (inst->op == OP_reshape));
-        return opt_const_int(func, n, &length) && length == 1;
-    }
-    if (inst->op == OP_transpose)
-        return em_known_one(func, ir_arg(func, array, 0), inst->type->ndim - 1 - axis);
-    if (inst->op == OP_map) {
-        for (int32_t k = 0; k < inst->nargs; k++) {
-            const Type *type = ir_type(func, ir_arg(func, array, k));
-            int own = type->kind == TY_ARRAY ? axis - (inst->type->ndim - type->ndim) : -1;
-            if (own >= 0 && !em_known_one(func, ir_arg(func, array, k), own)) return false;
-        }
-        return true;
-    }
-    if (inst->op != OP_view) return false;
-    int32_t operand = 1;
-    for (int32_t i = 0, from = 0, to = 0; i < inst->u.name->len; i++) {
-        char c = inst->u.name->bytes[i];
-        if (to == axis && c != 'i') {
-            if (c == 'f') return em_known_one(func, ir_arg(func, array, 0), from);
-            return c == 'n' ||
-                   (opt_const_int(func, ir_arg(func, array, operand + 2), &length) && length == 1);
-        }
-        operand += c == 'i' ? 1 : c == 's' ? 3 : 0;
-        to += c != 'i', from += c != 'n';
-    }
-    return false;
-}
-
 /* -- the order of loops ------------------------------------------------------------------------------ */
 
 /* Does the first axis run fastest? As in the result, or where that says nothing in all operands. */
@@ -139,7 +107,9 @@ int em_innermost(const Emit *e, const WholeOp *w, Ref array) {
 static Ref has_unit_stride(Emit *e, const WholeOp *w, Ref array) {
     const Type *type = ir_type(e->func, array);
     int axis = em_innermost(e, w, array);
-    if (type->layout != LAYOUT_A || axis < 0 || em_known_one(e->func, array, axis)) return NO_REF;
+    if (type->layout != LAYOUT_A || axis < 0 || em_at_most_one(e->func, array, axis) ||
+        em_known_strided(e->func, array, axis))
+        return NO_REF;
     Ref stride = b_op1(&e->b, OP_stride, e->i64, array);
     ir_inst(e->func, stride)->imm = axis;
     return em_op2(e, OP_eq, stride, em_int(e, type_size(type->element)));
@@ -160,7 +130,9 @@ Ref em_alike(Emit *e, const WholeOp *w, Ref *dims) {
         for (int a = 0; a < n; a++) {
             if (k >= 0 && em_known_one(e->func, array, a)) continue;
             Ref length = em_length(e, array, a);
-            if (dims[skip + a])
+            if (k >= 0 && em_at_most_one(e->func, array, a))
+                must_be(e, &all, em_op2(e, OP_eq, length, em_int(e, 1)));
+            else if (dims[skip + a])
                 must_be(e, &all, em_op2(e, OP_eq, length, dims[skip + a]));
             else
                 dims[skip + a] = length;
@@ -178,15 +150,22 @@ static bool is_reduced(const WholeOp *w, int axis) {
     return w->op == OP_reduce && (w->axes >> axis & 1);
 }
 
+static bool stretches(const Func *func, bool alike, Ref array, int axis) {
+    return alike ? em_at_most_one(func, array, axis) : em_known_one(func, array, axis);
+}
+
 /* Axes of an operand, or of a target, are those of the shape from the last on. */
 static void place_part(Emit *e, const WholeOp *w, const int *order, bool alike, bool is_target,
                        Part *part) {
     part->type = ir_type(e->func, part->value);
     int n = part->type->kind == TY_ARRAY ? part->type->ndim : 0;
+    int innermost = n ? em_innermost(e, w, part->value) : -1;
     Ref one = em_int(e, 1), zero = em_int(e, 0);
+    Ref known = is_target && w->like ? w->like : part->value;
+    part->unit = alike && innermost >= 0 && !em_known_strided(e->func, known, innermost);
     for (int i = 0; i < w->ndim; i++) {
         int own = order[i] - (w->ndim - n);
-        bool moves = own >= 0 && (is_target || !em_known_one(e->func, part->value, own));
+        bool moves = own >= 0 && (is_target || !stretches(e->func, alike, part->value, own));
         bool inner = i == w->ndim - 1 && w->one_still && !is_target;
         if (inner && part->value == w->still) moves = false;
         part->axis[i] = (int8_t)(moves ? own : -1);
@@ -277,7 +256,7 @@ static void flatten(Emit *e, Nest *nest, bool first_inside) {
 void em_nest(Emit *e, const WholeOp *w, const Ref *dims, bool alike, Ref to, Nest *nest) {
     int order[MAX_AXES];
     bool first_inside = first_axis_inside(e, w);
-    *nest = (Nest){.n = w->ndim, .nparts = w->n, .unit = alike};
+    *nest = (Nest){.n = w->ndim, .nparts = w->n};
     nest->parts = arena_array(e->ctx->arena, Part, w->n + 1); /* one more: flatten */
     for (int i = 0; i < w->ndim; i++) {
         order[i] = first_inside ? w->ndim - 1 - i : i;
@@ -285,11 +264,9 @@ void em_nest(Emit *e, const WholeOp *w, const Ref *dims, bool alike, Ref to, Nes
         nest->reduced[i] = is_reduced(w, order[i]);
     }
     for (int32_t k = 0; k < w->n; k++) {
+        bool is_target = w->fits || w->operands[k] == w->like || w->operands[k] == to;
         nest->parts[k].value = w->operands[k];
-        if (w->operands[k] == to)
-            place_part(e, w, order, alike, true, &nest->parts[k]);
-        else
-            place_part(e, w, order, alike, false, &nest->parts[k]);
+        place_part(e, w, order, alike, is_target, &nest->parts[k]);
     }
     nest->to.value = to;
     if (to && w->op == OP_reduce) place_result(e, w, order, &nest->to);
@@ -299,8 +276,8 @@ void em_nest(Emit *e, const WholeOp *w, const Ref *dims, bool alike, Ref to, Nes
 
 /* -- rows -------------------------------------------------------------------------------------------- */
 
-static bool is_unit(const Nest *nest, const Part *part, int own) {
-    if (part->type->layout == LAYOUT_A) return nest->unit;
+static bool is_unit(const Part *part, int own) {
+    if (part->type->layout == LAYOUT_A) return part->unit;
     return own == (part->type->layout == LAYOUT_F ? 0 : part->type->ndim - 1);
 }
 
@@ -309,7 +286,7 @@ Row em_row(Emit *e, const Nest *nest, const Part *part, int n) {
     if (type->kind != TY_ARRAY) return (Row){.value = part->value};
     int inner = n < nest->n ? part->axis[n] : -1;
     Ref factor = inner >= 0 ? part->factors[inner] : NO_REF;
-    if (inner >= 0 && type->ndim == 1 && (type->layout == LAYOUT_C || !nest->unit))
+    if (inner >= 0 && type->ndim == 1 && (type->layout == LAYOUT_C || !part->unit))
         return (Row){part->value, true, factor};
     Ref args[MAX_AXES + 1] = {part->value};
     char letters[MAX_AXES + 1] = {0};
@@ -327,7 +304,7 @@ Row em_row(Emit *e, const Nest *nest, const Part *part, int n) {
         args[nargs++] = at;
     }
     if (inner < 0) return (Row){.value = b_inst(&e->b, OP_load, type->element, args, nargs)};
-    Layout layout = is_unit(nest, part, inner) ? LAYOUT_C : LAYOUT_A;
+    Layout layout = is_unit(part, inner) ? LAYOUT_C : LAYOUT_A;
     const Type *row = type_array_like(e->func->module->types, type, 1, layout);
     Str *name = arena_new(e->func->module->arena, Str);
     *name = str_copy(e->func->module->arena, letters, (size_t)type->ndim);

@@ -50,7 +50,8 @@ class Program:
 
     def place(self):
         """Of an array: all, some or one row of it."""
-        return self.name() + self.pick("", "", "", "[1:]", "[:-1]", "[::2]", "[::-1]", ".T", "[...]", "[..., :2]", "[None]", "[0:0]")
+        return self.name() + self.pick("", "", "", "[1:]", "[:-1]", "[::2]", "[::-1]", ".T", "[...]", "[..., :2]", "[None]", "[0:0]", "[..., :1]",
+                                       "[1:2]", "[-1:]", "[..., 1:2]", "[..., ::-2]", "[..., None]", ".reshape(-1, 1)")
 
     def operand(self, depth):
         return self.rng.choice(NUMBERS) if self.rng.random() < 0.2 else self.tree(depth)

@@ -219,6 +219,56 @@ def test_all_is_read_before_anything_is_written(statement):
         assert np.array_equal(mine, want)
 
 
+ONE_ROOT = ["m[1:] = m[:-1] + m[0]", "m[:, 0] = m[:, -1] * 2 - m[0, 0]", "m[0] = m[1] + m[:, :1].sum()", "m[:] = np.minimum(m, m[:, k:k + 1] + m[k])",
+            "m[::-1, 1:] = m[:, :-1] - m[:, k:k + 1]", "m.T[:] = m.T[::-1] + m[k:k + 1].T", "m[k:k + 1] += m[k:k + 1, ::-1]", "m[:, k] += m[k, 0] * m[:, 0]",
+            "m[1:-1, 1:-1] = 0.25 * (m[1:-1, 2:] + m[1:-1, :-2] + m[2:, 1:-1] + m[:-2, 1:-1])", "m[:, 1::2] = m[:, :-1:2] + m[:, 1::2]", "m[-1:] = m[:1]"]
+
+
+@pytest.mark.parametrize("statement", ONE_ROOT)
+@pytest.mark.parametrize("layout", ["C", "F", "A"])
+def test_all_is_read_before_anything_is_written_of_one_array(statement, layout):
+    """Whether parts of one array share memory is asked in line, axes of at most one element are taken to be repeated."""
+    f = compiled(f"def f(m, k):\n    {statement}\n    return m")
+    mine = njit(f)
+    for shape in (2, 2), (3, 4), (6, 4), (9, 34), (1, 4):
+        for k in (0, 1, -1, 7):
+            start = np.random.default_rng(3).integers(-9, 9, (shape[0], 2 * shape[1])).astype(np.float64)
+            m = {"C": start[:, :shape[1]].copy(), "F": np.asfortranarray(start[:, :shape[1]]), "A": start[:, ::2]}[layout]
+            given, want = m.copy(order="K"), m.copy(order="K")
+            if layout == "A":
+                given, want = start.copy()[:, ::2], start.copy()[:, ::2]
+            try:
+                f(want, k)
+            except (ValueError, IndexError) as error:
+                with pytest.raises(type(error)):
+                    mine(given, k)
+                continue
+            mine(given, k)
+            assert np.array_equal(given, want), (shape, k)
+
+
+KNOWN_AXES = ["x - np.max(x, axis=1, keepdims=True)", "x / x.sum(axis=0, keepdims=True)", "x + v.reshape(n, 1)", "x[0:1] * x[:, 0:1] - x", "x.T - x[:, k:k + 1].T",
+              "z.real * z.imag + x", "np.expand_dims(v, 1) * x", "x[:, k:k + 1] + x[k:k + 1] + x[-1:]", "x[:, ::-1].T[::2] * x[k]", "x[:1] + x[:, 1:2]"]
+
+
+@pytest.mark.parametrize("expression", KNOWN_AXES)
+def test_axes_that_the_code_says_have_length_one(expression):
+    f = compiled(f"def f(x, v, z, n, k):\n    return {expression}")
+    mine = njit(f)
+    for shape in (3, 4), (1, 4), (4, 1), (1, 1), (5, 5):
+        for k in (0, 2, -1, -2, 9):
+            x = np.random.default_rng(7).random(shape)
+            args = x, x[:, 0].copy(), x + 2j * x, shape[0], k
+            try:
+                want = f(*args)
+            except (ValueError, IndexError) as error:
+                with pytest.raises(type(error)):
+                    mine(*args)
+                continue
+            got = mine(*args)
+            assert got.shape == want.shape and np.allclose(got, want, rtol=1e-12), (shape, k)
+
+
 def test_read_only_targets_are_refused():
     @njit
     def f(a):
