@@ -345,12 +345,38 @@ static Bytes bytes_of(Cg *cg, Ref ref) {
     return array.type->layout == LAYOUT_A ? strided_bytes(cg, &array) : dense_bytes(cg, &array);
 }
 
+/* Two columns of one array: with one stride, elements of each lie between those of the other. */
+static Value are_interleaved(Cg *cg, const ArrayLeaves *x, const ArrayLeaves *y) {
+    Value zero = cg_int(cg->i64, 0), one = cg_int(cg->i64, 1), step = x->strides[0];
+    Value same = LLVMBuildICmp(cg->b, LLVMIntEQ, step, y->strides[0], "");
+    Value down = LLVMBuildICmp(cg->b, LLVMIntSLT, step, zero, "");
+    step = LLVMBuildSelect(cg->b, down, LLVMBuildNeg(cg->b, step, ""), step, "");
+    Value none = LLVMBuildICmp(cg->b, LLVMIntEQ, step, zero, "");
+    step = LLVMBuildSelect(cg->b, none, one, step, "");
+    Value from = address_of(cg, x->data), to = address_of(cg, y->data);
+    Value rest = LLVMBuildSRem(cg->b, LLVMBuildSub(cg->b, to, from, ""), step, "");
+    Value below = LLVMBuildICmp(cg->b, LLVMIntSLT, rest, zero, "");
+    rest = LLVMBuildSelect(cg->b, below, LLVMBuildAdd(cg->b, rest, step, ""), rest, "");
+    Value behind = cg_int(cg->i64, type_size(x->type->element));
+    Value end = LLVMBuildAdd(cg->b, rest, cg_int(cg->i64, type_size(y->type->element)), "");
+    Value fits = LLVMBuildAnd(cg->b, LLVMBuildICmp(cg->b, LLVMIntSGE, rest, behind, ""),
+                              LLVMBuildICmp(cg->b, LLVMIntSLE, end, step, ""), "");
+    return LLVMBuildAnd(cg->b, same, fits, "");
+}
+
 void cg_lower_disjoint(Cg *cg, Ref ref) {
-    Bytes p = bytes_of(cg, ir_arg(cg->f->ir, ref, 0)), q = bytes_of(cg, ir_arg(cg->f->ir, ref, 1));
+    Ref a = ir_arg(cg->f->ir, ref, 0), b = ir_arg(cg->f->ir, ref, 1);
+    Bytes p = bytes_of(cg, a), q = bytes_of(cg, b);
     Value apart = LLVMBuildOr(cg->b, LLVMBuildICmp(cg->b, LLVMIntULE, p.high, q.low, ""),
                               LLVMBuildICmp(cg->b, LLVMIntULE, q.high, p.low, ""), "");
-    Value empty = LLVMBuildOr(cg->b, p.empty, q.empty, "");
-    cg_set1(cg, ref, LLVMBuildOr(cg->b, apart, empty, ""));
+    apart = LLVMBuildOr(cg->b, apart, LLVMBuildOr(cg->b, p.empty, q.empty, ""), "");
+    ArrayLeaves x, y;
+    cg_array_open(cg, cg_type(cg, a), cg_leaves(cg, a), &x);
+    cg_array_open(cg, cg_type(cg, b), cg_leaves(cg, b), &y);
+    if (x.type->ndim == 1 && y.type->ndim == 1 && x.type->layout == LAYOUT_A &&
+        y.type->layout == LAYOUT_A)
+        apart = LLVMBuildOr(cg->b, apart, are_interleaved(cg, &x, &y), "");
+    cg_set1(cg, ref, apart);
 }
 
 /* -- frozen arrays ---------------------------------------------------------------------------- */

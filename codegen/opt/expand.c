@@ -54,7 +54,8 @@ static Ref overlaps(Emit *e, const WholeOp *w) {
         return NO_REF; /* kernels have no memory for a copy */
     for (int32_t k = 0; k < w->n; k++) {
         Ref operand = w->operands[k];
-        bool seen = operand == w->target || is_fresh(e, w->target) || is_fresh(e, operand);
+        bool seen = is_fresh(e, w->target) || is_fresh(e, operand) ||
+                    em_is_same(e->func, w->target, operand);
         for (int32_t j = 0; j < k; j++)
             seen = seen || w->operands[j] == operand;
         if (seen || !em_is_array(e, operand)) continue;
@@ -126,24 +127,6 @@ static Ref write_versions(Emit *e, const WholeOp *w, const Ref *dims) {
     return result;
 }
 
-/* Do the target and an operand belong to one array of this function? Then they may well share memory. */
-static Ref root_of(const Func *func, Ref array) {
-    for (;;) {
-        const Inst *inst = ir_inst(func, array);
-        bool shares = inst->op == OP_view || inst->op == OP_transpose || inst->op == OP_reshape;
-        if (!shares) return array;
-        array = ir_arg(func, array, 0);
-    }
-}
-
-static bool has_one_root(const Emit *e, const WholeOp *w) {
-    for (int32_t k = 0; k < w->n; k++)
-        if (w->operands[k] != w->target && em_is_array(e, w->operands[k]) &&
-            root_of(e->func, w->operands[k]) == root_of(e->func, w->target))
-            return true;
-    return false;
-}
-
 /* A new array that is used as the target is. */
 static Ref stand_in(Emit *e, const WholeOp *w, const Ref *dims) {
     const Type *type = ir_type(e->func, w->target);
@@ -160,8 +143,23 @@ static Ref stand_in(Emit *e, const WholeOp *w, const Ref *dims) {
     return view;
 }
 
-/* Where memory is shared all values go into a new array first, which is then copied. */
-static void write_apart(Emit *e, const WholeOp *w, const Ref *dims, bool alike, Ref shared) {
+static void write_back(Emit *e, const WholeOp *w, const Ref *dims, bool alike, Ref from) {
+    WholeOp back = *w;
+    back.element = NULL, back.fits = true;
+    back.n = 1, back.operands = &from;
+    write_nest(e, &back, dims, alike, w->target);
+}
+
+/* All values go into a new array first. */
+static void write_copied(Emit *e, const WholeOp *w, const Ref *dims) {
+    WholeOp into = *w;
+    into.target = stand_in(e, w, dims);
+    write_nest(e, &into, dims, true, into.target);
+    write_back(e, w, dims, true, into.target);
+}
+
+/* So it is where memory is shared, with one nest for both: its code is long. */
+static void write_apart(Emit *e, const WholeOp *w, const Ref *dims, Ref shared) {
     int32_t copied = em_block(e), direct = em_block(e), both = em_block(e);
     int32_t back = em_block(e), done = em_block(e);
     open_case(e, shared, copied, direct);
@@ -170,18 +168,13 @@ static void write_apart(Emit *e, const WholeOp *w, const Ref *dims, bool alike, 
     e->b.block = direct;
     b_jump(&e->b, both);
     e->b.block = both;
-    WholeOp into = *w, return_it = *w;
+    WholeOp into = *w;
     into.target = b_phi(&e->b, ir_type(e->func, w->target));
     ir_add_arg(e->func, into.target, fresh);
     ir_add_arg(e->func, into.target, w->target);
-    if (alike)
-        write_nest(e, &into, dims, true, into.target);
-    else
-        write_versions(e, &into, dims);
+    write_versions(e, &into, dims);
     open_case(e, shared, back, done);
-    return_it.element = NULL, return_it.fits = true;
-    return_it.n = 1, return_it.operands = &into.target;
-    write_nest(e, &return_it, dims, alike, w->target);
+    write_back(e, w, dims, false, into.target);
     b_jump(&e->b, done);
     e->b.block = done;
 }
@@ -192,7 +185,7 @@ static Ref write_general(Emit *e, const WholeOp *w) {
     em_broadcast(e, w, dims);
     Ref shared = overlaps(e, w);
     if (!shared) return write_versions(e, w, dims);
-    write_apart(e, w, dims, false, shared);
+    write_apart(e, w, dims, shared);
     return NO_REF;
 }
 
@@ -251,25 +244,34 @@ static Ref call_general(Emit *e, const WholeOp *w) {
 /* -- both ---------------------------------------------------------------------------------------------- */
 
 /* In line: no axis is repeated that is not known to be. */
-static Ref write_alike(Emit *e, const WholeOp *w, const Ref *dims, Ref shared) {
-    if (!shared) return write_nest(e, w, dims, true, w->target);
-    write_apart(e, w, dims, true, shared);
+static Ref write_alike(Emit *e, const WholeOp *w, const Ref *dims, Sharing sharing, Ref shared) {
+    if (!shared || sharing == APART) return write_nest(e, w, dims, true, w->target);
+    if (sharing == SHARED) {
+        write_copied(e, w, dims);
+        return NO_REF;
+    }
+    int32_t copied = em_block(e), direct = em_block(e), done = em_block(e);
+    open_case(e, shared, copied, direct);
+    write_copied(e, w, dims);
+    b_jump(&e->b, done);
+    e->b.block = direct;
+    write_nest(e, w, dims, true, w->target);
+    b_jump(&e->b, done);
+    e->b.block = done;
     return NO_REF;
 }
 
 static Ref write_op(Emit *e, const WholeOp *w) {
     Ref dims[MAX_AXES];
     Ref alike = em_alike(e, w, dims), shared = overlaps(e, w);
-    if (shared &&
-        !has_one_root(e, w)) { /* it is not expected: the function for the rest sees to it */
+    Sharing sharing = shared ? em_sharing(e->func, w) : APART;
+    if (shared && sharing == APART) /* the function for the rest sees to it */
         alike = em_and(e, alike, b_op1(&e->b, OP_not, e->boolean, shared));
-        shared = NO_REF;
-    }
-    if (!alike) return write_alike(e, w, dims, shared);
+    if (!alike) return write_alike(e, w, dims, sharing, shared);
     if (em_in_kernel(e) || e->ctx->options->opt_level < 1) return write_general(e, w);
     int32_t fast = em_block(e), general = em_block(e), done = em_block(e);
     open_case(e, alike, fast, general);
-    Ref here = write_alike(e, w, dims, shared);
+    Ref here = write_alike(e, w, dims, sharing, shared);
     b_jump(&e->b, done);
     e->b.block = general;
     Ref there = call_general(e, w);

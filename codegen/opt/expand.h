@@ -88,6 +88,11 @@ bool em_known_one(const Func *func, Ref array, int axis);
 bool em_at_most_one(const Func *func, Ref array, int axis);
 /* Is the axis known to be another than the one along which its elements lie side by side? `x[:, 0]`, `x[::2]`. */
 bool em_known_strided(const Func *func, Ref array, int axis);
+/* Are two values the same because they are computed alike? */
+bool em_is_same(const Func *func, Ref a, Ref b);
+/* Of a map_into: do the target and an operand share memory, as far as their slices tell? */
+typedef enum Sharing { APART, SHARED, EITHER } Sharing;
+Sharing em_sharing(const Func *func, const WholeOp *w);
 
 /* -- expand_nest.c -------------------------------------------------------------------------------- */
 

@@ -298,3 +298,69 @@ bool em_known_strided(const Func *func, Ref array, int axis) {
     int steps = MOST_STEPS;
     return known_strided(&(Frame){.func = func, .steps = &steps}, array, axis);
 }
+
+/* -- shared memory ------------------------------------------------------------------------------------------------ */
+
+enum { MOST_DEPTH = 12 };
+
+static bool is_same(const Func *func, Ref a, Ref b, int depth) {
+    if (a == b) return true;
+    const Inst *x = ir_inst(func, a), *y = ir_inst(func, b);
+    if (depth == 0 || x->op != y->op || x->type != y->type || x->nargs != y->nargs ||
+        x->imm != y->imm || x->sub != y->sub)
+        return false;
+    if (x->op == OP_const) {
+        int64_t m, n;
+        return opt_const_int(func, a, &m) && opt_const_int(func, b, &n) && m == n;
+    }
+    bool pure = (ir_op_info[x->op].flags & OPF_PURE) && !(ir_op_info[x->op].flags & OPF_PINNED);
+    if (!pure || x->op == OP_phi || x->op == OP_lib || x->op == OP_call || x->nargs == 0)
+        return false;
+    if (x->op == OP_view && !str_equal(*x->u.name, *y->u.name)) return false;
+    if (x->op != OP_view && x->u.name != y->u.name) return false;
+    for (int32_t k = 0; k < x->nargs; k++)
+        if (!is_same(func, ir_arg(func, a, k), ir_arg(func, b, k), depth - 1)) return false;
+    return true;
+}
+
+bool em_is_same(const Func *func, Ref a, Ref b) {
+    return is_same(func, a, b, MOST_DEPTH);
+}
+
+/* The array whose part it is; *picks: a row, column or element of it; *far: from a place that is not near its ends. */
+static Ref root_of(const Func *func, Ref array, bool *picks, bool *far) {
+    for (;;) {
+        const Inst *inst = ir_inst(func, array);
+        if (inst->op != OP_view && inst->op != OP_transpose && inst->op != OP_reshape) return array;
+        int32_t operand = 1;
+        for (int32_t i = 0; inst->op == OP_view && i < inst->u.name->len; i++) {
+            char c = inst->u.name->bytes[i];
+            *picks |= c == 'i';
+            Ref start = c == 's' ? ir_arg(func, array, operand) : NO_REF;
+            bool clamped = start && ir_inst(func, start)->op == OP_select;
+            for (int32_t k = 1; clamped && k < 3; k++) {
+                Op op = (Op)ir_inst(func, ir_arg(func, start, k))->op;
+                *far |= op != OP_const && op != OP_shape && op != OP_wrap_index;
+            }
+            *far |= start && !clamped && ir_inst(func, start)->op != OP_const;
+            operand += c == 'i' ? 1 : c == 's' ? 3 : 0;
+        }
+        array = ir_arg(func, array, 0);
+    }
+}
+
+/* Of one array: `u[1:-1]` and `u[2:]` do, `u[i]` and `u[i - 1]` do not, nobody knows of `u[:n]` and `u[n:]`. */
+Sharing em_sharing(const Func *func, const WholeOp *w) {
+    bool row = false, far = false, either = false;
+    Ref root = root_of(func, w->target, &row, &far);
+    for (int32_t k = 0; !row && k < w->n; k++) {
+        bool part = false, away = far;
+        if (ir_type(func, w->operands[k])->kind != TY_ARRAY ||
+            em_is_same(func, w->operands[k], w->target) ||
+            root_of(func, w->operands[k], &part, &away) != root)
+            continue;
+        if (!part && !away) return SHARED;
+        either = true;
+    }
+    return either ? EITHER : APART;
+}

@@ -371,6 +371,12 @@ static bool takes_vectors(const Emit *e, const Func *element) {
     return true;
 }
 
+static bool has_stride(const Emit *e, const Row *rows, int32_t n) {
+    for (int32_t k = 0; k < n; k++)
+        if (rows[k].moves && ir_type(e->func, rows[k].value)->layout == LAYOUT_A) return true;
+    return false;
+}
+
 void em_map_nest(Emit *e, Nest *nest, Func *element) {
     EmitLoop loops[MAX_AXES];
     Row *rows = arena_array(e->ctx->arena, Row, nest->nparts + 1), to;
@@ -390,8 +396,10 @@ void em_map_nest(Emit *e, Nest *nest, Func *element) {
     em_elements(e, rows, nest->nparts, loops[last].counter, values);
     Ref value = em_apply(e, element, values, nest->nparts);
     em_row_store(e, &to, loops[last].counter, value);
+    bool rolled = takes_vectors(e, element) && !has_stride(e, rows, nest->nparts) &&
+                  !has_stride(e, &to, 1);
     for (int i = last; i >= 0; i--) {
-        loops[i].rolled = takes_vectors(e, element);
+        loops[i].rolled = rolled;
         em_loop_end(e, &loops[i], NO_REF);
     }
 }
