@@ -396,8 +396,8 @@ void em_map_nest(Emit *e, Nest *nest, Func *element) {
     em_elements(e, rows, nest->nparts, loops[last].counter, values);
     Ref value = em_apply(e, element, values, nest->nparts);
     em_row_store(e, &to, loops[last].counter, value);
-    bool rolled = takes_vectors(e, element) && !has_stride(e, rows, nest->nparts) &&
-                  !has_stride(e, &to, 1);
+    bool rolled =
+        takes_vectors(e, element) && !has_stride(e, rows, nest->nparts) && !has_stride(e, &to, 1);
     for (int i = last; i >= 0; i--) {
         loops[i].rolled = rolled;
         em_loop_end(e, &loops[i], NO_REF);
