@@ -126,7 +126,7 @@ class _Report:
         self.asked = {}     # Python function: {its text: Explanation}
 
     def declare(self, function, decorator):
-        if not function.__module__.startswith("quern."):
+        if not (function.__module__ or "").startswith("quern."):
             self.declared.setdefault(function, decorator)
 
     def record(self, owner, *args, **kwargs):

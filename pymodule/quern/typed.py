@@ -12,7 +12,7 @@ from .decorators import njit
 
 def _compiled(parameters, *lines):
     """The compiled function of these parameters and lines."""
-    names = {"List": List, "Dict": Dict, "Set": Set}
+    names = {"__name__": __name__, "List": List, "Dict": Dict, "Set": Set}
     text = f"def method({parameters}):\n" + "".join(f"    {line}\n" for line in lines)
     exec(compile(text, "<quern.typed>", "exec"), names)
     return njit(names["method"])

@@ -298,3 +298,10 @@ def test_all_at_once_a_ufunc_that_only_its_kernel_refuses(tmp_path):
     assert lines[0] == "[2.5 3.5 2.5] 2.5 [2. 4. 2.] True [2.5 3.5 2.5]"
     assert "looked_up(float64) cannot be compiled, for 1 reason" in lines and "doubled(float64) -> float64 is supported" in lines
     assert "2 functions, 1 not supported" in lines
+
+
+def test_all_at_once_functions_of_no_module(tmp_path):
+    """What exec() makes in an empty namespace has no module; functions of the library that the program needs are not told."""
+    code, out, err = explain_program(tmp_path, "from quern import njit\nspace = {}\nexec('def f(x): return [x]', space)\n"
+                                     "print(njit(space['f'])(1))\n")
+    assert code == 0 and not err and "1 function, 0 not supported" in out.splitlines(), out
