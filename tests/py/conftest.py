@@ -2,7 +2,8 @@
 
 QUERN_BUILD names a CMake build folder; without it `build` and then the installed package are used. Kernels run on
 the cpu device unless a test asks for `device`: then it runs once for each device present. QUERN_DEVICE=cuda asks for
-the real one; the stand-in driver of the build takes its place where there is none."""
+the real one; the stand-in driver of the build takes its place where there is none. AMD's has two chips, one with waves of
+32 lanes and one with 64: `device` is "hip" for both, and the kernel runs on the chip that the parameter names."""
 import os
 import pathlib
 import shutil
@@ -41,10 +42,25 @@ except ImportError:  # tests of tools and oracles run without a build
     _quern = None
 
 
+AMD_CHIPS = ("gfx1100", "gfx942")
+AMD_STAND_IN = BUILD / "fakehip" / "libamdhip64.so.7"
+
+
 def _devices():
-    """AMD's only when they are asked for: what stands in for their driver executes nothing."""
-    kinds = ["cuda"] + (["hip"] if os.environ.get("QUERN_DEVICE") == "hip" else [])
-    return ["cpu"] + [kind for kind in kinds if _quern and _quern.device_count(kind)[0] > 0]
+    """AMD's stand-in is opened here, once: subprocesses of tests do not inherit it."""
+    kinds = ["cuda"] if _quern and _quern.device_count("cuda")[0] > 0 else []
+    if _quern is None:
+        return ["cpu"]
+    if AMD_STAND_IN.exists() and "QUERN_HIP_LIBRARY" not in os.environ:
+        ours = {"QUERN_HIP_LIBRARY": str(AMD_STAND_IN), "FAKEHIP_DEVICES": str(len(AMD_CHIPS)), "FAKEHIP_ARCH": ",".join(AMD_CHIPS)}
+        os.environ.update(ours)
+        if _quern.device_count("hip")[0] == len(AMD_CHIPS):
+            kinds += [f"hip-{chip}" for chip in AMD_CHIPS]
+        for name in ours:
+            del os.environ[name]
+    elif _quern.device_count("hip")[0] > 0:
+        kinds.append("hip")
+    return ["cpu"] + kinds
 
 
 @pytest.fixture(autouse=True)
@@ -62,12 +78,15 @@ def _on_the_cpu_device(request):
 def device(request, _on_the_cpu_device):
     """The name of a device; kernels of the test run there."""
     pinned = os.environ.get("QUERN_DEVICE")
+    kind, _, chip = request.param.partition("-")
     if pinned:
-        if pinned != request.param:
+        if pinned != kind:
             pytest.skip(f"QUERN_DEVICE={pinned}")
     else:
-        _quern.pin_device(request.param)
-    return request.param
+        _quern.pin_device(kind)
+    if chip:
+        _quern.select_device("hip", AMD_CHIPS.index(chip))
+    return kind
 
 
 def pytest_collection_modifyitems(items):

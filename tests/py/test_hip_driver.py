@@ -1,7 +1,7 @@
-"""The HIP path over the stand-in runtime, which checks every call and launch and executes no kernel: what is missing, what
+"""The HIP path over the stand-in runtime, which checks every call and launch and executes the kernels: what is missing, what
 fails, what travels. Every scenario is a process of its own. FAKEHIP_* are explained in tests/drivers/hip/README.md.
 
-That kernels compute the same is shown on the cpu device, and by test_hip_compile.py for what they are compiled to."""
+That kernels compute the same is shown by every test with the fixture `device`."""
 import os
 import re
 import shutil
@@ -52,16 +52,10 @@ def cuda_add(x, y, out):
     if i < out.shape[0]:
         out[i] = x[i] + y[i]
 
-def launches(kernel=add):
-    "No kernel runs: out is what was sent."
-    x, out = np.arange(100.0), np.full(100, 7.0)
-    kernel[4, 32](x, x, out)
-    assert (out == 7).all() and (x == np.arange(100)).all()
-
 def computes(kernel=add):
     x, out = np.arange(100.0), np.zeros(100)
     kernel[4, 32](x, x, out)
-    assert (out == 2 * x).all()
+    assert (out == 2 * x).all() and (x == np.arange(100)).all()
 """
 
 
@@ -91,7 +85,7 @@ def program(tmp_path):
 def test_HIP_no_driver_pinned(program):
     program("""
 for _ in range(2):
-    error = raises(errors.HipSupportError, "/not/there/libamdhip64.so.7", launches)
+    error = raises(errors.HipSupportError, "/not/there/libamdhip64.so.7", computes)
     assert "cannot open shared object file" in str(error) and "QUERN_DEVICE=hip" in str(error)
 raises(errors.HipSupportError, "/not/there", hip.to_device, np.zeros(3))
 raises(errors.HipSupportError, "/not/there", hip.get_current_device)
@@ -103,7 +97,7 @@ assert njit(lambda x: x + 1)(1) == 2
 def test_HIP_no_driver_by_the_loaders_rules(program):
     program("""
 del os.environ["QUERN_HIP_LIBRARY"]
-error = raises(errors.HipSupportError, "libamdhip64.so.7, libamdhip64.so.6 and libamdhip64.so.5 were looked for", launches)
+error = raises(errors.HipSupportError, "libamdhip64.so.7, libamdhip64.so.6 and libamdhip64.so.5 were looked for", computes)
 assert "cannot open shared object file" in str(error) and "Is ROCm installed?" in str(error)
 """ if not shutil.which("rocminfo") else "", QUERN_DEVICE="hip")
 
@@ -147,7 +141,7 @@ print("libamdhip64" in open("/proc/self/maps").read())
     ({"QUERN_HIP_LIBRARY": __file__}, "could not be opened"),
 ], ids=str)
 def test_HIP_driver_that_cannot_be_used(program, variable, part):
-    program(f"raises((errors.HipSupportError, errors.HipAPIError), {part!r}, launches)", QUERN_DEVICE="hip", **variable)
+    program(f"raises((errors.HipSupportError, errors.HipAPIError), {part!r}, computes)", QUERN_DEVICE="hip", **variable)
     program(f"""
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
@@ -172,16 +166,16 @@ assert "/not/there/libcuda.so.1" in message, message
     program(warned.format("computes") + """
 assert "kernels run on the cpu device" in message and "with QUERN_CUDA_ON_HIP=1 they run there" in message, message
 assert cuda.get_current_device().kind == "cpu" and not cuda.is_available() and calls("hipModuleLaunchKernel") == 0
-launches(add)  # those of hip.jit go where they want to
+computes(add)  # those of hip.jit go where they want to
 """)
-    program(warned.format("launches") + """
+    program(warned.format("computes") + """
 assert "kernels run on the hip device" in message and "QUERN_CUDA_ON_HIP=1" in message, message
 assert cuda.get_current_device().kind == "hip" and cuda.is_available() and len(cuda.gpus) == 2
 d = cuda.to_device(np.arange(4))
 assert d.copy_to_host().tolist() == [0, 1, 2, 3] and calls("hipModuleLaunchKernel") == 1
 with cuda.gpus[1]:
-    launches(cuda_add)
-launches(add)
+    computes(cuda_add)
+computes(add)
 """, QUERN_CUDA_ON_HIP=1, FAKEHIP_DEVICES=2)
     program(warned.format("computes") + """
 assert "QUERN_CUDA_ON_HIP asks for an AMD device, but there is none" in message and "libamdhip64" in message, message
@@ -195,10 +189,10 @@ def test_HIP_nvidia_first_amd_second(program):
     program("""
 warnings.simplefilter("error")
 computes(cuda_add)
-launches(add)
+computes(add)
 assert cuda.get_current_device().kind == "cuda" and hip.get_current_device().kind == "hip"
 """, QUERN_CUDA_ON_HIP=1, **both)
-    program("launches(cuda_add)\nlaunches(add)\nassert cuda.get_current_device().kind == 'hip'", QUERN_DEVICE="hip", **both)
+    program("computes(cuda_add)\ncomputes(add)\nassert cuda.get_current_device().kind == 'hip'", QUERN_DEVICE="hip", **both)
     program("computes(cuda_add)\ncomputes(add)\nassert hip.get_current_device().kind == 'cuda'", QUERN_DEVICE="cuda", **both)
     program("computes(cuda_add)\ncomputes(add)\nassert calls('any') == 0", QUERN_DEVICE="cpu", **both)
 
@@ -231,13 +225,13 @@ def test_HIP_chips_of_one_process_differ(program):
 archs = [g.arch for g in hip.gpus]
 for g in hip.gpus:
     with g:
-        launches()
-        launches()
+        computes()
+        computes()
 assert calls("hipModuleLoadDataEx") == 6
 d = hip.to_device(np.zeros(4))
 with hip.gpus[1]:
     raises(ValueError, "lies on hip device 0, the kernel runs on hip device 1", add[1, 4], d, d, d)
-    launches()
+    computes()
 print(*archs)
 """, FAKEHIP_DEVICES=6, FAKEHIP_ARCH="gfx1100,gfx1030,gfx1100,gfx90a:sramecc+:xnack-,gfx90a:sramecc+:xnack+,gfx1030")
     assert out.split()[:2] == ["gfx1100", "gfx1030"]
@@ -245,8 +239,8 @@ print(*archs)
 
 def test_HIP_unknown_chip(program):
     program("""
-raises(errors.LoweringError, "gfx9999", launches)
-raises(errors.LoweringError, "gfx1100", launches)  # those that are known are named
+raises(errors.LoweringError, "gfx9999", computes)
+raises(errors.LoweringError, "gfx1100", computes)  # those that are known are named
 assert hip.to_device(np.arange(3)).copy_to_host().tolist() == [0, 1, 2]
 assert calls("hipModuleLoadDataEx") == 0
 """, FAKEHIP_ARCH="gfx9999")
@@ -267,10 +261,10 @@ assert (calls("hipMemcpyHtoDAsync"), calls("hipMemcpyDtoHAsync")) == before
 add[4, 32](x, dx, dout)                    # to the device only
 assert (calls("hipMemcpyHtoDAsync"), calls("hipMemcpyDtoHAsync")) == (before[0] + 1, before[1])
 add[4, 32](dx, dx, out)                    # written: there and back
-assert calls("hipMemcpyDtoHAsync") == before[1] + 1 and (out == 7).all()
+assert calls("hipMemcpyDtoHAsync") == before[1] + 1 and (out == x + y).all()
 strided = np.arange(200.0)[::2]
 add[4, 32](strided, strided, strided)
-assert (strided == np.arange(0, 200, 2)).all()
+assert (strided == np.arange(0, 400, 4)).all()
 frozen = np.zeros(100)
 frozen.flags.writeable = False
 raises(TypeError, "read-only", add[4, 32], x, x, frozen)
@@ -480,7 +474,7 @@ def large(x):
 raises(ValueError, "and is given 40000 bytes of dynamic shared memory", large[1, 64, 0, 40000], d)
 large[1, 64](d)
 
-launches()
+computes()
 """)
 
 
@@ -493,7 +487,7 @@ def huge(x):
     hip.syncthreads()
     x[hip.grid(1) % 4] = s[63 - hip.threadIdx.x]
 raises(errors.TypingError, "take 160000 bytes together; a block of gfx1100 has 65536", huge[1, 64], np.zeros(4))
-launches()
+computes()
 """)
 
 
@@ -501,7 +495,7 @@ def test_HIP_out_of_memory(program):
     program("""
 raises(MemoryError, "536870912 bytes were asked for", hip.device_array, 1 << 26)
 kept = [hip.device_array(1 << 20) for _ in range(3)]
-launches()
+computes()
 driver().hipPeekAtLastError.restype = ctypes.c_int
 assert driver().hipPeekAtLastError() == 0  # PyTorch would take it for its own
 """, FAKEHIP_MEMORY=1 << 26)
@@ -509,29 +503,33 @@ assert driver().hipPeekAtLastError() == 0  # PyTorch would take it for its own
 
 def test_HIP_device_lost_in_the_middle(program):
     program("""
-launches()
-error = raises(errors.DeviceError, "hipErrorLaunchFailure (719)", launches)
+computes()
+error = raises(errors.DeviceError, "hipErrorLaunchFailure (719)", computes)
 assert "kernel" in str(error) and "add" in str(error)
 for _ in range(2):
-    raises(errors.DeviceError, "cannot be used any more", launches)
+    raises(errors.DeviceError, "cannot be used any more", computes)
 raises(errors.DeviceError, "cannot be used any more", hip.to_device, np.zeros(3))
 with hip.gpus[1]:
-    launches()
+    computes()
 assert njit(lambda x: x + 1)(1) == 2
 """, FAKEHIP_FAULT="2:719", FAKEHIP_DEVICES=2)
 
 
 def test_HIP_exceptions_of_kernels(program):
-    """Nothing runs, so the mailbox stays empty; it is there, and read."""
+    """They are left in the mailbox, which the next synchronisation reads."""
     program("""
 @hip.jit(debug=True)
 def checked(x, i):
     x[i] = 1
 x = np.zeros(4)
 before = calls("hipModuleGetGlobal")
-checked[1, 1](x, 9)
+checked[1, 1](x, 3)
 hip.synchronize()
-assert calls("hipModuleGetGlobal") > before and (x == 0).all()
+assert calls("hipModuleGetGlobal") > before and x.tolist() == [0, 0, 0, 1]
+error = raises(IndexError, "index 9 is out of bounds for axis 0 with size 4", checked[1, 1], x, 9)
+checked[1, 1](x, 0)  # and the device lives on
+hip.synchronize()
+assert x.tolist() == [1, 0, 0, 1]
 """)
     program("""
 warnings.simplefilter("ignore")
@@ -582,6 +580,7 @@ def test_HIP_every_function_fails_during_a_launch(program, code, loaded):
     """Each function, at each of its calls, once and from then on. The arrays stay whole, the next launch works, and nothing
     is lost but what the runtime refused to take back."""
     out = program(FAILING + f"""
+# (no kernel runs: whatever happens, the arrays are what was sent)
 code, loaded = {code}, {loaded}
 # Their failure may pass unnoticed: facts for inspection, and memory and events that are given back.
 unnoticed = {{"hipFuncGetAttribute", "hipFree", "hipEventDestroy", "hipGetDevice"}}
@@ -618,7 +617,7 @@ for name, n in plan:
             assert now == lost or name in unnoticed, (rule, lost, now)
             lost = now
 print(tried)
-""", SYMS=ROOT / "runtime/hip/hip_syms.def", QUERN_DEVICE="hip")
+""", SYMS=ROOT / "runtime/hip/hip_syms.def", QUERN_DEVICE="hip", FAKEHIP_NOEXEC=1)
     assert int(out) > 30
 
 
@@ -641,17 +640,17 @@ def test_HIP_examples(name, tmp_path):
     assert "hipModuleLaunchKernel" in calls and not re.search(r"^fault|hipModuleLaunchKernel.* = [1-9]", calls, re.M)
 
 
-@pytest.mark.parametrize("arch", ["gfx90a:sramecc+:xnack-", "gfx1201"])
-def test_HIP_the_kernels_of_the_suite_pass_the_checks(arch, tmp_path):
-    """test_kernels.py on the stand-in: results are not what it asserts, since nothing runs. But every kernel of it is compiled,
-    loaded and launched, with arguments and memory as its code object wants them."""
+@pytest.mark.parametrize("arch", ["gfx1201"])
+def test_HIP_the_kernels_of_the_suite_run_on_other_chips(arch, tmp_path):
+    """test_kernels.py on chips that the fixture `device` has not: all of it is right there, and every code object is loaded and
+    launched with arguments and memory as it wants them."""
     log = tmp_path / "log"
     env = {k: v for k, v in os.environ.items() if not k.startswith("FAKE")}
     env |= {"QUERN_DEVICE": "hip", "QUERN_HIP_LIBRARY": str(STAND_IN), "FAKEHIP_LOG": str(log), "FAKEHIP_ARCH": arch,
             "FAKEHIP_SAVE": str(tmp_path)}
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "--tb=line", "-p", "no:cacheprovider", "-p", "no:xdist",
                            ROOT / "tests/py/test_kernels.py"], env=env, capture_output=True, text=True, timeout=300)
-    assert not re.search(r"(Typing|Lowering|Support|API|Device|Launch)Error", done.stdout), done.stdout
+    assert done.returncode == 0, done.stdout
     calls = log.read_text()
     assert not re.search(r"^fault", calls, re.M), re.findall(r"^fault.*", calls, re.M)
     answers = re.findall(r"hipModule(?:LaunchKernel|LoadDataEx|GetFunction)\(.*\) = (\d+)$", calls, re.M)
@@ -732,7 +731,7 @@ def test_HIP_real_library_without_a_GPU(program):
         pytest.skip("there is an AMD GPU")
     folder = os.path.dirname(library)
     program("""
-error = raises(errors.HipSupportError, "The HIP runtime 5.2 is here but does not start: hipInit answered hipError", launches)
+error = raises(errors.HipSupportError, "The HIP runtime 5.2 is here but does not start: hipInit answered hipError", computes)
 assert "/dev/kfd" in str(error) and "No" in str(error) or "Invalid" in str(error)
 assert not hip.is_available() and "HIP runtime 5.2" in hip.hip_error()
 """, stderr=True, QUERN_DEVICE="hip", QUERN_HIP_LIBRARY=library, LD_LIBRARY_PATH=folder)
@@ -750,9 +749,9 @@ def test_HIP_real_library_whose_parts_are_missing(program, tmp_path):
     copy = tmp_path / "libamdhip64.so.5"
     shutil.copy(library, copy)
     program("""
-raises(errors.HipSupportError, "libhsa-runtime64.so.1: cannot open shared object file", launches)
+raises(errors.HipSupportError, "libhsa-runtime64.so.1: cannot open shared object file", computes)
 """, QUERN_DEVICE="hip", QUERN_HIP_LIBRARY=copy, LD_LIBRARY_PATH=str(tmp_path))
     program("""
 del os.environ["QUERN_HIP_LIBRARY"]
-raises(errors.HipSupportError, "libhsa-runtime64.so.1: cannot open shared object file", launches)
+raises(errors.HipSupportError, "libhsa-runtime64.so.1: cannot open shared object file", computes)
 """, QUERN_DEVICE="hip", LD_LIBRARY_PATH=str(tmp_path))

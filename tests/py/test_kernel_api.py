@@ -434,7 +434,7 @@ def test_H01_copy_to_device(device):
 def test_H09_cuda_array_interface(device):
     d = cuda.to_device(np.arange(12.0).reshape(3, 4))
     if device != "cuda":
-        assert not cuda.is_cuda_array(d)
+        assert cuda.is_cuda_array(d) == (device == "hip")
         return
     view = d[:, ::2]
     interface = view.__cuda_array_interface__
@@ -541,16 +541,16 @@ def test_H06_synchronize_waits(device, how):
 
 def test_H07_devices(device):
     current = cuda.get_current_device()
-    assert current.kind == device and current.id == 0 and isinstance(current.name, str)
+    assert current.kind == device and isinstance(current.name, str)
     assert current.MAX_THREADS_PER_BLOCK >= 64 and current.WARP_SIZE in (1, 32, 64)
-    assert len(cuda.gpus) >= 1 and cuda.gpus[0] == current
+    assert len(cuda.gpus) >= 1 and cuda.gpus[current.id] == current
     with cuda.gpus[0] as selected:
         assert selected.id == 0
     with pytest.raises(IndexError):
         cuda.gpus[99]
     with pytest.raises(ValueError):
         cuda.select_device(99)
-    assert cuda.select_device(0) == current
+    assert cuda.select_device(current.id) == current
     free, total = cuda.current_context().get_memory_info()
     assert 0 < free <= total
     assert isinstance(cuda.is_available(), bool) and (cuda.cuda_error() is None) == cuda.is_available()

@@ -2,7 +2,7 @@
  *
  * Every exported function begins with FH_ENTER, which takes the lock, counts and logs the call, lets FAKEHIP_FAIL have
  * its say and checks that the current device is usable; and it ends with fh_leave, which gives the lock back and
- * keeps the error for hipGetLastError. Streams execute at once; kernels are checked, not executed. */
+ * keeps the error for hipGetLastError. Streams execute at once. */
 #ifndef FAKEHIP_FH_H
 #define FAKEHIP_FH_H
 
@@ -57,6 +57,10 @@ HipResult fh_image_open(FhImage *image, const void *bytes, const char *arch, int
 void fh_image_close(FhImage *image);
 /* Segments into memory that the device sees at `address`, relocated. */
 void fh_image_place(const FhImage *image, char *memory, uint64_t address);
+/* The bytes of the code: an offset in the segments and a size. */
+bool fh_image_code(const FhImage *image, uint64_t *offset, uint64_t *size);
+/* The 64 bytes that describe a kernel, and where in the segments its code begins. */
+const char *fh_image_descriptor(const FhImage *image, const char *kernel, uint64_t *entry);
 /* A variable's offset in the segments; false: there is none of this name. */
 bool fh_image_variable(const FhImage *image, const char *name, uint64_t *offset, uint64_t *size);
 
@@ -72,6 +76,7 @@ typedef struct FhObject {
     int device;
     struct FhObject *module; /* of a function */
     FhImage image;           /* of a module */
+    struct GcnCode *code[2]; /* of a module: decoded for waves of 32 and of 64 lanes */
     uint64_t address;
     const FhKernel *kernel;
     unsigned flags;
@@ -133,6 +138,8 @@ typedef struct FhRuntime {
     uint64_t counts[SYM_COUNT];
     uint64_t launches, fault_launch; /* the n-th launch leaves its device with fault_code */
     HipResult fault_code;
+    bool noexec, unset;
+    uint64_t seed, timeout, executed; /* lane-instructions */
     FhObject **objects;
     uint32_t nobjects, cap_objects;
     FhAlloc **allocs;
@@ -164,6 +171,10 @@ bool fh_newer(void); /* ROCm 6 and later */
         if (!(condition))                                                                          \
             return fh_leave(fh_fault(HIP_##error, "%s: not %s", __func__, #condition));            \
     } while (0)
+
+/* fh_execute.c: runs the kernel to its end. */
+HipResult fh_execute(FhObject *function, const unsigned *grid, const unsigned *block, unsigned lds,
+                     const void *args, size_t bytes);
 
 /* fh_stream.c: NULL and the two special ones, or a stream of the current device. */
 bool fh_stream_ok(void *stream);

@@ -393,3 +393,27 @@ bool fh_image_variable(const FhImage *image, const char *name, uint64_t *offset,
     *size = s->st_size;
     return true;
 }
+
+bool fh_image_code(const FhImage *image, uint64_t *offset, uint64_t *size) {
+    const Elf64_Ehdr *h = (const Elf64_Ehdr *)image->bytes;
+    const Elf64_Phdr *p = (const Elf64_Phdr *)(image->bytes + h->e_phoff);
+    for (int i = 0; i < h->e_phnum; i++)
+        if (p[i].p_type == PT_LOAD && p[i].p_flags & PF_X) {
+            *offset = p[i].p_vaddr;
+            *size = p[i].p_filesz;
+            return true;
+        }
+    return false;
+}
+
+const char *fh_image_descriptor(const FhImage *image, const char *kernel, uint64_t *entry) {
+    char name[520];
+    int64_t distance;
+    snprintf(name, sizeof name, "%s.kd", kernel);
+    const Elf64_Sym *s = symbol(image, name);
+    const char *d = s ? at_address(image, s->st_value, DESCRIPTOR_BYTES, false) : NULL;
+    if (!d) return NULL;
+    memcpy(&distance, d + 16, sizeof distance);
+    *entry = s->st_value + (uint64_t)distance;
+    return d;
+}

@@ -1,4 +1,4 @@
-/* Modules, functions and launches. A launch is checked in every way and then counted as done. */
+/* Modules, functions and launches. A launch is checked in every way before the kernel runs. */
 #include "fh.h"
 
 #include <stdlib.h>
@@ -157,9 +157,12 @@ static HipResult check_args(const FhKernel *k, void **params, void **extra) {
 
 /* What a kernel does wrong is found while it runs: the launch succeeds, and every later call on the device answers
  * with the error. */
-static HipResult run(HipResult fault) {
+static HipResult run(FhObject *function, const Config *c, void **extra, HipResult fault) {
     FhRuntime *r = fh_runtime();
+    const void *args = extra ? extra[1] : NULL;
+    size_t bytes = extra ? *(const size_t *)extra[3] : 0;
     r->launches++;
+    if (!fault && !r->noexec) fault = fh_execute(function, c->grid, c->block, c->lds, args, bytes);
     if (!fault && r->launches == r->fault_launch) fault = fh_fault(r->fault_code, "asked for");
     fh_device()->sticky = fault;
     return HIP_Success;
@@ -170,14 +173,14 @@ FH_API HipResult hipModuleLaunchKernel(void *handle, unsigned gx, unsigned gy, u
                                        void *stream, void **params, void **extra) {
     FH_ENTER(hipModuleLaunchKernel, FH_DEVICE, "%p, grid %u,%u,%u, block %u,%u,%u, lds %u, %p",
              handle, gx, gy, gz, bx, by, bz, lds, stream);
-    const FhObject *function = fh_object(handle, FH_function);
+    FhObject *function = fh_object(handle, FH_function);
     FH_REQUIRE(function && function->device == fh_current() && fh_stream_ok(stream), InvalidHandle);
     Config c = {{gx, gy, gz}, {bx, by, bz}, lds};
     HipResult result = check_shape(&c, function->kernel);
     if (result) return fh_leave(result);
     result = check_args(function->kernel, params, extra);
     if (result && result != HIP_IllegalAddress) return fh_leave(result);
-    return fh_leave(run(result));
+    return fh_leave(run(function, &c, extra, result));
 }
 
 FH_API HipResult hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *handle,

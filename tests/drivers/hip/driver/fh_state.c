@@ -2,6 +2,8 @@
  * what tests can ask through fakehip_*. */
 #include "fh.h"
 
+#include "../interp/gcn.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -98,6 +100,11 @@ static void configure(void) {
     if (runtime.ndevices > FH_MAX_DEVICES) runtime.ndevices = FH_MAX_DEVICES;
     runtime.version = (int)number("FAKEHIP_VERSION", FAKEHIP_DEFAULT_VERSION);
     runtime.memory = (uint64_t)number("FAKEHIP_MEMORY", 4ll << 30);
+    runtime.noexec = number("FAKEHIP_NOEXEC", 0) != 0;
+    runtime.unset = number("FAKEHIP_UNSET", 0) != 0;
+    runtime.timeout = (uint64_t)number("FAKEHIP_TIMEOUT", 120);
+    const char *order = getenv("FAKEHIP_ORDER");
+    runtime.seed = order && !strcmp(order, "reverse") ? 1 : (uint64_t)number("FAKEHIP_ORDER", 0);
     read_archs();
     const char *path = getenv("FAKEHIP_LOG"), *fail = getenv("FAKEHIP_FAIL"),
                *fault = getenv("FAKEHIP_FAULT");
@@ -277,6 +284,10 @@ void fh_object_end(FhObject *object) {
         if (runtime.objects[i]->module == object) runtime.objects[i]->alive = false;
     FhAlloc *alloc = fh_alloc_find(object->address, false);
     if (alloc) fh_alloc_end(alloc);
+    for (int i = 0; i < 2; i++) {
+        gcn_code_close(object->code[i]);
+        object->code[i] = NULL;
+    }
     fh_image_close(&object->image);
 }
 
@@ -309,6 +320,11 @@ FH_API void fakehip_reset(void) {
     current_device = 0;
     last_error = HIP_Success;
     pthread_mutex_unlock(&runtime.lock);
+}
+
+/* Lane-instructions since the library was loaded. */
+FH_API uint64_t fakehip_executed(void) {
+    return runtime.executed;
 }
 
 /* What is still alive of: module stream event memory pinned. -1: unknown word. */

@@ -27,6 +27,7 @@ typedef int HipResult;
     ROW(NotReady, 600, "device not ready")                                                         \
     ROW(IllegalAddress, 700, "an illegal memory access was encountered")                           \
     ROW(LaunchOutOfResources, 701, "out of resources")                                             \
+    ROW(LaunchTimeOut, 702, "the launch timed out and was terminated")                             \
     ROW(LaunchFailure, 719, "unspecified launch failure")                                          \
     ROW(NotSupported, 801, "operation not supported")                                              \
     ROW(Unknown, 999, "unknown error")                                                             \
