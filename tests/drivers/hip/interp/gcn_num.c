@@ -36,29 +36,48 @@ uint16_t gcn_f64_to_f16(double x) {
 
 /* -- Minimum and maximum ----------------------------------------------------------------------- */
 
-float gcn_max_f32(float a, float b) {
+static bool signals_f32(float x) {
+    return isnan(x) && !(bits_of_f32(x) >> 22 & 1);
+}
+static bool signals_f64(double x) {
+    return isnan(x) && !(bits_of_f64(x) >> 51 & 1);
+}
+
+float gcn_max_num_f32(float a, float b) {
     if (isnan(a)) return isnan(b) ? a + b : b;
     if (isnan(b)) return a;
     if (a == 0 && b == 0) return signbit(a) ? b : a;
     return a > b ? a : b;
+}
+float gcn_min_num_f32(float a, float b) {
+    if (isnan(a)) return isnan(b) ? a + b : b;
+    if (isnan(b)) return a;
+    if (a == 0 && b == 0) return signbit(a) ? a : b;
+    return a < b ? a : b;
+}
+double gcn_max_num_f64(double a, double b) {
+    if (isnan(a)) return isnan(b) ? a + b : b;
+    if (isnan(b)) return a;
+    if (a == 0 && b == 0) return signbit(a) ? b : a;
+    return a > b ? a : b;
+}
+double gcn_min_num_f64(double a, double b) {
+    if (isnan(a)) return isnan(b) ? a + b : b;
+    if (isnan(b)) return a;
+    if (a == 0 && b == 0) return signbit(a) ? a : b;
+    return a < b ? a : b;
+}
+float gcn_max_f32(float a, float b) {
+    return signals_f32(a) || signals_f32(b) ? a + b : gcn_max_num_f32(a, b);
 }
 float gcn_min_f32(float a, float b) {
-    if (isnan(a)) return isnan(b) ? a + b : b;
-    if (isnan(b)) return a;
-    if (a == 0 && b == 0) return signbit(a) ? a : b;
-    return a < b ? a : b;
+    return signals_f32(a) || signals_f32(b) ? a + b : gcn_min_num_f32(a, b);
 }
 double gcn_max_f64(double a, double b) {
-    if (isnan(a)) return isnan(b) ? a + b : b;
-    if (isnan(b)) return a;
-    if (a == 0 && b == 0) return signbit(a) ? b : a;
-    return a > b ? a : b;
+    return signals_f64(a) || signals_f64(b) ? a + b : gcn_max_num_f64(a, b);
 }
 double gcn_min_f64(double a, double b) {
-    if (isnan(a)) return isnan(b) ? a + b : b;
-    if (isnan(b)) return a;
-    if (a == 0 && b == 0) return signbit(a) ? a : b;
-    return a < b ? a : b;
+    return signals_f64(a) || signals_f64(b) ? a + b : gcn_min_num_f64(a, b);
 }
 float gcn_maximum_f32(float a, float b) {
     return isnan(a) || isnan(b) ? a + b : gcn_max_f32(a, b);

@@ -32,6 +32,11 @@ static inline double f64_of_bits(uint64_t u) {
 float gcn_f16_to_f32(uint16_t half);
 uint16_t gcn_f32_to_f16(float x, bool toward_zero);
 uint16_t gcn_f64_to_f16(double x);
+/* NaN beside a number is ignored; the ones without `num` give NaN for a signaling one, as in IEEE mode. */
+float gcn_max_num_f32(float a, float b);
+float gcn_min_num_f32(float a, float b);
+double gcn_max_num_f64(double a, double b);
+double gcn_min_num_f64(double a, double b);
 float gcn_max_f32(float a, float b);
 float gcn_min_f32(float a, float b);
 double gcn_max_f64(double a, double b);
