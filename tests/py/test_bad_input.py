@@ -242,6 +242,8 @@ def test_memmap_is_an_array(tmp_path):
     ((1, 1, 0, "8"), TypeError, "int"), ((1, 1, 0, 8.0), TypeError, "int"), ((1, 1, 0, 2**70), ValueError, "out of range"),
 ], ids=str)
 def test_CUH_01_configurations(device, config, kind, part):
+    if device == "hip" and "in dimension" in part:
+        pytest.skip("AMD's grids and blocks are limited as a whole")
     assert increment[1, 1] is increment[1, 1]  # what is equal to a wrong one is known already
     increment[2, 1]
     refused(kind, part, lambda: increment[config])

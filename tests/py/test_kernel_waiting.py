@@ -119,10 +119,12 @@ def test_GPU_14_shuffles(device, dtype):
     for by in (0, 1, 7, 31):
         out = [np.zeros(64, dtype) for _ in range(4)]
         shuffle[1, 64](*out, a, by)
-        sources = [np.full(32, by), np.where(LANES < by, LANES, LANES - by),
-                   np.where(LANES + by > 31, LANES, LANES + by), LANES ^ by]
+        wave = cuda.get_current_device().WARP_SIZE if device == "hip" else 32
+        lanes = np.arange(wave)
+        sources = [np.full(wave, by), np.where(lanes < by, lanes, lanes - by),
+                   np.where(lanes + by > wave - 1, lanes, lanes + by), lanes ^ by]
         for got, source in zip(out, sources):
-            assert np.array_equal(got, np.concatenate([a[source], a[32 + source]]))
+            assert np.array_equal(got, np.concatenate([a[first + source] for first in range(0, 64, wave)]))
 
 
 def test_votes_and_matches(device):

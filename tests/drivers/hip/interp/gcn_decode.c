@@ -172,7 +172,7 @@ static bool read_modifier(GcnInst *i, const GcnModifier *m, int sources) {
     if (!strcmp(m->name, "div")) return i->omod = 3, m->n == 1;
     if (!strcmp(m->name, "op_sel")) {
         i->op_sel = flags(m, 0);
-        if (!i->packed && m->n == sources + 1) { /* the last one is the result */
+        if (!i->packed && !i->mixed && m->n == sources + 1) { /* the last one is the result */
             unsigned result = i->op_sel >> sources & 1;
             i->op_sel = (uint8_t)((i->op_sel & ~(1u << sources)) | result << 3);
         }
@@ -204,9 +204,10 @@ static bool vector(GcnInst *i, const GcnText *text, const GcnVectorRow *row, int
     i->run = gcn_run_vector;
     i->vector = row;
     i->packed = starts(row->name, "v_pk_");
+    i->mixed = starts(row->name, "v_fma_mix");
     i->op_sel_hi = i->packed ? 7 : 0;
     i->row_mask = i->bank_mask = 15;
-    i->keeps_high = chip >= 10;
+    i->keeps_high = chip >= 10 || i->mixed;
     bool shown = !(i->writes_exec && text->noperands == sources);
     if (shown && !take(text, &at, &i->d)) return false;
     if (t[1] == T_MASK && !take(text, &at, &i->e)) return false;
@@ -220,6 +221,7 @@ static bool vector(GcnInst *i, const GcnText *text, const GcnVectorRow *row, int
     gcn_settle(&i->a, t[2]), gcn_settle(&i->b, t[3]), gcn_settle(&i->c, t[4]);
     for (int k = 0; k < text->nmodifiers; k++)
         if (!read_modifier(i, &text->modifiers[k], sources)) return false;
+    if (!strcmp(row->name, "v_fma_mixhi_f16")) i->op_sel |= 8;
     bool real = t[0] == T_F16 || t[0] == T_F32 || t[0] == T_F64;
     if (real || (!i->clamp && !i->omod)) return true;
     char name[64]; /* integers saturate: a row of their own */

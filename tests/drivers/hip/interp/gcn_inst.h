@@ -166,7 +166,7 @@ struct GcnInst {
     bool returns;           /* an atomic operation with its old value */
     int8_t omod;
     uint8_t op_sel, op_sel_hi, neg_lo, neg_hi; /* a bit for each source */
-    bool packed;
+    bool packed, mixed;
     DppKind dpp;
     uint8_t dpp_lanes[8], dpp_value, row_mask, bank_mask;
     bool bound_ctrl, fetch_inactive;

@@ -110,6 +110,11 @@ static int kind_of(int fp) {
     return fp == FP_INFINITE ? 0 : fp == FP_NORMAL ? 1 : fp == FP_SUBNORMAL ? 2 : 3;
 }
 
+bool gcn_class_f16(uint16_t half, uint32_t mask) {
+    float x = gcn_f16_to_f32(half);
+    bool tiny = x != 0 && fabsf(x) < 0x1p-14f;
+    return mask & class_bit(isnan(x), half >> 9 & 1, half >> 15, tiny ? 2 : kind_of(fpclassify(x)));
+}
 bool gcn_class_f32(float x, uint32_t mask) {
     return mask & class_bit(isnan(x), bits_of_f32(x) >> 22 & 1, signbit(x), kind_of(fpclassify(x)));
 }

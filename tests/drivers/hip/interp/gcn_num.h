@@ -48,6 +48,7 @@ double gcn_maximum_f64(double a, double b);
 double gcn_minimum_f64(double a, double b);
 float gcn_med3_f32(float a, float b, float c);
 /* mask: which classes of numbers are asked for, bit by bit as in v_cmp_class. */
+bool gcn_class_f16(uint16_t half, uint32_t mask);
 bool gcn_class_f32(float x, uint32_t mask);
 bool gcn_class_f64(double x, uint32_t mask);
 uint32_t gcn_to_u32(double x);

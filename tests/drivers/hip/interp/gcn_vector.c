@@ -157,8 +157,9 @@ static void signs(GcnWave *w, const GcnOperand *o, bool neg, GcnType type, Colum
             if (o->abs) c->q[l] &= INT64_MAX;
             if (neg) c->q[l] ^= UINT64_C(1) << 63;
         } else {
-            if (o->abs) c->u[l] &= 0x7fffffff;
-            if (neg) c->u[l] ^= 0x80000000;
+            uint32_t sign = type == T_U16 ? 0x8000 : 0x80000000;
+            if (o->abs) c->u[l] &= ~sign;
+            if (neg) c->u[l] ^= sign;
         }
 }
 
@@ -177,7 +178,7 @@ static void flush(GcnWave *w, GcnType type, bool result, Column *c) {
 static const void *fetch(GcnWave *w, const GcnInst *i, const GcnOperand *o, int which, int part,
                          Column *c) {
     GcnType type = i->vector->types[2 + which];
-    bool plain = o->kind == K_vector && !o->neg && !o->abs && !i->packed && !i->sdwa;
+    bool plain = o->kind == K_vector && !o->neg && !o->abs && !i->packed && !i->sdwa && !i->mixed;
     if (type == T_NO) return c;
     if (plain && (type == T_U32 || type == T_I32 || (type == T_F32 && w->mode >> 4 & 1)) &&
         !(which == 0 && i->dpp) && !w->run->launch->unset)
@@ -190,6 +191,9 @@ static const void *fetch(GcnWave *w, const GcnInst *i, const GcnOperand *o, int 
     if (i->sdwa && which < 2)
         for (int l = 0; l < w->lanes; l++)
             c->u[l] = select_part(c->u[l], which ? i->src1_sel : i->src0_sel, o->sext);
+    if (i->mixed && i->op_sel_hi & bit)
+        for (int l = 0; l < w->lanes; l++)
+            c->f[l] = gcn_f16_to_f32((uint16_t)(c->u[l] >> (i->op_sel & bit ? 16 : 0)));
     if (is_half(type)) widen(w, type, pick && !pairs && o->kind != K_const, c);
     bool neg = i->packed ? (part ? i->neg_hi : i->neg_lo) & bit : o->neg;
     if (neg || o->abs) signs(w, o, neg, type, c);
