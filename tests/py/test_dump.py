@@ -68,7 +68,7 @@ def test_kernels_and_launches(monkeypatch, capsys, device):
     assert [t.split(" variant), ")[1] for t in launches] == [
         "grid (2, 1, 1), block (8, 1, 1), shared memory 0 bytes",
         "grid (3, 1, 1), block (4, 1, 1), shared memory 0 bytes"]
-    assert all(f"of add ({device}:0, " in t for t in launches)
+    assert all(f"of add ({device}:{cuda.get_current_device().id}, " in t for t in launches)
     assert (".visible .entry" in text) == (device == "cuda")
     monkeypatch.setenv("QUERN_DUMP", "")
     njit(outer)(1)  # read anew at each compilation

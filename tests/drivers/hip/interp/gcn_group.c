@@ -148,11 +148,21 @@ static void lane_registers(GcnWave *w) {
     if (!packs_ids(w->run)) w->vset[1] = more >= 1 ? exec : 0, w->vset[2] = more >= 2 ? exec : 0;
 }
 
+/* Vector registers of a wave, as the descriptor counts them (at most the half of a file). */
+static uint32_t registers(const GcnRunning *run) {
+    const GcnLaunch *l = run->launch;
+    bool small = run->chip >= 10 ? l->wave == 64 : !l->packed_ids;
+    uint32_t count = ((word(l->descriptor, 48) & 63) + 1) * (small ? 4 : 8);
+    return count < 256 ? count : 256;
+}
+
 /* Registers that nobody has written are garbage. */
 static void wave_start(GcnWave *w, GcnGroup *g, uint32_t number) {
     GcnRunning *run = w->run;
     uint8_t *scratch = w->scratch;
-    memset(w->v, POISON, sizeof w->v);
+    uint32_t kept = registers(run);
+    memset(w->v, POISON, kept * sizeof *w->v);
+    memset(w->v[256], POISON, kept * sizeof *w->v);
     memset(w->s, POISON, sizeof w->s);
     memset(w->vset, 0, sizeof w->vset);
     memset(w->sset, 0, sizeof w->sset);

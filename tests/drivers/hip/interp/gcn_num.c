@@ -246,14 +246,26 @@ double gcn_div_scale_f64(double a, double b, double c, uint32_t *scaled) {
     return biased_f64(c) <= 53 ? scalbn(a, 128) : a;
 }
 
-/* The last step of the quotient, which is scaled back: downwards if it is small. */
+/* Wide enough for the product of two f64 and more: 113 bits. */
+#if __LDBL_MANT_DIG__ == 113
+typedef long double Wide;
+#else
+typedef __float128 Wide;
+#endif
+
+/* The last step of the quotient, which is scaled back before it is rounded: downwards if it is small. Otherwise quotients
+ * that are denormal would be rounded twice. */
 float gcn_div_fmas_f32(float a, float b, float c, bool scaled) {
     float q = fmaf(a, b, c);
-    return scaled ? scalbnf(q, biased_f32(c) > 127 ? 64 : -64) : q;
+    if (!scaled || !isfinite(q)) return q;
+    Wide exact = (Wide)a * (Wide)b + (Wide)c;
+    return (float)(exact * (biased_f32(c) > 127 ? (Wide)0x1p64 : (Wide)0x1p-64));
 }
 double gcn_div_fmas_f64(double a, double b, double c, bool scaled) {
     double q = fma(a, b, c);
-    return scaled ? scalbn(q, biased_f64(c) > 1023 ? 128 : -128) : q;
+    if (!scaled || !isfinite(q)) return q;
+    Wide exact = (Wide)a * (Wide)b + (Wide)c;
+    return (double)(exact * (biased_f64(c) > 1023 ? (Wide)0x1p128 : (Wide)0x1p-128));
 }
 
 /* a is the quotient of c by b, as computed; what it cannot have got right is put right. */

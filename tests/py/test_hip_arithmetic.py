@@ -1,0 +1,192 @@
+"""Integer division on AMD GPUs, in every width and extension (TRAPS JIT-11: LLVM 19 shrinks some of them to a float division of 24
+bits, which is wrong for negative numbers), and what ocml computes. The stand-in driver executes the machine code of both chips."""
+import math
+
+import numpy as np
+import pytest
+
+from quern import _quern, cuda
+
+DTYPES = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
+IDS = [d.__name__ for d in DTYPES]
+
+
+@pytest.fixture
+def device(device):
+    if device != "hip":
+        pytest.skip("of AMD GPUs")
+    return device
+
+
+def numbers(dtype, rng, n):
+    """Ends, neighbours of powers of two and of their opposites, and random ones of every size."""
+    info = np.iinfo(dtype)
+    special = {0, 1, 2, 3, 7, 10, info.min, info.min + 1, info.max, info.max - 1}
+    for k in range(info.bits):
+        special |= {2**k - 1, 2**k, 2**k + 1, -(2**k), 1 - 2**k, -1 - 2**k}
+    special = sorted(x for x in special if info.min <= x <= info.max)
+    drawn = [int(rng.integers(info.min, info.max, endpoint=True, dtype=dtype)) >> int(rng.integers(info.bits)) for _ in range(n)]
+    return [int(rng.choice(np.array(special, object))) if rng.random() < 0.5 else x for x in drawn]
+
+
+def wrapped(value, dtype):
+    bits = np.iinfo(dtype).bits
+    value &= 2**bits - 1
+    return value - 2**bits if np.iinfo(dtype).min < 0 and value >= 2**(bits - 1) else value
+
+
+def exact(op, a, b, dtype):
+    return wrapped(a // b if op == "//" else a % b, dtype)
+
+
+@cuda.jit
+def both(a, b, q, r):
+    i = cuda.grid(1)
+    if i < a.size:
+        q[i] = a[i] // b[i]
+        r[i] = a[i] % b[i]
+
+
+@pytest.mark.parametrize("left", DTYPES, ids=IDS)
+def test_JIT_11_division_of_every_width(device, left):
+    rng = np.random.default_rng(11)
+    for right in DTYPES:
+        if np.result_type(left, right).kind == "f":  # int64 beside uint64
+            continue
+        n = 300
+        a, b = numbers(left, rng, n), [x or 1 for x in numbers(right, rng, n)]
+        q, r = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        if np.uint64 in (left, right):
+            q, r = q.view(np.uint64), r.view(np.uint64)
+        both[10, 32](np.array(a, left), np.array(b, right), q, r)
+        for x, y, got_q, got_r in zip(a, b, q.tolist(), r.tolist()):
+            kind = np.result_type(left, right).type
+            kind = {8: np.int64}.get(np.iinfo(kind).bits, kind) if kind is not np.uint64 else kind
+            if (x, y) == (-2**63, -1):
+                continue
+            assert got_q == wrapped(x // y, q.dtype.type), (left, right, x, y, got_q)
+            assert got_r == wrapped(x % y, r.dtype.type), (left, right, x, y, got_r)
+
+
+@cuda.jit
+def constants(a, out):
+    i = cuda.grid(1)
+    if i < a.size:
+        x = a[i]
+        out[0, i], out[1, i] = x // 3, x % 3
+        out[2, i], out[3, i] = x // 7, x % 7
+        out[4, i], out[5, i] = x // 10, x % 10
+        out[6, i], out[7, i] = x // 100, x % 100
+        out[8, i], out[9, i] = x // 16, x % 16
+        out[10, i], out[11, i] = x // 127, x % 127
+
+
+@cuda.jit
+def negative_constants(a, out):
+    i = cuda.grid(1)
+    if i < a.size:
+        x = a[i]
+        out[0, i], out[1, i] = x // -3, x % -3
+        out[2, i], out[3, i] = x // -16, x % -16
+        out[4, i], out[5, i] = x // -100, x % -100
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=IDS)
+def test_JIT_11_division_by_constants(device, dtype):
+    rng = np.random.default_rng(5)
+    a = numbers(dtype, rng, 300)
+    for kernel, divisors in ((constants, (3, 7, 10, 100, 16, 127)), (negative_constants, (-3, -16, -100))):
+        if min(divisors) < 0 and dtype is np.uint64:
+            continue
+        out = np.zeros((2 * len(divisors), len(a)), np.uint64 if dtype is np.uint64 else np.int64)
+        kernel[10, 32](np.array(a, dtype), out)
+        for k, d in enumerate(divisors):
+            assert out[2 * k].tolist() == [x // d for x in a], (dtype, d)
+            assert out[2 * k + 1].tolist() == [x % d for x in a], (dtype, d)
+
+
+@cuda.jit
+def narrow(a, b, out):
+    """Loads of narrow numbers, extended and masked: what the optimiser takes for 24 bits."""
+    i = cuda.grid(1)
+    if i < a.size:
+        x, y = np.int64(a[i]), np.int64(b[i])
+        out[0, i] = x // y
+        out[1, i] = (x & 0xFFFF) // 3
+        out[2, i] = (x - 5) % 7
+        out[3, i] = np.uint64(x) // np.uint64(3)
+        out[4, i] = np.uint32(x) // np.uint32(7)
+        out[5, i] = np.int32(a[i]) * 3 // np.int32(b[i])
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.uint8, np.uint16], ids=["int8", "int16", "uint8", "uint16"])
+def test_JIT_11_extended_numbers(device, dtype):
+    rng = np.random.default_rng(3)
+    a, b = numbers(dtype, rng, 300), [x or 3 for x in numbers(dtype, rng, 300)]
+    out = np.zeros((6, 300), np.int64)
+    narrow[10, 32](np.array(a, dtype), np.array(b, dtype), out)
+    for i, (x, y) in enumerate(zip(a, b)):
+        want = [x // y, (x & 0xFFFF) // 3, (x - 5) % 7, wrapped((x % 2**64) // 3, np.int64), (x % 2**32) // 7, x * 3 // y]
+        assert out[:, i].tolist() == want, (dtype, x, y)
+
+
+@cuda.jit
+def float_division(a, b, q, floor, rest):
+    i = cuda.grid(1)
+    if i < a.size:
+        q[i] = a[i] / b[i]
+        floor[i] = a[i] // b[i]
+        rest[i] = a[i] % b[i]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
+def test_float_division_is_exact(device, dtype):
+    """v_div_scale, v_rcp, v_div_fmas and v_div_fixup together give what IEEE wants, denormals, huge and tiny numbers included."""
+    rng = np.random.default_rng(2)
+    bits = np.uint32 if dtype is np.float32 else np.uint64
+    n = 4096
+    a, b = (rng.integers(0, np.iinfo(bits).max, n, dtype=bits).view(dtype) for _ in range(2))
+    edges = np.array([0.0, -0.0, 1, -1, 3, np.inf, -np.inf, np.nan, np.finfo(dtype).max, np.finfo(dtype).tiny,
+                      np.finfo(dtype).smallest_subnormal, -3 * np.finfo(dtype).smallest_subnormal], dtype)
+    a[:1000], b[500:1500] = rng.choice(edges, 1000), rng.choice(edges, 1000)
+    q, floor, rest = (np.zeros(n, dtype) for _ in range(3))
+    b[b == 0] = 2
+    float_division[n // 64, 64](a, b, q, floor, rest)
+    with np.errstate(all="ignore"):
+        want = a / b
+    assert np.array_equal(q, want, equal_nan=True), [(x, y, g, w) for x, y, g, w in zip(a, b, q, want) if g != w and w == w][:3]
+
+
+@pytest.mark.parametrize("name", ["sqrt", "exp", "log", "sin", "cos", "tan", "atan", "asin", "acos", "sinh", "cosh", "tanh", "exp2",
+                                  "log2", "log10", "log1p", "expm1", "erf", "erfc", "gamma", "lgamma", "cbrt", "asinh", "atanh"])
+def test_ocml_against_the_c_library(device, name):
+    scope = {"math": math, "cuda": cuda}
+    if not hasattr(math, name):
+        pytest.skip("a newer Python has it")
+    exec(f"def kernel(x, y):\n    i = cuda.grid(1)\n    if i < x.size:\n        y[i] = math.{name}(x[i])\n", scope)
+    kernel = cuda.jit(scope["kernel"])
+    rng = np.random.default_rng(1)
+    low, high = {"asin": (-1, 1), "acos": (-1, 1), "atanh": (-0.999, 0.999), "sqrt": (0, 1e9), "log": (1e-9, 1e9), "log2": (1e-9, 1e9),
+                 "log10": (1e-9, 1e9), "log1p": (-0.99, 1e6), "gamma": (0.1, 100), "lgamma": (0.1, 1e6)}.get(name, (-30, 30))
+    x = rng.uniform(low, high, 512)
+    y = np.zeros_like(x)
+    kernel[8, 64](x, y)
+    want = np.array([getattr(math, name)(v) for v in x])
+    scale = np.maximum(np.abs(want), 1e-300)
+    worst = (np.abs(y - want) / scale).max()
+    assert worst < (3e-13 if name in ("gamma", "lgamma", "erfc", "sin", "cos", "tan") else 4e-15), (name, worst)
+
+
+def test_sines_of_huge_numbers(device):
+    """The reduction by 2 / pi with all of its bits: v_trig_preop."""
+    @cuda.jit
+    def kernel(x, y):
+        i = cuda.grid(1)
+        if i < x.size:
+            y[i] = math.sin(x[i])
+
+    x = np.array([1e5, 1e10, 1e15, 1e22, 1e100, 1e300, 1.7e308, 2.0**1000, 3.0**600, 6381956970095103 * 2.0**797])
+    y = np.zeros_like(x)
+    kernel[1, 32](x, y)
+    want = np.array([math.sin(v) for v in x])
+    assert np.allclose(y, want, rtol=1e-15, atol=1e-18), (y, want)
