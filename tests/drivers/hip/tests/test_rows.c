@@ -2,21 +2,12 @@
  * must hold what rows_vector.def works out in C for operands that are random or awkward; lanes that are not active must not
  * change. rows_text.def and rows_scalar.def have single instructions with numbers worked out by hand. */
 #include "../interp/gcn_wave.h"
+#include "assemble.h"
 
-#include <llvm-c/Core.h>
-#include <llvm-c/Target.h>
-#include <llvm-c/TargetMachine.h>
-#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { ROUNDS = 40, TEXT = 400, CODE = 2048, CODE_AT = 0x1000 };
-
-typedef struct Chip {
-    const char *name;
-    uint32_t wave;
-    LLVMTargetMachineRef machine;
-} Chip;
 
 typedef struct Bench {
     const Chip *chip;
@@ -29,58 +20,6 @@ typedef struct Bench {
     uint64_t random;
     int failures, checks;
 } Bench;
-
-/* -- Assembling -------------------------------------------------------------------------------- */
-
-static void ignore(LLVMDiagnosticInfoRef info, void *failed) {
-    *(bool *)failed |= LLVMGetDiagInfoSeverity(info) == LLVMDSError;
-}
-
-static size_t text_section(const char *elf, uint8_t *out, size_t room) {
-    const Elf64_Ehdr *h = (const Elf64_Ehdr *)elf;
-    const Elf64_Shdr *s = (const Elf64_Shdr *)(elf + h->e_shoff);
-    const char *names = elf + s[h->e_shstrndx].sh_offset;
-    for (int i = 0; i < h->e_shnum; i++)
-        if (!strcmp(names + s[i].sh_name, ".text") && s[i].sh_size <= room) {
-            memcpy(out, elf + s[i].sh_offset, s[i].sh_size);
-            return s[i].sh_size;
-        }
-    return 0;
-}
-
-/* With s_endpgm behind it. 0: the chip has no such instruction. */
-static size_t assemble(const Chip *chip, const char *text, uint8_t *out, size_t room) {
-    bool failed = false;
-    char *message = NULL;
-    LLVMMemoryBufferRef buffer = NULL;
-    LLVMContextRef context = LLVMContextCreate();
-    LLVMContextSetDiagnosticHandler(context, ignore, &failed);
-    LLVMModuleRef module = LLVMModuleCreateWithNameInContext("row", context);
-    LLVMSetTarget(module, "amdgcn-amd-amdhsa");
-    LLVMSetModuleInlineAsm2(module, text, strlen(text));
-    LLVMAppendModuleInlineAsm(module, "\ns_endpgm\n", 10);
-    failed |= LLVMTargetMachineEmitToMemoryBuffer(chip->machine, module, LLVMObjectFile, &message,
-                                                  &buffer);
-    size_t size = failed || !buffer ? 0 : text_section(LLVMGetBufferStart(buffer), out, room);
-    if (buffer) LLVMDisposeMemoryBuffer(buffer);
-    LLVMDisposeMessage(message);
-    LLVMDisposeModule(module);
-    LLVMContextDispose(context);
-    return size;
-}
-
-static bool open_chip(Chip *chip) {
-    char *message = NULL;
-    LLVMTargetRef target;
-    if (LLVMGetTargetFromTriple("amdgcn-amd-amdhsa", &target, &message)) return false;
-    const char *features = chip->name[3] == '9' ? ""
-                           : chip->wave == 64   ? "-wavefrontsize32,+wavefrontsize64"
-                                                : "";
-    chip->machine =
-        LLVMCreateTargetMachine(target, "amdgcn-amd-amdhsa", chip->name, features,
-                                LLVMCodeGenLevelNone, LLVMRelocPIC, LLVMCodeModelDefault);
-    return chip->machine != NULL;
-}
 
 /* -- Running ----------------------------------------------------------------------------------- */
 
@@ -625,8 +564,7 @@ int main(void) {
     static bool tried[NROWS], tried_scalar[NSCALARS];
     static Bench bench = {.random = 12345};
     Bench *b = &bench;
-    LLVMInitializeAMDGPUTargetInfo(), LLVMInitializeAMDGPUTarget(), LLVMInitializeAMDGPUTargetMC();
-    LLVMInitializeAMDGPUAsmPrinter(), LLVMInitializeAMDGPUAsmParser();
+    assembler_start();
     b->w = malloc(sizeof *b->w);
     for (unsigned c = 0; b->w && c < sizeof chips / sizeof *chips; c++) {
         if (!open_chip(&chips[c])) return 1;
