@@ -211,6 +211,13 @@ static inline void context_end(CallContext *ctx) {
     ctx->kept = NULL;
 }
 
+/* Who owns code of ENTRY_C: it is told of exceptions, on any thread, and knows what a context needs. */
+typedef struct CodeOwner {
+    void (*failed)(const struct CodeOwner *owner, CallContext *ctx, int status);
+    char *(*stack_limit)(void);
+    const ParallelRunner *parallel;
+} CodeOwner;
+
 /* Of a function that makes a generator (Artifact.resumes): with args NULL `result` begins with the generator, an ArrayValue of one axis,
  * and at GENERATOR_BYTES it gets Artifact.resumed, (more, item). */
 typedef int (*HostEntry)(CallContext *ctx, void **args, void *result);
@@ -251,6 +258,7 @@ typedef enum EntryKind {
     ENTRY_HOST, /* HostEntry: @jit */
     ENTRY_UFUNC, /* UfuncEntry: @vectorize on the CPU, the function maps scalars to a scalar; @guvectorize, it takes
                      scalars and arrays with axes, of layout A, and returns none */
+    ENTRY_C,      /* by C's calling convention: numbers, and arrays of one axis as pointers */
     ENTRY_KERNEL, /* KernelEntry on the CPU; a kernel of a device module on GPUs */
     ENTRY_DEVICE /* NVIDIA: a function for device code of others, see CompileOptions.status_result */
 } EntryKind;

@@ -30,13 +30,14 @@ typedef struct CompileOptions {
     EntryKind entry;
     const CoreAxes *
         core; /* ENTRY_UFUNC: of guvectorize, the function writes its results into arrays; or NULL */
-    int opt_level;        /* 0..3; default 3 */
-    uint32_t fastmath;    /* FastMath bits */
-    bool no_fma;          /* GPUs: do not contract */
-    bool no_vector_math;  /* CPU: scalar libm only */
-    bool general_variant; /* kernels: for launches beyond FAST_LIMIT (artifact.h) */
-    bool keep_text;       /* fill text_llvm, text_asm ... */
-    bool keep_object;     /* host code: fill object */
+    const struct CodeOwner *c_owner; /* ENTRY_C: outlives the code */
+    int opt_level;                   /* 0..3; default 3 */
+    uint32_t fastmath;               /* FastMath bits */
+    bool no_fma;                     /* GPUs: do not contract */
+    bool no_vector_math;             /* CPU: scalar libm only */
+    bool general_variant;            /* kernels: for launches beyond FAST_LIMIT (artifact.h) */
+    bool keep_text;                  /* fill text_llvm, text_asm ... */
+    bool keep_object;                /* host code: fill object */
     bool
         all_params; /* GPUs: parameters that nobody looks at stay, so that the layout is known without asking */
     bool

@@ -116,6 +116,23 @@ float quern_round_digitsf(float x, int64_t digits) {
     return (float)quern_round_digits((double)x, digits);
 }
 
+/* -- functions that C calls ------------------------------------------------------------------- */
+
+void quern_c_begin(const CodeOwner *owner, CallContext *ctx) {
+    memset(ctx, 0, sizeof *ctx);
+    ctx->stack_limit = owner->stack_limit();
+    ctx->parallel = owner->parallel;
+}
+
+void quern_c_failed(const CodeOwner *owner, CallContext *ctx, int32_t status) {
+    owner->failed(owner, ctx, status);
+    context_end(ctx);
+}
+
+void quern_c_end(CallContext *ctx) {
+    context_end(ctx);
+}
+
 /* -- the table -------------------------------------------------------------------------------- */
 
 /* Names of compiler-rt that LLVM may call. */
@@ -160,6 +177,9 @@ const SupportFunction support_functions[] = {
     ROW(quern_text_digits),
     ROW(quern_text_hash),
     ROW(quern_text_number),
+    ROW(quern_c_begin),
+    ROW(quern_c_end),
+    ROW(quern_c_failed),
     ROW(quern_exception_copy),
     ROW(quern_exception_float),
     ROW(quern_exception_int),

@@ -51,6 +51,10 @@ int32_t quern_matches_taken(CallContext *ctx, int64_t taken, const void *class_h
 
 /* A string that an exception carries lives as long as the call. Its bits for Raised.args; 0: no memory. */
 int64_t quern_text_kept(CallContext *ctx, Owner *text);
+/* Code of ENTRY_C: opens its context, tells its owner of an exception, ends the context. */
+void quern_c_begin(const CodeOwner *owner, CallContext *ctx);
+void quern_c_failed(const CodeOwner *owner, CallContext *ctx, int32_t status);
+void quern_c_end(CallContext *ctx);
 /* What a handler reads of the exception that it holds: ExceptionPart. CALL_EXCEPTION: the caller cannot say. The text is the
  * context's until it is copied. */
 int32_t quern_exception_int(CallContext *ctx, const Raised *held, int64_t place, int64_t count,

@@ -76,6 +76,7 @@ static void describe_object(StrBuf *out, const Binding *b) {
     switch (b->kind) {
     case BIND_MODULE: buf_printf(out, "module " STR_FMT, STR_ARG(b->name)); return;
     case BIND_LIBRARY:
+    case BIND_FOREIGN:
     case BIND_OVERLOADED:
     case BIND_FUNCTION: buf_printf(out, "function " STR_FMT, STR_ARG(b->name)); return;
     case BIND_MEMBER: buf_printf(out, STR_FMT, STR_ARG(b->name)); return;

@@ -22,9 +22,10 @@ typedef enum BindKind {
     BIND_MODULE,   /* a module or namespace whose attributes are looked up: `name` */
     BIND_FUNCTION, /* a Python function, jitted or plain, or a device function: resolver->code */
     BIND_TYPE, /* a Quern type or NumPy dtype or scalar type object: `type`; callable as a cast */
-    BIND_EXCEPTION,  /* an exception class: `name` */
-    BIND_MEMBER,     /* a member of an enumeration: `cls`, `number`; has attributes */
-    BIND_INSTANCE,   /* a tuple or named tuple whose items are bindings */
+    BIND_EXCEPTION, /* an exception class: `name` */
+    BIND_MEMBER,    /* a member of an enumeration: `cls`, `number`; has attributes */
+    BIND_INSTANCE,  /* a tuple or named tuple whose items are bindings */
+    BIND_FOREIGN, /* a function of C: its address is `number`, `declared` has one signature, in which arrays are pointers */
     BIND_OVERLOADED, /* what libraries have implemented (quern.extending): `name`; without a handle a method of that name */
     BIND_PARTIAL, /* functools.partial: a function and arguments as `items`, their keywords or nothing as `names` */
     BIND_OPAQUE /* anything else: `name` is its type's name, for messages */

@@ -194,6 +194,7 @@ static PyMethodDef module_methods[] = {
      "The folder of the disk cache (None: there is none) and its size limit in bytes."},
     {"compile_kernel", py_compile_kernel, METH_VARARGS,
      "(function, signature, options, architecture, keep texts): a kernel for a chip, as a dict."},
+    {"compile_c", py_compile_c, METH_VARARGS, "(function, signature, options): a CFunction."},
     {"make_gufunc", py_make_gufunc, METH_VARARGS, NULL},
     {"make_ufunc", (PyCFunction)(void (*)(void))py_make_ufunc, METH_VARARGS | METH_KEYWORDS, NULL},
     {NULL, NULL, 0, NULL},
@@ -221,7 +222,8 @@ static int module_exec(PyObject *module) {
         add_type(module, &state->ufunc_data_type, &py_ufunc_data_spec) < 0 ||
         add_type(module, &state->shared_type, &py_shared_spec) < 0 ||
         add_type(module, &state->field_type, &py_field_spec) < 0 ||
-        add_type(module, &state->generator_type, &py_generator_spec) < 0)
+        add_type(module, &state->generator_type, &py_generator_spec) < 0 ||
+        add_type(module, &state->cfunction_type, &py_cfunction_spec) < 0)
         return -1;
     return py_ufunc_init(state) < 0 ? -1 : py_device_init(state, module);
 }
@@ -235,6 +237,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     for (int i = 0; i < CLS_COUNT; i++)
         Py_VISIT(state->shared_classes[i]);
     Py_VISIT(state->generator_type);
+    Py_VISIT(state->cfunction_type);
     Py_VISIT(state->np);
     Py_VISIT(state->errors);
     Py_VISIT(state->linecache);
@@ -254,6 +257,7 @@ static int module_clear(PyObject *module) {
     for (int i = 0; i < CLS_COUNT; i++)
         Py_CLEAR(state->shared_classes[i]);
     Py_CLEAR(state->generator_type);
+    Py_CLEAR(state->cfunction_type);
     Py_CLEAR(state->np);
     Py_CLEAR(state->errors);
     Py_CLEAR(state->linecache);

@@ -538,6 +538,17 @@ static int bind_index_trick(PyResolver *r, Binding *b, PyObject *object) {
     return 0;
 }
 
+/* What stands for a Python function of its own: cfunc(). 1 bound, 0 another object, -1 exception. */
+static int bind_wrapped(PyResolver *r, Binding *b, PyObject *object) {
+    PyObject *function;
+    if (py_get_optional(object, "_quern_function", &function) < 0) return -1;
+    int found = function && PyFunction_Check(function);
+    if (found && !bind_function(r, b, function)) found = -1;
+    if (found > 0) b->handle = function; /* the wrapper, which is kept, keeps it */
+    Py_XDECREF(function);
+    return found;
+}
+
 static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     ModState *state = r->state;
     PyTypeObject *type = Py_TYPE(object);
@@ -587,6 +598,8 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     if (PyCFunction_Check(object)) return bind_foreign(r, b, object);
     if ((found = bind_named_object(r, b, object))) return found > 0;
     if ((found = bind_index_trick(r, b, object))) return found > 0;
+    if ((found = py_bind_of_c(r, b, object))) return found > 0;
+    if ((found = bind_wrapped(r, b, object))) return found > 0;
     return py_bind_name(r, b, BIND_OPAQUE, type->tp_name);
 }
 

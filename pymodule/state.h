@@ -70,7 +70,7 @@ typedef struct CompoundTable {
 typedef struct ModState {
     PyObject *module; /* borrowed */
     PyTypeObject *dispatcher_type, *ufunc_data_type, *kernel_type, *launch_type;
-    PyTypeObject *shared_type, *field_type, *generator_type;
+    PyTypeObject *shared_type, *field_type, *generator_type, *cfunction_type;
     PyObject *shared_classes[CLS_COUNT]; /* typed.List and its kin, told by register(); else NULL */
     int exclusive; /* calls that run and were given shared objects; under the GIL */
     PyTypeObject *device_array_type, *stream_type, *event_type, *device_type, *api_type;
@@ -234,6 +234,8 @@ void py_log_dependency(PyResolver *r, DependencyKind kind, Str path, const Bindi
 /* overloads.c: is the object known by implementations of libraries? */
 bool py_is_overloaded(PyResolver *r, PyObject *object);
 void py_overloads_init(PyResolver *r);
+/* resolve_foreign.c: a function of ctypes or cffi. 1 bound, 0 another object, -1 exception. */
+int py_bind_of_c(PyResolver *r, Binding *b, PyObject *object);
 /* resolve_arrays.c. false: exception. */
 bool py_bind_array(PyResolver *r, Binding *b, PyObject *array);
 bool py_bind_record(PyResolver *r, Binding *b, PyObject *record);
@@ -339,7 +341,8 @@ void py_dump_artifact(const Artifact *artifact, const char *target, uint32_t bit
 
 /* -- types, made by module.c from these specs -- */
 extern PyType_Spec py_dispatcher_spec, py_ufunc_data_spec, py_shared_spec, py_field_spec;
-extern PyType_Spec py_generator_spec;
+extern PyType_Spec py_generator_spec, py_cfunction_spec;
+PyObject *py_compile_c(PyObject *module, PyObject *args);      /* cfunc_obj.c */
 PyObject *py_compile_kernel(PyObject *module, PyObject *args); /* ahead.c */
 PyObject *py_make_ufunc(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *py_make_gufunc(PyObject *module, PyObject *args);

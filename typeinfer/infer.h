@@ -426,6 +426,10 @@ bool v_call_with_caught(Infer *in, const Binding *callee, CallArgs *args, bool *
 bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out);
 bool v_library(Infer *in, const char *name, const CallArgs *args, Val *out); /* error when absent */
 
+/* -- infer_foreign.c: functions of C -- */
+
+bool v_call_foreign(Infer *in, const Binding *b, const CallArgs *args, Val *out);
+
 /* -- infer_overload.c: what libraries have implemented ------------------------------------------- */
 
 /* *taken false: there is no implementation of that library function for these arguments. */

@@ -222,6 +222,7 @@ bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out) {
     case BIND_LIBRARY:
         if (is_method(in, b, callee.src)) return call_method(in, b, callee.src, args, out);
         return call_library(in, b->name, args, out);
+    case BIND_FOREIGN: return v_call_foreign(in, b, args, out);
     case BIND_OVERLOADED: return v_call_overloaded(in, callee, args, out);
     case BIND_TYPE: return v_type_call(in, b, args, out);
     case BIND_EXCEPTION: /* its arguments are read by `raise` */

@@ -62,6 +62,7 @@ static const LibRow rows[] = {
 #include "typeinfer/tables/numpy.def"
 #include "typeinfer/tables/operators.def"
 #include "typeinfer/tables/primitives.def"
+#include "typeinfer/tables/pointers.def"
 #include "typeinfer/tables/parallel.def"
 #include "typeinfer/tables/set.def"
 #include "typeinfer/tables/str.def"

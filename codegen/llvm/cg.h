@@ -365,6 +365,7 @@ void cg_store_value(Cg *cg, const Type *type, Value address, const Value *leaves
 Value cg_entry_function(Cg *cg, LType type);
 const char *cg_entry_name(Cg *cg); /* unique in the process */
 void cg_entry_host(Cg *cg);
+void cg_entry_c(Cg *cg); /* cg_entry_c.c */
 void cg_entry_ufunc(Cg *cg);
 /* Loads all parameters of funcs[0] from `args` (void **); returns the leaves. */
 Value *cg_entry_arguments(Cg *cg, Value args);

@@ -424,6 +424,52 @@ static void gen_text_kept(Cg *cg, LibCall *call) {
     call->out[0] = cg_call_extern(cg, "quern_text_kept", cg->i64, args, 2);
 }
 
+/* Ints narrower than C's int are widened. */
+static Value foreign_argument(Cg *cg, const Type *type, const Value *leaves) {
+    if (type->kind == TY_ARRAY) {
+        ArrayLeaves array;
+        cg_array_open(cg, type, (Value *)leaves, &array);
+        return array.data;
+    }
+    if (type->kind == TY_bool) return LLVMBuildZExt(cg->b, leaves[0], cg->i32, "");
+    if (!type_is_int(type) || type_bits(type) >= 32) return leaves[0];
+    return type_class(type) == CLASS_SINT ? LLVMBuildSExt(cg->b, leaves[0], cg->i32, "")
+                                          : LLVMBuildZExt(cg->b, leaves[0], cg->i32, "");
+}
+
+static LType foreign_result(Cg *cg, const Type *type) {
+    if (type->kind == TY_none) return cg->void_;
+    if (type->kind == TY_f32) return cg->f32;
+    if (type->kind == TY_f64) return cg->f64;
+    return type->kind == TY_bool ? cg->i8
+                                 : LLVMIntTypeInContext(cg->context, (unsigned)type_bits(type));
+}
+
+static void gen_foreign(Cg *cg, LibCall *call) {
+    LType params[16];
+    Value args[16];
+    int n = call->nargs - 2;
+    TypeKind kind = (TypeKind)LLVMConstIntGetSExtValue(call->args[1][0]);
+    bool pointer = kind >= TY_SCALARS;
+    const Type *type = type_scalar(cg->ir->types, pointer ? TY_i64 : kind);
+    for (int i = 0; i < n; i++) {
+        args[i] = foreign_argument(cg, call->types[2 + i], call->args[2 + i]);
+        params[i] = LLVMTypeOf(args[i]);
+    }
+    LType result = foreign_result(cg, type);
+    Value callee = LLVMBuildIntToPtr(cg->b, call->args[0][0], cg->ptr[0], "");
+    Value got = LLVMBuildCall2(cg->b, LLVMFunctionType(result, params, (unsigned)n, false), callee,
+                               args, (unsigned)n, "");
+    if (type->kind == TY_none)
+        call->out[0] = cg_int(cg->i64, 0);
+    else if (type_is_float(type))
+        call->out[0] = type->kind == TY_f32 ? LLVMBuildFPExt(cg->b, got, cg->f64, "") : got;
+    else if (type_class(type) == CLASS_SINT)
+        call->out[0] = LLVMBuildSExtOrBitCast(cg->b, got, cg->i64, "");
+    else
+        call->out[0] = LLVMBuildZExtOrBitCast(cg->b, got, cg->i64, "");
+}
+
 /* int status = quern_exception_...(ctx, exception, place, count ..., &value) */
 static void gen_exception(Cg *cg, LibCall *call) {
     char function[40];

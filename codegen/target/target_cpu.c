@@ -235,6 +235,7 @@ static bool entry(Cg *cg) {
     switch (cg->options->entry) {
     case ENTRY_HOST: cg_entry_host(cg); break;
     case ENTRY_UFUNC: cg_entry_ufunc(cg); break;
+    case ENTRY_C: cg_entry_c(cg); break;
     case ENTRY_KERNEL: cg->sigs[0].suspends ? cg_coro_entry(cg) : entry_kernel(cg); break;
     default: cg_error(cg, "this kind of entry on the CPU"); break;
     }

@@ -33,30 +33,13 @@ def stencil(func_or_mode="constant", **options):
     return lambda function: StencilFunc(getattr(function, "py_func", function), func_or_mode, options)
 
 
-class CFunc(Wrapper):
-    """What cfunc() returns. Calling it from Python calls the Python function, as in Numba."""
-
-    def __init__(self, function, signature, options):
-        super().__init__("cfunc", function, targetoptions=options, native_name=f"cfunc.{function.__qualname__}")
-        self._sig = signature
-
-    def __call__(self, *args, **kwargs):
-        return self.py_func(*args, **kwargs)
-
-    address = property(lambda self: refuse("cfunc", f"'{self.__name__}' has no address"))
-    ctypes = property(lambda self: refuse("cfunc", f"'{self.__name__}' has no ctypes object"))
-    cffi = property(lambda self: refuse("cfunc", f"'{self.__name__}' has no cffi pointer"))
-
-    def inspect_llvm(self):
-        refuse("cfunc")
-
-
 def cfunc(sig, locals=None, cache=False, pipeline_class=None, **options):
-    """Not built: what it returns has no address."""
+    """A function that C code can call, compiled for the signature at once: float64(float64, CPointer(float64))."""
     from .decorators import is_signature
     if not is_signature(sig):
         raise TypeError(f"cfunc() needs a signature such as 'float64(float64)', not {sig!r}")
-    return lambda function: CFunc(getattr(function, "py_func", function), sig, options)
+    from ._foreign import CFunc
+    return lambda function: CFunc(getattr(function, "py_func", function), sig, {**options, "locals": locals})
 
 
 def jit_module(**options):

@@ -141,3 +141,7 @@ def carray(ptr, shape, dtype=None):
 def farray(ptr, shape, dtype=None):
     """An array in Fortran order over the memory a ctypes pointer points to; it is not copied."""
     return _pointer_array(ptr, shape, dtype, "F")
+
+
+for _function in (carray, farray):  # in compiled code: rows of pointers.def
+    _function._quern_name = "quern." + _function.__name__

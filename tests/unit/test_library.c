@@ -26,7 +26,7 @@ static bool makes_container(const LibRow *row) {
                                         "builtins.sorted"};
     static const char *const prefixes[] = {
         "bisect.insort",        "dict.", "heapq.", "list.", "primitive.text_",
-        "primitive.exception_", "set.",  "str.",   "typed."};
+        "primitive.exception_", "primitive.foreign_", "set.",  "str.",   "typed."};
     for (int i = 0; i < countof(names); i++)
         if (strcmp(row->name, names[i]) == 0) return true;
     for (int i = 0; i < countof(prefixes); i++)
