@@ -243,9 +243,26 @@ static void lower_part(Cg *cg, Ref ref, int64_t item) {
 
 /* -- indices ---------------------------------------------------------------------------------- */
 
+/* Data seldom count from the end, and what they index should not wait for a selection. */
+static Value wrap_seldom(Cg *cg, Value negative, Value i, Value n) {
+    BB here = LLVMGetInsertBlock(cg->b), wraps = cg_block(cg, "wraps"), next = cg_block(cg, "on");
+    cg_unlikely(cg, LLVMBuildCondBr(cg->b, negative, wraps, next));
+    cg_at(cg, wraps);
+    Value sum = LLVMBuildAdd(cg->b, i, n, "");
+    LLVMBuildBr(cg->b, next);
+    cg_at(cg, next);
+    Value phi = LLVMBuildPhi(cg->b, cg->i64, "");
+    LLVMAddIncoming(phi, (Value[]){i, sum}, (BB[]){here, wraps}, 2);
+    return phi;
+}
+
 static void lower_wrap_index(Cg *cg, Ref ref) {
     Value i = cg_leaf(cg, ir_arg(cg->f->ir, ref, 0)), n = cg_leaf(cg, ir_arg(cg->f->ir, ref, 1));
     Value negative = LLVMBuildICmp(cg->b, LLVMIntSLT, i, cg_int(cg->i64, 0), "");
+    if (cg->target->is_host) {
+        cg_set1(cg, ref, wrap_seldom(cg, negative, i, n));
+        return;
+    }
     cg_set1(cg, ref, LLVMBuildSelect(cg->b, negative, LLVMBuildAdd(cg->b, i, n, ""), i, ""));
 }
 
