@@ -756,7 +756,7 @@ static void candidates(const PassContext *ctx, const Func *func, const Loop *loo
                     bits_set(&checked, ir_arg(func, ref, 0));
                 if (pass == 0) continue;
                 if ((host && (is_division(func, ref) || is_zero_guard(func, ref))) ||
-                    (inst->op == OP_check_index && inst->error == NO_BLOCK) ||
+                    (inst->op == OP_check_index && (host || inst->error == NO_BLOCK)) ||
                     (inst->op == OP_wrap_index && host && !bits_get(&checked, ref)))
                     vec_push(ctx->arena, out, ref);
             }
@@ -831,10 +831,15 @@ static void drop_checks(Func *func, Arena *arena, const RefList *checks, const R
         map[from_end->items[i]] = add_length(func, from_end->items[i]);
     ir_replace_many(func, map);
     for (int32_t i = 0; i < checks->len; i++) {
-        if (is_division(func, checks->items[i]))
-            ir_inst(func, checks->items[i])->sub = DIV_POSITIVE;
-        else
-            ir_remove(func, checks->items[i]);
+        Ref ref = checks->items[i];
+        if (is_division(func, ref)) {
+            ir_inst(func, ref)->sub = DIV_POSITIVE;
+            continue;
+        }
+        int32_t error = ir_inst(func, ref)->error;
+        if (error != NO_BLOCK) ir_edge_remove(func, ir_inst(func, ref)->block, error);
+        ir_inst(func, ref)->error = NO_BLOCK;
+        ir_remove(func, ref);
     }
 }
 

@@ -18,6 +18,8 @@
  * loop around it counts its rounds, and is an innermost loop itself where it has no others inside.
  * Where divisors are tested ahead (divisors.c), strips are shorter.
  *
+ * Where a poll may be caught (`try` around the loop), those that ask lead to the handler, with what its phis get behind a whole round.
+ *
  * A `while` loop that tests at its end is treated alike when its variable grows by the same step in each round. Its sum
  * may wrap and its step may be anything, which is of no matter: a strip ends at or before the limit, so that every
  * round that the loop would run is run, and none else; steps that are not small and positive make strips of one round.
@@ -415,6 +417,90 @@ static void visit_while(Polls *s, int32_t loop) {
     }
 }
 
+/* -- in `try` ---------------------------------------------------------------------------------------- */
+
+/* A poll that fails into a handler outside of its loop, and what the handler's phis get when it fails behind a round. */
+typedef struct Handled {
+    int32_t handler;
+    Vec(Ref) values;
+} Handled;
+
+/* The value behind a whole round: a phi of the header for what goes back to it. NO_REF: it is known in the round alone. */
+static Ref behind_round(const Polls *s, int32_t loop, Ref value) {
+    const Block *header = &s->func->blocks.items[s->cfg.loops.items[loop].header];
+    for (int32_t i = 0; i < header->insts.len; i++) {
+        Ref phi = header->insts.items[i];
+        if (ir_inst(s->func, phi)->op != OP_phi) break;
+        for (int32_t k = 0; k < header->preds.len; k++)
+            if (ir_arg(s->func, phi, k) == value &&
+                opt_in_loop(&s->cfg, loop, header->preds.items[k]))
+                return phi;
+    }
+    return opt_in_loop(&s->cfg, loop, ir_inst(s->func, value)->block) ? NO_REF : value;
+}
+
+/* The loop's only poll, where it has a handler; it is one without, from here on. */
+static bool take_handler(Polls *s, int32_t loop, Handled *out) {
+    const Loop *info = &s->cfg.loops.items[loop];
+    Ref poll = NO_REF;
+    if (info->latch == NO_BLOCK) return false;
+    for (int32_t i = 0; i < info->blocks.len; i++) {
+        const Block *block = &s->func->blocks.items[info->blocks.items[i]];
+        for (int32_t k = 0; k < block->insts.len; k++) {
+            if (ir_inst(s->func, block->insts.items[k])->op != OP_poll) continue;
+            if (poll) return false;
+            poll = block->insts.items[k];
+        }
+    }
+    if (!poll || ir_inst(s->func, poll)->nargs || ir_inst(s->func, poll)->error == NO_BLOCK)
+        return false;
+    int32_t handler = ir_inst(s->func, poll)->error, from = ir_inst(s->func, poll)->block;
+    const Block *h = &s->func->blocks.items[handler];
+    if (opt_in_loop(&s->cfg, loop, handler)) return false;
+    *out = (Handled){.handler = handler};
+    for (int32_t i = 0; i < h->insts.len; i++) {
+        Ref phi = h->insts.items[i];
+        if (ir_inst(s->func, phi)->op != OP_phi) break;
+        int32_t at = 0;
+        while (h->preds.items[at] != from)
+            at++;
+        Ref value = behind_round(s, loop, ir_arg(s->func, phi, at));
+        if (!value) return false;
+        vec_push(s->ctx->arena, &out->values, value);
+    }
+    ir_edge_remove(s->func, from, handler);
+    ir_inst(s->func, poll)->error = NO_BLOCK;
+    return true;
+}
+
+/* Polls made since then, of which those that ask fail into the handler. */
+static void give_handler(Polls *s, const Handled *h, Ref since) {
+    Func *func = s->func;
+    for (Ref ref = since, n = func->insts.len; ref < n; ref++) {
+        if (ir_inst(func, ref)->op != OP_poll || ir_inst(func, ref)->sub == FLAG_LATER) continue;
+        int32_t block = ir_inst(func, ref)->block;
+        int32_t rest = opt_split_block(func, block, opt_position(func, ref) + 1);
+        func->blocks.items[rest].cold = func->blocks.items[block].cold;
+        ir_inst(func, ref)->error = h->handler;
+        ir_edge_add(func, block, h->handler);
+        for (int32_t i = 0; i < h->values.len; i++)
+            ir_add_arg(func, func->blocks.items[h->handler].insts.items[i], h->values.items[i]);
+    }
+}
+
+/* A counted loop in `try` runs in strips like any other; short ones are no exception. */
+static bool visit_handled(Polls *s, int32_t loop, const CountedLoop *counted, bool inner) {
+    Handled handled;
+    int32_t span = 0;
+    if (s->rounds[loop] || !take_handler(s, loop, &handled)) return false;
+    remove_polls(s->func, &s->cfg, loop, &span);
+    int64_t weight = weight_of(s->func, &s->cfg, loop);
+    Ref since = s->func->insts.len;
+    strip_mine(s->func, counted, QN_MAX(STRIP / weight, 1), weight, span, inner);
+    give_handler(s, &handled, since);
+    return true;
+}
+
 /* An innermost loop, where loops without polls do not count. */
 static void visit(Polls *s, int32_t loop) {
     Func *func = s->func;
@@ -426,6 +512,7 @@ static void visit(Polls *s, int32_t loop) {
         visit_while(s, loop);
         return;
     }
+    if (visit_handled(s, loop, &counted, inner)) return;
     Divisors *divisors =
         s->rounds[loop] ? NULL : opt_divisors(s->ctx, func, &s->cfg, loop, &counted);
     if (!remove_polls(func, &s->cfg, loop, &span)) return;

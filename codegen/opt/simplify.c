@@ -1,5 +1,5 @@
-/* simplify.c - what later passes should not have to look at: wraparound of indices that cannot be negative,
- * guards that cannot fail, casts to the same type, sums with zero. LLVM does the rest. */
+/* simplify.c - what later passes should not have to look at: wraparound of indices that cannot be negative, guards that cannot fail,
+ * casts to the same type, sums with zero, views that only fix indices, blocks that only follow each other. LLVM does the rest. */
 #include "codegen/opt/pass.h"
 
 static bool is_const_bool(const Func *func, Ref ref, bool *value) {
@@ -127,8 +127,48 @@ static void look_through_views(Func *func, Arena *arena, Ref *map) {
     }
 }
 
+/* -- blocks --------------------------------------------------------------------------------------- */
+
+/* Does `block` only go on in `next`, which nothing else leads to? What may fail into a handler ends its block. */
+static bool goes_on(const Func *func, int32_t block, int32_t *next) {
+    const Block *b = &func->blocks.items[block];
+    const Inst *last = ir_inst(func, b->insts.items[b->insts.len - 1]);
+    if (last->op != OP_jump || last->sub) return false;
+    if (b->insts.len > 1 && ir_inst(func, b->insts.items[b->insts.len - 2])->error != NO_BLOCK)
+        return false;
+    *next = last->target[0];
+    const Block *n = &func->blocks.items[*next];
+    return *next != block && n->preds.len == 1 && n->cold == b->cold &&
+           ir_inst(func, n->insts.items[0])->op != OP_phi;
+}
+
+/* Blocks that only follow each other become one: inside of `try` the front end begins one at each instruction of Python's, and loops
+ * are known by the form of their header. */
+static void merge_blocks(Func *func) {
+    for (int32_t b = 0; b < func->blocks.len; b++) {
+        int32_t next, to[3];
+        while (!func->blocks.items[b].removed && goes_on(func, b, &next)) {
+            Block *block = &func->blocks.items[b], *gone = &func->blocks.items[next];
+            int n = ir_successors(func, next, to);
+            ir_remove(func, ir_terminator(func, b));
+            for (int32_t i = 0; i < gone->insts.len; i++) {
+                vec_push(func->module->arena, &block->insts, gone->insts.items[i]);
+                ir_inst(func, gone->insts.items[i])->block = b;
+            }
+            for (int k = 0; k < n; k++) {
+                Block *after = &func->blocks.items[to[k]];
+                for (int32_t i = 0; i < after->preds.len; i++)
+                    if (after->preds.items[i] == next) after->preds.items[i] = b;
+            }
+            gone->insts.len = gone->preds.len = 0;
+            gone->removed = true;
+        }
+    }
+}
+
 void opt_simplify(PassContext *ctx, Func *func) {
     cfg_remove_unreachable(func);
+    merge_blocks(func);
     Ref *map = arena_array(ctx->arena, Ref, func->insts.len);
     look_through_views(func, ctx->arena, map);
     for (int32_t b = 0; b < func->blocks.len; b++) {

@@ -310,14 +310,23 @@ class Nest:
         self.block(indent, depth)
         self.arrays.pop()
 
+    def handled(self, indent, depth):
+        """A loop in try. No handler catches an IndexError, after which unchecked code would have done anything."""
+        self.line(indent, "try:")
+        (self.for_loop if self.chance(0.8) else self.while_loop)(indent + 1, depth)
+        self.line(indent, f"except {self.pick('ValueError', 'ZeroDivisionError', '(ZeroDivisionError, ValueError)')}:")
+        self.assign(indent + 1)
+
     def block(self, indent, depth):
         for _ in range(self.rng.randrange(1, 4)):
             self.budget -= 1
             what = self.rng.random()
             if depth > 0 and self.budget > 0 and what < 0.5:
                 (self.for_loop if self.chance(0.65) else self.while_loop)(indent, depth)
-            elif depth > 0 and self.budget > 0 and what < 0.56:
+            elif depth > 0 and self.budget > 0 and what < 0.54:
                 self.view(indent, depth)
+            elif depth > 0 and self.budget > 0 and what < 0.57 and not self.kernel:
+                self.handled(indent, depth)
             elif what < 0.62 and self.budget > 0:
                 self.leave(indent)
             elif what < 0.7 and self.budget > 0:

@@ -9,8 +9,8 @@ import pytest
 from quern import njit
 
 
-def same(function, *args, **options):
-    """The function gives, stores and raises what it does in CPython, checked and unchecked where nothing is raised."""
+def same(function, *args, catches=False):
+    """The function gives, stores and raises what it does in CPython, checked, and unchecked where no index is out of bounds."""
     def outcome(call):
         copies = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
         try:
@@ -20,9 +20,9 @@ def same(function, *args, **options):
 
     expected, left = outcome(function)
     for unchecked in (False, True):
-        if unchecked and isinstance(expected, type):
+        if unchecked and (catches or isinstance(expected, type)):
             continue
-        found, stored = outcome(njit(boundscheck=not unchecked, **options)(function))
+        found, stored = outcome(njit(boundscheck=not unchecked)(function))
         assert found == expected, (args, found, expected)
         for a, b in zip(left, stored):
             if isinstance(a, np.ndarray):
@@ -296,3 +296,67 @@ def test_inspect_loops_says_what_stays():
     g = njit(lambda x: x + 1)
     g(1)
     assert g.inspect_loops(g.signatures[0]) == "no loops\n"
+
+
+# -- loops in try -------------------------------------------------------------------------------------------
+
+
+def in_try(a, b, out, n):
+    s = 0
+    i = -1
+    done = 0
+    try:
+        for i in range(n):
+            out[i] = a[i] * 2
+            s += b[i]
+            done = i + 1
+        for i in range(1, n):
+            s = s * 3 + out[i] * out[i - 1] + b[-i]
+        done += 100
+    except IndexError:
+        return -s * 1000 - i * 10 - done
+    return s + done
+
+
+def try_in_loop(a, m, n):
+    s = 0
+    last = -5
+    for i in range(n):
+        try:
+            for j in range(m):
+                s += a[i, j]
+                last = j
+            s *= 3
+        except IndexError:
+            s += 1000 + last
+            continue
+        finally:
+            s -= 1
+    return s % 1000003
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 5, 6, 7, 40])
+def test_loops_in_try(n):
+    for sizes in [(n, n, n), (n, max(n - 1, 0), n), (max(n - 2, 0), n, n), (n, n, max(n - 1, 0)), (5, 6, 7)]:
+        a, b, out = (np.arange(k) % 7 + 1 for k in sizes)
+        same(in_try, a, b, out, n, catches=True)
+        same(try_in_loop, np.arange(12).reshape(3, 4), n, 4, catches=True)
+
+
+def handled_sum(a, n):
+    s = 0.0
+    k = 0
+    try:
+        for i in range(n):
+            s += a[i]
+            k = i
+    except IndexError:
+        return s, k
+    return s, -k
+
+
+def test_long_loops_in_try_end_where_they_should():
+    a = np.ones(200_000)
+    for n in (65_535, 65_536, 65_537, 131_072, 131_073, 199_999, 200_000, 200_001, 10**9):
+        expected = (float(min(n, 200_000)), -(n - 1) if n <= 200_000 else 199_999)
+        assert njit(handled_sum)(a, n) == expected, n
