@@ -77,8 +77,8 @@ ValueLayout abi_layout(Arena *arena, const Type *type, const Type *weak) {
     return out;
 }
 
-ValueLayout cg_layout(Arena *arena, const Type *type) {
-    return abi_layout(arena, type, NULL);
+ValueLayout cg_layout(Arena *arena, TypeTable *types, const Type *type) {
+    return abi_layout(arena, type_stored(types, type), type);
 }
 
 /* -- usage ------------------------------------------------------------------------------------ */

@@ -98,6 +98,6 @@ int64_t support_live_objects(void);
 void cg_test_fatal_error(void);
 
 /* How a value of that type lies in memory: for whoever makes one outside of a compilation. */
-ValueLayout cg_layout(Arena *arena, const Type *type);
+ValueLayout cg_layout(Arena *arena, TypeTable *types, const Type *type);
 
 #endif

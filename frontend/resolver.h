@@ -142,6 +142,13 @@ typedef struct Overload {
     Str reasons;             /* what those that refused have said; may be empty */
 } Overload;
 
+/* What a class has for its instances. */
+typedef enum MemberKind {
+    MEMBER_METHOD,   /* a function that gets the instance */
+    MEMBER_PROPERTY, /* one that is called when the attribute is read, or set */
+    MEMBER_OTHER     /* a static method, a constant of the class */
+} MemberKind;
+
 typedef struct Resolver {
     void *user;
     /* All return NULL (or false) only with a diagnostic added or a Python exception pending. A name that
@@ -155,9 +162,9 @@ typedef struct Resolver {
     /* A function that `function` makes when it runs: `code` is a constant of its CodeUnit. No closure variable of it has a
      * value. NULL: nobody asks (ti_diagnose does). */
     const Binding *(*nested)(void *user, const Binding *function, Handle code);
-    /* What a class of named tuples or of values has for their instances: a function, or that of a property (*property).
+    /* What a class of named tuples, of values or of instances has for them; `setter`: for assignment to the attribute, a property.
      * BIND_MISSING: nothing that could be compiled. May be NULL. */
-    const Binding *(*member)(void *user, Handle cls, Str name, bool *property);
+    const Binding *(*member)(void *user, Handle cls, Str name, bool setter, MemberKind *kind);
     /* The Python function of quern/library that implements a canonical name ("builtins.sum"). */
     const Binding *(*library)(void *user, Str name);
     /* Is one class of exceptions derived from the other, or the same? 1 yes, 0 no, -1 a Python exception is pending. Classes

@@ -38,6 +38,10 @@ static void release_value(const ValueLayout *layout, const char *value) {
 }
 
 void py_exchange_value(ModState *state, const ValueLayout *layout, char *at, const char *fresh) {
+    if (layout->kind < TY_SCALARS) {
+        memcpy(at, fresh, (size_t)layout->size);
+        return;
+    }
     char *old = PyMem_Malloc((size_t)layout->size + 1);
     if (old) memcpy(old, at, (size_t)layout->size);
     memcpy(at, fresh, (size_t)layout->size);

@@ -26,6 +26,7 @@ static PyObject *module_register(PyObject *module, PyObject *args) {
                       : !strcmp(name, "Namespace") ? &state->namespace_class
                       : !strcmp(name, "overloads") ? &state->overloads
                                                    : NULL;
+    if (!strcmp(name, "Instance")) slot = &state->instance_class;
     if (!strcmp(name, "List")) slot = &state->shared_classes[CLS_list];
     if (!strcmp(name, "Dict")) slot = &state->shared_classes[CLS_dict];
     if (!strcmp(name, "Set")) slot = &state->shared_classes[CLS_set];
@@ -234,6 +235,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(state->ufunc_data_type);
     Py_VISIT(state->shared_type);
     Py_VISIT(state->field_type);
+    Py_VISIT(state->instance_class);
     for (int i = 0; i < CLS_COUNT; i++)
         Py_VISIT(state->shared_classes[i]);
     Py_VISIT(state->generator_type);
@@ -254,6 +256,7 @@ static int module_clear(PyObject *module) {
     Py_CLEAR(state->dispatcher_type);
     Py_CLEAR(state->ufunc_data_type);
     Py_CLEAR(state->field_type);
+    Py_CLEAR(state->instance_class);
     for (int i = 0; i < CLS_COUNT; i++)
         Py_CLEAR(state->shared_classes[i]);
     Py_CLEAR(state->generator_type);

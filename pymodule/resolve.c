@@ -353,6 +353,23 @@ static bool bind_value_class(PyResolver *r, Binding *b, PyObject *cls, const Typ
     return ok;
 }
 
+/* A class with @jitclass: its fields are what it means, its methods are asked for one by one. */
+static bool bind_instance_class(PyResolver *r, Binding *b, PyObject *cls) {
+    const Type *type = py_instance_type(r->state, r->types, r->arena, cls);
+    if (!type) return false;
+    Hasher h;
+    bool ok = bind_type(r, b, type);
+    hash_init(&h);
+    hash_update(&h, &b->digest, sizeof b->digest);
+    for (int32_t i = 0; i < type->nitems; i++) {
+        Str text = py_type_text(r, type->declared[i]);
+        hash_update(&h, type->fields[i].bytes, (size_t)type->fields[i].len + 1);
+        hash_update(&h, text.bytes, (size_t)text.len);
+    }
+    b->digest = hash_final(&h);
+    return ok;
+}
+
 static bool bind_class(PyResolver *r, Binding *b, PyObject *cls, Str path) {
     ModState *state = r->state;
     int kind = py_kind_of_scalar_type(state, (PyTypeObject *)cls);
@@ -369,6 +386,9 @@ static bool bind_class(PyResolver *r, Binding *b, PyObject *cls, Str path) {
     if (found) return found > 0 && bind_named(r, b, cls, named, path);
     if ((found = value_type(r, cls, &named)))
         return found > 0 && bind_value_class(r, b, cls, named, path);
+    if (state->instance_class &&
+        PyType_IsSubtype((PyTypeObject *)cls, (PyTypeObject *)state->instance_class))
+        return bind_instance_class(r, b, cls);
     if ((found = bind_library(r, b, cls))) return found > 0;
     if ((found = bind_named_object(r, b, cls))) return found > 0; /* prange */
     PyObject *members; /* an enumeration is a namespace */
@@ -770,25 +790,18 @@ static const Binding *resolve_attr(void *user, const Binding *object, Str name) 
     return logged(r, DEP_ATTR, path, b);
 }
 
-static const Binding *resolve_member(void *user, Handle cls, Str name, bool *property) {
+static const Binding *resolve_member(void *user, Handle cls, Str name, bool setter,
+                                     MemberKind *kind) {
     PyResolver *r = user;
     const Binding *owner = py_enumeration(r, cls);
     PyObject *key = owner ? PyUnicode_FromStringAndSize(name.bytes, name.len) : NULL;
     if (!key) return NULL;
     Str base = path_of(r, owner);
     Str path = str_printf(r->arena, STR_FMT "." STR_FMT, STR_ARG(base), STR_ARG(name));
-    PyObject *found = Py_XNewRef(_PyType_Lookup((PyTypeObject *)cls, key)), *function = NULL;
+    PyObject *found = py_member_of(r->state, cls, key, setter, kind);
     Py_DECREF(key);
-    *property = found && PyObject_TypeCheck(found, &PyProperty_Type);
-    if (*property)
-        function = PyObject_GetAttrString(found, "fget");
-    else if (found && (PyFunction_Check(found) || Py_TYPE(found) == r->state->dispatcher_type))
-        function = Py_NewRef(found);
+    const Binding *b = found ? py_bind(r, found, path) : PyErr_Occurred() ? NULL : missing(r);
     Py_XDECREF(found);
-    const Binding *b = function && function != Py_None ? py_bind(r, function, path)
-                       : PyErr_Occurred()              ? NULL
-                                                       : missing(r);
-    Py_XDECREF(function);
     return logged(r, DEP_ATTR, path, b);
 }
 

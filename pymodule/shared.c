@@ -230,7 +230,7 @@ static bool maker_init(Maker *m, ModState *state, PyObject *self, PyObject *what
     const Type *type = text   ? type_of_text(state, types, &m->arena, text)
                        : like ? py_key_type(state, NULL, types, &m->arena, like, true)
                               : type_of_examples(state, types, &m->arena, self, what);
-    if (type) m->layout = cg_layout(&m->arena, type);
+    if (type) m->layout = cg_layout(&m->arena, types, type);
     if (type && !(m->key = py_type_key(state, type)) && !PyErr_Occurred())
         PyErr_SetString(PyExc_TypeError,
                         "typed containers hold numbers, arrays, text, instances of "
@@ -270,6 +270,8 @@ static PyObject *shared_become(PyObject *self, PyObject *args) {
 /* An attribute of a class with @jitclass. What it is like is asked when it is first used. */
 typedef struct Field {
     PyObject_HEAD PyObject *name;
+    PyTypeObject *
+        of; /* the class of the instance that it was first asked for (borrowed: it holds the field) */
     bool known;
     Maker maker; /* of its value */
     int64_t offset;
@@ -302,13 +304,14 @@ static bool look_at(Field *field, const SharedObject *of) {
     Str name;
     int32_t at = cls && py_str(&m->arena, field->name, &name) ? type_field(cls, name) : -1;
     if (at >= 0) {
-        m->layout = cg_layout(&m->arena, cls->items[at]);
-        m->key = py_type_key(state, cls->items[at]);
+        m->layout = cg_layout(&m->arena, types, cls->declared[at]);
+        m->key = py_type_key(state, cls->declared[at]);
         field->offset = cls->offsets[at];
     }
     if (at >= 0 && !m->key && !PyErr_Occurred())
         PyErr_Format(PyExc_TypeError, "Python has no type for the field '%U'", field->name);
     field->known = m->key && py_plan_inside(state, &m->plan, m->key, &m->layout);
+    if (field->known) field->of = Py_TYPE(of);
     if (!field->known) maker_free(m);
     if (!field->known && !PyErr_Occurred())
         PyErr_Format(PyExc_AttributeError, "there is no field '%U'", field->name);
@@ -317,13 +320,22 @@ static bool look_at(Field *field, const SharedObject *of) {
 
 /* The place of the value in the object. NULL: exception. */
 static char *place_of(Field *field, PyObject *object) {
-    ModState *state = py_state_of_type(Py_TYPE(field));
     SharedObject *s = (SharedObject *)object;
+    if (QN_LIKELY(Py_TYPE(object) == field->of)) return (char *)s->object + field->offset;
+    ModState *state = py_state_of_type(Py_TYPE(field));
     if (!state) return NULL;
     if (!py_is_shared(state, object) || !s->object)
         return PyErr_SetString(PyExc_TypeError, "an instance of a @jitclass is expected"), NULL;
     if (QN_UNLIKELY(!field->known) && !look_at(field, s)) return NULL;
     return (char *)s->object + field->offset;
+}
+
+/* Objects that were never assigned, also in tuples; optionals are what they are. */
+static bool is_unset(const ValueLayout *layout, const char *at) {
+    if (layout->kind == TY_CLASS) return !*(void *const *)at;
+    for (int32_t i = 0; layout->kind == TY_TUPLE && i < layout->nitems; i++)
+        if (is_unset(&layout->items[i], at + layout->items[i].offset)) return true;
+    return false;
 }
 
 static PyObject *field_get(PyObject *self, PyObject *object, PyObject *type) {
@@ -333,7 +345,9 @@ static PyObject *field_get(PyObject *self, PyObject *object, PyObject *type) {
     const char *at = place_of(field, object);
     if (!at) return NULL;
     const ValueLayout *layout = &field->maker.layout;
-    if (layout->kind == TY_CLASS && !*(void *const *)at)
+    if (layout->kind == TY_f64) return PyFloat_FromDouble(*(const double *)at);
+    if (layout->kind == TY_i64) return PyLong_FromLongLong(*(const int64_t *)at);
+    if (layout->kind >= TY_SCALARS && is_unset(layout, at))
         return PyErr_Format(PyExc_AttributeError, "the field '%U' has no value yet", field->name);
     return py_box_kept(((SharedObject *)object)->state, layout, at);
 }

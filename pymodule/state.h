@@ -71,6 +71,7 @@ typedef struct ModState {
     PyObject *module; /* borrowed */
     PyTypeObject *dispatcher_type, *ufunc_data_type, *kernel_type, *launch_type;
     PyTypeObject *shared_type, *field_type, *generator_type, *cfunction_type;
+    PyObject *instance_class; /* the base of classes with @jitclass */
     PyObject *shared_classes[CLS_COUNT]; /* typed.List and its kin, told by register(); else NULL */
     int exclusive; /* calls that run and were given shared objects; under the GIL */
     PyTypeObject *device_array_type, *stream_type, *event_type, *device_type, *api_type;
@@ -288,6 +289,11 @@ PyObject *py_value_defaults(PyObject *cls);
 /* The fields of an instance, as a tuple; an instance of them. NULL: exception. */
 PyObject *py_value_items(PyObject *value, PyObject *names);
 PyObject *py_make_value(PyObject *cls, PyObject *items);
+
+/* What a class has under a name: a function, that of a property, or what a static method stands for; a new reference. NULL without
+ * an exception: nothing that could be compiled. */
+PyObject *py_member_of(ModState *state, PyObject *cls, PyObject *name, bool setter,
+                       MemberKind *kind);
 
 /* -- box.c -- */
 /* A new reference, or NULL with an exception. Takes over the reference to an owned array's memory. */

@@ -196,6 +196,11 @@ static bool plan_array(Planner *p, Plan *plan, TypeKey key, const ValueLayout *l
                                                    : 0) |
                        (key & KEY_UNALIGNED ? 0 : aligned) |
                        (key & KEY_READONLY ? 0 : NPY_ARRAY_WRITEABLE);
+    if (p->any_number) { /* what the type promises less of is taken, too */
+        if (plan->layout == LAYOUT_A) plan->flags_mask &= ~contiguous;
+        if (key & KEY_READONLY) plan->flags_mask &= ~NPY_ARRAY_WRITEABLE;
+        plan->flags_want &= plan->flags_mask;
+    }
     return (layout->kind == TY_ARRAY && layout->ndim == plan->ndim) || mismatch(key, layout);
 }
 
@@ -205,11 +210,11 @@ static bool plan_tuple(Planner *p, Plan *plan, const Compound *c, const ValueLay
     if (value < 0) return false;
     plan->op = value ? UB_VALUE : UB_TUPLE;
     plan->type = c->cls ? c->cls : (PyObject *)&PyTuple_Type;
-    plan->nitems = c->nitems;
     if (layout->kind != TY_TUPLE || layout->nitems != c->nitems)
         return mismatch(KEY_COMPOUND, layout);
     plan->items = PyMem_Calloc((size_t)QN_MAX(c->nitems, 1), sizeof *plan->items);
     if (!plan->items) return PyErr_NoMemory(), false;
+    plan->nitems = c->nitems;
     for (int32_t i = 0; i < c->nitems; i++)
         if (!plan_value(p, &plan->items[i], c->items[i], &layout->items[i],
                         offset + layout->items[i].offset))
@@ -223,11 +228,11 @@ static bool plan_object(Planner *p, Plan *plan, const Compound *c, ClassId cls,
     plan->op = cls == CLS_list ? UB_LIST : UB_TABLE;
     plan->state = p->state;
     plan->object = layout;
-    plan->nitems = c->nitems;
     p->objects = true;
     if (layout->kind != TY_CLASS || layout->element != cls) return mismatch(KEY_COMPOUND, layout);
     plan->items = PyMem_Calloc((size_t)c->nitems, sizeof *plan->items);
     if (!plan->items) return PyErr_NoMemory(), false;
+    plan->nitems = c->nitems;
     bool outside = !p->inside, ok = true;
     p->inside = true;
     for (int32_t i = 0; ok && i < c->nitems; i++)
@@ -254,12 +259,12 @@ static bool plan_optional(Planner *p, Plan *plan, const Compound *c, const Value
                           int32_t offset) {
     plan->op = UB_OPTIONAL;
     plan->offset = offset;
-    plan->nitems = 1;
     if (layout->kind != TY_OPTIONAL && (layout->kind != TY_TUPLE || layout->nitems != 2))
         return mismatch(KEY_COMPOUND, layout);
     const ValueLayout *value = &layout->items[layout->nitems - 1];
     plan->items = PyMem_Calloc(1, sizeof *plan->items);
     if (!plan->items) return PyErr_NoMemory(), false;
+    plan->nitems = 1;
     return plan_value(p, &plan->items[0], c->items[0], value, offset + value->offset);
 }
 
@@ -306,6 +311,8 @@ static bool plan_member(Planner *p, Plan *plan, const Compound *c, const ValueLa
 
 static bool plan_value(Planner *p, Plan *plan, TypeKey key, const ValueLayout *layout,
                        int32_t offset) {
+    const Compound *c = key_is_compound(key) ? py_compound(p->state, key) : NULL;
+    if (c && c->cls == Py_None) return plan_optional(p, plan, c, layout, offset);
     if (layout->kind == TY_OPTIONAL && key != KEY_SCALAR(TY_none)) {
         plan->optional = plan->present = true;
         plan->presence = offset;
@@ -320,11 +327,9 @@ static bool plan_value(Planner *p, Plan *plan, TypeKey key, const ValueLayout *l
     plan->offset = offset;
     if (key_is_array(key)) return plan_array(p, plan, key, layout);
     if (key_is_scalar(key)) return plan_scalar(p, plan, key_scalar_kind(key), layout);
-    const Compound *c = py_compound(p->state, key);
     ClassId cls = py_container_class(c->cls);
     if (c->nitems == KEY_INSTANCE || py_shared_class(p->state, c->cls) != CLS_COUNT)
         return plan_shared(p, plan, key, layout);
-    if (c->cls == Py_None) return plan_optional(p, plan, c, layout, offset);
     if (cls != CLS_COUNT) return plan_object(p, plan, c, cls, layout);
     if (c->cls == (PyObject *)&PyUnicode_Type) return plan_str(p, plan, layout);
     if (c->nitems >= 0) return plan_tuple(p, plan, c, layout, offset);

@@ -1,4 +1,4 @@
-/* values.c - frozen dataclasses, whose instances are values to compiled code: their fields, as those of a named tuple.
+/* values.c - what classes of the user's have for their instances; and frozen dataclasses, whose instances are values to compiled code: their fields, as those of a named tuple.
  *
  * What such a class is says quern/_values.py. */
 #include "pymodule/state.h"
@@ -43,4 +43,24 @@ PyObject *py_value_items(PyObject *value, PyObject *names) {
 
 PyObject *py_make_value(PyObject *cls, PyObject *items) {
     return ask("make", cls, items);
+}
+
+PyObject *py_member_of(ModState *state, PyObject *cls, PyObject *name, bool setter,
+                       MemberKind *kind) {
+    PyObject *found = Py_XNewRef(_PyType_Lookup((PyTypeObject *)cls, name)), *out = NULL;
+    bool instance = PyType_IsSubtype((PyTypeObject *)cls, state->shared_type);
+    *kind = MEMBER_METHOD;
+    if (found && PyObject_TypeCheck(found, &PyProperty_Type)) {
+        *kind = MEMBER_PROPERTY;
+        out = PyObject_GetAttrString(found, setter ? "fset" : "fget");
+        if (out == Py_None) Py_CLEAR(out);
+    } else if (found && !setter &&
+               (PyFunction_Check(found) || Py_TYPE(found) == state->dispatcher_type)) {
+        out = Py_NewRef(found);
+    } else if (found && !setter && instance && Py_TYPE(found) != state->field_type) {
+        *kind = MEMBER_OTHER;
+        out = PyObject_GetAttr(cls, name);
+    }
+    Py_XDECREF(found);
+    return out;
 }

@@ -103,6 +103,7 @@ static bool takes_open(const Inst *inst, int32_t k) {
     case OP_build_set: return true;
     case OP_call_py: return k > 0; /* xs.append(ys), len(xs): the callee waits where it must */
     case OP_setitem: return k != 1;
+    case OP_setattr: return k == 1;
     case OP_binary: /* d |= e; x in d */
         return inst->imm || inst->sub == OPR_contains || inst->sub == OPR_not_contains;
     default: return false;

@@ -582,6 +582,19 @@ Val v_dtype(Infer *in, const Type *element);
 bool type_is_of(const Type *type, ClassId cls);
 bool type_is_list(const Type *type);
 /* A new one at the instruction `site`, of these items; a dict: of key, value, key, value ... */
+/* A container that was made here gets the type of the field that it is put into. */
+bool container_becomes(Infer *in, const Type *type, Ref src);
+/* -- infer_instance.c: instances of classes of the user's; *found false: there is no such thing -- */
+bool v_new_instance(Infer *in, const Binding *cls, const CallArgs *args, Val *out);
+bool v_instance_attr(Infer *in, Val self, Str name, bool *found, Val *out);
+bool v_set_instance_attr(Infer *in, Val self, Str name, Val value);
+bool v_instance_method(Infer *in, Str name, const Val *args, int32_t n, bool *found, Val *out);
+bool instance_binds(Infer *in, const Type *cls, Str name); /* is it a method, no static one? */
+bool v_instance_unary(Infer *in, Operator op, Val a, bool *found, Val *out);
+bool v_instance_operator(Infer *in, Operator op, bool in_place, Val a, Val b, bool *found,
+                         Val *out);
+bool v_instance_builtin(Infer *in, Str name, const CallArgs *args, bool *found, Val *out);
+bool v_instance_truth(Infer *in, Val a, Val *out);
 const char *shared_maker_name(int32_t index); /* of those that get types; NULL behind the last */
 bool v_shared_site(Infer *in, Str name, const CallArgs *args, bool *known, Val *out);
 bool v_container_site(Infer *in, ClassId cls, Ref site, const Val *items, int32_t n, Val *out);

@@ -517,6 +517,8 @@ static bool set_field(Infer *in, Val a, Str name, Val value, bool *found) {
 
 /* a.flat = value, a.real = value, a.imag = value, and fields of records */
 bool v_setattr(Infer *in, Val a, Str name, Val value) {
+    a = v_present(in, a);
+    if (type_is_instance(a.f.type)) return v_set_instance_attr(in, a, name, value);
     a = v_unwrap(in, a), value = v_unwrap(in, value);
     Val part, ignored, args[2] = {a, value};
     bool field;

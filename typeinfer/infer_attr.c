@@ -208,15 +208,15 @@ static bool member_attr(Infer *in, Val a, Str name, Val *out) {
 /* p.norm, of a function that its class has, is called with p; a property is called at once. *found false: there is none. */
 static bool instance_attr(Infer *in, Val a, Str name, bool *found, Val *out) {
     Resolver *r = in->ti->resolver;
-    bool property = false;
+    MemberKind kind = MEMBER_METHOD;
     *found = is_kind(&a, TY_TUPLE) && a.f.type->cls && r->member;
     if (!*found) return false;
-    const Binding *b = r->member(r->user, a.f.type->cls, name, &property);
+    const Binding *b = r->member(r->user, a.f.type->cls, name, false, &kind);
     if (!b) return in->stop = STOP_ABORT, false;
-    *found = b->kind == BIND_FUNCTION;
+    *found = b->kind == BIND_FUNCTION && kind != MEMBER_OTHER;
     if (!*found) return false;
     CallArgs self = {&a, 1, 0, NULL};
-    if (property) return call_function(in, b, &self, in->inst->library, out);
+    if (kind == MEMBER_PROPERTY) return call_function(in, b, &self, in->inst->library, out);
     *out = (Val){.src = in->at};
     return fact_of_binding(in, b, name, &out->f);
 }
@@ -236,6 +236,9 @@ bool v_attr(Infer *in, Val a, Str name, Val *out) {
     if (v_record_attr(in, a, name, &field, out) || field) return !in->stop;
     if (t->kind == TY_ARRAY) return member(in, a, "ndarray", name, out);
     if (type_is_number(t)) return member(in, a, "number", name, out);
+    if (type_is_instance(t) && (v_instance_attr(in, a, name, &field, out) || field))
+        return !in->stop;
+    if (type_is_instance(t)) return !in->stop && no_attribute(in, &a, name);
     if (t->kind == TY_CLASS) return member(in, a, type_class_name((ClassId)t->bits), name, out);
     if (t->kind == TY_RANGE || t->kind == TY_SLICE) return part_attr(in, a, name, out);
     for (int32_t k = 0; t->kind == TY_TUPLE && t->fields && k < t->nitems; k++)

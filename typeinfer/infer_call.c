@@ -111,6 +111,7 @@ static bool call_library(Infer *in, Str name, const CallArgs *given, Val *out) {
     if (args->nargs && is_object(&args->args[0]) && args->args[0].f.type->open &&
         !str_is(name, "builtins.len"))
         return call_open(in, name, args, out);
+    if (v_instance_builtin(in, name, args, &known, out) || known) return !in->stop;
     if (is_empty_display(name, args, &cls)) return v_container_site(in, cls, in->at, NULL, 0, out);
     if (v_shared_site(in, name, args, &known, out)) return true;
     if (known || in->stop) return false;
@@ -163,8 +164,10 @@ static bool call_bound(Infer *in, const Binding *b, Ref attr, const CallArgs *ar
     *bound = attr && ir_inst(in->f, attr)->op == OP_attr;
     if (!*bound) return false;
     Val self = v_present(in, infer_val(in, ir_arg(in->f, attr, 0)));
-    *bound = is_kind(&self, TY_TUPLE) && self.f.type->cls &&
+    *bound = (is_kind(&self, TY_TUPLE) || type_is_instance(self.f.type)) && self.f.type->cls &&
              type_field(self.f.type, *ir_inst(in->f, attr)->u.name) < 0;
+    if (*bound && type_is_instance(self.f.type))
+        *bound = instance_binds(in, self.f.type, *ir_inst(in->f, attr)->u.name);
     if (!*bound) return false;
     Val *all = arena_array(in->arena, Val, args->nargs + 1);
     all[0] = self;
@@ -198,6 +201,18 @@ static CallArgs numbers_of(Infer *in, const Binding *callee, const CallArgs *arg
     return out;
 }
 
+/* point(x): its method __call__ */
+static bool call_with_instance(Infer *in, Val self, const CallArgs *args, Val *out) {
+    bool found;
+    Val *all = arena_array(in->arena, Val, args->nargs + 1);
+    all[0] = self;
+    for (int32_t i = 0; i < args->nargs; i++)
+        all[i + 1] = args->args[i];
+    bool done = !args->nkeywords &&
+                v_instance_method(in, STR("__call__"), all, args->nargs + 1, &found, out);
+    return done || (!in->stop && v_refuse(in, REFUSE_CALLEE, NULL, &self, 1));
+}
+
 bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out) {
     const Binding *b = fact_object(&callee.f);
     CallArgs numbers, given = *args;
@@ -207,8 +222,9 @@ bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out) {
     if (is_kind(&callee, TY_CLOSURE) && callee.f.type->fields)
         return v_call_partial(in, callee, args, out);
     if (is_kind(&callee, TY_CLOSURE)) return v_call_closure(in, callee, args, out);
+    if (!b && type_is_instance(callee.f.type)) return call_with_instance(in, callee, args, out);
     if (!b) return v_refuse(in, REFUSE_CALLEE, NULL, &callee, 1);
-    if (b->kind == BIND_TYPE ||
+    if ((b->kind == BIND_TYPE && !type_is_instance(b->type)) ||
         (b->kind == BIND_LIBRARY && !str_is(b->name, "builtins.isinstance")))
         numbers = numbers_of(in, b, args), args = &numbers;
     switch (b->kind) {

@@ -117,6 +117,7 @@ static bool make_named(Infer *in, const Binding *b, const CallArgs *args, Val *o
 bool v_type_call(Infer *in, const Binding *b, const CallArgs *args, Val *out) {
     const Type *to = b->type;
     if (to->kind == TY_TUPLE && to->fields) return make_named(in, b, args, out);
+    if (type_is_instance(to)) return v_new_instance(in, b, args, out);
     if (args->nkeywords || args->nargs > 1 || to->kind >= TY_SCALARS)
         return v_refuse(in, REFUSE_CALL, ti_text(in, type_object(in->types, b)), args->args,
                         args->nargs);

@@ -335,6 +335,11 @@ static bool teach_inner(Infer *in, const Type *element, Ref item) {
     return !any || teach_web(in, inner, element, params);
 }
 
+bool container_becomes(Infer *in, const Type *type, Ref src) {
+    Ref web = web_with_site(in, src);
+    return web && type->kind == TY_CLASS && type->nparams && teach_inner(in, type, src);
+}
+
 /* `items`: what becomes a part of the container, by parameter; a type of NULL: nothing. */
 static bool put_items(Infer *in, Val container, const Val *items) {
     const Type *type = container.f.type, *params[MOST_PARAMS] = {0};

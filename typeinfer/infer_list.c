@@ -135,6 +135,10 @@ static const char *misuse(Infer *in, Ref ref, int32_t k, Ref list) {
         if (k == 2 && is_array_ref(in, ir_arg(in->f, ref, 0))) return NULL;
         if (k == 1 && is_dict_ref(in, ir_arg(in->f, ref, 0))) return "a list as a key";
         return k == 0 ? "assignment to an item of a list" : k == 1 ? NULL : walk;
+    case OP_setattr: {
+        const Type *of = in->facts[ir_arg(in->f, ref, 0)].type;
+        return of && type_is_instance(of) ? "a list in a field" : NULL;
+    }
     case OP_delitem: return k == 0 ? "del of an item of a list" : NULL;
     case OP_iter:
     case OP_unpack: return walk;

@@ -17,6 +17,8 @@ static Str object_method(Infer *in, const Val *object, Str name) {
 }
 
 bool v_method(Infer *in, const char *name, const Val *args, int32_t n, bool *found, Val *out) {
+    if (type_is_instance(args[0].f.type))
+        return v_instance_method(in, str_from(name), args, n, found, out);
     Str full = object_method(in, &args[0], str_from(name));
     CallArgs call = {args, n, 0, NULL};
     *found = library_has(in, full);
@@ -26,7 +28,10 @@ bool v_method(Infer *in, const char *name, const Val *args, int32_t n, bool *fou
 /* The length of a list needs no type of its elements. */
 bool v_object_len(Infer *in, Val object, Val *out) {
     const Type *cls = object.f.type;
-    int32_t field = type_field(cls, STR("length"));
+    bool found;
+    if (type_is_instance(cls) && (v_method(in, "__len__", &object, 1, &found, out) || found))
+        return !in->stop;
+    int32_t field = type_is_instance(cls) ? -1 : type_field(cls, STR("length"));
     if (field < 0) return v_refuse(in, REFUSE_CALL, "len", &object, 1);
     *out = val_of(fact_of(ti_wint(in)));
     if (!in->emit) return true;
@@ -38,7 +43,7 @@ bool v_object_len(Infer *in, Val object, Val *out) {
 
 /* Lists are indexed by positions, dicts by keys. */
 static bool may_index(const Val *object, const Val *index) {
-    if (type_is_of(object->f.type, CLS_dict)) return true;
+    if (type_is_of(object->f.type, CLS_dict) || type_is_instance(object->f.type)) return true;
     return type_is_int(index->f.type) || index->f.type->kind == TY_bool;
 }
 
@@ -123,8 +128,8 @@ static const struct {
 /* *handled false: no operand is an object, or there is no such operator. */
 bool v_object_operator(Infer *in, Operator op, bool in_place, Val a, Val b, bool *handled,
                        Val *out) {
-    *handled = false;
-    if (!is_object(&a) && !is_object(&b)) return false;
+    if (v_instance_operator(in, op, in_place, a, b, handled, out) || *handled) return !in->stop;
+    if ((!is_object(&a) && !is_object(&b)) || in->stop) return false;
     for (int i = 0; i < countof(operators); i++) {
         if (operators[i].op != op) continue;
         const char *name = operators[i].name;

@@ -66,6 +66,7 @@ bool v_truth(Infer *in, Val a, Val *out) {
     }
     case TY_CLASS:
     case TY_RANGE: {
+        if (type_is_instance(t)) return v_instance_truth(in, a, out);
         Val n;
         return v_iter_len(in, a, &n) && truth_of_number(in, n, out);
     }
@@ -91,6 +92,7 @@ bool v_unary(Infer *in, Operator op, Val a, Val *out) {
         return true;
     }
     a = v_unwrap(in, a);
+    if (v_instance_unary(in, op, a, &taken, out) || taken) return !in->stop;
     bool handled, done = v_zero_dim(in, op, false, &a, 1, &handled, out);
     if (done || handled) return done;
     bool folds = a.f.type->kind == ti_wint(in)->kind && fact_int_value(&a.f, &value);

@@ -38,6 +38,7 @@ static bool admitted(const Type *type) {
     if (type->kind == TY_ARRAY) return type_size(type->element) > 0 && admitted(type->element);
     if (type->kind == TY_RECORD) return true;
     if (type->kind != TY_TUPLE && type->kind != TY_CLASS) return false;
+    if (type_is_instance(type)) return type_instance_is_known(type); /* its fields may name it */
     if (type->open) return false; /* parameters that a field does not show */
     for (int32_t i = 0; i < type->nitems; i++)
         if (!admitted(type->items[i])) return false;

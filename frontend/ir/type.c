@@ -481,7 +481,12 @@ void type_instance_fields(TypeTable *t, const Type *instance, const Type *const 
                           const Str *fields, int32_t n) {
     Type *type = (Type *)instance; /* nobody has looked at its fields yet */
     type->nitems = n;
-    type->items = arena_copy(t->arena, items, sizeof *items * (size_t)n);
+    type->declared = arena_array(t->arena, const Type *, n + 1);
+    type->items = arena_array(t->arena, const Type *, n + 1);
+    for (int32_t i = 0; i < n; i++) {
+        type->declared[i] = items[i];
+        type->items[i] = type_stored(t, items[i]);
+    }
     Str *names = arena_array(t->arena, Str, n + 1);
     for (int32_t i = 0; i < n; i++)
         names[i] = fields[i];
@@ -606,6 +611,20 @@ const Type *type_strong(TypeTable *t, const Type *type) {
     if (type->kind == TY_CLOSURE)
         return type_closure(t, type->binding, type->cls, items, n, type->bits);
     return type_tuple_like(t, type, items);
+}
+
+const Type *type_stored(TypeTable *t, const Type *type) {
+    if (type->kind == TY_OPTIONAL) {
+        const Type *pair[2] = {type_scalar(t, TY_bool), type_stored(t, type->element)};
+        return type_tuple(t, pair, 2);
+    }
+    bool cls = type->kind == TY_CLASS;
+    if (!cls && type->kind != TY_TUPLE) return type;
+    int32_t n = cls ? type->nparams : type->nitems;
+    const Type **items = arena_array(t->arena, const Type *, n + 1);
+    for (int32_t i = 0; i < n; i++)
+        items[i] = type_stored(t, cls ? type->params[i] : type->items[i]);
+    return cls ? type_class_like(t, type, items) : type_tuple_like(t, type, items);
 }
 
 const Type *type_component(TypeTable *t, const Type *complex_type) {

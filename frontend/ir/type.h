@@ -87,6 +87,8 @@ struct Type {
      * instance `cls` is the handle of its class, and `name` what that is called */
     bool shared;
     Str name;
+    /* Of an instance: its fields as the program sees them, optionals among them; `items` is how they are stored */
+    const Type **declared;
     /* Derived when the type is made. How deep tuples, optionals and iterators are nested (0: none of these), and how many
      * scalars and arrays there are in it; both stop at the limits below. What walks over a type recurses. */
     uint8_t depth;
@@ -187,6 +189,8 @@ bool type_is_complex(const Type *type);
 bool type_is_number(const Type *type);                   /* int, float, complex or bool */
 bool type_is_too_large(const Type *type);                /* beyond one of the two limits */
 const Type *type_strong(TypeTable *t, const Type *type); /* also inside tuples */
+/* How it is stored: an optional as (is it there?, value). */
+const Type *type_stored(TypeTable *t, const Type *type);
 const Type *type_component(TypeTable *t, const Type *complex_type); /* f32 for c64, f64 for c128 */
 /* How a value lies in memory, as array element, packed argument or result: scalars in their natural size (bool: one
  * byte), tuples as C structs of their items, arrays as ArrayValue (codegen/artifact.h), an optional as (bool, value), an object

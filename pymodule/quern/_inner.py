@@ -28,7 +28,7 @@ _OURS = {
     "stencils.stencil": "_more", "typed.typedlist": "typed", "typed.typeddict": "typed", "typed.typedset": "typed",
     "typed.dictobject": "new_dict=typed:Dict.empty", "typed.listobject": "new_list=typed:List.empty_list",
     "typed.setobject": "new_set=typed:Set.empty",
-    "experimental.jitclass": "experimental",
+    "experimental.jitclass": "experimental", "experimental.jitclass.base": "JitClassType=experimental._jitclass:JitClassType",
     "cuda.errors": "errors", "cuda.cudadrv.driver": "errors cuda", "cuda.cudadrv.error": "errors",
     "cuda.cudadrv.devicearray": "DeviceNDArray=_quern:DeviceNDArray DeviceNDArrayBase=_quern:DeviceNDArray cuda",
     "cuda.api": "cuda", "cuda.cudadrv.devices": "cuda", "cuda.decorators": "cuda", "cuda.kernels.reduction": "cuda",

@@ -184,7 +184,28 @@ class _AsNumbaType:
             return annotation
         if annotation in plain:
             return plain[annotation]
+        found = getattr(annotation, "class_type", None)
+        if isinstance(found, types.ClassType):
+            return found.instance_type
+        found = self._generic(annotation)
+        if found is not None:
+            return found
         raise errors.TypingError(f"Cannot infer Numba type of Python type {annotation}")
+
+
+    def _generic(self, annotation):
+        """list[int], Dict[str, float], tuple[int, float], Optional[int]: typed containers, tuples, optionals. None: another one."""
+        import types as python_types
+        import typing
+        from . import types
+        origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
+        if origin in (typing.Union, python_types.UnionType):
+            some = [part for part in parts if part is not type(None)]
+            return types.Optional(self(some[0])) if len(some) == 1 and len(parts) == 2 else None
+        if origin is tuple and parts and Ellipsis not in parts:
+            return types.BaseTuple.from_types([self(part) for part in parts])
+        made = {list: types.ListType, dict: types.DictType, set: types.SetType}.get(origin)
+        return made(*map(self, parts)) if made and parts else None
 
 
 as_numba_type = _AsNumbaType()

@@ -248,7 +248,7 @@ def raw(context, x):
 
 
 @pytest.mark.parametrize("use, name", [
-    (lambda: smooth(np.zeros(3)), "stencil"), (lambda: Box(1.0), "jitclass"), (lambda: raw(1), "intrinsic"), (lambda: quern.gdb(), "gdb"),
+    (lambda: smooth(np.zeros(3)), "stencil"), (lambda: raw(1), "intrinsic"), (lambda: quern.gdb(), "gdb"),
     (lambda: quern.test(), "test"),
 ])
 def test_what_is_not_built_raises_with_its_name_when_it_is_used(use, name):

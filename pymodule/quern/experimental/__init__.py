@@ -1,9 +1,9 @@
-"""numba.experimental: @jitclass and structref. Neither is built: their classes can be declared, not made instances of."""
+"""numba.experimental: @jitclass, and structref, of which types can be declared and nothing is built."""
 
 
 def jitclass(cls_or_spec=None, spec=None):
-    """Declares a class of compiled objects. Its name can be used in signatures (Cls.class_type.instance_type); making an
-    instance raises UnsupportedError."""
+    """Makes a class whose instances are objects of compiled code: the fields are those of the specification (a dict or pairs of
+    names and types) and of its annotations, the methods are compiled. Cls.class_type.instance_type is their type."""
     from . import _jitclass
     return _jitclass.jitclass(cls_or_spec, spec)
 

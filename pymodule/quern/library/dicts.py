@@ -1,8 +1,8 @@
 """Dicts: tables (tables.py) with values."""
 
-from ..typed import Dict
 from .hashing import hash_
 from .primitives import field, load, store, take
+from .shared import Dict
 from .tables import clear, contains, each_item, each_key, each_value, empty_like, enter, find, is_live, last, leave, leave_last
 
 

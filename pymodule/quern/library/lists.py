@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ..typed import List
 from .joining import stack
 from .primitives import buffer_like, field, guard, load, move, new_like, result_type, set_field, store, take
+from .shared import List
 
 
 def _grow(self, n):

@@ -1,8 +1,8 @@
 """Sets: tables (tables.py) of keys alone. They are gone over in the order in which their elements came."""
 
-from ..typed import Set
 from .hashing import hash_
 from .primitives import field, load
+from .shared import Set
 from .tables import clear, contains, each_key, empty_like, enter, find, is_live, last, leave, leave_last
 
 

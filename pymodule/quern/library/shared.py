@@ -1,23 +1,26 @@
 """typed.List(items) and its kin: containers that Python holds, too."""
 
-from .. import typed
+from .._names import Intrinsic
+
+# quern.typed itself is not imported: it compiles functions
+List, Dict, Set = (Intrinsic("typed." + name) for name in ("List", "Dict", "Set"))
 
 
 def list_(iterable):
-    out = typed.List()
+    out = List()
     for item in iterable:
         out.append(item)
     return out
 
 
 def dict_(iterable):
-    out = typed.Dict()
+    out = Dict()
     out.update(iterable)
     return out
 
 
 def set_(iterable):
-    out = typed.Set()
+    out = Set()
     for item in iterable:
         out.add(item)
     return out

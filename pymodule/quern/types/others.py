@@ -881,6 +881,11 @@ class ClassInstanceType(Type):
     def key(self):
         return self.class_type.key
 
+    @property
+    def _quern_name(self):
+        number = getattr(self.class_type, "number", None)
+        return None if number is None else f"instance[{number}]"
+
     def get_data_type(self):
         return ClassDataType(self)
 

@@ -1,0 +1,232 @@
+/* infer_instance.c - instances of classes of the user's (@jitclass): fields, methods, properties and operators.
+ *
+ * An instance is an object whose fields its own type has (type_instance). Everything else of the class is asked of the resolver,
+ * one name at a time: methods are functions that get the instance, operators are methods with Python's names. A field that holds an
+ * object is empty until it is assigned, and reading it then raises. */
+#include "typeinfer/infer.h"
+
+/* -- making one ------------------------------------------------------------------------------------ */
+
+static const Binding *class_member(Infer *in, const Type *cls, Str name, bool setter,
+                                   MemberKind *kind) {
+    Resolver *r = in->ti->resolver;
+    const Binding *b = r->member ? r->member(r->user, cls->cls, name, setter, kind) : NULL;
+    if (!b) in->stop = STOP_ABORT;
+    return b;
+}
+
+bool v_new_instance(Infer *in, const Binding *cls, const CallArgs *args, Val *out) {
+    const Type *type = cls->type;
+    MemberKind kind;
+    Val self = val_of(fact_of(type)), nothing;
+    if (!ti_may_allocate(in, "an instance of a class")) return false;
+    if (in->emit) {
+        Ref *fields = arena_array(in->arena, Ref, type->nitems + 1);
+        for (int32_t i = 0; i < type->nitems; i++)
+            fields[i] = emit_zero(in->emit, type->declared[i]);
+        self.ref = emit(in->emit, OP_new, type, fields, type->nitems);
+    }
+    const Binding *init = class_member(in, type, STR("__init__"), false, &kind);
+    if (!init) return false;
+    if (init->kind != BIND_FUNCTION)
+        return ti_fail(in, in->at, E0101, "a class without a method __init__ of its own");
+    Val *all = arena_array(in->arena, Val, args->nargs + 1);
+    all[0] = self;
+    for (int32_t i = 0; i < args->nargs; i++)
+        all[i + 1] = args->args[i];
+    CallArgs call = {all, args->nargs + 1, args->nkeywords, args->names};
+    if (!call_function(in, init, &call, in->inst->library, &nothing)) return false;
+    if (nothing.f.type && nothing.f.type->kind != TY_none)
+        return ti_fail(in, in->at, E0206, "make an instance",
+                       str_printf(in->arena, "__init__() should return None, not %s",
+                                  ti_text(in, nothing.f.type))
+                           .bytes);
+    return *out = self, true;
+}
+
+/* -- fields ---------------------------------------------------------------------------------------- */
+
+/* The object in a value that tells whether the value was assigned. */
+static Ref emit_probe(Emit *e, const Type *type, Ref ref) {
+    while (type->kind == TY_TUPLE) {
+        int32_t k = 0;
+        while (k < type->nitems && type->items[k]->kind != TY_CLASS &&
+               (type->items[k]->kind != TY_TUPLE || !type->items[k]->counted))
+            k++;
+        if (k == type->nitems) return NO_REF;
+        ref = emit_item(e, ref, k);
+        type = type->items[k];
+    }
+    return type->kind == TY_CLASS ? ref : NO_REF;
+}
+
+static bool get_field(Infer *in, Val self, int32_t field, Val *out) {
+    const Type *cls = self.f.type, *type = cls->declared[field];
+    Emit *e = in->emit;
+    *out = val_of(fact_of(type));
+    if (!e) return true;
+    out->ref = emit1(e, OP_field, cls->items[field], v_ref(in, self));
+    ir_inst(e->out, out->ref)->imm = field;
+    Ref probe = type->counted ? emit_probe(e, type, out->ref) : NO_REF;
+    if (!probe) return true;
+    Ref none = emit_zero(e, ir_type(e->out, probe));
+    Ref unset = emit2(e, OP_same_array, bool_type(in->types), probe, none);
+    emit_guard(e, GUARD_unset_field, unset, NULL, 0);
+    return true;
+}
+
+static bool store_field(Infer *in, Val self, int32_t field, Val value) {
+    const Type *cls = self.f.type, *type = cls->declared[field];
+    if (!in->emit && container_becomes(in, type, value.src)) return true;
+    if (!can_convert(value.f.type, type)) {
+        if (value.f.type->open) return in->stop = STOP_UNKNOWN, false;
+        const char *what = str_printf(in->arena, "the field '" STR_FMT "' of %s",
+                                      STR_ARG(cls->fields[field]), ti_text(in, type))
+                               .bytes;
+        return ti_fail(in, in->at, E0208, ti_text(in, value.f.type), what);
+    }
+    if (!in->emit) return true;
+    Ref ref = emit2(in->emit, OP_set_field, NULL, v_ref(in, self), v_as(in, value, type));
+    ir_inst(in->emit->out, ref)->imm = field;
+    return true;
+}
+
+bool v_instance_attr(Infer *in, Val self, Str name, bool *found, Val *out) {
+    int32_t field = type_field(self.f.type, name);
+    MemberKind kind;
+    *found = true;
+    if (field >= 0) return get_field(in, self, field, out);
+    const Binding *b = class_member(in, self.f.type, name, false, &kind);
+    if (!b) return false;
+    *found = b->kind != BIND_MISSING;
+    if (!*found) return false;
+    CallArgs call = {&self, 1, 0, NULL};
+    if (b->kind == BIND_FUNCTION && kind == MEMBER_PROPERTY)
+        return call_function(in, b, &call, in->inst->library, out);
+    *out = (Val){.src = kind == MEMBER_METHOD ? in->at : NO_REF};
+    return fact_of_binding(in, b, name, &out->f);
+}
+
+bool v_set_instance_attr(Infer *in, Val self, Str name, Val value) {
+    int32_t field = type_field(self.f.type, name);
+    MemberKind kind;
+    if (field >= 0) return store_field(in, self, field, value);
+    const Binding *b = class_member(in, self.f.type, name, true, &kind);
+    if (!b) return false;
+    Val args[2] = {self, value}, nothing;
+    CallArgs call = {args, 2, 0, NULL};
+    if (b->kind == BIND_FUNCTION) return call_function(in, b, &call, in->inst->library, &nothing);
+    ti_fail(in, in->at, E0203, ti_text(in, self.f.type), ti_c_text(in, name));
+    ti_advise(in, "the fields of a @jitclass are those of its specification and its annotations");
+    return false;
+}
+
+/* -- methods --------------------------------------------------------------------------------------- */
+
+bool v_instance_method(Infer *in, Str name, const Val *args, int32_t n, bool *found, Val *out) {
+    MemberKind kind;
+    const Binding *b = class_member(in, args[0].f.type, name, false, &kind);
+    *found = b && b->kind == BIND_FUNCTION && kind == MEMBER_METHOD;
+    CallArgs call = {(Val *)args, n, 0, NULL};
+    return *found && call_function(in, b, &call, in->inst->library, out);
+}
+
+bool instance_binds(Infer *in, const Type *cls, Str name) {
+    MemberKind kind;
+    const Binding *b = class_member(in, cls, name, false, &kind);
+    return b && b->kind == BIND_FUNCTION && kind == MEMBER_METHOD;
+}
+
+static bool named(Infer *in, const char *before, const char *name, const char *after,
+                  const Val *args, int32_t n, bool *found, Val *out) {
+    Str method = str_printf(in->arena, "__%s%s%s", before, name, after);
+    return v_instance_method(in, method, args, n, found, out);
+}
+
+static const char *operator_word(Operator op) {
+    static const char *const words[OPR_COUNT] = {
+#define OPERATOR(name, symbol, verb, method) [OPR_##name] = #name,
+#include "frontend/ir/ir_operators.def"
+#undef OPERATOR
+    };
+    return words[op];
+}
+
+/* Comparisons ask the right operand by the operator that is turned round. */
+static Operator turned(Operator op) {
+    switch (op) {
+    case OPR_lt: return OPR_gt;
+    case OPR_gt: return OPR_lt;
+    case OPR_le: return OPR_ge;
+    case OPR_ge: return OPR_le;
+    default: return op;
+    }
+}
+
+bool v_instance_unary(Infer *in, Operator op, Val a, bool *found, Val *out) {
+    *found = false;
+    if (!type_is_instance(a.f.type) || op == OPR_not) return false;
+    return named(in, "", operator_word(op), "__", &a, 1, found, out);
+}
+
+/* Equal are two instances without a method for it when they are one. */
+static bool same_instance(Infer *in, Operator op, Val a, Val b, bool *found, Val *out) {
+    bool asked;
+    *found = op == OPR_eq || op == OPR_ne;
+    if (!*found) return false;
+    if (op == OPR_ne && type_is_instance(a.f.type)) {
+        Val truth;
+        bool done = named(in, "", "eq", "__", (Val[]){a, b}, 2, &asked, out);
+        if (asked) return done && v_truth(in, *out, &truth) && v_unary(in, OPR_not, truth, out);
+        if (in->stop) return false;
+    }
+    return v_is(in, op == OPR_ne, a, b, out);
+}
+
+bool v_instance_operator(Infer *in, Operator op, bool in_place, Val a, Val b, bool *found,
+                         Val *out) {
+    bool left = type_is_instance(a.f.type), right = type_is_instance(b.f.type);
+    bool compares = op >= OPR_lt && op <= OPR_ge, done;
+    *found = false;
+    if ((!left && !right) || op == OPR_is || op == OPR_is_not || op >= OPR_contains) return false;
+    Val args[2] = {a, b}, turned_args[2] = {b, a};
+    if (left && in_place) {
+        done = named(in, "i", operator_word(op), "__", args, 2, found, out);
+        if (*found || in->stop) return done;
+    }
+    if (left) {
+        done = named(in, "", operator_word(op), "__", args, 2, found, out);
+        if (*found || in->stop) return done;
+    }
+    if (right) {
+        done = named(in, compares ? "" : "r", operator_word(turned(op)), "__", turned_args, 2,
+                     found, out);
+        if (*found || in->stop) return done;
+    }
+    return same_instance(in, op, a, b, found, out);
+}
+
+/* abs(x), int(x), hash(x), str(x): the method of that name, if there is one. */
+bool v_instance_builtin(Infer *in, Str name, const CallArgs *args, bool *found, Val *out) {
+    static const char *const modules[] = {"builtins.", "operator.", "math."};
+    *found = false;
+    if (!args->nargs || args->nkeywords || !type_is_instance(args->args[0].f.type)) return false;
+    for (int i = 0; i < countof(modules); i++) {
+        if (!str_starts(name, modules[i])) continue;
+        const char *word = ti_c_text(in, name) + strlen(modules[i]);
+        if (!strcmp(word, "isinstance") || !strcmp(word, "bool")) return false;
+        return named(in, "", word, "__", args->args, args->nargs, found, out);
+    }
+    return false;
+}
+
+bool v_instance_truth(Infer *in, Val a, Val *out) {
+    static const char *const names[] = {"__bool__", "__len__"};
+    bool found;
+    Val answer;
+    for (int i = 0; i < countof(names); i++) {
+        bool done = v_instance_method(in, str_from(names[i]), &a, 1, &found, &answer);
+        if (found || in->stop) return done && v_truth(in, answer, out);
+    }
+    return *out = val_of(fact_bool(in, true)), true;
+}
