@@ -71,7 +71,7 @@ typedef struct ModState {
     PyObject *module; /* borrowed */
     PyTypeObject *dispatcher_type, *ufunc_data_type, *kernel_type, *launch_type;
     PyTypeObject *shared_type, *field_type, *generator_type, *cfunction_type;
-    PyObject *instance_class; /* the base of classes with @jitclass */
+    PyObject *instance_class;            /* the base of classes with @jitclass */
     PyObject *shared_classes[CLS_COUNT]; /* typed.List and its kin, told by register(); else NULL */
     int exclusive; /* calls that run and were given shared objects; under the GIL */
     PyTypeObject *device_array_type, *stream_type, *event_type, *device_type, *api_type;
