@@ -54,11 +54,13 @@ static Ref overlaps(Emit *e, const WholeOp *w) {
         return NO_REF; /* kernels have no memory for a copy */
     for (int32_t k = 0; k < w->n; k++) {
         Ref operand = w->operands[k];
+        if (!em_is_array(e, operand)) continue;
         bool seen = is_fresh(e, w->target) || is_fresh(e, operand) ||
-                    em_is_same(e->func, w->target, operand);
+                    em_is_same(e->func, w->target, operand) ||
+                    em_known_apart(e->func, w->target, operand);
         for (int32_t j = 0; j < k; j++)
-            seen = seen || w->operands[j] == operand;
-        if (seen || !em_is_array(e, operand)) continue;
+            seen = seen || em_is_same(e->func, w->operands[j], operand);
+        if (seen) continue;
         Ref same = b_op2(&e->b, OP_same_array, e->boolean, w->target, operand);
         Ref apart = b_op2(&e->b, OP_disjoint, e->boolean, w->target, operand);
         Ref bad = b_op1(&e->b, OP_not, e->boolean, b_op2(&e->b, OP_or, e->boolean, same, apart));

@@ -86,10 +86,14 @@ WholeOp em_whole_op(PassContext *ctx, const Func *func, Ref ref);
 bool em_known_one(const Func *func, Ref array, int axis);
 /* The same, where it may be 0, too: `x[:, k:k + 1]`. */
 bool em_at_most_one(const Func *func, Ref array, int axis);
-/* Is the axis known to be another than the one along which its elements lie side by side? `x[:, 0]`, `x[::2]`. */
-bool em_known_strided(const Func *func, Ref array, int axis);
+/* Do elements lie side by side along the axis? `x[:, 0]` and `x[::2]` have a stride. */
+typedef enum Step { STEP_UNKNOWN, STEP_UNIT, STEP_STRIDED } Step;
+Step em_step(const Func *func, Ref array, int axis);
 /* Are two values the same because they are computed alike? */
 bool em_is_same(const Func *func, Ref a, Ref b);
+bool em_same_length(const Func *func, Ref a, int axis_a, Ref b, int axis_b);
+/* Do they belong to different arrays, of which one at least is new? */
+bool em_known_apart(const Func *func, Ref a, Ref b);
 /* Of a map_into: do the target and an operand share memory, as far as their slices tell? */
 typedef enum Sharing { APART, SHARED, EITHER } Sharing;
 Sharing em_sharing(const Func *func, const WholeOp *w);

@@ -256,47 +256,53 @@ bool em_at_most_one(const Func *func, Ref array, int axis) {
 
 /* -- strides ----------------------------------------------------------------------------------------------------- */
 
-static bool known_strided(const Frame *f, Ref array, int axis);
+static Step step_of(const Frame *f, Ref array, int axis);
 
 /* `z.real`: the steps of the whole elements. */
-static bool restrided(const Frame *f, Ref array, int axis) {
+static Step restrided(const Frame *f, Ref array, int axis) {
     Ref stride = ir_arg(f->func, array, 1 + ir_type(f->func, array)->ndim + axis);
     const Inst *inst = ir_inst(f->func, stride);
-    if (inst->op != OP_stride) return false;
+    if (inst->op != OP_stride) return STEP_UNKNOWN;
     Ref of = ir_arg(f->func, stride, 0);
-    return type_size(ir_type(f->func, of)->element) > type_size(ir_type(f->func, array)->element) ||
-           known_strided(f, of, (int)inst->imm);
+    int64_t from = type_size(ir_type(f->func, of)->element);
+    bool larger = from > type_size(ir_type(f->func, array)->element);
+    return larger || step_of(f, of, (int)inst->imm) == STEP_STRIDED ? STEP_STRIDED : STEP_UNKNOWN;
 }
 
-static bool any_result_strided(const Frame *f, Ref call, int axis) {
+static Step step_of_results(const Frame *f, Ref call, int axis) {
     Frame inside;
     int32_t block = 0;
-    if (!enter(f, call, &inside)) return false;
-    for (Ref result; (result = next_result(&inside, &block));)
-        if (known_strided(&inside, result, axis)) return true;
-    return false;
+    Step all = STEP_UNKNOWN;
+    if (!enter(f, call, &inside)) return STEP_UNKNOWN;
+    for (Ref result; (result = next_result(&inside, &block));) {
+        Step one = step_of(&inside, result, axis);
+        if (one == STEP_UNKNOWN || (all && one != all)) return STEP_UNKNOWN;
+        all = one;
+    }
+    return all;
 }
 
-static bool known_strided(const Frame *f, Ref array, int axis) {
+static Step step_of(const Frame *f, Ref array, int axis) {
     int64_t step;
     const Inst *inst = ir_inst(f->func, array);
-    if (inst->type->layout == LAYOUT_C) return axis != inst->type->ndim - 1;
-    if (inst->type->layout == LAYOUT_F) return axis != 0;
-    if (--*f->steps < 0) return false;
+    int inner = inst->type->layout == LAYOUT_F ? 0 : inst->type->ndim - 1;
+    if (inst->type->layout != LAYOUT_A) return axis == inner ? STEP_UNIT : STEP_STRIDED;
+    if (--*f->steps < 0) return STEP_UNKNOWN;
     if (inst->op == OP_restride) return restrided(f, array, axis);
-    if (inst->op == OP_call) return any_result_strided(f, array, axis);
+    if (inst->op == OP_call) return step_of_results(f, array, axis);
     if (inst->op == OP_param)
-        return f->caller &&
-               known_strided(f->caller, ir_arg(f->caller->func, f->call, inst->imm), axis);
+        return f->caller ? step_of(f->caller, ir_arg(f->caller->func, f->call, inst->imm), axis)
+                         : STEP_UNKNOWN;
     Origin o = origin_of(f->func, array, axis);
-    if (!o.array || o.letter == 'n') return false;
-    if (o.letter == 's' && !(opt_const_int(f->func, o.step, &step) && step == 1)) return true;
-    return known_strided(f, o.array, o.axis);
+    if (!o.array || o.letter == 'n') return STEP_UNKNOWN;
+    if (o.letter == 's' && !(opt_const_int(f->func, o.step, &step) && step == 1))
+        return STEP_STRIDED;
+    return step_of(f, o.array, o.axis);
 }
 
-bool em_known_strided(const Func *func, Ref array, int axis) {
+Step em_step(const Func *func, Ref array, int axis) {
     int steps = MOST_STEPS;
-    return known_strided(&(Frame){.func = func, .steps = &steps}, array, axis);
+    return step_of(&(Frame){.func = func, .steps = &steps}, array, axis);
 }
 
 /* -- shared memory ------------------------------------------------------------------------------------------------ */
@@ -325,6 +331,73 @@ static bool is_same(const Func *func, Ref a, Ref b, int depth) {
 
 bool em_is_same(const Func *func, Ref a, Ref b) {
     return is_same(func, a, b, MOST_DEPTH);
+}
+
+/* -- lengths ------------------------------------------------------------------------------------------------------ */
+
+/* The value that is the length of an axis, or the axis it comes from. */
+static Origin length_of(const Func *func, Ref array, int axis) {
+    for (;;) {
+        const Inst *inst = ir_inst(func, array);
+        Origin o = origin_of(func, array, axis);
+        if (inst->op == OP_alloc) return (Origin){.length = ir_arg(func, array, axis)};
+        if (inst->op == OP_reshape) return (Origin){.length = ir_arg(func, array, axis + 1)};
+        if (!o.array || o.letter == 'n') return (Origin){.array = array, .axis = axis};
+        if (o.letter == 's') return (Origin){.length = o.length};
+        array = o.array, axis = o.axis;
+    }
+}
+
+bool em_same_length(const Func *func, Ref a, int axis_a, Ref b, int axis_b) {
+    Origin x = length_of(func, a, axis_a), y = length_of(func, b, axis_b);
+    if (x.length && y.length) return em_is_same(func, x.length, y.length);
+    if (!x.length && !y.length) return x.axis == y.axis && em_is_same(func, x.array, y.array);
+    if (x.length) return em_same_length(func, b, axis_b, a, axis_a);
+    const Inst *shape = ir_inst(func, y.length);
+    return shape->op == OP_shape && shape->imm == x.axis &&
+           em_is_same(func, ir_arg(func, y.length, 0), x.array);
+}
+
+/* -- whose memory ---------------------------------------------------------------------------------------------------- */
+
+/* New memory, as far as the function sees that has it. */
+static bool is_fresh(const Frame *f, Ref array) {
+    Frame inside;
+    int32_t block = 0;
+    bool any = false;
+    if (--*f->steps < 0) return false;
+    const Inst *inst = ir_inst(f->func, array);
+    if (inst->op == OP_alloc || inst->op == OP_map) return true;
+    if (inst->op == OP_view || inst->op == OP_transpose || inst->op == OP_reshape)
+        return is_fresh(f, ir_arg(f->func, array, 0));
+    if (inst->op == OP_phi &&
+        f->caller) { /* each result is made anew in each call, whichever it is */
+        for (int32_t k = 0; k < inst->nargs; k++)
+            if (!is_fresh(f, ir_arg(f->func, array, k))) return false;
+        return true;
+    }
+    if (!enter(f, array, &inside)) return false;
+    for (Ref result; (result = next_result(&inside, &block)); any = true)
+        if (!is_fresh(&inside, result)) return false;
+    return any;
+}
+
+static Ref root_array(const Func *func, Ref array) {
+    for (;;) {
+        const Inst *inst = ir_inst(func, array);
+        if (inst->op != OP_view && inst->op != OP_transpose && inst->op != OP_reshape) return array;
+        array = ir_arg(func, array, 0);
+    }
+}
+
+bool em_known_apart(const Func *func, Ref a, Ref b) {
+    int steps = MOST_STEPS;
+    Frame f = {.func = func, .steps = &steps};
+    a = root_array(func, a), b = root_array(func, b);
+    if (a == b) return false;
+    bool fresh_a = is_fresh(&f, a), fresh_b = is_fresh(&f, b);
+    bool given_a = ir_inst(func, a)->op == OP_param, given_b = ir_inst(func, b)->op == OP_param;
+    return (fresh_a && (fresh_b || given_b)) || (fresh_b && given_a);
 }
 
 /* The array whose part it is; *picks: a row, column or element of it; *far: from a place that is not near its ends. */

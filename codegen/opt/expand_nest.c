@@ -1,6 +1,8 @@
 /* expand_nest.c - the shape that a whole-array op walks over, and the nest of loops. */
 #include "codegen/opt/expand.h"
 
+enum { MOST_COMPARED = 16 };
+
 /* -- messages -------------------------------------------------------------------------------------- */
 
 static const Str *message_name(Emit *e, int from, int to, const char *between) {
@@ -108,7 +110,7 @@ static Ref has_unit_stride(Emit *e, const WholeOp *w, Ref array) {
     const Type *type = ir_type(e->func, array);
     int axis = em_innermost(e, w, array);
     if (type->layout != LAYOUT_A || axis < 0 || em_at_most_one(e->func, array, axis) ||
-        em_known_strided(e->func, array, axis))
+        em_step(e->func, array, axis) != STEP_UNKNOWN)
         return NO_REF;
     Ref stride = b_op1(&e->b, OP_stride, e->i64, array);
     ir_inst(e->func, stride)->imm = axis;
@@ -119,8 +121,24 @@ static void must_be(Emit *e, Ref *all, Ref condition) {
     if (condition) *all = em_and(e, *all, condition);
 }
 
+/* Axes whose lengths have been compared, for one axis of the shape. */
+typedef struct Compared {
+    int n;
+    Ref arrays[MOST_COMPARED];
+    int axes[MOST_COMPARED];
+} Compared;
+
+static bool was_compared(const Func *func, Compared *c, Ref array, int axis) {
+    for (int i = 0; i < c->n; i++)
+        if (em_same_length(func, c->arrays[i], c->axes[i], array, axis)) return true;
+    if (c->n == MOST_COMPARED) return false;
+    c->arrays[c->n] = array, c->axes[c->n++] = axis;
+    return false;
+}
+
 Ref em_alike(Emit *e, const WholeOp *w, Ref *dims) {
     Ref all = NO_REF;
+    Compared *compared = arena_array(e->ctx->arena, Compared, w->ndim + 1);
     for (int r = 0; r < w->ndim; r++)
         dims[r] = NO_REF;
     for (int32_t k = w->target ? -1 : 0; k < w->n; k++) {
@@ -129,8 +147,10 @@ Ref em_alike(Emit *e, const WholeOp *w, Ref *dims) {
         int n = ir_type(e->func, array)->ndim, skip = w->ndim - n;
         for (int a = 0; a < n; a++) {
             if (k >= 0 && em_known_one(e->func, array, a)) continue;
+            bool one = k >= 0 && em_at_most_one(e->func, array, a);
+            if (!one && was_compared(e->func, &compared[skip + a], array, a)) continue;
             Ref length = em_length(e, array, a);
-            if (k >= 0 && em_at_most_one(e->func, array, a))
+            if (one)
                 must_be(e, &all, em_op2(e, OP_eq, length, em_int(e, 1)));
             else if (dims[skip + a])
                 must_be(e, &all, em_op2(e, OP_eq, length, dims[skip + a]));
@@ -162,7 +182,7 @@ static void place_part(Emit *e, const WholeOp *w, const int *order, bool alike, 
     int innermost = n ? em_innermost(e, w, part->value) : -1;
     Ref one = em_int(e, 1), zero = em_int(e, 0);
     Ref known = is_target && w->like ? w->like : part->value;
-    part->unit = alike && innermost >= 0 && !em_known_strided(e->func, known, innermost);
+    part->unit = alike && innermost >= 0 && em_step(e->func, known, innermost) != STEP_STRIDED;
     for (int i = 0; i < w->ndim; i++) {
         int own = order[i] - (w->ndim - n);
         bool moves = own >= 0 && (is_target || !stretches(e->func, alike, part->value, own));
