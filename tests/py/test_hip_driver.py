@@ -640,7 +640,7 @@ def test_HIP_examples(name, tmp_path):
     assert "hipModuleLaunchKernel" in calls and not re.search(r"^fault|hipModuleLaunchKernel.* = [1-9]", calls, re.M)
 
 
-@pytest.mark.parametrize("arch", ["gfx1201"])
+@pytest.mark.parametrize("arch", ["gfx90a:sramecc+:xnack-", "gfx1030", "gfx1201"])
 def test_HIP_the_kernels_of_the_suite_run_on_other_chips(arch, tmp_path):
     """test_kernels.py on chips that the fixture `device` has not: all of it is right there, and every code object is loaded and
     launched with arguments and memory as it wants them."""

@@ -121,6 +121,8 @@ static void group_registers(GcnWave *w, unsigned reg) {
     }
     for (int axis = 0; axis < 3; axis++)
         if (rsrc2 >> (7 + axis) & 1) reg = set32(w, reg, g->id[axis]);
+    if (rsrc2 >> 10 & 1) reg = set32(w, reg, 0);
+    if (rsrc2 & 1) set32(w, reg, 0); /* where the scratch of the wave begins */
 }
 
 static bool packs_ids(const GcnRunning *run) {

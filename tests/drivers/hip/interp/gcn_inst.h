@@ -139,7 +139,8 @@ typedef struct GcnScalarRow {
     GcnScalarFn run;
 } GcnScalarRow;
 
-typedef enum MemSpace { M_global, M_flat, M_scratch, M_lds, M_scalar } MemSpace;
+/* buffer: scratch, on chips that reach it through a descriptor; scalar offsets count the bytes of all lanes there */
+typedef enum MemSpace { M_global, M_flat, M_scratch, M_buffer, M_lds, M_scalar } MemSpace;
 typedef enum MemWork { M_load, M_store, M_atomic, M_pair_load, M_pair_store } MemWork;
 /* low, high: 16 bits into half of a register, far: offsets of a pair count 64 elements */
 typedef enum MemFit { FIT_plain, FIT_signed, FIT_low, FIT_high, FIT_far } MemFit;
@@ -163,6 +164,7 @@ struct GcnInst {
     bool writes_exec; /* v_cmpx */
     bool c_is_d, c_is_vcc, e_is_vcc, d_is_vcc;
     bool clamp, keeps_high; /* 16-bit results leave the other half alone */
+    bool offset_enabled;    /* of a buffer access: a register has an offset for each lane */
     bool returns;           /* an atomic operation with its old value */
     int8_t omod;
     uint8_t op_sel, op_sel_hi, neg_lo, neg_hi; /* a bit for each source */

@@ -88,11 +88,22 @@ static uint64_t scratch_address(const GcnWave *w, const GcnInst *i, int lane) {
     return at;
 }
 
+static uint64_t buffer_address(GcnWave *w, const GcnInst *i, int lane) {
+    uint64_t base = 0;
+    if (i->b.kind == K_const)
+        base = i->b.bits;
+    else if (i->b.kind == K_scalar && i->b.reg != S_NULL)
+        base = w->s[i->b.reg];
+    uint32_t at = (uint32_t)i->offset + (uint32_t)(base / (unsigned)w->lanes);
+    return i->offset_enabled ? at + w->v[i->a.reg][lane] : at;
+}
+
 static char *place(GcnWave *w, const GcnInst *i, int lane, int64_t offset, bool write) {
     switch (i->space) {
     case M_global: return gcn_address(w, global_address(w, i, lane), i->bytes, write);
     case M_flat: return flat_bytes(w, global_address(w, i, lane), i->bytes, lane, write);
     case M_scratch: return scratch_bytes(w, scratch_address(w, i, lane), i->bytes, lane);
+    case M_buffer: return scratch_bytes(w, buffer_address(w, i, lane), i->bytes, lane);
     default: return lds_bytes(w, (uint64_t)w->v[i->a.reg][lane] + (uint64_t)offset, i->bytes);
     }
 }
@@ -151,8 +162,10 @@ static GcnStep run_load(GcnWave *w, const GcnInst *i) {
 }
 
 static GcnStep run_store(GcnWave *w, const GcnInst *i) {
-    if (!gcn_check_vector(w, &i->a, i->a.words) || !gcn_check_vector(w, &i->c, words_of(i)))
-        return STEP_FAULT;
+    bool spills =
+        i->space == M_scratch || i->space == M_buffer; /* saved whole, whatever is in it */
+    if (!gcn_check_vector(w, &i->a, i->a.words)) return STEP_FAULT;
+    if (!spills && !gcn_check_vector(w, &i->c, words_of(i))) return STEP_FAULT;
     for (uint64_t left = gcn_exec(w); left; left &= left - 1) {
         int lane = __builtin_ctzll(left);
         char *to = place(w, i, lane, i->offset, true);
@@ -341,7 +354,7 @@ static bool scalar_load(GcnInst *i, const GcnText *text) {
 
 /* Caches and orders of memory mean nothing here: every access is done at once. */
 static bool modifiers(GcnInst *i, const GcnText *text, bool atomic) {
-    static const char *const known[] = {"glc", "slc", "dlc", "sc0", "sc1", "nt", "scope"};
+    static const char *const known[] = {"glc", "slc", "dlc", "sc0", "sc1", "nt", "scope", "offen"};
     for (int k = 0; k < text->nmodifiers; k++) {
         const GcnModifier *m = &text->modifiers[k];
         bool fine = false;
@@ -355,13 +368,26 @@ static bool modifiers(GcnInst *i, const GcnText *text, bool atomic) {
             i->returns |= atomic && strstr(m->text, "RETURN") != NULL;
         else if (!fine)
             return false;
+        i->offset_enabled |= !strcmp(m->name, "offen");
         if (!strcmp(m->name, "glc") || !strcmp(m->name, "sc0")) i->returns |= atomic;
     }
     return true;
 }
 
+/* data, off or a register of offsets, s[0:3] (the descriptor of scratch, no other), scalar offset */
+static bool buffer_operands(GcnInst *i, const GcnText *text) {
+    if (text->noperands != 4 || (i->work != M_load && i->work != M_store)) return false;
+    *(i->work == M_load ? &i->d : &i->c) = text->operands[0];
+    i->a = text->operands[1], i->b = text->operands[3];
+    gcn_settle(&i->b, T_U32);
+    const GcnOperand *buffer = &text->operands[2];
+    return buffer->kind == K_scalar && buffer->reg == 0 && buffer->words == 4 &&
+           i->offset_enabled == (i->a.kind == K_vector);
+}
+
 /* The operands in the order in which they are printed. */
 static bool operands(GcnInst *i, const GcnText *text) {
+    if (i->space == M_buffer) return buffer_operands(i, text);
     bool lds = i->space == M_lds, flat = i->space == M_flat;
     GcnOperand *order[6];
     int n = 0;
@@ -391,8 +417,11 @@ static const char *space_of(GcnInst *i, const char *name) {
     static const struct {
         const char *prefix;
         MemSpace space;
-    } spaces[] = {
-        {"global_", M_global}, {"flat_", M_flat}, {"scratch_", M_scratch}, {"ds_", M_lds}};
+    } spaces[] = {{"global_", M_global},
+                  {"flat_", M_flat},
+                  {"scratch_", M_scratch},
+                  {"buffer_", M_buffer},
+                  {"ds_", M_lds}};
     for (unsigned k = 0; k < sizeof spaces / sizeof *spaces; k++)
         if (starts(name, spaces[k].prefix)) {
             i->space = spaces[k].space;

@@ -166,6 +166,11 @@ float gcn_flush(float x) {
     return fpclassify(x) == FP_SUBNORMAL ? copysignf(0, x) : x;
 }
 
+float gcn_mad_f32(float a, float b, float c) {
+    float product = gcn_flush(gcn_flush(a) * gcn_flush(b));
+    return gcn_flush(product + gcn_flush(c));
+}
+
 /* Whole turns go first, so that large numbers keep their sine. */
 float gcn_sin_turns(float x) {
     if (!isfinite(x)) return NAN;

@@ -69,6 +69,8 @@ double gcn_div_fixup_f64(double a, double b, double c);
 double gcn_trig_preop(double x, uint32_t segment);
 /* Instructions that read and write denormals as zero, whatever the mode says. */
 float gcn_flush(float x);
+/* Rounded twice, without denormals. */
+float gcn_mad_f32(float a, float b, float c);
 /* Sine and cosine of so many turns. */
 float gcn_sin_turns(float x);
 float gcn_cos_turns(float x);

@@ -82,12 +82,18 @@ bool gcn_check_vector(GcnWave *w, const GcnOperand *o, unsigned words) {
     return true;
 }
 
+/* LLVM multiplies and adds 32 bits with these, too: of what is added the upper half may be anything then. */
+static bool low_half_is_enough(const GcnInst *i) {
+    return i->vector && !strncmp(i->vector->name, "v_mad_", 6);
+}
+
 /* The bits of an operand in all lanes: in u, or in q where the type is wide. `part`: which half of a packed one. */
 static bool raw(GcnWave *w, const GcnOperand *o, GcnType type, unsigned part, Column *out) {
     bool wide = is_wide(type);
     if (o->kind == K_vector) {
+        bool half = low_half_is_enough(w->at);
         unsigned reg = o->reg + part;
-        if (reg + wide >= V_COUNT || !gcn_check_vector(w, o, 1u + wide)) return false;
+        if (reg + wide >= V_COUNT || !gcn_check_vector(w, o, wide && !half ? 2 : 1)) return false;
         for (int l = 0; l < w->lanes; l++)
             if (wide)
                 out->q[l] = w->v[reg][l] | (uint64_t)w->v[reg + 1][l] << 32;

@@ -33,9 +33,15 @@ static bool is_wide(GcnType type) {
     return type == T_U64 || type == T_I64 || type == T_F64;
 }
 
+/* LLVM begins masks of lanes with whatever is in the register, and puts in what counts before it looks. */
+static bool makes_masks(const GcnInst *i) {
+    return i->scalar &&
+           (!strncmp(i->scalar->name, "s_or_", 5) || !strncmp(i->scalar->name, "s_and_", 6));
+}
+
 static bool check_scalar(GcnWave *w, unsigned reg, unsigned words) {
     for (unsigned k = 0; k < words; k++)
-        if (w->run->launch->unset && !w->sset[reg + k] && reg + k < S_TTMP) {
+        if (w->run->launch->unset && !w->sset[reg + k] && reg + k < S_TTMP && !makes_masks(w->at)) {
             gcn_fault(w, GCN_FAULT, "scalar register %u is read, and was never written", reg + k);
             return false;
         }
@@ -203,7 +209,10 @@ static GcnStep run_setreg(GcnWave *w, const GcnInst *i) {
     char name[32];
     int offset, width;
     uint64_t value;
-    if (!hardware_register(&i->d, name, &offset, &width) || strcmp(name, "HW_REG_MODE") != 0)
+    bool known = hardware_register(&i->d, name, &offset, &width);
+    if (known && !strncmp(name, "HW_REG_FLAT_SCR_", 16))
+        return STEP_NEXT; /* apertures do not move */
+    if (!known || strcmp(name, "HW_REG_MODE") != 0)
         return gcn_fault(w, GCN_ILLEGAL, "a write of %s is not known here", i->d.name);
     if (!gcn_read_scalar(w, &i->a, T_U32, &value)) return STEP_FAULT;
     uint32_t field = (width == 32 ? UINT32_MAX : (UINT32_C(1) << width) - 1) << offset;
