@@ -1,6 +1,6 @@
 """Random loop nests against CPython (make fuzz). Each seed is one program with six sets of arguments.
 
-    python tests/fuzz/fuzz.py [--seed 0] [--programs 1000] [--jobs 2] [--devices cpu,cuda] [--show]
+    python tests/fuzz/fuzz.py [--seed 0] [--programs 1000] [--jobs 2] [--devices cpu,cuda,hip] [--show]
 
 Prints the seed and the smallest program of each difference, and of each program that crashes, hangs or is refused;
 exits with 1 where there was any. QUERN_BUILD names the build folder; without it the installed package is tested."""
@@ -20,6 +20,8 @@ BUILD = os.environ.get("QUERN_BUILD")
 sys.path[:0] = [str(HERE), str(HERE.parent / "py")] + ([str(pathlib.Path(BUILD) / "python")] if BUILD else [])
 if BUILD and os.path.exists(os.path.join(BUILD, "fakecuda", "libcuda.so.1")):
     os.environ.setdefault("QUERN_CUDA_LIBRARY", os.path.join(BUILD, "fakecuda", "libcuda.so.1"))
+if BUILD and os.path.exists(os.path.join(BUILD, "fakehip", "libamdhip64.so.7")):  # FAKEHIP_ARCH chooses the chip
+    os.environ.setdefault("QUERN_HIP_LIBRARY", os.path.join(BUILD, "fakehip", "libamdhip64.so.7"))
 
 import compare  # noqa: E402
 import nests  # noqa: E402
