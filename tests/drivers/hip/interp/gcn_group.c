@@ -168,6 +168,9 @@ static void wave_start(GcnWave *w, GcnGroup *g, uint32_t number) {
     memset(w->s, POISON, sizeof w->s);
     memset(w->vset, 0, sizeof w->vset);
     memset(w->sset, 0, sizeof w->sset);
+    memset(w->queues, 0, sizeof w->queues);
+    memset(w->vwaits, 0, sizeof w->vwaits);
+    memset(w->swaits, 0, sizeof w->swaits);
     w->group = g;
     w->number = number;
     w->lanes = (int)run->launch->wave;

@@ -151,6 +151,9 @@ typedef struct GcnAtomicRow {
     uint64_t (*run)(uint64_t old, uint64_t value, uint64_t compare);
 } GcnAtomicRow;
 
+/* The counters that an access of memory goes up, until its answer is there. */
+enum { COUNTS_load = 1, COUNTS_lds = 2, COUNTS_scalar = 4 };
+
 struct GcnInst {
     GcnRun run;
     uint32_t size; /* bytes */
@@ -180,7 +183,11 @@ struct GcnInst {
     MemFit fit;
     uint8_t bytes; /* of memory for a lane, or of each of a pair */
     int64_t offset, offset1;
-    uint64_t target; /* of a branch */
+    uint8_t counts;   /* COUNTS_... */
+    bool answers;     /* with a result in d, later */
+    int limits[3];    /* of s_waitcnt: loads, LDS, scalar; -1: none */
+    bool limits_join; /* one counter for LDS and scalar loads */
+    uint64_t target;  /* of a branch */
     int64_t number;
 };
 
@@ -199,6 +206,7 @@ const GcnAtomicRow *gcn_atomic_row(const char *name);
 bool gcn_special(GcnInst *i, const GcnText *text, int chip);
 bool gcn_memory(GcnInst *i, const GcnText *text);
 bool gcn_control(GcnInst *i, const GcnText *text);
+bool gcn_wait(GcnInst *i, const GcnText *text);
 GcnStep gcn_run_vector(GcnWave *w, const GcnInst *i);
 GcnStep gcn_run_dual(GcnWave *w, const GcnInst *i);
 GcnStep gcn_run_scalar(GcnWave *w, const GcnInst *i);

@@ -196,6 +196,7 @@ bool gcn_special(GcnInst *i, const GcnText *text, int chip) {
             i->op_sel |= (uint8_t)((sel->list[n] != 0) << n);
         i->number = special[k].number;
         i->run = special[k].run;
+        if (!strncmp(text->name, "ds_", 3)) i->counts = COUNTS_lds, i->answers = true;
         return true;
     }
     return false;

@@ -337,6 +337,7 @@ static bool scalar_load(GcnInst *i, const GcnText *text) {
         if (strcmp(text->name, scalar_rows[k].name) != 0) continue;
         if (text->noperands != 3) return false;
         i->run = run_scalar_load;
+        i->counts = COUNTS_scalar, i->answers = true;
         i->space = M_scalar;
         i->bytes = scalar_rows[k].bytes;
         i->fit = scalar_rows[k].fit;
@@ -445,6 +446,15 @@ static bool atomic(GcnInst *i, const GcnText *text, const char *rest) {
     return modifiers(i, text, i->space != M_lds) && operands(i, text);
 }
 
+/* Flat ones may be of memory or of LDS: they count as both. */
+static bool counted(GcnInst *i, bool fine) {
+    i->counts = i->space == M_lds    ? COUNTS_lds
+                : i->space == M_flat ? COUNTS_lds | COUNTS_load
+                                     : COUNTS_load;
+    i->answers = i->returns || i->work == M_load || i->work == M_pair_load;
+    return fine;
+}
+
 bool gcn_memory(GcnInst *i, const GcnText *text) {
     if (scalar_load(i, text)) return true;
     const char *rest = space_of(i, text->name);
@@ -453,7 +463,8 @@ bool gcn_memory(GcnInst *i, const GcnText *text) {
         if (strcmp(rest, rows[k].name) != 0 && strcmp(rest, rows[k].old) != 0) continue;
         i->work = rows[k].work, i->bytes = rows[k].bytes, i->fit = rows[k].fit;
         i->run = i->work == M_load ? run_load : i->work == M_store ? run_store : run_pair;
-        return modifiers(i, text, false) && operands(i, text);
+        return counted(i, modifiers(i, text, false) && operands(i, text));
     }
-    return atomic(i, text, rest);
+    bool fine = atomic(i, text, rest);
+    return fine && counted(i, fine);
 }

@@ -336,7 +336,7 @@ static const struct {
 /* Orders, caches, priorities, hints: every access of memory is finished when its instruction is. */
 static const char *const nothing[] = {"s_nop",
                                       "v_nop",
-                                      "s_waitcnt",
+
                                       "s_waitcnt_vscnt",
                                       "s_waitcnt_vmcnt",
                                       "s_waitcnt_expcnt",
@@ -360,15 +360,10 @@ static const char *const nothing[] = {"s_nop",
                                       "global_inv",
                                       "global_wb",
                                       "global_wbinv",
-                                      "s_wait_loadcnt",
                                       "s_wait_storecnt",
-                                      "s_wait_dscnt",
-                                      "s_wait_kmcnt",
                                       "s_wait_samplecnt",
                                       "s_wait_bvhcnt",
                                       "s_wait_expcnt",
-                                      "s_wait_loadcnt_dscnt",
-                                      "s_wait_storecnt_dscnt",
                                       "s_wait_idle",
                                       "s_wait_alu",
                                       "s_wait_event",
@@ -401,7 +396,7 @@ bool gcn_control(GcnInst *i, const GcnText *text) {
             i->run = run_nothing;
             return true;
         }
-    if (exec_work(i, text)) return true;
+    if (gcn_wait(i, text) || exec_work(i, text)) return true;
     if (!strcmp(text->name, "s_call_b64") && text->noperands == 2) {
         i->run = run_call;
         i->d = text->operands[0];
@@ -440,8 +435,10 @@ GcnStep gcn_wave_run(GcnWave *w) {
         if (!i) return gcn_fault(w, GCN_ILLEGAL, "%s", why);
         run->clock++;
         run->executed += (uint64_t)__builtin_popcountll(gcn_exec(w));
+        if (!gcn_wait_check(w, i)) return STEP_FAULT;
         GcnStep step = i->run(w, i);
         if (step == STEP_FAULT || w->status == W_fault) return STEP_FAULT;
+        if (i->counts) gcn_wait_begin(w, i);
         if (step == STEP_JUMP) continue;
         w->pc = i->pc + i->size;
         if (step != STEP_NEXT) return step;

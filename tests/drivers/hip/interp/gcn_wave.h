@@ -12,6 +12,18 @@ typedef struct GcnRunning GcnRunning;
 enum { LDS_APERTURE = 0x00010000, SCRATCH_APERTURE = 0x00020000 };
 enum { RANGES = 32, SLICE = 20000 };
 
+/* Registers that a load will fill. */
+enum { QUEUE = 64 };
+typedef struct GcnAnswer {
+    uint16_t reg;
+    uint8_t words;
+    bool scalar;
+} GcnAnswer;
+typedef struct GcnQueue {
+    GcnAnswer at[QUEUE];
+    unsigned first, count;
+} GcnQueue;
+
 typedef enum WaveStatus { W_ready, W_barrier, W_ended, W_fault } WaveStatus;
 
 struct GcnWave {
@@ -25,8 +37,10 @@ struct GcnWave {
     uint64_t pc;
     uint64_t all; /* one bit for each lane */
     WaveStatus status;
-    bool signalled; /* RDNA4: arrived at the barrier, does not wait yet */
-    uint32_t mode;  /* rounding and denormals, as s_setreg sees them */
+    bool signalled;                           /* RDNA4: arrived at the barrier, does not wait yet */
+    uint32_t mode;                            /* rounding and denormals, as s_setreg sees them */
+    GcnQueue queues[3];                       /* loads, LDS, scalar loads */
+    uint8_t vwaits[V_COUNT], swaits[S_COUNT]; /* how many answers each register waits for */
     uint8_t *scratch;
     GcnGroup *group;
     GcnRunning *run;
@@ -78,6 +92,10 @@ GcnStep gcn_wave_run(GcnWave *w);
 int gcn_dpp_source(const GcnWave *w, const GcnInst *i, int l);
 /* gcn_vector.c: has every active lane of these registers been written? */
 bool gcn_check_vector(GcnWave *w, const GcnOperand *o, unsigned words);
+
+/* gcn_wait.c */
+bool gcn_wait_check(GcnWave *w, const GcnInst *i);
+void gcn_wait_begin(GcnWave *w, const GcnInst *i);
 
 /* gcn_memory.c: where the device's bytes are; NULL: nowhere, after a fault. */
 char *gcn_address(GcnWave *w, uint64_t address, unsigned bytes, bool write);

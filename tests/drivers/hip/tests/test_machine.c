@@ -118,15 +118,15 @@ static void test_registers(Bench *b) {
             right &= b->out[g * 12 + t] == ((g & 1) << 12 | (g >> 1 & 1) << 16 | (g >> 2) << 20 |
                                             t % 3 | t / 3 % 2 << 4 | t / 6 << 8);
     expect(b, "numbers of blocks and work-items", right);
-    s = (Setup){
-        .text = BASE
-        "s_load_b32 s8, s[0:1], 0xc\ns_load_b32 s9, s[0:1], 0x14\ns_load_b32 s10, s[0:1], 0x80\n"
-        "s_and_b32 s9, s9, 0xffff\nv_mov_b32 v1, s8\nv_mov_b32 v2, s9\nv_mov_b32 v3, "
-        "s10\nv_mov_b32 v4, 0\n"
-        "global_store_b96 v4, v[1:3], s[6:7]",
-        .grid = {1, 5, 1},
-        .block = {7, 1, 1},
-        .lds = 0};
+    s = (Setup){.text = BASE
+                "s_load_b32 s8, s[0:1], 0xc\ns_load_b32 s9, s[0:1], 0x14\ns_load_b32 s10, s[0:1], "
+                "0x80\ns_waitcnt lgkmcnt(0)\n"
+                "s_and_b32 s9, s9, 0xffff\nv_mov_b32 v1, s8\nv_mov_b32 v2, s9\nv_mov_b32 v3, "
+                "s10\nv_mov_b32 v4, 0\n"
+                "global_store_b96 v4, v[1:3], s[6:7]",
+                .grid = {1, 5, 1},
+                .block = {7, 1, 1},
+                .lds = 0};
     expect(b, "hidden arguments",
            run(b, &s) == GCN_OK && b->out[0] == 5 && b->out[1] == 7 && b->out[2] == 0);
 }
@@ -208,10 +208,12 @@ static void test_memory(Bench *b) {
     Setup s = {.text = BASE
                "v_mov_b32 v1, 5\nscratch_store_b32 off, v1, off offset:4\ns_mov_b64 s[8:9], "
                "src_private_base\n"
-               "v_mov_b32 v2, 4\nv_mov_b32 v3, s9\nflat_load_b32 v4, v[2:3]\n"
+               "v_mov_b32 v2, 4\nv_mov_b32 v3, s9\nflat_load_b32 v4, v[2:3]\ns_waitcnt vmcnt(0) "
+               "lgkmcnt(0)\n"
                "v_mov_b32 v5, 8\nds_store_b32 v5, v5\ns_mov_b64 s[8:9], src_shared_base\nv_mov_b32 "
                "v6, s9\n"
-               "flat_load_b32 v7, v[5:6]\nv_mov_b32 v8, 0\nglobal_store_b32 v8, v4, s[6:7]\n"
+               "flat_load_b32 v7, v[5:6]\ns_waitcnt vmcnt(0) lgkmcnt(0)\nv_mov_b32 v8, "
+               "0\nglobal_store_b32 v8, v4, s[6:7]\n"
                "global_store_b32 v8, v7, s[6:7] offset:4",
                .scratch = 16,
                .lds = 16};
@@ -235,6 +237,40 @@ static void test_code(Bench *b) {
                "s[6:7]\ns_endpgm\nf:\nv_mov_b32 v2, 99\ns_setpc_b64 s[30:31]"};
     b->out[0] = 0;
     expect(b, "a call", run(b, &s) == GCN_OK && b->out[0] == 99);
+}
+
+static void test_waits(Bench *b) {
+    stops(b, "a load is used too early",
+          (Setup){.text = BASE "v_mov_b32 v1, 0\nglobal_load_b32 v2, v1, s[6:7]\nv_mov_b32 v3, v2"},
+          GCN_FAULT, "v2 is used before a wait says that it is there");
+    stops(b, "a scalar load", (Setup){.text = "s_load_b64 s[6:7], s[0:1], 0x0\ns_mov_b32 s8, s7"},
+          GCN_FAULT, "s7 is used before");
+    stops(
+        b, "the address of a load",
+        (Setup){
+            .text =
+                "s_load_b64 s[6:7], s[0:1], 0x0\nv_mov_b32 v1, 0\nglobal_load_b32 v2, v1, s[6:7]"},
+        GCN_FAULT, "s6 is used before");
+    stops(
+        b, "what LDS gives",
+        (Setup){.text = "v_mov_b32 v1, 0\nds_load_b32 v2, v1\ns_waitcnt vmcnt(0)\nv_mov_b32 v3, v2",
+                .lds = 16},
+        GCN_FAULT, "v2 is used before");
+    stops(b, "what is overwritten",
+          (Setup){.text = "v_mov_b32 v1, 0\nds_load_b32 v2, v1\nv_mov_b32 v2, 0", .lds = 16},
+          GCN_FAULT, "v2 is used before");
+    stops(b, "the second of two",
+          (Setup){
+              .text =
+                  "v_mov_b32 v1, 0\nds_load_b32 v2, v1\nds_load_b32 v3, v1\ns_waitcnt lgkmcnt(1)\n"
+                  "v_mov_b32 v4, v2\nv_mov_b32 v4, v3",
+              .lds = 16},
+          GCN_FAULT, "v3 is used before");
+    Setup s = {.text = BASE "v_mov_b32 v1, 0\nds_store_b32 v1, v1\nds_load_b32 v2, v1\nds_load_b32 "
+                            "v3, v1\ns_waitcnt lgkmcnt(1)\n"
+                            "v_add_nc_u32 v4, 7, v2\nglobal_store_b32 v1, v4, s[6:7]",
+               .lds = 16};
+    expect(b, "the first of two", run(b, &s) == GCN_OK && b->out[0] == 7);
 }
 
 static void test_unset(Bench *b) {
@@ -263,6 +299,7 @@ int main(void) {
     test_blocks_that_wait(&bench);
     test_memory(&bench);
     test_code(&bench);
+    test_waits(&bench);
     test_unset(&bench);
     LLVMDisposeTargetMachine(bench.chip.machine);
     printf("%d failures\n", bench.failures);
