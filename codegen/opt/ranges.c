@@ -64,7 +64,7 @@ static Ref unit_length(Ranges *r, Ref low, Ref high, bool small) {
     const Type *t = ir_type(r->func, low);
     int64_t first;
     bool known = opt_const_int(r->func, low, &first);
-    bool exact = small || (known && first >= 0 && t->kind == TY_i64);
+    bool exact = small || (t->kind == TY_i64 && at_least(r, low, 0)); /* where low < high */
     Ref zero = number(r, r->i64, 0), some = op2(r, OP_lt, r->boolean, low, high), n = high;
     if (!known || first != 0) n = op2(r, OP_sub, t, high, low);
     if (!exact) {
