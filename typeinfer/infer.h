@@ -595,6 +595,8 @@ bool v_instance_operator(Infer *in, Operator op, bool in_place, Val a, Val b, bo
                          Val *out);
 bool v_instance_builtin(Infer *in, Str name, const CallArgs *args, bool *found, Val *out);
 bool v_instance_truth(Infer *in, Val a, Val *out);
+/* A function that returns a typed container returns no other. */
+void container_shared_by_return(Infer *in, Ref value);
 const char *shared_maker_name(int32_t index); /* of those that get types; NULL behind the last */
 bool v_shared_site(Infer *in, Str name, const CallArgs *args, bool *known, Val *out);
 bool v_container_site(Infer *in, ClassId cls, Ref site, const Val *items, int32_t n, Val *out);

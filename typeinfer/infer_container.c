@@ -375,6 +375,13 @@ bool container_taught_by_phi(Infer *in, Ref phi) {
     return true;
 }
 
+void container_shared_by_return(Infer *in, Ref value) {
+    Ref web = web_with_site(in, value); /* of all that the function returns */
+    const Type *type = in->facts[value].type;
+    if (web && type && type->kind == TY_CLASS && type->shared && type->nparams && !type->open)
+        share_web(in, web);
+}
+
 /* What a web is taught reaches a value that was visited before only where it is visited again, and behind a phi of two types nothing is. */
 void container_of_today(Infer *in, Ref ref, Fact *f) {
     Op op = (Op)ir_inst(in->f, ref)->op;

@@ -576,10 +576,19 @@ def test_in_tuples_and_lists():
 
 @njit
 def two_kinds(n):
-    return [1] if n else List([2])
+    out = [1] if n else List([2])
+    return out
+
+
+@njit
+def two_returns(n):
+    if n:
+        return [1]
+    return List([2])
 
 
 def test_a_plain_display_beside_a_typed_one_is_typed():
+    assert type(two_returns(0)) is List and type(two_returns(1)) is List
     assert type(two_kinds(0)) is List and list(two_kinds(1)) == [1]
 
 

@@ -1,9 +1,14 @@
 """typed.List(items) and its kin: containers that Python holds, too."""
 
-from .._names import Intrinsic
 
-# quern.typed itself is not imported: it compiles functions
-List, Dict, Set = (Intrinsic("typed." + name) for name in ("List", "Dict", "Set"))
+class _Class:
+    """A class of quern.typed, to the compiler. That itself is not imported: it compiles functions."""
+
+    def __init__(self, name):
+        self._quern_name = name
+
+
+List, Dict, Set = _Class("typed.List"), _Class("typed.Dict"), _Class("typed.Set")
 
 
 def list_(iterable):
