@@ -170,6 +170,12 @@ static void describe(StrBuf *out, const Type *type, int32_t limit) {
     case TY_MEMBER: buf_printf(out, STR_FMT, STR_ARG(type->binding->name)); return;
     case TY_CLASS: describe_class(out, type, limit); return;
     case TY_CAUGHT: buf_str(out, "caught exception"); return;
+    case TY_CHOICE:
+        for (int32_t i = 0; i < type->nitems; i++) {
+            if (i) buf_str(out, " or ");
+            describe(out, type->items[i], limit - NESTING_COSTS);
+        }
+        return;
     case TY_CLOSURE:
     case TY_OBJECT: describe_object(out, type->binding); return;
     default: buf_str(out, "unknown"); return;

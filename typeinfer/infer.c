@@ -216,6 +216,7 @@ static bool is_returnable(const Type *type) {
     case TY_SLICE:
     case TY_ITER:
     case TY_CLOSURE:
+    case TY_CHOICE:
     case TY_OBJECT: return false;
     case TY_OPTIONAL: return is_returnable(type->element);
     case TY_TUPLE:

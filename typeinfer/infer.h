@@ -426,6 +426,12 @@ bool v_call_with_caught(Infer *in, const Binding *callee, CallArgs *args, bool *
 bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out);
 bool v_library(Infer *in, const char *name, const CallArgs *args, Val *out); /* error when absent */
 
+/* -- infer_choice.c: functions that are chosen at run time -- */
+
+bool v_call_choice(Infer *in, Val callee, const CallArgs *args, Val *out);
+bool choice_holds(const Type *choice, const Type *from); /* a function, or a choice of fewer */
+Ref emit_choice(Emit *e, Ref ref, const Type *from, const Type *to);
+
 /* -- infer_foreign.c: functions of C -- */
 
 bool v_call_foreign(Infer *in, const Binding *b, const CallArgs *args, Val *out);

@@ -219,6 +219,7 @@ bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out) {
     bool bound, done;
     if (!v_call_with_caught(in, b, &given, &done, out) || done) return !in->stop;
     args = &given;
+    if (is_kind(&callee, TY_CHOICE)) return v_call_choice(in, callee, args, out);
     if (is_kind(&callee, TY_CLOSURE) && callee.f.type->fields)
         return v_call_partial(in, callee, args, out);
     if (is_kind(&callee, TY_CLOSURE)) return v_call_closure(in, callee, args, out);

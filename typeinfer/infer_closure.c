@@ -3,13 +3,13 @@
  * A def or a lambda that takes values along has a type of its own: the function with the types of these. In typed code it is the
  * tuple of them, so it is passed, returned and stored as that. A call of it is a call of an instance that gets
  * them behind its arguments: defaults first, then variables, in the order of NestedFunction. What is called is
- * always known when the program is compiled, and can be inlined.
+ * always known when the program is compiled, and can be inlined; or one of a few (infer_choice.c).
  *
  * Functions of one scope that name each other are not among these values: each makes the others of what it has. */
 #include "typeinfer/infer.h"
 
 bool v_callable(const Val *v) {
-    return fact_object(&v->f) || is_kind(v, TY_CLOSURE);
+    return fact_object(&v->f) || is_kind(v, TY_CLOSURE) || is_kind(v, TY_CHOICE);
 }
 
 bool type_is_fresh(const Type *type) {

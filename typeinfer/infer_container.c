@@ -180,7 +180,7 @@ static bool is_element(const Type *type) {
     if (type->kind == TY_OPTIONAL) return is_element(type->element);
     if (type->kind == TY_CLOSURE) return type->nitems > 0 && !type_is_fresh(type);
     return type_is_number(type) || type->kind == TY_CLASS || type->kind == TY_MEMBER ||
-           type->kind == TY_ARRAY || type->kind == TY_UNKNOWN;
+           type->kind == TY_ARRAY || type->kind == TY_CHOICE || type->kind == TY_UNKNOWN;
 }
 
 /* What quern/library/tables.py can hash. */

@@ -122,6 +122,40 @@ static const Type *plain_number(TypeTable *types, JoinRule rule, const Type *t) 
     return type_scalar(types, rule == JOIN_NUMBA ? TY_i64 : TY_wint);
 }
 
+enum { MOST_CHOICES = 16 };
+
+/* A function without values of its own, which only its type says. */
+static bool is_function(const Type *t) {
+    if (t->kind == TY_CLOSURE) return t->nitems == 0 && !t->fields && !t->bits;
+    BindKind kind = t->kind == TY_OBJECT && t->binding ? t->binding->kind : BIND_MISSING;
+    return kind == BIND_FUNCTION || kind == BIND_LIBRARY || kind == BIND_FOREIGN ||
+           (kind == BIND_OVERLOADED && t->binding->handle);
+}
+
+static int32_t add_choice(const Type **all, int32_t n, const Type *t) {
+    int32_t at = 0;
+    while (at < n && all[at]->id < t->id)
+        at++;
+    if (at < n && all[at] == t) return n;
+    memmove(&all[at + 1], &all[at], sizeof *all * (size_t)(n - at));
+    all[at] = t;
+    return n + 1;
+}
+
+/* Functions that meet: one of them. NULL: something else is among them. */
+static const Type *join_functions(TypeTable *types, const Type *a, const Type *b) {
+    const Type *all[2 * MOST_CHOICES + 1];
+    int32_t n = 0;
+    for (int side = 0; side < 2; side++) {
+        const Type *t = side ? b : a;
+        int32_t m = t->kind == TY_CHOICE ? t->nitems : 1;
+        if (t->kind != TY_CHOICE && !is_function(t)) return NULL;
+        for (int32_t k = 0; k < m; k++)
+            n = add_choice(all, n, t->kind == TY_CHOICE ? t->items[k] : t);
+    }
+    return n <= MOST_CHOICES ? type_choice(types, all, n) : NULL;
+}
+
 const Type *ti_join(TypeTable *types, JoinRule rule, const Type *a, const Type *b) {
     if (a == b || b->kind == TY_UNKNOWN) return a;
     if (a->kind == TY_UNKNOWN) return b;
@@ -137,6 +171,8 @@ const Type *ti_join(TypeTable *types, JoinRule rule, const Type *a, const Type *
     if (a->kind == TY_OPTIONAL || b->kind == TY_OPTIONAL || a->kind == TY_none ||
         b->kind == TY_none)
         return join_optional(types, rule, a, b);
+    const Type *functions = join_functions(types, a, b);
+    if (functions) return functions;
     if (a->kind != b->kind) return NULL;
     switch (a->kind) {
     case TY_CLOSURE: return a->binding == b->binding ? join_tuples(types, rule, a, b) : NULL;

@@ -44,6 +44,7 @@ static const Type *make_lowered(Ti *ti, const Type *type) {
         return type_tuple(types, items, 2);
     }
     case TY_MEMBER:
+    case TY_CHOICE:
     case TY_CAUGHT: return i64;
     case TY_OBJECT:
     case TY_UNKNOWN: return type_scalar(types, TY_none);
@@ -342,6 +343,7 @@ Ref emit_convert(Emit *e, Ref ref, const Type *from, const Type *to) {
     const Type *target = lower_type(e->ti, to);
     if (from->kind == TY_OBJECT && to->kind == TY_CLASS && type_is_text(from))
         return emit_const(e, target, from->binding->value);
+    if (to->kind == TY_CHOICE && from != to) return emit_choice(e, ref, from, to);
     if (to->kind == TY_OPTIONAL && from != to) return convert_optional(e, ref, from, to);
     if (ir_type(e->out, ref) == target) return ref;
     if (from->kind == TY_MEMBER) from = i64_type(e->types);
@@ -374,6 +376,7 @@ static bool same_stored(const Type *a, const Type *b) {
 
 bool can_convert(const Type *from, const Type *to) {
     if (from == to) return true;
+    if (to->kind == TY_CHOICE) return choice_holds(to, from);
     if (to->kind == TY_CLASS && to->bits == CLS_str) return type_is_text(from);
     if (from->kind == TY_CLASS && to->kind == TY_CLASS) return same_stored(from, to);
     if (from->kind == TY_MEMBER && type_is_number(to)) return from->binding->enumeration->ints;

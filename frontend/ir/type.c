@@ -210,7 +210,7 @@ static void measure(Arena *arena, Type *type) {
         type->depth = type->element->depth;
         type->counted = type->space == SPACE_GLOBAL;
         type->open = type->element->open;
-    } else if (type->kind == TY_MEMBER) {
+    } else if (type->kind == TY_MEMBER || type->kind == TY_CHOICE) {
         type->align = type->size = 8;
     } else if (type->kind == TY_TUPLE || type->kind == TY_CLOSURE) {
         measure_tuple(arena, type);
@@ -384,6 +384,10 @@ const Type *type_partial(TypeTable *t, const struct Binding *partial, const Type
                              .nitems = n});
 }
 
+const Type *type_choice(TypeTable *t, const Type *const *items, int32_t n) {
+    return intern(t, &(Type){.kind = TY_CHOICE, .items = (const Type **)items, .nitems = n});
+}
+
 const Type *type_caught(TypeTable *t, int32_t ref) {
     return intern(t, &(Type){.kind = TY_CAUGHT, .bits = (uint32_t)ref});
 }
@@ -546,8 +550,8 @@ int type_bits(const Type *type) {
 
 const char *type_name_of_kind(TypeKind kind) {
     static const char *const rest[] = {"tuple",    "array",  "range",  "slice",  "iterator",
-                                       "optional", "member", "caught", "object", "closure",
-                                       "class",    "record", "block",  "unknown"};
+                                       "optional", "member", "choice", "caught", "object",
+                                       "closure",  "class",  "record", "block",  "unknown"};
     static_assert(TY_SCALARS + countof(rest) == TY_UNKNOWN + 1, "one name for each kind");
     return kind < TY_SCALARS ? scalars[kind].name : rest[kind - TY_SCALARS];
 }

@@ -22,6 +22,7 @@ typedef enum TypeKind {
     TY_ITER,     /* iteration over `element`: see ops iter, iter_more, iter_get */
     TY_OPTIONAL, /* element or None */
     TY_MEMBER,   /* a member of the enumeration `binding`: an int64, see there */
+    TY_CHOICE,   /* one of some functions, whose types are `items`: its number, an int64 */
     TY_CAUGHT,   /* the exception that the instruction `bits` caught: an int64, see OP_caught */
     TY_OBJECT,   /* a compile-time object: module, function, type, exception class, string ... */
     TY_CLOSURE, /* a function that compiled code has made: of `binding`, with values of types `items` */
@@ -138,6 +139,8 @@ const Type *type_closure(TypeTable *t, const struct Binding *function, const voi
 const Type *type_partial(TypeTable *t, const struct Binding *partial, const Type *const *items,
                          int32_t n, const Str *names);
 const Type *type_member(TypeTable *t, const struct Binding *enumeration);
+/* `items` in the order of their ids, each once. */
+const Type *type_choice(TypeTable *t, const Type *const *items, int32_t n);
 const Type *type_caught(TypeTable *t, int32_t ref);
 const Type *type_unknown(TypeTable *t);
 /* Fields of scalars, records and blocks. `fields` are borrowed from the same arena; `dtype` is compared by address, and may be NULL. */

@@ -101,6 +101,7 @@ void type_print(StrBuf *out, const Type *type) {
         buf_char(out, ')');
         return;
     case TY_MEMBER: buf_str(out, "member"); return;
+    case TY_CHOICE: buf_str(out, "choice"); return;
     case TY_CAUGHT: buf_str(out, "caught"); return;
     case TY_CLOSURE:
         buf_str(out, "closure ");

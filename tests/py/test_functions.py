@@ -400,12 +400,19 @@ def test_MEM_01_captured_objects_die_with_an_exception():
 
 
 def test_L16_of_different_functions_one_is_chosen_by_if():
+    """Those that take nothing along: test_function_choice.py. Values that they have taken have no common place."""
     @njit
     def f(n):
         g = (lambda x: x + 1) if n > 2 else (lambda x: x + 2)
         return g(1)
+    assert f(3) == 2 and f(1) == 3
+
+    @njit
+    def taken(n, k):
+        g = (lambda x: x + k) if n > 2 else (lambda x: x * k)
+        return g(1)
     with pytest.raises(errors.TypingError, match="different types"):
-        f(3)
+        taken(3, 2)
 
 
 def test_L16_a_function_is_no_result():
