@@ -1,7 +1,11 @@
 """What lanes of a wave do together on AMD GPUs, as wide as the wave of the chip: 32 lanes on gfx1100, 64 on gfx942 (TRAPS AMD-02),
 LDS that is used again behind barriers, atomic operations in LDS. The stand-in driver executes the machine code."""
+import re
+
 import numpy as np
 import pytest
+
+from conftest import ROOT
 
 from quern import cuda, float32, float64, hip, int32, int64, uint32, uint64
 
@@ -178,3 +182,21 @@ def test_integer_atomics_of_memory(wave, dtype):
     assert out[0] == np.bitwise_and.reduce(a) and out[1] == np.bitwise_or.reduce(a) and out[2] == np.bitwise_xor.reduce(a)
     assert out[3] in a and out[4] == n % 10 and out[5] == (10 - n % 10) % 10 and out[6] in a
     assert int(out[7]) == -int(a.sum(dtype=object)) % 2**(8 * a.itemsize)
+
+
+def test_every_row_of_the_interpreter_has_a_test():
+    """tests/drivers/hip: the tables of instructions, and those of their tests."""
+    folder = ROOT / "tests/drivers/hip"
+    names = dict(re.findall(r"NAME\((\w+), (\w+)\)", (folder / "interp/gcn_names.def").read_text()))
+    tested = set()
+    for file in ("rows_vector.def", "rows_text.def", "rows_scalar.def"):
+        for line in (folder / "tests" / file).read_text().replace("\\n", " ").splitlines():
+            for name in re.findall(r"\b[vs]_\w+", line):
+                name = re.sub(r"(_e32|_e64|_dpp|_sdwa)$", "", name).replace("v_dual_", "v_")
+                name = names.get(name, name)
+                tested.add(name + "_clamp" if "clamp" in line and "_f" not in name else name)
+                tested.add(name)
+    rows = set()
+    for file in ("gcn_vector.def", "gcn_scalar.def"):
+        rows |= set(re.findall(r"^S?OP\((\w+),", (folder / "interp" / file).read_text(), re.M))
+    assert len(rows) > 350 and not rows - tested, sorted(rows - tested)

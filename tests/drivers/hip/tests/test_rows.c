@@ -295,15 +295,15 @@ static int exponent_of(double x, int bias) {
     return x == 0 || ilogb(x) + bias < 1 ? 0 : ilogb(x) + bias;
 }
 /* q: as computed; the quotient of c by b. */
-static float quotient(double q, double b, double c, int least, int bias) {
+static double quotient(double q, double b, double c, int least, int bias) {
     double exact = c / b;
     if (isnan(exact) || isinf(exact) || exact == 0) {
         if (isnan(exact)) return NAN;
-        if (b == 0 || isinf(c) || c == 0 || isinf(b)) return (float)exact;
+        if (b == 0 || isinf(c) || c == 0 || isinf(b)) return exact;
     }
     double sign = signbit(b) != signbit(c) ? -1 : 1;
-    if (exponent_of(c, bias) - exponent_of(b, bias) < -least) return (float)(sign * 0.0);
-    return isnan(q) ? (float)(sign * INFINITY) : (float)copysign(q, sign);
+    if (exponent_of(c, bias) - exponent_of(b, bias) < -least) return (sign * 0.0);
+    return isnan(q) ? (sign * INFINITY) : copysign(q, sign);
 }
 static uint32_t in_class(double x, uint32_t mask, bool tiny) {
     int n = isnan(x)   ? 1
@@ -314,6 +314,18 @@ static uint32_t in_class(double x, uint32_t mask, bool tiny) {
                        : 8;
     return mask >> n & 1;
 }
+
+/* The expression of x, y and z for both halves of a, b and c. */
+#define HALVES(type, expression)                                                                   \
+    __extension__({                                                                                \
+        uint32_t both = 0;                                                                         \
+        for (int half = 0; half < 32; half += 16) {                                                \
+            type x = (type)(a >> half), y = (type)(b >> half), z = (type)(c >> half);              \
+            (void)z;                                                                               \
+            both |= (uint32_t)(uint16_t)(expression) << half;                                      \
+        }                                                                                          \
+        both;                                                                                      \
+    })
 
 typedef struct Row {
     const char *names;
@@ -558,8 +570,11 @@ static bool run_scalar_line(Bench *b, const ScalarLine *line) {
 /* -- All --------------------------------------------------------------------------------------- */
 
 int main(void) {
-    Chip chips[] = {
-        {"gfx1100", 32, NULL}, {"gfx1100", 64, NULL}, {"gfx942", 64, NULL}, {"gfx1201", 32, NULL}};
+    Chip chips[] = {{"gfx1100", 32, NULL},
+                    {"gfx1100", 64, NULL},
+                    {"gfx942", 64, NULL},
+                    {"gfx90a", 64, NULL},
+                    {"gfx1201", 32, NULL}};
     enum { NSCALARS = sizeof scalars / sizeof *scalars };
     static bool tried[NROWS], tried_scalar[NSCALARS];
     static Bench bench = {.random = 12345};
