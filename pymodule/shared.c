@@ -249,6 +249,9 @@ static PyObject *shared_become(PyObject *self, PyObject *args) {
     void *object = NULL;
     if (!PyArg_ParseTuple(args, "OO", &what, &items)) return NULL;
     if (s->object) return PyErr_SetString(PyExc_TypeError, "its type is known already"), NULL;
+    PyTypeObject *instances = (PyTypeObject *)s->state->instance_class;
+    if (instances && PyObject_TypeCheck(self, instances))
+        return PyErr_SetString(PyExc_TypeError, "it is no typed container"), NULL;
     if (!PyTuple_Check(what) && !PyUnicode_Check(what) && !py_is_shared(s->state, what))
         return PyErr_SetString(PyExc_TypeError, "a type or examples are expected"), NULL;
     if (!maker_init(&maker, s->state, self, what)) return NULL;
@@ -321,7 +324,8 @@ static bool look_at(Field *field, const SharedObject *of) {
 /* The place of the value in the object. NULL: exception. */
 static char *place_of(Field *field, PyObject *object) {
     SharedObject *s = (SharedObject *)object;
-    if (QN_LIKELY(Py_TYPE(object) == field->of)) return (char *)s->object + field->offset;
+    if (QN_LIKELY(Py_TYPE(object) == field->of && s->object))
+        return (char *)s->object + field->offset;
     ModState *state = py_state_of_type(Py_TYPE(field));
     if (!state) return NULL;
     if (!py_is_shared(state, object) || !s->object)

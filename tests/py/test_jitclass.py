@@ -595,6 +595,14 @@ def test_bad_declarations_and_uses(make, error, words):
         make()
 
 
+def test_an_instance_that_init_has_not_made():
+    v = Vector.__new__(Vector)
+    assert Vector(1.0).x == 1.0  # fields are known
+    for use in (lambda: v.x, lambda: setattr(v, "x", 1.0), lambda: v.norm(), lambda: itself(v), lambda: v._become("ListType[int64]", [1])):
+        with pytest.raises(TypeError):
+            use()
+
+
 def test_init_gives_nothing():
     @jitclass([])
     class Wrong:
