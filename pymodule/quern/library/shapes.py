@@ -42,6 +42,8 @@ def axes_of(axis, ndim):
             refuse("duplicate value in 'axis'")
             return without_repeated(axes)
         return axes
+    if ndim == 0 and -1 <= axis <= 0:  # as NumPy: an array without axes is reduced along none
+        return ()
     return (axis_of(axis, ndim),)
 
 
