@@ -150,3 +150,14 @@ def test_N13_kernels(device):
     out = np.zeros(())
     kernel[1, 1](np.array(2.5), np.array(3, np.int32), out)
     assert out == 8.5
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "min", "max", "any", "all", "argmin", "argmax", "count_nonzero", "ptp", "nansum"])
+def test_N13_reductions_along_no_axis(name):
+    """NumPy takes 0 and -1 for an array that has no axes, and no other."""
+    value = np.array(5.5)
+    for axis in 0, -1:
+        function = made(f"return np.{name}(a, axis={axis})", "a")
+        assert njit(function)(value) == function(value)
+    with pytest.raises((np.exceptions.AxisError, errors.TypingError)):
+        njit(made(f"return np.{name}(a, axis=1)", "a"))(value)

@@ -316,7 +316,7 @@ def place_of(best, a, axis, out, keepdims, empty):
     axes = axes_of(axis, a.ndim)
     if product(picked(a.shape, axes)) == 0:
         raise ValueError(empty)
-    if axis is None or a.ndim == 1:
+    if axis is None or a.ndim < 2:
         return finished(best_of_parts(best, ravel(a)), a.shape, axes, out, keepdims)
     lines = moveaxis(a, axes[0], -1)
     result = np.empty(lines.shape[:-1], np.int64)
