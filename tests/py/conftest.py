@@ -3,7 +3,8 @@
 QUERN_BUILD names a CMake build folder; without it `build` and then the installed package are used. Kernels run on
 the cpu device unless a test asks for `device`: then it runs once for each device present. QUERN_DEVICE=cuda asks for
 the real one; the stand-in driver of the build takes its place where there is none. AMD's has two chips, one with waves of
-32 lanes and one with 64: `device` is "hip" for both, and the kernel runs on the chip that the parameter names."""
+32 lanes and one with 64: `device` is "hip" for both, and the kernel runs on the chip that the parameter names. QUERN_AMD_CHIPS names
+others, or none."""
 import os
 import pathlib
 import shutil
@@ -42,7 +43,7 @@ except ImportError:  # tests of tools and oracles run without a build
     _quern = None
 
 
-AMD_CHIPS = ("gfx1100", "gfx942")
+AMD_CHIPS = tuple(os.environ.get("QUERN_AMD_CHIPS", "gfx1100 gfx942").split())
 AMD_STAND_IN = BUILD / "fakehip" / "libamdhip64.so.7"
 
 
@@ -51,7 +52,7 @@ def _devices():
     kinds = ["cuda"] if _quern and _quern.device_count("cuda")[0] > 0 else []
     if _quern is None:
         return ["cpu"]
-    if AMD_STAND_IN.exists() and "QUERN_HIP_LIBRARY" not in os.environ:
+    if AMD_CHIPS and AMD_STAND_IN.exists() and "QUERN_HIP_LIBRARY" not in os.environ:
         ours = {"QUERN_HIP_LIBRARY": str(AMD_STAND_IN), "FAKEHIP_DEVICES": str(len(AMD_CHIPS)), "FAKEHIP_ARCH": ",".join(AMD_CHIPS)}
         os.environ.update(ours)
         if _quern.device_count("hip")[0] == len(AMD_CHIPS):
