@@ -166,11 +166,16 @@ static void merge_blocks(Func *func) {
     }
 }
 
+/* On GPUs work-items go on behind an index that is out of bounds: its view has no elements then. */
+static bool views_may_be_void(const CompileOptions *options) {
+    return !target_is_host(options->infer.target) && !options->infer.no_boundscheck;
+}
+
 void opt_simplify(PassContext *ctx, Func *func) {
     cfg_remove_unreachable(func);
     merge_blocks(func);
     Ref *map = arena_array(ctx->arena, Ref, func->insts.len);
-    look_through_views(func, ctx->arena, map);
+    if (!views_may_be_void(ctx->options)) look_through_views(func, ctx->arena, map);
     for (int32_t b = 0; b < func->blocks.len; b++) {
         const Block *block = &func->blocks.items[b];
         if (block->removed) continue;

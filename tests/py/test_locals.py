@@ -79,8 +79,10 @@ def test_D10_what_cannot_be_converted():
 
     with pytest.raises(errors.TypingError, match=r"float64\[::1\].*int64"):
         njit(locals={"x": int64})(f)(np.zeros(3))
-    with pytest.raises(errors.UnsupportedError, match=r"the type ListType\[int64\]"):
+    with pytest.raises(errors.TypingError, match=r"cannot convert int to ListType\[int64\]"):
         njit(locals={"x": types.ListType(int64)})(f)(1)
+    with pytest.raises(errors.UnsupportedError, match=r"the type datetime64"):
+        njit(locals={"x": types.NPDatetime("s")})(f)(1)
 
 
 def test_D10_vectorize():
@@ -126,7 +128,7 @@ def test_D10_kernels_and_device_functions(device):
     assert counts.tolist() == [0, 100, -56, 44]
     with pytest.raises(TypeError, match="gives types to variables"):
         cuda.jit(locals={"x": 3})(lambda x: None)
-    with pytest.raises(errors.UnsupportedError, match="ListType"):
+    with pytest.raises(errors.TypingError, match="ListType"):
         cuda.jit(locals={"n": types.ListType(int64)})(kernel.py_func)[1, 4](x, out, counts)
 
 
