@@ -152,7 +152,7 @@ static int32_t position(PyObject *tuple, Py_ssize_t i, int32_t missing) {
 static bool read_spans(Arena *arena, PyObject *code, CodeUnit *unit) {
     int32_t n = unit->nbytes / 2, i = 0;
     IrSpan *spans = arena_array(arena, IrSpan, n);
-    PyObject *positions = PyObject_CallMethod(code, "co_positions", NULL), *item;
+    PyObject *positions = py_call_method(code, "co_positions", NULL), *item;
     if (!positions) return false;
     for (; i < n && (item = PyIter_Next(positions)); i++) {
         if (PyTuple_Check(item) && PyTuple_GET_SIZE(item) == 4)

@@ -92,6 +92,22 @@ typedef char PyGuard;
 #define QN_UNLOCK(guard) ((void)(guard))
 #endif
 
+/* Names of attributes are interned: Python's cache of what types have keeps each string that it is asked with. */
+static inline PyObject *py_interned(const char *bytes, Py_ssize_t n) {
+    PyObject *name = PyUnicode_FromStringAndSize(bytes, n);
+    if (name) PyUnicode_InternInPlace(&name);
+    return name;
+}
+
+/* o.name() or, with an argument, o.name(argument). */
+static inline PyObject *py_call_method(PyObject *o, const char *name, PyObject *argument) {
+    PyObject *key = PyUnicode_InternFromString(name), *result = NULL;
+    if (key && argument) result = PyObject_CallMethodOneArg(o, key, argument);
+    if (key && !argument) result = PyObject_CallMethodNoArgs(o, key);
+    Py_XDECREF(key);
+    return result;
+}
+
 static inline int py_get_optional(PyObject *o, const char *name, PyObject **result) {
     PyObject *key = PyUnicode_InternFromString(name);
     if (!key) return *result = NULL, -1;

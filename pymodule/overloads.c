@@ -93,7 +93,7 @@ static PyObject *describe(PyResolver *r, const OverloadArg *arg) {
 bool py_is_overloaded(PyResolver *r, PyObject *object) {
     PyObject *registry = r->state->overloads;
     if (!registry) return false;
-    PyObject *found = PyObject_CallMethod(registry, "knows", "O", object);
+    PyObject *found = py_call_method(registry, "knows", object);
     bool yes = found && PyObject_IsTrue(found) > 0;
     if (!found) py_forget_error();
     Py_XDECREF(found);
@@ -104,7 +104,8 @@ static bool resolve_overloads(void *user, OverloadKind kind, Str name) {
     static const char *const sets[] = {"functions", "attributes", "methods", "methods"};
     PyResolver *r = user;
     if (!r->state->overloads) return false;
-    PyObject *set = PyObject_GetAttrString(r->state->overloads, sets[kind]);
+    PyObject *set;
+    py_get_optional(r->state->overloads, sets[kind], &set);
     PyObject *key = set ? PyUnicode_FromStringAndSize(name.bytes, name.len) : NULL;
     bool yes = key && PyDict_Check(set) && PyDict_Contains(set, key) > 0;
     if (PyErr_Occurred()) py_forget_error();

@@ -780,7 +780,7 @@ static const Binding *resolve_attr(void *user, const Binding *object, Str name) 
                           (PyObject *)Py_TYPE(o) == r->state->namespace_class ||
                           PyArray_DescrCheck(o) || PyObject_HasAttrString(o, "_value_"));
     if (!readable) return logged(r, DEP_ATTR, path, missing(r));
-    PyObject *key = PyUnicode_FromStringAndSize(name.bytes, name.len), *value;
+    PyObject *key = py_interned(name.bytes, name.len), *value;
     if (!key) return NULL;
     int found = PyObject_GetOptionalAttr(o, key, &value);
     Py_DECREF(key);
