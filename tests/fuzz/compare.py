@@ -224,7 +224,7 @@ def variants(program, seed, devices):
         if _quern.device_count(device)[0] == 0:
             continue
         made.append((f"{device}, fma=False", device, launched(cuda.jit(fma=False)(f)), False))
-        made.append((f"{device}, debug", device, launched(cuda.jit(debug=True, opt=False)(f)), True))
+        made.append((f"{device}, debug", device, launched(cuda.jit(debug=True, opt=False, fma=False)(f)), True))
     return made
 
 
