@@ -549,6 +549,6 @@ def test_functions_that_cannot_be_compiled():
         yield x
 
     refused(errors.UnsupportedError, "async function", njit(coroutine), 1)
-    refused(errors.UnsupportedError, "generator", cuda.jit(generator)[1, 1], np.zeros(1))
+    refused(errors.TypingError, "generator is not available in a kernel", cuda.jit(generator)[1, 1], np.zeros(1))
     refused(TypeError, "device function", cuda.jit(device=True)(write), np.zeros(1))
     refused(TypeError, "device function", lambda: cuda.jit(device=True)(write)[1, 1])
