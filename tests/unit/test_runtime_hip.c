@@ -35,7 +35,8 @@ static void use_stand_in(const char *soversion) {
     char path[1000];
     snprintf(path, sizeof path, "%s/libamdhip64.so.%s", folder, soversion);
     setenv("QUERN_HIP_LIBRARY", path, 1);
-    setenv("FAKEHIP_NOEXEC", "1", 1); /* what is launched is looked at, and need not be good for anything */
+    /* What is launched is looked at, and need not be good for anything. */
+    setenv("FAKEHIP_NOEXEC", "1", 1);
     library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) fprintf(stderr, "%s\n", dlerror()), exit(1);
     *(void **)&call_count = symbol("fakehip_call_count");
