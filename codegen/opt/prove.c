@@ -13,6 +13,7 @@ typedef struct Proving {
     Vec(Ref) guards; /* likewise, against zero divisors */
     Arena *arena;
     bool any;
+    bool stops; /* a guard that fails is the end: work-items of GPUs go on, and divide by zero */
 } Proving;
 
 static bool is_op(const Func *func, Ref ref, Op op) {
@@ -130,7 +131,8 @@ static unsigned near(const Proving *p, Ref x, Ref y, Ref where, bool natural) {
 static void visit_division(const Proving *p, Ref ref) {
     Ref x = ir_arg(p->func, ref, 0), y = ir_arg(p->func, ref, 1);
     if (ir_type(p->func, ref)->kind != TY_i64) return;
-    if (!at_least(p, y, 1, ref) && !(guarded(p, y, ref) && at_least(p, y, 0, ref))) return;
+    bool asked = p->stops && guarded(p, y, ref) && at_least(p, y, 0, ref);
+    if (!asked && !at_least(p, y, 1, ref)) return;
     bool natural = at_least(p, x, 0, ref);
     unsigned known = DIV_POSITIVE | (natural ? DIV_NATURAL : 0);
     if (is_op(p->func, ref, OP_mod)) known |= near(p, x, y, ref, natural);
@@ -166,6 +168,7 @@ static void visit(Proving *p, Ref ref) {
 
 void opt_prove(PassContext *ctx, Func *func) {
     Proving p = {.func = func, .arena = ctx->arena};
+    p.stops = target_is_host(ctx->options->infer.target);
     cfg_compute(&p.cfg, ctx->arena, func);
     p.map = arena_array(ctx->arena, Ref, func->insts.len);
     p.needless = bits_new(ctx->arena, func->insts.len);

@@ -2,6 +2,8 @@
 
 The blocks of a launch run one after the other, each work-item of a block in a thread of its own. Names such as cuda.grid stay what
 they are; `enable` makes them callable, and gives those that stand for numbers the operators of numbers."""
+import builtins
+import io
 import math
 import operator
 import sys
@@ -10,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ._names import Intrinsic
+from ._names import Intrinsic, Namespace
 
 WARP = 32
 _thread = threading.local()
@@ -440,6 +442,16 @@ def _value(x):
     return function() if function else x
 
 
+def _seen(x):
+    """In a kernel the number that a name stands for; outside of kernels the name."""
+    return x if getattr(_thread, "item", None) is None else _value(x)
+
+
+def _text(name):
+    value = _seen(name)
+    return f"<{name._quern_name}>" if value is name else repr(value)
+
+
 def _binary(function):
     def forward(a, b):
         if function in (operator.eq, operator.ne) and getattr(_thread, "item", None) is None:
@@ -450,6 +462,21 @@ def _binary(function):
     return forward, lambda a, b: forward(b, a)
 
 
+_print = builtins.print
+_printing = threading.Lock()
+
+
+def _print_whole(*values, sep=" ", end="\n", file=None, flush=False):
+    """print() of a work-item: it writes its text in one piece, as a kernel does. The interpreter's own writes value by value, and
+    the texts of work-items get mixed."""
+    if getattr(_thread, "item", None) is None:
+        return _print(*values, sep=sep, end=end, file=file, flush=flush)
+    text = io.StringIO()
+    _print(*values, sep=sep, end=end, file=text)
+    with _printing:
+        return _print(text.getvalue(), end="", file=file, flush=flush)
+
+
 def enable():
     """From now on names of kernels work in the interpreter."""
     if Intrinsic.__call__ is _call:
@@ -457,6 +484,10 @@ def enable():
     from . import _quern
     _quern.pin_device("cpu")  # arrays of the device are memory of the process
     Intrinsic.__call__ = _call
+    builtins.print = _print_whole
+    Namespace.__getattribute__ = lambda self, name: _seen(object.__getattribute__(self, name))
+    Intrinsic.__repr__ = _text
+    Intrinsic.__format__ = lambda self, form: format(_text(self) if _seen(self) is self else _seen(self), form)
     for name in "add sub mul truediv floordiv mod pow and or xor lshift rshift".split():
         function = getattr(operator, f"{name}_" if name in ("and", "or") else name)
         forward, backward = _binary(function)

@@ -393,3 +393,24 @@ def test_the_first_of_many_is_told_once(device):
     assert cls is IndexError and "with size 3" in text
     assert notes[0].startswith("raised in kernel k by block (")
     cuda.synchronize()  # nothing is left
+
+
+@pytest.mark.parametrize("opt", [True, False])
+def test_INT_a_division_behind_a_guard_that_failed_gives_zero(device, opt):
+    """Work-items of GPUs go on; that a guard has asked about zero says nothing of the divisor there."""
+    gpu(device)
+
+    @cuda.jit(debug=True, opt=opt)
+    def k(a, out, i):
+        n = a.shape[0]
+        out[0] = i % n
+        out[1] = i // n
+        a[i % n] = 7
+
+    whole = cuda.to_device(np.zeros(8, np.int64))
+    out = cuda.to_device(np.full(2, 5, np.int64))
+    for i in 5, -3, 2**62:
+        with pytest.raises(ZeroDivisionError):
+            k[1, 1](whole[4:4], out, i)
+            cuda.synchronize()
+        assert out.copy_to_host().tolist() == [0, 0] and not whole.copy_to_host().any()

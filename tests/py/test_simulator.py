@@ -48,6 +48,41 @@ def test_python_in_a_kernel():
     assert all(f"item {i}" in out for i in range(6))
 
 
+def test_work_items_print_whole_lines():
+    """The interpreter's print writes value by value: with threads that change after each, lines get mixed."""
+    out = run("""
+    sys.setswitchinterval(1e-6)
+    class Slow:
+        def __init__(self, i):
+            self.i = i
+        def __str__(self):
+            cuda.syncthreads()  # every other work-item prints now too
+            return str(self.i)
+    @cuda.jit
+    def kernel():
+        i = cuda.threadIdx.x
+        print("item", Slow(i), "of", Slow(32), sep="-", end=";\\n", flush=True)
+        print("e", i, file=sys.stderr)
+    kernel[3, 32]()
+    print("done", 1, sep="")
+    """)
+    lines = out.splitlines()
+    assert lines.pop() == "done1" and sorted(lines) == sorted(3 * [f"item-{i}-of-32;" for i in range(32)])
+
+
+def test_names_are_numbers():
+    run("""
+    seen = []
+    @cuda.jit
+    def kernel():
+        at, n = cuda.threadIdx, cuda.blockDim.x
+        seen.append((type(at.y), type(n), n, str(cuda.warpsize), f"{cuda.laneid:2}|{cuda.gridDim.z}", repr(cuda.grid)))
+    kernel[1, 4]()
+    assert sorted(seen) == [(int, int, 4, "32", f"{i:2}|1", "<cuda.grid>") for i in range(4)], seen
+    assert repr(cuda.threadIdx.x) == "<cuda.threadIdx.x>" and f"{cuda.warpsize:15}" == "<cuda.warpsize>"
+    """)
+
+
 def test_shared_memory_and_barriers():
     run("""
     @cuda.jit
