@@ -228,12 +228,15 @@ typedef int (*UfuncEntry)(CallContext *ctx, char **args, int64_t n, const int64_
 
 /* A kernel on the cpu device runs blocks [first, last) of a launch, in order of their linear number
  * (x fastest). `shared` has shared_bytes of static memory and then the dynamic part; it is private to the
- * worker and is not cleared between blocks. */
+ * worker and is not cleared between blocks. cooperative: these are all blocks of the launch, and they run at the same
+ * time; each has shared memory of its own, `shared_stride` bytes behind that of the one before. */
 typedef struct KernelGrid {
     uint32_t grid[3], block[3];
     uint64_t first, last;
     char *shared;
     uint32_t dynamic_shared;
+    bool cooperative;
+    int64_t shared_stride;
     /* memory for suspended work-items: frames grow from a stack owned by the worker */
     void *(*frame_alloc)(struct KernelGrid *grid, int64_t size);
     void (*frame_free)(struct KernelGrid *grid, void *frame);
@@ -251,6 +254,8 @@ typedef struct KernelMailbox {
     int64_t args[CALL_MAX_ARGS];
 } KernelMailbox;
 #define KERNEL_MAILBOX_NAME "quern_mailbox"
+/* A GPU kernel whose grid is synchronised counts its blocks in this zeroed global of 32 bits. It serves one launch at a time. */
+#define KERNEL_GRID_NAME "quern_grid_barrier"
 
 /* -- the artifact ------------------------------------------------------------------------------- */
 
@@ -338,6 +343,7 @@ typedef struct Artifact {
     int32_t param_bytes;
     int32_t shared_bytes; /* static shared memory (cpu device) */
     bool uses_dynamic_shared, uses_barriers;
+    bool cooperative;    /* the blocks of a launch run at the same time: they wait for each other */
     bool fast_variant;   /* made for FAST_LIMIT: the launch must check */
     int32_t max_threads; /* launch bound; 0: none */
     int32_t nsites, nraises;

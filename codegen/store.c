@@ -254,6 +254,7 @@ static void code_facts(Codec *c, Artifact *a) {
     code_i32(c, &a->shared_bytes);
     code_bool(c, &a->uses_dynamic_shared);
     code_bool(c, &a->uses_barriers);
+    code_bool(c, &a->cooperative);
     code_bool(c, &a->fast_variant);
     code_i32(c, &a->max_threads);
 }

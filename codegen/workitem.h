@@ -17,6 +17,7 @@ typedef enum WorkRequest {
     WORK_BARRIER_COUNT,
     WORK_BARRIER_AND,
     WORK_BARRIER_OR,
+    WORK_BARRIER_GRID,
     /* From here on: operations of a warp, by the lanes of `mask`. */
     WORK_SYNCWARP,
     WORK_SHFL_IDX,

@@ -281,27 +281,41 @@ static void reduce(Run *r, WorkRequest barrier, int32_t live) {
         r->items[i].value[0] = result;
 }
 
-static int32_t run_block(Run *r) {
-    memset(r->waiting, 0, sizeof r->waiting);
-    for (int32_t i = 0; i < r->n; i++)
-        r->items[i].request = WORK_READY;
-    int32_t status = run_phase(r, WORK_READY, true);
-    while (status == CALL_OK) {
+/* The block goes on until all its items have ended (WORK_DONE) or wait for the other blocks; else *status says why. */
+static WorkRequest run_on(Run *r, WorkRequest from, bool first, int32_t *status) {
+    *status = run_phase(r, from, first);
+    while (*status == CALL_OK) {
         int32_t live = r->n - r->waiting[WORK_DONE];
         WorkRequest barrier = common_barrier(r, live);
-        if (barrier == WORK_DONE) return CALL_OK;
-        if (barrier == WORK_READY) status = deadlock(r, live);
+        if (barrier == WORK_DONE || barrier == WORK_BARRIER_GRID) return barrier;
+        if (barrier == WORK_READY) *status = deadlock(r, live);
         if (barrier == WORK_READY) break;
         if (barrier != WORK_BARRIER) reduce(r, barrier, live);
         r->waiting[barrier] = 0;
-        status = run_phase(r, barrier, false);
+        *status = run_phase(r, barrier, false);
     }
-    /* Destroying runs the clean-up of an item, which has nothing to say about the exception. */
+    return WORK_READY;
+}
+
+static WorkRequest begin_block(Run *r, int32_t *status) {
+    memset(r->waiting, 0, sizeof r->waiting);
+    for (int32_t i = 0; i < r->n; i++)
+        r->items[i].request = WORK_READY;
+    return run_on(r, WORK_READY, true, status);
+}
+
+/* Destroying runs the clean-up of an item, which has nothing to say about the exception. */
+static void give_up_block(Run *r) {
     CallContext kept = *r->ctx;
     for (int32_t i = 0; i < r->n; i++)
         if (r->items[i].request > WORK_DONE)
             ((Frame *)r->items[i].frame)->destroy(r->items[i].frame);
     *r->ctx = kept;
+}
+
+static int32_t run_block(Run *r) {
+    int32_t status;
+    if (begin_block(r, &status) != WORK_DONE) give_up_block(r);
     return status;
 }
 
@@ -321,6 +335,94 @@ static void open_run(Run *r, KernelGrid *grid) {
     }
 }
 
+static int32_t no_memory(CallContext *ctx, int64_t bytes) {
+    ctx->exception = -1 - GUARD_memory;
+    ctx->site = -1;
+    ctx->args[0] = bytes;
+    return CALL_EXCEPTION;
+}
+
+/* Room for the items. false: none, and the context says so. */
+static bool open_items(Run *r) {
+    int64_t bytes = r->n * (int64_t)sizeof(WorkItem);
+    r->items = r->grid->frame_alloc(r->grid, bytes);
+    if (r->items)
+        open_run(r, r->grid);
+    else
+        no_memory(r->ctx, bytes);
+    return r->items != NULL;
+}
+
+static void close_items(Run *r) {
+    if (r->frames) r->grid->frame_free(r->grid, r->frames);
+    if (r->items) r->grid->frame_free(r->grid, r->items);
+}
+
+static void place_block(Run *r, uint64_t linear) {
+    const uint32_t *grid = r->grid->grid;
+    r->block.block[0] = (uint32_t)(linear % grid[0]);
+    r->block.block[1] = (uint32_t)(linear / grid[0] % grid[1]);
+    r->block.block[2] = (uint32_t)(linear / grid[0] / grid[1]);
+}
+
+/* -- all blocks at the same time -------------------------------------------------------------- */
+
+static int32_t grid_deadlock(Run *waits, int64_t waiting, int64_t ended) {
+    const WorkItem *shown = waits->items;
+    while (shown->request != WORK_BARRIER_GRID)
+        shown++;
+    waits->ctx->exception = -1 - GUARD_grid_deadlock;
+    waits->ctx->site = shown->site;
+    name_item(waits, shown);
+    waits->ctx->args[0] = waiting;
+    waits->ctx->args[1] = ended;
+    return CALL_EXCEPTION;
+}
+
+/* Every block goes on to the next barrier of the grid; *more: there is one. */
+static int32_t run_to_barrier(Run *runs, int64_t n, bool first, bool *more) {
+    int64_t ended = 0;
+    int32_t status = CALL_OK;
+    Run *waits = NULL;
+    for (int64_t i = 0; i < n && status == CALL_OK; i++) {
+        Run *r = &runs[i];
+        r->waiting[WORK_BARRIER_GRID] = 0;
+        WorkRequest at =
+            first ? begin_block(r, &status) : run_on(r, WORK_BARRIER_GRID, false, &status);
+        ended += at == WORK_DONE;
+        if (at == WORK_BARRIER_GRID) waits = r;
+    }
+    *more = waits && ended == 0;
+    if (status == CALL_OK && waits && ended) status = grid_deadlock(waits, n - ended, ended);
+    return status;
+}
+
+static int32_t run_together(const Run *shape, int64_t n) {
+    KernelGrid *grid = shape->grid;
+    Run *runs = grid->frame_alloc(grid, n * (int64_t)sizeof *runs);
+    int32_t status = CALL_OK;
+    bool more = true;
+    int64_t opened = 0;
+    if (!runs) return no_memory(shape->ctx, n * (int64_t)sizeof *runs);
+    for (; opened < n && status == CALL_OK; opened++) {
+        Run *r = &runs[opened];
+        *r = *shape;
+        if (!open_items(r)) status = CALL_EXCEPTION;
+        r->block.shared = grid->shared + opened * grid->shared_stride;
+        place_block(r, grid->first + (uint64_t)opened);
+        for (int32_t i = 0; r->items && i < r->n; i++)
+            r->items[i].request = WORK_READY;
+    }
+    for (bool first = true; status == CALL_OK && more; first = false)
+        status = run_to_barrier(runs, n, first, &more);
+    for (int64_t i = 0; i < opened; i++) {
+        if (status != CALL_OK && runs[i].items) give_up_block(&runs[i]);
+        close_items(&runs[i]);
+    }
+    grid->frame_free(grid, runs);
+    return status;
+}
+
 int32_t quern_run_blocks(CallContext *ctx, void **args, KernelGrid *grid, WorkStart start) {
     int64_t n = (int64_t)grid->block[0] * grid->block[1] * grid->block[2];
     Run r = {.ctx = ctx, .args = args, .grid = grid, .start = start, .n = (int32_t)n};
@@ -328,21 +430,12 @@ int32_t quern_run_blocks(CallContext *ctx, void **args, KernelGrid *grid, WorkSt
     if (n == 0 || grid->first >= grid->last) return CALL_OK;
     r.until_look = LOOK_EVERY;
     r.next_poll = os_coarse_ns() + POLL_NS;
-    r.items = grid->frame_alloc(grid, n * (int64_t)sizeof(WorkItem));
-    if (!r.items) {
-        ctx->exception = -1 - GUARD_memory;
-        ctx->site = -1;
-        ctx->args[0] = n * (int64_t)sizeof(WorkItem);
-        return CALL_EXCEPTION;
-    }
-    open_run(&r, grid);
+    if (grid->cooperative) return run_together(&r, (int64_t)(grid->last - grid->first));
+    if (!open_items(&r)) return CALL_EXCEPTION;
     for (uint64_t linear = grid->first; linear < grid->last && status == CALL_OK; linear++) {
-        r.block.block[0] = (uint32_t)(linear % grid->grid[0]);
-        r.block.block[1] = (uint32_t)(linear / grid->grid[0] % grid->grid[1]);
-        r.block.block[2] = (uint32_t)(linear / grid->grid[0] / grid->grid[1]);
+        place_block(&r, linear);
         status = run_block(&r);
     }
-    if (r.frames) grid->frame_free(grid, r.frames);
-    grid->frame_free(grid, r.items);
+    close_items(&r);
     return status;
 }

@@ -37,6 +37,7 @@ static PyObject *py_artifact_report(ModState *state, const Artifact *artifact) {
         put(dict, "shared_bytes", PyLong_FromLong(artifact->shared_bytes)) < 0 ||
         put(dict, "param_bytes", PyLong_FromLong(artifact->param_bytes)) < 0 ||
         put(dict, "uses_barriers", PyBool_FromLong(artifact->uses_barriers)) < 0 ||
+        put(dict, "cooperative", PyBool_FromLong(artifact->cooperative)) < 0 ||
         put(dict, "fast_variant", PyBool_FromLong(artifact->fast_variant)) < 0 ||
         put(dict, "compile_seconds", PyFloat_FromDouble((double)total * 1e-9)) < 0 ||
         put(dict, "infer_seconds", PyFloat_FromDouble((double)artifact->ns_infer * 1e-9)) < 0 ||

@@ -731,20 +731,21 @@ static PyObject *kernel_info(PyObject *self, PyObject *index) {
     return facts;
 }
 
-/* occupancy(index, block_size, dynamic_shared): blocks on one multiprocessor */
-static PyObject *kernel_occupancy(PyObject *self, PyObject *args) {
+/* most_blocks(index, block_size, dynamic_shared): of a grid whose blocks run at the same time */
+static PyObject *kernel_most_blocks(PyObject *self, PyObject *args) {
     PyObject *index;
     int block, shared = 0;
-    int32_t blocks = 0;
+    int64_t blocks = 0;
     if (!PyArg_ParseTuple(args, "Oi|i", &index, &block, &shared)) return NULL;
     JitCore *core = current_core(self);
     Spec *spec = core ? py_core_shown(core, index) : NULL;
     RtDevice *device = spec ? py_current_device(core->state, ((Kernel *)self)->wanted) : NULL;
     RtKernel *kernel = device ? loaded(core, spec, device) : NULL;
     RtError err;
-    if (kernel) PY_UNLOCKED(core->state, &err, rt_occupancy(kernel, block, shared, &blocks, &err));
+    if (kernel)
+        PY_UNLOCKED(core->state, &err, rt_most_blocks(kernel, block, shared, &blocks, &err));
     py_spec_release(spec);
-    return PyErr_Occurred() ? NULL : PyLong_FromLong(blocks);
+    return PyErr_Occurred() ? NULL : PyLong_FromLongLong(blocks);
 }
 
 /* result_dtype(*arguments): what a device function returns for scalars of these values' types. */
@@ -862,7 +863,7 @@ static PyMethodDef kernel_methods[] = {
     {"_explain", kernel_explain, METH_O, NULL},
     {"_compile_args", kernel_compile_args, METH_VARARGS, NULL},
     {"_info", kernel_info, METH_O, NULL},
-    {"_occupancy", kernel_occupancy, METH_VARARGS, NULL},
+    {"_most_blocks", kernel_most_blocks, METH_VARARGS, NULL},
     {"_result_dtype", kernel_result_dtype, METH_VARARGS, NULL},
     {"__reduce__", kernel_reduce, METH_NOARGS, NULL},
     KERNEL_SURFACE(METHOD){NULL, NULL, 0, NULL},

@@ -163,8 +163,8 @@ static const Overload *resolve_overload(void *user, const OverloadQuery *q) {
     PyObject *name = names ? PyUnicode_FromStringAndSize(q->name.bytes, q->name.len) : NULL;
     PyObject *callee = q->callee ? q->callee->handle : name, *told = NULL;
     if (name)
-        told = PyObject_CallMethod(r->state->overloads, "ask", "sOOOO", kinds[q->kind], callee,
-                                   args, names, more);
+        told = PyObject_CallMethod(r->state->overloads, "ask", "sOOOOs", kinds[q->kind], callee,
+                                   args, names, more, r->options.kernel ? "cuda" : "cpu");
     const Overload *out = told ? answer(r, q, told) : NULL;
     Py_XDECREF(args);
     Py_XDECREF(more);

@@ -27,6 +27,7 @@ typedef struct DeviceLaunch {
     uint32_t dynamic_shared;
     void **args;      /* packed values with device addresses */
     CallContext *ctx; /* may be NULL */
+    bool together;    /* all blocks run at the same time; tested: the device can, and they fit */
 } DeviceLaunch;
 
 typedef struct DeviceOps {
@@ -156,6 +157,8 @@ struct RtKernel {
     _Atomic int32_t dynamic_allowed; /* dynamic shared memory opted in so far */
     uint64_t mailbox;                /* device address, 0: the kernel cannot raise */
     _Atomic bool mail;               /* launched since the mailbox was read */
+    _Atomic(RtStream *)
+        together_on; /* of a cooperative kernel, the stream of the last launch; never looked into */
     uint32_t generation;
     char name[96];
     RtKernel *next; /* in the device's table, under device->lock */

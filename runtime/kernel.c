@@ -216,6 +216,19 @@ bool rt_occupancy(RtKernel *kernel, int32_t block_size, int32_t dynamic_shared, 
     return kernel->device->ops->occupancy(kernel, block_size, dynamic_shared, blocks, err);
 }
 
+/* On the cpu device each item of the grid has its place in memory. */
+enum { CPU_ITEMS = 1 << 20 };
+
+bool rt_most_blocks(RtKernel *kernel, int32_t block_size, int32_t dynamic_shared, int64_t *blocks,
+                    RtError *err) {
+    int32_t each = 0;
+    if (!rt_occupancy(kernel, block_size, dynamic_shared, &each, err)) return false;
+    *blocks = kernel->device->ops->host_memory
+                  ? CPU_ITEMS / block_size
+                  : (int64_t)each * kernel->device->info.multiprocessors;
+    return true;
+}
+
 bool rt_suggest_block(RtKernel *kernel, int32_t dynamic_shared, int32_t *block_size, RtError *err) {
     const RtDeviceInfo *info = &kernel->device->info;
     int32_t warp = QN_MAX(info->warp_size, 1), best = 0;

@@ -99,6 +99,29 @@ static bool check_kernel(const RtKernel *kernel, const RtLaunch *l, RtError *err
     return true;
 }
 
+/* All blocks of a cooperative kernel run at the same time, and count themselves in memory of the kernel: its launches on
+ * different streams come one after the other. */
+static bool check_together(RtKernel *kernel, const RtLaunch *l, RtStream *stream, RtError *err) {
+    RtDevice *device = kernel->device;
+    int64_t most = 0, blocks = l->grid[0] * l->grid[1] * l->grid[2];
+    int32_t threads = (int32_t)(l->block[0] * l->block[1] * l->block[2]);
+    if (!device->info.cooperative)
+        return rt_fail(err, RT_SUPPORT_ERROR,
+                       "Kernel %s synchronises its grid; %s cannot run all blocks of a launch at "
+                       "the same time.",
+                       kernel->name, device->info.name);
+    if (!rt_most_blocks(kernel, threads, (int32_t)l->dynamic_shared, &most, err)) return false;
+    if (blocks > most)
+        return rt_fail(err, RT_VALUE_ERROR,
+                       "Kernel %s synchronises its grid, so all blocks must run at the same time: "
+                       "%s has room for %lld of %d threads, not for %lld. Launch fewer blocks, and "
+                       "let each thread loop.",
+                       kernel->name, device->info.name, (long long)most, threads,
+                       (long long)blocks);
+    RtStream *before = atomic_exchange(&kernel->together_on, stream);
+    return !before || before == stream || device->ops->sync(device, NULL, err);
+}
+
 /* -- blame ------------------------------------------------------------------------------------- */
 
 static void site_of(RtLaunchSite *site, const char *name, const uint32_t *grid,
@@ -186,6 +209,8 @@ static bool submit(const RtLaunch *l, RtStream *stream, RtError *err) {
     d.dynamic_shared = (uint32_t)l->dynamic_shared;
     d.args = l->args;
     d.ctx = l->ctx;
+    d.together = kernel->artifact->cooperative;
+    if (QN_UNLIKELY(d.together) && !check_together(kernel, l, stream, err)) return false;
     if (!kernel->device->ops->host_memory) remember(stream, kernel, &d);
     if (QN_UNLIKELY(kernel->mailbox != 0)) {
         atomic_store_explicit(&kernel->mail, true, memory_order_relaxed);

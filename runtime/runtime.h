@@ -236,6 +236,9 @@ const RtKernelInfo *rt_kernel_info(const RtKernel *kernel); /* [quick] */
 /* Blocks that fit on one multiprocessor. */
 bool rt_occupancy(RtKernel *kernel, int32_t block_size, int32_t dynamic_shared, int32_t *blocks,
                   RtError *err);
+/* The largest grid of a kernel whose blocks run at the same time. */
+bool rt_most_blocks(RtKernel *kernel, int32_t block_size, int32_t dynamic_shared, int64_t *blocks,
+                    RtError *err);
 /* A good block size for one-dimensional launches (forall): the largest occupancy, whole warps. */
 bool rt_suggest_block(RtKernel *kernel, int32_t dynamic_shared, int32_t *block_size, RtError *err);
 /* Address of a global variable of the kernel's module. */

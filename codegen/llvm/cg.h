@@ -132,7 +132,7 @@ struct Cg {
     Vec(Value) vector_functions; /* declarations the vectoriser may use */
     Vec(KernelParam) kernel_params;
     int32_t param_bytes, shared_bytes;
-    bool uses_dynamic_shared, uses_barriers;
+    bool uses_dynamic_shared, uses_barriers, cooperative;
     Str text_llvm, text_asm;
     int64_t ns_llvm, ns_link;
 };

@@ -60,14 +60,15 @@ static void wait_for(Cg *cg, WorkRequest request) {
 
 static WorkRequest request_of(int gen) {
     static const uint8_t rows[GEN_COUNT] = {
-        [GEN_barrier] = WORK_BARRIER,         [GEN_barrier_count] = WORK_BARRIER_COUNT,
-        [GEN_barrier_and] = WORK_BARRIER_AND, [GEN_barrier_or] = WORK_BARRIER_OR,
-        [GEN_syncwarp] = WORK_SYNCWARP,       [GEN_shfl_idx] = WORK_SHFL_IDX,
-        [GEN_shfl_up] = WORK_SHFL_UP,         [GEN_shfl_down] = WORK_SHFL_DOWN,
-        [GEN_shfl_xor] = WORK_SHFL_XOR,       [GEN_vote_all] = WORK_VOTE_ALL,
-        [GEN_vote_any] = WORK_VOTE_ANY,       [GEN_vote_eq] = WORK_VOTE_EQ,
-        [GEN_vote_ballot] = WORK_VOTE_BALLOT, [GEN_match_any] = WORK_MATCH_ANY,
-        [GEN_match_all] = WORK_MATCH_ALL,     [GEN_activemask] = WORK_ACTIVEMASK,
+        [GEN_barrier] = WORK_BARRIER,           [GEN_barrier_count] = WORK_BARRIER_COUNT,
+        [GEN_barrier_and] = WORK_BARRIER_AND,   [GEN_barrier_or] = WORK_BARRIER_OR,
+        [GEN_grid_barrier] = WORK_BARRIER_GRID, [GEN_syncwarp] = WORK_SYNCWARP,
+        [GEN_shfl_idx] = WORK_SHFL_IDX,         [GEN_shfl_up] = WORK_SHFL_UP,
+        [GEN_shfl_down] = WORK_SHFL_DOWN,       [GEN_shfl_xor] = WORK_SHFL_XOR,
+        [GEN_vote_all] = WORK_VOTE_ALL,         [GEN_vote_any] = WORK_VOTE_ANY,
+        [GEN_vote_eq] = WORK_VOTE_EQ,           [GEN_vote_ballot] = WORK_VOTE_BALLOT,
+        [GEN_match_any] = WORK_MATCH_ANY,       [GEN_match_all] = WORK_MATCH_ALL,
+        [GEN_activemask] = WORK_ACTIVEMASK,
     };
     return (WorkRequest)rows[gen];
 }

@@ -289,6 +289,16 @@ OF_TARGET(lanemask_lt)
 OF_TARGET(nanosleep)
 #undef OF_TARGET
 
+static void gen_grid_barrier(Cg *cg, LibCall *call) {
+    cg->cooperative = true;
+    of_target(cg, call, GEN_grid_barrier);
+}
+
+static void gen_together(Cg *cg, LibCall *call) {
+    (void)call;
+    cg->cooperative = true;
+}
+
 /* -- matrices --------------------------------------------------------------------------------- */
 
 static ProductKind product_kind(const Type *element) {

@@ -44,6 +44,7 @@ static void finish(Artifact *artifact, const Cg *cg, int64_t ns) {
     artifact->shared_bytes = cg->shared_bytes;
     artifact->uses_dynamic_shared = cg->uses_dynamic_shared;
     artifact->uses_barriers = cg->uses_barriers;
+    artifact->cooperative = cg->cooperative;
     artifact->text_llvm = lower_keep(artifact, cg->text_llvm);
     artifact->text_asm = lower_keep(artifact, cg->text_asm);
     artifact->ns_link = cg->ns_link;

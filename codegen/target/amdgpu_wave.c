@@ -3,6 +3,7 @@
  * The lanes of a wave run in step; the EXEC mask says who takes part. Masks have as many bits as the wave has lanes,
  * and so do ballots. A mask that a program gives restricts what is looked at: lanes that do not run now have no vote. */
 #include "codegen/target/amdgpu.h"
+#include "codegen/target/gpu_kernel.h"
 #include <stdio.h>
 
 static Value plain(Cg *cg, const char *name, Value *args, int n) {
@@ -253,6 +254,7 @@ bool amdgpu_generate(Cg *cg, int gen, struct LibCall *call) {
     }
     case GEN_activemask: call->out[0] = active(cg); return true;
     case GEN_barrier: barrier(cg); return true;
+    case GEN_grid_barrier: return gpu_grid_barrier(cg, call);
     case GEN_barrier_count:
     case GEN_barrier_and:
     case GEN_barrier_or: return counted_barrier(cg, gen, call);

@@ -8,16 +8,18 @@ bool gpu_raises(const CompileOptions *options) {
     return options->infer.debug || !options->infer.no_boundscheck;
 }
 
-static Value mailbox(Cg *cg) {
-    Value global = LLVMGetNamedGlobal(cg->mod, KERNEL_MAILBOX_NAME);
+static Value zeroed_global(Cg *cg, const char *name, LType type, unsigned align) {
+    Value global = LLVMGetNamedGlobal(cg->mod, name);
     if (global) return global;
-    LType type = LLVMArrayType2(cg->i8, sizeof(KernelMailbox));
-    global =
-        LLVMAddGlobalInAddressSpace(cg->mod, type, KERNEL_MAILBOX_NAME, cg_space(cg, SPACE_GLOBAL));
+    global = LLVMAddGlobalInAddressSpace(cg->mod, type, name, cg_space(cg, SPACE_GLOBAL));
     LLVMSetInitializer(global, LLVMConstNull(type));
-    LLVMSetAlignment(global, 8);
+    LLVMSetAlignment(global, align);
     LLVMSetVisibility(global, LLVMProtectedVisibility); /* the kernel finds it without a table */
     return global;
+}
+
+static Value mailbox(Cg *cg) {
+    return zeroed_global(cg, KERNEL_MAILBOX_NAME, LLVMArrayType2(cg->i8, sizeof(KernelMailbox)), 8);
 }
 
 static void fill(Cg *cg, size_t offset, Value value) {
@@ -45,6 +47,60 @@ void gpu_record(Cg *cg, int32_t exception, int32_t site, const TgValue *args, in
         fill(cg, offsetof(KernelMailbox, args) + 8 * (size_t)i, args[i]);
     LLVMBuildBr(cg->b, told);
     cg_at(cg, told);
+}
+
+/* -- the grid --------------------------------------------------------------------------------- */
+
+static Value any_axis(Cg *cg, GridValue which) {
+    Value id = cg->target->grid(cg, which, 0);
+    for (int axis = 1; axis < 3; axis++)
+        id = LLVMBuildOr(cg->b, id, cg->target->grid(cg, which, axis), "");
+    return id;
+}
+
+static Value blocks_of_grid(Cg *cg) {
+    Value n = cg->target->grid(cg, GRID_GRID_DIM, 0);
+    for (int axis = 1; axis < 3; axis++)
+        n = LLVMBuildMul(cg->b, n, cg->target->grid(cg, GRID_GRID_DIM, axis), "");
+    return n;
+}
+
+/* Waits until the top bit is not that of `old` any more. */
+static void wait_for_flip(Cg *cg, Value counter, Value old) {
+    BB again = cg_block(cg, "again"), all = cg_block(cg, "all");
+    LLVMBuildBr(cg->b, again);
+    cg_at(cg, again);
+    Value now = LLVMBuildLoad2(cg->b, cg->i32, counter, "");
+    LLVMSetOrdering(now, LLVMAtomicOrderingMonotonic);
+    LLVMSetAlignment(now, 4);
+    Value same =
+        LLVMBuildICmp(cg->b, LLVMIntSGE, LLVMBuildXor(cg->b, now, old, ""), cg_int(cg->i32, 0), "");
+    LLVMBuildCondBr(cg->b, same, again, all);
+    cg_at(cg, all);
+}
+
+/* One thread of each block counts it, the first block with what is missing to 2^31: the top bit flips when all
+ * have come, and the number below it is what it was. */
+bool gpu_grid_barrier(Cg *cg, struct LibCall *call) {
+    BB count = cg_block(cg, "count"), wait = cg_block(cg, "counted");
+    Value counter = zeroed_global(cg, KERNEL_GRID_NAME, cg->i32, 4), none = cg_int(cg->i32, 0);
+    cg->target->generate(cg, GEN_barrier, call);
+    Value one = LLVMBuildICmp(cg->b, LLVMIntEQ, any_axis(cg, GRID_THREAD), none, "");
+    LLVMBuildCondBr(cg->b, one, count, wait);
+    cg_at(cg, count);
+    cg->target->generate(cg, GEN_fence_device, call);
+    Value first = LLVMBuildICmp(cg->b, LLVMIntEQ, any_axis(cg, GRID_BLOCK), none, "");
+    Value rest =
+        LLVMBuildSub(cg->b, cg_int(cg->i32, (int64_t)1 + INT32_MIN), blocks_of_grid(cg), "");
+    Value step = LLVMBuildSelect(cg->b, first, rest, cg_int(cg->i32, 1), "");
+    Value old = LLVMBuildAtomicRMW(cg->b, LLVMAtomicRMWBinOpAdd, counter, step,
+                                   LLVMAtomicOrderingMonotonic, false);
+    wait_for_flip(cg, counter, old);
+    cg->target->generate(cg, GEN_fence_device, call);
+    LLVMBuildBr(cg->b, wait);
+    cg_at(cg, wait);
+    cg->target->generate(cg, GEN_barrier, call);
+    return true;
 }
 
 /* -- shared memory ---------------------------------------------------------------------------- */

@@ -10,6 +10,9 @@ void gpu_record(Cg *cg, int32_t exception, int32_t site, const TgValue *args, in
 TgValue gpu_shared_static(Cg *cg, int64_t bytes, int64_t align);
 TgValue gpu_shared_dynamic(Cg *cg);
 
+/* GEN_grid_barrier, of GEN_barrier and GEN_fence_device of the target. */
+bool gpu_grid_barrier(Cg *cg, struct LibCall *call);
+
 /* The kernel round the lowered funcs[0], with this calling convention; NULL after a diagnostic. */
 Value gpu_kernel(Cg *cg, unsigned convention);
 /* ENTRY_DEVICE: the function round the lowered funcs[0]. Parameters are those of a kernel, results of several parts a struct;

@@ -176,6 +176,7 @@ static bool generate(Cg *cg, int gen, struct LibCall *call) {
         cg_call_attribute(cg, call->out[0], "convergent", 0);
         return true;
     case GEN_barrier: plain(cg, "llvm.nvvm.barrier0", NULL, 0); return true;
+    case GEN_grid_barrier: return gpu_grid_barrier(cg, call);
     case GEN_barrier_count: return counted_barrier(cg, "llvm.nvvm.barrier0.popc", call);
     case GEN_barrier_and: return counted_barrier(cg, "llvm.nvvm.barrier0.and", call);
     case GEN_barrier_or: return counted_barrier(cg, "llvm.nvvm.barrier0.or", call);

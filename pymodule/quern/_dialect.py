@@ -15,5 +15,7 @@ def find(name):
     from .library import halves, hints, vectors
     if name == "fp16":
         return Namespace("cuda.fp16", [full.rpartition(".")[2] for full in halves.FUNCTIONS], "Functions of float16.")
+    if name == "cg":
+        return Namespace("cuda.cg", ["this_grid"], "Cooperative groups.")
     full = f"cuda.{_VECTORS.get(name, name)}"
     return Intrinsic(full) if full in vectors.FUNCTIONS or full in hints.FUNCTIONS else None

@@ -189,9 +189,10 @@ class Gpu:
             return module[name]
         if not name.startswith("_"):
             from . import _dialect
+            from ._names import at_home
             found = _dialect.find(name)
             if found is not None:
-                return module.setdefault(name, found)
+                return module.setdefault(name, at_home(found, self.kind))
         raise AttributeError(f"module 'quern.{self.kind}' has no attribute '{name}'")
 
     def __reduce__(self):

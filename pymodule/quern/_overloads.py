@@ -9,10 +9,11 @@ from . import _quern, errors, types
 
 
 class _Entry:
-    """One decorated function."""
+    """One decorated function. `target`: where it is asked; None: everywhere."""
 
-    def __init__(self, function, options, strict, prefer_literal):
+    def __init__(self, function, options, strict, prefer_literal, target=None):
         self.function = function
+        self.target = target
         self.options = dict(options)
         self.strict = strict
         self.order = (True, False) if prefer_literal else (False, True)
@@ -93,11 +94,13 @@ class Registry:
         table = self.attributes if kind == "attribute" else self.methods
         return [entry for owner, entry in table.get(what, []) if _is_of(args[0], owner)]
 
-    def ask(self, kind, what, args, names, more):
-        """(implementation, was it chosen by values?, reasons of those that refused). A method: is there one?"""
+    def ask(self, kind, what, args, names, more, target):
+        """(implementation, was it chosen by values?, reasons of those that refused). A method: is there one? Those for the
+        target alone ("cpu" or "cuda", any kernel) are asked before those for all."""
         exact = [*map(type_of, args), *map(type_of, more)]
         plain = [types.unliteral(t) for t in exact]
         entries = self.entries(kind, what, plain)
+        entries = [e for e in entries if e.target == target] + [e for e in entries if e.target is None]
         if kind == "has_method":
             return bool(entries), False, ""
         reasons = []

@@ -287,6 +287,14 @@ def _all_meet(value=None):
     return item.block.meet("block", range(item.block.size), item.linear, value).values()
 
 
+def _sync_grid():
+    """The blocks run one after the other: a grid can wait where it has one block."""
+    if math.prod(_item().block.grid_dim) > 1:
+        from .errors import UnsupportedError
+        raise UnsupportedError("the simulator synchronises grids of one block only")
+    _all_meet()
+
+
 def _warp(mask, value=None):
     """Meets the lanes of the mask; {lane: value}."""
     item = _item()
@@ -395,6 +403,7 @@ _CALLS = {
     "syncthreads": lambda: _all_meet() and None,
     "syncthreads_and": lambda x: int(all(_all_meet(bool(x)))), "syncthreads_or": lambda x: int(any(_all_meet(bool(x)))),
     "syncthreads_count": lambda x: sum(_all_meet(bool(x))),
+    "cg.sync_grid": lambda: _sync_grid(), "cg.together": lambda: None,
     "syncwarp": lambda mask=0xffffffff: _warp(mask) and None,
     "threadfence": lambda: None, "threadfence_block": lambda: None, "threadfence_system": lambda: None,
     "nanosleep": lambda ns: None,

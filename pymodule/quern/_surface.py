@@ -43,10 +43,15 @@ class Overload:
     def entry_point(self):
         return self.owner
 
+    @property
+    def cooperative(self):
+        """Do the blocks of a launch wait for each other (cuda.cg)?"""
+        return self.metadata["cooperative"]
+
     def max_cooperative_grid_blocks(self, blockdim, dynsmemsize=0):
+        """The largest grid whose blocks run at the same time."""
         threads = blockdim if isinstance(blockdim, int) else _product(blockdim)
-        return (self.owner._occupancy(self.index, threads, dynsmemsize) *
-                _device_of(self.owner).MULTIPROCESSOR_COUNT)
+        return self.owner._most_blocks(self.index, threads, dynsmemsize)
 
     def __repr__(self):
         return f"<compiled {self.signature}>"

@@ -16,11 +16,16 @@ def _recorded(*args, **kwargs):
     return _same
 
 
-def _entry(function, jit_options, strict, prefer_literal):
+_TARGETS = {None: None, "generic": None, "cpu": "cpu", "cuda": "cuda", "gpu": "cuda", "hip": "cuda"}
+
+
+def _entry(function, jit_options={}, strict=True, prefer_literal=False, target=None, **options):
     from ._overloads import _Entry
     if not callable(function):
         raise TypeError(f"an overload is a function of types, not {function!r}")
-    return _Entry(function, jit_options, strict, prefer_literal)
+    if target not in _TARGETS:
+        raise ValueError(f"an overload is for the target 'generic', 'cpu' or 'cuda' (kernels), not {target!r}")
+    return _Entry(function, jit_options, strict, prefer_literal, _TARGETS[target])
 
 
 def _registry():
@@ -34,9 +39,10 @@ def overload(func, jit_options={}, strict=True, inline="never", prefer_literal=F
     """An implementation of `func` for compiled code. The decorated function is called with the types of the arguments, and returns
     a function with the same parameters, which is compiled in place of `func`; or None, and the next one is asked. With `strict`
     the parameters and their defaults must agree; `jit_options` are those of njit(); with `prefer_literal` it is asked for the
-    values of arguments, where they are known, before it is asked for their types. `inline` is up to the compiler."""
+    values of arguments, where they are known, before it is asked for their types. `target="cuda"`: for kernels of any GPU alone, and there
+    before those for all; "cpu": for other functions. `inline` is up to the compiler."""
     def decorate(function):
-        _registry().add_function(func, _entry(function, jit_options, strict, prefer_literal))
+        _registry().add_function(func, _entry(function, jit_options, strict, prefer_literal, **kwargs))
         return function
     return decorate
 
@@ -47,8 +53,7 @@ def _of_type(table, typ, attr, options):
         raise TypeError(f"an attribute belongs to a type, not to {typ!r}")
 
     def decorate(function):
-        _registry().add_member(table, attr, typ, _entry(
-            function, options.get("jit_options", {}), options.get("strict", True), options.get("prefer_literal", False)))
+        _registry().add_member(table, attr, typ, _entry(function, **options))
         return function
     return decorate
 

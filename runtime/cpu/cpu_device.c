@@ -45,7 +45,8 @@ static bool cpu_open(RtDevice *device, RtError *err) {
     info->max_shared_optin = 227 << 10;
     info->max_param_bytes = INT32_MAX;
     info->max_registers = 65536;
-    info->unified_addressing = info->managed_memory = info->can_map_host = info->integrated = true;
+    info->unified_addressing = info->managed_memory = info->can_map_host = info->integrated =
+        info->cooperative = true;
     return true;
 }
 
@@ -143,17 +144,21 @@ typedef struct CpuLaunch {
 static int run_blocks(CallContext *ctx, int64_t first, int64_t last, void *user) {
     const CpuLaunch *c = user;
     const DeviceLaunch *l = c->launch;
-    Scratch *scratch = cpu_scratch_take(c->shared_bytes);
+    int64_t stride = ((int64_t)c->shared_bytes + 127) / 128 * 128;
+    size_t shared = l->together ? (size_t)(stride * (last - first)) : c->shared_bytes;
+    Scratch *scratch = cpu_scratch_take(shared);
     if (!scratch) {
         ctx->exception = -1 - GUARD_memory;
         ctx->site = -1;
-        ctx->args[0] = (int64_t)c->shared_bytes;
+        ctx->args[0] = (int64_t)shared;
         return CALL_EXCEPTION;
     }
     KernelGrid grid = {.first = (uint64_t)first,
                        .last = (uint64_t)last,
                        .shared = cpu_scratch_shared(scratch),
                        .dynamic_shared = l->dynamic_shared,
+                       .cooperative = l->together,
+                       .shared_stride = stride,
                        .frame_alloc = cpu_frame_alloc,
                        .frame_free = cpu_frame_free,
                        .user = scratch};
@@ -163,6 +168,13 @@ static int run_blocks(CallContext *ctx, int64_t first, int64_t last, void *user)
     int status = c->entry(ctx, l->args, &grid);
     cpu_scratch_give(scratch);
     return status;
+}
+
+/* One thread runs them all, each to the next barrier of the grid. */
+static int run_together(CallContext *ctx, int64_t first, int64_t last, void *user) {
+    const DeviceLaunch *l = ((CpuLaunch *)user)->launch;
+    (void)first, (void)last;
+    return run_blocks(ctx, 0, (int64_t)l->grid[0] * l->grid[1] * l->grid[2], user);
 }
 
 static atomic_int running;
@@ -180,7 +192,8 @@ static bool cpu_launch(RtKernel *kernel, RtStream *stream, const DeviceLaunch *l
     CallContext raised;
     memset(&raised, 0, sizeof raised);
     atomic_fetch_add(&running, 1);
-    int status = cpu_parallel(l->ctx, &raised, blocks, 0, run_blocks, &c);
+    int status = l->together ? cpu_parallel(l->ctx, &raised, 1, 0, run_together, &c)
+                             : cpu_parallel(l->ctx, &raised, blocks, 0, run_blocks, &c);
     atomic_fetch_sub(&running, 1);
     if (status == CALL_OK) return true;
     if (status == CALL_PENDING)

@@ -337,6 +337,26 @@ static bool launch_failed(RtKernel *kernel, RtStream *stream, const DeviceLaunch
     return false;
 }
 
+/* A parameter has a byte at least, and all have 4,096 together (codegen/target/gpu_kernel.c). */
+enum { MAX_POINTERS = 4096 };
+
+static bool can_together(RtKernel *kernel, RtError *err) {
+    NEEDS(kernel->device, launch_together);
+    return true;
+}
+
+/* This call takes a pointer for each parameter, and no buffer. */
+__attribute__((noinline)) static int launch_together(RtKernel *kernel, void *stream,
+                                                     const DeviceLaunch *l, char *params) {
+    const Artifact *a = kernel->artifact;
+    void *pointers[MAX_POINTERS];
+    for (int32_t i = 0; i < a->nkernel_params; i++)
+        pointers[i] = params + a->kernel_params[i].offset;
+    return driver_of(kernel->device)
+        ->api->launch_together(kernel->function, l->grid[0], l->grid[1], l->grid[2], l->block[0],
+                               l->block[1], l->block[2], l->dynamic_shared, stream, pointers);
+}
+
 static bool launch_with(RtKernel *kernel, RtStream *stream, const DeviceLaunch *l, char *params,
                         RtError *err) {
     const Driver *driver = driver_of(kernel->device);
@@ -344,10 +364,13 @@ static bool launch_with(RtKernel *kernel, RtStream *stream, const DeviceLaunch *
     size_t size = (size_t)kernel->param_bytes;
     void *extra[] = {LAUNCH_BUFFER, params, LAUNCH_BUFFER_SIZE, &size, driver->launch_end};
     DrvCurrent c;
+    if (QN_UNLIKELY(l->together && !can_together(kernel, err))) return false;
     if (QN_UNLIKELY(!driver->enter(kernel->device, &c, err))) return false;
-    int r = driver->api->launch(kernel->function, l->grid[0], l->grid[1], l->grid[2], l->block[0],
-                                l->block[1], l->block[2], l->dynamic_shared, stream_of(stream),
-                                NULL, size ? extra : NULL);
+    int r = QN_UNLIKELY(l->together)
+                ? launch_together(kernel, stream_of(stream), l, params)
+                : driver->api->launch(kernel->function, l->grid[0], l->grid[1], l->grid[2],
+                                      l->block[0], l->block[1], l->block[2], l->dynamic_shared,
+                                      stream_of(stream), NULL, size ? extra : NULL);
     driver->leave(&c);
     return QN_LIKELY(r == DRV_SUCCESS) || launch_failed(kernel, stream, l, r, err);
 }

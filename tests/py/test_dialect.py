@@ -139,7 +139,7 @@ def test_vectors_take_as_many_numbers_as_they_have():
 
 def test_names_of_both_kinds():
     assert repr(cuda.float3) == "<cuda.float32x3>" and cuda.float32x3 is cuda.float32x3
-    assert repr(hip.uchar4) == "<cuda.uint8x4>" and hip.fp16.hadd is not None
+    assert repr(hip.uchar4) == "<hip.uint8x4>" and hip.fp16.hadd is not None
     assert pickle.loads(pickle.dumps(cuda.float3)) is cuda.float32x3
     for name in ("float5", "float0", "float32x5", "no_such"):
         with pytest.raises(AttributeError, match=name):

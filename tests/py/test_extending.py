@@ -9,7 +9,7 @@ import pytest
 
 from objects import MEM_01_nothing_is_left, collected  # noqa: F401
 from test_as_numba import run_as_numba
-from quern import errors, extending, njit, types
+from quern import cuda, errors, extending, njit, types
 from quern.extending import overload, overload_attribute, overload_method, register_jitable
 
 
@@ -512,6 +512,61 @@ def test_an_overload_is_not_kept_in_the_disk_cache(tmp_path, monkeypatch):
     def f(x):
         return kept(x)
     assert f(1) == 2 and list(f.stats.cache_reasons.values()) == ["overload of kept cannot be asked for again"]
+
+
+def test_targets_of_overloads():
+    everywhere, both = fresh("everywhere"), fresh("both")
+
+    @overload(everywhere, target="generic")
+    def implementation(x):
+        return lambda x: x + both(x)
+
+    @overload(both, target="cuda")
+    def of_kernels(x):
+        return lambda x: 10 * x
+
+    @overload(both)
+    def of_all(x):
+        return lambda x: 100 * x
+
+    @overload(both, target="cpu")
+    def of_functions(x):
+        return lambda x: 1000 * x
+
+    @cuda.jit
+    def kernel(a):
+        a[0] = everywhere(a[0])
+
+    @njit
+    def f(a):
+        a[0] = everywhere(a[0])
+
+    a = np.array([2])
+    kernel[1, 1](a)
+    assert a[0] == 22
+    f(a)
+    assert a[0] == 22022
+    with pytest.raises(ValueError, match="not 'tpu'"):
+        overload(both, target="tpu")(of_all)
+
+
+def test_overloads_of_kernels_on_every_device(device):
+    scaled = fresh("scaled")
+
+    @overload(scaled, target="cuda")
+    def implementation(a, i, factor=3):
+        def of_arrays(a, i, factor=3):
+            return a[i] * factor + cuda.threadIdx.x
+        return of_arrays
+
+    @cuda.jit
+    def kernel(a):
+        i = cuda.grid(1)
+        a[i] = scaled(a, i) + scaled(a, i, factor=1)
+
+    a = np.arange(6.0)
+    kernel[2, 3](a)
+    assert (a == [0, 6, 12, 12, 18, 24]).all()
 
 
 def test_under_numbas_names(tmp_path):

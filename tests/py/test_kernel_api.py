@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import quern
-from quern import _quern, cuda, errors, float32, float64, int32, njit, vectorize
+from quern import _quern, cuda, errors, float32, float64, hip, int32, njit, vectorize
 
 
 @cuda.jit
@@ -229,6 +229,11 @@ def test_names_of_kernels_on_the_host():
             name(1)
     assert repr(cuda.threadIdx.x) == "<cuda.threadIdx.x>"
     assert pickle.loads(pickle.dumps(cuda.threadIdx)) is cuda.threadIdx
+    for name in ("threadIdx", "threadIdx.y", "grid", "atomic.add", "float32x3", "ldca", "cg.this_grid"):
+        outer, _, inner = name.partition(".")
+        for module, kind in ((cuda, "cuda"), (hip, "hip")):
+            thing = getattr(getattr(module, outer), inner) if inner else getattr(module, outer)
+            assert repr(thing).startswith(f"<{kind}.") and pickle.loads(pickle.dumps(thing)) is thing
 
 
 def test_options():

@@ -244,3 +244,18 @@ def test_off(value):
     result = subprocess.run([sys.executable, "-c", "from quern import cuda; print(type(cuda.jit(lambda: None)).__name__)"],
                             capture_output=True, text=True, env={**os.environ, "QUERN_ENABLE_CUDASIM": value})
     assert result.stdout.strip() == "Kernel", result.stderr
+
+
+def test_a_grid_of_one_block_waits():
+    run("""
+    @cuda.jit
+    def shift(a, b):
+        i, grid = cuda.grid(1), cuda.cg.this_grid()
+        b[i] = a[i]
+        grid.sync()
+        a[i] = b[(i + 1) % a.size]
+    a = np.arange(5.0)
+    shift[1, 5](a, np.zeros(5))
+    assert a.tolist() == [1, 2, 3, 4, 0]
+    assert "one block only" in str(raises(errors.UnsupportedError, shift[5, 1], a, np.zeros(5)))
+    """)

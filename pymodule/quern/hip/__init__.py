@@ -5,15 +5,14 @@ bits. `wavesize` is another name of `warpsize`, `lds` of `shared`.
 
 Without an AMD driver kernels run on the cpu device. They are compiled for any chip on any machine (`compile`)."""
 from .. import _device_libs, _gpu, _quern
-from ..cuda import (activemask, all_sync, any_sync, atomic, ballot_sync, blockDim, blockIdx, brev, cbrt, clz, const,
-                    eq_sync, ffs, fma, grid, gridDim, gridsize, laneid, lanemask_lt, local, match_all_sync, match_any_sync,
-                    nanosleep, popc, selp, shared, shfl_down_sync, shfl_sync, shfl_up_sync, shfl_xor_sync, syncthreads,
-                    syncthreads_and, syncthreads_count, syncthreads_or, syncwarp, threadfence, threadfence_block,
-                    threadfence_system, threadIdx, warpsize)
+from .. import cuda as _cuda
+from .._names import Intrinsic as _Intrinsic, Namespace as _Namespace, at_home as _at_home
 from ._code_object import CodeObject
 
-wavesize = warpsize
-lds = shared
+globals().update({_name: _at_home(_thing, "hip") for _name, _thing in vars(_cuda).items()
+                  if not _name.startswith("_") and type(_thing) in (_Intrinsic, _Namespace)})
+wavesize = globals()["warpsize"]
+lds = globals()["shared"]
 
 _device_libs.tell()
 _gpu.of("hip").fill(globals())

@@ -173,8 +173,13 @@ bool fh_newer(void); /* ROCm 6 and later */
     } while (0)
 
 /* fh_execute.c: runs the kernel to its end. */
-HipResult fh_execute(FhObject *function, const unsigned *grid, const unsigned *block, unsigned lds,
-                     const void *args, size_t bytes);
+typedef struct FhLaunch {
+    unsigned grid[3], block[3], lds;
+    bool together; /* all groups are resident from the start */
+    const void *args;
+    size_t bytes;
+} FhLaunch;
+HipResult fh_execute(FhObject *function, const FhLaunch *l);
 
 /* fh_stream.c: NULL and the two special ones, or a stream of the current device. */
 bool fh_stream_ok(void *stream);

@@ -38,8 +38,7 @@ static bool packs_ids(const char *arch) {
     return !strncmp(arch, "gfx90a", 6) || !strncmp(arch, "gfx94", 5);
 }
 
-HipResult fh_execute(FhObject *function, const unsigned *grid, const unsigned *block, unsigned lds,
-                     const void *args, size_t bytes) {
+HipResult fh_execute(FhObject *function, const FhLaunch *l) {
     const FhKernel *k = function->kernel;
     FhRuntime *r = fh_runtime();
     FhObject *module = function->module;
@@ -51,10 +50,11 @@ HipResult fh_execute(FhObject *function, const unsigned *grid, const unsigned *b
                         .name = k->name,
                         .descriptor = (const uint8_t *)descriptor,
                         .entry = module->address + entry,
-                        .lds = lds + k->lds,
+                        .lds = l->lds + k->lds,
                         .wave = k->wave,
-                        .args = args,
-                        .args_bytes = bytes,
+                        .args = l->args,
+                        .args_bytes = l->bytes,
+                        .together = l->together,
                         .explicit_bytes = k->explicit_bytes,
                         .seed = r->seed,
                         .deadline = r->timeout,
@@ -65,8 +65,8 @@ HipResult fh_execute(FhObject *function, const unsigned *grid, const unsigned *b
                         .message = message,
                         .room = sizeof message,
                         .executed = &r->executed};
-    memcpy(launch.grid, grid, sizeof launch.grid);
-    memcpy(launch.block, block, sizeof launch.block);
+    memcpy(launch.grid, l->grid, sizeof launch.grid);
+    memcpy(launch.block, l->block, sizeof launch.block);
     if (!launch.code)
         return fh_fault(HIP_LaunchFailure, "LLVM's disassembler does not know this chip");
     HipResult result = meaning(gcn_launch(&launch));

@@ -108,6 +108,7 @@ FH_API HipResult hipFuncGetAttribute(int *value, int attribute, void *handle) {
 
 typedef struct Config {
     unsigned grid[3], block[3], lds;
+    bool together;
 } Config;
 
 static HipResult check_shape(const Config *c, const FhKernel *k) {
@@ -159,10 +160,13 @@ static HipResult check_args(const FhKernel *k, void **params, void **extra) {
  * with the error. */
 static HipResult run(FhObject *function, const Config *c, void **extra, HipResult fault) {
     FhRuntime *r = fh_runtime();
-    const void *args = extra ? extra[1] : NULL;
-    size_t bytes = extra ? *(const size_t *)extra[3] : 0;
+    FhLaunch l = {.lds = c->lds, .together = c->together};
+    l.args = extra ? extra[1] : NULL;
+    l.bytes = extra ? *(const size_t *)extra[3] : 0;
+    memcpy(l.grid, c->grid, sizeof l.grid);
+    memcpy(l.block, c->block, sizeof l.block);
     r->launches++;
-    if (!fault && !r->noexec) fault = fh_execute(function, c->grid, c->block, c->lds, args, bytes);
+    if (!fault && !r->noexec) fault = fh_execute(function, &l);
     if (!fault && r->launches == r->fault_launch) fault = fh_fault(r->fault_code, "asked for");
     fh_device()->sticky = fault;
     return HIP_Success;
@@ -175,10 +179,51 @@ FH_API HipResult hipModuleLaunchKernel(void *handle, unsigned gx, unsigned gy, u
              handle, gx, gy, gz, bx, by, bz, lds, stream);
     FhObject *function = fh_object(handle, FH_function);
     FH_REQUIRE(function && function->device == fh_current() && fh_stream_ok(stream), InvalidHandle);
-    Config c = {{gx, gy, gz}, {bx, by, bz}, lds};
+    Config c = {{gx, gy, gz}, {bx, by, bz}, lds, false};
     HipResult result = check_shape(&c, function->kernel);
     if (result) return fh_leave(result);
     result = check_args(function->kernel, params, extra);
+    if (result && result != HIP_IllegalAddress) return fh_leave(result);
+    return fh_leave(run(function, &c, extra, result));
+}
+
+static int blocks_per_processor(const FhKernel *k, int threads, size_t lds) {
+    size_t each = k->lds + lds;
+    size_t by_threads = 2048 / (size_t)threads, by_lds = each ? FH_LDS / each : by_threads;
+    return threads > 1024 ? 0 : (int)(by_threads < by_lds ? by_threads : by_lds);
+}
+
+/* The arguments come one by one, each of the size that the code object says. */
+static HipResult gather(const FhKernel *k, void **params, char *out) {
+    for (uint32_t i = 0; i < k->nargs; i++) {
+        if (!params || !params[i]) return fh_fault(HIP_InvalidValue, "argument %u is missing", i);
+        memcpy(out + k->args[i].offset, params[i], k->args[i].size);
+    }
+    return HIP_Success;
+}
+
+/* All groups run at the same time, and must fit. */
+FH_API HipResult hipModuleLaunchCooperativeKernel(void *handle, unsigned gx, unsigned gy,
+                                                  unsigned gz, unsigned bx, unsigned by,
+                                                  unsigned bz, unsigned lds, void *stream,
+                                                  void **params) {
+    FH_ENTER(hipModuleLaunchCooperativeKernel, FH_DEVICE,
+             "%p, grid %u,%u,%u, block %u,%u,%u, lds %u, %p", handle, gx, gy, gz, bx, by, bz, lds,
+             stream);
+    FhObject *function = fh_object(handle, FH_function);
+    FH_REQUIRE(function && function->device == fh_current() && fh_stream_ok(stream), InvalidHandle);
+    Config c = {{gx, gy, gz}, {bx, by, bz}, lds, true};
+    const FhKernel *k = function->kernel;
+    HipResult result = check_shape(&c, k);
+    char buffer[4096];
+    uint64_t room = (uint64_t)blocks_per_processor(k, (int)(bx * by * bz), lds) * FH_PROCESSORS;
+    if (!result && (uint64_t)gx * gy * gz > room) result = HIP_CooperativeLaunchTooLarge;
+    if (!result) result = gather(k, params, buffer);
+    if (result) return fh_leave(result);
+    size_t bytes = k->explicit_bytes;
+    void *extra[] = {(void *)LAUNCH_BUFFER, buffer, (void *)LAUNCH_BUFFER_SIZE, &bytes,
+                     (void *)LAUNCH_END};
+    result = check_args(k, NULL, extra);
     if (result && result != HIP_IllegalAddress) return fh_leave(result);
     return fh_leave(run(function, &c, extra, result));
 }
@@ -190,8 +235,6 @@ FH_API HipResult hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,
     const FhObject *function = fh_object(handle, FH_function);
     FH_REQUIRE(blocks && threads > 0, InvalidValue);
     FH_REQUIRE(function, InvalidHandle);
-    size_t each = function->kernel->lds + lds;
-    size_t by_threads = 2048 / (size_t)threads, by_lds = each ? FH_LDS / each : by_threads;
-    *blocks = threads > 1024 ? 0 : (int)(by_threads < by_lds ? by_threads : by_lds);
+    *blocks = blocks_per_processor(function->kernel, threads, lds);
     return fh_leave(HIP_Success);
 }

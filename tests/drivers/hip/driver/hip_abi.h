@@ -29,6 +29,7 @@ typedef int HipResult;
     ROW(LaunchOutOfResources, 701, "out of resources")                                             \
     ROW(LaunchTimeOut, 702, "the launch timed out and was terminated")                             \
     ROW(LaunchFailure, 719, "unspecified launch failure")                                          \
+    ROW(CooperativeLaunchTooLarge, 720, "too many blocks in cooperative launch")                   \
     ROW(NotSupported, 801, "operation not supported")                                              \
     ROW(Unknown, 999, "unknown error")                                                             \
     ROW(RuntimeMemory, 1052, "runtime memory call returned error")                                 \

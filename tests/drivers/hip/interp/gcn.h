@@ -33,7 +33,8 @@ typedef struct GcnLaunch {
     uint64_t deadline; /* seconds until a kernel is stopped; 0: never */
     bool
         packed_ids; /* gfx90a and later of its kind: the three numbers of a work-item in one register */
-    bool unset;     /* reading a register that was never written is an error */
+    bool together; /* all groups are resident from the start */
+    bool unset;    /* reading a register that was never written is an error */
     /* The living memory that holds `address`, or false. */
     bool (*find)(void *driver, uint64_t address, GcnRange *range);
     void *driver;

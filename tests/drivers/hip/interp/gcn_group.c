@@ -1,7 +1,7 @@
 /* Launches: what a wave finds in its registers, and the order in which waves and groups run.
  *
  * A round gives every wave of every resident group one turn. One group is resident at first; one that goes on and on may
- * be waiting for another, so others are let in beside it. */
+ * be waiting for another, so others are let in beside it. A cooperative launch has all its groups resident from the start. */
 #define _POSIX_C_SOURCE 200809L
 #include "gcn_wave.h"
 
@@ -189,7 +189,8 @@ static void wave_start(GcnWave *w, GcnGroup *g, uint32_t number) {
 /* -- Groups ------------------------------------------------------------------------------------ */
 
 typedef struct Residents {
-    GcnGroup groups[MAX_RESIDENT];
+    GcnGroup *groups;
+    unsigned cap;   /* that may be resident */
     unsigned count; /* that have memory */
     uint64_t next, total;
     uint64_t *order; /* NULL: in order */
@@ -296,7 +297,7 @@ static void shuffle(GcnRunning *run, Residents *r) {
 }
 
 static bool run_groups(GcnRunning *run, Residents *r) {
-    unsigned resident = 1, rounds = 0;
+    unsigned resident = run->launch->together ? r->cap : 1, rounds = 0;
     for (;;) {
         bool any = false, ended = false;
         for (unsigned k = 0; k < resident; k++) {
@@ -313,8 +314,7 @@ static bool run_groups(GcnRunning *run, Residents *r) {
         }
         if (!any && r->next == r->total) return true;
         rounds = ended ? 0 : rounds + 1;
-        if (rounds > PATIENCE && r->next < r->total && resident < MAX_RESIDENT)
-            resident++, rounds = 0;
+        if (rounds > PATIENCE && r->next < r->total && resident < r->cap) resident++, rounds = 0;
     }
 }
 
@@ -331,16 +331,20 @@ GcnResult gcn_launch(const GcnLaunch *l) {
     run.scratch = word(l->descriptor, 4);
     if (properties(l) & HAS_DYNAMIC_STACK) run.scratch += DYNAMIC_STACK;
     Residents *r = calloc(1, sizeof *r);
-    if (!r || !arguments(&run)) {
+    uint64_t groups = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+    if (r) r->cap = l->together ? (unsigned)groups : MAX_RESIDENT;
+    if (r) r->groups = calloc(r->cap, sizeof *r->groups);
+    if (!r || !r->groups || !arguments(&run)) {
         run.result = GCN_NO_MEMORY;
     } else {
-        r->total = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+        r->total = groups;
         shuffle(&run, r);
         run_groups(&run, r);
     }
     for (unsigned k = 0; r && k < r->count; k++)
         group_close(&r->groups[k]);
     if (r) free(r->order);
+    if (r) free(r->groups);
     free(r);
     free(run.kernarg);
     free(run.packet);
