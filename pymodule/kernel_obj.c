@@ -731,10 +731,11 @@ static PyObject *kernel_info(PyObject *self, PyObject *index) {
     return facts;
 }
 
-/* most_blocks(index, block_size, dynamic_shared): of a grid whose blocks run at the same time */
-static PyObject *kernel_most_blocks(PyObject *self, PyObject *args) {
+/* The answer for (index, block_size, dynamic_shared) of a specialisation. */
+static PyObject *of_block(PyObject *self, PyObject *args, bool grid) {
     PyObject *index;
     int block, shared = 0;
+    int32_t each = 0;
     int64_t blocks = 0;
     if (!PyArg_ParseTuple(args, "Oi|i", &index, &block, &shared)) return NULL;
     JitCore *core = current_core(self);
@@ -742,10 +743,18 @@ static PyObject *kernel_most_blocks(PyObject *self, PyObject *args) {
     RtDevice *device = spec ? py_current_device(core->state, ((Kernel *)self)->wanted) : NULL;
     RtKernel *kernel = device ? loaded(core, spec, device) : NULL;
     RtError err;
-    if (kernel)
+    if (kernel && grid)
         PY_UNLOCKED(core->state, &err, rt_most_blocks(kernel, block, shared, &blocks, &err));
+    if (kernel && !grid)
+        PY_UNLOCKED(core->state, &err, rt_occupancy(kernel, block, shared, &each, &err));
     py_spec_release(spec);
-    return PyErr_Occurred() ? NULL : PyLong_FromLongLong(blocks);
+    return PyErr_Occurred() ? NULL : PyLong_FromLongLong(grid ? blocks : each);
+}
+static PyObject *kernel_most_blocks(PyObject *self, PyObject *args) {
+    return of_block(self, args, true);
+}
+static PyObject *kernel_occupancy(PyObject *self, PyObject *args) {
+    return of_block(self, args, false);
 }
 
 /* result_dtype(*arguments): what a device function returns for scalars of these values' types. */
@@ -863,6 +872,7 @@ static PyMethodDef kernel_methods[] = {
     {"_explain", kernel_explain, METH_O, NULL},
     {"_compile_args", kernel_compile_args, METH_VARARGS, NULL},
     {"_info", kernel_info, METH_O, NULL},
+    {"_occupancy", kernel_occupancy, METH_VARARGS, NULL},
     {"_most_blocks", kernel_most_blocks, METH_VARARGS, NULL},
     {"_result_dtype", kernel_result_dtype, METH_VARARGS, NULL},
     {"__reduce__", kernel_reduce, METH_NOARGS, NULL},

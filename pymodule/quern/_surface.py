@@ -50,8 +50,11 @@ class Overload:
 
     def max_cooperative_grid_blocks(self, blockdim, dynsmemsize=0):
         """The largest grid whose blocks run at the same time."""
-        threads = blockdim if isinstance(blockdim, int) else _product(blockdim)
-        return self.owner._most_blocks(self.index, threads, dynsmemsize)
+        return self.owner._most_blocks(self.index, _product(blockdim), dynsmemsize)
+
+    def active_blocks_per_multiprocessor(self, blockdim, dynsmemsize=0):
+        """How many blocks of this size one multiprocessor runs at the same time."""
+        return self.owner._occupancy(self.index, _product(blockdim), dynsmemsize)
 
     def __repr__(self):
         return f"<compiled {self.signature}>"
@@ -59,6 +62,7 @@ class Overload:
 
 def _product(values):
     n = 1
+    values = (values,) if isinstance(values, int) else values
     for v in values:
         n *= v
     return n

@@ -111,6 +111,7 @@ def test_what_the_dispatcher_tells(device):
     assert overload.cooperative and not other.cooperative
     most = overload.max_cooperative_grid_blocks(256)
     assert most > 0
+    assert 0 < overload.active_blocks_per_multiprocessor((16, 16)) <= most
     assert overload.max_cooperative_grid_blocks((16, 16)) == overload.max_cooperative_grid_blocks((4, 4, 16)) == most
 
 
