@@ -1,4 +1,4 @@
-/* compile.c - the driver of the back half: passes on typed IR, then LLVM on the worker.
+/* compile.c - the driver of the back half: passes on typed IR, then LLVM on a worker.
  *
  * The front half is front.c, so that tools and tests of code generation need no inference. */
 #include "codegen/codegen.h"

@@ -15,7 +15,8 @@ typedef struct LazySlot {
 struct LazyCode {
     LazyModule module; /* its texts and bytes are ours */
     LazyTable *table;
-    LazySlot *slots; /* the worker's */
+    LazySlot *
+        slots; /* and nmissing: the worker's that has a job for this code, of which one runs at a time */
     int32_t nmissing;
 };
 
@@ -128,7 +129,7 @@ void *quern_lazy_code(LazyTable *at, int32_t slot, CallContext *ctx) {
     void *there = atomic_load_explicit(&at->slots[slot], memory_order_acquire);
     if (there || !at->code) return there;
     Patience patience = {ctx, false};
-    WorkerWait wait = {.look = look, .user = &patience};
+    WorkerWait wait = {.look = look, .user = &patience, .alone = at->code};
     Wanted wanted = {at->code, slot};
     if (worker_run(&llvm_hooks, compile_job, &wanted, &wait, error, sizeof error) == WORKER_DONE)
         there = atomic_load_explicit(&at->slots[slot], memory_order_acquire);

@@ -2,7 +2,7 @@
  *
  * In the writable data of host code lies a LazyTable: `code` is filled in after loading, each slot when its function is
  * compiled. Generated code reads slot k and asks for it when it is empty. No LLVM here: a LazyModule is bytes, and
- * `lower_lazy` (lower.h) is what makes code of them on the worker. */
+ * `lower_lazy` (lower.h) is what makes code of them on a worker. */
 #ifndef QUERN_LAZY_H
 #define QUERN_LAZY_H
 
@@ -36,7 +36,7 @@ size_t lazy_table_size(const LazyCode *code);
 /* Where loading put the table. */
 void lazy_bind(LazyCode *code, void *table);
 
-/* A job of the worker: user is a LazyJob. */
+/* A job of a worker: user is a LazyJob. */
 typedef struct LazyJob {
     const LazyModule *module;
     int32_t slot;          /* of the function that is wanted */

@@ -1,4 +1,4 @@
-/* llvm_start.h - LLVM's process-wide initialisation, to the worker that calls it once, and what the worker's jobs
+/* llvm_start.h - LLVM's process-wide initialisation, to the worker that calls it first, and what jobs of workers
  * keep from one to the next. */
 #ifndef QUERN_LLVM_START_H
 #define QUERN_LLVM_START_H

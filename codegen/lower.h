@@ -18,7 +18,7 @@ typedef struct LowerJob {
 
 /* The job of the code-generation worker: user is a LowerJob. */
 void lower_run(LlvmState *llvm, void *user);
-/* Makes code of a module of lazy functions; on the worker, too. */
+/* Makes code of a module of lazy functions; on a worker, too. */
 void lower_lazy(LlvmState *llvm, LazyJob *job);
 /* A copy of a text in the artifact's arena; never NULL. */
 Str lower_keep(Artifact *artifact, Str text);

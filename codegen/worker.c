@@ -1,4 +1,4 @@
-/* worker.c - one code-generation thread with a queue of one: see worker.h. */
+/* worker.c - the threads of code generation and their queue: see worker.h. */
 #include "codegen/worker.h"
 #include "frontend/base/os.h"
 #include <errno.h>
@@ -13,134 +13,211 @@ typedef struct Request {
     WorkerJob job;
     void (*drop)(void *job);
     void *user;
+    const void *alone; /* no other job with it runs at the same time; NULL: any may */
     RequestState state;
     bool left; /* nobody waits: the worker frees it */
     char error[1024];
     struct Request *next;
 } Request;
 
-/* The one process-wide worker; every field is guarded by the lock. */
-typedef struct Worker {
+enum { MAX_WORKERS = 64 };
+
+typedef struct Worker { /* a thread, or the place for one */
+    pthread_t thread;
+    bool running;
+    Request *current; /* being run */
+} Worker;
+
+/* All that is process-wide; every field is guarded by the lock. */
+typedef struct Pool {
     pthread_mutex_t lock;
     pthread_cond_t wake, done;
     Request *first, *last;
-    Request *current; /* being run */
-    pthread_t thread;
-    bool running; /* a thread serves the queue */
-    bool paused;  /* the process forks: no job begins */
-    bool started; /* LLVM was initialised in this process or its parent */
-    LlvmState *llvm;
+    Worker workers[MAX_WORKERS];
+    bool paused;                  /* the process forks: no job begins */
+    bool started;                 /* LLVM was initialised in this process or its parent */
+    LlvmState *idle[MAX_WORKERS]; /* what no job uses now; the last one is the warmest */
+    int nstates;
     const WorkerHooks *hooks; /* NULL: no request was made yet */
-} Worker;
+} Pool;
 
 /* START_ROOM: what the thread and LLVM allocate before the first job looks for room itself; neither glibc (memory of the
  * thread's variables) nor LLVM survives an allocation that fails there. */
 enum { WORKER_STACK = 64 << 20, START_ROOM = 24 << 20 };
 #define LOOK_NS      INT64_C(50000000)   /* between two questions whether to wait on */
-#define FORK_WAIT_NS INT64_C(2000000000) /* for the job at hand, before a fork */
+#define FORK_WAIT_NS INT64_C(2000000000) /* for the jobs at hand, before a fork */
 
-static Worker worker = {.lock = PTHREAD_MUTEX_INITIALIZER,
-                        .wake = PTHREAD_COND_INITIALIZER,
-                        .done = PTHREAD_COND_INITIALIZER};
+static Pool pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                    .wake = PTHREAD_COND_INITIALIZER,
+                    .done = PTHREAD_COND_INITIALIZER};
 static _Atomic uint32_t generation;
 static pthread_once_t process_once = PTHREAD_ONCE_INIT;
 
 /* false: it is later than `until`, by os_now_ns. */
 static bool wait_done(int64_t until) {
     struct timespec time = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
-    return pthread_cond_clockwait(&worker.done, &worker.lock, CLOCK_MONOTONIC, &time) != ETIMEDOUT;
+    return pthread_cond_clockwait(&pool.done, &pool.lock, CLOCK_MONOTONIC, &time) != ETIMEDOUT;
 }
 
-/* -- the thread ------------------------------------------------------------------------------- */
+/* The worker that the calling thread is, or NULL. With the lock held. */
+static Worker *myself(void) {
+    for (int i = 0; i < MAX_WORKERS; i++)
+        if (pool.workers[i].running && pthread_equal(pool.workers[i].thread, pthread_self()))
+            return &pool.workers[i];
+    return NULL;
+}
 
-/* The fatal-error handler. */
+/* -- the threads ------------------------------------------------------------------------------ */
+
+/* The fatal-error handler. The LLVM state that the job had is lost with it. */
 static void fatal(const char *reason) {
-    pthread_mutex_lock(&worker.lock);
-    Request *request = worker.current;
-    if (!worker.running || !request || !pthread_equal(worker.thread, pthread_self())) {
-        pthread_mutex_unlock(&worker.lock);
+    pthread_mutex_lock(&pool.lock);
+    Worker *me = myself();
+    if (!me || !me->current) {
+        pthread_mutex_unlock(&pool.lock);
         return; /* not ours: LLVM goes on to end the process */
     }
+    Request *request = me->current;
     snprintf(request->error, sizeof request->error, "%s", reason ? reason : "unknown");
     request->state = LOST;
-    worker.current = NULL;
-    worker.running = false; /* the next request starts another thread */
-    pthread_cond_broadcast(&worker.done);
-    pthread_mutex_unlock(&worker.lock);
+    me->current = NULL;
+    me->running = false; /* whoever waits starts another thread */
+    pthread_cond_broadcast(&pool.done);
+    pthread_mutex_unlock(&pool.lock);
     for (;;)
         pause();
 }
 
-static LlvmState *llvm_state(void) {
-    const WorkerHooks *hooks = worker.hooks;
-    if (!worker.llvm) worker.llvm = worker.started ? hooks->fresh() : hooks->start(fatal);
-    worker.started |= worker.llvm != NULL;
-    return worker.llvm;
+static LlvmState *take_state(void) {
+    if (pool.nstates) return pool.idle[--pool.nstates];
+    LlvmState *state = pool.started ? pool.hooks->fresh() : pool.hooks->start(fatal);
+    pool.started |= state != NULL;
+    return state;
 }
 
-static void *serve(void *unused) {
-    (void)unused;
-    pthread_mutex_lock(&worker.lock);
+/* There are never more than workers: what a thread took and never gave back went with it. */
+static void give_state(LlvmState *state) {
+    if (state && pool.nstates < MAX_WORKERS) pool.idle[pool.nstates++] = state;
+}
+
+static bool is_kept_waiting(const Request *request) {
+    for (int i = 0; request->alone && i < MAX_WORKERS; i++) {
+        const Request *other = pool.workers[i].current;
+        if (other && other->alone == request->alone) return true;
+    }
+    return false;
+}
+
+static void dequeue(const Request *request) {
+    Request **at = &pool.first, *before = NULL;
+    while (*at && *at != request)
+        at = &(before = *at)->next;
+    if (!*at) return;
+    *at = request->next;
+    if (pool.last == request) pool.last = before;
+}
+
+/* The first request that may run now, taken out of the queue; or NULL. */
+static Request *next_request(void) {
+    Request *request = pool.paused ? NULL : pool.first;
+    while (request && is_kept_waiting(request))
+        request = request->next;
+    if (request) dequeue(request);
+    return request;
+}
+
+static void run(Worker *me, Request *request) {
+    me->current = request;
+    request->state = RUNNING;
+    LlvmState *llvm = take_state();
+    pthread_mutex_unlock(&pool.lock);
+    request->job(llvm, request->user);
+    pthread_mutex_lock(&pool.lock);
+    give_state(llvm);
+    request->state = DONE;
+    if (request->left) { /* its place is taken until all is freed: a fork waits for that, too */
+        pthread_mutex_unlock(&pool.lock);
+        request->drop(request->user);
+        free(request);
+        pthread_mutex_lock(&pool.lock);
+    }
+    me->current = NULL;
+    pthread_cond_broadcast(&pool.done);
+}
+
+static void *serve(void *user) {
+    pthread_mutex_lock(&pool.lock);
     for (;;) {
-        while (!worker.first || worker.paused)
-            pthread_cond_wait(&worker.wake, &worker.lock);
-        Request *request = worker.current = worker.first;
-        worker.first = request->next;
-        request->state = RUNNING;
-        LlvmState *llvm = llvm_state();
-        pthread_mutex_unlock(&worker.lock);
-        request->job(llvm, request->user);
-        pthread_mutex_lock(&worker.lock);
-        request->state = DONE;
-        if (request->left) { /* its place is taken until all is freed: a fork waits for that, too */
-            pthread_mutex_unlock(&worker.lock);
-            request->drop(request->user);
-            free(request);
-            pthread_mutex_lock(&worker.lock);
-        }
-        worker.current = NULL;
-        pthread_cond_broadcast(&worker.done);
+        Request *request;
+        while (!(request = next_request()))
+            pthread_cond_wait(&pool.wake, &pool.lock);
+        run(user, request);
     }
     return NULL;
 }
 
-/* With the lock held. WORKER_DONE: there is a thread. */
-static WorkerOutcome ensure_thread(void) {
-    if (worker.running) return WORKER_DONE;
+/* With the lock held. */
+static WorkerOutcome start_thread(void) {
     if (!os_has_memory((size_t)WORKER_STACK + START_ROOM)) return WORKER_NO_MEMORY;
-    if (!os_thread_start(&worker.thread, serve, NULL, WORKER_STACK)) return WORKER_FAILED;
-    os_thread_detach(worker.thread);
-    worker.running = true;
+    Worker *worker = pool.workers;
+    while (worker->running)
+        worker++;
+    if (!os_thread_start(&worker->thread, serve, worker, WORKER_STACK)) return WORKER_FAILED;
+    os_thread_detach(worker->thread);
+    worker->running = true;
     return WORKER_DONE;
+}
+
+/* With the lock held: one thread more where `extra` requests, beside those in the queue, want more than there are, and no
+ * more than there are processors. WORKER_DONE: there is one at least. */
+static WorkerOutcome ensure_threads(int extra) {
+    int wanted = extra, running = 0, idle = 0;
+    for (const Request *r = pool.first; r; r = r->next)
+        wanted += !is_kept_waiting(r);
+    for (int i = 0; i < MAX_WORKERS; i++) {
+        running += pool.workers[i].running;
+        idle += pool.workers[i].running && !pool.workers[i].current;
+    }
+    if (running && wanted <= idle) return WORKER_DONE;
+    if (running && running >= QN_MIN(os_cpu_count(), MAX_WORKERS)) return WORKER_DONE;
+    WorkerOutcome outcome = start_thread();
+    return running ? WORKER_DONE : outcome;
 }
 
 /* -- fork ------------------------------------------------------------------------------------- */
 
+static bool others_at_work(const Worker *me) {
+    for (int i = 0; i < MAX_WORKERS; i++)
+        if (pool.workers[i].current && &pool.workers[i] != me) return true;
+    return false;
+}
+
 /* The lock is held, and no job begins, until fork_parent or fork_child. LLVM's own locks and tables are whole where no
- * job is at work; a job that takes long, or a worker that forks, is not waited for. */
+ * job is at work; jobs that take long, or a worker that forks, are not waited for. */
 static void fork_prepare(void) {
-    pthread_mutex_lock(&worker.lock);
-    worker.paused = true;
-    bool own = worker.running && pthread_equal(worker.thread, pthread_self());
+    pthread_mutex_lock(&pool.lock);
+    pool.paused = true;
+    const Worker *me = myself();
     int64_t until = os_now_ns() + FORK_WAIT_NS;
-    while (worker.current && !own && wait_done(until))
+    while (others_at_work(me) && wait_done(until))
         ;
 }
 
 static void fork_parent(void) {
-    worker.paused = false;
-    pthread_cond_broadcast(&worker.wake);
-    pthread_mutex_unlock(&worker.lock);
+    pool.paused = false;
+    pthread_cond_broadcast(&pool.wake);
+    pthread_mutex_unlock(&pool.lock);
 }
 
 static void fork_child(void) {
-    bool midway = worker.current != NULL;
-    worker = (Worker){.lock = PTHREAD_MUTEX_INITIALIZER,
-                      .wake = PTHREAD_COND_INITIALIZER,
-                      .done = PTHREAD_COND_INITIALIZER,
-                      .started = worker.started,
-                      .hooks = worker.hooks,
-                      .llvm = midway ? NULL : worker.llvm};
+    Pool parent = pool;
+    pool = (Pool){.lock = PTHREAD_MUTEX_INITIALIZER,
+                  .wake = PTHREAD_COND_INITIALIZER,
+                  .done = PTHREAD_COND_INITIALIZER,
+                  .started = parent.started,
+                  .hooks = parent.hooks,
+                  .nstates = parent.nstates};
+    memcpy(pool.idle, parent.idle, sizeof pool.idle);
     atomic_fetch_add(&generation, 1);
 }
 
@@ -156,21 +233,12 @@ uint32_t worker_generation(void) {
 /* -- requests --------------------------------------------------------------------------------- */
 
 static void enqueue(Request *request) {
-    if (worker.first)
-        worker.last->next = request;
+    if (pool.first)
+        pool.last->next = request;
     else
-        worker.first = request;
-    worker.last = request;
-    pthread_cond_signal(&worker.wake);
-}
-
-static void dequeue(const Request *request) {
-    Request **at = &worker.first, *before = NULL;
-    while (*at && *at != request)
-        at = &(before = *at)->next;
-    if (!*at) return;
-    *at = request->next;
-    if (worker.last == request) worker.last = before;
+        pool.first = request;
+    pool.last = request;
+    pthread_cond_signal(&pool.wake);
 }
 
 /* With the lock held. True: the request is left to itself. */
@@ -185,9 +253,9 @@ static bool leave(Request *request) {
 
 /* Asks whether to wait on, with the lock given up. */
 static bool asked_to_stop(const WorkerWait *wait) {
-    pthread_mutex_unlock(&worker.lock);
+    pthread_mutex_unlock(&pool.lock);
     bool stop = wait->look(wait->user);
-    pthread_mutex_lock(&worker.lock);
+    pthread_mutex_lock(&pool.lock);
     return stop;
 }
 
@@ -197,8 +265,7 @@ static bool await(Request *request, const WorkerWait *wait) {
     int64_t next = wait && wait->look ? os_now_ns() + LOOK_NS : INT64_MAX;
     while (request->state == QUEUED || request->state == RUNNING) {
         bool changed = wait_done(next);
-        if (!worker.running && worker.first) /* those behind a lost request need a thread */
-            ensure_thread();
+        if (pool.first) ensure_threads(0); /* those behind a lost request need a thread */
         if (changed) continue;
         next = os_now_ns() + LOOK_NS;
         bool stop = asked_to_stop(wait);
@@ -220,10 +287,13 @@ WorkerOutcome worker_run(const WorkerHooks *hooks, WorkerJob job, void *user,
     worker_generation(); /* what forks need is installed */
     Request *request = calloc(1, sizeof *request);
     if (!request) return WORKER_NO_MEMORY;
-    *request = (Request){.job = job, .user = user, .drop = wait ? wait->drop : NULL};
-    pthread_mutex_lock(&worker.lock);
-    worker.hooks = hooks;
-    WorkerOutcome outcome = ensure_thread();
+    *request = (Request){.job = job,
+                         .user = user,
+                         .drop = wait ? wait->drop : NULL,
+                         .alone = wait ? wait->alone : NULL};
+    pthread_mutex_lock(&pool.lock);
+    pool.hooks = hooks;
+    WorkerOutcome outcome = ensure_threads(1);
     if (outcome == WORKER_FAILED)
         snprintf(error, error_size, "no thread could be started for code generation");
     if (outcome == WORKER_DONE) {
@@ -235,7 +305,7 @@ WorkerOutcome worker_run(const WorkerHooks *hooks, WorkerJob job, void *user,
         }
     }
     bool running = outcome == WORKER_LEFT && request->left; /* the request is the worker's */
-    pthread_mutex_unlock(&worker.lock);
+    pthread_mutex_unlock(&pool.lock);
     if (running) return outcome;
     if (outcome == WORKER_LEFT && request->drop) request->drop(user);
     free(request);

@@ -1,18 +1,19 @@
-/* worker.h - the thread LLVM runs on.
+/* worker.h - the threads LLVM runs on.
  *
  * LLVM recurses deeply (64 MiB of stack are reserved) and ends the process on what it calls fatal errors.
- * Both are kept away from the caller: requests are queued to one thread; when LLVM reports a fatal error
- * there, the message goes to whoever waits, that thread sleeps for ever (its LLVM state is unknown), and
- * the next request starts a new one.
+ * Both are kept away from the caller: requests are queued to threads of ours, as many as there are processors, started
+ * when they are needed; when LLVM reports a fatal error on one of them, the message goes to whoever waits, that thread sleeps
+ * for ever (its LLVM state is unknown), and another takes its place. The other threads go on.
  *
- * fork(), whoever calls it, waits for the job at hand to end, but not for long; the child starts a worker
- * of its own. Where the job had not ended, the child does without what it was working on. */
+ * fork(), whoever calls it, waits for the jobs at hand to end, but not for long; the child starts workers
+ * of its own. Where a job had not ended, the child does without what it was working on. */
 #ifndef QUERN_WORKER_H
 #define QUERN_WORKER_H
 
 #include "frontend/base/base.h"
 
-typedef struct LlvmState LlvmState; /* what the jobs keep from one to the next: the hooks make it */
+typedef struct LlvmState
+    LlvmState; /* what jobs keep from one to the next, for one at a time: the hooks make it */
 typedef void (*WorkerJob)(LlvmState *llvm, void *user);
 
 /* What the thread needs to know of LLVM: handed in with every request, always the same (llvm_hooks of llvm_start.h). */
@@ -20,7 +21,7 @@ typedef struct WorkerHooks {
     /* Once in a process: LLVM's initialisation. `fatal` is to be called on a fatal error; it returns only on threads
      * that are no workers. NULL: no memory, and nothing was done. */
     LlvmState *(*start)(void (*fatal)(const char *reason));
-    /* Another state where LLVM is initialised already: in the child of a fork that caught a job half way. */
+    /* Another state where LLVM is initialised already: for a second job beside the first. */
     LlvmState *(*fresh)(void);
 } WorkerHooks;
 
@@ -31,6 +32,8 @@ typedef struct WorkerWait {
      * once where it had not begun. NULL: such a job is waited for. */
     void (*drop)(void *job);
     void *user; /* look's */
+    const void
+        *alone; /* jobs that name the same thing run one after the other. NULL: beside any other */
 } WorkerWait;
 
 typedef enum WorkerOutcome {
@@ -40,7 +43,7 @@ typedef enum WorkerOutcome {
     WORKER_LEFT /* `look` asked for it; the job did not run, or belongs to `drop` */
 } WorkerOutcome;
 
-/* Runs the job on the worker and waits. `wait` may be NULL. */
+/* Runs the job on a worker and waits. `wait` may be NULL. */
 WorkerOutcome worker_run(const WorkerHooks *hooks, WorkerJob job, void *user,
                          const WorkerWait *wait, char *error, size_t error_size);
 /* Counts the forks between the first use of this function or of a worker and this process: what threads of the parent

@@ -140,8 +140,9 @@ struct Cg {
 /* -- cg.c: the session, types and leaves ------------------------------------------------------ */
 
 /* session.c: LLVM has no way back from an allocation that fails. Is there room for what it takes to compile so many
- * instructions of ours? To be asked before cg_open. */
-bool cg_has_room(size_t instructions);
+ * instructions of ours, beside the jobs at work? To be asked before cg_open; given back behind cg_close. 0: there is none. */
+size_t cg_take_room(size_t instructions);
+void cg_give_room(size_t room);
 /* Makes context, module and types. False: diagnostics. `cg` was zeroed by the caller. */
 bool cg_open(Cg *cg, LlvmState *llvm, Arena *arena, DiagList *diags, const CompileOptions *options,
              Module *ir);

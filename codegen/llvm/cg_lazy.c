@@ -163,9 +163,12 @@ static void compile(Cg *cg, LazyJob *job) {
 enum { BITCODE_OF_INST = 8 };
 
 void lower_lazy(LlvmState *llvm, LazyJob *job) {
-    if (!llvm || !cg_has_room(job->module->size / BITCODE_OF_INST)) return;
-    Cg *cg = calloc(1, sizeof *cg);
-    if (!cg) return;
+    size_t room = llvm ? cg_take_room(job->module->size / BITCODE_OF_INST) : 0;
+    Cg *cg = room ? calloc(1, sizeof *cg) : NULL;
+    if (!cg) {
+        cg_give_room(room);
+        return;
+    }
     Arena arena;
     DiagList diags;
     jmp_buf out_of_memory;
@@ -179,4 +182,5 @@ void lower_lazy(LlvmState *llvm, LazyJob *job) {
     cg_close(cg);
     free(cg);
     arena_free(&arena);
+    cg_give_room(room);
 }

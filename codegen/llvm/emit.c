@@ -119,7 +119,6 @@ static bool calls(const Cg *cg) {
 }
 
 const char *cg_pipeline(const Cg *cg) {
-    if (getenv("QPIPE")) return getenv("QPIPE"); /*EXPERIMENT*/
     static const char *const pipelines[] = {"default<O0>", "default<O1>", "default<O2>",
                                             "default<O3>"};
     int level = QN_MAX(0, QN_MIN(cg->options->opt_level, 3));

@@ -1,7 +1,7 @@
 /* machine.c - target machines and what is known of the host outlive compilations.
  *
  * A target machine and the subtarget it makes on first use cost as much as optimising a small loop, and
- * depend on nothing but the key. They lie in the worker's state, which no other thread sees. A compilation owns what it
+ * depend on nothing but the key. They lie in the state that the worker has, which no other thread uses meanwhile. A compilation owns what it
  * takes until it gives it back, so a machine that a fatal error caught half way is never used again. */
 #include "codegen/llvm/cg.h"
 #include <stdlib.h>

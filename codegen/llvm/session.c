@@ -73,15 +73,24 @@ static bool compile(Cg *cg, LlvmState *llvm, LowerJob *job) {
 /* LLVM prints "out of memory" and ends the process. The figures are above what large functions were seen to take. */
 enum { LEAST_ROOM = 16 << 20, ROOM_FOR_INST = 6 << 10 };
 
-bool cg_has_room(size_t instructions) {
-    return os_has_memory(LEAST_ROOM + instructions * ROOM_FOR_INST);
+static _Atomic size_t promised; /* to the jobs at work */
+
+size_t cg_take_room(size_t instructions) {
+    size_t wanted = LEAST_ROOM + instructions * ROOM_FOR_INST;
+    if (os_has_memory(atomic_fetch_add(&promised, wanted) + wanted)) return wanted;
+    atomic_fetch_sub(&promised, wanted);
+    return 0;
 }
 
-static bool has_room(const Module *module) {
+void cg_give_room(size_t room) {
+    atomic_fetch_sub(&promised, room);
+}
+
+static size_t take_room(const Module *module) {
     size_t instructions = 0;
     for (int32_t i = 0; i < module->funcs.len; i++)
         instructions += (size_t)module->funcs.items[i]->insts.len;
-    return cg_has_room(instructions);
+    return cg_take_room(instructions);
 }
 
 void lower_run(LlvmState *llvm, void *user) {
@@ -90,9 +99,13 @@ void lower_run(LlvmState *llvm, void *user) {
     jmp_buf out_of_memory;
     /* not on this stack: a fatal error of LLVM leaves this frame for ever, and memory running out jumps
      * back into it */
-    Cg *cg = llvm && has_room(job->module) ? calloc(1, sizeof *cg) : NULL;
+    size_t room = llvm ? take_room(job->module) : 0;
+    Cg *cg = room ? calloc(1, sizeof *cg) : NULL;
     job->no_memory = !cg;
-    if (!cg) return;
+    if (!cg) {
+        cg_give_room(room);
+        return;
+    }
     job->arena->on_failure = job->artifact->arena.on_failure = &out_of_memory;
     if (setjmp(out_of_memory)) {
         job->no_memory = true;
@@ -107,4 +120,5 @@ void lower_run(LlvmState *llvm, void *user) {
     }
     cg_close(cg);
     free(cg);
+    cg_give_room(room);
 }

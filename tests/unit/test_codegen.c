@@ -373,100 +373,6 @@ static void test_FRK_compile_in_the_child(void) {
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* -- the worker ---------------------------------------------------------------------------------- */
-
-typedef struct Sleeper {
-    int64_t ns;
-    atomic_int ran, dropped, looked;
-    int patience; /* looks before it gives up */
-} Sleeper;
-
-static void sleep_job(LlvmState *llvm, void *user) {
-    (void)llvm;
-    Sleeper *s = user;
-    os_sleep_ns(s->ns);
-    atomic_fetch_add(&s->ran, 1);
-}
-
-static bool sleeper_looks(void *user) {
-    Sleeper *s = user;
-    return atomic_fetch_add(&s->looked, 1) + 1 >= s->patience;
-}
-
-static void sleeper_drops(void *user) {
-    atomic_fetch_add(&((Sleeper *)user)->dropped, 1);
-}
-
-static WorkerOutcome run_sleeper(Sleeper *s, bool may_leave) {
-    WorkerWait wait = {sleeper_looks, may_leave ? sleeper_drops : NULL, s};
-    char error[128];
-    return worker_run(&llvm_hooks, sleep_job, s, &wait, error, sizeof error);
-}
-
-static void *sleep_through(void *user) {
-    char error[128];
-    CHECK(worker_run(&llvm_hooks, sleep_job, user, NULL, error, sizeof error) == WORKER_DONE);
-    return NULL;
-}
-
-static void wait_for(atomic_int *count) {
-    for (int i = 0; i < 1000 && !atomic_load(count); i++)
-        os_sleep_ns(10000000);
-}
-
-/* Who waits may stop: what has not begun never runs, what runs is dropped at its end, or waited for. */
-static void test_R7_a_wait_can_be_left(void) {
-    Sleeper busy = {.ns = 400000000}, queued = {.patience = 1},
-            left = {.ns = 300000000, .patience = 1}, stays = {.ns = 300000000, .patience = 1},
-            patient = {.ns = 200000000, .patience = 100};
-    pthread_t thread;
-    pthread_create(&thread, NULL, sleep_through, &busy);
-    os_sleep_ns(50000000);
-    CHECK_INT(run_sleeper(&queued, true), WORKER_LEFT);
-    CHECK_INT(atomic_load(&queued.ran), 0);
-    CHECK_INT(atomic_load(&queued.dropped), 1);
-    pthread_join(thread, NULL);
-    CHECK_INT(atomic_load(&busy.ran), 1);
-    CHECK_INT(run_sleeper(&left, true), WORKER_LEFT);
-    CHECK_INT(atomic_load(&left.dropped), 0);
-    wait_for(&left.dropped);
-    CHECK_INT(atomic_load(&left.dropped), 1);
-    CHECK_INT(atomic_load(&left.ran), 1);
-    CHECK_INT(run_sleeper(&stays, false), WORKER_DONE);
-    CHECK_INT(atomic_load(&stays.ran), 1);
-    CHECK_INT(atomic_load(&stays.looked), 1);
-    CHECK_INT(run_sleeper(&patient, true), WORKER_DONE);
-    CHECK(atomic_load(&patient.looked) > 0);
-    CHECK_INT(atomic_load(&patient.dropped), 0);
-    check_add(1);
-}
-
-/* The job takes longer than a fork waits. */
-static void test_R4_fork_in_the_middle_of_a_job(void) {
-    check_add(1);
-    Sleeper busy = {.ns = 3000000000};
-    pthread_t thread;
-    pthread_create(&thread, NULL, sleep_through, &busy);
-    os_sleep_ns(100000000);
-    uint32_t before = worker_generation();
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        check_failures = 0;
-        CHECK(worker_generation() == before + 1);
-        check_add(2);
-        check_add(3);
-        _exit(check_failures ? 1 : 0);
-    }
-    int status = -1;
-    waitpid(child, &status, 0);
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    CHECK(worker_generation() == before);
-    wait_for(&busy.ran);
-    pthread_join(thread, NULL);
-    check_add(1);
-}
-
 static long resident_kib(void) {
     long pages = 0, resident = 0;
     FILE *f = fopen("/proc/self/statm", "r");
@@ -669,8 +575,6 @@ int main(void) {
     RUN(test_an_error_is_a_diagnostic);
     RUN(test_JIT_05_fatal_error_of_LLVM);
     RUN(test_FRK_compile_in_the_child);
-    RUN(test_R4_fork_in_the_middle_of_a_job);
-    RUN(test_R7_a_wait_can_be_left);
     RUN(test_MEM_06_dropped_code_is_freed);
     RUN(test_no_page_is_writable_and_executable);
     RUN(test_passes_stand_in_order);
