@@ -75,6 +75,9 @@ bool cg_diagnose(Compilation *c, const Binding *function, const Type *const *arg
 bool cg_diagnose_loops(Compilation *c);
 /* Passes, LLVM, linking: no resolver, no GIL; runs LLVM on the code-generation worker. NULL: see diags. */
 Artifact *cg_back(Compilation *c);
+/* The same in two steps: between them LLVM is at work for it. After cg_back_begin there must be a cg_back_end. */
+void cg_back_begin(Compilation *c);
+Artifact *cg_back_end(Compilation *c);
 /* While cg_back waits for code generation, `look` is called every 50 ms on its thread. True: it waits no longer and
  * returns NULL without a message, and the compilation is good for cg_end only, since its job may still run: see
  * cg_was_left. The job follows no handle of the resolver. */

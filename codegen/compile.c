@@ -265,16 +265,26 @@ static void run_job(LlvmState *llvm, void *user) {
     lower_run(llvm, &((Compilation *)user)->lower);
 }
 
+static WorkerWait wait_of(Compilation *c) {
+    return (WorkerWait){.look = c->look, .drop = drop_job, .user = c->look_user};
+}
+
 /* Not under a guard of this thread: the worker sets its own, and may go on when we do not wait for it. */
-static WorkerOutcome lower(Compilation *c, char *error, size_t size) {
-    WorkerWait wait = {.look = c->look, .drop = drop_job, .user = c->look_user};
+static void lower_begin(Compilation *c) {
+    WorkerWait wait = wait_of(c);
     c->lower.ok = false;
     atomic_fetch_add(&c->refs, 1); /* the job's, until it comes back */
-    WorkerOutcome outcome = worker_run(&llvm_hooks, run_job, c, &wait, error, size);
-    if (outcome == WORKER_LEFT) return outcome;
+    c->outcome =
+        worker_begin(&llvm_hooks, run_job, c, &wait, &c->request, c->error, sizeof c->error);
+}
+
+static void lower_end(Compilation *c) {
+    WorkerWait wait = wait_of(c);
+    if (c->request) c->outcome = worker_end(c->request, &wait, c->error, sizeof c->error);
+    c->request = NULL;
+    if (c->outcome == WORKER_LEFT) return;
     atomic_fetch_sub(&c->refs, 1);
     c->arena.on_failure = c->lower.artifact->arena.on_failure = NULL;
-    return outcome;
 }
 
 typedef struct Guarded { /* under guards of both arenas: the compilation's round the artifact's */
@@ -304,8 +314,7 @@ static void say_failed(Compilation *c) {
     note_compiling(c);
 }
 
-Artifact *cg_back(Compilation *c) {
-    char error[1024] = "";
+void cg_back_begin(Compilation *c) {
     Artifact *artifact = artifact_new(c->options.allocator);
     c->lower = (LowerJob){.arena = &c->arena,
                           .diags = &c->diags,
@@ -313,12 +322,20 @@ Artifact *cg_back(Compilation *c) {
                           .module = c->module,
                           .artifact = artifact,
                           .provoke = atomic_exchange(&provoke_next, false)};
-    bool memory = artifact && guarded(c, prepare);
-    if (memory && c->lower.ok) {
-        WorkerOutcome outcome = lower(c, error, sizeof error);
-        if ((c->left = outcome == WORKER_LEFT)) return NULL;
-        c->failure = outcome == WORKER_FAILED ? error : NULL;
-        memory = outcome != WORKER_NO_MEMORY && !c->lower.no_memory;
+    c->error[0] = 0;
+    c->lower.no_memory = !artifact || !guarded(c, prepare);
+    c->lowers = !c->lower.no_memory && c->lower.ok;
+    if (c->lowers) lower_begin(c);
+}
+
+Artifact *cg_back_end(Compilation *c) {
+    Artifact *artifact = c->lower.artifact;
+    bool memory = c->lowers || !c->lower.no_memory;
+    if (c->lowers) {
+        lower_end(c);
+        if ((c->left = c->outcome == WORKER_LEFT)) return NULL;
+        c->failure = c->outcome == WORKER_FAILED ? c->error : NULL;
+        memory = c->outcome != WORKER_NO_MEMORY && !c->lower.no_memory;
         if (memory && c->lower.ok) return artifact;
         if (memory) memory = guarded(c, say_failed);
         c->failure = NULL;
@@ -326,6 +343,11 @@ Artifact *cg_back(Compilation *c) {
     artifact_release(artifact);
     if (!memory) diag_out_of_memory(&c->diags);
     return NULL;
+}
+
+Artifact *cg_back(Compilation *c) {
+    cg_back_begin(c);
+    return cg_back_end(c);
 }
 
 /* -- the process ------------------------------------------------------------------------------ */

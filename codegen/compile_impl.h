@@ -4,6 +4,7 @@
 
 #include "codegen/codegen.h"
 #include "codegen/lower.h"
+#include "codegen/worker.h"
 
 struct Compilation {
     atomic_int refs; /* 2: the worker still runs a job of it that nobody waits for */
@@ -21,6 +22,10 @@ struct Compilation {
     int64_t ns_infer;
     const char *failure; /* what the worker says, for the message */
     LowerJob lower;      /* here, because the worker may outlast cg_back */
+    bool lowers; /* there is a job: `request` until it was waited for, or `outcome` says why not */
+    WorkerRequest *request;
+    WorkerOutcome outcome;
+    char error[1024];
     bool (*look)(void *user);
     void *look_user;
 };

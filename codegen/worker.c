@@ -9,15 +9,16 @@
 
 typedef enum RequestState { QUEUED, RUNNING, DONE, LOST } RequestState;
 
-typedef struct Request {
+typedef struct WorkerRequest {
     WorkerJob job;
     void (*drop)(void *job);
     void *user;
     const void *alone; /* no other job with it runs at the same time; NULL: any may */
+    uint32_t born;     /* the generation of the process that it is a request of */
     RequestState state;
     bool left; /* nobody waits: the worker frees it */
     char error[1024];
-    struct Request *next;
+    struct WorkerRequest *next;
 } Request;
 
 enum { MAX_WORKERS = 64 };
@@ -259,55 +260,73 @@ static bool asked_to_stop(const WorkerWait *wait) {
     return stop;
 }
 
+/* After a fork, in the child: the request is the parent's. Its memory is as it was when the process was copied. */
+static void lose_to_parent(Request *request) {
+    if (request->born == atomic_load(&generation) || request->state == DONE) return;
+    snprintf(request->error, sizeof request->error,
+             "the process was forked while it waited for code generation");
+    request->state = LOST;
+}
+
 /* With the lock held. True: the request was left. */
 static bool await(Request *request, const WorkerWait *wait) {
-    uint32_t born = atomic_load(&generation);
     int64_t next = wait && wait->look ? os_now_ns() + LOOK_NS : INT64_MAX;
+    lose_to_parent(request);
     while (request->state == QUEUED || request->state == RUNNING) {
         bool changed = wait_done(next);
         if (pool.first) ensure_threads(0); /* those behind a lost request need a thread */
         if (changed) continue;
         next = os_now_ns() + LOOK_NS;
         bool stop = asked_to_stop(wait);
-        if (atomic_load(&generation) != born) { /* `look` forked: the request is the parent's */
-            snprintf(request->error, sizeof request->error,
-                     "the process was forked while it waited for code generation");
-            request->state = request->state == DONE ? DONE : LOST;
-        } else if (stop && leave(request)) {
-            return true;
-        } else if (stop) {
-            next = INT64_MAX; /* the answer was given: it takes effect when the job has ended */
-        }
+        lose_to_parent(request); /* `look` may have forked */
+        if (stop && leave(request)) return true;
+        if (stop) next = INT64_MAX; /* it takes effect when the job has ended */
     }
     return false;
 }
 
-WorkerOutcome worker_run(const WorkerHooks *hooks, WorkerJob job, void *user,
-                         const WorkerWait *wait, char *error, size_t error_size) {
-    worker_generation(); /* what forks need is installed */
+WorkerOutcome worker_begin(const WorkerHooks *hooks, WorkerJob job, void *user,
+                           const WorkerWait *wait, Request **out, char *error, size_t error_size) {
+    uint32_t born = worker_generation(); /* what forks need is installed */
     Request *request = calloc(1, sizeof *request);
     if (!request) return WORKER_NO_MEMORY;
     *request = (Request){.job = job,
                          .user = user,
                          .drop = wait ? wait->drop : NULL,
-                         .alone = wait ? wait->alone : NULL};
+                         .alone = wait ? wait->alone : NULL,
+                         .born = born};
     pthread_mutex_lock(&pool.lock);
     pool.hooks = hooks;
     WorkerOutcome outcome = ensure_threads(1);
+    if (outcome == WORKER_DONE) enqueue(request);
+    pthread_mutex_unlock(&pool.lock);
     if (outcome == WORKER_FAILED)
         snprintf(error, error_size, "no thread could be started for code generation");
-    if (outcome == WORKER_DONE) {
-        enqueue(request);
-        if (await(request, wait)) outcome = WORKER_LEFT;
-        if (outcome == WORKER_DONE && request->state == LOST) {
-            outcome = WORKER_FAILED;
-            snprintf(error, error_size, "%s", request->error);
-        }
+    if (outcome == WORKER_DONE)
+        *out = request;
+    else
+        free(request);
+    return outcome;
+}
+
+WorkerOutcome worker_end(Request *request, const WorkerWait *wait, char *error, size_t error_size) {
+    pthread_mutex_lock(&pool.lock);
+    WorkerOutcome outcome = await(request, wait) ? WORKER_LEFT : WORKER_DONE;
+    if (outcome == WORKER_DONE && request->state == LOST) {
+        outcome = WORKER_FAILED;
+        snprintf(error, error_size, "%s", request->error);
     }
     bool running = outcome == WORKER_LEFT && request->left; /* the request is the worker's */
     pthread_mutex_unlock(&pool.lock);
     if (running) return outcome;
-    if (outcome == WORKER_LEFT && request->drop) request->drop(user);
+    if (outcome == WORKER_LEFT && request->drop) request->drop(request->user);
     free(request);
     return outcome;
+}
+
+WorkerOutcome worker_run(const WorkerHooks *hooks, WorkerJob job, void *user,
+                         const WorkerWait *wait, char *error, size_t error_size) {
+    Request *request;
+    WorkerOutcome outcome = worker_begin(hooks, job, user, wait, &request, error, error_size);
+    return outcome == WORKER_DONE ? worker_end(request, wait, error, error_size) : outcome;
 }

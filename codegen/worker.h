@@ -46,6 +46,14 @@ typedef enum WorkerOutcome {
 /* Runs the job on a worker and waits. `wait` may be NULL. */
 WorkerOutcome worker_run(const WorkerHooks *hooks, WorkerJob job, void *user,
                          const WorkerWait *wait, char *error, size_t error_size);
+/* The same in two steps: the job is queued, and may run before it is waited for. WORKER_DONE: `request` is to be given to
+ * worker_end, with a `wait` that says the same of `drop` and `alone`. */
+typedef struct WorkerRequest WorkerRequest;
+WorkerOutcome worker_begin(const WorkerHooks *hooks, WorkerJob job, void *user,
+                           const WorkerWait *wait, WorkerRequest **request, char *error,
+                           size_t error_size);
+WorkerOutcome worker_end(WorkerRequest *request, const WorkerWait *wait, char *error,
+                         size_t error_size);
 /* Counts the forks between the first use of this function or of a worker and this process: what threads of the parent
  * held is held for ever. */
 uint32_t worker_generation(void);

@@ -321,56 +321,147 @@ static const Type *result_type(Compilation *c) {
     return weak && weak->kind == TY_MEMBER ? weak : entry->result;
 }
 
-static Spec *compile_in(JitCore *core, PyResolver *r, CompileRequest *q) {
-    Compilation *c = r->compilation;
-    Signature types = {NULL, NULL, 0};
+/* One compilation, in two steps. Between them LLVM may be at work for it, and those of other requests. */
+typedef struct Attempt {
+    JitCore *core;
+    CompileRequest *q;
+    PyResolver resolver;
+    Compilation *c; /* NULL: it did not begin, and an exception is set */
+    Signature types;
+    uint32_t dump;
+    Spec *kept;  /* from the disk cache */
+    bool lowers; /* cg_back_begin was called */
+} Attempt;
+
+/* The front half, with the GIL. */
+static bool front(Attempt *a) {
+    JitCore *core = a->core;
+    CompileRequest *q = a->q;
+    PyResolver *r = &a->resolver;
+    if (!py_resolver_attach(r, a->c)) return false;
     if (py_cache_wanted(q)) {
-        Spec *kept = py_cache_find(core, q);
-        if (kept || PyErr_Occurred()) return kept;
+        a->kept = py_cache_find(core, q);
+        if (a->kept || PyErr_Occurred()) return false;
     }
     const Binding *function = py_bind(r, core->py_func, STR("e:"));
-    if (!function || !py_request_types(core, r, q, &types)) return NULL;
-    if (q->options.entry == ENTRY_HOST && types.result && types.result->kind == TY_UNKNOWN)
-        types.result = NULL;
-    if (!cg_front(c, function, types.params, types.nparams, types.result)) return NULL;
-    PyThreadState *thread = q->keep_gil ? NULL : PyEval_SaveThread();
+    if (!function || !py_request_types(core, r, q, &a->types)) return false;
+    if (q->options.entry == ENTRY_HOST && a->types.result && a->types.result->kind == TY_UNKNOWN)
+        a->types.result = NULL;
+    return cg_front(a->c, function, a->types.params, a->types.nparams, a->types.result);
+}
+
+static void attempt_begin(Attempt *a, JitCore *core, CompileRequest *q) {
+    *a = (Attempt){.core = core, .q = q};
+    q->refused = false;
+    if (!py_dump_asked(core->state, &a->dump)) return;
+    if (py_dump_needs_text(a->dump)) q->options.keep_text = true;
+    py_resolver_init(&a->resolver, core->state, core->py_func, &q->options.infer);
+    a->resolver.locals = core->locals;
+    a->c = cg_begin(&q->options, &a->resolver.base);
+    if (!a->c) {
+        PyErr_NoMemory();
+        return;
+    }
+    a->lowers = front(a);
+    PyThreadState *thread = a->lowers && !q->keep_gil ? PyEval_SaveThread() : NULL;
+    if (a->lowers) cg_back_begin(a->c);
+    if (thread) PyEval_RestoreThread(thread);
+}
+
+static Spec *back(Attempt *a) {
+    Compilation *c = a->c;
+    PyThreadState *thread = a->q->keep_gil ? NULL : PyEval_SaveThread();
     cg_on_wait(c, thread ? interrupted : NULL, &thread);
-    Artifact *artifact = cg_back(c);
+    Artifact *artifact = cg_back_end(c);
     if (thread) PyEval_RestoreThread(thread);
     if (!artifact) return NULL;
     Spec *spec = NULL;
+    const Signature *types = &a->types;
     const Type *result = result_type(c);
-    if (py_warn_diags(core->state, cg_diags(c)) == 0)
-        spec = py_spec_of_artifact(core, r, q, types.params, types.nparams, artifact, result);
-    if (spec && py_cache_wanted(q)) py_cache_store(core, r, q, &types, spec, result);
+    if (py_warn_diags(a->core->state, cg_diags(c)) == 0)
+        spec = py_spec_of_artifact(a->core, &a->resolver, a->q, types->params, types->nparams,
+                                   artifact, result);
+    if (spec && py_cache_wanted(a->q))
+        py_cache_store(a->core, &a->resolver, a->q, types, spec, result);
     artifact_release(artifact);
     return spec;
 }
 
-Spec *py_core_compile(JitCore *core, CompileRequest *q) {
-    PyResolver resolver;
-    uint32_t dump;
-    q->refused = false;
-    if (!py_dump_asked(core->state, &dump)) return NULL;
-    if (py_dump_needs_text(dump)) q->options.keep_text = true;
-    py_resolver_init(&resolver, core->state, core->py_func, &q->options.infer);
-    resolver.locals = core->locals;
-    Compilation *c = cg_begin(&q->options, &resolver.base);
-    if (!c) return (Spec *)PyErr_NoMemory();
-    Spec *spec = NULL;
-    if (py_resolver_attach(&resolver, c)) {
-        spec = compile_in(core, &resolver, q);
-        if (dump & DUMP_ssa && !cg_was_left(c)) py_dump_ssa(&resolver, py_dump_target(&q->options));
-        if (spec && dump) py_dump_artifact(spec->artifact, py_dump_target(&q->options), dump);
-        if (!spec && !PyErr_Occurred()) {
-            q->refused = true;
-            py_raise_diags(core->state, cg_diags(c));
-            if (PyErr_ExceptionMatches(PyExc_MemoryError)) q->refused = false;
-        }
+/* NULL with an exception. Nothing may be pending that attempt_begin did not raise. */
+static Spec *attempt_end(Attempt *a) {
+    if (!a->c) return NULL;
+    ModState *state = a->core->state;
+    const char *target = py_dump_target(&a->q->options);
+    Spec *spec = a->lowers ? back(a) : a->kept;
+    if (a->dump & DUMP_ssa && !cg_was_left(a->c)) py_dump_ssa(&a->resolver, target);
+    if (spec && a->dump) py_dump_artifact(spec->artifact, target, a->dump);
+    if (!spec && !PyErr_Occurred()) {
+        a->q->refused = true;
+        py_raise_diags(state, cg_diags(a->c));
+        if (PyErr_ExceptionMatches(PyExc_MemoryError)) a->q->refused = false;
     }
-    cg_end(c);
-    py_resolver_close(&resolver);
+    cg_end(a->c);
+    py_resolver_close(&a->resolver);
     return spec;
+}
+
+Spec *py_core_compile(JitCore *core, CompileRequest *q) {
+    Attempt attempt;
+    attempt_begin(&attempt, core, q);
+    return attempt_end(&attempt);
+}
+
+/* -- several at once ------------------------------------------------------------------------------------------ */
+
+static bool never(void *user) {
+    (void)user;
+    return true;
+}
+
+/* What nobody wants any more, because an exception came first, which stays. */
+static void abandon(Attempt *a) {
+    PyObject *raised = PyErr_GetRaisedException();
+    if (a->c) {
+        if (a->lowers) {
+            PyThreadState *thread = PyEval_SaveThread();
+            cg_on_wait(a->c, never, NULL);
+            Artifact *artifact = cg_back_end(a->c);
+            PyEval_RestoreThread(thread);
+            if (artifact) artifact_release(artifact);
+        }
+        if (a->kept) py_spec_free(a->kept);
+        cg_end(a->c);
+        py_resolver_close(&a->resolver);
+    }
+    PyErr_SetRaisedException(raised);
+}
+
+/* What stopped the front half of the last attempt waits until those before it are entered. */
+bool py_core_compile_all(JitCore *core, CompileRequest *requests, int32_t n, SpecTaker take,
+                         void *user) {
+    enum { AT_ONCE = 16 };
+    Attempt *attempts = PyMem_Calloc(AT_ONCE, sizeof *attempts);
+    if (!attempts) return PyErr_NoMemory(), false;
+    bool ok = true;
+    for (int32_t i = 0, begun = 0; ok && i < n; i += begun) {
+        int32_t ended = begun = 0;
+        PyObject *raised = NULL;
+        while (!raised && begun < AT_ONCE && i + begun < n) {
+            attempt_begin(&attempts[begun], core, &requests[i + begun]);
+            raised = PyErr_GetRaisedException();
+            begun++;
+        }
+        for (; ok && ended < begun; ended++) {
+            if (raised && ended == begun - 1) PyErr_SetRaisedException(raised), raised = NULL;
+            Spec *spec = attempt_end(&attempts[ended]);
+            ok = take(user, &requests[i + ended], spec);
+        }
+        Py_XDECREF(raised);
+        for (; ended < begun; ended++)
+            abandon(&attempts[ended]);
+    }
+    PyMem_Free(attempts);
+    return ok;
 }
 
 Spec *py_core_python_spec(JitCore *core, const TypeKey *keys, int32_t n) {
@@ -378,29 +469,54 @@ Spec *py_core_python_spec(JitCore *core, const TypeKey *keys, int32_t n) {
     return py_spec_new(keys, keys, n);
 }
 
-/* No lazily made specialisation hides the declaration: what stands in the table is entered once. */
-Spec *py_core_declare(JitCore *core, PyObject *text, bool *refused) {
-    CompileRequest q = {.options = core->options};
-    *refused = false;
-    if (!PyUnicode_Check(text))
-        PyErr_SetString(PyExc_TypeError, "a signature as text is expected");
-    else
-        q.signature = PyUnicode_AsUTF8(text);
-    if (!q.signature || !py_core_lock(core)) return NULL;
-    Spec *spec = py_core_compile(core, &q), *known = NULL;
-    *refused = !spec && q.refused;
-    if (spec) known = py_core_find(core, spec->keys, spec->nargs);
+/* The specialisation takes its place in the table, or gives it to the one that is there: no lazily made one hides a
+ * declaration. NULL: exception. */
+static Spec *enter_declared(JitCore *core, Spec *spec) {
+    Spec *known = py_core_find(core, spec->keys, spec->nargs);
     if (known && known->declared) {
         py_spec_free(spec);
-        spec = known;
-    } else if (spec && (!core->prepare || core->prepare(spec))) {
-        py_core_add(core, spec);
-    } else if (spec) {
-        py_spec_free(spec);
-        spec = NULL;
+        return known;
     }
-    py_core_unlock(core);
-    return spec;
+    if (!core->prepare || core->prepare(spec)) {
+        py_core_add(core, spec);
+        return spec;
+    }
+    py_spec_free(spec);
+    return NULL;
+}
+
+typedef struct Declared {
+    JitCore *core;
+    DeclaredTaker take;
+    void *user;
+} Declared;
+
+static bool take_declared(void *user, CompileRequest *q, Spec *spec) {
+    const Declared *d = user;
+    if (spec) spec = enter_declared(d->core, spec);
+    return d->take(d->user, spec, q->refused);
+}
+
+bool py_core_declare(JitCore *core, PyObject *const *texts, Py_ssize_t n, DeclaredTaker take,
+                     void *user) {
+    CompileRequest *requests = PyMem_Calloc((size_t)n + 1, sizeof *requests);
+    if (!requests) return PyErr_NoMemory(), false;
+    bool ok = true;
+    for (Py_ssize_t i = 0; ok && i < n; i++) {
+        requests[i].options = core->options;
+        if (PyUnicode_Check(texts[i]))
+            requests[i].signature = PyUnicode_AsUTF8(texts[i]);
+        else
+            PyErr_SetString(PyExc_TypeError, "a signature as text is expected");
+        ok = requests[i].signature != NULL;
+    }
+    if (ok && (ok = py_core_lock(core))) {
+        Declared declared = {core, take, user};
+        ok = py_core_compile_all(core, requests, (int32_t)n, take_declared, &declared);
+        py_core_unlock(core);
+    }
+    PyMem_Free(requests);
+    return ok;
 }
 
 int py_core_result_kind(JitCore *core, const TypeKey *keys, int32_t n) {

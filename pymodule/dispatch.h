@@ -240,6 +240,11 @@ Spec *py_spec_of_artifact(JitCore *core, PyResolver *r, const CompileRequest *q,
                           const Type *result);
 /* Compiles without entering it into the table. NULL with an exception. Releases the GIL in between. */
 Spec *py_core_compile(JitCore *core, CompileRequest *request);
+/* Several, whose code is made at the same time. `take` gets each in its order, or NULL with an exception; false: it wants
+ * no more of them, and an exception is set. */
+typedef bool (*SpecTaker)(void *user, CompileRequest *request, Spec *spec);
+bool py_core_compile_all(JitCore *core, CompileRequest *requests, int32_t n, SpecTaker take,
+                         void *user);
 /* The parameter and result types asked for; NULL for a key of 0. false: diagnostics or an exception. */
 bool py_request_types(JitCore *core, PyResolver *r, const CompileRequest *q, Signature *out);
 /* A signature that runs the Python function (after a refusal, for @jit). */
@@ -265,8 +270,11 @@ void py_bound_release(Bound *bound);
 /* The options a decorator passed, from a dict of plain values. false with an exception. */
 bool py_options(PyObject *dict, CompileOptions *out);
 
-/* Compiles a signature the user wrote and enters it. NULL with an exception; *refused: by the compiler. */
-Spec *py_core_declare(JitCore *core, PyObject *text, bool *refused);
+/* Compiles signatures that the user wrote and enters them. `take` is told of each, or NULL with an exception; `refused`: by the
+ * compiler. false, with an exception: it, or something else, has ended the work. */
+typedef bool (*DeclaredTaker)(void *user, Spec *spec, bool refused);
+bool py_core_declare(JitCore *core, PyObject *const *texts, Py_ssize_t n, DeclaredTaker take,
+                     void *user);
 /* The type of the result for arguments of these keys, by inference alone: a TypeKind. -1: exception. */
 int py_core_result_kind(JitCore *core, const TypeKey *keys, int32_t n);
 

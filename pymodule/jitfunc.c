@@ -528,14 +528,40 @@ static PyObject *dispatcher_specializations(PyObject *self, PyObject *unused) {
     return py_core_specializations(&((Dispatcher *)self)->core);
 }
 
-static PyObject *dispatcher_compile(PyObject *self, PyObject *text) {
+typedef struct
+    Outcomes { /* of declared signatures: True; False, it was refused and calls run Python; or an exception */
+    Dispatcher *d;
+    PyObject *list;
+} Outcomes;
+
+static bool take_outcome(void *user, Spec *spec, bool refused) {
+    const Outcomes *o = user;
+    bool python = !spec && refused && falls_back(o->d) && warn_fallback(o->d) == 0;
+    PyObject *what = spec     ? Py_NewRef(Py_True)
+                     : python ? Py_NewRef(Py_False)
+                              : PyErr_GetRaisedException();
+    bool ok =
+        PyList_Append(o->list, what) == 0 &&
+        (!PyExceptionInstance_Check(what) || PyErr_GivenExceptionMatches(what, PyExc_Exception));
+    if (!ok && !PyErr_Occurred()) PyErr_SetRaisedException(Py_NewRef(what)); /* Ctrl-C, say */
+    Py_DECREF(what);
+    return ok;
+}
+
+/* _compile(texts): all at the same time; a list of what became of each. */
+static PyObject *dispatcher_compile(PyObject *self, PyObject *given) {
     Dispatcher *d = (Dispatcher *)self;
-    bool refused;
-    if (py_records(d->core.state) && !py_record_call(d->core.state, self, &text, 1, NULL))
-        return NULL;
-    Spec *spec = py_core_declare(&d->core, text, &refused);
-    if (!spec && !(refused && falls_back(d) && warn_fallback(d) == 0)) return NULL;
-    return PyBool_FromLong(spec != NULL);
+    PyObject *texts = PySequence_Tuple(given);
+    Py_ssize_t n = texts ? PyTuple_GET_SIZE(texts) : 0;
+    Outcomes outcomes = {d, texts ? PyList_New(0) : NULL};
+    bool ok = outcomes.list != NULL;
+    if (py_records(d->core.state))
+        for (Py_ssize_t i = 0; ok && i < n; i++)
+            ok = py_record_call(d->core.state, self, &PyTuple_GET_ITEM(texts, i), 1, NULL);
+    ok = ok && py_core_declare(&d->core, &PyTuple_GET_ITEM(texts, 0), n, take_outcome, &outcomes);
+    Py_XDECREF(texts);
+    if (!ok) Py_CLEAR(outcomes.list);
+    return outcomes.list;
 }
 
 static PyObject *dispatcher_explain(PyObject *self, PyObject *what) {

@@ -65,14 +65,18 @@ static Spec *with_extra(Spec *spec) {
     return NULL;
 }
 
+static bool take_declared(void *user, Spec *spec, bool refused) {
+    (void)user, (void)refused;
+    return spec != NULL;
+}
+
 static bool declare_all(Kernel *k, JitCore *core) {
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(k->declared); i++) {
-        bool refused;
-        Spec *spec = py_core_declare(core, PyList_GET_ITEM(k->declared, i), &refused);
-        if (!spec) return false;
-    }
-    core->can_compile = !k->closed;
-    return true;
+    PyObject *texts = PySequence_Tuple(k->declared);
+    bool ok = texts && py_core_declare(core, &PyTuple_GET_ITEM(texts, 0), PyTuple_GET_SIZE(texts),
+                                       take_declared, NULL);
+    Py_XDECREF(texts);
+    if (ok) core->can_compile = !k->closed;
+    return ok;
 }
 
 /* The option of that name; borrowed, or NULL. */

@@ -99,26 +99,35 @@ static bool fits_operands(const UfuncData *u, const Spec *spec, const char *sign
     return true;
 }
 
-int py_compile_declared(UfuncData *u, PyObject *signatures) {
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(signatures); i++) {
-        CompileRequest q = {.signature = PyUnicode_AsUTF8(PyList_GET_ITEM(signatures, i)),
-                            .options = u->core.options};
-        if (!q.signature || !py_core_lock(&u->core)) return -1;
-        Spec *spec = py_core_compile(&u->core, &q);
-        int at = -1;
-        if (spec && !fits_operands(u, spec, q.signature)) {
-            py_spec_free(spec);
-        } else if (spec) {
-            at = find_exact(u, spec->keys, u->nkeys);
-            if (at >= 0)
-                py_spec_free(spec); /* declared twice */
-            else
-                at = append_loop(u, NULL, spec);
-        }
-        py_core_unlock(&u->core);
-        if (at < 0) return -1;
+/* A specialisation becomes a loop, unless it was declared twice. */
+static bool take_loop(void *user, CompileRequest *q, Spec *spec) {
+    UfuncData *u = user;
+    if (!spec) return false;
+    if (!fits_operands(u, spec, q->signature)) {
+        py_spec_free(spec);
+        return false;
     }
-    return 0;
+    if (find_exact(u, spec->keys, u->nkeys) < 0) return append_loop(u, NULL, spec) >= 0;
+    py_spec_free(spec);
+    return true;
+}
+
+int py_compile_declared(UfuncData *u, PyObject *signatures) {
+    Py_ssize_t n = PyList_GET_SIZE(signatures);
+    CompileRequest *requests = PyMem_Calloc((size_t)n + 1, sizeof *requests);
+    if (!requests) return PyErr_NoMemory(), -1;
+    bool ok = true;
+    for (Py_ssize_t i = 0; ok && i < n; i++) {
+        requests[i].options = u->core.options;
+        requests[i].signature = PyUnicode_AsUTF8(PyList_GET_ITEM(signatures, i));
+        ok = requests[i].signature != NULL;
+    }
+    if (ok && (ok = py_core_lock(&u->core))) {
+        ok = py_core_compile_all(&u->core, requests, (int32_t)n, take_loop, u);
+        py_core_unlock(&u->core);
+    }
+    PyMem_Free(requests);
+    return ok ? 0 : -1;
 }
 
 /* -- choosing a loop ---------------------------------------------------------------------------------------- */

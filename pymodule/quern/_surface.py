@@ -114,7 +114,9 @@ def compile(self, signature):
     if hasattr(self, "_declare"):
         self._declare([text])
     else:
-        self._compile(text)
+        outcome, = self._compile([text])
+        if isinstance(outcome, Exception):
+            raise outcome
     return self
 
 

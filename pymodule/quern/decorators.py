@@ -160,23 +160,22 @@ def _make_jit(function, signatures, options):
     dispatcher = _quern.Dispatcher(_plain(function, "jit"), _with_locals(options),
                                    nogil=bool(options.get("nogil")),
                                    fallback=not nopython and not config.AS_NUMBA)
-    compiled = [_declare(dispatcher, text) for text in signatures]
-    if compiled and all(compiled):
+    if signatures and _declare(dispatcher, signatures):
         dispatcher.disable_compile()
     return dispatcher
 
 
-def _declare(dispatcher, text):
-    """Compiles a declared signature. False: it was refused, and calls run the Python function, or (--as-numba) raise."""
-    if not config.AS_NUMBA:
-        return dispatcher._compile(text)
-    try:
-        if isinstance(text, Exception):
-            raise text
-        return dispatcher._compile(text)
-    except (TypeError, ValueError, _refusal()) as error:
-        dispatcher._fail_later(error)
-        return False
+def _declare(dispatcher, signatures):
+    """Compiles declared signatures. False: one was refused, and calls run the Python function, or (--as-numba) raise."""
+    compiled = dispatcher._compile([text for text in signatures if not isinstance(text, Exception)])
+    outcomes = iter(compiled)
+    for failure in (s if isinstance(s, Exception) else next(outcomes) for s in signatures):
+        if not isinstance(failure, Exception):
+            continue
+        if not config.AS_NUMBA or not isinstance(failure, (TypeError, ValueError, _refusal())):
+            raise failure
+        dispatcher._fail_later(failure)
+    return len(compiled) == len(signatures) and all(outcome is True for outcome in compiled)
 
 
 def _refusal():

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from quern import _quern, errors, njit
+from quern import _quern, errors, jit, njit, vectorize
 
 # A function whose code generation takes some tenths of a second, under any name and with any number in it.
 MAKE = """
@@ -170,3 +170,53 @@ def test_INT_a_caller_that_waits_sees_Ctrl_C_while_all_workers_are_busy():
     finally:
         child.kill()
         child.stdout.close()
+
+
+def test_signatures_of_one_decorator_are_compiled_at_once():
+    signatures = [f"({kind}, int64)" for kind in ("float64", "float32", "int64", "int32", "uint8", "complex128")] * 4
+    f = njit(signatures)(lambda a, n: a * n)
+    assert [str(s) for s in f.signatures[:2]] == ["(float64, int64)", "(float32, int64)"]
+    assert len(f.signatures) == 6
+    assert f(2.5, 3) == 7.5 and f(2j, 3) == 6j
+    g = vectorize([f"{kind}({kind}, {kind})" for kind in ("int32", "int64", "float32", "float64")] * 5)(lambda a, b: a + b)
+    assert g.types == ["ii->i", "ll->l", "ff->f", "dd->d"]
+    assert g(1, 2) == 3
+
+
+def test_a_signature_that_is_refused_stops_those_behind_it_and_keeps_those_before():
+    def f(a):
+        return a + 1
+
+    for place in (0, 3, 20):
+        signatures = ["float64(float64)"] * place + ["float64(unicode_type)"] + ["int64(int64)"] * 5
+        with pytest.raises(errors.TypingError):
+            njit(signatures)(f)
+    with pytest.warns(errors.NumbaWarning):
+        g = jit(["float64(float64)", "float64(unicode_type)", "int64(int64)"])(f)
+    assert len(g.signatures) == 2 and g(1.5) == 2.5 and g(2) == 3
+
+
+def test_INT_Ctrl_C_ends_a_decorator_with_many_signatures():
+    program = """
+        import os, signal, threading, time
+        from quern import int8, int16, int32, int64, float32, float64, uint8, uint16, uint32, uint64
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        f = long_function(7, 1500)
+        threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        start = time.monotonic()
+        try:
+            njit([(t, int64) for t in (int8, int16, int32, int64, float32, float64, uint8, uint16, uint32, uint64)])(f.py_func)
+            print("compiled")
+        except KeyboardInterrupt:
+            print("interrupted")
+        """
+    out, _ = run(program)
+    assert out == "interrupted\n"
+
+
+def test_a_fatal_error_in_one_of_many_signatures_is_its_own():
+    _quern.test_fatal_error()
+    with pytest.raises(errors.LoweringError):
+        njit(["int64(int64)", "float64(float64)", "float32(float32)"])(lambda a: a + 1)
+    f = njit(["int64(int64)", "float64(float64)", "float32(float32)"])(lambda a: a + 1)
+    assert len(f.signatures) == 3
