@@ -321,6 +321,10 @@ def test_R4_fork_while_a_checked_copy_is_compiled():
 
 # -- Ctrl-C while a compilation waits ----------------------------------------------------------------------------
 
+ONE_PROCESSOR = """
+    import os
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+"""
 INTERRUPT = FORK + """
     import signal
 
@@ -364,8 +368,8 @@ def test_R7_interrupt_while_the_worker_compiles():
 
 
 def test_R7_interrupt_while_another_thread_compiles():
-    """In the worker's queue, and at the lock of a function that is being compiled."""
-    run(INTERRUPT + """
+    """In the queue of the only worker that one processor has, and at the lock of a function that is being compiled."""
+    run(ONE_PROCESSOR + INTERRUPT + """
     f, g, got = njit(slow), njit(lambda x: x * 3), []
     thread = threading.Thread(target=lambda: got.append(f(3, 5)))
     thread.start()
