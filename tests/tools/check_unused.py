@@ -10,6 +10,7 @@ FOLDERS = "frontend typeinfer codegen runtime pymodule".split()
 KEPT_FOR = {
     "the text forms of code and IR, for golden files, jitc and the reference page": """code_parse code_print ir_parse_module
         ir_verify_module opt_find opt_run_one cg_front_module cg_use_resolver os_read_file os_write_file lib_print_reference""",
+    "both steps in one, for jitc and tests of code generation": "cg_back",
     "tests of the tables": "sig_check ti_typed_name bc_opcode_status bc_opcode_extended_arg ARRAY_VALUE_SIZE",
     "the null device, on which the runtime is tested": """rt_null_reset rt_null_calls rt_null_fail rt_null_capacity rt_null_used
         rt_null_handles rt_null_pointer rt_null_kernel""",
