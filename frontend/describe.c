@@ -176,6 +176,10 @@ static void describe(StrBuf *out, const Type *type, int32_t limit) {
             describe(out, type->items[i], limit - NESTING_COSTS);
         }
         return;
+    case TY_CELL:
+        buf_str(out, "variable of type ");
+        describe(out, type->element, limit);
+        return;
     case TY_CLOSURE:
     case TY_OBJECT: describe_object(out, type->binding); return;
     default: buf_str(out, "unknown"); return;

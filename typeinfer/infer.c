@@ -95,6 +95,11 @@ static bool takes_numbers(const Inst *inst) {
 static bool takes_open(const Inst *inst, int32_t k) {
     switch ((int)inst->op) {
     case OP_attr:
+    case OP_function: /* of cells that nothing is assigned to so far */
+    case OP_comprehension:
+    case OP_make_cell:
+    case OP_cell_get:
+    case OP_cell_set:
     case OP_check_bound:
     case OP_truth:
     case OP_getitem:
@@ -122,9 +127,12 @@ bool infer_operand(Infer *in, Ref at, int32_t k, Val *out) {
     if (out->f.reported) return in->stop = STOP_REPORTED, false;
     if (is_kind(out, TY_CAUGHT) && !takes_exceptions(ir_inst(in->f, at)))
         return infer_as_value(in, at);
+    if (out->f.conflict && out->f.type && !v_refuse_fresh(in, out->f.type)) return false;
     if (out->f.conflict && (in->settled || !out->f.python)) return infer_conflict(in, at, ref);
     out->f.conflict = false;
-    if (out->f.type && out->f.type->open && !in->emit && !takes_open(ir_inst(in->f, at), k))
+    bool called = is_kind(out, TY_CLOSURE) && k == 0 && ir_inst(in->f, at)->op == OP_call_py;
+    if (out->f.type && out->f.type->open && !in->emit && !called &&
+        !takes_open(ir_inst(in->f, at), k))
         return in->stop = STOP_UNKNOWN, false;
     if (out->f.type) return true;
     in->stop = out->f.unbound ? STOP_UNBOUND : STOP_UNKNOWN;
@@ -153,10 +161,9 @@ static bool visit_global(Infer *in, Ref ref, Val *out) {
     return binding_result(in, b, *inst->u.name, out);
 }
 
-static bool visit_freevar(Infer *in, Ref ref, Val *out) {
-    const Inst *inst = ir_inst(in->f, ref);
+/* What the function has of the variable: a value or a cell. */
+static bool closure_variable(Infer *in, const Inst *inst, Val *out) {
     Resolver *r = in->ti->resolver;
-    if (in->inst->nested) return in->stop = STOP_REPORTED, false;
     int32_t captured = instance_nslots(in->inst->info->code) + (int32_t)inst->imm;
     if (!ti_nested(in->ti, in->inst->function) &&
         captured < in->inst->nslots) { /* of a comprehension */
@@ -170,6 +177,27 @@ static bool visit_freevar(Infer *in, Ref ref, Val *out) {
     if (own) return v_closure_variable(in, own, name, out);
     const Binding *b = r->freevar(r->user, in->inst->function->handle, (int32_t)inst->imm);
     return binding_result(in, b, name, out);
+}
+
+static bool visit_freevar(Infer *in, Ref ref, Val *out) {
+    const Inst *inst = ir_inst(in->f, ref);
+    Val cell = *out;
+    if (in->inst->nested) return in->stop = STOP_REPORTED, false;
+    if (!closure_variable(in, inst, &cell)) return false;
+    if (inst->sub == FLAG_SHARED || !is_kind(&cell, TY_CELL)) return *out = cell, true;
+    if (!v_cell_get(in, cell, inst->u.name, false, out)) return false;
+    out->src = ref;
+    return true;
+}
+
+const Type *cell_of_freevar(Infer *in, Ref ref) {
+    Val v = {0};
+    Emit *emitting = in->emit;
+    if (in->inst->nested) return NULL;
+    in->emit = NULL;
+    bool known = closure_variable(in, ir_inst(in->f, ref), &v);
+    in->emit = emitting;
+    return known ? v.f.type : NULL;
 }
 
 /* -- control flow ------------------------------------------------------------------------------ */
@@ -216,6 +244,7 @@ static bool is_returnable(const Type *type) {
     case TY_SLICE:
     case TY_ITER:
     case TY_CLOSURE:
+    case TY_CELL:
     case TY_CHOICE:
     case TY_OBJECT: return false;
     case TY_OPTIONAL: return is_returnable(type->element);
@@ -498,6 +527,9 @@ static bool visit(Infer *in, Ref ref, Val *out) {
     case OP_global:
     case OP_builtin: return visit_global(in, ref, out);
     case OP_freevar: return visit_freevar(in, ref, out);
+    case OP_make_cell: return v_make_cell(in, ref, out);
+    case OP_cell_get: return infer_cell_get(in, ref, out);
+    case OP_cell_set: return infer_cell_set(in, ref);
     case OP_call_py: return visit_call(in, ref, out);
     case OP_yield: return v_yield(in, ref, out);
     case OP_function: return v_function(in, ref, out);
@@ -627,12 +659,21 @@ static void walk(Infer *in) {
     }
 }
 
+/* Of nobody knows what yet: when its caller does, there is another instance, and nothing need be assumed for this one. */
+static bool was_given_open(const Infer *in) {
+    for (int32_t i = 0; i < in->inst->nslots; i++) {
+        const Type *type = in->inst->slots[i].fact.type;
+        if (type && type->open) return true;
+    }
+    return false;
+}
+
 /* A negative constant that meets a uint64 is an error only when all is known: it may not stay a constant. */
 void infer_fixed_point(Infer *in) {
     in->reached[0] = true;
     in->settled = false;
     walk(in);
-    while (!in->ti->aborted && container_close_webs(in))
+    while (!in->ti->aborted && !was_given_open(in) && (container_close_webs(in) || cell_close(in)))
         walk(in);
     in->settled = true;
     for (Ref ref = 1; ref < in->f->insts.len; ref++) {

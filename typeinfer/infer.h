@@ -44,6 +44,8 @@ typedef struct Slot {
 
 typedef struct Infer Infer;
 typedef struct ContainerWebs ContainerWebs;
+typedef struct CellSite CellSite;
+typedef Vec(CellSite *) CellSites;
 
 /* ti_diagnose: a call of a function that has errors. */
 typedef struct FailedCall {
@@ -92,6 +94,8 @@ typedef struct Instance {
     int32_t nframed;
     bool begun, specialized; /* specialize_instance */
     int32_t serial;
+    const Type *
+        *wants; /* by slot: of what the container is that was given open; NULL: nobody knows */
     Vec(RaisedAt) raises; /* infer_caught.c */
     Vec(CalledAt) calls;
     int32_t level; /* length of the chain of calls that passed constants */
@@ -120,6 +124,10 @@ typedef struct Ti {
     Vec(Instance *) to_emit;
     Vec(const Type *) lowered; /* by type id */
     int32_t changes;           /* grows when the result of an instance changes */
+    CellSites *cells;          /* infer_cell.c; outlives a beginning again, as `kept` does */
+    Map *kept;                 /* Binding -> functions that it makes are kept: bc_build_kept */
+    Map makers;                /* Binding of a function that code makes -> Binding of the code's */
+    bool again;                /* something is known now that was not: all from the start */
     bool all;                  /* ti_diagnose: every error is wanted */
     Map refused_sources;       /* the same as `sources`, of bc_build_all: RefusedSource */
     char *stack_limit;         /* below it nothing new is begun: ti_has_stack */
@@ -212,6 +220,8 @@ void infer_take_edge(Infer *in, int32_t from, int bit, int32_t to);
 /* Infers and reports; false: inst->failed or ti->aborted. */
 bool infer_instance(Ti *ti, Instance *inst);
 void ti_init(Ti *ti, Module *module, Resolver *resolver, const InferRequest *request);
+/* The same, with what was found out about cells and functions that are kept. */
+void ti_begin_again(Ti *ti, Module *module, Resolver *resolver, const InferRequest *request);
 
 /* -- infer_paths.c: errors where paths meet, false always ------------------------------------------ */
 
@@ -618,6 +628,26 @@ void container_of_today(Infer *in, Ref ref, Fact *f);
 /* A web of containers that stay empty gets a type; false: there is none. */
 bool container_close_webs(Infer *in);
 
+/* The common type of two that go into one place; containers are of the common types of their parameters. NULL: none, or neither. */
+const Type *container_join(Infer *in, const Type *a, const Type *b);
+/* The callee puts something into containers among its arguments of which nothing was known. `closure`: whose variables are the last. */
+bool container_wanted(Infer *in, const Instance *callee, const Val *values, const Val *closure);
+/* A container that was made here goes to a place of that type. */
+bool container_learns(Infer *in, const Type *type, Ref item);
+
+/* -- infer_cell.c: variables that functions share ---------------------------------------------------- */
+
+bool v_make_cell(Infer *in, Ref ref, Val *out);
+/* `own`: in the function whose variable it is, which says so in its error. */
+bool v_cell_get(Infer *in, Val cell, const Str *name, bool own, Val *out);
+bool infer_cell_get(Infer *in, Ref ref, Val *out);
+bool infer_cell_set(Infer *in, Ref ref);
+/* Where the value was read from a cell: it is of that type, too. */
+bool cell_teach(Infer *in, Ref value, const Type *type);
+/* The cell that a closure variable is, or NULL. */
+const Type *cell_of_freevar(Infer *in, Ref ref);
+bool cell_close(Infer *in);
+
 /* -- infer_object.c: objects of classes ---------------------------------------------------------- */
 
 bool is_object(const Val *v);
@@ -769,6 +799,8 @@ Ref emit_float(Emit *e, const Type *type, double value);
 Ref emit_static(Emit *e, Op op, const Type *type);
 /* What a variable of a kernel holds that was not assigned, and what a work-item gives back that has raised. */
 Ref emit_zero(Emit *e, const Type *type);
+/* Of a type of typed code: a value that holds no reference. */
+Ref emit_nothing(Emit *e, const Type *type);
 Ref emit_item(Emit *e, Ref tuple, int32_t k);
 void emit_guard(Emit *e, Guard guard, Ref condition, const Ref *args, int32_t n);
 /* `name` stands for {name} in the message; NULL: there is none. */

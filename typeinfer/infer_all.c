@@ -6,7 +6,7 @@
  * the types of what stands before it. */
 #include "typeinfer/infer.h"
 
-enum { MAX_TOLD = 1000, MAX_CHAIN = 8, MAX_LINES = 20, THROUGH_PHIS = 100 };
+enum { MOST_ROUNDS = 50, MAX_TOLD = 1000, MAX_CHAIN = 8, MAX_LINES = 20, THROUGH_PHIS = 100 };
 
 /* An untyped function and what its bytecode refuses. */
 typedef struct RefusedSource {
@@ -21,7 +21,9 @@ static RefusedSource *refused_source(Ti *ti, const Instance *inst) {
     RefusedSource *source = slot->ptr = arena_new(ti->arena, RefusedSource);
     diag_init(&source->diags, ti->arena);
     ti->source.diags = &source->diags;
-    source->func = bc_build_all(&ti->source, inst->info->code);
+    bool kept = map_find(ti->kept, map_key(inst->function)) != NULL;
+    source->func = kept ? bc_build_kept(&ti->source, inst->info->code, true)
+                        : bc_build_all(&ti->source, inst->info->code);
     ti->source.diags = ti->module->diags;
     return source;
 }
@@ -324,9 +326,15 @@ bool ti_diagnose(Module *module, Resolver *resolver, const InferRequest *request
     ti_init(&ti, module, resolver, request);
     ti.all = true;
     DiagList *out = module->diags;
-    Instance *entry = instance_entry(&ti, request, out);
-    if (!entry) return false;
-    infer_instance(&ti, entry);
+    Instance *entry = NULL;
+    for (int round = 0; !entry; round++) {
+        entry = instance_entry(&ti, request, out);
+        if (!entry) return false;
+        infer_instance(&ti, entry);
+        if (!ti.again || round == MOST_ROUNDS) break;
+        ti_begin_again(&ti, module, resolver, request);
+        entry = NULL;
+    }
     if (ti.aborted) return false;
     gather(&ti, out, entry, NULL);
     if (ti.aborted) return false;

@@ -214,6 +214,7 @@ static bool call_with_instance(Infer *in, Val self, const CallArgs *args, Val *o
 }
 
 bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out) {
+    if (is_kind(&callee, TY_OPTIONAL)) callee = v_unwrap(in, callee);
     const Binding *b = fact_object(&callee.f);
     CallArgs numbers, given = *args;
     bool bound, done;

@@ -20,8 +20,23 @@ bool type_is_fresh(const Type *type) {
     return (type->kind == TY_ITER || type->kind == TY_OPTIONAL) && type_is_fresh(type->element);
 }
 
+/* What makes the functions in it is to use cells. */
+static void keep(Infer *in, const Type *type) {
+    if (type->kind == TY_CLOSURE && type->bits) {
+        MapValue *maker = map_find(&in->ti->makers, map_key(type->binding));
+        if (maker) map_put(in->ti->kept, map_key(maker->ptr))->num = 1;
+        in->ti->again |= maker != NULL;
+    }
+    bool items = type->kind == TY_TUPLE || type->kind == TY_CLOSURE;
+    for (int32_t i = 0; items && i < type->nitems; i++)
+        keep(in, type->items[i]);
+    if (type->kind == TY_ITER || type->kind == TY_OPTIONAL) keep(in, type->element);
+}
+
 bool v_refuse_fresh(Infer *in, const Type *type) {
     if (!type_is_fresh(type)) return true;
+    if (ti_has_objects(in)) keep(in, type);
+    if (in->ti->again) return in->stop = STOP_ABORT, in->ti->aborted = true, false;
     ti_fail(in, in->at, E0101, "keeping a function while a variable of it is assigned again");
     ti_advise(in,
               "give the function the value as a parameter: def f(x, y=y); without that it can be "
@@ -57,6 +72,7 @@ bool v_function(Infer *in, Ref made, Val *out) {
     Val *items = arena_array(in->arena, Val, n);
     const Binding *function;
     if (!bind_nested(in, inst->u.value, &function)) return false;
+    map_put(&in->ti->makers, map_key(function))->ptr = (void *)in->inst->function;
     for (int32_t k = 0; k < n; k++)
         if (!infer_operand(in, made, k, &items[k])) return false;
     *out = closure_of(in, function, inst->u.value->function, items, n, inst->sub == FLAG_FRESH);

@@ -184,6 +184,7 @@ static bool fact_has_zero(const Type *type) {
     case TY_ITER:
     case TY_OBJECT:
     case TY_CLOSURE:
+    case TY_CELL:
     case TY_UNKNOWN: return false;
     case TY_TUPLE:
         for (int32_t i = 0; i < type->nitems; i++)

@@ -53,6 +53,9 @@ static ContainerWebs *webs_of(Infer *in) {
         bool same = inst->op == OP_phi || inst->op == OP_check_bound || inst->op == OP_convert;
         for (int32_t k = 0; same && k < inst->nargs; k++)
             unite(w, ref, ir_arg(in->f, ref, k));
+        bool cell = inst->op == OP_cell_get || inst->op == OP_make_cell || inst->op == OP_cell_set;
+        for (int32_t k = 0; cell && k < inst->nargs; k++)
+            unite(w, inst->op == OP_cell_set ? ir_arg(in->f, ref, 0) : ref, ir_arg(in->f, ref, k));
         if (inst->op == OP_binary && inst->imm) unite(w, ref, ir_arg(in->f, ref, 0)); /* xs += ys */
         if (inst->op != OP_return) continue;
         if (returned) unite(w, returned, ir_arg(in->f, ref, 0));
@@ -157,14 +160,13 @@ static int32_t stored_param(const Type *container) {
     return container->nparams - 1;
 }
 
-/* The common type of two elements; containers are of the common types of their parameters. NULL: none. */
-static const Type *join_elements(Infer *in, const Type *a, const Type *b) {
+const Type *container_join(Infer *in, const Type *a, const Type *b) {
     if (!a || !b) return a ? a : b;
     if (a->kind == TY_CLASS && b->kind == TY_CLASS && a->bits == b->bits && a->nparams &&
         a->nparams <= MOST_PARAMS) {
         const Type *params[MOST_PARAMS] = {0};
         for (int32_t p = 0; p < a->nparams; p++)
-            if (!(params[p] = join_elements(in, a->params[p], b->params[p]))) return NULL;
+            if (!(params[p] = container_join(in, a->params[p], b->params[p]))) return NULL;
         return container_type(in, (ClassId)a->bits, a->shared || b->shared, params);
     }
     Fact x = fact_of(a), y = fact_of(b), both;
@@ -255,7 +257,7 @@ static bool teach_web(Infer *in, Ref web, const Type *container, const Type *con
     bool changed = false;
     if (w->fixed) return fits_fixed(in, w, container, params);
     for (int32_t p = 0; p < container->nparams; p++) {
-        const Type *both = join_elements(in, w->params[p], params[p]);
+        const Type *both = container_join(in, w->params[p], params[p]);
         if (params[p] && !both) return mixed_elements(in, container, p, w->params[p], params[p]);
         changed |= both != w->params[p];
         w->params[p] = both;
@@ -291,6 +293,30 @@ static Ref container_of(Infer *in, Ref ref) {
     return object ? object : over;
 }
 
+/* The parameter or closure variable of this function that the value is, or -1. */
+static int32_t slot_of(Infer *in, Ref ref) {
+    const Inst *inst = ir_inst(in->f, ref);
+    if (inst->op == OP_param) return inst->imm < in->inst->nslots ? (int32_t)inst->imm : -1;
+    const NestedFunction *own = ti_nested(in->ti, in->inst->function);
+    if (inst->op != OP_freevar || !own) return -1;
+    for (int32_t k = 0; k < own->nvariables; k++)
+        if (str_equal(own->variables[k], *inst->u.name))
+            return instance_nslots(in->inst->info->code) + own->ndefaults + k;
+    return -1;
+}
+
+/* It was given to the function: whoever calls that is told. */
+static void want(Infer *in, Ref ref, const Type *type) {
+    Instance *inst = in->inst;
+    int32_t slot = slot_of(in, ref);
+    if (slot < 0 || slot >= inst->nslots || !inst->slots[slot].fact.type ||
+        inst->slots[slot].fact.type->kind != TY_CLASS)
+        return;
+    if (!inst->wants) inst->wants = arena_array(in->arena, const Type *, inst->nslots);
+    const Type *both = container_join(in, inst->wants[slot], type);
+    if (both) inst->wants[slot] = both;
+}
+
 static bool same_at_run_time(Infer *in, const Type *a, const Type *b) {
     return a && b && lower_type(in->ti, a) == lower_type(in->ti, b);
 }
@@ -308,10 +334,15 @@ static bool teach(Infer *in, Ref ref, const Type *type, const Type *const *param
             return teach(in, from, outer, outer_params, depth - 1);
         }
     }
+    if (ref && type->open && !in->emit) {
+        const Type *known = container_type(in, (ClassId)type->bits, type->shared, params);
+        want(in, ref, known);
+        if (!cell_teach(in, ref, known)) return false;
+    }
     for (int32_t p = 0; p < type->nparams; p++)
         if (params[p] && !type->params[p]->open &&
             !(type->shared && becomes_element(params[p], type->params[p])) &&
-            !same_at_run_time(in, join_elements(in, type->params[p], params[p]), type->params[p]))
+            !same_at_run_time(in, container_join(in, type->params[p], params[p]), type->params[p]))
             return mixed_elements(in, type, p, type->params[p], params[p]);
     return true;
 }
@@ -323,7 +354,7 @@ static void share_web(Infer *in, Ref web) {
 }
 
 /* Lists that are put into a list of floats hold floats. */
-static bool teach_inner(Infer *in, const Type *element, Ref item) {
+bool container_learns(Infer *in, const Type *element, Ref item) {
     Ref inner = web_with_site(in, item);
     const Type *params[MOST_PARAMS] = {0};
     bool any = false;
@@ -335,9 +366,30 @@ static bool teach_inner(Infer *in, const Type *element, Ref item) {
     return !any || teach_web(in, inner, element, params);
 }
 
+/* Where a variable of a closure that was made here comes from. */
+static Ref taken_from(const Infer *in, const Val *closure, int32_t k) {
+    const Inst *made = closure && closure->src ? ir_inst(in->f, closure->src) : NULL;
+    while (made && made->op == OP_check_bound && made->nargs == 1)
+        made = ir_inst(in->f, ir_arg(in->f, closure->src, 0));
+    return made && made->op == OP_function && k < made->nargs ? ir_args(in->f, closure->src)[k]
+                                                              : NO_REF;
+}
+
+bool container_wanted(Infer *in, const Instance *callee, const Val *values, const Val *closure) {
+    int32_t more = closure ? callee->nslots - closure->f.type->nitems : callee->nslots;
+    for (int32_t i = 0; callee->wants && !in->emit && i < callee->nslots; i++) {
+        const Type *type = values[i].f.type, *wanted = callee->wants[i];
+        Ref src = i < more ? values[i].src : taken_from(in, closure, i - more);
+        if (wanted && src && type && type->kind == TY_CLASS && type->open &&
+            !teach(in, src, type, wanted->params, THROUGH_CONTAINERS))
+            return false;
+    }
+    return true;
+}
+
 bool container_becomes(Infer *in, const Type *type, Ref src) {
     Ref web = web_with_site(in, src);
-    return web && type->kind == TY_CLASS && type->nparams && teach_inner(in, type, src);
+    return web && type->kind == TY_CLASS && type->nparams && container_learns(in, type, src);
 }
 
 /* `items`: what becomes a part of the container, by parameter; a type of NULL: nothing. */
@@ -355,7 +407,7 @@ static bool put_items(Infer *in, Val container, const Val *items) {
     Ref web = web_with_site(in, container.src);
     for (int32_t p = 0; p < type->nparams; p++) {
         const Type *element = web ? in->containers->facts[web].params[p] : type->params[p];
-        if (params[p] && !teach_inner(in, element, items[p].src)) return false;
+        if (params[p] && !container_learns(in, element, items[p].src)) return false;
     }
     return true;
 }
@@ -369,7 +421,7 @@ bool container_taught_by_phi(Infer *in, Ref phi) {
         bool fits = true;
         for (int32_t p = 0; p < type->nparams; p++)
             fits &=
-                join_elements(in, in->containers->facts[web].params[p], type->params[p]) != NULL;
+                container_join(in, in->containers->facts[web].params[p], type->params[p]) != NULL;
         if (fits && !teach_web(in, web, type, type->params)) return false;
     }
     return true;

@@ -327,7 +327,10 @@ static Instance *callee_of(Infer *in, const Callee *called, const CallArgs *args
     Instance *callee = instance_find(in->ti, function, info, declared, bound->slots, bound->n);
     if (callee->level == 0 && constants) callee->level = in->inst->level + 1;
     if (callee->state == INST_NEW) callee->library = library || in->inst->library;
-    return in->emit || infer_callee(in, callee) ? callee : NULL;
+    if (in->emit) return callee;
+    return infer_callee(in, callee) && container_wanted(in, callee, bound->values, called->closure)
+               ? callee
+               : NULL;
 }
 
 /* A function that cannot be compiled for the types of its arguments alone (the shape of an array must be known)

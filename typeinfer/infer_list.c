@@ -143,6 +143,8 @@ static const char *misuse(Infer *in, Ref ref, int32_t k, Ref list) {
     case OP_iter:
     case OP_unpack: return walk;
     case OP_call_py: return misuse_in_call(in, ref, k, nested);
+    case OP_make_cell:
+    case OP_cell_set:
     case OP_function: return "a list as a variable of a function";
     case OP_build_tuple: return becomes_array(in, ref) ? NULL : "a list inside a tuple";
     case OP_attr:

@@ -175,6 +175,10 @@ const Type *ti_join(TypeTable *types, JoinRule rule, const Type *a, const Type *
     if (functions) return functions;
     if (a->kind != b->kind) return NULL;
     switch (a->kind) {
+    case TY_CELL: { /* one variable, of which more is known by now */
+        const Type *both = a->cls == b->cls ? ti_join(types, rule, a->element, b->element) : NULL;
+        return both ? type_cell(types, both, a->cls) : NULL;
+    }
     case TY_CLOSURE: return a->binding == b->binding ? join_tuples(types, rule, a, b) : NULL;
     case TY_TUPLE: return join_tuples(types, rule, a, b);
     case TY_ARRAY: return join_arrays(types, a, b);

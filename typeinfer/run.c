@@ -2,7 +2,7 @@
 #include "typeinfer/infer.h"
 #include "frontend/base/os.h"
 
-enum { STACK_RESERVE = 48 << 10 };
+enum { STACK_RESERVE = 48 << 10, MOST_ROUNDS = 50 };
 
 /* -- one inference ------------------------------------------------------------------------------- */
 
@@ -46,8 +46,10 @@ static Func *source_of(Ti *ti, Instance *inst) {
     MapValue *slot = map_put(&ti->sources, map_key(inst->function));
     if (slot->ptr) return slot->ptr;
     ti->source.diags = &inst->diags;
-    Func *f = inst->function->handle ? bc_build(&ti->source, inst->info->code)
-                                     : row_function_source(ti, inst->function);
+    bool kept = map_find(ti->kept, map_key(inst->function)) != NULL;
+    Func *f = !inst->function->handle ? row_function_source(ti, inst->function)
+              : kept                  ? bc_build_kept(&ti->source, inst->info->code, false)
+                                      : bc_build(&ti->source, inst->info->code);
     ti->source.diags = ti->module->diags;
     if (f) map_put(&ti->sources, map_key(inst->function))->ptr = f;
     return f;
@@ -148,6 +150,10 @@ void ti_init(Ti *ti, Module *module, Resolver *resolver, const InferRequest *req
     map_init(&ti->result_signatures, ti->arena);
     map_init(&ti->nested, ti->arena);
     map_init(&ti->made, ti->arena);
+    map_init(&ti->makers, ti->arena);
+    ti->cells = arena_new(ti->arena, CellSites);
+    ti->kept = arena_new(ti->arena, Map);
+    map_init(ti->kept, ti->arena);
     /* for one more level, for the resolver's Python code, and for the error */
     char *here = __builtin_frame_address(0), *low = os_stack_low();
     ti->stack_limit = low + QN_MIN((here - low) / 3, STACK_RESERVE);
@@ -206,13 +212,41 @@ static void enter_maker(Module *module, const Instance *entry) {
     module->funcs.items[0] = entry->maker;
 }
 
+/* The entry, inferred; *ok false: it has errors. NULL: there is none, which has been told. */
+static Instance *infer_entry(Ti *ti, Module *module, Resolver *resolver,
+                             const InferRequest *request, bool *ok) {
+    for (int round = 0;; round++) {
+        Instance *entry = instance_entry(ti, request, module->diags);
+        if (!entry) return NULL;
+        diag_init(&entry->diags, ti->arena);
+        *ok = check_declared(ti, entry) && infer_instance(ti, entry);
+        if (!ti->again) return entry;
+        if (round == MOST_ROUNDS)
+            return diag_add(module->diags, E0105, NULL,
+                            "the types of shared variables do not settle"),
+                   NULL;
+        ti_begin_again(ti, module, resolver, request);
+    }
+}
+
+void ti_begin_again(Ti *ti, Module *module, Resolver *resolver, const InferRequest *request) {
+    CellSites *cells = ti->cells;
+    Map *kept = ti->kept, nested = ti->nested, objects = ti->objects; /* the same names again */
+    bool all = ti->all;
+    ti_init(ti, module, resolver, request);
+    ti->nested = nested;
+    ti->objects = objects;
+    ti->cells = cells;
+    ti->kept = kept;
+    ti->all = all;
+}
+
 bool ti_run(Module *module, Resolver *resolver, const InferRequest *request, StrBuf *report_to) {
     Ti ti;
     ti_init(&ti, module, resolver, request);
-    Instance *entry = instance_entry(&ti, request, module->diags);
+    bool ok = false;
+    Instance *entry = infer_entry(&ti, module, resolver, request, &ok);
     if (!entry) return false;
-    diag_init(&entry->diags, ti.arena);
-    bool ok = check_declared(&ti, entry) && infer_instance(&ti, entry);
     if (ti.aborted) return false;
     if (!ok) {
         copy_diags(module->diags, &entry->diags);

@@ -32,6 +32,11 @@ static const Type *make_lowered(Ti *ti, const Type *type) {
             params[i] = lower_type(ti, type->params[i]);
         return type_class_like(types, type, params);
     }
+    case TY_CELL: {
+        const Type *element = lower_type(ti, type->element);
+        if (element->kind == TY_none) element = type_scalar(types, TY_bool); /* nothing to hold */
+        return type_class_of(types, CLS_cell, &element);
+    }
     case TY_RANGE: {
         const Type *element = lower_type(ti, type->element);
         return type_tuple(types, (const Type *[]){element, element, i64}, 3);
@@ -516,6 +521,10 @@ Ref emit_zero(Emit *e, const Type *type) {
     for (int32_t k = 0; k < type->nitems; k++)
         refs[k] = emit_zero(e, type->items[k]);
     return emit(e, OP_tuple, lowered, refs, type->nitems);
+}
+
+Ref emit_nothing(Emit *e, const Type *type) {
+    return type_is_number(type) ? emit_zero(e, type) : emit_undef(e, type);
 }
 
 /* Converts an operand at the end of its predecessor: before the terminator, and before an

@@ -199,6 +199,9 @@ typedef struct SsaBuild {
     AccessList reads, writes;
     Ref unbound_ref;     /* `unbound`, made on first need */
     Closures *closures;  /* made on first need */
+    int32_t *cells;      /* by local: 0, or the code unit + 1 for whose sake it is a cell */
+    bool kept;           /* functions may be kept while variables of theirs are assigned */
+    bool again;          /* one more local became a cell: all from the start */
     int32_t handled_var; /* variable: the exception that is being handled, or none */
     Vec(Ref) phis;
     Bits ready;        /* blocks whose stack is known and which are not translated */
@@ -284,6 +287,11 @@ Ref bc_emit_const(SsaBuild *b, const ConstVal *value);
 /* The same; a constant slice becomes the op of a computed one. */
 Ref bc_emit_value(SsaBuild *b, const ConstVal *value);
 Ref bc_emit_truth(SsaBuild *b, Ref value);
+/* What the function has of a variable of one around it: a cell, or a value. */
+Ref bc_shared(SsaBuild *b, int32_t local);
+/* The local has to be a cell; false always: the function is translated once more. */
+bool bc_want_cell(SsaBuild *b, int32_t local);
+int32_t bc_span_of(SsaBuild *b, int32_t unit); /* as a span of the function */
 const Str *bc_intern(SsaBuild *b, Str name);
 
 #endif

@@ -6,7 +6,8 @@
  *   - no assignment is reached from where it is made: its variables are values for ever;
  *   - one is reached, but from there no use of the function before it is made anew (a loop that makes it in each round): it is
  *     `fresh`, may be called and passed on, and inference sees that nobody keeps it;
- *   - anything else is refused.
+ *   - anything else is a cell, as CPython's are: an object that both have, which is made where the function begins. Which variables
+ *     are, is found out on the way, and the function is translated once more with them.
  *
  * A variable whose only assignment is a `def` is no value of its own to functions of the same scope. Each takes along what all
  * that it names need, and makes them of that: so functions call themselves and each other, without a cycle of objects. */
@@ -271,15 +272,59 @@ static bool is_walked_at_once(const SsaBuild *b, const Made *made) {
     return false;
 }
 
+static int32_t counted(const PyInst *inst, int fixed, int each) {
+    uint8_t argument = bc_op_info[inst->op].argument;
+    int32_t n = argument == ARG_BITS ? __builtin_popcount((unsigned)inst->arg)
+                : argument == ARG_COUNT || argument == ARG_FLAG ? inst->arg
+                                                                : 0;
+    return fixed + each * n;
+}
+
+/* Does what the instruction leaves on top go to a call, as what is called or as an argument, and nowhere else? */
+static bool goes_to_call(const SsaBuild *b, int32_t at) {
+    int32_t above = 0;
+    for (int32_t k = at + 1; k < b->decoded->insts.len; k++) {
+        const PyInst *inst = inst_at(b, k);
+        const PyOpInfo *info = &bc_op_info[inst->op];
+        if (inst->op == PY_copy || inst->op == PY_swap || info->ends != END_FALLS) return false;
+        int32_t pops = counted(inst, info->pops, info->pops_each);
+        if (pops > above)
+            return inst->op == PY_call || inst->op == PY_call_kw || inst->op == PY_call_ex;
+        above += counted(inst, info->pushes, info->pushes_each) - pops;
+    }
+    return false;
+}
+
+/* Is the function only called and passed on under its own name, or where it is made? Another name for it would show it later
+ * values of its variables. */
+static bool has_other_names(SsaBuild *b, const Made *made) {
+    if (made->variable < 0) return !goes_to_call(b, made->end);
+    Bits reads = bits_new(b->arena, b->decoded->insts.len);
+    find_behind(b, made->end, made->at, made->variable, false, &reads);
+    for (int32_t k = 0; k < reads.n; k++)
+        if (bits_get(&reads, k) && !goes_to_call(b, k)) return true;
+    return false;
+}
+
 typedef enum Life { LIFE_VALUE, LIFE_FRESH, LIFE_CELL } Life;
 
-static Life life_of(SsaBuild *b, const Made *made, int32_t local) {
+/* Does a function made here assign the variable? */
+static bool is_assigned_inside(SsaBuild *b, const Closures *c, int32_t local) {
+    for (int32_t k = 0; k < c->made.len; k++) {
+        const NestedFunction *function = c->made.items[k].code->function;
+        if (function && assigns(b, function->code, b->code->local_names[local])) return true;
+    }
+    return false;
+}
+
+static Life life_of(SsaBuild *b, const Closures *c, const Made *made, int32_t local) {
     int32_t n = b->decoded->insts.len;
     Bits stores = bits_new(b->arena, n), uses = bits_new(b->arena, n);
     if (is_free(b->code, local)) return LIFE_VALUE; /* whoever made this function has looked */
-    if (bits_get(&b->unbound, local)) return LIFE_CELL;
+    if (bits_get(&b->unbound, local) || is_assigned_inside(b, c, local)) return LIFE_CELL;
     find_behind(b, made->end, -1, local, true, &stores);
     if (!any_bit(&stores)) return LIFE_VALUE;
+    if (b->kept || has_other_names(b, made)) return LIFE_CELL;
     if (holds_code(made->code->function->code)) return LIFE_CELL;
     if (made->code->function->code->flags & CODE_GENERATOR && !is_walked_at_once(b, made))
         return LIFE_CELL;
@@ -336,17 +381,20 @@ static bool add_keyword_defaults(SsaBuild *b, NestedFunction *function, Parts *p
     return true;
 }
 
-/* A variable's value here. */
+/* A variable's value here, or its cell. */
 static bool add_variable(SsaBuild *b, const Made *made, Parts *parts, int32_t local) {
-    Life life = life_of(b, made, local);
-    const NestedFunction *function = made->code->function;
     Ref value;
-    if (life == LIFE_CELL) {
-        bool inside = assigns(b, function->code, b->code->local_names[local]);
-        return bc_unsupported(b, inside ? "an assignment to a variable of an enclosing function"
-                                        : "a function with a variable that is assigned later");
+    if (b->cells[local]) {
+        vec_push(b->arena, &parts->values, bc_read(b, local));
+        return true;
     }
+    Life life = life_of(b, closures_of(b), made, local);
+    if (life == LIFE_CELL) return bc_want_cell(b, local);
     parts->fresh |= life == LIFE_FRESH;
+    if (is_free(b->code, local)) {
+        vec_push(b->arena, &parts->values, bc_shared(b, local));
+        return true;
+    }
     if (!bc_h_load_deref(b, local) || !bc_pop(b, &value)) return false;
     vec_push(b->arena, &parts->values, value);
     return true;
@@ -419,6 +467,14 @@ static bool closure_locals(SsaBuild *b, int32_t n, int32_t *locals) {
     return true;
 }
 
+/* Its value; the cell where there is one, and where the comprehension itself assigns the variable (:=). */
+static bool comprehension_variable(SsaBuild *b, int32_t local, Ref *out) {
+    if (is_free(b->code, local)) return *out = bc_shared(b, local), true;
+    if (b->cells[local]) return *out = bc_read(b, local), true;
+    if (is_assigned_inside(b, closures_of(b), local)) return bc_want_cell(b, local);
+    return bc_h_load_deref(b, local) && bc_pop(b, out);
+}
+
 bool bc_push_comprehension(SsaBuild *b, const ConstVal *code, int32_t parts) {
     Ref *args = NULL;
     int32_t n = 0;
@@ -433,7 +489,7 @@ bool bc_push_comprehension(SsaBuild *b, const ConstVal *code, int32_t parts) {
         if (!closure_locals(b, n, locals)) return false;
         b->depth--;
         for (int32_t k = 0; k < n; k++)
-            if (!bc_h_load_deref(b, locals[k]) || !bc_pop(b, &args[k])) return false;
+            if (!comprehension_variable(b, locals[k], &args[k])) return false;
     }
     Ref ref = bc_emit(b, OP_comprehension, args, n);
     ir_inst(b->func, ref)->u.value = code;

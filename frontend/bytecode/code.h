@@ -64,6 +64,8 @@ Func *bc_build(Module *module, const CodeUnit *code);
 /* The same for f.explain(): every refusal is told, not only the first, and values that come of one are `reported`.
  * NULL only where nothing can be said behind the last diagnostic. What it makes cannot be compiled when there are any. */
 Func *bc_build_all(Module *module, const CodeUnit *code);
+/* Either of both, where functions that it makes are kept although variables of theirs are assigned again: these are cells then. */
+Func *bc_build_kept(Module *module, const CodeUnit *code, bool all);
 
 /* -- advice.c -- */
 /* E0101, with what to do instead where that is known. Returns false. */

@@ -133,6 +133,48 @@ static Ref read_local(SsaBuild *b, int32_t var) {
     return checked;
 }
 
+/* -- cells: variables that functions share while they are assigned ------------------------------ */
+
+bool bc_want_cell(SsaBuild *b, int32_t local) {
+    if (!b->cells[local]) b->cells[local] = b->decoded->insts.items[b->inst].unit + 1;
+    b->again = true;
+    return false;
+}
+
+static Ref emit_named(SsaBuild *b, Op op, const Ref *args, int32_t nargs, int32_t local) {
+    Ref ref = bc_emit(b, op, args, nargs);
+    emitted(b, ref)->u.name = bc_intern(b, b->code->local_names[local]);
+    return ref;
+}
+
+bool bc_h_make_cell(SsaBuild *b, int32_t arg) {
+    if (!b->cells[arg]) return true; /* nobody sees it change: a plain variable */
+    bool assigned = !bits_get(&b->unbound, arg);
+    Ref value = assigned ? bc_read(b, arg) : NO_REF;
+    int32_t span = b->ir.span;
+    b->ir.span = bc_span_of(b, b->cells[arg] - 1); /* of the function that wants it */
+    Ref cell = emit_named(b, OP_make_cell, &value, assigned, arg);
+    b->ir.span = span;
+    bc_write(b, arg, cell);
+    bits_clear(&b->unbound, arg);
+    return true;
+}
+
+/* The cell of a variable of this function, or what it has of one of a function around it. */
+static bool shared_variable(SsaBuild *b, int32_t local, Ref *cell) {
+    bool outer = b->code->local_kinds[local] & LOCAL_FREE;
+    if (!outer && !b->cells[local]) return false;
+    *cell = outer ? bc_shared(b, local) : bc_read(b, local);
+    return true;
+}
+
+Ref bc_shared(SsaBuild *b, int32_t local) {
+    Ref ref = emit_named(b, OP_freevar, NULL, 0, local);
+    emitted(b, ref)->imm = local - (b->code->nlocals - b->nfree);
+    emitted(b, ref)->sub = FLAG_SHARED;
+    return ref;
+}
+
 bool bc_h_load(SsaBuild *b, int32_t arg) {
     if (b->code->local_kinds[arg] & LOCAL_FREE) return bc_h_load_deref(b, arg);
     bc_push(b, read_local(b, arg));
@@ -148,17 +190,22 @@ Ref bc_declared(SsaBuild *b, Ref value, int32_t var) {
     return converted;
 }
 
+/* Is a comprehension on the stack, which has read its variables? */
+static bool was_read(const SsaBuild *b) {
+    for (int32_t k = 0; k < b->depth; k++)
+        if (b->stack[k].function) return true;
+    return false;
+}
+
 bool bc_h_store(SsaBuild *b, int32_t arg) {
     Ref value;
-    if (b->code->local_kinds[arg] & LOCAL_FREE)
-        return bc_unsupported(b, "an assignment to a variable of an enclosing function");
-    for (int32_t k = 0; k < b->depth && b->code->local_kinds[arg] & LOCAL_CELL; k++)
-        if (b->stack[k].function)
-            return bc_unsupported(b, "an assignment inside of what a comprehension goes over");
+    if (b->code->local_kinds[arg] & LOCAL_FREE) return bc_h_store_deref(b, arg);
+    bool cell = b->cells[arg];
+    if (!cell && b->code->local_kinds[arg] & LOCAL_CELL && was_read(b)) return bc_want_cell(b, arg);
     bool unbound = b->depth && b->stack[b->depth - 1].unbound;
     if (!bc_pop(b, &value)) return false;
-    if (!unbound) value = bc_declared(b, value, arg);
-    bc_name_value(b, value, arg);
+    if (!unbound && !cell) value = bc_declared(b, value, arg);
+    if (!cell) bc_name_value(b, value, arg);
     bc_write(b, arg, value);
     if (unbound)
         bits_set(&b->unbound, arg);
@@ -180,8 +227,7 @@ bool bc_h_load_and_clear(SsaBuild *b, int32_t arg) {
 }
 
 bool bc_h_delete(SsaBuild *b, int32_t arg) {
-    if (b->code->local_kinds[arg] & LOCAL_FREE)
-        return bc_unsupported(b, "deleting a variable of an enclosing function");
+    if (b->code->local_kinds[arg] & LOCAL_FREE) return bc_h_delete_deref(b, arg);
     if (bits_get(&b->unbound, arg)) read_local(b, arg);
     bc_write(b, arg, bc_unbound(b));
     bits_set(&b->unbound, arg);
@@ -189,27 +235,38 @@ bool bc_h_delete(SsaBuild *b, int32_t arg) {
 }
 
 bool bc_h_load_deref(SsaBuild *b, int32_t arg) {
+    if (b->cells[arg]) {
+        Ref cell = bc_read(b, arg);
+        bc_push(b, emit_named(b, OP_cell_get, &cell, 1, arg));
+        return true;
+    }
     if (!(b->code->local_kinds[arg] & LOCAL_FREE)) return bc_h_load(b, arg);
-    Ref ref = bc_emit(b, OP_freevar, NULL, 0);
-    emitted(b, ref)->imm = arg - (b->code->nlocals - b->nfree);
-    emitted(b, ref)->u.name = bc_intern(b, b->code->local_names[arg]);
+    Ref ref = bc_shared(b, arg);
+    emitted(b, ref)->sub = 0;
     bc_push(b, ref);
     return true;
 }
 
 /* As a part of a tuple of cells, which is not looked at: what takes them reads the variables (closures.c). */
 bool bc_h_load_closure(SsaBuild *b, int32_t arg) {
-    if (b->code->local_kinds[arg] & LOCAL_FREE) return bc_h_load_deref(b, arg);
-    bc_push(b, bc_read(b, arg));
+    bc_push(b, b->code->local_kinds[arg] & LOCAL_FREE ? bc_shared(b, arg) : bc_read(b, arg));
     return true;
 }
 
 bool bc_h_store_deref(SsaBuild *b, int32_t arg) {
-    return bc_h_store(b, arg);
+    Ref args[2];
+    if (!shared_variable(b, arg, &args[0])) return bc_h_store(b, arg);
+    if (!bc_pop(b, &args[1])) return false;
+    args[1] = bc_declared(b, args[1], arg);
+    emit_named(b, OP_cell_set, args, 2, arg);
+    return true;
 }
 
 bool bc_h_delete_deref(SsaBuild *b, int32_t arg) {
-    return bc_h_delete(b, arg);
+    Ref cell;
+    if (!shared_variable(b, arg, &cell)) return bc_h_delete(b, arg);
+    emit_named(b, OP_cell_set, &cell, 1, arg);
+    return true;
 }
 
 /* A constant slice (3.14 folds them) becomes the same op as a computed one. */

@@ -45,13 +45,17 @@ bool bc_unsupported(SsaBuild *b, const char *what) {
     return unsupported_at(b, current_unit(b), what);
 }
 
+int32_t bc_span_of(SsaBuild *b, int32_t unit) {
+    const IrSpan *s = b->code->spans ? &b->code->spans[unit] : NULL;
+    return s && s->line > 0 ? ir_span_add(b->func, *s) : 0;
+}
+
 /* The builder's span becomes that of the instruction being translated. */
 static void set_span(SsaBuild *b) {
     int32_t unit = current_unit(b);
     if (unit == b->span_unit) return;
     b->span_unit = unit;
-    const IrSpan *s = b->code->spans ? &b->code->spans[unit] : NULL;
-    b->ir.span = s && s->line > 0 ? ir_span_add(b->func, *s) : 0;
+    b->ir.span = bc_span_of(b, unit);
 }
 
 /* -- variables -------------------------------------------------------------------------------- */
@@ -382,7 +386,9 @@ static bool check_flags(const CodeUnit *code, DiagList *diags) {
     return true;
 }
 
-static Func *build(Module *module, const CodeUnit *code, bool all) {
+/* NULL with *again: one more local must be a cell, which is known only now. *cells: made in the first round. */
+static Func *build_once(Module *module, const CodeUnit *code, bool all, int32_t **cells, bool kept,
+                        bool *again) {
     Arena *arena = module->arena;
     DiagList *diags = module->diags;
     Decoded decoded;
@@ -393,21 +399,40 @@ static Func *build(Module *module, const CodeUnit *code, bool all) {
         return NULL;
     SsaBuild b = {.module = module, .arena = arena, .code = code, .decoded = &decoded, .cfg = &cfg};
     b.first_diag = first_diag;
+    b.cells = *cells = *cells ? *cells : arena_array(arena, int32_t, code->nlocals + 1);
+    b.kept = kept;
     int32_t nfuncs = module->funcs.len;
     make_func(&b);
     make_state(&b);
     make_blocks(&b);
     bool ok = translate(&b) && bc_join(&b);
     if (all) bc_end_refusals(&b);
-    if (ok) return b.func;
+    *again = b.again && !b.malformed;
+    if (ok && !*again) return b.func;
     module->funcs.len = nfuncs;
     return NULL;
 }
 
+static Func *build(Module *module, const CodeUnit *code, bool all, bool kept) {
+    DiagList *diags = module->diags, before = *diags;
+    int32_t *cells = NULL;
+    for (;;) { /* as often as there are locals, at most */
+        bool again = false;
+        Func *func = build_once(module, code, all, &cells, kept, &again);
+        if (!again) return func;
+        diags->items.len = before.items.len;
+        diags->failed = before.failed;
+    }
+}
+
 Func *bc_build(Module *module, const CodeUnit *code) {
-    return build(module, code, false);
+    return build(module, code, false, false);
+}
+
+Func *bc_build_kept(Module *module, const CodeUnit *code, bool all) {
+    return build(module, code, all, true);
 }
 
 Func *bc_build_all(Module *module, const CodeUnit *code) {
-    return build(module, code, true);
+    return build(module, code, true, false);
 }

@@ -155,6 +155,7 @@ enum InstFlag {
     FLAG_NO_OVERFLOW = 1, /* range_len: stop - start stays in int64 */
     FLAG_STATEMENT = 1,   /* reraise: `raise e`, which is a line of its own in tracebacks */
     FLAG_FRESH = 1,       /* function: a variable of it is assigned again before it is made anew */
+    FLAG_SHARED = 1,      /* freevar: the cell, not what is in it */
     FLAG_FEW = 1          /* chunks: one for each thread, since each costs memory */
 };
 

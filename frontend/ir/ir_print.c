@@ -16,7 +16,11 @@ const OpText ir_op_text[OP_COUNT] = {
     [OP_convert] = {.u = U_NAME, .imm = IMM_WORD, .imm_word = "slot"},
     [OP_global] = {.u = U_NAME},
     [OP_builtin] = {.u = U_NAME},
-    [OP_freevar] = {.u = U_NAME, .imm = IMM_WORD, .imm_word = "index"},
+    [OP_make_cell] = {.u = U_NAME},
+    [OP_cell_get] = {.u = U_NAME},
+    [OP_cell_set] = {.u = U_NAME},
+    [OP_freevar] =
+        {.sub = SUB_WORD, .sub_word = "shared", .u = U_NAME, .imm = IMM_WORD, .imm_word = "index"},
     [OP_attr] = {.u = U_NAME},
     [OP_unary] = {.sub = SUB_OPERATOR},
     [OP_binary] = {.sub = SUB_OPERATOR, .imm = IMM_FLAG, .imm_word = "inplace"},

@@ -429,7 +429,8 @@ static bool check_guard(Verifier *v, Ref ref) {
     bool any = nargs[inst->sub] < 0;
     if (!any && inst->nargs != 1 + nargs[inst->sub])
         return bad(v, ref, "wrong number of message arguments");
-    bool named = any || inst->sub == GUARD_unbound_local || inst->sub == GUARD_int_range;
+    bool named = any || inst->sub == GUARD_unbound_local || inst->sub == GUARD_unbound_free ||
+                 inst->sub == GUARD_int_range;
     if (named && !inst->u.name) return bad(v, ref, "the name is missing");
     return check_i64(v, ref, 1, inst->nargs);
 }
@@ -670,6 +671,12 @@ static bool check_untyped(Verifier *v, Ref ref) {
     case OP_freevar:
         if (inst->imm < 0) return bad(v, ref, "a negative number");
         return inst->u.name != NULL || bad(v, ref, "the name is missing");
+    case OP_make_cell:
+    case OP_cell_set:
+        if (inst->nargs > (inst->op == OP_make_cell ? 1 : 2))
+            return bad(v, ref, "too many operands");
+        return inst->u.name != NULL || bad(v, ref, "the name is missing");
+    case OP_cell_get:
     case OP_check_bound:
     case OP_global:
     case OP_builtin:

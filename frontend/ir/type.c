@@ -210,6 +210,12 @@ static void measure(Arena *arena, Type *type) {
         type->depth = type->element->depth;
         type->counted = type->space == SPACE_GLOBAL;
         type->open = type->element->open;
+    } else if (type->kind == TY_CELL) {
+        type->align = type->size = 8;
+        type->counted = true;
+        type->open = type->element->open;
+        type->depth = (uint8_t)QN_MIN(type->element->depth + 1, TYPE_MAX_DEPTH + 1);
+        type->parts = QN_MAX(type->element->parts, 1);
     } else if (type->kind == TY_MEMBER || type->kind == TY_CHOICE) {
         type->align = type->size = 8;
     } else if (type->kind == TY_TUPLE || type->kind == TY_CLOSURE) {
@@ -373,6 +379,10 @@ const Type *type_closure(TypeTable *t, const struct Binding *function, const voi
                              .items = (const Type **)items,
                              .nitems = n,
                              .bits = fresh});
+}
+
+const Type *type_cell(TypeTable *t, const Type *element, void *site) {
+    return intern(t, &(Type){.kind = TY_CELL, .element = element, .cls = site});
 }
 
 const Type *type_partial(TypeTable *t, const struct Binding *partial, const Type *const *items,
@@ -549,9 +559,9 @@ int type_bits(const Type *type) {
 }
 
 const char *type_name_of_kind(TypeKind kind) {
-    static const char *const rest[] = {"tuple",    "array",  "range",  "slice",  "iterator",
-                                       "optional", "member", "choice", "caught", "object",
-                                       "closure",  "class",  "record", "block",  "unknown"};
+    static const char *const rest[] = {
+        "tuple",  "array",  "range",   "slice", "iterator", "optional", "member", "choice",
+        "caught", "object", "closure", "cell",  "class",    "record",   "block",  "unknown"};
     static_assert(TY_SCALARS + countof(rest) == TY_UNKNOWN + 1, "one name for each kind");
     return kind < TY_SCALARS ? scalars[kind].name : rest[kind - TY_SCALARS];
 }

@@ -26,6 +26,7 @@ typedef enum TypeKind {
     TY_CAUGHT,   /* the exception that the instruction `bits` caught: an int64, see OP_caught */
     TY_OBJECT,   /* a compile-time object: module, function, type, exception class, string ... */
     TY_CLOSURE, /* a function that compiled code has made: of `binding`, with values of types `items` */
+    TY_CELL, /* a variable of type `element` that functions share; `cls` is where it was made (typeinfer) */
     TY_CLASS,  /* an object on the heap: a class of ir_classes.def with its parameters */
     TY_RECORD, /* an element of a structured array: fields at fixed places */
     TY_BLOCK,  /* a field of one that is an array itself: `element`, `ndim` axes of fixed lengths */
@@ -138,6 +139,8 @@ const Type *type_closure(TypeTable *t, const struct Binding *function, const voi
 /* functools.partial: a function and its arguments as items; `names` of those that are given by name, else empty. */
 const Type *type_partial(TypeTable *t, const struct Binding *partial, const Type *const *items,
                          int32_t n, const Str *names);
+/* A variable that functions share: of the type `element`, made at `site`, which is compared by address. */
+const Type *type_cell(TypeTable *t, const Type *element, void *site);
 const Type *type_member(TypeTable *t, const struct Binding *enumeration);
 /* `items` in the order of their ids, each once. */
 const Type *type_choice(TypeTable *t, const Type *const *items, int32_t n);

@@ -103,6 +103,10 @@ void type_print(StrBuf *out, const Type *type) {
     case TY_MEMBER: buf_str(out, "member"); return;
     case TY_CHOICE: buf_str(out, "choice"); return;
     case TY_CAUGHT: buf_str(out, "caught"); return;
+    case TY_CELL:
+        buf_str(out, "shared ");
+        type_print(out, type->element);
+        return;
     case TY_CLOSURE:
         buf_str(out, "closure ");
         print_tuple(out, type);

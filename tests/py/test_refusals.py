@@ -95,13 +95,6 @@ def raise_alone(x):
     raise
 
 
-@refused("lambda v: v + x", "E0101", "a function with a variable that is assigned later")
-def a_lambda(x):
-    f = lambda v: v + x  # noqa: E731
-    x = x + 1
-    return f(x)
-
-
 def helper(v):
     return v[0]
 

@@ -72,7 +72,6 @@ MEANING = {
     "RESUME": NOTHING,
     "PRECALL": NOTHING,
     "EXTENDED_ARG": NOTHING,  # its operand is gathered by the decoder
-    "MAKE_CELL": NOTHING,  # a cell that no nested function holds is a plain local
     "COPY_FREE_VARS": NOTHING,
     # -- the stack
     "POP_TOP": [op("pop")],
@@ -103,6 +102,7 @@ MEANING = {
     ),
     "STORE_GLOBAL": refused("an assignment to a global variable", 1, 0),
     "DELETE_GLOBAL": refused("deleting a global variable", 0, 0),
+    "MAKE_CELL": [op("make_cell")],
     "LOAD_CLOSURE": [op("load_closure")],
     "LOAD_DEREF": [op("load_deref")],
     "STORE_DEREF": [op("store_deref")],

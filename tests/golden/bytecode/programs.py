@@ -791,26 +791,26 @@ def refused_delete_global(a):
 def _nonlocal():
     k = 0
 
-    def refused_nonlocal(a):
+    def assigns_nonlocal(a):
         nonlocal k
         k = a
         return k
 
-    return refused_nonlocal
+    return assigns_nonlocal
 
 
 def _nonlocal_delete():
     k = 0
 
-    def refused_nonlocal_delete(a):
+    def deletes_nonlocal(a):
         nonlocal k
         del k
 
-    return refused_nonlocal_delete
+    return deletes_nonlocal
 
 
-refused_nonlocal = _nonlocal()
-refused_nonlocal_delete = _nonlocal_delete()
+assigns_nonlocal = _nonlocal()
+deletes_nonlocal = _nonlocal_delete()
 HIDDEN += ("_nonlocal", "_nonlocal_delete", "_class")
 
 
