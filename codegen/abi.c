@@ -35,8 +35,11 @@ ValueLayout abi_layout(Arena *arena, const Type *type, const Type *weak) {
         out.kind = TY_MEMBER;
         out.cls = weak->binding->handle;
     }
+    if (weak && weak->kind == TY_TIME) out.kind = TY_TIME, out.time = weak->bits;
     if (type->kind == TY_ARRAY) {
-        out.element = (uint8_t)type->element->kind;
+        bool times = weak && weak->kind == TY_ARRAY && weak->element->kind == TY_TIME;
+        out.element = (uint8_t)(times ? weak : type)->element->kind;
+        out.time = times ? weak->element->bits : 0;
         out.item_size = (int32_t)type_size(type->element);
         if (type->element->kind == TY_RECORD) out.cls = type->element->cls;
         out.ndim = type->ndim;

@@ -43,7 +43,7 @@ typedef struct ArrayValue {
  * as C structs of their items, arrays as ArrayValue, none with size 0. */
 typedef struct ValueLayout {
     uint8_t
-        kind; /* TypeKind: a strong scalar, TY_TUPLE, TY_ARRAY, TY_CLASS; TY_OPTIONAL: bool + item 0 */
+        kind; /* TypeKind: a strong scalar, TY_TUPLE, TY_ARRAY, TY_CLASS; TY_OPTIONAL: bool + item 0; TY_TIME: an int64 */
     uint8_t
         element; /* TypeKind of an array's elements; ClassId of an object, whose items are its parameters */
     uint8_t ndim, layout;
@@ -60,9 +60,10 @@ typedef struct ValueLayout {
         cls; /* handle of its class, of the dtype of an array of records, or the enumeration of TY_MEMBER, an int64 */
     /* of an object, to make one: of itself, and of its buffers by parameter, NULL where no element is counted */
     const CellLayout *cells, *buffer_cells[2];
-    bool changed; /* an object in a parameter: the code may change one of its type */
-    bool shared;  /* an object that Python holds, too; one of the user's class has that as `cls` */
-    uint32_t key; /* pymodule's */
+    bool changed;  /* an object in a parameter: the code may change one of its type */
+    bool shared;   /* an object that Python holds, too; one of the user's class has that as `cls` */
+    uint32_t time; /* of a time, TY_TIME, or an array of such: Type.bits */
+    uint32_t key;  /* pymodule's */
 } ValueLayout;
 
 /* -- calls on the host -------------------------------------------------------------------------- */

@@ -138,6 +138,7 @@ static void code_layout(Codec *c, ValueLayout *v, int depth) {
     code_bool(c, &v->weak);
     code_bool(c, &v->changed);
     code_bool(c, &v->shared);
+    code_u32(c, &v->time);
     code_i32(c, &v->offset);
     code_i32(c, &v->size);
     code_i32(c, &v->align);

@@ -167,6 +167,7 @@ static void describe(StrBuf *out, const Type *type, int32_t limit) {
         describe(out, type->element, limit);
         buf_char(out, ')');
         return;
+    case TY_TIME: type_print(out, type); return;
     case TY_MEMBER: buf_printf(out, STR_FMT, STR_ARG(type->binding->name)); return;
     case TY_CLASS: describe_class(out, type, limit); return;
     case TY_CAUGHT: buf_str(out, "caught exception"); return;

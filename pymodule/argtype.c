@@ -333,7 +333,7 @@ static const char *dtype_hint(PyArray_Descr *descr) {
     case 'O': return ": convert it with a.astype(float); None becomes nan";
     case 'V': return ": the fields of records are numbers, records, and arrays of these";
     case 'M':
-    case 'm': return ": pass a.view('int64'), the number of its units";
+    case 'm': return ": convert it with a.astype(a.dtype.newbyteorder('='))";
     case 'U':
     case 'S':
         return ": pass numbers that stand for the texts, as np.unique(a, return_inverse=True) "
@@ -355,8 +355,8 @@ static TypeKey int_key(PyObject *arg) {
 
 static TypeKey array_key(const Where *w, PyArrayObject *array) {
     PyArray_Descr *descr = PyArray_DESCR(array);
-    int kind = PyTypeNum_ISFLEXIBLE(descr->type_num) ? py_kind_of_descr(w->state, descr)
-                                                     : py_kind_of_typenum(descr->type_num);
+    bool numbered = PyTypeNum_ISFLEXIBLE(descr->type_num) || py_is_time(descr);
+    int kind = numbered ? py_kind_of_descr(w->state, descr) : py_kind_of_typenum(descr->type_num);
     if (kind < 0) {
         PyObject *text = PyObject_Str((PyObject *)descr);
         if (text) {
@@ -403,8 +403,6 @@ static TypeKey record_key(const Where *w, PyObject *arg) {
 /* A data frame, or what else has an array inside. Asked of the type: nothing of the object itself runs. */
 static const char *object_hint(PyObject *arg) {
     PyObject *type = (PyObject *)Py_TYPE(arg);
-    if (PyArray_IsScalar(arg, Datetime) || PyArray_IsScalar(arg, Timedelta))
-        return "pass x.astype('int64'), the number of its units";
     if (PyObject_HasAttrString(type, "to_numpy"))
         return "pass x.to_numpy(), or each of its columns that way";
     if (PyObject_HasAttrString(type, "__array__")) return "convert it with np.asarray(x)";
@@ -425,6 +423,7 @@ static bool is_element_key(ModState *state, TypeKey key) {
     if (key_is_array(key)) return true;
     const Compound *c = key_is_compound(key) ? py_compound(state, key) : NULL;
     if (!c || c->nitems == KEY_OBJECT) return false;
+    if (c->nitems == KEY_TIME) return true;
     if (c->nitems == 0) return c->cls == (PyObject *)&PyUnicode_Type;
     for (int32_t i = 0; i < c->nitems; i++)
         if (!is_element_key(state, c->items[i])) return false;
@@ -514,6 +513,7 @@ static const char *text_hint(PyObject *arg, bool kernel) {
 static bool is_hashed_key(ModState *state, TypeKey key) {
     if (key_is_scalar(key)) return key_scalar_kind(key) != TY_none;
     const Compound *c = key_is_compound(key) ? py_compound(state, key) : NULL;
+    if (c && c->nitems == KEY_TIME) return true;
     if (!c || c->nitems < 0 || py_container_class(c->cls) != CLS_COUNT || c->cls == Py_None)
         return false;
     bool tuple = !c->cls || PyType_IsSubtype((PyTypeObject *)c->cls, &PyTuple_Type);
@@ -644,6 +644,10 @@ static TypeKey any_key(const Where *w, PyObject *arg, int depth) {
     if (type == &PyTuple_Type) return tuple_key(w, arg, NULL, depth);
     int kind = py_kind_of_scalar_type(w->state, type);
     if (kind >= 0) return KEY_SCALAR(kind);
+    if (py_is_time_scalar(arg)) {
+        TypeKey key = py_time_scalar_key(w->state, arg);
+        return key || PyErr_Occurred() ? key : refuse_type(w, arg, "its unit is too large");
+    }
     return other_key(w, arg, depth);
 }
 
@@ -703,6 +707,7 @@ static const Type *compound_type(ModState *state, PyResolver *r, TypeTable *type
         return r ? object_type(state, r, types, key) : shown_object(state, types, arena, key);
     if (c && c->nitems == KEY_INSTANCE && !c->dead)
         return py_instance_type(state, types, arena, c->cls);
+    if (c && c->nitems == KEY_TIME) return py_time_type(types, (PyArray_Descr *)c->cls);
     if (!c || c->nitems < 0) return NULL;
     const Type **items = arena_array(arena, const Type *, c->nitems);
     for (int32_t i = 0; i < c->nitems; i++)
@@ -763,6 +768,10 @@ TypeKey py_type_key(ModState *state, const Type *type) {
     if (type->kind == TY_CLASS && type->bits == CLS_str)
         return compound_key(state, (PyObject *)&PyUnicode_Type, NULL, 0);
     if (type_is_instance(type)) return py_instance_key(state, type->cls);
+    if (type->kind == TY_TIME) {
+        int kind = py_kind_of_time(state, type);
+        return kind < 0 ? 0 : py_time_key(state, kind);
+    }
     bool optional = type->kind == TY_OPTIONAL, shared = type->kind == TY_CLASS && type->shared;
     if ((type->kind != TY_TUPLE && !optional && !shared) || type->nitems > MAX_TUPLE) return 0;
     const Type *const *parts = optional ? &type->element : shared ? type->params : type->items;

@@ -24,7 +24,8 @@ static bool same_array(PyArrayObject *array, const ArrayValue *value, int ndim) 
 }
 
 static PyArray_Descr *element_descr(ModState *state, const ValueLayout *layout) {
-    return layout->element == TY_RECORD ? layout->cls : state->descrs[layout->element];
+    if (layout->element == TY_RECORD) return layout->cls;
+    return state->descrs[py_kind_of_layout(state, layout)];
 }
 
 /* One without axes is the record that it looks at. */
@@ -157,6 +158,7 @@ PyObject *py_box(ModState *state, const ValueLayout *layout, const char *value) 
         return PyComplex_FromDoubles((double)READ(float), (double)((const float *)value)[1]);
     case TY_c128:
     case TY_wcpx: return PyComplex_FromDoubles(READ(double), ((const double *)value)[1]);
+    case TY_TIME: return py_box_time(state, layout, value);
     case TY_MEMBER: return py_member_of_number(layout->cls, READ(int64_t));
     case TY_TUPLE: return box_tuple(state, layout, value);
     case TY_ARRAY: return box_array(state, layout, (const ArrayValue *)value);

@@ -20,10 +20,10 @@ static bool is_record(PyArray_Descr *descr) {
            PyDataType_ELSIZE(descr) > 0;
 }
 
-/* What compiled code carries in records, and does not look at: text, times, and numbers in another byte order. */
+/* What compiled code carries in records, and does not look at: text, and numbers in another byte order. */
 static bool is_bytes(PyArray_Descr *descr) {
     bool number = py_kind_of_typenum(descr->type_num) >= 0 && PyArray_ISNBO(descr->byteorder);
-    return !number && !is_record(descr) && !PyDataType_SUBARRAY(descr) &&
+    return !number && !py_is_time(descr) && !is_record(descr) && !PyDataType_SUBARRAY(descr) &&
            PyDataType_ELSIZE(descr) > 0 && !PyDataType_REFCHK(descr);
 }
 
@@ -36,7 +36,8 @@ static bool is_supported(PyArray_Descr *descr, int depth) {
                is_supported(PyDataType_SUBARRAY(descr)->base, depth + 1);
     }
     if (!is_record(descr))
-        return PyArray_ISNBO(descr->byteorder) && py_kind_of_typenum(descr->type_num) >= 0;
+        return py_is_time(descr) ||
+               (PyArray_ISNBO(descr->byteorder) && py_kind_of_typenum(descr->type_num) >= 0);
     PyObject *names = PyDataType_NAMES(descr);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
         int64_t offset;
@@ -60,9 +61,10 @@ static int number_of(ModState *state, PyArray_Descr *descr) {
 }
 
 int py_kind_of_descr(ModState *state, PyArray_Descr *descr) {
-    if (!is_record(descr))
+    bool time = py_is_time(descr);
+    if (!is_record(descr) && !time)
         return PyArray_ISNBO(descr->byteorder) ? py_kind_of_typenum(descr->type_num) : -1;
-    if (!is_supported(descr, 0)) {
+    if (!time && !is_supported(descr, 0)) {
         PyErr_Clear();
         return -1;
     }
@@ -95,8 +97,7 @@ static const Type *field_type(ModState *state, TypeTable *types, Arena *arena,
     if (is_bytes(descr)) return type_bytes(types, PyDataType_ELSIZE(descr));
     int kind = py_kind_of_descr(state, descr);
     if (kind < 0) return NULL;
-    return kind < FIRST_RECORD ? type_scalar(types, (TypeKind)kind)
-                               : record_type(state, types, arena, state->descrs[kind]);
+    return py_element_type(state, types, arena, kind);
 }
 
 static const Type *record_type(ModState *state, TypeTable *types, Arena *arena,
@@ -116,10 +117,12 @@ static const Type *record_type(ModState *state, TypeTable *types, Arena *arena,
 
 const Type *py_element_type(ModState *state, TypeTable *types, Arena *arena, int kind) {
     if (kind < FIRST_RECORD) return type_scalar(types, (TypeKind)kind);
+    if (py_is_time(state->descrs[kind])) return py_time_type(types, state->descrs[kind]);
     return record_type(state, types, arena, state->descrs[kind]);
 }
 
 int py_kind_of_element(ModState *state, const Type *element) {
+    if (element->kind == TY_TIME) return py_kind_of_time(state, element);
     if (element->kind != TY_RECORD) return element->kind < TY_SCALARS ? (int)element->kind : -1;
     return element->cls ? py_kind_of_descr(state, element->cls) : -1;
 }
@@ -156,6 +159,10 @@ static PyObject *fields_of(ModState *state, const Type *record) {
 static PyObject *format_of(ModState *state, const Type *type) {
     if (type->kind < TY_SCALARS) return Py_XNewRef((PyObject *)state->descrs[type->kind]);
     if (type->kind == TY_RECORD) return fields_of(state, type);
+    if (type->kind == TY_TIME) {
+        int kind = py_kind_of_time(state, type);
+        return kind < 0 ? NULL : Py_NewRef((PyObject *)state->descrs[kind]);
+    }
     PyObject *element = format_of(state, type->element), *shape = PyTuple_New(type->ndim);
     for (int i = 0; shape && i < type->ndim; i++)
         PyTuple_SET_ITEM(shape, i, PyLong_FromLongLong(type->offsets[i]));

@@ -590,6 +590,7 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     if (PyType_Check(object)) return bind_class(r, b, object, path);
     int kind = py_kind_of_scalar_type(state, type);
     if (kind >= 0) return bind_numpy_scalar(r, b, object, kind);
+    if (py_is_time_scalar(object)) return py_bind_time(r, b, object);
     if (PyArray_CheckExact(object) || type == state->recarray_type)
         return py_bind_array(r, b, object);
     if (py_is_record(object)) return py_bind_record(r, b, object);

@@ -76,11 +76,14 @@ static PyObject *key_class(const ModState *state, const ValueLayout *layout) {
 static TypeKey layout_key(ModState *state, const ValueLayout *layout) {
     if (layout->kind < TY_SCALARS) return KEY_SCALAR(layout->kind);
     if (layout->kind == TY_ARRAY) {
-        int kind =
-            layout->element == TY_RECORD ? py_kind_of_descr(state, layout->cls) : layout->element;
+        int kind = py_kind_of_layout(state, layout);
         uint32_t flags =
             (layout->readonly ? KEY_READONLY : 0) | (layout->aligned ? 0 : KEY_UNALIGNED);
         return kind < 0 ? 0 : key_array(kind, layout->ndim, (Layout)layout->layout, flags);
+    }
+    if (layout->kind == TY_TIME) {
+        int kind = py_kind_of_layout(state, layout);
+        return kind < 0 ? 0 : py_time_key(state, kind);
     }
     bool cls = layout->kind == TY_CLASS;
     if (cls && layout->element == CLS_instance) return py_instance_key(state, layout->cls);

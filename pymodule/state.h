@@ -49,10 +49,11 @@ static inline Layout key_layout(TypeKey key) {
 enum { MAX_ARGS = 255, MAX_TUPLE = 1000, MAX_NESTING = 32, MAX_DIMS = 32 };
 
 /* nitems >= 0: a tuple type (cls: the class of a named tuple, or NULL). KEY_OBJECT: a function, or a member of an
- * enumeration. KEY_MEMBERS: the members of an enumeration. KEY_INSTANCE: instances of a class with @jitclass. One item of the class
+ * enumeration. KEY_MEMBERS: the members of an enumeration. KEY_INSTANCE: instances of a class with @jitclass. KEY_TIME: scalars of
+ * a dtype of times, which is `cls`. One item of the class
  * None: an optional, which only fields and elements are. No class and no object is kept: when it dies, its key, the keys of
  * tuples that it stands in, and their specialisations go. */
-enum { KEY_OBJECT = -1, KEY_MEMBERS = -2, KEY_INSTANCE = -3 };
+enum { KEY_OBJECT = -1, KEY_MEMBERS = -2, KEY_INSTANCE = -3, KEY_TIME = -4 };
 typedef struct Compound {
     int32_t nitems;
     PyObject *cls;
@@ -178,6 +179,21 @@ bool py_is_aligned(PyArray_Descr *record, const void *data, int ndim, const npy_
 /* A record of its own: a[i] of a structured array. */
 bool py_is_record(PyObject *object);
 
+/* -- times.c: datetime64 and timedelta64 -- */
+bool py_is_time(const PyArray_Descr *descr); /* in this machine's byte order */
+const Type *py_time_type(TypeTable *types, const PyArray_Descr *descr);
+/* The number of its dtype in keys, which state->descrs has; -1: there is no room. */
+int py_kind_of_time(ModState *state, const Type *time);
+/* Of the elements of an array, or of a time itself. */
+int py_kind_of_layout(ModState *state, const ValueLayout *layout);
+bool py_is_time_scalar(PyObject *object);
+/* What compiled code hashes: the number of units of a time, in tuples, too. A new reference; NULL: exception. */
+PyObject *py_without_times(PyObject *key);
+TypeKey py_time_key(ModState *state, int kind);                /* 0: exception */
+TypeKey py_time_scalar_key(ModState *state, PyObject *scalar); /* 0: no room, or exception */
+bool py_unbox_time(const PyArray_Descr *descr, PyObject *object, int64_t *out); /* of that dtype? */
+PyObject *py_box_time(ModState *state, const ValueLayout *layout, const char *value);
+
 /* -- codeobj.c -- */
 /* A NULL answer comes with an exception. */
 const CodeUnit *py_code_unit(Arena *arena, PyObject *code, void *handle, PyObject *keep);
@@ -240,6 +256,7 @@ int py_bind_of_c(PyResolver *r, Binding *b, PyObject *object);
 /* resolve_arrays.c. false: exception. */
 bool py_bind_array(PyResolver *r, Binding *b, PyObject *array);
 bool py_bind_record(PyResolver *r, Binding *b, PyObject *record);
+bool py_bind_time(PyResolver *r, Binding *b, PyObject *scalar); /* times.c */
 /* All of a type: what the user is told leaves out where the fields of records lie. */
 Str py_type_text(PyResolver *r, const Type *type);
 /* The Python function inside a dispatcher, kernel or ufunc of ours; NULL (no exception) for others. Borrowed. */

@@ -79,7 +79,10 @@ static Py_hash_t hash_of(PyObject *key) {
     if (PyLong_Check(key)) return PyLong_Type.tp_hash(key);
     if (PyFloat_Check(key)) return PyFloat_Type.tp_hash(key);
     if (PyComplex_Check(key)) return PyComplex_Type.tp_hash(key);
-    return PyObject_Hash(key);
+    PyObject *hashed = py_without_times(key);
+    Py_hash_t hash = hashed ? PyObject_Hash(hashed) : -1;
+    Py_XDECREF(hashed);
+    return hash;
 }
 
 static int enter_item(const Plan *plan, TableObject *t, PyObject *key, PyObject *value,

@@ -334,6 +334,11 @@ static bool plan_value(Planner *p, Plan *plan, TypeKey key, const ValueLayout *l
     if (c->cls == (PyObject *)&PyUnicode_Type) return plan_str(p, plan, layout);
     if (c->nitems >= 0) return plan_tuple(p, plan, c, layout, offset);
     if (c->nitems == KEY_MEMBERS) return plan_member(p, plan, c, layout);
+    if (c->nitems == KEY_TIME) {
+        plan->op = UB_TIME;
+        plan->descr = (PyArray_Descr *)c->cls;
+        return layout->kind == TY_TIME || layout->kind == TY_i64 || mismatch(key, layout);
+    }
     plan->op = UB_FUNCTION;
     plan->type = c->cls;
     return true;
@@ -512,8 +517,8 @@ static void contiguous_strides(const Plan *plan, const npy_intp *shape, int64_t 
 /* Of records: NumPy's flag is about their bytes. */
 static bool is_laid_out(const Plan *plan, PyArrayObject *array) {
     PyArray_Descr *descr = PyArray_DESCR(array);
-    bool same = descr == plan->descr ||
-                (descr->type_num == NPY_VOID && PyArray_EquivTypes(descr, plan->descr));
+    bool same = descr == plan->descr || ((descr->type_num == NPY_VOID || py_is_time(descr)) &&
+                                         PyArray_EquivTypes(descr, plan->descr));
     return same && plan->aligned == py_is_aligned(descr, PyArray_DATA(array), PyArray_NDIM(array),
                                                   PyArray_DIMS(array), PyArray_STRIDES(array));
 }
@@ -720,6 +725,7 @@ static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loo
     case UB_MEMBER:
         if ((PyObject *)Py_TYPE(o) != plan->type) return 0;
         return py_member_number(false, o, (int64_t *)out) ? 1 : -1;
+    case UB_TIME: return py_unbox_time(plan->descr, o, (int64_t *)out);
     case UB_FUNCTION:
         memset(out, 0, sizeof(int64_t)); /* of a member that is known */
         return o == plan->type;

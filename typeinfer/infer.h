@@ -678,6 +678,23 @@ bool v_equal_records(Infer *in, Operator op, Val a, Val b, bool *handled, Val *o
 /* A record or a tuple into all records of an array. */
 bool v_record_fill(Infer *in, Val records, Val value, bool *known);
 
+/* -- infer_time.c: datetime64 and timedelta64 --------------------------------------------------------- */
+
+const char *time_name(int32_t index);   /* functions of times alone; NULL behind the last */
+bool time_has_row(Str name, int32_t n); /* a function of NumPy's of n times? */
+/* *handled false: none of them is a time, or the operator has no meaning for them. */
+bool v_time_operator(Infer *in, Operator op, const Val *args, int32_t n, bool *handled, Val *out);
+bool v_time_call(Infer *in, Str name, const CallArgs *args, bool *known, Val *out);
+bool v_time_truth(Infer *in, Val a, Val *out);
+/* As an element of an array: a time of the same kind, or an int. */
+bool can_be_time(const Type *from, const Type *to);
+/* To a time or of one; *known false: neither. */
+bool v_time_cast(Infer *in, Val a, const Type *to, bool *known, Val *out);
+/* NumPy's type for both, of which one is a time at least; NULL: there is none. */
+const Type *time_promote(TypeTable *types, const Type *a, const Type *b);
+/* The function that converts an element. */
+const Binding *time_conversion(Infer *in, const Type *to);
+
 /* -- infer_str.c: text ---------------------------------------------------------------------------- */
 
 /* Has the code objects? Kernels and GPUs have not. */

@@ -401,7 +401,14 @@ Val v_element(Infer *in, Val array, Val index) {
 
 static bool fits_element(const Type *from, const Type *element) {
     if (element->kind == TY_RECORD) return from == element;
+    if (element->kind == TY_TIME) return can_be_time(from, element);
     return type_is_number(from) && (!type_is_complex(from) || type_is_complex(element));
+}
+
+/* A Python int must fit, and times get the unit of the element. */
+static bool as_element(Infer *in, Val *value, const Type *element) {
+    if (element->kind != TY_TIME) return v_fits(in, value, element);
+    return v_cast(in, *value, element, false, value);
 }
 
 /* Its only row: an array that is assigned may have more axes than the target, if they have the length 1. */
@@ -423,7 +430,9 @@ static bool assign_array(Infer *in, Val dst, Val src) {
         return v_refuse(in, REFUSE_ELEMENT, ti_text(in, to), &src, 1);
     while (src.f.type->ndim > to->ndim)
         src = only_row(in, src);
-    return v_map_into(in, dst, row_function(in, STR(""), 1), false, &src, 1);
+    bool time = to->element->kind == TY_TIME;
+    const Binding *f = time ? time_conversion(in, to->element) : row_function(in, STR(""), 1);
+    return v_map_into(in, dst, f, false, &src, 1);
 }
 
 /* a[1:3] = (x, y) */
@@ -442,7 +451,7 @@ static bool assign_tuple(Infer *in, Val dst, Val src) {
         Val item = v_item(in, src, k);
         if (!fits_element(item.f.type, dst.f.type->element))
             return v_refuse(in, REFUSE_ELEMENT, ti_text(in, dst.f.type), &item, 1);
-        if (!v_fits(in, &item, dst.f.type->element)) return false;
+        if (!as_element(in, &item, dst.f.type->element)) return false;
         if (!e) continue;
         Ref args[3] = {v_ref(in, dst), emit_int(e, i64, k), v_as(in, item, dst.f.type->element)};
         emit(e, OP_store, NULL, args, 3);
@@ -453,7 +462,7 @@ static bool assign_tuple(Infer *in, Val dst, Val src) {
 /* Of numbers only, and more than one: that would be stretched. */
 static bool is_flat(const Type *tuple) {
     for (int32_t k = 0; k < tuple->nitems; k++)
-        if (!type_is_number(tuple->items[k])) return false;
+        if (!type_is_item(tuple->items[k])) return false;
     return tuple->nitems > 1 && !type_is_value(tuple);
 }
 
@@ -468,7 +477,7 @@ static bool assign_view(Infer *in, Val view, Val value) {
     if (is_kind(&value, TY_ARRAY)) return assign_array(in, view, value);
     if (!fits_element(value.f.type, element))
         return v_refuse(in, REFUSE_ELEMENT, ti_text(in, view.f.type), &value, 1);
-    if (!v_fits(in, &value, element)) return false;
+    if (!as_element(in, &value, element)) return false;
     if (in->emit) emit_fill(in->emit, v_ref(in, view), v_as(in, value, element));
     return true;
 }
@@ -567,6 +576,7 @@ bool v_setitem(Infer *in, Val a, Val index, Val value) {
     value = v_scalar(in, value);
     if (!fits_element(value.f.type, element))
         return v_refuse(in, REFUSE_ELEMENT, ti_text(in, a.f.type), &value, 1);
+    if (element->kind == TY_TIME && !as_element(in, &value, element)) return false;
     if (!in->emit) return true;
     Ref args[2 + MAX_ITEMS] = {v_ref(in, a)};
     for (int32_t k = 0; k < plan.n; k++)

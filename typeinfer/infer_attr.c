@@ -129,8 +129,10 @@ static bool member(Infer *in, Val a, const char *kind, Str name, Val *out) {
 
 /* dtype.kind: a letter. */
 static Val v_kind(Infer *in, const Type *type) {
+    bool time = type->kind == TY_TIME;
     Str letter = type->kind == TY_RECORD          ? STR("V")
-                 : type->kind == TY_bool          ? STR("b")
+                 : time                           ? type_is_span(type) ? STR("m") : STR("M")
+                                           : type->kind == TY_bool ? STR("b")
                  : type_is_complex(type)          ? STR("c")
                  : type_is_float(type)            ? STR("f")
                  : type_class(type) == CLASS_UINT ? STR("u")
@@ -142,7 +144,8 @@ static Val v_kind(Infer *in, const Type *type) {
 
 static bool object_attr(Infer *in, Val a, const Binding *object, Str name, Val *out) {
     if (object->kind == BIND_TYPE && object->type &&
-        (object->type->kind < TY_SCALARS || object->type->kind == TY_RECORD)) {
+        (object->type->kind < TY_SCALARS || object->type->kind == TY_TIME ||
+         object->type->kind == TY_RECORD)) {
         if (str_is(name, "itemsize"))
             return *out = val_of(fact_int(in, type_size(object->type))), true;
         if (str_is(name, "kind")) return *out = v_kind(in, object->type), true;
@@ -235,7 +238,7 @@ bool v_attr(Infer *in, Val a, Str name, Val *out) {
     bool field = false;
     if (v_record_attr(in, a, name, &field, out) || field) return !in->stop;
     if (t->kind == TY_ARRAY) return member(in, a, "ndarray", name, out);
-    if (type_is_number(t)) return member(in, a, "number", name, out);
+    if (type_is_item(t)) return member(in, a, "number", name, out);
     if (type_is_instance(t) && (v_instance_attr(in, a, name, &field, out) || field))
         return !in->stop;
     if (type_is_instance(t)) return !in->stop && no_attribute(in, &a, name);
@@ -260,6 +263,7 @@ static const struct {
 
 static bool named_dtype(Infer *in, Str name, const Type **out) {
     if (name.len > 1 && strchr("<=|", name.bytes[0])) name.bytes++, name.len--;
+    if ((*out = type_time_named(in->types, name))) return true;
     for (int i = 0; i < countof(dtype_names); i++)
         if (str_is(name, dtype_names[i].name))
             return *out = type_scalar(in->types, dtype_names[i].kind), true;
@@ -272,8 +276,9 @@ bool fact_dtype(Infer *in, const Fact *f, const Type **out) {
     if (text) return named_dtype(in, *text, out);
     const Binding *b = fact_object(f);
     if (!b) return false;
-    if (b->kind == BIND_TYPE && b->type && (type_is_scalar(b->type) || b->type->kind == TY_RECORD))
-        return *out = type_strong(in->types, b->type), true;
+    bool element =
+        b->kind == BIND_TYPE && b->type && (type_is_item(b->type) || b->type->kind == TY_RECORD);
+    if (element) return *out = type_strong(in->types, b->type), true;
     static const struct {
         const char *name;
         TypeKind kind;
@@ -382,7 +387,7 @@ static bool maker_shape(Infer *in, const char *name, Maker maker, const CallArgs
     if (!shape_items(in, v_unwrap(in, v[0]), items, &n))
         return v_refuse(in, REFUSE_CALL, name, args->args, args->nargs);
     const Type *element = type_scalar(in->types, TY_f64);
-    if (filled && type_is_number(v[1].f.type)) element = type_strong(in->types, v[1].f.type);
+    if (filled && type_is_item(v[1].f.type)) element = type_strong(in->types, v[1].f.type);
     if (dtype.f.type && !fact_none(&dtype.f) && !v_element_type(in, &dtype, &element)) return false;
     const Str *letter = order.f.type ? fact_str(&order.f) : NULL;
     Layout layout = letter && str_is(*letter, "F") ? LAYOUT_F : LAYOUT_C;
@@ -394,7 +399,7 @@ static bool maker_like(Infer *in, const char *name, Maker maker, const CallArgs 
     bool filled = maker == MAKE_FULL;
     Val items[32], like = v_unwrap(in, v[0]), dtype = v[filled ? 2 : 1];
     Val order = v[filled ? 3 : 2], shape = v[filled ? 5 : 4];
-    bool number = type_is_number(like.f.type); /* as an array without axes */
+    bool number = type_is_item(like.f.type); /* as an array without axes */
     if (!number && (!is_kind(&like, TY_ARRAY) || like.f.type->ndim > 32))
         return v_refuse(in, REFUSE_CALL, name, args->args, args->nargs);
     const Type *element = number ? type_strong(in->types, like.f.type) : like.f.type->element;
@@ -434,15 +439,19 @@ static const Type *items_type(Infer *in, const Type *tuple, int32_t *columns) {
         const Type *t = tuple->items[i];
         int32_t width = -1, inner;
         if (t->kind == TY_TUPLE) width = t->nitems, t = items_type(in, t, &inner);
-        if (!t || !type_is_number(t) || (i && width != *columns)) return NULL;
+        if (!t || !type_is_item(t) || (i && width != *columns)) return NULL;
         *columns = width;
-        common = common ? ti_promote(in->types, ARITH_PLAIN, common, t) : t;
+        bool times = common && (common->kind == TY_TIME || t->kind == TY_TIME);
+        common = times    ? time_promote(in->types, common, t)
+                 : common ? ti_promote(in->types, ARITH_PLAIN, common, t)
+                          : t;
         if (!common) return NULL;
     }
     return common;
 }
 
-static void store_items(Infer *in, Ref array, Val tuple, const Ref *index, int32_t depth) {
+static void store_items(Infer *in, Ref array, const Type *to, Val tuple, const Ref *index,
+                        int32_t depth) {
     Emit *e = in->emit;
     const Type *element = ir_type(e->out, array)->element;
     for (int32_t i = 0; i < tuple.f.type->nitems; i++) {
@@ -450,9 +459,10 @@ static void store_items(Infer *in, Ref array, Val tuple, const Ref *index, int32
         Ref args[4] = {array, depth ? index[0] : 0};
         args[1 + depth] = emit_int(e, i64_type(in->types), i);
         if (is_kind(&item, TY_TUPLE)) {
-            store_items(in, array, item, &args[1], 1);
+            store_items(in, array, to, item, &args[1], 1);
             continue;
         }
+        if (to->kind == TY_TIME && !v_cast(in, item, to, false, &item)) return;
         args[2 + depth] = v_as(in, item, element);
         emit(e, OP_store, NULL, args, 3 + depth);
     }
@@ -504,7 +514,7 @@ static bool make_array(Infer *in, const char *name, const CallArgs *args, const 
     bool nested = columns >= 0;
     for (int32_t i = 0; nested && element && i < tuple->nitems; i++)
         for (int32_t k = 0; k < columns; k++)
-            if (!type_is_number(tuple->items[i]->items[k])) element = NULL;
+            if (!type_is_item(tuple->items[i]->items[k])) element = NULL;
     if (!element && tuple->nitems == 0) element = type_scalar(in->types, TY_f64);
     if (!element && has_sequences(tuple)) return *known = false;
     if (!element) return v_refuse(in, REFUSE_CALL, name, args->args, args->nargs);
@@ -515,7 +525,7 @@ static bool make_array(Infer *in, const char *name, const CallArgs *args, const 
     if (!in->emit) return true;
     Val shape[2] = {val_of(fact_int(in, tuple->nitems)), val_of(fact_int(in, columns))};
     out->ref = emit_alloc(in, out->f.type, shape, nested ? 2 : 1, false);
-    store_items(in, out->ref, v[0], NULL, 0);
+    store_items(in, out->ref, element, v[0], NULL, 0);
     return true;
 }
 

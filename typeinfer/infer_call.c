@@ -115,6 +115,8 @@ static bool call_library(Infer *in, Str name, const CallArgs *given, Val *out) {
     if (is_empty_display(name, args, &cls)) return v_container_site(in, cls, in->at, NULL, 0, out);
     if (v_shared_site(in, name, args, &known, out)) return true;
     if (known || in->stop) return false;
+    if (v_time_call(in, name, args, &known, out)) return true;
+    if (known || in->stop) return false;
     if (v_operator_call(in, name, args, &known, out)) return true;
     if (known || in->stop) return false;
     if (v_typed(in, name, args, &known, out)) return true;

@@ -72,6 +72,8 @@ bool v_cast(Infer *in, Val a, const Type *to, bool checked, Val *out) {
     a = v_scalar(in, a);
     if (in->strong) to = type_strong(in->types, to);
     if (to->kind == TY_bool) return v_truth(in, a, out);
+    bool time;
+    if (v_time_cast(in, a, to, &time, out) || time) return !in->stop;
     if (!type_is_number(a.f.type) || (type_is_complex(a.f.type) && !type_is_complex(to)))
         return v_refuse(in, REFUSE_CAST, ti_text(in, to), &a, 1);
     *out = val_of((Fact){.type = to, .value = fact_cast_int(&a.f, to)});
@@ -118,7 +120,8 @@ bool v_type_call(Infer *in, const Binding *b, const CallArgs *args, Val *out) {
     const Type *to = b->type;
     if (to->kind == TY_TUPLE && to->fields) return make_named(in, b, args, out);
     if (type_is_instance(to)) return v_new_instance(in, b, args, out);
-    if (args->nkeywords || args->nargs > 1 || to->kind >= TY_SCALARS)
+    bool scalar = to->kind < TY_SCALARS || (to->kind == TY_TIME && args->nargs == 1);
+    if (args->nkeywords || args->nargs > 1 || !scalar)
         return v_refuse(in, REFUSE_CALL, ti_text(in, type_object(in->types, b)), args->args,
                         args->nargs);
     if (args->nargs == 0) {

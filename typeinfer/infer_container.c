@@ -181,7 +181,7 @@ static bool is_element(const Type *type) {
     }
     if (type->kind == TY_OPTIONAL) return is_element(type->element);
     if (type->kind == TY_CLOSURE) return type->nitems > 0 && !type_is_fresh(type);
-    return type_is_number(type) || type->kind == TY_CLASS || type->kind == TY_MEMBER ||
+    return type_is_item(type) || type->kind == TY_CLASS || type->kind == TY_MEMBER ||
            type->kind == TY_ARRAY || type->kind == TY_CHOICE || type->kind == TY_UNKNOWN;
 }
 
@@ -189,7 +189,7 @@ static bool is_element(const Type *type) {
 static bool is_key(const Type *type) {
     for (int32_t i = 0; type->kind == TY_TUPLE && i < type->nitems; i++)
         if (!is_key(type->items[i])) return false;
-    return (type->kind == TY_TUPLE && !type_is_value(type)) || type_is_number(type) ||
+    return (type->kind == TY_TUPLE && !type_is_value(type)) || type_is_item(type) ||
            type_is_of(type, CLS_str) || type->kind == TY_UNKNOWN;
 }
 

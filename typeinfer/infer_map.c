@@ -87,7 +87,7 @@ static bool read_operands(Infer *in, const Val *args, int32_t n, Operands *out) 
     for (int32_t i = 0; i < n; i++) {
         Val v = out->whole[i] = out->element[i] = v_scalar(in, args[i]);
         if (!is_whole(&v)) {
-            if (type_is_number(v.f.type)) continue;
+            if (type_is_item(v.f.type)) continue;
             return false;
         }
         out->element[i] = (Val){.f = fact_of(v.f.type->element), .src = v.src};
@@ -156,7 +156,7 @@ bool v_map(Infer *in, const Binding *f, const Type *result, const Val *args, int
     Instance *callee = elements_instance(in, f, &elements, result, &bound, args, n);
     if (!callee) return false;
     const Type *element = type_strong(in->types, callee->result.type);
-    if (!type_is_number(element) && element->kind != TY_RECORD) return map_error(in, f, args, n);
+    if (!type_is_item(element) && element->kind != TY_RECORD) return map_error(in, f, args, n);
     if (!ti_may_allocate(in, library_text(in, f->name))) return false;
     Layout layout = o.column_major ? LAYOUT_F : LAYOUT_C;
     *out = val_of(fact_of(type_array(in->types, element, o.ndim, layout)));
@@ -183,7 +183,7 @@ bool type_same_kind(const Type *from, const Type *to) {
 }
 
 static bool can_store(const Type *from, const Type *to, bool same_kind) {
-    if (to->kind == TY_RECORD) return from == to;
+    if (to->kind == TY_RECORD || to->kind == TY_TIME) return from == to;
     if (!type_is_number(from) || (type_is_complex(from) && !type_is_complex(to))) return false;
     return !same_kind || type_same_kind(from, to);
 }
@@ -231,7 +231,7 @@ static bool has_row(Str name, int32_t n, TargetKind target) {
         int32_t arity = row_arity(r);
         if (arity == n || arity < 0) return true;
     }
-    return false;
+    return time_has_row(name, n);
 }
 
 bool v_row_of_arrays(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *out) {
@@ -241,7 +241,7 @@ bool v_row_of_arrays(Infer *in, Str name, const Val *args, int32_t n, bool *matc
     if (!str_starts(name, "numpy.") || (first >= 0 && lib_row(first)->flags & LIB_WHOLE))
         return false;
     for (int32_t i = 0; i < n; i++)
-        if (args[i].f.type->kind != TY_ARRAY && !type_is_number(args[i].f.type)) return false;
+        if (args[i].f.type->kind != TY_ARRAY && !type_is_item(args[i].f.type)) return false;
     bool into = !has_row(name, n, target); /* np.add(a, b, out) */
     if (into && (n < 2 || !is_whole(&args[n - 1]) || !has_row(name, n - 1, target))) return false;
     *matched = true;
@@ -348,7 +348,7 @@ bool v_operator_of_arrays(Infer *in, Operator op, bool in_place, const Val *args
     if (op == OPR_matmul) return matrix_operator(in, in_place, args, matched, out);
     if (!ufunc || !v_any_array(args, n)) return false;
     for (int32_t i = 0; i < n; i++)
-        if (args[i].f.type->kind != TY_ARRAY && !type_is_number(args[i].f.type)) return false;
+        if (args[i].f.type->kind != TY_ARRAY && !type_is_item(args[i].f.type)) return false;
     Val operands[2];
     memcpy(operands, args, sizeof *args * (size_t)n);
     if (!v_loop_operands(in, str_from(ufunc), operands, n)) return false;
@@ -382,13 +382,14 @@ bool v_reduce(Infer *in, const Binding *f, Val start, uint32_t axes, const Val *
     if (!read_operands(in, args, n, &o) || o.ndim == 0) return map_error(in, f, args, n);
     bool first = fact_none(&start.f);
     Val accumulator = first ? o.element[0] : start;
-    accumulator.f = fact_of(lower_type(in->ti, accumulator.f.type));
+    if (!is_kind(&accumulator, TY_TIME))
+        accumulator.f = fact_of(lower_type(in->ti, accumulator.f.type));
     Instance *callee = reducer(in, f, accumulator, &o, &bound);
     if (!callee) return false;
     int32_t left = o.ndim - __builtin_popcount(axes);
     const Type *type = callee->result.type;
     if (left > 0) {
-        if (!type_is_number(type)) return map_error(in, f, args, n);
+        if (!type_is_item(type)) return map_error(in, f, args, n);
         if (!ti_may_allocate(in, library_text(in, f->name))) return false;
         type = type_array(in->types, type, left, o.column_major ? LAYOUT_F : LAYOUT_C);
     }

@@ -73,6 +73,7 @@ bool v_truth(Infer *in, Val a, Val *out) {
     default: break;
     }
     a = v_scalar(in, a);
+    if (is_kind(&a, TY_TIME)) return v_time_truth(in, a, out);
     if (type_is_number(a.f.type)) return truth_of_number(in, a, out);
     return v_refuse(in, REFUSE_TRUTH, "take the truth of", &a, 1);
 }
@@ -95,6 +96,7 @@ bool v_unary(Infer *in, Operator op, Val a, Val *out) {
     if (v_instance_unary(in, op, a, &taken, out) || taken) return !in->stop;
     bool handled, done = v_zero_dim(in, op, false, &a, 1, &handled, out);
     if (done || handled) return done;
+    if (v_time_operator(in, op, &a, 1, &handled, out) || handled) return !in->stop;
     bool folds = a.f.type->kind == ti_wint(in)->kind && fact_int_value(&a.f, &value);
     if (folds && op == OPR_neg && value != INT64_MIN)
         return *out = val_of(fact_int(in, -value)), true;
@@ -219,6 +221,11 @@ const char *typed_operator_name(int32_t index) {
     return index < countof(typed) ? operator_names[typed[index]] : NULL;
 }
 
+/* Or an optional one. */
+static bool is_time(const Val *v) {
+    return is_kind(v, TY_TIME) || (is_kind(v, TY_OPTIONAL) && v->f.type->element->kind == TY_TIME);
+}
+
 /* Not inlined: comparisons of tuples recurse through v_binary, whose frame is to be small. */
 __attribute__((noinline)) static bool binary_of_others(Infer *in, Operator op, bool in_place, Val a,
                                                        Val b, Val *out) {
@@ -233,6 +240,10 @@ __attribute__((noinline)) static bool binary_of_others(Infer *in, Operator op, b
     if (done || handled || in->stop) return done;
     done = v_zero_dim(in, op, in_place, (Val[]){a, b}, 2, &handled, out);
     if (done || handled) return done;
+    if (is_time(&a) || is_time(&b)) {
+        Val both[2] = {v_present(in, a), v_present(in, b)};
+        if (v_time_operator(in, op, both, 2, &handled, out) || handled) return !in->stop;
+    }
     switch (operator_methods[op]) {
     case IDENTITY: return v_is(in, op == OPR_is_not, a, b, out);
     case MEMBER: return v_contains(in, op == OPR_not_contains, a, b, out);

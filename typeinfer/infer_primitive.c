@@ -48,6 +48,8 @@ static bool primitive_convert(Infer *in, const Val *args, int32_t n, Val *out) {
     const Type *from = args[0].f.type->element;
     if (type_is_complex(from) && !type_is_complex(to))
         return misfit(in, "primitive.convert", args, n);
+    bool time = from->kind == TY_TIME || to->kind == TY_TIME;
+    if (time && from != to) return v_map(in, time_conversion(in, to), NULL, args, 1, out);
     return v_map(in, row_function(in, STR(""), 1), to, args, 1, out);
 }
 
@@ -414,7 +416,12 @@ static bool primitive_result_type(Infer *in, const Val *args, int32_t n, Val *ou
     for (int32_t i = 0; i < n; i++) {
         const Type *t = is_kind(&args[i], TY_ARRAY) ? args[i].f.type->element : args[i].f.type;
         if (fact_object(&args[i].f) && !fact_dtype(in, &args[i].f, &t)) t = NULL;
-        bool record = t && t->kind == TY_RECORD && (!common || common == t);
+        if (t && common && (t->kind == TY_TIME || common->kind == TY_TIME)) {
+            if (!(common = time_promote(in->types, common, t)))
+                return misfit(in, "primitive.result_type", args, n);
+            continue;
+        }
+        bool record = t && (t->kind == TY_RECORD || t->kind == TY_TIME) && (!common || common == t);
         if (!t || !(type_is_number(t) || record))
             return misfit(in, "primitive.result_type", args, n);
         common = record ? t : common ? ti_promote(in->types, ARITH_PLAIN, common, t) : t;

@@ -159,7 +159,9 @@ static bool typed_bool(Infer *in, const Val *v, const CallArgs *args, Val *out) 
 
 /* -- isinstance ------------------------------------------------------------------------------------ */
 
-static bool is_instance_of(const Type *type, const Binding *cls) {
+/* `plain`: typed.List is no list, as to users; in quern/library it is one. */
+static bool is_instance_of(const Type *type, const Binding *cls, bool plain) {
+    bool shared = type->kind == TY_CLASS && type->shared;
     if (cls->kind == BIND_LIBRARY) {
         if (str_is(cls->name, "builtins.int")) return type_is_int(type) || type->kind == TY_bool;
         if (str_is(cls->name, "builtins.float"))
@@ -170,14 +172,17 @@ static bool is_instance_of(const Type *type, const Binding *cls) {
             return type->kind == TY_TUPLE && !type_is_value(type);
         if (str_is(cls->name, "builtins.range")) return type->kind == TY_RANGE;
         if (str_is(cls->name, "builtins.slice")) return type->kind == TY_SLICE;
-        if (str_is(cls->name, "builtins.list")) return type_is_list(type);
-        if (str_is(cls->name, "builtins.dict")) return type_is_of(type, CLS_dict);
-        if (str_is(cls->name, "builtins.set")) return type_is_of(type, CLS_set);
-        bool shared = type->kind == TY_CLASS && type->shared;
+        bool builtin = !(plain && shared);
+        if (str_is(cls->name, "builtins.list")) return type_is_list(type) && builtin;
+        if (str_is(cls->name, "builtins.dict")) return type_is_of(type, CLS_dict) && builtin;
+        if (str_is(cls->name, "builtins.set")) return type_is_of(type, CLS_set) && builtin;
         if (str_is(cls->name, "typed.List")) return shared && type_is_list(type);
         if (str_is(cls->name, "typed.Dict")) return shared && type_is_of(type, CLS_dict);
         if (str_is(cls->name, "typed.Set")) return shared && type_is_of(type, CLS_set);
         if (str_is(cls->name, "numpy.ndarray")) return type->kind == TY_ARRAY;
+        if (str_is(cls->name, "numpy.datetime64") || str_is(cls->name, "numpy.timedelta64"))
+            return type->kind == TY_TIME &&
+                   type_is_span(type) == str_is(cls->name, "numpy.timedelta64");
         return false;
     }
     if (cls->type && cls->type->cls && type->kind == TY_TUPLE) return cls->type->cls == type->cls;
@@ -197,7 +202,7 @@ static bool typed_isinstance(Infer *in, const Val *v, const CallArgs *args, Val 
         for (int32_t k = 0; of && k < of->nbases; k++)
             found |= of->bases[k] == b->handle;
         bool text = b->kind == BIND_LIBRARY && str_is(b->name, "builtins.str");
-        found |= text ? type_is_text(a->f.type) : is_instance_of(a->f.type, b);
+        found |= text ? type_is_text(a->f.type) : is_instance_of(a->f.type, b, !in->inst->library);
     }
     return *out = val_of(fact_bool(in, found)), true;
 }
@@ -238,9 +243,9 @@ static const struct {
 };
 
 const char *ti_typed_name(Arena *arena, int32_t index) {
-    static const char *(*const tables[])(int32_t) = {array_builtin_name, array_attr_name,
+    static const char *(*const tables[])(int32_t) = {array_builtin_name,  array_attr_name,
                                                      typed_operator_name, primitive_name,
-                                                     shared_maker_name};
+                                                     shared_maker_name,   time_name};
     if (index < countof(handlers)) return handlers[index].name;
     index -= countof(handlers);
     if (index < countof(numbers)) return numbers[index].name;

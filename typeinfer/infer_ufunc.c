@@ -177,6 +177,8 @@ bool v_ufunc_attr(Infer *in, const Binding *ufunc, Str name, Val *out) {
 bool v_loop_operands(Infer *in, Str name, Val *args, int32_t n) {
     Loops loops = loops_of(name, n);
     if (loops.ints && !in->strong && has_no_loop(args)) return false;
+    for (int32_t i = 0; i < n; i++) /* of times: see infer_time.c */
+        if (element_of(&args[i])->kind == TY_TIME) return true;
     bool all_bools = true;
     for (int32_t i = 0; i < n; i++)
         all_bools &= element_of(&args[i])->kind == TY_bool;

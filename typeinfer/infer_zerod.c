@@ -45,8 +45,9 @@ bool v_zero_dim(Infer *in, Operator op, bool in_place, const Val *args, int32_t 
     *handled = false;
     if (!ufuncs[op] || !v_scalars(in, args, n, scalars)) return false;
     for (int32_t i = 0; i < n; i++)
-        if (!type_is_number(scalars[i].f.type)) return false;
-    bool matched, ok = v_row(in, str_from(ufuncs[op]), scalars, n, &matched, out);
+        if (!type_is_item(scalars[i].f.type)) return false;
+    bool matched, ok = v_time_operator(in, op, scalars, n, &matched, out);
+    if (!matched) ok = v_row(in, str_from(ufuncs[op]), scalars, n, &matched, out);
     *handled = matched || in->stop;
     if (!ok || !in_place || !is_zero_dim(&args[0])) return ok;
     if (!type_same_kind(out->f.type, args[0].f.type->element)) return *handled = false;

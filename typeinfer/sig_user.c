@@ -126,7 +126,7 @@ static const Type *optional(Reader *r) {
 }
 
 static bool is_element(Reader *r, const Type *element, const char *at) {
-    if (type_is_scalar(element) && !type_is_weak(element)) return true;
+    if (type_is_item(element) && !type_is_weak(element)) return true;
     if (element->kind == TY_RECORD) return true;
     fail(r, at, "array elements must be numbers, bools or records");
     return false;
@@ -305,6 +305,17 @@ static const Type *class_named(Reader *r, Str word) {
     return NULL;
 }
 
+/* timedelta64, timedelta64[25s]; brackets with axes are an array's. */
+static const Type *time_type(Reader *r, Str word) {
+    const char *end = *r->p == '[' ? strpbrk(r->p, "]:") : NULL;
+    if (!end || *end != ']') return type_time_named(r->types, word);
+    Str whole = {word.bytes, (int32_t)(end + 1 - word.bytes)};
+    const Type *t = type_time_named(r->types, whole);
+    if (!t) return fail(r, r->p, "expected a unit of time");
+    r->p = end + 1;
+    return t;
+}
+
 static const Type *named(Reader *r, const char *at) {
     Str word = name(r);
     while (*r->p == '.') { /* types.float64, nb.int32 */
@@ -320,6 +331,7 @@ static const Type *named(Reader *r, const char *at) {
                  {"optional", optional}};
     for (int i = 0; i < countof(calls); i++)
         if (str_is(word, calls[i].text)) return expect(r, '(') ? calls[i].read(r) : NULL;
+    if (str_is(word, "datetime64") || str_is(word, "timedelta64")) return time_type(r, word);
     const Type *t = scalar(r, word);
     if (!t) t = class_named(r, word);
     if (t || r->diags->failed) return t;

@@ -49,6 +49,7 @@ static const Type *make_lowered(Ti *ti, const Type *type) {
         return type_tuple(types, items, 2);
     }
     case TY_MEMBER:
+    case TY_TIME:
     case TY_CHOICE:
     case TY_CAUGHT: return i64;
     case TY_OBJECT:
@@ -95,7 +96,7 @@ Ref emit(Emit *e, Op op, const Type *type, const Ref *args, int32_t n) {
     Ref ref = e->insert_at < 0 ? ir_append(e->out, e->block, op, args, n)
                                : ir_insert(e->out, e->block, e->insert_at++, op, args, n);
     Inst *inst = ir_inst(e->out, ref);
-    inst->type = type;
+    inst->type = type ? lower_type(e->ti, type) : NULL;
     inst->span = e->span;
     if (e->error == NO_BLOCK || !(ir_op_info[op].flags & OPF_RAISES)) return ref;
     inst->error = e->error;
@@ -150,7 +151,7 @@ void emit_named_guard(Emit *e, Guard guard, Ref condition, const Ref *args, int3
 static Ref pool_add(Emit *e, Op op, const Type *type) {
     Ref ref = ir_insert(e->out, 0, e->pool_at++, op, NULL, 0);
     if (e->block == 0 && e->insert_at >= 0) e->insert_at++;
-    ir_inst(e->out, ref)->type = type;
+    ir_inst(e->out, ref)->type = lower_type(e->ti, type);
     vec_push(e->arena, &e->pool, ref);
     return ref;
 }
@@ -197,9 +198,17 @@ static Ref emit_undef(Emit *e, const Type *type) {
 }
 
 static Ref emit_frozen(Emit *e, const FrozenArray *array) {
+    const Type *type = lower_type(e->ti, array->type);
     for (int32_t i = 0; i < e->pool.len; i++) {
         const Inst *inst = ir_inst(e->out, e->pool.items[i]);
-        if (inst->op == OP_frozen && inst->u.frozen == array) return e->pool.items[i];
+        if (inst->op != OP_frozen || inst->type != type) continue;
+        if (inst->u.frozen == array) return e->pool.items[i];
+        if (type != array->type && inst->u.frozen->bytes == array->bytes) return e->pool.items[i];
+    }
+    if (type != array->type) { /* of times */
+        FrozenArray *lowered = arena_copy(e->arena, array, sizeof *array);
+        lowered->type = type;
+        array = lowered;
     }
     Ref ref = pool_add(e, OP_frozen, array->type);
     ir_inst(e->out, ref)->u.frozen = array;

@@ -216,7 +216,7 @@ static void measure(Arena *arena, Type *type) {
         type->open = type->element->open;
         type->depth = (uint8_t)QN_MIN(type->element->depth + 1, TYPE_MAX_DEPTH + 1);
         type->parts = QN_MAX(type->element->parts, 1);
-    } else if (type->kind == TY_MEMBER || type->kind == TY_CHOICE) {
+    } else if (type->kind == TY_MEMBER || type->kind == TY_CHOICE || type->kind == TY_TIME) {
         type->align = type->size = 8;
     } else if (type->kind == TY_TUPLE || type->kind == TY_CLOSURE) {
         measure_tuple(arena, type);
@@ -406,6 +406,50 @@ const Type *type_unknown(TypeTable *t) {
     return intern(t, &(Type){.kind = TY_UNKNOWN});
 }
 
+/* -- times ------------------------------------------------------------------------------------ */
+
+static const char *const unit_names[UNIT_COUNT] = {
+#define UNIT(name, next) [UNIT_##name] = #name,
+#include "frontend/ir/ir_units.def"
+#undef UNIT
+};
+
+const char *type_unit_name(TimeUnit unit) {
+    return unit_names[unit];
+}
+
+const Type *type_time(TypeTable *t, bool span, TimeUnit unit, int32_t multiple) {
+    uint32_t bits = (uint32_t)span | (uint32_t)unit << 1 | (uint32_t)multiple << 5;
+    return intern(t, &(Type){.kind = TY_TIME, .bits = bits});
+}
+
+static const Type *time_of_unit(TypeTable *t, bool span, Str text) {
+    int32_t multiple = 0, digits = 0;
+    while (digits < text.len && text.bytes[digits] >= '0' && text.bytes[digits] <= '9') {
+        if (multiple > MAX_TIME_MULTIPLE / 10 - 1) return NULL;
+        multiple = multiple * 10 + (text.bytes[digits++] - '0');
+    }
+    Str word = {text.bytes + digits, text.len - digits};
+    if (digits && !multiple) return NULL;
+    for (int unit = 0; unit < UNIT_COUNT; unit++)
+        if (str_is(word, unit_names[unit]) && (unit < UNIT_generic || !digits))
+            return type_time(t, span, (TimeUnit)unit, digits ? multiple : 1);
+    return NULL;
+}
+
+const Type *type_time_named(TypeTable *t, Str name) {
+    static const char *const words[] = {"datetime64", "timedelta64", "M8", "m8"};
+    for (int i = 0; i < countof(words); i++) {
+        int32_t n = (int32_t)strlen(words[i]);
+        if (name.len < n || memcmp(name.bytes, words[i], (size_t)n) != 0) continue;
+        if (name.len == n) return type_time(t, i & 1, UNIT_generic, 1);
+        Str unit = {name.bytes + n + 1, name.len - n - 2};
+        if (unit.len <= 0 || name.bytes[n] != '[' || name.bytes[name.len - 1] != ']') return NULL;
+        return time_of_unit(t, i & 1, unit);
+    }
+    return NULL;
+}
+
 /* -- records ---------------------------------------------------------------------------------- */
 
 const Type *type_record(TypeTable *t, const Type *const *items, const Str *fields,
@@ -560,8 +604,8 @@ int type_bits(const Type *type) {
 
 const char *type_name_of_kind(TypeKind kind) {
     static const char *const rest[] = {
-        "tuple",  "array",  "range",   "slice", "iterator", "optional", "member", "choice",
-        "caught", "object", "closure", "cell",  "class",    "record",   "block",  "unknown"};
+        "tuple",  "array",   "range", "slice", "iterator", "optional", "member", "choice", "caught",
+        "object", "closure", "cell",  "class", "record",   "block",    "time",   "unknown"};
     static_assert(TY_SCALARS + countof(rest) == TY_UNKNOWN + 1, "one name for each kind");
     return kind < TY_SCALARS ? scalars[kind].name : rest[kind - TY_SCALARS];
 }
@@ -590,6 +634,10 @@ bool type_is_complex(const Type *type) {
 }
 bool type_is_number(const Type *type) {
     return type_is_scalar(type);
+}
+
+bool type_is_item(const Type *type) {
+    return type->kind == TY_TIME || type_is_number(type);
 }
 
 bool type_is_too_large(const Type *type) {

@@ -30,6 +30,7 @@ typedef enum TypeKind {
     TY_CLASS,  /* an object on the heap: a class of ir_classes.def with its parameters */
     TY_RECORD, /* an element of a structured array: fields at fixed places */
     TY_BLOCK,  /* a field of one that is an array itself: `element`, `ndim` axes of fixed lengths */
+    TY_TIME,   /* NumPy's datetime64 and timedelta64: an int64 that counts units, see type_time */
     TY_UNKNOWN /* lattice bottom: not inferred yet */
 } TypeKind;
 
@@ -106,6 +107,14 @@ struct Type {
 };
 enum { TYPE_MAX_DEPTH = 64, TYPE_MAX_PARTS = 10000 };
 
+/* Units of time, the largest first: rows of ir_units.def. */
+typedef enum TimeUnit {
+#define UNIT(name, next) UNIT_##name,
+#include "frontend/ir/ir_units.def"
+#undef UNIT
+    UNIT_COUNT
+} TimeUnit;
+
 typedef struct TypeTable TypeTable;
 
 TypeTable *type_table_new(Arena *arena);
@@ -155,6 +164,22 @@ const Type *type_bytes(TypeTable *t, int64_t size);
 static inline bool type_is_bytes(const Type *type) {
     return type->kind == TY_BLOCK && type->readonly;
 }
+/* NumPy's datetime64 (a point in time) or timedelta64 (`span`), which counts `multiple` of a unit: 1 but for units like 25s. An
+ * int64 in memory and in typed code, whose smallest value is NaT. Bit 0 of `bits`: span, 1 to 4: unit, above: multiple. */
+const Type *type_time(TypeTable *t, bool span, TimeUnit unit, int32_t multiple);
+enum { MAX_TIME_MULTIPLE = INT32_MAX >> 5 };
+static inline bool type_is_span(const Type *type) {
+    return type->bits & 1;
+}
+static inline TimeUnit type_unit(const Type *type) {
+    return (TimeUnit)(type->bits >> 1 & 15);
+}
+static inline int32_t type_multiple(const Type *type) {
+    return (int32_t)(type->bits >> 5);
+}
+const char *type_unit_name(TimeUnit unit); /* "ms"; "generic" */
+/* "M8[25s]" and the like, without the letter of the byte order; NULL: it is none. */
+const Type *type_time_named(TypeTable *t, Str name);
 /* May a field be read as its type wants it, in a record that lies where its own type wants it? */
 bool type_field_aligned(const Type *record, int32_t field);
 /* With as many parameters as its row says. Fields of weak numbers are of the strong type only in the type that it is lowered to. */
@@ -192,8 +217,9 @@ bool type_is_weak(const Type *type);
 bool type_is_int(const Type *type); /* SINT or UINT */
 bool type_is_float(const Type *type);
 bool type_is_complex(const Type *type);
-bool type_is_number(const Type *type);                   /* int, float, complex or bool */
-bool type_is_too_large(const Type *type);                /* beyond one of the two limits */
+bool type_is_number(const Type *type);    /* int, float, complex or bool */
+bool type_is_item(const Type *type);      /* what arrays compute with: a number or a time */
+bool type_is_too_large(const Type *type); /* beyond one of the two limits */
 const Type *type_strong(TypeTable *t, const Type *type); /* also inside tuples */
 /* How it is stored: an optional as (is it there?, value). */
 const Type *type_stored(TypeTable *t, const Type *type);

@@ -66,6 +66,14 @@ static void print_slice(StrBuf *out, const Type *type) {
     buf_char(out, ')');
 }
 
+static void print_time(StrBuf *out, const Type *type) {
+    buf_str(out, type_is_span(type) ? "timedelta64" : "datetime64");
+    if (type_unit(type) == UNIT_generic) return;
+    buf_char(out, '[');
+    if (type_multiple(type) != 1) buf_printf(out, "%d", type_multiple(type));
+    buf_printf(out, "%s]", type_unit_name(type_unit(type)));
+}
+
 void type_print(StrBuf *out, const Type *type) {
     switch (type->kind) {
     case TY_TUPLE: print_tuple(out, type); return;
@@ -101,6 +109,7 @@ void type_print(StrBuf *out, const Type *type) {
         buf_char(out, ')');
         return;
     case TY_MEMBER: buf_str(out, "member"); return;
+    case TY_TIME: print_time(out, type); return;
     case TY_CHOICE: buf_str(out, "choice"); return;
     case TY_CAUGHT: buf_str(out, "caught"); return;
     case TY_CELL:
@@ -288,10 +297,20 @@ static const Type *parse_class(TypeText *t, ClassId id) {
     return accept(t, ')') ? type_class_of(t->table, id, params) : NULL;
 }
 
+/* datetime64[25s] */
+static const Type *parse_time(TypeText *t, Str word) {
+    size_t n = *t->p == '[' ? strcspn(t->p, "]") : 0;
+    bool closed = n && t->p[n] == ']';
+    Str name = {word.bytes, word.len + (closed ? (int32_t)n + 1 : 0)};
+    if (closed) t->p += n + 1;
+    return type_time_named(t->table, name);
+}
+
 static const Type *parse_compound(TypeText *t, Str word) {
     ClassId id = type_class_named(word);
     if (id == CLS_instance) return NULL; /* its fields are nowhere in the text */
     if (id < CLS_COUNT && !type_class_nparams(id)) return type_class_of(t->table, id, NULL);
+    if (str_is(word, "datetime64") || str_is(word, "timedelta64")) return parse_time(t, word);
     if (!accept(t, '(')) return NULL;
     if (id < CLS_COUNT) return parse_class(t, id);
     if (str_is(word, "array")) return parse_array(t);

@@ -98,7 +98,7 @@ def test_subclasses_of_numbers():
                                          (collections.OrderedDict({1: 2}), "named tuple"), (frozenset({1}), "np.array"),
                                          (object(), "pass numbers"), (np.ma.array([1.0]), "subclass"),
                                          (np.matrix([[1.0]]), "subclass"), (np.array(["a"]), "dtype"),
-                                         (np.array([None]), "dtype"), (np.zeros(2, "M8[s]"), "dtype")])
+                                         (np.array([None]), "dtype"), (np.zeros(2, ">M8[s]"), "dtype")])
 def test_ARR_17_refused_arguments(value, hint):
     with pytest.raises(errors.TypingError, match=hint) as caught:
         add(1, value)

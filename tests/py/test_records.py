@@ -471,7 +471,7 @@ def test_refused():
     for f in (added, summed, wrong_value):
         with pytest.raises(errors.TypingError, match="Record\\(x: int32, y: float64\\)"):
             f(a)
-    for dtype in ([("x", "i4"), ("y", "S3")], [("x", ">i4"), ("y", "f8")], [("x", "i4"), ("y", "M8[s]")]):
+    for dtype in ([("x", "i4"), ("y", "S3")], [("x", ">i4"), ("y", "f8")], [("x", "i4"), ("y", ">M8[s]")]):
         with pytest.raises(errors.QuernError, match="the field '[xy]', which holds no numbers"):
             read(np.zeros(2, dtype), 0)
     with pytest.raises(errors.TypingError, match="fields of records are numbers"):

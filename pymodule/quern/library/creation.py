@@ -338,6 +338,10 @@ def asanyarray(a, dtype=None, order="K"):
     return array_of(a, dtype, False, order)
 
 
+def number_astype(x, dtype):
+    return convert(x, dtype)
+
+
 def astype(a, dtype, order="K", casting="unsafe", subok=True, copy=True):
     kind = result_type(dtype)
     if not can_cast(a.dtype, kind, casting):
@@ -487,6 +491,7 @@ def ndarray(shape, dtype=float, buffer=None, offset=0, strides=None, order=None)
 
 FUNCTIONS = {
     "ndarray.astype": astype,
+    "number.astype": number_astype,
     "ndarray.diagonal": diagonal,
     "ndarray.fill": fill,
     "ndarray.item": item,

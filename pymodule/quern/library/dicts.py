@@ -1,5 +1,7 @@
 """Dicts: tables (tables.py) with values."""
 
+import numpy as np
+
 from .hashing import hash_
 from .primitives import field, load, store, take
 from .shared import Dict
@@ -9,6 +11,8 @@ from .tables import clear, contains, each_item, each_key, each_value, empty_like
 def _missing(key):
     if isinstance(key, tuple):
         raise KeyError("the key, a tuple")
+    if isinstance(key, (np.datetime64, np.timedelta64)):
+        raise KeyError("the key, a time")
     raise KeyError(key)
 
 

@@ -72,6 +72,8 @@ def hash_(obj):
         return np.int64(of_text(obj))
     if isinstance(obj, tuple):
         return _of_tuple(obj)
+    if isinstance(obj, (np.datetime64, np.timedelta64)):
+        return _of_int(np.int64(obj))
     if isinstance(obj, complex):
         return _of_complex(obj)
     if isinstance(obj, int):

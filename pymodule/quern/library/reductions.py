@@ -25,7 +25,7 @@ def mean_type(dtype):
     """Ints and bools have a mean in double precision."""
     if dtype == np.float32 or dtype == np.float64 or dtype == np.complex64 or dtype == np.complex128:
         return dtype
-    return np.float64
+    return dtype if dtype.kind == "m" else np.float64
 
 
 def array_of(a):

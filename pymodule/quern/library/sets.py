@@ -1,5 +1,7 @@
 """Sets: tables (tables.py) of keys alone. They are gone over in the order in which their elements came."""
 
+import numpy as np
+
 from .hashing import hash_
 from .primitives import field, load
 from .shared import Set
@@ -23,6 +25,8 @@ def remove(self, element):
     if at < 0:
         if isinstance(element, tuple):
             raise KeyError("the element, a tuple")
+        if isinstance(element, (np.datetime64, np.timedelta64)):
+            raise KeyError("the element, a time")
         raise KeyError(element)
     leave(self, at)
 

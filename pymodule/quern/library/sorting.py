@@ -23,6 +23,10 @@ def is_float(dtype):
     return dtype == np.float32 or dtype == np.float64
 
 
+def is_time(dtype):
+    return dtype.kind == "M" or dtype.kind == "m"
+
+
 def less(x, y):
     if is_complex(result_type(x)):
         if part_order(x) != part_order(y):
@@ -30,7 +34,7 @@ def less(x, y):
         if x.real != y.real and x.real == x.real:
             return x.real < y.real
         return x.imag < y.imag
-    if is_float(result_type(x)):
+    if is_float(result_type(x)) or is_time(result_type(x)):
         return x < y or (y != y and x == x)
     return x < y
 
@@ -68,6 +72,8 @@ def key_of(bits, dtype):
         return bits
     kind = result_type(bits)
     sign = highest_bit(kind)
+    if is_time(dtype):  # NaT is the smallest int
+        return np.subtract(np.bitwise_xor(bits, sign), convert(1, kind))
     if not is_float(dtype):
         return np.bitwise_xor(bits, sign)
     if np.bitwise_and(bits, np.invert(sign)) > infinity_bits(kind):
@@ -80,6 +86,8 @@ def bits_of(key, dtype):
     if is_unsigned(dtype):
         return key
     sign = highest_bit(result_type(key))
+    if is_time(dtype):
+        return np.bitwise_xor(np.add(key, convert(1, result_type(key))), sign)
     if not is_float(dtype):
         return np.bitwise_xor(key, sign)
     return np.bitwise_xor(key, sign) if key >= sign else np.invert(key)

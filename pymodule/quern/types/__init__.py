@@ -434,11 +434,14 @@ class Array(Buffer):
         flags = "" if self.aligned else "unaligned "
         flags += "" if self.mutable else "readonly "
         super().__init__(dtype, ndim, layout, name=name or f"{flags}array({dtype}, {ndim}d, {layout})")
-        if type(self) is Array and (self.dtype._quern_name in _numbers or self._of_records()):
+        if type(self) is Array and (self.dtype._quern_name in _numbers or self._of_records() or self._of_times()):
             self._quern_name = self._expression()
 
     def _of_records(self):
         return (self.dtype._quern_name or "").startswith("Record(")
+
+    def _of_times(self):
+        return (self.dtype._quern_name or "").startswith(("datetime64", "timedelta64"))
 
     def _expression(self):
         element = self.dtype._quern_name

@@ -658,7 +658,7 @@ class _NPDatetimeBase(Type):
 
     def __init__(self, unit, *args, **kwargs):
         self.unit = unit
-        self.name = f"{self.type_name}[{unit}]" if unit else self.type_name
+        self.name = self._quern_name = f"{self.type_name}[{unit}]" if unit else self.type_name
 
     @property
     def key(self):
