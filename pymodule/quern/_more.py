@@ -75,7 +75,7 @@ class pndindex:
 
 
 class _ObjectMode:
-    """`with objmode(y="float64"):` runs its block in the interpreter. Compiled code has no such block yet."""
+    """`with objmode(y="float64"):` runs its block in the interpreter, from compiled code too: _objmode.py."""
     _quern_name = "objmode"
 
     def __call__(self, *args, **kwargs):

@@ -43,6 +43,11 @@ class _Entry:
             raise errors.TypingError(f"the overload '{self.function.__name__}' returned {made!r}, which is no function")
         if self.strict:
             self._same_parameters(made)
+        if inspect.isfunction(made):
+            from .decorators import _with_blocks
+            made, wrong = _with_blocks(made)
+            if wrong:
+                raise wrong
         if self.options and not isinstance(made, _quern.Dispatcher):
             from .decorators import njit
             options = {name: value for name, value in self.options.items() if name not in ("nopython", "no_cpython_wrapper")}

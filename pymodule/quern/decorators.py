@@ -153,13 +153,29 @@ def _plain(function, name):
     raise TypeError(f"{name}() expects a Python function, not an object of type {type(function).__name__!r}")
 
 
+def _with_blocks(function):
+    """Blocks of objmode run in the interpreter: a function of its own for each. The function, and what is wrong with a block."""
+    names = function.__code__.co_names + function.__code__.co_freevars
+    if "objmode" not in names and "objmode_context" not in names:
+        return function, None
+    from ._objmode import lifted
+    try:
+        return lifted(function), None
+    except _refusal() as error:
+        return function, error
+
+
 def _make_jit(function, signatures, options):
     if config.DISABLE_JIT or options.get("forceobj"):
         return function
     nopython = options.get("nopython")
-    dispatcher = _quern.Dispatcher(_plain(function, "jit"), _with_locals(options),
+    function, wrong = _with_blocks(_plain(function, "jit"))
+    dispatcher = _quern.Dispatcher(function, _with_locals(options),
                                    nogil=bool(options.get("nogil")),
                                    fallback=not nopython and not config.AS_NUMBA)
+    if wrong and nopython:
+        dispatcher._fail_later(wrong)
+        return dispatcher
     if signatures and _declare(dispatcher, signatures):
         dispatcher.disable_compile()
     return dispatcher
