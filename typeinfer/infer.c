@@ -385,11 +385,24 @@ static bool visit_counter_next(Infer *in, Ref ref, Val *out) {
     Val counter;
     const Type *i64 = i64_type(in->types);
     if (!infer_operand(in, ref, 0, &counter)) return false;
+    int64_t known;
     out->f = fact_of(ti_wint(in));
+    if (in->unrolled && fact_int_value(&counter.f, &known))
+        return out->f = fact_int(in, known + 1), true;
     if (!e) return true;
     out->ref = emit2(e, OP_add, i64, v_as(in, counter, i64), emit_int(e, i64, 1));
     ir_inst(e->out, out->ref)->sub = FLAG_NOWRAP; /* below the length: no wrap */
     return true;
+}
+
+/* Does each round of a loop over it need code of its own: by the types of its items, or because the program says so? */
+static bool wants_rounds(Infer *in, Ref iter, const Val *of) {
+    if (!is_kind(of, TY_TUPLE) || type_is_value(of->f.type) || !of->f.type->nitems) return false;
+    const Inst *made = ir_inst(in->f, ir_arg(in->f, iter, 0));
+    const Fact *callee =
+        made->op == OP_call_py ? &in->facts[ir_arg(in->f, ir_arg(in->f, iter, 0), 0)] : NULL;
+    const Binding *b = callee && callee->type ? fact_object(callee) : NULL;
+    return (b && str_is(b->name, "literal_unroll")) || tuple_is_mixed(in, of->f.type);
 }
 
 /* What a loop goes over, with its length where that stands still: read once, in front of the loop. That of a list is read
@@ -399,7 +412,12 @@ static bool visit_iter(Infer *in, Ref ref, Val *out) {
     if (!infer_operand(in, ref, 0, &of)) return false;
     of = v_unwrap(in, of);
     if (fact_str(&of.f) && !v_text(in, &of)) return false;
-    if (!v_iterable(in, &of) || !v_begin(in, of, out)) return false;
+    bool apart = wants_rounds(in, ref, &of);
+    if (apart && !unroll_knows(in, ref, of.f.type->nitems)) {
+        if (unroll_ask(in, ref, of.f.type->nitems)) return false;
+        apart = false; /* too many */
+    }
+    if ((!apart && !v_iterable(in, &of)) || !v_begin(in, of, out)) return false;
     if (!in->emit || !type_is_counted(out->f.type) || iterates_objects(out->f.type)) return true;
     if (!v_iter_len(in, *out, &length)) return false;
     vec_push(in->arena, &in->emit->iterations, ((Iteration){ref, length, NO_BLOCK}));
@@ -419,7 +437,7 @@ static bool visit_iter_more(Infer *in, Ref ref, Val *out) {
     Emit *e = in->emit;
     Val it, counter, length;
     const Type *i64 = i64_type(in->types);
-    int64_t n;
+    int64_t n, at_known;
     if (!infer_operand(in, ref, 0, &it) || !infer_operand(in, ref, 1, &counter)) return false;
     if (!type_is_counted(it.f.type)) return fetch(in, ref, it, out);
     const Iteration *begun = iteration_of(in, it.src);
@@ -427,7 +445,10 @@ static bool visit_iter_more(Infer *in, Ref ref, Val *out) {
         length = begun->value;
     else if (!v_iter_len(in, it, &length))
         return false;
-    if (fact_int_value(&length.f, &n) && n <= 0) return out->f = fact_bool(in, false), true;
+    bool constant = fact_int_value(&length.f, &n);
+    if (constant && n <= 0) return out->f = fact_bool(in, false), true;
+    if (in->unrolled && constant && fact_int_value(&counter.f, &at_known))
+        return out->f = fact_bool(in, at_known < n), true;
     out->f = fact_of(bool_type(in->types));
     if (!e) return true;
     Ref at = v_as(in, counter, i64);

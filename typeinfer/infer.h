@@ -46,6 +46,7 @@ typedef struct Infer Infer;
 typedef struct ContainerWebs ContainerWebs;
 typedef struct CellSite CellSite;
 typedef Vec(CellSite *) CellSites;
+typedef struct Unrolls Unrolls;
 
 /* ti_diagnose: a call of a function that has errors. */
 typedef struct FailedCall {
@@ -124,13 +125,14 @@ typedef struct Ti {
     Vec(Instance *) to_emit;
     Vec(const Type *) lowered; /* by type id */
     int32_t changes;           /* grows when the result of an instance changes */
-    CellSites *cells;          /* infer_cell.c; outlives a beginning again, as `kept` does */
-    Map *kept;                 /* Binding -> functions that it makes are kept: bc_build_kept */
-    Map makers;                /* Binding of a function that code makes -> Binding of the code's */
-    bool again;                /* something is known now that was not: all from the start */
-    bool all;                  /* ti_diagnose: every error is wanted */
-    Map refused_sources;       /* the same as `sources`, of bc_build_all: RefusedSource */
-    char *stack_limit;         /* below it nothing new is begun: ti_has_stack */
+    CellSites *cells;    /* infer_cell.c; outlives a beginning again, as `kept` and `unrolls` do */
+    Map *kept;           /* handle of code -> functions that it makes are kept: bc_build_kept */
+    Unrolls *unrolls;    /* infer_unroll.c */
+    Map makers;          /* Binding of a function that code makes -> handle of that code */
+    bool again;          /* something is known now that was not: all from the start */
+    bool all;            /* ti_diagnose: every error is wanted */
+    Map refused_sources; /* the same as `sources`, of bc_build_all: RefusedSource */
+    char *stack_limit;   /* below it nothing new is begun: ti_has_stack */
     bool aborted; /* a Python exception is pending, or a diagnostic is already in the module */
 } Ti;
 
@@ -194,6 +196,7 @@ struct Infer {
     bool unsettled; /* an answer depended on an instance that is not done: visit again */
     bool report;    /* errors become diagnostics */
     bool strong, guards, bounds, error_numpy, kernel, parallel;
+    bool unrolled; /* counters of loops may be constants: infer_unroll.c */
     JoinRule join;
     DiagList *diags;
     Ref at; /* the untyped instruction being visited */
@@ -635,6 +638,16 @@ bool container_wanted(Infer *in, const Instance *callee, const Val *values, cons
 /* A container that was made here goes to a place of that type. */
 bool container_learns(Infer *in, const Type *type, Ref item);
 
+/* -- infer_unroll.c: loops over tuples whose items have types of their own ---------------------------- */
+
+Unrolls *unrolls_new(Arena *arena);
+/* Are that many rounds of the loop in front of it? */
+bool unroll_knows(const Infer *in, Ref iter, int32_t rounds);
+/* They shall be: inference begins again. false: they cannot. */
+bool unroll_ask(Infer *in, Ref iter, int32_t rounds);
+bool unroll_any(const Ti *ti, const Instance *inst);
+void unroll_apply(Ti *ti, const Instance *inst, Func *f); /* to its untyped function */
+
 /* -- infer_cell.c: variables that functions share ---------------------------------------------------- */
 
 bool v_make_cell(Infer *in, Ref ref, Val *out);
@@ -725,6 +738,8 @@ bool v_iter_get(Infer *in, Val it, Val counter, Val *out);
 Val v_tuple(Infer *in, const Val *items, int32_t n);
 Val v_item(Infer *in, Val tuple, int32_t k); /* of a tuple, slice, range or iteration */
 bool v_tuple_get(Infer *in, Val tuple, Val index, Val *out);
+/* Have the items no type that one variable could have? */
+bool tuple_is_mixed(Infer *in, const Type *type);
 /* What `element` is. */
 enum IterKind {
     ITER_ENUMERATE, /* (what, first number) */

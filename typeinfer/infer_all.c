@@ -21,10 +21,11 @@ static RefusedSource *refused_source(Ti *ti, const Instance *inst) {
     RefusedSource *source = slot->ptr = arena_new(ti->arena, RefusedSource);
     diag_init(&source->diags, ti->arena);
     ti->source.diags = &source->diags;
-    bool kept = map_find(ti->kept, map_key(inst->function)) != NULL;
+    bool kept = map_find(ti->kept, map_key(inst->info->code->handle)) != NULL;
     source->func = kept ? bc_build_kept(&ti->source, inst->info->code, true)
                         : bc_build_all(&ti->source, inst->info->code);
     ti->source.diags = ti->module->diags;
+    if (source->func) unroll_apply(ti, inst, source->func);
     return source;
 }
 

@@ -7,7 +7,7 @@
 #include "typeinfer/infer.h"
 
 struct CellSite {
-    const Binding *function;
+    const void *code;  /* the handle of its function: the same each time that inference begins */
     const Slot *slots; /* of the instance: types alone count */
     int32_t nslots;
     Ref at;
@@ -20,7 +20,7 @@ enum { CELL_VALUE, CELL_BOUND };
 /* -- sites ------------------------------------------------------------------------------------------ */
 
 static bool same_site(const CellSite *site, const Instance *inst, Ref at) {
-    if (site->function != inst->function || site->at != at || site->nslots != inst->nslots)
+    if (site->code != inst->info->code->handle || site->at != at || site->nslots != inst->nslots)
         return false;
     for (int32_t i = 0; i < inst->nslots; i++)
         if (!fact_equal(&site->slots[i].fact, &inst->slots[i].fact)) return false;
@@ -34,7 +34,7 @@ static CellSite *site_of(Infer *in, Ref at) {
         if (same_site(ti->cells->items[i], in->inst, at)) site = ti->cells->items[i];
     if (!site) {
         site = arena_new(in->arena, CellSite);
-        *site = (CellSite){.function = in->inst->function, .at = at};
+        *site = (CellSite){.code = in->inst->info->code->handle, .at = at};
         site->slots = in->inst->slots, site->nslots = in->inst->nslots;
         vec_push(in->arena, ti->cells, site);
     }

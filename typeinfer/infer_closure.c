@@ -72,7 +72,7 @@ bool v_function(Infer *in, Ref made, Val *out) {
     Val *items = arena_array(in->arena, Val, n);
     const Binding *function;
     if (!bind_nested(in, inst->u.value, &function)) return false;
-    map_put(&in->ti->makers, map_key(function))->ptr = (void *)in->inst->function;
+    map_put(&in->ti->makers, map_key(function))->ptr = in->inst->info->code->handle;
     for (int32_t k = 0; k < n; k++)
         if (!infer_operand(in, made, k, &items[k])) return false;
     *out = closure_of(in, function, inst->u.value->function, items, n, inst->sub == FLAG_FRESH);

@@ -57,6 +57,10 @@ static const Type *common_type(Infer *in, const Type *tuple) {
     return type && type->kind != TY_OBJECT ? type : NULL;
 }
 
+bool tuple_is_mixed(Infer *in, const Type *type) {
+    return type->kind == TY_TUPLE && !type_is_value(type) && type->nitems && !common_type(in, type);
+}
+
 /* Item at a run-time index that is in range: a chain of selections. */
 static Ref emit_select_item(Infer *in, Val tuple, const Type *type, Ref index) {
     Emit *e = in->emit;
@@ -445,7 +449,8 @@ __attribute__((noinline)) static bool plain_item(Infer *in, Val of, Val counter,
 
 bool v_iter_get(Infer *in, Val it, Val counter, Val *out) {
     Val n;
-    counter.f.value = NULL; /* the counter varies although its first value is a constant */
+    if (!in->unrolled)
+        counter.f.value = NULL; /* it varies although its first value is a constant */
     if (!ti_has_stack(in, "iterators")) return false;
     if (!is_kind(&it, TY_ITER)) return plain_item(in, it, counter, out);
     Val inner = iter_inner(it);

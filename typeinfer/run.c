@@ -46,11 +46,12 @@ static Func *source_of(Ti *ti, Instance *inst) {
     MapValue *slot = map_put(&ti->sources, map_key(inst->function));
     if (slot->ptr) return slot->ptr;
     ti->source.diags = &inst->diags;
-    bool kept = map_find(ti->kept, map_key(inst->function)) != NULL;
+    bool kept = map_find(ti->kept, map_key(inst->info->code->handle)) != NULL;
     Func *f = !inst->function->handle ? row_function_source(ti, inst->function)
               : kept                  ? bc_build_kept(&ti->source, inst->info->code, false)
                                       : bc_build(&ti->source, inst->info->code);
     ti->source.diags = ti->module->diags;
+    if (f) unroll_apply(ti, inst, f);
     if (f) map_put(&ti->sources, map_key(inst->function))->ptr = f;
     return f;
 }
@@ -68,6 +69,7 @@ static Infer *infer_new(Ti *ti, Instance *inst) {
     in->error_numpy = o->error_numpy || (!entry && inst->info->error_numpy);
     in->kernel = o->kernel;
     in->parallel = ti_is_parallel(ti, inst);
+    in->unrolled = unroll_any(ti, inst);
     in->join = in->strong ? JOIN_NUMBA : o->kernel && !o->cpu_numbers ? JOIN_KERNEL : JOIN_CPU;
     in->diags = &inst->diags;
     if (ti->all && !inst->library) in->told = arena_array(in->arena, bool, f->insts.len);
@@ -152,6 +154,7 @@ void ti_init(Ti *ti, Module *module, Resolver *resolver, const InferRequest *req
     map_init(&ti->made, ti->arena);
     map_init(&ti->makers, ti->arena);
     ti->cells = arena_new(ti->arena, CellSites);
+    ti->unrolls = unrolls_new(ti->arena);
     ti->kept = arena_new(ti->arena, Map);
     map_init(ti->kept, ti->arena);
     /* for one more level, for the resolver's Python code, and for the error */
@@ -232,8 +235,10 @@ static Instance *infer_entry(Ti *ti, Module *module, Resolver *resolver,
 void ti_begin_again(Ti *ti, Module *module, Resolver *resolver, const InferRequest *request) {
     CellSites *cells = ti->cells;
     Map *kept = ti->kept, nested = ti->nested, objects = ti->objects; /* the same names again */
+    Unrolls *unrolls = ti->unrolls;
     bool all = ti->all;
     ti_init(ti, module, resolver, request);
+    ti->unrolls = unrolls;
     ti->nested = nested;
     ti->objects = objects;
     ti->cells = cells;
