@@ -33,6 +33,7 @@ static void front(void *user) {
     bool keep = c->options.keep_text;
     if (keep) buf_init(&report, &c->arena);
     if (!ti_run(c->module, c->resolver, &job->request, keep ? &report : NULL)) return;
+    c->options.general_variant |= c->resolver->captures;
     c->weak_result = c->module->funcs.items[0]->weak_result;
     if (keep) c->text_types = buf_take(&report);
     job->ok = true;

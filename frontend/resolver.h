@@ -174,6 +174,8 @@ typedef struct Resolver {
     bool (*overloads)(void *user, OverloadKind kind, Str name);
     const Overload *(*overload)(void *user, const OverloadQuery *query);
     DependencyLog log;
+    bool
+        captures; /* an answer was an array on a device: no kernel may take for granted where arrays lie */
 } Resolver;
 
 #endif

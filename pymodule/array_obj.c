@@ -68,7 +68,7 @@ DeviceArray *py_array_new(ModState *state, RtDevice *device, RtBuffer *buffer, u
     return a;
 }
 
-static DeviceArray *made_on(DeviceArray *a, RtStream *stream) {
+DeviceArray *py_array_on(DeviceArray *a, RtStream *stream) {
     if (a && stream) a->stream = rt_stream_retain(stream);
     return a;
 }
@@ -122,7 +122,7 @@ static PyObject *of_shadow(const DeviceArray *a, PyObject *view) {
         uint64_t address = a->address ? (uint64_t)(uintptr_t)PyArray_DATA(s) : 0;
         made = py_array_new(a->state, a->device, rt_buffer_retain(a->buffer), address, kind, ndim,
                             dims, dims + ndim, a->readonly);
-        made_on(made, a->stream);
+        py_array_on(made, a->stream);
     }
     Py_DECREF(view);
     return (PyObject *)made;
@@ -402,15 +402,20 @@ static PyObject *array_reshape(PyObject *self, PyObject *args, PyObject *kwargs)
     return shadow_call(a, "reshape", args, kwargs);
 }
 
-static PyObject *array_ravel(PyObject *self, PyObject *unused) {
-    (void)unused;
+/* In an order that the array has: then it is a view. */
+static PyObject *array_ravel(PyObject *self, PyObject *args, PyObject *kwargs) {
+    static char *names[] = {"order", "stream", NULL};
     DeviceArray *a = (DeviceArray *)self;
-    if (!contiguous(a, "ravel")) return NULL;
-    PyObject *args = Py_BuildValue("(i)", -1),
-             *kwargs = Py_BuildValue("{s:s}", "order", a->layout == LAYOUT_F ? "F" : "C");
-    PyObject *view = args && kwargs ? shadow_call(a, "reshape", args, kwargs) : NULL;
-    Py_XDECREF(args);
-    Py_XDECREF(kwargs);
+    const char *order = NULL;
+    PyObject *stream;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|sO", names, &order, &stream) ||
+        !contiguous(a, "ravel"))
+        return NULL;
+    if (!order || order[0] == 'A' || order[0] == 'K') order = a->layout == LAYOUT_F ? "F" : "C";
+    PyObject *how = Py_BuildValue("((i){s:s})", -1, "order", order);
+    PyObject *view =
+        how ? array_reshape(self, PyTuple_GET_ITEM(how, 0), PyTuple_GET_ITEM(how, 1)) : NULL;
+    Py_XDECREF(how);
     return view;
 }
 
@@ -517,13 +522,43 @@ static PyObject *get_flags(PyObject *self, void *unused) {
                          f ? Py_True : Py_False, "WRITEABLE", a->readonly ? Py_False : Py_True);
 }
 
+/* Another library would take host memory for the GPU's; where there is none, it cannot. */
+static bool beside_a_gpu(void) {
+    RtError err;
+    rt_error_init(&err);
+    return rt_device_count(RT_CUDA, &err) > 0 || rt_device_count(RT_HIP, &err) > 0;
+}
+
+static PyObject *get_stream(PyObject *self, void *unused) {
+    (void)unused;
+    DeviceArray *a = (DeviceArray *)self;
+    return a->stream ? py_stream_object(a->state, a->stream) : PyLong_FromLong(0);
+}
+
+/* The same elements, of which copies and launches of others know another stream. */
+static PyObject *array_bind(PyObject *self, PyObject *args, PyObject *kwargs) {
+    static char *names[] = {"stream", NULL};
+    DeviceArray *a = (DeviceArray *)self;
+    PyObject *object = NULL, *keep;
+    RtStream *stream;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O", names, &object) ||
+        !py_stream_of(a->state, object, a->device, &stream, &keep))
+        return NULL;
+    DeviceArray *bound = py_array_on(py_array_new(a->state, a->device, rt_buffer_retain(a->buffer),
+                                                  a->address, a->kind, array_ndim(a), a->dims,
+                                                  a->dims + array_ndim(a), a->readonly),
+                                     stream);
+    Py_XDECREF(keep);
+    return (PyObject *)bound;
+}
+
 static PyObject *get_interface(PyObject *self, void *unused) {
     (void)unused;
     DeviceArray *a = (DeviceArray *)self;
-    RtDeviceKind on = rt_info(a->device)->kind;
-    if (on != RT_CUDA && on != RT_HIP) /* PyTorch's and CuPy's builds for AMD use the same name */
+    if (rt_info(a->device)->kind == RT_CPU && beside_a_gpu())
         return PyErr_SetString(PyExc_AttributeError,
-                               "__cuda_array_interface__: this array is not on a GPU"),
+                               "__cuda_array_interface__: this array is not on a GPU, though there "
+                               "is one that others would look for it on"),
                NULL;
     PyObject *typestr = PyObject_GetAttrString((PyObject *)a->state->descrs[a->kind], "str");
     PyObject *shape = get_shape(self, NULL);
@@ -533,7 +568,8 @@ static PyObject *get_interface(PyObject *self, void *unused) {
     PyObject *result = NULL;
     if (typestr && shape && strides && stream)
         result = Py_BuildValue("{s:O,s:O,s:O,s:(KO),s:i,s:O}", "shape", shape, "strides", strides,
-                               "typestr", typestr, "data", (unsigned long long)a->address,
+                               "typestr", typestr, "data",
+                               (unsigned long long)(array_size(a) ? a->address : 0),
                                a->readonly ? Py_True : Py_False, "version", 3, "stream", stream);
     Py_XDECREF(stream);
     Py_XDECREF(typestr);
@@ -553,14 +589,35 @@ static PyObject *array_repr(PyObject *self) {
     return text;
 }
 
+static PyObject *array_iterate(PyObject *self) {
+    if (array_ndim((DeviceArray *)self)) return py_surface(self, "array_rows", NULL, NULL);
+    return PyErr_SetString(PyExc_TypeError, "iteration over a 0-d array"), NULL;
+}
+static PyObject *get_pointer(PyObject *self, void *unused) {
+    (void)unused;
+    return py_surface(self, "array_pointer", NULL, NULL);
+}
+
+#define SURFACE(name)                                                                              \
+    static PyObject *surface_##name(PyObject *self, PyObject *args, PyObject *kwargs) {            \
+        return py_surface(self, "array_" #name, args, kwargs);                                     \
+    }
+SURFACE(fill)
+SURFACE(getitem)
+SURFACE(setitem)
+
 #define KEYWORDS(f) (PyCFunction)(void (*)(void)) f, METH_VARARGS | METH_KEYWORDS
 static PyMethodDef array_methods[] = {
+    {"bind", KEYWORDS(array_bind), "bind(stream=0): a view whose stream this is."},
+    {"fill", KEYWORDS(surface_fill), "fill(value, stream=0)"},
+    {"getitem", KEYWORDS(surface_getitem), "getitem(index, stream=0)"},
+    {"setitem", KEYWORDS(surface_setitem), "setitem(index, value, stream=0)"},
     {"copy_to_host", KEYWORDS(array_copy_to_host), "copy_to_host(ary=None, stream=0)"},
     {"copy_to_device", KEYWORDS(array_copy_to_device), "copy_to_device(ary, stream=0)"},
     {"__array__", KEYWORDS(array_as_numpy), NULL},
     {"transpose", array_transpose, METH_VARARGS, NULL},
     {"reshape", KEYWORDS(array_reshape), NULL},
-    {"ravel", array_ravel, METH_VARARGS, NULL},
+    {"ravel", KEYWORDS(array_ravel), NULL},
     {"view", array_view, METH_VARARGS, NULL},
     {"squeeze", KEYWORDS(array_squeeze), NULL},
     {"split", array_split, METH_VARARGS, NULL},
@@ -580,6 +637,8 @@ static PyGetSetDef array_getset[] = {
     {"itemsize", get_itemsize, NULL, NULL, NULL},
     {"alloc_size", get_alloc_size, NULL, NULL, NULL},
     {"device_pointer", get_address, NULL, "Address of the first element.", NULL},
+    {"device_ctypes_pointer", get_pointer, NULL, "The same as a ctypes.c_void_p.", NULL},
+    {"stream", get_stream, NULL, "Of the user's, that it was made on or bound to; else 0.", NULL},
     {"T", get_transposed, NULL, NULL, NULL},
     {"flags", get_flags, NULL, NULL, NULL},
     {"__cuda_array_interface__", get_interface, NULL, NULL, NULL},
@@ -595,6 +654,7 @@ static PyType_Slot array_slots[] = {
     {Py_tp_getset, array_getset},
     {Py_tp_members, array_members},
     {Py_tp_repr, array_repr},
+    {Py_tp_iter, array_iterate},
     {Py_mp_length, array_length},
     {Py_mp_subscript, array_getitem},
     {Py_mp_ass_subscript, array_setitem},
@@ -608,39 +668,11 @@ PyType_Spec py_device_array_spec = {
     .slots = array_slots,
 };
 
-/* -- memory of others ------------------------------------------------------------------------------------------------ */
-
-static void drop_object(void *object) {
-    if (!Py_IsInitialized()) return;
-    PyGILState_STATE gil = PyGILState_Ensure();
-    Py_DECREF((PyObject *)object);
-    PyGILState_Release(gil);
-}
-
-static bool read_dims(PyObject *tuple, int64_t *out, int *n) {
-    if (!tuple || !PyTuple_Check(tuple) || PyTuple_GET_SIZE(tuple) > MAX_DIMS) {
-        PyErr_SetString(PyExc_TypeError,
-                        "__cuda_array_interface__: a tuple of at most 32 integers is expected");
-        return false;
-    }
-    *n = (int)PyTuple_GET_SIZE(tuple);
-    for (int i = 0; i < *n; i++) {
-        out[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(tuple, i));
-        if (out[i] == -1 && PyErr_Occurred()) return false;
-    }
-    return true;
-}
+/* -- functions of a kind of device --------------------------------------------------------------------------------------------- */
 
 /* Of an array that may not exist: sizes wrap, rt_extent refuses what is too large. */
 static int64_t wrapping_product(int64_t a, int64_t b) {
     return (int64_t)((uint64_t)a * (uint64_t)b);
-}
-
-static void c_strides(int ndim, int64_t item, const int64_t *shape, int64_t *strides) {
-    for (int i = ndim - 1; i >= 0; i--) {
-        strides[i] = item;
-        item = wrapping_product(item, shape[i]);
-    }
 }
 
 static void f_strides(int ndim, int64_t item, const int64_t *shape, int64_t *strides) {
@@ -649,107 +681,6 @@ static void f_strides(int ndim, int64_t item, const int64_t *shape, int64_t *str
         item = wrapping_product(item, shape[i]);
     }
 }
-
-/* The kind of "<f4" and the like; -1 with an exception. */
-static int kind_of_dtype(ModState *state, PyObject *dtype) {
-    PyArray_Descr *descr = NULL;
-    if (!PyArray_DescrConverter(dtype, &descr)) return -1;
-    int kind = py_kind_of_descr(state, descr);
-    if (kind < 0) PyErr_Format(PyExc_TypeError, "arrays of dtype %S cannot lie on a device", descr);
-    Py_DECREF(descr);
-    return kind;
-}
-
-/* The stream of an interface: what was issued there may still write the array. Waits for it; not for the legacy
- * default stream, which the driver orders with ours. */
-static bool await_producer(ModState *state, RtDevice *device, PyObject *dict, bool wait,
-                           RtStream **stream, PyObject **keep) {
-    PyObject *object = PyDict_GetItemString(dict, "stream");
-    *stream = NULL, *keep = NULL;
-    if (!object || object == Py_None) return true;
-    if (!py_stream_of(state, object, device, stream, keep)) return false;
-    if (!*stream)
-        return PyErr_SetString(PyExc_ValueError,
-                               "__cuda_array_interface__: a stream is not 0, that is ambiguous"),
-               false;
-    PyObject *done = NULL;
-    if (!wait || rt_stream_handle(*stream) == 1 ||
-        (done = PyObject_CallMethod(*keep, "synchronize", NULL))) {
-        Py_XDECREF(done);
-        return true;
-    }
-    Py_CLEAR(*keep);
-    return false;
-}
-
-static DeviceArray *wrap_interface(ModState *state, RtDevice *device, PyObject *owner,
-                                   PyObject *dict, bool wait) {
-    int64_t shape[MAX_DIMS], strides[MAX_DIMS], lo, hi;
-    int ndim, nstrides;
-    if (!PyDict_Check(dict))
-        return PyErr_SetString(PyExc_TypeError, "__cuda_array_interface__ is no dict"), NULL;
-    PyObject *typestr = PyDict_GetItemString(dict, "typestr"),
-             *data = PyDict_GetItemString(dict, "data");
-    PyObject *given = PyDict_GetItemString(dict, "strides"),
-             *mask = PyDict_GetItemString(dict, "mask");
-    if (mask && mask != Py_None)
-        return PyErr_SetString(PyExc_NotImplementedError, "masked device arrays"), NULL;
-    if (!typestr || !data || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2)
-        return PyErr_SetString(PyExc_TypeError,
-                               "__cuda_array_interface__: typestr or data is missing"),
-               NULL;
-    int kind = kind_of_dtype(state, typestr);
-    if (kind < 0 || !read_dims(PyDict_GetItemString(dict, "shape"), shape, &ndim)) return NULL;
-    int64_t item = PyDataType_ELSIZE(state->descrs[kind]);
-    c_strides(ndim, item, shape, strides);
-    if (given && given != Py_None && (!read_dims(given, strides, &nstrides) || nstrides != ndim)) {
-        if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_ValueError, "shape and strides differ in length");
-        return NULL;
-    }
-    uint64_t address = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(data, 0));
-    int readonly = PyObject_IsTrue(PyTuple_GET_ITEM(data, 1));
-    if (PyErr_Occurred()) return NULL;
-    if (!rt_extent(ndim, item, shape, strides, &lo, &hi))
-        return PyErr_SetString(PyExc_ValueError, "the array is too large"), NULL;
-    RtStream *stream;
-    PyObject *keep;
-    if (!await_producer(state, device, dict, wait, &stream, &keep)) return NULL;
-    RtError err;
-    RtBuffer *buffer = NULL;
-    DeviceArray *a = NULL;
-    Py_INCREF(owner);
-    PY_UNLOCKED(state, &err,
-                buffer = rt_buffer_foreign(device, address + (uint64_t)lo, hi - lo, owner,
-                                           drop_object, &err));
-    if (buffer)
-        a = made_on(
-            py_array_new(state, device, buffer, address, kind, ndim, shape, strides, readonly != 0),
-            stream);
-    else
-        Py_DECREF(owner);
-    Py_XDECREF(keep);
-    return a;
-}
-
-static DeviceArray *wrap_foreign(ModState *state, RtDevice *device, PyObject *object, bool wait) {
-    if (Py_TYPE(object) == state->device_array_type) return (DeviceArray *)Py_NewRef(object);
-    if (py_is_array(state, object) || PyLong_CheckExact(object) || PyFloat_CheckExact(object))
-        return NULL;
-    PyObject *interface;
-    int has = py_get_optional(object, "__cuda_array_interface__", &interface);
-    if (has < 0) return NULL;
-    if (has == 0) return py_from_dlpack(state, device, object);
-    DeviceArray *a = wrap_interface(state, device, object, interface, wait);
-    Py_DECREF(interface);
-    return a;
-}
-
-DeviceArray *py_as_device_array(ModState *state, RtDevice *device, PyObject *object) {
-    return wrap_foreign(state, device, object, true);
-}
-
-/* -- functions of a kind of device --------------------------------------------------------------------------------------------- */
 
 static RtBuffer *buffer_new(ModState *state, RtDevice *device, RtMemory memory, int64_t size,
                             RtStream *stream) {
@@ -797,13 +728,13 @@ PyObject *py_api_device_array(PyObject *self, PyObject *args, PyObject *kwargs) 
                                      &strides_object, &order, &stream_object, &memory))
         return NULL;
     bool fortran;
-    int kind = kind_of_dtype(state, dtype);
+    int kind = py_kind_of_dtype(state, dtype);
     if (kind < 0 || !read_order(order, &fortran)) return NULL;
     int64_t item = PyDataType_ELSIZE(state->descrs[kind]);
     if (!read_shape(shape_object, item, shape, &ndim, &size)) return NULL;
-    (fortran ? f_strides : c_strides)(ndim, item, shape, strides);
+    (fortran ? f_strides : py_c_strides)(ndim, item, shape, strides);
     if (strides_object != Py_None &&
-        (!read_dims(strides_object, strides, &nstrides) || nstrides != ndim)) {
+        (!py_read_dims(strides_object, strides, &nstrides) || nstrides != ndim)) {
         if (!PyErr_Occurred())
             PyErr_SetString(PyExc_ValueError, "shape and strides differ in length");
         return NULL;
@@ -816,9 +747,9 @@ PyObject *py_api_device_array(PyObject *self, PyObject *args, PyObject *kwargs) 
     DeviceArray *a = NULL;
     RtBuffer *buffer = buffer_new(state, device, (RtMemory)memory, hi - lo, stream);
     if (buffer)
-        a = made_on(py_array_new(state, device, buffer, buffer->address - (uint64_t)lo, kind, ndim,
-                                 shape, strides, false),
-                    stream);
+        a = py_array_on(py_array_new(state, device, buffer, buffer->address - (uint64_t)lo, kind,
+                                     ndim, shape, strides, false),
+                        stream);
     Py_XDECREF(keep);
     return (PyObject *)a;
 }
@@ -838,7 +769,7 @@ static PyObject *copy_in(DeviceApi *api, PyObject *object, PyObject *stream_obje
     ModState *state = api->state;
     PyArrayObject *host = packed_source(object);
     if (!host) return NULL;
-    int kind = kind_of_dtype(state, (PyObject *)PyArray_DESCR(host)), ndim = PyArray_NDIM(host);
+    int kind = py_kind_of_dtype(state, (PyObject *)PyArray_DESCR(host)), ndim = PyArray_NDIM(host);
     RtDevice *device = kind < 0 ? NULL : to ? to->device : py_current_device(state, api->wanted);
     RtStream *stream = NULL;
     PyObject *keep = NULL;
@@ -852,14 +783,14 @@ static PyObject *copy_in(DeviceApi *api, PyObject *object, PyObject *stream_obje
             int64_t dims[2 * MAX_DIMS];
             for (int i = 0; i < ndim; i++)
                 dims[i] = PyArray_DIM(host, i);
-            (PyArray_IS_C_CONTIGUOUS(host) ? c_strides : f_strides)(
+            (PyArray_IS_C_CONTIGUOUS(host) ? py_c_strides : f_strides)(
                 ndim, PyDataType_ELSIZE(PyArray_DESCR(host)), dims, dims + ndim);
             RtBuffer *buffer =
                 buffer_new(state, device, RT_MEM_DEVICE, PyArray_NBYTES(host), stream);
             if (buffer)
-                a = made_on(py_array_new(state, device, buffer, buffer->address, kind, ndim, dims,
-                                         dims + ndim, false),
-                            stream);
+                a = py_array_on(py_array_new(state, device, buffer, buffer->address, kind, ndim,
+                                             dims, dims + ndim, false),
+                                stream);
         }
         if (a && !copy_host(a, host, stream, true)) Py_CLEAR(a);
     }
@@ -885,30 +816,6 @@ PyObject *py_api_to_device(PyObject *self, PyObject *args, PyObject *kwargs) {
     return copy_in(api, object, stream, to == Py_None ? NULL : (DeviceArray *)to);
 }
 
-/* as_device_array(object, sync) */
-PyObject *py_api_as_device_array(PyObject *self, PyObject *args) {
-    DeviceApi *api = (DeviceApi *)self;
-    PyObject *object;
-    int sync = true;
-    if (!PyArg_ParseTuple(args, "O|p", &object, &sync)) return NULL;
-    RtDevice *device = py_current_device(api->state, api->wanted);
-    DeviceArray *a = device ? wrap_foreign(api->state, device, object, sync) : NULL;
-    if (!a && !PyErr_Occurred())
-        PyErr_Format(PyExc_TypeError, "'%.100s' has no __cuda_array_interface__",
-                     Py_TYPE(object)->tp_name);
-    return (PyObject *)a;
-}
-
-/* from_interface(dict, owner, sync): Numba's from_cuda_array_interface. */
-PyObject *py_api_from_interface(PyObject *self, PyObject *args) {
-    DeviceApi *api = (DeviceApi *)self;
-    PyObject *dict, *owner = Py_None;
-    int sync = true;
-    if (!PyArg_ParseTuple(args, "O|Op", &dict, &owner, &sync)) return NULL;
-    RtDevice *device = py_current_device(api->state, api->wanted);
-    return device ? (PyObject *)wrap_interface(api->state, device, owner, dict, sync) : NULL;
-}
-
 static void drop_buffer(PyObject *capsule) {
     RtBuffer *buffer = PyCapsule_GetPointer(capsule, "quern.buffer");
     Py_BEGIN_ALLOW_THREADS;
@@ -929,7 +836,7 @@ PyObject *py_api_pinned_array(PyObject *self, PyObject *args, PyObject *kwargs) 
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|Os", names, &shape_object, &dtype, &order))
         return NULL;
     bool fortran;
-    int kind = kind_of_dtype(state, dtype);
+    int kind = py_kind_of_dtype(state, dtype);
     if (kind < 0 || !read_order(order, &fortran) ||
         !read_shape(shape_object, PyDataType_ELSIZE(state->descrs[kind]), shape, &ndim, &size))
         return NULL;

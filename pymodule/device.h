@@ -79,12 +79,22 @@ PyObject *py_api_as_device_array(PyObject *self, PyObject *args);
 PyObject *py_api_from_interface(PyObject *self, PyObject *args);
 PyObject *py_api_pinned_array(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *py_api_stream(PyObject *self, PyObject *unused); /* stream_obj.c */
+/* Of a stream that others hold, too. */
+PyObject *py_stream_object(ModState *state, RtStream *stream);
 PyObject *py_api_default_stream(PyObject *self, PyObject *unused);
 PyObject *py_api_external_stream(PyObject *self, PyObject *handle);
 PyObject *py_api_event(PyObject *self, PyObject *args, PyObject *kwargs);
 
 /* -- array_obj.c -- */
 extern PyType_Spec py_device_array_spec;
+/* The array, which the stream belongs to from now on (NULL: none). */
+DeviceArray *py_array_on(DeviceArray *a, RtStream *stream);
+/* -- array_foreign.c -- */
+bool py_read_dims(PyObject *tuple, int64_t *out, int *n);
+/* The kind of "<f4" and the like; -1 with an exception. */
+int py_kind_of_dtype(ModState *state, PyObject *dtype);
+void py_c_strides(int ndim, int64_t item, const int64_t *shape, int64_t *strides);
+/* -- array_obj.c -- */
 DeviceArray *
 py_array_new(ModState *state, RtDevice *device, RtBuffer *buffer, uint64_t address, int kind,
              int ndim, const int64_t *shape, const int64_t *strides,

@@ -215,11 +215,12 @@ static PyObject *signature_object(Arena *arena, const Type *const *types, int32_
 /* Of what the compiler looked at, compiled code names classes (exceptions, named tuples) and arrays. Functions
  * above all are not kept: a function that was passed as an argument, and its code with it, goes when the user's
  * last reference goes. */
-static PyObject *kept_by_code(PyObject *seen) {
+static PyObject *kept_by_code(const ModState *state, PyObject *seen) {
     PyObject *kept = PyList_New(0);
     for (Py_ssize_t i = 0; kept && i < PyList_GET_SIZE(seen); i++) {
         PyObject *o = PyList_GET_ITEM(seen, i);
-        if ((PyType_Check(o) || PyArray_Check(o)) && PyList_Append(kept, o) < 0) Py_CLEAR(kept);
+        bool named = PyType_Check(o) || PyArray_Check(o) || Py_TYPE(o) == state->device_array_type;
+        if (named && PyList_Append(kept, o) < 0) Py_CLEAR(kept);
     }
     return kept;
 }
@@ -261,7 +262,7 @@ Spec *py_spec_of_artifact(JitCore *core, PyResolver *r, const CompileRequest *q,
     artifact_retain(artifact);
     spec->artifact = artifact;
     spec->declared = !q->keys;
-    spec->keep = kept_by_code(r->keep);
+    spec->keep = kept_by_code(core->state, r->keep);
     spec->declared_text = q->signature ? PyUnicode_FromString(q->signature) : NULL;
     spec->nothing = Py_NewRef(Py_None);
     spec->signature = signature_object(r->arena, types, n, result);

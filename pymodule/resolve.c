@@ -621,6 +621,7 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     if ((found = bind_index_trick(r, b, object))) return found > 0;
     if ((found = py_bind_of_c(r, b, object))) return found > 0;
     if ((found = bind_wrapped(r, b, object))) return found > 0;
+    if ((found = py_bind_device_array(r, b, object, path))) return found > 0;
     return py_bind_name(r, b, BIND_OPAQUE, type->tp_name);
 }
 

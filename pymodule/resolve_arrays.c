@@ -1,5 +1,6 @@
-/* resolve_arrays.c - global arrays and records: constants of the code, copied into it or read in place. */
-#include "pymodule/state.h"
+/* resolve_arrays.c - global arrays and records: constants of the code, copied into it or read in place; and global arrays of a
+ * device, which kernels read and write where they are. */
+#include "pymodule/device.h"
 
 /* What the user is told of a type leaves out where the fields of records lie; this is all of it. */
 Str py_type_text(PyResolver *r, const Type *type) {
@@ -81,4 +82,57 @@ bool py_bind_record(PyResolver *r, Binding *b, PyObject *object) {
     bool ok = array && PyList_Append(r->keep, array) == 0 && py_bind_array(r, b, array);
     Py_XDECREF(array);
     return ok;
+}
+
+/* -- arrays on devices ------------------------------------------------------------------------------- */
+
+static RtDeviceKind kind_of_target(TargetKind target) {
+    return target == TARGET_NVPTX ? RT_CUDA : target == TARGET_AMDGPU ? RT_HIP : RT_CPU;
+}
+
+/* Code knows the address, which no other process shares: it has a path that leads nowhere, for the disk cache. */
+static bool bind_captured(PyResolver *r, Binding *b, DeviceArray *a, Str path) {
+    const Type *element = py_element_type(r->state, r->types, r->arena, a->kind);
+    int ndim = array_ndim(a);
+    if (!element || PyList_Append(r->keep, (PyObject *)a) < 0) return false;
+    FrozenArray *frozen = arena_new(r->arena, FrozenArray);
+    int64_t *dims = arena_array(r->arena, int64_t, 2 * ndim + 1);
+    memcpy(dims, a->dims, sizeof *dims * (size_t)(2 * ndim));
+    frozen->shape = dims;
+    frozen->strides = dims + ndim;
+    frozen->bytes = (const void *)(uintptr_t)a->address;
+    frozen->in_place = frozen->on_device = true;
+    frozen->handle = a;
+    frozen->name = STR("array");
+    const Type *type = type_array(r->types, element, ndim, (Layout)a->layout);
+    frozen->type = type_array_readonly(r->types, type, a->readonly);
+    b->kind = BIND_ARRAY;
+    b->array = frozen;
+    Hasher h;
+    hash_init(&h);
+    hash_u64(&h, a->address);
+    hash_update(&h, dims, sizeof *dims * (size_t)(2 * ndim));
+    b->digest = hash_final(&h);
+    r->base.captures = true;
+    Str nowhere = str_printf(r->arena, "the device array " STR_FMT, STR_ARG(path));
+    py_log_dependency(r, DEP_GLOBAL, nowhere, b);
+    return true;
+}
+
+int py_bind_device_array(PyResolver *r, Binding *b, PyObject *object, Str path) {
+    RtDeviceKind wanted = kind_of_target(r->options.target);
+    if (!r->options.kernel && wanted == RT_CPU) return 0;
+    RtDevice *device = py_current_device(r->state, wanted == RT_HIP ? RT_HIP : RT_CUDA);
+    DeviceArray *a = device ? py_as_device_array(r->state, device, object) : NULL;
+    if (!a) return PyErr_Occurred() ? -1 : 0;
+    RtDeviceKind lies = rt_info(a->device)->kind;
+    bool ok;
+    if (lies == wanted) {
+        ok = bind_captured(r, b, a, path);
+    } else {
+        Str label = str_printf(r->arena, "an array on the %s device", rt_kind_name(lies));
+        ok = py_bind_name(r, b, BIND_OPAQUE, label.bytes);
+    }
+    Py_DECREF(a);
+    return ok ? 1 : -1;
 }

@@ -254,6 +254,8 @@ void py_overloads_init(PyResolver *r);
 /* resolve_foreign.c: a function of ctypes or cffi. 1 bound, 0 another object, -1 exception. */
 int py_bind_of_c(PyResolver *r, Binding *b, PyObject *object);
 /* resolve_arrays.c. false: exception. */
+/* A device's, or another library's: 1 bound, 0 another object, -1 exception. */
+int py_bind_device_array(PyResolver *r, Binding *b, PyObject *object, Str path);
 bool py_bind_array(PyResolver *r, Binding *b, PyObject *array);
 bool py_bind_record(PyResolver *r, Binding *b, PyObject *record);
 bool py_bind_time(PyResolver *r, Binding *b, PyObject *scalar); /* times.c */

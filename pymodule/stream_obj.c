@@ -10,6 +10,10 @@ static PyObject *stream_object(ModState *state, RtStream *stream) { /* takes the
     return (PyObject *)o;
 }
 
+PyObject *py_stream_object(ModState *state, RtStream *stream) {
+    return stream_object(state, rt_stream_retain(stream));
+}
+
 static void stream_dealloc(PyObject *self) {
     StreamObject *o = (StreamObject *)self;
     PyTypeObject *type = Py_TYPE(self);
@@ -136,6 +140,11 @@ static PyObject *stream_handle(PyObject *self, void *unused) {
     return PyLong_FromUnsignedLongLong(rt_stream_handle(((StreamObject *)self)->stream));
 }
 
+static PyObject *stream_external(PyObject *self, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(rt_stream_is_external(((StreamObject *)self)->stream));
+}
+
 static PyObject *stream_cuda_stream(PyObject *self, PyObject *unused) {
     (void)unused;
     return Py_BuildValue("(iK)", 0,
@@ -156,15 +165,28 @@ static PyMethodDef stream_methods[] = {
 };
 static PyGetSetDef stream_getset[] = {
     {"handle", stream_handle, NULL, "The driver's handle, as an int.", NULL},
+    {"external", stream_external, NULL, "Does it belong to somebody else?", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyMemberDef stream_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(StreamObject, weakrefs), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };
+/* Objects of one stream are equal. */
+static PyObject *stream_compare(PyObject *a, PyObject *b, int op) {
+    if (Py_TYPE(a) != Py_TYPE(b) || (op != Py_EQ && op != Py_NE)) Py_RETURN_NOTIMPLEMENTED;
+    bool same = ((StreamObject *)a)->stream == ((StreamObject *)b)->stream;
+    return PyBool_FromLong(same == (op == Py_EQ));
+}
+static Py_hash_t stream_hash(PyObject *self) {
+    return (Py_hash_t)((uintptr_t)((StreamObject *)self)->stream >> 4);
+}
+
 static PyType_Slot stream_slots[] = {
-    {Py_tp_dealloc, stream_dealloc}, {Py_tp_methods, stream_methods}, {Py_tp_getset, stream_getset},
-    {Py_tp_members, stream_members}, {Py_nb_int, stream_int},         {0, NULL},
+    {Py_tp_dealloc, stream_dealloc}, {Py_tp_methods, stream_methods},
+    {Py_tp_getset, stream_getset},   {Py_tp_members, stream_members},
+    {Py_nb_int, stream_int},         {Py_tp_richcompare, stream_compare},
+    {Py_tp_hash, stream_hash},       {0, NULL},
 };
 PyType_Spec py_stream_spec = {
     .name = "quern._quern.Stream",

@@ -193,10 +193,11 @@ RtStream *rt_stream_new(RtDevice *device, RtError *err);
 /* A stream that belongs to somebody else (handle: CUstream; 0, 1, 2 are the driver's default,
  * legacy and per-thread streams). Never destroyed by us. */
 RtStream *rt_stream_external(RtDevice *device, uint64_t handle, RtError *err);
-RtStream *rt_stream_default(RtDevice *device);     /* borrowed [quick] */
-RtStream *rt_stream_retain(RtStream *stream);      /* [quick] */
-void rt_stream_release(RtStream *stream);          /* pending work still completes */
-uint64_t rt_stream_handle(const RtStream *stream); /* [quick] */
+RtStream *rt_stream_default(RtDevice *device);      /* borrowed [quick] */
+RtStream *rt_stream_retain(RtStream *stream);       /* [quick] */
+void rt_stream_release(RtStream *stream);           /* pending work still completes */
+uint64_t rt_stream_handle(const RtStream *stream);  /* [quick] */
+bool rt_stream_is_external(const RtStream *stream); /* [quick] */
 /* Waits. `poll` may be NULL; otherwise poll->poll is called about every 50 ms on this thread, and a
  * wait that it interrupts fails with RT_PENDING while the work goes on. Reports failures and
  * exceptions of kernels. */

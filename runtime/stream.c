@@ -50,6 +50,10 @@ RtStream *rt_stream_external(RtDevice *device, uint64_t handle, RtError *err) {
 RtStream *rt_stream_default(RtDevice *device) {
     return &device->default_stream;
 }
+bool rt_stream_is_external(const RtStream *stream) {
+    return !stream->owned;
+}
+
 uint64_t rt_stream_handle(const RtStream *stream) {
     return stream->handle;
 }

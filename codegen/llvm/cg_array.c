@@ -414,7 +414,14 @@ static Value global_in_place(Cg *cg, const FrozenArray *frozen) {
     return below ? LLVMConstInBoundsGEP2(cg->i8, global, &offset, 1) : global;
 }
 
+/* The device's address of the first element, as it is. */
+static Value captured(Cg *cg, const FrozenArray *frozen) {
+    Value address = cg_int(cg->i64, (int64_t)(intptr_t)frozen->bytes);
+    return LLVMConstIntToPtr(address, cg->ptr[cg_space(cg, (Space)frozen->type->space)]);
+}
+
 static Value frozen_global(Cg *cg, const FrozenArray *frozen) {
+    if (frozen->on_device) return captured(cg, frozen);
     if (frozen->in_place) return global_in_place(cg, frozen);
     MapValue *known = map_find(&cg->frozen, map_key(frozen));
     if (known) return known->ptr;

@@ -99,11 +99,12 @@ struct ConstVal {
 
 /* A constant array of the program (a global or closure variable, frozen when first compiled). */
 typedef struct FrozenArray {
-    const Type *type; /* readonly; C layout where the bytes are a copy */
+    const Type *type; /* readonly, unless it is on_device; C layout where the bytes are a copy */
     const int64_t *shape;
     const void *bytes; /* the first element: in the arena, or `in_place` */
     int64_t nbytes;
-    bool in_place;          /* in memory that outlives the code, which refers to it */
+    bool in_place;  /* in memory that outlives the code, which refers to it */
+    bool on_device; /* in_place: in memory of the device that the code is for; it may be written */
     const int64_t *strides; /* in_place: in bytes */
     void *handle;           /* in_place: the resolver's, of the object whose memory it is */
     Str name;

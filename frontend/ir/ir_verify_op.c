@@ -495,7 +495,8 @@ static bool check_new_array(Verifier *v, Ref ref) {
     case OP_frozen:
         if (!inst->u.frozen || inst->u.frozen->type != type)
             return bad(v, ref, "the array is missing");
-        return type->readonly || bad(v, ref, "a frozen array is readonly");
+        return type->readonly || inst->u.frozen->on_device ||
+               bad(v, ref, "a frozen array is readonly");
     case OP_dynamic_shared:
         return (type->ndim == 1 && type->space == SPACE_SHARED) ||
                bad(v, ref, "1-D in shared memory only");

@@ -5,7 +5,7 @@ from types import FunctionType
 import numpy as np
 
 from . import _gpu, _quern
-from ._gpu_ufunc import _BLOCK, _argument, _at, _cast, _fits, _is_device, _number, _settle_weak, _within
+from ._gpu_ufunc import _argument, _at, _cast, _fits, _foreign_out, _is_device, _number, _settle_weak, _within, _BLOCK
 from .cuda import blockDim, blockIdx, gridDim, threadIdx
 
 
@@ -106,7 +106,7 @@ class GpuGufunc:
             args, outs = args[:self.nin], args[self.nin:]
         if len(args) != self.nin or len(outs) not in (0, self.nout):
             raise TypeError(f"{self.__name__}() takes from {self.nin} to {self.nargs} positional arguments but {len(args) + len(outs)} were given")
-        outs = list(outs) or [None] * self.nout
+        outs = [_foreign_out(self._gpu, o) for o in outs] or [None] * self.nout
         args = [_argument(self._gpu, a) for a in args]
         on_device = any(_is_device(a) for a in args)
         dtypes, single = self._choose(args, outs)

@@ -125,6 +125,7 @@ class GpuUfunc:
             raise TypeError(f"{self.__name__}() takes {self.nin} positional arguments but {len(args)} were given")
         if isinstance(out, tuple):
             out, = out
+        out = _foreign_out(self._gpu, out)
         args = [_argument(self._gpu, a) for a in args]
         on_device = any(_is_device(a) for a in args)
         dtypes, result = self._choose(args)
@@ -174,6 +175,11 @@ class GpuUfunc:
 
     def __repr__(self):
         return f"<ufunc '{self.__name__}' for {self._gpu.kind}>"
+
+
+def _foreign_out(gpu, out):
+    """An output of another library as a device array of ours, which the call returns then."""
+    return out if out is None or hasattr(out, "shape") or not _is_device(out) else gpu.as_cuda_array(out)
 
 
 def _argument(gpu, value):

@@ -1,4 +1,5 @@
-"""Attributes and methods of dispatchers and kernels that need no speed. `self` is a Dispatcher or a Kernel."""
+"""Attributes and methods of dispatchers, kernels and device arrays that need no speed. `self` is a Dispatcher or a Kernel; where the
+name begins with array_, a DeviceNDArray."""
 import sys
 
 from . import _quern, types
@@ -297,3 +298,32 @@ def reduce(self):
     if found is not self:
         raise pickle.PicklingError(f"cannot pickle {self!r}: {self.__module__}.{self.__qualname__} is another object")
     return _find, (self.__module__, self.__qualname__)
+
+
+# -- device arrays ---------------------------------------------------------------------------------------------
+
+
+def array_rows(self):
+    return (self[i] for i in range(len(self)))
+
+
+def array_pointer(self):
+    import ctypes
+    return ctypes.c_void_p(self.device_pointer)
+
+
+def _bound(self, stream):
+    return self if stream in (0, None) else self.bind(stream)
+
+
+def array_fill(self, value, stream=0):
+    _bound(self, stream)[...] = value
+
+
+def array_getitem(self, index, stream=0):
+    """self[index], a copy of the element where there is one: as the view of the subscript, bound to the stream."""
+    return _bound(self, stream)[index]
+
+
+def array_setitem(self, index, value, stream=0):
+    _bound(self, stream)[index] = value
