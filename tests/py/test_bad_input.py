@@ -448,7 +448,7 @@ def test_EXC_10_arguments_that_lie(device):
     ({"shape": "abc", "typestr": "<f8", "data": (16, False), "version": 3}, ""),
     ({"shape": (3,), "typestr": "<f8", "data": 5, "version": 3}, ""),
     ({"shape": (3,), "strides": (8, 8), "typestr": "<f8", "data": (16, False), "version": 3}, ""),
-    ({"shape": (3,), "typestr": "<f8", "data": (16, False), "version": 3, "mask": 1}, "masked device arrays"),
+    ({"shape": (3,), "typestr": "<f8", "data": (16, False), "version": 3, "mask": 1}, "Masked arrays"),
     (5, ""), (None, ""),
 ], ids=str)
 def test_CUH_09_interfaces_that_lie(device, interface, part):
