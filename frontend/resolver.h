@@ -60,6 +60,9 @@ typedef struct Binding {
      * result; there are no others. Those of a ufunc are NumPy's loops: the first that is reached by safe casts. */
     const Signature *declared;
     int32_t ndeclared;
+    /* BIND_FOREIGN, of cuda.declare_device: for kernels alone; on GPUs `number` is 0 and `name` its symbol. by_pointer: its first
+     * parameter is where the result goes. together: it waits for the grid. */
+    bool in_kernels, by_pointer, together;
     bool elementwise;       /* BIND_FUNCTION: of a ufunc; on arrays it is called for each element */
     UfuncIdentity identity; /* of a ufunc */
     bool

@@ -480,6 +480,7 @@ Spec *py_cache_find(JitCore *core, CompileRequest *q) {
     PyResolver r;
     py_resolver_init(&r, core->state, core->py_func, &q->options.infer);
     r.locals = core->locals;
+    r.linked = core->linked;
     Compilation *c = cg_begin(&q->options, &r.base);
     Finding f = {.core = core, .q = q, .r = &r, .folder = &folder};
     if (c && py_resolver_attach(&r, c) && !arena_guard(cg_arena(c), find_entry, &f))

@@ -54,6 +54,8 @@ void py_dump_launch(PyObject *name, const Artifact *artifact, const RtLaunch *la
 /* The device that kernels of this kind run on now (cuda.jit: RT_CUDA). Warns once when the cpu device
  * takes the place of a missing one. NULL: exception. */
 RtDevice *py_current_device(ModState *state, RtDeviceKind wanted);
+/* What its kernels are compiled for. [kernel_obj.c] */
+TargetKind py_target_of(RtDeviceKind kind);
 /* Prepares a context for calls that may wait: poll and stack limit. The GIL is released until py_resume. */
 void py_release(CallContext *ctx, CallFrame *frame);
 void py_resume(CallFrame *frame);

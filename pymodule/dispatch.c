@@ -117,6 +117,7 @@ void py_core_clear(JitCore *core) {
     Py_CLEAR(core->name);
     Py_CLEAR(core->param_names);
     Py_CLEAR(core->locals);
+    Py_CLEAR(core->linked);
     Py_CLEAR(core->cache_log);
     py_core_free_specs(core);
     if (core->at) {
@@ -358,6 +359,8 @@ static void attempt_begin(Attempt *a, JitCore *core, CompileRequest *q) {
     if (py_dump_needs_text(a->dump)) q->options.keep_text = true;
     py_resolver_init(&a->resolver, core->state, core->py_func, &q->options.infer);
     a->resolver.locals = core->locals;
+    a->resolver.linked = core->linked;
+    a->resolver.arch = q->options.arch;
     a->c = cg_begin(&q->options, &a->resolver.base);
     if (!a->c) {
         PyErr_NoMemory();
@@ -376,6 +379,7 @@ static Spec *back(Attempt *a) {
     Artifact *artifact = cg_back_end(c);
     if (thread) PyEval_RestoreThread(thread);
     if (!artifact) return NULL;
+    if (!py_link(&a->resolver, artifact)) return artifact_release(artifact), NULL;
     Spec *spec = NULL;
     const Signature *types = &a->types;
     const Type *result = result_type(c);
@@ -527,6 +531,7 @@ int py_core_result_kind(JitCore *core, const TypeKey *keys, int32_t n) {
     PyResolver r;
     py_resolver_init(&r, core->state, core->py_func, &q.options.infer);
     r.locals = core->locals;
+    r.linked = core->linked;
     Compilation *c = cg_begin(&q.options, &r.base);
     if (!c) return PyErr_NoMemory(), -1;
     int kind = -1;

@@ -168,9 +168,9 @@ typedef struct JitCore {
     bool (*prepare)(
         Spec *
             spec); /* of a declared signature, before calls see it; NULL: nothing to do. false: exception */
-    bool unsupported_kwargs; /* the function has **kwargs */
-    PyObject *param_names;   /* tuple */
-    PyObject *locals;        /* the option of that name, or NULL: see PyResolver */
+    bool unsupported_kwargs;   /* the function has **kwargs */
+    PyObject *param_names;     /* tuple */
+    PyObject *locals, *linked; /* the options locals and link, or NULL: see PyResolver */
     PyObject
         *cache_log; /* what the disk cache did, for stats: {table: {signature: ...}}, or NULL */
 } JitCore;
@@ -313,6 +313,7 @@ PyObject *py_ufunc_stand_in(PyObject *ufunc);
 PyObject *
 py_data_of_ufunc(PyObject *ufunc); /* it dies with the ufunc, and can be referred to weakly */
 const CompileOptions *py_options_of_dispatcher(PyObject *dispatcher);
+bool py_link(PyResolver *r, Artifact *artifact); /* resolve_foreign.c */
 /* What the option locals of each says (borrowed), or NULL. */
 PyObject *py_locals_of_dispatcher(PyObject *dispatcher);
 bool py_dispatcher_is_parallel(PyObject *dispatcher);

@@ -86,6 +86,7 @@ static PyObject *diagnose(JitCore *core, const CompileOptions *options, Question
     request.options = *options;
     py_resolver_init(&r, core->state, core->py_func, &request.options.infer);
     r.locals = core->locals;
+    r.linked = core->linked;
     Compilation *c = cg_begin(&request.options, &r.base);
     if (!c) return PyErr_NoMemory();
     PyObject *types = NULL;

@@ -80,13 +80,25 @@ static bool declare_all(Kernel *k, JitCore *core) {
 }
 
 /* The option of that name; borrowed, or NULL. */
+static PyObject *option_of(const Kernel *k, const char *name) {
+    PyObject *option = k->user_options ? PyDict_GetItemString(k->user_options, name) : NULL;
+    return option == Py_None ? NULL : option;
+}
 static PyObject *locals_of(const Kernel *k) {
-    return k->user_options ? PyDict_GetItemString(k->user_options, "locals") : NULL;
+    return option_of(k, "locals");
 }
 
 static inline int core_index(const RtDeviceInfo *info) {
     return QN_LIKELY(info->model == 0) ? (int)info->kind
                                        : RT_KINDS - 1 + QN_MIN(info->model, MORE_MODELS);
+}
+
+TargetKind py_target_of(RtDeviceKind kind) {
+    static const TargetKind targets[RT_KINDS] = {[RT_CPU] = TARGET_CPU,
+                                                 [RT_CUDA] = TARGET_NVPTX,
+                                                 [RT_HIP] = TARGET_AMDGPU,
+                                                 [RT_NULL] = TARGET_CPU};
+    return targets[kind];
 }
 
 static JitCore *make_core(Kernel *k, const RtDeviceInfo *info) {
@@ -95,16 +107,13 @@ static JitCore *make_core(Kernel *k, const RtDeviceInfo *info) {
     CompileOptions options = k->options;
     options.entry = ENTRY_KERNEL;
     options.infer.kernel = true;
-    static const TargetKind targets[RT_KINDS] = {[RT_CPU] = TARGET_CPU,
-                                                 [RT_CUDA] = TARGET_NVPTX,
-                                                 [RT_HIP] = TARGET_AMDGPU,
-                                                 [RT_NULL] = TARGET_CPU};
-    options.infer.target = targets[info->kind];
+    options.infer.target = py_target_of(info->kind);
     if (!k->arch[at][0]) memcpy(k->arch[at], info->arch, sizeof info->arch);
     options.arch = info->arch[0] ? k->arch[at] : NULL;
     QN_LOCK(&k->lock);
     bool made = core->py_func || py_core_init(core, k->state, k->py_func, &options);
     if (made && !core->locals) core->locals = Py_XNewRef(locals_of(k));
+    if (made && !core->linked) core->linked = Py_XNewRef(option_of(k, "link"));
     core->prepare = add_extra;
     QN_UNLOCK(&k->lock);
     if (!made || !declare_all(k, core)) return NULL;

@@ -9,6 +9,7 @@
 void py_resolver_close(PyResolver *r) {
     Py_CLEAR(r->keep);
     Py_CLEAR(r->held);
+    Py_CLEAR(r->links);
 }
 
 /* -- making bindings ---------------------------------------------------------------------------- */
@@ -180,7 +181,7 @@ static bool read_declared(PyResolver *r, Binding *b, PyObject *texts) {
     return true;
 }
 
-static bool bind_function(PyResolver *r, Binding *b, PyObject *function) {
+bool py_bind_function(PyResolver *r, Binding *b, PyObject *function) {
     b->kind = BIND_FUNCTION;
     PyObject *name = PyCode_Check(function) ? ((PyCodeObject *)function)->co_name
                                             : ((PyFunctionObject *)function)->func_name;
@@ -558,24 +559,13 @@ static int bind_index_trick(PyResolver *r, Binding *b, PyObject *object) {
     return 0;
 }
 
-/* What stands for a Python function of its own: cfunc(). 1 bound, 0 another object, -1 exception. */
-static int bind_wrapped(PyResolver *r, Binding *b, PyObject *object) {
-    PyObject *function;
-    if (py_get_optional(object, "_quern_function", &function) < 0) return -1;
-    int found = function && PyFunction_Check(function);
-    if (found && !bind_function(r, b, function)) found = -1;
-    if (found > 0) b->handle = function; /* the wrapper, which is kept, keeps it */
-    Py_XDECREF(function);
-    return found;
-}
-
 static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     ModState *state = r->state;
     PyTypeObject *type = Py_TYPE(object);
     PyObject *function = py_function_of(state, object);
     if (function) {
         PyObject *declared = declared_of(state, object);
-        bool bound = !PyErr_Occurred() && bind_function(r, b, function) &&
+        bool bound = !PyErr_Occurred() && py_bind_function(r, b, function) &&
                      (!declared || read_declared(r, b, declared));
         Py_XDECREF(declared);
         return bound && (type != state->ufunc_type || read_ufunc(b, object));
@@ -615,12 +605,14 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     if (!found) found = bind_library(r, b, object);
     if (found) return found > 0;
     if (PyFunction_Check(object) && (found = bind_named_object(r, b, object))) return found > 0;
-    if (PyFunction_Check(object)) return bind_function(r, b, object);
+    if (PyFunction_Check(object)) return py_bind_function(r, b, object);
     if (PyCFunction_Check(object)) return bind_foreign(r, b, object);
     if ((found = bind_named_object(r, b, object))) return found > 0;
     if ((found = bind_index_trick(r, b, object))) return found > 0;
     if ((found = py_bind_of_c(r, b, object))) return found > 0;
-    if ((found = bind_wrapped(r, b, object))) return found > 0;
+    if (py_is_ffi(object)) return py_bind_name(r, b, BIND_MODULE, "cffi.FFI");
+    if ((found = py_bind_declared(r, b, object))) return found > 0;
+    if ((found = py_bind_wrapped(r, b, object))) return found > 0;
     if ((found = py_bind_device_array(r, b, object, path))) return found > 0;
     return py_bind_name(r, b, BIND_OPAQUE, type->tp_name);
 }
@@ -781,6 +773,7 @@ static const Binding *resolve_attr(void *user, const Binding *object, Str name) 
     bool readable = o && (PyModule_Check(o) || PyType_Check(o) || PyTuple_Check(o) ||
                           (PyObject *)Py_TYPE(o) == r->state->namespace_class ||
                           PyArray_DescrCheck(o) || PyObject_HasAttrString(o, "_value_"));
+    if (o && py_is_ffi(o)) return logged(r, DEP_ATTR, path, py_ffi_attr(r, name));
     if (!readable) return logged(r, DEP_ATTR, path, missing(r));
     PyObject *key = py_interned(name.bytes, name.len), *value;
     if (!key) return NULL;
@@ -997,5 +990,6 @@ bool py_resolver_attach(PyResolver *r, Compilation *compilation) {
     map_init(&r->numpy_errors, r->arena);
     r->keep = PyList_New(0);
     r->held = PyList_New(0);
-    return r->keep && r->held;
+    r->links = r->linked ? PySequence_List(r->linked) : PyList_New(0);
+    return r->keep && r->held && r->links;
 }

@@ -86,10 +86,6 @@ bool py_bind_record(PyResolver *r, Binding *b, PyObject *object) {
 
 /* -- arrays on devices ------------------------------------------------------------------------------- */
 
-static RtDeviceKind kind_of_target(TargetKind target) {
-    return target == TARGET_NVPTX ? RT_CUDA : target == TARGET_AMDGPU ? RT_HIP : RT_CPU;
-}
-
 /* Code knows the address, which no other process shares: it has a path that leads nowhere, for the disk cache. */
 static bool bind_captured(PyResolver *r, Binding *b, DeviceArray *a, Str path) {
     const Type *element = py_element_type(r->state, r->types, r->arena, a->kind);
@@ -120,7 +116,9 @@ static bool bind_captured(PyResolver *r, Binding *b, DeviceArray *a, Str path) {
 }
 
 int py_bind_device_array(PyResolver *r, Binding *b, PyObject *object, Str path) {
-    RtDeviceKind wanted = kind_of_target(r->options.target);
+    RtDeviceKind wanted = RT_CPU;
+    while (wanted < RT_NULL && py_target_of(wanted) != r->options.target)
+        wanted++;
     if (!r->options.kernel && wanted == RT_CPU) return 0;
     RtDevice *device = py_current_device(r->state, wanted == RT_HIP ? RT_HIP : RT_CUDA);
     DeviceArray *a = device ? py_as_device_array(r->state, device, object) : NULL;

@@ -229,8 +229,13 @@ typedef struct PyResolver {
     Map callee_parallel; /* function of a dispatcher -> 2 where it has the option, else 1 */
     Map callee_locals; /* function -> its option locals: {variable: text of its type, or an error} */
     PyObject *locals;  /* that of the entry, or NULL; borrowed */
-    Map paths;         /* Binding -> path from the entry */
-    Map codes;         /* code handle -> path of its function */
+    bool calls_declared;
+    const char *arch; /* CompileOptions.arch */
+    PyObject *linked; /* the option link of the entry, or NULL; borrowed */
+    PyObject
+        *links; /* a list of it and of what the declared functions that it calls are linked with */
+    Map paths;  /* Binding -> path from the entry */
+    Map codes;  /* code handle -> path of its function */
     InferOptions options; /* of the entry: plain callees inherit them */
     PyObject *entry;      /* borrowed */
     int nesting;          /* of the tuple being bound */
@@ -252,6 +257,11 @@ void py_log_dependency(PyResolver *r, DependencyKind kind, Str path, const Bindi
 bool py_is_overloaded(PyResolver *r, PyObject *object);
 void py_overloads_init(PyResolver *r);
 /* resolve_foreign.c: a function of ctypes or cffi. 1 bound, 0 another object, -1 exception. */
+bool py_bind_function(PyResolver *r, Binding *b, PyObject *function);
+int py_bind_wrapped(PyResolver *r, Binding *b, PyObject *object);
+bool py_is_ffi(PyObject *object);
+const Binding *py_ffi_attr(PyResolver *r, Str name);
+int py_bind_declared(PyResolver *r, Binding *b, PyObject *object);
 int py_bind_of_c(PyResolver *r, Binding *b, PyObject *object);
 /* resolve_arrays.c. false: exception. */
 /* A device's, or another library's: 1 bound, 0 another object, -1 exception. */

@@ -439,7 +439,8 @@ static Value foreign_argument(Cg *cg, const Type *type, const Value *leaves) {
     if (type->kind == TY_ARRAY) {
         ArrayLeaves array;
         cg_array_open(cg, type, (Value *)leaves, &array);
-        return array.data;
+        if (LLVMTypeOf(array.data) == cg->ptr[0]) return array.data;
+        return LLVMBuildAddrSpaceCast(cg->b, array.data, cg->ptr[0], "");
     }
     if (type->kind == TY_bool) return LLVMBuildZExt(cg->b, leaves[0], cg->i32, "");
     if (!type_is_int(type) || type_bits(type) >= 32) return leaves[0];
@@ -455,6 +456,14 @@ static LType foreign_result(Cg *cg, const Type *type) {
                                  : LLVMIntTypeInContext(cg->context, (unsigned)type_bits(type));
 }
 
+/* On GPUs the constant is the address of the name, which the linked code has. */
+static Value foreign_callee(Cg *cg, Value address, LType type) {
+    if (cg->target->is_host) return LLVMBuildIntToPtr(cg->b, address, cg->ptr[0], "");
+    const char *name = (const char *)(intptr_t)LLVMConstIntGetSExtValue(address);
+    Value known = LLVMGetNamedFunction(cg->mod, name);
+    return known ? known : LLVMAddFunction(cg->mod, name, type);
+}
+
 static void gen_foreign(Cg *cg, LibCall *call) {
     LType params[16];
     Value args[16];
@@ -467,9 +476,9 @@ static void gen_foreign(Cg *cg, LibCall *call) {
         params[i] = LLVMTypeOf(args[i]);
     }
     LType result = foreign_result(cg, type);
-    Value callee = LLVMBuildIntToPtr(cg->b, call->args[0][0], cg->ptr[0], "");
-    Value got = LLVMBuildCall2(cg->b, LLVMFunctionType(result, params, (unsigned)n, false), callee,
-                               args, (unsigned)n, "");
+    LType function = LLVMFunctionType(result, params, (unsigned)n, false);
+    Value callee = foreign_callee(cg, call->args[0][0], function);
+    Value got = LLVMBuildCall2(cg->b, function, callee, args, (unsigned)n, "");
     if (type->kind == TY_none)
         call->out[0] = cg_int(cg->i64, 0);
     else if (type_is_float(type))

@@ -9,8 +9,8 @@ _C_TYPES = {"bool": ctypes.c_bool, "int8": ctypes.c_int8, "int16": ctypes.c_int1
             "uint64": ctypes.c_uint64, "float32": ctypes.c_float, "float64": ctypes.c_double}
 
 
-def _signature(sig):
-    """Of a text, or a signature object."""
+def read_signature(sig):
+    """Of a text, or a signature object; its result may be missing."""
     if isinstance(sig, types.Signature):
         found = sig
     elif isinstance(sig, tuple):
@@ -19,7 +19,14 @@ def _signature(sig):
         names = {**vars(types), **{name: getattr(types, name) for name in ("CPointer", "voidptr", "boolean", "void")}}
         found = eval(sig, {"__builtins__": {}}, names)  # a signature is an expression of types, as Numba reads it
         found = types.Signature(None, found) if isinstance(found, tuple) else found
-    if not isinstance(found, types.Signature) or found.return_type is None:
+    if not isinstance(found, types.Signature):
+        raise TypeError(f"a signature is expected, not {sig!r}")
+    return found
+
+
+def _signature(sig):
+    found = read_signature(sig)
+    if found.return_type is None:
         raise TypeError(f"cfunc() needs a signature with a result, such as 'float64(float64)', not {sig!r}")
     return found
 

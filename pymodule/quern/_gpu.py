@@ -18,9 +18,10 @@ _JIT_OPTIONS = {
 
 
 def compile_options(options, name="cuda.jit"):
-    if options.get("link"):
-        raise errors.UnsupportedError(f"the option 'link' of {name} is not supported")
     result = _decorators._with_locals({"error_model": "numpy", **options})
+    if options.get("link"):
+        from ._link import as_list
+        result["link"] = as_list(options["link"])
     result["error_numpy"] = not result["debug"] or options.get("_ufunc", False)
     result["fast_division"] = bool(result["fastmath"])
     result["no_boundscheck"] = not (options.get("boundscheck") or result["debug"])
@@ -187,6 +188,9 @@ class Gpu:
             from ._gpu_reduce import reduce_of
             module["reduce"] = module["Reduce"] = reduce_of(self.kind)
             return module[name]
+        if name in _LINKED:
+            from . import _link
+            return module.setdefault(name, _link.declare if name == "declare_device" else getattr(_link, name))
         if not name.startswith("_"):
             from . import _dialect
             from ._names import at_home
@@ -372,6 +376,7 @@ class Gpu:
         return ary
 
 
+_LINKED = frozenset("declare_device LinkableCode CUSource PTXSource Cubin Fatbin Archive Object LTOIR".split())
 _INNER = frozenset("kind api fill more".split())
 _made = {}
 

@@ -62,6 +62,7 @@ _SETTINGS = {
     "FORCE_CUDA_CC": (_version, None), "CUDA_ARRAY_INTERFACE_SYNC": (_flag, True), "CUDA_USE_NVIDIA_BINDING": (_flag, False),
     "CUDA_ENABLE_NRT": (_flag, False), "CUDA_ENABLE_PYNVJITLINK": (_flag, False),
     "CUDA_ENABLE_MINOR_VERSION_COMPATIBILITY": (_flag, False), "CUDA_MEMORY_MANAGER": (str, "default"),
+    "CUDA_NVRTC_EXTRA_SEARCH_PATHS": (str, ""),  # folders of #include, of linked CUDA C
     "CUDA_DEBUGINFO_DEFAULT": (_flag, False), "CUDA_SIMULATOR": (_flag, False), "GDB_BINARY": (str, "gdb"),
 }
 

@@ -184,6 +184,10 @@ class NumbaRuntimeError(NumbaError):
     pass
 
 
+class LinkerError(NumbaError, RuntimeError):
+    """Linked code does not compile, or lacks a function that is declared."""
+
+
 class LaunchError(NumbaError, TypeError, ValueError):
     """A kernel was called without a launch configuration, or a device function from the host."""
 

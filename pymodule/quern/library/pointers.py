@@ -32,4 +32,9 @@ def farray(ptr, shape, dtype=None):
     return promise(restride(a, lengths, _steps_f(lengths, a.itemsize)), "F")
 
 
-FUNCTIONS = {"quern.carray": carray, "quern.farray": farray}
+def from_buffer(cdecl):
+    """cffi's: the array itself, which functions of C take for a pointer."""
+    return cdecl
+
+
+FUNCTIONS = {"cffi.from_buffer": from_buffer, "quern.carray": carray, "quern.farray": farray}
