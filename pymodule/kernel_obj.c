@@ -3,29 +3,8 @@
  * A kernel has one core for each kind of device, made when it first runs there; a specialisation has
  * its loaded kernels, one for each device, and its general variant (arrays that overlap, 64-bit offsets)
  * once a launch needed it. Launch is made once for each subscript and kept; calling it is the fast path. */
-#include "pymodule/device.h"
+#include "pymodule/kernel.h"
 #include "frontend/base/dump.h"
-
-/* One for each kind of device, and some for AMD devices of other chips than the first. */
-enum { MORE_MODELS = 3, CORES = RT_KINDS + MORE_MODELS };
-
-typedef struct Kernel {
-    PyObject_HEAD vectorcallfunc vectorcall;
-    PyObject *dict, *weakrefs;
-    ModState *state;
-    PyObject *py_func, *name;
-    PyObject *configs; /* subscript -> Launch */
-    PyObject *user_options;
-    CompileOptions options;
-    RtDeviceKind wanted;
-    bool device_function;
-    bool closed;        /* only the declared signatures */
-    PyObject *declared; /* their texts, compiled again on each kind of device */
-    char arch[CORES][sizeof(((RtDeviceInfo *)0)->arch)];
-    atomic_bool ready[CORES];
-    PyGuard lock; /* of making these */
-    JitCore cores[CORES];
-} Kernel;
 
 typedef struct Launch {
     PyObject_HEAD vectorcallfunc vectorcall;
@@ -33,7 +12,8 @@ typedef struct Launch {
     int64_t grid[3], block[3], shared;
     int64_t forall; /* >= 0: number of elements; grid and block follow from it */
     RtStream *stream;
-    PyObject *keep; /* of the stream */
+    PyObject *keep;      /* of the stream */
+    PyObject *callbacks; /* a list of what is called before each launch; NULL: nobody has asked */
 } Launch;
 
 typedef struct KernelExtra { /* of a specialisation */
@@ -122,7 +102,7 @@ static JitCore *make_core(Kernel *k, const RtDeviceInfo *info) {
 }
 
 /* The core for a device, made on first use. NULL: exception. */
-static inline JitCore *core_for(Kernel *k, RtDevice *device) {
+JitCore *py_kernel_core(Kernel *k, RtDevice *device) {
     const RtDeviceInfo *info = rt_info(device);
     int at = core_index(info);
     return QN_LIKELY(atomic_load_explicit(&k->ready[at], memory_order_acquire))
@@ -176,7 +156,7 @@ static RtKernel *load(JitCore *core, Spec *spec, RtDevice *device) {
     return kernel;
 }
 
-static inline RtKernel *loaded(JitCore *core, Spec *spec, RtDevice *device) {
+RtKernel *py_kernel_loaded(JitCore *core, Spec *spec, RtDevice *device) {
     KernelExtra *extra = spec->extra;
     int ordinal = rt_info(device)->ordinal;
     RtKernel *kernel = ordinal < MAX_DEVICES
@@ -236,7 +216,7 @@ static PyObject *launch_frame(Launch *l, JitCore *core, RtDevice *device, Spec *
     if (!same_device(arrays, device)) return NULL;
     if (l->forall == 0) Py_RETURN_NONE;
     if (wants_general(spec, frame, arrays) && !(spec = general_of(core, spec))) return NULL;
-    RtLaunch launch = {.kernel = loaded(core, spec, device),
+    RtLaunch launch = {.kernel = py_kernel_loaded(core, spec, device),
                        .stream = l->stream,
                        .dynamic_shared = l->shared,
                        .args = (void **)frame};
@@ -245,7 +225,8 @@ static PyObject *launch_frame(Launch *l, JitCore *core, RtDevice *device, Spec *
     if (!launch.kernel || (l->forall > 0 && !choose_grid(l, &launch))) return NULL;
     if (spec->artifact->fast_variant &&
         QN_UNLIKELY(rt_grid_wants_general(launch.grid, launch.block)) &&
-        (!(spec = general_of(core, spec)) || !(launch.kernel = loaded(core, spec, device))))
+        (!(spec = general_of(core, spec)) ||
+         !(launch.kernel = py_kernel_loaded(core, spec, device))))
         return NULL;
     if (QN_UNLIKELY(core->state->dump & DUMP_launch))
         py_dump_launch(l->kernel->name, spec->artifact, &launch, device);
@@ -379,12 +360,51 @@ static PyObject *launch_slow(Launch *l, JitCore *core, RtDevice *device, PyObjec
     return result;
 }
 
+static PyObject *keywords_of(PyObject *const *values, PyObject *names) {
+    PyObject *all = PyDict_New();
+    for (Py_ssize_t i = 0; all && names && i < PyTuple_GET_SIZE(names); i++)
+        if (PyDict_SetItem(all, PyTuple_GET_ITEM(names, i), values[i]) < 0) Py_CLEAR(all);
+    return all;
+}
+
+/* Others are asked before the launch: callbacks of the launch, and extensions of the kernel about its arguments. */
+static PyObject *launch_asking(Launch *l, JitCore *core, RtDevice *device, PyObject *const *args,
+                               size_t nargsf, PyObject *kwnames) {
+    Py_ssize_t n = PyVectorcall_NARGS(nargsf);
+    PyObject *given = PyTuple_New(n + 1), *keywords = keywords_of(args + n, kwnames);
+    PyObject *told = NULL, *result = NULL, *done = NULL;
+    for (Py_ssize_t i = 0; given && i < n; i++)
+        PyTuple_SET_ITEM(given, i + 1, Py_NewRef(args[i]));
+    if (given) PyTuple_SET_ITEM(given, 0, Py_NewRef((PyObject *)l));
+    if (given && keywords)
+        told = py_surface((PyObject *)l->kernel, "prepare_args", given, keywords);
+    PyObject *made, *behind; /* the arguments, and what is called when the kernel is launched */
+    if (told && PyArg_ParseTuple(told, "O!O!", &PyTuple_Type, &made, &PyList_Type, &behind))
+        result = launch_slow(l, core, device, &PyTuple_GET_ITEM(made, 0),
+                             (size_t)PyTuple_GET_SIZE(made), NULL);
+    for (Py_ssize_t i = 0; result && i < PyList_GET_SIZE(behind); i++) {
+        done = PyObject_CallNoArgs(PyList_GET_ITEM(behind, i));
+        if (!done) Py_CLEAR(result);
+        Py_XDECREF(done);
+    }
+    Py_XDECREF(told);
+    Py_XDECREF(given);
+    Py_XDECREF(keywords);
+    return result;
+}
+
+static inline bool asks(const Launch *l) {
+    return PyList_GET_SIZE(l->kernel->extensions) > 0 ||
+           (l->callbacks && PyList_GET_SIZE(l->callbacks) > 0);
+}
+
 static PyObject *launch_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf,
                                    PyObject *kwnames) {
     Launch *l = (Launch *)self;
     RtDevice *device = py_current_device(l->kernel->state, l->kernel->wanted);
-    JitCore *core = device ? core_for(l->kernel, device) : NULL;
+    JitCore *core = device ? py_kernel_core(l->kernel, device) : NULL;
     if (!core) return NULL;
+    if (QN_UNLIKELY(asks(l))) return launch_asking(l, core, device, args, nargsf, kwnames);
     Spec *spec = atomic_load_explicit(&core->last, memory_order_acquire);
     if (spec && !kwnames && PyVectorcall_NARGS(nargsf) == spec->nargs && !core->varargs &&
         !core->nkwonly) {
@@ -401,6 +421,7 @@ static int launch_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(((Launch *)self)->kernel);
     Py_VISIT(((Launch *)self)->keep);
+    Py_VISIT(((Launch *)self)->callbacks);
     return 0;
 }
 
@@ -410,6 +431,7 @@ static void launch_dealloc(PyObject *self) {
     PyObject_GC_UnTrack(self);
     Py_CLEAR(l->kernel);
     Py_CLEAR(l->keep);
+    Py_CLEAR(l->callbacks);
     type->tp_free(self);
     Py_DECREF(type);
 }
@@ -422,6 +444,55 @@ static PyObject *launch_repr(PyObject *self) {
                                 (long long)l->block[1], (long long)l->block[2]);
 }
 
+static PyObject *three(const int64_t *dims) {
+    return Py_BuildValue("(LLL)", (long long)dims[0], (long long)dims[1], (long long)dims[2]);
+}
+static PyObject *launch_grid(PyObject *self, void *unused) {
+    (void)unused;
+    return three(((Launch *)self)->grid);
+}
+static PyObject *launch_block(PyObject *self, void *unused) {
+    (void)unused;
+    return three(((Launch *)self)->block);
+}
+static PyObject *launch_stream(PyObject *self, void *unused) {
+    (void)unused;
+    PyObject *stream = ((Launch *)self)->keep;
+    return stream ? Py_NewRef(stream) : PyLong_FromLong(0);
+}
+static PyObject *launch_shared(PyObject *self, void *unused) {
+    (void)unused;
+    return PyLong_FromLongLong(((Launch *)self)->shared);
+}
+static PyObject *launch_kernel(PyObject *self, void *unused) {
+    (void)unused;
+    return Py_NewRef((PyObject *)((Launch *)self)->kernel);
+}
+static PyObject *launch_callbacks(PyObject *self, void *unused) {
+    (void)unused;
+    Launch *l = (Launch *)self;
+    if (!l->callbacks) l->callbacks = PyList_New(0);
+    return Py_XNewRef(l->callbacks);
+}
+static PyObject *launch_reduce(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return py_surface(self, "reduce_launch", NULL, NULL);
+}
+
+static PyMethodDef launch_methods[] = {
+    {"__reduce__", launch_reduce, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+static PyGetSetDef launch_getset[] = {
+    {"griddim", launch_grid, NULL, "Blocks along three axes; of forall() not known yet: 1.", NULL},
+    {"blockdim", launch_block, NULL, "Threads of a block along three axes.", NULL},
+    {"stream", launch_stream, NULL, "0: the default stream.", NULL},
+    {"sharedmem", launch_shared, NULL, "Bytes of dynamic shared memory.", NULL},
+    {"dispatcher", launch_kernel, NULL, "The kernel.", NULL},
+    {"pre_launch_callbacks", launch_callbacks, NULL,
+     "A list of functions (kernel, launch) that are called before each launch.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
 static PyMemberDef launch_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Launch, vectorcall), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
@@ -429,7 +500,8 @@ static PyMemberDef launch_members[] = {
 static PyType_Slot launch_slots[] = {
     {Py_tp_dealloc, launch_dealloc}, {Py_tp_traverse, launch_traverse},
     {Py_tp_call, PyVectorcall_Call}, {Py_tp_members, launch_members},
-    {Py_tp_repr, launch_repr},       {0, NULL},
+    {Py_tp_repr, launch_repr},       {Py_tp_getset, launch_getset},
+    {Py_tp_methods, launch_methods}, {0, NULL},
 };
 PyType_Spec py_launch_spec = {
     .name = "quern._quern.Launch",
@@ -613,7 +685,9 @@ static PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     k->user_options = Py_XNewRef(dict);
     k->configs = PyDict_New();
     k->declared = PyList_New(0);
-    if (!k->configs || !k->declared) Py_CLEAR(k);
+    PyObject *extensions = option_of(k, "extensions");
+    k->extensions = extensions ? PySequence_List(extensions) : PyList_New(0);
+    if (!k->configs || !k->declared || !k->extensions) Py_CLEAR(k);
     return (PyObject *)k;
 }
 
@@ -625,6 +699,7 @@ static int kernel_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(k->configs);
     Py_VISIT(k->user_options);
     Py_VISIT(k->declared);
+    Py_VISIT(k->extensions);
     for (int i = 0; i < CORES; i++) {
         int status = py_core_traverse(&k->cores[i], visit, arg);
         if (status) return status;
@@ -636,6 +711,7 @@ static int kernel_clear(PyObject *self) {
     Kernel *k = (Kernel *)self;
     Py_CLEAR(k->dict);
     if (k->configs) PyDict_Clear(k->configs);
+    if (k->extensions) PyList_SetSlice(k->extensions, 0, PY_SSIZE_T_MAX, NULL);
     return 0;
 }
 
@@ -650,6 +726,7 @@ static void kernel_dealloc(PyObject *self) {
     Py_CLEAR(k->configs);
     Py_CLEAR(k->user_options);
     Py_CLEAR(k->declared);
+    Py_CLEAR(k->extensions);
     for (int i = 0; i < CORES; i++)
         py_core_clear(&k->cores[i]);
     type->tp_free(self);
@@ -666,152 +743,7 @@ PyObject *py_declared_of_kernel(PyObject *kernel) {
     return ((Kernel *)kernel)->device_function ? ((Kernel *)kernel)->declared : NULL;
 }
 
-/* -- inspection ---------------------------------------------------------------------------------------------------------- */
-
-static JitCore *current_core(PyObject *self) {
-    Kernel *k = (Kernel *)self;
-    RtDevice *device = py_current_device(k->state, k->wanted);
-    return device ? core_for(k, device) : NULL;
-}
-
-static PyObject *kernel_specializations(PyObject *self, PyObject *unused) {
-    (void)unused;
-    JitCore *core = current_core(self);
-    return core ? py_core_specializations(core) : NULL;
-}
-
-static PyObject *kernel_cache_log(PyObject *self, PyObject *unused) {
-    (void)unused;
-    JitCore *core = current_core(self);
-    return core ? py_core_cache_log(core) : NULL;
-}
-
-static PyObject *kernel_texts(PyObject *self, PyObject *index) {
-    JitCore *core = current_core(self);
-    return core ? py_core_texts(core, index) : NULL;
-}
-
-/* declare(list of signature texts): compiled now, and no others later. */
-static PyObject *kernel_declare(PyObject *self, PyObject *list) {
-    Kernel *k = (Kernel *)self;
-    if (!PyList_Check(list)) return PyErr_SetString(PyExc_TypeError, "a list is expected"), NULL;
-    if (py_records(k->state)) { /* told now; a launch shows what it is called with */
-        for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
-            PyObject *text = PyList_GET_ITEM(list, i);
-            if (!py_record_call(k->state, self, &text, 1, NULL)) return NULL;
-        }
-        Py_RETURN_NONE;
-    }
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++)
-        if (PyList_Append(k->declared, PyList_GET_ITEM(list, i)) < 0) return NULL;
-    k->closed = true;
-    if (k->device_function) Py_RETURN_NONE;
-    for (int i = 0; i < CORES; i++)
-        atomic_store(&k->ready[i], false);
-    if (!current_core(self)) return NULL;
-    Py_RETURN_NONE;
-}
-
-/* compile_args(*args): the specialisation for these arguments, without a launch. */
-static PyObject *kernel_compile_args(PyObject *self, PyObject *args) {
-    JitCore *core = current_core(self);
-    Bound bound;
-    TypeKey keys[MAX_ARGS];
-    if (!core ||
-        !py_core_bind(core, &PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args), NULL, &bound))
-        return NULL;
-    bool ok = kernel_keys(core, bound.args, keys) && find_or_make(core, keys, core->nparams);
-    py_bound_release(&bound);
-    if (!ok) return NULL;
-    Py_RETURN_NONE;
-}
-
-/* info(index): registers, shared memory and the like, from the device. */
-static PyObject *kernel_info(PyObject *self, PyObject *index) {
-    JitCore *core = current_core(self);
-    Spec *spec = core ? py_core_shown(core, index) : NULL;
-    if (!spec) return NULL;
-    RtDevice *device = py_current_device(core->state, ((Kernel *)self)->wanted);
-    RtKernel *kernel = device ? loaded(core, spec, device) : NULL;
-    if (!kernel) return py_spec_release(spec), NULL;
-    const RtKernelInfo *info = rt_kernel_info(kernel);
-    PyObject *facts = Py_BuildValue(
-        "{s:i,s:i,s:i,s:i,s:i,s:i,s:i}", "max_threads", (int)info->max_threads, "registers",
-        (int)info->registers, "shared_bytes", (int)info->shared_bytes, "local_bytes",
-        (int)info->local_bytes, "const_bytes", (int)info->const_bytes, "ptx_version",
-        (int)info->ptx_version, "binary_version", (int)info->binary_version);
-    py_spec_release(spec);
-    return facts;
-}
-
-/* The answer for (index, block_size, dynamic_shared) of a specialisation. */
-static PyObject *of_block(PyObject *self, PyObject *args, bool grid) {
-    PyObject *index;
-    int block, shared = 0;
-    int32_t each = 0;
-    int64_t blocks = 0;
-    if (!PyArg_ParseTuple(args, "Oi|i", &index, &block, &shared)) return NULL;
-    JitCore *core = current_core(self);
-    Spec *spec = core ? py_core_shown(core, index) : NULL;
-    RtDevice *device = spec ? py_current_device(core->state, ((Kernel *)self)->wanted) : NULL;
-    RtKernel *kernel = device ? loaded(core, spec, device) : NULL;
-    RtError err;
-    if (kernel && grid)
-        PY_UNLOCKED(core->state, &err, rt_most_blocks(kernel, block, shared, &blocks, &err));
-    if (kernel && !grid)
-        PY_UNLOCKED(core->state, &err, rt_occupancy(kernel, block, shared, &each, &err));
-    py_spec_release(spec);
-    return PyErr_Occurred() ? NULL : PyLong_FromLongLong(grid ? blocks : each);
-}
-static PyObject *kernel_most_blocks(PyObject *self, PyObject *args) {
-    return of_block(self, args, true);
-}
-static PyObject *kernel_occupancy(PyObject *self, PyObject *args) {
-    return of_block(self, args, false);
-}
-
-/* result_dtype(*arguments): what a device function returns for scalars of these values' types. */
-static PyObject *kernel_result_dtype(PyObject *self, PyObject *args) {
-    JitCore *core = current_core(self);
-    TypeKey keys[MAX_ARGS];
-    if (!core) return NULL;
-    if (PyTuple_GET_SIZE(args) != core->nparams)
-        return PyErr_SetString(PyExc_TypeError, "one value for each parameter is expected"), NULL;
-    for (int32_t i = 0; i < core->nparams; i++)
-        if (!(keys[i] = py_arg_key(core->state, PyTuple_GET_ITEM(args, i), "?", i))) return NULL;
-    int kind = py_core_result_kind(core, keys, core->nparams);
-    if (kind < 0) return NULL;
-    if (kind < TY_bool || kind > TY_c128)
-        return PyErr_Format(PyExc_TypeError, "'%U' does not return a number", core->name);
-    return Py_NewRef((PyObject *)core->state->descrs[kind]);
-}
-
-static TypeKey key_on(RtDeviceKind wanted, ModState *state, PyObject *arg, const char *function,
-                      int position) {
-    RtDevice *device = PyArray_Check(arg) ? NULL : py_current_device(state, wanted);
-    DeviceArray *wrapped = device ? py_as_device_array(state, device, arg) : NULL;
-    if (!wrapped && PyErr_Occurred()) return 0;
-    TypeKey key = py_kernel_arg_key(state, wrapped ? (PyObject *)wrapped : arg, function, position);
-    Py_XDECREF(wrapped);
-    return key;
-}
-
-static TypeKey cuda_key(ModState *state, PyObject *arg, const char *function, int position) {
-    return key_on(RT_CUDA, state, arg, function, position);
-}
-static TypeKey hip_key(ModState *state, PyObject *arg, const char *function, int position) {
-    return key_on(RT_HIP, state, arg, function, position);
-}
-
-static PyObject *kernel_explain(PyObject *self, PyObject *what) {
-    Kernel *k = (Kernel *)self;
-    JitCore *core = current_core(self);
-    if (!core) return NULL;
-    CompileOptions options = core->options;
-    if (k->device_function) options.infer.kernel = false; /* it may return something */
-    return py_core_explain(core, &options, k->device_function, what,
-                           k->wanted == RT_HIP ? hip_key : cuda_key);
-}
+/* -- attributes ---------------------------------------------------------------------------------------------------------- */
 
 static PyObject *get_py_func(PyObject *self, void *unused) {
     (void)unused;
@@ -828,6 +760,19 @@ static PyObject *get_options(PyObject *self, void *unused) {
 static PyObject *get_is_device(PyObject *self, void *unused) {
     (void)unused;
     return PyBool_FromLong(((Kernel *)self)->device_function);
+}
+static PyObject *get_extensions(PyObject *self, void *unused) {
+    (void)unused;
+    return Py_NewRef(((Kernel *)self)->extensions);
+}
+static PyObject *get_declared(PyObject *self, void *unused) {
+    (void)unused;
+    return PyList_GetSlice(((Kernel *)self)->declared, 0, PY_SSIZE_T_MAX);
+}
+static PyObject *get_specialized(PyObject *self, void *unused) {
+    (void)unused;
+    Kernel *k = (Kernel *)self;
+    return PyBool_FromLong(k->closed && PyList_GET_SIZE(k->declared) == 1);
 }
 static PyObject *get_kind(PyObject *self, void *unused) {
     (void)unused;
@@ -878,16 +823,15 @@ static PyMethodDef kernel_methods[] = {
     {"forall", KEYWORDS(kernel_forall),
      "forall(ntasks, tpb=0, stream=0, sharedmem=0): a one-dimensional launch of at least ntasks "
      "threads."},
-    {"_specializations", kernel_specializations, METH_NOARGS, NULL},
-    {"_cache_log", kernel_cache_log, METH_NOARGS, NULL},
-    {"_texts", kernel_texts, METH_O, NULL},
-    {"_declare", kernel_declare, METH_O, NULL},
-    {"_explain", kernel_explain, METH_O, NULL},
-    {"_compile_args", kernel_compile_args, METH_VARARGS, NULL},
-    {"_info", kernel_info, METH_O, NULL},
-    {"_occupancy", kernel_occupancy, METH_VARARGS, NULL},
-    {"_most_blocks", kernel_most_blocks, METH_VARARGS, NULL},
-    {"_result_dtype", kernel_result_dtype, METH_VARARGS, NULL},
+    {"_specializations", py_kernel_specializations, METH_NOARGS, NULL},
+    {"_cache_log", py_kernel_cache_log, METH_NOARGS, NULL},
+    {"_texts", py_kernel_texts, METH_O, NULL},
+    {"_declare", py_kernel_declare, METH_O, NULL},
+    {"_explain", py_kernel_explain, METH_O, NULL},
+    {"_info", py_kernel_info, METH_O, NULL},
+    {"_occupancy", py_kernel_occupancy, METH_VARARGS, NULL},
+    {"_most_blocks", py_kernel_most_blocks, METH_VARARGS, NULL},
+    {"_result_dtype", py_kernel_result_dtype, METH_VARARGS, NULL},
     {"__reduce__", kernel_reduce, METH_NOARGS, NULL},
     KERNEL_SURFACE(METHOD){NULL, NULL, 0, NULL},
 };
@@ -900,6 +844,11 @@ static PyGetSetDef kernel_getset[] = {
     {"__doc__", get_of_function, NULL, NULL, "__doc__"},
     {"targetoptions", get_options, NULL, "The options of the decorator.", NULL},
     {"is_device_function", get_is_device, NULL, NULL, NULL},
+    {"extensions", get_extensions, NULL, "What is asked about the arguments of each launch.", NULL},
+    {"specialized", get_specialized, NULL, "Does it have one signature, and no others?", NULL},
+    {"specializations", get_surface, NULL, "{types: kernel}: what specialize() has made.",
+     "specializations"},
+    {"_declared", get_declared, NULL, "The texts of its signatures.", NULL},
     {"_kind", get_kind, NULL, "The kind of device that it asks for.", NULL},
     {"signatures", get_surface, NULL, NULL, "signatures"},
     {"overloads", get_surface, NULL, NULL, "overloads"},

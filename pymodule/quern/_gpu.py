@@ -17,8 +17,21 @@ _JIT_OPTIONS = {
 }
 
 
+def _check_carveout(value):
+    """The share of a multiprocessor's fast memory that is shared memory: a name, or percent."""
+    if value is None or isinstance(value, str) and value.lower() in ("default", "maxshared", "maxl1"):
+        return
+    if isinstance(value, str) or not isinstance(value, int):
+        raise ValueError(f"Invalid carveout value: {value!r}; 'default', 'maxshared', 'maxl1' or percent are expected")
+    if not -1 <= value <= 100:
+        raise ValueError(f"the carveout must be between -1 and 100, not {value}")
+
+
 def compile_options(options, name="cuda.jit"):
     result = _decorators._with_locals({"error_model": "numpy", **options})
+    _check_carveout(options.get("shared_memory_carveout"))
+    if options.get("extensions"):
+        result["extensions"] = list(options["extensions"])
     if options.get("link"):
         from ._link import as_list
         result["link"] = as_list(options["link"])
@@ -29,6 +42,9 @@ def compile_options(options, name="cuda.jit"):
     result["max_registers"] = _decorators._whole("max_registers", options.get("max_registers") or 0, 0, 255)
     bounds = options.get("launch_bounds")
     if isinstance(bounds, (tuple, list)):
+        if len(bounds) > 3:
+            raise ValueError(f"Got {len(bounds)} launch bounds: {bounds!r}; there are three at most: threads of a block, blocks of a "
+                             "multiprocessor, blocks of a cluster")
         bounds = bounds[0] if bounds else None
     result["max_threads"] = _decorators._whole("launch_bounds", bounds or 0, 0, 1024)
     return result

@@ -17,7 +17,6 @@ _ROWS = {
     "lineinfo": (bool, "no line table is made"),
     "lto": (bool, "device functions are compiled into each kernel anyway"),
     "shared_memory_carveout": (lambda value: value is not None, "the driver decides"),
-    "extensions": (bool, "arguments are not passed through them"),
 }
 _said = set()
 

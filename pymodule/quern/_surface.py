@@ -251,8 +251,9 @@ def enable_caching(self):
 
 
 def _kernel_fact(self, name, signature):
+    """Of one signature, or {types: fact}; of a kernel that has one signature the fact itself."""
     result = {sig.args: self._info(i)[name] for i, sig in _chosen(self, signature)}
-    return result if signature is None else next(iter(result.values()))
+    return result if signature is None and not self.specialized else next(iter(result.values()))
 
 
 def get_regs_per_thread(self, signature=None):
@@ -275,9 +276,45 @@ def get_max_threads_per_block(self, signature=None):
     return _kernel_fact(self, "max_threads", signature)
 
 
+def specializations(self):
+    return self.__dict__.setdefault("_made_by_specialize", {})
+
+
 def specialize(self, *args):
-    self._compile_args(*args)
-    return self
+    """A kernel for these types of arguments alone, or for those of these values; the same kernel for the same types."""
+    if self.specialized:
+        raise RuntimeError("Dispatcher already specialized")
+    key = tuple(arg if isinstance(arg, types.Type) else types.typeof(arg) for arg in args)
+    known = specializations(self)
+    if key not in known:
+        made = _quern.Kernel(self.py_func, self.targetoptions, device=False, kind=self._kind)
+        made._declare([types.Signature(types.none, key).text])
+        known[key] = made
+    return known[key]
+
+
+def _type_of(value):
+    try:
+        return types.typeof(value)
+    except (TypeError, ValueError, NotImplementedError):
+        return None
+
+
+def prepare_args(self, launch, *args, **kwargs):
+    """What the extensions make of the arguments, and what they want to be called when the kernel is launched: functions without
+    arguments. The last extension is asked first."""
+    import inspect
+    for callback in launch.pre_launch_callbacks:
+        callback(self, launch)
+    if kwargs:
+        args = inspect.signature(self.py_func).bind(*args, **kwargs).args
+    made, behind = [], []
+    for value in args:
+        t = _type_of(value)
+        for extension in reversed(self.extensions):
+            t, value = extension.prepare_args(t, value, stream=launch.stream, retr=behind)
+        made.append(value)
+    return tuple(made), behind
 
 
 def _find(module, qualname):
@@ -289,15 +326,39 @@ def _find(module, qualname):
 
 
 def reduce(self):
-    """Pickling by module and qualified name, as for functions."""
+    """Pickling by module and qualified name, as for functions; kernels that have none, with their functions."""
     import pickle
     try:
         found = _find(self.__module__, self.__qualname__)
     except (ImportError, AttributeError):
         found = None
-    if found is not self:
-        raise pickle.PicklingError(f"cannot pickle {self!r}: {self.__module__}.{self.__qualname__} is another object")
-    return _find, (self.__module__, self.__qualname__)
+    if found is self:
+        return _find, (self.__module__, self.__qualname__)
+    if isinstance(self, _quern.Kernel):
+        try:
+            import cloudpickle
+        except ImportError:
+            raise pickle.PicklingError(f"cannot pickle {self!r}, which is no name of its module, without the package cloudpickle") from None
+        return _kernel_of, (cloudpickle.dumps(self.py_func), self.targetoptions, self.is_device_function, self._kind, self._declared)
+    raise pickle.PicklingError(f"cannot pickle {self!r}: {self.__module__}.{self.__qualname__} is another object")
+
+
+def _kernel_of(function, options, device, kind, declared):
+    import pickle
+    made = _quern.Kernel(pickle.loads(function), options, device=device, kind=kind)
+    if declared:
+        made._declare(declared)
+    return made
+
+
+def reduce_launch(self):
+    import operator
+    import pickle
+    if self.pre_launch_callbacks:
+        raise pickle.PicklingError("Cannot pickle configured launches with pre-launch callbacks")
+    if self.stream:
+        raise pickle.PicklingError("cannot pickle a launch on a stream")
+    return operator.getitem, (self.dispatcher, (self.griddim, self.blockdim, 0, self.sharedmem))
 
 
 # -- device arrays ---------------------------------------------------------------------------------------------

@@ -14,6 +14,8 @@ _OLDEST = (5, 0)  # of what LLVM 19 and CUDA 12 know
 def _arch(cc):
     if cc is None:
         return "sm_75"
+    if isinstance(cc, (tuple, list)) and len(cc) == 3 and cc[2] in ("", "a", "f"):
+        cc = cc[:2]  # what one architecture alone has is not used
     if not isinstance(cc, (tuple, list)) or len(cc) != 2:
         raise ValueError(f"cc is a compute capability such as (8, 0), not {cc!r}")
     if tuple(cc) < _OLDEST:
