@@ -334,6 +334,7 @@ Artifact *cg_back_end(Compilation *c) {
     if (c->lowers) {
         lower_end(c);
         if ((c->left = c->outcome == WORKER_LEFT)) return NULL;
+        if (c->lower.claim) instance_failed(c->lower.claim);
         c->failure = c->outcome == WORKER_FAILED ? c->error : NULL;
         memory = c->outcome != WORKER_NO_MEMORY && !c->lower.no_memory;
         if (memory && c->lower.ok) return artifact;

@@ -11,6 +11,8 @@ struct HostCode {
     ElfImage image;
     LazyCode *lazy; /* or NULL */
     GdbCode *gdb;   /* or NULL */
+    int32_t ninstances;
+    Instance *instances[];
 };
 
 /* -- the debuggers' list ----------------------------------------------------------------------- */
@@ -36,6 +38,12 @@ static void *find(const char *name, void *user) {
     if (strncmp(name, HOST_ADDRESS_PREFIX, n) == 0) {
         unsigned long k = strtoul(name + n, NULL, 10);
         return k < (unsigned long)object->naddresses ? (void *)object->addresses[k].address : NULL;
+    }
+    n = strlen(HOST_INSTANCE_PREFIX);
+    if (strncmp(name, HOST_INSTANCE_PREFIX, n) == 0) {
+        unsigned long k = strtoul(name + n, NULL, 10);
+        return k < (unsigned long)object->ninstances ? instance_address(object->instances[k])
+                                                     : NULL;
     }
     if (strncmp(name, "_ZGV", 4) == 0) return support_vector_symbol(name);
     const SupportFunction *function = support_find(name);
@@ -65,7 +73,7 @@ HostCode *host_code_load(const HostObject *object, void **entry, char *error, si
                           .nwanted = lazy ? 2 : 1,
                           .wanted = wanted,
                           .addresses = addresses};
-    HostCode *code = calloc(1, sizeof *code);
+    HostCode *code = calloc(1, sizeof *code + sizeof(Instance *) * (size_t)object->ninstances);
     if (!code) snprintf(error, error_size, "out of memory");
     bool ok = code && elf_load(&request, &code->image, error, error_size);
     if (ok && lazy && !can_hold(&code->image, addresses[1], lazy_table_size(lazy))) {
@@ -80,6 +88,8 @@ HostCode *host_code_load(const HostObject *object, void **entry, char *error, si
     }
     if (lazy) lazy_bind(lazy, addresses[1]);
     code->lazy = lazy;
+    for (; code->ninstances < object->ninstances; code->ninstances++)
+        instance_hold(code->instances[code->ninstances] = object->instances[code->ninstances]);
     GdbCode *gdb = gdb_keep(object->object, object->size);
     pthread_mutex_lock(&gdb_lock);
     code->gdb = gdb_register(gdb, object->symbol, addresses[0]);
@@ -96,6 +106,8 @@ void host_code_drop(void *handle) {
     gdb_unregister(code->gdb);
     pthread_mutex_unlock(&gdb_lock);
     elf_unload(&code->image);
+    for (int32_t i = 0; i < code->ninstances; i++)
+        instance_release(code->instances[i]);
     free(code);
 }
 

@@ -2,10 +2,14 @@
 #ifndef QUERN_HOST_CODE_H
 #define QUERN_HOST_CODE_H
 
+#include "codegen/instances.h"
 #include "codegen/lazy.h"
 #include "frontend/base/base.h"
 
 typedef struct HostCode HostCode;
+
+/* The k-th instance that an object calls has this name in it, with k behind it. */
+#define HOST_INSTANCE_PREFIX "quern.instance."
 
 typedef struct HostObject {
     const char *object; /* an object file, not needed afterwards */
@@ -15,9 +19,11 @@ typedef struct HostObject {
     const CodeAddress *addresses;
     LazyCode
         *lazy; /* NULL, or it belongs to the code from now on, also where that cannot be loaded */
+    int32_t ninstances; /* that it calls; the code holds them */
+    Instance *const *instances;
 } HostObject;
 
-/* What the object does not define are its addresses, the names of support.h and functions of glibc's vector library. With
+/* What the object does not define are its addresses, instances, the names of support.h and functions of glibc's vector library. With
  * `lazy` it has a LazyTable. NULL: `error` says why. Any thread. */
 HostCode *host_code_load(const HostObject *object, void **entry, char *error, size_t error_size);
 /* A HostCode; no call may be inside it. */

@@ -2,6 +2,7 @@
 #ifndef QUERN_LOWER_H
 #define QUERN_LOWER_H
 
+#include "codegen/instances.h"
 #include "codegen/lazy.h"
 #include "codegen/llvm_start.h"
 
@@ -12,8 +13,9 @@ typedef struct LowerJob {
     Module *module;
     Artifact *artifact;         /* described already; gets code, tables and texts */
     const uint8_t *array_usage; /* abi_usage */
-    bool provoke;               /* cg_test_fatal_error */
-    bool ok, no_memory;         /* the outcome */
+    Instance *claim;    /* what it is making (instances.h): to be given up where the job is lost */
+    bool provoke;       /* cg_test_fatal_error */
+    bool ok, no_memory; /* the outcome */
 } LowerJob;
 
 /* The job of the code-generation worker: user is a LowerJob. */

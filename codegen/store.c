@@ -326,8 +326,12 @@ static void load(Codec *c, Artifact *a, LazyModule *lazy, Str code) {
     if (lazy->nslots && !made) code_fail(c, "out of memory");
     if (c->why) return;
     char error[256];
-    HostObject object = {code.bytes,    (size_t)code.len, a->entry_name.bytes,
-                         a->naddresses, a->addresses,     made};
+    HostObject object = {.object = code.bytes,
+                         .size = (size_t)code.len,
+                         .symbol = a->entry_name.bytes,
+                         .naddresses = a->naddresses,
+                         .addresses = a->addresses,
+                         .lazy = made};
     a->drop = host_code_drop;
     a->host_code = host_code_load(&object, &a->entry, error, sizeof error);
     if (!a->host_code) code_fail(c, str_copy(c->arena, error, strlen(error)).bytes);

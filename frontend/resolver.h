@@ -63,6 +63,7 @@ typedef struct Binding {
     /* BIND_FOREIGN, of cuda.declare_device: for kernels alone; on GPUs `number` is 0 and `name` its symbol. by_pointer: its first
      * parameter is where the result goes. together: it waits for the grid. */
     bool in_kernels, by_pointer, together;
+    bool builtin;           /* BIND_EXCEPTION: Python's own class of that name */
     bool elementwise;       /* BIND_FUNCTION: of a ufunc; on arrays it is called for each element */
     UfuncIdentity identity; /* of a ufunc */
     bool

@@ -185,6 +185,14 @@ PyObject *py_builtin_exception(const char *name) {
     return cls;
 }
 
+bool py_is_builtin_exception(PyObject *cls, const char *name) {
+    if (((PyTypeObject *)cls)->tp_flags & Py_TPFLAGS_HEAPTYPE) return false;
+    PyObject *known = py_builtin_exception(name);
+    if (!known) py_forget_error();
+    Py_XDECREF(known);
+    return known == cls;
+}
+
 /* "{0}" is replaced by args[0], "{name}" by the name of the site, in which arguments are replaced, too. */
 static void guard_text(char *out, size_t size, const char *format, const int64_t *args, Str name) {
     size_t n = 0;

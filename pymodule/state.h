@@ -294,6 +294,8 @@ void py_raise_call(ModState *state, const Artifact *artifact, const CallContext 
  * exception need be set. */
 void py_forget_error(void);
 PyObject *py_builtin_exception(const char *name); /* a new reference */
+/* Is the class of exceptions Python's own of that name? It lives as long as Python does. */
+bool py_is_builtin_exception(PyObject *cls, const char *name);
 /* quern.errors.<name>, a new reference. */
 PyObject *py_error_class(ModState *state, const char *name);
 void py_raise_typing(ModState *state, const char *format, ...) QN_PRINTF(2, 3);

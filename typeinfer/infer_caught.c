@@ -96,7 +96,7 @@ static enum Way way_from(const Infer *in, Ref match) {
 /* 1: it is of one of these classes, 0: it is not, -1: a Python exception is pending. */
 static int is_of_classes(Infer *in, const RaisedAt *raised, const ClassSet *set) {
     Resolver *r = in->ti->resolver;
-    ExceptionClass cls = {raised->cls->name, raised->cls->handle};
+    ExceptionClass cls = {raised->cls->name, raised->cls->handle, raised->cls->builtin};
     int is = 0;
     for (int32_t i = 0; i < set->nasked && !is; i++)
         is = r->subclass(r->user, &cls, &set->asked[i]);

@@ -165,11 +165,13 @@ static bool leaves_generator(Infer *in, const Binding *cls, int32_t error, Raise
                              int32_t *n) {
     Resolver *r = in->ti->resolver;
     if (error != NO_BLOCK || !instance_is_generator(in->inst)) return true;
-    ExceptionClass raised = {cls->name, cls->handle}, stop = {.name = STR("StopIteration")};
+    ExceptionClass raised = {cls->name, cls->handle, cls->builtin},
+                   stop = {.name = STR("StopIteration")};
     int is = r->subclass(r->user, &raised, &stop);
     if (is < 0) return in->stop = STOP_ABORT, false;
     if (!is) return true;
     *site = (RaiseSite){.class_name = STR("RuntimeError"),
+                        .builtin = true,
                         .has_message = true,
                         .message = STR("generator raised StopIteration")};
     *n = 0;
@@ -186,7 +188,7 @@ bool infer_raise(Infer *in, Ref ref) {
     if (!raise_known(in, ref, v.src)) return false;
     int32_t error = ir_inst(in->f, ref)->error;
     RaiseSite *site = arena_new(in->arena, RaiseSite);
-    *site = (RaiseSite){.class_name = b->name, .class_handle = b->handle};
+    *site = (RaiseSite){.class_name = b->name, .class_handle = b->handle, .builtin = b->builtin};
     Ref refs[MOST_NUMBERS];
     int32_t n;
     const Type *types;
@@ -237,7 +239,7 @@ static bool add_class(Infer *in, ClassSet *set, Val v) {
                             "name classes of exceptions, or a tuple of them");
     ExceptionClass *all = arena_array(in->arena, ExceptionClass, set->nasked + 1);
     if (set->nasked) memcpy(all, set->asked, sizeof *all * (size_t)set->nasked);
-    all[set->nasked++] = (ExceptionClass){b->name, b->handle};
+    all[set->nasked++] = (ExceptionClass){b->name, b->handle, b->builtin};
     set->asked = all;
     return true;
 }
@@ -286,14 +288,16 @@ static ClassList classes_raised(Ti *ti) {
     ClassList list = {0};
     for (int32_t k = 0; k < GUARD_COUNT; k++) {
         const char *name = ir_guard_exceptions[k];
-        add_raised(ti, &list, (ExceptionClass){.name = {name, (int32_t)strlen(name)}});
+        add_raised(ti, &list,
+                   (ExceptionClass){.name = {name, (int32_t)strlen(name)}, .builtin = true});
     }
     for (int32_t k = 0; k < ti->module->funcs.len; k++) {
         const Func *f = ti->module->funcs.items[k];
         for (Ref ref = 1; ref < f->insts.len; ref++)
             if (ir_inst(f, ref)->op == OP_raise) {
                 const RaiseSite *site = ir_inst(f, ref)->u.exception;
-                add_raised(ti, &list, (ExceptionClass){site->class_name, site->class_handle});
+                add_raised(ti, &list,
+                           (ExceptionClass){site->class_name, site->class_handle, site->builtin});
             }
     }
     return list;

@@ -67,6 +67,9 @@ bool cg_open(Cg *cg, LlvmState *llvm, Arena *arena, DiagList *diags, const Compi
     map_init(&cg->frozen, arena);
     cg->context = LLVMContextCreate();
     LLVMContextSetDiagnosticHandler(cg->context, diagnose, cg);
+    /* X86's code generator makes this kind of metadata, and bitcode lists all kinds of the context: keys of instances
+     * (cg_unit.c) must not depend on what was compiled before */
+    LLVMGetMDKindIDInContext(cg->context, "heapallocsite", 13);
     cg->mod = LLVMModuleCreateWithNameInContext("quern", cg->context);
     cg->b = LLVMCreateBuilderInContext(cg->context);
     make_types(cg);
@@ -88,6 +91,9 @@ bool cg_open(Cg *cg, LlvmState *llvm, Arena *arena, DiagList *diags, const Compi
 }
 
 void cg_close(Cg *cg) {
+    for (int32_t i = 0; i < cg->held.len; i++)
+        instance_release(cg->held.items[i]);
+    cg->held.len = 0;
     if (cg->b) LLVMDisposeBuilder(cg->b);
     if (cg->text) LLVMDisposeMessage(cg->text);
     if (cg->code) LLVMDisposeMemoryBuffer(cg->code);

@@ -13,6 +13,7 @@
 
 #include "codegen/abi.h"
 #include "codegen/host_code.h"
+#include "codegen/instances.h"
 #include "codegen/llvm_start.h"
 #include "codegen/target.h"
 #include <llvm-c/Core.h>
@@ -29,6 +30,8 @@ enum { CONTEXT_BUDGET = 13 }; /* field of CallContext */
  * the shared memory of the block, the size of its dynamic part, and the WorkItem of a kernel that waits. */
 enum { ITEM_SHARED = GRID_VALUES * 3, ITEM_DYNAMIC, ITEM_SELF, ITEM_COUNT };
 
+typedef Vec(struct CgSig *) CgSigs;
+
 /* How an IR function looks in LLVM. */
 typedef struct CgSig {
     const Func *ir;
@@ -42,8 +45,21 @@ typedef struct CgSig {
     bool item;       /* takes the coordinates of the work-item */
     bool recursive;  /* is in a cycle of the call graph */
     bool suspends;   /* contains a barrier or an operation of the warp (CPU kernels) */
-    bool hot, cold;  /* reachable without a call of a lazy function; from a lazy function */
-    int32_t lazy;    /* compiled when first called: its slot + 1; else 0 */
+    bool lazy;       /* compiled when first called */
+    bool parallel;   /* it, or what it calls, runs a parallel loop */
+    bool body;       /* of a parallel loop */
+    bool mutual;     /* in a cycle with another function */
+    /* In the module that is being lowered: reachable without a call of a lazy function or of an instance; from a lazy
+     * function; lazy, and called by what is hot, through a slot of the module. */
+    bool hot, cold, stub;
+    int32_t slot;
+    int32_t
+        size; /* instructions of ours, with those that belong to the same module; 0: not counted yet */
+    bool unit;          /* the root of a module of its own: cg_unit.c */
+    Instance *instance; /* then, once that is made: the cg holds it */
+    int32_t first[2];   /* the first numbers of its module, by NumberKind */
+    CgSigs needs;       /* the instances that its module calls, by number */
+    Value record;       /* in the main module */
 } CgSig;
 
 /* The function being lowered. */
@@ -59,6 +75,7 @@ typedef struct CgFunc {
     BB fail;      /* leaves the function with the status below; made on demand */
     Value status; /* alloca */
     Value ctx;
+    Value bases; /* parameter: see cg_numbered */
     Value item[ITEM_COUNT];
     Value result;                 /* where CgSig.memory is */
     Value budget;                 /* parameter: see cg_count_down */
@@ -108,6 +125,14 @@ struct Cg {
     CgSig *sigs;        /* parallel to ir->funcs */
     Map sig_index;      /* Func * -> index */
     CgFunc *f;
+    int32_t nunits; /* functions that were chosen to be instances */
+    CgSig *root;    /* the one whose module is being lowered; NULL: the main module */
+    bool in_lazy; /* what is being lowered is its module of lazy functions: it calls no instances */
+    bool is_private;              /* it depends on something that other code cannot have */
+    CgSigs needs;                 /* instances that the module being lowered calls */
+    Vec(int32_t) walk, cold_walk; /* its functions; those of its module of lazy functions */
+    Vec(Instance *) held;
+    Instance **claim;     /* what is being made: of the job, which may be lost */
     const uint8_t *usage; /* of the arrays in the entry's parameters: abi_usage */
     bool failed;
     char error[1024]; /* the first one: cg_error */
@@ -199,7 +224,10 @@ bool cg_inst_raises(Cg *cg, const Func *func, Ref ref);
 
 /* -- cg_func.c: functions, blocks, phis, calls ------------------------------------------------ */
 
-bool cg_functions(Cg *cg); /* declares and lowers all; stubs for lazy ones */
+bool cg_functions(Cg *cg);
+/* The attributes that a function has by its signature. */
+void cg_declared(Cg *cg, const CgSig *sig,
+                 Value fn); /* declares and lowers all; stubs for lazy ones */
 /* The same for one module: hot functions with stubs, or lazy ones with what they call. */
 bool cg_lower_bodies(Cg *cg, bool lazy);
 /* Calls a lowered function from an entry: fills `results`, gives the status or NULL. */
@@ -235,7 +263,7 @@ void cg_lower_reraise(Cg *cg, Ref ref);
 /* One more frame that the recorded exception comes through: the current instruction. */
 void cg_note_call(Cg *cg);
 /* The code's number for a class of exceptions. */
-int32_t cg_class_number(Cg *cg, Str name, const void *handle);
+int32_t cg_class_number(Cg *cg, const ExceptionClass *cls);
 void cg_leave(Cg *cg,
               Value status); /* what fails leaves: to the error successor, or the function */
 void cg_lower_poll(Cg *cg, Ref ref);
@@ -364,7 +392,8 @@ void cg_store_value(Cg *cg, const Type *type, Value address, const Value *leaves
 
 /* Makes a function with the given type as the module's exported entry and positions in its first block. */
 Value cg_entry_function(Cg *cg, LType type);
-const char *cg_entry_name(Cg *cg); /* unique in the process */
+const char *
+cg_entry_name(Cg *cg); /* of the module being lowered; of the main module unique in the process */
 void cg_entry_host(Cg *cg);
 void cg_entry_c(Cg *cg); /* cg_entry_c.c */
 void cg_entry_ufunc(Cg *cg);
@@ -378,6 +407,26 @@ void cg_lazy_stub(Cg *cg, const CgSig *sig);
 bool cg_lazy_module(Cg *cg); /* after the entry was made; false: diagnostics */
 /* Of the session that has one. NULL: no memory. */
 LazyCode *cg_lazy_code(Cg *cg);
+
+/* cg_plan.c: what belongs to the module that is to be lowered (root). */
+void cg_find_sides(Cg *cg);
+
+/* -- cg_unit.c: instances, which are modules of their own ---------------------------------------- */
+
+/* Behind cg_plan's facts, before types are made: which functions are instances. */
+void cg_choose_units(Cg *cg);
+/* Makes or finds all of them, callees first. The main module is empty until then. False: diagnostics. */
+bool cg_units(Cg *cg);
+/* The function to call for `sig` from the module being lowered, and what it is given for its parameter `bases`. */
+Value cg_callee(Cg *cg, const CgSig *sig);
+Value cg_bases(Cg *cg, const CgSig *sig);
+/* Sites and raise statements have numbers in the tables of the artifact. An instance belongs to many artifacts: it
+ * knows how far a number lies behind the first of its own, and is given these by its caller: the parameter `bases` is
+ * the address of {first site, first raise, the same for each instance that it calls ...}. */
+typedef enum NumberKind { NUMBER_SITE, NUMBER_RAISE } NumberKind;
+Value cg_numbered(Cg *cg, NumberKind kind, int32_t number);
+/* What the main module calls, for HostObject. */
+Instance **cg_instances(Cg *cg);
 
 /* -- admit.c, emit.c -------------------------------------------------------------------------- */
 

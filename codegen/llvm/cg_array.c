@@ -381,9 +381,10 @@ void cg_lower_disjoint(Cg *cg, Ref ref) {
 
 /* -- frozen arrays ---------------------------------------------------------------------------- */
 
-/* The module of lazy functions shares the list. */
+/* The module of lazy functions shares the list. What belongs to the user is known by where it lies: no other code may have it. */
 Value cg_host_address(Cg *cg, CodeAddress address, LType type) {
     int32_t k = 0;
+    cg->is_private |= cg->root && address.handle;
     for (; k < cg->addresses.len; k++) {
         const CodeAddress *known = &cg->addresses.items[k];
         if (known->address == address.address && known->handle == address.handle) break;

@@ -17,12 +17,52 @@ static Value memory_of(Cg *cg, Ref caught) {
     return LLVMBuildIntToPtr(cg->b, cg_leaf(cg, caught), cg->ptr[0], "");
 }
 
-int32_t cg_class_number(Cg *cg, Str name, const void *handle) {
-    for (int32_t k = 0; k < cg->classes.len; k++)
-        if (cg->classes.items[k].handle == handle && str_equal(cg->classes.items[k].name, name))
-            return k;
-    vec_push(cg->arena, &cg->classes, ((ExceptionClass){name, (void *)handle}));
-    return cg->classes.len - 1;
+/* Their numbers are the same in all code: an instance may raise what its caller catches. */
+static const char *const builtin_classes[] = {"ArithmeticError",
+                                              "AssertionError",
+                                              "AttributeError",
+                                              "BaseException",
+                                              "BufferError",
+                                              "EOFError",
+                                              "Exception",
+                                              "FloatingPointError",
+                                              "ImportError",
+                                              "IndexError",
+                                              "KeyError",
+                                              "KeyboardInterrupt",
+                                              "LookupError",
+                                              "MemoryError",
+                                              "NameError",
+                                              "NotImplementedError",
+                                              "OSError",
+                                              "OverflowError",
+                                              "RecursionError",
+                                              "ReferenceError",
+                                              "RuntimeError",
+                                              "StopIteration",
+                                              "SystemError",
+                                              "SystemExit",
+                                              "TypeError",
+                                              "UnboundLocalError",
+                                              "UnicodeDecodeError",
+                                              "UnicodeEncodeError",
+                                              "UnicodeError",
+                                              "ValueError",
+                                              "Warning",
+                                              "ZeroDivisionError"};
+
+int32_t cg_class_number(Cg *cg, const ExceptionClass *cls) {
+    bool builtin = cls->builtin || !cls->handle;
+    for (int32_t k = 0; k < countof(builtin_classes) && builtin; k++)
+        if (str_is(cls->name, builtin_classes[k])) return k;
+    cg->is_private |= cg->root != NULL;
+    for (int32_t k = 0; k < cg->classes.len; k++) {
+        const ExceptionClass *known = &cg->classes.items[k];
+        if (known->handle == cls->handle && str_equal(known->name, cls->name))
+            return countof(builtin_classes) + k;
+    }
+    vec_push(cg->arena, &cg->classes, *cls);
+    return countof(builtin_classes) + cg->classes.len - 1;
 }
 
 void cg_lower_caught(Cg *cg, Ref ref) {
@@ -75,10 +115,10 @@ static Value in_set(Cg *cg, const Bits *set, Value at) {
 /* The guards and the numbers of the classes that the set means. */
 static void find_numbers(Cg *cg, const ClassSet *set, Bits *guards, Bits *classes) {
     *guards = bits_new(cg->arena, GUARD_COUNT);
-    *classes = bits_new(cg->arena, cg->classes.len + set->n + 1);
+    *classes = bits_new(cg->arena, countof(builtin_classes) + cg->classes.len + set->n + 1);
     for (int32_t k = 0; k < set->n; k++) {
         const ExceptionClass *cls = &set->classes[k];
-        bits_set(classes, cg_class_number(cg, cls->name, cls->handle));
+        bits_set(classes, cg_class_number(cg, cls));
         for (int32_t guard = 0; guard < GUARD_COUNT && !cls->handle; guard++)
             if (str_is(cls->name, ir_guard_exceptions[guard])) bits_set(guards, guard);
     }

@@ -83,6 +83,8 @@ void cg_store_value(Cg *cg, const Type *type, Value address, const Value *leaves
 
 const char *cg_entry_name(Cg *cg) {
     static atomic_uint_fast64_t serial; /* names of host code are unique in the process */
+    if (cg->root)
+        return str_printf(cg->arena, "quern.root." STR_FMT, STR_ARG(cg->root->ir->user_name)).bytes;
     if (!cg->entry_name) {
         unsigned long long n = atomic_fetch_add(&serial, 1);
         cg->entry_name = str_printf(cg->arena, "quern_entry_%llu", n).bytes;

@@ -13,13 +13,14 @@ Value cg_call_sig(Cg *cg, const CgSig *sig, Value ctx, Value *item, Value *args,
     Value *all = arena_array(cg->arena, Value, nparams + 1);
     if (sig->raises) all[n++] = ctx;
     if (sig->polls) all[n++] = cg->f ? cg->f->budget : cg->entry_budget;
+    if (cg->nunits && sig->raises) all[n++] = cg_bases(cg, sig);
     for (int i = 0; sig->item && i < ITEM_COUNT; i++)
         all[n++] = item[i];
     for (int32_t i = 0; n < nparams - (sig->memory != NULL); i++)
         all[n++] = args[i];
     Value memory = sig->memory ? cg_alloca_first(cg, sig->memory) : NULL;
     if (memory) all[n++] = memory;
-    Value call = LLVMBuildCall2(cg->b, sig->type, sig->fn, all, (unsigned)n, "");
+    Value call = LLVMBuildCall2(cg->b, sig->type, cg_callee(cg, sig), all, (unsigned)n, "");
     for (unsigned i = 0; memory && i < (unsigned)sig->nresult; i++)
         results[i] = LLVMBuildLoad2(cg->b, LLVMStructGetTypeAtIndex(sig->memory, i),
                                     LLVMBuildStructGEP2(cg->b, sig->memory, memory, i, ""), "");
@@ -198,6 +199,7 @@ static void open_params(Cg *cg) {
     unsigned n = 0;
     if (f->sig->raises) f->ctx = LLVMGetParam(f->sig->fn, n++);
     if (f->sig->polls) f->budget = LLVMGetParam(f->sig->fn, n++);
+    if (cg->nunits && f->sig->raises) f->bases = LLVMGetParam(f->sig->fn, n++);
     for (int i = 0; f->sig->item && i < ITEM_COUNT; i++)
         f->item[i] = LLVMGetParam(f->sig->fn, n++);
     Value **params = arena_array(cg->arena, Value *, f->ir->nparams + 1);
@@ -262,34 +264,50 @@ static void lower_function(Cg *cg, const CgSig *sig) {
     cg->f = NULL;
 }
 
-static void declare(Cg *cg, CgSig *sig) {
-    Str name = str_printf(cg->arena, "f." STR_FMT, STR_ARG(sig->ir->name));
-    sig->fn = LLVMAddFunction(cg->mod, name.bytes, sig->type);
-    LLVMSetLinkage(sig->fn, LLVMInternalLinkage);
-    cg_attribute(cg, sig->fn, LLVMAttributeFunctionIndex, "nounwind", 0);
+void cg_declared(Cg *cg, const CgSig *sig, Value fn) {
+    cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "nounwind", 0);
     if (!cg->target->is_host) /* may contain a barrier; LLVM takes it back where not */
-        cg_attribute(cg, sig->fn, LLVMAttributeFunctionIndex, "convergent", 0);
+        cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "convergent", 0);
     if (sig->raises) {
-        cg_attribute(cg, sig->fn, 1, "noalias", 0); /* the context is nobody's array */
-        if (!cg->target->record) cg_attribute(cg, sig->fn, 1, "nonnull", 0);
+        cg_attribute(cg, fn, 1, "noalias", 0); /* the context is nobody's array */
+        if (!cg->target->record) cg_attribute(cg, fn, 1, "nonnull", 0);
     }
     if (sig->polls) { /* so that loops may keep it in a register */
-        cg_attribute(cg, sig->fn, 2, "noalias", 0);
-        cg_attribute(cg, sig->fn, 2, "nocapture", 0);
+        cg_attribute(cg, fn, 2, "noalias", 0);
+        cg_attribute(cg, fn, 2, "nocapture", 0);
+    }
+    if (cg->nunits && sig->raises) {
+        unsigned bases = sig->polls ? 3 : 2;
+        cg_attribute(cg, fn, bases, "noalias", 0);
+        cg_attribute(cg, fn, bases, "readonly", 0);
+        cg_attribute(cg, fn, bases, "nocapture", 0);
     }
 }
 
-static bool belongs(const CgSig *sig, bool lazy) {
-    return sig->reachable && (lazy ? sig->cold : sig->hot || sig->lazy);
+/* An instance has names that do not depend on where it is called. */
+static Str name_of(Cg *cg, const CgSig *sig, int32_t position) {
+    if (cg->root == sig) return str_from(cg_entry_name(cg));
+    if (cg->root) return str_printf(cg->arena, "f.%d", (int)position);
+    return str_printf(cg->arena, "f." STR_FMT, STR_ARG(sig->ir->name));
+}
+
+static void declare(Cg *cg, CgSig *sig, int32_t position) {
+    sig->fn = LLVMAddFunction(cg->mod, name_of(cg, sig, position).bytes, sig->type);
+    bool root = cg->root == sig && !cg->in_lazy;
+    LLVMSetLinkage(sig->fn, root ? LLVMExternalLinkage : LLVMInternalLinkage);
+    if (root) LLVMSetVisibility(sig->fn, LLVMHiddenVisibility);
+    cg_declared(cg, sig, sig->fn);
 }
 
 bool cg_lower_bodies(Cg *cg, bool lazy) {
-    for (int32_t i = 0; i < cg->ir->funcs.len; i++)
-        if (belongs(&cg->sigs[i], lazy)) declare(cg, &cg->sigs[i]);
-    for (int32_t i = 0; i < cg->ir->funcs.len && !cg->failed; i++) {
-        const CgSig *sig = &cg->sigs[i];
-        if (!belongs(sig, lazy)) continue;
-        if (sig->lazy && !lazy)
+    int32_t n = lazy ? cg->cold_walk.len : cg->walk.len;
+    const int32_t *walk = lazy ? cg->cold_walk.items : cg->walk.items;
+    cg->in_lazy = lazy;
+    for (int32_t i = 0; i < n; i++)
+        declare(cg, &cg->sigs[walk[i]], i);
+    for (int32_t i = 0; i < n && !cg->failed; i++) {
+        const CgSig *sig = &cg->sigs[walk[i]];
+        if (sig->stub && !lazy)
             cg_lazy_stub(cg, sig);
         else
             lower_function(cg, sig);
@@ -299,5 +317,5 @@ bool cg_lower_bodies(Cg *cg, bool lazy) {
 
 bool cg_functions(Cg *cg) {
     cg_plan(cg);
-    return cg_lower_bodies(cg, false);
+    return cg_units(cg) && cg_lower_bodies(cg, false);
 }

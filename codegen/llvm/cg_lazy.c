@@ -50,6 +50,7 @@ static Value load_slot(Cg *cg, int32_t slot) {
 /* The body described above; a failure is recorded as that of any other instruction. */
 void cg_lazy_stub(Cg *cg, const CgSig *sig) {
     CgFunc f = {.ir = sig->ir, .sig = sig, .ctx = LLVMGetParam(sig->fn, 0)};
+    if (cg->nunits) f.bases = LLVMGetParam(sig->fn, sig->polls ? 2 : 1);
     cg->f = &f;
     cg_attribute(cg, sig->fn, LLVMAttributeFunctionIndex, "noinline", 0);
     cg_attribute(cg, sig->fn, LLVMAttributeFunctionIndex, "cold", 0);
@@ -58,11 +59,11 @@ void cg_lazy_stub(Cg *cg, const CgSig *sig) {
     cg_at(cg, f.entry);
     LLVMBuildBr(cg->b, look);
     cg_at(cg, look);
-    Value there = load_slot(cg, sig->lazy - 1);
+    Value there = load_slot(cg, sig->slot);
     BB ask = cg_block(cg, "ask"), go = cg_block(cg, "go");
     LLVMBuildCondBr(cg->b, LLVMBuildIsNull(cg->b, there, ""), ask, go);
     cg_at(cg, ask);
-    Value args[] = {table(cg), cg_int(cg->i32, sig->lazy - 1), f.ctx};
+    Value args[] = {table(cg), cg_int(cg->i32, sig->slot), f.ctx};
     Value made = cg_call_extern(cg, "quern_lazy_code", cg->ptr[0], args, 3);
     cg_fail_if(cg, LLVMBuildIsNull(cg->b, made, ""), GUARD_not_compiled, NULL, 0);
     BB asked = LLVMGetInsertBlock(cg->b);
@@ -90,7 +91,7 @@ bool cg_lazy_module(Cg *cg) {
     Value *list = arena_array(cg->arena, Value, cg->nlazy);
     bool ok = cg_lower_bodies(cg, true);
     for (int32_t i = 0; ok && i < cg->ir->funcs.len; i++)
-        if (cg->sigs[i].lazy) list[cg->sigs[i].lazy - 1] = cg->sigs[i].fn;
+        if (cg->sigs[i].stub) list[cg->sigs[i].slot] = cg->sigs[i].fn;
     if (ok) {
         Value array = LLVMConstArray2(cg->ptr[0], list, (uint64_t)cg->nlazy);
         char name[80];
@@ -103,6 +104,7 @@ bool cg_lazy_module(Cg *cg) {
     }
     LLVMDisposeModule(cg->mod);
     cg->mod = hot;
+    cg->in_lazy = false;
     return ok;
 }
 

@@ -129,6 +129,8 @@ static void close_calls(Cg *cg) {
         cg->sigs[i].reachable =
             i == 0 || i == resume || bits_get(&reach[0], i) || bits_get(&reach[resume], i);
         cg->sigs[i].recursive = bits_get(&reach[i], i);
+        for (int32_t j = 0; j < n && !cg->sigs[i].mutual; j++)
+            cg->sigs[i].mutual = j != i && bits_get(&reach[i], j) && bits_get(&reach[j], i);
         /* the stack check of a recursive function raises */
         if (cg->sigs[i].recursive && cg->raises && cg->target->is_host) cg->sigs[i].raises = true;
     }
@@ -147,6 +149,7 @@ static void make_type(Cg *cg, CgSig *sig) {
     n = 0;
     if (sig->raises) params[n++] = cg->ptr[0];
     if (sig->polls) params[n++] = cg->ptr[0];
+    if (cg->nunits && sig->raises) params[n++] = cg->ptr[0];
     for (int i = 0; sig->item && i < ITEM_COUNT; i++)
         params[n++] = i == ITEM_SHARED || i == ITEM_SELF ? cg->ptr[0] : cg->i32;
     for (int32_t i = 0; i < func->nparams; i++)
@@ -177,30 +180,43 @@ static bool counts_references(const Cg *cg) {
     return false;
 }
 
-/* What is called from where: from the entry (hot), or only from lazy functions. */
-static void follow(Cg *cg, int32_t i, bool from_lazy, Bits *seen) {
+static void visit(Cg *cg, int32_t i, bool cold) {
     CgSig *sig = &cg->sigs[i];
-    if (bits_get(seen, i) || (sig->lazy && !from_lazy)) return;
-    bits_set(seen, i);
+    if (!cold && sig->unit && sig != cg->root) return; /* not of this module */
+    bool *seen = cold ? &sig->cold : sig->lazy ? &sig->stub : &sig->hot;
+    if (*seen) return;
+    *seen = true;
+    vec_push(cg->arena, cold ? &cg->cold_walk : &cg->walk, i);
+    if (sig->lazy && !cold) return;
     for (Ref r = 1; r < sig->ir->insts.len; r++) {
         const Inst *inst = ir_inst(sig->ir, r);
         bool calls = inst->op == OP_call || inst->op == OP_parallel;
         MapValue *callee = calls ? map_find(&cg->sig_index, map_key(inst->u.func)) : NULL;
-        if (callee) follow(cg, (int32_t)callee->num, from_lazy, seen);
+        if (callee) visit(cg, (int32_t)callee->num, cold);
     }
 }
 
-static void find_sides(Cg *cg) {
-    int32_t n = cg->ir->funcs.len;
-    Bits hot = bits_new(cg->arena, n), cold = bits_new(cg->arena, n);
-    follow(cg, 0, false, &hot);
-    follow(cg, resume_index(cg), false, &hot);
-    for (int32_t i = 0; i < n; i++)
-        if (cg->sigs[i].lazy) follow(cg, i, true, &cold);
-    for (int32_t i = 0; i < n; i++) {
-        cg->sigs[i].hot = bits_get(&hot, i);
-        cg->sigs[i].cold = bits_get(&cold, i);
+/* The main module keeps the order of the functions, an instance that in which its root comes to them: it must not depend on
+ * where else they are called. */
+static void sort_walks(Cg *cg) {
+    cg->walk.len = cg->cold_walk.len = 0;
+    for (int32_t i = 0; i < cg->ir->funcs.len; i++) {
+        if (cg->sigs[i].hot || cg->sigs[i].stub) vec_push(cg->arena, &cg->walk, i);
+        if (cg->sigs[i].cold) vec_push(cg->arena, &cg->cold_walk, i);
     }
+}
+
+void cg_find_sides(Cg *cg) {
+    for (int32_t i = 0; i < cg->ir->funcs.len; i++)
+        cg->sigs[i].hot = cg->sigs[i].cold = cg->sigs[i].stub = false;
+    cg->nlazy = cg->walk.len = cg->cold_walk.len = 0;
+    visit(cg, cg->root ? (int32_t)(cg->root - cg->sigs) : 0, false);
+    if (!cg->root) visit(cg, resume_index(cg), false);
+    for (int32_t k = 0; k < cg->walk.len; k++)
+        if (cg->sigs[cg->walk.items[k]].stub) visit(cg, cg->walk.items[k], true);
+    if (!cg->root) sort_walks(cg);
+    for (int32_t k = 0; k < cg->walk.len; k++)
+        if (cg->sigs[cg->walk.items[k]].stub) cg->sigs[cg->walk.items[k]].slot = cg->nlazy++;
 }
 
 void cg_plan(Cg *cg) {
@@ -219,9 +235,9 @@ void cg_plan(Cg *cg) {
     }
     for (int32_t i = 0; i < n; i++) {
         CgSig *sig = &cg->sigs[i];
-        if (!sig->reachable) continue;
-        make_type(cg, sig);
-        if (cg_is_lazy(cg, sig)) sig->lazy = ++cg->nlazy;
+        if (sig->reachable) sig->lazy = cg_is_lazy(cg, sig);
     }
-    find_sides(cg);
+    cg_choose_units(cg);
+    for (int32_t i = 0; i < n; i++)
+        if (cg->sigs[i].reachable) make_type(cg, &cg->sigs[i]);
 }

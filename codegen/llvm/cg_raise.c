@@ -28,8 +28,8 @@ static int32_t site_index(Cg *cg, Str name) {
         site.line = s->line, site.end_line = s->end_line;
         site.column = s->column, site.end_column = s->end_column;
     }
-    uint64_t key =
-        hash_mix(map_key(f->ir) ^ hash_mix((uint64_t)span)) ^ hash_mix(map_key(name.bytes));
+    uint64_t key = hash_mix(map_key(f->ir) ^ hash_mix((uint64_t)span)) ^
+                   hash_mix(map_key(name.bytes)) ^ map_key(cg->root);
     MapValue *known = map_find(&cg->site_index, key);
     if (known) return (int32_t)known->num;
     map_put(&cg->site_index, key)->num = cg->sites.len;
@@ -95,8 +95,10 @@ static void record(Cg *cg, int32_t exception, Str name, const Value *args, int n
         cg->target->record(cg, exception, site, args, QN_MIN(nargs, CALL_MAX_ARGS));
         return;
     }
-    LLVMBuildStore(cg->b, cg_int(cg->i32, exception), context_field(cg, FIELD_EXCEPTION));
-    LLVMBuildStore(cg->b, cg_int(cg->i32, site), context_field(cg, FIELD_SITE));
+    Value number =
+        exception < 0 ? cg_int(cg->i32, exception) : cg_numbered(cg, NUMBER_RAISE, exception);
+    LLVMBuildStore(cg->b, number, context_field(cg, FIELD_EXCEPTION));
+    LLVMBuildStore(cg->b, cg_numbered(cg, NUMBER_SITE, site), context_field(cg, FIELD_SITE));
     for (int i = 0; i < nargs && i < CALL_MAX_ARGS; i++)
         LLVMBuildStore(cg->b, args[i], context_arg(cg, i));
 }
@@ -237,7 +239,8 @@ static Value note_function(Cg *cg, LType *type) {
 
 void cg_note_call(Cg *cg) {
     LType type;
-    Value args[] = {cg->f->ctx, cg_int(cg->i32, cg_site(cg))}, note = note_function(cg, &type);
+    Value args[] = {cg->f->ctx, cg_numbered(cg, NUMBER_SITE, cg_site(cg))};
+    Value note = note_function(cg, &type);
     LLVMBuildCall2(cg->b, type, note, args, 2, "");
 }
 
@@ -336,7 +339,8 @@ void cg_lower_raise(Cg *cg, Ref ref) {
     record(cg, raise_info(cg, inst, &args), (Str){0}, args.slots, args.nslots);
     if (!cg->target->record) {
         const RaiseSite *site = inst->u.exception;
-        int32_t number = cg_class_number(cg, site->class_name, site->class_handle);
+        ExceptionClass cls = {site->class_name, site->class_handle, site->builtin};
+        int32_t number = cg_class_number(cg, &cls);
         LLVMBuildStore(cg->b, cg_int(cg->i32, number), context_field(cg, FIELD_CLASS));
     }
     cg_end_item(cg);

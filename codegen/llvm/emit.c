@@ -99,8 +99,9 @@ static bool run_passes(Cg *cg, const char *pipeline, LLVMPassBuilderOptionsRef o
 
 /* Is an element of an array with strides read or written? Then a loop over it multiplies. */
 static bool strided(const Cg *cg) {
-    for (int32_t f = 0; f < cg->ir->funcs.len; f++) {
-        const Func *func = cg->ir->funcs.items[f];
+    int32_t n = cg->nunits ? cg->walk.len : cg->ir->funcs.len;
+    for (int32_t f = 0; f < n; f++) {
+        const Func *func = cg->ir->funcs.items[cg->nunits ? cg->walk.items[f] : f];
         for (int32_t i = 1; i < func->insts.len; i++) {
             const Inst *inst = ir_inst(func, i);
             if (inst->op != OP_load && inst->op != OP_store) continue;
@@ -113,9 +114,9 @@ static bool strided(const Cg *cg) {
 /* Has the module calls of functions of ours? */
 static bool calls(const Cg *cg) {
     int32_t n = 0;
-    for (int32_t i = 0; i < cg->ir->funcs.len; i++)
-        n += cg->sigs[i].reachable && !cg->sigs[i].lazy;
-    return n > 1 || cg->sigs[0].recursive;
+    for (int32_t k = 0; k < cg->walk.len; k++)
+        n += !cg->sigs[cg->walk.items[k]].stub;
+    return n > 1 || (n && cg->sigs[cg->walk.items[0]].recursive);
 }
 
 const char *cg_pipeline(const Cg *cg) {

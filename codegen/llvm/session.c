@@ -61,6 +61,7 @@ static bool check_entry(Cg *cg) {
 static bool compile(Cg *cg, LlvmState *llvm, LowerJob *job) {
     if (!cg_open(cg, llvm, job->arena, job->diags, job->options, job->module)) return false;
     cg->usage = job->array_usage;
+    cg->claim = &job->claim;
     const Target *target = cg->target;
     if (!cg_functions(cg) || !check_entry(cg) || !target->entry(cg) || !cg_lazy_module(cg) ||
         !cg_admit(cg) || !target->link(cg))
@@ -118,6 +119,8 @@ void lower_run(LlvmState *llvm, void *user) {
         else
             cg_report(cg);
     }
+    if (job->claim) instance_failed(job->claim);
+    job->claim = NULL;
     cg_close(cg);
     free(cg);
     cg_give_room(room);

@@ -265,7 +265,9 @@ static bool emit(Cg *cg, Artifact *artifact) {
     HostObject object = {.symbol = cg->entry_name,
                          .naddresses = cg->addresses.len,
                          .addresses = cg->addresses.items,
-                         .lazy = lazy};
+                         .lazy = lazy,
+                         .ninstances = cg->needs.len,
+                         .instances = cg_instances(cg)};
     artifact->host_code =
         cg_load_host(cg, object, &artifact->entry, cg->options->keep_object ? artifact : NULL);
     return artifact->host_code != NULL;

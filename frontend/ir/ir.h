@@ -114,6 +114,7 @@ typedef struct FrozenArray {
 typedef struct RaiseSite {
     Str class_name;     /* "ValueError", or qualified for a user's class */
     void *class_handle; /* resolver's; NULL for a builtin found by name */
+    bool builtin;       /* it is Python's class of that name, with a handle or without */
     bool has_message;
     Str message; /* constant first argument; operands of `raise` follow it */
 } RaiseSite;
@@ -121,6 +122,7 @@ typedef struct RaiseSite {
 typedef struct ExceptionClass {
     Str name;
     void *handle; /* as in RaiseSite */
+    bool builtin;
 } ExceptionClass;
 
 extern const char *const ir_guard_exceptions[]; /* by Guard: the builtin class that it raises */

@@ -1,0 +1,135 @@
+/* instances.c - the list of instances of the process. */
+#include "codegen/instances.h"
+#include "codegen/codegen.h"
+#include "codegen/host_code.h"
+#include "codegen/worker.h"
+#include <pthread.h>
+#include <stdlib.h>
+
+typedef enum InstanceState { EMPTY, MAKING, MADE } InstanceState;
+
+struct Instance {
+    Instance *next;
+    Hash128 key;
+    int64_t refs;
+    InstanceState state;
+    uint32_t process; /* MAKING: worker_generation() of whoever makes it */
+    HostCode *code;
+    void *address;
+    InstanceFact facts[INSTANCE_FACTS];
+    int32_t nfacts;
+};
+
+/* Guarded by the lock; what is MADE changes no more. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static Instance *first;
+static int64_t total, alive;
+
+/* In the child of a fork that came while another thread held the lock: the list can be walked at every step of a change. */
+static void after_fork(void) {
+    pthread_mutex_init(&lock, NULL);
+    pthread_cond_init(&changed, NULL);
+}
+
+static void install(void) {
+    pthread_atfork(NULL, NULL, after_fork);
+}
+
+static Instance *find(Hash128 key) {
+    Instance *at = first;
+    while (at && !hash_equal(at->key, key))
+        at = at->next;
+    return at;
+}
+
+static Instance *add(Hash128 key) {
+    Instance *made = calloc(1, sizeof *made);
+    if (!made) return NULL;
+    *made = (Instance){.next = first, .key = key};
+    first = made;
+    return made;
+}
+
+Instance *instance_get(Hash128 key, bool *make) {
+    pthread_once(&once, install);
+    uint32_t now = worker_generation();
+    pthread_mutex_lock(&lock);
+    Instance *found = find(key);
+    if (!found) found = add(key);
+    if (found) found->refs++;
+    while (found && found->state == MAKING && found->process == now)
+        pthread_cond_wait(&changed, &lock);
+    *make =
+        found && found->state != MADE; /* EMPTY, or made by a thread that a fork has left behind */
+    if (*make) {
+        found->state = MAKING;
+        found->process = now;
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+void instance_made(Instance *instance, HostCode *code, void *address, const InstanceFact *facts,
+                   int32_t nfacts) {
+    pthread_mutex_lock(&lock);
+    instance->code = code;
+    instance->address = address;
+    instance->nfacts = QN_MIN(nfacts, INSTANCE_FACTS);
+    memcpy(instance->facts, facts, sizeof *facts * (size_t)instance->nfacts);
+    instance->state = MADE;
+    total++;
+    alive++;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+void instance_failed(Instance *instance) {
+    pthread_mutex_lock(&lock);
+    instance->state = EMPTY;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    instance_release(instance);
+}
+
+void instance_hold(Instance *instance) {
+    pthread_mutex_lock(&lock);
+    instance->refs++;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Its code may hold others: it goes without the lock. */
+void instance_release(Instance *instance) {
+    pthread_mutex_lock(&lock);
+    bool last = --instance->refs == 0;
+    Instance **at = &first;
+    while (last && *at != instance)
+        at = &(*at)->next;
+    if (last) *at = instance->next;
+    alive -= last && instance->state == MADE;
+    pthread_mutex_unlock(&lock);
+    if (!last) return;
+    host_code_drop(instance->code);
+    free(instance);
+}
+
+Hash128 instance_key(const Instance *instance) {
+    return instance->key;
+}
+
+void *instance_address(const Instance *instance) {
+    return instance->address;
+}
+
+int32_t instance_facts(const Instance *instance, InstanceFact facts[INSTANCE_FACTS]) {
+    memcpy(facts, instance->facts, sizeof instance->facts);
+    return instance->nfacts;
+}
+
+void cg_count_instances(int64_t *made, int64_t *live) {
+    pthread_mutex_lock(&lock);
+    *made = total;
+    *live = alive;
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,347 @@
+/* cg_unit.c - instances: functions that are modules of their own, compiled once in a process (instances.h).
+ *
+ * Whoever calls such a function lowers it, which takes little time, and hashes the module that LLVM would get, with all
+ * else that reaches its machine code: that is the key. Only where no instance has it does LLVM begin to work. So nothing has
+ * to be known of what a function depends on.
+ *
+ * A module of this kind has the function, the root, with what it calls and is no instance itself, and its own lazy
+ * functions. It has no numbers of the artifact (cg_numbered), and nothing of the user's by address: a function with
+ * such a thing is lowered with its caller after all (is_private). */
+#include "codegen/llvm/cg.h"
+#include "codegen/objects.h"
+#include <llvm-c/BitWriter.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* -- which -------------------------------------------------------------------------------------- */
+
+/* Instructions of ours, from which on a function is an instance: its own where it has a loop, else with all that belongs
+ * to its module. Small functions are left to LLVM, which may write them into their callers; in functions of the user
+ * more hangs on the loops round the call. */
+static const struct Least {
+    int32_t loop, all;
+} least_of_library = {12, 100}, least_of_user = {100, 250};
+
+enum { MOST_SIZE = 1 << 20 };
+
+static bool has_loop(Cg *cg, const Func *func) {
+    Cfg cfg;
+    cfg_compute(&cfg, cg->arena, func);
+    for (int32_t b = 0; b < func->blocks.len; b++) {
+        int32_t next[3], n = cfg.rpo_number[b] < 0 ? 0 : ir_successors(func, b, next);
+        for (int32_t k = 0; k < n; k++)
+            if (cfg.rpo_number[next[k]] <= cfg.rpo_number[b]) return true;
+    }
+    return false;
+}
+
+static int32_t size_of(const Func *func) {
+    int32_t size = 0;
+    for (int32_t b = 0; b < func->blocks.len; b++)
+        size += func->blocks.items[b].removed ? 0 : func->blocks.items[b].insts.len;
+    return size;
+}
+
+/* Parallel loops: their bodies are called by the runtime, from functions that have no parameter for the bases. */
+static bool runs_parallel(Cg *cg, CgSig *sig) {
+    bool found = sig->parallel;
+    for (Ref r = 1; r < sig->ir->insts.len; r++) {
+        const Inst *inst = ir_inst(sig->ir, r);
+        bool loop = inst->op == OP_parallel;
+        CgSig *callee = loop || inst->op == OP_call ? cg_sig(cg, inst->u.func) : NULL;
+        if (callee && loop) callee->body = true;
+        found |= loop || (callee && callee->parallel);
+    }
+    bool changed = found != sig->parallel;
+    sig->parallel = found;
+    return changed;
+}
+
+static void find_parallel(Cg *cg) {
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (int32_t i = 0; i < cg->ir->funcs.len; i++)
+            changed |= runs_parallel(cg, &cg->sigs[i]);
+    }
+}
+
+/* What the option asks for: "all", every function that can be; "none"; else those that are worth it. A hidden one, for tests. */
+static const char *asked_for(void) {
+    const char *asked = getenv("QUERN_INSTANCES");
+    return asked ? asked : "";
+}
+
+static bool can_be(const Cg *cg, const CgSig *sig) {
+    return sig != cg->sigs && sig->ir != cg->ir->resume && !sig->lazy && !sig->parallel &&
+           !sig->body && !sig->mutual && !sig->ir->part;
+}
+
+static bool is_large(Cg *cg, const CgSig *sig) {
+    const Func *func = sig->ir;
+    bool library = func->file.bytes && strstr(func->file.bytes, "/quern/library/");
+    const struct Least *least = library ? &least_of_library : &least_of_user;
+    return sig->size >= least->all || (size_of(func) >= least->loop && has_loop(cg, func));
+}
+
+/* Callees first: what is an instance counts for nothing in its callers. */
+static void choose(Cg *cg, CgSig *sig, bool all) {
+    if (sig->size) return;
+    sig->size = size_of(sig->ir);
+    for (Ref r = 1; r < sig->ir->insts.len; r++) {
+        const Inst *inst = ir_inst(sig->ir, r);
+        bool calls = inst->op == OP_call || inst->op == OP_parallel;
+        CgSig *callee = calls ? cg_sig(cg, inst->u.func) : NULL;
+        if (!callee) continue;
+        choose(cg, callee, all);
+        if (!callee->unit && !callee->lazy) sig->size = QN_MIN(sig->size + callee->size, MOST_SIZE);
+    }
+    sig->unit = can_be(cg, sig) && (all || is_large(cg, sig));
+    cg->nunits += sig->unit;
+}
+
+void cg_choose_units(Cg *cg) {
+    EntryKind entry = cg->options->entry;
+    const char *asked = asked_for();
+    if (!cg->target->is_host || entry == ENTRY_KERNEL || entry == ENTRY_DEVICE) return;
+    if (cg->options->keep_text || cg->options->keep_object || strcmp(asked, "none") == 0) return;
+    find_parallel(cg);
+    for (int32_t i = 0; i < cg->ir->funcs.len; i++)
+        if (cg->sigs[i].reachable) choose(cg, &cg->sigs[i], strcmp(asked, "all") == 0);
+}
+
+/* -- calls -------------------------------------------------------------------------------------- */
+
+/* Is it another module that a call of `sig` goes to? */
+static bool is_outside(const Cg *cg, const CgSig *sig) {
+    return sig->unit && !cg->in_lazy && sig != cg->root;
+}
+
+static int32_t number_of(Cg *cg, const CgSig *sig) {
+    for (int32_t k = 0; k < cg->needs.len; k++)
+        if (cg->needs.items[k] == sig) return k;
+    vec_push(cg->arena, &cg->needs, &cg->sigs[sig - cg->sigs]);
+    return cg->needs.len - 1;
+}
+
+Value cg_callee(Cg *cg, const CgSig *sig) {
+    if (!is_outside(cg, sig)) return sig->fn;
+    char name[48];
+    snprintf(name, sizeof name, HOST_INSTANCE_PREFIX "%d", (int)number_of(cg, sig));
+    Value fn = LLVMGetNamedFunction(cg->mod, name);
+    if (fn) return fn;
+    fn = LLVMAddFunction(cg->mod, name, sig->type);
+    cg_declared(cg, sig, fn);
+    InstanceFact facts[INSTANCE_FACTS];
+    int32_t n = instance_facts(sig->instance, facts);
+    for (int32_t i = 0; i < n; i++)
+        LLVMAddAttributeAtIndex(
+            fn, LLVMAttributeFunctionIndex,
+            LLVMCreateEnumAttribute(cg->context, facts[i].attribute, facts[i].value));
+    return fn;
+}
+
+/* The constant in the main module; those of the instances that it calls in turn may be shared. */
+static Value record(Cg *cg, CgSig *sig) {
+    if (sig->record) return sig->record;
+    int32_t n = sig->needs.len;
+    LType *types = arena_array(cg->arena, LType, n + 2);
+    Value *values = arena_array(cg->arena, Value, n + 2);
+    for (int k = 0; k < 2; k++) {
+        types[k] = cg->i32;
+        values[k] = cg_int(cg->i32, sig->first[k]);
+    }
+    for (int32_t k = 0; k < n; k++) {
+        types[k + 2] = cg->ptr[0];
+        values[k + 2] = sig->needs.items[k]->raises ? record(cg, sig->needs.items[k])
+                                                    : LLVMConstNull(cg->ptr[0]);
+    }
+    LType type = LLVMStructTypeInContext(cg->context, types, (unsigned)n + 2, false);
+    sig->record = LLVMAddGlobal(cg->mod, type, "quern.bases");
+    LLVMSetInitializer(sig->record,
+                       LLVMConstStructInContext(cg->context, values, (unsigned)n + 2, false));
+    LLVMSetLinkage(sig->record, LLVMInternalLinkage);
+    LLVMSetGlobalConstant(sig->record, true);
+    return sig->record;
+}
+
+/* A field of what the parameter `bases` points to. */
+static Value load_base(Cg *cg, LType type, int64_t offset) {
+    Value at = cg_int(cg->i64, offset);
+    Value address = LLVMBuildInBoundsGEP2(cg->b, cg->i8, cg->f->bases, &at, 1, "");
+    return LLVMBuildLoad2(cg->b, type, address, "");
+}
+
+Value cg_bases(Cg *cg, const CgSig *sig) {
+    if (!is_outside(cg, sig))
+        return cg->f && cg->f->bases ? cg->f->bases : LLVMConstNull(cg->ptr[0]);
+    if (!cg->root) return record(cg, &cg->sigs[sig - cg->sigs]);
+    return load_base(cg, cg->ptr[0], 8 + 8 * (int64_t)number_of(cg, sig));
+}
+
+Value cg_numbered(Cg *cg, NumberKind kind, int32_t number) {
+    if (!cg->root) return cg_int(cg->i32, number);
+    Value first = load_base(cg, cg->i32, 4 * (int64_t)kind);
+    return LLVMBuildAdd(cg->b, first, cg_int(cg->i32, number - cg->root->first[kind]), "");
+}
+
+Instance **cg_instances(Cg *cg) {
+    Instance **all = arena_array(cg->arena, Instance *, cg->needs.len + 1);
+    for (int32_t k = 0; k < cg->needs.len; k++)
+        all[k] = cg->needs.items[k]->instance;
+    return all;
+}
+
+/* -- keys --------------------------------------------------------------------------------------- */
+
+static void hash_text(Hasher *h, const char *text) {
+    size_t n = text ? strlen(text) : 0;
+    hash_u64(h, n);
+    hash_update(h, text ? text : "", n);
+}
+
+static void hash_buffer(Hasher *h, LLVMMemoryBufferRef buffer) {
+    hash_u64(h, buffer ? LLVMGetBufferSize(buffer) : 0);
+    if (buffer) hash_update(h, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
+}
+
+static void hash_address(Hasher *h, const CodeAddress *address) {
+    hash_u64(h, address->kind);
+    if (address->kind != ADDRESS_CELLS) {
+        hash_u64(h, (uint64_t)address->text.len);
+        hash_update(h, address->text.bytes, (size_t)address->text.len);
+        return;
+    }
+    const CellLayout *cells = address->address;
+    hash_u64(h, (uint64_t)cells->first);
+    hash_u64(h, (uint64_t)cells->size);
+    hash_u64(h, (uint64_t)cells->n);
+    hash_update(h, cells->offsets, sizeof *cells->offsets * (size_t)cells->n);
+}
+
+static Hash128 key_of(Cg *cg) {
+    Hasher h;
+    hash_init(&h);
+    LLVMMemoryBufferRef bitcode = LLVMWriteBitcodeToMemoryBuffer(cg->mod);
+    hash_buffer(&h, bitcode);
+    LLVMDisposeMemoryBuffer(bitcode);
+    hash_buffer(&h, cg->lazy_bitcode);
+    hash_text(&h, cg_pipeline(cg));
+    hash_text(&h, cg->machine_key);
+    hash_u64(&h, (uint64_t)cg->options->opt_level);
+    for (int32_t i = 0; i < cg->addresses.len; i++)
+        hash_address(&h, &cg->addresses.items[i]);
+    for (int32_t i = 0; i < cg->needs.len; i++) {
+        Hash128 key = instance_key(cg->needs.items[i]->instance);
+        hash_update(&h, &key, sizeof key);
+    }
+    return hash_final(&h);
+}
+
+/* -- making one --------------------------------------------------------------------------------- */
+
+/* What is true of the function wherever it is called. */
+static int32_t find_facts(Value fn, InstanceFact *facts) {
+    static const char *const names[] = {"memory", "nofree", "nosync", "willreturn", "mustprogress"};
+    int32_t n = 0;
+    for (int i = 0; i < countof(names); i++) {
+        unsigned kind = LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]));
+        LLVMAttributeRef found = LLVMGetEnumAttributeAtIndex(fn, LLVMAttributeFunctionIndex, kind);
+        if (found) facts[n++] = (InstanceFact){kind, LLVMGetEnumAttributeValue(found)};
+    }
+    return n;
+}
+
+static bool make(Cg *cg, Instance *instance) {
+    *cg->claim = instance;
+    if (!cg_admit(cg) || !cg_optimise(cg)) return false;
+    InstanceFact facts[INSTANCE_FACTS];
+    int32_t nfacts = find_facts(LLVMGetNamedFunction(cg->mod, cg_entry_name(cg)), facts);
+    LazyCode *lazy = cg->lazy_bitcode ? cg_lazy_code(cg) : NULL;
+    if (cg->lazy_bitcode && !lazy) return cg_error(cg, "out of memory");
+    HostObject object = {.symbol = cg_entry_name(cg),
+                         .naddresses = cg->addresses.len,
+                         .addresses = cg->addresses.items,
+                         .lazy = lazy,
+                         .ninstances = cg->needs.len,
+                         .instances = cg_instances(cg)};
+    void *address;
+    HostCode *code = cg_load_host(cg, object, &address, NULL);
+    if (!code) return false;
+    instance_made(instance, code, address, facts, nfacts);
+    *cg->claim = NULL;
+    return true;
+}
+
+static bool find_or_make(Cg *cg, CgSig *sig) {
+    bool missing;
+    vec_push(cg->arena, &cg->held, NULL);
+    Instance *instance = instance_get(key_of(cg), &missing);
+    if (!instance) return cg_error(cg, "out of memory");
+    if (missing && !make(cg, instance))
+        return false; /* it is still claimed: lower_run gives it up */
+    sig->instance = vec_last(&cg->held) = instance;
+    return true;
+}
+
+/* What belongs to one module, empty. */
+static void open_module(Cg *cg, CgSig *root) {
+    cg->root = root;
+    cg->is_private = false;
+    cg->needs = (CgSigs){0};
+    cg->addresses.items = NULL;
+    cg->addresses.len = cg->addresses.cap = 0;
+    cg->vector_functions.len = 0;
+    map_init(&cg->frozen, cg->arena);
+    cg_find_sides(cg);
+}
+
+static void close_module(Cg *cg, LLVMModuleRef main) {
+    if (cg->code) LLVMDisposeMemoryBuffer(cg->code);
+    if (cg->lazy_bitcode) LLVMDisposeMemoryBuffer(cg->lazy_bitcode);
+    cg->code = cg->lazy_bitcode = NULL;
+    LLVMDisposeModule(cg->mod);
+    cg->mod = main;
+}
+
+static bool unit(Cg *cg, CgSig *sig) {
+    LLVMModuleRef main = cg->mod;
+    sig->first[NUMBER_SITE] = cg->sites.len;
+    sig->first[NUMBER_RAISE] = cg->raise_infos.len;
+    open_module(cg, sig);
+    cg->mod = LLVMModuleCreateWithNameInContext("quern instance", cg->context);
+    LLVMSetModuleDataLayout(cg->mod, cg->layout);
+    LLVMSetTarget(cg->mod, LLVMGetTarget(main));
+    bool ok = cg_lower_bodies(cg, false) && cg_lazy_module(cg);
+    if (ok) cg_keep_variants(cg);
+    sig->needs = cg->needs;
+    if (ok && cg->is_private)
+        sig->unit = false;
+    else if (ok)
+        ok = find_or_make(cg, sig);
+    close_module(cg, main);
+    return ok;
+}
+
+/* Callees first. Lazy functions call no instances. */
+static bool units_below(Cg *cg, int32_t i, Bits *seen) {
+    CgSig *sig = &cg->sigs[i];
+    bool ok = true;
+    if (bits_get(seen, i) || sig->lazy) return true;
+    bits_set(seen, i);
+    for (Ref r = 1; ok && r < sig->ir->insts.len; r++) {
+        const Inst *inst = ir_inst(sig->ir, r);
+        bool calls = inst->op == OP_call || inst->op == OP_parallel;
+        CgSig *callee = calls ? cg_sig(cg, inst->u.func) : NULL;
+        if (callee) ok = units_below(cg, (int32_t)(callee - cg->sigs), seen);
+    }
+    return ok && (!sig->unit || unit(cg, sig));
+}
+
+bool cg_units(Cg *cg) {
+    Bits seen = bits_new(cg->arena, cg->ir->funcs.len);
+    bool ok = !cg->nunits || units_below(cg, 0, &seen);
+    if (ok && cg->nunits && cg->ir->resume)
+        ok = units_below(cg, (int32_t)(cg_sig(cg, cg->ir->resume) - cg->sigs), &seen);
+    open_module(cg, NULL);
+    return ok;
+}
