@@ -108,7 +108,7 @@ static bool hash_attribute(Hasher *h, PyObject *object, const char *name) {
     return text != NULL;
 }
 
-bool py_digest_class(PyObject *cls, Hash128 *out) {
+bool py_digest_exception(PyObject *cls, Binding *b) {
     Hasher h;
     hash_init(&h);
     PyObject *bases = ((PyTypeObject *)cls)->tp_mro;
@@ -117,7 +117,8 @@ bool py_digest_class(PyObject *cls, Hash128 *out) {
         if (!hash_attribute(&h, base, "__module__") || !hash_attribute(&h, base, "__qualname__"))
             return false;
     }
-    *out = hash_final(&h);
+    b->digest = hash_final(&h);
+    b->builtin = py_is_builtin_exception(cls, b->name.bytes);
     return true;
 }
 

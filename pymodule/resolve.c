@@ -380,8 +380,7 @@ static bool bind_class(PyResolver *r, Binding *b, PyObject *cls, Str path) {
         bool ok = name && py_str(r->arena, name, &b->name);
         Py_XDECREF(name);
         b->kind = BIND_EXCEPTION;
-        b->builtin = ok && py_is_builtin_exception(cls, b->name.bytes);
-        return ok && py_digest_class(cls, &b->digest);
+        return ok && py_digest_exception(cls, b);
     }
     const Type *named = NULL;
     int found = named_type(r, cls, &named);

@@ -210,8 +210,8 @@ struct PyResolver;
 /* A function's meaning and its places: bytecode, constants, names, lines. What these refer to is logged when asked.
  * false: exception. */
 bool py_digest_function(struct PyResolver *r, PyObject *function, Hash128 *out);
-/* A class of exceptions: its name and those that it is derived from. */
-bool py_digest_class(PyObject *cls, Hash128 *out);
+/* A class of exceptions, whose name is known: it and those that it is derived from, and whether it is Python's own. */
+bool py_digest_exception(PyObject *cls, Binding *b);
 void py_hash_enumeration(const EnumClass *enumeration, Hash128 *digest); /* adds to it */
 
 /* -- resolve.c -- */

@@ -55,6 +55,7 @@ typedef struct CgSig {
     int32_t slot;
     int32_t
         size; /* instructions of ours, with those that belong to the same module; 0: not counted yet */
+    bool asked_for;     /* a function of the user calls it */
     bool unit;          /* the root of a module of its own: cg_unit.c */
     Instance *instance; /* then, once that is made: the cg holds it */
     int32_t first[2];   /* the first numbers of its module, by NumberKind */

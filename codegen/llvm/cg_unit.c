@@ -16,11 +16,13 @@
 /* -- which -------------------------------------------------------------------------------------- */
 
 /* Instructions of ours, from which on a function is an instance: its own where it has a loop, else with all that belongs
- * to its module. Small functions are left to LLVM, which may write them into their callers; in functions of the user
- * more hangs on the loops round the call. */
+ * to its module. Smaller functions are left to LLVM, which may write them into their callers: in functions of the user
+ * more hangs on the loops round the call, what the library calls inside is seldom called from elsewhere, and a call more
+ * doubles the time that a set takes for a number. */
 static const struct Least {
     int32_t loop, all;
-} least_of_library = {12, 100}, least_of_user = {100, 250};
+} least_of_library = {60, 120}, least_inside = {150, 200}, least_of_containers = {200, 600},
+  least_of_user = {100, 250};
 
 enum { MOST_SIZE = 1 << 20 };
 
@@ -76,11 +78,33 @@ static bool can_be(const Cg *cg, const CgSig *sig) {
            !sig->body && !sig->mutual && !sig->ir->part;
 }
 
+static bool is_of_library(const Func *func) {
+    return func->file.bytes && strstr(func->file.bytes, "/quern/library/");
+}
+
+static const struct Least *least_of(const CgSig *sig) {
+    static const char *const containers[] = {"/tables.py", "/dicts.py", "/sets.py", "/lists.py"};
+    if (!is_of_library(sig->ir)) return &least_of_user;
+    for (int i = 0; i < countof(containers); i++)
+        if (strstr(sig->ir->file.bytes, containers[i])) return &least_of_containers;
+    return sig->asked_for ? &least_of_library : &least_inside;
+}
+
 static bool is_large(Cg *cg, const CgSig *sig) {
-    const Func *func = sig->ir;
-    bool library = func->file.bytes && strstr(func->file.bytes, "/quern/library/");
-    const struct Least *least = library ? &least_of_library : &least_of_user;
-    return sig->size >= least->all || (size_of(func) >= least->loop && has_loop(cg, func));
+    const struct Least *least = least_of(sig);
+    return sig->size >= least->all || (size_of(sig->ir) >= least->loop && has_loop(cg, sig->ir));
+}
+
+/* What functions of the user call. */
+static void find_asked_for(Cg *cg) {
+    for (int32_t i = 0; i < cg->ir->funcs.len; i++) {
+        const Func *func = cg->ir->funcs.items[i];
+        for (Ref r = 1; r < func->insts.len && !is_of_library(func); r++) {
+            const Inst *inst = ir_inst(func, r);
+            CgSig *callee = inst->op == OP_call ? cg_sig(cg, inst->u.func) : NULL;
+            if (callee) callee->asked_for = true;
+        }
+    }
 }
 
 /* Callees first: what is an instance counts for nothing in its callers. */
@@ -105,6 +129,7 @@ void cg_choose_units(Cg *cg) {
     if (!cg->target->is_host || entry == ENTRY_KERNEL || entry == ENTRY_DEVICE) return;
     if (cg->options->keep_text || cg->options->keep_object || strcmp(asked, "none") == 0) return;
     find_parallel(cg);
+    find_asked_for(cg);
     for (int32_t i = 0; i < cg->ir->funcs.len; i++)
         if (cg->sigs[i].reachable) choose(cg, &cg->sigs[i], strcmp(asked, "all") == 0);
 }

@@ -39,12 +39,10 @@ def new(source, name="f", **names):
 # -- compiled once ---------------------------------------------------------------------------------------------
 
 CALLERS = {
-    "gcd": ("def f(x, k): return math.gcd(x, k)", (12, 18)),
     "pow": ("def f(x, k): return pow(x, k, 1000007)", (12, 18)),
     "sort": ("def f(x, k): return np.sort(x)[k]", (np.array([3.0, 1.0, 2.0]), 1)),
     "median": ("def f(x, k): return np.median(x) + k", (np.array([3.0, 1.0, 2.0]), 1)),
     "split": ("def f(x, k): return len(x.split(',')) + k", ("a,b", 1)),
-    "dict": ("def f(x, k):\n    d = {1: 2.5}\n    d[x] = 3.5\n    return d[k]", (1, 1)),
     "text of floats": ("def f(x, k): return str(x * k)", (1.25, 3)),
     "format": ("def f(x, k): return f'{x:>10}|{k:.3f}'", (12, 2.5)),
 }
