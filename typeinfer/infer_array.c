@@ -354,6 +354,8 @@ bool v_getitem(Infer *in, Val a, Val index, Val *out) {
         library_getitem(in, object->name, index, &known, out))
         return true;
     if (known || in->stop) return false;
+    const Str *key = object && object->enumeration ? fact_str(&index.f) : NULL;
+    if (key) return v_attr(in, a, *key, out); /* Color["red"] */
     if (v_record_getitem(in, a, index, &found, out) || found) return !in->stop;
     if (fact_str(&a.f) && !v_text(in, &a)) return false;
     index = is_kind(&a, TY_ARRAY) ? v_unwrap(in, index) : v_scalar(in, index);

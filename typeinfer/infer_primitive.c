@@ -204,6 +204,12 @@ static bool primitive_promise(Infer *in, const Val *args, int32_t n, Val *out) {
     return retyped(in, args[0], like(in, t, t->ndim, layout), out);
 }
 
+static bool primitive_has_memory(Infer *in, const Val *args, int32_t n, Val *out) {
+    if (n) return misfit(in, "primitive.has_memory", args, n);
+    bool has = !in->kernel && target_is_host(in->ti->options.target);
+    return *out = val_of(fact_bool(in, has)), true;
+}
+
 static bool primitive_parallel(Infer *in, const Val *args, int32_t n, Val *out) {
     if (n) return misfit(in, "primitive.parallel", args, n);
     return *out = val_of(fact_bool(in, in->parallel)), true;
@@ -452,6 +458,7 @@ static const struct {
     {"primitive.field", primitive_field},
     {"primitive.fitting", primitive_fitting},
     {"primitive.guard", primitive_guard},
+    {"primitive.has_memory", primitive_has_memory},
     {"primitive.iterate", primitive_iterate},
     {"primitive.known", primitive_known},
     {"primitive.layout", primitive_layout},

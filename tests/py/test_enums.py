@@ -37,7 +37,8 @@ SOURCES = ["x is Color.RED", "x == Color.RED", "x != Color.RED", "x == Shape.RED
            "x not in (Color.GREEN, Shape.RED)", "x", "Color.GREEN", "Color.CRIMSON", "Permission.READ", "Permission.READ is Permission.WRITE",
            "10 if x else 20", "x is None", "x == None", "x == 1", "1 != x", "isinstance(x, Color)", "isinstance(x, Shape)",
            "isinstance(x, enum.Enum)", "Color.RED.value", "Color.GREEN.value * 2", "Shape.RED.value + 1", "x.name == 'RED'",
-           "Mode.FAST + 1", "Mode.EXACT == 4", "Mode.FAST < Mode.EXACT"]
+           "Mode.FAST + 1", "Mode.EXACT == 4", "Mode.FAST < Mode.EXACT", "Color['GREEN']", "Color['CRIMSON'] is x", "Mode['EXACT'] + 1",
+           "x == Shape['RED']"]
 
 
 @pytest.mark.parametrize("source", SOURCES)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from quern import get_num_threads, prange
-from .primitives import convert, fitting, known, map, parallel, reduce, reshape as reshape_c, restride, result_type
+from .primitives import convert, fitting, has_memory, known, map, parallel, reduce, reshape as reshape_c, restride, result_type
 from .shapes import contiguous, axes_of, axis_of, moveaxis, on_axis, picked, product, ravel, refuse, with_ones
 
 
@@ -142,6 +142,37 @@ def degrees_taken(ddof, correction):
     return correction
 
 
+# In kernels nothing is stored between two steps: all elements are reduced in loops, one after the other.
+
+
+def in_a_loop(axis, dtype, out, keepdims, where):
+    return not has_memory() and axis is None and dtype is None and out is None and not keepdims and where is None
+
+
+def var_in_a_loop(a, ddof, middle):
+    total = convert(0, result_type((middle - middle).real))
+    for x in a.flat:
+        away = x - middle
+        total += squared_size(away) if a.dtype.kind == "c" else away * away
+    return np.true_divide(total, max(a.size - ddof, 0))
+
+
+def sum_in_a_loop(a, initial):
+    total = fitting(initial, sum_type(a.dtype))
+    for x in a.flat:
+        if x == x:
+            total += x
+    return total
+
+
+def prod_in_a_loop(a, initial):
+    total = fitting(initial, sum_type(a.dtype))
+    for x in a.flat:
+        if x == x:
+            total *= x
+    return total
+
+
 def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, mean=None, correction=None):
     if not known(axis):
         return on_axis(var, array_of(a), axis, (dtype, out, ddof, keepdims, where, mean, correction))
@@ -150,6 +181,8 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, 
         return var(a, axis, dtype, out, degrees_taken(ddof, correction), keepdims, where, mean)
     if a.ndim == 0:
         return finished(var(reshape_c(a, (1,)), 0, dtype, None, ddof, False, where, mean), (), axes_of(axis, 0), out, keepdims)
+    if in_a_loop(axis, dtype, out, keepdims, where):
+        return var_in_a_loop(a, ddof, mean_of(a) if mean is None else mean)
     axes = axes_of(axis, a.ndim)
     if dtype is None and a.dtype == np.float16:
         return finished(convert(var(a, axis, np.float32, None, ddof, False, where, mean), np.float16), a.shape, axes, out, keepdims)
@@ -176,6 +209,8 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, 
         return on_axis(std, array_of(a), axis, (dtype, out, ddof, keepdims, where, mean, correction))
     a = array_of(a)
     axes = axes_of(axis, a.ndim)
+    if in_a_loop(axis, dtype, out, keepdims, where):
+        return np.sqrt(var(a, None, None, None, ddof, False, None, mean, correction))
     return finished(np.sqrt(var(a, axis, dtype, None, ddof, False, where, mean, correction)), a.shape, axes, out, keepdims)
 
 
@@ -458,12 +493,16 @@ def counted_number(n, x):
 def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=None):
     if not known(axis):
         return on_axis(nansum, array_of(a), axis, (dtype, out, keepdims, initial, where))
+    if in_a_loop(axis, dtype, out, keepdims, where):
+        return sum_in_a_loop(array_of(a), initial)
     return sum_(map(zero_for_nan, array_of(a)), axis, dtype, out, keepdims, initial, where)
 
 
 def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=None):
     if not known(axis):
         return on_axis(nanprod, array_of(a), axis, (dtype, out, keepdims, initial, where))
+    if in_a_loop(axis, dtype, out, keepdims, where):
+        return prod_in_a_loop(array_of(a), initial)
     return prod(map(one_for_nan, array_of(a)), axis, dtype, out, keepdims, initial, where)
 
 
@@ -508,6 +547,8 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, where=None):
     a = array_of(a)
     axes = axes_of(axis, a.ndim)
     kind = mean_type(a.dtype) if dtype is None else dtype
+    if in_a_loop(axis, dtype, out, keepdims, where):
+        return mean_of_numbers(convert(sum_in_a_loop(a, 0), kind), numbers_where(a, axes, None))
     total = sum_(map(zero_for_nan, a), axis, kind, None, False, 0, where)
     return finished(map(mean_of_numbers, total, numbers_where(a, axes, where)), a.shape, axes, out, keepdims)
 
