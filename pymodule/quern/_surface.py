@@ -44,6 +44,12 @@ class Overload:
     def entry_point(self):
         return self.owner
 
+    def inspect_llvm(self):
+        return self.owner._texts(self.index)[0]
+
+    def inspect_asm(self, cc=None):
+        return self.owner._texts(self.index)[1]
+
     @property
     def cooperative(self):
         """Do the blocks of a launch wait for each other (cuda.cg)?"""

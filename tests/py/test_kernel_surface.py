@@ -30,6 +30,8 @@ def test_specialize(device):
 def test_facts_of_one_signature():
     one = cuda.jit("void(float32[::1])")(lambda a: None)
     several = cuda.jit(["void(float32[::1])", "void(int32[::1])"])(lambda a: None)
+    overload, = one.overloads.values()
+    assert "define " in overload.inspect_llvm() and "quern" in overload.inspect_asm()
     assert isinstance(one.get_shared_mem_per_block(), int) and isinstance(one.get_regs_per_thread(), int)
     assert len(several.get_shared_mem_per_block()) == 2 and isinstance(several.get_local_mem_per_thread((int32[::1],)), int)
 
