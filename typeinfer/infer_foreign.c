@@ -78,7 +78,7 @@ static bool is_available(Infer *in, const Binding *b) {
 
 static void emit_together(Infer *in) {
     static const Str row = STR("cuda.cg.together");
-    Ref ref = emit(in->emit, OP_lib, NULL, NULL, 0);
+    Ref ref = emit(in->emit, OP_lib, type_scalar(in->types, TY_none), NULL, 0);
     ir_inst(in->emit->out, ref)->u.name = &row;
     ir_inst(in->emit->out, ref)->imm = lib_find(row);
 }

@@ -239,7 +239,11 @@ def _compiled(name, text, arch, folders):
     options = [f"--gpu-architecture={arch.replace('sm_', 'compute_')}", "--relocatable-device-code=true",
                *(f"--include-path={p}" for p in (*folders, *_includes()))]
     script = os.path.join(os.path.dirname(__file__), "_nvrtc.py")
-    done = subprocess.run([sys.executable, "-I", script, name, *options], input=text.encode(), capture_output=True)
+    command = [sys.executable, "-I", script, name, *options]
+    done = subprocess.run(command, input=text.encode(), capture_output=True)
+    if done.returncode < 0:  # it looks for the driver, and a library of that name may not be one
+        outside = {k: v for k, v in os.environ.items() if k != "LD_LIBRARY_PATH"}
+        done = subprocess.run(command, input=text.encode(), capture_output=True, env=outside)
     if done.returncode == 3:
         raise errors.LinkerError("CUDA C needs NVRTC, which is not here: install the CUDA toolkit or nvidia-cuda-nvrtc, or name the library "
                                  "in QUERN_NVRTC_LIBRARY; PTX needs nothing (PTXSource)")

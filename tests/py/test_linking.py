@@ -107,6 +107,22 @@ def test_a_function_that_no_code_has(device):
             kernel[1, 1](np.zeros(1, np.int32))
 
 
+def test_one_that_waits_for_the_grid_makes_the_launch_cooperative(device):
+    link = code(device)
+    times2 = cuda.declare_device("times2", "int32(int32)", link=link, use_cooperative=True)
+    put = cuda.declare_device("put", types.void(types.CPointer(types.int32), types.int32), link=link, abi="c", use_cooperative=True)
+
+    @cuda.jit("void(int32[::1])")
+    def kernel(a):
+        a[cuda.grid(1)] = times2(a[cuda.grid(1)])
+        put(a[:1], 7)
+
+    overload, = kernel.overloads.values()
+    a = np.arange(4, dtype=np.int32)
+    kernel[1, 4](a)
+    assert overload.cooperative and a[1:].tolist() == [2, 4, 6]
+
+
 def test_other_arguments_are_refused(device):
     f = declared(device)
     times2, scale = f["times2"], f["scale"]
