@@ -92,7 +92,7 @@ bool py_is_ffi(PyObject *object) {
 const Binding *py_ffi_attr(PyResolver *r, Str name) {
     Binding *b = arena_new(r->arena, Binding);
     b->kind = BIND_MISSING;
-    if (str_is(name, "from_buffer")) py_bind_name(r, b, BIND_LIBRARY, "cffi.from_buffer");
+    if (str_is(name, "from_buffer")) py_bind_name(r, b, BIND_LIBRARY, "cuda.ffi.from_buffer");
     return b;
 }
 

@@ -37,4 +37,4 @@ def from_buffer(cdecl):
     return cdecl
 
 
-FUNCTIONS = {"cffi.from_buffer": from_buffer, "quern.carray": carray, "quern.farray": farray}
+FUNCTIONS = {"cuda.ffi.from_buffer": from_buffer, "quern.carray": carray, "quern.farray": farray}
