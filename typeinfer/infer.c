@@ -210,8 +210,12 @@ static const Iteration *iteration_of(const Infer *in, Ref ref) {
 
 /* Behind an `iter_more` that fetched: control is here where there is an item, in its block `miss` where there is none. */
 static void branch_on_item(Emit *e, const Iteration *fetched, int32_t yes, int32_t no) {
+    int32_t here =
+        e->origin
+            .items[e->block]; /* fetched in the block before where it may raise into a handler */
     emit_jump(e, yes);
     e->block = fetched->miss;
+    e->origin.items[fetched->miss] = here;
     emit_jump(e, no);
 }
 
@@ -646,7 +650,7 @@ static bool step(Infer *in, Ref ref) {
     int32_t now = in->clock;
     bool ok = infer_visit(in, ref, &out);
     if (!ok && in->stop == STOP_REPORTED) infer_reported(in, ref, &out), ok = true;
-    if (inst->error != NO_BLOCK && in->stop != STOP_UNKNOWN)
+    if (inst->error != NO_BLOCK && (ok || in->stop != STOP_UNKNOWN))
         infer_take_edge(in, inst->block, 4, inst->error);
     if (!ok) {
         in->visited[ref] = -1;

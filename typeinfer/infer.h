@@ -645,6 +645,8 @@ Unrolls *unrolls_new(Arena *arena);
 bool unroll_knows(const Infer *in, Ref iter, int32_t rounds);
 /* They shall be: inference begins again. false: they cannot. */
 bool unroll_ask(Infer *in, Ref iter, int32_t rounds);
+/* The function with that code will have other instructions. */
+void unroll_forget(Ti *ti, const void *code);
 bool unroll_any(const Ti *ti, const Instance *inst);
 void unroll_apply(Ti *ti, const Instance *inst, Func *f); /* to its untyped function */
 

@@ -10,7 +10,9 @@ struct CellSite {
     const void *code;  /* the handle of its function: the same each time that inference begins */
     const Slot *slots; /* of the instance: types alone count */
     int32_t nslots;
-    Ref at;
+    Str name; /* of the variable; several cells of one name have numbers */
+    int32_t number;
+    Ref at;              /* in the function of this round */
     const Type *content; /* NULL: nothing has been assigned */
     Instance *owner;     /* of this round of inference */
 };
@@ -19,8 +21,18 @@ enum { CELL_VALUE, CELL_BOUND };
 
 /* -- sites ------------------------------------------------------------------------------------------ */
 
-static bool same_site(const CellSite *site, const Instance *inst, Ref at) {
-    if (site->code != inst->info->code->handle || site->at != at || site->nslots != inst->nslots)
+/* How many cells of that name are made before this one. */
+static int32_t number_of(const Infer *in, Ref at) {
+    int32_t n = 0;
+    for (Ref ref = 1; ref < at; ref++)
+        n += ir_inst(in->f, ref)->op == OP_make_cell &&
+             str_equal(*ir_inst(in->f, ref)->u.name, *ir_inst(in->f, at)->u.name);
+    return n;
+}
+
+static bool same_site(const CellSite *site, const Instance *inst, Str name, int32_t number) {
+    if (site->code != inst->info->code->handle || site->number != number ||
+        !str_equal(site->name, name) || site->nslots != inst->nslots)
         return false;
     for (int32_t i = 0; i < inst->nslots; i++)
         if (!fact_equal(&site->slots[i].fact, &inst->slots[i].fact)) return false;
@@ -30,15 +42,18 @@ static bool same_site(const CellSite *site, const Instance *inst, Ref at) {
 static CellSite *site_of(Infer *in, Ref at) {
     Ti *ti = in->ti;
     CellSite *site = NULL;
+    Str name = *ir_inst(in->f, at)->u.name;
+    int32_t number = number_of(in, at);
     for (int32_t i = 0; i < ti->cells->len && !site; i++)
-        if (same_site(ti->cells->items[i], in->inst, at)) site = ti->cells->items[i];
+        if (same_site(ti->cells->items[i], in->inst, name, number)) site = ti->cells->items[i];
     if (!site) {
         site = arena_new(in->arena, CellSite);
-        *site = (CellSite){.code = in->inst->info->code->handle, .at = at};
+        *site = (CellSite){.code = in->inst->info->code->handle, .name = name, .number = number};
         site->slots = in->inst->slots, site->nslots = in->inst->nslots;
         vec_push(in->arena, ti->cells, site);
     }
     site->owner = in->inst;
+    site->at = at;
     return site;
 }
 

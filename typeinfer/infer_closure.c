@@ -25,6 +25,7 @@ static void keep(Infer *in, const Type *type) {
     if (type->kind == TY_CLOSURE && type->bits) {
         MapValue *maker = map_find(&in->ti->makers, map_key(type->binding));
         if (maker) map_put(in->ti->kept, map_key(maker->ptr))->num = 1;
+        if (maker) unroll_forget(in->ti, maker->ptr);
         in->ti->again |= maker != NULL;
     }
     bool items = type->kind == TY_TUPLE || type->kind == TY_CLOSURE;

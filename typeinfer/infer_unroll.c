@@ -61,6 +61,10 @@ bool unroll_ask(Infer *in, Ref iter, int32_t rounds) {
     return true;
 }
 
+void unroll_forget(Ti *ti, const void *code) {
+    forget_later(ti->unrolls, 0, code);
+}
+
 bool unroll_any(const Ti *ti, const Instance *inst) {
     for (int32_t i = 0; i < ti->unrolls->list.len; i++)
         if (ti->unrolls->list.items[i].code == inst->info->code->handle) return true;

@@ -168,10 +168,19 @@ static bool shared_variable(SsaBuild *b, int32_t local, Ref *cell) {
     return true;
 }
 
-Ref bc_shared(SsaBuild *b, int32_t local) {
-    Ref ref = emit_named(b, OP_freevar, NULL, 0, local);
+static void name_free(SsaBuild *b, Ref ref, int32_t local, bool shared) {
     emitted(b, ref)->imm = local - (b->code->nlocals - b->nfree);
-    emitted(b, ref)->sub = FLAG_SHARED;
+    emitted(b, ref)->sub = shared ? FLAG_SHARED : 0;
+    emitted(b, ref)->u.name = bc_intern(b, b->code->local_names[local]);
+}
+
+/* It is there: no exception, which would end the block between a function and its parts on the stack. */
+Ref bc_shared(SsaBuild *b, int32_t local) {
+    int32_t error = b->ir.error;
+    b->ir.error = NO_BLOCK;
+    Ref ref = b_inst(&b->ir, OP_freevar, NULL, NULL, 0);
+    b->ir.error = error;
+    name_free(b, ref, local, true);
     return ref;
 }
 
@@ -241,8 +250,8 @@ bool bc_h_load_deref(SsaBuild *b, int32_t arg) {
         return true;
     }
     if (!(b->code->local_kinds[arg] & LOCAL_FREE)) return bc_h_load(b, arg);
-    Ref ref = bc_shared(b, arg);
-    emitted(b, ref)->sub = 0;
+    Ref ref = bc_emit(b, OP_freevar, NULL, 0);
+    name_free(b, ref, arg, false);
     bc_push(b, ref);
     return true;
 }

@@ -557,6 +557,44 @@ def test_types_that_have_no_common_one():
         njit(f)(1)
 
 
+def test_a_loop_over_a_generator_in_a_handler():
+    def f(n):
+        try:
+            n = 10 // n
+        except ZeroDivisionError:
+            if n < 5:
+                def items(k):
+                    yield k
+                for i in items(8):
+                    pass
+        finally:
+            n = 0
+        return i + n
+
+    assert njit(f)(0) == 8
+    with pytest.raises(UnboundLocalError):
+        njit(f)(3)
+
+
+def test_a_default_and_a_variable_of_the_function_around_in_try():
+    def f(n):
+        def g(x):
+            try:
+                if x > n:
+                    raise KeyError(2)
+            except KeyError:
+                def h(y, k=3):
+                    nonlocal x, n
+                    x += y * k
+                    n += 1
+                    return x
+                return h(n) + x
+            return x
+        return g(n + 1), g(n - 1), n
+
+    assert njit(f)(4) == f(4)
+
+
 # -- memory, options ---------------------------------------------------------------------------------
 
 

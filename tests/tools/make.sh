@@ -141,6 +141,7 @@ bench | bench-loops)
 fuzz)
     build "$python" build/test
     QUERN_BUILD=$PWD/build/test "$venv/bin/python" tests/fuzz/fuzz.py "$@"
+    QUERN_BUILD=$PWD/build/test "$venv/bin/python" tests/fuzz/scopes.py "$@"
     ;;
 peers)
     for candidate in $(others); do # the peers' wheels are for one minor version: 3.12 where it is at hand
