@@ -685,9 +685,9 @@ static void walk(Infer *in) {
 }
 
 /* Of nobody knows what yet: when its caller does, there is another instance, and nothing need be assumed for this one. */
-static bool was_given_open(const Infer *in) {
-    for (int32_t i = 0; i < in->inst->nslots; i++) {
-        const Type *type = in->inst->slots[i].fact.type;
+bool instance_is_open(const Instance *inst) {
+    for (int32_t i = 0; i < inst->nslots; i++) {
+        const Type *type = inst->slots[i].fact.type;
         if (type && type->open) return true;
     }
     return false;
@@ -698,7 +698,8 @@ void infer_fixed_point(Infer *in) {
     in->reached[0] = true;
     in->settled = false;
     walk(in);
-    while (!in->ti->aborted && !was_given_open(in) && (container_close_webs(in) || cell_close(in)))
+    while (!in->ti->aborted && !instance_is_open(in->inst) &&
+           (container_close_webs(in) || cell_close(in)))
         walk(in);
     in->settled = true;
     for (Ref ref = 1; ref < in->f->insts.len; ref++) {

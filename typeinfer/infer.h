@@ -214,6 +214,8 @@ Val infer_val(Infer *in, Ref ref);
 /* An operand as a value. A phi of types that have no join is an error here, at its use. */
 bool infer_operand(Infer *in, Ref at, int32_t k, Val *out);
 void infer_fixed_point(Infer *in);
+/* Was it given something of nobody knows what yet? */
+bool instance_is_open(const Instance *inst);
 /* Where inference could not go on, in the order of the source; `stops` has room for all blocks. */
 int32_t infer_stops(const Infer *in, Ref *stops);
 void infer_take_edge(Infer *in, int32_t from, int bit, int32_t to);

@@ -67,7 +67,8 @@ bool v_generator_return(Infer *in, Ref ref, const Val *v) {
 bool v_generator_next(Infer *in, Val it, int32_t miss, Val *out) {
     Emit *e = in->emit;
     Instance *inst = instance_of(it.f.type);
-    if (!inst->yielded.type && inst->state == INST_DONE) /* it never yields */
+    if (!inst->yielded.type && inst->state == INST_DONE &&
+        !instance_is_open(inst)) /* it never yields */
         inst->yielded = fact_of(type_scalar(in->types, TY_none));
     if (inst->state != INST_DONE) in->unsettled = true;
     if (!inst->yielded.type) return in->stop = STOP_UNKNOWN, false;

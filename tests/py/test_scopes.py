@@ -8,7 +8,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "fuzz"))
 import scopes  # noqa: E402
 
 
-@pytest.mark.parametrize("seed", [*range(24), 26, 45, 64, 96, 101, 103, 147])
+@pytest.mark.parametrize("seed", [*range(24), 26, 45, 64, 96, 101, 103, 147, 1023, 2169])
 def test_a_program_of_nested_functions(seed):
     """Those behind the first were once translated, or joined, wrongly."""
     found = scopes.check(seed)
