@@ -114,3 +114,8 @@ void host_code_drop(void *handle) {
 const LazyModule *host_code_lazy(const HostCode *code) {
     return code->lazy ? lazy_module(code->lazy) : NULL;
 }
+
+int32_t host_code_instances(const HostCode *code, Instance *const **instances) {
+    *instances = code->instances;
+    return code->ninstances;
+}

@@ -28,6 +28,8 @@ typedef struct HostObject {
 HostCode *host_code_load(const HostObject *object, void **entry, char *error, size_t error_size);
 /* A HostCode; no call may be inside it. */
 void host_code_drop(void *code);
+/* What it calls, held by it; their number. */
+int32_t host_code_instances(const HostCode *code, Instance *const **instances);
 /* Its functions that were not compiled yet; NULL: none. */
 const LazyModule *host_code_lazy(const HostCode *code);
 

@@ -16,8 +16,8 @@ struct Instance {
     uint32_t process; /* MAKING: worker_generation() of whoever makes it */
     HostCode *code;
     void *address;
-    InstanceFact facts[INSTANCE_FACTS];
-    int32_t nfacts;
+    InstanceParts parts;
+    char *memory; /* of the parts */
 };
 
 /* Guarded by the lock; what is MADE changes no more. */
@@ -71,18 +71,43 @@ Instance *instance_get(Hash128 key, bool *make) {
     return found;
 }
 
-void instance_made(Instance *instance, HostCode *code, void *address, const InstanceFact *facts,
-                   int32_t nfacts) {
+/* One block: addresses, instances, the object file, texts. */
+static char *copy_parts(InstanceParts *to, const InstanceParts *from) {
+    size_t addresses = sizeof *from->addresses * (size_t)from->naddresses;
+    size_t needs = sizeof *from->needs * (size_t)from->nneeds, name = strlen(from->symbol) + 1;
+    size_t texts = 0;
+    for (int32_t i = 0; i < from->naddresses; i++)
+        texts += (size_t)from->addresses[i].text.len;
+    char *memory = malloc(addresses + needs + from->size + name + texts + 1), *at = memory;
+    if (!memory) return NULL;
+    *to = *from;
+    CodeAddress *copies =
+        memcpy(at, from->addresses ? (const void *)from->addresses : "", addresses);
+    to->addresses = copies;
+    to->needs = memcpy(at += addresses, from->needs ? (const void *)from->needs : "", needs);
+    to->object = memcpy(at += needs, from->object, from->size);
+    to->symbol = memcpy(at += from->size, from->symbol, name);
+    at += name;
+    for (int32_t i = 0; i < from->naddresses; i++) {
+        Str *text = &copies[i].text;
+        if (text->len) text->bytes = memcpy(at, text->bytes, (size_t)text->len);
+        at += text->len;
+    }
+    return memory;
+}
+
+bool instance_made(Instance *instance, HostCode *code, void *address, const InstanceParts *parts) {
+    instance->memory = copy_parts(&instance->parts, parts); /* nobody looks at it yet */
+    if (!instance->memory) return false;
     pthread_mutex_lock(&lock);
     instance->code = code;
     instance->address = address;
-    instance->nfacts = QN_MIN(nfacts, INSTANCE_FACTS);
-    memcpy(instance->facts, facts, sizeof *facts * (size_t)instance->nfacts);
     instance->state = MADE;
     total++;
     alive++;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
+    return true;
 }
 
 void instance_failed(Instance *instance) {
@@ -111,6 +136,7 @@ void instance_release(Instance *instance) {
     pthread_mutex_unlock(&lock);
     if (!last) return;
     host_code_drop(instance->code);
+    free(instance->memory);
     free(instance);
 }
 
@@ -122,9 +148,12 @@ void *instance_address(const Instance *instance) {
     return instance->address;
 }
 
-int32_t instance_facts(const Instance *instance, InstanceFact facts[INSTANCE_FACTS]) {
-    memcpy(facts, instance->facts, sizeof instance->facts);
-    return instance->nfacts;
+HostCode *instance_code(const Instance *instance) {
+    return instance->code;
+}
+
+const InstanceParts *instance_parts(const Instance *instance) {
+    return &instance->parts;
 }
 
 void cg_count_instances(int64_t *made, int64_t *live) {

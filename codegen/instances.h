@@ -6,7 +6,7 @@
 #ifndef QUERN_INSTANCES_H
 #define QUERN_INSTANCES_H
 
-#include "frontend/base/hash.h"
+#include "codegen/artifact.h"
 
 typedef struct Instance Instance;
 struct HostCode;
@@ -18,12 +18,23 @@ typedef struct InstanceFact {
 } InstanceFact;
 enum { INSTANCE_FACTS = 8 };
 
+/* What an instance is made of; an artifact that calls it is stored with a copy. */
+typedef struct InstanceParts {
+    const char *symbol; /* of its function, in the object file */
+    const char *object;
+    size_t size;
+    int32_t naddresses, nneeds, nfacts;
+    const CodeAddress *addresses;
+    Instance *const *needs; /* what it calls: the code holds them */
+    InstanceFact facts[INSTANCE_FACTS];
+} InstanceParts;
+
 /* The instance of that key, held. *make: there was none, and the caller is to make it, then to call instance_made or
  * instance_failed; others who want it wait for that, so whoever makes one must not wait for another. NULL: no memory. */
 Instance *instance_get(Hash128 key, bool *make);
-/* `code` belongs to the instance from now on. */
-void instance_made(Instance *instance, struct HostCode *code, void *address,
-                   const InstanceFact *facts, int32_t nfacts);
+/* `code` belongs to the instance from now on; the parts are copied. false: no memory, and nothing was done. */
+bool instance_made(Instance *instance, struct HostCode *code, void *address,
+                   const InstanceParts *parts);
 /* Gives up what instance_get has handed out, with the reference. */
 void instance_failed(Instance *instance);
 void instance_hold(Instance *instance);
@@ -31,7 +42,7 @@ void instance_release(Instance *instance);
 
 Hash128 instance_key(const Instance *instance);
 void *instance_address(const Instance *instance);
-/* Their number. */
-int32_t instance_facts(const Instance *instance, InstanceFact facts[INSTANCE_FACTS]);
+struct HostCode *instance_code(const Instance *instance);
+const InstanceParts *instance_parts(const Instance *instance);
 
 #endif

@@ -108,7 +108,7 @@ static void compile_job(LlvmState *llvm, void *user) {
     slot->code = job.code;
     slot->failed = false;
     atomic_store_explicit(&code->table->slots[wanted->slot], job.address, memory_order_release);
-    if (--code->nmissing) return;
+    if (--code->nmissing || code->module.keep) return;
     free((char *)code->module.bitcode);
     code->module.bitcode = NULL;
 }

@@ -24,12 +24,13 @@ typedef struct LazyModule {
     size_t size;
     int32_t naddresses; /* those of the code that calls them */
     const CodeAddress *addresses;
+    bool keep; /* the bitcode stays when all of it was compiled: others may want to store it */
 } LazyModule;
 
 /* A copy of all of it. NULL: no memory. */
 LazyCode *lazy_new(const LazyModule *module);
 void lazy_free(LazyCode *code); /* NULL is allowed; with what was compiled */
-/* Not after all of it was compiled: then NULL. */
+/* Not after all of it was compiled, unless it is kept: then NULL. */
 const LazyModule *lazy_module(const LazyCode *code);
 const char *lazy_table_name(const LazyCode *code);
 size_t lazy_table_size(const LazyCode *code);

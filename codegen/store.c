@@ -4,6 +4,7 @@
 #include "codegen/objects.h"
 #include "codegen/strings.h"
 #include <stdio.h>
+#include <stdlib.h>
 
 /* -- values ------------------------------------------------------------------------------------ */
 
@@ -299,6 +300,153 @@ static void code_lazy(Codec *c, LazyModule *m) {
     if (!m->pipeline || !m->symbol || !m->table) code_fail(c, "its lazy functions have no names");
 }
 
+/* -- instances --------------------------------------------------------------------------------- */
+
+enum { MOST_INSTANCES = 1 << 16 };
+
+typedef struct Instances { /* callees first */
+    int32_t n, cap;
+    Instance **items;
+} Instances;
+
+/* Where it stands in the list; -1: nowhere. */
+static int32_t number_of(const Instances *list, const Instance *instance) {
+    for (int32_t i = 0; i < list->n; i++)
+        if (list->items[i] == instance) return i;
+    return -1;
+}
+
+static bool add_instance(Instances *list, Instance *instance) {
+    if (list->n == list->cap) {
+        int32_t cap = QN_MAX(16, list->cap * 2);
+        Instance **items = realloc(list->items, sizeof *items * (size_t)cap);
+        if (!items) return false;
+        list->items = items;
+        list->cap = cap;
+    }
+    list->items[list->n++] = instance;
+    return true;
+}
+
+static bool collect(Instances *list, Instance *const *needs, int32_t n) {
+    bool ok = n <= MOST_INSTANCES;
+    for (int32_t i = 0; ok && i < n; i++) {
+        const InstanceParts *parts = instance_parts(needs[i]);
+        if (number_of(list, needs[i]) >= 0) continue;
+        ok = collect(list, parts->needs, parts->nneeds) && add_instance(list, needs[i]);
+    }
+    return ok;
+}
+
+/* Which of the list are called: numbers. Read into the arena, as instances. */
+static void code_needs(Codec *c, const Instances *list, Instance *const **needs, int32_t *n) {
+    Instance **made = code_items(c, *needs, n, sizeof *made);
+    for (int32_t i = 0; i < *n && !c->why; i++) {
+        int32_t number = c->out ? number_of(list, (*needs)[i]) : 0;
+        code_i32(c, &number);
+        if (c->out) continue;
+        if (number < 0 || number >= list->n)
+            code_fail(c, "it calls an instance that is not there");
+        else
+            made[i] = list->items[number];
+    }
+    if (c->why && !c->out) *n = 0;
+    *needs = made;
+}
+
+static void code_facts_of(Codec *c, InstanceParts *p) {
+    code_i32(c, &p->nfacts);
+    if (p->nfacts < 0 || p->nfacts > INSTANCE_FACTS) code_fail(c, "an instance has too many facts");
+    for (int32_t i = 0; i < p->nfacts && !c->why; i++) {
+        code_u32(c, &p->facts[i].attribute);
+        code_u64(c, &p->facts[i].value);
+    }
+}
+
+/* Its parts, but for the key. */
+static void code_instance(Codec *c, const StoreNames *names, const Instances *list,
+                          InstanceParts *p, LazyModule *lazy) {
+    code_text(c, &p->symbol);
+    CodeAddress *addresses = code_items(c, p->addresses, &p->naddresses, sizeof *addresses);
+    for (int32_t i = 0; i < p->naddresses && !c->why; i++)
+        code_address(c, names, &addresses[i]);
+    p->addresses = addresses;
+    code_needs(c, list, &p->needs, &p->nneeds);
+    code_facts_of(c, p);
+    code_lazy(c, lazy);
+    Str object = {p->object, (int32_t)p->size};
+    code_str(c, &object);
+    p->object = object.bytes;
+    p->size = (size_t)object.len;
+    if (!p->symbol) code_fail(c, "an instance has no name");
+}
+
+static void write_instances(Codec *c, const Artifact *artifact, const StoreNames *names) {
+    Instances list = {0};
+    Instance *const *needs;
+    int32_t n = host_code_instances(artifact->host_code, &needs);
+    if (!collect(&list, needs, n)) code_fail(c, "out of memory");
+    code_i32(c, &list.n);
+    for (int32_t i = 0; i < list.n && !c->why; i++) {
+        InstanceParts parts = *instance_parts(list.items[i]);
+        const LazyModule *lazy = host_code_lazy(instance_code(list.items[i]));
+        LazyModule module = lazy ? *lazy : (LazyModule){0};
+        Hash128 key = instance_key(list.items[i]);
+        code_hash(c, &key);
+        code_instance(c, names, &list, &parts, &module);
+    }
+    code_needs(c, &list, &needs, &n);
+    free(list.items);
+}
+
+/* The code of an instance that this process has not; it is claimed. Nothing here allocates from an arena. */
+static bool make_instance(Codec *c, Instance *instance, const InstanceParts *parts,
+                          LazyModule *lazy) {
+    lazy->addresses = parts->addresses;
+    lazy->naddresses = parts->naddresses;
+    lazy->keep = true;
+    LazyCode *functions = lazy->nslots > 0 ? lazy_new(lazy) : NULL;
+    HostObject object = {.object = parts->object,
+                         .size = parts->size,
+                         .symbol = parts->symbol,
+                         .naddresses = parts->naddresses,
+                         .addresses = parts->addresses,
+                         .lazy = functions,
+                         .ninstances = parts->nneeds,
+                         .instances = parts->needs};
+    char error[256];
+    void *address;
+    HostCode *code = lazy->nslots > 0 && !functions
+                         ? NULL
+                         : host_code_load(&object, &address, error, sizeof error);
+    if (code && instance_made(instance, code, address, parts)) return true;
+    host_code_drop(code);
+    instance_failed(instance);
+    code_fail(c, "an instance cannot be loaded");
+    return false;
+}
+
+/* Whatever is in the list is held. */
+static void read_instances(Codec *c, const StoreNames *names, Instances *list) {
+    int32_t n = 0;
+    code_i32(c, &n);
+    if (n < 0 || n > MOST_INSTANCES) code_fail(c, "it calls too many instances");
+    for (int32_t i = 0; i < n && !c->why; i++) {
+        InstanceParts parts = {0};
+        LazyModule lazy = {0};
+        Hash128 key = {0};
+        bool make = false;
+        code_hash(c, &key);
+        code_instance(c, names, list, &parts, &lazy);
+        Instance *instance = c->why ? NULL : instance_get(key, &make);
+        if (!instance) code_fail(c, "out of memory");
+        if (!instance || (make && !make_instance(c, instance, &parts, &lazy))) return;
+        if (add_instance(list, instance)) continue;
+        instance_release(instance);
+        code_fail(c, "out of memory");
+    }
+}
+
 bool store_write(Codec *c, const Artifact *artifact, const StoreNames *names) {
     Artifact copy;
     memcpy(&copy, artifact, sizeof copy); /* nothing is changed */
@@ -309,12 +457,14 @@ bool store_write(Codec *c, const Artifact *artifact, const StoreNames *names) {
     const LazyModule *lazy = host ? host_code_lazy(copy.host_code) : NULL;
     LazyModule module = lazy ? *lazy : (LazyModule){0};
     code_lazy(c, &module);
+    if (host) write_instances(c, &copy, names);
     Str code = host ? copy.object : (Str){copy.code, (int32_t)copy.ncode};
     code_str(c, &code);
     return !c->why;
 }
 
-static void load(Codec *c, Artifact *a, LazyModule *lazy, Str code) {
+static void load(Codec *c, Artifact *a, LazyModule *lazy, Str code, Instance *const *needs,
+                 int32_t nneeds) {
     if (!target_is_host(a->target)) {
         a->code = code.bytes;
         a->ncode = code.len;
@@ -331,7 +481,9 @@ static void load(Codec *c, Artifact *a, LazyModule *lazy, Str code) {
                          .symbol = a->entry_name.bytes,
                          .naddresses = a->naddresses,
                          .addresses = a->addresses,
-                         .lazy = made};
+                         .lazy = made,
+                         .ninstances = nneeds,
+                         .instances = needs};
     a->drop = host_code_drop;
     a->host_code = host_code_load(&object, &a->entry, error, sizeof error);
     if (!a->host_code) code_fail(c, str_copy(c->arena, error, strlen(error)).bytes);
@@ -344,6 +496,9 @@ typedef struct Reading {
     Arena *arena;
     Str code;
     LazyModule lazy;
+    Instances instances; /* held until the artifact's code holds what it calls */
+    Instance *const *needs;
+    int32_t nneeds;
 } Reading;
 
 static void read_artifact(void *user) {
@@ -360,10 +515,12 @@ static void read_artifact(void *user) {
     c->arena = r->arena; /* what loading copies */
     if (host) {
         code_lazy(c, &r->lazy);
+        read_instances(c, r->names, &r->instances);
+        code_needs(c, &r->instances, &r->needs, &r->nneeds);
         code_str(c, &r->code);
     }
     if (c->at != c->end) code_fail(c, "it goes on behind its end");
-    if (!c->why) load(c, r->artifact, &r->lazy, r->code);
+    if (!c->why) load(c, r->artifact, &r->lazy, r->code, r->needs, r->nneeds);
 }
 
 Artifact *store_read(Codec *c, const StoreNames *names, const Allocator *allocator, char *error,
@@ -373,6 +530,9 @@ Artifact *store_read(Codec *c, const StoreNames *names, const Allocator *allocat
     if (!artifact || !arena_guard(&artifact->arena, read_artifact, &r))
         code_fail(c, "out of memory");
     c->arena = r.arena;
+    for (int32_t i = 0; i < r.instances.n; i++)
+        instance_release(r.instances.items[i]);
+    free(r.instances.items);
     if (!c->why) return artifact;
     snprintf(error, error_size, "%s", c->why);
     artifact_release(artifact);

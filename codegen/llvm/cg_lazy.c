@@ -122,7 +122,8 @@ LazyCode *cg_lazy_code(Cg *cg) {
                          .bitcode = LLVMGetBufferStart(cg->lazy_bitcode),
                          .size = LLVMGetBufferSize(cg->lazy_bitcode),
                          .naddresses = cg->addresses.len,
-                         .addresses = cg->addresses.items};
+                         .addresses = cg->addresses.items,
+                         .keep = cg->root != NULL};
     return lazy_new(&module);
 }
 

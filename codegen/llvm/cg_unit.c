@@ -127,7 +127,7 @@ void cg_choose_units(Cg *cg) {
     EntryKind entry = cg->options->entry;
     const char *asked = asked_for();
     if (!cg->target->is_host || entry == ENTRY_KERNEL || entry == ENTRY_DEVICE) return;
-    if (cg->options->keep_text || cg->options->keep_object || strcmp(asked, "none") == 0) return;
+    if (cg->options->keep_text || strcmp(asked, "none") == 0) return;
     find_parallel(cg);
     find_asked_for(cg);
     for (int32_t i = 0; i < cg->ir->funcs.len; i++)
@@ -156,12 +156,12 @@ Value cg_callee(Cg *cg, const CgSig *sig) {
     if (fn) return fn;
     fn = LLVMAddFunction(cg->mod, name, sig->type);
     cg_declared(cg, sig, fn);
-    InstanceFact facts[INSTANCE_FACTS];
-    int32_t n = instance_facts(sig->instance, facts);
-    for (int32_t i = 0; i < n; i++)
-        LLVMAddAttributeAtIndex(
-            fn, LLVMAttributeFunctionIndex,
-            LLVMCreateEnumAttribute(cg->context, facts[i].attribute, facts[i].value));
+    const InstanceParts *parts = instance_parts(sig->instance);
+    for (int32_t i = 0; i < parts->nfacts; i++) {
+        const InstanceFact *fact = &parts->facts[i];
+        LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex,
+                                LLVMCreateEnumAttribute(cg->context, fact->attribute, fact->value));
+    }
     return fn;
 }
 
@@ -279,22 +279,31 @@ static int32_t find_facts(Value fn, InstanceFact *facts) {
 static bool make(Cg *cg, Instance *instance) {
     *cg->claim = instance;
     if (!cg_admit(cg) || !cg_optimise(cg)) return false;
-    InstanceFact facts[INSTANCE_FACTS];
-    int32_t nfacts = find_facts(LLVMGetNamedFunction(cg->mod, cg_entry_name(cg)), facts);
+    InstanceParts parts = {.symbol = cg_entry_name(cg),
+                           .naddresses = cg->addresses.len,
+                           .addresses = cg->addresses.items,
+                           .nneeds = cg->needs.len,
+                           .needs = cg_instances(cg)};
+    parts.nfacts = find_facts(LLVMGetNamedFunction(cg->mod, parts.symbol), parts.facts);
     LazyCode *lazy = cg->lazy_bitcode ? cg_lazy_code(cg) : NULL;
     if (cg->lazy_bitcode && !lazy) return cg_error(cg, "out of memory");
-    HostObject object = {.symbol = cg_entry_name(cg),
-                         .naddresses = cg->addresses.len,
-                         .addresses = cg->addresses.items,
+    HostObject object = {.symbol = parts.symbol,
+                         .naddresses = parts.naddresses,
+                         .addresses = parts.addresses,
                          .lazy = lazy,
-                         .ninstances = cg->needs.len,
-                         .instances = cg_instances(cg)};
+                         .ninstances = parts.nneeds,
+                         .instances = parts.needs};
     void *address;
     HostCode *code = cg_load_host(cg, object, &address, NULL);
     if (!code) return false;
-    instance_made(instance, code, address, facts, nfacts);
-    *cg->claim = NULL;
-    return true;
+    parts.object = LLVMGetBufferStart(cg->code);
+    parts.size = LLVMGetBufferSize(cg->code);
+    if (instance_made(instance, code, address, &parts)) {
+        *cg->claim = NULL;
+        return true;
+    }
+    host_code_drop(code);
+    return cg_error(cg, "out of memory");
 }
 
 static bool find_or_make(Cg *cg, CgSig *sig) {
