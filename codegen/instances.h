@@ -13,10 +13,10 @@ struct HostCode;
 
 /* What LLVM found out about the function, for those who only see its declaration. */
 typedef struct InstanceFact {
-    uint32_t attribute; /* LLVM's number */
+    uint32_t attribute; /* below INSTANCE_FACTS: one of those that cg_unit.c knows */
     uint64_t value;
 } InstanceFact;
-enum { INSTANCE_FACTS = 8 };
+enum { INSTANCE_FACTS = 5 };
 
 /* What an instance is made of; an artifact that calls it is stored with a copy. */
 typedef struct InstanceParts {

@@ -360,6 +360,7 @@ static void code_facts_of(Codec *c, InstanceParts *p) {
     for (int32_t i = 0; i < p->nfacts && !c->why; i++) {
         code_u32(c, &p->facts[i].attribute);
         code_u64(c, &p->facts[i].value);
+        if (p->facts[i].attribute >= INSTANCE_FACTS) code_fail(c, "an instance has a wrong fact");
     }
 }
 

@@ -148,6 +148,13 @@ static int32_t number_of(Cg *cg, const CgSig *sig) {
     return cg->needs.len - 1;
 }
 
+/* LLVM's number of an attribute that is true of a function wherever it is called. */
+static unsigned kind_of(uint32_t fact) {
+    static const char *const names[INSTANCE_FACTS] = {"memory", "nofree", "nosync", "willreturn",
+                                                      "mustprogress"};
+    return LLVMGetEnumAttributeKindForName(names[fact], strlen(names[fact]));
+}
+
 Value cg_callee(Cg *cg, const CgSig *sig) {
     if (!is_outside(cg, sig)) return sig->fn;
     char name[48];
@@ -159,8 +166,9 @@ Value cg_callee(Cg *cg, const CgSig *sig) {
     const InstanceParts *parts = instance_parts(sig->instance);
     for (int32_t i = 0; i < parts->nfacts; i++) {
         const InstanceFact *fact = &parts->facts[i];
-        LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex,
-                                LLVMCreateEnumAttribute(cg->context, fact->attribute, fact->value));
+        LLVMAddAttributeAtIndex(
+            fn, LLVMAttributeFunctionIndex,
+            LLVMCreateEnumAttribute(cg->context, kind_of(fact->attribute), fact->value));
     }
     return fn;
 }
@@ -264,14 +272,12 @@ static Hash128 key_of(Cg *cg) {
 
 /* -- making one --------------------------------------------------------------------------------- */
 
-/* What is true of the function wherever it is called. */
 static int32_t find_facts(Value fn, InstanceFact *facts) {
-    static const char *const names[] = {"memory", "nofree", "nosync", "willreturn", "mustprogress"};
     int32_t n = 0;
-    for (int i = 0; i < countof(names); i++) {
-        unsigned kind = LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]));
-        LLVMAttributeRef found = LLVMGetEnumAttributeAtIndex(fn, LLVMAttributeFunctionIndex, kind);
-        if (found) facts[n++] = (InstanceFact){kind, LLVMGetEnumAttributeValue(found)};
+    for (uint32_t i = 0; i < INSTANCE_FACTS; i++) {
+        LLVMAttributeRef found =
+            LLVMGetEnumAttributeAtIndex(fn, LLVMAttributeFunctionIndex, kind_of(i));
+        if (found) facts[n++] = (InstanceFact){i, LLVMGetEnumAttributeValue(found)};
     }
     return n;
 }

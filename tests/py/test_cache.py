@@ -491,3 +491,82 @@ def test_functions_in_tuples(tmp_path):
     changed = program.replace("(one, two, (two, one))", "(one, two, (one, two))")
     assert run(changed, tmp_path / "cache", where=tmp_path) == "4664 0 1"
     assert run(changed, tmp_path / "cache", where=tmp_path) == "4664 1 0"
+
+
+INSTANCES = """
+    import sys
+    import numpy as np
+    from quern import njit, _quern
+
+    @njit(cache=True)
+    def shown(x):
+        return str(x * 0.5) + f"{x:>12.3f}"
+
+    @njit(cache=True)
+    def middle(a, k):
+        if k > 5:
+            raise ValueError("large", k)
+        return np.median(a) + np.sort(a)[k] + pow(7, k, 1000)
+
+    @njit
+    def other(x):
+        return str(x * 2)
+
+    try:
+        middle(np.arange(5.0), 6)
+    except ValueError as error:
+        place = error.__traceback__.tb_next.tb_lineno
+    before = _quern.code_instances()[0]
+    print(shown(3.25), middle(np.array([3.0, 1.0, 2.0]), 1), other(1.25), place, int(_quern.code_instances()[0] > 0),
+          sum(shown.stats.cache_hits.values()), sum(middle.stats.cache_hits.values()))
+    try:
+        middle(np.arange(5.0), 4)
+        middle(np.arange(3.0), 4)
+    except IndexError as error:
+        print(error)
+    """
+
+
+def test_instances_are_stored_with_their_callers(tmp_path):
+    first, second, third = [run(INSTANCES, tmp_path / "cache", where=tmp_path) for _ in range(3)]
+    assert first.startswith("1.625       3.250 11.0 2.5 ") and first.splitlines()[0].endswith("1 0 0")
+    assert second == third and second.splitlines()[0] == first.splitlines()[0][:-3] + "1 1"
+    assert first.splitlines()[1:] == second.splitlines()[1:]
+
+
+def test_instances_in_entries_are_used_by_others(folder):
+    def texts(x):
+        return str(x) + str(-x)
+
+    def others(x):
+        return str(x * 2) + str(x)
+
+    f = njit(cache=True)(texts)
+    assert f(1.5) == "1.5-1.5" and f.stats.cache_misses
+    made = _quern.code_instances()[0]
+    g = njit(cache=True)(texts)
+    assert g(1.5) == "1.5-1.5" and g.stats.cache_hits
+    assert _quern.code_instances()[0] == made  # they are there already
+    del f, g
+    h = njit(cache=True)(texts)
+    assert h(1.5) == "1.5-1.5" and h.stats.cache_hits
+    loaded = _quern.code_instances()[0]
+    assert loaded > made
+    assert njit(others)(1.5) == "3.01.5"
+    assert _quern.code_instances()[0] == loaded
+
+
+def test_damaged_entries_with_instances_are_refused(folder):
+    def f(x):
+        return str(x) + str(-x)
+
+    assert njit(cache=True)(f)(1.5) == "1.5-1.5"
+    path, data = files(folder)[0], files(folder)[0].read_bytes()
+    random.seed(3)
+    for _ in range(30):
+        changed = bytearray(data)
+        changed[random.randrange(len(data))] ^= 1 << random.randrange(8)
+        path.write_bytes(changed[:random.randrange(len(data))] if random.random() < 0.3 else changed)
+        g = njit(cache=True)(f)
+        assert g(2.5) == "2.5-2.5" and g.stats.cache_misses
+    path.write_bytes(data)
