@@ -257,6 +257,8 @@ static void prepare(Compilation *c) {
 
 static void drop_job(void *user) {
     Compilation *c = user;
+    if (c->lower.claim)
+        instance_failed(c->lower.claim); /* LLVM gave up when nobody waited any more */
     artifact_release(c->lower.artifact);
     cg_end(c);
 }

@@ -83,8 +83,10 @@ static void fatal(const char *reason) {
     request->state = LOST;
     me->current = NULL;
     me->running = false; /* whoever waits starts another thread */
+    bool left = request->left;
     pthread_cond_broadcast(&pool.done);
     pthread_mutex_unlock(&pool.lock);
+    if (left) request->drop(request->user); /* nobody else will */
     for (;;)
         pause();
 }

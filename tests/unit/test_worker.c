@@ -216,6 +216,22 @@ static void test_JIT_05_fatal_errors_leave_other_workers_alone(void) {
     CHECK_INT(atomic_load(&busy.ran), 1);
 }
 
+static void sleep_and_fail(LlvmState *llvm, void *user) {
+    sleep_job(llvm, user);
+    llvm_provoke();
+}
+
+static void test_JIT_05_a_fatal_error_when_nobody_waits(void) {
+    Sleeper s = {.ns = 200000000, .patience = 1};
+    WorkerWait wait = {sleeper_looks, sleeper_drops, &s, NULL};
+    char error[128];
+    CHECK(worker_run(&llvm_hooks, sleep_and_fail, &s, &wait, error, sizeof error) == WORKER_LEFT);
+    wait_for(&s.dropped);
+    CHECK_INT(atomic_load(&s.ran), 1);
+    CHECK_INT(atomic_load(&s.dropped), 1);
+    check_add(1);
+}
+
 static atomic_bool enough;
 
 static void *compile_on(void *user) {
@@ -254,6 +270,7 @@ int main(void) {
     RUN(test_COMP_04_as_many_jobs_at_once_as_processors);
     RUN(test_COMP_04_threads_that_compile_at_once);
     RUN(test_JIT_05_fatal_errors_leave_other_workers_alone);
+    RUN(test_JIT_05_a_fatal_error_when_nobody_waits);
     RUN(test_FRK_forks_while_threads_compile);
     RUN(test_R4_fork_in_the_middle_of_a_job);
     return check_report();
