@@ -73,6 +73,7 @@ typedef struct Spec {
     int32_t refs; /* the table's, and those who hold it: under the GIL */
     int32_t nargs;
     bool direct;     /* there is code to call, and arguments are parameters one by one */
+    bool drops;      /* a call may drop owners of Python objects, which lie in shared objects */
     bool on_stack;   /* direct, and its frame fits FRAME_STACK */
     bool declared;   /* made for a signature the user wrote */
     HostEntry entry; /* NULL: this signature runs the Python function */

@@ -177,10 +177,24 @@ static PyObject *box_held(Dispatcher *d, Spec *spec, const char *result) {
     return boxed;
 }
 
-/* The end of a call that failed, or that gave the GIL away and so `held` its specialisation. */
+static bool has_dropped(ModState *state) {
+    return atomic_load_explicit(&state->dropped, memory_order_relaxed) != NULL;
+}
+
+/* Behind a call; NULL: an exception is set, which stays. */
+static PyObject *drop_owned(ModState *state, PyObject *result) {
+    if (!has_dropped(state)) return result;
+    PyObject *raised = result ? NULL : PyErr_GetRaisedException();
+    py_drop_owned(state);
+    if (raised) PyErr_SetRaisedException(raised);
+    return result;
+}
+
+/* The end of a call that failed, that has dropped Python objects, or that gave the GIL away and so `held` its specialisation. */
 __attribute__((noinline)) static PyObject *finish(Dispatcher *d, Spec *spec, CallContext *ctx,
                                                   int status, const char *result, bool held) {
     PyObject *boxed = NULL;
+    bool drops = spec->drops;
     if (!held) py_spec_hold(spec);
     if (status)
         py_raise_call(d->core.state, spec->artifact, ctx, status,
@@ -190,7 +204,7 @@ __attribute__((noinline)) static PyObject *finish(Dispatcher *d, Spec *spec, Cal
     Py_XDECREF((PyObject *)ctx->taken);
     context_end(ctx);
     py_spec_release(spec);
-    return boxed;
+    return drops ? drop_owned(d->core.state, boxed) : boxed;
 }
 
 /* `frame`: of the same call. */
@@ -236,14 +250,18 @@ __attribute__((always_inline)) static inline PyObject *run(Dispatcher *d, Spec *
                      : spec->entry(&ctx, (void **)memory, result);
     d->core.state->exclusive -= frame.exclusive;
     /* where an exception was taken, a poll came before */
-    if (QN_UNLIKELY(status | (frame.runs != spec) | (ctx.kept != NULL) | (ctx.texts != NULL)))
+    bool drops = spec->drops;
+    if (QN_UNLIKELY(status | (drops && has_dropped(d->core.state)) | (frame.runs != spec) |
+                    (ctx.kept != NULL) | (ctx.texts != NULL)))
         return finish(d, spec, &ctx, status, result, frame.runs != spec);
     switch (spec->artifact->result.kind) {
     case TY_i64: return PyLong_FromLongLong(*(int64_t *)result);
     case TY_f64: return PyFloat_FromDouble(*(double *)result);
     case TY_none: return Py_NewRef(spec->nothing);
-    default: return box_held(d, spec, result);
+    default: break;
     }
+    PyObject *boxed = box_held(d, spec, result);
+    return drops ? drop_owned(d->core.state, boxed) : boxed;
 }
 
 /* A call with lists among its arguments. *done as py_unbox; NULL without an exception where it is 0. */

@@ -232,6 +232,7 @@ static int module_exec(PyObject *module) {
         add_type(module, &state->ufunc_data_type, &py_ufunc_data_spec) < 0 ||
         add_type(module, &state->shared_type, &py_shared_spec) < 0 ||
         add_type(module, &state->field_type, &py_field_spec) < 0 ||
+        add_type(module, &state->walk_type, &py_walk_spec) < 0 ||
         add_type(module, &state->generator_type, &py_generator_spec) < 0 ||
         add_type(module, &state->cfunction_type, &py_cfunction_spec) < 0)
         return -1;
@@ -244,6 +245,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(state->ufunc_data_type);
     Py_VISIT(state->shared_type);
     Py_VISIT(state->field_type);
+    Py_VISIT(state->walk_type);
     Py_VISIT(state->instance_class);
     for (int i = 0; i < CLS_COUNT; i++)
         Py_VISIT(state->shared_classes[i]);
@@ -265,6 +267,7 @@ static int module_clear(PyObject *module) {
     Py_CLEAR(state->dispatcher_type);
     Py_CLEAR(state->ufunc_data_type);
     Py_CLEAR(state->field_type);
+    Py_CLEAR(state->walk_type);
     Py_CLEAR(state->instance_class);
     for (int i = 0; i < CLS_COUNT; i++)
         Py_CLEAR(state->shared_classes[i]);

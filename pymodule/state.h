@@ -71,7 +71,7 @@ typedef struct CompoundTable {
 typedef struct ModState {
     PyObject *module; /* borrowed */
     PyTypeObject *dispatcher_type, *ufunc_data_type, *kernel_type, *launch_type;
-    PyTypeObject *shared_type, *field_type, *generator_type, *cfunction_type;
+    PyTypeObject *shared_type, *field_type, *walk_type, *generator_type, *cfunction_type;
     PyObject *instance_class;            /* the base of classes with @jitclass */
     PyObject *shared_classes[CLS_COUNT]; /* typed.List and its kin, told by register(); else NULL */
     int exclusive; /* calls that run and were given shared objects; under the GIL */
@@ -377,7 +377,8 @@ void py_dump_artifact(const Artifact *artifact, const char *target, uint32_t bit
 /* -- inspect_obj.c -- */
 
 /* -- types, made by module.c from these specs -- */
-extern PyType_Spec py_dispatcher_spec, py_ufunc_data_spec, py_shared_spec, py_field_spec;
+extern PyType_Spec py_dispatcher_spec, py_ufunc_data_spec, py_shared_spec, py_field_spec,
+    py_walk_spec;
 extern PyType_Spec py_generator_spec, py_cfunction_spec;
 PyObject *py_compile_c(PyObject *module, PyObject *args);      /* cfunc_obj.c */
 PyObject *py_compile_kernel(PyObject *module, PyObject *args); /* ahead.c */

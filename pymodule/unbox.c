@@ -400,7 +400,6 @@ bool py_plan_args(ModState *state, Spec *spec, const ValueLayout *params) {
         spec->changes |= changes_shared(&params[i]);
     }
     p.shared = spec->shared || holds_shared(&spec->artifact->result);
-    p.objects = spec->shared && keeps_owners(params, spec->nargs);
     spec->plans = PyMem_Calloc((size_t)QN_MAX(spec->nargs, 1), sizeof *spec->plans);
     if (!spec->plans) return PyErr_NoMemory(), false;
     for (int32_t i = 0; i < spec->nargs; i++) {
@@ -413,6 +412,7 @@ bool py_plan_args(ModState *state, Spec *spec, const ValueLayout *params) {
     spec->frame_size = p.at;
     spec->narrays = p.narrays;
     spec->objects = p.objects;
+    spec->drops = spec->shared && keeps_owners(params, spec->nargs);
     return true;
 }
 

@@ -277,8 +277,9 @@ static bool primitive_product(Infer *in, const Val *args, int32_t n, Val *out) {
 static bool primitive_check_index(Infer *in, const Val *args, int32_t n, Val *out) {
     Emit *e = in->emit;
     int64_t axis;
-    if (n != 3 || !type_is_int(args[0].f.type) || !type_is_int(args[1].f.type) ||
-        !fact_int_value(&args[2].f, &axis) || axis < 0 || axis >= MAX_AXES)
+    bool is_index = n == 3 && (type_is_int(args[0].f.type) || is_kind(&args[0], TY_bool));
+    if (!is_index || !type_is_int(args[1].f.type) || !fact_int_value(&args[2].f, &axis) ||
+        axis < 0 || (axis >= MAX_AXES && axis != CHECK_LIST && axis != CHECK_LIST_ASSIGNMENT))
         return misfit(in, "primitive.check_index", args, n);
     *out = val_of(fact_of(ti_wint(in)));
     if (!e) return true;

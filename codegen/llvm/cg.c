@@ -53,6 +53,28 @@ static unsigned fast_math_flags(const CompileOptions *o, const Target *target) {
     return flags | (target->contracts && !o->no_fma ? LLVMFastMathAllowContract : 0);
 }
 
+/* Are there objects, whose fields are read? */
+static bool has_fields(const Module *ir) {
+    for (int32_t f = 0; f < ir->funcs.len; f++)
+        for (Ref ref = 1; ref < ir->funcs.items[f]->insts.len; ref++)
+            if (ir_inst(ir->funcs.items[f], ref)->op == OP_field) return true;
+    return false;
+}
+
+static LLVMMetadataRef name_access(Cg *cg, LLVMMetadataRef root, const char *name) {
+    LLVMMetadataRef parts[] = {LLVMMDStringInContext2(cg->context, name, strlen(name)), root,
+                               LLVMValueAsMetadata(LLVMConstInt(cg->i64, 0, false))};
+    LLVMMetadataRef type = LLVMMDNodeInContext2(cg->context, parts, 3);
+    return LLVMMDNodeInContext2(cg->context, (LLVMMetadataRef[]){type, type, parts[2]}, 3);
+}
+
+static void name_accesses(Cg *cg) {
+    LLVMMetadataRef name = LLVMMDStringInContext2(cg->context, "quern", 5);
+    LLVMMetadataRef root = LLVMMDNodeInContext2(cg->context, &name, 1);
+    cg->fields = name_access(cg, root, "fields of objects");
+    cg->elements = name_access(cg, root, "elements of arrays");
+}
+
 bool cg_open(Cg *cg, LlvmState *llvm, Arena *arena, DiagList *diags, const CompileOptions *options,
              Module *ir) {
     cg->llvm = llvm;
@@ -80,6 +102,7 @@ bool cg_open(Cg *cg, LlvmState *llvm, Arena *arena, DiagList *diags, const Compi
                                   LLVMValueAsMetadata(LLVMConstInt(cg->i32, 1, false)),
                                   LLVMValueAsMetadata(LLVMConstInt(cg->i32, 1 << 20, false))};
     cg->unlikely = LLVMMDNodeInContext2(cg->context, weights, 3);
+    if (has_fields(ir)) name_accesses(cg);
     cg->machine = cg->target->machine(cg);
     if (!cg->machine) return cg_error(cg, "no target machine");
     cg->layout = LLVMCreateTargetDataLayout(cg->machine);
@@ -362,6 +385,12 @@ void cg_not_negative(Cg *cg, Value load) {
     LLVMMetadataRef node = LLVMMDNodeInContext2(cg->context, ends, 2);
     LLVMSetMetadata(load, LLVMGetMDKindIDInContext(cg->context, "range", 5),
                     LLVMMetadataAsValue(cg->context, node));
+}
+
+void cg_accesses(Cg *cg, Value inst) {
+    if (!cg->access) return;
+    LLVMSetMetadata(inst, LLVMGetMDKindIDInContext(cg->context, "tbaa", 4),
+                    LLVMMetadataAsValue(cg->context, cg->access));
 }
 
 void cg_unlikely(Cg *cg, Value branch) {

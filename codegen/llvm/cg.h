@@ -120,6 +120,8 @@ struct Cg {
     LType ptr[CG_MAX_SPACES]; /* by LLVM address space */
     LType context_type;       /* struct CallContext */
     LLVMMetadataRef unlikely;
+    /* What loads and stores reach, in modules with objects: fields of these never lie where elements of arrays do. NULL: anything */
+    LLVMMetadataRef fields, elements, access;
     unsigned fast_math; /* LLVM's flags for the options */
     bool raises;        /* does the target let this code raise? */
     bool owns;          /* is there an array whose references are counted? */
@@ -215,7 +217,9 @@ void cg_call_attribute(Cg *cg, Value call, const char *name, uint64_t value);
 /* fast-math flags of the options on what takes them; returns its argument. */
 Value cg_fast(Cg *cg, Value value);
 void cg_not_negative(Cg *cg, Value load); /* of an i64 */
-void cg_unlikely(Cg *cg, Value branch);   /* its first successor is the cold one */
+/* The load or store reaches what cg->access says. */
+void cg_accesses(Cg *cg, Value inst);
+void cg_unlikely(Cg *cg, Value branch); /* its first successor is the cold one */
 
 /* -- cg_plan.c: what each function takes and gives ------------------------------------------- */
 

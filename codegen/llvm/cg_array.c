@@ -174,6 +174,7 @@ void cg_load_scalar(Cg *cg, TypeKind kind, Value address, unsigned align, Value 
     for (int k = 0; k < components(kind); k++) {
         Value v = LLVMBuildLoad2(cg->b, type, component_address(cg, type, address, k), "");
         LLVMSetAlignment(v, align);
+        cg_accesses(cg, v);
         /* any byte but 0 is true: views can make such bools */
         out[k] = kind == TY_bool ? LLVMBuildICmp(cg->b, LLVMIntNE, v, cg_int(cg->i8, 0), "") : v;
     }
@@ -185,6 +186,7 @@ void cg_store_scalar(Cg *cg, TypeKind kind, Value address, unsigned align, const
         Value v = kind == TY_bool ? LLVMBuildZExt(cg->b, leaves[k], cg->i8, "") : leaves[k];
         Value store = LLVMBuildStore(cg->b, v, component_address(cg, type, address, k));
         LLVMSetAlignment(store, align);
+        cg_accesses(cg, store);
     }
 }
 
@@ -200,7 +202,9 @@ static void open_operand(Cg *cg, Ref ref, int first, ArrayLeaves *array, Value *
 static void load_object(Cg *cg, Ref ref, const ArrayLeaves *array, const Value *indices) {
     const Type *element = array->type->element;
     Value *out = cg_new_leaves(cg, element);
+    cg->access = cg->elements;
     cg_load_value(cg, element, cg_array_address(cg, array, indices), out);
+    cg->access = NULL;
     cg_set(cg, ref, out);
 }
 
@@ -238,7 +242,9 @@ void cg_lower_load(Cg *cg, Ref ref) {
     }
     Value *out = cg_new_leaves(cg, array.type->element);
     Value inside, address = safe_address(cg, &array, indices, &inside);
+    cg->access = cg->elements;
     cg_load_scalar(cg, array.type->element->kind, address, cg_array_align(array.type), out);
+    cg->access = NULL;
     for (int32_t k = 0; inside && k < cg_leaf_count(cg, array.type->element); k++)
         out[k] = LLVMBuildSelect(cg->b, inside, out[k], LLVMConstNull(LLVMTypeOf(out[k])), "");
     cg_set(cg, ref, out);
@@ -260,12 +266,13 @@ void cg_lower_store(Cg *cg, Ref ref) {
         LLVMSetAlignment(stored, cg_array_align(array.type));
         return;
     }
-    if (!type_is_scalar(array.type->element)) {
+    cg->access = cg->elements;
+    if (!type_is_scalar(array.type->element))
         cg_replace_value(cg, array.type->element, address, cg_leaves(cg, value));
-        return;
-    }
-    cg_store_scalar(cg, array.type->element->kind, address, cg_array_align(array.type),
-                    cg_leaves(cg, value));
+    else
+        cg_store_scalar(cg, array.type->element->kind, address, cg_array_align(array.type),
+                        cg_leaves(cg, value));
+    cg->access = NULL;
 }
 
 /* -- identity --------------------------------------------------------------------------------- */

@@ -33,6 +33,7 @@ void cg_load_value(Cg *cg, const Type *type, Value address, Value *out) {
         LType whole = type->kind == TY_CLASS ? cg->ptr[0] : cg_record_type(cg, type);
         out[0] = LLVMBuildLoad2(cg->b, whole, address, "");
         LLVMSetAlignment(out[0], (unsigned)type_align(type));
+        cg_accesses(cg, out[0]);
         return;
     }
     if (type->kind != TY_ARRAY) {
@@ -45,6 +46,7 @@ void cg_load_value(Cg *cg, const Type *type, Value address, Value *out) {
         Value from = at_offset(cg, address, array_leaf_offset(cg, k));
         out[k] = LLVMBuildLoad2(cg->b, types[k], from, "");
         LLVMSetAlignment(out[k], 8);
+        cg_accesses(cg, out[k]);
         if (cg->target->is_host && k > 1 && k <= 1 + type->ndim) cg_not_negative(cg, out[k]);
     }
 }
@@ -60,7 +62,9 @@ void cg_store_value(Cg *cg, const Type *type, Value address, const Value *leaves
         return;
     }
     if (type->kind == TY_CLASS || type->kind == TY_RECORD) {
-        LLVMSetAlignment(LLVMBuildStore(cg->b, leaves[0], address), (unsigned)type_align(type));
+        Value store = LLVMBuildStore(cg->b, leaves[0], address);
+        LLVMSetAlignment(store, (unsigned)type_align(type));
+        cg_accesses(cg, store);
         return;
     }
     if (type->kind != TY_ARRAY) {
@@ -71,11 +75,13 @@ void cg_store_value(Cg *cg, const Type *type, Value address, const Value *leaves
     ArrayLeaves array;
     cg_array_open(cg, type, (Value *)leaves, &array);
     cg_array_strides(cg, &array);
-    LLVMBuildStore(cg->b, array.data, address);
-    LLVMBuildStore(cg->b, array.owner, at_offset(cg, address, 8));
+    cg_accesses(cg, LLVMBuildStore(cg->b, array.data, address));
+    cg_accesses(cg, LLVMBuildStore(cg->b, array.owner, at_offset(cg, address, 8)));
     for (int i = 0; i < type->ndim; i++) {
-        LLVMBuildStore(cg->b, array.shape[i], at_offset(cg, address, 16 + 8 * i));
-        LLVMBuildStore(cg->b, array.strides[i], at_offset(cg, address, 16 + 8 * (type->ndim + i)));
+        Value shape = at_offset(cg, address, 16 + 8 * i);
+        Value stride = at_offset(cg, address, 16 + 8 * (type->ndim + i));
+        cg_accesses(cg, LLVMBuildStore(cg->b, array.shape[i], shape));
+        cg_accesses(cg, LLVMBuildStore(cg->b, array.strides[i], stride));
     }
 }
 

@@ -266,15 +266,24 @@ static void lower_wrap_index(Cg *cg, Ref ref) {
     cg_set1(cg, ref, LLVMBuildSelect(cg->b, negative, LLVMBuildAdd(cg->b, i, n, ""), i, ""));
 }
 
+/* IndexErrors of lists say less than those of arrays. */
+static void fail_outside(Cg *cg, Value outside, int64_t axis, const Value *args) {
+    if (axis == CHECK_LIST || axis == CHECK_LIST_ASSIGNMENT)
+        cg_fail_if(cg, outside, axis == CHECK_LIST ? GUARD_list_index : GUARD_list_assignment_index,
+                   NULL, 0);
+    else
+        cg_fail_if(cg, outside, GUARD_index_error, args, 3);
+}
+
 /* Of an index that may count from the end: whether it is inside as it is, and only then, out of the way, whether it is from the end. */
-static Value check_either_end(Cg *cg, Value written, Value n, const Value *args) {
+static Value check_either_end(Cg *cg, Value written, Value n, int64_t axis, const Value *args) {
     BB here = LLVMGetInsertBlock(cg->b), wraps = cg_block(cg, "wraps"),
        next = cg_block(cg, "inside");
     Value outside = LLVMBuildICmp(cg->b, LLVMIntUGE, written, n, "");
     cg_unlikely(cg, LLVMBuildCondBr(cg->b, outside, wraps, next));
     cg_at(cg, wraps);
     Value i = LLVMBuildAdd(cg->b, written, n, "");
-    cg_fail_if(cg, LLVMBuildICmp(cg->b, LLVMIntUGE, i, n, ""), GUARD_index_error, args, 3);
+    fail_outside(cg, LLVMBuildICmp(cg->b, LLVMIntUGE, i, n, ""), axis, args);
     BB from[] = {here, LLVMGetInsertBlock(cg->b)};
     LLVMBuildBr(cg->b, next);
     cg_at(cg, next);
@@ -290,13 +299,14 @@ static void lower_check_index(Cg *cg, Ref ref) {
     Value n = cg_leaf(cg, ir_arg(ir, ref, 1));
     if (ir_inst(ir, index)->op == OP_wrap_index && ir_arg(ir, index, 1) == ir_arg(ir, ref, 1))
         written = ir_arg(ir, index, 0);
-    Value args[] = {cg_leaf(cg, written), cg_int(cg->i64, ir_inst(ir, ref)->imm), n};
+    int64_t axis = ir_inst(ir, ref)->imm;
+    Value args[] = {cg_leaf(cg, written), cg_int(cg->i64, axis), n};
     if (written != index && cg->raises && cg->target->is_host && !cg_goes_on(cg)) {
-        cg_set1(cg, ref, check_either_end(cg, args[0], n, args));
+        cg_set1(cg, ref, check_either_end(cg, args[0], n, axis, args));
         return;
     }
     Value i = cg_leaf(cg, index);
-    cg_fail_if(cg, LLVMBuildICmp(cg->b, LLVMIntUGE, i, n, ""), GUARD_index_error, args, 3);
+    fail_outside(cg, LLVMBuildICmp(cg->b, LLVMIntUGE, i, n, ""), axis, args);
     cg_set1(cg, ref, i);
 }
 

@@ -52,7 +52,9 @@ void cg_lower_field(Cg *cg, Ref ref) {
     const Type *type = cg_type(cg, ref);
     Value *out = cg_new_leaves(cg, type);
     Value at = field_address(cg, cg_type(cg, of), cg_leaf(cg, of), ir_inst(cg->f->ir, ref)->imm);
+    cg->access = cg->fields;
     cg_load_value(cg, type, at, out);
+    cg->access = NULL;
     cg_set(cg, ref, out);
 }
 
@@ -68,7 +70,9 @@ void cg_lower_set_field(Cg *cg, Ref ref) {
     const Func *ir = cg->f->ir;
     Ref of = ir_arg(ir, ref, 0), value = ir_arg(ir, ref, 1);
     Value at = field_address(cg, cg_type(cg, of), cg_leaf(cg, of), ir_inst(ir, ref)->imm);
+    cg->access = cg->fields;
     cg_replace_value(cg, cg_type(cg, value), at, cg_leaves(cg, value));
+    cg->access = NULL;
 }
 
 /* The memory of a new array with elements of that type; NULL: no room. */

@@ -1,12 +1,14 @@
-/* inline.c - functions of the library that get the result of a map are written into their caller.
+/* inline.c - functions of the library that get the result of a map, or that are a few steps on a container, are written into their
+ * caller.
  *
  *   t = map @f (a, b); r = call @amax (t)   =>   t = map @f (a, b); ... r = reduce first @maximum (t) ...
  *
  * The library's functions on arrays are Python: their loops are whole-array ops, which `fuse` joins with the map only when
- * both stand in one function. What raises in them raises at the call. */
+ * both stand in one function. What raises in them raises at the call. Of containers these are xs[i], xs[i] = v, xs.append(v) and the
+ * like: an element that is looked at and not kept needs no reference there, and `refcount` sees that it is. */
 #include "codegen/opt/expand.h"
 
-enum { MOST_INSTS = 300, MOST_CALLS = 32 };
+enum { MOST_INSTS = 300, MOST_CALLS = 32, FEW_INSTS = 40, MOST_STEPS = 64 };
 
 /* -- which --------------------------------------------------------------------------------------------- */
 
@@ -18,8 +20,8 @@ static bool is_library(const Func *func) {
     return false;
 }
 
-/* It has no handlers, does not call itself, and is small. */
-static bool is_simple(const Func *func) {
+/* It has no handlers, does not call itself, and is no larger than that. */
+static bool is_simple(const Func *func, int32_t most) {
     int32_t insts = 0;
     for (int32_t b = 0; b < func->blocks.len; b++) {
         const Block *block = &func->blocks.items[b];
@@ -29,7 +31,7 @@ static bool is_simple(const Func *func) {
                 return false;
         }
     }
-    return insts <= MOST_INSTS;
+    return insts <= most;
 }
 
 /* Are its readers calls of the library and no more than one whole-array op, which it could go into? */
@@ -51,7 +53,7 @@ static bool only_calls_read(const Func *func, Ref map) {
 static bool takes_map(const Func *func, Ref call) {
     const Inst *inst = ir_inst(func, call);
     if (inst->error != NO_BLOCK || inst->u.func == func) return false;
-    if (!is_library(inst->u.func) || !is_simple(inst->u.func)) return false;
+    if (!is_library(inst->u.func) || !is_simple(inst->u.func, MOST_INSTS)) return false;
     for (int32_t k = 0; k < inst->nargs; k++) {
         Ref arg = ir_arg(func, call, k);
         if (ir_inst(func, arg)->op == OP_map) return true;
@@ -172,7 +174,38 @@ static Ref find_call(const Func *func) {
     return NO_REF;
 }
 
+static bool has_loop(const Func *func) {
+    for (Ref ref = 1; ref < func->insts.len; ref++)
+        if (ir_inst(func, ref)->op == OP_poll) return true;
+    return false;
+}
+
+/* A few steps on the container that is its first argument? */
+static bool is_step(const Func *func, Ref call) {
+    const Inst *inst = ir_inst(func, call);
+    const Func *callee = inst->op == OP_call ? inst->u.func : NULL;
+    if (!callee || callee == func || inst->error != NO_BLOCK || inst->nargs == 0) return false;
+    const Type *first = ir_type(func, ir_arg(func, call, 0));
+    if (first->kind != TY_CLASS || type_is_instance(first) || first->bits == CLS_str) return false;
+    return is_library(callee) && is_simple(callee, FEW_INSTS) && !has_loop(callee);
+}
+
+/* What a step calls stays a call. */
+static bool inline_steps(PassContext *ctx, Func *func) {
+    Vec(Ref) steps = {0};
+    for (int32_t b = 0; b < func->blocks.len; b++) {
+        const Block *block = &func->blocks.items[b];
+        for (int32_t i = 0; !block->removed && i < block->insts.len; i++)
+            if (steps.len < MOST_STEPS && is_step(func, block->insts.items[i]))
+                vec_push(ctx->arena, &steps, block->insts.items[i]);
+    }
+    for (int32_t i = 0; i < steps.len; i++)
+        inline_call(ctx, func, steps.items[i]);
+    return steps.len > 0;
+}
+
 void opt_inline(PassContext *ctx, Func *func) {
+    if (inline_steps(ctx, func)) cfg_remove_unreachable(func);
     bool any = false;
     for (Ref ref = 1; ref < func->insts.len && !any; ref++)
         any = ir_inst(func, ref)->op == OP_map;

@@ -145,6 +145,9 @@ typedef struct IrSpan {
     int32_t line, end_line, column, end_column;
 } IrSpan;
 
+/* In `imm` of check_index, instead of an axis: of a list; of a list that is assigned to. */
+enum { CHECK_LIST = 100, CHECK_LIST_ASSIGNMENT };
+
 /* Flags in `sub`, of ops that have no other use for it (ir_ops.def). */
 enum InstFlag {
     FLAG_NOWRAP = 1,      /* add, sub, mul: proven to stay in the signed range */

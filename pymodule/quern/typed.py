@@ -282,7 +282,7 @@ class Dict(_Container):
         return f"{{{', '.join(f'{k}: {v}' for k, v in self.items())}}}"
 
     def __iter__(self):
-        return _walk(self, _dict_keys(self))
+        return _quern.Walk(self, _dict_keys(self))
 
     def keys(self):
         return _Keys(self)
@@ -381,21 +381,12 @@ class _Keys(_View):
 
 class _Values(_View):
     def __iter__(self):
-        return _walk(self._dict, _dict_values(self._dict)) if len(self._dict) else iter(())
+        return _quern.Walk(self._dict, _dict_values(self._dict)) if len(self._dict) else iter(())
 
 
 class _Items(_View):
     def __iter__(self):
-        return _walk(self._dict, zip(_dict_keys(self._dict), _dict_values(self._dict))) if len(self._dict) else iter(())
-
-
-def _walk(container, items):
-    """What was in it when this began; RuntimeError when something has come or gone."""
-    n = container._size
-    for item in items:
-        if container._size != n:
-            raise RuntimeError(f"{type(container).__name__.lower()} changed size during iteration")
-        yield item
+        return _quern.Walk(self._dict, zip(_dict_keys(self._dict), _dict_values(self._dict))) if len(self._dict) else iter(())
 
 Dict._base, Dict._untyped = Dict, _UntypedDict
 Dict.empty = _Maker("typed.Dict.empty", lambda key_type, value_type, n_keys=0: {} if config.DISABLE_JIT else
@@ -427,7 +418,7 @@ class Set(_Container):
         return f"{{{', '.join(map(str, self))}}}"
 
     def __iter__(self):
-        return _walk(self, _set_items(self))
+        return _quern.Walk(self, _set_items(self))
 
     def update(self, *others):
         for other in others:

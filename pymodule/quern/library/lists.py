@@ -3,8 +3,11 @@
 import numpy as np
 
 from .joining import stack
-from .primitives import buffer_like, field, guard, load, move, new_like, result_type, set_field, store, take
+from .primitives import buffer_like, check_index, field, guard, load, move, new_like, result_type, set_field, store, take
 from .shared import List
+
+
+LIST, LIST_ASSIGNMENT = 100, 101  # instead of an axis: which sentence an IndexError has (CHECK_LIST of frontend/ir/ir.h)
 
 
 def _grow(self, n):
@@ -37,19 +40,11 @@ def extend(self, iterable):
 
 
 def getitem(self, index):
-    n = field(self, "length")
-    if index < 0:
-        index += n
-    guard("list_index", (index < 0) | (index >= n))
-    return load(field(self, "items"), index)
+    return load(field(self, "items"), check_index(index, field(self, "length"), LIST))
 
 
 def setitem(self, index, value):
-    n = field(self, "length")
-    if index < 0:
-        index += n
-    guard("list_assignment_index", (index < 0) | (index >= n))
-    store(field(self, "items"), index, value)
+    store(field(self, "items"), check_index(index, field(self, "length"), LIST_ASSIGNMENT), value)
 
 
 def delitem(self, index):
