@@ -35,6 +35,11 @@ ValueLayout abi_layout(Arena *arena, const Type *type, const Type *weak) {
         out.kind = TY_MEMBER;
         out.cls = weak->binding->handle;
     }
+    if (weak && weak->kind == TY_SLICE) {
+        out.kind = TY_SLICE;
+        out.element = (uint8_t)weak->bits;
+        return out;
+    }
     if (weak && weak->kind == TY_TIME) out.kind = TY_TIME, out.time = weak->bits;
     if (type->kind == TY_ARRAY) {
         bool times = weak && weak->kind == TY_ARRAY && weak->element->kind == TY_TIME;

@@ -425,6 +425,7 @@ static bool is_element_key(ModState *state, TypeKey key) {
     if (!c || c->nitems == KEY_OBJECT) return false;
     if (c->nitems == KEY_TIME) return true;
     if (c->nitems == 0) return c->cls == (PyObject *)&PyUnicode_Type;
+    if (c->cls == (PyObject *)&PySlice_Type) return false;
     for (int32_t i = 0; i < c->nitems; i++)
         if (!is_element_key(state, c->items[i])) return false;
     return true;
@@ -517,7 +518,7 @@ static bool is_hashed_key(ModState *state, TypeKey key) {
     if (!c || c->nitems < 0 || py_container_class(c->cls) != CLS_COUNT || c->cls == Py_None)
         return false;
     bool tuple = !c->cls || PyType_IsSubtype((PyTypeObject *)c->cls, &PyTuple_Type);
-    if (c->nitems > 0 && !tuple) return false;
+    if (c->nitems > 0 && (!tuple || c->cls == (PyObject *)&PySlice_Type)) return false;
     for (int32_t i = 0; i < c->nitems; i++)
         if (!is_hashed_key(state, c->items[i])) return false;
     return true;
@@ -580,8 +581,23 @@ static TypeKey shared_key(const Where *w, PyObject *arg) {
                        "it with List.empty_list(item_type) or Dict.empty(key_type, value_type)");
 }
 
+/* Of ints; which of its parts are None is part of the type. */
+static TypeKey slice_key(const Where *w, PyObject *arg) {
+    const PySliceObject *s = (PySliceObject *)arg;
+    PyObject *const parts[] = {s->start, s->stop, s->step};
+    TypeKey keys[3];
+    for (int i = 0; i < 3; i++) {
+        if (parts[i] != Py_None && !PyIndex_Check(parts[i]))
+            return refuse_type(w, arg, "slices have ints and None");
+        keys[i] = KEY_SCALAR(parts[i] == Py_None ? TY_none : TY_wint);
+    }
+    return compound_key(w->state, (PyObject *)&PySlice_Type, keys, 3);
+}
+
 static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
     if (py_is_shared(w->state, arg)) return shared_key(w, arg);
+    if (PySlice_Check(arg) && !w->kernel) return slice_key(w, arg);
+    if (arg == Py_Ellipsis && !w->kernel) return compound_key(w->state, arg, NULL, KEY_OBJECT);
     if (py_is_array(w->state, arg)) return array_key(w, (PyArrayObject *)arg);
     if (py_is_record(arg)) return record_key(w, arg);
     if (Py_TYPE(arg) == w->state->device_array_type && w->kernel) return ((DeviceArray *)arg)->key;
@@ -699,6 +715,13 @@ static const Type *shown_object(ModState *state, TypeTable *types, Arena *arena,
     return type_object(types, b);
 }
 
+static const Type *slice_type(TypeTable *types, const Compound *c) {
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < 3; i++)
+        if (c->items[i] != KEY_SCALAR(TY_none)) bits |= 1u << i;
+    return type_slice(types, bits);
+}
+
 static const Type *compound_type(ModState *state, PyResolver *r, TypeTable *types, Arena *arena,
                                  TypeKey key, bool strong) {
     const Compound *c = py_compound(state, key);
@@ -709,6 +732,7 @@ static const Type *compound_type(ModState *state, PyResolver *r, TypeTable *type
         return py_instance_type(state, types, arena, c->cls);
     if (c && c->nitems == KEY_TIME) return py_time_type(types, (PyArray_Descr *)c->cls);
     if (!c || c->nitems < 0) return NULL;
+    if (c->cls == (PyObject *)&PySlice_Type) return slice_type(types, c);
     const Type **items = arena_array(arena, const Type *, c->nitems);
     for (int32_t i = 0; i < c->nitems; i++)
         if (!(items[i] = py_key_type(state, r, types, arena, c->items[i], strong))) return NULL;

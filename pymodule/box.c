@@ -131,6 +131,16 @@ static PyObject *box_tuple(ModState *state, const ValueLayout *layout, const cha
     return tuple;
 }
 
+static PyObject *box_slice(const ValueLayout *layout, const int64_t *value) {
+    PyObject *parts[3], *slice = NULL;
+    for (int i = 0; i < 3; i++)
+        parts[i] = layout->element >> i & 1 ? PyLong_FromLongLong(value[i]) : Py_NewRef(Py_None);
+    if (parts[0] && parts[1] && parts[2]) slice = PySlice_New(parts[0], parts[1], parts[2]);
+    for (int i = 0; i < 3; i++)
+        Py_XDECREF(parts[i]);
+    return slice;
+}
+
 #define READ(type) (*(const type *)value)
 PyObject *py_box(ModState *state, const ValueLayout *layout, const char *value) {
     switch (layout->kind) {
@@ -158,6 +168,7 @@ PyObject *py_box(ModState *state, const ValueLayout *layout, const char *value) 
         return PyComplex_FromDoubles((double)READ(float), (double)((const float *)value)[1]);
     case TY_c128:
     case TY_wcpx: return PyComplex_FromDoubles(READ(double), ((const double *)value)[1]);
+    case TY_SLICE: return box_slice(layout, (const int64_t *)value);
     case TY_TIME: return py_box_time(state, layout, value);
     case TY_MEMBER: return py_member_of_number(layout->cls, READ(int64_t));
     case TY_TUPLE: return box_tuple(state, layout, value);

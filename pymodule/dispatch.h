@@ -33,6 +33,7 @@ typedef enum UnboxOp {
     UB_OPTIONAL,   /* None or what items[0] takes, for such a place */
     UB_INT_MEMBER, /* of the enumeration `type` */
     UB_MEMBER,
+    UB_SLICE,   /* a slice; which parts are ints is in `from` */
     UB_TIME,    /* datetime64 or timedelta64 of the dtype `descr` */
     UB_FUNCTION /* nothing to pass: the object itself is the type */
 } UnboxOp;

@@ -332,6 +332,12 @@ static bool plan_value(Planner *p, Plan *plan, TypeKey key, const ValueLayout *l
         return plan_shared(p, plan, key, layout);
     if (cls != CLS_COUNT) return plan_object(p, plan, c, cls, layout);
     if (c->cls == (PyObject *)&PyUnicode_Type) return plan_str(p, plan, layout);
+    if (c->cls == (PyObject *)&PySlice_Type) {
+        plan->op = UB_SLICE;
+        for (int i = 0; i < 3; i++)
+            plan->from |= (uint8_t)((c->items[i] != KEY_SCALAR(TY_none)) << i);
+        return layout->kind == TY_SLICE || mismatch(key, layout);
+    }
     if (c->nitems >= 0) return plan_tuple(p, plan, c, layout, offset);
     if (c->nitems == KEY_MEMBERS) return plan_member(p, plan, c, layout);
     if (c->nitems == KEY_TIME) {
@@ -697,6 +703,19 @@ static int unbox_fields(const Plan *plan, PyObject *o, char *frame, bool loose, 
     return done;
 }
 
+/* Parts beyond int64 are its ends, as where CPython slices. */
+static int unbox_slice(const Plan *plan, PyObject *o, int64_t *out) {
+    if (!PySlice_Check(o)) return 0;
+    const PySliceObject *s = (PySliceObject *)o;
+    PyObject *const parts[] = {s->start, s->stop, s->step};
+    for (int i = 0; i < 3; i++) {
+        if ((parts[i] != Py_None) != (plan->from >> i & 1)) return 0;
+        out[i] = parts[i] == Py_None ? 0 : PyNumber_AsSsize_t(parts[i], NULL);
+        if (out[i] == -1 && PyErr_Occurred()) return -1;
+    }
+    return 1;
+}
+
 static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loose,
                             KernelArrays *k) {
     char *out = frame + plan->offset;
@@ -725,6 +744,7 @@ static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loo
     case UB_MEMBER:
         if ((PyObject *)Py_TYPE(o) != plan->type) return 0;
         return py_member_number(false, o, (int64_t *)out) ? 1 : -1;
+    case UB_SLICE: return unbox_slice(plan, o, (int64_t *)out);
     case UB_TIME: return py_unbox_time(plan->descr, o, (int64_t *)out);
     case UB_FUNCTION:
         memset(out, 0, sizeof(int64_t)); /* of a member that is known */

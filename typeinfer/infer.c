@@ -245,7 +245,6 @@ static bool visit_branch(Infer *in, Ref ref) {
 static bool is_returnable(const Type *type) {
     switch (type->kind) {
     case TY_RANGE:
-    case TY_SLICE:
     case TY_ITER:
     case TY_CLOSURE:
     case TY_CELL:

@@ -170,6 +170,7 @@ static bool part_attr(Infer *in, Val a, Str name, Val *out) {
     static const char *const parts[] = {"start", "stop", "step"};
     for (int k = 0; k < 3; k++)
         if (str_is(name, parts[k])) return *out = v_item(in, a, k), true;
+    if (is_kind(&a, TY_SLICE)) return member(in, a, "slice", name, out);
     return no_attribute(in, &a, name);
 }
 

@@ -118,6 +118,12 @@ static bool tuple_slice(Infer *in, Val tuple, Val index, Val *out) {
     return *out = v_tuple(in, items, count), true;
 }
 
+/* A display of a list, which stays a tuple, raises as a list does. */
+static Guard outside_of(Infer *in, Val tuple) {
+    bool list = tuple.src && ir_inst(in->f, tuple.src)->op == OP_build_list;
+    return list ? GUARD_list_index : GUARD_tuple_index;
+}
+
 bool v_tuple_get(Infer *in, Val tuple, Val index, Val *out) {
     Emit *e = in->emit;
     const Type *t = tuple.f.type;
@@ -126,7 +132,7 @@ bool v_tuple_get(Infer *in, Val tuple, Val index, Val *out) {
     if (!type_is_int(index.f.type) && index.f.type->kind != TY_bool)
         return v_refuse(in, REFUSE_INDEX, NULL, (Val[]){tuple, index}, 2);
     if (t->nitems == 0 && !index.f.value && in->guards) { /* whatever the index is */
-        if (e) emit_guard(e, GUARD_tuple_index, emit_int(e, bool_type(in->types), 1), NULL, 0);
+        if (e) emit_guard(e, outside_of(in, tuple), emit_int(e, bool_type(in->types), 1), NULL, 0);
         return in->stop = STOP_UNBOUND, false;
     }
     if (fact_int_value(&index.f, &known)) {
@@ -143,7 +149,7 @@ bool v_tuple_get(Infer *in, Val tuple, Val index, Val *out) {
         Ref low = emit2(e, OP_lt, boolean, i, emit_int(e, i64_type(in->types), 0));
         Ref high = emit2(e, OP_le, boolean, n, i);
         if (in->bounds)
-            emit_guard(e, GUARD_tuple_index, emit2(e, OP_or, boolean, low, high), NULL, 0);
+            emit_guard(e, outside_of(in, tuple), emit2(e, OP_or, boolean, low, high), NULL, 0);
         index = (Val){.f = fact_of(i64_type(in->types)), .ref = i};
     }
     index.f.value = NULL;

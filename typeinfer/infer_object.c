@@ -66,7 +66,7 @@ bool v_object_getitem(Infer *in, Val object, Val index, Val *out) {
     bool found;
     Val args[4] = {object, index};
     if (object.f.type->open) return stored_in_open(in, object.f.type, &index, out);
-    if (!is_kind(&index, TY_SLICE)) {
+    if (!is_kind(&index, TY_SLICE) || type_is_instance(object.f.type)) {
         if (!may_index(&object, &index)) return v_refuse(in, REFUSE_INDEX, NULL, args, 2);
         if (!as_position(in, &object, &args[1])) return false;
         if (v_method(in, "__getitem__", args, 2, &found, out) || found) return !in->stop;
@@ -81,7 +81,7 @@ bool v_object_getitem(Infer *in, Val object, Val index, Val *out) {
 bool v_object_setitem(Infer *in, Val object, Val index, Val value) {
     bool found;
     Val args[5] = {object, index, value}, ignored;
-    if (!is_kind(&index, TY_SLICE)) {
+    if (!is_kind(&index, TY_SLICE) || type_is_instance(object.f.type)) {
         if (!may_index(&object, &index)) return v_refuse(in, REFUSE_INDEX, NULL, args, 2);
         if (!as_position(in, &object, &args[1])) return false;
         if (v_method(in, "__setitem__", args, 3, &found, &ignored) || found) return !in->stop;
@@ -100,7 +100,7 @@ bool v_object_delitem(Infer *in, Val object, Val index) {
     if (!is_object(&object))
         return v_refuse(in, REFUSE_FORM, "del of an item of something that is no list or dict",
                         &object, 1);
-    if (!is_kind(&index, TY_SLICE)) {
+    if (!is_kind(&index, TY_SLICE) || type_is_instance(object.f.type)) {
         if (v_method(in, "__delitem__", args, 2, &found, &ignored) || found) return !in->stop;
         return v_refuse(in, REFUSE_INDEX, NULL, args, 2);
     }

@@ -316,6 +316,27 @@ static const Type *time_type(Reader *r, Str word) {
     return t;
 }
 
+/* 'us'): what stands behind NPDatetime( */
+static const Type *unit_call(Reader *r, const char *word) {
+    if (!expect(r, '\'')) return NULL;
+    const char *start = r->p, *end = strchr(start, '\'');
+    if (!end) return fail(r, start, "expected a unit of time");
+    int32_t n = (int32_t)(end - start);
+    Str name = n ? str_printf(r->arena, "%s[%.*s]", word, (int)n, start) : str_from(word);
+    const Type *t = type_time_named(r->types, name);
+    if (!t) return fail(r, start, "expected a unit of time");
+    r->p = end + 1;
+    return expect(r, ')') ? t : NULL;
+}
+
+static const Type *datetime_call(Reader *r) {
+    return unit_call(r, "datetime64");
+}
+
+static const Type *timedelta_call(Reader *r) {
+    return unit_call(r, "timedelta64");
+}
+
 static const Type *named(Reader *r, const char *at) {
     Str word = name(r);
     while (*r->p == '.') { /* types.float64, nb.int32 */
@@ -326,9 +347,15 @@ static const Type *named(Reader *r, const char *at) {
     static const struct Call {
         const char *text;
         const Type *(*read)(Reader *r);
-    } calls[] = {{"Tuple", tuple_call},  {"UniTuple", uni_tuple}, {"Array", array_call},
-                 {"Optional", optional}, {"Record", record},      {"nestedarray", nested_array},
-                 {"optional", optional}};
+    } calls[] = {{"Tuple", tuple_call},
+                 {"UniTuple", uni_tuple},
+                 {"Array", array_call},
+                 {"Optional", optional},
+                 {"Record", record},
+                 {"nestedarray", nested_array},
+                 {"optional", optional},
+                 {"NPDatetime", datetime_call},
+                 {"NPTimedelta", timedelta_call}};
     for (int i = 0; i < countof(calls); i++)
         if (str_is(word, calls[i].text)) return expect(r, '(') ? calls[i].read(r) : NULL;
     if (str_is(word, "datetime64") || str_is(word, "timedelta64")) return time_type(r, word);

@@ -203,6 +203,11 @@ class TestScalars:
         same(f(DT(5, "s"), DT(2, "s")), TD(3, "s"))
         g = njit("datetime64[D](datetime64[D][::1], int64)")(lambda a, i: a[i])
         same(g(EPOCHS, 2), EPOCHS[2])
+        h = njit("NPDatetime('us')(NPDatetime('us'), NPTimedelta('us'))")(lambda a, b: a + b)
+        same(h(DT(1, "us"), TD(2, "us")), DT(3, "us"))
+        for text in ("datetime64[x](int64)", "timedelta64[0s](int64)", "NPDatetime(3)(int64)"):
+            with pytest.raises(ValueError, match="invalid signature"):
+                njit(text)(lambda a: a)
 
 
 DAYS = np.array(["2020-03-01", "1950-01-02", "NaT", "2020-02-29", "1970-01-01"], "M8[D]")

@@ -318,6 +318,18 @@ def _range(n, start, stop, step):
     return first, len(range(first, end, step)), step
 
 
+def indices(self, length):
+    """Of a slice."""
+    if length < 0:
+        raise ValueError("length should not be negative")
+    step = 1 if self.step is None else self.step
+    if step == 0:
+        raise ValueError("slice step cannot be zero")
+    start = (0 if step > 0 else length - 1) if self.start is None else _end(self.start, length, step)
+    stop = (length if step > 0 else -1) if self.stop is None else _end(self.stop, length, step)
+    return start, stop, step
+
+
 def getslice(self, start, stop, step):
     first, n, step = _range(field(self, "length"), start, stop, step)
     out = _empty_like(self, n)
@@ -434,4 +446,5 @@ FUNCTIONS = {
     "list.remove": remove,
     "list.reverse": reverse,
     "list.sort": sort,
+    "slice.indices": indices,
 }
