@@ -709,6 +709,8 @@ bool can_be_time(const Type *from, const Type *to);
 bool v_time_cast(Infer *in, Val a, const Type *to, bool *known, Val *out);
 /* NumPy's type for both, of which one is a time at least; NULL: there is none. */
 const Type *time_promote(TypeTable *types, const Type *a, const Type *b);
+/* time_text.c: a point in time that is written so; false: NumPy would not read it. */
+bool time_of_text(Str text, TimeUnit *unit, int64_t *ticks);
 /* The function that converts an element. */
 const Binding *time_conversion(Infer *in, const Type *to);
 

@@ -383,6 +383,30 @@ static bool is_counted(const Type *time) {
                : type_is_span(time) && is_calendar(unit);
 }
 
+static Val constant(Infer *in, const Type *type, int64_t ticks) {
+    ConstVal *value = arena_new(in->arena, ConstVal);
+    *value = (ConstVal){.kind = CONST_INT, .i = ticks};
+    return val_of((Fact){.type = type, .value = value});
+}
+
+/* np.datetime64('2020-05-07'): of the unit that it is written in, unless another is asked for. */
+static void written_time(Infer *in, Str text, const Str *unit, Val *a, const Type **to) {
+    TimeUnit own;
+    int64_t ticks;
+    if (!time_of_text(text, &own, &ticks)) return;
+    *a = constant(in, type_time(in->types, false, own, 1), ticks);
+    if (!unit) *to = a->f.type;
+}
+
+/* str(x): the number, the unit, and whether it is a span. */
+static bool text_of_time(Infer *in, Val a, Val *out) {
+    const Type *type = a.f.type,
+               *one = type_time(in->types, type_is_span(type), type_unit(type), 1);
+    Val args[3] = {a, val_of(fact_int(in, type_unit(type))),
+                   val_of(fact_bool(in, type_is_span(type)))};
+    return ticks_of(in, a, one, &args[0]) && library_of(in, "time.text", args, 3, out);
+}
+
 /* np.timedelta64(x, 's') */
 static bool make_time(Infer *in, bool span, const CallArgs *args, Val *out) {
     const Str *unit = args->nargs == 2 ? fact_str(&args->args[1].f) : NULL, *text;
@@ -398,11 +422,11 @@ static bool make_time(Infer *in, bool span, const CallArgs *args, Val *out) {
         to = a.f.type;
     else
         to = type_time(in->types, span, UNIT_generic, 1);
-    if ((text = fact_str(&a.f)) && str_is(*text, "NaT")) {
-        ConstVal *nat = arena_new(in->arena, ConstVal);
-        *nat = (ConstVal){.kind = CONST_INT, .i = INT64_MIN};
-        a = val_of((Fact){.type = i64_type(in->types), .value = nat});
-    }
+    text = fact_str(&a.f);
+    if (text && str_is(*text, "NaT"))
+        a = constant(in, i64_type(in->types), INT64_MIN);
+    else if (text && !span)
+        written_time(in, *text, unit, &a, &to);
     if (!to || !can_be_time(a.f.type, to) || (!span && !unit && !is_kind(&a, TY_TIME) && !text))
         return v_refuse(in, REFUSE_CALL, word, args->args, args->nargs);
     bool known;
@@ -425,6 +449,8 @@ bool v_time_call(Infer *in, Str name, const CallArgs *args, bool *known, Val *ou
     if (!*known) return false;
     bool counted = is_kind(&args->args[0], TY_TIME) && is_counted(args->args[0].f.type);
     bool hash = str_is(name, "builtins.hash"); /* NumPy's differs from process to process */
+    if (str_is(name, "builtins.str") && args->nargs == 1)
+        return text_of_time(in, args->args[0], out);
     if (args->nargs == 1 && (hash || (str_is(name, "builtins.int") && counted)))
         return *out = retyped(args->args[0], i64_type(in->types)), true;
     if (v_any_array(args->args, args->nargs))

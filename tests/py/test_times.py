@@ -152,6 +152,34 @@ class TestScalars:
         for got, want in zip(njit(f)(41), f(41)):
             same(got, want)
 
+    @pytest.mark.parametrize("text", ["2020", "1969", "2020-05", "1899-12-31", "2000-02-29T23", "2020-01-01T03:04", "2020-01-01 03:04:05", "1950-01-01T03:04:05.5",
+                                      "2020-01-01T03:04:05.6789", "2020-01-01T03:04:05.123456789", "0001-01-01", "9999-12-31T23:59:59"])
+    def test_written_in_the_program(self, text):
+        scope = {"np": np}
+        exec(f"def f(): return np.datetime64({text!r}), np.datetime64({text!r}, 's')", scope)
+        for got, want in zip(njit(scope["f"])(), scope["f"]()):
+            same(got, want)
+
+    @pytest.mark.parametrize("text", ["2020-13", "2019-02-29", "20", "2020-01-01T25", "2020-1-1", "today", "2020-01-01T03:04:05.", ""])
+    def test_what_NumPy_does_not_read_either(self, text):
+        scope = {"np": np}
+        exec(f"def f(): return np.datetime64({text!r})", scope)
+        with pytest.raises(quern.errors.TypingError):
+            njit(scope["f"])()
+
+    def test_text(self, capsys):
+        f = njit(lambda x: str(x))
+        for unit in UNITS[:-4] + ["25s", "7D", "10ns"]:
+            for value in (0, 1, -1, 123456789, -987654321012):
+                if unit in ("Y", "M", "W", "7D") and abs(value) > 10**6:
+                    continue
+                assert f(DT(value, unit)) == str(DT(value, unit)), (value, unit)
+                assert f(TD(value, unit)) == str(TD(value, unit))
+        assert f(DT("NaT", "s")) == f(TD("NaT", "s")) == "NaT" and f(TD(4)) == str(TD(4))
+        njit(lambda x, y: print("it is", x, y))(DT("2020-05-07"), TD(3, "h"))
+        assert capsys.readouterr().out == "it is 2020-05-07 3 hours\n"
+        assert njit(lambda x: f"<{x}>")(TD(3, "h")) == "<3 hours>"
+
     def test_globals_are_constants(self):
         def f(x):
             return x + SECOND, np.isnat(NOTHING), EPOCHS[0] - x, np.isnat(EPOCHS[1])

@@ -237,6 +237,8 @@ def ascii_(obj):
 def str_(object=""):
     if isinstance(object, str):
         return object
+    if isinstance(object, (np.datetime64, np.timedelta64)):
+        return str(object)
     return repr_(object)
 
 

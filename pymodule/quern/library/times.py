@@ -162,6 +162,62 @@ def isinf(x):
     return False
 
 
+# -- text ---------------------------------------------------------------------------------------------------------------------
+
+YEARS, MONTHS, WEEKS, DAYS, HOURS, MINUTES, SECONDS = 0, 1, 2, 3, 4, 5, 6  # as in frontend/ir/ir_units.def
+
+
+def _digits(n, width):
+    """As C's %04d: a sign is one of them."""
+    text = str(abs(n))
+    while len(text) < (width - 1 if n < 0 else width):
+        text = "0" + text
+    return "-" + text if n < 0 else text
+
+
+def _date(days):
+    months = months_of_days(days)
+    return _digits(months // 12 + 1970, 4) + "-" + _digits(months % 12 + 1, 2) + "-" + _digits(days - days_of_months(months) + 1, 2)
+
+
+def _minute(minutes):
+    return _date(minutes // 1440) + "T" + _digits(minutes // 60 % 24, 2) + ":" + _digits(minutes % 60, 2)
+
+
+def _point(x, unit):
+    if unit == YEARS:
+        return _digits(x + 1970, 4)
+    if unit == MONTHS:
+        return _digits(x // 12 + 1970, 4) + "-" + _digits(x % 12 + 1, 2)
+    if unit == WEEKS:
+        return _date(x * 7)
+    if unit == DAYS:
+        return _date(x)
+    if unit == HOURS:
+        return _date(x // 24) + "T" + _digits(x % 24, 2)
+    if unit == MINUTES:
+        return _minute(x)
+    second = 1
+    for _ in range(SECONDS, unit):
+        second *= 1000
+    whole = x // second
+    text = _minute(whole // 60) + ":" + _digits(whole % 60, 2)
+    return text + "." + _digits(x % second, 3 * (unit - SECONDS)) if unit > SECONDS else text
+
+
+NAMES = ("years", "months", "weeks", "days", "hours", "minutes", "seconds", "milliseconds", "microseconds", "nanoseconds",
+         "picoseconds", "femtoseconds", "attoseconds", "generic time units")
+
+
+def text(x, unit, span):
+    """str(x), of a number of units of that number."""
+    if x == NAT:
+        return "NaT"
+    if span:
+        return str(x) + " " + NAMES[unit]
+    return _point(x, unit)
+
+
 FUNCTIONS = {
     "time.absolute": absolute,
     "time.add": add,
@@ -192,6 +248,7 @@ FUNCTIONS = {
     "time.same": same,
     "time.scale": scale,
     "time.subtract": subtract,
+    "time.text": text,
     "time.times_float": times_float,
     "time.times_int": times_int,
 }
