@@ -157,7 +157,8 @@ static bool is_method(Infer *in, const Binding *b, Ref src) {
     const Fact *object = &in->facts[ir_arg(in->f, src, 0)];
     if (object->type && object->type->kind == TY_CLASS) return true;
     return str_starts(b->name, "ndarray.") || str_starts(b->name, "number.") ||
-           str_starts(b->name, "str.") || str_starts(b->name, "slice.") || str_starts(b->name, "ufunc.");
+           str_starts(b->name, "str.") || str_starts(b->name, "slice.") ||
+           str_starts(b->name, "ufunc.");
 }
 
 /* p.norm(...), of a function that the class of p has: p is its first argument. */

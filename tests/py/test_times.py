@@ -269,13 +269,13 @@ class TestArrays:
         for a, b in ((DAYS, DAYS[::-1].copy()), (SPANS, TD(2, "h")), (SPANS, np.array([5], "m8[m]"))):
             compare(lambda a, b: function(a, b), a, b)
 
-    @pytest.mark.parametrize("name", ["min", "max", "argmin", "argmax", "sum", "mean", "cumsum", "any", "all"])
+    @pytest.mark.parametrize("name", ["min", "max", "argmin", "argmax", "sum", "mean", "cumsum", "any", "all", "median"])
     def test_reductions(self, name):
         def f(a):
             return getattr(a, name)()
 
-        source = f"def f(a): return a.{name}()"
-        scope = {}
+        source = f"def f(a): return np.{name}(a)" if name == "median" else f"def f(a): return a.{name}()"
+        scope = {"np": np}
         exec(source, scope)
         for a in (SPANS[[0, 1, 3, 4]], SPANS, SPANS[[0, 1, 3, 4]].reshape(2, 2)):
             compare(scope["f"], a)

@@ -223,16 +223,23 @@ def numbers_of(line, skip):
     return n if skip or n == len(line) else 0
 
 
+def nothing_of(kind):
+    """nan, or NaT."""
+    return convert(-9223372036854775807 - 1, kind) if kind.kind == "m" else convert(np.nan, kind)
+
+
 def middle_of(line, n, kind):
     if n == 0:
-        return convert(np.nan, kind)
+        return nothing_of(kind)
     below = (n - 1) // 2
     select(line, below, n)
     low = convert(line[below], kind)
     if n % 2 == 1:
         return low
     high = convert(least_behind(line, below, n), kind)
-    return np.divide(np.add(low, high), convert(2, kind)) if low != high else high
+    if low == high:
+        return high
+    return np.divide(np.add(low, high), 2 if kind.kind == "m" else convert(2, kind))
 
 
 def medians(a, axis, out, keepdims, skip):
