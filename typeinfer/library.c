@@ -65,6 +65,7 @@ static const LibRow rows[] = {
 #include "typeinfer/tables/pointers.def"
 #include "typeinfer/tables/parallel.def"
 #include "typeinfer/tables/set.def"
+#include "typeinfer/tables/slice.def"
 #include "typeinfer/tables/str.def"
 #include "typeinfer/tables/typed.def"
 #undef FN
