@@ -8,6 +8,7 @@
 #include "codegen/linear_systems.h"
 #include "codegen/objects.h"
 #include "codegen/product.h"
+#include "codegen/random.h"
 #include "codegen/strings.h"
 #include "codegen/workitem.h"
 #include "frontend/base/os.h"
@@ -173,6 +174,12 @@ const SupportFunction support_functions[] = {
     ROW(quern_matches_taken),
     ROW(quern_parallel),
     ROW(quern_product),
+    ROW(quern_random_double),
+    ROW(quern_random_keep),
+    ROW(quern_random_kept),
+    ROW(quern_random_seed),
+    ROW(quern_random_state),
+    ROW(quern_random_word),
     ROW(quern_run_blocks),
     ROW(quern_text_digits),
     ROW(quern_text_hash),

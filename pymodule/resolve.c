@@ -21,14 +21,6 @@ bool py_bind_name(PyResolver *r, Binding *b, BindKind kind, const char *name) {
     return true;
 }
 
-static bool bind_joined(PyResolver *r, Binding *b, BindKind kind, const char *left,
-                        const char *right) {
-    b->kind = kind;
-    b->name = str_printf(r->arena, "%s.%s", left, right);
-    b->digest = py_digest_text(kind, b->name);
-    return true;
-}
-
 static bool bind_const(PyResolver *r, Binding *b, PyObject *object) {
     b->kind = BIND_CONST;
     if (!(b->value = py_const(r->arena, object, r->keep))) return false;
@@ -190,69 +182,6 @@ bool py_bind_function(PyResolver *r, Binding *b, PyObject *function) {
 
 /* -- library objects --------------------------------------------------------------------------------- */
 
-/* "numpy", "math" ... when `module` is one whose functions the tables know; NULL otherwise. */
-static const char *library_module(const char *module) {
-    static const char *const exact[] = {"math", "cmath",     "builtins", "operator",
-                                        "time", "functools", "heapq",    "bisect"};
-    for (int i = 0; i < countof(exact); i++)
-        if (!strcmp(module, exact[i])) return exact[i];
-    if (!strcmp(module, "_operator")) return "operator";
-    if (!strcmp(module, "_functools")) return "functools";
-    if (!strcmp(module, "_heapq")) return "heapq";
-    if (!strcmp(module, "_bisect")) return "bisect";
-    if (!strcmp(module, "numpy") || !strncmp(module, "numpy.", 6)) return module;
-    return NULL;
-}
-
-/* Is `object` what `module` exports as `name`? 1 yes, 0 no, -1 exception. */
-static int is_exported(const char *module, PyObject *name, PyObject *object) {
-    PyObject *imported = PyImport_ImportModule(module), *found = NULL;
-    if (!imported) {
-        if (!PyErr_ExceptionMatches(PyExc_ImportError)) return -1;
-        PyErr_Clear();
-        return 0;
-    }
-    int status = PyObject_GetOptionalAttr(imported, name, &found);
-    Py_DECREF(imported);
-    Py_XDECREF(found);
-    return status < 0 ? -1 : found == object;
-}
-
-/* Functions and classes of the modules above. 1 bound, 0 not one of them, -1 exception. */
-static int bind_library(PyResolver *r, Binding *b, PyObject *object) {
-    PyObject *module = NULL, *name = NULL;
-    int found = -1;
-    if (py_get_optional(object, "__module__", &module) < 0 ||
-        py_get_optional(object, "__name__", &name) < 0)
-        goto done;
-    found = 0;
-    if (!name || !PyUnicode_Check(name)) goto done;
-    if (!module && Py_TYPE(object) == &PyUFunc_Type) module = PyUnicode_FromString("numpy");
-    const char *home = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8(module) : NULL;
-    home = home ? library_module(home) : NULL;
-    if (home) found = is_exported(home, name, object);
-    if (home && !found &&
-        !strncmp(home, "numpy.", 6)) { /* numpy._core...: exported by numpy itself */
-        home = "numpy";
-        found = is_exported(home, name, object);
-    }
-    const char *text = PyUnicode_AsUTF8(name);
-    if (found > 0 && !text) found = -1;
-    if (found > 0) bind_joined(r, b, BIND_LIBRARY, home, text);
-done:
-    Py_XDECREF(module);
-    Py_XDECREF(name);
-    return found;
-}
-
-/* Bound methods of NumPy's global generator: np.random.rand. */
-static int bind_random(PyResolver *r, Binding *b, PyObject *object) {
-    PyObject *self = PyCFunction_GET_SELF(object);
-    if (!self || strcmp(Py_TYPE(self)->tp_name, "numpy.random.mtrand.RandomState")) return 0;
-    bind_joined(r, b, BIND_LIBRARY, "numpy.random", ((PyCFunctionObject *)object)->m_ml->ml_name);
-    return 1;
-}
-
 static bool bind_intrinsic(PyResolver *r, Binding *b, PyObject *object, BindKind kind) {
     PyObject *name = PyObject_GetAttr(object, r->state->str_quern_name);
     if (!name) return false;
@@ -390,7 +319,7 @@ static bool bind_class(PyResolver *r, Binding *b, PyObject *cls, Str path) {
     if (state->instance_class &&
         PyType_IsSubtype((PyTypeObject *)cls, (PyTypeObject *)state->instance_class))
         return bind_instance_class(r, b, cls);
-    if ((found = bind_library(r, b, cls))) return found > 0;
+    if ((found = py_bind_library(r, b, cls))) return found > 0;
     if ((found = bind_named_object(r, b, cls))) return found > 0; /* prange */
     PyObject *members; /* an enumeration is a namespace */
     if (py_get_optional(cls, "_member_map_", &members) < 0) return false;
@@ -542,23 +471,6 @@ static bool bind_partial(PyResolver *r, Binding *b, PyObject *object, Str path) 
     return ok;
 }
 
-/* np.mgrid and its kin: objects that are indexed. 1 bound, 0 another object, -1 exception. */
-static int bind_index_trick(PyResolver *r, Binding *b, PyObject *object) {
-    static const struct {
-        const char *type, *name;
-    } tricks[] = {
-        {"CClass", "c_"}, {"MGridClass", "mgrid"}, {"OGridClass", "ogrid"}, {"RClass", "r_"}};
-    for (int i = 0; i < countof(tricks); i++) {
-        if (strcmp(Py_TYPE(object)->tp_name, tricks[i].type) != 0) continue;
-        PyObject *name = PyUnicode_FromString(tricks[i].name);
-        int found = name ? is_exported("numpy", name, object) : -1;
-        Py_XDECREF(name);
-        if (found > 0) bind_joined(r, b, BIND_LIBRARY, "numpy", tricks[i].name);
-        return found;
-    }
-    return 0;
-}
-
 static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     ModState *state = r->state;
     PyTypeObject *type = Py_TYPE(object);
@@ -601,14 +513,12 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     if (value) return value > 0;
     int member = py_is_enum_member(object);
     if (member) return member > 0 && bind_member(r, b, object);
-    int found = PyCFunction_Check(object) ? bind_random(r, b, object) : 0;
-    if (!found) found = bind_library(r, b, object);
+    int found = py_bind_library(r, b, object);
     if (found) return found > 0;
     if (PyFunction_Check(object) && (found = bind_named_object(r, b, object))) return found > 0;
     if (PyFunction_Check(object)) return py_bind_function(r, b, object);
     if (PyCFunction_Check(object)) return bind_foreign(r, b, object);
     if ((found = bind_named_object(r, b, object))) return found > 0;
-    if ((found = bind_index_trick(r, b, object))) return found > 0;
     if ((found = py_bind_of_c(r, b, object))) return found > 0;
     if (py_is_ffi(object)) return py_bind_name(r, b, BIND_MODULE, "cffi.FFI");
     if ((found = py_bind_declared(r, b, object))) return found > 0;

@@ -79,9 +79,10 @@ static bool is_empty_display(Str name, const CallArgs *args, ClassId *cls) {
     return args->nargs == 0 && (list || dict || str_is(name, "builtins.set"));
 }
 
-/* Lists that NumPy's functions get are arrays to them; those that make arrays look at the lists themselves. */
+/* Lists that NumPy's functions get are arrays to them; those that make arrays look at the lists themselves, and one changes them. */
 static bool lists_as_arrays(Infer *in, Str name, CallArgs *args) {
-    static const char *const others[] = {"numpy.array", "numpy.asarray", "numpy.asanyarray"};
+    static const char *const others[] = {"numpy.array", "numpy.asarray", "numpy.asanyarray",
+                                         "numpy.random.shuffle"};
     bool numpy = str_starts(name, "numpy.") || str_starts(name, "ufunc.");
     if (!numpy || is_among(name, others, countof(others))) return true;
     Val *values = arena_array(in->arena, Val, args->nargs + 1);

@@ -521,6 +521,10 @@ static void gen_text_print(Cg *cg, LibCall *call) {
     cg_propagate_if(cg, failed, status);
 }
 
+static void gen_draw(Cg *cg, LibCall *call) {
+    cg_draw(cg, call);
+}
+
 static void gen_threads(Cg *cg, LibCall *call) {
     cg_ask_threads(cg, call);
 }

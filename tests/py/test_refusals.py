@@ -209,10 +209,10 @@ def class_global(x):
     return Thing.attribute + x
 
 
-@refused("random.random", "E0405", "the function Random.random is not supported in a compiled function",
+@refused("random.choices((x, x))", "E0405", "the function random.choices is not supported in a compiled function",
          ("draw the numbers in Python and pass them as an array",))
 def other_module(x):
-    return random.random() * 0 + x
+    return random.choices((x, x))[0]
 
 
 @refused("min(x)", "E0401", "min cannot be called with the arguments (int)",

@@ -15,6 +15,9 @@ tuple) must be a constant of the program. Element-wise functions are in [referen
 arrays, and so do operators and the ufuncs that `vectorize` makes; `out`, `where`, `dtype`, `casting`, `order` and `subok` mean what they
 mean in NumPy. Functions that `guvectorize` makes take `axes`, `axis` and `keepdims` as well. Ufuncs have the attributes `nin`, `nout`,
 `nargs` and `identity`.
+
+Random numbers: in compiled code each thread has generators of its own, for `numpy.random` and for the module `random`, which are not those of
+the interpreter. The system seeds them unless compiled code calls `seed()`; for one seed they give NumPy's and CPython's numbers.
 """
 
 
@@ -30,13 +33,13 @@ def page():
     lines = [HEAD]
     for info in sorted(pkgutil.iter_modules(library.__path__), key=lambda m: m.name):
         module = importlib.import_module(f"quern.library.{info.name}")
-        table = {n: f for n, f in getattr(module, "FUNCTIONS", {}).items() if n.startswith(("numpy.", "ndarray.", "ufunc."))}
+        table = {n: f for n, f in getattr(module, "FUNCTIONS", {}).items() if n.startswith(("numpy.", "ndarray.", "ufunc.", "random."))}
         if info.name == "ufuncs" or not table:
             continue
         lines += [f"## {inspect.getdoc(module).splitlines()[0].rstrip('.')}", "", "| name | parameters |", "|---|---|"]
         for name in sorted(table):
             shown = name.replace("numpy.", "np.").replace("ndarray.", "a.")
-            text = parameters(table[name], not name.startswith("numpy.")).replace("|", "\\|")
+            text = parameters(table[name], name.startswith(("ndarray.", "ufunc."))).replace("|", "\\|")
             lines.append(f"| `{shown}` | `{text}` |")
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"

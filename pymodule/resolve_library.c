@@ -1,0 +1,104 @@
+/* resolve_library.c - functions of other modules that the tables and the library know. */
+#include "pymodule/state.h"
+
+void py_bind_library_name(PyResolver *r, Binding *b, const char *home, const char *name) {
+    b->kind = BIND_LIBRARY;
+    b->name = str_printf(r->arena, "%s.%s", home, name);
+    b->digest = py_digest_text(BIND_LIBRARY, b->name);
+}
+
+/* "numpy", "math" ... when `module` is one whose functions the tables know; NULL otherwise. */
+static const char *library_module(const char *module) {
+    static const char *const exact[] = {"math", "cmath",     "builtins", "operator",
+                                        "time", "functools", "heapq",    "bisect"};
+    for (int i = 0; i < countof(exact); i++)
+        if (!strcmp(module, exact[i])) return exact[i];
+    if (!strcmp(module, "_operator")) return "operator";
+    if (!strcmp(module, "_functools")) return "functools";
+    if (!strcmp(module, "_heapq")) return "heapq";
+    if (!strcmp(module, "_bisect")) return "bisect";
+    if (!strcmp(module, "numpy") || !strncmp(module, "numpy.", 6)) return module;
+    return NULL;
+}
+
+/* Is `object` what `module` exports as `name`? 1 yes, 0 no, -1 exception. */
+static int is_exported(const char *module, PyObject *name, PyObject *object) {
+    PyObject *imported = PyImport_ImportModule(module), *found = NULL;
+    if (!imported) {
+        if (!PyErr_ExceptionMatches(PyExc_ImportError)) return -1;
+        PyErr_Clear();
+        return 0;
+    }
+    int status = PyObject_GetOptionalAttr(imported, name, &found);
+    Py_DECREF(imported);
+    Py_XDECREF(found);
+    return status < 0 ? -1 : found == object;
+}
+
+/* Functions and classes of the modules above. */
+static int bind_function(PyResolver *r, Binding *b, PyObject *object) {
+    PyObject *module = NULL, *name = NULL;
+    int found = -1;
+    if (py_get_optional(object, "__module__", &module) < 0 ||
+        py_get_optional(object, "__name__", &name) < 0)
+        goto done;
+    found = 0;
+    if (!name || !PyUnicode_Check(name)) goto done;
+    if (!module && Py_TYPE(object) == &PyUFunc_Type) module = PyUnicode_FromString("numpy");
+    const char *home = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8(module) : NULL;
+    home = home ? library_module(home) : NULL;
+    if (home) found = is_exported(home, name, object);
+    if (home && !found &&
+        !strncmp(home, "numpy.", 6)) { /* numpy._core...: exported by numpy itself */
+        home = "numpy";
+        found = is_exported(home, name, object);
+    }
+    const char *text = PyUnicode_AsUTF8(name);
+    if (found > 0 && !text) found = -1;
+    if (found > 0) py_bind_library_name(r, b, home, text);
+done:
+    Py_XDECREF(module);
+    Py_XDECREF(name);
+    return found;
+}
+
+/* Bound methods of the global generators: random.gauss, and np.random.rand where it is one. Those of other generators are not. */
+static int bind_random(PyResolver *r, Binding *b, PyObject *object) {
+    PyObject *self = PyMethod_Check(object)      ? PyMethod_GET_SELF(object)
+                     : PyCFunction_Check(object) ? PyCFunction_GET_SELF(object)
+                                                 : NULL;
+    const char *cls = self ? Py_TYPE(self)->tp_name : "";
+    const char *home = !strcmp(cls, "Random")                            ? "random"
+                       : !strcmp(cls, "numpy.random.mtrand.RandomState") ? "numpy.random"
+                                                                         : NULL;
+    if (!home) return 0;
+    PyObject *name = PyObject_GetAttrString(object, "__name__");
+    const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+    int found = text ? is_exported(home, name, object) : -1;
+    if (found > 0) py_bind_library_name(r, b, home, text);
+    Py_XDECREF(name);
+    return found;
+}
+
+/* np.mgrid and its kin: objects that are indexed. */
+static int bind_index_trick(PyResolver *r, Binding *b, PyObject *object) {
+    static const struct {
+        const char *type, *name;
+    } tricks[] = {
+        {"CClass", "c_"}, {"MGridClass", "mgrid"}, {"OGridClass", "ogrid"}, {"RClass", "r_"}};
+    for (int i = 0; i < countof(tricks); i++) {
+        if (strcmp(Py_TYPE(object)->tp_name, tricks[i].type) != 0) continue;
+        PyObject *name = PyUnicode_FromString(tricks[i].name);
+        int found = name ? is_exported("numpy", name, object) : -1;
+        Py_XDECREF(name);
+        if (found > 0) py_bind_library_name(r, b, "numpy", tricks[i].name);
+        return found;
+    }
+    return 0;
+}
+
+int py_bind_library(PyResolver *r, Binding *b, PyObject *object) {
+    int found = bind_random(r, b, object);
+    if (!found) found = bind_function(r, b, object);
+    return found ? found : bind_index_trick(r, b, object);
+}
