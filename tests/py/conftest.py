@@ -4,13 +4,17 @@ QUERN_BUILD names a CMake build folder; without it `build` and then the installe
 the cpu device unless a test asks for `device`: then it runs once for each device present. QUERN_DEVICE=cuda asks for
 the real one; the stand-in driver of the build takes its place where there is none. AMD's has two chips, one with waves of
 32 lanes and one with 64: `device` is "hip" for both, and the kernel runs on the chip that the parameter names. QUERN_AMD_CHIPS names
-others, or none."""
+others, or none.
+
+QUERN_SHARE="1/3" runs the first third of the cases of a test that has many (and all of those with few): the others are other
+interpreters' work. Which case falls to whom does not depend on the order of the tests."""
 import os
 import pathlib
 import shutil
 import signal
 import sys
 import tempfile
+import zlib
 
 import pytest
 
@@ -90,8 +94,30 @@ def device(request, _on_the_cpu_device):
     return kind
 
 
-def pytest_collection_modifyitems(items):
+FEW = 6  # cases of one test that every interpreter runs
+WHOLE = "test_bytecode_ssa", "test_diag", "test_refusals"  # bytecode, and places in it, are each interpreter's own
+
+
+def _shared_out(items, share):
+    """The items of a share "k/n", and those of others."""
+    mine, of = map(int, share.split("/"))
+    cases = {}
+    for item in items:
+        cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    kept, left = [], []
+    for item in items:
+        test = item.nodeid.partition("[")[0]
+        many = len(cases[test]) > FEW and not any(name in test for name in WHOLE)
+        (left if many and zlib.crc32(item.name.encode()) % of != mine % of else kept).append(item)
+    return kept, left
+
+
+def pytest_collection_modifyitems(config, items):
     """test_ptxas sees what all the others produced."""
+    share = os.environ.get("QUERN_SHARE")
+    if share:
+        items[:], left = _shared_out(items, share)
+        config.hook.pytest_deselected(items=left)
     items.sort(key=lambda item: "test_ptxas" in item.nodeid)
 
 

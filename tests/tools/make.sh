@@ -111,13 +111,18 @@ test)
     say "tests in Python $(version_of "$python")"
     # random programs take two minutes here, and a few seconds under the others
     QUERN_PROGRAMS=800 QUERN_BUILD=$PWD/build/test "$venv/bin/python" -m pytest -q -n "$jobs" tests/py
+    number=0
     for other in $(others); do
-        say "tests in Python $(version_of "$other")"
+        number=$((number + 1))
+        # machine code of AMD GPUs is interpreted, which takes minutes, and is the same whatever made the kernels' bytecode; of the cases of
+        # a test each further interpreter has its third, unless WHOLE=1
+        export QUERN_AMD_CHIPS='' QUERN_SHARE=${WHOLE:+1/1}
+        QUERN_SHARE=${QUERN_SHARE:-$number/3}
+        say "tests in Python $(version_of "$other") ($QUERN_SHARE)"
         build "$other" "build/test-$(version_of "$other")" -DQUERN_TESTS=OFF
         ln -sfn ../test/fakecuda "build/test-$(version_of "$other")/fakecuda" # the stand-in drivers serve all
         ln -sfn ../test/fakehip "build/test-$(version_of "$other")/fakehip"
-        # machine code of AMD GPUs is interpreted, which takes minutes, and is the same whatever made the kernels' bytecode
-        QUERN_AMD_CHIPS='' QUERN_BUILD=$PWD/build/test-$(version_of "$other") "$venv/bin/python" -m pytest -q -n "$jobs" tests/py
+        QUERN_BUILD=$PWD/build/test-$(version_of "$other") "$venv/bin/python" -m pytest -q -n "$jobs" tests/py
     done
     say "all tests passed"
     ;;
