@@ -19,7 +19,7 @@ typedef struct Twister {
 } Twister;
 
 /* State of a thread, not of the module: threads draw without waiting for each other. */
-static _Thread_local Twister twisters[RANDOM_OF_HOW_MANY];
+static _Thread_local Twister twisters[RANDOM_GENERATORS];
 
 /* -- seeds ------------------------------------------------------------------------------------------- */
 
@@ -69,7 +69,7 @@ static void seed_by_system(Twister *t) {
 
 /* A child that drew its parent's numbers would compute its results once more. */
 static void forget_in_child(void) {
-    for (int i = 0; i < RANDOM_OF_HOW_MANY; i++) {
+    for (int i = 0; i < RANDOM_GENERATORS; i++) {
         twisters[i].seeded = twisters[i].keeps = false;
         twisters[i].drawn.left = 0;
     }

@@ -5,8 +5,8 @@
 
 #include "frontend/base/base.h"
 
-/* Whose: each has its own state. */
-enum RandomOf { RANDOM_OF_NUMPY, RANDOM_OF_PYTHON, RANDOM_OF_HOW_MANY };
+/* 0: of np.random, 1: of the module random. Each has its own state. */
+enum { RANDOM_GENERATORS = 2 };
 
 /* What a thread draws next: words[left - 1], then those before it. None is left at first, and after all have been drawn. */
 enum { RANDOM_WORDS = 624 };
@@ -15,7 +15,7 @@ typedef struct RandomState {
     uint32_t words[RANDOM_WORDS];
 } RandomState;
 
-/* Called by generated code. `of`: RandomOf. A generator that nobody has seeded is seeded by the system when first asked, and again in
+/* Called by generated code. `of` says which. A generator that nobody has seeded is seeded by the system when first asked, and again in
  * the child of a fork. */
 
 /* Of the calling thread; it stays where it is. Generated code draws from it in line, and calls the next two when too few are left. */

@@ -1,7 +1,8 @@
 /* resolve_library.c - functions of other modules that the tables and the library know. */
 #include "pymodule/state.h"
 
-void py_bind_library_name(PyResolver *r, Binding *b, const char *home, const char *name) {
+/* The canonical name "home.name". */
+static void bind_name(PyResolver *r, Binding *b, const char *home, const char *name) {
     b->kind = BIND_LIBRARY;
     b->name = str_printf(r->arena, "%s.%s", home, name);
     b->digest = py_digest_text(BIND_LIBRARY, b->name);
@@ -55,7 +56,7 @@ static int bind_function(PyResolver *r, Binding *b, PyObject *object) {
     }
     const char *text = PyUnicode_AsUTF8(name);
     if (found > 0 && !text) found = -1;
-    if (found > 0) py_bind_library_name(r, b, home, text);
+    if (found > 0) bind_name(r, b, home, text);
 done:
     Py_XDECREF(module);
     Py_XDECREF(name);
@@ -75,7 +76,7 @@ static int bind_random(PyResolver *r, Binding *b, PyObject *object) {
     PyObject *name = PyObject_GetAttrString(object, "__name__");
     const char *text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
     int found = text ? is_exported(home, name, object) : -1;
-    if (found > 0) py_bind_library_name(r, b, home, text);
+    if (found > 0) bind_name(r, b, home, text);
     Py_XDECREF(name);
     return found;
 }
@@ -91,7 +92,7 @@ static int bind_index_trick(PyResolver *r, Binding *b, PyObject *object) {
         PyObject *name = PyUnicode_FromString(tricks[i].name);
         int found = name ? is_exported("numpy", name, object) : -1;
         Py_XDECREF(name);
-        if (found > 0) py_bind_library_name(r, b, "numpy", tricks[i].name);
+        if (found > 0) bind_name(r, b, "numpy", tricks[i].name);
         return found;
     }
     return 0;

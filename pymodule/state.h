@@ -271,8 +271,6 @@ bool py_bind_record(PyResolver *r, Binding *b, PyObject *record);
 bool py_bind_time(PyResolver *r, Binding *b, PyObject *scalar); /* times.c */
 /* resolve_library.c. Functions and classes of NumPy, math, random ...: 1 bound, 0 not one of them, -1 exception. */
 int py_bind_library(PyResolver *r, Binding *b, PyObject *object);
-/* The canonical name "home.name". */
-void py_bind_library_name(PyResolver *r, Binding *b, const char *home, const char *name);
 /* All of a type: what the user is told leaves out where the fields of records lie. */
 Str py_type_text(PyResolver *r, const Type *type);
 /* The Python function inside a dispatcher, kernel or ufunc of ours; NULL (no exception) for others. Borrowed. */

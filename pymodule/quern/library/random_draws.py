@@ -1,5 +1,5 @@
 """One number of each distribution, bit by bit as NumPy's RandomState draws it: the methods that were fixed when that was frozen. `g` is
-the generator: RandomOf of codegen/random.h."""
+the generator, as codegen/random.h numbers them."""
 
 import math
 

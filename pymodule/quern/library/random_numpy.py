@@ -8,7 +8,7 @@ from . import random_draws as draws
 from .primitives import convert, load, random_double, random_seed, random_word, reshape, store
 from .shapes import as_tuple, broadcast_shapes, broadcast_to, copy, ravel, refuse
 
-OURS = 0  # RANDOM_OF_NUMPY of codegen/random.h
+OURS = 0  # as codegen/random.h numbers them
 
 # -- how many --------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .primitives import convert, random_double, random_keep, random_kept, random_seed, random_word
 
-OURS = 1  # RANDOM_OF_PYTHON of codegen/random.h
+OURS = 1  # as codegen/random.h numbers them
 FULL_TURN = 2.0 * math.pi
 KINDERMAN_MONAHAN = 4 * math.exp(-0.5) / math.sqrt(2.0)
 LOG_4 = math.log(4.0)
