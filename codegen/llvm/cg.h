@@ -368,7 +368,7 @@ const LibRow *cg_lib_row(const Func *func, Ref ref);
 void cg_lower_lib(Cg *cg, Ref ref);
 void cg_generate(Cg *cg, int gen, LibCall *call);
 void cg_ask_threads(Cg *cg, LibCall *call); /* cg_parallel.c */
-void cg_draw(Cg *cg, LibCall *call); /* the generator `draw` */
+void cg_draw(Cg *cg, LibCall *call);        /* the generator `draw` */
 /* cg_vector.c: vector variants of a scalar libm call (CPU). */
 void cg_keep_variants(Cg *cg);
 void cg_vector_variants(Cg *cg, Value call, const char *symbol, int nargs, bool single);
