@@ -34,13 +34,19 @@ static bool makes_container(const LibRow *row) {
     return false;
 }
 
+/* Generators belong to threads of the host. */
+static bool draws(const LibRow *row) {
+    return strncmp(row->name, "primitive.random_", 17) == 0;
+}
+
 /* Code of others is linked on NVIDIA's GPUs only. */
 static bool is_linked(const LibRow *row, TargetKind target) {
     return target == TARGET_AMDGPU && strncmp(row->name, "primitive.foreign_", 18) == 0;
 }
 
 static void check_lowering(const LibRow *row, const Lowering *how, TargetKind target) {
-    bool host_only = makes_array(row) || makes_container(row) || (row->flags & LIB_CONTEXT);
+    bool host_only =
+        makes_array(row) || makes_container(row) || draws(row) || (row->flags & LIB_CONTEXT);
     bool none = (target != TARGET_CPU && host_only) || is_linked(row, target);
     CHECK((how->kind == LOWER_NONE) == none, "%s: a lowering", row->name);
     switch (how->kind) {
