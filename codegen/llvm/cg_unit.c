@@ -351,8 +351,9 @@ static bool unit(Cg *cg, CgSig *sig) {
     cg->mod = LLVMModuleCreateWithNameInContext("quern instance", cg->context);
     LLVMSetModuleDataLayout(cg->mod, cg->layout);
     LLVMSetTarget(cg->mod, LLVMGetTarget(main));
-    bool ok = cg_lower_bodies(cg, false) && cg_lazy_module(cg);
-    if (ok) cg_keep_variants(cg);
+    bool ok = cg_lower_bodies(cg, false);
+    if (ok) cg_keep_variants(cg); /* before the next module has its own */
+    ok = ok && cg_lazy_module(cg);
     sig->needs = cg->needs;
     if (ok && cg->is_private)
         sig->unit = false;
