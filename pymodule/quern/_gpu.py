@@ -33,6 +33,8 @@ def compile_options(options, name="cuda.jit"):
     if options.get("extensions"):
         result["extensions"] = list(options["extensions"])
     if options.get("link"):
+        if not name.startswith("cuda"):
+            raise errors.UnsupportedError(f"the option 'link' of {name} is not supported: code of others is linked by cuda.jit")
         from ._link import as_list
         result["link"] = as_list(options["link"])
     result["error_numpy"] = not result["debug"] or options.get("_ufunc", False)

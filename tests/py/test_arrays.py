@@ -295,7 +295,7 @@ def test_ARR_16_huge_sizes():
         make(-1, 3)
 
 
-@pytest.mark.parametrize("value", [np.zeros(2, object), np.zeros(2, "U3"), np.zeros(2, "M8[s]"), np.zeros(2, np.longdouble)])
+@pytest.mark.parametrize("value", [np.zeros(2, object), np.zeros(2, "U3"), np.zeros(2, "S3"), np.zeros(2, np.longdouble)])
 def test_ARR_17_unsupported_dtypes(value):
     with pytest.raises(TypeError):
         get1(value, 0)

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from quern import cuda, errors, float64, int32, jit, njit, vectorize
+from quern import cuda, errors, float64, hip, int32, jit, njit, vectorize
 
 
 @cuda.jit
@@ -488,7 +488,9 @@ def test_CUH_09_interfaces_that_lie(device, interface, part):
     (lambda: njit(locals={"x": 3})(increment.py_func), TypeError, "locals gives types to variables, not 3 to 'x'"),
     (lambda: njit(locals={3: int32})(increment.py_func), TypeError, "locals gives types to variables"),
     (lambda: njit(locals=3)(increment.py_func), TypeError, "locals is a dict of names and types, not 3"),
-    (lambda: cuda.jit(link=["a.ptx"]), errors.UnsupportedError, "link"),
+    (lambda: cuda.jit(link=["not/there.ptx"]), FileNotFoundError, "not/there.ptx"),
+    (lambda: cuda.jit(link=["a.txt"]), ValueError, "'a.txt' cannot be linked"),
+    (lambda: hip.jit(link=["a.ptx"]), errors.UnsupportedError, "'link' of hip.jit"),
     (lambda: njit(len), TypeError, "expects a Python function, not .*builtin"),
     (lambda: njit(int), TypeError, "expects a Python function, not .*type"),
     (lambda: njit(3), TypeError, "expects a Python function|signature"),
