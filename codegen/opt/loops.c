@@ -439,6 +439,25 @@ static Ref behind_round(const Polls *s, int32_t loop, Ref value) {
     return opt_in_loop(&s->cfg, loop, ir_inst(s->func, value)->block) ? NO_REF : value;
 }
 
+/* Is a value of the loop used where only the loop leads through the handler, other than by the handler's phis? It would not be known
+ * there once the poll has left the loop. */
+static bool used_behind(const Polls *s, int32_t loop, int32_t handler) {
+    const Func *func = s->func;
+    const Block *h = &func->blocks.items[handler];
+    for (int32_t i = 0; i < h->preds.len; i++)
+        if (!opt_in_loop(&s->cfg, loop, h->preds.items[i])) return false;
+    for (Ref ref = 1; ref < func->insts.len; ref++) {
+        const Inst *inst = ir_inst(func, ref);
+        for (int32_t k = 0; k < inst->nargs; k++) {
+            if (!opt_in_loop(&s->cfg, loop, ir_inst(func, ir_arg(func, ref, k))->block)) continue;
+            int32_t at =
+                inst->op == OP_phi ? func->blocks.items[inst->block].preds.items[k] : inst->block;
+            if (cfg_dominates(&s->cfg, handler, at)) return true;
+        }
+    }
+    return false;
+}
+
 /* The loop's only poll, where it has a handler; it is one without, from here on. */
 static bool take_handler(Polls *s, int32_t loop, Handled *out) {
     const Loop *info = &s->cfg.loops.items[loop];
@@ -456,7 +475,7 @@ static bool take_handler(Polls *s, int32_t loop, Handled *out) {
         return false;
     int32_t handler = ir_inst(s->func, poll)->error, from = ir_inst(s->func, poll)->block;
     const Block *h = &s->func->blocks.items[handler];
-    if (opt_in_loop(&s->cfg, loop, handler)) return false;
+    if (opt_in_loop(&s->cfg, loop, handler) || used_behind(s, loop, handler)) return false;
     *out = (Handled){.handler = handler};
     for (int32_t i = 0; i < h->insts.len; i++) {
         Ref phi = h->insts.items[i];

@@ -702,3 +702,34 @@ def test_a_kernel_has_no_cells():
 
     with pytest.raises(quern.errors.UnsupportedError, match="a function with a variable that is assigned later"):
         k[1, 1](np.zeros(1))
+
+
+def loop_in_a_handler(n, m):
+    if m:
+        a = m
+    for z in (1, "abc", ""):
+        try:
+            b = 60 // m if n < 5 else a
+        except ZeroDivisionError:
+            for i in range(3):
+                n = 1 + n
+        finally:
+            for c in "":
+                a = n
+
+    def keeps():
+        nonlocal a, b, i
+
+    return n, b
+
+
+@pytest.mark.parametrize("n, m", [(0, 1), (5, 1), (2, 2), (3, 0), (7, 0), (7, 3)])
+def test_a_loop_in_a_handler_may_be_interrupted(n, m):
+    """Where it is, the clean-up behind it has variables of the loop, through no phi of its own."""
+    def told(f):
+        try:
+            return f(n, m)
+        except UnboundLocalError as error:
+            return str(error)
+
+    assert told(njit(loop_in_a_handler)) == told(loop_in_a_handler)
