@@ -204,7 +204,9 @@ def test_cuda_c_by_nvrtc():
     try:
         ptx = _link._compiled("functions.cu", SOURCE.data, "sm_80", ())
     except errors.LinkerError as error:
-        pytest.skip(str(error).partition(":")[0])
+        if "needs NVRTC" not in str(error):
+            raise
+        pytest.skip("NVRTC is not here")
     kernel = ".version 6.0\n.target sm_80\n.address_size 64\n.extern .func (.param .b32 r) seven\n(\n)\n;\n.visible .entry k()\n{\n ret;\n}\n"
     joined = _link.join(kernel, [SOURCE], "sm_80")
     assert joined.count(".version") == 1 and f".version {'.'.join(map(str, _link._version(ptx)))}" in joined

@@ -25,7 +25,7 @@ poisson(3.0,50) poisson(30.0,500) poisson(0.0) poisson(1e9,50) binomial(10,0.3,5
 binomial(1000,0.7,500) binomial(100000,0.5,500) binomial(0,0.5) binomial(5,0.0) binomial(5,1.0) negative_binomial(5,0.3,50) geometric(0.5,50) geometric(0.1,50)
 hypergeometric(10,20,8,50) hypergeometric(20,10,8,50) hypergeometric(100,200,50,200) hypergeometric(200,100,250,200) zipf(2.5,50)
 logseries(0.6,50) logseries(0.999,50) randint(10) randint(5,10) randint(0,100,20) randint(3,size=4) randint(0,2**32,20) randint(0,2**40,20) randint(-5,5,(3,4))
-randint(-2**63,2**63-1,9) randint(7,8) multinomial(20,np.array([0.2,0.3,0.5])) multinomial(20,[0.2,0.3,0.5],4)
+randint(-2**63,2**63-1,9) randint(7,8) randint(0,100,9,np.int32) randint(5,dtype=np.uint32) randint(0,2**40,9,np.uint64) randint(9,size=3,dtype=np.int64) multinomial(20,np.array([0.2,0.3,0.5])) multinomial(20,[0.2,0.3,0.5],4)
 dirichlet(np.array([1.0,2.0,3.0])) dirichlet(np.array([1.0,2.0,3.0]),3) permutation(10) permutation(np.arange(7.0))
 permutation(np.arange(12).reshape(4,3)) choice(5) choice(5,3) choice(10,4,False) choice(np.arange(5.0),(2,3)) choice(np.arange(3.0))
 choice(4,10,True,np.array([0.1,0.2,0.3,0.4])) choice(6,4,False,np.array([0.1,0.2,0.3,0.2,0.1,0.1])) choice([7,8,9],2)
@@ -64,7 +64,7 @@ def test_seeds_of_several_words():
 @pytest.mark.parametrize("call, text", [
     ("seed(-1)", "Seed must be between"), ("seed(2**32)", "Seed must be between"), ("seed(int(x))", "Seed must be"), ("normal(0.0, x)", "scale < 0"),
     ("gamma(x)", "shape < 0"), ("beta(1.0, 0.0)", "b <= 0"), ("poisson(x)", "lam < 0"), ("poisson(np.nan)", "lam < 0"),
-    ("binomial(5, 1.5)", "p > 1"), ("binomial(-5, 0.5)", "n < 0"), ("randint(5, 5)", "low >= high"), ("randint(0)", "high <= 0"),
+    ("binomial(5, 1.5)", "p > 1"), ("binomial(-5, 0.5)", "n < 0"), ("randint(5, 5)", "low >= high"), ("randint(0)", "high <= 0"), ("randint(0, 2**40, 3, np.int32)", "high is out of bounds"),
     ("choice(3, 4, False)", "larger sample"), ("choice(np.zeros(0))", "'a' cannot be empty"), ("choice(2, p=np.array([0.5, 0.6]))", "sum to 1"),
     ("choice(2, p=np.array([0.5, 0.2, 0.3]))", "same size"), ("choice(3, 3, False, np.array([0.5, 0.5, 0.0]))", "Fewer non-zero"),
     ("triangular(3.0, 2.0, 4.0)", "left > mode"), ("multinomial(5, [0.8, 0.8, 0.1])", "sum"), ("hypergeometric(1, 1, 3)", "nsample"),

@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 import pytest
+from threaded import in_threads
 
 from quern import cuda, njit, vectorize
 
@@ -14,20 +15,7 @@ FREE = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 def together(work, n=8):
     """Runs work(k) in n threads that start at one moment; the first exception is raised here."""
-    barrier, failures = threading.Barrier(n), []
-
-    def body(k):
-        barrier.wait()
-        try:
-            work(k)
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=body, args=(k,)) for k in range(n)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
+    failures = in_threads(work, n)
     if failures:
         raise failures[0]
 

@@ -9,6 +9,7 @@ import threading
 import time
 
 import pytest
+from threaded import in_threads
 
 from quern import _quern, errors, jit, njit, vectorize
 
@@ -37,24 +38,6 @@ def run(program, **variables):
                           timeout=120, env={**os.environ, **variables})
     assert done.returncode == 0, (done.returncode, done.stdout, done.stderr)
     return done.stdout, done.stderr
-
-
-def in_threads(work, n):
-    barrier, failures = threading.Barrier(n), []
-
-    def body(k):
-        barrier.wait()
-        try:
-            work(k)
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=body, args=(k,)) for k in range(n)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    return failures
 
 
 def test_THR_01_different_functions_in_different_threads():

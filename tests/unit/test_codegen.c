@@ -12,28 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char add_text[] = "func @f(a: i64, b: i64) -> i64 typed {\n"
-                               "b0:\n"
-                               "  %1: i64 = param 0\n"
-                               "  %2: i64 = param 1\n"
-                               "  %3: i64 = add %1, %2\n"
-                               "  return %3\n"
-                               "}\n";
-
-static void check_add(int level) {
-    Artifact *artifact = cg_host(add_text, level);
-    CHECK(artifact != NULL);
-    if (!artifact) return;
-    int64_t a = 40, b = 2, r = 0;
-    CallContext ctx;
-    CHECK_INT(cg_call(artifact, &ctx, (void *[]){&a, &b}, &r), CALL_OK);
-    CHECK_INT(r, 42);
-    CHECK_INT(artifact->nparams, 2);
-    CHECK_INT(artifact->params[1].kind, TY_i64);
-    CHECK_INT(artifact->result.size, 8);
-    artifact_release(artifact);
-}
-
 static void test_add(void) {
     for (int level = 0; level <= 3; level++)
         check_add(level);

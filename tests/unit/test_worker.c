@@ -10,25 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char add_text[] = "func @f(a: i64, b: i64) -> i64 typed {\n"
-                               "b0:\n"
-                               "  %1: i64 = param 0\n"
-                               "  %2: i64 = param 1\n"
-                               "  %3: i64 = add %1, %2\n"
-                               "  return %3\n"
-                               "}\n";
-
-static void check_add(int level) {
-    Artifact *artifact = cg_host(add_text, level);
-    CHECK(artifact != NULL);
-    if (!artifact) return;
-    int64_t a = 40, b = 2, r = 0;
-    CallContext ctx;
-    CHECK_INT(cg_call(artifact, &ctx, (void *[]){&a, &b}, &r), CALL_OK);
-    CHECK_INT(r, 42);
-    artifact_release(artifact);
-}
-
 /* -- jobs that sleep ------------------------------------------------------------------------------ */
 
 typedef struct Sleeper {

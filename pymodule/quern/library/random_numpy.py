@@ -122,12 +122,25 @@ def not_finite(x):
     return np.logical_not(np.isfinite(x))
 
 
+def is_short(dtype):
+    """NumPy draws several of these from one word."""
+    return dtype == np.bool_ or dtype == np.int8 or dtype == np.uint8 or dtype == np.int16 or dtype == np.uint16
+
+
+def of_dtype(numbers, last, dtype):
+    if is_short(dtype):
+        refuse("compiled code draws ints of 32 and 64 bits: convert them")
+    check(convert(convert(last, dtype), np.int64) != last, "high is out of bounds for the dtype")
+    return convert(numbers, dtype)
+
+
 def randint(low, high=None, size=None, dtype=np.int64):
     if high is None:
         check(low <= 0, "high <= 0")
-        return ints(draws.between, size, 0, low)
+        return randint(0, low, size, dtype)
     check(low >= high, "low >= high")
-    return ints(draws.between, size, low, high)
+    numbers = ints(draws.between, size, low, high)
+    return numbers if dtype == np.int64 else of_dtype(numbers, high - 1, dtype)
 
 
 def random_integers(low, high=None, size=None):
