@@ -274,8 +274,9 @@ static PyObject *array_as_numpy(PyObject *self, PyObject *args, PyObject *kwargs
     PyObject *dtype = Py_None, *copy = Py_None;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO", names, &dtype, &copy)) return NULL;
     if (copy == Py_False)
-        return PyErr_SetString(PyExc_ValueError,
-                               "a device array cannot become an ndarray without a copy"),
+        return PyErr_SetString(
+                   PyExc_ValueError,
+                   "`copy=False` is not possible: a device array becomes an ndarray by a copy"),
                NULL;
     DeviceArray *a = (DeviceArray *)self;
     PyObject *host = host_like(a);
@@ -593,9 +594,12 @@ static PyObject *array_iterate(PyObject *self) {
     if (array_ndim((DeviceArray *)self)) return py_surface(self, "array_rows", NULL, NULL);
     return PyErr_SetString(PyExc_TypeError, "iteration over a 0-d array"), NULL;
 }
-static PyObject *get_pointer(PyObject *self, void *unused) {
-    (void)unused;
-    return py_surface(self, "array_pointer", NULL, NULL);
+static PyObject *get_surface(PyObject *self, void *name) {
+    return py_surface(self, name, NULL, NULL);
+}
+
+static PyObject *array_make(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    return py_surface((PyObject *)type, "array_new", args, kwargs);
 }
 
 #define SURFACE(name)                                                                              \
@@ -637,7 +641,9 @@ static PyGetSetDef array_getset[] = {
     {"itemsize", get_itemsize, NULL, NULL, NULL},
     {"alloc_size", get_alloc_size, NULL, NULL, NULL},
     {"device_pointer", get_address, NULL, "Address of the first element.", NULL},
-    {"device_ctypes_pointer", get_pointer, NULL, "The same as a ctypes.c_void_p.", NULL},
+    {"device_ctypes_pointer", get_surface, NULL, "The same as a ctypes.c_void_p.", "array_pointer"},
+    {"gpu_data", get_surface, NULL, "Where its memory begins, and how much there is.",
+     "array_memory"},
     {"stream", get_stream, NULL, "Of the user's, that it was made on or bound to; else 0.", NULL},
     {"T", get_transposed, NULL, NULL, NULL},
     {"flags", get_flags, NULL, NULL, NULL},
@@ -649,6 +655,7 @@ static PyMemberDef array_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot array_slots[] = {
+    {Py_tp_new, array_make},
     {Py_tp_dealloc, array_dealloc},
     {Py_tp_methods, array_methods},
     {Py_tp_getset, array_getset},
@@ -664,7 +671,7 @@ PyType_Spec py_device_array_spec = {
     .name = "quern._quern.DeviceNDArray",
     .basicsize = offsetof(DeviceArray, dims),
     .itemsize = sizeof(int64_t),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
     .slots = array_slots,
 };
 
@@ -817,23 +824,24 @@ PyObject *py_api_to_device(PyObject *self, PyObject *args, PyObject *kwargs) {
 }
 
 static void drop_buffer(PyObject *capsule) {
-    RtBuffer *buffer = PyCapsule_GetPointer(capsule, "quern.buffer");
+    RtBuffer *buffer = PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule));
     Py_BEGIN_ALLOW_THREADS;
     rt_buffer_release(buffer);
     Py_END_ALLOW_THREADS;
 }
 
-/* pinned_array(shape, dtype, order): an ndarray in memory that the device can reach quickly. */
+/* pinned_array(shape, dtype, order, mapped): an ndarray in memory that the device can reach quickly. */
 PyObject *py_api_pinned_array(PyObject *self, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"shape", "dtype", "order", NULL};
+    static char *names[] = {"shape", "dtype", "order", "mapped", NULL};
     DeviceApi *api = (DeviceApi *)self;
     ModState *state = api->state;
     PyObject *shape_object, *dtype = (PyObject *)state->descrs[TY_f64];
     const char *order = "C";
     int64_t shape[MAX_DIMS], size;
     npy_intp dims[MAX_DIMS];
-    int ndim;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|Os", names, &shape_object, &dtype, &order))
+    int ndim, mapped = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|Osp", names, &shape_object, &dtype, &order,
+                                     &mapped))
         return NULL;
     bool fortran;
     int kind = py_kind_of_dtype(state, dtype);
@@ -844,7 +852,9 @@ PyObject *py_api_pinned_array(PyObject *self, PyObject *args, PyObject *kwargs) 
     RtBuffer *buffer =
         device ? buffer_new(state, device, RT_MEM_PINNED, QN_MAX(size, 1), NULL) : NULL;
     if (!buffer) return NULL;
-    PyObject *capsule = PyCapsule_New(buffer, "quern.buffer", drop_buffer), *array = NULL;
+    PyObject *capsule =
+                 PyCapsule_New(buffer, mapped ? "quern.mapped" : "quern.buffer", drop_buffer),
+             *array = NULL;
     if (!capsule) return rt_buffer_release(buffer), NULL;
     for (int i = 0; i < ndim; i++)
         dims[i] = shape[i];

@@ -6,6 +6,7 @@
 #include "runtime/runtime.h"
 
 enum { MAX_DEVICES = 16 };
+enum LaunchWarnings { WARN_COPIES = 1, WARN_OCCUPANCY = 2 }; /* bits of ModState.warnings */
 
 /* An array in a device's memory: a view of a buffer. */
 typedef struct DeviceArray {

@@ -132,6 +132,13 @@ static PyObject *device_uuid(PyObject *self, void *unused) {
     return PyUnicode_FromString(text);
 }
 
+static PyObject *device_float16(PyObject *self, void *unused) {
+    (void)unused;
+    const RtDeviceInfo *info = info_of(self);
+    return PyBool_FromLong(info->kind != RT_CUDA || info->cc_major > 5 ||
+                           (info->cc_major == 5 && info->cc_minor >= 3));
+}
+
 typedef struct IntField {
     const char *name;
     size_t offset;
@@ -227,7 +234,18 @@ static Py_hash_t device_hash(PyObject *self) {
     return (Py_hash_t)((uintptr_t)((DeviceObject *)self)->device >> 4);
 }
 
+static PyObject *device_enter(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return py_surface(self, "device_enter", NULL, NULL);
+}
+static PyObject *device_exit(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return py_surface(self, "device_exit", NULL, NULL);
+}
+
 static PyMethodDef device_methods[] = {
+    {"__enter__", device_enter, METH_NOARGS, "Selects it in this thread for a while."},
+    {"__exit__", device_exit, METH_VARARGS, NULL},
     {"synchronize", device_synchronize, METH_NOARGS, "Waits for everything on this device."},
     {"memory_info", device_memory_info, METH_NOARGS, "Bytes free, total, in use and cached."},
     {"trim", device_trim, METH_NOARGS, "Gives cached memory back to the driver."},
@@ -241,6 +259,7 @@ static PyGetSetDef device_getset[] = {
     {"arch", device_arch, NULL, "What kernels are compiled for.", NULL},
     {"compute_capability", device_compute_capability, NULL, NULL, NULL},
     {"uuid", device_uuid, NULL, NULL, NULL},
+    {"supports_float16", device_float16, NULL, "Can kernels compute with float16?", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -301,6 +320,14 @@ static PyObject *select_device(PyObject *module, PyObject *args) {
     return PyErr_Occurred() ? NULL : device_object(state, open_device(state, kind, ordinal));
 }
 
+/* warn_launches(copies, occupancy): what config says of CUDA_WARN_ON_IMPLICIT_COPY and CUDA_LOW_OCCUPANCY_WARNINGS */
+static PyObject *warn_launches(PyObject *module, PyObject *args) {
+    int copies, occupancy;
+    if (!PyArg_ParseTuple(args, "pp", &copies, &occupancy)) return NULL;
+    py_state(module)->warnings = (copies ? WARN_COPIES : 0) | (occupancy ? WARN_OCCUPANCY : 0);
+    Py_RETURN_NONE;
+}
+
 /* device_count("cuda") -> (count, reason): of this very kind; -1 and the reason when there is no driver */
 static PyObject *device_count(PyObject *module, PyObject *args) {
     (void)module;
@@ -337,6 +364,7 @@ PyMethodDef py_device_functions[] = {
     {"device", device_by_number, METH_VARARGS, NULL},
     {"select_device", select_device, METH_VARARGS, NULL},
     {"device_count", device_count, METH_VARARGS, NULL},
+    {"warn_launches", warn_launches, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -247,6 +247,24 @@ static PyObject *launch_frame(Launch *l, JitCore *core, RtDevice *device, Spec *
     Py_RETURN_NONE;
 }
 
+/* Memory of pinned_array is copied like any other; that of mapped_array is there for both sides. */
+static bool is_mapped(PyObject *array) {
+    while (array && PyArray_Check(array))
+        array = PyArray_BASE((PyArrayObject *)array);
+    return array && PyCapsule_IsValid(array, "quern.mapped");
+}
+
+/* config.CUDA_WARN_ON_IMPLICIT_COPY. false: the warning is an exception. */
+static bool warn_copies(const Spec *spec, ModState *state, PyObject *const *args) {
+    for (int32_t i = 0; i < spec->nargs; i++) {
+        if (!PyArray_Check(args[i]) || is_mapped(args[i])) continue;
+        PyObject *text = PyUnicode_FromString(
+            "Host array used in CUDA kernel will incur copy overhead to and from the device");
+        return py_warn(state, "NumbaPerformanceWarning", text) == 0;
+    }
+    return true;
+}
+
 /* 0 from `unbox` means another type than the plan's: *mismatch. `frame`, and the two lists of `arrays`, have room. */
 static inline PyObject *launch_in(Launch *l, JitCore *core, RtDevice *device, Spec *spec,
                                   PyObject *const *args, bool loose, bool *mismatch, char *frame,
@@ -257,6 +275,9 @@ static inline PyObject *launch_in(Launch *l, JitCore *core, RtDevice *device, Sp
     py_spec_hold(spec);
     int done = py_unbox_kernel(spec, args, frame, loose, arrays);
     *mismatch = done == 0;
+    if (QN_UNLIKELY(core->state->warnings & WARN_COPIES) && done > 0 && arrays->any_host &&
+        !warn_copies(spec, core->state, args))
+        done = -1;
     PyObject *result = done > 0 ? launch_frame(l, core, device, spec, frame, arrays) : NULL;
     py_spec_release(spec);
     return result;
@@ -511,9 +532,18 @@ PyType_Spec py_launch_spec = {
     .slots = launch_slots,
 };
 
+static bool is_int(PyObject *object) {
+    return PyIndex_Check(object) && !PyBool_Check(object) && !PyArray_IsScalar(object, Bool);
+}
+
+static bool one_is_no_int(PyObject *items) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items); i++)
+        if (!is_int(PyTuple_GET_ITEM(items, i))) return true;
+    return false;
+}
+
 static bool read_int(PyObject *object, const char *what, int64_t *out) {
-    bool truth = PyBool_Check(object) || PyArray_IsScalar(object, Bool);
-    PyObject *index = PyIndex_Check(object) && !truth ? PyNumber_Index(object) : NULL;
+    PyObject *index = is_int(object) ? PyNumber_Index(object) : NULL;
     if (!index) {
         if (!PyErr_Occurred())
             PyErr_Format(PyExc_TypeError, "%s must be an int, not '%.100s'", what,
@@ -527,18 +557,28 @@ static bool read_int(PyObject *object, const char *what, int64_t *out) {
     return !overflow;
 }
 
+/* Says what was given, in the words that programs for numba.cuda look for. */
+static void bad_dims(PyObject *cls, const char *what, const char *wanted, PyObject *items) {
+    PyObject *given = PySequence_List(items);
+    if (given) PyErr_Format(cls, "%s must be a sequence of %s, got %R", what, wanted, given);
+    Py_XDECREF(given);
+}
+
+/* An int, or a tuple or list of up to three. */
 static bool read_dims(PyObject *object, const char *what, int64_t out[3]) {
     out[0] = out[1] = out[2] = 1;
-    if (!PyTuple_Check(object) && !PyList_Check(object)) return read_int(object, what, &out[0]);
-    PyObject *items = PySequence_Tuple(object); /* of its own: __index__ may change a list */
+    bool several = PyTuple_Check(object) || PyList_Check(object);
+    PyObject *items = several
+                          ? PySequence_Tuple(object) /* of its own: __index__ may change a list */
+                          : PyTuple_Pack(1, object);
     if (!items) return false;
     Py_ssize_t n = PyTuple_GET_SIZE(items);
     bool ok = n >= 1 && n <= 3;
-    if (!ok)
-        PyErr_Format(PyExc_ValueError, "%s must be an int or a tuple of 1 to 3 ints, not of %zd",
-                     what, n);
+    if (!ok) bad_dims(PyExc_ValueError, what, "1, 2 or 3 integers", items);
     for (Py_ssize_t i = 0; i < n && ok; i++)
         ok = read_int(PyTuple_GET_ITEM(items, i), what, &out[i]);
+    if (!ok && PyErr_ExceptionMatches(PyExc_TypeError) && one_is_no_int(items))
+        PyErr_Clear(), bad_dims(PyExc_TypeError, what, "integers", items);
     Py_DECREF(items);
     return ok;
 }
@@ -556,10 +596,22 @@ static Launch *launch_new(Kernel *k, PyObject *stream, PyObject *shared, RtDevic
     return NULL;
 }
 
+/* false: the warning is an exception. */
+static bool warn_small_grid(const Launch *l, RtDevice *device) {
+    int64_t blocks = l->grid[0] * l->grid[1] * l->grid[2];
+    int32_t most = rt_info(device)->multiprocessors;
+    if (blocks >= 2 * (int64_t)most) return true;
+    PyObject *text = PyUnicode_FromFormat("Grid size %lld leaves parts of a device with %d "
+                                          "multiprocessors without work: low occupancy",
+                                          (long long)blocks, (int)most);
+    return py_warn(l->kernel->state, "NumbaPerformanceWarning", text) == 0;
+}
+
 static Launch *configure(Kernel *k, PyObject *const *items, Py_ssize_t n) {
     if (k->device_function) {
-        PyErr_Format(PyExc_TypeError,
-                     "'%U' is a device function: it can be called from kernels, not launched",
+        PyErr_Format(PyExc_RuntimeError,
+                     "Cannot compile a device function as a kernel: '%U' can be called from "
+                     "kernels, not launched",
                      k->name);
         return NULL;
     }
@@ -576,9 +628,11 @@ static Launch *configure(Kernel *k, PyObject *const *items, Py_ssize_t n) {
     if (!l) return NULL;
     RtError err;
     rt_error_init(&err);
-    if (read_dims(items[0], "the grid", l->grid) && read_dims(items[1], "the block", l->block)) {
-        if (rt_check_config(rt_info(device), l->grid, l->block, l->shared, &err)) return l;
-        py_raise_runtime(k->state, &err);
+    if (read_dims(items[0], "griddim", l->grid) && read_dims(items[1], "blockdim", l->block)) {
+        if (!rt_check_config(rt_info(device), l->grid, l->block, l->shared, &err))
+            py_raise_runtime(k->state, &err);
+        else if (!(k->state->warnings & WARN_OCCUPANCY) || warn_small_grid(l, device))
+            return l;
     }
     Py_DECREF(l);
     return NULL;
@@ -628,8 +682,10 @@ static PyObject *kernel_forall(PyObject *self, PyObject *args, PyObject *kwargs)
         !read_int(tasks, "the number of tasks", &n) || (block && !read_int(block, "tpb", &tpb)))
         return NULL;
     if (n < 0 || tpb < 0)
-        return PyErr_SetString(PyExc_ValueError,
-                               "forall: the number of tasks must not be negative"),
+        return PyErr_SetString(
+                   PyExc_ValueError,
+                   "Can't create ForAll with negative task count: the number of tasks must not be "
+                   "negative"),
                NULL;
     RtDevice *device = py_current_device(k->state, k->wanted);
     Launch *l = device ? launch_new(k, stream, shared, device) : NULL;
@@ -649,8 +705,8 @@ static PyObject *kernel_vectorcall(PyObject *self, PyObject *const *args, size_t
         PyErr_Format(cls, "'%U' is a device function: call it from a kernel", k->name);
     else if (cls)
         PyErr_Format(cls,
-                     "the kernel '%U' was called without a launch configuration; write "
-                     "%U[blocks_per_grid, threads_per_block](...)",
+                     "the launch configuration was not specified: write "
+                     "%U[blocks_per_grid, threads_per_block](...) to launch the kernel '%U'",
                      k->name, k->name);
     Py_XDECREF(cls);
     return NULL;

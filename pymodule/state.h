@@ -96,6 +96,7 @@ typedef struct ModState {
     struct JitCore *cores;
     PyObject *object_died; /* the callback of weak references */
     uint32_t dump;         /* DumpBits of the newest compilation */
+    uint32_t warnings;     /* LaunchWarnings that are asked for */
     /* cache.c: what all entries of a process depend on, once it was looked at; entries stored */
     Hash128 cache_environment;
     bool cache_known;

@@ -4,7 +4,7 @@ from ._names import Intrinsic, Namespace
 
 _OF_CUDA = {"int8": "char", "int16": "short", "int32": "int", "int64": "long longlong", "uint8": "uchar", "uint16": "ushort",
             "uint32": "uint", "uint64": "ulong ulonglong", "float32": "float", "float64": "double"}
-_VECTORS = {f"{other}{n}": f"{kind}x{n}" for kind, others in _OF_CUDA.items() for other in others.split() for n in (1, 2, 3, 4)}
+VECTORS = {f"{other}{n}": f"{kind}x{n}" for kind, others in _OF_CUDA.items() for other in others.split() for n in (1, 2, 3, 4)}
 
 
 def find(name):
@@ -17,5 +17,5 @@ def find(name):
         return Namespace("cuda.fp16", [full.rpartition(".")[2] for full in halves.FUNCTIONS], "Functions of float16.")
     if name == "cg":
         return Namespace("cuda.cg", ["this_grid"], "Cooperative groups.")
-    full = f"cuda.{_VECTORS.get(name, name)}"
+    full = "cuda." + name
     return Intrinsic(full) if full in vectors.FUNCTIONS or full in hints.FUNCTIONS else None

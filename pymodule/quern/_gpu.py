@@ -212,6 +212,9 @@ class Gpu:
         if not name.startswith("_"):
             from . import _dialect
             from ._names import at_home
+            if name in _dialect.VECTORS:  # float3 is float32x3 itself
+                proper = _dialect.VECTORS[name]
+                return module.setdefault(name, module.get(proper) or self.more(proper, module))
             found = _dialect.find(name)
             if found is not None:
                 return module.setdefault(name, at_home(found, self.kind))
@@ -268,8 +271,7 @@ class Gpu:
 
     def is_float16_supported(self):
         """Can the current device compute with float16?"""
-        device = self.get_current_device()
-        return device.kind != "cuda" or device.compute_capability >= (5, 3)
+        return self.get_current_device().supports_float16
 
     def is_bfloat16_supported(self):
         """Compiled code has no bfloat16."""
@@ -325,10 +327,10 @@ class Gpu:
         return _like(self.api.pinned_array, ary)
 
     def mapped_array(self, shape, dtype="float64", strides=None, order="C", stream=0, portable=False, wc=False):
-        return self.api.pinned_array(shape, dtype, order)
+        return self.api.pinned_array(shape, dtype, order, True)
 
     def mapped_array_like(self, ary, stream=0, portable=False, wc=False):
-        return _like(self.api.pinned_array, ary)
+        return _like(self.api.pinned_array, ary, mapped=True)
 
     @_contextlib.contextmanager
     def pinned(self, *arrays):
@@ -394,6 +396,7 @@ class Gpu:
         return ary
 
 
+config.tell_launches()
 _LINKED = frozenset("declare_device LinkableCode CUSource PTXSource Cubin Fatbin Archive Object LTOIR".split())
 _INNER = frozenset("kind api fill more".split())
 _made = {}

@@ -1,5 +1,6 @@
 """guvectorize(target='cuda') and guvectorize(target='hip'): a generalised ufunc. Its kernel is one function of our own dialect, as that
 of _gpu_ufunc.py: it walks over the axes that broadcast and gives the function what is left of each operand, the core axes."""
+import re
 from types import FunctionType
 
 import numpy as np
@@ -8,6 +9,8 @@ from . import _gpu, _quern
 from ._gpu_ufunc import _argument, _at, _cast, _fits, _foreign_out, _is_device, _number, _settle_weak, _within, _BLOCK
 from .cuda import blockDim, blockIdx, gridDim, threadIdx
 
+
+_ELEMENT = re.compile(r"((?:datetime64|timedelta64)\[\w+\]|[^\[,]+)(.*)")  # of the text of a type
 
 # -- in kernels -----------------------------------------------------------------------------------------------------
 
@@ -51,16 +54,23 @@ class GpuGufunc:
         kernel = FunctionType(code, kernel.__globals__, self.__name__, None, kernel.__closure__)
         self._kernel = _quern.Kernel(kernel, compile_options, device=False, kind=self._gpu.kind)
         self._declared = [self._read(signature) for signature in signatures]
+        self._made_of = (py_func, layout, text, signatures, options, target)
+
+    def __reduce__(self):
+        from ._surface import reduce_ufunc
+        return reduce_ufunc(self)
 
     def _read(self, signature):
         """The dtypes of one loop, and which operands without core axes are arrays of one element."""
-        params, _ = _quern.describe(signature)
+        params, result = _quern.describe(signature)
+        if result and result not in ("none", "void"):
+            raise TypeError(f"guvectorized functions cannot return values: signature {signature} specifies {result} return type")
         if len(params) != self.nargs:
             raise TypeError(f"the signature {signature} has {len(params)} parameters, the layout {self.signature!r} has {self.nargs}")
         dtypes, single = [], []
         for param, axes in zip(params, self._inputs + self._outputs):
-            element, _, rest = param.removeprefix("Array(").partition("[" if "[" in param else ",")
-            ndim = rest.count(",") + 1 if "[" in param else int(rest.split(",")[0]) if rest else 0
+            element, rest = _ELEMENT.fullmatch(param.removeprefix("Array(")).groups()
+            ndim = rest.count(",") + 1 if rest[:1] == "[" else int(rest.split(",")[1]) if rest else 0
             if ndim != len(axes) and (axes or ndim != 1):
                 raise TypeError(f"the signature {signature} does not fit the layout {self.signature!r}: {param} for ({','.join(axes)})")
             dtypes.append(_number(element.strip(), "takes arrays of numbers"))
@@ -81,8 +91,13 @@ class GpuGufunc:
         for dtypes, single in self._declared:
             if all(_fits(a, d) for a, d in zip(settled, dtypes)):
                 return dtypes, [s or (k >= self.nin and not axes) for k, (s, axes) in enumerate(zip(single, self._inputs + self._outputs))]
+        for dtypes, single in self._declared:  # single numbers are converted as astype() would
+            if all(_fits(a, d) or not _is_device(a) and not np.ndim(a) and np.can_cast(np.asarray(a).dtype, d, "same_kind")
+                   for a, d in zip(settled, dtypes)):
+                return dtypes, [s or (k >= self.nin and not axes) for k, (s, axes) in enumerate(zip(single, self._inputs + self._outputs))]
         given = ", ".join(str(getattr(a, "dtype", type(a).__name__)) for a in args)
-        raise TypeError(f"gufunc '{self.__name__}' has no signature for ({given}) that can be reached by safe casts")
+        hint = "; a DeviceNDArray does not support .astype()" if any(_is_device(a) for a in args) else ""
+        raise TypeError(f"gufunc '{self.__name__}' has no signature for ({given}) that can be reached by safe casts{hint}")
 
     def _lengths(self, args):
         """The shape that the arguments are broadcast to, and the lengths of the core axes."""
@@ -105,11 +120,18 @@ class GpuGufunc:
         if len(args) > self.nin and not outs:
             args, outs = args[:self.nin], args[self.nin:]
         if len(args) != self.nin or len(outs) not in (0, self.nout):
-            raise TypeError(f"{self.__name__}() takes from {self.nin} to {self.nargs} positional arguments but {len(args) + len(outs)} were given")
+            n = len(args) + len(outs)
+            if out is not None and len(args) > self.nin:
+                raise ValueError("cannot specify argument 'out' as both positional and keyword")
+            raise TypeError(f"{self.__name__}(): gufunc accepts {self.nin} positional arguments (inputs alone) or {self.nargs} positional "
+                            f"arguments (with outputs). Got {n} positional argument{'s' * (n != 1)}.")
         outs = [_foreign_out(self._gpu, o) for o in outs] or [None] * self.nout
         args = [_argument(self._gpu, a) for a in args]
         on_device = any(_is_device(a) for a in args)
         dtypes, single = self._choose(args, outs)
+        if any(o is not None for o in outs):  # arrays of one element may stand for the numbers that the signature has as arrays
+            args = [a.reshape(()) if one and not axes and a.shape == (1,) else a
+                    for a, one, axes in zip(args, (s and hasattr(a, "shape") for s, a in zip(single, args)), self._inputs)]
         loop, sizes = self._lengths(args)
         operands = [self._input(a, dtype) for a, dtype in zip(args, dtypes)]
         results = [self._output(o, loop + tuple(int(x) if x.isdigit() else sizes[x] for x in axes), dtypes[self.nin + k], on_device, stream)

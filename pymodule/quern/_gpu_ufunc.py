@@ -85,6 +85,11 @@ class GpuUfunc:
         self._function = _quern.Kernel(py_func, self._compile_options, device=True, kind=self._gpu.kind)
         self._kernel = self._make_kernel()
         self._declared = [self._read(text) for text in signatures]
+        self._made_of = (py_func, signatures, identity, options, target)
+
+    def __reduce__(self):
+        from ._surface import reduce_ufunc
+        return reduce_ufunc(self)
 
     def _read(self, text):
         params, result = _quern.describe(text)
@@ -94,7 +99,7 @@ class GpuUfunc:
         dtypes = tuple(_number(p, "takes numbers") for p in params)
         if result:
             return dtypes, _number(result, "returns one number")
-        return dtypes, self._function._result_dtype(*[d.type(1) for d in dtypes])
+        return dtypes, self._function._result_dtype(*[np.ones(1, d)[0] for d in dtypes])
 
     @property
     def types(self):
@@ -109,7 +114,7 @@ class GpuUfunc:
     def _choose(self, args):
         """(input dtypes or None where a Python number stays weak, output dtype)"""
         if not self._declared:
-            samples = [a if isinstance(a, (bool, int, float, complex)) else a.dtype.type(1) for a in args]
+            samples = [a if isinstance(a, (bool, int, float, complex)) else np.ones(1, a.dtype)[0] for a in args]
             return None, self._function._result_dtype(*samples)
         settled = _settle_weak(args)
         for dtypes, result in self._declared:

@@ -129,6 +129,8 @@ def _for_gpu(function, layout, signatures, target, options):
     if type(function) is _quern.Dispatcher:
         function = function.py_func
     function = decorators._plain(function, "guvectorize")
+    if options.get("nopython") is False:
+        raise TypeError("nopython flag must be True")
     inputs, outputs = read_layout(layout)
     if any(axis.endswith("?") for axes in inputs + outputs for axis in axes):
         from ._unbuilt import refuse

@@ -1,6 +1,7 @@
 """Attributes and methods of dispatchers, kernels and device arrays that need no speed. `self` is a Dispatcher or a Kernel; where the
 name begins with array_, a DeviceNDArray."""
 import sys
+import threading
 
 from . import _quern, types
 
@@ -213,6 +214,8 @@ def inspect_types(self, file=None, signature=None, pretty=False, **kwargs):
 
 
 def inspect_sass(self, signature=None):
+    if self.is_device_function:
+        raise RuntimeError("Cannot inspect SASS of a device function: it is compiled into each kernel")
     import shutil
     import subprocess
     import tempfile
@@ -341,12 +344,25 @@ def reduce(self):
     if found is self:
         return _find, (self.__module__, self.__qualname__)
     if isinstance(self, _quern.Kernel):
-        try:
-            import cloudpickle
-        except ImportError:
-            raise pickle.PicklingError(f"cannot pickle {self!r}, which is no name of its module, without the package cloudpickle") from None
-        return _kernel_of, (cloudpickle.dumps(self.py_func), self.targetoptions, self.is_device_function, self._kind, self._declared)
+        from ._pickle import dumps
+        return _kernel_of, (dumps(self.py_func), self.targetoptions, self.is_device_function, self._kind, self._declared)
     raise pickle.PicklingError(f"cannot pickle {self!r}: {self.__module__}.{self.__qualname__} is another object")
+
+
+def reduce_ufunc(self):
+    """Pickling of a ufunc of a GPU: by name, or with its function."""
+    try:
+        if _find(self.__module__, self.__qualname__) is self:
+            return _find, (self.__module__, self.__qualname__)
+    except (ImportError, AttributeError):
+        pass
+    from ._pickle import dumps
+    return _ufunc_of, (type(self), dumps(self._made_of[0]), self._made_of[1:])
+
+
+def _ufunc_of(cls, function, rest):
+    import pickle
+    return cls(pickle.loads(function), *rest)
 
 
 def _kernel_of(function, options, device, kind, declared):
@@ -374,6 +390,40 @@ def array_rows(self):
     return (self[i] for i in range(len(self)))
 
 
+def array_new(cls, shape, strides, dtype, stream=0, gpu_data=None):
+    """DeviceNDArray(shape, strides, dtype): uninitialised, on the current device."""
+    from ._gpu import of
+    if gpu_data is not None:
+        raise TypeError("DeviceNDArray() makes memory of its own: cuda.from_cuda_array_interface() takes memory that is there")
+    return of("cuda").device_array(shape, dtype, strides, stream=stream)
+
+
+class Memory:
+    """Memory of a device array: where it begins, its bytes, and the array, which keeps it alive."""
+
+    def __init__(self, owner):
+        self.owner = owner
+        self.device_pointer_value = owner.device_pointer
+        self.size = owner.alloc_size
+        self.device_ctypes_pointer = owner.device_ctypes_pointer
+
+    def __int__(self):
+        return self.device_pointer_value
+
+    def __eq__(self, other):
+        return isinstance(other, Memory) and (int(self), self.size) == (int(other), other.size)
+
+    def __hash__(self):
+        return hash((self.device_pointer_value, self.size))
+
+    def __repr__(self):
+        return f"<{self.size} bytes at {self.device_pointer_value:#x}>"
+
+
+def array_memory(self):
+    return Memory(self)
+
+
 def array_pointer(self):
     import ctypes
     return ctypes.c_void_p(self.device_pointer)
@@ -394,3 +444,20 @@ def array_getitem(self, index, stream=0):
 
 def array_setitem(self, index, value, stream=0):
     _bound(self, stream)[index] = value
+
+
+# -- devices ---------------------------------------------------------------------------------------------------
+
+_before = threading.local()  # the devices that `with` has put aside in a thread
+
+
+def device_enter(self):
+    if not hasattr(_before, "devices"):
+        _before.devices = []
+    _before.devices.append(_quern.current_device(self.kind).id)
+    _quern.select_device(self.kind, self.id)
+    return self
+
+
+def device_exit(self):
+    _quern.select_device(self.kind, _before.devices.pop())

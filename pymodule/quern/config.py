@@ -57,7 +57,8 @@ _SETTINGS = {
     "ENABLE_AVX": (_flag, True), "CPU_NAME": (str, None), "CPU_FEATURES": (str, None),
     "DISABLE_INTEL_SVML": (_flag, True), "USING_SVML": (_flag, False), "WARNINGS": (_flag, False),
     "ALWAYS_WARN_UNINIT_VAR": (_flag, False), "ENABLE_PROFILING": (_flag, False), "JIT_COVERAGE": (_flag, False),
-    "CUDA_WARN_ON_IMPLICIT_COPY": (_flag, True), "CUDA_LOW_OCCUPANCY_WARNINGS": (_flag, True),
+    # warnings of launches, which Numba gives unless told not to; here they are given when asked for
+    "CUDA_WARN_ON_IMPLICIT_COPY": (_flag, False), "CUDA_LOW_OCCUPANCY_WARNINGS": (_flag, False),
     "CUDA_PER_THREAD_DEFAULT_STREAM": (_flag, False), "CUDA_LOG_LEVEL": (str, ""), "CUDA_DEFAULT_PTX_CC": (_version, (5, 0)),
     "FORCE_CUDA_CC": (_version, None), "CUDA_ARRAY_INTERFACE_SYNC": (_flag, True), "CUDA_USE_NVIDIA_BINDING": (_flag, False),
     "CUDA_ENABLE_NRT": (_flag, False), "CUDA_ENABLE_PYNVJITLINK": (_flag, False),
@@ -100,6 +101,13 @@ def _load(as_numba):
 def reload_config():
     """Reads the environment again."""
     _load(AS_NUMBA)  # noqa: F821
+    tell_launches()
+
+
+def tell_launches():
+    """Launches look at their own copy of these settings."""
+    from . import _quern
+    _quern.warn_launches(bool(CUDA_WARN_ON_IMPLICIT_COPY), bool(CUDA_LOW_OCCUPANCY_WARNINGS))  # noqa: F821
 
 
 class _Config(type(_os)):
@@ -108,6 +116,8 @@ class _Config(type(_os)):
         super().__setattr__(name, value)
         if name == "NUMBA_NUM_THREADS":  # counts until the threads are started
             _os.environ["QUERN_NUM_THREADS"] = str(value)
+        elif name in ("CUDA_WARN_ON_IMPLICIT_COPY", "CUDA_LOW_OCCUPANCY_WARNINGS"):
+            tell_launches()
 
 
 _sys.modules[__name__].__class__ = _Config

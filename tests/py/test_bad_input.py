@@ -225,13 +225,13 @@ def test_memmap_is_an_array(tmp_path):
     (((1, 65536), 1), ValueError, "at most 65535 in dimension y"), ((1, (1, 1, 65)), ValueError, "at most 64 in dimension z"),
     ((1, (32, 32, 2)), ValueError, "2048 threads"), ((2**63, 1), ValueError, "out of range"),
     ((-(2**80), 1), ValueError, "out of range"), ((1, 2**64), ValueError, "out of range"),
-    ((1.5, 1), TypeError, "grid must be an int, not 'float'"), ((1.0, 1), TypeError, "grid must be an int"),
-    ((1, "1"), TypeError, "block must be an int, not 'str'"), ((None, 1), TypeError, "NoneType"),
-    ((True, 1), TypeError, "'bool'"), ((np.float64(2), 1), TypeError, "float64"), ((1j, 1), TypeError, "complex"),
-    ((np.True_, 1), TypeError, "bool"), ((decimal.Decimal(1), 1), TypeError, "Decimal"),
+    ((1.5, 1), TypeError, r"griddim must be a sequence of integers, got \[1.5\]"), ((1.0, 1), TypeError, "griddim"),
+    ((1, "1"), TypeError, "blockdim must be a sequence of integers, got"), ((None, 1), TypeError, "got .None."),
+    ((True, 1), TypeError, "got .True."), ((np.float64(2), 1), TypeError, "float64"), ((1j, 1), TypeError, "got .1j."),
+    ((np.True_, 1), TypeError, "True"), ((decimal.Decimal(1), 1), TypeError, "Decimal"),
     ((np.arange(2), 1), TypeError, ""), ((np.array(2.0), 1), TypeError, ""),
-    (((1, 2, 3, 4), 1), ValueError, "1 to 3 ints, not of 4"), (((), 1), ValueError, "1 to 3 ints"),
-    (((1, 1.0), 1), TypeError, "int"), ((((1,),), 1), TypeError, "tuple"),
+    (((1, 2, 3, 4), 1), ValueError, "1, 2 or 3 integers, got"), (((), 1), ValueError, "1, 2 or 3 integers, got"),
+    (((1, 1.0), 1), TypeError, "int"), ((((1,),), 1), TypeError, r"got \[\(1,\)\]"),
     (1, ValueError, r"kernel\[grid, block\]"), ((), ValueError, r"kernel\[grid, block\]"),
     ((1,), ValueError, r"kernel\[grid, block\]"), ((1, 1, 0, 0, 0), ValueError, r"kernel\[grid, block\]"),
     ("ab", ValueError, r"kernel\[grid, block\]"), ({}, ValueError, r"kernel\[grid, block\]"),
@@ -552,4 +552,4 @@ def test_functions_that_cannot_be_compiled():
     refused(errors.UnsupportedError, "async function", njit(coroutine), 1)
     refused(errors.TypingError, "generator is not available in a kernel", cuda.jit(generator)[1, 1], np.zeros(1))
     refused(TypeError, "device function", cuda.jit(device=True)(write), np.zeros(1))
-    refused(TypeError, "device function", lambda: cuda.jit(device=True)(write)[1, 1])
+    refused(RuntimeError, "device function", lambda: cuda.jit(device=True)(write)[1, 1])

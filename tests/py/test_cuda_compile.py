@@ -54,7 +54,7 @@ def test_what_is_refused():
     for options, kind, words in (({"abi": "fortran"}, NotImplementedError, "Unsupported ABI: fortran"),
                                  ({"device": False}, NotImplementedError, "C ABI is not supported for kernels"),
                                  ({"output": "ltoir"}, errors.UnsupportedError, "ltoir"),
-                                 ({"output": "elf"}, ValueError, "Unsupported output type: elf")):
+                                 ({"output": "elf"}, NotImplementedError, "Unsupported output type: elf")):
         with pytest.raises(kind, match=words):
             cuda.compile(add, (float32, float32), **options)
     with pytest.raises(errors.TypingError, match="no attribute 'size'"):

@@ -121,8 +121,6 @@ def test_C08_callbacks_and_attributes_of_launches(device):
 
 
 def test_pickling_of_kernels_that_are_no_names():
-    pytest.importorskip("cloudpickle")
-
     @cuda.jit(device=True)
     def inner(x):
         return x + 1

@@ -66,8 +66,8 @@ def compile(pyfunc, sig, debug=None, lineinfo=False, device=True, fastmath=False
     lengths, and unless its type says that it is C- or F-contiguous its strides in bytes. A result of several parts is a struct.
 
     Returns (code, type of the result). Raises TypingError where the function has no types, UnsupportedError for
-    output="ltoir", which needs NVIDIA's compiler, ValueError for another output or a GPU too old; NotImplementedError, as in
-    numba-cuda, for an unknown abi and for a kernel with abi="c", which has no result to give back."""
+    output="ltoir", which needs NVIDIA's compiler, ValueError for a GPU too old; NotImplementedError, as in
+    numba-cuda, for another output, an unknown abi and for a kernel with abi="c", which has no result to give back."""
     pyfunc = decorators._plain(getattr(pyfunc, "py_func", pyfunc), "cuda.compile")
     _idle.check("cuda.compile", {"forceinline": forceinline, "lineinfo": lineinfo and output != "cubin"})
     if abi not in ("c", "numba"):
@@ -77,7 +77,7 @@ def compile(pyfunc, sig, debug=None, lineinfo=False, device=True, fastmath=False
     if output == "ltoir":
         raise errors.UnsupportedError("output='ltoir' of cuda.compile is not supported: it needs NVIDIA's compiler")
     if output not in ("ptx", "cubin"):
-        raise errors.NumbaValueError(f"Unsupported output type: {output}")
+        raise NotImplementedError(f"Unsupported output type: {output}")
     options = _gpu.compile_options({
         "debug": debug, "opt": opt, "fastmath": fastmath, "fma": fma, "launch_bounds": launch_bounds,
         "max_registers": max_registers, "boundscheck": boundscheck, "weak_numbers": weak_numbers, "locals": locals}, "cuda.compile")
