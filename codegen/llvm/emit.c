@@ -18,7 +18,7 @@
 static void llvm_options(void) {
     static const char *const words[] = {
         "quern", "-disable-lsr", "-amdgpu-codegenprepare-disable-idiv-expansion",
-        "-disable-x86-domain-reassignment", "-slp-schedule-budget=2000"};
+        "-disable-x86-domain-reassignment", "-slp-schedule-budget=2000", "-force-ordered-reductions"};
     LLVMParseCommandLineOptions(countof(words), words, "");
 }
 
