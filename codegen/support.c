@@ -9,6 +9,7 @@
 #include "codegen/objects.h"
 #include "codegen/product.h"
 #include "codegen/random.h"
+#include "codegen/sort.h"
 #include "codegen/strings.h"
 #include "codegen/workitem.h"
 #include "frontend/base/os.h"
@@ -181,6 +182,8 @@ const SupportFunction support_functions[] = {
     ROW(quern_random_state),
     ROW(quern_random_word),
     ROW(quern_run_blocks),
+    ROW(quern_sort_pairs),
+    ROW(quern_sort_words),
     ROW(quern_text_digits),
     ROW(quern_text_hash),
     ROW(quern_text_number),

@@ -409,7 +409,7 @@ static void gen_address(Cg *cg, LibCall *call) {
     call->out[0] = LLVMBuildPtrToInt(cg->b, array.data, LLVMInt64TypeInContext(cg->context), "");
 }
 
-/* "primitive.text_hash" is quern_text_hash, and so on: strings.h. */
+/* "primitive.text_hash" is quern_text_hash, and so on: strings.h, random.h, sort.h. */
 static void gen_text(Cg *cg, LibCall *call) {
     char function[32];
     Value args[8];

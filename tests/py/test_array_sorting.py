@@ -4,6 +4,7 @@ import pytest
 from beside import DTYPES, arrays, check, compiled, laid_out, values
 
 from quern import njit
+from quern.library import sorting
 
 SHAPES = [(5,), (3, 4), (2, 3, 2), (0,), (1, 50)]
 
@@ -34,7 +35,7 @@ def test_long_lines(dtype):
 
 @pytest.mark.parametrize("dtype", ["int32", "uint64", "float32", "float64"])
 def test_lines_of_some_elements(dtype):
-    """Between insertion and digits places are counted; equal elements share one."""
+    """Where vector instructions sort in registers."""
     f, rng = njit(lambda a: np.sort(a)), np.random.default_rng(3)
     for n in (32, 33, 64, 100, 127, 128, 129):
         for most in (1, 3, 1000):
@@ -45,6 +46,34 @@ def test_lines_of_some_elements(dtype):
             assert np.array_equal(f(a), np.sort(a), equal_nan=dtype.startswith("float"))
     a = np.array([0.0, -0.0] * 30)
     assert np.signbit(f(a)).sum() == 30
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64", "float32", "float64"])
+def test_digits_sort_what_vector_instructions_refuse(dtype):
+    """Processors without AVX2, and orders for which pivots are bad, take the way of numbers of 8 and 16 bits."""
+    rng = np.random.default_rng(11)
+    sort, argsort = njit(lambda a: sorting.sort_by_digits(a)), njit(lambda a, places: sorting.argsort_by_digits(a, places))
+    for n in (33, 700):
+        a = (rng.standard_normal(n) * 1e6).astype(dtype) if dtype.startswith("float") else rng.integers(0, 1 << 31, n).astype(dtype)
+        a[5:30] = a[3]
+        ours, places = a.copy(), np.empty(n, np.int64)
+        sort(ours), argsort(a, places)
+        assert ours.tolist() == np.sort(a).tolist() and places.tolist() == np.argsort(a, kind="stable").tolist()
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64", "float32", "float64", "datetime64[s]", "timedelta64[ns]"])
+@pytest.mark.parametrize("kind", ["any", "few", "up", "down", "pipe", "equal"])
+def test_many_elements_in_orders_that_are_hard(dtype, kind):
+    rng, n = np.random.default_rng(5), 5003
+    any_ints = rng.integers(-(1 << 31), 1 << 31, n)
+    ints = dict(any=any_ints, few=any_ints % 3, up=np.arange(n), down=-np.arange(n), pipe=abs(np.arange(n) - n // 2), equal=any_ints * 0)[kind]
+    a = ints.astype("int64").view(dtype) if dtype[0] in "dt" else ints.astype(dtype)
+    if dtype[0] == "f":
+        a[::100] = np.nan
+    if dtype[0] in "dt":
+        a[::100] = "NaT"
+    ours, places = njit(lambda a: (np.sort(a), np.argsort(a, kind='stable')))(a)
+    assert np.array_equal(ours.view("u1"), np.sort(a).view("u1")) and np.array_equal(places, np.argsort(a, kind="stable"))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])

@@ -1,9 +1,22 @@
-"""Sorting: numbers by their digits (radix sort) where there are many, by insertion where there are few; complex numbers, and
-several keys at once, by merging. All are stable, and nan is last, as in NumPy."""
+"""Sorting: ints and floats of 32 and 64 bits by vector instructions where the processor has them (codegen/sort.h), others by their digits (radix
+sort) where there are many, by insertion where there are few; complex numbers, and several keys at once, by merging. All are stable, and nan
+is last, as in NumPy."""
 
 import numpy as np
 
-from .primitives import convert, guard, known, layout, load, promise, reinterpret, result_type, store
+from .primitives import (
+    convert,
+    guard,
+    known,
+    layout,
+    load,
+    promise,
+    reinterpret,
+    result_type,
+    sort_pairs,
+    sort_words,
+    store,
+)
 from .reductions import array_of
 from .shapes import axis_of, contiguous, copy, moveaxis, on_axis, product, ravel, refuse, refuse_axis, reshape
 
@@ -171,29 +184,111 @@ def sort_by_digits(line):
         store(elements, i, bits_of(load(source, i), line.dtype))
 
 
-SOME = 128
+# -- by vector instructions -----------------------------------------------------------------------------------------------
+
+I32 = 0  # SortKind of codegen/sort.h
+I64 = 1
+F32 = 2
+F64 = 3
 
 
-def sort_by_counting(line):
-    """Each element goes where as many lie before it as are less. The loops have no branches; equal ones go to one place, and fill those
-    behind it."""
-    source = seen_as_keys(line)
-    n = len(source)
-    keys = np.empty(n, source.dtype)
-    filled = np.zeros(n, np.bool_)
+def sort_numbers(line, kind):
+    """False: this processor cannot, or did not come to an end in time; the numbers are in some order."""
+    return sort_words(kind, line) != 0
+
+
+def change_signs(line):
+    """Unsigned ints become signed ones of the same order, and such become unsigned ones."""
+    words = seen_as_keys(line)
+    sign = highest_bit(words.dtype)
+    for i in range(len(words)):
+        store(words, i, np.bitwise_xor(load(words, i), sign))
+
+
+def seen_as_ints(line, kind):
+    return promise(reinterpret(line, kind, 0), "C")
+
+
+def sort_unsigned(line):
+    change_signs(line)
+    done = sort_numbers(line, I64 if line.itemsize == 8 else I32)
+    change_signs(line)
+    return done
+
+
+def add_to_times(line, step):
+    ticks = seen_as_ints(line, np.int64)
+    for i in range(len(ticks)):
+        store(ticks, i, load(ticks, i) + step)
+
+
+def sort_times(line):
+    """NaT, the smallest int, is the greatest one in between."""
+    add_to_times(line, -1)
+    done = sort_numbers(line, I64)
+    add_to_times(line, 1)
+    return done
+
+
+def has_nan(line):
+    found = False
+    for i in range(len(line)):
+        x = load(line, i)
+        found |= x != x
+    return found
+
+
+def sort_floats(line):
+    n = numbers_first(line) if has_nan(line) else len(line)
+    return sort_numbers(line[:n], F64 if line.itemsize == 8 else F32)
+
+
+def sort_by_vectors(line):
+    if line.itemsize < 4:
+        return False
+    if is_float(line.dtype):
+        return sort_floats(line)
+    if is_time(line.dtype):
+        return sort_times(line)
+    if is_unsigned(line.dtype):
+        return sort_unsigned(line)
+    return sort_numbers(line, I64 if line.itemsize == 8 else I32)
+
+
+def signed_key(key):
+    """An int64 in the order of the keys of 64 bits."""
+    return convert(np.bitwise_xor(key, highest_bit(np.uint64)), np.int64)
+
+
+def argsort_words(bits, dtype, places):
+    """Of 32 bits: each with its place is one int of 64."""
+    n = len(bits)
+    words = np.empty(n, np.int64)
     for i in range(n):
-        store(keys, i, key_of(load(source, i), line.dtype))
+        key = convert(stable_key_of(load(bits, i), dtype), np.int64)
+        store(words, i, ((key - (1 << 31)) << 32) | i)
+    if not sort_numbers(words, I64):
+        return False
     for i in range(n):
-        key = load(keys, i)
-        place = 0
-        for j in range(n):
-            place += 1 if load(keys, j) < key else 0
-        store(source, place, bits_of(key, line.dtype))
-        store(filled, place, True)
-    last = load(source, 0)
+        store(places, i, load(words, i) & 0xFFFFFFFF)
+    return True
+
+
+def argsort_pairs(bits, dtype, places):
+    n = len(bits)
+    keys = np.empty(n, np.int64)
     for i in range(n):
-        last = load(source, i) if load(filled, i) else last
-        store(source, i, last)
+        store(keys, i, signed_key(stable_key_of(load(bits, i), dtype)))
+        store(places, i, i)
+    return sort_pairs(keys, places) != 0
+
+
+def argsort_by_vectors(line, places):
+    if line.itemsize == 8:
+        return argsort_pairs(seen_as_keys(line), line.dtype, places)
+    if line.itemsize == 4 and len(line) < 1 << 31:
+        return argsort_words(seen_as_keys(line), line.dtype, places)
+    return False
 
 
 def argsort_by_digits(line, places):
@@ -224,7 +319,7 @@ def argsort_by_digits(line, places):
 
 # -- by insertion, by merging -------------------------------------------------------------------------------------------
 
-FEW = 32
+FEW = 16
 
 
 def insert_all(line):
@@ -287,7 +382,7 @@ def argsort_by_merging(line, places):
 def argsort_line(line, places):
     if is_complex(line.dtype) or len(line) <= FEW:
         argsort_by_merging(line, places)
-    else:
+    elif not argsort_by_vectors(line, places):
         argsort_by_digits(line, places)
 
 
@@ -296,9 +391,7 @@ def sort_line(line):
         line[...] = taken(copy(line), argsort_of(line))
     elif len(line) <= FEW:
         insert_all(line)
-    elif len(line) <= SOME and line.itemsize >= 4:
-        sort_by_counting(line)
-    else:
+    elif not sort_by_vectors(line):
         sort_by_digits(line)
 
 
