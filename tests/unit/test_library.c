@@ -35,8 +35,9 @@ static bool makes_container(const LibRow *row) {
 }
 
 /* Generators belong to threads of the host. */
-static bool draws(const LibRow *row) {
-    return strncmp(row->name, "primitive.random_", 17) == 0;
+static bool is_host_code(const LibRow *row) {
+    return strncmp(row->name, "primitive.random_", 17) == 0 ||
+           strncmp(row->name, "primitive.sort_", 15) == 0;
 }
 
 /* Code of others is linked on NVIDIA's GPUs only. */
@@ -46,7 +47,7 @@ static bool is_linked(const LibRow *row, TargetKind target) {
 
 static void check_lowering(const LibRow *row, const Lowering *how, TargetKind target) {
     bool host_only =
-        makes_array(row) || makes_container(row) || draws(row) || (row->flags & LIB_CONTEXT);
+        makes_array(row) || makes_container(row) || is_host_code(row) || (row->flags & LIB_CONTEXT);
     bool none = (target != TARGET_CPU && host_only) || is_linked(row, target);
     CHECK((how->kind == LOWER_NONE) == none, "%s: a lowering", row->name);
     switch (how->kind) {
