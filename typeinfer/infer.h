@@ -445,6 +445,9 @@ bool v_library(Infer *in, const char *name, const CallArgs *args, Val *out); /* 
 
 bool v_call_choice(Infer *in, Val callee, const CallArgs *args, Val *out);
 bool choice_holds(const Type *choice, const Type *from); /* a function, or a choice of fewer */
+const Type *choice_lowered(Ti *ti, const Type *choice);
+/* Is it one of these functions? Of those that have taken something along, nobody asks. false: it is no such question. */
+bool v_is_choice(Infer *in, Val a, Val b, Val *out);
 Ref emit_choice(Emit *e, Ref ref, const Type *from, const Type *to);
 
 /* -- infer_foreign.c: functions of C -- */
@@ -836,6 +839,7 @@ Ref emit_float(Emit *e, const Type *type, double value);
 /* An array of the kernel: stands at the head of the entry, also when it is made in a loop. */
 Ref emit_static(Emit *e, Op op, const Type *type);
 /* What a variable of a kernel holds that was not assigned, and what a work-item gives back that has raised. */
+Ref emit_undef(Emit *e, const Type *type);
 Ref emit_zero(Emit *e, const Type *type);
 /* Of a type of typed code: a value that holds no reference. */
 Ref emit_nothing(Emit *e, const Type *type);

@@ -52,6 +52,9 @@ bool v_is(Infer *in, bool is_not, Val a, Val b, Val *out) {
         if (e) out->ref = emit2(e, OP_same_array, bool_type(in->types), v_ref(in, a), v_ref(in, b));
         return negate(in, is_not, out);
     }
+    if (v_is_choice(in, a, b, out)) return negate(in, is_not, out);
+    if (v_callable(&a) && v_callable(&b) && s->kind != TY_OBJECT && t->kind != TY_OBJECT)
+        return v_refuse(in, REFUSE_BINARY, "compare", (Val[]){a, b}, 2);
     if (type_is_scalar(s) && type_is_scalar(t) && (s->kind == TY_bool) == (t->kind == TY_bool))
         return compare_numbers(in, is_not ? OPR_ne : OPR_eq, a, b, out);
     out->f = fact_bool(in, s->kind == TY_OBJECT && s == t);
@@ -161,6 +164,8 @@ bool v_compare(Infer *in, Operator op, Val a, Val b, bool *handled, Val *out) {
     }
     a = v_unwrap(in, a);
     b = v_unwrap(in, b);
+    bool functions = is_kind(&a, TY_CHOICE) || is_kind(&b, TY_CHOICE);
+    if (functions && (op == OPR_eq || op == OPR_ne)) return v_is(in, op == OPR_ne, a, b, out);
     if (v_equal_records(in, op, a, b, handled, out) || *handled) return !in->stop;
     *handled = true;
     if (type_is_number(a.f.type) && type_is_number(b.f.type))

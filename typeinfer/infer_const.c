@@ -131,6 +131,11 @@ static bool is_storable(const Type *type) {
     return type->kind != TY_OBJECT && type->kind != TY_ITER && type->kind != TY_SLICE;
 }
 
+/* A function may be absent, as any value. */
+static bool is_kept(Infer *in, const Type *type) {
+    return ti_kept_function(in->types, type) != type;
+}
+
 static Meet meet_of(const Fact *f) {
     int64_t v;
     uint8_t python = f->python;
@@ -146,7 +151,9 @@ static bool join_types(Infer *in, const Fact *x, const Fact *y, Meet *out) {
     if (a == b) return true;
     bool none = a->kind == TY_none || b->kind == TY_none;
     bool texts = type_is_text(a) || type_is_text(b);
-    if (none && !texts && (!is_storable(a) || !is_storable(b))) return false;
+    if (none && !texts &&
+        ((!is_storable(a) && !is_kept(in, a)) || (!is_storable(b) && !is_kept(in, b))))
+        return false;
     *out = (Meet){ti_join(in->types, in->join, a, b), 0};
     return out->type && (ti_has_objects(in) || !out->type->counted || a->counted || b->counted);
 }
@@ -162,7 +169,7 @@ static bool join_items(Infer *in, const Fact *a, const Fact *b, const Type *type
     if (!a->items || !b->items) return true;
     Fact whole = fact_of(type);
     int32_t n = QN_MIN(fact_nitems(a), fact_nitems(b));
-    bool tuples = has_items(a->type) && has_items(b->type);
+    bool tuples = has_items(a->type) && has_items(b->type) && type->kind != TY_CHOICE;
     bool keep = type->kind != TY_OPTIONAL && fact_nitems(&whole) == fact_nitems(a) &&
                 fact_nitems(&whole) == fact_nitems(b);
     Fact *items = arena_array(in->arena, Fact, n);

@@ -180,7 +180,6 @@ static bool is_element(const Type *type) {
         return type->nitems > 0;
     }
     if (type->kind == TY_OPTIONAL) return is_element(type->element);
-    if (type->kind == TY_CLOSURE) return type->nitems > 0 && !type_is_fresh(type);
     return type_is_item(type) || type->kind == TY_CLASS || type->kind == TY_MEMBER ||
            type->kind == TY_ARRAY || type->kind == TY_CHOICE || type->kind == TY_UNKNOWN;
 }
@@ -317,8 +316,20 @@ static void want(Infer *in, Ref ref, const Type *type) {
     if (both) inst->wants[slot] = both;
 }
 
+/* The number of a function says which it is in one choice alone. */
+static bool holds_choice(const Type *type) {
+    if (type->kind == TY_CHOICE) return true;
+    if (type->kind == TY_OPTIONAL) return holds_choice(type->element);
+    const Type *const *parts = type->kind == TY_CLASS ? type->params : type->items;
+    int32_t n = type->kind == TY_CLASS ? type->nparams : type->kind == TY_TUPLE ? type->nitems : 0;
+    for (int32_t i = 0; i < n; i++)
+        if (holds_choice(parts[i])) return true;
+    return false;
+}
+
 static bool same_at_run_time(Infer *in, const Type *a, const Type *b) {
-    return a && b && lower_type(in->ti, a) == lower_type(in->ti, b);
+    return a && b &&
+           (a == b || (lower_type(in->ti, a) == lower_type(in->ti, b) && !holds_choice(a)));
 }
 
 /* Elements of those types are put into the container. */
@@ -392,6 +403,15 @@ bool container_becomes(Infer *in, const Type *type, Ref src) {
     return web && type->kind == TY_CLASS && type->nparams && container_learns(in, type, src);
 }
 
+/* Functions in it may be joined by others. */
+static const Type *kept_type(Infer *in, const Type *type) {
+    if (type->kind != TY_TUPLE) return ti_kept_function(in->types, type);
+    const Type **items = arena_array(in->arena, const Type *, type->nitems);
+    for (int32_t i = 0; i < type->nitems; i++)
+        items[i] = kept_type(in, type->items[i]);
+    return type_tuple_like(in->types, type, items);
+}
+
 /* `items`: what becomes a part of the container, by parameter; a type of NULL: nothing. */
 static bool put_items(Infer *in, Val container, const Val *items) {
     const Type *type = container.f.type, *params[MOST_PARAMS] = {0};
@@ -399,6 +419,7 @@ static bool put_items(Infer *in, Val container, const Val *items) {
     for (int32_t p = 0; p < type->nparams; p++) {
         params[p] = items[p].f.type ? ti_stored(in->types, items[p].f.type) : NULL;
         if (!params[p]) continue;
+        params[p] = kept_type(in, params[p]);
         if (type->shared) params[p] = shared_form(in, params[p]);
         if (!(hashes(type, p) ? is_key(params[p]) : is_element(params[p])))
             return not_an_element(in, type, p, params[p]);

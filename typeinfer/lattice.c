@@ -5,7 +5,7 @@
  * another in a kernel), ANY_t for arithmetic of two strong numbers. The common type of a and b is the lowest row in
  * the intersection of their sets. */
 #include "frontend/resolver.h"
-#include "typeinfer/typeinfer.h"
+#include "typeinfer/infer.h"
 
 enum Above {
 #define UP(t)                            UP_##t
@@ -109,7 +109,8 @@ const Type *ti_stored(TypeTable *types, const Type *type) {
 static const Type *join_optional(TypeTable *types, JoinRule rule, const Type *a, const Type *b) {
     if (a->kind == TY_OPTIONAL) a = a->element;
     if (b->kind == TY_OPTIONAL) b = b->element;
-    a = ti_stored(types, a), b = ti_stored(types, b);
+    a = ti_kept_function(types, ti_stored(types, a));
+    b = ti_kept_function(types, ti_stored(types, b));
     if (a->kind == TY_none) return b->kind == TY_none ? b : type_optional(types, b);
     if (b->kind == TY_none) return type_optional(types, a);
     const Type *both = ti_join(types, rule, a, b);
@@ -124,16 +125,25 @@ static const Type *plain_number(TypeTable *types, JoinRule rule, const Type *t) 
 
 enum { MOST_CHOICES = 16 };
 
-/* A function without values of its own, which only its type says. */
+/* One that has taken variables along which are assigned again later is not kept (v_refuse_fresh). */
 static bool is_function(const Type *t) {
-    if (t->kind == TY_CLOSURE) return t->nitems == 0 && !t->fields && !t->bits;
+    if (t->kind == TY_CLOSURE) return !type_is_fresh(t);
     BindKind kind = t->kind == TY_OBJECT && t->binding ? t->binding->kind : BIND_MISSING;
     return kind == BIND_FUNCTION || kind == BIND_LIBRARY || kind == BIND_FOREIGN ||
            (kind == BIND_OVERLOADED && t->binding->handle);
 }
 
-static int32_t add_choice(const Type **all, int32_t n, const Type *t) {
+/* The same function with other values is no further one, if there is a type for the values of both. */
+static int32_t add_choice(TypeTable *types, JoinRule rule, const Type **all, int32_t n,
+                          const Type *t) {
     int32_t at = 0;
+    for (int32_t k = 0; t->kind == TY_CLOSURE && k < n; k++) {
+        bool same = all[k]->kind == TY_CLOSURE && all[k]->binding == t->binding && all[k] != t;
+        const Type *both = same ? join_tuples(types, rule, all[k], t) : NULL;
+        if (!both) continue;
+        memmove(&all[k], &all[k + 1], sizeof *all * (size_t)(--n - k));
+        t = both, k = -1;
+    }
     while (at < n && all[at]->id < t->id)
         at++;
     if (at < n && all[at] == t) return n;
@@ -143,7 +153,7 @@ static int32_t add_choice(const Type **all, int32_t n, const Type *t) {
 }
 
 /* Functions that meet: one of them. NULL: something else is among them. */
-static const Type *join_functions(TypeTable *types, const Type *a, const Type *b) {
+static const Type *join_functions(TypeTable *types, JoinRule rule, const Type *a, const Type *b) {
     const Type *all[2 * MOST_CHOICES + 1];
     int32_t n = 0;
     for (int side = 0; side < 2; side++) {
@@ -151,9 +161,14 @@ static const Type *join_functions(TypeTable *types, const Type *a, const Type *b
         int32_t m = t->kind == TY_CHOICE ? t->nitems : 1;
         if (t->kind != TY_CHOICE && !is_function(t)) return NULL;
         for (int32_t k = 0; k < m; k++)
-            n = add_choice(all, n, t->kind == TY_CHOICE ? t->items[k] : t);
+            n = add_choice(types, rule, all, n, t->kind == TY_CHOICE ? t->items[k] : t);
     }
+    if (n == 1 && a->kind != TY_CHOICE && b->kind != TY_CHOICE) return all[0];
     return n <= MOST_CHOICES ? type_choice(types, all, n) : NULL;
+}
+
+const Type *ti_kept_function(TypeTable *types, const Type *type) {
+    return is_function(type) ? type_choice(types, &type, 1) : type;
 }
 
 const Type *ti_join(TypeTable *types, JoinRule rule, const Type *a, const Type *b) {
@@ -171,7 +186,7 @@ const Type *ti_join(TypeTable *types, JoinRule rule, const Type *a, const Type *
     if (a->kind == TY_OPTIONAL || b->kind == TY_OPTIONAL || a->kind == TY_none ||
         b->kind == TY_none)
         return join_optional(types, rule, a, b);
-    const Type *functions = join_functions(types, a, b);
+    const Type *functions = join_functions(types, rule, a, b);
     if (functions) return functions;
     if (a->kind != b->kind) return NULL;
     switch (a->kind) {

@@ -50,8 +50,8 @@ static const Type *make_lowered(Ti *ti, const Type *type) {
     }
     case TY_MEMBER:
     case TY_TIME:
-    case TY_CHOICE:
     case TY_CAUGHT: return i64;
+    case TY_CHOICE: return choice_lowered(ti, type);
     case TY_OBJECT:
     case TY_UNKNOWN: return type_scalar(types, TY_none);
     default: return type_strong(types, type);
@@ -188,7 +188,7 @@ static Ref emit_none(Emit *e) {
     return emit_const(e, type_scalar(e->types, TY_none), const_none(e->arena));
 }
 
-static Ref emit_undef(Emit *e, const Type *type) {
+Ref emit_undef(Emit *e, const Type *type) {
     if (type->kind == TY_none) return emit_none(e);
     for (int32_t i = 0; i < e->pool.len; i++) {
         const Inst *inst = ir_inst(e->out, e->pool.items[i]);

@@ -62,6 +62,8 @@ typedef enum JoinRule {
 bool type_is_text(const Type *type);
 /* What a value of that type is where it is not known at compile time: constant strings, in tuples too, are of the class str. */
 const Type *ti_stored(TypeTable *types, const Type *type);
+/* What a container holds of a function: one that may be joined by others. */
+const Type *ti_kept_function(TypeTable *types, const Type *type);
 /* The type of a phi of both; NULL when there is none. */
 const Type *ti_join(TypeTable *types, JoinRule rule, const Type *a, const Type *b);
 

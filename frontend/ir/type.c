@@ -192,6 +192,22 @@ static void measure_block(Type *type) {
     type->depth = (uint8_t)QN_MIN(type->element->depth + 1, TYPE_MAX_DEPTH + 1);
 }
 
+/* A number, and beside it room for what each of the functions has taken along. */
+static void measure_choice(Type *type) {
+    int depth = 0;
+    type->align = type->size = 8;
+    for (int32_t i = 0; i < type->nitems; i++) {
+        const Type *item = type->items[i];
+        if (item->kind != TY_CLOSURE) continue;
+        type->size = align_up(align_up(type->size, item->align) + item->size, 8);
+        type->parts = QN_MIN(type->parts + item->parts, TYPE_MAX_PARTS + 1);
+        type->counted |= item->counted;
+        type->open |= item->open;
+        depth = QN_MAX(depth, item->depth + 1);
+    }
+    type->depth = (uint8_t)QN_MIN(depth, TYPE_MAX_DEPTH + 1);
+}
+
 /* What a type that is new derives from its parts. */
 static void measure(Arena *arena, Type *type) {
     if (type->kind == TY_RECORD || type->kind == TY_BLOCK) {
@@ -216,8 +232,10 @@ static void measure(Arena *arena, Type *type) {
         type->open = type->element->open;
         type->depth = (uint8_t)QN_MIN(type->element->depth + 1, TYPE_MAX_DEPTH + 1);
         type->parts = QN_MAX(type->element->parts, 1);
-    } else if (type->kind == TY_MEMBER || type->kind == TY_CHOICE || type->kind == TY_TIME) {
+    } else if (type->kind == TY_MEMBER || type->kind == TY_TIME) {
         type->align = type->size = 8;
+    } else if (type->kind == TY_CHOICE) {
+        measure_choice(type);
     } else if (type->kind == TY_TUPLE || type->kind == TY_CLOSURE) {
         measure_tuple(arena, type);
     } else if (type->kind == TY_CLASS) {

@@ -22,9 +22,9 @@ typedef enum TypeKind {
     TY_ITER,     /* iteration over `element`: see ops iter, iter_more, iter_get */
     TY_OPTIONAL, /* element or None */
     TY_MEMBER,   /* a member of the enumeration `binding`: an int64, see there */
-    TY_CHOICE,   /* one of some functions, whose types are `items`: its number, an int64 */
-    TY_CAUGHT,   /* the exception that the instruction `bits` caught: an int64, see OP_caught */
-    TY_OBJECT,   /* a compile-time object: module, function, type, exception class, string ... */
+    TY_CHOICE, /* one of some functions, whose types are `items`: its number, an int64, and what each has taken along */
+    TY_CAUGHT, /* the exception that the instruction `bits` caught: an int64, see OP_caught */
+    TY_OBJECT, /* a compile-time object: module, function, type, exception class, string ... */
     TY_CLOSURE, /* a function that compiled code has made: of `binding`, with values of types `items` */
     TY_CELL, /* a variable of type `element` that functions share; `cls` is where it was made (typeinfer) */
     TY_CLASS,  /* an object on the heap: a class of ir_classes.def with its parameters */

@@ -453,10 +453,9 @@ def test_a_parameter_that_is_a_cell(k):
     assert njit(parameter)(4, k) == parameter(4, k)
 
 
-def test_conditional_defs_are_refused_with_a_reason():
-    """Two functions with values of their own meet: which values there are is not known when the program is compiled."""
-    with pytest.raises(quern.errors.TypingError, match="different types on different paths"):
-        njit(conditional_def)(5)
+@pytest.mark.parametrize("n", [3, 5])
+def test_conditional_defs(n):
+    assert njit(conditional_def)(n) == conditional_def(n)
 
 
 # -- errors -------------------------------------------------------------------------------------------
