@@ -86,8 +86,10 @@ bool cg_was_left(const Compilation *c);
 void cg_end(Compilation *c);
 
 /* Features of this build and machine, for reports. */
-const char *cg_host_cpu(Arena *arena);
+const char *cg_host_cpu(Arena *arena); /* opens LLVM, as the next does */
 const char *cg_llvm_version(void);
+/* The path of the library of LLVM, beside the extension that this is part of. false: this is no extension. */
+bool cg_llvm_library(char *path, size_t size);
 /* Looked for in QUERN_LIBDEVICE, CUDA_HOME, CUDA_PATH, python packages below `prefixes`, usual folders.
  * Called once by pymodule with site-packages folders; copied. */
 void cg_set_search_prefixes(const char *const *prefixes, int n);

@@ -5,7 +5,6 @@
 #include "codegen/compile_impl.h"
 #include "codegen/abi.h"
 #include "codegen/lower.h"
-#include "codegen/llvm_start.h"
 #include "codegen/opt/pass.h"
 #include "codegen/target.h"
 #include "codegen/worker.h"
@@ -19,9 +18,8 @@ static void begin(void *user) {
     diag_init(&c->diags, &c->arena);
     c->module = ir_module_new(&c->arena, &c->diags);
     c->types = c->module->types;
-    const Target *target = tg_target(c->options.infer.target);
-    if (target && target->wide_masks && target->wide_masks(c->options.arch))
-        type_use_wide_masks(c->types);
+    const TargetFacts *facts = tg_facts(c->options.infer.target);
+    if (facts && facts->wide_masks(c->options.arch)) type_use_wide_masks(c->types);
 }
 
 Compilation *cg_begin(const CompileOptions *options, Resolver *resolver) {
@@ -87,6 +85,10 @@ void cg_end(Compilation *c) {
 }
 
 /* -- the artifact ----------------------------------------------------------------------------- */
+
+Str lower_keep(Artifact *artifact, Str text) {
+    return text.bytes ? str_copy(&artifact->arena, text.bytes, (size_t)text.len) : STR("");
+}
 
 static void describe(Compilation *c, Artifact *artifact) {
     Arena *arena = &artifact->arena;
@@ -264,7 +266,9 @@ static void drop_job(void *user) {
 }
 
 static void run_job(LlvmState *llvm, void *user) {
-    lower_run(llvm, &((Compilation *)user)->lower);
+    Compilation *c = user;
+    const LlvmHalf *half = llvm_half(c->error, sizeof c->error);
+    if (half) half->run(llvm, &c->lower);
 }
 
 static WorkerWait wait_of(Compilation *c) {
@@ -277,7 +281,7 @@ static void lower_begin(Compilation *c) {
     c->lower.ok = false;
     atomic_fetch_add(&c->refs, 1); /* the job's, until it comes back */
     c->outcome =
-        worker_begin(&llvm_hooks, run_job, c, &wait, &c->request, c->error, sizeof c->error);
+        worker_begin(&llvm_half_hooks, run_job, c, &wait, &c->request, c->error, sizeof c->error);
 }
 
 static void lower_end(Compilation *c) {
@@ -337,7 +341,7 @@ Artifact *cg_back_end(Compilation *c) {
         lower_end(c);
         if ((c->left = c->outcome == WORKER_LEFT)) return NULL;
         if (c->lower.claim) instance_failed(c->lower.claim);
-        c->failure = c->outcome == WORKER_FAILED ? c->error : NULL;
+        c->failure = c->error[0] ? c->error : NULL; /* of the worker, or LLVM was not found */
         memory = c->outcome != WORKER_NO_MEMORY && !c->lower.no_memory;
         if (memory && c->lower.ok) return artifact;
         if (memory) memory = guarded(c, say_failed);
@@ -356,14 +360,19 @@ Artifact *cg_back(Compilation *c) {
 /* -- the process ------------------------------------------------------------------------------ */
 
 const char *cg_host_cpu(Arena *arena) {
-    char *name = llvm_host_cpu();
-    Str copy = str_copy(arena, name, strlen(name));
-    llvm_free_text(name);
+    char error[8];
+    const LlvmHalf *half = llvm_half(error, sizeof error);
+    char *name = half ? half->host_cpu() : NULL;
+    Str copy = str_from(name ? name : "unknown");
+    copy = str_copy(arena, copy.bytes, (size_t)copy.len);
+    if (name) half->free_text(name);
     return copy.bytes;
 }
 
 const char *cg_llvm_version(void) {
-    return llvm_version_text();
+    char error[8];
+    const LlvmHalf *half = llvm_half(error, sizeof error);
+    return half ? half->version : "none";
 }
 
 uint32_t cg_generation(void) {

@@ -11,7 +11,7 @@ typedef struct FrontJob {
 
 const char *cg_device_text(Compilation *c) {
     if (!c->options.infer.kernel) return NULL;
-    const char *arch = c->options.arch, *device = tg_target(c->options.infer.target)->device;
+    const char *arch = c->options.arch, *device = tg_facts(c->options.infer.target)->device;
     return str_printf(&c->arena, "%s%s%s", device, arch ? ":" : "", arch ? arch : "").bytes;
 }
 

@@ -103,7 +103,9 @@ static void compile_job(LlvmState *llvm, void *user) {
     slot->failed = true; /* unless we come to the end */
     slot->process = worker_generation();
     LazyJob job = {.module = &code->module, .slot = wanted->slot};
-    lower_lazy(llvm, &job);
+    char error[8];
+    const LlvmHalf *half = llvm_half(error, sizeof error);
+    if (half) half->run_lazy(llvm, &job);
     if (!job.code) return;
     slot->code = job.code;
     slot->failed = false;
@@ -131,7 +133,8 @@ void *quern_lazy_code(LazyTable *at, int32_t slot, CallContext *ctx) {
     Patience patience = {ctx, false};
     WorkerWait wait = {.look = look, .user = &patience, .alone = at->code};
     Wanted wanted = {at->code, slot};
-    if (worker_run(&llvm_hooks, compile_job, &wanted, &wait, error, sizeof error) == WORKER_DONE)
+    if (worker_run(&llvm_half_hooks, compile_job, &wanted, &wait, error, sizeof error) ==
+        WORKER_DONE)
         there = atomic_load_explicit(&at->slots[slot], memory_order_acquire);
     return patience.over ? NULL : there;
 }

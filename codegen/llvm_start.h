@@ -9,9 +9,5 @@
 extern const WorkerHooks llvm_hooks;
 /* Asks LLVM for a fatal error of its own: a test of the handler. */
 void llvm_provoke(void);
-const char *llvm_version_text(void);
-/* The host's CPU name, malloc'ed by LLVM: free with llvm_free_text. */
-char *llvm_host_cpu(void);
-void llvm_free_text(char *text);
 
 #endif

@@ -25,4 +25,28 @@ void lower_lazy(LlvmState *llvm, LazyJob *job);
 /* A copy of a text in the artifact's arena; never NULL. */
 Str lower_keep(Artifact *artifact, Str text);
 
+/* All of code generation that needs LLVM. With the extension it is in a library of its own (docs/architecture.md), so who is in
+ * front of it calls its functions through this. */
+typedef struct LlvmHalf {
+    const WorkerHooks *hooks;
+    void (*run)(LlvmState *llvm, void *job); /* lower_run */
+    void (*run_lazy)(LlvmState *llvm, LazyJob *job);
+    const char *version;
+    char *(*host_cpu)(void); /* the name, malloc'ed by LLVM */
+    void (*free_text)(char *text);
+} LlvmHalf;
+
+/* Opened by the first call; NULL: `error` says why. Any thread. */
+const LlvmHalf *llvm_half(char *error, size_t error_size);
+/* What a worker is given: opens it where it is not. Where it cannot be opened, jobs run without a state. */
+extern const WorkerHooks llvm_half_hooks;
+
+/* For llvm_half: in the extension llvm_open.c opens the library, tools have it inside (llvm/half.c). */
+const LlvmHalf *llvm_half_find(char *error, size_t error_size);
+/* The one function that the library exports: takes the functions of llvm_needs.def, in their order. NULL: these are not `n`, so the
+ * library is of another build. */
+typedef void (*LlvmNeed)(void);
+typedef const LlvmHalf *(*LlvmOpen)(const LlvmNeed *needs, size_t n);
+#define LLVM_OPEN_NAME "quern_llvm_open"
+
 #endif

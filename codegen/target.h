@@ -1,4 +1,5 @@
-/* target.h - what differs between targets, as one struct of facts and hooks for each.
+/* target.h - what differs between targets, as one struct of facts and hooks for each (in the library of LLVM), and the few facts
+ * that are asked for without LLVM (facts.c).
  *
  * Stands left of opt, llvm and target/: the hooks speak of opaque types only, so nobody who reads a
  * fact includes LLVM. A new target is one file in target/ and one row in tg_target. */
@@ -26,7 +27,7 @@ enum { MAX_BLOCK_THREADS = 1024 }; /* of every GPU there is */
 
 typedef struct Target {
     TargetKind kind;
-    const char *name, *device; /* "nvptx"; what messages call the device: "cuda" */
+    const char *name; /* "nvptx" */
     /* facts */
     bool is_host;       /* its code is called in this process */
     uint8_t spaces[4];  /* LLVM address space of each Space */
@@ -39,9 +40,6 @@ typedef struct Target {
     const char
         *print; /* i32 f(format, operands side by side in 8 bytes each); NULL: see target_prints */
     const char *lib_suffixes[2]; /* of library functions of double and of single precision */
-
-    /* Have the waves of this architecture 64 lanes? NULL: none has. */
-    bool (*wide_masks)(const char *arch);
 
     /* -- hooks: called on the code-generation worker -- */
 
@@ -75,5 +73,17 @@ typedef struct Target {
 } Target;
 
 const Target *tg_target(TargetKind kind);
+
+typedef struct TargetFacts {
+    const char *device; /* what messages call it: "cuda" */
+    /* Have the waves of this architecture 64 lanes? An unknown one has not. */
+    bool (*wide_masks)(const char *arch);
+} TargetFacts;
+
+/* NULL: there is no such target. */
+const TargetFacts *tg_facts(TargetKind kind);
+
+/* A copy of folder number `i` of cg_set_search_prefixes, in `size` bytes; "" where it is too long. false behind the last one. */
+bool tg_search_prefix(int i, char *folder, size_t size);
 
 #endif

@@ -139,6 +139,8 @@ static Hash128 environment(ModState *state) {
         hash_stat(&h, &s);
         hash_library(&h, self.dli_fname);
     }
+    char llvm[PATH_MAX];
+    if (cg_llvm_library(llvm, sizeof llvm) && stat(llvm, &s) == 0) hash_stat(&h, &s);
     os_hash_cpu(&h);
     state->cache_environment = hash_final(&h);
     state->cache_known = true;

@@ -120,7 +120,7 @@ static void find_numbers(Cg *cg, const ClassSet *set, Bits *guards, Bits *classe
         const ExceptionClass *cls = &set->classes[k];
         bits_set(classes, cg_class_number(cg, cls));
         for (int32_t guard = 0; guard < GUARD_COUNT && !cls->handle; guard++)
-            if (str_is(cls->name, ir_guard_exceptions[guard])) bits_set(guards, guard);
+            if (str_is(cls->name, ir_guard_exception(guard))) bits_set(guards, guard);
     }
 }
 

@@ -150,7 +150,7 @@ static bool operand_types_fit(Cg *cg, Op op, const Operands *o) {
         ok = ok && o->is_float;
     else
         ok = ok && !is_bool && !(o->is_complex && (op == OP_floordiv || op == OP_mod));
-    return ok || cg_error(cg, "%s of %s", ir_op_info[op].name, type_name_of_kind(o->type->kind));
+    return ok || cg_error(cg, "%s of %s", ir_info(op)->name, type_name_of_kind(o->type->kind));
 }
 
 static void lower_binary(Cg *cg, Ref ref) {
@@ -487,6 +487,6 @@ void cg_inst(Cg *cg, Ref ref) {
     case OP_cause: cg_lower_cause(cg, ref); break;
     case OP_matches: cg_lower_matches(cg, ref); break;
     case OP_reraise: cg_lower_reraise(cg, ref); break;
-    default: cg_error(cg, "op %s cannot be compiled", ir_op_info[inst->op].name); break;
+    default: cg_error(cg, "op %s cannot be compiled", ir_info(inst->op)->name); break;
     }
 }

@@ -55,7 +55,7 @@ static BB landing(Cg *cg) {
         cg_at(cg, f->landing);
         LLVMBuildBr(cg->b, f->heads[inst->error]);
         cg_at(cg, here);
-        int slot = ir_op_info[inst->op].flags & OPF_TERM ? 0 : 2;
+        int slot = ir_info(inst->op)->flags & OPF_TERM ? 0 : 2;
         f->edges[f->block * CG_SLOTS + slot] = f->landing;
     }
     return f->landing;

@@ -5,7 +5,6 @@
 #include <llvm-c/ErrorHandling.h>
 #include <llvm-c/Support.h>
 #include <llvm-c/Transforms/PassBuilder.h>
-#include <llvm/Config/llvm-config.h>
 #include <stdlib.h>
 
 /* Loop strength reduction before instruction selection takes more time than all other passes together when
@@ -251,16 +250,4 @@ Str cg_emit_copy(Cg *cg, Arena *arena, LLVMCodeGenFileType type) {
 void llvm_provoke(void) {
     LLVMTargetDataRef layout = LLVMCreateTargetData("this is no data layout");
     LLVMDisposeTargetData(layout);
-}
-
-const char *llvm_version_text(void) {
-    return LLVM_VERSION_STRING;
-}
-
-char *llvm_host_cpu(void) {
-    return LLVMGetHostCPUName();
-}
-
-void llvm_free_text(char *text) {
-    LLVMDisposeMessage(text);
 }

@@ -5,10 +5,6 @@
 #include "frontend/base/os.h"
 #include <stdlib.h>
 
-Str lower_keep(Artifact *artifact, Str text) {
-    return text.bytes ? str_copy(&artifact->arena, text.bytes, (size_t)text.len) : STR("");
-}
-
 static void keep_sites(Artifact *artifact, const Cg *cg) {
     Arena *arena = &artifact->arena;
     CodeSite *sites = arena_array(arena, CodeSite, cg->sites.len + 1);

@@ -7,27 +7,8 @@
 #include <llvm-c/BitReader.h>
 #include <limits.h>
 #include <llvm-c/Linker.h>
-#include <stdlib.h>
 
 /* -- where to look ---------------------------------------------------------------------------- */
-
-/* Folders that pymodule names once (site-packages); copied, and kept until the process ends. */
-static pthread_mutex_t prefix_lock = PTHREAD_MUTEX_INITIALIZER;
-static char **prefixes;
-static int nprefixes;
-
-void cg_set_search_prefixes(const char *const *folders, int n) {
-    char **copy = calloc((size_t)n + 1, sizeof *copy);
-    for (int i = 0; copy && i < n; i++)
-        copy[i] = strdup(folders[i]);
-    pthread_mutex_lock(&prefix_lock);
-    for (int i = 0; i < nprefixes; i++)
-        free(prefixes[i]);
-    free(prefixes);
-    prefixes = copy;
-    nprefixes = copy ? n : 0;
-    pthread_mutex_unlock(&prefix_lock);
-}
 
 void devlib_try(DevSearch *s, const char *folder, const char *below) {
     if (s->found || !folder || !folder[0]) return;
@@ -36,19 +17,9 @@ void devlib_try(DevSearch *s, const char *folder, const char *below) {
     buf_printf(&s->tried, "%s%s", s->tried.len ? ", " : "", path.bytes);
 }
 
-/* A copy of folder number `i`; false behind the last one. Nothing under the lock can run out of memory. */
-static bool prefix_at(int i, char folder[PATH_MAX]) {
-    pthread_mutex_lock(&prefix_lock);
-    bool there = i < nprefixes;
-    folder[0] = 0;
-    if (there && prefixes[i] && strlen(prefixes[i]) < PATH_MAX) strcpy(folder, prefixes[i]);
-    pthread_mutex_unlock(&prefix_lock);
-    return there;
-}
-
 void devlib_try_prefixes(DevSearch *s, const char *below) {
     char folder[PATH_MAX];
-    for (int i = 0; prefix_at(i, folder); i++)
+    for (int i = 0; tg_search_prefix(i, folder, sizeof folder); i++)
         devlib_try(s, folder, below);
 }
 

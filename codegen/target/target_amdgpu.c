@@ -16,12 +16,6 @@ enum { KERNEL_CONVENTION = 91 }; /* LLVM's CallingConv::AMDGPU_KERNEL; not in it
 /* Offsets in the implicit arguments, and of the group segment's size in the dispatch packet (HSA). */
 enum { IMPLICIT_BLOCK_COUNT = 0, IMPLICIT_GROUP_SIZE = 12, PACKET_GROUP_SEGMENT = 28 };
 
-/* An unknown chip has none: `machine` refuses it. */
-static bool wide_masks(const char *arch) {
-    const Chip *chip = arch ? amdgpu_chip(arch, NULL) : NULL;
-    return chip && chip->wave == 64;
-}
-
 static TgMachine machine(Cg *cg) {
     char features[CHIP_FEATURES], *message = NULL;
     const char *arch = cg->options->arch;
@@ -181,14 +175,12 @@ static bool emit(Cg *cg, Artifact *artifact) {
 const Target target_amdgpu = {
     .kind = TARGET_AMDGPU,
     .name = "amdgpu",
-    .device = "hip",
     .spaces = {SPACE_AMD_GLOBAL, SPACE_AMD_SHARED, SPACE_AMD_LOCAL, SPACE_AMD_CONST},
     .has_owner = false,
     .contracts = true,
     .reduces_loops = true,
     .lib_prefix = "__ocml_",
     .lib_suffixes = {"_f64", "_f32"},
-    .wide_masks = wide_masks,
     .machine = machine,
     .raises = gpu_raises,
     .record = gpu_record,

@@ -278,7 +278,6 @@ const Target target_cpu = {
     .is_host = true,
     .print = "quern_kernel_print",
     .name = "cpu",
-    .device = "the cpu device",
     .spaces = {0, 0, 0, 0},
     .has_owner = true,
     .lib_prefix = "",

@@ -239,7 +239,6 @@ const Target target_nvptx = {
     .atomic_inc = "llvm.nvvm.atomic.load.inc.32",
     .atomic_dec = "llvm.nvvm.atomic.load.dec.32",
     .name = "nvptx",
-    .device = "cuda",
     .spaces = {SPACE_PTX_GLOBAL, SPACE_PTX_SHARED, SPACE_PTX_LOCAL, SPACE_PTX_CONST},
     .has_owner = false,
     .contracts = true,

@@ -178,6 +178,10 @@ void ir_replace_many(Func *func, const Ref *map) {
     }
 }
 
+const OpInfo *ir_info(Op op) {
+    return &ir_op_info[op];
+}
+
 bool ir_op_is(const Func *func, Ref ref, uint16_t flags) {
     return (ir_op_info[ir_inst(func, ref)->op].flags & flags) != 0;
 }

@@ -66,6 +66,7 @@ typedef struct OpInfo {
     uint8_t owns, takes;
 } OpInfo;
 extern const OpInfo ir_op_info[OP_COUNT];
+const OpInfo *ir_info(Op op); /* its row, for those in another library */
 
 /* -- constants ------------------------------------------------------------------------------- */
 
@@ -126,6 +127,7 @@ typedef struct ExceptionClass {
 } ExceptionClass;
 
 extern const char *const ir_guard_exceptions[]; /* by Guard: the builtin class that it raises */
+const char *ir_guard_exception(int32_t guard);  /* the same, for those in another library */
 
 /* Of a handler (`except ValueError, KeyError`). */
 typedef struct ClassSet {

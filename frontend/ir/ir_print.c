@@ -85,6 +85,9 @@ const char *const ir_guard_exceptions[GUARD_COUNT] = {
 #include "frontend/ir/ir_guards.def"
 #undef GUARD
 };
+const char *ir_guard_exception(int32_t guard) {
+    return ir_guard_exceptions[guard];
+}
 const char *const ir_atomic_names[ATOMIC_COUNT] = {
 #define ATOMIC(name, operands, classes) #name,
 #include "frontend/ir/ir_atomics.def"
