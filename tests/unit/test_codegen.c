@@ -3,6 +3,7 @@
 #include "codegen/opt/pass.h"
 #include "codegen/support.h"
 #include "codegen/llvm_start.h"
+#include "codegen/target.h"
 #include "frontend/base/os.h"
 #include "tests/unit/cg_test.h"
 
@@ -524,6 +525,23 @@ static int64_t cpu_ns(void) {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+/* What is known of targets without LLVM. */
+static void test_facts_of_targets(void) {
+    static const struct {
+        const char *arch;
+        bool wide;
+    } chips[] = {{"gfx90a", true},   {"gfx90a:sramecc+:xnack-", true},
+                 {"gfx1030", false}, {"gfx90", false},
+                 {"gfx90ab", false}, {NULL, false}};
+    for (int i = 0; i < countof(chips); i++)
+        CHECK(tg_facts(TARGET_AMDGPU)->wide_masks(chips[i].arch) == chips[i].wide);
+    CHECK(!tg_facts(TARGET_CPU)->wide_masks("gfx90a"));
+    CHECK(strcmp(tg_facts(TARGET_NVPTX)->device, "cuda") == 0);
+    CHECK(!tg_facts(TARGET_COUNT));
+    char path[64];
+    CHECK(!cg_llvm_library(path, sizeof path)); /* a program has LLVM inside */
+}
+
 static void test_compile_times(void) {
     static const char *const texts[] = {add_text, loop_text};
     static const double budget_ms[] = {20, 60}; /* ten times the goal */
@@ -558,6 +576,7 @@ int main(void) {
     RUN(test_passes_stand_in_order);
     RUN(test_R6_memory_runs_out_anywhere);
     RUN(test_R6_memory_runs_out_for_gpus);
+    RUN(test_facts_of_targets);
     RUN(test_compile_times);
     return check_report();
 }
