@@ -111,8 +111,14 @@ void host_code_drop(void *handle) {
     free(code);
 }
 
-const LazyModule *host_code_lazy(const HostCode *code) {
-    return code->lazy ? lazy_module(code->lazy) : NULL;
+LazyCode *host_code_lazy(const HostCode *code) {
+    return code->lazy;
+}
+
+bool host_code_contains(const HostCode *code, const void *at, size_t n) {
+    uint64_t offset = (uint64_t)(uintptr_t)at - (uint64_t)(uintptr_t)code->image.memory;
+    return offset % sizeof(void *) == 0 && offset <= code->image.size &&
+           n <= code->image.size - offset;
 }
 
 int32_t host_code_instances(const HostCode *code, Instance *const **instances) {

@@ -31,6 +31,8 @@ void host_code_drop(void *code);
 /* What it calls, held by it; their number. */
 int32_t host_code_instances(const HostCode *code, Instance *const **instances);
 /* Its functions that were not compiled yet; NULL: none. */
-const LazyModule *host_code_lazy(const HostCode *code);
+LazyCode *host_code_lazy(const HostCode *code);
+/* Do `n` bytes at `at`, for pointers, lie in it? */
+bool host_code_contains(const HostCode *code, const void *at, size_t n);
 
 #endif

@@ -261,19 +261,6 @@ static void code_facts(Codec *c, Artifact *a) {
     code_i32(c, &a->max_threads);
 }
 
-/* What cg_open and LLVM's passes ask of the options, when lazy functions are compiled. */
-static void code_lazy_options(Codec *c, CompileOptions *o) {
-    uint8_t target = (uint8_t)o->infer.target, entry = (uint8_t)o->entry;
-    code_u8(c, &target);
-    code_u8(c, &entry);
-    o->infer.target = (TargetKind)target;
-    o->entry = (EntryKind)entry;
-    code_i32(c, &o->opt_level);
-    code_u32(c, &o->fastmath);
-    code_bool(c, &o->no_fma);
-    code_bool(c, &o->no_vector_math);
-}
-
 static void code_text(Codec *c, const char **text) {
     bool some = *text;
     Str s = some ? str_from(*text) : (Str){0};
@@ -283,21 +270,18 @@ static void code_text(Codec *c, const char **text) {
     if (!c->out) *text = s.bytes;
 }
 
-/* With its bitcode; nslots 0: there is none. */
+/* With the object file of its functions; nslots 0: there is none. */
 static void code_lazy(Codec *c, LazyModule *m) {
     code_i32(c, &m->nslots);
     if (!m->nslots) return;
-    code_lazy_options(c, &m->options);
-    code_text(c, &m->options.arch);
-    code_text(c, &m->options.cpu_features);
-    code_text(c, &m->pipeline);
+    if (c->out && !m->object) code_fail(c, "its lazy functions were not compiled");
     code_text(c, &m->symbol);
     code_text(c, &m->table);
-    Str bitcode = {m->bitcode, (int32_t)m->size};
-    code_str(c, &bitcode);
-    m->bitcode = bitcode.bytes;
-    m->size = (size_t)bitcode.len;
-    if (!m->pipeline || !m->symbol || !m->table) code_fail(c, "its lazy functions have no names");
+    Str object = {m->object, (int32_t)m->object_size};
+    code_str(c, &object);
+    m->object = object.bytes;
+    m->object_size = (size_t)object.len;
+    if (!m->symbol || !m->table) code_fail(c, "its lazy functions have no names");
 }
 
 /* -- instances --------------------------------------------------------------------------------- */
@@ -382,6 +366,30 @@ static void code_instance(Codec *c, const StoreNames *names, const Instances *li
     if (!p->symbol) code_fail(c, "an instance has no name");
 }
 
+/* The lazy functions of code; nslots 0: it has none. */
+static LazyModule lazy_of(const struct HostCode *code) {
+    LazyCode *lazy = host_code_lazy(code);
+    const LazyModule *module = lazy ? lazy_module(lazy) : NULL;
+    return module ? *module : (LazyModule){0};
+}
+
+static bool make_object(const struct HostCode *code) {
+    LazyCode *lazy = host_code_lazy(code);
+    return !lazy || lazy_make_object(lazy);
+}
+
+bool store_prepare(const Artifact *artifact) {
+    if (!target_is_host(artifact->target)) return true;
+    Instances list = {0};
+    Instance *const *needs;
+    int32_t n = host_code_instances(artifact->host_code, &needs);
+    bool ok = collect(&list, needs, n) && make_object(artifact->host_code);
+    for (int32_t i = 0; ok && i < list.n; i++)
+        ok = make_object(instance_code(list.items[i]));
+    free(list.items);
+    return ok;
+}
+
 static void write_instances(Codec *c, const Artifact *artifact, const StoreNames *names) {
     Instances list = {0};
     Instance *const *needs;
@@ -390,8 +398,7 @@ static void write_instances(Codec *c, const Artifact *artifact, const StoreNames
     code_i32(c, &list.n);
     for (int32_t i = 0; i < list.n && !c->why; i++) {
         InstanceParts parts = *instance_parts(list.items[i]);
-        const LazyModule *lazy = host_code_lazy(instance_code(list.items[i]));
-        LazyModule module = lazy ? *lazy : (LazyModule){0};
+        LazyModule module = lazy_of(instance_code(list.items[i]));
         Hash128 key = instance_key(list.items[i]);
         code_hash(c, &key);
         code_instance(c, names, &list, &parts, &module);
@@ -455,8 +462,7 @@ bool store_write(Codec *c, const Artifact *artifact, const StoreNames *names) {
     if (host && !copy.object.len) code_fail(c, "its code was not kept");
     code_facts(c, &copy);
     code_tables(c, &copy, names);
-    const LazyModule *lazy = host ? host_code_lazy(copy.host_code) : NULL;
-    LazyModule module = lazy ? *lazy : (LazyModule){0};
+    LazyModule module = host ? lazy_of(copy.host_code) : (LazyModule){0};
     code_lazy(c, &module);
     if (host) write_instances(c, &copy, names);
     Str code = host ? copy.object : (Str){copy.code, (int32_t)copy.ncode};

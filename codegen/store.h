@@ -35,8 +35,10 @@ typedef struct StoreNames {
     void *(*handle)(void *user, Str path, const void **first);
 } StoreNames;
 
-/* All of an artifact but its dependencies and its texts; host code must have been kept (keep_object). false: it cannot be
- * stored, see c->why. */
+/* Compiles what would be compiled at its first call: waits for a worker. false: that is not possible. */
+bool store_prepare(const Artifact *artifact);
+/* All of an artifact but its dependencies and its texts; host code must have been kept (keep_object), and store_prepare called.
+ * false: it cannot be stored, see c->why. */
 bool store_write(Codec *c, const Artifact *artifact, const StoreNames *names);
 /* A new artifact. NULL: `error` says why. c->arena is for what is needed in between. */
 Artifact *store_read(Codec *c, const StoreNames *names, const Allocator *allocator, char *error,

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#define MAGIC "QUERN 1\n"
+#define MAGIC "QUERN 2\n"
 enum { HEAD = 8 + 16, VARIANTS = 16, NAME_SIZE = 128, SHRINK_EVERY = 16 };
 #define DEFAULT_SIZE (UINT64_C(512) << 20)
 
@@ -507,6 +507,7 @@ typedef struct Storing {
     const Spec *spec;
     const Type *result;
     Folder *folder;
+    bool prepared;
     char why[PATH_MAX + 100]; /* empty: it was stored */
     char name[NAME_SIZE];
 } Storing;
@@ -540,6 +541,7 @@ static bool write_entry(Storing *s, Hash128 key, StrBuf *out) {
     Py_XDECREF(shown);
     Codec c = {.out = out, .arena = s->r->arena};
     StoreNames names = {s->r, path_of_handle, NULL};
+    if (!s->prepared) code_fail(&c, "its checked functions cannot be compiled");
     buf_bytes(out, MAGIC, 8);
     buf_bytes(out, (const char[16]){0}, 16);
     if (ok) code_entry(&c, &e);
@@ -599,6 +601,9 @@ void py_cache_store(JitCore *core, PyResolver *r, const CompileRequest *q, const
                  .why = "there is no folder: set QUERN_CACHE_DIR"};
     if (folder_path(path) && folder_open(&folder, path, s.why, sizeof s.why)) {
         s.why[0] = 0;
+        PyThreadState *thread = q->keep_gil ? NULL : PyEval_SaveThread();
+        s.prepared = store_prepare(spec->artifact);
+        if (thread) PyEval_RestoreThread(thread);
         if (!arena_guard(r->arena, store_entry, &s)) snprintf(s.why, sizeof s.why, "out of memory");
         folder_close(&folder);
     }

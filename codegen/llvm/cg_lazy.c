@@ -150,11 +150,23 @@ static bool keep_only(Cg *cg, const LazyModule *module, int32_t slot) {
     return cg_optimise_with(cg, "globaldce");
 }
 
+/* Of all functions. */
+static void keep_object(Cg *cg, LazyJob *job) {
+    Str object = cg_emit_copy(cg, cg->arena, LLVMObjectFile);
+    if (!object.len || !(job->object = malloc((size_t)object.len))) return;
+    memcpy(job->object, object.bytes, (size_t)object.len);
+    job->object_size = (size_t)object.len;
+}
+
 static void compile(Cg *cg, LazyJob *job) {
     const LazyModule *module = job->module;
-    if (!read_bitcode(cg, module) || !keep_only(cg, module, job->slot) || !cg_admit(cg) ||
-        !cg_optimise_with(cg, module->pipeline))
+    if (!read_bitcode(cg, module) || (job->slot >= 0 && !keep_only(cg, module, job->slot)) ||
+        !cg_admit(cg) || !cg_optimise_with(cg, module->pipeline))
         return;
+    if (job->slot < 0) {
+        keep_object(cg, job);
+        return;
+    }
     void *list;
     HostObject object = {
         .symbol = module->symbol, .naddresses = module->naddresses, .addresses = module->addresses};

@@ -66,6 +66,10 @@ def total(a, out):
         out[0] += x
 
 a = np.arange(10.0)
+try:
+    dot(a, a[:5])  # in the checked copy
+except IndexError as e:
+    print(e)
 print(dot(a, a), words(2.5), smooth(a.copy()), mixed(a, a)[2], total(a))
 {OPEN}"""
 

@@ -51,7 +51,7 @@ static Str written(Arena *arena, const Artifact *a) {
     StrBuf out;
     buf_init(&out, arena);
     Codec c = {.out = &out, .arena = arena};
-    CHECK(store_write(&c, a, &names));
+    CHECK(store_prepare(a) && store_write(&c, a, &names));
     return buf_take(&out);
 }
 
