@@ -4,6 +4,7 @@
  * flows through the module, function by function, until nothing changes; every access adds to what its array may be. */
 #include "codegen/abi.h"
 #include "codegen/objects.h"
+#include "frontend/resolver.h"
 
 /* -- layout ----------------------------------------------------------------------------------- */
 
@@ -22,6 +23,19 @@ static void object_layout(Arena *arena, const Type *type, const Type *weak, Valu
         if (type->params[i]->counted) out->buffer_cells[i] = buffer_cells(type->params[i]);
 }
 
+/* Functions, which are no values: Python has one for each number. */
+static void choice_layout(Arena *arena, const Type *choice, ValueLayout *out) {
+    ValueLayout *items = arena_array(arena, ValueLayout, choice->nitems);
+    for (int32_t i = 0; i < choice->nitems; i++) {
+        items[i].kind = TY_OBJECT;
+        items[i].align = 1;
+        items[i].cls = choice->items[i]->binding->object;
+    }
+    out->kind = TY_CHOICE;
+    out->nitems = choice->nitems;
+    out->items = items;
+}
+
 ValueLayout abi_layout(Arena *arena, const Type *type, const Type *weak) {
     ValueLayout out = {.kind = (uint8_t)type->kind,
                        .size = (int32_t)type_size(type),
@@ -38,6 +52,15 @@ ValueLayout abi_layout(Arena *arena, const Type *type, const Type *weak) {
     if (weak && weak->kind == TY_SLICE) {
         out.kind = TY_SLICE;
         out.element = (uint8_t)weak->bits;
+        return out;
+    }
+    if (weak && weak->kind == TY_OBJECT && weak->binding) {
+        out.kind = TY_OBJECT;
+        out.cls = weak->binding->object;
+        return out;
+    }
+    if (weak && weak->kind == TY_CHOICE && type->kind == TY_i64) {
+        choice_layout(arena, weak, &out);
         return out;
     }
     if (weak && weak->kind == TY_TIME) out.kind = TY_TIME, out.time = weak->bits;

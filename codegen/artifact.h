@@ -43,7 +43,7 @@ typedef struct ArrayValue {
  * as C structs of their items, arrays as ArrayValue, none with size 0. */
 typedef struct ValueLayout {
     uint8_t
-        kind; /* TypeKind: a strong scalar, TY_TUPLE, TY_ARRAY, TY_CLASS; TY_OPTIONAL: bool + item 0; TY_TIME: an int64; TY_SLICE: three, and which of them are there in `element` */
+        kind; /* TypeKind: a strong scalar, TY_TUPLE, TY_ARRAY, TY_CLASS; TY_OPTIONAL: bool + item 0; TY_TIME: an int64; TY_OBJECT: nothing, `cls` it is; TY_CHOICE: an int64, the number of an item; TY_SLICE: three, and which of them are there in `element` */
     uint8_t
         element; /* TypeKind of an array's elements; ClassId of an object, whose items are its parameters */
     uint8_t ndim, layout;
@@ -57,7 +57,7 @@ typedef struct ValueLayout {
     const struct ValueLayout *items;
     const Str *fields; /* named tuple */
     void *
-        cls; /* handle of its class, of the dtype of an array of records, or the enumeration of TY_MEMBER, an int64 */
+        cls; /* handle of its class, of the dtype of an array of records, or the enumeration of TY_MEMBER, an int64; a function */
     /* of an object, to make one: of itself, and of its buffers by parameter, NULL where no element is counted */
     const CellLayout *cells, *buffer_cells[2];
     bool changed;  /* an object in a parameter: the code may change one of its type */

@@ -49,6 +49,7 @@ typedef enum UfuncIdentity {
 typedef struct Binding {
     BindKind kind;
     Handle handle;
+    Handle object; /* what the program has, a decorated function, say; NULL: nothing of Python's */
     Str name;
     const ConstVal *value;
     const Type *type;

@@ -426,6 +426,7 @@ static bool is_element_key(ModState *state, TypeKey key) {
     if (c->nitems == KEY_TIME) return true;
     if (c->nitems == 0) return c->cls == (PyObject *)&PyUnicode_Type;
     if (c->cls == (PyObject *)&PySlice_Type) return false;
+    if (c->cls == (PyObject *)&PyFunction_Type) return true;
     for (int32_t i = 0; i < c->nitems; i++)
         if (!is_element_key(state, c->items[i])) return false;
     return true;
@@ -473,13 +474,78 @@ static TypeKey mixed_key(TypeKey a, TypeKey b) {
     return 0;
 }
 
+/* -- functions as elements: one of several -- */
+
+enum { MAX_JOINED = 16 };
+
+/* What is called by name in compiled code, too. */
+static bool is_function(ModState *state, PyObject *arg) {
+    return py_function_of(state, arg) || PyFunction_Check(arg) || PyCFunction_Check(arg) ||
+           Py_TYPE(arg) == &PyUFunc_Type || py_is_partial(arg);
+}
+
+static const Compound *compound_of(ModState *state, TypeKey key) {
+    return key_is_compound(key) ? py_compound(state, key) : NULL;
+}
+
+static bool is_choice_key(const Compound *c) {
+    return c && c->nitems > 0 && c->cls == (PyObject *)&PyFunction_Type;
+}
+
+static bool is_tuple_key(const Compound *c) {
+    return c && c->nitems > 0 &&
+           (!c->cls || PyType_IsSubtype((PyTypeObject *)c->cls, &PyTuple_Type));
+}
+
+/* Of what stands in a list or a dict: functions may be joined by others. */
+static TypeKey kept_key(ModState *state, TypeKey key) {
+    const Compound *c = compound_of(state, key);
+    if (c && c->nitems == KEY_OBJECT && is_function(state, c->cls) && !py_is_partial(c->cls))
+        return compound_key(state, (PyObject *)&PyFunction_Type, &key, 1);
+    if (!is_tuple_key(c) || c->nitems > MAX_JOINED) return key;
+    TypeKey items[MAX_JOINED];
+    for (int32_t i = 0; i < c->nitems; i++)
+        if (!(items[i] = kept_key(state, c->items[i]))) return 0;
+    return compound_key(state, c->cls, items, c->nitems);
+}
+
+/* The functions of both, in the order of their keys. 0: too many. */
+static TypeKey joined_choice(ModState *state, const Compound *a, const Compound *b) {
+    TypeKey items[2 * MOST_CHOICES];
+    int32_t n = 0;
+    for (int32_t i = 0, k = 0; i < a->nitems || k < b->nitems;) {
+        TypeKey x = i < a->nitems ? a->items[i] : UINT32_MAX;
+        TypeKey y = k < b->nitems ? b->items[k] : UINT32_MAX;
+        items[n++] = QN_MIN(x, y);
+        i += x <= y, k += y <= x;
+    }
+    return n <= MOST_CHOICES ? compound_key(state, a->cls, items, n) : 0;
+}
+
+/* 0: they have no common type. */
+static TypeKey joined_key(ModState *state, TypeKey a, TypeKey b) {
+    const Compound *x = compound_of(state, a), *y = compound_of(state, b);
+    if (a == b) return a;
+    if (is_choice_key(x) && is_choice_key(y)) return joined_choice(state, x, y);
+    if (!is_tuple_key(x) || !is_tuple_key(y) || x->cls != y->cls || x->nitems != y->nitems ||
+        x->nitems > MAX_JOINED)
+        return 0;
+    TypeKey items[MAX_JOINED];
+    for (int32_t i = 0; i < x->nitems; i++)
+        if (!(items[i] = joined_key(state, x->items[i], y->items[i]))) return 0;
+    return compound_key(state, x->cls, items, x->nitems);
+}
+
 /* One more element, key or value; *key is the type of those before, 0: there are none. What is empty is of the type of the others. */
 static bool same_key(const Where *w, PyObject *part, const char *different, bool mix, TypeKey *key,
                      bool *empty, int depth) {
     bool fits_any = is_empty(part) && (*key || *empty);
-    TypeKey here = fits_any ? *key : any_key(w, part, depth + 1);
-    TypeKey both =
-        here && *key && here != *key && !*empty ? (mix ? mixed_key(here, *key) : 0) : here;
+    TypeKey here = fits_any ? *key : kept_key(w->state, any_key(w, part, depth + 1)), both = here;
+    if (here && *key && here != *key && !*empty) {
+        both = mix ? mixed_key(here, *key) : 0;
+        if (!both) both = joined_key(w->state, here, *key);
+        if (!both && PyErr_Occurred()) return false;
+    }
     if (here && !both) return refuse(w, different);
     here = both;
     *empty = is_empty(part) && (*empty || !*key);
@@ -500,8 +566,8 @@ static TypeKey list_key(const Where *w, PyObject *arg, int depth) {
             return 0;
     if (!key) key = KEY_SCALAR(TY_wint);
     if (!is_element_key(w->state, key))
-        return refuse(
-            w, "lists hold numbers, arrays, strings, lists, dicts, sets, and tuples of these");
+        return refuse(w, "lists hold numbers, arrays, strings, functions, lists, dicts, sets, and "
+                         "tuples of these");
     return compound_key(w->state, (PyObject *)&PyList_Type, &key, 1);
 }
 
@@ -531,8 +597,8 @@ static TypeKey table_key(const Where *w, PyObject *cls, TypeKey key, TypeKey val
         return refuse(w, "keys of dicts and elements of sets are numbers, strings, and tuples of "
                          "these");
     if (!is_element_key(w->state, keys[1]))
-        return refuse(
-            w, "dicts hold numbers, arrays, strings, lists, dicts, sets, and tuples of these");
+        return refuse(w, "dicts hold numbers, arrays, strings, functions, lists, dicts, sets, and "
+                         "tuples of these");
     return compound_key(w->state, cls, keys, dict ? 2 : 1);
 }
 
@@ -564,12 +630,6 @@ static TypeKey set_key(const Where *w, PyObject *arg, int depth) {
                       &empty, depth);
     Py_XDECREF(items);
     return ok ? table_key(w, (PyObject *)&PySet_Type, key, 0) : 0;
-}
-
-/* What is called by name in compiled code, too. */
-static bool is_function(ModState *state, PyObject *arg) {
-    return py_function_of(state, arg) || PyFunction_Check(arg) || PyCFunction_Check(arg) ||
-           Py_TYPE(arg) == &PyUFunc_Type || py_is_partial(arg);
 }
 
 static TypeKey shared_key(const Where *w, PyObject *arg) {
@@ -736,6 +796,7 @@ static const Type *compound_type(ModState *state, PyResolver *r, TypeTable *type
     const Type **items = arena_array(arena, const Type *, c->nitems);
     for (int32_t i = 0; i < c->nitems; i++)
         if (!(items[i] = py_key_type(state, r, types, arena, c->items[i], strong))) return NULL;
+    if (is_choice_key(c)) return type_choice(types, items, c->nitems);
     ClassId cls = py_container_class(c->cls);
     if (cls != CLS_COUNT) return type_class_of(types, cls, items);
     if (c->cls == Py_None) return type_optional(types, items[0]);

@@ -172,6 +172,8 @@ PyObject *py_box(ModState *state, const ValueLayout *layout, const char *value) 
     case TY_TIME: return py_box_time(state, layout, value);
     case TY_MEMBER: return py_member_of_number(layout->cls, READ(int64_t));
     case TY_TUPLE: return box_tuple(state, layout, value);
+    case TY_OBJECT: return Py_NewRef(layout->cls);
+    case TY_CHOICE: return Py_NewRef(layout->items[READ(int64_t)].cls);
     case TY_ARRAY: return box_array(state, layout, (const ArrayValue *)value);
     case TY_CLASS:
         if (layout->shared) return py_box_shared(state, layout, value);

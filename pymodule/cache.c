@@ -189,7 +189,7 @@ static void hash_places(Hasher *h, const CompileOptions *o) {
 static bool is_personal(const Type *t) {
     if (t->cls || t->binding) return true;
     bool found = t->element && is_personal(t->element);
-    for (int32_t i = 0; i < t->nitems && !found && t->kind == TY_TUPLE; i++)
+    for (int32_t i = 0; i < t->nitems && !found && t->kind != TY_CLASS; i++)
         found = is_personal(t->items[i]);
     for (int32_t i = 0; i < t->nparams && !found; i++)
         found = is_personal(t->params[i]);

@@ -35,6 +35,7 @@ typedef enum UnboxOp {
     UB_MEMBER,
     UB_SLICE,   /* a slice; which parts are ints is in `from` */
     UB_TIME,    /* datetime64 or timedelta64 of the dtype `descr` */
+    UB_CHOICE,  /* a function: its number among those of the key */
     UB_FUNCTION /* nothing to pass: the object itself is the type */
 } UnboxOp;
 

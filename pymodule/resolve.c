@@ -540,13 +540,14 @@ static bool known_by_overloads(PyResolver *r, Binding *b, PyObject *object) {
 }
 
 const Binding *py_bind(PyResolver *r, PyObject *object, Str path) {
-    PyObject *ufunc = Py_TYPE(object) == r->state->ufunc_type ? object : NULL;
+    PyObject *given = object, *ufunc = Py_TYPE(object) == r->state->ufunc_type ? object : NULL;
     if (ufunc && !(object = py_ufunc_stand_in(ufunc))) return NULL;
     MapValue *known = map_find(&r->bindings, map_key(object));
     if (known) return known->ptr;
     if (PyList_Append(r->keep, object) < 0) return NULL;
     Binding *b = arena_new(r->arena, Binding);
     b->handle = object;
+    b->object = given;
     if (!classify(r, b, object, path) || !known_by_overloads(r, b, object)) return NULL;
     b->stand_in = ufunc && ufunc != object;
     if (b->kind == BIND_FUNCTION) { /* whatever wraps it, the handle is the function */
@@ -831,6 +832,7 @@ static const Binding *resolve_nested(void *user, const Binding *outer, Handle co
     const Binding *b =
         ok ? py_bind(r, function, str_printf(r->arena, STR_FMT "/n", STR_ARG(path_of(r, outer))))
            : NULL;
+    if (b) ((Binding *)b)->object = NULL; /* not what the program makes */
     Py_XDECREF(cells);
     Py_XDECREF(function);
     return b;

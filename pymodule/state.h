@@ -51,7 +51,7 @@ enum { MAX_ARGS = 255, MAX_TUPLE = 1000, MAX_NESTING = 32, MAX_DIMS = 32 };
 /* nitems >= 0: a tuple type (cls: the class of a named tuple, or NULL). KEY_OBJECT: a function, or a member of an
  * enumeration. KEY_MEMBERS: the members of an enumeration. KEY_INSTANCE: instances of a class with @jitclass. KEY_TIME: scalars of
  * a dtype of times, which is `cls`. One item of the class
- * None: an optional, which only fields and elements are. No class and no object is kept: when it dies, its key, the keys of
+ * None: an optional, which only fields and elements are. Items of the class of functions: one of these functions, as an element. No class and no object is kept: when it dies, its key, the keys of
  * tuples that it stands in, and their specialisations go. */
 enum { KEY_OBJECT = -1, KEY_MEMBERS = -2, KEY_INSTANCE = -3, KEY_TIME = -4 };
 typedef struct Compound {

@@ -332,6 +332,13 @@ static bool plan_value(Planner *p, Plan *plan, TypeKey key, const ValueLayout *l
         return plan_shared(p, plan, key, layout);
     if (cls != CLS_COUNT) return plan_object(p, plan, c, cls, layout);
     if (c->cls == (PyObject *)&PyUnicode_Type) return plan_str(p, plan, layout);
+    if (c->cls == (PyObject *)&PyFunction_Type) {
+        plan->op = UB_CHOICE;
+        plan->key = key;
+        plan->state = p->state;
+        plan->to_size = sizeof(int64_t);
+        return layout->size == sizeof(int64_t) || mismatch(key, layout);
+    }
     if (c->cls == (PyObject *)&PySlice_Type) {
         plan->op = UB_SLICE;
         for (int i = 0; i < 3; i++)
@@ -423,6 +430,16 @@ bool py_plan_args(ModState *state, Spec *spec, const ValueLayout *params) {
 }
 
 /* -- unboxing ------------------------------------------------------------------------------------------ */
+
+/* Functions that are gone are not found: another may lie where they lay. */
+static int unbox_choice(const Plan *plan, PyObject *o, int64_t *out) {
+    const Compound *choice = py_compound(plan->state, plan->key);
+    for (int32_t k = 0; choice && !choice->dead && k < choice->nitems; k++) {
+        const Compound *one = py_compound(plan->state, choice->items[k]);
+        if (one && one->cls == o) return *out = k, 1;
+    }
+    return 0;
+}
 
 /* An int that is not small. 0: a uint64 where an int64 was seen before. */
 static int unbox_big_int(const Plan *plan, PyObject *o, char *out) {
@@ -746,6 +763,7 @@ static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loo
         return py_member_number(false, o, (int64_t *)out) ? 1 : -1;
     case UB_SLICE: return unbox_slice(plan, o, (int64_t *)out);
     case UB_TIME: return py_unbox_time(plan->descr, o, (int64_t *)out);
+    case UB_CHOICE: return unbox_choice(plan, o, (int64_t *)out);
     case UB_FUNCTION:
         memset(out, 0, sizeof(int64_t)); /* of a member that is known */
         return o == plan->type;

@@ -242,14 +242,29 @@ static bool visit_branch(Infer *in, Ref ref) {
     return true;
 }
 
-static bool is_returnable(const Type *type) {
+/* A function of the program's, and none that the compiler has made. */
+static bool is_known_function(const Type *type) {
+    BindKind kind = type->kind == TY_OBJECT && type->binding ? type->binding->kind : BIND_MISSING;
+    bool function = kind == BIND_FUNCTION || kind == BIND_LIBRARY || kind == BIND_FOREIGN;
+    return function && type->binding->object;
+}
+
+bool is_returnable(const Type *type) {
     switch (type->kind) {
     case TY_RANGE:
     case TY_ITER:
     case TY_CLOSURE:
     case TY_CELL:
+    case TY_UNKNOWN: return false;
+    case TY_OBJECT: return is_known_function(type);
     case TY_CHOICE:
-    case TY_OBJECT: return false;
+        for (int32_t i = 0; i < type->nitems; i++)
+            if (!is_known_function(type->items[i])) return false;
+        return true;
+    case TY_CLASS: /* one of the user's says what is in it */
+        for (int32_t i = 0; i < type->nparams; i++)
+            if (!type->params[i]->open && !is_returnable(type->params[i])) return false;
+        return true;
     case TY_OPTIONAL: return is_returnable(type->element);
     case TY_TUPLE:
         for (int32_t i = 0; i < type->nitems; i++)

@@ -406,6 +406,7 @@ bool v_callable(const Val *v);
 /* Does it hold a function that may only be called and passed on, since a variable of it is assigned again? Then it is refused to
  * keep it: false, an error. */
 bool type_is_fresh(const Type *type);
+bool is_returnable(const Type *type); /* infer.c: Python can have it */
 bool v_refuse_fresh(Infer *in, const Type *type);
 bool v_function(Infer *in, Ref made, Val *out);
 /* NULL: code did not make it. */

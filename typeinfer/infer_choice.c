@@ -109,7 +109,8 @@ bool choice_holds(const Type *choice, const Type *from) {
         int32_t place = place_in(choice, from->items[k]);
         if (place < 0) return false;
         for (int32_t j = 0; j < k; j++) /* each has a place of its own */
-            if (place_in(choice, from->items[j]) == place) return false;
+            if (has_values(from->items[j]) && place_in(choice, from->items[j]) == place)
+                return false;
     }
     return true;
 }

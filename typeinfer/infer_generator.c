@@ -42,7 +42,8 @@ bool v_yield(Infer *in, Ref ref, Val *out) {
         return ti_fail(in, ref, E0404, "a generator", "in a kernel");
     if (!v_text(in, &v)) return false;
     if (v.f.type->kind == TY_ITER || v.f.type->kind == TY_SLICE || v.f.type->kind == TY_RANGE ||
-        !v_refuse_fresh(in, v.f.type))
+        !v_refuse_fresh(in, v.f.type) ||
+        (inst->serial == 0 && !is_returnable(ti_stored(in->types, v.f.type))))
         return ti_fail(in, ref, E0215, ti_text(in, v.f.type));
     if (in->emit) {
         emit1(in->emit, OP_yield, out->f.type, v_as(in, v, inst->yielded.type));

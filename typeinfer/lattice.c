@@ -123,8 +123,6 @@ static const Type *plain_number(TypeTable *types, JoinRule rule, const Type *t) 
     return type_scalar(types, rule == JOIN_NUMBA ? TY_i64 : TY_wint);
 }
 
-enum { MOST_CHOICES = 16 };
-
 /* One that has taken variables along which are assigned again later is not kept (v_refuse_fresh). */
 static bool is_function(const Type *t) {
     if (t->kind == TY_CLOSURE) return !type_is_fresh(t);

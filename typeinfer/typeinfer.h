@@ -64,6 +64,7 @@ bool type_is_text(const Type *type);
 const Type *ti_stored(TypeTable *types, const Type *type);
 /* What a container holds of a function: one that may be joined by others. */
 const Type *ti_kept_function(TypeTable *types, const Type *type);
+enum { MOST_CHOICES = 16 };
 /* The type of a phi of both; NULL when there is none. */
 const Type *ti_join(TypeTable *types, JoinRule rule, const Type *a, const Type *b);
 

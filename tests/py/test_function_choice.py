@@ -213,11 +213,6 @@ def test_what_has_no_common_type_is_refused():
     with pytest.raises(errors.TypingError, match="different types"):
         njit(f)(True, 1)
 
-    def returned(c):
-        return double if c else square
-    with pytest.raises(errors.TypingError, match="cannot return"):
-        njit(returned)(True)
-
     def number(c):
         g = double if c else 3
         return g(1)

@@ -283,6 +283,137 @@ def test_in_kernels(device):
     assert a.tolist() == [i + 5 if i % 2 else i * 3 for i in range(8)]
 
 
+# -- from Python and back -----------------------------------------------------------------------------------------
+
+
+@njit
+def of_a_list(fs, x):
+    s = 0
+    for f in fs:
+        s = s * 10 + f(x)
+    return s, fs[-1](x), len(fs)
+
+
+@njit
+def of_a_dict(d, x):
+    return [d[k](x) for k in d], [k for k, f in d.items() if f(x) > 3]
+
+
+@njit
+def looked_up(d, k, x):
+    return d[k](x) if k in d else -1
+
+
+@njit
+def of_a_table(table, x):
+    return [(k, f(x)) for k, f in table]
+
+
+@njit
+def changes_a_list(fs, x):
+    fs.append(fs[0])
+    fs[0], fs[1] = fs[1], fs[0]
+    return fs[0](x)
+
+
+@njit
+def changes_a_dict(d, x):
+    d["z"] = d["a"]
+    del d["b"]
+    return d["z"](x)
+
+
+@pytest.mark.parametrize("f, args", [
+    (of_a_list, ([inc, double], 4)), (of_a_list, ([inc, minus, double, abs], -3)), (of_a_list, ([minus], 2.5)), (of_a_list, ((inc, minus), 2)),
+    (of_a_dict, ({"a": inc, "b": double}, 4)), (looked_up, ({"a": inc, "b": double}, "b", 4)),
+    (looked_up, ({1: inc, 2: minus}, 3, 4)), (of_a_table, ([("a", inc), ("b", double), ("c", minus)], 3)),
+    (changes_a_list, ([inc, double], 4)), (changes_a_dict, ({"a": inc, "b": double}, 4))])
+def test_L17_containers_of_functions_are_arguments(f, args):
+    same(f, *args)
+
+
+def test_L17_the_same_functions_in_another_order_are_the_same_type():
+    @njit
+    def f(fs, x):
+        return fs[0](x)
+    assert f([inc, double], 5) == 6 and f([double, inc], 5) == 10 and f([double, inc, inc], 5) == 10
+    assert len(f.signatures) == 1
+    assert f([minus], 5) == 4 and len(f.signatures) == 2
+
+
+def test_MEM_04_functions_that_are_gone_leave_no_specialisation_of_lists():
+    def adder(k):
+        return lambda x: x + k
+
+    @njit
+    def f(fs, x):
+        return fs[0](x) + fs[1](x)
+    for k in range(5):
+        assert f([adder(k), inc], 1) == k + 3
+        assert f({0: adder(k), 1: inc}, 1) == k + 3
+    assert len(f.signatures) == 0
+
+
+@njit
+def returned(n):
+    return inc if n else minus
+
+
+@njit
+def returned_alone():
+    return inc
+
+
+@njit
+def given_back(f):
+    return f
+
+
+@njit
+def returned_in_containers(n):
+    fs = [inc, double, minus, abs]
+    fs.append(operator.neg)
+    return fs, {"a": inc, "b": minus}, (inc, n, minus), [("x", inc)]
+
+
+@njit
+def returned_or_none(n):
+    return inc if n > 0 else None
+
+
+def test_functions_are_results():
+    assert returned(1) is inc and returned(0) is minus and returned_alone() is inc
+    assert given_back(inc) is inc and given_back(minus) is minus
+    fs = [inc, minus]
+    assert given_back(fs) is fs
+    assert returned_in_containers(3) == returned_in_containers.py_func(3)
+    assert returned_or_none(1) is inc and returned_or_none(0) is None
+
+    @njit
+    def each(n):
+        for f in [inc, minus]:
+            yield f
+    assert list(each(1)) == [inc, minus]
+    assert returned(1)(5) == 6 and of_a_list([returned(1), returned(0)], 5) == of_a_list.py_func([inc, minus], 5)
+
+
+def test_containers_of_functions_that_are_refused():
+    @njit
+    def appends(fs):
+        fs.append(minus)
+        return fs[-1](3)
+    assert appends([minus, inc]) == 2
+    with pytest.raises(errors.TypingError, match="all elements of a list are of one type"):
+        appends([inc, double])
+    with pytest.raises(errors.TypingError, match="different types"):
+        of_a_list([inc, 3], 1)
+    with pytest.raises(errors.TypingError, match="lists hold"):
+        of_a_list([functools.partial(operator.add, 3)], 1)
+    with pytest.raises(errors.TypingError, match="different types"):  # at most sixteen
+        of_a_list([lambda x, k=k: x + k for k in range(17)], 3)
+    assert of_a_list([lambda x, k=k: x + k for k in range(16)], 0)[1] == 15
+
+
 # -- programs of chance ------------------------------------------------------------------------------------
 
 
