@@ -343,10 +343,13 @@ typedef struct Artifact {
     const KernelParam *kernel_params;
     int32_t param_bytes;
     int32_t shared_bytes; /* static shared memory (cpu device) */
+    int32_t static_shared, local_bytes,
+        const_bytes; /* of arrays that the code declares; a driver may know better */
     bool uses_dynamic_shared, uses_barriers;
     bool cooperative;    /* the blocks of a launch run at the same time: they wait for each other */
     bool fast_variant;   /* made for FAST_LIMIT: the launch must check */
     int32_t max_threads; /* launch bound; 0: none */
+    uint32_t sanitize;   /* SanitizeBits that the code has calls for */
     int32_t nsites, nraises;
     const CodeSite *sites;
     const RaiseInfo *raises;

@@ -44,6 +44,7 @@ typedef struct CompileOptions {
         status_result; /* ENTRY_DEVICE: Numba's convention, int f(result *, args ...); else C's, result f(args ...) */
     const char *
         name; /* GPUs: of the entry, an identifier; NULL: made of the function's. Outlives the compilation */
+    uint32_t sanitize; /* kernels of the cpu device: SanitizeBits */
     int32_t max_threads, max_registers;
     const char *arch;         /* NVPTX: "sm_90"; CPU: NULL for the host */
     const char *cpu_features; /* NULL: the host's */

@@ -254,6 +254,10 @@ static void code_facts(Codec *c, Artifact *a) {
     code_str(c, &a->entry_name);
     code_i32(c, &a->param_bytes);
     code_i32(c, &a->shared_bytes);
+    code_i32(c, &a->static_shared);
+    code_i32(c, &a->local_bytes);
+    code_i32(c, &a->const_bytes);
+    code_i32(c, (int32_t *)&a->sanitize);
     code_bool(c, &a->uses_dynamic_shared);
     code_bool(c, &a->uses_barriers);
     code_bool(c, &a->cooperative);

@@ -10,6 +10,7 @@
 #include "codegen/product.h"
 #include "codegen/random.h"
 #include "codegen/sort.h"
+#include "codegen/sanitize.h"
 #include "codegen/strings.h"
 #include "codegen/workitem.h"
 #include "frontend/base/os.h"
@@ -184,6 +185,9 @@ const SupportFunction support_functions[] = {
     ROW(quern_run_blocks),
     ROW(quern_sort_pairs),
     ROW(quern_sort_words),
+    ROW(quern_sanitize_access),
+    ROW(quern_sanitize_fence),
+    ROW(quern_sanitize_item),
     ROW(quern_text_digits),
     ROW(quern_text_hash),
     ROW(quern_text_number),

@@ -44,8 +44,9 @@ typedef struct WorkItem {
     int32_t arg;       /* lane or distance of a shuffle */
     uint64_t value[2]; /* the operand, then the result */
     uint32_t thread[3];
-    int32_t status; /* when done */
-    uint64_t unused;
+    int32_t status;      /* when done */
+    uint32_t warp_epoch; /* operations of its warp that it took part in */
+    uint32_t unused;
 } WorkItem;
 
 /* What all work-items of a block share. */

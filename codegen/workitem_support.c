@@ -5,6 +5,7 @@
  * that has not ended stands at one barrier, all go on. When not, nothing can ever move again: an error.
  * Work-items that have ended count as arrived, at barriers and in masks, as on GPUs. */
 #include "codegen/workitem.h"
+#include "codegen/sanitize.h"
 #include "frontend/base/os.h"
 
 #include <string.h>
@@ -27,6 +28,8 @@ typedef struct Run {
     int32_t waiting[WORK_REQUESTS]; /* items by request; warp operations are not counted */
     int32_t until_look;             /* switches before the clock is looked at */
     int64_t next_poll;              /* by that clock */
+    uint32_t epoch, grid_epoch;     /* barriers that the block, and the grid, have passed */
+    uint32_t sanitize;              /* SanitizeBits */
 } Run;
 
 /* -- coroutines ------------------------------------------------------------------------------- */
@@ -133,6 +136,7 @@ static void answer(WorkItem *lanes, uint32_t group) {
     for (int k = 0; k < WORK_LANES; k++) {
         if (!(group & bit(k))) continue;
         lanes[k].request = WORK_READY;
+        lanes[k].warp_epoch++;
         if (!shuffles) lanes[k].value[0] = op == WORK_MATCH_ANY ? common_result(&o, op, k) : result;
         if (op == WORK_MATCH_ALL) lanes[k].value[1] = result != 0;
     }
@@ -208,6 +212,26 @@ static void name_item(Run *r, const WorkItem *item) {
     memcpy(r->ctx->thread, item->thread, sizeof r->ctx->thread);
 }
 
+static void tell_item(const Run *r, const WorkItem *item) {
+    const uint32_t *block = r->block.block, *thread = item->thread;
+    quern_sanitize_item(block[0], block[1], block[2], thread[0], thread[1], thread[2]);
+    sanitizer_epoch(r->grid_epoch, r->epoch, item->warp_epoch);
+}
+
+/* All live items wait at a barrier: is it one? */
+static void tell_barrier(const Run *r, WorkRequest barrier) {
+    const WorkItem *first = NULL;
+    for (int32_t i = 0; i < r->n; i++) {
+        const WorkItem *item = &r->items[i];
+        if (item->request != (uint32_t)barrier) continue;
+        if (!first) first = item;
+        if (item->site == first->site) continue;
+        tell_item(r, item);
+        sanitizer_divergent(item->site, item->thread, first->site, first->thread);
+        return;
+    }
+}
+
 /* Runs the lanes whose request is `ready`, and whoever they let go on, until nobody of the warp moves. */
 static int32_t run_warp(Run *r, WorkItem *lanes, int n, WorkRequest ready, bool first) {
     bool warp_operation;
@@ -216,6 +240,7 @@ static int32_t run_warp(Run *r, WorkItem *lanes, int n, WorkRequest ready, bool 
         for (int k = 0; k < n; k++) {
             WorkItem *item = &lanes[k];
             if (item->request == ready) {
+                if (QN_UNLIKELY(r->sanitize)) tell_item(r, item);
                 if (first)
                     r->start(r->ctx, r->args, &r->block, item);
                 else
@@ -287,6 +312,8 @@ static WorkRequest run_on(Run *r, WorkRequest from, bool first, int32_t *status)
     while (*status == CALL_OK) {
         int32_t live = r->n - r->waiting[WORK_DONE];
         WorkRequest barrier = common_barrier(r, live);
+        if (r->sanitize & SANITIZE_BARRIER && barrier > WORK_DONE) tell_barrier(r, barrier);
+        r->epoch++;
         if (barrier == WORK_DONE || barrier == WORK_BARRIER_GRID) return barrier;
         if (barrier == WORK_READY) *status = deadlock(r, live);
         if (barrier == WORK_READY) break;
@@ -299,8 +326,11 @@ static WorkRequest run_on(Run *r, WorkRequest from, bool first, int32_t *status)
 
 static WorkRequest begin_block(Run *r, int32_t *status) {
     memset(r->waiting, 0, sizeof r->waiting);
-    for (int32_t i = 0; i < r->n; i++)
+    r->epoch = 0;
+    for (int32_t i = 0; i < r->n; i++) {
         r->items[i].request = WORK_READY;
+        r->items[i].warp_epoch = 0;
+    }
     return run_on(r, WORK_READY, true, status);
 }
 
@@ -387,6 +417,7 @@ static int32_t run_to_barrier(Run *runs, int64_t n, bool first, bool *more) {
     for (int64_t i = 0; i < n && status == CALL_OK; i++) {
         Run *r = &runs[i];
         r->waiting[WORK_BARRIER_GRID] = 0;
+        r->grid_epoch += !first;
         WorkRequest at =
             first ? begin_block(r, &status) : run_on(r, WORK_BARRIER_GRID, false, &status);
         ended += at == WORK_DONE;
@@ -426,6 +457,7 @@ static int32_t run_together(const Run *shape, int64_t n) {
 int32_t quern_run_blocks(CallContext *ctx, void **args, KernelGrid *grid, WorkStart start) {
     int64_t n = (int64_t)grid->block[0] * grid->block[1] * grid->block[2];
     Run r = {.ctx = ctx, .args = args, .grid = grid, .start = start, .n = (int32_t)n};
+    r.sanitize = sanitizer_active();
     int32_t status = CALL_OK;
     if (n == 0 || grid->first >= grid->last) return CALL_OK;
     r.until_look = LOOK_EVERY;

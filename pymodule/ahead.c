@@ -30,6 +30,7 @@ PyObject *py_compile_kernel(PyObject *module, PyObject *args) {
         return NULL;
     if (!PyDict_Check(options)) return PyErr_SetString(PyExc_TypeError, "a dict is expected"), NULL;
     if (!py_options(options, &q.options)) return NULL;
+    q.options.sanitize = 0; /* of the cpu device */
     q.options.entry = device ? ENTRY_DEVICE : ENTRY_KERNEL;
     q.options.infer.kernel = !device;
     q.options.name = name;

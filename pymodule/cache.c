@@ -164,6 +164,7 @@ static void hash_options(Hasher *h, const CompileOptions *o) {
                                o->no_fma,
                                o->no_vector_math,
                                o->general_variant,
+                               o->sanitize,
                                (uint64_t)o->max_threads,
                                (uint64_t)o->max_registers};
     for (int k = 0; k < countof(fields); k++)

@@ -813,6 +813,7 @@ static const OptionRow option_rows[] = {
     OPTION("all_params", all_params, 'b'),
     OPTION("status_result", status_result, 'b'),
     OPTION("no_vector_math", no_vector_math, 'b'),
+    OPTION("sanitize", sanitize, 'u'),
     OPTION("max_threads", max_threads, 'i'),
     OPTION("max_registers", max_registers, 'i'),
 };

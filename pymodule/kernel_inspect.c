@@ -53,7 +53,12 @@ PyObject *py_kernel_info(PyObject *self, PyObject *index) {
     RtDevice *device = py_current_device(core->state, ((Kernel *)self)->wanted);
     RtKernel *kernel = device ? py_kernel_loaded(core, spec, device) : NULL;
     if (!kernel) return py_spec_release(spec), NULL;
-    const RtKernelInfo *info = rt_kernel_info(kernel);
+    RtKernelInfo told = *rt_kernel_info(kernel), *info = &told;
+    if (rt_info(device)->kind == RT_CPU) { /* nobody but the code knows */
+        told.shared_bytes = spec->artifact->static_shared;
+        told.local_bytes = spec->artifact->local_bytes;
+        told.const_bytes = spec->artifact->const_bytes;
+    }
     PyObject *facts = Py_BuildValue(
         "{s:i,s:i,s:i,s:i,s:i,s:i,s:i}", "max_threads", (int)info->max_threads, "registers",
         (int)info->registers, "shared_bytes", (int)info->shared_bytes, "local_bytes",

@@ -160,6 +160,7 @@ struct Cg {
     Vec(Value) vector_functions; /* declarations the vectoriser may use */
     Vec(KernelParam) kernel_params;
     int32_t param_bytes, shared_bytes;
+    int32_t static_shared, local_bytes, const_bytes; /* what the arrays of a kernel come to */
     bool uses_dynamic_shared, uses_barriers, cooperative;
     Str text_llvm, text_asm;
     int64_t ns_llvm, ns_link;
@@ -347,6 +348,8 @@ void cg_lower_count(Cg *cg, Ref ref, const char *function);
 /* quern_retain or quern_release of every owner in the value. */
 void cg_count_owners(Cg *cg, const Type *type, Value *leaves, const char *function);
 void cg_lower_static_array(Cg *cg, Ref ref);
+/* QUERN_SANITIZE: the current instruction is about to access an element there (SanitizeAccess). */
+void cg_tell_access(Cg *cg, const ArrayLeaves *array, Value address, int access);
 void cg_lower_dynamic_shared(Cg *cg, Ref ref);
 void cg_lower_atomic(Cg *cg, Ref ref);
 void cg_lower_print(Cg *cg, Ref ref); /* cg_print.c */

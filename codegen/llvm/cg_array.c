@@ -3,6 +3,7 @@
  * Addresses may be computed with no-wrap flags: typed IR promises that indices are in bounds, and an
  * array in memory is smaller than 2^63 bytes. */
 #include "codegen/llvm/cg.h"
+#include "codegen/sanitize.h"
 #include <stdio.h>
 
 void cg_array_open(Cg *cg, const Type *type, Value *leaves, ArrayLeaves *out) {
@@ -242,6 +243,7 @@ void cg_lower_load(Cg *cg, Ref ref) {
     }
     Value *out = cg_new_leaves(cg, array.type->element);
     Value inside, address = safe_address(cg, &array, indices, &inside);
+    cg_tell_access(cg, &array, address, ACCESS_READ);
     cg->access = cg->elements;
     cg_load_scalar(cg, array.type->element->kind, address, cg_array_align(array.type), out);
     cg->access = NULL;
@@ -261,6 +263,7 @@ void cg_lower_store(Cg *cg, Ref ref) {
         return;
     }
     Value address = cg_safe_address(cg, &array, indices);
+    cg_tell_access(cg, &array, address, ACCESS_WRITE);
     if (array.type->element->kind == TY_RECORD) {
         Value stored = LLVMBuildStore(cg->b, cg_leaf(cg, value), address);
         LLVMSetAlignment(stored, cg_array_align(array.type));
@@ -443,6 +446,7 @@ static Value frozen_global(Cg *cg, const FrozenArray *frozen) {
     LLVMSetLinkage(global, LLVMInternalLinkage);
     LLVMSetGlobalConstant(global, true);
     LLVMSetAlignment(global, 64);
+    cg->const_bytes += (int32_t)frozen->nbytes;
     map_put(&cg->frozen, map_key(frozen))->ptr = global;
     return global;
 }

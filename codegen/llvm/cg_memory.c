@@ -1,6 +1,7 @@
 /* cg_memory.c - memory that compiled code makes: allocated arrays and their counts, shared and local
  * arrays of kernels, and atomic operations. */
 #include "codegen/llvm/cg.h"
+#include "codegen/sanitize.h"
 #include "codegen/support.h"
 #include <stdio.h>
 
@@ -78,6 +79,15 @@ void cg_lower_count(Cg *cg, Ref ref, const char *function) {
     cg_count_owners(cg, cg_type(cg, of), cg_leaves(cg, of), function);
 }
 
+/* -- what the sanitizer is told ----------------------------------------------------------------- */
+
+void cg_tell_access(Cg *cg, const ArrayLeaves *array, Value address, int access) {
+    if (!cg->options->sanitize || array->type->space == SPACE_LOCAL) return;
+    Value args[] = {address, cg_int(cg->i32, type_size(array->type->element)),
+                    cg_int(cg->i32, access), cg_int(cg->i32, cg_site(cg))};
+    cg_call_extern(cg, "quern_sanitize_access", cg->void_, args, 4);
+}
+
 /* -- arrays of kernels ------------------------------------------------------------------------ */
 
 static int64_t shape_of(Cg *cg, Ref ref, ArrayLeaves *array) {
@@ -104,8 +114,10 @@ void cg_lower_static_array(Cg *cg, Ref ref) {
     unsigned space = cg_space(cg, (Space)array.type->space);
     if (array.type->space == SPACE_SHARED) {
         array.data = cg->target->shared_static(cg, bytes, 16);
+        cg->static_shared += (int32_t)bytes;
     } else {
         array.data = cg_alloca(cg, LLVMArrayType2(cg->i8, (uint64_t)bytes), "local");
+        cg->local_bytes += (int32_t)bytes;
         LLVMSetAlignment(array.data, 16);
         if (space) array.data = LLVMBuildAddrSpaceCast(cg->b, array.data, cg->ptr[space], "");
     }
@@ -278,6 +290,7 @@ void cg_lower_atomic(Cg *cg, Ref ref) {
         return;
     }
     a.address = cg_safe_address(cg, &array, indices);
+    cg_tell_access(cg, &array, a.address, ACCESS_ATOMIC);
     Value *out = cg_new_leaves(cg, a.element), done;
     bool minmax =
         a.op == ATOMIC_max || a.op == ATOMIC_min || a.op == ATOMIC_nanmax || a.op == ATOMIC_nanmin;

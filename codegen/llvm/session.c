@@ -38,6 +38,10 @@ static void finish(Artifact *artifact, const Cg *cg, int64_t ns) {
     artifact->naddresses = cg->addresses.len;
     artifact->param_bytes = cg->param_bytes;
     artifact->shared_bytes = cg->shared_bytes;
+    artifact->static_shared = cg->static_shared;
+    artifact->local_bytes = cg->local_bytes;
+    artifact->const_bytes = cg->const_bytes;
+    artifact->sanitize = cg->options->sanitize;
     artifact->uses_dynamic_shared = cg->uses_dynamic_shared;
     artifact->uses_barriers = cg->uses_barriers;
     artifact->cooperative = cg->cooperative;

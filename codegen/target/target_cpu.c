@@ -100,6 +100,8 @@ static bool generate(Cg *cg, int gen, struct LibCall *call) {
     case GEN_fence_block:
     case GEN_fence_device:
     case GEN_fence_system:
+        if (cg->options->sanitize && gen != GEN_fence_block)
+            cg_call_extern(cg, "quern_sanitize_fence", cg->void_, NULL, 0);
         LLVMBuildFence(cg->b, LLVMAtomicOrderingSequentiallyConsistent, false, "");
         return true;
     case GEN_nanosleep: return true;
@@ -169,6 +171,10 @@ static void name_item(Cg *cg, Value ctx, Value *values) {
 }
 
 static void call_item(Cg *cg, Value ctx, Value *values, Value *args) {
+    Value *block = values + GRID_BLOCK * 3, *thread = values + GRID_THREAD * 3;
+    Value who[] = {block[0], block[1], block[2], thread[0], thread[1], thread[2]};
+    if (cg->options->sanitize)
+        cg_call_extern(cg, "quern_sanitize_item", cg->void_, who, countof(who));
     Value status = cg_call_sig(cg, &cg->sigs[0], ctx, values, args, NULL);
     if (!status) return;
     BB bad = cg_block(cg, "failed"), good = cg_block(cg, "fine");

@@ -17,6 +17,9 @@ _JIT_OPTIONS = {
 }
 
 
+_SANITIZE = {"race": 1, "uninit": 2, "barrier": 4}  # SanitizeBits
+
+
 def _check_carveout(value):
     """The share of a multiprocessor's fast memory that is shared memory: a name, or percent."""
     if value is None or isinstance(value, str) and value.lower() in ("default", "maxshared", "maxl1"):
@@ -39,8 +42,13 @@ def compile_options(options, name="cuda.jit"):
         result["link"] = as_list(options["link"])
     result["error_numpy"] = not result["debug"] or options.get("_ufunc", False)
     result["fast_division"] = bool(result["fastmath"])
-    result["no_boundscheck"] = not (options.get("boundscheck") or result["debug"])
+    sanitized = config.SANITIZE
+    for word in sanitized:
+        if word != "bounds" and word not in _SANITIZE:
+            raise ValueError(f"QUERN_SANITIZE knows no {word!r}: it is a list of bounds, race, uninit, barrier")
+    result["no_boundscheck"] = not (options.get("boundscheck") or result["debug"] or "bounds" in sanitized)
     result["no_fma"] = not options.get("fma", True)
+    result["sanitize"] = sum(_SANITIZE.get(word, 0) for word in sanitized)
     result["max_registers"] = _decorators._whole("max_registers", options.get("max_registers") or 0, 0, 255)
     bounds = options.get("launch_bounds")
     if isinstance(bounds, (tuple, list)):

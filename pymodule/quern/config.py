@@ -22,6 +22,10 @@ def _words(text):
     return text.split()
 
 
+def _list(text):
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
 def _version(text):
     major, minor = text.split(".")
     return int(major), int(minor)
@@ -42,6 +46,7 @@ _SETTINGS = {
     "NUM_THREADS": (_number, None),  # also seen as NUMBA_NUM_THREADS
     "CACHE_DIR": (str, ""),
     "ENABLE_CUDASIM": (_flag, False),
+    "SANITIZE": (_list, ()),  # bounds, race, uninit, barrier: what kernels are watched for
     "DISABLE_CUDA": (_flag, False),
     # read and written by programs; without a meaning here
     "THREADING_LAYER": (str, "default"), "THREADING_LAYER_PRIORITY": (_words, ["tbb", "omp", "workqueue"]),

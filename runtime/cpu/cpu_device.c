@@ -1,6 +1,7 @@
 /* cpu_device.c - the cpu device: kernels are native code, their blocks are spread over the thread pool, and
  * device memory is host memory. Everything is done when a call returns, so streams have nothing to order and
  * events are time stamps. Limits are those of a common GPU, so that a program that runs here runs there. */
+#include "codegen/sanitize.h"
 #include "runtime/cpu/pool.h"
 
 #include <stdio.h>
@@ -138,7 +139,15 @@ typedef struct CpuLaunch {
     KernelEntry entry;
     const DeviceLaunch *launch;
     size_t shared_bytes;
+    Sanitizer *sanitizer; /* NULL: the code has no calls of it */
 } CpuLaunch;
+
+static int no_memory(CallContext *ctx, size_t bytes) {
+    ctx->exception = -1 - GUARD_memory;
+    ctx->site = -1;
+    ctx->args[0] = (int64_t)bytes;
+    return CALL_EXCEPTION;
+}
 
 /* One chunk of blocks on one thread. */
 static int run_blocks(CallContext *ctx, int64_t first, int64_t last, void *user) {
@@ -147,12 +156,7 @@ static int run_blocks(CallContext *ctx, int64_t first, int64_t last, void *user)
     int64_t stride = ((int64_t)c->shared_bytes + 127) / 128 * 128;
     size_t shared = l->together ? (size_t)(stride * (last - first)) : c->shared_bytes;
     Scratch *scratch = cpu_scratch_take(shared);
-    if (!scratch) {
-        ctx->exception = -1 - GUARD_memory;
-        ctx->site = -1;
-        ctx->args[0] = (int64_t)shared;
-        return CALL_EXCEPTION;
-    }
+    if (!scratch) return no_memory(ctx, shared);
     KernelGrid grid = {.first = (uint64_t)first,
                        .last = (uint64_t)last,
                        .shared = cpu_scratch_shared(scratch),
@@ -165,7 +169,12 @@ static int run_blocks(CallContext *ctx, int64_t first, int64_t last, void *user)
     memcpy(grid.grid, l->grid, sizeof grid.grid);
     memcpy(grid.block, l->block, sizeof grid.block);
     ctx->has_item = 0;
+    if (c->sanitizer && !sanitizer_enter(c->sanitizer, &grid, (int64_t)shared)) {
+        cpu_scratch_give(scratch);
+        return no_memory(ctx, shared);
+    }
     int status = c->entry(ctx, l->args, &grid);
+    if (c->sanitizer) sanitizer_leave();
     cpu_scratch_give(scratch);
     return status;
 }
@@ -191,10 +200,16 @@ static bool cpu_launch(RtKernel *kernel, RtStream *stream, const DeviceLaunch *l
     int64_t blocks = (int64_t)l->grid[0] * l->grid[1] * l->grid[2];
     CallContext raised;
     memset(&raised, 0, sizeof raised);
+    uint32_t sanitize = kernel->artifact->sanitize;
+    if (sanitize && !(c.sanitizer = sanitizer_open(sanitize)))
+        return rt_fail(err, RT_MEMORY_ERROR, "no memory for QUERN_SANITIZE");
     atomic_fetch_add(&running, 1);
     int status = l->together ? cpu_parallel(l->ctx, &raised, 1, 0, run_together, &c)
                              : cpu_parallel(l->ctx, &raised, blocks, 0, run_blocks, &c);
     atomic_fetch_sub(&running, 1);
+    if (c.sanitizer && status == CALL_OK && sanitizer_found(c.sanitizer, kernel->artifact, &raised))
+        status = CALL_EXCEPTION;
+    sanitizer_close(c.sanitizer);
     if (status == CALL_OK) return true;
     if (status == CALL_PENDING)
         return rt_fail(err, RT_PENDING, "kernel %s was interrupted", kernel->name);
