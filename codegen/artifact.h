@@ -245,6 +245,18 @@ typedef struct KernelGrid {
 } KernelGrid;
 typedef int (*KernelEntry)(CallContext *ctx, void **args, KernelGrid *grid);
 
+/* Who watches the accesses of a launch on the cpu device (codegen/sanitize.h). */
+struct Artifact;
+typedef struct LaunchWatch {
+    void *(*open)(uint32_t bits); /* for one launch; NULL: no memory */
+    void (*close)(void *watcher);
+    /* This thread runs blocks of the launch, with shared memory at grid->shared, from here to `leave`. false: no memory. */
+    bool (*enter)(void *watcher, const KernelGrid *grid, int64_t shared_bytes);
+    void (*leave)(void);
+    /* Was something found? Then *raised says what, as an exception of the kernel. */
+    bool (*found)(const void *watcher, const struct Artifact *artifact, CallContext *raised);
+} LaunchWatch;
+
 /* A GPU kernel that can raise (debug, boundscheck) has a zeroed global `quern_mailbox` of this layout in its
  * device module. The first thread to raise claims `state` by an atomic exchange 0 -> 1 and fills in the rest;
  * the next synchronisation reads it and clears it. There is no trap and no exit before a barrier: a thread
@@ -350,6 +362,7 @@ typedef struct Artifact {
     bool fast_variant;   /* made for FAST_LIMIT: the launch must check */
     int32_t max_threads; /* launch bound; 0: none */
     uint32_t sanitize;   /* SanitizeBits that the code has calls for */
+    const struct LaunchWatch *watch; /* with these bits; else NULL */
     int32_t nsites, nraises;
     const CodeSite *sites;
     const RaiseInfo *raises;

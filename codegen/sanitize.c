@@ -38,13 +38,13 @@ typedef struct Finding {
     Party here, other;
 } Finding;
 
-struct Sanitizer {
+typedef struct Sanitizer { /* of one launch; used by all its threads at once */
     uint32_t bits;
     atomic_bool found, fenced;
     uint32_t grid_dim[3], block_dim[3];
     Finding finding; /* written by who sets `found` */
     Stripe stripes[STRIPES];
-};
+} Sanitizer;
 
 /* What one thread of the runtime works on. */
 static _Thread_local struct {
@@ -101,7 +101,7 @@ static void empty(Table *t) {
 
 /* -- the launch ------------------------------------------------------------------------------------ */
 
-Sanitizer *sanitizer_open(uint32_t bits) {
+static void *open_launch(uint32_t bits) {
     Sanitizer *s = calloc(1, sizeof *s);
     if (!s) return NULL;
     s->bits = bits;
@@ -110,7 +110,8 @@ Sanitizer *sanitizer_open(uint32_t bits) {
     return s;
 }
 
-void sanitizer_close(Sanitizer *s) {
+static void close_launch(void *watcher) {
+    Sanitizer *s = watcher;
     for (int i = 0; s && i < STRIPES; i++) {
         pthread_mutex_destroy(&s->stripes[i].lock);
         free(s->stripes[i].table.cells);
@@ -118,7 +119,8 @@ void sanitizer_close(Sanitizer *s) {
     free(s);
 }
 
-bool sanitizer_enter(Sanitizer *s, const KernelGrid *grid, int64_t shared_bytes) {
+static bool enter(void *watcher, const KernelGrid *grid, int64_t shared_bytes) {
+    Sanitizer *s = watcher;
     memset(&now, 0, sizeof now);
     if (shared_bytes && !(now.written = calloc(1, (size_t)shared_bytes))) return false;
     memcpy(s->grid_dim, grid->grid, sizeof s->grid_dim); /* the same by all threads */
@@ -131,7 +133,7 @@ bool sanitizer_enter(Sanitizer *s, const KernelGrid *grid, int64_t shared_bytes)
     return true;
 }
 
-void sanitizer_leave(void) {
+static void leave(void) {
     free(now.written);
     free(now.table.cells);
     memset(&now, 0, sizeof now);
@@ -152,7 +154,8 @@ static void coordinates(uint64_t linear, const uint32_t *dim, uint32_t *out) {
     out[2] = (uint32_t)(linear / dim[0] / dim[1]);
 }
 
-bool sanitizer_found(const Sanitizer *s, const Artifact *artifact, CallContext *raised) {
+static bool found(const void *watcher, const Artifact *artifact, CallContext *raised) {
+    const Sanitizer *s = watcher;
     if (!atomic_load(&s->found)) return false;
     const Finding *f = &s->finding;
     uint32_t block[3], thread[3];
@@ -171,6 +174,8 @@ bool sanitizer_found(const Sanitizer *s, const Artifact *artifact, CallContext *
     coordinates(f->here.thread, s->block_dim, raised->thread);
     return true;
 }
+
+const LaunchWatch sanitizer_watch = {open_launch, close_launch, enter, leave, found};
 
 /* -- where the thread is --------------------------------------------------------------------------- */
 

@@ -10,22 +10,14 @@
 enum SanitizeBits { SANITIZE_RACE = 1, SANITIZE_UNINIT = 2, SANITIZE_BARRIER = 4 };
 enum SanitizeAccess { ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC };
 
-typedef struct Sanitizer Sanitizer; /* of one launch; used by all its threads at once */
-/* NULL: no memory. */
-Sanitizer *sanitizer_open(uint32_t bits);
-void sanitizer_close(Sanitizer *s);
-/* This thread runs blocks of the launch, whose shared memory is at grid->shared, from here to sanitizer_leave. false: no memory. */
-bool sanitizer_enter(Sanitizer *s, const KernelGrid *grid, int64_t shared_bytes);
-void sanitizer_leave(void);
+extern const LaunchWatch sanitizer_watch;
 /* The threads of a block wait at two barriers, at these sites. */
 void sanitizer_divergent(int32_t site, const uint32_t *thread, int32_t other_site,
                          const uint32_t *other_thread);
 /* Which barriers order the accesses to come: of the grid, of the block, operations of the warp that the item took part in. */
 void sanitizer_epoch(uint32_t grid, uint32_t block, uint32_t warp);
-/* Is this thread between sanitizer_enter and sanitizer_leave? With these bits. */
+/* Is this thread between enter and leave of a launch? With these bits. */
 uint32_t sanitizer_active(void);
-/* Was something found? Then *raised says what, as an exception of the kernel. */
-bool sanitizer_found(const Sanitizer *s, const Artifact *artifact, CallContext *raised);
 
 /* Called by generated code, the first by the scheduler of work-items, too. */
 void quern_sanitize_item(uint32_t block_x, uint32_t block_y, uint32_t block_z, uint32_t thread_x,

@@ -2,6 +2,7 @@
 #include "codegen/store.h"
 #include "codegen/host_code.h"
 #include "codegen/objects.h"
+#include "codegen/sanitize.h"
 #include "codegen/strings.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -258,6 +259,7 @@ static void code_facts(Codec *c, Artifact *a) {
     code_i32(c, &a->local_bytes);
     code_i32(c, &a->const_bytes);
     code_i32(c, (int32_t *)&a->sanitize);
+    a->watch = a->sanitize ? &sanitizer_watch : NULL;
     code_bool(c, &a->uses_dynamic_shared);
     code_bool(c, &a->uses_barriers);
     code_bool(c, &a->cooperative);

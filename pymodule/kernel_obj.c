@@ -88,7 +88,7 @@ static JitCore *make_core(Kernel *k, const RtDeviceInfo *info) {
     options.entry = ENTRY_KERNEL;
     options.infer.kernel = true;
     options.infer.target = py_target_of(info->kind);
-    if (options.infer.target != TARGET_CPU) options.sanitize = 0;
+    if (!target_is_host(options.infer.target)) options.sanitize = 0;
     if (!k->arch[at][0]) memcpy(k->arch[at], info->arch, sizeof info->arch);
     options.arch = info->arch[0] ? k->arch[at] : NULL;
     QN_LOCK(&k->lock);

@@ -1,7 +1,6 @@
 /* cpu_device.c - the cpu device: kernels are native code, their blocks are spread over the thread pool, and
  * device memory is host memory. Everything is done when a call returns, so streams have nothing to order and
  * events are time stamps. Limits are those of a common GPU, so that a program that runs here runs there. */
-#include "codegen/sanitize.h"
 #include "runtime/cpu/pool.h"
 
 #include <stdio.h>
@@ -139,7 +138,8 @@ typedef struct CpuLaunch {
     KernelEntry entry;
     const DeviceLaunch *launch;
     size_t shared_bytes;
-    Sanitizer *sanitizer; /* NULL: the code has no calls of it */
+    const LaunchWatch *watch; /* NULL: nobody watches */
+    void *watcher;
 } CpuLaunch;
 
 static int no_memory(CallContext *ctx, size_t bytes) {
@@ -169,12 +169,12 @@ static int run_blocks(CallContext *ctx, int64_t first, int64_t last, void *user)
     memcpy(grid.grid, l->grid, sizeof grid.grid);
     memcpy(grid.block, l->block, sizeof grid.block);
     ctx->has_item = 0;
-    if (c->sanitizer && !sanitizer_enter(c->sanitizer, &grid, (int64_t)shared)) {
+    if (c->watch && !c->watch->enter(c->watcher, &grid, (int64_t)shared)) {
         cpu_scratch_give(scratch);
         return no_memory(ctx, shared);
     }
     int status = c->entry(ctx, l->args, &grid);
-    if (c->sanitizer) sanitizer_leave();
+    if (c->watch) c->watch->leave();
     cpu_scratch_give(scratch);
     return status;
 }
@@ -200,16 +200,16 @@ static bool cpu_launch(RtKernel *kernel, RtStream *stream, const DeviceLaunch *l
     int64_t blocks = (int64_t)l->grid[0] * l->grid[1] * l->grid[2];
     CallContext raised;
     memset(&raised, 0, sizeof raised);
-    uint32_t sanitize = kernel->artifact->sanitize;
-    if (sanitize && !(c.sanitizer = sanitizer_open(sanitize)))
+    c.watch = kernel->artifact->watch;
+    if (c.watch && !(c.watcher = c.watch->open(kernel->artifact->sanitize)))
         return rt_fail(err, RT_MEMORY_ERROR, "no memory for QUERN_SANITIZE");
     atomic_fetch_add(&running, 1);
     int status = l->together ? cpu_parallel(l->ctx, &raised, 1, 0, run_together, &c)
                              : cpu_parallel(l->ctx, &raised, blocks, 0, run_blocks, &c);
     atomic_fetch_sub(&running, 1);
-    if (c.sanitizer && status == CALL_OK && sanitizer_found(c.sanitizer, kernel->artifact, &raised))
+    if (c.watch && status == CALL_OK && c.watch->found(c.watcher, kernel->artifact, &raised))
         status = CALL_EXCEPTION;
-    sanitizer_close(c.sanitizer);
+    if (c.watch) c.watch->close(c.watcher);
     if (status == CALL_OK) return true;
     if (status == CALL_PENDING)
         return rt_fail(err, RT_PENDING, "kernel %s was interrupted", kernel->name);
