@@ -6,6 +6,7 @@
 #include "codegen/abi.h"
 #include "codegen/lower.h"
 #include "codegen/opt/pass.h"
+#include "codegen/sanitize.h"
 #include "codegen/target.h"
 #include "codegen/worker.h"
 #include "frontend/base/os.h"
@@ -94,6 +95,7 @@ static void describe(Compilation *c, Artifact *artifact) {
     Arena *arena = &artifact->arena;
     const Func *entry = c->module->funcs.items[0];
     artifact->target = c->options.infer.target;
+    artifact->watch = c->options.sanitize ? &sanitizer_watch : NULL;
     artifact->name = lower_keep(artifact, entry->user_name.bytes ? entry->user_name : entry->name);
     artifact->nparams = entry->nparams;
     ValueLayout *params = arena_array(arena, ValueLayout, entry->nparams + 1);

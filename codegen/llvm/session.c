@@ -1,7 +1,6 @@
 /* session.c - one job of the code-generation worker: lower, admit, optimise, emit, and fill in what the
  * artifact needs to know of it. */
 #include "codegen/llvm/cg.h"
-#include "codegen/sanitize.h"
 #include "codegen/lower.h"
 #include "frontend/base/os.h"
 #include <stdlib.h>
@@ -43,7 +42,6 @@ static void finish(Artifact *artifact, const Cg *cg, int64_t ns) {
     artifact->local_bytes = cg->local_bytes;
     artifact->const_bytes = cg->const_bytes;
     artifact->sanitize = cg->options->sanitize;
-    artifact->watch = artifact->sanitize ? &sanitizer_watch : NULL;
     artifact->uses_dynamic_shared = cg->uses_dynamic_shared;
     artifact->uses_barriers = cg->uses_barriers;
     artifact->cooperative = cg->cooperative;
