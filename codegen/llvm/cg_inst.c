@@ -338,21 +338,51 @@ static void mark_loop(Cg *cg, Value branch, LLVMMetadataRef *parts, size_t n) {
                     LLVMMetadataAsValue(cg->context, node));
 }
 
+/* Does the loop add floats in their order, and do little else? LLVM may make vectors of what is added (emit.c): that pays for
+ * divisions and functions; for what is only loaded and multiplied it takes longer, above all where elements are far apart. */
+static bool adds_cheaply(const CgFunc *f, const Loop *loop) {
+    const Func *ir = f->ir;
+    bool adds = false;
+    for (int32_t i = 0; i < loop->blocks.len; i++) {
+        const Block *block = &ir->blocks.items[loop->blocks.items[i]];
+        for (int32_t k = 0; k < block->insts.len; k++) {
+            const Inst *inst = ir_inst(ir, block->insts.items[k]);
+            bool is_float =
+                inst->type && (type_is_float(inst->type) || type_is_complex(inst->type));
+            bool is_dear = is_float && (inst->op == OP_div || inst->op == OP_pow ||
+                                        inst->op == OP_floordiv || inst->op == OP_mod);
+            if (is_dear || inst->op == OP_lib || inst->op == OP_call) return false;
+            adds |= is_float && inst->op == OP_phi && inst->block == loop->header;
+        }
+    }
+    return adds;
+}
+
+static bool is_innermost(const Cfg *cfg, int32_t loop) {
+    for (int32_t i = loop + 1; i < cfg->loops.len; i++)
+        if (cfg->loops.items[i].parent == loop) return false;
+    return true;
+}
+
 /* The checked copy of a loop is neither vectorised nor unrolled: that would be compile time for code that
  * is about to raise. Loops over elements are vectorised; what cannot be is not unrolled either, nor are the loops around them
  * and what remains of the elements. */
 static void lower_jump(Cg *cg, Ref ref) {
     CgFunc *f = cg->f;
     const Inst *inst = ir_inst(f->ir, ref);
-    int32_t to = inst->target[0];
+    int32_t to = inst->target[0], loop = f->cfg.loop_of[to];
     f->edges[f->block * CG_SLOTS] = LLVMGetInsertBlock(cg->b);
     Value branch = LLVMBuildBr(cg->b, f->heads[to]);
+    if (!cfg_dominates(&f->cfg, to, f->block)) return;
+    LLVMMetadataRef parts[4] = {NULL};
+    size_t n = 1;
     bool cold = f->ir->blocks.items[to].cold;
-    if ((!cold && inst->sub != FLAG_ROLLED) || !cfg_dominates(&f->cfg, to, f->block)) return;
-    LLVMMetadataRef parts[] = {NULL, loop_hint(cg, "llvm.loop.unroll.disable"),
-                               loop_hint(cg, "llvm.loop.vectorize.enable"),
-                               loop_hint(cg, "llvm.loop.distribute.enable")};
-    mark_loop(cg, branch, parts, cold ? countof(parts) : 2);
+    if (cold || inst->sub == FLAG_ROLLED) parts[n++] = loop_hint(cg, "llvm.loop.unroll.disable");
+    if (cold) parts[n++] = loop_hint(cg, "llvm.loop.distribute.enable");
+    if (cold || (loop >= 0 && !cg->options->fastmath && is_innermost(&f->cfg, loop) &&
+                 adds_cheaply(f, &f->cfg.loops.items[loop])))
+        parts[n++] = loop_hint(cg, "llvm.loop.vectorize.enable");
+    if (n > 1) mark_loop(cg, branch, parts, n);
 }
 
 static void lower_branch(Cg *cg, Ref ref) {

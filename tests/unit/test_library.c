@@ -34,7 +34,7 @@ static bool makes_container(const LibRow *row) {
     return false;
 }
 
-/* Generators belong to threads of the host. */
+/* Generators of random numbers belong to threads of the host, and its processor sorts. */
 static bool is_host_code(const LibRow *row) {
     return strncmp(row->name, "primitive.random_", 17) == 0 ||
            strncmp(row->name, "primitive.sort_", 15) == 0;
