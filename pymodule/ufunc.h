@@ -21,7 +21,7 @@ typedef struct UfuncLoop {
     Spec *spec;
     /* generalised: */
     uint32_t arrays; /* bit k: operand k is an array (of one element where it has no core axes) */
-    uint8_t size[MAX_UFUNC_ARGS]; /* of an element of each operand */
+    uint8_t size[MAX_UFUNC_ARGS], align[MAX_UFUNC_ARGS]; /* of an element of each operand */
 } UfuncLoop;
 
 typedef struct UfuncData {

@@ -156,7 +156,8 @@ void py_run_loop(char **args, const npy_intp *dimensions, const npy_intp *steps,
 /* -- generalised ufuncs ------------------------------------------------------------------------------------- */
 
 /* What the code wants to know about the arrays, behind the steps of the operands; the reach of each operand. Returns the
- * elements of the largest array. */
+ * elements of the largest array. NumPy has made copies of arrays that are not aligned; a stride that is no multiple of the
+ * alignment is that of an axis of one element. */
 static int64_t read_core(const UfuncLoop *loop, const npy_intp *dimensions, const npy_intp *steps,
                          int64_t *table, Reach *one) {
     const UfuncData *u = loop->owner;
@@ -172,11 +173,11 @@ static int64_t read_core(const UfuncLoop *loop, const npy_intp *dimensions, cons
         table[k] = steps[k];
         for (int d = 0; d < ndim; d++) {
             at[d] = dimensions[1 + length[d]];
-            at[ndim + d] = strides[d];
+            at[ndim + d] = strides[d] / loop->align[k];
             one[k] = over(one[k], strides[d], at[d]);
             elements *= at[d];
         }
-        if (!ndim && loop->arrays >> k & 1) at[0] = 1, at[1] = size, at += 2;
+        if (!ndim && loop->arrays >> k & 1) at[0] = at[1] = 1, at += 2;
         at += 2 * ndim;
         strides += ndim;
         length += ndim;

@@ -47,6 +47,7 @@ static int append_loop(UfuncData *u, PyUFuncObject *ufunc, Spec *spec) {
     for (int i = 0; i < u->nargs; i++) {
         types[i] = (char)py_typenum_of_kind(kinds[i]);
         u->loops[at].size[i] = (uint8_t)PyDataType_ELSIZE(u->core.state->descrs[kinds[i]]);
+        u->loops[at].align[i] = (uint8_t)PyDataType_ALIGNMENT(u->core.state->descrs[kinds[i]]);
         if (i < u->nkeys && key_is_array(spec->keys[i])) u->loops[at].arrays |= UINT32_C(1) << i;
     }
     if (u->generalized && !note_written(u, spec)) return -1;

@@ -54,10 +54,10 @@ static unsigned fast_math_flags(const CompileOptions *o, const Target *target) {
 }
 
 /* Are there objects, whose fields are read? */
-static bool has_fields(const Module *ir) {
+static bool has_op(const Module *ir, Op op) {
     for (int32_t f = 0; f < ir->funcs.len; f++)
         for (Ref ref = 1; ref < ir->funcs.items[f]->insts.len; ref++)
-            if (ir_inst(ir->funcs.items[f], ref)->op == OP_field) return true;
+            if (ir_inst(ir->funcs.items[f], ref)->op == op) return true;
     return false;
 }
 
@@ -102,7 +102,8 @@ bool cg_open(Cg *cg, LlvmState *llvm, Arena *arena, DiagList *diags, const Compi
                                   LLVMValueAsMetadata(LLVMConstInt(cg->i32, 1, false)),
                                   LLVMValueAsMetadata(LLVMConstInt(cg->i32, 1 << 20, false))};
     cg->unlikely = LLVMMDNodeInContext2(cg->context, weights, 3);
-    if (has_fields(ir)) name_accesses(cg);
+    if (has_op(ir, OP_field)) name_accesses(cg);
+    cg->whole_strides = options->core && cg->target->is_host && !has_op(ir, OP_restride);
     cg->machine = cg->target->machine(cg);
     if (!cg->machine) return cg_error(cg, "no target machine");
     cg->layout = LLVMCreateTargetDataLayout(cg->machine);

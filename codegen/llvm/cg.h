@@ -122,6 +122,8 @@ struct Cg {
     LLVMMetadataRef unlikely;
     /* What loads and stores reach, in modules with objects: fields of these never lie where elements of arrays do. NULL: anything */
     LLVMMetadataRef fields, elements, access;
+    bool
+        whole_strides; /* strides of aligned arrays are multiples of the alignment: NumPy has seen to it */
     unsigned fast_math; /* LLVM's flags for the options */
     bool raises;        /* does the target let this code raise? */
     bool owns;          /* is there an array whose references are counted? */

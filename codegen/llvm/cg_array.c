@@ -124,20 +124,36 @@ Value cg_safe_address(Cg *cg, const ArrayLeaves *array, const Value *indices) {
 
 /* -- addresses -------------------------------------------------------------------------------- */
 
+/* Indices times strides: in bytes, or, where strides are known to be multiples of it, in units of the alignment of an element: of a
+ * loop along an axis LLVM then makes a copy for a stride of 1. */
+static Value strided_address(Cg *cg, const ArrayLeaves *array, const Value *indices) {
+    const Type *type = array->type;
+    LType it = index_type(cg, type), unit = cg->i8;
+    int64_t size = 1;
+    if (cg->whole_strides && type->aligned && type_is_number(type->element)) {
+        unit = cg_memory_type(cg, type->element->kind);
+        size = type_align(type->element);
+    }
+    Value at = array->data;
+    for (int i = 0; i < type->ndim; i++) {
+        Value step = to_index(cg, it, array->strides[i]);
+        if (size > 1)
+            step = LLVMBuildAShr(cg->b, step,
+                                 LLVMConstInt(it, (unsigned)__builtin_ctzll((uint64_t)size), false),
+                                 "");
+        Value offset = LLVMBuildNSWMul(cg->b, to_index(cg, it, indices[i]), step, "");
+        at = LLVMBuildInBoundsGEP2(cg->b, unit, at, &offset, 1, "");
+    }
+    return at;
+}
+
 /* Address of an element; every index is in bounds. */
 static Value cg_array_address(Cg *cg, const ArrayLeaves *array, const Value *indices) {
     const Type *type = array->type;
     int n = type->ndim;
     LType it = index_type(cg, type);
     Value at = array->data;
-    if (type->layout == LAYOUT_A) {
-        for (int i = 0; i < n; i++) {
-            Value offset = LLVMBuildNSWMul(cg->b, to_index(cg, it, indices[i]),
-                                           to_index(cg, it, array->strides[i]), "");
-            at = LLVMBuildInBoundsGEP2(cg->b, cg->i8, at, &offset, 1, "");
-        }
-        return at;
-    }
+    if (type->layout == LAYOUT_A) return strided_address(cg, array, indices);
     if (n == 0) return at;
     bool fortran = type->layout == LAYOUT_F;
     Value linear = NULL;

@@ -182,10 +182,9 @@ static const Type *operand_type(const Func *func, int k) {
     return k < func->nparams ? func->param_types[k] : func->result;
 }
 
-/* The leaves of the parameters of element i, and where the operands are. `dense`: the elements of arrays lie side by side
- * along their last axes. */
-static void operands_at(Cg *cg, const Loop1 *loop, Value i, const Value *steps, bool dense,
-                        Value *at, Value *leaves) {
+/* The leaves of the parameters of element i, and where the operands are. */
+static void operands_at(Cg *cg, const Loop1 *loop, Value i, const Value *steps, Value *at,
+                        Value *leaves) {
     const Func *func = cg->sigs[0].ir;
     for (int k = 0, n = 0; k < loop->n; k++) {
         Value offset = LLVMBuildNSWMul(cg->b, i, steps[k], "");
@@ -196,7 +195,6 @@ static void operands_at(Cg *cg, const Loop1 *loop, Value i, const Value *steps, 
         if (type->kind == TY_ARRAY) {
             memcpy(leaves + n, loop->leaves + n, sizeof *leaves * (size_t)count);
             leaves[n] = at[k];
-            if (dense) leaves[n + count - 1] = cg_int(cg->i64, type_size(type->element));
         } else {
             cg_load_value(cg, type, at[k], leaves + n);
         }
@@ -212,7 +210,7 @@ static int32_t count_leaves(Cg *cg, const Func *func) {
 }
 
 /* One loop over all elements; `steps` may be constants, which makes it a vector loop. */
-static void ufunc_loop(Cg *cg, const Loop1 *loop, const Value *steps, bool dense) {
+static void ufunc_loop(Cg *cg, const Loop1 *loop, const Value *steps) {
     const CgSig *sig = &cg->sigs[0];
     BB before = LLVMGetInsertBlock(cg->b);
     BB head = cg_block(cg, "head"), body = cg_block(cg, "body"), done = cg_block(cg, "done");
@@ -223,7 +221,7 @@ static void ufunc_loop(Cg *cg, const Loop1 *loop, const Value *steps, bool dense
     cg_at(cg, body);
     Value at[UFUNC_MAX], results[2];
     Value *leaves = arena_array(cg->arena, Value, count_leaves(cg, sig->ir) + 1);
-    operands_at(cg, loop, i, steps, dense, at, leaves);
+    operands_at(cg, loop, i, steps, at, leaves);
     return_failure(cg, cg_call_sig(cg, sig, loop->ctx, NULL, leaves, results));
     if (loop->n > sig->ir->nparams)
         cg_store_value(cg, sig->ir->result, at[sig->ir->nparams], results);
@@ -235,16 +233,7 @@ static void ufunc_loop(Cg *cg, const Loop1 *loop, const Value *steps, bool dense
     LLVMBuildRet(cg->b, cg_int(cg->i32, CALL_OK));
 }
 
-/* The loop for the case that `fits`; what follows is for the others. */
-static void loop_if(Cg *cg, Value fits, const Loop1 *loop, const Value *steps, bool dense) {
-    BB fast = cg_block(cg, "fast"), other = cg_block(cg, "other");
-    LLVMBuildCondBr(cg->b, fits, fast, other);
-    cg_at(cg, fast);
-    ufunc_loop(cg, loop, steps, dense);
-    cg_at(cg, other);
-}
-
-/* A copy of the loop for steps that are the item sizes, except that of input `scalar` (-1: none), 0. */
+/* A copy of the loop for steps that are the item sizes, except that of input `scalar` (-1: none), 0; what follows is for others. */
 static void ufunc_version(Cg *cg, const Loop1 *loop, int scalar) {
     Value steps[UFUNC_MAX], fits = cg_bool(cg, true);
     for (int k = 0; k < loop->n; k++) {
@@ -253,25 +242,15 @@ static void ufunc_version(Cg *cg, const Loop1 *loop, int scalar) {
         Value same = LLVMBuildICmp(cg->b, LLVMIntEQ, loop->step[k], steps[k], "");
         fits = LLVMBuildAnd(cg->b, fits, same, "");
     }
-    loop_if(cg, fits, loop, steps, false);
+    BB fast = cg_block(cg, "fast"), other = cg_block(cg, "other");
+    LLVMBuildCondBr(cg->b, fits, fast, other);
+    cg_at(cg, fast);
+    ufunc_loop(cg, loop, steps);
+    cg_at(cg, other);
 }
 
-/* A copy for arrays whose last strides are the item sizes; small functions are written into it. */
-static void dense_version(Cg *cg, const Loop1 *loop) {
-    const Func *func = cg->sigs[0].ir;
-    Value fits = cg_bool(cg, true);
-    for (int32_t k = 0, n = 0; k < func->nparams; k++) {
-        const Type *type = func->param_types[k];
-        n += cg_leaf_count(cg, type);
-        if (type->kind != TY_ARRAY) continue;
-        Value size = cg_int(cg->i64, type_size(type->element));
-        Value same = LLVMBuildICmp(cg->b, LLVMIntEQ, loop->leaves[n - 1], size, "");
-        fits = LLVMBuildAnd(cg->b, fits, same, "");
-    }
-    loop_if(cg, fits, loop, loop->step, true);
-}
-
-/* Behind the steps stand the shape and the strides of each array. */
+/* Behind the steps stand the shape and the strides of each array. Strides are products, so that LLVM makes a copy of a loop for
+ * those of arrays without gaps. */
 static void load_core(Cg *cg, Loop1 *loop, Value table) {
     const Func *func = cg->sigs[0].ir;
     loop->leaves = arena_array(cg->arena, Value, count_leaves(cg, func) + 1);
@@ -282,12 +261,15 @@ static void load_core(Cg *cg, Loop1 *loop, Value table) {
         if (type->kind == TY_ARRAY) {
             loop->leaves[n + 1] =
                 LLVMConstNull(cg->ptr[0]); /* nothing to count: it outlives the loop */
-            for (int32_t j = 2; j < count; j++, from++)
-                loop->leaves[n + j] =
-                    LLVMBuildLoad2(cg->b, cg->i64, at_offset(cg, table, 8 * from), "");
+            Value unit = cg_int(cg->i64, type_align(type->element));
+            for (int32_t j = 2; j < count; j++, from++) {
+                Value word = LLVMBuildLoad2(cg->b, cg->i64, at_offset(cg, table, 8 * from), "");
+                bool is_stride = j >= 2 + type->ndim;
+                loop->leaves[n + j] = is_stride ? LLVMBuildNSWMul(cg->b, word, unit, "") : word;
+            }
             if (cg->options->core->ndim[k] == 0) { /* one element, which stands for a number */
                 loop->leaves[n + 2] = cg_int(cg->i64, 1);
-                loop->leaves[n + 3] = cg_int(cg->i64, type_size(type->element));
+                loop->leaves[n + 3] = unit;
             }
         }
         n += count;
@@ -299,23 +281,8 @@ static bool ufunc_operand(Cg *cg, const Type *type) {
     return type->layout == LAYOUT_A && type->ndim > 0;
 }
 
-/* Is a second copy, for arrays without gaps, worth its compile time? It may become vector code where the function writes along
- * core axes, and where no float waits for the one before it. */
-static bool is_elementwise(Cg *cg, const Func *func) {
-    bool stores = false;
-    for (Ref r = 1; r < func->insts.len; r++) {
-        const Inst *inst = ir_inst(func, r);
-        if (inst->op == OP_phi && (type_is_float(inst->type) || type_is_complex(inst->type)))
-            return false;
-        if (inst->op != OP_store) continue;
-        const Inst *array = ir_inst(func, ir_arg(func, r, 0));
-        stores |= array->op != OP_param || cg->options->core->ndim[array->imm] > 0;
-    }
-    return stores;
-}
-
 void cg_entry_ufunc(Cg *cg) {
-    enum { SMALL = 64, SMALL_CORE = 256 };
+    enum { SMALL = 64 };
     const Func *func = cg->sigs[0].ir;
     bool core = cg->options->core;
     Loop1 loop = {.n = func->nparams + !core};
@@ -336,12 +303,10 @@ void cg_entry_ufunc(Cg *cg) {
         loop.step[k] = LLVMBuildLoad2(cg->b, cg->i64, from, "");
     }
     load_core(cg, &loop, LLVMGetParam(fn, 3));
-    if (core) {
-        if (func->insts.len < SMALL_CORE && is_elementwise(cg, func)) dense_version(cg, &loop);
-    } else {
+    if (!core) {
         ufunc_version(cg, &loop, -1);
         for (int k = 0; func->nparams == 2 && k < 2 && func->insts.len < SMALL; k++)
             ufunc_version(cg, &loop, k);
     }
-    ufunc_loop(cg, &loop, loop.step, false);
+    ufunc_loop(cg, &loop, loop.step);
 }

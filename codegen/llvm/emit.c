@@ -13,16 +13,14 @@
  * LLVM 19 divides ints on AMD GPUs in 24 bits where they do not fit: its own expansion of divisions is off, too.
  * X86DomainReassignment looks for integers that could live in mask registers: half of the time of long straight code,
  * for nothing that our code has. The SLP vectoriser compares each access of a region with all others: 2,000 instructions
- * are more than any loop of ours has. A sum of floats keeps its order also in vectors: what is added may be worth them (lower_jump()).
- * Strides of arrays are bytes: a copy of a loop for a stride of 1 is for nothing. */
+ * are more than any loop of ours has. A sum of floats keeps its order also in vectors: what is added may be worth them (lower_jump()). */
 static void llvm_options(void) {
     static const char *const words[] = {"quern",
                                         "-disable-lsr",
                                         "-amdgpu-codegenprepare-disable-idiv-expansion",
                                         "-disable-x86-domain-reassignment",
                                         "-slp-schedule-budget=2000",
-                                        "-force-ordered-reductions",
-                                        "-enable-mem-access-versioning=false"};
+                                        "-force-ordered-reductions"};
     LLVMParseCommandLineOptions(countof(words), words, "");
 }
 
