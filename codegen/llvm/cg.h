@@ -289,6 +289,11 @@ void cg_recursion_poll(Cg *cg);
 
 /* -- cg_inst.c: one case for each op ---------------------------------------------------------- */
 
+/* What LLVM is not to do with the loop whose branch back this is: unroll, make vectors, distribute. */
+typedef struct LoopHints {
+    bool rolled, scalar, whole;
+} LoopHints;
+void cg_mark_loop(Cg *cg, LLVMValueRef branch, LoopHints hints);
 void cg_inst(Cg *cg, Ref ref);
 
 /* -- cg_int.c, cg_float.c, cg_compare.c, cg_cast.c: arithmetic over leaves -------------------- */

@@ -209,7 +209,7 @@ static int32_t count_leaves(Cg *cg, const Func *func) {
     return n;
 }
 
-/* One loop over all elements; `steps` may be constants, which makes it a vector loop. */
+/* One loop over all elements; `steps` may be constants, which makes it a vector loop: of others LLVM would gather elements. */
 static void ufunc_loop(Cg *cg, const Loop1 *loop, const Value *steps) {
     const CgSig *sig = &cg->sigs[0];
     BB before = LLVMGetInsertBlock(cg->b);
@@ -227,7 +227,8 @@ static void ufunc_loop(Cg *cg, const Loop1 *loop, const Value *steps) {
         cg_store_value(cg, sig->ir->result, at[sig->ir->nparams], results);
     Value next = LLVMBuildNSWAdd(cg->b, i, cg_int(cg->i64, 1), "");
     BB latch = LLVMGetInsertBlock(cg->b);
-    LLVMBuildBr(cg->b, head);
+    Value back = LLVMBuildBr(cg->b, head);
+    if (steps == loop->step) cg_mark_loop(cg, back, (LoopHints){.rolled = true, .scalar = true});
     LLVMAddIncoming(i, (Value[]){cg_int(cg->i64, 0), next}, (BB[]){before, latch}, 2);
     cg_at(cg, done);
     LLVMBuildRet(cg->b, cg_int(cg->i32, CALL_OK));

@@ -330,7 +330,13 @@ static LLVMMetadataRef loop_hint(Cg *cg, const char *name) {
 }
 
 /* A loop's metadata names itself first, so that no two loops share it. */
-static void mark_loop(Cg *cg, Value branch, LLVMMetadataRef *parts, size_t n) {
+void cg_mark_loop(Cg *cg, Value branch, LoopHints hints) {
+    LLVMMetadataRef parts[4];
+    size_t n = 1;
+    if (hints.rolled) parts[n++] = loop_hint(cg, "llvm.loop.unroll.disable");
+    if (hints.scalar) parts[n++] = loop_hint(cg, "llvm.loop.vectorize.enable");
+    if (hints.whole) parts[n++] = loop_hint(cg, "llvm.loop.distribute.enable");
+    if (n == 1) return;
     LLVMMetadataRef self = parts[0] = LLVMTemporaryMDNode(cg->context, NULL, 0);
     LLVMMetadataRef node = LLVMMDNodeInContext2(cg->context, parts, n);
     LLVMMetadataReplaceAllUsesWith(self, node);
@@ -374,15 +380,13 @@ static void lower_jump(Cg *cg, Ref ref) {
     f->edges[f->block * CG_SLOTS] = LLVMGetInsertBlock(cg->b);
     Value branch = LLVMBuildBr(cg->b, f->heads[to]);
     if (!cfg_dominates(&f->cfg, to, f->block)) return;
-    LLVMMetadataRef parts[4] = {NULL};
-    size_t n = 1;
     bool cold = f->ir->blocks.items[to].cold;
-    if (cold || inst->sub == FLAG_ROLLED) parts[n++] = loop_hint(cg, "llvm.loop.unroll.disable");
-    if (cold) parts[n++] = loop_hint(cg, "llvm.loop.distribute.enable");
-    if (cold || (loop >= 0 && !cg->options->fastmath && is_innermost(&f->cfg, loop) &&
-                 adds_cheaply(f, &f->cfg.loops.items[loop])))
-        parts[n++] = loop_hint(cg, "llvm.loop.vectorize.enable");
-    if (n > 1) mark_loop(cg, branch, parts, n);
+    bool adds = loop >= 0 && !cg->options->fastmath && is_innermost(&f->cfg, loop) &&
+                adds_cheaply(f, &f->cfg.loops.items[loop]);
+    cg_mark_loop(cg, branch,
+                 (LoopHints){.rolled = cold || inst->sub == FLAG_ROLLED,
+                             .scalar = cold || adds,
+                             .whole = cold});
 }
 
 static void lower_branch(Cg *cg, Ref ref) {
