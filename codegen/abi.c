@@ -355,7 +355,8 @@ static bool may_change(const Type *type, const Type *changed, bool buffer) {
         return false;
     }
     if (type->kind != TY_CLASS) return false;
-    if (type->shared) return true; /* whatever is behind it */
+    if (type->shared || type->bits == CLS_bytearray)
+        return true; /* whatever is behind it; its buffer tells nothing of whose it is */
     if (!buffer && holds_type(type, changed)) return true;
     for (int32_t i = 0; i < type->nparams; i++)
         if ((buffer && type->params[i] == changed->element) ||

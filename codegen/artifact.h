@@ -312,7 +312,7 @@ typedef struct RaiseInfo {
     bool has_message;
     Str message;
     int32_t nargs; /* further arguments, in ctx->args: two slots for a complex */
-    /* TypeKinds of these, TY_CLASS for a string; TY_TUPLE is followed by the number of its items and by the items */
+    /* TypeKinds of these, TY_CLASS for a string, TY_OBJECT for bytes; TY_TUPLE is followed by the number of its items and by the items */
     uint8_t kinds[RAISE_MAX_KINDS];
 } RaiseInfo;
 

@@ -57,10 +57,11 @@ static void describe_tuple(StrBuf *out, const Type *type, int32_t limit) {
 
 static void describe_const(StrBuf *out, const ConstVal *value) {
     static const char *const words[] = {
-        [CONST_NONE] = "none",   [CONST_BOOL] = "bool",        [CONST_INT] = "int",
-        [CONST_BIGINT] = "int",  [CONST_FLOAT] = "float",      [CONST_COMPLEX] = "complex",
-        [CONST_STR] = "str",     [CONST_TUPLE] = "tuple",      [CONST_ELLIPSIS] = "ellipsis",
-        [CONST_SLICE] = "slice", [CONST_CODE] = "code object", [CONST_OTHER] = "object",
+        [CONST_NONE] = "none",    [CONST_BOOL] = "bool",   [CONST_INT] = "int",
+        [CONST_BIGINT] = "int",   [CONST_FLOAT] = "float", [CONST_COMPLEX] = "complex",
+        [CONST_STR] = "str",      [CONST_TUPLE] = "tuple", [CONST_ELLIPSIS] = "ellipsis",
+        [CONST_BYTES] = "bytes",  [CONST_SLICE] = "slice", [CONST_CODE] = "code object",
+        [CONST_OTHER] = "object",
     };
     if (value && value->kind == CONST_OTHER && value->str.len)
         buf_printf(out, STR_FMT, STR_ARG(value->str));

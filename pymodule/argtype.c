@@ -417,6 +417,13 @@ ClassId py_container_class(PyObject *cls) {
     return cls == (PyObject *)&PySet_Type ? CLS_set : CLS_COUNT;
 }
 
+/* Classes of Python that are copied as what they are. */
+static ClassId text_class(PyObject *cls) {
+    if (cls == (PyObject *)&PyUnicode_Type) return CLS_str;
+    if (cls == (PyObject *)&PyBytes_Type) return CLS_bytes;
+    return cls == (PyObject *)&PyByteArray_Type ? CLS_bytearray : CLS_COUNT;
+}
+
 /* What a list, and a dict as values, may hold: see is_element of infer_container.c. */
 static bool is_element_key(ModState *state, TypeKey key) {
     if (key_is_scalar(key)) return key_scalar_kind(key) != TY_none;
@@ -424,7 +431,7 @@ static bool is_element_key(ModState *state, TypeKey key) {
     const Compound *c = key_is_compound(key) ? py_compound(state, key) : NULL;
     if (!c || c->nitems == KEY_OBJECT) return false;
     if (c->nitems == KEY_TIME) return true;
-    if (c->nitems == 0) return c->cls == (PyObject *)&PyUnicode_Type;
+    if (c->nitems == 0) return text_class(c->cls) != CLS_COUNT;
     if (c->cls == (PyObject *)&PySlice_Type) return false;
     if (c->cls == (PyObject *)&PyFunction_Type) return true;
     for (int32_t i = 0; i < c->nitems; i++)
@@ -572,8 +579,11 @@ static TypeKey list_key(const Where *w, PyObject *arg, int depth) {
 }
 
 static const char *text_hint(PyObject *arg, bool kernel) {
-    if (!PyUnicode_Check(arg)) return "pass np.frombuffer(b, np.uint8), the numbers of its bytes";
-    return kernel ? "kernels have no text: pass numbers" : "pass str(x), which is text alone";
+    bool text = PyUnicode_Check(arg);
+    if (kernel && !text) return "pass np.frombuffer(b, np.uint8), the numbers of its bytes";
+    if (kernel) return "kernels have no text: pass numbers";
+    if (PyByteArray_Check(arg)) return "pass bytearray(x), which is one of bytes alone";
+    return text ? "pass str(x), which is text alone" : "pass bytes(x), which is bytes alone";
 }
 
 /* What is hashed: see is_key of infer_container.c. */
@@ -581,7 +591,8 @@ static bool is_hashed_key(ModState *state, TypeKey key) {
     if (key_is_scalar(key)) return key_scalar_kind(key) != TY_none;
     const Compound *c = key_is_compound(key) ? py_compound(state, key) : NULL;
     if (c && c->nitems == KEY_TIME) return true;
-    if (!c || c->nitems < 0 || py_container_class(c->cls) != CLS_COUNT || c->cls == Py_None)
+    if (!c || c->nitems < 0 || py_container_class(c->cls) != CLS_COUNT || c->cls == Py_None ||
+        c->cls == (PyObject *)&PyByteArray_Type)
         return false;
     bool tuple = !c->cls || PyType_IsSubtype((PyTypeObject *)c->cls, &PyTuple_Type);
     if (c->nitems > 0 && (!tuple || c->cls == (PyObject *)&PySlice_Type)) return false;
@@ -594,8 +605,9 @@ static TypeKey table_key(const Where *w, PyObject *cls, TypeKey key, TypeKey val
     TypeKey keys[2] = {key ? key : KEY_SCALAR(TY_wint), value ? value : KEY_SCALAR(TY_wint)};
     bool dict = cls == (PyObject *)&PyDict_Type;
     if (!is_hashed_key(w->state, keys[0]))
-        return refuse(w, "keys of dicts and elements of sets are numbers, strings, and tuples of "
-                         "these");
+        return refuse(
+            w, "keys of dicts and elements of sets are numbers, strings, bytes, and tuples of "
+               "these");
     if (!is_element_key(w->state, keys[1]))
         return refuse(w, "dicts hold numbers, arrays, strings, functions, lists, dicts, sets, and "
                          "tuples of these");
@@ -679,8 +691,8 @@ static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
     if (PyLong_Check(arg)) return int_key(arg);
     if (PyFloat_Check(arg)) return KEY_SCALAR(TY_wflt);
     if (PyComplex_Check(arg)) return KEY_SCALAR(TY_wcpx);
-    if (PyUnicode_CheckExact(arg) && !w->kernel)
-        return compound_key(w->state, (PyObject *)&PyUnicode_Type, NULL, 0);
+    if (text_class((PyObject *)Py_TYPE(arg)) != CLS_COUNT && !w->kernel)
+        return compound_key(w->state, (PyObject *)Py_TYPE(arg), NULL, 0);
     if (PyUnicode_Check(arg) || PyBytes_Check(arg) || PyByteArray_Check(arg))
         return refuse_type(w, arg, text_hint(arg, w->kernel));
     if (PyList_CheckExact(arg) && !w->kernel) return list_key(w, arg, depth);
@@ -802,7 +814,8 @@ static const Type *compound_type(ModState *state, PyResolver *r, TypeTable *type
     if (c->cls == Py_None) return type_optional(types, items[0]);
     cls = py_shared_class(state, c->cls);
     if (cls != CLS_COUNT) return type_shared(types, type_class_of(types, cls, items));
-    if (c->cls == (PyObject *)&PyUnicode_Type) return type_class_of(types, CLS_str, NULL);
+    cls = text_class(c->cls);
+    if (cls != CLS_COUNT) return type_class_of(types, cls, NULL);
     if (!c->cls) return type_tuple(types, items, c->nitems);
     PyObject *fields;
     int value = py_value_fields(c->cls, &fields);
@@ -852,6 +865,8 @@ TypeKey py_type_key(ModState *state, const Type *type) {
     }
     if (type->kind == TY_CLASS && type->bits == CLS_str)
         return compound_key(state, (PyObject *)&PyUnicode_Type, NULL, 0);
+    if (type->kind == TY_CLASS && type->bits == CLS_bytes)
+        return compound_key(state, (PyObject *)&PyBytes_Type, NULL, 0);
     if (type_is_instance(type)) return py_instance_key(state, type->cls);
     if (type->kind == TY_TIME) {
         int kind = py_kind_of_time(state, type);

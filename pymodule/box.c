@@ -177,7 +177,12 @@ PyObject *py_box(ModState *state, const ValueLayout *layout, const char *value) 
     case TY_ARRAY: return box_array(state, layout, (const ArrayValue *)value);
     case TY_CLASS:
         if (layout->shared) return py_box_shared(state, layout, value);
-        return layout->element == CLS_str ? py_box_str(value) : py_box_object(state, layout, value);
+        switch (layout->element) {
+        case CLS_str: return py_box_str(value);
+        case CLS_bytes: return py_box_bytes(value);
+        case CLS_bytearray: return py_box_bytearray(value);
+        default: return py_box_object(state, layout, value);
+        }
     case TY_OPTIONAL:
         if (!READ(uint8_t)) return Py_NewRef(Py_None);
         return py_box(state, &layout->items[0], value + layout->items[0].offset);

@@ -41,6 +41,14 @@ static bool const_of_int(Arena *arena, PyObject *object, ConstVal *out) {
     return ok;
 }
 
+static bool str_of_bytes(Arena *arena, PyObject *object, Str *out) {
+    PyObject *text =
+        PyUnicode_DecodeLatin1(PyBytes_AS_STRING(object), PyBytes_GET_SIZE(object), NULL);
+    bool ok = text && py_str(arena, text, out);
+    Py_XDECREF(text);
+    return ok;
+}
+
 static const ConstVal *const_at(Arena *arena, PyObject *object, PyObject *keep, int depth);
 
 static bool const_of_items(Arena *arena, PyObject *const *items, Py_ssize_t n, PyObject *keep,
@@ -122,6 +130,9 @@ static const ConstVal *const_at(Arena *arena, PyObject *object, PyObject *keep, 
     } else if (PyUnicode_Check(object)) {
         c->kind = CONST_STR;
         ok = str_of_surrogates(arena, object, &c->str);
+    } else if (PyBytes_CheckExact(object)) {
+        c->kind = CONST_BYTES;
+        ok = str_of_bytes(arena, object, &c->str);
     } else if (object == Py_Ellipsis) {
         c->kind = CONST_ELLIPSIS;
     } else if (PyTuple_CheckExact(object) && depth < TYPE_MAX_DEPTH) {

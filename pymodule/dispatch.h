@@ -23,11 +23,13 @@ typedef enum UnboxOp {
     UB_ARRAY,
     UB_KEPT_ARRAY, /* one that may be put into a container, or lies in one: with an owner on the heap */
     UB_TUPLE,
-    UB_VALUE,  /* an instance of a frozen dataclass, as a tuple of its fields */
-    UB_LIST,   /* a list: an object for the time of the call */
-    UB_STR,    /* a string: a copy */
-    UB_TABLE,  /* a dict or a set, likewise */
-    UB_SHARED, /* typed.List and its kin, an instance of a @jitclass: the object itself */
+    UB_VALUE,     /* an instance of a frozen dataclass, as a tuple of its fields */
+    UB_LIST,      /* a list: an object for the time of the call */
+    UB_STR,       /* a string: a copy */
+    UB_BYTES,     /* the same */
+    UB_BYTEARRAY, /* a copy, which is written back */
+    UB_TABLE,     /* a dict or a set, likewise */
+    UB_SHARED,    /* typed.List and its kin, an instance of a @jitclass: the object itself */
     UB_EITHER, /* an element of a list with NumPy's numbers of one type: such a one, or Python's */
     UB_NUMBER, /* any number, for a place in a shared object */
     UB_OPTIONAL,   /* None or what items[0] takes, for such a place */
@@ -131,6 +133,10 @@ static inline bool py_has_items(const Plan *plan) {
     return plan->op == UB_TUPLE || plan->op == UB_VALUE;
 }
 int py_unbox_str(const Plan *plan, PyObject *o, char *out, bool loose);
+int py_unbox_bytes(const Plan *plan, PyObject *o, char *out, bool loose);
+int py_unbox_bytearray(const Plan *plan, PyObject *o, char *out, bool loose);
+/* What the object of a bytearray holds now goes into it. false: exception. */
+bool py_write_bytearray(const void *object);
 int py_unbox_list(const Plan *plan, PyObject *o, char *out, bool loose);
 int py_unbox_table(const Plan *plan, PyObject *o, char *out, bool loose);
 void py_clear_objects(const Spec *spec, char *frame); /* before the frame is filled */

@@ -17,7 +17,18 @@ static void drop(void *object) {
 }
 
 static bool is_object_plan(const Plan *plan) {
-    return plan->op == UB_LIST || plan->op == UB_TABLE;
+    return plan->op == UB_LIST || plan->op == UB_TABLE || plan->op == UB_BYTEARRAY;
+}
+
+/* Of what it holds, the values of a dict. NULL: it holds bytes. */
+static const Plan *stored_plan(const Plan *plan) {
+    bool holds = plan->op == UB_LIST || plan->op == UB_TABLE;
+    return holds ? &plan->items[plan->nitems - 1] : NULL;
+}
+
+/* It is a copy, and never changes. */
+static bool is_fixed_plan(const Plan *plan) {
+    return plan->op == UB_STR || plan->op == UB_BYTES;
 }
 
 /* -- results ------------------------------------------------------------------------------------- */
@@ -142,6 +153,7 @@ int py_unbox_list(const Plan *plan, PyObject *o, char *out, bool loose) {
 static bool write_back(ModState *state, const Plan *plan, ListObject *list);
 
 static bool write_object(ModState *state, const Plan *plan, void *object) {
+    if (plan->op == UB_BYTEARRAY) return py_write_bytearray(object);
     return plan->op == UB_LIST ? write_back(state, plan, object)
                                : py_write_table(state, plan, object);
 }
@@ -150,8 +162,8 @@ static bool write_object(ModState *state, const Plan *plan, void *object) {
 bool py_is_unchanged(ModState *state, const Plan *plan, const char *value, PyObject *python,
                      bool *ok) {
     _Alignas(16) char before[16] = {0}, now[16] = {0};
-    if (plan->op == UB_STR) return (*(ObjectHeader *const *)value)->python == python;
-    if (plan->op == UB_LIST || plan->op == UB_TABLE) {
+    if (is_fixed_plan(plan)) return (*(ObjectHeader *const *)value)->python == python;
+    if (is_object_plan(plan)) {
         ListObject *inner = list_at(value);
         if (inner->header.python != python) return false;
         *ok = write_object(state, plan, inner);
@@ -212,10 +224,10 @@ static bool return_value(ModState *state, const Plan *plan, char *frame, bool wr
         if (value->owner) quern_release(value->owner);
         value->owner = NULL;
     }
-    if (!is_object_plan(plan) && plan->op != UB_STR) return ok;
+    if (!is_object_plan(plan) && !is_fixed_plan(plan)) return ok;
     ListObject **at = (ListObject **)(frame + plan->offset);
     if (!*at) return true;
-    if (write && plan->op != UB_STR && plan->object->changed) ok = write_object(state, plan, *at);
+    if (write && !is_fixed_plan(plan) && plan->object->changed) ok = write_object(state, plan, *at);
     drop(*at);
     *at = NULL;
     return ok;
@@ -249,7 +261,7 @@ static bool keep_inner(const Plan *plan, PyObject *o, PyObject *keep) {
             if (!keep_inner(&plan->items[i], PyTuple_GET_ITEM(o, i), keep)) return false;
         return true;
     }
-    const Plan *stored = is_object_plan(plan) ? &plan->items[plan->nitems - 1] : NULL;
+    const Plan *stored = stored_plan(plan);
     if (!stored || plan->object->items[plan->nitems - 1].kind < TY_SCALARS) return true;
     PyObject *items = PyDict_Check(o) ? PyDict_Values(o) : PySequence_List(o);
     bool ok = items && PyList_Append(keep, items) == 0;
@@ -280,10 +292,11 @@ static bool unify(const Plan *plan, char *base, PyObject *seen);
 
 /* Items that are lists, or tuples: of every element. */
 static bool unify_elements(const Plan *plan, const ListObject *list, PyObject *seen) {
-    const Plan *element = &plan->items[plan->nitems - 1];
+    const Plan *element = stored_plan(plan);
     const TableObject *table = (const TableObject *)list;
     bool dict = plan->op == UB_TABLE;
-    if ((!is_object_plan(element) && !py_has_items(element)) || (dict && plan->nitems < 2))
+    if (!element || (!is_object_plan(element) && !py_has_items(element)) ||
+        (dict && plan->nitems < 2))
         return true;
     char *at = dict ? table->values.data : list->data;
     int64_t n = dict ? table->used : list->length;
@@ -320,8 +333,8 @@ static bool unify(const Plan *plan, char *base, PyObject *seen) {
 }
 
 static bool holds_lists(const Plan *plan) {
-    const Plan *stored = is_object_plan(plan) ? &plan->items[plan->nitems - 1] : plan;
-    return stored != plan && (is_object_plan(stored) || py_has_items(stored));
+    const Plan *stored = stored_plan(plan);
+    return stored && (is_object_plan(stored) || py_has_items(stored));
 }
 
 bool py_unify_objects(const Spec *spec, char *frame) {
@@ -342,7 +355,7 @@ bool py_unify_objects(const Spec *spec, char *frame) {
 static void clear_value(const Plan *plan, char *frame) {
     for (int32_t i = 0; py_has_items(plan) && i < plan->nitems; i++)
         clear_value(&plan->items[i], frame);
-    if (is_object_plan(plan) || plan->op == UB_STR) *(void **)(frame + plan->offset) = NULL;
+    if (is_object_plan(plan) || is_fixed_plan(plan)) *(void **)(frame + plan->offset) = NULL;
     if (plan->op == UB_KEPT_ARRAY) ((ArrayValue *)(frame + plan->offset))->owner = NULL;
 }
 

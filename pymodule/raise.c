@@ -279,6 +279,7 @@ static PyObject *raise_arg(RaisedArgs *from) {
     switch (kind) {
     case TY_none: return Py_NewRef(Py_None);
     case TY_CLASS: return py_text_of((const void *)(intptr_t)bits);
+    case TY_OBJECT: return py_bytes_of((const void *)(intptr_t)bits);
     case TY_bool: return PyBool_FromLong((long)(bits & 1));
     case TY_u8: return PyLong_FromUnsignedLongLong((uint8_t)bits);
     case TY_u16: return PyLong_FromUnsignedLongLong((uint16_t)bits);

@@ -76,10 +76,11 @@ static bool bind_quern_type(PyResolver *r, Binding *b, PyObject *object) {
 static bool all_const(PyObject *tuple, int depth) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++) {
         PyObject *o = PyTuple_GET_ITEM(tuple, i);
-        if (PyTuple_CheckExact(o) ? depth > MAX_NESTING || !all_const(o, depth + 1)
-                                  : o != Py_None && o != Py_Ellipsis && !PyLong_CheckExact(o) &&
-                                        !PyBool_Check(o) && !PyFloat_CheckExact(o) &&
-                                        !PyComplex_CheckExact(o) && !PyUnicode_CheckExact(o))
+        if (PyTuple_CheckExact(o)
+                ? depth > MAX_NESTING || !all_const(o, depth + 1)
+                : o != Py_None && o != Py_Ellipsis && !PyLong_CheckExact(o) && !PyBool_Check(o) &&
+                      !PyFloat_CheckExact(o) && !PyComplex_CheckExact(o) &&
+                      !PyUnicode_CheckExact(o) && !PyBytes_CheckExact(o))
             return false;
     }
     return true;
@@ -506,8 +507,8 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     if (PyTuple_Check(object) && !(PyTuple_CheckExact(object) && all_const(object, 0)))
         return bind_items(r, b, object, path);
     if (object == Py_None || object == Py_Ellipsis || PyTuple_CheckExact(object) ||
-        PyUnicode_CheckExact(object) || PySlice_Check(object) || PyComplex_CheckExact(object) ||
-        (is_enum_number(object) && !py_is_int_member(object)))
+        PyUnicode_CheckExact(object) || PyBytes_CheckExact(object) || PySlice_Check(object) ||
+        PyComplex_CheckExact(object) || (is_enum_number(object) && !py_is_int_member(object)))
         return bind_const(r, b, object);
     int value = bind_value(r, b, object, path);
     if (value) return value > 0;

@@ -65,10 +65,9 @@ const Type *py_instance_type(ModState *state, TypeTable *types, Arena *arena, Py
 static PyObject *key_class(const ModState *state, const ValueLayout *layout) {
     if (layout->element == CLS_instance) return layout->cls;
     if (layout->shared) return state->shared_classes[layout->element];
-    PyTypeObject *const plain[] = {[CLS_list] = &PyList_Type,
-                                   [CLS_str] = &PyUnicode_Type,
-                                   [CLS_dict] = &PyDict_Type,
-                                   [CLS_set] = &PySet_Type};
+    PyTypeObject *const plain[] = {[CLS_list] = &PyList_Type,   [CLS_str] = &PyUnicode_Type,
+                                   [CLS_bytes] = &PyBytes_Type, [CLS_bytearray] = &PyByteArray_Type,
+                                   [CLS_dict] = &PyDict_Type,   [CLS_set] = &PySet_Type};
     return (PyObject *)plain[layout->element];
 }
 

@@ -338,7 +338,10 @@ bool py_is_array_of(PyObject *array, const ArrayValue *value, int ndim);
 void py_use_hash(void);
 /* A string of compiled code, whose references stay as they are. */
 PyObject *py_text_of(const void *object);
+PyObject *py_bytes_of(const void *object);
 PyObject *py_box_str(const char *value);
+PyObject *py_box_bytes(const char *value);
+PyObject *py_box_bytearray(const char *value);
 /* Of list, dict and set; CLS_COUNT: of any other class. */
 ClassId py_container_class(PyObject *cls);
 PyObject *py_box_object(ModState *state, const ValueLayout *layout, const char *value);

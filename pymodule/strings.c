@@ -26,6 +26,61 @@ int py_unbox_str(const Plan *plan, PyObject *o, char *out, bool loose) {
     return 1;
 }
 
+/* An object of n bytes, the caller's for the time of the call. */
+static int unbox_bytes(const Plan *plan, PyObject *o, const char *bytes, Py_ssize_t n, char *out) {
+    StrObject *s = string_new(plan->object->cells, (int64_t)n, 1);
+    if (!s) return PyErr_NoMemory(), -1;
+    memcpy(s->data, bytes, (size_t)n);
+    s->header.python = plan->kept ? NULL : o;
+    *(StrObject **)out = s;
+    return 1;
+}
+
+int py_unbox_bytes(const Plan *plan, PyObject *o, char *out, bool loose) {
+    if (!PyBytes_CheckExact(o) && !(loose && PyBytes_Check(o))) return 0;
+    return unbox_bytes(plan, o, PyBytes_AS_STRING(o), PyBytes_GET_SIZE(o), out);
+}
+
+int py_unbox_bytearray(const Plan *plan, PyObject *o, char *out, bool loose) {
+    if (!PyByteArray_CheckExact(o) && !(loose && PyByteArray_Check(o))) return 0;
+    return unbox_bytes(plan, o, PyByteArray_AS_STRING(o), PyByteArray_GET_SIZE(o), out);
+}
+
+bool py_write_bytearray(const void *object) {
+    const StrObject *s = object;
+    PyObject *o = s->header.python;
+    size_t n = (size_t)s->length;
+    bool same = PyByteArray_GET_SIZE(o) == (Py_ssize_t)n;
+    if (same && !memcmp(PyByteArray_AS_STRING(o), s->data, n)) return true;
+    if (!same && PyByteArray_Resize(o, (Py_ssize_t)n) < 0) return false; /* somebody looks at it */
+    memcpy(PyByteArray_AS_STRING(o), s->data, n);
+    return true;
+}
+
+PyObject *py_bytes_of(const void *object) {
+    const StrObject *s = object;
+    if (!s) return PyBytes_FromStringAndSize(NULL, 0); /* there was no memory to keep it */
+    if (s->header.python) return Py_NewRef(s->header.python);
+    return PyBytes_FromStringAndSize(s->data, (Py_ssize_t)s->length);
+}
+
+PyObject *py_box_bytes(const char *value) {
+    StrObject *s = *(StrObject *const *)value;
+    PyObject *out = py_bytes_of(s);
+    quern_release(&s->header.owner);
+    return out;
+}
+
+/* A new one does not become the object's: that may live longer, in a generator. */
+PyObject *py_box_bytearray(const char *value) {
+    StrObject *s = *(StrObject *const *)value;
+    PyObject *out = s->header.python
+                        ? Py_NewRef(s->header.python)
+                        : PyByteArray_FromStringAndSize(s->data, (Py_ssize_t)s->length);
+    quern_release(&s->header.owner);
+    return out;
+}
+
 PyObject *py_text_of(const void *object) {
     const StrObject *s = object;
     if (!s) return PyUnicode_FromString(""); /* there was no memory to keep it */

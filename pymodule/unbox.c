@@ -268,12 +268,16 @@ static bool plan_optional(Planner *p, Plan *plan, const Compound *c, const Value
     return plan_value(p, &plan->items[0], c->items[0], value, offset + value->offset);
 }
 
-static bool plan_str(Planner *p, Plan *plan, const ValueLayout *layout) {
-    plan->op = UB_STR;
+/* str, bytes and bytearray. */
+static bool plan_str(Planner *p, Plan *plan, PyObject *cls, const ValueLayout *layout) {
+    plan->op = cls == (PyObject *)&PyUnicode_Type ? UB_STR
+               : cls == (PyObject *)&PyBytes_Type ? UB_BYTES
+                                                  : UB_BYTEARRAY;
     plan->kept = p->shared;
     plan->object = layout;
     p->objects = true;
-    bool fits = layout->kind == TY_CLASS && layout->element == CLS_str;
+    ClassId want = plan->op == UB_STR ? CLS_str : plan->op == UB_BYTES ? CLS_bytes : CLS_bytearray;
+    bool fits = layout->kind == TY_CLASS && layout->element == want;
     return fits || mismatch(KEY_COMPOUND, layout);
 }
 
@@ -331,7 +335,9 @@ static bool plan_value(Planner *p, Plan *plan, TypeKey key, const ValueLayout *l
     if (c->nitems == KEY_INSTANCE || py_shared_class(p->state, c->cls) != CLS_COUNT)
         return plan_shared(p, plan, key, layout);
     if (cls != CLS_COUNT) return plan_object(p, plan, c, cls, layout);
-    if (c->cls == (PyObject *)&PyUnicode_Type) return plan_str(p, plan, layout);
+    if (c->cls == (PyObject *)&PyUnicode_Type || c->cls == (PyObject *)&PyBytes_Type ||
+        c->cls == (PyObject *)&PyByteArray_Type)
+        return plan_str(p, plan, c->cls, layout);
     if (c->cls == (PyObject *)&PyFunction_Type) {
         plan->op = UB_CHOICE;
         plan->key = key;
@@ -751,6 +757,8 @@ static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loo
     case UB_VALUE: return unbox_fields(plan, o, frame, loose, k);
     case UB_LIST: return py_unbox_list(plan, o, out, loose);
     case UB_STR: return py_unbox_str(plan, o, out, loose);
+    case UB_BYTES: return py_unbox_bytes(plan, o, out, loose);
+    case UB_BYTEARRAY: return py_unbox_bytearray(plan, o, out, loose);
     case UB_TABLE: return py_unbox_table(plan, o, out, loose);
     case UB_SHARED: return unbox_shared(plan, o, out);
     case UB_EITHER: return unbox_either(plan, o, out, loose);

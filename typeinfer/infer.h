@@ -724,7 +724,9 @@ const Binding *time_conversion(Infer *in, const Type *to);
 bool ti_has_objects(const Infer *in);
 /* A function that makes text of whatever it is given. */
 bool makes_text(Str name);
-bool is_str(const Val *v); /* of the class str: not a constant */
+bool is_str(const Val *v);             /* of the class str: not a constant */
+bool type_is_octets(const Type *type); /* bytes, bytearray */
+bool type_is_fixed(const Type *type);  /* str, bytes: they keep their length */
 /* A constant string as a value of the class str; anything else stays. false: an error, in kernels. */
 bool v_text(Infer *in, Val *v);
 /* What takes strings as values, not as words of its own, gets them so. */

@@ -104,7 +104,7 @@ static bool no_attribute(Infer *in, const Val *v, Str name) {
     v_refuse(in, REFUSE_ATTRIBUTE, text, v, 1);
     if (fact_str(&v->f)) ti_advise(in, bc_advice("formatting text"));
     if (type_is_records(v->f.type)) v_advise_fields(in, v->f.type);
-    if (is_object(v) && !is_str(v))
+    if (is_object(v) && !is_str(v) && !type_is_octets(v->f.type))
         ti_advise(in, "a list is no array: convert it with np.array(...)");
     return false;
 }

@@ -193,6 +193,7 @@ static bool read_complex(Infer *in, const Place *p, const Type *type, Val *out) 
 
 static bool read_value(Infer *in, const Place *p, const Type *type, Val *out) {
     if (type_is_text(type)) return read_text(in, p, out);
+    if (type_is_of(type, CLS_bytes)) return ti_fail(in, in->at, E0101, "e.args with bytes in them");
     if (type_is_complex(type)) return read_complex(in, p, type, out);
     if (fact_none(&(Fact){.type = type})) return *out = val_of(fact_of(type)), true;
     if (type->kind != TY_TUPLE) {

@@ -108,6 +108,7 @@ static bool const_equal(const ConstVal *a, const ConstVal *b) {
     case CONST_INT: return a->i == b->i && a->is_unsigned == b->is_unsigned;
     case CONST_FLOAT: return bits_equal(a->re, b->re);
     case CONST_COMPLEX: return bits_equal(a->re, b->re) && bits_equal(a->im, b->im);
+    case CONST_BYTES:
     case CONST_STR: return str_equal(a->str, b->str);
     case CONST_NONE:
     case CONST_ELLIPSIS: return true;
@@ -305,6 +306,10 @@ bool fact_of_const(Infer *in, const ConstVal *value, Fact *out) {
         *out = (Fact){.type = type_scalar(in->types, number_kind(in, value)), .value = value};
         return true;
     case CONST_NONE: return *out = fact_of(type_scalar(in->types, TY_none)), true;
+    case CONST_BYTES:
+        if (!ti_may_allocate(in, "bytes")) return false;
+        *out = (Fact){.type = type_class_of(in->types, CLS_bytes, NULL), .value = value};
+        return true;
     case CONST_STR:
     case CONST_ELLIPSIS: return *out = fact_of(const_object(in, value)), true;
     case CONST_TUPLE:

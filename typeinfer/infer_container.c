@@ -189,7 +189,7 @@ static bool is_key(const Type *type) {
     for (int32_t i = 0; type->kind == TY_TUPLE && i < type->nitems; i++)
         if (!is_key(type->items[i])) return false;
     return (type->kind == TY_TUPLE && !type_is_value(type)) || type_is_item(type) ||
-           type_is_of(type, CLS_str) || type->kind == TY_UNKNOWN;
+           type_is_fixed(type) || type->kind == TY_UNKNOWN;
 }
 
 /* "a list of", "a dict with keys of" */
@@ -206,11 +206,12 @@ static bool not_an_element(Infer *in, const Type *container, int32_t p, const Ty
     const char *part = part_text(container, p);
     if (!v_refuse_fresh(in, type)) return false;
     ti_fail(in, in->at, E0101, str_printf(in->arena, "%s %s", part, ti_text(in, type)).bytes);
-    ti_advise(in,
-              hashes(container, p)
-                  ? "keys of dicts and elements of sets are numbers, strings, and tuples of these"
-                  : "lists and dicts hold numbers, arrays, strings, lists, dicts, sets, and tuples "
-                    "of these");
+    ti_advise(
+        in,
+        hashes(container, p)
+            ? "keys of dicts and elements of sets are numbers, strings, bytes, and tuples of these"
+            : "lists and dicts hold numbers, arrays, strings, lists, dicts, sets, and tuples "
+              "of these");
     return false;
 }
 
@@ -421,6 +422,8 @@ static bool put_items(Infer *in, Val container, const Val *items) {
         if (!params[p]) continue;
         params[p] = kept_type(in, params[p]);
         if (type->shared) params[p] = shared_form(in, params[p]);
+        if (type->shared && type_is_of(params[p], CLS_bytearray)) /* Python has it by copies */
+            return not_an_element(in, type, p, params[p]);
         if (!(hashes(type, p) ? is_key(params[p]) : is_element(params[p])))
             return not_an_element(in, type, p, params[p]);
     }

@@ -263,7 +263,7 @@ bool iterates_objects(const Type *type) {
     if (type->kind == TY_ITER) return iterates_objects(type->element);
     for (int32_t i = 0; type->kind == TY_TUPLE && i < type->nitems; i++)
         if (iterates_objects(type->items[i])) return true;
-    return type->kind == TY_CLASS && type->bits != CLS_str;
+    return type->kind == TY_CLASS && !type_is_fixed(type);
 }
 
 bool type_is_view(const Type *type) {
@@ -278,7 +278,8 @@ Val v_dict_of_view(Val view) {
 static bool object_item(Infer *in, Val list, Val counter, Val *out) {
     Emit *e = in->emit;
     bool found;
-    if (is_str(&list)) return v_method(in, "__item__", (Val[]){list, counter}, 2, &found, out);
+    if (is_str(&list) || type_is_octets(list.f.type))
+        return v_method(in, "__item__", (Val[]){list, counter}, 2, &found, out);
     const Type *buffer = list.f.type->items[1];
     *out = val_of(fact_of(buffer->element));
     if (buffer->element->open) return in->stop = STOP_UNKNOWN, false;
@@ -307,7 +308,7 @@ static bool begin_table(Infer *in, Val *a) {
 bool v_iterable(Infer *in, Val *a) {
     const Type *t = a->f.type;
     switch (t->kind) {
-    case TY_CLASS: return type_is_list(t) || is_str(a) || begin_table(in, a);
+    case TY_CLASS: return type_is_list(t) || is_str(a) || type_is_octets(t) || begin_table(in, a);
     case TY_RANGE: return true;
     case TY_ARRAY: return t->ndim > 0 || not_iterable(in, a, "it has no axes");
     case TY_TUPLE:

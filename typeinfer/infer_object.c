@@ -50,7 +50,9 @@ static bool may_index(const Val *object, const Val *index) {
 /* Positions are i64: a uint64, which meets lengths as a float under strong numbers, is one. */
 static bool as_position(Infer *in, const Val *object, Val *index) {
     const Type *i64 = i64_type(in->types);
-    if (!type_is_list(object->f.type) || index->f.type->kind != TY_u64) return true;
+    if ((!type_is_list(object->f.type) && !type_is_octets(object->f.type)) ||
+        index->f.type->kind != TY_u64)
+        return true;
     return v_cast(in, *index, i64, false, index);
 }
 
@@ -185,7 +187,9 @@ bool primitive_set_field(Infer *in, const Val *args, int32_t n, Val *out) {
 
 /* A new object of the class of the first argument, with all its fields. */
 bool primitive_new_like(Infer *in, const Val *args, int32_t n, Val *out) {
-    const Type *cls = n ? args[0].f.type : NULL;
+    Val like = n ? args[0] : (Val){0};
+    if (n && !v_text(in, &like)) return false;
+    const Type *cls = like.f.type;
     bool fits = cls && cls->kind == TY_CLASS && n == 1 + cls->nitems;
     for (int32_t i = 0; fits && i < cls->nitems; i++)
         fits = can_convert(args[1 + i].f.type, cls->items[i]);

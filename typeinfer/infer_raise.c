@@ -59,7 +59,7 @@ static bool raise_arg(Infer *in, RaiseArgs *to, Val *v, const Type **type) {
     *v = v_number(in, *v);
     const Type *t = v->f.type;
     *type = ti_stored(in->types, t);
-    if (type_is_text(t)) return raise_text(in, to, v);
+    if (type_is_text(t) || type_is_of(t, CLS_bytes)) return raise_text(in, to, v);
     if (t->kind == TY_TUPLE && !type_is_value(t)) {
         Val *items = arena_array(in->arena, Val, t->nitems);
         const Type **types = arena_array(in->arena, const Type *, t->nitems);
@@ -71,9 +71,9 @@ static bool raise_arg(Infer *in, RaiseArgs *to, Val *v, const Type **type) {
         return *v = v_tuple(in, items, t->nitems), true;
     }
     if (!type_is_scalar(t))
-        return fail_advised(in, to->exception,
-                            "an exception argument that is neither a number nor a string",
-                            "arguments of exceptions are numbers, strings, and tuples of these");
+        return fail_advised(
+            in, to->exception, "an exception argument that is neither a number nor a string",
+            "arguments of exceptions are numbers, strings, bytes, and tuples of these");
     to->numbers += type_is_complex(t) ? 2 : 1;
     return to->numbers <= MOST_NUMBERS || too_many(in, to->exception);
 }

@@ -10,6 +10,14 @@ bool is_str(const Val *v) {
     return is_kind(v, TY_CLASS) && v->f.type->bits == CLS_str;
 }
 
+bool type_is_octets(const Type *type) {
+    return type_is_of(type, CLS_bytes) || type_is_of(type, CLS_bytearray);
+}
+
+bool type_is_fixed(const Type *type) {
+    return type_is_of(type, CLS_str) || type_is_of(type, CLS_bytes);
+}
+
 bool v_text(Infer *in, Val *v) {
     const Type *type = v->f.type, *stored = type ? ti_stored(in->types, type) : NULL;
     if (stored == type) return true;
@@ -40,8 +48,34 @@ bool makes_text(Str name) {
            str_is(name, "builtins.repr") || str_is(name, "builtins.str");
 }
 
+/* Is there text (or bytes) in it? */
+static bool holds(const Type *type, bool bytes) {
+    for (int32_t i = 0; type->kind == TY_TUPLE && i < type->nitems; i++)
+        if (holds(type->items[i], bytes)) return true;
+    if (type_is_list(type) && !type->open) return holds(type->params[0], bytes);
+    return bytes ? type_is_octets(type) : type_is_text(type);
+}
+
+/* Methods of text take no bytes, and the other way round, but for names of encodings. */
+static bool is_mixed(Str name, const CallArgs *args) {
+    static const char *const any[] = {"__eq__", "__ne__", "decode", "hex"};
+    bool text = str_starts(name, "str.");
+    int32_t at = text                             ? 4
+                 : str_starts(name, "bytes.")     ? 6
+                 : str_starts(name, "bytearray.") ? 10
+                                                  : 0;
+    Str method = {name.bytes + at, name.len - at};
+    for (int i = 0; i < countof(any); i++)
+        if (at == 0 || str_is(method, any[i])) return false;
+    for (int32_t i = 1; i < args->nargs; i++)
+        if (holds(args->args[i].f.type, text)) return true;
+    return false;
+}
+
 bool v_text_arguments(Infer *in, Str name, CallArgs *args) {
     bool any = false;
+    if (is_mixed(name, args))
+        return v_refuse(in, REFUSE_CALL, ti_c_text(in, name), args->args, args->nargs);
     if (makes_text(name) && !ti_may_allocate(in, "text")) return false;
     for (int32_t i = 0; i < args->nargs; i++)
         any |= ti_stored(in->types, args->args[i].f.type) != args->args[i].f.type;

@@ -141,7 +141,9 @@ static bool float_of_text(Infer *in, const Val *text, Val *out) {
 static bool typed_number(Infer *in, const CallArgs *args, TypeKind kind, bool *known, Val *out) {
     bool one = args->nargs == 1 && args->nkeywords == 0;
     if (kind == TY_wflt && one && float_of_text(in, &args->args[0], out)) return true;
-    if (args->nargs && type_is_text(args->args[0].f.type)) {
+    bool read =
+        args->nargs && (type_is_text(args->args[0].f.type) || type_is_octets(args->args[0].f.type));
+    if (read) {
         if (kind == TY_wint) return v_library(in, "str.__int__", args, out);
         if (kind == TY_wflt && one) return v_library(in, "str.__float__", args, out);
     }
@@ -170,6 +172,8 @@ static bool is_instance_of(const Type *type, const Binding *cls, bool plain) {
         if (str_is(cls->name, "builtins.bool")) return type->kind == TY_bool;
         if (str_is(cls->name, "builtins.tuple"))
             return type->kind == TY_TUPLE && !type_is_value(type);
+        if (str_is(cls->name, "builtins.bytes")) return type_is_of(type, CLS_bytes);
+        if (str_is(cls->name, "builtins.bytearray")) return type_is_of(type, CLS_bytearray);
         if (str_is(cls->name, "builtins.range")) return type->kind == TY_RANGE;
         if (str_is(cls->name, "builtins.slice")) return type->kind == TY_SLICE;
         bool builtin = !(plain && shared);

@@ -52,6 +52,8 @@ static const LibRow rows[] = {
     {name, signature, lowering, lowering, lowering, flags, doc},
 #include "typeinfer/tables/bisect.def"
 #include "typeinfer/tables/python.def"
+#include "typeinfer/tables/bytearray.def"
+#include "typeinfer/tables/bytes.def"
 #include "typeinfer/tables/cmath.def"
 #include "typeinfer/tables/gpu.def"
 #include "typeinfer/tables/dict.def"

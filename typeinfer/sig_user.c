@@ -302,6 +302,7 @@ static const Type *class_named(Reader *r, Str word) {
     if (str_is(word, "instance")) return instance(r);
     if (str_is(word, "unicode_type") || str_is(word, "str"))
         return type_class_of(r->types, CLS_str, NULL);
+    if (str_is(word, "bytes")) return type_class_of(r->types, CLS_bytes, NULL);
     return NULL;
 }
 

@@ -158,7 +158,7 @@ static Ref pool_add(Emit *e, Op op, const Type *type) {
 
 static bool same_const(const ConstVal *a, const ConstVal *b) {
     if (a->kind != b->kind || a->i != b->i || a->is_unsigned != b->is_unsigned) return false;
-    if (a->kind == CONST_STR) return str_equal(a->str, b->str);
+    if (a->kind == CONST_STR || a->kind == CONST_BYTES) return str_equal(a->str, b->str);
     return memcmp(&a->re, &b->re, sizeof a->re) == 0 && memcmp(&a->im, &b->im, sizeof a->im) == 0;
 }
 
@@ -167,7 +167,7 @@ static uint64_t const_key(const Type *type, const ConstVal *value) {
     memcpy(&re, &value->re, sizeof re);
     memcpy(&im, &value->im, sizeof im);
     uint64_t h = hash_mix((uint64_t)type->id << 8 | (uint64_t)value->kind);
-    if (value->kind == CONST_STR)
+    if (value->kind == CONST_STR || value->kind == CONST_BYTES)
         return h ^ hash_bytes(value->str.bytes, (size_t)value->str.len).lo;
     return hash_mix(hash_mix(hash_mix(h ^ (uint64_t)value->i) + re) + im);
 }

@@ -297,10 +297,12 @@ static int32_t raise_info(Cg *cg, const Inst *inst, const RaiseArgs *args) {
     return cg->raise_infos.len - 1;
 }
 
-/* The bits of a string that the context keeps. */
-static bool is_text(const Func *ir, Ref ref) {
+/* Of the bits of a string, or of bytes, that the context keeps: as RaiseInfo.kinds says. */
+static uint8_t kind_of_bits(const Func *ir, Ref ref) {
     const Inst *inst = ir_inst(ir, ref);
-    return inst->op == OP_lib && str_is(*inst->u.name, "primitive.text_kept");
+    if (inst->op != OP_lib || !str_is(*inst->u.name, "primitive.text_kept"))
+        return (uint8_t)ir_type(ir, ref)->kind;
+    return ir_type(ir, ir_arg(ir, ref, 0))->bits == CLS_str ? TY_CLASS : TY_OBJECT;
 }
 
 /* A tuple is made where it is raised, so that the strings in it are known. */
@@ -319,7 +321,7 @@ static bool raise_arg(Cg *cg, Ref ref, RaiseArgs *to) {
     if (!tuple && (!type_is_number(type) || to->nslots + n > CALL_MAX_ARGS)) return false;
     for (int32_t k = 0; k < n; k++)
         to->slots[to->nslots++] = to_slot(cg, type, cg_leaves(cg, ref)[k]);
-    if (!tuple) to->kinds[to->nkinds++] = is_text(ir, ref) ? TY_CLASS : (uint8_t)type->kind;
+    if (!tuple) to->kinds[to->nkinds++] = kind_of_bits(ir, ref);
     return true;
 }
 

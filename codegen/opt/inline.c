@@ -186,7 +186,9 @@ static bool is_step(const Func *func, Ref call) {
     const Func *callee = inst->op == OP_call ? inst->u.func : NULL;
     if (!callee || callee == func || inst->error != NO_BLOCK || inst->nargs == 0) return false;
     const Type *first = ir_type(func, ir_arg(func, call, 0));
-    if (first->kind != TY_CLASS || type_is_instance(first) || first->bits == CLS_str) return false;
+    if (first->kind != TY_CLASS || type_is_instance(first) || first->bits == CLS_str ||
+        first->bits == CLS_bytes || first->bits == CLS_bytearray)
+        return false;
     return is_library(callee) && is_simple(callee, FEW_INSTS) && !has_loop(callee);
 }
 

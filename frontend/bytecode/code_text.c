@@ -182,7 +182,7 @@ static bool parse_complex(Parser *p, ConstVal *value) {
 }
 
 /* None True False ... 12 0d3FF0000000000000 complex(0d.., 0d..) "text" (a, b) slice(a, b, c)
- * code "name"  other "type" */
+ * code "name"  bytes "text"  other "type" */
 static bool parse_into(Parser *p, ConstVal *value, int depth) {
     if (take_word(p, "None")) return value->kind = CONST_NONE, true;
     if (take_word(p, "True")) return value->kind = CONST_BOOL, value->i = 1, true;
@@ -196,6 +196,7 @@ static bool parse_into(Parser *p, ConstVal *value, int depth) {
                (value->nitems == 3 || fail(p, "a slice has 3 parts"));
     }
     if (take_word(p, "code")) return value->kind = CONST_CODE, parse_string(p, &value->str);
+    if (take_word(p, "bytes")) return value->kind = CONST_BYTES, parse_string(p, &value->str);
     if (take_word(p, "other")) return value->kind = CONST_OTHER, parse_string(p, &value->str);
     if (*p->at == '"') return value->kind = CONST_STR, parse_string(p, &value->str);
     if (p->at[0] == '0' && p->at[1] == 'd')
@@ -386,6 +387,10 @@ static void print_value(StrBuf *out, const ConstVal *value) {
         buf_char(out, ')');
         break;
     case CONST_STR: print_string(out, value->str); break;
+    case CONST_BYTES:
+        buf_str(out, "bytes ");
+        print_string(out, value->str);
+        break;
     case CONST_TUPLE:
         buf_char(out, '(');
         print_items(out, value);

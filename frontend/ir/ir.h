@@ -78,6 +78,7 @@ typedef enum ConstKind {
     CONST_FLOAT,
     CONST_COMPLEX,
     CONST_STR,
+    CONST_BYTES, /* `str` has each byte as the code point of that number */
     CONST_TUPLE,
     CONST_ELLIPSIS,
     CONST_SLICE, /* three items: start, stop, step */

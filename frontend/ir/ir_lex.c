@@ -223,7 +223,7 @@ static bool word_const(Lexer *x, Str word, ConstVal *value) {
     } table[] = {{"none", CONST_NONE},         {"true", CONST_BOOL},   {"false", CONST_BOOL},
                  {"ellipsis", CONST_ELLIPSIS}, {"tuple", CONST_TUPLE}, {"slice", CONST_SLICE},
                  {"complex", CONST_COMPLEX},   {"big", CONST_BIGINT},  {"code", CONST_CODE},
-                 {"other", CONST_OTHER}};
+                 {"bytes", CONST_BYTES},       {"other", CONST_OTHER}};
     int i = 0;
     while (i < countof(table) && !str_is(word, table[i].word))
         i++;
@@ -237,6 +237,7 @@ static bool word_const(Lexer *x, Str word, ConstVal *value) {
     case CONST_COMPLEX: return complex_number(x, value);
     case CONST_BIGINT:
     case CONST_CODE:
+    case CONST_BYTES:
     case CONST_OTHER: return lex_string(x, &value->str);
     default: return true;
     }

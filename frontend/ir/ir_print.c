@@ -227,6 +227,7 @@ static void ir_print_const(StrBuf *out, const ConstVal *value, const Type *type)
     case CONST_SLICE: print_items(out, "slice", value, NULL); return;
     case CONST_ELLIPSIS: buf_str(out, "ellipsis"); return;
     case CONST_STR: break;
+    case CONST_BYTES: buf_str(out, "bytes "); break;
     case CONST_BIGINT: buf_str(out, "big "); break;
     case CONST_CODE: buf_str(out, "code "); break;
     case CONST_OTHER: buf_str(out, "other "); break;

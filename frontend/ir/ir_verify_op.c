@@ -69,6 +69,7 @@ static bool const_fits(const ConstVal *value, const Type *type) {
             if (!const_fits(value->items[i], type->items[i])) return false;
         return true;
     case CONST_STR: return type->kind == TY_CLASS && type->bits == CLS_str;
+    case CONST_BYTES: return type->kind == TY_CLASS && type->bits == CLS_bytes;
     default: return false;
     }
 }

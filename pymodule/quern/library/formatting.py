@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from . import characters
+from . import characters, octets
 from .primitives import buffer, field, load, move, new, store, text_digits, text_number, text_print
 from .strings import _at, _char, _copy, _find_code, _first_kept, _kind_of, _last_kept, _part, _put
 
@@ -206,6 +206,10 @@ def _quoted(s, ascii):
 def repr_(obj):
     if isinstance(obj, str):
         return _quoted(obj, False)
+    if isinstance(obj, bytes):
+        return octets.quoted(obj)
+    if isinstance(obj, bytearray):
+        return "bytearray(" + octets.quoted(obj) + ")"
     if isinstance(obj, bool):
         return "True" if obj else "False"
     if isinstance(obj, int):
@@ -511,8 +515,12 @@ def format_(value, format_spec=""):
 # -- numbers of text --------------------------------------------------------------------------------
 
 
+def _shown(s):
+    return _quoted(s, False) if isinstance(s, str) else octets.quoted(s)
+
+
 def _bad_int(s, base):
-    raise ValueError("invalid literal for int() with base " + _int_text(base) + ": " + _quoted(s, False))
+    raise ValueError("invalid literal for int() with base " + _int_text(base) + ": " + _shown(s))
 
 
 def _digit_value(c):
@@ -592,7 +600,7 @@ def _int_of_digits(s, at, last, radix, base, negative, after_digit):
 
 
 def _bad_float(s):
-    raise ValueError("could not convert string to float: " + _quoted(s, False))
+    raise ValueError("could not convert string to float: " + _shown(s))
 
 
 def _is_word(s, at, last, word):

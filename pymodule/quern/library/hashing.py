@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from .primitives import field
 from .strings import hash_ as of_text
 
 MODULUS = 2**61 - 1
@@ -68,8 +69,10 @@ def _of_tuple(items):
 
 def hash_(obj):
     """Never -1: with that dicts and sets mark what is gone."""
-    if isinstance(obj, str):
+    if isinstance(obj, (str, bytes)):
         return np.int64(of_text(obj))
+    if isinstance(obj, bytearray):
+        return field(obj, "text")  # it has none: refused
     if isinstance(obj, tuple):
         return _of_tuple(obj)
     if isinstance(obj, (np.datetime64, np.timedelta64)):

@@ -5,7 +5,7 @@ needs that."""
 
 import numpy as np
 
-from .primitives import layout, promise, read_only, reinterpret, restride, result_type
+from .primitives import field, layout, promise, read_only, reinterpret, restride, result_type
 from .shapes import as_tuple, each_axis, is_c_order, ravel, refuse, tuple_to
 
 
@@ -50,6 +50,12 @@ def view_of_number(x, dtype):
 
 
 def frombuffer(buffer, dtype=float, count=-1, offset=0):
+    if isinstance(buffer, bytes):
+        return read_only(_from_array(restride(field(buffer, "data"), (field(buffer, "length"),), (1,)), dtype, count, offset))
+    return _from_array(buffer, dtype, count, offset)
+
+
+def _from_array(buffer, dtype, count, offset):
     kind = result_type(dtype)
     if not is_c_order(buffer.shape, buffer.strides, buffer.itemsize):
         raise ValueError("ndarray is not C-contiguous")

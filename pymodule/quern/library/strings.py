@@ -1,11 +1,13 @@
 """Strings: code points of one width in a buffer of bytes. They never change, so that every function makes a new one.
 
-Inside of this module `data` and `kind` are a buffer and the bytes of each of its code points, `c` is a code point."""
+Inside of this module `data` and `kind` are a buffer and the bytes of each of its code points, `c` is a code point. Most functions are
+those of bytes and bytearrays, too (octets.py), whose code points have one byte; what comes out is of the class of `self`.
+Only of a bytearray the buffer may be longer than it."""
 
 import numpy as np
 
 from .lists import _range, list_
-from .primitives import buffer, field, guard, load, move, new, reinterpret, set_field, store, text_hash
+from .primitives import buffer, field, guard, load, move, new, new_like, reinterpret, set_field, store, text_hash
 
 # -- code points ----------------------------------------------------------------------------------
 
@@ -25,6 +27,15 @@ def _put(data, kind, i, c):
         store(reinterpret(data, np.uint16, 0), 2 * i, c)
     else:
         store(reinterpret(data, np.uint32, 0), 4 * i, c)
+
+
+def _is_octets(self):
+    return isinstance(self, (bytes, bytearray))
+
+
+def _own(self):
+    """What a function gives that finds nothing to do."""
+    return _part(self, 0, field(self, "length")) if isinstance(self, bytearray) else self
 
 
 def _at(self, i):
@@ -54,7 +65,7 @@ def _part(self, first, n):
     kind = field(self, "kind")
     data = buffer(np.uint8, n * kind)
     _copy(data, kind, 0, self, first, n)
-    return new("str", n, kind, -1, data)
+    return new_like(self, n, kind, -1, data)
 
 
 def _between(self, first, last):
@@ -105,7 +116,7 @@ def getslice(self, start, stop, step):
     data = buffer(np.uint8, n * kind)
     for k in range(n):
         _put(data, kind, k, _get(source, kind, first + k * by))
-    return new("str", n, kind, -1, data)
+    return new_like(self, n, kind, -1, data)
 
 
 def add(self, other):
@@ -115,7 +126,7 @@ def add(self, other):
     data = buffer(np.uint8, (n + m) * kind)
     _copy(data, kind, 0, self, 0, n)
     _copy(data, kind, n, other, 0, m)
-    return new("str", n + m, kind, -1, data)
+    return new_like(self, n + m, kind, -1, data)
 
 
 def mul(self, times):
@@ -127,12 +138,12 @@ def mul(self, times):
     data = buffer(np.uint8, n * times * kind)
     for k in range(times):
         _copy(data, kind, k * n, self, 0, n)
-    return new("str", n * times, kind, -1, data)
+    return new_like(self, n * times, kind, -1, data)
 
 
 def join(self, iterable):
     if isinstance(iterable, tuple) and len(iterable) == 0:  # it does not say of what
-        return _nothing()
+        return _nothing(self)
     items = list_(iterable)
     n = len(items)
     m = field(self, "length")
@@ -152,7 +163,7 @@ def join(self, iterable):
         one = load(field(items, "items"), i)
         _copy(data, kind, at, one, 0, field(one, "length"))
         at += field(one, "length")
-    return new("str", length, kind, -1, data)
+    return new_like(self, length, kind, -1, data)
 
 
 # -- comparison -----------------------------------------------------------------------------------
@@ -182,7 +193,7 @@ def _same(self, at, other, n):
 
 
 def eq(self, other):
-    if not isinstance(other, str):
+    if not (_is_octets(other) if _is_octets(self) else isinstance(other, str)):
         return False
     if self is other:
         return True
@@ -205,8 +216,9 @@ def hash_(self):
     if h == -1:
         n = field(self, "length")
         widest = 0
-        for i in range(n):
-            widest = max(widest, _at(self, i))
+        if isinstance(self, str):
+            for i in range(n):
+                widest = max(widest, _at(self, i))
         kind = _kind_of(widest)
         data = field(self, "data")
         if kind != field(self, "kind"):
@@ -291,16 +303,33 @@ def _find_code(self, c):
     return -1
 
 
+def _wanted(self, sub):
+    """In bytes numbers are looked for, too."""
+    if _is_octets(self) and isinstance(sub, int):
+        guard("byte_range", (sub < 0) | (sub > 255))
+        data = buffer(np.uint8, 1)
+        store(data, 0, sub)
+        return new("bytes", 1, 1, -1, data)
+    return sub
+
+
+def _not_found(self):
+    raise ValueError("subsection not found" if _is_octets(self) else "substring not found")
+
+
 def contains(self, sub):
+    sub = _wanted(self, sub)
     return _search(self, sub, 0, field(self, "length")) >= 0
 
 
 def find(self, sub, start=None, end=None):
+    sub = _wanted(self, sub)
     n = field(self, "length")
     return _search(self, sub, _start(n, start), _stop(n, end))
 
 
 def rfind(self, sub, start=None, end=None):
+    sub = _wanted(self, sub)
     n = field(self, "length")
     return _search_back(self, sub, _start(n, start), _stop(n, end))
 
@@ -308,18 +337,19 @@ def rfind(self, sub, start=None, end=None):
 def index(self, sub, start=None, end=None):
     at = find(self, sub, start, end)
     if at < 0:
-        raise ValueError("substring not found")
+        _not_found(self)
     return at
 
 
 def rindex(self, sub, start=None, end=None):
     at = rfind(self, sub, start, end)
     if at < 0:
-        raise ValueError("substring not found")
+        _not_found(self)
     return at
 
 
 def count(self, sub, start=None, end=None):
+    sub = _wanted(self, sub)
     n = field(self, "length")
     m = field(sub, "length")
     at = _start(n, start)
@@ -372,13 +402,13 @@ def endswith(self, suffix, start=None, end=None):
 def removeprefix(self, prefix):
     n = field(self, "length")
     m = field(prefix, "length")
-    return _between(self, m, n) if _begins(self, prefix, 0, n) else self
+    return _between(self, m, n) if _begins(self, prefix, 0, n) else _own(self)
 
 
 def removesuffix(self, suffix):
     n = field(self, "length")
     m = field(suffix, "length")
-    return _part(self, 0, n - m) if _ends(self, suffix, 0, n) else self
+    return _part(self, 0, n - m) if _ends(self, suffix, 0, n) else _own(self)
 
 
 # -- white space and lines ------------------------------------------------------------------------
@@ -397,16 +427,28 @@ def _is_break(c):
     return (10 <= c <= 13) or (28 <= c <= 30) or c == 0x85 or c == 0x2028 or c == 0x2029
 
 
-def _is_stripped(c, chars):
+def _is_blank(self, c):
+    if _is_octets(self):
+        return c == 32 or (9 <= c <= 13)
+    return _is_space(c)
+
+
+def _ends_line(self, c):
+    if _is_octets(self):
+        return c == 10 or c == 13
+    return _is_break(c)
+
+
+def _is_stripped(self, c, chars):
     if chars is None:
-        return _is_space(c)
+        return _is_blank(self, c)
     return _find_code(chars, c) >= 0
 
 
 def _first_kept(self, chars):
     n = field(self, "length")
     at = 0
-    while at < n and _is_stripped(_at(self, at), chars):
+    while at < n and _is_stripped(self, _at(self, at), chars):
         at += 1
     return at
 
@@ -414,7 +456,7 @@ def _first_kept(self, chars):
 def _last_kept(self, chars, first):
     """Behind it."""
     at = field(self, "length")
-    while at > first and _is_stripped(_at(self, at - 1), chars):
+    while at > first and _is_stripped(self, _at(self, at - 1), chars):
         at -= 1
     return at
 
@@ -438,7 +480,7 @@ def _split_space(self, maxsplit):
     n = field(self, "length")
     at = 0
     while True:
-        while at < n and _is_space(_at(self, at)):
+        while at < n and _is_blank(self, _at(self, at)):
             at += 1
         if at == n:
             return out
@@ -446,7 +488,7 @@ def _split_space(self, maxsplit):
             out.append(_between(self, at, n))
             return out
         first = at
-        while at < n and not _is_space(_at(self, at)):
+        while at < n and not _is_blank(self, _at(self, at)):
             at += 1
         out.append(_between(self, first, at))
 
@@ -476,7 +518,7 @@ def _rsplit_space(self, maxsplit):
     out.clear()
     at = field(self, "length")
     while True:
-        while at > 0 and _is_space(_at(self, at - 1)):
+        while at > 0 and _is_blank(self, _at(self, at - 1)):
             at -= 1
         if at == 0:
             break
@@ -484,7 +526,7 @@ def _rsplit_space(self, maxsplit):
             out.append(_part(self, 0, at))
             break
         last = at
-        while at > 0 and not _is_space(_at(self, at - 1)):
+        while at > 0 and not _is_blank(self, _at(self, at - 1)):
             at -= 1
         out.append(_between(self, at, last))
     out.reverse()
@@ -518,7 +560,7 @@ def splitlines(self, keepends=False):
     at = 0
     while at < n:
         first = at
-        while at < n and not _is_break(_at(self, at)):
+        while at < n and not _ends_line(self, _at(self, at)):
             at += 1
         last = at
         if at < n:
@@ -527,8 +569,18 @@ def splitlines(self, keepends=False):
     return out
 
 
-def _nothing():
-    return new("str", 0, 1, -1, buffer(np.uint8, 0))
+def _nothing(self):
+    return new_like(self, 0, 1, -1, buffer(np.uint8, 0))
+
+
+def _separator(self, sep):
+    """Of bytes only bytes are kept: what comes out is of one class."""
+    if isinstance(self, str) or (isinstance(self, bytes) and isinstance(sep, bytes)):
+        return sep
+    m = field(sep, "length")
+    data = buffer(np.uint8, m)
+    _copy(data, 1, 0, sep, 0, m)
+    return new_like(self, m, 1, -1, data)
 
 
 def partition(self, sep):
@@ -538,8 +590,8 @@ def partition(self, sep):
     n = field(self, "length")
     at = _search(self, sep, 0, n)
     if at < 0:
-        return self, _nothing(), _nothing()
-    return _part(self, 0, at), sep, _between(self, at + m, n)
+        return _own(self), _nothing(self), _nothing(self)
+    return _part(self, 0, at), _separator(self, sep), _between(self, at + m, n)
 
 
 def rpartition(self, sep):
@@ -549,8 +601,8 @@ def rpartition(self, sep):
     n = field(self, "length")
     at = _search_back(self, sep, 0, n)
     if at < 0:
-        return _nothing(), _nothing(), self
-    return _part(self, 0, at), sep, _between(self, at + m, n)
+        return _nothing(self), _nothing(self), _own(self)
+    return _part(self, 0, at), _separator(self, sep), _between(self, at + m, n)
 
 
 # -- making others --------------------------------------------------------------------------------
@@ -572,7 +624,7 @@ def _replace_none(self, other, times):
         if i < n:
             _put(data, kind, at, _at(self, i))
             at += 1
-    return new("str", n + m * times, kind, -1, data)
+    return new_like(self, n + m * times, kind, -1, data)
 
 
 def replace(self, old, new_, count_=-1):
@@ -584,7 +636,7 @@ def replace(self, old, new_, count_=-1):
         return _replace_none(self, new_, times)
     times = min(times, count(self, old))
     if times == 0:
-        return self
+        return _own(self)
     length = n + (m - k) * times
     _check_length(length)
     kind = max(field(self, "kind"), field(new_, "kind"))
@@ -599,12 +651,12 @@ def replace(self, old, new_, count_=-1):
         at += m
         first = end + k
     _copy(data, kind, at, self, first, n - first)
-    return new("str", length, kind, -1, data)
+    return new_like(self, length, kind, -1, data)
 
 
 def _padded(self, left, right, fillchar):
     if left <= 0 and right <= 0:
-        return self
+        return _own(self)
     guard("fill_length", field(fillchar, "length") != 1)
     n = field(self, "length")
     c = _at(fillchar, 0)
@@ -617,7 +669,7 @@ def _padded(self, left, right, fillchar):
     _copy(data, kind, left, self, 0, n)
     for i in range(left + n, length):
         _put(data, kind, i, c)
-    return new("str", length, kind, -1, data)
+    return new_like(self, length, kind, -1, data)
 
 
 def center(self, width, fillchar=" "):
@@ -638,7 +690,7 @@ def zfill(self, width):
     n = field(self, "length")
     room = width - n
     if room <= 0:
-        return self
+        return _own(self)
     c = _at(self, 0) if n > 0 else 0
     sign = 1 if c == 43 or c == 45 else 0
     kind = field(self, "kind")
@@ -649,7 +701,7 @@ def zfill(self, width):
     for i in range(sign, sign + room):
         _put(data, kind, i, 48)
     _copy(data, kind, sign + room, self, sign, n - sign)
-    return new("str", width, kind, -1, data)
+    return new_like(self, width, kind, -1, data)
 
 
 def expandtabs(self, tabsize=8):
@@ -682,7 +734,7 @@ def expandtabs(self, tabsize=8):
             _put(data, kind, at, c)
             at += 1
             column = 0 if c == 10 or c == 13 else column + 1
-    return new("str", length, kind, -1, data)
+    return new_like(self, length, kind, -1, data)
 
 
 FUNCTIONS = {
