@@ -308,6 +308,8 @@ static const Type *parse_time(TypeText *t, Str word) {
 
 static const Type *parse_compound(TypeText *t, Str word) {
     ClassId id = type_class_named(word);
+    if (str_is(word, "bytes") && accept(t, '('))
+        return parse_bytes(t);           /* of a record; else the class */
     if (id == CLS_instance) return NULL; /* its fields are nowhere in the text */
     if (id < CLS_COUNT && !type_class_nparams(id)) return type_class_of(t->table, id, NULL);
     if (str_is(word, "datetime64") || str_is(word, "timedelta64")) return parse_time(t, word);
@@ -317,7 +319,6 @@ static const Type *parse_compound(TypeText *t, Str word) {
     if (str_is(word, "tuple")) return parse_tuple(t, type_table_arena(t->table));
     if (str_is(word, "record")) return parse_record(t, type_table_arena(t->table));
     if (str_is(word, "block")) return parse_block(t);
-    if (str_is(word, "bytes")) return parse_bytes(t);
     if (str_is(word, "slice")) return parse_slice(t);
     if (str_is(word, "iter")) return parse_iter(t);
     bool range = str_is(word, "range");
