@@ -39,11 +39,13 @@ typedef struct CompileOptions {
     bool keep_text;                  /* fill text_llvm, text_asm ... */
     bool keep_object;                /* host code: fill object */
     bool
+        closed; /* host code for a program without Quern: one object under `name`, no lazy part, no instance; fills object */
+    bool
         all_params; /* GPUs: parameters that nobody looks at stay, so that the layout is known without asking */
     bool
         status_result; /* ENTRY_DEVICE: Numba's convention, int f(result *, args ...); else C's, result f(args ...) */
     const char *
-        name; /* GPUs: of the entry, an identifier; NULL: made of the function's. Outlives the compilation */
+        name; /* GPUs, and what is `closed`: of the entry, an identifier; NULL: made of the function's. Outlives the compilation */
     uint32_t sanitize; /* kernels of the cpu device: SanitizeBits */
     int32_t max_threads, max_registers;
     const char *arch;         /* NVPTX: "sm_90"; CPU: NULL for the host */

@@ -204,6 +204,9 @@ static PyMethodDef module_methods[] = {
      "The folder of the disk cache (None: there is none) and its size limit in bytes."},
     {"compile_kernel", py_compile_kernel, METH_VARARGS,
      "(function, signature, options, architecture, keep texts): a kernel for a chip, as a dict."},
+    {"compile_host", py_compile_host, METH_VARARGS,
+     "(function, signature, options, processor, name): an object file for programs without Quern, "
+     "as a dict."},
     {"compile_c", py_compile_c, METH_VARARGS, "(function, signature, options): a CFunction."},
     {"make_gufunc", py_make_gufunc, METH_VARARGS, NULL},
     {"make_ufunc", (PyCFunction)(void (*)(void))py_make_ufunc, METH_VARARGS | METH_KEYWORDS, NULL},

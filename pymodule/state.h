@@ -388,6 +388,7 @@ extern PyType_Spec py_dispatcher_spec, py_ufunc_data_spec, py_shared_spec, py_fi
 extern PyType_Spec py_generator_spec, py_cfunction_spec;
 PyObject *py_compile_c(PyObject *module, PyObject *args);      /* cfunc_obj.c */
 PyObject *py_compile_kernel(PyObject *module, PyObject *args); /* ahead.c */
+PyObject *py_compile_host(PyObject *module, PyObject *args);
 PyObject *py_make_ufunc(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *py_make_gufunc(PyObject *module, PyObject *args);
 int py_ufunc_init(ModState *state);

@@ -91,6 +91,8 @@ const char *cg_entry_name(Cg *cg) {
     static atomic_uint_fast64_t serial; /* names of host code are unique in the process */
     if (cg->root)
         return str_printf(cg->arena, "quern.root." STR_FMT, STR_ARG(cg->root->ir->user_name)).bytes;
+    if (!cg->entry_name && cg->options->closed && cg->options->name)
+        cg->entry_name = str_copy(cg->arena, cg->options->name, strlen(cg->options->name)).bytes;
     if (!cg->entry_name) {
         unsigned long long n = atomic_fetch_add(&serial, 1);
         cg->entry_name = str_printf(cg->arena, "quern_entry_%llu", n).bytes;

@@ -19,8 +19,8 @@
 /* -- lowering --------------------------------------------------------------------------------- */
 
 bool cg_is_lazy(const Cg *cg, const CgSig *sig) {
-    return cg->target->is_host && cg->options->entry != ENTRY_KERNEL && sig->raises &&
-           opt_is_outlined(sig->ir);
+    return cg->target->is_host && cg->options->entry != ENTRY_KERNEL && !cg->options->closed &&
+           sig->raises && opt_is_outlined(sig->ir);
 }
 
 static LType table_type(Cg *cg) {

@@ -127,7 +127,7 @@ void cg_choose_units(Cg *cg) {
     EntryKind entry = cg->options->entry;
     const char *asked = asked_for();
     if (!cg->target->is_host || entry == ENTRY_KERNEL || entry == ENTRY_DEVICE) return;
-    if (cg->options->keep_text || strcmp(asked, "none") == 0) return;
+    if (cg->options->keep_text || cg->options->closed || strcmp(asked, "none") == 0) return;
     find_parallel(cg);
     find_asked_for(cg);
     for (int32_t i = 0; i < cg->ir->funcs.len; i++)

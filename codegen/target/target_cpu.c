@@ -267,6 +267,7 @@ static bool emit(Cg *cg, Artifact *artifact) {
     if (cg->options->keep_text) keep_assembly(cg);
     LazyCode *lazy = cg->lazy_bitcode ? cg_lazy_code(cg) : NULL;
     if (cg->lazy_bitcode && !lazy) return cg_error(cg, "out of memory");
+    bool keep = cg->options->keep_object || cg->options->closed;
     artifact->drop = host_code_drop;
     HostObject object = {.symbol = cg->entry_name,
                          .naddresses = cg->addresses.len,
@@ -274,8 +275,7 @@ static bool emit(Cg *cg, Artifact *artifact) {
                          .lazy = lazy,
                          .ninstances = cg->needs.len,
                          .instances = cg_instances(cg)};
-    artifact->host_code =
-        cg_load_host(cg, object, &artifact->entry, cg->options->keep_object ? artifact : NULL);
+    artifact->host_code = cg_load_host(cg, object, &artifact->entry, keep ? artifact : NULL);
     return artifact->host_code != NULL;
 }
 

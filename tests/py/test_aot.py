@@ -1,0 +1,318 @@
+"""Ahead of time: an extension that imports no Quern, and an object file that a C program calls."""
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+from quern import aot, types
+from quern.errors import TypingError, UnsupportedError
+
+CC = shutil.which(os.environ.get("CC", "cc"))
+pytestmark = pytest.mark.skipif(not CC, reason="there is no C compiler")
+
+
+def alone(program, folder):
+    """What a program prints in a process that cannot import Quern."""
+    refuse = "import sys\nsys.modules['quern'] = None\nsys.path.insert(0, sys.argv[1])\n"
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    done = subprocess.run([sys.executable, "-c", refuse + textwrap.dedent(program), str(folder)], capture_output=True, text=True,
+                          timeout=120, env=environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    ahead = aot.Module("made")
+
+    @ahead.export("power", "int64(int64, int64)")
+    def power(x, n):
+        result = 1
+        for _ in range(n):
+            result *= x
+        return result
+
+    @ahead.export("dot", "float64(float64[:], float64[:])")
+    def dot(a, b):
+        s = 0.0
+        for i in range(len(a)):
+            s += a[i] * b[i]
+        return s
+
+    @ahead.export("centdiff", "float64[:](float64[:], float64)")
+    def centdiff(u, dx):
+        d = np.empty_like(u)
+        d[0] = d[-1] = 0
+        for i in range(1, len(d) - 1):
+            d[i] = u[i + 1] - 2 * u[i] + u[i - 1]
+        return d / dx ** 2
+
+    @ahead.export("double_in_place", "void(int32[:, :])")
+    def double_in_place(a):
+        for i in range(a.shape[0]):
+            for j in range(a.shape[1]):
+                a[i, j] *= 2
+
+    @ahead.export("several", types.Tuple((types.int8, types.complex128, types.boolean))(types.uint8, types.complex128, types.float32))
+    def several(n, z, x):
+        return np.int8(n // 2), z * z, x > 1
+
+    @ahead.export("failing", "int64(int64, int64)")
+    def failing(x, y):
+        if x < 0:
+            raise ValueError("negative", x, 0.5)
+        if x == 0:
+            raise KeyError
+        return x // y
+
+    @ahead.export("same", "float64[:](float64[:])")
+    def same(a):
+        return a[1:]
+
+    @ahead.export("deep", "int64(int64)")
+    def deep(n):
+        return 0 if n == 0 else 1 + down(n - 1)
+
+    folder = tmp_path_factory.mktemp("aot")
+    return folder, ahead.extension(str(folder))
+
+
+from quern import njit  # noqa: E402
+
+
+@njit
+def down(n):
+    return 0 if n == 0 else 1 + down(n - 1)
+
+
+def test_an_extension_needs_no_quern(built):
+    folder, path = built
+    assert os.path.dirname(path) == str(folder)
+    assert alone("""
+        import numpy as np
+        import made
+        a = np.arange(5.0)
+        print(made.power(3, 4), made.dot(a, a), made.dot(a[::2], a[1::2][:3]) if False else made.dot(a[::-1], a))
+        print(made.centdiff(a ** 2, 0.5))
+        b = np.arange(6, dtype=np.int32).reshape(2, 3)
+        print(made.double_in_place(b), b.tolist(), made.double_in_place(b.T), b.tolist())
+        print(made.several(201, 1 + 2j, 1.5), made.deep(1000))
+        print([m for m in sys.modules if m.startswith('quern')], 'quern' in open('/proc/self/maps').read())
+    """, folder) == ["81 30.0 10.0", "[0. 8. 8. 8. 0.]", "None [[0, 2, 4], [6, 8, 10]] None [[0, 4, 8], [12, 16, 20]]",
+                     "(100, (-3+4j), True) 1000", "['quern'] False"]
+
+
+def test_its_exceptions_are_those_of_the_function(built):
+    assert alone("""
+        import numpy as np
+        import made
+        a = np.arange(4.0)
+        strange = np.frombuffer(b'x' * 33, dtype=np.int8)[1:].view(np.float64)
+        readonly = np.zeros((2, 2), np.int32)
+        readonly.flags.writeable = False
+        calls = [(made.failing, -3, 1), (made.failing, 0, 1), (made.failing, 7, 0), (made.dot, a, a[:2]), (made.power, 'x', 1),
+                 (made.power, 2.5, 1), (made.power, 1 << 70, 1), (made.power, 1), (made.dot, a.astype(int), a), (made.dot, a, None),
+                 (made.dot, a.reshape(2, 2), a), (made.dot, strange, a), (made.several, 256, 1, 1), (made.several, -1, 1, 1),
+                 (made.double_in_place, readonly), (made.same, a), (made.deep, 10 ** 9)]
+        for f, *args in calls:
+            try:
+                print(f(*args))
+            except Exception as e:
+                print(type(e).__name__, *map(str, e.args))
+    """, built[0]) == [
+        "ValueError negative -3 0.5", "KeyError", "ZeroDivisionError division by zero",
+        "IndexError index 2 is out of bounds for axis 0 with size 2",
+        "TypeError 'str' object cannot be interpreted as an integer", "TypeError 'float' object cannot be interpreted as an integer",
+        "OverflowError int too big to convert", "TypeError power() takes 2 positional arguments but 1 were given",
+        "TypeError argument 1 must be an aligned array of 1 axes with elements of 8 bytes ('d')",
+        "TypeError a bytes-like object is required, not 'NoneType'",
+        "TypeError argument 1 must be an aligned array of 1 axes with elements of 8 bytes ('d')",
+        "TypeError argument 1 must be an aligned array of 1 axes with elements of 8 bytes ('d')",
+        "OverflowError Python integer 256 out of bounds for uint8", "OverflowError can't convert negative int to unsigned",
+        "ValueError buffer source array is read-only",
+        "TypeError the result is (a view of) an argument: code compiled ahead of time returns arrays of its own; copy it",
+        "RecursionError maximum recursion depth exceeded in compiled code"]
+
+
+def test_no_memory_and_no_references_are_lost(built):
+    assert alone("""
+        import resource
+        import numpy as np
+        import made
+        a = np.arange(20000.0)
+        def rounds(n):
+            for _ in range(n):
+                made.centdiff(a, 0.5), made.dot(a, a)
+                for bad in ((a, 1), (a[:5],)):
+                    try:
+                        made.dot(a, *bad[1:])
+                    except TypeError:
+                        pass
+        rounds(100)
+        before, held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, sys.getrefcount(a)
+        rounds(1000)
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20000, sys.getrefcount(a) - held)
+    """, built[0]) == ["True 0"]
+
+
+def test_an_object_file_for_c(tmp_path):
+    ahead = aot.Module("sums", error_model="python")
+
+    @ahead.export("total", "float64(float64[:, ::1], int32)")
+    def total(a, scale):
+        s = 0.0
+        for row in a:
+            for x in row:
+                s += x
+        return s / scale
+
+    @ahead.export("fill", "void(int16[:], int16)")
+    def fill(a, value):
+        t = np.ones(3)
+        for i in range(len(a)):
+            a[i] = value + t[i]
+
+    @ahead.export("negate", "complex128(complex128)")
+    def negate(z):
+        return -z
+
+    path = ahead.object(str(tmp_path))
+    assert path == str(tmp_path / "sums.o") and (tmp_path / "sums.h").exists()
+    (tmp_path / "main.c").write_text(r"""
+#include "sums.h"
+#include "sums.h"
+#include <stdio.h>
+int main(void) {
+    double values[6] = {1, 2, 3, 4, 5, 6}, result = -1;
+    quern_array_2d a = {values, {2, 3}, {24, 8}};
+    int status = total(&a, 2, &result);
+    printf("%d %g\n", status, result);
+    status = total(&a, 0, &result);
+    printf("%d %g %s\n", status, result, sums_error());
+    int16_t numbers[8] = {0};
+    quern_array_1d b = {numbers, {3}, {4}};
+    status = fill(&b, 6);
+    printf("%d %d %d %d %d\n", status, numbers[0], numbers[1], numbers[2], numbers[4]);
+    b.shape[0] = 4;
+    status = fill(&b, 6);
+    printf("%d %s\n", status, sums_error());
+    quern_c128 z = {1, 2}, w;
+    status = negate(z, &w);
+    printf("%d %g %g\n", status, w.real, w.imag);
+    return 0;
+}
+""")
+    (tmp_path / "other.cpp").write_text('#include "sums.h"\n')
+    program = str(tmp_path / "main")
+    subprocess.run([CC, "-Wall", "-Werror", str(tmp_path / "main.c"), path, "-o", program, "-lm"], check=True)
+    if shutil.which("c++"):
+        subprocess.run(["c++", "-fsyntax-only", "-Wall", "-Werror", str(tmp_path / "other.cpp")], check=True)
+    assert subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines() == [
+        "0 10.5", "1 10.5 ZeroDivisionError: division by zero", "0 7 0 7 7",
+        "1 IndexError: index 3 is out of bounds for axis 0 with size 3", "0 -1 -2"]
+
+
+def refused(signature, function, how="extension", **options):
+    ahead = aot.Module("none", **options)
+    ahead.export("f", signature)(function)
+    with pytest.raises((UnsupportedError, TypingError)) as caught:
+        getattr(ahead, how)("/nonexistent")
+    return str(caught.value)
+
+
+def test_what_needs_quern_is_refused():
+    def text(x):
+        return len(str(x))
+
+    def listed(x):
+        return [x, x]
+
+    def drawn(x):
+        return x * np.random.random()
+
+    def made(n):
+        yield n
+
+    def whole(a):
+        return a * 2
+
+    assert "needs what only Quern has at run time" in refused("int64(float64)", text)
+    assert "cannot be compiled ahead of time" in refused("(int64,)", listed)
+    assert "random" in refused("float64(float64)", drawn)
+    assert "generator" in refused("(int64,)", made)
+    assert "neither a number nor an array" in refused("(unicode_type,)", len_of)
+    assert "to C it can return a number" in refused("(float64[:],)", whole, "object")
+    assert "f" in refused("int64(int64)", lambda x: x.nothing)
+
+
+def len_of(text):
+    return len(text)
+
+
+def test_wrong_uses():
+    for name in ("a b", "", 3, "ä"):
+        with pytest.raises(ValueError, match="identifier"):
+            aot.Module(name)
+    ahead = aot.Module("m")
+    with pytest.raises(ValueError, match="nothing is exported"):
+        ahead.extension()
+    with pytest.raises(ValueError, match="identifier"):
+        ahead.export("a-b", "int64(int64)")
+    ahead.export("f", "int64(int64)")(lambda x: x)
+    with pytest.raises(ValueError, match="twice"):
+        ahead.export("f", "int64(int64)")
+    with pytest.raises(TypeError, match="Python function"):
+        ahead.export("g", "int64(int64)")(3)
+
+
+def test_without_a_compiler(tmp_path, monkeypatch):
+    monkeypatch.setenv("CC", "no-such-compiler")
+    ahead = aot.Module("m")
+    ahead.export("f", "int64(int64)")(lambda x: x)
+    with pytest.raises(RuntimeError, match="there is no C compiler 'no-such-compiler'"):
+        ahead.extension(str(tmp_path))
+    assert os.listdir(tmp_path) == []
+
+
+def test_numbas_way(tmp_path):
+    (tmp_path / "source.py").write_text("""
+import numpy as np
+from numba.pycc import CC
+cc = CC("package.my_module")
+cc.verbose = True
+
+@cc.export("multf", "f8(f8, f8)")
+@cc.export("multi", "i4(i4, i4)")
+def mult(a, b):
+    return a * b
+
+@cc.export("centdiff_1d", "f8[:](f8[:], f8)")
+def centdiff_1d(u, dx):
+    D = np.empty_like(u)
+    D[0] = 0
+    D[-1] = 0
+    for i in range(1, len(D) - 1):
+        D[i] = (u[i + 1] - 2 * u[i] + u[i - 1]) / dx ** 2
+    return D
+
+if __name__ == "__main__":
+    cc.compile()
+    print(cc.name, cc.output_file)
+    try:
+        cc.distutils_extension()
+    except Exception as e:
+        print(type(e).__name__)
+""")
+    done = subprocess.run([sys.executable, "-m", "quern", "run", "--as-numba", str(tmp_path / "source.py")], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    wrote, names, refused = done.stdout.splitlines()
+    assert wrote.startswith(f"wrote {tmp_path}/my_module.") and names.startswith("my_module my_module.") and refused == "UnsupportedError"
+    assert alone("""
+        import numpy as np
+        import my_module
+        print(my_module.multf(1.5, 3), my_module.multi(3, 4), my_module.centdiff_1d(np.arange(5.0) ** 2, 1.0))
+    """, tmp_path) == ["4.5 12 [0. 2. 2. 2. 0.]"]
