@@ -238,6 +238,11 @@ class Gpu:
         approximated; then `/` of floats by zero gives inf or nan with debug=True, too."""
         name = f"{self.kind}.jit"
         _decorators._check(name, options, _JIT_OPTIONS)
+        if isinstance(func_or_sig, tuple) or type(func_or_sig).__name__ == "Signature":
+            from . import _surface
+            func_or_sig, pointers = _surface.without_pointers(func_or_sig)
+            if pointers:
+                options["extensions"] = [*(options.get("extensions") or ()), _surface.Pointers(pointers)]
         numbers = compile_options(options, name)
 
         def make(function, signatures):

@@ -16,6 +16,12 @@ class Intrinsic:
         self._quern_name = name
         self._home = home
 
+    @property
+    def aliases(self):
+        """CUDA's names of a vector type."""
+        from ._dialect import VECTORS
+        return [alias for alias, proper in VECTORS.items() if "cuda." + proper == self._quern_name]
+
     def __call__(self, *args, **kwargs):
         from .errors import LaunchError
         raise LaunchError(f"{_shown(self)} can only be used inside a kernel or a device function")

@@ -147,11 +147,33 @@ def _texts(self, which, signature):
     return result if signature is None else next(iter(result.values()))
 
 
+class DeviceCode:
+    """A device function compiled by itself: its name in the code, and the code."""
+
+    def __init__(self, name, llvm, ptx, signature):
+        self.signature = signature
+        self.mangled_name = name
+        self.fndesc = self  # where Numba's results have the name
+        self.llvm, self.ptx = llvm, ptx
+
+
+def compile_device(self, args, return_type=None):
+    """A device function for these types by itself, as PTX for the device that is at hand, or for sm_75. In kernels it is compiled into them."""
+    from .cuda import _compile
+    if not self.is_device_function:
+        raise TypeError(f"'{self.__name__}' is a kernel: compile_device() is of device functions")
+    return _compile.by_itself(self.py_func, types.Signature(return_type, tuple(args)), self.targetoptions)
+
+
 def inspect_llvm(self, signature=None):
+    if getattr(self, "is_device_function", False) and signature is not None:
+        return compile_device(self, getattr(signature, "args", signature)).llvm
     return _texts(self, 0, signature)
 
 
 def inspect_asm(self, signature=None):
+    if getattr(self, "is_device_function", False) and signature is not None:
+        return compile_device(self, getattr(signature, "args", signature)).ptx
     return _texts(self, 1, signature)
 
 
@@ -318,12 +340,56 @@ def prepare_args(self, launch, *args, **kwargs):
     if kwargs:
         args = inspect.signature(self.py_func).bind(*args, **kwargs).args
     made, behind = [], []
-    for value in args:
+    for position, value in enumerate(args):
         t = _type_of(value)
         for extension in reversed(self.extensions):
-            t, value = extension.prepare_args(t, value, stream=launch.stream, retr=behind)
+            if type(extension) is Pointers:
+                value = extension.array_at(position, value, self._kind)
+            else:
+                t, value = extension.prepare_args(t, value, stream=launch.stream, retr=behind)
         made.append(value)
     return tuple(made), behind
+
+
+class Pointers:
+    """Of a kernel with pointers in its signature: which parameters they are. In compiled code a pointer is an array of one axis,
+    as long as memory is."""
+
+    def __init__(self, dtypes):
+        self.dtypes = dtypes  # {position: dtype}
+
+    def array_at(self, position, value, kind):
+        """An address, as an int or of ctypes, becomes such an array; what is an array is passed as it is."""
+        import ctypes
+        from ._gpu import of
+        dtype = self.dtypes.get(position)
+        address = value.value or 0 if isinstance(value, ctypes.c_void_p) else value
+        if dtype is None or not hasattr(address, "__index__") or hasattr(address, "shape") and address.shape:
+            return value
+        address = int(address)
+        if not 0 <= address < _MEMORY_END:
+            raise ValueError(f"argument {position + 1} is no address: {address}")
+        n = (_MEMORY_END - address) // dtype.itemsize if address else 0
+        return of(kind).from_cuda_array_interface(
+            {"shape": (n,), "typestr": dtype.str, "data": (address, False), "version": 3}, sync=False)
+
+
+_MEMORY_END = 2**47
+
+
+def without_pointers(signature):
+    """The signature with arrays for pointers, and {position: dtype} of these."""
+    from .types import others
+    if not isinstance(signature, (types.Signature, tuple)):
+        return signature, {}
+    params = signature.args if isinstance(signature, types.Signature) else signature
+    to = {i: types.uint8 if t == others.voidptr else t.dtype for i, t in enumerate(params)
+          if isinstance(t, others.CPointer) or t == others.voidptr}
+    if not to:
+        return signature, {}
+    result = signature.return_type if isinstance(signature, types.Signature) else None
+    arrays = [types.Array(to[i], 1, "C") if i in to else t for i, t in enumerate(params)]
+    return types.Signature(result, arrays), {i: t.as_dtype for i, t in to.items()}
 
 
 def _find(module, qualname):
@@ -403,21 +469,21 @@ class Memory:
 
     def __init__(self, owner):
         self.owner = owner
-        self.device_pointer_value = owner.device_pointer
+        self.device_pointer = owner.device_pointer
         self.size = owner.alloc_size
         self.device_ctypes_pointer = owner.device_ctypes_pointer
 
     def __int__(self):
-        return self.device_pointer_value
+        return self.device_pointer
 
     def __eq__(self, other):
         return isinstance(other, Memory) and (int(self), self.size) == (int(other), other.size)
 
     def __hash__(self):
-        return hash((self.device_pointer_value, self.size))
+        return hash((self.device_pointer, self.size))
 
     def __repr__(self):
-        return f"<{self.size} bytes at {self.device_pointer_value:#x}>"
+        return f"<{self.size} bytes at {self.device_pointer:#x}>"
 
 
 def array_memory(self):

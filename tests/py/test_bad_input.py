@@ -313,7 +313,7 @@ def test_kernel_that_returns(device):
     def answer(a):
         return a[0]
 
-    error = refused(errors.TypingError, "a kernel must not return a value", cuda.jit(answer)[1, 1], np.zeros(1))
+    error = refused(errors.TypingError, "a kernel must have void return type: it must not return a value", cuda.jit(answer)[1, 1], np.zeros(1))
     assert "return a[0]" in str(error)
     refused(errors.TypingError, "return", cuda.jit(lambda a: 1 if a[0] > 0 else None)[1, 1], np.zeros(1))
     cuda.jit(lambda a: None)[1, 1](np.zeros(1))

@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 import pytest
 
-from quern import config, cuda, guvectorize, vectorize
+from quern import config, cuda, guvectorize, int8, vectorize
 from quern.errors import LaunchError, NumbaPerformanceWarning
 
 
@@ -201,6 +201,16 @@ def test_H04_arrays_by_their_class_and_their_memory(device):
         np.array(array, copy=False)
 
 
+def test_H04_arrays_that_are_made_where_needed(device):
+    made, fresh = cuda.devicearray.auto_device(2)
+    assert fresh and made.copy_to_host() == 2 and cuda.devicearray.is_cuda_ndarray(made)
+    again, fresh = cuda.devicearray.auto_device(made)
+    assert not fresh and again.gpu_data == made.gpu_data
+    assert cuda.devicearray.auto_device(np.ones((3, 4)).T)[0].shape == (4, 3)
+    with pytest.raises(ValueError, match="non-contiguous"):
+        cuda.devicearray.auto_device(np.arange(10)[::2])
+
+
 def test_H07_devices_are_entered(device):
     here = cuda.get_current_device()
     with here as entered:
@@ -212,6 +222,12 @@ def test_H07_devices_are_entered(device):
 
 
 def test_C28_aliases_of_vector_types_are_the_types():
+    from quern.cuda.vector_types import vector_types
+    assert len(vector_types) == 40 and vector_types["int8x4"][:3] == ("int8x4", int8, 4)
+    for name, vector in vector_types.items():
+        assert vector.user_facing_object is getattr(cuda, name)
+        assert all(getattr(cuda, alias) is vector.user_facing_object for alias in vector.user_facing_object.aliases)
+    assert cuda.int64x2.aliases == ["long2", "longlong2"] and cuda.grid.aliases == []
     assert cuda.float3 is cuda.float32x3 and cuda.char4 is cuda.int8x4 and cuda.ulonglong2 is cuda.uint64x2 is cuda.ulong2
 
 

@@ -223,7 +223,7 @@ def library_misuse(x):
     return x
 
 
-NO_DTYPE = "{} is no dtype of compiled code: it has bool, integers, floats and complex numbers up to 64 bits a part, in this \
+NO_DTYPE = "Invalid NumPy dtype specified: {}: compiled code has bool, integers, floats and complex numbers up to 64 bits a part, in this \
 machine's byte order"
 SWAPPED = np.dtype(">f8")
 

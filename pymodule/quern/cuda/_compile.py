@@ -90,6 +90,15 @@ def compile(pyfunc, sig, debug=None, lineinfo=False, device=True, fastmath=False
     return (_assemble(code, arch, debug, lineinfo) if output == "cubin" else code.decode()), result
 
 
+def by_itself(pyfunc, signature, targetoptions):
+    """A device function with the options that the compiler has of it (Kernel.targetoptions): _surface.DeviceCode."""
+    from .._surface import DeviceCode
+    options = {k: v for k, v in targetoptions.items() if k not in ("link", "extensions", "cache")}
+    options.update(target=_TARGET, all_params=True, status_result=False, no_fma=options["no_fma"] or options["opt_level"] == 0)
+    made = _quern.compile_kernel(pyfunc, signature.text, options, _arch(_current()), True, True, _name(pyfunc, "c", None))
+    return DeviceCode(made["name"], made["llvm"], made["code"].rstrip(b"\0").decode(), signature)
+
+
 def _current():
     """The compute capability of the selected GPU; None where kernels run on the cpu device."""
     device = _quern.current_device("cuda")
