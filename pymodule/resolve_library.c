@@ -10,8 +10,8 @@ static void bind_name(PyResolver *r, Binding *b, const char *home, const char *n
 
 /* "numpy", "math" ... when `module` is one whose functions the tables know; NULL otherwise. */
 static const char *library_module(const char *module) {
-    static const char *const exact[] = {"math", "cmath",     "builtins", "operator",
-                                        "time", "functools", "heapq",    "bisect"};
+    static const char *const exact[] = {"math",      "cmath", "builtins", "operator",   "time",
+                                        "functools", "heapq", "bisect",   "collections"};
     for (int i = 0; i < countof(exact); i++)
         if (!strcmp(module, exact[i])) return exact[i];
     if (!strcmp(module, "_operator")) return "operator";

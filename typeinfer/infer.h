@@ -624,6 +624,7 @@ bool v_instance_truth(Infer *in, Val a, Val *out);
 void container_shared_by_return(Infer *in, Ref value);
 const char *shared_maker_name(int32_t index); /* of those that get types; NULL behind the last */
 bool v_shared_site(Infer *in, Str name, const CallArgs *args, bool *known, Val *out);
+bool v_deque(Infer *in, Val iterable, Val maxlen, Val *out); /* neither: no type */
 bool v_container_site(Infer *in, ClassId cls, Ref site, const Val *items, int32_t n, Val *out);
 /* The displays in the web of `ref` become objects; false: they are already. */
 bool container_make_lists(Infer *in, Ref ref);

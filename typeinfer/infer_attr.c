@@ -243,6 +243,8 @@ bool v_attr(Infer *in, Val a, Str name, Val *out) {
     if (type_is_instance(t) && (v_instance_attr(in, a, name, &field, out) || field))
         return !in->stop;
     if (type_is_instance(t)) return !in->stop && no_attribute(in, &a, name);
+    if (type_is_of(t, CLS_deque) && str_is(name, "maxlen"))
+        return v_method(in, "maxlen", &a, 1, &field, out);
     if (t->kind == TY_CLASS) return member(in, a, type_class_name((ClassId)t->bits), name, out);
     if (t->kind == TY_RANGE || t->kind == TY_SLICE) return part_attr(in, a, name, out);
     for (int32_t k = 0; t->kind == TY_TUPLE && t->fields && k < t->nitems; k++)

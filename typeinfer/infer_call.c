@@ -55,14 +55,16 @@ static bool is_among(Str name, const char *const *names, int n) {
  * to be a container itself. */
 static bool call_open(Infer *in, Str name, const CallArgs *args, Val *out) {
     static const char *const changes[] = {
-        "bisect.insort_left", "bisect.insort_right", "heapq.heapify", "heapq.heappush",
-        "dict.__setitem__",   "dict.clear",          "dict.update",   "list.append",
-        "list.clear",         "list.extend",         "list.insert",   "list.reverse",
-        "list.sort",          "list.__setitem__",    "set.add",       "set.clear",
+        "bisect.insort_left", "bisect.insort_right", "heapq.heapify",     "heapq.heappush",
+        "deque.append",       "deque.appendleft",    "deque.clear",       "deque.extend",
+        "deque.extendleft",   "deque.insert",        "deque.__setitem__", "deque.__limit__",
+        "dict.__setitem__",   "dict.clear",          "dict.update",       "list.append",
+        "list.clear",         "list.extend",         "list.insert",       "list.reverse",
+        "list.sort",          "list.__setitem__",    "set.add",           "set.clear",
         "set.discard",        "set.remove",          "set.update"};
-    static const char *const in_place[] = {"dict.__ior__", "list.__iadd__", "list.__imul__",
-                                           "set.__iand__", "set.__ior__",   "set.__isub__",
-                                           "set.__ixor__"};
+    static const char *const in_place[] = {"deque.__iadd__", "dict.__ior__", "list.__iadd__",
+                                           "list.__imul__",  "set.__iand__", "set.__ior__",
+                                           "set.__isub__",   "set.__ixor__"};
     const Type *type = args->args[0].f.type;
     if (is_among(name, changes, countof(changes)))
         return *out = val_of(fact_of(type_scalar(in->types, TY_none))), true;

@@ -194,12 +194,13 @@ static bool is_key(const Type *type) {
 
 /* "a list of", "a dict with keys of" */
 static const char *part_text(const Type *container, int32_t p) {
+    if (type_is_of(container, CLS_deque)) return "a deque of";
     if (!type_is_of(container, CLS_dict)) return type_is_list(container) ? "a list of" : "a set of";
     return p ? "a dict with values of" : "a dict with keys of";
 }
 
 static bool hashes(const Type *container, int32_t p) {
-    return p == 0 && !type_is_list(container);
+    return p == 0 && !type_is_list(container) && !type_is_of(container, CLS_deque);
 }
 
 static bool not_an_element(Infer *in, const Type *container, int32_t p, const Type *type) {
@@ -223,6 +224,8 @@ static bool mixed_elements(Infer *in, const Type *container, int32_t p, const Ty
     return ti_advise(in, p ? "all values of a dict are of one type"
                          : hashes(container, p)
                              ? "all keys of a dict and all elements of a set are of one type"
+                         : type_is_of(container, CLS_deque)
+                             ? "all elements of a deque are of one type"
                              : "all elements of a list are of one type"),
            false;
 }
@@ -279,7 +282,8 @@ static Ref called_on(const Infer *in, Ref call, const char *const *names, int n)
 
 /* What a container whose site is not in sight was got from: xs in xs[i], in `for x in xs` and in d.setdefault(k, xs). */
 static Ref container_of(Infer *in, Ref ref) {
-    static const char *const gets[] = {"setdefault", "get", "pop"}, *const values[] = {"values"};
+    static const char *const gets[] = {"setdefault", "get", "pop", "popleft"}, *const values[] = {
+                                                                                   "values"};
     const Inst *inst = ir_inst(in->f, ref);
     if (inst->op == OP_getitem) { /* a slice is no element */
         const Type *index = in->facts[ir_arg(in->f, ref, 1)].type;
@@ -339,7 +343,8 @@ static bool teach(Infer *in, Ref ref, const Type *type, const Type *const *param
     if (web) return teach_web(in, web, type, params);
     if (ref && depth && !in->emit && (from = container_of(in, ref))) {
         const Type *outer = in->facts[from].type;
-        if (type_is_list(outer) || type_is_of(outer, CLS_dict)) {
+        bool deque = type_is_of(outer, CLS_deque);
+        if (type_is_list(outer) || deque || type_is_of(outer, CLS_dict)) {
             const Type *outer_params[MOST_PARAMS] = {0};
             outer_params[stored_param(outer)] =
                 container_type(in, (ClassId)type->bits, type->shared, params);
@@ -404,6 +409,15 @@ bool container_becomes(Infer *in, const Type *type, Ref src) {
     return web && type->kind == TY_CLASS && type->nparams && container_learns(in, type, src);
 }
 
+/* Python has none that it could share. */
+static bool holds_deque(const Type *type) {
+    const Type *const *parts = type->kind == TY_CLASS ? type->params : type->items;
+    int32_t n = type->kind == TY_CLASS ? type->nparams : type->kind == TY_TUPLE ? type->nitems : 0;
+    for (int32_t i = 0; i < n; i++)
+        if (holds_deque(parts[i])) return true;
+    return type_is_of(type, CLS_deque);
+}
+
 /* Functions in it may be joined by others. */
 static const Type *kept_type(Infer *in, const Type *type) {
     if (type->kind != TY_TUPLE) return ti_kept_function(in->types, type);
@@ -421,6 +435,7 @@ static bool put_items(Infer *in, Val container, const Val *items) {
         params[p] = items[p].f.type ? ti_stored(in->types, items[p].f.type) : NULL;
         if (!params[p]) continue;
         params[p] = kept_type(in, params[p]);
+        if (type->shared && holds_deque(params[p])) return not_an_element(in, type, p, params[p]);
         if (type->shared) params[p] = shared_form(in, params[p]);
         if (type->shared && type_is_of(params[p], CLS_bytearray)) /* Python has it by copies */
             return not_an_element(in, type, p, params[p]);
@@ -527,7 +542,18 @@ static Ref emit_table(Infer *in, const Type *type) {
     return emit(e, OP_new, lowered, fields, lowered->nitems);
 }
 
+/* Of no elements, of any number: length, first, limit, changes, items. */
+static Ref emit_deque(Infer *in, const Type *type) {
+    Emit *e = in->emit;
+    const Type *i64 = i64_type(in->types), *lowered = lower_type(in->ti, type);
+    Ref zero = emit_int(e, i64, 0), fields[5] = {zero, zero, emit_int(e, i64, -1), zero};
+    fields[4] = emit1(e, OP_alloc, lowered->items[4], emit_int(e, i64, FIRST_TABLE));
+    ir_inst(e->out, fields[4])->sub = lowered->items[4]->element->counted ? FLAG_ZEROED : 0;
+    return emit(e, OP_new, lowered, fields, 5);
+}
+
 static const char *new_text(ClassId cls) {
+    if (cls == CLS_deque) return "a deque";
     return cls == CLS_list ? "a list" : cls == CLS_dict ? "a dict" : "a set";
 }
 
@@ -561,8 +587,10 @@ bool v_container_site(Infer *in, ClassId cls, Ref site, const Val *items, int32_
     if (!put_all(in, *out, items, n)) return false;
     out->f = fact_of(container_type(in, cls, w->shared, w->params));
     if (!in->emit && in->facts[site].type != out->f.type) forget_result(in);
-    if (!in->emit) return out->f.type->open || cls == CLS_list || fill_table(in, *out, items, n);
+    bool filled = cls == CLS_list || cls == CLS_deque;
+    if (!in->emit) return out->f.type->open || filled || fill_table(in, *out, items, n);
     if (cls == CLS_list) return out->ref = emit_list(in, out->f.type, items, n), true;
+    if (cls == CLS_deque) return out->ref = emit_deque(in, out->f.type), true;
     out->ref = emit_table(in, out->f.type);
     return fill_table(in, *out, items, n);
 }
@@ -630,6 +658,13 @@ static const struct {
 } teachers[] = {
     {"bisect.insort_left", {1, 0}, false, false},
     {"bisect.insort_right", {1, 0}, false, false},
+    {"deque.__iadd__", {1, 0}, true, false},
+    {"deque.__setitem__", {2, 0}, false, false},
+    {"deque.append", {1, 0}, false, false},
+    {"deque.appendleft", {1, 0}, false, false},
+    {"deque.extend", {1, 0}, true, false},
+    {"deque.extendleft", {1, 0}, true, false},
+    {"deque.insert", {2, 0}, false, false},
     {"dict.__ior__", {1, 0}, true, false},
     {"dict.__setitem__", {1, 2}, false, false},
     {"dict.get", {1, 2}, false, true},
@@ -695,4 +730,23 @@ bool container_taught(Infer *in, Str name, const CallArgs *args) {
         return put_items(in, args->args[0], items);
     }
     return true;
+}
+
+/* deque(iterable, maxlen). What the items are is told first: the deque is of these from here on. */
+bool v_deque(Infer *in, Val iterable, Val maxlen, Val *out) {
+    Val args[2], ignored;
+    bool items = iterable.f.type && (!is_kind(&iterable, TY_TUPLE) || iterable.f.type->nitems);
+    bool limited = maxlen.f.type && !fact_none(&maxlen.f);
+    if (items && !in->emit) {
+        if (!v_container_site(in, CLS_deque, in->at, NULL, 0, &args[0])) return false;
+        args[1] = iterable;
+        if (!container_taught(in, STR("deque.extend"), &(CallArgs){args, 2, 0, NULL})) return false;
+    }
+    if (!v_container_site(in, CLS_deque, in->at, NULL, 0, out)) return false;
+    args[0] = *out;
+    args[1] = maxlen;
+    if (limited && !v_library(in, "deque.__limit__", &(CallArgs){args, 2, 0, NULL}, &ignored))
+        return false;
+    args[1] = iterable;
+    return !items || v_library(in, "deque.extend", &(CallArgs){args, 2, 0, NULL}, &ignored);
 }

@@ -90,9 +90,11 @@ static const char *misuse_in_call(Infer *in, Ref call, int32_t k, bool nested) {
     const Binding *callee = function->type ? fact_object(function) : NULL;
     if (k == 0 || !callee) return NULL; /* not callable: said elsewhere */
     if (callee->kind == BIND_FUNCTION && callee->stand_in) return NULL; /* axes=[0, 0, ()] */
-    bool walked = str_is(callee->name, "list.extend") || str_is(callee->name, "dict.update");
+    bool walked = str_is(callee->name, "list.extend") || str_is(callee->name, "dict.update") ||
+                  str_starts(callee->name, "deque.extend");
     bool method = str_starts(callee->name, "list.") || str_starts(callee->name, "dict.") ||
-                  str_is(callee->name, "set.add") || str_starts(callee->name, "bisect.insort") ||
+                  str_starts(callee->name, "deque.") || str_is(callee->name, "set.add") ||
+                  str_starts(callee->name, "bisect.insort") ||
                   (str_starts(callee->name, "heapq.h"));
     if (callee->kind != BIND_LIBRARY || is_overloaded(in, callee) ||
         str_starts(callee->name, "operator.") || makes_text(callee->name) || (method && !walked) ||

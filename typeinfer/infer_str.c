@@ -39,7 +39,8 @@ static bool reads_text(Str name) {
     for (int i = 0; i < countof(names); i++)
         if (str_is(name, names[i])) return true;
     return str_starts(name, "heapq.") || str_starts(name, "bisect.") || str_starts(name, "str.") ||
-           str_starts(name, "list.") || str_starts(name, "dict.") || str_starts(name, "set.");
+           str_starts(name, "list.") || str_starts(name, "dict.") || str_starts(name, "set.") ||
+           str_starts(name, "deque.") || str_starts(name, "collections.");
 }
 
 bool makes_text(Str name) {

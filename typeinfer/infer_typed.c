@@ -71,6 +71,11 @@ static bool typed_reversed(Infer *in, const Val *v, const CallArgs *args, Val *o
     return *out = v_iter_object(in, ITER_BACKWARD, v_tuple(in, parts, 2)), true;
 }
 
+static bool typed_deque(Infer *in, const Val *v, const CallArgs *args, Val *out) {
+    (void)args;
+    return v_deque(in, v[0], v[1], out);
+}
+
 static bool view_of(Infer *in, enum IterKind kind, const Val *dict, Val *out) {
     if (!type_is_of(dict->f.type, CLS_dict)) return v_refuse(in, REFUSE_ITERATION, NULL, dict, 1);
     return *out = v_iter_object(in, kind, *dict), true;
@@ -180,6 +185,7 @@ static bool is_instance_of(const Type *type, const Binding *cls, bool plain) {
         if (str_is(cls->name, "builtins.list")) return type_is_list(type) && builtin;
         if (str_is(cls->name, "builtins.dict")) return type_is_of(type, CLS_dict) && builtin;
         if (str_is(cls->name, "builtins.set")) return type_is_of(type, CLS_set) && builtin;
+        if (str_is(cls->name, "collections.deque")) return type_is_of(type, CLS_deque);
         if (str_is(cls->name, "typed.List")) return shared && type_is_list(type);
         if (str_is(cls->name, "typed.Dict")) return shared && type_is_of(type, CLS_dict);
         if (str_is(cls->name, "typed.Set")) return shared && type_is_of(type, CLS_set);
@@ -230,6 +236,7 @@ static const struct {
     {"builtins.slice", "start, stop=, step=, /", typed_slice},
     {"builtins.tuple", "iterable=, /", typed_tuple},
     {"builtins.zip", "*iterables, strict=", typed_zip},
+    {"collections.deque", "iterable=, maxlen=", typed_deque},
     {"dict.items", "self, /", typed_items},
     {"dict.keys", "self, /", typed_keys},
     {"dict.values", "self, /", typed_values},

@@ -55,7 +55,9 @@ static const LibRow rows[] = {
 #include "typeinfer/tables/bytearray.def"
 #include "typeinfer/tables/bytes.def"
 #include "typeinfer/tables/cmath.def"
+#include "typeinfer/tables/collections.def"
 #include "typeinfer/tables/gpu.def"
+#include "typeinfer/tables/deque.def"
 #include "typeinfer/tables/dict.def"
 #include "typeinfer/tables/functools.def"
 #include "typeinfer/tables/heapq.def"
@@ -180,7 +182,9 @@ static const struct Section {
     {"bisect.", "Module bisect"},
     {"builtins.", "Python builtins"},
     {"cmath.", "Module cmath"},
+    {"collections.", "Module collections"},
     {"cuda.", "Kernels and device functions (cuda and hip)"},
+    {"deque.", "Methods of deques"},
     {"dict.", "Methods of dicts"},
     {"functools.", "Module functools"},
     {"heapq.", "Module heapq"},

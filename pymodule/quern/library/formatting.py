@@ -1,6 +1,7 @@
 """Text of numbers, and numbers of text: str(), repr(), ascii(), format() with Python's specifications, int() and float()."""
 
 import math
+from collections import deque
 
 import numpy as np
 
@@ -223,6 +224,9 @@ def repr_(obj):
         for x in obj:
             parts.append(repr_(x))
         return "[" + ", ".join(parts) + "]"
+    if isinstance(obj, deque):
+        most = obj.maxlen
+        return "deque(" + repr_(list(obj)) + ("" if most is None else ", maxlen=" + _int_text(most)) + ")"
     return none_text(obj)
 
 
