@@ -125,6 +125,7 @@ static const struct {
     {OPR_gt, "__gt__", NULL, NULL},         {OPR_ge, "__ge__", NULL, NULL},
     {OPR_or, "__or__", "__ior__", NULL},    {OPR_and, "__and__", "__iand__", NULL},
     {OPR_sub, "__sub__", "__isub__", NULL}, {OPR_xor, "__xor__", "__ixor__", NULL},
+    {OPR_mod, "__mod__", NULL, NULL},
 };
 
 /* *handled false: no operand is an object, or there is no such operator. */

@@ -119,6 +119,9 @@ bool v_text_operands(Infer *in, Operator op, Val *a, Val *b) {
         if (!y) return true;
         if (!x) return v_refuse(in, REFUSE_BINARY, "look for", (Val[]){*a, *b}, 2);
         break;
+    case OPR_mod: /* "%d of %s" % values */
+        if (!x || in->kernel) return true;
+        break;
     case OPR_mul:
         if (!(x && type_is_int(b->f.type)) && !(y && type_is_int(a->f.type))) return true;
         break;
