@@ -3,7 +3,7 @@
     python benchmarks/cached.py --numba PYTHON [--rounds 7]
 
 PYTHON has Numba; this interpreter has Quern and NumPy. Each program runs in a process of its own, first to fill a fresh
-cache, then some times to measure; Quern, Numba and NumPy alone take turns, and the best time of each counts."""
+cache (and that of Python's bytecode), then some times to measure; Quern, Numba and NumPy alone take turns, and the best time of each counts."""
 import argparse
 import json
 import os
@@ -56,8 +56,10 @@ def run(python, peer, folder):
     if not os.path.exists(path):
         with open(path, "w") as file:
             file.write(PROGRAM.format(peer=peer))
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run([python, path], check=True, capture_output=True, text=True,
-                          env={**os.environ, "QUERN_CACHE_DIR": folder + "/quern", "NUMBA_CACHE_DIR": folder + "/numba"})
+                          env={**environment, "QUERN_CACHE_DIR": folder + "/quern", "NUMBA_CACHE_DIR": folder + "/numba",
+                               "PYTHONPYCACHEPREFIX": folder + "/bytecode"})
     return json.loads(done.stdout)
 
 

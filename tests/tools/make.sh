@@ -148,6 +148,13 @@ fuzz)
     QUERN_BUILD=$PWD/build/test "$venv/bin/python" tests/fuzz/fuzz.py "$@"
     QUERN_BUILD=$PWD/build/test "$venv/bin/python" tests/fuzz/scopes.py "$@"
     ;;
+fuzz-cache) # seed, rounds; with the sanitizers: nothing that is read touches what it must not
+    build "$python" build/fuzz-cache -DQUERN_EXTENSION=OFF -DQUERN_SANITIZE=address,undefined
+    for reader in test_store test_elf_load; do
+        say "$reader $*"
+        ASAN_OPTIONS=detect_leaks=1 "build/fuzz-cache/$reader" "$@"
+    done
+    ;;
 peers)
     for candidate in $(others); do # the peers' wheels are for one minor version: 3.12 where it is at hand
         [ "$(version_of "$candidate")" = 3.12 ] && python=$candidate
