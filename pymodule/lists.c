@@ -90,12 +90,43 @@ static PyObject *new_list(ModState *state, const ValueLayout *layout, ListObject
     return out;
 }
 
+/* A ring of places: quern/library/deques.py. */
+typedef struct DequeObject {
+    ObjectHeader header;
+    int64_t length, first, limit, changes;
+    char *data;
+    Owner *owner;
+    int64_t capacity, stride;
+} DequeObject;
+
+static PyObject *new_deque(ModState *state, const ValueLayout *layout, DequeObject *deque) {
+    PyObject *collections = PyImport_ImportModule("collections");
+    PyObject *out = !collections ? NULL
+                    : deque->limit < 0
+                        ? PyObject_CallMethod(collections, "deque", NULL)
+                        : PyObject_CallMethod(collections, "deque", "()L", (long long)deque->limit);
+    Py_XDECREF(collections);
+    deque->header.python = out; /* for the same one further down */
+    for (int64_t i = 0; out && i < deque->length; i++) {
+        int64_t at = (deque->first + i) & (deque->capacity - 1);
+        PyObject *item =
+            py_box_kept(state, &layout->items[0], deque->data + at * layout->items[0].size);
+        PyObject *done = item ? PyObject_CallMethod(out, "append", "(O)", item) : NULL;
+        if (!done) Py_CLEAR(out);
+        Py_XDECREF(item);
+        Py_XDECREF(done);
+    }
+    if (!out) deque->header.python = NULL;
+    return out;
+}
+
 PyObject *py_box_object(ModState *state, const ValueLayout *layout, const char *value) {
     ListObject *object = list_at(value); /* any of them, until its header has been read */
     PyObject *known = object->header.python;
-    PyObject *out = known ? Py_NewRef(known)
-                    : layout->element == CLS_list
-                        ? new_list(state, layout, object)
+    PyObject *out = known                         ? Py_NewRef(known)
+                    : layout->element == CLS_list ? new_list(state, layout, object)
+                    : layout->element == CLS_deque
+                        ? new_deque(state, layout, (DequeObject *)object)
                         : py_new_table(state, layout, (TableObject *)object);
     drop(object);
     return out;

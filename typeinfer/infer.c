@@ -262,7 +262,6 @@ bool is_returnable(const Type *type) {
             if (!is_known_function(type->items[i])) return false;
         return true;
     case TY_CLASS: /* one of the user's says what is in it */
-        if (type->bits == CLS_deque) return false;
         for (int32_t i = 0; i < type->nparams; i++)
             if (!type->params[i]->open && !is_returnable(type->params[i])) return false;
         return true;

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from objects import MEM_01_nothing_is_left, collected, each_allocation_fails, live, same  # noqa: F401
+from objects import MEM_01_nothing_is_left, collected, each_allocation_fails, live, same, shown  # noqa: F401
 from quern import errors, njit
 
 
@@ -297,6 +297,35 @@ def test_any_operations(codes, items, most):
     assert run(codes, items, most) == run.py_func(codes, items, most)
 
 
+@njit
+def results(n):
+    q = deque([1, n], 5)
+    q.rotate(1)
+    q.appendleft(7)
+    empty = deque([n])
+    empty.clear()
+    return q, [q, deque([3], 1)], {"a": deque(["x" * n, "y"])}, deque([(n, [1.5])]), deque([np.arange(n)])[0].sum(), empty
+
+
+def test_results():
+    got, wanted = results(3), results.py_func(3)
+    assert got == wanted and shown(got) == shown(wanted)
+    assert got[0] is got[1][0] and got[0].maxlen == 5 and got[1][1].maxlen == 1 and got[3].maxlen is None
+    got[0].append(1.5)
+    with pytest.raises(errors.TypingError, match="deque"):
+        njit(lambda q: len(q))(got[0])
+
+    @njit
+    def arrays(n):
+        q = deque([np.ones(n)])
+        q.append(q[0])
+        for _ in range(20):
+            q.append(np.zeros(n))
+            q.popleft()
+        return q
+    assert [a.tolist() for a in arrays(2)] == [[0, 0]] * 2
+
+
 def test_MEM_02_each_allocation_fails():
     assert each_allocation_fails(of_text, lambda: (3,)) == of_text.py_func(3)
     assert each_allocation_fails(of_containers, lambda: (2,)) == of_containers.py_func(2)
@@ -315,12 +344,6 @@ def test_MEM_01_an_exception_drops_it():
 
 
 def test_refused():
-    @njit
-    def result(n):
-        return deque([n])
-    with pytest.raises(errors.TypingError, match="cannot return deque"):
-        result(1)
-
     @njit
     def length(q):
         return len(q)
