@@ -375,15 +375,22 @@ def argmin(a, axis=None, out=None, keepdims=False):
 
 
 def has_true(a):
-    for x in a:
-        if x:
+    """Block after block, without a branch inside."""
+    for start in range(0, len(a), BLOCK):
+        some = False
+        for i in range(start, min(start + BLOCK, len(a))):
+            some |= bool(a[i])
+        if some:
             return True
     return False
 
 
 def has_false(a):
-    for x in a:
-        if not x:
+    for start in range(0, len(a), BLOCK):
+        some = False
+        for i in range(start, min(start + BLOCK, len(a))):
+            some |= not a[i]
+        if some:
             return True
     return False
 
