@@ -46,12 +46,15 @@ static void destroy_array(Owner *owner) {
     atomic_fetch_sub(&live_arrays, 1);
 }
 
+enum { LARGE_ARRAY = 1 << 22 }; /* as NumPy */
+
 Owner *quern_alloc_array(int64_t nbytes, int32_t zeroed) {
     size_t size = (size_t)nbytes + SUPPORT_ARRAY_SLACK;
     if (!support_allocates()) return NULL;
     char *block =
         zeroed ? calloc(1, size) : malloc(size); /* large zeroed blocks cost nothing yet */
     if (!block) return NULL;
+    if (size >= LARGE_ARRAY) os_prefer_large_pages(block, size);
     uintptr_t at =
         ((uintptr_t)block + SUPPORT_ARRAY_ALIGN - 1) & ~(uintptr_t)(SUPPORT_ARRAY_ALIGN - 1);
     Owner *owner = (Owner *)at;

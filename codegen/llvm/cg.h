@@ -306,6 +306,7 @@ Value cg_int_pow(Cg *cg, bool is_signed, Value a, Value b);
 Value cg_int_shl(Cg *cg, Value a, Value count);
 Value cg_int_shr(Cg *cg, bool is_signed, Value a, Value count);
 /* The function `name` of a math library with the type of its operands: sin, sinf, __nv_sin. */
+LLVMValueRef cg_hypot(Cg *cg, LLVMValueRef x, LLVMValueRef y); /* cg_hypot.c: f32, f64 */
 Value cg_math(Cg *cg, const char *name, Value *args, int nargs);
 Value cg_float_mod(Cg *cg, Value a, Value b);
 Value cg_float_floordiv(Cg *cg, Value a, Value b);

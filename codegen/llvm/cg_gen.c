@@ -85,7 +85,7 @@ static void gen_abs(Cg *cg, LibCall *call) {
     Value *x = call->args[0];
     const Type *type = call->types[0];
     if (type_is_complex(type))
-        call->out[0] = cg_math(cg, "hypot", x, 2);
+        call->out[0] = cg_hypot(cg, x[0], x[1]);
     else if (type_is_float(type))
         call->out[0] = cg_intrinsic1(cg, "llvm.fabs", x[0]);
     else if (type_class(type) == CLASS_SINT)
@@ -93,6 +93,10 @@ static void gen_abs(Cg *cg, LibCall *call) {
                                     (Value[]){x[0], cg_bool(cg, false)}, 2);
     else
         call->out[0] = x[0];
+}
+
+static void gen_hypot(Cg *cg, LibCall *call) {
+    call->out[0] = cg_hypot(cg, call->args[0][0], call->args[1][0]);
 }
 
 static void to_int(Cg *cg, LibCall *call, const char *rounding) {

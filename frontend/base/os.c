@@ -198,6 +198,12 @@ int os_cpu_count(void) {
     return online > 0 ? (int)online : 1;
 }
 
+void os_prefer_large_pages(void *at, size_t bytes) {
+    enum { PAGE = 4096 };
+    uintptr_t first = ((uintptr_t)at + PAGE - 1) / PAGE * PAGE, end = (uintptr_t)at + bytes;
+    if (end > first) madvise((void *)first, end - first, MADV_HUGEPAGE); /* advice: may fail */
+}
+
 bool os_has_memory(size_t bytes) {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return false;

@@ -264,3 +264,26 @@ def test_FLT_11_complex_powers_in_kernels(device):
     power[1, 8](np.array(bases), np.array(exponents), out)
     for got, want in zip(out, expected):
         assert (np.isnan(got.real) and np.isnan(want.real)) or abs(got - want) <= 1e-13 * max(abs(want), 1), (out, expected)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_lengths_neither_overflow_nor_lose_bits(dtype):
+    """hypot and the absolute values of complex numbers, which are no calls on the host: against the C library's."""
+    rng = np.random.default_rng(1)
+    hypot, absolute = njit(lambda x, y: np.hypot(x, y)), njit(lambda z: np.abs(z))
+    complex_type = np.result_type(dtype, np.complex64)
+    special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1, 3, 4, np.finfo(dtype).tiny, np.finfo(dtype).smallest_subnormal, np.finfo(dtype).max], dtype)
+    pairs = [np.array([(a, b) for a in special for b in special]).T]
+    for scale in ((0, -60, 60, -126) if dtype == "float32" else (0, 300, -300, -1000, -540, 500, 509, 510, 511)):
+        for spread in (0, 3, 30, 60):
+            pairs.append(rng.standard_normal((2, 3000)) * 2.0 ** np.array([[scale], [scale - spread]]))
+    with np.errstate(all="ignore"):
+        for x, y in pairs:
+            x, y = x.astype(dtype), y.astype(dtype)
+            want, z = np.hypot(x, y), np.empty(len(x), complex_type)
+            z.real, z.imag = x, y
+            for got in (hypot(x, y), absolute(z)):
+                near = (got == want) | (np.isnan(got) & np.isnan(want)) | (abs(got - want) <= np.spacing(want))
+                assert got.dtype == want.dtype and near.all(), (x[~near][:3], y[~near][:3])
+                assert np.isinf(got).tolist() == np.isinf(want).tolist()
+                assert (got != want).sum() <= len(x) // 100 + np.isnan(want).sum()

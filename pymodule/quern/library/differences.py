@@ -53,7 +53,7 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
     guard("negative_order", n < 0, n)
     at = axis_of(axis, x.ndim)
     if n == 1:  # of points in time: spans
-        return copy(difference(x, at))
+        return difference(x, at)
     result = copy(x)
     for _ in range(n):
         result = copy(difference(result, at))

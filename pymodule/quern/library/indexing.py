@@ -342,8 +342,9 @@ def fill_selected(a, mask, value):
 
 
 def nonzero(a):
-    result = empty_lists(np.count_nonzero(a), a.ndim)
-    store_positions(result, 0, a, ())
+    count = np.count_nonzero(a)
+    result = empty_lists(count, a.ndim)
+    store_positions(result, 0, count, a, ())
     return result
 
 
@@ -353,15 +354,16 @@ def empty_lists(n, count):
     return (np.empty(n, np.int64),) + empty_lists(n, count - 1)
 
 
-def store_positions(out, at, a, position):
-    if a.ndim == 1:
-        for i in range(len(a)):
-            if a[i] != 0:
-                store_each(out, at, position + (i,))
-                at += 1
-    else:
-        for i in range(len(a)):
-            at = store_positions(out, at, a[i], position + (i,))
+def store_positions(out, at, count, a, position):
+    """Each position is stored, and the next over it if its element is zero: that is no branch to mispredict. There are `count`."""
+    for i in range(len(a)):
+        if at == count:
+            break
+        if a.ndim == 1:
+            store_each(out, at, position + (i,))
+            at += 1 if a[i] != 0 else 0
+        else:
+            at = store_positions(out, at, count, a[i], position + (i,))
     return at
 
 

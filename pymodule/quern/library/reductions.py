@@ -258,8 +258,13 @@ BLOCK = 512
 
 def place_in(line, x):
     """The first place of a number that the line has, or of its first nan."""
+    if x != x:
+        for i in range(len(line)):
+            if line[i] != line[i]:
+                return i
+        return 0
     for i in range(len(line)):
-        if line[i] == x or (x != x and line[i] != line[i]):
+        if line[i] == x:
             return i
     return 0
 
@@ -513,6 +518,32 @@ def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where
     return prod(map(one_for_nan, array_of(a)), axis, dtype, out, keepdims, initial, where)
 
 
+def least_for_nan(x):
+    return convert(-np.inf, result_type(x)) if x != x else x
+
+
+def greatest_for_nan(x):
+    return convert(np.inf, result_type(x)) if x != x else x
+
+
+def greatest_number(a, axes):
+    """As a maximum, which LLVM makes vectors of; one by one where there may be nothing but nan."""
+    best = reduced(np.maximum, None, axes, map(least_for_nan, a))
+    return best if best > -np.inf else reduced(np.fmax, None, axes, a)
+
+
+def least_number(a, axes):
+    best = reduced(np.minimum, None, axes, map(greatest_for_nan, a))
+    return best if best < np.inf else reduced(np.fmin, None, axes, a)
+
+
+def nan_extreme_of(f, a, axes):
+    is_float = a.dtype == np.float64 or a.dtype == np.float32
+    if is_float and len(axes) == a.ndim:
+        return greatest_number(a, axes) if f is np.fmax else least_number(a, axes)
+    return reduced(f, None, axes, a)
+
+
 def nan_extreme(f, a, axis, out, keepdims, initial, where):
     if where is not None and initial is None:
         refuse("reduction operation does not have an identity, so to use a where mask one has to specify 'initial'")
@@ -521,7 +552,7 @@ def nan_extreme(f, a, axis, out, keepdims, initial, where):
     axes = axes_of(axis, a.ndim)
     if initial is None:
         check_not_empty(a, axes)
-        return finished(reduced(f, None, axes, a), a.shape, axes, out, keepdims)
+        return finished(nan_extreme_of(f, a, axes), a.shape, axes, out, keepdims)
     return finished(reduced(f, fitting(initial, a.dtype), axes, a), a.shape, axes, out, keepdims)
 
 
