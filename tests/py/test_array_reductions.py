@@ -272,7 +272,7 @@ def test_out_where_and_dtype():
     check("np.multiply(a, 2, dtype=np.complex128)", [(a,)])
     check("np.less(a, b, out=c)", [(a, b, np.zeros((2, 3), bool))], True, "a, b, c")
     f, jitted = compiled("np.log(a, where=a > 0)")
-    assert np.array_equal(jitted(b), np.log(b))
+    assert np.allclose(jitted(b), np.log(b), rtol=1e-15, atol=0)  # NumPy's last bit depends on the processor
     c = np.zeros((2, 3))
     assert compiled("np.add(a, b, out=c)", "a, b, c")[1](a, b, c) is c
 
