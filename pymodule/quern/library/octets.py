@@ -120,7 +120,7 @@ def _room(self, n):
     """Room for n bytes altogether."""
     data = field(self, "data")
     if n > len(data):
-        more = buffer_like(data, n + (n >> 3) + 8)
+        more = buffer_like(data, n + (n >> 1) + 16)
         move(more, 0, data, 0, field(self, "length"))
         set_field(self, "data", more)
 
