@@ -461,7 +461,7 @@ def test_numbers_that_do_not_fit():
         List([np.int8(1), 1000])
 
 
-@pytest.mark.parametrize("item", [None, object(), [1, "a"], {1: object()}, b"bytes", print])
+@pytest.mark.parametrize("item", [None, object(), [1, "a"], {1: object()}, bytearray(b"bytes"), print])
 def test_what_cannot_be_in_it(item):
     with pytest.raises(TypeError):
         List([item])
