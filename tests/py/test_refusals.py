@@ -124,11 +124,6 @@ def attribute_write(x):
     return x
 
 
-@refused("'v = %d' % x", "E0101", "formatting text", (ADVICE["formatting text"],))
-def text_formatted(x):
-    raise ValueError('v = %d' % x)
-
-
 @refused("x < MODE", "E0207", "cannot compare int and str", ("'MODE' is a global of type str",) + TEXT)
 def text_ordered(x):
     return x < MODE

@@ -193,7 +193,7 @@ def test_refused():
         text_and_numbers(1)
     with pytest.raises(errors.TypingError, match="the keys of a dict are of different types"):
         through({"a": 2, 1: 3})
-    with pytest.raises(errors.TypingError, match="numbers, strings, and tuples"):
+    with pytest.raises(errors.TypingError, match="numbers, strings, bytes, and tuples"):
         through({None: 2})
 
 
