@@ -270,7 +270,10 @@ static void drop_job(void *user) {
 static void run_job(LlvmState *llvm, void *user) {
     Compilation *c = user;
     const LlvmHalf *half = llvm_half(c->error, sizeof c->error);
-    if (half) half->run(llvm, &c->lower);
+    if (half)
+        half->run(llvm, &c->lower);
+    else
+        c->lower.no_memory = !c->error[0];
 }
 
 static WorkerWait wait_of(Compilation *c) {

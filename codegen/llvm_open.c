@@ -15,6 +15,9 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
+#include <sys/stat.h>
+
+enum { OPEN_ROOM = 8 << 20 }; /* what the linker and initial values want beside the file */
 
 static const LlvmNeed needs[] = {
 #define NEED(name) (LlvmNeed) name,
@@ -28,6 +31,9 @@ const LlvmHalf *llvm_half_find(char *error, size_t error_size) {
         snprintf(error, error_size, "the extension does not know where it was loaded from");
         return NULL;
     }
+    error[0] = 0;
+    struct stat file;
+    if (!stat(path, &file) && !os_has_memory((size_t)file.st_size + OPEN_ROOM)) return NULL;
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     LlvmOpen open = library ? (LlvmOpen)(uintptr_t)dlsym(library, LLVM_OPEN_NAME) : NULL;
     const LlvmHalf *half = open ? open(needs, countof(needs)) : NULL;

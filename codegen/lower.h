@@ -36,7 +36,7 @@ typedef struct LlvmHalf {
     void (*free_text)(char *text);
 } LlvmHalf;
 
-/* Opened by the first call; NULL: `error` says why. Any thread. */
+/* Opened by the first call; NULL: `error` says why, and is empty if there was no memory. Any thread. */
 const LlvmHalf *llvm_half(char *error, size_t error_size);
 /* What a worker is given: opens it where it is not. Where it cannot be opened, jobs run without a state. */
 extern const WorkerHooks llvm_half_hooks;

@@ -346,7 +346,8 @@ def test_TYP_14_types_are_told_apart():
     assert kind(1) == 1 and kind(True) is True and kind(1.0) == 1.0 and isinstance(kind(1.0), float)
     assert kind(np.bool_(True)) is True
     assert kind("text") == "text" and kind(["text"]) == ["text"]
-    for value in (b"bytes", {1: b"bytes"}, object()):
+    assert kind(b"bytes") == b"bytes" and kind({1: b"bytes"}) == {1: b"bytes"}
+    for value in (memoryview(b"bytes"), {1: memoryview(b"bytes")}, object()):
         with pytest.raises(TypeError):
             kind(value)
     with pytest.raises(TypeError):

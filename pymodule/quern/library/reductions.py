@@ -518,14 +518,6 @@ def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where
     return prod(map(one_for_nan, array_of(a)), axis, dtype, out, keepdims, initial, where)
 
 
-def least_for_nan(x):
-    return convert(-np.inf, result_type(x)) if x != x else x
-
-
-def greatest_for_nan(x):
-    return convert(np.inf, result_type(x)) if x != x else x
-
-
 def greatest_number(a, axes):
     """As a maximum, which LLVM makes vectors of; one by one where there may be nothing but nan."""
     best = reduced(np.maximum, None, axes, map(least_for_nan, a))
@@ -539,7 +531,7 @@ def least_number(a, axes):
 
 def nan_extreme_of(f, a, axes):
     is_float = a.dtype == np.float64 or a.dtype == np.float32
-    if is_float and len(axes) == a.ndim:
+    if is_float and len(axes) == a.ndim and has_memory():  # kernels have no map
         return greatest_number(a, axes) if f is np.fmax else least_number(a, axes)
     return reduced(f, None, axes, a)
 
