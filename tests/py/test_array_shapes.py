@@ -48,6 +48,9 @@ def test_squeeze():
     check("np.squeeze(a, 0)", cases)
     check("a.squeeze(axis=0)", cases)
     check("np.squeeze(a, axis=(0, -1))", arrays(3, [(1, 4, 1)], n=3))
+    check("np.squeeze(a)", arrays(4, [(3, 4)], n=3))
+    with pytest.raises(ValueError, match="say squeeze"):
+        njit(lambda a: a.squeeze())(np.ones((1, 4)))
 
 
 WRONG = ["a.reshape(5)", "a.reshape(-1, -1)", "a.reshape(-1, 5)", "a.transpose(0, 0)", "a.transpose(0)", "np.transpose(a, (0, 2))", "np.flip(a, 2)", "np.flip(a, (0, 0))",

@@ -351,6 +351,24 @@ def of_each_line(best, a, out):
             of_each_line(best, a[i], out[i])
 
 
+WIDE = 8
+
+
+def places_in_columns(better, a):
+    """Row after row with the best of each column so far, so that LLVM makes vectors of columns. The first nan wins."""
+    best = np.empty(a.shape[1], a.dtype)
+    best[...] = a[0]
+    places = np.zeros(a.shape[1], np.int64)
+    for i in range(1, len(a)):
+        for j in range(len(best)):
+            x = a[i, j]
+            y = best[j]
+            wins = better(x, y) or (x != x and y == y)
+            best[j] = x if wins else y
+            places[j] = i if wins else places[j]
+    return places
+
+
 def place_of(best, a, axis, out, keepdims, empty):
     a = array_of(a)
     axes = axes_of(axis, a.ndim)
@@ -358,6 +376,10 @@ def place_of(best, a, axis, out, keepdims, empty):
         raise ValueError(empty)
     if axis is None or a.ndim < 2:
         return finished(best_of_parts(best, ravel(a)), a.shape, axes, out, keepdims)
+    if a.ndim == 2 and axes[0] == 0 and not is_complex_line(a) and a.dtype != np.bool_ and not parallel():
+        if a.shape[1] >= WIDE:
+            better = np.greater if best is first_greatest else np.less
+            return finished(places_in_columns(better, a), a.shape, axes, out, keepdims)
     lines = moveaxis(a, axes[0], -1)
     result = np.empty(lines.shape[:-1], np.int64)
     of_many_lines(best, lines, result)

@@ -313,7 +313,13 @@ def rollaxis(a, axis, start=0):
 
 
 def squeeze(a, axis=None):
-    """Without an axis the number of axes would depend on the lengths: those of constant length only are known."""
+    """Without an axis the number of axes would depend on the lengths: it is an error if there is one to drop."""
+    if axis is None:
+        for length in a.shape:
+            if length == 1:
+                raise ValueError("squeeze needs to know which axes have length 1, since the number of axes may not depend on lengths: "
+                                 "say squeeze(a, axis)")
+        return a
     axes = axes_of(axis, a.ndim)
     for k in axes:
         if a.shape[k] != 1:
