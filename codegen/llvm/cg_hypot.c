@@ -2,7 +2,7 @@
  *
  * float32: the squares are exact in float64, and their sum does not overflow. float64: both are scaled by a power of two where a square
  * would overflow or lose bits, and the root is corrected by what rounding took (C. F. Borges, "An improved algorithm for
- * hypot(a,b)", 2019), which leaves it right but for about one result in 10^4, by one bit. */
+ * hypot(a,b)", 2019). */
 #include "codegen/llvm/cg.h"
 #include <math.h>
 

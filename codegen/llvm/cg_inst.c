@@ -344,6 +344,22 @@ void cg_mark_loop(Cg *cg, Value branch, LoopHints hints) {
                     LLVMMetadataAsValue(cg->context, node));
 }
 
+/* Is it a sum so far? Not so a value of the round before, which is no obstacle to vectors. */
+static bool is_sum(const Func *ir, Ref phi) {
+    for (int32_t k = 0; k < ir_inst(ir, phi)->nargs; k++) {
+        Ref next = ir_arg(ir, phi, k);
+        Op op = ir_inst(ir, next)->op;
+        if (op == OP_select || (op == OP_phi && next != phi))
+            return true; /* added where a condition holds */
+        if (op != OP_add && op != OP_sub) continue;
+        for (int32_t i = 0; i < 2; i++)
+            if (ir_inst(ir, ir_arg(ir, next, i))->op == OP_phi ||
+                ir_inst(ir, ir_arg(ir, next, i))->op == OP_add)
+                return true;
+    }
+    return false;
+}
+
 /* Does the loop add floats in their order, and do little else? LLVM may make vectors of what is added (emit.c): that pays for
  * divisions and functions; for what is only loaded and multiplied it takes longer, above all where elements are far apart. */
 static bool adds_cheaply(const CgFunc *f, const Loop *loop) {
@@ -358,7 +374,8 @@ static bool adds_cheaply(const CgFunc *f, const Loop *loop) {
             bool is_dear = is_float && (inst->op == OP_div || inst->op == OP_pow ||
                                         inst->op == OP_floordiv || inst->op == OP_mod);
             if (is_dear || inst->op == OP_lib || inst->op == OP_call) return false;
-            adds |= is_float && inst->op == OP_phi && inst->block == loop->header;
+            adds |= is_float && inst->op == OP_phi && inst->block == loop->header &&
+                    is_sum(ir, block->insts.items[k]);
         }
     }
     return adds;
@@ -381,7 +398,7 @@ static void lower_jump(Cg *cg, Ref ref) {
     Value branch = LLVMBuildBr(cg->b, f->heads[to]);
     if (!cfg_dominates(&f->cfg, to, f->block)) return;
     bool cold = f->ir->blocks.items[to].cold;
-    bool adds = loop >= 0 && !cg->options->fastmath && is_innermost(&f->cfg, loop) &&
+    bool adds = loop >= 0 && !(cg->options->fastmath & FM_REASSOC) && is_innermost(&f->cfg, loop) &&
                 adds_cheaply(f, &f->cfg.loops.items[loop]);
     cg_mark_loop(cg, branch,
                  (LoopHints){.rolled = cold || inst->sub == FLAG_ROLLED,
