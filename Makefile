@@ -6,7 +6,7 @@
 #   make bench-loops  runs loops of many fields beside C and Numba (benchmarks/loops)
 #   make peers   runs Numba's and numba-cuda's own tests, answered by Quern (tests/peers)
 #   make mutate  changes the source in 300 places, one at a time, and counts which changes the tests see
-#   make fuzz    compares random loop nests, and nested functions, with CPython: make fuzz SEED=1000 PROGRAMS=5000
+#   make fuzz    compares random loop nests, nested functions and generators with CPython: make fuzz SEED=1000 PROGRAMS=5000
 #   make fuzz-cache  reads damaged entries of the disk cache and damaged object files: make fuzz-cache SEED=5 ROUNDS=1000000
 PYTHON ?= python3
 

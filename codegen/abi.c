@@ -99,6 +99,7 @@ ValueLayout abi_layout(Arena *arena, const Type *type, const Type *weak) {
     out.items = items;
     const Type *named = same && weak->fields ? weak : type; /* lowered types have lost the names */
     out.cls = named->cls;
+    out.element = type_is_random(named);
     if (named->fields) {
         Str *fields = arena_array(arena, Str, type->nitems + 1);
         for (int32_t i = 0; i < type->nitems; i++)

@@ -45,7 +45,7 @@ typedef struct ValueLayout {
     uint8_t
         kind; /* TypeKind: a strong scalar, TY_TUPLE, TY_ARRAY, TY_CLASS; TY_OPTIONAL: bool + item 0; TY_TIME: an int64; TY_OBJECT: nothing, `cls` it is; TY_CHOICE: an int64, the number of an item; TY_SLICE: three, and which of them are there in `element` */
     uint8_t
-        element; /* TypeKind of an array's elements; ClassId of an object, whose items are its parameters */
+        element; /* TypeKind of an array's elements; ClassId of an object, whose items are its parameters; of a tuple 1: it is a numpy.random.Generator */
     uint8_t ndim, layout;
     int32_t item_size; /* of an array: bytes of an element */
     bool readonly, aligned;
@@ -119,6 +119,9 @@ typedef struct PendingHandler {
      * pending. */
     bool (*read)(struct CallContext *ctx, const struct Raised *raised,
                  const struct ExceptionPart *part, void *out);
+    /* A generator that nobody asks any more is closed (quern_close). An exception that is pending stays so; what this one raises
+     * is told as one that nobody can catch. */
+    void (*close)(struct CallContext *ctx, Owner *frame);
 } PendingHandler;
 /* In Raised.exception: args[0] is the number of an exception that was taken. */
 enum { CALL_TAKEN = INT32_MIN };

@@ -74,6 +74,9 @@ const CellLayout *known_cells(const CellLayout *shape, const int64_t *offsets) {
 
 /* -- life ------------------------------------------------------------------------------------- */
 
+static void destroy_cells(Owner *owner);
+static void destroy_frame(Owner *frame);
+
 /* Gives back what the cells hold. Blocks of ours whose last reference that was are put in front of `dying`, linked by
  * `python`, which nobody asks for any more. */
 static ObjectHeader *release_cells(ObjectHeader *block, ObjectHeader *dying) {
@@ -84,7 +87,7 @@ static ObjectHeader *release_cells(ObjectHeader *block, ObjectHeader *dying) {
             Owner *owner = *(Owner **)(cell + cells->offsets[k]);
             if (!owner || atomic_fetch_sub_explicit(&owner->refs, 1, memory_order_acq_rel) != 1)
                 continue;
-            if (owner->destroy != block->owner.destroy) {
+            if (owner->destroy != destroy_cells && owner->destroy != destroy_frame) {
                 owner->destroy(owner);
                 continue;
             }
@@ -103,6 +106,69 @@ static void destroy_cells(Owner *owner) {
         free(block->owner.object);
         atomic_fetch_sub_explicit(&live_objects, 1, memory_order_relaxed);
     }
+}
+
+/* -- frames of generators that are closed before they go ------------------------------------------ */
+
+/* One that is here still waits: only where there was no stack left to close it. */
+static void destroy_frame(Owner *frame) {
+    destroy_cells(frame);
+}
+
+/* `python` of the header is the code: no Python object stands for a frame. */
+void quern_closing(Owner *frame, CloseCode close) {
+    ((ObjectHeader *)frame)->python = (void *)(uintptr_t)close;
+    frame->destroy = destroy_frame;
+}
+
+static int64_t *words_of(const Owner *frame) {
+    return (int64_t *)((char *)(uintptr_t)frame + SUPPORT_ARRAY_ALIGN);
+}
+
+bool quern_closes(const Owner *frame) {
+    return frame && frame->destroy == destroy_frame && words_of(frame)[0] != STATE_DONE;
+}
+
+int32_t quern_close(CallContext *ctx, Owner *frame) {
+    if (!quern_closes(frame)) return CALL_OK;
+    CloseCode close = (CloseCode)(uintptr_t)((ObjectHeader *)frame)->python;
+    words_of(frame)[1] = ON_CLOSE;
+    int32_t status = close(ctx, (char *)words_of(frame), frame);
+    if (status != CLOSE_YIELDED) return status;
+    ctx->exception = -1 - GUARD_generator_exit;
+    ctx->site = -1;
+    return CALL_EXCEPTION;
+}
+
+/* The code runs in a context of its own: an exception may be on its way through that of the caller. */
+static void close_aside(CallContext *ctx, Owner *frame) {
+    CallContext own = *ctx;
+    memset(&own.raised, 0, sizeof own.raised);
+    own.kept = NULL;
+    own.texts = NULL;
+    if (ctx->pending)
+        ctx->pending->close(&own, frame);
+    else
+        quern_close(&own, frame);
+    ctx->taken = own.taken;
+    ctx->last_id = own.last_id;
+    ctx->budget = own.budget;
+    context_end(&own);
+}
+
+/* A generator that gave an item instead of its end goes anyway, and those that it holds end with it. */
+static void drop_held(CallContext *ctx, const Owner *frame) {
+    const CellLayout *cells = ((const ObjectHeader *)frame)->cells;
+    for (int32_t k = 0; k < cells->n; k++) {
+        Owner *held = *(Owner **)((char *)words_of(frame) + cells->offsets[k]);
+        if (held) quern_drop_frame(ctx, held);
+    }
+}
+
+void quern_drop_frame(CallContext *ctx, Owner *frame) {
+    if (!quern_closes(frame) || atomic_load(&frame->refs) != 1) return;
+    close_aside(ctx, frame);
+    if (quern_closes(frame)) drop_held(ctx, frame);
 }
 
 static Owner *open_block(void *memory, ObjectHeader *header, const CellLayout *cells,

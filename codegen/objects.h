@@ -50,6 +50,16 @@ Owner *quern_new_object(const CellLayout *cells);
 Owner *quern_alloc_buffer(int64_t nbytes, const CellLayout *cells);
 /* The elements go from `from` to `to`, and where they were is empty if they are counted. */
 void quern_move(char *to, char *from, int64_t nbytes, int32_t counted);
+/* A frame of a generator: `close` (cg_close.c) is called before it goes. */
+typedef int32_t (*CloseCode)(CallContext *ctx, char *data, Owner *owner);
+enum { CLOSE_YIELDED = 3 }; /* beside the statuses of calls */
+void quern_closing(Owner *frame, CloseCode close);
+/* Another reference to a frame goes: if it is the last one, its handlers run; what they raise goes to nobody (PendingHandler.close). */
+void quern_drop_frame(CallContext *ctx, Owner *frame);
+/* As a call; a generator that has not begun, or has ended, does nothing more. */
+int32_t quern_close(CallContext *ctx, Owner *frame);
+/* Does it wait in code that shall know of its end? */
+bool quern_closes(const Owner *frame);
 /* For the whole process, for tests. */
 int64_t support_live_objects(void);
 

@@ -61,6 +61,10 @@ typedef void (*WorkStart)(CallContext *ctx, void **args, WorkBlock *block, WorkI
 
 /* Called by generated code: the body of a KernelEntry. */
 int32_t quern_run_blocks(CallContext *ctx, void **args, KernelGrid *grid, WorkStart start);
+/* Of a kernel whose blocks are functions: memory for what the work-items of a block keep (`bytes` each) while `blocks` runs. */
+typedef int32_t (*WorkBlocks)(CallContext *ctx, void **args, KernelGrid *grid, char *kept);
+int32_t quern_run_items(CallContext *ctx, void **args, KernelGrid *grid, int64_t bytes,
+                        WorkBlocks blocks);
 /* Memory for the frame of an item's coroutine, aligned to 64 bytes; NULL: none, and ctx says so. */
 void *quern_item_frame(CallContext *ctx, WorkBlock *block, WorkItem *item, int64_t size);
 

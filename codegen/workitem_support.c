@@ -471,3 +471,14 @@ int32_t quern_run_blocks(CallContext *ctx, void **args, KernelGrid *grid, WorkSt
     close_items(&r);
     return status;
 }
+
+int32_t quern_run_items(CallContext *ctx, void **args, KernelGrid *grid, int64_t bytes,
+                        WorkBlocks blocks) {
+    bytes *= (int64_t)grid->block[0] * grid->block[1] * grid->block[2];
+    if (bytes == 0 || grid->first >= grid->last) return CALL_OK;
+    char *kept = grid->frame_alloc(grid, bytes);
+    if (!kept) return no_memory(ctx, bytes);
+    int32_t status = blocks(ctx, args, grid, kept);
+    grid->frame_free(grid, kept);
+    return status;
+}

@@ -42,6 +42,10 @@ enum { MESSAGE_LENGTH = 200, TEXT_LENGTH = 20000, NESTING_COSTS = 40 };
 static void describe(StrBuf *out, const Type *type, int32_t limit);
 
 static void describe_tuple(StrBuf *out, const Type *type, int32_t limit) {
+    if (type_is_random(type)) {
+        buf_str(out, "numpy.random.Generator");
+        return;
+    }
     buf_str(out, type_is_value(type) ? "dataclass(" : type->fields ? "namedtuple(" : "(");
     for (int32_t i = 0; i < type->nitems; i++) {
         if (i) buf_str(out, ", ");
@@ -102,8 +106,14 @@ static void describe_object(StrBuf *out, const Binding *b) {
     type_describe(out, b->type ? b->type : b->array->type);
 }
 
-/* Record(x: float64, spin: nestedarray(int8, (3,))) */
+/* Record(x: float64, spin: nestedarray(int8, (3,))), UnicodeCharSeq(5) */
 static void describe_record(StrBuf *out, const Type *type, int32_t limit) {
+    if (type_is_characters(type)) {
+        const Type *points = type->items[0];
+        buf_printf(out, "%s(%lld)", points->element->kind == TY_u8 ? "CharSeq" : "UnicodeCharSeq",
+                   (long long)points->offsets[0]);
+        return;
+    }
     buf_str(out, "Record(");
     for (int32_t i = 0; i < type->nitems; i++) {
         if (i) buf_str(out, ", ");

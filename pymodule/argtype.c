@@ -225,10 +225,9 @@ static TypeKey compound_key(ModState *state, PyObject *cls, const TypeKey *items
     return KEY_COMPOUND | (TypeKey)at;
 }
 
-/* The function object behind a key: a new reference, or NULL (no exception) when it has died. */
-static PyObject *key_function(ModState *state, TypeKey key) {
-    const Compound *c = py_compound(state, key);
-    if (!c || c->nitems != KEY_OBJECT || c->dead) return NULL;
+/* What a key names: a new reference, or NULL (no exception) when it has died. */
+static PyObject *named_by(const Compound *c) {
+    if (c->dead) return NULL;
     if (!c->weak) return Py_NewRef(c->cls);
 #if PY_VERSION_HEX >= 0x030D0000
     PyObject *alive = NULL;
@@ -238,9 +237,14 @@ static PyObject *key_function(ModState *state, TypeKey key) {
     if (alive == Py_None) return NULL;
     Py_INCREF(alive);
 #endif
-    PyObject *function = Py_NewRef(c->cls);
+    PyObject *object = Py_NewRef(c->cls);
     Py_DECREF(alive);
-    return function;
+    return object;
+}
+
+static PyObject *key_function(ModState *state, TypeKey key) {
+    const Compound *c = py_compound(state, key);
+    return c && c->nitems == KEY_OBJECT ? named_by(c) : NULL;
 }
 
 TypeKey py_compound_key(ModState *state, PyObject *cls, const TypeKey *items, int32_t n) {
@@ -249,6 +253,12 @@ TypeKey py_compound_key(ModState *state, PyObject *cls, const TypeKey *items, in
 
 TypeKey py_instance_key(ModState *state, PyObject *cls) {
     return compound_key(state, cls, NULL, KEY_INSTANCE);
+}
+
+PyObject *py_instance_class(ModState *state, int32_t number) {
+    const CompoundTable *table = atomic_load(&state->compounds);
+    const Compound *c = table && number < table->n ? table->items[number] : NULL;
+    return c && c->nitems == KEY_INSTANCE ? named_by(c) : NULL;
 }
 
 int py_argtype_init(ModState *state) {
@@ -334,10 +344,7 @@ static const char *dtype_hint(PyArray_Descr *descr) {
     case 'V': return ": the fields of records are numbers, records, and arrays of these";
     case 'M':
     case 'm': return ": convert it with a.astype(a.dtype.newbyteorder('='))";
-    case 'U':
-    case 'S':
-        return ": pass numbers that stand for the texts, as np.unique(a, return_inverse=True) "
-               "gives";
+    case 'U': return ": convert it with a.astype(a.dtype.newbyteorder('='))";
     case 'f': return ": convert it with a.astype(np.float64)";
     case 'c': return ": convert it with a.astype(np.complex128)";
     default: return "";
@@ -362,7 +369,7 @@ static TypeKey array_key(const Where *w, PyArrayObject *array) {
         if (text) {
             PyObject *message = PyUnicode_FromFormat(
                 "arrays of dtype %U cannot be passed to a compiled function; supported are bool, "
-                "integers, floats and complex numbers up to 64 bits a component%s",
+                "integers, floats and complex numbers up to 64 bits a component, times and text%s",
                 text, dtype_hint(descr));
             if (message) refuse(w, PyUnicode_AsUTF8(message));
             Py_XDECREF(message);
@@ -422,6 +429,12 @@ static ClassId text_class(PyObject *cls) {
     if (cls == (PyObject *)&PyUnicode_Type) return CLS_str;
     if (cls == (PyObject *)&PyBytes_Type) return CLS_bytes;
     return cls == (PyObject *)&PyByteArray_Type ? CLS_bytearray : CLS_COUNT;
+}
+
+/* np.str_ and np.bytes_, which elements of arrays are in Python, are plain text. */
+PyObject *py_plain_text(PyTypeObject *type) {
+    if (type == &PyUnicodeArrType_Type) return (PyObject *)&PyUnicode_Type;
+    return type == &PyStringArrType_Type ? (PyObject *)&PyBytes_Type : (PyObject *)type;
 }
 
 /* What a list, and a dict as values, may hold: see is_element of infer_container.c. */
@@ -586,13 +599,18 @@ static const char *text_hint(PyObject *arg, bool kernel) {
     return text ? "pass str(x), which is text alone" : "pass bytes(x), which is bytes alone";
 }
 
+static bool is_random_key(ModState *state, const Compound *c) {
+    return c->nitems == 0 && c->cls && c->cls == (PyObject *)state->random_type;
+}
+
 /* What is hashed: see is_key of infer_container.c. */
 static bool is_hashed_key(ModState *state, TypeKey key) {
     if (key_is_scalar(key)) return key_scalar_kind(key) != TY_none;
     const Compound *c = key_is_compound(key) ? py_compound(state, key) : NULL;
     if (c && c->nitems == KEY_TIME) return true;
+    if (c && c->nitems == KEY_MEMBERS) return !py_key_is_int_member(state, key);
     if (!c || c->nitems < 0 || py_container_class(c->cls) != CLS_COUNT || c->cls == Py_None ||
-        c->cls == (PyObject *)&PyByteArray_Type)
+        c->cls == (PyObject *)&PyByteArray_Type || is_random_key(state, c))
         return false;
     bool tuple = !c->cls || PyType_IsSubtype((PyTypeObject *)c->cls, &PyTuple_Type);
     if (c->nitems > 0 && (!tuple || c->cls == (PyObject *)&PySlice_Type)) return false;
@@ -666,6 +684,29 @@ static TypeKey slice_key(const Where *w, PyObject *arg) {
     return compound_key(w->state, (PyObject *)&PySlice_Type, keys, 3);
 }
 
+/* np.float64, np.dtype("f8"), types.float64, float: what names a type of numbers is a type of its own, as functions are. */
+static bool names_type(ModState *state, PyObject *arg) {
+    if (PyType_Check(arg))
+        return py_kind_of_scalar_type(state, (PyTypeObject *)arg) >= 0 ||
+               arg == (PyObject *)&PyLong_Type || arg == (PyObject *)&PyFloat_Type ||
+               arg == (PyObject *)&PyBool_Type || arg == (PyObject *)&PyComplex_Type;
+    if (PyArray_DescrCheck(arg)) return py_kind_of_descr(state, (PyArray_Descr *)arg) >= 0;
+    return state->type_class && PyObject_TypeCheck(arg, (PyTypeObject *)state->type_class);
+}
+
+static TypeKey random_key(const Where *w, PyObject *arg) {
+    if (w->kernel)
+        return refuse_type(w, arg, "kernels draw with cuda.random, or get arrays of numbers");
+    if (!py_is_random(w->state, arg))
+        return refuse_type(w, arg,
+                           "its class is derived from numpy.random.Generator, and its own "
+                           "behaviour would be lost: pass np.random.Generator(rng.bit_generator), "
+                           "which draws from the same state");
+    if (!py_has_bits(arg) && !PyErr_Occurred())
+        return refuse_type(w, arg, "its bit generator has no capsule of C functions of its own");
+    return PyErr_Occurred() ? 0 : compound_key(w->state, (PyObject *)Py_TYPE(arg), NULL, 0);
+}
+
 static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
     if (py_is_shared(w->state, arg)) return shared_key(w, arg);
     if (PySlice_Check(arg) && !w->kernel) return slice_key(w, arg);
@@ -691,8 +732,8 @@ static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
     if (PyLong_Check(arg)) return int_key(arg);
     if (PyFloat_Check(arg)) return KEY_SCALAR(TY_wflt);
     if (PyComplex_Check(arg)) return KEY_SCALAR(TY_wcpx);
-    if (text_class((PyObject *)Py_TYPE(arg)) != CLS_COUNT && !w->kernel)
-        return compound_key(w->state, (PyObject *)Py_TYPE(arg), NULL, 0);
+    PyObject *text = py_plain_text(Py_TYPE(arg));
+    if (text_class(text) != CLS_COUNT && !w->kernel) return compound_key(w->state, text, NULL, 0);
     if (PyUnicode_Check(arg) || PyBytes_Check(arg) || PyByteArray_Check(arg))
         return refuse_type(w, arg, text_hint(arg, w->kernel));
     if (PyList_CheckExact(arg) && !w->kernel) return list_key(w, arg, depth);
@@ -703,7 +744,9 @@ static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
         return refuse_type(w, arg, "convert it with np.array(...) or tuple(...)");
     if (PyDict_Check(arg))
         return refuse_type(w, arg, "pass its values as arrays, or as a named tuple");
-    if (is_function(w->state, arg)) return compound_key(w->state, arg, NULL, KEY_OBJECT);
+    if (py_is_random_subclass(arg)) return random_key(w, arg);
+    if (is_function(w->state, arg) || names_type(w->state, arg))
+        return compound_key(w->state, arg, NULL, KEY_OBJECT);
     PyObject *names;
     int value = py_value_fields((PyObject *)Py_TYPE(arg), &names);
     if (value) return value < 0 ? 0 : value_key(w, arg, names, depth);
@@ -805,6 +848,7 @@ static const Type *compound_type(ModState *state, PyResolver *r, TypeTable *type
     if (c && c->nitems == KEY_TIME) return py_time_type(types, (PyArray_Descr *)c->cls);
     if (!c || c->nitems < 0) return NULL;
     if (c->cls == (PyObject *)&PySlice_Type) return slice_type(types, c);
+    if (is_random_key(state, c)) return type_random(types);
     const Type **items = arena_array(arena, const Type *, c->nitems);
     for (int32_t i = 0; i < c->nitems; i++)
         if (!(items[i] = py_key_type(state, r, types, arena, c->items[i], strong))) return NULL;
@@ -867,6 +911,10 @@ TypeKey py_type_key(ModState *state, const Type *type) {
         return compound_key(state, (PyObject *)&PyUnicode_Type, NULL, 0);
     if (type->kind == TY_CLASS && type->bits == CLS_bytes)
         return compound_key(state, (PyObject *)&PyBytes_Type, NULL, 0);
+    if (type_is_random(type)) {
+        PyObject *cls = py_random_class(state);
+        return cls ? compound_key(state, cls, NULL, 0) : 0;
+    }
     if (type_is_instance(type)) return py_instance_key(state, type->cls);
     if (type->kind == TY_TIME) {
         int kind = py_kind_of_time(state, type);
@@ -892,7 +940,7 @@ static PyObject *object_text(ModState *state, PyObject *object) {
     return function ? PyUnicode_FromFormat("function(%R)", object) : PyObject_Str(object);
 }
 
-PyObject *py_key_text(ModState *state, TypeKey key) {
+PyObject *py_key_text(ModState *state, TypeKey key, bool exact) {
     const Compound *compound = key_is_compound(key) ? py_compound(state, key) : NULL;
     if (compound && compound->nitems == KEY_OBJECT) {
         PyObject *function = key_function(state, key);
@@ -904,7 +952,9 @@ PyObject *py_key_text(ModState *state, TypeKey key) {
     arena_init(&arena, &qn_default_allocator);
     const Type *type = py_key_type(state, NULL, type_table_new(&arena), &arena, key, false);
     PyObject *text = NULL;
-    if (type) {
+    if (type && exact) {
+        text = py_exact_text(state, &arena, type);
+    } else if (type) {
         Str described = type_text(&arena, type);
         text = PyUnicode_FromStringAndSize(described.bytes, described.len);
     }

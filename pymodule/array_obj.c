@@ -324,8 +324,14 @@ static PyObject *view_key(const DeviceArray *a, PyObject *key, bool *element) {
     return more;
 }
 
+/* A field of an array of records is a view of all of them. */
+static bool names_field(const DeviceArray *a, PyObject *key) {
+    return PyUnicode_Check(key) && PyDataType_HASFIELDS(a->state->descrs[a->kind]);
+}
+
 static PyObject *indexed(DeviceArray *a, PyObject *key, bool *element) {
-    PyObject *full = view_key(a, key, element);
+    *element = false;
+    PyObject *full = names_field(a, key) ? Py_NewRef(key) : view_key(a, key, element);
     PyArrayObject *s = full ? shadow(a) : NULL;
     PyObject *view = s ? PyObject_GetItem((PyObject *)s, full) : NULL;
     Py_XDECREF(s);
@@ -338,6 +344,11 @@ static PyObject *array_getitem(PyObject *self, PyObject *key) {
     bool element;
     PyObject *view = indexed(a, key, &element);
     if (!view || !element) return view;
+    if (PyDataType_HASFIELDS(((DeviceArray *)view)->state->descrs[((DeviceArray *)view)->kind])) {
+        PyObject *record = py_surface(view, "device_record", NULL, NULL);
+        Py_DECREF(view);
+        return record;
+    }
     PyObject *host = host_like((DeviceArray *)view), *scalar = NULL;
     if (host && copy_host((DeviceArray *)view, (PyArrayObject *)host, NULL, false))
         scalar = PyArray_Scalar(PyArray_DATA((PyArrayObject *)host),

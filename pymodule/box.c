@@ -171,7 +171,9 @@ PyObject *py_box(ModState *state, const ValueLayout *layout, const char *value) 
     case TY_SLICE: return box_slice(layout, (const int64_t *)value);
     case TY_TIME: return py_box_time(state, layout, value);
     case TY_MEMBER: return py_member_of_number(layout->cls, READ(int64_t));
-    case TY_TUPLE: return box_tuple(state, layout, value);
+    case TY_TUPLE:
+        if (layout->element) return py_box_random(value);
+        return box_tuple(state, layout, value);
     case TY_OBJECT: return Py_NewRef(layout->cls);
     case TY_CHOICE: return Py_NewRef(layout->items[READ(int64_t)].cls);
     case TY_ARRAY: return box_array(state, layout, (const ArrayValue *)value);

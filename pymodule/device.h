@@ -69,6 +69,13 @@ void py_resume(CallFrame *frame);
         Py_END_ALLOW_THREADS;                                                                      \
         if (rt_failed(err)) py_raise_runtime(state, err);                                          \
     } while (0)
+/* -- graph_obj.c -- */
+PyObject *py_stream_begin_capture(PyObject *self, PyObject *unused);
+PyObject *py_stream_end_capture(PyObject *self, PyObject *unused);
+/* The graph that is being captured keeps the kernel and the arrays of a launch. false: no memory. */
+bool py_capture_keep(RtStream *stream, PyObject *kernel, const KernelArrays *arrays);
+extern PyType_Spec py_graph_spec;
+
 extern PyType_Spec py_device_spec;
 extern PyMethodDef py_device_functions[];
 /* The functions of one kind of device, which quern.cuda and quern.hip show: _quern.cuda, _quern.hip. */

@@ -420,6 +420,7 @@ int py_device_init(ModState *state, PyObject *module) {
         add_type(module, &state->api_type, &api_spec) < 0 ||
         add_type(module, &state->device_array_type, &py_device_array_spec) < 0 ||
         add_type(module, &state->stream_type, &py_stream_spec) < 0 ||
+        add_type(module, &state->graph_type, &py_graph_spec) < 0 ||
         add_type(module, &state->event_type, &py_event_spec) < 0 ||
         add_type(module, &state->kernel_type, &py_kernel_spec) < 0 ||
         add_type(module, &state->launch_type, &py_launch_spec) < 0)
@@ -433,6 +434,7 @@ int py_device_traverse(ModState *state, visitproc visit, void *arg) {
     Py_VISIT(state->api_type);
     Py_VISIT(state->device_array_type);
     Py_VISIT(state->stream_type);
+    Py_VISIT(state->graph_type);
     Py_VISIT(state->event_type);
     Py_VISIT(state->kernel_type);
     Py_VISIT(state->launch_type);
@@ -444,6 +446,7 @@ void py_device_clear(ModState *state) {
     Py_CLEAR(state->api_type);
     Py_CLEAR(state->device_array_type);
     Py_CLEAR(state->stream_type);
+    Py_CLEAR(state->graph_type);
     Py_CLEAR(state->event_type);
     Py_CLEAR(state->kernel_type);
     Py_CLEAR(state->launch_type);

@@ -60,6 +60,15 @@ void py_core_unlock(JitCore *core) {
 
 /* -- specialisations ----------------------------------------------------------------------------------- */
 
+static bool is_of_numbers(const ValueLayout *result) {
+    bool numbers = result->kind == TY_TUPLE && !result->cls;
+    for (int32_t i = 0; numbers && i < result->nitems; i++) {
+        int kind = result->items[i].kind;
+        numbers = kind == TY_i64 || kind == TY_wint || kind == TY_f64 || kind == TY_wflt;
+    }
+    return numbers;
+}
+
 /* Plans for calling the artifact with arguments of the spec's keys. */
 static bool spec_plan(JitCore *core, Spec *spec) {
     Artifact *artifact = spec->artifact;
@@ -71,7 +80,10 @@ static bool spec_plan(JitCore *core, Spec *spec) {
     if (!py_plan_args(core->state, spec, artifact->params)) return false;
     spec->entry = artifact->entry_kind == ENTRY_HOST ? (HostEntry)artifact->entry : NULL;
     spec->direct = spec->entry && !core->varargs && !core->nkwonly;
-    spec->on_stack = spec->direct && spec->frame_size <= FRAME_STACK && !spec->objects;
+    spec->placed =
+        spec->entry && spec->frame_size <= FRAME_STACK && !spec->objects && !spec->random;
+    spec->on_stack = spec->direct && spec->placed;
+    spec->numbers = is_of_numbers(&artifact->result);
     return true;
 }
 
@@ -175,15 +187,12 @@ static bool has_class(const Type *type, int *left) {
 
 /* A type for quern.types.of_answer: its text. Text cannot say of which class named tuples are: these, and
  * tuples that hold them, are (a weak reference to the class or None, items). */
-static PyObject *type_answer(Arena *arena, const Type *type) {
+static PyObject *type_answer(ModState *state, Arena *arena, const Type *type) {
     int left = MAX_TUPLE;
-    if (!has_class(type, &left)) {
-        Str text = type_text(arena, type);
-        return PyUnicode_FromStringAndSize(text.bytes, text.len);
-    }
+    if (!has_class(type, &left)) return py_exact_text(state, arena, type);
     PyObject *items = PyTuple_New(type->nitems);
     for (int32_t i = 0; items && i < type->nitems; i++) {
-        PyObject *item = type_answer(arena, type->items[i]);
+        PyObject *item = type_answer(state, arena, type->items[i]);
         if (!item)
             Py_CLEAR(items);
         else
@@ -195,18 +204,18 @@ static PyObject *type_answer(Arena *arena, const Type *type) {
 }
 
 /* (answers for the parameter types, for the result type) */
-static PyObject *signature_object(Arena *arena, const Type *const *types, int32_t n,
-                                  const Type *result) {
+static PyObject *signature_object(ModState *state, Arena *arena, const Type *const *types,
+                                  int32_t n, const Type *result) {
     PyObject *params = PyTuple_New(n);
     for (int32_t i = 0; params && i < n; i++) {
-        PyObject *item = type_answer(arena, types[i]);
+        PyObject *item = type_answer(state, arena, types[i]);
         if (!item)
             Py_CLEAR(params);
         else
             PyTuple_SET_ITEM(params, i, item);
     }
     PyObject *shown = !params  ? NULL
-                      : result ? type_answer(arena, result)
+                      : result ? type_answer(state, arena, result)
                                : PyUnicode_FromString("none");
     if (shown) return Py_BuildValue("(NN)", params, shown);
     Py_XDECREF(params);
@@ -266,7 +275,7 @@ Spec *py_spec_of_artifact(JitCore *core, PyResolver *r, const CompileRequest *q,
     spec->keep = kept_by_code(core->state, r->keep);
     spec->declared_text = q->signature ? PyUnicode_FromString(q->signature) : NULL;
     spec->nothing = Py_NewRef(Py_None);
-    spec->signature = signature_object(r->arena, types, n, result);
+    spec->signature = signature_object(r->state, r->arena, types, n, result);
     if (!spec->keep || !keep_classes(core->state, spec, &artifact->result) ||
         (q->signature && !spec->declared_text) || !spec->signature || !spec_plan(core, spec)) {
         py_spec_free(spec);
@@ -620,7 +629,7 @@ static Spec *best_fit(JitCore *core, const TypeKey *keys, int32_t n) {
 static PyObject *keys_text(ModState *state, const TypeKey *keys, int32_t n) {
     PyObject *texts = PyList_New(0), *comma = PyUnicode_FromString(", ");
     for (int32_t i = 0; texts && i < n; i++) {
-        PyObject *text = py_key_text(state, keys[i]);
+        PyObject *text = py_key_text(state, keys[i], false);
         if (!text || PyList_Append(texts, text) < 0) Py_CLEAR(texts);
         Py_XDECREF(text);
     }
@@ -784,6 +793,58 @@ bool py_core_bind(JitCore *core, PyObject *const *args, Py_ssize_t n, PyObject *
         return true;
     py_bound_release(bound);
     return false;
+}
+
+/* Other objects with buffers are classes of compiled code, or refused. */
+static bool is_buffer(PyObject *object) {
+    return PyMemoryView_Check(object) || !strcmp(Py_TYPE(object)->tp_name, "array.array");
+}
+
+bool py_bound_buffers(Bound *bound, int32_t n) {
+    for (int32_t i = 0; i < n; i++) {
+        if (QN_LIKELY(!is_buffer(bound->args[i]))) continue;
+        Py_buffer view; /* NumPy would take what has none for a sequence */
+        if (PyObject_GetBuffer(bound->args[i], &view, PyBUF_FULL_RO) < 0) return false;
+        PyBuffer_Release(&view);
+        PyObject *array = PyArray_FROM_O(bound->args[i]);
+        if (!array) return false;
+        bound->held[bound->nheld++] = array;
+        bool copied = PyArray_CHKFLAGS((PyArrayObject *)array, NPY_ARRAY_OWNDATA);
+        if (!copied) bound->args[i] = array; /* else its elements have no dtype: it is refused */
+    }
+    return true;
+}
+
+/* Names are the parameters' own objects but in what was made at run time, and mostly come in their order. */
+static Py_ssize_t place_of(const JitCore *core, PyObject *name, Py_ssize_t likely) {
+    Py_ssize_t n = core->npositional + core->nkwonly;
+    if (likely < n && PyTuple_GET_ITEM(core->param_names, likely) == name) return likely;
+    for (Py_ssize_t i = core->nposonly; i < n; i++)
+        if (PyTuple_GET_ITEM(core->param_names, i) == name) return i;
+    return -1;
+}
+
+bool py_core_place(JitCore *core, PyObject *const *args, Py_ssize_t n, PyObject *kwnames,
+                   PyObject **out, PyObject **defaults) {
+    Py_ssize_t fixed = core->npositional + core->nkwonly, taken = QN_MIN(n, core->npositional);
+    Py_ssize_t named = kwnames ? PyTuple_GET_SIZE(kwnames) : 0, left = fixed - taken - named;
+    if ((n > taken && !core->varargs) || left < 0) return false;
+    for (Py_ssize_t i = 0; i < fixed; i++)
+        out[i] = i < taken ? args[i] : NULL;
+    for (Py_ssize_t k = 0; k < named; k++) {
+        Py_ssize_t i = place_of(core, PyTuple_GET_ITEM(kwnames, k), taken + k);
+        if (i < core->nposonly || out[i]) return false;
+        out[i] = args[n + k];
+    }
+    if (!left) return true;
+    *defaults = py_function_defaults(core->py_func);
+    Py_ssize_t first = core->npositional - (*defaults ? PyTuple_GET_SIZE(*defaults) : 0);
+    for (Py_ssize_t i = taken; i < fixed; i++) {
+        if (out[i]) continue;
+        if (i < first || i >= core->npositional) return false;
+        out[i] = PyTuple_GET_ITEM(*defaults, i - first);
+    }
+    return true;
 }
 
 /* -- options --------------------------------------------------------------------------------------------------- */

@@ -22,6 +22,8 @@ typedef enum UnboxOp {
     UB_SCALAR, /* a NumPy scalar: its bytes */
     UB_ARRAY,
     UB_KEPT_ARRAY, /* one that may be put into a container, or lies in one: with an owner on the heap */
+    UB_RANDOM,     /* a numpy.random.Generator: its struct bitgen_t, as an array of words */
+    UB_KEPT_RANDOM, /* the same with an owner on the heap */
     UB_TUPLE,
     UB_VALUE,     /* an instance of a frozen dataclass, as a tuple of its fields */
     UB_LIST,      /* a list: an object for the time of the call */
@@ -76,14 +78,18 @@ enum { FRAME_STACK = 1024, FRAME_LARGE = 8192 };
 typedef struct Spec {
     int32_t refs; /* the table's, and those who hold it: under the GIL */
     int32_t nargs;
-    bool direct;     /* there is code to call, and arguments are parameters one by one */
-    bool drops;      /* a call may drop owners of Python objects, which lie in shared objects */
-    bool on_stack;   /* direct, and its frame fits FRAME_STACK */
+    bool direct;   /* there is code to call, and arguments are parameters one by one */
+    bool drops;    /* a call may drop owners of Python objects, which lie in shared objects */
+    bool on_stack; /* direct, and its frame fits FRAME_STACK */
+    bool
+        placed; /* there is code to call, and its frame fits FRAME_STACK, once arguments are in their places */
+    bool numbers;    /* the result is a tuple of ints and floats */
     bool declared;   /* made for a signature the user wrote */
     HostEntry entry; /* NULL: this signature runs the Python function */
     Plan *plans;
     Artifact *artifact;
     int32_t result_offset, frame_size;
+    bool random;     /* are there generators of random numbers among the arguments? */
     int32_t narrays; /* among the arguments, those in tuples too */
     bool objects;    /* are there lists, dicts, sets, text or arrays that are kept among them? */
     bool shared, changes; /* are there shared objects among them, and may the code change some? */
@@ -118,6 +124,9 @@ void py_exchange_value(ModState *state, const ValueLayout *layout, char *at, con
 /* Fills `frame`: pointers to values first, then the values. 1: done; 0: an argument has another type;
  * -1: exception. `loose` also takes subclasses of int, float and complex. */
 int py_unbox(const Spec *spec, PyObject *const *args, char *frame);
+/* The same, where the last parameter is *args and gets `rest`; `args` are those before. */
+int py_unbox_with_rest(const Spec *spec, PyObject *const *args, PyObject *const *rest, Py_ssize_t n,
+                       char *frame);
 int py_unbox_loose(const Spec *spec, PyObject *const *args, char *frame);
 /* One value to `at`, by a plan without offset. */
 int py_unbox_value(const Plan *plan, PyObject *o, char *at, bool loose);
@@ -127,7 +136,16 @@ PyObject *py_new_generator(ModState *state, PyObject *dispatcher, Spec *spec, co
 /* jitfunc.c: goes on with the generator in `memory`, see HostEntry. Not 0: exception. */
 int py_run_resumed(PyObject *dispatcher, Spec *spec, char *memory);
 
+/* -- random.c: numpy.random.Generator -- */
+int py_unbox_random(const Plan *plan, PyObject *o, char *out, char *frame);
+/* Takes the locks of the generators among the arguments: what py_unlock_random gives back. NULL: exception. */
+PyObject *py_lock_random(const Spec *spec, PyObject *const *args);
+void py_unlock_random(PyObject *locks);
+
 /* -- lists.c: around a call with objects among its arguments -- */
+static inline bool py_keeps_owner(const Plan *plan) {
+    return plan->op == UB_KEPT_ARRAY || plan->op == UB_KEPT_RANDOM;
+}
 /* Its items lie in the frame one by one. */
 static inline bool py_has_items(const Plan *plan) {
     return plan->op == UB_TUPLE || plan->op == UB_VALUE;
@@ -268,14 +286,21 @@ bool py_core_keys(JitCore *core, PyObject *const *args, int32_t n, TypeKey *keys
  * thread may then replace __defaults__ or change __kwdefaults__. */
 typedef struct Bound {
     PyObject *args[MAX_ARGS];
-    PyObject *held[MAX_ARGS + 2]; /* keyword defaults, the tuple of defaults, *args */
+    PyObject *held[2 * MAX_ARGS +
+                   2]; /* keyword defaults, the tuple of defaults, *args, arrays of buffers */
     int32_t nheld;
 } Bound;
 
 /* false with an exception, and nothing is held. After success: py_bound_release. */
 bool py_core_bind(JitCore *core, PyObject *const *args, Py_ssize_t n, PyObject *kwnames,
                   Bound *bound);
+/* Places the arguments of a call as the parameters before *args want them; *defaults, which may hold some, is the caller's. false, and
+ * no exception: py_core_bind knows what to do, or what is wrong. */
+bool py_core_place(JitCore *core, PyObject *const *args, Py_ssize_t n, PyObject *kwnames,
+                   PyObject **out, PyObject **defaults);
 void py_bound_release(Bound *bound);
+/* Instead of a memoryview or an array.array its memory as an ndarray, held. false: exception; the binding stays as it is. */
+bool py_bound_buffers(Bound *bound, int32_t n);
 
 /* The options a decorator passed, from a dict of plain values. false with an exception. */
 bool py_options(PyObject *dict, CompileOptions *out);

@@ -3,6 +3,7 @@
  * The fast path: as many arguments as parameters, no keywords, the types of the last call. Then the
  * plan unboxes into a frame on the stack, one indirect call runs the code, and the result is boxed: no
  * lock, no allocation but the result. Everything else goes through call_slow. */
+#include "codegen/objects.h"
 #include "pymodule/dispatch.h"
 #include "runtime/runtime.h"
 #include <time.h>
@@ -137,8 +138,23 @@ static bool write_text(CallContext *ctx, const void *text) {
     return ok;
 }
 
+static void close_dropped(CallContext *ctx, Owner *generator) {
+    CallFrame *frame = ctx->user;
+    PyThreadState *saved = enter_python(ctx);
+    PyObject *before = PyErr_GetRaisedException();
+    if (saved) PyEval_SaveThread();
+    int status = quern_close(ctx, generator);
+    if (saved) PyEval_RestoreThread(frame->saved);
+    if (status) {
+        py_raise_call(NULL, frame->spec->artifact, ctx, status, NULL);
+        PyErr_WriteUnraisable(NULL);
+    }
+    PyErr_SetRaisedException(before);
+    if (saved) PyEval_SaveThread();
+}
+
 static const PendingHandler pending_handler = {take_pending, matches_taken, write_text,
-                                               read_exception};
+                                               read_exception, close_dropped};
 
 char *py_stack_limit(void) {
     return rt_stack_limit();
@@ -175,6 +191,23 @@ static PyObject *box_held(Dispatcher *d, Spec *spec, const char *result) {
     PyObject *boxed = box_result(d, spec, result);
     py_spec_release(spec);
     return boxed;
+}
+
+/* py_box of a tuple of numbers: nothing in it needs the specialisation. */
+static PyObject *box_numbers(const ValueLayout *layout, const char *value) {
+    PyObject *tuple = PyTuple_New(layout->nitems);
+    for (int32_t i = 0; tuple && i < layout->nitems; i++) {
+        const char *at = value + layout->items[i].offset;
+        bool real = layout->items[i].kind == TY_f64 || layout->items[i].kind == TY_wflt;
+        PyObject *item =
+            real ? PyFloat_FromDouble(*(double *)at) : PyLong_FromLongLong(*(int64_t *)at);
+        if (item) {
+            PyTuple_SET_ITEM(tuple, i, item);
+        } else {
+            Py_CLEAR(tuple);
+        }
+    }
+    return tuple;
 }
 
 static bool has_dropped(ModState *state) {
@@ -258,6 +291,9 @@ __attribute__((always_inline)) static inline PyObject *run(Dispatcher *d, Spec *
     case TY_i64: return PyLong_FromLongLong(*(int64_t *)result);
     case TY_f64: return PyFloat_FromDouble(*(double *)result);
     case TY_none: return Py_NewRef(spec->nothing);
+    case TY_TUPLE:
+        if (spec->numbers) return box_numbers(&spec->artifact->result, result);
+        break;
     default: break;
     }
     PyObject *boxed = box_held(d, spec, result);
@@ -290,11 +326,25 @@ __attribute__((noinline)) static PyObject *run_with_objects(Dispatcher *d, Spec 
 }
 
 /* *done as py_unbox gives it. */
-static PyObject *unbox_and_run(Dispatcher *d, Spec *spec, PyObject *const *args, char *memory,
-                               bool loose, int *done) {
+static PyObject *unbox_and_run_locked(Dispatcher *d, Spec *spec, PyObject *const *args,
+                                      char *memory, bool loose, int *done) {
     if (spec->objects) return run_with_objects(d, spec, args, memory, loose, done);
     *done = loose ? py_unbox_loose(spec, args, memory) : py_unbox(spec, args, memory);
     return *done > 0 ? run(d, spec, memory) : NULL;
+}
+
+static PyObject *unbox_and_run(Dispatcher *d, Spec *spec, PyObject *const *args, char *memory,
+                               bool loose, int *done) {
+    if (QN_LIKELY(!spec->random)) return unbox_and_run_locked(d, spec, args, memory, loose, done);
+    py_spec_hold(spec); /* who waits for a lock gives the GIL away */
+    PyObject *locks = py_lock_random(spec, args), *result = NULL;
+    *done = -1;
+    if (locks) {
+        result = unbox_and_run_locked(d, spec, args, memory, loose, done);
+        py_unlock_random(locks);
+    }
+    py_spec_release(spec);
+    return result;
 }
 
 static PyObject *run_loose(Dispatcher *d, Spec *spec, PyObject *const *args) {
@@ -400,7 +450,9 @@ static PyObject *call_slow(Dispatcher *d, PyObject *const *args, size_t nargsf, 
         return NULL;
     if (core->unsupported_kwargs) return call_with_keywords(d, args, nargsf, kwnames);
     if (!py_core_bind(core, args, PyVectorcall_NARGS(nargsf), kwnames, &bound)) return NULL;
-    if (!py_core_keys(core, bound.args, core->nparams, keys)) {
+    if (!py_bound_buffers(&bound, core->nparams)) {
+        /* memory of what NumPy has no dtype for: its exception */
+    } else if (!py_core_keys(core, bound.args, core->nparams, keys)) {
         if (falls_back(d) && is_refusal(d->core.state) && warn_fallback(d) == 0)
             result = call_python(d, args, nargsf, kwnames);
     } else {
@@ -428,6 +480,25 @@ __attribute__((noinline)) static PyObject *call_large(Dispatcher *d, Spec *spec,
     return done == 0 ? call_slow(d, args, nargsf, NULL) : result;
 }
 
+/* The fast path of calls with keywords, defaults or *args. Not inlined: its frame would be every call's. */
+__attribute__((noinline)) static PyObject *
+call_placed(Dispatcher *d, Spec *spec, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
+    enum { MOST = 16 };
+    _Alignas(16) char memory[FRAME_STACK];
+    JitCore *core = &d->core;
+    PyObject *placed[MOST], *defaults = NULL, *result = NULL;
+    Py_ssize_t n = PyVectorcall_NARGS(nargsf), taken = QN_MIN(n, core->npositional);
+    int done = 0;
+    if (spec->placed && spec->nargs <= MOST && !core->unsupported_kwargs &&
+        py_core_place(core, args, n, kwnames, placed, &defaults))
+        done = core->varargs ? py_unbox_with_rest(spec, placed, args + taken, n - taken, memory)
+                             : py_unbox(spec, placed, memory);
+    if (done > 0) result = run(d, spec, memory);
+    Py_XDECREF(defaults);
+    if (done == 0 && !PyErr_Occurred()) return call_slow(d, args, nargsf, kwnames);
+    return result;
+}
+
 static PyObject *dispatcher_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf,
                                        PyObject *kwnames) {
     Dispatcher *d = (Dispatcher *)self;
@@ -440,6 +511,8 @@ static PyObject *dispatcher_vectorcall(PyObject *self, PyObject *const *args, si
         if (done < 0) return NULL;
     } else if (spec && !kwnames && spec->direct && PyVectorcall_NARGS(nargsf) == spec->nargs) {
         return call_large(d, spec, args, nargsf);
+    } else if (spec) {
+        return call_placed(d, spec, args, nargsf, kwnames);
     }
     return call_slow(d, args, nargsf, kwnames);
 }

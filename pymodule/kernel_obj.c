@@ -242,9 +242,13 @@ static PyObject *launch_frame(Launch *l, JitCore *core, RtDevice *device, Spec *
     } else {
         call.saved = PyEval_SaveThread();
     }
-    if (rt_launch(&launch, &err) && arrays->ndevice) note_use(arrays, device, l->stream, &err);
+    bool captured = rt_capturing(l->stream);
+    if (rt_launch(&launch, &err) && arrays->ndevice && !captured)
+        note_use(arrays, device, l->stream, &err);
     py_resume(&call);
     if (QN_UNLIKELY(rt_failed(&err))) return py_raise_runtime(core->state, &err), NULL;
+    if (QN_UNLIKELY(captured) && !py_capture_keep(l->stream, (PyObject *)l->kernel, arrays))
+        return NULL;
     Py_RETURN_NONE;
 }
 

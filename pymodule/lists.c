@@ -71,6 +71,35 @@ PyObject *py_box_kept(ModState *state, const ValueLayout *layout, const char *va
     return py_box(state, layout, value);
 }
 
+/* -- objects that outlive a call, in a generator ------------------------------------------------- */
+
+static void forget_deque(const ValueLayout *layout, const char *value);
+
+/* The Python objects that the value and what it holds stand for may go before they do. What stands for one is walked over once. */
+void py_forget_objects(const ValueLayout *layout, const char *value) {
+    if (layout->kind == TY_OPTIONAL && !*(const uint8_t *)value) return;
+    bool parts = layout->kind == TY_OPTIONAL || layout->kind == TY_TUPLE;
+    for (int32_t i = 0; parts && i < layout->nitems; i++)
+        py_forget_objects(&layout->items[i], value + layout->items[i].offset);
+    if (layout->kind != TY_CLASS || layout->shared) return;
+    ObjectHeader *object = *(ObjectHeader *const *)value;
+    if (!object || !object->python) return;
+    object->python = NULL;
+    const ListObject *list = (const ListObject *)object;
+    for (int64_t i = 0; layout->element == CLS_list && i < list->length; i++)
+        py_forget_objects(&layout->items[0], list->data + i * layout->items[0].size);
+    if (layout->element == CLS_deque) forget_deque(layout, value);
+    if (layout->element == CLS_dict || layout->element == CLS_set)
+        py_forget_entries(layout, (const TableObject *)object);
+}
+
+PyObject *py_box_item(ModState *state, const ValueLayout *layout, const char *value) {
+    PyObject *out = py_box_kept(state, layout, value);
+    py_forget_objects(layout, value);
+    release_value(layout, value);
+    return out;
+}
+
 static PyObject *box_element(ModState *state, const ValueLayout *element, const ListObject *list,
                              int64_t i) {
     return py_box_kept(state, element, list->data + i * element->size);
@@ -118,6 +147,14 @@ static PyObject *new_deque(ModState *state, const ValueLayout *layout, DequeObje
     }
     if (!out) deque->header.python = NULL;
     return out;
+}
+
+static void forget_deque(const ValueLayout *layout, const char *value) {
+    const DequeObject *deque = *(DequeObject *const *)value;
+    for (int64_t i = 0; i < deque->length; i++) {
+        int64_t at = (deque->first + i) & (deque->capacity - 1);
+        py_forget_objects(&layout->items[0], deque->data + at * layout->items[0].size);
+    }
 }
 
 PyObject *py_box_object(ModState *state, const ValueLayout *layout, const char *value) {
@@ -244,30 +281,45 @@ static bool write_back(ModState *state, const Plan *plan, ListObject *list) {
     return ok;
 }
 
-/* `write`: false where the call did not come about. */
-static bool return_value(ModState *state, const Plan *plan, char *frame, bool write) {
-    bool ok = true;
-    if (py_has_items(plan))
-        for (int32_t i = 0; i < plan->nitems; i++)
-            ok &= return_value(state, &plan->items[i], frame, write && ok);
-    if (plan->op == UB_KEPT_ARRAY) {
+static bool write_changes(ModState *state, const Plan *plan, char *frame) {
+    for (int32_t i = 0; py_has_items(plan) && i < plan->nitems; i++)
+        if (!write_changes(state, &plan->items[i], frame)) return false;
+    ListObject *const *at = (ListObject *const *)(frame + plan->offset);
+    bool changed = is_object_plan(plan) && *at && plan->object->changed;
+    return !changed || write_object(state, plan, *at);
+}
+
+static void return_value(const Plan *plan, char *frame) {
+    for (int32_t i = 0; py_has_items(plan) && i < plan->nitems; i++)
+        return_value(&plan->items[i], frame);
+    if (py_keeps_owner(plan)) {
         ArrayValue *value = (ArrayValue *)(frame + plan->offset);
         if (value->owner) quern_release(value->owner);
         value->owner = NULL;
     }
-    if (!is_object_plan(plan) && !is_fixed_plan(plan)) return ok;
+    if (!is_object_plan(plan) && !is_fixed_plan(plan)) return;
     ListObject **at = (ListObject **)(frame + plan->offset);
-    if (!*at) return true;
-    if (write && !is_fixed_plan(plan) && plan->object->changed) ok = write_object(state, plan, *at);
-    drop(*at);
+    if (*at) drop(*at);
     *at = NULL;
-    return ok;
+}
+
+/* What a generator has taken along outlives the call. */
+static void forget_value(const Plan *plan, const char *frame) {
+    for (int32_t i = 0; py_has_items(plan) && i < plan->nitems; i++)
+        forget_value(&plan->items[i], frame);
+    const char *value = frame + plan->offset;
+    if ((is_object_plan(plan) || is_fixed_plan(plan)) && *(void *const *)value)
+        py_forget_objects(plan->object, value);
 }
 
 bool py_return_objects(ModState *state, const Spec *spec, char *frame, bool write) {
     bool ok = true;
+    for (int32_t i = 0; write && ok && i < spec->nargs; i++)
+        ok = write_changes(state, &spec->plans[i], frame);
+    for (int32_t i = 0; spec->artifact->resumes && i < spec->nargs; i++)
+        forget_value(&spec->plans[i], frame);
     for (int32_t i = 0; i < spec->nargs; i++)
-        ok &= return_value(state, &spec->plans[i], frame, write && ok);
+        return_value(&spec->plans[i], frame);
     py_drop_owned(state);
     return ok;
 }
@@ -387,7 +439,7 @@ static void clear_value(const Plan *plan, char *frame) {
     for (int32_t i = 0; py_has_items(plan) && i < plan->nitems; i++)
         clear_value(&plan->items[i], frame);
     if (is_object_plan(plan) || is_fixed_plan(plan)) *(void **)(frame + plan->offset) = NULL;
-    if (plan->op == UB_KEPT_ARRAY) ((ArrayValue *)(frame + plan->offset))->owner = NULL;
+    if (py_keeps_owner(plan)) ((ArrayValue *)(frame + plan->offset))->owner = NULL;
 }
 
 void py_clear_objects(const Spec *spec, char *frame) {

@@ -47,7 +47,7 @@ static PyObject *module_typeof(PyObject *module, PyObject *value) {
                        "Python int too large for compiled code, whose ints have 64 bits"),
                    NULL;
     }
-    return key ? py_key_text(py_state(module), key) : NULL;
+    return key ? py_key_text(py_state(module), key, true) : NULL;
 }
 
 /* A type or signature in our own words; ValueError when it is none. */
@@ -170,7 +170,17 @@ static PyObject *module_instance_number(PyObject *module, PyObject *cls) {
     return key ? PyLong_FromUnsignedLong(key & ~KEY_COMPOUND) : NULL;
 }
 
+static PyObject *module_instance_class(PyObject *module, PyObject *number) {
+    long at = PyLong_AsLong(number);
+    if (at == -1 && PyErr_Occurred()) return NULL;
+    bool fits = at >= 0 && at < (long)KEY_COMPOUND;
+    PyObject *cls = fits ? py_instance_class(py_state(module), (int32_t)at) : NULL;
+    return cls ? cls : Py_NewRef(Py_None);
+}
+
 static PyMethodDef module_methods[] = {
+    {"instance_class", module_instance_class, METH_O,
+     "The class with a number that instance_number gave; None: there is none, or no more."},
     {"instance_number", module_instance_number, METH_O,
      "Of a class with @jitclass, for types in text."},
     {"register", module_register, METH_VARARGS, NULL},
@@ -253,6 +263,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     for (int i = 0; i < CLS_COUNT; i++)
         Py_VISIT(state->shared_classes[i]);
     Py_VISIT(state->generator_type);
+    Py_VISIT(state->random_type);
     Py_VISIT(state->cfunction_type);
     Py_VISIT(state->np);
     Py_VISIT(state->errors);
@@ -275,6 +286,7 @@ static int module_clear(PyObject *module) {
     for (int i = 0; i < CLS_COUNT; i++)
         Py_CLEAR(state->shared_classes[i]);
     Py_CLEAR(state->generator_type);
+    Py_CLEAR(state->random_type);
     Py_CLEAR(state->cfunction_type);
     Py_CLEAR(state->np);
     Py_CLEAR(state->errors);

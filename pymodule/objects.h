@@ -7,6 +7,11 @@
 
 /* Boxes a value read out of an object, of which that keeps its own references. */
 PyObject *py_box_kept(ModState *state, const ValueLayout *layout, const char *value);
+/* Boxes a value that a generator gives, and which it may give once more: then it is a new one for Python. */
+PyObject *py_box_item(ModState *state, const ValueLayout *layout, const char *value);
+void py_forget_objects(const ValueLayout *layout, const char *value);
+void py_forget_entries(const ValueLayout *layout,
+                       const TableObject *table); /* of a dict or a set */
 /* Is the value still what the Python object is? An object is the one of that Python object, and what is in it is written back: *ok. */
 bool py_is_unchanged(ModState *state, const Plan *plan, const char *value, PyObject *python,
                      bool *ok);

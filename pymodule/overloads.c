@@ -50,11 +50,14 @@ static PyObject *describe_kind(PyResolver *r, const OverloadArg *arg) {
     const Type *type = arg->type;
     switch (type->kind) {
     case TY_TUPLE:
+        if (type_is_random(type)) return describe_text(r, "other", type);
         return describe_all(r, "tuple", type->cls, type->items, arg->items, type->nitems);
     case TY_OPTIONAL: return describe_all(r, "optional", NULL, &type->element, NULL, 1);
     case TY_CLASS:
-        return describe_all(r, type_class_name((ClassId)type->bits), NULL, type->params, NULL,
-                            type->nparams);
+        if (type_is_instance(type)) return describe_all(r, "instance", type->cls, NULL, NULL, 0);
+        return describe_all(r, type->shared ? "shared" : type_class_name((ClassId)type->bits),
+                            type->shared ? r->state->shared_classes[type->bits] : NULL,
+                            type->params, NULL, type->nparams);
     case TY_SLICE:
         return describe_all(r, type->bits & 4 ? "slice3" : "slice2", NULL, NULL, NULL, 0);
     case TY_RANGE: return describe_all(r, "range", NULL, &type->element, NULL, 1);

@@ -20,11 +20,17 @@ static bool is_record(PyArray_Descr *descr) {
            PyDataType_ELSIZE(descr) > 0;
 }
 
-/* What compiled code carries in records, and does not look at: text, and numbers in another byte order. */
+/* U5, S3: text of so many characters at most. */
+static bool is_characters(PyArray_Descr *descr) {
+    bool text = descr->type_num == NPY_STRING || descr->type_num == NPY_UNICODE;
+    return text && PyArray_ISNBO(descr->byteorder) && PyDataType_ELSIZE(descr) > 0;
+}
+
+/* What compiled code carries in records, and does not look at: text and numbers in another byte order. */
 static bool is_bytes(PyArray_Descr *descr) {
     bool number = py_kind_of_typenum(descr->type_num) >= 0 && PyArray_ISNBO(descr->byteorder);
-    return !number && !py_is_time(descr) && !is_record(descr) && !PyDataType_SUBARRAY(descr) &&
-           PyDataType_ELSIZE(descr) > 0 && !PyDataType_REFCHK(descr);
+    return !number && !py_is_time(descr) && !is_record(descr) && !is_characters(descr) &&
+           !PyDataType_SUBARRAY(descr) && PyDataType_ELSIZE(descr) > 0 && !PyDataType_REFCHK(descr);
 }
 
 /* Numbers, records and arrays of these, in this machine's byte order, and bytes. */
@@ -36,7 +42,7 @@ static bool is_supported(PyArray_Descr *descr, int depth) {
                is_supported(PyDataType_SUBARRAY(descr)->base, depth + 1);
     }
     if (!is_record(descr))
-        return py_is_time(descr) ||
+        return py_is_time(descr) || is_characters(descr) ||
                (PyArray_ISNBO(descr->byteorder) && py_kind_of_typenum(descr->type_num) >= 0);
     PyObject *names = PyDataType_NAMES(descr);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
@@ -61,10 +67,9 @@ static int number_of(ModState *state, PyArray_Descr *descr) {
 }
 
 int py_kind_of_descr(ModState *state, PyArray_Descr *descr) {
-    bool time = py_is_time(descr);
-    if (!is_record(descr) && !time)
+    if (!is_record(descr) && !py_is_time(descr) && !is_characters(descr))
         return PyArray_ISNBO(descr->byteorder) ? py_kind_of_typenum(descr->type_num) : -1;
-    if (!time && !is_supported(descr, 0)) {
+    if (!is_supported(descr, 0)) {
         PyErr_Clear();
         return -1;
     }
@@ -117,8 +122,11 @@ static const Type *record_type(ModState *state, TypeTable *types, Arena *arena,
 
 const Type *py_element_type(ModState *state, TypeTable *types, Arena *arena, int kind) {
     if (kind < FIRST_RECORD) return type_scalar(types, (TypeKind)kind);
-    if (py_is_time(state->descrs[kind])) return py_time_type(types, state->descrs[kind]);
-    return record_type(state, types, arena, state->descrs[kind]);
+    PyArray_Descr *descr = state->descrs[kind];
+    if (py_is_time(descr)) return py_time_type(types, descr);
+    if (!is_characters(descr)) return record_type(state, types, arena, descr);
+    bool wide = descr->type_num == NPY_UNICODE;
+    return type_characters(types, wide, PyDataType_ELSIZE(descr) / (wide ? 4 : 1), descr);
 }
 
 int py_kind_of_element(ModState *state, const Type *element) {
@@ -158,6 +166,11 @@ static PyObject *fields_of(ModState *state, const Type *record) {
 /* What np.dtype takes for a field. */
 static PyObject *format_of(ModState *state, const Type *type) {
     if (type->kind < TY_SCALARS) return Py_XNewRef((PyObject *)state->descrs[type->kind]);
+    if (type->kind == TY_RECORD && type_is_characters(type)) {
+        const Type *points = type->items[0];
+        return PyUnicode_FromFormat("%s%lld", points->element->kind == TY_u8 ? "S" : "U",
+                                    (long long)points->offsets[0]);
+    }
     if (type->kind == TY_RECORD) return fields_of(state, type);
     if (type->kind == TY_TIME) {
         int kind = py_kind_of_time(state, type);
@@ -174,7 +187,7 @@ static PyObject *format_of(ModState *state, const Type *type) {
 
 /* The record with its dtype. */
 static const Type *with_dtype(ModState *state, TypeTable *types, Arena *arena, const Type *record) {
-    PyObject *fields = fields_of(state, record);
+    PyObject *fields = format_of(state, record);
     PyArray_Descr *descr = NULL;
     int kind =
         fields && PyArray_DescrConverter(fields, &descr) ? py_kind_of_descr(state, descr) : -1;
@@ -191,13 +204,11 @@ static const Type *written_class(ModState *state, TypeTable *types, Arena *arena
     const Type *params[2];
     if (type_is_instance(type)) {
         if ((uintptr_t)type->cls >= KEY_COMPOUND) return type;
-        const CompoundTable *table = atomic_load(&state->compounds);
-        int32_t at = (int32_t)(uintptr_t)type->cls;
-        const Compound *c = table && at < table->n ? table->items[at] : NULL;
-        if (c && !c->dead && c->nitems == KEY_INSTANCE)
-            return py_instance_type(state, types, arena, c->cls);
-        PyErr_SetString(PyExc_TypeError, "a type names a @jitclass that there is not");
-        return NULL;
+        PyObject *cls = py_instance_class(state, (int32_t)(uintptr_t)type->cls);
+        if (!cls) PyErr_SetString(PyExc_TypeError, "a type names a @jitclass that there is not");
+        const Type *found = cls ? py_instance_type(state, types, arena, cls) : NULL;
+        Py_XDECREF(cls);
+        return found;
     }
     for (int32_t i = 0; i < type->nparams; i++)
         if (!(params[i] = py_written_type(state, types, arena, type->params[i]))) return NULL;

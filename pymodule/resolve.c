@@ -53,11 +53,20 @@ static bool bind_type(PyResolver *r, Binding *b, const Type *type) {
 }
 
 /* A quern.types object: its name is a type expression, or None where values of it cannot be compiled. */
+static bool is_type(const PyResolver *r, PyObject *object) {
+    PyTypeObject *types = (PyTypeObject *)r->state->type_class;
+    return types && PyObject_TypeCheck(object, types);
+}
+
 static bool bind_quern_type(PyResolver *r, Binding *b, PyObject *object) {
     PyObject *name = PyObject_GetAttr(object, r->state->str_quern_name);
     if (!name) return false;
     if (name == Py_None) {
         Py_DECREF(name);
+        PyObject *instances; /* of the type of a class: T.instance_type */
+        if (py_get_optional(object, "instance_type", &instances) < 0) return false;
+        Py_XDECREF(instances);
+        if (instances) return py_bind_name(r, b, BIND_MODULE, Py_TYPE(object)->tp_name);
         PyObject *shown = PyUnicode_FromFormat("the type %S", object);
         const char *label = shown ? PyUnicode_AsUTF8(shown) : NULL;
         bool ok = label && py_bind_name(r, b, BIND_UNBUILT, label);
@@ -488,8 +497,7 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
         return bind_intrinsic(r, b, object, BIND_LIBRARY);
     if (state->namespace_class && (PyObject *)type == state->namespace_class)
         return bind_intrinsic(r, b, object, BIND_MODULE);
-    if (state->type_class && PyObject_TypeCheck(object, (PyTypeObject *)state->type_class))
-        return bind_quern_type(r, b, object);
+    if (is_type(r, object)) return bind_quern_type(r, b, object);
     if (PyType_Check(object)) return bind_class(r, b, object, path);
     int kind = py_kind_of_scalar_type(state, type);
     if (kind >= 0) return bind_numpy_scalar(r, b, object, kind);
@@ -683,7 +691,7 @@ static const Binding *resolve_attr(void *user, const Binding *object, Str name) 
     Str base = path_of(r, object);
     Str path = str_printf(r->arena, STR_FMT "." STR_FMT, STR_ARG(base), STR_ARG(name));
     bool readable = o && (PyModule_Check(o) || PyType_Check(o) || PyTuple_Check(o) ||
-                          (PyObject *)Py_TYPE(o) == r->state->namespace_class ||
+                          (PyObject *)Py_TYPE(o) == r->state->namespace_class || is_type(r, o) ||
                           PyArray_DescrCheck(o) || PyObject_HasAttrString(o, "_value_"));
     if (o && py_is_ffi(o)) return logged(r, DEP_ATTR, path, py_ffi_attr(r, name));
     if (!readable) return logged(r, DEP_ATTR, path, missing(r));

@@ -100,6 +100,73 @@ static TypeKey layout_key(ModState *state, const ValueLayout *layout) {
     return key;
 }
 
+/* -- types as text that is read again ------------------------------------------------------------------ */
+
+enum { MOST_PARTS = 1000, LONGEST_TEXT = 20000 };
+
+/* Does an instance stand in a type? `left` bounds the search: a type is a graph. */
+static bool has_instance(const Type *type, int *left) {
+    if (--*left < 0 ||
+        (type->kind != TY_CLASS && type->kind != TY_TUPLE && type->kind != TY_OPTIONAL))
+        return false;
+    if (type_is_instance(type)) return true;
+    bool tuple = type->kind == TY_TUPLE, optional = type->kind == TY_OPTIONAL, found = false;
+    const Type *const *parts = tuple ? type->items : optional ? &type->element : type->params;
+    int32_t n = tuple ? type->nitems : optional ? 1 : type->nparams;
+    for (int32_t i = 0; i < n; i++)
+        found |= has_instance(parts[i], left);
+    return found;
+}
+
+static void write_exact(ModState *state, StrBuf *out, const Type *type);
+
+static void write_parts(ModState *state, StrBuf *out, const Type *const *types, int32_t n,
+                        const char *comma) {
+    for (int32_t i = 0; i < n && out->len < LONGEST_TEXT; i++) {
+        if (i) buf_str(out, comma);
+        write_exact(state, out, types[i]);
+    }
+}
+
+static void write_exact(ModState *state, StrBuf *out, const Type *type) {
+    static const char *const shared[CLS_COUNT] = {
+        [CLS_list] = "ListType[", [CLS_dict] = "DictType[", [CLS_set] = "SetType["};
+    if (type->kind == TY_OPTIONAL) {
+        buf_str(out, "Optional(");
+        write_parts(state, out, &type->element, 1, "");
+        buf_char(out, ')');
+    } else if (type->kind == TY_TUPLE && !type->fields) {
+        buf_char(out, '(');
+        write_parts(state, out, type->items, type->nitems, ", ");
+        buf_str(out, type->nitems == 1 ? ",)" : ")");
+    } else if (type_is_instance(type)) {
+        TypeKey key = py_instance_key(state, type->cls);
+        buf_printf(out, "instance[%u]", (unsigned)(key & ~KEY_COMPOUND));
+    } else if (type->kind == TY_CLASS && type->shared) {
+        buf_str(out, shared[type->bits]);
+        write_parts(state, out, type->params, type->nparams, ",");
+        buf_char(out, ']');
+    } else {
+        Str text = type_text(out->arena, type);
+        buf_printf(out, STR_FMT, STR_ARG(text));
+    }
+}
+
+PyObject *py_exact_text(ModState *state, Arena *arena, const Type *type) {
+    int left = MOST_PARTS;
+    StrBuf out;
+    buf_init(&out, arena);
+    if (has_instance(type, &left)) {
+        write_exact(state, &out, type);
+    } else {
+        Str text = type_text(arena, type);
+        buf_printf(&out, STR_FMT, STR_ARG(text));
+    }
+    if (PyErr_Occurred()) return NULL; /* no memory for a number */
+    Str text = buf_take(&out);
+    return PyUnicode_FromStringAndSize(text.bytes, text.len);
+}
+
 /* -- to Python ------------------------------------------------------------------------------------------- */
 
 static PyObject *new_shared(ModState *state, PyTypeObject *cls, TypeKey key, ObjectHeader *object) {
@@ -163,7 +230,7 @@ static PyMemberDef shared_members[] = {
 static PyObject *get_type_text(PyObject *self, void *unused) {
     (void)unused;
     SharedObject *s = (SharedObject *)self;
-    return s->key ? py_key_text(s->state, s->key) : Py_NewRef(Py_None);
+    return s->key ? py_key_text(s->state, s->key, true) : Py_NewRef(Py_None);
 }
 
 /* Of a container: its first field. */
@@ -375,7 +442,7 @@ static int field_set(PyObject *self, PyObject *object, PyObject *value) {
         return PyErr_NoMemory(), -1;
     int done = py_unbox_value(&field->maker.plan, value, fresh, true);
     if (done == 0) {
-        PyObject *wanted = py_key_text(state, field->maker.key);
+        PyObject *wanted = py_key_text(state, field->maker.key, false);
         PyErr_Format(PyExc_TypeError, "the field '%U' is of type %V, which '%s' is not",
                      field->name, wanted, "?", Py_TYPE(value)->tp_name);
         Py_XDECREF(wanted);

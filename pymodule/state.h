@@ -75,10 +75,12 @@ typedef struct ModState {
     PyObject *instance_class;            /* the base of classes with @jitclass */
     PyObject *shared_classes[CLS_COUNT]; /* typed.List and its kin, told by register(); else NULL */
     int exclusive; /* calls that run and were given shared objects; under the GIL */
-    PyTypeObject *device_array_type, *stream_type, *event_type, *device_type, *api_type;
+    PyTypeObject *device_array_type, *stream_type, *event_type, *graph_type, *device_type,
+        *api_type;
     PyTypeObject *ufunc_type;    /* made at run time: see ufunc.c; lives for ever */
     PyObject *np;                /* the numpy module */
     PyTypeObject *memmap_type;   /* numpy.memmap: an array like any other whose memory is a file */
+    PyTypeObject *random_type;   /* numpy.random.Generator, once it was seen; else NULL */
     PyTypeObject *recarray_type; /* numpy.recarray: one whose fields are attributes, too */
     PyObject *errors;            /* quern.errors, imported when first needed */
     PyObject *linecache;
@@ -121,6 +123,16 @@ extern PyModuleDef py_module_def;
 /* Is it a member of an enumeration? 1, 0, -1 exception. */
 int py_is_enum_member(PyObject *object);
 
+/* -- random.c: numpy.random.Generator -- */
+bool py_is_random(ModState *state, PyObject *object);
+/* Or an instance of a class that is derived from it? */
+bool py_is_random_subclass(PyObject *object);
+/* Has its bit generator what compiled code calls? */
+bool py_has_bits(PyObject *random);
+/* The class, borrowed. NULL: exception. */
+PyObject *py_random_class(ModState *state);
+PyObject *py_box_random(const char *value);
+
 /* -- enums.c: members of enumerations are numbers at run time, see EnumClass (frontend/resolver.h) -- */
 /* Is it a member of an enumeration whose members are ints of 64 bits? Never an exception. */
 bool py_is_int_member(PyObject *object);
@@ -151,12 +163,18 @@ const Type *py_key_type(ModState *state, struct PyResolver *r, TypeTable *types,
                         TypeKey key, bool strong);
 /* The key of a declared type; 0 when arguments of this type cannot come from Python. */
 TypeKey py_type_key(ModState *state, const Type *type);
+/* The class of text that Python objects of a class are. */
+PyObject *py_plain_text(PyTypeObject *type);
 /* The key of a compound, see there. 0: exception. */
 TypeKey py_compound_key(ModState *state, PyObject *cls, const TypeKey *items, int32_t n);
 /* Of the instances of a class with @jitclass. */
 TypeKey py_instance_key(ModState *state, PyObject *cls);
-/* The user's name of a key's type, a new reference. */
-PyObject *py_key_text(ModState *state, TypeKey key);
+/* The class with the number of such a key: a new reference, or NULL (no exception). */
+PyObject *py_instance_class(ModState *state, int32_t number);
+/* The user's name of a key's type, a new reference. `exact`: as py_exact_text. */
+PyObject *py_key_text(ModState *state, TypeKey key, bool exact);
+/* Of a type: messages name the classes of instances, text that is read again has their numbers. */
+PyObject *py_exact_text(ModState *state, Arena *arena, const Type *type);
 /* An ndarray, or a subclass whose own behaviour compiled code does not lose: numpy.memmap and numpy.recarray. */
 static inline bool py_is_array(const ModState *state, PyObject *object) {
     return PyArray_CheckExact(object) || Py_TYPE(object) == state->memmap_type ||
@@ -188,8 +206,7 @@ int py_kind_of_time(ModState *state, const Type *time);
 /* Of the elements of an array, or of a time itself. */
 int py_kind_of_layout(ModState *state, const ValueLayout *layout);
 bool py_is_time_scalar(PyObject *object);
-/* What compiled code hashes: the number of units of a time, in tuples, too. A new reference; NULL: exception. */
-PyObject *py_without_times(PyObject *key);
+int64_t py_time_number(PyObject *scalar);                      /* of units */
 TypeKey py_time_key(ModState *state, int kind);                /* 0: exception */
 TypeKey py_time_scalar_key(ModState *state, PyObject *scalar); /* 0: no room, or exception */
 bool py_unbox_time(const PyArray_Descr *descr, PyObject *object, int64_t *out); /* of that dtype? */

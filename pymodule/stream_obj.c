@@ -145,6 +145,11 @@ static PyObject *stream_external(PyObject *self, void *unused) {
     return PyBool_FromLong(rt_stream_is_external(((StreamObject *)self)->stream));
 }
 
+static PyObject *stream_capturing(PyObject *self, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(rt_capturing(((StreamObject *)self)->stream));
+}
+
 static PyObject *stream_cuda_stream(PyObject *self, PyObject *unused) {
     (void)unused;
     return Py_BuildValue("(iK)", 0,
@@ -160,11 +165,15 @@ static PyMethodDef stream_methods[] = {
     {"query", stream_query, METH_NOARGS, "Has everything issued on this stream been done?"},
     {"add_callback", stream_add_callback, METH_VARARGS,
      "callback(stream, status, arg) after the work so far."},
+    {"begin_capture", py_stream_begin_capture, METH_NOARGS,
+     "From here on launches on this stream become nodes of a graph instead of running."},
+    {"end_capture", py_stream_end_capture, METH_NOARGS, "The graph of the launches since then."},
     {"__cuda_stream__", stream_cuda_stream, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef stream_getset[] = {
     {"handle", stream_handle, NULL, "The driver's handle, as an int.", NULL},
+    {"capturing", stream_capturing, NULL, "Is it being captured?", NULL},
     {"external", stream_external, NULL, "Does it belong to somebody else?", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

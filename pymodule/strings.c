@@ -11,7 +11,8 @@ void py_use_hash(void) {
 }
 
 int py_unbox_str(const Plan *plan, PyObject *o, char *out, bool loose) {
-    if (!PyUnicode_CheckExact(o) && !(loose && PyUnicode_Check(o))) return 0;
+    bool plain = py_plain_text(Py_TYPE(o)) == (PyObject *)&PyUnicode_Type;
+    if (!plain && !(loose && PyUnicode_Check(o))) return 0;
 #if PY_VERSION_HEX < 0x030C0000
     if (PyUnicode_READY(o) < 0) return -1;
 #endif
@@ -37,7 +38,8 @@ static int unbox_bytes(const Plan *plan, PyObject *o, const char *bytes, Py_ssiz
 }
 
 int py_unbox_bytes(const Plan *plan, PyObject *o, char *out, bool loose) {
-    if (!PyBytes_CheckExact(o) && !(loose && PyBytes_Check(o))) return 0;
+    bool plain = py_plain_text(Py_TYPE(o)) == (PyObject *)&PyBytes_Type;
+    if (!plain && !(loose && PyBytes_Check(o))) return 0;
     return unbox_bytes(plan, o, PyBytes_AS_STRING(o), PyBytes_GET_SIZE(o), out);
 }
 

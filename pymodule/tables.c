@@ -27,11 +27,10 @@ static bool make_array(TableArray *out, int64_t n, const ValueLayout *element,
 /* Room for n entries. NULL with MemoryError. */
 static TableObject *make_table(const ValueLayout *layout, PyObject *python, int64_t n) {
     TableObject *t = layout->cells ? (TableObject *)quern_new_object(layout->cells) : NULL;
-    int64_t size = FIRST_TABLE;
+    int64_t size = FIRST_TABLE, room = FIRST_ROOM;
     if (!t) return PyErr_NoMemory(), NULL;
-    while (size * 2 / 3 < QN_MAX(n, FIRST_ROOM))
+    for (; room < n; room = size / 2)
         size *= 2;
-    int64_t room = size * 2 / 3;
     memset(&t->length, 0,
            sizeof *t - offsetof(TableObject, length) - (is_dict(layout) ? 0 : sizeof t->values));
     t->header.python = python;
@@ -74,12 +73,40 @@ static void enter(TableObject *t, int64_t hash) {
     t->free--;
 }
 
+/* A time, or a member of an enumeration whose members are no ints? 1, 0, -1 as exception; in tuples, too. */
+static int stands_for_number(PyObject *key) {
+    int found = 0;
+    for (Py_ssize_t i = 0; PyTuple_Check(key) && found == 0 && i < PyTuple_GET_SIZE(key); i++)
+        found = stands_for_number(PyTuple_GET_ITEM(key, i));
+    if (found || PyTuple_Check(key) || PyUnicode_CheckExact(key)) return found;
+    return py_is_time_scalar(key) ? 1 : py_is_enum_member(key);
+}
+
+/* With the numbers that compiled code hashes instead. A new reference, or NULL with an exception. */
+static PyObject *in_numbers(PyObject *key) {
+    int found = stands_for_number(key);
+    if (found <= 0) return found < 0 ? NULL : Py_NewRef(key);
+    if (py_is_time_scalar(key)) return PyLong_FromLongLong(py_time_number(key));
+    if (!PyTuple_Check(key)) {
+        int64_t number;
+        bool known = py_member_number(PyLong_Check(key), key, &number);
+        return known ? PyLong_FromLongLong(number) : NULL;
+    }
+    PyObject *items = PyTuple_New(PyTuple_GET_SIZE(key));
+    for (Py_ssize_t i = 0; items && i < PyTuple_GET_SIZE(key); i++) {
+        PyObject *item = in_numbers(PyTuple_GET_ITEM(key, i));
+        PyTuple_SET_ITEM(items, i, item);
+        if (!item) Py_CLEAR(items);
+    }
+    return items;
+}
+
 /* That of the number itself, whatever class of the user's it is of. -1 with an exception. */
 static Py_hash_t hash_of(PyObject *key) {
     if (PyLong_Check(key)) return PyLong_Type.tp_hash(key);
     if (PyFloat_Check(key)) return PyFloat_Type.tp_hash(key);
     if (PyComplex_Check(key)) return PyComplex_Type.tp_hash(key);
-    PyObject *hashed = py_without_times(key);
+    PyObject *hashed = in_numbers(key);
     Py_hash_t hash = hashed ? PyObject_Hash(hashed) : -1;
     Py_XDECREF(hashed);
     return hash;
@@ -152,6 +179,14 @@ static PyObject *fill_python(ModState *state, const ValueLayout *layout, const T
         Py_XDECREF(value);
     }
     return ok ? out : NULL;
+}
+
+void py_forget_entries(const ValueLayout *layout, const TableObject *t) {
+    for (int64_t e = 0; e < t->used; e++) {
+        if (!is_live(t, e)) continue;
+        py_forget_objects(&layout->items[0], key_at(t, e));
+        if (is_dict(layout)) py_forget_objects(&layout->items[1], value_at(t, e));
+    }
 }
 
 PyObject *py_new_table(ModState *state, const ValueLayout *layout, TableObject *t) {

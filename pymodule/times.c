@@ -99,23 +99,8 @@ PyObject *py_box_time(ModState *state, const ValueLayout *layout, const char *va
     return kind < 0 ? NULL : PyArray_Scalar((void *)value, state->descrs[kind], NULL);
 }
 
-static bool has_time(PyObject *key) {
-    for (Py_ssize_t i = 0; PyTuple_Check(key) && i < PyTuple_GET_SIZE(key); i++)
-        if (has_time(PyTuple_GET_ITEM(key, i))) return true;
-    return py_is_time_scalar(key);
-}
-
-PyObject *py_without_times(PyObject *key) {
-    if (!has_time(key)) return Py_NewRef(key);
-    if (!PyTuple_Check(key))
-        return PyLong_FromLongLong((long long)((PyDatetimeScalarObject *)key)->obval);
-    PyObject *items = PyTuple_New(PyTuple_GET_SIZE(key));
-    for (Py_ssize_t i = 0; items && i < PyTuple_GET_SIZE(key); i++) {
-        PyObject *item = py_without_times(PyTuple_GET_ITEM(key, i));
-        PyTuple_SET_ITEM(items, i, item);
-        if (!item) Py_CLEAR(items);
-    }
-    return items;
+int64_t py_time_number(PyObject *scalar) {
+    return ((PyDatetimeScalarObject *)scalar)->obval;
 }
 
 bool py_bind_time(PyResolver *r, Binding *b, PyObject *scalar) {

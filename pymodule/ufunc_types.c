@@ -71,7 +71,7 @@ static bool fits_layout(const UfuncData *u, int i, TypeKey key) {
     int ndim = u->axes.ndim[i];
     if (!key_is_array(key)) {
         if (ndim == 0 && i < u->nin && key_is_scalar(key)) return true;
-        PyObject *text = py_key_text(u->core.state, key);
+        PyObject *text = py_key_text(u->core.state, key, false);
         if (text && i < u->nin)
             PyErr_Format(PyExc_TypeError, "scalar type %U given for non scalar argument #%d", text,
                          i + 1);

@@ -153,6 +153,7 @@ typedef struct Planner {
     bool inside; /* of an object */
     bool shared; /* objects of Python stay in shared ones when the call is over */
     bool any_number;
+    bool random;
 } Planner;
 
 static int32_t reserve(Planner *p, int64_t size, int64_t align) {
@@ -202,6 +203,17 @@ static bool plan_array(Planner *p, Plan *plan, TypeKey key, const ValueLayout *l
         plan->flags_want &= plan->flags_mask;
     }
     return (layout->kind == TY_ARRAY && layout->ndim == plan->ndim) || mismatch(key, layout);
+}
+
+static bool plan_random(Planner *p, Plan *plan, const ValueLayout *layout) {
+    if (layout->kind != TY_TUPLE || !layout->element) return mismatch(KEY_COMPOUND, layout);
+    bool kept = p->inside || layout->items[0].usage & ARG_KEPT;
+    plan->op = kept ? UB_KEPT_RANDOM : UB_RANDOM;
+    plan->state = p->state;
+    p->objects |= kept;
+    p->random = true;
+    if (!kept) plan->owner = reserve(p, sizeof(Owner), 16);
+    return true;
 }
 
 static bool plan_tuple(Planner *p, Plan *plan, const Compound *c, const ValueLayout *layout,
@@ -338,6 +350,8 @@ static bool plan_value(Planner *p, Plan *plan, TypeKey key, const ValueLayout *l
     if (c->cls == (PyObject *)&PyUnicode_Type || c->cls == (PyObject *)&PyBytes_Type ||
         c->cls == (PyObject *)&PyByteArray_Type)
         return plan_str(p, plan, c->cls, layout);
+    if (c->cls && c->cls == (PyObject *)p->state->random_type && c->nitems == 0)
+        return plan_random(p, plan, layout);
     if (c->cls == (PyObject *)&PyFunction_Type) {
         plan->op = UB_CHOICE;
         plan->key = key;
@@ -431,6 +445,7 @@ bool py_plan_args(ModState *state, Spec *spec, const ValueLayout *params) {
     spec->frame_size = p.at;
     spec->narrays = p.narrays;
     spec->objects = p.objects;
+    spec->random = p.random;
     spec->drops = spec->shared && keeps_owners(params, spec->nargs);
     return true;
 }
@@ -546,8 +561,9 @@ static void contiguous_strides(const Plan *plan, const npy_intp *shape, int64_t 
 /* Of records: NumPy's flag is about their bytes. */
 static bool is_laid_out(const Plan *plan, PyArrayObject *array) {
     PyArray_Descr *descr = PyArray_DESCR(array);
-    bool same = descr == plan->descr || ((descr->type_num == NPY_VOID || py_is_time(descr)) &&
-                                         PyArray_EquivTypes(descr, plan->descr));
+    bool same =
+        descr == plan->descr || ((PyTypeNum_ISFLEXIBLE(descr->type_num) || py_is_time(descr)) &&
+                                 PyArray_EquivTypes(descr, plan->descr));
     return same && plan->aligned == py_is_aligned(descr, PyArray_DATA(array), PyArray_NDIM(array),
                                                   PyArray_DIMS(array), PyArray_STRIDES(array));
 }
@@ -749,6 +765,8 @@ static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loo
     case UB_ARRAY:
         return k ? unbox_kernel_array(plan, o, out, frame, k) : unbox_array(plan, o, out, frame);
     case UB_KEPT_ARRAY: return unbox_kept_array(plan, o, out);
+    case UB_RANDOM:
+    case UB_KEPT_RANDOM: return py_unbox_random(plan, o, out, frame);
     case UB_SCALAR: return unbox_scalar(plan, o, out, loose);
     case UB_BOOL: return unbox_bool(plan, o, out);
     case UB_COMPLEX: return unbox_complex(plan, o, out, loose);
@@ -806,6 +824,24 @@ int py_unbox(const Spec *spec, PyObject *const *args, char *frame) {
         ((void **)frame)[i] = argument(plan, frame);
         int done = unbox_common(plan, args[i], frame);
         if (QN_UNLIKELY(done <= 0)) return done;
+    }
+    return 1;
+}
+
+int py_unbox_with_rest(const Spec *spec, PyObject *const *args, PyObject *const *rest, Py_ssize_t n,
+                       char *frame) {
+    int32_t fixed = spec->nargs - 1;
+    const Plan *last = &spec->plans[fixed];
+    if (last->op != UB_TUPLE || last->optional || last->nitems != n) return 0;
+    for (int32_t i = 0; i < fixed; i++) {
+        ((void **)frame)[i] = argument(&spec->plans[i], frame);
+        int done = unbox_common(&spec->plans[i], args[i], frame);
+        if (done <= 0) return done;
+    }
+    ((void **)frame)[fixed] = argument(last, frame);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        int done = unbox_common(&last->items[i], rest[i], frame);
+        if (done <= 0) return done;
     }
     return 1;
 }

@@ -49,7 +49,10 @@ PyObject *py_member_of(ModState *state, PyObject *cls, PyObject *name, bool sett
                        MemberKind *kind) {
     PyObject *found = Py_XNewRef(_PyType_Lookup((PyTypeObject *)cls, name)), *out = NULL;
     bool instance = PyType_IsSubtype((PyTypeObject *)cls, state->shared_type);
+    bool compiled = state->instance_class &&
+                    PyType_IsSubtype((PyTypeObject *)cls, (PyTypeObject *)state->instance_class);
     *kind = MEMBER_METHOD;
+    if (instance && !compiled) Py_CLEAR(found); /* the members of a structref are Python's */
     if (found && PyObject_TypeCheck(found, &PyProperty_Type)) {
         *kind = MEMBER_PROPERTY;
         out = PyObject_GetAttrString(found, setter ? "fset" : "fget");

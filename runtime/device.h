@@ -104,6 +104,15 @@ typedef struct DeviceOps {
     bool (*event_sync)(RtEvent *event, RtError *err);
     bool (*event_elapsed)(RtEvent *start, RtEvent *stop, float *ms, RtError *err);
 
+    /* -- graphs (graph.c); NULL: their nodes are launched one by one ------------------------------- */
+
+    /* Makes graph->state of the nodes. false without an error: launch them one by one. */
+    bool (*graph_make)(RtGraph *graph, RtError *err);
+    /* The nodes have other arguments and shapes; their kernels are the same. */
+    bool (*graph_update)(RtGraph *graph, RtError *err);
+    bool (*graph_launch)(RtGraph *graph, RtStream *stream, RtError *err);
+    void (*graph_free)(RtGraph *graph);
+
     bool host_memory; /* device addresses are host addresses: no transfers for host arrays */
 } DeviceOps;
 
@@ -125,7 +134,8 @@ struct RtStream {
     RtKernel *_Atomic last_kernel;
     _Atomic uint32_t last_grid[3], last_block[3], last_shared;
     _Atomic uint32_t launches;
-    RtStream *next; /* all streams of a device, under device->lock */
+    RtGraph *capture; /* what launches here become nodes of; NULL: they run */
+    RtStream *next;   /* all streams of a device, under device->lock */
 };
 
 struct RtEvent {
@@ -180,6 +190,24 @@ struct RtDevice {
     RtError *cause; /* of death; set once, before `dead` */
 };
 
+typedef struct RtNode {
+    RtKernel *kernel;    /* with a reference */
+    DeviceLaunch launch; /* args point into `values` */
+    void *values;
+    size_t bytes;
+} RtNode;
+
+struct RtGraph {
+    RtDevice *device;
+    RtNode *nodes;
+    int32_t n, cap;
+    void *state;   /* the device's; NULL: not made */
+    bool launched; /* since its work was waited for */
+    uint32_t generation;
+    void *owner;
+    void (*drop)(void *owner);
+};
+
 /* -- shared by the files of runtime ------------------------------------------------------------ */
 
 /* Grows in the child of every fork: what was made under another number is the parent's. [device.c]
@@ -204,6 +232,14 @@ void rt_kernels_close(RtDevice *device);
 void rt_streams_close(RtDevice *device);
 /* All work on `stream` (NULL: the device) up to its `issued` of now is over: see RtStream. */
 void rt_pool_stream_gone(RtPool *pool, RtStream *stream);
+
+/* Not while the stream is captured: `what` begins the sentence that says so. [graph.c] */
+bool rt_not_captured(const RtStream *stream, const char *what, RtError *err);
+/* The launch, all checked, becomes a node. [graph.c] */
+bool rt_capture_launch(RtStream *stream, RtKernel *kernel, const DeviceLaunch *launch,
+                       RtError *err);
+/* A launch after all checks. [launch.c] */
+bool rt_submit(RtKernel *kernel, RtStream *stream, const DeviceLaunch *launch, RtError *err);
 
 /* NULL when the last reference is gone already. */
 RtStream *rt_stream_try_retain(RtStream *stream);

@@ -99,9 +99,8 @@ static bool check_kernel(const RtKernel *kernel, const RtLaunch *l, RtError *err
     return true;
 }
 
-/* All blocks of a cooperative kernel run at the same time, and count themselves in memory of the kernel: its launches on
- * different streams come one after the other. */
-static bool check_together(RtKernel *kernel, const RtLaunch *l, RtStream *stream, RtError *err) {
+/* All blocks of a cooperative kernel run at the same time. */
+static bool check_together(RtKernel *kernel, const RtLaunch *l, RtError *err) {
     RtDevice *device = kernel->device;
     int64_t most = 0, blocks = l->grid[0] * l->grid[1] * l->grid[2];
     int32_t threads = (int32_t)(l->block[0] * l->block[1] * l->block[2]);
@@ -111,15 +110,12 @@ static bool check_together(RtKernel *kernel, const RtLaunch *l, RtStream *stream
                        "the same time.",
                        kernel->name, device->info.name);
     if (!rt_most_blocks(kernel, threads, (int32_t)l->dynamic_shared, &most, err)) return false;
-    if (blocks > most)
-        return rt_fail(err, RT_VALUE_ERROR,
-                       "Kernel %s synchronises its grid, so all blocks must run at the same time: "
-                       "%s has room for %lld of %d threads, not for %lld. Launch fewer blocks, and "
-                       "let each thread loop.",
-                       kernel->name, device->info.name, (long long)most, threads,
-                       (long long)blocks);
-    RtStream *before = atomic_exchange(&kernel->together_on, stream);
-    return !before || before == stream || device->ops->sync(device, NULL, err);
+    if (blocks <= most) return true;
+    return rt_fail(err, RT_VALUE_ERROR,
+                   "Kernel %s synchronises its grid, so all blocks must run at the same time: "
+                   "%s has room for %lld of %d threads, not for %lld. Launch fewer blocks, and "
+                   "let each thread loop.",
+                   kernel->name, device->info.name, (long long)most, threads, (long long)blocks);
 }
 
 /* -- blame ------------------------------------------------------------------------------------- */
@@ -199,6 +195,29 @@ static void remember(RtStream *s, RtKernel *kernel, const DeviceLaunch *d) {
     atomic_store_explicit(&s->launches, launches + 1, memory_order_relaxed);
 }
 
+/* They count themselves in memory of the kernel: its launches on different streams come one after the other. */
+static bool wait_together(RtKernel *kernel, RtStream *stream, RtError *err) {
+    RtStream *before = atomic_exchange(&kernel->together_on, stream);
+    return !before || before == stream || kernel->device->ops->sync(kernel->device, NULL, err);
+}
+
+bool rt_submit(RtKernel *kernel, RtStream *stream, const DeviceLaunch *d, RtError *err) {
+    if (QN_UNLIKELY(d->together) && !wait_together(kernel, stream, err)) return false;
+    if (!kernel->device->ops->host_memory) remember(stream, kernel, d);
+    if (QN_UNLIKELY(kernel->mailbox != 0)) {
+        atomic_store_explicit(&kernel->mail, true, memory_order_relaxed);
+        atomic_store_explicit(&kernel->device->mail, true, memory_order_relaxed);
+    }
+    int64_t start = rt_trace_begin();
+    bool ok = kernel->device->ops->launch(kernel, stream, d, err);
+    if (QN_LIKELY(ok && !start)) return true;
+    RtLaunchSite site;
+    site_of(&site, kernel->name, d->grid, d->block, d->dynamic_shared);
+    if (start) rt_trace_end(start, kernel->device, RT_TRACE_LAUNCH, 0, &site, ok);
+    rt_error_launch(err, &site);
+    return ok;
+}
+
 static bool submit(const RtLaunch *l, RtStream *stream, RtError *err) {
     RtKernel *kernel = l->kernel;
     DeviceLaunch d;
@@ -210,20 +229,9 @@ static bool submit(const RtLaunch *l, RtStream *stream, RtError *err) {
     d.args = l->args;
     d.ctx = l->ctx;
     d.together = kernel->artifact->cooperative;
-    if (QN_UNLIKELY(d.together) && !check_together(kernel, l, stream, err)) return false;
-    if (!kernel->device->ops->host_memory) remember(stream, kernel, &d);
-    if (QN_UNLIKELY(kernel->mailbox != 0)) {
-        atomic_store_explicit(&kernel->mail, true, memory_order_relaxed);
-        atomic_store_explicit(&kernel->device->mail, true, memory_order_relaxed);
-    }
-    int64_t start = rt_trace_begin();
-    bool ok = kernel->device->ops->launch(kernel, stream, &d, err);
-    if (QN_LIKELY(ok && !start)) return true;
-    RtLaunchSite site;
-    site_of(&site, kernel->name, d.grid, d.block, d.dynamic_shared);
-    if (start) rt_trace_end(start, kernel->device, RT_TRACE_LAUNCH, 0, &site, ok);
-    rt_error_launch(err, &site);
-    return ok;
+    if (QN_UNLIKELY(d.together) && !check_together(kernel, l, err)) return false;
+    if (QN_UNLIKELY(stream->capture != NULL)) return rt_capture_launch(stream, kernel, &d, err);
+    return rt_submit(kernel, stream, &d, err);
 }
 
 static bool has_bits(const uint32_t *masks, int32_t n) {
@@ -279,6 +287,9 @@ bool rt_launch(const RtLaunch *l, RtError *err) {
         return false;
     RtStream *stream = l->stream ? l->stream : &device->default_stream;
     int32_t n = kernel->artifact->nparams;
+    if (l->host && has_bits(l->host, n) &&
+        !rt_not_captured(stream, "Arrays of the host cannot be copied", err))
+        return false;
     if (l->host && has_bits(l->host, n)) return launch_with_arrays(l, stream, err);
     return submit(l, stream, err);
 }

@@ -194,6 +194,7 @@ RtStream *rt_stream_new(RtDevice *device, RtError *err);
  * legacy and per-thread streams). Never destroyed by us. */
 RtStream *rt_stream_external(RtDevice *device, uint64_t handle, RtError *err);
 RtStream *rt_stream_default(RtDevice *device);      /* borrowed [quick] */
+RtDevice *rt_stream_device(const RtStream *stream); /* [quick] */
 RtStream *rt_stream_retain(RtStream *stream);       /* [quick] */
 void rt_stream_release(RtStream *stream);           /* pending work still completes */
 uint64_t rt_stream_handle(const RtStream *stream);  /* [quick] */
@@ -225,6 +226,23 @@ typedef struct RtKernelInfo {
         const_bytes; /* per thread or block; 0 on the cpu device */
     int32_t ptx_version, binary_version;
 } RtKernelInfo;
+
+/* -- graphs (graph.c): launches that are captured from a stream and replayed --------------------- */
+
+typedef struct RtGraph RtGraph;
+
+/* From here on launches on the stream become nodes of a graph instead of running; one thread at a time. `owner` keeps what
+ * their arguments need; when the graph is gone, or the stream before the end, drop(owner) is called. Not the default
+ * stream, nor one of somebody else. */
+bool rt_capture_begin(RtStream *stream, void *owner, void (*drop)(void *owner), RtError *err);
+bool rt_capturing(const RtStream *stream);      /* NULL: no [quick] */
+void *rt_capture_owner(const RtStream *stream); /* NULL where nothing is captured [quick] */
+RtGraph *rt_capture_end(RtStream *stream, RtError *err);
+int32_t rt_graph_size(const RtGraph *graph); /* nodes [quick] */
+bool rt_graph_launch(RtGraph *graph, RtStream *stream, CallContext *ctx, RtError *err);
+/* Takes the nodes of the other graph with their owner, and gives it its own. Waits for what runs. */
+bool rt_graph_update(RtGraph *graph, RtGraph *other, RtError *err);
+void rt_graph_release(RtGraph *graph); /* waits for what runs */
 
 /* The artifact's kernel on this device: loaded on first call (other threads wait), shared and
  * counted afterwards. The artifact is borrowed: release the kernel before the artifact. A module

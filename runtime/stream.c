@@ -50,6 +50,9 @@ RtStream *rt_stream_external(RtDevice *device, uint64_t handle, RtError *err) {
 RtStream *rt_stream_default(RtDevice *device) {
     return &device->default_stream;
 }
+RtDevice *rt_stream_device(const RtStream *stream) {
+    return stream->device;
+}
 bool rt_stream_is_external(const RtStream *stream) {
     return !stream->owned;
 }
@@ -71,6 +74,7 @@ RtStream *rt_stream_try_retain(RtStream *stream) {
 }
 
 static void stream_free(RtStream *stream) {
+    rt_graph_release(stream->capture);
     if (stream->owned) stream->device->ops->stream_destroy(stream);
     rt_dealloc(stream, sizeof *stream);
 }
@@ -140,7 +144,7 @@ static void completed(RtStream *stream, uint64_t issued) {
 
 bool rt_stream_synchronize(RtStream *stream, CallContext *poll, RtError *err) {
     RtDevice *device = stream->device;
-    if (!rt_usable(device, err)) return false;
+    if (!rt_usable(device, err) || !rt_not_captured(stream, "Waiting", err)) return false;
     uint64_t issued = atomic_load(&stream->issued);
     bool ok = true;
     if (poll && poll->poll) ok = rt_wait(device, poll, query_stream, stream, err);
@@ -188,16 +192,18 @@ bool rt_device_synchronize(RtDevice *device, CallContext *poll, RtError *err) {
 }
 
 bool rt_stream_done(RtStream *stream, bool *done, RtError *err) {
-    return rt_usable(stream->device, err) && stream->device->ops->stream_query(stream, done, err);
+    return rt_usable(stream->device, err) && rt_not_captured(stream, "A question", err) &&
+           stream->device->ops->stream_query(stream, done, err);
 }
 
 bool rt_stream_callback(RtStream *stream, void (*fn)(void *user), void *user, RtError *err) {
-    return rt_usable(stream->device, err) &&
+    return rt_usable(stream->device, err) && rt_not_captured(stream, "A callback", err) &&
            stream->device->ops->stream_callback(stream, fn, user, err);
 }
 
 bool rt_stream_wait(RtStream *stream, RtEvent *event, RtError *err) {
-    if (!rt_usable(stream->device, err)) return false;
+    if (!rt_usable(stream->device, err) || !rt_not_captured(stream, "Waiting for an event", err))
+        return false;
     if (!event->recorded) return true; /* nothing to wait for */
     return stream->device->ops->stream_wait(stream, event, err);
 }
@@ -228,7 +234,8 @@ void rt_event_release(RtEvent *event) {
 
 bool rt_event_record(RtEvent *event, RtStream *stream, RtError *err) {
     if (!stream) stream = &event->device->default_stream;
-    if (!rt_usable(event->device, err)) return false;
+    if (!rt_usable(event->device, err) || !rt_not_captured(stream, "Recording an event", err))
+        return false;
     if (stream->device != event->device)
         return rt_fail(err, RT_VALUE_ERROR,
                        "The event belongs to %s device %d, the stream to %s device %d.",

@@ -16,9 +16,13 @@ static bool settle(RtDevice *d, RtStream *s, bool wait, RtError *err) {
     return !wait || d->ops->sync(d, s, err);
 }
 
+static bool ready(RtDevice *d, const RtStream *s, int64_t size, RtError *err) {
+    return size_ok(size, err) && rt_usable(d, err) && rt_not_captured(s, "Copying", err);
+}
+
 bool rt_copy_to_device(RtDevice *d, RtStream *s, uint64_t to, const void *from, int64_t size,
                        bool wait, RtError *err) {
-    if (!size_ok(size, err) || !rt_usable(d, err)) return false;
+    if (!ready(d, s, size, err)) return false;
     if (size == 0) return true;
     s = stream_or_default(d, s);
     int64_t start = rt_trace_begin();
@@ -29,7 +33,7 @@ bool rt_copy_to_device(RtDevice *d, RtStream *s, uint64_t to, const void *from, 
 
 bool rt_copy_to_host(RtDevice *d, RtStream *s, void *to, uint64_t from, int64_t size, bool wait,
                      RtError *err) {
-    if (!size_ok(size, err) || !rt_usable(d, err)) return false;
+    if (!ready(d, s, size, err)) return false;
     if (size == 0) return true;
     s = stream_or_default(d, s);
     int64_t start = rt_trace_begin();
@@ -40,14 +44,14 @@ bool rt_copy_to_host(RtDevice *d, RtStream *s, void *to, uint64_t from, int64_t 
 
 bool rt_copy_on_device(RtDevice *d, RtStream *s, uint64_t to, uint64_t from, int64_t size,
                        RtError *err) {
-    if (!size_ok(size, err) || !rt_usable(d, err)) return false;
+    if (!ready(d, s, size, err)) return false;
     return size == 0 || to == from ||
            d->ops->on_device(d, stream_or_default(d, s), to, from, size, err);
 }
 
 bool rt_set_bytes(RtDevice *d, RtStream *s, uint64_t to, uint8_t value, int64_t size,
                   RtError *err) {
-    if (!size_ok(size, err) || !rt_usable(d, err)) return false;
+    if (!ready(d, s, size, err)) return false;
     return size == 0 || d->ops->set_bytes(d, stream_or_default(d, s), to, value, size, err);
 }
 

@@ -300,7 +300,6 @@ static bool visit_return(Infer *in, Ref ref) {
     Val v;
     if (!infer_operand(in, ref, 0, &v) || !check_returned(in, ref, &v)) return false;
     Instance *inst = in->inst;
-    if (instance_is_generator(inst) && !v_generator_return(in, ref, &v)) return false;
     if (inst->serial == 0 && ti_has_objects(in) && !v_text(in, &v)) return false;
     if (in->emit) {
         Ref value = v_as(in, v, inst->result.type);
@@ -486,6 +485,15 @@ static bool visit_iter_get(Infer *in, Ref ref, Val *out) {
     return v_iter_get(in, it, counter, out);
 }
 
+/* What has ended was asked last in the block before. */
+static bool visit_iter_result(Infer *in, Ref ref, Val *out) {
+    Val it;
+    Ref more = ir_arg(in->f, ref, 0);
+    if (!infer_operand(in, more, 0, &it)) return false;
+    const Iteration *fetched = iteration_of(in, more);
+    return v_generator_result(in, it, fetched ? fetched->value.ref : NO_REF, out);
+}
+
 /* An assignment to a variable of declared type. */
 static bool visit_convert(Infer *in, Ref ref, Val *out) {
     const Inst *inst = ir_inst(in->f, ref);
@@ -571,6 +579,7 @@ static bool visit(Infer *in, Ref ref, Val *out) {
     case OP_cell_set: return infer_cell_set(in, ref);
     case OP_call_py: return visit_call(in, ref, out);
     case OP_yield: return v_yield(in, ref, out);
+    case OP_hold: return infer_hold(in, ref);
     case OP_function: return v_function(in, ref, out);
     case OP_comprehension: return v_comprehension(in, ref, out);
     case OP_call_star: return visit_call_star(in, ref, out);
@@ -583,6 +592,7 @@ static bool visit(Infer *in, Ref ref, Val *out) {
     case OP_iter: return visit_iter(in, ref, out);
     case OP_iter_more: return visit_iter_more(in, ref, out);
     case OP_iter_get: return visit_iter_get(in, ref, out);
+    case OP_iter_result: return visit_iter_result(in, ref, out);
     case OP_counter_next: return visit_counter_next(in, ref, out);
     case OP_poll: return visit_poll(in);
     case OP_jump:

@@ -129,6 +129,7 @@ typedef struct Ti {
     Map *kept;           /* handle of code -> functions that it makes are kept: bc_build_kept */
     Unrolls *unrolls;    /* infer_unroll.c */
     Map makers;          /* Binding of a function that code makes -> handle of that code */
+    bool closes;         /* generators run handlers when they are closed */
     bool again;          /* something is known now that was not: all from the start */
     bool all;            /* ti_diagnose: every error is wanted */
     Map refused_sources; /* the same as `sources`, of bc_build_all: RefusedSource */
@@ -427,7 +428,12 @@ bool type_is_generator(const Type *type);
 const Type *generator_type(Infer *in, Instance *inst);
 const Type *generator_frame(TypeTable *types); /* typed code: of every generator */
 bool v_yield(Infer *in, Ref ref, Val *out);
-bool v_generator_return(Infer *in, Ref ref, const Val *v);
+/* The end of a loop that was left early: a generator that it went over is held until here. */
+bool infer_hold(Infer *in, Ref ref);
+/* What a generator has returned; `item`: the value that it was asked for and did not give. Of anything else: None. */
+bool v_generator_result(Infer *in, Val it, Ref item, Val *out);
+/* Does its function return anything but None? */
+bool generator_returns(const Instance *inst);
 bool v_generator_next(Infer *in, Val it, int32_t miss, Val *out);
 /* specialize_generator.c: the typed function, with its yields, becomes the one that gives the next item, and `maker` is filled. */
 void specialize_generator(Emit *e, Instance *inst, const Type *item);
@@ -494,8 +500,9 @@ bool v_contains(Infer *in, bool not_in, Val item, Val container, Val *out);
 
 /* -- infer_row.c: rows of the library ------------------------------------------------------------- */
 
-/* How many arguments a row takes: -1 when that varies. */
+/* How many arguments a row takes: -1 when that varies. And: may it be n? */
 int32_t row_arity(const LibRow *row);
+bool row_takes(const LibRow *row, int32_t n);
 /* A row of the library. false without a diagnostic when none fits (*matched false). */
 bool v_row(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *out);
 /* A Python function of our library; *found false: there is none of that name. */
@@ -552,6 +559,8 @@ bool v_map_into(Infer *in, Val target, const Binding *f, bool same_kind, const V
 bool v_loop_operands(Infer *in, Str name, Val *args, int32_t n);
 /* NumPy's casting "same_kind". */
 bool type_same_kind(const Type *from, const Type *to);
+/* Is there a row of numbers with that name that takes n arguments? */
+bool v_has_row(Str name, int32_t n, TargetKind target);
 /* A row of NumPy's functions of numbers, on arrays; *matched false: there is none of that name and number of operands. */
 bool v_row_of_arrays(Infer *in, Str name, const Val *args, int32_t n, bool *matched, Val *out);
 /* nin, identity, reduce ... of a ufunc, NumPy's or the user's; false: it is no ufunc, or has no such attribute. */
@@ -610,6 +619,7 @@ bool type_is_list(const Type *type);
 /* A container that was made here gets the type of the field that it is put into. */
 bool container_becomes(Infer *in, const Type *type, Ref src);
 /* -- infer_instance.c: instances of classes of the user's; *found false: there is no such thing -- */
+bool v_new_struct(Infer *in, Val type, Val *out); /* structref.new(type) */
 bool v_new_instance(Infer *in, const Binding *cls, const CallArgs *args, Val *out);
 bool v_instance_attr(Infer *in, Val self, Str name, bool *found, Val *out);
 bool v_set_instance_attr(Infer *in, Val self, Str name, Val value);
@@ -690,6 +700,10 @@ bool primitive_move(Infer *in, const Val *args, int32_t n, Val *out);
 
 /* -- infer_record.c: structured arrays ------------------------------------------------------------- */
 
+/* Arrays of characters (type_characters). The text of one without axes: */
+bool v_is_characters(Val v);
+bool v_text_of(Infer *in, Val element, Val *out);
+bool v_compare_characters(Infer *in, Operator op, Val a, Val b, bool *handled, Val *out);
 bool type_is_records(const Type *type); /* an array of them, or without axes a record */
 void v_advise_fields(Infer *in, const Type *records); /* a note: which there are */
 /* A field by its name or, of one record, by its number; *found false: `a` is no record, or the name means something else. */
@@ -810,7 +824,7 @@ bool v_array_builtin(Infer *in, Str name, const CallArgs *args, bool *known, Val
 bool array_builtin_knows(Str name);
 Val v_shape(Infer *in, Val array, int32_t axis); /* a Python int */
 /* An element or sub-array at an index known to be in bounds. */
-Val v_element(Infer *in, Val array, Val index);
+bool v_element(Infer *in, Val array, Val index, Val *out);
 /* Element reference: bounds-checked indices for load, store, atomic. */
 bool v_element_indices(Infer *in, Val array, Val index, Ref *out);
 /* array[...] = value, as an assignment to all of it. */

@@ -286,8 +286,11 @@ static bool array_getitem(Infer *in, Val a, Val index, Val *out) {
         Val args[2] = {a, index};
         return !error && index_by_arrays(in, STR("operator.getitem"), args, 2, out);
     }
-    if (type_is_records(a.f.type) && plan.n == 0) return *out = a, true;
-    if (!plan.element || type_is_records(a.f.type)) return *out = v_view(in, a, &plan), true;
+    bool record = type_is_records(a.f.type);
+    if (!plan.element || record) {
+        *out = record && plan.n == 0 ? a : v_view(in, a, &plan);
+        return !plan.element || !v_is_characters(*out) || v_text_of(in, *out, out);
+    }
     *out = val_of(fact_of(a.f.type->element));
     if (!in->emit) return true;
     Ref args[1 + MAX_ITEMS] = {v_ref(in, a)};
@@ -375,7 +378,8 @@ bool v_getitem(Infer *in, Val a, Val index, Val *out) {
     }
 }
 
-Val v_element(Infer *in, Val array, Val index) {
+/* The first axis at a position that is inside: an element, or a view. */
+static Val part_at(Infer *in, Val array, Val index) {
     Emit *e = in->emit;
     const Type *t = array.f.type;
     if (t->ndim > 1 || type_is_records(t)) {
@@ -397,6 +401,12 @@ Val v_element(Infer *in, Val array, Val index) {
         out.ref =
             emit2(e, OP_load, t->element, v_ref(in, array), v_as(in, index, i64_type(in->types)));
     return out;
+}
+
+bool v_element(Infer *in, Val array, Val index, Val *out) {
+    *out = part_at(in, array, index);
+    bool text = v_is_characters(*out) && out->f.type->ndim == 0;
+    return !text || v_text_of(in, *out, out);
 }
 
 /* -- setitem --------------------------------------------------------------------------------------------- */
@@ -423,7 +433,7 @@ static Val only_row(Infer *in, Val src) {
         emit_guard(e, GUARD_broadcast_axis, emit2(e, OP_ne, bool_type(in->types), length, one),
                    args, 2);
     }
-    return v_element(in, src, val_of(fact_int(in, 0)));
+    return part_at(in, src, val_of(fact_int(in, 0)));
 }
 
 static bool assign_array(Infer *in, Val dst, Val src) {
@@ -609,6 +619,6 @@ bool v_unpack(Infer *in, Val a, int32_t count, Val *out) {
         emit_guard(e, GUARD_unpack_many, emit2(e, OP_lt, b, want, n), many, 1);
     }
     for (int32_t k = 0; k < count; k++)
-        items[k] = v_element(in, a, val_of(fact_int(in, k)));
+        if (!v_element(in, a, val_of(fact_int(in, k)), &items[k])) return false;
     return *out = v_tuple(in, items, count), true;
 }

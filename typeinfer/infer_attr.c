@@ -104,8 +104,7 @@ static bool no_attribute(Infer *in, const Val *v, Str name) {
     v_refuse(in, REFUSE_ATTRIBUTE, text, v, 1);
     if (fact_str(&v->f)) ti_advise(in, bc_advice("formatting text"));
     if (type_is_records(v->f.type)) v_advise_fields(in, v->f.type);
-    if (is_object(v) && !is_str(v) && !type_is_octets(v->f.type))
-        ti_advise(in, "a list is no array: convert it with np.array(...)");
+    if (type_is_list(v->f.type)) ti_advise(in, "a list is no array: convert it with np.array(...)");
     return false;
 }
 
@@ -225,6 +224,16 @@ static bool instance_attr(Infer *in, Val a, Str name, bool *found, Val *out) {
     return fact_of_binding(in, b, name, &out->f);
 }
 
+/* rng.normal: a function of our library, to which rng._bits is known. */
+static bool random_attr(Infer *in, Val a, Str name, Val *out) {
+    if (in->inst->library && str_equal(name, a.f.type->fields[0]))
+        return *out = v_item(in, a, 0), true;
+    if (member(in, a, "Generator", name, out)) return true;
+    if (!in->stop)
+        ti_advise(in, "docs/arrays.md lists the methods of generators that compiled code has");
+    return false;
+}
+
 bool v_attr(Infer *in, Val a, Str name, Val *out) {
     bool taken;
     if (is_kind(&a, TY_CAUGHT)) return v_caught_attr(in, a, name, out);
@@ -236,6 +245,7 @@ bool v_attr(Infer *in, Val a, Str name, Val *out) {
     if (type_is_text(t)) return member(in, a, "str", name, out);
     if (object) return object_attr(in, a, object, name, out);
     if (t->kind == TY_ARRAY && array_attr(in, a, name, out)) return true;
+    if (type_is_random(t)) return random_attr(in, a, name, out);
     bool field = false;
     if (v_record_attr(in, a, name, &field, out) || field) return !in->stop;
     if (t->kind == TY_ARRAY) return member(in, a, "ndarray", name, out);
@@ -473,7 +483,9 @@ static void store_items(Infer *in, Ref array, const Type *to, Val tuple, const R
 
 static bool has_sequences(const Type *tuple) {
     for (int32_t i = 0; i < tuple->nitems; i++)
-        if (tuple->items[i]->kind == TY_TUPLE || tuple->items[i]->kind == TY_ARRAY) return true;
+        if (tuple->items[i]->kind == TY_TUPLE || tuple->items[i]->kind == TY_ARRAY ||
+            type_is_list(tuple->items[i]))
+            return true;
     return false;
 }
 
@@ -510,7 +522,8 @@ static bool make_array(Infer *in, const char *name, const CallArgs *args, const 
         bool found;
         Val none = val_of(fact_of(type_scalar(in->types, TY_none)));
         Val given[2] = {from, v[1].f.type ? v[1] : none};
-        return v_method(in, "__array__", given, 2, &found, out);
+        if (v_method(in, "__array__", given, 2, &found, out)) return true;
+        return found || in->stop ? false : v_refuse(in, REFUSE_CALL, name, args->args, args->nargs);
     }
     if (!is_kind(&v[0], TY_TUPLE)) return *known = false;
     const Type *tuple = v[0].f.type, *element = items_type(in, tuple, &columns);

@@ -11,6 +11,17 @@ int32_t row_arity(const LibRow *row) {
     return n;
 }
 
+bool row_takes(const LibRow *row, int32_t n) {
+    int32_t most = row->signature[1] != ')', optional = 0, depth = 0;
+    for (const char *c = row->signature; *c && !(*c == ')' && depth == 1); c++) {
+        if (*c == '*') return true;
+        optional += *c == '?';
+        depth += (*c == '(') - (*c == ')');
+        most += *c == ',' && depth == 1;
+    }
+    return n >= most - optional && n <= most;
+}
+
 /* Another number of arguments than any row of that name takes. */
 static void note_count(Infer *in, Str name, const char *text, int32_t given) {
     int32_t least = INT32_MAX, most = 0;
@@ -81,12 +92,16 @@ static bool is_empty_display(Str name, const CallArgs *args, ClassId *cls) {
     return args->nargs == 0 && (list || dict || str_is(name, "builtins.set"));
 }
 
+static bool makes_array(Str name) {
+    static const char *const names[] = {"numpy.array", "numpy.asarray", "numpy.asanyarray"};
+    return is_among(name, names, countof(names));
+}
+
 /* Lists that NumPy's functions get are arrays to them; those that make arrays look at the lists themselves, and one changes them. */
 static bool lists_as_arrays(Infer *in, Str name, CallArgs *args) {
-    static const char *const others[] = {"numpy.array", "numpy.asarray", "numpy.asanyarray",
-                                         "numpy.random.shuffle"};
-    bool numpy = str_starts(name, "numpy.") || str_starts(name, "ufunc.");
-    if (!numpy || is_among(name, others, countof(others))) return true;
+    bool numpy =
+        str_starts(name, "numpy.") || str_starts(name, "ufunc.") || str_starts(name, "ndarray.");
+    if (!numpy || makes_array(name) || str_is(name, "numpy.random.shuffle")) return true;
     Val *values = arena_array(in->arena, Val, args->nargs + 1);
     for (int32_t i = 0; i < args->nargs; i++) {
         const Type *t = args->args[i].f.type;
@@ -101,6 +116,85 @@ static bool lists_as_arrays(Infer *in, Str name, CallArgs *args) {
     return true;
 }
 
+/* What NumPy calls array_like: the names of these parameters in our library. Tuples that mean something else (a shape, axes,
+ * several arrays) have other names, and values to store stay as they are: Python ints are tested against what holds them. */
+static bool is_array_like(Str parameter) {
+    static const char *const names[] = {"a",
+                                        "a1",
+                                        "a2",
+                                        "a_max",
+                                        "a_min",
+                                        "append",
+                                        "ar",
+                                        "ar1",
+                                        "ar2",
+                                        "arr",
+                                        "array",
+                                        "ary",
+                                        "at_zero",
+                                        "b",
+                                        "bins",
+                                        "c",
+                                        "c1",
+                                        "c2",
+                                        "condition",
+                                        "element",
+                                        "f",
+                                        "filt",
+                                        "fp",
+                                        "ind",
+                                        "indices",
+                                        "kth",
+                                        "m",
+                                        "mask",
+                                        "max",
+                                        "min",
+                                        "obj",
+                                        "p",
+                                        "prepend",
+                                        "repeats",
+                                        "to_begin",
+                                        "to_end",
+                                        "test_elements",
+                                        "weights",
+                                        "x",
+                                        "x1",
+                                        "x2",
+                                        "xp",
+                                        "y",
+                                        "z",
+                                        "A"};
+    return is_among(parameter, names, countof(names));
+}
+
+/* Tuples for parameters that take arrays, in the program: our library knows what it passes. */
+static bool tuples_as_arrays(Infer *in, Str name, CallArgs *args) {
+    Resolver *r = in->ti->resolver;
+    bool numpy = str_starts(name, "numpy.") || str_starts(name, "ndarray."), any = false;
+    if (!numpy || in->inst->library || makes_array(name)) return true;
+    for (int32_t i = 0; i < args->nargs; i++)
+        any |= is_kind(&args->args[i], TY_TUPLE);
+    const Binding *b = any && r->library ? r->library(r->user, name) : NULL;
+    if (any && r->library && !b) return in->stop = STOP_ABORT, false;
+    bool function = b && b->kind == BIND_FUNCTION;
+    int32_t plain = args->nargs - args->nkeywords;
+    if (!any || (!function && !v_has_row(name, plain, in->ti->options.target))) return true;
+    const FunctionInfo *info = function ? ti_function_info(in->ti, b) : NULL;
+    if (function && !info) return in->stop = STOP_ABORT, false;
+    Val *values = arena_array(in->arena, Val, args->nargs + 1);
+    for (int32_t i = 0; i < args->nargs; i++) {
+        values[i] = args->args[i];
+        if (!is_kind(&values[i], TY_TUPLE) || (info && i < plain && i >= info->code->nargs))
+            continue;
+        Str parameter = i >= plain ? args->names[i - plain]
+                        : info     ? info->code->local_names[i]
+                                   : STR("x"); /* a row: each operand */
+        if (is_array_like(parameter) && !v_as_array(in, NULL, &values[i])) return false;
+    }
+    args->args = values;
+    return true;
+}
+
 static bool call_library(Infer *in, Str name, const CallArgs *given, Val *out) {
     bool known;
     ClassId cls;
@@ -109,7 +203,9 @@ static bool call_library(Infer *in, Str name, const CallArgs *given, Val *out) {
     if (known || in->stop) return false;
     if (str_is(name, "functools.partial")) return v_partial(in, args, out);
     if (!ti_has_objects(in) && str_is(name, "builtins.print")) return v_kernel_print(in, args, out);
-    if (!v_text_arguments(in, name, args) || !lists_as_arrays(in, name, args)) return false;
+    if (!v_text_arguments(in, name, args) || !lists_as_arrays(in, name, args) ||
+        !tuples_as_arrays(in, name, args))
+        return false;
     if (!container_taught(in, name, args)) return false;
     if (args->nargs && is_object(&args->args[0]) && args->args[0].f.type->open &&
         !str_is(name, "builtins.len"))
@@ -158,7 +254,8 @@ static bool call_method(Infer *in, const Binding *b, Ref attr, const CallArgs *a
 static bool is_method(Infer *in, const Binding *b, Ref src) {
     if (b->handle || !src || ir_inst(in->f, src)->op != OP_attr) return false;
     const Fact *object = &in->facts[ir_arg(in->f, src, 0)];
-    if (object->type && object->type->kind == TY_CLASS) return true;
+    if (object->type && (object->type->kind == TY_CLASS || type_is_random(object->type)))
+        return true;
     return str_starts(b->name, "ndarray.") || str_starts(b->name, "number.") ||
            str_starts(b->name, "str.") || str_starts(b->name, "slice.") ||
            str_starts(b->name, "ufunc.");

@@ -184,12 +184,17 @@ static bool is_element(const Type *type) {
            type->kind == TY_ARRAY || type->kind == TY_CHOICE || type->kind == TY_UNKNOWN;
 }
 
+/* Members that are ints turn into them on the way, and are no keys. */
+static bool is_plain_member(const Type *type) {
+    return type->kind == TY_MEMBER && !type->binding->enumeration->ints;
+}
+
 /* What quern/library/tables.py can hash. */
 static bool is_key(const Type *type) {
     for (int32_t i = 0; type->kind == TY_TUPLE && i < type->nitems; i++)
         if (!is_key(type->items[i])) return false;
     return (type->kind == TY_TUPLE && !type_is_value(type)) || type_is_item(type) ||
-           type_is_fixed(type) || type->kind == TY_UNKNOWN;
+           type_is_fixed(type) || is_plain_member(type) || type->kind == TY_UNKNOWN;
 }
 
 /* "a list of", "a dict with keys of" */

@@ -493,12 +493,13 @@ bool ti_is_parallel(const Ti *ti, const Instance *inst) {
     return inst->library || inst->serial == 0 ? o->parallel : inst->info->parallel;
 }
 
-/* Two functions: one makes the generator, `f` gives the next item as (more, item). */
+/* Two functions: one makes the generator, `f` gives the next item as (more, item), or (more, item, result). */
 static void make_generator(Ti *ti, Instance *inst, Func *f) {
     static const Str name = {"frame", 5};
     const Type *frame = generator_frame(ti->types);
     if (!inst->yielded.type) inst->yielded = fact_of(type_scalar(ti->types, TY_none));
-    const Type *parts[2] = {bool_type(ti->types), lower_type(ti, inst->yielded.type)};
+    int32_t n = 2 + generator_returns(inst);
+    const Type *parts[3] = {bool_type(ti->types), lower_type(ti, inst->yielded.type), f->result};
     Func *maker = inst->maker = ir_func_new(
         ti->module, unique_name(ti, str_printf(ti->arena, STR_FMT ".make", STR_ARG(f->user_name))),
         true);
@@ -510,9 +511,10 @@ static void make_generator(Ti *ti, Instance *inst, Func *f) {
     f->param_types = arena_array(ti->arena, const Type *, 1);
     f->param_types[0] = frame;
     f->param_names = &name;
-    f->result = type_tuple(ti->types, parts, 2);
+    f->result = type_tuple(ti->types, parts, n);
     parts[1] = inst->yielded.type;
-    f->weak_result = type_tuple(ti->types, parts, 2);
+    parts[2] = f->weak_result;
+    f->weak_result = type_tuple(ti->types, parts, n);
     f->parallel = false;
 }
 

@@ -33,11 +33,74 @@ const Type *generator_item(const Instance *inst) {
     return inst->yielded.type;
 }
 
-bool v_yield(Infer *in, Ref ref, Val *out) {
-    Instance *inst = in->inst;
+static void raise_exit(Infer *in) {
+    RaiseSite *site = arena_new(in->arena, RaiseSite);
+    *site = (RaiseSite){.class_name = STR("GeneratorExit"), .builtin = true};
+    Ref raise = emit(in->emit, OP_raise, NULL, NULL, 0);
+    ir_inst(in->emit->out, raise)->u.exception = site;
+}
+
+/* `yield from` of a generator passes on how it shall go on; when that has been closed, this one is. */
+static void emit_passed_on(Infer *in, Val from, Ref how, int32_t on) {
+    Emit *e = in->emit;
+    const Type *i64 = i64_type(e->types);
+    Func *resume = instance_typed(in->ti, instance_of(from.f.type));
+    Ref frame = v_ref(in, from), size = emit_int(e, i64, 8);
+    Ref words = emit3(e, OP_restride, type_array(e->types, i64, 1, LAYOUT_A), frame,
+                      emit_int(e, i64, 2), size);
+    emit3(e, OP_store, NULL, words, emit_int(e, i64, 1), how);
+    int32_t close = emit_block(e);
+    Ref closes = emit2(e, OP_eq, bool_type(e->types), how, emit_int(e, i64, ON_CLOSE));
+    emit_branch(e, closes, close, on);
+    e->block = close;
+    Ref call = emit(e, OP_call, resume->result, &frame, 1);
+    ir_inst(e->out, call)->u.func = resume;
+    emit_guard(e, GUARD_generator_exit, emit_item(e, call, 0), NULL, 0);
+    raise_exit(in);
+}
+
+/* Control is behind a yield that gives `how` (HowOn). Whatever is raised, the handlers around the yield see it. */
+static void emit_resumed(Infer *in, Ref how, const Val *from) {
+    Emit *e = in->emit;
+    const Type *truth = bool_type(e->types), *i64 = i64_type(e->types);
+    Ref next = emit2(e, OP_eq, truth, how, emit_int(e, i64, ON_NEXT));
+    int32_t on = emit_block(e), off = emit_block(e);
+    emit_branch(e, next, on, off);
+    e->block = off;
+    if (from && type_is_generator(from->f.type)) {
+        emit_passed_on(in, *from, how, on);
+    } else {
+        emit1(e, OP_pending, NULL, emit2(e, OP_eq, truth, how, emit_int(e, i64, ON_THROW)));
+        raise_exit(in);
+    }
+    e->block = on;
+}
+
+static void emit_yield(Infer *in, Ref item, const Val *from) {
+    Emit *e = in->emit;
+    int32_t error = e->error;
+    e->error = NO_BLOCK;
+    Ref how = emit1(e, OP_yield, i64_type(e->types), item);
+    e->error = error;
+    if (in->ti->closes) emit_resumed(in, how, from);
+}
+
+bool infer_hold(Infer *in, Ref ref) {
     Val v;
     if (!infer_operand(in, ref, 0, &v)) return false;
+    if (in->emit && in->ti->closes && type_holds_frame(lower_type(in->ti, v.f.type)))
+        emit1(in->emit, OP_hold, NULL, v_ref(in, v));
+    return true;
+}
+
+bool v_yield(Infer *in, Ref ref, Val *out) {
+    Instance *inst = in->inst;
+    Val v, from;
+    bool passes = ir_inst(in->f, ref)->nargs > 1;
+    if (!infer_operand(in, ref, 0, &v) || (passes && !infer_operand(in, ref, 1, &from)))
+        return false;
     out->f = fact_of(type_scalar(in->types, TY_none));
+    if (ir_inst(in->f, ref)->sub == FLAG_GUARDED) in->ti->closes = true;
     if (!target_is_host(in->ti->options.target) || in->kernel)
         return ti_fail(in, ref, E0404, "a generator", "in a kernel");
     if (!v_text(in, &v)) return false;
@@ -46,7 +109,7 @@ bool v_yield(Infer *in, Ref ref, Val *out) {
         (inst->serial == 0 && !is_returnable(ti_stored(in->types, v.f.type))))
         return ti_fail(in, ref, E0215, ti_text(in, v.f.type));
     if (in->emit) {
-        emit1(in->emit, OP_yield, out->f.type, v_as(in, v, inst->yielded.type));
+        emit_yield(in, v_as(in, v, inst->yielded.type), passes ? &from : NULL);
         return true;
     }
     Fact here = fact_of(ti_stored(in->types, v.f.type)), joined = here;
@@ -59,10 +122,22 @@ bool v_yield(Infer *in, Ref ref, Val *out) {
     return true;
 }
 
-/* The result is that of a StopIteration, which nobody sees here. */
-bool v_generator_return(Infer *in, Ref ref, const Val *v) {
-    if (fact_none(&v->f)) return true;
-    return ti_fail(in, ref, E0101, "a return value of a generator");
+bool generator_returns(const Instance *inst) {
+    return inst->result.type && inst->result.type->kind != TY_none;
+}
+
+bool v_generator_result(Infer *in, Val it, Ref item, Val *out) {
+    *out = val_of(fact_of(type_scalar(in->types, TY_none)));
+    if (!is_kind(&it, TY_ITER) || !type_is_generator(it.f.type)) return true;
+    Instance *inst = instance_of(it.f.type);
+    if (inst->state != INST_DONE) in->unsettled = true;
+    if (!inst->result.type && inst->state != INST_DONE) return in->stop = STOP_UNKNOWN, false;
+    if (!generator_returns(inst)) return true;
+    out->f = inst->result;
+    out->f.unbound = out->f.conflict = false;
+    out->f.python = 0;
+    if (in->emit) out->ref = emit_item(in->emit, ir_arg(in->emit->out, item, 0), 2);
+    return true;
 }
 
 bool v_generator_next(Infer *in, Val it, int32_t miss, Val *out) {

@@ -15,17 +15,30 @@ static const Binding *class_member(Infer *in, const Type *cls, Str name, bool se
     return b;
 }
 
+/* With fields that are zeros, and objects that were never assigned. */
+static bool allocate(Infer *in, const Type *type, const char *what, Val *out) {
+    *out = val_of(fact_of(type));
+    if (!ti_may_allocate(in, what)) return false;
+    if (!in->emit) return true;
+    Ref *fields = arena_array(in->arena, Ref, type->nitems + 1);
+    for (int32_t i = 0; i < type->nitems; i++)
+        fields[i] = emit_zero(in->emit, type->declared[i]);
+    out->ref = emit(in->emit, OP_new, type, fields, type->nitems);
+    return true;
+}
+
+bool v_new_struct(Infer *in, Val type, Val *out) {
+    const Binding *b = fact_object(&type.f);
+    if (!b || b->kind != BIND_TYPE || !type_is_instance(b->type))
+        return v_refuse(in, REFUSE_CALL, "structref.new", &type, 1);
+    return allocate(in, b->type, "a structref", out);
+}
+
 bool v_new_instance(Infer *in, const Binding *cls, const CallArgs *args, Val *out) {
     const Type *type = cls->type;
     MemberKind kind;
-    Val self = val_of(fact_of(type)), nothing;
-    if (!ti_may_allocate(in, "an instance of a class")) return false;
-    if (in->emit) {
-        Ref *fields = arena_array(in->arena, Ref, type->nitems + 1);
-        for (int32_t i = 0; i < type->nitems; i++)
-            fields[i] = emit_zero(in->emit, type->declared[i]);
-        self.ref = emit(in->emit, OP_new, type, fields, type->nitems);
-    }
+    Val self, nothing;
+    if (!allocate(in, type, "an instance of a class", &self)) return false;
     const Binding *init = class_member(in, type, STR("__init__"), false, &kind);
     if (!init) return false;
     if (init->kind != BIND_FUNCTION)

@@ -442,7 +442,7 @@ __attribute__((noinline)) static bool reversed_item(Infer *in, Val inner, Val n,
 __attribute__((noinline)) static bool plain_item(Infer *in, Val of, Val counter, Val *out) {
     switch (of.f.type->kind) {
     case TY_TUPLE: return tuple_at(in, of, counter, out);
-    case TY_ARRAY: return *out = v_element(in, of, counter), true;
+    case TY_ARRAY: return v_element(in, of, counter, out);
     case TY_CLASS: return object_item(in, of, counter, out);
     case TY_RANGE:
         *out = val_of(fact_of(of.f.type->element));

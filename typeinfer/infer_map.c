@@ -221,15 +221,13 @@ static bool gives_number(const LibRow *row) {
     return strcmp(result, "any") != 0 && strncmp(result, "tuple", strlen("tuple")) != 0;
 }
 
-/* Is there a row of numbers with that name that takes n arguments? */
-static bool has_row(Str name, int32_t n, TargetKind target) {
+bool v_has_row(Str name, int32_t n, TargetKind target) {
     for (int32_t row = lib_find(name); row >= 0; row = lib_next(row)) {
         const LibRow *r = lib_row(row);
         LowerKind how = lib_lowering(r, target)->kind;
         if (how == LOWER_TYPED || how == LOWER_NONE || (r->flags & LIB_VALUE)) continue;
         if (!gives_number(r)) continue;
-        int32_t arity = row_arity(r);
-        if (arity == n || arity < 0) return true;
+        if (row_takes(r, n)) return true;
     }
     return time_has_row(name, n);
 }
@@ -242,8 +240,8 @@ bool v_row_of_arrays(Infer *in, Str name, const Val *args, int32_t n, bool *matc
         return false;
     for (int32_t i = 0; i < n; i++)
         if (args[i].f.type->kind != TY_ARRAY && !type_is_item(args[i].f.type)) return false;
-    bool into = !has_row(name, n, target); /* np.add(a, b, out) */
-    if (into && (n < 2 || !is_whole(&args[n - 1]) || !has_row(name, n - 1, target))) return false;
+    bool into = !v_has_row(name, n, target); /* np.add(a, b, out) */
+    if (into && (n < 2 || !is_whole(&args[n - 1]) || !v_has_row(name, n - 1, target))) return false;
     *matched = true;
     n -= into;
     Val operands[MAX_OPERANDS];
@@ -325,8 +323,8 @@ bool v_row_with_keywords(Infer *in, Str name, const CallArgs *args, bool *known,
     TargetKind target = in->ti->options.target;
     *known = false;
     if (!str_starts(name, "numpy.") || operands > MAX_OPERANDS) return false;
-    bool last_is_out = !has_row(name, operands, target) && has_row(name, operands - 1, target);
-    if (!last_is_out && !has_row(name, operands, target)) return false;
+    bool last_is_out = !v_has_row(name, operands, target) && v_has_row(name, operands - 1, target);
+    if (!last_is_out && !v_has_row(name, operands, target)) return false;
     const Binding *row = ti_object(in->ti, BIND_LIBRARY, name, NULL);
     return with_keywords(in, row, args, last_is_out, known, out);
 }

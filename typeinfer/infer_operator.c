@@ -234,6 +234,7 @@ __attribute__((noinline)) static bool binary_of_others(Infer *in, Operator op, b
     bool handled, done;
     Method method = (Method)operator_methods[op];
     bool extends = in_place && type_is_list(a.f.type); /* xs += array */
+    if (v_compare_characters(in, op, a, b, &handled, out) || handled || in->stop) return !in->stop;
     if (!v_text_operands(in, op, &a, &b)) return false;
     if ((method == ARITH || method == BIT || method == COMPARE) && !extends &&
         !v_sequences_as_arrays(in, &a, &b))

@@ -215,6 +215,15 @@ static bool primitive_parallel(Infer *in, const Val *args, int32_t n, Val *out) 
     return *out = val_of(fact_bool(in, in->parallel)), true;
 }
 
+/* That which stands for a member of an enumeration that is no int. */
+static bool primitive_member_number(Infer *in, const Val *args, int32_t n, Val *out) {
+    if (n != 1 || !is_kind(&args[0], TY_MEMBER))
+        return misfit(in, "primitive.member_number", args, n);
+    *out = val_of(fact_of(i64_type(in->types)));
+    if (in->emit) out->ref = v_ref(in, args[0]);
+    return true;
+}
+
 /* None, text and types are constants, too. */
 static bool primitive_known(Infer *in, const Val *args, int32_t n, Val *out) {
     if (n != 1) return misfit(in, "primitive.known", args, n);
@@ -468,6 +477,7 @@ static const struct {
     {"primitive.lu_columns", primitive_lu},
     {"primitive.map", primitive_map},
     {"primitive.map_into", primitive_map_into},
+    {"primitive.member_number", primitive_member_number},
     {"primitive.move", primitive_move},
     {"primitive.new", primitive_new},
     {"primitive.new_like", primitive_new_like},

@@ -8,8 +8,17 @@ bool type_is_records(const Type *type) {
     return type && type->kind == TY_ARRAY && type->element->kind == TY_RECORD;
 }
 
+/* Characters have no fields. */
+static bool has_fields(const Type *type) {
+    return type_is_records(type) && !type_is_characters(type->element);
+}
+
 static bool is_record(const Val *v) {
-    return type_is_records(v->f.type) && v->f.type->ndim == 0;
+    return has_fields(v->f.type) && v->f.type->ndim == 0;
+}
+
+static bool is_characters(Val v) {
+    return type_is_records(v.f.type) && type_is_characters(v.f.type->element);
 }
 
 /* -- which field --------------------------------------------------------------------------------- */
@@ -80,13 +89,14 @@ static Ref emit_field_view(Infer *in, Ref records, const Type *view, const Type 
     return emit(e, OP_restride, view, args, 2 + 2 * n);
 }
 
-/* Text and times in records are carried, no more. */
+/* Numbers and text in another byte order are carried, no more. */
 static bool is_read(Infer *in, Val a, int32_t field) {
     const Type *record = a.f.type->element;
     if (!type_is_bytes(record->items[field])) return true;
-    const char *what = str_printf(in->arena, "the field '" STR_FMT "', which holds no numbers,",
-                                  STR_ARG(record->fields[field]))
-                           .bytes;
+    const char *what =
+        str_printf(in->arena, "the field '" STR_FMT "', which is not in this machine's byte order,",
+                   STR_ARG(record->fields[field]))
+            .bytes;
     return v_refuse(in, REFUSE_FORM, what, &a, 1);
 }
 
@@ -101,31 +111,93 @@ static bool field_view(Infer *in, Val a, int32_t field, Val *out) {
 
 static bool get_field(Infer *in, Val a, int32_t field, Val *out) {
     if (!field_view(in, a, field, out)) return false;
-    if (out->f.type->ndim == 0) *out = v_scalar(in, *out); /* a record stays what it is */
-    return true;
+    if (out->f.type->ndim) return true;
+    if (is_characters(*out)) return v_text_of(in, *out, out);
+    return *out = v_scalar(in, *out), true; /* a record stays what it is */
 }
 
 bool v_record_attr(Infer *in, Val a, Str name, bool *found, Val *out) {
-    int32_t field = type_is_records(a.f.type) ? type_field(a.f.type->element, name) : -1;
+    int32_t field = has_fields(a.f.type) ? type_field(a.f.type->element, name) : -1;
     *found = field >= 0;
     return *found && get_field(in, a, field, out);
 }
 
 bool v_record_getitem(Infer *in, Val a, Val index, bool *found, Val *out) {
-    int32_t field = type_is_records(a.f.type) ? field_of_index(a, index) : -1;
+    int32_t field = has_fields(a.f.type) ? field_of_index(a, index) : -1;
     const Str *name = fact_str(&index.f);
-    *found = field >= 0 || (type_is_records(a.f.type) && name);
+    *found = field >= 0 || (has_fields(a.f.type) && name);
     if (field < 0) return *found && no_field(in, a, *name);
     return get_field(in, a, field, out);
+}
+
+/* -- characters --------------------------------------------------------------------------------------- */
+
+/* The code points, along an axis more. */
+static Val code_points(Infer *in, Val a) {
+    Val out = val_of(fact_of(field_view_type(in, a.f.type, 0)));
+    if (in->emit) out.ref = emit_field_view(in, v_ref(in, a), out.f.type, a.f.type->element, 0);
+    return out;
+}
+
+bool v_is_characters(Val v) {
+    return is_kind(&v, TY_ARRAY) && is_characters(v);
+}
+
+bool v_text_of(Infer *in, Val element, Val *out) {
+    if (!ti_may_allocate(in, "text")) return false;
+    Val points = code_points(in, element);
+    return v_library(in, "characters.text", &(CallArgs){&points, 1, 0, NULL}, out);
+}
+
+/* Text, of characters of the same kind: U is text, S is bytes. */
+static bool fits_characters(const Type *element, Val value) {
+    bool bytes = element->items[0]->element->kind == TY_u8;
+    return bytes ? type_is_of(value.f.type, CLS_bytes) : type_is_text(value.f.type);
+}
+
+/* a[i] = "text"; what is longer than the elements is cut, as NumPy does. *known false: it is characters of the same type. */
+static bool fill_characters(Infer *in, Val a, Val value, bool *known) {
+    const Type *element = a.f.type->element;
+    Val args[2] = {code_points(in, a), value}, nothing;
+    CallArgs call = {args, 2, 0, NULL};
+    if (is_characters(value) && value.f.type->element == element) return *known = false;
+    if (is_characters(value) &&
+        value.f.type->element->items[0]->element == element->items[0]->element) {
+        args[1] = code_points(in, value);
+        return v_library(in, "characters.put_array", &call, &nothing);
+    }
+    if (!fits_characters(element, value))
+        return v_refuse(in, REFUSE_ELEMENT, ti_text(in, a.f.type), &value, 1);
+    if (!v_text(in, &args[1])) return false;
+    return v_library(in, "characters.put", &call, &nothing);
+}
+
+/* a == "x", a == b: as elements of equal text. *handled false: other operands, or another operator. */
+bool v_compare_characters(Infer *in, Operator op, Val a, Val b, bool *handled, Val *out) {
+    Val args[2] = {a, b};
+    *handled = (op == OPR_eq || op == OPR_ne) && (v_is_characters(a) || v_is_characters(b));
+    for (int k = 0; *handled && k < 2; k++) {
+        Val other = k ? a : b;
+        if (v_is_characters(args[k]))
+            args[k] = code_points(in, args[k]);
+        else if (!fits_characters(other.f.type->element, args[k]))
+            return *handled = false;
+        else if (!v_text(in, &args[k]) ||
+                 !v_library(in, "characters.points", &(CallArgs){&args[k], 1, 0, NULL}, &args[k]))
+            return false;
+    }
+    if (!*handled) return false;
+    const char *name = op == OPR_eq ? "characters.eq" : "characters.ne";
+    return v_library(in, name, &(CallArgs){args, 2, 0, NULL}, out);
 }
 
 /* -- assignment -------------------------------------------------------------------------------------- */
 
 bool v_record_set(Infer *in, Val a, Val index, Val value, bool *found) {
     Val view;
-    int32_t field = type_is_records(a.f.type) ? field_of_index(a, index) : -1;
+    int32_t field = has_fields(a.f.type) ? field_of_index(a, index) : -1;
     const Str *name = fact_str(&index.f);
-    *found = field >= 0 || (type_is_records(a.f.type) && name);
+    *found = field >= 0 || (has_fields(a.f.type) && name);
     if (field < 0) return *found && no_field(in, a, *name);
     return field_view(in, a, field, &view) && v_fill(in, view, value);
 }
@@ -134,6 +206,7 @@ bool v_record_set(Infer *in, Val a, Val index, Val value, bool *found) {
 bool v_record_fill(Infer *in, Val records, Val value, bool *known) {
     const Type *record = records.f.type->element;
     *known = true;
+    if (is_characters(records)) return fill_characters(in, records, value, known);
     if (is_kind(&value, TY_TUPLE) && value.f.type->nitems == record->nitems) {
         for (int32_t k = 0; k < record->nitems; k++) {
             Val view;

@@ -153,6 +153,36 @@ static bool check_items(Infer *in, Str name, const CallArgs *args) {
     return false;
 }
 
+/* What a method of a generator of random numbers cannot be given, in Numba's words; NULL: it fits. */
+static const char *unfit(Str param, const Type *type) {
+    bool size = str_is(param, "size"), tuple = type->kind == TY_TUPLE;
+    bool sequence = str_is(param, "x") || str_is(param, "a") || str_is(param, "p");
+    for (int32_t i = 0; size && tuple && i < type->nitems; i++)
+        if (!type_is_int(type->items[i])) return "None, an int, a tuple of ints";
+    if (type_is_text(type) && !str_is(param, "method"))
+        return size ? "None, an int, a tuple of ints" : "a number, an array of numbers";
+    return tuple && !size && !sequence ? "a number, an array of numbers" : NULL;
+}
+
+static bool check_random(Infer *in, const Binding *method, const CallArgs *args) {
+    Resolver *r = in->ti->resolver;
+    const FunctionInfo *info = r->code(r->user, method);
+    int32_t placed = args->nargs - args->nkeywords;
+    for (int32_t i = 1; info && i < args->nargs; i++) {
+        Str param = i >= placed             ? args->names[i - placed]
+                    : i < info->code->nargs ? info->code->local_names[i]
+                                            : STR("");
+        const char *expected = unfit(param, args->args[i].f.type);
+        if (expected)
+            return ti_fail(in, in->at, E0403,
+                           str_printf(in->arena,
+                                      "Argument " STR_FMT " is not one of the expected type(s): %s",
+                                      STR_ARG(param), expected)
+                               .bytes);
+    }
+    return true;
+}
+
 bool v_library_function(Infer *in, Str name, const CallArgs *args, bool *found, Val *out) {
     Resolver *r = in->ti->resolver;
     *found = true;
@@ -162,6 +192,7 @@ bool v_library_function(Infer *in, Str name, const CallArgs *args, bool *found, 
     if (r->library && !b) return in->stop = STOP_ABORT, false;
     if (!b || b->kind != BIND_FUNCTION) return false;
     *found = true;
+    if (str_starts(name, "Generator.") && !check_random(in, b, args)) return false;
     int32_t before = in->diags->items.len;
     if (call_function(in, b, args, true, out)) return true;
     if (in->stop == STOP_ERROR && in->report && in->diags->items.len > before)

@@ -22,7 +22,7 @@ static bool typed_len(Infer *in, const Val *v, const CallArgs *args, Val *out) {
                  (is_kind(&a, TY_ITER) &&
                   (a.f.type->bits == ITER_CALL || type_is_view(a.f.type))); /* a.flat */
     if (is_object(&a)) return v_object_len(in, a, out);
-    if (type_is_records(a.f.type) && a.f.type->ndim == 0)
+    if (type_is_records(a.f.type) && a.f.type->ndim == 0 && !v_is_characters(a))
         return *out = val_of(fact_int(in, a.f.type->element->nitems)), true;
     return sized ? v_iter_len(in, a, out) : misfit(in, "len", args);
 }
@@ -94,6 +94,11 @@ static bool typed_values(Infer *in, const Val *v, const CallArgs *args, Val *out
 static bool typed_items(Infer *in, const Val *v, const CallArgs *args, Val *out) {
     (void)args;
     return view_of(in, ITER_ITEMS, v, out);
+}
+
+static bool typed_new_struct(Infer *in, const Val *v, const CallArgs *args, Val *out) {
+    (void)args;
+    return v_new_struct(in, v[0], out);
 }
 
 /* Its keywords are anything: v_partial sees them (infer_call.c). */
@@ -242,6 +247,7 @@ static const struct {
     {"dict.values", "self, /", typed_values},
     {"functools.partial", "func, /, *args", typed_partial},
     {"quern.prange", "start, stop=, step=, /", typed_prange},
+    {"structref.new", "struct_type, /", typed_new_struct},
 };
 
 static const struct {

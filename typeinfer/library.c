@@ -198,6 +198,8 @@ static const struct Section {
     {"quern.", "Parallel loops (functions of the package)"},
     {"set.", "Methods of sets"},
     {"str.", "Methods of strings"},
+    {"structref.", "Module experimental.structref"},
+    {"typed.", "Typed containers"},
 };
 
 static void print_row(StrBuf *out, const LibRow *row) {

@@ -257,6 +257,21 @@ static const Type *record(Reader *r) {
     return type_record(r->types, items.items, fields.items, offsets.items, items.len, size, NULL);
 }
 
+/* CharSeq(3), UnicodeCharSeq(5) */
+static const Type *characters(Reader *r, bool wide) {
+    int count = number(r, MOST_BYTES / 4 - 1);
+    if (count < 0 || !expect(r, ')')) return NULL;
+    if (!count) return fail(r, r->p, "text without characters");
+    return type_characters(r->types, wide, count, NULL);
+}
+
+static const Type *byte_characters(Reader *r) {
+    return characters(r, false);
+}
+static const Type *wide_characters(Reader *r) {
+    return characters(r, true);
+}
+
 static const Type *scalar(Reader *r, Str word) {
     static const struct Name {
         const char *text;
@@ -353,6 +368,8 @@ static const Type *named(Reader *r, const char *at) {
                  {"Array", array_call},
                  {"Optional", optional},
                  {"Record", record},
+                 {"CharSeq", byte_characters},
+                 {"UnicodeCharSeq", wide_characters},
                  {"nestedarray", nested_array},
                  {"optional", optional},
                  {"NPDatetime", datetime_call},

@@ -8,12 +8,13 @@
  *
  * The frame is an array of one tuple: the state, then a place for each value that lives across a yield. `take` leaves it empty, which is the
  * state DONE: so a generator that has raised, or returned, has ended and holds nothing, and what is dropped in between
- * gives its values back as any array of tuples does. A value that lives on gets a new definition behind each yield; where these meet the first
+ * gives its values back as any array of tuples does. Where generators of the module have handlers, which must run then, a frame
+ * is marked as one that is closed before it goes (OP_closing), and behind its state stands how it shall go on (HowOn); so a
+ * generator that holds another one closes it, too. A value that lives on gets a new definition behind each yield; where these meet the first
  * one, phis are made for all blocks in which it is live and paths meet. */
 #include "typeinfer/infer.h"
 #include "frontend/base/bits.h"
 
-enum { STATE_DONE = 0, STATE_START = 1, STATE_FIRST = 2 };
 enum { MOST_HERE = 1024 }; /* bytes of a frame on the stack */
 
 typedef struct Yield {
@@ -34,13 +35,20 @@ typedef struct Kept {
 typedef struct Split {
     Emit *e;
     Func *f;
+    Instance *inst;
     const Type *item;
+    bool closes;
+    int32_t first; /* place of the first value that is kept */
+    Ref how;       /* HowOn; a placeholder until the frame is open */
     int32_t nparams;
     Vec(Yield) yields;
     Vec(Kept) kept; /* parameters first */
     const Type *tuple;
     Ref view, empty, at;
-    int32_t item_place; /* in the tuple, of the type of an item; 0: none is needed */
+    int32_t item_place;    /* in the tuple, of the type of an item; 0: none is needed */
+    const Type *returned;  /* NULL: None */
+    int32_t result_place;  /* of that type, as item_place */
+    int32_t nothing_place; /* of an array that is never there; 0: none is needed */
 } Split;
 
 static const Type *i64_of(const Split *s) {
@@ -150,18 +158,68 @@ static void fill_in_none(Split *s) {
     }
 }
 
+/* How a generator goes on is no value of its own at each yield. */
+static void join_yields(Split *s) {
+    s->how = ir_insert(s->f, 0, 0, OP_undef, NULL, 0);
+    ir_inst(s->f, s->how)->type = i64_of(s);
+    s->e->pool_at++;
+    for (int32_t k = 0; k < s->yields.len; k++)
+        ir_replace_uses(s->f, s->yields.items[k].ref, s->how);
+}
+
+/* Where `ref` is live. */
+static Kept kept_of(Split *s, const Uses *uses, Ref ref) {
+    Kept kept = {.ref = ref, .live = bits_new(s->e->arena, s->f->blocks.len)};
+    Blocks todo = {0};
+    for (int32_t k = 0; k < uses->list.len; k++)
+        live_into(s, &kept, &todo, uses->list.items[k].block);
+    spread(s, &kept, &todo);
+    return kept;
+}
+
+static void refuse_caught(const Split *s, const Kept *kept) {
+    for (int32_t k = 0; k < s->yields.len; k++) {
+        if (!bits_get(&kept->live, s->yields.items[k].rest)) continue;
+        int32_t place = ir_inst(s->f, s->yields.items[k].ref)->span;
+        const IrSpan *at = &s->f->spans.items[place];
+        Span span = {s->f->file, at->line, at->end_line, at->column, at->end_column};
+        diag_add(&s->inst->diags, E0101, place ? &span : NULL,
+                 "a yield while an exception waits that is needed behind it");
+        diag_note(&s->inst->diags, NULL,
+                  "yield behind the except or finally clause, or take what is needed of the "
+                  "exception before");
+        return;
+    }
+}
+
+/* What is caught lies in memory of the function, which a yield leaves. What another handler catches behind that loses it as its
+ * context. */
+static void forget_caught(Split *s, Uses *uses, Ref caught) {
+    int32_t n = 0;
+    for (int32_t u = 0; u < uses->list.len; u++) {
+        Ref of = uses->list.items[u].of;
+        if (ir_inst(s->f, of)->op == OP_caught)
+            ir_set_args(s->f, of, NULL, 0);
+        else
+            uses->list.items[n++] = uses->list.items[u];
+    }
+    uses->list.len = n;
+    Kept kept = kept_of(s, uses, caught);
+    refuse_caught(s, &kept);
+}
+
 static void find_kept(Split *s) {
-    const Uses *uses = find_uses(s);
+    Uses *uses = find_uses(s);
     for (int param = 1; param >= 0; param--) {
         for (Ref ref = 1; ref < s->f->insts.len; ref++) {
             const Inst *inst = ir_inst(s->f, ref);
             if (stays(inst) || (inst->op == OP_param) != param) continue;
-            Kept kept = {.ref = ref, .live = bits_new(s->e->arena, s->f->blocks.len)};
-            Blocks todo = {0};
-            for (int32_t k = 0; k < uses[ref].list.len; k++)
-                live_into(s, &kept, &todo, uses[ref].list.items[k].block);
-            spread(s, &kept, &todo);
-            if (param || crosses(s, &kept)) vec_push(s->e->arena, &s->kept, kept);
+            Kept kept = kept_of(s, &uses[ref], ref);
+            bool crossing = crosses(s, &kept);
+            if (inst->op == OP_caught && crossing)
+                forget_caught(s, &uses[ref], ref);
+            else if (param || crossing)
+                vec_push(s->e->arena, &s->kept, kept);
         }
         if (param) s->nparams = s->kept.len;
     }
@@ -171,11 +229,19 @@ static void find_kept(Split *s) {
 
 static void make_tuple(Split *s) {
     int32_t n = 1;
-    const Type **items = arena_array(s->e->arena, const Type *, s->kept.len + 2);
+    bool counted = s->item->counted || (s->returned && s->returned->counted);
+    const Type **items = arena_array(s->e->arena, const Type *, s->kept.len + 5);
     items[0] = i64_of(s);
-    for (int32_t k = 0; k < s->kept.len; k++)
+    if (s->closes) items[n++] = i64_of(s);
+    s->first = n;
+    for (int32_t k = 0; k < s->kept.len; k++) {
         items[n++] = ir_type(s->f, s->kept.items[k].ref);
+        counted |= items[n - 1]->counted;
+    }
     if (s->item->counted) items[s->item_place = n++] = s->item;
+    if (s->returned && s->returned->counted) items[s->result_place = n++] = s->returned;
+    if (s->closes && !counted) /* only a block of what is counted can be marked */
+        items[s->nothing_place = n++] = generator_frame(s->e->types);
     s->tuple = type_tuple(s->e->types, items, n);
 }
 
@@ -189,10 +255,19 @@ static Ref nothing(Split *s, const Type *type, int32_t place) {
     return type->counted ? emit_at(s->e, s->empty, place) : emit_zero(s->e, type);
 }
 
-/* (more, item) */
-static Ref answer(Split *s, bool more, Ref item) {
-    Ref parts[2] = {emit_int(s->e, bool_type(s->e->types), more), item};
-    return emit(s->e, OP_tuple, s->f->result, parts, 2);
+/* (more, item [, result]) */
+static Ref answer(Split *s, bool more, Ref item, Ref result) {
+    Ref parts[3] = {emit_int(s->e, bool_type(s->e->types), more), item, result};
+    return emit(s->e, OP_tuple, s->f->result, parts, 2 + (s->returned != NULL));
+}
+
+static Ref no_result(Split *s) {
+    return s->returned ? nothing(s, s->returned, s->result_place) : NO_REF;
+}
+
+/* It has ended before it began, or was asked once more. */
+static Ref no_answer(Split *s) {
+    return answer(s, false, nothing(s, s->item, s->item_place), no_result(s));
 }
 
 /* The frame is empty then, which is the state DONE. Of numbers `take` leaves what it has read: there the state is written. */
@@ -212,6 +287,31 @@ static Ref take_values(Split *s) {
     return values;
 }
 
+/* Generators that this one holds come out of it one by one, so that each may end as soon as control leaves its loop. */
+static void take_frames(Split *s, Ref frame) {
+    Emit *e = s->e;
+    const Type *i64 = i64_of(s);
+    for (int32_t k = 0; k < s->kept.len; k++) {
+        const Type *type = ir_type(s->f, s->kept.items[k].ref);
+        if (!type_holds_frame(type)) continue;
+        Ref parts[4] = {frame, emit_int(e, i64, 1), emit_int(e, i64, type_size(type)),
+                        emit_int(e, i64, type_offset(s->tuple, k + s->first))};
+        Ref place = emit(e, OP_restride, type_array(e->types, type, 1, LAYOUT_A), parts, 4);
+        s->kept.items[k].place = emit2(e, OP_take, type, place, s->at);
+    }
+}
+
+/* A generator that has not begun has no handlers to run. */
+static void emit_start(Split *s, int32_t start) {
+    Emit *e = s->e;
+    const Type *truth = bool_type(e->types), *i64 = i64_of(s);
+    int32_t off = emit_block(e);
+    emit_branch(e, emit2(e, OP_eq, truth, s->how, emit_int(e, i64, ON_NEXT)), start, off);
+    e->block = off;
+    emit1(e, OP_pending, NULL, emit2(e, OP_eq, truth, s->how, emit_int(e, i64, ON_THROW)));
+    emit1(e, OP_return, NULL, no_answer(s));
+}
+
 /* Control is in the block where a generator that is done has nothing to give. */
 static void open_frame(Split *s, int32_t start) {
     Emit *e = s->e;
@@ -223,10 +323,14 @@ static void open_frame(Split *s, int32_t start) {
     const Type *view = type_array(e->types, s->tuple, 1, LAYOUT_A);
     s->at = emit_int(e, i64, 0);
     s->view = emit3(e, OP_restride, view, param, sizes[0], sizes[1]);
+    if (s->closes) take_frames(s, param);
     Ref values = take_values(s);
     for (int32_t k = 0; k < s->kept.len; k++)
-        s->kept.items[k].place = emit_at(e, values, k + 1);
-    Ref state = emit_at(e, values, 0);
+        if (!s->kept.items[k].place) s->kept.items[k].place = emit_at(e, values, k + s->first);
+    Ref state = emit_at(e, values, 0), how = s->how;
+    s->how = s->closes ? emit_at(e, values, 1) : NO_REF;
+    if (s->closes) ir_replace_uses(s->f, how, s->how);
+    ir_remove(s->f, how);
     for (int32_t k = 0; k < s->yields.len; k++) {
         int32_t next = emit_block(e);
         Ref here = emit2(e, OP_eq, bool_type(e->types), state, emit_int(e, i64, STATE_FIRST + k));
@@ -234,10 +338,12 @@ static void open_frame(Split *s, int32_t start) {
         e->block = next;
     }
     Ref started = emit2(e, OP_eq, bool_type(e->types), state, emit_int(e, i64, STATE_START));
-    int32_t done = emit_block(e);
-    emit_branch(e, started, start, done);
+    int32_t done = emit_block(e), begin = s->closes ? emit_block(e) : start;
+    emit_branch(e, started, begin, done);
+    e->block = begin;
+    if (s->closes) emit_start(s, start);
     e->block = done;
-    emit1(e, OP_return, NULL, answer(s, false, nothing(s, s->item, s->item_place)));
+    emit1(e, OP_return, NULL, no_answer(s));
 }
 
 static void write_yield(Split *s, int32_t number) {
@@ -248,17 +354,22 @@ static void write_yield(Split *s, int32_t number) {
     ir_remove(s->f, yield->ref);
     e->block = yield->block;
     parts[0] = emit_int(e, i64_of(s), STATE_FIRST + number);
+    if (s->closes) parts[1] = emit_int(e, i64_of(s), ON_NEXT);
     for (int32_t k = 0; k < s->kept.len; k++) {
         const Kept *kept = &s->kept.items[k];
         bool lives = k < s->nparams || bits_get(&kept->live, yield->rest);
-        parts[k + 1] = k < s->nparams ? kept->place
+        int32_t place = k + s->first;
+        parts[place] = k < s->nparams ? kept->place
                        : lives        ? kept->ref
-                                      : nothing(s, s->tuple->items[k + 1], k + 1);
+                                      : nothing(s, s->tuple->items[place], place);
     }
+    if (s->nothing_place)
+        parts[s->nothing_place] = nothing(s, generator_frame(e->types), s->nothing_place);
     if (s->item_place) parts[s->item_place] = nothing(s, s->item, s->item_place);
+    if (s->result_place) parts[s->result_place] = no_result(s);
     Ref frame = emit(e, OP_tuple, s->tuple, parts, s->tuple->nitems);
     emit3(e, OP_store, NULL, s->view, s->at, frame);
-    emit1(e, OP_return, NULL, answer(s, true, item));
+    emit1(e, OP_return, NULL, answer(s, true, item, no_result(s)));
 }
 
 static void write_returns(Split *s, int32_t n) {
@@ -268,7 +379,8 @@ static void write_returns(Split *s, int32_t n) {
         if (!last || ir_inst(s->f, last)->op != OP_return) continue;
         e->block = b;
         e->insert_at = s->f->blocks.items[b].insts.len - 1;
-        Ref result = answer(s, false, nothing(s, s->item, s->item_place));
+        Ref value = s->returned ? ir_arg(s->f, last, 0) : NO_REF;
+        Ref result = answer(s, false, nothing(s, s->item, s->item_place), value);
         e->insert_at = -1;
         ir_set_args(s->f, last, &result, 1);
     }
@@ -357,8 +469,8 @@ static Ref whole_frame(Builder *b, const Split *s, Ref array, const Ref *params)
     Ref *parts = arena_array(s->e->arena, Ref, s->tuple->nitems);
     parts[0] = ir_const_int(f, i64_of(s), STATE_START);
     for (int32_t k = 1; k < s->tuple->nitems; k++) {
-        bool param = k <= s->nparams;
-        parts[k] = param ? params[k - 1] : b_op1(b, OP_item, s->tuple->items[k], empty);
+        bool param = k >= s->first && k < s->first + s->nparams;
+        parts[k] = param ? params[k - s->first] : b_op1(b, OP_item, s->tuple->items[k], empty);
         if (!param) ir_inst(f, parts[k])->imm = k;
     }
     Ref tuple = b_inst(b, OP_tuple, s->tuple, parts, s->tuple->nitems);
@@ -381,13 +493,16 @@ static void write_maker(const Split *s, Func *f, const int32_t *positions) {
     Ref array = b_op1(&b, OP_alloc, type, one);
     ir_inst(f, array)->sub = FLAG_ZEROED;
     whole_frame(&b, s, array, taken);
+    if (s->closes) ir_inst(f, b_op1(&b, OP_closing, NULL, array))->u.func = s->f;
     Ref size = ir_const_int(f, i64_of(s), type_size(s->tuple));
     b_return(&b, b_op3(&b, OP_restride, f->result, array, size, one));
 }
 
 void specialize_generator(Emit *e, Instance *inst, const Type *item) {
-    Split s = {.e = e, .f = e->out, .item = item};
+    Split s = {.e = e, .f = e->out, .inst = inst, .item = item, .closes = e->ti->closes};
+    if (generator_returns(inst)) s.returned = s.f->result->items[2];
     cut_at_yields(&s);
+    join_yields(&s);
     int32_t start = cut(s.f, 0, e->pool_at);
     for (int32_t k = 0; k < s.yields.len; k++)
         if (s.yields.items[k].block == 0) s.yields.items[k].block = start;

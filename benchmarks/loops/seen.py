@@ -1,10 +1,11 @@
-"""Loops that the passes may be tuned for: 72 kernels of thirteen fields. CASES: name -> (function, arguments, kind of the C result).
+"""Loops that the passes may be tuned for: 85 kernels of thirteen fields. CASES: name -> (function, arguments, kind of the C result).
 
 Arguments are made from a generator; every kernel can run again and again on the same ones. seen.c has the same in C."""
 import math
 
 import numpy as np
 import seen_more
+import seen_third
 
 
 def gemv_transposed(A, x, y):
@@ -302,4 +303,5 @@ CASES = {
     "polygon_area": (polygon_area, lambda r: (r.random(8192), r.random(8192)), "d"),
     "compound": (compound, lambda r: (r.random(4096) * 0.1, r.integers(1, 40, 4096), np.zeros(4096)), None),
     **seen_more.CASES,
+    **seen_third.CASES,
 }

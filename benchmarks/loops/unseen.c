@@ -79,43 +79,6 @@ void bellman_ford(const Int *tails, Int n, const Int *heads, Int nh, const Real 
         }
 }
 
-Int find_roots(Int *parent, Int n, const Int *edges, Int m, Int two) {
-    Int groups = n;
-    for (Int i = 0; i < n; i++)
-        parent[i] = i;
-    for (Int e = 0; e < m; e++) {
-        Int a = edges[2 * e], b = edges[2 * e + 1];
-        while (parent[a] != a) {
-            parent[a] = parent[parent[a]];
-            a = parent[a];
-        }
-        while (parent[b] != b) {
-            parent[b] = parent[parent[b]];
-            b = parent[b];
-        }
-        if (a != b) {
-            parent[a] = b;
-            groups--;
-        }
-    }
-    return groups;
-}
-
-void shell_sort(const Real *src, Int n, Real *a, Int na) {
-    for (Int i = 0; i < n; i++)
-        a[i] = src[i];
-    for (Int gap = n / 2; gap > 0; gap /= 2)
-        for (Int i = gap; i < n; i++) {
-            Real v = a[i];
-            Int j = i;
-            while (j >= gap && a[j - gap] > v) {
-                a[j] = a[j - gap];
-                j -= gap;
-            }
-            a[j] = v;
-        }
-}
-
 Int partition(const Real *src, Int n, Real *a, Int na, Real pivot) {
     Int i = 0, j = n - 1;
     for (Int k = 0; k < n; k++)
@@ -310,3 +273,5 @@ Real draw_down(const Real *prices, Int n) {
     }
     return worst;
 }
+
+#include "unseen_more.h"

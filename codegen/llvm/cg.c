@@ -61,6 +61,14 @@ static bool has_op(const Module *ir, Op op) {
     return false;
 }
 
+static bool has_items(const Module *ir) {
+    const Func *entry = ir->funcs.len ? ir->funcs.items[0] : NULL;
+    for (Ref ref = 1; entry && ref < entry->insts.len; ref++)
+        if (ir_inst(entry, ref)->op == OP_call && ir_inst(entry, ref)->sub == FLAG_ITEMS)
+            return true;
+    return false;
+}
+
 static LLVMMetadataRef name_access(Cg *cg, LLVMMetadataRef root, const char *name) {
     LLVMMetadataRef parts[] = {LLVMMDStringInContext2(cg->context, name, strlen(name)), root,
                                LLVMValueAsMetadata(LLVMConstInt(cg->i64, 0, false))};
@@ -73,6 +81,8 @@ static void name_accesses(Cg *cg) {
     LLVMMetadataRef root = LLVMMDNodeInContext2(cg->context, &name, 1);
     cg->fields = name_access(cg, root, "fields of objects");
     cg->elements = name_access(cg, root, "elements of arrays");
+    cg->shared = name_access(cg, root, "elements of shared arrays");
+    cg->kept = name_access(cg, root, "slots of work-items");
 }
 
 bool cg_open(Cg *cg, LlvmState *llvm, Arena *arena, DiagList *diags, const CompileOptions *options,
@@ -102,7 +112,8 @@ bool cg_open(Cg *cg, LlvmState *llvm, Arena *arena, DiagList *diags, const Compi
                                   LLVMValueAsMetadata(LLVMConstInt(cg->i32, 1, false)),
                                   LLVMValueAsMetadata(LLVMConstInt(cg->i32, 1 << 20, false))};
     cg->unlikely = LLVMMDNodeInContext2(cg->context, weights, 3);
-    if (has_op(ir, OP_field)) name_accesses(cg);
+    cg->keeps_arrays = has_op(ir, OP_kept_array);
+    if (has_op(ir, OP_field) || has_items(ir)) name_accesses(cg);
     cg->whole_strides = options->core && cg->target->is_host && !has_op(ir, OP_restride);
     cg->machine = cg->target->machine(cg);
     if (!cg->machine) return cg_error(cg, "no target machine");

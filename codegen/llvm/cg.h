@@ -45,6 +45,8 @@ typedef struct CgSig {
     bool item;       /* takes the coordinates of the work-item */
     bool recursive;  /* is in a cycle of the call graph */
     bool suspends;   /* contains a barrier or an operation of the warp (CPU kernels) */
+    bool block;      /* calls another for each work-item of a block: opt/workitem.c */
+    bool keeps;      /* has slots of work-items */
     bool lazy;       /* compiled when first called */
     bool parallel;   /* it, or what it calls, runs a parallel loop */
     bool body;       /* of a parallel loop */
@@ -85,6 +87,7 @@ typedef struct CgFunc {
         patience; /* alloca, GPUs: iterations left to a work-item that has failed; 0: it has not */
     int32_t block;
     Ref ref;
+    bool draws; /* from a bit generator: no functions of vectors, whose last bits differ */
 } CgFunc;
 
 /* What jobs of the worker keep from one to the next: machine.c. */
@@ -122,10 +125,12 @@ struct Cg {
     LLVMMetadataRef unlikely;
     /* What loads and stores reach, in modules with objects: fields of these never lie where elements of arrays do. NULL: anything */
     LLVMMetadataRef fields, elements, access;
+    LLVMMetadataRef shared, kept; /* kernels of blocks: shared arrays, slots of work-items */
     bool
         whole_strides; /* strides of aligned arrays are multiples of the alignment: NumPy has seen to it */
     unsigned fast_math; /* LLVM's flags for the options */
     bool raises;        /* does the target let this code raise? */
+    bool closes;        /* are there frames of generators that are closed? */
     bool owns;          /* is there an array whose references are counted? */
     CgSig *sigs;        /* parallel to ir->funcs */
     Map sig_index;      /* Func * -> index */
@@ -164,6 +169,9 @@ struct Cg {
     int32_t param_bytes, shared_bytes;
     int32_t static_shared, local_bytes, const_bytes; /* what the arrays of a kernel come to */
     bool uses_dynamic_shared, uses_barriers, cooperative;
+    Vec(int32_t) kept_offsets; /* by slot; bytes before it, of one work-item */
+    int32_t kept_bytes;        /* of all */
+    bool keeps_arrays;         /* pointers to slots may be kept in slots */
     Str text_llvm, text_asm;
     int64_t ns_llvm, ns_link;
 };
@@ -243,6 +251,18 @@ Value cg_call_sig(Cg *cg, const CgSig *sig, Value ctx, Value *item, Value *args,
 void cg_lower_call(Cg *cg, Ref ref);
 void cg_lower_chunks(Cg *cg, Ref ref); /* cg_parallel.c */
 void cg_lower_parallel(Cg *cg, Ref ref);
+/* Does the code of another function go into what this becomes: is it called, by whomever? */
+static inline bool cg_refers(const Inst *inst) {
+    return inst->op == OP_call || inst->op == OP_parallel || inst->op == OP_closing;
+}
+/* -- cg_close.c: generators whose handlers run when they go ------------------------------------- */
+void cg_lower_closing(Cg *cg, Ref ref);
+bool cg_finds_closing(Cg *cg);
+/* Is it a release of what may be such a frame? */
+bool cg_drops_frame(Cg *cg, const Func *func, Ref ref);
+/* In front of the release of a value of that type. */
+void cg_drop_frame(Cg *cg, const Type *type, Value owner);
+
 void cg_lower_return(Cg *cg, Ref ref);
 void cg_return_zero(Cg *cg); /* where code that cannot raise would */
 
@@ -275,6 +295,7 @@ int32_t cg_class_number(Cg *cg, const ExceptionClass *cls);
 void cg_leave(Cg *cg,
               Value status); /* what fails leaves: to the error successor, or the function */
 void cg_lower_poll(Cg *cg, Ref ref);
+void cg_lower_pending(Cg *cg, Ref ref);
 void cg_stack_check(Cg *cg);
 /* The budget of polls: rounds of loops (and calls of recursive functions) that are left before the next look at
  * the clock. One int64 of the entry, passed by address to all functions that poll, so that many short loops
@@ -291,7 +312,7 @@ void cg_recursion_poll(Cg *cg);
 
 /* What LLVM is not to do with the loop whose branch back this is: unroll, make vectors, distribute. */
 typedef struct LoopHints {
-    bool rolled, scalar, whole;
+    bool rolled, scalar, whole, rest_rolled;
 } LoopHints;
 void cg_mark_loop(Cg *cg, LLVMValueRef branch, LoopHints hints);
 void cg_inst(Cg *cg, Ref ref);
@@ -380,9 +401,25 @@ void cg_lower_lib(Cg *cg, Ref ref);
 void cg_generate(Cg *cg, int gen, LibCall *call);
 void cg_ask_threads(Cg *cg, LibCall *call); /* cg_parallel.c */
 void cg_draw(Cg *cg, LibCall *call);        /* the generator `draw` */
+void cg_next_bits(Cg *cg, LibCall *call);   /* the generator `next_bits` */
 /* cg_vector.c: vector variants of a scalar libm call (CPU). */
 void cg_keep_variants(Cg *cg);
 void cg_vector_variants(Cg *cg, Value call, const char *symbol, int nargs, bool single);
+
+/* -- cg_items.c: loops over the work-items of a block (CPU) ------------------------------------- */
+
+typedef struct CgCounter { /* for (value = first; value < limit; value++) */
+    Value value;
+    BB head, exit;
+} CgCounter;
+CgCounter cg_loop_open(Cg *cg, Value first, Value limit);
+void cg_loop_close(Cg *cg, const CgCounter *c);
+void cg_name_item(Cg *cg, Value ctx, Value *values); /* who raised: into the call context */
+void cg_lower_items(Cg *cg, Ref ref, const CgSig *callee, Value *args);
+Value cg_kept_bytes(Cg *cg, int64_t slot, int64_t bytes); /* of this work-item */
+void cg_lower_kept(Cg *cg, Ref ref);
+void cg_lower_kept_count(Cg *cg, Ref ref);
+void cg_lower_keep(Cg *cg, Ref ref);
 
 /* -- cg_coro.c: work-items that wait for each other (CPU) ------------------------------------- */
 

@@ -207,6 +207,11 @@ void cg_store_scalar(Cg *cg, TypeKind kind, Value address, unsigned align, const
     }
 }
 
+/* Nothing in shared memory is reached by another array. */
+static LLVMMetadataRef elements_of(const Cg *cg, const Type *array) {
+    return array->space == SPACE_SHARED ? cg->shared : cg->elements;
+}
+
 static void open_operand(Cg *cg, Ref ref, int first, ArrayLeaves *array, Value *indices) {
     const Func *ir = cg->f->ir;
     Ref of = ir_arg(ir, ref, 0);
@@ -260,7 +265,7 @@ void cg_lower_load(Cg *cg, Ref ref) {
     Value *out = cg_new_leaves(cg, array.type->element);
     Value inside, address = safe_address(cg, &array, indices, &inside);
     cg_tell_access(cg, &array, address, ACCESS_READ);
-    cg->access = cg->elements;
+    cg->access = elements_of(cg, array.type);
     cg_load_scalar(cg, array.type->element->kind, address, cg_array_align(array.type), out);
     cg->access = NULL;
     for (int32_t k = 0; inside && k < cg_leaf_count(cg, array.type->element); k++)
@@ -285,7 +290,7 @@ void cg_lower_store(Cg *cg, Ref ref) {
         LLVMSetAlignment(stored, cg_array_align(array.type));
         return;
     }
-    cg->access = cg->elements;
+    cg->access = elements_of(cg, array.type);
     if (!type_is_scalar(array.type->element))
         cg_replace_value(cg, array.type->element, address, cg_leaves(cg, value));
     else

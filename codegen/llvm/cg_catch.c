@@ -18,38 +18,16 @@ static Value memory_of(Cg *cg, Ref caught) {
 }
 
 /* Their numbers are the same in all code: an instance may raise what its caller catches. */
-static const char *const builtin_classes[] = {"ArithmeticError",
-                                              "AssertionError",
-                                              "AttributeError",
-                                              "BaseException",
-                                              "BufferError",
-                                              "EOFError",
-                                              "Exception",
-                                              "FloatingPointError",
-                                              "ImportError",
-                                              "IndexError",
-                                              "KeyError",
-                                              "KeyboardInterrupt",
-                                              "LookupError",
-                                              "MemoryError",
-                                              "NameError",
-                                              "NotImplementedError",
-                                              "OSError",
-                                              "OverflowError",
-                                              "RecursionError",
-                                              "ReferenceError",
-                                              "RuntimeError",
-                                              "StopIteration",
-                                              "SystemError",
-                                              "SystemExit",
-                                              "TypeError",
-                                              "UnboundLocalError",
-                                              "UnicodeDecodeError",
-                                              "UnicodeEncodeError",
-                                              "UnicodeError",
-                                              "ValueError",
-                                              "Warning",
-                                              "ZeroDivisionError"};
+static const char *const builtin_classes[] = {
+    "ArithmeticError",     "AssertionError", "AttributeError",    "BaseException",
+    "BufferError",         "EOFError",       "Exception",         "FloatingPointError",
+    "GeneratorExit",       "ImportError",    "IndexError",        "KeyError",
+    "KeyboardInterrupt",   "LookupError",    "MemoryError",       "NameError",
+    "NotImplementedError", "OSError",        "OverflowError",     "RecursionError",
+    "ReferenceError",      "RuntimeError",   "StopIteration",     "SystemError",
+    "SystemExit",          "TypeError",      "UnboundLocalError", "UnicodeDecodeError",
+    "UnicodeEncodeError",  "UnicodeError",   "ValueError",        "Warning",
+    "ZeroDivisionError"};
 
 int32_t cg_class_number(Cg *cg, const ExceptionClass *cls) {
     bool builtin = cls->builtin || !cls->handle;

@@ -51,6 +51,10 @@ void cg_lower_call(Cg *cg, Ref ref) {
         if (count) memcpy(args + n, cg_leaves(cg, arg), sizeof(Value) * (size_t)count);
         n += count;
     }
+    if (inst->sub == FLAG_ITEMS) {
+        cg_lower_items(cg, ref, callee, args);
+        return;
+    }
     Value *results = cg_new_leaves(cg, callee->ir->result);
     Value status = cg_call_sig(cg, callee, f->ctx, f->item, args, results);
     if (status && cg_goes_on(cg)) {
@@ -230,8 +234,20 @@ static void lower_block(Cg *cg, int32_t b) {
     f->ref = NO_REF;
 }
 
+static bool draws(const Func *func) {
+    for (Ref ref = 1; ref < func->insts.len; ref++) {
+        const Inst *inst = ir_inst(func, ref);
+        Str name = inst->op == OP_lib ? *inst->u.name : STR("");
+        if (str_equal(name, STR("primitive.next_double")) ||
+            str_equal(name, STR("primitive.next_uint64")) ||
+            str_equal(name, STR("primitive.next_uint32")))
+            return true;
+    }
+    return false;
+}
+
 static void lower_function(Cg *cg, const CgSig *sig) {
-    CgFunc f = {.ir = sig->ir, .sig = sig};
+    CgFunc f = {.ir = sig->ir, .sig = sig, .draws = draws(sig->ir)};
     int32_t nblocks = sig->ir->blocks.len;
     cg->f = &f;
     f.leaves = arena_array(cg->arena, Value *, sig->ir->insts.len);
@@ -275,6 +291,12 @@ void cg_declared(Cg *cg, const CgSig *sig, Value fn) {
     if (sig->polls) { /* so that loops may keep it in a register */
         cg_attribute(cg, fn, 2, "noalias", 0);
         cg_attribute(cg, fn, 2, "nocapture", 0);
+    }
+    if (sig->keeps &&
+        !cg->keeps_arrays) { /* parameters of the arrays come last, the work-item's before them */
+        unsigned self = 1 + (unsigned)sig->raises + (unsigned)sig->polls + ITEM_SELF;
+        cg_attribute(cg, fn, self, "noalias", 0);
+        cg_attribute(cg, fn, self, "nocapture", 0);
     }
     if (cg->nunits && sig->raises) {
         unsigned bases = sig->polls ? 3 : 2;

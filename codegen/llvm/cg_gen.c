@@ -529,6 +529,10 @@ static void gen_draw(Cg *cg, LibCall *call) {
     cg_draw(cg, call);
 }
 
+static void gen_next_bits(Cg *cg, LibCall *call) {
+    cg_next_bits(cg, call);
+}
+
 static void gen_threads(Cg *cg, LibCall *call) {
     cg_ask_threads(cg, call);
 }

@@ -329,13 +329,25 @@ static LLVMMetadataRef loop_hint(Cg *cg, const char *name) {
     return LLVMMDNodeInContext2(cg->context, (LLVMMetadataRef[]){text, no}, 2);
 }
 
+/* For what remains of a loop that was made into vectors: the last elements, and all where the arrays turn out to have strides. */
+static LLVMMetadataRef rest_hint(Cg *cg, const char *name) {
+    static const char followup[] = "llvm.loop.vectorize.followup_epilogue",
+                      vectors[] = "llvm.loop.isvectorized";
+    LLVMMetadataRef once[] = {LLVMMDStringInContext2(cg->context, vectors, sizeof vectors - 1),
+                              LLVMValueAsMetadata(cg_int(cg->i32, 1))};
+    LLVMMetadataRef parts[] = {LLVMMDStringInContext2(cg->context, followup, sizeof followup - 1),
+                               loop_hint(cg, name), LLVMMDNodeInContext2(cg->context, once, 2)};
+    return LLVMMDNodeInContext2(cg->context, parts, countof(parts));
+}
+
 /* A loop's metadata names itself first, so that no two loops share it. */
 void cg_mark_loop(Cg *cg, Value branch, LoopHints hints) {
-    LLVMMetadataRef parts[4];
+    LLVMMetadataRef parts[5];
     size_t n = 1;
     if (hints.rolled) parts[n++] = loop_hint(cg, "llvm.loop.unroll.disable");
     if (hints.scalar) parts[n++] = loop_hint(cg, "llvm.loop.vectorize.enable");
     if (hints.whole) parts[n++] = loop_hint(cg, "llvm.loop.distribute.enable");
+    if (hints.rest_rolled) parts[n++] = rest_hint(cg, "llvm.loop.unroll.disable");
     if (n == 1) return;
     LLVMMetadataRef self = parts[0] = LLVMTemporaryMDNode(cg->context, NULL, 0);
     LLVMMetadataRef node = LLVMMDNodeInContext2(cg->context, parts, n);
@@ -361,10 +373,31 @@ static bool is_sum(const Func *ir, Ref phi) {
 }
 
 /* Does the loop add floats in their order, and do little else? LLVM may make vectors of what is added (emit.c): that pays for
- * divisions and functions; for what is only loaded and multiplied it takes longer, above all where elements are far apart. */
-static bool adds_cheaply(const CgFunc *f, const Loop *loop) {
+ * divisions and functions; for what is only loaded and multiplied it takes longer, above all where elements are far apart.
+ * And of one element a round, each addition waits longer for the one before than a round takes: unrolling gains nothing. */
+typedef enum Sum { SUM_NONE, SUM_CHEAP, SUM_OF_ELEMENTS } Sum;
+
+static bool is_strided(const Func *ir, const Block *block) {
+    for (int32_t k = 0; k < block->insts.len; k++) {
+        Ref ref = block->insts.items[k];
+        Op op = ir_inst(ir, ref)->op;
+        if ((op == OP_load || op == OP_store) &&
+            ir_type(ir, ir_arg(ir, ref, 0))->layout == LAYOUT_A)
+            return true;
+    }
+    return false;
+}
+
+static bool has_strides(const Func *ir, const Loop *loop) {
+    for (int32_t i = 0; i < loop->blocks.len; i++)
+        if (is_strided(ir, &ir->blocks.items[loop->blocks.items[i]])) return true;
+    return false;
+}
+
+static Sum sum_of(const CgFunc *f, const Loop *loop) {
     const Func *ir = f->ir;
     bool adds = false;
+    int32_t loads = 0;
     for (int32_t i = 0; i < loop->blocks.len; i++) {
         const Block *block = &ir->blocks.items[loop->blocks.items[i]];
         for (int32_t k = 0; k < block->insts.len; k++) {
@@ -373,12 +406,14 @@ static bool adds_cheaply(const CgFunc *f, const Loop *loop) {
                 inst->type && (type_is_float(inst->type) || type_is_complex(inst->type));
             bool is_dear = is_float && (inst->op == OP_div || inst->op == OP_pow ||
                                         inst->op == OP_floordiv || inst->op == OP_mod);
-            if (is_dear || inst->op == OP_lib || inst->op == OP_call) return false;
+            if (is_dear || inst->op == OP_lib || inst->op == OP_call) return SUM_NONE;
+            loads += inst->op == OP_load;
             adds |= is_float && inst->op == OP_phi && inst->block == loop->header &&
                     is_sum(ir, block->insts.items[k]);
         }
     }
-    return adds;
+    if (!adds) return SUM_NONE;
+    return loads <= 1 ? SUM_OF_ELEMENTS : SUM_CHEAP;
 }
 
 static bool is_innermost(const Cfg *cfg, int32_t loop) {
@@ -398,12 +433,16 @@ static void lower_jump(Cg *cg, Ref ref) {
     Value branch = LLVMBuildBr(cg->b, f->heads[to]);
     if (!cfg_dominates(&f->cfg, to, f->block)) return;
     bool cold = f->ir->blocks.items[to].cold;
-    bool adds = loop >= 0 && !(cg->options->fastmath & FM_REASSOC) && is_innermost(&f->cfg, loop) &&
-                adds_cheaply(f, &f->cfg.loops.items[loop]);
+    bool innermost = loop >= 0 && is_innermost(&f->cfg, loop);
+    Sum sum = SUM_NONE;
+    if (innermost && !(cg->options->fastmath & FM_REASSOC))
+        sum = sum_of(f, &f->cfg.loops.items[loop]);
     cg_mark_loop(cg, branch,
-                 (LoopHints){.rolled = cold || inst->sub == FLAG_ROLLED,
-                             .scalar = cold || adds,
-                             .whole = cold});
+                 (LoopHints){.rolled = cold || sum == SUM_OF_ELEMENTS || inst->sub == FLAG_ROLLED,
+                             .scalar = cold || sum,
+                             .whole = cold,
+                             .rest_rolled = innermost && !cold && cg->target->is_host &&
+                                            has_strides(f->ir, &f->cfg.loops.items[loop])});
 }
 
 static void lower_branch(Cg *cg, Ref ref) {
@@ -505,6 +544,9 @@ void cg_inst(Cg *cg, Ref ref) {
     case OP_item: lower_part(cg, ref, inst->imm); break;
     case OP_lib: cg_lower_lib(cg, ref); break;
     case OP_call: cg_lower_call(cg, ref); break;
+    case OP_kept: cg_lower_kept(cg, ref); break;
+    case OP_kept_count: cg_lower_kept_count(cg, ref); break;
+    case OP_keep: cg_lower_keep(cg, ref); break;
     case OP_chunks: cg_lower_chunks(cg, ref); break;
     case OP_parallel: cg_lower_parallel(cg, ref); break;
     case OP_shape:
@@ -524,6 +566,7 @@ void cg_inst(Cg *cg, Ref ref) {
     case OP_set_field: cg_lower_set_field(cg, ref); break;
     case OP_take: cg_lower_take(cg, ref); break;
     case OP_move: cg_lower_move(cg, ref); break;
+    case OP_kept_array:
     case OP_static_array: cg_lower_static_array(cg, ref); break;
     case OP_dynamic_shared: cg_lower_dynamic_shared(cg, ref); break;
     case OP_atomic: cg_lower_atomic(cg, ref); break;
@@ -532,6 +575,9 @@ void cg_inst(Cg *cg, Ref ref) {
     case OP_disjoint: cg_lower_disjoint(cg, ref); break;
     case OP_retain: cg_lower_count(cg, ref, "quern_retain"); break;
     case OP_release: cg_lower_count(cg, ref, "quern_release"); break;
+    case OP_closing: cg_lower_closing(cg, ref); break;
+    case OP_hold: break;
+    case OP_pending: cg_lower_pending(cg, ref); break;
     case OP_guard: cg_lower_guard(cg, ref); break;
     case OP_raise: cg_lower_raise(cg, ref); break;
     case OP_caught: cg_lower_caught(cg, ref); break;

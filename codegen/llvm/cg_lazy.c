@@ -47,13 +47,15 @@ static Value load_slot(Cg *cg, int32_t slot) {
     return load;
 }
 
-/* The body described above; a failure is recorded as that of any other instruction. */
+/* The body described above; a failure is recorded as that of any other instruction. It is called once at most that matters: LLVM
+ * need not look for anything better, which it does in each of a hundred passes. */
 void cg_lazy_stub(Cg *cg, const CgSig *sig) {
     CgFunc f = {.ir = sig->ir, .sig = sig, .ctx = LLVMGetParam(sig->fn, 0)};
     if (cg->nunits) f.bases = LLVMGetParam(sig->fn, sig->polls ? 2 : 1);
     cg->f = &f;
     cg_attribute(cg, sig->fn, LLVMAttributeFunctionIndex, "noinline", 0);
     cg_attribute(cg, sig->fn, LLVMAttributeFunctionIndex, "cold", 0);
+    cg_attribute(cg, sig->fn, LLVMAttributeFunctionIndex, "optnone", 0);
     f.entry = LLVMAppendBasicBlockInContext(cg->context, sig->fn, "entry");
     BB look = LLVMAppendBasicBlockInContext(cg->context, sig->fn, "look");
     cg_at(cg, f.entry);

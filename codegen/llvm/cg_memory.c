@@ -64,8 +64,9 @@ void cg_count_owners(Cg *cg, const Type *type, Value *leaves, const char *functi
     } else if (type->kind == TY_ARRAY) {
         ArrayLeaves array;
         cg_array_open(cg, type, leaves, &array);
-        if (array.owner && !LLVMIsAConstantPointerNull(array.owner))
-            cg_call_extern(cg, function, cg->void_, &array.owner, 1);
+        bool counts = array.owner && !LLVMIsAConstantPointerNull(array.owner);
+        if (counts && strcmp(function, "quern_release") == 0) cg_drop_frame(cg, type, array.owner);
+        if (counts) cg_call_extern(cg, function, cg->void_, &array.owner, 1);
     } else if (type->kind == TY_TUPLE) {
         for (int32_t i = 0; i < type->nitems; i++) {
             cg_count_owners(cg, type->items[i], leaves, function);
@@ -115,6 +116,8 @@ void cg_lower_static_array(Cg *cg, Ref ref) {
     if (array.type->space == SPACE_SHARED) {
         array.data = cg->target->shared_static(cg, bytes, 16);
         cg->static_shared += (int32_t)bytes;
+    } else if (ir_inst(cg->f->ir, ref)->op == OP_kept_array) {
+        array.data = cg_kept_bytes(cg, ir_inst(cg->f->ir, ref)->imm, bytes);
     } else {
         array.data = cg_alloca(cg, LLVMArrayType2(cg->i8, (uint64_t)bytes), "local");
         cg->local_bytes += (int32_t)bytes;

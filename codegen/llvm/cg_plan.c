@@ -21,15 +21,21 @@ static bool suspends(Cg *cg, const Func *func, Ref ref) {
     return row && row->flags & LIB_SHARED_CALL;
 }
 
+static bool calls_items(const Inst *inst) {
+    return inst->op == OP_call && inst->sub == FLAG_ITEMS;
+}
+
 bool cg_inst_raises(Cg *cg, const Func *func, Ref ref) {
     const Inst *inst = ir_inst(func, ref);
     if (!cg->raises) return false;
     switch ((int)inst->op) {
     case OP_call: {
         const CgSig *callee = cg_sig(cg, inst->u.func);
-        return callee && callee->raises;
+        return calls_items(inst) || (callee && callee->raises);
     }
     case OP_poll: return cg->target->is_host;
+    case OP_release: return cg_drops_frame(cg, func, ref); /* what that closes needs the context */
+    case OP_pending:
     case OP_chunks: /* asks the context */
     case OP_parallel:
     case OP_check_index:
@@ -51,13 +57,19 @@ bool cg_inst_raises(Cg *cg, const Func *func, Ref ref) {
     }
 }
 
+static bool keeps(const Inst *inst) {
+    return inst->op == OP_kept || inst->op == OP_keep || inst->op == OP_kept_array ||
+           inst->op == OP_kept_count;
+}
+
 /* Does the instruction itself need the coordinates of the work-item or the block's memory? */
 static bool wants_item(Cg *cg, const Func *func, Ref ref) {
     const Inst *inst = ir_inst(func, ref);
     if (inst->op == OP_call) {
         const CgSig *callee = cg_sig(cg, inst->u.func);
-        return callee && callee->item;
+        return inst->sub == FLAG_ITEMS || (callee && callee->item);
     }
+    if (keeps(inst)) return true;
     if (inst->op == OP_dynamic_shared) return true;
     if (inst->op == OP_static_array) return inst->type->space == SPACE_SHARED;
     if (inst->op != OP_lib) return false;
@@ -67,7 +79,7 @@ static bool wants_item(Cg *cg, const Func *func, Ref ref) {
 
 static bool counts_down(Cg *cg, const Func *func, Ref ref) {
     const Inst *inst = ir_inst(func, ref);
-    if (inst->op == OP_poll) return cg_inst_raises(cg, func, ref);
+    if (inst->op == OP_poll || calls_items(inst)) return cg_inst_raises(cg, func, ref);
     const CgSig *callee = inst->op == OP_call ? cg_sig(cg, inst->u.func) : NULL;
     return callee && callee->polls;
 }
@@ -84,6 +96,8 @@ static bool scan(Cg *cg, CgSig *sig) {
             polls = polls || counts_down(cg, func, ref);
             item = item || (items_passed && wants_item(cg, func, ref));
             waits = waits || suspends(cg, func, ref);
+            sig->block = sig->block || calls_items(ir_inst(func, ref));
+            sig->keeps = sig->keeps || keeps(ir_inst(func, ref));
         }
     }
     bool changed =
@@ -100,7 +114,7 @@ static void mark_calls(Cg *cg, int32_t i, Bits *direct) {
     const Func *func = cg->ir->funcs.items[i];
     for (int32_t r = 1; r < func->insts.len; r++) {
         const Inst *inst = &func->insts.items[r];
-        if (inst->op != OP_call && inst->op != OP_parallel) continue;
+        if (!cg_refers(inst)) continue;
         MapValue *callee = map_find(&cg->sig_index, map_key(inst->u.func));
         if (callee) bits_set(direct, (int32_t)callee->num);
     }
@@ -190,7 +204,7 @@ static void visit(Cg *cg, int32_t i, bool cold) {
     if (sig->lazy && !cold) return;
     for (Ref r = 1; r < sig->ir->insts.len; r++) {
         const Inst *inst = ir_inst(sig->ir, r);
-        bool calls = inst->op == OP_call || inst->op == OP_parallel;
+        bool calls = cg_refers(inst);
         MapValue *callee = calls ? map_find(&cg->sig_index, map_key(inst->u.func)) : NULL;
         if (callee) visit(cg, (int32_t)callee->num, cold);
     }
@@ -228,6 +242,7 @@ void cg_plan(Cg *cg) {
     }
     close_calls(cg);
     cg->owns = counts_references(cg);
+    cg->closes = cg_finds_closing(cg);
     for (bool changed = true; changed;) {
         changed = false;
         for (int32_t i = 0; i < n; i++)

@@ -355,6 +355,7 @@ static Value poll_function(Cg *cg, LType *type) {
     if (fn) return fn;
     BB here = LLVMGetInsertBlock(cg->b);
     fn = cold_function(cg, "quern.poll", *type);
+    cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "optnone", 0); /* as in cg_lazy_stub() */
     Value ctx = LLVMGetParam(fn, 0);
     BB some = cg_block(cg, "some"), none = cg_block(cg, "none");
     Value field = LLVMBuildStructGEP2(cg->b, cg->context_type, ctx, FIELD_POLL, "");
@@ -442,6 +443,13 @@ void cg_lower_poll(Cg *cg, Ref ref) {
         return;
     }
     BB out = cg_count_down(cg, f->ctx, f->budget, weight);
+    leave_pending(cg, out);
+}
+
+void cg_lower_pending(Cg *cg, Ref ref) {
+    BB out = cg_block(cg, "pending"), on = cg_block(cg, "on");
+    cg_unlikely(cg, LLVMBuildCondBr(cg->b, cg_leaf(cg, ir_arg(cg->f->ir, ref, 0)), out, on));
+    cg_at(cg, on);
     leave_pending(cg, out);
 }
 

@@ -60,3 +60,26 @@ void cg_draw(Cg *cg, LibCall *call) {
     LLVMAddIncoming(phi, (Value[]){fast, slow}, (BB[]){inside, few}, 2);
     call->out[0] = phi;
 }
+
+/* A word of NumPy's struct bitgen_t, which no one changes while it lives. */
+static Value bitgen_word(Cg *cg, Value bits, int64_t i) {
+    Value index = cg_int(cg->i64, i);
+    Value at = LLVMBuildInBoundsGEP2(cg->b, cg->i64, bits, &index, 1, "");
+    Value word = LLVMBuildLoad2(cg->b, cg->ptr[0], at, "");
+    unsigned kind = LLVMGetMDKindIDInContext(cg->context, "invariant.load", 14);
+    LLVMMetadataRef nothing = LLVMMDNodeInContext2(cg->context, NULL, 0);
+    LLVMSetMetadata(word, kind, LLVMMetadataAsValue(cg->context, nothing));
+    return word;
+}
+
+void cg_next_bits(Cg *cg, LibCall *call) {
+    TypeKind kind = call->inst->type->kind;
+    int64_t place = kind == TY_u64 ? 1 : kind == TY_u32 ? 2 : 3;
+    LType result = kind == TY_u64 ? cg->i64 : kind == TY_u32 ? cg->i32 : cg->f64;
+    LType function = LLVMFunctionType(result, &cg->ptr[0], 1, false);
+    ArrayLeaves bits;
+    cg_array_open(cg, call->types[0], call->args[0], &bits);
+    Value state = bitgen_word(cg, bits.data, 0), next = bitgen_word(cg, bits.data, place);
+    call->out[0] = LLVMBuildCall2(cg->b, function, next, &state, 1, "");
+    cg_call_attribute(cg, call->out[0], "nounwind", 0);
+}

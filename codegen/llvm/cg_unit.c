@@ -44,12 +44,13 @@ static int32_t size_of(const Func *func) {
     return size;
 }
 
-/* Parallel loops: their bodies are called by the runtime, from functions that have no parameter for the bases. */
+/* Parallel loops, and generators that are closed: their bodies are called by the runtime, from functions that have no parameter for
+ * the bases. */
 static bool runs_parallel(Cg *cg, CgSig *sig) {
     bool found = sig->parallel;
     for (Ref r = 1; r < sig->ir->insts.len; r++) {
         const Inst *inst = ir_inst(sig->ir, r);
-        bool loop = inst->op == OP_parallel;
+        bool loop = inst->op == OP_parallel || inst->op == OP_closing;
         CgSig *callee = loop || inst->op == OP_call ? cg_sig(cg, inst->u.func) : NULL;
         if (callee && loop) callee->body = true;
         found |= loop || (callee && callee->parallel);
@@ -113,7 +114,7 @@ static void choose(Cg *cg, CgSig *sig, bool all) {
     sig->size = size_of(sig->ir);
     for (Ref r = 1; r < sig->ir->insts.len; r++) {
         const Inst *inst = ir_inst(sig->ir, r);
-        bool calls = inst->op == OP_call || inst->op == OP_parallel;
+        bool calls = cg_refers(inst);
         CgSig *callee = calls ? cg_sig(cg, inst->u.func) : NULL;
         if (!callee) continue;
         choose(cg, callee, all);
@@ -371,7 +372,7 @@ static bool units_below(Cg *cg, int32_t i, Bits *seen) {
     bits_set(seen, i);
     for (Ref r = 1; ok && r < sig->ir->insts.len; r++) {
         const Inst *inst = ir_inst(sig->ir, r);
-        bool calls = inst->op == OP_call || inst->op == OP_parallel;
+        bool calls = cg_refers(inst);
         CgSig *callee = calls ? cg_sig(cg, inst->u.func) : NULL;
         if (callee) ok = units_below(cg, (int32_t)(callee - cg->sigs), seen);
     }

@@ -47,7 +47,7 @@ void cg_vector_variants(Cg *cg, Value call, const char *symbol, int nargs, bool 
     bool wanted = cg->target->is_host && !cg->options->no_vector_math &&
                   cg->options->opt_level >= 2 && nargs >= 1 && nargs <= 2 && LLVMIsACallInst(call);
     LType scalar = single ? cg->f32 : cg->f64;
-    if (!wanted || LLVMTypeOf(call) != scalar) return;
+    if (!wanted || cg->f->draws || LLVMTypeOf(call) != scalar) return;
     for (int i = 0; i < nargs; i++)
         if (LLVMTypeOf(LLVMGetOperand(call, (unsigned)i)) != scalar) return;
     size_t len;

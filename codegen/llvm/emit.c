@@ -53,12 +53,11 @@ const WorkerHooks llvm_hooks = {.start = llvm_start, .fresh = llvm_fresh};
 
 /* The host pipeline of levels 2 and 3: LLVM's default one without the passes that look for what C++ programs
  * contain. It takes about half as long; measured on loops over arrays, the code is as fast. */
-#define CLEAN_UP    "sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>"
-#define HOST_INLINE "always-inline,cgscc(inline),globaldce,"
+#define CLEAN_UP "sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>"
 #define HOST_INTERPROCEDURAL                                                                       \
     "ipsccp,deadargelim,function(" CLEAN_UP "),cgscc(inline,function-attrs,argpromotion),"         \
     "globaldce,"
-#define HOST_FUNCTION                                                                              \
+#define HOST_FUNCTION(pairs)                                                                       \
     "function(" CLEAN_UP                                                                           \
     ",correlated-propagation,jump-threading,simplifycfg,tailcallelim,reassociate,"                 \
     "constraint-elimination,"                                                                      \
@@ -66,11 +65,13 @@ const WorkerHooks llvm_hooks = {.start = llvm_start, .fresh = llvm_fresh};
     "nontrivial>),"                                                                                \
     "simplifycfg,instcombine<no-verify-fixpoint>,loop(loop-idiom,indvars,loop-deletion,loop-"      \
     "unroll-full),"                                                                                \
-    "sroa,gvn,sccp,bdce,instcombine<no-verify-fixpoint>,dse,loop-mssa(licm),adce,simplifycfg,"     \
+    "sroa,gvn,sccp,bdce,dse,loop-mssa(licm),adce,simplifycfg,"                                     \
     "loop(loop-rotate),inject-tli-mappings,loop-vectorize,infer-alignment,loop-load-elim,"         \
-    "instcombine<no-verify-fixpoint>,simplifycfg,slp-vectorizer,vector-combine,instcombine<no-"    \
-    "verify-fixpoint>,loop-unroll,instcombine<no-verify-fixpoint>,"                                \
+    "instcombine<no-verify-fixpoint>,simplifycfg," pairs
+#define HOST_UNROLL                                                                                \
+    "loop-unroll,instcombine<no-verify-fixpoint>,"                                                 \
     "loop-mssa(licm),alignment-from-assumptions,loop-sink,simplifycfg)"
+#define PAIRS "slp-vectorizer,vector-combine,"
 
 /* Nothing here takes time that grows with the square of the number of blocks. */
 #define LARGE_PIPELINE                                                                             \
@@ -79,16 +80,28 @@ const WorkerHooks llvm_hooks = {.start = llvm_start, .fresh = llvm_fresh};
 
 #define REDUCE ",function(loop(loop-reduce))"
 
-/* By: does it call functions of ours, has it arrays with strides. */
-static const char *const host_pipelines[2][2] = {
-    {HOST_INLINE HOST_FUNCTION, HOST_INLINE HOST_FUNCTION REDUCE},
-    {HOST_INLINE HOST_INTERPROCEDURAL HOST_FUNCTION,
-     HOST_INLINE HOST_INTERPROCEDURAL HOST_FUNCTION REDUCE}};
+/* By: does it call functions of ours, may statements side by side be one of a vector, has it arrays with strides. Addresses become
+ * sums before loops are unrolled: afterwards there are four times as many, and it takes four times as long. */
+#define HOST_INLINE "always-inline,cgscc(inline),globaldce,"
+#define BY_STRIDES(before, pairs)                                                                  \
+    {                                                                                              \
+        before HOST_FUNCTION(pairs) HOST_UNROLL,                                                   \
+            before HOST_FUNCTION(pairs) "loop(loop-reduce)," HOST_UNROLL                           \
+    }
+static const char *const host_pipelines[2][2][2] = {
+    {BY_STRIDES(HOST_INLINE, ""), BY_STRIDES(HOST_INLINE, PAIRS)},
+    {BY_STRIDES(HOST_INLINE HOST_INTERPROCEDURAL, ""),
+     BY_STRIDES(HOST_INLINE HOST_INTERPROCEDURAL, PAIRS)}};
 
 /* Kernels that wait: the passes above with their suspend points as calls, then these. */
 #define SPLIT "coro-early,cgscc(coro-split),coro-cleanup,globaldce"
 static const char *const coroutines[] = {
     SPLIT, SPLIT ",function(" CLEAN_UP ",gvn,dse,simplifycfg,instcombine<no-verify-fixpoint>)"};
+
+/* Several passes take time that grows with the square of a block's instructions (two-address form, scheduling), or with the
+ * square of the blocks of a function (conditions that dominate, joins of many edges). What no function of ours that is written
+ * by hand comes near gets passes that do not. */
+enum { LARGE_BLOCK = 1000, MANY_BLOCKS = 2000 };
 
 static bool run_passes(Cg *cg, const char *pipeline, LLVMPassBuilderOptionsRef options) {
     LLVMErrorRef error = LLVMRunPasses(cg->mod, pipeline, cg->machine, options);
@@ -113,6 +126,56 @@ static bool strided(const Cg *cg) {
     return false;
 }
 
+/* Does a block store twice into one object, or a value of several parts? */
+static bool stores_side_by_side(const Cg *cg, const Func *func, const Block *block) {
+    enum { MOST = 8 };
+    Ref into[MOST];
+    int n = 0;
+    for (int32_t i = 0; i < block->insts.len; i++) {
+        Ref ref = block->insts.items[i];
+        const Inst *inst = ir_inst(func, ref);
+        if (inst->op != OP_store && inst->op != OP_set_field) continue;
+        Ref value = ir_arg(func, ref, inst->nargs - 1);
+        if (n == MOST || cg_leaf_count(cg, ir_type(func, value)) > 1) return true;
+        for (int k = 0; k < n; k++)
+            if (into[k] == ir_arg(func, ref, 0)) return true;
+        into[n++] = ir_arg(func, ref, 0);
+    }
+    return false;
+}
+
+/* Is there a test of a loop so short that LLVM writes its rounds side by side? */
+static bool ends_short_loop(const Func *func, const Block *block) {
+    enum { SHORT = 64 };
+    for (int32_t i = 0; i < block->insts.len; i++) {
+        Ref ref = block->insts.items[i];
+        if (ir_inst(func, ref)->op != OP_lt) continue;
+        const Inst *counter = ir_inst(func, ir_arg(func, ref, 0));
+        const Inst *rounds = ir_inst(func, ir_arg(func, ref, 1));
+        if (counter->op == OP_phi && rounds->op == OP_const && type_is_int(rounds->type) &&
+            rounds->u.value->i <= SHORT)
+            return true;
+    }
+    return false;
+}
+
+/* Is there what LLVM's SLP vectoriser looks for, statements side by side that could be one of a vector? It costs a twentieth of a
+ * compilation, and in a block of thousands of instructions more than all the rest. */
+static bool has_pairs(const Cg *cg) {
+    int32_t n = cg->nunits ? cg->walk.len : cg->ir->funcs.len;
+    bool found = false;
+    for (int32_t f = 0; f < n; f++) {
+        const Func *func = cg->ir->funcs.items[cg->nunits ? cg->walk.items[f] : f];
+        for (int32_t b = 0; b < func->blocks.len; b++) {
+            const Block *block = &func->blocks.items[b];
+            if (block->removed) continue;
+            if (block->insts.len > LARGE_BLOCK) return false;
+            found = found || ends_short_loop(func, block) || stores_side_by_side(cg, func, block);
+        }
+    }
+    return found;
+}
+
 /* Has the module calls of functions of ours? */
 static bool calls(const Cg *cg) {
     int32_t n = 0;
@@ -126,18 +189,14 @@ const char *cg_pipeline(const Cg *cg) {
                                             "default<O3>"};
     int level = QN_MAX(0, QN_MIN(cg->options->opt_level, 3));
     bool host = cg->target->is_host, waits = host && cg->sigs[0].suspends;
-    if (host && level >= (waits ? 1 : 2)) return host_pipelines[calls(cg)][strided(cg)];
+    if (host && level >= (waits ? 1 : 2))
+        return host_pipelines[calls(cg)][has_pairs(cg)][strided(cg)];
     if (host && level == 1) return "default<O1>" REDUCE;
     if (cg->target->reduces_loops && level >= 2) return "default<O3>" REDUCE;
     return waits ? "always-inline" : pipelines[level];
 }
 
 /* -- large functions ------------------------------------------------------------------------------- */
-
-/* Several passes take time that grows with the square of a block's instructions (two-address form, scheduling), or with the
- * square of the blocks of a function (conditions that dominate, joins of many edges). What no function of ours that is written
- * by hand comes near gets passes that do not. */
-enum { LARGE_BLOCK = 1000, MANY_BLOCKS = 2000 };
 
 typedef struct Extent {
     int32_t blocks, largest; /* instructions of the largest block; counting ends at the limits */

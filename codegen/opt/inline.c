@@ -5,7 +5,9 @@
  *
  * The library's functions on arrays are Python: their loops are whole-array ops, which `fuse` joins with the map only when
  * both stand in one function. What raises in them raises at the call. Of containers these are xs[i], xs[i] = v, xs.append(v) and the
- * like: an element that is looked at and not kept needs no reference there, and `refcount` sees that it is. */
+ * like: an element that is looked at and not kept needs no reference there, and `refcount` sees that it is.
+ *
+ * Device functions with barriers are written into kernels of the cpu device, which `workitem` cuts there. */
 #include "codegen/opt/expand.h"
 
 enum { MOST_INSTS = 300, MOST_CALLS = 32, FEW_INSTS = 40, MOST_STEPS = 64 };
@@ -206,7 +208,89 @@ static bool inline_steps(PassContext *ctx, Func *func) {
     return steps.len > 0;
 }
 
+/* -- device functions in kernels that wait ----------------------------------------------------------------- */
+
+enum { MOST_DEVICE_INSTS = 1000, MOST_DEPTH = 16 };
+
+static const LibRow *row_at(const Func *func, Ref ref) {
+    return ir_inst(func, ref)->op == OP_lib ? lib_row_of(ir_inst(func, ref)) : NULL;
+}
+
+/* Does a work-item wait for others in it, or in what it calls? -1: the calls go too deep to tell. */
+static int waits(const Func *func, int depth) {
+    if (depth == MOST_DEPTH) return -1;
+    for (Ref ref = 1; ref < func->insts.len; ref++) {
+        const LibRow *row = row_at(func, ref);
+        if (row && row->flags & LIB_SHARED_CALL) return 1;
+        int below =
+            ir_inst(func, ref)->op == OP_call ? waits(ir_inst(func, ref)->u.func, depth + 1) : 0;
+        if (below) return below;
+    }
+    return 0;
+}
+
+static bool has_static_array(const Func *func) {
+    for (Ref ref = 1; ref < func->insts.len; ref++)
+        if (ir_inst(func, ref)->op == OP_static_array) return true;
+    return false;
+}
+
+static int count_calls(const Module *module, const Func *callee) {
+    int n = 0;
+    for (int32_t f = 0; f < module->funcs.len; f++)
+        for (Ref ref = 1; ref < module->funcs.items[f]->insts.len; ref++) {
+            const Inst *inst = ir_inst(module->funcs.items[f], ref);
+            n += inst->op == OP_call && inst->u.func == callee;
+        }
+    return n;
+}
+
+/* An exception names the place in the function that it was raised in. */
+static bool raises(const Func *func) {
+    for (Ref ref = 1; ref < func->insts.len; ref++) {
+        int op = ir_inst(func, ref)->op;
+        if (op == OP_guard || op == OP_check_index || op == OP_raise) return true;
+    }
+    return false;
+}
+
+/* A function that waits, whose regions are to be the kernel's, or a small one, which may be where an index comes from. An array of
+ * a function is one, however often it is called. */
+static bool is_device_step(PassContext *ctx, const Func *func, Ref call) {
+    const Inst *inst = ir_inst(func, call);
+    if (inst->op != OP_call || inst->u.func == func || inst->error != NO_BLOCK) return false;
+    const Func *callee = inst->u.func;
+    if (raises(callee)) return false;
+    if (has_static_array(callee) && count_calls(ctx->module, callee) > 1) return false;
+    if (is_simple(callee, FEW_INSTS) && !has_loop(callee)) return true;
+    return is_simple(callee, MOST_DEVICE_INSTS) && waits(callee, 0) == 1;
+}
+
+static Ref find_device_step(PassContext *ctx, const Func *func) {
+    for (int32_t b = 0; b < func->blocks.len; b++) {
+        const Block *block = &func->blocks.items[b];
+        for (int32_t i = 0; !block->removed && i < block->insts.len; i++)
+            if (is_device_step(ctx, func, block->insts.items[i])) return block->insts.items[i];
+    }
+    return NO_REF;
+}
+
+/* For the pass `workitem`. */
+static void inline_device_functions(PassContext *ctx, Func *func) {
+    const CompileOptions *o = ctx->options;
+    if (o->entry != ENTRY_KERNEL || !target_is_host(o->infer.target) || o->sanitize) return;
+    if (func != ctx->module->funcs.items[0]) return;
+    if (waits(func, 0) != 1) return;
+    for (int i = 0; i < MOST_STEPS; i++) {
+        Ref call = find_device_step(ctx, func);
+        if (!call) break;
+        inline_call(ctx, func, call);
+    }
+    cfg_remove_unreachable(func);
+}
+
 void opt_inline(PassContext *ctx, Func *func) {
+    inline_device_functions(ctx, func);
     if (inline_steps(ctx, func)) cfg_remove_unreachable(func);
     bool any = false;
     for (Ref ref = 1; ref < func->insts.len && !any; ref++)

@@ -291,6 +291,12 @@ static void set_aside(Region *r) {
     }
 }
 
+/* The loop is one over range; those in it are looked at. */
+static void stay(PassContext *ctx, Func *func, Ref marker, Str why) {
+    if (!ir_inst(func, marker)->imm) parallel_remark(ctx, func, marker, 1, why);
+    ir_inst(func, marker)->imm = PRANGE_TOLD;
+}
+
 /* The next loop over prange that can be moved, outer ones first. */
 static bool move_one(PassContext *ctx, Func *func) {
     Cfg cfg;
@@ -299,9 +305,15 @@ static bool move_one(PassContext *ctx, Func *func) {
         Region r = {.ctx = ctx, .func = func, .cfg = &cfg};
         if (!find_loop(&r, l) || ir_inst(func, r.marker)->imm == PRANGE_REFUSED) continue;
         if (!find_blocks(&r, l)) {
-            Str why = STR("runs on one thread: it can be left before its end (break, return)");
-            if (!ir_inst(func, r.marker)->imm) parallel_remark(ctx, func, r.marker, 1, why);
-            ir_inst(func, r.marker)->imm = PRANGE_TOLD;
+            stay(ctx, func, r.marker,
+                 STR("runs on one thread: it can be left before its end (break, return)"));
+            continue;
+        }
+        if (region_draws(&r)) {
+            stay(ctx, func, r.marker,
+                 STR("runs on one thread: it draws from a numpy.random.Generator, whose numbers "
+                     "come one "
+                     "after the other"));
             continue;
         }
         if (!region_objects_are_safe(&r) || !region_find_carried(&r) || !region_find_crossings(&r))

@@ -86,6 +86,8 @@ Ref region_find_beside(Region *r, int32_t *leader);
 bool region_find_crossings(Region *r);
 /* parallel_objects.c: false: an iteration changes an object that it has not made, which has been said. */
 bool region_objects_are_safe(const Region *r);
+/* Does it draw from a numpy.random.Generator, whose state has no room for two threads? */
+bool region_draws(const Region *r);
 /* parallel_body.c: the function (first, last, chunk, inputs ..., partials ...). */
 void region_make_body(Region *r);
 /* Of one axis more than a shared array, first or (F order) last. */

@@ -121,3 +121,36 @@ bool region_objects_are_safe(const Region *r) {
     }
     return true;
 }
+
+static bool func_draws(Map *seen, const Func *func);
+
+static bool inst_draws(Map *seen, const Inst *inst) {
+    switch ((int)inst->op) {
+    case OP_lib: return str_starts(*inst->u.name, "primitive.next_");
+    case OP_call:
+    case OP_parallel:
+    case OP_map:
+    case OP_map_into:
+    case OP_reduce: return inst->u.func && func_draws(seen, inst->u.func);
+    default: return false;
+    }
+}
+
+static bool func_draws(Map *seen, const Func *func) {
+    if (map_find(seen, map_key(func))) return false;
+    map_put(seen, map_key(func))->num = 1;
+    for (Ref ref = 1; ref < func->insts.len; ref++)
+        if (inst_draws(seen, ir_inst(func, ref))) return true;
+    return false;
+}
+
+bool region_draws(const Region *r) {
+    Map seen;
+    map_init(&seen, r->ctx->arena);
+    for (int32_t i = 0; i < r->blocks.len; i++) {
+        const Block *block = &r->func->blocks.items[r->blocks.items[i]];
+        for (int32_t k = 0; k < block->insts.len; k++)
+            if (inst_draws(&seen, ir_inst(r->func, block->insts.items[k]))) return true;
+    }
+    return false;
+}

@@ -66,6 +66,7 @@ void opt_strides(PassContext *ctx, Func *func);
 void opt_narrow(PassContext *ctx, Func *func);
 void opt_sink(PassContext *ctx, Func *func);
 void opt_refcount(PassContext *ctx, Func *func);
+void opt_workitem(PassContext *ctx, Func *func);
 
 /* -- shared helpers (opt_util.c) --------------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
-/* prove.c - removes index checks that cannot fail, wraparounds that do nothing and tests for zero divisors, where loops and
- * the tests on the way show it (inductive.c). What is left of checks, the pass `bounds` asks in front of the loop. Integer
- * divisions are told what is known of their operands: rounding down costs more than the rest of a division by a constant. */
+/* prove.c - removes index checks that cannot fail, wraparounds that do nothing, tests for zero divisors and negative shifts, where loops
+ * and the tests on the way show it (inductive.c); on hosts also ints that are read twice, whose checks as indices are one then. What
+ * is left of checks, the pass `bounds` asks in front of the loop. Integer divisions are told what is known of their operands: rounding
+ * down costs more than the rest of a division by a constant. */
 #include "codegen/opt/pass.h"
 #include "frontend/base/bits.h"
 
@@ -11,6 +12,7 @@ typedef struct Proving {
     Bits needless;   /* guards */
     Vec(Ref) checks; /* those seen, which stay */
     Vec(Ref) guards; /* likewise, against zero divisors */
+    Vec(Ref) loads;  /* those seen, which stay */
     Arena *arena;
     bool any;
     bool stops; /* a guard that fails is the end: work-items of GPUs go on, and divide by zero */
@@ -42,6 +44,48 @@ static Ref checked(const Proving *p, Ref check) {
     return wraps && wraps_inside(p, index, length, block) ? value : NO_REF;
 }
 
+/* What stands for a value so far. */
+static Ref now(const Proving *p, Ref ref) {
+    while (p->map[ref])
+        ref = p->map[ref];
+    return ref;
+}
+
+/* Does nothing write on the only way from one instruction to another? */
+static bool unchanged(const Proving *p, Ref from, Ref to) {
+    enum { MOST_BLOCKS = 4 };
+    const Func *func = p->func;
+    int32_t block = ir_inst(func, to)->block, at = opt_position(func, to);
+    for (int n = 0; n < MOST_BLOCKS; n++) {
+        const Block *b = &func->blocks.items[block];
+        while (--at >= 0) {
+            if (b->insts.items[at] == from) return true;
+            if (ir_op_info[ir_inst(func, b->insts.items[at])->op].flags & OPF_WRITE) return false;
+        }
+        if (b->preds.len != 1) return false;
+        block = b->preds.items[0];
+        at = func->blocks.items[block].insts.len;
+    }
+    return false;
+}
+
+/* An element that was read already, on the way here; NO_REF: none. LLVM would find it, but not what its value was checked for. */
+static Ref read_before(Proving *p, Ref load) {
+    enum { LOOK_BACK = 16 };
+    const Func *func = p->func;
+    for (int32_t i = p->loads.len - 1; i >= 0 && i >= p->loads.len - LOOK_BACK; i--) {
+        Ref other = p->loads.items[i];
+        int32_t k = 1, n = ir_inst(func, load)->nargs;
+        if (ir_arg(func, load, 0) != ir_arg(func, other, 0)) continue;
+        while (k < n &&
+               opt_same(func, now(p, ir_arg(func, load, k)), now(p, ir_arg(func, other, k))))
+            k++;
+        if (k == n && unchanged(p, other, load)) return other;
+    }
+    vec_push(p->arena, &p->loads, load);
+    return NO_REF;
+}
+
 /* An earlier check of the same index on the way here; NO_REF: none. */
 static Ref twin(const Proving *p, Ref check) {
     enum { LOOK_BACK = 32 };
@@ -52,10 +96,11 @@ static Ref twin(const Proving *p, Ref check) {
         bool wraps = is_op(func, value, OP_wrap_index);
         if (wraps != is_op(func, index, OP_wrap_index)) continue;
         if (!opt_same(func, length, ir_arg(func, other, 1))) continue;
-        if (!(wraps ? opt_same(func, ir_arg(func, value, 0), ir_arg(func, index, 0)) &&
+        if (!(wraps ? opt_same(func, now(p, ir_arg(func, value, 0)),
+                               now(p, ir_arg(func, index, 0))) &&
                           ir_arg(func, value, 1) == length &&
                           ir_arg(func, index, 1) == ir_arg(func, other, 1)
-                    : opt_same(func, value, index)))
+                    : opt_same(func, now(p, value), now(p, index))))
             continue;
         if (cfg_available(&p->cfg, func, other, ir_inst(func, check)->block)) return other;
     }
@@ -146,12 +191,22 @@ static Ref whole(const Proving *p, Ref ref) {
     return opt_below(p->func, &p->cfg, x, y, ir_inst(p->func, ref)->block) ? x : NO_REF;
 }
 
+/* Is what this guard asks for, `x < k`, never so? */
+static bool never_less(const Proving *p, Ref guard) {
+    Ref test = ir_arg(p->func, guard, 0);
+    int64_t k;
+    return is_op(p->func, test, OP_lt) && opt_const_int(p->func, ir_arg(p->func, test, 1), &k) &&
+           at_least(p, ir_arg(p->func, test, 0), k, guard);
+}
+
 static void visit(Proving *p, Ref ref) {
     if (is_op(p->func, ref, OP_floordiv) || is_op(p->func, ref, OP_mod)) visit_division(p, ref);
-    if (is_op(p->func, ref, OP_guard) && never_zero(p, ref)) {
+    if (is_op(p->func, ref, OP_guard) && (never_zero(p, ref) || never_less(p, ref))) {
         bits_set(&p->needless, ref);
         p->any = true;
     }
+    if (is_op(p->func, ref, OP_load) && p->stops && type_is_int(ir_type(p->func, ref)))
+        p->map[ref] = read_before(p, ref);
     if (is_op(p->func, ref, OP_check_index)) {
         p->map[ref] = checked(p, ref);
         if (!p->map[ref]) p->map[ref] = twin(p, ref);

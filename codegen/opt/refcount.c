@@ -223,10 +223,29 @@ static bool may_drop(Refcount *rc, const Func *func, Ref ref) {
     return counted(type);
 }
 
+/* May a generator go here whose handlers run then, and drop anything? */
+static bool drops_frames(const Refcount *rc) {
+    for (int32_t r = 0; r < rc->nfirm; r++) {
+        const Inst *inst = ir_inst(rc->func, rc->roots.items[r]);
+        bool held = inst->op == OP_call || inst->op == OP_take || inst->op == OP_phi;
+        if (held && type_holds_frame(inst->type)) return true;
+    }
+    return false;
+}
+
+static bool keep_between_blocks(Refcount *rc) {
+    bool found = false;
+    for (int32_t b = 0; b < rc->nblocks; b++)
+        for (int32_t r = rc->nfirm; !rc->func->blocks.items[b].removed && r < rc->roots.len; r++)
+            if (bits_get(&rc->live_out[b], r))
+                bits_set(&rc->kept, rc->roots.items[r]), found = true;
+    return found;
+}
+
 /* What is only looked at, and live where references are dropped, gets one of its own. An argument of the call that drops them
  * is live in there. */
 static bool keep_loads(Refcount *rc) {
-    bool found = false;
+    bool found = drops_frames(rc) && keep_between_blocks(rc);
     for (int32_t b = 0; b < rc->nblocks; b++) {
         const Block *block = &rc->func->blocks.items[b];
         if (block->removed) continue;
@@ -486,8 +505,8 @@ static void apply_edge(Refcount *rc, int32_t from, int32_t to, const EdgeEdit *e
     }
     for (int32_t i = 0; i < edit->retains.len; i++)
         insert_count(rc, block, at++, OP_retain, edit->retains.items[i], 0);
-    for (int32_t i = 0; i < edit->releases.len; i++)
-        insert_count(rc, block, at++, OP_release, edit->releases.items[i], 0);
+    for (int32_t i = 0; i < edit->releases.len; i++) /* the last one first, as in clean-ups */
+        insert_count(rc, block, at, OP_release, edit->releases.items[i], 0);
 }
 
 static void edit_edges(Refcount *rc) {

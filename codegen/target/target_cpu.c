@@ -2,7 +2,7 @@
  *
  * A kernel without barriers is plain loops round the work-item function: its coordinates are SSA
  * parameters, so that LLVM inlines it and may turn the innermost loop, over threadIdx.x, into vectors.
- * Kernels with barriers: llvm/cg_coro.c. */
+ * Kernels with barriers are functions of the block (opt/workitem.c, llvm/cg_items.c) or coroutines (llvm/cg_coro.c). */
 #include "codegen/llvm/cg.h"
 #include "codegen/target/targets.h"
 
@@ -111,35 +111,6 @@ static bool generate(Cg *cg, int gen, struct LibCall *call) {
 
 /* -- kernels ---------------------------------------------------------------------------------- */
 
-typedef struct Counter { /* for (value = first; value < limit; value++) */
-    Value value;
-    BB head, exit;
-} Counter;
-
-static Counter loop_open(Cg *cg, Value first, Value limit) {
-    Counter c;
-    BB before = LLVMGetInsertBlock(cg->b);
-    LType type = LLVMTypeOf(first);
-    c.head = cg_block(cg, "head");
-    BB body = cg_block(cg, "body");
-    c.exit = cg_block(cg, "exit");
-    LLVMBuildBr(cg->b, c.head);
-    cg_at(cg, c.head);
-    c.value = LLVMBuildPhi(cg->b, type, "");
-    LLVMAddIncoming(c.value, &first, &before, 1);
-    LLVMBuildCondBr(cg->b, LLVMBuildICmp(cg->b, LLVMIntULT, c.value, limit, ""), body, c.exit);
-    cg_at(cg, body);
-    return c;
-}
-
-static void loop_close(Cg *cg, const Counter *c) {
-    Value next = LLVMBuildNUWAdd(cg->b, c->value, cg_int(LLVMTypeOf(c->value), 1), "");
-    BB latch = LLVMGetInsertBlock(cg->b);
-    LLVMAddIncoming(c->value, &next, &latch, 1);
-    LLVMBuildBr(cg->b, c->head);
-    cg_at(cg, c->exit);
-}
-
 static Value grid_field(Cg *cg, Value grid_pointer, size_t offset, LType type) {
     Value at = bytes_behind(cg, grid_pointer, cg_int(cg->i64, (int64_t)offset));
     return LLVMBuildLoad2(cg->b, type, at, "");
@@ -156,20 +127,6 @@ static void block_coordinates(Cg *cg, Value linear, Value *values) {
     }
 }
 
-/* Who raised: into the call context. */
-static void name_item(Cg *cg, Value ctx, Value *values) {
-    size_t block = offsetof(CallContext, block), thread = offsetof(CallContext, thread);
-    for (size_t axis = 0; axis < 3; axis++) {
-        LLVMBuildStore(cg->b, values[GRID_BLOCK * 3 + axis],
-                       bytes_behind(cg, ctx, cg_int(cg->i64, (int64_t)(block + 4 * axis))));
-        LLVMBuildStore(cg->b, values[GRID_THREAD * 3 + axis],
-                       bytes_behind(cg, ctx, cg_int(cg->i64, (int64_t)(thread + 4 * axis))));
-    }
-    size_t known = offsetof(CallContext, has_item);
-    LLVMBuildStore(cg->b, cg_int(cg->i32, 1),
-                   bytes_behind(cg, ctx, cg_int(cg->i64, (int64_t)known)));
-}
-
 static void call_item(Cg *cg, Value ctx, Value *values, Value *args) {
     Value *block = values + GRID_BLOCK * 3, *thread = values + GRID_THREAD * 3;
     Value who[] = {block[0], block[1], block[2], thread[0], thread[1], thread[2]};
@@ -181,7 +138,7 @@ static void call_item(Cg *cg, Value ctx, Value *values, Value *args) {
     Value failed = LLVMBuildICmp(cg->b, LLVMIntNE, status, cg_int(cg->i32, CALL_OK), "");
     cg_unlikely(cg, LLVMBuildCondBr(cg->b, failed, bad, good));
     cg_at(cg, bad);
-    name_item(cg, ctx, values);
+    if (!cg->sigs[0].block) cg_name_item(cg, ctx, values); /* else it is named */
     LLVMBuildRet(cg->b, status);
     cg_at(cg, good);
 }
@@ -200,9 +157,26 @@ static void end_if_asked(Cg *cg, Value ctx, Value budget, Value *values) {
     cg_at(cg, here);
 }
 
+/* Of a kernel that is a function of the block: memory for what its work-items keep, and then the blocks. */
+static Value function_of_blocks(Cg *cg, Value fn) {
+    LType params[] = {cg->ptr[0], cg->ptr[0], cg->ptr[0], cg->ptr[0]};
+    LType type = LLVMFunctionType(cg->i32, params, 4, false);
+    Value blocks = LLVMAddFunction(cg->mod, "blocks", type);
+    LLVMSetLinkage(blocks, LLVMInternalLinkage);
+    cg_attribute(cg, blocks, LLVMAttributeFunctionIndex, "nounwind", 0);
+    Value args[] = {LLVMGetParam(fn, 0), LLVMGetParam(fn, 1), LLVMGetParam(fn, 2),
+                    cg_int(cg->i64, cg->kept_bytes), blocks};
+    LLVMBuildRet(cg->b, cg_call_extern(cg, "quern_run_items", cg->i32, args, 5));
+    cg_at(cg, LLVMAppendBasicBlockInContext(cg->context, blocks, "entry"));
+    cg->entry_budget = cg_new_budget(cg);
+    return blocks;
+}
+
 static void entry_kernel(Cg *cg) {
     LType params[] = {cg->ptr[0], cg->ptr[0], cg->ptr[0]};
     Value fn = cg_entry_function(cg, LLVMFunctionType(cg->i32, params, 3, false));
+    bool block = cg->sigs[0].block;
+    if (cg->kept_bytes) fn = function_of_blocks(cg, fn);
     Value ctx = LLVMGetParam(fn, 0), from = LLVMGetParam(fn, 2), values[ITEM_COUNT];
     for (int axis = 0; axis < 3; axis++) {
         size_t offset = sizeof(uint32_t) * (size_t)axis;
@@ -213,22 +187,23 @@ static void entry_kernel(Cg *cg) {
     }
     values[ITEM_SHARED] = grid_field(cg, from, offsetof(KernelGrid, shared), cg->ptr[0]);
     values[ITEM_DYNAMIC] = grid_field(cg, from, offsetof(KernelGrid, dynamic_shared), cg->i32);
-    values[ITEM_SELF] = LLVMConstNull(cg->ptr[0]);
+    values[ITEM_SELF] = cg->kept_bytes ? LLVMGetParam(fn, 3) : LLVMConstNull(cg->ptr[0]);
     Value first = grid_field(cg, from, offsetof(KernelGrid, first), cg->i64);
     Value last = grid_field(cg, from, offsetof(KernelGrid, last), cg->i64);
     Value budget = cg->entry_budget ? cg->entry_budget : cg_new_budget(cg);
     Value *args = cg_entry_arguments(cg, LLVMGetParam(fn, 1));
-    Counter blocks = loop_open(cg, first, last), threads[3];
+    CgCounter blocks = cg_loop_open(cg, first, last), threads[3];
     block_coordinates(cg, blocks.value, values);
     end_if_asked(cg, ctx, budget, values);
     for (int axis = 2; axis >= 0; axis--) {
-        threads[axis] = loop_open(cg, cg_int(cg->i32, 0), values[GRID_BLOCK_DIM * 3 + axis]);
-        values[GRID_THREAD * 3 + axis] = threads[axis].value;
+        Value limit = block ? cg_int(cg->i32, 0) : values[GRID_BLOCK_DIM * 3 + axis];
+        if (!block) threads[axis] = cg_loop_open(cg, cg_int(cg->i32, 0), limit);
+        values[GRID_THREAD * 3 + axis] = block ? limit : threads[axis].value;
     }
     call_item(cg, ctx, values, args);
-    for (int axis = 0; axis < 3; axis++)
-        loop_close(cg, &threads[axis]);
-    loop_close(cg, &blocks);
+    for (int axis = 0; !block && axis < 3; axis++)
+        cg_loop_close(cg, &threads[axis]);
+    cg_loop_close(cg, &blocks);
     LLVMBuildRet(cg->b, cg_int(cg->i32, CALL_OK));
 }
 

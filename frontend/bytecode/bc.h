@@ -120,6 +120,7 @@ typedef struct Slot {
     int32_t origin;           /* SLOT_DICT: code unit of the display */
     const ConstVal *constant; /* SLOT_VALUE: the constant string it is, where that is known */
     Ref list;                 /* SLOT_VALUE: the list display it is so far, where that is known */
+    Ref tail;                 /* SLOT_VALUE: the tuple of its last items, which it alone has */
     /* SLOT_DICT: all its keys are constant strings, so that a call can take it; its newest item. */
     bool named;
     bool grown;  /* SLOT_DICT: its variable lacks the last items */
@@ -148,6 +149,7 @@ typedef struct PyCfg {
     PyBlock *blocks; /* in the order of the bytecode */
     int32_t nblocks;
     int32_t *block_of_inst; /* at a block's first instruction its index, elsewhere -1 */
+    bool has_handlers;
 } PyCfg;
 
 /* The successors of a block but its handler: as many as returned, at most 2. The last instruction's target is first. */

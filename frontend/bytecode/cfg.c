@@ -70,6 +70,7 @@ static void set_handler(const Work *w, PyBlock *block) {
     if (h) block->handler = w->cfg->block_of_inst[w->decoded->inst_of_unit[h->target]];
     if (block->handler < 0) return;
     w->cfg->blocks[block->handler].lasti = h->lasti;
+    w->cfg->has_handlers = true;
 }
 
 static void find_blocks(Work *w) {

@@ -61,8 +61,22 @@ static bool apply_many(SsaBuild *b, Op op, int32_t n) {
 
 /* -- the stack -------------------------------------------------------------------------------- */
 
+/* Is it the way out of a loop that has come to its end? There the marker of that lay on top, or this is part of an instruction for
+ * that, behind a `yield from`. */
+static bool pops_ended_loop(const SsaBuild *b) {
+    const PyInst *pop = &b->decoded->insts.items[b->inst], *before = pop - 1;
+    if (b->inst == 0) return false;
+    if (before->op == PY_swap && before->unit == pop->unit) return true;
+    return before->op == PY_pop && b->stack[b->depth].kind == SLOT_NULL;
+}
+
+/* A loop that is left early lets go of what it goes over here. */
 bool bc_h_pop(SsaBuild *b, int32_t arg) {
     (void)arg;
+    if (b->stack[b->depth - 1].kind == SLOT_ITER && !pops_ended_loop(b)) {
+        Ref iter = bc_read(b, slot_var(b, b->depth - 1) + VAR_VALUE);
+        bc_emit(b, OP_hold, &iter, 1);
+    }
     b->depth--;
     return true;
 }
@@ -80,6 +94,7 @@ static void copy_slot(SsaBuild *b, int32_t from, int32_t to) {
 }
 
 bool bc_h_copy(SsaBuild *b, int32_t arg) {
+    b->stack[b->depth - arg].tail = NO_REF; /* two have it now */
     copy_slot(b, b->depth - arg, b->depth);
     b->depth++;
     return true;
@@ -453,14 +468,19 @@ static bool list_as_tuple(SsaBuild *b, int32_t place, Ref *out) {
     return true;
 }
 
-static bool grow_list(SsaBuild *b, int32_t place, Ref more) {
-    Ref tuple;
-    if (!list_as_tuple(b, place, &tuple)) return false;
-    emitted(b, tuple)->sub = 0;
+static void join_list(SsaBuild *b, int32_t place, Ref tuple, Ref more) {
     Ref ref = bc_emit(b, OP_concat, (Ref[]){tuple, more}, 2);
     emitted(b, ref)->sub = STILL_A_LIST;
     bc_write(b, slot_var(b, place) + VAR_VALUE, ref);
     b->stack[place].list = ref;
+    b->stack[place].tail = NO_REF;
+}
+
+static bool grow_list(SsaBuild *b, int32_t place, Ref more) {
+    Ref tuple;
+    if (!list_as_tuple(b, place, &tuple)) return false;
+    emitted(b, tuple)->sub = 0;
+    join_list(b, place, tuple, more);
     return true;
 }
 
@@ -482,6 +502,7 @@ static bool extend_by_constants(SsaBuild *b, int32_t place, Ref more) {
     Ref whole = bc_emit(b, OP_build_list, all, n + items->nitems);
     bc_write(b, slot_var(b, place) + VAR_VALUE, whole);
     b->stack[place].list = whole;
+    b->stack[place].tail = NO_REF;
     return true;
 }
 
@@ -503,11 +524,36 @@ static bool put_into(SsaBuild *b, int32_t place, const char *method_name, Ref it
     return true;
 }
 
+/* A long display is appended to item by item: a concatenation for each would make its types n * n / 2. What the last append made
+ * gives way to one with an item more, as long as it is short and in this block. */
+static bool append_with_last(SsaBuild *b, int32_t place, Ref item) {
+    enum { MOST = 64 };
+    Slot *slot = &b->stack[place];
+    Ref list = slot->kind == SLOT_VALUE && slot->tail ? known_list(b, place) : NO_REF, items[MOST];
+    const Inst *whole = ir_inst(b->func, list), *tail = ir_inst(b->func, slot->tail);
+    if (!list || whole->op != OP_concat || ir_arg(b->func, list, 1) != slot->tail) return false;
+    int32_t n = tail->nargs;
+    if (n == MOST || whole->block != b->ir.block || tail->block != b->ir.block) return false;
+    memcpy(items, ir_args(b->func, slot->tail), sizeof *items * (size_t)n);
+    items[n] = item;
+    Ref base = ir_arg(b->func, list, 0), more = bc_emit(b, OP_build_tuple, items, n + 1);
+    ir_remove(b->func, list);
+    ir_remove(b->func, slot->tail);
+    join_list(b, place, base, more);
+    slot->tail = more;
+    return true;
+}
+
 bool bc_h_list_append(SsaBuild *b, int32_t arg) {
     Ref item;
     if (!bc_pop(b, &item)) return false;
     if (arg > 1) return put_into(b, b->depth - arg, "append", item);
-    return grow_list(b, b->depth - arg, bc_emit(b, OP_build_tuple, &item, 1));
+    int32_t place = b->depth - arg;
+    if (append_with_last(b, place, item)) return true;
+    Ref tail = bc_emit(b, OP_build_tuple, &item, 1);
+    if (!grow_list(b, place, tail)) return false;
+    b->stack[place].tail = tail;
+    return true;
 }
 
 bool bc_h_list_to_tuple(SsaBuild *b, int32_t arg) {

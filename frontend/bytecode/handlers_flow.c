@@ -88,12 +88,15 @@ static bool check_iter(SsaBuild *b) {
 /* What lies on the stack where a loop is exhausted: that depends on the version. */
 typedef enum LoopEnd { END_MARKER, END_NOTHING, END_RESULT, END_RESULT_ONLY } LoopEnd;
 
-static bool push_end(SsaBuild *b, LoopEnd end) {
+static bool push_end(SsaBuild *b, LoopEnd end, Ref test) {
     if (end == END_NOTHING || end == END_RESULT_ONLY) b->depth--;
     if (end == END_NOTHING) return true;
     if (b->depth >= b->limit) return bc_malformed(b, "the stack is too deep");
     if (end == END_MARKER) return bc_push_kind(b, SLOT_NULL), true;
-    return bc_push(b, bc_emit_const(b, const_none(b->arena))), true;
+    bool known = ir_inst(b->func, test)->op == OP_iter_more;
+    bc_push(b,
+            known ? bc_emit(b, OP_iter_result, &test, 1) : bc_emit_const(b, const_none(b->arena)));
+    return true;
 }
 
 /* Into the body while there is another item. */
@@ -115,10 +118,10 @@ static bool loop_test(SsaBuild *b, int32_t target, LoopEnd end) {
         if (!bc_flow(b, body)) return false;
         bc_end_block(b);
         b->ir.block = way;
-        return push_end(b, end) && (b_jump(&b->ir, ir_block_of(b, exit)), bc_flow(b, exit));
+        return push_end(b, end, test) && (b_jump(&b->ir, ir_block_of(b, exit)), bc_flow(b, exit));
     }
     b_branch(&b->ir, test, ir_block_of(b, body), ir_block_of(b, exit));
-    return bc_flow(b, body) && push_end(b, end) && bc_flow(b, exit);
+    return bc_flow(b, body) && push_end(b, end, test) && bc_flow(b, exit);
 }
 
 bool bc_h_for_test(SsaBuild *b, int32_t arg) {
@@ -137,13 +140,16 @@ bool bc_h_load_none(SsaBuild *b, int32_t arg) {
     return true;
 }
 
-/* A handler would have to run when the generator is closed. */
+/* Where a generator has handlers, all its yields raise when it is closed: what leads past one shall do so, too. */
 bool bc_h_yield(SsaBuild *b, int32_t arg) {
-    Ref value;
+    Ref args[2];
     (void)arg;
-    if (b->handler) return bc_unsupported(b, "a yield inside of try");
-    if (!bc_pop(b, &value)) return false;
-    bc_push(b, bc_emit(b, OP_yield, &value, 1));
+    if (!bc_pop(b, &args[0])) return false;
+    bool from = b->inst > 0 && b->decoded->insts.items[b->inst - 1].op == PY_for_item;
+    if (from) args[1] = bc_read(b, slot_var(b, b->depth - 1) + VAR_VALUE);
+    Ref yield = bc_emit(b, OP_yield, args, 1 + from);
+    ir_inst(b->func, yield)->sub = b->cfg->has_handlers ? FLAG_GUARDED : 0;
+    bc_push(b, yield);
     return true;
 }
 
@@ -163,10 +169,11 @@ bool bc_h_stop_iteration(SsaBuild *b, int32_t arg) {
     return true;
 }
 
+/* What came while a `yield from` was waiting goes on: that no StopIteration is thrown in is left to whoever throws. */
 bool bc_h_cleanup_throw(SsaBuild *b, int32_t arg) {
     (void)arg;
-    bc_emit(b, OP_unreachable, NULL, 0);
-    return true;
+    Ref exception;
+    return bc_pop(b, &exception) && bc_raise_again(b, exception);
 }
 
 /* The first operation of a body: no jump leads here, only the test before it. */

@@ -8,20 +8,28 @@
 
 /* -- entering a handler ------------------------------------------------------------------------- */
 
+/* Around a `yield from` the handler wants what was sent, too, which is no value here: a place below the exception. */
+static int32_t sent_places(const SsaBuild *b, const PyHandler *h) {
+    const PyInst *target = &b->decoded->insts.items[b->decoded->inst_of_unit[h->target]];
+    return target->op == PY_cleanup_throw && h->depth > 0;
+}
+
 /* The handler's stack is what it keeps of this one, then the place of the instruction where it wants that, then the
  * exception. */
 static bool flow_to_handler(SsaBuild *b) {
     const PyHandler *h = b->handler;
-    int32_t depth = b->depth, after = h->depth + 1 + h->lasti;
-    if (h->depth > depth || after > b->limit)
+    int32_t depth = b->depth, after = h->depth + 1 + h->lasti, below = h->depth - sent_places(b, h);
+    if (below > depth || after > b->limit)
         return bc_malformed(b, "an exception handler expects another stack");
-    Slot kept[2] = {b->stack[h->depth], b->stack[after - 1]};
+    Slot kept[3] = {b->stack[below], b->stack[h->depth], b->stack[after - 1]};
+    if (below < h->depth) b->stack[below] = (Slot){.kind = SLOT_NULL};
     b->stack[h->depth] = b->stack[after - 1] = (Slot){.kind = SLOT_VALUE};
     b->depth = after;
     bool ok = bc_flow_raised(b, b->cfg->block_of_inst[b->decoded->inst_of_unit[h->target]]);
     b->depth = depth;
-    b->stack[after - 1] = kept[1];
-    b->stack[h->depth] = kept[0];
+    b->stack[after - 1] = kept[2];
+    b->stack[h->depth] = kept[1];
+    b->stack[below] = kept[0];
     return ok;
 }
 
@@ -70,7 +78,17 @@ bool bc_h_match_exception(SsaBuild *b, int32_t arg) {
     return true;
 }
 
+/* What loops go over that an exception leaves now lives until here: the handlers inside of them have run. */
+static void keep_iterations(SsaBuild *b) {
+    for (int32_t place = b->depth; place-- > 0;) {
+        if (b->stack[place].kind != SLOT_ITER) continue;
+        Ref iter = bc_read(b, slot_var(b, place) + VAR_VALUE);
+        bc_emit(b, OP_hold, &iter, 1);
+    }
+}
+
 bool bc_raise_again(SsaBuild *b, Ref exception) {
+    keep_iterations(b);
     bc_emit(b, OP_reraise, &exception, 1);
     return true;
 }

@@ -165,8 +165,19 @@ enum InstFlag {
     FLAG_STATEMENT = 1,   /* reraise: `raise e`, which is a line of its own in tracebacks */
     FLAG_FRESH = 1,       /* function: a variable of it is assigned again before it is made anew */
     FLAG_SHARED = 1,      /* freevar: the cell, not what is in it */
-    FLAG_FEW = 1          /* chunks: one for each thread, since each costs memory */
+    FLAG_ITEMS = 1,       /* call: once for each work-item of the block */
+    FLAG_FEW = 1,         /* chunks: one for each thread, since each costs memory */
+    FLAG_GUARDED = 1      /* yield: of a generator with handlers, which run when it is closed */
 };
+
+/* The frame of a generator begins with its state. Where it must not just be dropped (OP_closing) a word follows that says how it
+ * shall go on: whoever resumes it writes that. */
+enum { STATE_DONE = 0, STATE_START = 1, STATE_FIRST = 2 };
+typedef enum HowOn {
+    ON_NEXT,
+    ON_CLOSE,
+    ON_THROW /* it raises what is pending with the caller */
+} HowOn;
 
 /* `sub` of floordiv and mod of signed ints: a set, of what a pass has proven. */
 enum DivisionFlag {
@@ -176,6 +187,9 @@ enum DivisionFlag {
         4, /* mod by a positive divisor: -divisor <= dividend < 2 * divisor, and it may be negative */
     DIV_ABOVE = 8 /* likewise, and it may reach the divisor */
 };
+
+/* `sub` of kept_count: 0 counts, these answer 0 or 1. */
+enum KeptQuestion { KEPT_ALL = 1, KEPT_ANY = 2 };
 
 /* `sub` of reduce: a set. */
 enum ReduceFlag {

@@ -291,6 +291,13 @@ static bool check_call(Verifier *v, Ref ref) {
 }
 
 /* The callee takes the first and the last iteration of a chunk and its number before the arguments. */
+static bool check_closing(Verifier *v, Ref ref) {
+    const Func *resume = ir_inst(v->func, ref)->u.func;
+    if (!check_callee(v, ref) || !check_array(v, ref, 0)) return false;
+    if (!arg_type(v, ref, 0)->element->counted) return bad(v, ref, "a frame that holds nothing");
+    return resume->nparams == 1 || bad(v, ref, "the function does not resume a generator");
+}
+
 static bool check_parallel(Verifier *v, Ref ref) {
     const Inst *inst = ir_inst(v->func, ref);
     const Func *callee = inst->u.func;
@@ -596,6 +603,9 @@ static bool check_typed(Verifier *v, Ref ref) {
     case OP_item: return check_item(v, ref);
     case OP_lib: return check_lib(v, ref);
     case OP_call: return check_call(v, ref);
+    case OP_kept:
+    case OP_kept_count:
+    case OP_keep: return inst->imm >= 0 || bad(v, ref, "no such slot");
     case OP_prange:
     case OP_chunks: return check_i64(v, ref, 0, 1);
     case OP_parallel: return check_parallel(v, ref);
@@ -616,6 +626,7 @@ static bool check_typed(Verifier *v, Ref ref) {
     case OP_alloc:
     case OP_frozen:
     case OP_static_array:
+    case OP_kept_array:
     case OP_dynamic_shared: return check_new_array(v, ref);
     case OP_atomic: return check_atomic(v, ref);
     case OP_print: return check_print(v, ref);
@@ -638,6 +649,7 @@ static bool check_typed(Verifier *v, Ref ref) {
     case OP_release: return check_counted(v, ref);
     case OP_guard: return check_guard(v, ref);
     case OP_reraise: return check_i64(v, ref, 0, 1);
+    case OP_closing: return check_closing(v, ref);
     case OP_matches:
         return inst->u.classes ? check_i64(v, ref, 0, 1) : bad(v, ref, "the classes are missing");
     case OP_raise: return inst->u.exception != NULL || bad(v, ref, "the exception is missing");

@@ -322,7 +322,16 @@ const Type *type_value(TypeTable *t, const Type *const *items, int32_t n, const 
     return intern(t, &key);
 }
 
+const Type *type_random(TypeTable *t) {
+    static const Str fields[] = {{"_bits", 5}};
+    const Type *words = type_array(t, type_scalar(t, TY_u64), 1, LAYOUT_C);
+    const Type *items[] = {type_array_readonly(t, words, true)};
+    Type key = {.kind = TY_TUPLE, .nitems = 1, .items = items, .fields = fields, .bits = 2};
+    return intern(t, &key);
+}
+
 const Type *type_tuple_like(TypeTable *t, const Type *like, const Type *const *items) {
+    if (type_is_random(like)) return like;
     if (type_is_value(like)) return type_value(t, items, like->nitems, like->fields, like->cls);
     return type_named_tuple(t, items, like->nitems, like->fields, like->cls);
 }
@@ -482,6 +491,17 @@ const Type *type_record(TypeTable *t, const Type *const *items, const Str *field
     return intern(t, &key);
 }
 
+const Type *type_characters(TypeTable *t, bool wide, int64_t count, void *dtype) {
+    const Type *points = type_block(t, type_scalar(t, wide ? TY_u32 : TY_u8), 1, &count);
+    Str nameless = STR("");
+    int64_t start = 0;
+    return type_record(t, &points, &nameless, &start, 1, points->size, dtype);
+}
+
+bool type_is_characters(const Type *element) {
+    return element->kind == TY_RECORD && element->nitems == 1 && element->fields[0].len == 0;
+}
+
 const Type *type_block(TypeTable *t, const Type *element, int ndim, const int64_t *lengths) {
     Type key = {.kind = TY_BLOCK, .element = element, .ndim = (uint8_t)ndim, .offsets = lengths};
     return intern(t, &key);
@@ -608,6 +628,13 @@ int32_t type_owners(const Type *type, int64_t at, int64_t *offsets) {
     }
     if (offsets) *offsets = type->kind == TY_ARRAY ? at + 8 : at; /* ArrayValue.owner */
     return 1;
+}
+
+bool type_holds_frame(const Type *type) {
+    for (int32_t i = 0; type->kind == TY_TUPLE && i < type->nitems; i++)
+        if (type_holds_frame(type->items[i])) return true;
+    return type->kind == TY_ARRAY && type->ndim == 1 && type->layout == LAYOUT_A &&
+           type->element->kind == TY_u8;
 }
 
 /* -- questions ------------------------------------------------------------------------------- */

@@ -77,7 +77,7 @@ struct Type {
     const Type *element;
     uint8_t ndim, layout, space;
     bool readonly, aligned;
-    /* TY_TUPLE: 1 of type_value; TY_SLICE: bit 0 has start, bit 1 has stop, bit 2 has step; TY_ITER: IterKind of typeinfer; TY_CAUGHT: the Ref */
+    /* TY_TUPLE: 1 of type_value, 2 of type_random; TY_SLICE: bit 0 has start, bit 1 has stop, bit 2 has step; TY_ITER: IterKind of typeinfer; TY_CAUGHT: the Ref */
     uint32_t bits;
     /* TY_OBJECT, TY_MEMBER, TY_CLOSURE (whose `cls` is its NestedFunction, and `bits` 1 where it is fresh) */
     const struct Binding *binding;
@@ -130,6 +130,9 @@ const Type *type_named_tuple(TypeTable *t, const Type *const *items, int32_t n, 
 /* Of a class that is no tuple: its items are attributes, and nothing else of a tuple's is. */
 const Type *type_value(TypeTable *t, const Type *const *items, int32_t n, const Str *fields,
                        void *cls);
+/* numpy.random.Generator: a value with one item, its bit generator, which is NumPy's struct bitgen_t as words: the state, then the
+ * functions next_uint64, next_uint32, next_double and next_raw. */
+const Type *type_random(TypeTable *t);
 /* With other items than `like`, a tuple of any of these kinds. */
 const Type *type_tuple_like(TypeTable *t, const Type *like, const Type *const *items);
 /* A writable, aligned array in SPACE_GLOBAL; the setters below derive the others. */
@@ -158,6 +161,10 @@ const Type *type_unknown(TypeTable *t);
 /* Fields of scalars, records and blocks. `fields` are borrowed from the same arena; `dtype` is compared by address, and may be NULL. */
 const Type *type_record(TypeTable *t, const Type *const *items, const Str *fields,
                         const int64_t *offsets, int32_t n, int64_t size, void *dtype);
+/* An element of an array of characters (NumPy's U and S): a record of one field without a name, which is a block of its code points:
+ * u32 where `wide`, else u8. */
+const Type *type_characters(TypeTable *t, bool wide, int64_t count, void *dtype);
+bool type_is_characters(const Type *element);
 const Type *type_block(TypeTable *t, const Type *element, int ndim, const int64_t *lengths);
 /* A field that is nothing but bytes, such as text: it is copied with its record, and never looked at. */
 const Type *type_bytes(TypeTable *t, int64_t size);
@@ -212,6 +219,9 @@ TypeKind type_strong_kind(TypeKind kind);
 static inline bool type_is_value(const Type *type) {
     return type->kind == TY_TUPLE && type->bits;
 }
+static inline bool type_is_random(const Type *type) {
+    return type->kind == TY_TUPLE && type->bits == 2;
+}
 bool type_is_scalar(const Type *type); /* bool, numbers; not none */
 bool type_is_weak(const Type *type);
 bool type_is_int(const Type *type); /* SINT or UINT */
@@ -240,6 +250,9 @@ static inline int64_t type_offset(const Type *tuple, int32_t index) {
 /* Where the counted pointers of a value lie that starts at `at`: into `offsets`, which has room for them, or nowhere when it is
  * NULL. How many there are. */
 int32_t type_owners(const Type *type, int64_t at, int64_t *offsets);
+
+/* May it be, or hold, the frame of a generator? That is an array of bytes with any stride: others may be meant, too. */
+bool type_holds_frame(const Type *type);
 
 /* -- text ------------------------------------------------------------------------------------ */
 

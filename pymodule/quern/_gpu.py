@@ -345,6 +345,14 @@ class Gpu:
     def mapped_array_like(self, ary, stream=0, portable=False, wc=False):
         return _like(self.api.pinned_array, ary, mapped=True)
 
+    def graph(self, stream=None):
+        """Launches that are captured once and replayed: `with graph:` and `graph.launch()`. stream: where they are captured and run;
+        a new one when left out."""
+        from ._graph import Graph
+        if config.ENABLE_CUDASIM:
+            raise NotImplementedError("the simulator runs each kernel when it is launched, so that nothing can be captured: unset QUERN_ENABLE_CUDASIM to use graphs")
+        return Graph(self.stream() if stream is None else stream)
+
     @_contextlib.contextmanager
     def pinned(self, *arrays):
         """Copies are staged through pinned memory anyway: nothing needs to be done."""

@@ -15,9 +15,11 @@ import types as _types
 import numpy as np
 
 from . import errors, types
+from ._more import parallel_chunksize, set_parallel_chunksize
 from .types.others import List, UnicodeType
 
-_NAMES = {"objmode", "objmode_context"}
+_NAMES = {"objmode", "objmode_context", "parallel_chunksize"}
+_SET_CHUNKS = "set_chunks_of_parallel_loops"
 _KEPT_ERRORS = 64
 
 # -- what compiled code and the interpreter tell each other ---------------------------------------------------------
@@ -565,18 +567,33 @@ def _leaves(nodes, loop=False):
 
 class _Lift(ast.NodeTransformer):
     def __init__(self, function, tree):
-        self.function, self.tree, self.blocks = function, tree, []
+        self.function, self.tree, self.blocks, self.chunks = function, tree, [], 0
         code = function.__code__
         self.locals = set(code.co_varnames) | set(code.co_cellvars)
 
-    def is_objmode(self, node):
+    def manager_of(self, node):
+        """What a with statement names, or None."""
         call = node.items[0].context_expr
         name = call.func if isinstance(call, ast.Call) else call
         try:
-            found = eval(compile(ast.Expression(name), "<objmode>", "eval"), _space(self.function))
+            return eval(compile(ast.Expression(name), "<objmode>", "eval"), _space(self.function))
         except Exception:
-            return False
-        return getattr(found, "_quern_name", None) == "objmode"
+            return None
+
+    def is_objmode(self, node):
+        return getattr(self.manager_of(node), "_quern_name", None) == "objmode"
+
+    def with_chunks(self, node):
+        """`with parallel_chunksize(n):` sets the size and, however the block is left, sets what was there before."""
+        self.chunks += 1
+        call, saved = node.items[0].context_expr, f"chunks_before_{self.chunks}"
+        body = [self.visit(statement) for statement in node.body]
+        before = ast.Assign([ast.Name(saved, ast.Store())], ast.Call(ast.Name(_SET_CHUNKS, ast.Load()), call.args, call.keywords))
+        after = ast.Expr(ast.Call(ast.Name(_SET_CHUNKS, ast.Load()), [ast.Name(saved, ast.Load())], []))
+        for part in (*ast.walk(before), *ast.walk(after)):
+            if not hasattr(part, "lineno"):
+                ast.copy_location(part, call)
+        return [before, ast.copy_location(ast.Try(body, [], [], [after]), node)]
 
     def visit_FunctionDef(self, node):
         for inner in ast.walk(node):
@@ -587,6 +604,9 @@ class _Lift(ast.NodeTransformer):
     visit_Lambda = visit_FunctionDef
 
     def visit_With(self, node):
+        chunks = len(node.items) == 1 and isinstance(node.items[0].context_expr, ast.Call) and self.manager_of(node) is parallel_chunksize
+        if chunks and not node.items[0].optional_vars:
+            return self.with_chunks(node)
         if not self.is_objmode(node):
             return self.generic_visit(node)
         call = node.items[0].context_expr
@@ -690,9 +710,9 @@ def _tree_of(function):
     return tree
 
 
-def _codes(function, tree, blocks):
-    """Code objects of the function and of its blocks, by name, compiled with the same closure variables."""
-    free = list(function.__code__.co_freevars) + [name for name, *_ in blocks]
+def _codes(function, tree, blocks, more):
+    """Code objects of the function and of its blocks, by name, compiled with the same closure variables and `more`."""
+    free = list(function.__code__.co_freevars) + [name for name, *_ in blocks] + more
     body = []
     for name, node, inputs, outputs, _ in blocks:
         result = [ast.Name(o, ast.Load()) for o in outputs]
@@ -717,17 +737,19 @@ def _function(like, code, cells, qualname):
 
 
 def lifted(function):
-    """The function with its objmode blocks as functions that it calls; itself where it has none."""
+    """The function with its objmode blocks as functions that it calls, and its `with parallel_chunksize(n):` as try and finally; itself
+    where it has none."""
     code = function.__code__
     if _NAMES.isdisjoint(code.co_names) and _NAMES.isdisjoint(code.co_freevars):
         return function
     tree = _tree_of(function)
     lift = _Lift(function, tree)
-    tree.body = [lift.visit(node) for node in tree.body]
-    if not lift.blocks:
+    lift.generic_visit(tree)
+    if not lift.blocks and not lift.chunks:
         return function
-    codes = _codes(function, tree, lift.blocks)
+    codes = _codes(function, tree, lift.blocks, [_SET_CHUNKS] if lift.chunks else [])
     cells = dict(zip(code.co_freevars, function.__closure__ or ()))
+    cells[_SET_CHUNKS] = _types.CellType(set_parallel_chunksize)
     for name, node, inputs, outputs, declared in lift.blocks:
         block = _function(function, codes[name], cells, f"{code.co_qualname}.<objmode>")
         block.__name__ = name

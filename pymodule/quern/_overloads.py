@@ -190,6 +190,8 @@ _MAKERS = {
     "slice2": lambda what, parts: types.slice2_type,
     "slice3": lambda what, parts: types.slice3_type,
     "range": lambda what, parts: types.RangeType(*_plain(parts)),
+    "shared": lambda cls, parts: {"List": types.ListType, "Dict": types.DictType, "Set": types.SetType}[cls.__name__](*_plain(parts)),
+    "instance": lambda cls, parts: cls.class_type.instance_type,
     "member": lambda cls, parts: types.typeof(next(iter(cls))),
     "object": _of_object,
     "literal": lambda value, parts: types.literal(value),

@@ -512,6 +512,11 @@ def array_setitem(self, index, value, stream=0):
     _bound(self, stream)[index] = value
 
 
+def device_record(view):
+    from ._device_records import device_record
+    return device_record(view)
+
+
 # -- devices ---------------------------------------------------------------------------------------------------
 
 _before = threading.local()  # the devices that `with` has put aside in a thread

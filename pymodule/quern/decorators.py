@@ -154,9 +154,10 @@ def _plain(function, name):
 
 
 def _with_blocks(function):
-    """Blocks of objmode run in the interpreter: a function of its own for each. The function, and what is wrong with a block."""
+    """Blocks of objmode run in the interpreter: a function of its own for each; blocks of parallel_chunksize are try statements.
+    The function, and what is wrong with a block."""
     names = function.__code__.co_names + function.__code__.co_freevars
-    if "objmode" not in names and "objmode_context" not in names:
+    if "objmode" not in names and "objmode_context" not in names and "parallel_chunksize" not in names:
         return function, None
     from ._objmode import lifted
     try:

@@ -15,6 +15,15 @@ typedef struct CUuuid_st {
     char bytes[16];
 } CUuuid;
 
+typedef struct CUgraph_st *CUgraph;
+typedef struct CUgraphExec_st *CUgraphExec;
+typedef struct CUgraphNode_st *CUgraphNode;
+typedef struct CUkernelNode { /* CUDA_KERNEL_NODE_PARAMS, as before CUDA 12 */
+    void *function;
+    unsigned grid[3], block[3], shared;
+    void **params, **extra;
+} CUkernelNode;
+
 enum { /* CUresult: the ones that are treated specially */
        CUDA_SUCCESS = 0,
        CUDA_ERROR_NO_DEVICE = 100
@@ -75,5 +84,15 @@ static inline const CudaApi *cu_api(void) {
 }
 void cu_shutdown(void);
 int32_t cu_version(void); /* 12040 */
+
+/* -- graphs (cuda_graph.c) ----------------------------------------------------------------------- */
+
+static inline bool cu_has_graphs(void) { /* all of them came before the last */
+    return cu_functions.cuGraphInstantiateWithFlags && cu_functions.cuGraphExecKernelNodeSetParams;
+}
+bool cu_graph_make(RtGraph *graph, RtError *err);
+bool cu_graph_update(RtGraph *graph, RtError *err);
+bool cu_graph_launch(RtGraph *graph, RtStream *stream, RtError *err);
+void cu_graph_free(RtGraph *graph);
 
 #endif

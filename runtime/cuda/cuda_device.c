@@ -240,5 +240,9 @@ const DeviceOps rt_cuda_ops = {
     .count = cu_count,
     .open = cu_device_open,
     .shutdown = cu_shutdown,
+    .graph_make = cu_graph_make,
+    .graph_update = cu_graph_update,
+    .graph_launch = cu_graph_launch,
+    .graph_free = cu_graph_free,
     DRV_OPS,
 };

@@ -85,6 +85,10 @@ struct Driver {
                      uint64_t from, size_t size, const char **call);
 };
 
+/* Tags of a launch's options. */
+#define LAUNCH_BUFFER      ((void *)1)
+#define LAUNCH_BUFFER_SIZE ((void *)2)
+
 static inline DrvState *drv_state(const RtDevice *device) {
     return device->state;
 }
@@ -116,6 +120,8 @@ bool drv_can_peer(RtDevice *device, RtDevice *peer, bool *can, RtError *err);
 bool drv_load(RtDevice *device, RtKernel *kernel, RtError *err);
 void drv_unload(RtDevice *device, RtKernel *kernel);
 bool drv_launch(RtKernel *kernel, RtStream *stream, const DeviceLaunch *launch, RtError *err);
+/* The kernel may have so much dynamic shared memory from now on. */
+bool drv_allow_shared(RtKernel *kernel, uint32_t bytes, RtError *err);
 bool drv_occupancy(RtKernel *kernel, int32_t block, int32_t dynamic_shared, int32_t *blocks,
                    RtError *err);
 bool drv_global(RtKernel *kernel, const char *name, uint64_t *address, int64_t *size, RtError *err);

@@ -18,9 +18,6 @@ enum {
     EVENT_NO_TIMING = 2
 };
 
-#define LAUNCH_BUFFER      ((void *)1)
-#define LAUNCH_BUFFER_SIZE ((void *)2)
-
 static inline const Driver *driver_of(const RtDevice *device) {
     return drv_state(device)->driver;
 }
@@ -396,11 +393,14 @@ static bool allow_shared(RtKernel *kernel, uint32_t bytes, RtError *err) {
     return true;
 }
 
+bool drv_allow_shared(RtKernel *kernel, uint32_t bytes, RtError *err) {
+    return QN_LIKELY((int64_t)bytes <=
+                     atomic_load_explicit(&kernel->dynamic_allowed, memory_order_relaxed)) ||
+           allow_shared(kernel, bytes, err);
+}
+
 bool drv_launch(RtKernel *kernel, RtStream *stream, const DeviceLaunch *l, RtError *err) {
-    if (QN_UNLIKELY((int64_t)l->dynamic_shared >
-                    atomic_load_explicit(&kernel->dynamic_allowed, memory_order_relaxed)) &&
-        !allow_shared(kernel, l->dynamic_shared, err))
-        return false;
+    if (QN_UNLIKELY(!drv_allow_shared(kernel, l->dynamic_shared, err))) return false;
     _Alignas(16) char params[4096];
     if (QN_UNLIKELY((size_t)kernel->param_bytes > sizeof params))
         return launch_large(kernel, stream, l, err);

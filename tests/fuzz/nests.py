@@ -73,6 +73,7 @@ class Nest:
     values: dict = field(default_factory=dict)
     arrays: list = field(default_factory=list)
     advance: list = field(default_factory=list)  # for each loop around: what a `continue` does first, None for `for`
+    gathered: list = field(default_factory=list)  # arrays of ints and the ints by which they were read as indices
     names: int = 0
     budget: int = 9
 
@@ -104,13 +105,20 @@ class Nest:
                            f"({i} - {c}) % {size}", f"({i} + {c}) % {size}", f"({i} - {c}) % n", f"{i} + {j} - 1", f"{i} - {j} + {c}",
                            f"{i} >> 1", f"{i} ^ {c}", f"{i} % {r.choice([2, 3, -3])}", f"min({i}, {size} - 1)", f"max({i} - {c}, 0)",
                            "0", "-1", str(c), f"{size} - 1", f"{i} // {r.choice([2, 3, -2])}"]
-        if self.chance(0.12) and not (self.careful and array.view):
+        if self.chance(0.3 if self.gathered else 0.12) and not (self.careful and array.view):
             other = [a for a in self.arrays if a.kind in INTS and a.ndim == 1 and self.readable(a)]
             if other:
-                a = r.choice(other)
+                again = [(a, k) for a, k in self.gathered if k in self.ints and a in other]
+                if again and self.chance(0.5):  # an index that is read a second time
+                    a, i = r.choice(again)
+                else:
+                    a = r.choice(other)
+                    self.gathered.append((a, i))
                 if self.careful:
                     return f"{a.name}[{i} % {a.name}.shape[0]] % {size}" if a.kind != "u64" else "1"
-                return f"{a.name}[{self.index(a)}]" if not self.kernel else f"{a.name}[{i} % {a.name}.shape[0]]"
+                if self.kernel:
+                    return f"{a.name}[{i} % {a.name}.shape[0]]"
+                return f"{a.name}[{i}]" if self.chance(0.6) else f"{a.name}[{self.index(a)}]"
         return r.choice(forms)
 
     def readable(self, array):

@@ -240,8 +240,9 @@ def check(seed):
     return None if live() == before else ("left", f"{live()} objects, {before} before\n{source}")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def main(text, program, check, refusals):
+    """Random programs of one kind from the command line: `check` says what is wrong with one, `refusals` what may be refused."""
+    parser = argparse.ArgumentParser(description=text.splitlines()[0])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--programs", type=int, default=1000)
     parser.add_argument("--show", action="store_true", help="only print the programs")
@@ -249,12 +250,12 @@ def main():
     start, bad, counts = time.monotonic(), 0, {}
     for seed in range(args.seed, args.seed + args.programs):
         if args.show:
-            print(f"# seed {seed}\n{Program(seed).source}")
+            print(f"# seed {seed}\n{program(seed).source}")
             continue
         found = check(seed)
         sort = found[0] if found else "same"
         if sort == "refused":
-            reason = next((r for r in REFUSED if r in found[1]), None)
+            reason = next((r for r in refusals if r in found[1]), None)
             sort = f"refused: {reason}" if reason else "refused without need"
         counts[sort] = counts.get(sort, 0) + 1
         if sort in ("different", "left", "refused without need"):
@@ -268,4 +269,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, Program, check, REFUSED))

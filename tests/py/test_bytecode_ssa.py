@@ -239,6 +239,8 @@ class Machine:
             return self.raised
         if kind == "match_py":
             return isinstance(a[0], a[1])
+        if kind in ("hold", "iter_result"):
+            return None
         if kind == "poll":
             self.polls += 1
             assert self.polls < 10_000, "this does not end"

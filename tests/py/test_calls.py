@@ -820,3 +820,88 @@ def test_as_many_parameters_as_there_is_room_for():
                 njit(space["f"])
         else:
             assert njit(space["f"])(*range(1, 256)) == 256
+
+
+# -- calls with keywords, defaults and *args ---------------------------------------------------------------------
+
+
+def placed_both(x, y=2.5, *, z=3):
+    return x - 2 * y + 3 * z
+
+
+def placed_positional(x, /, y, z=4):
+    return x - 2 * y + 3 * z
+
+
+def placed_rest(x, y=1, *rest):
+    total = x - 2 * y
+    for r in rest:
+        total = 3 * total + r
+    return total
+
+
+def placed_arrays(a, b, *rest):
+    return a[0] - 2 * b[1] + len(rest) + (rest[0][0] if len(rest) > 0 else 0.0)
+
+
+@pytest.mark.parametrize("function", [placed_both, placed_positional, placed_rest])
+def test_calls_place_arguments_as_python_does(function):
+    """Each call twice: what was compiled last is tried first, and its arguments are placed without looking for it."""
+    other_name = "".join(["z", ""][::-1])
+    calls = [((1,), {}), ((1, 2), {}), ((1,), {"y": 2}), ((), {"y": 2, "x": 1}), ((), {"x": 1, "y": 2, "z": 5}), ((1, 2, 3), {}),
+             ((1, 2, 3, 4), {}), ((1, 2), {"z": 5}), ((1, 2), {"y": 5}), ((1,), {"w": 5}), ((), {"x": 1}), ((), {}), ((), {"y": 1}),
+             ((1, 2), {other_name: 7}), ((1.5, 2), {}), ((1.5,), {"y": 2}), ((1, 2.5), {}), ((1,), {"y": 2, "w": 1}),
+             ((1, 2, 3.5), {}), ((1, 2, 3, 4, 5), {}), ((1, 2, 3, 4.5, 5), {}), (tuple(range(40)), {})]
+    compiled = njit(function)
+
+    def outcome(f, args, keywords):
+        try:
+            return f(*args, **keywords)
+        except TypeError:
+            return TypeError
+
+    for args, keywords in calls + calls[::-1]:
+        expected = outcome(function, args, keywords)
+        for _ in range(3):
+            assert outcome(compiled, args, keywords) == expected, (args, keywords)
+
+
+def test_calls_see_new_defaults_and_keep_references():
+    compiled = njit(placed_arrays)
+    a, b, c = np.arange(3.0), np.arange(4.0), np.full(2, 7.0)
+    for _ in range(3):
+        assert compiled(b=b, a=a) == -2.0 and compiled(a, b=b) == -2.0
+        assert compiled(a, b, c) == 6.0 and compiled(a, b, c, c) == 7.0
+    before = [sys.getrefcount(x) for x in (a, b, c)]
+    for _ in range(50):
+        compiled(b=b, a=a)
+        compiled(a, b, c)
+        with pytest.raises(TypeError):
+            compiled(a, b, c, b=b)
+        with pytest.raises(IndexError):
+            compiled(a, b=c[:1])
+    assert [sys.getrefcount(x) for x in (a, b, c)] == before
+
+    def add(x, y=1):
+        return x + y
+
+    f = njit(add)
+    assert f(2) == f(2) == 3
+    add.__defaults__ = (10,)
+    assert f(2) == 12 and f(x=2) == 12
+    add.__defaults__ = (0.5,)
+    assert f(2) == 2.5 and f(2, y=1) == 3
+    add.__defaults__ = None
+    for _ in range(2):
+        with pytest.raises(TypeError, match="missing a required argument: 'y'"):
+            f(2)
+
+
+@pytest.mark.parametrize("results", [(1, 2), (0.5, 2), (1, 2.5, 3), (-(2**62), 1e300), ()])
+def test_tuples_of_numbers_are_new_each_time(results):
+    f = njit(lambda x, y: results)
+    for _ in range(3):
+        got = f(1, 2)
+        assert got == results and [type(r) for r in got] == [type(r) for r in results]
+    swapped = njit(lambda x, y: (y, x, x + y))
+    assert swapped(1, 2.5) == (2.5, 1, 3.5) and swapped(2.5, 1) == (1, 2.5, 3.5) and swapped(3, 4) == (4, 3, 7)

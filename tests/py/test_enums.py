@@ -282,3 +282,50 @@ def test_N11_members_are_not_kept_for_ever():
     gone = use()
     gc.collect()
     assert gone() is None
+
+
+# -- as keys -------------------------------------------------------------------------------------------------------
+
+class Suit(enum.Enum):
+    CLUBS = 1
+    HEARTS = "red"
+    SPADES = 3
+
+
+def counted(n):
+    found = {Suit.CLUBS: 0}
+    for i in range(n):
+        suit = Suit.CLUBS if i % 3 == 0 else Suit.HEARTS if i % 3 == 1 else Suit.SPADES
+        found[suit] = found.get(suit, 0) + i
+    del found[Suit.CLUBS]
+    return found, Suit.CLUBS in found, found[Suit.SPADES], {Suit.HEARTS, Suit.HEARTS}, {(Suit.CLUBS, 1): 2}[(Suit.CLUBS, 1)]
+
+
+def looked_up(prices, suits, pairs):
+    prices[Suit.SPADES] = 7.5
+    suits.discard(Suit.CLUBS)
+    total = 0.0
+    for suit, price in prices.items():
+        if suit is Suit.HEARTS or suit in suits:
+            total += price
+    return total, pairs[(Suit.HEARTS, 2)], list(prices.keys())
+
+
+def test_members_are_keys():
+    assert njit(counted)(10) == counted(10)
+    mine, theirs = [({Suit.CLUBS: 1.5, Suit.HEARTS: 2.5}, {Suit.CLUBS, Suit.SPADES}, {(Suit.HEARTS, 2): 3}) for _ in range(2)]
+    assert njit(looked_up)(*mine) == looked_up(*theirs) and mine == theirs
+    with pytest.raises(KeyError, match="a member of an enumeration"):
+        njit(lambda d: d[Suit.CLUBS])({Suit.SPADES: 1})
+    with pytest.raises(KeyError, match="a member of an enumeration"):
+        njit(lambda s: s.remove(Suit.CLUBS))({Suit.SPADES})
+
+
+def test_keys_of_two_enumerations_do_not_meet():
+    class Other(enum.Enum):
+        A = 1
+
+    with pytest.raises(errors.TypingError, match="keys of Suit"):
+        njit(lambda: {Suit.CLUBS: 1, Other.A: 2})()
+    with pytest.raises(KeyError):
+        njit(lambda d: d[Other.A])({Suit.CLUBS: 1})

@@ -388,19 +388,113 @@ def test_generators_in_parallel_loops():
     assert np.array_equal(f(50), [sum(range(i)) for i in range(50)])
 
 
+# -- what generators return ----------------------------------------------------------------------------------
+
+
+def total(n):
+    s = 0
+    for i in range(n):
+        s += i
+        yield i
+    return s
+
+
+def two_totals(n):
+    a = yield from total(n)
+    b = yield from total(n + 1)
+    yield a * 1000 + b
+    return str(a) + "x"
+
+
+def half_if_large(n):
+    yield n
+    if n > 2:
+        return n * 0.5
+
+
+def collected_items(n):
+    xs = []
+    for i in range(n):
+        xs.append(i)
+        yield i
+    return xs
+
+
+def returns_many(n):
+    xs = yield from collected_items(n)
+    ys = yield from collected_items(n)
+    none = yield from [1, 2]
+    text = yield from two_totals(n)
+    half = yield from half_if_large(n)
+    yield len(xs) + len(ys) + (none is None)
+    if half is not None:
+        yield int(half)
+    return xs, ys, text
+
+
+def factorial(n):
+    if n == 0:
+        return 1
+    yield n
+    k = yield from factorial(n - 1)
+    return k * n
+
+
+def counts_its_ends(n, log):
+    try:
+        x = yield from total(n)
+        yield x
+        return x + 1
+    finally:
+        log[0] += 1
+
+
+def of_one_with_handlers(n, log):
+    r = yield from counts_its_ends(n, log)
+    yield r * 7
+
+
+@njit
+def results_in_compiled_code(n):
+    log = np.zeros(1)
+    return list(returns_many(n)), list(factorial(n)), sum(of_one_with_handlers(n, log)), log[0]
+
+
+def to_its_end(g):
+    out = []
+    while True:
+        try:
+            out.append(next(g))
+        except StopIteration as e:
+            return out, e.value, e.args, next(g, "end")
+
+
+@pytest.mark.parametrize("n", [0, 1, 4])
+def test_L21_return_values(n):
+    same(results_in_compiled_code, n)
+    for f in (total, two_totals, half_if_large, collected_items, returns_many, factorial):
+        assert to_its_end(njit(f)(n)) == to_its_end(f(n))
+    assert to_its_end(njit(counts_its_ends)(n, np.zeros(1))) == to_its_end(counts_its_ends(n, np.zeros(1)))
+
+
+def test_return_values_of_different_types():
+    def g(n):
+        yield 1
+        if n:
+            return "text"
+        return 1.5
+    with pytest.raises(errors.TypingError, match="different types"):
+        list(njit(g)(2))
+
+
 # -- what is refused -----------------------------------------------------------------------------------------
 
 
-def in_try(n):
+def in_finally(n):
     try:
         yield n
     finally:
-        n = 0
-
-
-def with_result(n):
-    yield n
-    return n + 1
+        yield -n
 
 
 def of_two_types(n):
@@ -409,8 +503,8 @@ def of_two_types(n):
 
 
 @pytest.mark.parametrize("generator, message, line", [
-    (in_try, "a yield inside of try", 2), (with_result, "a return value of a generator", 2), (of_two_types, "different types", 2),
-    (lambda n: (yield n), "", 0)], ids=["try", "result", "types", "none"])
+    (in_finally, "a yield while an exception waits", 4), (of_two_types, "different types", 2),
+    (lambda n: (yield n), "", 0)], ids=["finally", "types", "none"])
 def test_refused(generator, message, line):
     @njit
     def f(n):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from objects import MEM_01_nothing_is_left, collected, same  # noqa: F401
+from objects import MEM_01_nothing_is_left, collected, same, shown  # noqa: F401
 from quern import errors, njit
 
 
@@ -145,3 +145,38 @@ def test_refused():
         njit(lambda a: heapq.heappush(a, 1))(np.arange(3))
     with pytest.raises(errors.TypingError, match="list of int"):
         njit(lambda a: heapq.heappush(a, (1, 2)))([1])
+
+
+def merged(n):
+    a, b = sorted([n, 1, 7]), [2, 3, 10, 12]
+    return (list(heapq.merge(a, b)), list(heapq.merge(a)), list(heapq.merge(a, [], b, range(n), np.arange(n) * 1)),
+            list(heapq.merge([9, 4], [12, 4, n], reverse=True)), list(heapq.merge(["a", "c"], ["b", "d"], ["bb"])))
+
+
+def merged_by_key(n):
+    """Of equal items those of the earlier one come first."""
+    a, b, c = [(1, 2), (4, 0), (4, 1)], [(1, 7), (3, 1), (4, n)], [(4, -1)]
+    return (list(heapq.merge(a, b, c, key=lambda t: t[0])), list(heapq.merge(a[::-1], b[::-1], key=lambda t: t[0] * 2, reverse=True)))
+
+
+def merged_lazily(n):
+    out, asked = [], []
+
+    def squares():
+        try:
+            for i in range(n):
+                asked.append(i)
+                yield i * i
+        finally:
+            asked.append(-1)
+    for x in heapq.merge([1, 5, 30], squares()):
+        out.append(x)
+        if x > 5:
+            break
+    return out, asked
+
+
+@pytest.mark.parametrize("f", [merged, merged_by_key, merged_lazily], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("n", [0, 3, 6])
+def test_merge(f, n):
+    assert shown(njit(f)(n)) == shown(f(n))

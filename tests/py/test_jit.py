@@ -94,10 +94,10 @@ def test_subclasses_of_numbers():
     assert add(Number(3), Number(4)) == 7
 
 
-@pytest.mark.parametrize("value, hint", [(memoryview(b"x"), "memoryview"),
+@pytest.mark.parametrize("value, hint", [([memoryview(b"x")], "memoryview"),
                                          (collections.OrderedDict({1: 2}), "named tuple"), (frozenset({1}), "np.array"),
                                          (object(), "pass numbers"), (np.ma.array([1.0]), "subclass"),
-                                         (np.matrix([[1.0]]), "subclass"), (np.array(["a"]), "dtype"),
+                                         (np.matrix([[1.0]]), "subclass"), (np.array(["a"], ">U1"), "dtype"),
                                          (np.array([None]), "dtype"), (np.zeros(2, ">M8[s]"), "dtype")])
 def test_ARR_17_refused_arguments(value, hint):
     with pytest.raises(errors.TypingError, match=hint) as caught:

@@ -360,3 +360,88 @@ def test_long_loops_in_try_end_where_they_should():
     for n in (65_535, 65_536, 65_537, 131_072, 131_073, 199_999, 200_000, 200_001, 10**9):
         expected = (float(min(n, 200_000)), -(n - 1) if n <= 200_000 else 199_999)
         assert njit(handled_sum)(a, n) == expected, n
+
+
+# -- indices that are read twice --------------------------------------------------------------------------
+
+
+def relax(source, target, dist):
+    for e in range(source.shape[0]):
+        d = dist[source[e]] + 1
+        if d < dist[target[e]]:
+            dist[target[e]] = d
+        if dist[target[e - 1]] > 40:
+            dist[target[e - 1]] -= target[e - 1]
+
+
+def written_between(index, a, n):
+    s = 0
+    for i in range(n):
+        a[index[i]] += 1
+        index[i] = index[i] * 3 % 17 - 8
+        s += a[index[i]]
+        if i % 3 == 0:
+            index[index[i]] = i % 5
+        s += a[index[i]] + index[index[i]]
+    return s
+
+
+def through_a_view(index, a, n):
+    same_memory = index[1:]
+    s = 0
+    for i in range(n):
+        s += a[index[i + 1]]
+        same_memory[i] = (s + i) % 7 - 3
+        s += a[index[i + 1]] * 3
+    return s
+
+
+def read_in_branches(index, a, n):
+    s = 0
+    for i in range(n):
+        if a[index[i]] > 2:
+            s += a[index[i]]
+        else:
+            index[n - 1 - i] = i % 4
+        s += a[index[i]]
+        while a[index[i]] > 5:
+            a[index[i]] -= 2
+    return s
+
+
+def shifted(a, bits, n):
+    s = 0
+    for i in range(n):
+        for k in range(0, 24, 8):
+            s += (a[i] >> (k + 2 * (i % 3))) & 255
+        s ^= a[i] >> (i - bits)
+    return s
+
+
+@pytest.mark.parametrize("dtype", ["i8", "i4", "u1"])
+def test_indices_that_are_read_twice(dtype):
+    r = random.Random(11)
+    for n in (0, 1, 2, 7, 12):
+        for low, high in [(0, 12), (-12, 12), (-13, 12), (0, 13)]:
+            low = max(low, 0) if dtype == "u1" else low
+            index, other = (np.array([r.randrange(low, high) for _ in range(n)], dtype) for _ in range(2))
+            a = np.array([r.randrange(0, 60) for _ in range(12)])
+            same(relax, index, other, a)
+            same(read_in_branches, index, a, n)
+            same(read_in_branches, index, a % 9, n + 1)
+            if dtype == "i8":
+                same(written_between, index, a, n)
+                same(through_a_view, np.concatenate([index, index[:1]]), a, n)
+
+
+@pytest.mark.parametrize("bits", [0, 1, -3])
+def test_shifts_that_may_be_negative(bits):
+    def outcome(f, *args):
+        try:
+            return f(*args)
+        except ValueError as error:
+            return str(error)
+
+    a = [r * 12345 for r in range(12)]
+    for n in (0, 1, 4, 12):
+        assert outcome(njit(shifted), np.array(a), bits, n) == outcome(shifted, a, bits, n)

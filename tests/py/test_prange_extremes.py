@@ -1,10 +1,11 @@
-"""Loops over prange whose iterations meet in a minimum or maximum that a test keeps."""
+"""Loops over prange whose iterations meet in a minimum or maximum that a test keeps; chunks that compiled code sets."""
 import contextlib
 import io
 
 import numpy as np
 import pytest
 
+import quern
 from quern import njit, prange
 
 
@@ -203,3 +204,38 @@ def changed_in_between(a, m):
 def test_what_else_depends_on_the_test_is_refused(f):
     with pytest.raises(Exception, match="E0701"):
         njit(parallel=True)(f)(VALUES[2].copy(), 1000)
+
+
+def chunked(n, size):
+    with quern.parallel_chunksize(size):
+        total = 0
+        for i in prange(n):
+            total += i
+        if n == 7:
+            raise ValueError("seven")
+        if n == 8:
+            return quern.get_parallel_chunksize()
+        for k in range(3):
+            with quern.parallel_chunksize(k + 1):
+                total += quern.get_parallel_chunksize()
+                if k == 1:
+                    continue
+        total += 100 * quern.get_parallel_chunksize()
+    return total
+
+
+def test_chunks_are_set_for_a_block_of_compiled_code():
+    compiled = njit(parallel=True)(chunked)
+    before = quern.set_parallel_chunksize(2)
+    try:
+        for n, size in ((10, 3), (8, 5), (0, 0)):
+            assert compiled(n, size) == chunked(n, size)
+            assert quern.get_parallel_chunksize() == 2
+        with pytest.raises(ValueError, match="seven"):
+            compiled(7, 4)
+        assert quern.get_parallel_chunksize() == 2
+        with pytest.raises(ValueError, match="chunksize must be greater than or equal to zero"):
+            compiled(9, -1)
+        assert quern.get_parallel_chunksize() == 2
+    finally:
+        quern.set_parallel_chunksize(before)

@@ -1,4 +1,5 @@
 """Generators of compiled functions in Python: an iterator over a frame of compiled code (issue 8)."""
+from collections import deque
 import gc
 import itertools
 import os
@@ -253,3 +254,58 @@ def test_many_threads_have_their_own():
     for t in threads:
         t.join()
     assert results == [sum(range(0, 20000, k + 1)) for k in range(4)]
+
+
+def test_MEM_05_what_is_yielded_twice_is_a_new_list_each_time():
+    """The object would know a Python list that is gone."""
+    @njit
+    def f(n):
+        xs = [[1]]
+        d, s, q, text = {"a": xs[0]}, {1, 2}, deque([xs[0]]), "abc" * n
+        for i in range(n):
+            xs[0].append(i)
+            yield xs, d, q, s, text, (xs[0], xs[0])
+            s.add(i)
+            yield xs, d, q, s, text, (xs[0], xs[0])
+    for hold in (False, True):
+        seen, held = [], []
+        for item in f(6):
+            seen.append(repr(item))
+            if hold:
+                held.append(item)
+            del item
+            gc.collect()
+            [[float(k)] for k in range(100)]
+        assert seen == [repr(item) for item in f.py_func(6)]
+    first, second = f(1)
+    assert first[0][0] is first[1]["a"] is first[5][0] is first[5][1] and first[0][0] is not second[0][0]
+
+
+def test_MEM_05_what_it_takes_along_may_go():
+    @njit
+    def f(xs, table, letters, more):
+        for i in range(4):
+            xs[0].append(i)
+            letters.append(65 + i)
+            yield xs, table, letters, more
+    it = f([[7]], {"k": [8]}, bytearray(b"x"), ({5}, "text"))
+    gc.collect()
+    [[float(k)] for k in range(1000)]
+    seen = [repr(item) for item in it]
+    assert seen == [repr(item) for item in f.py_func([[7]], {"k": [8]}, bytearray(b"x"), ({5}, "text"))]
+
+
+def test_a_list_as_return_value():
+    @njit
+    def f(n):
+        xs = [0]
+        for i in range(n):
+            xs.append(i)
+            yield xs
+        return xs
+    for n in (0, 3):
+        it = f(n)
+        assert [list(x) for x in itertools.islice(it, n)] == [[0, *range(k + 1)] for k in range(n)]
+        with pytest.raises(StopIteration) as stop:
+            next(it)
+        assert stop.value.value == [0, *range(n)]

@@ -259,3 +259,10 @@ def test_a_grid_of_one_block_waits():
     assert a.tolist() == [1, 2, 3, 4, 0]
     assert "one block only" in str(raises(errors.UnsupportedError, shift[5, 1], a, np.zeros(5)))
     """)
+
+
+def test_graphs_are_refused():
+    """Kernels run when they are launched: nothing could be captured."""
+    run("""
+    assert "captured" in str(raises(NotImplementedError, cuda.graph))
+    """)

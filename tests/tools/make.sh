@@ -147,6 +147,7 @@ fuzz)
     build "$python" build/test
     QUERN_BUILD=$PWD/build/test "$venv/bin/python" tests/fuzz/fuzz.py "$@"
     QUERN_BUILD=$PWD/build/test "$venv/bin/python" tests/fuzz/scopes.py "$@"
+    QUERN_BUILD=$PWD/build/test "$venv/bin/python" tests/fuzz/generators.py "$@"
     ;;
 fuzz-cache) # seed, rounds; with the sanitizers: nothing that is read touches what it must not
     build "$python" build/fuzz-cache -DQUERN_EXTENSION=OFF -DQUERN_SANITIZE=address,undefined

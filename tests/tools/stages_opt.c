@@ -3,7 +3,7 @@
  *     --ARGS--
  *     pass=bounds dce
  *
- * The word `cuda` compiles a kernel for that target. The verifier runs before the first pass and after each. */
+ * The word `cuda` compiles a kernel for that target, `kernel` one for the cpu device. The verifier runs before the first pass and after each. */
 #include "codegen/opt/pass.h"
 #include "tests/tools/stages.h"
 
@@ -17,18 +17,22 @@ static bool run_named(StageRun *run, Module *module, const CompileOptions *optio
     return opt_run_one(module, options, pass) && ir_verify_module(module, text, run->diags);
 }
 
+static bool is_option(Str word) {
+    return str_is(word, "cuda") || str_is(word, "kernel");
+}
+
 static bool run_pass(StageRun *run) {
     Module *module = ir_parse_module(run->arena, run->code, run->diags);
     if (!module || !ir_verify_module(module, "input", run->diags)) return false;
     CompileOptions options = {.opt_level = 3};
     for (int i = 0; i < run->nwords; i++)
-        if (str_is(run->words[i], "cuda")) {
-            options.infer.target = TARGET_NVPTX;
+        if (is_option(run->words[i])) {
+            if (str_is(run->words[i], "cuda")) options.infer.target = TARGET_NVPTX;
             options.entry = ENTRY_KERNEL;
         }
     bool ok = run_named(run, module, &options, run->value);
     for (int i = 0; ok && i < run->nwords; i++)
-        ok = str_is(run->words[i], "cuda") || run_named(run, module, &options, run->words[i]);
+        ok = is_option(run->words[i]) || run_named(run, module, &options, run->words[i]);
     ir_print_module(run->out, module);
     return ok;
 }

@@ -828,7 +828,7 @@ static void test_EXC_03_interrupted_between_barriers(void) {
 }
 
 static void test_no_memory_for_frames(void) {
-    Artifact *artifact = kernel(sum_text, 3);
+    Artifact *artifact = kernel(sum_text, 0); /* coroutines */
     if (!artifact) return;
     int64_t a[64] = {0}, out[1];
     Array1 x = ARRAY1(a), y = ARRAY1(out);
@@ -848,6 +848,43 @@ static void test_no_memory_for_frames(void) {
         CHECK_INT(entry(&ctx, (void *[]){&x, &y}, &grid), CALL_EXCEPTION);
         CHECK_INT(ctx.exception, -1 - GUARD_memory);
         CHECK(ctx.args[0] >= 64 * 64);
+        CHECK_INT(live_frames, 0);
+    }
+    artifact_release(artifact);
+}
+
+static void test_no_memory_for_what_is_kept(void) {
+    Artifact *artifact = kernel("func @k(x: array(i64, 1, C)) -> none typed {\n"
+                                "b0:\n"
+                                "  %1: array(i64, 1, C) = param 0\n"
+                                "  %2: i64 = lib \"cuda.threadIdx.x\" ()\n"
+                                "  %3: i64 = load %1, %2\n"
+                                "  %4: none = lib \"cuda.syncthreads\" ()\n"
+                                "  %5: i64 = add %3, %3\n"
+                                "  store %1, %2, %5\n"
+                                "  %6: none = const none\n"
+                                "  return %6\n"
+                                "}\n",
+                                3);
+    if (!artifact) return;
+    int64_t a[64] = {3, 4};
+    Array1 x = ARRAY1(a);
+    KernelEntry entry;
+    memcpy(&entry, &artifact->entry, sizeof entry);
+    for (int grants = 0; grants < 2; grants++) {
+        KernelGrid grid = {.grid = {1, 1, 1},
+                           .block = {64, 1, 1},
+                           .last = 1,
+                           .frame_alloc = take_frame,
+                           .frame_free = give_frame};
+        CallContext ctx = {0};
+        frames_left = grants;
+        CHECK_INT(entry(&ctx, (void *[]){&x}, &grid), grants ? CALL_OK : CALL_EXCEPTION);
+        if (!grants) {
+            CHECK_INT(ctx.exception, -1 - GUARD_memory);
+            CHECK_INT(ctx.args[0], 64 * 8);
+        }
+        CHECK_INT(a[1], grants ? 8 : 4);
         CHECK_INT(live_frames, 0);
     }
     artifact_release(artifact);
@@ -888,6 +925,7 @@ int main(void) {
     RUN(test_masks_that_name_others);
     RUN(test_EXC_03_interrupted_between_barriers);
     RUN(test_no_memory_for_frames);
+    RUN(test_no_memory_for_what_is_kept);
     RUN(test_recursion_with_a_barrier_is_refused);
     return check_report();
 }

@@ -25,9 +25,9 @@ static bool makes_container(const LibRow *row) {
     static const char *const names[] = {"builtins.bytearray", "builtins.bytes", "builtins.dict",
                                         "builtins.list",      "builtins.set",   "builtins.sorted"};
     static const char *const prefixes[] = {
-        "bisect.insort", "bytearray.", "bytes.", "collections.",    "deque.",
-        "dict.",         "heapq.",     "list.",  "primitive.text_", "primitive.exception_",
-        "set.",          "str.",       "typed."};
+        "bisect.insort", "bytearray.", "bytes.",     "collections.",    "deque.",
+        "dict.",         "heapq.",     "list.",      "primitive.text_", "primitive.exception_",
+        "set.",          "str.",       "structref.", "typed."};
     for (int i = 0; i < countof(names); i++)
         if (strcmp(row->name, names[i]) == 0) return true;
     for (int i = 0; i < countof(prefixes); i++)
@@ -38,6 +38,7 @@ static bool makes_container(const LibRow *row) {
 /* Generators of random numbers belong to threads of the host, and its processor sorts. */
 static bool is_host_code(const LibRow *row) {
     return strncmp(row->name, "primitive.random_", 17) == 0 ||
+           strncmp(row->name, "primitive.next_", 15) == 0 ||
            strncmp(row->name, "primitive.sort_", 15) == 0;
 }
 

@@ -1,4 +1,4 @@
-"""numba.experimental: @jitclass, and structref, of which types can be declared and nothing is built."""
+"""numba.experimental: @jitclass and structref."""
 
 
 def jitclass(cls_or_spec=None, spec=None):

@@ -46,10 +46,9 @@ class JitClassType(type(_quern.Shared)):
 _quern.register("Instance", Instance)
 
 
-def _maker(cls):
-    """The compiled function that makes an instance, with the parameters of __init__."""
-    init = cls.__dict__["__init__"].py_func
-    given, kinds = list(inspect.signature(init).parameters.values())[1:], inspect.Parameter
+def _passing_on(function, name, call, namespace):
+    """A function with the parameters of `function` but the first, which calls `call` with them."""
+    given, kinds = list(inspect.signature(function).parameters.values())[1:], inspect.Parameter
     marks = {kinds.VAR_POSITIONAL: "*", kinds.VAR_KEYWORD: "**"}
     names, passed, star = [], [], False
     for p in given:
@@ -59,13 +58,24 @@ def _maker(cls):
         default = "=None" if p.default is not kinds.empty else ""
         names.append(marks.get(p.kind, "") + p.name + default)
         passed.append(f"{p.name}={p.name}" if p.kind is kinds.KEYWORD_ONLY else marks.get(p.kind, "") + p.name)
-    namespace = {"cls_": cls, "__name__": __name__}
-    exec(compile(f"def make({', '.join(names)}): return cls_({', '.join(passed)})", f"<{cls.__name__}>", "exec"), namespace)
+    namespace["__name__"] = __name__
+    exec(compile(f"def make({', '.join(names)}): return {call}{', '.join(passed)})", f"<{name}>", "exec"), namespace)
     make = namespace["make"]
-    make.__defaults__, make.__kwdefaults__ = init.__defaults__, init.__kwdefaults__
-    make.__name__ = make.__qualname__ = cls.__name__
-    type.__setattr__(cls, "_make", njit(make))
+    make.__defaults__, make.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+    make.__name__ = make.__qualname__ = name
+    return make
+
+
+def _maker(cls):
+    """The compiled function that makes an instance, with the parameters of __init__."""
+    init = cls.__dict__["__init__"].py_func
+    type.__setattr__(cls, "_make", njit(_passing_on(init, cls.__name__, "cls_(", {"cls_": cls})))
     return cls._make
+
+
+def _class_method(cls, name, function):
+    """It, as a static method: the class is known."""
+    return njit(_passing_on(function, name, "function_(cls_, ", {"cls_": cls, "function_": njit(function)}))
 
 
 # -- fields ----------------------------------------------------------------------------------------------------------------
@@ -105,10 +115,11 @@ def _fields(cls, spec):
 
 
 def fields_of(cls):
-    """Names and types of the fields, as text. Asked by the compiler."""
+    """Names and types of the fields, as text. Asked by the compiler, of structrefs, too."""
     fields = []
     for name, t in cls.class_type.struct.items():
-        text = f"ListType[{t.dtype._quern_name}]" if isinstance(t, types.List) else t._quern_name
+        words = {types.List: "ListType", types.Set: "SetType"}.get(type(t))
+        text = f"{words}[{t.dtype._quern_name}]" if words else t._quern_name
         if text is None or "None" in text:
             raise types.unsupported(t)
         fields.append((name, text))
@@ -136,7 +147,7 @@ def _declare(cls, spec):
     if refused:
         raise TypeError(f"a jitclass has no {refused[0]} of its own")
     names = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__, "__slots__": (), "_make": None}
-    methods, properties, static = {}, {}, {}
+    methods, properties, static, of_class = {}, {}, {}, {}
     for name, value in members.items():
         if isinstance(value, (python_types.FunctionType, _quern.Dispatcher)):
             methods[name] = names[name] = value if isinstance(value, _quern.Dispatcher) else njit(value)
@@ -148,7 +159,7 @@ def _declare(cls, spec):
             static[name] = njit(value.__func__)
             names[name] = staticmethod(static[name])
         elif isinstance(value, classmethod):
-            raise TypeError(f"class methods are not supported: {name}")
+            of_class[name] = value.__func__
         elif name not in _OF_PYTHON and name not in fields:
             names[name] = value
     if "__init__" not in methods:
@@ -157,6 +168,9 @@ def _declare(cls, spec):
         names[name] = _quern.Field(name)
     names["class_type"] = class_type = types.ClassType(cls, None, fields, methods, properties, static)
     made = JitClassType(cls.__name__, (Instance,), names)
+    for name, function in of_class.items():
+        static[name] = _class_method(made, name, function)
+        type.__setattr__(made, name, staticmethod(static[name]))
     class_type.number = _quern.instance_number(made)
     class_type.jit_class = made
     return made

@@ -121,10 +121,26 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None):
     return values if dtype is None else convert(values, dtype)
 
 
+def geomspace_complex(start, stop, num, endpoint, kind):
+    """On a spiral: the turn of the first value is taken out of all."""
+    turned = start / abs(start)
+    low = start / turned
+    high = stop / turned
+    values = np.power(convert(10.0, kind), spaced(np.log10(low), np.log10(high), num, endpoint, kind))
+    if num > 0:
+        values[0] = low
+        if endpoint and num > 1:
+            values[num - 1] = high
+    return values * turned
+
+
 def geomspace(start, stop, num=50, endpoint=True, dtype=None):
     if start == 0 or stop == 0:
         raise ValueError("Geometric sequence cannot include zero")
     kind = result_type(start, stop, 1.0)
+    if kind.kind == "c":
+        values = geomspace_complex(convert(start, kind), convert(stop, kind), num, endpoint, kind)
+        return values if dtype is None else convert(values, dtype)
     sign = -1.0 if start < 0 else 1.0
     low = np.multiply(convert(start, kind), convert(sign, kind))
     high = np.multiply(convert(stop, kind), convert(sign, kind))
@@ -281,7 +297,7 @@ def is_flat(items):
     """Numbers only?"""
     if len(items) == 0:
         return True
-    return not isinstance(items[0], (tuple, np.ndarray)) and is_flat(items[1:])
+    return not isinstance(items[0], (tuple, list, np.ndarray)) and is_flat(items[1:])
 
 
 def store_rows(result, rows, at):

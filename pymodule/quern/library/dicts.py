@@ -1,5 +1,7 @@
 """Dicts: tables (tables.py) with values."""
 
+import enum
+
 import numpy as np
 
 from .hashing import hash_
@@ -13,6 +15,8 @@ def _missing(key):
         raise KeyError("the key, a tuple")
     if isinstance(key, (np.datetime64, np.timedelta64)):
         raise KeyError("the key, a time")
+    if isinstance(key, enum.Enum):
+        raise KeyError("the key, a member of an enumeration")
     raise KeyError(key)
 
 

@@ -1,10 +1,11 @@
 """hash() as CPython computes it. What a key of dicts and sets may be is decided here, and in is_key of typeinfer/infer_container.c."""
 
+import enum
 import math
 
 import numpy as np
 
-from .primitives import field
+from .primitives import field, member_number
 from .strings import hash_ as of_text
 
 MODULUS = 2**61 - 1
@@ -77,6 +78,8 @@ def hash_(obj):
         return _of_tuple(obj)
     if isinstance(obj, (np.datetime64, np.timedelta64)):
         return _of_int(np.int64(obj))
+    if isinstance(obj, enum.Enum) and not isinstance(obj, int):
+        return _of_int(member_number(obj))
     if isinstance(obj, complex):
         return _of_complex(obj)
     if isinstance(obj, int):

@@ -128,6 +128,43 @@ def insort_right(a, x, lo=0, hi=None, *, key=None):
     insert(a, bisect_right(a, x if key is None else key(x), lo, hi, key=key), x)
 
 
+def _merge_two(a, b, key, reverse):
+    """Equal items of `a` come first."""
+    rest, held = iter(b), []
+    for y in rest:
+        held.append(y)
+        break
+    for x in a:
+        while held and _comes_before(held[0], x, key, reverse):
+            yield held.pop()
+            for y in rest:
+                held.append(y)
+                break
+        yield x
+    for y in held:
+        yield y
+    for y in rest:
+        yield y
+
+
+def _comes_before(y, x, key, reverse):
+    u, v = (y, x) if key is None else (key(y), key(x))
+    return v < u if reverse else u < v
+
+
+def _each(items):
+    for x in items:
+        yield x
+
+
+def merge(*iterables, key=None, reverse=False):
+    if len(iterables) == 1:
+        return _each(iterables[0])
+    if len(iterables) == 2:
+        return _merge_two(iterables[0], iterables[1], key, reverse)
+    return _merge_two(iterables[0], merge(*iterables[1:], key=key, reverse=reverse), key, reverse)
+
+
 FUNCTIONS = {
     "bisect.bisect_left": bisect_left,
     "bisect.bisect_right": bisect_right,
@@ -138,6 +175,7 @@ FUNCTIONS = {
     "heapq.heappush": heappush,
     "heapq.heappushpop": heappushpop,
     "heapq.heapreplace": heapreplace,
+    "heapq.merge": merge,
     "heapq.nlargest": nlargest,
     "heapq.nsmallest": nsmallest,
 }

@@ -7,7 +7,7 @@ select together is walked over, what remains behind them is copied as a whole.""
 
 import numpy as np
 
-from .primitives import check_index, convert, disjoint, fitting, guard
+from .primitives import check_index, convert, disjoint, fitting, guard, result_type
 from .shapes import as_tuple, axis_of, broadcast_shapes, broadcast_to, copy, picked, product, ravel, reshape, transpose, tuple_to, without
 
 
@@ -361,7 +361,7 @@ def store_positions(out, at, count, a, position):
             break
         if a.ndim == 1:
             store_each(out, at, position + (i,))
-            at += 1 if a[i] != 0 else 0
+            at += 1 if bool(a[i]) else 0
         else:
             at = store_positions(out, at, count, a[i], position + (i,))
     return at
@@ -395,7 +395,7 @@ def store_rows(result, lists, at):
 
 
 def extract(condition, arr):
-    return compress(ravel(condition), ravel(arr))
+    return compress(ravel(np.asarray(condition)), ravel(np.asarray(arr)))
 
 
 def compress(condition, a, axis=None, out=None):
@@ -569,8 +569,27 @@ def select(condlist, choicelist, default=0):
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
     if len(condlist) == 0:
+        raise ValueError("select with an empty condition list is not possible")
+    if isinstance(condlist, list):
+        return select_of_lists(condlist, choicelist, default)
+    return chosen_from(condlist, choicelist, default)
+
+
+def chosen_from(conditions, choices, default):
+    if len(conditions) == 0:
         return default
-    return np.where(condlist[0], choicelist[0], select(condlist[1:], choicelist[1:], default))
+    return np.where(conditions[0], choices[0], chosen_from(conditions[1:], choices[1:], default))
+
+
+def select_of_lists(condlist, choicelist, default):
+    """The first condition that holds is written last."""
+    shape = broadcast_shapes(condlist[0].shape, choicelist[0].shape)
+    for k in range(1, len(condlist)):
+        shape = broadcast_shapes(shape, broadcast_shapes(condlist[k].shape, choicelist[k].shape))
+    result = np.full(shape, default, result_type(choicelist[0], default))
+    for k in range(len(condlist) - 1, -1, -1):
+        result[...] = np.where(condlist[k], choicelist[k], result)
+    return result
 
 
 # -- grids of positions ------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import numpy as np
 
 from .creation import as_array, can_cast, each_array
 from .primitives import convert, fitting, guard, known, layout, result_type
-from .shapes import as_tuple, axes_of, axis_of, broadcast_shapes, broadcast_to, copy, expand_dims, moveaxis, on_axis, product, ravel, reshape, without
+from .shapes import as_tuple, axes_of, axis_of, broadcast_shapes, broadcast_to, copy, expand_dims, moveaxis, moveaxis_later, on_axis, product, ravel, reshape, without
 
 
 MOST = 2 ** 63 - 1
@@ -383,19 +383,65 @@ def cut(a, axis, ends, start):
     return (a[along(axis, start, ends[0])],) + cut(a, axis, ends[1:], ends[0])
 
 
+def listed_sections(a, axis, count):
+    """As many as is said only when the function runs."""
+    n = a.shape[axis]
+    parts = []
+    end = 0
+    for k in range(count):
+        start = end
+        end = start + n // count + (1 if k < n % count else 0)
+        parts.append(a[along(axis, start, end)])
+    return parts
+
+
+def listed_cuts(a, axis, ends):
+    parts = []
+    start = 0
+    for k in range(len(ends)):
+        parts.append(a[along(axis, start, ends[k])])
+        start = ends[k]
+    parts.append(a[along(axis, start, a.shape[axis])])
+    return parts
+
+
 def array_split(ary, indices_or_sections, axis=0):
+    """A tuple where the number of parts is known at compile time, otherwise a list."""
+    line = as_array(ary)
+    if known(axis):
+        return split_along(line, axis, indices_or_sections)
+    if line.ndim <= 1:
+        return on_axis(split_along, line, axis, (indices_or_sections,))
+    return moved_back(split_along(moveaxis_later(line, (axis,), (0,)), 0, indices_or_sections), axis)
+
+
+def moved_back(parts, axis):
+    """The first axis of each part becomes that axis."""
+    if isinstance(parts, list):
+        return [moveaxis_later(part, (0,), (axis,)) for part in parts]
+    if len(parts) == 0:
+        return ()
+    return (moveaxis_later(parts[0], (0,), (axis,)),) + moved_back(parts[1:], axis)
+
+
+def split_along(ary, axis, indices_or_sections):
     at = axis_of(axis, ary.ndim)
     if isinstance(indices_or_sections, tuple):
         return cut(ary, at, indices_or_sections, 0)
+    if isinstance(indices_or_sections, np.ndarray):
+        return listed_cuts(ary, at, indices_or_sections)
     if indices_or_sections <= 0:
         raise ValueError("number sections must be larger than 0.")
+    if not known(indices_or_sections):
+        return listed_sections(ary, at, indices_or_sections)
     return sections(ary, at, indices_or_sections, 0, 0)
 
 
 def split(ary, indices_or_sections, axis=0):
-    if not isinstance(indices_or_sections, tuple) and ary.shape[axis_of(axis, ary.ndim)] % indices_or_sections != 0:
+    line = as_array(ary)
+    if not isinstance(indices_or_sections, (tuple, np.ndarray)) and line.shape[axis] % indices_or_sections != 0:
         raise ValueError("array split does not result in an equal division")
-    return array_split(ary, indices_or_sections, axis)
+    return array_split(line, indices_or_sections, axis)
 
 
 def hsplit(ary, indices_or_sections):
@@ -418,6 +464,8 @@ def dsplit(ary, indices_or_sections):
 
 
 def roll(a, shift, axis=None):
+    if not isinstance(a, np.ndarray):
+        return roll(as_array(a), shift, axis)
     if axis is None:
         return reshape(roll_along(ravel(a), total(shift), 0), a.shape)
     if isinstance(axis, tuple):

@@ -113,7 +113,14 @@ def mean_of(a, axis=None, dtype=None, out=None, keepdims=False, where=None):
         return mean_where(a, axis, dtype, out, keepdims, where)
     kind = mean_type(a.dtype) if dtype is None else dtype
     total = reduced(np.add, convert(0, kind), axes, a)
-    return finished(np.true_divide(total, product(picked(a.shape, axes))), a.shape, axes, out, keepdims)
+    return finished(of_type(dtype, np.true_divide(total, product(picked(a.shape, axes)))), a.shape, axes, out, keepdims)
+
+
+def of_type(dtype, quotient):
+    """A mean that is asked for in ints is cut to them."""
+    if dtype is None or not isinstance(convert(0, dtype), (int, np.integer)):
+        return quotient
+    return convert(quotient, dtype)
 
 
 def counted_where(n, condition, x):
@@ -125,7 +132,7 @@ def mean_where(a, axis, dtype, out, keepdims, where):
     kind = mean_type(a.dtype) if dtype is None else dtype
     total = reduced(np.add, convert(0, kind), axes, only(a, where, 0))
     count = reduce(counted_where, np.int64(0), axes, where, a)
-    return finished(map(mean_of_numbers, total, count), a.shape, axes, out, keepdims)
+    return finished(of_type(dtype, map(mean_of_numbers, total, count)), a.shape, axes, out, keepdims)
 
 
 def squared_size(x):
@@ -439,6 +446,8 @@ def any_(a, axis=None, out=None, keepdims=False, where=None):
         return on_axis(any_, array_of(a), axis, (out, keepdims, where,))
     a = only(array_of(a), where, False)
     axes = axes_of(axis, a.ndim)
+    if a.ndim == 0:
+        return finished(bool(a[()]), a.shape, axes, out, keepdims)
     if a.ndim == 1 and len(axes) == 1:
         return finished(found(has_true, a), a.shape, axes, out, keepdims)
     return finished(reduced(np.logical_or, np.bool_(False), axes, a), a.shape, axes, out, keepdims)
@@ -449,13 +458,15 @@ def all_(a, axis=None, out=None, keepdims=False, where=None):
         return on_axis(all_, array_of(a), axis, (out, keepdims, where,))
     a = only(array_of(a), where, True)
     axes = axes_of(axis, a.ndim)
+    if a.ndim == 0:
+        return finished(bool(a[()]), a.shape, axes, out, keepdims)
     if a.ndim == 1 and len(axes) == 1:
         return finished(not found(has_false, a), a.shape, axes, out, keepdims)
     return finished(reduced(np.logical_and, np.bool_(True), axes, a), a.shape, axes, out, keepdims)
 
 
 def counted(n, x):
-    return n + (1 if x != 0 else 0)
+    return n + (1 if bool(x) else 0)
 
 
 def count_nonzero(a, axis=None, keepdims=False):

@@ -1,5 +1,7 @@
 """Sets: tables (tables.py) of keys alone. They are gone over in the order in which their elements came."""
 
+import enum
+
 import numpy as np
 
 from .hashing import hash_
@@ -27,6 +29,8 @@ def remove(self, element):
             raise KeyError("the element, a tuple")
         if isinstance(element, (np.datetime64, np.timedelta64)):
             raise KeyError("the element, a time")
+        if isinstance(element, enum.Enum):
+            raise KeyError("the element, a member of an enumeration")
         raise KeyError(element)
     leave(self, at)
 

@@ -53,9 +53,36 @@ def each_axis(axes, ndim):
     return (axis_of(axes[0], ndim),) + each_axis(axes[1:], ndim)
 
 
+def on_axes(f, a, axes, chosen, rest):
+    """Axes are chosen one after the other."""
+    if len(axes) == 0:
+        return f(a, chosen, *rest)
+    if axes[0] < -a.ndim or axes[0] >= a.ndim:
+        raise np.exceptions.AxisError(axes[0], a.ndim)
+    return from_axes(f, a, axes, chosen, axes[0] + a.ndim if axes[0] < 0 else axes[0], 0, rest)
+
+
+def from_axes(f, a, axes, chosen, axis, at, rest):
+    if at in chosen:
+        return from_axes(f, a, axes, chosen, axis, at + 1, rest)
+    if at == a.ndim:
+        raise ValueError("duplicate value in 'axis'")
+    if axis == at or is_last_free(at, chosen, a.ndim):
+        if axis != at:
+            raise ValueError("duplicate value in 'axis'")
+        return on_axes(f, a, axes[1:], chosen + (at,), rest)
+    return from_axes(f, a, axes, chosen, axis, at + 1, rest)
+
+
+def is_last_free(at, chosen, ndim):
+    return at == ndim - 1 or (at + 1 in chosen and is_last_free(at + 1, chosen, ndim))
+
+
 def on_axis(f, a, axis, rest):
     """f(a, axis, *rest) where the axis is known only when the function runs: one call for each axis there is. What is returned must
     have one type."""
+    if isinstance(axis, tuple):
+        return on_axes(f, a, axis, (), rest)
     if a.ndim == 0:
         refuse_axis(axis, 0)
         return f(a, None, *rest)
@@ -292,7 +319,66 @@ def moved_to(a, destination, source):
     return moveaxis(a, source, destination)
 
 
+def place_of(x, items):
+    """Where x stands among ints that are known only when the function runs, or -1."""
+    for i in range(len(items)):
+        if items[i] == x:
+            return i
+    return -1
+
+
+def axis_at(position, sources, destinations):
+    """The axis of `a` that comes to a position: a moved one, or the next of the others."""
+    moved = place_of(position, destinations)
+    if moved >= 0:
+        return sources[moved]
+    left = position
+    for d in destinations:
+        left -= d < position
+    axis = 0
+    while True:
+        if place_of(axis, sources) < 0:
+            if left == 0:
+                return axis
+            left -= 1
+        axis += 1
+
+
+def axes_at(position, ndim, sources, destinations):
+    if position == ndim:
+        return ()
+    return (axis_at(position, sources, destinations),) + axes_at(position + 1, ndim, sources, destinations)
+
+
+def axes_within(axes, ndim):
+    """Of a tuple that is known only when the function runs."""
+    if len(axes) == 0:
+        return ()
+    if axes[0] < -ndim or axes[0] >= ndim:
+        raise np.exceptions.AxisError(axes[0], ndim)
+    return (axes[0] + ndim if axes[0] < 0 else axes[0],) + axes_within(axes[1:], ndim)
+
+
+def repeats(axes):
+    for i in range(len(axes)):
+        if place_of(axes[i], axes) != i:
+            return True
+    return False
+
+
+def moveaxis_later(a, source, destination):
+    sources = axes_within(source, a.ndim)
+    destinations = axes_within(destination, a.ndim)
+    if repeats(sources):
+        raise ValueError("repeated axis in `source` argument")
+    if repeats(destinations):
+        raise ValueError("repeated axis in `destination` argument")
+    return transpose(a, axes_at(0, a.ndim, sources, destinations))
+
+
 def moveaxis(a, source, destination):
+    if isinstance(source, tuple) and isinstance(destination, tuple) and len(source) == len(destination) and not (known(source) and known(destination)):
+        return moveaxis_later(a, source, destination)
     if not known(source):
         return on_axis(moveaxis, a, source, (destination,))
     if not known(destination):

@@ -442,23 +442,25 @@ def covariance(m, y, rowvar, bias, ddof):
 
 
 def cov(m, y=None, rowvar=True, bias=False, ddof=None):
-    result = covariance(array_of(m), y, rowvar, bias, ddof)
-    if y is None and m.ndim < 2:
+    line = array_of(m)
+    result = covariance(line, None if y is None else array_of(y), rowvar, bias, ddof)
+    if y is None and line.ndim < 2:
         return reshape(result, ())
     return result
 
 
 def corrcoef(x, y=None, rowvar=True):
-    result = covariance(array_of(x), y, rowvar, False, None)
-    if y is None and x.ndim < 2:
-        return result[0, 0] / result[0, 0]
+    line = array_of(x)
+    result = covariance(line, None if y is None else array_of(y), rowvar, False, None)
+    if y is None and line.ndim < 2:
+        return np.divide(result[0, 0], result[0, 0])
     n = result.shape[0]
     sizes = np.empty(n, np.float64)
     for i in range(n):
         sizes[i] = math.sqrt(result[i, i].real)
     for i in range(n):
         for j in range(n):
-            result[i, j] = held(result[i, j] / sizes[i] / sizes[j])
+            result[i, j] = held(np.divide(np.divide(result[i, j], sizes[i]), sizes[j]))
     return result
 
 

@@ -16,8 +16,11 @@ from .primitives import convert, map, map_into, reinterpret, result_type
 from .shapes import ascontiguousarray, asfortranarray
 
 
-def angle(z):
-    return np.arctan2(z.imag, z.real)
+def angle(z, deg=False):
+    turned = np.arctan2(z.imag, z.real)
+    if deg:
+        return np.multiply(turned, 180.0 / math.pi)
+    return turned
 
 
 def same(x):
@@ -225,8 +228,21 @@ def rad2deg(x):
     return np.multiply(x, 180.0 / math.pi)
 
 
-def divmod_(a, b):
-    return np.floor_divide(a, b), np.remainder(a, b)
+def stored_pair(results, outs):
+    """Two results in the arrays given for them, if any are."""
+    if outs[0] is not None and outs[1] is not None:
+        outs[0][...] = results[0]
+        outs[1][...] = results[1]
+        return outs
+    return results
+
+
+def outs_of(out1, out2, out):
+    return (out1, out2) if out is None else out
+
+
+def divmod_(a, b, out1=None, out2=None, out=None):
+    return stored_pair((np.floor_divide(a, b), np.remainder(a, b)), outs_of(out1, out2, out))
 
 
 def exp2_complex(z):

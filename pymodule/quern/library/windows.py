@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from .creation import as_array
-from .primitives import convert, map, result_type
-from .shapes import axis_of
+from .primitives import convert, known, map, result_type
+from .shapes import axis_of, on_axis
 
 
 def points(M):
@@ -88,7 +88,12 @@ def kaiser(M, beta):
 
 
 def unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
-    a = as_array(p)
+    if not known(axis):
+        return on_axis(unwrap_along, as_array(p), axis, (discont, period))
+    return unwrap_along(as_array(p), axis, discont, period)
+
+
+def unwrap_along(a, axis, discont, period):
     at = axis_of(axis, a.ndim)
     kind = result_type(a, period)
     whole = kind.kind == "i" or kind.kind == "u"

@@ -438,7 +438,7 @@ class Array(Buffer):
             self._quern_name = self._expression()
 
     def _of_records(self):
-        return (self.dtype._quern_name or "").startswith("Record(")
+        return (self.dtype._quern_name or "").startswith(("Record(", "UnicodeCharSeq(", "CharSeq("))
 
     def _of_times(self):
         return (self.dtype._quern_name or "").startswith(("datetime64", "timedelta64"))
@@ -790,6 +790,13 @@ class _Reader:
         elif (shared := next((name for name in ("ListType[", "DictType[", "SetType[") if self.take(name)), None)):
             parts = self.parts()
             t = None if parts is None else getattr(_others(), shared[:-1])(*parts)
+        elif (text := next((name for name in ("UnicodeCharSeq(", "CharSeq(") if self.take(name)), None)):
+            count = self.upto(")")
+            t = getattr(_others(), text[:-1])(int(count)) if self.take(")") and count.isdigit() else None
+        elif self.take("instance["):
+            number = self.upto("]")
+            cls = _quern.instance_class(int(number)) if self.take("]") and number.isdigit() else None
+            t = cls and cls.class_type.instance_type
         elif self.take("str"):
             t = _others().unicode_type
         elif self.take("Optional("):

@@ -556,7 +556,7 @@ class Record(Type):
         for name, f in self.fields.items():
             inner = f.type.dtype if isinstance(f.type, NestedArray) else f.type
             text = inner._quern_name
-            if f.title == name or not (isinstance(inner, Record) or text in _numbers) or text is None or "'" in name:
+            if f.title == name or not (isinstance(inner, (Record, CharSeq, UnicodeCharSeq)) or text in _numbers) or text is None or "'" in name:
                 return None
             if inner is not f.type:
                 text = f"nestedarray({text}, ({', '.join(map(str, f.type.shape))},))"
@@ -649,8 +649,9 @@ class NestedArray(Array):
         return f"NestedArray({self.dtype!r}, {self.shape})"
 
 
-_define("CharSeq(count)", (Type,), "[char x {count}]", mutable=True)
+_define("CharSeq(count)", (Type,), "[char x {count}]", mutable=True, _quern_name=property(lambda t: f"CharSeq({t.count})"))
 _define("UnicodeCharSeq(count)", (Type,), "[unichr x {count}]", mutable=True,
+        _quern_name=property(lambda t: f"UnicodeCharSeq({t.count})"),
         __repr__=lambda t: f"UnicodeCharSeq({t.count})")
 
 
@@ -906,11 +907,13 @@ class ClassDataType(Type):
 
 
 class StructRef(Type):
-    """Base of users' classes for experimental.structref. `fields`: [(name, type)]."""
+    """Base of users' classes for experimental.structref. `fields`: [(name, type)]. One that preprocess_fields() names equals no other."""
+    _fields = _identity = None
 
     def __init__(self, fields):
-        self._fields = self._checked(self.preprocess_fields(self._checked(fields)))
         self._typename = type(self).__qualname__
+        self.name = f"numba.{self._typename}#{id(self):x}"
+        self._fields = self._checked(self.preprocess_fields(self._checked(fields)))
         self.name = f"numba.{self._typename}{self._fields}"
 
     @staticmethod
@@ -928,6 +931,17 @@ class StructRef(Type):
     @property
     def field_dict(self):
         return dict(self._fields)
+
+    @property
+    def key(self):
+        if self._fields is None:
+            self._identity = self._identity or self.name
+        return self._identity or self._fields
+
+    @property
+    def _quern_name(self):
+        from ..experimental import structref
+        return structref.name_of(self)
 
     def get_data_type(self):
         return StructRefPayload(type(self).__name__, self._fields)

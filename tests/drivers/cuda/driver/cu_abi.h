@@ -14,6 +14,14 @@ typedef struct FcHandle *CUmodule;
 typedef struct FcHandle *CUfunction;
 typedef struct FcHandle *CUstream;
 typedef struct FcHandle *CUevent;
+typedef struct FcHandle *CUgraph;
+typedef struct FcHandle *CUgraphExec;
+typedef struct FcHandle *CUgraphNode;
+typedef struct CUkernelNode { /* CUDA_KERNEL_NODE_PARAMS_v1 */
+    CUfunction function;
+    unsigned grid[3], block[3], shared;
+    void **params, **extra;
+} CUkernelNode;
 typedef void (*CUhostFn)(void *data);
 typedef void (*CUstreamCallback)(CUstream stream, CUresult status, void *data);
 typedef size_t (*CUoccupancyB2DSize)(int block);

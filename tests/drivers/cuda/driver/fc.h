@@ -34,9 +34,23 @@ extern const FcSymRow fc_syms[SYM_COUNT];
 
 /* Handles are numbers that no pointer can be; an object's number is never used again, so a stale
  * handle is always recognised. */
-typedef enum FcKind { FK_context = 1, FK_module, FK_function, FK_stream, FK_event } FcKind;
+typedef enum FcKind {
+    FK_context = 1,
+    FK_module,
+    FK_function,
+    FK_stream,
+    FK_event,
+    FK_graph,
+    FK_graph_exec
+} FcKind;
 
 typedef struct FcObject FcObject;
+typedef struct FcNode {
+    CUfunction function;
+    unsigned grid[3], block[3], shared;
+    void *params; /* in one buffer */
+    size_t size;
+} FcNode;
 struct FcObject {
     FcKind kind;
     bool alive;
@@ -68,6 +82,11 @@ struct FcObject {
             bool recorded;
             uint64_t time;
         } event;
+        struct {
+            FcNode *nodes;
+            uint32_t n;
+            uint32_t origin; /* exec: the graph that it was made of */
+        } graph;
     };
 };
 
@@ -176,6 +195,13 @@ FcObject *fc_object(const void *handle, FcKind kind);
 void *fc_handle(const FcObject *object);
 void fc_object_end(FcObject *object);
 void fc_objects_end(const FcObject *context);
+
+/* fc_graph.c */
+void fc_graph_end(FcObject *graph);
+
+/* fc_launch.c */
+CUresult fc_gather(CUfunction function, void **params, void **extra, void **out, size_t *size);
+CUresult fc_launch_node(const FcNode *node, CUstream stream);
 
 /* fc_memory.c */
 FcAlloc *fc_alloc_find(uint64_t address);

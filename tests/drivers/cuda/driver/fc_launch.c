@@ -152,6 +152,28 @@ static CUresult launch(CUfunction handle, const Config *c) {
     return result;
 }
 
+CUresult fc_gather(CUfunction handle, void **params, void **extra, void **out, size_t *size) {
+    const FcObject *fn = fc_object(handle, FK_function);
+    if (!fn || fn->context != fc_current()) return CUDA_ERROR_INVALID_VALUE;
+    const Config c = {.params = params, .extra = extra};
+    *size = fn->fn.entry->param_size;
+    *out = malloc(*size + 1);
+    if (!*out) return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult result = gather_params(&c, fn->fn.entry, *out);
+    if (result) free(*out);
+    return result;
+}
+
+CUresult fc_launch_node(const FcNode *node, CUstream stream) {
+    size_t size = node->size;
+    void *extra[] = {(void *)FC_LAUNCH_BUFFER, node->params, (void *)FC_LAUNCH_BUFFER_SIZE, &size,
+                     (void *)FC_LAUNCH_END};
+    Config c = {.shared = node->shared, .stream = stream, .extra = extra};
+    memcpy(c.grid, node->grid, sizeof c.grid);
+    memcpy(c.block, node->block, sizeof c.block);
+    return launch(node->function, &c);
+}
+
 FC_API CUresult cuLaunchKernel(CUfunction fn, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                                unsigned by, unsigned bz, unsigned shared, CUstream stream,
                                void **params, void **extra) {

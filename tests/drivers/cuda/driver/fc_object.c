@@ -43,6 +43,7 @@ FcObject *fc_object(const void *handle, FcKind kind) {
 void fc_object_end(FcObject *object) {
     if (!object->alive) return;
     object->alive = false;
+    if (object->kind == FK_graph || object->kind == FK_graph_exec) fc_graph_end(object);
     if (object->kind != FK_module) return;
     const FcDriver *d = fc_driver();
     for (uint32_t i = 0; i < d->nobjects; i++)

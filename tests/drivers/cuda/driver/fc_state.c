@@ -250,21 +250,22 @@ FC_API long fakecuda_live(const char *what) {
     static const struct {
         const char *name;
         FcKind kind;
-    } rows[] = {
-        {"context", FK_context}, {"module", FK_module}, {"stream", FK_stream}, {"event", FK_event}};
+    } rows[] = {{"context", FK_context}, {"module", FK_module}, {"stream", FK_stream},
+                {"event", FK_event},     {"graph", FK_graph},   {"graph", FK_graph_exec}};
     long count = -1;
     pthread_mutex_lock(&driver.lock);
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rows[i].name, what) == 0) count = live_objects(rows[i].kind);
+        if (strcmp(rows[i].name, what) == 0)
+            count = (count < 0 ? 0 : count) + live_objects(rows[i].kind);
     if (strcmp(what, "memory") == 0) count = live_allocs(false);
     if (strcmp(what, "pinned") == 0) count = live_allocs(true);
     pthread_mutex_unlock(&driver.lock);
     return count;
 }
 
-/* Allocations, pinned memory, modules, streams and events: what a program should have given back. */
+/* Allocations, pinned memory, modules, streams, events and graphs: what a program should have given back. */
 FC_API long fakecuda_live_handles(void) {
-    static const char *const kinds[] = {"memory", "pinned", "module", "stream", "event"};
+    static const char *const kinds[] = {"memory", "pinned", "module", "stream", "event", "graph"};
     long total = 0;
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
         total += fakecuda_live(kinds[i]);
