@@ -637,7 +637,7 @@ static bool operands_stand(const Infer *in, Ref ref, int32_t since) {
     if (inst->op != OP_call_py) return true;
     Ref callee = ir_arg(in->f, ref, 0); /* its object, its closure variables are arguments, too */
     const Inst *made = ir_inst(in->f, callee);
-    bool has = made->op == OP_attr || made->op == OP_comprehension;
+    bool has = made->op == OP_attr || made->op == OP_comprehension || made->op == OP_call_py;
     for (int32_t k = 0; has && k < made->nargs; k++)
         if (in->changed[ir_arg(in->f, callee, k)] > since) return false;
     return true;

@@ -812,6 +812,7 @@ bool typed_filter(Infer *in, const Val *v, const CallArgs *args, Val *out);
 /* -- infer_array.c ------------------------------------------------------------------------------ */
 
 bool v_attr(Infer *in, Val object, Str name, Val *out);
+bool v_attr_parts(Infer *in, Ref ref, Ref *object, Str *name);
 bool v_getitem(Infer *in, Val a, Val index, Val *out);
 bool v_setitem(Infer *in, Val a, Val index, Val value);
 bool v_setattr(Infer *in, Val a, Str name, Val value);

@@ -239,9 +239,9 @@ bool v_library(Infer *in, const char *name, const CallArgs *args, Val *out) {
 }
 
 /* a.sum(...), np.add.reduce(...): the object the attribute was taken of is the first argument. */
-static bool call_method(Infer *in, const Binding *b, Ref attr, const CallArgs *args, Val *out) {
+static bool call_method(Infer *in, const Binding *b, Ref object, const CallArgs *args, Val *out) {
     Val *all = arena_array(in->arena, Val, args->nargs + 1);
-    all[0] = v_unwrap(in, infer_val(in, ir_arg(in->f, attr, 0)));
+    all[0] = v_unwrap(in, infer_val(in, object));
     for (int32_t i = 0; i < args->nargs; i++)
         all[i + 1] = args->args[i];
     CallArgs call = {all, args->nargs + 1, args->nkeywords, args->names};
@@ -251,11 +251,11 @@ static bool call_method(Infer *in, const Binding *b, Ref attr, const CallArgs *a
     return call_library(in, b->name, &call, out);
 }
 
-static bool is_method(Infer *in, const Binding *b, Ref src) {
-    if (b->handle || !src || ir_inst(in->f, src)->op != OP_attr) return false;
-    const Fact *object = &in->facts[ir_arg(in->f, src, 0)];
-    if (object->type && (object->type->kind == TY_CLASS || type_is_random(object->type)))
-        return true;
+static bool is_method(Infer *in, const Binding *b, Ref src, Ref *object) {
+    Str attribute;
+    if (b->handle || !v_attr_parts(in, src, object, &attribute)) return false;
+    const Type *type = in->facts[*object].type;
+    if (type && (type->kind == TY_CLASS || type_is_random(type))) return true;
     return str_starts(b->name, "ndarray.") || str_starts(b->name, "number.") ||
            str_starts(b->name, "str.") || str_starts(b->name, "slice.") ||
            str_starts(b->name, "ufunc.");
@@ -264,13 +264,14 @@ static bool is_method(Infer *in, const Binding *b, Ref src) {
 /* p.norm(...), of a function that the class of p has: p is its first argument. */
 static bool call_bound(Infer *in, const Binding *b, Ref attr, const CallArgs *args, bool *bound,
                        Val *out) {
-    *bound = attr && ir_inst(in->f, attr)->op == OP_attr;
+    Ref object;
+    Str name;
+    *bound = v_attr_parts(in, attr, &object, &name);
     if (!*bound) return false;
-    Val self = v_present(in, infer_val(in, ir_arg(in->f, attr, 0)));
+    Val self = v_present(in, infer_val(in, object));
     *bound = (is_kind(&self, TY_TUPLE) || type_is_instance(self.f.type)) && self.f.type->cls &&
-             type_field(self.f.type, *ir_inst(in->f, attr)->u.name) < 0;
-    if (*bound && type_is_instance(self.f.type))
-        *bound = instance_binds(in, self.f.type, *ir_inst(in->f, attr)->u.name);
+             type_field(self.f.type, name) < 0;
+    if (*bound && type_is_instance(self.f.type)) *bound = instance_binds(in, self.f.type, name);
     if (!*bound) return false;
     Val *all = arena_array(in->arena, Val, args->nargs + 1);
     all[0] = self;
@@ -321,6 +322,7 @@ bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out) {
     const Binding *b = fact_object(&callee.f);
     CallArgs numbers, given = *args;
     bool bound, done;
+    Ref object;
     if (!v_call_with_caught(in, b, &given, &done, out) || done) return !in->stop;
     args = &given;
     if (is_kind(&callee, TY_CHOICE)) return v_call_choice(in, callee, args, out);
@@ -341,7 +343,7 @@ bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out) {
             return v_ufunc(in, b, args, out);
         return call_function(in, b, args, in->inst->library || b->stand_in, out);
     case BIND_LIBRARY:
-        if (is_method(in, b, callee.src)) return call_method(in, b, callee.src, args, out);
+        if (is_method(in, b, callee.src, &object)) return call_method(in, b, object, args, out);
         return call_library(in, b->name, args, out);
     case BIND_FOREIGN: return v_call_foreign(in, b, args, out);
     case BIND_OVERLOADED: return v_call_overloaded(in, callee, args, out);

@@ -27,6 +27,16 @@ static bool same_member(Infer *in, bool is_not, Val a, Val b, Val *out) {
     return negate(in, is_not, out);
 }
 
+/* Objects of the compiler: a class of Python has as many names as there are ways to it. */
+static bool same_object(const Type *s, const Type *t) {
+    if (s->kind != TY_OBJECT || t->kind != TY_OBJECT) return false;
+    const Binding *x = s->binding, *y = t->binding;
+    bool names = x->kind == BIND_LIBRARY && y->kind == BIND_LIBRARY;
+    return s == t || (names && str_equal(x->name, y->name));
+}
+
+static bool compare_dtypes(const Fact *a, const Fact *b, bool equal, Infer *in, Val *out);
+
 bool v_is(Infer *in, bool is_not, Val a, Val b, Val *out) {
     Emit *e = in->emit;
     bool none_a = fact_none(&a.f), none_b = fact_none(&b.f);
@@ -57,7 +67,8 @@ bool v_is(Infer *in, bool is_not, Val a, Val b, Val *out) {
         return v_refuse(in, REFUSE_BINARY, "compare", (Val[]){a, b}, 2);
     if (type_is_scalar(s) && type_is_scalar(t) && (s->kind == TY_bool) == (t->kind == TY_bool))
         return compare_numbers(in, is_not ? OPR_ne : OPR_eq, a, b, out);
-    out->f = fact_bool(in, s->kind == TY_OBJECT && s == t);
+    if (compare_dtypes(&a.f, &b.f, !is_not, in, out)) return true; /* type(x) is float */
+    out->f = fact_bool(in, same_object(s, t));
     return negate(in, is_not, out);
 }
 
@@ -160,7 +171,7 @@ bool v_compare(Infer *in, Operator op, Val a, Val b, bool *handled, Val *out) {
             return *out = val_of(fact_bool(in, result)), true;
         if (compare_dtypes(&a.f, &b.f, op == OPR_eq, in, out)) return true;
         if (s->kind == TY_OBJECT && t->kind == TY_OBJECT)
-            return *out = val_of(fact_bool(in, (s == t) == (op == OPR_eq))), true;
+            return *out = val_of(fact_bool(in, same_object(s, t) == (op == OPR_eq))), true;
     }
     a = v_unwrap(in, a);
     b = v_unwrap(in, b);

@@ -278,10 +278,11 @@ static bool teach_web(Infer *in, Ref web, const Type *container, const Type *con
 static Ref called_on(const Infer *in, Ref call, const char *const *names, int n) {
     const Inst *inst = ir_inst(in->f, call);
     if (inst->op != OP_call_py) return NO_REF;
-    Ref attr = ir_arg(in->f, call, 0);
-    const Inst *method = ir_inst(in->f, attr);
-    for (int i = 0; method->op == OP_attr && i < n; i++)
-        if (str_is(*method->u.name, names[i])) return ir_arg(in->f, attr, 0);
+    Ref object;
+    Str name;
+    if (!v_attr_parts((Infer *)in, ir_arg(in->f, call, 0), &object, &name)) return NO_REF;
+    for (int i = 0; i < n; i++)
+        if (str_is(name, names[i])) return object;
     return NO_REF;
 }
 

@@ -102,6 +102,10 @@ static const char *misuse_in_call(Infer *in, Ref call, int32_t k, bool nested) {
         str_is(callee->name, "Generator.shuffle"))
         return "a list as an argument";
     if (str_is(callee->name, "builtins.isinstance")) return "isinstance() of a list";
+    if (str_is(callee->name, "builtins.type")) return "type() of a list";
+    if (k == 1 &&
+        (str_is(callee->name, "builtins.getattr") || str_is(callee->name, "builtins.hasattr")))
+        return "an attribute of a list";
     bool array = str_starts(callee->name, "numpy."); /* sequences of whatever kind become arrays */
     return nested && !array ? "a list of lists outside numpy.array()" : NULL;
 }

@@ -228,12 +228,48 @@ static bool is_time(const Val *v) {
     return is_kind(v, TY_TIME) || (is_kind(v, TY_OPTIONAL) && v->f.type->element->kind == TY_TIME);
 }
 
+/* Values of two of these kinds are never equal in Python. */
+typedef enum Family {
+    FAMILY_OTHER, /* nobody knows: arrays, instances, times ... */
+    FAMILY_NUMBER,
+    FAMILY_TEXT,
+    FAMILY_OCTETS,
+    FAMILY_TUPLE,
+    FAMILY_LIST,
+    FAMILY_DICT,
+    FAMILY_SET,
+    FAMILY_RANGE
+} Family;
+
+static Family family(const Type *t) {
+    if (t->kind == TY_OPTIONAL) t = t->element; /* None is equal to none of them either */
+    if (type_is_text(t)) return FAMILY_TEXT;
+    if (type_is_number(t)) return FAMILY_NUMBER;
+    if (type_is_octets(t)) return FAMILY_OCTETS;
+    if (type_is_list(t)) return FAMILY_LIST;
+    if (type_is_of(t, CLS_dict)) return FAMILY_DICT;
+    if (type_is_of(t, CLS_set)) return FAMILY_SET;
+    if (t->kind == TY_TUPLE && !type_is_value(t)) return FAMILY_TUPLE;
+    return t->kind == TY_RANGE ? FAMILY_RANGE : FAMILY_OTHER;
+}
+
+/* A NumPy number beside a tuple or list is compared with each item: that is not decided here. */
+static bool never_equal(const Type *s, const Type *t) {
+    Family a = family(s), b = family(t), low = QN_MIN(a, b), high = QN_MAX(a, b);
+    if (a == b || low == FAMILY_OTHER) return false;
+    const Type *number = a == FAMILY_NUMBER ? s : t;
+    bool python = type_is_weak(number) || number->kind == TY_bool;
+    return low != FAMILY_NUMBER || python || (high != FAMILY_TUPLE && high != FAMILY_LIST);
+}
+
 /* Not inlined: comparisons of tuples recurse through v_binary, whose frame is to be small. */
 __attribute__((noinline)) static bool binary_of_others(Infer *in, Operator op, bool in_place, Val a,
                                                        Val b, Val *out) {
     bool handled, done;
     Method method = (Method)operator_methods[op];
     bool extends = in_place && type_is_list(a.f.type); /* xs += array */
+    if ((op == OPR_eq || op == OPR_ne) && never_equal(a.f.type, b.f.type))
+        return *out = val_of(fact_bool(in, op == OPR_ne)), true;
     if (v_compare_characters(in, op, a, b, &handled, out) || handled || in->stop) return !in->stop;
     if (!v_text_operands(in, op, &a, &b)) return false;
     if ((method == ARITH || method == BIT || method == COMPARE) && !extends &&

@@ -92,9 +92,11 @@ void v_overload_reasons(Infer *in, Str name, const CallArgs *args) {
 
 /* The object that a method was taken of comes first. */
 static bool method_args(Infer *in, Ref attr, CallArgs *args) {
-    if (!attr || ir_inst(in->f, attr)->op != OP_attr) return false;
+    Ref object;
+    Str name;
+    if (!v_attr_parts(in, attr, &object, &name)) return false;
     Val *all = arena_array(in->arena, Val, args->nargs + 1);
-    all[0] = v_present(in, infer_val(in, ir_arg(in->f, attr, 0)));
+    all[0] = v_present(in, infer_val(in, object));
     for (int32_t i = 0; i < args->nargs; i++)
         all[i + 1] = args->args[i];
     args->args = all;

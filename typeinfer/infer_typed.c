@@ -222,6 +222,118 @@ static bool typed_isinstance(Infer *in, const Val *v, const CallArgs *args, Val 
     return *out = val_of(fact_bool(in, found)), true;
 }
 
+/* -- attributes by name, classes ----------------------------------------------------------------------- */
+
+/* What Python calls the class of a value; NULL: compiled code does not tell. */
+static const char *class_name(const Type *t) {
+    static const char *const weak[] = {
+        [TY_wint] = "builtins.int", [TY_wflt] = "builtins.float", [TY_wcpx] = "builtins.complex"};
+    if (type_is_number(t) && type_is_weak(t)) return weak[t->kind];
+    if (t->kind == TY_bool) return "builtins.bool";
+    if (type_is_text(t)) return "builtins.str";
+    if (type_is_of(t, CLS_bytes)) return "builtins.bytes";
+    if (t->kind == TY_CLASS && t->shared) return NULL;
+    if (type_is_list(t)) return "builtins.list";
+    if (type_is_of(t, CLS_dict)) return "builtins.dict";
+    if (type_is_of(t, CLS_set)) return "builtins.set";
+    if (t->kind == TY_RANGE) return "builtins.range";
+    return t->kind == TY_TUPLE && !t->fields ? "builtins.tuple" : NULL;
+}
+
+static bool typed_type(Infer *in, const Val *v, const CallArgs *args, Val *out) {
+    const Type *t = v[0].f.type;
+    const char *name = class_name(t);
+    if (!name && type_is_number(t)) return *out = v_dtype(in, t), true;
+    if (!name) return misfit(in, "type", args);
+    const Binding *b = ti_object(in->ti, BIND_LIBRARY, str_from(name), NULL);
+    return *out = val_of(fact_of(type_object(in->types, b))), true;
+}
+
+/* Has Python's class of such values the attribute? Compiled code knows less of them. Of arrays a list answers for Python's protocols. */
+static bool python_has(Infer *in, const Type *t, Str name, bool *has) {
+    const Resolver *r = in->ti->resolver;
+    const char *cls = type_is_int(t)        ? "builtins.int"
+                      : type_is_float(t)    ? "builtins.float"
+                      : type_is_complex(t)  ? "builtins.complex"
+                      : t->kind == TY_ARRAY ? str_starts(name, "__") ? "builtins.list" : NULL
+                      : t->kind == TY_TUPLE ? "builtins.tuple"
+                                            : class_name(t);
+    if (!cls) cls = "builtins.object";
+    *has = false;
+    if (!r->attr || !r->builtin) return true;
+    const Binding *b = r->builtin(r->user, str_from(cls + strlen("builtins.")));
+    const Binding *member = b && b->handle ? r->attr(r->user, b, name) : b;
+    if (!member) return in->stop = STOP_ABORT, false;
+    *has = b->handle && member->kind != BIND_MISSING;
+    return true;
+}
+
+/* Has a value the attribute to compiled code? Nothing is written and nothing reported. false: it is not known yet. */
+static bool compiled_has(Infer *in, Val object, Str name, bool *has) {
+    Emit *emit = in->emit;
+    bool report = in->report;
+    Val attribute;
+    in->emit = NULL;
+    in->report = false;
+    *has = v_attr(in, object, name, &attribute);
+    in->emit = emit;
+    in->report = report;
+    if (*has || in->stop == STOP_NONE || in->stop == STOP_ERROR) in->stop = STOP_NONE;
+    return in->stop == STOP_NONE;
+}
+
+static const Str *attribute_name(Infer *in, const Val *name) {
+    const Str *text = fact_str(&name->f);
+    if (!text) ti_fail(in, in->at, E0209, "the name of the attribute");
+    return text;
+}
+
+static bool typed_hasattr(Infer *in, const Val *v, const CallArgs *args, Val *out) {
+    (void)args;
+    const Str *name = attribute_name(in, &v[1]);
+    bool has;
+    if (!name || !compiled_has(in, v[0], *name, &has)) return false;
+    if (!has && !python_has(in, v[0].f.type, *name, &has)) return false;
+    return *out = val_of(fact_bool(in, has)), true;
+}
+
+/* Where only Python knows the attribute, the default would be another value than Python's: v_attr refuses. */
+static bool typed_getattr(Infer *in, const Val *v, const CallArgs *args, Val *out) {
+    (void)args;
+    const Str *name = attribute_name(in, &v[1]);
+    bool has = true;
+    if (!name) return false;
+    if (v[2].f.type && !compiled_has(in, v[0], *name, &has)) return false;
+    if (!has && !python_has(in, v[0].f.type, *name, &has)) return false;
+    if (!has) return *out = v[2], true;
+    return v_attr(in, v[0], *name, out);
+}
+
+/* `x.name` and `getattr(x, "name")`: what a method that it gives is called on. */
+bool v_attr_parts(Infer *in, Ref ref, Ref *object, Str *name) {
+    if (!ref) return false;
+    const Inst *inst = ir_inst(in->f, ref);
+    if (inst->op == OP_attr) {
+        *object = ir_arg(in->f, ref, 0);
+        *name = *inst->u.name;
+        return true;
+    }
+    if (inst->op != OP_call_py || inst->nargs < 3) return false;
+    const Binding *callee = fact_object(&in->facts[ir_arg(in->f, ref, 0)]);
+    const Str *text = fact_str(&in->facts[ir_arg(in->f, ref, 2)]);
+    if (!callee || callee->kind != BIND_LIBRARY || !str_is(callee->name, "builtins.getattr") ||
+        !text)
+        return false;
+    *object = ir_arg(in->f, ref, 1);
+    *name = *text;
+    if (inst->nargs == 3) return true;
+    bool has; /* or is it the default? */
+    int stop = in->stop;
+    bool known = compiled_has(in, infer_val(in, *object), *name, &has);
+    in->stop = stop;
+    return known && has;
+}
+
 /* -- the table -------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -231,6 +343,8 @@ static const struct {
     {"builtins.bool", "x=, /", typed_bool},
     {"builtins.enumerate", "iterable, start=", typed_enumerate},
     {"builtins.filter", "function, iterable, /", typed_filter},
+    {"builtins.getattr", "object, name, default=, /", typed_getattr},
+    {"builtins.hasattr", "obj, name, /", typed_hasattr},
     {"builtins.isinstance", "obj, class_or_tuple, /", typed_isinstance},
     {"builtins.iter", "object, /", typed_iter},
     {"builtins.len", "obj, /", typed_len},
@@ -240,12 +354,14 @@ static const struct {
     {"builtins.reversed", "sequence, /", typed_reversed},
     {"builtins.slice", "start, stop=, step=, /", typed_slice},
     {"builtins.tuple", "iterable=, /", typed_tuple},
+    {"builtins.type", "object, /", typed_type},
     {"builtins.zip", "*iterables, strict=", typed_zip},
     {"collections.deque", "iterable=, maxlen=", typed_deque},
     {"dict.items", "self, /", typed_items},
     {"dict.keys", "self, /", typed_keys},
     {"dict.values", "self, /", typed_values},
     {"functools.partial", "func, /, *args", typed_partial},
+    {"operator.truth", "a, /", typed_bool},
     {"quern.prange", "start, stop=, step=, /", typed_prange},
     {"structref.new", "struct_type, /", typed_new_struct},
 };
