@@ -122,7 +122,15 @@ static DeviceArray *wrap_foreign(ModState *state, RtDevice *device, PyObject *ob
     if (py_is_array(state, object) || PyLong_CheckExact(object) || PyFloat_CheckExact(object))
         return NULL;
     PyObject *interface;
-    int has = py_get_optional(object, "__cuda_array_interface__", &interface);
+    int has = 0;
+    if (PyArray_Check(object)) { /* a managed array is one of NumPy as well: _managed.py */
+        has = py_get_optional(object, "_device_array", &interface);
+        if (has > 0 && Py_TYPE(interface) == state->device_array_type)
+            return (DeviceArray *)interface;
+        if (has > 0) Py_DECREF(interface);
+        if (has < 0) return NULL;
+    }
+    has = py_get_optional(object, "__cuda_array_interface__", &interface);
     if (has < 0) return NULL;
     if (has == 0) return py_from_dlpack(state, device, object);
     DeviceArray *a = wrap_interface(state, device, object, interface, wait);

@@ -328,6 +328,16 @@ static PyObject *warn_launches(PyObject *module, PyObject *args) {
     Py_RETURN_NONE;
 }
 
+/* disable_device("cuda", why): none of the kind is opened any more, for that reason; None: as usual */
+static PyObject *disable_device(PyObject *module, PyObject *args) {
+    (void)module;
+    const char *name, *why;
+    RtDeviceKind kind;
+    if (!PyArg_ParseTuple(args, "sz", &name, &why) || !kind_of_name(name, &kind)) return NULL;
+    rt_device_disable(kind, why);
+    Py_RETURN_NONE;
+}
+
 /* device_count("cuda") -> (count, reason): of this very kind; -1 and the reason when there is no driver */
 static PyObject *device_count(PyObject *module, PyObject *args) {
     (void)module;
@@ -363,6 +373,7 @@ PyMethodDef py_device_functions[] = {
     {"current_device", current_device, METH_VARARGS, NULL},
     {"device", device_by_number, METH_VARARGS, NULL},
     {"select_device", select_device, METH_VARARGS, NULL},
+    {"disable_device", disable_device, METH_VARARGS, NULL},
     {"device_count", device_count, METH_VARARGS, NULL},
     {"warn_launches", warn_launches, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},

@@ -77,6 +77,8 @@ static bool spec_plan(JitCore *core, Spec *spec) {
                      (int)artifact->nparams, (int)spec->nargs);
         return false;
     }
+    /* Numba hands the arguments of a kernel over as C does; here that is an error, unless its meaning is asked for. */
+    spec->wraps = core->options.infer.kernel && core->options.infer.strong_numbers;
     if (!py_plan_args(core->state, spec, artifact->params)) return false;
     spec->entry = artifact->entry_kind == ENTRY_HOST ? (HostEntry)artifact->entry : NULL;
     spec->direct = spec->entry && !core->varargs && !core->nkwonly;

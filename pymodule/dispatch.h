@@ -47,6 +47,7 @@ typedef struct Plan {
     uint8_t op, from, to; /* TypeKinds: natural value, and what the code wants */
     uint8_t to_size;      /* in bytes */
     bool convert;         /* from != to */
+    bool wraps;           /* ints that do not fit are taken modulo, as by C */
     bool optional;        /* a presence byte stands before the value */
     bool present;
     bool
@@ -85,6 +86,7 @@ typedef struct Spec {
         placed; /* there is code to call, and its frame fits FRAME_STACK, once arguments are in their places */
     bool numbers;    /* the result is a tuple of ints and floats */
     bool declared;   /* made for a signature the user wrote */
+    bool wraps;      /* its plans do */
     HostEntry entry; /* NULL: this signature runs the Python function */
     Plan *plans;
     Artifact *artifact;

@@ -136,7 +136,7 @@ static int convert_arg(const Plan *plan, TypeKind from, const void *value, char 
                           ldexp(1.0, bits));
     }
     bool same_sign = (before.cls == CLASS_UINT) == (cls == CLASS_UINT) || before.i >= 0;
-    if (before.i == after.i && same_sign) return 1;
+    if ((before.i == after.i && same_sign) || plan->wraps) return 1;
     return does_not_fit(before.cls == CLASS_UINT
                             ? PyLong_FromUnsignedLongLong((unsigned long long)before.i)
                             : PyLong_FromLongLong(before.i),
@@ -154,6 +154,7 @@ typedef struct Planner {
     bool shared; /* objects of Python stay in shared ones when the call is over */
     bool any_number;
     bool random;
+    bool wraps;
 } Planner;
 
 static int32_t reserve(Planner *p, int64_t size, int64_t align) {
@@ -305,6 +306,7 @@ static bool plan_scalar(Planner *p, Plan *plan, TypeKind kind, const ValueLayout
     plan->from = (uint8_t)type_strong_kind(kind);
     plan->to = layout->kind;
     plan->convert = plan->from != plan->to;
+    plan->wraps = p->wraps;
     plan->to_size = (uint8_t)layout->size;
     if (scalar) {
         plan->type = (PyObject *)p->state->scalar_types[kind];
@@ -427,7 +429,7 @@ static bool keeps_owners(const ValueLayout *layouts, int32_t n) {
 }
 
 bool py_plan_args(ModState *state, Spec *spec, const ValueLayout *params) {
-    Planner p = {.state = state, .at = (int32_t)sizeof(void *) * spec->nargs};
+    Planner p = {.state = state, .at = (int32_t)sizeof(void *) * spec->nargs, .wraps = spec->wraps};
     for (int32_t i = 0; i < spec->nargs; i++) {
         spec->shared |= holds_shared(&params[i]);
         spec->changes |= changes_shared(&params[i]);

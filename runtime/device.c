@@ -31,6 +31,7 @@ static Choice *choices[RT_KINDS];
 static _Atomic uint32_t generation = 1;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 static _Thread_local int32_t selected[RT_KINDS];
+static char disabled[RT_KINDS][160]; /* why none of a kind is to be found; under the lock */
 
 /* -- runtime's own memory ---------------------------------------------------------------------- */
 
@@ -112,6 +113,10 @@ const char *rt_kind_name(RtDeviceKind kind) {
 }
 
 static int32_t count_locked(RtDeviceKind kind, RtError *err) {
+    if (disabled[kind][0]) {
+        rt_fail(err, RT_SUPPORT_ERROR, "%s", disabled[kind]);
+        return -1;
+    }
     int32_t n = kinds[kind]->count(err);
     return n > MAX_DEVICES ? MAX_DEVICES : n;
 }
@@ -120,6 +125,12 @@ static bool valid_kind(RtDeviceKind kind, RtError *err) {
     pthread_once(&fork_once, install_fork_handlers);
     if (kind >= 0 && kind < RT_KINDS) return true;
     return rt_fail(err, RT_VALUE_ERROR, "There is no kind of device with number %d.", (int)kind);
+}
+
+void rt_device_disable(RtDeviceKind kind, const char *why) {
+    pthread_mutex_lock(&registry_lock);
+    snprintf(disabled[kind], sizeof disabled[kind], "%s", why ? why : "");
+    pthread_mutex_unlock(&registry_lock);
 }
 
 int32_t rt_device_count(RtDeviceKind kind, RtError *err) {
@@ -284,6 +295,11 @@ RtChoice rt_choose(RtDeviceKind wanted, RtDeviceKind *kind, RtError *why) {
     if (!valid_kind(wanted, why)) return RT_CHOICE_MISSING;
     pthread_mutex_lock(&registry_lock);
     Choice *c = choices[wanted];
+    if (disabled[wanted][0]) {
+        count_locked(wanted, why);
+        pthread_mutex_unlock(&registry_lock);
+        return RT_CHOICE_MISSING;
+    }
     if (!c) c = choices[wanted] = rt_alloc(sizeof *c);
     RtChoice choice = RT_CHOICE_MISSING;
     if (c) {

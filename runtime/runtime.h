@@ -59,6 +59,9 @@ typedef struct RtDeviceInfo {
 /* The name users know: "cpu", "cuda", "hip", "null". [quick] */
 const char *rt_kind_name(RtDeviceKind kind);
 
+/* From now on no device of the kind is found or chosen, and `why` is the error; NULL: as usual. Devices that are open stay. */
+void rt_device_disable(RtDeviceKind kind, const char *why);
+
 /* How many devices of a kind there are; opens the driver on first use. -1: there is no driver,
  * `err` names the library that was looked for and what the loader answered. 0 with RT_OK: a driver
  * without devices. */
@@ -107,7 +110,8 @@ typedef enum RtMemory {
     RT_MEM_DEVICE,  /* pooled, stream-ordered */
     RT_MEM_PINNED,  /* host memory the device can reach: `host` and `address` */
     RT_MEM_MANAGED, /* both sides, one address */
-    RT_MEM_FOREIGN  /* somebody else's; release calls `drop(owner)` */
+    RT_MEM_MANAGED_HOST, /* likewise; devices that cannot read it while the host does must be told (attached to the host) */
+    RT_MEM_FOREIGN /* somebody else's; release calls `drop(owner)` */
 } RtMemory;
 
 /* A piece of memory, shared by reference count. The fields are for reading. */

@@ -4,7 +4,7 @@ A kind's functions are the methods of its `Gpu`; `fill` makes them names of the 
 import contextlib as _contextlib
 import os as _os
 
-from . import _quern, config, decorators as _decorators, errors
+from . import _idle, _quern, config, decorators as _decorators, errors
 
 # -- options of the decorator ----------------------------------------------------------------------------------
 
@@ -30,7 +30,24 @@ def _check_carveout(value):
         raise ValueError(f"the carveout must be between -1 and 100, not {value}")
 
 
+def _check_debug(options):
+    """Warns of options that take away from each other. What is not given counts where a program has Numba's meaning."""
+    debug, opt = options.get("debug"), options.get("opt")
+    if debug is None:
+        debug = config.CUDA_DEBUGINFO_DEFAULT
+    if not debug or options.get("_ufunc"):
+        return
+    default = (config.AS_NUMBA or config.CUDA_DEBUGINFO_DEFAULT) and config.OPT
+    if opt or opt is None and default:
+        _idle.warn("debug=True with opt=True is not supported by CUDA's debuggers: optimised variables and lines cannot be followed; "
+                   "set debug=False or opt=False", errors.NumbaInvalidConfigWarning)
+    if options.get("lineinfo"):
+        _idle.warn("debug and lineinfo are mutually exclusive: set one of them",
+                   errors.NumbaInvalidConfigWarning)
+
+
 def compile_options(options, name="cuda.jit"):
+    _check_debug(options)
     result = _decorators._with_locals({"error_model": "numpy", **options})
     _check_carveout(options.get("shared_memory_carveout"))
     if options.get("extensions"):
@@ -243,6 +260,8 @@ class Gpu:
             func_or_sig, pointers = _surface.without_pointers(func_or_sig)
             if pointers:
                 options["extensions"] = [*(options.get("extensions") or ()), _surface.Pointers(pointers)]
+        if options.get("debug") is None and config.CUDA_DEBUGINFO_DEFAULT:
+            options["debug"] = True
         numbers = compile_options(options, name)
 
         def make(function, signatures):
@@ -333,8 +352,10 @@ class Gpu:
         return _like(self.api.device_array, ary, stream=stream)
 
     def managed_array(self, shape, dtype="float64", strides=None, order="C", stream=0, attach_global=True):
-        """Memory that both sides reach, as a device array."""
-        return self.api.device_array(shape, dtype, strides, order, stream, 2)
+        """Memory that both sides reach: a NumPy array that is a device array as well. Kernels take it without a copy; what one
+        writes is there when its stream has been synchronised. attach_global=False: devices may not touch it at first."""
+        from ._managed import managed_array
+        return managed_array(self.api.device_array(shape, dtype, strides, order, stream, 2 if attach_global else 3), self)
 
     def pinned_array_like(self, ary):
         return _like(self.api.pinned_array, ary)

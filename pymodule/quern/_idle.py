@@ -29,6 +29,11 @@ def _level():
     return level
 
 
+def warn(text, category):
+    """A warning at the line of the program that led here."""
+    warnings.warn(text, category, stacklevel=_level())
+
+
 def say(option, what):
     """Warn of one option, unless that has happened."""
     if option in _said:

@@ -18,6 +18,15 @@ def _number(text):
         raise ValueError(f"must be a number, not {text!r}") from None
 
 
+class _OptLevel(int):
+    """Numba's class of OPT: a number, or "max"."""
+
+    def __new__(cls, value, *rest):
+        return super().__new__(cls, 3 if value == "max" else value)
+
+    is_opt_max = property(lambda self: self >= 3)
+
+
 def _words(text):
     return text.split()
 
@@ -110,9 +119,11 @@ def reload_config():
 
 
 def tell_launches():
-    """Launches look at their own copy of these settings."""
+    """Launches look at their own copy of these settings, and so does the search for devices."""
     from . import _quern
     _quern.warn_launches(bool(CUDA_WARN_ON_IMPLICIT_COPY), bool(CUDA_LOW_OCCUPANCY_WARNINGS))  # noqa: F821
+    why = "CUDA is disabled due to setting NUMBA_DISABLE_CUDA=1 or QUERN_DISABLE_CUDA=1"
+    _quern.disable_device("cuda", why if DISABLE_CUDA else None)  # noqa: F821
 
 
 class _Config(type(_os)):
@@ -121,7 +132,7 @@ class _Config(type(_os)):
         super().__setattr__(name, value)
         if name == "NUMBA_NUM_THREADS":  # counts until the threads are started
             _os.environ["QUERN_NUM_THREADS"] = str(value)
-        elif name in ("CUDA_WARN_ON_IMPLICIT_COPY", "CUDA_LOW_OCCUPANCY_WARNINGS"):
+        elif name in ("CUDA_WARN_ON_IMPLICIT_COPY", "CUDA_LOW_OCCUPANCY_WARNINGS", "DISABLE_CUDA"):
             tell_launches()
 
 

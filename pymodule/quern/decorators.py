@@ -279,6 +279,8 @@ def vectorize(ftylist_or_function=(), target="cpu", identity=None, **options):
     _check("vectorize", options, {**_VECTORIZE_OPTIONS, "target": None, "identity": None})
     if target not in ("cpu", "parallel", "cuda", "hip", "roc"):
         raise ValueError(f"vectorize() has no target {target!r}; known are 'cpu', 'parallel', 'cuda', 'hip'")
+    if target in ("cuda", "hip", "roc") and "nopython" in options:
+        _idle.warn(f"nopython kwarg for {target} target is redundant", RuntimeWarning)
     if callable(ftylist_or_function) and not is_signature(ftylist_or_function):
         return _make_ufunc(ftylist_or_function, [], target, identity, options)
     signatures = signature_texts(ftylist_or_function) if ftylist_or_function != () else []

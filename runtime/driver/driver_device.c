@@ -13,6 +13,7 @@ enum {
     HOST_PORTABLE = 1,
     HOST_MAPPED = 2,
     MANAGED_GLOBAL = 1,
+    MANAGED_HOST = 2,
     STREAM_DEFAULT = 0,
     EVENT_DEFAULT = 0,
     EVENT_NO_TIMING = 2
@@ -166,9 +167,10 @@ bool drv_alloc(RtDevice *device, RtMemory memory, int64_t size, uint64_t *addres
                RtError *err) {
     uint64_t p = 0;
     if (memory == RT_MEM_PINNED) return alloc_pinned(device, size, address, host, err);
-    if (memory == RT_MEM_MANAGED) {
+    if (memory == RT_MEM_MANAGED || memory == RT_MEM_MANAGED_HOST) {
         NEEDS(device, alloc_managed);
-        CALL(device, NULL, alloc_managed, (&p, (size_t)size, MANAGED_GLOBAL));
+        CALL(device, NULL, alloc_managed,
+             (&p, (size_t)size, memory == RT_MEM_MANAGED ? MANAGED_GLOBAL : MANAGED_HOST));
         *host = (void *)(uintptr_t)p;
     } else {
         CALL(device, NULL, alloc, (&p, (size_t)size));
