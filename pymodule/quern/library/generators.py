@@ -4,7 +4,9 @@ The numbers, and how many words are drawn for them, are NumPy's."""
 
 import numpy as np
 
+from . import distributions
 from . import generator_draws as draws
+from . import generator_words as words
 from .primitives import convert, layout, load, next_double, reshape, store
 from .random_numpy import check, counted, has_array, lines_of, shape_of, some, sums_of
 from .shapes import as_tuple, copy, refuse
@@ -100,7 +102,7 @@ def check_all(right, x, text_one, text_many):
 
 
 def random(rng, size=None, dtype=np.float64):
-    return either(rng, next_double, draws.next_float, dtype, size)
+    return either(rng, next_double, words.next_float, dtype, size)
 
 
 def uniform(rng, low=0.0, high=1.0, size=None):
@@ -109,7 +111,7 @@ def uniform(rng, low=0.0, high=1.0, size=None):
         if not np.isfinite(width).all():
             raise OverflowError("Range exceeds valid bounds")
         check_not_negative(width, "high - low < 0")
-        return reals(rng, draws.uniform, size, low, width)
+        return reals(rng, distributions.uniform, size, low, width)
     return evenly(rng, np.float64(low), np.float64(high) - np.float64(low), size)
 
 
@@ -117,7 +119,7 @@ def evenly(rng, low, width, size):
     if not np.isfinite(width):
         raise OverflowError("high - low range exceeds valid bounds")
     check_not_negative(width, "high - low < 0")
-    return reals(rng, draws.uniform, size, low, width)
+    return reals(rng, distributions.uniform, size, low, width)
 
 
 # -- ints ------------------------------------------------------------------------------------------------------
@@ -225,8 +227,8 @@ def one_int(g, low, last, dtype):
     width = convert(last, np.uint64) - first
     bits = bits_of(dtype)
     if bits < 32:
-        return as_dtype(first + draws.short_up_to(g, bits, width, np.uint64(0), 0)[0], dtype)
-    return as_dtype(first + draws.up_to(g, width), dtype)
+        return as_dtype(first + words.short_up_to(g, bits, width, np.uint64(0), 0)[0], dtype)
+    return as_dtype(first + words.up_to(g, width), dtype)
 
 
 def fill_ints(g, result, low, last, dtype):
@@ -238,17 +240,17 @@ def fill_ints(g, result, low, last, dtype):
         word = np.uint64(0)
         left = 0
         for i in range(len(line)):
-            number, word, left = draws.short_up_to(g, bits, width, word, left)
+            number, word, left = words.short_up_to(g, bits, width, word, left)
             store(line, i, as_dtype(first + number, dtype))
     elif width == np.uint64(0):
         for i in range(len(line)):
             store(line, i, as_dtype(first, dtype))
     elif width < np.uint64(0xFFFFFFFF):
         for i in range(len(line)):
-            store(line, i, as_dtype(first + draws.below_2_32(g, width), dtype))
+            store(line, i, as_dtype(first + words.below_2_32(g, width), dtype))
     else:
         for i in range(len(line)):
-            store(line, i, as_dtype(first + draws.up_to(g, width), dtype))
+            store(line, i, as_dtype(first + words.up_to(g, width), dtype))
     return result
 
 
@@ -265,10 +267,10 @@ def fill_between(g, result, lines, dtype, endpoint, low_text, high_text):
         first = convert(low, np.uint64)
         width = convert(last, np.uint64) - first
         if bits < 32:
-            number, word, left = draws.short_up_to(g, bits, width, word, left)
+            number, word, left = words.short_up_to(g, bits, width, word, left)
             store(line, i, as_dtype(first + number, dtype))
         else:
-            store(line, i, as_dtype(first + draws.up_to(g, width), dtype))
+            store(line, i, as_dtype(first + words.up_to(g, width), dtype))
     return result
 
 
@@ -322,12 +324,12 @@ def integers_between(rng, low, high, size, dtype, endpoint):
 
 
 def standard_normal(rng, size=None, dtype=np.float64):
-    return either(rng, draws.gauss, draws.gauss_32, dtype, size)
+    return either(rng, distributions.gauss, words.gauss_32, dtype, size)
 
 
 def normal(rng, loc=0.0, scale=1.0, size=None):
     check_not_negative(scale, "scale < 0")
-    return reals(rng, draws.normal, size, loc, scale)
+    return reals(rng, distributions.normal, size, loc, scale)
 
 
 def lognormal(rng, mean=0.0, sigma=1.0, size=None):
@@ -337,19 +339,19 @@ def lognormal(rng, mean=0.0, sigma=1.0, size=None):
 
 def standard_exponential(rng, size=None, dtype=np.float64, method="zig"):
     if method == "zig":
-        return either(rng, draws.unit_exponential, draws.unit_exponential_32, dtype, size)
-    return either(rng, draws.inverse_exponential, draws.inverse_exponential_32, dtype, size)
+        return either(rng, distributions.unit_exponential, words.unit_exponential_32, dtype, size)
+    return either(rng, words.inverse_exponential, words.inverse_exponential_32, dtype, size)
 
 
 def exponential(rng, scale=1.0, size=None):
     check_not_negative(scale, "scale < 0")
-    return reals(rng, draws.exponential, size, scale)
+    return reals(rng, distributions.exponential, size, scale)
 
 
 def standard_gamma(rng, shape, size=None, dtype=np.float64):
     check_not_negative(shape, "shape < 0")
     if dtype == np.float64:
-        return reals(rng, draws.unit_gamma, size, shape)
+        return reals(rng, distributions.unit_gamma, size, shape)
     if dtype == np.float32:
         return drawn(rng, draws.unit_gamma_32, np.float32, size, (shape,), (np.float32,))
     raise TypeError("Unsupported dtype: numbers are drawn as float64 or float32")
@@ -358,7 +360,7 @@ def standard_gamma(rng, shape, size=None, dtype=np.float64):
 def gamma(rng, shape, scale=1.0, size=None):
     check_not_negative(shape, "shape < 0")
     check_not_negative(scale, "scale < 0")
-    return reals(rng, draws.gamma, size, shape, scale)
+    return reals(rng, distributions.gamma, size, shape, scale)
 
 
 def beta(rng, a, b, size=None):
@@ -369,7 +371,7 @@ def beta(rng, a, b, size=None):
 
 def chisquare(rng, df, size=None):
     check_positive(df, "df <= 0")
-    return reals(rng, draws.chisquare, size, df)
+    return reals(rng, distributions.chisquare, size, df)
 
 
 def noncentral_chisquare(rng, df, nonc, size=None):
@@ -407,7 +409,7 @@ def pareto(rng, a, size=None):
 
 def weibull(rng, a, size=None):
     check_not_negative(a, "a < 0")
-    return reals(rng, draws.weibull, size, a)
+    return reals(rng, distributions.weibull, size, a)
 
 
 def power(rng, a, size=None):
@@ -422,17 +424,17 @@ def rayleigh(rng, scale=1.0, size=None):
 
 def laplace(rng, loc=0.0, scale=1.0, size=None):
     check_not_negative(scale, "scale < 0")
-    return reals(rng, draws.laplace, size, loc, scale)
+    return reals(rng, distributions.laplace, size, loc, scale)
 
 
 def gumbel(rng, loc=0.0, scale=1.0, size=None):
     check_not_negative(scale, "scale < 0")
-    return reals(rng, draws.gumbel, size, loc, scale)
+    return reals(rng, distributions.gumbel, size, loc, scale)
 
 
 def logistic(rng, loc=0.0, scale=1.0, size=None):
     check_not_negative(scale, "scale < 0")
-    return reals(rng, draws.logistic, size, loc, scale)
+    return reals(rng, distributions.logistic, size, loc, scale)
 
 
 def triangular(rng, left, mode, right, size=None):
@@ -463,7 +465,7 @@ def poisson(rng, lam=1.0, size=None):
     else:
         check(not lam >= 0, "lam < 0 or lam is NaN")
         check(lam > _MOST_POISSON, "lam value too large")
-    return ints(rng, draws.poisson, size, lam)
+    return ints(rng, distributions.poisson, size, lam)
 
 
 def binomial(rng, n, p, size=None):
@@ -480,7 +482,7 @@ def negative_binomial(rng, n, p, size=None):
     check_positive(n, "n <= 0")
     check_share(p)
     check((1 - p) / p * (n + 10 * np.sqrt(n)) > _MOST_POISSON, "n too large or p too small, see Generator.negative_binomial Notes")
-    return ints(rng, draws.negative_binomial, size, n, p)
+    return ints(rng, distributions.negative_binomial, size, n, p)
 
 
 def check_share(p):
@@ -507,7 +509,7 @@ def logseries(rng, p, size=None):
 
 
 def place(g, n):
-    return convert(draws.masked(g, convert(n, np.uint64)), np.int64)
+    return convert(words.masked(g, convert(n, np.uint64)), np.int64)
 
 
 def mix_line(g, x, first):
@@ -625,7 +627,7 @@ def is_some(size):
 def mix_places(g, x, first):
     """By Lemire's multiplication, which shuffle() has not."""
     for i in range(len(x) - 1, first - 1, -1):
-        j = convert(draws.up_to(g, convert(i, np.uint64)), np.int64)
+        j = convert(words.up_to(g, convert(i, np.uint64)), np.int64)
         item = x[i]
         x[i] = x[j]
         x[j] = item
@@ -644,10 +646,10 @@ def enter(table, mask, number):
 def few_places(g, n, count, shuffled):
     """Floyd's: one more number each round, or the round's own where it was there."""
     found = np.empty(count, np.int64)
-    mask = convert(draws.mask_of(convert(int(1.2 * count), np.uint64)), np.int64)
+    mask = convert(words.mask_of(convert(int(1.2 * count), np.uint64)), np.int64)
     table = np.full(mask + 1, -1, np.int64)
     for j in range(n - count, n):
-        number = convert(draws.up_to(g, convert(j, np.uint64)), np.int64)
+        number = convert(words.up_to(g, convert(j, np.uint64)), np.int64)
         if not enter(table, mask, number):
             number = j
             enter(table, mask, number)

@@ -4,7 +4,9 @@ np.random.seed() of compiled code seeds it; for one seed the numbers are those o
 
 import numpy as np
 
+from . import distributions
 from . import random_draws as draws
+from . import random_words as words
 from .primitives import convert, load, random_double, random_seed, random_word, reshape, store
 from .shapes import as_tuple, broadcast_shapes, broadcast_to, copy, ravel, refuse
 
@@ -115,7 +117,7 @@ def uniform(low=0.0, high=1.0, size=None):
     width = high - low
     if some(not_finite(width)):
         raise OverflowError("Range exceeds valid bounds")
-    return reals(draws.uniform, size, low, width)
+    return reals(distributions.uniform, size, low, width)
 
 
 def not_finite(x):
@@ -139,7 +141,7 @@ def randint(low, high=None, size=None, dtype=np.int64):
         check(low <= 0, "high <= 0")
         return randint(0, low, size, dtype)
     check(low >= high, "low >= high")
-    numbers = ints(draws.between, size, low, high)
+    numbers = ints(words.between, size, low, high)
     return numbers if dtype == np.int64 else of_dtype(numbers, high - 1, dtype)
 
 
@@ -152,15 +154,15 @@ def random_integers(low, high=None, size=None):
 
 def normal(loc=0.0, scale=1.0, size=None):
     check(scale < 0, "scale < 0")
-    return reals(draws.normal, size, loc, scale)
+    return reals(distributions.normal, size, loc, scale)
 
 
 def standard_normal(size=None):
-    return reals(draws.gauss, size)
+    return reals(distributions.gauss, size)
 
 
 def randn(*shape):
-    return draws.gauss(OURS) if len(shape) == 0 else reals(draws.gauss, shape)
+    return distributions.gauss(OURS) if len(shape) == 0 else reals(distributions.gauss, shape)
 
 
 def lognormal(mean=0.0, sigma=1.0, size=None):
@@ -170,22 +172,22 @@ def lognormal(mean=0.0, sigma=1.0, size=None):
 
 def exponential(scale=1.0, size=None):
     check(scale < 0, "scale < 0")
-    return reals(draws.exponential, size, scale)
+    return reals(distributions.exponential, size, scale)
 
 
 def standard_exponential(size=None):
-    return reals(draws.unit_exponential, size)
+    return reals(distributions.unit_exponential, size)
 
 
 def gamma(shape, scale=1.0, size=None):
     check(shape < 0, "shape < 0")
     check(scale < 0, "scale < 0")
-    return reals(draws.gamma, size, shape, scale)
+    return reals(distributions.gamma, size, shape, scale)
 
 
 def standard_gamma(shape, size=None):
     check(shape < 0, "shape < 0")
-    return reals(draws.unit_gamma, size, shape)
+    return reals(distributions.unit_gamma, size, shape)
 
 
 def beta(a, b, size=None):
@@ -196,7 +198,7 @@ def beta(a, b, size=None):
 
 def chisquare(df, size=None):
     check(df <= 0, "df <= 0")
-    return reals(draws.chisquare, size, df)
+    return reals(distributions.chisquare, size, df)
 
 
 def noncentral_chisquare(df, nonc, size=None):
@@ -234,7 +236,7 @@ def pareto(a, size=None):
 
 def weibull(a, size=None):
     check(a < 0, "a < 0")
-    return reals(draws.weibull, size, a)
+    return reals(distributions.weibull, size, a)
 
 
 def power(a, size=None):
@@ -249,17 +251,17 @@ def rayleigh(scale=1.0, size=None):
 
 def laplace(loc=0.0, scale=1.0, size=None):
     check(scale < 0, "scale < 0")
-    return reals(draws.laplace, size, loc, scale)
+    return reals(distributions.laplace, size, loc, scale)
 
 
 def gumbel(loc=0.0, scale=1.0, size=None):
     check(scale < 0, "scale < 0")
-    return reals(draws.gumbel, size, loc, scale)
+    return reals(distributions.gumbel, size, loc, scale)
 
 
 def logistic(loc=0.0, scale=1.0, size=None):
     check(scale < 0, "scale < 0")
-    return reals(draws.logistic, size, loc, scale)
+    return reals(distributions.logistic, size, loc, scale)
 
 
 def triangular(left, mode, right, size=None):
@@ -293,7 +295,7 @@ def poisson(lam=1.0, size=None):
     check(lam < 0, "lam < 0 or lam contains NaNs")
     check(lam != lam, "lam < 0 or lam contains NaNs")
     check(lam > 9.223372006484771e18, "lam value too large")
-    return ints(draws.poisson, size, lam)
+    return ints(distributions.poisson, size, lam)
 
 
 def binomial(n, p, size=None):
@@ -306,7 +308,7 @@ def negative_binomial(n, p, size=None):
     check(n <= 0, "n <= 0")
     check_part(p)
     check(p == 0, "p <= 0")
-    return ints(draws.negative_binomial, size, n, p)
+    return ints(distributions.negative_binomial, size, n, p)
 
 
 def geometric(p, size=None):
@@ -379,7 +381,7 @@ def dirichlet(alpha, size=None):
     for i in range(len(rows)):
         total = 0.0
         for j in range(len(alphas)):
-            rows[i, j] = draws.unit_gamma(OURS, alphas[j])
+            rows[i, j] = distributions.unit_gamma(OURS, alphas[j])
             total += rows[i, j]
         inverse = 1 / total
         for j in range(len(alphas)):
@@ -391,7 +393,7 @@ def dirichlet(alpha, size=None):
 
 
 def place_below(n):
-    return convert(draws.up_to(OURS, convert(n, np.uint64)), np.int64)
+    return convert(words.up_to(OURS, convert(n, np.uint64)), np.int64)
 
 
 def shuffle(x):
@@ -461,7 +463,7 @@ def places(n, size, replace, p):
     count = counted(shape)
     if replace:
         if p is None:
-            return ints(draws.between, shape, 0, n)
+            return ints(words.between, shape, 0, n)
         return np.searchsorted(sums_of(p), random_sample(shape), side="right")
     check(count > n, "Cannot take a larger sample than population when 'replace=False'")
     if p is None:
@@ -474,7 +476,7 @@ def counted(shape):
 
 
 def between_0_and(n):
-    return draws.between(OURS, 0, n)
+    return words.between(OURS, 0, n)
 
 
 def choice(a, size=None, replace=True, p=None):
