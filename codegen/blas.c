@@ -1,5 +1,6 @@
 /* blas.c - finds the BLAS of the process: see blas.h. */
 #include "codegen/blas.h"
+#include "frontend/base/environment.h"
 #include "codegen/support.h"
 #include "frontend/base/os.h"
 #include <stdio.h>
@@ -104,9 +105,9 @@ static void look(const char *path, void *user) {
 }
 
 static void search(void) {
-    const char *wanted = getenv("QUERN_BLAS");
+    const char *wanted = env_value(ENV_BLAS);
     char error[256];
-    if (wanted && *wanted) {
+    if (wanted) {
         void *library = NULL;
         bool none = strcmp(wanted, "none") == 0;
         if (!none) library = os_lib_open(wanted, NULL, error, sizeof error);

@@ -10,6 +10,7 @@
 #include "codegen/support.h"
 #include "codegen/target.h"
 #include "codegen/host_code.h"
+#include "frontend/base/environment.h"
 #include "frontend/base/os.h"
 #include "frontend/ir/ir.h"
 #include <dlfcn.h>

@@ -8,6 +8,7 @@
  *
  *     magic, checksum of the rest | what the entry says of itself | log | result type | artifact (codegen/store.h) */
 #include "pymodule/cache.h"
+#include "frontend/base/environment.h"
 #include "codegen/store.h"
 #include "frontend/base/dump.h"
 #include "frontend/base/folder.h"
@@ -26,20 +27,20 @@ enum { HEAD = 8 + 16, VARIANTS = 16, NAME_SIZE = 128, SHRINK_EVERY = 16 };
 
 /* QUERN_CACHE_DIR, for programs written for Numba NUMBA_CACHE_DIR, or a folder of the user's. */
 static bool folder_path(char path[PATH_MAX]) {
-    const char *given = getenv("QUERN_CACHE_DIR"), *home = getenv("HOME");
-    const char *shared = getenv("XDG_CACHE_HOME"), *numba = getenv("NUMBA_CACHE_DIR");
-    if (given && *given) return snprintf(path, PATH_MAX, "%s", given) < PATH_MAX;
-    if (numba && *numba) return snprintf(path, PATH_MAX, "%s/quern", numba) < PATH_MAX;
-    if (shared && *shared) return snprintf(path, PATH_MAX, "%s/quern", shared) < PATH_MAX;
+    const char *given = env_value(ENV_CACHE_DIR), *home = getenv("HOME");
+    const char *shared = env_value(ENV_XDG_CACHE_HOME), *numba = env_value(ENV_NUMBA_CACHE_DIR);
+    if (given) return snprintf(path, PATH_MAX, "%s", given) < PATH_MAX;
+    if (numba) return snprintf(path, PATH_MAX, "%s/quern", numba) < PATH_MAX;
+    if (shared) return snprintf(path, PATH_MAX, "%s/quern", shared) < PATH_MAX;
     return home && *home && snprintf(path, PATH_MAX, "%s/.cache/quern", home) < PATH_MAX;
 }
 
 /* QUERN_CACHE_SIZE: bytes, or with K, M, G. */
 static uint64_t size_limit(void) {
-    const char *text = getenv("QUERN_CACHE_SIZE");
+    const char *text = env_value(ENV_CACHE_SIZE);
     char *end;
-    unsigned long long n = text && *text ? strtoull(text, &end, 10) : 0;
-    if (!text || !*text || end == text) return DEFAULT_SIZE;
+    unsigned long long n = text ? strtoull(text, &end, 10) : 0;
+    if (!text || end == text) return DEFAULT_SIZE;
     int shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
     return n > UINT64_MAX >> shift ? UINT64_MAX : (uint64_t)n << shift;
 }
@@ -180,10 +181,8 @@ static void hash_options(Hasher *h, const CompileOptions *o) {
 
 /* Where device libraries are looked for. */
 static void hash_places(Hasher *h, const CompileOptions *o) {
-    static const char *const names[] = {"QUERN_LIBDEVICE", "CUDA_HOME", "CUDA_PATH", "ROCM_PATH",
-                                        "HIP_DEVICE_LIB_PATH"};
-    for (int k = 0; k < countof(names) && !target_is_host(o->infer.target); k++)
-        hash_text(h, getenv(names[k]));
+    for (int k = 0; k < ENV_VARIABLES && !target_is_host(o->infer.target); k++)
+        if (env_is_of_libraries((EnvVariable)k)) hash_text(h, env_value((EnvVariable)k));
 }
 
 /* A type names an object of this process: a class, a function, a member. */

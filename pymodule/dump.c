@@ -3,12 +3,13 @@
  * Read at each compilation, so that a program can switch it in os.environ. Only this file prints:
  * the layers below hand out texts. */
 #include "pymodule/dispatch.h"
+#include "frontend/base/environment.h"
 #include "pymodule/device.h"
 #include "frontend/base/dump.h"
 
 bool py_dump_asked(ModState *state, uint32_t *bits) {
     Str unknown;
-    if (dump_parse(getenv("QUERN_DUMP"), bits, &unknown)) {
+    if (dump_parse(env_value(ENV_DUMP), bits, &unknown)) {
         state->dump = *bits;
         return true;
     }

@@ -5,6 +5,7 @@
  * anything waits for a device. fork() takes that lock and those of the cpu device first, so the child finds
  * them free; devices with a driver are dead weight in the child: every call says so, releases do nothing. */
 #include "runtime/device.h"
+#include "frontend/base/environment.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -252,8 +253,8 @@ static bool present(RtDeviceKind kind, RtError *why) {
 /* There is no NVIDIA device. An AMD one runs the same kernels, if the user says so: programs that look at warps may mean
  * 32 lanes. */
 static RtDeviceKind instead_of_cuda(RtError *why) {
-    const char *asked = getenv("QUERN_CUDA_ON_HIP");
-    bool wants = asked && *asked && strcmp(asked, "0") != 0;
+    const char *asked = env_value(ENV_CUDA_ON_HIP);
+    bool wants = asked && strcmp(asked, "0") != 0;
     RtError ignored;
     rt_error_init(&ignored);
     if (!present(RT_HIP, &ignored)) {
@@ -268,11 +269,11 @@ static RtDeviceKind instead_of_cuda(RtError *why) {
 }
 
 static void choose_locked(RtDeviceKind wanted, Choice *c) {
-    const char *pin = getenv("QUERN_DEVICE");
+    const char *pin = env_value(ENV_DEVICE);
     c->kind = wanted;
     c->choice = RT_CHOICE_WANTED;
     if (wanted == RT_CPU) return;
-    if (pin && *pin) {
+    if (pin) {
         RtDeviceKind kind = RT_KINDS;
         for (int k = 0; k < RT_KINDS; k++)
             if (strcmp(pin, kind_names[k]) == 0) kind = (RtDeviceKind)k;

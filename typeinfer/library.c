@@ -3,6 +3,7 @@
  * Every table is sorted by name, and the tables follow each other in the order of their prefixes, so
  * that the array is sorted and a name is found by bisection (test_library checks the order). */
 #include "typeinfer/sig.h"
+#include "frontend/base/environment.h"
 #include "typeinfer/typeinfer.h"
 
 /* The columns of the tables, in few letters. */
@@ -233,4 +234,5 @@ void lib_print_reference(StrBuf *out) {
         }
         print_row(out, &rows[i]);
     }
+    env_print_reference(out);
 }

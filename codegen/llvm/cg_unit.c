@@ -8,6 +8,7 @@
  * functions. It has no numbers of the artifact (cg_numbered), and nothing of the user's by address: a function with
  * such a thing is lowered with its caller after all (is_private). */
 #include "codegen/llvm/cg.h"
+#include "frontend/base/environment.h"
 #include "codegen/objects.h"
 #include <llvm-c/BitWriter.h>
 #include <stdio.h>
@@ -70,7 +71,7 @@ static void find_parallel(Cg *cg) {
 
 /* What the option asks for: "all", every function that can be; "none"; else those that are worth it. A hidden one, for tests. */
 static const char *asked_for(void) {
-    const char *asked = getenv("QUERN_INSTANCES");
+    const char *asked = env_value(ENV_INSTANCES);
     return asked ? asked : "";
 }
 

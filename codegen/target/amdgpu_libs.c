@@ -4,6 +4,7 @@
  * in the package, and an installed one stands before it only where it can be read. What the libraries ask about the
  * chip and the options are constants, defined here. */
 #include "codegen/target/amdgpu.h"
+#include "frontend/base/environment.h"
 #include "codegen/target/devlib.h"
 #include <llvm-c/BitReader.h>
 #include <stdlib.h>
@@ -41,8 +42,8 @@ static const char *find(Cg *cg, const char *file, Str *tried) {
     DevSearch s = {.cg = cg, .fits = readable};
     const char *below = str_printf(cg->arena, FOLDER "/%s", file).bytes;
     buf_init(&s.tried, cg->arena);
-    devlib_try(&s, getenv("QUERN_ROCM_DEVICE_LIBS"), file);
-    devlib_try(&s, getenv("ROCM_PATH"), below);
+    devlib_try(&s, env_value(ENV_ROCM_DEVICE_LIBS), file);
+    devlib_try(&s, env_value(ENV_ROCM_PATH), below);
     devlib_try(&s, "/opt/rocm", below);
     s.fits = NULL;
     devlib_try_prefixes(&s, str_printf(cg->arena, "quern/" FOLDER "/%s", file).bytes);

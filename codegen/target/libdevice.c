@@ -1,5 +1,6 @@
 /* libdevice.c - finding NVIDIA's libdevice. */
 #include "codegen/target/libdevice.h"
+#include "frontend/base/environment.h"
 #include "codegen/target/devlib.h"
 #include <stdlib.h>
 
@@ -12,9 +13,9 @@ static const char *find(Cg *cg, Str *tried) {
                                           "/usr/lib/nvidia-cuda-toolkit"};
     DevSearch s = {.cg = cg};
     buf_init(&s.tried, cg->arena);
-    devlib_try(&s, getenv("QUERN_LIBDEVICE"), "");
-    devlib_try(&s, getenv("CUDA_HOME"), LIBDEVICE);
-    devlib_try(&s, getenv("CUDA_PATH"), LIBDEVICE);
+    devlib_try(&s, env_value(ENV_LIBDEVICE), "");
+    devlib_try(&s, env_value(ENV_CUDA_HOME), LIBDEVICE);
+    devlib_try(&s, env_value(ENV_CUDA_PATH), LIBDEVICE);
     for (int k = 0; k < countof(packages); k++)
         devlib_try_prefixes(&s, packages[k]);
     for (int i = 0; i < countof(folders); i++)

@@ -14,6 +14,7 @@
  * fork(): the pool's lock is taken before and released after on both sides; the child has no workers and no
  * jobs of others, and starts anew on its first call. Process-wide state: threads belong to the process. */
 #include "runtime/cpu/pool.h"
+#include "frontend/base/environment.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -81,7 +82,7 @@ int32_t rt_threads_max(void) {
     static _Atomic int32_t known;
     int32_t n = atomic_load_explicit(&known, memory_order_relaxed);
     if (n) return n;
-    const char *text = getenv("QUERN_NUM_THREADS");
+    const char *text = env_value(ENV_NUM_THREADS);
     long wish = text ? strtol(text, NULL, 10) : 0;
     if (wish >= 1) {
         n = (int32_t)QN_MIN(wish, MAX_THREADS);

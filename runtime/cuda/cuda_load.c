@@ -124,7 +124,7 @@ static bool start(DrvLibrary *library, RtError *err) {
 static const char *const places[] = {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"};
 static const DrvLoader loader = {
     .title = "CUDA",
-    .variable = "QUERN_CUDA_LIBRARY",
+    .variable = ENV_CUDA_LIBRARY,
     .places = places,
     .nplaces = countof(places),
     .looked = "libcuda.so.1 was looked for (and /usr/lib/wsl/lib/libcuda.so.1)",

@@ -7,6 +7,7 @@
 #define QUERN_RUNTIME_DRIVER_H
 
 #include "runtime/device.h"
+#include "frontend/base/environment.h"
 
 /* -- the functions ----------------------------------------------------------------------------- */
 
@@ -165,7 +166,7 @@ typedef struct DrvLibrary {
 
 typedef struct DrvLoader {
     const char *title;    /* "CUDA" */
-    const char *variable; /* the environment's: an absolute path, and then nothing else is tried */
+    EnvVariable variable; /* an absolute path, and then nothing else is tried */
     const char *const *places;
     int nplaces;
     const char *looked; /* "libcuda.so.1 was looked for" */

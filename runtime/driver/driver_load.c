@@ -15,14 +15,14 @@ void drv_set_function(void *to, void *from) {
 static void *open_named(const DrvLoader *l, const char *path, RtError *err) {
     char answer[512];
     if (path[0] != '/') {
-        rt_fail(err, RT_SUPPORT_ERROR, "%s must be an absolute path, not '%.400s'.", l->variable,
-                path);
+        rt_fail(err, RT_SUPPORT_ERROR, "%s must be an absolute path, not '%.400s'.",
+                env_name(l->variable), path);
         return NULL;
     }
     void *library = os_lib_open(path, NULL, answer, sizeof answer);
     if (!library)
         rt_fail(err, RT_SUPPORT_ERROR, "The %s driver that %s names could not be opened: %s.",
-                l->title, l->variable, answer);
+                l->title, env_name(l->variable), answer);
     return library;
 }
 
@@ -49,11 +49,11 @@ static void *open_any(const DrvLoader *l, RtError *err) {
 }
 
 static void try_once(DrvLibrary *d, const DrvLoader *l) {
-    const char *path = getenv(l->variable);
+    const char *path = env_value(l->variable);
     d->tried = true;
     d->generation = rt_generation();
     rt_error_init(&d->failure);
-    d->library = path && *path ? open_named(l, path, &d->failure) : open_any(l, &d->failure);
+    d->library = path ? open_named(l, path, &d->failure) : open_any(l, &d->failure);
     d->started = d->library && l->start(d, &d->failure);
 }
 

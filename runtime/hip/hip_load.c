@@ -90,7 +90,7 @@ static const char *const places[] = {
 };
 static const DrvLoader loader = {
     .title = "HIP",
-    .variable = "QUERN_HIP_LIBRARY",
+    .variable = ENV_HIP_LIBRARY,
     .places = places,
     .nplaces = countof(places),
     .looked = "libamdhip64.so.7, libamdhip64.so.6 and libamdhip64.so.5 were looked for (and in "

@@ -1,4 +1,5 @@
-/* reference.c - writes docs/reference.md from the library tables, or with --check says whether it is up to date.
+/* reference.c - writes docs/reference.md from the tables of the library and of the environment, or with --check says whether it
+ * is up to date.
  *
  *     reference docs/reference.md           reference --check docs/reference.md */
 #include "typeinfer/typeinfer.h"
