@@ -504,6 +504,10 @@ static bool is_function(ModState *state, PyObject *arg) {
            Py_TYPE(arg) == &PyUFunc_Type || py_is_partial(arg);
 }
 
+bool py_is_function(ModState *state, PyObject *object) {
+    return is_function(state, object) || py_is_of_c(object);
+}
+
 static const Compound *compound_of(ModState *state, TypeKey key) {
     return key_is_compound(key) ? py_compound(state, key) : NULL;
 }
@@ -520,7 +524,7 @@ static bool is_tuple_key(const Compound *c) {
 /* Of what stands in a list or a dict: functions may be joined by others. */
 static TypeKey kept_key(ModState *state, TypeKey key) {
     const Compound *c = compound_of(state, key);
-    if (c && c->nitems == KEY_OBJECT && is_function(state, c->cls) && !py_is_partial(c->cls))
+    if (c && c->nitems == KEY_OBJECT && py_is_function(state, c->cls) && !py_is_partial(c->cls))
         return compound_key(state, (PyObject *)&PyFunction_Type, &key, 1);
     if (!is_tuple_key(c) || c->nitems > MAX_JOINED) return key;
     TypeKey items[MAX_JOINED];
@@ -753,7 +757,8 @@ static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
     int member = py_is_enum_member(arg);
     if (member < 0) return 0;
     if (member && depth) return compound_key(w->state, (PyObject *)Py_TYPE(arg), NULL, KEY_MEMBERS);
-    if (member) return compound_key(w->state, arg, NULL, KEY_OBJECT);
+    if (member || (!w->kernel && py_is_of_c(arg)))
+        return compound_key(w->state, arg, NULL, KEY_OBJECT);
     PyObject *interface;
     if (py_get_optional(arg, "__cuda_array_interface__", &interface) < 0) return 0;
     Py_XDECREF(interface);
@@ -936,7 +941,7 @@ TypeKey py_type_key(ModState *state, const Type *type) {
 
 /* Functions and members of enumerations are types of their own. */
 static PyObject *object_text(ModState *state, PyObject *object) {
-    bool function = is_function(state, object);
+    bool function = py_is_function(state, object);
     return function ? PyUnicode_FromFormat("function(%R)", object) : PyObject_Str(object);
 }
 

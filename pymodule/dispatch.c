@@ -70,7 +70,7 @@ static bool is_of_numbers(const ValueLayout *result) {
 }
 
 /* Plans for calling the artifact with arguments of the spec's keys. */
-static bool spec_plan(JitCore *core, Spec *spec) {
+bool py_spec_plan(JitCore *core, Spec *spec) {
     Artifact *artifact = spec->artifact;
     if (artifact->nparams != spec->nargs) {
         PyErr_Format(PyExc_SystemError, "compiled code takes %d parameters, not %d",
@@ -131,6 +131,7 @@ void py_core_clear(JitCore *core) {
     Py_CLEAR(core->name);
     Py_CLEAR(core->param_names);
     Py_CLEAR(core->locals);
+    Py_CLEAR(core->patterns);
     Py_CLEAR(core->linked);
     Py_CLEAR(core->cache_log);
     py_core_free_specs(core);
@@ -279,7 +280,7 @@ Spec *py_spec_of_artifact(JitCore *core, PyResolver *r, const CompileRequest *q,
     spec->nothing = Py_NewRef(Py_None);
     spec->signature = signature_object(r->state, r->arena, types, n, result);
     if (!spec->keep || !keep_classes(core->state, spec, &artifact->result) ||
-        (q->signature && !spec->declared_text) || !spec->signature || !spec_plan(core, spec)) {
+        (q->signature && !spec->declared_text) || !spec->signature || !py_spec_plan(core, spec)) {
         py_spec_free(spec);
         return NULL;
     }
@@ -297,7 +298,9 @@ bool py_request_types(JitCore *core, PyResolver *r, const CompileRequest *q, Sig
     if (!q->signature) {
         out->params = types_of_keys(r, q);
         out->nparams = q->nkeys;
-        return out->params != NULL;
+        if (q->result)
+            out->result = ti_parse_type(r->types, r->arena, q->result, cg_diags(r->compilation));
+        return out->params != NULL && (!q->result || out->result);
     }
     if (!ti_parse_signature(r->types, r->arena, q->signature, out, cg_diags(r->compilation)) ||
         !py_written_signature(core->state, r->types, r->arena, out))
@@ -557,144 +560,6 @@ int py_core_result_kind(JitCore *core, const TypeKey *keys, int32_t n) {
     cg_end(c);
     py_resolver_close(&r);
     return kind;
-}
-
-/* -- declared signatures -------------------------------------------------------------------------------------- */
-
-/* Floats become ints as by int(), and numbers bools, but not in launches. */
-static bool fit_scalar(JitCore *core, TypeKey from, TypeKey to, Fit *fit) {
-    TypeKind a = type_strong_kind(key_scalar_kind(from)), b = type_strong_kind(key_scalar_kind(to));
-    if (!py_may_convert(a, b)) return false;
-    if (!py_loses_kind(a, b)) return true;
-    fit->lossy++;
-    return !core->options.infer.kernel;
-}
-
-static bool fit_one(JitCore *core, TypeTable *types, Arena *arena, TypeKey from, TypeKey to,
-                    Fit *fit);
-
-/* Tuples: item by item. */
-static bool fit_items(JitCore *core, TypeTable *types, Arena *arena, TypeKey from, TypeKey to,
-                      Fit *fit) {
-    const Compound *a = py_compound(core->state, from), *b = py_compound(core->state, to);
-    if (!a || !b || a->nitems != b->nitems || a->nitems < 0 || (b->cls && a->cls != b->cls))
-        return false;
-    if (py_shared_class(core->state, b->cls) != CLS_COUNT)
-        return false; /* they stay what they are */
-    for (int32_t i = 0; i < a->nitems; i++)
-        if (!fit_one(core, types, arena, a->items[i], b->items[i], fit)) return false;
-    fit->promote++;
-    return true;
-}
-
-static bool fit_one(JitCore *core, TypeTable *types, Arena *arena, TypeKey from, TypeKey to,
-                    Fit *fit) {
-    ModState *state = core->state;
-    if (from == to) return true;
-    if (py_key_is_int_member(state, from)) from = KEY_SCALAR(TY_wint);
-    if (key_is_compound(from) && key_is_compound(to))
-        return fit_items(core, types, arena, from, to, fit);
-    if (key_is_scalar(from) && key_is_scalar(to) && !fit_scalar(core, from, to, fit)) return false;
-    const Type *a = py_key_type(state, NULL, types, arena, from, false);
-    const Type *b = py_key_type(state, NULL, types, arena, to, true); /* int stands for int64 */
-    if (!a || !b) return py_forget_error(), false;
-    Conversion conversion = ti_conversion(a, b);
-    if (conversion == CONV_UNSAFE && !key_is_scalar(from)) return false;
-    return ti_fit_add(fit, conversion);
-}
-
-/* Held. NULL without an exception: none fits. */
-static Spec *best_fit(JitCore *core, const TypeKey *keys, int32_t n) {
-    SpecTable *specs = py_core_snapshot(core);
-    if (!specs) return NULL;
-    Arena arena;
-    arena_init(&arena, &qn_default_allocator);
-    TypeTable *types = type_table_new(&arena);
-    Spec *best = NULL;
-    Fit best_so_far = FIT_NONE;
-    for (int32_t i = 0; i < specs->n; i++) {
-        Spec *spec = specs->items[i];
-        if (spec->nargs != n || !spec->artifact) continue;
-        Fit fit = {0};
-        bool fits = true;
-        for (int32_t k = 0; fits && k < n; k++)
-            fits = fit_one(core, types, &arena, keys[k], spec->declared_keys[k], &fit);
-        if (fits && ti_fit_better(&fit, &best_so_far)) best = spec, best_so_far = fit;
-    }
-    arena_free(&arena);
-    if (best) py_spec_hold(best);
-    py_snapshot_free(specs);
-    return best;
-}
-
-/* "float64[:], int64". NULL: exception. */
-static PyObject *keys_text(ModState *state, const TypeKey *keys, int32_t n) {
-    PyObject *texts = PyList_New(0), *comma = PyUnicode_FromString(", ");
-    for (int32_t i = 0; texts && i < n; i++) {
-        PyObject *text = py_key_text(state, keys[i], false);
-        if (!text || PyList_Append(texts, text) < 0) Py_CLEAR(texts);
-        Py_XDECREF(text);
-    }
-    PyObject *joined = texts && comma ? PyUnicode_Join(comma, texts) : NULL;
-    Py_XDECREF(texts);
-    Py_XDECREF(comma);
-    return joined;
-}
-
-/* Not one that only converts arguments for another. */
-bool py_spec_is_original(const Spec *spec) {
-    size_t size = sizeof(TypeKey) * (size_t)spec->nargs;
-    return spec->artifact && (spec->declared || !memcmp(spec->keys, spec->declared_keys, size));
-}
-
-/* "(float64[:]), (int64[:])": the first eight that can be called. NULL: exception. */
-static PyObject *declared_texts(JitCore *core) {
-    SpecTable *specs = py_core_snapshot(core);
-    PyObject *all = specs ? PyUnicode_FromString("") : NULL;
-    for (int32_t i = 0, shown = 0; all && i < specs->n && shown < 8; i++) {
-        const Spec *spec = specs->items[i];
-        if (!py_spec_is_original(spec)) continue;
-        PyObject *one = keys_text(core->state, spec->declared_keys, spec->nargs);
-        PyObject *longer =
-            one ? PyUnicode_FromFormat("%U%s(%U)", all, shown ? ", " : "", one) : NULL;
-        Py_XDECREF(one);
-        Py_SETREF(all, longer);
-        shown++;
-    }
-    py_snapshot_free(specs);
-    return all;
-}
-
-static void raise_no_match(JitCore *core, const TypeKey *keys, int32_t n) {
-    PyObject *given = keys_text(core->state, keys, n);
-    PyObject *declared = given ? declared_texts(core) : NULL;
-    if (declared)
-        PyErr_Format(PyExc_TypeError,
-                     "No matching definition for argument type(s) %U: '%U' was compiled for fixed "
-                     "signatures: %U",
-                     given, core->name, declared);
-    Py_XDECREF(declared);
-    Py_XDECREF(given);
-}
-
-Spec *py_core_convert(JitCore *core, const TypeKey *keys, int32_t n) {
-    Spec *declared = best_fit(core, keys, n);
-    if (!declared) {
-        if (!PyErr_Occurred()) raise_no_match(core, keys, n);
-        return NULL;
-    }
-    Spec *spec = py_spec_new(keys, declared->declared_keys, n);
-    if (spec) {
-        spec->artifact = declared->artifact;
-        artifact_retain(spec->artifact);
-        spec->keep = Py_XNewRef(declared->keep);
-        spec->nothing = Py_XNewRef(declared->nothing);
-        spec->signature = Py_XNewRef(declared->signature);
-    }
-    py_spec_release(declared);
-    if (!spec || spec_plan(core, spec)) return spec;
-    py_spec_free(spec);
-    return NULL;
 }
 
 /* -- binding arguments ------------------------------------------------------------------------------------------ */

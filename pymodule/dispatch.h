@@ -200,6 +200,8 @@ typedef struct JitCore {
     bool unsupported_kwargs;   /* the function has **kwargs */
     PyObject *param_names;     /* tuple */
     PyObject *locals, *linked; /* the options locals and link, or NULL: see PyResolver */
+    PyObject *
+        patterns; /* declared signatures with functions: a list of (text of the result or None, a tuple of texts, or None for functions, all as it is shown), or NULL */
     PyObject
         *cache_log; /* what the disk cache did, for stats: {table: {signature: ...}}, or NULL */
 } JitCore;
@@ -251,12 +253,16 @@ void py_core_free_specs(JitCore *core);
 Spec *py_core_find(JitCore *core, const TypeKey *keys, int32_t n);
 /* Declared signatures only: the best conversion, as a new specialisation. NULL: exception. */
 Spec *py_core_convert(JitCore *core, const TypeKey *keys, int32_t n);
-void py_core_add(JitCore *core, Spec *spec); /* under the lock */
+/* The same for signatures with functions. NULL without an exception: none fits. */
+Spec *py_core_match(JitCore *core, const TypeKey *keys, int32_t n);
+bool py_spec_plan(JitCore *core, Spec *spec); /* false: exception */
+void py_core_add(JitCore *core, Spec *spec);  /* under the lock */
 
 typedef struct CompileRequest {
     const TypeKey *keys; /* or a signature text */
     int32_t nkeys;
     const char *signature;
+    const char *result; /* beside keys: the declared type of the result, or NULL */
     CompileOptions options;
     bool keep_gil; /* do not let other Python threads run meanwhile */
     bool refused;  /* out: the compiler said no (and not Python) */

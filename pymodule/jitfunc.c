@@ -400,6 +400,8 @@ static void raise_failure(Dispatcher *d) {
 static Spec *make_spec(Dispatcher *d, const TypeKey *keys, int32_t n) {
     JitCore *core = &d->core;
     if (!core->can_compile) {
+        Spec *matched = core->patterns ? py_core_match(core, keys, n) : NULL;
+        if (matched || PyErr_Occurred()) return matched;
         Spec *declared = py_core_convert(core, keys, n);
         if (!declared && d->failure) raise_failure(d);
         return declared;
@@ -660,6 +662,16 @@ static PyObject *dispatcher_explain(PyObject *self, PyObject *what) {
     return py_core_explain(core, &core->options, false, what, py_arg_key);
 }
 
+/* _declare_functions(result, parameters, text): a declared signature with functions, as py_core_match has it. */
+static PyObject *dispatcher_declare_functions(PyObject *self, PyObject *pattern) {
+    JitCore *core = &((Dispatcher *)self)->core;
+    PyObject *result, *params, *text;
+    if (!PyArg_ParseTuple(pattern, "OO!U", &result, &PyTuple_Type, &params, &text)) return NULL;
+    if (!core->patterns && !(core->patterns = PyList_New(0))) return NULL;
+    if (PyList_Append(core->patterns, pattern) < 0) return NULL;
+    Py_RETURN_NONE;
+}
+
 /* A declared signature could not be compiled: calls that find no other one raise this. */
 static PyObject *dispatcher_fail_later(PyObject *self, PyObject *exception) {
     if (!PyExceptionInstance_Check(exception))
@@ -755,6 +767,7 @@ static PyMethodDef dispatcher_methods[] = {
     {"_cache_log", dispatcher_cache_log, METH_NOARGS, NULL},
     {"_enable_cache", dispatcher_enable_cache, METH_NOARGS, NULL},
     {"_compile", dispatcher_compile, METH_O, NULL},
+    {"_declare_functions", dispatcher_declare_functions, METH_VARARGS, NULL},
     {"_fail_later", dispatcher_fail_later, METH_O, NULL},
     {"_texts", dispatcher_texts, METH_O, NULL},
     {"_explain", dispatcher_explain, METH_O, NULL},

@@ -162,7 +162,7 @@ static bool bind_items(PyResolver *r, Binding *b, PyObject *tuple, Str path) {
 /* -- functions ------------------------------------------------------------------------------------ */
 
 /* The signatures that a device function is declared with. */
-static bool read_declared(PyResolver *r, Binding *b, PyObject *texts) {
+bool py_read_declared(PyResolver *r, Binding *b, PyObject *texts) {
     Py_ssize_t n = PyList_GET_SIZE(texts);
     Signature *declared = arena_array(r->arena, Signature, n + 1);
     Hasher h;
@@ -488,7 +488,7 @@ static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     if (function) {
         PyObject *declared = declared_of(state, object);
         bool bound = !PyErr_Occurred() && py_bind_function(r, b, function) &&
-                     (!declared || read_declared(r, b, declared));
+                     (!declared || py_read_declared(r, b, declared));
         Py_XDECREF(declared);
         return bound && (type != state->ufunc_type || read_ufunc(b, object));
     }

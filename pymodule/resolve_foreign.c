@@ -72,12 +72,34 @@ int py_bind_declared(PyResolver *r, Binding *b, PyObject *object) {
     return found;
 }
 
+static bool has_attribute(PyTypeObject *type, const char *name) {
+    PyObject *found;
+    int has = py_get_optional((PyObject *)type, name, &found);
+    if (has < 0) PyErr_Clear();
+    Py_XDECREF(found);
+    return has > 0;
+}
+
+bool py_is_of_c(PyObject *object) {
+    PyTypeObject *type = Py_TYPE(object);
+    if (has_attribute(type, "__wrapper_address__") || has_attribute(type, "_quern_signature"))
+        return true;
+    for (PyTypeObject *t = type; t; t = t->tp_base)
+        if (strstr(t->tp_name, "CFuncPtr")) return true;
+    return false;
+}
+
 /* What stands for a Python function of its own: cfunc(). 1 bound, 0 another object, -1 exception. */
 int py_bind_wrapped(PyResolver *r, Binding *b, PyObject *object) {
     PyObject *function;
     if (py_get_optional(object, "_quern_function", &function) < 0) return -1;
     int found = function && PyFunction_Check(function);
-    if (found && !py_bind_function(r, b, function)) found = -1;
+    PyObject *declared = NULL;
+    if (found && py_get_optional(object, "_quern_signature", &declared) < 0) found = -1;
+    if (found > 0 && !py_bind_function(r, b, function)) found = -1;
+    if (found > 0 && declared && PyList_Check(declared) && !py_read_declared(r, b, declared))
+        found = -1;
+    Py_XDECREF(declared);
     if (found > 0) b->handle = function; /* the wrapper, which is kept, keeps it */
     Py_XDECREF(function);
     return found;
@@ -105,7 +127,8 @@ static bool may_be_foreign(PyTypeObject *type) {
 
 /* A function of ctypes or cffi. 1 bound, 0 another object, -1 exception. */
 int py_bind_of_c(PyResolver *r, Binding *b, PyObject *object) {
-    if (!may_be_foreign(Py_TYPE(object))) return 0;
+    if (!may_be_foreign(Py_TYPE(object)) && !has_attribute(Py_TYPE(object), "__wrapper_address__"))
+        return 0;
     PyObject *module = PyImport_ImportModule("quern._foreign");
     PyObject *told = module ? PyObject_CallMethod(module, "describe", "O", object) : NULL;
     int found = !told ? -1 : told == Py_None ? 0 : bind_described(r, b, object, told) ? 1 : -1;

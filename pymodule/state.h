@@ -277,6 +277,11 @@ void py_overloads_init(PyResolver *r);
 /* resolve_foreign.c: a function of ctypes or cffi. 1 bound, 0 another object, -1 exception. */
 bool py_bind_function(PyResolver *r, Binding *b, PyObject *function);
 int py_bind_wrapped(PyResolver *r, Binding *b, PyObject *object);
+bool py_read_declared(PyResolver *r, Binding *b,
+                      PyObject *texts); /* of the signatures of a function */
+/* Called in compiled code: a Python function in some dress, or a function of C (of ctypes, cfunc(), with an address of its own). */
+bool py_is_function(ModState *state, PyObject *object);
+bool py_is_of_c(PyObject *object);
 bool py_is_ffi(PyObject *object);
 const Binding *py_ffi_attr(PyResolver *r, Str name);
 int py_bind_declared(PyResolver *r, Binding *b, PyObject *object);

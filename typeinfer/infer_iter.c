@@ -57,8 +57,16 @@ static const Type *common_type(Infer *in, const Type *tuple) {
     return type && type->kind != TY_OBJECT ? type : NULL;
 }
 
+/* The same function, class or module again and again: whichever it is, it is known. */
+static bool is_one_object(const Type *tuple) {
+    for (int32_t i = 1; i < tuple->nitems; i++)
+        if (tuple->items[i] != tuple->items[0]) return false;
+    return tuple->nitems && tuple->items[0]->kind == TY_OBJECT;
+}
+
 bool tuple_is_mixed(Infer *in, const Type *type) {
-    return type->kind == TY_TUPLE && !type_is_value(type) && type->nitems && !common_type(in, type);
+    return type->kind == TY_TUPLE && !type_is_value(type) && type->nitems &&
+           !common_type(in, type) && !is_one_object(type);
 }
 
 /* Item at a run-time index that is in range: a chain of selections. */
@@ -79,6 +87,7 @@ static bool tuple_at(Infer *in, Val tuple, Val index, Val *out) {
     int32_t n = tuple.f.type->nitems;
     if (fact_int_value(&index.f, &known) && known >= 0 && known < n)
         return *out = v_item(in, tuple, (int32_t)known), true;
+    if (is_one_object(tuple.f.type)) return *out = v_item(in, tuple, 0), true;
     const Type *type = common_type(in, tuple.f.type);
     if (!type || n > MAX_SELECT) {
         ti_fail(in, in->at, E0301, ti_text(in, tuple.f.type), "an index that is not a constant");
@@ -313,7 +322,7 @@ bool v_iterable(Infer *in, Val *a) {
     case TY_ARRAY: return t->ndim > 0 || not_iterable(in, a, "it has no axes");
     case TY_TUPLE:
         if (type_is_value(t)) return not_iterable(in, a, NULL);
-        return t->nitems == 0 || common_type(in, t) ||
+        return t->nitems == 0 || common_type(in, t) || is_one_object(t) ||
                not_iterable(in, a, "its items have no common type");
     case TY_ITER: return !type_is_view(t) || begin_table(in, a); /* else asked when it was made */
     default: return not_iterable(in, a, NULL);

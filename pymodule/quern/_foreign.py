@@ -51,6 +51,7 @@ def _of_ctypes(t):
 
 class CFunc:
     """What cfunc() returns. Calling it from Python calls the Python function, as in Numba; compiled code calls the function, too."""
+    _quern_signature = None  # [text], to which calls in compiled code convert; pointers take what their function takes
 
     def __init__(self, function, sig, options):
         from .decorators import _compile_options
@@ -63,8 +64,11 @@ class CFunc:
         self._code = _quern.compile_c(function, text, _compile_options({k: v for k, v in options.items() if v is not None}))
         self._ctypes = self._prototype(self._code.address)
         self._ctypes._code = self._code
+        numbers = not any(isinstance(t, others.CPointer) or t == others.voidptr for t in (self._sig.return_type, *self._sig.args))
+        self._quern_signature = [text] if numbers else None
 
-    address = property(lambda self: self._code.address, doc="The address of the function, as an int.")
+    address = _wrapper_address = property(lambda self: self._code.address, doc="The address of the function, as an int.")
+    _pyfunc = property(lambda self: self.py_func)
     native_name = property(lambda self: self._code.native_name, doc="Its symbol.")
     ctypes = property(lambda self: self._ctypes, doc="A ctypes function.")
 
@@ -140,10 +144,21 @@ def _describe_cffi(function):
     return int(ffi.cast("intptr_t", function)), words
 
 
+def _describe_wrapped(function):
+    """What has an address and a signature of its own: types.WrapperAddressProtocol."""
+    address, sig = function.__wrapper_address__(), _signature(function.signature())
+    if not isinstance(address, int) or address <= 0:
+        raise ValueError(f"wrapper address of {function!r} instance must be a positive integer but got {address!r}")
+    words = [_word(_of_ctypes(t)) for t in (sig.return_type, *sig.args)]
+    return address, words
+
+
 def describe(function):
     """(address, [word of the result, of each parameter]) of a function of C; a text: it cannot be called; None: it is something else."""
     if isinstance(function, ctypes._CFuncPtr):
         return _describe_ctypes(function)
     if type(function).__module__ == "_cffi_backend":
         return _describe_cffi(function)
+    if hasattr(type(function), "__wrapper_address__"):
+        return _describe_wrapped(function)
     return None

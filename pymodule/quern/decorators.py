@@ -121,6 +121,19 @@ def is_signature(thing):
         isinstance(thing, tuple) and all(isinstance(t, Type) for t in thing))
 
 
+def _pattern(signature):
+    """(result, parameters, text) of a signature with functions, as JitCore.patterns has it; None: it has no functions."""
+    from .types import Signature, others
+    if not isinstance(signature, (tuple, Signature)):
+        return None
+    args, result = (signature, None) if isinstance(signature, tuple) else (signature.args, signature.return_type)
+    if not any(map(others.holds_functions, args)):
+        return None
+    texts = tuple(None if others.holds_functions(t) else Signature(None, (t,)).text[1:-1] for t in args)
+    shown = f"({', '.join(map(str, args))})"
+    return None if result is None else Signature(result, ()).text[:-2], texts, shown
+
+
 def _text_or_failure(signature):
     """Under --as-numba a signature with types that cannot be compiled is its error, which the first call raises: a module
     that declares it can be imported."""
@@ -184,6 +197,10 @@ def _make_jit(function, signatures, options):
 
 def _declare(dispatcher, signatures):
     """Compiles declared signatures. False: one was refused, and calls run the Python function, or (--as-numba) raise."""
+    for pattern in signatures:
+        if isinstance(pattern, tuple):  # each function is compiled for when it comes
+            dispatcher._declare_functions(*pattern)
+    signatures = [s for s in signatures if not isinstance(s, tuple)]
     compiled = dispatcher._compile([text for text in signatures if not isinstance(text, Exception)])
     outcomes = iter(compiled)
     for failure in (s if isinstance(s, Exception) else next(outcomes) for s in signatures):
@@ -227,7 +244,9 @@ def jit(signature_or_function=None, **options):
         raise ValueError(f"jit() compiles for target='cpu', not {target!r}; use cuda.jit for kernels")
     function = signature_or_function
     if function is None or is_signature(function) or isinstance(function, (list, set, frozenset)):
-        signatures = signature_texts(function)
+        given = [function] if is_signature(function) else list(function or ())
+        patterns = [pattern for pattern in map(_pattern, given) if pattern]
+        signatures = signature_texts([s for s in given if not _pattern(s)]) + patterns
         _compile_options(options)  # a wrong option is an error here, not where the function is
         return lambda f: _make_jit(f, signatures, options)
     return _make_jit(function, [], options)

@@ -791,6 +791,12 @@ class FunctionType(Type):
         return self.signature.is_precise()
 
 
+def holds_functions(t):
+    """Are the values functions, or tuples of functions?"""
+    parts = getattr(t, "types", None)
+    return isinstance(t, FunctionType) or (isinstance(parts, tuple) and bool(parts) and all(map(holds_functions, parts)))
+
+
 class UndefinedFunctionType(FunctionType):
 
     def __init__(self, nargs, dispatchers):
@@ -810,10 +816,22 @@ class WrapperAddressProtocol:
 
 
 class CompileResultWAP(WrapperAddressProtocol):
+    """One of the specialisations of a function, as a function of its signature."""
 
     def __init__(self, cres):
-        from ..errors import UnsupportedError
-        raise UnsupportedError("types.CompileResultWAP is not supported")
+        from .._foreign import CFunc
+        self.cres = cres
+        self._function = CFunc(cres.owner.py_func, cres.signature, {})
+        self.__name__ = self._function.__name__
+
+    def __wrapper_address__(self):
+        return self._function.address
+
+    def signature(self):
+        return self.cres.signature
+
+    def __call__(self, *args, **kwargs):
+        return self._function(*args, **kwargs)
 
 
 class DeferredType(Type):
