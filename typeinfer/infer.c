@@ -419,7 +419,7 @@ static bool wants_rounds(Infer *in, Ref iter, const Val *of) {
     const Fact *callee =
         made->op == OP_call_py ? &in->facts[ir_arg(in->f, ir_arg(in->f, iter, 0), 0)] : NULL;
     const Binding *b = callee && callee->type ? fact_object(callee) : NULL;
-    return (b && str_is(b->name, "literal_unroll")) || tuple_is_mixed(in, of->f.type);
+    return (b && str_is(b->name, "quern.literal_unroll")) || tuple_is_mixed(in, of->f.type);
 }
 
 /* What a loop goes over, with its length where that stands still: read once, in front of the loop. That of a list is read

@@ -220,15 +220,37 @@ bool v_instance_operator(Infer *in, Operator op, bool in_place, Val a, Val b, bo
 }
 
 /* abs(x), int(x), hash(x), str(x): the method of that name, if there is one. */
+/* complex(x), float(x) and int(x) make do with other methods, as in Python. */
+static bool in_place_of(Infer *in, Str name, const char *word, const CallArgs *args, bool *found,
+                        Val *out) {
+    static const char *const numbers[] = {"complex", "float", "int"};
+    static const char *const methods[] = {"float", "index"};
+    Val number;
+    bool any = false;
+    for (int k = 0; k < countof(numbers); k++)
+        any |= !strcmp(word, numbers[k]);
+    for (int k = strcmp(word, "complex") ? 1 : 0; any && k < countof(methods); k++) {
+        bool done = named(in, "", methods[k], "__", args->args, args->nargs, found, &number);
+        if (!done && (*found || in->stop)) return false;
+        if (!done) continue;
+        CallArgs given = {&number, 1, 0, NULL};
+        return v_library(in, ti_c_text(in, name), &given, out);
+    }
+    return false;
+}
+
 bool v_instance_builtin(Infer *in, Str name, const CallArgs *args, bool *found, Val *out) {
     static const char *const modules[] = {"builtins.", "operator.", "math."};
+    static const char *const others[] = {"isinstance", "bool", "getattr", "hasattr", "type"};
     *found = false;
     if (!args->nargs || args->nkeywords || !type_is_instance(args->args[0].f.type)) return false;
     for (int i = 0; i < countof(modules); i++) {
         if (!str_starts(name, modules[i])) continue;
         const char *word = ti_c_text(in, name) + strlen(modules[i]);
-        if (!strcmp(word, "isinstance") || !strcmp(word, "bool")) return false;
-        return named(in, "", word, "__", args->args, args->nargs, found, out);
+        for (int k = 0; k < countof(others); k++)
+            if (!strcmp(word, others[k])) return false;
+        if (named(in, "", word, "__", args->args, args->nargs, found, out)) return true;
+        return !*found && !in->stop && in_place_of(in, name, word, args, found, out);
     }
     return false;
 }

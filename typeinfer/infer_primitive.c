@@ -224,6 +224,14 @@ static bool primitive_member_number(Infer *in, const Val *args, int32_t n, Val *
     return true;
 }
 
+/* What no number of axes, no value would change: the types of the arguments. */
+static bool primitive_refuse(Infer *in, const Val *args, int32_t n, Val *out) {
+    const Str *text = n == 1 ? fact_str(&args[0].f) : NULL;
+    (void)out;
+    if (!text) return misfit(in, "primitive.refuse", args, n);
+    return ti_fail(in, in->at, E0403, ti_c_text(in, *text));
+}
+
 /* None, text and types are constants, too. */
 static bool primitive_known(Infer *in, const Val *args, int32_t n, Val *out) {
     if (n != 1) return misfit(in, "primitive.known", args, n);
@@ -488,6 +496,7 @@ static const struct {
     {"primitive.qr_columns", primitive_qr},
     {"primitive.read_only", primitive_read_only},
     {"primitive.reduce", primitive_reduce},
+    {"primitive.refuse", primitive_refuse},
     {"primitive.reinterpret", primitive_reinterpret},
     {"primitive.reshape", primitive_reshape},
     {"primitive.restride", primitive_restride},

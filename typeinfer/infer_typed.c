@@ -163,6 +163,12 @@ static bool typed_number(Infer *in, const CallArgs *args, TypeKind kind, bool *k
     return v_cast(in, val_of(fact_int(in, 0)), type, false, out);
 }
 
+/* The value itself, with all that is known of it. */
+static bool typed_same(Infer *in, const Val *v, const CallArgs *args, Val *out) {
+    (void)in, (void)args;
+    return *out = v[0], true;
+}
+
 static bool typed_bool(Infer *in, const Val *v, const CallArgs *args, Val *out) {
     (void)args;
     if (!v[0].f.type) return *out = val_of(fact_bool(in, false)), true;
@@ -362,6 +368,8 @@ static const struct {
     {"dict.values", "self, /", typed_values},
     {"functools.partial", "func, /, *args", typed_partial},
     {"operator.truth", "a, /", typed_bool},
+    {"quern.literal_unroll", "container, /", typed_same},
+    {"quern.literally", "obj, /", typed_same},
     {"quern.prange", "start, stop=, step=, /", typed_prange},
     {"structref.new", "struct_type, /", typed_new_struct},
 };

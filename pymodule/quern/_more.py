@@ -66,6 +66,10 @@ def literal_unroll(container):
     return container
 
 
+literally._quern_name = "quern.literally"
+literal_unroll._quern_name = "quern.literal_unroll"
+
+
 class pndindex:
     """np.ndindex() whose iterations may run in parallel."""
     _quern_name = "numpy.ndindex"

@@ -389,6 +389,12 @@ def fromiter(iter, dtype, count=-1):
     return result
 
 
+def number_item(a, *args):
+    if len(args) > 1 or (len(args) == 1 and not (args[0] == 0 or args[0] == -1 or args[0] == ())):
+        raise IndexError("a number has one item alone")
+    return a
+
+
 def item(a, *args):
     if len(args) == 0:
         if a.size != 1:
@@ -508,6 +514,7 @@ def ndarray(shape, dtype=float, buffer=None, offset=0, strides=None, order=None)
 FUNCTIONS = {
     "ndarray.astype": astype,
     "number.astype": number_astype,
+    "number.item": number_item,
     "ndarray.diagonal": diagonal,
     "ndarray.fill": fill,
     "ndarray.item": item,

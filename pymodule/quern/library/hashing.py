@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from .primitives import field, member_number
+from .primitives import member_number, refuse_code
 from .strings import hash_ as of_text
 
 MODULUS = 2**61 - 1
@@ -73,7 +73,15 @@ def hash_(obj):
     if isinstance(obj, (str, bytes)):
         return np.int64(of_text(obj))
     if isinstance(obj, bytearray):
-        return field(obj, "text")  # it has none: refused
+        return refuse_code("unhashable type: 'bytearray'")
+    if isinstance(obj, list):
+        return refuse_code("unhashable type: 'list'")
+    if isinstance(obj, dict):
+        return refuse_code("unhashable type: 'dict'")
+    if isinstance(obj, set):
+        return refuse_code("unhashable type: 'set'")
+    if isinstance(obj, np.ndarray):
+        return refuse_code("unhashable type: 'numpy.ndarray'")
     if isinstance(obj, tuple):
         return _of_tuple(obj)
     if isinstance(obj, (np.datetime64, np.timedelta64)):

@@ -1,7 +1,7 @@
 """The modules heapq and bisect. A heap lies in its list as CPython's does."""
 
 from .lists import append, insert, list_, pop, sort
-from .primitives import field, load, store
+from .primitives import field, load, refuse_code, store
 
 
 def _down(heap, first, at):
@@ -35,12 +35,24 @@ def _up(heap, at):
     _down(heap, first, at)
 
 
+def _list_only(heap):
+    if not isinstance(heap, list):
+        refuse_code("heap argument must be a list")
+
+
+def _count_only(n):
+    if not isinstance(n, int):
+        refuse_code("First argument 'n' must be an integer")
+
+
 def _check(heap):
+    _list_only(heap)
     if field(heap, "length") == 0:
         raise IndexError("index out of range")
 
 
 def heappush(heap, item):
+    _list_only(heap)
     append(heap, item)
     _down(heap, 0, field(heap, "length") - 1)
 
@@ -65,24 +77,28 @@ def heapreplace(heap, item):
 
 
 def heappushpop(heap, item):
+    _list_only(heap)
     if field(heap, "length") > 0 and load(field(heap, "items"), 0) < item:
         return heapreplace(heap, item)
     return item
 
 
 def heapify(heap):
+    _list_only(heap)
     n = field(heap, "length")
     for i in range(n // 2):
         _up(heap, n // 2 - 1 - i)
 
 
 def nlargest(n, iterable, key=None):
+    _count_only(n)
     out = list_(iterable)
     sort(out, key, True)
     return out[:max(n, 0)]
 
 
 def nsmallest(n, iterable, key=None):
+    _count_only(n)
     out = list_(iterable)
     sort(out, key)
     return out[:max(n, 0)]

@@ -7,8 +7,8 @@ select together is walked over, what remains behind them is copied as a whole.""
 
 import numpy as np
 
-from .primitives import check_index, convert, disjoint, fitting, guard, result_type
-from .shapes import as_tuple, axis_of, broadcast_shapes, broadcast_to, copy, picked, product, ravel, reshape, transpose, tuple_to, without
+from .primitives import check_index, convert, disjoint, fitting, guard, known, result_type
+from .shapes import as_tuple, axis_of, broadcast_shapes, broadcast_to, copy, on_axis, picked, product, ravel, reshape, transpose, tuple_to, without
 
 
 # -- parts ----------------------------------------------------------------------------------------------------------
@@ -378,10 +378,14 @@ def where(condition):
 
 
 def flatnonzero(a):
-    return nonzero(ravel(a))[0]
+    return nonzero(ravel(np.asarray(a)))[0]
 
 
 def argwhere(a):
+    if not isinstance(a, np.ndarray):
+        return argwhere(np.asarray(a))
+    if a.ndim == 0:
+        return np.empty((1 if a[()] else 0, 0), np.int64)
     lists = nonzero(a)
     result = np.empty((a.ndim, np.count_nonzero(a)), np.int64)
     store_rows(result, lists, 0)
@@ -478,9 +482,15 @@ def brought_inside(i, n, mode):
     return i
 
 
+def taken_along(a, axis, indices, out, mode):
+    return take(a, indices, axis, out, mode)
+
+
 def take(a, indices, axis=None, out=None, mode="raise"):
     if axis is None:
         return take(ravel(a), indices, 0, out, mode)
+    if not known(axis):
+        return on_axis(taken_along, a, axis, (indices, out, mode))
     at = axis_of(axis, a.ndim)
     positions = as_part(indices)
     if mode != "raise" and a.shape[at] == 0:

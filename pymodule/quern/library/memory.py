@@ -50,7 +50,7 @@ def view_of_number(x, dtype):
 
 
 def frombuffer(buffer, dtype=float, count=-1, offset=0):
-    if isinstance(buffer, bytes):
+    if isinstance(buffer, (bytes, bytearray)):  # what is written into a bytearray goes back to Python's: not through an array
         return read_only(_from_array(restride(field(buffer, "data"), (field(buffer, "length"),), (1,)), dtype, count, offset))
     return _from_array(buffer, dtype, count, offset)
 

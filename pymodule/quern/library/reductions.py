@@ -74,9 +74,9 @@ def with_axes(result, shape, axes, keepdims):
     return result
 
 
-def check_not_empty(a, axes):
+def check_not_empty(a, axes, text="zero-size array to reduction operation which has no identity"):
     if product(picked(a.shape, axes)) == 0:
-        raise ValueError("zero-size array to reduction operation which has no identity")
+        raise ValueError(text)
 
 
 # -- sums -----------------------------------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ def amin(a, axis=None, out=None, keepdims=False, initial=None, where=None):
     a = only(array_of(a), where, initial)
     axes = axes_of(axis, a.ndim)
     if initial is None:
-        check_not_empty(a, axes)
+        check_not_empty(a, axes, "zero-size array to reduction operation minimum which has no identity")
         return finished(reduced(np.minimum, None, axes, a), a.shape, axes, out, keepdims)
     return finished(reduced(np.minimum, fitting(initial, a.dtype), axes, a), a.shape, axes, out, keepdims)
 
@@ -247,7 +247,7 @@ def amax(a, axis=None, out=None, keepdims=False, initial=None, where=None):
     a = only(array_of(a), where, initial)
     axes = axes_of(axis, a.ndim)
     if initial is None:
-        check_not_empty(a, axes)
+        check_not_empty(a, axes, "zero-size array to reduction operation maximum which has no identity")
         return finished(reduced(np.maximum, None, axes, a), a.shape, axes, out, keepdims)
     return finished(reduced(np.maximum, fitting(initial, a.dtype), axes, a), a.shape, axes, out, keepdims)
 
@@ -256,6 +256,8 @@ def ptp(a, axis=None, out=None, keepdims=False):
     if not known(axis):
         return on_axis(ptp, array_of(a), axis, (out, keepdims,))
     a = array_of(a)
+    if a.dtype.kind == "b":
+        raise TypeError("numpy boolean subtract, the `-` operator, is not supported: astype(np.int8) makes numbers of bools")
     axes = axes_of(axis, a.ndim)
     return finished(np.subtract(amax(a, axis), amin(a, axis)), a.shape, axes, out, keepdims)
 

@@ -4,7 +4,7 @@ that fits."""
 
 import numpy as np
 
-from .primitives import guard, known, layout, promise, read_only, reshape as reshape_c, restride
+from .primitives import guard, known, layout, promise, read_only, refuse_code, reshape as reshape_c, restride
 
 
 # -- tuples -------------------------------------------------------------------------------------------------
@@ -26,6 +26,8 @@ def refuse_axis(axis, ndim):
 
 def axis_of(axis, ndim):
     """A constant axis as 0 .. ndim - 1."""
+    if not isinstance(axis, int):
+        refuse_code("axis must be an integer")
     if axis < -ndim or axis >= ndim:
         refuse_axis(axis, ndim)
         return 0
@@ -478,12 +480,18 @@ def common_lengths(a, b):
     return (b[0] if a[0] == 1 else a[0],) + common_lengths(a[1:], b[1:])
 
 
+def no_negative(lengths):
+    for n in lengths:
+        if n < 0:
+            refuse("negative dimensions are not allowed")
+    return lengths
+
+
 def broadcast_shapes(*shapes):
     if len(shapes) == 0:
         return ()
-    if len(shapes) == 1:
-        return as_tuple(shapes[0])
-    return broadcast_lengths(as_tuple(shapes[0]), broadcast_shapes(*shapes[1:]))
+    first = no_negative(as_tuple(shapes[0]))
+    return first if len(shapes) == 1 else broadcast_lengths(first, broadcast_shapes(*shapes[1:]))
 
 
 def flip(m, axis=None):

@@ -366,6 +366,8 @@ def quantiles(a, q, scale, axis, out, method, keepdims, skip):
             fill_quantiles(rows, check_quantile(wanted[k] / scale), method, kind, result[k], skip)
         if keepdims:
             return reshape(result, q.shape + kept(a.shape, axes))
+        if q.ndim == 0 and len(axes) == a.ndim:
+            return result[0, 0]  # NumPy gives a number, too
         return reshape(result, q.shape + without(a.shape, axes))
     line = np.empty(rows.shape[0], kind)
     fill_quantiles(rows, check_quantile(q / scale), method, kind, line, skip)
