@@ -333,7 +333,7 @@ Value cg_float_mod(Cg *cg, Value a, Value b);
 Value cg_float_floordiv(Cg *cg, Value a, Value b);
 Value cg_float_pow(Cg *cg, Value a, Value b);
 /* a ** n by squaring; b is n as a float. */
-Value cg_float_pow_int(Cg *cg, Value a, Value b, Value n, bool is_signed);
+Value cg_float_pow_int(Cg *cg, Value a, Value b, Value n, bool is_signed, bool natural);
 Value cg_float_class(Cg *cg, Value a, const char *what); /* "nan" "inf" "finite": by bits */
 void cg_complex_mul(Cg *cg, const Value *a, const Value *b, Value *out);
 void cg_complex_div(Cg *cg, const Value *a, const Value *b, Value *out);

@@ -128,13 +128,14 @@ Value cg_float_pow(Cg *cg, Value a, Value b) {
 
 /* double quern.powi(double x, i64 n), for the n that MOST_SQUARED allows: by squaring, of 1 / x where n is negative, so that
  * no product overflows but where the result does. Each product may lose half a unit in the last place, and what is lost
- * is squared, too: the relative error is at most n * 2^-53, or 2 * -n * 2^-53. */
-static Value squaring_function(Cg *cg, LType *type) {
+ * is squared, too: the relative error is at most n * 2^-53, or 2 * -n * 2^-53. quern.powu is for `natural` n alone. */
+static Value squaring_function(Cg *cg, bool natural, LType *type) {
+    const char *name = natural ? "quern.powu" : "quern.powi";
     *type = LLVMFunctionType(cg->f64, (LType[]){cg->f64, cg->i64}, 2, false);
-    Value fn = LLVMGetNamedFunction(cg->mod, "quern.powi");
+    Value fn = LLVMGetNamedFunction(cg->mod, name);
     if (fn) return fn;
     BB here = LLVMGetInsertBlock(cg->b);
-    fn = LLVMAddFunction(cg->mod, "quern.powi", *type);
+    fn = LLVMAddFunction(cg->mod, name, *type);
     LLVMSetLinkage(fn, LLVMInternalLinkage);
     cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "nounwind", 0);
     cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "alwaysinline", 0);
@@ -142,13 +143,18 @@ static Value squaring_function(Cg *cg, LType *type) {
     cg_at(cg, entry);
     Value x = LLVMGetParam(fn, 0), n = LLVMGetParam(fn, 1), one = cg_real(cg->f64, 1.0);
     Value zero = cg_int(cg->i64, 0), negative = LLVMBuildICmp(cg->b, LLVMIntSLT, n, zero, "");
-    Value size = LLVMBuildSelect(cg->b, negative, LLVMBuildNeg(cg->b, n, ""), n, "");
-    BB turn = cg_block(cg, "turn"), head = cg_block(cg, "head"), body = cg_block(cg, "body");
-    BB exit = cg_block(cg, "exit");
-    LLVMBuildCondBr(cg->b, negative, turn, head);
-    cg_at(cg, turn);
-    Value inverse = LLVMBuildFDiv(cg->b, one, x, "");
-    LLVMBuildBr(cg->b, head);
+    Value size = natural ? n : LLVMBuildSelect(cg->b, negative, LLVMBuildNeg(cg->b, n, ""), n, "");
+    BB head = cg_block(cg, "head"), body = cg_block(cg, "body"), exit = cg_block(cg, "exit");
+    BB turn = natural ? NULL : cg_block(cg, "turn");
+    Value inverse = NULL;
+    if (natural) {
+        LLVMBuildBr(cg->b, head);
+    } else {
+        LLVMBuildCondBr(cg->b, negative, turn, head);
+        cg_at(cg, turn);
+        inverse = LLVMBuildFDiv(cg->b, one, x, "");
+        LLVMBuildBr(cg->b, head);
+    }
     cg_at(cg, head);
     Value base = LLVMBuildPhi(cg->b, cg->f64, ""), k = LLVMBuildPhi(cg->b, cg->i64, "");
     Value product = LLVMBuildPhi(cg->b, cg->f64, "");
@@ -159,10 +165,11 @@ static Value squaring_function(Cg *cg, LType *type) {
     Value square = LLVMBuildFMul(cg->b, base, base, "");
     Value half = LLVMBuildLShr(cg->b, k, cg_int(cg->i64, 1), "");
     LLVMBuildBr(cg->b, head);
-    BB from[] = {entry, turn, body};
-    LLVMAddIncoming(base, (Value[]){x, inverse, square}, from, 3);
-    LLVMAddIncoming(k, (Value[]){size, size, half}, from, 3);
-    LLVMAddIncoming(product, (Value[]){one, one, more}, from, 3);
+    BB from[] = {entry, body, turn};
+    unsigned ways = natural ? 2 : 3;
+    LLVMAddIncoming(base, (Value[]){x, square, inverse}, from, ways);
+    LLVMAddIncoming(k, (Value[]){size, half, size}, from, ways);
+    LLVMAddIncoming(product, (Value[]){one, more, one}, from, ways);
     cg_at(cg, exit);
     LLVMBuildRet(cg->b, product);
     cg_at(cg, here);
@@ -170,16 +177,16 @@ static Value squaring_function(Cg *cg, LType *type) {
 }
 
 /* Larger exponents lose too much: C's pow. */
-Value cg_float_pow_int(Cg *cg, Value a, Value b, Value n, bool is_signed) {
+Value cg_float_pow_int(Cg *cg, Value a, Value b, Value n, bool is_signed, bool natural) {
     enum { MOST_SQUARED = 1024 };
     LType type = LLVMTypeOf(a), fn_type;
     bool fits = cg->target->is_host && !cg->options->no_vector_math && !LLVMIsConstant(n);
     if (!fits || (type != cg->f64 && type != cg->f32)) return cg_float_pow(cg, a, b);
-    Value fn = squaring_function(cg, &fn_type);
+    Value fn = squaring_function(cg, natural, &fn_type);
     Value wide =
         is_signed ? LLVMBuildSExt(cg->b, n, cg->i64, "") : LLVMBuildZExt(cg->b, n, cg->i64, "");
-    Value moved = LLVMBuildAdd(cg->b, wide, cg_int(cg->i64, MOST_SQUARED), "");
-    Value limit = cg_int(cg->i64, 2 * MOST_SQUARED);
+    Value moved = natural ? wide : LLVMBuildAdd(cg->b, wide, cg_int(cg->i64, MOST_SQUARED), "");
+    Value limit = cg_int(cg->i64, natural ? MOST_SQUARED : 2 * MOST_SQUARED);
     Value small = LLVMBuildICmp(cg->b, LLVMIntULE, moved, limit, "");
     BB by_squares = cg_block(cg, "squares"), by_pow = cg_block(cg, "pow"), done = cg_block(cg, "");
     LLVMBuildCondBr(cg->b, small, by_squares, by_pow);

@@ -63,6 +63,7 @@ typedef struct Operands {
     const Value *a, *b;
     bool is_float, is_complex, is_signed;
     Ref exponent; /* of a power that is made of products: the int */
+    bool natural; /* it is not negative */
 } Operands;
 
 static Operands operands(Cg *cg, Ref ref) {
@@ -74,9 +75,10 @@ static Operands operands(Cg *cg, Ref ref) {
     o.is_complex = type_is_complex(o.type);
     o.is_float = o.is_complex || type_is_float(o.type);
     o.is_signed = type_class(o.type) == CLASS_SINT;
-    if (ir_inst(ir, ref)->op == OP_pow && ir_inst(ir, ref)->sub == FLAG_SQUARED) {
+    if (ir_inst(ir, ref)->op == OP_pow && (ir_inst(ir, ref)->sub & FLAG_SQUARED)) {
         Ref cast = ir_arg(ir, ref, 1);
         if (ir_inst(ir, cast)->op == OP_cast) o.exponent = ir_arg(ir, cast, 0);
+        o.natural = ir_inst(ir, ref)->sub & FLAG_NATURAL;
     }
     return o;
 }
@@ -99,7 +101,7 @@ static Value power(Cg *cg, const Operands *o) {
     if (!o->is_float) return cg_int_pow(cg, o->is_signed, a, b);
     if (!o->exponent) return cg_float_pow(cg, a, b);
     bool is_signed = type_class(cg_type(cg, o->exponent)) == CLASS_SINT;
-    return cg_float_pow_int(cg, a, b, cg_leaves(cg, o->exponent)[0], is_signed);
+    return cg_float_pow_int(cg, a, b, cg_leaves(cg, o->exponent)[0], is_signed, o->natural);
 }
 
 static void arithmetic(Cg *cg, Op op, const Inst *inst, const Operands *o, Value *out) {

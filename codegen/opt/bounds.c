@@ -47,6 +47,7 @@ typedef struct Bounds {
     int leaves;
     RefList natural;  /* divisions whose dividend is not negative */
     RefList from_end; /* checks of indices that are always negative */
+    RefList wrapping; /* checks whose wraparound stays: of indices that begin a little below zero */
 } Bounds;
 
 static bool invariant(const Bounds *s, Ref ref) {
@@ -672,6 +673,17 @@ static bool describe_plain(Bounds *s, Ref index, Ref n, bool low_known, bool hig
                    compute(s, by < 0 ? OP_add : OP_sub, n, number(s, by < 0 ? -by : by)));
 }
 
+/* An index that begins below zero, as in a[i - 1], must not reach over the start; its wraparound stays (pass `peel`). */
+static bool describe_around(Bounds *s, Ref ref, Ref low) {
+    Ref wrap = ir_arg(s->func, ref, 0), n = axis_length(s, ir_arg(s->func, ref, 1));
+    int64_t k;
+    if (!opt_const_int(s->func, low, &k) || k >= 0 || k < -MAX_STEP) return false;
+    if (ir_inst(s->func, ref)->op != OP_check_index || ir_inst(s->func, wrap)->op != OP_wrap_index)
+        return false;
+    return n && ir_arg(s->func, wrap, 1) == ir_arg(s->func, ref, 1) &&
+           require(s, OP_le, number(s, -k), n);
+}
+
 /* Requires that the index of `ref` lies inside its axis; of a wraparound without a check, that it is not negative. */
 static bool describe_inside(Bounds *s, Ref ref) {
     bool check = ir_inst(s->func, ref)->op == OP_check_index;
@@ -690,8 +702,12 @@ static bool describe_inside(Bounds *s, Ref ref) {
     s->conditions.len = before;
     Interval all = n ? interval(s, index, (Place){SUM_BITS, 0, block}) : none();
     if (all.ok) all = closer(s, index, all, block);
-    return all.ok && (low_known || require_nonnegative(s, all.low)) &&
-           (high_known || require(s, OP_lt, all.high, n));
+    if (!all.ok) return false;
+    bool natural = low_known || require_nonnegative(s, all.low);
+    if (!natural && !describe_around(s, ref, all.low)) return false;
+    if (!high_known && !require(s, OP_lt, all.high, n)) return false;
+    if (!natural) vec_push(s->arena, &s->wrapping, ref);
+    return true;
 }
 
 static bool is_division(const Func *func, Ref ref) {
@@ -818,7 +834,8 @@ static Ref add_length(Func *func, Ref ref) {
 }
 
 /* In the fast copy a described check is its index, and the index needs no wraparound; divisors are above zero. */
-static void drop_checks(Func *func, Arena *arena, const RefList *checks, const RefList *from_end) {
+static void drop_checks(Func *func, Arena *arena, const RefList *checks, const RefList *from_end,
+                        const RefList *wrapping) {
     Ref *map = arena_array(arena, Ref, func->insts.len + from_end->len);
     for (int32_t i = 0; i < checks->len; i++) {
         Ref index = ir_arg(func, checks->items[i], 0);
@@ -827,6 +844,8 @@ static void drop_checks(Func *func, Arena *arena, const RefList *checks, const R
         if (ir_inst(func, index)->op == OP_wrap_index) index = ir_arg(func, index, 0);
         map[checks->items[i]] = index;
     }
+    for (int32_t i = 0; i < wrapping->len; i++)
+        map[wrapping->items[i]] = ir_arg(func, wrapping->items[i], 0);
     for (int32_t i = 0; i < from_end->len; i++)
         map[from_end->items[i]] = add_length(func, from_end->items[i]);
     ir_replace_many(func, map);
@@ -917,7 +936,7 @@ static bool version_nest(PassContext *ctx, Func *func, Cfg *cfg, int32_t loop) {
             choose(&s, preheader, info->header, call);
     }
     if (checks.len) {
-        drop_checks(func, ctx->arena, &checks, &s.from_end);
+        drop_checks(func, ctx->arena, &checks, &s.from_end, &s.wrapping);
         drop_unused_wraps(func, ctx->arena);
     }
     for (int32_t i = 0; i < s.natural.len; i++)

@@ -1,4 +1,4 @@
-/* prove.c - removes index checks that cannot fail, wraparounds that do nothing, tests for zero divisors and negative shifts, where loops
+/* prove.c - removes index checks that cannot fail, wraparounds that do nothing, tests for zero divisors, negative shifts and powers, where loops
  * and the tests on the way show it (inductive.c); on hosts also ints that are read twice, whose checks as indices are one then. What
  * is left of checks, the pass `bounds` asks in front of the loop. Integer divisions are told what is known of their operands: rounding
  * down costs more than the rest of a division by a constant. */
@@ -191,17 +191,44 @@ static Ref whole(const Proving *p, Ref ref) {
     return opt_below(p->func, &p->cfg, x, y, ir_inst(p->func, ref)->block) ? x : NO_REF;
 }
 
-/* Is what this guard asks for, `x < k`, never so? */
-static bool never_less(const Proving *p, Ref guard) {
-    Ref test = ir_arg(p->func, guard, 0);
+/* An int that is never negative; one without a sign is none. */
+static bool natural(const Proving *p, Ref value, Ref where) {
+    return type_class(ir_type(p->func, value)) == CLASS_UINT || at_least(p, value, 0, where);
+}
+
+/* Is `x < k`, of ints, or `x < 0` of an int that became a float, never so where the guard stands? */
+static bool never_less(const Proving *p, Ref test, Ref guard) {
+    const Func *func = p->func;
+    Ref x = ir_arg(func, test, 0), limit = ir_arg(func, test, 1);
     int64_t k;
-    return is_op(p->func, test, OP_lt) && opt_const_int(p->func, ir_arg(p->func, test, 1), &k) &&
-           at_least(p, ir_arg(p->func, test, 0), k, guard);
+    if (opt_const_int(func, limit, &k)) return at_least(p, x, k, guard);
+    const Inst *zero = ir_inst(func, limit);
+    bool is_zero =
+        zero->op == OP_const && zero->u.value->kind == CONST_FLOAT && zero->u.value->re == 0;
+    return is_zero && is_op(func, x, OP_cast) && type_is_int(ir_type(func, ir_arg(func, x, 0))) &&
+           natural(p, ir_arg(func, x, 0), guard);
+}
+
+/* Is what the guard asks for never so? */
+static bool never(const Proving *p, Ref test, Ref guard, int depth) {
+    if (is_op(p->func, test, OP_lt)) return never_less(p, test, guard);
+    return depth < 3 && is_op(p->func, test, OP_and) &&
+           (never(p, ir_arg(p->func, test, 0), guard, depth + 1) ||
+            never(p, ir_arg(p->func, test, 1), guard, depth + 1));
+}
+
+/* A power that is made of products asks for no reciprocal where its exponent is not negative. */
+static void visit_power(const Proving *p, Ref ref) {
+    Ref cast = ir_arg(p->func, ref, 1);
+    if (!(ir_inst(p->func, ref)->sub & FLAG_SQUARED) || !is_op(p->func, cast, OP_cast)) return;
+    if (natural(p, ir_arg(p->func, cast, 0), ref)) ir_inst(p->func, ref)->sub |= FLAG_NATURAL;
 }
 
 static void visit(Proving *p, Ref ref) {
     if (is_op(p->func, ref, OP_floordiv) || is_op(p->func, ref, OP_mod)) visit_division(p, ref);
-    if (is_op(p->func, ref, OP_guard) && (never_zero(p, ref) || never_less(p, ref))) {
+    if (is_op(p->func, ref, OP_pow)) visit_power(p, ref);
+    if (is_op(p->func, ref, OP_guard) &&
+        (never_zero(p, ref) || never(p, ir_arg(p->func, ref, 0), ref, 0))) {
         bits_set(&p->needless, ref);
         p->any = true;
     }

@@ -159,6 +159,7 @@ enum InstFlag {
     FLAG_ROLLED = 1,      /* jump back to the header of a loop: it is not worth unrolling */
     FLAG_LATER = 1,       /* poll: counts, and leaves it to the next poll to ask */
     FLAG_SQUARED = 1,     /* pow of floats: the exponent is the cast of an int, and products do */
+    FLAG_NATURAL = 2,     /* with FLAG_SQUARED: that int is not negative */
     FLAG_INSIDE = 1,      /* cast, float to int: the value is known to fit */
     FLAG_SMALL = 1,       /* param of a kernel: an int that the launch has tested (FAST_LIMIT) */
     FLAG_NO_OVERFLOW = 1, /* range_len: stop - start stays in int64 */

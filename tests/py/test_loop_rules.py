@@ -1,4 +1,5 @@
 """What the passes make of loops must mean what Python means: each rule at its edges, with run-time operands, against CPython."""
+import functools
 import math
 import random
 from fractions import Fraction
@@ -7,6 +8,11 @@ import numpy as np
 import pytest
 
 from quern import njit
+
+
+@functools.lru_cache(None)
+def compiled(function, unchecked):
+    return njit(boundscheck=not unchecked)(function)
 
 
 def same(function, *args, catches=False):
@@ -22,7 +28,7 @@ def same(function, *args, catches=False):
     for unchecked in (False, True):
         if unchecked and (catches or isinstance(expected, type)):
             continue
-        found, stored = outcome(njit(boundscheck=not unchecked)(function))
+        found, stored = outcome(compiled(function, unchecked))
         assert found == expected, (args, found, expected)
         for a, b in zip(left, stored):
             if isinstance(a, np.ndarray):
@@ -72,6 +78,74 @@ def test_powers_of_whole_arrays_are_those_of_numpy():
     a = np.linspace(0.5, 2.0, 64)
     np.testing.assert_array_max_ulp(njit(power)(a, 37), a ** 37, 4)
 
+
+
+def annuity(rate, values, start):
+    v = 0.0
+    for t in range(values.shape[0]):
+        v += values[t] * (1.0 + rate) ** (t + start)
+    return v
+
+
+def above_zero(rate, values, start):
+    v = 0.0
+    for t in range(values.shape[0]):
+        v += values[t] * (1.0 + rate) ** (t + 1)
+    for t in range(values.shape[0] - 1, -1, -1):
+        v -= (1.0 + rate) ** t * values[t]
+    return v
+
+
+def counted_down(rate, values, start):
+    v, k = 0.0, values.shape[0]
+    while k > 0:
+        k -= 1
+        v = v * 0.5 + (1.0 + rate) ** k
+    return v + (1.0 + rate) ** (k - 1)
+
+
+def while_tested(rate, values, start):
+    if start >= 0:
+        return (1.0 + rate) ** start + (1.0 + rate) ** (start - 1)
+    return (1.0 + rate) ** -start
+
+
+@pytest.mark.parametrize("function", [annuity, above_zero, counted_down, while_tested])
+def test_powers_whose_exponents_are_not_negative(function):
+    f = njit(function)
+    for rate in (0.1, -1.0, -2.5, 0.0):
+        for n in (0, 1, 2, 40, 1100):
+            for start in (0, 1, 2, -1, -3, 1030):
+                values = np.linspace(1.0, 2.0, n)
+
+                def outcome(call):
+                    try:
+                        return call(rate, values, start)
+                    except (ZeroDivisionError, OverflowError) as error:
+                        return math.inf if isinstance(error, OverflowError) else ZeroDivisionError
+                expected, found = outcome(function), outcome(f)
+                if expected is ZeroDivisionError or found is ZeroDivisionError:
+                    assert expected is found, (rate, n, start)
+                elif math.isfinite(expected):
+                    assert found == pytest.approx(expected, rel=1e-9), (rate, n, start)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "u2", "u4", "i4", "i8"])
+def test_powers_by_exponents_from_arrays(dtype):
+    def product(x, n):
+        v = 0.0
+        for k in range(n.shape[0]):
+            v += x ** n[k]
+        return v
+
+    low = -3 if dtype[0] == "i" else 0
+    n = np.array([0, 1, 5, 7, low, 100], dtype)
+    f = njit(product)
+    assert f(1.5, n) == pytest.approx(product(1.5, n), rel=1e-12)
+    assert f(0.0, np.abs(n)) == product(0.0, np.abs(n))
+    if low:
+        with pytest.raises(ZeroDivisionError):
+            f(0.0, n)
 
 # -- rings -------------------------------------------------------------------------------------------------
 
@@ -445,3 +519,93 @@ def test_shifts_that_may_be_negative(bits):
     a = [r * 12345 for r in range(12)]
     for n in (0, 1, 4, 12):
         assert outcome(njit(shifted), np.array(a), bits, n) == outcome(shifted, a, bits, n)
+
+
+def a_little_before(a, out, n, back):
+    s = 0.0
+    for t in range(2):
+        for i in range(n):
+            out[i] = a[i - 1] + a[i]
+            s += out[i - 2]
+    for i in range(n):
+        s = s * 0.5 + out[i - back]
+    return s
+
+
+def before_in_rows(A, n, m):
+    s = 0.0
+    for i in range(n):
+        for j in range(m):
+            s = s * 0.75 + A[i - 1, j - 2] - A[i, j]
+    return s
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 7])
+def test_indices_that_begin_below_zero(size):
+    for n in (0, 1, 2, 3, 6, 7, 8, 9):
+        for back in (0, 1, 2, 3, 5):
+            same(a_little_before, np.arange(7.0), np.arange(size) * 0.5, n, back)
+            same(a_little_before, np.arange(size) * 0.5, np.arange(9.0), n, back)
+        for m in (0, 1, 2, 3, 4):
+            same(before_in_rows, np.arange(size * 3.0).reshape(size, 3), n, m)
+            same(before_in_rows, np.arange(size * 3.0).reshape(3, size), n, m)
+
+
+def last_rounds(a, out):
+    n = a.shape[0]
+    for i in range(n):
+        out[i] = a[(i + 1) % n] - a[i]
+    last = -1
+    for i in range(n):
+        right = a[i + 1] if i + 1 < n else a[0]
+        left = a[i - 1]
+        if i == n - 1:
+            last = i
+        out[i] = out[i] * 0.5 + right - left * 0.25
+    return last
+
+
+def last_of_inner(a, b, n):
+    s, x, y = 0.0, 1.0, 2.0
+    for k in range(3):
+        for i in range(n):
+            if i < n - 1:
+                s = s * 0.5 + a[i] * b[i + 1]
+            elif n - 2 < i:
+                s -= b[i]
+            x, y = y, x + (1.0 if i <= n - 2 else k)
+        for i in range(1, n):
+            if i + 1 == n:
+                y = y * 0.25 + a[i - 1]
+                break
+            if n - 1 <= i:
+                y += 1000.0
+    return s + x * 3 + y
+
+
+def left_early(a, n, limit):
+    for i in range(n):
+        if a[(i + 1) % n] > limit:
+            return i
+        if i != n - 1 and a[i] < -limit:
+            break
+    else:
+        return -2
+    return i + 100
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5, 17, 70000])
+def test_last_rounds_that_differ(n):
+    values = (np.arange(n) * 7 % 13) * 0.125
+    same(last_rounds, values, np.zeros(n))
+    if n < 100:
+        same(last_rounds, values, np.zeros(n + 1))
+        for k in (n - 1, n, n + 1, -1):
+            same(last_of_inner, values, values[::-1].copy(), k)
+        for limit in (-1.0, 0.0, 0.5, 1.0, 9.0):
+            same(left_early, values, n, limit)
+            for at in range(min(n, 4)):
+                changed = np.zeros(n)
+                changed[-1 - at] = limit * 2
+                same(left_early, changed, n, abs(limit))
+                same(left_early, -changed, n, abs(limit))
