@@ -70,15 +70,9 @@ def copy(self):
     return out
 
 
-def _new(self):
-    """For what may be of another type than the elements of this one, unless the program has said what these are."""
-    if isinstance(self, Set):
-        return empty_like(self)
-    return set()
-
-
 def union(self, other):
-    out = _new(self)
+    # a set() of its own: what is put in may be of another type than the elements of this one, unless the program has said what these are
+    out = empty_like(self) if isinstance(self, Set) else set()
     out.update(self)
     out.update(other)
     return out
@@ -105,7 +99,7 @@ def difference(self, other):
 
 def symmetric_difference(self, other):
     others = _as_set(other)
-    out = _new(self)
+    out = empty_like(self) if isinstance(self, Set) else set()
     out.update(_part(self, others, False))
     out.update(_part(others, self, False))
     return out
