@@ -52,6 +52,10 @@ PyObject *py_member_of(ModState *state, PyObject *cls, PyObject *name, bool sett
     bool compiled = state->instance_class &&
                     PyType_IsSubtype((PyTypeObject *)cls, (PyTypeObject *)state->instance_class);
     *kind = MEMBER_METHOD;
+    if (PyUnicode_CompareWithASCIIString(name, "__name__") == 0) {
+        *kind = MEMBER_OTHER;
+        return Py_XDECREF(found), PyType_GetName((PyTypeObject *)cls);
+    }
     if (instance && !compiled) Py_CLEAR(found); /* the members of a structref are Python's */
     if (found && PyObject_TypeCheck(found, &PyProperty_Type)) {
         *kind = MEMBER_PROPERTY;

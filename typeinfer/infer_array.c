@@ -600,25 +600,47 @@ bool v_setitem(Infer *in, Val a, Val index, Val value) {
 
 /* -- unpacking --------------------------------------------------------------------------------------------- */
 
-bool v_unpack(Infer *in, Val a, int32_t count, Val *out) {
+/* As many items as there are names, of something that has a length: an array, a list, a range. */
+static bool unpack_items(Infer *in, Val a, int32_t count, Val *out) {
     Emit *e = in->emit;
-    a = v_unwrap(in, a);
-    if (is_kind(&a, TY_TUPLE)) {
-        if (a.f.type->nitems != count || type_is_value(a.f.type))
-            return ti_fail(in, in->at, E0213, ti_text(in, a.f.type), (int)count);
-        return *out = a, true;
-    }
-    if (!is_kind(&a, TY_ARRAY) || a.f.type->ndim == 0 || count > 64)
-        return ti_fail(in, in->at, E0213, ti_text(in, a.f.type), (int)count);
-    Val items[64];
+    Val *items = arena_array(in->arena, Val, count), length;
+    if (!v_library(in, "builtins.len", &(CallArgs){&a, 1, 0, NULL}, &length)) return false;
     if (e) {
         const Type *i64 = i64_type(in->types), *b = bool_type(in->types);
-        Ref n = emit_length(e, v_ref(in, a), 0), want = emit_int(e, i64, count);
+        Ref n = v_as(in, length, i64), want = emit_int(e, i64, count);
         Ref few[2] = {want, n}, many[1] = {want};
         emit_guard(e, GUARD_unpack_few, emit2(e, OP_lt, b, n, want), few, 2);
         emit_guard(e, GUARD_unpack_many, emit2(e, OP_lt, b, want, n), many, 1);
     }
     for (int32_t k = 0; k < count; k++)
-        if (!v_element(in, a, val_of(fact_int(in, k)), &items[k])) return false;
+        if (!v_getitem(in, a, val_of(fact_int(in, k)), &items[k])) return false;
     return *out = v_tuple(in, items, count), true;
+}
+
+/* What has items, but no positions of them, or is text: a list of the items, of which no more are asked for than is needed
+ * to know that there are too many. */
+static bool has_items(const Type *t) {
+    return t->kind == TY_ITER || (t->kind == TY_CLASS && !type_is_instance(t));
+}
+
+static bool unpack_iterable(Infer *in, Val a, int32_t count, Val *out) {
+    Val args[2] = {a, val_of(fact_int(in, count))}, listed;
+    if (!v_library(in, "operator.unpack", &(CallArgs){args, 2, 0, NULL}, &listed)) return false;
+    return unpack_items(in, listed, count, out);
+}
+
+bool v_unpack(Infer *in, Val a, int32_t count, Val *out) {
+    a = v_unwrap(in, a);
+    if (fact_str(&a.f) && !v_text(in, &a)) return false;
+    if (is_kind(&a, TY_TUPLE)) {
+        if (a.f.type->nitems != count || type_is_value(a.f.type))
+            return ti_fail(in, in->at, E0213, ti_text(in, a.f.type), (int)count);
+        return *out = a, true;
+    }
+    const Type *t = a.f.type;
+    if (count <= 64 &&
+        (t->kind == TY_RANGE || (t->kind == TY_ARRAY && t->ndim > 0) || type_is_list(t)))
+        return unpack_items(in, a, count, out);
+    if (count <= 64 && has_items(t)) return unpack_iterable(in, a, count, out);
+    return ti_fail(in, in->at, E0213, ti_text(in, t), (int)count);
 }

@@ -234,6 +234,25 @@ static bool random_attr(Infer *in, Val a, Str name, Val *out) {
     return false;
 }
 
+/* What the library asks of a tuple to write its text: the names of its items, and of its class. */
+static bool tuple_text_attr(Infer *in, const Val *a, Str name, Val *out) {
+    const Type *t = a->f.type;
+    Resolver *r = in->ti->resolver;
+    MemberKind kind;
+    if (str_is(name, "_called") && t->fields && r->member) {
+        const Binding *b = r->member(r->user, t->cls, STR("__name__"), false, &kind);
+        if (!b) return in->stop = STOP_ABORT, false;
+        *out = (Val){.src = in->at};
+        return fact_of_binding(in, b, name, &out->f);
+    }
+    if (!str_is(name, "_fields")) return false;
+    int32_t n = t->fields ? t->nitems : 0;
+    Val *names = arena_array(in->arena, Val, n);
+    for (int32_t k = 0; k < n; k++)
+        fact_of_const(in, const_str(in->arena, t->fields[k]), &names[k].f);
+    return *out = v_tuple(in, names, n), true;
+}
+
 bool v_attr(Infer *in, Val a, Str name, Val *out) {
     bool taken;
     if (is_kind(&a, TY_CAUGHT)) return v_caught_attr(in, a, name, out);
@@ -257,9 +276,12 @@ bool v_attr(Infer *in, Val a, Str name, Val *out) {
         return v_method(in, "maxlen", &a, 1, &field, out);
     if (t->kind == TY_CLASS) return member(in, a, type_class_name((ClassId)t->bits), name, out);
     if (t->kind == TY_RANGE || t->kind == TY_SLICE) return part_attr(in, a, name, out);
+    if (in->inst->library && t->kind == TY_TUPLE && tuple_text_attr(in, &a, name, out)) return true;
+    if (in->stop) return false;
     for (int32_t k = 0; t->kind == TY_TUPLE && t->fields && k < t->nitems; k++)
         if (str_equal(t->fields[k], name)) return *out = v_item(in, a, k), true;
     if (instance_attr(in, a, name, &field, out) || field) return !in->stop;
+    if (t->kind == TY_TUPLE && !type_is_value(t)) return member(in, a, "tuple", name, out);
     return no_attribute(in, &a, name);
 }
 

@@ -42,6 +42,10 @@ bool v_is(Infer *in, bool is_not, Val a, Val b, Val *out) {
     bool none_a = fact_none(&a.f), none_b = fact_none(&b.f);
     const Type *s = a.f.type, *t = b.f.type;
     *out = val_of(fact_of(bool_type(in->types)));
+    if (fact_ellipsis(&a.f) || fact_ellipsis(&b.f)) { /* there is one Ellipsis, by whatever name */
+        out->f = fact_bool(in, fact_ellipsis(&a.f) && fact_ellipsis(&b.f));
+        return negate(in, is_not, out);
+    }
     if (none_a || none_b) {
         const Val *other = none_a ? &b : &a;
         if (!is_kind(other, TY_OPTIONAL)) {
@@ -163,7 +167,8 @@ bool v_compare(Infer *in, Operator op, Val a, Val b, bool *handled, Val *out) {
     bool result;
     *handled = true;
     if (op == OPR_eq || op == OPR_ne) {
-        if (fact_none(&a.f) || fact_none(&b.f)) return v_is(in, op == OPR_ne, a, b, out);
+        if (fact_none(&a.f) || fact_none(&b.f) || fact_ellipsis(&a.f) || fact_ellipsis(&b.f))
+            return v_is(in, op == OPR_ne, a, b, out);
         if (is_kind(&a, TY_OPTIONAL) && is_symbol(&b)) a = v_present(in, a);
         if (is_kind(&b, TY_OPTIONAL) && is_symbol(&a)) b = v_present(in, b);
         if (is_symbol(&a) || is_symbol(&b)) return same_member(in, op == OPR_ne, a, b, out);
@@ -242,7 +247,7 @@ bool v_contains(Infer *in, bool not_in, Val item, Val container, Val *out) {
     if (t->kind == TY_ITER && t->bits == ITER_KEYS)
         return v_contains(in, not_in, item, v_dict_of_view(container), out);
     CallArgs call = {args, 2, 0, NULL};
-    if (t->kind == TY_ARRAY) {
+    if (t->kind == TY_ARRAY || (t->kind == TY_RANGE && t->element->kind != TY_u64)) {
         bool done = v_library_function(in, STR("operator.contains"), &call, &found, out);
         return done && negate(in, not_in, out);
     }

@@ -64,10 +64,17 @@ int32_t instance_nslots(const CodeUnit *code) {
 }
 
 /* What the instance may know of an argument that is passed. */
-static Fact passed_fact(const Fact *f, bool constants) {
+static Fact passed_fact(Infer *in, const Fact *f, bool constants) {
     if (f->reported) return fact_reported();
     if (constants && fact_is_const(f) && !f->array) return *f;
     Fact typed = fact_of(f->type);
+    if (constants && f->type && f->type->kind == TY_TUPLE && f->items) { /* of the items, too */
+        Fact *items = arena_array(in->arena, Fact, f->type->nitems);
+        for (int32_t k = 0; k < f->type->nitems; k++) {
+            items[k] = passed_fact(in, &f->items[k], true);
+            if (fact_is_const(&items[k]) || items[k].items) typed.items = items;
+        }
+    }
     /* compile-time parts have no run-time form: keep them */
     if (fact_is_const(f) && (f->type->kind == TY_SLICE)) typed.items = f->items;
     return typed;
@@ -133,7 +140,7 @@ static bool bind_args(Infer *in, const FunctionInfo *info, const Callee *callee,
     for (int32_t i = 0; i < out->n; i++) {
         Slot *slot = &out->slots[i];
         if (!given[i] && !fill_default(in, info, function, i, slot)) return false;
-        if (given[i]) slot->fact = passed_fact(&out->values[i].f, constants);
+        if (given[i]) slot->fact = passed_fact(in, &out->values[i].f, constants);
         slot->count = fact_is_const(&slot->fact) ? 0 : 1;
         if (!given[i] && slot->count) /* a default array: a frozen constant of the callee */
             slot->count = 0;
@@ -392,7 +399,7 @@ bool call_comprehension(Infer *in, const Binding *function, Ref made, Val iterat
         if (!infer_operand(in, made, i - 1, &bound.values[i])) return false;
     for (int32_t i = 0; i < n; i++) {
         Slot *slot = &bound.slots[i];
-        slot->fact = passed_fact(&bound.values[i].f, in->inst->library);
+        slot->fact = passed_fact(in, &bound.values[i].f, in->inst->library);
         slot->count = fact_is_const(&slot->fact) ? 0 : 1;
     }
     Instance *callee = instance_find(in->ti, function, info, NULL, bound.slots, n);

@@ -128,11 +128,26 @@ static const struct {
     {OPR_mod, "__mod__", NULL, NULL},
 };
 
+/* Methods of sets take anything with items; operators take sets (and views of keys, which are such) alone. */
+static bool misses_set(Infer *in, Operator op, const Val *a, const Val *b) {
+    bool of_sets = op == OPR_or || op == OPR_and || op == OPR_sub || op == OPR_xor ||
+                   op == OPR_lt || op == OPR_le || op == OPR_gt || op == OPR_ge;
+    if (!of_sets || !type_is_of(a->f.type, CLS_set) || type_is_of(b->f.type, CLS_set) ||
+        is_kind(b, TY_ITER))
+        return false;
+    v_refuse(in, REFUSE_BINARY, operator_verbs[op], (Val[]){*a, *b}, 2);
+    ti_advise(in, "both sides of an operator of sets are sets: set(...) makes one of something "
+                  "else, and methods such as "
+                  "s.union(...) and s.issubset(...) take it as it is");
+    return true;
+}
+
 /* *handled false: no operand is an object, or there is no such operator. */
 bool v_object_operator(Infer *in, Operator op, bool in_place, Val a, Val b, bool *handled,
                        Val *out) {
     if (v_instance_operator(in, op, in_place, a, b, handled, out) || *handled) return !in->stop;
     if ((!is_object(&a) && !is_object(&b)) || in->stop) return false;
+    if (misses_set(in, op, &a, &b)) return *handled = true, false;
     for (int i = 0; i < countof(operators); i++) {
         if (operators[i].op != op) continue;
         const char *name = operators[i].name;

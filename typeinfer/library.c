@@ -72,6 +72,7 @@ static const LibRow rows[] = {
 #include "typeinfer/tables/set.def"
 #include "typeinfer/tables/slice.def"
 #include "typeinfer/tables/str.def"
+#include "typeinfer/tables/tuple.def"
 #include "typeinfer/tables/typed.def"
 #undef FN
 #undef ALL

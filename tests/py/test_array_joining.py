@@ -107,3 +107,9 @@ def test_axes_at_least():
     agree("return np.broadcast_arrays(a, b), np.broadcast_arrays(a, b, 1.5)", "a, b", (array((3,)), array((2, 1), "int32")))
     agree("return np.trim_zeros(a), np.trim_zeros(a, 'f'), np.trim_zeros(a, trim='b')", "a", (np.array([0, 0, 1, 0, 2, 0]),), (np.zeros(3),), (np.zeros(0),))
     refused("return np.broadcast_arrays(a, b)", "a, b", (array((3,)), array((2,))), text="shape mismatch")
+
+
+def test_insert_where_a_mask_says():
+    a, mask = np.arange(5.0), np.array([True, False, True, False, False])
+    if np.lib.NumpyVersion(np.__version__) >= "2.0.0":  # older ones take the mask for positions, and warn
+        check("np.insert(a, m, v)", [(a, mask, 9), (a, mask, np.array([7.0, 8.0])), (a, mask[:2], 1), (a, ~mask & mask, 1)], arguments="a, m, v")

@@ -161,6 +161,9 @@ def test_polynomials_lowest_power_first():
     for m in (1, 2, 3):
         check(f"np.polynomial.polynomial.polyint(a, {m})", [(np.array([1.0, 2.0, 3.0]),), (np.array([5, 4]),), (np.array([1j, 2.0]),)], exact=False)
     check("np.polynomial.polynomial.polyval(x, c)", [(2.0, np.array([1.0, 2.0, 3.0])), (B, np.array([1, 2, 3])), (B[0], np.array([1j]))], exact=False, arguments="x, c")
+    check("(np.polynomial.polynomial.polyval(x, c), np.polynomial.polynomial.polyval(x, c, tensor=False))",
+          [(np.array([1.0, 2.0]), np.arange(6.0).reshape(3, 2)), (np.array([1, 2]), np.arange(6).reshape(3, 2)), (2.0, np.arange(12.0).reshape(2, 3, 2))], exact=False, arguments="x, c")
+    check("np.polynomial.polynomial.polyint(c, m)", [(np.array([0]), 2), (np.zeros(2), 2), (np.zeros(1), 0)], arguments="c, m")
     check("np.polynomial.polyutils.trimseq(a)", [(np.array([1.0, 0.0, 0.0]),), (np.zeros(3),), (np.array([0.0, 2.0]),)])
 
 

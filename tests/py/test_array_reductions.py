@@ -307,3 +307,10 @@ def test_fill_diagonal():
 def test_of_numbers():
     check("np.sum(x), np.max(x), np.mean(x), np.any(x)", [(3.5,), (2,), (True,)], True, "x")
     check("np.sum((x, 2, 3)), np.max((x, 1))", [(3.5,), (2,)], True, "x")
+
+
+def test_an_axis_and_another_argument_that_are_known_when_the_function_runs():
+    a = np.arange(24.0).reshape(2, 3, 4)
+    for call in ("np.sum(a, axis=x, initial=y)", "np.max(a, axis=x, initial=y)", "np.sum(a, axis=x, initial=y, keepdims=True)", "np.std(a, axis=x, ddof=y)", "np.quantile(a, y / 4, axis=x)"):
+        check(call, [(a, 0, 1.0), (a, -1, 2.0), (a[0], 1, 0.5)], exact=False, arguments="a, x, y")
+    check("np.sum(a, axis=x, where=w)", [(a, 1, a > 3), (a, -3, a % 2 == 0)], arguments="a, x, w")

@@ -315,3 +315,24 @@ def replay(ops, xs):
 def test_random_programs(steps):
     columns = [np.array([s[k] for s in steps], np.int64) for k in range(2)]
     assert replay(*columns) == replay.py_func(*columns)
+
+
+@pytest.mark.parametrize("a, b", [({1.5, 2.0}, {2.0, 3.0}), ({"a", "b"}, {"b", "c"}), ({(1, 2), (2, 3)}, {(2, 3)}), ({1, 2}, {2, 3})])
+def test_new_sets_of_elements_of_every_type(a, b):
+    @njit
+    def together(a, b):
+        return a | b, a ^ b, a.union(b), a.symmetric_difference(b), a.union([x for x in b]), a & b, a - b
+
+    assert together(a, b) == together.py_func(a, b)
+
+
+def test_operators_take_sets_alone():
+    other = (2, 3)
+    for operator in ("|", "&", "-", "^", "<", "<=", ">", ">="):
+        f = eval(f"lambda a, b: a {operator} b")
+        with pytest.raises(TypeError):
+            f({1, 2}, other)
+        with pytest.raises(errors.TypingError, match="both sides of an operator of sets are sets"):
+            njit(f)({1, 2}, other)
+    assert njit(lambda a, b: (a.union(b), a == b, a != b))({1, 2}, other) == ({1, 2, 3}, False, True)
+    assert njit(lambda a, d: a | set(d.keys()))({1, 2}, {5: 1}) == {1, 2, 5}

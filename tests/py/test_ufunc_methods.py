@@ -176,3 +176,9 @@ def test_U07_axes_of_generalised_ufuncs_in_compiled_code(source):
 @pytest.mark.parametrize("source", spelled(GENERAL_REFUSED))
 def test_U07_axes_that_are_refused(source):
     assert beside_python(source) == "raised"
+
+
+def test_an_axis_that_is_known_when_the_function_runs():
+    a = np.arange(24.0).reshape(2, 3, 4)
+    check("np.add.reduceat(a, i, x)", [(a, np.array([0, 1]), 0), (a, np.array([2, 0, 1]), 1), (a, [3, 1], -1), (a[0, 0], [0, 2, 1], 0), (a, [0], 3)], arguments="a, i, x")
+    check("np.add.reduce(a, axis=x, initial=i)", [(a, 0, 100.0), (a, -1, 1.5), (a[0, 0], 0, 2.0), (a, 3, 0.0)], arguments="a, x, i")

@@ -107,8 +107,21 @@ def all_(items):
     return True
 
 
+def in_range(items, x):
+    """What is equal to an int of the range; the compiler answers for int64 itself."""
+    if isinstance(x, np.uint64):
+        return x <= np.uint64(9223372036854775807) and np.int64(x) in items
+    if isinstance(x, (float, np.float16, np.float32)):
+        return -9223372036854775808.0 <= x < 9223372036854775808.0 and x == math.floor(x) and math.floor(x) in items
+    if isinstance(x, (complex, np.complex64)):
+        return x.imag == 0 and in_range(items, x.real)
+    return isinstance(x, (bool, np.bool_)) and int(x) in items
+
+
 def contains(items, x):
-    """x in an array of any number of axes."""
+    """x in a range or in an array of any number of axes."""
+    if isinstance(items, range):
+        return in_range(items, x)
     if items.ndim == 0:
         return items[()] == x
     for item in items:
@@ -118,6 +131,16 @@ def contains(items, x):
         elif contains(item, x):
             return True
     return False
+
+
+def unpack(iterable, count):
+    """The items in a list: one more than asked for is one too many."""
+    items = []
+    for item in iterable:
+        if len(items) == count:
+            raise ValueError("too many values to unpack (expected " + str(count) + ")")
+        items.append(item)
+    return items
 
 
 def _absent():
@@ -307,4 +330,5 @@ FUNCTIONS = {
     "builtins.sum": sum_,
     "functools.reduce": reduce,
     "operator.contains": contains,
+    "operator.unpack": unpack,
 }

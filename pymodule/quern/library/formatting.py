@@ -227,7 +227,44 @@ def repr_(obj):
     if isinstance(obj, deque):
         most = obj.maxlen
         return "deque(" + repr_(list(obj)) + ("" if most is None else ", maxlen=" + _int_text(most)) + ")"
+    if isinstance(obj, (tuple, set, dict)):
+        return several_text(obj)
     return none_text(obj)
+
+
+def several_text(obj):
+    if isinstance(obj, tuple):
+        return _tuple_text(obj)
+    parts = []
+    if isinstance(obj, dict):
+        for key, value in obj.items():
+            parts.append(repr_(key) + ": " + repr_(value))
+    else:
+        for x in obj:
+            parts.append(repr_(x))
+    if isinstance(obj, set) and len(parts) == 0:
+        return "set()"
+    return "{" + ", ".join(parts) + "}"
+
+
+def _tuple_text(obj):
+    if len(obj._fields) > 0:
+        return obj._called + "(" + ", ".join(_named_texts(obj._fields, tuple(obj))) + ")"
+    if len(obj) == 1:
+        return "(" + repr_(obj[0]) + ",)"
+    return "(" + ", ".join(_item_texts(obj)) + ")"
+
+
+def _named_texts(names, items):
+    if len(items) == 0:
+        return ()
+    return (names[0] + "=" + repr_(items[0]),) + _named_texts(names[1:], items[1:])
+
+
+def _item_texts(items):
+    if len(items) == 0:
+        return ()
+    return (repr_(items[0]),) + _item_texts(items[1:])
 
 
 def none_text(obj):

@@ -310,8 +310,12 @@ def insert(arr, obj, values, axis=None):
         return insert(ravel(arr), obj, values, 0)
     at = axis_of(axis, arr.ndim)
     if isinstance(obj, tuple):
-        return insert_many(arr, as_array(obj), values_for(arr, values), at)
+        return insert(arr, as_array(obj), values, axis)
     if isinstance(obj, np.ndarray):
+        if obj.dtype == np.bool_:
+            if obj.ndim != 1:
+                raise ValueError("boolean array argument obj to insert must be one dimensional")
+            return insert(arr, np.flatnonzero(obj), values, axis)
         return insert_many(arr, obj, values_for(arr, values), at)
     return insert_here(arr, obj, values_for(arr, values), at)
 

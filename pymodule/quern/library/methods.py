@@ -7,7 +7,7 @@ import numpy as np
 from .indexing import as_part, is_array
 from .primitives import check_index, convert, fitting, known, map_into, result_type
 from .reductions import accumulate_with, array_of, check_not_empty, finished, on_axis, only, reduced, sum_type
-from .shapes import axes_of, axis_of, broadcast_to, contiguous, moveaxis, picked, product, ravel, reshape, transpose, tuple_to, without
+from .shapes import axes_of, axis_of, broadcast_to, contiguous, moveaxis, picked, product, ravel, refuse, reshape, transpose, tuple_to, without
 
 
 def loop_type(f, a):
@@ -95,8 +95,16 @@ def reduceat(f, array, indices, axis=0, dtype=None, out=None):
     if f.nin != 2:
         raise ValueError("reduceat only supported for binary functions")
     a = array_of(array)
+    positions = array_of(indices)
+    if positions.ndim > 1:
+        refuse("the indices of reduceat have one axis")
+    if not known(axis):
+        return on_axis(reduceat_along, a, axis, (f, positions, dtype, out))
+    return reduceat_along(a, axis, f, positions, dtype, out)
+
+
+def reduceat_along(a, axis, f, positions, dtype, out):
     at = axis_of(axis, a.ndim)
-    positions = as_part(indices)
     for j in range(len(positions)):
         if positions[j] < 0 or positions[j] >= a.shape[at]:
             raise IndexError("an index is out of bounds in reduceat")

@@ -5,7 +5,7 @@ import numpy as np
 from .creation import as_array
 from .decompositions import eigvals, lstsq
 from .primitives import convert, result_type
-from .shapes import refuse
+from .shapes import refuse, reshape
 from .systems import system_type
 
 
@@ -95,6 +95,8 @@ def polyint(c, m=1):
     kind = double_of(result_type(a))
     if m < 0:
         raise ValueError("The order of integration must be non-negative")
+    if len(a) == 1 and a[0] == 0:
+        m = 0  # the polynomial 0 stays it
     result = np.zeros(len(a) + m, kind)
     result[:len(a)] = a
     for step in range(m):
@@ -104,8 +106,23 @@ def polyint(c, m=1):
     return result
 
 
+def columns_at(x, c, tensor):
+    """Polynomials of which the further axes of the coefficients say how many there are: each at each point, or (without tensor) by broadcasting."""
+    kind = double_of(result_type(c))
+    places = x.ndim if tensor and isinstance(x, np.ndarray) else 0
+    a = reshape(convert(c, kind), c.shape + (1,) * places)
+    total = a[len(a) - 1] + x * 0
+    for i in range(len(a) - 2, -1, -1):
+        total = a[i] + total * x
+    return total
+
+
 def polyval(x, c, tensor=True):
+    if isinstance(x, tuple):
+        return polyval(np.array(x), c, tensor)
     a = line(c)
+    if a.ndim > 1:
+        return columns_at(x, a, tensor)
     check_line(a)
     kind = double_of(result_type(a))
     total = convert(a[len(a) - 1], kind) + x * 0

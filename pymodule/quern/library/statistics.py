@@ -186,24 +186,36 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     return counts, edges
 
 
+def direction(bins):
+    """1: rising, -1: falling, 0: neither. The first two that differ say which; nan is compared as it is, as NumPy does."""
+    n = len(bins)
+    at = 1
+    while at < n and bins[at] == bins[0]:
+        at += 1
+    if at >= n:
+        return 1
+    rising = bins[0] < bins[at]
+    for i in range(at + 1, n):
+        if bins[i - 1] > bins[i] if rising else bins[i - 1] < bins[i]:
+            return 0
+    return 1 if rising else -1
+
+
 def digitize(x, bins, right=False):
-    rising = True
-    falling = True
-    for i in range(1, len(bins)):
-        if bins[i] < bins[i - 1]:
-            rising = False
-        if bins[i] > bins[i - 1]:
-            falling = False
-    if not rising and not falling:
+    if isinstance(x, tuple):
+        return digitize(np.array(x), bins, right)
+    if is_complex(result_type(x)):
+        raise TypeError("x may not be complex")
+    edges = array_of(bins)
+    way = direction(edges)
+    if way == 0:
         raise ValueError("bins must be monotonically increasing or decreasing")
     side = "left" if right else "right"
     if not isinstance(x, np.ndarray):
-        if rising:
-            return searchsorted(bins, x, side)
-        return len(bins) - searchsorted(bins[::-1], x, side)
-    result = searchsorted(bins if rising else bins[::-1], x, side)
-    if not rising:
-        result[...] = len(bins) - result
+        return searchsorted(edges, x, side) if way > 0 else len(edges) - searchsorted(edges[::-1], x, side)
+    result = searchsorted(edges if way > 0 else edges[::-1], x, side)
+    if way < 0:
+        result[...] = len(edges) - result
     return result
 
 
