@@ -4,6 +4,7 @@ import pytest
 
 import quern
 from quern import njit
+from beside import check
 from test_array_indexing import DTYPES, LAYOUTS, agree, array, refused
 
 

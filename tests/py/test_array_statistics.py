@@ -41,7 +41,7 @@ def test_digitize_with_nan_and_equal_edges():
     bins = [np.array([1.5, np.nan]), np.array([np.nan, 1.5]), np.array([np.nan, 1.5, 2.3, np.nan]), np.array([2.0, 2.0, 1.0]), np.array([3.0, 3.0]), np.array([1.0, 3, 8, np.inf, np.nan, np.nan]),
             np.array([1.0, 3, 8, np.inf, np.nan, np.nan])[::-1], np.ones(0), np.array([1.0, 2.0, 1.0])]
     check("(np.digitize(a, b), np.digitize(a, b, True), np.digitize(a[1], b))", [(x, b) for b in bins], arguments="a, b")
-    check("np.digitize(a, b)", [(x * 1j, bins[0])], arguments="a, b")
+    check("np.digitize(a, b)", [(np.ones(2) * 1j, bins[0])], arguments="a, b")
 
 
 def test_digitize():

@@ -1,7 +1,7 @@
 """Keywords, methods and attributes of ufuncs in compiled code: what the same call gives in Python is the oracle."""
 import numpy as np
 import pytest
-from beside import same
+from beside import check, same
 
 import quern
 from quern import guvectorize, njit, vectorize
