@@ -68,7 +68,8 @@ static Fact passed_fact(Infer *in, const Fact *f, bool constants) {
     if (f->reported) return fact_reported();
     if (constants && fact_is_const(f) && !f->array) return *f;
     Fact typed = fact_of(f->type);
-    if (constants && f->type && f->type->kind == TY_TUPLE && f->items) { /* of the items, too */
+    /* the library hands tuples of arguments on, of which some are known */
+    if (constants && in->inst->library && f->type && f->type->kind == TY_TUPLE && f->items) {
         Fact *items = arena_array(in->arena, Fact, f->type->nitems);
         for (int32_t k = 0; k < f->type->nitems; k++) {
             items[k] = passed_fact(in, &f->items[k], true);
