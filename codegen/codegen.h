@@ -34,6 +34,7 @@ typedef struct CompileOptions {
     int opt_level;                   /* 0..3; default 3 */
     uint32_t fastmath;               /* FastMath bits */
     bool no_fma;                     /* GPUs: do not contract */
+    bool lineinfo;                   /* PTX: say which line of the program an instruction is of */
     bool no_vector_math;             /* CPU: scalar libm only */
     bool general_variant;            /* kernels: for launches beyond FAST_LIMIT (artifact.h) */
     bool keep_text;                  /* fill text_llvm, text_asm ... */

@@ -163,6 +163,7 @@ static void hash_options(Hasher *h, const CompileOptions *o) {
                                (uint64_t)o->opt_level,
                                o->fastmath,
                                o->no_fma,
+                               o->lineinfo,
                                o->no_vector_math,
                                o->general_variant,
                                o->sanitize,

@@ -738,6 +738,7 @@ static const OptionRow option_rows[] = {
     OPTION("opt_level", opt_level, 'i'),
     OPTION("fastmath", fastmath, 'u'),
     OPTION("no_fma", no_fma, 'b'),
+    OPTION("lineinfo", lineinfo, 'b'),
     OPTION("all_params", all_params, 'b'),
     OPTION("status_result", status_result, 'b'),
     OPTION("no_vector_math", no_vector_math, 'b'),

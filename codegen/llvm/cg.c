@@ -115,6 +115,7 @@ bool cg_open(Cg *cg, LlvmState *llvm, Arena *arena, DiagList *diags, const Compi
     cg->keeps_arrays = has_op(ir, OP_kept_array);
     if (has_op(ir, OP_field) || has_items(ir)) name_accesses(cg);
     cg->whole_strides = options->core && cg->target->is_host && !has_op(ir, OP_restride);
+    cg_lines_open(cg);
     cg->machine = cg->target->machine(cg);
     if (!cg->machine) return cg_error(cg, "no target machine");
     cg->layout = LLVMCreateTargetDataLayout(cg->machine);
@@ -129,6 +130,7 @@ void cg_close(Cg *cg) {
     for (int32_t i = 0; i < cg->held.len; i++)
         instance_release(cg->held.items[i]);
     cg->held.len = 0;
+    cg_lines_close(cg);
     if (cg->b) LLVMDisposeBuilder(cg->b);
     if (cg->text) LLVMDisposeMessage(cg->text);
     if (cg->code) LLVMDisposeMemoryBuffer(cg->code);

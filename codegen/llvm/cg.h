@@ -123,6 +123,8 @@ struct Cg {
     LType ptr[CG_MAX_SPACES]; /* by LLVM address space */
     LType context_type;       /* struct CallContext */
     LLVMMetadataRef unlikely;
+    LLVMDIBuilderRef lines; /* cg_lines.c: NULL where nobody asks for lines */
+    LLVMMetadataRef scope, kernel_scope;
     /* What loads and stores reach, in modules with objects: fields of these never lie where elements of arrays do. NULL: anything */
     LLVMMetadataRef fields, elements, access;
     LLVMMetadataRef shared, kept; /* kernels of blocks: shared arrays, slots of work-items */
@@ -237,6 +239,17 @@ void cg_unlikely(Cg *cg, Value branch); /* its first successor is the cold one *
 void cg_plan(Cg *cg);
 CgSig *cg_sig(Cg *cg, const Func *func);
 bool cg_inst_raises(Cg *cg, const Func *func, Ref ref);
+
+/* -- cg_lines.c: lines of the program in PTX; nothing where the option is not set ------------------ */
+
+void cg_lines_open(Cg *cg);
+/* The function is lowered now; until cg_lines_leave. */
+void cg_lines_function(Cg *cg, const CgSig *sig);
+void cg_lines_at(Cg *cg, Ref ref);
+void cg_lines_leave(Cg *cg);
+/* The module is complete, and nothing is optimised yet. */
+void cg_lines_finish(Cg *cg);
+void cg_lines_close(Cg *cg);
 
 /* -- cg_func.c: functions, blocks, phis, calls ------------------------------------------------ */
 

@@ -229,6 +229,7 @@ static void lower_block(Cg *cg, int32_t b) {
     for (int32_t k = 0; k < block->insts.len && !cg->failed; k++) {
         f->ref = block->insts.items[k];
         f->landing = NULL;
+        cg_lines_at(cg, f->ref);
         cg_inst(cg, f->ref);
     }
     f->ref = NO_REF;
@@ -261,6 +262,7 @@ static void lower_function(Cg *cg, const CgSig *sig) {
         snprintf(name, sizeof name, "b%d", (int)b);
         f.heads[b] = LLVMAppendBasicBlockInContext(cg->context, sig->fn, name);
     }
+    cg_lines_function(cg, sig);
     cg_at(cg, f.entry);
     BB first = sig->recursive ? cg_block(cg, "stack") : f.heads[0];
     LLVMBuildBr(cg->b, first);
@@ -277,6 +279,7 @@ static void lower_function(Cg *cg, const CgSig *sig) {
         each_phi(cg, drop_empty_phi);
         cg_fail_block(cg);
     }
+    cg_lines_leave(cg);
     cg->f = NULL;
 }
 

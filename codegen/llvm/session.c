@@ -63,9 +63,10 @@ static bool compile(Cg *cg, LlvmState *llvm, LowerJob *job) {
     cg->usage = job->array_usage;
     cg->claim = &job->claim;
     const Target *target = cg->target;
-    if (!cg_functions(cg) || !check_entry(cg) || !target->entry(cg) || !cg_lazy_module(cg) ||
-        !cg_admit(cg) || !target->link(cg))
+    if (!cg_functions(cg) || !check_entry(cg) || !target->entry(cg) || !cg_lazy_module(cg))
         return false;
+    cg_lines_finish(cg);
+    if (!cg_admit(cg) || !target->link(cg)) return false;
     if (!cg_optimise(cg)) return false;
     if (cg->options->keep_text) cg->text_llvm = cg_print(cg);
     return target->emit(cg, job->artifact) && !cg->failed;

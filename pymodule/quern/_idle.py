@@ -14,7 +14,6 @@ _ROWS = {
     "no_cpython_wrapper": (bool, "every function can be called from Python"),
     "no_cfunc_wrapper": (bool, "every function can be called from Python"),
     "writable_args": (bool, "arrays are written in place anyway"),
-    "lineinfo": (bool, "no line table is made"),
     "lto": (bool, "device functions are compiled into each kernel anyway"),
     "shared_memory_carveout": (lambda value: value is not None, "the driver decides"),
 }

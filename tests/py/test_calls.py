@@ -791,7 +791,7 @@ def test_R10_options_without_effect_say_so_once(environment):
         assert not caught(lambda: njit(**options)(f)) and not caught(lambda: jit(nopython=True, **options)(f))
     for decorate in (lambda: cuda.jit(inline="always")(f), lambda: cuda.jit(forceinline=True)(f)):
         assert not caught(decorate)  # the same option
-    assert [str(w.message).split("=")[0] for w in caught(lambda: cuda.jit(lineinfo=True)(f))] == ["the option lineinfo"]
+    assert [str(w.message).split("=")[0] for w in caught(lambda: cuda.jit(lto=True)(f))] == ["the option lto"]
     assert not caught(lambda: njit(parallel=False, cache=False, inline="never", nogil=True, fastmath=True)(f))
     """, **environment)
 

@@ -59,9 +59,9 @@ def test_what_is_refused():
             cuda.compile(add, (float32, float32), **options)
     with pytest.raises(errors.TypingError, match="no attribute 'size'"):
         cuda.compile(lambda x: x.size, (float32,))
-    _idle._said.discard("lineinfo")  # it is said once in a process
-    with pytest.warns(errors.IdleOptionWarning, match="lineinfo"):
-        cuda.compile(add, (float32, float32), lineinfo=True)
+    _idle._said.discard("forceinline")  # it is said once in a process
+    with pytest.warns(errors.IdleOptionWarning, match="forceinline"):
+        cuda.compile(add, (float32, float32), forceinline=True)
     with pytest.raises(TypeError):
         cuda.compile(add, (float32, float32), no_such_option=1)
 

@@ -69,7 +69,7 @@ def compile(pyfunc, sig, debug=None, lineinfo=False, device=True, fastmath=False
     output="ltoir", which needs NVIDIA's compiler, ValueError for a GPU too old; NotImplementedError, as in
     numba-cuda, for another output, an unknown abi and for a kernel with abi="c", which has no result to give back."""
     pyfunc = decorators._plain(getattr(pyfunc, "py_func", pyfunc), "cuda.compile")
-    _idle.check("cuda.compile", {"forceinline": forceinline, "lineinfo": lineinfo and output != "cubin"})
+    _idle.check("cuda.compile", {"forceinline": forceinline})
     if abi not in ("c", "numba"):
         raise NotImplementedError(f"Unsupported ABI: {abi}")
     if abi == "c" and not device:
@@ -79,7 +79,7 @@ def compile(pyfunc, sig, debug=None, lineinfo=False, device=True, fastmath=False
     if output not in ("ptx", "cubin"):
         raise NotImplementedError(f"Unsupported output type: {output}")
     options = _gpu.compile_options({
-        "debug": debug, "opt": opt, "fastmath": fastmath, "fma": fma, "launch_bounds": launch_bounds,
+        "debug": debug, "opt": opt, "lineinfo": lineinfo, "fastmath": fastmath, "fma": fma, "launch_bounds": launch_bounds,
         "max_registers": max_registers, "boundscheck": boundscheck, "weak_numbers": weak_numbers, "locals": locals}, "cuda.compile")
     options.update(target=_TARGET, all_params=True, status_result=abi == "numba")
     arch = _arch(cc)
