@@ -618,6 +618,7 @@ static PyObject *array_make(PyTypeObject *type, PyObject *args, PyObject *kwargs
         return py_surface(self, "array_" #name, args, kwargs);                                     \
     }
 SURFACE(fill)
+SURFACE(get_ipc_handle)
 SURFACE(getitem)
 SURFACE(setitem)
 
@@ -625,6 +626,8 @@ SURFACE(setitem)
 static PyMethodDef array_methods[] = {
     {"bind", KEYWORDS(array_bind), "bind(stream=0): a view whose stream this is."},
     {"fill", KEYWORDS(surface_fill), "fill(value, stream=0)"},
+    {"get_ipc_handle", KEYWORDS(surface_get_ipc_handle),
+     "get_ipc_handle(): what another process opens it by."},
     {"getitem", KEYWORDS(surface_getitem), "getitem(index, stream=0)"},
     {"setitem", KEYWORDS(surface_setitem), "setitem(index, value, stream=0)"},
     {"copy_to_host", KEYWORDS(array_copy_to_host), "copy_to_host(ary=None, stream=0)"},

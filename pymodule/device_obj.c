@@ -338,6 +338,51 @@ static PyObject *disable_device(PyObject *module, PyObject *args) {
     Py_RETURN_NONE;
 }
 
+/* ipc_export(device, address) -> (64 bytes, offset): see rt_ipc_export */
+static PyObject *ipc_export(PyObject *module, PyObject *args) {
+    ModState *state = py_state(module);
+    DeviceObject *o;
+    unsigned long long address;
+    if (!PyArg_ParseTuple(args, "O!K", state->device_type, &o, &address)) return NULL;
+    char handle[RT_IPC_BYTES];
+    uint64_t offset = 0;
+    bool ok = false;
+    RtError err;
+    PY_UNLOCKED(state, &err, ok = rt_ipc_export(o->device, address, handle, &offset, &err));
+    return ok ? Py_BuildValue("(y#K)", handle, (Py_ssize_t)sizeof handle,
+                              (unsigned long long)offset)
+              : NULL;
+}
+
+/* ipc_open(device, bytes) -> address of the allocation here */
+static PyObject *ipc_open(PyObject *module, PyObject *args) {
+    ModState *state = py_state(module);
+    DeviceObject *o;
+    const char *handle;
+    Py_ssize_t n;
+    if (!PyArg_ParseTuple(args, "O!y#", state->device_type, &o, &handle, &n)) return NULL;
+    if (n != RT_IPC_BYTES)
+        return PyErr_Format(PyExc_ValueError, "a handle of memory has %d bytes, not %zd",
+                            RT_IPC_BYTES, n);
+    uint64_t address = 0;
+    bool ok = false;
+    RtError err;
+    PY_UNLOCKED(state, &err, ok = rt_ipc_open(o->device, handle, &address, &err));
+    return ok ? PyLong_FromUnsignedLongLong(address) : NULL;
+}
+
+/* ipc_close(device, address) */
+static PyObject *ipc_close(PyObject *module, PyObject *args) {
+    ModState *state = py_state(module);
+    DeviceObject *o;
+    unsigned long long address;
+    if (!PyArg_ParseTuple(args, "O!K", state->device_type, &o, &address)) return NULL;
+    bool ok = false;
+    RtError err;
+    PY_UNLOCKED(state, &err, ok = rt_ipc_close(o->device, address, &err));
+    return ok ? Py_NewRef(Py_None) : NULL;
+}
+
 /* device_count("cuda") -> (count, reason): of this very kind; -1 and the reason when there is no driver */
 static PyObject *device_count(PyObject *module, PyObject *args) {
     (void)module;
@@ -373,6 +418,9 @@ PyMethodDef py_device_functions[] = {
     {"current_device", current_device, METH_VARARGS, NULL},
     {"device", device_by_number, METH_VARARGS, NULL},
     {"select_device", select_device, METH_VARARGS, NULL},
+    {"ipc_export", ipc_export, METH_VARARGS, NULL},
+    {"ipc_open", ipc_open, METH_VARARGS, NULL},
+    {"ipc_close", ipc_close, METH_VARARGS, NULL},
     {"disable_device", disable_device, METH_VARARGS, NULL},
     {"device_count", device_count, METH_VARARGS, NULL},
     {"warn_launches", warn_launches, METH_VARARGS, NULL},

@@ -104,6 +104,14 @@ typedef struct DeviceOps {
     bool (*event_sync)(RtEvent *event, RtError *err);
     bool (*event_elapsed)(RtEvent *start, RtEvent *stop, float *ms, RtError *err);
 
+    /* -- memory of other processes; NULL: there is no such thing --------------------------------- */
+
+    /* A handle of 64 bytes of the allocation that the address lies in, and how far in. */
+    bool (*ipc_export)(RtDevice *device, uint64_t address, char *handle, uint64_t *offset,
+                       RtError *err);
+    bool (*ipc_open)(RtDevice *device, const char *handle, uint64_t *address, RtError *err);
+    bool (*ipc_close)(RtDevice *device, uint64_t address, RtError *err);
+
     /* -- graphs (graph.c); NULL: their nodes are launched one by one ------------------------------- */
 
     /* Makes graph->state of the nodes. false without an error: launch them one by one. */

@@ -403,6 +403,30 @@ bool rt_buffer_used(RtBuffer *buffer, RtStream *stream, RtError *err) {
     return noted || order_behind(buffer->stream, stream, err);
 }
 
+static bool no_ipc(const RtDevice *device, RtError *err) {
+    return rt_fail(err, RT_SUPPORT_ERROR,
+                   "Memory of a %s device cannot be opened by other processes.", device->ops->name);
+}
+
+bool rt_ipc_export(RtDevice *device, uint64_t address, char *handle, uint64_t *offset,
+                   RtError *err) {
+    if (!rt_usable(device, err)) return false;
+    if (!device->ops->ipc_export) return no_ipc(device, err);
+    return device->ops->ipc_export(device, address, handle, offset, err);
+}
+
+bool rt_ipc_open(RtDevice *device, const char *handle, uint64_t *address, RtError *err) {
+    if (!rt_usable(device, err)) return false;
+    if (!device->ops->ipc_open) return no_ipc(device, err);
+    return device->ops->ipc_open(device, handle, address, err);
+}
+
+bool rt_ipc_close(RtDevice *device, uint64_t address, RtError *err) {
+    if (!rt_usable(device, err)) return false;
+    if (!device->ops->ipc_close) return no_ipc(device, err);
+    return device->ops->ipc_close(device, address, err);
+}
+
 bool rt_memory_stats(RtDevice *device, RtMemoryStats *stats, RtError *err) {
     memset(stats, 0, sizeof *stats);
     if (!rt_usable(device, err)) return false;

@@ -153,6 +153,14 @@ typedef struct RtMemoryStats {
     int64_t raw_allocations, raw_frees; /* driver calls so far */
     int64_t reused;                     /* allocations served without one */
 } RtMemoryStats;
+/* Memory that another process opens: a handle of 64 bytes of the allocation, and how far behind its beginning the address lies. The
+ * memory must stay allocated here until the other one has closed it. */
+enum { RT_IPC_BYTES = 64 };
+bool rt_ipc_export(RtDevice *device, uint64_t address, char *handle, uint64_t *offset,
+                   RtError *err);
+bool rt_ipc_open(RtDevice *device, const char *handle, uint64_t *address, RtError *err);
+bool rt_ipc_close(RtDevice *device, uint64_t address, RtError *err);
+
 bool rt_memory_stats(RtDevice *device, RtMemoryStats *stats, RtError *err);
 /* Gives cached memory back to the driver (waits for the device first). */
 bool rt_memory_trim(RtDevice *device, RtError *err);

@@ -59,6 +59,7 @@ def compile_options(options, name="cuda.jit"):
         result["link"] = as_list(options["link"])
     result["error_numpy"] = not result["debug"] or options.get("_ufunc", False)
     result["fast_division"] = bool(result["fastmath"])
+    result["lineinfo"] = bool(options.get("lineinfo"))
     sanitized = config.SANITIZE
     for word in sanitized:
         if word != "bounds" and word not in _SANITIZE:
@@ -151,6 +152,12 @@ class Context:
     def get_memory_info(self):
         info = self.device.memory_info()
         return MemoryInfo((info["free"], info["total"]))
+
+    def get_ipc_handle(self, memory):
+        """What another process opens this memory by: the `gpu_data` of a device array."""
+        from ._ipc import handle_of
+        from ._surface import _gpu_of
+        return handle_of(_gpu_of(memory.owner), memory.owner)
 
     def synchronize(self):
         self.device.synchronize()
@@ -389,6 +396,17 @@ class Gpu:
         finally:
             for array, device in zip(arrays, devices):
                 device.copy_to_host(array, stream=stream)
+
+    @_contextlib.contextmanager
+    def open_ipc_array(self, handle, shape, dtype, strides=None, offset=0):
+        """`with` a device array of memory of another process. handle: the bytes of its handle (IpcHandle.handle.reserved)."""
+        from ._ipc import IpcHandle, size_of
+        opened = IpcHandle(None, bytes(handle), size_of(shape, dtype), {"kind": self.get_current_device().kind, "device": None}, offset)
+        try:
+            yield opened.open_array(shape=shape, dtype=dtype, strides=strides)
+        finally:
+            if opened._memory is not None:
+                opened.close()
 
     @_contextlib.contextmanager
     def defer_cleanup(self):

@@ -499,6 +499,17 @@ def _bound(self, stream):
     return self if stream in (0, None) else self.bind(stream)
 
 
+def _gpu_of(array):
+    from ._gpu import of
+    rocm = 10  # DLPack's number
+    return of("hip" if array.__dlpack_device__()[0] == rocm else "cuda")
+
+
+def array_get_ipc_handle(self):
+    from ._ipc import array_handle_of
+    return array_handle_of(_gpu_of(self), self)
+
+
 def array_fill(self, value, stream=0):
     _bound(self, stream)[...] = value
 

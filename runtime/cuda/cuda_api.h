@@ -15,6 +15,10 @@ typedef struct CUuuid_st {
     char bytes[16];
 } CUuuid;
 
+typedef struct CUipcMemHandle_st {
+    char reserved[64];
+} CUipcMemHandle;
+
 typedef struct CUgraph_st *CUgraph;
 typedef struct CUgraphExec_st *CUgraphExec;
 typedef struct CUgraphNode_st *CUgraphNode;

@@ -228,6 +228,44 @@ static const Driver cuda = {
     .peer_copy = peer_copy,
 };
 
+/* -- memory of other processes ------------------------------------------------------------------- */
+
+#define IN_CONTEXT(name, args)                                                                     \
+    do {                                                                                           \
+        DrvCurrent c_;                                                                             \
+        if (!cu_api()->name) return drv_lacks(&cuda, #name, err);                                  \
+        if (!enter(device, &c_, err)) return false;                                                \
+        CUresult r_ = cu_api()->name args;                                                         \
+        leave(&c_);                                                                                \
+        if (r_ != CUDA_SUCCESS) return fail(device, r_, #name, err);                               \
+    } while (0)
+
+static bool ipc_export(RtDevice *device, uint64_t address, char *handle, uint64_t *offset,
+                       RtError *err) {
+    CUdeviceptr base = 0;
+    CUipcMemHandle exported;
+    IN_CONTEXT(cuMemGetAddressRange, (&base, NULL, address));
+    IN_CONTEXT(cuIpcGetMemHandle, (&exported, base));
+    memcpy(handle, &exported, sizeof exported);
+    *offset = address - base;
+    return true;
+}
+
+static bool ipc_open(RtDevice *device, const char *handle, uint64_t *address, RtError *err) {
+    enum { LAZY_PEER_ACCESS = 1 };
+    CUipcMemHandle given;
+    CUdeviceptr opened = 0;
+    memcpy(&given, handle, sizeof given);
+    IN_CONTEXT(cuIpcOpenMemHandle, (&opened, given, LAZY_PEER_ACCESS));
+    *address = opened;
+    return true;
+}
+
+static bool ipc_close(RtDevice *device, uint64_t address, RtError *err) {
+    IN_CONTEXT(cuIpcCloseMemHandle, (address));
+    return true;
+}
+
 static int32_t cu_count(RtError *err) {
     return drv_count(&cuda, err);
 }
@@ -240,6 +278,9 @@ const DeviceOps rt_cuda_ops = {
     .count = cu_count,
     .open = cu_device_open,
     .shutdown = cu_shutdown,
+    .ipc_export = ipc_export,
+    .ipc_open = ipc_open,
+    .ipc_close = ipc_close,
     .graph_make = cu_graph_make,
     .graph_update = cu_graph_update,
     .graph_launch = cu_graph_launch,

@@ -28,6 +28,9 @@ typedef size_t (*CUoccupancyB2DSize)(int block);
 typedef struct CUuuid {
     char bytes[16];
 } CUuuid;
+typedef struct CUipcMemHandle {
+    char reserved[64];
+} CUipcMemHandle;
 
 enum {
 #define CU_ERROR_ENUM(name, code, text) CUDA_##name = code,

@@ -92,7 +92,14 @@ struct FcObject {
 
 /* -- Memory ----------------------------------------------------------------------------------- */
 
-typedef enum FcMemKind { FM_device, FM_module, FM_managed, FM_host, FM_registered } FcMemKind;
+typedef enum FcMemKind {
+    FM_device,
+    FM_opened, /* of another process */
+    FM_module,
+    FM_managed,
+    FM_host,
+    FM_registered
+} FcMemKind;
 
 typedef struct FcAlloc {
     uint64_t lo, size;
@@ -204,9 +211,12 @@ CUresult fc_gather(CUfunction function, void **params, void **extra, void **out,
 CUresult fc_launch_node(const FcNode *node, CUstream stream);
 
 /* fc_memory.c */
+FcAlloc *fc_alloc_add(FcAlloc alloc); /* to the table; NULL: no memory */
 FcAlloc *fc_alloc_find(uint64_t address);
 CUresult fc_alloc_device(FcObject *context, uint64_t size, FcMemKind kind, FcAlloc **out);
 void fc_alloc_end(FcAlloc *alloc);
+/* fc_ipc.c */
+void fc_ipc_unmap(const FcAlloc *alloc);
 void fc_allocs_end(const FcObject *context, const FcObject *module);
 void fc_regions_end(void);
 

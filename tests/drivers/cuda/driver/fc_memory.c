@@ -78,7 +78,7 @@ FcAlloc *fc_alloc_find(uint64_t address) {
     return address - alloc->lo < alloc->size ? alloc : NULL;
 }
 
-static FcAlloc *table_add(FcAlloc alloc) {
+FcAlloc *fc_alloc_add(FcAlloc alloc) {
     FcDriver *d = fc_driver();
     if (d->nallocs == d->cap_allocs) {
         uint32_t cap = d->cap_allocs ? d->cap_allocs * 2 : 64;
@@ -133,7 +133,7 @@ CUresult fc_alloc_device(FcObject *context, uint64_t size, FcMemKind kind, FcAll
                      .kind = kind,
                      .device = context->ctx.device,
                      .context = context};
-    *out = table_add(alloc);
+    *out = fc_alloc_add(alloc);
     if (!*out) return CUDA_ERROR_OUT_OF_MEMORY;
     poison(alloc.host, size);
     device->used += size;
@@ -161,6 +161,7 @@ void fc_alloc_end(FcAlloc *alloc) {
     case FM_module: device_end(alloc); break;
     case FM_managed:
     case FM_host: free(alloc->host); break;
+    case FM_opened: fc_ipc_unmap(alloc); break;
     case FM_registered: break;
     }
     table_remove(alloc);
@@ -249,7 +250,7 @@ static CUresult alloc_host(void **out, size_t size, FcMemKind kind) {
                      .kind = kind,
                      .device = context->ctx.device,
                      .context = context};
-    if (!table_add(alloc)) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!fc_alloc_add(alloc)) return CUDA_ERROR_OUT_OF_MEMORY;
     *out = host;
     return CUDA_SUCCESS;
 }
@@ -305,7 +306,7 @@ FC_API CUresult cuMemHostRegister_v2(void *host, size_t size, unsigned flags) {
                      .kind = FM_registered,
                      .device = fc_current()->ctx.device,
                      .context = fc_current()};
-    return fc_leave(table_add(alloc) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY);
+    return fc_leave(fc_alloc_add(alloc) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY);
 }
 
 FC_API CUresult cuMemHostUnregister(void *host) {
