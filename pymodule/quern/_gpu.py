@@ -3,6 +3,7 @@
 A kind's functions are the methods of its `Gpu`; `fill` makes them names of the module."""
 import contextlib as _contextlib
 import os as _os
+import sys as _sys
 
 from . import _idle, _quern, config, decorators as _decorators, errors
 
@@ -149,12 +150,32 @@ class Context:
     def __init__(self, device):
         self.device = device
 
+    @property
+    def memory_manager(self):
+        """Where device memory comes from: what set_memory_manager() was given, or None."""
+        from . import _memory
+        return _memory.manager_of(self)
+
+    @memory_manager.setter
+    def memory_manager(self, manager):
+        from . import _memory
+        _memory.put(self, manager)
+
+    def _manager(self):
+        return self.memory_manager if "quern._memory" in _sys.modules else None
+
     def get_memory_info(self):
+        manager = self._manager()
+        if manager is not None:
+            return manager.get_memory_info()
         info = self.device.memory_info()
         return MemoryInfo((info["free"], info["total"]))
 
     def get_ipc_handle(self, memory):
         """What another process opens this memory by: the `gpu_data` of a device array."""
+        manager = self._manager()
+        if manager is not None:
+            return manager.get_ipc_handle(memory)
         from ._ipc import handle_of
         from ._surface import _gpu_of
         return handle_of(_gpu_of(memory.owner), memory.owner)
@@ -163,6 +184,9 @@ class Context:
         self.device.synchronize()
 
     def reset(self):
+        manager = self._manager()
+        if manager is not None:
+            manager.reset()
         self.device.trim()
 
 
@@ -219,6 +243,7 @@ class Gpu:
         self._title = kind.upper()
         self.api = api = getattr(_quern, kind)
         self.gpus = Devices(self)
+        self.allocate = api.device_array  # _memory.install puts managers of others before it
         for name in ("to_device", "pinned_array", "stream", "default_stream", "external_stream", "event"):
             setattr(self, name, getattr(api, name))
 
@@ -231,6 +256,9 @@ class Gpu:
             from . import _simulator
             _simulator.enable()
             module["jit"] = _simulator.decorator(self)
+        if self.kind == "cuda" and config.CUDA_MEMORY_MANAGER not in ("", "default"):
+            from . import _memory
+            _memory.install(self, module)
 
     def more(self, name, module):
         """Names of the module that are made when first asked for."""
@@ -241,6 +269,9 @@ class Gpu:
         if name in _LINKED:
             from . import _link
             return module.setdefault(name, _link.declare if name == "declare_device" else getattr(_link, name))
+        if name in _MEMORY and self.kind == "cuda":
+            from . import _memory
+            return module.setdefault(name, getattr(_memory, name))
         if not name.startswith("_"):
             from . import _dialect
             from ._names import at_home
@@ -352,11 +383,11 @@ class Gpu:
 
     def device_array(self, shape, dtype="float64", strides=None, order="C", stream=0):
         """An uninitialised array on the device."""
-        return self.api.device_array(shape, dtype, strides, order, stream)
+        return self.allocate(shape, dtype, strides, order, stream)
 
     def device_array_like(self, ary, stream=0):
         """An uninitialised array on the device, of the shape, dtype and order of axes in memory of `ary`, packed."""
-        return _like(self.api.device_array, ary, stream=stream)
+        return _like(self.allocate, ary, stream=stream)
 
     def managed_array(self, shape, dtype="float64", strides=None, order="C", stream=0, attach_global=True):
         """Memory that both sides reach: a NumPy array that is a device array as well. Kernels take it without a copy; what one
@@ -410,7 +441,9 @@ class Gpu:
 
     @_contextlib.contextmanager
     def defer_cleanup(self):
-        yield
+        manager = self.current_context()._manager() if "quern._memory" in _sys.modules else None
+        with manager.defer_cleanup() if manager is not None else _contextlib.nullcontext():
+            yield
 
     def is_cuda_array(self, obj):
         return hasattr(obj, "__cuda_array_interface__")
@@ -458,7 +491,9 @@ class Gpu:
 
 config.tell_launches()
 _LINKED = frozenset("declare_device LinkableCode CUSource PTXSource Cubin Fatbin Archive Object LTOIR".split())
-_INNER = frozenset("kind api fill more".split())
+_MEMORY = frozenset("set_memory_manager BaseCUDAMemoryManager HostOnlyCUDAMemoryManager GetIpcHandleMixin MemoryPointer MappedMemory "
+                    "PinnedMemory IpcHandle".split())
+_INNER = frozenset("kind api fill more allocate".split())
 _made = {}
 
 

@@ -237,5 +237,6 @@ def handle_of(gpu, array):
     return IpcHandle(array, handle, size, {"kind": device.kind, "device": device.id}, offset)
 
 
-def array_handle_of(gpu, array):
-    return IpcArrayHandle(handle_of(gpu, array), {"shape": array.shape, "dtype": array.dtype, "strides": array.strides})
+def array_handle_of(gpu, array, manager=None):
+    handle = handle_of(gpu, array) if manager is None else manager.get_ipc_handle(array.gpu_data)
+    return IpcArrayHandle(handle, {"shape": array.shape, "dtype": array.dtype, "strides": array.strides})

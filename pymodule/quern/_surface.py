@@ -507,7 +507,8 @@ def _gpu_of(array):
 
 def array_get_ipc_handle(self):
     from ._ipc import array_handle_of
-    return array_handle_of(_gpu_of(self), self)
+    gpu = _gpu_of(self)
+    return array_handle_of(gpu, self, gpu.current_context()._manager())
 
 
 def array_fill(self, value, stream=0):
