@@ -32,6 +32,7 @@ typedef struct Target {
     bool is_host;       /* its code is called in this process */
     uint8_t spaces[4];  /* LLVM address space of each Space */
     bool has_owner;     /* arrays carry an owner; retain and release count */
+    bool lines;         /* its text names lines of the program where that is asked for */
     bool contracts;     /* a * b + c may be one instruction by default */
     bool reduces_loops; /* addresses of a loop are better counted up than computed anew */
     /* intrinsics for 32 bits where LLVM does not select the one instruction for its general form; or NULL */

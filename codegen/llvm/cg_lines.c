@@ -19,8 +19,7 @@ static LLVMMetadataRef file_of(Cg *cg, Str path) {
 }
 
 void cg_lines_open(Cg *cg) {
-    if (!cg->options->lineinfo || cg->options->infer.target != TARGET_NVPTX || !cg->ir->funcs.len)
-        return;
+    if (!cg->options->lineinfo || !cg->target->lines || !cg->ir->funcs.len) return;
     cg->lines = LLVMCreateDIBuilder(cg->mod);
     LLVMDIBuilderCreateCompileUnit(cg->lines, LLVMDWARFSourceLanguagePython,
                                    file_of(cg, cg->ir->funcs.items[0]->file), "quern", 5, true, "",

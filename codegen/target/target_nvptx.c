@@ -241,6 +241,7 @@ const Target target_nvptx = {
     .name = "nvptx",
     .spaces = {SPACE_PTX_GLOBAL, SPACE_PTX_SHARED, SPACE_PTX_LOCAL, SPACE_PTX_CONST},
     .has_owner = false,
+    .lines = true,
     .contracts = true,
     .print = "vprintf",
     .lib_prefix = "__nv_",
