@@ -246,7 +246,7 @@ static bool ipc_export(RtDevice *device, uint64_t address, char *handle, uint64_
     CUipcMemHandle exported;
     IN_CONTEXT(cuMemGetAddressRange, (&base, NULL, address));
     IN_CONTEXT(cuIpcGetMemHandle, (&exported, base));
-    memcpy(handle, &exported, sizeof exported);
+    memcpy(handle, exported.reserved, sizeof exported.reserved);
     *offset = address - base;
     return true;
 }
@@ -255,7 +255,7 @@ static bool ipc_open(RtDevice *device, const char *handle, uint64_t *address, Rt
     enum { LAZY_PEER_ACCESS = 1 };
     CUipcMemHandle given;
     CUdeviceptr opened = 0;
-    memcpy(&given, handle, sizeof given);
+    memcpy(given.reserved, handle, sizeof given.reserved);
     IN_CONTEXT(cuIpcOpenMemHandle, (&opened, given, LAZY_PEER_ACCESS));
     *address = opened;
     return true;
