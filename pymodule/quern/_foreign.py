@@ -49,6 +49,9 @@ def _of_ctypes(t):
     return known
 
 
+_STAYING = []  # code whose address somebody has who keeps nothing alive
+
+
 class CFunc:
     """What cfunc() returns. Calling it from Python calls the Python function, as in Numba; compiled code calls the function, too."""
     _quern_signature = None  # [text], to which calls in compiled code convert; pointers take what their function takes
@@ -67,8 +70,16 @@ class CFunc:
         numbers = not any(isinstance(t, others.CPointer) or t == others.voidptr for t in (self._sig.return_type, *self._sig.args))
         self._quern_signature = [text] if numbers else None
 
-    address = _wrapper_address = property(lambda self: self._code.address, doc="The address of the function, as an int.")
+    address = property(lambda self: self._code.address, doc="The address of the function, as an int.")
     _pyfunc = property(lambda self: self.py_func)
+
+    @property
+    def _wrapper_address(self):
+        """Numba's name, of an address that outlives this object: the code stays."""
+        if self._code not in _STAYING:
+            _STAYING.append(self._code)
+        return self._code.address
+
     native_name = property(lambda self: self._code.native_name, doc="Its symbol.")
     ctypes = property(lambda self: self._ctypes, doc="A ctypes function.")
 

@@ -122,6 +122,16 @@ def test_an_address_that_is_none():
         f(Wrong())
 
 
+def test_an_address_that_outlives_its_object():
+    prototype = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
+
+    def adding(k):
+        return cfunc("int64(int64)")(lambda i: i + k)
+    functions = [prototype(adding(k)._wrapper_address) for k in range(4)]
+    gc.collect()
+    assert [f(10) for f in functions] == [10, 11, 12, 13]
+
+
 def test_specialisations_as_functions():
     @njit
     def add(x, y):
