@@ -23,7 +23,9 @@ class ManagedNDArray(np.ndarray):
         memory = _memory_of(self)
         if memory is None:  # NumPy made this one, of a copy
             raise AttributeError("this array does not lie in managed memory")
-        return memory.gpu.from_cuda_array_interface({**self.__array_interface__, "version": 3, "stream": None}, self)
+        made = memory.gpu.from_cuda_array_interface({**self.__array_interface__, "version": 3, "stream": None}, self)
+        stream = memory.device_array.stream
+        return made if stream == 0 else made.bind(stream)
 
     @property
     def __cuda_array_interface__(self):

@@ -58,6 +58,14 @@ def test_what_numpy_makes_of_a_managed_array_is_its_own():
     assert m[1:3].reshape(2, 1).copy_to_host().shape == (2, 1)
 
 
+def test_managed_array_of_a_stream(device):
+    stream = cuda.stream()
+    m = cuda.managed_array(10, stream=stream)
+    assert m.stream == stream and m[2:].stream == stream and cuda.managed_array(3).stream == 0
+    if cuda.is_cuda_array(m):
+        assert m.__cuda_array_interface__["stream"] == cuda.device_array(3, stream=stream).__cuda_array_interface__["stream"]
+
+
 def test_managed_memory_lives_as_long_as_a_view_of_it():
     v = cuda.managed_array(1000)[500:]
     v[:] = 7
