@@ -282,7 +282,8 @@ static const Type *declared_result(const Infer *in) {
 static bool check_returned(Infer *in, Ref ref, const Val *v) {
     bool entry = in->inst->serial == 0;
     if (entry && in->ti->options.kernel && !fact_none(&v->f)) return ti_fail(in, ref, E0601, "");
-    if (entry && !is_returnable(ti_stored(in->types, v->f.type))) {
+    bool generator = v->f.type->kind == TY_ITER && type_is_generator(v->f.type);
+    if (entry && !generator && !is_returnable(ti_stored(in->types, v->f.type))) {
         /* CPython 3.14 has the place of a folded constant only at the constant. */
         Ref value = ir_arg(in->f, ref, 0);
         bool placed = ir_inst(in->f, value)->op == OP_const && ir_inst(in->f, value)->span;

@@ -46,6 +46,8 @@ typedef struct Infer Infer;
 typedef struct ContainerWebs ContainerWebs;
 typedef struct CellSite CellSite;
 typedef Vec(CellSite *) CellSites;
+typedef struct SentSite SentSite;
+typedef Vec(SentSite *) SentSites;
 typedef struct Unrolls Unrolls;
 
 /* ti_diagnose: a call of a function that has errors. */
@@ -92,8 +94,9 @@ typedef struct Instance {
     Func *maker;           /* typed: makes one; `typed` gives its next item */
     const Type *frame;     /* what it has: a tuple; known once it is specialised */
     const int32_t *framed; /* which parameter each item behind the state is, as far as they go */
-    int32_t nframed;
-    bool begun, specialized; /* specialize_instance */
+    int32_t nframed, frame_first; /* how many; where in the tuple they begin */
+    bool waits;                   /* for what is sent to it */
+    bool begun, specialized;      /* specialize_instance */
     int32_t serial;
     const Type *
         *wants; /* by slot: of what the container is that was given open; NULL: nobody knows */
@@ -125,11 +128,13 @@ typedef struct Ti {
     Vec(Instance *) to_emit;
     Vec(const Type *) lowered; /* by type id */
     int32_t changes;           /* grows when the result of an instance changes */
+    SentSites *sent;           /* infer_send.c; outlives a beginning again */
     CellSites *cells;    /* infer_cell.c; outlives a beginning again, as `kept` and `unrolls` do */
     Map *kept;           /* handle of code -> functions that it makes are kept: bc_build_kept */
     Unrolls *unrolls;    /* infer_unroll.c */
     Map makers;          /* Binding of a function that code makes -> handle of that code */
     bool closes;         /* generators run handlers when they are closed */
+    bool throws;         /* compiled code throws exceptions into generators */
     bool again;          /* something is known now that was not: all from the start */
     bool all;            /* ti_diagnose: every error is wanted */
     Map refused_sources; /* the same as `sources`, of bc_build_all: RefusedSource */
@@ -434,6 +439,8 @@ bool infer_hold(Infer *in, Ref ref);
 bool v_generator_result(Infer *in, Val it, Ref item, Val *out);
 /* Does its function return anything but None? */
 bool generator_returns(const Instance *inst);
+Instance *generator_instance(const Type *generator);
+void emit_thrown(Emit *e, Ref how);
 bool v_generator_next(Infer *in, Val it, int32_t miss, Val *out);
 /* specialize_generator.c: the typed function, with its yields, becomes the one that gives the next item, and `maker` is filled. */
 void specialize_generator(Emit *e, Instance *inst, const Type *item);
@@ -666,6 +673,27 @@ bool unroll_ask(Infer *in, Ref iter, int32_t rounds);
 void unroll_forget(Ti *ti, const void *code);
 bool unroll_any(const Ti *ti, const Instance *inst);
 void unroll_apply(Ti *ti, const Instance *inst, Func *f); /* to its untyped function */
+
+/* -- infer_send.c: the methods of generators ----------------------------------------------------------- */
+
+/* When nothing more is found out: what nothing is sent to gives None. true: all begins again with that. */
+bool sent_settle(Ti *ti);
+/* The type of what its yields give; NULL: None. */
+const Type *sent_type(Ti *ti, const Instance *inst);
+/* The value of a yield; `from`: what a `yield from` takes its items from. */
+bool sent_at_yield(Infer *in, Ref yield, const Val *from, Val *out);
+/* The generator finds the value, of type sent_type(), when it goes on. */
+void emit_give(Infer *in, Val generator, Ref value);
+/* The kth of the exceptions that are thrown into generators of `inst`, or NULL. */
+const RaisedAt *thrown_into(Ti *ti, const Instance *inst, int32_t k);
+/* Nothing is known of what is thrown in: another round of inference may say. */
+bool thrown_awaited(Infer *in);
+void note_thrown(Infer *in, const Instance *inst, const Binding *cls, const Type *args);
+bool v_throw(Infer *in, const Instance *generator, Val exception); /* infer_raise.c */
+bool typed_close(Infer *in, const Val *v, const CallArgs *args, Val *out);
+bool typed_going_on(Infer *in, const Val *v, const CallArgs *args, Val *out);
+bool typed_send(Infer *in, const Val *v, const CallArgs *args, Val *out);
+bool typed_throw(Infer *in, const Val *v, const CallArgs *args, Val *out);
 
 /* -- infer_cell.c: variables that functions share ---------------------------------------------------- */
 

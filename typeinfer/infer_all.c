@@ -124,7 +124,7 @@ bool infer_tell_all(Infer *in) {
         if (!ref) {
             const Instance *inst = in->inst;
             bool known = inst->result.type || inst->result.reported;
-            if (!waiting || known || inst->state == INST_PROVISIONAL) return ok;
+            if (!waiting || known || inst->waits || inst->state == INST_PROVISIONAL) return ok;
             in->report = true;
             ti_fail(in, ref = waiting, E0211, "");
             in->report = false;
@@ -332,7 +332,7 @@ bool ti_diagnose(Module *module, Resolver *resolver, const InferRequest *request
         entry = instance_entry(&ti, request, out);
         if (!entry) return false;
         infer_instance(&ti, entry);
-        if (!ti.again || round == MOST_ROUNDS) break;
+        if ((!ti.again && !sent_settle(&ti)) || round == MOST_ROUNDS) break;
         ti_begin_again(&ti, module, resolver, request);
         entry = NULL;
     }

@@ -261,6 +261,7 @@ bool v_attr(Infer *in, Val a, Str name, Val *out) {
     if (is_kind(&a, TY_MEMBER)) return member_attr(in, a, name, out);
     const Type *t = a.f.type;
     const Binding *object = fact_object(&a.f);
+    if (t->kind == TY_ITER && type_is_generator(t)) return member(in, a, "generator", name, out);
     if (type_is_text(t)) return member(in, a, "str", name, out);
     if (object) return object_attr(in, a, object, name, out);
     if (t->kind == TY_ARRAY && array_attr(in, a, name, out)) return true;

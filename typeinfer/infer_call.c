@@ -258,7 +258,8 @@ static bool is_method(Infer *in, const Binding *b, Ref src, Ref *object) {
     if (type && (type->kind == TY_CLASS || type_is_random(type))) return true;
     return str_starts(b->name, "ndarray.") || str_starts(b->name, "number.") ||
            str_starts(b->name, "str.") || str_starts(b->name, "slice.") ||
-           str_starts(b->name, "tuple.") || str_starts(b->name, "ufunc.");
+           str_starts(b->name, "tuple.") || str_starts(b->name, "generator.") ||
+           str_starts(b->name, "ufunc.");
 }
 
 /* p.norm(...), of a function that the class of p has: p is its first argument. */

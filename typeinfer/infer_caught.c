@@ -54,6 +54,9 @@ static void gather_at(Gathered *g, Ref ref, int depth) {
     for (int32_t k = 0; k < inst->raises.len; k++)
         if (inst->raises.items[k].at == ref)
             vec_push(g->in->arena, &g->found, &inst->raises.items[k]);
+    const RaisedAt *thrown;
+    for (int32_t k = 0; at->op == OP_yield && (thrown = thrown_into(g->in->ti, inst, k)); k++)
+        vec_push(g->in->arena, &g->found, thrown);
     for (int32_t k = 0; k < inst->calls.len; k++)
         if (inst->calls.items[k].at == ref) gather_instance(g, inst->calls.items[k].callee);
 }
@@ -134,6 +137,8 @@ static bool args_type(Infer *in, const Type *caught, const Type **out) {
     const Type *text = type_class_of(in->types, CLS_str, NULL);
     gather_handler(&g, (Ref)caught->bits, 8);
     if (!keep_matching(&g, caught)) return false;
+    if (!g.found.len && instance_is_generator(in->inst) && thrown_awaited(in))
+        return in->stop = STOP_UNKNOWN, false;
     in->unsettled = true; /* more may be found to be raised */
     *out = g.found.len ? g.found.items[0]->args : type_tuple(in->types, &text, 1);
     for (int32_t k = 1; k < g.found.len; k++) {
@@ -252,6 +257,7 @@ bool v_call_with_caught(Infer *in, const Binding *callee, CallArgs *args, bool *
     if (library && str_is(callee->name, "builtins.isinstance") &&
         is_kind(&args->args[0], TY_CAUGHT))
         return *done = true, caught_isinstance(in, args, out);
+    if (library && str_is(callee->name, "generator.throw")) return true;
     if (!library || !makes_text(callee->name)) return infer_as_value(in, in->at);
     bool shown = str_is(callee->name, "builtins.repr") || str_is(callee->name, "builtins.ascii");
     Val *values = arena_array(in->arena, Val, args->nargs);

@@ -9,7 +9,7 @@ bool type_is_generator(const Type *type) {
     return type->kind == TY_ITER && type->bits == ITER_GENERATOR;
 }
 
-static Instance *instance_of(const Type *generator) {
+Instance *generator_instance(const Type *generator) {
     return generator->element->binding->handle;
 }
 
@@ -44,7 +44,7 @@ static void raise_exit(Infer *in) {
 static void emit_passed_on(Infer *in, Val from, Ref how, int32_t on) {
     Emit *e = in->emit;
     const Type *i64 = i64_type(e->types);
-    Func *resume = instance_typed(in->ti, instance_of(from.f.type));
+    Func *resume = instance_typed(in->ti, generator_instance(from.f.type));
     Ref frame = v_ref(in, from), size = emit_int(e, i64, 8);
     Ref words = emit3(e, OP_restride, type_array(e->types, i64, 1, LAYOUT_A), frame,
                       emit_int(e, i64, 2), size);
@@ -59,6 +59,18 @@ static void emit_passed_on(Infer *in, Val from, Ref how, int32_t on) {
     raise_exit(in);
 }
 
+/* `how` may be the address of an exception that compiled code throws in. */
+void emit_thrown(Emit *e, Ref how) {
+    if (!e->ti->throws) return;
+    int32_t thrown = emit_block(e), other = emit_block(e);
+    Ref there =
+        emit2(e, OP_lt, bool_type(e->types), emit_int(e, i64_type(e->types), ON_THROW), how);
+    emit_branch(e, there, thrown, other);
+    e->block = thrown;
+    emit1(e, OP_reraise, NULL, how);
+    e->block = other;
+}
+
 /* Control is behind a yield that gives `how` (HowOn). Whatever is raised, the handlers around the yield see it. */
 static void emit_resumed(Infer *in, Ref how, const Val *from) {
     Emit *e = in->emit;
@@ -70,19 +82,29 @@ static void emit_resumed(Infer *in, Ref how, const Val *from) {
     if (from && type_is_generator(from->f.type)) {
         emit_passed_on(in, *from, how, on);
     } else {
+        emit_thrown(e, how);
         emit1(e, OP_pending, NULL, emit2(e, OP_eq, truth, how, emit_int(e, i64, ON_THROW)));
         raise_exit(in);
     }
     e->block = on;
 }
 
-static void emit_yield(Infer *in, Ref item, const Val *from) {
+/* What is sent to it goes to the generator of a `yield from`. */
+static Ref emit_yield(Infer *in, Ref item, const Val *from) {
     Emit *e = in->emit;
+    const Type *sent = sent_type(in->ti, in->inst);
+    const Type *parts[2] = {i64_type(e->types), sent ? lower_type(in->ti, sent) : NULL};
     int32_t error = e->error;
     e->error = NO_BLOCK;
-    Ref how = emit1(e, OP_yield, i64_type(e->types), item);
+    Ref yield = emit1(e, OP_yield, sent ? type_tuple(e->types, parts, 2) : parts[0], item);
     e->error = error;
+    Ref how = sent ? emit_item(e, yield, 0) : yield, value = sent ? emit_item(e, yield, 1) : NO_REF;
     if (in->ti->closes) emit_resumed(in, how, from);
+    const Type *on = from && type_is_generator(from->f.type)
+                         ? sent_type(in->ti, generator_instance(from->f.type))
+                         : NULL;
+    if (sent && on) emit_give(in, *from, v_as(in, (Val){.f = fact_of(sent), .ref = value}, on));
+    return value;
 }
 
 bool infer_hold(Infer *in, Ref ref) {
@@ -109,8 +131,8 @@ bool v_yield(Infer *in, Ref ref, Val *out) {
         (inst->serial == 0 && !is_returnable(ti_stored(in->types, v.f.type))))
         return ti_fail(in, ref, E0215, ti_text(in, v.f.type));
     if (in->emit) {
-        emit_yield(in, v_as(in, v, inst->yielded.type), passes ? &from : NULL);
-        return true;
+        out->ref = emit_yield(in, v_as(in, v, inst->yielded.type), passes ? &from : NULL);
+        return sent_at_yield(in, ref, passes ? &from : NULL, out);
     }
     Fact here = fact_of(ti_stored(in->types, v.f.type)), joined = here;
     here.python = v.f.python;
@@ -119,7 +141,7 @@ bool v_yield(Infer *in, Ref ref, Val *out) {
     joined.array = NULL, joined.items = NULL, joined.value = NULL;
     if (inst->yielded.type != joined.type) in->ti->changes++;
     inst->yielded = joined;
-    return true;
+    return sent_at_yield(in, ref, passes ? &from : NULL, out);
 }
 
 bool generator_returns(const Instance *inst) {
@@ -129,7 +151,7 @@ bool generator_returns(const Instance *inst) {
 bool v_generator_result(Infer *in, Val it, Ref item, Val *out) {
     *out = val_of(fact_of(type_scalar(in->types, TY_none)));
     if (!is_kind(&it, TY_ITER) || !type_is_generator(it.f.type)) return true;
-    Instance *inst = instance_of(it.f.type);
+    Instance *inst = generator_instance(it.f.type);
     if (inst->state != INST_DONE) in->unsettled = true;
     if (!inst->result.type && inst->state != INST_DONE) return in->stop = STOP_UNKNOWN, false;
     if (!generator_returns(inst)) return true;
@@ -142,7 +164,7 @@ bool v_generator_result(Infer *in, Val it, Ref item, Val *out) {
 
 bool v_generator_next(Infer *in, Val it, int32_t miss, Val *out) {
     Emit *e = in->emit;
-    Instance *inst = instance_of(it.f.type);
+    Instance *inst = generator_instance(it.f.type);
     if (!inst->yielded.type && inst->state == INST_DONE &&
         !instance_is_open(inst)) /* it never yields */
         inst->yielded = fact_of(type_scalar(in->types, TY_none));

@@ -94,6 +94,7 @@ static const char *misuse_in_call(Infer *in, Ref call, int32_t k, bool nested) {
                   str_starts(callee->name, "deque.extend");
     bool method = str_starts(callee->name, "list.") || str_starts(callee->name, "dict.") ||
                   str_starts(callee->name, "deque.") || str_is(callee->name, "set.add") ||
+                  str_is(callee->name, "generator.send") ||
                   str_starts(callee->name, "bisect.insort") ||
                   (str_starts(callee->name, "heapq.h"));
     if (callee->kind != BIND_LIBRARY || is_overloaded(in, callee) ||
@@ -116,8 +117,11 @@ static bool is_object_ref(const Infer *in, Ref ref) {
 }
 
 static bool meets_object(const Infer *in, Ref phi) {
-    for (int32_t k = 0; k < ir_inst(in->f, phi)->nargs; k++)
-        if (type_is_list(in->facts[ir_arg(in->f, phi, k)].type)) return true;
+    for (int32_t k = 0; k < ir_inst(in->f, phi)->nargs; k++) {
+        const Type *type = in->facts[ir_arg(in->f, phi, k)].type;
+        if (type && type->kind == TY_OPTIONAL) type = type->element;
+        if (type_is_list(type)) return true;
+    }
     return false;
 }
 
@@ -163,6 +167,7 @@ static const char *misuse(Infer *in, Ref ref, int32_t k, Ref list) {
         if ((inst->sub == OPR_contains || inst->sub == OPR_not_contains) && k == 1) return walk;
         return inst->sub == OPR_mul ? "the repetition of a list" : "an operator between lists";
     case OP_return: return "returning a list";
+    case OP_yield: return k == 0 ? "a list from a generator" : NULL;
     default: return NULL;
     }
 }

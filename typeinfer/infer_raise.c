@@ -178,25 +178,49 @@ static bool leaves_generator(Infer *in, const Binding *cls, int32_t error, Raise
     return true;
 }
 
-bool infer_raise(Infer *in, Ref ref) {
-    Emit *e = in->emit;
-    Val v;
-    if (!infer_operand(in, ref, 0, &v)) return false;
-    if (is_kind(&v, TY_CAUGHT)) return raise_caught(in, ref, v, true);
-    const Binding *b = exception_of(&v);
-    if (!b) return ti_fail(in, ref, E0101, "raising a value that is not an exception");
-    if (!raise_known(in, ref, v.src)) return false;
-    int32_t error = ir_inst(in->f, ref)->error;
-    RaiseSite *site = arena_new(in->arena, RaiseSite);
-    *site = (RaiseSite){.class_name = b->name, .class_handle = b->handle, .builtin = b->builtin};
+/* An exception that is raised: its class, and its arguments as the op takes them. */
+typedef struct Raising {
+    const Binding *cls;
+    RaiseSite *site;
     Ref refs[MOST_NUMBERS];
     int32_t n;
     const Type *types;
-    if (!raise_args(in, v.src, site, refs, &n, &types) || !infer_cause(in, ref, NO_REF))
-        return false;
-    if (!leaves_generator(in, b, error, site, &n)) return false;
+} Raising;
+
+static bool raising_of(Infer *in, Ref ref, Val v, Raising *r) {
+    const Binding *b = r->cls = exception_of(&v);
+    if (!b) return ti_fail(in, ref, E0101, "raising a value that is not an exception");
+    if (!raise_known(in, ref, v.src)) return false;
+    r->site = arena_new(in->arena, RaiseSite);
+    *r->site = (RaiseSite){.class_name = b->name, .class_handle = b->handle, .builtin = b->builtin};
+    return raise_args(in, v.src, r->site, r->refs, &r->n, &r->types);
+}
+
+static void emit_raising(Emit *e, const Raising *r) {
+    Ref raise = emit(e, OP_raise, NULL, r->refs, r->n);
+    ir_inst(e->out, raise)->u.exception = r->site;
+}
+
+bool v_throw(Infer *in, const Instance *generator, Val exception) {
+    Raising r;
+    if (!raising_of(in, in->at, exception, &r)) return false;
+    if (in->emit) return emit_raising(in->emit, &r), true;
+    infer_note_raise(in, in->at, r.cls, r.types);
+    note_thrown(in, generator, r.cls, r.types);
+    return true;
+}
+
+bool infer_raise(Infer *in, Ref ref) {
+    Emit *e = in->emit;
+    Val v;
+    Raising r;
+    if (!infer_operand(in, ref, 0, &v)) return false;
+    if (is_kind(&v, TY_CAUGHT)) return raise_caught(in, ref, v, true);
+    if (!raising_of(in, ref, v, &r) || !infer_cause(in, ref, NO_REF)) return false;
+    int32_t error = ir_inst(in->f, ref)->error;
+    if (!leaves_generator(in, r.cls, error, r.site, &r.n)) return false;
     if (!e) {
-        infer_note_raise(in, ref, b, types);
+        infer_note_raise(in, ref, r.cls, r.types);
         if (error != NO_BLOCK) infer_take_edge(in, ir_inst(in->f, ref)->block, 4, error);
         return true;
     }
@@ -204,8 +228,7 @@ bool infer_raise(Infer *in, Ref ref) {
         emit1(e, OP_return, NULL, emit_zero(e, in->inst->result.type));
         return true;
     }
-    Ref raise = emit(e, OP_raise, NULL, refs, n);
-    ir_inst(e->out, raise)->u.exception = site;
+    emit_raising(e, &r);
     return true;
 }
 

@@ -61,6 +61,7 @@ static const LibRow rows[] = {
 #include "typeinfer/tables/deque.def"
 #include "typeinfer/tables/dict.def"
 #include "typeinfer/tables/functools.def"
+#include "typeinfer/tables/generator.def"
 #include "typeinfer/tables/heapq.def"
 #include "typeinfer/tables/list.def"
 #include "typeinfer/tables/math.def"
@@ -189,6 +190,7 @@ static const struct Section {
     {"deque.", "Methods of deques"},
     {"dict.", "Methods of dicts"},
     {"functools.", "Module functools"},
+    {"generator.", "Methods of generators"},
     {"heapq.", "Module heapq"},
     {"list.", "Methods of lists"},
     {"math.", "Module math"},

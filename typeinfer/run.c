@@ -21,7 +21,8 @@ static bool report(Infer *in) {
         if (!ok && in->stop == STOP_ERROR) return false;
         if (!ok && in->stop == STOP_UNKNOWN && !waiting) waiting = ref;
     }
-    if (!waiting || in->inst->state == INST_PROVISIONAL || in->inst->result.type) return true;
+    if (!waiting || in->inst->state == INST_PROVISIONAL || in->inst->result.type || in->inst->waits)
+        return true;
     in->report = true;
     ti_fail(in, waiting, E0211, "");
     in->report = false;
@@ -80,7 +81,7 @@ static Infer *infer_new(Ti *ti, Instance *inst) {
 
 /* One inference of `inst` with what is known of the others; false: failed. */
 static bool infer_once(Ti *ti, Instance *inst) {
-    inst->failed = false;
+    inst->failed = inst->waits = false;
     diag_init(&inst->diags, ti->arena);
     inst->failed_calls.len = 0;
     inst->facts = infer_new(ti, inst);
@@ -155,6 +156,7 @@ void ti_init(Ti *ti, Module *module, Resolver *resolver, const InferRequest *req
     map_init(&ti->makers, ti->arena);
     ti->cells = arena_new(ti->arena, CellSites);
     ti->unrolls = unrolls_new(ti->arena);
+    ti->sent = arena_new(ti->arena, SentSites);
     ti->kept = arena_new(ti->arena, Map);
     map_init(ti->kept, ti->arena);
     /* for one more level, for the resolver's Python code, and for the error */
@@ -206,9 +208,14 @@ static bool check_declared(Ti *ti, Instance *entry) {
     return false;
 }
 
-/* The caller gets what makes the generator, and asks the function itself for items. */
+/* The caller gets what makes the generator, or returns one, and asks the function itself for items. */
 static void enter_maker(Module *module, const Instance *entry) {
-    if (!instance_is_generator(entry)) return;
+    const Type *result = entry->result.type;
+    if (!instance_is_generator(entry)) {
+        bool gives = result && result->kind == TY_ITER && type_is_generator(result);
+        module->resume = gives ? generator_instance(result)->typed : NULL;
+        return;
+    }
     module->resume = entry->typed;
     for (int32_t i = 0; i < module->funcs.len; i++)
         if (module->funcs.items[i] == entry->maker) module->funcs.items[i] = entry->typed;
@@ -223,7 +230,7 @@ static Instance *infer_entry(Ti *ti, Module *module, Resolver *resolver,
         if (!entry) return NULL;
         diag_init(&entry->diags, ti->arena);
         *ok = check_declared(ti, entry) && infer_instance(ti, entry);
-        if (!ti->again) return entry;
+        if (!ti->again && !sent_settle(ti)) return entry;
         if (round == MOST_ROUNDS)
             return diag_add(module->diags, E0105, NULL,
                             "the types of shared variables do not settle"),
@@ -234,6 +241,7 @@ static Instance *infer_entry(Ti *ti, Module *module, Resolver *resolver,
 
 void ti_begin_again(Ti *ti, Module *module, Resolver *resolver, const InferRequest *request) {
     CellSites *cells = ti->cells;
+    SentSites *sent = ti->sent;
     Map *kept = ti->kept, nested = ti->nested, objects = ti->objects; /* the same names again */
     Unrolls *unrolls = ti->unrolls;
     bool all = ti->all;
@@ -242,6 +250,7 @@ void ti_begin_again(Ti *ti, Module *module, Resolver *resolver, const InferReque
     ti->nested = nested;
     ti->objects = objects;
     ti->cells = cells;
+    ti->sent = sent;
     ti->kept = kept;
     ti->all = all;
 }

@@ -37,9 +37,11 @@ typedef struct Split {
     Func *f;
     Instance *inst;
     const Type *item;
+    const Type *sent; /* NULL: its yields give None */
     bool closes;
-    int32_t first; /* place of the first value that is kept */
-    Ref how;       /* HowOn; a placeholder until the frame is open */
+    int32_t sent_place;
+    int32_t first;  /* place of the first value that is kept */
+    Ref how, given; /* HowOn; what yields give, a placeholder until the frame is open */
     int32_t nparams;
     Vec(Yield) yields;
     Vec(Kept) kept; /* parameters first */
@@ -160,11 +162,12 @@ static void fill_in_none(Split *s) {
 
 /* How a generator goes on is no value of its own at each yield. */
 static void join_yields(Split *s) {
-    s->how = ir_insert(s->f, 0, 0, OP_undef, NULL, 0);
-    ir_inst(s->f, s->how)->type = i64_of(s);
+    const Type *parts[2] = {i64_of(s), s->sent};
+    s->given = ir_insert(s->f, 0, 0, OP_undef, NULL, 0);
+    ir_inst(s->f, s->given)->type = s->sent ? type_tuple(s->e->types, parts, 2) : parts[0];
     s->e->pool_at++;
     for (int32_t k = 0; k < s->yields.len; k++)
-        ir_replace_uses(s->f, s->yields.items[k].ref, s->how);
+        ir_replace_uses(s->f, s->yields.items[k].ref, s->given);
 }
 
 /* Where `ref` is live. */
@@ -230,9 +233,10 @@ static void find_kept(Split *s) {
 static void make_tuple(Split *s) {
     int32_t n = 1;
     bool counted = s->item->counted || (s->returned && s->returned->counted);
-    const Type **items = arena_array(s->e->arena, const Type *, s->kept.len + 5);
+    const Type **items = arena_array(s->e->arena, const Type *, s->kept.len + 6);
     items[0] = i64_of(s);
     if (s->closes) items[n++] = i64_of(s);
+    if (s->sent) items[s->sent_place = n++] = s->sent, counted |= s->sent->counted;
     s->first = n;
     for (int32_t k = 0; k < s->kept.len; k++) {
         items[n++] = ir_type(s->f, s->kept.items[k].ref);
@@ -308,8 +312,21 @@ static void emit_start(Split *s, int32_t start) {
     int32_t off = emit_block(e);
     emit_branch(e, emit2(e, OP_eq, truth, s->how, emit_int(e, i64, ON_NEXT)), start, off);
     e->block = off;
+    emit_thrown(e, s->how);
     emit1(e, OP_pending, NULL, emit2(e, OP_eq, truth, s->how, emit_int(e, i64, ON_THROW)));
     emit1(e, OP_return, NULL, no_answer(s));
+}
+
+static void fill_in_given(Split *s, Ref values) {
+    Emit *e = s->e;
+    Ref given = s->how;
+    if (s->sent) {
+        Ref parts[2] = {s->how ? s->how : emit_int(e, i64_of(s), ON_NEXT),
+                        emit_at(e, values, s->sent_place)};
+        given = emit2(e, OP_tuple, ir_type(s->f, s->given), parts[0], parts[1]);
+    }
+    if (given) ir_replace_uses(s->f, s->given, given);
+    ir_remove(s->f, s->given);
 }
 
 /* Control is in the block where a generator that is done has nothing to give. */
@@ -327,10 +344,9 @@ static void open_frame(Split *s, int32_t start) {
     Ref values = take_values(s);
     for (int32_t k = 0; k < s->kept.len; k++)
         if (!s->kept.items[k].place) s->kept.items[k].place = emit_at(e, values, k + s->first);
-    Ref state = emit_at(e, values, 0), how = s->how;
+    Ref state = emit_at(e, values, 0);
     s->how = s->closes ? emit_at(e, values, 1) : NO_REF;
-    if (s->closes) ir_replace_uses(s->f, how, s->how);
-    ir_remove(s->f, how);
+    fill_in_given(s, values);
     for (int32_t k = 0; k < s->yields.len; k++) {
         int32_t next = emit_block(e);
         Ref here = emit2(e, OP_eq, bool_type(e->types), state, emit_int(e, i64, STATE_FIRST + k));
@@ -355,6 +371,7 @@ static void write_yield(Split *s, int32_t number) {
     e->block = yield->block;
     parts[0] = emit_int(e, i64_of(s), STATE_FIRST + number);
     if (s->closes) parts[1] = emit_int(e, i64_of(s), ON_NEXT);
+    if (s->sent) parts[s->sent_place] = nothing(s, s->sent, s->sent_place);
     for (int32_t k = 0; k < s->kept.len; k++) {
         const Kept *kept = &s->kept.items[k];
         bool lives = k < s->nparams || bits_get(&kept->live, yield->rest);
@@ -500,6 +517,8 @@ static void write_maker(const Split *s, Func *f, const int32_t *positions) {
 
 void specialize_generator(Emit *e, Instance *inst, const Type *item) {
     Split s = {.e = e, .f = e->out, .inst = inst, .item = item, .closes = e->ti->closes};
+    const Type *sent = sent_type(e->ti, inst);
+    if (sent) s.sent = lower_type(e->ti, sent);
     if (generator_returns(inst)) s.returned = s.f->result->items[2];
     cut_at_yields(&s);
     join_yields(&s);
@@ -525,6 +544,7 @@ void specialize_generator(Emit *e, Instance *inst, const Type *item) {
     inst->frame = s.tuple;
     inst->framed = positions;
     inst->nframed = s.nparams;
+    inst->frame_first = s.first;
 }
 
 /* -- a frame in the frame of the caller ------------------------------------------------------------------ */
@@ -542,9 +562,11 @@ Ref emit_frame_here(Infer *in, Instance *callee, const Ref *params) {
     ir_inst(e->out, frame)->u.value = const_tuple(in->arena, sizes, 1);
     Ref *parts = arena_array(in->arena, Ref, tuple->nitems);
     parts[0] = emit_int(e, i64, STATE_START);
-    for (int32_t k = 1; k < tuple->nitems; k++)
-        parts[k] =
-            k <= callee->nframed ? params[callee->framed[k - 1]] : emit_zero(e, tuple->items[k]);
+    for (int32_t k = 1; k < tuple->nitems; k++) {
+        int32_t param = k - callee->frame_first;
+        parts[k] = param >= 0 && param < callee->nframed ? params[callee->framed[param]]
+                                                         : emit_zero(e, tuple->items[k]);
+    }
     Ref whole = emit(e, OP_tuple, tuple, parts, tuple->nitems);
     emit3(e, OP_store, NULL, frame, emit_int(e, i64, 0), whole);
     return emit3(e, OP_restride, generator_frame(e->types), frame,

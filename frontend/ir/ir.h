@@ -177,7 +177,7 @@ enum { STATE_DONE = 0, STATE_START = 1, STATE_FIRST = 2 };
 typedef enum HowOn {
     ON_NEXT,
     ON_CLOSE,
-    ON_THROW /* it raises what is pending with the caller */
+    ON_THROW /* it raises what is pending with the caller; what is larger is the address of an exception that compiled code throws in */
 } HowOn;
 
 /* `sub` of floordiv and mod of signed ints: a set, of what a pass has proven. */

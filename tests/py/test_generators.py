@@ -517,13 +517,28 @@ def test_refused(generator, message, line):
     assert f"test_generators.py:{generator.__code__.co_firstlineno + line}:" in str(refused.value)
 
 
-def test_a_generator_of_another_function_is_no_result():
-    """Python gets those of the function that it calls: test_python_generators.py."""
+def test_a_generator_among_others_is_no_result():
+    """Python gets one that is the result: test_generator_sends.py."""
     @njit
     def f(n):
-        return count(n)
+        return count(n), n
     with pytest.raises(errors.TypingError, match="cannot return"):
         f(3)
+
+
+def of_displays(n):
+    for i in range(n):
+        yield [i, n]
+
+
+def test_displays_that_are_yielded_are_lists():
+    @njit
+    def f(n):
+        xs = list(of_displays(n))
+        xs[0].append(7)
+        return xs
+    same(f, 2)
+    assert list(njit(of_displays)(2)) == [[0, 2], [1, 2]]
 
 
 def test_a_generator_of_a_variable_that_changes():
