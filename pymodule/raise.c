@@ -438,7 +438,9 @@ bool py_read_raised(const Artifact *artifact, const Raised *raised, const Except
     bool whole = part->place < 0, ok = false;
     PyObject *args = whole ? NULL : PyObject_GetAttrString(exception, "args");
     PyObject *value = whole ? NULL : argument_at(args, part);
-    if (whole) text = part->place == -1 ? PyObject_Str(exception) : PyObject_Repr(exception);
+    if (part->place == -1) text = PyObject_Str(exception);
+    if (part->place == -2) text = PyObject_Repr(exception);
+    if (part->place == -3) text = PyType_GetName(Py_TYPE(exception));
     if (!whole && args && (!value || (part->kind == PART_TEXT && !PyUnicode_Check(value))))
         other_arguments(args);
     else if (part->kind == PART_TEXT)

@@ -120,12 +120,18 @@ static bool takes_exceptions(const Inst *inst) {
            inst->op == OP_caught || inst->op == OP_attr || inst->op == OP_call_py;
 }
 
+/* type(e) is compared. */
+static bool takes_class(const Inst *inst, const Type *type) {
+    return inst->op == OP_binary && type_is_caught_class(type);
+}
+
 bool infer_operand(Infer *in, Ref at, int32_t k, Val *out) {
     Ref ref = ir_arg(in->f, at, k);
     *out = infer_val(in, ref);
     if (out->f.type && takes_numbers(ir_inst(in->f, at))) *out = v_number(in, *out);
     if (out->f.reported) return in->stop = STOP_REPORTED, false;
-    if (is_kind(out, TY_CAUGHT) && !takes_exceptions(ir_inst(in->f, at)))
+    if (is_kind(out, TY_CAUGHT) && !takes_exceptions(ir_inst(in->f, at)) &&
+        !takes_class(ir_inst(in->f, at), out->f.type))
         return infer_as_value(in, at);
     if (out->f.conflict && out->f.type && !v_refuse_fresh(in, out->f.type)) return false;
     if (out->f.conflict && (in->settled || !out->f.python)) return infer_conflict(in, at, ref);
@@ -413,14 +419,16 @@ static bool visit_counter_next(Infer *in, Ref ref, Val *out) {
     return true;
 }
 
-/* Does each round of a loop over it need code of its own: by the types of its items, or because the program says so? */
-static bool wants_rounds(Infer *in, Ref iter, const Val *of) {
-    if (!is_kind(of, TY_TUPLE) || type_is_value(of->f.type) || !of->f.type->nitems) return false;
+/* Of how many rounds a loop over it consists that need code of their own, by the types of its items, or because the program says so; 0: none do. */
+static int32_t rounds_wanted(Infer *in, Ref iter, const Val *of) {
+    if (is_kind(of, TY_ITER)) return iter_rounds_apart(in, of->f.type);
+    if (!is_kind(of, TY_TUPLE) || type_is_value(of->f.type)) return 0;
     const Inst *made = ir_inst(in->f, ir_arg(in->f, iter, 0));
     const Fact *callee =
         made->op == OP_call_py ? &in->facts[ir_arg(in->f, ir_arg(in->f, iter, 0), 0)] : NULL;
     const Binding *b = callee && callee->type ? fact_object(callee) : NULL;
-    return (b && str_is(b->name, "quern.literal_unroll")) || tuple_is_mixed(in, of->f.type);
+    bool apart = (b && str_is(b->name, "quern.literal_unroll")) || tuple_is_mixed(in, of->f.type);
+    return apart ? of->f.type->nitems : 0;
 }
 
 /* What a loop goes over, with its length where that stands still: read once, in front of the loop. That of a list is read
@@ -430,10 +438,10 @@ static bool visit_iter(Infer *in, Ref ref, Val *out) {
     if (!infer_operand(in, ref, 0, &of)) return false;
     of = v_unwrap(in, of);
     if (fact_str(&of.f) && !v_text(in, &of)) return false;
-    bool apart = wants_rounds(in, ref, &of);
-    if (apart && !unroll_knows(in, ref, of.f.type->nitems)) {
-        if (unroll_ask(in, ref, of.f.type->nitems)) return false;
-        apart = false; /* too many */
+    int32_t apart = rounds_wanted(in, ref, &of);
+    if (apart && !unroll_knows(in, ref, apart)) {
+        if (unroll_ask(in, ref, apart)) return false;
+        apart = 0; /* too many */
     }
     if ((!apart && !v_iterable(in, &of)) || !v_begin(in, of, out)) return false;
     if (!in->emit || !type_is_counted(out->f.type) || iterates_objects(out->f.type)) return true;

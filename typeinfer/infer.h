@@ -133,6 +133,7 @@ typedef struct Ti {
     Map *kept;           /* handle of code -> functions that it makes are kept: bc_build_kept */
     Unrolls *unrolls;    /* infer_unroll.c */
     Map makers;          /* Binding of a function that code makes -> handle of that code */
+    Vec(const ClassSet *) exact; /* of type(e) is ...: no derived classes */
     bool closes;         /* generators run handlers when they are closed */
     bool throws;         /* compiled code throws exceptions into generators */
     bool again;          /* something is known now that was not: all from the start */
@@ -260,6 +261,11 @@ bool infer_reraise(Infer *in, Ref ref);
  * is pending. */
 bool infer_settle_handlers(Ti *ti);
 
+/* type(e): its own type, which comparisons and __name__ take. */
+bool type_is_caught_class(const Type *type);
+bool v_caught_class(Infer *in, Val caught, Val *out);
+/* type(e) is ValueError; *done false: it is no such comparison. */
+bool v_compare_caught_class(Infer *in, bool is_not, Val a, Val b, bool *done, Val *out);
 bool infer_classes(Infer *in, ClassSet *set, Val v); /* adds a class or a tuple of them */
 
 /* -- infer_caught.c: what handlers read of exceptions -- */
@@ -795,6 +801,10 @@ Val v_item(Infer *in, Val tuple, int32_t k); /* of a tuple, slice, range or iter
 bool v_tuple_get(Infer *in, Val tuple, Val index, Val *out);
 /* Have the items no type that one variable could have? */
 bool tuple_is_mixed(Infer *in, const Type *type);
+/* v_iterable, and tuples whose items have no common type: for what a loop goes over. */
+bool v_iterable_apart(Infer *in, Val *a);
+/* The rounds of a loop over the iterator that need code of their own, since a tuple in it is mixed; 0: none do. */
+int32_t iter_rounds_apart(Infer *in, const Type *type);
 /* What `element` is. */
 enum IterKind {
     ITER_ENUMERATE, /* (what, first number) */

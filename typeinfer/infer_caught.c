@@ -1,4 +1,4 @@
-/* infer_caught.c - what a handler reads of the exception that it caught: str(e), repr(e), e.args, isinstance(e, ...).
+/* infer_caught.c - what a handler reads of the exception that it caught: str(e), repr(e), e.args, isinstance(e, ...), type(e), e.code.
  *
  * Text is Python's, asked for when it is needed. The arguments have the types that they have at the raise statements which may lead
  * here: those of the statements that the handler protects, and of all that these call. Where there is none, it is the message of a
@@ -131,12 +131,18 @@ static bool keep_matching(Gathered *g, const Type *caught) {
     return true;
 }
 
+/* What may be raised where the handler has come to. */
+static bool gather_here(Gathered *g, Infer *in, const Type *caught) {
+    *g = (Gathered){.in = in, .seen = bits_new(in->arena, in->ti->instances.len + 1)};
+    gather_handler(g, (Ref)caught->bits, 8);
+    return keep_matching(g, caught);
+}
+
 /* The type of e.args. */
 static bool args_type(Infer *in, const Type *caught, const Type **out) {
-    Gathered g = {.in = in, .seen = bits_new(in->arena, in->ti->instances.len + 1)};
+    Gathered g;
     const Type *text = type_class_of(in->types, CLS_str, NULL);
-    gather_handler(&g, (Ref)caught->bits, 8);
-    if (!keep_matching(&g, caught)) return false;
+    if (!gather_here(&g, in, caught)) return false;
     if (!g.found.len && instance_is_generator(in->inst) && thrown_awaited(in))
         return in->stop = STOP_UNKNOWN, false;
     in->unsettled = true; /* more may be found to be raised */
@@ -157,7 +163,8 @@ static bool args_type(Infer *in, const Type *caught, const Type **out) {
 
 /* -- reading ---------------------------------------------------------------------------------------- */
 
-enum { PATH_STR = -1, PATH_REPR = -2, ANY_COUNT = -1, PATH_BITS = 8 };
+/* PATH_CLASS: the name of its class. */
+enum { PATH_STR = -1, PATH_REPR = -2, PATH_CLASS = -3, ANY_COUNT = -1, PATH_BITS = 8 };
 
 /* The exception, where in its arguments to look, and how many there must be. */
 typedef struct Place {
@@ -220,16 +227,120 @@ static Val with_ref(Infer *in, Val caught) {
     return caught;
 }
 
-bool v_caught_attr(Infer *in, Val caught, Str name, Val *out) {
+static bool read_args(Infer *in, Val caught, Val *out) {
     const Type *type;
-    if (!str_is(name, "args")) {
-        ti_fail(in, in->at, E0101, "an attribute of a caught exception other than args");
-        ti_advise(in, "its arguments are e.args, its text is str(e)");
-        return false;
-    }
     if (!args_type(in, caught.f.type, &type)) return false;
     Place all = {with_ref(in, caught), 0, type->nitems};
     return read_value(in, &all, type, out);
+}
+
+/* Attributes of builtin classes that are arguments: of so many arguments at least that one, else None; -1: all, if there are several. */
+static const struct {
+    const char *cls, *name;
+    int32_t least, item;
+} argument_attrs[] = {
+    {"OSError", "errno", 2, 0},
+    {"OSError", "strerror", 2, 1},
+    {"StopIteration", "value", 1, 0},
+    {"SystemExit", "code", 1, -1},
+};
+
+/* Is all that may come here derived from a builtin class? It is not where nothing is known of it. */
+static bool all_of_class(Gathered *g, const char *name, bool *all) {
+    ExceptionClass cls = {.name = {name, (int32_t)strlen(name)}, .builtin = true};
+    const ClassSet set = {.asked = &cls, .nasked = 1};
+    *all = g->found.len > 0;
+    for (int32_t k = 0; k < g->found.len && *all; k++) {
+        int is = is_of_classes(g->in, g->found.items[k], &set);
+        if (is < 0) return g->in->stop = STOP_ABORT, false;
+        *all = is != 0;
+    }
+    return true;
+}
+
+static bool argument_attr(Infer *in, Val caught, int32_t row, Val *out) {
+    Val args;
+    if (!read_args(in, caught, &args)) return false;
+    int32_t n = args.f.type->nitems, item = argument_attrs[row].item;
+    *out = val_of(fact_of(type_scalar(in->types, TY_none)));
+    if (n < argument_attrs[row].least) return true;
+    if (item < 0 && n > 1) return *out = args, true;
+    return *out = v_item(in, args, QN_MAX(item, 0)), true;
+}
+
+/* What the classes themselves have, if none of them has an __init__ that may assign it anew, and all the same. */
+static bool class_attr(Infer *in, const Gathered *g, Str name, const Binding **out) {
+    Resolver *r = in->ti->resolver;
+    *out = NULL;
+    for (int32_t k = 0; k < g->found.len; k++) {
+        const Binding *cls = g->found.items[k]->cls;
+        const Binding *init = cls->handle ? r->attr(r->user, cls, STR("__init__")) : NULL;
+        const Binding *b = init ? r->attr(r->user, cls, name) : NULL;
+        if (cls->handle && !b) return in->stop = STOP_ABORT, false;
+        bool constant = b && b->kind == BIND_CONST && init->kind != BIND_FUNCTION;
+        if (!constant || (*out && *out != b)) return *out = NULL, true;
+        *out = b;
+    }
+    return true;
+}
+
+bool v_caught_attr(Infer *in, Val caught, Str name, Val *out) {
+    Gathered g;
+    const Binding *b = NULL;
+    Place cls = {.path = PATH_CLASS, .count = ANY_COUNT};
+    if (type_is_caught_class(caught.f.type)) {
+        if (!str_is(name, "__name__") && !str_is(name, "__qualname__"))
+            return infer_as_value(in, in->at);
+        cls.exception = with_ref(in, caught);
+        return read_text(in, &cls, out);
+    }
+    if (str_is(name, "args")) return read_args(in, caught, out);
+    if (str_is(name, "__class__")) return v_caught_class(in, caught, out);
+    if (!gather_here(&g, in, caught.f.type)) return false;
+    in->unsettled = true;
+    for (int32_t k = 0; k < countof(argument_attrs); k++) {
+        bool all;
+        if (!str_is(name, argument_attrs[k].name)) continue;
+        if (!all_of_class(&g, argument_attrs[k].cls, &all)) return false;
+        if (all) return argument_attr(in, caught, k, out);
+    }
+    if (!class_attr(in, &g, name, &b)) return false;
+    if (b) return fact_of_binding(in, b, name, &out->f);
+    ti_fail(in, in->at, E0101, "this attribute of a caught exception");
+    ti_advise(in, "its arguments are e.args, its text is str(e), its class is type(e)");
+    return false;
+}
+
+/* -- its class -------------------------------------------------------------------------------------- */
+
+/* The type has the negative number of the instruction that caught it. */
+bool type_is_caught_class(const Type *type) {
+    return type->kind == TY_CAUGHT && (Ref)type->bits < 0;
+}
+
+bool v_caught_class(Infer *in, Val caught, Val *out) {
+    if (type_is_caught_class(caught.f.type)) return infer_as_value(in, in->at);
+    *out = with_ref(in, caught);
+    out->f = fact_of(type_caught(in->types, -(Ref)caught.f.type->bits));
+    return true;
+}
+
+bool v_compare_caught_class(Infer *in, bool is_not, Val a, Val b, bool *done, Val *out) {
+    bool left = type_is_caught_class(a.f.type), right = type_is_caught_class(b.f.type);
+    *done = left != right;
+    if (!*done) return !left || infer_as_value(in, in->at);
+    const Binding *cls = fact_object(right ? &a.f : &b.f);
+    *out = val_of(fact_bool(in, is_not));
+    if (!cls || cls->kind != BIND_EXCEPTION) return true;
+    *out = val_of(fact_of(bool_type(in->types)));
+    if (!in->emit) return true;
+    ClassSet *set = arena_new(in->arena, ClassSet);
+    if (!infer_classes(in, set, right ? a : b)) return false;
+    vec_push(in->ti->arena, &in->ti->exact, set);
+    out->ref = emit1(in->emit, OP_matches, out->f.type, v_ref(in, right ? b : a));
+    ir_inst(in->emit->out, out->ref)->u.classes = set;
+    if (is_not) out->ref = emit1(in->emit, OP_not, out->f.type, out->ref);
+    return true;
 }
 
 /* -- calls ------------------------------------------------------------------------------------------ */
@@ -242,6 +353,7 @@ static bool any_caught(const CallArgs *args) {
 
 static bool caught_isinstance(Infer *in, const CallArgs *args, Val *out) {
     ClassSet *set = arena_new(in->arena, ClassSet);
+    if (type_is_caught_class(args->args[0].f.type)) return infer_as_value(in, in->at);
     if (args->nargs != 2 || !infer_classes(in, set, args->args[1])) return false;
     *out = val_of(fact_of(bool_type(in->types)));
     if (!in->emit) return true;
@@ -257,13 +369,16 @@ bool v_call_with_caught(Infer *in, const Binding *callee, CallArgs *args, bool *
     if (library && str_is(callee->name, "builtins.isinstance") &&
         is_kind(&args->args[0], TY_CAUGHT))
         return *done = true, caught_isinstance(in, args, out);
-    if (library && str_is(callee->name, "generator.throw")) return true;
+    static const char *const takers[] = {"builtins.type", "generator.throw"};
+    for (int k = 0; library && k < countof(takers); k++)
+        if (str_is(callee->name, takers[k])) return true;
     if (!library || !makes_text(callee->name)) return infer_as_value(in, in->at);
     bool shown = str_is(callee->name, "builtins.repr") || str_is(callee->name, "builtins.ascii");
     Val *values = arena_array(in->arena, Val, args->nargs);
     for (int32_t i = 0; i < args->nargs; i++) {
         values[i] = args->args[i];
         if (!is_kind(&values[i], TY_CAUGHT)) continue;
+        if (type_is_caught_class(values[i].f.type)) return infer_as_value(in, in->at);
         Place whole = {with_ref(in, values[i]), shown ? PATH_REPR : PATH_STR, ANY_COUNT};
         if (!read_text(in, &whole, &values[i])) return false;
     }

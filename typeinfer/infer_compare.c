@@ -39,6 +39,8 @@ static bool compare_dtypes(const Fact *a, const Fact *b, bool equal, Infer *in, 
 
 bool v_is(Infer *in, bool is_not, Val a, Val b, Val *out) {
     Emit *e = in->emit;
+    bool classes;
+    if (!v_compare_caught_class(in, is_not, a, b, &classes, out) || classes) return !in->stop;
     bool none_a = fact_none(&a.f), none_b = fact_none(&b.f);
     const Type *s = a.f.type, *t = b.f.type;
     *out = val_of(fact_of(bool_type(in->types)));
@@ -167,6 +169,8 @@ bool v_compare(Infer *in, Operator op, Val a, Val b, bool *handled, Val *out) {
     bool result;
     *handled = true;
     if (op == OPR_eq || op == OPR_ne) {
+        bool done = v_compare_caught_class(in, op == OPR_ne, a, b, &result, out);
+        if (!done || result) return done;
         if (fact_none(&a.f) || fact_none(&b.f) || fact_ellipsis(&a.f) || fact_ellipsis(&b.f))
             return v_is(in, op == OPR_ne, a, b, out);
         if (is_kind(&a, TY_OPTIONAL) && is_symbol(&b)) a = v_present(in, a);

@@ -479,10 +479,21 @@ void container_shared_by_return(Infer *in, Ref value) {
         share_web(in, web);
 }
 
+/* A display was a tuple until it became a list, and phis that carry each other on would stay so. */
+static void list_of_today(Infer *in, Ref ref, Fact *f) {
+    Ref web = web_with_site(in, ref);
+    if (!web || !list_is_object(in, ref)) return;
+    const WebFacts *w = &in->containers->facts[web];
+    const Type *type = w->params[0] ? container_type(in, CLS_list, w->shared, w->params) : NULL;
+    *f = type ? fact_of(type) : (Fact){0};
+}
+
 /* What a web is taught reaches a value that was visited before only where it is visited again, and behind a phi of two types nothing is. */
 void container_of_today(Infer *in, Ref ref, Fact *f) {
     Op op = (Op)ir_inst(in->f, ref)->op;
     bool makes = op == OP_build_list || op == OP_build_dict || op == OP_build_set;
+    if (f->type && f->type->kind == TY_TUPLE && (op == OP_phi || op == OP_build_list))
+        list_of_today(in, ref, f);
     if (!f->type || f->type->kind != TY_CLASS || (op != OP_phi && op != OP_binary && !makes))
         return;
     Ref web = web_with_site(in, ref);

@@ -149,6 +149,7 @@ static bool infer_cause(Infer *in, Ref ref, Ref of) {
 
 /* `raise e` of a caught exception, and what handlers end with. */
 static bool raise_caught(Infer *in, Ref ref, Val v, bool statement) {
+    if (type_is_caught_class(v.f.type)) return infer_as_value(in, ref);
     if (statement && !infer_cause(in, ref, in->emit ? v_ref(in, v) : NO_REF)) return false;
     if (!in->emit) {
         int32_t error = ir_inst(in->f, ref)->error;
@@ -326,13 +327,25 @@ static ClassList classes_raised(Ti *ti) {
     return list;
 }
 
+static int is_derived(Resolver *r, const ExceptionClass *a, const ExceptionClass *b, bool exact) {
+    int is = r->subclass(r->user, a, b);
+    return is > 0 && exact ? r->subclass(r->user, b, a) : is;
+}
+
+/* type(e) is one of them itself. */
+static bool is_exact(const Ti *ti, const ClassSet *set) {
+    for (int32_t k = 0; k < ti->exact.len; k++)
+        if (ti->exact.items[k] == set) return true;
+    return false;
+}
+
 static bool settle_handler(Ti *ti, ClassSet *set, const ClassList *raised) {
     Resolver *r = ti->resolver;
     set->classes = arena_array(ti->arena, ExceptionClass, raised->len);
     for (int32_t k = 0; k < raised->len; k++) {
         int is = 0;
         for (int32_t i = 0; i < set->nasked && !is; i++)
-            is = r->subclass(r->user, &raised->items[k], &set->asked[i]);
+            is = is_derived(r, &raised->items[k], &set->asked[i], is_exact(ti, set));
         if (is < 0) return false;
         if (is) set->classes[set->n++] = raised->items[k];
     }

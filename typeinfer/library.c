@@ -202,6 +202,7 @@ static const struct Section {
     {"quern.", "Parallel loops (functions of the package)"},
     {"set.", "Methods of sets"},
     {"str.", "Methods of strings"},
+    {"tuple.", "Methods of tuples"},
     {"structref.", "Module experimental.structref"},
     {"typed.", "Typed containers"},
 };

@@ -1,5 +1,5 @@
 """Random generators with handlers against CPython: what they give, what they return, and the order in which their handlers run when they
-end, are left, dropped, closed or thrown into, from compiled code and from Python.
+end, are left, dropped, closed, sent to or thrown into, from compiled code and from Python; lists and dicts live across all of that.
 
     python tests/fuzz/generators.py [--seed 0] [--programs 1000] [--show]
 
@@ -55,14 +55,14 @@ class Program:
         return f"{prefix}{self.names}"
 
     def value(self):
-        return self.rng.choice(["n", "s", "s + n", "len(xs)", "s * 3 % 17", str(self.rng.randint(0, 9)), "xs[-1]"])
+        return self.rng.choice(["n", "s", "s + n", "len(xs)", "s * 3 % 17", str(self.rng.randint(0, 9)), "xs[-1]", "len(d)", "d.get(s, n)"])
 
     def test(self):
-        return self.rng.choice(["s % 3 == 1", "n == 2", "s > n", "len(xs) > 3", "n > 2", "s % 2 == 0"])
+        return self.rng.choice(["s % 3 == 1", "n == 2", "s > n", "len(xs) > 3", "n > 2", "s % 2 == 0", "s in d"])
 
     def generator(self, name):
         self.line(0, f"def {name}(n, log):")
-        self.line(1, "s, xs = n % 3, [n]")
+        self.line(1, "s, xs, d = n % 3, [n], {n: 1}")
         self.body(1, 3, True, False, False)
         if self.rng.random() < 0.5:
             self.line(1, f"yield {self.value()}")
@@ -75,7 +75,7 @@ class Program:
     def function(self):
         self.inside = False
         self.line(0, "def f(n, log):")
-        self.line(1, "s, xs = n % 3, [n]")
+        self.line(1, "s, xs, d = n % 3, [n], {n: 1}")
         self.body(1, 3, False, False, False)
         self.body(1, 3, False, False, False)
         self.line(1, "return s, xs")
@@ -91,7 +91,7 @@ class Program:
         if depth < 5:
             choices += [self.handler] * 4 + [self.condition, self.count]
             if self.generators and not held:
-                choices += [self.over] * 4 + [self.taken]
+                choices += [self.over] * 4 + [self.taken] + [self.by_hand] * 2
             if self.generators and yields and not held:
                 choices += [self.delegate] * 2
         if loops:
@@ -101,10 +101,51 @@ class Program:
 
     def step(self, depth, yields, loops, held):
         self.line(depth, f"s = (s * 2 + {self.value()}) % 101")
-        self.rng.choice([self.note, self.note, lambda d: self.line(d, "xs.append(s)")])(depth)
+        kept = self.rng.choice(["xs.append(s)", "d[s % 5] = s", "d[s] = len(xs)", "xs[0] = s", "xs = xs + [s]", "s += d.pop(s, 3)", "d.update({n: s})"])
+        self.rng.choice([self.note, self.note, lambda depth: self.line(depth, kept)])(depth)
 
     def give(self, depth, yields, loops, held):
-        self.line(depth, f"yield {self.value()}")
+        if self.rng.random() < 0.6:
+            self.line(depth, f"yield {self.value()}")
+            return
+        got = self.fresh("got")
+        self.line(depth, f"{got} = yield {self.value()}")
+        self.line(depth, f"if {got} is not None:")
+        self.line(depth + 1, f"s = (s + {got}) % 113")
+
+    def by_hand(self, depth, yields, loops, held):
+        """A generator in a variable, which is closed where it ends in all versions."""
+        it = self.fresh("it")
+        self.line(depth, f"{it} = {self.rng.choice(self.generators)}(n % 4, log)")
+        self.line(depth, "try:")
+        if self.rng.random() < 0.9:
+            self.line(depth + 1, f"s = (s + next({it}, 7)) % 107")
+        for _ in range(self.rng.randint(1, 4)):
+            self.rng.choice([self.sends, self.sends, self.throws, self.asks, self.closes])(depth + 1, it)
+        if yields and self.rng.random() < 0.4:
+            self.give(depth + 1, yields, loops, held)
+        self.line(depth, "finally:")
+        self.line(depth + 1, f"{it}.close()")
+
+    def asks(self, depth, it):
+        self.line(depth, f"s = (s + next({it}, {self.value()})) % 107")
+
+    def closes(self, depth, it):
+        self.line(depth, f"if {self.test()}:")
+        self.line(depth + 1, f"{it}.close()")
+
+    def sends(self, depth, it):
+        self.tried(depth, f"{it}.send({self.value()})", "StopIteration")
+
+    def throws(self, depth, it):
+        raised = self.rng.choice([r for r in RAISED if "//" not in r] + ["OSError", "ValueError"])
+        self.tried(depth, f"{it}.throw({raised})", self.rng.choice(["StopIteration", "(ValueError, StopIteration)", "Exception"]))
+
+    def tried(self, depth, call, caught):
+        self.line(depth, "try:")
+        self.line(depth + 1, f"s = (s + {call}) % 109")
+        self.line(depth, f"except {caught}:")
+        self.note(depth + 1)
 
     def delegate(self, depth, yields, loops, held):
         self.line(depth, f"s = (s + (yield from {self.rng.choice(self.generators)}(n % 4, log))) % 101")
