@@ -419,16 +419,14 @@ static bool visit_counter_next(Infer *in, Ref ref, Val *out) {
     return true;
 }
 
-/* Of how many rounds a loop over it consists that need code of their own, by the types of its items, or because the program says so; 0: none do. */
-static int32_t rounds_wanted(Infer *in, Ref iter, const Val *of) {
-    if (is_kind(of, TY_ITER)) return iter_rounds_apart(in, of->f.type);
-    if (!is_kind(of, TY_TUPLE) || type_is_value(of->f.type)) return 0;
+/* Does each round of a loop over it need code of its own: by the types of its items, or because the program says so? */
+static bool wants_rounds(Infer *in, Ref iter, const Val *of) {
+    if (!is_kind(of, TY_TUPLE) || type_is_value(of->f.type) || !of->f.type->nitems) return false;
     const Inst *made = ir_inst(in->f, ir_arg(in->f, iter, 0));
     const Fact *callee =
         made->op == OP_call_py ? &in->facts[ir_arg(in->f, ir_arg(in->f, iter, 0), 0)] : NULL;
     const Binding *b = callee && callee->type ? fact_object(callee) : NULL;
-    bool apart = (b && str_is(b->name, "quern.literal_unroll")) || tuple_is_mixed(in, of->f.type);
-    return apart ? of->f.type->nitems : 0;
+    return (b && str_is(b->name, "quern.literal_unroll")) || tuple_is_mixed(in, of->f.type);
 }
 
 /* What a loop goes over, with its length where that stands still: read once, in front of the loop. That of a list is read
@@ -438,10 +436,10 @@ static bool visit_iter(Infer *in, Ref ref, Val *out) {
     if (!infer_operand(in, ref, 0, &of)) return false;
     of = v_unwrap(in, of);
     if (fact_str(&of.f) && !v_text(in, &of)) return false;
-    int32_t apart = rounds_wanted(in, ref, &of);
-    if (apart && !unroll_knows(in, ref, apart)) {
-        if (unroll_ask(in, ref, apart)) return false;
-        apart = 0; /* too many */
+    bool apart = wants_rounds(in, ref, &of);
+    if (apart && !unroll_knows(in, ref, of.f.type->nitems)) {
+        if (unroll_ask(in, ref, of.f.type->nitems)) return false;
+        apart = false; /* too many */
     }
     if ((!apart && !v_iterable(in, &of)) || !v_begin(in, of, out)) return false;
     if (!in->emit || !type_is_counted(out->f.type) || iterates_objects(out->f.type)) return true;

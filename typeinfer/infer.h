@@ -129,17 +129,17 @@ typedef struct Ti {
     Vec(const Type *) lowered; /* by type id */
     int32_t changes;           /* grows when the result of an instance changes */
     SentSites *sent;           /* infer_send.c; outlives a beginning again */
-    CellSites *cells;    /* infer_cell.c; outlives a beginning again, as `kept` and `unrolls` do */
-    Map *kept;           /* handle of code -> functions that it makes are kept: bc_build_kept */
-    Unrolls *unrolls;    /* infer_unroll.c */
-    Map makers;          /* Binding of a function that code makes -> handle of that code */
+    CellSites *cells; /* infer_cell.c; outlives a beginning again, as `kept` and `unrolls` do */
+    Map *kept;        /* handle of code -> functions that it makes are kept: bc_build_kept */
+    Unrolls *unrolls; /* infer_unroll.c */
+    Map makers;       /* Binding of a function that code makes -> handle of that code */
     Vec(const ClassSet *) exact; /* of type(e) is ...: no derived classes */
-    bool closes;         /* generators run handlers when they are closed */
-    bool throws;         /* compiled code throws exceptions into generators */
-    bool again;          /* something is known now that was not: all from the start */
-    bool all;            /* ti_diagnose: every error is wanted */
-    Map refused_sources; /* the same as `sources`, of bc_build_all: RefusedSource */
-    char *stack_limit;   /* below it nothing new is begun: ti_has_stack */
+    bool closes;                 /* generators run handlers when they are closed */
+    bool throws;                 /* compiled code throws exceptions into generators */
+    bool again;                  /* something is known now that was not: all from the start */
+    bool all;                    /* ti_diagnose: every error is wanted */
+    Map refused_sources;         /* the same as `sources`, of bc_build_all: RefusedSource */
+    char *stack_limit;           /* below it nothing new is begun: ti_has_stack */
     bool aborted; /* a Python exception is pending, or a diagnostic is already in the module */
 } Ti;
 
@@ -801,10 +801,6 @@ Val v_item(Infer *in, Val tuple, int32_t k); /* of a tuple, slice, range or iter
 bool v_tuple_get(Infer *in, Val tuple, Val index, Val *out);
 /* Have the items no type that one variable could have? */
 bool tuple_is_mixed(Infer *in, const Type *type);
-/* v_iterable, and tuples whose items have no common type: for what a loop goes over. */
-bool v_iterable_apart(Infer *in, Val *a);
-/* The rounds of a loop over the iterator that need code of their own, since a tuple in it is mixed; 0: none do. */
-int32_t iter_rounds_apart(Infer *in, const Type *type);
 /* What `element` is. */
 enum IterKind {
     ITER_ENUMERATE, /* (what, first number) */

@@ -492,8 +492,11 @@ static void list_of_today(Infer *in, Ref ref, Fact *f) {
 void container_of_today(Infer *in, Ref ref, Fact *f) {
     Op op = (Op)ir_inst(in->f, ref)->op;
     bool makes = op == OP_build_list || op == OP_build_dict || op == OP_build_set;
-    if (f->type && f->type->kind == TY_TUPLE && (op == OP_phi || op == OP_build_list))
-        list_of_today(in, ref, f);
+    bool tuple = f->type && f->type->kind == TY_TUPLE;
+    if (tuple && (op == OP_phi || op == OP_build_list)) list_of_today(in, ref, f);
+    if (tuple && op == OP_binary &&
+        (list_is_object(in, ir_arg(in->f, ref, 0)) || list_is_object(in, ir_arg(in->f, ref, 1))))
+        *f = (Fact){0}; /* xs + ys, seen before they became lists */
     if (!f->type || f->type->kind != TY_CLASS || (op != OP_phi && op != OP_binary && !makes))
         return;
     Ref web = web_with_site(in, ref);

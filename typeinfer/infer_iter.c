@@ -69,33 +69,6 @@ bool tuple_is_mixed(Infer *in, const Type *type) {
            !common_type(in, type) && !is_one_object(type);
 }
 
-bool v_iterable_apart(Infer *in, Val *a) {
-    return tuple_is_mixed(in, a->f.type) || v_iterable(in, a);
-}
-
-/* Over mixed tuples, or over others beside such a one: as many as the shortest tuple has. */
-static int32_t zip_rounds_apart(Infer *in, const Type *parts) {
-    int32_t least = 0;
-    bool apart = false;
-    for (int32_t k = 0; k < parts->nitems; k++) {
-        const Type *part = parts->items[k];
-        int32_t n = part->kind == TY_ITER ? iter_rounds_apart(in, part) : part->nitems;
-        apart |= part->kind == TY_ITER ? n > 0 : tuple_is_mixed(in, part);
-        if (part->kind == TY_TUPLE || (part->kind == TY_ITER && n))
-            least = least ? QN_MIN(least, n) : n;
-    }
-    return apart ? least : 0;
-}
-
-int32_t iter_rounds_apart(Infer *in, const Type *type) {
-    const Type *of = type->element;
-    if (type->bits == ITER_ENUMERATE) of = of->items[0];
-    if (type->bits == ITER_ZIP) return zip_rounds_apart(in, of);
-    if (type->bits != ITER_ENUMERATE && type->bits != ITER_REVERSED) return 0;
-    if (of->kind == TY_ITER) return iter_rounds_apart(in, of);
-    return tuple_is_mixed(in, of) ? of->nitems : 0;
-}
-
 /* Item at a run-time index that is in range: a chain of selections. */
 static Ref emit_select_item(Infer *in, Val tuple, const Type *type, Ref index) {
     Emit *e = in->emit;

@@ -42,7 +42,7 @@ static bool typed_enumerate(Infer *in, const Val *v, const CallArgs *args, Val *
     Val pair[2] = {v_unwrap(in, v[0]), val_of(fact_int(in, 0))};
     if (v[1].f.type) pair[1] = v_unwrap(in, v[1]);
     if (!type_is_int(pair[1].f.type)) return misfit(in, "enumerate", args);
-    if (!v_iterable_apart(in, &pair[0])) return false;
+    if (!v_iterable(in, &pair[0])) return false;
     return *out = v_iter_object(in, ITER_ENUMERATE, v_tuple(in, pair, 2)), true;
 }
 
@@ -54,7 +54,7 @@ static bool typed_zip(Infer *in, const Val *v, const CallArgs *args, Val *out) {
     Val *items = arena_array(in->arena, Val, n);
     for (int32_t i = 0; i < n; i++) {
         items[i] = v_unwrap(in, args->args[i]);
-        if (!(strict ? v_iterable(in, &items[i]) : v_iterable_apart(in, &items[i]))) return false;
+        if (!v_iterable(in, &items[i])) return false;
     }
     *out = v_iter_object(in, strict ? ITER_STRICT : ITER_ZIP, v_tuple(in, items, n));
     return true;
@@ -64,7 +64,7 @@ static bool typed_reversed(Infer *in, const Val *v, const CallArgs *args, Val *o
     Val a = v_unwrap(in, v[0]);
     if (is_kind(&a, TY_ITER) && !type_is_view(a.f.type)) return misfit(in, "reversed", args);
     if (type_is_of(a.f.type, CLS_set)) return misfit(in, "reversed", args);
-    if (!v_iterable_apart(in, &a)) return false;
+    if (!v_iterable(in, &a)) return false;
     if (!is_object(&a)) return *out = v_iter_object(in, ITER_REVERSED, a), true;
     Val parts[2] = {a};
     if (!v_iter_len(in, a, &parts[1])) return false;

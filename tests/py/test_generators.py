@@ -549,3 +549,23 @@ def test_a_generator_of_a_variable_that_changes():
         n = 5
         return sum(g)
     assert f(3) == f.py_func(3)
+
+
+# -- lists that variables are given anew ------------------------------------------------------------------------
+
+
+@njit
+def grown(n):
+    xs, ys, zs = [n], [], [0.5]
+    for i in range(n):
+        if i % 2 == 0:
+            xs = xs + [i]
+            ys = ys + [i * 0.5]
+        else:
+            zs = zs + zs
+    return xs, ys, zs
+
+
+def test_lists_that_grow_by_assignment_on_some_paths():
+    for n in range(6):
+        same(grown, n)
