@@ -612,8 +612,13 @@ static bool unpack_items(Infer *in, Val a, int32_t count, Val *out) {
         emit_guard(e, GUARD_unpack_few, emit2(e, OP_lt, b, n, want), few, 2);
         emit_guard(e, GUARD_unpack_many, emit2(e, OP_lt, b, want, n), many, 1);
     }
-    for (int32_t k = 0; k < count; k++)
-        if (!v_getitem(in, a, val_of(fact_int(in, k)), &items[k])) return false;
+    for (int32_t k = 0; k < count; k++) {
+        Val place = val_of(fact_int(
+            in, k)); /* of an array it was asked for just now: nothing else changes its shape */
+        bool ok = is_kind(&a, TY_ARRAY) ? v_element(in, a, place, &items[k])
+                                        : v_getitem(in, a, place, &items[k]);
+        if (!ok) return false;
+    }
     return *out = v_tuple(in, items, count), true;
 }
 

@@ -73,6 +73,7 @@ static const LibRow rows[] = {
 #include "typeinfer/tables/set.def"
 #include "typeinfer/tables/slice.def"
 #include "typeinfer/tables/str.def"
+#include "typeinfer/tables/structref.def"
 #include "typeinfer/tables/tuple.def"
 #include "typeinfer/tables/typed.def"
 #undef FN
