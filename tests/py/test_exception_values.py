@@ -239,7 +239,7 @@ def test_EXC_01_attributes_of_classes_of_users_are_refused():
             raise Base(1)
         except Base as e:
             return e.code
-    with pytest.raises(errors.UnsupportedError, match="other than args"):
+    with pytest.raises(errors.UnsupportedError, match="this attribute of a caught exception"):
         njit(f)()
 
 

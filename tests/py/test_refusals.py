@@ -67,8 +67,8 @@ def caught_exception_in_a_list(x):
         return [e]
 
 
-@refused("e.__suppress_context__", "E0101", "an attribute of a caught exception other than args",
-         ("its arguments are e.args, its text is str(e)",))
+@refused("e.__suppress_context__", "E0101", "this attribute of a caught exception",
+         ("its arguments are e.args, its text is str(e), its class is type(e)",))
 def attribute_of_an_exception(x):
     try:
         return x / 0
