@@ -643,8 +643,6 @@ bool v_instance_operator(Infer *in, Operator op, bool in_place, Val a, Val b, bo
                          Val *out);
 bool v_instance_builtin(Infer *in, Str name, const CallArgs *args, bool *found, Val *out);
 bool v_instance_truth(Infer *in, Val a, Val *out);
-/* A function that returns a typed container returns no other. */
-void container_shared_by_return(Infer *in, Ref value);
 const char *shared_maker_name(int32_t index); /* of those that get types; NULL behind the last */
 bool v_shared_site(Infer *in, Str name, const CallArgs *args, bool *known, Val *out);
 bool v_deque(Infer *in, Val iterable, Val maxlen, Val *out); /* neither: no type */
@@ -654,8 +652,9 @@ bool container_make_lists(Infer *in, Ref ref);
 /* Does the method of that name put something into a container? Then its elements are of a type that holds that, too. false: an
  * error, or not known yet. */
 bool container_taught(Infer *in, Str name, const CallArgs *args);
-/* Containers from elsewhere that meet those of a web say what these hold: xs if n else []. */
-bool container_taught_by_phi(Infer *in, Ref phi);
+/* Containers from elsewhere that meet those of a web, in a phi or as results, say what these hold (xs if n else []), and
+ * whether Python holds them, too; in tuples as well. */
+bool container_taught_where_paths_meet(Infer *in, Ref ref);
 /* The fact of a value that is a container, in the type that its web has now. */
 void container_of_today(Infer *in, Ref ref, Fact *f);
 /* A web of containers that stay empty gets a type; false: there is none. */

@@ -1,7 +1,7 @@
 /* infer_container.c - lists, dicts and sets: where they are made, and of what.
  *
  * A place that makes one is a *site*. Sites that meet in phis, or are returned by one function, make up one *web*: all its containers are
- * of one type. What their parameters are (elements; keys and values) is joined from the displays and from what is put into them, wherever
+ * of one type; where displays of tuples meet, their items do. What their parameters are (elements; keys and values) is joined from the displays and from what is put into them, wherever
  * that stands: facts about them only ever go up. Elements that are containers themselves teach and are taught: after adj = [[]],
  * adj[0].append(1) says what the inner site makes. */
 #include "typeinfer/infer.h"
@@ -24,6 +24,7 @@ typedef struct WebFacts {
 
 struct ContainerWebs {
     Ref *parent;     /* by untyped ref: in the same web */
+    Ref *display;    /* by representative: a display of a tuple in the web */
     WebFacts *facts; /* by representative */
     Vec(Site) sites;
 };
@@ -34,9 +35,15 @@ static Ref representative(ContainerWebs *w, Ref ref) {
     return ref;
 }
 
-static void unite(ContainerWebs *w, Ref a, Ref b) {
+static void unite(const Func *f, ContainerWebs *w, Ref a, Ref b) {
     a = representative(w, a), b = representative(w, b);
-    w->parent[QN_MAX(a, b)] = QN_MIN(a, b);
+    if (a == b) return;
+    Ref x = w->display[a], y = w->display[b], both = QN_MIN(a, b);
+    w->parent[QN_MAX(a, b)] = both;
+    w->display[both] = x ? x : y;
+    int32_t n = x && y ? ir_inst(f, x)->nargs : 0;
+    for (int32_t k = 0; k < n && n == ir_inst(f, y)->nargs; k++)
+        unite(f, w, ir_arg(f, x, k), ir_arg(f, y, k));
 }
 
 static ContainerWebs *webs_of(Infer *in) {
@@ -46,19 +53,24 @@ static ContainerWebs *webs_of(Infer *in) {
     Ref returned = NO_REF;
     w->parent = arena_array(in->arena, Ref, n);
     w->facts = arena_array(in->arena, WebFacts, n);
-    for (Ref ref = 1; ref < n; ref++)
+    w->display = arena_array(in->arena, Ref, n);
+    for (Ref ref = 1; ref < n; ref++) {
         w->parent[ref] = ref;
+        w->display[ref] = ir_inst(in->f, ref)->op == OP_build_tuple ? ref : NO_REF;
+    }
     for (Ref ref = 1; ref < n; ref++) {
         const Inst *inst = ir_inst(in->f, ref);
         bool same = inst->op == OP_phi || inst->op == OP_check_bound || inst->op == OP_convert;
         for (int32_t k = 0; same && k < inst->nargs; k++)
-            unite(w, ref, ir_arg(in->f, ref, k));
+            unite(in->f, w, ref, ir_arg(in->f, ref, k));
         bool cell = inst->op == OP_cell_get || inst->op == OP_make_cell || inst->op == OP_cell_set;
         for (int32_t k = 0; cell && k < inst->nargs; k++)
-            unite(w, inst->op == OP_cell_set ? ir_arg(in->f, ref, 0) : ref, ir_arg(in->f, ref, k));
-        if (inst->op == OP_binary && inst->imm) unite(w, ref, ir_arg(in->f, ref, 0)); /* xs += ys */
+            unite(in->f, w, inst->op == OP_cell_set ? ir_arg(in->f, ref, 0) : ref,
+                  ir_arg(in->f, ref, k));
+        if (inst->op == OP_binary && inst->imm)
+            unite(in->f, w, ref, ir_arg(in->f, ref, 0)); /* xs += ys */
         if (inst->op != OP_return) continue;
-        if (returned) unite(w, returned, ir_arg(in->f, ref, 0));
+        if (returned) unite(in->f, w, returned, ir_arg(in->f, ref, 0));
         returned = ir_arg(in->f, ref, 0);
     }
     return w;
@@ -457,26 +469,33 @@ static bool put_items(Infer *in, Val container, const Val *items) {
     return true;
 }
 
-bool container_taught_by_phi(Infer *in, Ref phi) {
-    Ref web = web_with_site(in, phi);
-    for (int32_t k = 0; web && k < ir_inst(in->f, phi)->nargs; k++) {
-        const Type *type = in->facts[ir_arg(in->f, phi, k)].type;
-        if (!type || type->kind != TY_CLASS || type->open || type->nparams > MOST_PARAMS) continue;
-        if (type->shared && type->nparams) share_web(in, web);
-        bool fits = true;
-        for (int32_t p = 0; p < type->nparams; p++)
-            fits &=
-                container_join(in, in->containers->facts[web].params[p], type->params[p]) != NULL;
-        if (fits && !teach_web(in, web, type, type->params)) return false;
+/* A value of that type meets those of the web of `ref`: the containers that are made for it are such. Displays of tuples pass
+ * it on to their items. */
+static bool meets(Infer *in, Ref ref, const Type *type) {
+    ContainerWebs *w = in->containers;
+    Ref display = type ? w->display[representative(w, ref)] : NO_REF, web;
+    if (type && type->kind == TY_TUPLE && display) {
+        const Inst *made = ir_inst(in->f, display);
+        for (int32_t k = 0; made->nargs == type->nitems && k < type->nitems; k++)
+            if (!meets(in, ir_arg(in->f, display, k), type->items[k])) return false;
     }
-    return true;
+    if (!type || type->kind != TY_CLASS || type->open || type->nparams > MOST_PARAMS ||
+        !(web = web_with_site(in, ref)))
+        return true;
+    if (type->shared && type->nparams) share_web(in, web);
+    bool fits = true;
+    for (int32_t p = 0; p < type->nparams; p++)
+        fits &= container_join(in, w->facts[web].params[p], type->params[p]) != NULL;
+    return !fits || teach_web(in, web, type, type->params);
 }
 
-void container_shared_by_return(Infer *in, Ref value) {
-    Ref web = web_with_site(in, value); /* of all that the function returns */
-    const Type *type = in->facts[value].type;
-    if (web && type && type->kind == TY_CLASS && type->shared && type->nparams && !type->open)
-        share_web(in, web);
+bool container_taught_where_paths_meet(Infer *in, Ref ref) {
+    const Inst *inst = ir_inst(in->f, ref);
+    for (int32_t k = 0; in->containers && k < inst->nargs; k++) {
+        Ref value = ir_arg(in->f, ref, k);
+        if (!meets(in, value, in->facts[value].type)) return false;
+    }
+    return true;
 }
 
 /* A display was a tuple until it became a list, and phis that carry each other on would stay so. */

@@ -174,8 +174,9 @@ static const char *misuse(Infer *in, Ref ref, int32_t k, Ref list) {
 
 bool list_checked(Infer *in, Ref ref) {
     const Inst *inst = ir_inst(in->f, ref);
-    if (inst->op == OP_phi && !container_taught_by_phi(in, ref)) return false;
-    if (inst->op == OP_return && inst->nargs) container_shared_by_return(in, ir_arg(in->f, ref, 0));
+    if ((inst->op == OP_phi || inst->op == OP_return) &&
+        !container_taught_where_paths_meet(in, ref))
+        return false;
     for (int32_t k = 0; k < inst->nargs; k++) {
         Ref arg = ir_arg(in->f, ref, k);
         const Type *type = in->facts[arg].type;
@@ -187,7 +188,7 @@ bool list_checked(Infer *in, Ref ref) {
             in->stop = STOP_UNKNOWN;
             bool made = container_make_lists(in, arg);
             if (made && inst->op == OP_phi)
-                container_taught_by_phi(in, ref); /* typed.List beside it */
+                container_taught_where_paths_meet(in, ref); /* typed.List beside it */
             return !made;
         }
         ti_fail(in, ref, E0101, what);

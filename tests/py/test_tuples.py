@@ -123,3 +123,78 @@ def test_printing_of_tuples(capsys):
     njit(show)((1, "a"), {2: 3.5})
     first, second = capsys.readouterr().out.splitlines()
     assert first == second
+
+
+# -- empty containers in tuples that meet ---------------------------------------------------------------------
+
+
+def returned(n):
+    if n < 3:
+        return n, ["a", str(n)]
+    return n, []
+
+
+def in_dicts(n):
+    return (n, {"a": n}) if n < 3 else (n, {})
+
+
+def two_deep(n):
+    t = 1, (n, [[2.5]])
+    if n > 3:
+        t = 2, (n + 1, [])
+    if n > 6:
+        t = 3, (n + 2, [[]])
+    return t
+
+
+def filled_later(n):
+    t = 0, [], {0}
+    for i in range(n):
+        xs = []
+        if i % 2:
+            xs.append(i + 0.5)
+            t = i, xs, {i}
+        else:
+            t = i, [], {i}
+    return t
+
+
+def of_conditions(n):
+    return "x", [str(k) for k in range(n)] if n < 3 else [], n
+
+
+def from_elsewhere(n):
+    if n < 3:
+        return n, (list(str(n)), 1)
+    return n, ([], 2)
+
+
+def not_in_a_tuple(n):
+    if n > 3:
+        return []
+    return list(str(n) * n)
+
+
+def in_a_variable(n):
+    if n < 3:
+        x = 1, list("abc")
+    else:
+        x = 1, []
+    return x
+
+
+@pytest.mark.parametrize("function", [returned, in_dicts, two_deep, filled_later, of_conditions, from_elsewhere, not_in_a_tuple, in_a_variable])
+def test_empty_containers_in_tuples_are_what_the_others_are(function):
+    compiled = njit(function)
+    for n in (0, 1, 2, 4, 7, 8):
+        assert compiled(n) == function(n)
+
+
+def test_containers_in_tuples_that_meet_are_of_one_type():
+    @njit
+    def f(n):
+        if n:
+            return 1, [n]
+        return 1, ["a"]
+    with pytest.raises(errors.TypingError, match="cannot put into a list of int: str"):
+        f(2)
