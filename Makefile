@@ -7,10 +7,11 @@
 #   make peers   runs Numba's and numba-cuda's own tests, answered by Quern (tests/peers)
 #   make mutate  changes the source in 300 places, one at a time, and counts which changes the tests see
 #   make fuzz    compares random loop nests, nested functions and generators with CPython: make fuzz SEED=1000 PROGRAMS=5000
+#   make fuzz-kernels  compares random kernels with CPython: on the cpu device, as PTX and on two AMD chips: make fuzz-kernels SEED=1000 PROGRAMS=5000
 #   make fuzz-cache  reads damaged entries of the disk cache and damaged object files: make fuzz-cache SEED=5 ROUNDS=1000000
 PYTHON ?= python3
 
-.PHONY: demo test wheel bench bench-loops fuzz fuzz-cache peers mutate format clean
+.PHONY: demo test wheel bench bench-loops fuzz fuzz-kernels fuzz-cache peers mutate format clean
 demo:
 	@PYTHON=$(PYTHON) tests/tools/make.sh demo
 test:
@@ -23,6 +24,8 @@ bench-loops:
 	@PYTHON=$(PYTHON) tests/tools/make.sh bench-loops $(if $(ONLY),--only $(ONLY))
 fuzz:
 	@PYTHON=$(PYTHON) tests/tools/make.sh fuzz --seed $(or $(SEED),0) --programs $(or $(PROGRAMS),1000)
+fuzz-kernels:
+	@PYTHON=$(PYTHON) tests/tools/make.sh fuzz-kernels --seed $(or $(SEED),0) --programs $(or $(PROGRAMS),1000)
 fuzz-cache:
 	@PYTHON=$(PYTHON) tests/tools/make.sh fuzz-cache $(or $(SEED),1000) $(or $(ROUNDS),1000000)
 peers:

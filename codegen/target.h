@@ -67,6 +67,8 @@ typedef struct Target {
     TgValue (*cmpxchg)(Cg *cg, TgValue address, TgValue expected, TgValue desired, unsigned align);
     /* The function the runtime calls or launches, round the lowered funcs[0]. */
     bool (*entry)(Cg *cg);
+    /* Corrects what a function of the device library gets wrong. NULL: nothing is. */
+    TgValue (*mend)(Cg *cg, const char *symbol, const TgValue *args, TgValue result);
     /* Links device libraries that the module needs; before optimisation. */
     bool (*link)(Cg *cg);
     /* Machine code from the optimised module into the artifact. */

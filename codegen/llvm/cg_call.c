@@ -99,6 +99,7 @@ static void lower_symbol(Cg *cg, const char *name, uint32_t flags, LibCall *call
         cg_call_attribute(cg, value, "memory", 0);
         cg_vector_variants(cg, value, symbol, n, single);
     }
+    if (cg->target->mend) value = cg->target->mend(cg, symbol, flat, value);
     call->out[0] = half_result ? LLVMBuildFPTrunc(cg->b, value, cg->f16, "") : value;
 }
 

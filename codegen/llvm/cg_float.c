@@ -45,7 +45,7 @@ Value cg_math(Cg *cg, const char *name, Value *args, int nargs) {
         cg_call_attribute(cg, call, "willreturn", 0);
         cg_call_attribute(cg, call, "memory", 0); /* none: nobody reads errno */
     }
-    return call;
+    return cg->target->mend ? cg->target->mend(cg, symbol, args, call) : call;
 }
 
 static Value fmod_(Cg *cg, Value a, Value b) {

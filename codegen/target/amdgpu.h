@@ -40,5 +40,6 @@ void amdgpu_fence(Cg *cg, const char *scope, const char *ordering);
 /* -- amdgpu_libs.c: ocml and ockl -- */
 
 bool amdgpu_link_libs(Cg *cg);
+TgValue amdgpu_mend(Cg *cg, const char *symbol, const TgValue *args, TgValue result);
 
 #endif

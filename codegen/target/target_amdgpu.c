@@ -192,6 +192,7 @@ const Target target_amdgpu = {
     .rmw = amdgpu_rmw,
     .cmpxchg = amdgpu_cmpxchg,
     .entry = entry,
+    .mend = amdgpu_mend,
     .link = amdgpu_link_libs,
     .emit = emit,
 };

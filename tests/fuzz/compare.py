@@ -3,6 +3,7 @@ arrays between guard pages. `differences(program, seed)` gives what does not agr
 array kills the process instead."""
 import functools
 import math
+import os
 import random
 import types
 from dataclasses import dataclass
@@ -204,8 +205,9 @@ def regions():
     return REGIONS
 
 
-def variants(program, seed, devices):
-    """(name, device or None, call, whether wrong indices are noticed): made once for each program."""
+def variants(program, seed, devices, one=False):
+    """(name, device or None, call, whether wrong indices are noticed): made once for each program. `one`: every other kernel is
+    compiled for debugging, the others as they run, on all devices alike."""
     namespace = {"np": np, "cuda": cuda}
     exec(compile(program.source, "<nest>", "exec"), namespace)
     f = namespace["f"]
@@ -221,20 +223,28 @@ def variants(program, seed, devices):
 
     made = []
     for device in devices:
-        if _quern.device_count(device)[0] == 0:
+        if _quern.device_count(device.partition("-")[0])[0] == 0:
             continue
         made.append((f"{device}, fma=False", device, launched(cuda.jit(fma=False)(f)), False))
         made.append((f"{device}, debug", device, launched(cuda.jit(debug=True, opt=False, fma=False)(f)), True))
-    return made
+    return made[seed % 2::2] if one else made
 
 
-def differences(program, seed, devices=("cpu",), sets=SETS):
+def choose(device):
+    """The device of the next launches: "cpu", "cuda", "hip", or a chip, "hip-gfx942", which FAKEHIP_ARCH lists."""
+    kind, _, chip = device.partition("-")
+    _quern.pin_device(kind)
+    if chip:
+        _quern.select_device("hip", os.environ["FAKEHIP_ARCH"].split(",").index(chip))
+
+
+def differences(program, seed, devices=("cpu",), sets=SETS, one=False):
     """The first thing that does not agree with CPython, as (what sort, words), or None. Sorts: "refused" (no result and
     no exception that a function may raise), "different"."""
     rng = random.Random(seed)
     where = places(program, rng)
     oracle_of = Oracle(program)
-    made = variants(program, seed, devices)
+    made = variants(program, seed, devices, one)
     ours, theirs = regions()
     for _ in range(sets):
         build, scalars = arguments(program, where, rng)
@@ -247,7 +257,7 @@ def differences(program, seed, devices=("cpu",), sets=SETS):
             if failed and not checked:
                 continue
             if device:
-                _quern.pin_device(device)
+                choose(device)
             sort = "different"
             try:
                 found = expected.difference(observe(call, build, ours, scalars))

@@ -1,6 +1,8 @@
 """Random loop nests against CPython (make fuzz). Each seed is one program with six sets of arguments.
 
-    python tests/fuzz/fuzz.py [--seed 0] [--programs 1000] [--jobs 2] [--devices cpu,cuda,hip] [--show]
+    python tests/fuzz/fuzz.py [--seed 0] [--programs 1000] [--jobs 2] [--devices cpu,cuda,hip] [--kernels] [--show]
+
+--kernels (make fuzz-kernels): every program is a kernel, on the cpu device, in PTX and in machine code of two AMD chips.
 
 Prints the seed and the smallest program of each difference, and of each program that crashes, hangs or is refused;
 exits with 1 where there was any. QUERN_BUILD names the build folder; without it the installed package is tested."""
@@ -20,14 +22,17 @@ BUILD = os.environ.get("QUERN_BUILD")
 sys.path[:0] = [str(HERE), str(HERE.parent / "py")] + ([str(pathlib.Path(BUILD) / "python")] if BUILD else [])
 if BUILD and os.path.exists(os.path.join(BUILD, "fakecuda", "libcuda.so.1")):
     os.environ.setdefault("QUERN_CUDA_LIBRARY", os.path.join(BUILD, "fakecuda", "libcuda.so.1"))
-if BUILD and os.path.exists(os.path.join(BUILD, "fakehip", "libamdhip64.so.7")):  # FAKEHIP_ARCH chooses the chip
+if BUILD and os.path.exists(os.path.join(BUILD, "fakehip", "libamdhip64.so.7")):
     os.environ.setdefault("QUERN_HIP_LIBRARY", os.path.join(BUILD, "fakehip", "libamdhip64.so.7"))
+os.environ.setdefault("FAKEHIP_ARCH", "gfx1100,gfx942")  # the chips: waves of 32 and of 64 lanes
+os.environ.setdefault("FAKEHIP_DEVICES", str(1 + os.environ["FAKEHIP_ARCH"].count(",")))
 
 import compare  # noqa: E402
 import nests  # noqa: E402
 from shrink import shrink  # noqa: E402
 
 LIMIT = 60.0  # seconds that a program may take
+KERNELS = "cpu,cuda," + ",".join(f"hip-{chip}" for chip in os.environ["FAKEHIP_ARCH"].split(","))
 
 
 class Child:
@@ -64,12 +69,12 @@ class Child:
         return os.WTERMSIG(status) if os.WIFSIGNALED(status := os.waitpid(self.pid, 0)[1]) else 0
 
 
-def judge(program, seed, devices):
+def judge(program, seed, devices, one=False):
     """(sort, words) in a process of its own; sort is None where all agrees, "invalid" where CPython cannot run it."""
     def work(tell):
         warnings.simplefilter("ignore")
         try:
-            tell(*(compare.differences(program, seed, devices) or (None, "")))
+            tell(*(compare.differences(program, seed, devices, one=one) or (None, "")))
         except Exception as error:  # noqa: BLE001
             tell("invalid", f"{type(error).__name__}: {error}")
 
@@ -90,7 +95,7 @@ def judge(program, seed, devices):
     return said[0] if said else ("crash", signal.Signals(died).name if died else "the process ended")
 
 
-def search(seeds, jobs, devices):
+def search(seeds, jobs, devices, kernels):
     """The seeds that do not agree, each as soon as it is found. Every child works through a share of the seeds."""
     def work(share):
         def run(tell):
@@ -98,7 +103,7 @@ def search(seeds, jobs, devices):
             for seed in share:
                 tell(seed, None)
                 try:
-                    if compare.differences(nests.program(seed), seed, devices):
+                    if compare.differences(nests.program(seed, kernels), seed, devices, one=kernels):
                         tell(seed, "bad")
                 except Exception:  # noqa: BLE001
                     tell(seed, "bad")
@@ -130,18 +135,18 @@ def search(seeds, jobs, devices):
                     key.data[0].kill()
 
 
-def report(seed, devices, smallest=True):
-    program = nests.program(seed)
-    sort, words = judge(program, seed, devices)
+def report(seed, devices, kernels, smallest=True):
+    program = nests.program(seed, kernels)
+    sort, words = judge(program, seed, devices, kernels)
     print(f"== seed {seed}: {sort}")
     if sort is None:
         print("it agrees when it runs alone")
     elif smallest and sort not in ("invalid", "hang"):
         def still(source):
-            return judge(replace(program, source=source), seed, devices)[0] == sort
+            return judge(replace(program, source=source), seed, devices, kernels)[0] == sort
 
         program.source = shrink(program.source, still)
-        words = judge(program, seed, devices)[1]
+        words = judge(program, seed, devices, kernels)[1]
     print(program.source + words if sort == "crash" else words, flush=True)
 
 
@@ -150,19 +155,20 @@ def main():
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--programs", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--devices", default="cpu,cuda", help="for the kernels")
+    parser.add_argument("--devices", help="for the kernels; hip-gfx942 is a chip that FAKEHIP_ARCH names")
+    parser.add_argument("--kernels", action="store_true", help="kernels alone")
     parser.add_argument("--show", action="store_true", help="only print the programs")
     args = parser.parse_args()
     seeds = range(args.seed, args.seed + args.programs)
     if args.show:
         for seed in seeds:
-            print(f"# seed {seed}\n{nests.program(seed).source}")
+            print(f"# seed {seed}\n{nests.program(seed, args.kernels).source}")
         return 0
-    devices = args.devices.split(",")
+    devices = (args.devices or (KERNELS if args.kernels else "cpu,cuda")).split(",")
     start, bad = time.monotonic(), 0
-    for seed in search(seeds, args.jobs, devices):
+    for seed in search(seeds, args.jobs, devices, args.kernels):
         bad += 1
-        report(seed, devices, smallest=bad <= 5)
+        report(seed, devices, args.kernels, smallest=bad <= 5)
     print(f"{args.programs} programs from seed {args.seed} on {', '.join(devices)}: {bad or 'none'} differ, "
           f"{time.monotonic() - start:.0f} s")
     return 1 if bad else 0

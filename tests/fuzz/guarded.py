@@ -14,7 +14,7 @@ PROT_NONE = 0
 
 
 class Region:
-    def __init__(self, pages=4):
+    def __init__(self, pages=8):
         self._memory = mmap.mmap(-1, (pages + 2) * PAGE)
         whole = np.frombuffer(self._memory, np.uint8)
         libc = ctypes.CDLL(None, use_errno=True)

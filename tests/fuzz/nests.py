@@ -385,6 +385,6 @@ class Nest:
         return Program("\n".join(self.lines) + "\n", parameters, scalar, self.kernel, self.careful)
 
 
-def program(seed):
-    """Every fourth program is a kernel."""
-    return Nest(random.Random(seed), kernel=seed % 4 == 3, careful=seed % 3 != 0).make()
+def program(seed, kernels=False):
+    """Every fourth program is a kernel, or all."""
+    return Nest(random.Random(seed), kernel=kernels or seed % 4 == 3, careful=seed % 3 != 0).make()

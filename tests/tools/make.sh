@@ -53,8 +53,8 @@ version_of() { "$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])'; }
 environment() { # interpreter -> $venv with what the tests need
     venv=build/venv-$(version_of "$1")
     [ -x "$venv/bin/python" ] || "$1" -m venv "$venv"
-    "$venv/bin/python" -c 'import numpy, pytest, hypothesis, xdist, pandas, dask.array, xarray' 2>/dev/null ||
-        "$venv/bin/python" -m pip install -q --disable-pip-version-check numpy pytest hypothesis pytest-xdist pandas dask xarray
+    "$venv/bin/python" -c 'import numpy, pytest, hypothesis, xdist, pandas, dask.array, xarray, mpmath' 2>/dev/null ||
+        "$venv/bin/python" -m pip install -q --disable-pip-version-check numpy pytest hypothesis pytest-xdist pandas dask xarray mpmath
 }
 build() { # interpreter, build folder, further options
     local interpreter=$1 folder=$2
@@ -148,6 +148,10 @@ fuzz)
     QUERN_BUILD=$PWD/build/test "$venv/bin/python" tests/fuzz/fuzz.py "$@"
     QUERN_BUILD=$PWD/build/test "$venv/bin/python" tests/fuzz/scopes.py "$@"
     QUERN_BUILD=$PWD/build/test "$venv/bin/python" tests/fuzz/generators.py "$@"
+    ;;
+fuzz-kernels)
+    build "$python" build/test
+    QUERN_BUILD=$PWD/build/test "$venv/bin/python" tests/fuzz/fuzz.py --kernels "$@"
     ;;
 fuzz-cache) # seed, rounds; with the sanitizers: nothing that is read touches what it must not
     build "$python" build/fuzz-cache -DQUERN_EXTENSION=OFF -DQUERN_SANITIZE=address,undefined
