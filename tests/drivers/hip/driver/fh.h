@@ -2,7 +2,7 @@
  *
  * Every exported function begins with FH_ENTER, which takes the lock, counts and logs the call, lets FAKEHIP_FAIL have
  * its say and checks that the current device is usable; and it ends with fh_leave, which gives the lock back and
- * keeps the error for hipGetLastError. Streams execute at once. */
+ * keeps the error for hipGetLastError. Streams execute at once, or late (fh_late.c). */
 #ifndef FAKEHIP_FH_H
 #define FAKEHIP_FH_H
 
@@ -82,6 +82,7 @@ typedef struct FhObject {
     unsigned flags;
     bool recorded;
     uint64_t time;
+    uint64_t number; /* of an event: the operation that records it, in fh_late.c */
 } FhObject;
 
 FhObject *fh_object_new(FhKind kind, int device);
@@ -139,7 +140,7 @@ typedef struct FhRuntime {
     uint64_t launches, fault_launch; /* the n-th launch leaves its device with fault_code */
     HipResult fault_code;
     bool noexec, unset;
-    uint64_t seed, timeout, executed; /* lane-instructions */
+    uint64_t seed, timeout, late, executed; /* lane-instructions */
     FhObject **objects;
     uint32_t nobjects, cap_objects;
     FhAlloc **allocs;
@@ -180,6 +181,34 @@ typedef struct FhLaunch {
     size_t bytes;
 } FhLaunch;
 HipResult fh_execute(FhObject *function, const FhLaunch *l);
+
+/* -- Operations on streams (fh_late.c) ------------------------------------------------------------ */
+
+typedef struct FhOp {
+    HipResult (*act)(struct FhOp *op);
+    char *to, *from; /* of copies; of a host function, itself and its argument */
+    size_t size;
+    unsigned char value;
+    FhObject *object; /* a function, an event */
+    FhLaunch launch;
+    void *args;      /* of the launch; malloc, given away */
+    uint64_t after;  /* the number of what has to have ended */
+    uint64_t number; /* its own; given by fh_do */
+    bool host;       /* calls the program */
+    HipResult fault;
+} FhOp;
+
+/* Does it, or puts it on the stream; *number (may be NULL): its own, for fh_number_busy, or 0. */
+HipResult fh_do(void *stream, FhOp *op, uint64_t *number);
+void fh_wait_device(int device);
+void fh_wait_stream(void *stream);
+void fh_wait_number(uint64_t number);
+bool fh_stream_busy(void *stream);
+bool fh_number_busy(uint64_t number);
+void fh_late_begin(uint64_t seed);
+void fh_late_progress(unsigned one_in);
+void fh_late_step(void);
+void fh_late_end(void);
 
 /* fh_stream.c: NULL and the two special ones, or a stream of the current device. */
 bool fh_stream_ok(void *stream);

@@ -134,6 +134,7 @@ static HipResult free_memory(FhSym sym, void *memory, bool host) {
                  (host ? a->kind == FM_host : a->kind == FM_device || a->kind == FM_managed);
     if (!memory) return fh_leave(early);
     if (!right) return fh_leave(fh_fault(HIP_InvalidValue, "%p is no memory to be freed", memory));
+    fh_wait_device(a->device); /* as HIP says */
     fh_alloc_end(a);
     return fh_leave(early);
 }
@@ -202,30 +203,42 @@ static char *host_bytes(const void *host) {
     return a && a->kind <= FM_module ? NULL : (char *)(uintptr_t)host;
 }
 
-static HipResult copy(char *to, const char *from, size_t size) {
+static HipResult do_copy(FhOp *op) {
+    memmove(op->to, op->from, op->size);
+    return HIP_Success;
+}
+
+static HipResult copy(char *to, char *from, size_t size, void *stream) {
     if (size == 0) return HIP_Success;
     if (!to || !from)
         return fh_fault(HIP_InvalidValue, "a copy of %zu bytes leaves its allocation", size);
-    memmove(to, from, size);
-    return HIP_Success;
+    return fh_do(stream, &(FhOp){.act = do_copy, .to = to, .from = from, .size = size}, NULL);
+}
+
+/* HIP copies to and from memory that is not pinned before the call returns. */
+static HipResult copy_host(char *to, char *from, size_t size, void *stream, const void *host) {
+    HipResult result = copy(to, from, size, stream);
+    if (!fh_alloc_find((uintptr_t)host, false)) fh_wait_stream(stream);
+    return result ? result : fh_device()->sticky;
 }
 
 FH_API HipResult hipMemcpyHtoDAsync(void *to, const void *from, size_t size, void *stream) {
     FH_ENTER(hipMemcpyHtoDAsync, FH_DEVICE, "%p, %p, %zu, %p", to, from, size, stream);
     FH_REQUIRE(fh_stream_ok(stream), InvalidHandle);
-    return fh_leave(copy(device_bytes(to, size, false), host_bytes(from), size));
+    return fh_leave(copy_host(device_bytes(to, size, false), host_bytes(from), size, stream, from));
 }
 
 FH_API HipResult hipMemcpyDtoHAsync(void *to, const void *from, size_t size, void *stream) {
     FH_ENTER(hipMemcpyDtoHAsync, FH_DEVICE, "%p, %p, %zu, %p", to, from, size, stream);
     FH_REQUIRE(fh_stream_ok(stream), InvalidHandle);
-    return fh_leave(copy(host_bytes(to), device_bytes(from, size, false), size));
+    return fh_leave(copy_host(host_bytes(to), device_bytes(from, size, false), size, stream, to));
 }
 
 FH_API HipResult hipMemcpyDtoDAsync(void *to, const void *from, size_t size, void *stream) {
     FH_ENTER(hipMemcpyDtoDAsync, FH_DEVICE, "%p, %p, %zu, %p", to, from, size, stream);
     FH_REQUIRE(fh_stream_ok(stream), InvalidHandle);
-    return fh_leave(copy(device_bytes(to, size, false), device_bytes(from, size, false), size));
+    return fh_leave(
+        copy(device_bytes(to, size, false), device_bytes(from, size, false), size, stream));
 }
 
 FH_API HipResult hipMemcpyPeer(void *to, int to_device, const void *from, int from_device,
@@ -235,7 +248,17 @@ FH_API HipResult hipMemcpyPeer(void *to, int to_device, const void *from, int fr
     const FhAlloc *a = fh_alloc_find((uintptr_t)to, false),
                   *b = fh_alloc_find((uintptr_t)from, false);
     FH_REQUIRE(a && b && a->device == to_device && b->device == from_device, InvalidValue);
-    return fh_leave(copy(device_bytes(to, size, true), device_bytes(from, size, true), size));
+    fh_wait_device(from_device);
+    fh_wait_device(to_device);
+    HipResult result =
+        copy(device_bytes(to, size, true), device_bytes(from, size, true), size, NULL);
+    fh_wait_stream(NULL);
+    return fh_leave(result);
+}
+
+static HipResult do_fill(FhOp *op) {
+    memset(op->to, op->value, op->size);
+    return HIP_Success;
 }
 
 FH_API HipResult hipMemsetD8Async(void *to, unsigned char value, size_t count, void *stream) {
@@ -243,6 +266,7 @@ FH_API HipResult hipMemsetD8Async(void *to, unsigned char value, size_t count, v
     FH_REQUIRE(fh_stream_ok(stream), InvalidHandle);
     char *bytes = device_bytes(to, count, false);
     FH_REQUIRE(bytes || !count, InvalidValue);
-    if (count) memset(bytes, value, count);
-    return fh_leave(HIP_Success);
+    if (!count) return fh_leave(HIP_Success);
+    FhOp op = {.act = do_fill, .to = bytes, .value = value, .size = count};
+    return fh_leave(fh_do(stream, &op, NULL));
 }

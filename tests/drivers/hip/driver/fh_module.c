@@ -54,6 +54,7 @@ FH_API HipResult hipModuleUnload(void *handle) {
     if (early && early != fh_device()->sticky) return fh_leave(early);
     FhObject *module = fh_object(handle, FH_module);
     FH_REQUIRE(module, InvalidHandle);
+    fh_wait_device(module->device);
     fh_object_end(module);
     return fh_leave(early);
 }
@@ -158,18 +159,27 @@ static HipResult check_args(const FhKernel *k, void **params, void **extra) {
 
 /* What a kernel does wrong is found while it runs: the launch succeeds, and every later call on the device answers
  * with the error. */
-static HipResult run(FhObject *function, const Config *c, void **extra, HipResult fault) {
+static HipResult do_launch(FhOp *op) {
     FhRuntime *r = fh_runtime();
-    FhLaunch l = {.lds = c->lds, .together = c->together};
-    l.args = extra ? extra[1] : NULL;
-    l.bytes = extra ? *(const size_t *)extra[3] : 0;
-    memcpy(l.grid, c->grid, sizeof l.grid);
-    memcpy(l.block, c->block, sizeof l.block);
+    HipResult fault = op->fault;
+    op->launch.args = op->args;
     r->launches++;
-    if (!fault && !r->noexec) fault = fh_execute(function, &l);
+    if (!fault && !r->noexec) fault = fh_execute(op->object, &op->launch);
     if (!fault && r->launches == r->fault_launch) fault = fh_fault(r->fault_code, "asked for");
     fh_device()->sticky = fault;
     return HIP_Success;
+}
+
+static HipResult run(FhObject *function, const Config *c, void *stream, void **extra,
+                     HipResult fault) {
+    size_t bytes = extra ? *(const size_t *)extra[3] : 0;
+    FhOp op = {.act = do_launch, .object = function, .fault = fault};
+    op.launch = (FhLaunch){.lds = c->lds, .together = c->together, .bytes = bytes};
+    memcpy(op.launch.grid, c->grid, sizeof op.launch.grid);
+    memcpy(op.launch.block, c->block, sizeof op.launch.block);
+    if (bytes && !(op.args = malloc(bytes))) return HIP_OutOfMemory;
+    if (bytes) memcpy(op.args, extra[1], bytes);
+    return fh_do(stream, &op, NULL);
 }
 
 FH_API HipResult hipModuleLaunchKernel(void *handle, unsigned gx, unsigned gy, unsigned gz,
@@ -184,7 +194,7 @@ FH_API HipResult hipModuleLaunchKernel(void *handle, unsigned gx, unsigned gy, u
     if (result) return fh_leave(result);
     result = check_args(function->kernel, params, extra);
     if (result && result != HIP_IllegalAddress) return fh_leave(result);
-    return fh_leave(run(function, &c, extra, result));
+    return fh_leave(run(function, &c, stream, extra, result));
 }
 
 static int blocks_per_processor(const FhKernel *k, int threads, size_t lds) {
@@ -225,7 +235,7 @@ FH_API HipResult hipModuleLaunchCooperativeKernel(void *handle, unsigned gx, uns
                      (void *)LAUNCH_END};
     result = check_args(k, NULL, extra);
     if (result && result != HIP_IllegalAddress) return fh_leave(result);
-    return fh_leave(run(function, &c, extra, result));
+    return fh_leave(run(function, &c, stream, extra, result));
 }
 
 FH_API HipResult hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *handle,

@@ -104,6 +104,8 @@ static void configure(void) {
     runtime.unset = number("FAKEHIP_UNSET", 0) != 0;
     runtime.timeout = (uint64_t)number("FAKEHIP_TIMEOUT", 120);
     const char *order = getenv("FAKEHIP_ORDER");
+    runtime.late = (uint64_t)number("FAKEHIP_LATE", 0);
+    fh_late_begin(runtime.late);
     runtime.seed = order && !strcmp(order, "reverse") ? 1 : (uint64_t)number("FAKEHIP_ORDER", 0);
     read_archs();
     const char *path = getenv("FAKEHIP_LOG"), *fail = getenv("FAKEHIP_FAIL"),
@@ -151,6 +153,7 @@ HipResult fh_enter(FhSym sym, FhNeeds needs, const char *format, ...) {
         vsnprintf(runtime.call + n, sizeof runtime.call - (size_t)n, format, args);
         va_end(args);
     }
+    if (needs == FH_DEVICE && !runtime.forked) fh_late_progress(8);
     HipResult planned = planned_failure(sym);
     return planned ? planned : check_state(needs);
 }
@@ -306,6 +309,7 @@ FH_API long fakehip_call_count(const char *name) {
 /* As if the library had just been loaded: nothing is alive, the environment is read again. */
 FH_API void fakehip_reset(void) {
     pthread_mutex_lock(&runtime.lock);
+    fh_late_end();
     for (uint32_t i = 0; i < runtime.nobjects; i++)
         fh_object_end(runtime.objects[i]);
     fh_memory_end();

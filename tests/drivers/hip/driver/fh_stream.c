@@ -1,4 +1,4 @@
-/* Devices, streams, events and host functions. Work is done when it is enqueued, so nothing ever waits. */
+/* Devices, streams, events and host functions. */
 #define _GNU_SOURCE
 #include "fh.h"
 
@@ -91,7 +91,8 @@ FH_API HipResult hipDeviceCanAccessPeer(int *can, int device, int peer) {
 
 FH_API HipResult hipDeviceSynchronize(void) {
     FH_ENTER(hipDeviceSynchronize, FH_DEVICE, "%s", "");
-    return fh_leave(HIP_Success);
+    fh_wait_device(fh_current());
+    return fh_leave(fh_device()->sticky);
 }
 
 /* -- Streams ---------------------------------------------------------------------------------- */
@@ -106,6 +107,7 @@ FH_API HipResult hipStreamCreateWithFlags(void **out, unsigned flags) {
     FH_REQUIRE(out && flags <= 1, InvalidValue);
     FhObject *stream = fh_object_new(FH_stream, fh_current());
     if (!stream) return fh_leave(HIP_OutOfMemory);
+    stream->flags = flags;
     *out = fh_handle(stream);
     return fh_leave(HIP_Success);
 }
@@ -115,6 +117,7 @@ static HipResult destroy(FhSym sym, void *handle, FhKind kind) {
     if (early && early != fh_device()->sticky) return fh_leave(early);
     FhObject *object = fh_object(handle, kind);
     if (!object) return fh_leave(fh_fault(HIP_InvalidHandle, "a stale handle is destroyed"));
+    if (kind == FH_stream) fh_wait_stream(handle);
     fh_object_end(object);
     return fh_leave(early);
 }
@@ -127,41 +130,50 @@ FH_API HipResult hipEventDestroy(void *event) {
 
 FH_API HipResult hipStreamSynchronize(void *stream) {
     FH_ENTER(hipStreamSynchronize, FH_DEVICE, "%p", stream);
-    return fh_leave(fh_stream_ok(stream) ? HIP_Success : HIP_InvalidHandle);
+    FH_REQUIRE(fh_stream_ok(stream), InvalidHandle);
+    fh_wait_stream(stream);
+    return fh_leave(fh_device()->sticky);
 }
 
 FH_API HipResult hipStreamQuery(void *stream) {
     FH_ENTER(hipStreamQuery, FH_DEVICE, "%p", stream);
-    return fh_leave(fh_stream_ok(stream) ? HIP_Success : HIP_InvalidHandle);
+    FH_REQUIRE(fh_stream_ok(stream), InvalidHandle);
+    if (fh_stream_busy(stream)) fh_late_step();
+    return fh_leave(fh_stream_busy(stream) ? HIP_NotReady : fh_device()->sticky);
 }
 
-FH_API HipResult hipStreamWaitEvent(void *stream, void *event, unsigned flags) {
-    FH_ENTER(hipStreamWaitEvent, FH_DEVICE, "%p, %p, %u", stream, event, flags);
+static HipResult do_nothing(FhOp *op) {
+    (void)op;
+    return HIP_Success;
+}
+
+FH_API HipResult hipStreamWaitEvent(void *stream, void *handle, unsigned flags) {
+    FH_ENTER(hipStreamWaitEvent, FH_DEVICE, "%p, %p, %u", stream, handle, flags);
+    const FhObject *event = fh_object(handle, FH_event);
     FH_REQUIRE(flags == 0, InvalidValue);
-    FH_REQUIRE(fh_stream_ok(stream) && fh_object(event, FH_event), InvalidHandle);
-    return fh_leave(HIP_Success);
+    FH_REQUIRE(fh_stream_ok(stream) && event, InvalidHandle);
+    return fh_leave(fh_do(stream, &(FhOp){.act = do_nothing, .after = event->number}, NULL));
 }
-
-typedef struct Host {
-    void (*fn)(void *);
-    void *user;
-} Host;
 
 static void *run_host(void *user) {
-    Host *host = user;
-    host->fn(host->user);
+    FhOp *op = user;
+    ((void (*)(void *))(uintptr_t)op->to)(op->from);
     return NULL;
 }
 
-/* On a thread of its own, as with the real runtime; the call waits for it. */
+/* On a thread of its own, as with the real runtime; whoever runs the stream waits for it. */
+static HipResult do_host(FhOp *op) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, run_host, op) != 0) return HIP_OutOfMemory;
+    pthread_join(thread, NULL);
+    return HIP_Success;
+}
+
 FH_API HipResult hipLaunchHostFunc(void *stream, void (*fn)(void *), void *user) {
     FH_ENTER(hipLaunchHostFunc, FH_DEVICE, "%p, %p", stream, user);
     FH_REQUIRE(fn && fh_stream_ok(stream), InvalidValue);
-    pthread_t thread;
-    Host host = {fn, user};
-    if (pthread_create(&thread, NULL, run_host, &host) != 0) return fh_leave(HIP_OutOfMemory);
-    pthread_join(thread, NULL);
-    return fh_leave(HIP_Success);
+    FhOp op = {.act = do_host, .host = true, .to = (char *)(uintptr_t)fn, .from = user};
+    return fh_leave(fh_do(stream, &op, NULL));
 }
 
 /* -- Events ----------------------------------------------------------------------------------- */
@@ -178,25 +190,36 @@ FH_API HipResult hipEventCreateWithFlags(void **out, unsigned flags) {
     return fh_leave(HIP_Success);
 }
 
+static HipResult do_record(FhOp *op) {
+    struct timespec now;
+    if (op->object->number != op->number) return HIP_Success; /* recorded again since */
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    op->object->time = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return HIP_Success;
+}
+
 FH_API HipResult hipEventRecord(void *handle, void *stream) {
     FH_ENTER(hipEventRecord, FH_DEVICE, "%p, %p", handle, stream);
     FhObject *event = fh_object(handle, FH_event);
     FH_REQUIRE(event && fh_stream_ok(stream), InvalidHandle);
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    event->time = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     event->recorded = true;
-    return fh_leave(HIP_Success);
+    return fh_leave(fh_do(stream, &(FhOp){.act = do_record, .object = event}, &event->number));
 }
 
-FH_API HipResult hipEventQuery(void *event) {
-    FH_ENTER(hipEventQuery, FH_DEVICE, "%p", event);
-    return fh_leave(fh_object(event, FH_event) ? HIP_Success : HIP_InvalidHandle);
+FH_API HipResult hipEventQuery(void *handle) {
+    FH_ENTER(hipEventQuery, FH_DEVICE, "%p", handle);
+    const FhObject *event = fh_object(handle, FH_event);
+    FH_REQUIRE(event, InvalidHandle);
+    if (fh_number_busy(event->number)) fh_late_step();
+    return fh_leave(fh_number_busy(event->number) ? HIP_NotReady : fh_device()->sticky);
 }
 
-FH_API HipResult hipEventSynchronize(void *event) {
-    FH_ENTER(hipEventSynchronize, FH_DEVICE, "%p", event);
-    return fh_leave(fh_object(event, FH_event) ? HIP_Success : HIP_InvalidHandle);
+FH_API HipResult hipEventSynchronize(void *handle) {
+    FH_ENTER(hipEventSynchronize, FH_DEVICE, "%p", handle);
+    const FhObject *event = fh_object(handle, FH_event);
+    FH_REQUIRE(event, InvalidHandle);
+    fh_wait_number(event->number);
+    return fh_leave(fh_device()->sticky);
 }
 
 FH_API HipResult hipEventElapsedTime(float *ms, void *start, void *stop) {
@@ -205,6 +228,7 @@ FH_API HipResult hipEventElapsedTime(float *ms, void *start, void *stop) {
     FH_REQUIRE(ms, InvalidValue);
     FH_REQUIRE(a && b && a->recorded && b->recorded, InvalidHandle);
     FH_REQUIRE(!((a->flags | b->flags) & NO_TIMING), InvalidHandle);
+    if (fh_number_busy(a->number) || fh_number_busy(b->number)) return fh_leave(HIP_NotReady);
     *ms = (float)((double)(int64_t)(b->time - a->time) * 1e-6);
     return fh_leave(HIP_Success);
 }

@@ -26,6 +26,11 @@ HipResult hipEventCreateWithFlags(void **out, unsigned flags);
 HipResult hipEventRecord(void *event, void *stream);
 HipResult hipEventElapsedTime(float *ms, void *start, void *stop);
 HipResult hipEventDestroy(void *event);
+HipResult hipEventQuery(void *event);
+HipResult hipEventSynchronize(void *event);
+HipResult hipStreamQuery(void *stream);
+HipResult hipStreamWaitEvent(void *stream, void *event, unsigned flags);
+HipResult hipLaunchHostFunc(void *stream, void (*fn)(void *), void *user);
 HipResult hipMemGetInfo(size_t *left, size_t *total);
 void fakehip_reset(void);
 int fakehip_set_fail(const char *spec);
@@ -149,8 +154,66 @@ static void test_planned_failures(void) {
     IS(fakehip_call_count("hipNothing"), 0);
 }
 
+static void note_order(void *user) {
+    **(char **)user = 'h';
+    (*(char **)user)++;
+}
+
+/* Nothing is done before somebody waits, and then in the order of the stream. */
+static void test_late(void) {
+    unsigned char *pinned, *other, *p;
+    void *streams[2], *event;
+    char order[4] = "", *at = order;
+    setenv("FAKEHIP_LATE", "1", 1);
+    begin("1");
+    IS(hipMalloc((void **)&p, 64), HIP_Success);
+    IS(hipHostMalloc((void **)&pinned, 64, 0), HIP_Success);
+    IS(hipHostMalloc((void **)&other, 64, 0), HIP_Success);
+    for (int i = 0; i < 2; i++)
+        IS(hipStreamCreateWithFlags(&streams[i], 1), HIP_Success);
+    IS(hipEventCreateWithFlags(&event, 0), HIP_Success);
+    memset(pinned, 5, 64);
+    IS(hipMemcpyHtoDAsync(p, pinned, 64, streams[0]), HIP_Success);
+    IS(hipEventRecord(event, streams[0]), HIP_Success);
+    IS(hipStreamWaitEvent(streams[1], event, 0), HIP_Success);
+    IS(hipMemcpyDtoHAsync(other, p, 64, streams[1]), HIP_Success);
+    IS(hipLaunchHostFunc(streams[1], note_order, &at), HIP_Success);
+    memset(pinned, 6, 64); /* too early: this is what is copied */
+    IS(other[0] == 6, 0);
+    IS(order[0], 0);
+    IS(hipStreamSynchronize(streams[1]), HIP_Success);
+    IS(other[63], 6);
+    IS(order[0], 'h');
+    IS(hipStreamQuery(streams[0]), HIP_Success);
+    /* asked often enough, it is done */
+    IS(hipMemsetD8Async(p, 1, 64, streams[0]), HIP_Success);
+    IS(hipEventRecord(event, streams[0]), HIP_Success);
+    IS(hipEventQuery(event), HIP_NotReady);
+    IS(hipEventQuery(event), HIP_Success);
+    /* memory that is not pinned has been copied when the call returns */
+    IS(hipMemsetD8Async(p, 2, 64, streams[0]), HIP_Success);
+    unsigned char back[64];
+    IS(hipMemcpyDtoHAsync(back, p, 64, streams[0]), HIP_Success);
+    IS(back[0], 2);
+    /* the default stream waits for streams, unless they are made not to */
+    IS(hipMemsetD8Async(p, 3, 64, streams[0]), HIP_Success);
+    IS(hipMemcpyDtoHAsync(other, p, 64, NULL), HIP_Success);
+    IS(hipStreamSynchronize(NULL), HIP_Success);
+    IS(other[0] == 2 || other[0] == 3, 1);
+    IS(hipStreamSynchronize(streams[0]), HIP_Success);
+    /* freeing waits */
+    IS(hipMemcpyDtoHAsync(other, p, 64, streams[1]), HIP_Success);
+    IS(hipFree(p), HIP_Success);
+    IS(hipEventSynchronize(event), HIP_Success);
+    IS(other[0], 3);
+    IS(hipHostFree(pinned), HIP_Success);
+    IS(hipHostFree(other), HIP_Success);
+    unsetenv("FAKEHIP_LATE");
+}
+
 int main(void) {
     test_memory();
+    test_late();
     test_devices();
     test_handles();
     test_images();
