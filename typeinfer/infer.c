@@ -387,6 +387,11 @@ static bool visit_slice(Infer *in, Ref ref, Val *out) {
 static bool visit_concat(Infer *in, Ref ref, Val *out) {
     Val a, b;
     if (!infer_operand(in, ref, 0, &a) || !infer_operand(in, ref, 1, &b)) return false;
+    if (ir_inst(in->f, ref)->sub == FLAG_LIST) {
+        Val parts[2] = {a, b};
+        if (fact_str(&b.f) && !v_text(in, &parts[1])) return false;
+        return v_library(in, "operator.extended", &(CallArgs){parts, 2, 0, NULL}, out);
+    }
     if (!is_kind(&a, TY_TUPLE) || !is_kind(&b, TY_TUPLE))
         return ti_fail(in, ref, E0101, "unpacking of a value whose length is not known");
     int32_t n = a.f.type->nitems, m = b.f.type->nitems;
@@ -559,7 +564,9 @@ static bool visit_operands(Infer *in, Ref ref, Val *out) {
     case OP_getitem: return v_getitem(in, v[0], v[1], out);
     case OP_setitem: return v_setitem(in, v[0], v[1], v[2]);
     case OP_delitem: return v_object_delitem(in, v[0], v[1]);
-    case OP_unpack: return v_unpack(in, v[0], (int32_t)inst->imm, out);
+    case OP_unpack:
+        return inst->sub == FLAG_STARRED ? v_unpack_starred(in, v[0], inst->imm, out)
+                                         : v_unpack(in, v[0], (int32_t)inst->imm, out);
     case OP_extract: return *out = v_item(in, v[0], (int32_t)inst->imm), true;
     case OP_setattr: return v_setattr(in, v[0], *inst->u.name, v[1]);
     default: return ti_fail(in, ref, E0101, ir_op_info[inst->op].name);

@@ -852,6 +852,8 @@ bool v_setattr(Infer *in, Val a, Str name, Val value);
 /* A Python int as an int of a NumPy function or of a whole array must fit. Constants are looked at now, others when they come. */
 bool v_fits(Infer *in, const Val *a, const Type *to);
 bool v_unpack(Infer *in, Val a, int32_t count, Val *out);
+/* With a starred name among them: `names` is the argument of unpack_starred. */
+bool v_unpack_starred(Infer *in, Val a, int64_t names, Val *out);
 /* -- infer_attr.c -- */
 
 bool v_array_builtin(Infer *in, Str name, const CallArgs *args, bool *known, Val *out);

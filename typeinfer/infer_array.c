@@ -649,3 +649,14 @@ bool v_unpack(Infer *in, Val a, int32_t count, Val *out) {
     if (count <= 64 && has_items(t)) return unpack_iterable(in, a, count, out);
     return ti_fail(in, in->at, E0213, ti_text(in, t), (int)count);
 }
+
+bool v_unpack_starred(Infer *in, Val a, int64_t names, Val *out) {
+    Val args[3] = {v_unwrap(in, a), val_of(fact_int(in, ir_before_star(names))),
+                   val_of(fact_int(in, ir_behind_star(names)))};
+    if (fact_str(&args[0].f) && !v_text(in, &args[0])) return false;
+    const Type *t = args[0].f.type;
+    int32_t least = ir_before_star(names) + ir_behind_star(names);
+    if (t->kind == TY_TUPLE && t->nitems < least)
+        return ti_fail(in, in->at, E0213, ti_text(in, t), least);
+    return v_library(in, "operator.unpack_starred", &(CallArgs){args, 3, 0, NULL}, out);
+}

@@ -32,6 +32,7 @@ typedef enum PyArg {
     ARG_DEPTH,
     ARG_COUNT,
     ARG_BITS,
+    ARG_STARRED,
     ARG_FLAG,
     ARG_OPERATOR,
     ARG_TARGET,
@@ -84,6 +85,8 @@ int bc_opcode_caches(int32_t version, int opcode);
 int bc_opcode_extended_arg(int32_t version);
 /* The phrase of a refused instruction: `arg` of PY_refused. */
 const char *bc_refused_phrase(int32_t version, int32_t arg);
+/* What the argument of an instruction counts (pops_each, pushes_each). */
+int32_t bc_values_each(const PyInst *inst);
 /* The builtin that load_common pushes; NULL when there is none. */
 const char *bc_common_name(int32_t version, int32_t arg);
 

@@ -273,11 +273,7 @@ static bool is_walked_at_once(const SsaBuild *b, const Made *made) {
 }
 
 static int32_t counted(const PyInst *inst, int fixed, int each) {
-    uint8_t argument = bc_op_info[inst->op].argument;
-    int32_t n = argument == ARG_BITS ? __builtin_popcount((unsigned)inst->arg)
-                : argument == ARG_COUNT || argument == ARG_FLAG ? inst->arg
-                                                                : 0;
-    return fixed + each * n;
+    return fixed + each * bc_values_each(inst);
 }
 
 /* Does what the instruction leaves on top go to a call, as what is called or as an argument, and nowhere else? */

@@ -33,9 +33,8 @@ typedef enum Transform {
     T_PLUS1_BIT0, /* 1, or 2 where the bit is set; and so on */
     T_PLUS2_BIT0,
     T_PLUS1_BIT2,
-    T_UNPACK_EX, /* values of a starred assignment: before the list, the list, behind it */
-    T_ROW,       /* number of the row: for phrases */
-    T_IF_BIT0,   /* the operation is there only when the bit is set */
+    T_ROW,     /* number of the row: for phrases */
+    T_IF_BIT0, /* the operation is there only when the bit is set */
     T_IF_BIT4,
     T_FORWARD, /* jump targets, from the end of the instruction and its caches */
     T_BACKWARD,
@@ -146,6 +145,16 @@ const char *bc_refused_phrase(int32_t version, int32_t arg) {
     return arg < 256 ? table->rows[arg].phrase : table->intrinsics[arg - 256].phrase;
 }
 
+int32_t bc_values_each(const PyInst *inst) {
+    switch (bc_op_info[inst->op].argument) {
+    case ARG_COUNT:
+    case ARG_FLAG: return inst->arg;
+    case ARG_BITS: return __builtin_popcount((unsigned)inst->arg);
+    case ARG_STARRED: return ir_before_star(inst->arg) + ir_behind_star(inst->arg);
+    default: return 0;
+    }
+}
+
 const char *bc_common_name(int32_t version, int32_t arg) {
     return arg >= 0 && arg < MAX_COMMON ? table_of(version)->common[arg] : NULL;
 }
@@ -209,7 +218,6 @@ static bool step_argument(const Decoder *d, const Step *step, int64_t *arg) {
     case T_PLUS1_BIT0: *arg = 1 + (x & 1); return true;
     case T_PLUS2_BIT0: *arg = 2 + (x & 1); return true;
     case T_PLUS1_BIT2: *arg = 1 + (x >> 2 & 1); return true;
-    case T_UNPACK_EX: *arg = 1 + (x & 255) + (x >> 8); return true;
     case T_ROW: *arg = d->row; return true;
     case T_IF_BIT0: *arg = 0; return (x & 1) != 0;
     case T_IF_BIT4: *arg = 0; return (x & 16) != 0;

@@ -439,9 +439,8 @@ bool bc_h_build_list(SsaBuild *b, int32_t arg) {
 }
 
 /* A list on the stack that grows: [*a, b] and f(*a, b). CPython mutates it; here the place gets a new
- * value. `sub` 1 marks a concat that is still a list: list_to_tuple clears it, and phis.c refuses what
- * is left. */
-enum { STILL_A_LIST = 1 };
+ * value. FLAG_LIST marks a concat that is still a list: list_to_tuple clears it, and phis.c marks those whose
+ * parts it is made of. */
 
 /* Behind a branch among the items a read of the place would be a phi; the slot knows better. */
 static Ref known_list(SsaBuild *b, int32_t place) {
@@ -455,7 +454,7 @@ static bool list_as_tuple(SsaBuild *b, int32_t place, Ref *out) {
     if (b->stack[place].kind != SLOT_VALUE) return bc_malformed(b, "a list is expected");
     Ref list = known_list(b, place);
     const Inst *inst = ir_inst(b->func, list);
-    if (inst->op == OP_concat && inst->sub == STILL_A_LIST) {
+    if (inst->op == OP_concat && inst->sub == FLAG_LIST) {
         *out = list;
     } else if (inst->op == OP_build_list) {
         Ref *items =
@@ -470,7 +469,7 @@ static bool list_as_tuple(SsaBuild *b, int32_t place, Ref *out) {
 
 static void join_list(SsaBuild *b, int32_t place, Ref tuple, Ref more) {
     Ref ref = bc_emit(b, OP_concat, (Ref[]){tuple, more}, 2);
-    emitted(b, ref)->sub = STILL_A_LIST;
+    emitted(b, ref)->sub = FLAG_LIST;
     bc_write(b, slot_var(b, place) + VAR_VALUE, ref);
     b->stack[place].list = ref;
     b->stack[place].tail = NO_REF;
@@ -684,6 +683,21 @@ static bool unpack_display(SsaBuild *b, Ref tuple, int32_t n) {
     return true;
 }
 
+/* a, *b = 0, 1, 2: `n` names, one of them starred. */
+static bool unpack_starred_display(SsaBuild *b, Ref tuple, int32_t before, int32_t n) {
+    const Inst *inst = ir_inst(b->func, tuple);
+    if (inst->op != OP_build_tuple || inst->nargs < n - 1) return false;
+    int32_t over = inst->nargs - (n - 1), count = inst->nargs;
+    Ref *items = arena_copy(b->arena, ir_args(b->func, tuple), sizeof *items * (size_t)count);
+    Ref list = bc_emit(b, OP_build_list, items + before, over);
+    for (int32_t k = count - 1; k >= before + over; k--)
+        bc_push(b, items[k]);
+    bc_push(b, list);
+    for (int32_t k = before - 1; k >= 0; k--)
+        bc_push(b, items[k]);
+    return true;
+}
+
 bool bc_h_unpack(SsaBuild *b, int32_t arg) {
     Ref value;
     if (!bc_pop(b, &value)) return false;
@@ -691,6 +705,23 @@ bool bc_h_unpack(SsaBuild *b, int32_t arg) {
     Ref tuple = bc_emit(b, OP_unpack, &value, 1);
     emitted(b, tuple)->imm = arg;
     for (int32_t k = arg - 1; k >= 0; k--) {
+        Ref item = bc_emit(b, OP_extract, &tuple, 1);
+        emitted(b, item)->imm = k;
+        bc_push(b, item);
+    }
+    return true;
+}
+
+/* a, *b, c = values: between them is a list. */
+bool bc_h_unpack_starred(SsaBuild *b, int32_t arg) {
+    Ref value;
+    if (!bc_pop(b, &value)) return false;
+    int32_t before = ir_before_star(arg), n = before + ir_behind_star(arg) + 1;
+    if (unpack_starred_display(b, value, before, n)) return true;
+    Ref tuple = bc_emit(b, OP_unpack, &value, 1);
+    emitted(b, tuple)->imm = arg;
+    emitted(b, tuple)->sub = FLAG_STARRED;
+    for (int32_t k = n - 1; k >= 0; k--) {
         Ref item = bc_emit(b, OP_extract, &tuple, 1);
         emitted(b, item)->imm = k;
         bc_push(b, item);

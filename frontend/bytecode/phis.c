@@ -405,20 +405,14 @@ static void renumber(Join *j, const Bits *needed) {
     }
 }
 
-/* Instructions whose form the handlers could not decide alone. */
-static bool check_lists(const Join *j) {
+/* Displays that are lists, not the arguments of a call: so are the parts that they grow from. */
+static void mark_lists(const Join *j) {
     const Func *func = j->func;
-    bool all = j->b->decoded->all;
-    for (Ref ref = 1; ref < func->insts.len; ref++) {
-        Inst *inst = ir_inst(func, ref);
-        if (inst->op != OP_concat || inst->sub == 0) continue;
-        Span span = ir_span_of(func, ref);
-        bc_refuse(j->b->module->diags, &span, "a list display with a starred item");
-        if (!all) return false;
-        inst->op = OP_reported;
-        inst->nargs = inst->sub = 0;
+    for (Ref ref = func->insts.len - 1; ref > 0; ref--) {
+        if (ir_inst(func, ref)->op != OP_concat || ir_inst(func, ref)->sub != FLAG_LIST) continue;
+        Inst *part = ir_inst(func, ir_arg(func, ref, 0));
+        if (part->op == OP_concat) part->sub = FLAG_LIST;
     }
-    return true;
 }
 
 bool bc_join(SsaBuild *b) {
@@ -438,5 +432,6 @@ bool bc_join(SsaBuild *b) {
     enter_phis(&j);
     Bits needed = find_needed(&j);
     renumber(&j, &needed);
-    return check_lists(&j);
+    mark_lists(&j);
+    return true;
 }

@@ -200,6 +200,7 @@ static bool argument_fits(const SsaBuild *b, const PyInst *inst, int64_t left) {
     case ARG_NONE:
     case ARG_INT:
     case ARG_COUNT:
+    case ARG_STARRED:
     case ARG_BITS:
     case ARG_OPERATOR:
     case ARG_TARGET:
@@ -222,8 +223,7 @@ static bool translate_inst(SsaBuild *b) {
     const PyInst *inst = &b->decoded->insts.items[b->inst];
     const PyOpInfo *info = &bc_op_info[inst->op];
     set_span(b);
-    int64_t each = info->argument == ARG_COUNT || info->argument == ARG_FLAG ? inst->arg : 0;
-    if (info->argument == ARG_BITS) each = __builtin_popcount((unsigned)inst->arg);
+    int64_t each = bc_values_each(inst);
     int64_t left = b->depth - (info->pops + info->pops_each * each);
     if (left < 0) return bc_malformed(b, "the stack is too short");
     if (!argument_fits(b, inst, left)) return bc_malformed(b, "an operand is out of range");

@@ -168,8 +168,18 @@ enum InstFlag {
     FLAG_SHARED = 1,      /* freevar: the cell, not what is in it */
     FLAG_ITEMS = 1,       /* call: once for each work-item of the block */
     FLAG_FEW = 1,         /* chunks: one for each thread, since each costs memory */
+    FLAG_STARRED = 1,     /* unpack: with a starred name (ir_before_star) */
+    FLAG_LIST = 1,        /* concat: to a list */
     FLAG_GUARDED = 1      /* yield: of a generator with handlers, which run when it is closed */
 };
+
+/* In `imm` of a starred unpack: how many names stand in front of the starred one, and behind it. */
+static inline int32_t ir_before_star(int64_t arg) {
+    return (int32_t)(arg & 255);
+}
+static inline int32_t ir_behind_star(int64_t arg) {
+    return (int32_t)(arg >> 8);
+}
 
 /* The frame of a generator begins with its state. Where it must not just be dropped (OP_closing) a word follows that says how it
  * shall go on: whoever resumes it writes that. */

@@ -105,12 +105,6 @@ def import_inside(x):
     return math.sin(x)
 
 
-@refused("a, *b", "E0101", "starred assignment")
-def starred_assignment(x):
-    a, *b = (x, 2, 3)
-    return a
-
-
 @refused("WRITTEN", "E0101", "an assignment to a global variable")
 def global_write(x):
     global WRITTEN

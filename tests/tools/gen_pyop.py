@@ -169,7 +169,7 @@ MEANING = {
     "CONVERT_VALUE": [op("convert_value")],
     "BUILD_STRING": [op("build_string")],
     "UNPACK_SEQUENCE": [op("unpack")],
-    "UNPACK_EX": refused("starred assignment", 1, "UNPACK_EX"),
+    "UNPACK_EX": [op("unpack_starred")],
     # -- control
     "GET_ITER": [op("get_iter")],
     "FOR_ITER": by_version(
@@ -290,7 +290,7 @@ def meaning_of(name):
 # Transforms that are numbers of values, for the check below.
 COUNTS = {
     "AS_IS": lambda x: x, "PLUS1_BIT0": lambda x: 1 + (x & 1), "PLUS2_BIT0": lambda x: 2 + (x & 1),
-    "PLUS1_BIT2": lambda x: 1 + (x >> 2 & 1), "UNPACK_EX": lambda x: 1 + (x & 255) + (x >> 8),
+    "PLUS1_BIT2": lambda x: 1 + (x >> 2 & 1),
     **{f"CONST{n}": lambda x, n=n: n for n in range(4)},
 }
 # Where dis says something else. A generator's own object is popped again before its body starts.

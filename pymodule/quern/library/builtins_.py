@@ -143,6 +143,41 @@ def unpack(iterable, count):
     return items
 
 
+def _items_at(items, first, count):
+    if count == 0:
+        return ()
+    return (items[first],) + _items_at(items, first + 1, count - 1)
+
+
+def _between(items, first, end):
+    if first == end:  # the first item says what such lists hold
+        made = [items[0]]
+        made.clear()
+        return made
+    return list(items[first:end])
+
+
+def unpack_starred(items, before, behind):
+    """A list of what is over between the first items and the last ones."""
+    if isinstance(items, tuple):
+        n = len(items)
+        return items[:before] + (_between(items, before, n - behind),) + items[n - behind:]
+    listed = list(items)
+    n = len(listed)
+    if n < before + behind:
+        raise ValueError(f"not enough values to unpack (expected at least {before + behind}, got {n})")
+    return _items_at(listed, 0, before) + (listed[before:n - behind],) + _items_at(listed, n - behind, behind)
+
+
+def extended(items, more):
+    """[*items, *more]"""
+    if isinstance(items, tuple) and len(items) == 0:
+        return list(more)
+    made = list(items)
+    made.extend(more)
+    return made
+
+
 def _absent():
     """Stands for an argument that is left out."""
 
@@ -330,5 +365,7 @@ FUNCTIONS = {
     "builtins.sum": sum_,
     "functools.reduce": reduce,
     "operator.contains": contains,
+    "operator.extended": extended,
     "operator.unpack": unpack,
+    "operator.unpack_starred": unpack_starred,
 }

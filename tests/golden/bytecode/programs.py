@@ -741,7 +741,7 @@ def set_update(a, b):
     return {*a, *b}
 
 
-def refused_star_list(t):
+def star_list(t):
     return [*t, 1]
 
 
@@ -830,7 +830,7 @@ def refused_delete_attribute(a):
     del a.x
 
 
-def refused_starred_assignment(t):
+def starred_assignment(t):
     a, *b = t
     return a
 

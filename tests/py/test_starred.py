@@ -1,0 +1,150 @@
+"""Starred names and items: a, *b = xs and [*a, b], against CPython."""
+import numpy as np
+import pytest
+from objects import MEM_01_nothing_is_left, collected, outcomes  # noqa: F401
+
+import quern
+from quern import njit
+
+
+def agrees(f, *args):
+    (got, mine), (want, theirs) = outcomes(njit(f), *args)
+    assert got == want and repr(got) == repr(want)
+    assert repr(mine) == repr(theirs)
+
+
+def first_and_rest(xs):
+    a, *b = xs
+    return a, b
+
+
+def rest_and_last(xs):
+    *a, b = xs
+    return a, b
+
+
+def both_ends(xs):
+    a, *b, c = xs
+    return a, b, c
+
+
+def five(xs):
+    a, b, *c, d, e = xs
+    return a, b, c, d, e
+
+
+@pytest.mark.parametrize("f", [first_and_rest, rest_and_last, both_ends, five])
+@pytest.mark.parametrize("xs", [[1, 2, 3], [1, 2], [1, 2, 3, 4, 5, 6], [1.5], (1, 2, 3, 4), (1, 2), "héllo", "a", b"abcd", {1: 2, 3: 4}, {5},
+                                [[1], [2, 3], []], [(1, "a"), (2, "b")], ["x", "yz"], [1 + 2j, 3j]], ids=repr)
+def test_names_with_a_star(f, xs):
+    if isinstance(xs, tuple) and len(xs) < (4 if f is five else 2):
+        with pytest.raises(quern.TypingError, match="cannot unpack"):
+            njit(f)(xs)
+    else:
+        agrees(f, xs)
+
+
+def test_too_few_items_of_something_empty():
+    agrees(first_and_rest, [1][:0])
+    agrees(both_ends, "")
+
+
+def test_arrays_are_unpacked_along_their_first_axis():
+    a, b = njit(first_and_rest)(np.arange(4.0))
+    assert (a, b) == (0.0, [1.0, 2.0, 3.0]) and type(b) is list
+    a, b = njit(rest_and_last)(np.arange(6).reshape(3, 2))
+    assert [list(x) for x in a] == [[0, 1], [2, 3]] and list(b) == [4, 5]
+
+
+def of_a_range(n):
+    a, *b, c = range(n)
+    return a, b, c
+
+
+def of_a_generator(n):
+    *a, b = (i * i for i in range(n))
+    return a, b
+
+
+def of_a_mixed_tuple(x, s):
+    a, *b, c = (x, 2 * x, s)
+    return a, b, c
+
+
+def of_a_display(x, s):
+    a, *b, c = s, x, 2 * x, x > 1
+    d, *e = [x, 5]
+    return a, b, c, d, e
+
+
+def nested(n):
+    a, (b, *c), *d = n, (2, n, 4), 5, 6
+    return a, b, c, d
+
+
+def in_a_loop(rows):
+    s = 0
+    for a, *b in rows:
+        b.append(a)
+        s += len(b) * a
+    return s
+
+
+def the_list_is_its_own(xs):
+    a, *b = xs
+    b.append(7)
+    b[0] = -1
+    return b, len(xs)
+
+
+@pytest.mark.parametrize("f, args", [
+    (of_a_range, (5,)), (of_a_range, (1,)), (of_a_generator, (5,)), (of_a_generator, (0,)), (of_a_mixed_tuple, (3, "x")), (of_a_display, (2.5, "t")),
+    (nested, (1,)), (in_a_loop, ([(1, 2, 3), (4, 5, 6)],)), (the_list_is_its_own, ([1, 2, 3],))])
+def test_where_the_items_come_from(f, args):
+    agrees(f, *args)
+
+
+def around(xs):
+    return [*xs, 4, *xs]
+
+
+def copied(xs):
+    ys = [*xs]
+    ys.append(1)
+    return ys, xs
+
+
+def many_kinds(xs, d, s):
+    return [0, *xs, *range(3), *d, *(x * x for x in xs), *(7, 8)], [*s, "!"]
+
+
+def sums(xs, n):
+    return [*xs, *[i for i in range(n)], n if n > 2 else -n]
+
+
+def floats(n):
+    return [n, *(0.5, 1)]
+
+
+def long_display(n):
+    return [n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7, n + 8, n + 9, n + 10, n + 11, n + 12, n + 13, n + 14, n + 15, n + 16, n + 17, n + 18,
+            n + 19, n + 20, n + 21, n + 22, n + 23, n + 24, n + 25, n + 26, n + 27, n + 28, n + 29, n + 30, n + 31, n + 32, n + 33]
+
+
+def as_arguments(xs):
+    return max([*xs, 3]) + sum([*xs, *xs]), [*xs, 0][1], len([*xs])
+
+
+@pytest.mark.parametrize("f, args", [
+    (around, ([1, 2],)), (around, ((1, 2),)), (around, ({1: 2},)), (copied, ([1, 2],)), (many_kinds, ([1, 2], {7: 8}, "ab")), (sums, ([1, 2], 3)),
+    (sums, ([1, 2], 2)), (long_display, (3,)), (as_arguments, ([5, 6],))])
+def test_displays_with_starred_items(f, args):
+    agrees(f, *args)
+
+
+def test_items_of_one_type():
+    assert njit(floats)(2) == [2, 0.5, 1]
+
+
+def test_nothing_to_begin_with():
+    agrees(around, [1][:0])
