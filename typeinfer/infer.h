@@ -735,6 +735,8 @@ bool primitive_move(Infer *in, const Val *args, int32_t n, Val *out);
 
 /* Arrays of characters (type_characters). The text of one without axes: */
 bool v_is_characters(Val v);
+/* Is there any character in an element? *known false: it is none. */
+bool v_characters_truth(Infer *in, Val a, bool *known, Val *out);
 bool v_text_of(Infer *in, Val element, Val *out);
 bool v_compare_characters(Infer *in, Operator op, Val a, Val b, bool *handled, Val *out);
 bool type_is_records(const Type *type); /* an array of them, or without axes a record */

@@ -128,8 +128,10 @@ static bool member(Infer *in, Val a, const char *kind, Str name, Val *out) {
 
 /* dtype.kind: a letter. */
 static Val v_kind(Infer *in, const Type *type) {
-    bool time = type->kind == TY_TIME;
-    Str letter = type->kind == TY_RECORD          ? STR("V")
+    bool time = type->kind == TY_TIME, text = type_is_characters(type);
+    bool octets = text && type->items[0]->element->kind == TY_u8;
+    Str letter = text                             ? octets ? STR("S") : STR("U")
+                                             : type->kind == TY_RECORD ? STR("V")
                  : time                           ? type_is_span(type) ? STR("m") : STR("M")
                                            : type->kind == TY_bool ? STR("b")
                  : type_is_complex(type)          ? STR("c")

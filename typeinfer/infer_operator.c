@@ -74,6 +74,8 @@ bool v_truth(Infer *in, Val a, Val *out) {
     }
     default: break;
     }
+    bool known;
+    if (v_characters_truth(in, a, &known, out) || known) return !in->stop;
     a = v_scalar(in, a);
     if (is_kind(&a, TY_TIME)) return v_time_truth(in, a, out);
     if (type_is_number(a.f.type)) return truth_of_number(in, a, out);

@@ -121,7 +121,12 @@ static Ref made_with_arguments(Infer *in, Ref exception) {
 /* An exception that is made is no value: its arguments are known only where a single call made it. */
 static bool raise_known(Infer *in, Ref ref, Ref exception) {
     Op op = (Op)ir_inst(in->f, exception)->op;
-    if (op == OP_call_py || op == OP_call_star) return true;
+    if (op == OP_call_py || op == OP_call_star) {
+        const Binding *callee = fact_object(&in->facts[ir_arg(in->f, exception, 0)]);
+        if (callee && callee->kind == BIND_EXCEPTION) return true;
+        return fail_advised(in, ref, "raising an exception that another function has made",
+                            "let the function raise it, or give back what it is made of");
+    }
     Ref made = made_with_arguments(in, exception);
     if (!made) return true;
     ti_fail(in, ref, E0101, "raising an exception that was made on one of several paths");

@@ -172,23 +172,66 @@ static bool fill_characters(Infer *in, Val a, Val value, bool *known) {
     return v_library(in, "characters.put", &call, &nothing);
 }
 
-/* a == "x", a == b: as elements of equal text. *handled false: other operands, or another operator. */
+/* An element that was loaded, in memory again. */
+static Val in_memory(Infer *in, Val v) {
+    Emit *e = in->emit;
+    if (!is_kind(&v, TY_RECORD)) return v;
+    Val out = val_of(fact_of(type_array(in->types, v.f.type, 0, LAYOUT_A)));
+    if (!e) return out;
+    const Type *i64 = i64_type(in->types), *line = type_array(in->types, v.f.type, 1, LAYOUT_C);
+    const ConstVal **size = arena_array(in->arena, const ConstVal *, 1);
+    size[0] = const_int(in->arena, 1);
+    Ref place = emit(e, OP_static_array, line, NULL, 0);
+    ir_inst(e->out, place)->u.value = const_tuple(in->arena, size, 1);
+    emit3(e, OP_store, NULL, place, emit_int(e, i64, 0), v_ref(in, v));
+    Ref view[2] = {place, emit_int(e, i64, 0)};
+    return out.ref = emit(e, OP_restride, out.f.type, view, 2), out;
+}
+
+static bool is_loaded(Val v) {
+    return is_kind(&v, TY_RECORD) && type_is_characters(v.f.type);
+}
+
+bool v_characters_truth(Infer *in, Val a, bool *known, Val *out) {
+    *known = is_loaded(a);
+    if (!*known) return false;
+    Val points = code_points(in, in_memory(in, a));
+    return v_library(in, "characters.truth", &(CallArgs){&points, 1, 0, NULL}, out);
+}
+
+/* Single elements. */
+static bool compare_points(Infer *in, Operator op, const Val *points, Val *out) {
+    Val order;
+    CallArgs both = {(Val *)points, 2, 0, NULL};
+    return v_library(in, "characters.order", &both, &order) &&
+           v_binary(in, op, false, order, val_of(fact_int(in, 0)), out);
+}
+
+/* a == "x", a < b: as elements of text. *handled false: other operands, or another operator. */
 bool v_compare_characters(Infer *in, Operator op, Val a, Val b, bool *handled, Val *out) {
+    static const char *const names[OPR_COUNT] = {
+        [OPR_eq] = "characters.eq", [OPR_ne] = "characters.ne", [OPR_lt] = "characters.lt",
+        [OPR_le] = "characters.le", [OPR_gt] = "characters.gt", [OPR_ge] = "characters.ge"};
     Val args[2] = {a, b};
-    *handled = (op == OPR_eq || op == OPR_ne) && (v_is_characters(a) || v_is_characters(b));
+    *handled =
+        names[op] && (v_is_characters(a) || v_is_characters(b) || is_loaded(a) || is_loaded(b));
+    for (int k = 0; *handled && k < 2; k++)
+        args[k] = is_loaded(args[k]) ? in_memory(in, args[k]) : args[k];
+    const Val before[2] = {args[0], args[1]};
     for (int k = 0; *handled && k < 2; k++) {
-        Val other = k ? a : b;
+        const Val *other = &before[1 - k];
         if (v_is_characters(args[k]))
             args[k] = code_points(in, args[k]);
-        else if (!fits_characters(other.f.type->element, args[k]))
+        else if (!fits_characters(other->f.type->element, args[k]))
             return *handled = false;
         else if (!v_text(in, &args[k]) ||
                  !v_library(in, "characters.points", &(CallArgs){&args[k], 1, 0, NULL}, &args[k]))
             return false;
     }
     if (!*handled) return false;
-    const char *name = op == OPR_eq ? "characters.eq" : "characters.ne";
-    return v_library(in, name, &(CallArgs){args, 2, 0, NULL}, out);
+    if (args[0].f.type->ndim == 1 && args[1].f.type->ndim == 1)
+        return compare_points(in, op, args, out);
+    return v_library(in, names[op], &(CallArgs){args, 2, 0, NULL}, out);
 }
 
 /* -- assignment -------------------------------------------------------------------------------------- */

@@ -65,7 +65,7 @@ CASES = {
     "deleted": [(1,)], "delete_and_assign": [(0,), (1,)], "delete_maybe": [(0,), (1,)],
     "bound_after_read": [(0,), (1,)], "items": [([1, 2, 3, 4], 2), ([1], 4)], "slices": [(T, 3), (T, -1)],
     "constant_slices": [(T,)], "store_slice": [([1, 2, 3, 4], 3)], "attributes": [(1 + 2j,), (3,)],
-    "store_attribute": [(Box(1), 4)], "displays": PAIRS, "star_tuple": [(1, T), (2, 3)], "annotated": SMALL,
+    "store_attribute": [(Box(1), 4)], "displays": PAIRS, "star_tuple": [(1, T), (2, 3)], "star_list": [(T,), ((),), (3,)], "starred_assignment": [(T,), ((),), (3,)], "annotated": SMALL,
     "calls": SMALL, "bound_in_later_blocks": PAIRS, "copies": PAIRS, "delete_on_a_path": [(0,), (1,)],
     "delete_in_loop": SMALL, "call_parameter": [(lambda *a, **k: (a, k), 3)], "star_calls": [(U,), ((1, 2),)], "globals_used": SMALL, "method_chain": [(" axb ",)],
     "parameters": None, "closure": SMALL, "raises": SMALL, "raises_from": [(None,), (KeyError("k"),)],
@@ -214,6 +214,12 @@ class Machine:
             return dict(zip(a[::2], a[1::2]))
         if kind == "build_slice":
             return slice(*a)
+        if kind == "unpack" and "starred" in words:
+            items, names = list(a[0]), int(words[words.index("count") + 1])
+            before, behind = names & 255, names >> 8
+            if len(items) < before + behind:
+                raise ValueError(f"not enough values to unpack (expected at least {before + behind}, got {len(items)})")
+            return items[:before] + [items[before : len(items) - behind]] + items[len(items) - behind :]
         if kind == "unpack":
             count, items = int(words[words.index("count") + 1]), tuple(a[0])
             if len(items) < count:
@@ -224,7 +230,7 @@ class Machine:
         if kind == "extract":
             return a[0][int(words[words.index("at") + 1])]
         if kind == "concat":
-            return a[0] + tuple(a[1])
+            return list(a[0]) + list(a[1]) if "list" in words else a[0] + tuple(a[1])
         if kind == "iter":
             return list(a[0])
         if kind == "iter_more":

@@ -105,6 +105,16 @@ def import_inside(x):
     return math.sin(x)
 
 
+def made(x):
+    return ValueError("made", x)
+
+
+@refused("raise made(x)", "E0101", "raising an exception that another function has made",
+         ("let the function raise it, or give back what it is made of",))
+def exception_from_elsewhere(x):
+    raise made(x)
+
+
 @refused("WRITTEN", "E0101", "an assignment to a global variable")
 def global_write(x):
     global WRITTEN

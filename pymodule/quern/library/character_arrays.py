@@ -70,11 +70,54 @@ def ne(a, b):
     return ~eq(a, b)
 
 
+def lt(a, b):
+    """Where one is longer, it is the greater one if nothing else differs."""
+    n = min(a.shape[-1], b.shape[-1])
+    less = (b[..., n:] != 0).any(-1) & ~(a[..., n:] != 0).any(-1)
+    for i in range(n - 1, -1, -1):
+        x, y = a[..., i], b[..., i]
+        less = (x < y) | ((x == y) & less)
+    return less
+
+
+def gt(a, b):
+    return lt(b, a)
+
+
+def le(a, b):
+    return ~lt(b, a)
+
+
+def ge(a, b):
+    return ~lt(a, b)
+
+
+def order(a, b):
+    """Of two elements: below 0, 0 or above 0."""
+    n, m = len(a), len(b)
+    for i in range(max(n, m)):
+        x = np.int64(a[i]) if i < n else 0
+        y = np.int64(b[i]) if i < m else 0
+        if x != y:
+            return x - y
+    return 0
+
+
+def truth(points):
+    return _length(points) > 0
+
+
 FUNCTIONS = {
     "characters.eq": eq,
+    "characters.ge": ge,
+    "characters.gt": gt,
+    "characters.le": le,
+    "characters.lt": lt,
     "characters.ne": ne,
+    "characters.order": order,
     "characters.points": points,
     "characters.put": put,
     "characters.put_array": put_array,
     "characters.text": text,
+    "characters.truth": truth,
 }

@@ -36,6 +36,15 @@ def is_float(dtype):
     return dtype == np.float32 or dtype == np.float64
 
 
+def is_text(dtype):
+    return dtype.kind == "U" or dtype.kind == "S"
+
+
+def has_no_keys(dtype):
+    """Is compared, not sorted by digits."""
+    return is_complex(dtype) or is_text(dtype)
+
+
 def is_time(dtype):
     return dtype.kind == "M" or dtype.kind == "m"
 
@@ -380,14 +389,14 @@ def argsort_by_merging(line, places):
 
 
 def argsort_line(line, places):
-    if is_complex(line.dtype) or len(line) <= FEW:
+    if has_no_keys(line.dtype) or len(line) <= FEW:
         argsort_by_merging(line, places)
     elif not argsort_by_vectors(line, places):
         argsort_by_digits(line, places)
 
 
 def sort_line(line):
-    if is_complex(line.dtype):
+    if has_no_keys(line.dtype):
         line[...] = taken(copy(line), argsort_of(line))
     elif len(line) <= FEW:
         insert_all(line)
@@ -633,6 +642,30 @@ def right_place(a, x):
     return low
 
 
+def place_of_text(line, x, before):
+    """Among sorted elements, each of which is read as text: before those that are the same, or behind."""
+    low = 0
+    high = len(line)
+    while low < high:
+        middle = (low + high) >> 1
+        if line[middle] < x or (not before and line[middle] == x):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def places_of_text(line, v, before):
+    if not isinstance(v, np.ndarray):
+        return np.int64(place_of_text(line, v, before))
+    wanted = ravel(v)
+    result = np.empty(v.shape, np.int64)
+    places = ravel(result)
+    for i in range(len(wanted)):
+        places[i] = place_of_text(line, wanted[i], before)
+    return result
+
+
 def place(a, x, side):
     return left_place(a, x) if side == "left" else right_place(a, x)
 
@@ -645,6 +678,8 @@ def searchsorted(a, v, side="left", sorter=None):
         refuse("side must be 'left' or 'right'")
     if sorter is not None:
         line = taken(contiguous(line), sorter)
+    if is_text(line.dtype):
+        return places_of_text(line, v, side == "left")
     kind = result_type(line, v)
     if not isinstance(v, np.ndarray) or v.ndim == 0:
         return np.int64(place(line, convert(v, kind), side))
@@ -756,8 +791,26 @@ def holds(line, x):
     return at < len(line) and convert(line[at], result_type(x)) == x
 
 
+def holds_text(line, x):
+    at = place_of_text(line, x, True)
+    return at < len(line) and line[at] == x
+
+
+def texts_in(element, line, invert):
+    if not isinstance(element, np.ndarray):
+        return holds_text(line, element) != invert
+    wanted = ravel(element)
+    result = np.empty(element.shape, np.bool_)
+    found = ravel(result)
+    for i in range(len(wanted)):
+        found[i] = holds_text(line, wanted[i]) != invert
+    return result
+
+
 def isin(element, test_elements, assume_unique=False, invert=False, kind=None):
     line = sort(test_elements, None)
+    if is_text(line.dtype):
+        return texts_in(element, line, invert)
     if not isinstance(element, np.ndarray) or element.ndim == 0:
         return holds(line, convert(element, result_type(line, element))) != invert
     common = result_type(line, element)
