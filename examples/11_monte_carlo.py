@@ -14,8 +14,6 @@ STEPS = 64
 def price(states, spot, strike, rate, volatility, years, plain, asian):
     """One path each turn: the payoff at its end, and that of its mean."""
     i = cuda.grid(1)
-    if i == 0:
-        print("paths of", cuda.gridsize(1), "threads, each in", STEPS, "steps")
     if i >= plain.size:
         return
     step = years / STEPS
@@ -30,6 +28,11 @@ def price(states, spot, strike, rate, volatility, years, plain, asian):
         asian[i] += max(mean / STEPS - strike, 0.0) / paths
 
 
+@cuda.jit
+def announce(threads):
+    print("block", cuda.blockIdx.x, "of", cuda.gridDim.x, "says: paths of", threads, "threads, each in", STEPS, "steps")
+
+
 def black_scholes(spot, strike, rate, volatility, years):
     spread = volatility * math.sqrt(years)
     d = (math.log(spot / strike) + rate * years) / spread + spread / 2
@@ -37,16 +40,23 @@ def black_scholes(spot, strike, rate, volatility, years):
     return spot * chance(d) - strike * math.exp(-rate * years) * chance(d - spread)
 
 
-option = 100.0, 105.0, 0.03, 0.2, 1.0
-show.device()
-n = 2048
-states = create_xoroshiro128p_states(n, seed=7)
-plain, asian = np.zeros(n), np.zeros(n)
-price.forall(n)(states, *option, plain, asian)
-cuda.synchronize()
-discount = math.exp(-option[2] * option[4])
-error = discount * plain.std() / math.sqrt(n)
-print(f"plain call: {discount * plain.mean():.3f} +- {error:.3f}, by the formula {black_scholes(*option):.3f}")
-print(f"on the mean of the path: {discount * asian.mean():.3f}")
-assert abs(discount * plain.mean() - black_scholes(*option)) < 4 * error
-assert asian.mean() < plain.mean()
+def example(n):
+    """The option at the money, beside the formula: `n` threads with 32 paths each."""
+    option = 100.0, 105.0, 0.03, 0.2, 1.0
+    states = create_xoroshiro128p_states(n, seed=7)
+    plain, asian = np.zeros(n), np.zeros(n)
+    price.forall(n)(states, *option, plain, asian)
+    cuda.synchronize()
+    discount = math.exp(-option[2] * option[4])
+    error = discount * plain.std() / math.sqrt(n)
+    print(f"plain call: {discount * plain.mean():.3f} +- {error:.3f}, by the formula {black_scholes(*option):.3f}")
+    print(f"on the mean of the path: {discount * asian.mean():.3f}")
+    assert abs(discount * plain.mean() - black_scholes(*option)) < 4 * error
+    assert asian.mean() < plain.mean()
+
+
+if __name__ == "__main__":
+    show.device()
+    announce[2, 1](2048)
+    cuda.synchronize()
+    example(2048)

@@ -92,7 +92,7 @@ demo)
         PYTHONPATH=build/release/python "$venv/bin/python" "$example"
     done
     if PYTHONPATH=build/release/python "$venv/bin/python" -c 'import sys; from quern import hip; sys.exit(not hip.is_available())'; then
-        for example in examples/[1236]_*.py; do
+        for example in examples/[1236]_*.py examples/1[39]_*.py; do
             say "$example hip"
             PYTHONPATH=build/release/python "$venv/bin/python" "$example" hip
         done
