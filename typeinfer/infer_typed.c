@@ -38,12 +38,53 @@ static bool typed_prange(Infer *in, const Val *v, const CallArgs *args, Val *out
     return true;
 }
 
+/* Items without a common type: each has its own round of the loop, and so have pairs of it and others. */
+static bool is_mixed(Infer *in, const Val *v) {
+    return is_kind(v, TY_TUPLE) && tuple_is_mixed(in, v->f.type);
+}
+
+static bool enumerate_mixed(Infer *in, Val tuple, Val start, Val *out) {
+    int32_t n = tuple.f.type->nitems;
+    Val *pairs = arena_array(in->arena, Val, n);
+    for (int32_t i = 0; i < n; i++) {
+        Val pair[2] = {start, v_item(in, tuple, i)}, step = val_of(fact_int(in, i));
+        if (i && !v_binary(in, OPR_add, false, start, step, &pair[0])) return false;
+        pairs[i] = v_tuple(in, pair, 2);
+    }
+    return *out = v_tuple(in, pairs, n), true;
+}
+
 static bool typed_enumerate(Infer *in, const Val *v, const CallArgs *args, Val *out) {
     Val pair[2] = {v_unwrap(in, v[0]), val_of(fact_int(in, 0))};
     if (v[1].f.type) pair[1] = v_unwrap(in, v[1]);
     if (!type_is_int(pair[1].f.type)) return misfit(in, "enumerate", args);
+    if (is_mixed(in, &pair[0])) return enumerate_mixed(in, pair[0], pair[1], out);
     if (!v_iterable(in, &pair[0])) return false;
     return *out = v_iter_object(in, ITER_ENUMERATE, v_tuple(in, pair, 2)), true;
+}
+
+/* Of tuples, one of which is mixed: how many rounds; 0: it is none of that. */
+static int32_t rounds_of_mixed(Infer *in, const Val *items, int32_t n, bool strict) {
+    int32_t shortest = INT32_MAX;
+    bool mixed = false;
+    for (int32_t i = 0; i < n; i++) {
+        if (!is_kind(&items[i], TY_TUPLE) || type_is_value(items[i].f.type)) return 0;
+        int32_t length = items[i].f.type->nitems;
+        if (strict && i && length != shortest) return 0;
+        shortest = QN_MIN(shortest, length);
+        mixed |= is_mixed(in, &items[i]);
+    }
+    return mixed ? shortest : 0;
+}
+
+static Val zip_mixed(Infer *in, const Val *items, int32_t n, int32_t rounds) {
+    Val *rows = arena_array(in->arena, Val, rounds), *row = arena_array(in->arena, Val, n);
+    for (int32_t k = 0; k < rounds; k++) {
+        for (int32_t i = 0; i < n; i++)
+            row[i] = v_item(in, items[i], k);
+        rows[k] = v_tuple(in, row, n);
+    }
+    return v_tuple(in, rows, rounds);
 }
 
 static bool typed_zip(Infer *in, const Val *v, const CallArgs *args, Val *out) {
@@ -52,10 +93,12 @@ static bool typed_zip(Infer *in, const Val *v, const CallArgs *args, Val *out) {
     if (v[0].f.type && !v[0].f.value)
         return misfit(in, "zip", args), ti_advise(in, "strict must be True or False"), false;
     Val *items = arena_array(in->arena, Val, n);
-    for (int32_t i = 0; i < n; i++) {
+    for (int32_t i = 0; i < n; i++)
         items[i] = v_unwrap(in, args->args[i]);
+    int32_t rounds = rounds_of_mixed(in, items, n, strict);
+    if (rounds) return *out = zip_mixed(in, items, n, rounds), true;
+    for (int32_t i = 0; i < n; i++)
         if (!v_iterable(in, &items[i])) return false;
-    }
     *out = v_iter_object(in, strict ? ITER_STRICT : ITER_ZIP, v_tuple(in, items, n));
     return true;
 }
@@ -64,6 +107,13 @@ static bool typed_reversed(Infer *in, const Val *v, const CallArgs *args, Val *o
     Val a = v_unwrap(in, v[0]);
     if (is_kind(&a, TY_ITER) && !type_is_view(a.f.type)) return misfit(in, "reversed", args);
     if (type_is_of(a.f.type, CLS_set)) return misfit(in, "reversed", args);
+    if (is_mixed(in, &a)) {
+        int32_t n = a.f.type->nitems;
+        Val *items = arena_array(in->arena, Val, n);
+        for (int32_t i = 0; i < n; i++)
+            items[i] = v_item(in, a, n - 1 - i);
+        return *out = v_tuple(in, items, n), true;
+    }
     if (!v_iterable(in, &a)) return false;
     if (!is_object(&a)) return *out = v_iter_object(in, ITER_REVERSED, a), true;
     Val parts[2] = {a};
