@@ -14,6 +14,8 @@
  *                                         more:   poll (i - i0); stop1 = i + min(n - i, 65536); strip       (cold)
  *                                         leave:  poll later (i - i0); exit
  *
+ * Where the test in front of a nest has shown that such a loop has few rounds (bounds_rounds.c), it has no strips: its way out counts them.
+ *
  * A loop whose trip count is a small constant, or which halves a number until it is zero (wearing.c), loses its poll altogether; the
  * loop around it counts its rounds, and is an innermost loop itself where it has no others inside.
  * Where divisors are tested ahead (divisors.c), strips are shorter.
@@ -225,6 +227,29 @@ static Strip strip_mine(Func *func, const CountedLoop *loop, int64_t rounds, int
     Builder b = {.func = func, .at = -1, .span = span, .error = NO_BLOCK};
     return inner ? strip_inner(&b, loop, rounds, weight)
                  : strip_outermost(&b, loop, rounds, weight);
+}
+
+/* A loop of few rounds inside of one that asks: its way out counts them all. */
+static void count_behind(Func *func, const CountedLoop *loop, int64_t weight, int32_t span) {
+    Builder b = {.func = func, .at = -1, .span = span, .error = NO_BLOCK};
+    b.block = ir_edge_split(func, loop->header, loop->exit);
+    ir_remove(func, ir_terminator(func, b.block));
+    const Type *i64 = type_scalar(func->module->types, TY_i64);
+    count_rounds(&b, loop, ir_const_int(func, i64, 0), weight, true);
+    jump_on(&b, loop->exit);
+}
+
+/* Have the conditions in front of the nest shown that the loop has few rounds (bounds_rounds.c)? */
+static bool is_brief(const Func *func, const Cfg *cfg, int32_t loop) {
+    const Loop *info = &cfg->loops.items[loop];
+    for (int32_t i = 0; i < info->blocks.len; i++) {
+        const Block *block = &func->blocks.items[info->blocks.items[i]];
+        for (int32_t k = 0; k < block->insts.len; k++) {
+            const Inst *inst = ir_inst(func, block->insts.items[k]);
+            if (inst->op == OP_poll && inst->sub == FLAG_SHORT) return true;
+        }
+    }
+    return false;
 }
 
 /* -- while loops ---------------------------------------------------------------------------------- */
@@ -534,6 +559,7 @@ static void visit(Polls *s, int32_t loop) {
     if (visit_handled(s, loop, &counted, inner)) return;
     Divisors *divisors =
         s->rounds[loop] ? NULL : opt_divisors(s->ctx, func, &s->cfg, loop, &counted);
+    bool brief = is_brief(func, &s->cfg, loop);
     if (!remove_polls(func, &s->cfg, loop, &span)) return;
     int64_t weight = weight_of(func, &s->cfg, loop) + s->rounds[loop];
     if (divisors) {
@@ -542,6 +568,8 @@ static void visit(Polls *s, int32_t loop) {
     } else if (opt_const_int(func, counted.limit, &trips) && trips <= SHORT_LOOP &&
                trips * weight <= MOST_ROUNDS) {
         let_go(s, loop, QN_MAX(trips, 0) * weight, span);
+    } else if (brief && inner) {
+        count_behind(func, &counted, weight, span);
     } else {
         strip_mine(func, &counted, QN_MAX(STRIP / weight, 1), weight, span, inner);
     }

@@ -418,7 +418,8 @@ static bool visit(Peel *p, int32_t header) {
 }
 
 void opt_peel(PassContext *ctx, Func *func) {
-    if (!target_is_host(ctx->options->infer.target) || opt_is_outlined(func)) return;
+    if (!target_is_host(ctx->options->infer.target) || (opt_is_outlined(func) && !func->again))
+        return;
     Peel p = {.ctx = ctx, .func = func};
     cfg_compute(&p.cfg, ctx->arena, func);
     Vec(int32_t) headers = {0};

@@ -153,15 +153,16 @@ enum { CHECK_LIST = 100, CHECK_LIST_ASSIGNMENT };
 
 /* Flags in `sub`, of ops that have no other use for it (ir_ops.def). */
 enum InstFlag {
-    FLAG_NOWRAP = 1,      /* add, sub, mul: proven to stay in the signed range */
-    FLAG_ZEROED = 1,      /* alloc */
-    FLAG_ANY_ZERO = 1,    /* lib, a minimum or maximum of floats: of two zeros either */
-    FLAG_ROLLED = 1,      /* jump back to the header of a loop: it is not worth unrolling */
-    FLAG_LATER = 1,       /* poll: counts, and leaves it to the next poll to ask */
-    FLAG_SQUARED = 1,     /* pow of floats: the exponent is the cast of an int, and products do */
-    FLAG_NATURAL = 2,     /* with FLAG_SQUARED: that int is not negative */
-    FLAG_INSIDE = 1,      /* cast, float to int: the value is known to fit */
-    FLAG_SMALL = 1,       /* param of a kernel: an int that the launch has tested (FAST_LIMIT) */
+    FLAG_NOWRAP = 1,   /* add, sub, mul: proven to stay in the signed range */
+    FLAG_ZEROED = 1,   /* alloc */
+    FLAG_ANY_ZERO = 1, /* lib, a minimum or maximum of floats: of two zeros either */
+    FLAG_ROLLED = 1,   /* jump back to the header of a loop: it is not worth unrolling */
+    FLAG_LATER = 1,    /* poll: counts, and leaves it to the next poll to ask */
+    FLAG_SHORT = 2,    /* poll: its loop has so few rounds that only the loop around needs to ask */
+    FLAG_SQUARED = 1,  /* pow of floats: the exponent is the cast of an int, and products do */
+    FLAG_NATURAL = 2,  /* with FLAG_SQUARED: that int is not negative */
+    FLAG_INSIDE = 1,   /* cast, float to int: the value is known to fit */
+    FLAG_SMALL = 1,    /* param of a kernel: an int that the launch has tested (FAST_LIMIT) */
     FLAG_NO_OVERFLOW = 1, /* range_len: stop - start stays in int64 */
     FLAG_STATEMENT = 1,   /* reraise: `raise e`, which is a line of its own in tracebacks */
     FLAG_FRESH = 1,       /* function: a variable of it is assigned again before it is made anew */
@@ -251,6 +252,8 @@ struct Func {
     Str file;
     bool typed;
     bool part; /* of its caller, which it was taken out of: tracebacks do not tell it apart */
+    bool
+        again; /* and such a nest of loops as is versioned once more: all of its checks may hold (opt/bounds.c) */
     bool
         parallel; /* typed: its loops over prange and its whole-array work may use several threads */
     int32_t nparams;

@@ -161,6 +161,44 @@ PROGRAMS = {
         nest(1, 4)
         def run(): nest(3, 10**12)
         """,
+    "rows that are shown to be short": """
+        @njit
+        def rows(a, n, m):
+            s = 0.0
+            for i in range(n):
+                for j in range(m):
+                    s = s * 0.5 + a[j]
+            return s
+        a = np.ones(1 << 20)
+        rows(a, 1, 4)
+        def run(): rows(a, 10**9, a.size)
+        """,
+    "rows that turn out to be long": """
+        @njit
+        def rows(a, n, m):
+            s = 0.0
+            for i in range(n):
+                for j in range(m):
+                    s = s * 0.5 + a[j]
+            return s
+        a = np.ones(5000000)
+        rows(a, 1, a.size)
+        def run(): rows(a, 10**9, a.size)
+        """,
+    "rows without elements": """
+        @njit
+        def rows(a, first, last, n):
+            s = 0.0
+            for i in range(n):
+                for j in range(first[i & 7], last[i & 7]):
+                    s = s * 0.5 + a[j]
+                    if j + 1 < a.size:
+                        s += a[j + 1]
+            return s
+        a, ends = np.ones(100), np.arange(8)
+        rows(a, ends, ends + 3, 10)
+        def run(): rows(a, ends, ends - 3, 1 << 62)
+        """,
     "numbers that wear out": """
         @njit
         def digits(n):

@@ -609,3 +609,94 @@ def test_last_rounds_that_differ(n):
                 changed[-1 - at] = limit * 2
                 same(left_early, changed, n, abs(limit))
                 same(left_early, -changed, n, abs(limit))
+
+
+# -- inner loops without strips --------------------------------------------------------------------------------
+
+
+def add_rows(a, out, n, m):
+    for i in range(n):
+        for j in range(m):
+            out[j] += a[j] * (i + 1)
+    return m
+
+
+def triangle(step):
+    def add_triangle(a, out, n):
+        last = 0
+        for i in range(2):
+            for j in range(i, n, step):
+                out[j] = a[j] - i
+                last = j
+            for j in range(n - 1, i, -step):
+                out[j] += a[j - 1]
+        return last
+
+    return njit(add_triangle)
+
+
+def add_ranges(first, last, a, out):
+    s = 0
+    for i in range(first.size):
+        for j in range(first[i], last[i]):
+            out[j] += i + 1
+            s += a[j]
+    return s
+
+
+def add_powers(a, out, n, m):
+    for i in range(n):
+        for j in range(m):
+            out[j] = (out[j] + a[j] ** i) % 1000.0
+    return m
+
+
+SHORT = 1 << 20  # rounds that a loop of a few instructions may have without strips
+
+
+@pytest.mark.parametrize("m", [0, 1, 1000, SHORT - 1, SHORT, SHORT + 1, 3 * SHORT + 5])
+def test_short_and_long_rows(m):
+    a = np.arange(m) % 1001
+    out = np.zeros(m, np.int64)
+    assert njit(add_rows)(a, out, 3, m) == m and np.array_equal(out, 6 * a)
+    assert njit(boundscheck=False)(add_rows)(a, out, 2, m) == m and np.array_equal(out, 9 * a)
+    with pytest.raises(IndexError):
+        njit(add_rows)(a, out, 1, m + 1)
+    assert np.array_equal(out, 10 * a)  # as far as it went
+
+
+@pytest.mark.parametrize("step", [1, 3])
+@pytest.mark.parametrize("n", [1, 2, 50, SHORT + 1, 2 * SHORT + 7])
+def test_short_and_long_triangles(n, step):
+    a = np.arange(n) * 7 % 1009
+    out, expected = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    last = 0
+    for i in range(2):
+        expected[i:n:step] = a[i:n:step] - i
+        last = max(range(i, n, step), default=last)
+        down = np.arange(n - 1, i, -step)
+        expected[down] += a[down - 1]
+    assert triangle(step)(a, out, n) == last and np.array_equal(out, expected)
+
+
+@pytest.mark.parametrize("length", [0, 3, SHORT, SHORT + 1])
+def test_short_and_long_ranges_from_arrays(length):
+    f = njit(add_ranges)
+    first = np.array([0, 5, 5, 2, 0])
+    last = np.array([length, 9, 3, length, 1])
+    a = np.arange(max(length, 20)) % 997
+    out, expected = np.zeros(a.size, np.int64), np.zeros(a.size, np.int64)
+    for i, (b, e) in enumerate(zip(first, last)):
+        expected[b:max(b, e)] += i + 1
+    assert f(first, last, a, out) == sum(a[b:max(b, e)].sum() for b, e in zip(first, last))
+    assert np.array_equal(out, expected)
+    last[3] = a.size + 1
+    with pytest.raises(IndexError):
+        f(first, last, a, out)
+
+
+@pytest.mark.parametrize("m", [5, SHORT // 4 + 1])
+def test_rows_of_dear_rounds(m):
+    a, out = np.arange(m) % 11 * 1.0, np.zeros(m)
+    assert njit(add_powers)(a, out, 4, m) == m
+    assert np.array_equal(out, (1 + a + a ** 2 + a ** 3) % 1000)

@@ -1,0 +1,71 @@
+/* bounds.h - what versioning a nest of loops consists of.
+ *
+ *   bounds.c           the pass: which checks a test in front of the nest stands for, and the two copies
+ *   bounds_interval.c  between what an index lies
+ *   bounds_sum.c       closer bounds of sums of variables
+ *   bounds_rounds.c    inner loops that are short enough to do without strips */
+#ifndef QUERN_BOUNDS_H
+#define QUERN_BOUNDS_H
+
+#include "codegen/opt/pass.h"
+#include "frontend/base/bits.h"
+
+enum { MAX_DEPTH = 12, SUM_BITS = 57, MAX_STEP = 16 };
+
+typedef struct Interval {
+    bool ok;
+    Ref low, high; /* i64 values in the preheader */
+} Interval;
+
+/* Where an expression is looked at: how exact leaves must be, how deep it is, and the block it is used in. */
+typedef struct Place {
+    int bits, depth;
+    int32_t block;
+} Place;
+
+typedef Vec(Ref) RefList;
+
+typedef struct Bounds {
+    Func *func;
+    Arena *arena;
+    Cfg *cfg;
+    int32_t loop; /* the outermost */
+    Builder b;    /* at the end of the preheader */
+    Vec(Ref) conditions;
+    const Type *i64, *boolean;
+    int leaves;
+    RefList natural;  /* divisions whose dividend is not negative */
+    RefList from_end; /* checks of indices that are always negative */
+    RefList wrapping; /* checks whose wraparound stays: of indices that begin a little below zero */
+    RefList few;      /* polls of inner loops that the conditions make short */
+} Bounds;
+
+/* -- in the preheader ------------------------------------------------------------------------------ */
+
+bool bounds_invariant(const Bounds *s, Ref ref);
+Ref bounds_number(Bounds *s, int64_t value);
+Ref bounds_compute(Bounds *s, Op op, Ref a, Ref c);
+Ref bounds_compare(Bounds *s, Op op, Ref a, Ref c);
+Ref bounds_shape_of(Bounds *s, Ref array, int64_t axis);
+/* a < c or a <= c must hold for the fast copy; false: it never does. */
+bool bounds_require(Bounds *s, Op op, Ref a, Ref c);
+bool bounds_require_nonnegative(Bounds *s, Ref ref);
+
+/* -- of values in the nest --------------------------------------------------------------------------- */
+
+/* An int64 that does not change, when it is small. */
+Interval bounds_leaf(Bounds *s, Ref ref, int bits);
+/* All values `ref` takes in the nest, where it is used in `at.block`. */
+Interval bounds_interval(Bounds *s, Ref ref, Place at);
+/* A variable to which every round of a counted loop adds the same number: `*rounds` is the loop's counter. */
+bool bounds_counts_along(const Bounds *s, Ref phi, int32_t block, Ref *start, int64_t *step,
+                         Ref *rounds);
+/* Of a sum of variables what is closer than its interval. */
+Interval bounds_closer(Bounds *s, Ref index, Interval all, int32_t block);
+
+/* -- inner loops without strips ------------------------------------------------------------------------ */
+
+/* Adds conditions under which inner loops of the nest have few rounds, and their polls to `few`. */
+void bounds_describe_rounds(Bounds *s);
+
+#endif

@@ -1,0 +1,400 @@
+/* bounds_interval.c - [low, high] of an index over all rounds of a nest, as values of its preheader (bounds.c). */
+#include "codegen/opt/bounds.h"
+
+enum { MAX_LEAVES = 16, PRODUCT_BITS = 27 };
+
+bool bounds_invariant(const Bounds *s, Ref ref) {
+    const Inst *inst = ir_inst(s->func, ref);
+    return inst->op == OP_const || inst->op == OP_param ||
+           !opt_in_loop(s->cfg, s->loop, inst->block);
+}
+
+/* -- arithmetic in the preheader ------------------------------------------------------------------- */
+
+static bool fold(Op op, int64_t a, int64_t c, int64_t *out) {
+    switch ((int)op) {
+    case OP_add: return !__builtin_add_overflow(a, c, out);
+    case OP_sub: return !__builtin_sub_overflow(a, c, out);
+    case OP_mul: return !__builtin_mul_overflow(a, c, out);
+    default: return false;
+    }
+}
+
+/* What the preheader already computes. */
+static Ref find(const Bounds *s, Op op, Ref a, Ref c, Ref d, int64_t imm) {
+    const Block *block = &s->func->blocks.items[s->b.block];
+    Ref wanted[] = {a, c, d};
+    for (int32_t i = 0; i < block->insts.len; i++) {
+        Ref ref = block->insts.items[i];
+        const Inst *inst = ir_inst(s->func, ref);
+        bool equal = inst->op == op && inst->imm == imm;
+        for (int32_t k = 0; equal && k < inst->nargs; k++)
+            equal = ir_arg(s->func, ref, k) == wanted[k];
+        if (equal) return ref;
+    }
+    return NO_REF;
+}
+
+Ref bounds_number(Bounds *s, int64_t value) {
+    return ir_const_int(s->func, s->i64, value);
+}
+
+Ref bounds_compute(Bounds *s, Op op, Ref a, Ref c) {
+    int64_t x, y;
+    bool right = opt_const_int(s->func, c, &y);
+    if (right && opt_const_int(s->func, a, &x) && fold(op, x, y, &x)) return bounds_number(s, x);
+    if (right && y == 0 && (op == OP_add || op == OP_sub)) return a;
+    Ref old = find(s, op, a, c, NO_REF, 0);
+    return old ? old : b_op2(&s->b, op, s->i64, a, c);
+}
+
+Ref bounds_compare(Bounds *s, Op op, Ref a, Ref c) {
+    Ref old = find(s, op, a, c, NO_REF, 0);
+    return old ? old : b_op2(&s->b, op, s->boolean, a, c);
+}
+
+static Ref choice(Bounds *s, Ref test, Ref a, Ref c) {
+    Ref old = find(s, OP_select, test, a, c, 0);
+    return old ? old : b_op3(&s->b, OP_select, s->i64, test, a, c);
+}
+
+Ref bounds_shape_of(Bounds *s, Ref array, int64_t axis) {
+    Ref ref = find(s, OP_shape, array, NO_REF, NO_REF, axis);
+    if (ref) return ref;
+    ref = b_op1(&s->b, OP_shape, s->i64, array);
+    ir_inst(s->func, ref)->imm = axis;
+    return ref;
+}
+
+bool bounds_require(Bounds *s, Op op, Ref a, Ref c) {
+    int64_t x, y;
+    if (opt_const_int(s->func, a, &x) && opt_const_int(s->func, c, &y))
+        return op == OP_lt ? x < y : x <= y;
+    Ref condition = bounds_compare(s, op, a, c);
+    for (int32_t i = 0; i < s->conditions.len; i++)
+        if (s->conditions.items[i] == condition) return true;
+    vec_push(s->arena, &s->conditions, condition);
+    return true;
+}
+
+/* Is a value of the preheader, or of what lies before it, never negative? */
+static bool never_negative(const Bounds *s, Ref ref) {
+    int32_t block = ir_inst(s->func, ref)->block;
+    if (ir_inst(s->func, ref)->op == OP_shape) return true;
+    return block != s->b.block && opt_at_least(s->func, s->cfg, ref, 0, block);
+}
+
+bool bounds_require_nonnegative(Bounds *s, Ref ref) {
+    return never_negative(s, ref) || bounds_require(s, OP_le, bounds_number(s, 0), ref);
+}
+
+/* -bound < v < bound */
+static bool require_small(Bounds *s, Ref ref, int bits) {
+    int64_t bound = INT64_C(1) << bits;
+    return bounds_require(s, OP_lt, ref, bounds_number(s, bound)) &&
+           (never_negative(s, ref) || bounds_require(s, OP_lt, bounds_number(s, -bound), ref));
+}
+
+/* -- intervals -------------------------------------------------------------------------------------- */
+
+static Interval none(void) {
+    return (Interval){false, NO_REF, NO_REF};
+}
+
+Interval bounds_leaf(Bounds *s, Ref ref, int bits) {
+    if (++s->leaves > MAX_LEAVES || ir_type(s->func, ref) != s->i64) return none();
+    return require_small(s, ref, bits) ? (Interval){true, ref, ref} : none();
+}
+
+static Ref lesser(Bounds *s, Ref a, Ref c) {
+    int64_t x, y;
+    if (a == c) return a;
+    if (opt_const_int(s->func, a, &x) && opt_const_int(s->func, c, &y)) return x < y ? a : c;
+    return choice(s, bounds_compare(s, OP_lt, a, c), a, c);
+}
+
+static Ref greater(Bounds *s, Ref a, Ref c) {
+    int64_t x, y;
+    if (a == c) return a;
+    if (opt_const_int(s->func, a, &x) && opt_const_int(s->func, c, &y)) return x < y ? c : a;
+    return choice(s, bounds_compare(s, OP_lt, a, c), c, a);
+}
+
+static Place below(Place at) {
+    at.depth++;
+    return at;
+}
+
+static Place at_most(Place at, int bits) {
+    at.bits = QN_MIN(at.bits, bits);
+    return below(at);
+}
+
+static Place inside(Place at, int32_t block) {
+    return (Place){at.bits, at.depth + 1, block};
+}
+
+/* start, ..., stop - 1, or downwards start, ..., stop + 1 */
+static Interval of_range(Bounds *s, const RangeItem *item, Place at) {
+    Ref zero = bounds_number(s, 0), one = bounds_number(s, 1);
+    Interval start = {true, zero, zero}, stop = bounds_interval(s, item->stop, below(at));
+    if (item->start) start = bounds_interval(s, item->start, below(at));
+    if (!start.ok || !stop.ok) return none();
+    if (item->down) return (Interval){true, bounds_compute(s, OP_add, stop.low, one), start.high};
+    return (Interval){true, start.low, bounds_compute(s, OP_sub, stop.high, one)};
+}
+
+/* A bound of `value` from the branches that lead to `block`, or along the edge block -> to. What a bound that
+ * cannot be described has required is taken back. */
+static Ref tested(Bounds *s, Ref value, bool upper, int32_t block, int32_t to, Place at) {
+    FactList facts = {.value = value, .upper = upper};
+    if (at.depth >= MAX_DEPTH) return NO_REF;
+    opt_facts(s->func, s->cfg, block, to, &facts);
+    for (int i = 0; i < facts.n; i++) {
+        int32_t before = s->conditions.len;
+        int leaves = s->leaves;
+        Interval bound = bounds_interval(s, facts.items[i].bound, inside(at, block));
+        if (bound.ok)
+            return bounds_compute(s, OP_add, upper ? bound.high : bound.low,
+                                  bounds_number(s, facts.items[i].by));
+        s->conditions.len = before;
+        s->leaves = leaves;
+    }
+    return NO_REF;
+}
+
+/* The bound of a phi of a loop on the side where it is tested: where it is used, or (a loop that tests at its
+ * end) on every edge into its header. */
+static Ref tested_phi(Bounds *s, Ref phi, bool upper, int32_t block, Place at) {
+    Ref bound = tested(s, phi, upper, block, NO_BLOCK, at);
+    int32_t header = ir_inst(s->func, phi)->block, loop = s->cfg->loop_of[header];
+    if (bound) return bound;
+    for (int32_t i = 0; i < ir_inst(s->func, phi)->nargs; i++) {
+        Ref operand = ir_arg(s->func, phi, i);
+        int32_t from = s->func->blocks.items[header].preds.items[i];
+        Ref one = tested(s, operand, upper, from, header, at);
+        if (!one && !opt_in_loop(s->cfg, loop, from)) {
+            Interval start = bounds_interval(s, operand, inside(at, from));
+            if (start.ok) one = upper ? start.high : start.low;
+        }
+        if (!one) return NO_REF;
+        bound = !bound ? one : upper ? greater(s, bound, one) : lesser(s, bound, one);
+    }
+    return bound;
+}
+
+/* Is `ref` the sum of `phi` and `*step`, where `*sign` says whether the step is added? */
+static bool is_step(const Func *func, Ref ref, Ref phi, Ref *step, bool *plus) {
+    const Inst *inst = ir_inst(func, ref);
+    if (inst->op != OP_add && inst->op != OP_sub) return false;
+    *plus = inst->op == OP_add;
+    *step = ir_arg(func, ref, 1);
+    if (ir_arg(func, ref, 0) == phi) return true;
+    *step = ir_arg(func, ref, 0);
+    return *plus && ir_arg(func, ref, 1) == phi;
+}
+
+/* Is `ref`, which comes round the loop, `phi` or further `up` (or down)? Its sum must not wrap: where it is formed, the
+ * phi has been tested on that side, against something small. */
+static bool moves(Bounds *s, Ref ref, Ref phi, bool up, Place at) {
+    const Inst *inst = ir_inst(s->func, ref);
+    int32_t block = inst->block, loop = s->cfg->loop_of[block];
+    Ref step;
+    bool plus;
+    int64_t k;
+    if (ref == phi) return true;
+    if (at.depth >= MAX_DEPTH) return false;
+    if (bounds_invariant(s, ref)) return false;
+    if (inst->op == OP_phi && s->cfg->loops.items[loop].header != block) {
+        for (int32_t i = 0; i < ir_inst(s->func, ref)->nargs; i++)
+            if (!moves(s, ir_arg(s->func, ref, i), phi, up, below(at))) return false;
+        return true;
+    }
+    if (!is_step(s->func, ref, phi, &step, &plus)) return false;
+    if (!tested_phi(s, phi, up, block, below(at))) return false;
+    if (opt_const_int(s->func, step, &k))
+        return k > -(INT64_C(1) << at.bits) && k < (INT64_C(1) << at.bits) &&
+               (plus == up ? k >= 0 : k <= 0);
+    if (plus != up) return false;
+    Interval by = bounds_interval(s, step, inside(at, block));
+    return by.ok &&
+           (opt_at_least(s->func, s->cfg, step, 0, block) || bounds_require_nonnegative(s, by.low));
+}
+
+/* A variable of a loop that only grows (or only shrinks), from its start to what it is tested against. */
+static Interval of_variable(Bounds *s, Ref phi, bool up, Place at) {
+    int32_t header = ir_inst(s->func, phi)->block, loop = s->cfg->loop_of[header];
+    Ref start = NO_REF, end = tested_phi(s, phi, up, at.block, below(at));
+    for (int32_t i = 0; end && i < ir_inst(s->func, phi)->nargs; i++) {
+        Ref operand = ir_arg(s->func, phi, i);
+        int32_t from = s->func->blocks.items[header].preds.items[i];
+        if (opt_in_loop(s->cfg, loop, from)) {
+            if (!moves(s, operand, phi, up, below(at))) return none();
+            continue;
+        }
+        Interval first = bounds_interval(s, operand, inside(at, from));
+        if (!first.ok) return none();
+        Ref one = up ? first.low : first.high;
+        start = !start ? one : up ? lesser(s, start, one) : greater(s, start, one);
+    }
+    if (!start || !end) return none();
+    return up ? (Interval){true, start, end} : (Interval){true, end, start};
+}
+
+bool bounds_counts_along(const Bounds *s, Ref phi, int32_t block, Ref *start, int64_t *step,
+                         Ref *rounds) {
+    int32_t header = ir_inst(s->func, phi)->block, loop = s->cfg->loop_of[header];
+    CountedLoop counted;
+    bool plus, found = false;
+    Ref by;
+    if (!opt_counted_loop(s->func, s->cfg, loop, &counted) || counted.header != header)
+        return false;
+    if (counted.counter == phi || !cfg_dominates(s->cfg, counted.body, block)) return false;
+    if (s->func->blocks.items[counted.body].preds.len != 1) return false;
+    *start = NO_REF;
+    for (int32_t i = 0; i < ir_inst(s->func, phi)->nargs; i++) {
+        Ref operand = ir_arg(s->func, phi, i);
+        if (!opt_in_loop(s->cfg, loop, s->func->blocks.items[header].preds.items[i])) {
+            *start = operand;
+            continue;
+        }
+        if (found || !is_step(s->func, operand, phi, &by, &plus)) return false;
+        if (!opt_const_int(s->func, by, step) || *step < -MAX_STEP || *step > MAX_STEP)
+            return false;
+        *step = plus ? *step : -*step;
+        found = true;
+    }
+    *rounds = counted.counter;
+    return found && *start;
+}
+
+static Interval of_phi(Bounds *s, Ref phi, Place at) {
+    int32_t block = ir_inst(s->func, phi)->block, before = s->conditions.len;
+    int leaves = s->leaves;
+    if (s->cfg->loops.items[s->cfg->loop_of[block]].header == block) {
+        Ref start, rounds;
+        int64_t step;
+        if (bounds_counts_along(s, phi, at.block, &start, &step, &rounds)) {
+            Interval first = bounds_interval(s, start, at_most(at, SUM_BITS - 12));
+            Interval n = first.ok ? bounds_interval(s, rounds, at_most(at, SUM_BITS - 12)) : none();
+            if (!n.ok) return none();
+            Ref way = bounds_compute(s, OP_mul, n.high, bounds_number(s, step));
+            return (Interval){true,
+                              step < 0 ? bounds_compute(s, OP_add, first.low, way) : first.low,
+                              step < 0 ? first.high : bounds_compute(s, OP_add, first.high, way)};
+        }
+        Interval up = of_variable(s, phi, true, at);
+        if (up.ok) return up;
+        s->conditions.len = before, s->leaves = leaves;
+        return of_variable(s, phi, false, at);
+    }
+    Interval all = none();
+    for (int32_t i = 0; i < ir_inst(s->func, phi)->nargs; i++) {
+        int32_t from = s->func->blocks.items[block].preds.items[i];
+        Interval one = bounds_interval(s, ir_arg(s->func, phi, i), inside(at, from));
+        if (!one.ok) return none();
+        all = all.ok ? (Interval){true, lesser(s, all.low, one.low), greater(s, all.high, one.high)}
+                     : one;
+    }
+    return all;
+}
+
+static Interval of_sum(Bounds *s, Ref ref, Place at) {
+    Op op = (Op)ir_inst(s->func, ref)->op;
+    Interval a = bounds_interval(s, ir_arg(s->func, ref, 0), below(at));
+    Interval c = a.ok ? bounds_interval(s, ir_arg(s->func, ref, 1), below(at)) : none();
+    if (!c.ok) return none();
+    bool plus = op == OP_add;
+    return (Interval){true, bounds_compute(s, op, a.low, plus ? c.low : c.high),
+                      bounds_compute(s, op, a.high, plus ? c.high : c.low)};
+}
+
+/* A factor of another product must be as small as the leaves there, or that product might wrap. */
+static Interval as_factor(Bounds *s, Interval all, Place at) {
+    bool fits = at.bits == SUM_BITS ||
+                (require_small(s, all.low, at.bits) && require_small(s, all.high, at.bits));
+    return fits ? all : none();
+}
+
+/* A product by a small constant, or of two values that are not negative. */
+static Interval of_product(Bounds *s, Ref ref, Place at) {
+    Ref x = ir_arg(s->func, ref, 0), y = ir_arg(s->func, ref, 1), zero = bounds_number(s, 0);
+    int64_t k;
+    if (opt_const_int(s->func, x, &k)) {
+        Ref swap = x;
+        x = y, y = swap;
+    }
+    if (opt_const_int(s->func, y, &k) && k > -1024 && k < 1024) {
+        Interval a = bounds_interval(s, x, at_most(at, SUM_BITS - 12));
+        if (!a.ok) return none();
+        Ref low = bounds_compute(s, OP_mul, a.low, y), high = bounds_compute(s, OP_mul, a.high, y);
+        return as_factor(s, (Interval){true, k >= 0 ? low : high, k >= 0 ? high : low}, at);
+    }
+    Interval a = bounds_interval(s, x, at_most(at, PRODUCT_BITS));
+    Interval c = a.ok ? bounds_interval(s, y, at_most(at, PRODUCT_BITS)) : none();
+    if (!c.ok || !bounds_require_nonnegative(s, a.low) || !bounds_require_nonnegative(s, c.low))
+        return none();
+    /* An empty loop has high = -1: both factors are clamped, so that the product stays an upper bound. */
+    Ref high = bounds_compute(s, OP_mul, greater(s, a.high, zero), greater(s, c.high, zero));
+    return as_factor(s, (Interval){true, zero, high}, at);
+}
+
+static Interval of_select(Bounds *s, Ref ref, Place at) {
+    Interval a = bounds_interval(s, ir_arg(s->func, ref, 1), below(at));
+    Interval c = a.ok ? bounds_interval(s, ir_arg(s->func, ref, 2), below(at)) : none();
+    if (!c.ok) return none();
+    return (Interval){true, lesser(s, a.low, c.low), greater(s, a.high, c.high)};
+}
+
+static Interval of_division(Bounds *s, Ref ref, Place at) {
+    Op op = (Op)ir_inst(s->func, ref)->op;
+    Ref by = ir_arg(s->func, ref, 1);
+    int64_t k;
+    if (op == OP_mod && bounds_invariant(s, by) && !opt_const_int(s->func, by, &k)) {
+        Interval all =
+            bounds_leaf(s, by, at.bits); /* above zero: else its guard raises, or it is asked */
+        if (!all.ok || !bounds_require(s, OP_lt, bounds_number(s, 0), by)) return none();
+        return (Interval){true, bounds_number(s, 0),
+                          bounds_compute(s, OP_sub, by, bounds_number(s, 1))};
+    }
+    if (!opt_const_int(s->func, by, &k) || k <= 0) return none();
+    if (op == OP_mod) return (Interval){true, bounds_number(s, 0), bounds_number(s, k - 1)};
+    Interval a = bounds_interval(s, ir_arg(s->func, ref, 0), below(at));
+    if (!a.ok) return none();
+    return (Interval){true, bounds_compute(s, OP_floordiv, a.low, by),
+                      bounds_compute(s, OP_floordiv, a.high, by)};
+}
+
+/* Only where the wraparound turns out to do nothing. */
+static Interval of_wrap(Bounds *s, Ref ref, Place at) {
+    Ref index = ir_arg(s->func, ref, 0);
+    Interval a = bounds_interval(s, index, below(at));
+    if (!a.ok || opt_at_least(s->func, s->cfg, index, 0, at.block)) return a;
+    return bounds_require_nonnegative(s, a.low) ? a : none();
+}
+
+Interval bounds_interval(Bounds *s, Ref ref, Place at) {
+    const Inst *inst = ir_inst(s->func, ref);
+    RangeItem item;
+    if (at.depth > MAX_DEPTH || inst->type != s->i64) return none();
+    if (bounds_invariant(s, ref)) return bounds_leaf(s, ref, at.bits);
+    if (opt_range_item(s->func, s->cfg, ref, at.block, &item)) return of_range(s, &item, at);
+    switch (inst->op) {
+    case OP_phi: return of_phi(s, ref, at);
+    case OP_add:
+    case OP_sub: return of_sum(s, ref, at);
+    case OP_mul: return of_product(s, ref, at);
+    case OP_select: return of_select(s, ref, at);
+    case OP_floordiv:
+    case OP_mod: return of_division(s, ref, at);
+    case OP_check_index: return bounds_interval(s, ir_arg(s->func, ref, 0), below(at));
+    case OP_wrap_index: return of_wrap(s, ref, at);
+    case OP_shape: {
+        Ref array = ir_arg(s->func, ref, 0);
+        return bounds_invariant(s, array)
+                   ? bounds_leaf(s, bounds_shape_of(s, array, inst->imm), at.bits)
+                   : none();
+    }
+    default: return none();
+    }
+}
