@@ -621,8 +621,8 @@ def add_rows(a, out, n, m):
     return m
 
 
-def triangle(step):
-    def add_triangle(a, out, n):
+def both_ways(step):
+    def add_both_ways(a, out, n):
         last = 0
         for i in range(2):
             for j in range(i, n, step):
@@ -632,7 +632,7 @@ def triangle(step):
                 out[j] += a[j - 1]
         return last
 
-    return njit(add_triangle)
+    return njit(add_both_ways)
 
 
 def add_ranges(first, last, a, out):
@@ -667,7 +667,7 @@ def test_short_and_long_rows(m):
 
 @pytest.mark.parametrize("step", [1, 3])
 @pytest.mark.parametrize("n", [1, 2, 50, SHORT + 1, 2 * SHORT + 7])
-def test_short_and_long_triangles(n, step):
+def test_short_and_long_rows_both_ways(n, step):
     a = np.arange(n) * 7 % 1009
     out, expected = np.zeros(n, np.int64), np.zeros(n, np.int64)
     last = 0
@@ -676,7 +676,7 @@ def test_short_and_long_triangles(n, step):
         last = max(range(i, n, step), default=last)
         down = np.arange(n - 1, i, -step)
         expected[down] += a[down - 1]
-    assert triangle(step)(a, out, n) == last and np.array_equal(out, expected)
+    assert both_ways(step)(a, out, n) == last and np.array_equal(out, expected)
 
 
 @pytest.mark.parametrize("length", [0, 3, SHORT, SHORT + 1])
