@@ -75,6 +75,7 @@ static PyObject *class_of_diag(ModState *state, DiagClass cls) {
     switch (cls) {
     case DIAG_UNSUPPORTED: return py_error_class(state, "UnsupportedError");
     case DIAG_TYPING: return py_error_class(state, "TypingError");
+    case DIAG_VALUE: return py_error_class(state, "LiteralValueError");
     case DIAG_LOWERING: return py_error_class(state, "LoweringError");
     case DIAG_WARNING: return py_error_class(state, "NumbaPerformanceWarning");
     case DIAG_MEMORY: return Py_NewRef(PyExc_MemoryError);

@@ -67,6 +67,19 @@ static bool static_shape(Infer *in, const Fact *f, const ConstVal **out) {
     return true;
 }
 
+/* What `alignment` asks for, as the instruction says it: in units of 32 bytes, 0 for up to 16, which all arrays have. */
+static bool static_alignment(Infer *in, const Val *v, uint16_t *out) {
+    int64_t n = 0;
+    *out = 0;
+    if (!v->f.type || v->f.type->kind == TY_none) return true;
+    if (v->f.type->kind == TY_bool || !fact_int_value(&v->f, &n))
+        return ti_fail(in, in->at, E0209, "alignment must be a constant integer: it");
+    if (n < 1 || n > MAX_STATIC_ALIGN || (n & (n - 1)))
+        return ti_fail(in, in->at, E0605, MAX_STATIC_ALIGN, (long long)n);
+    *out = (uint16_t)(n / STATIC_ALIGN_UNIT);
+    return true;
+}
+
 static bool gpu_array(Infer *in, Str name, const Val *v, const CallArgs *args, Val *out) {
     Emit *e = in->emit;
     const Type *element;
@@ -78,12 +91,16 @@ static bool gpu_array(Infer *in, Str name, const Val *v, const CallArgs *args, V
         ti_fail(in, in->at, E0602, "");
         return false;
     }
+    uint16_t align;
+    if (!static_alignment(in, &v[2], &align)) return false;
     bool dynamic = space == SPACE_SHARED && sizes->nitems == 1 && sizes->items[0]->i == 0;
     const Type *type = type_array(in->types, element, sizes->nitems, LAYOUT_C);
     *out = val_of(fact_of(type_array_space(in->types, type, space)));
     if (!e) return true;
     out->ref = emit_static(e, dynamic ? OP_dynamic_shared : OP_static_array, out->f.type);
-    if (!dynamic) ir_inst(e->out, out->ref)->u.value = sizes;
+    if (dynamic) return true;
+    ir_inst(e->out, out->ref)->u.value = sizes;
+    ir_inst(e->out, out->ref)->sub = align;
     return true;
 }
 

@@ -108,22 +108,36 @@ static int64_t shape_of(Cg *cg, Ref ref, ArrayLeaves *array) {
     return count;
 }
 
+/* The first address that is a multiple of `align`. */
+static Value round_up(Cg *cg, Value address, int64_t align) {
+    Value bits = LLVMBuildPtrToInt(cg->b, address, cg->i64, "");
+    Value behind = LLVMBuildAnd(cg->b, LLVMBuildNeg(cg->b, bits, ""), cg_int(cg->i64, align - 1), "");
+    return LLVMBuildInBoundsGEP2(cg->b, cg->i8, address, &behind, 1, "aligned");
+}
+
+/* Frames of coroutines and the memory of blocks on the host are aligned to less than a program may ask for: arrays are
+ * longer by that there, and begin where they may. */
 void cg_lower_static_array(Cg *cg, Ref ref) {
     ArrayLeaves array = {.type = cg_type(cg, ref)};
-    int64_t bytes = shape_of(cg, ref, &array);
+    int64_t bytes = shape_of(cg, ref, &array), align = ir_inst(cg->f->ir, ref)->sub;
     if (cg->failed) return;
+    align = align ? align * STATIC_ALIGN_UNIT : 16;
+    bool rounded = align > 16 && cg->target->is_host;
+    int64_t asked = align;
+    if (rounded) bytes += align, align = 16;
     unsigned space = cg_space(cg, (Space)array.type->space);
     if (array.type->space == SPACE_SHARED) {
-        array.data = cg->target->shared_static(cg, bytes, 16);
+        array.data = cg->target->shared_static(cg, bytes, align);
         cg->static_shared += (int32_t)bytes;
     } else if (ir_inst(cg->f->ir, ref)->op == OP_kept_array) {
         array.data = cg_kept_bytes(cg, ir_inst(cg->f->ir, ref)->imm, bytes);
     } else {
         array.data = cg_alloca(cg, LLVMArrayType2(cg->i8, (uint64_t)bytes), "local");
         cg->local_bytes += (int32_t)bytes;
-        LLVMSetAlignment(array.data, 16);
+        LLVMSetAlignment(array.data, (unsigned)align);
         if (space) array.data = LLVMBuildAddrSpaceCast(cg->b, array.data, cg->ptr[space], "");
     }
+    if (rounded) array.data = round_up(cg, array.data, asked);
     if (cg->target->has_owner) array.owner = LLVMConstNull(cg->ptr[0]);
     for (int i = 0; i < array.type->ndim && array.type->layout == LAYOUT_A; i++) {
         Type dense = *array.type;

@@ -45,7 +45,10 @@ static bool is_kept_array(const Build *b, Ref ref) {
 static Ref add_kept(Build *b, Ref ref) {
     bool array = is_kept_array(b, ref);
     Ref kept = ir_append(b->to, 0, array ? OP_kept_array : OP_kept, NULL, 0);
-    if (array) ir_inst(b->to, kept)->u = ir_inst(b->from, ref)->u;
+    if (array) {
+        ir_inst(b->to, kept)->u = ir_inst(b->from, ref)->u;
+        ir_inst(b->to, kept)->sub = ir_inst(b->from, ref)->sub;
+    }
     ir_inst(b->to, kept)->imm = b->p->slot[ref] - 1;
     ir_inst(b->to, kept)->type = ir_type(b->from, ref);
     return kept;

@@ -22,6 +22,7 @@ typedef enum Severity { SEV_ERROR, SEV_WARNING } Severity;
 typedef enum DiagClass {
     DIAG_UNSUPPORTED, /* quern.errors.UnsupportedError */
     DIAG_TYPING,      /* quern.errors.TypingError */
+    DIAG_VALUE,       /* quern.errors.LiteralValueError: a constant out of the range that is possible */
     DIAG_LOWERING,    /* quern.errors.LoweringError: code generation failed */
     DIAG_SYNTAX,      /* ValueError: a bad signature string, option or IR text */
     DIAG_MEMORY,      /* MemoryError */

@@ -511,6 +511,8 @@ static bool check_new_array(Verifier *v, Ref ref) {
     default: break; /* static_array */
     }
     const ConstVal *shape = inst->u.value;
+    if ((inst->sub & (inst->sub - 1)) || inst->sub > MAX_STATIC_ALIGN / STATIC_ALIGN_UNIT)
+        return bad(v, ref, "one alignment");
     if (type->space == SPACE_CONST) return bad(v, ref, "must be in memory that can be written to");
     if (!shape || shape->kind != CONST_TUPLE || shape->nitems != type->ndim)
         return bad(v, ref, "the shape does not fit the type");

@@ -130,6 +130,10 @@ class LiteralTypingError(TypingError):
     """A value cannot be the literal of a type."""
 
 
+class LiteralValueError(TypingError, ValueError):
+    """A constant is not one of those that are possible here."""
+
+
 class ForceLiteralArg(NumbaError):
     """Asks that the arguments at these positions are typed as literals."""
 
