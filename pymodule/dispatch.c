@@ -538,6 +538,12 @@ bool py_core_declare(JitCore *core, PyObject *const *texts, Py_ssize_t n, Declar
     return ok;
 }
 
+static int kind_of_result(ModState *state, const Func *func) {
+    const Type *time = func->weak_result; /* as it was before times became ints */
+    if (time && time->kind == TY_TIME) return py_kind_of_time(state, time);
+    return (int)type_strong_kind(func->result->kind);
+}
+
 int py_core_result_kind(JitCore *core, const TypeKey *keys, int32_t n) {
     CompileRequest q = {.keys = keys, .nkeys = n, .options = core->options};
     q.options.infer.kernel = false;
@@ -553,7 +559,7 @@ int py_core_result_kind(JitCore *core, const TypeKey *keys, int32_t n) {
         const Binding *function = py_bind(&r, core->py_func, STR("e:"));
         const Type **types = function ? types_of_keys(&r, &q) : NULL;
         if (types && cg_front(c, function, types, n, NULL))
-            kind = type_strong_kind(cg_module(c)->funcs.items[0]->result->kind);
+            kind = kind_of_result(core->state, cg_module(c)->funcs.items[0]);
         else
             py_raise_diags(core->state, cg_diags(c));
     }

@@ -318,7 +318,8 @@ bool py_options(PyObject *dict, CompileOptions *out);
 typedef bool (*DeclaredTaker)(void *user, Spec *spec, bool refused);
 bool py_core_declare(JitCore *core, PyObject *const *texts, Py_ssize_t n, DeclaredTaker take,
                      void *user);
-/* The type of the result for arguments of these keys, by inference alone: a TypeKind. -1: exception. */
+/* The type of the result for arguments of these keys, by inference alone: a TypeKind, of a time the number of its dtype in
+ * state->descrs. -1: exception. */
 int py_core_result_kind(JitCore *core, const TypeKey *keys, int32_t n);
 
 /* explain_obj.c: (items, texts of the parameter types, text of the result type or None, is a type not known?) for `what`:

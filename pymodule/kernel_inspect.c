@@ -105,7 +105,7 @@ PyObject *py_kernel_result_dtype(PyObject *self, PyObject *args) {
         if (!(keys[i] = py_arg_key(core->state, PyTuple_GET_ITEM(args, i), "?", i))) return NULL;
     int kind = py_core_result_kind(core, keys, core->nparams);
     if (kind < 0) return NULL;
-    if (kind < TY_bool || kind > TY_c128)
+    if ((kind < TY_bool || kind > TY_c128) && !py_is_time(core->state->descrs[kind]))
         return PyErr_Format(PyExc_TypeError, "'%U' does not return a number", core->name);
     return Py_NewRef((PyObject *)core->state->descrs[kind]);
 }

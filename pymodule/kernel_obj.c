@@ -870,6 +870,7 @@ static PyObject *kernel_repr(PyObject *self) {
     X(inspect_types)                                                                               \
     X(inspect_llvm)                                                                                \
     X(inspect_asm)                                                                                 \
+    X(inspect_lto_ptx)                                                                             \
     X(inspect_sass)                                                                                \
     X(inspect_ptx)                                                                                 \
     X(get_regs_per_thread)                                                                         \

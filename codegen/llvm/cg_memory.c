@@ -111,7 +111,8 @@ static int64_t shape_of(Cg *cg, Ref ref, ArrayLeaves *array) {
 /* The first address that is a multiple of `align`. */
 static Value round_up(Cg *cg, Value address, int64_t align) {
     Value bits = LLVMBuildPtrToInt(cg->b, address, cg->i64, "");
-    Value behind = LLVMBuildAnd(cg->b, LLVMBuildNeg(cg->b, bits, ""), cg_int(cg->i64, align - 1), "");
+    Value behind =
+        LLVMBuildAnd(cg->b, LLVMBuildNeg(cg->b, bits, ""), cg_int(cg->i64, align - 1), "");
     return LLVMBuildInBoundsGEP2(cg->b, cg->i8, address, &behind, 1, "aligned");
 }
 

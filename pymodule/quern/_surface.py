@@ -177,7 +177,7 @@ def inspect_asm(self, signature=None):
     return _texts(self, 1, signature)
 
 
-inspect_ptx = inspect_asm
+inspect_ptx = inspect_lto_ptx = inspect_asm  # what is linked is part of the kernel's PTX
 
 
 def inspect_cfg(self, signature=None, show_wrapper=None, **kwargs):

@@ -130,6 +130,11 @@ class LiteralTypingError(TypingError):
     """A value cannot be the literal of a type."""
 
 
+class OptionError(TypeError, KeyError):
+    """A decorator has no such option. Python would raise the one, Numba raises the other."""
+    __str__ = TypeError.__str__
+
+
 class LiteralValueError(TypingError, ValueError):
     """A constant is not one of those that are possible here."""
 

@@ -8,7 +8,7 @@ import pytest
 
 import quern
 from objects import MEM_01_nothing_is_left, collected  # noqa: F401
-from quern import njit
+from quern import cuda, hip, njit, vectorize
 
 TD, DT = np.timedelta64, np.datetime64
 UNITS = ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as", "generic", "25s", "7D", "10ns"]
@@ -420,3 +420,32 @@ def test_they_are_kept_in_the_disk_cache(tmp_path, monkeypatch):
     outputs = [subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=True).stdout.split() for _ in range(2)]
     assert outputs[0][:2] == ["2020-01-01T03", "datetime64[h]"] == outputs[1][:2]
     assert [o[2] for o in outputs] == ["0", "1"], outputs
+
+
+@pytest.mark.parametrize("declared", [False, True])
+def test_ufuncs_of_gpus(device, declared):
+    """What the function returns is what the array of results is made of."""
+    gpu = hip if device == "hip" else cuda
+    kind = "hip" if device == "hip" else "cuda"
+    signatures = [["(datetime64[D], datetime64[D])"]] if declared else []
+    passed = vectorize(*signatures, target=kind)(lambda start, end: end - start)
+    first = np.arange("2005-02", "2006-02", dtype="M8[D]")
+    second = first + np.arange(first.size) * 7
+    same = np.testing.assert_array_equal
+    result = passed(first, second)
+    assert result.dtype == np.dtype("m8[D]")
+    same(result, second - first)
+    same(passed(first, first[5]), first[5] - first)
+    assert passed(first[3], second[3]) == second[3] - first[3]
+    assert passed(first[:0], first[:0]).dtype == np.dtype("m8[D]")
+    given = passed(gpu.to_device(first), gpu.to_device(second))
+    assert given.dtype == np.dtype("m8[D]")
+    same(given.copy_to_host(), second - first)
+    if declared:
+        assert passed.types == ["MM->m"]
+        with pytest.raises(TypeError, match="no signature for .*safe casts"):
+            passed(first.astype("M8[h]"), second)
+        return
+    same(passed(first.astype("M8[h]"), second), second - first.astype("M8[h]"))
+    later = vectorize(target=kind)(lambda a, b: b > a)
+    same(later(first, np.datetime64("2005-03-01")), np.datetime64("2005-03-01") > first)
