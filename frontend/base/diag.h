@@ -22,11 +22,11 @@ typedef enum Severity { SEV_ERROR, SEV_WARNING } Severity;
 typedef enum DiagClass {
     DIAG_UNSUPPORTED, /* quern.errors.UnsupportedError */
     DIAG_TYPING,      /* quern.errors.TypingError */
-    DIAG_VALUE,       /* quern.errors.LiteralValueError: a constant out of the range that is possible */
-    DIAG_LOWERING,    /* quern.errors.LoweringError: code generation failed */
-    DIAG_SYNTAX,      /* ValueError: a bad signature string, option or IR text */
-    DIAG_MEMORY,      /* MemoryError */
-    DIAG_WARNING      /* a performance or numeric warning, delivered through `warnings` */
+    DIAG_VALUE, /* quern.errors.LiteralValueError: a constant out of the range that is possible */
+    DIAG_LOWERING, /* quern.errors.LoweringError: code generation failed */
+    DIAG_SYNTAX,   /* ValueError: a bad signature string, option or IR text */
+    DIAG_MEMORY,   /* MemoryError */
+    DIAG_WARNING   /* a performance or numeric warning, delivered through `warnings` */
 } DiagClass;
 
 typedef enum DiagCode {
