@@ -414,7 +414,7 @@ def test_unknown_options_are_errors():
         njit(gpu=1)
     with pytest.raises(ValueError, match="fastmath flag"):
         njit(fastmath={"fst"})
-    with pytest.raises(KeyError, match="^njit\\(\\) has no option 'gpu'; known"):  # Numba's class
+    with pytest.raises(KeyError, match="^jit\\(\\) has no option 'gpu'; known"):  # Numba's class
         njit(gpu=1)
     with pytest.raises(ValueError, match="error_model"):
         njit(error_model="c")
