@@ -128,6 +128,13 @@ extern const DeviceOps rt_cpu_ops, rt_cuda_ops, rt_hip_ops, rt_null_ops;
 
 /* -- the objects behind the handles ------------------------------------------------------------ */
 
+typedef struct RtCapture RtCapture; /* capture.c */
+
+/* Nodes of a graph, by number. */
+typedef struct RtTail {
+    int32_t *nodes, n;
+} RtTail;
+
 struct RtStream {
     _Atomic int32_t refs;
     RtDevice *device;
@@ -142,8 +149,10 @@ struct RtStream {
     RtKernel *_Atomic last_kernel;
     _Atomic uint32_t last_grid[3], last_block[3], last_shared;
     _Atomic uint32_t launches;
-    RtGraph *capture; /* what launches here become nodes of; NULL: they run */
-    RtStream *next;   /* all streams of a device, under device->lock */
+    RtCapture *capture; /* launches here become nodes of its graph; NULL: they run */
+    RtTail tail;        /* what its next node comes behind */
+    RtStream *next_joined;
+    RtStream *next; /* all streams of a device, under device->lock */
 };
 
 struct RtEvent {
@@ -152,6 +161,9 @@ struct RtEvent {
     int64_t ns; /* cpu device: when it was recorded */
     bool timing, recorded;
     uint32_t generation;
+    RtCapture
+        *capture; /* it was recorded in that, behind these nodes; NULL: on a stream that runs */
+    RtTail tail;
 };
 
 /* Where the bytes of a parameter come from: KernelParam, merged and sorted at load time. */
@@ -203,6 +215,7 @@ typedef struct RtNode {
     DeviceLaunch launch; /* args point into `values` */
     void *values;
     size_t bytes;
+    RtTail before; /* earlier nodes, which it waits for */
 } RtNode;
 
 struct RtGraph {
@@ -241,11 +254,20 @@ void rt_streams_close(RtDevice *device);
 /* All work on `stream` (NULL: the device) up to its `issued` of now is over: see RtStream. */
 void rt_pool_stream_gone(RtPool *pool, RtStream *stream);
 
-/* Not while the stream is captured: `what` begins the sentence that says so. [graph.c] */
+/* Not while the stream is captured: `what` begins the sentence that says so. [capture.c] */
 bool rt_not_captured(const RtStream *stream, const char *what, RtError *err);
-/* The launch, all checked, becomes a node. [graph.c] */
+/* The same of an event that was recorded on such a stream, be it over or not. */
+bool rt_event_not_captured(const RtEvent *event, const char *what, RtError *err);
+/* The launch, all checked, becomes a node. */
 bool rt_capture_launch(RtStream *stream, RtKernel *kernel, const DeviceLaunch *launch,
                        RtError *err);
+/* An event on a stream that is captured, and a stream that waits where one of the two is. */
+bool rt_capture_record(RtEvent *event, RtStream *stream, RtError *err);
+bool rt_capture_wait(RtStream *stream, const RtEvent *event, RtError *err);
+/* The stream goes, or the event is recorded anew or goes. */
+void rt_capture_drop(RtStream *stream);
+void rt_event_forget(RtEvent *event);
+void rt_tail_clear(RtTail *tail);
 /* A launch after all checks. [launch.c] */
 bool rt_submit(RtKernel *kernel, RtStream *stream, const DeviceLaunch *launch, RtError *err);
 

@@ -1,113 +1,18 @@
-/* graph.c - launches that are captured from a stream, to be replayed as often as one likes.
+/* graph.c - launches that were captured (capture.c), to be replayed as often as one likes.
  *
- * Between rt_capture_begin and rt_capture_end a launch on the stream goes through all its checks and becomes a node of the
- * graph, with a copy of its arguments, instead of running. A device that can (CUDA) makes one thing of all nodes, which it
- * launches with a single call; elsewhere a replay launches the nodes one after the other. */
+ * A device that can (CUDA) makes one thing of all nodes, which it launches with a single call; elsewhere a replay launches
+ * the nodes one after the other: each was captured behind those that it waits for. */
 #include "runtime/device.h"
 
 #include <string.h>
 
-/* -- capture ------------------------------------------------------------------------------------- */
-
-bool rt_capturing(const RtStream *stream) {
-    return stream && stream->capture;
-}
-
-bool rt_not_captured(const RtStream *stream, const char *what, RtError *err) {
-    if (QN_LIKELY(!stream || !stream->capture)) return true;
-    return rt_fail(err, RT_VALUE_ERROR,
-                   "%s on a stream that is being captured: a graph has launches only. End the "
-                   "capture first, or use another stream.",
-                   what);
-}
-
-bool rt_capture_begin(RtStream *stream, void *owner, void (*drop)(void *owner), RtError *err) {
-    if (!rt_usable(stream->device, err)) return false;
-    if (!stream->owned)
-        return rt_fail(err, RT_VALUE_ERROR,
-                       stream == &stream->device->default_stream
-                           ? "The default stream cannot be captured: make one with stream()."
-                           : "A stream of somebody else cannot be captured: make one with "
-                             "stream().");
-    if (stream->capture)
-        return rt_fail(err, RT_VALUE_ERROR, "The stream is being captured already.");
-    RtGraph *graph = rt_alloc(sizeof *graph);
-    if (!graph) return rt_fail_memory(err, "a graph", sizeof *graph);
-    graph->device = stream->device;
-    graph->generation = rt_generation();
-    graph->owner = owner;
-    graph->drop = drop;
-    stream->capture = graph;
-    return true;
-}
-
-void *rt_capture_owner(const RtStream *stream) {
-    return stream->capture ? stream->capture->owner : NULL;
-}
-
-RtGraph *rt_capture_end(RtStream *stream, RtError *err) {
-    RtGraph *graph = stream->capture;
-    if (!graph) {
-        rt_fail(err, RT_VALUE_ERROR, "The stream is not being captured.");
-        return NULL;
-    }
-    stream->capture = NULL;
-    return graph;
-}
+/* -- nodes ----------------------------------------------------------------------------------------- */
 
 static void node_clear(RtNode *node) {
     rt_kernel_release(node->kernel);
     rt_dealloc(node->values, node->bytes);
+    rt_tail_clear(&node->before);
     memset(node, 0, sizeof *node);
-}
-
-static bool grow(RtGraph *graph, RtError *err) {
-    if (graph->n < graph->cap) return true;
-    int32_t cap = graph->cap ? 2 * graph->cap : 8;
-    RtNode *nodes = rt_alloc((size_t)cap * sizeof *nodes);
-    if (!nodes) return rt_fail_memory(err, "a graph", cap * (int64_t)sizeof *nodes);
-    if (graph->n) memcpy(nodes, graph->nodes, (size_t)graph->n * sizeof *nodes);
-    rt_dealloc(graph->nodes, (size_t)graph->cap * sizeof *nodes);
-    graph->nodes = nodes;
-    graph->cap = cap;
-    return true;
-}
-
-/* The packed arguments, as they lie in memory: pointers to them, then they themselves. */
-static bool copy_values(RtNode *node, void *const *args, RtError *err) {
-    const Artifact *a = node->kernel->artifact;
-    size_t at = (size_t)a->nparams * sizeof(void *);
-    for (int32_t i = 0; i < a->nparams; i++)
-        at = (at + 15) / 16 * 16 + (size_t)a->params[i].size;
-    node->bytes = QN_MAX(at, (size_t)1);
-    node->values = rt_alloc(node->bytes);
-    if (!node->values) return rt_fail_memory(err, "a graph", (int64_t)node->bytes);
-    at = (size_t)a->nparams * sizeof(void *);
-    for (int32_t i = 0; i < a->nparams; i++) {
-        at = (at + 15) / 16 * 16;
-        void *value = (char *)node->values + at;
-        memcpy(value, args[i], (size_t)a->params[i].size);
-        memcpy((char *)node->values + (size_t)i * sizeof value, &value, sizeof value);
-        at += (size_t)a->params[i].size;
-    }
-    return true;
-}
-
-bool rt_capture_launch(RtStream *stream, RtKernel *kernel, const DeviceLaunch *launch,
-                       RtError *err) {
-    RtGraph *graph = stream->capture;
-    if (!grow(graph, err)) return false;
-    RtNode *node = &graph->nodes[graph->n];
-    *node = (RtNode){.kernel = kernel, .launch = *launch};
-    if (!copy_values(node, launch->args, err)) {
-        memset(node, 0, sizeof *node);
-        return false;
-    }
-    atomic_fetch_add_explicit(&kernel->refs, 1, memory_order_relaxed);
-    node->launch.args = node->values;
-    node->launch.ctx = NULL;
-    graph->n++;
-    return true;
 }
 
 /* -- replay -------------------------------------------------------------------------------------- */
@@ -161,10 +66,18 @@ bool rt_graph_launch(RtGraph *graph, RtStream *stream, CallContext *ctx, RtError
 
 /* -- other arguments -------------------------------------------------------------------------------- */
 
+static bool same_node(const RtNode *a, const RtNode *b) {
+    bool same = a->kernel == b->kernel && a->before.n == b->before.n;
+    for (int32_t i = 0; same && i < a->before.n; i++)
+        same = a->before.nodes[i] == b->before.nodes[i];
+    return same;
+}
+
+/* With the same nodes to wait for. */
 static bool same_kernels(const RtGraph *a, const RtGraph *b) {
     bool same = a->n == b->n;
     for (int32_t i = 0; same && i < a->n; i++)
-        same = a->nodes[i].kernel == b->nodes[i].kernel;
+        same = same_node(&a->nodes[i], &b->nodes[i]);
     return same;
 }
 

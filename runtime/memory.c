@@ -117,6 +117,8 @@ static void put_back(RtPool *pool, RtBlock *b) {
 
 /* `behind` runs on the device behind all that `stream` has been given so far. */
 static bool order_behind(RtStream *behind, RtStream *stream, RtError *err) {
+    if (!rt_not_captured(stream, "An event", err) || !rt_not_captured(behind, "An event", err))
+        return false;
     RtEvent *event = rt_event_new(stream->device, false, err);
     bool ok = event && rt_event_record(event, stream, err) && rt_stream_wait(behind, event, err);
     rt_event_release(event);

@@ -74,7 +74,7 @@ RtStream *rt_stream_try_retain(RtStream *stream) {
 }
 
 static void stream_free(RtStream *stream) {
-    rt_graph_release(stream->capture);
+    rt_capture_drop(stream);
     if (stream->owned) stream->device->ops->stream_destroy(stream);
     rt_dealloc(stream, sizeof *stream);
 }
@@ -202,8 +202,8 @@ bool rt_stream_callback(RtStream *stream, void (*fn)(void *user), void *user, Rt
 }
 
 bool rt_stream_wait(RtStream *stream, RtEvent *event, RtError *err) {
-    if (!rt_usable(stream->device, err) || !rt_not_captured(stream, "Waiting for an event", err))
-        return false;
+    if (!rt_usable(stream->device, err)) return false;
+    if (QN_UNLIKELY(stream->capture || event->capture)) return rt_capture_wait(stream, event, err);
     if (!event->recorded) return true; /* nothing to wait for */
     return stream->device->ops->stream_wait(stream, event, err);
 }
@@ -229,38 +229,47 @@ void rt_event_release(RtEvent *event) {
     if (!event) return;
     bool ours = event->device->ops->host_memory || event->generation == rt_generation();
     if (ours) event->device->ops->event_destroy(event);
+    rt_event_forget(event);
     rt_dealloc(event, sizeof *event);
 }
 
 bool rt_event_record(RtEvent *event, RtStream *stream, RtError *err) {
     if (!stream) stream = &event->device->default_stream;
-    if (!rt_usable(event->device, err) || !rt_not_captured(stream, "Recording an event", err))
-        return false;
+    if (!rt_usable(event->device, err)) return false;
     if (stream->device != event->device)
         return rt_fail(err, RT_VALUE_ERROR,
                        "The event belongs to %s device %d, the stream to %s device %d.",
                        event->device->ops->name, event->device->info.ordinal,
                        stream->device->ops->name, stream->device->info.ordinal);
+    if (QN_UNLIKELY(stream->capture)) return rt_capture_record(event, stream, err);
     if (!event->device->ops->event_record(event, stream, err)) return false;
+    rt_event_forget(event);
     event->recorded = true;
     return true;
 }
 
 bool rt_event_done(RtEvent *event, bool *done, RtError *err) {
     *done = true;
-    if (!rt_usable(event->device, err)) return false;
+    if (!rt_usable(event->device, err) ||
+        !rt_event_not_captured(event, "A question to an event", err))
+        return false;
     return !event->recorded || event->device->ops->event_query(event, done, err);
 }
 
 bool rt_event_synchronize(RtEvent *event, CallContext *poll, RtError *err) {
-    if (!rt_usable(event->device, err)) return false;
+    if (!rt_usable(event->device, err) ||
+        !rt_event_not_captured(event, "Waiting for an event", err))
+        return false;
     if (!event->recorded) return true;
     if (poll && poll->poll && !rt_wait(event->device, poll, query_event, event, err)) return false;
     return event->device->ops->event_sync(event, err);
 }
 
 bool rt_event_elapsed(RtEvent *start, RtEvent *stop, float *ms, RtError *err) {
-    if (!rt_usable(start->device, err)) return false;
+    if (!rt_usable(start->device, err) ||
+        !rt_event_not_captured(start, "The time of an event", err) ||
+        !rt_event_not_captured(stop, "The time of an event", err))
+        return false;
     if (!start->timing || !stop->timing)
         return rt_fail(err, RT_VALUE_ERROR, "Elapsed time needs two events made with timing=True.");
     if (!start->recorded || !stop->recorded)

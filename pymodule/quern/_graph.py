@@ -3,7 +3,8 @@
 
 class Graph:
     """What `cuda.graph(stream)` returns. Kernels that are launched on the stream inside `with graph:` are captured instead of run, with
-    their arguments; a second `with graph:` takes their place. The graph keeps the arrays alive."""
+    their arguments; a second `with graph:` takes their place. The graph keeps the arrays alive. Streams that wait for an event of the
+    stream are captured with it, and may run their launches beside its own; an event of theirs brings them back."""
 
     def __init__(self, stream):
         self.stream = stream
@@ -14,7 +15,11 @@ class Graph:
         return self
 
     def __exit__(self, kind, value, trace):
-        captured = self.stream.end_capture()
+        try:
+            captured = self.stream.end_capture()
+        except ValueError:
+            if kind is None:
+                raise
         if kind is not None:
             return
         if self._graph is None:

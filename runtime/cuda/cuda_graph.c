@@ -1,15 +1,16 @@
-/* cuda_graph.c - captured launches as a graph of the driver: nodes one behind the other, launched by one call. */
+/* cuda_graph.c - captured launches as a graph of the driver: nodes behind those that they wait for, launched by one call. */
 #include "runtime/cuda/cuda_api.h"
 
 typedef struct CudaGraph {
     CUgraph graph;
     CUgraphExec exec;
     int32_t n;
-    CUgraphNode nodes[];
+    const RtNode *from;  /* while it is made */
+    CUgraphNode nodes[]; /* n, and room for those that one waits for */
 } CudaGraph;
 
 static size_t bytes_of(int32_t n) {
-    return sizeof(CudaGraph) + (size_t)n * sizeof(CUgraphNode);
+    return sizeof(CudaGraph) + 2 * (size_t)n * sizeof(CUgraphNode);
 }
 
 static bool failed(RtGraph *graph, RtStream *stream, CUresult r, const char *call, RtError *err) {
@@ -21,8 +22,12 @@ static bool failed(RtGraph *graph, RtStream *stream, CUresult r, const char *cal
 typedef CUresult (*NodeCall)(CudaGraph *g, int32_t i, const CUkernelNode *node);
 
 static CUresult add_node(CudaGraph *g, int32_t i, const CUkernelNode *node) {
-    return cu_api()->cuGraphAddKernelNode(&g->nodes[i], g->graph, i ? &g->nodes[i - 1] : NULL,
-                                          i > 0, node);
+    const RtTail *before = &g->from[i].before;
+    CUgraphNode *nodes = &g->nodes[g->n]; /* the other half */
+    for (int32_t k = 0; k < before->n; k++)
+        nodes[k] = g->nodes[before->nodes[k]];
+    return cu_api()->cuGraphAddKernelNode(&g->nodes[i], g->graph, before->n ? nodes : NULL,
+                                          (size_t)before->n, node);
 }
 
 static CUresult set_node(CudaGraph *g, int32_t i, const CUkernelNode *node) {
@@ -83,6 +88,7 @@ bool cu_graph_make(RtGraph *graph, RtError *err) {
     DrvCurrent c;
     if (!g) return rt_fail_memory(err, "a graph", (int64_t)bytes_of(graph->n));
     g->n = graph->n;
+    g->from = graph->nodes;
     bool entered = allow_shared(graph, err) && driver->enter(graph->device, &c, err);
     bool ok = entered && fill(graph, g, err);
     if (ok)

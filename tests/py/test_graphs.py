@@ -141,6 +141,12 @@ def test_arrays_and_kernels_live_as_long_as_the_graph(device):
     assert seen() is None
 
 
+def recorded():
+    event = cuda.event()
+    event.record()
+    return event
+
+
 def test_what_cannot_be_captured(device, arrays):
     x, y, out = arrays
     graph = cuda.graph()
@@ -149,7 +155,7 @@ def test_what_cannot_be_captured(device, arrays):
         for call, what in ((lambda: scale[1, 8, stream](np.ones(8), y, 2.0), "copied"),
                            (stream.synchronize, "wait"),
                            (lambda: x.copy_to_host(stream=stream), "cop"),
-                           (lambda: cuda.event().record(stream), "event"),
+                           (lambda: recorded().wait(stream), "event"),
                            (lambda: stream.add_callback(lambda *a: None), "callback")):
             with pytest.raises(ValueError, match=f"(?i){what}.*being captured"):
                 call()

@@ -50,6 +50,7 @@ typedef struct FcNode {
     unsigned grid[3], block[3], shared;
     void *params; /* in one buffer */
     size_t size;
+    uint32_t *before, nbefore; /* the nodes that it waits for, by number */
 } FcNode;
 struct FcObject {
     FcKind kind;

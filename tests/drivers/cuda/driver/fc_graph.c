@@ -1,4 +1,5 @@
-/* Graphs of kernels: nodes in the order in which they were added, each behind the one before. */
+/* Graphs of kernels. Each node waits for those that it was told to; of those that wait for nothing (more), the one that was
+ * added last runs first: whoever forgets to name one finds out. */
 #include "fc.h"
 
 #include <stdlib.h>
@@ -27,8 +28,10 @@ static bool node_index(uint32_t graph, uint32_t n, CUgraphNode node, uint32_t *i
 }
 
 void fc_graph_end(FcObject *graph) {
-    for (uint32_t i = 0; i < graph->graph.n; i++)
+    for (uint32_t i = 0; i < graph->graph.n; i++) {
         free(graph->graph.nodes[i].params);
+        free(graph->graph.nodes[i].before);
+    }
     free(graph->graph.nodes);
     graph->graph.nodes = NULL;
     graph->graph.n = 0;
@@ -58,15 +61,18 @@ FC_API CUresult cuGraphAddKernelNode(CUgraphNode *out, CUgraph handle, const CUg
     FcObject *graph = graph_of(handle, FK_graph);
     uint32_t i;
     FC_REQUIRE(out && graph && params, ERROR_INVALID_VALUE);
+    FC_REQUIRE(!n || before, ERROR_INVALID_VALUE);
     for (size_t k = 0; k < n; k++)
         FC_REQUIRE(node_index(graph->index, graph->graph.n, before[k], &i), ERROR_INVALID_VALUE);
-    /* Nodes run in their order here: one that waits for nothing, or not for the last, could run at any time. */
-    FC_REQUIRE(n == (graph->graph.n > 0) && (!n || i == graph->graph.n - 1), ERROR_NOT_SUPPORTED);
     FcNode *more = realloc(graph->graph.nodes, (graph->graph.n + 1) * sizeof *more);
     FC_REQUIRE(more, ERROR_OUT_OF_MEMORY);
     graph->graph.nodes = more;
-    CUresult result = copy_node(&more[graph->graph.n], params);
+    FcNode *node = &more[graph->graph.n];
+    CUresult result = copy_node(node, params);
     if (result) return fc_leave(result);
+    node->before = calloc(n + 1, sizeof *node->before);
+    for (size_t k = 0; node->before && k < n; k++)
+        node_index(graph->index, graph->graph.n, before[k], &node->before[node->nbefore++]);
     *out = node_handle(graph, graph->graph.n++);
     return fc_leave(CUDA_SUCCESS);
 }
@@ -78,9 +84,12 @@ static CUresult instantiate(FcObject *exec, const FcObject *graph) {
     for (; exec->graph.n < graph->graph.n; exec->graph.n++) {
         FcNode *to = &exec->graph.nodes[exec->graph.n];
         *to = graph->graph.nodes[exec->graph.n];
+        const FcNode *from = &graph->graph.nodes[exec->graph.n];
         to->params = malloc(to->size + 1);
-        if (!to->params) return CUDA_ERROR_OUT_OF_MEMORY;
-        memcpy(to->params, graph->graph.nodes[exec->graph.n].params, to->size);
+        to->before = calloc(to->nbefore + 1, sizeof *to->before);
+        if (!to->params || !to->before) return CUDA_ERROR_OUT_OF_MEMORY;
+        memcpy(to->params, from->params, to->size);
+        memcpy(to->before, from->before, to->nbefore * sizeof *to->before);
     }
     return CUDA_SUCCESS;
 }
@@ -113,18 +122,39 @@ FC_API CUresult cuGraphExecKernelNodeSetParams(CUgraphExec handle, CUgraphNode n
     CUresult result = copy_node(&fresh, params);
     if (result) return fc_leave(result);
     free(exec->graph.nodes[i].params);
+    fresh.before = exec->graph.nodes[i].before;
+    fresh.nbefore = exec->graph.nodes[i].nbefore;
     exec->graph.nodes[i] = fresh;
     return fc_leave(CUDA_SUCCESS);
+}
+
+static bool is_ready(const FcNode *node, const bool *ran) {
+    bool ready = true;
+    for (uint32_t k = 0; k < node->nbefore; k++)
+        ready &= ran[node->before[k]];
+    return ready;
+}
+
+static CUresult run_nodes(const FcObject *exec, CUstream stream) {
+    uint32_t n = exec->graph.n;
+    bool *ran = calloc(n + 1, sizeof *ran);
+    CUresult result = ran ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    for (uint32_t count = 0; count < n && !result && !fc_current()->ctx.sticky; count++) {
+        uint32_t i = n - 1; /* nodes wait for earlier ones, so that one is ready */
+        while (ran[i] || !is_ready(&exec->graph.nodes[i], ran))
+            i--;
+        result = fc_launch_node(&exec->graph.nodes[i], stream);
+        ran[i] = true;
+    }
+    free(ran);
+    return result;
 }
 
 FC_API CUresult cuGraphLaunch(CUgraphExec handle, CUstream stream) {
     FC_ENTER(cuGraphLaunch, FC_CONTEXT, "%p, %p", (void *)handle, (void *)stream);
     const FcObject *exec = graph_of((CUgraph)handle, FK_graph_exec);
     FC_REQUIRE(exec, ERROR_INVALID_VALUE);
-    CUresult result = CUDA_SUCCESS;
-    for (uint32_t i = 0; i < exec->graph.n && !result && !fc_current()->ctx.sticky; i++)
-        result = fc_launch_node(&exec->graph.nodes[i], stream);
-    return fc_leave(result);
+    return fc_leave(run_nodes(exec, stream));
 }
 
 FC_API CUresult cuGraphExecDestroy(CUgraphExec handle) {
