@@ -2,7 +2,6 @@
 from types import FunctionType as _FunctionType
 
 from . import _idle, _quern, config
-from .errors import OptionError
 
 _FASTMATH = {"nnan": 1, "ninf": 2, "nsz": 4, "arcp": 8, "contract": 16, "afn": 32, "reassoc": 64}
 _FASTMATH_DEFAULT = 4 | 8 | 16 | 32 | 64  # all but nnan and ninf: see docs
@@ -20,6 +19,8 @@ _JIT_OPTIONS = {
 
 def _unknown(name, option, known):
     import difflib
+
+    from .errors import OptionError
     near = difflib.get_close_matches(option, known, 1)
     hint = f"; did you mean {near[0]}?" if near else "; known are " + ", ".join(sorted(known))
     return OptionError(f"{name}() has no option '{option}'{hint}")
