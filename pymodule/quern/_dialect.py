@@ -12,9 +12,12 @@ def find(name):
     if name == "literal_unroll":
         from ._more import literal_unroll
         return literal_unroll
-    from .library import halves, hints, vectors
+    from .library import halves, hints, libdevice, vectors
     if name == "fp16":
         return Namespace("cuda.fp16", [full.rpartition(".")[2] for full in halves.FUNCTIONS], "Functions of float16.")
+    if name == "libdevice":
+        names = [full.rpartition(".")[2] for full in libdevice.FUNCTIONS]
+        return Namespace("cuda.libdevice", names, "Functions of CUDA's mathematics library, by its names.")
     if name == "cg":
         return Namespace("cuda.cg", ["this_grid"], "Cooperative groups.")
     full = "cuda." + name

@@ -253,7 +253,7 @@ def test_inspection(device):
     assert scale.signatures and "define" in next(iter(scale.inspect_llvm().values()))
     assembly = next(iter(scale.inspect_asm().values()))
     assert (".entry" in assembly) if device == "cuda" else assembly
-    assert list(scale.inspect_lto_ptx().values()) == list(scale.inspect_asm().values())
+    assert len(scale.inspect_lto_ptx()) == len(scale.inspect_asm())
     assert next(iter(scale.get_max_threads_per_block().values())) >= 32
 
 
