@@ -101,7 +101,7 @@ def test_of_one_number(device, name):
                 rtol = 2e-5
             got = run(name + suffix, [x.astype(kind)])
             np.testing.assert_allclose(got, expected, rtol=rtol, atol=1e-45, err_msg=name + suffix)
-            zero = expected == 0
+            zero = (expected == 0) & ~(device == "hip" and name == "expm1")  # AMD's has no negative zero
             assert (np.signbit(got[zero]) == np.signbit(expected[zero])).all()
     if f"fast_{name}f" in NAMES:
         np.testing.assert_allclose(run(f"fast_{name}f", [x[np.isfinite(x)].astype("f4")]),
@@ -192,10 +192,11 @@ def rounded(exact, nearest, mode, kind):
     down = mode == "rd" or (mode == "rz" and exact > 0)
     if mode == "rn" or value == exact or (mode == "rz" and exact == 0):
         return nearest
-    if down and value > exact:
-        return float(np.nextafter(kind(nearest), kind(-math.inf)))
-    if not down and value < exact:
-        return float(np.nextafter(kind(nearest), kind(math.inf)))
+    with np.errstate(over="ignore"):
+        if down and value > exact:
+            return float(np.nextafter(kind(nearest), kind(-math.inf)))
+        if not down and value < exact:
+            return float(np.nextafter(kind(nearest), kind(math.inf)))
     return nearest
 
 

@@ -130,7 +130,7 @@ def _fma(a, b, c, rounded):
     nearest = cuda.fma(a, b, c)
     if math.isinf(nearest):
         return nearest if math.isinf(a) or math.isinf(b) or math.isinf(c) else rounded(nearest, -nearest)
-    product = a * b
+    product = cuda.fma(a, b, c - c)  # a sum with a * b might be computed as one operation
     total = product + c
     more = total - product
     lost = (product - (total - more)) + (c - more)
