@@ -2,6 +2,7 @@
 
 A kind's functions are the methods of its `Gpu`; `fill` makes them names of the module."""
 import contextlib as _contextlib
+import functools as _functools
 import os as _os
 import sys as _sys
 
@@ -346,6 +347,18 @@ class Gpu:
     def is_bfloat16_supported(self):
         """Compiled code has no bfloat16."""
         return False
+
+    def is_fp8_supported(self):
+        """Compiled code has no floats of 8 bits."""
+        return False
+
+    def require_context(self, function):
+        """A decorator for functions of the host that need a device: where there is none, the call says so."""
+        @_functools.wraps(function)
+        def with_context(*args, **kwargs):
+            self.current_context()
+            return function(*args, **kwargs)
+        return with_context
 
     def get_current_device(self):
         return _quern.current_device(self.kind)
