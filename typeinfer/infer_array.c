@@ -564,7 +564,9 @@ bool v_setattr(Infer *in, Val a, Str name, Val value) {
 bool v_setitem(Infer *in, Val a, Val index, Val value) {
     Plan plan;
     bool error, found;
-    a = v_unwrap(in, a), index = v_unwrap(in, index), value = v_unwrap(in, value);
+    a = v_unwrap(in, a), index = v_unwrap(in, index);
+    bool holds_none = a.f.type->kind == TY_CLASS && !type_is_instance(a.f.type);
+    value = holds_none ? v_number(in, value) : v_unwrap(in, value);
     if (is_object(&a)) return v_object_setitem(in, a, index, value);
     if (!is_kind(&a, TY_ARRAY)) {
         Val of = v_indexed_iterator(in, a);

@@ -445,19 +445,30 @@ static const Type *kept_type(Infer *in, const Type *type) {
     return type_tuple_like(in->types, type, items);
 }
 
+/* None says nothing as long as nothing else is known to be in the container, which may be None from then on. */
+static bool says_nothing(Infer *in, Val container, int32_t p, const Type *item) {
+    const Type *type = container.f.type;
+    if (item->kind != TY_none || hashes(type, p)) return false;
+    Ref web = web_with_site(in, container.src);
+    const Type *known = web ? in->containers->facts[web].params[p] : type->params[p];
+    return !known || known->open;
+}
+
 /* `items`: what becomes a part of the container, by parameter; a type of NULL: nothing. */
 static bool put_items(Infer *in, Val container, const Val *items) {
     const Type *type = container.f.type, *params[MOST_PARAMS] = {0};
     if (in->emit) return true;
     for (int32_t p = 0; p < type->nparams; p++) {
         params[p] = items[p].f.type ? ti_stored(in->types, items[p].f.type) : NULL;
+        if (params[p] && says_nothing(in, container, p, params[p])) params[p] = NULL;
         if (!params[p]) continue;
         params[p] = kept_type(in, params[p]);
         if (type->shared && holds_deque(params[p])) return not_an_element(in, type, p, params[p]);
         if (type->shared) params[p] = shared_form(in, params[p]);
         if (type->shared && type_is_of(params[p], CLS_bytearray)) /* Python has it by copies */
             return not_an_element(in, type, p, params[p]);
-        if (!(hashes(type, p) ? is_key(params[p]) : is_element(params[p])))
+        bool absent = params[p]->kind == TY_none && !hashes(type, p);
+        if (!absent && !(hashes(type, p) ? is_key(params[p]) : is_element(params[p])))
             return not_an_element(in, type, p, params[p]);
     }
     if (!teach(in, container.src, type, params, THROUGH_CONTAINERS)) return false;
@@ -627,6 +638,8 @@ bool v_container_site(Infer *in, ClassId cls, Ref site, const Val *items, int32_
     out->f = fact_of(container_type(in, cls, w->shared, w->params));
     if (!in->emit && in->facts[site].type != out->f.type) forget_result(in);
     bool filled = cls == CLS_list || cls == CLS_deque;
+    if (in->emit && n && out->f.type->open && fact_none(&items[n - 1].f)) /* of nothing but None */
+        return not_an_element(in, out->f.type, out->f.type->nparams - 1, items[n - 1].f.type);
     if (!in->emit) return out->f.type->open || filled || fill_table(in, *out, items, n);
     if (cls == CLS_list) return out->ref = emit_list(in, out->f.type, items, n), true;
     if (cls == CLS_deque) return out->ref = emit_deque(in, out->f.type), true;

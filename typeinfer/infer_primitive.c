@@ -519,10 +519,18 @@ bool primitive_knows(Str name) {
     return false;
 }
 
+/* Into a container of values that may be absent: the last argument of store. */
+static bool may_be_absent(Str name, const CallArgs *args) {
+    const Type *array = args->nargs ? args->args[0].f.type : NULL;
+    return array && array->kind == TY_ARRAY && array->element->kind == TY_OPTIONAL &&
+           str_is(name, "primitive.store");
+}
+
 bool v_primitive(Infer *in, Str name, const CallArgs *args, Val *out) {
     Val *values = arena_array(in->arena, Val, args->nargs + 1);
+    int32_t present = args->nargs - may_be_absent(name, args);
     for (int32_t i = 0; i < args->nargs; i++)
-        values[i] = v_unwrap(in, args->args[i]);
+        values[i] = i < present ? v_unwrap(in, args->args[i]) : v_number(in, args->args[i]);
     for (int i = 0; i < countof(handlers); i++)
         if (str_is(name, handlers[i].name) && !args->nkeywords)
             return handlers[i].handler(in, values, args->nargs, out);
