@@ -4,8 +4,8 @@
  *   total[0] = f(i)         each iteration writes one element: refused
  *   a[i] = a[i - 1] + 1     what one iteration reads, another one writes: refused
  *
- * Only what is certain is refused: in blocks that every iteration runs through, of one and the same array. What different
- * arrays share, and indices that come from somewhere else, are the user's business. */
+ * Only what is certain is refused: in blocks that every iteration runs through, of one and the same array. Updates with an index
+ * that comes from somewhere else are made atomic (updates.c); what different arrays share is the user's business. */
 #include "codegen/opt/parallel.h"
 
 enum { FAR = 8 }; /* iterations so near to each other are taken to be in the range */
@@ -38,8 +38,7 @@ static bool stands(const Region *r, Ref ref, int depth) {
     return true;
 }
 
-/* A phi that the loop does not change is the value before it. */
-static Ref original(const Region *r, Ref ref) {
+Ref region_original(const Region *r, Ref ref) {
     for (int steps = 0; steps < 8 && !outside(r, ref); steps++) {
         const Inst *inst = ir_inst(r->func, ref);
         Ref only = NO_REF;
@@ -182,11 +181,11 @@ static bool check_pairs(const Crossing *c) {
 static bool is_reduction(const Region *r, Ref ref, Ref array, CarriedKind *kind) {
     const Inst *inst = ir_inst(r->func, ref);
     if (inst->op != OP_map_into || inst->nargs < 2) return false;
-    if (original(r, ir_arg(r->func, ref, 0)) != array ||
-        original(r, ir_arg(r->func, ref, 1)) != array)
+    if (region_original(r, ir_arg(r->func, ref, 0)) != array ||
+        region_original(r, ir_arg(r->func, ref, 1)) != array)
         return false;
     for (int32_t k = 2; k < inst->nargs; k++)
-        if (original(r, ir_arg(r->func, ref, k)) == array) return false;
+        if (region_original(r, ir_arg(r->func, ref, k)) == array) return false;
     *kind = reduction_of(inst->u.func, NULL);
     return *kind != CARRIED_NOT && *kind != CARRIED_CHOICE;
 }
@@ -205,8 +204,8 @@ static bool add_array(Region *r, Ref first, Ref array, CarriedKind kind) {
             CarriedKind other;
             bool uses = false;
             for (int32_t a = 0; a < inst->nargs; a++)
-                uses = uses || original(r, ir_arg(r->func, ref, a)) == array;
-            if (!uses || is_shape_of(inst) || original(r, ref) == array) continue;
+                uses = uses || region_original(r, ir_arg(r->func, ref, a)) == array;
+            if (!uses || is_shape_of(inst) || region_original(r, ref) == array) continue;
             if (!is_reduction(r, ref, array, &other) || other != kind)
                 return refuse_neighbours(r, ref, first);
         }
@@ -217,7 +216,7 @@ static bool add_array(Region *r, Ref first, Ref array, CarriedKind kind) {
 }
 
 static bool check_whole(Region *r, Ref ref) {
-    Ref array = original(r, ir_arg(r->func, ref, 0));
+    Ref array = region_original(r, ir_arg(r->func, ref, 0));
     CarriedKind kind;
     if (!outside(r, array)) return true;
     for (int32_t i = 0; i < r->arrays.len; i++)
@@ -239,7 +238,7 @@ bool region_find_crossings(Region *r) {
             int op = ir_inst(r->func, ref)->op;
             if (op == OP_map_into && !check_whole(r, ref)) return false;
             if (op != OP_load && op != OP_store) continue;
-            Access access = {ref, original(r, ir_arg(r->func, ref, 0)), op == OP_store};
+            Access access = {ref, region_original(r, ir_arg(r->func, ref, 0)), op == OP_store};
             if (!outside(r, access.array)) continue;
             if (access.writes && !check_store(r, ref)) return false;
             vec_push(r->ctx->arena, &c.accesses, access);

@@ -275,6 +275,10 @@ static void tell_moved(const Region *r) {
         buf_printf(&text, "; an array of each thread's own, combined behind the loop: %s",
                    how(&same));
     }
+    if (r->updates)
+        buf_str(
+            &text,
+            "; elements whose index does not go by the counter are changed by atomic operations");
     parallel_remark(r->ctx, r->func, r->marker, 1, buf_take(&text));
 }
 
@@ -318,6 +322,7 @@ static bool move_one(PassContext *ctx, Func *func) {
         }
         if (!region_objects_are_safe(&r) || !region_find_carried(&r) || !region_find_crossings(&r))
             return set_aside(&r), ctx->tell_all;
+        region_make_updates_atomic(&r);
         tell_moved(&r);
         region_make_body(&r);
         exchange(&r);

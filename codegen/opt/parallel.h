@@ -67,6 +67,7 @@ typedef struct Region {
     bool *inside; /* by block */
     Vec(Carried) carried;
     Vec(SharedArray) arrays;
+    int32_t updates; /* of elements, made atomic */
     Vec(Ref) inputs; /* arguments of the body's function behind the chunk and the partial results */
     Func *body;
 } Region;
@@ -84,6 +85,10 @@ bool carried_is_chosen(const Carried *c, int32_t join, int32_t from);
 Ref region_find_beside(Region *r, int32_t *leader);
 /* crossing.c: fills `arrays`. false as above: it is certain that iterations write and read the same elements. */
 bool region_find_crossings(Region *r);
+/* A phi that the loop does not change, or a view of all of an array, is the value before the loop. */
+Ref region_original(const Region *r, Ref ref);
+/* updates.c: `h[bins[i]] += x` loses nothing: counts them in `updates`. */
+void region_make_updates_atomic(Region *r);
 /* parallel_objects.c: false: an iteration changes an object that it has not made, which has been said. */
 bool region_objects_are_safe(const Region *r);
 /* Does it draw from a numpy.random.Generator, whose state has no room for two threads? */
