@@ -13,13 +13,45 @@
 enum {
     MOST_ROUNDS = 1 << 20, /* of a loop of the cost of ROUND */
     ROUND = 32,
+    ELEMENT = 4,
+    FAR_ELEMENT =
+        64, /* of an index out of memory or of what went before: the processor waits for it */
     MAX_COST = 2048,
     MAX_LOOPS = 8,
     LARGEST_STEP = 1024
 };
 
+/* Does the index go evenly from round to round? */
+static bool is_even(const Bounds *s, int32_t loop, const CountedLoop *counted, Ref ref, int depth) {
+    const Inst *inst = ir_inst(s->func, ref);
+    if (ref == counted->counter || !opt_in_loop(s->cfg, loop, inst->block)) return true;
+    if (depth == 0) return false;
+    switch ((int)inst->op) {
+    case OP_check_index:
+    case OP_wrap_index:
+    case OP_cast:
+    case OP_neg: return is_even(s, loop, counted, ir_arg(s->func, ref, 0), depth - 1);
+    case OP_range_item: return is_even(s, loop, counted, ir_arg(s->func, ref, 3), depth - 1);
+    case OP_add:
+    case OP_sub:
+    case OP_mul:
+        return is_even(s, loop, counted, ir_arg(s->func, ref, 0), depth - 1) &&
+               is_even(s, loop, counted, ir_arg(s->func, ref, 1), depth - 1);
+    default: return false;
+    }
+}
+
+static int cost_of_element(const Bounds *s, int32_t loop, const CountedLoop *counted, Ref ref) {
+    const Type *array = ir_type(s->func, ir_arg(s->func, ref, 0));
+    if (!type_is_scalar(array->element)) return 0;
+    for (int32_t k = 1; k <= array->ndim; k++)
+        if (!is_even(s, loop, counted, ir_arg(s->func, ref, k), MAX_DEPTH)) return FAR_ELEMENT;
+    return ELEMENT;
+}
+
 /* What an instruction may cost, in simple ones; 0: nobody knows. */
-static int cost_of(const Func *func, Ref ref) {
+static int cost_of(const Bounds *s, int32_t loop, const CountedLoop *counted, Ref ref) {
+    const Func *func = s->func;
     const Inst *inst = ir_inst(func, ref);
     if (inst->error != NO_BLOCK) return 0;
     switch ((int)inst->op) {
@@ -29,7 +61,7 @@ static int cost_of(const Func *func, Ref ref) {
     case OP_guard:
     case OP_check_index: return 1;
     case OP_load:
-    case OP_store: return type_is_scalar(ir_type(func, ir_arg(func, ref, 0))->element) ? 4 : 0;
+    case OP_store: return cost_of_element(s, loop, counted, ref);
     case OP_div:
     case OP_floordiv:
     case OP_mod: return 8;
@@ -57,7 +89,7 @@ static int64_t cost_of_round(const Bounds *s, int32_t loop, const CountedLoop *c
                 return 0;
         for (int32_t k = 0; k < block->insts.len; k++) {
             Ref ref = block->insts.items[k];
-            int cost = cost_of(s->func, ref);
+            int cost = cost_of(s, loop, counted, ref);
             if (!cost) return 0;
             all += cost;
             if (ir_inst(s->func, ref)->op != OP_poll) continue;

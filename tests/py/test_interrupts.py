@@ -173,6 +173,20 @@ PROGRAMS = {
         rows(a, 1, 4)
         def run(): rows(a, 10**9, a.size)
         """,
+    "rows of elements far apart": """
+        @njit
+        def rows(following, n, m):
+            k = 0
+            for i in range(n):
+                for j in range(m):
+                    k = following[k]
+            return k
+        order = np.random.default_rng(1).permutation(1 << 22)
+        following = np.empty(order.size, np.int64)
+        following[order] = np.roll(order, -1)
+        rows(following, 1, 4)
+        def run(): rows(following, 10**9, 1 << 19)
+        """,
     "rows that turn out to be long": """
         @njit
         def rows(a, n, m):
