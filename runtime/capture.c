@@ -30,15 +30,19 @@ bool rt_not_captured(const RtStream *stream, const char *what, RtError *err) {
 
 /* -- tails ----------------------------------------------------------------------------------------- */
 
+static size_t tail_bytes(int32_t n) {
+    return (size_t)n * sizeof(int32_t) + 1; /* an empty one has memory, too */
+}
+
 void rt_tail_clear(RtTail *tail) {
-    rt_dealloc(tail->nodes, (size_t)tail->n * sizeof *tail->nodes);
+    rt_dealloc(tail->nodes, tail_bytes(tail->n));
     *tail = (RtTail){0};
 }
 
 /* The nodes of both, each once. */
 static bool tail_add(RtTail *tail, const RtTail *other, RtError *err) {
-    size_t bytes = (size_t)(tail->n + other->n) * sizeof *tail->nodes;
-    int32_t *nodes = rt_alloc(bytes + 1), n = tail->n;
+    size_t bytes = tail_bytes(tail->n + other->n);
+    int32_t *nodes = rt_alloc(bytes), n = tail->n;
     if (!nodes) return rt_fail_memory(err, "a graph", (int64_t)bytes);
     if (n) memcpy(nodes, tail->nodes, (size_t)n * sizeof *nodes);
     for (int32_t i = 0; i < other->n; i++) {
@@ -47,10 +51,10 @@ static bool tail_add(RtTail *tail, const RtTail *other, RtError *err) {
             there = tail->nodes[k] == other->nodes[i];
         if (!there) nodes[n++] = other->nodes[i];
     }
-    int32_t *fit = rt_alloc((size_t)n * sizeof *fit + 1);
+    int32_t *fit = rt_alloc(tail_bytes(n));
     if (fit && n) memcpy(fit, nodes, (size_t)n * sizeof *fit);
-    rt_dealloc(nodes, bytes + 1);
-    if (!fit) return rt_fail_memory(err, "a graph", n * (int64_t)sizeof *fit);
+    rt_dealloc(nodes, bytes);
+    if (!fit) return rt_fail_memory(err, "a graph", (int64_t)tail_bytes(n));
     rt_tail_clear(tail);
     *tail = (RtTail){fit, n};
     return true;

@@ -725,6 +725,54 @@ static void test_trace(void) {
     end_of_test();
 }
 
+static bool counts_runs(const RtKernel *k, const DeviceLaunch *l, const char *params) {
+    (void)k, (void)l, (void)params;
+    ran++;
+    return true;
+}
+
+/* Two launches side by side between one before and one behind: all memory of the graph goes with it. */
+static void test_a_capture_over_two_streams(void) {
+    Probe p;
+    probe_init(&p);
+    RtDevice *d = null_device();
+    RtKernel *k;
+    CHECK_OK(k = rt_kernel(d, &p.artifact, &err));
+    RtStream *main_one, *beside;
+    RtEvent *fork, *join;
+    CHECK_OK(main_one = rt_stream_new(d, &err));
+    CHECK_OK(beside = rt_stream_new(d, &err));
+    CHECK_OK(fork = rt_event_new(d, false, &err));
+    CHECK_OK(join = rt_event_new(d, false, &err));
+    rt_null_kernel(counts_runs);
+    ran = 0;
+    RtLaunch first = launch_of(k, 1, 32, NULL), second = first;
+    first.stream = main_one;
+    second.stream = beside;
+    CHECK_OK(rt_capture_begin(main_one, NULL, NULL, &err));
+    CHECK_OK(rt_launch(&first, &err));
+    CHECK_OK(rt_event_record(fork, main_one, &err));
+    CHECK_OK(rt_stream_wait(beside, fork, &err));
+    CHECK_OK(rt_launch(&second, &err));
+    CHECK_OK(rt_launch(&first, &err));
+    CHECK_OK(rt_event_record(join, beside, &err));
+    CHECK_OK(rt_stream_wait(main_one, join, &err));
+    CHECK_OK(rt_launch(&first, &err));
+    RtGraph *graph;
+    CHECK_OK(graph = rt_capture_end(main_one, &err));
+    CHECK(ran == 0);
+    CHECK_OK(rt_graph_launch(graph, main_one, NULL, &err));
+    CHECK_OK(rt_stream_synchronize(main_one, NULL, &err));
+    CHECK(ran == 4);
+    rt_graph_release(graph);
+    rt_event_release(fork);
+    rt_event_release(join);
+    rt_stream_release(beside);
+    rt_stream_release(main_one);
+    rt_kernel_release(k);
+    end_of_test();
+}
+
 int main(void) {
     RUN(test_ALS_06_overlapping_views_are_one_range);
     RUN(test_CUH_10_views_leave_the_bytes_between_alone);
@@ -747,5 +795,6 @@ int main(void) {
     RUN(test_CUH_21_parameters_merge);
     RUN(test_occupancy_and_block_size);
     RUN(test_trace);
+    RUN(test_a_capture_over_two_streams);
     return finish();
 }
