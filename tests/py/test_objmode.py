@@ -360,7 +360,8 @@ def test_types_that_are_refused():
 
 def test_no_source():
     space = {"objmode": objmode, "njit": njit}
-    exec("@njit\ndef f(x):\n    with objmode(y='int64'):\n        y = x\n    return y", space)
+    text = "@njit\ndef f(x):\n    with objmode(y='int64'):\n        y = x\n    return y"
+    exec(compile(text, "<nowhere>", "exec"), space)  # "<string>" is what `python -c` runs, whose text 3.13 may know
     with pytest.raises(errors.UnsupportedError, match="the source of the function is needed"):
         space["f"](1)
 
