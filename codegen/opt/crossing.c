@@ -59,7 +59,7 @@ Ref region_original(const Region *r, Ref ref) {
     return ref;
 }
 
-static Ref stripped(const Func *func, Ref index) {
+Ref region_unchecked(const Func *func, Ref index) {
     while (ir_inst(func, index)->op == OP_check_index || ir_inst(func, index)->op == OP_wrap_index)
         index = ir_arg(func, index, 0);
     return index;
@@ -69,7 +69,7 @@ static Ref stripped(const Func *func, Ref index) {
 static Ref base_of(const Func *func, Ref index, int64_t *by) {
     int64_t c;
     *by = 0;
-    index = stripped(func, index);
+    index = region_unchecked(func, index);
     for (;;) {
         const Inst *inst = ir_inst(func, index);
         if (inst->op != OP_add && inst->op != OP_sub) return index;

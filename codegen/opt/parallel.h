@@ -87,6 +87,8 @@ Ref region_find_beside(Region *r, int32_t *leader);
 bool region_find_crossings(Region *r);
 /* A phi that the loop does not change, or a view of all of an array, is the value before the loop. */
 Ref region_original(const Region *r, Ref ref);
+/* An index without what tests it. */
+Ref region_unchecked(const Func *func, Ref index);
 /* updates.c: `h[bins[i]] += x` loses nothing: counts them in `updates`. */
 void region_make_updates_atomic(Region *r);
 /* parallel_objects.c: false: an iteration changes an object that it has not made, which has been said. */

@@ -29,18 +29,12 @@ static bool by_counter(const Region *r, Ref ref, int depth) {
     }
 }
 
-static Ref without_checks(const Func *func, Ref ref) {
-    while (ir_inst(func, ref)->op == OP_check_index || ir_inst(func, ref)->op == OP_wrap_index)
-        ref = ir_arg(func, ref, 0);
-    return ref;
-}
-
 static bool same_element(const Func *func, Ref load, Ref store) {
     int32_t axes = ir_inst(func, store)->nargs - 2;
     if (!opt_same(func, ir_arg(func, load, 0), ir_arg(func, store, 0))) return false;
     for (int32_t k = 1; k <= axes; k++)
-        if (!opt_same(func, without_checks(func, ir_arg(func, load, k)),
-                      without_checks(func, ir_arg(func, store, k))))
+        if (!opt_same(func, region_unchecked(func, ir_arg(func, load, k)),
+                      region_unchecked(func, ir_arg(func, store, k))))
             return false;
     return true;
 }
@@ -50,22 +44,39 @@ static bool is_integer(const Type *type) {
     return class == CLASS_SINT || class == CLASS_UINT;
 }
 
-/* The value under casts between integers, which change nothing of the bits that are stored. */
-static Ref under_casts(const Func *func, Ref ref) {
-    while (ir_inst(func, ref)->op == OP_cast && is_integer(ir_type(func, ref)) &&
-           is_integer(ir_type(func, ir_arg(func, ref, 0))))
+/* The value under casts between integers that keep all bits of an element. */
+static Ref under_casts(const Func *func, Ref ref, int bits) {
+    while (ir_inst(func, ref)->op == OP_cast) {
+        const Type *type = ir_type(func, ref), *from = ir_type(func, ir_arg(func, ref, 0));
+        if (!is_integer(type) || !is_integer(from)) break;
+        if (type_bits(type) < bits || type_bits(from) < bits) break;
         ref = ir_arg(func, ref, 0);
+    }
     return ref;
 }
 
-static bool is_old_value(const Func *func, Ref ref, Ref store) {
-    ref = under_casts(func, ref);
-    return ir_inst(func, ref)->op == OP_load && same_element(func, ref, store);
+/* Does nothing else write between the two, which stand in one block? */
+static bool side_by_side(const Func *func, Ref load, Ref store) {
+    const Block *block = &func->blocks.items[ir_inst(func, store)->block];
+    if (ir_inst(func, load)->block != ir_inst(func, store)->block) return false;
+    for (int32_t k = opt_position(func, load); block->insts.items[k] != store; k++) {
+        uint16_t flags = ir_op_info[ir_inst(func, block->insts.items[k])->op].flags;
+        if (flags & (OPF_WRITE | OPF_DROPS)) return false;
+        if (k + 1 == block->insts.len) return false;
+    }
+    return true;
+}
+
+static bool is_old_value(const Func *func, Ref ref, Ref store, int bits) {
+    ref = under_casts(func, ref, bits);
+    return ir_inst(func, ref)->op == OP_load && same_element(func, ref, store) &&
+           side_by_side(func, ref, store);
 }
 
 /* The operation of `element = element op operand`; false: it is something else. */
 static bool update_of(const Func *func, Ref store, AtomicOp *kind, Ref *operand) {
-    Ref value = under_casts(func, ir_arg(func, store, ir_inst(func, store)->nargs - 1));
+    int bits = type_bits(ir_type(func, ir_arg(func, store, 0))->element);
+    Ref value = under_casts(func, ir_arg(func, store, ir_inst(func, store)->nargs - 1), bits);
     switch (ir_inst(func, value)->op) {
     case OP_add: *kind = ATOMIC_add; break;
     case OP_sub: *kind = ATOMIC_sub; break;
@@ -76,9 +87,9 @@ static bool update_of(const Func *func, Ref store, AtomicOp *kind, Ref *operand)
     }
     Ref left = ir_arg(func, value, 0), right = ir_arg(func, value, 1);
     *operand = right;
-    if (is_old_value(func, left, store)) return true;
+    if (is_old_value(func, left, store, bits)) return true;
     *operand = left;
-    return *kind != ATOMIC_sub && is_old_value(func, right, store);
+    return *kind != ATOMIC_sub && is_old_value(func, right, store, bits);
 }
 
 /* Element types that have the operation; floats in the element's own precision. */
@@ -104,7 +115,9 @@ static bool make_atomic(Region *r, Ref store) {
     AtomicOp kind;
     Ref operand;
     const Type *array = ir_type(func, ir_arg(func, store, 0));
-    if (!may_meet(r, store) || !update_of(func, store, &kind, &operand)) return false;
+    if (!type_is_scalar(array->element) || !may_meet(r, store) ||
+        !update_of(func, store, &kind, &operand))
+        return false;
     if (!admits(array, kind, ir_type(func, operand))) return false;
     if (ir_type(func, operand) != array->element) {
         int32_t block = ir_inst(func, store)->block, span = ir_inst(func, store)->span;

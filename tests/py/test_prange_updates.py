@@ -47,3 +47,27 @@ def test_PAR_02_elements_of_an_iterations_own_are_changed_without_atomics(capsys
     f.parallel_diagnostics()
     text = capsys.readouterr().out
     assert "runs on several threads" in text and "atomic" not in text
+
+
+def test_PAR_02_what_only_looks_like_an_update():
+    """What is cut to fewer bits, and what something else writes in between, is as it is written."""
+    def narrowed(h, k):
+        for i in prange(1):
+            h[k[i]] = np.int8(h[k[i]] + 100)
+            j = k[i + 1]
+            h[j] = np.int8(h[j]) + 1
+            h[j] = np.uint8(h[j] - 3)
+
+    def written_between(h, k, other):
+        for i in prange(1):
+            j = k[i]
+            old = h[j]
+            other[j] = 1000
+            h[j] = old + 1
+
+    k = np.array([3, 5, 6])
+    for f, args in ((narrowed, lambda: (np.full(8, 400), k)), (written_between, lambda: (h := np.arange(8), k, h))):
+        x, y = args(), args()
+        njit(parallel=True)(f)(*x)
+        f(*y)
+        assert (x[0] == y[0]).all(), f
