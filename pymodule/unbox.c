@@ -376,6 +376,7 @@ static bool plan_value(Planner *p, Plan *plan, TypeKey key, const ValueLayout *l
     }
     plan->op = UB_FUNCTION;
     plan->type = c->cls;
+    plan->to_size = layout->size == sizeof(int64_t) ? sizeof(int64_t) : 0;
     return true;
 }
 
@@ -793,7 +794,7 @@ static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loo
     case UB_TIME: return py_unbox_time(plan->descr, o, (int64_t *)out);
     case UB_CHOICE: return unbox_choice(plan, o, (int64_t *)out);
     case UB_FUNCTION:
-        memset(out, 0, sizeof(int64_t)); /* of a member that is known */
+        memset(out, 0, plan->to_size); /* of a member that is known; most have no room in the frame */
         return o == plan->type;
     }
     return 0;

@@ -104,6 +104,30 @@ def test_there_is_one_ellipsis():
     check(lambda a, b: a is b, [(..., ...), (..., None)])
 
 
+@pytest.mark.parametrize("last", [(...,), (None, ...), (max,), (np.sin, ...), ((1, np.cos),)], ids=str)
+def test_MEM_objects_at_the_end_of_a_tuple_have_no_room_in_the_frame(last):
+    """What is known by its type alone was written behind the tuple: over the owner of the array that stood there."""
+    x = np.arange(6.0)
+
+    def mix(items, a, more, b):
+        kept = [items[0], a, b]
+        return kept[0][1:], a[::2], b, kept[2] + 1, len(more)
+
+    items = (x,) + last
+    compiled = njit(mix)
+    for _ in range(3):
+        got = compiled(items, x + 1, last, x + 2)
+        for one, other in zip(got, mix(items, x + 1, last, x + 2)):
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("index", [(1, ...), (..., 1), (None, ...), (..., None), (slice(1, 2), ...)], ids=str)
+def test_MEM_indices_that_end_in_an_ellipsis(index):
+    a = np.arange(120).reshape(4, 5, 6)
+    at = (np.array([1, 2, 1]),) + index
+    np.testing.assert_array_equal(njit(lambda a, at: a[at])(a, at), a[at])
+
+
 # -- text -------------------------------------------------------------------------------------------------------------------
 
 
