@@ -794,7 +794,8 @@ static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loo
     case UB_TIME: return py_unbox_time(plan->descr, o, (int64_t *)out);
     case UB_CHOICE: return unbox_choice(plan, o, (int64_t *)out);
     case UB_FUNCTION:
-        memset(out, 0, plan->to_size); /* of a member that is known; most have no room in the frame */
+        memset(out, 0,
+               plan->to_size); /* of a member that is known; most have no room in the frame */
         return o == plan->type;
     }
     return 0;
