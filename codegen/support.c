@@ -86,8 +86,12 @@ int64_t quern_chunks(CallContext *ctx, int64_t n, int32_t few) {
 
 int32_t quern_parallel(CallContext *ctx, int64_t n, int64_t chunks, ParallelBody body, void *env) {
     if (n <= 0) return CALL_OK;
-    if (chunks <= 1 || !ctx->parallel) return body(ctx, 0, n, 0, env);
-    return ctx->parallel->run(ctx, n, chunks, body, env);
+    if (!ctx->parallel) return body(ctx, 0, n, 0, env);
+    if (chunks > 1) return ctx->parallel->run(ctx, n, chunks, body, env);
+    int64_t size = ctx->parallel->threads(THREAD_SET_CHUNK, 0); /* as in its threads */
+    int32_t status = body(ctx, 0, n, 0, env);
+    ctx->parallel->threads(THREAD_SET_CHUNK, size);
+    return status;
 }
 
 int64_t quern_threads(CallContext *ctx, int32_t question, int64_t value) {

@@ -18,41 +18,17 @@ static bool find_loop(Region *r, int32_t l) {
     return ir_inst(r->func, r->marker)->op == OP_prange;
 }
 
-/* -- the blocks --------------------------------------------------------------------------------- */
-
-static void add_block(Region *r, int32_t block) {
-    if (r->inside[block]) return;
-    r->inside[block] = true;
-    vec_push(r->ctx->arena, &r->blocks, block);
-}
-
-/* The loop, and the blocks behind it that only raise. false: it can be left in another way. */
-static bool find_blocks(Region *r, int32_t l) {
-    const Loop *loop = &r->cfg->loops.items[l];
-    r->inside = arena_array(r->ctx->arena, bool, r->func->blocks.len);
-    for (int32_t i = 0; i < loop->blocks.len; i++)
-        add_block(r, loop->blocks.items[i]);
-    for (int32_t i = 0; i < r->blocks.len; i++) {
-        int32_t to[3], block = r->blocks.items[i];
-        int n = ir_successors(r->func, block, to);
-        for (int k = 0; k < n; k++)
-            if (block != r->loop.header || to[k] != r->loop.exit) add_block(r, to[k]);
-        Ref last = ir_terminator(r->func, block);
-        if (block == r->loop.exit || ir_inst(r->func, last)->op == OP_return) return false;
-    }
-    for (int32_t i = 0; i < r->blocks.len; i++) { /* one way in */
-        const Block *block = &r->func->blocks.items[r->blocks.items[i]];
-        for (int32_t k = 0; k < block->preds.len && r->blocks.items[i] != r->loop.header; k++)
-            if (!r->inside[block->preds.items[k]]) return false;
-    }
-    return true;
-}
-
 /* -- the call ----------------------------------------------------------------------------------- */
+
+/* Where the loop has a handler, that is raised to: through the landing, which has no phis. */
+static Ref may_raise(Builder *b, Ref inst) {
+    b_continue(b);
+    return inst;
+}
 
 static Ref alloc_partials(Region *r, Builder *b, const Type *element, Ref chunks) {
     const Type *type = type_array(r->ctx->module->types, element, 1, LAYOUT_C);
-    return b_op1(b, OP_alloc, type, chunks);
+    return may_raise(b, b_op1(b, OP_alloc, type, chunks));
 }
 
 static Ref alloc_parts(Region *r, Builder *b, Ref array, Ref chunks) {
@@ -65,8 +41,8 @@ static Ref alloc_parts(Region *r, Builder *b, Ref array, Ref chunks) {
         ir_inst(r->func, length)->imm = k;
         lengths[k + (chunk_axis == 0)] = length;
     }
-    return b_inst(b, OP_alloc, shared_parts_type(r->ctx->module->types, type), lengths,
-                  type->ndim + 1);
+    const Type *parts = shared_parts_type(r->ctx->module->types, type);
+    return may_raise(b, b_inst(b, OP_alloc, parts, lengths, type->ndim + 1));
 }
 
 static void call_body(Region *r, Builder *b, Ref chunks) {
@@ -92,6 +68,7 @@ static void call_body(Region *r, Builder *b, Ref chunks) {
     }
     Ref call = b_inst(b, OP_parallel, NULL, args.items, args.len);
     ir_inst(r->func, call)->u.func = r->body;
+    may_raise(b, call);
 }
 
 /* -- putting together --------------------------------------------------------------------------- */
@@ -168,9 +145,10 @@ static void put_together(Region *r, Builder *b, Ref chunks, Ref *results) {
         Ref into = b_op3(b, OP_map_into, NULL, shared->array, shared->array, part);
         ir_inst(func, into)->u.func =
             combining_function(r->ctx->module, shared->kind, type->element);
+        may_raise(b, into);
     }
     ir_add_arg(func, index, next);
-    b_inst(b, OP_poll, NULL, NULL, 0);
+    may_raise(b, b_inst(b, OP_poll, NULL, NULL, 0));
     b_jump(b, header);
     b->block = done;
 }
@@ -200,8 +178,9 @@ static void remove_loop(Region *r) {
 
 static void exchange(Region *r) {
     Func *func = r->func;
-    Builder b = {.func = func, .block = ir_block_new(func), .at = -1, .error = NO_BLOCK};
+    Builder b = {.func = func, .block = ir_block_new(func), .at = -1, .error = r->landing};
     b.span = ir_inst(func, r->marker)->span;
+    if (r->landing != NO_BLOCK) func->blocks.items[r->landing].preds.len = 0;
     int32_t call = b.block, results_of = r->arrays.len;
     Ref chunks = b_op1(&b, OP_chunks, type_scalar(r->ctx->module->types, TY_i64), r->marker);
     if (r->arrays.len) ir_inst(func, chunks)->sub = FLAG_FEW;
@@ -308,9 +287,12 @@ static bool move_one(PassContext *ctx, Func *func) {
     for (int32_t l = 0; l < cfg.loops.len; l++) {
         Region r = {.ctx = ctx, .func = func, .cfg = &cfg};
         if (!find_loop(&r, l) || ir_inst(func, r.marker)->imm == PRANGE_REFUSED) continue;
-        if (!find_blocks(&r, l)) {
+        RegionShape shape = region_find_blocks(&r, l);
+        if (shape == REGION_CHANGED) return true;
+        if (shape == REGION_LEFT_EARLY) {
             stay(ctx, func, r.marker,
-                 STR("runs on one thread: it can be left before its end (break, return)"));
+                 STR("runs on one thread: it can be left before its end (break, return, a handler "
+                     "that sees what it assigns)"));
             continue;
         }
         if (region_draws(&r)) {
@@ -320,6 +302,7 @@ static bool move_one(PassContext *ctx, Func *func) {
                      "after the other"));
             continue;
         }
+        region_make_private(&r);
         if (!region_objects_are_safe(&r) || !region_find_carried(&r) || !region_find_crossings(&r))
             return set_aside(&r), ctx->tell_all;
         region_make_updates_atomic(&r);
@@ -354,6 +337,7 @@ static void drop_markers(PassContext *ctx, Func *func) {
 }
 
 void opt_parallel(PassContext *ctx, Func *func) {
+    if (func->parallel) opt_merge_blocks(func);
     while (func->parallel && (!ctx->module->diags->failed || ctx->tell_all) && move_one(ctx, func))
         ;
     drop_markers(ctx, func);

@@ -64,7 +64,8 @@ typedef struct Region {
     CountedLoop loop;
     Ref marker; /* the op prange */
     Vec(int32_t) blocks;
-    bool *inside; /* by block */
+    bool *inside;    /* by block */
+    int32_t landing; /* the block that it raises to; NO_BLOCK: it leaves the function */
     Vec(Carried) carried;
     Vec(SharedArray) arrays;
     int32_t updates; /* of elements, made atomic */
@@ -72,6 +73,11 @@ typedef struct Region {
     Func *body;
 } Region;
 
+/* parallel_region.c: fills `blocks`, `inside` and `landing` for the loop. Changed: all about the function must be looked at again. */
+typedef enum RegionShape { REGION_FOUND, REGION_CHANGED, REGION_LEFT_EARLY } RegionShape;
+RegionShape region_find_blocks(Region *r, int32_t l);
+/* private.c: variables without a value before the loop that nobody reads behind it have none when an iteration begins. */
+void region_make_private(Region *r);
 /* carried.c: fills `carried`. false: the iterations depend on each other, which has been said. */
 bool region_find_carried(Region *r);
 /* The reduction that a function (accumulator, element) makes; CARRIED_NOT: none. CARRIED_CHOICE: *row is the call of

@@ -94,7 +94,7 @@ static void make_params(Copy *c) {
 static void copy_inst(Copy *c, int32_t block, Ref ref) {
     Ref copy = opt_copy_inst(c->to, block, c->from, ref);
     int32_t error = ir_inst(c->from, ref)->error;
-    if (error != NO_BLOCK) ir_inst(c->to, copy)->error = c->blocks[error];
+    if (error != NO_BLOCK && error != c->r->landing) ir_inst(c->to, copy)->error = c->blocks[error];
     c->refs[ref] = copy;
     if (ref >= c->from->var_names.len || !c->from->var_names.items[ref].len) return;
     vec_resize(c->r->ctx->module->arena, &c->to->var_names, copy + 1);

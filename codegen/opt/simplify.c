@@ -144,7 +144,7 @@ static bool goes_on(const Func *func, int32_t block, int32_t *next) {
 
 /* Blocks that only follow each other become one: inside of `try` the front end begins one at each instruction of Python's, and loops
  * are known by the form of their header. */
-static void merge_blocks(Func *func) {
+void opt_merge_blocks(Func *func) {
     for (int32_t b = 0; b < func->blocks.len; b++) {
         int32_t next, to[3];
         while (!func->blocks.items[b].removed && goes_on(func, b, &next)) {
@@ -173,7 +173,7 @@ static bool views_may_be_void(const CompileOptions *options) {
 
 void opt_simplify(PassContext *ctx, Func *func) {
     cfg_remove_unreachable(func);
-    merge_blocks(func);
+    opt_merge_blocks(func);
     Ref *map = arena_array(ctx->arena, Ref, func->insts.len);
     if (!views_may_be_void(ctx->options)) look_through_views(func, ctx->arena, map);
     for (int32_t b = 0; b < func->blocks.len; b++) {

@@ -461,11 +461,14 @@ static int64_t chunk_start(const ChunkedLoop *loop, int64_t k) {
     return loop->n / loop->chunks * k + QN_MIN(k, loop->n % loop->chunks);
 }
 
+/* The size of chunks that the caller has set is that of this loop, not of those that its iterations begin. */
 static int run_chunks(CallContext *ctx, int64_t first, int64_t last, void *user) {
     const ChunkedLoop *loop = user;
     int status = CALL_OK;
+    int64_t outer = rt_chunk_size_set(0);
     for (int64_t k = first; k < last && status == CALL_OK; k++)
         status = loop->body(ctx, chunk_start(loop, k), chunk_start(loop, k + 1), k, loop->env);
+    rt_chunk_size_set(outer);
     return status;
 }
 
