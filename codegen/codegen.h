@@ -103,8 +103,10 @@ uint32_t cg_generation(void);
 /* Arrays that compiled host code allocated and nobody destroyed yet, in the whole process (support.c). */
 int64_t support_live_arrays(void);
 int64_t support_live_objects(void);
-/* Functions that were compiled as instances (instances.h): ever in this process, and those that are there now. */
+/* Functions that were compiled as instances (instances.h): ever in this process, and those that something calls. */
 void cg_count_instances(int64_t *made, int64_t *live);
+/* Those that nothing calls and that are kept for the next one go. */
+void cg_drop_instances(void);
 /* Test aid: the next compilation runs into LLVM's fatal-error handler. */
 void cg_test_fatal_error(void);
 

@@ -10,6 +10,7 @@ typedef enum InstanceState { EMPTY, MAKING, MADE } InstanceState;
 
 struct Instance {
     Instance *next;
+    Instance *older, *newer; /* those that nothing calls any more, as long as they are kept */
     Hash128 key;
     int64_t refs;
     InstanceState state;
@@ -26,6 +27,13 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static Instance *first;
 static int64_t total, alive;
+
+/* A function that is defined again, or the next one that calls `np.sort`, finds what its forerunner has left: the last ones that nothing
+ * calls are kept, up to so many, and so many bytes of object files. */
+enum { KEPT_MOST = 512, KEPT_BYTES = 16 << 20 };
+static Instance *newest, *oldest; /* MADE, refs 0 */
+static int64_t nkept;
+static size_t kept_bytes;
 
 /* In the child of a fork that came while another thread held the lock: the list can be walked at every step of a change. */
 static void after_fork(void) {
@@ -52,13 +60,33 @@ static Instance *add(Hash128 key) {
     return made;
 }
 
+static void keep(Instance *instance) {
+    instance->older = newest;
+    instance->newer = NULL;
+    *(newest ? &newest->newer : &oldest) = instance;
+    newest = instance;
+    nkept++;
+    kept_bytes += instance->parts.size;
+}
+
+static void keep_no_more(Instance *instance) {
+    *(instance->newer ? &instance->newer->older : &newest) = instance->older;
+    *(instance->older ? &instance->older->newer : &oldest) = instance->newer;
+    instance->older = instance->newer = NULL;
+    nkept--;
+    kept_bytes -= instance->parts.size;
+}
+
 Instance *instance_get(Hash128 key, bool *make) {
     pthread_once(&once, install);
     uint32_t now = worker_generation();
     pthread_mutex_lock(&lock);
     Instance *found = find(key);
     if (!found) found = add(key);
-    if (found) found->refs++;
+    if (found && found->refs++ == 0 && found->state == MADE) {
+        keep_no_more(found);
+        alive++;
+    }
     while (found && found->state == MAKING && found->process == now)
         pthread_cond_wait(&changed, &lock);
     *make =
@@ -118,26 +146,60 @@ void instance_failed(Instance *instance) {
     instance_release(instance);
 }
 
+/* Only of what is held already. */
 void instance_hold(Instance *instance) {
     pthread_mutex_lock(&lock);
     instance->refs++;
     pthread_mutex_unlock(&lock);
 }
 
-/* Its code may hold others: it goes without the lock. */
-void instance_release(Instance *instance) {
-    pthread_mutex_lock(&lock);
-    bool last = --instance->refs == 0;
+static void take_off_list(Instance *instance) {
     Instance **at = &first;
-    while (last && *at != instance)
+    while (*at != instance)
         at = &(*at)->next;
-    if (last) *at = instance->next;
-    alive -= last && instance->state == MADE;
-    pthread_mutex_unlock(&lock);
-    if (!last) return;
+    *at = instance->next;
+}
+
+/* Its code may hold others: it goes without the lock. */
+static void destroy(Instance *instance) {
     host_code_drop(instance->code);
     free(instance->memory);
     free(instance);
+}
+
+/* The oldest that is kept beyond what may be, off all lists; NULL: none. */
+static Instance *take_surplus(int64_t most, size_t bytes) {
+    pthread_mutex_lock(&lock);
+    Instance *surplus = nkept > most || kept_bytes > bytes ? oldest : NULL;
+    if (surplus) {
+        keep_no_more(surplus);
+        take_off_list(surplus);
+    }
+    pthread_mutex_unlock(&lock);
+    return surplus;
+}
+
+static void drop_surplus(int64_t most, size_t bytes) {
+    for (Instance *surplus; (surplus = take_surplus(most, bytes));)
+        destroy(surplus);
+}
+
+void instance_release(Instance *instance) {
+    pthread_mutex_lock(&lock);
+    bool last = --instance->refs == 0, made = instance->state == MADE;
+    if (last && made) {
+        alive--;
+        keep(instance);
+    } else if (last) {
+        take_off_list(instance);
+    }
+    pthread_mutex_unlock(&lock);
+    if (last && !made) destroy(instance);
+    if (last && made) drop_surplus(KEPT_MOST, KEPT_BYTES);
+}
+
+void cg_drop_instances(void) {
+    drop_surplus(0, 0);
 }
 
 Hash128 instance_key(const Instance *instance) {

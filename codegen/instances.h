@@ -2,7 +2,7 @@
  *
  * An instance is a module of its own: a function of the library or the user beyond a small size, with the small ones it
  * calls. Its key is a hash of all that its machine code depends on, so that whoever lowers the same function finds it. Code
- * that calls instances holds them; the last one to go takes them along. No LLVM here: llvm/cg_unit.c makes them. */
+ * that calls instances holds them; of those that nothing calls any more the last few hundred are kept. No LLVM here: llvm/cg_unit.c makes them. */
 #ifndef QUERN_INSTANCES_H
 #define QUERN_INSTANCES_H
 

@@ -134,7 +134,14 @@ static PyObject *module_live_objects(PyObject *module, PyObject *unused) {
     return PyLong_FromLongLong(support_live_objects() + py_live_owners(py_state(module)));
 }
 
-/* code_instances(): how many were ever made in this process, and are there now */
+/* drop_instances(): compiled functions of the library that nothing calls any more go at once */
+static PyObject *module_drop_instances(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    cg_drop_instances();
+    Py_RETURN_NONE;
+}
+
+/* code_instances(): how many were ever made in this process, and are called by something now */
 static PyObject *module_code_instances(PyObject *module, PyObject *unused) {
     int64_t made, live;
     (void)module, (void)unused;
@@ -206,6 +213,7 @@ static PyMethodDef module_methods[] = {
     {"record", module_record, METH_O,
      "While a program is explained: who is told of calls that no specialisation is made for yet."},
     {"code_instances", module_code_instances, METH_NOARGS, NULL},
+    {"drop_instances", module_drop_instances, METH_NOARGS, NULL},
     {"test_fatal_error", module_test_fatal_error, METH_NOARGS, NULL},
     {"cache_entry", py_cache_entry, METH_O,
      "What an entry of the disk cache (bytes) says of itself: a dict; or a text that says what is "

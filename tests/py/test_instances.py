@@ -26,6 +26,7 @@ def made():
 
 def live():
     gc.collect()
+    _quern.drop_instances()
     return _quern.code_instances()[1]
 
 
@@ -278,16 +279,30 @@ def test_COMP_what_belongs_to_the_user_is_in_no_instance(monkeypatch):
 
 # -- several at once ------------------------------------------------------------------------------------------------
 
+def test_what_nothing_calls_is_kept_for_the_next_caller():
+    source = "def f(x, k): return np.median(x) + k"
+    live()
+    first, before = new(source, options=OURS), made()
+    assert first(np.array([3.0, 1.0, 2.0]), 1) == 3.0
+    count = made() - before
+    del first
+    gc.collect()
+    assert count and new(source + " * 2", options=OURS)(np.array([5.0, 4.0]), 1) == 6.5 and made() == before + count
+    live()
+    assert new(source, options=OURS)(np.array([3.0, 1.0]), 1) == 3.0 and made() == before + 2 * count
+
+
 def test_THR_01_threads_that_want_one_instance_make_it_once():
     source = "def f(x): return str(x) + str(-x)"
     alone = new(source, options=OURS)
+    live()
     before = made()
     alone(1.5)
     count = made() - before
     del alone
     assert count
     functions = [new(source, options=OURS) for _ in range(8)]
-    gc.collect()
+    live()
     before, barrier, wrong = made(), threading.Barrier(8), []
 
     def work(f):
