@@ -328,11 +328,17 @@ ONE_PROCESSOR = """
 INTERRUPT = FORK + """
     import signal
 
+    def worked(seconds):
+        "Returns when this process has used so much processor time: what a compilation needs, however busy the machine is."
+        end = time.process_time() + seconds
+        while time.process_time() < end:
+            time.sleep(0.001)
+
     def interrupted(call, after):
-        "Seconds from the signal to the KeyboardInterrupt."
+        "Seconds from the signal to the KeyboardInterrupt, which comes after so much processor time."
         sent = []
         def send():
-            time.sleep(after)
+            worked(after)
             sent.append(time.monotonic())
             os.kill(os.getpid(), signal.SIGINT)
         thread = threading.Thread(target=send)
@@ -349,9 +355,9 @@ INTERRUPT = FORK + """
     takes, n = 0, 200
     while takes < 0.8:
         n = n * 3 // 2
-        slow, start = long_to_compile(n), time.monotonic()
+        slow, start = long_to_compile(n), time.process_time()
         njit(slow)(3, 5)
-        takes = time.monotonic() - start
+        takes = time.process_time() - start
 """
 
 
@@ -373,7 +379,7 @@ def test_R7_interrupt_while_another_thread_compiles():
     f, g, got = njit(slow), njit(lambda x: x * 3), []
     thread = threading.Thread(target=lambda: got.append(f(3, 5)))
     thread.start()
-    time.sleep(takes / 4)
+    worked(takes / 4)
     delay = interrupted(lambda: (g(2), time.sleep(60)), takes / 8)
     assert delay < 1.5, delay
     assert not g.signatures
@@ -634,8 +640,8 @@ def test_R16_an_interrupted_compilation_has_a_place():
     run(INTERRUPT + """
     import traceback
     for share in (0.01, 0.05, 0.2, 0.5):
-        threading.Timer(takes * share, os.kill, (os.getpid(), signal.SIGINT)).start()
         try:
+            threading.Thread(target=lambda: (worked(takes * share), os.kill(os.getpid(), signal.SIGINT))).start()
             njit(slow)(3, 5), time.sleep(60)
         except KeyboardInterrupt as error:
             lines = [f.lineno for f in traceback.extract_tb(error.__traceback__)]
