@@ -6,6 +6,9 @@ the real one; the stand-in driver of the build takes its place where there is no
 32 lanes and one with 64: `device` is "hip" for both, and the kernel runs on the chip that the parameter names. QUERN_AMD_CHIPS names
 others, or none.
 
+QUERN_OPT=0 (1, 2) optimises less, and compiles in a fraction of the time; tests with the mark `optimised`, which look at what the
+optimiser makes of code, and what modules compile when they are imported, are not touched.
+
 QUERN_SHARE="1/3" runs the first third of the cases of a test that has many (and all of those with few): the others are other
 interpreters' work. Which case falls to whom does not depend on the order of the tests."""
 import os
@@ -20,6 +23,8 @@ import pytest
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # started in the background of a script: tests of Ctrl-C would wait for ever
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+OPTIMISER = os.environ.pop("QUERN_OPT", None)
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("QUERN_BUILD", ROOT / "build"))
@@ -77,6 +82,24 @@ def _on_the_cpu_device(request):
     _quern.pin_device("cpu")
     yield
     _quern.pin_device(None)
+
+
+@pytest.fixture(autouse=True)
+def _optimiser(request):
+    """Every test: how much the optimiser does, here and in processes of the test's own."""
+    if OPTIMISER is None or _quern is None or request.node.get_closest_marker("optimised"):
+        yield
+        return
+    from quern import config
+    default, config.OPT = config.OPT, int(OPTIMISER)
+    os.environ["QUERN_OPT"] = OPTIMISER
+    yield
+    config.OPT = default
+    os.environ.pop("QUERN_OPT", None)
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "optimised: looks at what the optimiser makes of code; QUERN_OPT does not reach it")
 
 
 @pytest.fixture(params=_devices())

@@ -75,6 +75,7 @@ def test_shapes_that_do_not_fit():
         check(f"np.einsum({text!r}, {', '.join(names)})", [tuple(np.ones(s) for s in shapes)], arguments=", ".join(names))
 
 
+@pytest.mark.optimised
 def test_a_sum_over_products_makes_no_array_of_them():
     f = njit(lambda a, b: np.einsum("i,i->", a, b))
     a = np.ones(1000)

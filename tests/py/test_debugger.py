@@ -72,6 +72,7 @@ def test_JIT_09_debuggers_see_what_is_compiled():
     assert len(after) == len(before) + 3 and set(before) <= set(after) and not set(new) & set(after)
 
 
+@pytest.mark.optimised
 @pytest.mark.skipif(not shutil.which("gdb"), reason="GDB is not installed")
 @pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="GDB would be loaded with what is meant for Python")
 def test_JIT_09_gdb_names_the_frame(tmp_path):

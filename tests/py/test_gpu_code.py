@@ -53,6 +53,7 @@ def counts(name):
     return at, sum(end - start for start, end in inner)
 
 
+@pytest.mark.optimised
 @pytest.mark.parametrize("name", COMPILED)
 def test_code_does_not_grow(name):
     now, known = counts(name), TABLE[name]

@@ -116,6 +116,7 @@ def segments(code):
     return [struct.unpack_from("<IIQQQQQQ", code, start + i * size) for i in range(count)]
 
 
+@pytest.mark.optimised
 @pytest.mark.skipif(not os.path.exists(LINKER), reason="there is no ld.lld to compare with")
 @pytest.mark.parametrize("arch", CHIPS)
 def test_code_objects_are_those_of_lld(arch, tmp_path):
@@ -142,6 +143,7 @@ def test_the_assembly_can_be_assembled(tmp_path):
         assert again[b".text"][2] == sections(made.object)[b".text"][2], function.__name__
 
 
+@pytest.mark.optimised
 def test_metadata_and_resources():
     made = hip.compile(shared, "void(float32[::1], float32[::1])", arch="gfx90a", launch_bounds=128)
     assert made.arch == "gfx90a" and bytes(made) == made.code and len(made) == len(made.code)

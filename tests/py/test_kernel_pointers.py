@@ -75,6 +75,7 @@ def test_F03_bytes(device):
         add_one[1, 32](1.5, 1)
 
 
+@pytest.mark.optimised
 def test_device_functions_by_themselves():
     @cuda.jit(device=True)
     def foo(x, y):

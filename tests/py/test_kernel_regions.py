@@ -289,6 +289,7 @@ def is_cut(kernel):
 
 
 
+@pytest.mark.optimised
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda s: "x".join(map(str, s)))
 @pytest.mark.parametrize("kernel", CUT, ids=lambda k: k.__name__)
 def test_as_on_coroutines(device, kernel, shape):

@@ -10,6 +10,7 @@ def llvm_of(f):
     return f.inspect_llvm(f.signatures[0])
 
 
+@pytest.mark.optimised
 def test_an_element_that_is_looked_at_gets_no_reference():
     @njit
     def f(rows, n):

@@ -353,6 +353,7 @@ def told(a, index, out, n):
     return s
 
 
+@pytest.mark.optimised
 def test_inspect_loops_says_what_stays():
     f = njit(told)
     f(np.ones(3), np.arange(3), np.ones(3), 3)

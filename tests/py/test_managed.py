@@ -110,6 +110,7 @@ def test_disabled_CUDA_says_so(variable):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.optimised
 @pytest.mark.parametrize("options, setting, told", [
     (dict(debug=True, opt=True), {}, "not supported by CUDA"),
     (dict(debug=True, opt=3), {}, "not supported by CUDA"),

@@ -388,6 +388,7 @@ def test_D28_threads_can_be_set_before_they_start():
     assert run("from quern import config; config.NUMBA_NUM_THREADS = 3\nimport quern; print(quern.get_num_threads())") == "3\n"
 
 
+@pytest.mark.optimised
 def test_D28_numba_variables_count_under_as_numba_only():
     program = "from quern import config, get_num_threads as n; print(config.DISABLE_JIT, config.OPT, n() == 3)"
     variables = dict(NUMBA_DISABLE_JIT="1", NUMBA_OPT="1", NUMBA_NUM_THREADS="3")

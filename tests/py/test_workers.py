@@ -129,6 +129,7 @@ def test_the_process_may_end_while_several_threads_compile():
             """)
 
 
+@pytest.mark.optimised
 def test_INT_a_caller_that_waits_sees_Ctrl_C_while_all_workers_are_busy():
     program = """
         import signal, threading, time
