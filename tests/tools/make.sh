@@ -118,7 +118,11 @@ test)
         # a test each further interpreter has its third, unless WHOLE=1
         export QUERN_AMD_CHIPS='' QUERN_SHARE=${WHOLE:+1/1}
         QUERN_SHARE=${QUERN_SHARE:-$number/3}
-        say "tests in Python $(version_of "$other") ($QUERN_SHARE)"
+        # the first with little optimisation and every function compiled by itself, the second with none compiled by itself
+        unset QUERN_OPT QUERN_INSTANCES
+        if [ -z "${WHOLE:-}" ] && [ $number = 1 ]; then export QUERN_OPT=0 QUERN_INSTANCES=all; fi
+        if [ -z "${WHOLE:-}" ] && [ $number = 2 ]; then export QUERN_INSTANCES=none; fi
+        say "tests in Python $(version_of "$other") (cases $QUERN_SHARE${QUERN_OPT:+, QUERN_OPT=$QUERN_OPT}${QUERN_INSTANCES:+, QUERN_INSTANCES=$QUERN_INSTANCES})"
         build "$other" "build/test-$(version_of "$other")" -DQUERN_TESTS=OFF
         ln -sfn ../test/fakecuda "build/test-$(version_of "$other")/fakecuda" # the stand-in drivers serve all
         ln -sfn ../test/fakehip "build/test-$(version_of "$other")/fakehip"
