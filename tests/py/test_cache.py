@@ -527,14 +527,17 @@ INSTANCES = """
     """
 
 
-def test_instances_are_stored_with_their_callers(tmp_path):
+def test_instances_are_stored_with_their_callers(monkeypatch, tmp_path):
+    monkeypatch.delenv("QUERN_INSTANCES", raising=False)
     first, second, third = [run(INSTANCES, tmp_path / "cache", where=tmp_path) for _ in range(3)]
     assert first.startswith("1.625       3.250 11.0 2.5 ") and first.splitlines()[0].endswith("1 0 0")
     assert second == third and second.splitlines()[0] == first.splitlines()[0][:-3] + "1 1"
     assert first.splitlines()[1:] == second.splitlines()[1:]
 
 
-def test_instances_in_entries_are_used_by_others(folder):
+def test_instances_in_entries_are_used_by_others(monkeypatch, folder):
+    monkeypatch.delenv("QUERN_INSTANCES", raising=False)
+
     def texts(x):
         return str(x) + str(-x)
 
