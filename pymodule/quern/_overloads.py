@@ -116,12 +116,50 @@ class Registry:
                 except (errors.TypingError, errors.NumbaError) as refusal:
                     reasons.append(f"the overload '{entry.function.__name__}' says: {refusal}")
                     continue
-                if made is not None:
+                if made is None:
+                    continue
+                unknown = _without_value(made, exact if literals else plain, names)
+                if not unknown:
                     return made, literals, ""
+                if literals or exact == plain:
+                    reasons.append(f"the overload '{entry.function.__name__}' asks for the value of {unknown} (literally()), which is not "
+                                   f"known when the code is compiled: call it with a constant")
         return None, False, "; ".join(dict.fromkeys(reasons))
 
 
 registry = Registry()
+
+
+def _without_value(made, args, names):
+    """Parameters that an implementation gives to literally() without their value being known: a text, empty if there are none."""
+    made = getattr(made, "py_func", made)
+    asked = _literally_parameters(made)
+    if not asked:
+        return ""
+    positional = len(args) - len(names)
+    bound = inspect.signature(made).bind(*args[:positional], **dict(zip(names, args[positional:]))).arguments
+    return ", ".join(f"'{name}'" for name in asked if name in bound and not isinstance(bound[name], types.Literal))
+
+
+def _is_literally(value):
+    return getattr(value, "_quern_name", None) == "quern.literally"
+
+
+def _literally_parameters(function):
+    """Which of its parameters a function gives to literally(), by its bytecode: a load of the function, then one of the parameter."""
+    code = function.__code__
+    names = {name for name in (*code.co_names, *code.co_freevars) if name == "literally" or _is_literally(function.__globals__.get(name))}
+    if not names:
+        return []
+    import dis
+    parameters = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
+    found, loaded = [], False
+    for step in dis.get_instructions(code):
+        if step.opname not in ("PUSH_NULL", "CACHE"):
+            if loaded and step.opname.startswith("LOAD_FAST") and step.argval in parameters:
+                found.append(step.argval)
+            loaded = step.opname.startswith("LOAD") and step.argval in names
+    return found
 
 
 def _is_of(t, owner):

@@ -4,6 +4,7 @@ import heapq
 import numpy as np
 import pytest
 
+import quern
 from quern import errors, literal_unroll, literally, njit, types
 from quern.experimental import jitclass
 from quern.extending import overload
@@ -200,6 +201,44 @@ def test_literal_unroll_keeps_constants():
     def named():
         return length(literally(12))
     assert (mixed(), sliced(), named()) == (44, 3000, 12)
+
+
+def test_an_overload_that_asks_for_the_value_gets_it_or_says_so():
+    def power(x, n):
+        raise NotImplementedError
+
+    @overload(power)
+    def power_of_a_constant(x, n):
+        if isinstance(n, types.Literal):
+            k = n.literal_value
+            return lambda x, n: x ** k
+        return (lambda x, n: literally(n)) if x == types.float64 else (lambda x, n: quern.literally(n))
+
+    @njit
+    def cubed(x):
+        return power(x, 3)
+
+    @njit
+    def squared(x):
+        n = 2
+        return power(x, n=n)
+
+    @njit
+    def any_power(x, n):
+        return power(x, n)
+
+    assert (cubed(2.0), squared(2.5), cubed(3), squared(np.float32(1.5))) == (8.0, 6.25, 27, 2.25)
+    for x in (2.0, 2):
+        with pytest.raises(errors.TypingError, match="'power_of_a_constant' asks for the value of 'n' .* not known"):
+            any_power(x, 3)
+
+    def longer(x, n):
+        raise NotImplementedError
+
+    @overload(longer)
+    def longer_by_a_constant(x, n):
+        return lambda x, n: len(x) + literally(n)  # whatever the types are: a constant comes back as itself
+    assert njit(lambda x: longer(x, 4))((1, 2, 3)) == 7
 
 
 def test_literal_unroll_of_a_mixed_list():
