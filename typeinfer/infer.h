@@ -508,6 +508,8 @@ bool v_is(Infer *in, bool is_not, Val a, Val b, Val *out);
 bool v_compare(Infer *in, Operator op, Val a, Val b, bool *handled, Val *out);
 /* Two tuples, by == or !=, and by an order. */
 bool v_equal_tuples(Infer *in, Operator op, Val a, Val b, Val *out);
+/* == and != where one may be None or both may; `plain`: what is compared has no parts on the heap. */
+bool v_equal_optionals(Infer *in, Operator op, Val a, Val b, bool plain, Val *out);
 bool v_order_tuples(Infer *in, Operator op, Val a, Val b, Val *out);
 bool v_contains(Infer *in, bool not_in, Val item, Val container, Val *out);
 

@@ -255,6 +255,7 @@ static bool is_method(Infer *in, const Binding *b, Ref src, Ref *object) {
     Str attribute;
     if (b->handle || !v_attr_parts(in, src, object, &attribute)) return false;
     const Type *type = in->facts[*object].type;
+    if (type && type->kind == TY_OPTIONAL) type = type->element;
     if (type && (type->kind == TY_CLASS || type_is_random(type))) return true;
     return str_starts(b->name, "ndarray.") || str_starts(b->name, "number.") ||
            str_starts(b->name, "str.") || str_starts(b->name, "slice.") ||

@@ -126,6 +126,54 @@ bool v_equal_tuples(Infer *in, Operator op, Val a, Val b, Val *out) {
     return negate(in, op == OPR_ne, out);
 }
 
+/* Is it there? `content`: what it is then, which nobody may use otherwise. A known presence has no instruction: 0. */
+static Ref presence(Infer *in, Val a, Val *content) {
+    *content = a;
+    if (!is_kind(&a, TY_OPTIONAL)) return 0;
+    *content = (Val){.f = fact_of(a.f.type->element), .src = a.src};
+    if (!in->emit) return 0;
+    Ref whole = v_ref(in, a);
+    content->ref = emit_item(in->emit, whole, 1);
+    return emit_item(in->emit, whole, 0);
+}
+
+static bool equal_contents(Infer *in, Val x, Val y, Ref *out) {
+    Val same;
+    if (!v_binary(in, OPR_eq, false, x, y, &same) || !v_truth(in, same, &same)) return false;
+    if (in->emit) *out = v_as(in, same, bool_type(in->types));
+    return true;
+}
+
+/* None is equal to None alone: both are there and equal, or neither is. */
+bool v_equal_optionals(Infer *in, Operator op, Val a, Val b, bool plain, Val *out) {
+    Emit *e = in->emit;
+    const Type *t = bool_type(in->types);
+    Val x, y;
+    Ref here = presence(in, a, &x), there = presence(in, b, &y), same;
+    *out = val_of(fact_of(t));
+    if (!e) return equal_contents(in, x, y, &same);
+    Ref neither = emit_int(e, t, 0), both = here ? here : there;
+    if (here && there) {
+        neither = emit1(e, OP_not, t, emit2(e, OP_or, t, here, there));
+        both = emit2(e, OP_and, t, here, there);
+    }
+    if (plain) {
+        if (!equal_contents(in, x, y, &same)) return false;
+        out->ref = emit2(e, OP_or, t, neither, emit2(e, OP_and, t, both, same));
+        return negate(in, op == OPR_ne, out);
+    }
+    int32_t compared = emit_block(e), absent = emit_block(e), joined = emit_block(e);
+    emit_branch(e, both, compared, absent);
+    e->block = compared;
+    if (!equal_contents(in, x, y, &same)) return false;
+    emit_jump(e, joined);
+    e->block = absent;
+    emit_jump(e, joined);
+    e->block = joined;
+    out->ref = emit(e, OP_phi, t, (Ref[]){same, neither}, 2);
+    return negate(in, op == OPR_ne, out);
+}
+
 /* Lexicographic order: from the last item to the first, r = a < b or (a == b and r). */
 bool v_order_tuples(Infer *in, Operator op, Val a, Val b, Val *out) {
     Emit *e = in->emit;
@@ -238,10 +286,10 @@ static bool in_range(Infer *in, Val item, Val range, Val *out) {
 }
 
 bool v_contains(Infer *in, bool not_in, Val item, Val container, Val *out) {
-    item = v_scalar(in, item);
     const Type *t = container.f.type;
-    if (t->kind == TY_TUPLE && !type_is_value(t))
-        return in_tuple(in, item, container, out) && negate(in, not_in, out);
+    bool tuple = t->kind == TY_TUPLE && !type_is_value(t);
+    if (!tuple || !is_kind(&item, TY_OPTIONAL)) item = v_scalar(in, item);
+    if (tuple) return in_tuple(in, item, container, out) && negate(in, not_in, out);
     if (t->kind == TY_RANGE && t->element->kind != TY_u64 && type_is_int(item.f.type) &&
         item.f.type->kind != TY_u64)
         return in_range(in, item, container, out) && negate(in, not_in, out);

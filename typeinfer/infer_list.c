@@ -125,6 +125,19 @@ static bool meets_object(const Infer *in, Ref phi) {
     return false;
 }
 
+/* None, or a display of another length: only lists on the heap are of one type with it. */
+static bool meets_unlike(const Infer *in, Ref phi, Ref list) {
+    const Type *own = in->facts[list].type;
+    if (!target_is_host(in->ti->options.target) || in->kernel) return false;
+    for (int32_t k = 0; k < ir_inst(in->f, phi)->nargs; k++) {
+        const Fact *other = &in->facts[ir_arg(in->f, phi, k)];
+        if (!other->type) continue;
+        if (fact_none(other) || other->type->kind == TY_OPTIONAL) return true;
+        if (other->type->kind == TY_TUPLE && other->type->nitems != own->nitems) return true;
+    }
+    return false;
+}
+
 static bool is_dict_ref(const Infer *in, Ref ref) {
     return type_is_of(in->facts[ref].type, CLS_dict);
 }
@@ -138,7 +151,9 @@ static const char *misuse(Infer *in, Ref ref, int32_t k, Ref list) {
     case OP_getitem:
         if (k == 1 && is_dict_ref(in, ir_arg(in->f, ref, 0))) return "a list as a key";
         return k == 1 ? NULL : walk;
-    case OP_phi: return meets_object(in, ref) ? "a list beside a tuple" : NULL;
+    case OP_phi:
+        return meets_object(in, ref) || meets_unlike(in, ref, list) ? "a list beside a tuple"
+                                                                    : NULL;
     case OP_build_list: return list_is_object(in, ref) ? "a list in a list" : NULL;
     case OP_build_dict: return "a list in a dict";
     case OP_build_set: return "a list in a set";

@@ -255,6 +255,17 @@ static Family family(const Type *t) {
     return t->kind == TY_RANGE ? FAMILY_RANGE : FAMILY_OTHER;
 }
 
+/* One of them may be None, and what they are otherwise is compared to one answer. */
+static bool equal_or_none(Operator op, const Val *a, const Val *b) {
+    bool optional = is_kind(a, TY_OPTIONAL) || is_kind(b, TY_OPTIONAL);
+    return (op == OPR_eq || op == OPR_ne) && optional && !fact_none(&a->f) && !fact_none(&b->f) &&
+           family(a->f.type) != FAMILY_OTHER && family(b->f.type) != FAMILY_OTHER;
+}
+
+static bool is_plain(const Val *a) {
+    return family(a->f.type) == FAMILY_NUMBER;
+}
+
 /* A NumPy number beside a tuple or list is compared with each item: that is not decided here. */
 static bool never_equal(const Type *s, const Type *t) {
     Family a = family(s), b = family(t), low = QN_MIN(a, b), high = QN_MAX(a, b);
@@ -318,6 +329,8 @@ bool v_binary(Infer *in, Operator op, bool in_place, Val a, Val b, Val *out) {
     if (v_overload_binary(in, operator_names[op], in_place, a, b, &taken, out) || taken)
         return !in->stop;
     if (values && one) return binary_of_values(in, op, a, b, out);
+    if (equal_or_none(op, &a, &b))
+        return v_equal_optionals(in, op, a, b, is_plain(&a) && is_plain(&b), out);
     if (!tuples || operator_methods[op] != COMPARE)
         return binary_of_others(in, op, in_place, a, b, out);
     if (!ti_has_stack(in, "tuples")) return false;

@@ -1,0 +1,190 @@
+"""Values that may be None: compared with == and != as in Python, lists and other containers of which methods are called, displays that
+meet None or a display of another length."""
+import copy
+
+import numpy as np
+import pytest
+
+from quern import errors, njit
+
+
+def same(function, *args):
+    want, got = function(*copy.deepcopy(args)), njit(function)(*copy.deepcopy(args))
+    assert got == want and repr(got) == repr(want), (got, want)
+
+
+# -- comparisons --------------------------------------------------------------------------------------------------
+
+VALUES = [3, 2.5, 1j, True, "text", b"bytes", (1, 2.5), (1, ("a", 2)), [1, 2], ["a", "b"], {1: 2.5}, {"a": [1]}, {1, 2}]
+
+
+def one_side(absent, x, y):
+    a = None if absent else x
+    return a == y, a != y, y == a, y != a
+
+
+def both_sides(first, second, x, y):
+    a = None if first else x
+    b = None if second else y
+    return a == b, a != b
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_TYP_optional_values_are_equal_to_what_is_equal(value):
+    other = copy.deepcopy(value)
+    for absent in (False, True):
+        same(one_side, absent, value, other)
+        for second in (False, True):
+            same(both_sides, absent, second, value, other)
+
+
+@pytest.mark.parametrize("x, y", [(3, 4), (3, 3.0), ("a", "b"), ("a", 3), ((1, 2), (1, 3)), ((1, 2), (1, 2, 3)), ([1], [2]), ([1], (1,)),
+                                  ({1: 2}, {1: 3}), ({1}, {2}), (b"a", "a"), (True, 1)], ids=repr)
+def test_TYP_optional_values_and_others(x, y):
+    for absent in (False, True):
+        same(one_side, absent, x, y)
+        for second in (False, True):
+            same(both_sides, absent, second, x, y)
+
+
+def test_TYP_equality_in_tuples_and_conditions():
+    def f(absent, n):
+        a = None if absent else n
+        found = 0
+        if (a, 1) == (n, 1):
+            found += 1
+        if a in (7, 8, n):
+            found += 2
+        while a != n and found < 10:
+            found += 5
+        return found
+
+    for absent in (False, True):
+        same(f, absent, 3)
+
+
+def test_TYP_order_needs_values():
+    def f(absent, n):
+        a = None if absent else n
+        return a < n + 1
+
+    same(f, False, 3)
+    with pytest.raises(TypeError, match="None is used where a value is needed"):
+        njit(f)(True, 3)
+
+
+# -- methods ------------------------------------------------------------------------------------------------------
+
+
+def of_argument(absent, xs):
+    ys = None if absent else xs
+    if ys is None:
+        return 0
+    ys.append(3)
+    return ys.pop(0) + len(ys) + ys.count(3)
+
+
+def of_display(absent, n):
+    xs = None if absent else [n, 2]
+    if xs is None:
+        return None
+    xs.extend([4.5])
+    xs.insert(0, 7.5)
+    xs.sort()
+    return xs[0], xs[-1], len(xs)
+
+
+def of_display_before_none(present, n):
+    xs = [n] if present else None
+    if xs is not None:
+        xs.append(n + 1)
+        return xs
+    return [0]
+
+
+def of_set(absent, n):
+    xs = None if absent else {n, 2}
+    if xs is None:
+        return 0
+    xs.add(5)
+    return len(xs)
+
+
+def of_dict(present, n):
+    d = None
+    if present:
+        d = {n: 2}
+    if d is not None:
+        d.update({3: 4})
+        d[5] = 6
+        return d.get(n, 0) + d.pop(3) + len(d)
+    return 0
+
+
+@pytest.mark.parametrize("flag", [False, True])
+def test_TYP_methods_of_what_may_be_none(flag):
+    same(of_argument, flag, [1, 2])
+    same(of_display, flag, 1.5)
+    same(of_display_before_none, flag, 1)
+    same(of_set, flag, 1)
+    same(of_dict, flag, 1)
+
+
+def test_TYP_a_method_of_none_is_an_error_with_its_line():
+    def f(absent, xs):
+        ys = None if absent else xs
+        ys.append(3)
+        return len(ys)
+
+    same(f, False, [1])
+    with pytest.raises(TypeError, match="None is used where a value is needed") as caught:
+        njit(f)(True, [1])
+    assert caught.traceback[-1].lineno == f.__code__.co_firstlineno + 1
+
+
+# -- displays -----------------------------------------------------------------------------------------------------
+
+
+def test_displays_of_other_lengths():
+    def measured(c):
+        return len([1, 2] if c else [1, 2, 3])
+
+    def added(c, n):
+        return sum([n, 2] if c else [n, 2, 3])
+
+    def walked(c, n):
+        total = 0
+        for x in [n, 2] if c else [1]:
+            total += x
+        return total
+
+    def compared(absent, n):
+        xs = None if absent else [n, 2, 3, 4]
+        return xs == [1, 2, 3, 4]
+
+    def of_one_length(c, n):  # a tuple, as before
+        xs = [n, 2.5] if c else [1.5, n]
+        return float(xs[0] + xs[1])
+
+    for flag in (False, True):
+        same(measured, flag)
+        same(compared, flag, 1)
+        for function in (added, walked, of_one_length):
+            same(function, flag, 5)
+
+
+def test_arrays_made_of_either():
+    def f(c, n):
+        return np.array([n, 2] if c else [1, 2, 3]).sum()
+
+    for flag in (False, True):
+        assert f(flag, 4) == njit(f)(flag, 4)
+
+
+def test_a_list_beside_a_tuple_of_another_length_is_refused():
+    def f(c):
+        x = (1, 2) if c else [1, 2, 3]
+        return len(x)
+
+    with pytest.raises(errors.TypingError):
+        njit(f)(True)
