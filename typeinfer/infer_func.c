@@ -360,6 +360,8 @@ static bool call(Infer *in, const Callee *called, const CallArgs *args, bool con
     out->f.unbound = out->f.conflict = false;
     out->f.python = 0;
     if (in->emit) out->ref = emit_call(in, callee, &bound);
+    /* What follows is not reached. In a kernel a raise may let the thread go on. */
+    if (callee->endless && !in->kernel) return in->stop = STOP_UNBOUND, false;
     return true;
 }
 

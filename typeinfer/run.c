@@ -110,8 +110,9 @@ static void conclude(Ti *ti, Instance *inst) {
     else
         settle(ti, inst);
     bool known = inst->result.type || inst->result.reported;
-    if (!inst->failed && !known && inst->state == INST_DONE)
-        inst->result = fact_of(type_scalar(ti->types, TY_none)); /* every path raises */
+    if (inst->failed || known || inst->state != INST_DONE) return;
+    inst->result = fact_of(type_scalar(ti->types, TY_none)); /* of the entry, and in kernels */
+    inst->endless = true;
 }
 
 /* Recursion: the lowest function of a cycle repeats until no result in the cycle changes any more;

@@ -393,3 +393,71 @@ def test_CF_membership_of_ranges_ends_before_the_stop():
     compiled = njit(member)
     for args in [(x, start, stop, step) for x in range(-4, 5) for start, stop in [(-3, 3), (3, -3), (2, 2), (0, 4)] for step in (-3, -1, 1, 2)]:
         assert compiled(*args) == member(*args), args
+
+
+def refuse(what, value):
+    raise ValueError(what, value)
+
+
+def refuse_deeper(what, value):
+    if value > 0:
+        refuse(what, value)
+    else:
+        refuse("below", value)
+
+
+def test_CF_what_always_raises_ends_the_path():
+    def factor(mode):
+        if mode == 0:
+            scale = (1.5, mode)
+        elif mode == 1:
+            scale = (2.5, mode)
+        else:
+            refuse("mode", mode)
+        return scale
+
+    def chosen(mode):
+        return refuse_deeper("mode", mode) if mode > 1 else (mode, mode + 1)
+
+    def caught(mode):
+        try:
+            x = refuse_deeper("mode", mode)
+            return x
+        except ValueError as e:
+            return mode if mode > 0 else -1
+
+    def follows(n):
+        best = (0, 0)
+        for i in range(n):
+            best = max(best, (i * 7 % 5, i), chosen(i % 2))
+        return best
+
+    check(factor, (0,), (1,))
+    check(chosen, (0,), (1,))
+    check(caught, (3,), (-3,))
+    check(follows, (0,), (10,))
+    compiled = njit(chosen)
+    compiled(1)
+    assert str(compiled.nopython_signatures[0].return_type).startswith("UniTuple")
+    for function in (factor, chosen):
+        with pytest.raises(ValueError) as expected:
+            function(7)
+        with pytest.raises(ValueError) as raised:
+            njit(function)(7)
+        assert raised.value.args == expected.value.args
+
+
+def test_CF_loops_that_never_end_end_the_path():
+    def find(n):
+        while True:
+            if n % 7 == 0:
+                raise ValueError(n)
+            n += 1
+
+    def found(n):
+        try:
+            return find(n)
+        except ValueError:
+            return n * 1.5
+
+    check(lambda n: found(n), (3,), (7,))
