@@ -193,6 +193,8 @@ const char *cg_pipeline(const Cg *cg) {
         return host_pipelines[calls(cg)][has_pairs(cg)][strided(cg)];
     if (host && level == 1) return "default<O1>" REDUCE;
     if (cg->target->reduces_loops && level >= 2) return "default<O3>" REDUCE;
+    /* A library's function that a dead branch named: the backend for AMD crashes on code that nobody can reach. */
+    if (!host && level == 0) return "default<O0>,globaldce";
     return waits ? "always-inline" : pipelines[level];
 }
 

@@ -105,7 +105,11 @@ bool gpu_grid_barrier(Cg *cg, struct LibCall *call) {
 
 /* -- shared memory ---------------------------------------------------------------------------- */
 
+/* Whole words: where a chip has no atomic operation on 8 or 16 bits, a loop exchanges the word that they lie in. */
 TgValue gpu_shared_static(Cg *cg, int64_t bytes, int64_t align) {
+    enum { WORD = 4 };
+    bytes = (bytes + WORD - 1) / WORD * WORD;
+    align = QN_MAX(align, WORD);
     LType type = LLVMArrayType2(cg->i8, (uint64_t)bytes);
     Value global = LLVMAddGlobalInAddressSpace(cg->mod, type, "shared", cg_space(cg, SPACE_SHARED));
     LLVMSetInitializer(global, LLVMGetUndef(type));

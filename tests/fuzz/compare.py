@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import oracle
+from blocks import Blocks, Meeting
 from guarded import Region, same_elements
 from nests import family, public
 from quern import _quern, cuda, njit
 
-SETS = 6  # of arguments for each program
 GRID = (2, 8)
 RAISED = (IndexError, ValueError, ZeroDivisionError, UnboundLocalError, OverflowError)
 
@@ -41,6 +41,7 @@ class Place:
     order: str
     readonly: bool
     alias: object  # a slice of `a`, or None
+    between: bool = False  # `a` and `b` have every other element of one array: apart, but their spans overlap
 
 
 def places(program, rng):
@@ -60,6 +61,9 @@ def places(program, rng):
             alias = rng.choice([slice(None), slice(1, None), slice(None, -1), slice(2, None), slice(None, None, -1)])
             readonly = False
         result.append(Place(steps, order, readonly, alias))
+    a, b = program.arrays[:2]
+    if program.kernel and (a.kind, a.ndim, b.ndim) == (b.kind, 1, 1) and rng.random() < 0.7:
+        result[0].between = result[1].between = True
     return result
 
 
@@ -79,7 +83,7 @@ def number(kind, rng, edges):
 
 def arguments(program, where, rng):
     """(build, scalars): build(regions) places the arrays of one set of arguments."""
-    n = rng.choice([5, 7, 8, 9, 11, 12] if program.careful and rng.random() < 0.9 else [0, 1, 2, 3, 4, 5, 7, 8, 9, 11])
+    n = rng.choice([5, 7, 8, 9, 11, 12] if isinstance(program, Meeting) or program.careful and rng.random() < 0.9 else [0, 1, 2, 3, 4, 5, 7, 8, 9, 11])
     edges = rng.random() < 0.3
     data = []
     for array in program.arrays:
@@ -91,7 +95,13 @@ def arguments(program, where, rng):
 
     def build(regions):
         arrays = []
+        both = beside(data[0], data[1][0], where[0].steps, regions[0]) if where[0].between else ()
         for k, (place, (values, at_end)) in enumerate(zip(where, data)):
+            if place.between:
+                arrays.append(both[k::2][:len(values)])
+                if k:
+                    regions[k].bytes[:] = 0
+                continue
             if place.alias is not None:
                 regions[k].bytes[:] = 0
                 arrays.append(arrays[0][place.alias])
@@ -103,6 +113,14 @@ def arguments(program, where, rng):
         return arrays
 
     return build, scalars
+
+
+def beside(first, second, steps, region):
+    """One array with the elements of two by turns."""
+    values, at_end = first
+    both = np.zeros(2 * max(len(values), len(second)), values.dtype)
+    both[::2][:len(values)], both[1::2][:len(second)] = values, second
+    return region.place(both, steps if steps[0] else (1,), at_end=at_end)
 
 
 def bare(x):
@@ -128,10 +146,13 @@ def outcome(call, args):
 
 
 class Oracle:
-    """The function over the oracle's numbers; a kernel once for each work-item."""
+    """The function over the oracle's numbers; a kernel once for each work-item, or for each block."""
 
-    def __init__(self, program):
+    def __init__(self, program, warp=32):
         numpy = types.SimpleNamespace(**CASTS)
+        if isinstance(program, Meeting):
+            self.function, self.kernel = Blocks(program, numpy, warp), self.blocks
+            return
         self.position = 0
         grid = types.SimpleNamespace(grid=lambda n: self.position, gridsize=lambda n: GRID[0] * GRID[1])
         namespace = {"np": numpy, "cuda": grid}
@@ -146,6 +167,15 @@ class Oracle:
                 raise
             except OverflowError as error:  # compiled code calls it out of bounds
                 raise oracle.Undecided(str(error)) from None
+
+    def blocks(self, *args):
+        """Nothing is raised: where Python would, the others of a block cannot go on."""
+        with np.errstate(all="ignore"):
+            try:
+                self.function(*args)
+            except RAISED as error:
+                raise oracle.Undecided(str(error)) from None
+        return set()
 
     def kernel(self, *args):
         """The classes of what work-items raised."""
@@ -205,19 +235,34 @@ def regions():
     return REGIONS
 
 
+# What kernels are compiled with, and whether wrong indices are noticed.
+PLAIN, SIMPLE = ({"fma": False}, False), ({"fma": False, "opt": False}, False)
+DEBUG, DEBUG_SIMPLE = ({"fma": False, "debug": True}, True), ({"fma": False, "debug": True, "opt": False}, True)
+TURNS = 10 * [PLAIN] + 4 * [SIMPLE] + [DEBUG, DEBUG_SIMPLE]  # code for debugging takes three times as long
+
+
+def turn(seed, device):
+    """How this seed's kernel is compiled: on all GPUs alike. On the cpu device nearly always with little optimisation, which
+    takes a tenth of the time: `make fuzz` looks at the rest."""
+    rng = random.Random(f"turn {seed}")
+    options, checked = rng.choice(TURNS)
+    return (DEBUG_SIMPLE if checked else SIMPLE) if device == "cpu" and rng.random() < 0.9 else (options, checked)
+
+
 def variants(program, seed, devices, one=False):
-    """(name, device or None, call, whether wrong indices are noticed): made once for each program. `one`: every other kernel is
-    compiled for debugging, the others as they run, on all devices alike."""
+    """(name, device or None, call, whether wrong indices are noticed): made once for each program. `one`: each kernel is
+    compiled in one way only, by turns."""
     namespace = {"np": np, "cuda": cuda}
     exec(compile(program.source, "<nest>", "exec"), namespace)
     f = namespace["f"]
     if not program.kernel:
         made = [("opt=3", None, njit(opt=3)(f), True), ("opt=3, unchecked", None, njit(opt=3, boundscheck=False)(f), False)]
         return made + [("opt=0", None, njit(opt=0)(f), True)] * (seed % 3 == 0)
+    grid = program.grid if isinstance(program, Meeting) else GRID
 
     def launched(kernel):
         def call(*args):
-            kernel[GRID](*args)
+            kernel[grid](*args)
             cuda.synchronize()
         return call
 
@@ -225,9 +270,10 @@ def variants(program, seed, devices, one=False):
     for device in devices:
         if _quern.device_count(device.partition("-")[0])[0] == 0:
             continue
-        made.append((f"{device}, fma=False", device, launched(cuda.jit(fma=False)(f)), False))
-        made.append((f"{device}, debug", device, launched(cuda.jit(debug=True, opt=False, fma=False)(f)), True))
-    return made[seed % 2::2] if one else made
+        for options, checked in [turn(seed, device)] if one else [PLAIN, DEBUG_SIMPLE]:
+            words = ", ".join(f"{k}={v}" for k, v in options.items())
+            made.append((f"{device}, {words}", device, launched(cuda.jit(**options)(f)), checked))
+    return made
 
 
 def choose(device):
@@ -238,22 +284,28 @@ def choose(device):
         _quern.select_device("hip", os.environ["FAKEHIP_ARCH"].split(",").index(chip))
 
 
-def differences(program, seed, devices=("cpu",), sets=SETS, one=False):
+def warp_of(program, device):
+    """Threads of a warp, where the program asks for them."""
+    return 64 if isinstance(program, Meeting) and program.warps and device and device.startswith("hip-gfx9") else 32
+
+
+def differences(program, seed, devices=("cpu",), one=False):
     """The first thing that does not agree with CPython, as (what sort, words), or None. Sorts: "refused" (no result and
     no exception that a function may raise), "different"."""
     rng = random.Random(seed)
     where = places(program, rng)
-    oracle_of = Oracle(program)
     made = variants(program, seed, devices, one)
+    oracles = {warp: Oracle(program, warp) for warp in {warp_of(program, device) for _, device, _, _ in made}}
     ours, theirs = regions()
-    for _ in range(sets):
+    for _ in range(program.sets):
         build, scalars = arguments(program, where, rng)
         try:
-            expected = observe(oracle_of.kernel if program.kernel else oracle_of, build, theirs, scalars)
+            seen = {w: observe(f.kernel if program.kernel else f, build, theirs, scalars) for w, f in oracles.items()}
         except oracle.Undecided:
             continue
-        failed = bool(expected.result) if program.kernel else isinstance(expected.result, type)
         for name, device, call, checked in made:
+            expected = seen[warp_of(program, device)]
+            failed = bool(expected.result) if program.kernel else isinstance(expected.result, type)
             if failed and not checked:
                 continue
             if device:

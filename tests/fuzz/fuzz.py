@@ -28,12 +28,17 @@ os.environ.setdefault("FAKEHIP_ARCH", "gfx1100,gfx942")  # the chips: waves of 3
 os.environ.setdefault("FAKEHIP_DEVICES", str(1 + os.environ["FAKEHIP_ARCH"].count(",")))
 
 import compare  # noqa: E402
+import kernels  # noqa: E402
 import nests  # noqa: E402
 from shrink import shrink  # noqa: E402
 
 LIMIT = 60.0  # seconds of a processor that a program may take
 PATIENCE = 900.0  # seconds that it may take where others have the processors
 KERNELS = "cpu,cuda," + ",".join(f"hip-{chip}" for chip in os.environ["FAKEHIP_ARCH"].split(","))
+
+
+def program_of(seed, only_kernels):
+    return kernels.program(seed) if only_kernels else nests.program(seed)
 
 
 class Child:
@@ -108,7 +113,7 @@ def judge(program, seed, devices, one=False):
     return said[0] if said else ("crash", signal.Signals(died).name if died else "the process ended")
 
 
-def search(seeds, jobs, devices, kernels):
+def search(seeds, jobs, devices, only_kernels):
     """The seeds that do not agree, each as soon as it is found. Every child works through a share of the seeds."""
     def work(share):
         def run(tell):
@@ -116,10 +121,11 @@ def search(seeds, jobs, devices, kernels):
             for seed in share:
                 tell(seed, None)
                 try:
-                    if compare.differences(nests.program(seed, kernels), seed, devices, one=kernels):
-                        tell(seed, "bad")
+                    agrees = not compare.differences(program_of(seed, only_kernels), seed, devices, one=only_kernels)
                 except Exception:  # noqa: BLE001
-                    tell(seed, "bad")
+                    agrees = False
+                if not agrees:  # a device may be lost by it: another process goes on
+                    return tell(seed, "bad")
         return run
 
     with selectors.DefaultSelector() as waiting:
@@ -142,24 +148,27 @@ def search(seeds, jobs, devices, kernels):
                     waiting.unregister(child.pipe)
                     if child.end():
                         yield current
-                        start(share[share.index(current) + 1:])
+                    start(share[share.index(current) + 1:])
             for key in list(waiting.get_map().values()):
                 if key.data[0].hangs():
                     key.data[0].kill()
 
 
-def report(seed, devices, kernels, smallest=True):
-    program = nests.program(seed, kernels)
-    sort, words = judge(program, seed, devices, kernels)
+def report(seed, devices, only_kernels, smallest=True):
+    program = program_of(seed, only_kernels)
+    sort, words = judge(program, seed, devices, only_kernels)
     print(f"== seed {seed}: {sort}")
     if sort is None:
         print("it agrees when it runs alone")
     elif smallest and sort not in ("invalid", "hang"):
-        def still(source):
-            return judge(replace(program, source=source), seed, devices, kernels)[0] == sort
+        def kind(sort, words):  # what is refused stays refused for the same exception
+            return sort, sort == "refused" and words.split(": ")[1]
+
+        def still(source, wanted=kind(sort, words)):
+            return kind(*judge(replace(program, source=source), seed, devices, only_kernels)) == wanted
 
         program.source = shrink(program.source, still)
-        words = judge(program, seed, devices, kernels)[1]
+        words = judge(program, seed, devices, only_kernels)[1]
     print(program.source + words if sort == "crash" else words, flush=True)
 
 
@@ -175,7 +184,7 @@ def main():
     seeds = range(args.seed, args.seed + args.programs)
     if args.show:
         for seed in seeds:
-            print(f"# seed {seed}\n{nests.program(seed, args.kernels).source}")
+            print(f"# seed {seed}\n{program_of(seed, args.kernels).source}")
         return 0
     devices = (args.devices or (KERNELS if args.kernels else "cpu,cuda")).split(",")
     start, bad = time.monotonic(), 0

@@ -61,6 +61,7 @@ class Program:
     scalar: str  # the kind of x
     kernel: bool
     careful: bool
+    sets: int = 6  # of arguments that it is tried with
 
 
 @dataclass
@@ -76,6 +77,8 @@ class Nest:
     gathered: list = field(default_factory=list)  # arrays of ints and the ints by which they were read as indices
     names: int = 0
     budget: int = 9
+    deep: int = 2  # operations within operations
+    sets: int = 6
 
     # -- expressions ------------------------------------------------------------------------------
 
@@ -226,7 +229,7 @@ class Nest:
     def store(self, indent):
         targets = [a for a in self.arrays if a.written]
         array = self.rng.choice(targets)
-        text, kind = self.expression(2)
+        text, kind = self.expression(self.deep)
         if family(kind) == "CPX" and family(array.kind) != "CPX":
             text, kind = self.magnitude(text, kind)
         op = self.rng.choice(["+", "-", "*"]) if self.chance(0.4) else ""
@@ -236,7 +239,7 @@ class Nest:
 
     def assign(self, indent):
         name = self.rng.choice([v for v in self.values if v != "x"])
-        text, kind = self.expression(2)
+        text, kind = self.expression(self.deep)
         self.line(indent, f"{name} = {self.cast(text, kind, self.values[name])}")
 
     def for_loop(self, indent, depth):
@@ -353,12 +356,15 @@ class Nest:
 
     # -- the whole --------------------------------------------------------------------------------
 
+    def parameters(self):
+        for k, name in enumerate("abc"):
+            self.arrays.append(Array(name, self.rng.choice(INTS if name == "c" else KINDS), 2 if self.chance(0.3) else 1,
+                                     k == 0 or not self.kernel and self.chance(0.25)))
+        return list(self.arrays)
+
     def make(self):
         r = self.rng
-        for k, name in enumerate("abc"):
-            self.arrays.append(Array(name, r.choice(INTS if name == "c" else KINDS), 2 if self.chance(0.3) else 1,
-                                     k == 0 or not self.kernel and self.chance(0.25)))
-        parameters = list(self.arrays)
+        parameters = self.parameters()
         scalar = r.choice(KINDS)
         self.values["x"] = scalar
         for k in range(r.randrange(1, 4)):
@@ -382,7 +388,20 @@ class Nest:
                 (self.for_loop if self.chance(0.7) else self.while_loop)(1, 2)
             self.block(1, 1)
             self.line(1, f"return {self.result()}")
-        return Program("\n".join(self.lines) + "\n", parameters, scalar, self.kernel, self.careful)
+        return Program("\n".join(self.lines) + "\n", parameters, scalar, self.kernel, self.careful, self.sets)
+
+
+class Small(Nest):
+    """A kernel that is compiled in little time. Two arrays of some are of one kind, so that they may lie between each other."""
+
+    def __init__(self, rng, careful):
+        super().__init__(rng, kernel=True, careful=careful, budget=2, deep=rng.choice([1, 1, 2]), sets=2)
+
+    def parameters(self):
+        made = super().parameters()
+        if self.chance(0.2):
+            made[1].kind, made[0].ndim, made[1].ndim = made[0].kind, 1, 1
+        return made
 
 
 def program(seed, kernels=False):

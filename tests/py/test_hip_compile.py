@@ -264,3 +264,17 @@ print(len(hip.compile(kernel, "void(float32[::1])", arch="gfx1100").code) > 1000
     environment = {**os.environ, "QUERN_ROCM_DEVICE_LIBS": str(tmp_path), "ROCM_PATH": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
     assert done.stdout.strip() == "True", done.stderr
+
+
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+@pytest.mark.parametrize("opt", [0, 1, 3])
+def test_JIT_13_what_only_dead_code_calls_is_left_out(arch, opt):
+    """Without optimisation a function of ocml stayed that nobody called, and LLVM's backend crashed on it."""
+    def dead(x, y):
+        i = hip.grid(1)
+        one = 1.0
+        while i < x.shape[0] and one > one:
+            x[i] = y[i] // (one * y[i])
+
+    text = hip.compile(dead, "void(float64[:], float64[:])", arch=arch, opt=opt)
+    assert len(text) and "__ocml" not in text.asm

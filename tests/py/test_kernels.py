@@ -138,6 +138,32 @@ def test_histogram(device):
     assert (bins == np.bincount(data, minlength=10)).all()
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "float32"])
+@pytest.mark.parametrize("n", [1, 3, 5])
+def test_GPU_05_atomics_on_the_last_bytes_of_shared_memory(device, dtype, n):
+    """Where a chip exchanges the word that a narrow element lies in, all of the word is there."""
+    kind = np.dtype(dtype).type
+
+    @cuda.jit
+    def count(out):
+        first = cuda.shared.array(1, np.int8)
+        bins = cuda.shared.array(n, kind)
+        t = cuda.threadIdx.x
+        if t < n:
+            bins[t] = 0
+        if t == 0:
+            first[0] = 7
+        cuda.syncthreads()
+        cuda.atomic.add(bins, t % n, 2)
+        cuda.syncthreads()
+        if t < n:
+            out[t] = bins[t] + first[0]
+
+    out = np.zeros(n, dtype)
+    count[1, 30](out)
+    assert out.tolist() == [7 + 2 * (30 // n)] * n
+
+
 def test_GPU_04_dynamic_shared_memory(device):
     @cuda.jit
     def reverse(data):

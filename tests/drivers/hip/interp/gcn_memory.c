@@ -104,7 +104,8 @@ static char *place(GcnWave *w, const GcnInst *i, int lane, int64_t offset, bool 
     case M_flat: return flat_bytes(w, global_address(w, i, lane), i->bytes, lane, write);
     case M_scratch: return scratch_bytes(w, scratch_address(w, i, lane), i->bytes, lane);
     case M_buffer: return scratch_bytes(w, buffer_address(w, i, lane), i->bytes, lane);
-    default: return lds_bytes(w, (uint64_t)w->v[i->a.reg][lane] + (uint64_t)offset, i->bytes);
+    default: /* 32 bits: LLVM subtracts in the register what it adds in the offset */
+        return lds_bytes(w, w->v[i->a.reg][lane] + (uint32_t)offset, i->bytes);
     }
 }
 

@@ -194,6 +194,12 @@ static void test_memory(Bench *b) {
     stops(b, "an atomic operation between words",
           (Setup){.text = BASE "v_mov_b32 v1, 2\nglobal_atomic_add_u32 v1, v1, s[6:7]"}, GCN_FAULT,
           "no multiple");
+    Setup below = {.text = BASE
+                   "v_mov_b32 v1, -8\nv_mov_b32 v2, 7\nv_mov_b32 v3, 0\nds_store_b32 v1, v2 "
+                   "offset:20\nv_mov_b32 v1, 12\nds_load_b32 v4, v1\n"
+                   "s_waitcnt lgkmcnt(0)\nglobal_store_b32 v3, v4, s[6:7]",
+                   .lds = 16};
+    expect(b, "addresses of LDS have 32 bits", run(b, &below) == GCN_OK && b->out[0] == 7);
     stops(b, "LDS", (Setup){.text = "v_mov_b32 v1, 61\nds_load_b32 v2, v1", .lds = 64}, GCN_FAULT,
           "4 bytes at 61 of LDS, the group has 64");
     stops(b, "scratch", (Setup){.text = "scratch_load_b32 v2, off, off offset:16", .scratch = 16},
