@@ -270,6 +270,18 @@ typedef struct KernelMailbox {
     int64_t args[CALL_MAX_ARGS];
 } KernelMailbox;
 #define KERNEL_MAILBOX_NAME "quern_mailbox"
+/* A GPU kernel that prints where no driver does it has a zeroed global `quern_prints` of this layout: a ring of lines, each a head and
+ * its operands. Work-items take room by moving `head`, and write a line's head last: (number of the line's format, operands,
+ * where it stands + 1), by which the reader knows a whole line from one that is not there yet or from an earlier round. The
+ * next synchronisation prints them and moves `tail`. What finds no room is counted as lost. */
+enum { PRINT_WORDS = 1 << 17, PRINT_MAX_OPERANDS = 4095 };
+typedef struct KernelPrints {
+    uint64_t head, tail, lost, unused;
+    uint64_t words[PRINT_WORDS];
+} KernelPrints;
+#define KERNEL_PRINTS_NAME        "quern_prints"
+#define PRINT_HEAD_FORMAT(head)   ((uint32_t)((head) >> 44))
+#define PRINT_HEAD_OPERANDS(head) ((uint32_t)((head) >> 32) & PRINT_MAX_OPERANDS)
 /* A GPU kernel whose grid is synchronised counts its blocks in this zeroed global of 32 bits. It serves one launch at a time. */
 #define KERNEL_GRID_NAME "quern_grid_barrier"
 
@@ -366,9 +378,11 @@ typedef struct Artifact {
     int32_t max_threads; /* launch bound; 0: none */
     uint32_t sanitize;   /* SanitizeBits that the code has calls for */
     const struct LaunchWatch *watch; /* with these bits; else NULL */
-    int32_t nsites, nraises;
+    int32_t nsites, nraises, nprints;
     const CodeSite *sites;
     const RaiseInfo *raises;
+    const Str *
+        prints; /* the formats of its lines in KernelPrints, each ends with a zero byte; none: it does not use it */
     int32_t naddresses;
     const CodeAddress *addresses;
     int32_t ndependencies;

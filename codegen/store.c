@@ -243,6 +243,10 @@ static void code_tables(Codec *c, Artifact *a, const StoreNames *names) {
     for (int32_t i = 0; i < a->naddresses; i++)
         code_address(c, names, &addresses[i]);
     a->addresses = addresses;
+    Str *prints = code_items(c, a->prints, &a->nprints, sizeof *prints);
+    for (int32_t i = 0; i < a->nprints; i++)
+        code_str(c, &prints[i]);
+    a->prints = prints;
 }
 
 static void code_facts(Codec *c, Artifact *a) {

@@ -38,8 +38,7 @@ typedef struct Target {
     /* intrinsics for 32 bits where LLVM does not select the one instruction for its general form; or NULL */
     const char *atomic_inc, *atomic_dec;
     const char *lib_prefix; /* of math functions: "", "__nv_" or "__ocml_" */
-    const char
-        *print; /* i32 f(format, operands side by side in 8 bytes each); NULL: see target_prints */
+    const char *print; /* i32 f(format, operands side by side in 8 bytes each); NULL: print_line */
     const char *lib_suffixes[2]; /* of library functions of double and of single precision */
 
     /* -- hooks: called on the code-generation worker -- */
@@ -65,6 +64,8 @@ typedef struct Target {
      * instructions are. */
     TgValue (*rmw)(Cg *cg, int op, TgValue address, TgValue operand, unsigned align);
     TgValue (*cmpxchg)(Cg *cg, TgValue address, TgValue expected, TgValue desired, unsigned align);
+    /* Leaves the operands (i64) of a line with that format where the runtime finds them. NULL: `print` is called. */
+    void (*print_line)(Cg *cg, int32_t format, TgValue *operands, int32_t n);
     /* The function the runtime calls or launches, round the lowered funcs[0]. */
     bool (*entry)(Cg *cg);
     /* Corrects what a function of the device library gets wrong. NULL: nothing is. */

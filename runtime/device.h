@@ -186,7 +186,8 @@ struct RtKernel {
     int32_t param_bytes;
     _Atomic int32_t dynamic_allowed; /* dynamic shared memory opted in so far */
     uint64_t mailbox;                /* device address, 0: the kernel cannot raise */
-    _Atomic bool mail;               /* launched since the mailbox was read */
+    uint64_t prints;                 /* device address of its KernelPrints, 0: none */
+    _Atomic bool mail;               /* launched since these were read */
     _Atomic(RtStream *)
         together_on; /* of a cooperative kernel, the stream of the last launch; never looked into */
     uint32_t generation;
@@ -287,6 +288,8 @@ void rt_trace_end(int64_t start, const RtDevice *device, RtTraceKind kind, int64
 void rt_pack_params(const RtKernel *kernel, void *const *args, char *buffer);
 /* Exceptions that kernels left on the device: the first becomes RT_KERNEL_EXCEPTION. [kernel.c] */
 bool rt_read_mailboxes(RtDevice *device, RtError *err);
+/* Prints what the kernel left in its KernelPrints. [prints.c] */
+bool rt_print_lines(RtKernel *kernel, RtError *err);
 /* The device is idle: unloads the modules of released kernels. [kernel.c] */
 void rt_kernels_retire(RtDevice *device);
 

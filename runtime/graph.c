@@ -24,7 +24,7 @@ int32_t rt_graph_size(const RtGraph *graph) {
 static void note_mail(const RtGraph *graph) {
     for (int32_t i = 0; i < graph->n; i++) {
         RtKernel *kernel = graph->nodes[i].kernel;
-        if (!kernel->mailbox) continue;
+        if (!(kernel->mailbox | kernel->prints)) continue;
         atomic_store_explicit(&kernel->mail, true, memory_order_relaxed);
         atomic_store_explicit(&graph->device->mail, true, memory_order_relaxed);
     }

@@ -283,7 +283,7 @@ static RtKernel *next_with_mail(RtDevice *device) {
     RtKernel *found = NULL;
     pthread_mutex_lock(&device->lock);
     for (RtKernel *k = device->kernels; k && !found; k = k->next)
-        if (k->mailbox && atomic_exchange(&k->mail, false)) found = k;
+        if ((k->mailbox | k->prints) && atomic_exchange(&k->mail, false)) found = k;
     if (found) atomic_fetch_add(&found->refs, 1);
     pthread_mutex_unlock(&device->lock);
     return found;
@@ -292,7 +292,7 @@ static RtKernel *next_with_mail(RtDevice *device) {
 bool rt_read_mailboxes(RtDevice *device, RtError *err) {
     if (!atomic_exchange_explicit(&device->mail, false, memory_order_relaxed)) return true;
     for (RtKernel *k; (k = next_with_mail(device));) {
-        bool ok = !read_mailbox(k, err);
+        bool ok = (!k->prints || rt_print_lines(k, err)) && !(k->mailbox && read_mailbox(k, err));
         rt_kernel_release(k);
         if (ok) continue;
         atomic_store(&device->mail,

@@ -204,7 +204,7 @@ static bool wait_together(RtKernel *kernel, RtStream *stream, RtError *err) {
 bool rt_submit(RtKernel *kernel, RtStream *stream, const DeviceLaunch *d, RtError *err) {
     if (QN_UNLIKELY(d->together) && !wait_together(kernel, stream, err)) return false;
     if (!kernel->device->ops->host_memory) remember(stream, kernel, d);
-    if (QN_UNLIKELY(kernel->mailbox != 0)) {
+    if (QN_UNLIKELY((kernel->mailbox | kernel->prints) != 0)) {
         atomic_store_explicit(&kernel->mail, true, memory_order_relaxed);
         atomic_store_explicit(&kernel->device->mail, true, memory_order_relaxed);
     }

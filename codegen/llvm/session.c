@@ -22,6 +22,10 @@ static void keep_sites(Artifact *artifact, const Cg *cg) {
     }
     artifact->sites = sites, artifact->nsites = cg->sites.len;
     artifact->raises = raises, artifact->nraises = cg->raise_infos.len;
+    Str *prints = arena_array(arena, Str, cg->prints.len + 1);
+    for (int32_t i = 0; i < cg->prints.len; i++)
+        prints[i] = str_copy(arena, cg->prints.items[i].bytes, (size_t)cg->prints.items[i].len);
+    artifact->prints = prints, artifact->nprints = cg->prints.len;
 }
 
 static void finish(Artifact *artifact, const Cg *cg, int64_t ns) {

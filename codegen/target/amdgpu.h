@@ -37,6 +37,14 @@ TgValue amdgpu_cmpxchg(Cg *cg, TgValue address, TgValue expected, TgValue desire
 /* `ordering` as LLVM's text has it; scope "": the whole system. */
 void amdgpu_fence(Cg *cg, const char *scope, const char *ordering);
 
+/* Calls the function `name`, made from LLVM's text when it is not there yet and inlined always. After a diagnostic: the last
+ * argument. */
+TgValue amdgpu_snippet(Cg *cg, const char *name, const char *text, TgValue *args, unsigned nargs);
+
+/* -- amdgpu_print.c -- */
+
+void amdgpu_print_line(Cg *cg, int32_t format, TgValue *operands, int32_t n);
+
 /* -- amdgpu_libs.c: ocml and ockl -- */
 
 bool amdgpu_link_libs(Cg *cg);

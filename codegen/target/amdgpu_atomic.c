@@ -32,7 +32,7 @@ static Value snippet(Cg *cg, const char *name, const char *text) {
     return fn;
 }
 
-static Value call_snippet(Cg *cg, const char *name, const char *text, Value *args, unsigned nargs) {
+Value amdgpu_snippet(Cg *cg, const char *name, const char *text, Value *args, unsigned nargs) {
     Value fn = snippet(cg, name, text);
     if (!fn) return nargs ? args[nargs - 1] : NULL;
     return LLVMBuildCall2(cg->b, LLVMGlobalGetValueType(fn), fn, args, nargs, "");
@@ -76,7 +76,7 @@ TgValue amdgpu_rmw(Cg *cg, int op, TgValue address, TgValue operand, unsigned al
                                   "monotonic, align %u\n  ret %s %%old\n}\n",
                                   type, label, at, type, name, at, type, align, type)
                            .bytes;
-    return call_snippet(cg, label, text, (Value[]){address, operand}, 2);
+    return amdgpu_snippet(cg, label, text, (Value[]){address, operand}, 2);
 }
 
 /* {old value, was it the expected one}, as LLVM's instruction. */
@@ -91,7 +91,7 @@ TgValue amdgpu_cmpxchg(Cg *cg, TgValue address, TgValue expected, TgValue desire
                    "monotonic, align %u\n  ret {%s, i1} %%pair\n}\n",
                    type, label, at, type, type, at, type, type, align, type)
             .bytes;
-    return call_snippet(cg, label, text, (Value[]){address, expected, desired}, 3);
+    return amdgpu_snippet(cg, label, text, (Value[]){address, expected, desired}, 3);
 }
 
 void amdgpu_fence(Cg *cg, const char *scope, const char *ordering) {
@@ -102,5 +102,5 @@ void amdgpu_fence(Cg *cg, const char *scope, const char *ordering) {
                                   "  fence %s%s\n  ret void\n}\n",
                                   label, in, ordering)
                            .bytes;
-    call_snippet(cg, label, text, NULL, 0);
+    amdgpu_snippet(cg, label, text, NULL, 0);
 }

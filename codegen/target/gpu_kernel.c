@@ -8,7 +8,7 @@ bool gpu_raises(const CompileOptions *options) {
     return options->infer.debug || !options->infer.no_boundscheck;
 }
 
-static Value zeroed_global(Cg *cg, const char *name, LType type, unsigned align) {
+Value gpu_zeroed_global(Cg *cg, const char *name, LType type, unsigned align) {
     Value global = LLVMGetNamedGlobal(cg->mod, name);
     if (global) return global;
     global = LLVMAddGlobalInAddressSpace(cg->mod, type, name, cg_space(cg, SPACE_GLOBAL));
@@ -19,7 +19,8 @@ static Value zeroed_global(Cg *cg, const char *name, LType type, unsigned align)
 }
 
 static Value mailbox(Cg *cg) {
-    return zeroed_global(cg, KERNEL_MAILBOX_NAME, LLVMArrayType2(cg->i8, sizeof(KernelMailbox)), 8);
+    return gpu_zeroed_global(cg, KERNEL_MAILBOX_NAME, LLVMArrayType2(cg->i8, sizeof(KernelMailbox)),
+                             8);
 }
 
 static void fill(Cg *cg, size_t offset, Value value) {
@@ -83,7 +84,7 @@ static void wait_for_flip(Cg *cg, Value counter, Value old) {
  * have come, and the number below it is what it was. */
 bool gpu_grid_barrier(Cg *cg, struct LibCall *call) {
     BB count = cg_block(cg, "count"), wait = cg_block(cg, "counted");
-    Value counter = zeroed_global(cg, KERNEL_GRID_NAME, cg->i32, 4), none = cg_int(cg->i32, 0);
+    Value counter = gpu_zeroed_global(cg, KERNEL_GRID_NAME, cg->i32, 4), none = cg_int(cg->i32, 0);
     cg->target->generate(cg, GEN_barrier, call);
     Value one = LLVMBuildICmp(cg->b, LLVMIntEQ, any_axis(cg, GRID_THREAD), none, "");
     LLVMBuildCondBr(cg->b, one, count, wait);

@@ -10,6 +10,9 @@ void gpu_record(Cg *cg, int32_t exception, int32_t site, const TgValue *args, in
 TgValue gpu_shared_static(Cg *cg, int64_t bytes, int64_t align);
 TgValue gpu_shared_dynamic(Cg *cg);
 
+/* A global of the module that begins as zero and that the runtime finds by its name; made once. */
+Value gpu_zeroed_global(Cg *cg, const char *name, LType type, unsigned align);
+
 /* GEN_grid_barrier, of GEN_barrier and GEN_fence_device of the target. */
 bool gpu_grid_barrier(Cg *cg, struct LibCall *call);
 

@@ -191,6 +191,7 @@ const Target target_amdgpu = {
     .generate = amdgpu_generate,
     .rmw = amdgpu_rmw,
     .cmpxchg = amdgpu_cmpxchg,
+    .print_line = amdgpu_print_line,
     .entry = entry,
     .mend = amdgpu_mend,
     .link = amdgpu_link_libs,

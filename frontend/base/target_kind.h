@@ -11,11 +11,6 @@ static inline bool target_is_host(TargetKind target) {
     return target == TARGET_CPU;
 }
 
-/* Can work-items print? On AMD GPUs that takes a service of the host, which is not there. */
-static inline bool target_prints(TargetKind target) {
-    return target != TARGET_AMDGPU;
-}
-
 /* In messages. */
 static inline const char *target_text(TargetKind target) {
     static const char *const texts[] = {"on the CPU", "on the target cuda", "on the target hip"};

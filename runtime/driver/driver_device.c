@@ -274,6 +274,21 @@ static void read_function(RtDevice *device, RtKernel *kernel) {
     }
 }
 
+/* The address of a global of the module that may be missing. */
+static bool find_global(RtDevice *device, void *module, const char *name, size_t least,
+                        uint64_t *found, RtError *err) {
+    uint64_t address = 0;
+    size_t size = 0;
+    int r = driver_of(device)->api->module_global(&address, &size, module, name);
+    if (r == DRV_SUCCESS && size >= least)
+        *found = address;
+    else if (r != DRV_SUCCESS && r != DRV_NOT_FOUND)
+        return call_failed(device, NULL, r, DRV_module_global, err);
+    else if (r != DRV_SUCCESS)
+        forget(driver_of(device));
+    return true;
+}
+
 static bool find_kernel(RtDevice *device, RtKernel *kernel, void *module, RtError *err) {
     const DrvApi *api = driver_of(device)->api;
     char name[512];
@@ -288,16 +303,10 @@ static bool find_kernel(RtDevice *device, RtKernel *kernel, void *module, RtErro
     }
     kernel->function = function;
     read_function(device, kernel);
-    uint64_t address = 0;
-    size_t size = 0;
-    r = api->module_global(&address, &size, module, KERNEL_MAILBOX_NAME);
-    if (r == DRV_SUCCESS && size >= sizeof(KernelMailbox))
-        kernel->mailbox = address;
-    else if (r != DRV_SUCCESS && r != DRV_NOT_FOUND)
-        return call_failed(device, NULL, r, DRV_module_global, err);
-    else if (r != DRV_SUCCESS)
-        forget(driver_of(device));
-    return true;
+    return find_global(device, module, KERNEL_MAILBOX_NAME, sizeof(KernelMailbox), &kernel->mailbox,
+                       err) &&
+           (!kernel->artifact->nprints || find_global(device, module, KERNEL_PRINTS_NAME,
+                                                      sizeof(KernelPrints), &kernel->prints, err));
 }
 
 bool drv_load(RtDevice *device, RtKernel *kernel, RtError *err) {

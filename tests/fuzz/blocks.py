@@ -314,7 +314,7 @@ class Blocks:
         values = [a[2] for a in asked]
         bits = 0 if name.startswith("shfl") else _bits(values)
         if name == "ballot_sync":
-            return [oracle.of(bits if bits < 1 << 63 else bits - (1 << 64))] * n
+            return [oracle.make("u64" if self.warp == 64 else "u32", bits)] * n
         if name in ("all_sync", "any_sync", "eq_sync"):
             full = (1 << n) - 1
             return [{"all_sync": bits == full, "any_sync": bits != 0, "eq_sync": bits in (0, full)}[name]] * n

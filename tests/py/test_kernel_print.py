@@ -1,19 +1,16 @@
 """print in kernels: text, numbers and tuples, to the standard output of the process (FEATURES C33)."""
+import os
+import subprocess
+import sys
 from collections import namedtuple
 
 import numpy as np
 import pytest
+from conftest import AMD_STAND_IN as STAND_IN
 
-from quern import cuda, errors, hip
+from quern import cuda, errors
 
 Point = namedtuple("Point", "x y")
-
-
-@pytest.fixture
-def device(device):
-    if device == "hip":
-        pytest.skip("print is not there on AMD GPUs")
-    return device
 
 
 def printed(capfd):
@@ -122,9 +119,83 @@ def test_what_cannot_be_printed():
         found_out[1, 1](np.zeros(2))
 
 
-def test_amd_gpus_have_no_print():
-    def kernel(a):
-        print(a[0])
+def test_lines_of_every_launch_in_their_order(device, capfd):
+    """One after the other on a stream; what a launch printed is there when the stream was waited for."""
+    @cuda.jit
+    def kernel(k):
+        print("launch", k)
 
-    with pytest.raises(errors.TypingError, match="print is not available on the target hip"):
-        hip.compile(kernel, "void(float64[:])", arch="gfx1100")
+    stream = cuda.stream()
+    for k in range(5):
+        kernel[1, 1, stream](k)
+    stream.synchronize()
+    assert capfd.readouterr().out == "".join(f"launch {k}\n" for k in range(5))
+    kernel[2, 1](7)
+    assert printed(capfd) == "launch 7\n" * 2
+
+
+def test_many_lines_go_round_the_ring(device, capfd):
+    """More than a ring of 2**17 words holds, in pieces that it does."""
+    @cuda.jit
+    def kernel(first):
+        i = first + cuda.grid(1)
+        print(i, i % 2 == 0, i * 0.5)
+
+    n, rounds = 1024, 40
+    for k in range(rounds):
+        kernel[n // 64, 64](k * n)
+        lines = printed(capfd).splitlines()
+        assert sorted(lines) == sorted(f"{i} {i % 2 == 0} {i * 0.5:f}" for i in range(k * n, (k + 1) * n))
+
+
+def test_kernels_that_print_and_raise(device, capfd):
+    @cuda.jit(debug=True, opt=False)
+    def kernel(a, i):
+        print("before", i)
+        a[i] = 1.0
+        print("behind")
+
+    with pytest.raises(IndexError):
+        kernel[1, 1](np.zeros(3), 5)
+        cuda.synchronize()
+    assert "before 5\n" in printed(capfd)
+
+
+@pytest.fixture
+def hip_device(device):
+    if device != "hip":
+        pytest.skip("other devices print without a ring")
+
+
+def test_AMD_what_finds_no_room_is_counted(hip_device, capfd):
+    @cuda.jit
+    def kernel():
+        i = cuda.grid(1)
+        for k in range(70):
+            print(i, k)
+
+    kernel[16, 64]()
+    lines = printed(capfd).splitlines()
+    room = 2**17 // 3
+    assert lines[-1] == f"(kernel kernel: {70 * 1024 - room} more lines of print found no room)" and len(lines) == room + 1
+    assert len(set(lines)) == room + 1
+    kernel[1, 1]()
+    assert printed(capfd).splitlines() == [f"0 {k}" for k in range(70)]
+
+
+def test_AMD_lines_come_from_the_disk_cache(hip_device, tmp_path):
+    source = tmp_path / "cached.py"
+    source.write_text("""
+import numpy as np
+from quern import cuda
+@cuda.jit(cache=True)
+def kernel(x):
+    print("x is", x, x > 1)
+kernel[1, 1](2.5)
+cuda.synchronize()
+print(sum(kernel.stats.cache_hits.values()))
+""")
+    env = {**os.environ, "QUERN_CACHE_DIR": str(tmp_path / "cache"), "QUERN_DEVICE": "hip", "FAKEHIP_ARCH": "gfx1100",
+           "QUERN_HIP_LIBRARY": os.environ.get("QUERN_HIP_LIBRARY", str(STAND_IN))}
+    said = [subprocess.run([sys.executable, str(source)], env=env, capture_output=True, text=True, check=True).stdout for _ in range(2)]
+    assert said == ["x is 2.500000 True\n0\n", "x is 2.500000 True\n1\n"]

@@ -256,7 +256,8 @@ const GcnAtomicRow *gcn_atomic_row(const char *name) {
 /* c is the operand, behind which a compare-and-swap on memory has what it expects; in LDS that is e. */
 static GcnStep run_atomic(GcnWave *w, const GcnInst *i) {
     bool wide = i->bytes == 8;
-    if (!gcn_check_vector(w, &i->a, i->a.words) || !gcn_check_vector(w, &i->c, i->c.words))
+    if (!gcn_check_vector(w, &i->a, i->a.words) || !gcn_check_vector(w, &i->c, i->c.words) ||
+        (i->e.kind == K_vector && !gcn_check_vector(w, &i->e, i->e.words)))
         return STEP_FAULT;
     for (uint64_t left = gcn_exec(w); left; left &= left - 1) {
         int lane = __builtin_ctzll(left);
@@ -408,8 +409,9 @@ static bool operands(GcnInst *i, const GcnText *text) {
     for (int k = 0; k < n; k++)
         *order[k] = text->operands[k];
     if (i->work == M_atomic && !lds && strstr(text->name, "cmpswap")) {
-        i->e = i->c; /* the value and behind it what is expected */
-        i->e.reg = (uint16_t)(i->e.reg + i->bytes / 4);
+        i->c.words /= 2; /* the value, and as many behind it what is expected */
+        i->e = i->c;
+        i->e.reg = (uint16_t)(i->e.reg + i->c.words);
     }
     return i->a.kind == K_vector || (i->space == M_scratch && i->a.kind == K_off);
 }

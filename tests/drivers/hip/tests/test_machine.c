@@ -272,6 +272,18 @@ static void test_waits(Bench *b) {
                   "v_mov_b32 v4, v2\nv_mov_b32 v4, v3",
               .lds = 16},
           GCN_FAULT, "v3 is used before");
+    Setup swap = {.text =
+                      BASE "v_mov_b32 v1, 0\nv_mov_b32 v2, 5\nv_mov_b32 v3, 0\nv_mov_b32 v4, 0\n"
+                           "v_mov_b32 v5, 0\nglobal_store_b64 v1, v[4:5], s[6:7]\n"
+                           "ds_load_b64 v[6:7], v1\n"
+                           "global_atomic_cmpswap_b64 v[8:9], v1, v[2:5], s[6:7] glc",
+                  .lds = 16};
+    expect(b, "behind a compare-and-swap's registers", run(b, &swap) == GCN_OK && b->out[0] == 5);
+    stops(b, "what a compare-and-swap expects",
+          (Setup){.text = BASE "v_mov_b32 v1, 0\nds_load_b64 v[4:5], v1\n"
+                               "global_atomic_cmpswap_b64 v[8:9], v1, v[2:5], s[6:7] glc",
+                  .lds = 16},
+          GCN_FAULT, "v4 is used before");
     Setup s = {.text = BASE "v_mov_b32 v1, 0\nds_store_b32 v1, v1\nds_load_b32 v2, v1\nds_load_b32 "
                             "v3, v1\ns_waitcnt lgkmcnt(1)\n"
                             "v_add_nc_u32 v4, 7, v2\nglobal_store_b32 v1, v4, s[6:7]",
