@@ -381,6 +381,7 @@ typedef struct Artifact {
     int32_t nsites, nraises, nprints;
     const CodeSite *sites;
     const RaiseInfo *raises;
+    int32_t (*print)(const char *format, const void *operands); /* a line of KernelPrints */
     const Str *
         prints; /* the formats of its lines in KernelPrints, each ends with a zero byte; none: it does not use it */
     int32_t naddresses;

@@ -7,6 +7,7 @@
 #include "codegen/lower.h"
 #include "codegen/opt/pass.h"
 #include "codegen/sanitize.h"
+#include "codegen/support.h"
 #include "codegen/target.h"
 #include "codegen/worker.h"
 #include "frontend/base/os.h"
@@ -96,6 +97,7 @@ static void describe(Compilation *c, Artifact *artifact) {
     const Func *entry = c->module->funcs.items[0];
     artifact->target = c->options.infer.target;
     artifact->watch = c->options.sanitize ? &sanitizer_watch : NULL;
+    artifact->print = quern_kernel_print;
     artifact->name = lower_keep(artifact, entry->user_name.bytes ? entry->user_name : entry->name);
     artifact->nparams = entry->nparams;
     ValueLayout *params = arena_array(arena, ValueLayout, entry->nparams + 1);

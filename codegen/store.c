@@ -4,6 +4,7 @@
 #include "codegen/objects.h"
 #include "codegen/sanitize.h"
 #include "codegen/strings.h"
+#include "codegen/support.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -247,6 +248,7 @@ static void code_tables(Codec *c, Artifact *a, const StoreNames *names) {
     for (int32_t i = 0; i < a->nprints; i++)
         code_str(c, &prints[i]);
     a->prints = prints;
+    a->print = quern_kernel_print;
 }
 
 static void code_facts(Codec *c, Artifact *a) {

@@ -1,6 +1,5 @@
 /* prints.c - the lines that kernels leave in KernelPrints, on devices whose driver prints nothing itself. */
 #include "runtime/device.h"
-#include "codegen/support.h"
 #include <stdio.h>
 
 _Static_assert(sizeof(KernelPrints) == 8 * (4 + PRINT_WORDS),
@@ -55,7 +54,7 @@ static bool print_next(Lines *l) {
     for (uint32_t k = 0; k < n; k++)
         operands[k] = *word(l, at + 1 + k);
     name_truths(artifact->prints[format].bytes, operands);
-    quern_kernel_print(artifact->prints[format].bytes, operands);
+    artifact->print(artifact->prints[format].bytes, operands);
     l->box.tail = at + 1 + n;
     return true;
 }
@@ -84,7 +83,7 @@ static bool print_all(Lines *l, RtError *err) {
         char text[160];
         snprintf(text, sizeof text, "(kernel %.90s: %llu more lines of print found no room)%%s",
                  l->kernel->name, (unsigned long long)lost);
-        quern_kernel_print(text, &(uint64_t){(uint64_t)(uintptr_t) "\n"});
+        l->kernel->artifact->print(text, &(uint64_t){(uint64_t)(uintptr_t) "\n"});
     }
     return give_back(l, lost, err);
 }

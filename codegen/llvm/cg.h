@@ -162,7 +162,7 @@ struct Cg {
     Vec(CodeAddress) addresses;
     Vec(CodeSite) sites;
     Vec(RaiseInfo) raise_infos;
-    Vec(Str) prints; /* formats, see Artifact */
+    Vec(Str) prints;             /* formats, see Artifact */
     Vec(ExceptionClass) classes; /* of raise statements and handlers, by number */
     Map site_index;
     Map frozen;                  /* FrozenArray * -> global */
