@@ -1,5 +1,5 @@
 /* device_obj.c - devices: which one is current, what it is, waiting for it. */
-#include "pymodule/device.h"
+#include "pymodule/kernel.h"
 
 typedef struct DeviceState { /* state->runtime */
     _Atomic(RtDevice *) opened[RT_KINDS][MAX_DEVICES];
@@ -166,7 +166,29 @@ static const IntField int_fields[] = {
     FIELD("PCI_DOMAIN_ID", pci_domain),
     FIELD("DRIVER_VERSION", driver_version),
     FIELD("TOTAL_MEMORY", memory),
+    FIELD("COMPUTE_CAPABILITY_MAJOR", cc_major),
+    FIELD("COMPUTE_CAPABILITY_MINOR", cc_minor),
 };
+
+/* NVIDIA's devices have many more; only their driver knows these. */
+static PyObject *device_attribute(PyObject *self, PyObject *number) {
+    DeviceObject *o = (DeviceObject *)self;
+    long wanted = PyLong_AsLong(number);
+    if (wanted == -1 && PyErr_Occurred()) return NULL;
+    int32_t value = 0;
+    RtError err;
+    bool ok = false;
+    PY_UNLOCKED(o->state, &err, ok = rt_device_attribute(o->device, (int32_t)wanted, &value, &err));
+    return ok ? PyLong_FromLong(value) : NULL;
+}
+
+static PyObject *device_profile(PyObject *self, PyObject *on) {
+    DeviceObject *o = (DeviceObject *)self;
+    bool ok = false, start = PyObject_IsTrue(on) == 1;
+    RtError err;
+    PY_UNLOCKED(o->state, &err, ok = rt_device_profile(o->device, start, &err));
+    return ok ? Py_NewRef(Py_None) : NULL;
+}
 
 /* Attributes by CUDA's names, as Numba has them. */
 static PyObject *device_getattro(PyObject *self, PyObject *name) {
@@ -179,7 +201,11 @@ static PyObject *device_getattro(PyObject *self, PyObject *name) {
         return PyLong_FromLongLong(int_fields[i].wide ? *(const int64_t *)field
                                                       : *(const int32_t *)field);
     }
-    return PyObject_GenericGetAttr(self, name);
+    if (text[0] < 'A' || text[0] > 'Z') return PyObject_GenericGetAttr(self, name);
+    PyObject *args = PyTuple_Pack(1, name);
+    PyObject *value = args ? py_surface(self, "device_attribute", args, NULL) : NULL;
+    Py_XDECREF(args);
+    return value;
 }
 
 static PyObject *device_synchronize(PyObject *self, PyObject *unused) {
@@ -243,11 +269,23 @@ static PyObject *device_exit(PyObject *self, PyObject *unused) {
     return py_surface(self, "device_exit", NULL, NULL);
 }
 
+static PyObject *device_reset(PyObject *self, PyObject *unused) {
+    PyObject *done = device_synchronize(self, unused);
+    Py_XDECREF(done);
+    return done ? device_trim(self, unused) : NULL;
+}
+
 static PyMethodDef device_methods[] = {
     {"__enter__", device_enter, METH_NOARGS, "Selects it in this thread for a while."},
     {"__exit__", device_exit, METH_VARARGS, NULL},
     {"synchronize", device_synchronize, METH_NOARGS, "Waits for everything on this device."},
     {"memory_info", device_memory_info, METH_NOARGS, "Bytes free, total, in use and cached."},
+    {"attribute", device_attribute, METH_O,
+     "An attribute by the number that CUDA's driver has for it."},
+    {"profile", device_profile, METH_O, NULL},
+    {"reset", device_reset, METH_NOARGS,
+     "Waits for everything and gives cached memory back. Arrays stay: contexts belong to the whole "
+     "process."},
     {"trim", device_trim, METH_NOARGS, "Gives cached memory back to the driver."},
     {NULL, NULL, 0, NULL},
 };
@@ -414,6 +452,7 @@ static PyObject *pin_device(PyObject *module, PyObject *name) {
 }
 
 PyMethodDef py_device_functions[] = {
+    {"current_launch", py_current_launch, METH_NOARGS, NULL},
     {"pin_device", pin_device, METH_O, NULL},
     {"current_device", current_device, METH_VARARGS, NULL},
     {"device", device_by_number, METH_VARARGS, NULL},

@@ -31,6 +31,9 @@ JitCore *py_kernel_core(Kernel *k, RtDevice *device);
 /* On that device. NULL: exception. */
 RtKernel *py_kernel_loaded(JitCore *core, Spec *spec, RtDevice *device);
 
+/* current_launch(): the launch that this thread compiles a kernel for, or None. */
+PyObject *py_current_launch(PyObject *module, PyObject *unused);
+
 /* -- kernel_inspect.c: methods -- */
 PyObject *py_kernel_specializations(PyObject *self, PyObject *arg);
 PyObject *py_kernel_cache_log(PyObject *self, PyObject *arg);

@@ -111,14 +111,33 @@ JitCore *py_kernel_core(Kernel *k, RtDevice *device) {
                : make_core(k, info);
 }
 
-static Spec *find_or_make(JitCore *core, const TypeKey *keys, int32_t n) {
+static _Thread_local PyObject *compiled_for; /* the launch that the thread compiles for; borrowed */
+
+PyObject *py_current_launch(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    return Py_NewRef(compiled_for ? compiled_for : Py_None);
+}
+
+/* Extensions and overloads may ask which launch they are compiled for. */
+static Spec *compile_for(JitCore *core, CompileRequest *q, PyObject *launch) {
+    PyObject *before = compiled_for, *dict = ((Launch *)launch)->kernel->dict;
+    PyObject *record = dict ? PyDict_GetItemString(dict, "_capture") : NULL; /* launchconfig.py */
+    if (record && PyDict_Check(record) && PyDict_SetItemString(record, "config", launch) < 0)
+        return NULL;
+    compiled_for = launch;
+    Spec *spec = py_core_compile(core, q);
+    compiled_for = before;
+    return spec;
+}
+
+static Spec *find_or_make(JitCore *core, const TypeKey *keys, int32_t n, PyObject *launch) {
     Spec *spec = py_core_find(core, keys, n);
     if (spec) return spec;
     if (!py_core_lock(core)) return NULL;
     spec = py_core_find(core, keys, n); /* made by another thread meanwhile? */
     if (!spec) {
         CompileRequest q = {.keys = keys, .nkeys = n, .options = core->options};
-        spec = core->can_compile ? py_core_compile(core, &q) : py_core_convert(core, keys, n);
+        spec = core->can_compile ? compile_for(core, &q, launch) : py_core_convert(core, keys, n);
         if ((spec = with_extra(spec))) py_core_add(core, spec);
     }
     py_core_unlock(core);
@@ -369,7 +388,7 @@ static PyObject *launch_slow(Launch *l, JitCore *core, RtDevice *device, PyObjec
     if (!py_core_bind(core, args, PyVectorcall_NARGS(nargsf), kwnames, &bound)) return NULL;
     if (wrap_foreign(core->state, device, bound.args, core->nparams, &held) &&
         kernel_keys(core, bound.args, keys)) {
-        Spec *spec = find_or_make(core, keys, core->nparams);
+        Spec *spec = find_or_make(core, keys, core->nparams, (PyObject *)l);
         bool mismatch = false;
         if (spec) {
             atomic_store_explicit(&core->last, spec, memory_order_release);
@@ -672,8 +691,13 @@ static PyObject *kernel_subscript(PyObject *self, PyObject *key) {
     return (PyObject *)l;
 }
 
-static PyObject *kernel_configure(PyObject *self, PyObject *const *args, Py_ssize_t n) {
-    return (PyObject *)configure((Kernel *)self, args, n);
+static PyObject *kernel_configure(PyObject *self, PyObject *args, PyObject *kwargs) {
+    static char *names[] = {"griddim", "blockdim", "stream", "sharedmem", NULL};
+    PyObject *items[4] = {NULL, NULL, Py_None, NULL};
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OO:configure", names, &items[0], &items[1],
+                                     &items[2], &items[3]))
+        return NULL;
+    return (PyObject *)configure((Kernel *)self, items, items[3] ? 4 : 3);
 }
 
 static PyObject *kernel_forall(PyObject *self, PyObject *args, PyObject *kwargs) {
@@ -872,6 +896,7 @@ static PyObject *kernel_repr(PyObject *self) {
     X(inspect_asm)                                                                                 \
     X(inspect_lto_ptx)                                                                             \
     X(inspect_sass)                                                                                \
+    X(inspect_sass_cfg)                                                                            \
     X(inspect_ptx)                                                                                 \
     X(get_regs_per_thread)                                                                         \
     X(get_shared_mem_per_block)                                                                    \
@@ -881,7 +906,7 @@ KERNEL_SURFACE(SURFACE)
 #define KEYWORDS(f)  (PyCFunction)(void (*)(void)) f, METH_VARARGS | METH_KEYWORDS
 #define METHOD(name) {#name, KEYWORDS(surface_##name), NULL},
 static PyMethodDef kernel_methods[] = {
-    {"configure", (PyCFunction)(void (*)(void))kernel_configure, METH_FASTCALL,
+    {"configure", KEYWORDS(kernel_configure),
      "configure(griddim, blockdim, stream=0, sharedmem=0): the same as kernel[...]."},
     {"forall", KEYWORDS(kernel_forall),
      "forall(ntasks, tpb=0, stream=0, sharedmem=0): a one-dimensional launch of at least ntasks "

@@ -104,6 +104,11 @@ typedef struct DeviceOps {
     bool (*event_sync)(RtEvent *event, RtError *err);
     bool (*event_elapsed)(RtEvent *start, RtEvent *stop, float *ms, RtError *err);
 
+    /* -- what the driver says by number, and its profiler; NULL: there is no such thing ------------ */
+
+    bool (*attribute)(RtDevice *device, int32_t number, int32_t *value, RtError *err);
+    bool (*profile)(RtDevice *device, bool on, RtError *err);
+
     /* -- memory of other processes; NULL: there is no such thing --------------------------------- */
 
     /* A handle of 64 bytes of the allocation that the address lies in, and how far in. */

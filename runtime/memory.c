@@ -429,6 +429,19 @@ bool rt_ipc_close(RtDevice *device, uint64_t address, RtError *err) {
     return device->ops->ipc_close(device, address, err);
 }
 
+bool rt_device_attribute(RtDevice *device, int32_t number, int32_t *value, RtError *err) {
+    if (!rt_usable(device, err)) return false;
+    if (!device->ops->attribute)
+        return rt_fail(err, RT_SUPPORT_ERROR, "A %s device has no attributes by number.",
+                       device->ops->name);
+    return device->ops->attribute(device, number, value, err);
+}
+
+bool rt_device_profile(RtDevice *device, bool on, RtError *err) {
+    if (!rt_usable(device, err)) return false;
+    return !device->ops->profile || device->ops->profile(device, on, err);
+}
+
 bool rt_memory_stats(RtDevice *device, RtMemoryStats *stats, RtError *err) {
     memset(stats, 0, sizeof *stats);
     if (!rt_usable(device, err)) return false;

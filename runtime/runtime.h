@@ -165,6 +165,11 @@ bool rt_memory_stats(RtDevice *device, RtMemoryStats *stats, RtError *err);
 /* Gives cached memory back to the driver (waits for the device first). */
 bool rt_memory_trim(RtDevice *device, RtError *err);
 
+/* An attribute by the number that CUDA's driver has for it. */
+bool rt_device_attribute(RtDevice *device, int32_t number, int32_t *value, RtError *err);
+/* Begins or ends the range that profilers look at; nothing where there is no profiler. */
+bool rt_device_profile(RtDevice *device, bool on, RtError *err);
+
 /* -- transfer (transfer.c) --------------------------------------------------------------------- */
 
 /* Copies are ordered on `stream`. `wait`: return when the data has arrived. Without it the caller

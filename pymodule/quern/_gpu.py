@@ -91,7 +91,10 @@ class Devices:
 
     def __len__(self):
         current = self._gpu.get_current_device()
-        return max(1, _quern.device_count(current.kind)[0])
+        count, why = _quern.device_count(current.kind)
+        if why:
+            raise errors.CudaSupportError(why)
+        return max(1, count)
 
     def __getitem__(self, index):
         if not 0 <= index < len(self):
@@ -145,11 +148,54 @@ class MemoryInfo(tuple):
     total = property(lambda self: self[1])
 
 
+class Deallocations:
+    """numba.cuda's list of memory to be freed later: here memory goes back to a pool at once, and from there to the next array."""
+
+    def __init__(self, device):
+        self._device = device
+
+    def __len__(self):
+        return 0
+
+    def clear(self):
+        """Gives what is kept for new arrays back to the driver."""
+        self._device.trim()
+
+    @_contextlib.contextmanager
+    def disable(self):
+        yield
+
+    @property
+    def is_disabled(self):
+        return False
+
+
 class Context:
-    """What programs ask of numba.cuda's context."""
+    """What programs ask of numba.cuda's context. The driver's contexts are its primary ones, which belong to the whole process."""
 
     def __init__(self, device):
         self.device = device
+
+    def __eq__(self, other):
+        return isinstance(other, Context) and self.device == other.device
+
+    def __hash__(self):
+        return hash(self.device)
+
+    @property
+    def deallocations(self):
+        return Deallocations(self.device)
+
+    def push(self):
+        """Selects the device in this thread, until pop()."""
+        self.device.__enter__()
+
+    def pop(self):
+        """Selects the device that was selected before push()."""
+        from ._surface import pushed
+        if not pushed():
+            raise RuntimeError("Context.pop(): nothing was pushed in this thread")
+        self.device.__exit__()
 
     @property
     def memory_manager(self):
@@ -479,14 +525,28 @@ class Gpu:
         return start.elapsed_time(end)
 
     def profile_start(self):
-        pass
+        """The range begins that profilers look at (nsys --capture-range=cudaProfilerApi)."""
+        self.get_current_device().profile(True)
 
     def profile_stop(self):
-        pass
+        self.get_current_device().profile(False)
 
     @_contextlib.contextmanager
     def profiling(self):
-        yield
+        self.profile_start()
+        try:
+            yield
+        finally:
+            self.profile_stop()
+
+    def vectorize(self, ftylist_or_function=(), target=None, **options):
+        """quern.vectorize() for this kind of device."""
+        return _decorators.vectorize(ftylist_or_function, target=target or self.kind, **options)
+
+    def guvectorize(self, ftylist, signature=None, target=None, **options):
+        """quern.guvectorize() for this kind of device."""
+        from ._guvectorize import guvectorize
+        return guvectorize(ftylist, signature, target=target or self.kind, **options)
 
     # In, Out and InOut say which way an argument travels. Only written arrays are copied back anyway, so two of them
     # give back the array itself.
@@ -500,6 +560,12 @@ class Gpu:
 
     def InOut(self, ary):
         return ary
+
+
+def reset():
+    """Gives cached memory of all devices of quern.cuda back."""
+    for device in of("cuda").gpus:
+        device.reset()
 
 
 config.tell_launches()

@@ -29,9 +29,10 @@ _OURS = {
     "typed.dictobject": "new_dict=typed:Dict.empty", "typed.listobject": "new_list=typed:List.empty_list",
     "typed.setobject": "new_set=typed:Set.empty",
     "experimental.jitclass": "experimental", "experimental.jitclass.base": "JitClassType=experimental._jitclass:JitClassType",
-    "cuda.errors": "errors", "cuda.cudadrv.driver": "errors cuda", "cuda.cudadrv.error": "errors",
-    "cuda.cudadrv.devicearray": "DeviceNDArray=_quern:DeviceNDArray DeviceNDArrayBase=_quern:DeviceNDArray cuda",
-    "cuda.api": "cuda", "cuda.cudadrv.devices": "cuda", "cuda.decorators": "cuda", "cuda.kernels.reduction": "cuda",
+    "cuda.errors": "errors", "cuda.cudadrv.driver": "errors cuda _memory _gpu _quern",
+    "cuda.cudadrv.error": "errors CudaDriverError=errors:CudaAPIError",
+    "cuda.cudadrv.devicearray": "cuda.devicearray DeviceNDArrayBase=_quern:DeviceNDArray cuda",
+    "cuda.api": "cuda", "cuda.cudadrv.devices": "get_context=cuda:current_context reset=_gpu:reset cuda", "cuda.decorators": "cuda", "cuda.kernels.reduction": "cuda",
     "cuda.dispatcher": "CUDADispatcher=_quern:Kernel", "cuda.args": "cuda",
 }
 # modules whose classes are derived from

@@ -235,24 +235,35 @@ def inspect_types(self, file=None, signature=None, pretty=False, **kwargs):
         print(self._texts(i)[3], file=out)
 
 
-def inspect_sass(self, signature=None):
+def _disassembled(self, signature, name, *options):
     if self.is_device_function:
         raise RuntimeError("Cannot inspect SASS of a device function: it is compiled into each kernel")
     import shutil
     import subprocess
     import tempfile
     if not shutil.which("ptxas") or not shutil.which("nvdisasm"):
-        raise RuntimeError("inspect_sass needs ptxas and nvdisasm of the CUDA toolkit")
+        raise RuntimeError(f"{name} needs ptxas and nvdisasm of the CUDA toolkit")
+
     def sass(ptx):
         with tempfile.TemporaryDirectory() as folder:
             with open(folder + "/k.ptx", "w") as f:
                 f.write(ptx)
             subprocess.run(["ptxas", "-arch", _device_of(self).arch, folder + "/k.ptx", "-o", folder + "/k.cubin"],
                            check=True)
-            return subprocess.run(["nvdisasm", folder + "/k.cubin"], check=True, capture_output=True,
+            return subprocess.run(["nvdisasm", *options, folder + "/k.cubin"], check=True, capture_output=True,
                                   text=True).stdout
     texts = inspect_asm(self, signature)
     return {k: sass(v) for k, v in texts.items()} if signature is None else sass(texts)
+
+
+def inspect_sass(self, signature=None):
+    """The machine code of one signature, or {types: machine code}."""
+    return _disassembled(self, signature, "inspect_sass")
+
+
+def inspect_sass_cfg(self, signature=None):
+    """The control flow of the machine code, as a graph in DOT."""
+    return _disassembled(self, signature, "inspect_sass_cfg", "-cfg")
 
 
 def parallel_diagnostics(self, signature=None, level=1):
@@ -534,6 +545,11 @@ def device_record(view):
 _before = threading.local()  # the devices that `with` has put aside in a thread
 
 
+def device_attribute(self, name):
+    from ._device_attributes import device_attribute
+    return device_attribute(self, name)
+
+
 def device_enter(self):
     if not hasattr(_before, "devices"):
         _before.devices = []
@@ -544,3 +560,8 @@ def device_enter(self):
 
 def device_exit(self):
     _quern.select_device(self.kind, _before.devices.pop())
+
+
+def pushed():
+    """How many devices are put aside in this thread."""
+    return len(getattr(_before, "devices", ()))

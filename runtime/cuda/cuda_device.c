@@ -228,8 +228,6 @@ static const Driver cuda = {
     .peer_copy = peer_copy,
 };
 
-/* -- memory of other processes ------------------------------------------------------------------- */
-
 #define IN_CONTEXT(name, args)                                                                     \
     do {                                                                                           \
         DrvCurrent c_;                                                                             \
@@ -239,6 +237,23 @@ static const Driver cuda = {
         leave(&c_);                                                                                \
         if (r_ != CUDA_SUCCESS) return fail(device, r_, #name, err);                               \
     } while (0)
+
+/* -- what the driver says by number, and its profiler --------------------------------------------- */
+
+static bool attribute(RtDevice *device, int32_t number, int32_t *value, RtError *err) {
+    CUresult r = cu_api()->cuDeviceGetAttribute(value, number, drv_state(device)->device);
+    return r == CUDA_SUCCESS || fail(device, r, "cuDeviceGetAttribute", err);
+}
+
+static bool profile(RtDevice *device, bool on, RtError *err) {
+    if (on)
+        IN_CONTEXT(cuProfilerStart, ());
+    else
+        IN_CONTEXT(cuProfilerStop, ());
+    return true;
+}
+
+/* -- memory of other processes ------------------------------------------------------------------- */
 
 static bool ipc_export(RtDevice *device, uint64_t address, char *handle, uint64_t *offset,
                        RtError *err) {
@@ -278,6 +293,8 @@ const DeviceOps rt_cuda_ops = {
     .count = cu_count,
     .open = cu_device_open,
     .shutdown = cu_shutdown,
+    .attribute = attribute,
+    .profile = profile,
     .ipc_export = ipc_export,
     .ipc_open = ipc_open,
     .ipc_close = ipc_close,

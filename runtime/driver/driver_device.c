@@ -335,7 +335,7 @@ void drv_unload(RtDevice *device, RtKernel *kernel) {
 
 static bool launch_failed(RtKernel *kernel, RtStream *stream, const DeviceLaunch *l, int code,
                           RtError *err) {
-    call_failed(kernel->device, stream, code, DRV_launch, err);
+    call_failed(kernel->device, stream, code, l->together ? DRV_launch_together : DRV_launch, err);
     if (err->cls != RT_DEVICE_ERROR)
         rt_note(err,
                 "(Kernel %s, grid (%u, %u, %u), block (%u, %u, %u), %u bytes of dynamic shared "

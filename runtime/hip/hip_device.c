@@ -214,6 +214,16 @@ static const Driver hip = {
     .peer_copy = peer_copy,
 };
 
+static bool profile(RtDevice *device, bool on, RtError *err) {
+    DrvCurrent c;
+    int (*call)(void) = on ? hip_api()->hipProfilerStart : hip_api()->hipProfilerStop;
+    if (!call) return drv_lacks(&hip, on ? "hipProfilerStart" : "hipProfilerStop", err);
+    if (!enter(device, &c, err)) return false;
+    int r = call();
+    leave(&c);
+    return r == DRV_SUCCESS || fail(device, r, on ? "hipProfilerStart" : "hipProfilerStop", err);
+}
+
 static int32_t hip_count(RtError *err) {
     return drv_count(&hip, err);
 }
@@ -226,5 +236,6 @@ const DeviceOps rt_hip_ops = {
     .count = hip_count,
     .open = hip_device_open,
     .shutdown = hip_shutdown,
+    .profile = profile,
     DRV_OPS,
 };

@@ -567,6 +567,147 @@ print(reached)
     assert int(out) > 14
 
 
+PROGRAM = LAUNCHES + """
+from quern import float64, vectorize
+
+@cuda.jit
+def dynamic(a):
+    s = cuda.shared.array(0, float64)
+    t = cuda.threadIdx.x
+    s[t + 8000] = a[t]
+    cuda.syncthreads()
+    a[t] = s[8000 + a.size - 1 - t]
+
+@cuda.jit
+def together(a, b):
+    grid, i = cuda.cg.this_grid(), cuda.grid(1)
+    a[i] = i
+    grid.sync()
+    b[i] = a[a.size - 1 - i]
+
+@vectorize(["float64(float64, float64)"], target="cuda")
+def plus(a, b):
+    return a + b
+
+@cuda.jit(debug=True)
+def outside(a, i):
+    a[i] = 1
+
+total = cuda.reduce(lambda a, b: a + b)
+
+def transfers(a):
+    d, s, t = cuda.to_device(a), cuda.stream(), cuda.stream()
+    begin, end = cuda.event(), cuda.event()
+    begin.record(s)
+    increment.configure(1, 64, s)(d)  # kernel[...] would keep the stream
+    end.record(s)
+    end.wait(t)
+    increment.configure(1, 64, t)(d)
+    end.synchronize()
+    begin.elapsed_time(end), begin.query()
+    t.synchronize()
+    assert (d.copy_to_host() == a + 2).all()
+    done = []
+    s.add_callback(lambda *given: done.append(given))
+    s.synchronize()
+    assert done
+    pinned, mapped, managed = cuda.pinned_array(64), cuda.mapped_array(64), cuda.managed_array(64)
+    pinned[:], mapped[:], managed[:] = a, a, a
+    d.copy_to_device(pinned, stream=s)
+    d.copy_to_host(pinned, stream=s)
+    increment[1, 64](mapped)
+    increment[1, 64](managed)
+    s.synchronize()
+    cuda.synchronize()
+    assert (pinned == a).all() and (mapped == a + 1).all() and (managed == a + 1).all()
+    other = cuda.device_array_like(d)
+    other.copy_to_device(d)
+    other[:] = 3
+    other[::2] = d[::2]
+    assert other.copy_to_host()[1] == 3 and d.get_ipc_handle()
+    return d
+
+def everything():
+    a = np.arange(64.0)
+    d = transfers(a)
+    dynamic[1, 64, 0, 70000](d)
+    assert (d.copy_to_host() == a[::-1]).all()
+    b = cuda.to_device(np.zeros(64))
+    together[2, 32](d, b)
+    assert (b.copy_to_host() == a[::-1]).all()
+    increment.forall(64)(b)
+    assert (plus(d, d).copy_to_host() == 2 * a).all() and total(d) == a.sum()
+    graph = cuda.graph()
+    for array in d, b:
+        with graph:
+            increment.configure(1, 64, graph.stream)(array)
+            increment.configure(1, 64, graph.stream)(array)
+        graph.launch()
+    graph.stream.synchronize()
+    assert (d.copy_to_host() == a + 2).all()
+    increment[1, 64](a)
+    assert a[0] == 1
+    try:
+        outside[1, 1](d, 64)
+        cuda.synchronize()
+        raise AssertionError("no IndexError")
+    except IndexError:
+        pass
+    cuda.current_context().get_memory_info()
+    with cuda.profiling(), cuda.gpus[1]:
+        increment[1, 4](np.zeros(4))
+        return cuda.to_device(np.zeros(4))
+
+def drained():
+    try:  # an exception of a kernel that nobody has heard of
+        cuda.synchronize()
+    except IndexError:
+        pass
+    gc.collect()
+    for gpu in cuda.gpus:
+        with gpu:
+            cuda.synchronize()
+            cuda.close()
+    return [(n, driver().fakecuda_live(n.encode())) for n in ("memory", "pinned", "stream", "event")]
+"""
+
+
+@pytest.mark.parametrize("code", [2, 999])
+def test_every_function_fails_in_a_program(program, code):
+    """Streams, events, callbacks, all kinds of memory, graphs, cooperative launches, several devices: each function, at its calls (of many
+    some), once and from then on. There is an exception or the right result, the next run works, and nothing is lost but what the driver
+    refused to take back."""
+    out = program(PROGRAM + f"""
+everything(), drained(), everything()
+lost = drained()
+before = [calls(n) for n in names]
+everything()
+plan = [(n, calls(n) - b) for n, b in zip(names, before) if calls(n) > b]
+assert len(plan) > 35, plan
+drained()
+noticed = 0
+for name, n in plan:
+    for k in range(1, n + 1, 1 + n // 3):
+        for rule in (f"{{name}}:{{k}}:{code}", f"{{name}}:{{k}}+:{code}"):
+            error = None
+            fail(rule)
+            try:
+                everything()
+            except (MemoryError, errors.CudaAPIError, errors.CudaSupportError) as caught:
+                error = str(caught)
+            fail("")
+            assert error is None or name in error or {code} == 2, (rule, error)
+            noticed += error is not None
+            drained()
+            everything()
+            now = drained()
+            assert now == lost or name == "cuCtxGetCurrent" or any(word in name for word in ("Free", "Destroy", "CtxPush")), (rule, lost, now)
+            lost = now
+print(noticed)
+""", SYMS=ROOT / "runtime/cuda/cuda_syms.def", QUERN_DEVICE="cuda", FAKECUDA_DEVICES=2)
+    assert int(out) > 80
+
+
 # -- sticky errors and fork ---------------------------------------------------------------------------------------------------
 
 

@@ -315,6 +315,61 @@ def test_ints(device):
     assert list(run("byte_perm", [one, two, selector])) == expected
 
 
+BESSEL = {"j0": "besselj 0", "j1": "besselj 1", "y0": "bessely 0", "y1": "bessely 1", "cyl_bessel_i0": "besseli 0", "cyl_bessel_i1": "besseli 1"}
+
+
+def near_mpmath(device, name, order, columns, results):
+    """Within some units in the last place of the larger of the value and 1e-3 (near zeros the absolute difference counts). NVIDIA's library
+    promises an absolute error alone: 5e-12, and 2.2e-6 for float32."""
+    mpmath = pytest.importorskip("mpmath")
+    single = columns.dtype == np.float32
+    bound, most = (300 * 2.0**-24, 1e38) if single else (300 * 2.0**-53, 1e300)
+    if device == "cuda" and name != "besseli":
+        bound = 2.2e-3 if single else 5e-9
+    with mpmath.workprec(200):
+        expected = [getattr(mpmath, name)(order, mpmath.mpf(float(x))) for x in columns]
+        return all(abs(mpmath.mpf(float(r)) - e) < bound * max(abs(e), mpmath.mpf(1) / 1000) for r, e in zip(results, expected) if abs(e) < most)
+
+
+@pytest.mark.parametrize("name", sorted(BESSEL))
+def test_bessel_functions(device, name):
+    random = np.random.default_rng(7)
+    x = np.concatenate([random.uniform(0.01, 30, 24), random.uniform(30, 600, 6), [1e-5, 0.5, 31.9, 32.1]])
+    function, order = BESSEL[name].split()
+    assert near_mpmath(device, function, int(order), x, run(name, [x]))
+    single = x[x < 80].astype(np.float32)
+    assert near_mpmath(device, function, int(order), single, run(name + "f", [single]))
+
+
+@pytest.mark.parametrize("order", [0, 1, 2, 7, 31])
+def test_bessel_functions_of_an_order(device, order):
+    random = np.random.default_rng(order)
+    x = np.concatenate([random.uniform(0.01, 30, 14), random.uniform(30, 600, 4), [1e-9, 1e-5, float(order or 3)]])
+    orders = np.full(x.size, order, np.int32)
+    for name, function in ("jn", "besselj"), ("yn", "bessely"):
+        assert near_mpmath(device, function, order, x, run(name, [orders, x]))
+        single = x.astype(np.float32)
+        assert near_mpmath(device, function, order, single, run(name + "f", [orders, single]))
+    if order > 1:  # small values keep their digits
+        got, small = run("jn", [orders[:2], np.array([0.3, 1e-6])]), [0.3, 1e-6]
+        for value, at in zip(got, small):
+            term = math.exp(order * math.log(at / 2) - math.lgamma(order + 1)) * (1 - at * at / (4 * (order + 1)))
+            assert abs(value / term - 1) < 1e-3 if term > 1e-290 else value < 1e-280
+
+
+def test_bessel_functions_where_they_end(device):
+    def of(name, *values):
+        return run(name, [np.array([v], np.int32 if isinstance(v, int) else np.float64) for v in values])[0]
+
+    for name in "jn", "yn", "jnf", "ynf":
+        assert math.isnan(of(name, -1, 2.0)) and math.isnan(of(name, 2, math.nan)) and of(name, 2, math.inf) == 0
+    assert of("jn", 2, 0.0) == 0 and of("jn", 3, -2.5) == -of("jn", 3, 2.5) and of("jn", 4, -2.5) == of("jn", 4, 2.5)
+    assert of("yn", 2, 0.0) == -math.inf and math.isnan(of("yn", 2, -1.0)) and of("yn", 200, 1e-3) == -math.inf
+    assert of("jn", 300, 1e-3) == 0 and of("cyl_bessel_i0", 0.0) == 1 and of("cyl_bessel_i1", 0.0) == 0
+    assert of("cyl_bessel_i0", -2.0) == of("cyl_bessel_i0", 2.0) and of("cyl_bessel_i1", -2.0) == -of("cyl_bessel_i1", 2.0)
+    assert of("cyl_bessel_i0", math.inf) == math.inf and of("cyl_bessel_i1", -math.inf) == -math.inf and math.isnan(of("cyl_bessel_i1", math.nan))
+
+
 def test_as_a_module(device):
     import quern.cuda.libdevice as module
     from quern.cuda.libdevice import fast_sinf

@@ -1,5 +1,6 @@
 """Kernels and devices. The names are numba.cuda's; without an NVIDIA driver kernels run on the cpu device."""
 from .. import _device_libs, _gpu
+from ..errors import CudaSupportError  # noqa: F401
 from .._names import Intrinsic as _Intrinsic, Namespace as _Namespace
 
 # -- names for kernels -------------------------------------------------------------------------------------
@@ -33,7 +34,7 @@ def __getattr__(name):
     if name in _COMPILE:
         from . import _compile
         return globals().setdefault(name, getattr(_compile, name))
-    if name in ("random", "devicearray", "vector_types", "kernels"):
+    if name in ("random", "devicearray", "vector_types", "kernels", "cudadrv", "launchconfig"):
         import importlib
         return importlib.import_module("quern.cuda." + name)
     return _gpu.of("cuda").more(name, globals())

@@ -1,6 +1,9 @@
 """Device arrays by the name that numba.cuda has for their module."""
 import numpy as np
 
+from .._device_records import DeviceRecord  # noqa: F401
+from .._ipc import IpcArrayHandle  # noqa: F401
+from .._managed import ManagedNDArray  # noqa: F401
 from .._quern import DeviceNDArray  # noqa: F401
 from . import is_cuda_array, to_device
 

@@ -4,6 +4,10 @@ where that leaves a sign open, CPython."""
 
 import math
 
+import numpy as np
+
+from .primitives import convert, result_type
+
 
 def phase(z):
     z = complex(z)
@@ -77,6 +81,9 @@ def log10(z):
 
 
 def log_base(z, base):
+    kind = result_type(z, base)
+    if kind == np.complex64:  # logarithms beside 0 and the quotient would lose digits
+        return convert(log(convert(z, np.complex128)) / log(convert(base, np.complex128)), kind)
     return log(z) / log(base)
 
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from quern import cuda
+from . import bessel
 
 # -- bits ----------------------------------------------------------------------------------------------------
 
@@ -316,6 +317,10 @@ _ROWS = {
     "coshf": lambda x: math.cosh(np.float32(x)),
     "cospi": lambda x: np.float64(_cos_of_pi(np.float64(x))),
     "cospif": lambda x: np.float32(_cos_of_pi(np.float32(x))),
+    "cyl_bessel_i0": lambda x: bessel.i0(np.float64(x)),
+    "cyl_bessel_i0f": lambda x: np.float32(bessel.i0(np.float32(x))),
+    "cyl_bessel_i1": lambda x: bessel.i1(np.float64(x)),
+    "cyl_bessel_i1f": lambda x: np.float32(bessel.i1(np.float32(x))),
     "dadd_rd": lambda x, y: _sum(np.float64(x), np.float64(y), _down),
     "dadd_rn": lambda x, y: np.float64(x) + np.float64(y),
     "dadd_ru": lambda x, y: _sum(np.float64(x), np.float64(y), _up),
@@ -476,6 +481,12 @@ _ROWS = {
     "isinff": lambda x: np.int32(math.isinf(np.float32(x))),
     "isnand": lambda x: np.int32(math.isnan(np.float64(x))),
     "isnanf": lambda x: np.int32(math.isnan(np.float32(x))),
+    "j0": lambda x: bessel.j0(np.float64(x)),
+    "j0f": lambda x: bessel.j0(np.float32(x)),
+    "j1": lambda x: bessel.j1(np.float64(x)),
+    "j1f": lambda x: bessel.j1(np.float32(x)),
+    "jn": lambda n, x: np.float64(bessel.jn(np.int32(n), np.float64(x))),
+    "jnf": lambda n, x: np.float32(bessel.jn(np.int32(n), np.float32(x))),
     "ldexp": lambda x, n: math.ldexp(np.float64(x), np.int32(n)),
     "ldexpf": lambda x, n: math.ldexp(np.float32(x), np.int32(n)),
     "lgamma": lambda x: math.lgamma(np.float64(x)),
@@ -589,6 +600,12 @@ _ROWS = {
     "umulhi": lambda x, y: np.uint32(np.uint64(np.uint32(x)) * np.uint64(np.uint32(y)) >> np.uint64(32)),
     "urhadd": lambda x, y: np.uint32(np.int64(np.uint32(x)) + np.int64(np.uint32(y)) + 1 >> 1),
     "usad": lambda x, y, z: np.uint32(abs(np.int64(np.uint32(x)) - np.int64(np.uint32(y))) + np.int64(np.uint32(z))),
+    "y0": lambda x: bessel.y0(np.float64(x)),
+    "y0f": lambda x: bessel.y0(np.float32(x)),
+    "y1": lambda x: bessel.y1(np.float64(x)),
+    "y1f": lambda x: bessel.y1(np.float32(x)),
+    "yn": lambda n, x: np.float64(bessel.yn(np.int32(n), np.float64(x))),
+    "ynf": lambda n, x: np.float32(bessel.yn(np.int32(n), np.float32(x))),
 }
 
 FUNCTIONS = {f"cuda.libdevice.{name}": function for name, function in _ROWS.items()}

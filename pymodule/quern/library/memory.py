@@ -5,7 +5,9 @@ needs that."""
 
 import numpy as np
 
-from .primitives import field, layout, promise, read_only, reinterpret, restride, result_type
+from quern import cuda
+
+from .primitives import convert, field, has_memory, layout, promise, read_only, refuse_code, reinterpret, restride, result_type
 from .shapes import as_tuple, each_axis, is_c_order, ravel, refuse, tuple_to
 
 
@@ -44,9 +46,15 @@ def resized(a, kind):
 def view_of_number(x, dtype):
     kind = result_type(dtype)
     if kind.itemsize != result_type(x).itemsize:
+        if not has_memory():  # nor exceptions
+            refuse_code("Changing the dtype of a number is only supported if the itemsize is unchanged")
         refuse("Changing the dtype of a 0d array is only supported if the itemsize is unchanged")
-        return np.empty(1, kind)[0]
-    return reinterpret(np.full(1, x, result_type(x)), kind, 0)[0]
+        return convert(x, kind)
+    if has_memory():
+        return reinterpret(np.full(1, x, result_type(x)), kind, 0)[0]
+    place = cuda.local.array(1, result_type(x))
+    place[0] = x
+    return reinterpret(place, kind, 0)[0]
 
 
 def frombuffer(buffer, dtype=float, count=-1, offset=0):

@@ -3,6 +3,10 @@ trust their callers; typeinfer/infer_primitive.c implements them, tables/primiti
 
 from quern._names import Intrinsic
 
+bessel_j0 = Intrinsic("primitive.bessel_j0")
+bessel_j1 = Intrinsic("primitive.bessel_j1")
+bessel_y0 = Intrinsic("primitive.bessel_y0")
+bessel_y1 = Intrinsic("primitive.bessel_y1")
 buffer = Intrinsic("primitive.buffer")
 buffer_like = Intrinsic("primitive.buffer_like")
 characters = Intrinsic("primitive.characters")

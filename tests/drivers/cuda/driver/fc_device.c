@@ -298,6 +298,16 @@ FC_API CUresult cuCtxSynchronize(void) {
     return fc_leave(CUDA_SUCCESS);
 }
 
+FC_API CUresult cuProfilerStart(void) {
+    FC_ENTER(cuProfilerStart, FC_CONTEXT, "%s", "");
+    return fc_leave(CUDA_SUCCESS);
+}
+
+FC_API CUresult cuProfilerStop(void) {
+    FC_ENTER(cuProfilerStop, FC_CONTEXT, "%s", "");
+    return fc_leave(CUDA_SUCCESS);
+}
+
 FC_API CUresult cuCtxGetApiVersion(CUcontext handle, unsigned *version) {
     FC_ENTER(cuCtxGetApiVersion, FC_INIT, "%p, %p", (void *)handle, (void *)version);
     FC_REQUIRE(version, ERROR_INVALID_VALUE);

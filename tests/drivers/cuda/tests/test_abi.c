@@ -3,6 +3,13 @@
 
 #include <stddef.h>
 
+#if __has_include(<cudaProfiler.h>)
+#include <cudaProfiler.h>
+#else
+CUresult cuProfilerStart(void);
+CUresult cuProfilerStop(void);
+#endif
+
 #define CU_ERROR_ENUM(name, code, text) _Static_assert((int)CUDA_##name == (code), "CUDA_" #name);
 #define CU_ATTRIBUTE_ENUM(name, number, value)                                                     \
     _Static_assert((int)CU_DEVICE_ATTRIBUTE_##name == (number), "CU_DEVICE_ATTRIBUTE_" #name);

@@ -95,6 +95,16 @@ FH_API HipResult hipDeviceSynchronize(void) {
     return fh_leave(fh_device()->sticky);
 }
 
+FH_API HipResult hipProfilerStart(void) {
+    FH_ENTER(hipProfilerStart, FH_DEVICE, "%s", "");
+    return fh_leave(HIP_Success);
+}
+
+FH_API HipResult hipProfilerStop(void) {
+    FH_ENTER(hipProfilerStop, FH_DEVICE, "%s", "");
+    return fh_leave(HIP_Success);
+}
+
 /* -- Streams ---------------------------------------------------------------------------------- */
 
 bool fh_stream_ok(void *stream) {
