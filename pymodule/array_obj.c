@@ -155,6 +155,24 @@ static bool same_dims(const int64_t *x, const npy_intp *y, int n) {
     return true;
 }
 
+/* Does the host array lie in pinned memory of the device? What frees that memory waits for the device. */
+static bool is_pinned(const DeviceArray *a, PyObject *host) {
+    while (host && PyArray_Check(host))
+        host = PyArray_BASE((PyArrayObject *)host);
+    if (!host || !PyCapsule_CheckExact(host)) return false;
+    const char *name = PyCapsule_GetName(host);
+    if (!name || (strcmp(name, "quern.buffer") && strcmp(name, "quern.mapped"))) return false;
+    const RtBuffer *buffer = PyCapsule_GetPointer(host, name);
+    return buffer && buffer->device == a->device;
+}
+
+/* A packed copy from or to pinned memory on a stream that was asked for: the host does not wait for it. */
+static bool goes_on(const DeviceArray *a, PyArrayObject *host, const RtStream *stream,
+                    bool packed) {
+    return packed && stream && stream != rt_stream_default(a->device) &&
+           rt_info(a->device)->kind != RT_CPU && is_pinned(a, (PyObject *)host);
+}
+
 /* Both sides have shape and element type in common. */
 static bool copy_host(DeviceArray *a, PyArrayObject *host, RtStream *stream, bool to_device) {
     int ndim = array_ndim(a);
@@ -170,11 +188,13 @@ static bool copy_host(DeviceArray *a, PyArrayObject *host, RtStream *stream, boo
     void *data = PyArray_DATA(host);
     RtStrided strided = {data,    a->address, ndim,          (int32_t)item_size(a),
                          a->dims, strides,    a->dims + ndim};
+    bool wait = !goes_on(a, host, stream, packed);
     PY_UNLOCKED(a->state, &err,
                 ok = !packed ? rt_copy_strided(a->device, stream, &strided, to_device, &err)
                      : to_device
-                         ? rt_copy_to_device(a->device, stream, a->address, data, size, true, &err)
-                         : rt_copy_to_host(a->device, stream, data, a->address, size, true, &err));
+                         ? rt_copy_to_device(a->device, stream, a->address, data, size, wait, &err)
+                         : rt_copy_to_host(a->device, stream, data, a->address, size, wait, &err);
+                ok = ok && (wait || rt_buffer_used(a->buffer, stream, &err)));
     return ok;
 }
 

@@ -434,6 +434,8 @@ Value cg_kept_bytes(Cg *cg, int64_t slot, int64_t bytes); /* of this work-item *
 void cg_lower_kept(Cg *cg, Ref ref);
 void cg_lower_kept_count(Cg *cg, Ref ref);
 void cg_lower_keep(Cg *cg, Ref ref);
+/* cg_trim.c: work-items along x, first to limit, that have something to do; args: of the call, by leaf. */
+void cg_trim_items(Cg *cg, const Func *items, const Value *args, Value *first, Value *limit);
 
 /* -- cg_coro.c: work-items that wait for each other (CPU) ------------------------------------- */
 

@@ -74,8 +74,14 @@ void cg_lower_items(Cg *cg, Ref ref, const CgSig *callee, Value *args) {
     CgCounter threads[3];
     count_items(cg, callee);
     memcpy(values, f->item, sizeof values);
+    Value first[3], limit[3];
+    for (int axis = 0; axis < 3; axis++) {
+        first[axis] = cg_int(cg->i32, 0);
+        limit[axis] = values[GRID_BLOCK_DIM * 3 + axis];
+    }
+    cg_trim_items(cg, callee->ir, args, &first[0], &limit[0]);
     for (int axis = 2; axis >= 0; axis--) {
-        threads[axis] = cg_loop_open(cg, cg_int(cg->i32, 0), values[GRID_BLOCK_DIM * 3 + axis]);
+        threads[axis] = cg_loop_open(cg, first[axis], limit[axis]);
         values[GRID_THREAD * 3 + axis] = threads[axis].value;
     }
     Value status = cg_call_sig(cg, callee, f->ctx, values, args, NULL);

@@ -120,6 +120,14 @@ TgValue gpu_shared_static(Cg *cg, int64_t bytes, int64_t align) {
     return global;
 }
 
+bool gpu_shared_fits(Cg *cg, int32_t most, const char *remedy) {
+    if (cg->shared_bytes <= most) return true;
+    diag_add(cg->diags, E0604, NULL, (int)cg->shared_bytes, cg->options->arch, (int)most);
+    diag_note(cg->diags, NULL, "%s", remedy);
+    cg->failed = true;
+    return false;
+}
+
 TgValue gpu_shared_dynamic(Cg *cg) {
     Value global = LLVMGetNamedGlobal(cg->mod, "quern_dynamic_shared");
     if (!global) {

@@ -24,4 +24,7 @@ Value gpu_device_function(Cg *cg);
 /* After optimisation: shapes and strides that nobody looks at are not passed. Fails where the rest is too much. */
 void gpu_drop_unused_params(Cg *cg);
 
+/* Refuses kernels whose static shared arrays are larger together. */
+bool gpu_shared_fits(Cg *cg, int32_t most, const char *remedy);
+
 #endif

@@ -147,17 +147,11 @@ static bool keep_text(Cg *cg) {
 
 enum { LDS_BYTES = 65536 };
 
-static bool fits(Cg *cg) {
-    if (cg->shared_bytes <= LDS_BYTES) return true;
-    diag_add(cg->diags, E0604, NULL, (int)cg->shared_bytes, cg->options->arch, LDS_BYTES);
-    diag_note(cg->diags, NULL, "make them smaller, or keep a part in registers or global memory");
-    cg->failed = true;
-    return false;
-}
-
 static bool emit(Cg *cg, Artifact *artifact) {
     const char *why = NULL;
-    if (!fits(cg)) return false;
+    if (!gpu_shared_fits(cg, LDS_BYTES,
+                         "make them smaller, or keep a part in registers or global memory"))
+        return false;
     gpu_drop_unused_params(cg);
     keep_constants_apart(cg);
     if (cg->failed || (cg->options->keep_text && !keep_text(cg))) return false;

@@ -222,7 +222,13 @@ static bool entry(Cg *cg) {
     return true;
 }
 
+enum { STATIC_SHARED_BYTES = 49152 }; /* of every chip; what is more has to be dynamic */
+
 static bool emit(Cg *cg, Artifact *artifact) {
+    if (!gpu_shared_fits(cg, STATIC_SHARED_BYTES,
+                         "blocks get more by the launch alone: cuda.shared.array(0, dtype), and "
+                         "kernel[grid, block, stream, bytes]"))
+        return false;
     if (cg->options->entry == ENTRY_KERNEL) gpu_drop_unused_params(cg);
     if (cg->failed) return false;
     if (cg->options->keep_text) cg->text_llvm = cg_print(cg);

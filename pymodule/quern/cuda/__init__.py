@@ -34,7 +34,7 @@ def __getattr__(name):
     if name in _COMPILE:
         from . import _compile
         return globals().setdefault(name, getattr(_compile, name))
-    if name in ("random", "devicearray", "vector_types", "kernels", "cudadrv", "launchconfig"):
+    if name in ("random", "devicearray", "vector_types", "kernels", "cudadrv", "launchconfig", "libdevicefuncs"):
         import importlib
         return importlib.import_module("quern.cuda." + name)
     return _gpu.of("cuda").more(name, globals())
