@@ -156,6 +156,13 @@ extern void __truncdfhf2(void), __truncsfhf2(void), __extendhfsf2(void);
     ROW(name)                                                                                      \
     , ROW(name##f)
 
+#define BESSEL BOTH(j0), BOTH(j1), BOTH(y0), BOTH(y1)
+#define MEMORY                                                                                     \
+    ROW(memcpy)                                                                                    \
+    , ROW(memmove)                                                                                 \
+    , ROW(memset)                                                                                  \
+    , ROW(memcmp)
+
 const SupportFunction support_functions[] = {
     ROW(quern_alloc_array),
     ROW(quern_alloc_buffer),
@@ -239,8 +246,7 @@ const SupportFunction support_functions[] = {
     BOTH(fmod),
     BOTH(frexp),
     BOTH(hypot),
-    BOTH(j0),
-    BOTH(j1),
+    BESSEL,
     BOTH(ldexp),
     BOTH(lgamma),
     BOTH(log),
@@ -263,12 +269,7 @@ const SupportFunction support_functions[] = {
     BOTH(tanh),
     BOTH(tgamma),
     BOTH(trunc),
-    BOTH(y0),
-    BOTH(y1),
-    ROW(memcpy),
-    ROW(memmove),
-    ROW(memset),
-    ROW(memcmp),
+    MEMORY,
     ROW(__divti3),
     ROW(__udivti3),
     ROW(__modti3),
