@@ -29,7 +29,7 @@ fuzz-kernels:
 fuzz-cache:
 	@PYTHON=$(PYTHON) tests/tools/make.sh fuzz-cache $(or $(SEED),1000) $(or $(ROUNDS),1000000)
 peers:
-	@PYTHON=$(PYTHON) tests/tools/make.sh peers $(if $(REWRITE),--rewrite) $(if $(ONLY),--only $(ONLY))
+	@PYTHON=$(PYTHON) tests/tools/make.sh peers $(if $(REWRITE),--rewrite) $(if $(DRIVER),--driver $(DRIVER)) $(if $(ONLY),--only $(ONLY))
 mutate:
 	@PYTHON=$(PYTHON) tests/tools/make.sh mutate --count $(or $(COUNT),300) $(if $(ONLY),--only $(ONLY))
 format:

@@ -1,10 +1,10 @@
 """Numba's and numba-cuda's own public tests, answered by Quern (make peers).
 
     python tests/peers/peers.py --python PY --numba FOLDER --numba-cuda FOLDER [--jobs 2] [--only test_dicts cudapy/test_sm*]
-                                [--rewrite] [--from FOLDER]
+                                [--driver FOLDER] [--rewrite] [--from FOLDER]
 
-PY has quern, numpy and pytest; the folders hold the unpacked wheels. What does not pass stands, by reason, in cpu.txt and
-cuda.txt beside this file. Exit status 1: something fails that is not listed there. --rewrite writes the lists anew;
+PY has quern, numpy and pytest; the folders hold the unpacked wheels. What does not pass stands, by reason, in cpu.txt,
+cuda.txt and driver.txt beside this file. Exit status 1: something fails that is not listed there. --rewrite writes the lists anew;
 --from reads the results of an earlier run instead of running."""
 import argparse
 import collections
@@ -74,9 +74,10 @@ class Cpu:
 class Cuda:
     """numba-cuda on the cpu device: one process for each module, pytest."""
     name, title = "cuda", "numba-cuda"
+    options = ()
 
     def __init__(self, args):
-        self.args, self.wheel, self.out = args, args.numba_cuda, args.out / "cuda"
+        self.args, self.wheel, self.out = args, args.numba_cuda, args.out / self.name
         self.reader = load("cuda/run.py")
         tests = self.reader.find_tests(pathlib.Path(self.wheel))
         self.modules = sorted(f"{folder}/{f.stem}" for folder in self.reader.DIRS for f in (tests / folder).glob("test_*.py"))
@@ -85,7 +86,7 @@ class Cuda:
     def commands(self, modules, patience=1):
         return [[self.args.python, str(HERE / "cuda" / "run.py"), "--python", self.args.python, "--suite", str(self.wheel), "--work", str(self.out),
                  "--out", str(self.out / (name.replace("/", ".") + ".json")), "--test-timeout",
-                 str(20 * patience), "--file-timeout", str(300 * patience), "--quiet", "--only", name] for name in modules]
+                 str(20 * patience), "--file-timeout", str(300 * patience), "--quiet", *self.options, "--only", name] for name in modules]
 
     def results(self):
         result = {}
@@ -101,6 +102,18 @@ class Cuda:
     def split(self, test):
         head, _, last = test.rpartition("::")
         return head, last
+
+
+class Driver(Cuda):
+    """numba-cuda over the stand-in driver, which executes PTX: it is slow, and has more time."""
+    name, title = "driver", "numba-cuda over the stand-in driver"
+
+    def __init__(self, args):
+        super().__init__(args)
+        self.options = ("--device", "cuda", "--driver", str(args.driver.resolve()))
+
+    def commands(self, modules, patience=1):
+        return super().commands(modules, 3 * patience)
 
 
 # -- the lists ----------------------------------------------------------------------------------------
@@ -194,6 +207,7 @@ def main():
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--numba", type=pathlib.Path, help="the folder that holds the folder numba")
     parser.add_argument("--numba-cuda", type=pathlib.Path, help="the folder that holds the folder numba_cuda")
+    parser.add_argument("--driver", type=pathlib.Path, help="the folder of the stand-in driver: numba-cuda's tests run over it, too")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--rewrite", action="store_true")
@@ -202,7 +216,7 @@ def main():
     args = parser.parse_args()
     args.out = (args.reuse or args.out or pathlib.Path(tempfile.mkdtemp(prefix="peers-"))).resolve()
     bad = {}
-    for kind, folder in ((Cpu, args.numba), (Cuda, args.numba_cuda)):
+    for kind, folder in ((Cpu, args.numba), (Cuda, args.numba_cuda), (Driver, args.driver and args.numba_cuda)):
         if folder:
             args.out.mkdir(parents=True, exist_ok=True)
             bad.update(judge(kind(args), args))
