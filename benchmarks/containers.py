@@ -191,6 +191,54 @@ def typed_index(xs, rounds, n):
     return s
 
 
+# -- generators and functions as values -----------------------------------------------------------------------------------------------
+
+
+def of_values(jit):
+    """{name: (function, further arguments)}, and a generator function."""
+    @jit
+    def fibonacci(n):
+        a, b = 0, 1
+        for _ in range(n):
+            yield a
+            a, b = b, (a + b) & 0xffff
+
+    @jit
+    def evens(n):
+        for x in fibonacci(n):
+            if x % 2 == 0:
+                yield x
+
+    @jit
+    def generator(rounds, n):
+        s = 0.0
+        for _ in range(rounds):
+            for x in fibonacci(n):
+                s += x
+        return s
+
+    @jit
+    def generator_in_generator(rounds, n):
+        s = 0
+        for _ in range(rounds):
+            for x in evens(n):
+                s += x
+        return s
+
+    @jit
+    def more(x):
+        return x + 1.0
+
+    @jit
+    def applied(rounds, n, f):
+        s = 0.0
+        for _ in range(rounds * n):
+            s = f(s)
+        return s
+
+    return {"generator": (generator, ()), "generator_in_generator": (generator_in_generator, ()), "function_value": (applied, (more,))}, fibonacci
+
+
 # -- from the interpreter -----------------------------------------------------------------------------------------------------------
 
 
@@ -223,6 +271,7 @@ def of_interpreter(jit):
         "typed dict d[k]": ("d[7]", dict(d=d), 0.25),
         "typed dict, walked": ("for k in d: pass", dict(d=d), 0.25),
         "typed list, walked": ("for x in l: pass", dict(l=typed), 0.25),
+        "generator, walked": ("for x in g(100): pass", dict(g=of_values(jit)[1]), 1.0),
         "jitclass attribute": ("p.x", dict(p=point), 0.25),
         "jitclass property": ("p.twice", dict(p=point), 0.25),
         "jitclass method": ("p.plus(2.0)", dict(p=point), 0.25),
@@ -233,13 +282,13 @@ def of_interpreter(jit):
 
 
 def best(runs, turns=7):
-    """Least time of each, by turns."""
+    """Least processor time of each, by turns."""
     least = [float("inf")] * len(runs)
     for _ in range(turns):
         for k, run in enumerate(runs):
-            start = time.perf_counter()
+            start = time.process_time()
             run()
-            least[k] = min(least[k], time.perf_counter() - start)
+            least[k] = min(least[k], time.process_time() - start)
     return least
 
 
@@ -249,16 +298,22 @@ def show(name, seconds, goal):
 
 
 def compiled(name, goal, function, args):
-    pair = [module.njit(function) for module in (quern, numba)]
+    pair = function if isinstance(function, list) else [module.njit(function) for module in (quern, numba)]
     results = [f(*a) for f, a in zip(pair, args)]
     assert results[0] == results[1], (name, results)
     show(name, best([lambda f=f, a=a: f(*a) for f, a in zip(pair, args)]), goal)
 
 
+AT_ONCE = 20  # copies of a statement in a round, so that what is measured is not the loop
+
+
 def interpreted(name, goal, rows, repeats=2000):
+    copies = 1 if rows[0][name][0].startswith("for ") else AT_ONCE
+
     def loop(statement, names):
         scope = dict(names)
-        exec(f"def run():\n    for _ in range({repeats}):\n        {statement}", scope)
+        lines = f"\n        {statement}" * copies
+        exec(f"def run():\n    for _ in range({repeats // copies}):{lines}", scope)
         return scope["run"]
 
     runs = [loop(*row[name][:2]) for row in rows]
@@ -279,6 +334,10 @@ def main(words):
         if wanted(function.__name__):
             lists = [module.typed.List([0.5] * N) for module in (quern, numba)]
             compiled(function.__name__, 1.0, function, [(xs, 20, N) for xs in lists])
+    of_both = [of_values(module.njit)[0] for module in (quern, numba)]
+    for name in of_both[0]:
+        if wanted(name):
+            compiled(name, 1.0, [values[name][0] for values in of_both], [(20, N) + values[name][1] for values in of_both])
     rows = [of_interpreter(quern.njit), of_interpreter(numba.njit)]
     for name in rows[0]:
         if wanted(name):

@@ -49,6 +49,7 @@ static void end(Generator *g) {
 
 /* What has been dropped goes; an exception that is set stays. */
 static void drop_owned(const Generator *g) {
+    if (QN_LIKELY(!atomic_load(&g->state->dropped))) return;
     PyObject *raised = PyErr_GetRaisedException();
     py_drop_owned(g->state);
     PyErr_SetRaisedException(raised);

@@ -839,7 +839,7 @@ PyType_Spec py_dispatcher_spec = {
     .name = "quern._quern.Dispatcher",
     .basicsize = sizeof(Dispatcher),
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
-             Py_TPFLAGS_IMMUTABLETYPE,
+             Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_IMMUTABLETYPE,
     .slots = dispatcher_slots,
 };
 

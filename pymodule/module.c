@@ -238,6 +238,13 @@ static int add_type(PyObject *module, PyTypeObject **slot, PyType_Spec *spec) {
     return *slot ? PyModule_AddType(module, *slot) : -1;
 }
 
+static int add_instance_type(PyObject *module, ModState *state) {
+    PyObject *made =
+        PyType_FromModuleAndSpec(module, &py_instance_spec, (PyObject *)state->shared_type);
+    state->instance_type = (PyTypeObject *)made;
+    return made ? PyModule_AddType(module, state->instance_type) : -1;
+}
+
 static int import_numpy(ModState *state) {
     if (PyArray_ImportNumPyAPI() < 0 || PyUFunc_ImportUFuncAPI() < 0) return -1;
     return (state->np = PyImport_ImportModule("numpy")) ? 0 : -1;
@@ -252,6 +259,7 @@ static int module_exec(PyObject *module) {
     if (add_type(module, &state->dispatcher_type, &py_dispatcher_spec) < 0 ||
         add_type(module, &state->ufunc_data_type, &py_ufunc_data_spec) < 0 ||
         add_type(module, &state->shared_type, &py_shared_spec) < 0 ||
+        add_instance_type(module, state) < 0 ||
         add_type(module, &state->field_type, &py_field_spec) < 0 ||
         add_type(module, &state->walk_type, &py_walk_spec) < 0 ||
         add_type(module, &state->generator_type, &py_generator_spec) < 0 ||
@@ -267,6 +275,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(state->shared_type);
     Py_VISIT(state->field_type);
     Py_VISIT(state->walk_type);
+    Py_VISIT(state->instance_type);
     Py_VISIT(state->instance_class);
     for (int i = 0; i < CLS_COUNT; i++)
         Py_VISIT(state->shared_classes[i]);
@@ -290,6 +299,9 @@ static int module_clear(PyObject *module) {
     Py_CLEAR(state->ufunc_data_type);
     Py_CLEAR(state->field_type);
     Py_CLEAR(state->walk_type);
+    for (int i = 0; i < countof(state->attributes); i++)
+        Py_CLEAR(state->attributes[i].name);
+    Py_CLEAR(state->instance_type);
     Py_CLEAR(state->instance_class);
     for (int i = 0; i < CLS_COUNT; i++)
         Py_CLEAR(state->shared_classes[i]);

@@ -479,6 +479,65 @@ PyType_Spec py_field_spec = {
     .slots = field_slots,
 };
 
+/* -- attributes of instances ----------------------------------------------------------------------------------- */
+
+/* CPython looks an attribute up in the class, asks what it finds whether it is a data descriptor, and calls that: twice the time that a
+ * field needs. So what was found is kept, under the version of the class, which no other class ever has and which changes with it. Not in
+ * a free-threaded CPython, where nobody may read what another thread writes here. */
+#ifndef Py_GIL_DISABLED
+static AttributeEntry *entry_of(ModState *state, const PyTypeObject *type, PyObject *name) {
+    uintptr_t hash = ((uintptr_t)name >> 4) ^ type->tp_version_tag;
+    return &state->attributes[hash % countof(state->attributes)];
+}
+
+static void remember_attribute(ModState *state, PyTypeObject *type, PyObject *name) {
+    PyObject *what = _PyType_Lookup(type, name);
+    if (!what || !type->tp_version_tag || type->tp_dictoffset || !Py_TYPE(what)->tp_descr_get)
+        return;
+    AttributeEntry *entry = entry_of(state, type, name);
+    Field *field = Py_IS_TYPE(what, state->field_type) ? (Field *)what : NULL;
+    int kind = field && field->of == type ? field->maker.layout.kind : 0;
+    Py_XSETREF(entry->name, Py_NewRef(name));
+    entry->version = type->tp_version_tag;
+    entry->what = what;
+    entry->kind = kind == TY_f64 || kind == TY_i64 ? kind : 0;
+    entry->offset = field ? field->offset : 0;
+}
+
+static PyObject *instance_getattro(PyObject *self, PyObject *name) {
+    PyTypeObject *type = Py_TYPE(self);
+    const SharedObject *s = (const SharedObject *)self;
+    AttributeEntry *entry = entry_of(s->state, type, name);
+    if (QN_LIKELY(entry->name == name && entry->version == type->tp_version_tag)) {
+        const char *at = (const char *)s->object + entry->offset;
+        if (entry->kind == TY_f64 && s->object) return PyFloat_FromDouble(*(const double *)at);
+        if (entry->kind == TY_i64 && s->object) return PyLong_FromLongLong(*(const int64_t *)at);
+        PyObject *what = Py_NewRef(entry->what); /* the class may let go of it meanwhile */
+        PyObject *value = Py_TYPE(what)->tp_descr_get(what, self, (PyObject *)type);
+        Py_DECREF(what);
+        return value;
+    }
+    PyObject *value = PyObject_GenericGetAttr(self, name);
+    if (value && PyUnicode_CHECK_INTERNED(name)) remember_attribute(s->state, type, name);
+    return value;
+}
+#endif
+
+static PyType_Slot instance_slots[] = {
+    {Py_tp_doc, "What instances of classes with @jitclass are."},
+#ifndef Py_GIL_DISABLED
+    {Py_tp_getattro, instance_getattro},
+#endif
+    {0, NULL},
+};
+
+PyType_Spec py_instance_spec = {
+    .name = "quern._quern.SharedInstance",
+    .basicsize = sizeof(SharedObject),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .slots = instance_slots,
+};
+
 /* -- iteration ------------------------------------------------------------------------------------------------ */
 
 /* Over what was in a container when it began; RuntimeError when something has come or gone. */

@@ -68,11 +68,22 @@ typedef struct CompoundTable {
     Compound *items[]; /* NULL: a key that is free */
 } CompoundTable;
 
+/* What a class with @jitclass has under a name: shared.c. Of a field with a number of `kind` the place, too. */
+typedef struct AttributeEntry {
+    PyObject *name;
+    PyObject *what; /* borrowed: the class of that version holds it */
+    unsigned version;
+    int kind;
+    int64_t offset;
+} AttributeEntry;
+
 typedef struct ModState {
     PyObject *module; /* borrowed */
     PyTypeObject *dispatcher_type, *ufunc_data_type, *kernel_type, *launch_type;
     PyTypeObject *shared_type, *field_type, *walk_type, *generator_type, *cfunction_type;
+    PyTypeObject *instance_type;         /* the base of the next one */
     PyObject *instance_class;            /* the base of classes with @jitclass */
+    AttributeEntry attributes[256];      /* under the GIL */
     PyObject *shared_classes[CLS_COUNT]; /* typed.List and its kin, told by register(); else NULL */
     int exclusive; /* calls that run and were given shared objects; under the GIL */
     PyTypeObject *device_array_type, *stream_type, *event_type, *graph_type, *device_type,
@@ -406,7 +417,7 @@ void py_dump_artifact(const Artifact *artifact, const char *target, uint32_t bit
 
 /* -- types, made by module.c from these specs -- */
 extern PyType_Spec py_dispatcher_spec, py_ufunc_data_spec, py_shared_spec, py_field_spec,
-    py_walk_spec;
+    py_walk_spec, py_instance_spec;
 extern PyType_Spec py_generator_spec, py_cfunction_spec;
 PyObject *py_compile_c(PyObject *module, PyObject *args);      /* cfunc_obj.c */
 PyObject *py_compile_kernel(PyObject *module, PyObject *args); /* ahead.c */

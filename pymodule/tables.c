@@ -1,7 +1,7 @@
 /* tables.c - Python dicts and sets, and those of compiled code.
  *
  * They come and go as lists do (lists.c). The objects are hash tables with entries in order; quern/library/tables.py, which has the same
- * probing, says how they lie. Hashes are CPython's own, which hashing.py computes, too. */
+ * probing, says how they lie. Hashes are CPython's own, which hashing.py computes, too, but for ints: they are what they are. */
 #include "pymodule/objects.h"
 #include "codegen/support.h"
 
@@ -119,7 +119,12 @@ static int enter_item(const Plan *plan, TableObject *t, PyObject *key, PyObject 
     if (done > 0 && value)
         done = py_unbox_value(&plan->items[1], value, value_at(t, t->used), loose);
     if (done <= 0) return done;
-    Py_hash_t hash = hash_of(key);
+    const ValueLayout *layout = plan->object->items;
+    int64_t hash;
+    if (py_read_int(layout->kind, key_at(t, t->used), &hash))
+        hash &= INT64_MAX; /* place_hash() of hashing.py */
+    else
+        hash = hash_of(key);
     if (hash == -1) return -1;
     enter(t, hash);
     return 1;

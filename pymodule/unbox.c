@@ -53,6 +53,13 @@ static Wide read_wide(TypeKind kind, const char *value) {
 }
 #undef AS
 
+bool py_read_int(int kind, const char *at, int64_t *value) {
+    TypeClass cls = class_of((TypeKind)kind);
+    if (cls != CLASS_BOOL && cls != CLASS_SINT && cls != CLASS_UINT) return false;
+    *value = read_wide((TypeKind)kind, at).i;
+    return true;
+}
+
 /* The bits of a float cut off towards zero; the caller tests the range. */
 static int64_t cut_off(double x, TypeKind to) {
     if (isnan(x)) return 0;

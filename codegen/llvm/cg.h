@@ -77,6 +77,8 @@ typedef struct CgFunc {
     BB landing;   /* where failures of the current instruction go; made on demand */
     BB fail;      /* leaves the function with the status below; made on demand */
     Value status; /* alloca */
+    BB leave;     /* puts together what the function returns; made on demand */
+    Value *left;  /* its phis */
     Value ctx;
     Value bases; /* parameter: see cg_numbered */
     Value item[ITEM_COUNT];

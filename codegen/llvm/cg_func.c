@@ -65,6 +65,44 @@ void cg_lower_call(Cg *cg, Ref ref) {
     cg_set(cg, ref, results);
 }
 
+/* The block in which a function of the host puts together what it returns, with a phi for each part. Where LLVM inlines the function, the
+ * parts stay values of their own: it does not look into phis of structs, and would ask for the status again behind the call. */
+static void open_leave(Cg *cg, int32_t parts) {
+    CgFunc *f = cg->f;
+    BB from = LLVMGetInsertBlock(cg->b);
+    LType type = LLVMGetReturnType(f->sig->type);
+    f->leave = cg_block(cg, "leave");
+    f->left = arena_array(cg->arena, Value, parts);
+    cg_at(cg, f->leave);
+    for (int32_t i = 0; i < parts; i++)
+        f->left[i] = LLVMBuildPhi(cg->b, LLVMStructGetTypeAtIndex(type, (unsigned)i), "");
+    Value all = LLVMGetPoison(type);
+    for (int32_t i = 0; i < parts; i++)
+        all = LLVMBuildInsertValue(cg->b, all, f->left[i], (unsigned)i, "");
+    LLVMBuildRet(cg->b, all);
+    cg_at(cg, from);
+}
+
+/* Leaves NULL: an exception, whose function returns nothing. */
+static void build_parts(Cg *cg, Value status, const Value *leaves, int32_t parts) {
+    const CgSig *sig = cg->f->sig;
+    LType type = LLVMGetReturnType(sig->type);
+    Value all = LLVMGetPoison(type);
+    if (cg->target->is_host && !cg->f->leave) open_leave(cg, parts);
+    BB from = LLVMGetInsertBlock(cg->b);
+    for (int32_t i = 0; i < parts; i++) {
+        Value part = i < sig->raises ? status : leaves ? leaves[i - sig->raises] : NULL;
+        if (!cg->f->leave && part) all = LLVMBuildInsertValue(cg->b, all, part, (unsigned)i, "");
+        if (!cg->f->leave) continue;
+        if (!part) part = LLVMGetPoison(LLVMStructGetTypeAtIndex(type, (unsigned)i));
+        LLVMAddIncoming(cg->f->left[i], &part, &from, 1);
+    }
+    if (cg->f->leave)
+        LLVMBuildBr(cg->b, cg->f->leave);
+    else
+        LLVMBuildRet(cg->b, all);
+}
+
 /* {status, leaves...}, or the only element, or nothing. */
 static void build_return(Cg *cg, Value status, const Value *leaves) {
     const CgSig *sig = cg->f->sig;
@@ -72,17 +110,12 @@ static void build_return(Cg *cg, Value status, const Value *leaves) {
     for (unsigned i = 0; sig->memory && leaves && i < (unsigned)sig->nresult; i++)
         LLVMBuildStore(cg->b, leaves[i],
                        LLVMBuildStructGEP2(cg->b, sig->memory, cg->f->result, i, ""));
-    if (parts == 0) {
+    if (parts == 0)
         LLVMBuildRetVoid(cg->b);
-    } else if (parts == 1) {
+    else if (parts == 1)
         LLVMBuildRet(cg->b, sig->raises ? status : leaves[0]);
-    } else {
-        Value all = LLVMGetPoison(LLVMGetReturnType(sig->type));
-        if (sig->raises) all = LLVMBuildInsertValue(cg->b, all, status, 0, "");
-        for (int32_t i = 0; leaves && i < sig->nresult; i++)
-            all = LLVMBuildInsertValue(cg->b, all, leaves[i], (unsigned)(i + sig->raises), "");
-        LLVMBuildRet(cg->b, all);
-    }
+    else
+        build_parts(cg, status, leaves, parts);
 }
 
 void cg_lower_return(Cg *cg, Ref ref) {

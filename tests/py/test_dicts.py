@@ -1,4 +1,6 @@
 """Dicts in compiled code, against CPython: as locals, arguments, results and elements of each other."""
+import math
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -238,6 +240,44 @@ def hashed(x):
 @settings(max_examples=300, deadline=None)
 def test_hashes_are_those_of_python(x):
     assert hashed(x) == hash(x)
+
+
+WIDE = [0, 1, -1, -2, 5, 2**31, -2**31, 2**53, 2**61 - 2, 2**61 - 1, 2**61, -2**61, 1 - 2**61, 2**62, 2**63 - 1, -2**63, 1 - 2**63]
+LOOKED_FOR = WIDE + [True, False, 0.0, -0.0, 1.0, -1.0, 0.5, 2.0**53, 2.0**61, 2.0**62, -2.0**62, 2.0**63, -2.0**63, 2.0**64, 1e300, math.nan, math.inf, -math.inf,
+                     0j, 1 + 0j, 1j, 2.0**61 + 0j, np.int8(-1), np.uint8(5), np.uint64(2**63), np.uint64(2**64 - 1), np.uint64(2**61), np.float32(1.0)]
+
+
+@njit
+def is_in(d, k):
+    return k in d
+
+
+@njit
+def is_in_own(keys, k):
+    d = {keys[0]: 0}
+    for i in range(len(keys)):
+        d[keys[i]] = i
+    return k in d, len(d)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "int8", "uint64", "float64", "bool"])
+def test_a_number_is_found_among_numbers_of_another_kind(dtype):
+    """Made by Python and by compiled code: both must put a key where the other looks for it."""
+    fitting = [k for k in WIDE + [2**63, 2**64 - 1] if dtype in ("float64", "bool") or np.iinfo(dtype).min <= k <= np.iinfo(dtype).max]
+    keys = np.array(fitting).astype(dtype) if dtype != "uint64" else np.array(fitting, np.uint64)
+    for python_keys in (keys.tolist(), list(keys)):
+        if dtype == "uint64" and type(python_keys[0]) is int:
+            continue  # Python ints that no type holds together
+        d = dict.fromkeys(python_keys, 1)
+        for k in LOOKED_FOR:
+            plain = k.item() if isinstance(k, np.generic) else k
+            found = any(plain == x for x in keys.tolist())
+            wide = dtype == "float64" and isinstance(k, (int, np.integer)) and abs(int(k)) > 2**53
+            if not wide or type(python_keys[0]) is float:
+                assert is_in(d, k) == found, (dtype, k)
+            if wide:
+                continue  # NumPy's doubles and ints are compared as doubles
+            assert is_in_own(keys, k) == (found, len(set(keys.tolist()))), (dtype, k)
 
 
 def test_hashes_of_particular_numbers():

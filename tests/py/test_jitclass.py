@@ -80,6 +80,86 @@ def test_what_python_does():
     assert not isinstance(b, Vector)
 
 
+def test_attributes_are_those_of_the_class_as_it_is_now():
+    """What was looked up is kept for the next time: as long as nobody changes the class."""
+    def make(x):
+        @jitclass([("x", types.float64), ("n", types.int64), ("s", types.unicode_type)])
+        class Changing:
+            k = 7
+
+            def __init__(self, x):
+                self.x, self.n, self.s = x, 3, "text"
+
+            @property
+            def twice(self):
+                return 2 * self.x
+
+            def plus(self, y):
+                return self.x + y
+
+            @staticmethod
+            def more(a):
+                return a + 1
+        return Changing(x)
+
+    p, q = make(1.5), make(2.5)
+    for _ in range(3):
+        assert [(v.x, v.n, v.s, v.k, v.twice, v.plus(1.0), v.more(2)) for v in (p, q, p)] == [
+            (1.5, 3, "text", 7, 3.0, 2.5, 3), (2.5, 3, "text", 7, 5.0, 3.5, 3), (1.5, 3, "text", 7, 3.0, 2.5, 3)]
+        p.x, p.n = 1.5, 3
+    cls = type(p)
+    name = "".join(["twi", "ce"])  # not interned
+    assert getattr(p, name) == 3.0 and getattr(p, "x" + str(int(p.x))[1:]) == 1.5
+    cls.k, cls.twice, cls.plus = 8, property(lambda self: "other"), lambda self, y: "plain"
+    assert (p.k, p.twice, p.plus(1)) == (8, "other", "plain") and (q.k, q.twice) == (7, 5.0)
+    del cls.twice
+    for _ in range(3):
+        with pytest.raises(AttributeError, match="twice"):
+            p.twice  # noqa: B018
+    cls.x = 5
+    assert p.x == 5 and q.x == 2.5
+    made = cls.__new__(cls)  # without a value
+    for _ in range(3):
+        with pytest.raises(TypeError, match="instance"):
+            made.n  # noqa: B018
+
+
+def test_MEM_the_getter_that_goes_while_it_runs():
+    @jitclass([("x", types.float64)])
+    class Going:
+        def __init__(self, x):
+            self.x = x
+
+    class Getter:
+        def __get__(self, instance, cls):
+            if vars(cls).get("gone") is self:
+                del cls.gone
+                gc.collect()
+            return instance.x, self.word
+
+        def __set__(self, instance, value):
+            raise AttributeError
+
+    v, other = Going(2.0), Going(3.0)
+    for _ in range(3):
+        Going.gone = Getter()
+        vars(Going)["gone"].word = ["kept"]
+        assert v.gone == (2.0, ["kept"])
+    Going.gone = property(lambda self: self.x)
+    assert [v.gone, other.gone, v.gone] == [2.0, 3.0, 2.0]
+
+
+def test_methods_of_plain_classes_need_no_bound_method():
+    class Plain:
+        k = 2.0
+
+        @njit
+        def times(self, x):
+            return self * x
+    assert type(Plain.__dict__["times"]).__flags__ & 1 << 17 and Plain.times(2.0, 3.0) == 6.0
+    assert type(Plain().times).__name__ == "method"
+
+
 @njit
 def compiled(v, k):
     v.x = k

@@ -15,7 +15,7 @@ _OF_PYTHON = {"__dict__", "__weakref__", "__module__", "__qualname__", "__doc__"
               "__static_attributes__", "__annotate__", "__annotate_func__", "__annotations_cache__"}
 
 
-class Instance(_quern.Shared):
+class Instance(_quern.SharedInstance):
     """The base of all classes with @jitclass."""
     __slots__ = ()
 

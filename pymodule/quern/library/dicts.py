@@ -4,7 +4,7 @@ import enum
 
 import numpy as np
 
-from .hashing import hash_
+from .hashing import place_hash
 from .primitives import field, load, store, take
 from .shared import Dict
 from .tables import clear, contains, each_item, each_key, each_value, empty_like, enter, find, is_live, last, leave, leave_last
@@ -21,14 +21,14 @@ def _missing(key):
 
 
 def getitem(self, key):
-    at = find(self, key, hash_(key))
+    at = find(self, key, place_hash(self, key))
     if at < 0:
         _missing(key)
     return load(field(self, "values"), at)
 
 
 def setitem(self, key, value):
-    h = hash_(key)
+    h = place_hash(self, key)
     at = find(self, key, h)
     if at < 0:
         at = enter(self, key, h)
@@ -36,7 +36,7 @@ def setitem(self, key, value):
 
 
 def delitem(self, key):
-    at = find(self, key, hash_(key))
+    at = find(self, key, place_hash(self, key))
     if at < 0:
         _missing(key)
     take(field(self, "values"), at)
@@ -44,14 +44,14 @@ def delitem(self, key):
 
 
 def get(self, key, default=None):
-    at = find(self, key, hash_(key))
+    at = find(self, key, place_hash(self, key))
     if at < 0:
         return default
     return load(field(self, "values"), at)
 
 
 def setdefault(self, key, default):
-    h = hash_(key)
+    h = place_hash(self, key)
     at = find(self, key, h)
     if at < 0:
         at = enter(self, key, h)
@@ -66,14 +66,14 @@ def _pop_entry(self, at):
 
 
 def pop(self, key):
-    at = find(self, key, hash_(key))
+    at = find(self, key, place_hash(self, key))
     if at < 0:
         _missing(key)
     return _pop_entry(self, at)
 
 
 def pop_or(self, key, default):
-    at = find(self, key, hash_(key))
+    at = find(self, key, place_hash(self, key))
     if at < 0:
         return default
     return _pop_entry(self, at)
@@ -113,7 +113,7 @@ def eq(self, other):
     for e in range(field(self, "used")):
         if is_live(self, e):
             key = load(field(self, "keys"), e)
-            at = find(other, key, hash_(key))
+            at = find(other, key, place_hash(other, key))
             if at < 0 or load(field(self, "values"), e) != load(field(other, "values"), at):
                 return False
     return True

@@ -5,10 +5,11 @@ import math
 
 import numpy as np
 
-from .primitives import member_number, refuse_code
+from .primitives import field, load, member_number, refuse_code
 from .strings import hash_ as of_text
 
 MODULUS = 2**61 - 1
+POSITIVE = 2**63 - 1
 PRIME_1 = np.uint64(11400714785074694791)
 PRIME_2 = np.uint64(14029467366897019727)
 PRIME_5 = np.uint64(2870177450012600261)
@@ -69,7 +70,7 @@ def _of_tuple(items):
 
 
 def hash_(obj):
-    """Never -1: with that dicts and sets mark what is gone."""
+    """Never -1."""
     if isinstance(obj, (str, bytes)):
         return np.int64(of_text(obj))
     if isinstance(obj, bytearray):
@@ -93,6 +94,25 @@ def hash_(obj):
     if isinstance(obj, int):
         return _of_int(obj)
     return _of_float(float(obj))
+
+
+def _number_among_ints(x):
+    """Of a number that is looked for among ints: that of the int to which it is equal; what others get is no matter."""
+    if isinstance(x, int):
+        return np.int64(x) & POSITIVE
+    if isinstance(x, complex):
+        return _number_among_ints(float(x.real)) if x.imag == 0 else np.int64(0)
+    if abs(x) < 2.0**63:
+        return np.int64(int(x)) & POSITIVE
+    return np.int64(np.uint64(x)) & POSITIVE if 0 < x < 2.0**64 else np.int64(0)
+
+
+def place_hash(self, key):
+    """By which a dict or set finds a key. Never -1: with that it marks what is gone. An int among ints is its own, without the sign: that is
+    what CPython's is up to 2**61, for less (pymodule/tables.c has the same). Others have CPython's."""
+    if isinstance(key, (int, float, complex)) and isinstance(load(field(self, "keys"), 0), int):
+        return _number_among_ints(key)
+    return hash_(key)
 
 
 def hash_of(obj):

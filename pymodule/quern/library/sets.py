@@ -4,26 +4,26 @@ import enum
 
 import numpy as np
 
-from .hashing import hash_
+from .hashing import place_hash
 from .primitives import field, load
 from .shared import Set
 from .tables import clear, contains, each_key, empty_like, enter, find, is_live, last, leave, leave_last
 
 
 def add(self, element):
-    h = hash_(element)
+    h = place_hash(self, element)
     if find(self, element, h) < 0:
         enter(self, element, h)
 
 
 def discard(self, element):
-    at = find(self, element, hash_(element))
+    at = find(self, element, place_hash(self, element))
     if at >= 0:
         leave(self, at)
 
 
 def remove(self, element):
-    at = find(self, element, hash_(element))
+    at = find(self, element, place_hash(self, element))
     if at < 0:
         if isinstance(element, tuple):
             raise KeyError("the element, a tuple")
@@ -127,7 +127,7 @@ def symmetric_difference_update(self, other):
     others = set_(other)
     for e in range(field(others, "used")):
         element = load(field(others, "keys"), e)
-        at = find(self, element, hash_(element))
+        at = find(self, element, place_hash(self, element))
         if at < 0:
             add(self, element)
         else:

@@ -7,11 +7,10 @@ that what is not there is missed soon: its places are the smallest part of the m
 
 import numpy as np
 
-from .hashing import hash_
+from .hashing import POSITIVE, place_hash
 from .primitives import buffer_like, field, guard, iterate, load, move, new_like, set_field, store, take
 
 FIRST_TABLE, FIRST_ROOM = 8, 5  # as in typeinfer/infer_container.c
-POSITIVE = 2**63 - 1
 
 
 def _is_key(self, entry, key, h):
@@ -25,13 +24,13 @@ def find(self, key, h):
     table = field(self, "table")
     mask = len(table) - 1
     rest = h & POSITIVE
-    i = rest & mask
+    i = h & mask
     while True:
-        entry = load(table, i)
+        entry = int(load(table, i))
         if entry == 0:
             return -1
-        if entry > 0 and _is_key(self, int(entry) - 1, key, h):
-            return int(entry) - 1
+        if entry > 0 and _is_key(self, entry - 1, key, h):
+            return entry - 1
         rest >>= 5
         i = (i * 5 + rest + 1) & mask
 
@@ -163,7 +162,7 @@ def is_live(self, entry):
 
 
 def contains(self, key):
-    return find(self, key, hash_(key)) >= 0
+    return find(self, key, place_hash(self, key)) >= 0
 
 
 # -- iteration: from here on nothing may come or go
