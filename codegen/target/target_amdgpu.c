@@ -134,6 +134,43 @@ static void keep_constants_apart(Cg *cg) {
         LLVMSetUnnamedAddress(g, LLVMNoUnnamedAddr);
 }
 
+/* 0.0 - y in float and half: LLVM 19 selects -y where it is an operand, which is -0.0 for 0.0. It leaves a subtraction alone that names
+ * its rounding; the instruction is the same. */
+static void keep_subtraction(Cg *cg, Value inst) {
+    LType type = LLVMTypeOf(inst);
+    static const char *const words[] = {"round.tonearest", "fpexcept.ignore"};
+    Value args[] = {LLVMGetOperand(inst, 0), LLVMGetOperand(inst, 1), NULL, NULL};
+    for (int k = 0; k < 2; k++)
+        args[2 + k] = LLVMMetadataAsValue(
+            cg->context, LLVMMDStringInContext2(cg->context, words[k], strlen(words[k])));
+    LLVMPositionBuilderBefore(cg->b, inst);
+    Value kept = cg_intrinsic(cg, "llvm.experimental.constrained.fsub", &type, 1, args, 4);
+    unsigned kind = LLVMGetEnumAttributeKindForName("strictfp", 8);
+    LLVMAddCallSiteAttribute(kept, LLVMAttributeFunctionIndex,
+                             LLVMCreateEnumAttribute(cg->context, kind, 0));
+    LLVMReplaceAllUsesWith(inst, kept);
+    LLVMInstructionEraseFromParent(inst);
+}
+
+static bool is_lost(Value inst) {
+    if (LLVMGetInstructionOpcode(inst) != LLVMFSub || !LLVMIsNull(LLVMGetOperand(inst, 0)))
+        return false;
+    LType type = LLVMTypeOf(inst);
+    if (LLVMGetTypeKind(type) == LLVMVectorTypeKind) type = LLVMGetElementType(type);
+    LLVMTypeKind kind = LLVMGetTypeKind(type);
+    return (kind == LLVMFloatTypeKind || kind == LLVMHalfTypeKind) &&
+           !(LLVMGetFastMathFlags(inst) & LLVMFastMathNoSignedZeros);
+}
+
+static void keep_signs_of_zero(Cg *cg) {
+    for (Value fn = LLVMGetFirstFunction(cg->mod); fn; fn = LLVMGetNextFunction(fn))
+        for (BB bb = LLVMGetFirstBasicBlock(fn); bb; bb = LLVMGetNextBasicBlock(bb))
+            for (Value inst = LLVMGetFirstInstruction(bb), next; inst; inst = next) {
+                next = LLVMGetNextInstruction(inst);
+                if (is_lost(inst)) keep_subtraction(cg, inst);
+            }
+}
+
 /* Code generation changes the module: the text is made from a copy. */
 static bool keep_text(Cg *cg) {
     cg->text_llvm = cg_print(cg);
@@ -154,6 +191,7 @@ static bool emit(Cg *cg, Artifact *artifact) {
         return false;
     gpu_drop_unused_params(cg);
     keep_constants_apart(cg);
+    keep_signs_of_zero(cg);
     if (cg->failed || (cg->options->keep_text && !keep_text(cg))) return false;
     Str kept = cg_emit_copy(cg, cg->arena, LLVMObjectFile);
     if (cg->failed) return false;

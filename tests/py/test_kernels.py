@@ -164,6 +164,37 @@ def test_GPU_05_atomics_on_the_last_bytes_of_shared_memory(device, dtype, n):
     assert out.tolist() == [7 + 2 * (30 // n)] * n
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.complex64])
+@pytest.mark.parametrize("opt", [False, True])
+def test_JIT_signs_of_zero_behind_subtractions_from_zero(device, kind, opt):
+    """0.0 - y is 0.0 for a y of 0.0, also where its user could take -y as an operand (LLVM 19 did, for AMD)."""
+    @cuda.jit(opt=opt)
+    def differences(y, f, wide, plain, one, zero):
+        i = cuda.grid(1)
+        if i < y.shape[0]:
+            d = zero - y[i]
+            wide[i] = d
+            plain[i] = d
+            f[i] = d * one + (0 - y[i])
+
+    part = np.array([0.0, -0.0, 1.5, -2.0, np.inf], np.float32)
+    y = np.array([complex(a, b) for a, b in zip(part, part[::-1])], kind) if kind == np.complex64 else part.astype(kind)
+    if kind == np.complex64:
+        y[0], y[1] = complex(0.0, -0.0), complex(-0.0, 0.0)
+    more = np.complex128 if kind == np.complex64 else np.float64
+    f, plain, wide = np.ones_like(y), np.ones_like(y), np.ones(y.shape, more)
+    differences[1, 32](y, f, wide, plain, np.float32(1), np.float32(0))
+    zero = kind(0)
+    with np.errstate(all="ignore"):
+        expected = zero - y
+        product = expected * kind(1) + expected
+    for found, right in ((plain, expected), (wide, expected.astype(more)), (f, product)):
+        for get in (np.real, np.imag):
+            a, b = get(found), get(right)
+            keep = ~np.isnan(b)
+            assert (a[keep] == b[keep]).all() and (np.signbit(a[keep]) == np.signbit(b[keep])).all()
+
+
 def test_GPU_04_dynamic_shared_memory(device):
     @cuda.jit
     def reverse(data):

@@ -142,8 +142,16 @@ typedef struct GcnScalarRow {
 /* buffer: scratch, on chips that reach it through a descriptor; scalar offsets count the bytes of all lanes there */
 typedef enum MemSpace { M_global, M_flat, M_scratch, M_buffer, M_lds, M_scalar } MemSpace;
 typedef enum MemWork { M_load, M_store, M_atomic, M_pair_load, M_pair_store } MemWork;
-/* low, high: 16 bits into half of a register, far: offsets of a pair count 64 elements */
-typedef enum MemFit { FIT_plain, FIT_signed, FIT_low, FIT_high, FIT_far } MemFit;
+/* low, high: 16 bits into half of a register, with the sign of what is narrower; far: offsets of a pair count 64 elements */
+typedef enum MemFit {
+    FIT_plain,
+    FIT_signed,
+    FIT_low,
+    FIT_high,
+    FIT_signed_low,
+    FIT_signed_high,
+    FIT_far
+} MemFit;
 
 typedef struct GcnAtomicRow {
     const char *names[3]; /* of RDNA3, of chips before, of LDS before */

@@ -120,11 +120,13 @@ static void load_lane(GcnWave *w, const GcnInst *i, int lane, unsigned reg, cons
     }
     uint16_t x = 0;
     memcpy(&x, from, i->bytes);
+    if ((i->fit == FIT_signed_low || i->fit == FIT_signed_high) && i->bytes == 1)
+        x = (uint16_t)(int8_t)x;
     if (i->fit == FIT_signed)
         *at = i->bytes == 1 ? (uint32_t)(int8_t)x : (uint32_t)(int16_t)x;
-    else if (i->fit == FIT_low)
+    else if (i->fit == FIT_low || i->fit == FIT_signed_low)
         *at = (*at & 0xffff0000) | x;
-    else if (i->fit == FIT_high)
+    else if (i->fit == FIT_high || i->fit == FIT_signed_high)
         *at = (*at & 0xffff) | (uint32_t)x << 16;
     else
         *at = x;

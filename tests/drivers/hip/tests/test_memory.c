@@ -315,7 +315,8 @@ typedef enum Work { load, store, pair_load, pair_store } Work;
 static void loaded(uint8_t *r, const uint8_t *m, const char *row, int bytes) {
     bool hi = strstr(row, "_hi") != NULL, d16 = strstr(row, "d16") != NULL;
     if (d16) {
-        uint8_t half[2] = {m[0], bytes == 2 ? m[1] : 0};
+        uint8_t sign = strstr(row, "_i8") && m[0] & 0x80 ? 0xff : 0;
+        uint8_t half[2] = {m[0], bytes == 2 ? m[1] : sign};
         memcpy(r + (hi ? 2 : 0), half, 2);
         return;
     }
