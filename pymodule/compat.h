@@ -25,6 +25,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* May a tuple that nobody else has be filled again, as zip() does? From 3.14 on it remembers its hash. */
+#if PY_VERSION_HEX < 0x030E0000 && !defined(Py_GIL_DISABLED)
+#define PY_TUPLE_CAN_BE_REFILLED 1
+#else
+#define PY_TUPLE_CAN_BE_REFILLED 0
+#endif
+
 #if PY_VERSION_HEX < 0x030B0000
 #error "Quern needs CPython 3.11 or newer"
 #endif

@@ -85,6 +85,7 @@ typedef struct Spec {
     bool
         placed; /* there is code to call, and its frame fits FRAME_STACK, once arguments are in their places */
     bool numbers;    /* the result is a tuple of ints and floats */
+    PyObject *tuple; /* the last such result, or NULL */
     bool declared;   /* made for a signature the user wrote */
     bool wraps;      /* its plans do */
     HostEntry entry; /* NULL: this signature runs the Python function */

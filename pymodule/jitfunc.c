@@ -193,21 +193,39 @@ static PyObject *box_held(Dispatcher *d, Spec *spec, const char *result) {
     return boxed;
 }
 
-/* py_box of a tuple of numbers: nothing in it needs the specialisation. */
-static PyObject *box_numbers(const ValueLayout *layout, const char *value) {
-    PyObject *tuple = PyTuple_New(layout->nitems);
+/* The items are numbers, so that nothing runs when those of before go. NULL: out of memory. */
+__attribute__((always_inline)) static inline PyObject *
+fill_with_numbers(PyObject *tuple, const ValueLayout *layout, const char *value) {
     for (int32_t i = 0; tuple && i < layout->nitems; i++) {
         const char *at = value + layout->items[i].offset;
         bool real = layout->items[i].kind == TY_f64 || layout->items[i].kind == TY_wflt;
         PyObject *item =
             real ? PyFloat_FromDouble(*(double *)at) : PyLong_FromLongLong(*(int64_t *)at);
+        PyObject *before = PyTuple_GET_ITEM(tuple, i);
         if (item) {
             PyTuple_SET_ITEM(tuple, i, item);
+            Py_XDECREF(before);
         } else {
             Py_CLEAR(tuple);
         }
     }
     return tuple;
+}
+
+/* Making a tuple may start the collector, which runs code of others. */
+__attribute__((noinline)) static PyObject *new_tuple_of_numbers(Spec *spec, const char *value) {
+    py_spec_hold(spec);
+    PyObject *tuple = PyTuple_New(spec->artifact->result.nitems);
+    if (tuple && PY_TUPLE_CAN_BE_REFILLED) Py_XSETREF(spec->tuple, Py_NewRef(tuple));
+    tuple = fill_with_numbers(tuple, &spec->artifact->result, value);
+    py_spec_release(spec);
+    return tuple;
+}
+
+/* py_box of a tuple of numbers: that of the call before where nobody has it any more, as zip() does it. */
+static PyObject *box_numbers(Spec *spec, const char *value) {
+    if (!spec->tuple || Py_REFCNT(spec->tuple) != 1) return new_tuple_of_numbers(spec, value);
+    return fill_with_numbers(Py_NewRef(spec->tuple), &spec->artifact->result, value);
 }
 
 static bool has_dropped(ModState *state) {
@@ -292,7 +310,7 @@ __attribute__((always_inline)) static inline PyObject *run(Dispatcher *d, Spec *
     case TY_f64: return PyFloat_FromDouble(*(double *)result);
     case TY_none: return Py_NewRef(spec->nothing);
     case TY_TUPLE:
-        if (spec->numbers) return box_numbers(&spec->artifact->result, result);
+        if (spec->numbers) return box_numbers(spec, result);
         break;
     default: break;
     }

@@ -29,6 +29,7 @@ void py_spec_free(Spec *spec) {
     if (spec->artifact) artifact_release(spec->artifact);
     Py_XDECREF(spec->keep);
     Py_XDECREF(spec->nothing);
+    Py_XDECREF(spec->tuple);
     Py_XDECREF(spec->signature);
     Py_XDECREF(spec->declared_text);
     PyMem_Free(spec->keys);

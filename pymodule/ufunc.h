@@ -19,8 +19,8 @@ enum { MAX_LOOPS = 256, MAX_UFUNC_ARGS = MAX_CORE_OPERANDS };
 typedef struct UfuncLoop {
     struct UfuncData *owner; /* borrowed: the tables are its */
     Spec *spec;
-    /* generalised: */
-    uint32_t arrays; /* bit k: operand k is an array (of one element where it has no core axes) */
+    uint32_t
+        arrays; /* generalised: bit k: operand k is an array (of one element where it has no core axes) */
     uint8_t size[MAX_UFUNC_ARGS], align[MAX_UFUNC_ARGS]; /* of an element of each operand */
 } UfuncLoop;
 

@@ -2,6 +2,7 @@
 #include "pymodule/ufunc.h"
 #include "runtime/runtime.h"
 #include <fenv.h>
+#include <stdalign.h>
 
 enum { PARALLEL_FROM = 4096 };
 /* Elements between two looks at the clock; a call of a loop, which NumPy may make for few, counts as some, too. */
@@ -37,14 +38,69 @@ typedef struct Work {
     _Atomic int flags;    /* FE_*: those of a worker's thread are not seen by NumPy */
 } Work;
 
+/* Compiled is a vector loop for elements that stand side by side, and one for any steps. A number beside such arrays is repeated in
+ * memory, for a piece of the arrays at a time. */
+enum { REPEATED_BYTES = 8192, REPEATED_MOST = 2, REPEATED_FROM = 32 };
+
+/* Bit k: operand k is a number, and the elements of all others stand side by side. A result that may be the number itself is not
+ * repeated. */
+static uint32_t numbers_among(const Work *w, char **args, int64_t n) {
+    const UfuncLoop *loop = w->loop;
+    int nin = loop->owner->nin, found = 0;
+    uint32_t numbers = 0;
+    if (n < REPEATED_FROM || loop->owner->generalized || w->steps[nin] != loop->size[nin]) return 0;
+    for (int k = 0; k < nin; k++) {
+        if (w->steps[k] == loop->size[k]) continue;
+        bool apart =
+            args[k] + loop->size[k] <= args[nin] || args[k] >= args[nin] + n * w->steps[nin];
+        if (w->steps[k] != 0 || !apart || found++ == REPEATED_MOST) return 0;
+        numbers |= UINT32_C(1) << k;
+    }
+    return numbers;
+}
+
+static void repeat(char *into, const char *value, int64_t size, int64_t bytes) {
+    memcpy(into, value, (size_t)size);
+    for (int64_t done = size; done < bytes; done *= 2)
+        memcpy(into + done, into, (size_t)QN_MIN(done, bytes - done));
+}
+
+__attribute__((noinline)) static int run_with_numbers(CallContext *ctx, const Work *w, char **args,
+                                                      int64_t n, uint32_t numbers) {
+    const UfuncLoop *loop = w->loop;
+    alignas(64) char room[REPEATED_MOST][REPEATED_BYTES];
+    char *at[MAX_UFUNC_ARGS];
+    int64_t steps[MAX_UFUNC_ARGS], piece = INT64_MAX;
+    int nargs = loop->owner->nargs, used = 0;
+    for (int k = 0; k < nargs; k++)
+        if (numbers >> k & 1) piece = QN_MIN(piece, REPEATED_BYTES / loop->size[k]);
+    for (int k = 0; k < nargs; k++) {
+        bool number = numbers >> k & 1;
+        steps[k] = loop->size[k];
+        at[k] = number ? room[used++] : args[k];
+        if (number) repeat(at[k], args[k], steps[k], QN_MIN(n, piece) * steps[k]);
+    }
+    for (int64_t done = 0; done < n; done += piece) {
+        int status =
+            ((UfuncEntry)loop->spec->artifact->entry)(ctx, at, QN_MIN(n - done, piece), steps);
+        if (status != CALL_OK) return status;
+        for (int k = 0; k < nargs; k++)
+            if (!(numbers >> k & 1)) at[k] += piece * steps[k];
+    }
+    return CALL_OK;
+}
+
 /* The loop in strips, with a poll after each. */
 static int run_strips(CallContext *ctx, const Work *w, char **args, int64_t n) {
     char *at[MAX_UFUNC_ARGS];
     int nargs = w->loop->owner->nargs;
     UfuncEntry entry = (UfuncEntry)w->loop->spec->artifact->entry;
     memcpy(at, args, sizeof *at * (size_t)nargs);
+    uint32_t numbers = numbers_among(w, args, n);
     for (int64_t done = 0; done < n; done += w->strip) {
-        int status = entry(ctx, at, QN_MIN(n - done, w->strip), w->steps);
+        int64_t count = QN_MIN(n - done, w->strip);
+        int status = numbers ? run_with_numbers(ctx, w, at, count, numbers)
+                             : entry(ctx, at, count, w->steps);
         if (status != CALL_OK) return status;
         if (n - done <= w->strip) break;
         if (ctx->poll(ctx)) return CALL_PENDING;

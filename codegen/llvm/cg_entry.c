@@ -211,7 +211,8 @@ static int32_t count_leaves(Cg *cg, const Func *func) {
     return n;
 }
 
-/* One loop over all elements; `steps` may be constants, which makes it a vector loop: of others LLVM would gather elements. */
+/* One loop over all elements; `steps` may be constants, which makes it a vector loop, whose last elements are not worth more code:
+ * of others LLVM would gather elements. */
 static void ufunc_loop(Cg *cg, const Loop1 *loop, const Value *steps) {
     const CgSig *sig = &cg->sigs[0];
     BB before = LLVMGetInsertBlock(cg->b);
@@ -230,24 +231,25 @@ static void ufunc_loop(Cg *cg, const Loop1 *loop, const Value *steps) {
     Value next = LLVMBuildNSWAdd(cg->b, i, cg_int(cg->i64, 1), "");
     BB latch = LLVMGetInsertBlock(cg->b);
     Value back = LLVMBuildBr(cg->b, head);
-    if (steps == loop->step) cg_mark_loop(cg, back, (LoopHints){.rolled = true, .scalar = true});
+    bool any = steps == loop->step;
+    cg_mark_loop(cg, back, (LoopHints){.rolled = any, .scalar = any, .rest_rolled = !any});
     LLVMAddIncoming(i, (Value[]){cg_int(cg->i64, 0), next}, (BB[]){before, latch}, 2);
     cg_at(cg, done);
     LLVMBuildRet(cg->b, cg_int(cg->i32, CALL_OK));
 }
 
-/* A copy of the loop for steps that are the item sizes, except that of input `scalar` (-1: none), 0; what follows is for others. */
-static void ufunc_version(Cg *cg, const Loop1 *loop, int scalar) {
+/* A copy of the loop for steps that are the item sizes; what follows is for others. Numbers beside arrays (step 0) are repeated
+ * in memory by whoever calls. */
+static void dense_loop(Cg *cg, const Loop1 *loop) {
     Value steps[UFUNC_MAX], fits = cg_bool(cg, true);
     for (int k = 0; k < loop->n; k++) {
-        int64_t size = type_size(operand_type(cg->sigs[0].ir, k));
-        steps[k] = cg_int(cg->i64, k == scalar ? 0 : size);
+        steps[k] = cg_int(cg->i64, type_size(operand_type(cg->sigs[0].ir, k)));
         Value same = LLVMBuildICmp(cg->b, LLVMIntEQ, loop->step[k], steps[k], "");
         fits = LLVMBuildAnd(cg->b, fits, same, "");
     }
-    BB fast = cg_block(cg, "fast"), other = cg_block(cg, "other");
-    LLVMBuildCondBr(cg->b, fits, fast, other);
-    cg_at(cg, fast);
+    BB dense = cg_block(cg, "dense"), other = cg_block(cg, "other");
+    LLVMBuildCondBr(cg->b, fits, dense, other);
+    cg_at(cg, dense);
     ufunc_loop(cg, loop, steps);
     cg_at(cg, other);
 }
@@ -285,7 +287,6 @@ static bool ufunc_operand(Cg *cg, const Type *type) {
 }
 
 void cg_entry_ufunc(Cg *cg) {
-    enum { SMALL = 64 };
     const Func *func = cg->sigs[0].ir;
     bool core = cg->options->core;
     Loop1 loop = {.n = func->nparams + !core};
@@ -306,10 +307,6 @@ void cg_entry_ufunc(Cg *cg) {
         loop.step[k] = LLVMBuildLoad2(cg->b, cg->i64, from, "");
     }
     load_core(cg, &loop, LLVMGetParam(fn, 3));
-    if (!core) {
-        ufunc_version(cg, &loop, -1);
-        for (int k = 0; func->nparams == 2 && k < 2 && func->insts.len < SMALL; k++)
-            ufunc_version(cg, &loop, k);
-    }
+    if (!core) dense_loop(cg, &loop);
     ufunc_loop(cg, &loop, loop.step);
 }

@@ -180,6 +180,46 @@ def test_R21_frames_of_many_arrays(n, ndim):
         f(*arrays[1:])
 
 
+@pytest.mark.parametrize("cycle", [1, 2, 3])
+def test_R21_tuples_that_are_kept_stay_as_they_are(cycle):
+    """A tuple of numbers that nobody has any more is filled again by the next call; one that somebody has is not."""
+    f = njit(lambda x, y: (x * 1000, y + 0.5, x - 7))
+    kept, expected = [], []
+    for i in range(60):
+        result = f(i, 0.25 * i)
+        assert type(result) is tuple and result == (i * 1000, 0.25 * i + 0.5, i - 7)
+        assert [type(item) for item in result] == [int, float, int]
+        if i % cycle == 0:
+            kept.append(result)
+            expected.append((i * 1000, 0.25 * i + 0.5, i - 7))
+        assert {result: i}[result] == i and hash(result) == hash((i * 1000, 0.25 * i + 0.5, i - 7))
+    assert kept == expected and len({id(item) for item in kept}) == len(kept)
+    iterator, weak = iter(f(1, 2.0)), [f(2, 3.0)[1:]]  # what holds the tuple alone
+    f(8, 9.0)
+    assert list(iterator) == [1000, 2.5, -6] and weak == [(3.5, -5)]
+    assert f(f(1, 1.0)[0], f(2, 2.0)[1]) == (1_000_000, 3.0, 993)
+
+
+def test_R21_tuples_of_recursive_and_other_callers():
+    f = njit(lambda x: (x, -x))
+    out = []
+
+    def collect():
+        for i in range(2000):
+            pair = f(i)
+            out.append(pair == (i, -i) and sum(pair) == 0)
+
+    threads = [threading.Thread(target=collect) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(out) == 8000 and all(out)
+    last = f(5)
+    f.recompile()
+    assert last == (5, -5) and f(6) == (6, -6) and last == (5, -5)
+
+
 def test_R21_a_large_frame_on_a_small_stack():
     f, seen = many(32), []
     arrays = [np.full(1, float(i)) for i in range(32)]

@@ -362,6 +362,40 @@ def test_UFN_04_every_layout_and_size(kind, n):
     assert f(base[:n], 1.0, out=big) is big and (big == base[:n] + 1).all()
 
 
+@pytest.mark.parametrize("kind", "i1 u2 i4 i8 f4 f8 c8 c16".split())
+def test_UFN_04_numbers_beside_arrays(kind):
+    """They are repeated in memory, for pieces of the arrays; where the result may be one of them, they are not."""
+    f = vectorize(lambda x, y, z: x * y + z)
+    for n in (1, 31, 32, 33, 511, 512, 513, 1024, 1025, 8192, 8193, 70_000):
+        a, one, other = (np.arange(n) % 5 + 1).astype(kind), np.array(3, kind), np.array(2, kind)
+        b = a[::-1].copy()
+        for x, y, z in ((a, one, b), (one, a, b), (a, b, one), (a, one, other), (one, a, other), (one, other, a),
+                        (np.broadcast_to(one, n), np.broadcast_to(one, n), np.broadcast_to(other, n)),
+                        (a[::-1], one, b), (a, a[:1], b), (a, np.broadcast_to(a[-1], n), b)):
+            result = f(x, y, z)
+            wide = result.dtype
+            expected = np.asarray(x, wide) * np.asarray(y, wide) + np.asarray(z, wide)
+            assert result.shape == (n,) and (result == expected).all(), (kind, n)
+    two = np.arange(120.0).reshape(3, 40)
+    column = np.array([[1.0], [2.0], [3.0]])
+    assert (f(two, column, 1.5) == two * column + 1.5).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_UFN_04_results_over_the_number(kind):
+    f = make_sum(kind)
+    for n in (40, 1000, 20_000):
+        for at in (0, n // 2, n - 1):
+            a, b = np.arange(1.0, n + 1), np.arange(1.0, n + 1)
+            assert (f(a, a[at], out=a) == b + b[at]).all()
+            a = b.copy()
+            assert (f(a[at:at + 1], a, out=a) == b + b[at]).all()
+            a = b.copy()
+            assert (f(np.broadcast_to(a[at:at + 1], n), a, out=a) == b + b[at]).all()
+        ones = np.broadcast_to(np.float64(1), n)
+        assert f.reduce(ones) == n and (f.accumulate(ones) == np.arange(1.0, n + 1)).all()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", "i8 f4 f8".split())
 @pytest.mark.parametrize("n", [1, 5, 8193, 100_000])
