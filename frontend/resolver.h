@@ -161,6 +161,10 @@ typedef struct Resolver {
      * interned: the same object gives the same pointer, so they can be compared by address. */
     const Binding *(*global)(void *user, Handle function, Str name);
     const Binding *(*builtin)(void *user, Str name);
+    /* What `import` in a function gives: names[0] is the module, with a dot for each level that it lies above the function's, the
+     * others are taken from it; without any the outermost package is meant.
+     * BIND_MISSING: it cannot be imported. May be NULL. */
+    const Binding *(*import)(void *user, Handle function, const Str *names, int32_t n);
     const Binding *(*freevar)(void *user, Handle function, int32_t index);
     const Binding *(*attr)(void *user, const Binding *object, Str name);
     const FunctionInfo *(*code)(void *user, const Binding *function);

@@ -330,6 +330,21 @@ static int32_t number_at(Str path, int32_t from) {
     return (int32_t)strtol(text, NULL, 10);
 }
 
+/* The import that the resolver wrote as a step: "numpy,linalg>norm". */
+static const Binding *import_again(Replay *p, const Binding *function, Str text) {
+    Resolver *resolver = &p->r->base;
+    Vec(Str) names = {0};
+    for (int32_t from = 0, i = 0; i <= text.len; i++) {
+        if (i < text.len && text.bytes[i] != '>') continue;
+        char *name = arena_copy(p->r->arena, text.bytes + from, (size_t)(i - from));
+        for (int32_t k = 0; k < i - from; k++)
+            if (name[k] == ',') name[k] = '.';
+        vec_push(p->r->arena, &names, ((Str){name, i - from}));
+        from = i + 1;
+    }
+    return resolver->import(resolver->user, function->handle, names.items, names.len);
+}
+
 /* The last step of a path, behind `cut`. */
 static const Binding *step(Replay *p, const Binding *base, Str path, int32_t cut) {
     Resolver *resolver = &p->r->base;
@@ -345,6 +360,7 @@ static const Binding *step(Replay *p, const Binding *base, Str path, int32_t cut
     if (rest.len < 3 || rest.bytes[1] != ':') return NULL;
     switch (rest.bytes[0]) {
     case 'g': return resolver->global(resolver->user, base->handle, name);
+    case 'i': return import_again(p, base, name);
     case 'f': return resolver->freevar(resolver->user, base->handle, number_at(path, cut + 3));
     case 'd': {
         const FunctionInfo *info = resolver->code(resolver->user, base);

@@ -658,6 +658,48 @@ static const Binding *resolve_global(void *user, Handle function, Str name) {
     return b && b->kind == BIND_MISSING && names_entry(r, name) ? py_bind(r, r->entry, path) : b;
 }
 
+/* The names in a tuple. */
+static PyObject *texts_of(const Str *names, int32_t n) {
+    PyObject *all = PyTuple_New(n);
+    for (int32_t i = 0; all && i < n; i++) {
+        PyObject *text = PyUnicode_FromStringAndSize(names[i].bytes, names[i].len);
+        if (!text) Py_CLEAR(all);
+        if (all) PyTuple_SET_ITEM(all, i, text);
+    }
+    return all;
+}
+
+static PyObject *imported(PyResolver *r, Handle function, const Str *names, int32_t n) {
+    int level = 0;
+    while (level < names[0].len && names[0].bytes[level] == '.') level++;
+    PyObject *name = PyUnicode_FromStringAndSize(names[0].bytes + level, names[0].len - level);
+    PyObject *from = texts_of(names + 1, n - 1), *module = NULL;
+    if (name && from)
+        module = PyImport_ImportModuleLevelObject(name, globals_of(r, function), NULL, from, level);
+    Py_XDECREF(name);
+    Py_XDECREF(from);
+    return module;
+}
+
+/* In paths commas stand for dots, which are steps there. */
+static const Binding *resolve_import(void *user, Handle function, const Str *names, int32_t n) {
+    PyResolver *r = user;
+    PyObject *module = imported(r, function, names, n);
+    if (!module && !PyErr_ExceptionMatches(PyExc_ImportError)) return NULL;
+    PyErr_Clear();
+    StrBuf text;
+    buf_init(&text, r->arena);
+    for (int32_t i = 0; i < n; i++) {
+        if (i) buf_char(&text, '>');
+        for (int32_t k = 0; k < names[i].len; k++)
+            buf_char(&text, names[i].bytes[k] == '.' ? ',' : names[i].bytes[k]);
+    }
+    Str path = path_under(r, function, "i:", buf_take(&text));
+    const Binding *b = module ? py_bind(r, module, path) : missing(r);
+    Py_XDECREF(module);
+    return logged(r, DEP_GLOBAL, path, b);
+}
+
 static const Binding *resolve_builtin(void *user, Str name) {
     PyResolver *r = user;
     PyObject *builtins = PyImport_ImportModule("builtins");
@@ -885,6 +927,7 @@ void py_resolver_init(PyResolver *r, ModState *state, PyObject *entry,
     r->base = (Resolver){.user = r,
                          .global = resolve_global,
                          .builtin = resolve_builtin,
+                         .import = resolve_import,
                          .freevar = resolve_freevar,
                          .attr = resolve_attr,
                          .member = resolve_member,

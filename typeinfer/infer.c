@@ -167,6 +167,17 @@ static bool visit_global(Infer *in, Ref ref, Val *out) {
     return binding_result(in, b, *inst->u.name, out);
 }
 
+static bool visit_import(Infer *in, Ref ref, Val *out) {
+    const Inst *inst = ir_inst(in->f, ref);
+    Resolver *r = in->ti->resolver;
+    if (!r->import) return ti_fail(in, ref, E0101, "an import inside a function");
+    const Binding *b =
+        r->import(r->user, in->inst->function->handle, inst->u.names, (int32_t)inst->imm);
+    if (b && b->kind == BIND_MISSING)
+        return ti_fail(in, ref, E0218, ti_c_text(in, inst->u.names[0]));
+    return binding_result(in, b, inst->u.names[0], out);
+}
+
 /* What the function has of the variable: a value or a cell. */
 static bool closure_variable(Infer *in, const Inst *inst, Val *out) {
     Resolver *r = in->ti->resolver;
@@ -587,6 +598,7 @@ static bool visit(Infer *in, Ref ref, Val *out) {
     case OP_convert: return visit_convert(in, ref, out);
     case OP_global:
     case OP_builtin: return visit_global(in, ref, out);
+    case OP_import: return visit_import(in, ref, out);
     case OP_freevar: return visit_freevar(in, ref, out);
     case OP_make_cell: return v_make_cell(in, ref, out);
     case OP_cell_get: return infer_cell_get(in, ref, out);

@@ -335,6 +335,45 @@ bool bc_h_load_global(SsaBuild *b, int32_t arg) {
     return push_named(b, OP_global, NULL, 0, b->code->names[arg]);
 }
 
+/* -- modules ------------------------------------------------------------------------------------ */
+
+static const ConstVal *constant_of(const SsaBuild *b, Ref ref) {
+    const Inst *inst = ir_inst(b->func, ref);
+    return inst->op == OP_const ? inst->u.value : NULL;
+}
+
+/* Both operands are constants in all that CPython writes. */
+bool bc_h_import_name(SsaBuild *b, int32_t arg) {
+    Ref args[2];
+    if (!bc_pop_many(b, args, 2)) return false;
+    const ConstVal *level = constant_of(b, args[0]), *from = constant_of(b, args[1]);
+    if (!level || level->kind != CONST_INT || level->i < 0 || !from)
+        return bc_malformed(b, "an import that is not constant");
+    StrBuf name;
+    buf_init(&name, b->arena);
+    for (int64_t i = 0; i < level->i; i++) buf_char(&name, '.');
+    buf_printf(&name, STR_FMT, STR_ARG(b->code->names[arg]));
+    int32_t taken = from->kind == CONST_TUPLE ? from->nitems : 0;
+    Str *names = arena_array(b->arena, Str, 1 + taken);
+    names[0] = *bc_intern(b, buf_take(&name));
+    for (int32_t i = 0; i < taken; i++) {
+        if (from->items[i]->kind != CONST_STR) return bc_malformed(b, "an import that is not constant");
+        names[1 + i] = *bc_intern(b, from->items[i]->str);
+    }
+    Ref ref = bc_emit(b, OP_import, NULL, 0);
+    emitted(b, ref)->u.names = names;
+    emitted(b, ref)->imm = 1 + taken;
+    bc_push(b, ref);
+    return true;
+}
+
+bool bc_h_import_from(SsaBuild *b, int32_t arg) {
+    Ref module;
+    if (!bc_pop(b, &module)) return false;
+    bc_push(b, module);
+    return push_named(b, OP_attr, &module, 1, b->code->names[arg]);
+}
+
 /* -- attributes and items --------------------------------------------------------------------- */
 
 bool bc_h_load_attr(SsaBuild *b, int32_t arg) {

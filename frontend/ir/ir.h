@@ -232,7 +232,7 @@ typedef struct Inst {
         const void *ptr;
         const ConstVal *value;
         const Str *name;
-        const Str *names; /* call_py: the `imm` keyword names */
+        const Str *names; /* call_py: the `imm` keyword names; import */
         Func *func;
         const FrozenArray *frozen;
         const RaiseSite *exception;

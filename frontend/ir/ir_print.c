@@ -15,6 +15,7 @@ const OpText ir_op_text[OP_COUNT] = {
     [OP_check_bound] = {.u = U_NAME},
     [OP_convert] = {.u = U_NAME, .imm = IMM_WORD, .imm_word = "slot"},
     [OP_global] = {.u = U_NAME},
+    [OP_import] = {.u = U_KEYWORDS},
     [OP_builtin] = {.u = U_NAME},
     [OP_make_cell] = {.u = U_NAME},
     [OP_cell_get] = {.u = U_NAME},

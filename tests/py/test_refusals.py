@@ -99,10 +99,10 @@ def helper(v):
     return v[0]
 
 
-@refused("import math", "E0101", "an import inside a function")
-def import_inside(x):
-    import math
-    return math.sin(x)
+@refused("import no_such_module", "E0218", "the module 'no_such_module' cannot be imported")
+def import_of_nothing(x):
+    import no_such_module
+    return no_such_module.sin(x)
 
 
 def made(x):

@@ -132,6 +132,9 @@ MEANING = {
     "BINARY_SLICE": [op("build_slice", "CONST2"), op("getitem")],
     "STORE_SLICE": [op("build_slice", "CONST2"), op("setitem")],
     "BUILD_SLICE": [op("build_slice")],
+    # -- modules
+    "IMPORT_NAME": [op("import_name")],
+    "IMPORT_FROM": [op("import_from")],
     # -- operators
     "UNARY_POSITIVE": [op("positive")],
     "UNARY_NEGATIVE": [op("negative")],
@@ -213,8 +216,6 @@ MEANING = {
     "WITH_EXCEPT_START": refused(WITH, 1, 2),
     "CHECK_EG_MATCH": refused(GROUPS, 2, 2),
     "PREP_RERAISE_STAR": refused(GROUPS, 2, 1),
-    "IMPORT_NAME": refused(IMPORT, 2, 1),
-    "IMPORT_FROM": refused(IMPORT, 1, 2),
     "IMPORT_STAR": IMPORT,
     "BUILD_TEMPLATE": refused(TSTRING, 2, 1),
     "BUILD_INTERPOLATION": refused(TSTRING, "PLUS2_BIT0", 1),
@@ -249,9 +250,9 @@ MEANING = {
 
 # Operand of CALL_INTRINSIC_1, by the interpreter's name for it.
 INTRINSICS = {
-    "INTRINSIC_UNARY_POSITIVE": "positive",
-    "INTRINSIC_LIST_TO_TUPLE": "list_to_tuple",
-    "INTRINSIC_STOPITERATION_ERROR": "stop_iteration",
+    "INTRINSIC_UNARY_POSITIVE": [op("positive")],
+    "INTRINSIC_LIST_TO_TUPLE": [op("list_to_tuple")],
+    "INTRINSIC_STOPITERATION_ERROR": [op("stop_iteration")],
     "INTRINSIC_ASYNC_GEN_WRAP": refused(ASYNC, 1, 1),
     "INTRINSIC_IMPORT_STAR": IMPORT,
     "INTRINSIC_TYPEVAR": refused(CLASS, 1, 1),
@@ -353,8 +354,7 @@ def intrinsic_rows():
         meaning = INTRINSICS[name]
         if meaning is INTERNAL:
             continue
-        known = meaning in ("positive", "list_to_tuple")
-        yield f"INTRINSIC({number}, {name}, {sequence([op(meaning)] if known else meaning)})"
+        yield f"INTRINSIC({number}, {name}, {sequence(meaning)})"
 
 
 def common_rows():

@@ -757,13 +757,13 @@ def refused_keyword_parameters(a, **keywords):
     return a
 
 
-def refused_import():
+def imports():
     import math
 
     return math.pi
 
 
-def refused_import_from():
+def imports_from():
     from math import pi
 
     return pi
