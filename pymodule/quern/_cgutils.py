@@ -80,7 +80,7 @@ def for_range(builder, count, start=None, intp=None):
         def do_break():
             builder.write("if True:")
             builder.write("    break")
-        value = builder.let(f"np.{kind.replace('i', 'int')}({index})", kind)
+        value = builder.let(f"_np.{kind.replace('i', 'int')}({index})", kind)
         yield Loop(value, do_break)
 
 

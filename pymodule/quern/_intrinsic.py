@@ -106,7 +106,7 @@ def _entering(t, code):
     """A value of the program, as LLVM's."""
     t = types.unliteral(t)
     if isinstance(t, types.Integer) and not isinstance(t, types.Boolean):
-        return code if t.signed else f"np.int{t.bitwidth}({code})"
+        return code if t.signed else f"_np.int{t.bitwidth}({code})"
     if isinstance(t, types.Complex):
         return f"({code}.real, {code}.imag)"
     if isinstance(t, types.BaseTuple) and kind_of(t):
@@ -117,9 +117,9 @@ def _entering(t, code):
 def _leaving(t, code):
     t = types.unliteral(t)
     if isinstance(t, types.Integer) and not isinstance(t, types.Boolean):
-        return f"np.{t.name}({code})"
+        return f"_np.{t.name}({code})"
     if isinstance(t, types.Complex):
-        return f"np.{t.name}(complex({code}[0], {code}[1]))"
+        return f"_np.{t.name}(complex({code}[0], {code}[1]))"
     if isinstance(t, types.BaseTuple) and kind_of(t):
         return "(" + "".join(_leaving(part, f"{code}[{i}]") + ", " for i, part in enumerate(t)) + ")"
     return code
@@ -132,7 +132,7 @@ def _converted(source, to, code):
         return code
     if not isinstance(source, types.Number):
         raise errors.TypingError(f"cannot convert {source} to {to}")
-    return f"({code} != 0)" if isinstance(to, types.Boolean) else f"np.{to.name}({code})"
+    return f"({code} != 0)" if isinstance(to, types.Boolean) else f"_np.{to.name}({code})"
 
 
 # -- the builder --------------------------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ class Builder:
 
     def __init__(self):
         self.lines, self.indent, self.numbers, self.module = [], 1, itertools.count(), _Module()
-        self.names = {"np": np, "math": math, "bits": _bits}
+        self.names = {"_np": np, "_math": math, "_bits": _bits}
 
     def write(self, line):
         self.lines.append("    " * self.indent + line)
@@ -188,7 +188,7 @@ class Builder:
 
     def _int(self, code, kind):
         """The result of arithmetic, which wraps."""
-        return self.let(f"np.int{_sized(kind)}({code})", kind)
+        return self.let(f"_np.int{_sized(kind)}({code})", kind)
 
     def _arithmetic(self, a, b, sign, of_bools=None):
         a, b, kind = self._same(a, b)
@@ -223,7 +223,7 @@ class Builder:
     def _unsigned(self, lhs, rhs, sign):
         a, b, kind = self._same(lhs, rhs)
         n = _sized(kind)
-        return self._int(f"np.uint{n}({a}) {sign} np.uint{n}({b})", kind)
+        return self._int(f"_np.uint{n}({a}) {sign} _np.uint{n}({b})", kind)
 
     def lshr(self, lhs, rhs, name="", flags=()):
         return self._unsigned(lhs, rhs, ">>")
@@ -236,7 +236,7 @@ class Builder:
 
     def _signed(self, lhs, rhs, function):
         a, b, kind = self._same(lhs, rhs)
-        return self._int(f"bits.{function}({a}, {b})", kind)
+        return self._int(f"_bits.{function}({a}, {b})", kind)
 
     def sdiv(self, lhs, rhs, name="", flags=()):
         return self._signed(lhs, rhs, "divided")
@@ -268,10 +268,10 @@ class Builder:
         return self._of_floats(lhs, rhs, "{a} * {b}")
 
     def fdiv(self, lhs, rhs, name="", flags=()):
-        return self._of_floats(lhs, rhs, "np.divide({a}, {b})")
+        return self._of_floats(lhs, rhs, "_np.divide({a}, {b})")
 
     def frem(self, lhs, rhs, name="", flags=()):
-        return self._of_floats(lhs, rhs, "np.fmod({a}, {b})")
+        return self._of_floats(lhs, rhs, "_np.fmod({a}, {b})")
 
     def fneg(self, value, name="", flags=()):
         code, kind = self.operand(value)
@@ -292,7 +292,7 @@ class Builder:
         n = _sized(kind)
         if n == 1 or cmpop in ("==", "!="):
             return self.icmp_signed(cmpop, lhs, rhs)
-        return self.let(f"np.uint{n}({a}) {cmpop} np.uint{n}({b})", "i1")
+        return self.let(f"_np.uint{n}({a}) {cmpop} _np.uint{n}({b})", "i1")
 
     def fcmp_ordered(self, cmpop, lhs, rhs, name="", flags=()):
         code = {"!=": "({a} < {b} or {a} > {b})", "ord": "({a} == {a} and {b} == {b})", "uno": "({a} != {a} or {b} != {b})"}
@@ -325,7 +325,7 @@ class Builder:
     def zext(self, value, typ, name=""):
         code, kind = self.operand(value)
         n = _sized(kind)
-        return self._int(code if n == 1 else f"np.uint{n}({code})", str(typ))
+        return self._int(code if n == 1 else f"_np.uint{n}({code})", str(typ))
 
     def sext(self, value, typ, name=""):
         code, kind = self.operand(value)
@@ -335,7 +335,7 @@ class Builder:
         code, kind = self.operand(value)
         to = _FLOATS.get(str(typ)) or refuse(f"a conversion to {typ}")
         n = _width(kind)
-        return self.let(f"np.{to}({code if signed or n < 8 else f'np.uint{n}({code})'})", str(typ))
+        return self.let(f"_np.{to}({code if signed or n < 8 else f'_np.uint{n}({code})'})", str(typ))
 
     def fptrunc(self, value, typ, name=""):
         return self._float(value, typ)
@@ -354,7 +354,7 @@ class Builder:
 
     def fptoui(self, value, typ, name=""):
         n = _sized(str(typ))
-        return self._int(f"np.uint{n}({self.operand(value)[0]})", str(typ))
+        return self._int(f"_np.uint{n}({self.operand(value)[0]})", str(typ))
 
     def bitcast(self, value, typ, name=""):
         code, kind = self.operand(value)
@@ -363,7 +363,7 @@ class Builder:
             return value
         if {kind, to} not in ({"i32", "float"}, {"i64", "double"}):
             refuse(f"a bitcast of {kind} to {to}")
-        return self.let(f"bits.same_bits({code})", to)
+        return self.let(f"_bits.same_bits({code})", to)
 
     # -- functions
 
@@ -371,7 +371,7 @@ class Builder:
         codes, kinds = zip(*map(self.operand, args))
         if not all(map(_is_float, kinds)):
             refuse(f"{name}() of {', '.join(kinds)}")
-        return self.let(f"np.{_FLOATS[kinds[0]]}({_MATH[name].format(*codes)})", kinds[0])
+        return self.let(f"_np.{_FLOATS[kinds[0]]}({_MATH[name].format(*codes)})", kinds[0])
 
     def _of_bits(self, name, args):
         codes, kinds = zip(*map(self.operand, args))
@@ -496,11 +496,11 @@ def _constant(kind, value):
         return str(bool(value))
     if n:
         value = (int(value or 0) + (1 << n - 1)) % (1 << n) - (1 << n - 1)
-        return f"np.int{_sized(kind)}({value})"
+        return f"_np.int{_sized(kind)}({value})"
     if _is_float(kind):
-        word = "np.float32" if kind == "float" else "np.float64"
+        word = "_np.float32" if kind == "float" else "_np.float64"
         value = float(value or 0)
-        text = repr(value) if math.isfinite(value) else f"np.{value!r}" if value > 0 or value != value else "-np.inf"
+        text = repr(value) if math.isfinite(value) else f"_np.{value!r}" if value > 0 or value != value else "-_np.inf"
         return f"{word}({text})"
     parts = ir.parts_of(kind)
     values = [None] * len(parts) if value is None else [getattr(v, "constant", v) for v in value]
@@ -508,20 +508,20 @@ def _constant(kind, value):
 
 
 # LLVM's names, and those of the C library
-_MATH = {name: f"np.{name}({{0}})" for name in ("sqrt", "floor", "ceil", "trunc", "rint", "exp", "exp2", "log", "log2", "log10", "sin", "cos", "tan",
+_MATH = {name: f"_np.{name}({{0}})" for name in ("sqrt", "floor", "ceil", "trunc", "rint", "exp", "exp2", "log", "log2", "log10", "sin", "cos", "tan",
                                                "sinh", "cosh", "tanh", "expm1", "log1p", "cbrt")}
 _MATH.update(
-    fabs="np.fabs({0})", nearbyint="np.rint({0})", roundeven="np.rint({0})", pow="np.power({0}, {1})", asin="np.arcsin({0})", acos="np.arccos({0})",
-    atan="np.arctan({0})", atan2="np.arctan2({0}, {1})", hypot="np.hypot({0}, {1})", copysign="np.copysign({0}, {1})",
-    fma="math.fma({0}, {1}, {2})", fmuladd="{0} * {1} + {2}", minnum="np.fmin({0}, {1})", maxnum="np.fmax({0}, {1})",
-    minimum="np.minimum({0}, {1})", maximum="np.maximum({0}, {1})", fmod="np.fmod({0}, {1})", fmin="np.fmin({0}, {1})", fmax="np.fmax({0}, {1})",
-    round="bits.rounded({0})", erf="math.erf({0})", erfc="math.erfc({0})",
-    tgamma="math.gamma({0})", lgamma="math.lgamma({0})")
+    fabs="_np.fabs({0})", nearbyint="_np.rint({0})", roundeven="_np.rint({0})", pow="_np.power({0}, {1})", asin="_np.arcsin({0})", acos="_np.arccos({0})",
+    atan="_np.arctan({0})", atan2="_np.arctan2({0}, {1})", hypot="_np.hypot({0}, {1})", copysign="_np.copysign({0}, {1})",
+    fma="_math.fma({0}, {1}, {2})", fmuladd="{0} * {1} + {2}", minnum="_np.fmin({0}, {1})", maxnum="_np.fmax({0}, {1})",
+    minimum="_np.minimum({0}, {1})", maximum="_np.maximum({0}, {1})", fmod="_np.fmod({0}, {1})", fmin="_np.fmin({0}, {1})", fmax="_np.fmax({0}, {1})",
+    round="_bits.rounded({0})", erf="_math.erf({0})", erfc="_math.erfc({0})",
+    tgamma="_math.gamma({0})", lgamma="_math.lgamma({0})")
 _BITS = {
-    "ctpop": "bits.ones(np.uint{n}({0}))", "ctlz": "bits.leading_zeros(np.uint{n}({0}), {n})", "cttz": "bits.trailing_zeros(np.uint{n}({0}), {n})",
-    "bswap": "bits.swapped(np.uint{n}({0}), {n})", "bitreverse": "bits.reversed(np.uint{n}({0}), {n})", "abs": "abs({0})",
-    "smin": "min({0}, {1})", "smax": "max({0}, {1})", "umin": "min(np.uint{n}({0}), np.uint{n}({1}))",
-    "umax": "max(np.uint{n}({0}), np.uint{n}({1}))"}
+    "ctpop": "_bits.ones(_np.uint{n}({0}))", "ctlz": "_bits.leading_zeros(_np.uint{n}({0}), {n})", "cttz": "_bits.trailing_zeros(_np.uint{n}({0}), {n})",
+    "bswap": "_bits.swapped(_np.uint{n}({0}), {n})", "bitreverse": "_bits.reversed(_np.uint{n}({0}), {n})", "abs": "abs({0})",
+    "smin": "min({0}, {1})", "smax": "max({0}, {1})", "umin": "min(_np.uint{n}({0}), _np.uint{n}({1}))",
+    "umax": "max(_np.uint{n}({0}), _np.uint{n}({1}))"}
 
 
 # -- what else a library is given -----------------------------------------------------------------------------------
@@ -568,7 +568,7 @@ class Context:
             return self.get_dummy_value()
         name = builder.let(result, None)
         if isinstance(types.unliteral(t), types.Number):
-            name = builder.let(f"np.{types.unliteral(t).name}({name.code})" if not isinstance(t, types.Boolean) else name.code, None)
+            name = builder.let(f"_np.{types.unliteral(t).name}({name.code})" if not isinstance(t, types.Boolean) else name.code, None)
         return builder.let(_entering(t, name.code), kind_of(t), t)
 
     def compile_internal(self, builder, impl, sig, args, locals={}):
@@ -660,8 +660,10 @@ def _parameters(definition, bound):
 
 
 def _function(name, parameters, builder):
-    source = f"def {name}({', '.join(parameters)}):\n" + "\n".join(builder.lines) + "\n"
+    source = f"def _written({', '.join(parameters)}):\n" + "\n".join(builder.lines) + "\n"
     filename = f"<intrinsic {name} {next(_made)}>"
     linecache.cache[filename] = len(source), None, source.splitlines(True), filename
     exec(compile(source, filename, "exec"), builder.names)
-    return builder.names[name]
+    function = builder.names["_written"]
+    function.__name__ = function.__qualname__ = name
+    return function

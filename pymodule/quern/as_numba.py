@@ -122,6 +122,8 @@ class _Llvmlite(ModuleType):
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'")
+        if name == "ir" and self.__name__ == "llvmlite":
+            return importlib.import_module("llvmlite.ir")
         from . import _llvm
         if self.__name__.startswith("llvmlite.ir") and hasattr(_llvm, name):
             return getattr(_llvm, name)

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from test_as_numba import run_as_numba
 from quern import cuda, errors, njit, types
 from quern import _llvm as ir
 from quern.core import cgutils
@@ -256,6 +257,14 @@ def test_functions_of_python_and_mathematics():
     assert njit(lambda x: root(x))(np.float32(2)) == np.sqrt(np.float32(2))
 
 
+def test_names_of_a_definition_hide_nothing():
+    @intrinsic
+    def np_(typingctx, bits, np):
+        return types.float32(types.int32, np), lambda context, builder, sig, args: builder.bitcast(args[0], ir.FloatType())
+
+    assert njit(lambda x: np_(x, 2.5))(1065353216) == 1.0
+
+
 def test_types_decide():
     @intrinsic
     def width(typingctx, a):
@@ -324,3 +333,28 @@ def test_refusals_name_what_is_missing(write, what):
 
     with pytest.raises(errors.NumbaError, match=what.replace(".", r"\.")):
         njit(lambda a: missing(a))(1)
+
+
+PROGRAM = """
+import numpy as np
+from llvmlite import ir
+import llvmlite.ir as same
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+@intrinsic
+def bits(typingctx, x):
+    def codegen(context, builder, sig, args):
+        function = ir.FunctionType(ir.IntType(32), [ir.IntType(32)])
+        ones = cgutils.get_or_insert_function(builder.module, function, "llvm.ctpop.i32")
+        return builder.call(ones, [builder.bitcast(args[0], same.IntType(32))])
+    return types.int32(types.float32), codegen
+
+print(njit(lambda x: bits(x))(np.float32(1.5)))
+"""
+
+
+def test_as_numba(tmp_path):
+    """With the types of llvmlite, installed or not."""
+    assert run_as_numba(tmp_path, PROGRAM).split() == ["8"]
