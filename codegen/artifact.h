@@ -106,6 +106,15 @@ typedef struct ExceptionPart {
     int64_t place, count;
 } ExceptionPart;
 struct Raised;
+struct ExceptionText;
+
+/* `bytes` in C order; the dtype is a string object. */
+typedef struct ArrayInMemory {
+    const char *data;
+    int64_t bytes, ndim;
+    const int64_t *shape;
+    const void *dtype;
+} ArrayInMemory;
 
 /* Handlers of compiled code catch what CALL_PENDING left with the caller, too; and the caller prints. */
 typedef struct PendingHandler {
@@ -119,6 +128,9 @@ typedef struct PendingHandler {
      * pending. */
     bool (*read)(struct CallContext *ctx, const struct Raised *raised,
                  const struct ExceptionPart *part, void *out);
+    /* The text of an array, to *out, as of exceptions: quern_array_text. false: an exception is pending. */
+    bool (*describe)(struct CallContext *ctx, const ArrayInMemory *array, int64_t how,
+                     struct ExceptionText **out);
     /* A generator that nobody asks any more is closed (quern_close). An exception that is pending stays so; what this one raises
      * is told as one that nobody can catch. */
     void (*close)(struct CallContext *ctx, Owner *frame);

@@ -97,15 +97,28 @@ static void free_text(Owner *owner) {
     free(owner);
 }
 
+static int64_t keep_text(CallContext *ctx, ExceptionText *text) {
+    atomic_init(&text->owner.refs, 1);
+    text->owner.destroy = free_text;
+    if (quern_text_kept(ctx, &text->owner)) quern_release(&text->owner); /* it keeps one itself */
+    return (int64_t)(intptr_t)text;
+}
+
 int32_t quern_exception_text(CallContext *ctx, const Raised *held, int64_t place, int64_t count,
                              int64_t *out) {
     ExceptionText *text = NULL;
     int32_t status = read_part(ctx, held, (ExceptionPart){PART_TEXT, place, count}, &text);
-    if (status != CALL_OK) return status;
-    atomic_init(&text->owner.refs, 1);
-    text->owner.destroy = free_text;
-    *out = (int64_t)(intptr_t)text;
-    if (quern_text_kept(ctx, &text->owner)) quern_release(&text->owner); /* it keeps one itself */
+    if (status == CALL_OK) *out = keep_text(ctx, text);
+    return status;
+}
+
+int32_t quern_array_text(CallContext *ctx, const char *data, int64_t bytes, const int64_t *shape,
+                         int64_t ndim, const void *dtype, int64_t how, int64_t *out) {
+    ExceptionText *text = NULL;
+    ArrayInMemory array = {data, bytes, ndim, shape, dtype};
+    if (!ctx->pending) return CALL_EXCEPTION;
+    if (!ctx->pending->describe(ctx, &array, how, &text)) return CALL_PENDING;
+    *out = keep_text(ctx, text);
     return CALL_OK;
 }
 

@@ -162,6 +162,9 @@ extern void __truncdfhf2(void), __truncsfhf2(void), __extendhfsf2(void);
     , ROW(memmove)                                                                                 \
     , ROW(memset)                                                                                  \
     , ROW(memcmp)
+#define TWO(a, b)                                                                                  \
+    ROW(a)                                                                                         \
+    , ROW(b)
 
 const SupportFunction support_functions[] = {
     ROW(quern_alloc_array),
@@ -208,8 +211,8 @@ const SupportFunction support_functions[] = {
     ROW(quern_text_digits),
     ROW(quern_text_hash),
     ROW(quern_text_number),
-    ROW(quern_c_begin),
-    ROW(quern_c_end),
+    ROW(quern_array_text),
+    TWO(quern_c_begin, quern_c_end),
     ROW(quern_c_failed),
     ROW(quern_exception_copy),
     ROW(quern_exception_float),

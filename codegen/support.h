@@ -66,6 +66,10 @@ int32_t quern_exception_text(CallContext *ctx, const Raised *held, int64_t place
 int64_t quern_exception_size(const ExceptionText *text, int64_t of_code_points);
 int64_t quern_exception_copy(CallContext *ctx, ExceptionText *text, char *out);
 
+/* str() of an array, repr() where `how` is 1: NumPy's, with its options. `bytes` at `data` in C order, `dtype` a string that Python
+ * reads as what np.dtype() takes. CALL_EXCEPTION: the caller cannot say. The text is the context's until it is copied. */
+int32_t quern_array_text(CallContext *ctx, const char *data, int64_t bytes, const int64_t *shape,
+                         int64_t ndim, const void *dtype, int64_t how, int64_t *out);
 /* A string for print(). A status; without a caller that prints it goes to the standard output of the process, as UTF-8. */
 int32_t quern_text_print(CallContext *ctx, const void *text);
 /* What the op `print` of IR.md says, for kernels of the cpu device, in one piece: operands of 8 bytes, for %s a pointer to text. The

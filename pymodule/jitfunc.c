@@ -126,6 +126,15 @@ static bool read_exception(CallContext *ctx, const Raised *raised, const Excepti
     return ok;
 }
 
+/* NumPy's options may have functions of the user. */
+static bool describe_array(CallContext *ctx, const ArrayInMemory *array, int64_t how,
+                           ExceptionText **out) {
+    PyThreadState *saved = enter_python(ctx);
+    bool ok = py_describe_array(array, how, out);
+    if (saved) PyEval_SaveThread();
+    return ok;
+}
+
 /* Whoever stands behind sys.stdout may run anything. */
 static bool write_text(CallContext *ctx, const void *text) {
     PyThreadState *saved = enter_python(ctx);
@@ -153,8 +162,8 @@ static void close_dropped(CallContext *ctx, Owner *generator) {
     if (saved) PyEval_SaveThread();
 }
 
-static const PendingHandler pending_handler = {take_pending, matches_taken, write_text,
-                                               read_exception, close_dropped};
+static const PendingHandler pending_handler = {take_pending,   matches_taken,  write_text,
+                                               read_exception, describe_array, close_dropped};
 
 char *py_stack_limit(void) {
     return rt_stack_limit();

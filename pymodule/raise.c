@@ -407,7 +407,7 @@ static PyObject *argument_at(PyObject *args, const ExceptionPart *part) {
     return args;
 }
 
-static bool read_text(PyObject *text, ExceptionText **out) {
+bool py_keep_text(PyObject *text, ExceptionText **out) {
     Py_ssize_t length = PyUnicode_GET_LENGTH(text);
     int64_t kind = (int64_t)PyUnicode_KIND(text);
     ExceptionText *made = malloc(sizeof *made + (size_t)(length * kind) + 1);
@@ -445,7 +445,7 @@ bool py_read_raised(const Artifact *artifact, const Raised *raised, const Except
     if (!whole && args && (!value || (part->kind == PART_TEXT && !PyUnicode_Check(value))))
         other_arguments(args);
     else if (part->kind == PART_TEXT)
-        ok = (text || value) && read_text(text ? text : value, out);
+        ok = (text || value) && py_keep_text(text ? text : value, out);
     else if (value)
         ok = read_number(value, part, args, out);
     Py_XDECREF(text);

@@ -320,6 +320,10 @@ int py_warn_diags(ModState *state, DiagList *diags);
 /* Gives a warning of class quern.errors.<class_name> the place of the caller outside this package. Takes over `text`; NULL is
  * an exception that is already set. -1 when there is an exception: the user's filter may make one. */
 int py_warn(ModState *state, const char *class_name, PyObject *text);
+/* A string, for compiled code. false: MemoryError. */
+bool py_keep_text(PyObject *text, ExceptionText **out);
+/* PendingHandler.describe, with the GIL. */
+bool py_describe_array(const ArrayInMemory *array, int64_t how, ExceptionText **out);
 /* PendingHandler.read, with the GIL. */
 bool py_read_raised(const Artifact *artifact, const Raised *raised, const ExceptionPart *part,
                     void *out);

@@ -90,6 +90,29 @@ PyObject *py_text_of(const void *object) {
     return PyUnicode_FromKindAndData((int)s->kind, s->data, (Py_ssize_t)s->length);
 }
 
+bool py_describe_array(const ArrayInMemory *array, int64_t how, ExceptionText **out) {
+    PyObject *module = PyImport_ImportModule("quern._text"), *shape = PyTuple_New(array->ndim);
+    PyObject *dtype = py_text_of(array->dtype), *text = NULL;
+    PyObject *memory =
+        PyMemoryView_FromMemory((char *)(uintptr_t)array->data, array->bytes, PyBUF_READ);
+    bool ok = module && shape && dtype && memory;
+    for (int64_t i = 0; ok && i < array->ndim; i++) {
+        PyObject *length = PyLong_FromLongLong(array->shape[i]);
+        ok = length != NULL;
+        if (ok) PyTuple_SET_ITEM(shape, i, length);
+    }
+    if (ok)
+        text =
+            PyObject_CallMethod(module, "of_array", "OOOL", memory, shape, dtype, (long long)how);
+    ok = text && PyUnicode_Check(text) && py_keep_text(text, out);
+    Py_XDECREF(module);
+    Py_XDECREF(shape);
+    Py_XDECREF(dtype);
+    Py_XDECREF(memory);
+    Py_XDECREF(text);
+    return ok;
+}
+
 PyObject *py_box_str(const char *value) {
     StrObject *s = *(StrObject *const *)value;
     PyObject *out = py_text_of(s);

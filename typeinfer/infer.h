@@ -766,6 +766,11 @@ bool can_be_time(const Type *from, const Type *to);
 bool v_time_cast(Infer *in, Val a, const Type *to, bool *known, Val *out);
 /* NumPy's type for both, of which one is a time at least; NULL: there is none. */
 const Type *time_promote(TypeTable *types, const Type *a, const Type *b);
+/* dtype_text.c: dtypes in NumPy's words: dtype.kind, dtype.str, dtype.name, and Python's text of what np.dtype() takes. */
+char ti_dtype_kind(const Type *type);
+Str ti_dtype_str(Arena *arena, const Type *type);
+Str ti_dtype_name(Arena *arena, const Type *type);
+Str ti_dtype_literal(Arena *arena, const Type *type);
 /* time_text.c: a point in time that is written so; false: NumPy would not read it. */
 bool time_of_text(Str text, TimeUnit *unit, int64_t *ticks);
 /* The function that converts an element. */

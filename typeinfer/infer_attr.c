@@ -126,21 +126,20 @@ static bool member(Infer *in, Val a, const char *kind, Str name, Val *out) {
     return *out = (Val){.f = fact_of(type_object(in->types, b)), .src = in->at}, true;
 }
 
-/* dtype.kind: a letter. */
-static Val v_kind(Infer *in, const Type *type) {
-    bool time = type->kind == TY_TIME, text = type_is_characters(type);
-    bool octets = text && type->items[0]->element->kind == TY_u8;
-    Str letter = text                             ? octets ? STR("S") : STR("U")
-                                             : type->kind == TY_RECORD ? STR("V")
-                 : time                           ? type_is_span(type) ? STR("m") : STR("M")
-                                           : type->kind == TY_bool ? STR("b")
-                 : type_is_complex(type)          ? STR("c")
-                 : type_is_float(type)            ? STR("f")
-                 : type_class(type) == CLASS_UINT ? STR("u")
-                                                  : STR("i");
+static Val text_val(Infer *in, Str text) {
     Val out = {0};
-    fact_of_const(in, const_str(in->arena, letter), &out.f);
+    fact_of_const(in, const_str(in->arena, text), &out.f);
     return out;
+}
+
+/* What a dtype says of itself in text; false: no such attribute. */
+static bool dtype_text(Infer *in, const Type *type, Str name, Val *out) {
+    const Type *strong = type_strong(in->types, type);
+    char kind = ti_dtype_kind(strong);
+    if (str_is(name, "kind")) return *out = text_val(in, str_printf(in->arena, "%c", kind)), true;
+    if (str_is(name, "str")) return *out = text_val(in, ti_dtype_str(in->arena, strong)), true;
+    if (str_is(name, "name")) return *out = text_val(in, ti_dtype_name(in->arena, strong)), true;
+    return false;
 }
 
 static bool object_attr(Infer *in, Val a, const Binding *object, Str name, Val *out) {
@@ -149,7 +148,7 @@ static bool object_attr(Infer *in, Val a, const Binding *object, Str name, Val *
          object->type->kind == TY_RECORD)) {
         if (str_is(name, "itemsize"))
             return *out = val_of(fact_int(in, type_size(object->type))), true;
-        if (str_is(name, "kind")) return *out = v_kind(in, object->type), true;
+        if (dtype_text(in, object->type, name, out)) return true;
         if (str_is(name, "type") && !object->handle) return *out = a, true;
     }
     if (v_ufunc_attr(in, object, name, out)) return true;

@@ -245,6 +245,13 @@ static bool primitive_layout(Infer *in, const Val *args, int32_t n, Val *out) {
     return fact_of_const(in, const_str(in->arena, text), &out->f);
 }
 
+/* Of the elements of an array. */
+static bool primitive_dtype_text(Infer *in, const Val *args, int32_t n, Val *out) {
+    if (n != 1 || !is_kind(&args[0], TY_ARRAY)) return misfit(in, "primitive.dtype_text", args, n);
+    Str text = ti_dtype_literal(in->arena, args[0].f.type->element);
+    return fact_of_const(in, const_str(in->arena, text), &out->f);
+}
+
 /* The code points of a constant text. */
 static bool primitive_characters(Infer *in, const Val *args, int32_t n, Val *out) {
     const Str *text = n == 1 ? fact_str(&args[0].f) : NULL;
@@ -471,6 +478,7 @@ static const struct {
     {"primitive.convert", primitive_convert},
     {"primitive.disjoint", primitive_disjoint},
     {"primitive.dot", primitive_dot},
+    {"primitive.dtype_text", primitive_dtype_text},
     {"primitive.eig_columns", primitive_eig},
     {"primitive.eigh_columns", primitive_eigh},
     {"primitive.field", primitive_field},

@@ -449,7 +449,7 @@ bool v_time_call(Infer *in, Str name, const CallArgs *args, bool *known, Val *ou
     if (!*known) return false;
     bool counted = is_kind(&args->args[0], TY_TIME) && is_counted(args->args[0].f.type);
     bool hash = str_is(name, "builtins.hash"); /* NumPy's differs from process to process */
-    if (str_is(name, "builtins.str") && args->nargs == 1)
+    if (str_is(name, "builtins.str") && args->nargs == 1 && !is_kind(&args->args[0], TY_ARRAY))
         return text_of_time(in, args->args[0], out);
     if (args->nargs == 1 && (hash || (str_is(name, "builtins.int") && counted)))
         return *out = retyped(args->args[0], i64_type(in->types)), true;

@@ -227,6 +227,25 @@ static bool typed_bool(Infer *in, const Val *v, const CallArgs *args, Val *out) 
 
 /* -- isinstance ------------------------------------------------------------------------------------ */
 
+/* A dtype, and no class such as np.float64. */
+static bool is_dtype(const Type *type) {
+    return type->kind == TY_OBJECT && type->binding->kind == BIND_TYPE && type->binding->type &&
+           !type->binding->name.len;
+}
+
+/* Of NumPy's abstract classes of scalars, which a Python number is of none of? */
+static bool is_scalar_class(const Type *type, Str cls) {
+    bool number = type_is_number(type) && !type_is_weak(type) && type->kind != TY_bool;
+    bool integer = number && type_is_int(type), real = number && type_is_float(type);
+    if (str_is(cls, "numpy.number")) return number;
+    if (str_is(cls, "numpy.integer")) return integer;
+    if (str_is(cls, "numpy.signedinteger")) return integer && type_class(type) == CLASS_SINT;
+    if (str_is(cls, "numpy.unsignedinteger")) return integer && type_class(type) == CLASS_UINT;
+    if (str_is(cls, "numpy.inexact")) return number && !integer;
+    if (str_is(cls, "numpy.floating")) return real;
+    return str_is(cls, "numpy.complexfloating") && number && type_is_complex(type);
+}
+
 /* `plain`: typed.List is no list, as to users; in quern/library it is one. */
 static bool is_instance_of(const Type *type, const Binding *cls, bool plain) {
     bool shared = type->kind == TY_CLASS && type->shared;
@@ -251,6 +270,8 @@ static bool is_instance_of(const Type *type, const Binding *cls, bool plain) {
         if (str_is(cls->name, "typed.Dict")) return shared && type_is_of(type, CLS_dict);
         if (str_is(cls->name, "typed.Set")) return shared && type_is_of(type, CLS_set);
         if (str_is(cls->name, "numpy.ndarray")) return type->kind == TY_ARRAY;
+        if (str_is(cls->name, "numpy.dtype")) return is_dtype(type);
+        if (is_scalar_class(type, cls->name)) return true;
         if (str_is(cls->name, "numpy.datetime64") || str_is(cls->name, "numpy.timedelta64"))
             return type->kind == TY_TIME &&
                    type_is_span(type) == str_is(cls->name, "numpy.timedelta64");

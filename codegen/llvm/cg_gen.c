@@ -143,6 +143,11 @@ static Value float_bits(Cg *cg, Value x) {
                             "");
 }
 
+static void gen_bits(Cg *cg, LibCall *call) {
+    LType type = cg_scalar_type(cg, call->inst->type->kind);
+    call->out[0] = LLVMBuildBitCast(cg->b, call->args[0][0], type, "");
+}
+
 static void gen_signbit(Cg *cg, LibCall *call) {
     Value bits = float_bits(cg, call->args[0][0]);
     call->out[0] = LLVMBuildICmp(cg->b, LLVMIntSLT, bits, cg_int(LLVMTypeOf(bits), 0), "");
@@ -493,22 +498,34 @@ static void gen_foreign(Cg *cg, LibCall *call) {
         call->out[0] = LLVMBuildZExtOrBitCast(cg->b, got, cg->i64, "");
 }
 
-/* int status = quern_exception_...(ctx, exception, place, count ..., &value) */
-static void gen_exception(Cg *cg, LibCall *call) {
+/* int status = quern_...(ctx, arguments ..., &value), of which the caller knows the answer, or `none` does not. Arrays are addresses. */
+static void ask_caller(Cg *cg, LibCall *call, LType type, Guard none) {
     char function[40];
     Value args[8] = {cg->f->ctx};
-    LType type = call->inst->type->kind == TY_f64 ? cg->f64 : cg->i64;
-    Value slot = cg_alloca(cg, type, "read"), none = cg_int(cg->i32, CALL_EXCEPTION);
+    Value slot = cg_alloca(cg, type, "read"), unknown = cg_int(cg->i32, CALL_EXCEPTION);
     snprintf(function, sizeof function, "quern_%s", strchr(call->row->name, '.') + 1);
-    for (int i = 0; i < call->nargs; i++)
+    for (int i = 0; i < call->nargs; i++) {
+        ArrayLeaves array;
         args[1 + i] = call->args[i][0];
+        if (call->types[i]->kind != TY_ARRAY) continue;
+        cg_array_open(cg, call->types[i], call->args[i], &array);
+        args[1 + i] = array.data;
+    }
     args[1 + call->nargs] = slot;
     Value status = cg_call_extern(cg, function, cg->i32, args, 2 + call->nargs);
-    cg_fail_if(cg, LLVMBuildICmp(cg->b, LLVMIntEQ, status, none, ""), GUARD_exception_value, NULL,
-               0);
+    cg_fail_if(cg, LLVMBuildICmp(cg->b, LLVMIntEQ, status, unknown, ""), none, NULL, 0);
     Value failed = LLVMBuildICmp(cg->b, LLVMIntNE, status, cg_int(cg->i32, CALL_OK), "");
     cg_propagate_if(cg, failed, status);
     call->out[0] = LLVMBuildLoad2(cg->b, type, slot, "");
+}
+
+static void gen_exception(Cg *cg, LibCall *call) {
+    LType type = call->inst->type->kind == TY_f64 ? cg->f64 : cg->i64;
+    ask_caller(cg, call, type, GUARD_exception_value);
+}
+
+static void gen_array_text(Cg *cg, LibCall *call) {
+    ask_caller(cg, call, cg->i64, GUARD_array_text);
 }
 
 static void gen_exception_text(Cg *cg, LibCall *call) {

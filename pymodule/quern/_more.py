@@ -8,29 +8,13 @@ import numpy as np
 
 from . import _quern
 from ._guvectorize import GUVectorize, guvectorize  # noqa: F401
-from ._unbuilt import Unbuilt, Wrapper, refuse
+from ._unbuilt import Unbuilt, refuse
+from ._stencil import StencilFunc, stencil  # noqa: F401
 from .numpy_support import carray, farray, from_dtype  # noqa: F401
 
 version_info = namedtuple("version_info", "major minor patch")(0, 1, 0)
 
 # -- decorators --------------------------------------------------------------------------------------------------
-
-
-class StencilFunc(Wrapper):
-    """What stencil() returns."""
-
-    def __init__(self, function, mode, options):
-        super().__init__("stencil", function, mode=mode, options=options,
-                         neighborhood=options.get("neighborhood"))
-
-
-def stencil(func_or_mode="constant", **options):
-    """Not built: the functions it decorates raise UnsupportedError when they are called."""
-    if callable(func_or_mode):
-        return StencilFunc(getattr(func_or_mode, "py_func", func_or_mode), "constant", options)
-    if func_or_mode != "constant":
-        raise ValueError(f"Unsupported mode style {func_or_mode}")
-    return lambda function: StencilFunc(getattr(function, "py_func", function), func_or_mode, options)
 
 
 def cfunc(sig, locals=None, cache=False, pipeline_class=None, **options):

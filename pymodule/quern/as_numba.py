@@ -99,7 +99,7 @@ class _Finder:
 
 class _WithoutLlvmlite:
     """Stands behind all others: where llvmlite is not installed, its names can be imported. They serve the low-level
-    extension points of Numba, which are not built."""
+    extension points of Numba, of which @intrinsic is built: it looks at types and constants."""
 
     @staticmethod
     def find_spec(name, path=None, target=None):
@@ -122,6 +122,11 @@ class _Llvmlite(ModuleType):
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'")
+        if name == "ir" and self.__name__ == "llvmlite":
+            return importlib.import_module("llvmlite.ir")
+        from . import _llvm
+        if self.__name__.startswith("llvmlite.ir") and hasattr(_llvm, name):
+            return getattr(_llvm, name)
         from ._unbuilt import Unbuilt
         return Unbuilt(f"{self.__name__}.{name}")
 

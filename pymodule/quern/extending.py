@@ -86,16 +86,32 @@ def register_jitable(*args, **options):
 class _Intrinsic(Wrapper):
     """What @intrinsic returns."""
 
-    def __init__(self, definition):
+    def __init__(self, definition, prefer_literal):
         super().__init__("intrinsic", definition)
         self._defn = definition
+        registry = _registry()
+
+        def ask(*args, **named):
+            from ._intrinsic import implementation
+            return implementation(definition, (*args, *named.values()), tuple(named))
+
+        ask.__name__ = self.__name__ or "intrinsic"
+        registry.add_function(self, _entry(ask, strict=False, prefer_literal=prefer_literal))
+
+    def __call__(self, *args, **kwargs):
+        raise NotImplementedError(f"the intrinsic '{self.__name__}' can be called from compiled functions only")
+
+    def __reduce__(self):
+        return self.__qualname__  # by its name
 
 
-def intrinsic(*args, **kwargs):
-    """A function that writes LLVM code itself: not supported where it is called."""
-    if args:
-        return _Intrinsic(args[0])
-    return _Intrinsic
+def intrinsic(*args, prefer_literal=False, **kwargs):
+    """A function whose code a definition writes with a builder: it is called with a typing context and the types of the arguments, and
+    returns a signature and a function of context, builder, signature and arguments, or None. The builder is one for numbers and tuples
+    (_intrinsic.py); what it does not know is refused by name."""
+    def decorate(definition):
+        return _Intrinsic(definition, prefer_literal)
+    return decorate(args[0]) if args else decorate
 
 
 def make_attribute_wrapper(typeclass, struct_attr, python_attr):

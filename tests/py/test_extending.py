@@ -475,7 +475,7 @@ def test_arguments_of_the_decorators_are_checked():
         overload_attribute(int, "x")
     with pytest.raises(TypeError, match="an overload is a function of types"):
         overload(fresh())(5)
-    with pytest.raises(errors.UnsupportedError, match="intrinsic"):
+    with pytest.raises(errors.TypingError, match="made cannot be called"):
         @extending.intrinsic
         def made(context, x):
             return None

@@ -111,4 +111,4 @@ def test_what_print_does_not_know():
     with pytest.raises(errors.NumbaError, match="file"):
         njit(lambda x: print(x, file=None))(1)
     with pytest.raises(errors.NumbaError, match="print"):
-        njit(lambda a: print(a))(np.zeros(3))
+        njit(lambda a: print(a, flush=True))(np.zeros(3))

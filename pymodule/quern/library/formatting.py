@@ -6,7 +6,8 @@ from collections import deque
 import numpy as np
 
 from . import characters, octets
-from .primitives import buffer, field, load, move, new, store, text_digits, text_number, text_print
+from .exceptions import copied_text
+from .primitives import array_text, buffer, dtype_text, field, load, move, new, store, text_digits, text_number, text_print
 from .strings import _at, _char, _copy, _find_code, _first_kept, _kind_of, _last_kept, _part, _put
 
 # -- ints -----------------------------------------------------------------------------------------
@@ -204,7 +205,21 @@ def _quoted(s, ascii):
     return new("str", length, kind, -1, data)
 
 
+def _array_text(a, how):
+    """NumPy's, whose options the program may have set."""
+    shape = buffer(np.int64, a.ndim + 1)
+    for axis in range(a.ndim):
+        store(shape, axis, a.shape[axis])
+    flat = np.ascontiguousarray(a)
+    dtype = "".join([dtype_text(a)])  # no constant, but a string object
+    return copied_text(array_text(flat, a.nbytes, shape, a.ndim, dtype, how))
+
+
 def repr_(obj):
+    if isinstance(obj, np.ndarray):
+        return _array_text(obj, 1)
+    if isinstance(obj, np.dtype):
+        return "dtype('" + (obj.str[1:] if obj.kind == "S" else obj.str if obj.kind in "UMm" else obj.name) + "')"
     if isinstance(obj, str):
         return _quoted(obj, False)
     if isinstance(obj, bytes):
@@ -284,6 +299,10 @@ def str_(object=""):
         return object
     if isinstance(object, (np.datetime64, np.timedelta64)):
         return str(object)
+    if isinstance(object, np.ndarray):
+        return _array_text(object, 0)
+    if isinstance(object, np.dtype):
+        return object.str if object.kind in "SU" else object.name
     return repr_(object)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from quern import cuda
 
-from .primitives import convert, field, has_memory, layout, promise, read_only, refuse_code, reinterpret, restride, result_type
+from .primitives import bits, convert, field, has_memory, layout, promise, read_only, refuse_code, reinterpret, restride, result_type
 from .shapes import as_tuple, each_axis, is_c_order, ravel, refuse, tuple_to
 
 
@@ -50,11 +50,30 @@ def view_of_number(x, dtype):
             refuse_code("Changing the dtype of a number is only supported if the itemsize is unchanged")
         refuse("Changing the dtype of a 0d array is only supported if the itemsize is unchanged")
         return convert(x, kind)
+    if _is_word(result_type(x)) and _is_word(kind):  # no memory
+        return _of_bits(_as_int(x), kind)
     if has_memory():
         return reinterpret(np.full(1, x, result_type(x)), kind, 0)[0]
     place = cuda.local.array(1, result_type(x))
     place[0] = x
     return reinterpret(place, kind, 0)[0]
+
+
+def _is_word(kind):
+    """Of 32 or 64 bits, and real."""
+    return (kind == np.int32 or kind == np.uint32 or kind == np.float32 or kind == np.int64 or kind == np.uint64 or kind == np.float64)
+
+
+def _as_int(x):
+    if isinstance(x, (np.float32, np.float64)):
+        return bits(x)
+    return np.int32(x) if result_type(x).itemsize == 4 else np.int64(x)
+
+
+def _of_bits(n, kind):
+    if kind == np.float32 or kind == np.float64:
+        return bits(n)
+    return convert(n, kind)
 
 
 def frombuffer(buffer, dtype=float, count=-1, offset=0):
