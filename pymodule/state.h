@@ -321,6 +321,8 @@ int py_warn_diags(ModState *state, DiagList *diags);
  * an exception that is already set. -1 when there is an exception: the user's filter may make one. */
 int py_warn(ModState *state, const char *class_name, PyObject *text);
 /* PendingHandler.read, with the GIL. */
+/* An exception that is an object, of code of that artifact; takes over a reference. */
+PyObject *py_box_exception(const Artifact *artifact, const char *value);
 bool py_read_raised(const Artifact *artifact, const Raised *raised, const ExceptionPart *part,
                     void *out);
 /* Sets the exception that compiled code left. */
