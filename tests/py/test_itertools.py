@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from objects import MEM_01_nothing_is_left, collected  # noqa: F401
-from quern import errors, njit
+from quern import njit
 
 
 def same(function, *calls):
@@ -113,7 +113,7 @@ def test_wrong_arguments():
 def test_lengths_of_tuples_are_constants():
     def f(n):
         return len(list(itertools.combinations(range(5), n)))
-    with pytest.raises(errors.TypingError, match="itertools.combinations cannot be called"):
+    with pytest.raises(TypeError, match="constant"):
         njit(f)(2)
 
 
