@@ -58,7 +58,7 @@ def rendered(function, underlined, code, message, notes, x):
     return text + f"note: while compiling {function.__name__}({kind})" if function is not keywords else text.rstrip("\n")
 
 
-@refused("type(e)", "E0101", "the class of a caught exception as a value",
+@refused("return type(e)", "E0101", "the class of a caught exception as a value",
          ("compare it: type(e) is ValueError, or isinstance(e, ValueError); its name is type(e).__name__",))
 def class_of_a_caught_exception(x):
     try:
