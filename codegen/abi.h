@@ -10,8 +10,9 @@ _Static_assert(offsetof(CallContext, site) == 4 && offsetof(CallContext, id) == 
                    offsetof(CallContext, cause) == 24 && offsetof(CallContext, suppressed) == 32 &&
                    offsetof(CallContext, ncallers) == 36 && offsetof(CallContext, callers) == 40 &&
                    offsetof(CallContext, exception_class) == 40 + 4 * CALL_MAX_CALLERS &&
-                   offsetof(CallContext, args) % 8 == 0 &&
-                   offsetof(CallContext, args) - offsetof(CallContext, exception_class) <= 8,
+                   offsetof(CallContext, text_args) % 8 == 0 &&
+                   offsetof(CallContext, text_args) - offsetof(CallContext, exception_class) <= 8 &&
+                   offsetof(CallContext, args) == offsetof(CallContext, text_args) + 8,
                "the exception of the context");
 _Static_assert(offsetof(CallContext, stack_limit) == sizeof(Raised) &&
                    offsetof(CallContext, poll) == sizeof(Raised) + 8 &&

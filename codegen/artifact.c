@@ -35,3 +35,14 @@ void artifact_release(Artifact *artifact) {
     Arena arena = artifact->arena; /* the artifact lies in it */
     arena_free(&arena);
 }
+
+static void name_exceptions(ValueLayout *layout, Artifact *artifact) {
+    if (layout->kind == TY_CLASS && layout->element == CLS_exception) layout->artifact = artifact;
+    for (int32_t i = 0; i < layout->nitems; i++)
+        name_exceptions((ValueLayout *)&layout->items[i], artifact);
+}
+
+void artifact_name_exceptions(Artifact *artifact) {
+    name_exceptions(&artifact->result, artifact);
+    if (artifact->resumes) name_exceptions(&artifact->resumed, artifact);
+}

@@ -64,6 +64,7 @@ typedef struct ValueLayout {
     bool shared;   /* an object that Python holds, too; one of the user's class has that as `cls` */
     uint32_t time; /* of a time, TY_TIME, or an array of such: Type.bits */
     uint32_t key;  /* pymodule's */
+    const struct Artifact *artifact; /* of an exception: artifact_name_exceptions */
 } ValueLayout;
 
 /* -- calls on the host -------------------------------------------------------------------------- */
@@ -100,7 +101,9 @@ typedef struct ParallelRunner {
 
 typedef enum PartKind { PART_TEXT, PART_INT, PART_REAL, PART_IMAGINARY } PartKind;
 /* What is read of an exception. `place`: -1 its text, -2 its repr(), else which argument, from 1 on; of a tuple among them the item, in
- * the next byte of lower value. `count`: how many arguments it must have, -1: any number. */
+ * the next byte of lower value. `count`: how many arguments it must have, -1: any number; beyond PART_COUNTS: the address of a string
+ * object, the name of an attribute that is looked at instead of the arguments. */
+enum { PART_COUNTS = 4096 };
 typedef struct ExceptionPart {
     PartKind kind;
     int64_t place, count;
@@ -124,6 +127,8 @@ typedef struct PendingHandler {
     bool (*matches)(struct CallContext *ctx, int64_t taken, const void *class_handle);
     /* A string goes to where print() writes. false: an exception is pending. */
     bool (*write)(struct CallContext *ctx, const void *text);
+    /* A reference to one that was taken, which outlives the call. NULL: no memory. */
+    Owner *(*hold)(struct CallContext *ctx, int64_t taken);
     /* A part of a caught exception, to *out: int64_t, double, or an ExceptionText * that is malloc'ed. false: an exception is
      * pending. */
     bool (*read)(struct CallContext *ctx, const struct Raised *raised,
@@ -150,11 +155,18 @@ enum { CALL_TAKEN = INT32_MIN };
     /* Sites of the calls that it came through, innermost first; of more than there is room for the last place has the */ \
     /* outermost. GPUs do not keep them. */                                                                               \
     int32_t ncallers, callers[CALL_MAX_CALLERS];                                                                          \
-    int32_t exception_class;     /* of a raise statement: the code's number for its class */                              \
+    int32_t exception_class; /* of a raise statement: the code's number for its class */                                  \
+    int64_t text_args; /* bit k: args[k] is counted, a string or bytes of a raise statement */                            \
     int64_t args[CALL_MAX_ARGS]; /* bits of its arguments: see RaiseInfo.kinds */
 typedef struct Raised {
     RAISED
 } Raised;
+
+/* An exception as a value, of the class `exception`. Its strings are its own. */
+typedef struct ExceptionObject {
+    ObjectHeader header;
+    Raised raised;
+} ExceptionObject;
 
 /* Exceptions that are contexts or causes of others, the latest ones, by id. */
 enum { KEPT_EXCEPTIONS = 64 };
@@ -196,8 +208,7 @@ typedef struct CallContext {
     uint32_t block[3], thread[3];
     const ParallelRunner *parallel; /* NULL: loops run on this thread */
     const PendingHandler *pending;  /* NULL: what `poll` leaves with the caller is not caught */
-    void *taken;     /* the caller's: what it gave to handlers; it clears and frees it */
-    int64_t last_id; /* given to a caught exception; the caller clears it */
+    void *taken; /* the caller's: what it gave to handlers; it clears and frees it */
     /* The caller clears both, and ends with context_end. NULL: none yet */
     KeptExceptions *kept;
     KeptText *texts;
@@ -410,6 +421,8 @@ typedef struct Artifact {
 /* An empty one, with one reference: for whoever makes them. NULL: no memory. */
 Artifact *artifact_new(const Allocator *allocator);
 void artifact_retain(Artifact *artifact);
+/* Exceptions in results are made by its tables: their layouts name it. */
+void artifact_name_exceptions(Artifact *artifact);
 /* At zero: host code is dropped (never while a call is inside: callers hold a reference for the call, or
  * rely on their specialisation table, which is only freed when nothing runs), then the arena. */
 void artifact_release(Artifact *artifact);

@@ -108,6 +108,7 @@ static void describe(Compilation *c, Artifact *artifact) {
     const Func *resume = c->module->resume;
     artifact->resumes = resume != NULL;
     if (resume) artifact->resumed = abi_layout(arena, resume->result, resume->weak_result);
+    artifact_name_exceptions(artifact);
     uint8_t *usage = arena_array(arena, uint8_t, entry->nparams + 1);
     c->lower.array_usage = abi_usage(&c->arena, c->module, params, usage);
     artifact->usage = usage;

@@ -1,7 +1,11 @@
-/* handlers.c - what compiled handlers of exceptions call: catching, and which exception came after which. */
+/* handlers.c - what compiled handlers of exceptions call: catching, which exception came after which, and exceptions as values. */
+#include "codegen/objects.h"
 #include "codegen/support.h"
 #include <stdlib.h>
 #include <string.h>
+
+/* Over all calls: an exception that a generator keeps is met by several. */
+static _Atomic int64_t last_id;
 
 static bool take_pending(CallContext *ctx) {
     int64_t taken = ctx->pending ? ctx->pending->take(ctx) : 0;
@@ -9,6 +13,7 @@ static bool take_pending(CallContext *ctx) {
     ctx->exception = CALL_TAKEN;
     ctx->site = -1;
     ctx->args[0] = taken;
+    ctx->text_args = 0;
     return true;
 }
 
@@ -50,7 +55,7 @@ static void add_context(CallContext *ctx, Raised *raised, const Raised *handled)
 int32_t quern_caught(CallContext *ctx, Raised *held, const Raised *handled, int32_t status) {
     if (status == CALL_PENDING && !take_pending(ctx)) return 0;
     *held = ctx->raised;
-    if (!held->id) held->id = ++ctx->last_id;
+    if (!held->id) held->id = atomic_fetch_add(&last_id, 1) + 1;
     ctx->id = ctx->context = ctx->cause = 0;
     ctx->suppressed = ctx->ncallers = 0;
     if (handled) add_context(ctx, held, handled);
@@ -72,6 +77,90 @@ int64_t quern_text_kept(CallContext *ctx, Owner *text) {
     *kept = (KeptText){ctx->texts, text};
     ctx->texts = kept;
     return (int64_t)(intptr_t)text;
+}
+
+/* -- exceptions as values ---------------------------------------------------------------------------- */
+
+/* Where it has its strings: string number k, NULL where that argument is none. */
+static Owner *text_of(const Raised *raised, int k) {
+    bool has = raised->exception >= 0 || raised->exception == CALL_TAKEN;
+    bool text = has && raised->text_args >> k & 1;
+    return text ? (Owner *)(intptr_t)raised->args[k] : NULL;
+}
+
+static void destroy_exception(Owner *owner) {
+    ExceptionObject *object = (ExceptionObject *)owner;
+    for (int k = 0; k < CALL_MAX_ARGS; k++) {
+        Owner *text = text_of(&object->raised, k);
+        if (text) quern_release(text);
+    }
+    free(object);
+    support_count_object(-1);
+}
+
+/* Stands for every exception that there was no memory for, and is never counted down to nothing. */
+static ExceptionObject no_memory = {.header.owner.refs = OWNER_BORROWED,
+                                    .raised = {.exception = -1 - GUARD_memory, .site = -1}};
+
+/* One that Python made lives as long as the call: the object holds it in place of a string. */
+static bool hold_taken(CallContext *ctx, Raised *raised) {
+    if (raised->exception != CALL_TAKEN || raised->text_args) return true;
+    Owner *held = ctx->pending->hold(ctx, raised->args[0]);
+    raised->args[1] = (int64_t)(intptr_t)held;
+    raised->text_args = held ? 2 : 0;
+    return held != NULL;
+}
+
+Owner *quern_exception_object(CallContext *ctx, const Raised *raised) {
+    ExceptionObject *object = support_allocates() ? malloc(sizeof *object) : NULL;
+    if (!object) return &no_memory.header.owner;
+    memset(&object->header, 0, sizeof object->header);
+    object->header.owner.destroy = destroy_exception;
+    atomic_init(&object->header.owner.refs, 1);
+    object->raised = *raised;
+    for (int k = 0; k < CALL_MAX_ARGS; k++) {
+        Owner *text = text_of(raised, k);
+        if (text) quern_retain(text);
+    }
+    if (!hold_taken(ctx, &object->raised)) {
+        free(object);
+        return &no_memory.header.owner;
+    }
+    support_count_object(1);
+    return &object->header.owner;
+}
+
+Owner *quern_exception_made(CallContext *ctx) {
+    Raised *made = &ctx->raised;
+    made->id = atomic_fetch_add(&last_id, 1) + 1;
+    made->site = -1;
+    made->context = made->cause = 0;
+    made->suppressed = made->ncallers = 0;
+    Owner *object = quern_exception_object(ctx, made);
+    made->id = 0;
+    return object;
+}
+
+void quern_raise_object(CallContext *ctx, Owner *owner, int32_t site) {
+    ExceptionObject *object = (ExceptionObject *)owner;
+    ctx->raised = object->raised;
+    if (ctx->site < 0 && ctx->exception != CALL_TAKEN)
+        ctx->site = site;
+    else if (site >= 0)
+        ctx->callers[QN_MIN(ctx->ncallers++, CALL_MAX_CALLERS - 1)] = site;
+    for (int k = 0; k < CALL_MAX_ARGS; k++) {
+        Owner *text = text_of(&object->raised, k);
+        if (text && !quern_text_kept(ctx, text)) ctx->exception = -1 - GUARD_memory;
+    }
+    quern_release(owner);
+}
+
+int32_t quern_same_exception(const Raised *a, const Raised *b) {
+    return a == b || (a->id == b->id && a->id);
+}
+
+int64_t quern_exception_earlier(CallContext *ctx, const Raised *raised, int64_t cause) {
+    return (int64_t)(intptr_t)find_kept(ctx, cause ? raised->cause : raised->context);
 }
 
 /* -- what handlers read of exceptions --------------------------------------------------------------- */

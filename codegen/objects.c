@@ -11,6 +11,10 @@ _Static_assert(sizeof(ObjectHeader) <= SUPPORT_ARRAY_ALIGN,
 static _Atomic int64_t live_objects;
 static _Atomic(CellLayout *) layouts; /* only ever longer: no lock that a fork could leave locked */
 
+void support_count_object(int64_t change) {
+    atomic_fetch_add_explicit(&live_objects, change, memory_order_relaxed);
+}
+
 int64_t support_live_objects(void) {
     return atomic_load(&live_objects);
 }
@@ -151,7 +155,6 @@ static void close_aside(CallContext *ctx, Owner *frame) {
     else
         quern_close(&own, frame);
     ctx->taken = own.taken;
-    ctx->last_id = own.last_id;
     ctx->budget = own.budget;
     context_end(&own);
 }

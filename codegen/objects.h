@@ -60,7 +60,8 @@ void quern_drop_frame(CallContext *ctx, Owner *frame);
 int32_t quern_close(CallContext *ctx, Owner *frame);
 /* Does it wait in code that shall know of its end? */
 bool quern_closes(const Owner *frame);
-/* For the whole process, for tests. */
+/* For the whole process, for tests; what has a `destroy` of its own counts itself. */
 int64_t support_live_objects(void);
+void support_count_object(int64_t change);
 
 #endif

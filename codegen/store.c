@@ -221,6 +221,7 @@ static void code_tables(Codec *c, Artifact *a, const StoreNames *names) {
     code_layout(c, &a->result, 0);
     code_bool(c, &a->resumes);
     if (a->resumes) code_layout(c, &a->resumed, 0);
+    if (!c->out && !c->why) artifact_name_exceptions(a);
     int32_t nusage = a->usage ? a->nparams : 0;
     uint8_t *usage = code_items(c, a->usage, &nusage, sizeof *usage);
     for (int32_t i = 0; i < nusage; i++)

@@ -152,6 +152,9 @@ extern void __truncdfhf2(void), __truncsfhf2(void), __extendhfsf2(void);
 
 #define ROW(name)                                                                                  \
     { #name, (void (*)(void))name }
+#define TWO(a, b)                                                                                  \
+    ROW(a)                                                                                         \
+    , ROW(b)
 #define BOTH(name)                                                                                 \
     ROW(name)                                                                                      \
     , ROW(name##f)
@@ -176,8 +179,7 @@ const SupportFunction support_functions[] = {
     ROW(quern_retain),
     ROW(quern_release),
     ROW(quern_cholesky),
-    ROW(quern_caught),
-    ROW(quern_cause),
+    TWO(quern_caught, quern_cause),
     ROW(quern_chunks),
     ROW(quern_eig),
     ROW(quern_eigh),
@@ -214,11 +216,12 @@ const SupportFunction support_functions[] = {
     ROW(quern_array_text),
     TWO(quern_c_begin, quern_c_end),
     ROW(quern_c_failed),
+    TWO(quern_exception_object, quern_exception_made),
+    TWO(quern_raise_object, quern_same_exception),
+    ROW(quern_exception_earlier),
     ROW(quern_exception_copy),
-    ROW(quern_exception_float),
-    ROW(quern_exception_int),
-    ROW(quern_exception_size),
-    ROW(quern_exception_text),
+    TWO(quern_exception_float, quern_exception_int),
+    TWO(quern_exception_size, quern_exception_text),
     ROW(quern_text_print),
     ROW(quern_threads),
     BOTH(quern_round_digits),

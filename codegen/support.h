@@ -49,6 +49,16 @@ void quern_cause(CallContext *ctx, Raised *of, const Raised *cause);
 /* Is an exception that was pending of that class? */
 int32_t quern_matches_taken(CallContext *ctx, int64_t taken, const void *class_handle);
 
+/* An exception as a value, with a reference: one that was caught, or what a constructor has left in the context, which nothing has
+ * raised. There always is one: without memory it is a MemoryError. */
+Owner *quern_exception_object(CallContext *ctx, const Raised *raised);
+Owner *quern_exception_made(CallContext *ctx);
+/* It becomes the exception of the context, which takes over a reference. `site`: of a raise statement, else -1. */
+void quern_raise_object(CallContext *ctx, Owner *exception, int32_t site);
+int32_t quern_same_exception(const Raised *a, const Raised *b);
+/* The address of its cause, else of its context, where the context of the call has it still; 0: there is none. */
+int64_t quern_exception_earlier(CallContext *ctx, const Raised *raised, int64_t cause);
+
 /* A string that an exception carries lives as long as the call. Its bits for Raised.args; 0: no memory. */
 int64_t quern_text_kept(CallContext *ctx, Owner *text);
 /* Code of ENTRY_C: opens its context, tells its owner of an exception, ends the context. */

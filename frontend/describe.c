@@ -139,12 +139,28 @@ static void describe_block(StrBuf *out, const Type *type, int32_t limit) {
     buf_str(out, type->ndim == 1 ? ",))" : "))");
 }
 
+/* "exception ValueError or KeyError", as far as it is known (typeinfer/infer_exception.c). */
+static void describe_exception(StrBuf *out, const Type *what) {
+    const Binding *last = NULL;
+    buf_str(out, "exception");
+    for (int32_t k = 0; what->kind == TY_TUPLE && k < what->nitems; k++) {
+        const Binding *cls = what->items[k]->items[0]->binding;
+        if (last == cls) continue;
+        buf_printf(out, "%s" STR_FMT, last ? " or " : " ", STR_ARG(cls->name));
+        last = cls;
+    }
+}
+
 /* list(int64); shared: ListType[int64]; of a class of the user's its name */
 static void describe_class(StrBuf *out, const Type *type, int32_t limit) {
     static const char *const shared[CLS_COUNT] = {
         [CLS_list] = "ListType", [CLS_dict] = "DictType", [CLS_set] = "SetType"};
     if (type_is_instance(type)) {
         buf_printf(out, STR_FMT, STR_ARG(type->name));
+        return;
+    }
+    if (type->bits == CLS_exception) {
+        describe_exception(out, type->params[0]);
         return;
     }
     buf_str(out, type->shared ? shared[type->bits] : type_class_name((ClassId)type->bits));

@@ -4,6 +4,7 @@
  * plan unboxes into a frame on the stack, one indirect call runs the code, and the result is boxed: no
  * lock, no allocation but the result. Everything else goes through call_slow. */
 #include "codegen/objects.h"
+#include "codegen/support.h"
 #include "pymodule/dispatch.h"
 #include "runtime/runtime.h"
 #include <time.h>
@@ -98,6 +99,30 @@ static int64_t take_pending(CallContext *ctx) {
     return (int64_t)(intptr_t)raised;
 }
 
+static int drop_now(void *object) {
+    Py_DECREF((PyObject *)object);
+    return 0;
+}
+
+/* Compiled code drops it where there may be no GIL: Python does later. */
+static void drop_held(Owner *owner) {
+    if (Py_IsInitialized() && Py_AddPendingCall(drop_now, owner->object) < 0) {
+        /* too many wait: this one stays */
+    }
+    free(owner);
+}
+
+static Owner *hold_taken(CallContext *ctx, int64_t taken) {
+    Owner *owner = support_allocates() ? malloc(sizeof *owner) : NULL;
+    if (!owner) return NULL;
+    PyThreadState *saved = hold_gil(ctx);
+    atomic_init(&owner->refs, 1);
+    owner->destroy = drop_held;
+    owner->object = Py_NewRef((PyObject *)(intptr_t)taken);
+    if (saved) PyEval_SaveThread();
+    return owner;
+}
+
 static bool matches_taken(CallContext *ctx, int64_t taken, const void *class_handle) {
     PyThreadState *saved = hold_gil(ctx);
     bool is = PyErr_GivenExceptionMatches((PyObject *)(intptr_t)taken, (PyObject *)class_handle);
@@ -162,8 +187,9 @@ static void close_dropped(CallContext *ctx, Owner *generator) {
     if (saved) PyEval_SaveThread();
 }
 
-static const PendingHandler pending_handler = {take_pending,   matches_taken,  write_text,
-                                               read_exception, describe_array, close_dropped};
+static const PendingHandler pending_handler = {take_pending, matches_taken,  write_text,
+                                               hold_taken,   read_exception, describe_array,
+                                               close_dropped};
 
 char *py_stack_limit(void) {
     return rt_stack_limit();
@@ -270,7 +296,7 @@ __attribute__((noinline)) static PyObject *finish(Dispatcher *d, Spec *spec, Cal
 /* `frame`: of the same call. */
 __attribute__((always_inline)) static inline void open_context(CallContext *ctx, CallFrame *frame) {
     ctx->exception = ctx->site = ctx->suppressed = ctx->ncallers = 0;
-    ctx->id = ctx->context = ctx->cause = ctx->last_id = 0;
+    ctx->id = ctx->context = ctx->cause = 0;
     ctx->budget = 0;
     ctx->poll = py_poll;
     ctx->user = frame;

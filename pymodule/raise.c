@@ -4,6 +4,7 @@
  * what compiled code left in its CallContext (a guard, or a raise statement of the user), and RtError
  * of the runtime (in runtime_error.c). Exceptions of compiled code get a traceback entry that shows the
  * user's file, line and function. */
+#include "codegen/support.h"
 #include "pymodule/state.h"
 #include <frameobject.h>
 #include <math.h>
@@ -393,9 +394,11 @@ static bool other_arguments(PyObject *args) {
     return false;
 }
 
-/* The argument at ExceptionPart.place, borrowed; NULL: there is none. */
+/* Of the arguments, or of an attribute, what is at ExceptionPart.place, borrowed; NULL: there is nothing. */
 static PyObject *argument_at(PyObject *args, const ExceptionPart *part) {
-    if (!args || !PyTuple_Check(args) || PyTuple_GET_SIZE(args) != part->count) return NULL;
+    if (!args || !part->place) return args;
+    bool named = part->count > PART_COUNTS;
+    if (!PyTuple_Check(args) || (!named && PyTuple_GET_SIZE(args) != part->count)) return NULL;
     int shift = 56;
     while (shift > 0 && !(part->place >> shift & 0xff))
         shift -= 8;
@@ -405,6 +408,15 @@ static PyObject *argument_at(PyObject *args, const ExceptionPart *part) {
         args = fits ? PyTuple_GET_ITEM(args, k) : NULL;
     }
     return args;
+}
+
+/* The arguments, or the attribute that it is about. */
+static PyObject *looked_at(PyObject *exception, const ExceptionPart *part) {
+    if (part->count <= PART_COUNTS) return PyObject_GetAttrString(exception, "args");
+    PyObject *name = py_text_of((const void *)(intptr_t)part->count);
+    PyObject *value = name ? PyObject_GetAttr(exception, name) : NULL;
+    Py_XDECREF(name);
+    return value;
 }
 
 bool py_keep_text(PyObject *text, ExceptionText **out) {
@@ -420,14 +432,17 @@ bool py_keep_text(PyObject *text, ExceptionText **out) {
 
 static bool read_number(PyObject *value, const ExceptionPart *part, PyObject *args, void *out) {
     if (part->kind == PART_INT) {
-        if (!PyLong_Check(value)) return other_arguments(args);
-        *(int64_t *)out = (int64_t)PyLong_AsUnsignedLongLongMask(value);
+        PyObject *number = PyIndex_Check(value) ? PyNumber_Index(value) : NULL;
+        if (!number) return !PyErr_Occurred() && other_arguments(args);
+        *(int64_t *)out = (int64_t)PyLong_AsUnsignedLongLongMask(number);
+        Py_DECREF(number);
     } else if (PyComplex_Check(value)) {
         *(double *)out =
             part->kind == PART_REAL ? PyComplex_RealAsDouble(value) : PyComplex_ImagAsDouble(value);
     } else {
-        if (!PyFloat_Check(value) || part->kind != PART_REAL) return other_arguments(args);
-        *(double *)out = PyFloat_AS_DOUBLE(value);
+        bool number = PyFloat_Check(value) || PyLong_Check(value);
+        if (!number || part->kind != PART_REAL) return other_arguments(args);
+        *(double *)out = PyFloat_AsDouble(value);
     }
     return !PyErr_Occurred();
 }
@@ -437,7 +452,7 @@ bool py_read_raised(const Artifact *artifact, const Raised *raised, const Except
     PyObject *exception = raised_object(artifact, raised), *text = NULL;
     if (!exception) return false;
     bool whole = part->place < 0, ok = false;
-    PyObject *args = whole ? NULL : PyObject_GetAttrString(exception, "args");
+    PyObject *args = whole ? NULL : looked_at(exception, part);
     PyObject *value = whole ? NULL : argument_at(args, part);
     if (part->place == -1) text = PyObject_Str(exception);
     if (part->place == -2) text = PyObject_Repr(exception);
@@ -452,6 +467,13 @@ bool py_read_raised(const Artifact *artifact, const Raised *raised, const Except
     Py_XDECREF(args);
     Py_DECREF(exception);
     return ok;
+}
+
+PyObject *py_box_exception(const Artifact *artifact, const char *value) {
+    Owner *owner = *(Owner *const *)value;
+    raise_alone(artifact, &((const ExceptionObject *)owner)->raised, NULL);
+    quern_release(owner);
+    return PyErr_GetRaisedException();
 }
 
 /* What came before: exceptions made from those that the context keeps, by their place there. */

@@ -758,8 +758,11 @@ static const Binding *resolve_member(void *user, Handle cls, Str name, bool sett
     PyObject *found = py_member_of(r->state, cls, key, setter, kind);
     Py_DECREF(key);
     const Binding *b = found ? py_bind(r, found, path) : PyErr_Occurred() ? NULL : missing(r);
+    /* what is made of a class of exceptions has no path: code with it stays out of the disk cache */
+    bool made = found && PyExceptionClass_Check((PyObject *)cls);
     Py_XDECREF(found);
-    return logged(r, DEP_ATTR, path, b);
+    return made ? logged(r, DEP_GLOBAL, STR("attributes of exceptions"), b)
+                : logged(r, DEP_ATTR, path, b);
 }
 
 /* -- code -------------------------------------------------------------------------------------------- */

@@ -10,8 +10,9 @@ static void bind_name(PyResolver *r, Binding *b, const char *home, const char *n
 
 /* "numpy", "math" ... when `module` is one whose functions the tables know; NULL otherwise. */
 static const char *library_module(const char *module) {
-    static const char *const exact[] = {"math",      "cmath", "builtins", "operator",   "time",
-                                        "functools", "heapq", "bisect",   "collections"};
+    static const char *const exact[] = {"math",        "cmath",     "builtins", "operator",
+                                        "time",        "functools", "heapq",    "bisect",
+                                        "collections", "itertools"};
     for (int i = 0; i < countof(exact); i++)
         if (!strcmp(module, exact[i])) return exact[i];
     if (!strcmp(module, "_operator")) return "operator";
@@ -98,8 +99,19 @@ static int bind_index_trick(PyResolver *r, Binding *b, PyObject *object) {
     return 0;
 }
 
+/* chain.from_iterable, a method of a class. */
+static int bind_chain(PyResolver *r, Binding *b, PyObject *object) {
+    PyObject *self = PyCFunction_Check(object) ? PyCFunction_GET_SELF(object) : NULL;
+    bool chain = self && PyType_Check(self) &&
+                 !strcmp(((PyTypeObject *)self)->tp_name, "itertools.chain") &&
+                 !strcmp(((PyCFunctionObject *)object)->m_ml->ml_name, "from_iterable");
+    if (chain) bind_name(r, b, "itertools", "chain.from_iterable");
+    return chain;
+}
+
 int py_bind_library(PyResolver *r, Binding *b, PyObject *object) {
     int found = bind_random(r, b, object);
+    if (!found) found = bind_chain(r, b, object);
     if (!found) found = bind_function(r, b, object);
     return found ? found : bind_index_trick(r, b, object);
 }

@@ -45,8 +45,19 @@ PyObject *py_make_value(PyObject *cls, PyObject *items) {
     return ask("make", cls, items);
 }
 
+/* What inference knows of an attribute of exceptions by. */
+static PyObject *ask_exceptions(PyObject *cls, PyObject *name) {
+    PyObject *module = PyImport_ImportModule("quern._exceptions");
+    PyObject *answer = module ? PyObject_CallMethod(module, "attribute_of", "OO", cls, name) : NULL;
+    Py_XDECREF(module);
+    if (answer == Py_None) Py_CLEAR(answer);
+    return answer;
+}
+
 PyObject *py_member_of(ModState *state, PyObject *cls, PyObject *name, bool setter,
                        MemberKind *kind) {
+    *kind = MEMBER_OTHER;
+    if (PyExceptionClass_Check(cls)) return ask_exceptions(cls, name);
     PyObject *found = Py_XNewRef(_PyType_Lookup((PyTypeObject *)cls, name)), *out = NULL;
     bool instance = PyType_IsSubtype((PyTypeObject *)cls, state->shared_type);
     bool compiled = state->instance_class &&

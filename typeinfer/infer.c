@@ -56,6 +56,19 @@ Val infer_val(Infer *in, Ref ref) {
 
 /* -- phis --------------------------------------------------------------------------------------- */
 
+/* What the handler's tests on the way let through. */
+static bool narrowed(Infer *in, Ref caught, Fact *f) {
+    return ir_inst(in->f, caught)->op != OP_caught || infer_caught_type(in, caught, &f->type);
+}
+
+static bool narrowed_at(Infer *in, Ref caught, int32_t block, Fact *f) {
+    Ref at = in->at, last = ir_terminator(in->f, block);
+    in->at = last ? last : at;
+    bool ok = narrowed(in, caught, f);
+    in->at = at;
+    return ok;
+}
+
 static bool visit_phi(Infer *in, Ref ref, Val *out) {
     const Inst *phi = ir_inst(in->f, ref);
     const Block *block = &in->f->blocks.items[phi->block];
@@ -64,6 +77,9 @@ static bool visit_phi(Infer *in, Ref ref, Val *out) {
         if (!infer_edge_taken(in, block->preds.items[k], phi->block)) continue;
         Fact f = in->facts[ir_arg(in->f, ref, k)];
         Fact joined;
+        if (f.type && type_is_exception(f.type) &&
+            !narrowed_at(in, ir_arg(in->f, ref, k), block->preds.items[k], &f))
+            return false;
         if (in->containers) container_of_today(in, ir_arg(in->f, ref, k), &f);
         if (!all.type && !all.unbound && !all.conflict && !all.reported)
             all = f;
@@ -132,10 +148,14 @@ bool infer_operand(Infer *in, Ref at, int32_t k, Val *out) {
     if (out->f.reported) return in->stop = STOP_REPORTED, false;
     if (is_kind(out, TY_CAUGHT) && !takes_exceptions(ir_inst(in->f, at)) &&
         !takes_class(ir_inst(in->f, at), out->f.type))
-        return infer_as_value(in, at);
+        return type_is_caught_class(out->f.type) ? infer_refuse_class(in, at)
+                                                 : infer_keep_caught(in, at);
+    if (out->f.conflict && !in->emit && !infer_keeps_caught(in) && infer_phi_of_caught(in, ref))
+        return infer_keep_caught(in, at);
     if (out->f.conflict && out->f.type && !v_refuse_fresh(in, out->f.type)) return false;
     if (out->f.conflict && (in->settled || !out->f.python)) return infer_conflict(in, at, ref);
     out->f.conflict = false;
+    if (type_is_of(out->f.type, CLS_exception) && !narrowed(in, ref, &out->f)) return false;
     bool called = is_kind(out, TY_CLOSURE) && k == 0 && ir_inst(in->f, at)->op == OP_call_py;
     if (out->f.type && out->f.type->open && !in->emit && !called &&
         !takes_open(ir_inst(in->f, at), k))
@@ -279,6 +299,7 @@ bool is_returnable(const Type *type) {
             if (!is_known_function(type->items[i])) return false;
         return true;
     case TY_CLASS: /* one of the user's says what is in it */
+        if (type->bits == CLS_exception) return type_is_exception(type);
         for (int32_t i = 0; i < type->nparams; i++)
             if (!type->params[i]->open && !is_returnable(type->params[i])) return false;
         return true;
@@ -464,10 +485,17 @@ static bool visit_iter(Infer *in, Ref ref, Val *out) {
     return true;
 }
 
+/* Of a generator that is being inferred, what calls itself before it yields anything: as if it gave nothing, until that is known. */
+static bool nothing_yet(Infer *in, Val *out) {
+    if (in->emit || in->stop != STOP_UNKNOWN || !in->unsettled) return false;
+    in->stop = STOP_NONE;
+    return out->f = fact_bool(in, false), true;
+}
+
 static bool fetch(Infer *in, Ref ref, Val it, Val *out) {
     Val item;
     int32_t miss = in->emit ? emit_block(in->emit) : NO_BLOCK;
-    if (!v_next(in, it, miss, &item)) return false;
+    if (!v_next(in, it, miss, &item)) return nothing_yet(in, out);
     out->f = fact_of(bool_type(in->types));
     if (in->emit) vec_push(in->arena, &in->emit->iterations, ((Iteration){ref, item, miss}));
     return true;

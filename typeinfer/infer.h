@@ -59,8 +59,8 @@ typedef struct FailedCall {
 /* A raise statement of the function, with the types of its arguments, and a call. */
 typedef struct RaisedAt {
     Ref at;
-    const Binding *cls;
-    const Type *args; /* a tuple */
+    const Binding *cls; /* NULL: of an object, whose type `args` is */
+    const Type *args;   /* a tuple */
     Span place;
 } RaisedAt;
 typedef struct CalledAt {
@@ -131,9 +131,11 @@ typedef struct Ti {
     int32_t changes;           /* grows when the result of an instance changes */
     SentSites *sent;           /* infer_send.c; outlives a beginning again */
     CellSites *cells; /* infer_cell.c; outlives a beginning again, as `kept` and `unrolls` do */
-    Map *kept;        /* handle of code -> functions that it makes are kept: bc_build_kept */
-    Unrolls *unrolls; /* infer_unroll.c */
-    Map makers;       /* Binding of a function that code makes -> handle of that code */
+    Map *
+        caught_kept; /* handle of code -> what its handlers catch are objects: infer_exception.c; outlives a beginning again */
+    Map *kept;       /* handle of code -> functions that it makes are kept: bc_build_kept */
+    Unrolls *unrolls;            /* infer_unroll.c */
+    Map makers;                  /* Binding of a function that code makes -> handle of that code */
     Vec(const ClassSet *) exact; /* of type(e) is ...: no derived classes */
     bool closes;                 /* generators run handlers when they are closed */
     bool throws;                 /* compiled code throws exceptions into generators */
@@ -253,8 +255,6 @@ void infer_finish_bound(Infer *in);
 /* -- infer_raise.c -- */
 
 bool infer_raise(Infer *in, Ref ref);
-bool infer_as_value(Infer *in,
-                    Ref ref); /* refuses to use a caught exception otherwise; false always */
 bool infer_caught(Infer *in, Ref ref, Val *out);
 bool infer_match(Infer *in, Ref ref, Val *out);
 bool infer_reraise(Infer *in, Ref ref);
@@ -264,12 +264,39 @@ bool infer_settle_handlers(Ti *ti);
 
 /* type(e): its own type, which comparisons and __name__ take. */
 bool type_is_caught_class(const Type *type);
+bool infer_refuse_class(Infer *in, Ref at); /* false always */
 bool v_caught_class(Infer *in, Val caught, Val *out);
 /* type(e) is ValueError; *done false: it is no such comparison. */
 bool v_compare_caught_class(Infer *in, bool is_not, Val a, Val b, bool *done, Val *out);
 bool infer_classes(Infer *in, ClassSet *set, Val v); /* adds a class or a tuple of them */
 
+/* -- infer_exception.c: exceptions that are objects -- */
+
+/* Of an exception; of type(e) of one. */
+bool type_is_exception(const Type *type);
+bool type_is_exception_class(const Type *type);
+const Type *type_exception(TypeTable *types, const RaisedAt *const *found, int32_t count);
+const Type *type_any_exception(TypeTable *types); /* nothing is known of it */
+const Type *type_exceptions_joined(TypeTable *types, const Type *a, const Type *b);
+/* `cls` as an exception of that class without arguments, where it meets one: `raise` takes either. */
+const Type *type_raised_class(TypeTable *types, const Type *cls, const Type *other);
+Ref emit_raised_class(Emit *e, const Binding *cls, const Type *exception);
+/* Are what the function's handlers catch objects? */
+bool infer_keeps_caught(const Infer *in);
+/* They have to be: all begins again, or this use is refused. false always. */
+bool infer_keep_caught(Infer *in, Ref at);
+bool infer_phi_of_caught(const Infer *in, Ref phi);
+bool infer_yields_in_handler(const Infer *in);
+bool infer_only_raised(const Infer *in, Ref made);
+/* Where code is emitted: what rows take of an exception, which lives until v_exception_held. */
+Ref v_exception_memory(Infer *in, Val exception);
+void v_exception_held(Infer *in, Val exception);
+bool v_same_exception(Infer *in, Val a, Val b, Val *out);
+
 /* -- infer_caught.c: what handlers read of exceptions -- */
+
+/* The type of what the `caught` instruction catches, an object, where inference is now. */
+bool infer_caught_type(Infer *in, Ref caught, const Type **out);
 
 void infer_note_raise(Infer *in, Ref at, const Binding *cls, const Type *args);
 void infer_note_call(Infer *in, Instance *callee); /* at in->at */
@@ -454,6 +481,8 @@ void specialize_generator(Emit *e, Instance *inst, const Type *item);
 /* A generator that does not leave the function, of numbers alone, has its frame in that of the function. NO_REF: not this one. */
 Ref emit_frame_here(Infer *in, Instance *callee, const Ref *params);
 
+/* An exception that is made is an object. */
+bool v_make_exception(Infer *in, const Binding *cls, const CallArgs *args, Val *out);
 /* Arguments that are caught exceptions: functions that make text get theirs. *done: that was the whole call. false: an error. */
 bool v_call_with_caught(Infer *in, const Binding *callee, CallArgs *args, bool *done, Val *out);
 

@@ -256,8 +256,9 @@ static bool tuple_text_attr(Infer *in, const Val *a, Str name, Val *out) {
 
 bool v_attr(Infer *in, Val a, Str name, Val *out) {
     bool taken;
-    if (is_kind(&a, TY_CAUGHT)) return v_caught_attr(in, a, name, out);
     a = v_present(in, a);
+    if (is_kind(&a, TY_CAUGHT) || type_is_of(a.f.type, CLS_exception))
+        return v_caught_attr(in, a, name, out);
     if (v_overload_attr(in, a, name, &taken, out) || taken) return !in->stop;
     if (is_kind(&a, TY_MEMBER)) return member_attr(in, a, name, out);
     const Type *t = a.f.type;

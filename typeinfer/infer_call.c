@@ -353,7 +353,10 @@ bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out) {
     case BIND_EXCEPTION: /* its arguments are read by `raise` */
         if (args->nkeywords)
             return ti_fail(in, in->at, E0101, "an exception with keyword arguments");
-        return out->f = callee.f, true;
+        if (b == fact_object(&in->facts[ir_arg(in->f, in->at, 0)]) &&
+            (in->kernel || infer_only_raised(in, in->at)))
+            return out->f = callee.f, true;
+        return v_make_exception(in, b, args, out);
     default: return v_refuse(in, REFUSE_CALLEE, NULL, &callee, 1);
     }
 }

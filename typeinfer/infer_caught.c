@@ -31,13 +31,33 @@ typedef struct Gathered {
     Infer *in;
     Bits seen; /* instances, by number */
     Vec(const RaisedAt *) found;
+    bool unknown; /* and others */
 } Gathered;
+
+/* What an object may be, as its type says. */
+static void gather_type(Gathered *g, const Type *exception, Span place) {
+    const Type *what = exception->params[0];
+    g->unknown |= what->kind != TY_TUPLE;
+    for (int32_t k = 0; what->kind == TY_TUPLE && k < what->nitems; k++) {
+        RaisedAt *raised = arena_new(g->in->arena, RaisedAt);
+        const Type *const *pair = what->items[k]->items;
+        *raised = (RaisedAt){.cls = pair[0]->binding, .args = pair[1], .place = place};
+        vec_push(g->in->arena, &g->found, raised);
+    }
+}
+
+static void gather_raise(Gathered *g, const RaisedAt *raised) {
+    if (raised->cls)
+        vec_push(g->in->arena, &g->found, raised);
+    else
+        gather_type(g, raised->args, raised->place);
+}
 
 static void gather_instance(Gathered *g, const Instance *inst) {
     if (bits_get(&g->seen, inst->serial)) return;
     bits_set(&g->seen, inst->serial);
     for (int32_t k = 0; k < inst->raises.len; k++)
-        vec_push(g->in->arena, &g->found, &inst->raises.items[k]);
+        gather_raise(g, &inst->raises.items[k]);
     for (int32_t k = 0; k < inst->calls.len; k++)
         gather_instance(g, inst->calls.items[k].callee);
 }
@@ -49,11 +69,13 @@ static void gather_at(Gathered *g, Ref ref, int depth) {
     const Instance *inst = g->in->inst;
     const Inst *at = ir_inst(g->in->f, ref);
     bool again = at->op == OP_raise_py || at->op == OP_reraise;
-    const Type *type = again && at->nargs ? g->in->facts[ir_arg(g->in->f, ref, 0)].type : NULL;
-    if (type && type->kind == TY_CAUGHT && depth) gather_handler(g, (Ref)type->bits, depth - 1);
-    for (int32_t k = 0; k < inst->raises.len; k++)
-        if (inst->raises.items[k].at == ref)
-            vec_push(g->in->arena, &g->found, &inst->raises.items[k]);
+    Ref raised = again && at->nargs ? ir_arg(g->in->f, ref, 0) : NO_REF;
+    const Type *type = raised ? g->in->facts[raised].type : NULL;
+    bool caught = raised && ir_inst(g->in->f, raised)->op == OP_caught;
+    if (type && type->kind == TY_CAUGHT) raised = (Ref)type->bits, caught = true;
+    if (caught && depth) gather_handler(g, raised, depth - 1);
+    for (int32_t k = 0; k < inst->raises.len && !caught; k++)
+        if (inst->raises.items[k].at == ref) gather_raise(g, &inst->raises.items[k]);
     const RaisedAt *thrown;
     for (int32_t k = 0; at->op == OP_yield && (thrown = thrown_into(g->in->ti, inst, k)); k++)
         vec_push(g->in->arena, &g->found, thrown);
@@ -117,11 +139,11 @@ static bool keep_of_classes(Gathered *g, const ClassSet *set, enum Way way) {
     return true;
 }
 
-static bool keep_matching(Gathered *g, const Type *caught) {
+static bool keep_matching(Gathered *g, Ref caught) {
     Infer *in = g->in;
     for (Ref ref = 1; ref < in->f->insts.len; ref++) {
         if (ir_inst(in->f, ref)->op != OP_match_py) continue;
-        if (in->facts[ir_arg(in->f, ref, 0)].type != caught) continue;
+        if (ir_arg(in->f, ref, 0) != caught) continue;
         enum Way way = way_from(in, ref);
         if (way == WAY_UNKNOWN) continue;
         ClassSet set = {0};
@@ -131,11 +153,74 @@ static bool keep_matching(Gathered *g, const Type *caught) {
     return true;
 }
 
-/* What may be raised where the handler has come to. */
+/* What may be raised where the handler has come to, or what the object may be. */
 static bool gather_here(Gathered *g, Infer *in, const Type *caught) {
     *g = (Gathered){.in = in, .seen = bits_new(in->arena, in->ti->instances.len + 1)};
+    if (caught->kind != TY_CAUGHT) return gather_type(g, caught, ti_span(in, in->at)), true;
     gather_handler(g, (Ref)caught->bits, 8);
-    return keep_matching(g, caught);
+    return keep_matching(g, (Ref)caught->bits);
+}
+
+bool infer_caught_type(Infer *in, Ref caught, const Type **out) {
+    Gathered g;
+    if (!gather_here(&g, in, type_caught(in->types, caught))) return false;
+    in->unsettled = true; /* more may be found to be raised */
+    *out = g.unknown ? type_any_exception(in->types)
+                     : type_exception(in->types, g.found.items, g.found.len);
+    return true;
+}
+
+/* What its __init__ makes of an attribute, "args" among them; *out NULL: nothing is known of that. */
+static bool made_by_init(Infer *in, const RaisedAt *raised, Str name, const Type **out) {
+    Resolver *r = in->ti->resolver;
+    MemberKind kind;
+    *out = NULL;
+    if (!raised->cls->handle || raised->cls->builtin || !r->member) return true;
+    const Binding *b = r->member(r->user, raised->cls->handle, name, false, &kind);
+    if (!b) return in->stop = STOP_ABORT, false;
+    if (b->kind != BIND_FUNCTION) return true;
+    int32_t n = raised->args->nitems;
+    Val *args = arena_array(in->arena, Val, n + 1), made;
+    for (int32_t k = 0; k < n; k++)
+        args[k] = val_of(fact_of(raised->args->items[k]));
+    Emit *emit = in->emit;
+    bool report = in->report;
+    in->emit = NULL;
+    in->report = false; /* Python will say */
+    bool known = v_call(in, val_of(fact_of(type_object(in->types, b))),
+                        &(CallArgs){.args = args, .nargs = n}, &made);
+    in->emit = emit;
+    in->report = report;
+    if (known) *out = ti_stored(in->types, made.f.type);
+    if (!known && in->stop == STOP_ERROR) in->stop = STOP_NONE;
+    return in->stop == STOP_NONE;
+}
+
+static bool is_readable(const Type *type) {
+    for (int32_t k = 0; type->kind == TY_TUPLE && k < type->nitems; k++)
+        if (!is_readable(type->items[k])) return false;
+    return type_is_number(type) || type_is_text(type) || type->kind == TY_none ||
+           (type->kind == TY_TUPLE && !type->fields);
+}
+
+/* The types that the exceptions have the attribute with, joined; *out NULL: of one of them that is not known. */
+static bool type_by_init(Infer *in, const Gathered *g, Str name, const Type **out) {
+    *out = NULL;
+    for (int32_t k = 0; k < g->found.len; k++) {
+        const Type *type;
+        if (!made_by_init(in, g->found.items[k], name, &type)) return false;
+        if (type && *out) type = ti_join(in->types, in->join, *out, type);
+        *out = type && is_readable(type) ? type : NULL;
+        if (!*out) return true;
+    }
+    return true;
+}
+
+/* Arguments are those of the constructor where no __init__ says otherwise. */
+static bool found_args(Infer *in, const RaisedAt *raised, const Type **out) {
+    if (!made_by_init(in, raised, STR("args"), out)) return false;
+    if (!*out || (*out)->kind != TY_TUPLE || !is_readable(*out)) *out = raised->args;
+    return true;
 }
 
 /* The type of e.args. */
@@ -143,17 +228,24 @@ static bool args_type(Infer *in, const Type *caught, const Type **out) {
     Gathered g;
     const Type *text = type_class_of(in->types, CLS_str, NULL);
     if (!gather_here(&g, in, caught)) return false;
-    if (!g.found.len && instance_is_generator(in->inst) && thrown_awaited(in))
+    if (g.unknown) {
+        ti_fail(in, in->at, E0101, "e.args of an exception of which nothing is known");
+        return ti_advise(in, "read them in a handler that names its class"), false;
+    }
+    if (!g.found.len && caught->kind == TY_CAUGHT && instance_is_generator(in->inst) &&
+        thrown_awaited(in))
         return in->stop = STOP_UNKNOWN, false;
     in->unsettled = true; /* more may be found to be raised */
-    *out = g.found.len ? g.found.items[0]->args : type_tuple(in->types, &text, 1);
+    *out = type_tuple(in->types, &text, 1);
+    if (g.found.len && !found_args(in, g.found.items[0], out)) return false;
     for (int32_t k = 1; k < g.found.len; k++) {
-        if (g.found.items[k]->args == *out) continue;
+        const Type *args;
+        if (!found_args(in, g.found.items[k], &args)) return false;
+        if (args == *out) continue;
         ti_fail(in, in->at, E0101, "e.args of exceptions whose arguments have different types");
         if (in->report) {
             diag_note(in->diags, &g.found.items[0]->place, "%s here", ti_text(in, *out));
-            diag_note(in->diags, &g.found.items[k]->place, "%s here",
-                      ti_text(in, g.found.items[k]->args));
+            diag_note(in->diags, &g.found.items[k]->place, "%s here", ti_text(in, args));
             diag_note(in->diags, NULL, "catch them by classes of their own, or ask for str(e)");
         }
         return false;
@@ -170,12 +262,13 @@ enum { PATH_STR = -1, PATH_REPR = -2, PATH_CLASS = -3, ANY_COUNT = -1, PATH_BITS
 typedef struct Place {
     Val exception;
     int64_t path, count;
+    Val name; /* of the attribute, instead of the count */
 } Place;
 
 static void place_args(Infer *in, const Place *p, Val args[3]) {
     args[0] = (Val){.f = fact_of(i64_type(in->types)), .ref = p->exception.ref};
     args[1] = val_of(fact_int(in, p->path));
-    args[2] = val_of(fact_int(in, p->count));
+    args[2] = p->name.f.type ? p->name : val_of(fact_int(in, p->count));
 }
 
 static bool read_text(Infer *in, const Place *p, Val *out) {
@@ -216,22 +309,23 @@ static bool read_value(Infer *in, const Place *p, const Type *type, Val *out) {
     }
     Val *items = arena_array(in->arena, Val, type->nitems);
     for (int32_t k = 0; k < type->nitems; k++) {
-        Place item = {p->exception, (p->path << PATH_BITS) | (k + 1), p->count};
+        Place item = {p->exception, (p->path << PATH_BITS) | (k + 1), p->count, p->name};
         if (!read_value(in, &item, type->items[k], &items[k])) return false;
     }
     return *out = v_tuple(in, items, type->nitems), true;
 }
 
 static Val with_ref(Infer *in, Val caught) {
-    if (in->emit) caught.ref = v_ref(in, caught);
+    if (in->emit) caught.ref = v_exception_memory(in, caught);
     return caught;
 }
 
 static bool read_args(Infer *in, Val caught, Val *out) {
     const Type *type;
     if (!args_type(in, caught.f.type, &type)) return false;
-    Place all = {with_ref(in, caught), 0, type->nitems};
-    return read_value(in, &all, type, out);
+    Place all = {.exception = with_ref(in, caught), .count = type->nitems};
+    if (!read_value(in, &all, type, out)) return false;
+    return v_exception_held(in, caught), true;
 }
 
 /* Attributes of builtin classes that are arguments: of so many arguments at least that one, else None; -1: all, if there are several. */
@@ -284,18 +378,65 @@ static bool class_attr(Infer *in, const Gathered *g, Str name, const Binding **o
     return true;
 }
 
+/* e.n, as __init__ has set it: Python's answer, of a type that is known. */
+static bool read_attr(Infer *in, Val caught, Str name, const Type *type, Val *out) {
+    bool matched;
+    ConstVal *text = arena_new(in->arena, ConstVal);
+    *text = (ConstVal){.kind = CONST_STR, .str = name};
+    Val of = {.f = {.type = type_class_of(in->types, CLS_str, NULL), .value = text}};
+    Place place = {.exception = with_ref(in, caught)};
+    if (!v_row(in, STR("primitive.text_at"), &of, 1, &matched, &place.name)) return false;
+    if (!read_value(in, &place, type, out)) return false;
+    return v_exception_held(in, caught), true;
+}
+
+/* e.__cause__ and e.__context__: exceptions of which nothing is known, or None. */
+static bool read_earlier(Infer *in, Val caught, bool cause, Val *out) {
+    Emit *e = in->emit;
+    bool matched;
+    const Type *any = type_any_exception(in->types), *i64 = i64_type(in->types);
+    *out = val_of(fact_of(type_optional(in->types, any)));
+    if (!e) return true;
+    Val args[2] = {{.f = fact_of(i64), .ref = v_exception_memory(in, caught)},
+                   val_of(fact_int(in, cause))},
+        at;
+    if (!v_row(in, STR("primitive.exception_earlier"), args, 2, &matched, &at)) return false;
+    const Type *lowered = lower_type(in->ti, out->f.type), *object = lowered->items[1];
+    Ref is = emit2(e, OP_ne, bool_type(in->types), v_ref(in, at), emit_int(e, i64, 0)), parts[2];
+    int32_t some = emit_block(e), none = emit_block(e), end = emit_block(e);
+    emit_branch(e, is, some, none);
+    e->block = some;
+    Ref made = emit1(e, OP_exception, object, v_ref(in, at));
+    emit_jump(e, end);
+    e->block = none;
+    Ref nothing = emit_nothing(e, object);
+    emit_jump(e, end);
+    e->block = end;
+    parts[0] = is;
+    parts[1] = emit(e, OP_phi, object, NULL, 0);
+    ir_add_arg(e->out, parts[1], made);
+    ir_add_arg(e->out, parts[1], nothing);
+    out->ref = emit(e, OP_tuple, lowered, parts, 2);
+    return v_exception_held(in, caught), true;
+}
+
 bool v_caught_attr(Infer *in, Val caught, Str name, Val *out) {
     Gathered g;
+    const Type *type;
     const Binding *b = NULL;
     Place cls = {.path = PATH_CLASS, .count = ANY_COUNT};
     if (type_is_caught_class(caught.f.type)) {
         if (!str_is(name, "__name__") && !str_is(name, "__qualname__"))
-            return infer_as_value(in, in->at);
+            return ti_fail(in, in->at, E0101, "this attribute of the class of an exception");
         cls.exception = with_ref(in, caught);
-        return read_text(in, &cls, out);
+        if (!read_text(in, &cls, out)) return false;
+        return v_exception_held(in, caught), true;
     }
     if (str_is(name, "args")) return read_args(in, caught, out);
     if (str_is(name, "__class__")) return v_caught_class(in, caught, out);
+    bool cause = str_is(name, "__cause__");
+    if ((cause || str_is(name, "__context__")) && ti_has_objects(in))
+        return read_earlier(in, caught, cause, out);
     if (!gather_here(&g, in, caught.f.type)) return false;
     in->unsettled = true;
     for (int32_t k = 0; k < countof(argument_attrs); k++) {
@@ -304,6 +445,8 @@ bool v_caught_attr(Infer *in, Val caught, Str name, Val *out) {
         if (!all_of_class(&g, argument_attrs[k].cls, &all)) return false;
         if (all) return argument_attr(in, caught, k, out);
     }
+    if (!g.unknown && !type_by_init(in, &g, name, &type)) return false;
+    if (!g.unknown && type) return read_attr(in, caught, name, type, out);
     if (!class_attr(in, &g, name, &b)) return false;
     if (b) return fact_of_binding(in, b, name, &out->f);
     ti_fail(in, in->at, E0101, "this attribute of a caught exception");
@@ -313,14 +456,26 @@ bool v_caught_attr(Infer *in, Val caught, Str name, Val *out) {
 
 /* -- its class -------------------------------------------------------------------------------------- */
 
-/* The type has the negative number of the instruction that caught it. */
+/* The type has the negative number of the instruction that caught it; of an object it is infer_exception.c's. */
 bool type_is_caught_class(const Type *type) {
-    return type->kind == TY_CAUGHT && (Ref)type->bits < 0;
+    return type_is_exception_class(type) || (type->kind == TY_CAUGHT && (Ref)type->bits < 0);
+}
+
+bool infer_refuse_class(Infer *in, Ref at) {
+    ti_fail(in, at, E0101, "the class of a caught exception as a value");
+    return ti_advise(in,
+                     "compare it: type(e) is ValueError, or isinstance(e, ValueError); its name is "
+                     "type(e).__name__"),
+           false;
 }
 
 bool v_caught_class(Infer *in, Val caught, Val *out) {
-    if (type_is_caught_class(caught.f.type)) return infer_as_value(in, in->at);
-    *out = with_ref(in, caught);
+    const Type *mark = bool_type(in->types);
+    if (type_is_caught_class(caught.f.type)) return infer_refuse_class(in, in->at);
+    *out = caught;
+    if (in->emit) out->ref = v_ref(in, caught);
+    if (type_is_exception(caught.f.type))
+        return out->f = fact_of(type_class_of(in->types, CLS_exception, &mark)), true;
     out->f = fact_of(type_caught(in->types, -(Ref)caught.f.type->bits));
     return true;
 }
@@ -328,7 +483,7 @@ bool v_caught_class(Infer *in, Val caught, Val *out) {
 bool v_compare_caught_class(Infer *in, bool is_not, Val a, Val b, bool *done, Val *out) {
     bool left = type_is_caught_class(a.f.type), right = type_is_caught_class(b.f.type);
     *done = left != right;
-    if (!*done) return !left || infer_as_value(in, in->at);
+    if (!*done) return !left || infer_refuse_class(in, in->at);
     const Binding *cls = fact_object(right ? &a.f : &b.f);
     *out = val_of(fact_bool(in, is_not));
     if (!cls || cls->kind != BIND_EXCEPTION) return true;
@@ -345,42 +500,77 @@ bool v_compare_caught_class(Infer *in, bool is_not, Val a, Val b, bool *done, Va
 
 /* -- calls ------------------------------------------------------------------------------------------ */
 
-static bool any_caught(const CallArgs *args) {
-    for (int32_t i = 0; i < args->nargs; i++)
-        if (is_kind(&args->args[i], TY_CAUGHT)) return true;
-    return false;
+/* A caught exception, an object, or one of these or None. */
+static bool is_exception(const Val *v) {
+    if (is_kind(v, TY_OPTIONAL)) return type_is_of(v->f.type->element, CLS_exception);
+    return is_kind(v, TY_CAUGHT) || type_is_of(v->f.type, CLS_exception);
+}
+
+static bool any_caught(const CallArgs *args, bool *in_memory) {
+    bool any = *in_memory = false;
+    for (int32_t i = 0; i < args->nargs; i++) {
+        any |= is_exception(&args->args[i]);
+        *in_memory |= is_kind(&args->args[i], TY_CAUGHT);
+    }
+    return any;
+}
+
+/* None is of no class of exceptions. */
+static void optional_matches(Infer *in, ClassSet *set, Ref whole, Val *out) {
+    Emit *e = in->emit;
+    int32_t some = emit_block(e), none = emit_block(e), end = emit_block(e);
+    emit_branch(e, emit_item(e, whole, 0), some, none);
+    e->block = some;
+    Ref is = emit1(e, OP_matches, out->f.type, emit_item(e, whole, 1));
+    ir_inst(e->out, is)->u.classes = set;
+    emit_jump(e, end);
+    e->block = none;
+    emit_jump(e, end);
+    e->block = end;
+    out->ref = emit(e, OP_phi, out->f.type, NULL, 0);
+    ir_add_arg(e->out, out->ref, is);
+    ir_add_arg(e->out, out->ref, emit_int(e, out->f.type, 0));
 }
 
 static bool caught_isinstance(Infer *in, const CallArgs *args, Val *out) {
     ClassSet *set = arena_new(in->arena, ClassSet);
-    if (type_is_caught_class(args->args[0].f.type)) return infer_as_value(in, in->at);
+    Val exception = args->args[0];
+    if (type_is_caught_class(exception.f.type)) return infer_refuse_class(in, in->at);
     if (args->nargs != 2 || !infer_classes(in, set, args->args[1])) return false;
     *out = val_of(fact_of(bool_type(in->types)));
     if (!in->emit) return true;
-    out->ref = emit1(in->emit, OP_matches, out->f.type, v_ref(in, args->args[0]));
+    if (is_kind(&exception, TY_OPTIONAL)) {
+        optional_matches(in, set, v_ref(in, exception), out);
+        return true;
+    }
+    out->ref = emit1(in->emit, OP_matches, out->f.type, v_ref(in, exception));
     ir_inst(in->emit->out, out->ref)->u.classes = set;
     return true;
 }
 
 bool v_call_with_caught(Infer *in, const Binding *callee, CallArgs *args, bool *done, Val *out) {
+    bool in_memory;
     *done = false;
-    if (!any_caught(args)) return true;
+    if (!any_caught(args, &in_memory)) return true;
     bool library = callee && callee->kind == BIND_LIBRARY;
-    if (library && str_is(callee->name, "builtins.isinstance") &&
-        is_kind(&args->args[0], TY_CAUGHT))
+    if (library && str_is(callee->name, "builtins.isinstance") && is_exception(&args->args[0]))
         return *done = true, caught_isinstance(in, args, out);
     static const char *const takers[] = {"builtins.type", "generator.throw"};
     for (int k = 0; library && k < countof(takers); k++)
         if (str_is(callee->name, takers[k])) return true;
-    if (!library || !makes_text(callee->name)) return infer_as_value(in, in->at);
+    if (!library || !makes_text(callee->name)) return !in_memory || infer_keep_caught(in, in->at);
     bool shown = str_is(callee->name, "builtins.repr") || str_is(callee->name, "builtins.ascii");
     Val *values = arena_array(in->arena, Val, args->nargs);
     for (int32_t i = 0; i < args->nargs; i++) {
         values[i] = args->args[i];
-        if (!is_kind(&values[i], TY_CAUGHT)) continue;
-        if (type_is_caught_class(values[i].f.type)) return infer_as_value(in, in->at);
-        Place whole = {with_ref(in, values[i]), shown ? PATH_REPR : PATH_STR, ANY_COUNT};
+        if (!is_exception(&values[i])) continue;
+        Val exception = v_present(in, values[i]);
+        if (type_is_caught_class(exception.f.type)) return infer_refuse_class(in, in->at);
+        Place whole = {.exception = with_ref(in, exception),
+                       .path = shown ? PATH_REPR : PATH_STR,
+                       .count = ANY_COUNT};
         if (!read_text(in, &whole, &values[i])) return false;
+        v_exception_held(in, exception);
     }
     args->args = values;
     if (shown) return *done = true, *out = values[0], true;

@@ -111,7 +111,7 @@ static bool assign(Infer *in, CellSite *site, Val *v) {
     const Type *type = v->f.type;
     if (!v_text(in, v) || !v_refuse_fresh(in, v->f.type)) return false;
     type = ti_stored(in->types, v->f.type);
-    if (type->kind == TY_CAUGHT) return infer_as_value(in, in->at);
+    if (type->kind == TY_CAUGHT) return infer_keep_caught(in, in->at);
     if (holds_site(type, site)) {
         ti_fail(in, in->at, E0101, "a function that is kept in a variable of its own");
         return ti_advise(in, "define it once, in a def that nothing else assigns"), false;

@@ -59,6 +59,8 @@ bool v_is(Infer *in, bool is_not, Val a, Val b, Val *out) {
         return negate(in, is_not, out);
     }
     if (s->kind == TY_MEMBER || t->kind == TY_MEMBER) return same_member(in, is_not, a, b, out);
+    if (type_is_exception(s) && type_is_exception(t))
+        return v_same_exception(in, a, b, out) && negate(in, is_not, out);
     if (s->kind == TY_ARRAY && t->kind == TY_ARRAY && s->element == t->element &&
         s->ndim == t->ndim) {
         if (e) out->ref = emit2(e, OP_same_array, bool_type(in->types), v_ref(in, a), v_ref(in, b));
@@ -219,7 +221,9 @@ bool v_compare(Infer *in, Operator op, Val a, Val b, bool *handled, Val *out) {
     if (op == OPR_eq || op == OPR_ne) {
         bool done = v_compare_caught_class(in, op == OPR_ne, a, b, &result, out);
         if (!done || result) return done;
-        if (fact_none(&a.f) || fact_none(&b.f) || fact_ellipsis(&a.f) || fact_ellipsis(&b.f))
+        bool exceptions = type_is_exception(s) && type_is_exception(t);
+        if (exceptions || fact_none(&a.f) || fact_none(&b.f) || fact_ellipsis(&a.f) ||
+            fact_ellipsis(&b.f))
             return v_is(in, op == OPR_ne, a, b, out);
         if (is_kind(&a, TY_OPTIONAL) && is_symbol(&b)) a = v_present(in, a);
         if (is_kind(&b, TY_OPTIONAL) && is_symbol(&a)) b = v_present(in, b);

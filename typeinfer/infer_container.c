@@ -155,6 +155,7 @@ static const Type *container_type(Infer *in, ClassId cls, bool shared, const Typ
 /* What is shared holds only what is: containers in it, too, whatever they are called. */
 static const Type *shared_form(Infer *in, const Type *type) {
     const Type *parts[MOST_PARAMS];
+    if (type_is_exception(type)) return bool_type(in->types); /* it ends with the call: refused */
     if (type->kind == TY_CLASS && type->nparams) {
         for (int32_t p = 0; p < type->nparams; p++)
             parts[p] = shared_form(in, type->params[p]);
@@ -174,6 +175,8 @@ static int32_t stored_param(const Type *container) {
 
 const Type *container_join(Infer *in, const Type *a, const Type *b) {
     if (!a || !b) return a ? a : b;
+    if (type_is_exception(a) && type_is_exception(b))
+        return type_exceptions_joined(in->types, a, b);
     if (a->kind == TY_CLASS && b->kind == TY_CLASS && a->bits == b->bits && a->nparams &&
         a->nparams <= MOST_PARAMS) {
         const Type *params[MOST_PARAMS] = {0};

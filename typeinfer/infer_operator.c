@@ -69,6 +69,7 @@ bool v_truth(Infer *in, Val a, Val *out) {
     case TY_CLASS:
     case TY_RANGE: {
         if (type_is_instance(t)) return v_instance_truth(in, a, out);
+        if (type_is_of(t, CLS_exception)) return *out = val_of(fact_bool(in, true)), true;
         Val n;
         return v_iter_len(in, a, &n) && truth_of_number(in, n, out);
     }

@@ -12,13 +12,14 @@ static const Binding *exception_of(const Val *v) {
     return b && b->kind == BIND_EXCEPTION ? b : NULL;
 }
 
-/* The arguments of the call that made an exception, those of *args among them; *n -1: it is not known. */
+/* The arguments of the call that made an exception, those of *args among them, none where it is a class; *n -1: it is not known. */
 static Val *call_args(Infer *in, Ref exception, int32_t *n) {
     const Inst *inst = ir_inst(in->f, exception);
-    bool star = inst->op == OP_call_star;
-    Val tuple = {0};
+    bool star = inst->op == OP_call_star, called = star || inst->op == OP_call_py;
+    Val tuple = {0}, callee = {0};
     *n = 0;
-    if (inst->op != OP_call_py && !star) return NULL;
+    if (called) callee.f = in->facts[ir_arg(in->f, exception, 0)];
+    if (!called || !exception_of(&callee)) return NULL;
     *n = -1;
     if (star && (!infer_operand(in, exception, 1, &tuple) || !is_kind(&tuple, TY_TUPLE)))
         return NULL;
@@ -78,11 +79,9 @@ static bool raise_arg(Infer *in, RaiseArgs *to, Val *v, const Type **type) {
     return to->numbers <= MOST_NUMBERS || too_many(in, to->exception);
 }
 
-static bool raise_args(Infer *in, Ref exception, RaiseSite *site, Ref *refs, int32_t *n,
-                       const Type **types) {
-    int32_t count;
+static bool raise_args(Infer *in, Ref exception, const Val *args, int32_t count, RaiseSite *site,
+                       Ref *refs, int32_t *n, const Type **types) {
     RaiseArgs to = {exception, 0};
-    Val *args = call_args(in, exception, &count);
     const Type **all = arena_array(in->arena, const Type *, count + 1);
     *n = 0;
     for (int32_t k = 0; k < count; k++) {
@@ -92,72 +91,63 @@ static bool raise_args(Infer *in, Ref exception, RaiseSite *site, Ref *refs, int
             all[k] = ti_stored(in->types, args[k].f.type);
             continue;
         }
-        if (!raise_arg(in, &to, &args[k], &all[k])) return false;
+        Val arg = args[k];
+        if (!raise_arg(in, &to, &arg, &all[k])) return false;
         if (*n == MOST_NUMBERS) return too_many(in, exception);
-        if (in->emit) refs[*n] = v_ref(in, args[k]);
+        if (in->emit) refs[*n] = v_ref(in, arg);
         ++*n;
     }
     if (count >= 0) *types = type_tuple(in->types, all, count);
     return count >= 0;
 }
 
-/* One of the calls with arguments that may have made `exception`, where paths meet; NO_REF: none has any. */
-static Ref made_with_arguments(Infer *in, Ref exception) {
-    Bits seen = bits_new(in->arena, in->f->insts.len);
-    Vec(Ref) todo = {0};
-    vec_push(in->arena, &todo, exception);
-    while (todo.len) {
-        Ref ref = vec_pop(&todo);
-        const Inst *inst = ir_inst(in->f, ref);
-        if ((inst->op == OP_call_py && inst->nargs > 1) || inst->op == OP_call_star) return ref;
-        if ((inst->op != OP_phi && inst->op != OP_check_bound) || bits_get(&seen, ref)) continue;
-        bits_set(&seen, ref);
-        for (int32_t k = 0; k < inst->nargs; k++)
-            vec_push(in->arena, &todo, ir_arg(in->f, ref, k));
-    }
-    return NO_REF;
+static void emit_cause(Emit *e, Ref cause, Ref of) {
+    Ref refs[2] = {cause ? cause : emit_int(e, i64_type(e->types), 0), of};
+    emit(e, OP_cause, NULL, refs, of ? 2 : 1);
 }
 
-/* An exception that is made is no value: its arguments are known only where a single call made it. */
-static bool raise_known(Infer *in, Ref ref, Ref exception) {
-    Op op = (Op)ir_inst(in->f, exception)->op;
-    if (op == OP_call_py || op == OP_call_star) {
-        const Binding *callee = fact_object(&in->facts[ir_arg(in->f, exception, 0)]);
-        if (callee && callee->kind == BIND_EXCEPTION) return true;
-        return fail_advised(in, ref, "raising an exception that another function has made",
-                            "let the function raise it, or give back what it is made of");
-    }
-    Ref made = made_with_arguments(in, exception);
-    if (!made) return true;
-    ti_fail(in, ref, E0101, "raising an exception that was made on one of several paths");
-    if (in->report) {
-        diag_note(in->diags, ti_spanp(in, made), "one is made here");
-        diag_note(in->diags, NULL, "raise each where it is made");
-    }
-    return false;
+/* A value that may be None. */
+static void emit_optional_cause(Infer *in, Val cause, Ref of) {
+    Emit *e = in->emit;
+    Ref whole = v_ref(in, cause);
+    int32_t some = emit_block(e), none = emit_block(e), end = emit_block(e);
+    emit_branch(e, emit_item(e, whole, 0), some, none);
+    e->block = some;
+    emit_cause(e, emit_item(e, whole, 1), of);
+    emit_jump(e, end);
+    e->block = none;
+    emit_cause(e, NO_REF, of);
+    emit_jump(e, end);
+    e->block = end;
 }
 
-/* `raise ... from`: None, or an exception that was caught. */
+/* `raise ... from`: None, or an exception. */
 static bool infer_cause(Infer *in, Ref ref, Ref of) {
     Val cause;
     if (ir_inst(in->f, ref)->nargs < 2) return true;
     if (!infer_operand(in, ref, 1, &cause)) return false;
-    bool caught = is_kind(&cause, TY_CAUGHT);
-    if (!caught && !fact_none(&cause.f))
-        return fail_advised(in, ref, "an exception raised from one that nobody caught",
-                            "raise it from the exception that a handler caught, or from None");
+    const Binding *cls = exception_of(&cause);
+    if (cls && !v_make_exception(in, cls, &(CallArgs){0}, &cause)) return false;
+    bool optional = is_kind(&cause, TY_OPTIONAL) && type_is_exception(cause.f.type->element);
+    bool some = is_kind(&cause, TY_CAUGHT) || type_is_exception(cause.f.type);
+    if (!some && !optional && !fact_none(&cause.f))
+        return fail_advised(in, ref, "an exception raised from something that is none",
+                            "raise it from an exception, or from None");
     if (!in->emit || in->kernel || !target_is_host(in->ti->options.target)) return true;
-    Ref refs[2] = {caught ? v_ref(in, cause) : emit_int(in->emit, i64_type(in->types), 0), of};
-    emit(in->emit, OP_cause, NULL, refs, of ? 2 : 1);
+    if (optional)
+        emit_optional_cause(in, cause, of);
+    else
+        emit_cause(in->emit, some ? v_ref(in, cause) : NO_REF, of);
     return true;
 }
 
 /* `raise e` of a caught exception, and what handlers end with. */
 static bool raise_caught(Infer *in, Ref ref, Val v, bool statement) {
-    if (type_is_caught_class(v.f.type)) return infer_as_value(in, ref);
+    if (type_is_caught_class(v.f.type)) return infer_refuse_class(in, ref);
     if (statement && !infer_cause(in, ref, in->emit ? v_ref(in, v) : NO_REF)) return false;
     if (!in->emit) {
         int32_t error = ir_inst(in->f, ref)->error;
+        if (type_is_exception(v.f.type)) infer_note_raise(in, ref, NULL, v.f.type);
         if (error != NO_BLOCK) infer_take_edge(in, ir_inst(in->f, ref)->block, 4, error);
         return true;
     }
@@ -196,10 +186,27 @@ typedef struct Raising {
 static bool raising_of(Infer *in, Ref ref, Val v, Raising *r) {
     const Binding *b = r->cls = exception_of(&v);
     if (!b) return ti_fail(in, ref, E0101, "raising a value that is not an exception");
-    if (!raise_known(in, ref, v.src)) return false;
     r->site = arena_new(in->arena, RaiseSite);
     *r->site = (RaiseSite){.class_name = b->name, .class_handle = b->handle, .builtin = b->builtin};
-    return raise_args(in, v.src, r->site, r->refs, &r->n, &r->types);
+    int32_t count;
+    Val *args = call_args(in, v.src, &count);
+    return raise_args(in, v.src, args, count, r->site, r->refs, &r->n, &r->types);
+}
+
+bool v_make_exception(Infer *in, const Binding *cls, const CallArgs *args, Val *out) {
+    Raising r = {.cls = cls, .site = arena_new(in->arena, RaiseSite)};
+    *r.site =
+        (RaiseSite){.class_name = cls->name, .class_handle = cls->handle, .builtin = cls->builtin};
+    if (!ti_has_objects(in))
+        return ti_fail(in, in->at, E0101, "an exception as a value, in a kernel");
+    if (!raise_args(in, in->at, args->args, args->nargs, r.site, r.refs, &r.n, &r.types))
+        return false;
+    const RaisedAt made = {.cls = cls, .args = r.types}, *only = &made;
+    *out = val_of(fact_of(type_exception(in->types, &only, 1)));
+    if (!in->emit) return true;
+    out->ref = emit(in->emit, OP_exception, lower_type(in->ti, out->f.type), r.refs, r.n);
+    ir_inst(in->emit->out, out->ref)->u.exception = r.site;
+    return true;
 }
 
 static void emit_raising(Emit *e, const Raising *r) {
@@ -221,7 +228,10 @@ bool infer_raise(Infer *in, Ref ref) {
     Val v;
     Raising r;
     if (!infer_operand(in, ref, 0, &v)) return false;
-    if (is_kind(&v, TY_CAUGHT)) return raise_caught(in, ref, v, true);
+    if (is_kind(&v, TY_CHOICE) && !v_call_choice(in, v, &(CallArgs){0}, &v)) return false;
+    v = v_present(in, v);
+    if (is_kind(&v, TY_CAUGHT) || type_is_of(v.f.type, CLS_exception))
+        return raise_caught(in, ref, v, true);
     if (!raising_of(in, ref, v, &r) || !infer_cause(in, ref, NO_REF)) return false;
     int32_t error = ir_inst(in->f, ref)->error;
     if (!leaves_generator(in, r.cls, error, r.site, &r.n)) return false;
@@ -240,23 +250,21 @@ bool infer_raise(Infer *in, Ref ref) {
 
 /* -- handlers ---------------------------------------------------------------------------------------- */
 
-bool infer_as_value(Infer *in, Ref ref) {
-    return fail_advised(in, ref, "a caught exception as a value",
-                        "it can be raised again (raise, raise e), its text is str(e), its "
-                        "arguments are e.args");
-}
-
 bool infer_caught(Infer *in, Ref ref, Val *out) {
     if (in->kernel || !target_is_host(in->ti->options.target))
         return fail_advised(in, ref, "a try statement in a kernel",
                             "test before for what would raise, or launch with debug=True and catch "
                             "the exception in Python");
-    out->f = fact_of(type_caught(in->types, ref));
+    const Type *type = type_caught(in->types, ref);
+    bool object = infer_keeps_caught(in) || infer_yields_in_handler(in);
+    if (object && !infer_caught_type(in, ref, &type)) return false;
+    out->f = fact_of(type);
     if (!in->emit) return true;
     Val handled = infer_val(in, ir_arg(in->f, ref, 0));
-    bool any = is_kind(&handled, TY_CAUGHT) && !handled.f.conflict;
+    bool any = is_kind(&handled, TY_CAUGHT) || type_is_exception(handled.f.type);
+    any = any && !handled.f.conflict;
     Ref refs[1] = {any ? v_ref(in, handled) : NO_REF};
-    out->ref = emit(in->emit, OP_caught, i64_type(in->types), refs, any);
+    out->ref = emit(in->emit, OP_caught, lower_type(in->ti, type), refs, any);
     return true;
 }
 
@@ -296,7 +304,8 @@ bool infer_match(Infer *in, Ref ref, Val *out) {
 bool infer_reraise(Infer *in, Ref ref) {
     Val v;
     if (!infer_operand(in, ref, 0, &v)) return false;
-    if (!is_kind(&v, TY_CAUGHT))
+    v = v_present(in, v);
+    if (!is_kind(&v, TY_CAUGHT) && !type_is_exception(v.f.type))
         return fail_advised(in, ref, "a raise statement without an exception",
                             "name the exception: raise ValueError('why')");
     return raise_caught(in, ref, v, false);
@@ -323,7 +332,8 @@ static ClassList classes_raised(Ti *ti) {
     for (int32_t k = 0; k < ti->module->funcs.len; k++) {
         const Func *f = ti->module->funcs.items[k];
         for (Ref ref = 1; ref < f->insts.len; ref++)
-            if (ir_inst(f, ref)->op == OP_raise) {
+            if ((ir_inst(f, ref)->op == OP_raise || ir_inst(f, ref)->op == OP_exception) &&
+                ir_inst(f, ref)->u.exception) {
                 const RaiseSite *site = ir_inst(f, ref)->u.exception;
                 add_raised(ti, &list,
                            (ExceptionClass){site->class_name, site->class_handle, site->builtin});

@@ -319,7 +319,7 @@ static const char *class_name(const Type *t) {
 
 static bool typed_type(Infer *in, const Val *v, const CallArgs *args, Val *out) {
     const Type *t = v[0].f.type;
-    if (t->kind == TY_CAUGHT) return v_caught_class(in, v[0], out);
+    if (t->kind == TY_CAUGHT || type_is_exception(t)) return v_caught_class(in, v[0], out);
     const char *name = class_name(t);
     if (!name && type_is_number(t)) return *out = v_dtype(in, t), true;
     if (!name) return misfit(in, "type", args);

@@ -128,7 +128,7 @@ static bool is_function(const Type *t) {
     if (t->kind == TY_CLOSURE) return !type_is_fresh(t);
     BindKind kind = t->kind == TY_OBJECT && t->binding ? t->binding->kind : BIND_MISSING;
     return kind == BIND_FUNCTION || kind == BIND_LIBRARY || kind == BIND_FOREIGN ||
-           (kind == BIND_OVERLOADED && t->binding->handle);
+           kind == BIND_EXCEPTION || (kind == BIND_OVERLOADED && t->binding->handle);
 }
 
 /* The same function with other values is no further one, if there is a type for the values of both. */
@@ -186,7 +186,10 @@ const Type *ti_join(TypeTable *types, JoinRule rule, const Type *a, const Type *
         return join_optional(types, rule, a, b);
     const Type *functions = join_functions(types, rule, a, b);
     if (functions) return functions;
+    a = type_raised_class(types, a, b);
+    b = type_raised_class(types, b, a);
     if (a->kind != b->kind) return NULL;
+    if (type_is_exception(a) && type_is_exception(b)) return type_exceptions_joined(types, a, b);
     switch (a->kind) {
     case TY_CELL: { /* one variable, of which more is known by now */
         const Type *both = a->cls == b->cls ? ti_join(types, rule, a->element, b->element) : NULL;

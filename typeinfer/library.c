@@ -63,6 +63,7 @@ static const LibRow rows[] = {
 #include "typeinfer/tables/functools.def"
 #include "typeinfer/tables/generator.def"
 #include "typeinfer/tables/heapq.def"
+#include "typeinfer/tables/itertools.def"
 #include "typeinfer/tables/list.def"
 #include "typeinfer/tables/math.def"
 #include "typeinfer/tables/numpy.def"
@@ -193,6 +194,7 @@ static const struct Section {
     {"functools.", "Module functools"},
     {"generator.", "Methods of generators"},
     {"heapq.", "Module heapq"},
+    {"itertools.", "Module itertools"},
     {"list.", "Methods of lists"},
     {"math.", "Module math"},
     {"ndarray.", "Attributes and methods of arrays"},

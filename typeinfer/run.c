@@ -158,6 +158,8 @@ void ti_init(Ti *ti, Module *module, Resolver *resolver, const InferRequest *req
     ti->cells = arena_new(ti->arena, CellSites);
     ti->unrolls = unrolls_new(ti->arena);
     ti->sent = arena_new(ti->arena, SentSites);
+    ti->caught_kept = arena_new(ti->arena, Map);
+    map_init(ti->caught_kept, ti->arena);
     ti->kept = arena_new(ti->arena, Map);
     map_init(ti->kept, ti->arena);
     /* for one more level, for the resolver's Python code, and for the error */
@@ -243,7 +245,8 @@ static Instance *infer_entry(Ti *ti, Module *module, Resolver *resolver,
 void ti_begin_again(Ti *ti, Module *module, Resolver *resolver, const InferRequest *request) {
     CellSites *cells = ti->cells;
     SentSites *sent = ti->sent;
-    Map *kept = ti->kept, nested = ti->nested, objects = ti->objects; /* the same names again */
+    Map *caught_kept = ti->caught_kept, *kept = ti->kept, nested = ti->nested,
+        objects = ti->objects; /* the same names again */
     Unrolls *unrolls = ti->unrolls;
     bool all = ti->all;
     ti_init(ti, module, resolver, request);
@@ -253,6 +256,7 @@ void ti_begin_again(Ti *ti, Module *module, Resolver *resolver, const InferReque
     ti->cells = cells;
     ti->sent = sent;
     ti->kept = kept;
+    ti->caught_kept = caught_kept;
     ti->all = all;
 }
 

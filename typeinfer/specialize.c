@@ -30,6 +30,7 @@ static const Type *make_lowered(Ti *ti, const Type *type) {
         const Type **params = arena_array(ti->arena, const Type *, type->nparams);
         for (int32_t i = 0; i < type->nparams; i++)
             params[i] = lower_type(ti, type->params[i]);
+        if (type->bits == CLS_exception) params[0] = type_scalar(types, TY_none);
         return type_class_like(types, type, params);
     }
     case TY_CELL: {
@@ -357,6 +358,8 @@ Ref emit_convert(Emit *e, Ref ref, const Type *from, const Type *to) {
     const Type *target = lower_type(e->ti, to);
     if (from->kind == TY_OBJECT && to->kind == TY_CLASS && type_is_text(from))
         return emit_const(e, target, from->binding->value);
+    if (from->kind == TY_OBJECT && type_is_exception(to))
+        return emit_raised_class(e, from->binding, to);
     if (to->kind == TY_CHOICE && from != to) return emit_choice(e, ref, from, to);
     if (to->kind == TY_OPTIONAL && from != to) return convert_optional(e, ref, from, to);
     if (ir_type(e->out, ref) == target) return ref;
@@ -378,6 +381,7 @@ static bool same_stored(const Type *a, const Type *b) {
     if (a == b || a->kind != b->kind) return a == b;
     if (a->kind == TY_OPTIONAL) return same_stored(a->element, b->element);
     bool cls = a->kind == TY_CLASS;
+    if (cls && a->bits == b->bits && a->bits == CLS_exception) return true;
     bool tuple = a->kind == TY_TUPLE || (a->kind == TY_CLOSURE && a->binding == b->binding);
     if (cls ? a->bits != b->bits || a->shared != b->shared || type_is_instance(a)
             : !tuple || a->nitems != b->nitems)

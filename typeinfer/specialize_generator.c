@@ -180,37 +180,6 @@ static Kept kept_of(Split *s, const Uses *uses, Ref ref) {
     return kept;
 }
 
-static void refuse_caught(const Split *s, const Kept *kept) {
-    for (int32_t k = 0; k < s->yields.len; k++) {
-        if (!bits_get(&kept->live, s->yields.items[k].rest)) continue;
-        int32_t place = ir_inst(s->f, s->yields.items[k].ref)->span;
-        const IrSpan *at = &s->f->spans.items[place];
-        Span span = {s->f->file, at->line, at->end_line, at->column, at->end_column};
-        diag_add(&s->inst->diags, E0101, place ? &span : NULL,
-                 "a yield while an exception waits that is needed behind it");
-        diag_note(&s->inst->diags, NULL,
-                  "yield behind the except or finally clause, or take what is needed of the "
-                  "exception before");
-        return;
-    }
-}
-
-/* What is caught lies in memory of the function, which a yield leaves. What another handler catches behind that loses it as its
- * context. */
-static void forget_caught(Split *s, Uses *uses, Ref caught) {
-    int32_t n = 0;
-    for (int32_t u = 0; u < uses->list.len; u++) {
-        Ref of = uses->list.items[u].of;
-        if (ir_inst(s->f, of)->op == OP_caught)
-            ir_set_args(s->f, of, NULL, 0);
-        else
-            uses->list.items[n++] = uses->list.items[u];
-    }
-    uses->list.len = n;
-    Kept kept = kept_of(s, uses, caught);
-    refuse_caught(s, &kept);
-}
-
 static void find_kept(Split *s) {
     Uses *uses = find_uses(s);
     for (int param = 1; param >= 0; param--) {
@@ -218,11 +187,7 @@ static void find_kept(Split *s) {
             const Inst *inst = ir_inst(s->f, ref);
             if (stays(inst) || (inst->op == OP_param) != param) continue;
             Kept kept = kept_of(s, &uses[ref], ref);
-            bool crossing = crosses(s, &kept);
-            if (inst->op == OP_caught && crossing)
-                forget_caught(s, &uses[ref], ref);
-            else if (param || crossing)
-                vec_push(s->e->arena, &s->kept, kept);
+            if (param || crosses(s, &kept)) vec_push(s->e->arena, &s->kept, kept);
         }
         if (param) s->nparams = s->kept.len;
     }

@@ -27,13 +27,21 @@ static void make_types(Cg *cg) {
     cg->f64 = LLVMDoubleTypeInContext(cg->context);
     for (unsigned s = 0; s < CG_MAX_SPACES; s++)
         cg->ptr[s] = LLVMPointerTypeInContext(cg->context, s);
-    LType fields[] = {cg->i32,    cg->i32,
-                      cg->i64,    cg->i64,
-                      cg->i64,    cg->i32,
-                      cg->i32,    LLVMArrayType2(cg->i32, CALL_MAX_CALLERS),
-                      cg->i32,    LLVMArrayType2(cg->i64, CALL_MAX_ARGS),
-                      cg->ptr[0], cg->ptr[0],
-                      cg->ptr[0], cg->i64};
+    LType fields[] = {cg->i32,
+                      cg->i32,
+                      cg->i64,
+                      cg->i64,
+                      cg->i64,
+                      cg->i32,
+                      cg->i32,
+                      LLVMArrayType2(cg->i32, CALL_MAX_CALLERS),
+                      cg->i32,
+                      cg->i64,
+                      LLVMArrayType2(cg->i64, CALL_MAX_ARGS),
+                      cg->ptr[0],
+                      cg->ptr[0],
+                      cg->ptr[0],
+                      cg->i64};
     cg->context_type = LLVMStructTypeInContext(cg->context, fields, countof(fields), false);
 }
 

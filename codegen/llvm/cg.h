@@ -25,7 +25,7 @@ typedef LLVMTypeRef LType;
 typedef LLVMBasicBlockRef BB;
 
 enum { CG_MAX_SPACES = 6, CG_MAX_DIMS = 32, CG_SLOTS = 3 };
-enum { CONTEXT_BUDGET = 13 }; /* field of CallContext */
+enum { CONTEXT_BUDGET = 14 }; /* field of CallContext */
 /* Hidden parameters of functions that use the coordinates of a work-item (CPU): the coordinates, then
  * the shared memory of the block, the size of its dynamic part, and the WorkItem of a kernel that waits. */
 enum { ITEM_SHARED = GRID_VALUES * 3, ITEM_DYNAMIC, ITEM_SELF, ITEM_COUNT };
@@ -300,7 +300,11 @@ void cg_fail_block(Cg *cg);     /* builds the common exit when it was asked for 
 BB cg_fail_exit(Cg *cg);
 void cg_lower_guard(Cg *cg, Ref ref);
 void cg_lower_raise(Cg *cg, Ref ref);
+void cg_record_exception(Cg *cg, Ref ref); /* class and arguments go into the context */
 void cg_lower_caught(Cg *cg, Ref ref);
+void cg_lower_exception(Cg *cg, Ref ref);
+/* Where the object has what a handler has in memory of its own: the value of a `caught` that is no object. */
+Value cg_exception_address(Cg *cg, Value object);
 void cg_lower_cause(Cg *cg, Ref ref);
 void cg_lower_matches(Cg *cg, Ref ref);
 void cg_lower_reraise(Cg *cg, Ref ref);

@@ -12,8 +12,10 @@ static Value byte_at(Cg *cg, Value base, size_t offset) {
     return LLVMBuildInBoundsGEP2(cg->b, cg->i8, base, &index, 1, "");
 }
 
-/* The memory that a caught exception stands for. */
+/* The memory that a caught exception stands for: of an object, what it holds. */
 static Value memory_of(Cg *cg, Ref caught) {
+    if (cg_type(cg, caught)->kind == TY_CLASS)
+        return byte_at(cg, cg_leaf(cg, caught), offsetof(ExceptionObject, raised));
     return LLVMBuildIntToPtr(cg->b, cg_leaf(cg, caught), cg->ptr[0], "");
 }
 
@@ -43,6 +45,11 @@ int32_t cg_class_number(Cg *cg, const ExceptionClass *cls) {
     return countof(builtin_classes) + cg->classes.len - 1;
 }
 
+static Value object_of(Cg *cg, Value held) {
+    Value args[] = {cg->f->ctx, held};
+    return cg_call_extern(cg, "quern_exception_object", cg->ptr[0], args, 2);
+}
+
 void cg_lower_caught(Cg *cg, Ref ref) {
     const Func *ir = cg->f->ir;
     BB fail = cg_fail_exit(cg), here = cg_block(cg, "here"); /* makes the slot of the status */
@@ -54,7 +61,26 @@ void cg_lower_caught(Cg *cg, Ref ref) {
     Value is_not = LLVMBuildICmp(cg->b, LLVMIntEQ, caught, cg_int(cg->i32, 0), "");
     cg_unlikely(cg, LLVMBuildCondBr(cg->b, is_not, fail, here));
     cg_at(cg, here);
-    cg_set1(cg, ref, LLVMBuildPtrToInt(cg->b, held, cg->i64, ""));
+    if (cg_type(cg, ref)->kind == TY_CLASS)
+        cg_set1(cg, ref, object_of(cg, held));
+    else
+        cg_set1(cg, ref, LLVMBuildPtrToInt(cg->b, held, cg->i64, ""));
+}
+
+void cg_lower_exception(Cg *cg, Ref ref) {
+    if (!ir_inst(cg->f->ir, ref)->u.exception) {
+        Value held = memory_of(cg, ir_arg(cg->f->ir, ref, 0));
+        cg_set1(cg, ref, object_of(cg, held));
+        return;
+    }
+    cg_record_exception(cg, ref);
+    Value ctx = cg->f->ctx;
+    cg_set1(cg, ref, cg_call_extern(cg, "quern_exception_made", cg->ptr[0], &ctx, 1));
+}
+
+Value cg_exception_address(Cg *cg, Value object) {
+    Value at = byte_at(cg, object, offsetof(ExceptionObject, raised));
+    return LLVMBuildPtrToInt(cg->b, at, cg->i64, "");
 }
 
 void cg_lower_cause(Cg *cg, Ref ref) {
@@ -66,9 +92,17 @@ void cg_lower_cause(Cg *cg, Ref ref) {
 }
 
 void cg_lower_reraise(Cg *cg, Ref ref) {
-    Value held = memory_of(cg, ir_arg(cg->f->ir, ref, 0));
-    LLVMBuildMemCpy(cg->b, cg->f->ctx, 8, held, 8, cg_int(cg->i64, sizeof(Raised)));
-    if (ir_inst(cg->f->ir, ref)->sub == FLAG_STATEMENT) cg_note_call(cg);
+    Ref exception = ir_arg(cg->f->ir, ref, 0);
+    bool statement = ir_inst(cg->f->ir, ref)->sub == FLAG_STATEMENT;
+    if (cg_type(cg, exception)->kind == TY_CLASS) {
+        Value site = statement ? cg_numbered(cg, NUMBER_SITE, cg_site(cg)) : cg_int(cg->i32, -1);
+        Value args[] = {cg->f->ctx, cg_leaf(cg, exception), site};
+        cg_call_extern(cg, "quern_raise_object", cg->void_, args, 3);
+    } else {
+        Value held = memory_of(cg, exception);
+        LLVMBuildMemCpy(cg->b, cg->f->ctx, 8, held, 8, cg_int(cg->i64, sizeof(Raised)));
+        if (statement) cg_note_call(cg);
+    }
     cg_leave(cg, cg_int(cg->i32, CALL_EXCEPTION));
 }
 

@@ -528,6 +528,28 @@ static void gen_array_text(Cg *cg, LibCall *call) {
     ask_caller(cg, call, cg->i64, GUARD_array_text);
 }
 
+static void gen_exception_at(Cg *cg, LibCall *call) {
+    call->out[0] = cg_exception_address(cg, call->args[0][0]);
+}
+
+static void gen_exception_earlier(Cg *cg, LibCall *call) {
+    Value at = LLVMBuildIntToPtr(cg->b, call->args[0][0], cg->ptr[0], "");
+    Value args[] = {cg->f->ctx, at, call->args[1][0]};
+    call->out[0] = cg_call_extern(cg, "quern_exception_earlier", cg->i64, args, 3);
+}
+
+static void gen_text_at(Cg *cg, LibCall *call) {
+    call->out[0] = LLVMBuildPtrToInt(cg->b, call->args[0][0], cg->i64, "");
+}
+
+static void gen_exception_same(Cg *cg, LibCall *call) {
+    Value args[2];
+    for (int k = 0; k < 2; k++)
+        args[k] = LLVMBuildIntToPtr(cg->b, call->args[k][0], cg->ptr[0], "");
+    Value same = cg_call_extern(cg, "quern_same_exception", cg->i32, args, 2);
+    call->out[0] = LLVMBuildICmp(cg->b, LLVMIntNE, same, cg_int(cg->i32, 0), "");
+}
+
 static void gen_exception_text(Cg *cg, LibCall *call) {
     ArrayLeaves array;
     cg_array_open(cg, call->types[1], call->args[1], &array);

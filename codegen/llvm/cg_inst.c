@@ -582,6 +582,7 @@ void cg_inst(Cg *cg, Ref ref) {
     case OP_pending: cg_lower_pending(cg, ref); break;
     case OP_guard: cg_lower_guard(cg, ref); break;
     case OP_raise: cg_lower_raise(cg, ref); break;
+    case OP_exception: cg_lower_exception(cg, ref); break;
     case OP_caught: cg_lower_caught(cg, ref); break;
     case OP_cause: cg_lower_cause(cg, ref); break;
     case OP_matches: cg_lower_matches(cg, ref); break;

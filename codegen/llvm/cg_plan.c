@@ -44,6 +44,7 @@ bool cg_inst_raises(Cg *cg, const Func *func, Ref ref) {
     case OP_own:
     case OP_guard:
     case OP_raise:
+    case OP_exception:
     case OP_caught: /* takes it out of the context */
     case OP_cause:
     case OP_reraise:

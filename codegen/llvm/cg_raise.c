@@ -74,10 +74,14 @@ enum {
     FIELD_NCALLERS = 6,
     FIELD_CALLERS,
     FIELD_CLASS,
+    FIELD_TEXTS,
     FIELD_ARGS,
     FIELD_STACK_LIMIT,
     FIELD_POLL
 };
+
+_Static_assert((int)CONTEXT_BUDGET == (int)FIELD_POLL + 2,
+               "behind the poll and what is the user's");
 
 static Value context_field(Cg *cg, unsigned field) {
     return LLVMBuildStructGEP2(cg->b, cg->context_type, cg->f->ctx, field, "");
@@ -325,13 +329,24 @@ static bool raise_arg(Cg *cg, Ref ref, RaiseArgs *to) {
     return true;
 }
 
-void cg_lower_raise(Cg *cg, Ref ref) {
+/* Which of the arguments are strings that are counted: Raised.text_args. */
+static int64_t text_bits(const RaiseArgs *args) {
+    int64_t texts = 0;
+    for (int kind = 0, slot = 0; kind < args->nkinds; kind++) {
+        TypeKind is = (TypeKind)args->kinds[kind];
+        if (is == TY_TUPLE) {
+            kind++;
+            continue;
+        }
+        if (is == TY_CLASS || is == TY_OBJECT) texts |= INT64_C(1) << slot;
+        if (is != TY_none) slot += is == TY_c64 || is == TY_c128 ? 2 : 1;
+    }
+    return texts;
+}
+
+void cg_record_exception(Cg *cg, Ref ref) {
     const Func *ir = cg->f->ir;
     const Inst *inst = ir_inst(ir, ref);
-    if (!cg->raises) { /* a kernel without debug: the work-item ends */
-        cg_return_zero(cg);
-        return;
-    }
     RaiseArgs args = {0};
     for (int32_t i = 0; i < inst->nargs; i++) {
         if (raise_arg(cg, ir_arg(ir, ref, i), &args)) continue;
@@ -344,7 +359,16 @@ void cg_lower_raise(Cg *cg, Ref ref) {
         ExceptionClass cls = {site->class_name, site->class_handle, site->builtin};
         int32_t number = cg_class_number(cg, &cls);
         LLVMBuildStore(cg->b, cg_int(cg->i32, number), context_field(cg, FIELD_CLASS));
+        LLVMBuildStore(cg->b, cg_int(cg->i64, text_bits(&args)), context_field(cg, FIELD_TEXTS));
     }
+}
+
+void cg_lower_raise(Cg *cg, Ref ref) {
+    if (!cg->raises) { /* a kernel without debug: the work-item ends */
+        cg_return_zero(cg);
+        return;
+    }
+    cg_record_exception(cg, ref);
     cg_end_item(cg);
 }
 

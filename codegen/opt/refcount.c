@@ -358,7 +358,8 @@ typedef struct Edits {
  * own operands too), except what it defines itself. */
 static void note_cleanup(Refcount *rc, Edits *edits, Ref ref, const Bits *before) {
     const Inst *inst = ir_inst(rc->func, ref);
-    if (!(ir_op_info[inst->op].flags & OPF_RAISES) || inst->error != NO_BLOCK) return;
+    uint32_t flags = ir_op_info[inst->op].flags;
+    if (!(flags & OPF_RAISES) || (flags & OPF_TERM) || inst->error != NO_BLOCK) return;
     bool any = false;
     for (int32_t w = 0; w < (rc->roots.len + 63) / 64; w++)
         any |= before->words[w] != 0;
@@ -383,16 +384,18 @@ static void note_edit(Refcount *rc, Edits *edits, int32_t at, int32_t root) {
 static void give_operands(Refcount *rc, Ref ref, int32_t at, const Bits *after, Bits *moved,
                           Edits *edits) {
     const Inst *inst = ir_inst(rc->func, ref);
+    uint32_t flags = ir_op_info[inst->op].flags;
+    bool behind = (flags & OPF_RAISES) && !(flags & OPF_TERM);
     for (int32_t k = 0; k < inst->nargs; k++) {
         Ref value = ir_arg(rc->func, ref, k);
         if (!takes_operand(inst, k) || !counted(ir_type(rc->func, value))) continue;
         Bits with = copy_bits(rc, moved);
         if (take_over(rc, value, after, &with))
             bits_or(moved, &with);
-        else if (inst->error != NO_BLOCK)
+        else if (behind && inst->error != NO_BLOCK)
             vec_push(rc->arena, &rc->edge_gifts, ((EdgeGift){inst->block, value}));
         else
-            note_edit(rc, edits, at + ((ir_op_info[inst->op].flags & OPF_RAISES) != 0), -1 - value);
+            note_edit(rc, edits, at + behind, -1 - value);
     }
 }
 

@@ -137,10 +137,25 @@ bool bc_pop_many(SsaBuild *b, Ref *values, int32_t n) {
     return true;
 }
 
+/* `None if c else {1: 2}`: a display of a dict where another path has some value. Its variable has the dict. */
+static bool merge_dict(SsaBuild *b, Slot *there, const Slot *here, bool translated) {
+    bool dict = there->kind == SLOT_DICT;
+    const Slot *value = dict ? here : there;
+    if ((dict ? here : there)->kind != SLOT_VALUE || (dict ? there : here)->kind != SLOT_DICT)
+        return bc_malformed(b, "paths with different stacks meet");
+    if (there->grown || here->grown || (dict && translated && b->displays_used)) {
+        bc_unsupported(b, "a display that is built on several paths");
+        if (!b->decoded->all) return false;
+    }
+    b->displays_unsure |= translated;
+    *there = (Slot){.kind = SLOT_VALUE, .unbound = value->unbound};
+    return true;
+}
+
 /* A second path to a block: what is known of a place on one path only is not known. A block that was translated
  * with such knowledge does no harm while nobody has relied on it; and nobody does from then on. */
 static bool merge_slot(SsaBuild *b, Slot *there, const Slot *here, bool translated) {
-    if (there->kind != here->kind) return bc_malformed(b, "paths with different stacks meet");
+    if (there->kind != here->kind) return merge_dict(b, there, here, translated);
     there->reported &= here->reported;
     there->unbound |= here->unbound;
     there->function |= here->function;

@@ -81,6 +81,7 @@ const OpText ir_op_text[OP_COUNT] = {
     [OP_print] = {.u = U_NAME, .parens = true},
     [OP_guard] = {.sub = SUB_GUARD, .u = U_NAME_OPT},
     [OP_raise] = {.u = U_RAISE, .parens = true},
+    [OP_exception] = {.u = U_RAISE, .parens = true},
     [OP_reraise] = {.sub = SUB_WORD, .sub_word = "statement"},
     [OP_matches] = {.u = U_CLASSES},
 };

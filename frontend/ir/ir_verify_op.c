@@ -115,6 +115,17 @@ static bool check_i64(Verifier *v, Ref ref, int32_t from, int32_t to) {
     return true;
 }
 
+static bool is_exception(const Type *type) {
+    return type->kind == TY_CLASS && type->bits == CLS_exception;
+}
+
+/* The first `n` operands: exceptions that were caught, or objects. */
+static bool check_caught(Verifier *v, Ref ref, int32_t n) {
+    for (int32_t k = 0; k < n; k++)
+        if (!is_exception(arg_type(v, ref, k)) && !check_i64(v, ref, k, k + 1)) return false;
+    return true;
+}
+
 static bool check_array(Verifier *v, Ref ref, int32_t k) {
     return arg_type(v, ref, k)->kind == TY_ARRAY || bad(v, ref, "the operand must be an array");
 }
@@ -633,9 +644,13 @@ static bool check_typed(Verifier *v, Ref ref) {
     case OP_atomic: return check_atomic(v, ref);
     case OP_print: return check_print(v, ref);
     case OP_caught:
-        if (inst->type->kind != TY_i64) return bad(v, ref, "the result must be an i64");
-        return check_i64(v, ref, 0, inst->nargs);
-    case OP_cause: return check_i64(v, ref, 0, inst->nargs);
+        if (inst->type->kind != TY_i64 && !is_exception(inst->type))
+            return bad(v, ref, "the result must be an i64 or an exception");
+        return check_caught(v, ref, inst->nargs);
+    case OP_cause: return check_caught(v, ref, inst->nargs);
+    case OP_exception:
+        if (!is_exception(inst->type)) return bad(v, ref, "the result must be an exception");
+        return inst->u.exception || (inst->nargs == 1 && check_i64(v, ref, 0, 1));
     case OP_same_array:
         if (arg_type(v, ref, 0)->kind == TY_CLASS)
             return arg_type(v, ref, 1) == arg_type(v, ref, 0) || bad(v, ref, "not of one class");
@@ -650,10 +665,10 @@ static bool check_typed(Verifier *v, Ref ref) {
     case OP_retain:
     case OP_release: return check_counted(v, ref);
     case OP_guard: return check_guard(v, ref);
-    case OP_reraise: return check_i64(v, ref, 0, 1);
+    case OP_reraise: return check_caught(v, ref, 1);
     case OP_closing: return check_closing(v, ref);
     case OP_matches:
-        return inst->u.classes ? check_i64(v, ref, 0, 1) : bad(v, ref, "the classes are missing");
+        return inst->u.classes ? check_caught(v, ref, 1) : bad(v, ref, "the classes are missing");
     case OP_raise: return inst->u.exception != NULL || bad(v, ref, "the exception is missing");
     default: return true; /* the table says all there is */
     }

@@ -196,7 +196,7 @@ def test_R18_recursion_with_optional_results_still_compiles():
 
 
 # -- R3: exceptions that are made on one of several paths -----------------------------------------------------
-# CPython 3.12 writes short ends of a function once for each path: then there is nothing to refuse. The test in front of
+# CPython 3.12 writes short ends of a function once for each path: then they do not meet. The test in front of
 # `raise` keeps the paths together.
 
 
@@ -238,24 +238,18 @@ def from_expression(c, x):
     raise ValueError("a", x) if c else ValueError("b", x)
 
 
-@pytest.mark.parametrize("function, line", [(from_branches, 7), (from_one_branch, 6), (perhaps_unbound, 5), (from_loop, 4)])
-def test_R3_exceptions_of_several_paths_are_refused(function, line):
-    place = f"{function.__code__.co_filename}:{function.__code__.co_firstlineno + line}:"
+@pytest.mark.parametrize("function", [from_branches, from_one_branch, perhaps_unbound, from_loop, from_expression], ids=lambda f: f.__name__)
+def test_R3_exceptions_of_several_paths(function):
+    fast = njit(function)
     for c in True, False:
-        with pytest.raises(UnsupportedError) as refusal:
-            njit(function)(c, 5)
-        text = str(refusal.value)
-        assert text.startswith(place) and "several paths" in text and "one is made here" in text
-
-
-def test_R3_exceptions_of_an_expression_are_refused_or_right():
-    for c in True, False:
-        with pytest.raises((UnsupportedError, ValueError)) as raised:
-            njit(from_expression)(c, 5)
-        if raised.type is ValueError:
-            assert raised.value.args == ("a" if c else "b", 5)
-        else:
-            assert "several paths" in str(raised.value)
+        for x in -1, 0, 5:
+            outcomes = []
+            for f in function, fast:
+                try:
+                    outcomes.append(f(c, x))
+                except Exception as e:  # noqa: BLE001
+                    outcomes.append((type(e), e.args))
+            assert outcomes[0] == outcomes[1]
 
 
 def test_R3_exceptions_without_arguments_may_meet():

@@ -58,13 +58,13 @@ def rendered(function, underlined, code, message, notes, x):
     return text + f"note: while compiling {function.__name__}({kind})" if function is not keywords else text.rstrip("\n")
 
 
-@refused("[e]", "E0101", "a caught exception as a value",
-         ("it can be raised again (raise, raise e), its text is str(e), its arguments are e.args",))
-def caught_exception_in_a_list(x):
+@refused("return type(e)", "E0101", "the class of a caught exception as a value",
+         ("compare it: type(e) is ValueError, or isinstance(e, ValueError); its name is type(e).__name__",))
+def class_of_a_caught_exception(x):
     try:
         return x / 0
     except ZeroDivisionError as e:
-        return [e]
+        return type(e)
 
 
 @refused("e.__suppress_context__", "E0101", "this attribute of a caught exception",
@@ -103,16 +103,6 @@ def helper(v):
 def import_of_nothing(x):
     import no_such_module
     return no_such_module.sin(x)
-
-
-def made(x):
-    return ValueError("made", x)
-
-
-@refused("raise made(x)", "E0101", "raising an exception that another function has made",
-         ("let the function raise it, or give back what it is made of",))
-def exception_from_elsewhere(x):
-    raise made(x)
 
 
 @refused("WRITTEN", "E0101", "an assignment to a global variable")
