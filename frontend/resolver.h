@@ -182,6 +182,7 @@ typedef struct Resolver {
     /* Is there an implementation under that name, for some types? Both may be NULL. */
     bool (*overloads)(void *user, OverloadKind kind, Str name);
     const Overload *(*overload)(void *user, const OverloadQuery *query);
+    int64_t noverloads; /* how many implementations are registered, of whatever */
     DependencyLog log;
     bool
         captures; /* an answer was an array on a device: no kernel may take for granted where arrays lie */

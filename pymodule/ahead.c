@@ -78,13 +78,14 @@ static PyObject *shape_of(const ValueLayout *v) {
                          (int)v->offset, items);
 }
 
-/* Has every Python that class, under that name? */
+/* Has every Python that class, under that name, NumPy or not? */
 static bool is_builtin(const RaiseInfo *r) {
     char name[128];
     snprintf(name, sizeof name, STR_FMT, STR_ARG(r->class_name));
     PyObject *cls = py_builtin_exception(name);
     py_forget_error();
-    bool same = cls && (!r->class_handle || cls == r->class_handle);
+    bool same = cls && (!r->class_handle || cls == r->class_handle) &&
+                !(((PyTypeObject *)cls)->tp_flags & Py_TPFLAGS_HEAPTYPE);
     Py_XDECREF(cls);
     return same;
 }

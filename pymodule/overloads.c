@@ -177,7 +177,17 @@ static const Overload *resolve_overload(void *user, const OverloadQuery *q) {
     return out;
 }
 
+static int64_t count(const ModState *state) {
+    PyObject *number = NULL;
+    if (state->overloads) py_get_optional(state->overloads, "count", &number);
+    int64_t n = number ? PyLong_AsLongLong(number) : 0;
+    if (PyErr_Occurred()) py_forget_error();
+    Py_XDECREF(number);
+    return n;
+}
+
 void py_overloads_init(PyResolver *r) {
+    r->base.noverloads = count(r->state);
     r->base.overloads = resolve_overloads;
     r->base.overload = resolve_overload;
 }

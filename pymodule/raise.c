@@ -180,15 +180,20 @@ static const struct {
 #undef GUARD
 };
 
+/* NumPy's class of the library's functions counts as one of Python's: everybody has it under that name. */
+static bool is_of_numpy(const char *name) {
+    return !strcmp(name, "LinAlgError");
+}
+
 PyObject *py_builtin_exception(const char *name) {
-    PyObject *builtins = PyImport_ImportModule("builtins");
-    PyObject *cls = builtins ? PyObject_GetAttrString(builtins, name) : NULL;
-    Py_XDECREF(builtins);
+    PyObject *home = PyImport_ImportModule(is_of_numpy(name) ? "numpy.linalg" : "builtins");
+    PyObject *cls = home ? PyObject_GetAttrString(home, name) : NULL;
+    Py_XDECREF(home);
     return cls;
 }
 
 bool py_is_builtin_exception(PyObject *cls, const char *name) {
-    if (((PyTypeObject *)cls)->tp_flags & Py_TPFLAGS_HEAPTYPE) return false;
+    if (!is_of_numpy(name) && ((PyTypeObject *)cls)->tp_flags & Py_TPFLAGS_HEAPTYPE) return false;
     PyObject *known = py_builtin_exception(name);
     if (!known) py_forget_error();
     Py_XDECREF(known);

@@ -938,8 +938,8 @@ void py_resolver_init(PyResolver *r, ModState *state, PyObject *entry,
                          .nested = resolve_nested,
                          .library = resolve_library,
                          .subclass = resolve_subclass};
-    py_overloads_init(r);
     r->state = state;
+    py_overloads_init(r);
     r->entry = entry;
     r->options = *options;
 }

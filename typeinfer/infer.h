@@ -103,7 +103,10 @@ typedef struct Instance {
         *wants; /* by slot: of what the container is that was given open; NULL: nobody knows */
     Vec(RaisedAt) raises; /* infer_caught.c */
     Vec(CalledAt) calls;
-    int32_t level; /* length of the chain of calls that passed constants */
+    int32_t level;             /* length of the chain of calls that passed constants */
+    Str key;                   /* known.c: it may be kept under that */
+    const struct Known *known; /* it is kept: there are no facts, and `typed` is a copy */
+    bool forgone;              /* it cannot be */
 } Instance;
 
 /* One ti_run. */
@@ -141,6 +144,8 @@ typedef struct Ti {
     bool throws;                 /* compiled code throws exceptions into generators */
     bool again;                  /* something is known now that was not: all from the start */
     bool all;                    /* ti_diagnose: every error is wanted */
+    bool without_known;          /* known.c: all of the library is inferred */
+    Map taken;                   /* functions that were kept, by address */
     Map refused_sources;         /* the same as `sources`, of bc_build_all: RefusedSource */
     char *stack_limit;           /* below it nothing new is begun: ti_has_stack */
     bool aborted; /* a Python exception is pending, or a diagnostic is already in the module */
@@ -437,6 +442,7 @@ int32_t instance_nslots(const CodeUnit *code); /* parameters, *args as one */
 Instance *instance_entry(Ti *ti, const InferRequest *request, DiagList *diags);
 bool ti_is_parallel(const Ti *ti, const Instance *inst); /* Func.parallel */
 Func *instance_typed(Ti *ti, Instance *inst); /* makes the shell and queues its specialisation */
+Str ti_unique_name(Ti *ti, Str name);         /* for a typed function */
 const FunctionInfo *ti_function_info(Ti *ti, const Binding *function);
 
 /* -- infer_closure.c: functions that code makes -------------------------------------------------- */

@@ -3,7 +3,7 @@
  * Text is Python's, asked for when it is needed. The arguments have the types that they have at the raise statements which may lead
  * here: those of the statements that the handler protects, and of all that these call. Where there is none, it is the message of a
  * failed operation. What comes with other arguments is an exception of its own. */
-#include "typeinfer/infer.h"
+#include "typeinfer/known.h"
 
 /* -- what is raised where ------------------------------------------------------------------------- */
 
@@ -56,6 +56,7 @@ static void gather_raise(Gathered *g, const RaisedAt *raised) {
 static void gather_instance(Gathered *g, const Instance *inst) {
     if (bits_get(&g->seen, inst->serial)) return;
     bits_set(&g->seen, inst->serial);
+    if (inst->known) known_give_up(g->in->ti);
     for (int32_t k = 0; k < inst->raises.len; k++)
         gather_raise(g, &inst->raises.items[k]);
     for (int32_t k = 0; k < inst->calls.len; k++)

@@ -3,7 +3,7 @@
  * Defaults become constants of the instance, so that `None` and shapes given as defaults steer it.
  * Arguments that are passed are only typed, except to functions of our own library, which are small
  * and choose by constants (axis=0, dtype names): those see the constants too, to a certain depth. */
-#include "typeinfer/infer.h"
+#include "typeinfer/known.h"
 
 enum { CONSTANT_DEPTH = 64, MAX_DEPTH = 200, MAX_CHAIN = 8, MAX_INSTANCES = 5000 };
 
@@ -270,7 +270,7 @@ static bool callee_allowed(Infer *in) {
 static bool infer_callee(Infer *in, Instance *callee) {
     Ti *ti = in->ti;
     infer_note_call(in, callee);
-    if (callee->state == INST_NEW) {
+    if (callee->state == INST_NEW && !known_settle(in, callee)) {
         if (!callee_allowed(in)) return false;
         infer_instance(ti, callee);
         if (ti->aborted) return in->stop = STOP_ABORT, false;
@@ -469,7 +469,7 @@ Instance *instance_entry(Ti *ti, const InferRequest *r, DiagList *diags) {
 
 /* -- typed functions --------------------------------------------------------------------------------- */
 
-static Str unique_name(Ti *ti, Str name) {
+Str ti_unique_name(Ti *ti, Str name) {
     MapValue *used = map_put_str(&ti->func_names, name);
     int64_t n = used->num++;
     return n ? str_printf(ti->arena, STR_FMT ".%d", STR_ARG(name), (int)n) : name;
@@ -511,8 +511,8 @@ static void make_generator(Ti *ti, Instance *inst, Func *f) {
     int32_t n = 2 + generator_returns(inst);
     const Type *parts[3] = {bool_type(ti->types), lower_type(ti, inst->yielded.type), f->result};
     Func *maker = inst->maker = ir_func_new(
-        ti->module, unique_name(ti, str_printf(ti->arena, STR_FMT ".make", STR_ARG(f->user_name))),
-        true);
+        ti->module,
+        ti_unique_name(ti, str_printf(ti->arena, STR_FMT ".make", STR_ARG(f->user_name))), true);
     maker->user_name = f->user_name, maker->file = f->file;
     maker->nparams = f->nparams, maker->param_types = f->param_types;
     maker->param_names = f->param_names;
@@ -530,8 +530,9 @@ static void make_generator(Ti *ti, Instance *inst, Func *f) {
 
 Func *instance_typed(Ti *ti, Instance *inst) {
     if (inst->typed) return inst->typed;
+    if (inst->known) return known_typed(ti, inst);
     const CodeUnit *code = inst->info->code;
-    Func *f = ir_func_new(ti->module, unique_name(ti, code->name), true);
+    Func *f = ir_func_new(ti->module, ti_unique_name(ti, code->name), true);
     inst->typed = f;
     f->user_name = code->name;
     f->file = code->file;

@@ -1,5 +1,5 @@
 /* run.c - ti_run: instances are inferred, with what recursion needs, and then specialised. */
-#include "typeinfer/infer.h"
+#include "typeinfer/known.h"
 #include "frontend/base/os.h"
 
 enum { STACK_RESERVE = 48 << 10, MOST_ROUNDS = 50 };
@@ -155,6 +155,7 @@ void ti_init(Ti *ti, Module *module, Resolver *resolver, const InferRequest *req
     map_init(&ti->nested, ti->arena);
     map_init(&ti->made, ti->arena);
     map_init(&ti->makers, ti->arena);
+    map_init(&ti->taken, ti->arena);
     ti->cells = arena_new(ti->arena, CellSites);
     ti->unrolls = unrolls_new(ti->arena);
     ti->sent = arena_new(ti->arena, SentSites);
@@ -248,7 +249,7 @@ void ti_begin_again(Ti *ti, Module *module, Resolver *resolver, const InferReque
     Map *caught_kept = ti->caught_kept, *kept = ti->kept, nested = ti->nested,
         objects = ti->objects; /* the same names again */
     Unrolls *unrolls = ti->unrolls;
-    bool all = ti->all;
+    bool all = ti->all, without_known = ti->without_known;
     ti_init(ti, module, resolver, request);
     ti->unrolls = unrolls;
     ti->nested = nested;
@@ -258,6 +259,7 @@ void ti_begin_again(Ti *ti, Module *module, Resolver *resolver, const InferReque
     ti->kept = kept;
     ti->caught_kept = caught_kept;
     ti->all = all;
+    ti->without_known = without_known;
 }
 
 bool ti_run(Module *module, Resolver *resolver, const InferRequest *request, StrBuf *report_to) {
@@ -280,6 +282,7 @@ bool ti_run(Module *module, Resolver *resolver, const InferRequest *request, Str
         copy_diags(module->diags, &inst->diags);
         if (!ok) return false;
     }
+    known_keep_all(&ti);
     enter_maker(module, entry);
     return infer_settle_handlers(&ti);
 }

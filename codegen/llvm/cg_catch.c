@@ -19,16 +19,20 @@ static Value memory_of(Cg *cg, Ref caught) {
     return LLVMBuildIntToPtr(cg->b, cg_leaf(cg, caught), cg->ptr[0], "");
 }
 
-/* Their numbers are the same in all code: an instance may raise what its caller catches. */
+/* Their numbers are the same in all code: an instance may raise what its caller catches. NumPy's is one of them to the whole
+ * compiler (py_builtin_exception). */
 static const char *const builtin_classes[] = {
-    "ArithmeticError",     "AssertionError", "AttributeError",    "BaseException",
-    "BufferError",         "EOFError",       "Exception",         "FloatingPointError",
-    "GeneratorExit",       "ImportError",    "IndexError",        "KeyError",
-    "KeyboardInterrupt",   "LookupError",    "MemoryError",       "NameError",
-    "NotImplementedError", "OSError",        "OverflowError",     "RecursionError",
-    "ReferenceError",      "RuntimeError",   "StopIteration",     "SystemError",
-    "SystemExit",          "TypeError",      "UnboundLocalError", "UnicodeDecodeError",
-    "UnicodeEncodeError",  "UnicodeError",   "ValueError",        "Warning",
+    "ArithmeticError",   "AssertionError",     "AttributeError",
+    "BaseException",     "BufferError",        "EOFError",
+    "Exception",         "FloatingPointError", "GeneratorExit",
+    "ImportError",       "IndexError",         "KeyError",
+    "KeyboardInterrupt", "LinAlgError",        "LookupError",
+    "MemoryError",       "NameError",          "NotImplementedError",
+    "OSError",           "OverflowError",      "RecursionError",
+    "ReferenceError",    "RuntimeError",       "StopIteration",
+    "SystemError",       "SystemExit",         "TypeError",
+    "UnboundLocalError", "UnicodeDecodeError", "UnicodeEncodeError",
+    "UnicodeError",      "ValueError",         "Warning",
     "ZeroDivisionError"};
 
 int32_t cg_class_number(Cg *cg, const ExceptionClass *cls) {

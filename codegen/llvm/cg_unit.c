@@ -18,12 +18,14 @@
 
 /* Instructions of ours, from which on a function is an instance: its own where it has a loop, else with all that belongs
  * to its module. Smaller functions are left to LLVM, which may write them into their callers: in functions of the user
- * more hangs on the loops round the call, what the library calls inside is seldom called from elsewhere, and a call more
- * doubles the time that a set takes for a number. */
+ * more hangs on the loops round the call, what the library calls inside is seldom called from elsewhere. What a program
+ * asks the library for is compiled with each caller only where it is little more than the call. Steps on containers stand
+ * in the program's loops (a call more doubles the time that a set takes for a number), but not what such a step seldom
+ * comes to: tables that grow, sorting. */
 static const struct Least {
     int32_t loop, all;
-} least_of_library = {60, 120}, least_inside = {150, 200}, least_of_containers = {200, 600},
-  least_of_user = {100, 250};
+} least_of_library = {20, 40}, least_inside = {150, 200}, least_of_containers = {200, 600},
+  least_inside_containers = {60, 200}, least_of_user = {100, 250};
 
 enum { MOST_SIZE = 1 << 20 };
 
@@ -88,13 +90,26 @@ static const struct Least *least_of(const CgSig *sig) {
     static const char *const containers[] = {"/tables.py", "/dicts.py", "/sets.py", "/lists.py"};
     if (!is_of_library(sig->ir)) return &least_of_user;
     for (int i = 0; i < countof(containers); i++)
-        if (strstr(sig->ir->file.bytes, containers[i])) return &least_of_containers;
+        if (strstr(sig->ir->file.bytes, containers[i]))
+            return sig->asked_for ? &least_of_containers : &least_inside_containers;
     return sig->asked_for ? &least_of_library : &least_inside;
 }
 
+static bool calls_unit(Cg *cg, const CgSig *sig) {
+    bool found = false;
+    for (Ref r = 1; r < sig->ir->insts.len && !found; r++) {
+        const Inst *inst = ir_inst(sig->ir, r);
+        const CgSig *callee = inst->op == OP_call ? cg_sig(cg, inst->u.func) : NULL;
+        found = callee && callee->unit;
+    }
+    return found;
+}
+
+/* What a program asks the library for is one where it calls one, too: the work is done there. */
 static bool is_large(Cg *cg, const CgSig *sig) {
     const struct Least *least = least_of(sig);
-    return sig->size >= least->all || (size_of(sig->ir) >= least->loop && has_loop(cg, sig->ir));
+    return sig->size >= least->all || (least == &least_of_library && calls_unit(cg, sig)) ||
+           (size_of(sig->ir) >= least->loop && has_loop(cg, sig->ir));
 }
 
 /* What functions of the user call. */

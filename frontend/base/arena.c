@@ -42,6 +42,13 @@ void arena_free(Arena *arena) {
     arena->next = arena->limit = NULL;
 }
 
+size_t arena_size(const Arena *arena) {
+    size_t size = 0;
+    for (const ArenaBlock *block = arena->blocks; block; block = block->prev)
+        size += block->size;
+    return size;
+}
+
 void arena_oom(Arena *arena) {
     if (arena->on_failure) longjmp(*arena->on_failure, 1);
     abort(); /* a caller without a guard: a programming error, see arena.h */

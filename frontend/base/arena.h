@@ -32,6 +32,8 @@ QN_NORETURN void arena_oom(Arena *arena);
  * Nests: the guard outside is in force again afterwards. Only memory of arenas may be lost with `body`. */
 bool arena_guard(Arena *arena, void (*body)(void *user), void *user);
 
+size_t arena_size(const Arena *arena); /* of its blocks */
+
 /* 16-byte aligned, uninitialised. Never NULL. size 0 is allowed. */
 void *arena_alloc(Arena *arena, size_t size);
 void *arena_zalloc(Arena *arena, size_t size);

@@ -81,13 +81,16 @@ class Registry:
     def __init__(self):
         self.functions, self.attributes, self.methods = {}, {}, {}
         self.objects = {}  # id: (object, entries)
+        self.count = 0
 
     def add_function(self, function, entry):
+        self.count += 1
         for name in library_names(function):
             self.functions.setdefault(name, []).append(entry)
         self.objects.setdefault(id(function), (function, []))[1].append(entry)
 
     def add_member(self, table, name, owner, entry):
+        self.count += 1
         getattr(self, table).setdefault(name, []).append((owner, entry))
 
     def knows(self, object):

@@ -1,6 +1,7 @@
 /* test_ir.c - frontend/ir as a library: types, construction, surgery, large graphs, text, memory. What
  * has a text form is tested in tests/golden/ir. */
 #include "frontend/frontend.h"
+#include "frontend/ir/ir_keep.h"
 #include "tests/unit/check.h"
 
 static Arena arena;
@@ -530,6 +531,78 @@ static void test_text_round_trip_keeps_numbers(void) {
     CHECK(str_equal(printed(again), text));
 }
 
+/* -- functions that outlive their module --------------------------------------------------------- */
+
+static const char kept_text[] =
+    "func @f(x: array(f64, 1, C), n: i64) -> tuple(f64, i64) typed {\n"
+    "b0:\n  %1: array(f64, 1, C) = param 0\n  %2: i64 = param 1\n  %3: f64 = const 2.5\n"
+    "  %4: f64 = call @g (%3)\n  %5: bool = lt %2, %2\n  branch %5, b1, b2\n"
+    "b1:\n  raise \"ValueError\" \"too small\" (%2)\n"
+    "b2:\n  %8: tuple(f64, i64) = tuple %4, %2\n  return %8\n}\n\n"
+    "func @g(y: f64) -> f64 typed {\n"
+    "b0:\n  %1: f64 = param 0\n  %2: f64 = lib \"math.sin\" (%1)\n  %3: f64 = call @g (%2)\n"
+    "  return %3\n}\n\n";
+
+static bool keeps_all(void *user, const Func *func) {
+    return !user || !str_equal(func->name, *(const Str *)user);
+}
+
+static Str same_name(void *user, Str name) {
+    (void)user;
+    return name;
+}
+
+static void test_kept_functions_are_the_same(void) {
+    Module *module = ir_parse_module(&arena, kept_text, &diags);
+    CHECK(module && verified(module));
+    Arena store, other;
+    arena_init(&store, NULL);
+    arena_init(&other, NULL);
+    Str text = printed(module), g = STR("g");
+    CHECK(!ir_keep(&store, module->funcs.items[0], keeps_all,
+                   &g)); /* what it calls may not be kept */
+    const KeptFuncs *kept = ir_keep(&store, module->funcs.items[0], keeps_all, NULL);
+    CHECK(kept);
+    DiagList told;
+    diag_init(&told, &other);
+    for (int k = 0; k < 2; k++) { /* what was taken may be changed: the next one gets the same */
+        Module *fresh = ir_module_new(&other, &told);
+        Func *root = ir_take_kept(fresh, kept, same_name, NULL);
+        CHECK(root == fresh->funcs.items[0] && verified(fresh));
+        CHECK(str_equal(printed(fresh), text));
+        ir_edge_split(root, 0, 2);
+        ir_block_new(root);
+        root->param_types[1] = NULL;
+    }
+    arena_free(&other);
+    arena_free(&store);
+}
+
+static void test_what_belongs_to_a_compilation_is_not_kept(void) {
+    static int handle;
+    Module *module = ir_parse_module(&arena, kept_text, &diags);
+    Func *func = module->funcs.items[0];
+    RaiseSite site = {.class_name = STR("Mine"), .class_handle = &handle};
+    for (Ref ref = 1; ref < func->insts.len; ref++)
+        if (ir_inst(func, ref)->op == OP_raise) ir_inst(func, ref)->u.exception = &site;
+    CHECK(!ir_keep(&arena, func, keeps_all, NULL));
+    site.builtin = true; /* it can be found by its name */
+    CHECK(ir_keep(&arena, func, keeps_all, NULL));
+    const Type *items[] = {func->param_types[1]}, *was = func->param_types[1];
+    Str fields[] = {STR("x")};
+    func->param_types[1] = type_named_tuple(module->types, items, 1, fields, &handle);
+    CHECK(!ir_keep(&arena, func, keeps_all, NULL)); /* its text does not say which class it is */
+    func->param_types[1] = was;
+    ConstVal code = {.kind = CONST_CODE, .handle = &handle};
+    CHECK(!ir_keep_const(&arena, &code));
+    ConstVal number = {.kind = CONST_INT, .i = 7}, tuple = {.kind = CONST_TUPLE, .nitems = 2};
+    const ConstVal *both[] = {&number, &code};
+    tuple.items = both;
+    CHECK(!ir_keep_const(&arena, &tuple));
+    both[1] = &number;
+    CHECK(ir_keep_const(&arena, &tuple)->items[1]->i == 7);
+}
+
 static void test_text_does_not_know_library_rows(void) {
     Module *module = ir_parse_module(&arena,
                                      "func @f(x: f64) -> f64 typed {\nb0:\n  %1: f64 = param 0\n"
@@ -686,6 +759,8 @@ int main(void) {
     RUN(test_clone_keeps_parallel_edges_apart);
     RUN(test_text_round_trip_keeps_numbers);
     RUN(test_text_does_not_know_library_rows);
+    RUN(test_kept_functions_are_the_same);
+    RUN(test_what_belongs_to_a_compilation_is_not_kept);
     RUN(test_damaged_text_never_crashes);
     RUN(test_verifier_names_what_text_cannot_say);
     RUN(test_functions_with_one_name);
