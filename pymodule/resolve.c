@@ -671,7 +671,8 @@ static PyObject *texts_of(const Str *names, int32_t n) {
 
 static PyObject *imported(PyResolver *r, Handle function, const Str *names, int32_t n) {
     int level = 0;
-    while (level < names[0].len && names[0].bytes[level] == '.') level++;
+    while (level < names[0].len && names[0].bytes[level] == '.')
+        level++;
     PyObject *name = PyUnicode_FromStringAndSize(names[0].bytes + level, names[0].len - level);
     PyObject *from = texts_of(names + 1, n - 1), *module = NULL;
     if (name && from)

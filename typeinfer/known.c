@@ -9,6 +9,7 @@ struct Known {
     const KeptFuncs *funcs; /* NULL: they cannot be kept, which need not be tried again */
     Str result;
     const ConstVal *value; /* NULL: the result is not known */
+    bool endless;
 };
 
 /* Guarded by the lock; what the table leads to may be read without it. */
@@ -134,6 +135,7 @@ bool known_settle(Infer *in, Instance *callee) {
     const char *at = known->result.bytes;
     callee->result = fact_of(type_parse(in->types, &at));
     callee->result.value = known->value;
+    callee->endless = known->endless;
     callee->known = known;
     callee->state = INST_DONE;
     return true;
@@ -184,6 +186,7 @@ static bool keep_result(Keeping *k) {
         return false;
     k->made.result = ir_keep_type(&store, k->ti->types, f->type);
     if (f->value) k->made.value = ir_keep_const(&store, f->value);
+    k->made.endless = k->inst->endless;
     return k->made.result.len > 0 && (!f->value || k->made.value);
 }
 

@@ -351,13 +351,15 @@ bool bc_h_import_name(SsaBuild *b, int32_t arg) {
         return bc_malformed(b, "an import that is not constant");
     StrBuf name;
     buf_init(&name, b->arena);
-    for (int64_t i = 0; i < level->i; i++) buf_char(&name, '.');
+    for (int64_t i = 0; i < level->i; i++)
+        buf_char(&name, '.');
     buf_printf(&name, STR_FMT, STR_ARG(b->code->names[arg]));
     int32_t taken = from->kind == CONST_TUPLE ? from->nitems : 0;
     Str *names = arena_array(b->arena, Str, 1 + taken);
     names[0] = *bc_intern(b, buf_take(&name));
     for (int32_t i = 0; i < taken; i++) {
-        if (from->items[i]->kind != CONST_STR) return bc_malformed(b, "an import that is not constant");
+        if (from->items[i]->kind != CONST_STR)
+            return bc_malformed(b, "an import that is not constant");
         names[1 + i] = *bc_intern(b, from->items[i]->str);
     }
     Ref ref = bc_emit(b, OP_import, NULL, 0);

@@ -702,8 +702,7 @@ static bool check_untyped(Verifier *v, Ref ref) {
     case OP_freevar:
         if (inst->imm < 0) return bad(v, ref, "a negative number");
         return inst->u.name != NULL || bad(v, ref, "the name is missing");
-    case OP_import:
-        return (inst->imm >= 1 && inst->u.names) || bad(v, ref, "the name is missing");
+    case OP_import: return (inst->imm >= 1 && inst->u.names) || bad(v, ref, "the name is missing");
     case OP_make_cell:
     case OP_cell_set:
         if (inst->nargs > (inst->op == OP_make_cell ? 1 : 2))

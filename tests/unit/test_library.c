@@ -23,11 +23,23 @@ static bool makes_array(const LibRow *row) {
 
 static bool makes_container(const LibRow *row) {
     static const char *const names[] = {"builtins.bytearray", "builtins.bytes", "builtins.dict",
-                                        "builtins.list",      "builtins.set",   "builtins.sorted"};
-    static const char *const prefixes[] = {
-        "bisect.insort", "bytearray.", "bytes.",     "collections.",    "deque.",
-        "dict.",         "heapq.",     "list.",      "primitive.text_", "primitive.exception_",
-        "set.",          "str.",       "structref.", "typed."};
+                                        "builtins.list",      "builtins.set",   "builtins.sorted",
+                                        "operator.itemgetter"};
+    static const char *const prefixes[] = {"bisect.insort",
+                                           "bytearray.",
+                                           "bytes.",
+                                           "collections.",
+                                           "deque.",
+                                           "dict.",
+                                           "heapq.",
+                                           "itertools.",
+                                           "list.",
+                                           "primitive.text_",
+                                           "primitive.exception_",
+                                           "set.",
+                                           "str.",
+                                           "structref.",
+                                           "typed."};
     for (int i = 0; i < countof(names); i++)
         if (strcmp(row->name, names[i]) == 0) return true;
     for (int i = 0; i < countof(prefixes); i++)
