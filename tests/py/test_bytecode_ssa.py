@@ -70,6 +70,7 @@ CASES = {
     "delete_in_loop": SMALL, "call_parameter": [(lambda *a, **k: (a, k), 3)], "star_calls": [(U,), ((1, 2),)], "globals_used": SMALL, "method_chain": [(" axb ",)],
     "parameters": None, "closure": SMALL, "raises": SMALL, "raises_from": [(None,), (KeyError("k"),)],
     "fstring": [(3,), ("x",)], "fstring_join": [(3,), ("x",)], "fstring_convert": [(3,), ("x",)], "fstring_spec": [(3,), ("x",)],
+    "imports": [()], "imports_from": [()],
     "asserts": PAIRS, "cell_nobody_shares": SMALL, "long_body": SMALL, "not_implemented": [(1,)],
 }
 
@@ -149,11 +150,12 @@ class Machine:
         args = self.operands(words)
         if star:
             args[1:2] = args[1]
-        names = []
-        if "names" in words:
-            names = [w[1:-1] for w in words[words.index("names") :] if w.startswith('"')]
+        names = self.names(words)
         split = len(args) - len(names)
         return args[0](*args[1:split], **dict(zip(names, args[split:])))
+
+    def names(self, words):
+        return [w[1:-1] for w in words[words.index("names") :] if w.startswith('"')] if "names" in words else []
 
     def name(self, words):
         return next(word for word in words if word.startswith('"'))[1:-1]
@@ -178,6 +180,9 @@ class Machine:
             if name not in space and not hasattr(builtins, name):
                 raise NameError(f"name '{name}' is not defined")
             return space[name] if name in space else getattr(builtins, name)
+        if kind == "import":
+            module, *taken = self.names(words)
+            return __import__(module, fromlist=taken)
         if kind == "builtin":
             return getattr(builtins, self.name(words))
         if kind == "freevar":

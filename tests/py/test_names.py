@@ -462,3 +462,56 @@ def test_D09_all_has_every_public_name():
         """
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
     assert done.stdout == "[] []\n[]\n", done.stdout + done.stderr
+
+
+def distance(x):
+    import math
+    import os.path
+    from cmath import phase as angle
+    from math import pi as half_turn, sqrt
+
+    import numpy.linalg as la
+
+    return math.hypot(x, 1.0) + sqrt(x) + half_turn * angle(complex(x, 1)) + la.norm(np.array([x, 2.0]))
+
+
+def test_imports_inside_functions(tmp_path, monkeypatch):
+    assert njit(distance)(2.0) == pytest.approx(distance(2.0), rel=1e-15)
+    (tmp_path / "quern_imported").mkdir()
+    (tmp_path / "quern_imported" / "__init__.py").write_text(
+        "from quern import njit\n@njit\ndef f(x):\n    from . import inner\n    from .inner import two as second\n    return inner.one(x) + second\n")
+    (tmp_path / "quern_imported" / "inner.py").write_text("two = 2.5\ndef one(x):\n    return x + 1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import quern_imported
+
+    assert quern_imported.f(3) == 6.5
+
+
+def test_imports_that_fail_are_refused_where_they_are_reached():
+    def missing(x):
+        if x is None:
+            import no_such_module
+
+            return no_such_module.f(x)
+        return 1
+
+    assert njit(missing)(3) == 1
+    with pytest.raises(errors.TypingError, match="E0218"):
+        njit(missing)(None)
+
+
+def test_imports_are_asked_again_by_the_disk_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("QUERN_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "quern_constants.py").write_text("scale = 2.0\n")
+    program = tmp_path / "program.py"
+    program.write_text("from quern import njit\n@njit(cache=True)\ndef f(x):\n    import quern_constants\n    return x * quern_constants.scale\n"
+                       "print(f(3.0), sum(f.stats.cache_hits.values()))\n")
+
+    def run():
+        done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, env=dict(os.environ))
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split()
+
+    assert [run(), run()] == [["6.0", "0"], ["6.0", "1"]]
+    (tmp_path / "quern_constants.py").write_text("scale = 10.0\n")
+    assert run() == ["30.0", "0"]
