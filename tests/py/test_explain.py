@@ -145,7 +145,7 @@ def good(x):
 
 @njit
 def bad(x):
-    import math
+    class Local: pass
     return good(x) if x > 3 else {1: 2}
 
 @jit("float64(float64)")
@@ -220,7 +220,7 @@ def test_all_at_once_a_program_that_is_supported(tmp_path):
 
 
 def test_all_at_once_a_program_written_for_numba(tmp_path):
-    text = "from numba import njit\n@njit\ndef f(x):\n    import math\n    return x\nf(1)\n"
+    text = "from numba import njit\n@njit\ndef f(x):\n    class Local: pass\n    return x\nf(1)\n"
     code, out, err = explain_program(tmp_path, text, options=["--as-numba"])
     assert code == 1 and out.startswith("f(int64) cannot be compiled, for 1 reason\n\nprogram.py:4") and not err
 
