@@ -99,7 +99,7 @@ def helper(v):
     return v[0]
 
 
-@refused("import no_such_module", "E0218", "the module 'no_such_module' cannot be imported")
+@refused("import no_such_module", "E0218", "the module 'no_such_module' cannot be imported: imports in a function are carried out when it is compiled")
 def import_of_nothing(x):
     import no_such_module
     return no_such_module.sin(x)
