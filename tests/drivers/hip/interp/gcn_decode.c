@@ -196,6 +196,15 @@ static bool take(const GcnText *text, int *at, GcnOperand *to) {
     return true;
 }
 
+/* A modifier that makes another row of the instruction: integers saturate, parts of them have signs. */
+static bool variant(GcnInst *i, const char *what, int number) {
+    char name[64], digits[8] = "";
+    if (number) snprintf(digits, sizeof digits, "%d", number);
+    snprintf(name, sizeof name, "%s_%s%s", i->vector->name, what, digits);
+    i->vector = gcn_vector_row(name);
+    return i->vector != NULL;
+}
+
 static bool vector(GcnInst *i, const GcnText *text, const GcnVectorRow *row, int chip) {
     int at = 0, sources = 0;
     const uint8_t *t = row->types;
@@ -222,13 +231,11 @@ static bool vector(GcnInst *i, const GcnText *text, const GcnVectorRow *row, int
     for (int k = 0; k < text->nmodifiers; k++)
         if (!read_modifier(i, &text->modifiers[k], sources)) return false;
     if (!strcmp(row->name, "v_fma_mixhi_f16")) i->op_sel |= 8;
+    if (i->neg_lo && !i->packed && !i->mixed) return variant(i, "neg", i->neg_lo) && !i->clamp;
     bool real = t[0] == T_F16 || t[0] == T_F32 || t[0] == T_F64;
     if (real || (!i->clamp && !i->omod)) return true;
-    char name[64]; /* integers saturate: a row of their own */
-    snprintf(name, sizeof name, "%s_clamp", row->name);
-    i->vector = gcn_vector_row(name);
     i->clamp = false;
-    return i->vector && !i->omod;
+    return variant(i, "clamp", 0) && !i->omod;
 }
 
 static bool scalar(GcnInst *i, const GcnText *text, const GcnScalarRow *row) {

@@ -216,6 +216,8 @@ bool gcn_memory(GcnInst *i, const GcnText *text);
 bool gcn_control(GcnInst *i, const GcnText *text);
 bool gcn_wait(GcnInst *i, const GcnText *text);
 GcnStep gcn_run_vector(GcnWave *w, const GcnInst *i);
+/* The same with M0 added to some of its registers (INDEXED_..., gcn_wave.h). */
+GcnStep gcn_run_indexed(GcnWave *w, const GcnInst *i, uint8_t which);
 GcnStep gcn_run_dual(GcnWave *w, const GcnInst *i);
 GcnStep gcn_run_scalar(GcnWave *w, const GcnInst *i);
 /* gcn_decode.c: what the operand's type makes of its constant. */

@@ -158,6 +158,15 @@ static GcnStep swap(GcnWave *w, const GcnInst *i) {
     return STEP_NEXT;
 }
 
+/* -- Registers by number ----------------------------------------------------------------------- */
+
+static GcnStep move_from(GcnWave *w, const GcnInst *i) {
+    return gcn_run_indexed(w, i, INDEXED_A);
+}
+static GcnStep move_to(GcnWave *w, const GcnInst *i) {
+    return gcn_run_indexed(w, i, INDEXED_D);
+}
+
 /* -- The table --------------------------------------------------------------------------------- */
 
 typedef struct Row {
@@ -176,6 +185,8 @@ static const Row special[] = {
     {"v_permlanex16_b32", permute_rows, 4, 1},
     {"v_permlane64_b32", permute_halves, 2, 0},
     {"v_swap_b32", swap, 2, 0},
+    {"v_movrels_b32", move_from, 2, 0},
+    {"v_movreld_b32", move_to, 2, 0},
 };
 
 bool gcn_special(GcnInst *i, const GcnText *text, int chip) {
@@ -196,6 +207,7 @@ bool gcn_special(GcnInst *i, const GcnText *text, int chip) {
             i->op_sel |= (uint8_t)((sel->list[n] != 0) << n);
         i->number = special[k].number;
         i->run = special[k].run;
+        if (!strncmp(text->name, "v_movrel", 8)) i->vector = gcn_vector_row("v_mov_b32");
         if (!strncmp(text->name, "ds_", 3)) i->counts = COUNTS_lds, i->answers = true;
         return true;
     }

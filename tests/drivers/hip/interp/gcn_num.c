@@ -332,6 +332,25 @@ uint32_t gcn_sad_u8(uint32_t a, uint32_t b, uint32_t c) {
     return c;
 }
 
+uint32_t gcn_sad_u16(uint32_t a, uint32_t b, uint32_t c) {
+    for (int i = 0; i < 32; i += 16) {
+        int32_t difference = (int32_t)(a >> i & 65535) - (int32_t)(b >> i & 65535);
+        c += (uint32_t)(difference < 0 ? -difference : difference);
+    }
+    return c;
+}
+
+static uint32_t part_of(uint32_t x, int at, int bits, bool sign) {
+    uint32_t part = x >> at & ((UINT32_C(1) << bits) - 1);
+    return sign && part >> (bits - 1) ? part - (UINT32_C(1) << bits) : part;
+}
+
+uint32_t gcn_dot(uint32_t a, uint32_t b, uint32_t c, int bits, int signs) {
+    for (int at = 0; at < 32; at += bits)
+        c += part_of(a, at, bits, signs & 1) * part_of(b, at, bits, signs >> 1);
+    return c;
+}
+
 /* Each byte of the selector names a byte of high:low, or a sign, 0 or 255. */
 uint32_t gcn_perm(uint32_t high, uint32_t low, uint32_t selector) {
     uint64_t both = (uint64_t)high << 32 | low;

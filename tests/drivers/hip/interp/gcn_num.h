@@ -77,6 +77,9 @@ float gcn_cos_turns(float x);
 /* An f64 approximation: the upper half of the fraction is right. */
 double gcn_coarse(double x);
 uint32_t gcn_sad_u8(uint32_t a, uint32_t b, uint32_t c);
+uint32_t gcn_sad_u16(uint32_t a, uint32_t b, uint32_t c);
+/* c and the products of the parts of `bits` bits; signs: bit 0, those of `a` have signs, bit 1, those of `b`. */
+uint32_t gcn_dot(uint32_t a, uint32_t b, uint32_t c, int bits, int signs);
 uint32_t gcn_perm(uint32_t high, uint32_t low, uint32_t selector);
 uint32_t gcn_reverse(uint32_t x);
 

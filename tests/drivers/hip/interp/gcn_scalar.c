@@ -7,6 +7,7 @@ typedef int16_t S16_t;
 typedef uint64_t U64_t;
 typedef int64_t I64_t;
 typedef float F32_t;
+typedef double F16_t;
 
 /* A value of 64 bits as one of the type, and back. */
 #define NUMBERS(T)                                                                                 \
@@ -29,6 +30,12 @@ static float from_F32(uint64_t bits) {
 }
 static uint64_t to_F32(float value) {
     return bits_of_f32(value);
+}
+static double from_F16(uint64_t bits) {
+    return (double)gcn_f16_to_f32((uint16_t)bits);
+}
+static uint64_t to_F16(double value) {
+    return gcn_f64_to_f16(value);
 }
 
 #define SOP(name, D, A, B, C, ...)                                                                 \

@@ -331,8 +331,33 @@ static GcnStep run_packed(GcnWave *w, const GcnInst *i) {
     return STEP_NEXT;
 }
 
+static bool move_by(GcnWave *w, GcnOperand *o, bool moves) {
+    uint32_t by = w->s[S_M0] & 255, base = o->reg & 256;
+    if (!moves || o->kind != K_vector) return true;
+    if ((o->reg & 255) + by + o->words > 256) {
+        gcn_fault(w, GCN_ILLEGAL, "v%u with index %u in M0 is no register", o->reg & 255, by);
+        return false;
+    }
+    o->reg = (uint16_t)(base + (o->reg & 255) + by);
+    return true;
+}
+
+GcnStep gcn_run_indexed(GcnWave *w, const GcnInst *i, uint8_t which) {
+    GcnInst moved = *i;
+    uint8_t kept = w->indexed;
+    if (!move_by(w, &moved.a, which & INDEXED_A) || !move_by(w, &moved.b, which & INDEXED_B) ||
+        !move_by(w, &moved.c, which & INDEXED_C) || !move_by(w, &moved.d, which & INDEXED_D) ||
+        !gcn_wait_check(w, &moved))
+        return STEP_FAULT;
+    w->indexed = 0;
+    GcnStep step = gcn_run_vector(w, &moved);
+    w->indexed = kept;
+    return step;
+}
+
 GcnStep gcn_run_vector(GcnWave *w, const GcnInst *i) {
     Result r;
+    if (w->indexed) return gcn_run_indexed(w, i, w->indexed);
     if (i->packed) return run_packed(w, i);
     if (!compute(w, i, 0, &r)) return STEP_FAULT;
     put(w, i, 0, &r);

@@ -242,6 +242,24 @@ static GcnStep run_denorm_mode(GcnWave *w, const GcnInst *i) {
     return STEP_NEXT;
 }
 
+/* "gpr_idx(SRC0,DST)" */
+static GcnStep run_index_on(GcnWave *w, const GcnInst *i) {
+    static const char *const names[] = {"SRC0", "SRC1", "SRC2", "DST"};
+    uint64_t by;
+    if (!gcn_read_scalar(w, &i->d, T_U32, &by)) return STEP_FAULT;
+    w->indexed = 0;
+    for (int k = 0; k < 4; k++)
+        if (strstr(i->a.name, names[k])) w->indexed |= (uint8_t)(1 << k);
+    w->s[S_M0] = (uint32_t)(by & 255) | (uint32_t)w->indexed << 12;
+    w->sset[S_M0] = true;
+    return STEP_NEXT;
+}
+static GcnStep run_index_off(GcnWave *w, const GcnInst *i) {
+    (void)i;
+    w->indexed = 0;
+    return STEP_NEXT;
+}
+
 /* Time: one for each instruction of the launch. */
 static GcnStep run_time(GcnWave *w, const GcnInst *i) {
     gcn_write_scalar(w, &i->d, T_U64, w->run->clock);
@@ -320,6 +338,8 @@ static const struct {
     {"s_setreg_imm32_b32", run_setreg, TWO},
     {"s_getreg_b32", run_getreg, TWO},
     {"s_denorm_mode", run_denorm_mode, ONE},
+    {"s_set_gpr_idx_on", run_index_on, TWO},
+    {"s_set_gpr_idx_off", run_index_off, ANY},
     {"s_memtime", run_time, ONE},
     {"s_memrealtime", run_time, ONE},
     {"s_sendmsg", run_message, ONE},

@@ -11,6 +11,8 @@ typedef struct GcnRunning GcnRunning;
 /* High halves of flat addresses that mean LDS and scratch. */
 enum { LDS_APERTURE = 0x00010000, SCRATCH_APERTURE = 0x00020000 };
 enum { RANGES = 32, SLICE = 20000 };
+/* As s_set_gpr_idx_on has them. */
+enum { INDEXED_A = 1, INDEXED_B = 2, INDEXED_C = 4, INDEXED_D = 8 };
 
 /* Registers that a load will fill. */
 enum { QUEUE = 64 };
@@ -39,6 +41,7 @@ struct GcnWave {
     WaveStatus status;
     bool signalled;                           /* RDNA4: arrived at the barrier, does not wait yet */
     uint32_t mode;                            /* rounding and denormals, as s_setreg sees them */
+    uint8_t indexed;                          /* INDEXED_...: M0 is added to these registers of vector instructions */
     GcnQueue queues[3];                       /* loads, LDS, scalar loads */
     uint8_t vwaits[V_COUNT], swaits[S_COUNT]; /* how many answers each register waits for */
     uint8_t *scratch;

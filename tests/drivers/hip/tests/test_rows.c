@@ -315,6 +315,23 @@ static uint32_t in_class(double x, uint32_t mask, bool tiny) {
     return mask >> n & 1;
 }
 
+/* The sum of the products of the parts of a and b that are as wide as the types. */
+#define PRODUCTS(A, B)                                                                             \
+    __extension__({                                                                                \
+        uint32_t sum = 0;                                                                          \
+        for (unsigned at = 0; at < 32; at += 8 * sizeof(A))                                        \
+            sum += (uint32_t)(int32_t)(A)(a >> at) * (uint32_t)(int32_t)(B)(b >> at);              \
+        sum;                                                                                       \
+    })
+static uint32_t nibbles(uint32_t a, uint32_t b, bool sign_a, bool sign_b) {
+    int sum = 0;
+    for (int i = 0; i < 8; i++, a /= 16, b /= 16) {
+        int x = (int)(a % 16), y = (int)(b % 16);
+        sum += (sign_a && x > 7 ? x - 16 : x) * (sign_b && y > 7 ? y - 16 : y);
+    }
+    return (uint32_t)sum;
+}
+
 /* The expression of x, y and z for both halves of a, b and c. */
 #define HALVES(type, expression)                                                                   \
     __extension__({                                                                                \
