@@ -178,6 +178,7 @@ static void wave_start(GcnWave *w, GcnGroup *g, uint32_t number) {
     w->pc = run->launch->entry;
     w->status = W_ready;
     w->signalled = w->scc = false;
+    w->indexed = 0;
     w->mode = word(run->launch->descriptor, 48) >> 12 & 0xff;
     w->s[S_EXEC] = w->s[S_EXEC + 1] = w->s[S_NULL] = w->s[S_NULL + 1] = 0;
     if (scratch) memset(scratch, POISON, (size_t)run->scratch * (size_t)w->lanes);

@@ -39,10 +39,10 @@ struct GcnWave {
     uint64_t pc;
     uint64_t all; /* one bit for each lane */
     WaveStatus status;
-    bool signalled;                           /* RDNA4: arrived at the barrier, does not wait yet */
-    uint32_t mode;                            /* rounding and denormals, as s_setreg sees them */
-    uint8_t indexed;                          /* INDEXED_...: M0 is added to these registers of vector instructions */
-    GcnQueue queues[3];                       /* loads, LDS, scalar loads */
+    bool signalled;     /* RDNA4: arrived at the barrier, does not wait yet */
+    uint32_t mode;      /* rounding and denormals, as s_setreg sees them */
+    uint8_t indexed;    /* INDEXED_...: M0 is added to these registers of vector instructions */
+    GcnQueue queues[3]; /* loads, LDS, scalar loads */
     uint8_t vwaits[V_COUNT], swaits[S_COUNT]; /* how many answers each register waits for */
     uint8_t *scratch;
     GcnGroup *group;
