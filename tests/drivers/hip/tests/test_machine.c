@@ -229,7 +229,7 @@ static void test_memory(Bench *b) {
 
 static void test_code(Bench *b) {
     stops(b, "an instruction without a row", (Setup){.text = "v_lerp_u8 v0, v1, v2, v3"},
-          GCN_ILLEGAL, "does not know this instruction:\tv_dot4_u32_u8 v0, v1, v2, v3");
+          GCN_ILLEGAL, "does not know this instruction:\tv_lerp_u8 v0, v1, v2, v3");
     stops(b, "a jump out of the code", (Setup){.text = "s_mov_b64 s[4:5], 64\ns_setpc_b64 s[4:5]"},
           GCN_ILLEGAL, "no code at 0x40");
     stops(b, "a trap", (Setup){.text = "s_trap 2"}, GCN_TRAP, "trap 2");
