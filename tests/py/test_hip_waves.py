@@ -196,6 +196,8 @@ def test_every_row_of_the_interpreter_has_a_test():
                 name = names.get(name, name)
                 tested.add(name + "_clamp" if "clamp" in line and "_f" not in name else name)
                 tested.add(name)
+                for signs in re.findall(r"neg_lo:\[(.),(.),", line):
+                    tested.add(f"{name}_neg{int(signs[0]) + 2 * int(signs[1])}")
     rows = set()
     for file in ("gcn_vector.def", "gcn_scalar.def"):
         rows |= set(re.findall(r"^S?OP\((\w+),", (folder / "interp" / file).read_text(), re.M))

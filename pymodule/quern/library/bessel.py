@@ -12,7 +12,7 @@ def j0(x):
 
 
 def j1(x):
-    return bessel_j1(x)
+    return bessel_j1(x) if x != 0.0 else x  # ocml forgets the sign of -0.0
 
 
 def y0(x):
@@ -58,7 +58,7 @@ def jn(n, x):
     if n == 0:
         return bessel_j0(x)
     if n == 1:
-        return bessel_j1(x)
+        return j1(x)
     if x == 0.0 or math.isinf(x):
         return 0.0
     size = abs(x)
