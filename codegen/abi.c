@@ -246,6 +246,13 @@ static void visit(Usage *u, int32_t f, Ref ref) {
         for (int32_t k = 0; k < inst->nargs; k++)
             access(u, &values[ir_arg(func, ref, k)], access_of_row(inst));
         break;
+    case OP_map: /* of functions that no pass has seen (memo.h); the result is a new array */
+    case OP_reduce:
+    case OP_map_into:
+        for (int32_t k = 0; k < inst->nargs; k++)
+            access(u, &values[ir_arg(func, ref, k)],
+                   k == 0 && inst->op == OP_map_into ? ARG_READ | ARG_WRITTEN : ARG_READ);
+        return;
     case OP_tuple: visit_tuple(u, func, values, ref); return;
     case OP_item: visit_item(u, func, values, ref); return;
     case OP_param: return;

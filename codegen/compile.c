@@ -5,6 +5,7 @@
 #include "codegen/compile_impl.h"
 #include "codegen/abi.h"
 #include "codegen/lower.h"
+#include "codegen/memo.h"
 #include "codegen/opt/pass.h"
 #include "codegen/sanitize.h"
 #include "codegen/support.h"
@@ -82,6 +83,7 @@ bool cg_front_module(Compilation *c, Module *typed) {
 
 void cg_end(Compilation *c) {
     if (!c || atomic_fetch_sub(&c->refs, 1) > 1) return;
+    memo_end(&c->memo);
     arena_free(&c->arena);
     free(c);
 }
@@ -145,7 +147,10 @@ static void keep_remarks(Compilation *c, Artifact *artifact) {
 
 static void optimise(Compilation *c, Artifact *artifact) {
     int64_t start = os_now_ns();
-    if (opt_run(c->module, &c->options, NULL, NULL) && c->options.keep_text) {
+    c->memo = (MemoUse){.module = c->module, .options = &c->options};
+    memo_begin(&c->memo);
+    if (opt_run(c->module, &c->options, NULL, NULL) && memo_settle(&c->memo) &&
+        c->options.keep_text) {
         StrBuf text;
         buf_init(&text, &c->arena);
         ir_print_module(&text, c->module);
@@ -257,6 +262,7 @@ static void prepare(Compilation *c) {
         *core = *c->options.core;
         c->options.core = core;
     }
+    c->lower.memo_key = c->memo.any ? &c->memo.key : NULL;
     c->lower.ok = true;
 }
 

@@ -4,6 +4,7 @@
 
 #include "codegen/codegen.h"
 #include "codegen/lower.h"
+#include "codegen/memo.h"
 #include "codegen/worker.h"
 
 struct Compilation {
@@ -21,7 +22,8 @@ struct Compilation {
     Str text_types;
     int64_t ns_infer;
     const char *failure; /* what the worker says, for the message */
-    LowerJob lower;      /* here, because the worker may outlast cg_back */
+    MemoUse memo;
+    LowerJob lower; /* here, because the worker may outlast cg_back */
     bool lowers; /* there is a job: `request` until it was waited for, or `outcome` says why not */
     WorkerRequest *request;
     WorkerOutcome outcome;

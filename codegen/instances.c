@@ -99,6 +99,18 @@ Instance *instance_get(Hash128 key, bool *make) {
     return found;
 }
 
+Instance *instance_find(Hash128 key) {
+    pthread_mutex_lock(&lock);
+    Instance *found = find(key);
+    if (found && found->state != MADE) found = NULL;
+    if (found && found->refs++ == 0) {
+        keep_no_more(found);
+        alive++;
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
 /* One block: addresses, instances, the object file, texts. */
 static char *copy_parts(InstanceParts *to, const InstanceParts *from) {
     size_t addresses = sizeof *from->addresses * (size_t)from->naddresses;

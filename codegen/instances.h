@@ -32,6 +32,8 @@ typedef struct InstanceParts {
 /* The instance of that key, held. *make: there was none, and the caller is to make it, then to call instance_made or
  * instance_failed; others who want it wait for that, so whoever makes one must not wait for another. NULL: no memory. */
 Instance *instance_get(Hash128 key, bool *make);
+/* The same where there is one already; else NULL. */
+Instance *instance_find(Hash128 key);
 /* `code` belongs to the instance from now on; the parts are copied. false: no memory, and nothing was done. */
 bool instance_made(Instance *instance, struct HostCode *code, void *address,
                    const InstanceParts *parts);

@@ -4,6 +4,7 @@
  * the addresses of what it needs of us, and tells the address of what we need of it. Nothing closes it. */
 #include "codegen/instances.h"
 #include "codegen/lower.h"
+#include "codegen/memo.h"
 #include "codegen/objects.h"
 #include "codegen/opt/pass.h"
 #include "codegen/strings.h"

@@ -13,7 +13,9 @@ typedef struct LowerJob {
     Module *module;
     Artifact *artifact;         /* described already; gets code, tables and texts */
     const uint8_t *array_usage; /* abi_usage */
-    Instance *claim;    /* what it is making (instances.h): to be given up where the job is lost */
+    Instance *claim; /* what it is making (instances.h): to be given up where the job is lost */
+    const Hash128
+        *memo_key;      /* what its instances are remembered under (memo.h); NULL: they are not */
     bool provoke;       /* cg_test_fatal_error */
     bool ok, no_memory; /* the outcome */
 } LowerJob;

@@ -105,6 +105,7 @@ bool cg_open(Cg *cg, LlvmState *llvm, Arena *arena, DiagList *diags, const Compi
     map_init(&cg->sig_index, arena);
     map_init(&cg->site_index, arena);
     map_init(&cg->frozen, arena);
+    map_init(&cg->memo_records, arena);
     cg->context = LLVMContextCreate();
     LLVMContextSetDiagnosticHandler(cg->context, diagnose, cg);
     /* X86's code generator makes this kind of metadata, and bitcode lists all kinds of the context: keys of instances

@@ -15,6 +15,7 @@
 #include "codegen/host_code.h"
 #include "codegen/instances.h"
 #include "codegen/llvm_start.h"
+#include "codegen/memo.h"
 #include "codegen/target.h"
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
@@ -57,12 +58,15 @@ typedef struct CgSig {
     int32_t slot;
     int32_t
         size; /* instructions of ours, with those that belong to the same module; 0: not counted yet */
-    bool asked_for;     /* a function of the user calls it */
-    bool unit;          /* the root of a module of its own: cg_unit.c */
-    Instance *instance; /* then, once that is made: the cg holds it */
-    int32_t first[2];   /* the first numbers of its module, by NumberKind */
-    CgSigs needs;       /* the instances that its module calls, by number */
-    Value record;       /* in the main module */
+    bool asked_for;       /* a function of the user calls it */
+    bool unit;            /* the root of a module of its own: cg_unit.c */
+    Instance *instance;   /* then, once that is made: the cg holds it */
+    int32_t first[2];     /* the first numbers of its module, by NumberKind, */
+    int32_t count[2];     /* and how many there are */
+    CgSigs needs;         /* the instances that its module calls, by number */
+    Value record;         /* in the main module */
+    const MadeFunc *made; /* it was compiled before: there is no more than the call */
+    const Memo *memo;     /* of its module; NULL: not made yet, or there is none */
 } CgSig;
 
 /* The function being lowered. */
@@ -146,8 +150,10 @@ struct Cg {
     CgSigs needs;                 /* instances that the module being lowered calls */
     Vec(int32_t) walk, cold_walk; /* its functions; those of its module of lazy functions */
     Vec(Instance *) held;
-    Instance **claim;     /* what is being made: of the job, which may be lost */
-    const uint8_t *usage; /* of the arrays in the entry's parameters: abi_usage */
+    const Hash128 *memo_key; /* of the job */
+    Map memo_records;        /* Memo * -> as CgSig.record */
+    Instance **claim;        /* what is being made: of the job, which may be lost */
+    const uint8_t *usage;    /* of the arrays in the entry's parameters: abi_usage */
     bool failed;
     char error[1024]; /* the first one: cg_error */
     bool error_placed;
@@ -501,8 +507,17 @@ Value cg_bases(Cg *cg, const CgSig *sig);
  * the address of {first site, first raise, the same for each instance that it calls ...}. */
 typedef enum NumberKind { NUMBER_SITE, NUMBER_RAISE } NumberKind;
 Value cg_numbered(Cg *cg, NumberKind kind, int32_t number);
+/* That constant, in the main module; `below`: the same of what it calls, n. */
+Value cg_bases_record(Cg *cg, const int32_t first[2], const Value *below, int32_t n);
 /* What the main module calls, for HostObject. */
 Instance **cg_instances(Cg *cg);
+
+/* -- cg_memo.c: instances that were made for functions before (memo.h) ------------------------------ */
+
+void cg_use_memo(CgSig *sig);
+Value cg_memo_record(Cg *cg, const Memo *memo); /* as cg_bases_record */
+/* Remembers what cg_units has made. False: what was remembered is not what came out (QUERN_INSTANCES=check). */
+bool cg_remember(Cg *cg);
 
 /* -- admit.c, emit.c -------------------------------------------------------------------------- */
 

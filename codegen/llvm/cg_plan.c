@@ -113,7 +113,7 @@ static bool scan(Cg *cg, CgSig *sig) {
 /* reach[i]: functions that i may call, directly or not. */
 static void mark_calls(Cg *cg, int32_t i, Bits *direct) {
     const Func *func = cg->ir->funcs.items[i];
-    for (int32_t r = 1; r < func->insts.len; r++) {
+    for (int32_t r = 1; !func->skipped && r < func->insts.len; r++) {
         const Inst *inst = &func->insts.items[r];
         if (!cg_refers(inst)) continue;
         MapValue *callee = map_find(&cg->sig_index, map_key(inst->u.func));
@@ -240,6 +240,7 @@ void cg_plan(Cg *cg) {
     for (int32_t i = 0; i < n; i++) {
         cg->sigs[i].ir = cg->ir->funcs.items[i];
         map_put(&cg->sig_index, map_key(cg->sigs[i].ir))->num = i;
+        if (cg->sigs[i].ir->made) cg_use_memo(&cg->sigs[i]);
     }
     close_calls(cg);
     cg->owns = counts_references(cg);
@@ -247,7 +248,7 @@ void cg_plan(Cg *cg) {
     for (bool changed = true; changed;) {
         changed = false;
         for (int32_t i = 0; i < n; i++)
-            changed |= scan(cg, &cg->sigs[i]);
+            changed |= !cg->sigs[i].ir->skipped && scan(cg, &cg->sigs[i]);
     }
     for (int32_t i = 0; i < n; i++) {
         CgSig *sig = &cg->sigs[i];

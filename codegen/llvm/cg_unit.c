@@ -127,6 +127,12 @@ static void find_asked_for(Cg *cg) {
 /* Callees first: what is an instance counts for nothing in its callers. */
 static void choose(Cg *cg, CgSig *sig, bool all) {
     if (sig->size) return;
+    if (sig->made) {
+        sig->unit = true;
+        sig->size = 1;
+        cg->nunits++;
+        return;
+    }
     sig->size = size_of(sig->ir);
     for (Ref r = 1; r < sig->ir->insts.len; r++) {
         const Inst *inst = ir_inst(sig->ir, r);
@@ -192,26 +198,34 @@ Value cg_callee(Cg *cg, const CgSig *sig) {
 
 /* The constant in the main module; those of the instances that it calls in turn may be shared. */
 static Value record(Cg *cg, CgSig *sig) {
+    if (sig->made) return cg_memo_record(cg, sig->made->memo);
     if (sig->record) return sig->record;
     int32_t n = sig->needs.len;
+    Value *below = arena_array(cg->arena, Value, n + 1);
+    for (int32_t k = 0; k < n; k++)
+        below[k] = sig->needs.items[k]->raises ? record(cg, sig->needs.items[k])
+                                               : LLVMConstNull(cg->ptr[0]);
+    return sig->record = cg_bases_record(cg, sig->first, below, n);
+}
+
+Value cg_bases_record(Cg *cg, const int32_t first[2], const Value *below, int32_t n) {
     LType *types = arena_array(cg->arena, LType, n + 2);
     Value *values = arena_array(cg->arena, Value, n + 2);
     for (int k = 0; k < 2; k++) {
         types[k] = cg->i32;
-        values[k] = cg_int(cg->i32, sig->first[k]);
+        values[k] = cg_int(cg->i32, first[k]);
     }
     for (int32_t k = 0; k < n; k++) {
         types[k + 2] = cg->ptr[0];
-        values[k + 2] = sig->needs.items[k]->raises ? record(cg, sig->needs.items[k])
-                                                    : LLVMConstNull(cg->ptr[0]);
+        values[k + 2] = below[k];
     }
     LType type = LLVMStructTypeInContext(cg->context, types, (unsigned)n + 2, false);
-    sig->record = LLVMAddGlobal(cg->mod, type, "quern.bases");
-    LLVMSetInitializer(sig->record,
+    Value record = LLVMAddGlobal(cg->mod, type, "quern.bases");
+    LLVMSetInitializer(record,
                        LLVMConstStructInContext(cg->context, values, (unsigned)n + 2, false));
-    LLVMSetLinkage(sig->record, LLVMInternalLinkage);
-    LLVMSetGlobalConstant(sig->record, true);
-    return sig->record;
+    LLVMSetLinkage(record, LLVMInternalLinkage);
+    LLVMSetGlobalConstant(record, true);
+    return record;
 }
 
 /* A field of what the parameter `bases` points to. */
@@ -372,6 +386,8 @@ static bool unit(Cg *cg, CgSig *sig) {
     if (ok) cg_keep_variants(cg); /* before the next module has its own */
     ok = ok && cg_lazy_module(cg);
     sig->needs = cg->needs;
+    sig->count[NUMBER_SITE] = cg->sites.len - sig->first[NUMBER_SITE];
+    sig->count[NUMBER_RAISE] = cg->raise_infos.len - sig->first[NUMBER_RAISE];
     if (ok && cg->is_private)
         sig->unit = false;
     else if (ok)
@@ -384,7 +400,7 @@ static bool unit(Cg *cg, CgSig *sig) {
 static bool units_below(Cg *cg, int32_t i, Bits *seen) {
     CgSig *sig = &cg->sigs[i];
     bool ok = true;
-    if (bits_get(seen, i) || sig->lazy) return true;
+    if (bits_get(seen, i) || sig->lazy || sig->made) return true;
     bits_set(seen, i);
     for (Ref r = 1; ok && r < sig->ir->insts.len; r++) {
         const Inst *inst = ir_inst(sig->ir, r);
@@ -401,5 +417,5 @@ bool cg_units(Cg *cg) {
     if (ok && cg->nunits && cg->ir->resume)
         ok = units_below(cg, (int32_t)(cg_sig(cg, cg->ir->resume) - cg->sigs), &seen);
     open_module(cg, NULL);
-    return ok;
+    return ok && cg_remember(cg);
 }

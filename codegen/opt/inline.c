@@ -55,7 +55,8 @@ static bool only_calls_read(const Func *func, Ref map) {
 static bool takes_map(const Func *func, Ref call) {
     const Inst *inst = ir_inst(func, call);
     if (inst->error != NO_BLOCK || inst->u.func == func) return false;
-    if (!is_library(inst->u.func) || !is_simple(inst->u.func, MOST_INSTS)) return false;
+    if (inst->u.func->skipped || !is_library(inst->u.func) || !is_simple(inst->u.func, MOST_INSTS))
+        return false;
     for (int32_t k = 0; k < inst->nargs; k++) {
         Ref arg = ir_arg(func, call, k);
         if (ir_inst(func, arg)->op == OP_map) return true;
@@ -182,11 +183,12 @@ static bool has_loop(const Func *func) {
     return false;
 }
 
-/* A few steps on the container that is its first argument? */
-static bool is_step(const Func *func, Ref call) {
+/* On the container that is its first argument. */
+bool opt_is_step(const Func *func, Ref call) {
     const Inst *inst = ir_inst(func, call);
     const Func *callee = inst->op == OP_call ? inst->u.func : NULL;
-    if (!callee || callee == func || inst->error != NO_BLOCK || inst->nargs == 0) return false;
+    if (!callee || callee == func || callee->skipped || inst->error != NO_BLOCK || inst->nargs == 0)
+        return false;
     const Type *first = ir_type(func, ir_arg(func, call, 0));
     if (first->kind != TY_CLASS || type_is_instance(first) || first->bits == CLS_str ||
         first->bits == CLS_bytes || first->bits == CLS_bytearray)
@@ -200,7 +202,7 @@ static bool inline_steps(PassContext *ctx, Func *func) {
     for (int32_t b = 0; b < func->blocks.len; b++) {
         const Block *block = &func->blocks.items[b];
         for (int32_t i = 0; !block->removed && i < block->insts.len; i++)
-            if (steps.len < MOST_STEPS && is_step(func, block->insts.items[i]))
+            if (steps.len < MOST_STEPS && opt_is_step(func, block->insts.items[i]))
                 vec_push(ctx->arena, &steps, block->insts.items[i]);
     }
     for (int32_t i = 0; i < steps.len; i++)

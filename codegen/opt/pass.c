@@ -32,6 +32,7 @@ void opt_tell_loops(Module *module, const CompileOptions *options) {
 bool opt_run_one(Module *module, const CompileOptions *options, const PassInfo *pass) {
     PassContext ctx = {module, module->arena, options, false};
     for (int32_t i = 0; i < module->funcs.len; i++) {
+        if (module->funcs.items[i]->skipped) continue;
         pass->run(&ctx, module->funcs.items[i]);
         if (!verified(module->funcs.items[i], pass)) return false;
     }

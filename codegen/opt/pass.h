@@ -52,6 +52,8 @@ void opt_report(Module *module, StrBuf *out);
 void opt_parallel(PassContext *ctx, Func *func);
 void opt_spread(PassContext *ctx, Func *func);
 void opt_inline(PassContext *ctx, Func *func);
+bool opt_is_step(const Func *func,
+                 Ref call); /* of few instructions on a container, which is inlined */
 void opt_fuse(PassContext *ctx, Func *func);
 void opt_expand(PassContext *ctx, Func *func);
 void opt_latches(PassContext *ctx, Func *func);

@@ -260,6 +260,12 @@ struct Func {
         again; /* and such a nest of loops as is versioned once more: all of its checks may hold (opt/bounds.c) */
     bool
         parallel; /* typed: its loops over prange and its whole-array work may use several threads */
+    bool
+        skipped; /* passes and code generation leave it alone, and nothing is inlined of it: `made` */
+    uint64_t
+        kept; /* the same number, the same function, as inference made it: ir_keep.h; 0: none */
+    const void *
+        made; /* skipped: how compiled code calls it (codegen/memo.h); NULL: nothing that is compiled does */
     int32_t nparams;
     const Str *param_names;
     const Type **param_types; /* typed */

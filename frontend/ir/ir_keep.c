@@ -1,6 +1,7 @@
 /* ir_keep.c - copies of typed functions that outlive their module. */
 #include "frontend/ir/ir_keep.h"
 #include "frontend/ir/ir_text.h"
+#include <stdatomic.h>
 
 typedef struct KeptFunc {
     Func func;      /* its types are NULL, its functions are NULL */
@@ -26,7 +27,7 @@ typedef struct Keeper {
     TypeTable *types;
     Map type_numbers, func_numbers;
     Vec(Str) texts;
-    Vec(const Func *) funcs;
+    Vec(Func *) funcs;
     bool failed;
 } Keeper;
 
@@ -96,7 +97,7 @@ static const KeptFrozen *keep_frozen(Keeper *k, const FrozenArray *array) {
     return copy;
 }
 
-static int32_t func_number(Keeper *k, const Func *func) {
+static int32_t func_number(Keeper *k, Func *func) {
     MapValue *known = map_put(&k->func_numbers, map_key(func));
     if (known->num) return (int32_t)known->num;
     vec_push(k->scratch, &k->funcs, func);
@@ -171,7 +172,10 @@ static void keep_params(Keeper *k, KeptFunc *to, const Func *from) {
     to->func.param_types = NULL;
 }
 
-static KeptFunc keep_func(Keeper *k, const Func *from) {
+static _Atomic uint64_t last_number; /* of Func.kept */
+
+static KeptFunc keep_func(Keeper *k, Func *from) {
+    if (!from->kept) from->kept = atomic_fetch_add(&last_number, 1) + 1;
     KeptFunc to = {.func = *from};
     to.func.module = NULL;
     to.func.name = keep_str(k->to, from->name);
@@ -190,7 +194,7 @@ static KeptFunc keep_func(Keeper *k, const Func *from) {
     return to;
 }
 
-const KeptFuncs *ir_keep(Arena *arena, const Func *root, KeepFilter may, void *user) {
+const KeptFuncs *ir_keep(Arena *arena, Func *root, KeepFilter may, void *user) {
     Arena *scratch = root->module->arena;
     Keeper k = {.to = arena, .scratch = scratch, .types = root->module->types};
     Vec(KeptFunc) made = {0};
@@ -199,7 +203,7 @@ const KeptFuncs *ir_keep(Arena *arena, const Func *root, KeepFilter may, void *u
     vec_push(scratch, &k.texts, (Str){0});
     func_number(&k, root);
     for (int32_t i = 0; i < k.funcs.len && !k.failed; i++) {
-        const Func *func = k.funcs.items[i];
+        Func *func = k.funcs.items[i];
         if (!func->typed || !may(user, func)) return NULL;
         KeptFunc copy = keep_func(&k, func);
         vec_push(scratch, &made, copy);
@@ -243,6 +247,7 @@ static void take_func(const Taker *t, Func *to, const KeptFunc *from) {
     Arena *arena = t->module->arena;
     const Func *f = &from->func;
     to->user_name = f->user_name, to->file = f->file;
+    to->kept = f->kept;
     to->part = f->part, to->again = f->again, to->parallel = f->parallel;
     to->nparams = f->nparams, to->param_names = f->param_names;
     to->param_types = arena_array(arena, const Type *, f->nparams + 1);

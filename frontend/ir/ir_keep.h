@@ -11,8 +11,9 @@ typedef struct KeptFuncs KeptFuncs;
 
 /* May this function be kept? */
 typedef bool (*KeepFilter)(void *user, const Func *func);
-/* Copies of `root` and of all that it names, in `arena`, which must have a guard; never changed again. NULL: some of it cannot be kept. */
-const KeptFuncs *ir_keep(Arena *arena, const Func *root, KeepFilter may, void *user);
+/* Copies of `root` and of all that it names, in `arena`, which must have a guard; never changed again. The functions get
+ * numbers (Func.kept), which copies have, too. NULL: some of it cannot be kept. */
+const KeptFuncs *ir_keep(Arena *arena, Func *root, KeepFilter may, void *user);
 /* What a function shall be called that was called so. */
 typedef Str (*KeptName)(void *user, Str name);
 /* Puts the copies into a module, which borrows from them: they must outlive it. Gives the root. */

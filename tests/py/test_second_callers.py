@@ -1,9 +1,13 @@
-"""What the library's functions were inferred as is kept for the next caller in the process (typeinfer/known.c): it must be what that
-caller would have got, and nobody who asks for anything else may get it."""
+"""What the library's functions were inferred as is kept for the next caller in the process (typeinfer/known.c), and so is what they were
+compiled to (codegen/memo.c): it must be what that caller would have got, and nobody who asks for anything else may get it."""
 import heapq
 import math
+import os
+import subprocess
+import sys
 import textwrap
 import threading
+import traceback
 
 import numpy as np
 import pytest
@@ -206,3 +210,108 @@ def test_COMP_several_threads_ask_at_once():
     for t in threads:
         t.join()
     assert found == pytest.approx([np.median(X) + X.min()] * 8)
+
+
+# -- what they were compiled to (codegen/memo.c) ------------------------------------------------------------------
+
+
+def test_COMP_what_is_remembered_is_what_compiling_again_gives():
+    """QUERN_INSTANCES=check compiles everything again, and ends with an error where the key or the layout is another. Without the
+    pass `inline`: whether it finds a step that was written into already depends on the order of the module's functions."""
+    program = f"""
+        import heapq, math
+        import numpy as np
+        from quern import njit
+        X = np.array([3.5, -1.0, 2.25, 7.0, 0.5])
+        from numpy import array, float64
+        CALLS = {{name: (text, eval(args)) for name, (text, args) in {({n: (t, repr(a)) for n, (t, a) in CALLS.items()})!r}.items()}}
+        for k in range(3):
+            for text, args in CALLS.values():
+                for body in ("return {{}}", "a = [1.0, 2.0]\\n    a.append(0.5)\\n    return {{}}, a[0]"):
+                    space = {{"np": np, "math": math, "heapq": heapq}}
+                    exec("def f(x, k):\\n    " + body.format(text), space)
+                    for options in {{}}, {{"boundscheck": False, "error_model": "numpy"}}, {{"fastmath": {{"nsz", "arcp"}}}}:
+                        njit(**options)(space["f"])(*args)
+        print("all the same")"""
+    environment = {**os.environ, "QUERN_INSTANCES": "check", "QUERN_OPT": "0", "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment.pop("QUERN_CACHE_DIR", None)
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, env=environment)
+    assert done.stdout == "all the same\n", done.stderr[-2000:]
+
+
+def places(f, args):
+    try:
+        f(*args)
+    except Exception as error:
+        return type(error), str(error), [(s.name, s.lineno, s.filename) for s in traceback.extract_tb(error.__traceback__)[1:]]
+    raise AssertionError("nothing was raised")
+
+
+RAISING = {
+    "pow": ("pow(x, k, 0)", (12, 18)),
+    "comb": ("math.comb(x, k)", (-9, 4)),
+    "solve": ("np.linalg.solve(x, x[0])[k]", (np.zeros((2, 2)), 0)),
+    "text": ("int(x) + k", ("1x", 3)),
+    "float": ("float(x) + k", ("1x", 3)),
+    "reshape": ("np.median(x.reshape(k, 2))", (X, 3)),
+    "percentile": ("np.percentile(x, k)", (X, 300)),
+    "choice": ("np.random.randint(x, k)", (5, 3)),
+}
+
+
+@pytest.mark.parametrize("name", RAISING)
+def test_COMP_places_of_exceptions_are_those_of_the_first_caller(name):
+    expression, args = RAISING[name]
+    source = f"def f(x, k):\n    if x is None: raise KeyError('mine')\n    return {expression}"
+    first = places(new(source), args)
+    for other in ("", "\n    # more lines", "\n    y = np.mean(np.arange(3.0))"):
+        again = places(new(source.replace(":\n", f":{other}\n", 1)), args)
+        assert again[:2] == first[:2]
+        assert [p for p in again[2] if p[0] != "f"] == [p for p in first[2] if p[0] != "f"]
+
+
+def test_COMP_what_second_callers_change_is_written_back():
+    for k in range(3):
+        f = new(f"def f(x): x.sort(); return {k}")
+        x = [3, 1, 2]
+        f(x)
+        assert x == [1, 2, 3]
+        g = new(f"def f(x): x.sort(); np.random.shuffle(x); return {k}")
+        a = X.copy()
+        g(a)
+        assert sorted(a) == sorted(X)
+        h = new(f"def f(x, y):\n    for i in range(20): x[i + {k}] = y\n    return len(x)")
+        d = {}
+        assert h(d, 2) == 20 and d == {i + k: 2 for i in range(20)}
+
+
+def test_COMP_checked_copies_of_second_callers_work():
+    for k in range(3):
+        f = new(f"""
+            def f(x, n):
+                s = 0.0
+                for i in range(n):
+                    s += x[i] * np.searchsorted(x, 2.0) + len(str(s)) + {k}
+                return s""")
+        assert f(X, 5) == pytest.approx(f.py_func(X, 5))
+        for n in (5, 6):
+            with pytest.raises(IndexError) if n == 6 else pytest.MonkeyPatch.context():
+                f(X, n)
+
+
+def test_COMP_what_a_pass_writes_into_its_caller_is_compiled_with_it():
+    for k in range(3):
+        plain, fused = new(f"def f(x): return np.std(x) + {k}"), new(f"def f(x): return np.std(x * 2.0 + {k})")
+        inner = new(f"def f(x): return np.median(np.sort(np.abs(x) + {k}))")
+        for f in (plain, fused, inner) if k % 2 else (inner, fused, plain):
+            assert f(X) == pytest.approx(f.py_func(X))
+
+
+def test_COMP_remembered_functions_may_be_dropped():
+    from quern import _quern
+
+    for k in range(3):
+        f = new(f"def f(x): return np.median(x) + len(str(x[0])) + {k}")
+        assert f(X) == f.py_func(X)
+        del f
+        _quern.drop_instances()
