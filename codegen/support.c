@@ -143,6 +143,18 @@ void quern_c_end(CallContext *ctx) {
     context_end(ctx);
 }
 
+/* -- what seldom happens in a call ------------------------------------------------------------- */
+
+void quern_note_call(CallContext *ctx, int32_t site) {
+    int32_t place = QN_MIN(ctx->ncallers, CALL_MAX_CALLERS - 1);
+    ctx->ncallers++;
+    ctx->callers[place] = site;
+}
+
+int32_t quern_poll(CallContext *ctx) {
+    return ctx->poll ? ctx->poll(ctx) : 0;
+}
+
 /* -- the table -------------------------------------------------------------------------------- */
 
 /* Names of compiler-rt that LLVM may call. */
@@ -195,7 +207,9 @@ const SupportFunction support_functions[] = {
     ROW(quern_kernel_print),
     ROW(quern_lazy_code),
     ROW(quern_matches_taken),
+    ROW(quern_note_call),
     ROW(quern_parallel),
+    ROW(quern_poll),
     ROW(quern_product),
     ROW(quern_random_double),
     ROW(quern_random_keep),

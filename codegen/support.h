@@ -59,6 +59,10 @@ int32_t quern_same_exception(const Raised *a, const Raised *b);
 /* The address of its cause, else of its context, where the context of the call has it still; 0: there is none. */
 int64_t quern_exception_earlier(CallContext *ctx, const Raised *raised, int64_t cause);
 
+/* One more call that the exception comes through. */
+void quern_note_call(CallContext *ctx, int32_t site);
+/* Asks the caller's poll function where there is one. */
+int32_t quern_poll(CallContext *ctx);
 /* A string that an exception carries lives as long as the call. Its bits for Raised.args; 0: no memory. */
 int64_t quern_text_kept(CallContext *ctx, Owner *text);
 /* Code of ENTRY_C: opens its context, tells its owner of an exception, ends the context. */

@@ -219,10 +219,30 @@ void cg_propagate_if(Cg *cg, Value cond, Value status) {
     cg_at(cg, next);
 }
 
+/* Is it at hand as a function of ours (support.c)? To compile one takes half the time of a small function. */
+static bool is_at_hand(const Cg *cg) {
+    return cg->target->is_host && !cg->options->closed;
+}
+
+/* Declared as LLVM would find it, did it see the body. */
+static Value declare_note(Cg *cg, LType type) {
+    Value fn = LLVMGetNamedFunction(cg->mod, "quern_note_call");
+    if (fn) return fn;
+    static const char *const facts[] = {"cold", "nounwind", "nofree", "nosync", "willreturn"};
+    fn = LLVMAddFunction(cg->mod, "quern_note_call", type);
+    for (int i = 0; i < countof(facts); i++)
+        cg_attribute(cg, fn, LLVMAttributeFunctionIndex, facts[i], 0);
+    enum { ARGUMENTS_ONLY = 3 }; /* "memory": they are read and written, nothing else is */
+    cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "memory", ARGUMENTS_ONLY);
+    cg_attribute(cg, fn, 1, "nocapture", 0);
+    return fn;
+}
+
 /* void note(ctx, site): one more call that the exception comes through. */
 static Value note_function(Cg *cg, LType *type) {
     LType params[] = {cg->ptr[0], cg->i32};
     *type = LLVMFunctionType(cg->void_, params, 2, false);
+    if (is_at_hand(cg)) return declare_note(cg, *type);
     Value fn = LLVMGetNamedFunction(cg->mod, "quern.note_call");
     if (fn) return fn;
     BB here = LLVMGetInsertBlock(cg->b);
@@ -375,10 +395,17 @@ void cg_lower_raise(Cg *cg, Ref ref) {
 /* int poll(ctx): calls the caller's poll function where there is one. */
 static Value poll_function(Cg *cg, LType *type) {
     *type = LLVMFunctionType(cg->i32, &cg->ptr[0], 1, false);
-    Value fn = LLVMGetNamedFunction(cg->mod, "quern.poll");
+    const char *name = is_at_hand(cg) ? "quern_poll" : "quern.poll";
+    Value fn = LLVMGetNamedFunction(cg->mod, name);
     if (fn) return fn;
+    if (is_at_hand(cg)) {
+        fn = LLVMAddFunction(cg->mod, name, *type);
+        cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "cold", 0);
+        cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "nounwind", 0);
+        return fn;
+    }
     BB here = LLVMGetInsertBlock(cg->b);
-    fn = cold_function(cg, "quern.poll", *type);
+    fn = cold_function(cg, name, *type);
     cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "optnone", 0); /* as in cg_lazy_stub() */
     Value ctx = LLVMGetParam(fn, 0);
     BB some = cg_block(cg, "some"), none = cg_block(cg, "none");
