@@ -10,7 +10,9 @@
 /* Loop strength reduction before instruction selection takes more time than all other passes together when
  * a loop reads many rows, and on contiguous arrays x86 addresses gain nothing by it. Off there; the
  * pipelines below run it as a pass of theirs where it pays: not for PTX, whose assembler forms addresses by itself.
- * LLVM 19 divides ints on AMD GPUs in 24 bits where they do not fit: its own expansion of divisions is off, too.
+ * LLVM 19 divides ints on AMD GPUs in 24 bits where they do not fit: its own expansion of divisions is off, too. Its code
+ * generation for them is set to the level "less", for want of a finer switch (target_amdgpu.c): what that leaves out and code needs
+ * is on.
  * X86DomainReassignment looks for integers that could live in mask registers: half of the time of long straight code,
  * for nothing that our code has. The SLP vectoriser compares each access of a region with all others: 2,000 instructions
  * are more than any loop of ours has. A sum of floats keeps its order also in vectors: what is added may be worth them (lower_jump()). */
@@ -18,6 +20,12 @@ static void llvm_options(void) {
     static const char *const words[] = {"quern",
                                         "-disable-lsr",
                                         "-amdgpu-codegenprepare-disable-idiv-expansion",
+                                        "-amdgpu-scalar-ir-passes=1",
+                                        "-amdgpu-load-store-vectorizer=1",
+                                        "-amdgpu-sdwa-peephole=1",
+                                        "-amdgpu-dpp-combine=1",
+                                        "-amdgpu-opt-vgpr-liverange=1",
+                                        "-amdgpu-enable-pre-ra-optimizations=1",
                                         "-disable-x86-domain-reassignment",
                                         "-slp-schedule-budget=2000",
                                         "-force-ordered-reductions"};
@@ -192,7 +200,7 @@ const char *cg_pipeline(const Cg *cg) {
     if (host && level >= (waits ? 1 : 2))
         return host_pipelines[calls(cg)][has_pairs(cg)][strided(cg)];
     if (host && level == 1) return "default<O1>" REDUCE;
-    if (cg->target->reduces_loops && level >= 2) return "default<O3>" REDUCE;
+    if (cg->target->passes && level >= 2) return cg->target->passes;
     /* A library's function that a dead branch named: the backend for AMD crashes on code that nobody can reach. */
     if (!host && level == 0) return "default<O0>,globaldce";
     return waits ? "always-inline" : pipelines[level];

@@ -16,6 +16,26 @@ enum { KERNEL_CONVENTION = 91 }; /* LLVM's CallingConv::AMDGPU_KERNEL; not in it
 /* Offsets in the implicit arguments, and of the group segment's size in the dispatch packet (HSA). */
 enum { IMPLICIT_BLOCK_COUNT = 0, IMPLICIT_GROUP_SIZE = 12, PACKET_GROUP_SEGMENT = 28 };
 
+/* LLVM's default passes without those that look for what C++ programs contain, in an order that costs less: loads are numbered
+ * (gvn) before loops are unrolled, since the aliases of n accesses cost n squared. Addresses of loops are counted up, which LLVM's
+ * code generation for AMD does not do by itself. Code is as good as after default<O3> (docs/benchmarks.md). */
+#define CLEAN_UP "sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>"
+#define PASSES                                                                                     \
+    "always-inline,function(" CLEAN_UP "),cgscc(inline,function-attrs),globaldce,"                 \
+    "function(amdgpu-promote-kernel-arguments,infer-address-spaces,"                               \
+    "amdgpu-promote-alloca-to-vector,sroa,early-cse<memssa>,"                                      \
+    "speculative-execution<only-if-divergent-target>,simplifycfg,"                                 \
+    "instcombine<no-verify-fixpoint>,correlated-propagation,simplifycfg,reassociate,"              \
+    "loop-mssa(loop-instsimplify,loop-simplifycfg,licm<no-allowspeculation>,loop-rotate,licm,"     \
+    "simple-loop-unswitch<nontrivial>),simplifycfg,instcombine<no-verify-fixpoint>,"               \
+    "loop(loop-idiom,indvars,loop-deletion),gvn,loop(loop-unroll-full),sroa,early-cse<memssa>,"    \
+    "sccp,bdce,dse,adce,loop-mssa(licm),"                                                          \
+    "simplifycfg<hoist-common-insts;sink-common-insts>,instcombine<no-verify-fixpoint>,"           \
+    "slp-vectorizer,vector-combine,loop-unroll<O3>,infer-alignment,"                               \
+    "instcombine<no-verify-fixpoint>,loop-mssa(licm),div-rem-pairs,"                               \
+    "simplifycfg<speculate-unpredictables>),amdgpu-attributor,globaldce,"                          \
+    "function(loop(loop-reduce))"
+
 static TgMachine machine(Cg *cg) {
     char features[CHIP_FEATURES], *message = NULL;
     const char *arch = cg->options->arch;
@@ -36,7 +56,9 @@ static TgMachine machine(Cg *cg) {
         LLVMDisposeMessage(message);
         return NULL;
     }
-    LLVMCodeGenOptLevel level = optimise ? LLVMCodeGenLevelAggressive : LLVMCodeGenLevelNone;
+    /* The levels above do their own loop invariant code motion and value numbering, which PASSES has done: half of the time of a tiled
+     * matrix product. The rest of what they do has switches (llvm_options()). */
+    LLVMCodeGenOptLevel level = optimise ? LLVMCodeGenLevelLess : LLVMCodeGenLevelNone;
     return LLVMCreateTargetMachine(target, TRIPLE, chip->name, features, level, LLVMRelocPIC,
                                    LLVMCodeModelDefault);
 }
@@ -210,7 +232,7 @@ const Target target_amdgpu = {
     .spaces = {SPACE_AMD_GLOBAL, SPACE_AMD_SHARED, SPACE_AMD_LOCAL, SPACE_AMD_CONST},
     .has_owner = false,
     .contracts = true,
-    .reduces_loops = true,
+    .passes = PASSES,
     .lib_prefix = "__ocml_",
     .lib_suffixes = {"_f64", "_f32"},
     .machine = machine,
