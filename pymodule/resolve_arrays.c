@@ -10,8 +10,9 @@ Str py_type_text(PyResolver *r, const Type *type) {
     return buf_take(&text);
 }
 
-/* Larger arrays are not copied into host code: it reads them where they are. */
-enum { COPIED_ARRAY = 65536 };
+/* Larger arrays are not copied into host code: it reads them where they are. The tables of quern/library/characters.py are smaller, so that
+ * functions with them can be instances. */
+enum { COPIED_ARRAY = 96 << 10 };
 
 /* Code of kernels may run on when its kernel is gone, and GPUs have no use for an address of the host. */
 static bool stays_in_place(const PyResolver *r, PyArrayObject *array) {

@@ -109,7 +109,7 @@ static const char *const coroutines[] = {
 /* Several passes take time that grows with the square of a block's instructions (two-address form, scheduling), or with the
  * square of the blocks of a function (conditions that dominate, joins of many edges). What no function of ours that is written
  * by hand comes near gets passes that do not. */
-enum { LARGE_BLOCK = 1000, MANY_BLOCKS = 2000 };
+enum { LARGE_BLOCK = 1000, MANY_BLOCKS = 2000, MANY_RESULTS = 1000 };
 
 static bool run_passes(Cg *cg, const char *pipeline, LLVMPassBuilderOptionsRef options) {
     LLVMErrorRef error = LLVMRunPasses(cg->mod, pipeline, cg->machine, options);
@@ -232,6 +232,13 @@ static bool has_many_blocks(const Cg *cg) {
     return false;
 }
 
+/* InstCombine looks at memory of results once more for each of them. */
+static bool has_many_results(const Cg *cg) {
+    for (int32_t i = 0; i < cg->ir->funcs.len; i++)
+        if (cg->sigs[i].reachable && cg->sigs[i].nresult > MANY_RESULTS) return true;
+    return false;
+}
+
 bool cg_optimise_with(Cg *cg, const char *pipeline) {
     int level = cg->options->opt_level;
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
@@ -244,10 +251,33 @@ bool cg_optimise_with(Cg *cg, const char *pipeline) {
 }
 
 bool cg_optimise(Cg *cg) {
-    bool large = cg->target->is_host && cg->options->opt_level > 0 && has_many_blocks(cg);
+    bool large = cg->target->is_host && cg->options->opt_level > 0 &&
+                 (has_many_blocks(cg) || has_many_results(cg));
     bool ok = cg_optimise_with(cg, large ? LARGE_PIPELINE : cg_pipeline(cg));
     if (!cg->target->is_host || !cg->sigs[0].suspends) return ok;
     return ok && cg_coro_finish(cg) && cg_optimise_with(cg, coroutines[cg->options->opt_level > 0]);
+}
+
+static bool is_arithmetic(Value v) {
+    if (!LLVMIsAInstruction(v)) return false;
+    LLVMUseRef use = LLVMGetFirstUse(v);
+    return use && !LLVMGetNextUse(use) &&
+           (LLVMIsABinaryOperator(v) || LLVMIsACastInst(v) || LLVMIsACmpInst(v) ||
+            LLVMIsASelectInst(v) || LLVMIsAUnaryOperator(v));
+}
+
+/* The parts of a large result are computed one after the other, and then stored one after the other: that many values wait for
+ * registers at once, which takes the allocator time by their square. They are computed in front of their stores instead. */
+static void compute_late(Cg *cg, Value fn) {
+    for (BB bb = LLVMGetFirstBasicBlock(fn); bb; bb = LLVMGetNextBasicBlock(bb))
+        for (Value i = LLVMGetFirstInstruction(bb); i; i = LLVMGetNextInstruction(i)) {
+            Value stored = LLVMIsAStoreInst(i) ? LLVMGetOperand(i, 0) : NULL;
+            if (!stored || !is_arithmetic(stored) || LLVMGetInstructionParent(stored) != bb)
+                continue;
+            LLVMInstructionRemoveFromParent(stored);
+            LLVMPositionBuilderBefore(cg->b, i);
+            LLVMInsertIntoBuilder(cg->b, stored);
+        }
 }
 
 /* Instructions are selected one by one in large functions, registers are allocated as everywhere. */
@@ -255,6 +285,7 @@ static void select_simply(Cg *cg) {
     for (Value fn = LLVMGetFirstFunction(cg->mod); fn; fn = LLVMGetNextFunction(fn)) {
         Extent e = extent_of(fn);
         if (e.blocks <= MANY_BLOCKS && e.largest <= LARGE_BLOCK) continue;
+        compute_late(cg, fn);
         cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "optnone", 0);
         cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "noinline", 0);
     }

@@ -143,7 +143,7 @@ static void remove_arg(Func *func, Ref ref, int32_t k) {
 void ir_remove(Func *func, Ref ref) {
     Inst *inst = ir_inst(func, ref);
     Block *b = block_of(func, inst->block);
-    for (int32_t i = 0; i < b->insts.len; i++) {
+    for (int32_t i = b->insts.len - 1; i >= 0; i--) { /* most have just been added */
         if (b->insts.items[i] != ref) continue;
         memmove(b->insts.items + i, b->insts.items + i + 1,
                 sizeof(Ref) * (size_t)(b->insts.len - 1 - i));

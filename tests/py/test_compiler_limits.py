@@ -313,11 +313,17 @@ def new_arrays(n):
     return made("def f(a, b):\n return (" + "".join(f"np.zeros(a + {k % 3}), " for k in range(n)) + ")\n"), (2, 5)
 
 
+def numbers(n):
+    forms = ("x + {0}", "x * y - {0}", "x > {0}", "y / {0}.5", "x", "float(x) + {0}")
+    return made("def f(x, y):\n return (" + ", ".join(forms[k % 6].format(k) for k in range(n)) + ")\n"), (700, 5)
+
+
 def wrapped(x):
     return (x + 2**63) % 2**64 - 2**63
 
 
-@pytest.mark.parametrize("program, n", [(straight, 750), (returns, 2000), (branches, 1250), (divisions, 250), (arrays, 125), (new_arrays, 100)])
+@pytest.mark.parametrize("program, n", [(straight, 750), (returns, 2000), (branches, 1250), (divisions, 250), (arrays, 125), (new_arrays, 100),
+                                        (numbers, 2000)])
 def test_R17_compile_time_grows_with_the_size(program, n):
     """Processor time of four times as much: 15 to 60 times as much before. What else runs only adds to a time, so the least of
     several stands for it, and a machine under load may try more often."""
@@ -354,6 +360,8 @@ def test_R17_large_functions_compute_the_same(n):
     assert compiled(x, y) == function(x, y)
     with pytest.raises(ZeroDivisionError):
         compiled(n // 2, 0)
+    function, args = numbers(n)
+    assert repr(njit(function)(*args)) == repr(function(*args))
     function, args = arrays(n)
     result = njit(function)(*args)
     assert len(result) == n and all(r is args[0 if k % 3 else 1] for k, r in enumerate(result))

@@ -165,8 +165,8 @@ def large_arrays():
         "C": flat, "two axes": grid, "Fortran": np.asfortranarray(grid), "transposed": grid.T, "every second": grid[:, ::2],
         "backwards": flat[::-1], "backwards twice": grid[::-1, ::-3], "broadcast": np.broadcast_to(np.arange(600.0), (200, 600)),
         "three axes": np.arange(120000, dtype=np.int32).reshape(40, 50, 60).transpose(1, 2, 0)[:, ::-1],
-        "bool": np.arange(70000) % 3 == 0, "complex": (np.arange(20000) + 1j).astype(np.complex64)[::-1], "read-only": readonly,
-        "unaligned": np.frombuffer(b"x" + flat.tobytes(), np.uint8)[1:].view(float), "half": (np.arange(70000) % 100).astype(np.float16),
+        "bool": np.arange(110000) % 3 == 0, "complex": (np.arange(20000) + 1j).astype(np.complex64)[::-1], "read-only": readonly,
+        "unaligned": np.frombuffer(b"x" + flat.tobytes(), np.uint8)[1:].view(float), "half": (np.arange(110000) % 100).astype(np.float16),
     }
 
 
@@ -208,7 +208,7 @@ def test_R08_the_code_keeps_its_array():
 
 def test_R08_large_globals_are_read_in_place():
     """As documented: a write of the user reaches compiled code, all specialisations alike."""
-    space = {"T": np.arange(8193.0)}
+    space = {"T": np.arange(20000.0)}
     exec("def f(i): return T[i]", space)
     f = njit(space["f"])
     assert f(1) == 1 and f(np.int8(2)) == 2

@@ -48,6 +48,7 @@ CALLERS = {
     "median": ("def f(x, k): return np.median(x) + k", (np.array([3.0, 1.0, 2.0]), 1)),
     "split": ("def f(x, k): return len(x.split(',')) + k", ("a,b", 1)),
     "text of floats": ("def f(x, k): return str(x * k)", (1.25, 3)),
+    "upper": ("def f(x, k): return x.upper() * k", ("aß,b", 2)),
     "format": ("def f(x, k): return f'{x:>10}|{k:.3f}'", (12, 2.5)),
 }
 
