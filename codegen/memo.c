@@ -206,13 +206,23 @@ static bool may_inline(const Func *func, Ref ref) {
     return false;
 }
 
+/* A small function that a loop of the user calls: as cg_choose_units has it. */
+static bool is_in_loop(const MemoUse *use, const Func *func, Ref ref, Cfg *cfg) {
+    const MadeFunc *made = ir_inst(func, ref)->u.func->made;
+    if (func->kept || !made->memo->small) return false;
+    if (!cfg->loop_of) cfg_compute(cfg, use->module->arena, func);
+    return cfg->loop_of[ir_inst(func, ref)->block] >= 0;
+}
+
 /* One that is to be compiled here after all is found; NULL: there is none. */
-static Func *find_wanted(const Map *here) {
+static Func *find_wanted(const MemoUse *use, const Map *here) {
     for (int32_t i = 0; i < here->len; i++) {
         const Func *func = here->entries[i].value.ptr;
+        Cfg cfg = {0};
         for (Ref ref = 1; !func->made && ref < func->insts.len; ref++) {
             Func *other = named(ir_inst(func, ref));
-            if (other && other->made && may_inline(func, ref)) return other;
+            if (!other || !other->made) continue;
+            if (may_inline(func, ref) || is_in_loop(use, func, ref, &cfg)) return other;
         }
     }
     return NULL;
@@ -228,7 +238,7 @@ void memo_begin(MemoUse *use) {
         if (module->funcs.items[i] != module->resume) look_up(use, module->funcs.items[i]);
     if (!use->held.len) return;
     Map here = compiled_here(use);
-    for (Func *wanted; (wanted = find_wanted(&here)); here = compiled_here(use))
+    for (Func *wanted; (wanted = find_wanted(use, &here)); here = compiled_here(use))
         wanted->made = NULL;
     for (int32_t i = 0; i < module->funcs.len; i++) {
         Func *func = module->funcs.items[i];

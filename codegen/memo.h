@@ -13,6 +13,7 @@ typedef struct Memo Memo;
 struct Memo {
     Hash128 key; /* of the instance */
     bool raises, polls;
+    bool small; /* loops of the user call no instance of it: its code belongs to theirs */
     int32_t nsites, nraises, nneeds;
     const CodeSite *sites;
     const RaiseInfo *raise_infos;

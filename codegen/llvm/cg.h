@@ -58,7 +58,8 @@ typedef struct CgSig {
     int32_t slot;
     int32_t
         size; /* instructions of ours, with those that belong to the same module; 0: not counted yet */
-    bool asked_for;       /* a function of the user calls it */
+    bool asked_for;       /* a function of the user calls it, */
+    bool in_loop;         /* in a loop */
     bool unit;            /* the root of a module of its own: cg_unit.c */
     Instance *instance;   /* then, once that is made: the cg holds it */
     int32_t first[2];     /* the first numbers of its module, by NumberKind, */
@@ -499,6 +500,8 @@ void cg_find_sides(Cg *cg);
 void cg_choose_units(Cg *cg);
 /* Makes or finds all of them, callees first. The main module is empty until then. False: diagnostics. */
 bool cg_units(Cg *cg);
+/* Is it one only where no loop of the user calls it? Behind cg_choose_units. */
+bool cg_is_small_unit(Cg *cg, const CgSig *sig);
 /* The function to call for `sig` from the module being lowered, and what it is given for its parameter `bases`. */
 Value cg_callee(Cg *cg, const CgSig *sig);
 Value cg_bases(Cg *cg, const CgSig *sig);

@@ -41,6 +41,7 @@ static const Memo *memo_of(Cg *cg, CgSig *sig) {
     Memo memo = {.key = instance_key(sig->instance),
                  .raises = sig->raises,
                  .polls = sig->polls,
+                 .small = cg_is_small_unit(cg, sig),
                  .nsites = sig->count[NUMBER_SITE],
                  .nraises = sig->count[NUMBER_RAISE],
                  .nneeds = sig->needs.len,

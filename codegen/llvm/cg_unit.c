@@ -19,7 +19,8 @@
 /* Instructions of ours, from which on a function is an instance: its own where it has a loop, else with all that belongs
  * to its module. Smaller functions are left to LLVM, which may write them into their callers: in functions of the user
  * more hangs on the loops round the call, what the library calls inside is seldom called from elsewhere. What a program
- * asks the library for is compiled with each caller only where it is little more than the call. Steps on containers stand
+ * asks the library for is compiled with each caller only where it is little more than the call, or where a loop calls it: the call
+ * may take as long as the work then. Steps on containers stand
  * in the program's loops (a call more doubles the time that a set takes for a number), but not what such a step seldom
  * comes to: tables that grow, sorting. */
 static const struct Least {
@@ -92,7 +93,7 @@ static const struct Least *least_of(const CgSig *sig) {
     for (int i = 0; i < countof(containers); i++)
         if (strstr(sig->ir->file.bytes, containers[i]))
             return sig->asked_for ? &least_of_containers : &least_inside_containers;
-    return sig->asked_for ? &least_of_library : &least_inside;
+    return sig->asked_for && !sig->in_loop ? &least_of_library : &least_inside;
 }
 
 static bool calls_unit(Cg *cg, const CgSig *sig) {
@@ -112,16 +113,27 @@ static bool is_large(Cg *cg, const CgSig *sig) {
            (size_of(sig->ir) >= least->loop && has_loop(cg, sig->ir));
 }
 
+static void ask_for(Cg *cg, const Func *func) {
+    Cfg cfg = {0};
+    for (Ref r = 1; r < func->insts.len; r++) {
+        const Inst *inst = ir_inst(func, r);
+        CgSig *callee = inst->op == OP_call ? cg_sig(cg, inst->u.func) : NULL;
+        if (!callee) continue;
+        if (!cfg.loop_of) cfg_compute(&cfg, cg->arena, func);
+        callee->asked_for = true;
+        callee->in_loop |= cfg.loop_of[inst->block] >= 0;
+    }
+}
+
 /* What functions of the user call. */
 static void find_asked_for(Cg *cg) {
-    for (int32_t i = 0; i < cg->ir->funcs.len; i++) {
-        const Func *func = cg->ir->funcs.items[i];
-        for (Ref r = 1; r < func->insts.len && !is_of_library(func); r++) {
-            const Inst *inst = ir_inst(func, r);
-            CgSig *callee = inst->op == OP_call ? cg_sig(cg, inst->u.func) : NULL;
-            if (callee) callee->asked_for = true;
-        }
-    }
+    for (int32_t i = 0; i < cg->ir->funcs.len; i++)
+        if (!is_of_library(cg->ir->funcs.items[i])) ask_for(cg, cg->ir->funcs.items[i]);
+}
+
+bool cg_is_small_unit(Cg *cg, const CgSig *sig) {
+    return sig->size < least_inside.all &&
+           !(size_of(sig->ir) >= least_inside.loop && has_loop(cg, sig->ir));
 }
 
 /* Callees first: what is an instance counts for nothing in its callers. */

@@ -65,6 +65,17 @@ def test_COMP_a_second_caller_compiles_nothing_of_the_library(name):
     assert made() == before
 
 
+def test_COMP_loops_have_small_functions_of_the_library_to_themselves():
+    a = np.arange(16.0)
+    loop = "def f(x, n):\n    s = {0}\n    for i in range(n): s += np.searchsorted(x, i * 0.5)\n    return s"
+    once = "def f(x, n): return np.searchsorted(x, n * 0.5) + {0}"
+    for k, (source, instances) in enumerate([(loop, 0), (once, 1), (once, 0), (loop, 0)]):
+        before = made()
+        f = new(source.format(k), options={"fastmath": {"nsz", "afn"}})
+        assert f(a, 9) == f.py_func(a, 9)
+        assert made() == before + instances
+
+
 def test_COMP_a_large_function_of_the_user_is_compiled_once():
     lines = "\n".join(f"        if x > {k}: s += i * {k} % 7" for k in range(60))
     helper = new(f"def helper(x, n):\n    s = 0\n    for i in range(n):\n{lines}\n    return s", "helper")
