@@ -197,3 +197,31 @@ def test_sines_of_huge_numbers(device):
     kernel[1, 32](x, y)
     want = np.array([math.sin(v) for v in x])
     assert np.allclose(y, want, rtol=1e-15, atol=1e-18), (y, want)
+
+
+@cuda.jit
+def narrowed(x, a, signed, unsigned, scaled, back):
+    """One conversion from memory, one from arithmetic, one through a float that was an int."""
+    i = cuda.grid(1)
+    if i < x.size:
+        signed[i], unsigned[i], scaled[i] = np.int32(x[i]), np.uint32(x[i]), np.int32(x[i] * 2)
+        back[i] = np.int32(np.float64(a[i]))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_floats_that_no_int_of_32_bits_holds_end_at_its_ends(device, dtype):
+    rng = np.random.default_rng(32)
+    ends = [s * (2.0**k + d) for k in (30, 31, 32, 63, 64) for d in (-1, -0.5, 0, 0.5, 1) for s in (1, -1)]
+    x = np.array([*ends, np.inf, -np.inf, np.nan, 0.0, -0.0, 0.9, -0.9, 1e30, -1e30, *rng.normal(size=64) * 2.0**31], dtype)
+    a = rng.integers(-2**63, 2**63 - 1, x.size)
+    signed, scaled, back = (np.zeros(x.size, np.int32) for _ in range(3))
+    unsigned = np.zeros(x.size, np.uint32)
+    narrowed[(x.size + 63) // 64, 64](x, a, signed, unsigned, scaled, back)
+
+    def cut(values, low, high):
+        return [0 if math.isnan(v) else low if v <= low else high if v >= high else int(v) for v in map(float, values)]
+    with np.errstate(over="ignore"):
+        assert scaled.tolist() == cut(x * dtype(2), -2**31, 2**31 - 1)
+    assert signed.tolist() == cut(x, -2**31, 2**31 - 1)
+    assert unsigned.tolist() == cut(x, 0, 2**32 - 1)
+    assert back.tolist() == cut(a.astype(np.float64), -2**31, 2**31 - 1)
