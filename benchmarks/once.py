@@ -1,12 +1,14 @@
 """What is compiled once, and at the same time: once.py [--rounds 5]
 
-Six functions in six threads beside one after the other; four signatures of one decorator beside one; second callers of functions of
-the library beside a function without any (first calls; the least of all rounds). QUERN_BUILD names a build folder; without it the
+Six functions in six threads beside one after the other; four signatures of one decorator beside one (by the clock); second callers of functions of
+the library beside the same function without it (processor time of first calls; the least of all rounds, by turns). QUERN_BUILD names a build folder; without it the
 installed package is measured."""
 import argparse
+import heapq
 import math
 import os
 import pathlib
+import random
 import sys
 import threading
 import time
@@ -34,22 +36,39 @@ def f(a, b, n):
             t -= 3
     return s + t
 """
+X = np.arange(5.0)
+# name: (what a function calls, the same function without it, its arguments)
 CALLERS = {
-    "nothing": ("def f(x, k): return x * k + {k}", (1.5, 2.5)),
-    "pow(x, y, z)": ("def f(x, k): return pow(x, k, 1000007) + {k}", (12, 18)),
-    "math.gcd": ("def f(x, k): return math.gcd(x, k) + {k}", (12, 18)),
-    "np.sort": ("def f(x, k): return np.sort(x)[k] + {k}", (np.arange(5.0), 1)),
-    "np.mean": ("def f(x, k): return np.mean(x) + k + {k}", (np.arange(5.0), 1)),
-    "np.median": ("def f(x, k): return np.median(x) + k + {k}", (np.arange(5.0), 1)),
-    "str.split": ("def f(x, k): return len(x.split(',')) + k + {k}", ("a,b", 1)),
-    "str(float)": ("def f(x, k): return len(str(x * k)) + {k}", (1.25, 3)),
-    "f-string": ("def f(x, k): return len(f'{{x:>10}}|{{k:.3f}}') + {k}", (12, 2.5)),
+    "nothing": ("x * k", "x * k", (1.5, 2.5)),
+    "pow(x, y, z)": ("pow(x, k, 1000007)", "x * k", (12, 18)),
+    "math.gcd": ("math.gcd(x, k)", "x * k", (12, 18)),
+    "math.factorial": ("math.factorial(x) + k", "x * k", (5, 1)),
+    "math.comb": ("math.comb(x, k)", "x * k", (9, 4)),
+    "random.randint": ("random.randint(1, x) + k", "x * k", (7, 1)),
+    "np.random.normal": ("np.random.normal() + k", "x * k", (7, 1)),
+    "np.sort": ("np.sort(x)[k]", "x[k]", (X, 1)),
+    "np.mean": ("np.mean(x) + k", "x[k]", (X, 1)),
+    "np.median": ("np.median(x) + k", "x[k]", (X, 1)),
+    "np.unique": ("np.unique(x)[k]", "x[k]", (X, 1)),
+    "np.percentile": ("np.percentile(x, k)", "x[k]", (X, 1)),
+    "np.histogram": ("np.histogram(x, 5)[0][k]", "x[k]", (X, 1)),
+    "np.cumsum": ("np.cumsum(x)[k]", "x[k]", (X, 1)),
+    "np.searchsorted": ("np.searchsorted(x, 2.5) + k", "x[k]", (X, 1)),
+    "np.linalg.solve": ("np.linalg.solve(x, x)[0, 0] + k", "x[0, 0] + k", (np.eye(3), 1)),
+    "str.split": ("len(x.split(',')) + k", "len(x) + k", ("a,b", 1)),
+    "str.upper": ("len(x.upper()) + k", "len(x) + k", ("a,b", 1)),
+    "str(float)": ("len(str(x * k))", "x * k", (1.25, 3)),
+    "float(str)": ("float(x) * k", "len(x) * k", ("1.25", 3)),
+    "f-string": ("len(f'{{x:>10}}|{{k:.3f}}')", "x * k", (12, 2.5)),
+    "sorted(list)": ("sorted([x, k, 3])[0]", "[x, k, 3][k]", (12, 2)),
+    "heapq": ("heapq.nsmallest(2, [x, k, 3])[1]", "[x, k, 3][k]", (12, 2)),
 }
+CALLER = "def f(x, k): return {} + {{k}}"
 kept = []  # instances go with the last that calls them
 
 
 def make(source, k, compiled=True):
-    space = {"np": np, "math": math}
+    space = {"np": np, "math": math, "random": random, "heapq": heapq}
     exec(source.format(k=k), space)
     function = njit(space["f"]) if compiled else space["f"]
     kept.append(function)
@@ -85,10 +104,20 @@ def signatures(first):
     return seconds(lambda: njit(texts)(four)), alone
 
 
+def processor_ms(source, args, k):
+    function = make(source, k)
+    start = time.process_time()
+    function(*args)
+    return (time.process_time() - start) * 1e3
+
+
 def second_callers(rounds):
-    for name, (source, args) in CALLERS.items():
-        times = [seconds(lambda k=k: make(source, k)(*args)) for k in range(rounds + 1)]
-        yield name, times[0], min(times[1:])
+    """First and second callers, and what they do without the library; these take turns."""
+    for name, (calls, without, args) in CALLERS.items():
+        first = processor_ms(CALLER.format(calls), args, 0)
+        processor_ms(CALLER.format(without), args, 0)
+        pairs = [[processor_ms(CALLER.format(body), args, k) for body in (calls, without)] for k in range(1, rounds + 1)]
+        yield name, first, *(min(times) for times in zip(*pairs))
 
 
 def main():
@@ -102,11 +131,9 @@ def main():
         ratios = sorted(a / b for a, b in pairs)
         print(f"{what:45}{min(a for a, _ in pairs) * 1e3:8.1f} {min(b for _, b in pairs) * 1e3:8.1f}   ratio "
               f"{ratios[len(ratios) // 2]:.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})")
-    print(f"\n{'first call of a function that calls':38}{'first':>8}{'second':>8}   beyond one that calls nothing")
-    bare = None
-    for name, first, second in second_callers(rounds):
-        bare = bare or second
-        print(f"{name:38}{first * 1e3:8.2f}{second * 1e3:8.2f}{(second - bare) * 1e3:8.2f}")
+    print(f"\n{'processor time of the first call, ms':38}{'first':>8}{'second':>8}{'without':>8}{'beyond':>8}")
+    for name, first, second, without in second_callers(2 * rounds):
+        print(f"{name:38}{first:8.2f}{second:8.2f}{without:8.2f}{second - without:8.2f}")
 
 
 if __name__ == "__main__":

@@ -180,10 +180,19 @@ static bool may_keep(void *user, const Func *func) {
     return !inst->function->handle || is_of_library(inst->info->code->file);
 }
 
+/* Of an item: does its type say all? */
+static bool is_plain(const Fact *f, const Type *type) {
+    bool more = f->value || f->array || f->unbound || f->conflict || f->reported || f->python;
+    if (more || f->type != type || fact_object(f)) return false;
+    for (int32_t i = 0; f->items && i < type->nitems; i++)
+        if (!is_plain(&f->items[i], type->items[i])) return false;
+    return !f->items || type->kind == TY_TUPLE;
+}
+
 static bool keep_result(Keeping *k) {
     const Fact *f = &k->inst->result;
-    if (!f->type || f->array || f->items || f->unbound || f->conflict || f->reported || f->python)
-        return false;
+    if (!f->type || f->array || f->unbound || f->conflict || f->reported || f->python) return false;
+    if (f->items && !is_plain(f, f->type)) return false;
     k->made.result = ir_keep_type(&store, k->ti->types, f->type);
     if (f->value) k->made.value = ir_keep_const(&store, f->value);
     k->made.endless = k->inst->endless;

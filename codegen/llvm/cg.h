@@ -60,6 +60,7 @@ typedef struct CgSig {
         size; /* instructions of ours, with those that belong to the same module; 0: not counted yet */
     bool asked_for;       /* a function of the user calls it, */
     bool in_loop;         /* in a loop */
+    bool has_units;       /* what belongs to its module calls an instance */
     bool unit;            /* the root of a module of its own: cg_unit.c */
     Instance *instance;   /* then, once that is made: the cg holds it */
     int32_t first[2];     /* the first numbers of its module, by NumberKind, */

@@ -19,14 +19,14 @@
 /* Instructions of ours, from which on a function is an instance: its own where it has a loop, else with all that belongs
  * to its module. Smaller functions are left to LLVM, which may write them into their callers: in functions of the user
  * more hangs on the loops round the call, what the library calls inside is seldom called from elsewhere. What a program
- * asks the library for is compiled with each caller only where it is little more than the call, or where a loop calls it: the call
- * may take as long as the work then. Steps on containers stand
+ * asks the library for is compiled with each caller only where it is little more than the call, or where a loop calls it and it
+ * has none itself: the call may take as long as the work then. Steps on containers stand
  * in the program's loops (a call more doubles the time that a set takes for a number), but not what such a step seldom
  * comes to: tables that grow, sorting. */
 static const struct Least {
     int32_t loop, all;
-} least_of_library = {20, 40}, least_inside = {150, 200}, least_of_containers = {200, 600},
-  least_inside_containers = {60, 200}, least_of_user = {100, 250};
+} least_of_library = {20, 40}, least_in_loops = {20, 200}, least_inside = {150, 200},
+  least_of_containers = {200, 600}, least_inside_containers = {60, 200}, least_of_user = {100, 250};
 
 enum { MOST_SIZE = 1 << 20 };
 
@@ -93,23 +93,13 @@ static const struct Least *least_of(const CgSig *sig) {
     for (int i = 0; i < countof(containers); i++)
         if (strstr(sig->ir->file.bytes, containers[i]))
             return sig->asked_for ? &least_of_containers : &least_inside_containers;
-    return sig->asked_for && !sig->in_loop ? &least_of_library : &least_inside;
-}
-
-static bool calls_unit(Cg *cg, const CgSig *sig) {
-    bool found = false;
-    for (Ref r = 1; r < sig->ir->insts.len && !found; r++) {
-        const Inst *inst = ir_inst(sig->ir, r);
-        const CgSig *callee = inst->op == OP_call ? cg_sig(cg, inst->u.func) : NULL;
-        found = callee && callee->unit;
-    }
-    return found;
+    return sig->in_loop ? &least_in_loops : sig->asked_for ? &least_of_library : &least_inside;
 }
 
 /* What a program asks the library for is one where it calls one, too: the work is done there. */
 static bool is_large(Cg *cg, const CgSig *sig) {
     const struct Least *least = least_of(sig);
-    return sig->size >= least->all || (least == &least_of_library && calls_unit(cg, sig)) ||
+    return sig->size >= least->all || (least == &least_of_library && sig->has_units) ||
            (size_of(sig->ir) >= least->loop && has_loop(cg, sig->ir));
 }
 
@@ -131,9 +121,10 @@ static void find_asked_for(Cg *cg) {
         if (!is_of_library(cg->ir->funcs.items[i])) ask_for(cg, cg->ir->funcs.items[i]);
 }
 
+/* As is_large has it where a loop calls. */
 bool cg_is_small_unit(Cg *cg, const CgSig *sig) {
-    return sig->size < least_inside.all &&
-           !(size_of(sig->ir) >= least_inside.loop && has_loop(cg, sig->ir));
+    return sig->size < least_in_loops.all &&
+           !(size_of(sig->ir) >= least_in_loops.loop && has_loop(cg, sig->ir));
 }
 
 /* Callees first: what is an instance counts for nothing in its callers. */
@@ -152,6 +143,7 @@ static void choose(Cg *cg, CgSig *sig, bool all) {
         CgSig *callee = calls ? cg_sig(cg, inst->u.func) : NULL;
         if (!callee) continue;
         choose(cg, callee, all);
+        sig->has_units |= callee->unit || (callee->has_units && !callee->lazy);
         if (!callee->unit && !callee->lazy) sig->size = QN_MIN(sig->size + callee->size, MOST_SIZE);
     }
     sig->unit = can_be(cg, sig) && (all || is_large(cg, sig));

@@ -33,6 +33,8 @@ CALLS = {
     "argsort": ("np.argsort(x)[k]", (X, 1)),
     "median": ("np.median(x) + k", (X, 1)),
     "percentile": ("np.percentile(x, k)", (X, 30)),
+    "cumsum": ("np.cumsum(x)[k]", (X, 1)),
+    "both of a tuple": ("np.unique(x, return_counts=True)[1][k]", (X, 1)),
     "histogram": ("np.histogram(x, k)[0][1]", (X, 3)),
     "unique": ("len(np.unique(x)) + k", (X, 1)),
     "mean of an axis": ("np.mean(x, axis=0)[k]", (X.reshape(1, 5), 1)),
@@ -72,6 +74,8 @@ def test_COMP_the_library_is_not_inferred_for_the_second_caller(monkeypatch):
     first, second = new(source), new(source)
     assert first(narrow) == second(narrow) == pytest.approx(second.py_func(narrow))
     assert 2 * questions(second) < questions(first)
+    tuples = [new("def f(x): return np.histogram(x, 3)[1][1]") for _ in range(2)]
+    assert tuples[0](narrow) == tuples[1](narrow) and 2 * questions(tuples[1]) < questions(tuples[0])
     monkeypatch.setenv("QUERN_INSTANCES", "none")
     third = new(source)
     assert third(narrow) == second(narrow)
