@@ -210,6 +210,7 @@ static bool may_inline(const Func *func, Ref ref) {
 static bool is_in_loop(const MemoUse *use, const Func *func, Ref ref, Cfg *cfg) {
     const MadeFunc *made = ir_inst(func, ref)->u.func->made;
     if (func->kept || !made->memo->small) return false;
+    if (func != use->module->funcs.items[0]) return true;
     if (!cfg->loop_of) cfg_compute(cfg, use->module->arena, func);
     return cfg->loop_of[ir_inst(func, ref)->block] >= 0;
 }

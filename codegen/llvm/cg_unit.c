@@ -87,13 +87,23 @@ static bool is_of_library(const Func *func) {
     return func->file.bytes && strstr(func->file.bytes, "/quern/library/");
 }
 
+static bool is_of_containers(const Func *func) {
+    static const char *const files[] = {"/tables.py", "/dicts.py", "/sets.py", "/lists.py"};
+    for (int i = 0; func->file.bytes && i < countof(files); i++)
+        if (strstr(func->file.bytes, files[i])) return true;
+    return false;
+}
+
+/* Where a loop of the program calls it. */
+static const struct Least *least_in_loop(const CgSig *sig) {
+    return is_of_containers(sig->ir) ? &least_of_containers : &least_in_loops;
+}
+
 static const struct Least *least_of(const CgSig *sig) {
-    static const char *const containers[] = {"/tables.py", "/dicts.py", "/sets.py", "/lists.py"};
     if (!is_of_library(sig->ir)) return &least_of_user;
-    for (int i = 0; i < countof(containers); i++)
-        if (strstr(sig->ir->file.bytes, containers[i]))
-            return sig->asked_for ? &least_of_containers : &least_inside_containers;
-    return sig->in_loop ? &least_in_loops : sig->asked_for ? &least_of_library : &least_inside;
+    if (sig->in_loop) return least_in_loop(sig);
+    if (sig->asked_for) return &least_of_library;
+    return is_of_containers(sig->ir) ? &least_inside_containers : &least_inside;
 }
 
 /* What a program asks the library for is one where it calls one, too: the work is done there. */
@@ -103,6 +113,7 @@ static bool is_large(Cg *cg, const CgSig *sig) {
            (size_of(sig->ir) >= least->loop && has_loop(cg, sig->ir));
 }
 
+/* What the entry calls may stand in a loop itself. */
 static void ask_for(Cg *cg, const Func *func) {
     Cfg cfg = {0};
     for (Ref r = 1; r < func->insts.len; r++) {
@@ -111,7 +122,7 @@ static void ask_for(Cg *cg, const Func *func) {
         if (!callee) continue;
         if (!cfg.loop_of) cfg_compute(&cfg, cg->arena, func);
         callee->asked_for = true;
-        callee->in_loop |= cfg.loop_of[inst->block] >= 0;
+        callee->in_loop |= func != cg->ir->funcs.items[0] || cfg.loop_of[inst->block] >= 0;
     }
 }
 
@@ -123,8 +134,8 @@ static void find_asked_for(Cg *cg) {
 
 /* As is_large has it where a loop calls. */
 bool cg_is_small_unit(Cg *cg, const CgSig *sig) {
-    return sig->size < least_in_loops.all &&
-           !(size_of(sig->ir) >= least_in_loops.loop && has_loop(cg, sig->ir));
+    const struct Least *least = least_in_loop(sig);
+    return sig->size < least->all && !(size_of(sig->ir) >= least->loop && has_loop(cg, sig->ir));
 }
 
 /* Callees first: what is an instance counts for nothing in its callers. */
