@@ -70,7 +70,8 @@ static bool is_available(Infer *in, const Binding *b) {
     bool kernel = in->kernel || !target_is_host(in->ti->options.target);
     const LibRow *row = lib_row(lib_find(STR("primitive.foreign_int")));
     if (lib_lowering(row, in->ti->options.target)->kind == LOWER_NONE)
-        return ti_fail(in, in->at, E0404, ti_c_text(in, b->name), "on this kind of GPU");
+        return ti_fail(in, in->at, E0404, ti_c_text(in, b->name),
+                       "on AMD GPUs: code of others is linked with PTX alone (write it in Python)");
     if (kernel == b->in_kernels) return true;
     return ti_fail(in, in->at, E0404, ti_c_text(in, b->name),
                    kernel ? "in a kernel" : "outside a kernel");

@@ -17,6 +17,7 @@
 #include "codegen/llvm_start.h"
 #include "codegen/memo.h"
 #include "codegen/target.h"
+#include "frontend/base/os.h"
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
@@ -109,9 +110,19 @@ typedef struct HostFacts {
     char *triple, *cpu, *features; /* NULL until somebody asked */
 } HostFacts;
 
+/* Whether this LLVM can read a library: the answer takes as long as a small kernel. */
+typedef struct KeptAnswer {
+    char *path;
+    OsStamp stamp;
+    bool readable;
+} KeptAnswer;
+enum { KEPT_ANSWERS = 8 };
+
 struct LlvmState {
     HostFacts host;
-    KeptMachine kept[KEPT_MACHINES]; /* the newest first */
+    KeptMachine kept[KEPT_MACHINES];  /* the newest first */
+    KeptAnswer answers[KEPT_ANSWERS]; /* amdgpu_libs.c */
+    int nanswers;                     /* ever given */
 };
 
 struct Cg {

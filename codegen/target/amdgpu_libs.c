@@ -18,11 +18,10 @@ static void ignore(LLVMDiagnosticInfoRef info, void *user) {
 }
 
 /* Can this LLVM read the file, and all of it? Asked in a context of its own: an error there is an answer. */
-static bool readable(Cg *cg, const char *path) {
+static bool reads(const char *path) {
     LLVMMemoryBufferRef buffer;
     LLVMModuleRef module = NULL;
     char *message = NULL;
-    (void)cg;
     if (LLVMCreateMemoryBufferWithContentsOfFile(path, &buffer, &message)) {
         LLVMDisposeMessage(message);
         return false;
@@ -34,6 +33,24 @@ static bool readable(Cg *cg, const char *path) {
     LLVMDisposeMemoryBuffer(buffer);
     LLVMContextDispose(scratch);
     return ok;
+}
+
+static bool readable(Cg *cg, const char *path) {
+    LlvmState *llvm = cg->llvm;
+    OsStamp stamp;
+    if (!os_stamp(path, &stamp)) return false;
+    for (int i = 0; i < QN_MIN(llvm->nanswers, KEPT_ANSWERS); i++) {
+        const KeptAnswer *a = &llvm->answers[i];
+        if (strcmp(a->path, path) == 0 && memcmp(&a->stamp, &stamp, sizeof stamp) == 0)
+            return a->readable;
+    }
+    bool answer = reads(path);
+    char *kept = strdup(path);
+    if (!kept) return answer;
+    KeptAnswer *place = &llvm->answers[llvm->nanswers++ % KEPT_ANSWERS];
+    free(place->path);
+    *place = (KeptAnswer){kept, stamp, answer};
+    return answer;
 }
 
 /* The folder that is used for both libraries is the one where `file` is found. */

@@ -5,6 +5,7 @@
 #include "frontend/base/os.h"
 
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <dlfcn.h>
 #include <cpuid.h>
 #include <errno.h>
@@ -149,6 +150,18 @@ bool os_write_file(const char *path, const void *bytes, size_t size, char *error
 
 bool os_exists(const char *path) {
     return access(path, F_OK) == 0;
+}
+
+bool os_stamp(const char *path, OsStamp *out) {
+    struct stat st;
+    if (stat(path, &st)) return false;
+    *out = (OsStamp){
+        .device = (int64_t)st.st_dev,
+        .number = (int64_t)st.st_ino,
+        .size = (int64_t)st.st_size,
+        .changed_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec,
+    };
+    return true;
 }
 
 /* -- threads ---------------------------------------------------------------------------------- */

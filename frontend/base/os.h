@@ -38,6 +38,12 @@ bool os_write_file(const char *path, const void *bytes, size_t size, char *error
                    size_t error_size);
 bool os_exists(const char *path);
 
+/* What changes when a file is written or replaced. false: there is no such file. */
+typedef struct OsStamp {
+    int64_t device, number, size, changed_ns;
+} OsStamp;
+bool os_stamp(const char *path, OsStamp *out);
+
 /* -- threads ---------------------------------------------------------------------------------- */
 
 typedef pthread_t OsThread;

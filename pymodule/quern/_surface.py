@@ -3,7 +3,7 @@ name begins with array_, a DeviceNDArray."""
 import sys
 import threading
 
-from . import _quern, types
+from . import _quern, errors, types
 
 
 def _specs(self):
@@ -241,6 +241,8 @@ def _disassembled(self, signature, name, *options):
     import shutil
     import subprocess
     import tempfile
+    if _device_of(self).arch.startswith("gfx"):
+        raise errors.UnsupportedError(f"{name} is of NVIDIA GPUs: inspect_asm gives the assembly of AMD's")
     if not shutil.which("ptxas") or not shutil.which("nvdisasm"):
         raise RuntimeError(f"{name} needs ptxas and nvdisasm of the CUDA toolkit")
 

@@ -266,6 +266,35 @@ print(len(hip.compile(kernel, "void(float32[::1])", arch="gfx1100").code) > 1000
     assert done.stdout.strip() == "True", done.stderr
 
 
+def test_a_library_is_looked_at_once_until_it_changes(tmp_path):
+    """Whether LLVM can read it costs 12 ms; a file that is replaced is another."""
+    shipped = pathlib.Path(quern.__file__).parent / "amdgcn" / "bitcode"
+    for name in ("ocml.bc", "ockl.bc"):
+        shutil.copy(shipped / name, tmp_path / name)
+    program = f"""
+import math, os, pathlib, time
+from quern import hip
+def kernel(x):
+    x[0] = math.sin(x[0])
+def spent():
+    start = time.process_time()
+    code = hip.compile(kernel, "void(float32[::1])", arch="gfx1100", keep_text=False).code
+    return time.process_time() - start, code
+folder = pathlib.Path({str(tmp_path)!r})
+first = spent()[1]
+with_it = min(spent()[0] for _ in range(9))
+os.environ["QUERN_ROCM_DEVICE_LIBS"] = ""
+without = min(spent()[0] for _ in range(9))
+os.environ["QUERN_ROCM_DEVICE_LIBS"] = str(folder)
+for name in ("ocml.bc", "ockl.bc"):
+    (folder / name).write_bytes(b"no bitcode any more")
+print(spent()[1] == first, with_it < 1.4 * without, with_it, without)
+"""
+    environment = {**os.environ, "QUERN_ROCM_DEVICE_LIBS": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    assert done.stdout.split()[:2] == ["True", "True"], done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
 @pytest.mark.parametrize("opt", [0, 1, 3])
 def test_JIT_13_what_only_dead_code_calls_is_left_out(arch, opt):

@@ -491,6 +491,23 @@ computes()
 """)
 
 
+def test_HIP_what_is_of_NVIDIA_GPUs_alone(program):
+    """What docs/gpu.md lists as refused on AMD GPUs, each with its reason; the next launch works."""
+    program("""
+outside = cuda.declare_device("outside", "float32(float32)", link=cuda.PTXSource(b".version 7.0"))
+@hip.jit
+def calls(x):
+    x[0] = outside(x[0])
+raises(errors.TypingError, "outside is not available on AMD GPUs: code of others is linked with PTX alone", calls[1, 1], np.zeros(1, np.float32))
+raises(errors.UnsupportedError, "the option 'link' of hip.jit is not supported: code of others is linked by cuda.jit",
+       lambda: hip.jit(link=[cuda.PTXSource(b"")])(lambda x: None))
+declared = hip.jit("void(float32[:])")(lambda x: None)
+raises(errors.UnsupportedError, "inspect_sass is of NVIDIA GPUs: inspect_asm gives the assembly", declared.inspect_sass)
+raises(errors.CudaSupportError, "cannot be opened by other processes", hip.to_device(np.zeros(3)).get_ipc_handle)
+computes()
+""")
+
+
 def test_HIP_out_of_memory(program):
     program("""
 raises(MemoryError, "536870912 bytes were asked for", hip.device_array, 1 << 26)

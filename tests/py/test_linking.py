@@ -146,7 +146,7 @@ def test_kernels_of_amd_gpus_refuse_it(device):
     def kernel(a):
         a[0] = times2(a[0])
 
-    with pytest.raises(errors.TypingError, match="times2 is not available on this kind of GPU"):
+    with pytest.raises(errors.TypingError, match="times2 is not available on AMD GPUs: code of others is linked with PTX alone"):
         kernel[1, 1](np.zeros(1, np.int32))
 
 

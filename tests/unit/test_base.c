@@ -418,6 +418,10 @@ static void test_os_files(void) {
     CHECK(os_write_file(path, "", 0, error, sizeof error));
     CHECK(os_read_file(&arena, path, &text, error, sizeof error) && text.len == 0);
     CHECK(os_exists(path) && !os_exists("/tmp/quern-no-such-file"));
+    OsStamp first, second;
+    CHECK(os_stamp(path, &first) && os_stamp(path, &second) &&
+          !os_stamp("/tmp/quern-no-such-file", &second));
+    CHECK(memcmp(&first, &second, sizeof first) == 0);
     CHECK(!os_write_file("/tmp/quern-no-such-folder/x", "y", 1, error, sizeof error) && error[0]);
     CHECK(!os_read_file(&arena, "/tmp/quern-no-such-file", &text, error, sizeof error));
     CHECK(strstr(error, "/tmp/quern-no-such-file") != NULL);
