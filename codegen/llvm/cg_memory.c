@@ -116,6 +116,14 @@ static Value round_up(Cg *cg, Value address, int64_t align) {
     return LLVMBuildInBoundsGEP2(cg->b, cg->i8, address, &behind, 1, "aligned");
 }
 
+/* Of numbers where it can be: only then a GPU may keep it in registers. */
+static LType local_type(Cg *cg, const Type *element, int64_t bytes) {
+    bool numbers = type_is_number(element) && !type_is_complex(element);
+    LType type = numbers ? cg_memory_type(cg, element->kind) : cg->i8;
+    int64_t size = numbers ? type_size(element) : 1;
+    return LLVMArrayType2(type, (uint64_t)((bytes + size - 1) / size));
+}
+
 /* Frames of coroutines and the memory of blocks on the host are aligned to less than a program may ask for: arrays are
  * longer by that there, and begin where they may. */
 void cg_lower_static_array(Cg *cg, Ref ref) {
@@ -133,7 +141,7 @@ void cg_lower_static_array(Cg *cg, Ref ref) {
     } else if (ir_inst(cg->f->ir, ref)->op == OP_kept_array) {
         array.data = cg_kept_bytes(cg, ir_inst(cg->f->ir, ref)->imm, bytes);
     } else {
-        array.data = cg_alloca(cg, LLVMArrayType2(cg->i8, (uint64_t)bytes), "local");
+        array.data = cg_alloca(cg, local_type(cg, array.type->element, bytes), "local");
         cg->local_bytes += (int32_t)bytes;
         LLVMSetAlignment(array.data, (unsigned)align);
         if (space) array.data = LLVMBuildAddrSpaceCast(cg->b, array.data, cg->ptr[space], "");

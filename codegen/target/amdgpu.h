@@ -41,6 +41,10 @@ void amdgpu_fence(Cg *cg, const char *scope, const char *ordering);
  * argument. */
 TgValue amdgpu_snippet(Cg *cg, const char *name, const char *text, TgValue *args, unsigned nargs);
 
+/* -- amdgpu_local.c: addresses of a work-item's arrays, so that LLVM keeps small ones in registers -- */
+
+void amdgpu_join_addresses(Cg *cg);
+
 /* -- amdgpu_print.c -- */
 
 void amdgpu_print_line(Cg *cg, int32_t format, TgValue *operands, int32_t n);

@@ -28,7 +28,7 @@ os.environ.setdefault("FAKEHIP_ARCH", "gfx1100,gfx942")  # the chips: waves of 3
 os.environ.setdefault("FAKEHIP_DEVICES", str(1 + os.environ["FAKEHIP_ARCH"].count(",")))
 
 import compare  # noqa: E402
-import kernels  # noqa: E402
+import kernel_programs  # noqa: E402
 import nests  # noqa: E402
 from shrink import shrink  # noqa: E402
 
@@ -38,7 +38,7 @@ KERNELS = "cpu,cuda," + ",".join(f"hip-{chip}" for chip in os.environ["FAKEHIP_A
 
 
 def program_of(seed, only_kernels):
-    return kernels.program(seed) if only_kernels else nests.program(seed)
+    return kernel_programs.program(seed) if only_kernels else nests.program(seed)
 
 
 class Child:

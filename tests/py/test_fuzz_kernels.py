@@ -12,7 +12,7 @@ FUZZ = pathlib.Path(__file__).resolve().parents[1] / "fuzz"
 sys.path.insert(0, str(FUZZ))
 import blocks  # noqa: E402
 import compare  # noqa: E402
-import kernels  # noqa: E402
+import kernel_programs  # noqa: E402
 import oracle  # noqa: E402
 
 PROGRAMS = 48
@@ -30,7 +30,7 @@ def test_R11_random_kernels(part):
 
 
 def test_R11_kernels_cover_what_they_should():
-    programs = [kernels.program(seed) for seed in range(1200)]
+    programs = [kernel_programs.program(seed) for seed in range(1200)]
     meetings = [p for p in programs if isinstance(p, blocks.Meeting)]
     assert len(meetings) == 300 and all(p.kernel for p in programs)
     assert 60 < sum(p.warps for p in meetings) < 120
@@ -96,12 +96,12 @@ def f(a, b):
 @pytest.mark.parametrize("wrong", ["blocks.ATOMIC.add = blocks.ATOMIC.sub", "blocks.Blocks.meet = lambda self, name, asked: [oracle.of(1)] * len(asked)",
                                    "blocks.Blocks.warp_answers = lambda self, asked: [oracle.of(1)] * len(asked)"])
 def test_R11_a_difference_between_kernels_is_found(wrong):
-    seeds = [s for s in range(1, 400, 4) if any(piece in kernels.program(s).source for piece in ("atomic.add(a", "syncthreads_count", "shfl_sync"))][:16]
+    seeds = [s for s in range(1, 400, 4) if any(piece in kernel_programs.program(s).source for piece in ("atomic.add(a", "syncthreads_count", "shfl_sync"))][:16]
     done = subprocess.run([sys.executable, "-c", f"""
 import sys
 sys.path[:0] = [{str(FUZZ)!r}, {str(FUZZ.parent / "py")!r}]
-import fuzz, blocks, compare, kernels, oracle
+import fuzz, blocks, compare, kernel_programs, oracle
 {wrong}
-found = [s for s in {seeds} if compare.differences(kernels.program(s), s, ("cpu",), one=True)]
+found = [s for s in {seeds} if compare.differences(kernel_programs.program(s), s, ("cpu",), one=True)]
 sys.exit(0 if found else 1)"""], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -307,3 +307,20 @@ def test_JIT_13_what_only_dead_code_calls_is_left_out(arch, opt):
 
     text = hip.compile(dead, "void(float64[:], float64[:])", arch=arch, opt=opt)
     assert len(text) and "__ocml" not in text.asm
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("kind", ["int8", "uint16", "int32", "float32", "float64"])
+def test_small_local_arrays_stay_in_registers(chip, kind):
+    element = getattr(quern, kind)
+
+    def kernel(x, k, out):
+        a = hip.local.array(8, element)
+        for j in range(8):
+            a[j] = x[j]
+        i = hip.grid(1)
+        a[k] = a[k - 1] + a[i & 7]  # numbers from the end, two steps
+        out[i] = a[(k + i) & 7]
+
+    code = hip.compile(kernel, (element[::1], int32, element[::1]), arch=chip)
+    assert code.resources["scratch_bytes"] == 0, code.asm
