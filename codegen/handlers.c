@@ -21,6 +21,34 @@ int32_t quern_matches_taken(CallContext *ctx, int64_t taken, const void *class_h
     return ctx->pending->matches(ctx, taken, class_handle);
 }
 
+/* -- strings that exceptions carry ------------------------------------------------------------------ */
+
+int64_t quern_text_kept(CallContext *ctx, Owner *text) {
+    KeptText *kept = malloc(sizeof *kept);
+    if (!kept) return 0;
+    quern_retain(text);
+    *kept = (KeptText){ctx->texts, text};
+    ctx->texts = kept;
+    return (int64_t)(intptr_t)text;
+}
+
+/* Where it has its strings: string number k, NULL where that argument is none. */
+static Owner *text_of(const Raised *raised, int k) {
+    bool has = raised->exception >= 0 || raised->exception == CALL_TAKEN;
+    bool text = has && raised->text_args >> k & 1;
+    return text ? (Owner *)(intptr_t)raised->args[k] : NULL;
+}
+
+/* A copy of an exception may outlive the object that it is from: the context keeps its strings, too. */
+static bool keep_texts(CallContext *ctx, const Raised *raised) {
+    bool ok = true;
+    for (int k = 0; k < CALL_MAX_ARGS && ok; k++) {
+        Owner *text = text_of(raised, k);
+        ok = !text || quern_text_kept(ctx, text);
+    }
+    return ok;
+}
+
 /* -- contexts and causes -------------------------------------------------------------------------- */
 
 static Raised *find_kept(const CallContext *ctx, int64_t id) {
@@ -32,6 +60,7 @@ static Raised *find_kept(const CallContext *ctx, int64_t id) {
 /* Handlers may catch without end, so only the latest exceptions are kept: a chain ends where one is missing. 0: no memory. */
 static int64_t keep(CallContext *ctx, const Raised *raised) {
     if (find_kept(ctx, raised->id)) return raised->id;
+    if (!keep_texts(ctx, raised)) return 0;
     if (!ctx->kept && !(ctx->kept = calloc(1, sizeof *ctx->kept))) return 0;
     ctx->kept->kept[ctx->kept->next] = *raised;
     ctx->kept->next = (ctx->kept->next + 1) % KEPT_EXCEPTIONS;
@@ -68,25 +97,7 @@ void quern_cause(CallContext *ctx, Raised *of, const Raised *cause) {
     of->cause = cause ? keep(ctx, cause) : 0;
 }
 
-/* -- strings that exceptions carry ------------------------------------------------------------------ */
-
-int64_t quern_text_kept(CallContext *ctx, Owner *text) {
-    KeptText *kept = malloc(sizeof *kept);
-    if (!kept) return 0;
-    quern_retain(text);
-    *kept = (KeptText){ctx->texts, text};
-    ctx->texts = kept;
-    return (int64_t)(intptr_t)text;
-}
-
 /* -- exceptions as values ---------------------------------------------------------------------------- */
-
-/* Where it has its strings: string number k, NULL where that argument is none. */
-static Owner *text_of(const Raised *raised, int k) {
-    bool has = raised->exception >= 0 || raised->exception == CALL_TAKEN;
-    bool text = has && raised->text_args >> k & 1;
-    return text ? (Owner *)(intptr_t)raised->args[k] : NULL;
-}
 
 static void destroy_exception(Owner *owner) {
     ExceptionObject *object = (ExceptionObject *)owner;
@@ -148,10 +159,7 @@ void quern_raise_object(CallContext *ctx, Owner *owner, int32_t site) {
         ctx->site = site;
     else if (site >= 0)
         ctx->callers[QN_MIN(ctx->ncallers++, CALL_MAX_CALLERS - 1)] = site;
-    for (int k = 0; k < CALL_MAX_ARGS; k++) {
-        Owner *text = text_of(&object->raised, k);
-        if (text && !quern_text_kept(ctx, text)) ctx->exception = -1 - GUARD_memory;
-    }
+    if (!keep_texts(ctx, &object->raised)) ctx->exception = -1 - GUARD_memory;
     quern_release(owner);
 }
 

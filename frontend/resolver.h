@@ -176,6 +176,7 @@ typedef struct Resolver {
     const Binding *(*member)(void *user, Handle cls, Str name, bool setter, MemberKind *kind);
     /* The Python function of quern/library that implements a canonical name ("builtins.sum"). */
     const Binding *(*library)(void *user, Str name);
+    Str library_folder; /* where the files of these functions lie, with a slash at its end; empty: they are not known */
     /* Is one class of exceptions derived from the other, or the same? 1 yes, 0 no, -1 a Python exception is pending. Classes
      * are builtins, by name, unless they have a handle. */
     int (*subclass)(void *user, const ExceptionClass *of, const ExceptionClass *base);

@@ -97,13 +97,23 @@ static void hash_stat(Hasher *h, const struct stat *s) {
     hash_u64(h, (uint64_t)s->st_mtim.tv_nsec);
 }
 
+Str py_library_folder(ModState *state) {
+    Dl_info self;
+    char *folder = state->library_folder;
+    size_t room = sizeof state->library_folder;
+    if (!*folder && dladdr((void *)(uintptr_t)&py_cache_entry, &self)) {
+        const char *slash = strrchr(self.dli_fname, '/');
+        int n = snprintf(folder, room, "%.*s/library/", (int)(slash ? slash - self.dli_fname : 0),
+                         self.dli_fname);
+        if (n < 0 || (size_t)n >= room) *folder = 0;
+    }
+    return (Str){folder, (int32_t)strlen(folder)};
+}
+
 /* Names, sizes and times of the files of quern/library, in any order. */
-static void hash_library(Hasher *h, const char *extension) {
-    char path[PATH_MAX];
-    const char *slash = strrchr(extension, '/');
-    int n = snprintf(path, sizeof path, "%.*s/library", (int)(slash ? slash - extension : 0),
-                     extension);
-    DIR *dir = n > 0 && n < PATH_MAX ? opendir(path) : NULL;
+static void hash_library(Hasher *h, ModState *state) {
+    Str path = py_library_folder(state);
+    DIR *dir = path.len ? opendir(path.bytes) : NULL;
     uint64_t sum = 0;
     for (struct dirent *d; dir && (d = readdir(dir));) {
         struct stat s;
@@ -138,7 +148,7 @@ static Hash128 environment(ModState *state) {
     py_forget_error();
     if (dladdr((void *)(uintptr_t)&py_cache_entry, &self) && stat(self.dli_fname, &s) == 0) {
         hash_stat(&h, &s);
-        hash_library(&h, self.dli_fname);
+        hash_library(&h, state);
     }
     char llvm[PATH_MAX];
     if (cg_llvm_library(llvm, sizeof llvm) && stat(llvm, &s) == 0) hash_stat(&h, &s);

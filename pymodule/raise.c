@@ -435,21 +435,31 @@ bool py_keep_text(PyObject *text, ExceptionText **out) {
     return *out = made, true;
 }
 
+/* An int of 64 bits, with or without a sign. */
+static bool read_bits(PyObject *number, void *out) {
+    int over;
+    long long bits = PyLong_AsLongLongAndOverflow(number, &over);
+    if (over > 0) bits = (long long)PyLong_AsUnsignedLongLong(number);
+    if (over < 0) PyErr_SetString(PyExc_OverflowError, "Python int too small to convert to C long");
+    *(int64_t *)out = bits;
+    return !PyErr_Occurred();
+}
+
 static bool read_number(PyObject *value, const ExceptionPart *part, PyObject *args, void *out) {
     if (part->kind == PART_INT) {
-        PyObject *number = PyIndex_Check(value) ? PyNumber_Index(value) : NULL;
+        PyObject *number = PyArray_IsScalar(value, Bool) ? PyNumber_Long(value)
+                           : PyIndex_Check(value)        ? PyNumber_Index(value)
+                                                         : NULL;
         if (!number) return !PyErr_Occurred() && other_arguments(args);
-        *(int64_t *)out = (int64_t)PyLong_AsUnsignedLongLongMask(number);
+        bool fits = read_bits(number, out);
         Py_DECREF(number);
-    } else if (PyComplex_Check(value)) {
-        *(double *)out =
-            part->kind == PART_REAL ? PyComplex_RealAsDouble(value) : PyComplex_ImagAsDouble(value);
-    } else {
-        bool number = PyFloat_Check(value) || PyLong_Check(value);
-        if (!number || part->kind != PART_REAL) return other_arguments(args);
-        *(double *)out = PyFloat_AsDouble(value);
+        return fits;
     }
-    return !PyErr_Occurred();
+    Py_complex z = PyComplex_AsCComplex(value);
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError)) return false;
+    if (PyErr_Occurred()) return PyErr_Clear(), other_arguments(args);
+    *(double *)out = part->kind == PART_REAL ? z.real : z.imag;
+    return true;
 }
 
 bool py_read_raised(const Artifact *artifact, const Raised *raised, const ExceptionPart *part,

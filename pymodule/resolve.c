@@ -938,6 +938,7 @@ void py_resolver_init(PyResolver *r, ModState *state, PyObject *entry,
                          .code = resolve_code,
                          .nested = resolve_nested,
                          .library = resolve_library,
+                         .library_folder = py_library_folder(state),
                          .subclass = resolve_subclass};
     r->state = state;
     py_overloads_init(r);

@@ -7,6 +7,7 @@
 
 #include "pymodule/compat.h"
 #include "codegen/codegen.h"
+#include <limits.h>
 
 /* -- type keys --------------------------------------------------------------------------------
  * An argument's type as a small integer, so that a signature is compared with memcmp.
@@ -111,6 +112,7 @@ typedef struct ModState {
     uint32_t dump;         /* DumpBits of the newest compilation */
     uint32_t warnings;     /* LaunchWarnings that are asked for */
     /* cache.c: what all entries of a process depend on, once it was looked at; entries stored */
+    char library_folder[PATH_MAX]; /* once it was asked for */
     Hash128 cache_environment;
     bool cache_known;
     uint32_t cache_stored;
@@ -269,6 +271,8 @@ typedef struct PyResolver {
     PyObject *entry;      /* borrowed */
     int nesting;          /* of the tuple being bound */
 } PyResolver;
+/* Of quern/library, with a slash at its end: beside the extension. Empty: it is not known. */
+Str py_library_folder(ModState *state);
 void py_resolver_init(PyResolver *resolver, ModState *state, PyObject *entry,
                       const InferOptions *options);
 /* After cg_begin: the resolver's memory is the compilation's. false: exception. */

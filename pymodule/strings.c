@@ -93,8 +93,8 @@ PyObject *py_text_of(const void *object) {
 bool py_describe_array(const ArrayInMemory *array, int64_t how, ExceptionText **out) {
     PyObject *module = PyImport_ImportModule("quern._text"), *shape = PyTuple_New(array->ndim);
     PyObject *dtype = py_text_of(array->dtype), *text = NULL;
-    PyObject *memory =
-        PyMemoryView_FromMemory((char *)(uintptr_t)array->data, array->bytes, PyBUF_READ);
+    PyObject *memory = /* a copy: what writes the text may keep the array */
+        PyBytes_FromStringAndSize((const char *)(uintptr_t)array->data, array->bytes);
     bool ok = module && shape && dtype && memory;
     for (int64_t i = 0; ok && i < array->ndim; i++) {
         PyObject *length = PyLong_FromLongLong(array->shape[i]);

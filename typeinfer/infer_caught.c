@@ -148,7 +148,7 @@ static bool keep_matching(Gathered *g, Ref caught) {
         enum Way way = way_from(in, ref);
         if (way == WAY_UNKNOWN) continue;
         ClassSet set = {0};
-        if (!infer_classes(in, &set, infer_val(in, ir_arg(in->f, ref, 1)))) return false;
+        if (!infer_classes(in, &set, infer_val(in, ir_arg(in->f, ref, 1)), false)) return false;
         if (!keep_of_classes(g, &set, way)) return false;
     }
     return true;
@@ -491,7 +491,7 @@ bool v_compare_caught_class(Infer *in, bool is_not, Val a, Val b, bool *done, Va
     *out = val_of(fact_of(bool_type(in->types)));
     if (!in->emit) return true;
     ClassSet *set = arena_new(in->arena, ClassSet);
-    if (!infer_classes(in, set, right ? a : b)) return false;
+    if (!infer_classes(in, set, right ? a : b, false)) return false;
     vec_push(in->ti->arena, &in->ti->exact, set);
     out->ref = emit1(in->emit, OP_matches, out->f.type, v_ref(in, right ? b : a));
     ir_inst(in->emit->out, out->ref)->u.classes = set;
@@ -537,7 +537,8 @@ static bool caught_isinstance(Infer *in, const CallArgs *args, Val *out) {
     ClassSet *set = arena_new(in->arena, ClassSet);
     Val exception = args->args[0];
     if (type_is_caught_class(exception.f.type)) return infer_refuse_class(in, in->at);
-    if (args->nargs != 2 || !infer_classes(in, set, args->args[1])) return false;
+    if (args->nargs != 2 || !infer_classes(in, set, args->args[1], true)) return false;
+    if (!set->nasked) return out->f = fact_bool(in, false), true;
     *out = val_of(fact_of(bool_type(in->types)));
     if (!in->emit) return true;
     if (is_kind(&exception, TY_OPTIONAL)) {

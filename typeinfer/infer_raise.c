@@ -268,8 +268,9 @@ bool infer_caught(Infer *in, Ref ref, Val *out) {
     return true;
 }
 
-static bool add_class(Infer *in, ClassSet *set, Val v) {
+static bool add_class(Infer *in, ClassSet *set, Val v, bool others) {
     const Binding *b = exception_of(&v);
+    if (!b && others && fact_object(&v.f)) return true;
     if (!b)
         return fail_advised(in, in->at,
                             "an except clause with something that is not a class of exceptions",
@@ -281,10 +282,10 @@ static bool add_class(Infer *in, ClassSet *set, Val v) {
     return true;
 }
 
-bool infer_classes(Infer *in, ClassSet *set, Val v) {
-    if (!is_kind(&v, TY_TUPLE)) return add_class(in, set, v);
+bool infer_classes(Infer *in, ClassSet *set, Val v, bool others) {
+    if (!is_kind(&v, TY_TUPLE)) return add_class(in, set, v, others);
     for (int32_t k = 0; k < v.f.type->nitems; k++)
-        if (!infer_classes(in, set, v_item(in, v, k))) return false;
+        if (!infer_classes(in, set, v_item(in, v, k), others)) return false;
     return true;
 }
 
@@ -293,7 +294,7 @@ bool infer_match(Infer *in, Ref ref, Val *out) {
     if (!infer_operand(in, ref, 0, &exception) || !infer_operand(in, ref, 1, &classes))
         return false;
     ClassSet *set = arena_new(in->arena, ClassSet);
-    if (!infer_classes(in, set, classes)) return false;
+    if (!infer_classes(in, set, classes, false)) return false;
     out->f = fact_of(bool_type(in->types));
     if (!in->emit) return true;
     out->ref = emit1(in->emit, OP_matches, bool_type(in->types), v_ref(in, exception));

@@ -18,7 +18,8 @@ bool infer_refuse_class(Infer *in, Ref at); /* false always */
 bool v_caught_class(Infer *in, Val caught, Val *out);
 /* type(e) is ValueError; *done false: it is no such comparison. */
 bool v_compare_caught_class(Infer *in, bool is_not, Val a, Val b, bool *done, Val *out);
-bool infer_classes(Infer *in, ClassSet *set, Val v); /* adds a class or a tuple of them */
+/* Adds a class or a tuple of them; `others`: classes of anything else are passed over. */
+bool infer_classes(Infer *in, ClassSet *set, Val v, bool others);
 
 /* -- infer_exception.c: exceptions that are objects -- */
 

@@ -318,8 +318,10 @@ static const char *class_name(const Type *t) {
 }
 
 static bool typed_type(Infer *in, const Val *v, const CallArgs *args, Val *out) {
-    const Type *t = v[0].f.type;
-    if (t->kind == TY_CAUGHT || type_is_exception(t)) return v_caught_class(in, v[0], out);
+    bool may_be_none = is_kind(&v[0], TY_OPTIONAL) && type_is_exception(v[0].f.type->element);
+    Val x = may_be_none ? v_present(in, v[0]) : v[0];
+    const Type *t = x.f.type;
+    if (t->kind == TY_CAUGHT || type_is_exception(t)) return v_caught_class(in, x, out);
     const char *name = class_name(t);
     if (!name && type_is_number(t)) return *out = v_dtype(in, t), true;
     if (!name) return misfit(in, "type", args);

@@ -40,8 +40,10 @@ static const Known *find(Str key) {
 
 /* -- keys ------------------------------------------------------------------------------------------- */
 
-static bool is_of_library(Str file) {
-    return file.len && strstr(file.bytes, "/quern/library/");
+static bool is_of_library(const Ti *ti, Str file) {
+    Str folder = ti->resolver->library_folder;
+    return folder.len && file.len > folder.len &&
+           !memcmp(file.bytes, folder.bytes, (size_t)folder.len);
 }
 
 static bool put_type(Infer *in, StrBuf *key, const Type *type) {
@@ -100,7 +102,8 @@ static void put_options(const Ti *ti, const FunctionInfo *info, StrBuf *key) {
 
 static bool makes_key(Infer *in, const Instance *callee, StrBuf *key) {
     const CodeUnit *code = callee->info->code;
-    if (!callee->function->handle || callee->declared || !is_of_library(code->file)) return false;
+    if (!callee->function->handle || callee->declared || !is_of_library(in->ti, code->file))
+        return false;
     if (instance_is_generator(callee)) return false;
     for (int32_t k = 0; k < code->nlocals; k++)
         if (code->local_kinds[k] & LOCAL_FREE) return false;
@@ -120,7 +123,7 @@ static bool is_asked(const Infer *in) {
     const Ti *ti = in->ti;
     const char *instances = env_value(ENV_INSTANCES);
     return !ti->without_known && !ti->all && target_is_host(ti->options.target) &&
-           !ti->options.kernel && !is_of_library(in->inst->info->code->file) &&
+           !ti->options.kernel && !is_of_library(ti, in->inst->info->code->file) &&
            !(instances && !strcmp(instances, "none"));
 }
 
@@ -177,7 +180,7 @@ static bool may_keep(void *user, const Func *func) {
     const Instance *inst = found ? found->ptr : NULL;
     if (!inst || inst->failed || inst->maker || inst->diags.items.len || inst->level > MOST_LEVEL)
         return false;
-    return !inst->function->handle || is_of_library(inst->info->code->file);
+    return !inst->function->handle || is_of_library(k->ti, inst->info->code->file);
 }
 
 /* Of an item: does its type say all? */

@@ -4,6 +4,7 @@ A handler in compiled code that reads e.n asks Python for the value, which makes
 has is to be known before. So that inference finds it, attribute_of() makes a function of the source of __init__: self.n is a variable
 of it, and what it gives. Nothing ever calls it."""
 import ast
+import builtins
 import inspect
 import textwrap
 import types
@@ -64,7 +65,7 @@ class _Names(ast.NodeTransformer):
     visit_Yield = visit_YieldFrom = visit_Await = visit_Return
 
 
-def _is_super(node, own):
+def _is_super(node):
     call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
     return call and not node.keywords and len(node.args) in (0, 2)
 
@@ -75,8 +76,10 @@ class _Body:
         self.init = vars(owner)["__init__"]
         source = textwrap.dedent(inspect.getsource(self.init))
         self.tree = ast.parse(source).body[0]
+        if not isinstance(self.tree, ast.FunctionDef) or self.tree.decorator_list:
+            raise _Unclear
         args = self.tree.args
-        if not isinstance(self.tree, ast.FunctionDef) or self.tree.decorator_list or not (args.posonlyargs + args.args):
+        if not args.posonlyargs + args.args:
             raise _Unclear
         ast.increment_lineno(self.tree, self.init.__code__.co_firstlineno - 1)
         self.own = (args.posonlyargs or args.args).pop(0).arg
@@ -88,17 +91,34 @@ class _Body:
         f = call.func
         if not isinstance(f, ast.Attribute) or f.attr != "__init__":
             return None
-        if _is_super(f.value, self.own):
-            return _after(self.owner, self.cls), call.args
-        value = eval(compile(ast.Expression(f.value), "?", "eval"), self.init.__globals__,  # noqa: S307
-                     {n: c.cell_contents for n, c in self.given.items()})
+        if _is_super(f.value):
+            return self.base_by_super(f.value.args), call.args
+        value = self.named(f.value)
         if not isinstance(value, type) or not call.args or getattr(call.args[0], "id", None) != self.own:
             return None
         return value, call.args[1:]
 
-    def of_base(self, call):
+    def named(self, node):
+        """What a name with dots stands for outside of the function; None: nothing, or it is no such name."""
+        if isinstance(node, ast.Attribute):
+            return getattr(self.named(node.value), node.attr, None)
+        if not isinstance(node, ast.Name):
+            return None
+        if node.id in self.given:
+            return self.given[node.id].cell_contents
+        local = node.id in self.init.__code__.co_varnames
+        return None if local else self.init.__globals__.get(node.id, getattr(builtins, node.id, None))
+
+    def base_by_super(self, args):
+        if not args:
+            return _after(self.owner, self.cls)
+        behind = self.named(args[0])
+        if getattr(args[1], "id", None) != self.own or behind not in self.cls.__mro__[:-1]:
+            raise _Unclear
+        return _after(behind, self.cls)
+
+    def of_base(self, call, base, args):
         """What stands for the call of a base's __init__."""
-        base, args = self.base_of(call)
         owner = _owner(base)
         if owner is not None:
             made = attribute_of(base, self.name)
@@ -119,8 +139,9 @@ class _Body:
             call = node.value if isinstance(node, ast.Expr) else None
             if isinstance(call, ast.Constant):
                 continue
-            if isinstance(call, ast.Call) and self.base_of(call):
-                node = self.of_base(call)
+            base = self.base_of(call) if isinstance(call, ast.Call) else None
+            if base:
+                node = self.of_base(call, *base)
                 if node is None:
                     continue
             out.append(_Names(self.own).visit(node))

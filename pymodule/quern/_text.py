@@ -7,7 +7,7 @@ STR, REPR = 0, 1
 
 
 def of_array(memory, shape, dtype, how):
-    """`memory` is the array in C order, and is gone when this returns. A record has no axes."""
+    """`memory` is a copy of the array in C order. A record has no axes."""
     dtype = np.dtype(ast.literal_eval(dtype))
     array = np.ndarray(shape, dtype, memory)
     if not shape and dtype.names:

@@ -105,3 +105,17 @@ def test_classes_of_numpys_scalars():
             continue
         got = njit(f)(x)
         assert got[:7] == want[:7], x
+
+
+def test_MEM_what_writes_the_text_may_keep_the_array():
+    kept = []
+
+    @njit
+    def f(n):
+        return repr(np.full(n, 7))
+
+    with np.printoptions(override_repr=lambda a: kept.append(a) or "R"):
+        for n in range(900, 1000):
+            assert f(n) == "R"
+    assert all((a == 7).all() for a in kept)
+

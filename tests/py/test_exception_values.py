@@ -507,3 +507,114 @@ def test_EXC_09_profilers_and_tracers_look_on():
             monitoring.set_events(3, 0)
             monitoring.free_tool_id(3)
         assert any(isinstance(e, ValueError) for e in raised)
+
+
+class Scaled(Exception):
+    def __init__(self, x):
+        self.n, self.narrow, self.large = x * 2**70, np.float32(x), np.bool_(x > 1)
+        self.exact = x * 2.5
+
+
+class Inner(Scaled):
+    def __init__(self, x):
+        super(Scaled, self).__init__(x, 7)
+        self.narrow = np.float32(x + 1)
+
+
+class ByName(Exception):
+    __init__ = lambda self, n: Exception.__init__(self, n)  # noqa: E731
+
+
+class WithLocal(Exception):
+    def __init__(self, n):
+        child = [n]
+        child.__init__()
+        self.n = n
+
+
+def test_attributes_of_every_kind_of_number():
+    def f(x):
+        try:
+            raise Scaled(x)
+        except Scaled as e:
+            return e.narrow, e.large, e.exact
+
+    def large(x):
+        try:
+            raise Scaled(x)
+        except Scaled as e:
+            return e.n
+
+    assert njit(f)(2) == f(2) and njit(f)(-1) == f(-1)
+    assert njit(large)(0) == 0
+    with pytest.raises(OverflowError):
+        njit(large)(3)
+
+
+def test_what_init_does_in_other_words():
+    def of_super(x):
+        try:
+            raise Inner(x)
+        except Inner as e:
+            return e.args
+
+    def by_name(x):
+        try:
+            raise ByName(x)
+        except ByName as e:
+            return str(e)
+
+    def with_local(x):
+        try:
+            raise WithLocal(x)
+        except WithLocal as e:
+            return str(e)
+
+    for f in (of_super, by_name, with_local):
+        assert njit(f)(3) == f(3)
+
+
+def test_isinstance_with_other_classes():
+    def f(n):
+        try:
+            if n > 2:
+                raise ValueError(n)
+            raise KeyError(n)
+        except Exception as e:
+            return isinstance(e, int), isinstance(e, (str, ValueError)), isinstance(e, (int, float))
+
+    for n in (1, 5):
+        assert njit(f)(n) == f(n)
+
+
+def test_the_class_of_one_that_may_be_none():
+    def f(n):
+        err = None
+        try:
+            if n > 2:
+                raise ValueError(n)
+        except ValueError as e:
+            err = e
+        if err is not None:
+            return type(err).__name__
+        return "none"
+
+    for n in (1, 5):
+        assert njit(f)(n) == f(n)
+
+
+def test_MEM_a_cause_owns_its_text():
+    @njit
+    def f(n):
+        e = ValueError("abc" * n + str(n))
+        yield 1
+        raise KeyError(1) from e
+
+    for n in range(50, 60):
+        it = f(n)
+        next(it)
+        with pytest.raises(KeyError) as caught:
+            next(it)
+        others = [str(k) * n for k in range(100)]  # where it lay
+        assert caught.value.__cause__.args == ("abc" * n + str(n),) and others
+

@@ -1,6 +1,7 @@
 """What the library's functions were inferred as is kept for the next caller in the process (typeinfer/known.c), and so is what they were
 compiled to (codegen/memo.c): it must be what that caller would have got, and nobody who asks for anything else may get it."""
 import heapq
+import importlib.util
 import math
 import os
 import subprocess
@@ -324,3 +325,16 @@ def test_COMP_remembered_functions_may_be_dropped():
         assert f(X) == f.py_func(X)
         del f
         _quern.drop_instances()
+
+
+def test_COMP_a_folder_of_the_same_name_is_not_the_library(tmp_path):
+    file = tmp_path / "quern" / "library" / "helpers.py"
+    file.parent.mkdir(parents=True)
+    file.write_text("from quern import njit\nK = 2\n@njit\ndef helper(x):\n    s = 0\n    for i in range(x):\n        s += K\n    return s\n")
+    spec = importlib.util.spec_from_file_location("helpers", file)
+    helpers = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(helpers)
+    assert njit(lambda x: helpers.helper(x))(3) == 6
+    helpers.K = 3
+    assert njit(lambda x: helpers.helper(x))(3) == 9
+
