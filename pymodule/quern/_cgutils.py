@@ -17,7 +17,11 @@ def get_or_insert_function(module, fnty, name):
 
 
 def alloca_once(builder, ty, size=None, name="", zfill=False):
-    return builder.alloca(ty, size)
+    """Zero at the beginning, with `zfill` each time the program comes here, too."""
+    pointer = builder.alloca(ty, size)
+    if zfill:
+        builder.store(ir.Constant(ty, None), pointer)
+    return pointer
 
 
 def alloca_once_value(builder, value, name="", zfill=False):
@@ -80,7 +84,7 @@ def for_range(builder, count, start=None, intp=None):
         def do_break():
             builder.write("if True:")
             builder.write("    break")
-        value = builder.let(f"_np.{kind.replace('i', 'int')}({index})", kind)
+        value = builder.let(f"@np.{kind.replace('i', 'int')}({index})", kind)
         yield Loop(value, do_break)
 
 

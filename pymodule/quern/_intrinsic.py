@@ -4,7 +4,10 @@ The builder here writes Python: each instruction becomes an assignment of a func
 of the intrinsic as an overload is. So it goes wherever compiled code goes, kernels and other devices included. Values are numbers, tuples
 of them, and what only passes through; memory is what alloca gives. Everything else of LLVM is refused by name.
 
-An int of LLVM has no sign: a value of iN is a signed int of N bits here, one of i1 a bool, a struct a tuple."""
+An int of LLVM has no sign: a value of iN is a signed int of N bits here, one of i1 a bool, a struct a tuple.
+
+The parameters keep the names of the definition. Each other name in the code begins with @, for which a stem is written in the end that no
+parameter begins with."""
 import contextlib
 import inspect
 import itertools
@@ -15,10 +18,14 @@ import numpy as np
 
 from . import _llvm as ir
 from . import errors, types
+from ._names import Intrinsic
 from .library import bits as _bits
 
 _LLVM_OF_FLOAT = {32: "float", 64: "double"}
 _FLOATS = {"float": "float32", "double": "float64"}
+_NUMBERS = (types.Number, types.Boolean)
+_GIVEN = {"@np": np, "@math": math, "@bits": _bits, "@fma": Intrinsic("math.fma"), "@abs": abs, "@bool": bool, "@complex": complex, "@max": max,
+          "@min": min, "@range": range}
 
 
 def refuse(what):
@@ -106,7 +113,7 @@ def _entering(t, code):
     """A value of the program, as LLVM's."""
     t = types.unliteral(t)
     if isinstance(t, types.Integer) and not isinstance(t, types.Boolean):
-        return code if t.signed else f"_np.int{t.bitwidth}({code})"
+        return code if t.signed else f"@np.int{t.bitwidth}({code})"
     if isinstance(t, types.Complex):
         return f"({code}.real, {code}.imag)"
     if isinstance(t, types.BaseTuple) and kind_of(t):
@@ -117,9 +124,9 @@ def _entering(t, code):
 def _leaving(t, code):
     t = types.unliteral(t)
     if isinstance(t, types.Integer) and not isinstance(t, types.Boolean):
-        return f"_np.{t.name}({code})"
+        return f"@np.{t.name}({code})"
     if isinstance(t, types.Complex):
-        return f"_np.{t.name}(complex({code}[0], {code}[1]))"
+        return f"@np.{t.name}(@complex({code}[0], {code}[1]))"
     if isinstance(t, types.BaseTuple) and kind_of(t):
         return "(" + "".join(_leaving(part, f"{code}[{i}]") + ", " for i, part in enumerate(t)) + ")"
     return code
@@ -128,11 +135,11 @@ def _leaving(t, code):
 def _converted(source, to, code):
     """A value of the program, in another type of the program."""
     source, to = types.unliteral(source), types.unliteral(to)
-    if source == to or not isinstance(to, types.Number):
+    if source == to or not isinstance(to, _NUMBERS):
         return code
-    if not isinstance(source, types.Number):
+    if not isinstance(source, _NUMBERS):
         raise errors.TypingError(f"cannot convert {source} to {to}")
-    return f"({code} != 0)" if isinstance(to, types.Boolean) else f"_np.{to.name}({code})"
+    return f"({code} != 0)" if isinstance(to, types.Boolean) else f"@np.{to.name}({code})"
 
 
 # -- the builder --------------------------------------------------------------------------------------------------------
@@ -151,23 +158,23 @@ class Builder:
     """Of the names of llvmlite's IRBuilder those that compute."""
 
     def __init__(self):
-        self.lines, self.indent, self.numbers, self.module = [], 1, itertools.count(), _Module()
-        self.names = {"_np": np, "_math": math, "_bits": _bits}
+        self.head, self.lines, self.indent, self.numbers, self.module = [], [], 1, itertools.count(), _Module()
+        self.names = dict(_GIVEN)
 
     def write(self, line):
         self.lines.append("    " * self.indent + line)
 
     def let(self, code, kind, quern=None):
-        name = f"v{next(self.numbers)}"
+        name = f"@v{next(self.numbers)}"
         self.write(f"{name} = {code}")
         return Value(name, kind, quern)
 
-    def named(self, what, stem="f"):
+    def named(self, what):
         """A name in the function for an object."""
         for name, known in self.names.items():
             if known is what:
                 return name
-        name = f"{stem}{len(self.names)}"
+        name = f"@f{len(self.names)}"
         self.names[name] = what
         return name
 
@@ -188,12 +195,12 @@ class Builder:
 
     def _int(self, code, kind):
         """The result of arithmetic, which wraps."""
-        return self.let(f"_np.int{_sized(kind)}({code})", kind)
+        return self.let(f"(@np.int64({code}) & 1) != 0" if kind == "i1" else f"@np.int{_sized(kind)}({code})", kind)
 
-    def _arithmetic(self, a, b, sign, of_bools=None):
+    def _arithmetic(self, a, b, sign, of_bools):
         a, b, kind = self._same(a, b)
         if kind == "i1":
-            return self.let(of_bools.format(a=a, b=b), kind) if of_bools else refuse(f"'{sign}' of bools")
+            return self.let(of_bools.format(a=a, b=b), kind)
         return self._int(f"{a} {sign} {b}", kind)
 
     def add(self, lhs, rhs, name="", flags=()):
@@ -215,15 +222,14 @@ class Builder:
         return self._arithmetic(lhs, rhs, "^", "{a} != {b}")
 
     def shl(self, lhs, rhs, name="", flags=()):
-        return self._arithmetic(lhs, rhs, "<<")
+        return self._arithmetic(lhs, rhs, "<<", "{a} and not {b}")
 
     def ashr(self, lhs, rhs, name="", flags=()):
-        return self._arithmetic(lhs, rhs, ">>")
+        return self._arithmetic(lhs, rhs, ">>", "{a} or {b}")
 
     def _unsigned(self, lhs, rhs, sign):
         a, b, kind = self._same(lhs, rhs)
-        n = _sized(kind)
-        return self._int(f"_np.uint{n}({a}) {sign} _np.uint{n}({b})", kind)
+        return self._int(f"{_as_unsigned(a, kind)} {sign} {_as_unsigned(b, kind)}", kind)
 
     def lshr(self, lhs, rhs, name="", flags=()):
         return self._unsigned(lhs, rhs, ">>")
@@ -236,7 +242,7 @@ class Builder:
 
     def _signed(self, lhs, rhs, function):
         a, b, kind = self._same(lhs, rhs)
-        return self._int(f"_bits.{function}({a}, {b})", kind)
+        return self._int(f"@bits.{function}({_as_signed(a, kind)}, {_as_signed(b, kind)})", kind)
 
     def sdiv(self, lhs, rhs, name="", flags=()):
         return self._signed(lhs, rhs, "divided")
@@ -246,7 +252,7 @@ class Builder:
 
     def neg(self, value, name="", flags=()):
         code, kind = self.operand(value)
-        return self._int(f"-{code}", kind)
+        return self._int(f"-{_as_signed(code, kind)}", kind)
 
     def not_(self, value, name=""):
         code, kind = self.operand(value)
@@ -268,10 +274,10 @@ class Builder:
         return self._of_floats(lhs, rhs, "{a} * {b}")
 
     def fdiv(self, lhs, rhs, name="", flags=()):
-        return self._of_floats(lhs, rhs, "_np.divide({a}, {b})")
+        return self._of_floats(lhs, rhs, "@np.divide({a}, {b})")
 
     def frem(self, lhs, rhs, name="", flags=()):
-        return self._of_floats(lhs, rhs, "_np.fmod({a}, {b})")
+        return self._of_floats(lhs, rhs, "@np.fmod({a}, {b})")
 
     def fneg(self, value, name="", flags=()):
         code, kind = self.operand(value)
@@ -283,16 +289,11 @@ class Builder:
     def icmp_signed(self, cmpop, lhs, rhs, name=""):
         a, b, kind = self._same(lhs, rhs)
         _sized(kind)
-        if kind == "i1" and cmpop not in ("==", "!="):
-            refuse(f"'{cmpop}' of bools")
-        return self.let(f"{a} {cmpop} {b}", "i1")
+        return self.let(f"{_as_signed(a, kind)} {cmpop} {_as_signed(b, kind)}", "i1")
 
     def icmp_unsigned(self, cmpop, lhs, rhs, name=""):
         a, b, kind = self._same(lhs, rhs)
-        n = _sized(kind)
-        if n == 1 or cmpop in ("==", "!="):
-            return self.icmp_signed(cmpop, lhs, rhs)
-        return self.let(f"_np.uint{n}({a}) {cmpop} _np.uint{n}({b})", "i1")
+        return self.let(f"{_as_unsigned(a, kind)} {cmpop} {_as_unsigned(b, kind)}", "i1")
 
     def fcmp_ordered(self, cmpop, lhs, rhs, name="", flags=()):
         code = {"!=": "({a} < {b} or {a} > {b})", "ord": "({a} == {a} and {b} == {b})", "uno": "({a} != {a} or {b} != {b})"}
@@ -324,18 +325,18 @@ class Builder:
 
     def zext(self, value, typ, name=""):
         code, kind = self.operand(value)
-        n = _sized(kind)
-        return self._int(code if n == 1 else f"_np.uint{n}({code})", str(typ))
+        return self._int(_as_unsigned(code, kind), str(typ))
 
     def sext(self, value, typ, name=""):
         code, kind = self.operand(value)
-        return self._int(f"-1 if {code} else 0" if kind == "i1" else code, str(typ))
+        return self._int(_as_signed(code, kind), str(typ))
 
     def _float(self, value, typ, signed=True):
         code, kind = self.operand(value)
         to = _FLOATS.get(str(typ)) or refuse(f"a conversion to {typ}")
-        n = _width(kind)
-        return self.let(f"_np.{to}({code if signed or n < 8 else f'_np.uint{n}({code})'})", str(typ))
+        if _width(kind):
+            code = _as_signed(code, kind) if signed else _as_unsigned(code, kind)
+        return self.let(f"@np.{to}({code})", str(typ))
 
     def fptrunc(self, value, typ, name=""):
         return self._float(value, typ)
@@ -353,8 +354,7 @@ class Builder:
         return self._int(self.operand(value)[0], str(typ))
 
     def fptoui(self, value, typ, name=""):
-        n = _sized(str(typ))
-        return self._int(f"_np.uint{n}({self.operand(value)[0]})", str(typ))
+        return self._int(f"@np.uint{max(_sized(str(typ)), 8)}({self.operand(value)[0]})", str(typ))
 
     def bitcast(self, value, typ, name=""):
         code, kind = self.operand(value)
@@ -363,7 +363,7 @@ class Builder:
             return value
         if {kind, to} not in ({"i32", "float"}, {"i64", "double"}):
             refuse(f"a bitcast of {kind} to {to}")
-        return self.let(f"_bits.same_bits({code})", to)
+        return self.let(f"@bits.same_bits({code})", to)
 
     # -- functions
 
@@ -371,12 +371,12 @@ class Builder:
         codes, kinds = zip(*map(self.operand, args))
         if not all(map(_is_float, kinds)):
             refuse(f"{name}() of {', '.join(kinds)}")
-        return self.let(f"_np.{_FLOATS[kinds[0]]}({_MATH[name].format(*codes)})", kinds[0])
+        return self.let(f"@np.{_FLOATS[kinds[0]]}({_MATH[name].format(*codes)})", kinds[0])
 
     def _of_bits(self, name, args):
         codes, kinds = zip(*map(self.operand, args))
-        n = _sized(kinds[0])
-        return self._int(_BITS[name].format(*codes, n=n), kinds[0])
+        given = _as_signed if name in _OF_SIGNED else _as_unsigned
+        return self._int(_BITS[name].format(*map(given, codes, kinds), n=_sized(kinds[0])), kinds[0])
 
     def ctpop(self, cond, name=""):
         return self._of_bits("ctpop", [cond])
@@ -431,8 +431,8 @@ class Builder:
         if size is not None:
             refuse("alloca with a size")
         kind = str(typ)
-        pointer = Pointer(f"m{next(self.numbers)}", kind)
-        self.write(f"{pointer.code} = {_constant(kind, None)}")
+        pointer = Pointer(f"@m{next(self.numbers)}", kind)
+        self.head.append(f"    {pointer.code} = {_constant(kind, None)}")  # once, wherever the builder stands
         return pointer
 
     def store(self, value, ptr, align=None):
@@ -463,8 +463,8 @@ class Builder:
         yield self._block(f"if {self.operand(pred)[0]}:"), self._block("else:")
 
     def loop(self, count, start="0", step="1"):
-        index = f"v{next(self.numbers)}"
-        return index, self._block(f"for {index} in range({start}, {count}, {step}):")
+        index = f"@v{next(self.numbers)}"
+        return index, self._block(f"for {index} in @range({start}, {count}, {step}):")
 
     def comment(self, text):
         pass
@@ -487,20 +487,29 @@ def _sized(kind):
     return n if n in (1, 8, 16, 32, 64) else refuse(f"the LLVM type {kind} here")
 
 
+def _as_signed(code, kind):
+    """An int as one of Python's: of the bools True is -1."""
+    return f"(-1 if {code} else 0)" if _sized(kind) == 1 else code
+
+
+def _as_unsigned(code, kind):
+    return f"@np.uint{max(_sized(kind), 8)}({code})"
+
+
 def _constant(kind, value):
     """`value` None: zero."""
     n = _width(kind)
-    if value is ir.Undefined:
+    if type(value).__name__ == type(ir.Undefined).__name__:  # llvmlite's or the one here
         value = None
     if n == 1:
         return str(bool(value))
     if n:
         value = (int(value or 0) + (1 << n - 1)) % (1 << n) - (1 << n - 1)
-        return f"_np.int{_sized(kind)}({value})"
+        return f"@np.int{_sized(kind)}({value})"
     if _is_float(kind):
-        word = "_np.float32" if kind == "float" else "_np.float64"
+        word = "@np.float32" if kind == "float" else "@np.float64"
         value = float(value or 0)
-        text = repr(value) if math.isfinite(value) else f"_np.{value!r}" if value > 0 or value != value else "-_np.inf"
+        text = repr(value) if math.isfinite(value) else f"@np.{value!r}" if value > 0 or value != value else "-@np.inf"
         return f"{word}({text})"
     parts = ir.parts_of(kind)
     values = [None] * len(parts) if value is None else [getattr(v, "constant", v) for v in value]
@@ -508,20 +517,20 @@ def _constant(kind, value):
 
 
 # LLVM's names, and those of the C library
-_MATH = {name: f"_np.{name}({{0}})" for name in ("sqrt", "floor", "ceil", "trunc", "rint", "exp", "exp2", "log", "log2", "log10", "sin", "cos", "tan",
+_MATH = {name: f"@np.{name}({{0}})" for name in ("sqrt", "floor", "ceil", "trunc", "rint", "exp", "exp2", "log", "log2", "log10", "sin", "cos", "tan",
                                                "sinh", "cosh", "tanh", "expm1", "log1p", "cbrt")}
 _MATH.update(
-    fabs="_np.fabs({0})", nearbyint="_np.rint({0})", roundeven="_np.rint({0})", pow="_np.power({0}, {1})", asin="_np.arcsin({0})", acos="_np.arccos({0})",
-    atan="_np.arctan({0})", atan2="_np.arctan2({0}, {1})", hypot="_np.hypot({0}, {1})", copysign="_np.copysign({0}, {1})",
-    fma="_math.fma({0}, {1}, {2})", fmuladd="{0} * {1} + {2}", minnum="_np.fmin({0}, {1})", maxnum="_np.fmax({0}, {1})",
-    minimum="_np.minimum({0}, {1})", maximum="_np.maximum({0}, {1})", fmod="_np.fmod({0}, {1})", fmin="_np.fmin({0}, {1})", fmax="_np.fmax({0}, {1})",
-    round="_bits.rounded({0})", erf="_math.erf({0})", erfc="_math.erfc({0})",
-    tgamma="_math.gamma({0})", lgamma="_math.lgamma({0})")
+    fabs="@np.fabs({0})", nearbyint="@np.rint({0})", roundeven="@np.rint({0})", pow="@np.power({0}, {1})", asin="@np.arcsin({0})", acos="@np.arccos({0})",
+    atan="@np.arctan({0})", atan2="@np.arctan2({0}, {1})", hypot="@np.hypot({0}, {1})", copysign="@np.copysign({0}, {1})",
+    fma="@fma({0}, {1}, {2})", fmuladd="{0} * {1} + {2}", minnum="@np.fmin({0}, {1})", maxnum="@np.fmax({0}, {1})",
+    minimum="@np.minimum({0}, {1})", maximum="@np.maximum({0}, {1})", fmod="@np.fmod({0}, {1})", fmin="@np.fmin({0}, {1})", fmax="@np.fmax({0}, {1})",
+    round="@bits.rounded({0})", erf="@math.erf({0})", erfc="@math.erfc({0})",
+    tgamma="@math.gamma({0})", lgamma="@math.lgamma({0})")
 _BITS = {
-    "ctpop": "_bits.ones(_np.uint{n}({0}))", "ctlz": "_bits.leading_zeros(_np.uint{n}({0}), {n})", "cttz": "_bits.trailing_zeros(_np.uint{n}({0}), {n})",
-    "bswap": "_bits.swapped(_np.uint{n}({0}), {n})", "bitreverse": "_bits.reversed(_np.uint{n}({0}), {n})", "abs": "abs({0})",
-    "smin": "min({0}, {1})", "smax": "max({0}, {1})", "umin": "min(_np.uint{n}({0}), _np.uint{n}({1}))",
-    "umax": "max(_np.uint{n}({0}), _np.uint{n}({1}))"}
+    "ctpop": "@bits.ones({0})", "ctlz": "@bits.leading_zeros({0}, {n})", "cttz": "@bits.trailing_zeros({0}, {n})",
+    "bswap": "@bits.swapped({0}, {n})", "bitreverse": "@bits.reversed({0}, {n})", "abs": "@abs({0})",
+    "smin": "@min({0}, {1})", "smax": "@max({0}, {1})", "umin": "@min({0}, {1})", "umax": "@max({0}, {1})"}
+_OF_SIGNED = {"abs", "smin", "smax"}
 
 
 # -- what else a library is given -----------------------------------------------------------------------------------
@@ -567,8 +576,9 @@ class Context:
             builder.write(result)
             return self.get_dummy_value()
         name = builder.let(result, None)
-        if isinstance(types.unliteral(t), types.Number):
-            name = builder.let(f"_np.{types.unliteral(t).name}({name.code})" if not isinstance(t, types.Boolean) else name.code, None)
+        if isinstance(types.unliteral(t), _NUMBERS):
+            word = "@bool" if isinstance(types.unliteral(t), types.Boolean) else f"@np.{types.unliteral(t).name}"
+            name = builder.let(f"{word}({name.code})", None)
         return builder.let(_entering(t, name.code), kind_of(t), t)
 
     def compile_internal(self, builder, impl, sig, args, locals={}):
@@ -660,10 +670,14 @@ def _parameters(definition, bound):
 
 
 def _function(name, parameters, builder):
-    source = f"def _written({', '.join(parameters)}):\n" + "\n".join(builder.lines) + "\n"
+    stem = "_"
+    while any(parameter.startswith(stem) for parameter in parameters):
+        stem += "_"
+    source = "\n".join([f"def @written({', '.join(parameters)}):", *builder.head, *builder.lines, ""]).replace("@", stem)
     filename = f"<intrinsic {name} {next(_made)}>"
     linecache.cache[filename] = len(source), None, source.splitlines(True), filename
-    exec(compile(source, filename, "exec"), builder.names)
-    function = builder.names["_written"]
+    space = {known.replace("@", stem): what for known, what in builder.names.items()}
+    exec(compile(source, filename, "exec"), space)
+    function = space[f"{stem}written"]
     function.__name__ = function.__qualname__ = name
     return function

@@ -1,6 +1,7 @@
 """@intrinsic (quern/_intrinsic.py): definitions that write LLVM's instructions, against Python's ints and NumPy."""
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -263,6 +264,158 @@ def test_names_of_a_definition_hide_nothing():
         return types.float32(types.int32, np), lambda context, builder, sig, args: builder.bitcast(args[0], ir.FloatType())
 
     assert njit(lambda x: np_(x, 2.5))(1065353216) == 1.0
+
+
+def test_parameters_may_have_the_names_of_the_written_code():
+    @intrinsic
+    def sub2(typingctx, a, v0):
+        return types.int64(types.int64, types.int64), lambda context, builder, sig, args: builder.sub(*args)
+
+    @intrinsic
+    def difference(typingctx, _np, v1, _v0, m1, f3, abs, range, _f10):
+        """Of the first and the last, by memory, a loop and a function."""
+        def codegen(context, builder, sig, args):
+            total = cgutils.alloca_once_value(builder, args[0])
+            with cgutils.for_range(builder, context.get_constant(types.int64, 3)):
+                for arg in args[1:-1]:
+                    builder.store(builder.add(builder.load(total), arg), total)
+            last = context.compile_internal(builder, lambda x: -x, types.int64(types.int64), [args[-1]])
+            function = ir.FunctionType(ir.IntType(64), [ir.IntType(64)])
+            positive = builder.call(cgutils.get_or_insert_function(builder.module, function, "llvm.abs.i64"), [last])
+            return builder.sub(builder.load(total), positive)
+        return types.int64(*[types.int64] * 8), codegen
+
+    assert njit(lambda a, b: sub2(a, b))(10, 3) == 7
+    f = njit(lambda a, b: difference(a, 1, 2, 3, 4, 5, 6, b))
+    for a, b in ((10, 3), (-4, -8)):
+        assert f(a, b) == a + 3 * 21 - abs(b)
+
+
+def test_bools_are_converted():
+    def cast(source, to):
+        @intrinsic
+        def converted(typingctx, x):
+            return to(source), lambda context, builder, sig, args: context.cast(builder, args[0], source, to)
+        return njit(lambda x: converted(x))
+
+    for source, to, x in ((types.int64, types.boolean, 5), (types.int64, types.boolean, 0), (types.float64, types.boolean, 0.5),
+                          (types.boolean, types.int64, True), (types.boolean, types.float32, True), (types.boolean, types.boolean, 7),
+                          (types.int32, types.uint8, True), (types.boolean, types.complex128, 1.5)):
+        want = {"b": bool, "i": int, "u": int, "f": float, "c": complex}[np.dtype(str(to) if to != types.boolean else "?").kind](
+            bool(x) if source == types.boolean else x)
+        got = cast(source, to)(x)
+        assert got == want and type(got) is type(want), (source, to, x)
+
+    @intrinsic
+    def tested(typingctx, x):
+        """A function of Python whose result is not of the type that is said."""
+        def codegen(context, builder, sig, args):
+            return context.compile_internal(builder, lambda x: x * 2, types.boolean(types.int64), args)
+        return types.boolean(types.int64), codegen
+
+    assert njit(lambda x: tested(x))(3) is True and njit(lambda x: tested(x))(0) is False
+    with pytest.raises(errors.TypingError, match="cannot convert"):
+        cast(types.int64, types.int64)("text")
+
+
+def test_memory_is_made_once():
+    @intrinsic
+    def sums(typingctx, n):
+        """Of what is below n; what a branch made; what is zeroed in each round."""
+        def codegen(context, builder, sig, args):
+            i64 = ir.IntType(64)
+            with cgutils.for_range(builder, args[0]) as loop:
+                total, last = cgutils.alloca_once(builder, i64), cgutils.alloca_once(builder, i64, zfill=True)
+                builder.store(builder.add(builder.load(total), loop.index), total)
+                builder.store(builder.add(builder.load(last), loop.index), last)
+            with builder.if_then(builder.icmp_signed(">", args[0], context.get_constant(types.int64, 3))):
+                large = cgutils.alloca_once_value(builder, args[0])
+            return context.make_tuple(builder, sig.return_type, [builder.load(m) for m in (total, last, large)])
+        return types.UniTuple(types.int64, 3)(types.int64), codegen
+
+    f = njit(lambda n: sums(n))
+    for n in (0, 1, 3, 4, 9):
+        assert f(n) == (sum(range(n)), max(n - 1, 0), n if n > 3 else 0)
+
+
+@pytest.mark.parametrize("cls", [np.float32, np.float64])
+def test_multiply_and_add_rounds_once(cls):
+    @intrinsic
+    def by_builder(typingctx, a, b, c):
+        return a(a, b, c), lambda context, builder, sig, args: builder.fma(*args)
+
+    @intrinsic
+    def by_name(typingctx, a, b, c):
+        def codegen(context, builder, sig, args):
+            return builder.call(builder.module.declare_intrinsic("llvm.fma", [args[0].type]), args)
+        return a(a, b, c), codegen
+
+    step = np.finfo(cls).eps
+    for a, b, c in ((1 + step, 1 - step, -1.0), (2.0, 3.0, 4.0)):
+        want = cls(float(Fraction(float(a)) * Fraction(float(b)) + Fraction(c)))
+        for f in (by_builder, by_name):
+            assert njit(lambda a, b, c: f(a, b, c))(cls(a), cls(b), cls(c)) == want
+
+
+def test_undefined_values():
+    class _Undefined:  # as llvmlite names its own
+        pass
+
+    @intrinsic
+    def packed(typingctx, a):
+        def codegen(context, builder, sig, args):
+            pair = ir.LiteralStructType([ir.IntType(64), ir.IntType(64)])
+            out = ir.Constant(pair, _Undefined())
+            for i in (0, 1):
+                out = builder.insert_value(out, args[0], i)
+            return out
+        return types.UniTuple(types.int64, 2)(types.int64), codegen
+
+    assert njit(lambda a: packed(a))(7) == (7, 7)
+
+
+def test_instructions_of_single_bits():
+    """LLVM's i1: True is -1 with a sign and 1 without."""
+    def of(write, result, n=2):
+        @intrinsic
+        def two(typingctx, a, b):
+            return result(a, b), lambda context, builder, sig, args: write(builder, *args[:n])
+        return njit(lambda a, b: two(a, b))
+
+    def named(name):
+        def write(builder, *args):
+            kind = ir.IntType(1)
+            function = ir.FunctionType(kind, [kind] * len(args))
+            return builder.call(cgutils.get_or_insert_function(builder.module, function, f"llvm.{name}.i1"), list(args))
+        return write
+
+    bools = (False, True)
+    for name in INTS:
+        f = of(lambda builder, a, b: getattr(builder, name)(a, b), types.boolean)
+        for a, b in itertools.product(bools, bools):
+            if name in ("shl", "ashr", "lshr") and b or "div" in name and not b or "rem" in name and not b:
+                continue  # undefined
+            x, y = (-a, -b) if name in ("sdiv", "srem", "ashr") else (a, b)
+            assert f(a, b) is bool(int(INTS[name](x, y, 1)) % 2), (name, a, b)
+    for name, reference in {"smin": lambda a, b: a or b, "smax": lambda a, b: a and b, "umin": lambda a, b: a and b, "umax": lambda a, b: a or b}.items():
+        f = of(named(name), types.boolean)
+        for a, b in itertools.product(bools, bools):
+            assert f(a, b) is reference(a, b), name
+    for write, reference in ((lambda builder, a: builder.neg(a), lambda a: a), (lambda builder, a: builder.not_(a), lambda a: not a),
+                             (lambda builder, a: builder.ctpop(a), lambda a: a), (lambda builder, a: builder.bitreverse(a), lambda a: a),
+                             (lambda builder, a: builder.ctlz(a, cgutils.false_bit), lambda a: not a),
+                             (lambda builder, a: builder.cttz(a, cgutils.false_bit), lambda a: not a), (named("abs"), lambda a: a)):
+        for a in bools:
+            assert of(write, types.boolean, 1)(a, a) is reference(a)
+    for sign, reference in (("<", lambda a, b: a < b), (">=", lambda a, b: a >= b), ("==", lambda a, b: a == b)):
+        for a, b in itertools.product(bools, bools):
+            assert of(lambda builder, a, b: builder.icmp_unsigned(sign, a, b), types.boolean)(a, b) is reference(a, b)
+            assert of(lambda builder, a, b: builder.icmp_signed(sign, a, b), types.boolean)(a, b) is reference(-a, -b)
+    for a in bools:
+        assert of(lambda builder, a: builder.sitofp(a, ir.DoubleType()), types.float64, 1)(a, a) == -float(a)
+        assert of(lambda builder, a: builder.uitofp(a, ir.DoubleType()), types.float64, 1)(a, a) == float(a)
+        assert of(lambda builder, a: builder.fptosi(builder.sitofp(a, ir.DoubleType()), ir.IntType(1)), types.boolean, 1)(a, a) is a
+        assert of(lambda builder, a: builder.fptoui(builder.uitofp(a, ir.DoubleType()), ir.IntType(1)), types.boolean, 1)(a, a) is a
 
 
 def test_types_decide():
