@@ -3,7 +3,6 @@
 Of the kernel's source comes a Python function with the loops over the result, in which relative indices are absolute: compiled code
 calls it as an overload, Python through a compiled function of its own. The outermost loop is a prange()."""
 import ast
-import copy
 import inspect
 import itertools
 import linecache
@@ -22,11 +21,15 @@ _count = itertools.count(1)
 # -- the source of a kernel ----------------------------------------------------------------------------------------------
 
 
-def _same_code(node, code):
-    """Is a lambda of the source the one that has this code?"""
-    made = compile(ast.Expression(copy.deepcopy(node)), "?", "eval").co_consts
-    return any(inspect.iscode(c) and c.co_code == code.co_code and c.co_names == code.co_names and c.co_varnames == code.co_varnames
-               and [k for k in c.co_consts if not inspect.iscode(k)] == [k for k in code.co_consts if not inspect.iscode(k)] for c in made)
+def _within(code, body):
+    """May this expression be where the code of a lambda comes from? Columns tell lambdas of one line apart, where Python keeps them."""
+    begin, end = (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
+    for line, end_line, column, end_column in code.co_positions():
+        if None in (line, end_line, column, end_column) or (line, column) == (end_line, end_column) or column == end_column == 0:
+            continue  # of no expression
+        if (line, column) < begin or (end_line, end_column) > end:
+            return False
+    return True
 
 
 def _node_of(function):
@@ -37,15 +40,17 @@ def _node_of(function):
         tree = ast.parse(text)
     except SyntaxError:
         tree = ast.Module([], [])
+    lambdas = []
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
             if code.co_firstlineno in (node.lineno, *(d.lineno for d in node.decorator_list)):
                 return node
-        if isinstance(node, ast.Lambda) and code.co_name == "<lambda>" and node.lineno == code.co_firstlineno:
-            free = code.co_freevars
-            if free or _same_code(node, code):  # with free variables its code differs from that of the lambda alone
-                return node
-    raise errors.UnsupportedError(f"@stencil needs the source of '{function.__name__}', which cannot be found in '{code.co_filename}'")
+        if isinstance(node, ast.Lambda) and code.co_name == "<lambda>" and node.lineno == code.co_firstlineno and _within(code, node.body):
+            lambdas = [outer for outer in lambdas if node not in ast.walk(outer)] + [node]
+    if len({ast.dump(node) for node in lambdas}) == 1:
+        return lambdas[0]
+    what = "which of the lambdas of its line it is cannot be told" if lambdas else "which cannot be found"
+    raise errors.UnsupportedError(f"@stencil needs the source of '{function.__name__}', {what} in '{code.co_filename}'")
 
 
 def _space(function):
@@ -140,7 +145,7 @@ class StencilFunc(Wrapper):
 
     def __init__(self, function, mode, options):
         super().__init__("stencil", function, mode=mode, options=options, neighborhood=options.get("neighborhood"))
-        self._callers, self._known = {}, {}
+        self._callers = {}
         parameters = list(inspect.signature(function).parameters.values())
         self._parameters = [p.name for p in parameters]
         if any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in parameters):
@@ -214,7 +219,7 @@ class StencilFunc(Wrapper):
         counters = [f"_at{axis}" for axis in range(n)]
         offsets = self.options.get("index_offsets") or (0,) * n
         space = _space(self.py_func)
-        node = copy.deepcopy(_node_of(self.py_func))
+        node = _node_of(self.py_func)
         arrays = [name for name in self._parameters if name not in self._standard]
         rewrite = _Rewrite(arrays, counters, [int(k) for k in offsets], space, self.py_func)
         body = [ast.Return(rewrite.visit(node.body))] if isinstance(node, ast.Lambda) else [rewrite.visit(part) for part in node.body]
@@ -272,7 +277,7 @@ class StencilFunc(Wrapper):
         if text is None:
             raise errors.TypingError("; ".join(str(item) for item in items[:1]) or f"the stencil kernel '{self.__name__}' cannot be compiled")
         t = types.from_text({"int": "int64", "float": "float64", "complex": "complex128"}.get(text, text))
-        if not isinstance(t, (types.Number, types.NPDatetime, types.NPTimedelta)):
+        if not isinstance(t, (types.Number, types.Boolean, types.NPDatetime, types.NPTimedelta)):
             raise errors.NumbaValueError("Stencil kernel must return a scalar and not a numpy array.")
         cval = self.options.get("cval", 0)
         if isinstance(cval, complex) and not isinstance(t, types.Complex) or not isinstance(cval, (int, float, complex, np.generic)):

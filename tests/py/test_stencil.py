@@ -1,6 +1,8 @@
 """@stencil (FEATURES D21): kernels by relative indices, against the same kernel in Python on a view that counts from its place."""
 import io
 import itertools
+import subprocess
+import sys
 from contextlib import redirect_stdout
 
 import numpy as np
@@ -247,6 +249,44 @@ def writes(a):
 @stencil
 def difference(a):
     return a[1] - a[0]
+
+
+def test_lambdas_of_one_line_are_told_apart():
+    k, m, a = 3, 5, np.arange(6)
+    first, second = stencil(lambda a: a[0] * k), stencil(lambda a: a[0] + m + k)
+    inner = (lambda: (lambda a: a[0] - k))()  # one in another
+    both = [stencil(f) for f in (lambda a: (a[0] if k > 2 else a[0] * m), lambda a: (a[0] if k > 9 else a[0] * m))]
+    assert first(a).tolist() == (a * 3).tolist() and second(a).tolist() == (a + 8).tolist()
+    assert stencil(inner)(a).tolist() == (a - 3).tolist()
+    assert both[0](a).tolist() == a.tolist() and both[1](a).tolist() == (a * 5).tolist()
+
+
+def test_lambdas_of_one_line_without_columns_are_refused():
+    program = """
+import numpy as np, linecache
+from quern import errors, stencil
+text = "k = 2; f, g, h = lambda a: a[0] * k, lambda a: a[0] + k, 0\\nh = lambda a: a[0] - k\\n"
+linecache.cache["kernels.py"] = len(text), None, text.splitlines(True), "kernels.py"
+exec(compile(text, "kernels.py", "exec"))
+print(stencil(h)(np.arange(3)).tolist())
+try:
+    stencil(f)(np.arange(3))
+except errors.NumbaError as e:
+    print("cannot be told" in str(e))
+"""
+    done = subprocess.run([sys.executable, "-X", "no_debug_ranges", "-c", program], capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["[-2, -1, 0]", "True"], done.stderr
+
+
+def test_kernels_that_return_bools():
+    def larger(a):
+        return a[0, 0] > a[0, 1]
+
+    for cval in (0, True):
+        f = stencil(larger, cval=cval)
+        want = by_hand(larger, [(0, 0), (0, 1)], GRID, cval=cval)
+        for got in (f(GRID), njit(lambda a: f(a))(GRID)):
+            assert got.dtype == bool and np.array_equal(got, want)
 
 
 def test_attributes_and_pickling():
