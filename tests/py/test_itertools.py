@@ -110,6 +110,42 @@ def test_wrong_arguments():
     same(slices, (-1, 2, 1), (1, -2, 1), (1, 5, 0), (1, 5, 2))
 
 
+def test_slices_that_end_before_they_begin_consume_up_to_the_beginning():
+    def f(start, stop, step):
+        it = iter(range(20))
+        g = itertools.count(1)
+        return list(itertools.islice(it, start, stop, step)), next(it), list(itertools.islice(g, start, stop)), next(g)
+    same(f, *itertools.product((0, 1, 5), (0, 1, 3, 5, 9), (1, 2, 4)), (5, None, 3))
+
+
+def test_islice_has_up_to_four_arguments():
+    def five(n):
+        return list(itertools.islice(range(n), 1, 2, 1, 7))
+
+    def one(n):
+        return list(itertools.islice(range(n)))
+    same(five, (3,))
+    same(one, (3,))
+
+
+def test_no_iterables():
+    def f(n):
+        return len(list(itertools.chain())), len(list(itertools.zip_longest())), [x for x in itertools.chain([n], [2])]
+    same(f, (3,))
+
+
+def test_products_of_no_and_of_fewer_times():
+    def none(n):
+        return [len(t) for t in itertools.product(range(n), repeat=0)], [len(t) for t in itertools.product()]
+
+    def fewer(n):
+        return len(list(itertools.product(range(n), repeat=-1)))
+    same(none, (0,), (3,))
+    same(fewer, (0,), (3,))
+    with pytest.raises(ValueError, match="repeat argument cannot be negative"):
+        njit(fewer)(3)
+
+
 def test_lengths_of_tuples_are_constants():
     def f(n):
         return len(list(itertools.combinations(range(5), n)))

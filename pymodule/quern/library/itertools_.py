@@ -1,10 +1,11 @@
 """The module itertools: generators. What gives tuples of so many items wants that number as a constant."""
 
+from .iteration import sorted_items
 from .primitives import known
 from .shapes import refuse
 
 
-def refuse_code(text):
+def _refuse_type(text):
     raise TypeError(text)
 
 
@@ -47,17 +48,6 @@ def repeat(object, times=None):
 # -- one iterable -----------------------------------------------------------------------------------------------------
 
 
-def _sums(iterable):
-    first = True
-    for x in iterable:
-        if first:
-            total = x
-            first = False
-        else:
-            total = total + x
-        yield total
-
-
 def _accumulated(iterable, func):
     first = True
     for x in iterable:
@@ -65,15 +55,7 @@ def _accumulated(iterable, func):
             total = x
             first = False
         else:
-            total = func(total, x)
-        yield total
-
-
-def _sums_from(iterable, initial):
-    total = initial
-    yield total
-    for x in iterable:
-        total = total + x
+            total = total + x if func is None else func(total, x)
         yield total
 
 
@@ -81,17 +63,13 @@ def _accumulated_from(iterable, func, initial):
     total = initial
     yield total
     for x in iterable:
-        total = func(total, x)
+        total = total + x if func is None else func(total, x)
         yield total
 
 
 def accumulate(iterable, func=None, *, initial=None):
     if initial is None:
-        if func is None:
-            return _sums(iterable)
         return _accumulated(iterable, func)
-    if func is None:
-        return _sums_from(iterable, initial)
     return _accumulated_from(iterable, func, initial)
 
 
@@ -127,9 +105,11 @@ def takewhile(predicate, iterable):
 
 
 def _slice(iterable, start, stop, step):
-    """stop -1: none."""
+    """stop -1: none. What comes before start is consumed even where stop is less."""
     i = 0
     following = start
+    if stop != -1 and stop < start:
+        stop = start
     if stop != 0:
         for x in iterable:
             if i == following:
@@ -150,6 +130,12 @@ def _bound(x, default, name):
 
 def islice(iterable, *args):
     """Takes from it what CPython's takes: all up to stop."""
+    if len(args) == 0:
+        _refuse_type("islice expected at least 2 arguments, got 1")
+        return _slice(iterable, 0, 0, 1)
+    if len(args) > 3:
+        _refuse_type("islice expected at most 4 arguments")
+        return _slice(iterable, 0, 0, 1)
     if len(args) == 1:
         return _slice(iterable, 0, _bound(args[0], -1, "Stop argument for islice() must be None or an integer: 0 <= x <= sys.maxsize."), 1)
     text = "Indices for islice() must be None or an integer: 0 <= x <= sys.maxsize."
@@ -192,6 +178,8 @@ def _two(a, b):
 
 
 def chain(*iterables):
+    if len(iterables) == 0:
+        return _each(())
     if len(iterables) == 1:
         return _each(iterables[0])
     if len(iterables) == 2:
@@ -230,6 +218,8 @@ def _zipped(lists, fill):
 
 
 def zip_longest(*iterables, fillvalue=None):
+    if len(iterables) == 0:
+        return _each(())
     return _zipped(lists_of(iterables), fillvalue)
 
 
@@ -260,21 +250,18 @@ def _products(lists):
 
 def product(*iterables, repeat=1):
     if not known(repeat):
-        refuse_code("itertools.product: repeat must be a constant")
+        _refuse_type("itertools.product: repeat must be a constant")
+    if repeat < 0:
+        refuse("repeat argument cannot be negative")
+        return _products(())
     return _products(_times(lists_of(iterables), repeat))
-
-
-def _chosen(pool, indices, r):
-    if r == 0:
-        return ()
-    return _chosen(pool, indices, r - 1) + (pool[indices[r - 1]],)
 
 
 def _combinations(pool, r):
     n = len(pool)
     if r <= n:
         indices = list(range(r))
-        yield _chosen(pool, indices, r)
+        yield sorted_items(pool, indices, r)
         while True:
             i = r - 1
             while i >= 0 and indices[i] == i + n - r:
@@ -284,14 +271,14 @@ def _combinations(pool, r):
             indices[i] += 1
             for j in range(i + 1, r):
                 indices[j] = indices[j - 1] + 1
-            yield _chosen(pool, indices, r)
+            yield sorted_items(pool, indices, r)
 
 
 def _combinations_again(pool, r):
     n = len(pool)
     if n > 0 or r == 0:
         indices = [0] * r
-        yield _chosen(pool, indices, r)
+        yield sorted_items(pool, indices, r)
         while True:
             i = r - 1
             while i >= 0 and indices[i] == n - 1:
@@ -301,7 +288,7 @@ def _combinations_again(pool, r):
             x = indices[i] + 1
             for j in range(i, r):
                 indices[j] = x
-            yield _chosen(pool, indices, r)
+            yield sorted_items(pool, indices, r)
 
 
 def _permutations(pool, r):
@@ -309,7 +296,7 @@ def _permutations(pool, r):
     if r <= n:
         indices = list(range(n))
         cycles = list(range(n, n - r, -1))
-        yield _chosen(pool, indices, r)
+        yield sorted_items(pool, indices, r)
         while n > 0:
             i = r - 1
             while i >= 0:
@@ -326,12 +313,12 @@ def _permutations(pool, r):
                 break
             j = n - cycles[i]
             indices[i], indices[j] = indices[j], indices[i]
-            yield _chosen(pool, indices, r)
+            yield sorted_items(pool, indices, r)
 
 
 def _tested(r):
     if not known(r):
-        refuse_code("itertools: the length of the tuples must be a constant")
+        _refuse_type("itertools: the length of the tuples must be a constant")
     if r < 0:
         refuse("r must be non-negative")
     return r
@@ -348,7 +335,7 @@ def combinations_with_replacement(iterable, r):
 def permutations(iterable, r=None):
     if r is None:
         if not isinstance(iterable, tuple):
-            refuse_code("itertools.permutations: give the length of the tuples as a constant, permutations(xs, 3)")
+            _refuse_type("itertools.permutations: give the length of the tuples as a constant, permutations(xs, 3)")
             return _permutations(list(iterable), 0)
         return _permutations(list(iterable), len(iterable))
     return _permutations(list(iterable), _tested(r))
