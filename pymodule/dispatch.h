@@ -131,9 +131,9 @@ int py_unbox(const Spec *spec, PyObject *const *args, char *frame);
 int py_unbox_with_rest(const Spec *spec, PyObject *const *args, PyObject *const *rest, Py_ssize_t n,
                        char *frame);
 int py_unbox_loose(const Spec *spec, PyObject *const *args, char *frame);
-/* One value to `at`, by a plan without offset. */
 /* The bits of a stored int or bool. false: it is of another kind. */
 bool py_read_int(int kind, const char *at, int64_t *value);
+/* One value to `at`, by a plan without offset. */
 int py_unbox_value(const Plan *plan, PyObject *o, char *at, bool loose);
 
 /* generator_obj.c: the generator that a call has made, which is taken over. NULL: exception. */

@@ -328,9 +328,9 @@ int py_warn(ModState *state, const char *class_name, PyObject *text);
 bool py_keep_text(PyObject *text, ExceptionText **out);
 /* PendingHandler.describe, with the GIL. */
 bool py_describe_array(const ArrayInMemory *array, int64_t how, ExceptionText **out);
-/* PendingHandler.read, with the GIL. */
 /* An exception that is an object, of code of that artifact; takes over a reference. */
 PyObject *py_box_exception(const Artifact *artifact, const char *value);
+/* PendingHandler.read, with the GIL. */
 bool py_read_raised(const Artifact *artifact, const Raised *raised, const ExceptionPart *part,
                     void *out);
 /* Sets the exception that compiled code left. */

@@ -64,6 +64,113 @@ static void write_literal(StrBuf *out, const Type *type) {
     buf_printf(out, "], 'itemsize': %lld}", (long long)type_size(type));
 }
 
+/* As repr() writes text. */
+static void write_name(StrBuf *out, Str name) {
+    bool single = false, twice = false;
+    for (int32_t i = 0; i < name.len; i++) {
+        single |= name.bytes[i] == '\'';
+        twice |= name.bytes[i] == '"';
+    }
+    char quote = single && !twice ? '"' : '\'';
+    buf_char(out, quote);
+    for (int32_t i = 0; i < name.len; i++) {
+        unsigned char c = (unsigned char)name.bytes[i];
+        const char *short_form = c == '\n' ? "\\n" : c == '\r' ? "\\r" : c == '\t' ? "\\t" : NULL;
+        if (short_form)
+            buf_str(out, short_form);
+        else if (c < ' ' || c == 127)
+            buf_printf(out, "\\x%02x", c);
+        else if (c == '\\' || c == (unsigned char)quote)
+            buf_printf(out, "\\%c", c);
+        else
+            buf_char(out, (char)c);
+    }
+    buf_char(out, quote);
+}
+
+static void write_shape(StrBuf *out, const Type *block) {
+    buf_char(out, '(');
+    for (int i = 0; i < block->ndim; i++)
+        buf_printf(out, i ? ", %lld" : "%lld", (long long)block->offsets[i]);
+    buf_str(out, block->ndim == 1 ? ",)" : ")");
+}
+
+/* Do the fields lie one behind the other, and nothing behind the last? */
+static bool is_packed(const Type *record) {
+    int64_t at = 0;
+    for (int32_t i = 0; i < record->nitems; at += type_size(record->items[i]), i++)
+        if (record->offsets[i] != at) return false;
+    return at == type_size(record);
+}
+
+static void write_text(StrBuf *out, const Type *type);
+
+/* ('a', '<i4'), ('b', '<f8', (2,)) */
+static void write_pairs(StrBuf *out, const Type *record) {
+    for (int32_t i = 0; i < record->nitems; i++) {
+        const Type *item = record->items[i];
+        bool block = item->kind == TY_BLOCK && !type_is_bytes(item);
+        buf_str(out, i ? ", (" : "(");
+        write_name(out, record->fields[i]);
+        buf_str(out, ", ");
+        write_text(out, block ? item->element : item);
+        if (block) {
+            buf_str(out, ", ");
+            write_shape(out, item);
+        }
+        buf_char(out, ')');
+    }
+}
+
+static void write_columns(StrBuf *out, const Type *record) {
+    buf_str(out, "{'names': [");
+    for (int32_t i = 0; i < record->nitems; i++) {
+        buf_str(out, i ? ", " : "");
+        write_name(out, record->fields[i]);
+    }
+    buf_str(out, "], 'formats': [");
+    for (int32_t i = 0; i < record->nitems; i++) {
+        buf_str(out, i ? ", " : "");
+        write_text(out, record->items[i]);
+    }
+    buf_str(out, "], 'offsets': [");
+    for (int32_t i = 0; i < record->nitems; i++)
+        buf_printf(out, i ? ", %lld" : "%lld", (long long)record->offsets[i]);
+    buf_printf(out, "], 'itemsize': %lld}", (long long)type_size(record));
+}
+
+/* str() of the dtype of a record, and what it says of its parts. */
+static void write_text(StrBuf *out, const Type *type) {
+    if (type->kind == TY_RECORD && !type_is_characters(type)) {
+        bool packed = is_packed(type);
+        if (packed) buf_char(out, '[');
+        (packed ? write_pairs : write_columns)(out, type);
+        if (packed) buf_char(out, ']');
+    } else if (type->kind == TY_BLOCK && !type_is_bytes(type)) {
+        buf_char(out, '(');
+        write_text(out, type->element);
+        buf_str(out, ", ");
+        write_shape(out, type);
+        buf_char(out, ')');
+    } else if (type->kind == TY_bool) {
+        buf_str(out, "'?'");
+    } else {
+        StrBuf word;
+        buf_init(&word, out->arena);
+        write_str(&word, type);
+        Str text = buf_take(&word);
+        bool plain = text.bytes[0] == '|';
+        buf_printf(out, "'%.*s'", (int)text.len - plain, text.bytes + plain);
+    }
+}
+
+Str ti_dtype_text(Arena *arena, const Type *record) {
+    StrBuf out;
+    buf_init(&out, arena);
+    write_text(&out, record);
+    return buf_take(&out);
+}
+
 Str ti_dtype_literal(Arena *arena, const Type *type) {
     StrBuf out;
     buf_init(&out, arena);

@@ -758,6 +758,8 @@ char ti_dtype_kind(const Type *type);
 Str ti_dtype_str(Arena *arena, const Type *type);
 Str ti_dtype_name(Arena *arena, const Type *type);
 Str ti_dtype_literal(Arena *arena, const Type *type);
+/* str() of the dtype of a record. */
+Str ti_dtype_text(Arena *arena, const Type *record);
 /* time_text.c: a point in time that is written so; false: NumPy would not read it. */
 bool time_of_text(Str text, TimeUnit *unit, int64_t *ticks);
 /* The function that converts an element. */

@@ -139,6 +139,8 @@ static bool dtype_text(Infer *in, const Type *type, Str name, Val *out) {
     if (str_is(name, "kind")) return *out = text_val(in, str_printf(in->arena, "%c", kind)), true;
     if (str_is(name, "str")) return *out = text_val(in, ti_dtype_str(in->arena, strong)), true;
     if (str_is(name, "name")) return *out = text_val(in, ti_dtype_name(in->arena, strong)), true;
+    if (str_is(name, "_text") && kind == 'V') /* the library asks */
+        return *out = text_val(in, ti_dtype_text(in->arena, strong)), true;
     return false;
 }
 

@@ -47,7 +47,7 @@ static bool ends(const Func *func, int32_t block) {
     return false;
 }
 
-/* The comparison, as thread < with or thread == with, when it decides for work on the side `t` of its branch. */
+/* The comparison, as thread < with or thread == with, when it decides for work on the side `when_true` of its branch. */
 static Trim compared(const Func *func, Ref cond, bool when_true) {
     const Inst *inst = ir_inst(func, cond);
     int op = inst->op;

@@ -258,7 +258,7 @@ class Blocks:
         self.at = (0, 0)
         cuda = types.SimpleNamespace(
             grid=lambda n: self.at[0] * self.grid[1] + self.at[1], shared=types.SimpleNamespace(array=self.array), atomic=ATOMIC,
-            threadIdx=types.SimpleNamespace(), warpsize=warp, popc=lambda x: self.unsigned(x).bit_count(),
+            warpsize=warp, popc=lambda x: self.unsigned(x).bit_count(),
             ffs=lambda x: (self.unsigned(x) & -self.unsigned(x)).bit_length(), clz=lambda x: warp - self.unsigned(x).bit_length())
         Place = type("Place", (), {"x": property(lambda _: self.at[1])})
         cuda.threadIdx = Place()

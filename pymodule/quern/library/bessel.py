@@ -7,20 +7,8 @@ import numpy as np
 from .primitives import bessel_j0, bessel_j1, bessel_y0, bessel_y1
 
 
-def j0(x):
-    return bessel_j0(x)
-
-
 def j1(x):
     return bessel_j1(x) if x != 0.0 else x  # ocml forgets the sign of -0.0
-
-
-def y0(x):
-    return bessel_y0(x)
-
-
-def y1(x):
-    return bessel_y1(x)
 
 
 def _small(n, x):

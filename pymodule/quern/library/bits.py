@@ -62,6 +62,3 @@ def rounded(x):
     """Halves away from zero."""
     whole = np.trunc(x)
     return whole + np.copysign(1.0, x) if abs(x - whole) >= 0.5 else whole
-
-
-FUNCTIONS = {}

@@ -219,6 +219,8 @@ def repr_(obj):
     if isinstance(obj, np.ndarray):
         return _array_text(obj, 1)
     if isinstance(obj, np.dtype):
+        if obj.kind == "V":
+            return "dtype(" + obj._text + ")"
         return "dtype('" + (obj.str[1:] if obj.kind == "S" else obj.str if obj.kind in "UMm" else obj.name) + "')"
     if isinstance(obj, str):
         return _quoted(obj, False)
@@ -302,6 +304,8 @@ def str_(object=""):
     if isinstance(object, np.ndarray):
         return _array_text(object, 0)
     if isinstance(object, np.dtype):
+        if object.kind == "V":
+            return object._text
         return object.str if object.kind in "SU" else object.name
     return repr_(object)
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from quern import cuda
 from . import bessel
+from .primitives import bessel_j0, bessel_y0, bessel_y1
 
 # -- bits ----------------------------------------------------------------------------------------------------
 
@@ -481,8 +482,8 @@ _ROWS = {
     "isinff": lambda x: np.int32(math.isinf(np.float32(x))),
     "isnand": lambda x: np.int32(math.isnan(np.float64(x))),
     "isnanf": lambda x: np.int32(math.isnan(np.float32(x))),
-    "j0": lambda x: bessel.j0(np.float64(x)),
-    "j0f": lambda x: bessel.j0(np.float32(x)),
+    "j0": lambda x: bessel_j0(np.float64(x)),
+    "j0f": lambda x: bessel_j0(np.float32(x)),
     "j1": lambda x: bessel.j1(np.float64(x)),
     "j1f": lambda x: bessel.j1(np.float32(x)),
     "jn": lambda n, x: np.float64(bessel.jn(np.int32(n), np.float64(x))),
@@ -600,10 +601,10 @@ _ROWS = {
     "umulhi": lambda x, y: np.uint32(np.uint64(np.uint32(x)) * np.uint64(np.uint32(y)) >> np.uint64(32)),
     "urhadd": lambda x, y: np.uint32(np.int64(np.uint32(x)) + np.int64(np.uint32(y)) + 1 >> 1),
     "usad": lambda x, y, z: np.uint32(abs(np.int64(np.uint32(x)) - np.int64(np.uint32(y))) + np.int64(np.uint32(z))),
-    "y0": lambda x: bessel.y0(np.float64(x)),
-    "y0f": lambda x: bessel.y0(np.float32(x)),
-    "y1": lambda x: bessel.y1(np.float64(x)),
-    "y1f": lambda x: bessel.y1(np.float32(x)),
+    "y0": lambda x: bessel_y0(np.float64(x)),
+    "y0f": lambda x: bessel_y0(np.float32(x)),
+    "y1": lambda x: bessel_y1(np.float64(x)),
+    "y1f": lambda x: bessel_y1(np.float32(x)),
     "yn": lambda n, x: np.float64(bessel.yn(np.int32(n), np.float64(x))),
     "ynf": lambda n, x: np.float32(bessel.yn(np.int32(n), np.float32(x))),
 }
