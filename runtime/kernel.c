@@ -292,7 +292,8 @@ static RtKernel *next_with_mail(RtDevice *device) {
 bool rt_read_mailboxes(RtDevice *device, RtError *err) {
     if (!atomic_exchange_explicit(&device->mail, false, memory_order_relaxed)) return true;
     for (RtKernel *k; (k = next_with_mail(device));) {
-        bool ok = (!k->prints || rt_print_lines(k, err)) && !(k->mailbox && read_mailbox(k, err));
+        bool printed = !k->prints || rt_print_lines(k, err);
+        bool ok = !(k->mailbox && read_mailbox(k, err)) && printed;
         rt_kernel_release(k);
         if (ok) continue;
         atomic_store(&device->mail,

@@ -70,11 +70,22 @@ static bool give_back(Lines *l, uint64_t lost, RtError *err) {
     return ok && d->ops->sync(d, &d->default_stream, err);
 }
 
+/* No kernel of ours leaves such numbers: one that writes where it should not has written over them. */
+static bool forget_all(Lines *l, RtError *err) {
+    char text[160];
+    snprintf(text, sizeof text, "(kernel %.90s has written over its lines of print)%%s",
+             l->kernel->name);
+    l->kernel->artifact->print(text, &(uint64_t){(uint64_t)(uintptr_t) "\n"});
+    l->box.tail = l->box.head;
+    return give_back(l, 1, err);
+}
+
 static bool print_all(Lines *l, RtError *err) {
     RtDevice *d = l->kernel->device;
     if (!fetch(l, &l->box, 0, NUMBERS, err) || !d->ops->sync(d, &d->default_stream, err))
         return false;
     uint64_t lost = l->box.lost;
+    if (l->box.head - l->box.tail > PRINT_WORDS) return forget_all(l, err);
     if (l->box.head == l->box.tail && !lost) return true;
     if (!fetch_words(l, err)) return false;
     while (l->box.tail != l->box.head && print_next(l)) {

@@ -20,7 +20,8 @@ static void address(StrBuf *text, const char *name, int32_t ahead) {
                name, (int)ahead, name, name, PRINT_WORDS - 1, name, name, WORDS, name, name);
 }
 
-/* Takes room for the line, unless the ring is full; `head` is where it begins. */
+/* Takes room for the line, unless the ring is full; `head` is where it begins. Where the host has read on meanwhile it may be less
+ * than the tail: the exchange fails then. */
 static void take_room(StrBuf *text, int32_t words) {
     buf_printf(text,
                "start:\n  %%first = load atomic i64, " RING
@@ -28,7 +29,7 @@ static void take_room(StrBuf *text, int32_t words) {
                "try:\n  %%head = phi i64 [ %%first, %%start ], [ %%seen, %%take ]\n"
                "  %%tail = load atomic i64, ptr addrspace(1) " WORD " monotonic, align 8\n"
                "  %%next = add i64 %%head, %d\n  %%span = sub i64 %%next, %%tail\n"
-               "  %%fits = icmp ule i64 %%span, %d\n  br i1 %%fits, label %%take, label %%full\n"
+               "  %%fits = icmp sle i64 %%span, %d\n  br i1 %%fits, label %%take, label %%full\n"
                "take:\n  %%pair = cmpxchg " RING ", i64 %%head, i64 %%next syncscope(\"agent\") "
                "monotonic monotonic, align 8\n"
                "  %%seen = extractvalue {i64, i1} %%pair, 0\n"
