@@ -168,8 +168,13 @@ void ti_init(Ti *ti, Module *module, Resolver *resolver, const InferRequest *req
     ti->stack_limit = low + QN_MIN((here - low) / 3, STACK_RESERVE);
 }
 
+/* What was too deep when types were found is too deep again when it is reported, from a frame that may lie a little higher. */
+enum { STACK_AGAIN = 4096 };
+
 bool ti_has_stack(Infer *in, const char *what) {
-    if (QN_LIKELY((char *)__builtin_frame_address(0) >= in->ti->stack_limit)) return true;
+    char *here = __builtin_frame_address(0);
+    if (QN_LIKELY(here >= in->ti->stack_limit)) return true;
+    in->ti->stack_limit = here + STACK_AGAIN;
     Str why = str_printf(in->arena, "%s are nested too deeply for the stack of this thread", what);
     ti_fail(in, in->at, E0105, why.bytes);
     ti_advise(in,
