@@ -177,9 +177,6 @@ extern void __truncdfhf2(void), __truncsfhf2(void), __extendhfsf2(void);
     , ROW(memmove)                                                                                 \
     , ROW(memset)                                                                                  \
     , ROW(memcmp)
-#define TWO(a, b)                                                                                  \
-    ROW(a)                                                                                         \
-    , ROW(b)
 
 const SupportFunction support_functions[] = {
     ROW(quern_alloc_array),

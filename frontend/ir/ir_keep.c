@@ -8,7 +8,7 @@ typedef struct KeptFunc {
     int32_t *types; /* by Ref: number of the type, 0: none */
     int32_t *funcs; /* by Ref: number of the function, from 1 */
     int32_t *params;
-    int32_t result, weak_result;
+    int32_t result;
 } KeptFunc;
 
 typedef struct KeptFrozen {
