@@ -119,14 +119,17 @@ typedef struct ArrayInMemory {
     const void *dtype;
 } ArrayInMemory;
 
+/* Bits of how print() writes: to sys.stderr; flushing behind it. Numbers of quern/library/formatting.py. */
+typedef enum PrintHow { PRINT_ERRORS = 1, PRINT_FLUSH = 2 } PrintHow;
+
 /* Handlers of compiled code catch what CALL_PENDING left with the caller, too; and the caller prints. */
 typedef struct PendingHandler {
     /* The exception is no longer pending; a number stands for it, until the call ends. 0: it cannot be caught. */
     int64_t (*take)(struct CallContext *ctx);
     /* Is it of that class? One that has no handle is a builtin. */
     bool (*matches)(struct CallContext *ctx, int64_t taken, const void *class_handle);
-    /* A string goes to where print() writes. false: an exception is pending. */
-    bool (*write)(struct CallContext *ctx, const void *text);
+    /* A string goes to where print() writes (PrintHow). false: an exception is pending. */
+    bool (*write)(struct CallContext *ctx, const void *text, int64_t how);
     /* A reference to one that was taken, which outlives the call. NULL: no memory. */
     Owner *(*hold)(struct CallContext *ctx, int64_t taken);
     /* A part of a caught exception, to *out: int64_t, double, or an ExceptionText * that is malloc'ed. false: an exception is

@@ -212,15 +212,16 @@ static size_t write_utf8(uint32_t c, char out[4]) {
     return (size_t)more + 1;
 }
 
-int32_t quern_text_print(CallContext *ctx, const void *text) {
+int32_t quern_text_print(CallContext *ctx, const void *text, int64_t how) {
     const StrObject *s = text;
-    if (ctx->pending) return ctx->pending->write(ctx, text) ? CALL_OK : CALL_PENDING;
+    FILE *to = how & PRINT_ERRORS ? stderr : stdout;
+    if (ctx->pending) return ctx->pending->write(ctx, text, how) ? CALL_OK : CALL_PENDING;
     char *bytes = malloc((size_t)s->length * 4 + 1);
     size_t n = 0;
     for (int64_t i = 0; bytes && i < s->length; i++)
         n += write_utf8(code_point(s, i), bytes + n);
-    if (bytes) fwrite(bytes, 1, n, stdout); /* in one piece: other threads write, too */
-    fflush(stdout);
+    if (bytes) fwrite(bytes, 1, n, to); /* in one piece: other threads write, too */
+    fflush(to);
     free(bytes);
     return CALL_OK;
 }

@@ -84,8 +84,9 @@ int64_t quern_exception_copy(CallContext *ctx, ExceptionText *text, char *out);
  * reads as what np.dtype() takes. CALL_EXCEPTION: the caller cannot say. The text is the context's until it is copied. */
 int32_t quern_array_text(CallContext *ctx, const char *data, int64_t bytes, const int64_t *shape,
                          int64_t ndim, const void *dtype, int64_t how, int64_t *out);
-/* A string for print(). A status; without a caller that prints it goes to the standard output of the process, as UTF-8. */
-int32_t quern_text_print(CallContext *ctx, const void *text);
+/* A string for print(); `how`: bits of PrintHow. A status; without a caller that prints it goes to the standard output (or that
+ * of errors) of the process, as UTF-8. */
+int32_t quern_text_print(CallContext *ctx, const void *text, int64_t how);
 /* What the op `print` of IR.md says, for kernels of the cpu device, in one piece: operands of 8 bytes, for %s a pointer to text. The
  * number of bytes, -1: there was no memory, and nothing is printed. */
 int32_t quern_kernel_print(const char *format, const void *operands);

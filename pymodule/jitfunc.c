@@ -161,11 +161,15 @@ static bool describe_array(CallContext *ctx, const ArrayInMemory *array, int64_t
 }
 
 /* Whoever stands behind sys.stdout may run anything. */
-static bool write_text(CallContext *ctx, const void *text) {
+static bool write_text(CallContext *ctx, const void *text, int64_t how) {
     PyThreadState *saved = enter_python(ctx);
-    PyObject *out = Py_XNewRef(PySys_GetObject("stdout")), *shown = py_text_of(text);
+    const char *name = how & PRINT_ERRORS ? "stderr" : "stdout";
+    PyObject *out = Py_XNewRef(PySys_GetObject(name)), *shown = py_text_of(text), *flushed = NULL;
     bool silent = !out || out == Py_None;
     bool ok = shown && (silent || PyFile_WriteObject(shown, out, Py_PRINT_RAW) == 0);
+    if (ok && !silent && how & PRINT_FLUSH)
+        ok = (flushed = PyObject_CallMethod(out, "flush", NULL)) != NULL;
+    Py_XDECREF(flushed);
     Py_XDECREF(shown);
     Py_XDECREF(out);
     if (saved) PyEval_SaveThread();

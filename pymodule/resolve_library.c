@@ -99,19 +99,44 @@ static int bind_index_trick(PyResolver *r, Binding *b, PyObject *object) {
     return 0;
 }
 
-/* chain.from_iterable, a method of a class. */
-static int bind_chain(PyResolver *r, Binding *b, PyObject *object) {
-    PyObject *self = PyCFunction_Check(object) ? PyCFunction_GET_SELF(object) : NULL;
-    bool chain = self && PyType_Check(self) &&
-                 !strcmp(((PyTypeObject *)self)->tp_name, "itertools.chain") &&
-                 !strcmp(((PyCFunctionObject *)object)->m_ml->ml_name, "from_iterable");
-    if (chain) bind_name(r, b, "itertools", "chain.from_iterable");
-    return chain;
+/* chain.from_iterable, str.maketrans: methods of classes. */
+static int bind_class_method(PyResolver *r, Binding *b, PyObject *object) {
+    static const struct {
+        const PyTypeObject *cls;
+        const char *of, *method, *home, *name;
+    } methods[] = {
+        {NULL, "itertools.chain", "from_iterable", "itertools", "chain.from_iterable"},
+        {&PyUnicode_Type, "str", "maketrans", "str", "maketrans"},
+        {&PyBytes_Type, "bytes", "maketrans", "bytes", "maketrans"},
+        {&PyByteArray_Type, "bytearray", "maketrans", "bytes", "maketrans"},
+    };
+    if (!PyCFunction_Check(object)) return 0;
+    PyObject *self = ((PyCFunctionObject *)object)->m_self; /* that of static methods, too */
+    if (!self || !PyType_Check(self)) return 0;
+    for (int i = 0; i < countof(methods); i++) {
+        if (methods[i].cls && methods[i].cls != (PyTypeObject *)self) continue;
+        if (strcmp(((PyTypeObject *)self)->tp_name, methods[i].of) != 0 ||
+            strcmp(((PyCFunctionObject *)object)->m_ml->ml_name, methods[i].method) != 0)
+            continue;
+        bind_name(r, b, methods[i].home, methods[i].name);
+        return 1;
+    }
+    return 0;
+}
+
+/* sys.stdout and sys.stderr, whoever stands behind them: print() looks when it writes. */
+static int bind_stream(PyResolver *r, Binding *b, PyObject *object) {
+    const char *name = object == PySys_GetObject("stdout")   ? "stdout"
+                       : object == PySys_GetObject("stderr") ? "stderr"
+                                                             : NULL;
+    if (name) bind_name(r, b, "sys", name);
+    return name != NULL;
 }
 
 int py_bind_library(PyResolver *r, Binding *b, PyObject *object) {
     int found = bind_random(r, b, object);
-    if (!found) found = bind_chain(r, b, object);
+    if (!found) found = bind_stream(r, b, object);
+    if (!found) found = bind_class_method(r, b, object);
     if (!found) found = bind_function(r, b, object);
     return found ? found : bind_index_trick(r, b, object);
 }

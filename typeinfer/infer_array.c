@@ -357,11 +357,12 @@ bool v_getitem(Infer *in, Val a, Val index, Val *out) {
         library_getitem(in, object->name, index, &known, out))
         return true;
     if (known || in->stop) return false;
-    const Str *key = object && object->enumeration ? fact_str(&index.f) : NULL;
-    if (key) return v_attr(in, a, *key, out); /* Color["red"] */
+    const Str *name = object && object->enumeration ? fact_str(&index.f) : NULL;
+    if (name) return v_attr(in, a, *name, out); /* Color["red"] */
     if (v_record_getitem(in, a, index, &found, out) || found) return !in->stop;
     if (fact_str(&a.f) && !v_text(in, &a)) return false;
-    index = is_kind(&a, TY_ARRAY) ? v_unwrap(in, index) : v_scalar(in, index);
+    bool key = type_is_of(a.f.type, CLS_dict) && is_kind(&index, TY_OPTIONAL); /* None is none */
+    if (!key) index = is_kind(&a, TY_ARRAY) ? v_unwrap(in, index) : v_scalar(in, index);
     switch (a.f.type->kind) {
     case TY_ARRAY: return array_getitem(in, a, index, out);
     case TY_TUPLE:

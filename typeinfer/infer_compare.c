@@ -289,28 +289,71 @@ static bool in_range(Infer *in, Val item, Val range, Val *out) {
     return true;
 }
 
-bool v_contains(Infer *in, bool not_in, Val item, Val container, Val *out) {
+static bool contains_present(Infer *in, Val item, Val container, Val *out) {
     const Type *t = container.f.type;
-    bool tuple = t->kind == TY_TUPLE && !type_is_value(t);
-    if (!tuple || !is_kind(&item, TY_OPTIONAL)) item = v_scalar(in, item);
-    if (tuple) return in_tuple(in, item, container, out) && negate(in, not_in, out);
     if (t->kind == TY_RANGE && t->element->kind != TY_u64 && type_is_int(item.f.type) &&
         item.f.type->kind != TY_u64)
-        return in_range(in, item, container, out) && negate(in, not_in, out);
+        return in_range(in, item, container, out);
     Val args[2] = {container, item};
     bool found;
-    if (t->kind == TY_CLASS && t->open) return *out = val_of(fact_of(bool_type(in->types))), true;
-    if (t->kind == TY_ITER && t->bits == ITER_KEYS)
-        return v_contains(in, not_in, item, v_dict_of_view(container), out);
     CallArgs call = {args, 2, 0, NULL};
-    if (t->kind == TY_ARRAY || (t->kind == TY_RANGE && t->element->kind != TY_u64)) {
-        bool done = v_library_function(in, STR("operator.contains"), &call, &found, out);
-        return done && negate(in, not_in, out);
-    }
-    if (t->kind == TY_CLASS && v_method(in, "__contains__", args, 2, &found, out))
-        return negate(in, not_in, out);
+    if (t->kind == TY_ARRAY || (t->kind == TY_RANGE && t->element->kind != TY_u64))
+        return v_library_function(in, STR("operator.contains"), &call, &found, out);
+    if (t->kind == TY_CLASS && v_method(in, "__contains__", args, 2, &found, out)) return true;
     if (t->kind == TY_CLASS && found) return false;
     const char *what =
         str_printf(in->arena, "%s in %s", ti_text(in, item.f.type), ti_text(in, t)).bytes;
     return ti_fail(in, in->at, E0206, "look for", what);
+}
+
+/* What holds numbers and the like alone does not hold None. */
+static bool may_hold_none(const Type *t) {
+    if (t->kind != TY_CLASS) return t->kind != TY_ARRAY && t->kind != TY_RANGE;
+    if (t->nparams && !type_is_instance(t)) return t->params[0]->kind == TY_OPTIONAL;
+    return true;
+}
+
+/* An item that may be None, in what does not hold None: it is there, and what it is then is in it. */
+static bool contains_optional(Infer *in, Val item, Val container, Val *out) {
+    Emit *e = in->emit;
+    const Type *t = bool_type(in->types);
+    Val content, inside;
+    Ref here = presence(in, item, &content);
+    *out = val_of(fact_of(t));
+    if (!e) return contains_present(in, v_number(in, content), container, &inside);
+    int32_t asked = emit_block(e), absent = emit_block(e), joined = emit_block(e);
+    Ref no = emit_int(e, t, 0);
+    emit_branch(e, here, asked, absent);
+    e->block = asked;
+    if (!contains_present(in, v_number(in, content), container, &inside)) return false;
+    Ref yes = v_as(in, inside, t);
+    emit_jump(e, joined);
+    e->block = absent;
+    emit_jump(e, joined);
+    e->block = joined;
+    out->ref = emit(e, OP_phi, t, (Ref[]){yes, no}, 2);
+    return true;
+}
+
+bool v_contains(Infer *in, bool not_in, Val item, Val container, Val *out) {
+    const Type *t = container.f.type;
+    bool optional = is_kind(&item, TY_OPTIONAL), done;
+    if (t->kind == TY_TUPLE && !type_is_value(t)) {
+        if (!optional) item = v_scalar(in, item);
+        return in_tuple(in, item, container, out) && negate(in, not_in, out);
+    }
+    if (t->kind == TY_CLASS && t->open) return *out = val_of(fact_of(bool_type(in->types))), true;
+    if (t->kind == TY_ITER && t->bits == ITER_KEYS)
+        return v_contains(in, not_in, item, v_dict_of_view(container), out);
+    if (fact_none(&item.f) && !may_hold_none(t)) {
+        *out = val_of(fact_bool(in, false));
+        return negate(in, not_in, out);
+    }
+    if (!optional)
+        done = contains_present(in, v_scalar(in, item), container, out);
+    else if (may_hold_none(t))
+        done = contains_present(in, item, container, out);
+    else
+        done = contains_optional(in, item, container, out);
+    return done && negate(in, not_in, out);
 }

@@ -440,6 +440,12 @@ DECOMPOSITION(qr)
 DECOMPOSITION(svd)
 #undef DECOMPOSITION
 
+/* Every primitive but the store into containers of optionals gets what is there. */
+static bool primitive_present(Infer *in, const Val *args, int32_t n, Val *out) {
+    if (n != 1) return misfit(in, "primitive.present", args, n);
+    return *out = args[0], true;
+}
+
 /* -- types -------------------------------------------------------------------------------------------- */
 
 static bool primitive_result_type(Infer *in, const Val *args, int32_t n, Val *out) {
@@ -498,6 +504,7 @@ static const struct {
     {"primitive.new", primitive_new},
     {"primitive.new_like", primitive_new_like},
     {"primitive.parallel", primitive_parallel},
+    {"primitive.present", primitive_present},
     {"primitive.product", primitive_product},
     {"primitive.promise", primitive_promise},
     {"primitive.q_columns", primitive_q},

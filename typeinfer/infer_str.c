@@ -44,9 +44,12 @@ static bool reads_text(Str name) {
 }
 
 bool makes_text(Str name) {
-    return str_is(name, "builtins.ascii") || str_is(name, "builtins.chr") ||
-           str_is(name, "builtins.format") || str_is(name, "builtins.print") ||
-           str_is(name, "builtins.repr") || str_is(name, "builtins.str");
+    static const char *const names[] = {"builtins.ascii", "builtins.bin",    "builtins.chr",
+                                        "builtins.hex",   "builtins.format", "builtins.oct",
+                                        "builtins.print", "builtins.repr",   "builtins.str"};
+    for (int i = 0; i < countof(names); i++)
+        if (str_is(name, names[i])) return true;
+    return false;
 }
 
 /* Is there text (or bytes) in it? */
@@ -96,8 +99,10 @@ static Val present_text(Infer *in, Val v) {
 }
 
 bool v_text_operands(Infer *in, Operator op, Val *a, Val *b) {
-    if (op != OPR_eq && op != OPR_ne && op != OPR_is && op != OPR_is_not)
-        *a = present_text(in, *a), *b = present_text(in, *b);
+    bool identity = op == OPR_eq || op == OPR_ne || op == OPR_is || op == OPR_is_not;
+    bool member = op == OPR_contains || op == OPR_not_contains;
+    if (!identity) *b = present_text(in, *b);
+    if (!identity && (!member || type_is_text(b->f.type))) *a = present_text(in, *a);
     bool x = type_is_text(a->f.type), y = type_is_text(b->f.type);
     bool constants = !is_str(a) && !is_str(b);
     switch (op) {

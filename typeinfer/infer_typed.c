@@ -283,20 +283,25 @@ static bool is_instance_of(const Type *type, const Binding *cls, bool plain) {
 }
 
 static bool typed_isinstance(Infer *in, const Val *v, const CallArgs *args, Val *out) {
-    const Val *a = &v[0], *cls = &v[1];
+    const Val *cls = &v[1];
+    const Type *type = is_kind(&v[0], TY_OPTIONAL) ? v[0].f.type->element : v[0].f.type;
     int32_t n = is_kind(cls, TY_TUPLE) ? cls->f.type->nitems : 1;
     bool found = false;
     for (int32_t i = 0; i < n; i++) {
         const Type *t = is_kind(cls, TY_TUPLE) ? cls->f.type->items[i] : cls->f.type;
         if (t->kind != TY_OBJECT) return misfit(in, "isinstance", args);
         const Binding *b = t->binding;
-        const EnumClass *of = is_kind(a, TY_MEMBER) ? a->f.type->binding->enumeration : NULL;
+        const EnumClass *of = type->kind == TY_MEMBER ? type->binding->enumeration : NULL;
         for (int32_t k = 0; of && k < of->nbases; k++)
             found |= of->bases[k] == b->handle;
         bool text = b->kind == BIND_LIBRARY && str_is(b->name, "builtins.str");
-        found |= text ? type_is_text(a->f.type) : is_instance_of(a->f.type, b, !in->inst->library);
+        found |= text ? type_is_text(type) : is_instance_of(type, b, !in->inst->library);
     }
-    return *out = val_of(fact_bool(in, found)), true;
+    *out = val_of(fact_bool(in, found));
+    if (!found || !is_kind(&v[0], TY_OPTIONAL)) return true;
+    out->f = fact_of(bool_type(in->types)); /* None is no instance of these */
+    if (in->emit) out->ref = emit_item(in->emit, v_ref(in, v[0]), 0);
+    return true;
 }
 
 /* -- attributes by name, classes ----------------------------------------------------------------------- */
@@ -377,6 +382,26 @@ static bool typed_hasattr(Infer *in, const Val *v, const CallArgs *args, Val *ou
     return *out = val_of(fact_bool(in, has)), true;
 }
 
+/* What can be called at all; compiled code calls fewer. */
+static bool typed_callable(Infer *in, const Val *v, const CallArgs *args, Val *out) {
+    const Type *t = is_kind(&v[0], TY_OPTIONAL) ? v[0].f.type->element : v[0].f.type;
+    const Binding *b = t->kind == TY_OBJECT ? t->binding : NULL;
+    Val inner = {.f = fact_of(t)};
+    bool function =
+        b && (b->kind == BIND_FUNCTION || b->kind == BIND_TYPE || b->kind == BIND_EXCEPTION ||
+              b->kind == BIND_FOREIGN || b->kind == BIND_OVERLOADED || b->kind == BIND_PARTIAL ||
+              (b->kind == BIND_LIBRARY && !str_starts(b->name, "sys.")));
+    bool callable = b ? function : v_callable(&inner);
+    if (b && (b->kind == BIND_OPAQUE || b->kind == BIND_UNBUILT))
+        return misfit(in, "callable", args);
+    if (type_is_instance(t) && !compiled_has(in, inner, STR("__call__"), &callable)) return false;
+    *out = val_of(fact_bool(in, callable));
+    if (!callable || !is_kind(&v[0], TY_OPTIONAL)) return true;
+    out->f = fact_of(bool_type(in->types));
+    if (in->emit) out->ref = emit_item(in->emit, v_ref(in, v[0]), 0);
+    return true;
+}
+
 /* Where only Python knows the attribute, the default would be another value than Python's: v_attr refuses. */
 static bool typed_getattr(Infer *in, const Val *v, const CallArgs *args, Val *out) {
     (void)args;
@@ -421,6 +446,7 @@ static const struct {
     Handler handler;
 } handlers[] = {
     {"builtins.bool", "x=, /", typed_bool},
+    {"builtins.callable", "obj, /", typed_callable},
     {"builtins.enumerate", "iterable, start=", typed_enumerate},
     {"builtins.filter", "function, iterable, /", typed_filter},
     {"builtins.getattr", "object, name, default=, /", typed_getattr},

@@ -558,8 +558,8 @@ static void gen_exception_text(Cg *cg, LibCall *call) {
 }
 
 static void gen_text_print(Cg *cg, LibCall *call) {
-    Value args[] = {cg->f->ctx, call->args[0][0]};
-    Value status = cg_call_extern(cg, "quern_text_print", cg->i32, args, 2);
+    Value args[] = {cg->f->ctx, call->args[0][0], call->args[1][0]};
+    Value status = cg_call_extern(cg, "quern_text_print", cg->i32, args, 3);
     Value failed = LLVMBuildICmp(cg->b, LLVMIntNE, status, cg_int(cg->i32, CALL_OK), "");
     cg_propagate_if(cg, failed, status);
 }

@@ -109,6 +109,6 @@ def test_parallel_loops_print_on_the_standard_output_of_the_process():
 
 def test_what_print_does_not_know():
     with pytest.raises(errors.NumbaError, match="file"):
-        njit(lambda x: print(x, file=None))(1)
+        njit(lambda x: print(x, file=x))(1)
     with pytest.raises(errors.NumbaError, match="print"):
-        njit(lambda a: print(a, flush=True))(np.zeros(3))
+        njit(lambda a: print(a, width=True))(np.zeros(3))

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from .primitives import convert, fitting, guard, map, map_into, result_type
+from .primitives import convert, fitting, guard, map, map_into, refuse_code, result_type
 from .shapes import (
     ascontiguousarray, as_tuple, axis_of, copy, moveaxis, product, ravel, reshape, restride, transpose, tuple_to, without,
 )
@@ -408,6 +408,22 @@ def item(a, *args):
     return a[args]
 
 
+def number_tolist(a):
+    return float(a) if isinstance(a, np.float32) else complex(a) if isinstance(a, np.complex64) else int(a) if isinstance(a, np.integer) else a
+
+
+def tolist(a):
+    if a.dtype.kind == "M" or a.dtype.kind == "m":
+        refuse_code("tolist() of times: Python's dates are no values in compiled code; list(a) holds NumPy's")
+    if a.dtype.kind == "V":
+        refuse_code("tolist() of records: list(a) holds NumPy's records")
+    if a.ndim == 0:
+        return number_tolist(a[()])
+    if a.ndim == 1:
+        return [number_tolist(a[i]) for i in range(len(a))]
+    return [tolist(a[i]) for i in range(len(a))]
+
+
 # -- copies with conditions -------------------------------------------------------------------------------------------------
 
 
@@ -515,9 +531,11 @@ FUNCTIONS = {
     "ndarray.astype": astype,
     "number.astype": number_astype,
     "number.item": number_item,
+    "number.tolist": number_tolist,
     "ndarray.diagonal": diagonal,
     "ndarray.fill": fill,
     "ndarray.item": item,
+    "ndarray.tolist": tolist,
     "numpy.arange": arange,
     "numpy.array": array,
     "numpy.asanyarray": asanyarray,

@@ -5,7 +5,7 @@ import enum
 import numpy as np
 
 from .hashing import place_hash
-from .primitives import field, load, store, take
+from .primitives import field, load, present, store, take
 from .shared import Dict
 from .tables import clear, contains, each_item, each_key, each_value, empty_like, enter, find, is_live, last, leave, leave_last
 
@@ -21,9 +21,11 @@ def _missing(key):
 
 
 def getitem(self, key):
+    if key is None:
+        raise KeyError("the key, None")
     at = find(self, key, place_hash(self, key))
     if at < 0:
-        _missing(key)
+        _missing(present(key))
     return load(field(self, "values"), at)
 
 
@@ -44,6 +46,8 @@ def delitem(self, key):
 
 
 def get(self, key, default=None):
+    if key is None:
+        return default
     at = find(self, key, place_hash(self, key))
     if at < 0:
         return default

@@ -1,13 +1,14 @@
 """Text of numbers, and numbers of text: str(), repr(), ascii(), format() with Python's specifications, int() and float()."""
 
 import math
+import sys
 from collections import deque
 
 import numpy as np
 
 from . import characters, octets
 from .exceptions import copied_text
-from .primitives import array_text, buffer, dtype_text, field, load, move, new, store, text_digits, text_number, text_print
+from .primitives import array_text, buffer, dtype_text, field, load, move, new, present, refuse_code, store, text_digits, text_number, text_print
 from .strings import _at, _char, _copy, _find_code, _first_kept, _kind_of, _last_kept, _part, _put
 
 # -- ints -----------------------------------------------------------------------------------------
@@ -53,6 +54,25 @@ def _int_text(n):
     out = buffer(np.uint8, 24 - at)
     move(out, 0, data, at, 24 - at)
     return new("str", 24 - at, 1, -1, out)
+
+
+def _based(n, prefix, base):
+    if not isinstance(n, int):
+        refuse_code("bin(), hex() and oct() are of ints")
+    text = prefix + _digits(_magnitude(int(n)), base, False)
+    return "-" + text if n < 0 else text
+
+
+def bin_(number):
+    return _based(number, "0b", 2)
+
+
+def hex_(number):
+    return _based(number, "0x", 16)
+
+
+def oct_(number):
+    return _based(number, "0o", 8)
 
 
 # -- floats ---------------------------------------------------------------------------------------
@@ -216,6 +236,10 @@ def _array_text(a, how):
 
 
 def repr_(obj):
+    return "None" if obj is None else _repr_present(present(obj))
+
+
+def _repr_present(obj):
     if isinstance(obj, np.ndarray):
         return _array_text(obj, 1)
     if isinstance(obj, np.dtype):
@@ -246,7 +270,7 @@ def repr_(obj):
         return "deque(" + repr_(list(obj)) + ("" if most is None else ", maxlen=" + _int_text(most)) + ")"
     if isinstance(obj, (tuple, set, dict)):
         return several_text(obj)
-    return none_text(obj)
+    return field(obj, "text")  # nothing has it: refused
 
 
 def several_text(obj):
@@ -284,19 +308,17 @@ def _item_texts(items):
     return (repr_(items[0]),) + _item_texts(items[1:])
 
 
-def none_text(obj):
-    if obj is None:
-        return "None"
-    return field(obj, "text")  # nothing has it: refused
-
-
 def ascii_(obj):
     if isinstance(obj, str):
-        return _quoted(obj, True)
+        return _quoted(present(obj), True)
     return repr_(obj)
 
 
 def str_(object=""):
+    return "None" if object is None else _str_present(present(object))
+
+
+def _str_present(object):
     if isinstance(object, str):
         return object
     if isinstance(object, (np.datetime64, np.timedelta64)):
@@ -307,7 +329,7 @@ def str_(object=""):
         if object.kind == "V":
             return object._text
         return object.str if object.kind in "SU" else object.name
-    return repr_(object)
+    return _repr_present(object)
 
 
 # -- specifications ---------------------------------------------------------------------------------
@@ -563,17 +585,25 @@ def _format_float(x, spec):
 
 
 def format_(value, format_spec=""):
+    if value is None:
+        if len(format_spec) > 0:
+            raise TypeError("unsupported format string passed to NoneType.__format__")
+        return "None"
+    return _format_present(present(value), format_spec)
+
+
+def _format_present(value, format_spec):
     if isinstance(value, str):
         return value if len(format_spec) == 0 else _format_str(value, format_spec)
     if len(format_spec) == 0:
-        return str_(np.float64(value)) if isinstance(value, np.float32) else str_(value)
+        return _str_present(np.float64(value)) if isinstance(value, np.float32) else _str_present(value)
     if isinstance(value, bool):
         return _format_int(int(value), format_spec)
     if isinstance(value, int):
         return _format_int(value, format_spec)
     if isinstance(value, (float, np.float32)):
         return _format_float(float(value), format_spec)
-    return _format_str(str_(value), format_spec)
+    return _format_str(_str_present(value), format_spec)
 
 
 # -- numbers of text --------------------------------------------------------------------------------
@@ -770,14 +800,25 @@ def _texts(items):
     return (str_(items[0]),) + _texts(items[1:])
 
 
-def print_(*args, sep=None, end=None):
+ERRORS, FLUSH = 1, 2  # how text is printed: quern_text_print of codegen/support.h
+
+
+def print_(*args, sep=None, end=None, file=None, flush=False):
+    how = FLUSH if flush else 0
+    if file is sys.stderr:
+        how += ERRORS
+    elif file is not None and file is not sys.stdout:
+        refuse_code("compiled code prints to sys.stdout and sys.stderr, by these names: file= is another file")
     text = (" " if sep is None else sep).join(_texts(args))
-    text_print(text + ("\n" if end is None else end))
+    text_print(text + ("\n" if end is None else end), how)
 
 
 FUNCTIONS = {
     "builtins.ascii": ascii_,
+    "builtins.bin": bin_,
     "builtins.format": format_,
+    "builtins.hex": hex_,
+    "builtins.oct": oct_,
     "builtins.print": print_,
     "builtins.repr": repr_,
     "builtins.str": str_,

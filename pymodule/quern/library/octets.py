@@ -656,6 +656,17 @@ def translate(self, table, delete=b""):
     return new_like(self, at, 1, -1, data)
 
 
+def maketrans(frm, to, /):
+    if field(frm, "length") != field(to, "length"):
+        raise ValueError("maketrans arguments must have same length")
+    data = buffer(np.uint8, 256)
+    for c in range(256):
+        store(data, c, c)
+    for i in range(field(frm, "length")):
+        store(data, _at(frm, i), _at(to, i))
+    return new("bytes", 256, 1, -1, data)
+
+
 def _both(*names):
     """Of strings: the same functions are those of bytes and bytearrays."""
     return {f"{cls}.{name}": strings.FUNCTIONS[f"str.{name}"] for cls in ("bytes", "bytearray") for name in names}
@@ -668,6 +679,7 @@ def _own(**functions):
 FUNCTIONS = {
     "builtins.bytearray": bytearray_,
     "builtins.bytes": bytes_,
+    "bytes.maketrans": maketrans,
     "bytearray.__delitem__": delitem,
     "bytearray.__delslice__": delslice,
     "bytearray.__iadd__": iadd,
