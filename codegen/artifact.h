@@ -55,7 +55,7 @@ typedef struct ValueLayout {
     int32_t size, align;
     int32_t nitems;
     const struct ValueLayout *items;
-    const Str *fields; /* named tuple */
+    const Str *fields; /* named tuple; without `cls` a dict of these keys */
     void *
         cls; /* handle of its class, of the dtype of an array of records, or the enumeration of TY_MEMBER, an int64; a function */
     /* of an object, to make one: of itself, and of its buffers by parameter, NULL where no element is counted */

@@ -125,10 +125,9 @@ static void code_cells(Codec *c, const CellLayout **cells) {
 enum { MOST_NESTED = 64 };
 
 static void code_layout(Codec *c, ValueLayout *v, int depth) {
-    if (v->cls)
-        code_fail(c, "a named tuple, a record, a member of an enumeration or an instance of a "
-                     "@jitclass is an "
-                     "argument or a result");
+    if (v->cls || v->fields)
+        code_fail(c, "a named tuple, a record, a member of an enumeration, an instance of a "
+                     "@jitclass or a dict of several types is an argument or a result");
     if (depth > MOST_NESTED) code_fail(c, "a type is nested too deeply");
     code_u8(c, &v->kind);
     code_u8(c, &v->element);

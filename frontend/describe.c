@@ -46,7 +46,10 @@ static void describe_tuple(StrBuf *out, const Type *type, int32_t limit) {
         buf_str(out, "numpy.random.Generator");
         return;
     }
-    buf_str(out, type_is_value(type) ? "dataclass(" : type->fields ? "namedtuple(" : "(");
+    buf_str(out, type_is_keyed(type)   ? "dict("
+                 : type_is_value(type) ? "dataclass("
+                 : type->fields        ? "namedtuple("
+                                       : "(");
     for (int32_t i = 0; i < type->nitems; i++) {
         if (i) buf_str(out, ", ");
         if (out->len > limit) {

@@ -111,6 +111,19 @@ static PyObject *box_array(ModState *state, const ValueLayout *layout, const Arr
     return as_record(layout, copy);
 }
 
+/* The values of a dict of constant keys, which it takes over. */
+static PyObject *dict_of(const ValueLayout *layout, PyObject *values) {
+    PyObject *dict = PyDict_New();
+    for (int32_t i = 0; dict && i < layout->nitems; i++) {
+        Str name = layout->fields[i];
+        PyObject *key = PyUnicode_DecodeUTF8(name.bytes, name.len, "surrogatepass");
+        if (!key || PyDict_SetItem(dict, key, PyTuple_GET_ITEM(values, i)) < 0) Py_CLEAR(dict);
+        Py_XDECREF(key);
+    }
+    Py_DECREF(values);
+    return dict;
+}
+
 static PyObject *box_tuple(ModState *state, const ValueLayout *layout, const char *value) {
     PyObject *tuple = PyTuple_New(layout->nitems);
     bool ok = tuple != NULL;
@@ -120,6 +133,7 @@ static PyObject *box_tuple(ModState *state, const ValueLayout *layout, const cha
         ok &= boxed != NULL;
         PyTuple_SET_ITEM(tuple, i, boxed);
     }
+    if (ok && layout->fields && !layout->cls) return dict_of(layout, tuple);
     if (ok && layout->cls) {
         bool named_tuple = PyType_IsSubtype(layout->cls, &PyTuple_Type);
         PyObject *named = named_tuple ? PyObject_Call(layout->cls, tuple, NULL)

@@ -61,7 +61,7 @@ void py_core_unlock(JitCore *core) {
 /* -- specialisations ----------------------------------------------------------------------------------- */
 
 static bool is_of_numbers(const ValueLayout *result) {
-    bool numbers = result->kind == TY_TUPLE && !result->cls;
+    bool numbers = result->kind == TY_TUPLE && !result->fields;
     for (int32_t i = 0; numbers && i < result->nitems; i++) {
         int kind = result->items[i].kind;
         numbers = kind == TY_i64 || kind == TY_wint || kind == TY_f64 || kind == TY_wflt;

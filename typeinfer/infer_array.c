@@ -366,6 +366,7 @@ bool v_getitem(Infer *in, Val a, Val index, Val *out) {
     switch (a.f.type->kind) {
     case TY_ARRAY: return array_getitem(in, a, index, out);
     case TY_TUPLE:
+        if (type_is_keyed(a.f.type)) return v_keyed_getitem(in, a, index, out);
         if (type_is_value(a.f.type)) return v_refuse(in, REFUSE_INDEX, NULL, (Val[]){a, index}, 2);
         return v_tuple_get(in, a, index, out);
     case TY_RANGE: return range_getitem(in, a, index, out);
@@ -573,8 +574,8 @@ bool v_setitem(Infer *in, Val a, Val index, Val value) {
         Val of = v_indexed_iterator(in, a);
         if (is_kind(&of, TY_ITER) && of.f.type->bits == ITER_CALL)
             return set_flat(in, of, index, value);
-        return v_refuse(in, REFUSE_FORM, "assignment to an item of something that is not an array",
-                        &a, 1);
+        v_refuse(in, REFUSE_FORM, "assignment to an item of something that is not an array", &a, 1);
+        return !type_is_keyed(a.f.type) || v_advise_keyed(in);
     }
     if (a.f.type->readonly) return readonly_error(in, &a);
     if (v_record_set(in, a, index, value, &found) || found) return !in->stop;

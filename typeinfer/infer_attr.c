@@ -281,6 +281,7 @@ bool v_attr(Infer *in, Val a, Str name, Val *out) {
         return v_method(in, "maxlen", &a, 1, &field, out);
     if (t->kind == TY_CLASS) return member(in, a, type_class_name((ClassId)t->bits), name, out);
     if (t->kind == TY_RANGE || t->kind == TY_SLICE) return part_attr(in, a, name, out);
+    if (type_is_keyed(t)) return member(in, a, "dict", name, out);
     if (in->inst->library && t->kind == TY_TUPLE && tuple_text_attr(in, &a, name, out)) return true;
     if (in->stop) return false;
     for (int32_t k = 0; t->kind == TY_TUPLE && t->fields && k < t->nitems; k++)

@@ -338,6 +338,7 @@ static bool contains_optional(Infer *in, Val item, Val container, Val *out) {
 bool v_contains(Infer *in, bool not_in, Val item, Val container, Val *out) {
     const Type *t = container.f.type;
     bool optional = is_kind(&item, TY_OPTIONAL), done;
+    if (type_is_keyed(t)) return v_contains(in, not_in, item, v_keys(in, t), out);
     if (t->kind == TY_TUPLE && !type_is_value(t)) {
         if (!optional) item = v_scalar(in, item);
         return in_tuple(in, item, container, out) && negate(in, not_in, out);

@@ -321,6 +321,7 @@ bool v_iterable(Infer *in, Val *a) {
     case TY_RANGE: return true;
     case TY_ARRAY: return t->ndim > 0 || not_iterable(in, a, "it has no axes");
     case TY_TUPLE:
+        if (type_is_keyed(t)) return *a = v_keys(in, t), v_iterable(in, a);
         if (type_is_value(t)) return not_iterable(in, a, NULL);
         return t->nitems == 0 || common_type(in, t) || is_one_object(t) ||
                not_iterable(in, a, "its items have no common type");

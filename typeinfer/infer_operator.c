@@ -312,7 +312,9 @@ __attribute__((noinline)) static bool binary_of_others(Infer *in, Operator op, b
 /* Instances of a dataclass are equal when their fields are, and to nothing else. */
 static bool binary_of_values(Infer *in, Operator op, Val a, Val b, Val *out) {
     bool same = a.f.type->kind == b.f.type->kind && a.f.type->bits == b.f.type->bits &&
-                a.f.type->cls == b.f.type->cls;
+                a.f.type->cls == b.f.type->cls && !type_is_keyed(a.f.type);
+    if (type_is_keyed(a.f.type) || type_is_keyed(b.f.type))
+        return v_refuse(in, REFUSE_BINARY, operator_verbs[op], (Val[]){a, b}, 2);
     if (op != OPR_eq && op != OPR_ne)
         return v_refuse(in, operator_methods[op] == COMPARE ? REFUSE_ORDER : REFUSE_BINARY,
                         operator_verbs[op], (Val[]){a, b}, 2);

@@ -17,8 +17,8 @@ static bool typed_len(Infer *in, const Val *v, const CallArgs *args, Val *out) {
     Val a = v_unwrap(in, v[0]);
     const Str *text = fact_str(&a.f);
     if (text) return *out = val_of(fact_int(in, str_code_points(*text))), true;
-    bool sized = (is_kind(&a, TY_TUPLE) && !type_is_value(a.f.type)) || is_kind(&a, TY_RANGE) ||
-                 (is_kind(&a, TY_ARRAY) && a.f.type->ndim > 0) ||
+    bool sized = (is_kind(&a, TY_TUPLE) && (!type_is_value(a.f.type) || type_is_keyed(a.f.type))) ||
+                 is_kind(&a, TY_RANGE) || (is_kind(&a, TY_ARRAY) && a.f.type->ndim > 0) ||
                  (is_kind(&a, TY_ITER) &&
                   (a.f.type->bits == ITER_CALL || type_is_view(a.f.type))); /* a.flat */
     if (is_object(&a)) return v_object_len(in, a, out);
@@ -263,7 +263,8 @@ static bool is_instance_of(const Type *type, const Binding *cls, bool plain) {
         if (str_is(cls->name, "builtins.slice")) return type->kind == TY_SLICE;
         bool builtin = !(plain && shared);
         if (str_is(cls->name, "builtins.list")) return type_is_list(type) && builtin;
-        if (str_is(cls->name, "builtins.dict")) return type_is_of(type, CLS_dict) && builtin;
+        if (str_is(cls->name, "builtins.dict"))
+            return (type_is_of(type, CLS_dict) && builtin) || type_is_keyed(type);
         if (str_is(cls->name, "builtins.set")) return type_is_of(type, CLS_set) && builtin;
         if (str_is(cls->name, "collections.deque")) return type_is_of(type, CLS_deque);
         if (str_is(cls->name, "typed.List")) return shared && type_is_list(type);

@@ -58,6 +58,12 @@ static const Type *join_scalars(TypeTable *types, JoinRule rule, const struct Or
     }
 }
 
+static bool same_keys(const Type *a, const Type *b) {
+    for (int32_t i = 0; i < a->nitems; i++)
+        if (!str_equal(a->fields[i], b->fields[i])) return false;
+    return a->bits == b->bits;
+}
+
 static const Type *join_tuples(TypeTable *types, JoinRule rule, const Type *a, const Type *b) {
     if (a->nitems != b->nitems || a->nitems == 0) return NULL;
     bool same_class = a->cls == b->cls && (a->fields != NULL) == (b->fields != NULL);
@@ -68,6 +74,7 @@ static const Type *join_tuples(TypeTable *types, JoinRule rule, const Type *a, c
     if (a->kind == TY_CLOSURE)
         return type_closure(types, a->binding, a->cls, items, a->nitems, a->bits | b->bits);
     if (type_is_value(a) != type_is_value(b) || (type_is_value(a) && !same_class)) return NULL;
+    if ((type_is_keyed(a) || type_is_keyed(b)) && !same_keys(a, b)) return NULL;
     if (a->fields && same_class) return type_tuple_like(types, a, items);
     return type_tuple(types, items, a->nitems);
 }
@@ -103,7 +110,7 @@ const Type *ti_stored(TypeTable *types, const Type *type) {
     const Type **items = arena_array(type_table_arena(types), const Type *, type->nitems);
     for (int32_t i = 0; i < type->nitems; i++)
         items[i] = ti_stored(types, type->items[i]);
-    return type_named_tuple(types, items, type->nitems, type->fields, type->cls);
+    return type_tuple_like(types, type, items);
 }
 
 static const Type *join_optional(TypeTable *types, JoinRule rule, const Type *a, const Type *b) {

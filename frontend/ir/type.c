@@ -330,8 +330,15 @@ const Type *type_random(TypeTable *t) {
     return intern(t, &key);
 }
 
+const Type *type_keyed(TypeTable *t, const Type *const *items, int32_t n, const Str *keys) {
+    Type key = {.kind = TY_TUPLE, .nitems = n, .items = (const Type **)items, .bits = 3};
+    key.fields = keys;
+    return intern(t, &key);
+}
+
 const Type *type_tuple_like(TypeTable *t, const Type *like, const Type *const *items) {
     if (type_is_random(like)) return like;
+    if (type_is_keyed(like)) return type_keyed(t, items, like->nitems, like->fields);
     if (type_is_value(like)) return type_value(t, items, like->nitems, like->fields, like->cls);
     return type_named_tuple(t, items, like->nitems, like->fields, like->cls);
 }

@@ -77,7 +77,7 @@ struct Type {
     const Type *element;
     uint8_t ndim, layout, space;
     bool readonly, aligned;
-    /* TY_TUPLE: 1 of type_value, 2 of type_random; TY_SLICE: bit 0 has start, bit 1 has stop, bit 2 has step; TY_ITER: IterKind of typeinfer; TY_CAUGHT: the Ref */
+    /* TY_TUPLE: 1 of type_value, 2 of type_random, 3 of type_keyed; TY_SLICE: bit 0 has start, bit 1 has stop, bit 2 has step; TY_ITER: IterKind of typeinfer; TY_CAUGHT: the Ref */
     uint32_t bits;
     /* TY_OBJECT, TY_MEMBER, TY_CLOSURE (whose `cls` is its NestedFunction, and `bits` 1 where it is fresh) */
     const struct Binding *binding;
@@ -133,6 +133,8 @@ const Type *type_value(TypeTable *t, const Type *const *items, int32_t n, const 
 /* numpy.random.Generator: a value with one item, its bit generator, which is NumPy's struct bitgen_t as words: the state, then the
  * functions next_uint64, next_uint32, next_double and next_raw. */
 const Type *type_random(TypeTable *t);
+/* A dict of constant keys, whose values have types of their own: it does not change, and its keys are the fields. */
+const Type *type_keyed(TypeTable *t, const Type *const *items, int32_t n, const Str *keys);
 /* With other items than `like`, a tuple of any of these kinds. */
 const Type *type_tuple_like(TypeTable *t, const Type *like, const Type *const *items);
 /* A writable, aligned array in SPACE_GLOBAL; the setters below derive the others. */
@@ -221,6 +223,9 @@ static inline bool type_is_value(const Type *type) {
 }
 static inline bool type_is_random(const Type *type) {
     return type->kind == TY_TUPLE && type->bits == 2;
+}
+static inline bool type_is_keyed(const Type *type) {
+    return type->kind == TY_TUPLE && type->bits == 3;
 }
 bool type_is_scalar(const Type *type); /* bool, numbers; not none */
 bool type_is_weak(const Type *type);
