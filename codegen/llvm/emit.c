@@ -120,6 +120,23 @@ static bool run_passes(Cg *cg, const char *pipeline, LLVMPassBuilderOptionsRef o
     return false;
 }
 
+/* Is it a number that is known here? */
+static bool is_known_stride(const Func *func, Ref stride) {
+    const Inst *inst = ir_inst(func, stride);
+    if (inst->op != OP_stride) return inst->op == OP_const;
+    const Type *of = ir_type(func, ir_arg(func, stride, 0));
+    return of->ndim == 1 && of->layout == LAYOUT_C;
+}
+
+/* Bytes of text that are read as wider numbers, a frame's words: its layout says no more than any other's. */
+static bool has_known_strides(const Func *func, Ref array) {
+    int32_t ndim = ir_type(func, array)->ndim;
+    if (ir_inst(func, array)->op != OP_restride) return false;
+    for (int32_t i = 0; i < ndim; i++)
+        if (!is_known_stride(func, ir_arg(func, array, 1 + ndim + i))) return false;
+    return true;
+}
+
 /* Is an element of an array with strides read or written? Then a loop over it multiplies. */
 static bool strided(const Cg *cg) {
     int32_t n = cg->nunits ? cg->walk.len : cg->ir->funcs.len;
@@ -128,7 +145,9 @@ static bool strided(const Cg *cg) {
         for (int32_t i = 1; i < func->insts.len; i++) {
             const Inst *inst = ir_inst(func, i);
             if (inst->op != OP_load && inst->op != OP_store) continue;
-            if (ir_type(func, ir_arg(func, i, 0))->layout == LAYOUT_A) return true;
+            Ref array = ir_arg(func, i, 0);
+            if (ir_type(func, array)->layout == LAYOUT_A && !has_known_strides(func, array))
+                return true;
         }
     }
     return false;

@@ -669,11 +669,11 @@ def maketrans(frm, to, /):
 
 def _both(*names):
     """Of strings: the same functions are those of bytes and bytearrays."""
-    return {f"{cls}.{name}": strings.FUNCTIONS[f"str.{name}"] for cls in ("bytes", "bytearray") for name in names}
+    return _own(**{name: strings.FUNCTIONS["str." + name] for name in names})
 
 
 def _own(**functions):
-    return {f"{cls}.{name}": f for cls in ("bytes", "bytearray") for name, f in functions.items()}
+    return {key: f for name, f in functions.items() for key in (f"bytes.{name}", f"bytearray.{name}")}
 
 
 FUNCTIONS = {
