@@ -56,10 +56,13 @@ typedef struct CompileOptions {
 } CompileOptions;
 
 typedef struct Compilation Compilation;
+struct InstanceFiles; /* instance_files.h */
 
 /* A compilation owns an arena, types, diagnostics. The resolver must outlive it.
  * `function`: the Binding of the function to compile. */
 Compilation *cg_begin(const CompileOptions *options, Resolver *resolver);
+/* Instances are looked for on disk before they are compiled (instance_files.h). Copied. */
+void cg_use_files(Compilation *c, const struct InstanceFiles *files);
 /* A resolver made after cg_begin, from the compilation's own arena (tools). */
 void cg_use_resolver(Compilation *c, Resolver *resolver);
 Arena *cg_arena(Compilation *c);
@@ -103,8 +106,9 @@ uint32_t cg_generation(void);
 /* Arrays that compiled host code allocated and nobody destroyed yet, in the whole process (support.c). */
 int64_t support_live_arrays(void);
 int64_t support_live_objects(void);
-/* Functions that were compiled as instances (instances.h): ever in this process, and those that something calls. */
-void cg_count_instances(int64_t *made, int64_t *live);
+/* Functions that were compiled as instances (instances.h): ever in this process, those that something calls, and how many of all came
+ * from the disk. */
+void cg_count_instances(int64_t *made, int64_t *live, int64_t *read);
 /* Those that nothing calls and that are kept for the next one go. */
 void cg_drop_instances(void);
 /* Test aid: the next compilation runs into LLVM's fatal-error handler. */

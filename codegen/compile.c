@@ -46,6 +46,12 @@ bool cg_was_left(const Compilation *c) {
     return c->left;
 }
 
+void cg_use_files(Compilation *c, const InstanceFiles *files) {
+    InstanceFiles *copy = arena_copy(&c->arena, files, sizeof *files);
+    copy->folder = str_copy(&c->arena, files->folder, strlen(files->folder)).bytes;
+    c->files = copy;
+}
+
 void cg_use_resolver(Compilation *c, Resolver *resolver) {
     c->resolver = resolver;
 }
@@ -337,6 +343,7 @@ static void say_failed(Compilation *c) {
 void cg_back_begin(Compilation *c) {
     Artifact *artifact = artifact_new(c->options.allocator);
     c->lower = (LowerJob){.arena = &c->arena,
+                          .files = c->files,
                           .diags = &c->diags,
                           .options = &c->options,
                           .module = c->module,

@@ -3,6 +3,7 @@
 #define QUERN_COMPILE_IMPL_H
 
 #include "codegen/codegen.h"
+#include "codegen/instance_files.h"
 #include "codegen/lower.h"
 #include "codegen/memo.h"
 #include "codegen/worker.h"
@@ -23,7 +24,8 @@ struct Compilation {
     int64_t ns_infer;
     const char *failure; /* what the worker says, for the message */
     MemoUse memo;
-    LowerJob lower; /* here, because the worker may outlast cg_back */
+    const InstanceFiles *files; /* NULL: instances are not looked for on disk */
+    LowerJob lower;             /* here, because the worker may outlast cg_back */
     bool lowers; /* there is a job: `request` until it was waited for, or `outcome` says why not */
     WorkerRequest *request;
     WorkerOutcome outcome;

@@ -26,7 +26,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static Instance *first;
-static int64_t total, alive;
+static int64_t total, alive, from_disk;
 
 /* A function that is defined again, or the next one that calls `np.sort`, finds what its forerunner has left: the last ones that nothing
  * calls are kept, up to so many, and so many bytes of object files. */
@@ -144,6 +144,7 @@ bool instance_made(Instance *instance, HostCode *code, void *address, const Inst
     instance->address = address;
     instance->state = MADE;
     total++;
+    from_disk += parts->read;
     alive++;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
@@ -230,9 +231,10 @@ const InstanceParts *instance_parts(const Instance *instance) {
     return &instance->parts;
 }
 
-void cg_count_instances(int64_t *made, int64_t *live) {
+void cg_count_instances(int64_t *made, int64_t *live, int64_t *read) {
     pthread_mutex_lock(&lock);
     *made = total;
     *live = alive;
+    *read = from_disk;
     pthread_mutex_unlock(&lock);
 }

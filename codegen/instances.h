@@ -27,6 +27,7 @@ typedef struct InstanceParts {
     const CodeAddress *addresses;
     Instance *const *needs; /* what it calls: the code holds them */
     InstanceFact facts[INSTANCE_FACTS];
+    bool read; /* from the disk */
 } InstanceParts;
 
 /* The instance of that key, held. *make: there was none, and the caller is to make it, then to call instance_made or

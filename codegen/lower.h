@@ -2,7 +2,7 @@
 #ifndef QUERN_LOWER_H
 #define QUERN_LOWER_H
 
-#include "codegen/instances.h"
+#include "codegen/instance_files.h"
 #include "codegen/lazy.h"
 #include "codegen/llvm_start.h"
 
@@ -13,6 +13,7 @@ typedef struct LowerJob {
     Module *module;
     Artifact *artifact;         /* described already; gets code, tables and texts */
     const uint8_t *array_usage; /* abi_usage */
+    const InstanceFiles *files; /* where instances are looked for; NULL: nowhere */
     Instance *claim; /* what it is making (instances.h): to be given up where the job is lost */
     const Hash128
         *memo_key;      /* what its instances are remembered under (memo.h); NULL: they are not */

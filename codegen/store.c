@@ -88,6 +88,37 @@ void *code_items(Codec *c, const void *items, int32_t *n, size_t size) {
     return arena_zalloc(c->arena, size * (size_t)(*n + 1));
 }
 
+/* -- files ------------------------------------------------------------------------------------- */
+
+enum { HEAD = STORE_MAGIC + sizeof(Hash128) };
+
+static Hash128 checksum(const char *bytes, int32_t size) {
+    return hash_bytes(bytes + HEAD, (size_t)(size - HEAD));
+}
+
+void store_begin(StrBuf *out, const char *magic) {
+    buf_bytes(out, magic, STORE_MAGIC);
+    buf_bytes(out, (const char[sizeof(Hash128)]){0}, sizeof(Hash128));
+}
+
+void store_seal(StrBuf *out) {
+    Hash128 sum = checksum(out->bytes, out->len);
+    memcpy(out->bytes + STORE_MAGIC, &sum, sizeof sum);
+}
+
+bool store_open(Codec *c, Str file, const char *magic) {
+    Hash128 sum;
+    if (file.len < HEAD || memcmp(file.bytes, magic, STORE_MAGIC) != 0) {
+        code_fail(c, "it is no entry of this version");
+        return false;
+    }
+    memcpy(&sum, file.bytes + STORE_MAGIC, sizeof sum);
+    c->at = file.bytes + HEAD;
+    c->end = file.bytes + file.len;
+    if (!hash_equal(sum, checksum(file.bytes, file.len))) code_fail(c, "it is damaged");
+    return !c->why;
+}
+
 /* -- names ------------------------------------------------------------------------------------- */
 
 static void code_handle(Codec *c, const StoreNames *names, void **handle, const void **first) {
@@ -360,15 +391,13 @@ static void code_facts_of(Codec *c, InstanceParts *p) {
     }
 }
 
-/* Its parts, but for the key. */
-static void code_instance(Codec *c, const StoreNames *names, const Instances *list,
-                          InstanceParts *p, LazyModule *lazy) {
+/* Its parts, but for the key and for what it calls. */
+static void code_parts(Codec *c, const StoreNames *names, InstanceParts *p, LazyModule *lazy) {
     code_text(c, &p->symbol);
     CodeAddress *addresses = code_items(c, p->addresses, &p->naddresses, sizeof *addresses);
     for (int32_t i = 0; i < p->naddresses && !c->why; i++)
         code_address(c, names, &addresses[i]);
     p->addresses = addresses;
-    code_needs(c, list, &p->needs, &p->nneeds);
     code_facts_of(c, p);
     code_lazy(c, lazy);
     Str object = {p->object, (int32_t)p->size};
@@ -413,13 +442,14 @@ static void write_instances(Codec *c, const Artifact *artifact, const StoreNames
         LazyModule module = lazy_of(instance_code(list.items[i]));
         Hash128 key = instance_key(list.items[i]);
         code_hash(c, &key);
-        code_instance(c, names, &list, &parts, &module);
+        code_needs(c, &list, &parts.needs, &parts.nneeds);
+        code_parts(c, names, &parts, &module);
     }
     code_needs(c, &list, &needs, &n);
     free(list.items);
 }
 
-/* The code of an instance that this process has not; it is claimed. Nothing here allocates from an arena. */
+/* The code of an instance that this process has not; it is claimed, and stays so where that fails. Nothing here allocates from an arena. */
 static bool make_instance(Codec *c, Instance *instance, const InstanceParts *parts,
                           LazyModule *lazy) {
     lazy->addresses = parts->addresses;
@@ -441,7 +471,6 @@ static bool make_instance(Codec *c, Instance *instance, const InstanceParts *par
                          : host_code_load(&object, &address, error, sizeof error);
     if (code && instance_made(instance, code, address, parts)) return true;
     host_code_drop(code);
-    instance_failed(instance);
     code_fail(c, "an instance cannot be loaded");
     return false;
 }
@@ -457,14 +486,61 @@ static void read_instances(Codec *c, const StoreNames *names, Instances *list) {
         Hash128 key = {0};
         bool make = false;
         code_hash(c, &key);
-        code_instance(c, names, list, &parts, &lazy);
+        code_needs(c, list, &parts.needs, &parts.nneeds);
+        code_parts(c, names, &parts, &lazy);
+        parts.read = true;
         Instance *instance = c->why ? NULL : instance_get(key, &make);
         if (!instance) code_fail(c, "out of memory");
-        if (!instance || (make && !make_instance(c, instance, &parts, &lazy))) return;
+        if (!instance) return;
+        if (make && !make_instance(c, instance, &parts, &lazy)) {
+            instance_failed(instance);
+            return;
+        }
         if (add_instance(list, instance)) continue;
         instance_release(instance);
         code_fail(c, "out of memory");
     }
+}
+
+Instance **store_instances(const Artifact *artifact, int32_t *n) {
+    Instances list = {0};
+    Instance *const *needs;
+    bool host = target_is_host(artifact->target);
+    int32_t direct = host ? host_code_instances(artifact->host_code, &needs) : 0;
+    if (direct && !collect(&list, needs, direct)) list.n = 0;
+    *n = list.n;
+    return list.items;
+}
+
+/* Whatever is named by a path belongs to a program, and to no instance. */
+static Str no_path(void *user, void *handle) {
+    (void)user, (void)handle;
+    return (Str){0};
+}
+static void *no_handle(void *user, Str path, const void **first) {
+    (void)user, (void)path, (void)first;
+    return NULL;
+}
+static const StoreNames no_names = {NULL, no_path, no_handle};
+
+bool store_write_instance(Codec *c, Instance *instance) {
+    InstanceParts parts = *instance_parts(instance);
+    LazyModule module = lazy_of(instance_code(instance));
+    code_i32(c, &parts.nneeds);
+    code_parts(c, &no_names, &parts, &module);
+    return !c->why;
+}
+
+bool store_read_instance(Codec *c, Instance *claimed, Instance *const *needs, int32_t nneeds) {
+    InstanceParts parts = {0};
+    LazyModule lazy = {0};
+    code_i32(c, &parts.nneeds);
+    code_parts(c, &no_names, &parts, &lazy);
+    if (c->at != c->end) code_fail(c, "it goes on behind its end");
+    if (parts.nneeds != nneeds) code_fail(c, "it calls something else");
+    parts.needs = needs;
+    parts.read = true;
+    return !c->why && make_instance(c, claimed, &parts, &lazy);
 }
 
 bool store_write(Codec *c, const Artifact *artifact, const StoreNames *names) {

@@ -6,6 +6,7 @@
 #define QUERN_STORE_H
 
 #include "codegen/artifact.h"
+#include "codegen/instances.h"
 
 /* One description of each structure serves both directions: with `out` values are appended to it, without one they are
  * taken from the front of [at, end) and made in `arena`. Something that is not there, or makes no sense, sets `why`, and
@@ -28,6 +29,13 @@ void code_hash(Codec *c, Hash128 *hash);
 void *code_items(Codec *c, const void *items, int32_t *n, size_t size);
 void code_fail(Codec *c, const char *why);
 
+/* A file of the disk cache: eight bytes that say what it is, a checksum of the rest, the rest. */
+enum { STORE_MAGIC = 8 };
+void store_begin(StrBuf *out, const char *magic);
+void store_seal(StrBuf *out);
+/* `c` reads behind the head. false: c->why. */
+bool store_open(Codec *c, Str file, const char *magic);
+
 typedef struct StoreNames {
     void *user;
     Str (*path)(void *user, void *handle); /* empty: it has none */
@@ -40,6 +48,13 @@ bool store_prepare(const Artifact *artifact);
 /* All of an artifact but its dependencies and its texts; host code must have been kept (keep_object), and store_prepare called.
  * false: it cannot be stored, see c->why. */
 bool store_write(Codec *c, const Artifact *artifact, const StoreNames *names);
+/* Of what is prepared: the instances that an artifact calls, and those that they call, callees first, for free(). NULL: none, or no memory. */
+Instance **store_instances(const Artifact *artifact, int32_t *n);
+/* One alone. What it calls is left out: the key has the keys of that. */
+bool store_write_instance(Codec *c, Instance *instance);
+/* Makes one that the caller has claimed (instances.h). `needs`: what it calls, in the order of the code that wrote it. false: it is
+ * claimed as before. */
+bool store_read_instance(Codec *c, Instance *claimed, Instance *const *needs, int32_t nneeds);
 /* A new artifact. NULL: `error` says why. c->arena is for what is needed in between. */
 Artifact *store_read(Codec *c, const StoreNames *names, const Allocator *allocator, char *error,
                      size_t error_size);

@@ -9,6 +9,7 @@
  *     magic, checksum of the rest | what the entry says of itself | log | result type | artifact (codegen/store.h) */
 #include "pymodule/cache.h"
 #include "frontend/base/environment.h"
+#include "codegen/instance_files.h"
 #include "codegen/store.h"
 #include "frontend/base/dump.h"
 #include "frontend/base/folder.h"
@@ -20,7 +21,7 @@
 #include <sys/stat.h>
 
 #define MAGIC "QUERN 2\n"
-enum { HEAD = 8 + 16, VARIANTS = 16, NAME_SIZE = 128, SHRINK_EVERY = 16 };
+enum { VARIANTS = 16, NAME_SIZE = 128, SHRINK_EVERY = 16 };
 #define DEFAULT_SIZE (UINT64_C(512) << 20)
 
 /* -- where ----------------------------------------------------------------------------------------- */
@@ -286,24 +287,6 @@ static void code_entry(Codec *c, Entry *e) {
     code_str(c, &e->result);
 }
 
-static Hash128 checksum(const char *bytes, size_t size) {
-    return hash_bytes(bytes + HEAD, size - HEAD);
-}
-
-/* The head is right, and `c` stands behind it. */
-static bool open_entry(Codec *c, Str file) {
-    Hash128 sum;
-    if (file.len < HEAD || memcmp(file.bytes, MAGIC, 8) != 0) {
-        c->why = "it is no entry of this version";
-        return false;
-    }
-    memcpy(&sum, file.bytes + 8, sizeof sum);
-    c->at = file.bytes + HEAD;
-    c->end = file.bytes + file.len;
-    if (!hash_equal(sum, checksum(file.bytes, (size_t)file.len))) c->why = "it is damaged";
-    return !c->why;
-}
-
 /* -- asking again ------------------------------------------------------------------------------------ */
 
 typedef struct Replay {
@@ -450,7 +433,7 @@ static Spec *read_entry(Finding *f, const Signature *types, const Binding *funct
     Codec c = {.arena = f->r->arena};
     Replay replay = {f->r, function, 0};
     StoreNames names = {&replay, path_of_handle, handle_of_path};
-    if (open_entry(&c, file)) code_entry(&c, &e);
+    if (store_open(&c, file, MAGIC)) code_entry(&c, &e);
     if (!c.why && !hash_equal(e.key, key)) c.why = "it is of another key";
     const char *change = c.why ? NULL : first_change(&replay, &e);
     if (PyErr_Occurred()) return NULL;
@@ -524,6 +507,11 @@ Spec *py_cache_find(JitCore *core, CompileRequest *q) {
     return f.spec;
 }
 
+void py_cache_use_files(ModState *state, Compilation *c) {
+    char path[PATH_MAX];
+    if (folder_path(path)) cg_use_files(c, &(InstanceFiles){path, environment(state)});
+}
+
 /* -- storing ----------------------------------------------------------------------------------------------- */
 
 typedef struct Storing {
@@ -533,6 +521,7 @@ typedef struct Storing {
     const Signature *types;
     const Spec *spec;
     const Type *result;
+    const char *path;
     Folder *folder;
     bool prepared;
     char why[PATH_MAX + 100]; /* empty: it was stored */
@@ -569,16 +558,14 @@ static bool write_entry(Storing *s, Hash128 key, StrBuf *out) {
     Codec c = {.out = out, .arena = s->r->arena};
     StoreNames names = {s->r, path_of_handle, NULL};
     if (!s->prepared) code_fail(&c, "its checked functions cannot be compiled");
-    buf_bytes(out, MAGIC, 8);
-    buf_bytes(out, (const char[16]){0}, 16);
+    store_begin(out, MAGIC);
     if (ok) code_entry(&c, &e);
     if (!ok || is_personal(s->result)) code_fail(&c, "its result is of a class of the program's");
     if (!store_write(&c, a, &names)) {
         snprintf(s->why, sizeof s->why, "%s", c.why);
         return false;
     }
-    Hash128 sum = checksum(out->bytes, (size_t)out->len);
-    memcpy(out->bytes + 8, &sum, sizeof sum);
+    store_seal(out);
     return true;
 }
 
@@ -589,7 +576,7 @@ static void choose_name(Storing *s, Hash128 key, const StrBuf *out) {
         file_name(s->name, s->spec->artifact->name, key, k);
         if (!folder_read(s->folder, s->name, &there)) return;
         Codec c = {0};
-        bool good = open_entry(&c, there);
+        bool good = store_open(&c, there, MAGIC);
         free((char *)there.bytes);
         if (!good) return; /* damaged */
     }
@@ -602,6 +589,8 @@ static void store_entry(void *user) {
     Hash128 key;
     StrBuf out;
     buf_init(&out, s->r->arena);
+    const InstanceFiles files = {s->path, environment(s->core->state)};
+    if (s->prepared) instance_files_keep(&files, s->folder, s->r->arena, s->spec->artifact);
     const Binding *function = py_bind(s->r, s->core->py_func, STR("e:"));
     if (!function || !entry_key(s->core, s->r, s->q, s->types, function, &key)) {
         snprintf(s->why, sizeof s->why, "a class, a function or a member is an argument");
@@ -624,6 +613,7 @@ void py_cache_store(JitCore *core, PyResolver *r, const CompileRequest *q, const
                  .types = types,
                  .spec = spec,
                  .result = result,
+                 .path = path,
                  .folder = &folder,
                  .why = "there is no folder: set QUERN_CACHE_DIR"};
     if (folder_path(path) && folder_open(&folder, path, s.why, sizeof s.why)) {
@@ -650,13 +640,19 @@ typedef struct Looking {
     Arena *arena;
     Str file;
     Entry entry;
+    Str shared; /* the file is of an instance, which is of this name */
     const char *why;
 } Looking;
 
 static void look_at(void *user) {
     Looking *l = user;
-    Codec c = {.arena = l->arena};
-    if (open_entry(&c, l->file)) code_entry(&c, &l->entry);
+    Codec c = {.arena = l->arena}, shared = c;
+    if (store_open(&shared, l->file, INSTANCE_MAGIC)) {
+        l->shared = instance_files_look(&shared);
+        l->why = shared.why;
+        return;
+    }
+    if (store_open(&c, l->file, MAGIC)) code_entry(&c, &l->entry);
     l->why = c.why;
 }
 
@@ -672,6 +668,10 @@ PyObject *py_cache_entry(PyObject *module, PyObject *bytes) {
         PyErr_NoMemory();
     else if (l.why)
         answer = PyUnicode_FromString(l.why);
+    else if (l.shared.len)
+        answer = Py_BuildValue(
+            "{s:s#,s:s,s:s,s:i}", "function", l.shared.bytes, (Py_ssize_t)l.shared.len, "file",
+            "(compiled once, for all that call it)", "signature", "", "dependencies", 0);
     else
         answer =
             Py_BuildValue("{s:s#,s:s#,s:s#,s:i}", "function", l.entry.function.bytes,

@@ -12,6 +12,8 @@ static inline bool py_cache_wanted(const CompileRequest *q) {
 /* From disk: the specialisation, or NULL; with an exception only where Python raised one that is no answer (out of memory, an
  * interrupt). */
 Spec *py_cache_find(JitCore *core, CompileRequest *q);
+/* What is compiled now finds instances on disk that functions with cache=True have left there. */
+void py_cache_use_files(ModState *state, Compilation *c);
 /* To disk, what was just compiled with this resolver and these types. Never raises. */
 void py_cache_store(JitCore *core, PyResolver *r, const CompileRequest *q, const Signature *types,
                     const Spec *spec, const Type *result);

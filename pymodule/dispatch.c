@@ -358,6 +358,7 @@ static bool front(Attempt *a) {
     if (py_cache_wanted(q)) {
         a->kept = py_cache_find(core, q);
         if (a->kept || PyErr_Occurred()) return false;
+        py_cache_use_files(core->state, a->c);
     }
     const Binding *function = py_bind(r, core->py_func, STR("e:"));
     if (!function || !py_request_types(core, r, q, &a->types)) return false;

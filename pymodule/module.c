@@ -2,6 +2,7 @@
 #define QUERN_IMPORTS_NUMPY
 #include "pymodule/cache.h"
 #include "codegen/support.h"
+#include "frontend/base/folder.h"
 #include "runtime/runtime.h"
 
 ModState *py_state(PyObject *module) {
@@ -141,12 +142,12 @@ static PyObject *module_drop_instances(PyObject *module, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
-/* code_instances(): how many were ever made in this process, and are called by something now */
+/* code_instances(): how many were ever made in this process, are called by something now, and came from the disk */
 static PyObject *module_code_instances(PyObject *module, PyObject *unused) {
-    int64_t made, live;
+    int64_t made, live, read;
     (void)module, (void)unused;
-    cg_count_instances(&made, &live);
-    return Py_BuildValue("(LL)", (long long)made, (long long)live);
+    cg_count_instances(&made, &live, &read);
+    return Py_BuildValue("(LLL)", (long long)made, (long long)live, (long long)read);
 }
 
 static PyObject *module_test_fail_allocation(PyObject *module, PyObject *n) {
@@ -155,6 +156,13 @@ static PyObject *module_test_fail_allocation(PyObject *module, PyObject *n) {
     if (number == -1 && PyErr_Occurred()) return NULL;
     support_fail_allocation(number);
     Py_RETURN_NONE;
+}
+
+static PyObject *module_test_folder(PyObject *module, PyObject *args) {
+    (void)module;
+    int n, kills;
+    if (!PyArg_ParseTuple(args, "ip:test_folder", &n, &kills)) return NULL;
+    return PyLong_FromLong(folder_test(n, kills));
 }
 
 static PyObject *module_test_fatal_error(PyObject *module, PyObject *unused) {
@@ -207,6 +215,9 @@ static PyMethodDef module_methods[] = {
      "Arrays of compiled code that are alive."},
     {"test_fail_allocation", module_test_fail_allocation, METH_O,
      "The allocation of that number by compiled code fails; 0: none does."},
+    {"test_folder", module_test_folder, METH_VARARGS,
+     "The step of that number in folders of the disk cache fails, or kills the process; 0: none "
+     "does. Answers how many were left."},
     {"live_objects", module_live_objects, METH_NOARGS,
      "Objects of compiled code, buffers of counted elements, and owners of Python objects in them, "
      "that are alive."},

@@ -7,6 +7,7 @@
  * A module of this kind has the function, the root, with what it calls and is no instance itself, and its own lazy
  * functions. It has no numbers of the artifact (cg_numbered), and nothing of the user's by address: a function with
  * such a thing is lowered with its caller after all (is_private). */
+#include "codegen/instance_files.h"
 #include "codegen/llvm/cg.h"
 #include "frontend/base/environment.h"
 #include "codegen/objects.h"
@@ -328,8 +329,7 @@ static int32_t find_facts(Value fn, InstanceFact *facts) {
     return n;
 }
 
-static bool make(Cg *cg, Instance *instance) {
-    *cg->claim = instance;
+static bool compile(Cg *cg, Instance *instance) {
     if (!cg_admit(cg) || !cg_optimise(cg)) return false;
     InstanceParts parts = {.symbol = cg_entry_name(cg),
                            .naddresses = cg->addresses.len,
@@ -350,12 +350,19 @@ static bool make(Cg *cg, Instance *instance) {
     if (!code) return false;
     parts.object = LLVMGetBufferStart(cg->code);
     parts.size = LLVMGetBufferSize(cg->code);
-    if (instance_made(instance, code, address, &parts)) {
-        *cg->claim = NULL;
-        return true;
-    }
+    if (instance_made(instance, code, address, &parts)) return true;
     host_code_drop(code);
     return cg_error(cg, "out of memory");
+}
+
+/* Where that fails it is still claimed: lower_run gives it up. */
+static bool make(Cg *cg, Instance *instance) {
+    *cg->claim = instance;
+    bool there = cg->files && instance_files_find(cg->files, cg->arena, instance, cg_instances(cg),
+                                                  cg->needs.len);
+    if (!there && !compile(cg, instance)) return false;
+    *cg->claim = NULL;
+    return true;
 }
 
 static bool find_or_make(Cg *cg, CgSig *sig) {
@@ -363,8 +370,7 @@ static bool find_or_make(Cg *cg, CgSig *sig) {
     vec_push(cg->arena, &cg->held, NULL);
     Instance *instance = instance_get(key_of(cg), &missing);
     if (!instance) return cg_error(cg, "out of memory");
-    if (missing && !make(cg, instance))
-        return false; /* it is still claimed: lower_run gives it up */
+    if (missing && !make(cg, instance)) return false;
     sig->instance = vec_last(&cg->held) = instance;
     return true;
 }

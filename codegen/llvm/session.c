@@ -66,6 +66,7 @@ static bool compile(Cg *cg, LlvmState *llvm, LowerJob *job) {
     if (!cg_open(cg, llvm, job->arena, job->diags, job->options, job->module)) return false;
     cg->usage = job->array_usage;
     cg->claim = &job->claim;
+    cg->files = job->files;
     cg->memo_key = job->memo_key;
     const Target *target = cg->target;
     if (!cg_functions(cg) || !check_entry(cg) || !target->entry(cg) || !cg_lazy_module(cg))

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -12,6 +14,22 @@
 
 #define TEMPORARY ".new-"
 enum { STALE_SECONDS = 3600, MOST_NAME = 200 };
+
+static atomic_int steps_left;
+static atomic_bool steps_kill;
+
+int folder_test(int n, bool kill) {
+    atomic_store(&steps_kill, kill);
+    return atomic_exchange(&steps_left, n);
+}
+
+/* Goes in front of a call of the system, as its failure would come. */
+static bool step(void) {
+    if (!atomic_load(&steps_left) || atomic_fetch_sub(&steps_left, 1) != 1) return true;
+    if (atomic_load(&steps_kill)) raise(SIGKILL);
+    errno = EIO;
+    return false;
+}
 
 static bool fail(char *error, size_t size, const char *what, const char *name, const char *why) {
     snprintf(error, size, "%s %s: %s", what, name, why);
@@ -37,7 +55,7 @@ static void make_folders(const char *path) {
 
 bool folder_open(Folder *folder, const char *path, char *error, size_t error_size) {
     enum { FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
-    folder->fd = open(path, FLAGS);
+    folder->fd = step() ? open(path, FLAGS) : -1;
     if (folder->fd < 0 && errno == ENOENT) {
         make_folders(path);
         folder->fd = open(path, FLAGS);
@@ -49,7 +67,7 @@ bool folder_open(Folder *folder, const char *path, char *error, size_t error_siz
     }
     struct stat s;
     const char *wrong = NULL;
-    if (fstat(folder->fd, &s) != 0)
+    if (!step() || fstat(folder->fd, &s) != 0)
         wrong = strerror(errno);
     else if (s.st_uid != geteuid())
         wrong = "it belongs to another user";
@@ -69,7 +87,7 @@ void folder_close(Folder *folder) {
 
 static bool read_all(int fd, char *bytes, size_t size) {
     for (size_t done = 0; done < size;) {
-        ssize_t n = read(fd, bytes + done, size - done);
+        ssize_t n = step() ? read(fd, bytes + done, size - done) : -1;
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return false;
         done += (size_t)n;
@@ -79,7 +97,7 @@ static bool read_all(int fd, char *bytes, size_t size) {
 
 static bool write_all(int fd, const char *bytes, size_t size) {
     for (size_t done = 0; done < size;) {
-        ssize_t n = write(fd, bytes + done, size - done);
+        ssize_t n = step() ? write(fd, bytes + done, size - done) : -1;
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return false;
         done += (size_t)n;
@@ -88,11 +106,12 @@ static bool write_all(int fd, const char *bytes, size_t size) {
 }
 
 bool folder_read(const Folder *folder, const char *name, Str *out) {
-    int fd = openat(folder->fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    enum { FLAGS = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC };
+    int fd = step() ? openat(folder->fd, name, FLAGS) : -1;
     if (fd < 0) return false;
     struct stat s;
-    bool ok = fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() && s.st_size >= 0 &&
-              s.st_size < INT32_MAX;
+    bool ok = step() && fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() &&
+              s.st_size >= 0 && s.st_size < INT32_MAX;
     size_t size = ok ? (size_t)s.st_size : 0;
     char *bytes = ok ? malloc(size + 1) : NULL;
     ok = bytes && read_all(fd, bytes, size);
@@ -115,13 +134,17 @@ bool folder_write(const Folder *folder, const char *name, const void *bytes, siz
     /* no other thread has a variable there */
     snprintf(temporary, sizeof temporary, TEMPORARY "%ld-%ld%09ld-%lx", (long)getpid(),
              (long)now.tv_sec, now.tv_nsec, (unsigned long)(uintptr_t)&now);
-    int fd = openat(folder->fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                    S_IRUSR | S_IWUSR);
+    enum { FLAGS = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC };
+    int fd = step() ? openat(folder->fd, temporary, FLAGS, S_IRUSR | S_IWUSR) : -1;
     if (fd < 0) return fail(error, error_size, "cannot write", name, strerror(errno));
-    bool ok = write_all(fd, bytes, size);
+    bool ok = write_all(fd, bytes, size / 2) &&
+              write_all(fd, (const char *)bytes + size / 2, size - size / 2);
     int why = errno;
-    if (close(fd) != 0 && ok) ok = false, why = errno;
-    if (ok && renameat(folder->fd, temporary, folder->fd, name) != 0) ok = false, why = errno;
+    bool closed = step();
+    closed = close(fd) == 0 && closed;
+    if (!closed && ok) ok = false, why = errno;
+    if (ok && (!step() || renameat(folder->fd, temporary, folder->fd, name) != 0))
+        ok = false, why = errno;
     if (!ok) unlinkat(folder->fd, temporary, 0);
     return ok || fail(error, error_size, "cannot write", name, strerror(why));
 }

@@ -21,6 +21,9 @@ bool folder_read(const Folder *folder, const char *name, Str *out);
 /* false: `error` says why, and the old file stays. */
 bool folder_write(const Folder *folder, const char *name, const void *bytes, size_t size,
                   char *error, size_t error_size);
+/* Test aid: from now on the n-th step of opening, reading and writing (a call of the system each) fails, or kills the process; 0: none does.
+ * How many steps were left of the n before. */
+int folder_test(int n, bool kill);
 /* Where the files take more than `most` bytes together, the least recently used go until three quarters are left. */
 void folder_shrink(const Folder *folder, uint64_t most);
 

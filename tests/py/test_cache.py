@@ -574,3 +574,110 @@ def test_damaged_entries_with_instances_are_refused(folder):
         g = njit(cache=True)(f)
         assert g(2.5) == "2.5-2.5" and g.stats.cache_misses
     path.write_bytes(data)
+
+
+# -- instances as files of their own ---------------------------------------------------------------------
+
+ALONE = """
+from quern import _quern, njit
+
+@njit(cache=True)
+def f(x):
+    return str(x * 0.5) + "{}"
+
+print(f(3.0), _quern.code_instances()[0], _quern.code_instances()[2])
+"""
+
+
+def shared(folder):
+    return [p for p in files(folder) if p.name.startswith("shared-")]
+
+
+def alone(tmp_path, word):
+    """A program that differs from others by a word: its text, how many instances it has, how many of them came from the disk."""
+    text, made, read = run(ALONE.format(word), tmp_path / "cache", where=tmp_path, QUERN_INSTANCES="").split()
+    return text, int(made), int(read)
+
+
+def test_another_program_finds_instances(tmp_path):
+    text, made, read = alone(tmp_path, "one")
+    assert text == "1.5one" and made > 0 and read == 0
+    assert len(shared(tmp_path / "cache")) == made
+    assert alone(tmp_path, "two") == ("1.5two", made, made)
+    assert len(shared(tmp_path / "cache")) == made
+
+
+def test_damaged_instances_are_made_again(tmp_path):
+    made = alone(tmp_path, "one")[1]
+    whole = {p: p.read_bytes() for p in shared(tmp_path / "cache")}
+    paths = list(whole)
+    random.seed(4)
+    for k, damage in enumerate((lambda b: b[:len(b) // 2], lambda b: b"", lambda b: b + b"x", lambda b: b[:50] + bytes([b[50] ^ 1]) + b[51:])):
+        path = random.choice(paths)
+        path.write_bytes(damage(whole[path]))
+        assert alone(tmp_path, f"damaged{k}") == (f"1.5damaged{k}", made, made - 1)
+        assert {p: p.read_bytes() for p in paths} == whole
+    paths[0].write_bytes(whole[paths[1]])  # whole, and another instance
+    assert alone(tmp_path, "other") == ("1.5other", made, made - 1)
+    assert {p: p.read_bytes() for p in paths} == whole
+
+
+def test_instances_of_one_command(folder):
+    assert njit(cache=True)(lambda x: str(x))(1.5) == "1.5"
+    path = shared(folder)[0]
+    entry = _quern.cache_entry(path.read_bytes())
+    assert entry["function"] and "." not in entry["function"] and "compiled once" in entry["file"]
+    data = path.read_bytes()
+    random.seed(5)
+    for _ in range(5000):
+        changed = bytearray(data)
+        changed[random.randrange(len(data))] ^= 1 << random.randrange(8)
+        assert isinstance(_quern.cache_entry(bytes(changed)), str)
+
+
+# -- each step fails, or is the last one ------------------------------------------------------------------
+
+STEPS = """
+import sys
+from quern import _quern, njit
+_quern.test_folder(int(sys.argv[1]), sys.argv[2] == "kill")
+
+@njit(cache=True)
+def f(x, y):
+    return pow(x, y, 1000)
+
+assert f(7, 30) == 249
+print(_quern.test_folder(0, False))
+"""
+
+
+def step(tmp_path, n, what):
+    """What is left of n steps, None: the process was killed."""
+    (tmp_path / "steps.py").write_text(STEPS)
+    done = subprocess.run([sys.executable, "steps.py", str(n), what], capture_output=True, text=True, cwd=tmp_path, timeout=120,
+                          env={**os.environ, "QUERN_CACHE_DIR": str(tmp_path / "cache"), "QUERN_INSTANCES": ""})
+    assert done.returncode == (0 if done.stdout else -signal.SIGKILL), done.stderr
+    return int(done.stdout) if done.stdout else None
+
+
+@pytest.mark.parametrize("what", ["fail", "kill"])
+def test_each_step_of_writing(tmp_path, what):
+    n, cache = 0, tmp_path / "cache"
+    cache.mkdir(mode=0o700)
+    while not (left := step(tmp_path, (n := n + 1), what)):
+        assert (left is None) == (what == "kill")
+        assert all(isinstance(_quern.cache_entry(p.read_bytes()), dict) for p in files(cache))
+        if what == "kill":  # the next one works, and stores what is missing
+            assert step(tmp_path, 0, what) == 0 and files(cache)
+        for path in files(cache):
+            path.unlink()
+    assert n > 15
+
+
+@pytest.mark.parametrize("what", ["fail", "kill"])
+def test_each_step_of_reading(tmp_path, what):
+    n = 0
+    assert step(tmp_path, 0, what) == 0
+    while not (left := step(tmp_path, (n := n + 1), what)):
+        assert (left is None) == (what == "kill")
+    assert n > 4

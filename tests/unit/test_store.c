@@ -1,5 +1,6 @@
 /* test_store.c - artifacts as bytes: what comes back is what went in and runs, and damaged bytes are refused or make an
  * artifact that can be dropped again. */
+#include "codegen/host_code.h"
 #include "codegen/store.h"
 #include "codegen/support.h"
 #include "tests/unit/cg_test.h"
@@ -128,6 +129,18 @@ static uint32_t next_random(uint32_t *state) {
     return *state >> 8;
 }
 
+static size_t damage(char *copy, Str bytes, int round, uint32_t *seed) {
+    size_t size = (size_t)bytes.len;
+    memcpy(copy, bytes.bytes, size);
+    size_t kept = round % 4 ? size : next_random(seed) % size;
+    for (uint32_t k = next_random(seed) % 3 + 1; k > 0 && kept; k--) {
+        size_t at = next_random(seed) % kept;
+        if (next_random(seed) % 4) at = next_random(seed) % QN_MIN(kept, 600);
+        copy[at] = (char)next_random(seed);
+    }
+    return kept;
+}
+
 /* The checksum of an entry stands before this; nothing relies on that. What is read is not run. */
 static void test_damaged_bytes(void) {
     Artifact *a = compiled();
@@ -141,13 +154,7 @@ static void test_damaged_bytes(void) {
     char *copy = malloc(size);
     int refused = 0;
     for (int round = 0; round < rounds; round++) {
-        memcpy(copy, bytes.bytes, size);
-        size_t kept = round % 4 ? size : next_random(&seed) % size;
-        for (uint32_t k = next_random(&seed) % 3 + 1; k > 0 && kept; k--) {
-            size_t at = next_random(&seed) % kept;
-            if (next_random(&seed) % 4) at = next_random(&seed) % QN_MIN(kept, 600);
-            copy[at] = (char)next_random(&seed);
-        }
+        size_t kept = damage(copy, bytes, round, &seed);
         Artifact *b = read_back(copy, kept, error);
         refused += b == NULL;
         artifact_release(b);
@@ -158,11 +165,100 @@ static void test_damaged_bytes(void) {
     artifact_release(a);
 }
 
+/* -- instances alone ----------------------------------------------------------------------------- */
+
+static const char small[] = "func @f(n: i64) -> i64 typed {\n"
+                            "b0:\n"
+                            "  %1: i64 = param 0\n"
+                            "  %2: i64 = const 7\n"
+                            "  %3: i64 = mul %1, %2\n"
+                            "  return %3\n"
+                            "}\n";
+
+/* Of the code of an artifact, which it outlives. */
+static Instance *instance_of(const Artifact *a, uint64_t number) {
+    bool make;
+    char error[256];
+    void *address;
+    Instance *instance = instance_get((Hash128){number, 9}, &make);
+    HostObject object = {.object = a->object.bytes,
+                         .size = (size_t)a->object.len,
+                         .symbol = a->entry_name.bytes,
+                         .naddresses = a->naddresses,
+                         .addresses = a->addresses};
+    HostCode *code = host_code_load(&object, &address, error, sizeof error);
+    InstanceParts parts = {.symbol = object.symbol,
+                           .object = object.object,
+                           .size = object.size,
+                           .naddresses = object.naddresses,
+                           .addresses = object.addresses,
+                           .nfacts = 1,
+                           .facts = {{2, 0}}};
+    CHECK(make && code && instance_made(instance, code, address, &parts));
+    return instance;
+}
+
+/* A claimed instance of these bytes; NULL: they are refused, and the claim was given up. */
+static Instance *instance_back(const char *bytes, size_t size, uint64_t number) {
+    bool make;
+    Arena arena;
+    arena_init(&arena, &qn_default_allocator);
+    Codec c = {.at = bytes, .end = bytes + size, .arena = &arena};
+    Instance *instance = instance_get((Hash128){number, 10}, &make);
+    CHECK(make);
+    if (!store_read_instance(&c, instance, NULL, 0)) {
+        CHECK(c.why);
+        instance_failed(instance);
+        instance = NULL;
+    }
+    arena_free(&arena);
+    return instance;
+}
+
+static void test_instances(void) {
+    CompileOptions options = {.opt_level = 3, .keep_object = true};
+    Artifact *a = cg_compile(small, &options);
+    if (!a) return;
+    Arena arena;
+    StrBuf out;
+    arena_init(&arena, &qn_default_allocator);
+    buf_init(&out, &arena);
+    Codec c = {.out = &out, .arena = &arena};
+    Instance *instance = instance_of(a, 1);
+    CHECK(store_write_instance(&c, instance));
+    Str bytes = buf_take(&out);
+    Instance *back = instance_back(bytes.bytes, (size_t)bytes.len, 0);
+    CHECK(back);
+    if (back) {
+        const InstanceParts *x = instance_parts(instance), *y = instance_parts(back);
+        CHECK(y->read && !x->read && x->size == y->size && !strcmp(x->symbol, y->symbol));
+        CHECK(!memcmp(x->object, y->object, x->size) && y->nfacts == 1 &&
+              y->facts[0].attribute == 2);
+        instance_release(back);
+    }
+    uint32_t seed = first_seed;
+    char *copy = malloc((size_t)bytes.len);
+    int refused = 0;
+    for (int round = 1; round <= rounds; round++) {
+        size_t kept = damage(copy, bytes, round, &seed);
+        Instance *read = instance_back(copy, kept, (uint64_t)round);
+        refused += read == NULL;
+        if (read) instance_release(read);
+    }
+    CHECK(refused > rounds / 4);
+    free(copy);
+    instance_release(instance);
+    cg_drop_instances();
+    arena_free(&arena);
+    artifact_release(a);
+}
+
 int main(int argc, char **argv) {
     if (argc > 1) first_seed = (uint32_t)strtoul(argv[1], NULL, 10);
     if (argc > 2) rounds = (int)strtol(argv[2], NULL, 10);
     RUN(test_there_and_back);
     RUN(test_without_the_object);
     RUN(test_damaged_bytes);
+    RUN(test_instances);
     return check_report();
 }
