@@ -196,7 +196,7 @@ PyObject *py_box(ModState *state, const ValueLayout *layout, const char *value) 
         switch (layout->element) {
         case CLS_str: return py_box_str(value);
         case CLS_bytes: return py_box_bytes(value);
-        case CLS_exception: return py_box_exception(layout->artifact, value);
+        case CLS_exception: return py_box_exception(state, layout->artifact, value);
         case CLS_bytearray: return py_box_bytearray(value);
         default: return py_box_object(state, layout, value);
         }

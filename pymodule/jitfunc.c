@@ -99,26 +99,12 @@ static int64_t take_pending(CallContext *ctx) {
     return (int64_t)(intptr_t)raised;
 }
 
-static int drop_now(void *object) {
-    Py_DECREF((PyObject *)object);
-    return 0;
-}
-
-/* Compiled code drops it where there may be no GIL: Python does later. */
-static void drop_held(Owner *owner) {
-    if (Py_IsInitialized() && Py_AddPendingCall(drop_now, owner->object) < 0) {
-        /* too many wait: this one stays */
-    }
-    free(owner);
-}
-
+/* Compiled code drops it where there may be no GIL: it goes when the call is over. */
 static Owner *hold_taken(CallContext *ctx, int64_t taken) {
-    Owner *owner = support_allocates() ? malloc(sizeof *owner) : NULL;
-    if (!owner) return NULL;
+    CallFrame *frame = ctx->user;
     PyThreadState *saved = hold_gil(ctx);
-    atomic_init(&owner->refs, 1);
-    owner->destroy = drop_held;
-    owner->object = Py_NewRef((PyObject *)(intptr_t)taken);
+    Owner *owner = py_own(frame->state, (PyObject *)(intptr_t)taken);
+    if (!owner) PyErr_Clear();
     if (saved) PyEval_SaveThread();
     return owner;
 }
@@ -219,15 +205,20 @@ static bool enter_exclusive(ModState *state, const Spec *spec) {
 }
 
 /* What may run code of others, which may take the specialisation away. */
-static PyObject *box_result(Dispatcher *d, Spec *spec, const char *result) {
+static PyObject *box_result(Dispatcher *d, Spec *spec, const CallContext *ctx, const char *result) {
     ModState *state = d->core.state;
     if (spec->artifact->resumes) return py_new_generator(state, (PyObject *)d, spec, result);
-    return py_box(state, &spec->artifact->result, result);
+    BoxedExceptions boxed = {.ctx = ctx}, *outer = state->boxed;
+    state->boxed = &boxed;
+    PyObject *object = py_box(state, &spec->artifact->result, result);
+    state->boxed = outer;
+    Py_XDECREF(boxed.made);
+    return object;
 }
 
-static PyObject *box_held(Dispatcher *d, Spec *spec, const char *result) {
+static PyObject *box_held(Dispatcher *d, Spec *spec, const CallContext *ctx, const char *result) {
     py_spec_hold(spec);
-    PyObject *boxed = box_result(d, spec, result);
+    PyObject *boxed = box_result(d, spec, ctx, result);
     py_spec_release(spec);
     return boxed;
 }
@@ -284,13 +275,13 @@ static PyObject *drop_owned(ModState *state, PyObject *result) {
 __attribute__((noinline)) static PyObject *finish(Dispatcher *d, Spec *spec, CallContext *ctx,
                                                   int status, const char *result, bool held) {
     PyObject *boxed = NULL;
-    bool drops = spec->drops;
+    bool drops = spec->drops || ctx->taken;
     if (!held) py_spec_hold(spec);
     if (status)
         py_raise_call(d->core.state, spec->artifact, ctx, status,
                       PyFunction_GetGlobals(d->core.py_func));
     else
-        boxed = box_result(d, spec, result);
+        boxed = box_result(d, spec, ctx, result);
     Py_XDECREF((PyObject *)ctx->taken);
     context_end(ctx);
     py_spec_release(spec);
@@ -314,15 +305,15 @@ __attribute__((always_inline)) static inline void open_context(CallContext *ctx,
 
 int py_run_resumed(PyObject *dispatcher, Spec *spec, char *memory) {
     Dispatcher *d = (Dispatcher *)dispatcher;
-    CallFrame frame = {.spec = spec, .exclusive = spec->shared}; /* whoever calls holds it */
+    ModState *state = d->core.state;
+    CallFrame frame = {.state = state, .spec = spec, .exclusive = spec->shared}; /* it is held */
     CallContext ctx;
-    if (spec->shared && !enter_exclusive(d->core.state, spec)) return CALL_PENDING;
+    if (spec->shared && !enter_exclusive(state, spec)) return CALL_PENDING;
     open_context(&ctx, &frame);
     int status = spec->entry(&ctx, NULL, memory);
-    d->core.state->exclusive -= frame.exclusive;
+    state->exclusive -= frame.exclusive;
     if (status)
-        py_raise_call(d->core.state, spec->artifact, &ctx, status,
-                      PyFunction_GetGlobals(d->core.py_func));
+        py_raise_call(state, spec->artifact, &ctx, status, PyFunction_GetGlobals(d->core.py_func));
     Py_XDECREF((PyObject *)ctx.taken);
     context_end(&ctx);
     return status;
@@ -330,7 +321,8 @@ int py_run_resumed(PyObject *dispatcher, Spec *spec, char *memory) {
 
 __attribute__((always_inline)) static inline PyObject *run(Dispatcher *d, Spec *spec,
                                                            char *memory) {
-    CallFrame frame = {.spec = spec, .runs = spec, .exclusive = spec->shared};
+    ModState *state = d->core.state;
+    CallFrame frame = {.state = state, .spec = spec, .runs = spec, .exclusive = spec->shared};
     CallContext ctx;
     if (QN_UNLIKELY(spec->shared) && !enter_exclusive(d->core.state, spec)) return NULL;
     open_context(&ctx, &frame);
@@ -353,7 +345,7 @@ __attribute__((always_inline)) static inline PyObject *run(Dispatcher *d, Spec *
         break;
     default: break;
     }
-    PyObject *boxed = box_held(d, spec, result);
+    PyObject *boxed = box_held(d, spec, &ctx, result);
     return drops ? drop_owned(d->core.state, boxed) : boxed;
 }
 

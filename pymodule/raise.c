@@ -484,13 +484,6 @@ bool py_read_raised(const Artifact *artifact, const Raised *raised, const Except
     return ok;
 }
 
-PyObject *py_box_exception(const Artifact *artifact, const char *value) {
-    Owner *owner = *(Owner *const *)value;
-    raise_alone(artifact, &((const ExceptionObject *)owner)->raised, NULL);
-    quern_release(owner);
-    return PyErr_GetRaisedException();
-}
-
 /* What came before: exceptions made from those that the context keeps, by their place there. */
 typedef struct Earlier {
     const Artifact *artifact;
@@ -533,6 +526,49 @@ static void add_earlier(const Artifact *artifact, const CallContext *ctx, PyObje
     for (int k = 0; k < KEPT_EXCEPTIONS; k++)
         Py_XDECREF(e.made[k]);
     PyErr_SetRaisedException(exception);
+}
+
+/* -- exceptions as results ------------------------------------------------------------------------------ */
+
+/* By what one exception is known that a result holds several times: its number, or else its address. NULL: it is there once. */
+static PyObject *identity_of(const Owner *owner, const Raised *raised) {
+    if (raised->exception == CALL_TAKEN) return NULL; /* an object of Python's */
+    if (raised->id) return PyLong_FromLongLong(-raised->id);
+    bool alone = atomic_load_explicit(&((Owner *)owner)->refs, memory_order_relaxed) == 1;
+    return alone ? NULL : PyLong_FromVoidPtr((void *)owner);
+}
+
+static PyObject *make_exception(const Artifact *artifact, const CallContext *ctx,
+                                const Raised *raised) {
+    raise_alone(artifact, raised, NULL);
+    PyObject *exception = PyErr_GetRaisedException();
+    if (!exception || !ctx || raised->exception == CALL_TAKEN) return exception;
+    Earlier e = {artifact, ctx, NULL, {NULL}};
+    link_earlier(&e, exception, raised);
+    for (int k = 0; k < KEPT_EXCEPTIONS; k++)
+        Py_XDECREF(e.made[k]);
+    return exception;
+}
+
+/* One exception is one object, with what came before it. Without memory for a table it is several. */
+PyObject *py_box_exception(ModState *state, const Artifact *artifact, const char *value) {
+    Owner *owner = *(Owner *const *)value;
+    const Raised *raised = &((const ExceptionObject *)owner)->raised;
+    BoxedExceptions *boxed = state->boxed;
+    PyObject *failed = PyErr_GetRaisedException(); /* what has gone wrong with the result before */
+    PyObject *name = boxed ? identity_of(owner, raised) : NULL, *exception = NULL;
+    if (name && !boxed->made) boxed->made = PyDict_New();
+    if (name && boxed->made) exception = Py_XNewRef(PyDict_GetItemWithError(boxed->made, name));
+    PyErr_Clear();
+    if (!exception) {
+        exception = make_exception(artifact, boxed ? boxed->ctx : NULL, raised);
+        if (exception && name && boxed->made && PyDict_SetItem(boxed->made, name, exception) < 0)
+            PyErr_Clear();
+    }
+    Py_XDECREF(name);
+    quern_release(owner);
+    if (failed) PyErr_SetRaisedException(failed);
+    return exception;
 }
 
 void py_raise_call(ModState *state, const Artifact *artifact, const CallContext *ctx, int status,

@@ -117,6 +117,7 @@ typedef struct ModState {
     bool cache_known;
     uint32_t cache_stored;
     void *runtime;                     /* kernel_obj.c's */
+    struct BoxedExceptions *boxed;     /* of the result that is being made; NULL: none is */
     _Atomic(struct PyOwner *) dropped; /* owners.c: those without references */
     _Atomic int64_t owners;            /* how many there are */
 } ModState;
@@ -328,8 +329,13 @@ int py_warn(ModState *state, const char *class_name, PyObject *text);
 bool py_keep_text(PyObject *text, ExceptionText **out);
 /* PendingHandler.describe, with the GIL. */
 bool py_describe_array(const ArrayInMemory *array, int64_t how, ExceptionText **out);
+/* The exceptions of one result, so that one that is there several times is one object: a dict, or NULL. `ctx`: of the call. */
+typedef struct BoxedExceptions {
+    const CallContext *ctx;
+    PyObject *made;
+} BoxedExceptions;
 /* An exception that is an object, of code of that artifact; takes over a reference. */
-PyObject *py_box_exception(const Artifact *artifact, const char *value);
+PyObject *py_box_exception(ModState *state, const Artifact *artifact, const char *value);
 /* PendingHandler.read, with the GIL. */
 bool py_read_raised(const Artifact *artifact, const Raised *raised, const ExceptionPart *part,
                     void *out);
@@ -403,9 +409,10 @@ struct Spec;
 typedef struct CallFrame {
     PyThreadState *saved; /* not NULL: the GIL is released during the call */
     uint64_t next_check;  /* ns of the monotonic clock; 0: the clock was not read yet */
-    struct Spec *spec;    /* what is called */
-    struct Spec *runs;    /* to be held as soon as the GIL is given up; NULL: it is */
-    bool exclusive;       /* no other thread gets a turn: the call was given shared objects */
+    struct ModState *state;
+    struct Spec *spec; /* what is called */
+    struct Spec *runs; /* to be held as soon as the GIL is given up; NULL: it is */
+    bool exclusive;    /* no other thread gets a turn: the call was given shared objects */
 } CallFrame;
 int32_t py_poll(CallContext *ctx);
 void py_set_interrupted(void); /* the exception of a call that a poll has ended without one */

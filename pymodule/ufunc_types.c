@@ -205,7 +205,8 @@ static TypeKey operand_key(const UfuncData *u, int i, int kind) {
     return key_array((TypeKind)kind, QN_MAX(u->axes.ndim[i], 1), LAYOUT_A, 0);
 }
 
-/* Weak numbers take the type of the strongest strong operand of at least their kind (DESIGN 4). */
+/* Weak numbers take the type of the strongest strong operand of at least their kind (DESIGN 4). Of a generalised ufunc an int
+ * may be a position or a length, whatever the arrays beside it hold. */
 static bool exact_keys(UfuncData *u, const Input *inputs, TypeKey *keys) {
     PyArray_Descr *common;
     if (!promote_strong(inputs, u->nin, &common)) return false;
@@ -214,7 +215,8 @@ static bool exact_keys(UfuncData *u, const Input *inputs, TypeKey *keys) {
     Py_XDECREF(common);
     for (int i = 0; i < u->nkeys; i++) {
         int kind = py_kind_of_typenum(inputs[i].descr->type_num);
-        if (inputs[i].weak != CLASS_NONE && strong >= 0 && rank >= (int)inputs[i].weak)
+        bool own = u->generalized && inputs[i].weak == CLASS_SINT;
+        if (inputs[i].weak != CLASS_NONE && !own && strong >= 0 && rank >= (int)inputs[i].weak)
             kind = strong;
         else if (inputs[i].weak == CLASS_CPX && (strong == TY_f32 || strong == TY_f16))
             kind = TY_c64;

@@ -718,3 +718,30 @@ def test_U06_wrong_calls_on_the_device(device):
         guvectorize(["f8[:, :], f8[:]"], "(n)->(n)", target="cuda")(running)
     with pytest.raises(TypeError, match="parameters"):
         guvectorize(["(f8[:],)"], "(n)->(n)", target="cuda")(running)
+
+
+# -- Python numbers in calls without declared signatures ------------------------------------------------------------
+
+@guvectorize("(n),()->()")
+def picked(pool, position, out):
+    out[0] = pool[position]
+
+
+@pytest.mark.parametrize("pool", [np.arange(400.0), np.arange(400, dtype=np.float32), (np.arange(400) % 256).astype(np.uint8), np.arange(400) * 1j],
+                         ids=lambda a: str(a.dtype))
+def test_a_Python_int_is_a_position_whatever_the_arrays_hold(pool):
+    for position in (3, 300, -1, np.int8(3)):
+        out = np.zeros((), pool.dtype)
+        picked(pool, position, out)
+        assert out[()] == pool[int(position)]
+
+
+def test_a_Python_int_is_a_length():
+    @guvectorize("(n),()->()")
+    def first(x, count, out):
+        out[0] = 0
+        for i in range(count):
+            out[0] += x[i]
+    out = np.zeros(())
+    first(np.arange(5.0), 3, out)
+    assert out[()] == 3.0

@@ -1,7 +1,10 @@
 """Exceptions as values that outlive their handlers, exceptions made without being raised, classes that are chosen when the program
 runs, what came before an exception, and what __init__ has set (issue 8; TRAPS EXC-01)."""
 import gc
+import sys
+import threading
 import traceback
+import weakref
 
 import numpy as np
 import pytest
@@ -630,3 +633,122 @@ print(f(2), sum(f.stats.cache_hits.values()))
     runs = [subprocess.run([sys.executable, str(program)], capture_output=True, text=True,
                            env={**os.environ, "QUERN_CACHE_DIR": str(tmp_path / "store")}).stdout.strip() for _ in range(2)]
     assert runs == ["[ValueError('text', 0), ValueError('text', 1)] 0", "[ValueError('text', 0), ValueError('text', 1)] 1"]
+
+
+# -- exceptions of Python that compiled code keeps ------------------------------------------------------------------
+
+class Refused(ValueError):
+    pass
+
+
+class Refusing:
+    """Stands behind sys.stdout: what is printed becomes an exception, of which it counts those alive."""
+
+    def __init__(self):
+        self.alive = weakref.WeakSet()
+
+    def write(self, text):
+        e = Refused(text)
+        self.alive.add(e)
+        raise e
+
+    def flush(self):
+        pass
+
+
+def last_of(n):
+    last = None
+    for i in range(n):
+        try:
+            print(i)
+        except ValueError as e:
+            last = e
+    return 0 if last is None else n
+
+
+def all_of(n):
+    kept = []
+    for i in range(n):
+        try:
+            print(i)
+        except ValueError as e:
+            kept.append(e)
+    return kept
+
+
+@pytest.mark.parametrize("where", ["here", "elsewhere"])
+@pytest.mark.parametrize("options", [{}, {"nogil": True}], ids=repr)
+@pytest.mark.parametrize("function", [last_of, all_of])
+def test_what_is_dropped_goes_however_much_it_is(function, options, where, monkeypatch):
+    f = njit(**options)(function)
+    f(0)
+    out = Refusing()
+    monkeypatch.setattr(sys, "stdout", out)
+    results = []
+    if where == "here":
+        results.append(f(300))
+    else:
+        thread = threading.Thread(target=lambda: results.append(f(300)))
+        thread.start()
+        thread.join()
+        del thread
+    monkeypatch.undo()
+    assert results[0] == 300 if function is last_of else [type(e) for e in results[0]] == [Refused] * 300
+    results.clear()
+    gc.collect()
+    assert len(out.alive) == 0
+
+
+# -- exceptions as results --------------------------------------------------------------------------------------------
+
+def one_twice(n):
+    kept = []
+    try:
+        raise Coded(n)
+    except Coded as e:
+        kept.append(e)
+        kept.append(e)
+    try:
+        raise Coded(n)
+    except Coded as e:
+        kept.append(e)
+    return kept
+
+
+def made_once(n):
+    e = Coded(n)
+    return e, (e, 1), [e], Coded(n)
+
+
+def with_cause(n):
+    try:
+        try:
+            raise KeyError(n)
+        except KeyError as first:
+            raise Coded(n + 1) from first
+    except Coded as e:
+        return e
+
+
+def with_context(n):
+    try:
+        try:
+            raise KeyError(n)
+        except KeyError:
+            raise Coded(n + 1)
+    except Coded as e:
+        return [e]
+
+
+def test_one_exception_of_a_result_is_one_object():
+    xs = njit(one_twice)(3)
+    assert xs[0] is xs[1] and xs[1] is not xs[2] and xs[0].args == (3,)
+    e, (inner, _), (listed,), other = njit(made_once)(4)
+    assert e is inner and e is listed and e is not other and e.args == (4,)
+    again = njit(made_once)(4)
+    assert again[0] is not e
+
+
+@pytest.mark.parametrize("function", [with_cause, with_context])
+def test_what_came_before_is_there_in_a_result(function):
+    assert shape(njit(function)(3)) == shape(function(3))
