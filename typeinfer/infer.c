@@ -351,6 +351,8 @@ static bool visit_return(Infer *in, Ref ref) {
     Fact joined = v.f;
     if (inst->result.type && !fact_join(in, &inst->result, &v.f, &joined))
         return infer_return_error(in, ref, &v.f);
+    bool generator = joined.type->kind == TY_OPTIONAL && type_is_generator(joined.type->element);
+    if (generator && inst->serial == 0) return ti_fail(in, ref, E0215, ti_text(in, joined.type));
     if (type_is_too_large(joined.type)) return infer_too_large(in, ref, joined.type);
     joined.array = NULL;
     if (!inst->result.type || !fact_equal(&joined, &inst->result)) {

@@ -129,7 +129,8 @@ bool fact_equal(const Fact *a, const Fact *b) {
 
 /* Types that a run-time value can have. */
 static bool is_storable(const Type *type) {
-    return type->kind != TY_OBJECT && type->kind != TY_ITER && type->kind != TY_SLICE;
+    bool iterator = type->kind == TY_ITER && !type_is_generator(type);
+    return type->kind != TY_OBJECT && !iterator && type->kind != TY_SLICE;
 }
 
 /* A function may be absent, as any value. */

@@ -188,12 +188,23 @@ const Type *container_join(Infer *in, const Type *a, const Type *b) {
     return fact_join(in, &x, &y, &both) ? both.type : NULL;
 }
 
-static bool is_element(const Type *type) {
-    if (type->kind == TY_TUPLE) {
-        for (int32_t i = 0; i < type->nitems; i++)
-            if (!is_element(type->items[i])) return false;
-        return type->nitems > 0;
+/* A place that takes no memory, as one of (), is none. */
+static bool takes_memory(const Type *type) {
+    return type->kind != TY_TUPLE || type->parts > 0;
+}
+
+static bool is_element(const Type *type);
+
+static bool are_elements(const Type *tuple) {
+    for (int32_t i = 0; i < tuple->nitems; i++) {
+        const Type *item = tuple->items[i];
+        if (!(item->kind == TY_TUPLE ? are_elements(item) : is_element(item))) return false;
     }
+    return true;
+}
+
+static bool is_element(const Type *type) {
+    if (type->kind == TY_TUPLE) return takes_memory(type) && are_elements(type);
     if (type->kind == TY_OPTIONAL) return is_element(type->element);
     return type_is_item(type) || type->kind == TY_CLASS || type->kind == TY_MEMBER ||
            type->kind == TY_ARRAY || type->kind == TY_CHOICE || type->kind == TY_UNKNOWN;
@@ -221,6 +232,11 @@ static const char *part_text(const Type *container, int32_t p) {
 
 static bool hashes(const Type *container, int32_t p) {
     return p == 0 && !type_is_list(container) && !type_is_of(container, CLS_deque);
+}
+
+static bool is_part(const Type *container, int32_t p, const Type *type) {
+    if (!hashes(container, p)) return is_element(type);
+    return takes_memory(type) && is_key(type);
 }
 
 static bool not_an_element(Infer *in, const Type *container, int32_t p, const Type *type) {
@@ -471,8 +487,7 @@ static bool put_items(Infer *in, Val container, const Val *items) {
         if (type->shared && type_is_of(params[p], CLS_bytearray)) /* Python has it by copies */
             return not_an_element(in, type, p, params[p]);
         bool absent = params[p]->kind == TY_none && !hashes(type, p);
-        if (!absent && !(hashes(type, p) ? is_key(params[p]) : is_element(params[p])))
-            return not_an_element(in, type, p, params[p]);
+        if (!absent && !is_part(type, p, params[p])) return not_an_element(in, type, p, params[p]);
     }
     if (!teach(in, container.src, type, params, THROUGH_CONTAINERS)) return false;
     Ref web = web_with_site(in, container.src);
@@ -693,7 +708,7 @@ bool v_shared_site(Infer *in, Str name, const CallArgs *args, bool *known, Val *
     share_web(in, representative(in->containers, site));
     const Type *type = container_type(in, cls, true, params);
     for (int32_t p = 0; p < type->nparams; p++)
-        if (params[p] && !(hashes(type, p) ? is_key(params[p]) : is_element(params[p])))
+        if (params[p] && !is_part(type, p, params[p]))
             return not_an_element(in, type, p, params[p]);
     if (!in->emit && makers[i].types) {
         if (!teach_web(in, representative(in->containers, site), type, params)) return false;

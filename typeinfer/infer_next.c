@@ -397,7 +397,7 @@ static void emit_end(Infer *in, const Val *otherwise, const Type *type, int32_t 
 
 bool typed_next(Infer *in, const Val *v, const CallArgs *args, Val *out) {
     Emit *e = in->emit;
-    Val it = v[0], item;
+    Val it = v_present(in, v[0]), item;
     if (!is_kind(&it, TY_ITER) || it.f.type->bits == ITER_PARALLEL || type_is_view(it.f.type))
         return misfit(in, "next", args, "next() takes an iterator: iter() makes one");
     if (!keep(in, it, true, &it)) return false;

@@ -57,6 +57,9 @@ bool v_truth(Infer *in, Val a, Val *out) {
     case TY_none: return *out = val_of(fact_bool(in, false)), true;
     case TY_TUPLE: return *out = val_of(fact_bool(in, t->nitems != 0 || type_is_value(t))), true;
     case TY_OPTIONAL: return truth_of_optional(in, a, out);
+    case TY_ITER:
+        if (type_is_generator(t)) return *out = val_of(fact_bool(in, true)), true;
+        break;
     case TY_CLOSURE:
     case TY_CHOICE: return *out = val_of(fact_bool(in, true)), true;
     case TY_MEMBER:

@@ -57,14 +57,14 @@ class CFunc:
     _quern_signature = None  # [text], to which calls in compiled code convert; pointers take what their function takes
 
     def __init__(self, function, sig, options):
-        from .decorators import _compile_options
+        from .decorators import _with_locals
         self._sig = _signature(sig)
         self.__wrapped__ = self.py_func = self._quern_function = function
         for name in ("__name__", "__qualname__", "__module__", "__doc__"):
             setattr(self, name, getattr(function, name, None))
         self._prototype = ctypes.CFUNCTYPE(*map(_of_ctypes, (self._sig.return_type, *self._sig.args)))
         text = types.Signature(self._sig.return_type, map(_compiled, self._sig.args)).text
-        self._code = _quern.compile_c(function, text, _compile_options({k: v for k, v in options.items() if v is not None}))
+        self._code = _quern.compile_c(function, text, _with_locals({k: v for k, v in options.items() if v is not None}))
         self._ctypes = self._prototype(self._code.address)
         self._ctypes._code = self._code
         numbers = not any(isinstance(t, others.CPointer) or t == others.voidptr for t in (self._sig.return_type, *self._sig.args))

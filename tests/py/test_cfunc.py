@@ -318,3 +318,13 @@ def test_addresses_are_not_kept_in_the_disk_cache(tmp_path, monkeypatch):
     def f(x):
         return cosine(x)
     assert f(0.5) == cosine(0.5) and list(f.stats.cache_reasons.values()) == ["the address of cos cannot be asked for again"]
+
+
+def test_locals_have_their_types():
+    @cfunc("float64(float64)", locals={"y": types.float32})
+    def narrow(x):
+        y = x
+        return y
+    assert narrow.ctypes(0.1) == float(np.float32(0.1))
+    with pytest.raises(TypeError, match="gives types to variables"):
+        cfunc("float64(float64)", locals={"y": 3})(lambda x: x)

@@ -222,3 +222,20 @@ def test_containers_in_tuples_that_meet_are_of_one_type():
         return 1, ["a"]
     with pytest.raises(errors.TypingError, match="cannot put into a list of int: str"):
         f(2)
+
+
+# -- empty tuples in containers --------------------------------------------------------------------------------------
+
+def test_TYP_empty_tuples_in_tuples_are_elements_and_keys():
+    def f(n):
+        d = {((), n): 2}
+        d[((), n + 1)] = 3
+        return [((), n)], d[((), n)], ((), n + 2) in d, {((), n)}, [(n, ((), "a"))]
+    assert njit(f)(3) == f(3)
+
+
+@pytest.mark.parametrize("f", [lambda: [()], lambda: {(): 1}, lambda: {1: ()}, lambda: {()}, lambda: {((), ()): 1}, lambda: [((), ())]])
+def test_TYP_empty_tuples_alone_are_refused_in_containers(f):
+    with pytest.raises(errors.UnsupportedError, match=r"a (list|dict|set) (of|with (keys|values) of) \(") as e:
+        njit(f)()
+    assert "internal" not in str(e.value)
