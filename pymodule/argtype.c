@@ -273,6 +273,7 @@ int py_argtype_init(ModState *state) {
         return PyErr_SetString(PyExc_TypeError, "numpy.recarray is no type"), -1;
     state->recarray_type = (PyTypeObject *)recarray;
     for (int kind = TY_bool; kind <= TY_c128; kind++) {
+        if (kind == TY_bf16) continue; /* not of NumPy: py_descr_of_kind */
         PyArray_Descr *descr = PyArray_DescrFromType(py_typenum_of_kind((TypeKind)kind));
         if (!descr) return -1;
         state->descrs[kind] = descr;
@@ -362,7 +363,8 @@ static TypeKey int_key(PyObject *arg) {
 
 static TypeKey array_key(const Where *w, PyArrayObject *array) {
     PyArray_Descr *descr = PyArray_DESCR(array);
-    bool numbered = PyTypeNum_ISFLEXIBLE(descr->type_num) || py_is_time(descr);
+    bool numbered = PyTypeNum_ISFLEXIBLE(descr->type_num) || py_is_time(descr) ||
+                    PyTypeNum_ISUSERDEF(descr->type_num);
     int kind = numbered ? py_kind_of_descr(w->state, descr) : py_kind_of_typenum(descr->type_num);
     if (kind < 0) {
         PyObject *text = PyObject_Str((PyObject *)descr);
@@ -412,6 +414,8 @@ static const char *object_hint(PyObject *arg) {
     PyObject *type = (PyObject *)Py_TYPE(arg);
     if (PyObject_HasAttrString(type, "to_numpy"))
         return "pass x.to_numpy(), or each of its columns that way";
+    if (strcmp(Py_TYPE(arg)->tp_name, "ml_dtypes.bfloat16") == 0)
+        return "pass float(x), or an array of it";
     if (PyObject_HasAttrString(type, "__array__")) return "convert it with np.asarray(x)";
     return "pass numbers, NumPy arrays, None or tuples of these";
 }

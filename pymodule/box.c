@@ -25,7 +25,7 @@ static bool same_array(PyArrayObject *array, const ArrayValue *value, int ndim) 
 
 static PyArray_Descr *element_descr(ModState *state, const ValueLayout *layout) {
     if (layout->element == TY_RECORD) return layout->cls;
-    return state->descrs[py_kind_of_layout(state, layout)];
+    return py_descr_of_kind(state, py_kind_of_layout(state, layout));
 }
 
 /* One without axes is the record that it looks at. */
@@ -53,6 +53,7 @@ static PyObject *new_array(ModState *state, const ValueLayout *layout, const Arr
         strides[i] = value->dims[ndim + i];
     }
     PyArray_Descr *descr = element_descr(state, layout);
+    if (!descr) return NULL;
     Py_INCREF(descr);
     return PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, data ? strides : NULL, data,
                                 writable ? NPY_ARRAY_WRITEABLE : 0, NULL);
@@ -62,8 +63,10 @@ static PyObject *new_array(ModState *state, const ValueLayout *layout, const Arr
 static PyObject *box_view(ModState *state, const ValueLayout *layout, const ArrayValue *value) {
     PyObject *base = value->owner->object;
     bool is_array = py_is_array(state, base);
+    PyArray_Descr *descr = element_descr(state, layout);
+    if (!descr) return NULL;
     if (is_array && same_array((PyArrayObject *)base, value, layout->ndim) &&
-        PyArray_EquivTypes(PyArray_DESCR((PyArrayObject *)base), element_descr(state, layout)))
+        PyArray_EquivTypes(PyArray_DESCR((PyArrayObject *)base), descr))
         return Py_NewRef(base);
     if (same_record(layout, base, value)) return Py_NewRef(base);
     bool writable = !layout->readonly && (!is_array || PyArray_ISWRITEABLE((PyArrayObject *)base));
@@ -174,6 +177,12 @@ PyObject *py_box(ModState *state, const ValueLayout *layout, const char *value) 
         PyObject *number = scalar ? PyNumber_Float(scalar) : NULL;
         Py_XDECREF(scalar);
         return number;
+    }
+    case TY_bf16: { /* the upper half of a float */
+        uint32_t bits = (uint32_t)READ(uint16_t) << 16;
+        float single;
+        memcpy(&single, &bits, sizeof single);
+        return PyFloat_FromDouble((double)single);
     }
     case TY_f32: return PyFloat_FromDouble((double)READ(float));
     case TY_f64:

@@ -139,6 +139,13 @@ static PyObject *device_float16(PyObject *self, void *unused) {
                            (info->cc_major == 5 && info->cc_minor >= 3));
 }
 
+/* Elsewhere it is done with float32; on GPUs before these, nobody would. */
+static PyObject *device_bfloat16(PyObject *self, void *unused) {
+    (void)unused;
+    const RtDeviceInfo *info = info_of(self);
+    return PyBool_FromLong(info->kind != RT_CUDA || info->cc_major >= 8);
+}
+
 typedef struct IntField {
     const char *name;
     size_t offset;
@@ -298,6 +305,7 @@ static PyGetSetDef device_getset[] = {
     {"compute_capability", device_compute_capability, NULL, NULL, NULL},
     {"uuid", device_uuid, NULL, NULL, NULL},
     {"supports_float16", device_float16, NULL, "Can kernels compute with float16?", NULL},
+    {"supports_bfloat16", device_bfloat16, NULL, "Are kernels with bfloat16 worth while?", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

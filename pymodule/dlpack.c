@@ -33,8 +33,8 @@ typedef struct DLVersioned {
 } DLVersioned;
 
 enum { DL_READ_ONLY = 1 };
-enum { DL_CPU = 1, DL_CUDA = 2, DL_ROCM = 10, DL_CUDA_MANAGED = 13 }; /* DLDeviceType */
-enum { DL_INT, DL_UINT, DL_FLOAT, DL_COMPLEX = 5, DL_BOOL = 6 };      /* DLDataTypeCode */
+enum { DL_CPU = 1, DL_CUDA = 2, DL_ROCM = 10, DL_CUDA_MANAGED = 13 };           /* DLDeviceType */
+enum { DL_INT, DL_UINT, DL_FLOAT, DL_BFLOAT = 4, DL_COMPLEX = 5, DL_BOOL = 6 }; /* DLDataTypeCode */
 
 static const char plain_name[] = "dltensor", versioned_name[] = "dltensor_versioned";
 
@@ -45,6 +45,7 @@ static int dl_device(RtDeviceKind kind) {
 }
 
 static int dl_code(PyArray_Descr *descr) {
+    if (PyTypeNum_ISUSERDEF(descr->type_num)) return DL_BFLOAT;
     switch (descr->kind) {
     case 'i': return DL_INT;
     case 'u': return DL_UINT;
@@ -208,6 +209,8 @@ static void taken_drop(void *owner) {
 
 /* The TypeKind of an element, or -1 with an exception. */
 static int kind_of(ModState *state, const DLTensor *t) {
+    if (t->dtype.code == DL_BFLOAT && t->dtype.bits == 16 && t->dtype.lanes == 1)
+        return py_descr_of_kind(state, TY_bf16) ? TY_bf16 : -1;
     for (int kind = 0; kind < TY_SCALARS && t->dtype.lanes == 1; kind++) {
         PyArray_Descr *descr = state->descrs[kind];
         if (descr && PyDataType_ELSIZE(descr) * 8 == t->dtype.bits &&

@@ -107,7 +107,7 @@ PyObject *py_kernel_result_dtype(PyObject *self, PyObject *args) {
     if (kind < 0) return NULL;
     if ((kind < TY_bool || kind > TY_c128) && !py_is_time(core->state->descrs[kind]))
         return PyErr_Format(PyExc_TypeError, "'%U' does not return a number", core->name);
-    return Py_NewRef((PyObject *)core->state->descrs[kind]);
+    return Py_XNewRef((PyObject *)py_descr_of_kind(core->state, kind));
 }
 
 static TypeKey key_on(RtDeviceKind wanted, ModState *state, PyObject *arg, const char *function,

@@ -66,7 +66,33 @@ static int number_of(ModState *state, PyArray_Descr *descr) {
     return n;
 }
 
+/* The bfloat16 of ml_dtypes, which is no dtype of NumPy's. Whoever has an array of it has the package. */
+static int kind_of_foreign(ModState *state, PyArray_Descr *descr) {
+    if (strcmp(descr->typeobj->tp_name, "ml_dtypes.bfloat16") != 0 || PyDataType_ELSIZE(descr) != 2)
+        return -1;
+    QN_LOCK(&state->lock);
+    if (!state->descrs[TY_bf16]) {
+        Py_INCREF(descr);
+        state->descrs[TY_bf16] = descr;
+    }
+    QN_UNLOCK(&state->lock);
+    return TY_bf16;
+}
+
+PyArray_Descr *py_descr_of_kind(ModState *state, int kind) {
+    if (state->descrs[kind] || kind != TY_bf16) return state->descrs[kind];
+    PyObject *module = PyImport_ImportModule("quern.numpy_support");
+    PyObject *dtype = module ? PyObject_CallMethod(module, "bfloat16_dtype", NULL) : NULL;
+    Py_XDECREF(module);
+    if (!dtype) return NULL;
+    bool known = PyArray_DescrCheck(dtype) && kind_of_foreign(state, (PyArray_Descr *)dtype) >= 0;
+    Py_DECREF(dtype);
+    if (!known) PyErr_SetString(PyExc_TypeError, "ml_dtypes.bfloat16 is no dtype of two bytes");
+    return known ? state->descrs[TY_bf16] : NULL;
+}
+
 int py_kind_of_descr(ModState *state, PyArray_Descr *descr) {
+    if (PyTypeNum_ISUSERDEF(descr->type_num)) return kind_of_foreign(state, descr);
     if (!is_record(descr) && !py_is_time(descr) && !is_characters(descr))
         return PyArray_ISNBO(descr->byteorder) ? py_kind_of_typenum(descr->type_num) : -1;
     if (!is_supported(descr, 0)) {

@@ -200,6 +200,8 @@ void py_argtype_clear(ModState *state);
 /* -- records.c: kinds of elements, TypeKinds or numbers of structured dtypes -- */
 /* -1: arrays of it are not supported. */
 int py_kind_of_descr(ModState *state, PyArray_Descr *descr);
+/* Borrowed. NULL with an exception: it is bfloat16, and there is no package that has it. */
+PyArray_Descr *py_descr_of_kind(ModState *state, int kind);
 int py_kind_of_element(ModState *state, const Type *element);
 /* NULL: exception. */
 const Type *py_element_type(ModState *state, TypeTable *types, Arena *arena, int kind);

@@ -8,7 +8,7 @@ static TypeKind key_kind(TypeKey key) {
 }
 
 static bool is_number_kind(TypeKind kind) {
-    return kind >= TY_bool && kind <= TY_c128;
+    return kind >= TY_bool && kind <= TY_c128 && kind != TY_bf16;
 }
 
 /* Inputs that the code writes to though NumPy does not know. Reductions give their input away as it is. */

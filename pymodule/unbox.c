@@ -98,7 +98,9 @@ static void py_convert_scalar(TypeKind from, const void *value, TypeKind to, voi
 bool py_may_convert(TypeKind from, TypeKind to) {
     if (from == to) return true;
     TypeClass a = class_of(from), b = class_of(to);
-    if (from == TY_f16 || to == TY_f16 || a == CLASS_NONE || b == CLASS_NONE) return false;
+    if (from == TY_f16 || to == TY_f16 || from == TY_bf16 || to == TY_bf16 || a == CLASS_NONE ||
+        b == CLASS_NONE)
+        return false;
     return b == CLASS_CPX || a != CLASS_CPX;
 }
 
@@ -188,8 +190,8 @@ static bool plan_array(Planner *p, Plan *plan, TypeKey key, const ValueLayout *l
     p->objects |= kept;
     plan->ndim = (uint8_t)key_ndim(key);
     plan->layout = (uint8_t)key_layout(key);
-    plan->item_size = (int32_t)PyDataType_ELSIZE(p->state->descrs[key_element(key)]);
-    plan->descr = p->state->descrs[key_element(key)];
+    plan->descr = p->state->descrs[key_element(key)]; /* NULL: bfloat16, which nobody had yet */
+    plan->item_size = plan->descr ? (int32_t)PyDataType_ELSIZE(plan->descr) : 2;
     plan->records = key_element(key) >= FIRST_RECORD;
     plan->aligned = !(key & KEY_UNALIGNED);
     if (!kept) plan->owner = reserve(p, sizeof(Owner), 16);
@@ -582,8 +584,9 @@ static bool same_descr(const Plan *plan, PyArrayObject *array) {
     PyArray_Descr *descr = PyArray_DESCR(array);
     if (QN_UNLIKELY(plan->records)) return is_laid_out(plan, array);
     if (descr == plan->descr) return true;
-    return py_kind_of_typenum(descr->type_num) == py_kind_of_typenum(plan->descr->type_num) &&
-           PyArray_ISNBO(descr->byteorder);
+    int kind = PyTypeNum_ISUSERDEF(descr->type_num) ? py_kind_of_descr(plan->state, descr)
+                                                    : py_kind_of_typenum(descr->type_num);
+    return kind == (int)key_element(plan->key) && PyArray_ISNBO(descr->byteorder);
 }
 
 static inline bool array_fits(const Plan *plan, PyObject *o) {

@@ -391,7 +391,7 @@ static bool primitive_store(Infer *in, const Val *args, int32_t n, Val *out) {
 }
 
 static bool is_system_element(const Type *t) {
-    return (type_is_float(t) || type_is_complex(t)) && t->kind != TY_f16;
+    return (type_is_float(t) || type_is_complex(t)) && type_bits(t) > 16;
 }
 
 /* Matrices that are stored column by column, of the numbers that LAPACK knows. */

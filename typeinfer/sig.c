@@ -130,7 +130,8 @@ static const Type *as_float(const Sig *sig, const Type *t) {
 static const Type *as_complex(const Sig *sig, const Type *t) {
     if (type_is_complex(t)) return t;
     t = as_float(sig, t);
-    if (t->kind == TY_f32 || t->kind == TY_f16) return type_scalar(sig->types, TY_c64);
+    if (t->kind == TY_f32 || t->kind == TY_f16 || t->kind == TY_bf16)
+        return type_scalar(sig->types, TY_c64);
     return pick(sig, t, TY_wcpx, TY_c128);
 }
 static const Type *as_component(const Sig *sig, const Type *t) {

@@ -305,7 +305,7 @@ static Ref convert_const(Emit *e, Ref ref, const Type *to) {
         if (bits < 64 && (c->i < 0 || c->i >> bits != 0)) return NO_REF;
         return emit_int(e, to, c->i);
     case CLASS_FLT:
-    case CLASS_CPX: return small && to->kind != TY_f16 ? emit_float(e, to, (double)c->i) : NO_REF;
+    case CLASS_CPX: return small && type_bits(to) > 16 ? emit_float(e, to, (double)c->i) : NO_REF;
     default: return NO_REF;
     }
 }

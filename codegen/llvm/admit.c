@@ -61,6 +61,7 @@ static bool known_type(const Cg *cg, LType type) {
     switch (LLVMGetTypeKind(type)) {
     case LLVMVoidTypeKind:
     case LLVMHalfTypeKind:
+    case LLVMBFloatTypeKind:
     case LLVMFloatTypeKind:
     case LLVMDoubleTypeKind:
     case LLVMPointerTypeKind:

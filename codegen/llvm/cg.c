@@ -23,6 +23,7 @@ static void make_types(Cg *cg) {
     cg->i32 = LLVMInt32TypeInContext(cg->context);
     cg->i64 = LLVMInt64TypeInContext(cg->context);
     cg->f16 = LLVMHalfTypeInContext(cg->context);
+    cg->bf16 = LLVMBFloatTypeInContext(cg->context);
     cg->f32 = LLVMFloatTypeInContext(cg->context);
     cg->f64 = LLVMDoubleTypeInContext(cg->context);
     for (unsigned s = 0; s < CG_MAX_SPACES; s++)
@@ -183,6 +184,7 @@ LType cg_scalar_type(Cg *cg, TypeKind kind) {
     case TY_i64:
     case TY_u64: return cg->i64;
     case TY_f16: return cg->f16;
+    case TY_bf16: return cg->bf16;
     case TY_f32:
     case TY_c64: return cg->f32;
     case TY_f64:

@@ -138,7 +138,7 @@ struct Cg {
     LLVMTargetMachineRef machine;
     const char *machine_key; /* NULL: the machine is for this compilation only */
     LLVMTargetDataRef layout;
-    LType void_, i1, i8, i16, i32, i64, f16, f32, f64;
+    LType void_, i1, i8, i16, i32, i64, f16, bf16, f32, f64;
     LType ptr[CG_MAX_SPACES]; /* by LLVM address space */
     LType context_type;       /* struct CallContext */
     LLVMMetadataRef unlikely;
@@ -301,6 +301,12 @@ void cg_drop_frame(Cg *cg, const Type *type, Value owner);
 
 void cg_lower_return(Cg *cg, Ref ref);
 void cg_return_zero(Cg *cg); /* where code that cannot raise would */
+
+/* -- cg_bfloat.c ------------------------------------------------------------------------------- */
+
+Value cg_widened(Cg *cg, Value a); /* a bfloat16 as float32; any other value as it is */
+Value cg_to_bfloat(Cg *cg, Value a, bool is_signed); /* of a float or an int, rounded once */
+Value cg_bfloat_negative(Cg *cg, Value a);
 
 /* -- cg_raise.c: failures, polling, the stack check ------------------------------------------ */
 

@@ -17,6 +17,31 @@ static void open_call(Cg *cg, Ref ref, const LibRow *row, LibCall *call) {
     call->out = cg_new_leaves(cg, inst->type);
 }
 
+/* Numbers of bfloat16 go through the library as float32. `inst`: room for the instruction as one of these. */
+static void widen_bfloats(Cg *cg, LibCall *call, Inst *inst) {
+    const Type *single = type_scalar(cg->f->ir->module->types, TY_f32);
+    for (int i = 0; i < call->nargs; i++) {
+        if (call->types[i]->kind != TY_bf16) continue;
+        Value *wide = arena_array(cg->arena, Value, 1);
+        *wide = cg_widened(cg, call->args[i][0]);
+        call->args[i] = wide;
+        call->types[i] = single;
+    }
+    if (call->inst->type->kind != TY_bf16) return;
+    *inst = *call->inst;
+    inst->type = single;
+    call->inst = inst;
+}
+
+/* Back to bfloat16, also in a tuple: what is of that type in the result. */
+static void round_bfloats(Cg *cg, const Type *type, Value *out) {
+    LType types[16];
+    if (cg->failed || cg_leaf_count(cg, type) > countof(types)) return;
+    int32_t n = cg_leaf_types(cg, type, types);
+    for (int32_t k = 0; k < n; k++)
+        if (types[k] == cg->bf16) out[k] = cg_to_bfloat(cg, out[k], true);
+}
+
 static int flatten(Cg *cg, const LibCall *call, Value *flat, int max) {
     int n = 0;
     for (int i = 0; i < call->nargs; i++)
@@ -47,7 +72,7 @@ static void lower_intrinsic(Cg *cg, const char *name, LibCall *call) {
 /* Which float type decides the suffix: that of the first float argument, else of the result. */
 static bool is_single(const LibCall *call) {
     for (int i = 0; i < call->nargs; i++)
-        if (type_is_float(call->types[i])) return type_bits(call->types[i]) == 32;
+        if (type_is_float(call->types[i])) return type_bits(call->types[i]) <= 32;
     return type_is_float(call->inst->type) && type_bits(call->inst->type) == 32;
 }
 
@@ -114,12 +139,14 @@ const LibRow *cg_lib_row(const Func *func, Ref ref) {
 void cg_lower_lib(Cg *cg, Ref ref) {
     const LibRow *row = cg_lib_row(cg->f->ir, ref);
     LibCall call;
+    Inst single;
     if (!row) {
         cg_error(cg, "a library function that is in no table");
         return;
     }
     open_call(cg, ref, row, &call);
     const Lowering *how = lib_lowering(row, cg->target->kind);
+    if (how->kind != LOWER_GEN || how->id != GEN_bits) widen_bfloats(cg, &call, &single);
     switch (how->kind) {
     case LOWER_INTR: lower_intrinsic(cg, how->symbol, &call); break;
     case LOWER_LIB: lower_symbol(cg, how->symbol, row->flags, &call); break;
@@ -128,6 +155,7 @@ void cg_lower_lib(Cg *cg, Ref ref) {
         cg_error(cg, "%s is not available on the target %s", row->name, cg->target->name);
         break;
     }
+    round_bfloats(cg, ir_inst(cg->f->ir, ref)->type, call.out);
     if (row->flags & LIB_SHARED_CALL) /* syncthreads and its kin */
         cg->uses_barriers = true;
     cg_set(cg, ref, call.out);

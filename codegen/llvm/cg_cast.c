@@ -35,6 +35,8 @@ static TypeKind component(TypeKind k) {
 Value cg_cast_scalar(Cg *cg, TypeKind from, Value a, TypeKind to) {
     from = component(from), to = component(to);
     if (from == to) return a;
+    if (to == TY_bf16) return cg_to_bfloat(cg, a, kind_is_signed(from));
+    if (from == TY_bf16) return cg_cast_scalar(cg, TY_f32, cg_widened(cg, a), to);
     LType type = cg_scalar_type(cg, to);
     bool float_in = kind_is_float(from), float_out = kind_is_float(to);
     if (to == TY_bool)

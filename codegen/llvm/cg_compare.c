@@ -82,6 +82,7 @@ static Value compare_mixed(Cg *cg, Op op, Operand i, Operand f, bool swapped) {
 }
 
 static Value compare_reals(Cg *cg, Op op, const Type *ta, Value va, const Type *tb, Value vb) {
+    va = cg_widened(cg, va), vb = cg_widened(cg, vb);
     Operand a = widen(cg, ta, va), b = widen(cg, tb, vb);
     if (a.is_float && b.is_float) {
         LLVMRealPredicate p = op == OP_eq ? LLVMRealOEQ : op == OP_lt ? LLVMRealOLT : LLVMRealOLE;
@@ -142,7 +143,7 @@ Value cg_compare(Cg *cg, Op op, const Type *ta, const Value *a, const Type *tb, 
 Value cg_truth(Cg *cg, const Type *type, const Value *a) {
     if (type->kind == TY_bool) return a[0];
     if (type_is_int(type)) return icmp(cg, LLVMIntNE, a[0], cg_int(LLVMTypeOf(a[0]), 0));
-    Value zero = cg_real(LLVMTypeOf(a[0]), 0.0);
-    Value re = fcmp(cg, LLVMRealUNE, a[0], zero);
+    Value number = cg_widened(cg, a[0]), zero = cg_real(LLVMTypeOf(number), 0.0);
+    Value re = fcmp(cg, LLVMRealUNE, number, zero);
     return type_is_complex(type) ? or_(cg, re, fcmp(cg, LLVMRealUNE, a[1], zero)) : re;
 }

@@ -159,8 +159,14 @@ static void lower_binary(Cg *cg, Ref ref) {
     const Inst *inst = ir_inst(cg->f->ir, ref);
     Operands o = operands(cg, ref);
     if (!operand_types_fit(cg, (Op)inst->op, &o)) return;
-    Value *out = cg_new_leaves(cg, o.type);
+    Value *out = cg_new_leaves(cg, o.type), wide[2];
+    bool bfloat = o.type->kind == TY_bf16;
+    if (bfloat) {
+        wide[0] = cg_widened(cg, o.a[0]), wide[1] = cg_widened(cg, o.b[0]);
+        o.a = &wide[0], o.b = &wide[1];
+    }
     arithmetic(cg, (Op)inst->op, inst, &o, out);
+    if (bfloat) out[0] = cg_to_bfloat(cg, out[0], true);
     cg_set(cg, ref, out);
 }
 
@@ -170,6 +176,8 @@ static void lower_unary(Cg *cg, Ref ref) {
     Value *out = cg_new_leaves(cg, o.type);
     if (inst->op == OP_not) {
         out[0] = LLVMBuildNot(cg->b, o.a[0], "");
+    } else if (o.type->kind == TY_bf16) { /* what is rounded by ints needs no fence */
+        out[0] = inst->op == OP_fence ? o.a[0] : cg_bfloat_negative(cg, o.a[0]);
     } else if (inst->op == OP_fence) {
         for (int k = 0; k < 1 + o.is_complex; k++)
             out[k] = cg_intrinsic1(cg, "llvm.arithmetic.fence", o.a[k]);

@@ -284,7 +284,7 @@ static Value to_slot(Cg *cg, const Type *type, Value leaf) {
     if (t == cg->f64) return LLVMBuildBitCast(cg->b, leaf, cg->i64, "");
     if (t == cg->f32)
         return LLVMBuildZExt(cg->b, LLVMBuildBitCast(cg->b, leaf, cg->i32, ""), cg->i64, "");
-    if (t == cg->f16)
+    if (t == cg->f16 || t == cg->bf16)
         return LLVMBuildZExt(cg->b, LLVMBuildBitCast(cg->b, leaf, cg->i16, ""), cg->i64, "");
     if (t == cg->i64) return leaf;
     return type_class(type) == CLASS_SINT ? LLVMBuildSExt(cg->b, leaf, cg->i64, "")

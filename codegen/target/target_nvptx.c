@@ -249,6 +249,7 @@ const Target target_nvptx = {
     .has_owner = false,
     .lines = true,
     .contracts = true,
+    .rounds_bfloat = true,
     .print = "vprintf",
     .lib_prefix = "__nv_",
     .lib_suffixes = {"", "f"},

@@ -15,6 +15,8 @@ def find(name):
     from .library import halves, hints, libdevice, vectors
     if name == "fp16":
         return Namespace("cuda.fp16", [full.rpartition(".")[2] for full in halves.FUNCTIONS], "Functions of float16.")
+    if name == "bf16":
+        return _bf16()
     if name == "libdevice":
         names = [full.rpartition(".")[2] for full in libdevice.FUNCTIONS]
         return Namespace("cuda.libdevice", names, "Functions of CUDA's mathematics library, by its names.")
@@ -22,3 +24,10 @@ def find(name):
         return Namespace("cuda.cg", ["this_grid"], "Cooperative groups.")
     full = "cuda." + name
     return Intrinsic(full) if full in vectors.FUNCTIONS or full in hints.FUNCTIONS else None
+
+
+def _bf16():
+    from .library import bfloats
+    from .types import bfloat16
+    names = [full.rpartition(".")[2] for full in bfloats.FUNCTIONS]
+    return Namespace("cuda.bf16", names, "The type bfloat16 and its functions.", bfloat16=bfloat16)

@@ -391,8 +391,8 @@ class Gpu:
         return self.get_current_device().supports_float16
 
     def is_bfloat16_supported(self):
-        """Compiled code has no bfloat16."""
-        return False
+        """Does the current device compute with bfloat16? Kernels with it compile for older ones, too."""
+        return self.get_current_device().supports_bfloat16
 
     def is_fp8_supported(self):
         """Compiled code has no floats of 8 bits."""

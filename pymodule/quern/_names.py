@@ -34,15 +34,17 @@ class Intrinsic:
 
 
 class Namespace:
-    """A group of names: cuda.atomic, cuda.threadIdx."""
+    """A group of names: cuda.atomic, cuda.threadIdx. `others`: what is in it and no placeholder."""
 
-    def __init__(self, name, members, doc=None, home="cuda"):
+    def __init__(self, name, members, doc=None, home="cuda", **others):
         self._quern_name = name
         self._home = home
         self._members = tuple(members)
+        self._others = others
         self.__doc__ = doc
         for member in members:
             setattr(self, member, Intrinsic(f"{name}.{member}", home))
+        self.__dict__.update(others)
 
     def __repr__(self):
         return f"<{_shown(self)}>"
@@ -54,7 +56,7 @@ class Namespace:
 def at_home(thing, home):
     """The same name as one of the module `home`."""
     if isinstance(thing, Namespace):
-        return Namespace(thing._quern_name, thing._members, thing.__doc__, home)
+        return Namespace(thing._quern_name, thing._members, thing.__doc__, home, **thing._others)
     return Intrinsic(thing._quern_name, home) if type(thing) is Intrinsic else thing
 
 

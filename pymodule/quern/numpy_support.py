@@ -7,10 +7,20 @@ from .errors import NumbaNotImplementedError
 numpy_version = tuple(map(int, np.__version__.split(".")[:2]))
 
 
+def bfloat16_dtype():
+    """NumPy has no such dtype."""
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise ImportError("arrays and numbers of bfloat16 outside of kernels are those of the package ml_dtypes: python -m pip install "
+                          "ml_dtypes. Without it, pass arrays of int16 and use cuda.bf16.int16_as_bfloat16") from None
+    return np.dtype(ml_dtypes.bfloat16)
+
+
 def from_dtype(dtype):
     """The type of a NumPy dtype. NumbaNotImplementedError (a TypeError) for a dtype that no type has."""
     dtype = np.dtype(dtype)
-    if dtype.kind in "biufc" and dtype.isnative and dtype.name in types._numbers:
+    if (dtype.kind in "biufc" or dtype.char == "E") and dtype.isnative and dtype.name in types._numbers:
         return types._known[dtype.name]
     if dtype.kind in "mM":
         unit, count = np.datetime_data(dtype)
@@ -41,6 +51,8 @@ def from_struct_dtype(dtype):
 def as_dtype(t):
     """The NumPy dtype of a type. NumbaNotImplementedError (a TypeError) where there is none."""
     t = types.unliteral(t)
+    if t is types.bfloat16:
+        return bfloat16_dtype()
     if isinstance(t, (types.Integer, types.Float, types.Complex)):
         return np.dtype(t.name)
     if isinstance(t, types.Boolean):

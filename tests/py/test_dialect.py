@@ -230,6 +230,6 @@ def test_H03_mapped(device):
 
 
 def test_what_a_device_supports(device):
-    assert cuda.is_float16_supported() and not cuda.is_bfloat16_supported()
+    assert cuda.is_float16_supported() and cuda.is_bfloat16_supported()
     assert cuda.is_fp8_supported() is False
     assert math.isfinite(cuda.current_context().get_memory_info().free)

@@ -53,8 +53,8 @@ version_of() { "$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])'; }
 environment() { # interpreter -> $venv with what the tests need
     venv=build/venv-$(version_of "$1")
     [ -x "$venv/bin/python" ] || "$1" -m venv "$venv"
-    "$venv/bin/python" -c 'import numpy, pytest, hypothesis, xdist, pandas, dask.array, xarray, mpmath' 2>/dev/null ||
-        "$venv/bin/python" -m pip install -q --disable-pip-version-check numpy pytest hypothesis pytest-xdist pandas dask xarray mpmath
+    "$venv/bin/python" -c 'import numpy, pytest, hypothesis, xdist, pandas, dask.array, xarray, mpmath, ml_dtypes' 2>/dev/null ||
+        "$venv/bin/python" -m pip install -q --disable-pip-version-check numpy pytest hypothesis pytest-xdist pandas dask xarray mpmath ml_dtypes
 }
 build() { # interpreter, build folder, further options
     local interpreter=$1 folder=$2

@@ -41,6 +41,7 @@ def compile_ptx_for_current_device(pyfunc: Callable[..., Any], sig: Any, **optio
 
 cg: Any
 fp16: Any
+bf16: Any
 literal_unroll: Any
 
 class LinkableCode:

@@ -302,8 +302,8 @@ class _Ordered:
 class Number(Hashable):
 
     def cast_python_value(self, value):
-        import numpy
-        return getattr(numpy, self.name)(value)
+        from ..numpy_support import as_dtype
+        return as_dtype(self).type(value)
 
     def unify(self, typingctx, other):
         if isinstance(other, Number):
@@ -350,7 +350,7 @@ class Float(_Ordered, Number):
 
     def __init__(self, name):
         self.name = name
-        self.bitwidth = int(name.removeprefix("float"))
+        self.bitwidth = int(name.removeprefix("b").removeprefix("float"))
         if name in _numbers:
             self._quern_name = name
 
@@ -727,8 +727,8 @@ def unliteral(t):
 
 # -- from text, dtypes and values --------------------------------------------------------------------------------------
 
-_numbers = frozenset("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 "
-                     "complex128".split())
+_numbers = frozenset("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 bfloat16 float16 float32 float64 "
+                     "complex64 complex128".split())
 
 
 def from_dtype(dtype):
@@ -850,7 +850,7 @@ _ALIASES = {
     "uint8": "u1 byte uchar | c_uint8 np_uint8 np_uchar", "uint16": "u2 ushort | c_uint16 np_uint16 np_ushort",
     "uint32": "u4 uintc | c_uint32 np_uint32 np_uintc",
     "uint64": "u8 uintp uint ulong ulonglong size_t | c_uint64 c_uintp np_uint64 np_uintp np_uint np_ulong np_ulonglong",
-    "float16": "f2 half | c_float16 np_float16", "float32": "f4 float_ | c_float32 np_float32 np_float_",
+    "bfloat16": " | ", "float16": "f2 half | c_float16 np_float16", "float32": "f4 float_ | c_float32 np_float32 np_float_",
     "float64": "f8 double | c_float64 py_float np_float64 np_double", "complex64": "c8 | np_complex64",
     "complex128": "c16 complex_ | py_complex np_complex128",
 }
@@ -863,7 +863,7 @@ def _make(name):
         return Boolean(name)
     if "int" in name:
         return Integer(name)
-    return Float(name) if name.startswith("float") else Complex(name, _known["float" + str(int(name[7:]) // 2)])
+    return Float(name) if "float" in name else Complex(name, _known["float" + str(int(name[7:]) // 2)])
 
 
 def _define():
