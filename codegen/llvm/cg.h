@@ -163,11 +163,11 @@ struct Cg {
     CgSigs needs;                 /* instances that the module being lowered calls */
     Vec(int32_t) walk, cold_walk; /* its functions; those of its module of lazy functions */
     Vec(Instance *) held;
-    const Hash128 *memo_key;    /* of the job */
-    Map memo_records;           /* Memo * -> as CgSig.record */
+    const Hash128 *memo_key;           /* of the job */
+    Map memo_records;                  /* Memo * -> as CgSig.record */
     const struct InstanceFiles *files; /* of the job */
-    Instance **claim;           /* what is being made: of the job, which may be lost */
-    const uint8_t *usage;       /* of the arrays in the entry's parameters: abi_usage */
+    Instance **claim;                  /* what is being made: of the job, which may be lost */
+    const uint8_t *usage;              /* of the arrays in the entry's parameters: abi_usage */
     bool failed;
     char error[1024]; /* the first one: cg_error */
     bool error_placed;
