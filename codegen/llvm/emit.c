@@ -299,11 +299,62 @@ static void compute_late(Cg *cg, Value fn) {
         }
 }
 
-/* Instructions are selected one by one in large functions, registers are allocated as everywhere. */
+/* Is `inst` a call of an instance? */
+static bool calls_instance(Value inst) {
+    size_t n;
+    if (!LLVMIsACallInst(inst)) return false;
+    Value callee = LLVMIsAFunction(LLVMGetCalledValue(inst));
+    return callee && strncmp(LLVMGetValueName2(callee, &n), HOST_INSTANCE_PREFIX,
+                             sizeof HOST_INSTANCE_PREFIX - 1) == 0;
+}
+
+enum { MOST_BLOCKS = 64 };
+
+static int number_of(const BB *blocks, BB block) {
+    int k = 0;
+    while (blocks[k] != block)
+        k++;
+    return k;
+}
+
+/* Of a function of up to MOST_BLOCKS blocks: does a block reach itself? */
+static bool has_loop(const BB *blocks, int n) {
+    uint64_t reached[MOST_BLOCKS] = {0}, loops = 0;
+    for (int i = 0; i < n; i++) {
+        Value end = LLVMGetBasicBlockTerminator(blocks[i]);
+        for (unsigned k = 0; k < LLVMGetNumSuccessors(end); k++)
+            reached[i] |= UINT64_C(1) << number_of(blocks, LLVMGetSuccessor(end, k));
+    }
+    for (int over = 0; over < n; over++)
+        for (int i = 0; i < n; i++)
+            if (reached[i] >> over & 1) reached[i] |= reached[over];
+    for (int i = 0; i < n; i++)
+        loops |= reached[i] >> i & 1;
+    return loops;
+}
+
+/* Does it call instances, and next to nothing else? These are functions of the library beyond some size: the time goes there, and what
+ * careful selection gains here is lost in them, while it costs a tenth of a millisecond for each call. */
+static bool is_mostly_calls(Value fn) {
+    enum { PER_CALL = 32 };
+    BB blocks[MOST_BLOCKS];
+    int32_t calls = 0, others = 0;
+    int n = 0;
+    for (BB bb = LLVMGetFirstBasicBlock(fn); bb; bb = LLVMGetNextBasicBlock(bb)) {
+        if (n == MOST_BLOCKS) return false;
+        blocks[n++] = bb;
+        for (Value i = LLVMGetFirstInstruction(bb); i; i = LLVMGetNextInstruction(i))
+            *(calls_instance(i) ? &calls : &others) += 1;
+    }
+    return calls && others <= calls * PER_CALL && !has_loop(blocks, n);
+}
+
+/* Instructions are selected one by one in large functions and in those that only call others, registers are allocated as everywhere. */
 static void select_simply(Cg *cg) {
     for (Value fn = LLVMGetFirstFunction(cg->mod); fn; fn = LLVMGetNextFunction(fn)) {
         Extent e = extent_of(fn);
-        if (e.blocks <= MANY_BLOCKS && e.largest <= LARGE_BLOCK) continue;
+        bool large = e.blocks > MANY_BLOCKS || e.largest > LARGE_BLOCK;
+        if (!large && !is_mostly_calls(fn)) continue;
         compute_late(cg, fn);
         cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "optnone", 0);
         cg_attribute(cg, fn, LLVMAttributeFunctionIndex, "noinline", 0);
