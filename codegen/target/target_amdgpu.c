@@ -45,9 +45,7 @@ static TgMachine machine(Cg *cg) {
         diag_add(cg->diags, E0503, NULL, arch ? arch : "", amdgpu_chip_names(cg->arena));
         return NULL;
     }
-    bool optimise = cg->options->opt_level > 0;
-    const char *key =
-        str_printf(cg->arena, TRIPLE " %s %s %d", chip->name, features, optimise).bytes;
+    const char *key = str_printf(cg->arena, TRIPLE " %s %s", chip->name, features).bytes;
     TgMachine kept = cg_machine_take(cg, key);
     if (kept) return kept;
     LLVMTargetRef target;
@@ -57,10 +55,10 @@ static TgMachine machine(Cg *cg) {
         return NULL;
     }
     /* The levels above do their own loop invariant code motion and value numbering, which PASSES has done: half of the time of a tiled
-     * matrix product. The rest of what they do has switches (llvm_options()). */
-    LLVMCodeGenOptLevel level = optimise ? LLVMCodeGenLevelLess : LLVMCodeGenLevelNone;
-    return LLVMCreateTargetMachine(target, TRIPLE, chip->name, features, level, LLVMRelocPIC,
-                                   LLVMCodeModelDefault);
+     * matrix product. The rest of what they do has switches (llvm_options()). The level below, for opt=False, is wrong in LLVM 19: behind a
+     * loop that lanes leave one by one it computes in front of the instruction that lets them all go on. */
+    return LLVMCreateTargetMachine(target, TRIPLE, chip->name, features, LLVMCodeGenLevelLess,
+                                   LLVMRelocPIC, LLVMCodeModelDefault);
 }
 
 /* -- the work-item ---------------------------------------------------------------------------- */

@@ -202,3 +202,19 @@ def test_every_row_of_the_interpreter_has_a_test():
     for file in ("gcn_vector.def", "gcn_scalar.def"):
         rows |= set(re.findall(r"^S?OP\((\w+),", (folder / "interp" / file).read_text(), re.M))
     assert len(rows) > 350 and not rows - tested, sorted(rows - tested)
+
+
+@pytest.mark.parametrize("opt", [False, True])
+def test_lanes_that_left_a_loop_one_by_one_go_on_together(wave, opt):
+    """Found by fuzzed kernels (seed 1024011): at LLVM 19's lowest level the address behind the loop was computed before lanes were put back."""
+    @hip.jit(opt=opt)
+    def kernel(a, x):
+        for i in range(hip.grid(1), 1, 1):
+            for _ in range(0, i, 1):
+                pass
+            a[0] = 0
+            a[i] += 7 // x
+
+    a = np.full(5, -3, np.float32)
+    kernel[1, wave](a, np.int8(3))
+    assert a.tolist() == [2, -3, -3, -3, -3]
