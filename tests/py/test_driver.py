@@ -708,6 +708,14 @@ print(noticed)
     assert int(out) > 60
 
 
+def test_grids_of_all_blocks_reach_the_driver(program):
+    """(It would take minutes to execute them.)"""
+    program("""
+increment[2**31 - 1, 1](np.zeros(3))
+increment.configure((2**31 - 1, 65535, 65535), 1024)(np.zeros(3))
+""", QUERN_DEVICE="cuda", FAKECUDA_NOEXEC=1)
+
+
 # -- sticky errors and fork ---------------------------------------------------------------------------------------------------
 
 

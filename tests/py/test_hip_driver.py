@@ -64,14 +64,14 @@ def program(tmp_path):
     """program(text, **environment) runs it; it must succeed, silently on stderr unless `stderr` is asked for. Returns what
     it printed."""
 
-    def run(text, stderr=False, **environment):
+    def run(text, stderr=False, seconds=100, **environment):
         env = {k: v for k, v in os.environ.items() if not k.startswith(("FAKE", "QUERN_DEVICE", "QUERN_CUDA_ON", "HIP_", "CUDA_"))}
         env["QUERN_HIP_LIBRARY"] = str(STAND_IN)
         env["QUERN_CUDA_LIBRARY"] = "/not/there/libcuda.so.1"
         env.update({k: str(v) for k, v in environment.items()})
         file = tmp_path / "program.py"
         file.write_text(PREAMBLE + text)
-        result = subprocess.run([sys.executable, file], env=env, capture_output=True, text=True, timeout=100)
+        result = subprocess.run([sys.executable, file], env=env, capture_output=True, text=True, timeout=seconds)
         assert result.returncode == 0, f"exit code {result.returncode}\n{result.stdout}\n{result.stderr}"
         assert stderr or result.stderr == "", result.stderr
         return result.stdout

@@ -264,3 +264,25 @@ def test_functions_of_the_module_operator_in_place():
 def test_a_shape_is_of_ints():
     with pytest.raises(errors.TypingError):
         njit(lambda n: np.empty((2, n)))(2.5)
+
+
+@pytest.mark.parametrize("name,units", [("log", 4), ("log10", 1), ("tan", 1), ("tanh", 1)])
+def test_logarithms_and_tangents_of_complex64_keep_their_digits(device, name, units):
+    """Beside |z| == 1 the logarithm is small: its digits are those of |z| - 1."""
+    function = getattr(cmath, name)
+
+    @cuda.jit
+    def kernel(out, a):
+        i = cuda.grid(1)
+        if i < a.size:
+            out[i] = function(a[i])
+
+    rng = np.random.default_rng(1)
+    around = np.exp(1j * rng.uniform(-3, 3, 500)) * (1 + rng.uniform(-1e-3, 1e-3, 500))
+    z = np.concatenate([rng.uniform(-3, 3, 500) + 1j * rng.uniform(-3, 3, 500), around, 100 * around]).astype(np.complex64)
+    if name in ("tan", "tanh"):
+        z = z[:1000]
+    out, want = np.zeros_like(z), np.array([function(complex(x)) for x in z])
+    kernel[(z.size + 63) // 64, 64](out, z)
+    for got, exact in ((out.real, want.real), (out.imag, want.imag)):
+        assert (np.abs(got - exact) <= units * np.spacing(np.abs(exact).astype(np.float32))).all()

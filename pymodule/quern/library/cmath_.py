@@ -53,8 +53,10 @@ def _log_of_length(z):
         return math.inf
     big = max(abs(z.real), abs(z.imag))
     small = min(abs(z.real), abs(z.imag))
-    if 0.5 <= big <= 2.0:  # near 1, log would lose digits
-        return math.log1p((big - 1.0) * (big + 1.0) + small * small) * 0.5
+    if 0.5 <= big <= 2.0:  # near 1, log would lose digits; in single precision so would the sum
+        x, y = np.float64(big), np.float64(small)
+        beyond = (x - 1.0) * (x + 1.0) + y * y
+        return math.log1p(np.float32(beyond) if isinstance(big, np.float32) else beyond) * 0.5
     if big > 1e30 or big < 1e-30:
         if big == 0.0:
             return math.log(big)
@@ -75,7 +77,14 @@ def log(z):
     return complex(_log_of_length(z), math.atan2(z.imag, z.real))
 
 
+def _in_double(function, z):
+    """Where the steps of single precision would lose digits."""
+    return np.complex64(function(np.complex128(z)))
+
+
 def log10(z):
+    if isinstance(z, np.complex64):
+        return _in_double(log10, z)
     w = log(z)
     return complex(w.real * (1.0 / math.log(10.0)), w.imag * (1.0 / math.log(10.0)))
 
@@ -136,6 +145,8 @@ def cosh(z):
 
 
 def tanh(z):
+    if isinstance(z, np.complex64):
+        return _in_double(tanh, z)
     z = complex(z)
     if z.imag == 0.0:
         return complex(math.tanh(z.real), z.imag)

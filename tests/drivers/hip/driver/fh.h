@@ -31,7 +31,7 @@ typedef struct FhArg {
     bool pointer;
 } FhArg;
 
-enum { FH_MAX_ARGS = 256 };
+enum { FH_MAX_ARGS = 4096 }; /* as many as fit into the parameters: bytes */
 
 /* What the metadata say about a kernel. */
 typedef struct FhKernel {
