@@ -581,17 +581,32 @@ static bool same_key(const Where *w, PyObject *part, const char *different, bool
     return here != 0;
 }
 
+/* The elements beside None are of a type that a place holds of which it is told whether something is there. 0: exception. */
+static TypeKey optional_key(const Where *w, TypeKey key, const char *refusal) {
+    const Compound *c = compound_of(w->state, key);
+    bool text = c && c->nitems == 0 && text_class(c->cls) != CLS_COUNT &&
+                text_class(c->cls) != CLS_bytearray;
+    bool plain = c ? text || c->nitems == KEY_TIME : key_is_scalar(key) || key_is_array(key);
+    return key && plain ? compound_key(w->state, Py_None, &key, 1) : refuse(w, refusal);
+}
+
 /* The elements are of one type. One of no elements is one of Python ints. */
 static TypeKey list_key(const Where *w, PyObject *arg, int depth) {
     TypeKey key = 0;
-    bool empty = false;
+    bool empty = false, none = false;
     if (depth >= MAX_NESTING) return refuse(w, "lists are nested too deeply");
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(arg); i++)
-        if (!same_key(w, PyList_GET_ITEM(arg, i),
-                      "the elements of a list are of different types: make them one, as in "
-                      "[float(x) for x in xs], or pass a tuple",
-                      true, &key, &empty, depth))
+        if (PyList_GET_ITEM(arg, i) == Py_None)
+            none = true;
+        else if (!same_key(w, PyList_GET_ITEM(arg, i),
+                           "the elements of a list are of different types: make them one, as in "
+                           "[float(x) for x in xs], or pass a tuple",
+                           true, &key, &empty, depth))
             return 0;
+    if (none && !(key = optional_key(w, key,
+                                     "beside None a list holds numbers of one type, text, times "
+                                     "or arrays, at least one of them")))
+        return 0;
     if (!key) key = KEY_SCALAR(TY_wint);
     if (!is_element_key(w->state, key))
         return refuse(w, "lists hold numbers, arrays, strings, functions, lists, dicts, sets, and "
@@ -643,16 +658,23 @@ static TypeKey table_key(const Where *w, PyObject *cls, TypeKey key, TypeKey val
 /* The entries are of one type. One of no entries is one of Python ints. */
 static TypeKey dict_key(const Where *w, PyObject *arg, int depth) {
     TypeKey key = 0, value = 0;
-    bool no_key = false, no_value = false;
+    bool no_key = false, no_value = false, none = false;
     PyObject *k, *v;
     Py_ssize_t at = 0;
     if (depth >= MAX_NESTING) return refuse(w, "dicts are nested too deeply");
     while (PyDict_Next(arg, &at, &k, &v))
         if (!same_key(w, k, "the keys of a dict are of different types: make them one", false, &key,
                       &no_key, depth) ||
-            !same_key(w, v, "the values of a dict are of different types: make them one", false,
-                      &value, &no_value, depth))
+            (v != Py_None &&
+             !same_key(w, v, "the values of a dict are of different types: make them one", false,
+                       &value, &no_value, depth)))
             return 0;
+        else
+            none |= v == Py_None;
+    if (none && !(value = optional_key(w, value,
+                                       "beside None a dict has values that are numbers of one "
+                                       "type, text, times or arrays, at least one of them")))
+        return 0;
     return table_key(w, (PyObject *)&PyDict_Type, key, value);
 }
 

@@ -200,7 +200,9 @@ static bool has_numpy(PyObject *list, Py_ssize_t n) {
 int py_unbox_list(const Plan *plan, PyObject *o, char *out, bool loose) {
     if (!PyList_CheckExact(o)) return 0;
     Py_ssize_t n = PyList_GET_SIZE(o);
-    if (plan->items[0].op == UB_EITHER && !loose && !has_numpy(o, n)) return 0;
+    const Plan *element = &plan->items[0];
+    if (element->op == UB_OPTIONAL) element = &element->items[0];
+    if (element->op == UB_EITHER && !loose && !has_numpy(o, n)) return 0;
     ListObject *list = make_list(plan, o, n);
     if (!list) return -1;
     for (Py_ssize_t i = 0; i < n && i < PyList_GET_SIZE(o); i++) {
@@ -226,6 +228,15 @@ static bool write_object(ModState *state, const Plan *plan, void *object) {
                                : py_write_table(state, plan, object);
 }
 
+/* (is it there?, value) */
+static bool is_unchanged_optional(ModState *state, const Plan *plan, const char *value,
+                                  PyObject *python, bool *ok) {
+    if (!*(const uint8_t *)value || python == Py_None) return !*value && python == Py_None;
+    Plan content = plan->items[0];
+    content.offset = 0;
+    return py_is_unchanged(state, &content, value + plan->items[0].offset, python, ok);
+}
+
 /* Numbers are compared with what the Python number is; lists are the same list, whatever is in it. */
 bool py_is_unchanged(ModState *state, const Plan *plan, const char *value, PyObject *python,
                      bool *ok) {
@@ -242,6 +253,7 @@ bool py_is_unchanged(ModState *state, const Plan *plan, const char *value, PyObj
                ((SharedObject *)python)->object == *(ObjectHeader *const *)value;
     if (plan->op == UB_KEPT_ARRAY)
         return py_is_array_of(python, (const ArrayValue *)value, plan->ndim);
+    if (plan->op == UB_OPTIONAL) return is_unchanged_optional(state, plan, value, python, ok);
     if (py_has_items(plan) || plan->optional) return false;
     int done = py_unbox_value(plan, python, before, true);
     if (done < 0) PyErr_Clear();

@@ -261,6 +261,7 @@ static bool plan_object(Planner *p, Plan *plan, const Compound *c, ClassId cls,
         ok = plan_value(p, &plan->items[i], c->items[i], &layout->items[i], 0);
     p->inside = !outside;
     Plan *element = &plan->items[0];
+    if (ok && element->op == UB_OPTIONAL) element = &element->items[0];
     bool either = cls == CLS_list && element->op == UB_SCALAR &&
                   (element->from == TY_i64 || element->from == TY_f64 || element->from == TY_c128);
     if (ok && either) element->op = UB_EITHER;

@@ -279,6 +279,10 @@ static bool never_equal(const Type *s, const Type *t) {
     return low != FAMILY_NUMBER || python || (high != FAMILY_TUPLE && high != FAMILY_LIST);
 }
 
+static bool may_be_none(const Val *v) {
+    return is_kind(v, TY_OPTIONAL) || fact_none(&v->f);
+}
+
 /* Not inlined: comparisons of tuples recurse through v_binary, whose frame is to be small. */
 __attribute__((noinline)) static bool binary_of_others(Infer *in, Operator op, bool in_place, Val a,
                                                        Val b, Val *out) {
@@ -296,7 +300,9 @@ __attribute__((noinline)) static bool binary_of_others(Infer *in, Operator op, b
     if (done || handled || in->stop) return done;
     done = v_zero_dim(in, op, in_place, (Val[]){a, b}, 2, &handled, out);
     if (done || handled) return done;
-    if (is_time(&a) || is_time(&b)) {
+    bool none = fact_none(&a.f) || fact_none(&b.f);
+    bool asks = method == IDENTITY || method == MEMBER || none; /* whether it is there */
+    if ((is_time(&a) || is_time(&b)) && !(asks && (may_be_none(&a) || may_be_none(&b)))) {
         Val both[2] = {v_present(in, a), v_present(in, b)};
         if (v_time_operator(in, op, both, 2, &handled, out) || handled) return !in->stop;
     }
