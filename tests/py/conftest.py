@@ -11,6 +11,7 @@ optimiser makes of code, and what modules compile when they are imported, are no
 
 QUERN_SHARE="1/3" runs the first third of the cases of a test that has many (and all of those with few): the others are other
 interpreters' work. Which case falls to whom does not depend on the order of the tests."""
+import ctypes
 import os
 import pathlib
 import shutil
@@ -102,7 +103,10 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "optimised: looks at what the optimiser makes of code; QUERN_OPT does not reach it")
 
 
-@pytest.fixture(params=_devices())
+KINDS = _devices()
+
+
+@pytest.fixture(params=KINDS)
 def device(request, _on_the_cpu_device):
     """The name of a device; kernels of the test run there."""
     pinned = os.environ.get("QUERN_DEVICE")
@@ -142,6 +146,33 @@ def pytest_collection_modifyitems(config, items):
         items[:], left = _shared_out(items, share)
         config.hook.pytest_deselected(items=left)
     items.sort(key=lambda item: "test_ptxas" in item.nodeid)
+
+
+_EXECUTED = "lane-instructions of AMD GPUs"
+_executed = []  # by each process of the run
+
+
+def pytest_sessionfinish(session):
+    """How much of AMD's machine code the stand-in has executed in this process, its subprocesses left out."""
+    if not any(kind.startswith("hip-") for kind in KINDS):
+        return
+    stand_in = ctypes.CDLL(str(AMD_STAND_IN), os.RTLD_NOLOAD)
+    stand_in.fakehip_executed.restype = ctypes.c_uint64
+    answers = getattr(session.config, "workeroutput", None)
+    if answers is None:
+        _executed.append(stand_in.fakehip_executed())
+    else:
+        answers[_EXECUTED] = stand_in.fakehip_executed()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    _executed.append(getattr(node, "workeroutput", {}).get(_EXECUTED, 0))
+
+
+def pytest_terminal_summary(terminalreporter):
+    if sum(_executed):
+        terminalreporter.write_line(f"{sum(_executed) / 1e6:,.1f} million {_EXECUTED} executed")
 
 
 def pytest_unconfigure():
