@@ -14,69 +14,10 @@
 #include "codegen/strings.h"
 #include "codegen/workitem.h"
 #include "frontend/base/os.h"
-#include <fenv.h>
 #include <inttypes.h>
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-/* -- array memory ----------------------------------------------------------------------------- */
-
-/* Process-wide on purpose: arrays outlive compilations and threads. */
-static _Atomic int64_t live_arrays;
-
-int64_t support_live_arrays(void) {
-    return atomic_load(&live_arrays);
-}
-
-static _Atomic int64_t fails_in;
-
-void support_fail_allocation(int64_t n) {
-    atomic_store(&fails_in, n);
-}
-
-bool support_allocates(void) {
-    if (QN_LIKELY(!atomic_load_explicit(&fails_in, memory_order_relaxed))) return true;
-    return atomic_fetch_sub(&fails_in, 1) != 1;
-}
-
-static void destroy_array(Owner *owner) {
-    free(owner->object);
-    atomic_fetch_sub(&live_arrays, 1);
-}
-
-enum { LARGE_ARRAY = 1 << 22 }; /* as NumPy */
-
-Owner *quern_alloc_array(int64_t nbytes, int32_t zeroed) {
-    size_t size = (size_t)nbytes + SUPPORT_ARRAY_SLACK;
-    if (!support_allocates()) return NULL;
-    char *block =
-        zeroed ? calloc(1, size) : malloc(size); /* large zeroed blocks cost nothing yet */
-    if (!block) return NULL;
-    if (size >= LARGE_ARRAY) os_prefer_large_pages(block, size);
-    uintptr_t at =
-        ((uintptr_t)block + SUPPORT_ARRAY_ALIGN - 1) & ~(uintptr_t)(SUPPORT_ARRAY_ALIGN - 1);
-    Owner *owner = (Owner *)at;
-    atomic_init(&owner->refs, 1);
-    owner->destroy = destroy_array;
-    owner->object = block;
-    atomic_fetch_add_explicit(&live_arrays, 1, memory_order_relaxed);
-    return owner;
-}
-
-void quern_retain(Owner *owner) {
-    if (owner) atomic_fetch_add_explicit(&owner->refs, 1, memory_order_relaxed);
-}
-
-void quern_release(Owner *owner) {
-    if (owner && atomic_fetch_sub_explicit(&owner->refs, 1, memory_order_acq_rel) == 1)
-        owner->destroy(owner);
-}
-
-void quern_zero_divisor(void) {
-    feraiseexcept(FE_DIVBYZERO);
-}
 
 /* -- parallel loops --------------------------------------------------------------------------- */
 
@@ -98,32 +39,6 @@ int64_t quern_threads(CallContext *ctx, int32_t question, int64_t value) {
     if (ctx->parallel) return ctx->parallel->threads((enum ThreadQuestion)question, value);
     if (question == THREAD_SET_COUNT && value != 1) return -1;
     return question == THREAD_COUNT || question == THREAD_MOST;
-}
-
-/* -- rounding --------------------------------------------------------------------------------- */
-
-double quern_round_digits(double x, int64_t digits) {
-    if (!isfinite(x) || digits > 323) return x; /* a double has no digits further right */
-    if (digits < -308) return copysign(0.0, x);
-    char text[800];
-    if (digits >= 0) { /* the C library rounds the exact value, ties to even */
-        snprintf(text, sizeof text, "%.*f", (int)digits, x);
-        return strtod(text, NULL);
-    }
-    /* to tens, hundreds ...: the exact decimal value with that many digits fewer */
-    int whole = snprintf(text, sizeof text, "%.0f", trunc(x)) - (x < 0);
-    int keep = whole + (int)digits; /* significant digits left */
-    if (keep < 0) return copysign(0.0, x);
-    if (keep == 0) { /* half of the leading power of ten decides; a tie goes to even, which is 0 */
-        double unit = pow(10.0, (double)-digits);
-        return fabs(x) > unit / 2 ? copysign(unit, x) : copysign(0.0, x);
-    }
-    snprintf(text, sizeof text, "%.*e", keep - 1, x);
-    return strtod(text, NULL);
-}
-
-float quern_round_digitsf(float x, int64_t digits) {
-    return (float)quern_round_digits((double)x, digits);
 }
 
 /* -- functions that C calls ------------------------------------------------------------------- */

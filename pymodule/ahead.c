@@ -78,16 +78,16 @@ static PyObject *shape_of(const ValueLayout *v) {
                          (int)v->offset, items);
 }
 
-/* Has every Python that class, under that name, NumPy or not? */
-static bool is_builtin(const RaiseInfo *r) {
+/* The class as every Python finds it: a builtin name, or one behind that of NumPy's module. Empty: it is the program's. */
+static Str class_path(const RaiseInfo *r) {
     char name[128];
     snprintf(name, sizeof name, STR_FMT, STR_ARG(r->class_name));
     PyObject *cls = py_builtin_exception(name);
     py_forget_error();
-    bool same = cls && (!r->class_handle || cls == r->class_handle) &&
-                !(((PyTypeObject *)cls)->tp_flags & Py_TPFLAGS_HEAPTYPE);
+    bool same = cls && (!r->class_handle || cls == r->class_handle);
+    bool of_numpy = same && ((PyTypeObject *)cls)->tp_flags & Py_TPFLAGS_HEAPTYPE;
     Py_XDECREF(cls);
-    return same;
+    return of_numpy ? STR("numpy.linalg.LinAlgError") : same ? r->class_name : STR("");
 }
 
 /* (class, message or None, (kinds of further arguments ...)); a class of the user's and an argument that is no number are "". */
@@ -99,7 +99,7 @@ static PyObject *raise_of(const RaiseInfo *r) {
         Py_XDECREF(name);
     }
     if (r->has_message) Py_SETREF(message, text(r->message));
-    return Py_BuildValue("(NNN)", text(is_builtin(r) ? r->class_name : STR("")), message, kinds);
+    return Py_BuildValue("(NNN)", text(class_path(r)), message, kinds);
 }
 
 static PyObject *list_of(PyObject *(*one)(const Artifact *a, int32_t i), const Artifact *a,

@@ -3,6 +3,7 @@
  * Addresses may be computed with no-wrap flags: typed IR promises that indices are in bounds, and an
  * array in memory is smaller than 2^63 bytes. */
 #include "codegen/llvm/cg.h"
+#include "codegen/objects.h"
 #include "codegen/sanitize.h"
 #include <stdio.h>
 
@@ -412,9 +413,27 @@ void cg_lower_disjoint(Cg *cg, Ref ref) {
 
 /* -- frozen arrays ---------------------------------------------------------------------------- */
 
+/* What is compiled ahead of time has the layout inside, and no list. */
+static Value closed_cells(Cg *cg, const CellLayout *cells) {
+    Value *offsets = arena_array(cg->arena, Value, cells->n + 1);
+    for (int32_t i = 0; i < cells->n; i++)
+        offsets[i] = cg_int(cg->i64, cells->offsets[i]);
+    Value fields[] = {LLVMConstNull(cg->ptr[0]), cg_int(cg->i64, cells->first),
+                      cg_int(cg->i64, cells->size), cg_int(cg->i32, cells->n),
+                      LLVMConstArray2(cg->i64, offsets, (uint64_t)cells->n)};
+    Value layout = LLVMConstStructInContext(cg->context, fields, countof(fields), false);
+    Value global = LLVMAddGlobal(cg->mod, LLVMTypeOf(layout), "quern.cells");
+    LLVMSetInitializer(global, layout);
+    LLVMSetLinkage(global, LLVMInternalLinkage);
+    LLVMSetGlobalConstant(global, true);
+    return global;
+}
+
 /* The module of lazy functions shares the list. What belongs to the user is known by where it lies: no other code may have it. */
 Value cg_host_address(Cg *cg, CodeAddress address, LType type) {
     int32_t k = 0;
+    if (cg->options->closed && address.kind == ADDRESS_CELLS)
+        return closed_cells(cg, address.address);
     cg->is_private |= cg->root && address.handle;
     for (; k < cg->addresses.len; k++) {
         const CodeAddress *known = &cg->addresses.items[k];

@@ -15,7 +15,7 @@ _RUNTIME = Template(r"""#define _GNU_SOURCE
 typedef struct { float real, imag; } quern_c64;
 typedef struct { double real, imag; } quern_c128;
 
-/* -- memory of arrays: compiled code calls these by name; each program may have several modules -- */
+/* -- memory of arrays -- */
 typedef struct quern_owner {
     int64_t refs;
     void (*destroy)(struct quern_owner *owner);
@@ -25,30 +25,8 @@ typedef struct { void *data; quern_owner *owner; int64_t dims[]; } quern_array;
 #define QUERN_BORROWED (INT64_C(1) << 62)
 #define SHARED __attribute__((weak, visibility("hidden")))
 
-static void quern_destroy(quern_owner *owner) { free(owner->object); }
-
-SHARED quern_owner *quern_alloc_array(int64_t bytes, int32_t zeroed) {
-    size_t size = (size_t)bytes + 128;
-    char *block = zeroed ? calloc(1, size) : malloc(size);
-    if (!block) return NULL;
-    quern_owner *owner = (quern_owner *)(((uintptr_t)block + 63) & ~(uintptr_t)63);
-    owner->refs = 1;
-    owner->destroy = quern_destroy;
-    owner->object = block;
-    return owner;
-}
-SHARED void quern_retain(quern_owner *owner) { if (owner) __atomic_fetch_add(&owner->refs, 1, __ATOMIC_RELAXED); }
-SHARED void quern_release(quern_owner *owner) {
-    if (owner && __atomic_fetch_sub(&owner->refs, 1, __ATOMIC_ACQ_REL) == 1) owner->destroy(owner);
-}
-SHARED void quern_zero_divisor(void) { feraiseexcept(FE_DIVBYZERO); }
-SHARED void quern_move(char *to, char *from, int64_t n, int32_t counted) {
-    memmove(to, from, (size_t)n);
-    if (!counted) return;
-    if (to + n <= from || from + n <= to) memset(from, 0, (size_t)n);
-    else if (to > from) memset(from, 0, (size_t)(to - from));
-    else memset(to + n, 0, (size_t)(from - to));
-}
+/* Compiled code calls what follows by name; a program may have several modules. Memory is in the object file that goes with all modules. */
+extern void quern_release(quern_owner *owner);
 /* Parallel loops are one chunk. */
 SHARED int64_t quern_chunks(void *ctx, int64_t n, int32_t few) { return n > 0; }
 SHARED int32_t quern_parallel(void *ctx, int64_t n, int64_t chunks,
@@ -143,13 +121,21 @@ static PyObject *quern_argument(const char *kind, size_t n, const int64_t *bits)
     return PyLong_FromLongLong((int64_t)((uint64_t)*bits << shift) >> shift);
 }
 
+/* A builtin class, or one behind the name of its module. */
+static PyObject *quern_class(const char *name) {
+    const char *dot = strrchr(name, '.');
+    PyObject *from = dot ? PyUnicode_FromStringAndSize(name, dot - name) : PyUnicode_FromString("builtins");
+    PyObject *module = from ? PyImport_Import(from) : NULL, *cls = module ? PyObject_GetAttrString(module, dot ? dot + 1 : name) : NULL;
+    Py_XDECREF(from);
+    Py_XDECREF(module);
+    return cls;
+}
+
 static void quern_set_error(const quern_function *f, const quern_context *ctx) {
     char text[512];
     const char *name;
     const quern_raise *row = quern_what(f, ctx, &name, text, sizeof text);
-    PyObject *builtins = PyImport_ImportModule("builtins");
-    PyObject *cls = builtins ? PyObject_GetAttrString(builtins, name) : NULL, *list = PyList_New(0);
-    Py_XDECREF(builtins);
+    PyObject *cls = quern_class(name), *list = PyList_New(0);
     int ok = cls && list;
     if (ok && (row ? row->message != NULL : text[0] != 0)) {
         PyObject *message = PyUnicode_DecodeUTF8(row ? row->message : text, (Py_ssize_t)strlen(row ? row->message : text), "surrogatepass");
@@ -330,7 +316,7 @@ def header(module, functions, axes):
                       if any(name in prototype for _, prototype in functions))
     if numbers:
         numbers = f"#ifndef QUERN_COMPLEX\n#define QUERN_COMPLEX\n{numbers}#endif\n"
-    return (f"/* {module}.h - functions of {module}.o, which was compiled from Python. Link with -lm. */\n#ifndef {guard}\n#define {guard}\n"
+    return (f"/* {module}.h - functions of {module}.o, which was compiled from Python. Link with -lm -ldl -lpthread. */\n#ifndef {guard}\n#define {guard}\n"
             "#include <stdint.h>\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n" + ("#ifndef QUERN_INSIDE\n" + numbers + "#endif\n" if numbers else "")
             + arrays + "\n/* Each function gives 0, or 1 where it raised an exception: then `result` is not written, and this is its text, until the\n"
             f" * next one on this thread. */\nconst char *{module}_error(void);\n\n"

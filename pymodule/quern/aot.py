@@ -10,7 +10,8 @@
     ahead.object("build")          # build/stencils.o and build/stencils.h
 
 Both are made by the C compiler of the system ($CC, or cc), which must be there. What is compiled takes and returns numbers, tuples and
-arrays; what needs more of Quern than memory for arrays (strings, lists, linear algebra, random numbers) is refused, with a reason."""
+arrays. Of Quern's run time goes with it what it calls: sorting, random numbers, products and linear algebra (which find the BLAS of the
+process, as in Quern), lists, dicts and sets of its own. What needs more (strings, exceptions that are caught) is refused, with a reason."""
 import os
 import shlex
 import struct
@@ -22,9 +23,9 @@ from . import _aot_c, _quern, decorators
 from ._aot_c import quoted as _quoted
 from .errors import UnsupportedError
 
-# What _aot_c.RUNTIME defines of the names that compiled code calls; others that begin with "quern" are Quern's alone.
-_THERE = {"quern_alloc_array", "quern_retain", "quern_release", "quern_zero_divisor", "quern_move", "quern_chunks", "quern_parallel",
-          "quern_threads"}
+# What _aot_c.RUNTIME defines of the names that compiled code calls. Others that begin with "quern" are in the object file, or Quern's alone.
+_THERE = {"quern_chunks", "quern_parallel", "quern_threads"}
+_SUPPORT = os.path.join(os.path.dirname(__file__), "ahead.o")
 _NUMBERS = {  # kind: (type in C, letters of the buffer protocol, from Python, to Python, in a header)
     "bool": ("uint8_t", "?", "bool", "PyBool_FromLong(%s)"),
     **{f"i{n}": (f"int{n}_t", "bhilqn", "int", "PyLong_FromLongLong(%s)") for n in (8, 16, 32, 64)},
@@ -39,8 +40,8 @@ _DTYPES = {"bool": "?", "f32": "f4", "f64": "f8", "c64": "c8", "c128": "c16",
 _READ, _WRITTEN, _SMALL, _KEPT = 1, 2, 4, 8
 
 
-def _undefined(object_file):
-    """The names that an object file (ELF, 64 bits) asks of others."""
+def _symbols(object_file):
+    """(place of the entry, name, defined in it) of each global symbol of an object file (ELF, 64 bits)."""
     sections_at, = struct.unpack_from("<Q", object_file, 0x28)
     size, count = struct.unpack_from("<HH", object_file, 0x3A)
     sections = [struct.unpack_from("<IIQQQQIIQQ", object_file, sections_at + k * size) for k in range(count)]
@@ -49,10 +50,26 @@ def _undefined(object_file):
             continue
         strings = sections[link][4]
         for k in range(1, length // entry):
-            name, _, _, section = struct.unpack_from("<IBBH", object_file, at + k * entry)
-            if section == 0:
-                start = strings + name
-                yield object_file[start:object_file.index(b"\0", start)].decode()
+            name, info, _, section = struct.unpack_from("<IBBH", object_file, at + k * entry)
+            start = strings + name
+            if info >> 4:
+                yield at + k * entry, object_file[start:object_file.index(b"\0", start)].decode(), section != 0
+
+
+def _weakened(object_file, names):
+    """With those of its symbols weak, so that a program may link several object files which have them."""
+    changed = bytearray(object_file)
+    for at, name, defined in _symbols(object_file):
+        if defined and name in names:
+            changed[at + 4] = 2 << 4 | changed[at + 4] & 15
+    return bytes(changed)
+
+
+def _support():
+    """What goes with every module, and the names that it defines."""
+    with open(_SUPPORT, "rb") as file:
+        data = file.read()
+    return data, {name for _, name, defined in _symbols(data) if defined}
 
 
 class _Function:
@@ -69,10 +86,11 @@ class _Function:
             if param[0] not in ("number", "array") or param[5] & _KEPT or param[1] not in _NUMBERS:
                 self._refuse(f"parameter {number} is neither a number nor an array of numbers")
         self._check_result(self.result)
-        needs = sorted(n for n in _undefined(self.object) if n.startswith("quern") and n not in _THERE)
+        there = _THERE | _support()[1]
+        needs = sorted(name for _, name, defined in _symbols(self.object) if not defined and name.startswith("quern") and name not in there)
         if needs:
-            self._refuse(f"it needs what only Quern has at run time ({', '.join(needs)}): strings, containers, exceptions that are "
-                         "caught by name, sorting, random numbers and linear algebra cannot be left to another program yet")
+            self._refuse(f"it needs what only Quern has at run time ({', '.join(needs)}): strings and exceptions that are "
+                         "caught cannot be left to another program yet")
         if made["addresses"]:
             self._refuse("it refers to objects of this process: a string, a class of exceptions, or a large global array")
         for cls, _, kinds in self.raises:
@@ -219,8 +237,8 @@ class Module:
         return [_Function(self.name, name, signature, function, options)
                 for name, (signature, function) in self._exported.items()]
 
-    def _build(self, functions, source, target, *options):
-        """Compiles C beside the objects of the functions and links all of it."""
+    def _build(self, functions, source, target, options, libraries=()):
+        """Compiles C beside the objects of the functions and links all of it; without libraries to an object file."""
         with tempfile.TemporaryDirectory() as folder:
             paths = [os.path.join(folder, f"{self.name}.c")]
             with open(paths[0], "w") as file:
@@ -232,9 +250,11 @@ class Module:
             made = os.path.join(folder, "made")
             _cc("-c", "-O2", "-fPIC", "-w", f"-I{sysconfig.get_path('include')}", f"-I{sysconfig.get_path('platinclude')}", paths[0],
                 "-o", os.path.join(folder, "glue.o"))
-            _cc(*options, os.path.join(folder, "glue.o"), *paths[1:], "-o", made)
+            _cc(*options, os.path.join(folder, "glue.o"), *paths[1:], _SUPPORT, *libraries, "-o", made)
             with open(made, "rb") as file:
                 content = file.read()
+        if not libraries:
+            content = _weakened(content, _support()[1])
         _write(target, content)
 
     def extension(self, folder=".", file_name=None):
@@ -247,7 +267,7 @@ class Module:
                   f"static struct PyModuleDef module = {{PyModuleDef_HEAD_INIT, {_quoted(self.name)}, NULL, 0, methods, NULL, NULL, NULL, NULL}};\n"
                   f"PyMODINIT_FUNC PyInit_{self.name}(void) {{ return PyModuleDef_Init(&module); }}\n")
         path = os.path.join(folder, file_name or self.file_name)
-        self._build(functions, source, path, "-shared", "-Wl,-z,noexecstack", "-lm")
+        self._build(functions, source, path, ["-shared", "-Wl,-z,noexecstack", "-Wl,--gc-sections"], ["-lm", "-ldl", "-lpthread"])
         return path
 
     def object(self, folder="."):
@@ -258,7 +278,7 @@ class Module:
         source = (_aot_c.runtime(functions[0].context, functions[0].guards) + header + _aot_c.plain_c(self.name)
                   + "".join(f.tables() + f.for_c() for f in functions))
         path = os.path.join(folder, f"{self.name}.o")
-        self._build(functions, source, path, "-r", "-nostdlib")
+        self._build(functions, source, path, ["-r", "-nostdlib"])
         _write(os.path.join(folder, f"{self.name}.h"), header.encode())
         return path
 
