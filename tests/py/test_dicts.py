@@ -471,7 +471,7 @@ def test_refused():
         through({1: 2, 2: 3.5})
     with pytest.raises(errors.TypingError, match="keys of dicts"):
         through({None: 2})
-    with pytest.raises(errors.TypingError, match="dicts hold"):
+    with pytest.raises(errors.TypingError, match="beside None a dict has values"):
         through({1: None})
 
 
