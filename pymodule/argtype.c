@@ -872,6 +872,7 @@ static const Type *compound_type(ModState *state, PyResolver *r, TypeTable *type
                                  TypeKey key, bool strong) {
     const Compound *c = py_compound(state, key);
     if (c && c->nitems == KEY_MEMBERS && !c->dead) return members_type(r, types, arena, c);
+    if (c && c->nitems == KEY_LITERAL) return py_literal_type(state, r, types, arena, c);
     if (c && c->nitems == KEY_OBJECT)
         return r ? object_type(state, r, types, key) : shown_object(state, types, arena, key);
     if (c && c->nitems == KEY_INSTANCE && !c->dead)

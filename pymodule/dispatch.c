@@ -158,8 +158,12 @@ int py_core_traverse(JitCore *core, visitproc visit, void *arg) {
 
 bool py_core_keys(JitCore *core, PyObject *const *args, int32_t n, TypeKey *keys) {
     const char *name = PyUnicode_AsUTF8(core->name);
-    for (int32_t i = 0; i < n; i++)
+    for (int32_t i = 0; i < n; i++) {
+        keys[i] = i < 64 && core->literals >> i & 1 ? py_literal_key(core->state, args[i]) : 0;
+        if (keys[i]) continue;
+        if (PyErr_Occurred()) return false;
         if (!(keys[i] = py_arg_key(core->state, args[i], name ? name : "?", i))) return false;
+    }
     return true;
 }
 
@@ -370,6 +374,7 @@ static bool front(Attempt *a) {
 static void attempt_begin(Attempt *a, JitCore *core, CompileRequest *q) {
     *a = (Attempt){.core = core, .q = q};
     q->refused = false;
+    q->literals = 0;
     if (!py_dump_asked(core->state, &a->dump)) return;
     if (py_dump_needs_text(a->dump)) q->options.keep_text = true;
     py_resolver_init(&a->resolver, core->state, core->py_func, &q->options.infer);
@@ -417,6 +422,7 @@ static Spec *attempt_end(Attempt *a) {
     if (spec && a->dump) py_dump_artifact(spec->artifact, target, a->dump);
     if (!spec && !PyErr_Occurred()) {
         a->q->refused = true;
+        a->q->literals = cg_module(a->c)->literals;
         py_raise_diags(state, cg_diags(a->c));
         if (PyErr_ExceptionMatches(PyExc_MemoryError)) a->q->refused = false;
     }

@@ -40,6 +40,7 @@ typedef enum UnboxOp {
     UB_SLICE,   /* a slice; which parts are ints is in `from` */
     UB_TIME,    /* datetime64 or timedelta64 of the dtype `descr` */
     UB_CHOICE,  /* a function: its number among those of the key */
+    UB_LITERAL, /* equal to `type`, which the code knows */
     UB_FUNCTION /* nothing to pass: the object itself is the type */
 } UnboxOp;
 
@@ -200,8 +201,9 @@ typedef struct JitCore {
     bool (*prepare)(
         Spec *
             spec); /* of a declared signature, before calls see it; NULL: nothing to do. false: exception */
-    bool unsupported_kwargs;   /* the function has **kwargs */
-    PyObject *param_names;     /* tuple */
+    bool unsupported_kwargs; /* the function has **kwargs */
+    uint64_t literals;     /* bit k: the value of argument k is a part of the types (literally()) */
+    PyObject *param_names; /* tuple */
     PyObject *locals, *linked; /* the options locals and link, or NULL: see PyResolver */
     PyObject *
         patterns; /* declared signatures with functions: a list of (text of the result or None, a tuple of texts, or None for functions, all as it is shown), or NULL */
@@ -269,6 +271,8 @@ typedef struct CompileRequest {
     CompileOptions options;
     bool keep_gil; /* do not let other Python threads run meanwhile */
     bool refused;  /* out: the compiler said no (and not Python) */
+    uint64_t
+        literals; /* out, where it is refused: bit k: argument k has to be a part of the types */
     char stale
         [256]; /* out: why the last entry of the disk cache under this key was of no use; empty: there was none */
 } CompileRequest;

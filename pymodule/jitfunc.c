@@ -456,7 +456,12 @@ static Spec *make_spec(Dispatcher *d, const TypeKey *keys, int32_t n) {
         return declared;
     }
     CompileRequest q = {.keys = keys, .nkeys = n, .options = core->options};
+    q.options.infer.literals = true;
     Spec *spec = py_core_compile(core, &q);
+    if (q.literals & ~core->literals) { /* call_slow comes again with their values */
+        core->literals |= q.literals;
+        return NULL;
+    }
     if (spec || !q.refused || !falls_back(d)) return spec;
     return warn_fallback(d) < 0 ? NULL : py_core_python_spec(core, keys, n);
 }
@@ -491,6 +496,15 @@ static PyObject *call_with_keywords(Dispatcher *d, PyObject *const *args, size_t
     return call_python(d, args, nargsf, kwnames);
 }
 
+/* The specialisation for arguments. Where it turns out that their values are to be known, it is asked for once more. */
+static Spec *spec_for(Dispatcher *d, PyObject *const *args, TypeKey *keys) {
+    uint64_t literals = d->core.literals;
+    Spec *spec = find_or_make(d, keys, d->core.nparams);
+    if (spec || literals == d->core.literals) return spec;
+    PyErr_Clear();
+    return py_core_keys(&d->core, args, d->core.nparams, keys) ? spec_for(d, args, keys) : NULL;
+}
+
 static PyObject *call_slow(Dispatcher *d, PyObject *const *args, size_t nargsf, PyObject *kwnames) {
     JitCore *core = &d->core;
     PyObject *result = NULL;
@@ -507,7 +521,7 @@ static PyObject *call_slow(Dispatcher *d, PyObject *const *args, size_t nargsf, 
         if (falls_back(d) && is_refusal(d->core.state) && warn_fallback(d) == 0)
             result = call_python(d, args, nargsf, kwnames);
     } else {
-        Spec *spec = find_or_make(d, keys, core->nparams);
+        Spec *spec = spec_for(d, bound.args, keys);
         if (spec && spec->entry) {
             atomic_store_explicit(&core->last, spec, memory_order_release);
             result = run_loose(d, spec, bound.args);

@@ -54,7 +54,7 @@ enum { MAX_ARGS = 255, MAX_TUPLE = 1000, MAX_NESTING = 32, MAX_DIMS = 32 };
  * a dtype of times, which is `cls`. One item of the class
  * None: an optional, which only fields and elements are. Items of the class of functions: one of these functions, as an element. No class and no object is kept: when it dies, its key, the keys of
  * tuples that it stands in, and their specialisations go. */
-enum { KEY_OBJECT = -1, KEY_MEMBERS = -2, KEY_INSTANCE = -3, KEY_TIME = -4 };
+enum { KEY_OBJECT = -1, KEY_MEMBERS = -2, KEY_INSTANCE = -3, KEY_TIME = -4, KEY_LITERAL = -5 };
 typedef struct Compound {
     int32_t nitems;
     PyObject *cls;
@@ -177,6 +177,13 @@ const Type *py_key_type(ModState *state, struct PyResolver *r, TypeTable *types,
                         TypeKey key, bool strong);
 /* The key of a declared type; 0 when arguments of this type cannot come from Python. */
 TypeKey py_type_key(ModState *state, const Type *type);
+
+/* -- literals.c -- */
+/* Of an int, a bool or text whose value is a part of the type: literally(). 0: exception, or it is something else. */
+TypeKey py_literal_key(ModState *state, PyObject *value);
+const Type *py_literal_type(ModState *state, struct PyResolver *r, TypeTable *types, Arena *arena,
+                            const Compound *c);
+
 /* The class of text that Python objects of a class are. */
 PyObject *py_plain_text(PyTypeObject *type);
 /* The key of a compound, see there. 0: exception. */

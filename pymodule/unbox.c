@@ -337,6 +337,14 @@ static bool plan_member(Planner *p, Plan *plan, const Compound *c, const ValueLa
     return true;
 }
 
+/* The code has a place for numbers, though it does not look there. */
+static bool plan_literal(Plan *plan, const Compound *c, const ValueLayout *layout) {
+    plan->op = UB_LITERAL;
+    plan->type = c->cls;
+    plan->to_size = (uint8_t)layout->size;
+    return layout->size <= 8 || mismatch(KEY_COMPOUND, layout);
+}
+
 static bool plan_value(Planner *p, Plan *plan, TypeKey key, const ValueLayout *layout,
                        int32_t offset) {
     const Compound *c = key_is_compound(key) ? py_compound(p->state, key) : NULL;
@@ -377,6 +385,7 @@ static bool plan_value(Planner *p, Plan *plan, TypeKey key, const ValueLayout *l
             plan->from |= (uint8_t)((c->items[i] != KEY_SCALAR(TY_none)) << i);
         return layout->kind == TY_SLICE || mismatch(key, layout);
     }
+    if (c->nitems == KEY_LITERAL) return plan_literal(plan, c, layout);
     if (c->nitems >= 0) return plan_tuple(p, plan, c, layout, offset);
     if (c->nitems == KEY_MEMBERS) return plan_member(p, plan, c, layout);
     if (c->nitems == KEY_TIME) {
@@ -720,6 +729,14 @@ static int unbox_number(const Plan *plan, PyObject *o, char *out, bool loose) {
     return convert_arg(plan, (TypeKind)from, value, out);
 }
 
+static bool is_literal(const Plan *plan, PyObject *o) {
+    bool number = PyLong_CheckExact(plan->type) && PyArray_IsScalar(o, Integer);
+    if (Py_TYPE(o) != Py_TYPE(plan->type) && !number) return false;
+    int equal = PyObject_RichCompareBool(o, plan->type, Py_EQ);
+    if (equal < 0) PyErr_Clear();
+    return equal > 0;
+}
+
 static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loose,
                             KernelArrays *k);
 
@@ -804,6 +821,7 @@ static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loo
     case UB_SLICE: return unbox_slice(plan, o, (int64_t *)out);
     case UB_TIME: return py_unbox_time(plan->descr, o, (int64_t *)out);
     case UB_CHOICE: return unbox_choice(plan, o, (int64_t *)out);
+    case UB_LITERAL: memset(out, 0, plan->to_size); return is_literal(plan, o);
     case UB_FUNCTION:
         memset(out, 0,
                plan->to_size); /* of a member that is known; most have no room in the frame */

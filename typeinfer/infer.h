@@ -103,8 +103,9 @@ typedef struct Instance {
         *wants; /* by slot: of what the container is that was given open; NULL: nobody knows */
     Vec(RaisedAt) raises; /* infer_caught.c */
     Vec(CalledAt) calls;
-    int32_t level;             /* length of the chain of calls that passed constants */
-    Str key;                   /* known.c: it may be kept under that */
+    int32_t level;     /* length of the chain of calls that passed constants */
+    uint64_t literals; /* bit k: literally() was asked of slot k, whose value is not known here */
+    Str key;           /* known.c: it may be kept under that */
     const struct Known *known; /* it is kept: there are no facts, and `typed` is a copy */
     bool forgone;              /* it cannot be */
 } Instance;
@@ -368,6 +369,8 @@ bool v_bind_typed(Infer *in, const char *function, const char *params, const Cal
 
 /* -- infer_func.c: calls -- */
 
+/* The value of a parameter is to be known: whoever calls is told. false: it is no parameter. */
+bool note_literal(Infer *in, Ref src);
 bool call_function(Infer *in, const Binding *function, const CallArgs *args, bool constants,
                    Val *out);
 

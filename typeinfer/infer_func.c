@@ -349,6 +349,8 @@ static bool call(Infer *in, const Callee *called, const CallArgs *args, bool con
     if (callee && callee->failed && !constants)
         callee = callee_of(in, called, args, true, false, NULL, &bound);
     if (!callee) return false;
+    for (int32_t i = 0; callee->failed && i < callee->nslots && i < 64; i++)
+        if (callee->literals >> i & 1) note_literal(in, bound.values[i].src);
     if (instance_is_generator(callee)) {
         if (!in->emit && callee->failed) return callee_error(in, callee);
         out->f = fact_of(generator_type(in, callee));
@@ -362,6 +364,17 @@ static bool call(Infer *in, const Callee *called, const CallArgs *args, bool con
     if (in->emit) out->ref = emit_call(in, callee, &bound);
     /* What follows is not reached. In a kernel a raise may let the thread go on. */
     if (callee->endless && !in->kernel) return in->stop = STOP_UNBOUND, false;
+    return true;
+}
+
+bool note_literal(Infer *in, Ref src) {
+    const Inst *inst = src ? ir_inst(in->f, src) : NULL;
+    while (inst && inst->op == OP_check_bound) {
+        src = ir_arg(in->f, src, 0);
+        inst = ir_inst(in->f, src);
+    }
+    if (!inst || inst->op != OP_param || inst->imm >= 64) return false;
+    in->inst->literals |= UINT64_C(1) << inst->imm;
     return true;
 }
 
@@ -435,7 +448,8 @@ static bool entry_slots(Infer *in, const FunctionInfo *info, const InferRequest 
             const Type *type = r->arg_types[i];
             slot->fact = type ? fact_of(type) : fact_reported();
             const Binding *object = type ? fact_object(&slot->fact) : NULL;
-            bool read = object && (object->kind == BIND_MEMBER || object->kind == BIND_PARTIAL);
+            bool read = object && (object->kind == BIND_MEMBER || object->kind == BIND_PARTIAL ||
+                                   (object->kind == BIND_CONST && !fact_str(&slot->fact)));
             if (read && !fact_of_binding(in, object, object->name, &slot->fact)) return false;
             slot->count = 1;
         } else if (!fill_default(in, info, r->function, i, slot)) {

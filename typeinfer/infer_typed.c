@@ -219,6 +219,17 @@ static bool typed_same(Infer *in, const Val *v, const CallArgs *args, Val *out) 
     return *out = v[0], true;
 }
 
+/* Where the value is not known, whoever calls is asked to compile the function for each value. Where nobody can do that, as for a
+ * declared signature, it stays unknown. */
+static bool typed_literally(Infer *in, const Val *v, const CallArgs *args, Val *out) {
+    const Type *t = v[0].f.type;
+    bool integer = type_is_int(t) && t->kind != TY_u64;
+    bool may = in->ti->options.literals && (integer || t->kind == TY_bool || type_is_text(t));
+    (void)args;
+    if (!may || fact_is_const(&v[0].f) || !note_literal(in, v[0].src)) return *out = v[0], true;
+    return ti_fail(in, in->at, E0209, "the argument of literally()");
+}
+
 static bool typed_bool(Infer *in, const Val *v, const CallArgs *args, Val *out) {
     (void)args;
     if (!v[0].f.type) return *out = val_of(fact_bool(in, false)), true;
@@ -474,7 +485,7 @@ static const struct {
     {"generator.throw", "self, exception, /", typed_throw},
     {"operator.truth", "a, /", typed_bool},
     {"quern.literal_unroll", "container, /", typed_same},
-    {"quern.literally", "obj, /", typed_same},
+    {"quern.literally", "obj, /", typed_literally},
     {"quern.prange", "start, stop=, step=, /", typed_prange},
     {"structref.new", "struct_type, /", typed_new_struct},
 };

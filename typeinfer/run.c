@@ -275,6 +275,7 @@ bool ti_run(Module *module, Resolver *resolver, const InferRequest *request, Str
     if (!entry) return false;
     if (ti.aborted) return false;
     if (!ok) {
+        module->literals = entry->literals;
         copy_diags(module->diags, &entry->diags);
         note_compiling(&ti, entry, request->device);
         return false;

@@ -15,6 +15,7 @@ typedef struct InferOptions {
     bool strong_numbers; /* weak_numbers=False: Numba's rules */
     bool cpu_numbers;    /* kernels round a function of vectorize: its numbers meet as on the CPU */
     bool parallel; /* on the host, not in kernels: prange and whole-array work on several threads */
+    bool literals; /* the caller can compile it for the value of an argument: literally() */
 } InferOptions;
 
 typedef struct InferRequest {

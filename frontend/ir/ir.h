@@ -296,6 +296,7 @@ struct Module {
     Vec(Func *) funcs; /* [0] is the entry */
     Func *resume;      /* the entry makes a generator: this one gives its next item. Or NULL */
     Vec(Remark) remarks;
+    uint64_t literals; /* where inference fails: bit k: parameter k of the entry has to be known */
 };
 
 /* -- ir.c: construction and edits ------------------------------------------------------------- */
