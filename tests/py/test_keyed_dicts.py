@@ -95,8 +95,14 @@ def test_where_paths_meet():
         return d["n"], d["a"], e is None, d.copy()["n"]
     for c in (True, False):
         alike(f, c, np.arange(3.0))
+
+    def other_keys(n, a):
+        d = {"n": 1, "a": a}
+        for _ in range(n):
+            d = {"n": 1, "b": a}
+        return d["n"]
     with pytest.raises(errors.TypingError, match="different types"):
-        njit(lambda c, a: ({"n": 1, "a": a} if c else {"n": 1, "b": a})["n"])(True, np.ones(2))
+        njit(other_keys)(1, np.ones(2))
 
 
 def test_dict_of_keywords():
