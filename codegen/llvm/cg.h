@@ -464,6 +464,8 @@ void cg_name_item(Cg *cg, Value ctx, Value *values); /* who raised: into the cal
 void cg_lower_items(Cg *cg, Ref ref, const CgSig *callee, Value *args);
 Value cg_kept_bytes(Cg *cg, int64_t slot, int64_t bytes); /* of this work-item */
 void cg_lower_kept(Cg *cg, Ref ref);
+void cg_lower_kept_lane(Cg *cg, Ref ref);
+void cg_lower_kept_vote(Cg *cg, Ref ref);
 void cg_lower_kept_count(Cg *cg, Ref ref);
 void cg_lower_keep(Cg *cg, Ref ref);
 /* cg_trim.c: work-items along x, first to limit, that have something to do; args: of the call, by leaf. */

@@ -556,6 +556,8 @@ void cg_inst(Cg *cg, Ref ref) {
     case OP_call: cg_lower_call(cg, ref); break;
     case OP_kept: cg_lower_kept(cg, ref); break;
     case OP_kept_count: cg_lower_kept_count(cg, ref); break;
+    case OP_kept_lane: cg_lower_kept_lane(cg, ref); break;
+    case OP_kept_vote: cg_lower_kept_vote(cg, ref); break;
     case OP_keep: cg_lower_keep(cg, ref); break;
     case OP_chunks: cg_lower_chunks(cg, ref); break;
     case OP_parallel: cg_lower_parallel(cg, ref); break;

@@ -5,6 +5,7 @@
  * side, so that a loop over x reads and writes vectors. The memory is that of the thread which runs the block
  * (quern_run_items), and nothing else lies there (cg->kept). */
 #include "codegen/llvm/cg.h"
+#include "codegen/workitem.h"
 
 enum { KEPT_BYTES = 8 }; /* of each leaf, so that all are aligned */
 
@@ -149,13 +150,17 @@ static Value leaf_address(Cg *cg, Value base, LType type, Value item) {
     return LLVMBuildInBoundsGEP2(cg->b, type, base, &item, 1, "");
 }
 
-void cg_lower_kept(Cg *cg, Ref ref) {
+/* Of the work-item `other` of `item`; NULL: of that itself. */
+typedef Value (*Other)(Cg *cg, Ref ref, Value item);
+
+static void lower_kept(Cg *cg, Ref ref, Other other) {
     const Type *type = cg_type(cg, ref);
     int32_t n = cg_leaf_count(cg, type);
     LType *types = arena_array(cg->arena, LType, n + 1);
     Value *out = cg_new_leaves(cg, type), item, step;
     cg_leaf_types(cg, type, types);
     Value at = slot_address(cg, ir_inst(cg->f->ir, ref)->imm, n * KEPT_BYTES, &item, &step);
+    if (other) item = other(cg, ref, item);
     cg->access = cg->kept;
     for (int32_t k = 0; k < n; k++) {
         LType in_memory = kept_type(cg, types[k]);
@@ -166,6 +171,32 @@ void cg_lower_kept(Cg *cg, Ref ref) {
     }
     cg->access = NULL;
     cg_set(cg, ref, out);
+}
+
+void cg_lower_kept(Cg *cg, Ref ref) {
+    lower_kept(cg, ref, NULL);
+}
+
+/* As the scheduler of coroutines has it (source_lane in workitem_support.c): without such a lane, the work-item itself. */
+static Value source_item(Cg *cg, Ref ref, Value item) {
+    const Inst *inst = ir_inst(cg->f->ir, ref);
+    Value last = cg_int(cg->i64, WORK_LANES - 1), items = cg_int(cg->i64, 1);
+    Value by = LLVMBuildZExt(cg->b, cg_leaf(cg, ir_arg(cg->f->ir, ref, 0)), cg->i64, "");
+    by = LLVMBuildAnd(cg->b, by, last, "");
+    Value lane = LLVMBuildAnd(cg->b, item, last, ""), from = by;
+    if (inst->sub == KEPT_UP) from = LLVMBuildSub(cg->b, lane, by, "");
+    if (inst->sub == KEPT_DOWN) from = LLVMBuildAdd(cg->b, lane, by, "");
+    if (inst->sub == KEPT_XOR) from = LLVMBuildXor(cg->b, lane, by, "");
+    for (int axis = 0; axis < 3; axis++)
+        items = LLVMBuildNUWMul(cg->b, items, extent(cg, axis), "");
+    Value source = LLVMBuildAdd(cg->b, LLVMBuildSub(cg->b, item, lane, ""), from, "");
+    Value is_lane = LLVMBuildICmp(cg->b, LLVMIntULE, from, last, "");
+    Value is_there = LLVMBuildICmp(cg->b, LLVMIntULT, source, items, "");
+    return LLVMBuildSelect(cg->b, LLVMBuildAnd(cg->b, is_lane, is_there, ""), source, item, "");
+}
+
+void cg_lower_kept_lane(Cg *cg, Ref ref) {
+    lower_kept(cg, ref, source_item);
 }
 
 void cg_lower_keep(Cg *cg, Ref ref) {
@@ -203,4 +234,57 @@ void cg_lower_kept_count(Cg *cg, Ref ref) {
     if (inst->sub == KEPT_ANY) n = LLVMBuildICmp(cg->b, LLVMIntNE, n, zero, "");
     if (inst->sub) n = LLVMBuildZExt(cg->b, n, cg->i64, "");
     cg_set1(cg, ref, n);
+}
+
+/* Who of the `n` work-items from `first` on says yes. */
+static Value votes_of(Cg *cg, Value says, Value first, Value n) {
+    Value bits = cg_alloca_first(cg, cg->i32);
+    LLVMBuildStore(cg->b, cg_int(cg->i32, 0), bits);
+    CgCounter c = cg_loop_open(cg, cg_int(cg->i64, 0), n);
+    Value item = LLVMBuildAdd(cg->b, first, c.value, "");
+    Value one = LLVMBuildLoad2(cg->b, cg->i8, leaf_address(cg, says, cg->i8, item), "");
+    Value lane = LLVMBuildTrunc(cg->b, c.value, cg->i32, "");
+    one = LLVMBuildShl(cg->b, LLVMBuildZExt(cg->b, one, cg->i32, ""), lane, "");
+    Value before = LLVMBuildLoad2(cg->b, cg->i32, bits, "");
+    LLVMBuildStore(cg->b, LLVMBuildOr(cg->b, before, one, ""), bits);
+    cg_loop_close(cg, &c);
+    return LLVMBuildLoad2(cg->b, cg->i32, bits, "");
+}
+
+/* What a warp of `n` answers, as the scheduler of coroutines has it (common_result in workitem_support.c). */
+static Value vote_answer(Cg *cg, int question, Value bits, Value n) {
+    Value all = LLVMBuildLShr(
+        cg->b, cg_int(cg->i32, -1),
+        LLVMBuildSub(cg->b, cg_int(cg->i32, WORK_LANES), LLVMBuildTrunc(cg->b, n, cg->i32, ""), ""),
+        "");
+    Value none = LLVMBuildICmp(cg->b, LLVMIntEQ, bits, cg_int(cg->i32, 0), "");
+    Value every = LLVMBuildICmp(cg->b, LLVMIntEQ, bits, all, "");
+    if (question == KEPT_ALL) return every;
+    if (question == KEPT_ANY) return LLVMBuildNot(cg->b, none, "");
+    return question == KEPT_EQ ? LLVMBuildOr(cg->b, none, every, "") : bits;
+}
+
+/* The kernel itself asks, as work-item (0, 0, 0), warp after warp. */
+void cg_lower_kept_vote(Cg *cg, Ref ref) {
+    const Inst *inst = ir_inst(cg->f->ir, ref);
+    Value item, step, items = cg_int(cg->i64, 1);
+    Value says = slot_address(cg, inst->imm, KEPT_BYTES, &item, &step);
+    Value answers = slot_address(cg, inst->imm + 1, KEPT_BYTES, &item, &step);
+    LType type = cg_scalar_type(cg, inst->type->kind), in_memory = kept_type(cg, type);
+    for (int axis = 0; axis < 3; axis++)
+        items = LLVMBuildNUWMul(cg->b, items, extent(cg, axis), "");
+    Value lanes = cg_int(cg->i64, WORK_LANES);
+    Value warps = LLVMBuildUDiv(
+        cg->b, LLVMBuildAdd(cg->b, items, cg_int(cg->i64, WORK_LANES - 1), ""), lanes, "");
+    CgCounter w = cg_loop_open(cg, cg_int(cg->i64, 0), warps);
+    Value first = LLVMBuildMul(cg->b, w.value, lanes, "");
+    Value n = cg_intrinsic2(cg, "llvm.umin", lanes, LLVMBuildSub(cg->b, items, first, ""));
+    Value answer = vote_answer(cg, inst->sub, votes_of(cg, says, first, n), n);
+    answer = LLVMBuildIntCast2(cg->b, answer, in_memory, false, "");
+    CgCounter c = cg_loop_open(cg, cg_int(cg->i64, 0), n);
+    LLVMBuildStore(cg->b, answer,
+                   leaf_address(cg, answers, in_memory, LLVMBuildAdd(cg->b, first, c.value, "")));
+    cg_loop_close(cg, &c);
+    cg_loop_close(cg, &w);
+    cg_set1(cg, ref, LLVMConstNull(type));
 }

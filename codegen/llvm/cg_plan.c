@@ -60,7 +60,7 @@ bool cg_inst_raises(Cg *cg, const Func *func, Ref ref) {
 
 static bool keeps(const Inst *inst) {
     return inst->op == OP_kept || inst->op == OP_keep || inst->op == OP_kept_array ||
-           inst->op == OP_kept_count;
+           inst->op == OP_kept_count || inst->op == OP_kept_lane || inst->op == OP_kept_vote;
 }
 
 /* Does the instruction itself need the coordinates of the work-item or the block's memory? */

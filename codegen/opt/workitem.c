@@ -13,6 +13,7 @@
  * into the loops round the call, whose innermost, over threadIdx.x, it makes vectors of. Values that are needed in a later
  * region lie in a slot, an array with a place for each work-item (`keep`, `kept`), or are computed again. A barrier that asks
  * (syncthreads_count and its kin) counts what lies in a slot: its answer is the block's, and may decide about barriers.
+ * A shuffle of whole warps is a region of its own: what is passed on lies in a slot, and each work-item looks at that of another.
  *
  * Innermost loops that run equally often for all work-items are cut, too, although they need not be: then the loop over
  * work-items is inside, where vectors are made.
@@ -34,12 +35,44 @@ static bool waits(const Func *func, Ref ref) {
     return row && row->flags & LIB_SHARED_CALL;
 }
 
+/* An operation of a warp: do all its lanes take part? */
+static bool of_whole_warp(const Func *func, Ref ref) {
+    int64_t mask;
+    if (!ir_inst(func, ref)->nargs) return true;
+    Ref given = ir_arg(func, ref, 0);
+    if (ir_inst(func, given)->op == OP_cast) given = ir_arg(func, given, 0); /* -1 */
+    return opt_const_int(func, given, &mask) && (uint32_t)mask == UINT32_MAX;
+}
+
 /* A barrier of the block, or what one can stand for. */
 static bool is_barrier(const Func *func, Ref ref) {
     const LibRow *row = row_at(func, ref);
     if (!row || row->cpu.kind != LOWER_GEN) return false;
-    return row->cpu.id == GEN_barrier ||
-           (row->cpu.id == GEN_syncwarp && !ir_inst(func, ref)->nargs);
+    return row->cpu.id == GEN_barrier || (row->cpu.id == GEN_syncwarp && of_whole_warp(func, ref));
+}
+
+bool item_is_shuffle(const Func *func, Ref ref) {
+    const LibRow *row = row_at(func, ref);
+    if (!row || row->cpu.kind != LOWER_GEN) return false;
+    switch (row->cpu.id) {
+    case GEN_shfl_idx:
+    case GEN_shfl_up:
+    case GEN_shfl_down:
+    case GEN_shfl_xor: return of_whole_warp(func, ref);
+    default: return false;
+    }
+}
+
+bool item_is_vote(const Func *func, Ref ref) {
+    const LibRow *row = row_at(func, ref);
+    if (!row || row->cpu.kind != LOWER_GEN) return false;
+    switch (row->cpu.id) {
+    case GEN_vote_all:
+    case GEN_vote_any:
+    case GEN_vote_eq:
+    case GEN_vote_ballot: return of_whole_warp(func, ref);
+    default: return false;
+    }
 }
 
 /* One that answers how many work-items say yes, or whether all or any do. */
@@ -98,16 +131,20 @@ static bool scan(ItemPlan *p) {
                 vec_push(p->ctx->arena, &p->barriers, ref);
             else if (is_count(p->func, ref))
                 vec_push(p->ctx->arena, &p->counts, ref);
+            else if (item_is_shuffle(p->func, ref))
+                vec_push(p->ctx->arena, &p->shuffles, ref);
+            else if (item_is_vote(p->func, ref))
+                vec_push(p->ctx->arena, &p->votes, ref);
             else if (waits(p->func, ref) || !can_be_cut(p->func, ref))
                 return false;
         }
     }
-    return p->barriers.len + p->counts.len > 0;
+    return p->barriers.len + p->counts.len + p->shuffles.len + p->votes.len > 0;
 }
 
 /* -- blocks ------------------------------------------------------------------------------------- */
 
-/* A block ends behind each barrier, one begins with each that asks, and an edge from a branch to phis has one of its own, where their slots are written. */
+/* A block ends behind each barrier, one begins with each that asks and each vote, a shuffle has one of its own, and an edge from a branch to phis has one of its own, where their slots are written. */
 static void split_blocks(ItemPlan *p) {
     Func *func = p->func;
     for (int32_t i = 0; i < p->barriers.len; i++) {
@@ -117,6 +154,15 @@ static void split_blocks(ItemPlan *p) {
     for (int32_t i = 0; i < p->counts.len; i++) {
         Ref count = p->counts.items[i];
         opt_split_block(func, ir_inst(func, count)->block, opt_position(func, count));
+    }
+    for (int32_t i = 0; i < p->votes.len; i++) {
+        Ref vote = p->votes.items[i];
+        opt_split_block(func, ir_inst(func, vote)->block, opt_position(func, vote));
+    }
+    for (int32_t i = 0; i < p->shuffles.len; i++) {
+        Ref shuffle = p->shuffles.items[i];
+        opt_split_block(func, ir_inst(func, shuffle)->block, opt_position(func, shuffle) + 1);
+        opt_split_block(func, ir_inst(func, shuffle)->block, opt_position(func, shuffle));
     }
     for (int32_t b = 0, n = func->blocks.len; b < n; b++) {
         const Block *block = &func->blocks.items[b];
@@ -301,6 +347,19 @@ static bool mark(ItemPlan *p, bool loops) {
         int32_t block = ir_inst(p->func, p->counts.items[i])->block;
         if (p->cfg.rpo_number[block] >= 0 && p->divided[block]) return false;
         p->marked[block] = true;
+    }
+    for (int32_t i = 0; i < p->votes.len; i++) {
+        int32_t block = ir_inst(p->func, p->votes.items[i])->block;
+        if (p->cfg.rpo_number[block] >= 0 && p->divided[block]) return false;
+        p->marked[block] = true;
+    }
+    for (int32_t i = 0; i < p->shuffles.len; i++) {
+        int32_t block = ir_inst(p->func, p->shuffles.items[i])->block;
+        if (p->cfg.rpo_number[block] < 0) continue;
+        if (p->divided[block]) return false;
+        int32_t behind = ir_inst(p->func, ir_terminator(p->func, block))->target[0];
+        p->marked[block] = p->marked[behind] =
+            true; /* so that all have looked before any goes on */
     }
     for (int32_t i = 0; loops && i < p->cfg.loops.len; i++)
         if (is_worth_cutting(p, i)) p->marked[p->cfg.loops.items[i].header] = true;
@@ -537,15 +596,31 @@ static void need_slot(ItemPlan *p, Ref ref) {
     if (!p->slot[ref]) p->slot[ref] = ++p->nslots;
 }
 
+/* What a shuffle passes on lies in a slot of its own, or where it is kept anyway: the region that looks there changes nothing of it. */
+static void find_passed(ItemPlan *p) {
+    for (int32_t i = 0; i < p->shuffles.len; i++) {
+        Ref shuffle = p->shuffles.items[i], value = ir_arg(p->func, shuffle, 1);
+        bool kept = p->kind[value] == ITEM_LOCAL;
+        if (kept) need_slot(p, value);
+        p->passed[shuffle] = kept ? p->slot[value] : ++p->nslots;
+    }
+    for (int32_t i = 0; i < p->votes.len; i++) {
+        p->passed[p->votes.items[i]] = ++p->nslots;
+        need_slot(p, p->votes.items[i]); /* the one behind it: that of the answers */
+    }
+}
+
 /* Operands of the phis that a region begins with are used where the regions before it end. */
 static void find_slots(ItemPlan *p, Ref ref) {
     const Inst *inst = ir_inst(p->func, ref);
     bool count = is_count(p->func, ref), leads = count || item_is_leader_phi(p, ref);
+    bool passes = p->passed[ref] > 0;
     if (count || (leads && p->kind[ref] == ITEM_LOCAL)) need_slot(p, ref);
     for (int32_t k = 0; k < inst->nargs && p->kind[ref] != ITEM_AGAIN; k++) {
         Ref arg = ir_arg(p->func, ref, k);
-        int32_t user =
-            leads ? p->func->blocks.items[inst->block].preds.items[count ? 0 : k] : inst->block;
+        int32_t user = leads || (passes && k == 1)
+                           ? p->func->blocks.items[inst->block].preds.items[leads && !count ? k : 0]
+                           : inst->block;
         if (p->kind[arg] == ITEM_LOCAL &&
             p->region[ir_inst(p->func, arg)->block] != p->region[user])
             need_slot(p, arg);
@@ -589,6 +664,7 @@ static bool find_regions(ItemPlan *p, bool loops) {
     p->regions.len = p->leaders.len = p->nslots = 0;
     if (!mark(p, loops) || !make_regions(p)) return false;
     find_kinds(p);
+    find_passed(p);
     each_inst(p, find_slots);
     find_array_slots(p);
     return is_decided(p);
@@ -606,6 +682,7 @@ static bool find_all(ItemPlan *p) {
     p->varying = arena_array(arena, bool, ninsts);
     p->kind = arena_array(arena, uint8_t, ninsts);
     p->slot = arena_array(arena, int32_t, ninsts);
+    p->passed = arena_array(arena, int32_t, ninsts);
     if (p->cfg.irreducible || !find_postdominators(p)) return false;
     find_varying(p);
     return find_regions(p, true) || (!p->again && find_regions(p, false));
@@ -627,6 +704,12 @@ static bool plan(ItemPlan *p) {
 Ref item_count_of(const ItemPlan *p, int32_t leader) {
     Ref first = p->func->blocks.items[leader].insts.items[0];
     return is_count(p->func, first) ? first : NO_REF;
+}
+
+Ref item_passing_of(const ItemPlan *p, int32_t leader) {
+    Ref first = p->func->blocks.items[leader].insts.items[0];
+    bool puts = p->passed[first] && p->passed[first] != p->slot[ir_arg(p->func, first, 1)];
+    return puts ? first : NO_REF;
 }
 
 void opt_workitem(PassContext *ctx, Func *func) {

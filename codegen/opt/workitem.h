@@ -33,10 +33,13 @@ typedef struct ItemPlan {
     Vec(int32_t) leaders; /* to be looked at */
     Vec(int32_t) list;    /* what item_reach found */
     Vec(Ref) barriers;
-    Vec(Ref) counts; /* barriers that ask all work-items a question */
-    bool *varying;   /* by Ref: may differ between work-items */
-    uint8_t *kind;   /* by Ref: ItemKind */
-    int32_t *slot;   /* by Ref: its slot, from 1; 0: none */
+    Vec(Ref) counts;   /* barriers that ask all work-items a question */
+    Vec(Ref) shuffles; /* operations that pass a value on to others of the warp */
+    Vec(Ref) votes;    /* questions to a warp */
+    bool *varying;     /* by Ref: may differ between work-items */
+    uint8_t *kind;     /* by Ref: ItemKind */
+    int32_t *slot;     /* by Ref: its slot, from 1; 0: none */
+    int32_t *passed;   /* by Ref of a shuffle or vote: the slot of what it passes on, from 1 */
     int32_t nslots;
     bool again; /* blocks were added: what is said here of the function is not true any more */
 } ItemPlan;
@@ -46,6 +49,12 @@ bool item_in_chain(const ItemPlan *p, int32_t block);
 bool item_is_leader_phi(const ItemPlan *p, Ref ref);
 /* Does a region begin with a barrier that asks? The answer is the block's; what it asks about lies in the barrier's slot. */
 Ref item_count_of(const ItemPlan *p, int32_t leader);
+/* Is it an operation of whole warps that passes a value on? */
+bool item_is_shuffle(const Func *func, Ref ref);
+/* A question to whole warps? The kernel asks, and the answers lie in a slot. */
+bool item_is_vote(const Func *func, Ref ref);
+/* Does a region begin with one of these, whose operand the regions before it put into a slot? */
+Ref item_passing_of(const ItemPlan *p, int32_t leader);
 void item_build(ItemPlan *p);
 
 #endif

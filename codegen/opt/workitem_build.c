@@ -86,7 +86,7 @@ static bool is_barrier(const Build *b, Ref ref) {
 
 static bool is_copied(const Build *b, Ref ref) {
     return b->p->kind[ref] == ITEM_LOCAL && !is_barrier(b, ref) && !is_kept_array(b, ref) &&
-           !item_is_leader_phi(b->p, ref);
+           !item_is_leader_phi(b->p, ref) && !item_is_vote(b->from, ref);
 }
 
 static void copy_edges(Build *b, int32_t block) {
@@ -119,12 +119,31 @@ static void copy_terminator(Build *b, int32_t block, Ref last) {
     }
 }
 
+/* A shuffle becomes a look at what another work-item keeps. */
+static void look_at_lane(Build *b, Ref ref) {
+    static const struct {
+        int gen, sub;
+    } rows[] = {{GEN_shfl_idx, 0},
+                {GEN_shfl_up, KEPT_UP},
+                {GEN_shfl_down, KEPT_DOWN},
+                {GEN_shfl_xor, KEPT_XOR}};
+    const LibRow *row = lib_row_of(ir_inst(b->from, ref));
+    Inst *inst = ir_inst(b->to, b->refs[ref]);
+    for (int i = 0; i < countof(rows); i++)
+        if (rows[i].gen == row->cpu.id) inst->sub = (uint16_t)rows[i].sub;
+    inst->op = OP_kept_lane;
+    inst->imm = b->p->passed[ref] - 1;
+    inst->u.ptr = NULL;
+}
+
 static void copy_block(Build *b, int32_t block) {
     const Block *old = &b->from->blocks.items[block];
     copy_edges(b, block);
     for (int32_t k = 0; k < old->insts.len - 1; k++) {
         Ref ref = old->insts.items[k];
-        if (is_copied(b, ref)) b->refs[ref] = opt_copy_inst(b->to, b->blocks[block], b->from, ref);
+        if (!is_copied(b, ref)) continue;
+        b->refs[ref] = opt_copy_inst(b->to, b->blocks[block], b->from, ref);
+        if (item_is_shuffle(b->from, ref)) look_at_lane(b, ref);
     }
     copy_terminator(b, block, old->insts.items[old->insts.len - 1]);
 }
@@ -136,10 +155,11 @@ static void set_operands(Build *b, int32_t block) {
         int32_t n = ir_inst(b->from, ref)->nargs;
         bool last = k == old->insts.len - 1;
         if (last ? !b->refs[ref] : !is_copied(b, ref)) continue;
+        bool shuffle = item_is_shuffle(b->from, ref); /* of its operands only the lane is left */
         Ref *args = arena_array(b->p->ctx->arena, Ref, n + 1);
-        for (int32_t a = 0; a < n; a++)
-            args[a] = use(b, ir_arg(b->from, ref, a));
-        ir_set_args(b->to, b->refs[ref], args, n);
+        for (int32_t a = shuffle ? 2 : 0; a < n; a++)
+            args[shuffle ? 0 : a] = use(b, ir_arg(b->from, ref, a));
+        ir_set_args(b->to, b->refs[ref], args, shuffle ? 1 : n);
     }
 }
 
@@ -165,6 +185,8 @@ static void keep_phis(Build *b, int32_t target) {
         edge++;
     Ref count = item_count_of(b->p, target);
     if (count) keep(b, b->p->slot[count], use(b, ir_arg(b->from, count, 0)));
+    Ref passing = item_passing_of(b->p, target);
+    if (passing) keep(b, b->p->passed[passing], use(b, ir_arg(b->from, passing, 1)));
     for (int32_t k = 0; k < to->insts.len; k++) {
         Ref phi = to->insts.items[k];
         if (b->p->kind[phi] != ITEM_LOCAL || !item_is_leader_phi(b->p, phi)) continue;
@@ -269,7 +291,7 @@ static bool has_work(const ItemPlan *p, int32_t number) {
     const Inst *last = ir_inst(p->func, ir_terminator(p->func, r->exit));
     for (int t = 0; t < (last->op == OP_branch ? 2 : 1); t++) {
         const Block *to = &p->func->blocks.items[last->target[t]];
-        if (item_count_of(p, last->target[t])) return true;
+        if (item_count_of(p, last->target[t]) || item_passing_of(p, last->target[t])) return true;
         for (int32_t k = 0; k < to->insts.len; k++)
             if (p->kind[to->insts.items[k]] == ITEM_LOCAL &&
                 item_is_leader_phi(p, to->insts.items[k]))
@@ -301,7 +323,7 @@ static void take_out(Build *b, int32_t block, RefList *kept) {
         Ref ref = func->blocks.items[block].insts.items[k];
         bool of_block =
             b->p->kind[ref] == ITEM_BLOCK && !(ir_info(ir_inst(func, ref)->op)->flags & OPF_TERM);
-        if (of_block)
+        if (of_block || ir_inst(func, ref)->op == OP_kept_vote)
             vec_push(b->p->ctx->arena, kept, ref);
         else
             vec_push(b->p->ctx->arena, &mine, ref);
@@ -406,6 +428,24 @@ static void count_slot(ItemPlan *p, Ref ref) {
     ir_set_args(p->func, ref, NULL, 0);
 }
 
+/* A vote becomes one of the kernel, about what lies in its slot. */
+static void vote_slot(ItemPlan *p, Ref ref) {
+    static const struct {
+        int gen, sub;
+    } rows[] = {{GEN_vote_ballot, 0},
+                {GEN_vote_all, KEPT_ALL},
+                {GEN_vote_any, KEPT_ANY},
+                {GEN_vote_eq, KEPT_EQ}};
+    const LibRow *row = lib_row_of(ir_inst(p->func, ref));
+    Inst *inst = ir_inst(p->func, ref);
+    for (int i = 0; i < countof(rows); i++)
+        if (rows[i].gen == row->cpu.id) inst->sub = (uint16_t)rows[i].sub;
+    inst->op = OP_kept_vote;
+    inst->imm = p->passed[ref] - 1;
+    inst->u.ptr = NULL;
+    ir_set_args(p->func, ref, NULL, 0);
+}
+
 /* All functions first: they are made of the kernel as it was. */
 void item_build(ItemPlan *p) {
     Arena *arena = p->ctx->arena;
@@ -421,6 +461,8 @@ void item_build(ItemPlan *p) {
     }
     for (int32_t i = 0; i < p->counts.len; i++)
         count_slot(p, p->counts.items[i]);
+    for (int32_t i = 0; i < p->votes.len; i++)
+        vote_slot(p, p->votes.items[i]);
     Ref none = find_none(p->func);
     for (int32_t i = 0; i < p->regions.len; i++)
         rewrite(&all[i], none);

@@ -205,7 +205,8 @@ enum DivisionFlag {
 };
 
 /* `sub` of kept_count: 0 counts, these answer 0 or 1. */
-enum KeptQuestion { KEPT_ALL = 1, KEPT_ANY = 2 };
+enum KeptQuestion { KEPT_ALL = 1, KEPT_ANY = 2, KEPT_EQ = 4 };
+enum KeptLane { KEPT_UP = 1, KEPT_DOWN = 2, KEPT_XOR = 4 };
 
 /* `sub` of reduce: a set. */
 enum ReduceFlag {

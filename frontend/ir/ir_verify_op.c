@@ -618,6 +618,8 @@ static bool check_typed(Verifier *v, Ref ref) {
     case OP_call: return check_call(v, ref);
     case OP_kept:
     case OP_kept_count:
+    case OP_kept_lane:
+    case OP_kept_vote:
     case OP_keep: return inst->imm >= 0 || bad(v, ref, "no such slot");
     case OP_prange:
     case OP_chunks: return check_i64(v, ref, 0, 1);
