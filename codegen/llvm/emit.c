@@ -84,7 +84,7 @@ const WorkerHooks llvm_hooks = {.start = llvm_start, .fresh = llvm_fresh};
 /* Nothing here takes time that grows with the square of the number of blocks. */
 #define LARGE_PIPELINE                                                                             \
     "always-inline,function(sroa,early-cse<memssa>,instsimplify,"                                  \
-    "loop-mssa(loop-rotate,licm),early-cse<memssa>,adce)"
+    "loop-mssa(loop-rotate,licm),early-cse<memssa>,dce)"
 
 #define REDUCE ",function(loop(loop-reduce))"
 
