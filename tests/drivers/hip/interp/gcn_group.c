@@ -57,18 +57,25 @@ static void hidden_arguments(const GcnLaunch *l, uint8_t *at) {
     put32(at + 196, LDS_APERTURE);
 }
 
+/* HIP puts arguments at the beginning of a cache line, so that LLVM may load three words as four: what lies behind them in the last line
+ * is there, and holds nothing. */
+enum { LINE = 64 };
+
 static bool arguments(GcnRunning *run) {
     const GcnLaunch *l = run->launch;
     uint32_t explicit_end = (uint32_t)((l->explicit_bytes + 7) & ~(size_t)7);
     uint8_t hidden[IMPLICIT] = {0};
-    run->kernarg_bytes = word(l->descriptor, 8);
-    run->kernarg = calloc(1, run->kernarg_bytes + IMPLICIT + 64);
+    uint32_t kernarg_bytes = word(l->descriptor, 8);
+    run->kernarg_bytes = (kernarg_bytes + LINE - 1) / LINE * LINE;
+    run->kernarg = aligned_alloc(LINE, run->kernarg_bytes + (IMPLICIT + LINE - 1) / LINE * LINE);
     run->packet = calloc(1, PACKET);
     if (!run->kernarg || !run->packet) return false;
+    memset(run->kernarg, 0, kernarg_bytes + IMPLICIT);
+    memset(run->kernarg + kernarg_bytes, 0xCB, run->kernarg_bytes - kernarg_bytes);
     if (l->args_bytes) memcpy(run->kernarg, l->args, l->args_bytes);
     hidden_arguments(l, hidden);
-    if (run->kernarg_bytes > explicit_end) {
-        uint32_t room = run->kernarg_bytes - explicit_end;
+    if (kernarg_bytes > explicit_end) {
+        uint32_t room = kernarg_bytes - explicit_end;
         memcpy(run->kernarg + explicit_end, hidden, room < IMPLICIT ? room : IMPLICIT);
     }
     uint64_t kernarg = (uintptr_t)run->kernarg;

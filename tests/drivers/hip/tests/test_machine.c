@@ -204,6 +204,13 @@ static void test_memory(Bench *b) {
           "4 bytes at 61 of LDS, the group has 64");
     stops(b, "scratch", (Setup){.text = "scratch_load_b32 v2, off, off offset:16", .scratch = 16},
           GCN_FAULT, "4 bytes at 16 of scratch, a lane has 16");
+    Setup line = {.text =
+                      BASE "s_load_b128 s[8:11], s[0:1], 0x100\ns_waitcnt lgkmcnt(0)\n"
+                           "v_mov_b32 v1, 0\nv_mov_b32 v2, s10\nglobal_store_b32 v1, v2, s[6:7]"};
+    expect(b, "behind 264 bytes of arguments the line goes on",
+           run(b, &line) == GCN_OK && b->out[0] == 0xCBCBCBCB);
+    stops(b, "behind the line of the arguments",
+          (Setup){.text = "s_load_b64 s[8:9], s[0:1], 0x13c"}, GCN_FAULT, "a load of 8 bytes");
     stops(b, "a scalar load between words",
           (Setup){.text = "s_add_u32 s0, s0, 2\ns_load_b32 s2, s[0:1], 0x0"}, GCN_FAULT,
           "no multiple of 4");
