@@ -287,6 +287,34 @@ static bool call_bound(Infer *in, const Binding *b, Ref attr, const CallArgs *ar
     return call_function(in, b, &call, in->inst->library, out);
 }
 
+static bool is_optional_array(const Type *type) {
+    return type && type->kind == TY_OPTIONAL && type->element->kind == TY_ARRAY;
+}
+
+/* Functions of arrays take what may be None for one: alone, or as the items of a tuple. */
+static Val present_arrays(Infer *in, Val v) {
+    const Type *t = v.f.type;
+    bool any = false;
+    if (is_optional_array(t)) return v_present(in, v);
+    for (int32_t k = 0; t && t->kind == TY_TUPLE && k < t->nitems; k++)
+        any |= is_optional_array(t->items[k]);
+    if (!any || type_is_value(t)) return v;
+    Val *items = arena_array(in->arena, Val, t->nitems);
+    for (int32_t k = 0; k < t->nitems; k++)
+        items[k] = present_arrays(in, v_item(in, v, k));
+    return v_tuple(in, items, t->nitems);
+}
+
+/* Is argument number i, by position, an array and nothing else? By keyword, as out=, None may mean something. */
+static bool takes_array(Str name, int32_t i) {
+    static const char *const optional[] = {
+        "numpy.average",   "numpy.bincount",  "numpy.clip",  "numpy.corrcoef",    "numpy.cov",
+        "numpy.histogram", "numpy.trapezoid", "numpy.trapz", "numpy.searchsorted"};
+    if (i > 0 && is_among(name, optional, countof(optional))) return false;
+    return str_starts(name, "numpy.") || str_is(name, "builtins.max") ||
+           str_is(name, "builtins.min");
+}
+
 /* Members that are ints are ints to the library, in shapes, too. */
 static CallArgs numbers_of(Infer *in, const Binding *callee, const CallArgs *args) {
     CallArgs out = *args;
@@ -297,6 +325,8 @@ static CallArgs numbers_of(Infer *in, const Binding *callee, const CallArgs *arg
     Val *values = arena_array(in->arena, Val, args->nargs);
     for (int32_t i = 0; i < args->nargs; i++) {
         values[i] = v_number(in, present ? v_present(in, args->args[i]) : args->args[i]);
+        if (i < args->nargs - args->nkeywords && takes_array(callee->name, i))
+            values[i] = present_arrays(in, values[i]);
         const Type *t = values[i].f.type;
         bool any = false;
         for (int32_t k = 0; shapes && t->kind == TY_TUPLE && k < t->nitems; k++)

@@ -188,3 +188,23 @@ def test_a_list_beside_a_tuple_of_another_length_is_refused():
 
     with pytest.raises(errors.TypingError):
         njit(f)(True)
+
+
+# -- arrays -----------------------------------------------------------------------------------------------------------
+
+EXPRESSIONS = ["np.sum(a)", "np.mean(a)", "np.dot(a, a)", "np.sqrt(a)[1]", "np.concatenate((a, a))", "np.where(a > 0, a, 0.0)", "np.sort(a)", "np.zeros_like(a)",
+               "np.maximum(a, 0.5)", "np.average(a, weights=a)", "np.vstack((a, a))", "np.linalg.norm(a)", "max(a)", "min(a)", "a @ a", "sum(a)", "np.add(a, a)",
+               "np.array((a, a))", "np.stack([a, a])"]
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_TYP_arrays_that_may_be_None_in_functions_of_arrays(expression):
+    names = {"np": np}
+    exec(f"def f(n):\n    a = None\n    for _ in range(n):\n        a = np.arange(1.0, 5.0)\n    return {expression}\n", names)
+    f = njit(names["f"])
+    assert np.array_equal(f(1), names["f"](1))
+    with pytest.raises(TypeError):
+        f(0)
+    exec(f"def g(n):\n    a = None\n    for _ in range(n):\n        a = np.arange(1.0, 5.0)\n    if a is None:\n        return None\n    return {expression}\n", names)
+    g = njit(names["g"])
+    assert np.array_equal(g(1), names["g"](1)) and g(0) is None
