@@ -94,6 +94,18 @@ static void name_accesses(Cg *cg) {
     cg->kept = name_access(cg, root, "slots of work-items");
 }
 
+static void make_weights(Cg *cg) {
+    static const uint32_t weights[][2] = {
+        [EXPECT_NEVER] = {1, 1 << 20}, [EXPECT_NO] = {1, 2}, [EXPECT_YES] = {2, 1}};
+    for (int i = 0; i < countof(weights); i++) {
+        LLVMMetadataRef parts[] = {
+            LLVMMDStringInContext2(cg->context, "branch_weights", 14),
+            LLVMValueAsMetadata(LLVMConstInt(cg->i32, weights[i][0], false)),
+            LLVMValueAsMetadata(LLVMConstInt(cg->i32, weights[i][1], false))};
+        cg->weights[i] = LLVMMDNodeInContext2(cg->context, parts, 3);
+    }
+}
+
 bool cg_open(Cg *cg, LlvmState *llvm, Arena *arena, DiagList *diags, const CompileOptions *options,
              Module *ir) {
     cg->llvm = llvm;
@@ -118,10 +130,7 @@ bool cg_open(Cg *cg, LlvmState *llvm, Arena *arena, DiagList *diags, const Compi
     cg->fast_math = fast_math_flags(options, cg->target);
     cg->raises = cg->target->raises(options);
     cg->features = "";
-    LLVMMetadataRef weights[3] = {LLVMMDStringInContext2(cg->context, "branch_weights", 14),
-                                  LLVMValueAsMetadata(LLVMConstInt(cg->i32, 1, false)),
-                                  LLVMValueAsMetadata(LLVMConstInt(cg->i32, 1 << 20, false))};
-    cg->unlikely = LLVMMDNodeInContext2(cg->context, weights, 3);
+    make_weights(cg);
     cg->keeps_arrays = has_op(ir, OP_kept_array);
     if (has_op(ir, OP_field) || has_items(ir)) name_accesses(cg);
     cg->whole_strides = options->core && cg->target->is_host && !has_op(ir, OP_restride);
@@ -418,7 +427,11 @@ void cg_accesses(Cg *cg, Value inst) {
                     LLVMMetadataAsValue(cg->context, cg->access));
 }
 
-void cg_unlikely(Cg *cg, Value branch) {
+void cg_expect(Cg *cg, Value branch, CgExpected expected) {
     unsigned kind = LLVMGetMDKindIDInContext(cg->context, "prof", 4);
-    LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(cg->context, cg->unlikely));
+    LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(cg->context, cg->weights[expected]));
+}
+
+void cg_unlikely(Cg *cg, Value branch) {
+    cg_expect(cg, branch, EXPECT_NEVER);
 }

@@ -125,6 +125,9 @@ struct LlvmState {
     int nanswers;                     /* ever given */
 };
 
+/* How a branch goes: to its first successor hardly ever (what is cold), less often, or more often than to the other. */
+typedef enum CgExpected { EXPECT_NEVER, EXPECT_NO, EXPECT_YES } CgExpected;
+
 struct Cg {
     LlvmState *llvm;
     Arena *arena;
@@ -139,10 +142,10 @@ struct Cg {
     const char *machine_key; /* NULL: the machine is for this compilation only */
     LLVMTargetDataRef layout;
     LType void_, i1, i8, i16, i32, i64, f16, bf16, f32, f64;
-    LType ptr[CG_MAX_SPACES]; /* by LLVM address space */
-    LType context_type;       /* struct CallContext */
-    LLVMMetadataRef unlikely;
-    LLVMDIBuilderRef lines; /* cg_lines.c: NULL where nobody asks for lines */
+    LType ptr[CG_MAX_SPACES];   /* by LLVM address space */
+    LType context_type;         /* struct CallContext */
+    LLVMMetadataRef weights[3]; /* by CgExpected */
+    LLVMDIBuilderRef lines;     /* cg_lines.c: NULL where nobody asks for lines */
     LLVMMetadataRef scope, kernel_scope;
     /* What loads and stores reach, in modules with objects: fields of these never lie where elements of arrays do. NULL: anything */
     LLVMMetadataRef fields, elements, access;
@@ -255,6 +258,7 @@ Value cg_fast(Cg *cg, Value value);
 void cg_not_negative(Cg *cg, Value load); /* of an i64 */
 /* The load or store reaches what cg->access says. */
 void cg_accesses(Cg *cg, Value inst);
+void cg_expect(Cg *cg, Value branch, CgExpected expected);
 void cg_unlikely(Cg *cg, Value branch); /* its first successor is the cold one */
 
 /* -- cg_plan.c: what each function takes and gives ------------------------------------------- */
@@ -548,7 +552,7 @@ bool cg_remember(Cg *cg);
 /* LLVM's verifier, and a list of the types and intrinsics we have tried: others may crash LLVM. */
 bool cg_admit(Cg *cg);
 bool cg_optimise(Cg *cg);
-const char *cg_pipeline(const Cg *cg); /* host: static text */
+const char *cg_pipeline(const Cg *cg);
 bool cg_optimise_with(Cg *cg, const char *pipeline);
 /* Object or assembly text, as large as it says; empty after a diagnostic. */
 Str cg_emit_copy(Cg *cg, Arena *arena, LLVMCodeGenFileType type);

@@ -8,11 +8,25 @@
 
 /* -- calls ------------------------------------------------------------------------------------ */
 
+/* The budget's address for a callee. A function of the lazy module gets that of a copy: it is called from cold blocks of loops,
+ * and the budget itself stays a register there. */
+static Value lent_budget(Cg *cg, const CgSig *sig, Value budget) {
+    if (!sig->stub || cg->in_lazy) return budget;
+    Value copy = cg_alloca_first(cg, cg->i64);
+    LLVMBuildStore(cg->b, LLVMBuildLoad2(cg->b, cg->i64, budget, ""), copy);
+    return copy;
+}
+
+static void take_back_budget(Cg *cg, Value budget, Value lent) {
+    if (lent != budget) LLVMBuildStore(cg->b, LLVMBuildLoad2(cg->b, cg->i64, lent, ""), budget);
+}
+
 Value cg_call_sig(Cg *cg, const CgSig *sig, Value ctx, Value *item, Value *args, Value *results) {
+    Value budget = cg->f ? cg->f->budget : cg->entry_budget, lent = budget;
     int32_t nparams = (int32_t)LLVMCountParamTypes(sig->type), n = 0;
     Value *all = arena_array(cg->arena, Value, nparams + 1);
     if (sig->raises) all[n++] = ctx;
-    if (sig->polls) all[n++] = cg->f ? cg->f->budget : cg->entry_budget;
+    if (sig->polls) all[n++] = lent = lent_budget(cg, sig, budget);
     if (cg->nunits && sig->raises) all[n++] = cg_bases(cg, sig);
     for (int i = 0; sig->item && i < ITEM_COUNT; i++)
         all[n++] = item[i];
@@ -21,6 +35,7 @@ Value cg_call_sig(Cg *cg, const CgSig *sig, Value ctx, Value *item, Value *args,
     Value memory = sig->memory ? cg_alloca_first(cg, sig->memory) : NULL;
     if (memory) all[n++] = memory;
     Value call = LLVMBuildCall2(cg->b, sig->type, cg_callee(cg, sig), all, (unsigned)n, "");
+    take_back_budget(cg, budget, lent);
     for (unsigned i = 0; memory && i < (unsigned)sig->nresult; i++)
         results[i] = LLVMBuildLoad2(cg->b, LLVMStructGetTypeAtIndex(sig->memory, i),
                                     LLVMBuildStructGEP2(cg->b, sig->memory, memory, i, ""), "");

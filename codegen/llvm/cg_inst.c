@@ -455,6 +455,18 @@ static void lower_jump(Cg *cg, Ref ref) {
                                             has_strides(f->ir, &f->cfg.loops.items[loop])});
 }
 
+/* Two ints of which neither is a number of the program are rarely equal: what is done then stands aside. */
+static void expect_unequal(Cg *cg, Value branch, Ref test) {
+    const Inst *inst = ir_inst(cg->f->ir, test);
+    if (inst->op != OP_eq && inst->op != OP_ne) return;
+    for (int k = 0; k < 2; k++) {
+        Ref side = ir_arg(cg->f->ir, test, k);
+        if (!type_is_int(ir_type(cg->f->ir, side)) || ir_inst(cg->f->ir, side)->op == OP_const)
+            return;
+    }
+    cg_expect(cg, branch, inst->op == OP_eq ? EXPECT_NO : EXPECT_YES);
+}
+
 static void lower_branch(Cg *cg, Ref ref) {
     CgFunc *f = cg->f;
     const Inst *inst = ir_inst(f->ir, ref);
@@ -474,7 +486,10 @@ static void lower_branch(Cg *cg, Ref ref) {
         no = stub;
     }
     Value branch = LLVMBuildCondBr(cg->b, cond, yes, no);
-    if (cold) cg_unlikely(cg, branch);
+    if (cold)
+        cg_unlikely(cg, branch);
+    else
+        expect_unequal(cg, branch, ir_arg(f->ir, ref, 0));
 }
 
 /* The clean-up is done: the exception is in the context, its status in the slot. */

@@ -1,6 +1,8 @@
 /* emit.c - LLVM once per process, the optimisation pipeline, and machine code or text in memory. */
 #include "codegen/llvm/cg.h"
 #include "codegen/llvm_start.h"
+#include "codegen/opt/pass.h"
+#include "frontend/base/bits.h"
 #include "frontend/base/os.h"
 #include <llvm-c/ErrorHandling.h>
 #include <llvm-c/Support.h>
@@ -65,9 +67,11 @@ const WorkerHooks llvm_hooks = {.start = llvm_start, .fresh = llvm_fresh};
 #define HOST_INTERPROCEDURAL                                                                       \
     "ipsccp,deadargelim,function(" CLEAN_UP "),cgscc(inline,function-attrs,argpromotion),"         \
     "globaldce,"
-#define HOST_FUNCTION(pairs)                                                                       \
+/* %s: see host_pipeline. Addresses become sums before loops are unrolled: afterwards there are four times as many, and it takes four
+ * times as long. */
+#define HOST_FUNCTION                                                                              \
     "function(" CLEAN_UP                                                                           \
-    ",correlated-propagation,jump-threading,simplifycfg,tailcallelim,reassociate,"                 \
+    ",%scorrelated-propagation,jump-threading,simplifycfg,tailcallelim,reassociate,"               \
     "constraint-elimination,"                                                                      \
     "loop-mssa(loop-instsimplify,loop-simplifycfg,licm,loop-rotate,licm,simple-loop-unswitch<"     \
     "nontrivial>),"                                                                                \
@@ -75,10 +79,9 @@ const WorkerHooks llvm_hooks = {.start = llvm_start, .fresh = llvm_fresh};
     "unroll-full),"                                                                                \
     "sroa,gvn,sccp,bdce,dse,loop-mssa(licm),adce,simplifycfg,"                                     \
     "loop(loop-rotate),inject-tli-mappings,loop-vectorize,infer-alignment,loop-load-elim,"         \
-    "instcombine<no-verify-fixpoint>,simplifycfg," pairs
-#define HOST_UNROLL                                                                                \
+    "instcombine<no-verify-fixpoint>,simplifycfg,%s%s"                                             \
     "loop-unroll,instcombine<no-verify-fixpoint>,"                                                 \
-    "loop-mssa(licm),alignment-from-assumptions,loop-sink,simplifycfg)"
+    "loop-mssa(licm),alignment-from-assumptions,loop-sink,%ssimplifycfg)"
 #define PAIRS "slp-vectorizer,vector-combine,"
 
 /* Nothing here takes time that grows with the square of the number of blocks. */
@@ -88,18 +91,7 @@ const WorkerHooks llvm_hooks = {.start = llvm_start, .fresh = llvm_fresh};
 
 #define REDUCE ",function(loop(loop-reduce))"
 
-/* By: does it call functions of ours, may statements side by side be one of a vector, has it arrays with strides. Addresses become
- * sums before loops are unrolled: afterwards there are four times as many, and it takes four times as long. */
 #define HOST_INLINE "always-inline,cgscc(inline),globaldce,"
-#define BY_STRIDES(before, pairs)                                                                  \
-    {                                                                                              \
-        before HOST_FUNCTION(pairs) HOST_UNROLL,                                                   \
-            before HOST_FUNCTION(pairs) "loop(loop-reduce)," HOST_UNROLL                           \
-    }
-static const char *const host_pipelines[2][2][2] = {
-    {BY_STRIDES(HOST_INLINE, ""), BY_STRIDES(HOST_INLINE, PAIRS)},
-    {BY_STRIDES(HOST_INLINE HOST_INTERPROCEDURAL, ""),
-     BY_STRIDES(HOST_INLINE HOST_INTERPROCEDURAL, PAIRS)}};
 
 /* Kernels that wait: the passes above with their suspend points as calls, then these. */
 #define SPLIT "coro-early,cgscc(coro-split),coro-cleanup,globaldce"
@@ -137,19 +129,75 @@ static bool has_known_strides(const Func *func, Ref array) {
     return true;
 }
 
-/* Is an element of an array with strides read or written? Then a loop over it multiplies. */
-static bool strided(const Cg *cg) {
-    int32_t n = cg->nunits ? cg->walk.len : cg->ir->funcs.len;
-    for (int32_t f = 0; f < n; f++) {
-        const Func *func = cg->ir->funcs.items[cg->nunits ? cg->walk.items[f] : f];
-        for (int32_t i = 1; i < func->insts.len; i++) {
-            const Inst *inst = ir_inst(func, i);
-            if (inst->op != OP_load && inst->op != OP_store) continue;
-            Ref array = ir_arg(func, i, 0);
-            if (ir_type(func, array)->layout == LAYOUT_A && !has_known_strides(func, array))
-                return true;
-        }
+/* Is it the loop's counter, moved by what stands still? */
+static bool goes_along(const Func *func, const Cfg *cfg, int32_t loop, Ref ref, int depth) {
+    const Inst *inst = ir_inst(func, ref);
+    if (cfg->loop_of[inst->block] != loop || depth == 0) return false;
+    if (inst->op == OP_phi) return inst->block == cfg->loops.items[loop].header;
+    if (inst->op != OP_add && inst->op != OP_sub) return false;
+    return goes_along(func, cfg, loop, ir_arg(func, ref, 0), depth - 1) ||
+           goes_along(func, cfg, loop, ir_arg(func, ref, 1), depth - 1);
+}
+
+/* Does an index go along with the loop around whose steps are not those of the elements? */
+static bool steps_far(const Func *func, const Cfg *cfg, Ref ref) {
+    const Inst *inst = ir_inst(func, ref);
+    const Type *array = ir_type(func, ir_arg(func, ref, 0));
+    int32_t loop = cfg->loop_of[inst->block];
+    int near = array->layout == LAYOUT_F ? 0 : array->ndim - 1;
+    if (loop < 0 || func->blocks.items[inst->block].cold) return false;
+    for (int k = 0; k < array->ndim; k++)
+        if (k != near && goes_along(func, cfg, loop, ir_arg(func, ref, 1 + k), 4)) return true;
+    return false;
+}
+
+static bool is_innermost(const Cfg *cfg, int32_t loop) {
+    for (int32_t l = 0; l < cfg->loops.len; l++)
+        if (cfg->loops.items[l].parent == loop) return false;
+    return true;
+}
+
+/* Are there addresses that go up by what only the program knows, in all innermost loops? Others are slower where such addresses are
+ * variables. */
+static bool has_steps(const Cg *cg, const Func *func) {
+    Cfg cfg;
+    cfg_compute(&cfg, cg->arena, func);
+    Bits far = bits_new(cg->arena, cfg.loops.len), near = bits_new(cg->arena, cfg.loops.len);
+    bool any = false;
+    for (int32_t i = 1; i < func->insts.len; i++) {
+        const Inst *inst = ir_inst(func, i);
+        if (inst->op != OP_load && inst->op != OP_store) continue;
+        Ref array = ir_arg(func, i, 0);
+        if (ir_type(func, array)->layout == LAYOUT_A && !has_known_strides(func, array))
+            return true;
+        int32_t loop = cfg.loop_of[inst->block];
+        if (loop < 0 || func->blocks.items[inst->block].cold || opt_is_outlined(func)) continue;
+        bool steps = steps_far(func, &cfg, i);
+        bits_set(steps ? &far : &near, loop);
+        any = any || steps;
     }
+    for (int32_t l = 0; l < cfg.loops.len && any; l++)
+        any = !bits_get(&near, l) || bits_get(&far, l) || !is_innermost(&cfg, l);
+    return any;
+}
+
+/* Are ints made narrower? What they were computed from may be narrow, too. */
+static bool has_narrowing(const Cg *cg, const Func *func) {
+    (void)cg;
+    for (int32_t i = 1; i < func->insts.len; i++) {
+        const Inst *inst = ir_inst(func, i);
+        if (inst->op == OP_cast && type_is_int(inst->type) && type_bits(inst->type) < 32 &&
+            type_is_int(ir_type(func, ir_arg(func, i, 0))))
+            return true;
+    }
+    return false;
+}
+
+/* A remainder that is written as a product, beside its quotient, is one division. */
+static bool has_quotients(const Cg *cg, const Func *func) {
+    (void)cg;
+    for (int32_t i = 1; i < func->insts.len; i++)
+        if (ir_inst(func, i)->op == OP_floordiv && type_is_int(ir_type(func, i))) return true;
     return false;
 }
 
@@ -188,19 +236,21 @@ static bool ends_short_loop(const Func *func, const Block *block) {
 
 /* Is there what LLVM's SLP vectoriser looks for, statements side by side that could be one of a vector? It costs a twentieth of a
  * compilation, and in a block of thousands of instructions more than all the rest. */
-static bool has_pairs(const Cg *cg) {
-    int32_t n = cg->nunits ? cg->walk.len : cg->ir->funcs.len;
-    bool found = false;
-    for (int32_t f = 0; f < n; f++) {
-        const Func *func = cg->ir->funcs.items[cg->nunits ? cg->walk.items[f] : f];
-        for (int32_t b = 0; b < func->blocks.len; b++) {
-            const Block *block = &func->blocks.items[b];
-            if (block->removed) continue;
-            if (block->insts.len > LARGE_BLOCK) return false;
-            found = found || ends_short_loop(func, block) || stores_side_by_side(cg, func, block);
-        }
+static bool has_pairs(const Cg *cg, const Func *func) {
+    for (int32_t b = 0; b < func->blocks.len; b++) {
+        const Block *block = &func->blocks.items[b];
+        if (block->removed) continue;
+        if (ends_short_loop(func, block) || stores_side_by_side(cg, func, block)) return true;
     }
-    return found;
+    return false;
+}
+
+static bool has_large_block(const Cg *cg, const Func *func) {
+    (void)cg;
+    for (int32_t b = 0; b < func->blocks.len; b++)
+        if (!func->blocks.items[b].removed && func->blocks.items[b].insts.len > LARGE_BLOCK)
+            return true;
+    return false;
 }
 
 /* Has the module calls of functions of ours? */
@@ -211,13 +261,30 @@ static bool calls(const Cg *cg) {
     return n > 1 || (n && cg->sigs[cg->walk.items[0]].recursive);
 }
 
+/* Has a function of the module it? */
+static bool any(const Cg *cg, bool (*has)(const Cg *, const Func *)) {
+    int32_t n = cg->nunits ? cg->walk.len : cg->ir->funcs.len;
+    for (int32_t f = 0; f < n; f++)
+        if (has(cg, cg->ir->funcs.items[cg->nunits ? cg->walk.items[f] : f])) return true;
+    return false;
+}
+
+static const char *host_pipeline(const Cg *cg) {
+    bool pairs = any(cg, has_pairs) && !any(cg, has_large_block);
+    return str_printf(cg->arena, "%s" HOST_FUNCTION,
+                      calls(cg) ? HOST_INLINE HOST_INTERPROCEDURAL : HOST_INLINE,
+                      any(cg, has_narrowing) ? "aggressive-instcombine," : "", pairs ? PAIRS : "",
+                      any(cg, has_steps) ? "loop(loop-reduce)," : "",
+                      any(cg, has_quotients) ? "div-rem-pairs," : "")
+        .bytes;
+}
+
 const char *cg_pipeline(const Cg *cg) {
     static const char *const pipelines[] = {"default<O0>", "default<O1>", "default<O2>",
                                             "default<O3>"};
     int level = QN_MAX(0, QN_MIN(cg->options->opt_level, 3));
     bool host = cg->target->is_host, waits = host && cg->sigs[0].suspends;
-    if (host && level >= (waits ? 1 : 2))
-        return host_pipelines[calls(cg)][has_pairs(cg)][strided(cg)];
+    if (host && level >= (waits ? 1 : 2)) return host_pipeline(cg);
     if (host && level == 1) return "default<O1>" REDUCE;
     if (cg->target->passes && level >= 2) return cg->target->passes;
     /* A library's function that a dead branch named: the backend for AMD crashes on code that nobody can reach. */

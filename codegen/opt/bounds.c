@@ -265,7 +265,8 @@ static void drop_checks(Func *func, Arena *arena, const RefList *checks, const R
     for (int32_t i = 0; i < checks->len; i++) {
         Ref ref = checks->items[i];
         if (is_division(func, ref)) {
-            ir_inst(func, ref)->sub = DIV_POSITIVE;
+            bool seldom = ir_inst(func, ref)->op == OP_mod && opt_seldom_negative(func, ref);
+            ir_inst(func, ref)->sub = DIV_POSITIVE | (seldom ? DIV_SELDOM : 0);
             continue;
         }
         int32_t error = ir_inst(func, ref)->error;
@@ -343,12 +344,7 @@ static void make_copies(PassContext *ctx, Bounds *s, int32_t preheader) {
         ir_inst(func, s->few.items[i])->sub = FLAG_SHORT;
 }
 
-static bool version_nest(PassContext *ctx, Func *func, Cfg *cfg, int32_t loop) {
-    RefList all = {0}, checks = {0};
-    if (nest_size(func, &cfg->loops.items[loop]) > MAX_NEST) return false;
-    candidates(ctx, func, &cfg->loops.items[loop], outlines(ctx), &all);
-    int32_t preheader = all.len ? make_preheader(ctx, func, cfg, &loop) : NO_BLOCK;
-    if (preheader == NO_BLOCK) return false;
+static Bounds bounds_of(PassContext *ctx, Func *func, Cfg *cfg, int32_t loop, int32_t preheader) {
     Bounds s = {.func = func,
                 .arena = ctx->arena,
                 .cfg = cfg,
@@ -357,6 +353,16 @@ static bool version_nest(PassContext *ctx, Func *func, Cfg *cfg, int32_t loop) {
                 .boolean = type_scalar(ctx->module->types, TY_bool)};
     s.b = (Builder){.func = func, .block = preheader, .error = NO_BLOCK};
     s.b.at = func->blocks.items[preheader].insts.len - 1;
+    return s;
+}
+
+static bool version_nest(PassContext *ctx, Func *func, Cfg *cfg, int32_t loop) {
+    RefList all = {0}, checks = {0};
+    if (nest_size(func, &cfg->loops.items[loop]) > MAX_NEST) return false;
+    candidates(ctx, func, &cfg->loops.items[loop], outlines(ctx), &all);
+    int32_t preheader = all.len ? make_preheader(ctx, func, cfg, &loop) : NO_BLOCK;
+    if (preheader == NO_BLOCK) return false;
+    Bounds s = bounds_of(ctx, func, cfg, loop, preheader);
     for (int32_t i = 0; i < all.len; i++)
         if (describe(&s, all.items[i])) vec_push(ctx->arena, &checks, all.items[i]);
     bool copies = checks.len && s.conditions.len;
@@ -367,14 +373,42 @@ static bool version_nest(PassContext *ctx, Func *func, Cfg *cfg, int32_t loop) {
     }
     for (int32_t i = 0; i < s.natural.len; i++)
         if (ir_inst(func, s.natural.items[i])->sub)
-            ir_inst(func, s.natural.items[i])->sub |= DIV_NATURAL;
+            ir_inst(func, s.natural.items[i])->sub = DIV_POSITIVE | DIV_NATURAL;
     return copies;
+}
+
+/* A nest that needs no test for its indices is versioned for the rounds of its inner loops alone. */
+static bool version_rounds(PassContext *ctx, Func *func, Cfg *cfg, int32_t loop) {
+    if (nest_size(func, &cfg->loops.items[loop]) > MAX_NEST) return false;
+    int32_t preheader = make_preheader(ctx, func, cfg, &loop);
+    if (preheader == NO_BLOCK) return false;
+    Bounds s = bounds_of(ctx, func, cfg, loop, preheader);
+    bounds_describe_rounds(&s);
+    if (s.conditions.len) {
+        ir_make_loop_closed(func, cfg, loop);
+        int32_t header = cfg->loops.items[loop].header;
+        int32_t call = opt_outline_nest(ctx, func, &cfg->loops.items[loop]);
+        if (call == NO_BLOCK) return false;
+        choose(&s, preheader, header, call);
+    }
+    for (int32_t i = 0; i < s.few.len; i++)
+        ir_inst(func, s.few.items[i])->sub = FLAG_SHORT;
+    return s.few.len > 0;
 }
 
 static bool in_versioned(const Cfg *cfg, const Bits *done, int32_t loop) {
     for (int32_t l = loop; l >= 0; l = cfg->loops.items[l].parent) {
         int32_t header = cfg->loops.items[l].header;
         if (header >= done->n || bits_get(done, header)) return true;
+    }
+    return false;
+}
+
+static bool has_versioned(const Cfg *cfg, const Bits *done, int32_t loop) {
+    for (int32_t l = 0; l < cfg->loops.len; l++) {
+        int32_t header = cfg->loops.items[l].header;
+        if ((header >= done->n || bits_get(done, header)) && opt_in_loop(cfg, loop, header))
+            return true;
     }
     return false;
 }
@@ -403,5 +437,12 @@ void opt_bounds(PassContext *ctx, Func *func) {
         if (!version_nest(ctx, func, &cfg, loop)) continue;
         bits_set(&done, headers.items[i]);
         cfg_compute(&cfg, ctx->arena, func);
+    }
+    if (!outlines(ctx) || opt_is_outlined(func)) return;
+    for (int32_t i = 0; i < headers.len; i++) {
+        int32_t loop = loop_of_header(&cfg, headers.items[i]);
+        if (loop < 0 || cfg.loops.items[loop].parent >= 0 || is_innermost(&cfg, loop)) continue;
+        if (func->blocks.items[headers.items[i]].cold || has_versioned(&cfg, &done, loop)) continue;
+        if (version_rounds(ctx, func, &cfg, loop)) cfg_compute(&cfg, ctx->arena, func);
     }
 }

@@ -50,6 +50,8 @@ Ref bounds_shape_of(Bounds *s, Ref array, int64_t axis);
 /* a < c or a <= c must hold for the fast copy; false: it never does. */
 bool bounds_require(Bounds *s, Op op, Ref a, Ref c);
 bool bounds_require_nonnegative(Bounds *s, Ref ref);
+/* Is that required already, or known? */
+bool bounds_has_required_nonnegative(Bounds *s, Ref ref);
 
 /* -- of values in the nest --------------------------------------------------------------------------- */
 

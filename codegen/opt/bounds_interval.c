@@ -88,6 +88,14 @@ bool bounds_require_nonnegative(Bounds *s, Ref ref) {
     return never_negative(s, ref) || bounds_require(s, OP_le, bounds_number(s, 0), ref);
 }
 
+bool bounds_has_required_nonnegative(Bounds *s, Ref ref) {
+    if (never_negative(s, ref)) return true;
+    Ref condition = bounds_compare(s, OP_le, bounds_number(s, 0), ref);
+    for (int32_t i = 0; i < s->conditions.len; i++)
+        if (s->conditions.items[i] == condition) return true;
+    return false;
+}
+
 /* -bound < v < bound */
 static bool require_small(Bounds *s, Ref ref, int bits) {
     int64_t bound = INT64_C(1) << bits;
@@ -309,6 +317,14 @@ static Interval of_sum(Bounds *s, Ref ref, Place at) {
                       bounds_compute(s, op, a.high, plus ? c.high : c.low)};
 }
 
+static Interval of_negative(Bounds *s, Ref ref, Place at) {
+    Interval a = bounds_interval(s, ir_arg(s->func, ref, 0), below(at));
+    if (!a.ok) return none();
+    Ref zero = bounds_number(s, 0);
+    return (Interval){true, bounds_compute(s, OP_sub, zero, a.high),
+                      bounds_compute(s, OP_sub, zero, a.low)};
+}
+
 /* A factor of another product must be as small as the leaves there, or that product might wrap. */
 static Interval as_factor(Bounds *s, Interval all, Place at) {
     bool fits = at.bits == SUM_BITS ||
@@ -383,6 +399,7 @@ Interval bounds_interval(Bounds *s, Ref ref, Place at) {
     case OP_phi: return of_phi(s, ref, at);
     case OP_add:
     case OP_sub: return of_sum(s, ref, at);
+    case OP_neg: return of_negative(s, ref, at);
     case OP_mul: return of_product(s, ref, at);
     case OP_select: return of_select(s, ref, at);
     case OP_floordiv:

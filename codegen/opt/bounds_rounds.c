@@ -100,10 +100,24 @@ static int64_t cost_of_round(const Bounds *s, int32_t loop, const CountedLoop *c
     return *poll && all <= MAX_COST ? all : 0;
 }
 
+/* stop - start, where the start is required not to be negative: then it wraps for a range without items alone, and in whatever
+ * way. NO_REF: it may be negative. */
+static Ref difference(Bounds *s, Ref range) {
+    const Func *func = s->func;
+    Ref start = ir_arg(func, range, 0), stop = ir_arg(func, range, 1);
+    int64_t step;
+    if (!opt_const_int(func, ir_arg(func, range, 2), &step) || step != 1) return NO_REF;
+    if (!bounds_invariant(s, start) || !bounds_invariant(s, stop)) return NO_REF;
+    if (ir_type(func, start) != s->i64 || !bounds_has_required_nonnegative(s, start)) return NO_REF;
+    return bounds_compute(s, OP_sub, stop, start);
+}
+
 /* A value of the preheader that is at least the rounds of the loop times `*step`; NO_REF: none. */
 static Ref most_rounds(Bounds *s, Ref limit, int64_t *step) {
     const Inst *inst = ir_inst(s->func, limit);
     *step = 1;
+    Ref rounds = inst->op == OP_range_len ? difference(s, limit) : NO_REF;
+    if (rounds) return rounds;
     if (bounds_invariant(s, limit)) return limit;
     if (inst->op == OP_shape && bounds_invariant(s, ir_arg(s->func, limit, 0)))
         return bounds_shape_of(s, ir_arg(s->func, limit, 0), inst->imm);

@@ -264,15 +264,34 @@ static bool sum_below(Proof *p, Goal goal, Ref x, Ref y, int32_t block) {
            at_least(p, y, INT64_MIN / 2, block);
 }
 
+/* Likewise from below; most values have none that is above -255. */
+static bool small_low(Proof *p, Ref y, int64_t *low, int32_t block) {
+    static const int64_t tries[] = {1, 0, -1, -2, -3, -4, -7, -8, -15, -31, -63, -255};
+    if (!at_least(p, y, -255, block)) return false;
+    for (size_t i = 0; i < countof(tries); i++)
+        if (at_least(p, y, *low = tries[i], block)) return true;
+    return false;
+}
+
+/* x + y >= k, where y lies between small numbers and x is not so high that the sum wraps. */
+static bool sum_above(Proof *p, Goal goal, Ref x, Ref y, int32_t block) {
+    int64_t low, high;
+    if (!small_low(p, y, &low, block) || !prove_moved(p, goal, x, -low, block)) return false;
+    return ir_inst(p->func, goal.value)->sub == FLAG_NOWRAP ||
+           (small_high(p, y, &high, block) &&
+            at_most(p, x, NO_REF, INT64_MAX - QN_MAX(high, 0), block));
+}
+
 static bool of_add(Proof *p, Goal goal, int32_t block) {
     Ref x = ir_arg(p->func, goal.value, 0), y = ir_arg(p->func, goal.value, 1);
     int64_t c, half = INT64_MAX / 2;
     if (number(p->func, y, &c)) return of_offset(p, goal, x, c, block);
     if (number(p->func, x, &c)) return of_offset(p, goal, y, c, block);
     if (goal.upper) return sum_below(p, goal, x, y, block) || sum_below(p, goal, y, x, block);
-    if (goal.k > 0 || !at_least(p, x, 0, block) || !at_least(p, y, 0, block)) return false;
-    return ir_inst(p->func, goal.value)->sub == FLAG_NOWRAP ||
-           (at_most(p, x, NO_REF, half, block) && at_most(p, y, NO_REF, half, block));
+    if (goal.k <= 0 && at_least(p, x, 0, block) && at_least(p, y, 0, block))
+        return ir_inst(p->func, goal.value)->sub == FLAG_NOWRAP ||
+               (at_most(p, x, NO_REF, half, block) && at_most(p, y, NO_REF, half, block));
+    return sum_above(p, goal, x, y, block) || sum_above(p, goal, y, x, block);
 }
 
 static bool of_sub(Proof *p, Goal goal, int32_t block) {

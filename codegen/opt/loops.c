@@ -131,15 +131,20 @@ static Ref strip_stop(Builder *b, const CountedLoop *loop, Ref start, int64_t ro
     return start ? b_op2(b, OP_add, i64, start, stop) : stop;
 }
 
-/* Counts the rounds since `start`; `later`: without asking. */
-static void count_rounds(Builder *b, const CountedLoop *loop, Ref start, int64_t weight,
-                         bool later) {
+/* `later`: without asking. */
+static void count(Builder *b, Ref rounds, int64_t weight, bool later) {
     Func *func = b->func;
     const Type *i64 = type_scalar(func->module->types, TY_i64);
-    Ref ran = b_op2(b, OP_sub, i64, loop->counter, start);
-    if (weight > 1) ran = b_op2(b, OP_mul, i64, ran, ir_const_int(func, i64, weight));
-    Ref poll = b_op1(b, OP_poll, NULL, ran);
+    if (weight > 1) rounds = b_op2(b, OP_mul, i64, rounds, ir_const_int(func, i64, weight));
+    Ref poll = b_op1(b, OP_poll, NULL, rounds);
     ir_inst(func, poll)->sub = later ? FLAG_LATER : 0;
+}
+
+/* Counts the rounds since `start`. */
+static void count_rounds(Builder *b, const CountedLoop *loop, Ref start, int64_t weight,
+                         bool later) {
+    const Type *i64 = type_scalar(b->func->module->types, TY_i64);
+    count(b, b_op2(b, OP_sub, i64, loop->counter, start), weight, later);
 }
 
 /* A jump whose edge is there since a split. */
@@ -229,27 +234,28 @@ static Strip strip_mine(Func *func, const CountedLoop *loop, int64_t rounds, int
                  : strip_outermost(&b, loop, rounds, weight);
 }
 
+/* The rounds that a loop from 0 has run when it ends. The counter itself would be used behind the loop: LLVM makes vectors of fewer
+ * sizes then. */
+static Ref rounds_of_all(Builder *b, const CountedLoop *loop) {
+    Func *func = b->func;
+    const Type *i64 = type_scalar(func->module->types, TY_i64),
+               *boolean = type_scalar(func->module->types, TY_bool);
+    if (opt_nonnegative(func, loop->limit, false)) return loop->limit;
+    Ref zero = ir_const_int(func, i64, 0), some = b_op2(b, OP_lt, boolean, zero, loop->limit);
+    return b_op3(b, OP_select, i64, some, loop->limit, zero);
+}
+
 /* A loop of few rounds inside of one that asks: its way out counts them all. */
 static void count_behind(Func *func, const CountedLoop *loop, int64_t weight, int32_t span) {
     Builder b = {.func = func, .at = -1, .span = span, .error = NO_BLOCK};
+    int64_t first;
     b.block = ir_edge_split(func, loop->header, loop->exit);
     ir_remove(func, ir_terminator(func, b.block));
-    const Type *i64 = type_scalar(func->module->types, TY_i64);
-    count_rounds(&b, loop, ir_const_int(func, i64, 0), weight, true);
+    if (opt_const_int(func, loop->start, &first) && first == 0)
+        count(&b, rounds_of_all(&b, loop), weight, true);
+    else
+        count_rounds(&b, loop, loop->start, weight, true);
     jump_on(&b, loop->exit);
-}
-
-/* Have the conditions in front of the nest shown that the loop has few rounds (bounds_rounds.c)? */
-static bool is_brief(const Func *func, const Cfg *cfg, int32_t loop) {
-    const Loop *info = &cfg->loops.items[loop];
-    for (int32_t i = 0; i < info->blocks.len; i++) {
-        const Block *block = &func->blocks.items[info->blocks.items[i]];
-        for (int32_t k = 0; k < block->insts.len; k++) {
-            const Inst *inst = ir_inst(func, block->insts.items[k]);
-            if (inst->op == OP_poll && inst->sub == FLAG_SHORT) return true;
-        }
-    }
-    return false;
 }
 
 /* -- while loops ---------------------------------------------------------------------------------- */
@@ -545,6 +551,17 @@ static bool visit_handled(Polls *s, int32_t loop, const CountedLoop *counted, bo
     return true;
 }
 
+/* A loop of few rounds that counts in items of its range, since nothing else is to be made of it. */
+static bool visit_items(Polls *s, int32_t loop, bool inner) {
+    CountedLoop items;
+    int32_t span = 0;
+    if (!inner || !opt_is_brief(s->func, &s->cfg, loop)) return false;
+    if (!opt_loop_of_items(s->func, &s->cfg, loop, &items)) return false;
+    int64_t weight = weight_of(s->func, &s->cfg, loop) + s->rounds[loop];
+    if (remove_polls(s->func, &s->cfg, loop, &span)) count_behind(s->func, &items, weight, span);
+    return true;
+}
+
 /* An innermost loop, where loops without polls do not count. */
 static void visit(Polls *s, int32_t loop) {
     Func *func = s->func;
@@ -553,13 +570,13 @@ static void visit(Polls *s, int32_t loop) {
     int64_t trips;
     bool inner = asked_around(s, loop);
     if (!opt_counted_loop(func, &s->cfg, loop, &counted)) {
-        visit_while(s, loop);
+        if (!visit_items(s, loop, inner)) visit_while(s, loop);
         return;
     }
     if (visit_handled(s, loop, &counted, inner)) return;
     Divisors *divisors =
         s->rounds[loop] ? NULL : opt_divisors(s->ctx, func, &s->cfg, loop, &counted);
-    bool brief = is_brief(func, &s->cfg, loop);
+    bool brief = opt_is_brief(func, &s->cfg, loop);
     if (!remove_polls(func, &s->cfg, loop, &span)) return;
     int64_t weight = weight_of(func, &s->cfg, loop) + s->rounds[loop];
     if (divisors) {

@@ -123,6 +123,64 @@ bool opt_nonnegative(const Func *func, Ref ref, bool index) {
     return type && type_class(type) == CLASS_SINT && nonnegative(func, ref, index, 0);
 }
 
+/* A product of two is less than 2^63 where moduli are below 2^31, as they are in programs that do not mean to wrap around. */
+enum { MODULUS_BITS = 31, MOST_PHIS = 8, TERM_DEPTH = 8 };
+
+typedef struct Terms {
+    const Func *func;
+    Ref modulus;
+    Ref phis[MOST_PHIS]; /* looked at: what they are at most, their other operands say */
+    int nphis;
+} Terms;
+
+static uint64_t most_of_term(Terms *t, Ref ref, int depth);
+
+static uint64_t most_of_phi(Terms *t, Ref phi, int depth) {
+    uint64_t all = 1;
+    for (int i = 0; i < t->nphis; i++)
+        if (t->phis[i] == phi) return all;
+    if (t->nphis == MOST_PHIS) return 0;
+    t->phis[t->nphis++] = phi;
+    for (int32_t i = 0; i < ir_inst(t->func, phi)->nargs && all; i++) {
+        uint64_t most = most_of_term(t, ir_arg(t->func, phi, i), depth - 1);
+        all = most ? QN_MAX(all, most) : 0;
+    }
+    return all;
+}
+
+/* Of a value that is made of remainders by the modulus, which is above zero, and of small numbers: what it is at most where the modulus
+ * has MODULUS_BITS. 0: nobody knows, or it may be more than an int64 holds. */
+static uint64_t most_of_term(Terms *t, Ref ref, int depth) {
+    const Inst *inst = ir_inst(t->func, ref);
+    int64_t k;
+    uint64_t a, c, all;
+    if (depth == 0 || !inst->type || !type_is_int(inst->type)) return 0;
+    if (opt_const_int(t->func, ref, &k)) return k >= 0 ? QN_MAX((uint64_t)k, 1) : 0;
+    switch ((int)inst->op) {
+    case OP_phi: return most_of_phi(t, ref, depth);
+    case OP_mod: return ir_arg(t->func, ref, 1) == t->modulus ? UINT64_C(1) << MODULUS_BITS : 0;
+    case OP_cast: {
+        const Type *from = ir_type(t->func, ir_arg(t->func, ref, 0));
+        bool small = type_class(from) == CLASS_UINT && type_bits(from) < MODULUS_BITS;
+        return small ? UINT64_C(1) << type_bits(from) : 0;
+    }
+    case OP_add:
+    case OP_mul:
+        a = most_of_term(t, ir_arg(t->func, ref, 0), depth - 1);
+        c = a ? most_of_term(t, ir_arg(t->func, ref, 1), depth - 1) : 0;
+        if (inst->op == OP_mul ? __builtin_mul_overflow(a, c, &all)
+                               : __builtin_add_overflow(a, c, &all))
+            return 0;
+        return c && all <= INT64_MAX ? all : 0;
+    default: return 0;
+    }
+}
+
+bool opt_seldom_negative(const Func *func, Ref ref) {
+    Terms t = {.func = func, .modulus = ir_arg(func, ref, 1)};
+    return most_of_term(&t, ir_arg(func, ref, 0), TERM_DEPTH) != 0;
+}
+
 /* -- counted loops --------------------------------------------------------------------------------- */
 
 bool opt_in_loop(const Cfg *cfg, int32_t loop, int32_t block) {
@@ -157,8 +215,9 @@ static bool is_next(const Func *func, Ref ref, Ref counter) {
            opt_const_int(func, ir_arg(func, ref, 1), &one) && one == 1;
 }
 
-/* The counter's operands: a constant from the one entry, counter + 1 from every latch. */
-static bool counter_ok(const Func *func, const Cfg *cfg, int32_t loop, CountedLoop *out) {
+/* The counter's operands: a start from the one entry (`constant`: a number), counter + 1 from every latch. */
+static bool counter_ok(const Func *func, const Cfg *cfg, int32_t loop, bool constant,
+                       CountedLoop *out) {
     const Block *header = &func->blocks.items[out->header];
     const Inst *phi = ir_inst(func, out->counter);
     out->entry_pred = NO_BLOCK;
@@ -169,16 +228,17 @@ static bool counter_ok(const Func *func, const Cfg *cfg, int32_t loop, CountedLo
             if (!is_next(func, arg, out->counter)) return false;
             out->next = arg;
         } else {
-            if (out->entry_pred != NO_BLOCK || !opt_const_int(func, arg, &out->first) ||
-                out->first < 0)
+            if (out->entry_pred != NO_BLOCK) return false;
+            if (constant && (!opt_const_int(func, arg, &out->first) || out->first < 0))
                 return false;
-            out->entry_pred = header->preds.items[i];
+            out->entry_pred = header->preds.items[i], out->start = arg;
         }
     }
     return out->entry_pred != NO_BLOCK && out->next != NO_REF;
 }
 
-bool opt_counted_loop(const Func *func, const Cfg *cfg, int32_t loop, CountedLoop *out) {
+static bool loop_by_counter(const Func *func, const Cfg *cfg, int32_t loop, bool constant,
+                            CountedLoop *out) {
     out->header = cfg->loops.items[loop].header;
     const Block *header = &func->blocks.items[out->header];
     Ref branch = ir_terminator(func, out->header);
@@ -199,5 +259,25 @@ bool opt_counted_loop(const Func *func, const Cfg *cfg, int32_t loop, CountedLoo
         Ref ref = header->insts.items[i];
         if (ref != out->test && ref != branch && ir_inst(func, ref)->op != OP_phi) return false;
     }
-    return counter_ok(func, cfg, loop, out);
+    return counter_ok(func, cfg, loop, constant, out);
+}
+
+bool opt_counted_loop(const Func *func, const Cfg *cfg, int32_t loop, CountedLoop *out) {
+    return loop_by_counter(func, cfg, loop, true, out);
+}
+
+bool opt_loop_of_items(const Func *func, const Cfg *cfg, int32_t loop, CountedLoop *out) {
+    return loop_by_counter(func, cfg, loop, false, out);
+}
+
+bool opt_is_brief(const Func *func, const Cfg *cfg, int32_t loop) {
+    const Loop *info = &cfg->loops.items[loop];
+    for (int32_t i = 0; i < info->blocks.len; i++) {
+        const Block *block = &func->blocks.items[info->blocks.items[i]];
+        for (int32_t k = 0; k < block->insts.len; k++) {
+            const Inst *inst = ir_inst(func, block->insts.items[k]);
+            if (inst->op == OP_poll && inst->sub == FLAG_SHORT) return true;
+        }
+    }
+    return false;
 }

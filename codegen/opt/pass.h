@@ -83,6 +83,9 @@ bool opt_const_int(const Func *func, Ref ref, int64_t *value);
 /* Is every value of this integer provably >= 0? Conservative; sees through phis of counters.
  * index: it is used as one, so that sums and products that leave int64 do no harm. */
 bool opt_nonnegative(const Func *func, Ref ref, bool index);
+/* A remainder by what is above zero: are sums and products of such remainders and of small numbers divided, which are below zero only
+ * where they have left int64? */
+bool opt_seldom_negative(const Func *func, Ref ref);
 /* A loop of the shape the frontend makes for `for`: the header's only non-phi work is
  * `lt counter, limit; branch`, counter starts at a constant, 0 but where rounds were peeled, and grows by `add` sub=1 of one. */
 typedef struct CountedLoop {
@@ -91,10 +94,15 @@ typedef struct CountedLoop {
     Ref next;                   /* counter + 1 */
     Ref limit;                  /* invariant in the loop */
     Ref test;                   /* lt */
-    int64_t first;              /* what the counter starts at */
+    Ref start;                  /* what the counter starts at */
+    int64_t first;              /* its value */
     int32_t entry_pred;         /* the only predecessor from outside */
 } CountedLoop;
 bool opt_counted_loop(const Func *func, const Cfg *cfg, int32_t loop, CountedLoop *out);
+/* Likewise where the counter may start at any value, as the items of a range do (ranges.c); `first` is not known. */
+bool opt_loop_of_items(const Func *func, const Cfg *cfg, int32_t loop, CountedLoop *out);
+/* Have the conditions in front of the nest shown that the loop has few rounds (bounds_rounds.c)? */
+bool opt_is_brief(const Func *func, const Cfg *cfg, int32_t loop);
 bool opt_in_loop(const Cfg *cfg, int32_t loop, int32_t block);
 /* Does every round of the loop that goes back to its header pass the block? */
 bool opt_every_round(const Func *func, const Cfg *cfg, int32_t loop, int32_t block);

@@ -13,6 +13,8 @@ typedef struct Proving {
     Vec(Ref) checks; /* those seen, which stay */
     Vec(Ref) guards; /* likewise, against zero divisors */
     Vec(Ref) loads;  /* those seen, which stay */
+    Vec(Ref) wraps;  /* likewise, in functions without checks */
+    bool unchecked;
     Arena *arena;
     bool any;
     bool stops; /* a guard that fails is the end: work-items of GPUs go on, and divide by zero */
@@ -107,6 +109,27 @@ static Ref twin(const Proving *p, Ref check) {
     return NO_REF;
 }
 
+/* An earlier wraparound of the same index on the way here; NO_REF: none. Without checks it is a branch, of which LLVM does not see that
+ * it was taken before: `h[i] += x` would have an index to load from and another one to store to. */
+static Ref twin_wrap(const Proving *p, Ref wrap) {
+    enum { LOOK_BACK = 32 };
+    const Func *func = p->func;
+    for (int32_t i = p->wraps.len - 1; i >= 0 && i >= p->wraps.len - LOOK_BACK; i--) {
+        Ref other = p->wraps.items[i];
+        if (opt_same(func, ir_arg(func, wrap, 1), ir_arg(func, other, 1)) &&
+            opt_same(func, now(p, ir_arg(func, wrap, 0)), now(p, ir_arg(func, other, 0))) &&
+            cfg_available(&p->cfg, func, other, ir_inst(func, wrap)->block))
+            return other;
+    }
+    return NO_REF;
+}
+
+static bool has_checks(const Func *func) {
+    for (Ref ref = 1; ref < func->insts.len; ref++)
+        if (is_op(func, ref, OP_check_index)) return true;
+    return false;
+}
+
 /* Its error successor, if it has one, loses this edge. */
 static void remove_check(Func *func, Ref check) {
     Inst *inst = ir_inst(func, check);
@@ -181,6 +204,8 @@ static void visit_division(const Proving *p, Ref ref) {
     bool natural = at_least(p, x, 0, ref);
     unsigned known = DIV_POSITIVE | (natural ? DIV_NATURAL : 0);
     if (is_op(p->func, ref, OP_mod)) known |= near(p, x, y, ref, natural);
+    if (is_op(p->func, ref, OP_mod) && known == DIV_POSITIVE && opt_seldom_negative(p->func, ref))
+        known |= DIV_SELDOM;
     ir_inst(p->func, ref)->sub = (uint16_t)known;
 }
 
@@ -244,6 +269,8 @@ static void visit(Proving *p, Ref ref) {
         Ref index = ir_arg(p->func, ref, 0);
         if (opt_at_least(p->func, &p->cfg, index, 0, ir_inst(p->func, ref)->block))
             p->map[ref] = index;
+        if (!p->map[ref] && p->unchecked) p->map[ref] = twin_wrap(p, ref);
+        if (!p->map[ref] && p->unchecked) vec_push(p->arena, &p->wraps, ref);
     }
     p->any |= p->map[ref] != NO_REF;
 }
@@ -251,6 +278,7 @@ static void visit(Proving *p, Ref ref) {
 void opt_prove(PassContext *ctx, Func *func) {
     Proving p = {.func = func, .arena = ctx->arena};
     p.stops = target_is_host(ctx->options->infer.target);
+    p.unchecked = p.stops && !has_checks(func);
     cfg_compute(&p.cfg, ctx->arena, func);
     p.map = arena_array(ctx->arena, Ref, func->insts.len);
     p.needless = bits_new(ctx->arena, func->insts.len);

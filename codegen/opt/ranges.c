@@ -3,8 +3,18 @@
  *     n = range_len start, stop, step          n = start < stop ? stop - start : 0              for a step of 1
  *     i = range_item start, stop, step, k      i = start + k * step
  *
- * Sums and products are marked nowrap where the item's lying between start and stop shows that they stay in the range. */
+ * Sums and products are marked nowrap where the item's lying between start and stop shows that they stay in the range.
+ *
+ * A loop that runs in one piece (bounds_rounds.c) and starts where only the program knows counts in items:
+ *
+ *     header: k = phi(0, k + 1)                                           header: i = phi(start, i + 1)
+ *             if k < range_len(start, stop, 1): ...             =>                if i < stop: ...
+ *             i = range_item start, stop, 1, k
+ *
+ * which is the loop that C has: one variable instead of two, and no length in front. */
 #include "codegen/opt/pass.h"
+
+typedef Vec(Ref) RefList;
 
 typedef struct Ranges {
     PassContext *ctx;
@@ -123,6 +133,80 @@ static Ref item(Ranges *r, Ref start, Ref step, Ref counter) {
     return exact(r, OP_add, start, counter, proven);
 }
 
+/* -- loops that count in items ----------------------------------------------------------------- */
+
+/* Is it the loop's item? */
+static bool is_own_item(const Func *func, const CountedLoop *loop, Ref ref) {
+    const Inst *inst = ir_inst(func, ref);
+    if (inst->op != OP_range_item || ir_arg(func, ref, 3) != loop->counter) return false;
+    for (int k = 0; k < 3; k++)
+        if (ir_arg(func, ref, k) != ir_arg(func, loop->limit, k)) return false;
+    return true;
+}
+
+/* The items of the loop, where its counter is used for nothing else. */
+static bool own_items(Ranges *r, const CountedLoop *loop, RefList *items) {
+    for (Ref ref = 1; ref < r->func->insts.len; ref++) {
+        if (ir_inst(r->func, ref)->op == OP_removed || ref == loop->next || ref == loop->test)
+            continue;
+        for (int32_t k = 0; k < ir_inst(r->func, ref)->nargs; k++) {
+            if (ir_arg(r->func, ref, k) != loop->counter) continue;
+            if (!is_own_item(r->func, loop, ref)) return false;
+            vec_push(r->ctx->arena, items, ref);
+        }
+    }
+    return items->len > 0;
+}
+
+/* From a start that is no number, by one, in one piece. */
+static bool counts_in_items(const Ranges *r, int32_t loop, CountedLoop *out) {
+    int64_t step, first;
+    if (!opt_is_brief(r->func, &r->cfg, loop) || !opt_counted_loop(r->func, &r->cfg, loop, out) ||
+        out->first)
+        return false;
+    if (ir_inst(r->func, out->limit)->op != OP_range_len) return false;
+    Ref start = ir_arg(r->func, out->limit, 0);
+    return opt_const_int(r->func, ir_arg(r->func, out->limit, 2), &step) && step == 1 &&
+           !opt_const_int(r->func, start, &first) && ir_type(r->func, start) == r->i64;
+}
+
+/* The start lies in front of the loop, since the length does. */
+static void count_in_items(Ranges *r, const CountedLoop *loop, const RefList *items) {
+    Func *func = r->func;
+    Ref start = ir_arg(func, loop->limit, 0), stop = ir_arg(func, loop->limit, 1);
+    const Block *header = &func->blocks.items[loop->header];
+    Ref *from = arena_array(r->ctx->arena, Ref, header->preds.len);
+    for (int32_t i = 0; i < header->preds.len; i++)
+        from[i] = header->preds.items[i] == loop->entry_pred ? start : loop->next;
+    Ref item = ir_insert(func, loop->header, opt_position(func, loop->counter), OP_phi, from,
+                         header->preds.len);
+    ir_inst(func, item)->type = r->i64;
+    Ref *map = arena_array(r->ctx->arena, Ref, func->insts.len);
+    for (int32_t i = 0; i < items->len; i++)
+        map[items->items[i]] = item;
+    ir_replace_many(func, map);
+    for (int32_t i = 0; i < items->len; i++)
+        ir_remove(func, items->items[i]);
+    ir_args(func, loop->test)[0] = item, ir_args(func, loop->test)[1] = stop;
+    ir_args(func, loop->next)[0] = item;
+    ir_remove(func, loop->counter);
+}
+
+static void visit_loops(Ranges *r) {
+    bool any = false;
+    for (Ref ref = 1; ref < r->func->insts.len && !any; ref++)
+        any = ir_inst(r->func, ref)->op == OP_poll && ir_inst(r->func, ref)->sub == FLAG_SHORT;
+    if (!any) return;
+    cfg_compute(&r->cfg, r->ctx->arena, r->func);
+    r->has_cfg = true;
+    for (int32_t l = 0; l < r->cfg.loops.len; l++) {
+        CountedLoop loop;
+        RefList items = {0};
+        if (counts_in_items(r, l, &loop) && own_items(r, &loop, &items))
+            count_in_items(r, &loop, &items);
+    }
+}
+
 /* -- the pass ---------------------------------------------------------------------------------- */
 
 static Ref written(Ranges *r, Ref ref) {
@@ -140,6 +224,7 @@ void opt_ranges(PassContext *ctx, Func *func) {
     TypeTable *types = ctx->module->types;
     Ranges r = {.ctx = ctx, .func = func, .i64 = type_scalar(types, TY_i64)};
     r.u64 = type_scalar(types, TY_u64), r.boolean = type_scalar(types, TY_bool);
+    visit_loops(&r);
     Vec(Ref) found = {0};
     for (Ref ref = 1; ref < func->insts.len; ref++)
         if (ir_inst(func, ref)->op == OP_range_len || ir_inst(func, ref)->op == OP_range_item)

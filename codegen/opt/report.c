@@ -27,7 +27,9 @@ static void count(Left *left, const Func *func, Ref ref) {
     case OP_call: left->calls += !opt_is_outlined(inst->u.func); break;
     case OP_lib: left->calls += !lib_row_of(inst) || !(lib_row_of(inst)->flags & LIB_PURE); break;
     case OP_floordiv:
-    case OP_mod: left->divisions += type_is_int(inst->type) && inst->sub < DIV_BELOW; break;
+    case OP_mod:
+        left->divisions += type_is_int(inst->type) && !(inst->sub & (DIV_BELOW | DIV_ABOVE));
+        break;
     default: break;
     }
     left->handled |= inst->error != NO_BLOCK;

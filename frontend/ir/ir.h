@@ -201,7 +201,9 @@ enum DivisionFlag {
     DIV_NATURAL = 2,  /* and the dividend is not below it */
     DIV_BELOW =
         4, /* mod by a positive divisor: -divisor <= dividend < 2 * divisor, and it may be negative */
-    DIV_ABOVE = 8 /* likewise, and it may reach the divisor */
+    DIV_ABOVE = 8, /* likewise, and it may reach the divisor */
+    DIV_SELDOM =
+        16 /* by a positive divisor: the dividend is below zero only where int64 was left */
 };
 
 /* `sub` of kept_count: 0 counts, these answer 0 or 1. */

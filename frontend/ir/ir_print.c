@@ -37,7 +37,7 @@ const OpText ir_op_text[OP_COUNT] = {
     [OP_sub] = {.sub = SUB_WORD, .sub_word = "nowrap"},
     [OP_mul] = {.sub = SUB_WORD, .sub_word = "nowrap"},
     [OP_floordiv] = {.sub = SUB_WORDS, .sub_word = "positive natural"},
-    [OP_mod] = {.sub = SUB_WORDS, .sub_word = "positive natural below above"},
+    [OP_mod] = {.sub = SUB_WORDS, .sub_word = "positive natural below above seldom"},
     [OP_lib] =
         {.sub = SUB_WORD, .sub_word = "anyzero", .u = U_NAME, .imm = IMM_ROW, .parens = true},
     [OP_call] = {.sub = SUB_WORD, .sub_word = "items", .u = U_FUNC, .parens = true},

@@ -701,3 +701,151 @@ def test_rows_of_dear_rounds(m):
     a, out = np.arange(m) % 11 * 1.0, np.zeros(m)
     assert njit(add_powers)(a, out, 4, m) == m
     assert np.array_equal(out, (1 + a + a ** 2 + a ** 3) % 1000)
+
+
+def add_between(first, last, a):
+    s = 0
+    for i in range(first.size):
+        for j in range(first[i], last[i]):
+            s = s * 3 + a[j] - j
+    return s % 1000003
+
+
+@pytest.mark.parametrize("ends", [(0, 7), (3, 3), (4, 2), (-3, 2), (-7, -1), (-8, 2), (0, 8), (2**63 - 1, -2**63), (2**63 - 1, 2**63 - 1), (6, -2**63),
+                                  (-2**63, -2**63), (-2**63, -2**63 + 2), (2**63 - 3, 2**63 - 1)])
+def test_ranges_from_where_the_program_says(ends):
+    first, last = (np.array([1, end, 2]) for end in ends)
+    same(add_between, first, last + np.array([2, 0, 1]), np.arange(7) * 5)
+
+
+def xor_pairs(n, m):
+    s = 0
+    for i in range(n):
+        for j in range(m):
+            s ^= j * (i + 3)
+    return s
+
+
+@pytest.mark.parametrize("m", [-1, 0, 1, 1000, SHORT, SHORT + 1, 3 * SHORT + 5])
+def test_short_and_long_loops_without_indices(m):
+    expected = np.bitwise_xor.reduce(np.outer(np.arange(max(m, 0)), [3, 4, 5]).ravel()) if m > 0 else 0
+    assert compiled(xor_pairs, False)(3, m) == compiled(xor_pairs, True)(3, m) == expected
+
+
+def add_around(a, r):
+    s = 0
+    for i in range(a.size):
+        for d in range(-r, r + 1):
+            if 0 <= i + d < a.size:
+                s = s * 3 + a[i + d]
+    return s % 1000003
+
+
+@pytest.mark.parametrize("r", [-2**62, -1, 0, 1, 2, 9])
+def test_ranges_to_both_sides(r):
+    same(add_around, np.arange(7) * 5, r)
+
+
+# -- rings and remainders ----------------------------------------------------------------------------------
+
+
+def around_ring(n, m):
+    s = 0
+    for i in range(n):
+        for d in range(-2, 3):
+            s = (s * 5 + (i + d) % m) % 1000003
+    return s
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5, 40])
+@pytest.mark.parametrize("more", [0, 1, 3, -1])
+def test_rings_to_both_sides(n, more):
+    same(around_ring, n, n + more)
+
+
+def squares(x, m, rounds):
+    r = x % m
+    q = 1
+    for _ in range(rounds):
+        r = r * r % m
+        q = (q * r + 7) % m
+    return r + q
+
+
+@pytest.mark.parametrize("m", [1, 2, 7, 10007, 2**31 - 1, 2**31, 2**31 + 11, 2**32 - 5, 2**61 - 1, 2**63 - 1])
+@pytest.mark.parametrize("x", [0, 1, -1, 3, 123456789123, -2**63, 2**63 - 1])
+def test_remainders_of_products_that_leave_int64(m, x):
+    def wrapped(v):
+        return (v + 2**63) % 2**64 - 2**63
+
+    r, q = x % m, 1
+    for _ in range(9):
+        r = wrapped(r * r) % m
+        q = wrapped(wrapped(q * r) + 7) % m
+    assert compiled(squares, False)(x, m, 9) == compiled(squares, True)(x, m, 9) == wrapped(r + q)
+
+
+def both_parts(a, b, quotients, remainders):
+    for i in range(a.size):
+        q = a[i] // b[i]
+        quotients[i] = q
+        remainders[i] = a[i] - q * b[i]
+
+
+def test_quotients_beside_their_remainders():
+    a = np.array([7, -7, 7, -7, 0, 2**63 - 1, -2**63, -2**63 + 1, 5])
+    b = np.array([2, 2, -2, -2, 3, -1, 3, -1, 2**63 - 1])
+    with np.errstate(over="ignore"):
+        same(both_parts, a, b, np.zeros_like(a), np.zeros_like(a))
+    b[4] = 0
+    with pytest.raises(ZeroDivisionError):
+        compiled(both_parts, False)(a, b, a.copy(), a.copy())
+
+
+# -- elements that are read and written, narrow ones, columns ------------------------------------------------
+
+
+def update_twice(h, index, second):
+    for i in range(index.size):
+        h[index[i]] += i
+        if second[i] > 0:
+            h[index[i]] = h[index[i]] * 2 + h[second[i]]
+
+
+def test_updates_where_indices_count_from_the_end():
+    for index, second in [([0, -1, 3, -4, 1], [0, -1, 2, 3, -4]), ([-4, -4, -1, 0, 0], [1, 2, 3, 1, 2])]:
+        same(update_twice, np.arange(4) + 10, np.array(index), np.array(second))
+    same(update_twice, np.arange(4), np.array([0, -5]), np.array([1, 1]))
+    same(update_twice, np.arange(4), np.array([0, 1]), np.array([1, 4]))
+
+
+def blend(a, b, out, f):
+    for i in range(a.size):
+        out[i] = (a[i] * 77 - b[i] * 179 + f) >> 3
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "i4"])
+@pytest.mark.parametrize("n", [3, 200])
+def test_arithmetic_of_narrow_elements(dtype, n):
+    r, limits = np.random.default_rng(5), np.iinfo(dtype)
+    a, b = (r.integers(limits.min, limits.max, n, endpoint=True).astype(dtype) for _ in range(2))
+    for f in (0, 2**40 - 3, -2**62):
+        expected = ((a.astype("i8") * 77 - b.astype("i8") * 179 + f) >> 3).astype(dtype)
+        for unchecked in (False, True):
+            out = np.zeros_like(a)
+            compiled(blend, unchecked)(a, b, out, f)
+            assert np.array_equal(out, expected)
+
+
+def columns(a, out):
+    for i in range(a.shape[1]):
+        for j in range(a.shape[0]):
+            out[j, i] = a[j, i] * 3 - a[j, 0]
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (7, 5), (33, 2)])
+@pytest.mark.parametrize("order", ["C", "F", "A"])
+def test_columns(shape, order):
+    a = np.arange(2 * shape[0] * shape[1]).reshape(2 * shape[0], shape[1])[::2]
+    a = a if order == "A" else np.array(a, order=order)
+    same(columns, a, np.zeros_like(a))
