@@ -208,10 +208,13 @@ static bool enter_exclusive(ModState *state, const Spec *spec) {
 static PyObject *box_result(Dispatcher *d, Spec *spec, const CallContext *ctx, const char *result) {
     ModState *state = d->core.state;
     if (spec->artifact->resumes) return py_new_generator(state, (PyObject *)d, spec, result);
-    BoxedExceptions boxed = {.ctx = ctx}, *outer = state->boxed;
+    BoxedExceptions boxed = {.ctx = ctx, .thread = PyThreadState_Get(), .next = state->boxed};
     state->boxed = &boxed;
     PyObject *object = py_box(state, &spec->artifact->result, result);
-    state->boxed = outer;
+    BoxedExceptions **at = &state->boxed;
+    while (*at != &boxed)
+        at = &(*at)->next;
+    *at = boxed.next;
     Py_XDECREF(boxed.made);
     return object;
 }

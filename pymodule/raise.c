@@ -538,6 +538,14 @@ static PyObject *identity_of(const Owner *owner, const Raised *raised) {
     return alone ? NULL : PyLong_FromVoidPtr((void *)owner);
 }
 
+/* Of the result that this thread is making; NULL: what is made is none. */
+static BoxedExceptions *boxed_here(ModState *state) {
+    BoxedExceptions *at = state->boxed;
+    while (at && at->thread != PyThreadState_Get())
+        at = at->next;
+    return at;
+}
+
 static PyObject *make_exception(const Artifact *artifact, const CallContext *ctx,
                                 const Raised *raised) {
     raise_alone(artifact, raised, NULL);
@@ -554,7 +562,7 @@ static PyObject *make_exception(const Artifact *artifact, const CallContext *ctx
 PyObject *py_box_exception(ModState *state, const Artifact *artifact, const char *value) {
     Owner *owner = *(Owner *const *)value;
     const Raised *raised = &((const ExceptionObject *)owner)->raised;
-    BoxedExceptions *boxed = state->boxed;
+    BoxedExceptions *boxed = boxed_here(state);
     PyObject *failed = PyErr_GetRaisedException(); /* what has gone wrong with the result before */
     PyObject *name = boxed ? identity_of(owner, raised) : NULL, *exception = NULL;
     if (name && !boxed->made) boxed->made = PyDict_New();

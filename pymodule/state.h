@@ -117,7 +117,7 @@ typedef struct ModState {
     bool cache_known;
     uint32_t cache_stored;
     void *runtime;                     /* kernel_obj.c's */
-    struct BoxedExceptions *boxed;     /* of the result that is being made; NULL: none is */
+    struct BoxedExceptions *boxed;     /* of the results that threads are making */
     _Atomic(struct PyOwner *) dropped; /* owners.c: those without references */
     _Atomic int64_t owners;            /* how many there are */
 } ModState;
@@ -338,10 +338,13 @@ int py_warn(ModState *state, const char *class_name, PyObject *text);
 bool py_keep_text(PyObject *text, ExceptionText **out);
 /* PendingHandler.describe, with the GIL. */
 bool py_describe_array(const ArrayInMemory *array, int64_t how, ExceptionText **out);
-/* The exceptions of one result, so that one that is there several times is one object: a dict, or NULL. `ctx`: of the call. */
+/* The exceptions of one result, so that one that is there several times is one object: a dict, or NULL. `ctx`: of the call. Classes of the
+ * program run code of its own, in which other threads and other calls make theirs. */
 typedef struct BoxedExceptions {
     const CallContext *ctx;
     PyObject *made;
+    PyThreadState *thread;
+    struct BoxedExceptions *next;
 } BoxedExceptions;
 /* An exception that is an object, of code of that artifact; takes over a reference. */
 PyObject *py_box_exception(ModState *state, const Artifact *artifact, const char *value);

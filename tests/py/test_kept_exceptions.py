@@ -752,3 +752,53 @@ def test_one_exception_of_a_result_is_one_object():
 @pytest.mark.parametrize("function", [with_cause, with_context])
 def test_what_came_before_is_there_in_a_result(function):
     assert shape(njit(function)(3)) == shape(function(3))
+
+
+def test_results_of_several_threads_keep_their_exceptions_apart():
+    """The class of an exception runs code of the program, in which another thread makes its result and ends later."""
+    entered, go_on, ended = threading.Event(), threading.Event(), threading.Event()
+
+    class Waits(Exception):
+        def __init__(self, n):
+            super().__init__(n)
+            if n == 1:
+                entered.set()
+                assert go_on.wait(30)
+            elif n == 2:
+                go_on.set()
+                assert ended.wait(30)
+
+    @njit
+    def kept(n):
+        found = None
+        try:
+            raise Waits(n)
+        except Waits as e:
+            found = e
+        return found, found
+
+    @njit
+    def several(n):
+        for k in range(n):
+            try:
+                raise ValueError(k)
+            except ValueError as e:
+                yield e, e
+
+    kept(0), list(several(1))
+    results = {}
+
+    def call(n):
+        results[n] = kept(n)
+        if n == 1:
+            ended.set()
+
+    first = threading.Thread(target=call, args=(1,))
+    first.start()
+    assert entered.wait(30)
+    second = threading.Thread(target=call, args=(2,))
+    second.start()
+    first.join(60), second.join(60)
+    for n in (1, 2):
+        assert results[n][0] is results[n][1] and results[n][0].args == (n,)
+    assert [a.args for a, _ in several(100)] == [(k,) for k in range(100)]
