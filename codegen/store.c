@@ -156,7 +156,8 @@ static void code_cells(Codec *c, const CellLayout **cells) {
 enum { MOST_NESTED = 64 };
 
 static void code_layout(Codec *c, ValueLayout *v, int depth) {
-    if (v->cls || v->fields)
+    bool keyed = v->fields && !v->element; /* a random generator has a name for its item, too */
+    if (v->cls || keyed)
         code_fail(c, "a named tuple, a record, a member of an enumeration, an instance of a "
                      "@jitclass or a dict of several types is an argument or a result");
     if (depth > MOST_NESTED) code_fail(c, "a type is nested too deeply");
