@@ -84,182 +84,7 @@ int py_kind_of_scalar_type(ModState *state, PyTypeObject *type) {
     return -1;
 }
 
-/* -- compounds --------------------------------------------------------------------------------- */
-
-static void compound_free(Compound *c) {
-    if (!c) return;
-    PyObject *weak = c->weak, *cls = weak ? NULL : c->cls;
-    PyMem_Free(c);
-    Py_XDECREF(weak);
-    Py_XDECREF(cls);
-}
-
-static bool holds_dead(const CompoundTable *table, const Compound *c) {
-    for (int32_t i = 0; i < c->nitems; i++) {
-        const Compound *item =
-            key_is_compound(c->items[i]) ? table->items[c->items[i] & ~KEY_COMPOUND] : NULL;
-        if (item && item->dead) return true;
-    }
-    return false;
-}
-
-/* Marks the compound of a dead object and all tuples it stands in, and enters their numbers into `found`, which has room for
- * all. With the lock held. They are not free yet: specialisations name them. */
-static int32_t find_dead(CompoundTable *table, PyObject *weak, int32_t *found) {
-    int32_t n = 0;
-    for (int32_t at = 0; at < table->n && n == 0; at++)
-        if (table->items[at] && table->items[at]->weak == weak && !table->items[at]->dead)
-            found[n++] = at;
-    for (int32_t k = 0; k < n; k++) {
-        table->items[found[k]]->dead = true;
-        for (int32_t at = 0; k == n - 1 && at < table->n; at++) {
-            const Compound *c = table->items[at];
-            if (c && !c->dead && holds_dead(table, c)) found[n++] = at, at = table->n;
-        }
-    }
-    return n;
-}
-
-static void drop_compound(ModState *state, int32_t at) {
-    py_cores_drop_key(state, KEY_COMPOUND | (TypeKey)at);
-    QN_LOCK(&state->lock);
-    CompoundTable *table = atomic_load(&state->compounds);
-    Compound *dead = table->items[at];
-    table->items[at] = NULL;
-    QN_UNLOCK(&state->lock);
-    compound_free(dead);
-}
-
-/* Called with the weak reference when an object that keys name dies. */
-static PyObject *object_died(PyObject *capsule, PyObject *weak) {
-    ModState *state = PyCapsule_GetPointer(capsule, "quern.state");
-    if (!state) return NULL;
-    CompoundTable *table = atomic_load(&state->compounds);
-    int32_t *found = table ? PyMem_Malloc(sizeof *found * ((size_t)table->room + 1)) : NULL, n = 0;
-    if (table && !found) return PyErr_NoMemory();
-    int32_t room = table ? table->room : 0;
-    QN_LOCK(&state->lock);
-    table = atomic_load(&state->compounds);
-    if (table && table->room == room) n = find_dead(table, weak, found);
-    QN_UNLOCK(&state->lock);
-    for (int32_t k = n; k-- > 0;) /* tuples before what stands in them */
-        drop_compound(state, found[k]);
-    PyMem_Free(found);
-    Py_RETURN_NONE;
-}
-
-static PyMethodDef object_died_def = {"object_died", object_died, METH_O, NULL};
-
-static int watch_objects(ModState *state) {
-    PyObject *capsule = PyCapsule_New(state, "quern.state", NULL);
-    state->object_died = capsule ? PyCFunction_New(&object_died_def, capsule) : NULL;
-    Py_XDECREF(capsule);
-    return state->object_died ? 0 : -1;
-}
-
-static int32_t find_compound(ModState *state, PyObject *cls, const TypeKey *items, int32_t n) {
-    size_t size = n > 0 ? sizeof(TypeKey) * (size_t)n : 0;
-    const CompoundTable *table = atomic_load(&state->compounds);
-    for (int32_t i = 0; table && i < table->n; i++) {
-        const Compound *c = table->items[i];
-        if (c && !c->dead && c->nitems == n && c->cls == cls &&
-            (size == 0 || !memcmp(c->items, items, size)))
-            return i;
-    }
-    return -1;
-}
-
-/* Enters it under a free key. -1 without memory. */
-static int32_t enter_compound(ModState *state, Compound *made) {
-    CompoundTable *table = atomic_load(&state->compounds);
-    int32_t at = 0, n = table ? table->n : 0;
-    while (at < n && table->items[at])
-        at++;
-    if (!table || at == table->room) {
-        int32_t room = QN_MAX(16, at * 2);
-        CompoundTable *grown = PyMem_Malloc(sizeof *grown + sizeof made * (size_t)room);
-        if (!grown) return -1;
-        *grown = (CompoundTable){table, n, room};
-        if (n) memcpy(grown->items, table->items, sizeof made * (size_t)n);
-        table = grown;
-    }
-    table->items[at] = made;
-    table->n = QN_MAX(n, at + 1);
-    atomic_store_explicit(&state->compounds, table, memory_order_release);
-    return at;
-}
-
-/* What dies with the object, and can be watched: NumPy's ufuncs have no weak references, the data of ours does. */
-static PyObject *watched(ModState *state, PyObject *object) {
-    return Py_TYPE(object) == state->ufunc_type ? py_data_of_ufunc(object) : object;
-}
-
-static Compound *compound_new(ModState *state, PyObject *cls, const TypeKey *items, int32_t n) {
-    size_t size = n > 0 ? sizeof(TypeKey) * (size_t)n : 0;
-    Compound *made = PyMem_Calloc(1, sizeof *made + size);
-    if (!made) return (Compound *)PyErr_NoMemory();
-    made->nitems = n;
-    if (size) memcpy(made->items, items, size);
-    if (cls && !(made->weak = PyWeakref_NewRef(watched(state, cls), state->object_died))) {
-        if (!PyErr_ExceptionMatches(PyExc_TypeError)) return PyMem_Free(made), NULL;
-        PyErr_Clear();
-    }
-    made->cls = made->weak ? cls : Py_XNewRef(cls);
-    return made;
-}
-
-static TypeKey compound_key(ModState *state, PyObject *cls, const TypeKey *items, int32_t n) {
-    QN_LOCK(&state->lock);
-    int32_t at = find_compound(state, cls, items, n);
-    QN_UNLOCK(&state->lock);
-    if (at >= 0) return KEY_COMPOUND | (TypeKey)at;
-    Compound *made = compound_new(state, cls, items, n); /* may run code of others */
-    if (!made) return 0;
-    QN_LOCK(&state->lock);
-    at = find_compound(state, cls, items, n);
-    bool fresh = at < 0;
-    if (fresh) at = enter_compound(state, made);
-    QN_UNLOCK(&state->lock);
-    if (!fresh || at < 0) compound_free(made);
-    if (at < 0) return PyErr_NoMemory(), 0;
-    return KEY_COMPOUND | (TypeKey)at;
-}
-
-/* What a key names: a new reference, or NULL (no exception) when it has died. */
-static PyObject *named_by(const Compound *c) {
-    if (c->dead) return NULL;
-    if (!c->weak) return Py_NewRef(c->cls);
-#if PY_VERSION_HEX >= 0x030D0000
-    PyObject *alive = NULL;
-    if (PyWeakref_GetRef(c->weak, &alive) <= 0) return NULL;
-#else
-    PyObject *alive = PyWeakref_GET_OBJECT(c->weak);
-    if (alive == Py_None) return NULL;
-    Py_INCREF(alive);
-#endif
-    PyObject *object = Py_NewRef(c->cls);
-    Py_DECREF(alive);
-    return object;
-}
-
-static PyObject *key_function(ModState *state, TypeKey key) {
-    const Compound *c = py_compound(state, key);
-    return c && c->nitems == KEY_OBJECT ? named_by(c) : NULL;
-}
-
-TypeKey py_compound_key(ModState *state, PyObject *cls, const TypeKey *items, int32_t n) {
-    return compound_key(state, cls, items, n);
-}
-
-TypeKey py_instance_key(ModState *state, PyObject *cls) {
-    return compound_key(state, cls, NULL, KEY_INSTANCE);
-}
-
-PyObject *py_instance_class(ModState *state, int32_t number) {
-    const CompoundTable *table = atomic_load(&state->compounds);
-    const Compound *c = table && number < table->n ? table->items[number] : NULL;
-    return c && c->nitems == KEY_INSTANCE ? named_by(c) : NULL;
-}
+/* -- the types of arrays and scalars ------------------------------------------------------------ */
 
 int py_argtype_init(ModState *state) {
     PyObject *memmap = PyObject_GetAttrString(state->np, "memmap");
@@ -279,7 +104,7 @@ int py_argtype_init(ModState *state) {
         state->descrs[kind] = descr;
         state->scalar_types[kind] = descr->typeobj;
     }
-    return watch_objects(state);
+    return py_compounds_init(state);
 }
 
 void py_argtype_clear(ModState *state) {
@@ -287,15 +112,7 @@ void py_argtype_clear(ModState *state) {
     Py_CLEAR(state->recarray_type);
     for (int kind = 0; kind < MOST_ELEMENTS; kind++)
         Py_CLEAR(state->descrs[kind]);
-    Py_CLEAR(state->object_died);
-    CompoundTable *table = atomic_exchange(&state->compounds, NULL);
-    for (int32_t i = 0; table && i < table->n; i++)
-        compound_free(table->items[i]);
-    while (table) {
-        CompoundTable *older = table->older;
-        PyMem_Free(table);
-        table = older;
-    }
+    py_compounds_clear(state);
 }
 
 int py_wide_int(PyObject *o, uint64_t *out) {
@@ -425,7 +242,9 @@ static TypeKey any_key(const Where *w, PyObject *arg, int depth);
 ClassId py_container_class(PyObject *cls) {
     if (cls == (PyObject *)&PyList_Type) return CLS_list;
     if (cls == (PyObject *)&PyDict_Type) return CLS_dict;
-    return cls == (PyObject *)&PySet_Type ? CLS_set : CLS_COUNT;
+    if (cls == (PyObject *)&PySet_Type) return CLS_set;
+    return cls && PyType_Check(cls) && py_is_deque_type((PyTypeObject *)cls) ? CLS_deque
+                                                                             : CLS_COUNT;
 }
 
 /* Classes of Python that are copied as what they are. */
@@ -467,7 +286,7 @@ static TypeKey tuple_key(const Where *w, PyObject *arg, PyObject *cls, int depth
     TypeKey key = 1;
     for (Py_ssize_t i = 0; i < n && key; i++)
         items[i] = key = any_key(w, PyTuple_GET_ITEM(arg, i), depth + 1);
-    if (key) key = compound_key(w->state, cls, items, (int32_t)n);
+    if (key) key = py_compound_key(w->state, cls, items, (int32_t)n);
     if (items != few) PyMem_Free(items);
     return key;
 }
@@ -529,12 +348,12 @@ static bool is_tuple_key(const Compound *c) {
 static TypeKey kept_key(ModState *state, TypeKey key) {
     const Compound *c = compound_of(state, key);
     if (c && c->nitems == KEY_OBJECT && py_is_function(state, c->cls) && !py_is_partial(c->cls))
-        return compound_key(state, (PyObject *)&PyFunction_Type, &key, 1);
+        return py_compound_key(state, (PyObject *)&PyFunction_Type, &key, 1);
     if (!is_tuple_key(c) || c->nitems > MAX_JOINED) return key;
     TypeKey items[MAX_JOINED];
     for (int32_t i = 0; i < c->nitems; i++)
         if (!(items[i] = kept_key(state, c->items[i]))) return 0;
-    return compound_key(state, c->cls, items, c->nitems);
+    return py_compound_key(state, c->cls, items, c->nitems);
 }
 
 /* The functions of both, in the order of their keys. 0: too many. */
@@ -547,7 +366,7 @@ static TypeKey joined_choice(ModState *state, const Compound *a, const Compound 
         items[n++] = QN_MIN(x, y);
         i += x <= y, k += y <= x;
     }
-    return n <= MOST_CHOICES ? compound_key(state, a->cls, items, n) : 0;
+    return n <= MOST_CHOICES ? py_compound_key(state, a->cls, items, n) : 0;
 }
 
 /* 0: they have no common type. */
@@ -561,7 +380,7 @@ static TypeKey joined_key(ModState *state, TypeKey a, TypeKey b) {
     TypeKey items[MAX_JOINED];
     for (int32_t i = 0; i < x->nitems; i++)
         if (!(items[i] = joined_key(state, x->items[i], y->items[i]))) return 0;
-    return compound_key(state, x->cls, items, x->nitems);
+    return py_compound_key(state, x->cls, items, x->nitems);
 }
 
 /* One more element, key or value; *key is the type of those before, 0: there are none. What is empty is of the type of the others. */
@@ -587,21 +406,22 @@ static TypeKey optional_key(const Where *w, TypeKey key, const char *refusal) {
     bool text = c && c->nitems == 0 && text_class(c->cls) != CLS_COUNT &&
                 text_class(c->cls) != CLS_bytearray;
     bool plain = c ? text || c->nitems == KEY_TIME : key_is_scalar(key) || key_is_array(key);
-    return key && plain ? compound_key(w->state, Py_None, &key, 1) : refuse(w, refusal);
+    return key && plain ? py_compound_key(w->state, Py_None, &key, 1) : refuse(w, refusal);
 }
 
+static const char mixed_list[] =
+    "the elements of a list are of different types: make them one, as in "
+    "[float(x) for x in xs], or pass a tuple";
+
 /* The elements are of one type. One of no elements is one of Python ints. */
-static TypeKey list_key(const Where *w, PyObject *arg, int depth) {
+static TypeKey list_key(const Where *w, PyObject *arg, const char *different, int depth) {
     TypeKey key = 0;
     bool empty = false, none = false;
     if (depth >= MAX_NESTING) return refuse(w, "lists are nested too deeply");
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(arg); i++)
         if (PyList_GET_ITEM(arg, i) == Py_None)
             none = true;
-        else if (!same_key(w, PyList_GET_ITEM(arg, i),
-                           "the elements of a list are of different types: make them one, as in "
-                           "[float(x) for x in xs], or pass a tuple",
-                           true, &key, &empty, depth))
+        else if (!same_key(w, PyList_GET_ITEM(arg, i), different, true, &key, &empty, depth))
             return 0;
     if (none && !(key = optional_key(w, key,
                                      "beside None a list holds numbers of one type, text, times "
@@ -611,7 +431,21 @@ static TypeKey list_key(const Where *w, PyObject *arg, int depth) {
     if (!is_element_key(w->state, key))
         return refuse(w, "lists hold numbers, arrays, strings, functions, lists, dicts, sets, and "
                          "tuples of these");
-    return compound_key(w->state, (PyObject *)&PyList_Type, &key, 1);
+    return py_compound_key(w->state, (PyObject *)&PyList_Type, &key, 1);
+}
+
+/* As of a list, but there are no containers in it. */
+static TypeKey deque_key(const Where *w, PyObject *arg, int depth) {
+    PyObject *items = PySequence_List(arg);
+    TypeKey list =
+        items ? list_key(w, items, "the elements of a deque are of different types", depth) : 0;
+    Py_XDECREF(items);
+    if (!list) return 0;
+    TypeKey element = py_compound(w->state, list)->items[0];
+    const Compound *c = compound_of(w->state, element);
+    if (c && c->nitems > 0 && py_container_class(c->cls) != CLS_COUNT)
+        return refuse_type(w, arg, "a deque that is an argument holds no lists, dicts and sets");
+    return py_compound_key(w->state, (PyObject *)Py_TYPE(arg), &element, 1);
 }
 
 static const char *text_hint(PyObject *arg, bool kernel) {
@@ -652,7 +486,7 @@ static TypeKey table_key(const Where *w, PyObject *cls, TypeKey key, TypeKey val
     if (!is_element_key(w->state, keys[1]))
         return refuse(w, "dicts hold numbers, arrays, strings, functions, lists, dicts, sets, and "
                          "tuples of these");
-    return compound_key(w->state, cls, keys, dict ? 2 : 1);
+    return py_compound_key(w->state, cls, keys, dict ? 2 : 1);
 }
 
 /* The entries are of one type. One of no entries is one of Python ints. */
@@ -711,7 +545,7 @@ static TypeKey slice_key(const Where *w, PyObject *arg) {
             return refuse_type(w, arg, "slices have ints and None");
         keys[i] = KEY_SCALAR(parts[i] == Py_None ? TY_none : TY_wint);
     }
-    return compound_key(w->state, (PyObject *)&PySlice_Type, keys, 3);
+    return py_compound_key(w->state, (PyObject *)&PySlice_Type, keys, 3);
 }
 
 /* np.float64, np.dtype("f8"), types.float64, float: what names a type of numbers is a type of its own, as functions are. */
@@ -734,13 +568,14 @@ static TypeKey random_key(const Where *w, PyObject *arg) {
                            "which draws from the same state");
     if (!py_has_bits(arg) && !PyErr_Occurred())
         return refuse_type(w, arg, "its bit generator has no capsule of C functions of its own");
-    return PyErr_Occurred() ? 0 : compound_key(w->state, (PyObject *)Py_TYPE(arg), NULL, 0);
+    return PyErr_Occurred() ? 0 : py_compound_key(w->state, (PyObject *)Py_TYPE(arg), NULL, 0);
 }
 
 static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
     if (py_is_shared(w->state, arg)) return shared_key(w, arg);
     if (PySlice_Check(arg) && !w->kernel) return slice_key(w, arg);
-    if (arg == Py_Ellipsis && !w->kernel) return compound_key(w->state, arg, NULL, KEY_OBJECT);
+    if (py_is_deque(arg) && !w->kernel) return deque_key(w, arg, depth);
+    if (arg == Py_Ellipsis && !w->kernel) return py_compound_key(w->state, arg, NULL, KEY_OBJECT);
     if (py_is_array(w->state, arg)) return array_key(w, (PyArrayObject *)arg);
     if (py_is_record(arg)) return record_key(w, arg);
     if (Py_TYPE(arg) == w->state->device_array_type && w->kernel) return ((DeviceArray *)arg)->key;
@@ -758,15 +593,16 @@ static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
         return refuse_type(w, arg, "pass a plain tuple");
     }
     if (PyLong_Check(arg) && py_is_int_member(arg))
-        return compound_key(w->state, (PyObject *)Py_TYPE(arg), NULL, KEY_MEMBERS);
+        return py_compound_key(w->state, (PyObject *)Py_TYPE(arg), NULL, KEY_MEMBERS);
     if (PyLong_Check(arg)) return int_key(arg);
     if (PyFloat_Check(arg)) return KEY_SCALAR(TY_wflt);
     if (PyComplex_Check(arg)) return KEY_SCALAR(TY_wcpx);
     PyObject *text = py_plain_text(Py_TYPE(arg));
-    if (text_class(text) != CLS_COUNT && !w->kernel) return compound_key(w->state, text, NULL, 0);
+    if (text_class(text) != CLS_COUNT && !w->kernel)
+        return py_compound_key(w->state, text, NULL, 0);
     if (PyUnicode_Check(arg) || PyBytes_Check(arg) || PyByteArray_Check(arg))
         return refuse_type(w, arg, text_hint(arg, w->kernel));
-    if (PyList_CheckExact(arg) && !w->kernel) return list_key(w, arg, depth);
+    if (PyList_CheckExact(arg) && !w->kernel) return list_key(w, arg, mixed_list, depth);
     if (PyDict_CheckExact(arg) && !w->kernel) return dict_key(w, arg, depth);
     if ((PyObject *)Py_TYPE(arg) == (PyObject *)&PySet_Type && !w->kernel)
         return set_key(w, arg, depth);
@@ -776,15 +612,16 @@ static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
         return refuse_type(w, arg, "pass its values as arrays, or as a named tuple");
     if (py_is_random_subclass(arg)) return random_key(w, arg);
     if (is_function(w->state, arg) || names_type(w->state, arg))
-        return compound_key(w->state, arg, NULL, KEY_OBJECT);
+        return py_compound_key(w->state, arg, NULL, KEY_OBJECT);
     PyObject *names;
     int value = py_value_fields((PyObject *)Py_TYPE(arg), &names);
     if (value) return value < 0 ? 0 : value_key(w, arg, names, depth);
     int member = py_is_enum_member(arg);
     if (member < 0) return 0;
-    if (member && depth) return compound_key(w->state, (PyObject *)Py_TYPE(arg), NULL, KEY_MEMBERS);
+    if (member && depth)
+        return py_compound_key(w->state, (PyObject *)Py_TYPE(arg), NULL, KEY_MEMBERS);
     if (member || (!w->kernel && py_is_of_c(arg)))
-        return compound_key(w->state, arg, NULL, KEY_OBJECT);
+        return py_compound_key(w->state, arg, NULL, KEY_OBJECT);
     PyObject *interface;
     if (py_get_optional(arg, "__cuda_array_interface__", &interface) < 0) return 0;
     Py_XDECREF(interface);
@@ -840,7 +677,7 @@ static const Type *members_type(PyResolver *r, TypeTable *types, Arena *arena, c
 
 /* A function, which is a type of its own. */
 static const Type *object_type(ModState *state, PyResolver *r, TypeTable *types, TypeKey key) {
-    PyObject *function = key_function(state, key);
+    PyObject *function = py_key_function(state, key);
     if (!function)
         PyErr_SetString(PyExc_ReferenceError,
                         "the function that was passed as an argument does not exist any more");
@@ -851,7 +688,7 @@ static const Type *object_type(ModState *state, PyResolver *r, TypeTable *types,
 
 /* The same for messages. */
 static const Type *shown_object(ModState *state, TypeTable *types, Arena *arena, TypeKey key) {
-    PyObject *function = key_function(state, key);
+    PyObject *function = py_key_function(state, key);
     PyObject *name = function ? PyObject_GetAttrString(function, "__name__") : NULL;
     Binding *b = arena_new(arena, Binding);
     *b = (Binding){.kind = BIND_FUNCTION, .name = STR("?")};
@@ -940,12 +777,12 @@ TypeKey py_type_key(ModState *state, const Type *type) {
                                         (type->aligned ? 0 : KEY_UNALIGNED));
     }
     if (type->kind == TY_CLASS && type->bits == CLS_str)
-        return compound_key(state, (PyObject *)&PyUnicode_Type, NULL, 0);
+        return py_compound_key(state, (PyObject *)&PyUnicode_Type, NULL, 0);
     if (type->kind == TY_CLASS && type->bits == CLS_bytes)
-        return compound_key(state, (PyObject *)&PyBytes_Type, NULL, 0);
+        return py_compound_key(state, (PyObject *)&PyBytes_Type, NULL, 0);
     if (type_is_random(type)) {
         PyObject *cls = py_random_class(state);
-        return cls ? compound_key(state, cls, NULL, 0) : 0;
+        return cls ? py_compound_key(state, cls, NULL, 0) : 0;
     }
     if (type_is_instance(type)) return py_instance_key(state, type->cls);
     if (type->kind == TY_TIME) {
@@ -961,7 +798,7 @@ TypeKey py_type_key(ModState *state, const Type *type) {
     for (int32_t i = 0; i < n && key; i++)
         items[i] = key = py_type_key(state, parts[i]);
     PyObject *cls = optional ? Py_None : shared ? state->shared_classes[type->bits] : type->cls;
-    if (key) key = are_parts(state, type, items) ? compound_key(state, cls, items, n) : 0;
+    if (key) key = are_parts(state, type, items) ? py_compound_key(state, cls, items, n) : 0;
     PyMem_Free(items);
     return key;
 }
@@ -975,7 +812,7 @@ static PyObject *object_text(ModState *state, PyObject *object) {
 PyObject *py_key_text(ModState *state, TypeKey key, bool exact) {
     const Compound *compound = key_is_compound(key) ? py_compound(state, key) : NULL;
     if (compound && compound->nitems == KEY_OBJECT) {
-        PyObject *function = key_function(state, key);
+        PyObject *function = py_key_function(state, key);
         PyObject *shown = object_text(state, function ? function : Py_None);
         Py_XDECREF(function);
         return shown;

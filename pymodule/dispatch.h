@@ -31,6 +31,7 @@ typedef enum UnboxOp {
     UB_BYTES,     /* the same */
     UB_BYTEARRAY, /* a copy, which is written back */
     UB_TABLE,     /* a dict or a set, likewise */
+    UB_DEQUE,     /* a collections.deque, likewise */
     UB_SHARED,    /* typed.List and its kin, an instance of a @jitclass: the object itself */
     UB_EITHER, /* an element of a list with NumPy's numbers of one type: such a one, or Python's */
     UB_NUMBER, /* any number, for a place in a shared object */
@@ -161,6 +162,9 @@ int py_unbox_bytes(const Plan *plan, PyObject *o, char *out, bool loose);
 int py_unbox_bytearray(const Plan *plan, PyObject *o, char *out, bool loose);
 /* What the object of a bytearray holds now goes into it. false: exception. */
 bool py_write_bytearray(const void *object);
+bool py_is_deque(PyObject *object);
+bool py_is_deque_type(PyTypeObject *type); /* but of no class derived from it */
+int py_unbox_deque(const Plan *plan, PyObject *o, char *out, bool loose);
 int py_unbox_list(const Plan *plan, PyObject *o, char *out, bool loose);
 int py_unbox_table(const Plan *plan, PyObject *o, char *out, bool loose);
 void py_clear_objects(const Spec *spec, char *frame); /* before the frame is filled */

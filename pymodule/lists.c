@@ -17,12 +17,13 @@ static void drop(void *object) {
 }
 
 static bool is_object_plan(const Plan *plan) {
-    return plan->op == UB_LIST || plan->op == UB_TABLE || plan->op == UB_BYTEARRAY;
+    return plan->op == UB_LIST || plan->op == UB_TABLE || plan->op == UB_DEQUE ||
+           plan->op == UB_BYTEARRAY;
 }
 
 /* Of what it holds, the values of a dict. NULL: it holds bytes. */
 static const Plan *stored_plan(const Plan *plan) {
-    bool holds = plan->op == UB_LIST || plan->op == UB_TABLE;
+    bool holds = plan->op == UB_LIST || plan->op == UB_TABLE || plan->op == UB_DEQUE;
     return holds ? &plan->items[plan->nitems - 1] : NULL;
 }
 
@@ -73,8 +74,6 @@ PyObject *py_box_kept(ModState *state, const ValueLayout *layout, const char *va
 
 /* -- objects that outlive a call, in a generator ------------------------------------------------- */
 
-static void forget_deque(const ValueLayout *layout, const char *value);
-
 /* The Python objects that the value and what it holds stand for may go before they do. What stands for one is walked over once. */
 void py_forget_objects(const ValueLayout *layout, const char *value) {
     if (layout->kind == TY_OPTIONAL && !*(const uint8_t *)value) return;
@@ -88,7 +87,7 @@ void py_forget_objects(const ValueLayout *layout, const char *value) {
     const ListObject *list = (const ListObject *)object;
     for (int64_t i = 0; layout->element == CLS_list && i < list->length; i++)
         py_forget_objects(&layout->items[0], list->data + i * layout->items[0].size);
-    if (layout->element == CLS_deque) forget_deque(layout, value);
+    if (layout->element == CLS_deque) py_forget_deque(layout, value);
     if (layout->element == CLS_dict || layout->element == CLS_set)
         py_forget_entries(layout, (const TableObject *)object);
 }
@@ -119,51 +118,13 @@ static PyObject *new_list(ModState *state, const ValueLayout *layout, ListObject
     return out;
 }
 
-/* A ring of places: quern/library/deques.py. */
-typedef struct DequeObject {
-    ObjectHeader header;
-    int64_t length, first, limit, changes;
-    char *data;
-    Owner *owner;
-    int64_t capacity, stride;
-} DequeObject;
-
-static PyObject *new_deque(ModState *state, const ValueLayout *layout, DequeObject *deque) {
-    PyObject *collections = PyImport_ImportModule("collections");
-    PyObject *out = !collections ? NULL
-                    : deque->limit < 0
-                        ? PyObject_CallMethod(collections, "deque", NULL)
-                        : PyObject_CallMethod(collections, "deque", "()L", (long long)deque->limit);
-    Py_XDECREF(collections);
-    deque->header.python = out; /* for the same one further down */
-    for (int64_t i = 0; out && i < deque->length; i++) {
-        int64_t at = (deque->first + i) & (deque->capacity - 1);
-        PyObject *item =
-            py_box_kept(state, &layout->items[0], deque->data + at * layout->items[0].size);
-        PyObject *done = item ? PyObject_CallMethod(out, "append", "(O)", item) : NULL;
-        if (!done) Py_CLEAR(out);
-        Py_XDECREF(item);
-        Py_XDECREF(done);
-    }
-    if (!out) deque->header.python = NULL;
-    return out;
-}
-
-static void forget_deque(const ValueLayout *layout, const char *value) {
-    const DequeObject *deque = *(DequeObject *const *)value;
-    for (int64_t i = 0; i < deque->length; i++) {
-        int64_t at = (deque->first + i) & (deque->capacity - 1);
-        py_forget_objects(&layout->items[0], deque->data + at * layout->items[0].size);
-    }
-}
-
 PyObject *py_box_object(ModState *state, const ValueLayout *layout, const char *value) {
     ListObject *object = list_at(value); /* any of them, until its header has been read */
     PyObject *known = object->header.python;
     PyObject *out = known                         ? Py_NewRef(known)
                     : layout->element == CLS_list ? new_list(state, layout, object)
                     : layout->element == CLS_deque
-                        ? new_deque(state, layout, (DequeObject *)object)
+                        ? py_new_deque(state, layout, object)
                         : py_new_table(state, layout, (TableObject *)object);
     drop(object);
     return out;
@@ -224,6 +185,7 @@ static bool write_back(ModState *state, const Plan *plan, ListObject *list);
 
 static bool write_object(ModState *state, const Plan *plan, void *object) {
     if (plan->op == UB_BYTEARRAY) return py_write_bytearray(object);
+    if (plan->op == UB_DEQUE) return py_write_deque(state, plan, object);
     return plan->op == UB_LIST ? write_back(state, plan, object)
                                : py_write_table(state, plan, object);
 }
@@ -387,6 +349,7 @@ static bool unify(const Plan *plan, char *base, PyObject *seen);
 
 /* Items that are lists, or tuples: of every element. */
 static bool unify_elements(const Plan *plan, const ListObject *list, PyObject *seen) {
+    if (plan->op == UB_DEQUE) return true; /* no lists are in it */
     const Plan *element = stored_plan(plan);
     const TableObject *table = (const TableObject *)list;
     bool dict = plan->op == UB_TABLE;

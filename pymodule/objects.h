@@ -20,4 +20,9 @@ bool py_is_unchanged(ModState *state, const Plan *plan, const char *value, PyObj
 PyObject *py_new_table(ModState *state, const ValueLayout *layout, TableObject *table);
 bool py_write_table(ModState *state, const Plan *plan, TableObject *table);
 
+/* Of deques the same. */
+PyObject *py_new_deque(ModState *state, const ValueLayout *layout, void *object);
+bool py_write_deque(ModState *state, const Plan *plan, void *object);
+void py_forget_deque(const ValueLayout *layout, const char *value);
+
 #endif

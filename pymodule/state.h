@@ -177,21 +177,8 @@ const Type *py_key_type(ModState *state, struct PyResolver *r, TypeTable *types,
                         TypeKey key, bool strong);
 /* The key of a declared type; 0 when arguments of this type cannot come from Python. */
 TypeKey py_type_key(ModState *state, const Type *type);
-
-/* -- literals.c -- */
-/* Of an int, a bool or text whose value is a part of the type: literally(). 0: exception, or it is something else. */
-TypeKey py_literal_key(ModState *state, PyObject *value);
-const Type *py_literal_type(ModState *state, struct PyResolver *r, TypeTable *types, Arena *arena,
-                            const Compound *c);
-
 /* The class of text that Python objects of a class are. */
 PyObject *py_plain_text(PyTypeObject *type);
-/* The key of a compound, see there. 0: exception. */
-TypeKey py_compound_key(ModState *state, PyObject *cls, const TypeKey *items, int32_t n);
-/* Of the instances of a class with @jitclass. */
-TypeKey py_instance_key(ModState *state, PyObject *cls);
-/* The class with the number of such a key: a new reference, or NULL (no exception). */
-PyObject *py_instance_class(ModState *state, int32_t number);
 /* The user's name of a key's type, a new reference. `exact`: as py_exact_text. */
 PyObject *py_key_text(ModState *state, TypeKey key, bool exact);
 /* Of a type: messages name the classes of instances, text that is read again has their numbers. */
@@ -203,6 +190,24 @@ static inline bool py_is_array(const ModState *state, PyObject *object) {
 }
 int py_argtype_init(ModState *state);
 void py_argtype_clear(ModState *state);
+
+/* -- compounds.c -- */
+/* The key of a compound, see there. 0: exception. */
+TypeKey py_compound_key(ModState *state, PyObject *cls, const TypeKey *items, int32_t n);
+/* Of the instances of a class with @jitclass. */
+TypeKey py_instance_key(ModState *state, PyObject *cls);
+/* The class with the number of such a key: a new reference, or NULL (no exception). */
+PyObject *py_instance_class(ModState *state, int32_t number);
+/* The function that a key stands for: a new reference, or NULL (no exception) when it has died. */
+PyObject *py_key_function(ModState *state, TypeKey key);
+int py_compounds_init(ModState *state);
+void py_compounds_clear(ModState *state);
+
+/* -- literals.c -- */
+/* Of an int, a bool or text whose value is a part of the type: literally(). 0: exception, or it is something else. */
+TypeKey py_literal_key(ModState *state, PyObject *value);
+const Type *py_literal_type(ModState *state, struct PyResolver *r, TypeTable *types, Arena *arena,
+                            const Compound *c);
 
 /* -- records.c: kinds of elements, TypeKinds or numbers of structured dtypes -- */
 /* -1: arrays of it are not supported. */

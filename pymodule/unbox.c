@@ -247,7 +247,7 @@ static bool plan_tuple(Planner *p, Plan *plan, const Compound *c, const ValueLay
 /* Elements are written to where they shall be: their plan has no offset, and no room in the frame. */
 static bool plan_object(Planner *p, Plan *plan, const Compound *c, ClassId cls,
                         const ValueLayout *layout) {
-    plan->op = cls == CLS_list ? UB_LIST : UB_TABLE;
+    plan->op = cls == CLS_list ? UB_LIST : cls == CLS_deque ? UB_DEQUE : UB_TABLE;
     plan->state = p->state;
     plan->object = layout;
     p->objects = true;
@@ -809,6 +809,7 @@ static inline int unbox_one(const Plan *plan, PyObject *o, char *frame, bool loo
     case UB_BYTES: return py_unbox_bytes(plan, o, out, loose);
     case UB_BYTEARRAY: return py_unbox_bytearray(plan, o, out, loose);
     case UB_TABLE: return py_unbox_table(plan, o, out, loose);
+    case UB_DEQUE: return py_unbox_deque(plan, o, out, loose);
     case UB_SHARED: return unbox_shared(plan, o, out);
     case UB_EITHER: return unbox_either(plan, o, out, loose);
     case UB_NUMBER: return unbox_number(plan, o, out, loose);

@@ -348,7 +348,7 @@ def test_refused():
     def length(q):
         return len(q)
     with pytest.raises(errors.TypingError, match="deque"):
-        length(deque([1]))
+        length(deque([[1]]))
 
     @njit
     def mixed(n):
@@ -363,3 +363,92 @@ def test_refused():
         return deque([1, 2, n])[1:]
     with pytest.raises(errors.TypingError, match="index"):
         sliced(1)
+
+
+# -- arguments ----------------------------------------------------------------------------------------------------------
+
+@njit
+def used(d, x):
+    d.append(x)
+    d.appendleft(x)
+    d.rotate(1)
+    first = d.popleft()
+    return first, len(d), d[0], d[-1], d.maxlen, x in d, list(d), d
+
+
+@pytest.mark.parametrize("d, x", [(deque([1, 2, 3]), 4), (deque([1, 2], maxlen=2), 4), (deque(range(40)), 7), (deque([1.5]), 2.5), (deque(), 3),
+                                  (deque(["a", "\u65e5"], 3), "b"), (deque([(1, "a")]), (2, "b")), (deque([1, None]), 2), (deque([True], 9), False)], ids=repr)
+def test_arguments_are_written_back(d, x):
+    same(used, d, x)
+
+
+def test_an_argument_that_comes_back_is_the_same():
+    d, word = deque(["word" * 3, "b"]), "c" * 9
+    f = njit(lambda d, x: (d, d.append(x), d))
+    before = list(d)
+    first, _, second = f(d, word)
+    assert first is d and second is d and d[0] is before[0] and d[2] == word
+    one = njit(lambda a, b: (a.append(1), b.append(2), len(a), a is b))
+    both = deque([0])
+    assert one(both, both)[2:] == (3, True) and both == deque([0, 1, 2])
+
+
+def test_a_deque_that_only_is_read_may_be_walked_over_meanwhile():
+    d = deque([1, 2, 3])
+    f = njit(lambda d: sum(d))
+    assert [f(d) for _ in d] == [6, 6, 6]
+
+
+def test_arrays_in_arguments():
+    a = np.ones(3)
+    f = njit(lambda d, a: (d[0].sum(), d.append(a), d[0]))
+    d = deque([a])
+    total, _, first = f(d, a)
+    assert total == 3.0 and first is a and d[0] is a and d[1] is a
+
+
+def test_arguments_in_lists_and_tuples():
+    f = njit(lambda xs, pair: (xs[1].append(9), pair[0].popleft(), len(xs[0])))
+    xs, pair = [deque([1]), deque([2])], (deque([3, 4]), 1)
+    assert f(xs, pair)[1:] == (3, 1) and xs == [deque([1]), deque([2, 9])] and pair[0] == deque([4])
+
+
+def test_arguments_that_are_refused():
+    class Derived(deque):
+        pass
+    f = njit(lambda d: len(d))
+    before = live()
+    for d, words in ((deque([[1]]), "holds no lists"), (deque([1, "a"]), "different types"), (Derived([1]), "Derived"), (deque([1, [2]]), "different types")):
+        with pytest.raises(errors.TypingError, match=words):
+            f(d)
+    assert live() == before
+
+
+def test_each_allocation_fails_with_an_argument():
+    f = njit(lambda d: [x + "!" for x in d])
+    f(deque(["a"]))
+    assert each_allocation_fails(f, lambda: (deque(["a", "b"]),)) == ["a!", "b!"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(-5, 5), max_size=12), st.one_of(st.none(), st.integers(0, 6)), st.lists(st.integers(0, 5), max_size=12))
+def test_random_arguments(items, most, steps):
+    same(stepped, deque(items, most), steps)
+
+
+@njit
+def stepped(d, steps):
+    for s in steps:
+        if s == 0:
+            d.append(s)
+        elif s == 1:
+            d.appendleft(s)
+        elif len(d) > 0 and s == 2:
+            d.pop()
+        elif len(d) > 0 and s == 3:
+            d.popleft()
+        elif s == 4:
+            d.rotate(len(steps))
+        else:
+            d.extend(steps)
+    return len(d)
