@@ -541,8 +541,8 @@ class Scalar:
         return make(k, ~self.v)
 
     def __abs__(self):
-        k = _component(_widen(self.kind))
-        return make(k, _m.hypot(self.v.real, self.v.imag) if _cls(self.kind) == "CPX" else abs(self.v))
+        k = _component(_widen(self.kind))  # not by math.hypot, whose last bit is another
+        return make(k, float(np.hypot(self.v.real, self.v.imag)) if _cls(self.kind) == "CPX" else abs(self.v))
 
     def __round__(self, digits=None):
         if _cls(self.kind) in ("BOOL", "SINT", "UINT"):
