@@ -622,7 +622,8 @@ def test_damaged_instances_are_made_again(tmp_path):
     assert {p: p.read_bytes() for p in paths} == whole
 
 
-def test_instances_of_one_command(folder):
+def test_instances_of_one_command(folder, monkeypatch):
+    monkeypatch.delenv("QUERN_INSTANCES", raising=False)
     assert njit(cache=True)(lambda x: str(x))(1.5) == "1.5"
     path = shared(folder)[0]
     entry = _quern.cache_entry(path.read_bytes())
