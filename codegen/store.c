@@ -522,13 +522,13 @@ static void *no_handle(void *user, Str path, const void **first) {
     (void)user, (void)path, (void)first;
     return NULL;
 }
-static const StoreNames no_names = {NULL, no_path, no_handle};
+const StoreNames store_no_names = {NULL, no_path, no_handle};
 
 bool store_write_instance(Codec *c, Instance *instance) {
     InstanceParts parts = *instance_parts(instance);
     LazyModule module = lazy_of(instance_code(instance));
     code_i32(c, &parts.nneeds);
-    code_parts(c, &no_names, &parts, &module);
+    code_parts(c, &store_no_names, &parts, &module);
     return !c->why;
 }
 
@@ -536,7 +536,7 @@ bool store_read_instance(Codec *c, Instance *claimed, Instance *const *needs, in
     InstanceParts parts = {0};
     LazyModule lazy = {0};
     code_i32(c, &parts.nneeds);
-    code_parts(c, &no_names, &parts, &lazy);
+    code_parts(c, &store_no_names, &parts, &lazy);
     if (c->at != c->end) code_fail(c, "it goes on behind its end");
     if (parts.nneeds != nneeds) code_fail(c, "it calls something else");
     parts.needs = needs;

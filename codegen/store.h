@@ -42,6 +42,8 @@ typedef struct StoreNames {
     /* NULL: it is not there any more. `first`: of an array its first element. */
     void *(*handle)(void *user, Str path, const void **first);
 } StoreNames;
+/* Nothing is named by a path: for what belongs to no program. */
+extern const StoreNames store_no_names;
 
 /* Compiles what would be compiled at its first call: waits for a worker. false: that is not possible. */
 bool store_prepare(const Artifact *artifact);

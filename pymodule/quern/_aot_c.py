@@ -4,7 +4,6 @@ from string import Template
 _RUNTIME = Template(r"""#define _GNU_SOURCE
 #define PY_SSIZE_T_CLEAN
 #define QUERN_INSIDE
-#include <fenv.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>

@@ -13,7 +13,7 @@ from quern import cuda, njit
 from quern.cuda import bf16
 from quern.types import bfloat16
 
-ml_dtypes = pytest.importorskip("ml_dtypes")
+ml_dtypes = pytest.importorskip("ml_dtypes", reason="make test installs it")
 BF16 = np.dtype(ml_dtypes.bfloat16)
 # zeros, subnormals, ones with their neighbours, large ones, infinities, nan
 BITS = np.array([0, 1, 0x7F, 0x80, 0x81, 0x3F00, 0x3F7F, 0x3F80, 0x3F81, 0x3FC0, 0x4000, 0x4049, 0x40FF, 0x4248, 0x4B00, 0x5F80, 0x7F00, 0x7F7F,

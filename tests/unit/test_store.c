@@ -36,23 +36,11 @@ static Artifact *compiled(void) {
     return cg_compile(text, &options);
 }
 
-static Str no_path(void *user, void *handle) {
-    (void)user, (void)handle;
-    return (Str){0};
-}
-
-static void *no_handle(void *user, Str path, const void **first) {
-    (void)user, (void)path, (void)first;
-    return NULL;
-}
-
-static const StoreNames names = {NULL, no_path, no_handle};
-
 static Str written(Arena *arena, const Artifact *a) {
     StrBuf out;
     buf_init(&out, arena);
     Codec c = {.out = &out, .arena = arena};
-    CHECK(store_prepare(a) && store_write(&c, a, &names));
+    CHECK(store_prepare(a) && store_write(&c, a, &store_no_names));
     return buf_take(&out);
 }
 
@@ -64,7 +52,7 @@ static Artifact *read_back(const char *bytes, size_t size, char error[256]) {
     Artifact *a = NULL;
     if (!setjmp(out_of_memory)) {
         Codec c = {.at = bytes, .end = bytes + size, .arena = &arena};
-        a = store_read(&c, &names, &qn_default_allocator, error, 256);
+        a = store_read(&c, &store_no_names, &qn_default_allocator, error, 256);
     }
     arena_free(&arena);
     return a;
@@ -114,7 +102,7 @@ static void test_without_the_object(void) {
     arena_init(&arena, &qn_default_allocator);
     buf_init(&out, &arena);
     Codec c = {.out = &out, .arena = &arena};
-    CHECK(a && !store_write(&c, a, &names));
+    CHECK(a && !store_write(&c, a, &store_no_names));
     CHECK(c.why && strstr(c.why, "not kept"));
     artifact_release(a);
     arena_free(&arena);
