@@ -1,5 +1,6 @@
 /* simplify.c - what later passes should not have to look at: wraparound of indices that cannot be negative, guards that cannot fail,
- * casts to the same type, sums with zero, views that only fix indices, blocks that only follow each other. LLVM does the rest. */
+ * casts to the same type, sums with zero, views that only fix indices, casts on the ways to a join, blocks that only follow each other.
+ * LLVM does the rest. */
 #include "codegen/opt/pass.h"
 
 static bool is_const_bool(const Func *func, Ref ref, bool *value) {
@@ -127,6 +128,121 @@ static void look_through_views(Func *func, Arena *arena, Ref *map) {
     }
 }
 
+/* -- joins --------------------------------------------------------------------------------------- */
+
+enum { MOST_MOVES = 2 }; /* of casts behind one join */
+
+typedef struct Joins {
+    Func *func;
+    Arena *arena;
+    Cfg cfg;
+    const Type *f32, *f64;
+    Ref *map; /* phis of one of the two -> casts of phis of the other */
+} Joins;
+
+/* What an operand of a join is in `type`, the other of the two, without a loss; or NO_REF. */
+static Ref in_other_type(const Joins *j, Ref ref, const Type *type) {
+    if (j->map[ref]) ref = j->map[ref];
+    const Inst *inst = ir_inst(j->func, ref);
+    if (inst->op == OP_cast) {
+        Ref from = ir_arg(j->func, ref, 0);
+        return ir_type(j->func, from) == type ? from : NO_REF;
+    }
+    if (inst->op != OP_const || inst->u.value->kind != CONST_FLOAT) return NO_REF;
+    double value = inst->u.value->re;
+    return (double)(float)value == value ? ir_const_float(j->func, type, value) : NO_REF;
+}
+
+/* Is it a join of floats that a cast reaches? */
+static bool has_cast(const Joins *j, Ref phi) {
+    const Inst *inst = ir_inst(j->func, phi);
+    if (inst->op != OP_phi || (inst->type != j->f64 && inst->type != j->f32)) return false;
+    for (int32_t k = 0; k < inst->nargs; k++) {
+        Ref arg = ir_arg(j->func, phi, k);
+        if ((j->map && j->map[arg]) || ir_inst(j->func, arg)->op == OP_cast) return true;
+    }
+    return false;
+}
+
+/* Does a comparison of `ref` decide which way leads to `block`? */
+static bool decides(const Joins *j, Ref ref, int32_t block) {
+    Ref branch = ir_terminator(j->func, j->cfg.idom[block]);
+    if (ir_inst(j->func, branch)->op != OP_branch) return false;
+    Ref test = ir_arg(j->func, branch, 0);
+    while (ir_inst(j->func, test)->op == OP_not)
+        test = ir_arg(j->func, test, 0);
+    for (int32_t k = 0; k < ir_inst(j->func, test)->nargs; k++)
+        if (ir_arg(j->func, test, k) == ref) return true;
+    return false;
+}
+
+static bool is_phi(const Func *func, int32_t block, int32_t at) {
+    return ir_inst(func, func->blocks.items[block].insts.items[at])->op == OP_phi;
+}
+
+/* Where a float is a constant or the cast of one of the other width whichever way it came, the cast stands behind the join:
+ * `0.0 if x < 0.0 else x`. One conversion instead of several; and LLVM 19 takes a choice between a constant and a cast for a minimum
+ * or maximum, which it moves before the cast with the order of `<=` instead of `<`: -0.0 became 0.0 (FLT-03). Joins of float32
+ * stay as they are where that cannot happen: float64 takes twice the room. */
+static void cast_behind_join(Joins *j, Ref phi) {
+    Func *func = j->func;
+    const Type *type = ir_type(func, phi), *other = type == j->f64 ? j->f32 : j->f64;
+    int32_t n = ir_inst(func, phi)->nargs, block = ir_inst(func, phi)->block;
+    int32_t span = ir_inst(func, phi)->span;
+    bool wanted = type == j->f64;
+    if (!has_cast(j, phi)) return;
+    Ref *args = arena_array(j->arena, Ref, n);
+    for (int32_t k = 0; k < n; k++) {
+        args[k] = in_other_type(j, ir_arg(func, phi, k), other);
+        if (!args[k]) return;
+        wanted = wanted || decides(j, args[k], block);
+    }
+    if (!wanted) return;
+    int32_t at = opt_position(func, phi);
+    Ref join = ir_insert(func, block, at, OP_phi, args, n);
+    ir_inst(func, join)->type = other;
+    ir_remove(func, phi);
+    while (is_phi(func, block, at))
+        at++;
+    Ref cast = ir_insert(func, block, at, OP_cast, &join, 1);
+    ir_inst(func, cast)->type = type;
+    ir_inst(func, cast)->span = span;
+    j->map[phi] = cast;
+}
+
+/* Instructions there will be at most; 0: there are no joins to move casts behind. */
+static int32_t room_for_joins(const Joins *j) {
+    int32_t n = j->func->insts.len, room = n;
+    bool any = false;
+    for (Ref ref = 1; ref < n; ref++) {
+        const Inst *inst = ir_inst(j->func, ref);
+        if (inst->op != OP_phi || !type_is_float(inst->type)) continue;
+        any = any || has_cast(j, ref);
+        room += MOST_MOVES * (2 + inst->nargs); /* a phi, a cast, constants */
+    }
+    return any ? room : 0;
+}
+
+static void cast_behind_joins(PassContext *ctx, Func *func) {
+    Joins j = {.func = func,
+               .arena = ctx->arena,
+               .f32 = type_scalar(ctx->module->types, TY_f32),
+               .f64 = type_scalar(ctx->module->types, TY_f64)};
+    int32_t room = room_for_joins(&j);
+    if (!room) return;
+    cfg_compute(&j.cfg, ctx->arena, func);
+    j.map = arena_array(ctx->arena, Ref, room);
+    for (int32_t k = 0; k < j.cfg.nrpo; k++) {
+        int32_t b = j.cfg.rpo[k], loop = j.cfg.loop_of[b];
+        /* headers of loops have nothing but phis and a test */
+        if (loop >= 0 && j.cfg.loops.items[loop].header == b) continue;
+        for (int32_t i = 0; is_phi(func, b, i); i++)
+            for (int32_t times = 0; times < MOST_MOVES; times++) /* casts of casts */
+                cast_behind_join(&j, func->blocks.items[b].insts.items[i]);
+    }
+    ir_replace_many(func, j.map);
+}
+
 /* -- blocks --------------------------------------------------------------------------------------- */
 
 /* Does `block` only go on in `next`, which nothing else leads to? What may fail into a handler ends its block. */
@@ -174,6 +290,7 @@ static bool views_may_be_void(const CompileOptions *options) {
 void opt_simplify(PassContext *ctx, Func *func) {
     cfg_remove_unreachable(func);
     opt_merge_blocks(func);
+    cast_behind_joins(ctx, func);
     Ref *map = arena_array(ctx->arena, Ref, func->insts.len);
     if (!views_may_be_void(ctx->options)) look_through_views(func, ctx->arena, map);
     for (int32_t b = 0; b < func->blocks.len; b++) {

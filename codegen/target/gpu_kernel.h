@@ -23,6 +23,8 @@ Value gpu_kernel(Cg *cg, unsigned convention);
 Value gpu_device_function(Cg *cg);
 /* After optimisation: shapes and strides that nobody looks at are not passed. Fails where the rest is too much. */
 void gpu_drop_unused_params(Cg *cg);
+/* After optimisation: choices between a value and zero keep the sign of zero that the program says. */
+void gpu_keep_zeros(Cg *cg);
 
 /* Refuses kernels whose static shared arrays are larger together. */
 bool gpu_shared_fits(Cg *cg, int32_t most, const char *remedy);

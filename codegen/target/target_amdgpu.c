@@ -252,6 +252,7 @@ static bool emit(Cg *cg, Artifact *artifact) {
     gpu_drop_unused_params(cg);
     keep_constants_apart(cg);
     prepare_selection(cg);
+    gpu_keep_zeros(cg);
     amdgpu_join_addresses(cg);
     if (cg->failed || (cg->options->keep_text && !keep_text(cg))) return false;
     Str kept = cg_emit_copy(cg, cg->arena, LLVMObjectFile);

@@ -231,6 +231,7 @@ static bool emit(Cg *cg, Artifact *artifact) {
         return false;
     if (cg->options->entry == ENTRY_KERNEL) gpu_drop_unused_params(cg);
     if (cg->failed) return false;
+    gpu_keep_zeros(cg);
     if (cg->options->keep_text) cg->text_llvm = cg_print(cg);
     Str kept = cg_emit_copy(cg, &artifact->arena, LLVMAssemblyFile);
     if (cg->failed) return false;

@@ -1,5 +1,6 @@
 """TRAPS section B: floats and complex numbers."""
 import cmath
+import itertools
 import math
 import struct
 import sys
@@ -38,6 +39,58 @@ def test_FLT_03_minimum_of_zeros():
     low, high = njit(lambda a, b: min(a, b)), njit(lambda a, b: max(a, b))
     for a, b in ((-0.0, 0.0), (0.0, -0.0)):
         assert same(low(a, b), a) and same(high(a, b), a)
+
+
+def choices_beside_zero():
+    """Every way to choose between x and a zero by an order of the two, once in a loop and once in a kernel."""
+    chosen = [f"min({zero}, x)" for zero in ("0", "0.0", "-0.0")] + [f"max(x, {zero})" for zero in ("0", "0.0", "-0.0")]
+    chosen += [f"max({zero}, x)" for zero in ("0", "0.0", "-0.0")] + [f"min(x, {zero})" for zero in ("0", "0.0", "-0.0")]
+    for zero, order in itertools.product(("0.0", "-0.0"), ("<", "<=", ">", ">=")):
+        for test in (f"x {order} {zero}", f"{zero} {order} x", f"not x {order} {zero}"):
+            chosen += [f"x if {test} else {zero}", f"{zero} if {test} else x"]
+    body = "".join(f"        out[{n}, i] = {choice}\n" for n, choice in enumerate(chosen))
+    source = (
+        f"def loop(a, out):\n    for i in range(a.size):\n        x = a[i]\n{body}"
+        f"def kernel(a, out):\n    i = cuda.grid(1)\n    if i < a.size:\n        x = a[i]\n{body}"
+    )
+    names = {"cuda": cuda}
+    exec(source, names)
+    return chosen, names["loop"], names["kernel"]
+
+
+@pytest.mark.parametrize("opt", [True, False])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_FLT_03_choices_beside_zero(device, dtype, opt):
+    chosen, loop, kernel = choices_beside_zero()
+    a = np.array([0.0, -0.0, 1.0, -1.0, NAN, 5e-324, -5e-324], dtype)
+    expected, found = np.zeros((2, len(chosen), a.size), dtype)
+    loop(a, expected)
+    cuda.jit(kernel, opt=opt)[1, 32](a, found)
+    if device == "cpu" and opt:
+        looped = np.zeros_like(found)
+        njit(loop)(a, looped)
+        assert looped.tobytes() == found.tobytes()
+    for n, choice in enumerate(chosen):
+        for x, e, f in zip(a, expected[n], found[n]):
+            assert same(e, f), (choice, x)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_FLT_03_choices_of_casts(dtype):
+    """Compared in one width, chosen in another: the order of the comparison stays."""
+    zeros = ("0.0", "-0.0", "np.float32(0.0)", "np.float64(-0.0)")
+    chosen = []
+    for zero, order, value in itertools.product(zeros, "<>", ("x", "np.float32(x)", "np.float64(x)", "np.float64(np.float32(x))")):
+        for test in (f"x {order} 0.0", f"not x {order} {zero}", f"np.float64(x) {order} {zero}"):
+            chosen += [f"{value} if {test} else {zero}", f"{zero} if {test} else {value}"]
+    for start in range(0, len(chosen), 48):
+        part = chosen[start : start + 48]
+        names = {"np": np}
+        exec("def choose(x):\n    return (" + ", ".join(part) + ")", names)
+        compiled = njit(names["choose"])
+        for x in (0.0, -0.0, 1.0, -1.0, NAN):
+            for choice, e, f in zip(part, names["choose"](dtype(x)), compiled(dtype(x))):
+                assert same(e, f), (choice, x)
 
 
 def test_FLT_05_isnan_under_fastmath():
