@@ -4,6 +4,7 @@
  * flows through the module, function by function, until nothing changes; every access adds to what its array may be. */
 #include "codegen/abi.h"
 #include "codegen/objects.h"
+#include "frontend/bytecode/code.h"
 #include "frontend/resolver.h"
 
 /* -- layout ----------------------------------------------------------------------------------- */
@@ -23,13 +24,49 @@ static void object_layout(Arena *arena, const Type *type, const Type *weak, Valu
         if (type->params[i]->counted) out->buffer_cells[i] = buffer_cells(type->params[i]);
 }
 
-/* Functions, which are no values: Python has one for each number. */
-static void choice_layout(Arena *arena, const Type *choice, ValueLayout *out) {
+/* Of a value that a function takes along: the parameter whose default it is, or the variable. */
+static Str nested_name(const NestedFunction *nested, int32_t item) {
+    if (item < nested->ndefaults) return nested->code->local_names[nested->default_params[item]];
+    return nested->variables[item - nested->ndefaults];
+}
+
+/* A function with the values that it takes along: a tuple of these in typed code. */
+static void closure_layout(Arena *arena, const Type *type, const Type *closure, ValueLayout *out) {
+    ValueLayout *items = arena_array(arena, ValueLayout, type->nitems + 1);
+    Str *names = arena_array(arena, Str, type->nitems + 1);
+    const NestedFunction *nested = closure->fields ? NULL : closure->cls;
+    for (int32_t i = 0; i < type->nitems; i++) {
+        items[i] = abi_layout(arena, type->items[i], closure->items[i]);
+        items[i].offset = (int32_t)type_offset(type, i);
+        Str name = nested ? nested_name(nested, i) : closure->fields[i];
+        names[i] = str_copy(arena, name.bytes, (size_t)name.len);
+    }
+    out->kind = TY_CLOSURE;
+    out->nitems = type->nitems;
+    out->items = items;
+    out->fields = names;
+    out->cls = nested ? closure->binding->handle : NULL;
+}
+
+/* A function, which is no value: Python has it, or it is made of its code. */
+static void function_layout(const Binding *function, ValueLayout *out) {
+    out->kind = function->object ? TY_OBJECT : TY_CLOSURE;
+    out->cls = function->object ? function->object : function->handle;
+}
+
+/* The number of a function, and behind it what those take along that take something (infer_choice.c). */
+static void choice_layout(Arena *arena, const Type *type, const Type *choice, ValueLayout *out) {
     ValueLayout *items = arena_array(arena, ValueLayout, choice->nitems);
+    int32_t place = 0;
     for (int32_t i = 0; i < choice->nitems; i++) {
-        items[i].kind = TY_OBJECT;
+        const Type *item = choice->items[i];
         items[i].align = 1;
-        items[i].cls = choice->items[i]->binding->object;
+        if (item->kind == TY_CLOSURE && item->nitems > 0) {
+            items[i] = abi_layout(arena, type->items[++place], item);
+            items[i].offset = (int32_t)type_offset(type, place);
+        } else {
+            function_layout(item->binding, &items[i]);
+        }
     }
     out->kind = TY_CHOICE;
     out->nitems = choice->nitems;
@@ -55,12 +92,15 @@ ValueLayout abi_layout(Arena *arena, const Type *type, const Type *weak) {
         return out;
     }
     if (weak && weak->kind == TY_OBJECT && weak->binding) {
-        out.kind = TY_OBJECT;
-        out.cls = weak->binding->object;
+        function_layout(weak->binding, &out);
         return out;
     }
-    if (weak && weak->kind == TY_CHOICE && type->kind == TY_i64) {
-        choice_layout(arena, weak, &out);
+    if (weak && weak->kind == TY_CHOICE && (type->kind == TY_i64 || type->kind == TY_TUPLE)) {
+        choice_layout(arena, type, weak, &out);
+        return out;
+    }
+    if (weak && weak->kind == TY_CLOSURE) {
+        closure_layout(arena, type, weak, &out);
         return out;
     }
     if (weak && weak->kind == TY_TIME) out.kind = TY_TIME, out.time = weak->bits;

@@ -43,7 +43,7 @@ typedef struct ArrayValue {
  * as C structs of their items, arrays as ArrayValue, none with size 0. */
 typedef struct ValueLayout {
     uint8_t
-        kind; /* TypeKind: a strong scalar, TY_TUPLE, TY_ARRAY, TY_CLASS; TY_OPTIONAL: bool + item 0; TY_TIME: an int64; TY_OBJECT: nothing, `cls` it is; TY_CHOICE: an int64, the number of an item; TY_SLICE: three, and which of them are there in `element` */
+        kind; /* TypeKind: a strong scalar, TY_TUPLE, TY_ARRAY, TY_CLASS; TY_OPTIONAL: bool + item 0; TY_TIME: an int64; TY_OBJECT: nothing, `cls` it is; TY_CHOICE: an int64, the number of an item, and what it takes along; TY_CLOSURE: a tuple of what a function takes along, `fields` are the names and `cls` is one of its code, NULL for functools.partial; TY_SLICE: three, and which of them are there in `element` */
     uint8_t
         element; /* TypeKind of an array's elements; ClassId of an object, whose items are its parameters; of a tuple 1: it is a numpy.random.Generator */
     uint8_t ndim, layout;

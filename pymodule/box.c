@@ -148,6 +148,26 @@ static PyObject *box_tuple(ModState *state, const ValueLayout *layout, const cha
     return tuple;
 }
 
+/* A function that compiled code has made: one of the same code in Python, compiled when it is called. */
+static PyObject *box_closure(ModState *state, const ValueLayout *layout, const char *value) {
+    ValueLayout plain = *layout;
+    plain.cls = NULL, plain.fields = NULL;
+    PyObject *values = box_tuple(state, &plain, value), *names = PyTuple_New(layout->nitems);
+    for (int32_t i = 0; names && i < layout->nitems; i++) {
+        Str name = layout->fields[i];
+        PyObject *text = PyUnicode_DecodeUTF8(name.bytes, name.len, "surrogatepass");
+        if (!text) Py_CLEAR(names);
+        if (names) PyTuple_SET_ITEM(names, i, text);
+    }
+    PyObject *module = values && names ? PyImport_ImportModule("quern._closures") : NULL;
+    PyObject *cls = layout->cls ? layout->cls : Py_None;
+    PyObject *made = module ? PyObject_CallMethod(module, "make", "OOO", cls, names, values) : NULL;
+    Py_XDECREF(module);
+    Py_XDECREF(names);
+    Py_XDECREF(values);
+    return made;
+}
+
 static PyObject *box_slice(const ValueLayout *layout, const int64_t *value) {
     PyObject *parts[3], *slice = NULL;
     for (int i = 0; i < 3; i++)
@@ -197,8 +217,12 @@ PyObject *py_box(ModState *state, const ValueLayout *layout, const char *value) 
     case TY_TUPLE:
         if (layout->element) return py_box_random(value);
         return box_tuple(state, layout, value);
+    case TY_CLOSURE: return box_closure(state, layout, value);
     case TY_OBJECT: return Py_NewRef(layout->cls);
-    case TY_CHOICE: return Py_NewRef(layout->items[READ(int64_t)].cls);
+    case TY_CHOICE: {
+        const ValueLayout *chosen = &layout->items[READ(int64_t)];
+        return py_box(state, chosen, value + chosen->offset);
+    }
     case TY_ARRAY: return box_array(state, layout, (const ArrayValue *)value);
     case TY_CLASS:
         if (layout->shared) return py_box_shared(state, layout, value);

@@ -279,24 +279,41 @@ static bool visit_branch(Infer *in, Ref ref) {
     return true;
 }
 
-/* A function of the program's, and none that the compiler has made. */
+/* A function that Python has. */
 static bool is_known_function(const Type *type) {
     BindKind kind = type->kind == TY_OBJECT && type->binding ? type->binding->kind : BIND_MISSING;
     bool function = kind == BIND_FUNCTION || kind == BIND_LIBRARY || kind == BIND_FOREIGN;
     return function && type->binding->object;
 }
 
+/* A function that code makes of nothing but its code. */
+static bool is_made_function(const Type *type) {
+    const Binding *b = type->kind == TY_OBJECT ? type->binding : NULL;
+    return b && b->kind == BIND_FUNCTION && !b->object && b->handle;
+}
+
+/* Python makes one of it: of its code, or as functools.partial does. No other function of its scope is called by its name: that has
+ * variables of its own. */
+static bool is_returnable_closure(const Type *type) {
+    const NestedFunction *nested = type->fields ? NULL : type->cls;
+    for (int32_t k = 0; nested && k < nested->nfunctions; k++)
+        if (nested->functions[k]->function != nested) return false;
+    for (int32_t i = 0; i < type->nitems; i++)
+        if (!is_returnable(type->items[i])) return false;
+    return !type_is_fresh(type);
+}
+
 bool is_returnable(const Type *type) {
     switch (type->kind) {
+    case TY_CLOSURE: return is_returnable_closure(type);
     case TY_RANGE:
     case TY_ITER:
-    case TY_CLOSURE:
     case TY_CELL:
     case TY_UNKNOWN: return false;
-    case TY_OBJECT: return is_known_function(type);
+    case TY_OBJECT: return is_known_function(type) || is_made_function(type);
     case TY_CHOICE:
         for (int32_t i = 0; i < type->nitems; i++)
-            if (!is_known_function(type->items[i])) return false;
+            if (!is_returnable(type->items[i])) return false;
         return true;
     case TY_CLASS: /* one of the user's says what is in it */
         if (type->bits == CLS_exception) return type_is_exception(type);
