@@ -155,6 +155,13 @@ static TypeKey refuse_type(const Where *w, PyObject *arg, const char *hint) {
     return refuse(w, text);
 }
 
+static TypeKey refuse_long(const Where *w) {
+    char text[80];
+    snprintf(text, sizeof text, "the tuple has more than %d items; pass an array instead",
+             MAX_TUPLE);
+    return refuse(w, text);
+}
+
 /* What to pass instead of an array of that dtype. */
 static const char *dtype_hint(PyArray_Descr *descr) {
     switch (descr->kind) {
@@ -278,8 +285,7 @@ static bool is_element_key(ModState *state, TypeKey key) {
 static TypeKey tuple_key(const Where *w, PyObject *arg, PyObject *cls, int depth) {
     Py_ssize_t n = PyTuple_GET_SIZE(arg);
     if (depth >= MAX_NESTING) return refuse(w, "tuples are nested too deeply");
-    if (n > MAX_TUPLE)
-        return refuse(w, "the tuple has more than 1000 items; pass an array instead");
+    if (n > MAX_TUPLE) return refuse_long(w);
     TypeKey few[16], *items = few;
     if (n > countof(few) && !(items = PyMem_Malloc(sizeof *items * (size_t)n)))
         return PyErr_NoMemory(), 0;

@@ -198,21 +198,29 @@ static int pattern_fits(JitCore *core, PyObject *pattern, const TypeKey *keys, i
     return fits;
 }
 
-Spec *py_core_match(JitCore *core, const TypeKey *keys, int32_t n) {
-    TypeKey best[MAX_ARGS], here[MAX_ARGS];
+/* *result: the declared result of the pattern that fits best, NULL where none does; `best`: the types to compile for, `here`:
+ * as much room. false: exception. */
+static bool best_pattern(JitCore *core, const TypeKey *keys, int32_t n, TypeKey *best,
+                         TypeKey *here, PyObject **result) {
     Fit best_so_far = FIT_NONE;
-    PyObject *result = NULL;
+    *result = NULL;
     for (Py_ssize_t i = 0; core->patterns && i < PyList_GET_SIZE(core->patterns); i++) {
         PyObject *pattern = PyList_GET_ITEM(core->patterns, i);
         Fit fit = {0};
         int fits = pattern_fits(core, pattern, keys, n, &fit, here);
-        if (fits < 0) return NULL;
+        if (fits < 0) return false;
         if (!fits || !ti_fit_better(&fit, &best_so_far)) continue;
         memcpy(best, here, sizeof *best * (size_t)n);
         best_so_far = fit;
-        result = PyTuple_GET_ITEM(pattern, 0);
+        *result = PyTuple_GET_ITEM(pattern, 0);
     }
-    if (!result) return NULL;
+    return true;
+}
+
+static Spec *match_with(JitCore *core, const TypeKey *keys, int32_t n, TypeKey *best,
+                        TypeKey *here) {
+    PyObject *result;
+    if (!best_pattern(core, keys, n, best, here, &result) || !result) return NULL;
     Spec *spec = py_core_find(core, best, n);
     if (spec) return converting(core, spec, keys, n);
     CompileRequest q = {.keys = best, .nkeys = n, .options = core->options};
@@ -221,4 +229,13 @@ Spec *py_core_match(JitCore *core, const TypeKey *keys, int32_t n) {
     if (!spec || !memcmp(keys, best, sizeof *best * (size_t)n)) return spec;
     py_core_add(core, spec);
     return converting(core, spec, keys, n);
+}
+
+Spec *py_core_match(JitCore *core, const TypeKey *keys, int32_t n) {
+    TypeKey few[FEW_ARGS], more[FEW_ARGS], *best = py_keys_room(few, n);
+    TypeKey *here = best ? py_keys_room(more, n) : NULL;
+    Spec *spec = here ? match_with(core, keys, n, best, here) : NULL;
+    py_keys_free(more, here);
+    py_keys_free(few, best);
+    return spec;
 }

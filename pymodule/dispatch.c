@@ -117,7 +117,9 @@ bool py_core_init(JitCore *core, ModState *state, PyObject *py_func,
     core->nparams = core->npositional + core->nkwonly + core->varargs;
     core->can_compile = true;
     if (core->nparams > MAX_ARGS) {
-        PyErr_Format(PyExc_ValueError, "'%U' has more than %d parameters", core->name, MAX_ARGS);
+        PyErr_Format(PyExc_ValueError,
+                     "'%U' has %d parameters; compiled functions have at most %d: pass an array",
+                     core->name, (int)core->nparams, MAX_ARGS);
         return false;
     }
     PyObject *names = PyCode_GetVarnames(code);
@@ -262,19 +264,26 @@ static bool keep_classes(ModState *state, Spec *spec, const ValueLayout *layout)
     return true;
 }
 
+static Spec *spec_of_types(ModState *state, const CompileRequest *q, const Type *const *types,
+                           int32_t n) {
+    if (q->keys) return py_spec_new(q->keys, q->keys, n);
+    TypeKey few[FEW_ARGS] = {0}, *keys = py_keys_room(few, n);
+    bool ok = keys != NULL;
+    for (int32_t i = 0; ok && i < n; i++) {
+        ok = (keys[i] = py_type_key(state, types[i])) != 0;
+        if (!ok && !PyErr_Occurred())
+            PyErr_SetString(PyExc_TypeError,
+                            "a declared parameter has a type that no argument can have");
+    }
+    Spec *spec = ok ? py_spec_new(keys, keys, n) : NULL;
+    py_keys_free(few, keys);
+    return spec;
+}
+
 Spec *py_spec_of_artifact(JitCore *core, PyResolver *r, const CompileRequest *q,
                           const Type *const *types, int32_t n, Artifact *artifact,
                           const Type *result) {
-    TypeKey keys[MAX_ARGS];
-    for (int32_t i = 0; i < n; i++) {
-        keys[i] = q->keys ? q->keys[i] : py_type_key(core->state, types[i]);
-        if (keys[i]) continue;
-        if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_TypeError,
-                            "a declared parameter has a type that no argument can have");
-        return NULL;
-    }
-    Spec *spec = py_spec_new(keys, keys, n);
+    Spec *spec = spec_of_types(core->state, q, types, n);
     if (!spec) return NULL;
     artifact_retain(artifact);
     spec->artifact = artifact;
@@ -577,17 +586,26 @@ int py_core_result_kind(JitCore *core, const TypeKey *keys, int32_t n) {
 
 /* -- binding arguments ------------------------------------------------------------------------------------------ */
 
+TypeKey *py_keys_room(TypeKey *few, Py_ssize_t n) {
+    TypeKey *keys = n <= FEW_ARGS ? few : PyMem_Malloc(sizeof *keys * (size_t)n);
+    if (!keys) PyErr_NoMemory();
+    return keys;
+}
+
 typedef struct Keywords {
     const JitCore *core;
     PyObject *names;
+    int32_t positional; /* arguments before them */
 } Keywords;
 
-/* Most names are interned: the same object as the parameter's. */
+/* Most names are interned, the same object as the parameter's, and come in the order of the parameters. */
 static int32_t named_param(const void *user, int32_t k, int32_t from) {
     const Keywords *keywords = user;
     const JitCore *core = keywords->core;
     PyObject *name = PyTuple_GET_ITEM(keywords->names, k);
-    int32_t n = core->npositional + core->nkwonly;
+    int32_t n = core->npositional + core->nkwonly, likely = keywords->positional + k;
+    if (likely >= from && likely < n && PyTuple_GET_ITEM(core->param_names, likely) == name)
+        return likely;
     for (int32_t i = from; i < n; i++)
         if (PyTuple_GET_ITEM(core->param_names, i) == name) return i;
     for (int32_t i = from; i < n; i++)
@@ -595,10 +613,11 @@ static int32_t named_param(const void *user, int32_t k, int32_t from) {
     return -1;
 }
 
+/* `source`: room for a number of each parameter. */
 static bool bind_given(JitCore *core, PyObject *const *args, Py_ssize_t n, PyObject *kwnames,
-                       PyObject **out) {
-    int32_t source[MAX_ARGS], wrong;
-    Keywords keywords = {core, kwnames};
+                       int32_t *source, PyObject **out) {
+    int32_t wrong;
+    Keywords keywords = {core, kwnames, (int32_t)n};
     Params params = {core->npositional, core->nposonly, core->nkwonly, core->varargs};
     Arguments given = {(int32_t)n, kwnames ? (int32_t)PyTuple_GET_SIZE(kwnames) : 0, named_param,
                        &keywords};
@@ -624,6 +643,25 @@ static PyObject *hold(Bound *bound, PyObject *owned) {
 void py_bound_release(Bound *bound) {
     while (bound->nheld > 0)
         Py_DECREF(bound->held[--bound->nheld]);
+    PyMem_Free(bound->large);
+    bound->large = NULL;
+}
+
+/* false: exception. */
+static bool bound_init(Bound *bound, size_t n) {
+    bound->nheld = 0;
+    bound->large = NULL;
+    bound->args = bound->few_args;
+    bound->held = bound->few_held;
+    bound->keys = bound->few_keys;
+    if (n <= FEW_ARGS) return true;
+    size_t each = sizeof(PyObject *), nheld = 2 * n + 2;
+    bound->large = PyMem_Malloc((n + nheld) * each + n * sizeof(TypeKey));
+    if (!bound->large) return PyErr_NoMemory(), false;
+    bound->args = bound->large;
+    bound->held = bound->args + n;
+    bound->keys = (TypeKey *)(bound->held + nheld);
+    return true;
 }
 
 static bool missing_argument(const JitCore *core, PyObject *name) {
@@ -665,10 +703,10 @@ static bool bind_rest(JitCore *core, PyObject *const *rest, Py_ssize_t n, Bound 
 
 bool py_core_bind(JitCore *core, PyObject *const *args, Py_ssize_t n, PyObject *kwnames,
                   Bound *bound) {
-    bound->nheld = 0;
     Py_ssize_t taken = QN_MIN(n, core->npositional);
-    if (!bind_given(core, args, n, kwnames, bound->args)) return false;
-    if (bind_defaults(core, bound) &&
+    if (!bound_init(bound, (size_t)core->nparams)) return false;
+    if (bind_given(core, args, n, kwnames, (int32_t *)bound->keys, bound->args) &&
+        bind_defaults(core, bound) &&
         (!core->varargs || bind_rest(core, args + taken, n - taken, bound)))
         return true;
     py_bound_release(bound);

@@ -304,11 +304,20 @@ bool py_core_keys(JitCore *core, PyObject *const *args, int32_t n, TypeKey *keys
  * borrowed: it keeps that alive. The rest is held, because the call may give the GIL away, and another
  * thread may then replace __defaults__ or change __kwdefaults__. */
 typedef struct Bound {
-    PyObject *args[MAX_ARGS];
-    PyObject *held[2 * MAX_ARGS +
-                   2]; /* keyword defaults, the tuple of defaults, *args, arrays of buffers */
+    PyObject **args;
+    PyObject **held; /* keyword defaults, the tuple of defaults, *args, arrays of buffers */
+    TypeKey *keys;   /* room for the key of each argument */
     int32_t nheld;
+    PyObject **large; /* these three, of more than FEW_ARGS parameters */
+    PyObject *few_args[FEW_ARGS], *few_held[2 * FEW_ARGS + 2];
+    TypeKey few_keys[FEW_ARGS];
 } Bound;
+
+/* Room for n keys: `few`, which has FEW_ARGS, or from the heap. NULL: exception. Afterwards: py_keys_free. */
+TypeKey *py_keys_room(TypeKey *few, Py_ssize_t n);
+static inline void py_keys_free(const TypeKey *few, TypeKey *keys) {
+    if (keys != few) PyMem_Free(keys);
+}
 
 /* false with an exception, and nothing is held. After success: py_bound_release. */
 bool py_core_bind(JitCore *core, PyObject *const *args, Py_ssize_t n, PyObject *kwnames,

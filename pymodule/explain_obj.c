@@ -7,7 +7,7 @@
 /* What is asked: a signature; or arguments, of which a key of 0 is not known. */
 typedef struct Question {
     const char *signature;
-    TypeKey keys[MAX_ARGS];
+    TypeKey *keys, few_keys[FEW_ARGS];
     int32_t nkeys;
     bool unknown; /* some type is not known */
     bool device;  /* the function is one for kernels */
@@ -178,7 +178,9 @@ PyObject *py_core_explain(JitCore *core, const CompileOptions *options, bool dev
     PyObject *types = NULL, *result = NULL, *answer = NULL;
     q->device = device;
     q->items = PyList_New(0);
-    if (q->items && read_question(core, what, key_of, q))
+    q->keys = py_keys_room(q->few_keys, core->nparams);
+    if (q->keys) memset(q->keys, 0, sizeof *q->keys * (size_t)core->nparams);
+    if (q->items && q->keys && read_question(core, what, key_of, q))
         types = diagnose(core, options, q, &result);
     bool clean = types && PyList_GET_SIZE(q->items) == 0 && !q->unknown;
     if (clean && !device) result = compiled_result(core, options, q);
@@ -188,6 +190,7 @@ PyObject *py_core_explain(JitCore *core, const CompileOptions *options, bool dev
     Py_XDECREF(types);
     Py_XDECREF(result);
     Py_XDECREF(q->items);
+    py_keys_free(q->few_keys, q->keys);
     PyMem_Free(q);
     return answer;
 }

@@ -512,7 +512,6 @@ static PyObject *call_slow(Dispatcher *d, PyObject *const *args, size_t nargsf, 
     JitCore *core = &d->core;
     PyObject *result = NULL;
     Bound bound;
-    TypeKey keys[MAX_ARGS];
     if (py_records(core->state) &&
         !py_record_call(core->state, (PyObject *)d, args, PyVectorcall_NARGS(nargsf), kwnames))
         return NULL;
@@ -520,11 +519,11 @@ static PyObject *call_slow(Dispatcher *d, PyObject *const *args, size_t nargsf, 
     if (!py_core_bind(core, args, PyVectorcall_NARGS(nargsf), kwnames, &bound)) return NULL;
     if (!py_bound_buffers(&bound, core->nparams)) {
         /* memory of what NumPy has no dtype for: its exception */
-    } else if (!py_core_keys(core, bound.args, core->nparams, keys)) {
+    } else if (!py_core_keys(core, bound.args, core->nparams, bound.keys)) {
         if (falls_back(d) && is_refusal(d->core.state) && warn_fallback(d) == 0)
             result = call_python(d, args, nargsf, kwnames);
     } else {
-        Spec *spec = spec_for(d, bound.args, keys);
+        Spec *spec = spec_for(d, bound.args, bound.keys);
         if (spec && spec->entry) {
             atomic_store_explicit(&core->last, spec, memory_order_release);
             result = run_loose(d, spec, bound.args);

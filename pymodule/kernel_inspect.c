@@ -97,13 +97,17 @@ PyObject *py_kernel_occupancy(PyObject *self, PyObject *args) {
 /* result_dtype(*arguments): what a device function returns for scalars of these values' types. */
 PyObject *py_kernel_result_dtype(PyObject *self, PyObject *args) {
     JitCore *core = current_core(self);
-    TypeKey keys[MAX_ARGS];
+    TypeKey few[FEW_ARGS];
     if (!core) return NULL;
     if (PyTuple_GET_SIZE(args) != core->nparams)
         return PyErr_SetString(PyExc_TypeError, "one value for each parameter is expected"), NULL;
-    for (int32_t i = 0; i < core->nparams; i++)
-        if (!(keys[i] = py_arg_key(core->state, PyTuple_GET_ITEM(args, i), "?", i))) return NULL;
-    int kind = py_core_result_kind(core, keys, core->nparams);
+    TypeKey *keys = py_keys_room(few, core->nparams);
+    int32_t known = 0;
+    while (keys && known < core->nparams &&
+           (keys[known] = py_arg_key(core->state, PyTuple_GET_ITEM(args, known), "?", known)))
+        known++;
+    int kind = keys && known == core->nparams ? py_core_result_kind(core, keys, known) : -1;
+    py_keys_free(few, keys);
     if (kind < 0) return NULL;
     if ((kind < TY_bool || kind > TY_c128) && !py_is_time(core->state->descrs[kind]))
         return PyErr_Format(PyExc_TypeError, "'%U' does not return a number", core->name);

@@ -289,13 +289,14 @@ static bool warn_copies(const Spec *spec, ModState *state, PyObject *const *args
     return true;
 }
 
-/* 0 from `unbox` means another type than the plan's: *mismatch. `frame`, and the two lists of `arrays`, have room. */
+/* 0 from `unbox` means another type than the plan's: *mismatch. `frame`, and the lists of `arrays`, have room;
+ * NULL as `host`: the frame is a small one. */
 static inline PyObject *launch_in(Launch *l, JitCore *core, RtDevice *device, Spec *spec,
                                   PyObject *const *args, bool loose, bool *mismatch, char *frame,
                                   KernelArrays *arrays) {
-    uint32_t host[MAX_ARGS];
+    uint32_t few[FRAME_STACK / sizeof(void *)]; /* the frame has a pointer for each argument */
     arrays->state = core->state;
-    arrays->host = host;
+    if (!arrays->host) arrays->host = few;
     py_spec_hold(spec);
     int done = py_unbox_kernel(spec, args, frame, loose, arrays);
     *mismatch = done == 0;
@@ -314,7 +315,8 @@ __attribute__((noinline)) static PyObject *launch_large(Launch *l, JitCore *core
     _Alignas(16) char large[FRAME_LARGE];
     const DeviceArray *many[MANY_ARRAYS];
     RtSpan spans[MANY_ARRAYS];
-    KernelArrays arrays = {.device = many, .spans = spans};
+    uint32_t host[sizeof large / sizeof(void *)];
+    KernelArrays arrays = {.device = many, .spans = spans, .host = host};
     return launch_in(l, core, device, spec, args, loose, mismatch, large, &arrays);
 }
 
@@ -325,10 +327,12 @@ __attribute__((noinline)) static PyObject *launch_allocated(Launch *l, JitCore *
     KernelArrays arrays = {.device = NULL};
     size_t size = ((size_t)spec->frame_size + 15) & ~(size_t)15,
            each = sizeof *arrays.spans + sizeof *arrays.device;
-    char *heap = PyMem_Malloc(size + each * (size_t)spec->narrays);
+    char *heap = PyMem_Malloc(size + each * (size_t)spec->narrays +
+                              sizeof *arrays.host * (size_t)spec->nargs);
     if (!heap) return PyErr_NoMemory();
     arrays.spans = (RtSpan *)(heap + size);
     arrays.device = (const DeviceArray **)(arrays.spans + spec->narrays);
+    arrays.host = (uint32_t *)(arrays.device + spec->narrays);
     PyObject *result = launch_in(l, core, device, spec, args, loose, mismatch, heap, &arrays);
     PyMem_Free(heap);
     return result;
@@ -346,6 +350,7 @@ static inline PyObject *launch_spec(Launch *l, JitCore *core, RtDevice *device, 
     KernelArrays arrays;
     arrays.device = few;
     arrays.spans = spans;
+    arrays.host = NULL;
     return launch_in(l, core, device, spec, args, loose, mismatch, small, &arrays);
 }
 
@@ -381,14 +386,13 @@ static PyObject *launch_slow(Launch *l, JitCore *core, RtDevice *device, PyObjec
                              size_t nargsf, PyObject *kwnames) {
     PyObject *held = NULL, *result = NULL;
     Bound bound;
-    TypeKey keys[MAX_ARGS];
     if (py_records(core->state) && !py_record_call(core->state, (PyObject *)l->kernel, args,
                                                    PyVectorcall_NARGS(nargsf), kwnames))
         return NULL;
     if (!py_core_bind(core, args, PyVectorcall_NARGS(nargsf), kwnames, &bound)) return NULL;
     if (wrap_foreign(core->state, device, bound.args, core->nparams, &held) &&
-        kernel_keys(core, bound.args, keys)) {
-        Spec *spec = find_or_make(core, keys, core->nparams, (PyObject *)l);
+        kernel_keys(core, bound.args, bound.keys)) {
+        Spec *spec = find_or_make(core, bound.keys, core->nparams, (PyObject *)l);
         bool mismatch = false;
         if (spec) {
             atomic_store_explicit(&core->last, spec, memory_order_release);

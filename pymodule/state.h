@@ -47,7 +47,8 @@ static inline Layout key_layout(TypeKey key) {
     return (Layout)(key >> 16 & 0xff);
 }
 
-enum { MAX_ARGS = 255, MAX_TUPLE = 1000, MAX_NESTING = 32, MAX_DIMS = 32 };
+/* Parameters of a function, and items of a tuple; how many of them have their room on the stack. */
+enum { MAX_ARGS = 10000, MAX_TUPLE = 10000, FEW_ARGS = 32, MAX_NESTING = 32, MAX_DIMS = 32 };
 
 /* nitems >= 0: a tuple type (cls: the class of a named tuple, or NULL). KEY_OBJECT: a function, or a member of an
  * enumeration. KEY_MEMBERS: the members of an enumeration. KEY_INSTANCE: instances of a class with @jitclass. KEY_TIME: scalars of

@@ -4,18 +4,25 @@
 
 typedef struct Keywords {
     const Str *params, *names;
-    int32_t n; /* parameters */
+    int32_t n;          /* parameters */
+    int32_t positional; /* arguments before those with names */
 } Keywords;
 
+/* Names mostly come in the order of the parameters. */
 static int32_t named(const void *user, int32_t k, int32_t from) {
     const Keywords *keywords = user;
+    int32_t likely = keywords->positional + k;
+    if (likely >= from && likely < keywords->n &&
+        str_equal(keywords->params[likely], keywords->names[k]))
+        return likely;
     for (int32_t i = from; i < keywords->n; i++)
         if (str_equal(keywords->params[i], keywords->names[k])) return i;
     return -1;
 }
 
 bool v_binds(const Params *params, const Str *names, const CallArgs *args, int32_t *source) {
-    Keywords keywords = {names, args->names, params->npositional + params->nkwonly};
+    Keywords keywords = {names, args->names, params->npositional + params->nkwonly,
+                         args->nargs - args->nkeywords};
     Arguments given = {args->nargs - args->nkeywords, args->nkeywords, named, &keywords};
     int32_t wrong;
     return arguments_bind(params, &given, source, &wrong) == ARGUMENTS_FIT;
@@ -23,7 +30,8 @@ bool v_binds(const Params *params, const Str *names, const CallArgs *args, int32
 
 bool v_bind(Infer *in, Str function, const Params *params, const Str *names, const CallArgs *args,
             int32_t *source) {
-    Keywords keywords = {names, args->names, params->npositional + params->nkwonly};
+    Keywords keywords = {names, args->names, params->npositional + params->nkwonly,
+                         args->nargs - args->nkeywords};
     Arguments given = {args->nargs - args->nkeywords, args->nkeywords, named, &keywords};
     int32_t wrong;
     ArgumentError error = arguments_bind(params, &given, source, &wrong);

@@ -5,7 +5,7 @@
  * and choose by constants (axis=0, dtype names): those see the constants too, to a certain depth. */
 #include "typeinfer/known.h"
 
-enum { CONSTANT_DEPTH = 64, MAX_DEPTH = 200, MAX_CHAIN = 8, MAX_INSTANCES = 5000 };
+enum { CONSTANT_DEPTH = 64, MAX_DEPTH = 200, MAX_CHAIN = 8, MAX_INSTANCES = 20000 };
 
 /* -- keys ----------------------------------------------------------------------------------------- */
 

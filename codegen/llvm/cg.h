@@ -41,6 +41,8 @@ typedef struct CgSig {
     LType type;
     int32_t nresult; /* leaves of the result */
     LType memory;    /* many: the struct of them, written through a last parameter; else NULL */
+    int32_t nargs;   /* leaves of the parameters */
+    LType given;     /* many: the struct of them, which a parameter points to; else NULL */
     bool reachable;  /* from the entry */
     bool raises;     /* takes ctx, gives a status */
     bool polls;      /* takes the budget of polls: see cg_count_down */

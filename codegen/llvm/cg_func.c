@@ -21,6 +21,22 @@ static void take_back_budget(Cg *cg, Value budget, Value lent) {
     if (lent != budget) LLVMBuildStore(cg->b, LLVMBuildLoad2(cg->b, cg->i64, lent, ""), budget);
 }
 
+/* Many arguments lie in memory. */
+static Value lay_down(Cg *cg, const CgSig *sig, const Value *args) {
+    Value memory = cg_alloca_first(cg, sig->given);
+    for (unsigned i = 0; i < (unsigned)sig->nargs; i++)
+        LLVMBuildStore(cg->b, args[i], LLVMBuildStructGEP2(cg->b, sig->given, memory, i, ""));
+    return memory;
+}
+
+static Value *pick_up(Cg *cg, const CgSig *sig, Value memory) {
+    Value *args = arena_array(cg->arena, Value, sig->nargs);
+    for (unsigned i = 0; i < (unsigned)sig->nargs; i++)
+        args[i] = LLVMBuildLoad2(cg->b, LLVMStructGetTypeAtIndex(sig->given, i),
+                                 LLVMBuildStructGEP2(cg->b, sig->given, memory, i, ""), "");
+    return args;
+}
+
 Value cg_call_sig(Cg *cg, const CgSig *sig, Value ctx, Value *item, Value *args, Value *results) {
     Value budget = cg->f ? cg->f->budget : cg->entry_budget, lent = budget;
     int32_t nparams = (int32_t)LLVMCountParamTypes(sig->type), n = 0;
@@ -30,8 +46,10 @@ Value cg_call_sig(Cg *cg, const CgSig *sig, Value ctx, Value *item, Value *args,
     if (cg->nunits && sig->raises) all[n++] = cg_bases(cg, sig);
     for (int i = 0; sig->item && i < ITEM_COUNT; i++)
         all[n++] = item[i];
-    for (int32_t i = 0; n < nparams - (sig->memory != NULL); i++)
-        all[n++] = args[i];
+    if (sig->given)
+        all[n++] = lay_down(cg, sig, args);
+    else if (sig->nargs)
+        memcpy(all + n, args, sizeof *all * (size_t)sig->nargs), n += sig->nargs;
     Value memory = sig->memory ? cg_alloca_first(cg, sig->memory) : NULL;
     if (memory) all[n++] = memory;
     Value call = LLVMBuildCall2(cg->b, sig->type, cg_callee(cg, sig), all, (unsigned)n, "");
@@ -59,7 +77,7 @@ void cg_lower_call(Cg *cg, Ref ref) {
     }
     if (callee->recursive && f->sig->recursive) cg_recursion_poll(cg);
     int32_t n = 0;
-    Value *args = arena_array(cg->arena, Value, LLVMCountParamTypes(callee->type) + 1);
+    Value *args = arena_array(cg->arena, Value, callee->nargs + 1);
     for (int32_t i = 0; i < inst->nargs; i++) {
         Ref arg = ir_arg(f->ir, ref, i);
         int32_t count = cg_leaf_count(cg, cg_type(cg, arg));
@@ -254,11 +272,13 @@ static void open_params(Cg *cg) {
     if (cg->nunits && f->sig->raises) f->bases = LLVMGetParam(f->sig->fn, n++);
     for (int i = 0; f->sig->item && i < ITEM_COUNT; i++)
         f->item[i] = LLVMGetParam(f->sig->fn, n++);
+    Value *given = f->sig->given ? pick_up(cg, f->sig, LLVMGetParam(f->sig->fn, n++)) : NULL;
     Value **params = arena_array(cg->arena, Value *, f->ir->nparams + 1);
     for (int32_t i = 0; i < f->ir->nparams; i++) {
         int32_t count = cg_leaf_count(cg, f->ir->param_types[i]);
-        params[i] = arena_array(cg->arena, Value, count + 1);
-        for (int32_t k = 0; k < count; k++)
+        params[i] = given ? given : arena_array(cg->arena, Value, count + 1);
+        if (given) given += count;
+        for (int32_t k = 0; k < count && !given; k++)
             params[i][k] = LLVMGetParam(f->sig->fn, n++);
     }
     if (f->sig->memory) f->result = LLVMGetParam(f->sig->fn, n++);
@@ -312,9 +332,9 @@ static void lower_function(Cg *cg, const CgSig *sig) {
     }
     cg_lines_function(cg, sig);
     cg_at(cg, f.entry);
+    open_params(cg);
     BB first = sig->recursive ? cg_block(cg, "stack") : f.heads[0];
     LLVMBuildBr(cg->b, first);
-    open_params(cg);
     if (sig->recursive) {
         cg_at(cg, first);
         cg_stack_check(cg);
@@ -348,6 +368,14 @@ void cg_declared(Cg *cg, const CgSig *sig, Value fn) {
         unsigned self = 1 + (unsigned)sig->raises + (unsigned)sig->polls + ITEM_SELF;
         cg_attribute(cg, fn, self, "noalias", 0);
         cg_attribute(cg, fn, self, "nocapture", 0);
+    }
+    if (sig->given) {
+        bool bases = cg->nunits && sig->raises;
+        unsigned at =
+            1 + (unsigned)sig->raises + (unsigned)sig->polls + bases + (sig->item ? ITEM_COUNT : 0);
+        cg_attribute(cg, fn, at, "noalias", 0);
+        cg_attribute(cg, fn, at, "readonly", 0);
+        cg_attribute(cg, fn, at, "nocapture", 0);
     }
     if (cg->nunits && sig->raises) {
         unsigned bases = sig->polls ? 3 : 2;

@@ -151,8 +151,24 @@ static void close_calls(Cg *cg) {
     }
 }
 
-/* LLVM's time for a result of n parts grows with n squared. */
-enum { MOST_RESULTS = 64 };
+/* LLVM's time for a call grows with the square of its arguments, and of the parts of its result. Many arguments in memory make a
+ * large function (emit.c), which is optimised less. */
+enum { MOST_RESULTS = 64, MOST_GIVEN = 1000 };
+
+/* The leaves of the parameters behind the n that are there: how many there are then. */
+static int32_t given_types(Cg *cg, CgSig *sig, LType *params, int32_t n) {
+    const Func *func = sig->ir;
+    int32_t first = n;
+    for (int32_t i = 0; i < func->nparams; i++)
+        n += cg_leaf_types(cg, func->param_types[i], params + n);
+    sig->nargs = n - first;
+    /* What the entry alone calls is a part of it, unless the function is large for other reasons. */
+    bool called = sig != &cg->sigs[0] || sig->recursive || sig->nresult > MOST_GIVEN;
+    if (sig->nargs <= MOST_GIVEN || !called || !cg->target->is_host) return n;
+    sig->given = LLVMStructTypeInContext(cg->context, params + first, (unsigned)sig->nargs, false);
+    params[first] = cg->ptr[0];
+    return first + 1;
+}
 
 static void make_type(Cg *cg, CgSig *sig) {
     const Func *func = sig->ir;
@@ -162,13 +178,13 @@ static void make_type(Cg *cg, CgSig *sig) {
     LType *params = arena_array(cg->arena, LType, n);
     LType *results = arena_array(cg->arena, LType, nresult + 1);
     n = 0;
+    sig->nresult = nresult;
     if (sig->raises) params[n++] = cg->ptr[0];
     if (sig->polls) params[n++] = cg->ptr[0];
     if (cg->nunits && sig->raises) params[n++] = cg->ptr[0];
     for (int i = 0; sig->item && i < ITEM_COUNT; i++)
         params[n++] = i == ITEM_SHARED || i == ITEM_SELF ? cg->ptr[0] : cg->i32;
-    for (int32_t i = 0; i < func->nparams; i++)
-        n += cg_leaf_types(cg, func->param_types[i], params + n);
+    n = given_types(cg, sig, params, n);
     int32_t parts = 0;
     if (sig->raises) results[parts++] = cg->i32;
     bool memory = nresult > MOST_RESULTS && cg->target->is_host;
@@ -184,7 +200,6 @@ static void make_type(Cg *cg, CgSig *sig) {
                    : parts == 1
                        ? results[0]
                        : LLVMStructTypeInContext(cg->context, results, (unsigned)parts, false);
-    sig->nresult = nresult;
     sig->type = LLVMFunctionType(result, params, (unsigned)n, false);
 }
 

@@ -318,10 +318,12 @@ static bool has_many_blocks(const Cg *cg) {
     return false;
 }
 
-/* InstCombine looks at memory of results once more for each of them. */
-static bool has_many_results(const Cg *cg) {
-    for (int32_t i = 0; i < cg->ir->funcs.len; i++)
-        if (cg->sigs[i].reachable && cg->sigs[i].nresult > MANY_RESULTS) return true;
+/* InstCombine looks at memory of results, and of arguments, once more for each of them. */
+static bool has_many_parts(const Cg *cg) {
+    for (int32_t i = 0; i < cg->ir->funcs.len; i++) {
+        const CgSig *sig = &cg->sigs[i];
+        if (sig->reachable && (sig->nresult > MANY_RESULTS || sig->given)) return true;
+    }
     return false;
 }
 
@@ -338,7 +340,7 @@ bool cg_optimise_with(Cg *cg, const char *pipeline) {
 
 bool cg_optimise(Cg *cg) {
     bool large = cg->target->is_host && cg->options->opt_level > 0 &&
-                 (has_many_blocks(cg) || has_many_results(cg));
+                 (has_many_blocks(cg) || has_many_parts(cg));
     bool ok = cg_optimise_with(cg, large ? LARGE_PIPELINE : cg_pipeline(cg));
     if (!cg->target->is_host || !cg->sigs[0].suspends) return ok;
     return ok && cg_coro_finish(cg) && cg_optimise_with(cg, coroutines[cg->options->opt_level > 0]);

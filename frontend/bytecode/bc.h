@@ -124,6 +124,7 @@ typedef struct Slot {
     const ConstVal *constant; /* SLOT_VALUE: the constant string it is, where that is known */
     Ref list;                 /* SLOT_VALUE: the list display it is so far, where that is known */
     Ref tail;                 /* SLOT_VALUE: the tuple of its last items, which it alone has */
+    int32_t pieces; /* SLOT_VALUE: full pieces of its items, before the tail: see append_piece */
     /* SLOT_DICT: all its keys are constant strings, so that a call can take it; its newest item. */
     bool named;
     bool grown;  /* SLOT_DICT: its variable lacks the last items */

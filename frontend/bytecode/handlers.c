@@ -514,6 +514,7 @@ static void join_list(SsaBuild *b, int32_t place, Ref tuple, Ref more) {
     bc_write(b, slot_var(b, place) + VAR_VALUE, ref);
     b->stack[place].list = ref;
     b->stack[place].tail = NO_REF;
+    b->stack[place].pieces = 0;
 }
 
 static bool grow_list(SsaBuild *b, int32_t place, Ref more) {
@@ -564,16 +565,50 @@ static bool put_into(SsaBuild *b, int32_t place, const char *method_name, Ref it
     return true;
 }
 
+enum { PIECE = 64 };
+
+/* base + a + b is base + (a, b), where nobody else has these. */
+static Ref join_last(SsaBuild *b, int32_t place, Ref list) {
+    Ref before = ir_arg(b->func, list, 0),
+        tails[] = {ir_arg(b->func, before, 1), ir_arg(b->func, list, 1)};
+    Ref base = ir_arg(b->func, before, 0);
+    int32_t n = ir_inst(b->func, tails[0])->nargs, more = ir_inst(b->func, tails[1])->nargs;
+    Ref *items = arena_array(b->arena, Ref, n + more);
+    memcpy(items, ir_args(b->func, tails[0]), sizeof *items * (size_t)n);
+    memcpy(items + n, ir_args(b->func, tails[1]), sizeof *items * (size_t)more);
+    ir_remove(b->func, list);
+    ir_remove(b->func, before);
+    ir_remove(b->func, tails[0]);
+    ir_remove(b->func, tails[1]);
+    join_list(b, place, base, bc_emit(b, OP_build_tuple, items, n + more));
+    return b->stack[place].list;
+}
+
+/* The last piece is full. Pieces become one with their like as the ones of a counter carry, so that no more than a few concatenations are
+ * left, each twice as long as the one before. */
+static bool append_piece(SsaBuild *b, int32_t place, Ref list, Ref item) {
+    int32_t pieces = b->stack[place].pieces + 1;
+    for (int32_t k = pieces; k % 2 == 0; k /= 2)
+        list = join_last(b, place, list);
+    Ref tail = bc_emit(b, OP_build_tuple, &item, 1);
+    emitted(b, list)->sub = 0;
+    join_list(b, place, list, tail);
+    b->stack[place].tail = tail;
+    b->stack[place].pieces = pieces;
+    return true;
+}
+
 /* A long display is appended to item by item: a concatenation for each would make its types n * n / 2. What the last append made
  * gives way to one with an item more, as long as it is short and in this block. */
 static bool append_with_last(SsaBuild *b, int32_t place, Ref item) {
-    enum { MOST = 64 };
     Slot *slot = &b->stack[place];
-    Ref list = slot->kind == SLOT_VALUE && slot->tail ? known_list(b, place) : NO_REF, items[MOST];
+    Ref list = slot->kind == SLOT_VALUE && slot->tail ? known_list(b, place) : NO_REF, items[PIECE];
     const Inst *whole = ir_inst(b->func, list), *tail = ir_inst(b->func, slot->tail);
     if (!list || whole->op != OP_concat || ir_arg(b->func, list, 1) != slot->tail) return false;
     int32_t n = tail->nargs;
-    if (n == MOST || whole->block != b->ir.block || tail->block != b->ir.block) return false;
+    if (whole->block != b->ir.block || tail->block != b->ir.block) return false;
+    int32_t pieces = slot->pieces;
+    if (n >= PIECE) return append_piece(b, place, list, item);
     memcpy(items, ir_args(b->func, slot->tail), sizeof *items * (size_t)n);
     items[n] = item;
     Ref base = ir_arg(b->func, list, 0), more = bc_emit(b, OP_build_tuple, items, n + 1);
@@ -581,6 +616,7 @@ static bool append_with_last(SsaBuild *b, int32_t place, Ref item) {
     ir_remove(b->func, slot->tail);
     join_list(b, place, base, more);
     slot->tail = more;
+    slot->pieces = pieces;
     return true;
 }
 

@@ -856,18 +856,6 @@ def test_R10_the_warnings_can_be_filtered():
     """)
 
 
-def test_as_many_parameters_as_there_is_room_for():
-    for count in (255, 256):
-        names = [f"p{k}" for k in range(count)]
-        space = {}
-        exec(f"def f({', '.join(names)}): return p0 + {names[-1]}", space)
-        if count == 256:
-            with pytest.raises(ValueError, match="more than 255 parameters"):
-                njit(space["f"])
-        else:
-            assert njit(space["f"])(*range(1, 256)) == 256
-
-
 # -- calls with keywords, defaults and *args ---------------------------------------------------------------------
 
 
