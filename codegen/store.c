@@ -155,11 +155,34 @@ static void code_cells(Codec *c, const CellLayout **cells) {
 
 enum { MOST_NESTED = 64 };
 
-static void code_layout(Codec *c, ValueLayout *v, int depth) {
-    bool keyed = v->fields && !v->element; /* a random generator has a name for its item, too */
-    if (v->cls || keyed)
-        code_fail(c, "a named tuple, a record, a member of an enumeration, an instance of a "
-                     "@jitclass or a dict of several types is an argument or a result");
+/* Named tuples and their like have a class and the names of their items, members of enumerations a class: it goes by its path. */
+static void code_class(Codec *c, const StoreNames *names, ValueLayout *v) {
+    bool keyed = v->fields && !v->element && !v->cls; /* a random generator has a name, too */
+    bool tuple = v->cls && v->kind == TY_TUPLE && v->fields;
+    bool member = v->cls && (v->kind == TY_MEMBER || v->kind == TY_OBJECT);
+    if (keyed || (v->cls && !tuple && !member))
+        code_fail(c, "a record, an instance of a @jitclass or a dict of several types is an "
+                     "argument or a result");
+    bool named = tuple || member;
+    code_bool(c, &named);
+    if (!named || c->why) return;
+    Str path = c->out ? names->path(names->user, v->cls) : (Str){0};
+    if (c->out && !path.len) code_fail(c, "a class cannot be found again by its name");
+    code_str(c, &path);
+    int32_t n = c->out && tuple ? v->nitems : 0;
+    Str *fields = code_items(c, v->fields, &n, sizeof *fields);
+    for (int32_t i = 0; i < n; i++)
+        code_str(c, &fields[i]);
+    if (c->out || c->why) return;
+    tuple = v->kind == TY_TUPLE;
+    v->fields = tuple ? fields : NULL;
+    bool fits = tuple ? n == v->nitems : (v->kind == TY_MEMBER || v->kind == TY_OBJECT) && n == 0;
+    int32_t what = tuple ? n : v->kind == TY_MEMBER ? CLASS_MEMBERS : CLASS_ONE_MEMBER;
+    v->cls = fits ? names->class_of(names->user, path, what) : NULL;
+    if (!v->cls) code_fail(c, "a class is not what it was");
+}
+
+static void code_layout(Codec *c, const StoreNames *names, ValueLayout *v, int depth) {
     if (depth > MOST_NESTED) code_fail(c, "a type is nested too deeply");
     code_u8(c, &v->kind);
     code_u8(c, &v->element);
@@ -181,8 +204,9 @@ static void code_layout(Codec *c, ValueLayout *v, int depth) {
         code_cells(c, &v->buffer_cells[i]);
     ValueLayout *items = code_items(c, v->items, &v->nitems, sizeof *items);
     for (int32_t i = 0; i < v->nitems && !c->why; i++)
-        code_layout(c, &items[i], depth + 1);
+        code_layout(c, names, &items[i], depth + 1);
     v->items = items;
+    code_class(c, names, v);
 }
 
 /* -- places and exceptions --------------------------------------------------------------------- */
@@ -247,11 +271,11 @@ static void code_address(Codec *c, const StoreNames *names, CodeAddress *a) {
 static void code_tables(Codec *c, Artifact *a, const StoreNames *names) {
     ValueLayout *params = code_items(c, a->params, &a->nparams, sizeof *params);
     for (int32_t i = 0; i < a->nparams && !c->why; i++)
-        code_layout(c, &params[i], 0);
+        code_layout(c, names, &params[i], 0);
     a->params = params;
-    code_layout(c, &a->result, 0);
+    code_layout(c, names, &a->result, 0);
     code_bool(c, &a->resumes);
-    if (a->resumes) code_layout(c, &a->resumed, 0);
+    if (a->resumes) code_layout(c, names, &a->resumed, 0);
     if (!c->out && !c->why) artifact_name_exceptions(a);
     int32_t nusage = a->usage ? a->nparams : 0;
     uint8_t *usage = code_items(c, a->usage, &nusage, sizeof *usage);
@@ -522,7 +546,12 @@ static void *no_handle(void *user, Str path, const void **first) {
     (void)user, (void)path, (void)first;
     return NULL;
 }
-const StoreNames store_no_names = {NULL, no_path, no_handle};
+static void *no_class(void *user, Str path, int32_t n) {
+    (void)user, (void)path, (void)n;
+    return NULL;
+}
+
+const StoreNames store_no_names = {NULL, no_path, no_handle, no_class};
 
 bool store_write_instance(Codec *c, Instance *instance) {
     InstanceParts parts = *instance_parts(instance);

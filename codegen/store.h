@@ -36,11 +36,15 @@ void store_seal(StrBuf *out);
 /* `c` reads behind the head. false: c->why. */
 bool store_open(Codec *c, Str file, const char *magic);
 
+enum { CLASS_MEMBERS = -1, CLASS_ONE_MEMBER = -2 };
+
 typedef struct StoreNames {
     void *user;
     Str (*path)(void *user, void *handle); /* empty: it has none */
     /* NULL: it is not there any more. `first`: of an array its first element. */
     void *(*handle)(void *user, Str path, const void **first);
+    /* The class of values with n fields, or of the members of an enumeration, or such a member. NULL: it is not there any more. */
+    void *(*class_of)(void *user, Str path, int32_t n);
 } StoreNames;
 /* Nothing is named by a path: for what belongs to no program. */
 extern const StoreNames store_no_names;

@@ -681,13 +681,26 @@ static const Type *members_type(PyResolver *r, TypeTable *types, Arena *arena, c
     return b ? type_member(types, b) : NULL;
 }
 
+/* Where it stands: of a member of an enumeration its class can say it. */
+static Str object_path(PyResolver *r, PyObject *object) {
+    PyObject *name = NULL;
+    Str path = {0}, text;
+    if (py_is_enum_member(object) > 0 && py_get_optional(object, "_name_", &name) > 0)
+        path = py_class_path(r, (PyObject *)Py_TYPE(object));
+    if (path.len && py_str(r->arena, name, &text))
+        path = str_printf(r->arena, STR_FMT "." STR_FMT, STR_ARG(path), STR_ARG(text));
+    Py_XDECREF(name);
+    py_forget_error();
+    return path.len ? path : STR("a:");
+}
+
 /* A function, which is a type of its own. */
 static const Type *object_type(ModState *state, PyResolver *r, TypeTable *types, TypeKey key) {
     PyObject *function = py_key_function(state, key);
     if (!function)
         PyErr_SetString(PyExc_ReferenceError,
                         "the function that was passed as an argument does not exist any more");
-    const Binding *b = function ? py_bind(r, function, STR("a:")) : NULL;
+    const Binding *b = function ? py_bind(r, function, object_path(r, function)) : NULL;
     Py_XDECREF(function); /* r->keep has it */
     return b ? type_object(types, b) : NULL;
 }

@@ -197,32 +197,6 @@ static void hash_places(Hasher *h, const CompileOptions *o) {
         if (env_is_of_libraries((EnvVariable)k)) hash_text(h, env_value((EnvVariable)k));
 }
 
-/* A type names an object of this process: a class, a function, a member. */
-static bool is_personal(const Type *t) {
-    if (t->cls || t->binding) return true;
-    bool found = t->element && is_personal(t->element);
-    for (int32_t i = 0; i < t->nitems && !found && t->kind != TY_CLASS; i++)
-        found = is_personal(t->items[i]);
-    for (int32_t i = 0; i < t->nparams && !found; i++)
-        found = is_personal(t->params[i]);
-    return found;
-}
-
-static Str ir_text(Arena *arena, const Type *type) {
-    StrBuf text;
-    buf_init(&text, arena);
-    type_print(&text, type);
-    return buf_take(&text);
-}
-
-static bool hash_type(PyResolver *r, Hasher *h, const Type *type) {
-    if (type && is_personal(type)) return false;
-    Str s = type ? ir_text(r->arena, type) : STR("");
-    hash_u64(h, (uint64_t)s.len);
-    hash_update(h, s.bytes, (size_t)s.len);
-    return true;
-}
-
 /* false: such a signature has no key. */
 static bool entry_key(JitCore *core, PyResolver *r, const CompileRequest *q, const Signature *types,
                       const Binding *function, Hash128 *key) {
@@ -236,8 +210,8 @@ static bool entry_key(JitCore *core, PyResolver *r, const CompileRequest *q, con
     hash_u64(&h, q->keys == NULL);
     hash_u64(&h, (uint64_t)types->nparams);
     for (int32_t i = 0; i < types->nparams; i++)
-        if (!hash_type(r, &h, types->params[i])) return false;
-    bool ok = hash_type(r, &h, types->result);
+        if (!py_cache_hash_type(r, &h, types->params[i])) return false;
+    bool ok = py_cache_hash_type(r, &h, types->result);
     PyObject *locals = core->locals ? PyObject_Str(core->locals) : NULL;
     hash_text(&h, locals ? PyUnicode_AsUTF8(locals) : "");
     Py_XDECREF(locals);
@@ -268,7 +242,7 @@ typedef struct Entry {
     Str function, file, signature;
     int32_t nlog;
     Dependency *log;
-    Str result; /* the text of a type */
+    Str result; /* its type, see cache_types.c */
 } Entry;
 
 static void code_entry(Codec *c, Entry *e) {
@@ -299,10 +273,17 @@ enum { MOST_STEPS = 200 };
 
 static const Binding *step(Replay *p, const Binding *base, Str path, int32_t cut);
 
+/* "c:module:Name", and no step from there. */
+static bool is_class_path(Str path) {
+    return str_starts(path, "c:") && !memchr(path.bytes, '.', (size_t)path.len) &&
+           !memchr(path.bytes, '[', (size_t)path.len) && !memchr(path.bytes, '/', (size_t)path.len);
+}
+
 /* What stands at a path of the log. NULL: an exception, or no such thing. */
 static const Binding *at_path(Replay *p, Str path) {
     Resolver *resolver = &p->r->base;
     if (str_is(path, "e:")) return p->entry;
+    if (is_class_path(path)) return py_class_at(p->r, path);
     int32_t cut = path.len - 1;
     while (cut > 0 && path.bytes[cut] != '/' && path.bytes[cut] != '.' && path.bytes[cut] != '[')
         cut--;
@@ -415,6 +396,18 @@ static void *handle_of_path(void *user, Str path, const void **first) {
     return b->handle;
 }
 
+static void *class_of_path(void *user, Str path, int32_t n) {
+    Replay *p = user;
+    p->depth = 0;
+    const Binding *b = at_path(p, path);
+    const Type *type = b ? b->type : NULL;
+    bool values = type && type->kind == TY_TUPLE && type->cls == b->handle && type->fields;
+    bool fits = b && (n == CLASS_MEMBERS      ? b->enumeration != NULL
+                      : n == CLASS_ONE_MEMBER ? b->kind == BIND_MEMBER
+                                              : values && type->nitems == n);
+    return fits ? b->handle : NULL;
+}
+
 /* -- finding -------------------------------------------------------------------------------------------- */
 
 typedef struct Finding {
@@ -432,15 +425,14 @@ static Spec *read_entry(Finding *f, const Signature *types, const Binding *funct
     Entry e = {0};
     Codec c = {.arena = f->r->arena};
     Replay replay = {f->r, function, 0};
-    StoreNames names = {&replay, path_of_handle, handle_of_path};
+    StoreNames names = {&replay, path_of_handle, handle_of_path, class_of_path};
     if (store_open(&c, file, MAGIC)) code_entry(&c, &e);
     if (!c.why && !hash_equal(e.key, key)) c.why = "it is of another key";
     const char *change = c.why ? NULL : first_change(&replay, &e);
     if (PyErr_Occurred()) return NULL;
     if (change) c.why = str_printf(f->r->arena, "%s is not what it was", change).bytes;
-    const char *text = e.result.bytes;
-    const Type *result = c.why ? NULL : type_parse(f->r->types, &text);
-    if (!c.why && !result) c.why = "its result is of an unknown type";
+    const Type *result = py_cache_read_type(&c, f->r, &names, e.result);
+    if (PyErr_Occurred()) return NULL;
     Artifact *artifact = NULL;
     if (!c.why)
         artifact = store_read(&c, &names, f->q->options.allocator, f->why, sizeof f->why);
@@ -462,7 +454,9 @@ static void find_entry(void *user) {
     if (!function || !py_request_types(f->core, r, f->q, &types)) return;
     if (!r->base.code(r->base.user, function)) return;
     if (!entry_key(f->core, r, f->q, &types, function, &key)) {
-        snprintf(f->why, sizeof f->why, "a class, a function or a member is an argument");
+        snprintf(
+            f->why, sizeof f->why,
+            "a function, or an object of a class without a name in its module, is an argument");
         return;
     }
     for (int k = 0; k < VARIANTS && !f->spec && !PyErr_Occurred(); k++) {
@@ -532,7 +526,8 @@ typedef struct Storing {
 static const char *unrepeatable(const Artifact *a) {
     for (int32_t i = 0; i < a->ndependencies; i++) {
         Str path = a->dependencies[i].path;
-        bool known = str_starts(path, "e:") || str_starts(path, "b:") || str_starts(path, "l:");
+        bool known = str_starts(path, "e:") || str_starts(path, "b:") || str_starts(path, "c:") ||
+                     str_starts(path, "l:");
         if (!known || memchr(path.bytes, '?', (size_t)path.len)) return path.bytes;
     }
     return NULL;
@@ -550,17 +545,17 @@ static bool write_entry(Storing *s, Hash128 key, StrBuf *out) {
     Entry e = {.key = key,
                .function = a->name,
                .nlog = a->ndependencies,
-               .log = (Dependency *)a->dependencies,
-               .result = ir_text(s->r->arena, s->result)};
+               .log = (Dependency *)a->dependencies};
     bool ok = shown && py_str(s->r->arena, shown, &e.signature) &&
               py_str(s->r->arena, code->co_filename, &e.file);
     Py_XDECREF(shown);
     Codec c = {.out = out, .arena = s->r->arena};
-    StoreNames names = {s->r, path_of_handle, NULL};
+    StoreNames names = {s->r, path_of_handle, NULL, NULL};
     if (!s->prepared) code_fail(&c, "its checked functions cannot be compiled");
     store_begin(out, MAGIC);
+    ok = ok && py_cache_write_type(&c, s->r, &names, s->result, &e.result);
     if (ok) code_entry(&c, &e);
-    if (!ok || is_personal(s->result)) code_fail(&c, "its result is of a class of the program's");
+    if (!ok) code_fail(&c, "its names are no text");
     if (!store_write(&c, a, &names)) {
         snprintf(s->why, sizeof s->why, "%s", c.why);
         return false;
@@ -593,7 +588,9 @@ static void store_entry(void *user) {
     if (s->prepared) instance_files_keep(&files, s->folder, s->r->arena, s->spec->artifact);
     const Binding *function = py_bind(s->r, s->core->py_func, STR("e:"));
     if (!function || !entry_key(s->core, s->r, s->q, s->types, function, &key)) {
-        snprintf(s->why, sizeof s->why, "a class, a function or a member is an argument");
+        snprintf(
+            s->why, sizeof s->why,
+            "a function, or an object of a class without a name in its module, is an argument");
         return;
     }
     if (!write_entry(s, key, &out)) return;

@@ -3,6 +3,7 @@
 #ifndef QUERN_CACHE_H
 #define QUERN_CACHE_H
 
+#include "codegen/store.h"
 #include "pymodule/dispatch.h"
 
 /* Is the option on, and is this a request for code alone? */
@@ -17,6 +18,14 @@ void py_cache_use_files(ModState *state, Compilation *c);
 /* To disk, what was just compiled with this resolver and these types. Never raises. */
 void py_cache_store(JitCore *core, PyResolver *r, const CompileRequest *q, const Signature *types,
                     const Spec *spec, const Type *result);
+/* -- cache_types.c -- */
+/* false: a type, which may be NULL, has no key. */
+bool py_cache_hash_type(PyResolver *r, Hasher *h, const Type *type);
+/* The type of a result as bytes, and again. false, NULL: see c->why. */
+bool py_cache_write_type(Codec *c, PyResolver *r, const StoreNames *names, const Type *type,
+                         Str *bytes);
+const Type *py_cache_read_type(Codec *c, PyResolver *r, const StoreNames *names, Str bytes);
+
 /* A module function: cache_entry(bytes) -> dict of what an entry says of itself, or a text that says what is wrong. */
 PyObject *py_cache_entry(PyObject *module, PyObject *bytes);
 /* A module function: cache_folder() -> the path in use, and its size limit. */

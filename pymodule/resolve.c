@@ -384,7 +384,8 @@ const Binding *py_enumeration(PyResolver *r, PyTypeObject *cls) {
     Binding *b = arena_new(r->arena, Binding);
     b->handle = cls;
     Str *where = arena_new(r->arena, Str);
-    *where = STR("e");
+    *where = py_class_path(r, (PyObject *)cls);
+    if (!where->len) *where = STR("?");
     if (!bind_class(r, b, (PyObject *)cls, *where)) return NULL;
     map_put(&r->bindings, map_key(cls))->ptr = b;
     map_put(&r->paths, map_key(b))->ptr = where;

@@ -161,6 +161,10 @@ PyObject *py_member_of_number(PyTypeObject *cls, int64_t number);
 /* The class as a resolver's binding, without keeping it. NULL: exception. */
 struct PyResolver;
 const Binding *py_enumeration(struct PyResolver *r, PyTypeObject *cls);
+/* values.c: "c:module:Outer,Inner" of a class that stands under its name in its module; empty: it does not. And the class again,
+ * without an import; NULL: it is not there, or an exception. */
+Str py_class_path(struct PyResolver *r, PyObject *cls);
+const Binding *py_class_at(struct PyResolver *r, Str path);
 /* Is a Python int between 2**63 and 2**64 - 1? 1 yes, 0 no, -1 exception. */
 int py_wide_int(PyObject *o, uint64_t *out);
 /* The TypeKind of a NumPy type number, or -1. */

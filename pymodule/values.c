@@ -45,6 +45,72 @@ PyObject *py_make_value(PyObject *cls, PyObject *items) {
     return ask("make", cls, items);
 }
 
+/* -- classes by name: for the disk cache ------------------------------------------------------------- */
+
+/* The object under a dotted name in a module that is imported. A new reference, or NULL; no exception stays. */
+static PyObject *under_name(PyObject *module_name, PyObject *qualname) {
+    PyObject *dot = PyUnicode_FromString("."), *names = NULL, *found = NULL;
+    if (dot) names = PyUnicode_Split(qualname, dot, -1);
+    if (names) found = PyImport_GetModule(module_name);
+    for (Py_ssize_t i = 0; found && i < PyList_GET_SIZE(names); i++)
+        Py_SETREF(found, PyObject_GetAttr(found, PyList_GET_ITEM(names, i)));
+    Py_XDECREF(names);
+    Py_XDECREF(dot);
+    py_forget_error();
+    return found;
+}
+
+/* Paths are taken apart at dots: names in them have commas instead. */
+static Str without_dots(Arena *arena, PyObject *name) {
+    Str text;
+    if (!py_str(arena, name, &text) || memchr(text.bytes, ',', (size_t)text.len) ||
+        memchr(text.bytes, ':', (size_t)text.len) || memchr(text.bytes, '/', (size_t)text.len) ||
+        memchr(text.bytes, '[', (size_t)text.len))
+        return py_forget_error(), (Str){0};
+    char *bytes = arena_copy(arena, text.bytes, (size_t)text.len + 1);
+    for (int32_t i = 0; i < text.len; i++)
+        if (bytes[i] == '.') bytes[i] = ',';
+    return (Str){bytes, text.len};
+}
+
+Str py_class_path(PyResolver *r, PyObject *cls) {
+    PyObject *module = NULL, *qualname = NULL, *found = NULL;
+    Str path = {0};
+    if (py_get_optional(cls, "__module__", &module) > 0 && PyUnicode_Check(module) &&
+        py_get_optional(cls, "__qualname__", &qualname) > 0 && PyUnicode_Check(qualname))
+        found = under_name(module, qualname);
+    py_forget_error();
+    if (found == cls) {
+        Str home = without_dots(r->arena, module), name = without_dots(r->arena, qualname);
+        if (home.len && name.len)
+            path = str_printf(r->arena, "c:" STR_FMT ":" STR_FMT, STR_ARG(home), STR_ARG(name));
+    }
+    Py_XDECREF(found);
+    Py_XDECREF(module);
+    Py_XDECREF(qualname);
+    return path;
+}
+
+static PyObject *with_dots(Arena *arena, const char *from, const char *end) {
+    char *bytes = arena_copy(arena, from, (size_t)(end - from) + 1);
+    for (char *at = bytes; at < bytes + (end - from); at++)
+        if (*at == ',') *at = '.';
+    return PyUnicode_FromStringAndSize(bytes, end - from);
+}
+
+const Binding *py_class_at(PyResolver *r, Str path) {
+    const char *from = path.bytes + 2, *end = path.bytes + path.len,
+               *colon = path.len > 2 ? memchr(from, ':', (size_t)(end - from)) : NULL;
+    PyObject *module = colon ? with_dots(r->arena, from, colon) : NULL;
+    PyObject *name = module ? with_dots(r->arena, colon + 1, end) : NULL;
+    PyObject *cls = name ? under_name(module, name) : NULL;
+    const Binding *b = cls && PyType_Check(cls) ? py_enumeration(r, (PyTypeObject *)cls) : NULL;
+    Py_XDECREF(cls); /* the resolver holds it */
+    Py_XDECREF(name);
+    Py_XDECREF(module);
+    return b;
+}
+
 /* What inference knows of an attribute of exceptions by. */
 static PyObject *ask_exceptions(PyObject *cls, PyObject *name) {
     PyObject *module = PyImport_ImportModule("quern._exceptions");

@@ -36,11 +36,46 @@ static Artifact *compiled(void) {
     return cg_compile(text, &options);
 }
 
+/* A program with three classes, known by paths. */
+static char classes[3];
+static Str path_of(void *user, void *handle) {
+    (void)user;
+    return handle == &classes[0]   ? STR("c:m:P")
+           : handle == &classes[1] ? STR("c:m:E")
+                                   : STR("c:m:E.A");
+}
+static void *handle_of(void *user, Str path, const void **first) {
+    (void)user, (void)path, (void)first;
+    return NULL;
+}
+static void *class_of(void *user, Str path, int32_t n) {
+    (void)user;
+    const char *const paths[] = {"c:m:P", "c:m:E", "c:m:E.A"};
+    const int32_t fields[] = {2, CLASS_MEMBERS, CLASS_ONE_MEMBER};
+    for (int i = 0; i < countof(paths); i++)
+        if (str_is(path, paths[i]) && n == fields[i]) return &classes[i];
+    return NULL;
+}
+static const StoreNames names = {NULL, path_of, handle_of, class_of};
+
+/* The result is a named tuple of members now; nobody runs the code. */
+static void name_classes(Artifact *a) {
+    static const Str fields[] = {{"x", 1}, {"member", 6}};
+    static ValueLayout items[] = {{.kind = TY_MEMBER, .size = 8, .cls = &classes[1]},
+                                  {.kind = TY_OBJECT, .cls = &classes[2]}};
+    a->result = (ValueLayout){.kind = TY_TUPLE,
+                              .size = 8,
+                              .nitems = 2,
+                              .items = items,
+                              .fields = fields,
+                              .cls = &classes[0]};
+}
+
 static Str written(Arena *arena, const Artifact *a) {
     StrBuf out;
     buf_init(&out, arena);
     Codec c = {.out = &out, .arena = arena};
-    CHECK(store_prepare(a) && store_write(&c, a, &store_no_names));
+    CHECK(store_prepare(a) && store_write(&c, a, &names));
     return buf_take(&out);
 }
 
@@ -52,7 +87,7 @@ static Artifact *read_back(const char *bytes, size_t size, char error[256]) {
     Artifact *a = NULL;
     if (!setjmp(out_of_memory)) {
         Codec c = {.at = bytes, .end = bytes + size, .arena = &arena};
-        a = store_read(&c, &store_no_names, &qn_default_allocator, error, 256);
+        a = store_read(&c, &names, &qn_default_allocator, error, 256);
     }
     arena_free(&arena);
     return a;
@@ -95,6 +130,34 @@ static void test_there_and_back(void) {
     arena_free(&arena);
 }
 
+static void test_classes_by_their_paths(void) {
+    Artifact *a = compiled();
+    if (!a) return;
+    Arena arena;
+    char error[256] = "";
+    arena_init(&arena, &qn_default_allocator);
+    name_classes(a);
+    Str bytes = written(&arena, a);
+    Artifact *b = read_back(bytes.bytes, (size_t)bytes.len, error);
+    CHECK(b && b->result.cls == &classes[0] && b->result.nitems == 2);
+    CHECK(b && str_is(b->result.fields[1], "member"));
+    CHECK(b && b->result.items[0].cls == &classes[1] && b->result.items[1].cls == &classes[2]);
+    if (b) artifact_release(b);
+    char *copy = malloc((size_t)bytes.len), *at;
+    memcpy(copy, bytes.bytes, (size_t)bytes.len);
+    for (at = copy; memcmp(at, "c:m:P", 5) != 0;)
+        at++;
+    at[4] = 'Q'; /* another class */
+    CHECK(!read_back(copy, (size_t)bytes.len, error) && strstr(error, "not what it was"));
+    free(copy);
+    StrBuf out;
+    buf_init(&out, &arena);
+    Codec c = {.out = &out, .arena = &arena};
+    CHECK(!store_write(&c, a, &store_no_names) && strstr(c.why, "cannot be found again"));
+    arena_free(&arena);
+    artifact_release(a);
+}
+
 static void test_without_the_object(void) {
     Artifact *a = cg_host(text, 3);
     Arena arena;
@@ -134,6 +197,7 @@ static void test_damaged_bytes(void) {
     Artifact *a = compiled();
     if (!a) return;
     Arena arena;
+    name_classes(a);
     char error[256];
     arena_init(&arena, &qn_default_allocator);
     Str bytes = written(&arena, a);
@@ -245,6 +309,7 @@ int main(int argc, char **argv) {
     if (argc > 1) first_seed = (uint32_t)strtoul(argv[1], NULL, 10);
     if (argc > 2) rounds = (int)strtol(argv[2], NULL, 10);
     RUN(test_there_and_back);
+    RUN(test_classes_by_their_paths);
     RUN(test_without_the_object);
     RUN(test_damaged_bytes);
     RUN(test_instances);

@@ -1,0 +1,181 @@
+/* cache_types.c - types in entries of the disk cache: in their keys, and that of a result.
+ *
+ * What a type says of the program's classes is said by the path of the class and a digest of what it is: the fields of a named tuple with
+ * their defaults, the members of an enumeration with their numbers. Methods, and values of members, are asked for, and so stand in the
+ * log. */
+#include "pymodule/cache.h"
+
+static bool is_one_member(const Type *t) {
+    return t->kind == TY_OBJECT && t->binding->kind == BIND_MEMBER;
+}
+
+/* The class of a named tuple, of a frozen dataclass or of an enumeration; NULL: of none of these. */
+static PyTypeObject *class_of(const Type *t) {
+    if (t->kind == TY_MEMBER) return t->binding->handle;
+    if (is_one_member(t)) return t->binding->cls->handle;
+    return t->kind == TY_TUPLE ? t->cls : NULL;
+}
+
+/* A type names an object of this process, which no path leads to: a function, an instance of a @jitclass, the dtype of records. */
+static bool is_personal(const Type *t) {
+    if (class_of(t)) {
+        for (int32_t i = 0; i < t->nitems; i++)
+            if (is_personal(t->items[i])) return true;
+        return false;
+    }
+    if (t->cls || t->binding) return true;
+    bool found = t->element && is_personal(t->element);
+    for (int32_t i = 0; i < t->nitems && !found && t->kind != TY_CLASS; i++)
+        found = is_personal(t->items[i]);
+    for (int32_t i = 0; i < t->nparams && !found; i++)
+        found = is_personal(t->params[i]);
+    return found;
+}
+
+static bool has_class(const Type *t) {
+    bool found = class_of(t) || (t->element && has_class(t->element));
+    for (int32_t i = 0; i < t->nitems && !found && t->kind != TY_CLASS; i++)
+        found = has_class(t->items[i]);
+    for (int32_t i = 0; i < t->nparams && !found; i++)
+        found = has_class(t->params[i]);
+    return found;
+}
+
+static Str ir_text(Arena *arena, const Type *type) {
+    StrBuf text;
+    buf_init(&text, arena);
+    type_print(&text, type);
+    return buf_take(&text);
+}
+
+static void hash_str(Hasher *h, Str s) {
+    hash_u64(h, (uint64_t)s.len);
+    if (s.len) hash_update(h, s.bytes, (size_t)s.len);
+}
+
+/* The classes in a type, in their order. false: one has no path. */
+static bool hash_classes(PyResolver *r, Hasher *h, const Type *t) {
+    PyTypeObject *cls = class_of(t);
+    if (cls) {
+        Str path = py_class_path(r, (PyObject *)cls);
+        const Binding *b = path.len ? py_enumeration(r, cls) : NULL;
+        if (!b) return py_forget_error(), false;
+        hash_str(h, path);
+        hash_update(h, &b->digest, sizeof b->digest);
+        if (is_one_member(t)) hash_update(h, &t->binding->digest, sizeof t->binding->digest);
+        for (int32_t i = 0; i < t->nitems && t->fields; i++)
+            hash_str(h, t->fields[i]);
+    }
+    bool ok = !t->element || hash_classes(r, h, t->element);
+    for (int32_t i = 0; i < t->nitems && ok && t->kind != TY_CLASS; i++)
+        ok = hash_classes(r, h, t->items[i]);
+    for (int32_t i = 0; i < t->nparams && ok; i++)
+        ok = hash_classes(r, h, t->params[i]);
+    return ok;
+}
+
+bool py_cache_hash_type(PyResolver *r, Hasher *h, const Type *type) {
+    if (type && is_personal(type)) return false;
+    hash_str(h, type ? ir_text(r->arena, type) : STR(""));
+    return !type || !has_class(type) || hash_classes(r, h, type);
+}
+
+/* -- of a result -------------------------------------------------------------------------------------- */
+
+enum { OF_TEXT, OF_TUPLE, OF_CLASS, OF_MEMBERS, OF_ONE_MEMBER, OF_OPTIONAL, MOST_NESTED = 64 };
+
+typedef struct TypeCode {
+    Codec *c;
+    PyResolver *r;
+    const StoreNames *names;
+} TypeCode;
+
+static const Type *code_type(const TypeCode *t, const Type *type, int depth);
+
+static uint8_t form_of(const Type *type) {
+    if (!has_class(type)) return OF_TEXT;
+    if (type->kind == TY_MEMBER) return OF_MEMBERS;
+    if (is_one_member(type)) return OF_ONE_MEMBER;
+    if (type->kind == TY_TUPLE) return type->cls ? OF_CLASS : OF_TUPLE;
+    return type->kind == TY_OPTIONAL ? OF_OPTIONAL : OF_TEXT;
+}
+
+static const Type *code_text(const TypeCode *t, const Type *type) {
+    Str text = t->c->out ? ir_text(t->r->arena, type) : (Str){0};
+    code_str(t->c, &text);
+    if (t->c->out || t->c->why) return type;
+    const char *at = text.bytes;
+    if (!(type = type_parse(t->r->types, &at))) code_fail(t->c, "its result is of an unknown type");
+    return type;
+}
+
+/* Where a class, or a member, stands. `n`: see StoreNames.class_of. */
+static const Binding *code_path(const TypeCode *t, void *object, int32_t n) {
+    Str path = t->c->out ? t->names->path(t->names->user, object) : (Str){0};
+    if (t->c->out && !path.len) code_fail(t->c, "its result is of a class without a path");
+    code_str(t->c, &path);
+    if (t->c->out || t->c->why) return NULL;
+    void *found = t->names->class_of(t->names->user, path, n);
+    MapValue *known = found ? map_find(&t->r->bindings, map_key(found)) : NULL;
+    if (!known) code_fail(t->c, "the class of its result is not what it was");
+    return known ? known->ptr : NULL;
+}
+
+static const Type *code_tuple(const TypeCode *t, const Type *type, bool classy, int depth) {
+    int32_t n = t->c->out ? type->nitems : 0;
+    const Type **items = code_items(t->c, t->c->out ? type->items : NULL, &n, sizeof *items);
+    for (int32_t i = 0; i < n && !t->c->why; i++)
+        items[i] = code_type(t, items[i], depth + 1);
+    const Binding *b = classy ? code_path(t, t->c->out ? type->cls : NULL, n) : NULL;
+    if (t->c->out || t->c->why) return type;
+    if (!classy) return type_tuple(t->r->types, items, n);
+    const Type *shape = b->type;
+    return type_is_value(shape) ? type_value(t->r->types, items, n, shape->fields, b->handle)
+                                : type_named_tuple(t->r->types, items, n, shape->fields, b->handle);
+}
+
+/* As store.h has it, for both directions. NULL only with c->why. */
+static const Type *code_type(const TypeCode *t, const Type *type, int depth) {
+    uint8_t form = t->c->out ? form_of(type) : OF_TEXT;
+    if (depth > MOST_NESTED) code_fail(t->c, "a type is nested too deeply");
+    code_u8(t->c, &form);
+    if (t->c->why) return NULL;
+    switch (form) {
+    case OF_TUPLE:
+    case OF_CLASS: return code_tuple(t, type, form == OF_CLASS, depth);
+    case OF_MEMBERS: {
+        const Binding *b = code_path(t, t->c->out ? class_of(type) : NULL, CLASS_MEMBERS);
+        return b ? type_member(t->r->types, b) : type;
+    }
+    case OF_ONE_MEMBER: {
+        const Binding *b = code_path(t, t->c->out ? type->binding->handle : NULL, CLASS_ONE_MEMBER);
+        return b ? type_object(t->r->types, b) : type;
+    }
+    case OF_OPTIONAL: {
+        const Type *inner = code_type(t, t->c->out ? type->element : NULL, depth + 1);
+        return t->c->out || t->c->why ? type : type_optional(t->r->types, inner);
+    }
+    default: return code_text(t, type);
+    }
+}
+
+bool py_cache_write_type(Codec *c, PyResolver *r, const StoreNames *names, const Type *type,
+                         Str *bytes) {
+    StrBuf out;
+    buf_init(&out, r->arena);
+    Codec inner = {.out = &out, .arena = r->arena};
+    TypeCode t = {&inner, r, names};
+    if (is_personal(type)) code_fail(c, "its result is of a class of the program's");
+    if (!c->why) code_type(&t, type, 0);
+    if (inner.why) code_fail(c, inner.why);
+    *bytes = (Str){out.bytes, out.len};
+    return !c->why;
+}
+
+const Type *py_cache_read_type(Codec *c, PyResolver *r, const StoreNames *names, Str bytes) {
+    Codec inner = {.at = bytes.bytes, .end = bytes.bytes + bytes.len, .arena = r->arena};
+    TypeCode t = {&inner, r, names};
+    const Type *type = c->why ? NULL : code_type(&t, NULL, 0);
+    if (inner.why) code_fail(c, inner.why);
+    return c->why ? NULL : type;
+}
