@@ -362,21 +362,19 @@ static bool visit_return(Infer *in, Ref ref) {
         emit1(in->emit, OP_return, NULL, value);
         return true;
     }
-    if (inst->result.reported) return true;
+    if (inst->returned.reported) return true;
     if (declared_result(in)) v.f = fact_of(declared_result(in));
     if (!is_returnable(v.f.type)) v.f.items = NULL;
     Fact joined = v.f;
-    if (inst->result.type && !fact_join(in, &inst->result, &v.f, &joined))
+    if (inst->returned.type && !fact_join(in, &inst->returned, &v.f, &joined))
         return infer_return_error(in, ref, &v.f);
     bool generator = joined.type->kind == TY_OPTIONAL && type_is_generator(joined.type->element);
     if (generator && inst->serial == 0) return ti_fail(in, ref, E0215, ti_text(in, joined.type));
     if (type_is_too_large(joined.type)) return infer_too_large(in, ref, joined.type);
     joined.array = NULL;
-    if (!inst->result.type || !fact_equal(&joined, &inst->result)) {
-        if (!inst->result.type || inst->result.type != joined.type) inst->returned_at = ref;
-        inst->result = joined;
-        in->ti->changes++;
-    }
+    if (inst->returned.type != joined.type) inst->returned_at = ref;
+    inst->returned = joined;
+    if (!inst->repeats) instance_result_known(in->ti, inst);
     return true;
 }
 

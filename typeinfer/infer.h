@@ -80,6 +80,8 @@ typedef struct Instance {
     int32_t low;               /* lowest depth among the active instances it depends on */
     const Signature *declared; /* NULL: none; its result NULL: inferred */
     Fact result;               /* join over the returns; type NULL: none seen yet */
+    Fact returned;             /* the same, of the inference that runs */
+    bool repeats;              /* the inference that runs is not its first: `result` stays until it is over */
     Ref returned_at;           /* untyped return that gave the result its type */
     bool endless;              /* done, and no path of it returns: it raises, or loops for ever */
     bool
@@ -232,6 +234,8 @@ bool infer_operand(Infer *in, Ref at, int32_t k, Val *out);
 void infer_fixed_point(Infer *in);
 /* Was it given something of nobody knows what yet? */
 bool instance_is_open(const Instance *inst);
+/* `returned` is the result that others see from now on. */
+void instance_result_known(Ti *ti, Instance *inst);
 /* Where inference could not go on, in the order of the source; `stops` has room for all blocks. */
 int32_t infer_stops(const Infer *in, Ref *stops);
 void infer_take_edge(Infer *in, int32_t from, int bit, int32_t to);

@@ -45,9 +45,9 @@ static void both_ways(Infer *in, Ref ref) {
 void infer_reported(Infer *in, Ref ref, Val *out) {
     out->f = fact_reported();
     both_ways(in, ref);
-    if (ir_inst(in->f, ref)->op != OP_return || in->inst->result.reported) return;
-    in->inst->result = fact_reported();
-    in->ti->changes++;
+    if (ir_inst(in->f, ref)->op != OP_return || in->inst->returned.reported) return;
+    in->inst->returned = fact_reported();
+    if (!in->inst->repeats) instance_result_known(in->ti, in->inst);
 }
 
 bool infer_unknown_call(Infer *in, Val callee, const CallArgs *args, Val *out) {

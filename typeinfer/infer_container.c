@@ -92,10 +92,11 @@ static Ref web_with_site(Infer *in, Ref ref) {
 
 /* What was returned of a type that is not the container's any more, or was an array of its elements. */
 static void forget_result(Infer *in) {
-    const Type *type = in->inst->result.type;
+    const Type *type = in->inst->returned.type;
     if (!type || (type->kind != TY_TUPLE && type->kind != TY_CLASS && type->kind != TY_ARRAY))
         return;
-    in->inst->result = (Fact){0};
+    in->inst->returned = (Fact){0};
+    if (!in->inst->repeats) in->inst->result = (Fact){0};
     for (Ref ref = 1; ref < in->f->insts.len; ref++)
         if (ir_inst(in->f, ref)->op == OP_return) in->visited[ref] = -1;
 }

@@ -2,7 +2,7 @@
 #include "typeinfer/known.h"
 #include "frontend/base/os.h"
 
-enum { STACK_RESERVE = 48 << 10, MOST_ROUNDS = 50 };
+enum { STACK_RESERVE = 48 << 10, MOST_ROUNDS = 50, MOST_REPEATS = 50 };
 
 /* -- one inference ------------------------------------------------------------------------------- */
 
@@ -79,6 +79,12 @@ static Infer *infer_new(Ti *ti, Instance *inst) {
     return in;
 }
 
+void instance_result_known(Ti *ti, Instance *inst) {
+    if (fact_equal(&inst->returned, &inst->result)) return;
+    inst->result = inst->returned;
+    ti->changes++;
+}
+
 /* One inference of `inst` with what is known of the others; false: failed. */
 static bool infer_once(Ti *ti, Instance *inst) {
     inst->failed = inst->waits = false;
@@ -87,6 +93,7 @@ static bool infer_once(Ti *ti, Instance *inst) {
     inst->facts = infer_new(ti, inst);
     if (!inst->facts) return inst->failed = true, false;
     infer_fixed_point(inst->facts);
+    if (inst->repeats) instance_result_known(ti, inst);
     return !ti->aborted;
 }
 
@@ -115,14 +122,27 @@ static void conclude(Ti *ti, Instance *inst) {
     inst->endless = true;
 }
 
+static void does_not_settle(Instance *inst) {
+    Infer *in = inst->facts;
+    inst->failed = in->report = true;
+    ti_fail(in, inst->returned_at, E0101, "recursion whose result is of another type each time");
+    in->report = false;
+}
+
 /* Recursion: the lowest function of a cycle repeats until no result in the cycle changes any more;
  * the others are provisional until then. */
 bool infer_instance(Ti *ti, Instance *inst) {
     vec_push(ti->arena, &ti->stack, inst);
     inst->depth = ti->stack.len;
-    int32_t before;
+    int32_t before, rounds = 0;
     do {
+        if (rounds > MOST_REPEATS) {
+            does_not_settle(inst);
+            break;
+        }
         before = ti->changes;
+        inst->repeats = inst->facts != NULL;
+        rounds++;
         inst->state = INST_ACTIVE;
         inst->low = inst->depth;
         inst->recursive = false;

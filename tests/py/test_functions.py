@@ -417,14 +417,6 @@ def test_L16_of_different_functions_one_is_chosen_by_if():
     assert taken(3, 2) == 3 and taken(1, 7) == 7
 
 
-def test_L16_a_function_is_no_result():
-    @njit
-    def f(n):
-        return lambda x: x + n
-    with pytest.raises(errors.TypingError, match="function <lambda>"):
-        f(1)
-
-
 def test_functions_in_parallel_loops():
     @njit(parallel=True)
     def f(a, k):

@@ -964,3 +964,48 @@ def test_numbers_of_several_kinds_are_still_refused():
     assert halves_of([np.float64(3), 1.5])[1] == [1.5, 1.5, 1.5]
     with pytest.raises(errors.TypingError, match="different types"):  # what was compiled last does not change that
         halves_of([np.float64(3), 1])
+
+
+# -- recursion ---------------------------------------------------------------------------------------------
+
+
+@njit
+def sorted_by_parts(xs):
+    if len(xs) <= 1:
+        return xs
+    first = xs[0]
+    return sorted_by_parts([x for x in xs[1:] if x < first]) + [first] + sorted_by_parts([x for x in xs[1:] if x >= first])
+
+
+@njit
+def merged(xs):
+    if len(xs) < 2:
+        return xs[:]
+    a, b, out = merged(xs[: len(xs) // 2]), merged(xs[len(xs) // 2 :]), []
+    while a and b:
+        out.append((a if a[0] <= b[0] else b).pop(0))
+    return out + a + b
+
+
+@njit
+def subsets(xs):
+    if not xs:
+        return [xs[:0]]
+    rest = subsets(xs[1:])
+    return rest + [[xs[0]] + s for s in rest]
+
+
+@njit
+def even_first(xs):
+    return odd_next(xs[1:]) + [xs[0]] if xs else [0]
+
+
+@njit
+def odd_next(xs):
+    return even_first(xs[1:]) + [-xs[0]] if xs else [1]
+
+
+@pytest.mark.parametrize("function", [sorted_by_parts, merged, subsets, even_first])
+def test_lists_from_calls_of_the_function_itself(function):
+    for xs in ([5, 3, 8, 1, 9, 2], [4], [2, 1, 2]):
+        assert function(list(xs)) == function.py_func(list(xs))
