@@ -321,6 +321,12 @@ static void copy_sections(Loader *l) {
     }
 }
 
+static void tell_places(const Loader *l) {
+    const ElfRequest *r = l->request;
+    for (int32_t i = 0; i < r->nplaces && i < l->nsections; i++)
+        r->places[i] = l->place[i] == NOWHERE ? 0 : (uint64_t)(uintptr_t)l->image + l->place[i];
+}
+
 /* -- all of it --------------------------------------------------------------------------------- */
 
 static bool map_image(Loader *l) {
@@ -340,6 +346,7 @@ static bool load(Loader *l) {
     copy_sections(l);
     if (!resolve_all(l)) return false;
     write_slots(l);
+    tell_places(l);
     if (!relocate_all(l) || !find_wanted(l)) return false;
     if (mprotect(l->image, l->data_at, PROT_READ | PROT_EXEC) == 0) return true;
     return refuse(l, "the system does not let this process make code: mprotect failed");

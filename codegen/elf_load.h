@@ -18,6 +18,9 @@ typedef struct ElfRequest {
     int32_t nwanted;
     const char *const *wanted;
     void **addresses;
+    /* NULL, or room for the addresses of as many sections; 0: it is not loaded. */
+    int32_t nplaces;
+    uint64_t *places;
 } ElfRequest;
 
 typedef struct ElfImage {

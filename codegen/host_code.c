@@ -3,9 +3,12 @@
 #include "codegen/elf_load.h"
 #include "codegen/gdb.h"
 #include "codegen/support.h"
+#include "frontend/base/environment.h"
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct HostCode {
     ElfImage image;
@@ -59,6 +62,24 @@ static bool can_hold(const ElfImage *image, const void *at, size_t n) {
            n <= image->size - offset;
 }
 
+/* For tests: the object under a hash of its bytes. Another process may be writing it, too. */
+static void keep_object(const HostObject *object) {
+    const char *folder = env_value(ENV_KEEP_OBJECTS);
+    char path[PATH_MAX], fresh[PATH_MAX + 32];
+    if (!folder) return;
+    Hash128 hash = hash_bytes(object->object, object->size);
+    int n = snprintf(path, sizeof path, "%s/%016llx%016llx.o", folder, (unsigned long long)hash.hi,
+                     (unsigned long long)hash.lo);
+    if (n >= (int)sizeof path || access(path, F_OK) == 0) return;
+    snprintf(fresh, sizeof fresh, "%s.%ld.%p", path, (long)getpid(), (void *)&path);
+    FILE *out = fopen(fresh, "wb");
+    bool whole = out && fwrite(object->object, 1, object->size, out) == object->size;
+    if (out && fclose(out) == 0 && whole)
+        rename(fresh, path);
+    else if (out)
+        unlink(fresh);
+}
+
 /* -- loading ----------------------------------------------------------------------------------- */
 
 HostCode *host_code_load(const HostObject *object, void **entry, char *error, size_t error_size) {
@@ -87,6 +108,7 @@ HostCode *host_code_load(const HostObject *object, void **entry, char *error, si
         return NULL;
     }
     if (lazy) lazy_bind(lazy, addresses[1]);
+    keep_object(object);
     code->lazy = lazy;
     for (; code->ninstances < object->ninstances; code->ninstances++)
         instance_hold(code->instances[code->ninstances] = object->instances[code->ninstances]);

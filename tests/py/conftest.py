@@ -45,6 +45,9 @@ if STAND_IN.exists() and not any(os.path.exists(f"/usr/lib/x86_64-linux-gnu/libc
 # folder; who made it takes it away.
 OWNS_PTX_FOLDER = "FAKECUDA_SAVE" not in os.environ
 PTX_FOLDER = os.environ.setdefault("FAKECUDA_SAVE", tempfile.mkdtemp(prefix="quern-ptx-"))
+# As well every object file of host code that is loaded, for test_loader.
+OWNS_OBJECT_FOLDER = "QUERN_KEEP_OBJECTS" not in os.environ
+OBJECT_FOLDER = os.environ.setdefault("QUERN_KEEP_OBJECTS", tempfile.mkdtemp(prefix="quern-objects-"))
 
 
 try:
@@ -140,12 +143,12 @@ def _shared_out(items, share):
 
 
 def pytest_collection_modifyitems(config, items):
-    """test_ptxas sees what all the others produced."""
+    """test_loader and test_ptxas see what all the others produced."""
     share = os.environ.get("QUERN_SHARE")
     if share:
         items[:], left = _shared_out(items, share)
         config.hook.pytest_deselected(items=left)
-    items.sort(key=lambda item: "test_ptxas" in item.nodeid)
+    items.sort(key=lambda item: ("test_ptxas" in item.nodeid) + ("test_loader" in item.nodeid))
 
 
 _EXECUTED = "lane-instructions of AMD GPUs"
@@ -178,3 +181,5 @@ def pytest_terminal_summary(terminalreporter):
 def pytest_unconfigure():
     if OWNS_PTX_FOLDER:
         shutil.rmtree(PTX_FOLDER, ignore_errors=True)
+    if OWNS_OBJECT_FOLDER:
+        shutil.rmtree(OBJECT_FOLDER, ignore_errors=True)

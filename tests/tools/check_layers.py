@@ -18,7 +18,7 @@ RUNTIME_OF_CODEGEN = {"artifact.h", "amdgpu_chips.def"}
 # These files are told what they need of the folder: they include nothing else of it.
 ALONE = {"codegen/worker.c": {"codegen/worker.h"}, "codegen/worker.h": set(), "codegen/artifact.c": {"codegen/artifact.h"}}
 FENCES = [(re.compile(r"^(Python\.h|numpy/.*|structmember\.h|frameobject\.h)$"), ("pymodule/",)),
-          (re.compile(r"^llvm-c/.*|^llvm/.*"), ("codegen/llvm/", "codegen/target/", "tests/drivers/hip/")),
+          (re.compile(r"^llvm-c/.*|^llvm/.*"), ("codegen/llvm/", "codegen/target/", "tests/drivers/hip/", "tests/tools/load_check.c")),
           (re.compile(r"^cuda.*\.h$|^hip/.*"), ("runtime/cuda/", "runtime/hip/", "tests/drivers/"))]
 NAMES = [(re.compile(r"\bPy(Object|_INCREF|Err_|GILState)"), ("pymodule/",)),
          (re.compile(r"\bLLVM[A-Z][a-z]\w+\("), ("codegen/llvm/", "codegen/target/")),

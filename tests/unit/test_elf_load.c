@@ -48,7 +48,7 @@ static void *find(const char *name, void *user) {
 
 static bool load(const void *object, size_t size, const char *symbol, Names *names, ElfImage *image,
                  void **entry, char error[256]) {
-    ElfRequest request = {object, size, find, names, 1, &symbol, entry};
+    ElfRequest request = {object, size, find, names, 1, &symbol, entry, 0, NULL};
     error[0] = 0;
     bool ok = elf_load(&request, image, error, 256);
     CHECK(ok ? image->memory != NULL : error[0] != 0 && !image->memory);
