@@ -7,6 +7,7 @@ instructions, and those of its loops, outermost first as they stand; unrolling d
 Fewer is not always faster, but twice as many is a question.
 
     python benchmarks/gpu_code.py --amd gfx942 gfx1100      beside clang-19 -x hip -O3, which wants no toolkit
+    python benchmarks/gpu_code.py --unseen gfx942 gfx1100   the same for kernels_unseen.py, whose code nobody tunes for
     python benchmarks/gpu_code.py --times                   compile times to a finished code object beside those to PTX
 """
 import argparse
@@ -17,6 +18,7 @@ import tempfile
 import time
 
 from kernels import COMPILED, KERNELS
+from kernels_unseen import UNSEEN
 
 from quern import _gpu, _quern, cuda, hip
 
@@ -69,14 +71,14 @@ def amd_functions(assembly):
     return {name: (loops, facts[name]) for name, loops in found.items() if name in facts}
 
 
-def amd(arch):
+def amd(arch, kernels, source):
     folder = pathlib.Path(__file__).parent
     theirs = amd_functions(subprocess.run(
         ["clang-19", "-x", "hip", "--offload-device-only", "-nogpulib", "-nogpuinc", "-O3", f"--offload-arch={arch}",
-         "-include", folder / "kernels_amd.h", "-S", "-o", "-", folder / "kernels.cu"],
+         "-include", folder / "kernels_amd.h", "-S", "-o", "-", folder / source],
         check=True, capture_output=True, text=True).stdout)
     print(f"\n{arch}, ours / clang's:\n\n| kernel | instructions | loops | {' | '.join(_FACTS)} |\n|---{'|---' * (len(_FACTS) + 2)}|")
-    for name, (function, signature) in KERNELS.items():
+    for name, (function, signature) in kernels.items():
         ours, facts = amd_functions(hip.compile(function, signature, arch=arch, launch_bounds=1024).asm)[name]
         their, their_facts = theirs[name]
         loops = " / ".join(" ".join(map(str, side[1:])) for side in (ours, their))
@@ -107,13 +109,16 @@ def main():
     parser.add_argument("--arch", default="sm_90")
     parser.add_argument("--nvdisasm", default="nvdisasm")
     parser.add_argument("--amd", nargs="+", metavar="CHIP")
+    parser.add_argument("--unseen", nargs="+", metavar="CHIP")
     parser.add_argument("--times", action="store_true")
     options = parser.parse_args()
     for chip in options.amd or ():
-        amd(chip)
+        amd(chip, KERNELS, "kernels.cu")
+    for chip in options.unseen or ():
+        amd(chip, UNSEEN, "kernels_unseen.cu")
     if options.times:
         times()
-    if options.amd or options.times:
+    if options.amd or options.unseen or options.times:
         return
     folder = pathlib.Path(tempfile.mkdtemp())
 
