@@ -14,7 +14,7 @@
  * pipelines below run it as a pass of theirs where it pays: not for PTX, whose assembler forms addresses by itself.
  * LLVM 19 divides ints on AMD GPUs in 24 bits where they do not fit: its own expansion of divisions is off, too. Its code
  * generation for them is set to the level "less", for want of a finer switch (target_amdgpu.c): what that leaves out and code needs
- * is on.
+ * is on, and its passes for addresses, which come too late there to be cheap, are off: those that pay are in the target's list.
  * X86DomainReassignment looks for integers that could live in mask registers: half of the time of long straight code,
  * for nothing that our code has. The SLP vectoriser compares each access of a region with all others: 2,000 instructions
  * are more than any loop of ours has. A sum of floats keeps its order also in vectors: what is added may be worth them (lower_jump()). */
@@ -22,7 +22,7 @@ static void llvm_options(void) {
     static const char *const words[] = {"quern",
                                         "-disable-lsr",
                                         "-amdgpu-codegenprepare-disable-idiv-expansion",
-                                        "-amdgpu-scalar-ir-passes=1",
+                                        "-amdgpu-scalar-ir-passes=0",
                                         "-amdgpu-load-store-vectorizer=1",
                                         "-amdgpu-sdwa-peephole=1",
                                         "-amdgpu-dpp-combine=1",
@@ -279,6 +279,28 @@ static const char *host_pipeline(const Cg *cg) {
         .bytes;
 }
 
+/* Two operations of one kind on floats in a block, or a function of mathematics, which has such: GPUs with packed arithmetic do two at
+ * once. */
+static bool has_like_floats(const Cg *cg, const Func *func) {
+    (void)cg;
+    for (int32_t b = 0; b < func->blocks.len; b++) {
+        const Block *block = &func->blocks.items[b];
+        int32_t seen[OP_COUNT] = {0};
+        for (int32_t i = 0; i < block->insts.len && !block->removed; i++) {
+            const Inst *inst = ir_inst(func, block->insts.items[i]);
+            if (!inst->type || type_class(inst->type) != CLASS_FLT || inst->op == OP_load) continue;
+            if (inst->op == OP_lib || inst->op == OP_call || seen[inst->op]++) return true;
+        }
+    }
+    return false;
+}
+
+/* The target's own passes, with those for pairs where there may be some. */
+static const char *target_pipeline(const Cg *cg) {
+    bool pairs = any(cg, has_pairs) || any(cg, has_like_floats);
+    return str_printf(cg->arena, cg->target->passes, pairs ? PAIRS : "").bytes;
+}
+
 const char *cg_pipeline(const Cg *cg) {
     static const char *const pipelines[] = {"default<O0>", "default<O1>", "default<O2>",
                                             "default<O3>"};
@@ -286,7 +308,7 @@ const char *cg_pipeline(const Cg *cg) {
     bool host = cg->target->is_host, waits = host && cg->sigs[0].suspends;
     if (host && level >= (waits ? 1 : 2)) return host_pipeline(cg);
     if (host && level == 1) return "default<O1>" REDUCE;
-    if (cg->target->passes && level >= 2) return cg->target->passes;
+    if (cg->target->passes && level >= 2) return target_pipeline(cg);
     /* A library's function that a dead branch named: the backend for AMD crashes on code that nobody can reach. */
     if (!host && level == 0) return "default<O0>,globaldce";
     return waits ? "always-inline" : pipelines[level];

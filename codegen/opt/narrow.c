@@ -80,7 +80,7 @@ static Range product(Range a, Range b) {
 static Range quotient(Range a, Range b) {
     if (!a.known || !b.known) return unknown();
     int64_t low = QN_MIN(a.lo, 0), high = QN_MAX(a.hi, 0);
-    if (b.lo >= 0) return between(low, high);
+    if (b.lo >= 0) return between(low, high / QN_MAX(b.lo, 1));
     return between(QN_MIN(low, -high), QN_MAX(high, -QN_MAX(low, -INT64_MAX)));
 }
 
@@ -187,6 +187,37 @@ static void limits(Narrow *s, Ref phi, int32_t loop, int64_t *low, int64_t *high
     if (b == phi && other.lo < INT64_MAX) *low = other.lo + strict;
 }
 
+/* How many rounds a loop has at most whose counter begins with 0 and is tested in the header; -1: not known. */
+static int64_t most_rounds(Narrow *s, int32_t loop) {
+    Func *f = s->func;
+    int32_t header = s->cfg.loops.items[loop].header;
+    const Block *block = &f->blocks.items[header];
+    Ref branch = ir_terminator(f, header);
+    if (ir_inst(f, branch)->op != OP_branch) return -1;
+    Ref test = ir_arg(f, branch, 0),
+        counter = ir_inst(f, test)->op == OP_lt ? ir_arg(f, test, 0) : NO_REF;
+    int64_t low, high, n;
+    if (counter == NO_REF || ir_inst(f, counter)->op != OP_phi ||
+        ir_inst(f, counter)->block != header)
+        return -1;
+    for (int32_t i = 0; i < ir_inst(f, counter)->nargs; i++) {
+        Ref value = ir_arg(f, counter, i);
+        if (!opt_in_loop(&s->cfg, loop, block->preds.items[i])) {
+            if (!opt_const_int(f, value, &n) || n < 0) return -1;
+        } else if (ir_inst(f, value)->op != OP_add || ir_arg(f, value, 0) != counter ||
+                   !opt_const_int(f, ir_arg(f, value, 1), &n) || n < 1)
+            return -1;
+    }
+    limits(s, counter, loop, &low, &high);
+    return high < INT64_MAX ? QN_MAX(high + 1, 0) : -1;
+}
+
+/* What grows by up to `by` in each round of a loop. */
+static Range grown(Narrow *s, Range start, Range by, int32_t loop) {
+    int64_t rounds = most_rounds(s, loop);
+    return rounds < 0 ? unknown() : sum(start, product(between(0, rounds), by));
+}
+
 /* Where the rounds of a loop take a phi. Each range of a round relies on all of them going one way. */
 typedef enum Way { STAYS = 0, UP = 1, DOWN = 2, TO_ZERO = 4 } Way;
 
@@ -210,7 +241,7 @@ static Range next_round(Narrow *s, Ref phi, Ref next, Range start, int32_t loop,
         *ways |= by.lo >= 0 ? UP : DOWN;
         if (by.lo >= 0 && high < INT64_MAX) return sum(between(QN_MIN(start.lo, high), high), by);
         if (by.hi <= 0 && low > INT64_MIN) return sum(between(low, QN_MAX(start.hi, low)), by);
-        return unknown();
+        return by.lo >= 0 ? grown(s, start, by, loop) : unknown();
     case OP_mul:
         *ways |= UP;
         if (start.lo < 0 || by.lo < 1 || high < 0) return unknown();

@@ -17,8 +17,9 @@ enum { KERNEL_CONVENTION = 91 }; /* LLVM's CallingConv::AMDGPU_KERNEL; not in it
 enum { IMPLICIT_BLOCK_COUNT = 0, IMPLICIT_GROUP_SIZE = 12, PACKET_GROUP_SEGMENT = 28 };
 
 /* LLVM's default passes without those that look for what C++ programs contain, in an order that costs less: loads are numbered
- * (gvn) before loops are unrolled, since the aliases of n accesses cost n squared. Addresses of loops are counted up, which LLVM's
- * code generation for AMD does not do by itself. Code is as good as after default<O3> (docs/benchmarks.md). */
+ * (gvn) before loops are unrolled, since the aliases of n accesses cost n squared. The last two stand for what llvm_options() switches
+ * off in code generation. Addresses of loops are counted up behind them (amdgpu_walk.c). Code is as good as after default<O3>
+ * (docs/benchmarks.md). */
 #define CLEAN_UP "sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>"
 #define PASSES                                                                                     \
     "always-inline,function(" CLEAN_UP "),cgscc(inline,function-attrs),globaldce,"                 \
@@ -31,10 +32,10 @@ enum { IMPLICIT_BLOCK_COUNT = 0, IMPLICIT_GROUP_SIZE = 12, PACKET_GROUP_SEGMENT 
     "loop(loop-idiom,indvars,loop-deletion),gvn,loop(loop-unroll-full),sroa,early-cse<memssa>,"    \
     "sccp,bdce,dse,adce,loop-mssa(licm),"                                                          \
     "simplifycfg<hoist-common-insts;sink-common-insts>,instcombine<no-verify-fixpoint>,"           \
-    "slp-vectorizer,vector-combine,loop-unroll<O3>,infer-alignment,"                               \
+    "%sloop-unroll<O3>,infer-alignment,"                                                           \
     "instcombine<no-verify-fixpoint>,loop-mssa(licm),div-rem-pairs,"                               \
     "simplifycfg<speculate-unpredictables>),amdgpu-attributor,globaldce,"                          \
-    "function(loop(loop-reduce))"
+    "function(separate-const-offset-from-gep,early-cse)"
 
 static TgMachine machine(Cg *cg) {
     char features[CHIP_FEATURES], *message = NULL;
@@ -254,6 +255,7 @@ static bool emit(Cg *cg, Artifact *artifact) {
     prepare_selection(cg);
     gpu_keep_zeros(cg);
     amdgpu_join_addresses(cg);
+    if (cg->options->opt_level > 1) amdgpu_walk_addresses(cg);
     if (cg->failed || (cg->options->keep_text && !keep_text(cg))) return false;
     Str kept = cg_emit_copy(cg, cg->arena, LLVMObjectFile);
     if (cg->failed) return false;
