@@ -120,11 +120,22 @@ typedef struct KeptAnswer {
 } KeptAnswer;
 enum { KEPT_ANSWERS = 8 };
 
+/* The functions of a library that a module asked for, and what they need, as bitcode of their own: opening the whole library takes as
+ * long as half of a kernel. */
+typedef struct KeptPart {
+    char *key;
+    char *bitcode;
+    size_t size;
+} KeptPart;
+enum { KEPT_PARTS = 16 };
+
 struct LlvmState {
     HostFacts host;
     KeptMachine kept[KEPT_MACHINES];  /* the newest first */
     KeptAnswer answers[KEPT_ANSWERS]; /* amdgpu_libs.c */
     int nanswers;                     /* ever given */
+    KeptPart parts[KEPT_PARTS];       /* devlib.c */
+    int nparts;                       /* ever made */
 };
 
 /* How a branch goes: to its first successor hardly ever (what is cold), less often, or more often than to the other. */

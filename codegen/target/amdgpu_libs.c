@@ -74,7 +74,7 @@ static bool link_one(Cg *cg, const char *file, const char *prefix) {
     Str tried;
     if (!devlib_needed(cg, prefix)) return true;
     const char *path = find(cg, file, &tried);
-    if (path) return devlib_link(cg, path, prefix);
+    if (path) return devlib_link_kept(cg, path, prefix);
     cg->failed = true;
     return diag_add(cg->diags, E0502, NULL, "AMD", tried.bytes);
 }

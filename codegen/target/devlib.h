@@ -21,5 +21,7 @@ void devlib_try_prefixes(DevSearch *s, const char *below);
 bool devlib_needed(const Cg *cg, const char *prefix);
 /* Links those from a library. false: diagnostics. */
 bool devlib_link(Cg *cg, const char *path, const char *prefix);
+/* The same, and keeps them for the next module that asks for these. */
+bool devlib_link_kept(Cg *cg, const char *path, const char *prefix);
 
 #endif
