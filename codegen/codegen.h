@@ -45,6 +45,8 @@ typedef struct CompileOptions {
         all_params; /* GPUs: parameters that nobody looks at stay, so that the layout is known without asking */
     bool
         status_result; /* ENTRY_DEVICE: Numba's convention, int f(result *, args ...); else C's, result f(args ...) */
+    uint64_t
+        pointers; /* GPUs: parameters (bits) of which the address alone is passed: arrays of one axis without an end */
     const char *
         name; /* GPUs, and what is `closed`: of the entry, an identifier; NULL: made of the function's. Outlives the compilation */
     uint32_t sanitize; /* kernels of the cpu device: SanitizeBits */

@@ -770,7 +770,7 @@ bool py_core_place(JitCore *core, PyObject *const *args, Py_ssize_t n, PyObject 
 typedef struct OptionRow {
     const char *name;
     size_t offset;
-    char kind; /* b bool, i int32 or int, u uint32 */
+    char kind; /* b bool, i int32 or int, u uint32, w uint64 */
 } OptionRow;
 
 #define OPTION(name, field, kind)                                                                  \
@@ -792,6 +792,8 @@ static const OptionRow option_rows[] = {
     OPTION("lineinfo", lineinfo, 'b'),
     OPTION("all_params", all_params, 'b'),
     OPTION("status_result", status_result, 'b'),
+    OPTION("general_variant", general_variant, 'b'),
+    OPTION("pointers", pointers, 'w'),
     OPTION("no_vector_math", no_vector_math, 'b'),
     OPTION("sanitize", sanitize, 'u'),
     OPTION("max_threads", max_threads, 'i'),
@@ -806,9 +808,13 @@ bool py_options(PyObject *dict, CompileOptions *out) {
         PyObject *value = PyDict_GetItemString(dict, row->name);
         if (!value) continue;
         char *field = (char *)out + row->offset;
-        long number = row->kind == 'b' ? PyObject_IsTrue(value) : PyLong_AsLong(value);
+        long number = row->kind == 'b'   ? PyObject_IsTrue(value)
+                      : row->kind == 'w' ? (long)PyLong_AsUnsignedLong(value)
+                                         : PyLong_AsLong(value);
         if (number == -1 && PyErr_Occurred()) return false;
-        if (row->kind == 'b')
+        if (row->kind == 'w')
+            *(uint64_t *)field = (uint64_t)number;
+        else if (row->kind == 'b')
             *(bool *)field = number != 0;
         else if (row->kind == 'u')
             *(uint32_t *)field = (uint32_t)number;

@@ -163,6 +163,11 @@ static void add_param(Params *p, int32_t arg, int64_t source, LType type, bool p
     vec_push(cg->arena, &p->types, type);
 }
 
+/* Is the address of this argument all that is passed of it? */
+static bool is_pointer(const Cg *cg, int32_t arg) {
+    return arg < 64 && cg->options->pointers >> arg & 1;
+}
+
 /* One kernel parameter for each leaf of a value that lies `source` bytes into host argument `arg`. */
 static void add_value(Params *p, int32_t arg, int64_t source, const Type *type) {
     Cg *cg = p->cg;
@@ -171,7 +176,7 @@ static void add_value(Params *p, int32_t arg, int64_t source, const Type *type) 
         for (int32_t i = 0; i < type->nitems; i++)
             add_value(p, arg, source + type_offset(type, i), type->items[i]);
     } else if (type->kind == TY_ARRAY) {
-        int n = type->ndim * (type->layout == LAYOUT_A ? 2 : 1);
+        int n = is_pointer(cg, arg) ? 0 : type->ndim * (type->layout == LAYOUT_A ? 2 : 1);
         add_param(p, arg, source, cg->ptr[cg_space(cg, (Space)type->space)], true);
         for (int k = 0; k < n; k++)
             add_param(p, arg, source + 16 + 8 * k, cg->i64, false);
@@ -220,18 +225,26 @@ static Value kernel_function(Cg *cg, Params *p, unsigned convention) {
     return fn;
 }
 
+/* The length of what a pointer leads to. */
+static Value no_end(Cg *cg, const Type *array) {
+    return cg_int(cg->i64, INT64_MAX / type_size(array->element));
+}
+
 /* Leaves of the entry's parameters from the kernel's behind the first `skip`: bools travel as bytes. */
 static Value *kernel_leaves(Cg *cg, Value fn, int32_t skip) {
-    int32_t n = cg->kernel_params.len;
-    LType *wanted = arena_array(cg->arena, LType, n + 1);
-    Value *leaves = arena_array(cg->arena, Value, n + 1);
-    int32_t at = 0;
-    for (int32_t i = 0; i < cg->ir->funcs.items[0]->nparams; i++)
-        at += cg_leaf_types(cg, cg->ir->funcs.items[0]->param_types[i], wanted + at);
-    for (int32_t i = 0; i < n; i++) {
-        leaves[i] = LLVMGetParam(fn, (unsigned)(i + skip));
-        if (wanted[i] == cg->i1)
-            leaves[i] = LLVMBuildICmp(cg->b, LLVMIntNE, leaves[i], cg_int(cg->i8, 0), "");
+    const Func *func = cg->ir->funcs.items[0];
+    int32_t n = cg->kernel_params.len, at = 0, param = skip;
+    LType *wanted = arena_array(cg->arena, LType, n + func->nparams + 1);
+    Value *leaves = arena_array(cg->arena, Value, n + func->nparams + 1);
+    for (int32_t i = 0; i < func->nparams; i++) {
+        const Type *type = func->param_types[i];
+        int32_t end = at + cg_leaf_types(cg, type, wanted + at);
+        for (bool first = true; at < end; at++, first = false) {
+            leaves[at] = is_pointer(cg, i) && !first ? no_end(cg, type)
+                                                     : LLVMGetParam(fn, (unsigned)param++);
+            if (wanted[at] == cg->i1)
+                leaves[at] = LLVMBuildICmp(cg->b, LLVMIntNE, leaves[at], cg_int(cg->i8, 0), "");
+        }
     }
     return leaves;
 }

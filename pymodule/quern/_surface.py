@@ -405,6 +405,18 @@ def without_pointers(signature):
     return types.Signature(result, arrays), {i: t.as_dtype for i, t in to.items()}
 
 
+def compiled_signature(signature, options, name):
+    """The text of a signature for a compilation without a launch: of a pointer the address alone is passed. Where pointers lead is not known,
+    so the code is that for arrays that overlap and for sizes of 64 bits."""
+    from . import decorators
+    signature, pointers = without_pointers(signature)
+    if pointers:
+        if max(pointers) >= 64:
+            raise ValueError(f"{name}: a pointer can be one of the first 64 parameters, not parameter {max(pointers) + 1}")
+        options.update(pointers=sum(1 << i for i in pointers), general_variant=True)
+    return decorators.signature_text(signature)
+
+
 def _find(module, qualname):
     import importlib
     value = importlib.import_module(module)

@@ -50,6 +50,17 @@ def test_kernels_keep_their_parameters():
         cuda.compile_ptx(add, (float32, float32))
 
 
+def test_F03_pointers():
+    """Of a pointer the address alone is passed."""
+    def kernel(p, n):
+        p[n] = 1
+
+    ptx, _ = cuda.compile_ptx(kernel, void(types.CPointer(float32), int64))
+    assert len(re.findall(r"\.param \.\w+ (?:\.ptr [^,]*)?quern_kernel_param_\d+,?$", ptx, re.M)) == 2
+    ptx, result = cuda.compile(lambda p, i: p[i], (types.CPointer(float32), int64))
+    assert result == float32 and len(re.findall(r"_lambda__param_\d+,?$", ptx, re.M)) == 2
+
+
 def test_what_is_refused():
     for options, kind, words in (({"abi": "fortran"}, NotImplementedError, "Unsupported ABI: fortran"),
                                  ({"device": False}, NotImplementedError, "C ABI is not supported for kernels"),
@@ -144,6 +155,16 @@ def test_a_function_with_numbas_convention_runs():
                   ["add.u64 %rd2, %rd1, 16; mov.u64 %rd3, 2; mov.u64 %rd4, 8; mov.u32 %r1, 10;", "st.global.u32 [%rd1+8], %r2;"])
     data = Driver().run(ptx + main, struct.pack("dq2d", -1.0, -1, 1.5, 2.0))
     assert struct.unpack("dI", data[:12]) == (35.0, 0)
+
+
+@stand_in
+def test_F03_a_kernel_with_a_pointer_runs():
+    def kernel(p):
+        for i in range(3):
+            p[i + 1] += p[i]
+
+    ptx, _ = cuda.compile(kernel, void(types.CPointer(int32)), device=False, abi="numba", abi_info={"abi_name": "main"})
+    assert struct.unpack("4i", Driver().run(ptx, struct.pack("4i", 1, 2, 3, 4))) == (1, 3, 6, 10)
 
 
 @stand_in

@@ -12,7 +12,7 @@ import sys
 import pytest
 
 import quern
-from quern import cuda, errors, float32, float64, hip, int32, int64
+from quern import cuda, errors, float32, float64, hip, int32, int64, types
 
 CHIPS = ["gfx900", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201", "gfx11-generic"]
 LINKER = shutil.which("ld.lld-19") or "/usr/lib/llvm-19/bin/ld.lld"
@@ -293,6 +293,49 @@ print(spent()[1] == first, with_it < 1.4 * without, with_it, without)
     environment = {**os.environ, "QUERN_ROCM_DEVICE_LIBS": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
     assert done.stdout.split()[:2] == ["True", "True"], done.stdout + done.stderr
+
+
+def test_F03_pointers():
+    """Of a pointer the address alone is passed, and what it leads to may be what another leads to."""
+    def add(p, q, n):
+        i = hip.grid(1)
+        if i < n:
+            p[i] = q[i] + q[0]
+
+    pointer = types.CPointer(float32)
+    for signature in (types.void(pointer, pointer, int64), (pointer, pointer, int64)):
+        made = hip.compile(add, signature, arch="gfx1100")
+        kinds = [(arg[".size"], arg[".value_kind"]) for arg in made.metadata[".args"] if "hidden" not in arg[".value_kind"]]
+        assert kinds == [(8, "global_buffer"), (8, "global_buffer"), (8, "by_value")] and made.param_bytes == 24
+        assert "noalias" not in made.llvm.split("define")[1].splitlines()[0]
+    assert hip.compile(lambda p, n: None, (types.voidptr, int64), arch="gfx942").param_bytes == 0
+    with pytest.raises(ValueError, match="hip.compile: a pointer can be one of the first 64 parameters, not parameter 65"):
+        hip.compile(add, types.void(*[int64] * 64, pointer), arch="gfx942")
+
+
+def test_kept_parts_of_a_library_give_the_same_code():
+    """The functions that a kernel asks for are kept as a module of their own, and the whole library is opened no more for them: whatever was
+    compiled between, for another chip, of other functions, or of more kinds than are kept, the code is that of a first compilation."""
+    program = """
+import hashlib, math, sys
+from quern import hip
+names = ["sin", "cos", "exp", "log", "erf", "erfc", "tan", "atan", "sinh", "cosh", "tanh", "asinh", "log1p", "expm1", "lgamma", "cbrt", "asin", "acos"]
+def digest(name, arch):
+    scope = {"math": math}
+    exec(f"def kernel(x):\\n    x[0] = math.{name}(x[0]) + math.exp(x[1])", scope)
+    return hashlib.sha256(hip.compile(scope["kernel"], "void(float64[::1])", arch=arch, keep_text=False).code).hexdigest()
+print(*[digest(name, arch) for name in sys.argv[1].split() for arch in ("gfx942", "gfx1100")])
+"""
+    def digests(names):
+        done = subprocess.run([sys.executable, "-c", program, " ".join(names)], capture_output=True, text=True)
+        assert not done.returncode, done.stderr
+        return done.stdout.split()
+
+    names = program.split("[", 1)[1].split("]")[0].replace('"', "").split(", ")
+    many = digests(names + names)  # in the second round, the first of them are made anew
+    assert many[:2 * len(names)] == many[2 * len(names):]
+    assert digests(["lgamma", "lgamma"]) == 2 * many[2 * names.index("lgamma"):][:2]
+    assert digests(["sin"]) == many[:2]
 
 
 @pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import tempfile
 
-from .. import _gpu, _idle, _quern, decorators, errors, types
+from .. import _gpu, _idle, _quern, _surface, decorators, errors, types
 
 _TARGET = 1  # TargetKind of codegen/artifact.h
 _OLDEST = (5, 0)  # of what LLVM 19 and CUDA 12 know
@@ -63,7 +63,8 @@ def compile(pyfunc, sig, debug=None, lineinfo=False, device=True, fastmath=False
     for "c". output: "ptx" text, or "cubin" (bytes), which needs ptxas. The other options are those of cuda.jit.
 
     An argument is passed as it is, a complex number and a tuple as their parts, an array as a pointer to its first element, its
-    lengths, and unless its type says that it is C- or F-contiguous its strides in bytes. A result of several parts is a struct.
+    lengths, and unless its type says that it is C- or F-contiguous its strides in bytes; a pointer (types.CPointer, voidptr), which is an
+    array of one axis without an end in the function, as it is. A result of several parts is a struct.
 
     Returns (code, type of the result). Raises TypingError where the function has no types, UnsupportedError for
     output="ltoir", which needs NVIDIA's compiler, ValueError for a GPU too old; NotImplementedError, as in
@@ -83,8 +84,8 @@ def compile(pyfunc, sig, debug=None, lineinfo=False, device=True, fastmath=False
         "max_registers": max_registers, "boundscheck": boundscheck, "weak_numbers": weak_numbers, "locals": locals}, "cuda.compile")
     options.update(target=_TARGET, all_params=True, status_result=abi == "numba")
     arch = _arch(cc)
-    made = _quern.compile_kernel(pyfunc, decorators.signature_text(sig), options, arch, False, bool(device),
-                                 _name(pyfunc, abi, abi_info))
+    text = _surface.compiled_signature(sig, options, "cuda.compile")
+    made = _quern.compile_kernel(pyfunc, text, options, arch, False, bool(device), _name(pyfunc, abi, abi_info))
     code = made["code"].rstrip(b"\0")
     result = types.of_answer(made["signature"][1])
     return (_assemble(code, arch, debug, lineinfo) if output == "cubin" else code.decode()), result

@@ -27,12 +27,13 @@ def compile(pyfunc, sig, *, arch, debug=None, opt=None, fastmath=False, fma=True
 
     pyfunc: a Python function, or a kernel of hip.jit or cuda.jit. sig: its signature, "void(float32[:], int64)" or types.
     arch: the chip as HIP names it, with its options where they matter: "gfx1100", "gfx90a:xnack-". launch_bounds: the most
-    threads of a block. max_registers: the most vector registers of a lane. fma: whether a * b + c may be rounded once.
+    threads of a block. A pointer (types.CPointer, voidptr) is an array of one axis without an end, of which the address alone is
+    passed. max_registers: the most vector registers of a lane. fma: whether a * b + c may be rounded once.
     locals: {"x": float32} gives variables their types. keep_text: keep LLVM IR and assembly, too.
 
     Returns a CodeObject: an ELF file as hipModuleLoadData takes it. Raises TypingError where the function has no types,
     LoweringError for a chip that is not known."""
-    from .. import decorators
+    from .. import _surface, decorators
     function = getattr(pyfunc, "py_func", pyfunc)
     options = _gpu.compile_options({
         "debug": debug, "opt": opt, "fastmath": fastmath, "fma": fma, "launch_bounds": launch_bounds,
@@ -40,8 +41,8 @@ def compile(pyfunc, sig, *, arch, debug=None, opt=None, fastmath=False, fma=True
     options["target"] = _TARGET
     if not isinstance(arch, str):
         raise TypeError(f"arch is the name of a chip as text, not {arch!r}")
-    made = _quern.compile_kernel(decorators._plain(function, "hip.compile"), decorators.signature_text(sig), options, arch,
-                                 keep_text)
+    text = _surface.compiled_signature(sig, options, "hip.compile")
+    made = _quern.compile_kernel(decorators._plain(function, "hip.compile"), text, options, arch, keep_text)
     del made["signature"]
     return CodeObject(arch, **made)
 
