@@ -38,6 +38,7 @@ _NUMBERS = {  # kind: (type in C, letters of the buffer protocol, from Python, t
 _DTYPES = {"bool": "?", "f32": "f4", "f64": "f8", "c64": "c8", "c128": "c16",
            **{f"{letter}{8 * n}": f"{letter}{n}" for letter in "iu" for n in (1, 2, 4, 8)}}
 _READ, _WRITTEN, _SMALL, _KEPT = 1, 2, 4, 8
+_TEXT = 1  # AddressKind of codegen/artifact.h
 
 
 def _symbols(object_file):
@@ -72,6 +73,20 @@ def _support():
     return data, {name for _, name, defined in _symbols(data) if defined}
 
 
+def _what_needs(needs, addresses):
+    """Why a program without Quern cannot have what a function needs, in words."""
+    reasons = []
+    if any(name in ("quern_caught", "quern_matches_taken") for name in needs):
+        reasons.append("it catches exceptions (try, with), and whether one that Python has raised meanwhile fits a handler is asked of Quern: "
+                       "test before, or let the exception go to the caller")
+    if _TEXT in addresses or any("text" in name for name in needs):
+        reasons.append("it has text, whose constants are objects of this process: compute with numbers and arrays of bytes")
+    others = [name for name in needs if name not in ("quern_caught", "quern_matches_taken") and "text" not in name and not name.startswith("quern.at.")]
+    if others or not reasons:
+        reasons.append(", ".join(others or needs))
+    return "; ".join(reasons)
+
+
 class _Function:
     """One exported function, compiled."""
 
@@ -89,8 +104,7 @@ class _Function:
         there = _THERE | _support()[1]
         needs = sorted(name for _, name, defined in _symbols(self.object) if not defined and name.startswith("quern") and name not in there)
         if needs:
-            self._refuse(f"it needs what only Quern has at run time ({', '.join(needs)}): strings and exceptions that are "
-                         "caught cannot be left to another program yet")
+            self._refuse(f"it needs what only Quern has at run time: {_what_needs(needs, made['addresses'])}")
         if made["addresses"]:
             self._refuse("it refers to objects of this process: a string, a class of exceptions, or a large global array")
         for cls, _, kinds in self.raises:
