@@ -35,7 +35,8 @@ typedef struct Target {
     bool lines;         /* its text names lines of the program where that is asked for */
     bool contracts;     /* a * b + c may be one instruction by default */
     bool rounds_bfloat; /* LLVM has one instruction for it, or else as good a sequence as ours */
-    const char *passes; /* LLVM's of levels 2 and 3, %s where those for pairs stand; NULL: its default ones (emit.c) */
+    const char *
+        passes; /* LLVM's of levels 2 and 3, %s where those for pairs stand; NULL: its default ones (emit.c) */
     /* intrinsics for 32 bits where LLVM does not select the one instruction for its general form; or NULL */
     const char *atomic_inc, *atomic_dec;
     const char *lib_prefix; /* of math functions: "", "__nv_" or "__ocml_" */
