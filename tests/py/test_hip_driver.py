@@ -5,6 +5,7 @@ That kernels compute the same is shown by every test with the fixture `device`."
 import os
 import re
 import shutil
+import shutil
 import subprocess
 import sys
 
@@ -657,10 +658,22 @@ def test_HIP_examples(name, tmp_path):
     assert "hipModuleLaunchKernel" in calls and not re.search(r"^fault|hipModuleLaunchKernel.* = [1-9]", calls, re.M)
 
 
-@pytest.mark.parametrize("arch", ["gfx90a:sramecc+:xnack-", "gfx1030", "gfx1201"])
+def accept(files, folder):
+    """The tools of others read the code objects: the sections are in order for readelf, every word is an instruction of the chip for
+    llvm-objdump, and ld.lld links with them. Those that are not installed are left out."""
+    names = sorted(str(file) for file in files)
+    for words, refused in ((["readelf", "--wide", "--all"], "arning|rror"), (["llvm-objdump-19", "--disassemble"], "<unknown>|rror"),
+                           (["ld.lld-19", "-shared", "-o", str(folder / "linked")], "arning|rror")):
+        if shutil.which(words[0]):
+            done = subprocess.run([*words, *names], capture_output=True, text=True, errors="replace")
+            assert done.returncode == 0 and not re.search(refused, done.stderr), done.stderr
+            assert "<unknown>" not in done.stdout and (words[0] != "llvm-objdump-19" or "s_endpgm" in done.stdout)
+
+
+@pytest.mark.parametrize("arch", ["gfx90a:sramecc+:xnack-", "gfx942:sramecc+:xnack-", "gfx1030", "gfx1100", "gfx1201"])
 def test_HIP_the_kernels_of_the_suite_run_on_other_chips(arch, tmp_path):
-    """test_kernels.py on chips that the fixture `device` has not: all of it is right there, and every code object is loaded and
-    launched with arguments and memory as it wants them."""
+    """test_kernels.py on a chip of each family: all of it is right there, and every code object is loaded and
+    launched with arguments and memory as it wants them, and accepted by the tools of others."""
     log = tmp_path / "log"
     env = {k: v for k, v in os.environ.items() if not k.startswith("FAKE")}
     env |= {"QUERN_DEVICE": "hip", "QUERN_HIP_LIBRARY": str(STAND_IN), "FAKEHIP_LOG": str(log), "FAKEHIP_ARCH": arch,
@@ -672,7 +685,9 @@ def test_HIP_the_kernels_of_the_suite_run_on_other_chips(arch, tmp_path):
     assert not re.search(r"^fault", calls, re.M), re.findall(r"^fault.*", calls, re.M)
     answers = re.findall(r"hipModule(?:LaunchKernel|LoadDataEx|GetFunction)\(.*\) = (\d+)$", calls, re.M)
     assert len(answers) > 100 and set(answers) == {"0"}
-    assert len(list(tmp_path.glob("*.hsaco"))) > 30
+    saved = list(tmp_path.glob("*.hsaco"))
+    assert len(saved) > 30
+    accept(saved, tmp_path)
 
 
 # -- the real library ------------------------------------------------------------------------------------------------
