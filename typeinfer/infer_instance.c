@@ -136,10 +136,24 @@ bool v_set_instance_attr(Infer *in, Val self, Str name, Val value) {
 
 /* -- methods --------------------------------------------------------------------------------------- */
 
+/* Of a class of the user's: an instance of a @jitclass, a dataclass or a named tuple. */
+static bool is_of_user(const Type *type) {
+    if (!type || !type->cls) return false;
+    return type_is_instance(type) || (type->kind == TY_TUPLE && !type_is_random(type));
+}
+
+/* What dataclass and namedtuple write looks at the class: compiled code has that of its own. */
+static bool is_written_by_python(Infer *in, const Binding *method) {
+    const FunctionInfo *info = ti_function_info(in->ti, method);
+    return !info || str_is(info->code->file, "<string>") ||
+           str_ends(info->code->file, "collections/__init__.py");
+}
+
 bool v_instance_method(Infer *in, Str name, const Val *args, int32_t n, bool *found, Val *out) {
     MemberKind kind;
     const Binding *b = class_member(in, args[0].f.type, name, false, &kind);
     *found = b && b->kind == BIND_FUNCTION && kind == MEMBER_METHOD;
+    if (*found && !type_is_instance(args[0].f.type)) *found = !is_written_by_python(in, b);
     CallArgs call = {(Val *)args, n, 0, NULL};
     return *found && call_function(in, b, &call, in->inst->library, out);
 }
@@ -178,7 +192,7 @@ static Operator turned(Operator op) {
 
 bool v_instance_unary(Infer *in, Operator op, Val a, bool *found, Val *out) {
     *found = false;
-    if (!type_is_instance(a.f.type) || op == OPR_not) return false;
+    if (!is_of_user(a.f.type) || op == OPR_not) return false;
     return named(in, "", operator_word(op), "__", &a, 1, found, out);
 }
 
@@ -198,7 +212,7 @@ static bool same_instance(Infer *in, Operator op, Val a, Val b, bool *found, Val
 
 bool v_instance_operator(Infer *in, Operator op, bool in_place, Val a, Val b, bool *found,
                          Val *out) {
-    bool left = type_is_instance(a.f.type), right = type_is_instance(b.f.type);
+    bool left = is_of_user(a.f.type), right = is_of_user(b.f.type);
     bool compares = op >= OPR_lt && op <= OPR_ge, done;
     *found = false;
     if ((!left && !right) || op == OPR_is || op == OPR_is_not || op >= OPR_contains) return false;
@@ -216,6 +230,7 @@ bool v_instance_operator(Infer *in, Operator op, bool in_place, Val a, Val b, bo
                      found, out);
         if (*found || in->stop) return done;
     }
+    if (!type_is_instance(a.f.type) && !type_is_instance(b.f.type)) return false;
     return same_instance(in, op, a, b, found, out);
 }
 
@@ -243,13 +258,14 @@ bool v_instance_builtin(Infer *in, Str name, const CallArgs *args, bool *found, 
     static const char *const modules[] = {"builtins.", "operator.", "math."};
     static const char *const others[] = {"isinstance", "bool", "getattr", "hasattr", "type"};
     *found = false;
-    if (!args->nargs || args->nkeywords || !type_is_instance(args->args[0].f.type)) return false;
+    if (!args->nargs || args->nkeywords || !is_of_user(args->args[0].f.type)) return false;
     for (int i = 0; i < countof(modules); i++) {
         if (!str_starts(name, modules[i])) continue;
         const char *word = ti_c_text(in, name) + strlen(modules[i]);
         for (int k = 0; k < countof(others); k++)
             if (!strcmp(word, others[k])) return false;
         if (named(in, "", word, "__", args->args, args->nargs, found, out)) return true;
+        if (!type_is_instance(args->args[0].f.type)) return false;
         return !*found && !in->stop && in_place_of(in, name, word, args, found, out);
     }
     return false;

@@ -324,6 +324,10 @@ static bool binary_of_values(Infer *in, Operator op, Val a, Val b, Val *out) {
                 a.f.type->cls == b.f.type->cls && !type_is_keyed(a.f.type);
     if (type_is_keyed(a.f.type) || type_is_keyed(b.f.type))
         return v_refuse(in, REFUSE_BINARY, operator_verbs[op], (Val[]){a, b}, 2);
+    if (same && operator_methods[op] == COMPARE && op != OPR_eq && op != OPR_ne &&
+        instance_binds(in, a.f.type, STR("__lt__"))) /* @dataclass(order=True) wrote it */
+        return v_order_tuples(in, op, a, b, out);
+    if (in->stop) return false;
     if (op != OPR_eq && op != OPR_ne)
         return v_refuse(in, operator_methods[op] == COMPARE ? REFUSE_ORDER : REFUSE_BINARY,
                         operator_verbs[op], (Val[]){a, b}, 2);
@@ -340,6 +344,9 @@ bool v_binary(Infer *in, Operator op, bool in_place, Val a, Val b, Val *out) {
          taken;
     if (v_overload_binary(in, operator_names[op], in_place, a, b, &taken, out) || taken)
         return !in->stop;
+    if (one && (v_instance_operator(in, op, in_place, a, b, &taken, out) || taken))
+        return !in->stop;
+    if (in->stop) return false;
     if (values && one) return binary_of_values(in, op, a, b, out);
     if (equal_or_none(op, &a, &b))
         return v_equal_optionals(in, op, a, b, is_plain(&a) && is_plain(&b), out);

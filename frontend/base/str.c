@@ -41,6 +41,11 @@ bool str_starts(Str a, const char *prefix) {
     return (size_t)a.len >= n && (n == 0 || memcmp(a.bytes, prefix, n) == 0);
 }
 
+bool str_ends(Str a, const char *suffix) {
+    int32_t n = (int32_t)strlen(suffix);
+    return a.len >= n && memcmp(a.bytes + a.len - n, suffix, (size_t)n) == 0;
+}
+
 uint32_t str_code_point(Str s, int32_t *at) {
     uint32_t c = (unsigned char)s.bytes[(*at)++];
     int more = c >= 0xF0 ? 3 : c >= 0xE0 ? 2 : c >= 0xC0 ? 1 : 0;

@@ -21,6 +21,7 @@ Str str_printf(Arena *arena, const char *format, ...) QN_PRINTF(2, 3);
 bool str_equal(Str a, Str b);
 bool str_is(Str a, const char *literal);
 bool str_starts(Str a, const char *prefix);
+bool str_ends(Str a, const char *suffix);
 /* The code point that starts at byte *at, which moves on. What is no UTF-8 is some code point, and ends with the text. */
 uint32_t str_code_point(Str s, int32_t *at);
 int64_t str_code_points(Str s); /* how many */

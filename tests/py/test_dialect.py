@@ -186,6 +186,11 @@ def test_bit_count(x):
     assert njit(lambda x: x.bit_count())(x) == int(x).bit_count()
 
 
+@pytest.mark.parametrize("x", [0, 1, -1, 255, 256, -256, 2**62, -(2**63), 2**63 - 1])
+def test_bit_length(x):
+    assert njit(lambda x: x.bit_length())(x) == x.bit_length()
+
+
 def test_bit_count_in_a_kernel(device):
     @cuda.jit
     def kernel(a, out):

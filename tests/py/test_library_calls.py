@@ -286,3 +286,21 @@ def test_logarithms_and_tangents_of_complex64_keep_their_digits(device, name, un
     kernel[(z.size + 63) // 64, 64](out, z)
     for got, exact in ((out.real, want.real), (out.imag, want.imag)):
         assert (np.abs(got - exact) <= units * np.spacing(np.abs(exact).astype(np.float32))).all()
+
+
+def test_N11_fsum():
+    f = njit(lambda xs: math.fsum(xs))
+    rng = random.Random(5)
+    for t in range(400):
+        xs = [rng.choice([1, -1]) * rng.random() * 10.0 ** rng.randint(-300, 300 if t % 2 else 20) for _ in range(rng.randint(1, 40))]
+        if t % 3 == 0:
+            xs += [-x for x in xs]
+            rng.shuffle(xs)
+        assert f(xs) == math.fsum(xs), xs
+    for xs in ([0.1] * 10, [1e308, 1.0, -1e308], (1, 2.5), np.arange(4), [math.inf, 1.0], [1e16, 1.0, 1e-16], [2.0**53, 1.0, 2.0**-60]):
+        assert f(xs) == math.fsum(xs)
+    assert math.isnan(f([math.nan, 1.0])) and f(np.zeros(0)) == 0.0
+    with pytest.raises(OverflowError, match="intermediate overflow"):
+        f([1e308, 1e308])
+    with pytest.raises(ValueError, match="-inf"):
+        f([math.inf, -math.inf])

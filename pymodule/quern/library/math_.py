@@ -31,6 +31,73 @@ def bit_count(x):
     return popcount(abs(x))
 
 
+def bit_length(x):
+    m = np.uint64(x)
+    if x < 0:
+        m = ~m + np.uint64(1)
+    for shift in (1, 2, 4, 8, 16, 32):
+        m = m | m >> np.uint64(shift)
+    return popcount(m)
+
+
+def _add_exactly(partials, x):
+    """`partials` are floats whose sum is exact, none overlapping another, the smallest first: x is added to them."""
+    kept = 0
+    for j in range(len(partials)):
+        y = partials[j]
+        if abs(x) < abs(y):
+            x, y = y, x
+        high = x + y
+        low = y - (high - x)
+        if low != 0.0:
+            partials[kept] = low
+            kept += 1
+        x = high
+    del partials[kept:]
+    if x != 0.0:
+        partials.append(x)
+
+
+def _rounded_sum(partials):
+    n = len(partials)
+    if n == 0:
+        return 0.0
+    n -= 1
+    high, low = partials[n], 0.0
+    while n > 0 and low == 0.0:
+        x = high
+        n -= 1
+        y = partials[n]
+        high = x + y
+        low = y - (high - x)
+    if n > 0 and ((low < 0.0 and partials[n - 1] < 0.0) or (low > 0.0 and partials[n - 1] > 0.0)):
+        y = low * 2.0  # half of the last digit, and a little more in the same direction
+        x = high + y
+        if y == x - high:
+            high = x
+    return high
+
+
+def fsum(items):
+    partials = [0.0]
+    special, infinite = 0.0, 0.0
+    for item in items:
+        x = item * 1.0
+        if math.isfinite(x):
+            _add_exactly(partials, x)
+            if len(partials) > 0 and not math.isfinite(partials[-1]):
+                raise OverflowError("intermediate overflow in fsum")
+        else:
+            special += x
+            if math.isinf(x):
+                infinite += x
+    if special != 0.0:
+        if math.isnan(infinite):
+            raise ValueError("-inf + inf in fsum")
+        return special
+    return _rounded_sum(partials)
+
+
 def ulp(x):
     x = abs(x * 1.0)
     if math.isnan(x) or math.isinf(x):
@@ -163,10 +230,12 @@ def prod(items, start=1):
 
 
 FUNCTIONS = {
+    "number.bit_length": bit_length,
     "number.bit_count": bit_count,
     "math.comb": comb,
     "math.degrees": degrees,
     "math.factorial": factorial,
+    "math.fsum": fsum,
     "math.gcd": gcd,
     "math.isclose": isclose,
     "math.isqrt": isqrt,
