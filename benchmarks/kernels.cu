@@ -167,4 +167,80 @@ __global__ void scan(const float *R a, float *R out) {
     }
     out[i] = memory[t];
 }
+
+__global__ void axpy_while(float a, const float *R x, float *R y, int n) {
+    for (int i = GRID(x); i < n; i += blockDim.x * gridDim.x)
+        y[i] = a * x[i] + y[i];
+}
+
+__global__ void life(const unsigned char *R now, unsigned char *R after, int h, int w) {
+    int x = GRID(x), y = GRID(y);
+    if (y < h && x < w) {
+        int alive = 0;
+        for (int dy = -1; dy < 2; dy++)
+            for (int dx = -1; dx < 2; dx++)
+                if (dy != 0 || dx != 0) alive += now[(y + dy + h) % h * w + (x + dx + w) % w];
+        after[y * w + x] = alive == 3 || (alive == 2 && now[y * w + x] == 1);
+    }
+}
+
+__global__ void convolve_5x5(const float *R image, const float *R taps, float *R out, int n, int m) {
+    int x = GRID(x), y = GRID(y);
+    if (2 <= y && y < n - 2 && 2 <= x && x < m - 2) {
+        float total = 0;
+        for (int i = 0; i < 5; i++)
+            for (int j = 0; j < 5; j++)
+                total += image[(y + i - 2) * m + x + j - 2] * taps[i * 5 + j];
+        out[y * m + x] = total;
+    }
+}
+
+__global__ void wave(const float *R now, const float *R before, float *R after, float speed, int n, int m, int l) {
+    int i = GRID(x), j = GRID(y), k = GRID(z);
+    if (0 < i && i < n - 1 && 0 < j && j < m - 1 && 0 < k && k < l - 1) {
+        int at = (i * m + j) * l + k;
+        float around = now[at - m * l] + now[at + m * l] + now[at - l] + now[at + l] + now[at - 1] + now[at + 1] -
+                       6 * now[at];
+        after[at] = 2 * now[at] - before[at] + speed * around;
+    }
+}
+
+__global__ void mean_of_draws(unsigned seed, int draws, float *R out, int n) {
+    int i = GRID(x);
+    if (i < n) {
+        unsigned state = seed + i * 2654435761u;
+        float total = 0;
+        for (int k = 0; k < draws; k++) {
+            state = state * 1664525 + 1013904223;
+            total += (float)(state >> 16) / 65536;
+        }
+        out[i] = total / draws;
+    }
+}
+
+#ifdef __NVCC__ /* mathematics and shuffles */
+__global__ void black_scholes(const float *R price, const float *R strike, const float *R years, float rate, float volatility,
+                              float *R call, int n) {
+    int i = GRID(x);
+    if (i < n) {
+        float root = sqrtf(years[i]);
+        float d1 = (logf(price[i] / strike[i]) + (rate + volatility * volatility / 2) * years[i]) / (volatility * root);
+        float d2 = d1 - volatility * root;
+        float n1 = erfcf(-d1 * 0.70710678f) / 2, n2 = erfcf(-d2 * 0.70710678f) / 2;
+        call[i] = price[i] * n1 - strike[i] * expf(-rate * years[i]) * n2;
+    }
+}
+
+__global__ void warp_rows(const float *R a, const float *R x, float *R y, int n, int m) {
+    int row = GRID(x) / 32, lane = threadIdx.x % 32;
+    if (row < n) {
+        float total = 0;
+        for (int j = lane; j < m; j += 32)
+            total += a[row * m + j] * x[j];
+        for (int step = 16; step > 0; step /= 2)
+            total += __shfl_down_sync(0xFFFFFFFF, total, step);
+        if (lane == 0) y[row] = total;
+    }
+}
+#endif
 }

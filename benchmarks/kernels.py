@@ -1,10 +1,21 @@
-"""The kernels whose machine code is compared: name -> (function, signature). kernels.cu has the same in CUDA C. COMPILED has one
-more, whose compilation is timed."""
+"""The kernels whose machine code is compared, and which the passes may be tuned for. kernels.cu has the same in CUDA C, kernels_unseen.py
+has those that judge."""
 import math
+from typing import NamedTuple
 
 from quern import cuda, float32, int32
 
 TILE = 16
+
+
+class Kernel(NamedTuple):
+    """`marker`: machine instructions that a round of its main loop executes `per_round` times, whatever else is done to the loop.
+    Without one the whole kernel is compared."""
+    function: object
+    signature: str
+    marker: str | None = None
+    per_round: int = 1
+    fast: bool = False  # with fastmath, nvcc with -use_fast_math
 
 
 def add(x, y, out):
@@ -198,23 +209,97 @@ def black_scholes(price, strike, years, rate, volatility, call):
         call[i] = price[i] * n1 - strike[i] * math.exp(-rate * years[i]) * n2
 
 
+def axpy_while(a, x, y):
+    i = cuda.grid(1)
+    while i < x.shape[0]:
+        y[i] = a * x[i] + y[i]
+        i += cuda.gridsize(1)
+
+
+def life(now, after):
+    x, y = cuda.grid(2)
+    h, w = now.shape
+    if y < h and x < w:
+        alive = 0
+        for dy in range(-1, 2):
+            for dx in range(-1, 2):
+                if dy != 0 or dx != 0:
+                    alive += now[(y + dy + h) % h, (x + dx + w) % w]
+        after[y, x] = alive == 3 or (alive == 2 and now[y, x] == 1)
+
+
+def convolve_5x5(image, taps, out):
+    x, y = cuda.grid(2)
+    if 2 <= y < image.shape[0] - 2 and 2 <= x < image.shape[1] - 2:
+        total = float32(0)
+        for i in range(5):
+            for j in range(5):
+                total += image[y + i - 2, x + j - 2] * taps[i, j]
+        out[y, x] = total
+
+
+def wave(now, before, after, speed):
+    i, j, k = cuda.grid(3)
+    if 0 < i < now.shape[0] - 1 and 0 < j < now.shape[1] - 1 and 0 < k < now.shape[2] - 1:
+        around = (now[i - 1, j, k] + now[i + 1, j, k] + now[i, j - 1, k] + now[i, j + 1, k] + now[i, j, k - 1]
+                  + now[i, j, k + 1] - 6 * now[i, j, k])
+        after[i, j, k] = 2 * now[i, j, k] - before[i, j, k] + speed * around
+
+
+def warp_rows(a, x, y):
+    row = cuda.grid(1) // 32
+    lane = cuda.threadIdx.x % 32
+    if row < a.shape[0]:
+        total = float32(0)
+        j = lane
+        while j < a.shape[1]:
+            total += a[row, j] * x[j]
+            j += 32
+        step = 16
+        while step > 0:
+            total += cuda.shfl_down_sync(0xFFFFFFFF, total, step)
+            step //= 2
+        if lane == 0:
+            y[row] = total
+
+
+def mean_of_draws(seed, draws, out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        state = (seed + i * 2654435761) & 0xFFFFFFFF
+        total = float32(0)
+        for _ in range(draws):
+            state = (state * 1664525 + 1013904223) & 0xFFFFFFFF
+            total += float32(state >> 16) / 65536
+        out[i] = total / draws
+
+
 LINE, PLANE = "float32[::1]", "float32[:,::1]"
+OPTIONS = f"void({LINE}, {LINE}, {LINE}, float32, float32, {LINE})"
 KERNELS = {
-    "add": (add, f"void({LINE}, {LINE}, {LINE})"),
-    "saxpy": (saxpy, f"void(float32, {LINE}, {LINE})"),
-    "stencil": (stencil, f"void({PLANE}, {PLANE})"),
-    "matmul": (matmul, f"void({PLANE}, {PLANE}, {PLANE})"),
-    "matmul_tiled": (matmul_tiled, f"void({PLANE}, {PLANE}, {PLANE})"),
-    "nbody": (nbody, f"void({PLANE}, {PLANE}, {LINE}, float32)"),
-    "histogram": (histogram, f"void({LINE}, float32, float32, int32[::1])"),
-    "block_sum": (block_sum, f"void({LINE}, {LINE})"),
-    "transpose": (transpose, f"void({PLANE}, {PLANE})"),
-    "by_rows": (by_rows, f"void({LINE}, int64, {LINE})"),
-    "dot": (dot, f"void({LINE}, {LINE}, {LINE})"),
-    "mandelbrot": (mandelbrot, "void(int32[:,::1], float32, float32, float32, int64)"),
-    "gather": (gather, f"void({LINE}, int32[::1], {LINE})"),
-    "convolve": (convolve, f"void({LINE}, {LINE}, {LINE})"),
-    "bias_relu": (bias_relu, f"void({PLANE}, {LINE}, {PLANE})"),
-    "scan": (scan, f"void({LINE}, {LINE})"),
+    "add": Kernel(add, f"void({LINE}, {LINE}, {LINE})", "FADD"),
+    "saxpy": Kernel(saxpy, f"void(float32, {LINE}, {LINE})"),
+    "stencil": Kernel(stencil, f"void({PLANE}, {PLANE})"),
+    "matmul": Kernel(matmul, f"void({PLANE}, {PLANE}, {PLANE})", "FFMA"),
+    "matmul_tiled": Kernel(matmul_tiled, f"void({PLANE}, {PLANE}, {PLANE})", "FFMA"),
+    "nbody": Kernel(nbody, f"void({PLANE}, {PLANE}, {LINE}, float32)", "MUFU.RSQ"),
+    "nbody_fast": Kernel(nbody, f"void({PLANE}, {PLANE}, {LINE}, float32)", "MUFU.RSQ", fast=True),
+    "histogram": Kernel(histogram, f"void({LINE}, float32, float32, int32[::1])", "RED|ATOMG"),
+    "block_sum": Kernel(block_sum, f"void({LINE}, {LINE})", "BAR"),
+    "transpose": Kernel(transpose, f"void({PLANE}, {PLANE})"),
+    "by_rows": Kernel(by_rows, f"void({LINE}, int64, {LINE})"),
+    "dot": Kernel(dot, f"void({LINE}, {LINE}, {LINE})", "FFMA"),
+    "mandelbrot": Kernel(mandelbrot, "void(int32[:,::1], float32, float32, float32, int64)", "FSETP"),
+    "gather": Kernel(gather, f"void({LINE}, int32[::1], {LINE})"),
+    "convolve": Kernel(convolve, f"void({LINE}, {LINE}, {LINE})", "FFMA"),
+    "bias_relu": Kernel(bias_relu, f"void({PLANE}, {LINE}, {PLANE})"),
+    "scan": Kernel(scan, f"void({LINE}, {LINE})", "BAR", 2),
+    "black_scholes": Kernel(black_scholes, OPTIONS),
+    "black_scholes_fast": Kernel(black_scholes, OPTIONS, fast=True),
+    "axpy_while": Kernel(axpy_while, f"void(float32, {LINE}, {LINE})", "FFMA"),
+    "life": Kernel(life, "void(uint8[:,::1], uint8[:,::1])"),
+    "convolve_5x5": Kernel(convolve_5x5, f"void({PLANE}, {PLANE}, {PLANE})", "FFMA"),
+    "wave": Kernel(wave, "void(float32[:,:,::1], float32[:,:,::1], float32[:,:,::1], float32)"),
+    "warp_rows": Kernel(warp_rows, f"void({PLANE}, {LINE}, {LINE})", "FFMA"),
+    "mean_of_draws": Kernel(mean_of_draws, f"void(int64, int64, {LINE})", "I2F"),
 }
-COMPILED = {**KERNELS, "black_scholes": (black_scholes, f"void({LINE}, {LINE}, {LINE}, float32, float32, {LINE})")}

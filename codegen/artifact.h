@@ -334,7 +334,8 @@ typedef struct KernelParam {
 /* The fast variant of a kernel is made for launches whose arrays overlap nowhere that is written, span FAST_SPAN bytes
  * at most, and have at most FAST_LIMIT elements along an axis; whose grid has at most FAST_LIMIT threads and FAST_BLOCKS
  * blocks along an axis. */
-enum { FAST_LIMIT = 1 << 30, FAST_SPAN = INT32_MAX, FAST_BLOCKS = 1 << 21 };
+/* Two lengths and a little more are an int32: (x + dx + width) % width. */
+enum { FAST_LIMIT = (1 << 30) - 1024, FAST_SPAN = INT32_MAX, FAST_BLOCKS = 1 << 21 };
 
 /* What the code does with the elements of an array, an argument or one in a tuple; an int64 argument that the fast variant takes to lie between
  * -FAST_LIMIT and FAST_LIMIT; an array that may be put into a container, whose owner must not lie on the stack of the caller. */

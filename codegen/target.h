@@ -29,12 +29,14 @@ typedef struct Target {
     TargetKind kind;
     const char *name; /* "nvptx" */
     /* facts */
-    bool is_host;       /* its code is called in this process */
-    uint8_t spaces[4];  /* LLVM address space of each Space */
-    bool has_owner;     /* arrays carry an owner; retain and release count */
-    bool lines;         /* its text names lines of the program where that is asked for */
-    bool contracts;     /* a * b + c may be one instruction by default */
-    bool rounds_bfloat; /* LLVM has one instruction for it, or else as good a sequence as ours */
+    bool is_host;      /* its code is called in this process */
+    uint8_t spaces[4]; /* LLVM address space of each Space */
+    bool has_owner;    /* arrays carry an owner; retain and release count */
+    bool lines;        /* its text names lines of the program where that is asked for */
+    bool contracts;    /* a * b + c may be one instruction by default */
+    bool
+        splits_addresses; /* in loops: parts that stand still first (cg_split.c); AMD GPUs have a pass of their own for that */
+    bool rounds_bfloat;   /* LLVM has one instruction for it, or else as good a sequence as ours */
     const char *
         passes; /* LLVM's of levels 2 and 3, %s where those for pairs stand; NULL: its default ones (emit.c) */
     /* intrinsics for 32 bits where LLVM does not select the one instruction for its general form; or NULL */

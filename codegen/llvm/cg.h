@@ -419,6 +419,8 @@ void cg_array_open(Cg *cg, const Type *type, Value *leaves, ArrayLeaves *out);
 void cg_array_close(Cg *cg, const ArrayLeaves *array, Value *leaves);
 void cg_array_strides(Cg *cg, ArrayLeaves *array);
 Value cg_array_stride(Cg *cg, const ArrayLeaves *array, int axis);
+/* Of the load or store that is lowered, in a loop (cg_split.c); NULL: it has no parts. */
+Value cg_split_address(Cg *cg, const ArrayLeaves *array, LType element, LType index_type);
 /* The same, or nowhere, where code goes on after a failed check. */
 Value cg_safe_address(Cg *cg, const ArrayLeaves *array, const Value *indices);
 /* Memory for what an access outside an array does instead, in the space of `like`: 16 bytes, or of that size. */

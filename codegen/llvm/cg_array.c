@@ -52,10 +52,13 @@ void cg_array_strides(Cg *cg, ArrayLeaves *array) {
 
 /* 32-bit index arithmetic where the launch has checked that it suffices and something is multiplied: the
  * index of a contiguous line is a 64-bit counter already, and pointers step along it. */
+static bool is_narrow(const Cg *cg) {
+    return !cg->target->is_host && !cg->options->general_variant &&
+           cg->options->entry == ENTRY_KERNEL;
+}
+
 static LType index_type(Cg *cg, const Type *array) {
-    bool narrow =
-        !cg->target->is_host && !cg->options->general_variant && cg->options->entry == ENTRY_KERNEL;
-    return narrow && (array->ndim > 1 || array->layout == LAYOUT_A) ? cg->i32 : cg->i64;
+    return is_narrow(cg) && (array->ndim > 1 || array->layout == LAYOUT_A) ? cg->i32 : cg->i64;
 }
 
 static Value to_index(Cg *cg, LType type, Value v) {
@@ -156,6 +159,9 @@ static Value cg_array_address(Cg *cg, const ArrayLeaves *array, const Value *ind
     Value at = array->data;
     if (type->layout == LAYOUT_A) return strided_address(cg, array, indices);
     if (n == 0) return at;
+    Value split =
+        is_narrow(cg) ? cg_split_address(cg, array, element_type(cg, type->element), it) : NULL;
+    if (split) return split;
     bool fortran = type->layout == LAYOUT_F;
     Value linear = NULL;
     for (int k = 0; k < n; k++) { /* outermost axis first */

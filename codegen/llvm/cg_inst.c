@@ -268,7 +268,7 @@ static Value wrap_seldom(Cg *cg, Value negative, Value i, Value n) {
 
 static void lower_wrap_index(Cg *cg, Ref ref) {
     Value i = cg_leaf(cg, ir_arg(cg->f->ir, ref, 0)), n = cg_leaf(cg, ir_arg(cg->f->ir, ref, 1));
-    Value negative = LLVMBuildICmp(cg->b, LLVMIntSLT, i, cg_int(cg->i64, 0), "");
+    Value negative = LLVMBuildICmp(cg->b, LLVMIntSLT, i, cg_int(LLVMTypeOf(i), 0), "");
     if (cg->target->is_host) {
         cg_set1(cg, ref, wrap_seldom(cg, negative, i, n));
         return;

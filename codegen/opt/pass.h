@@ -57,6 +57,7 @@ bool opt_is_step(const Func *func,
 void opt_fuse(PassContext *ctx, Func *func);
 void opt_expand(PassContext *ctx, Func *func);
 void opt_latches(PassContext *ctx, Func *func);
+void opt_exact(PassContext *ctx, Func *func);
 void opt_simplify(PassContext *ctx, Func *func);
 void opt_merge_blocks(Func *func); /* of those that only follow each other one; part of simplify */
 void opt_dce(PassContext *ctx, Func *func);
@@ -66,6 +67,7 @@ void opt_ranges(PassContext *ctx, Func *func);
 void opt_peel(PassContext *ctx, Func *func);
 void opt_loops(PassContext *ctx, Func *func);
 void opt_strides(PassContext *ctx, Func *func);
+void opt_words(PassContext *ctx, Func *func);
 void opt_narrow(PassContext *ctx, Func *func);
 void opt_sink(PassContext *ctx, Func *func);
 void opt_refcount(PassContext *ctx, Func *func);

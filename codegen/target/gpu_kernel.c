@@ -168,6 +168,13 @@ static bool is_pointer(const Cg *cg, int32_t arg) {
     return arg < 64 && cg->options->pointers >> arg & 1;
 }
 
+/* The fast variant is launched for lengths that fit (FAST_LIMIT): the low half of each is passed, or else LLVM has to prove again and
+ * again what an int64 that is cut and extended comes to. */
+static bool lengths_are_short(const Cg *cg) {
+    return cg->options->entry == ENTRY_KERNEL && !cg->options->general_variant &&
+           !cg->options->all_params && cg->target->kind == TARGET_NVPTX;
+}
+
 /* One kernel parameter for each leaf of a value that lies `source` bytes into host argument `arg`. */
 static void add_value(Params *p, int32_t arg, int64_t source, const Type *type) {
     Cg *cg = p->cg;
@@ -179,7 +186,8 @@ static void add_value(Params *p, int32_t arg, int64_t source, const Type *type) 
         int n = is_pointer(cg, arg) ? 0 : type->ndim * (type->layout == LAYOUT_A ? 2 : 1);
         add_param(p, arg, source, cg->ptr[cg_space(cg, (Space)type->space)], true);
         for (int k = 0; k < n; k++)
-            add_param(p, arg, source + 16 + 8 * k, cg->i64, false);
+            add_param(p, arg, source + 16 + 8 * k,
+                      k < type->ndim && lengths_are_short(cg) ? cg->i32 : cg->i64, false);
     } else {
         LType t = cg_memory_type(cg, type_strong_kind(type->kind));
         add_param(p, arg, source, t, false);
@@ -242,6 +250,10 @@ static Value *kernel_leaves(Cg *cg, Value fn, int32_t skip) {
         for (bool first = true; at < end; at++, first = false) {
             leaves[at] = is_pointer(cg, i) && !first ? no_end(cg, type)
                                                      : LLVMGetParam(fn, (unsigned)param++);
+            if (wanted[at] == cg->i64 && LLVMTypeOf(leaves[at]) == cg->i32) {
+                leaves[at] = LLVMBuildZExt(cg->b, leaves[at], cg->i64, "");
+                LLVMSetNNeg(leaves[at], true);
+            }
             if (wanted[at] == cg->i1)
                 leaves[at] = LLVMBuildICmp(cg->b, LLVMIntNE, leaves[at], cg_int(cg->i8, 0), "");
         }

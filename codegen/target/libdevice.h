@@ -7,5 +7,7 @@
 /* Links what the module calls of it. When the library is needed and cannot be found: E0502, which names
  * every place tried. */
 bool libdevice_link(Cg *cg);
+/* Behind the passes: what fastmath allows and LLVM does not do by itself. */
+void libdevice_finish(Cg *cg);
 
 #endif

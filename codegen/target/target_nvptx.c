@@ -5,6 +5,8 @@
  * alignment: what the driver copies from one buffer. */
 #include "codegen/target/gpu_kernel.h"
 #include "codegen/target/libdevice.h"
+#include "codegen/target/nvptx_layout.h"
+#include "codegen/target/nvptx_sink.h"
 #include "codegen/target/targets.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,6 +232,11 @@ static bool emit(Cg *cg, Artifact *artifact) {
                          "kernel[grid, block, stream, bytes]"))
         return false;
     if (cg->options->entry == ENTRY_KERNEL) gpu_drop_unused_params(cg);
+    libdevice_finish(cg);
+    if (cg->options->opt_level >= 2) {
+        nvptx_sink(cg);
+        nvptx_lay_out(cg);
+    }
     if (cg->failed) return false;
     gpu_keep_zeros(cg);
     if (cg->options->keep_text) cg->text_llvm = cg_print(cg);
@@ -250,6 +257,8 @@ const Target target_nvptx = {
     .has_owner = false,
     .lines = true,
     .contracts = true,
+    .splits_addresses = true,
+    .passes = "default<O3>,function(loop-simplify)",
     .rounds_bfloat = true,
     .print = "vprintf",
     .lib_prefix = "__nv_",

@@ -626,7 +626,10 @@ static bool check_typed(Verifier *v, Ref ref) {
     case OP_parallel: return check_parallel(v, ref);
     case OP_shape:
     case OP_stride: return check_axis(v, ref);
-    case OP_wrap_index: return check_i64(v, ref, 0, 2);
+    case OP_wrap_index:
+        if (ir_type(v->func, ref)->kind != TY_i32) return check_i64(v, ref, 0, 2);
+        return arg_type(v, ref, 1)->kind == TY_i32 ||
+               verify_fail(v, ir_inst(v->func, ref)->block, ref, "operand 1 must be an i32");
     case OP_check_index:
         return inst->imm < 0 ? bad(v, ref, "no such axis") : check_i64(v, ref, 0, 2);
     case OP_load: return check_access(v, ref, 0, false);

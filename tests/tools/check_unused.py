@@ -19,7 +19,7 @@ KEPT_FOR = {
     "tests of edges, which ir.c removes in several ways": "ir_edge_remove_nth",
     "what devices can do and Python does not show yet": "rt_device_peer rt_kernel_global",
     "compiled code calls it by a name with a suffix": "quern_round_digitsf",
-    "the zero of an enumeration": "IMM_NONE FM_DEFAULT",
+    "the zero of an enumeration": "IMM_NONE",
     "padding, by name": "unused",
     "read by the headers of Python and NumPy": """PY_SSIZE_T_CLEAN NPY_NO_DEPRECATED_API NPY_TARGET_VERSION PY_ARRAY_UNIQUE_SYMBOL
         PY_UFUNC_UNIQUE_SYMBOL NO_IMPORT_ARRAY NO_IMPORT_UFUNC""",

@@ -497,7 +497,7 @@ static void test_fast_variant_limits(void) {
     int32_t item = 0;
     RtSpan small = rt_span(1000, 2, 4, (int64_t[]){3, 4}, (int64_t[]){16, 4}, true);
     CHECK(small.lo == 1000 && small.hi == 1048 && small.written);
-    /* one element seen 2^30 times, and once more */
+    /* one element seen that often, and once more */
     Packed a = packed_1d(&item, FAST_LIMIT, 0), b = packed_1d(&item, FAST_LIMIT + INT64_C(1), 0);
     Probe p;
     probe_init(&p);
@@ -506,9 +506,9 @@ static void test_fast_variant_limits(void) {
     CHECK(!rt_launch_wants_general(&p.artifact, args));
     args[0] = &b;
     CHECK(rt_launch_wants_general(&p.artifact, args));
-    int64_t one[3] = {1, 1, 1}, grid[3] = {FAST_BLOCKS, 65535, 65535}, block[3] = {512, 1, 1};
+    int64_t one[3] = {1, 1, 1}, grid[3] = {FAST_BLOCKS, 65535, 65535}, block[3] = {511, 1, 1};
     CHECK(!rt_grid_wants_general(grid, block) && !rt_grid_wants_general(one, one));
-    block[0] = 513;
+    block[0] = 512;
     CHECK(rt_grid_wants_general(grid, block));
     grid[0] = FAST_BLOCKS + 1, block[0] = 1;
     CHECK(rt_grid_wants_general(grid, block));

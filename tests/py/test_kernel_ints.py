@@ -1,0 +1,143 @@
+"""Ints of kernels that become int32 and uint32 where the launch limits sizes (codegen/opt/gpu_ints.c, narrow.c, words.c): values at the
+edges of these are what CPython computes."""
+import re
+
+import numpy as np
+import pytest
+
+from quern import cuda
+
+MASK = 0xFFFFFFFF
+
+
+
+@cuda.jit
+def strided(a, x, y):
+    i = cuda.grid(1)
+    while i < x.shape[0]:
+        y[i] = a * x[i] + y[i]
+        i += cuda.gridsize(1)
+
+
+@pytest.mark.parametrize("n", [0, 1, 63, 64, 65, 1000])
+def test_grid_stride_while(device, n):
+    x, y = np.arange(n, dtype=np.float32), np.ones(n, np.float32)
+    strided[2, 32](2.0, x, y)
+    assert (y == 2 * np.arange(n) + 1).all()
+
+
+@cuda.jit
+def generator(seed, states, shifted, below, draws):
+    i = cuda.grid(1)
+    state = (seed + i * 2654435761) & 0xFFFFFFFF
+    count = 0
+    for _ in range(draws):
+        state = (state * 1664525 + 1013904223) & 0xFFFFFFFF
+        state ^= (state << 13) & 0xFFFFFFFF
+        state ^= state >> 17
+        if state < 0x90000000:
+            count += 1
+    states[i] = state
+    shifted[i] = (state >> 3) - (state // 10) + (state % 7)
+    below[i] = count
+
+
+@pytest.mark.parametrize("seed", [0, 1, -1, 2**31, 2**32 - 1, 2**40 + 3, -2**63])
+@pytest.mark.parametrize("kind", [np.int64, np.uint32])
+def test_words_wrap_as_they_do_in_python(device, seed, kind):
+    states, shifted, below = np.zeros(8, kind), np.zeros(8, np.int64), np.zeros(8, np.int32)
+    generator[2, 4](seed, states, shifted, below, 20)
+    for i in range(8):
+        state, count = (seed + i * 2654435761) & MASK, 0
+        for _ in range(20):
+            state = (state * 1664525 + 1013904223) & MASK
+            state ^= (state << 13) & MASK
+            state ^= state >> 17
+            count += state < 0x90000000
+        assert (states[i], shifted[i], below[i]) == (state, (state >> 3) - state // 10 + state % 7, count)
+
+
+@cuda.jit
+def wide(a, out):
+    i = cuda.grid(1)
+    product = (a[i] & 0xFFFFFFFF) * 3
+    out[i, 0] = product >> 1              # more than 32 bits
+    out[i, 1] = product & 0x1FFFFFFFF
+    out[i, 2] = (product & 0xFFFFFFFF) >> 1
+    out[i, 3] = -(product & 0xFFFFFFFF)
+
+
+def test_what_needs_more_bits_has_them(device):
+    a = np.array([0, 1, 2**31, 2**32 - 1, -1, 2**62 + 5], np.int64)
+    out = np.zeros((6, 4), np.int64)
+    wide[1, 6](a, out)
+    for x, row in zip(a.tolist(), out.tolist(), strict=True):
+        product = (x & MASK) * 3
+        assert row == [product >> 1, product & 0x1FFFFFFFF, (product & MASK) >> 1, -(product & MASK)]
+
+
+@cuda.jit
+def from_the_end(a, index, out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] = a[index[i]]
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int32, np.int64])
+def test_indices_from_data_count_from_the_end(device, kind):
+    a, index = np.arange(100.0), np.array([0, 99, -1, -100, 5, -95], kind)
+    out = np.zeros(6)
+    from_the_end[1, 8](a, index, out)
+    assert (out == a[index]).all()
+
+
+@cuda.jit
+def ring(now, after):
+    x, y = cuda.grid(2)
+    h, w = now.shape
+    if y < h and x < w:
+        total = 0
+        for dy in range(-1, 2):
+            for dx in range(-1, 2):
+                total += now[(y + dy + h) % h, (x + dx + w) % w] * (3 * dy + dx + 5)
+        after[y, x] = total
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 5), (2, 3), (7, 6)])
+def test_neighbours_on_a_ring(device, shape):
+    now = np.arange(shape[0] * shape[1], dtype=np.uint8).reshape(shape)
+    after = np.zeros(shape, np.int64)
+    ring[(2, 2), (4, 4)](now, after)
+    expected = sum(np.roll(now.astype(np.int64), (-dy, -dx), (0, 1)) * (3 * dy + dx + 5) for dy in (-1, 0, 1) for dx in (-1, 0, 1))
+    assert (after == expected).all()
+
+
+@cuda.jit
+def sums(a, counts, limit):
+    i = cuda.grid(1)
+    up = down = both = 0
+    for k in range(a.shape[0]):
+        if a[k] > limit:
+            up += 3
+            for j in range(k):
+                both += j - 2
+        else:
+            down -= a[k]
+    counts[i, 0], counts[i, 1], counts[i, 2] = up, down, both
+
+
+def test_sums_over_rounds(device):
+    a, counts = np.arange(-4, 40), np.zeros((2, 3), np.int64)
+    sums[1, 2](a, counts, 7)
+    up, both = sum(3 for v in a if v > 7), sum(j - 2 for k, v in enumerate(a) if v > 7 for j in range(k))
+    assert counts.tolist() == [[up, -sum(v for v in a.tolist() if v <= 7), both]] * 2
+
+
+@pytest.mark.optimised
+@pytest.mark.parametrize("kernel, signature", [
+    (strided, "void(float32, float32[::1], float32[::1])"),
+    (generator, "void(uint32, uint32[::1], uint32[::1], int32[::1], int64)"),
+    (ring, "void(uint8[:,::1], int32[:,::1])")])
+def test_nothing_of_these_is_computed_in_64_bits(kernel, signature):
+    ptx, _ = cuda.compile_ptx(kernel.py_func, signature, cc=(9, 0))
+    assert not re.search(r"\t(mul\.lo|and|or|xor|setp\.\w+|selp|div|rem)\.[sub]64", ptx), ptx
