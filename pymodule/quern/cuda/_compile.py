@@ -66,6 +66,9 @@ def compile(pyfunc, sig, debug=None, lineinfo=False, device=True, fastmath=False
     lengths, and unless its type says that it is C- or F-contiguous its strides in bytes; a pointer (types.CPointer, voidptr), which is an
     array of one axis without an end in the function, as it is. A result of several parts is a struct.
 
+    A kernel is made for launches in which no array that is written shares memory with another, and no axis, index of the grid or int
+    argument is beyond 2**30 - 1024: who launches the code sees to that. With a pointer among its parameters nothing is assumed.
+
     Returns (code, type of the result). Raises TypingError where the function has no types, UnsupportedError for
     output="ltoir", which needs NVIDIA's compiler, ValueError for a GPU too old; NotImplementedError, as in
     numba-cuda, for another output, an unknown abi and for a kernel with abi="c", which has no result to give back."""

@@ -31,6 +31,9 @@ def compile(pyfunc, sig, *, arch, debug=None, opt=None, fastmath=False, fma=True
     passed. max_registers: the most vector registers of a lane. fma: whether a * b + c may be rounded once.
     locals: {"x": float32} gives variables their types. keep_text: keep LLVM IR and assembly, too.
 
+    The code is made for launches in which no array that is written shares memory with another, and no axis, index of the grid or
+    int argument is beyond 2**30 - 1024: who launches it sees to that. With a pointer among the parameters nothing is assumed.
+
     Returns a CodeObject: an ELF file as hipModuleLoadData takes it. Raises TypingError where the function has no types,
     LoweringError for a chip that is not known."""
     from .. import _surface, decorators
