@@ -328,10 +328,17 @@ static const Binding *step(Replay *p, const Binding *base, Str path, int32_t cut
         int32_t i = number_at(path, cut + 1);
         return base->kind == BIND_INSTANCE && i >= 0 && i < base->nitems ? base->items[i] : NULL;
     }
-    if (base->kind != BIND_FUNCTION || rest.len < 1) return NULL;
-    if (str_is(rest, "n")) return base; /* a function inside it: it sees the same globals */
+    if (str_is(rest, "n")) /* a function inside it: it sees the same globals */
+        return base->kind == BIND_FUNCTION ? base : NULL;
     Str name = {rest.bytes + 2, rest.len - 2};
     if (rest.len < 3 || rest.bytes[1] != ':') return NULL;
+    MemberKind kind;
+    if (rest.bytes[0] == 'm' || rest.bytes[0] == 's')
+        return base->handle && PyType_Check((PyObject *)base->handle)
+                   ? resolver->member(resolver->user, base->handle, name, rest.bytes[0] == 's',
+                                      &kind)
+                   : NULL;
+    if (base->kind != BIND_FUNCTION) return NULL;
     switch (rest.bytes[0]) {
     case 'g': return resolver->global(resolver->user, base->handle, name);
     case 'i': return import_again(p, base, name);

@@ -756,7 +756,8 @@ static const Binding *resolve_member(void *user, Handle cls, Str name, bool sett
     PyObject *key = owner ? PyUnicode_FromStringAndSize(name.bytes, name.len) : NULL;
     if (!key) return NULL;
     Str base = path_of(r, owner);
-    Str path = str_printf(r->arena, STR_FMT "." STR_FMT, STR_ARG(base), STR_ARG(name));
+    Str path = str_printf(r->arena, STR_FMT "/%c:" STR_FMT, STR_ARG(base), setter ? 's' : 'm',
+                          STR_ARG(name));
     PyObject *found = py_member_of(r->state, cls, key, setter, kind);
     Py_DECREF(key);
     const Binding *b = found ? py_bind(r, found, path) : PyErr_Occurred() ? NULL : missing(r);

@@ -73,6 +73,7 @@ def results(tmp_path, names, body, shapes=SHAPES):
     ("p", "return Point(p.y, p.x)", "Point(x=4.5, y=3)"),
     ("n", "return Point(n, Place(n))", "Point(x=2, y=Place(a=2, b=2.5))"),
     ("place", "return place.weight() + len(place)", "19.5"),
+    ("place", "return len(place + place) if place <= place else 0", "4"),
     ("pair", "return pair.u + pair.v", "8.5"),
     ("pair", "return pair.both()", "8.5"),
     ("pair", "return Pair(pair.u + 1, 2.0)", "Pair(u=8, v=2.0)"),

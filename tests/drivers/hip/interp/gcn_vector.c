@@ -200,7 +200,7 @@ static const void *fetch(GcnWave *w, const GcnInst *i, const GcnOperand *o, int 
     if (i->mixed && i->op_sel_hi & bit)
         for (int l = 0; l < w->lanes; l++)
             c->f[l] = gcn_f16_to_f32((uint16_t)(c->u[l] >> (i->op_sel & bit ? 16 : 0)));
-    if (is_half(type)) widen(w, type, pick && !pairs && o->kind != K_const, c);
+    if (is_half(type)) widen(w, type, pick && !pairs, c); /* of a constant, too: it has 32 bits */
     bool neg = i->packed ? (part ? i->neg_hi : i->neg_lo) & bit : o->neg;
     if (neg || o->abs) signs(w, o, neg, type, c);
     flush(w, type, false, c);
