@@ -128,6 +128,72 @@ static void look_through_views(Func *func, Arena *arena, Ref *map) {
     }
 }
 
+/* -- returns --------------------------------------------------------------------------------------- */
+
+/* Item k of what `block` returns: of a tuple made for that, or the value itself. NO_REF: neither. */
+static Ref returned_item(const Func *func, int32_t block, int32_t k) {
+    Ref value = ir_arg(func, ir_terminator(func, block), 0);
+    if (func->result->kind != TY_TUPLE) return value;
+    return ir_inst(func, value)->op == OP_tuple ? ir_arg(func, value, k) : NO_REF;
+}
+
+static bool is_plain_float(const Type *type) {
+    return type->kind == TY_f32 || type->kind == TY_f64;
+}
+
+/* Numbers, one of them a float that here is a cast, and elsewhere a constant? */
+static bool wants_one_return(const Func *func, const int32_t *blocks, int32_t n) {
+    bool tuple = func->result->kind == TY_TUPLE, wanted = false;
+    int32_t items = tuple ? func->result->nitems : 1;
+    for (int32_t k = 0; k < items; k++) {
+        const Type *type = tuple ? func->result->items[k] : func->result;
+        bool cast = false, constant = false;
+        if (type->kind >= TY_SCALARS) return false;
+        for (int32_t i = 0; i < n; i++) {
+            Ref item = returned_item(func, blocks[i], k);
+            if (!item) return false;
+            cast |= ir_inst(func, item)->op == OP_cast;
+            constant |= ir_inst(func, item)->op == OP_const;
+        }
+        wanted |= is_plain_float(type) && cast && constant;
+    }
+    return wanted;
+}
+
+static void return_once(PassContext *ctx, Func *func, const int32_t *blocks, int32_t n) {
+    bool tuple = func->result->kind == TY_TUPLE;
+    int32_t items = tuple ? func->result->nitems : 1, join = ir_block_new(func);
+    Ref *args = arena_array(ctx->arena, Ref, n), *joined = arena_array(ctx->arena, Ref, items + 1);
+    int32_t span = ir_inst(func, ir_terminator(func, blocks[0]))->span;
+    for (int32_t k = 0; k < items; k++) {
+        for (int32_t i = 0; i < n; i++)
+            args[i] = returned_item(func, blocks[i], k);
+        joined[k] = ir_append(func, join, OP_phi, args, n);
+        ir_inst(func, joined[k])->type = ir_type(func, args[0]);
+    }
+    for (int32_t i = 0; i < n; i++) {
+        ir_remove(func, ir_terminator(func, blocks[i]));
+        Builder b = {func, blocks[i], -1, span, NO_BLOCK};
+        b_jump(&b, join);
+    }
+    Builder b = {func, join, -1, span, NO_BLOCK};
+    Ref value = tuple ? b_inst(&b, OP_tuple, func->result, joined, items) : joined[0];
+    b_return(&b, value);
+}
+
+/* Returns are joins, too: LLVM makes one of `if x < 0.0: return 0.0` and `return x`. */
+static void join_returns(PassContext *ctx, Func *func) {
+    int32_t n = 0, *blocks = arena_array(ctx->arena, int32_t, func->blocks.len);
+    if (!func->result) return;
+    for (int32_t b = 0; b < func->blocks.len; b++) {
+        Ref end = func->blocks.items[b].removed ? NO_REF : ir_terminator(func, b);
+        if (!end || ir_inst(func, end)->op != OP_return) continue;
+        if (!ir_inst(func, end)->nargs || func->blocks.items[b].cold) return;
+        blocks[n++] = b;
+    }
+    if (n > 1 && wants_one_return(func, blocks, n)) return_once(ctx, func, blocks, n);
+}
+
 /* -- joins --------------------------------------------------------------------------------------- */
 
 enum { MOST_MOVES = 2 }; /* of casts behind one join */
@@ -290,6 +356,7 @@ static bool views_may_be_void(const CompileOptions *options) {
 void opt_simplify(PassContext *ctx, Func *func) {
     cfg_remove_unreachable(func);
     opt_merge_blocks(func);
+    join_returns(ctx, func);
     cast_behind_joins(ctx, func);
     Ref *map = arena_array(ctx->arena, Ref, func->insts.len);
     if (!views_may_be_void(ctx->options)) look_through_views(func, ctx->arena, map);

@@ -332,7 +332,7 @@ def test_what_needs_quern_is_refused():
 
     assert "needs what only Quern has at run time: it catches exceptions (try, with)" in refused("int64(int64)", caught)
     assert "it has text" not in refused("int64(int64)", caught)
-    assert "run time: it has text, whose constants are objects of this process" in refused("int64(int64)", lambda x: len("abc" if x > 2 else "de"))
+    assert "run time: it has text, whose constants are objects of this process" in refused("int64(int64)", lambda x: len("abc" * x))
     assert "catches" not in refused("int64(int64)", lambda x: len(f"{x:>8}")) and "has text" in refused("int64(int64)", lambda x: len(f"{x:>8}"))
     assert "cannot be compiled ahead of time" in refused("(int64,)", listed)
     assert "generator" in refused("(int64,)", made)

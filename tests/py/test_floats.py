@@ -93,6 +93,36 @@ def test_FLT_03_choices_of_casts(dtype):
                 assert same(e, f), (choice, x)
 
 
+def test_FLT_03_choices_of_returns():
+    @njit
+    def one(x):
+        if x < 0.0:
+            return 0.0
+        return x
+
+    @njit
+    def two(x, n):
+        if x > 0.0:
+            return 0.0, n
+        if n > 3:
+            return x, n + 1
+        return -0.0, 7
+
+    @njit
+    def in_loop(a):
+        for v in a:
+            if not v > 0.0:
+                return v
+        return 0.0
+
+    for x in (0.0, -0.0, 1.0, -1.0):
+        x = np.float32(x)
+        assert same(one(x), one.py_func(x)) and same(in_loop(np.array([2.0, x], x.dtype)), in_loop.py_func(np.array([2.0, x], x.dtype)))
+        for n in (1, 5):
+            (a, k), (b, m) = two(x, n), two.py_func(x, n)
+            assert same(a, b) and k == m
+
+
 def test_FLT_05_isnan_under_fastmath():
     function = njit(fastmath=True)(lambda x: (math.isnan(x), math.isinf(x), math.isfinite(x)))
     assert function(NAN) == (True, False, False)
