@@ -344,7 +344,8 @@ bool v_binary(Infer *in, Operator op, bool in_place, Val a, Val b, Val *out) {
          taken;
     if (v_overload_binary(in, operator_names[op], in_place, a, b, &taken, out) || taken)
         return !in->stop;
-    if (one && (v_instance_operator(in, op, in_place, a, b, &taken, out) || taken))
+    if (one && (is_kind(&a, TY_TUPLE) || is_kind(&b, TY_TUPLE)) && /* others: v_object_operator */
+        (v_instance_operator(in, op, in_place, a, b, &taken, out) || taken))
         return !in->stop;
     if (in->stop) return false;
     if (values && one) return binary_of_values(in, op, a, b, out);

@@ -10,6 +10,8 @@ from conftest import BUILD
 
 PARTS = 8
 CHECK = BUILD / "load_check"
+pytestmark = pytest.mark.skipif(
+    not CHECK.exists(), reason="load_check comes with the build that has the C tests (QUERN_TESTS=ON): that of the first interpreter")
 
 
 def objects(part):
@@ -24,8 +26,6 @@ def checked(paths):
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_both_loaders_make_the_same_of_every_object(part):
-    if not CHECK.exists():
-        pytest.skip("load_check is not built")
     paths = objects(part)
     if not paths:
         pytest.skip("nothing was compiled for the host in this run")
@@ -35,8 +35,6 @@ def test_both_loaders_make_the_same_of_every_object(part):
 
 
 def test_the_tool_refuses_what_is_no_object_file(tmp_path):
-    if not CHECK.exists():
-        pytest.skip("load_check is not built")
     bad = tmp_path / "bad.o"
     bad.write_bytes(b"\x7fELF" + bytes(100))
     done = subprocess.run([str(CHECK), str(bad)], capture_output=True, text=True)
