@@ -27,6 +27,7 @@ missing_packages() {
     have_amd_libs || echo rocm-device-libs
     have_c_header zlib.h || echo zlib1g-dev
     have_c_header zstd.h || echo libzstd-dev
+    [ "$job" != test ] || command -v ccache >/dev/null || echo ccache
     if ! command -v "$python" >/dev/null; then echo python3 python3-dev python3-venv; return; fi
     "$python" -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
     "$python" -c 'import sysconfig, os, sys; sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))' ||
@@ -99,6 +100,8 @@ demo)
     fi
     ;;
 test)
+    # further interpreters compile the same C files, but for those of pymodule: they are taken from what this run has compiled
+    export CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_DIR=$PWD/build/ccache CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
     say "building (warnings are errors)"
     build "$python" build/test -DQUERN_WERROR=ON
     say "layers, unused code, formatting"
@@ -123,7 +126,7 @@ test)
         if [ -z "${WHOLE:-}" ] && [ $number = 1 ]; then export QUERN_OPT=0 QUERN_INSTANCES=all; fi
         if [ -z "${WHOLE:-}" ] && [ $number = 2 ]; then export QUERN_INSTANCES=none; fi
         say "tests in Python $(version_of "$other") (cases $QUERN_SHARE${QUERN_OPT:+, QUERN_OPT=$QUERN_OPT}${QUERN_INSTANCES:+, QUERN_INSTANCES=$QUERN_INSTANCES})"
-        build "$other" "build/test-$(version_of "$other")" -DQUERN_TESTS=OFF
+        build "$other" "build/test-$(version_of "$other")" -DQUERN_TESTS=OFF -DQUERN_WERROR=ON
         ln -sfn ../test/fakecuda "build/test-$(version_of "$other")/fakecuda" # the stand-in drivers serve all
         ln -sfn ../test/fakehip "build/test-$(version_of "$other")/fakehip"
         QUERN_BUILD=$PWD/build/test-$(version_of "$other") "$venv/bin/python" -m pytest -q -n "$jobs" tests/py
