@@ -278,7 +278,8 @@ static void put_words(GcnWave *w, const GcnInst *i, GcnType type, int part, uint
 
 static uint64_t collect(GcnWave *w, const Column *c) {
     uint64_t bits = 0;
-    for (int l = 0; l < w->lanes; l++)
+    int lanes = w->lanes == 32 ? 32 : 64; // compilers see that there are no others
+    for (int l = 0; l < lanes; l++)
         bits |= (uint64_t)(c->u[l] & 1) << l;
     return bits & gcn_exec(w);
 }
