@@ -276,7 +276,11 @@ static int module_exec(PyObject *module) {
         add_type(module, &state->generator_type, &py_generator_spec) < 0 ||
         add_type(module, &state->cfunction_type, &py_cfunction_spec) < 0)
         return -1;
-    return py_ufunc_init(state) < 0 ? -1 : py_device_init(state, module);
+    if (py_ufunc_init(state) < 0 || py_device_init(state, module) < 0) return -1;
+    /* For good: when the interpreter ends, the garbage collector frees a module and the last objects
+       of its types in any order, and all of these use the state. */
+    Py_INCREF(module);
+    return 0;
 }
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg) {

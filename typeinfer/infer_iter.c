@@ -140,13 +140,16 @@ bool v_tuple_get(Infer *in, Val tuple, Val index, Val *out) {
     if (is_kind(&index, TY_SLICE)) return tuple_slice(in, tuple, index, out);
     if (!type_is_int(index.f.type) && index.f.type->kind != TY_bool)
         return v_refuse(in, REFUSE_INDEX, NULL, (Val[]){tuple, index}, 2);
-    if (t->nitems == 0 && !index.f.value && in->guards) { /* whatever the index is */
+    bool outside = fact_int_value(&index.f, &known) && (known < -t->nitems || known >= t->nitems);
+    bool raises =
+        outside ? outside_of(in, tuple) == GUARD_list_index : t->nitems == 0 && !index.f.value;
+    if (raises &&
+        in->guards) { /* whatever the index is, or as lists do, which have no length of their type */
         if (e) emit_guard(e, outside_of(in, tuple), emit_int(e, bool_type(in->types), 1), NULL, 0);
         return in->stop = STOP_UNBOUND, false;
     }
     if (fact_int_value(&index.f, &known)) {
-        if (known < -t->nitems || known >= t->nitems)
-            return ti_fail(in, in->at, E0304, (int)known, ti_text(in, t));
+        if (outside) return ti_fail(in, in->at, E0304, (int)known, ti_text(in, t));
         return *out = v_item(in, tuple, (int32_t)(known < 0 ? known + t->nitems : known)), true;
     }
     if (e) {

@@ -138,6 +138,11 @@ static bool meets_unlike(const Infer *in, Ref phi, Ref list) {
     return false;
 }
 
+static bool is_slice_ref(const Infer *in, Ref ref) {
+    const Type *type = in->facts[ref].type;
+    return type && type->kind == TY_SLICE;
+}
+
 static bool is_dict_ref(const Infer *in, Ref ref) {
     return type_is_of(in->facts[ref].type, CLS_dict);
 }
@@ -150,6 +155,8 @@ static const char *misuse(Infer *in, Ref ref, int32_t k, Ref list) {
     switch ((Op)inst->op) {
     case OP_getitem:
         if (k == 1 && is_dict_ref(in, ir_arg(in->f, ref, 0))) return "a list as a key";
+        if (k == 0 && !in->kernel && is_slice_ref(in, ir_arg(in->f, ref, 1)))
+            return "a slice of a list"; /* a list, too */
         return k == 1 ? NULL : walk;
     case OP_phi:
         return meets_object(in, ref) || meets_unlike(in, ref, list) ? "a list beside a tuple"
