@@ -254,10 +254,12 @@ def setslice(self, start, stop, step, value):
 
 def delslice(self, start, stop, step):
     first, n, by = _range(field(self, "length"), start, stop, step)
+    if n == 0:
+        return
     if by < 0:
         first += (n - 1) * by
         by = -by
-    if by == 1 or n == 0:
+    if by == 1:
         _cut(self, first, n)
         return
     size = field(self, "length")
