@@ -86,6 +86,21 @@ int py_kind_of_scalar_type(ModState *state, PyTypeObject *type) {
 
 /* -- the types of arrays and scalars ------------------------------------------------------------ */
 
+bool py_is_taken_subclass(const ModState *state, PyObject *object) {
+    if (!state->takes_subclasses || !PyArray_Check(object)) return false;
+    PyObject *name = PyUnicode_FromString("numpy.ma");
+    PyObject *module =
+        name ? PyImport_GetModule(name) : NULL; /* loaded where one of its arrays is */
+    PyObject *masked = module ? PyObject_GetAttrString(module, "MaskedArray") : NULL;
+    bool taken =
+        !masked || !PyType_Check(masked) || !PyObject_TypeCheck(object, (PyTypeObject *)masked);
+    Py_XDECREF(masked);
+    Py_XDECREF(module);
+    Py_XDECREF(name);
+    PyErr_Clear();
+    return taken;
+}
+
 int py_argtype_init(ModState *state) {
     PyObject *memmap = PyObject_GetAttrString(state->np, "memmap");
     if (!memmap) return -1;

@@ -759,6 +759,14 @@ static PyObject *dispatcher_disable_compile(PyObject *self, PyObject *args) {
     Py_RETURN_NONE;
 }
 
+/* (nogil, fallback, may compile): what its options do not say of how it was made */
+static PyObject *dispatcher_manners(PyObject *self, PyObject *unused) {
+    (void)unused;
+    const Dispatcher *d = (const Dispatcher *)self;
+    return Py_BuildValue("(NNN)", PyBool_FromLong(d->nogil), PyBool_FromLong(d->fallback),
+                         PyBool_FromLong(d->core.can_compile));
+}
+
 static Spec *make_again(void *user, Spec *old) {
     Dispatcher *d = user;
     JitCore *core = &d->core;
@@ -835,6 +843,7 @@ static PyMethodDef dispatcher_methods[] = {
     {"_declare_functions", dispatcher_declare_functions, METH_VARARGS, NULL},
     {"_fail_later", dispatcher_fail_later, METH_O, NULL},
     {"_texts", dispatcher_texts, METH_O, NULL},
+    {"_manners", dispatcher_manners, METH_NOARGS, NULL},
     {"_explain", dispatcher_explain, METH_O, NULL},
     {"_recompile", dispatcher_recompile, METH_NOARGS, NULL},
     {"disable_compile", dispatcher_disable_compile, METH_VARARGS,

@@ -193,6 +193,14 @@ static PyObject *module_instance_class(PyObject *module, PyObject *number) {
     return cls ? cls : Py_NewRef(Py_None);
 }
 
+/* take_subclasses(yes): may arrays be of any subclass of ndarray? */
+static PyObject *module_take_subclasses(PyObject *module, PyObject *yes) {
+    int truth = PyObject_IsTrue(yes);
+    if (truth < 0) return NULL;
+    py_state(module)->takes_subclasses = truth;
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef module_methods[] = {
     {"instance_class", module_instance_class, METH_O,
      "The class with a number that instance_number gave; None: there is none, or no more."},
@@ -221,6 +229,7 @@ static PyMethodDef module_methods[] = {
     {"live_objects", module_live_objects, METH_NOARGS,
      "Objects of compiled code, buffers of counted elements, and owners of Python objects in them, "
      "that are alive."},
+    {"take_subclasses", module_take_subclasses, METH_O, NULL},
     {"record", module_record, METH_O,
      "While a program is explained: who is told of calls that no specialisation is made for yet."},
     {"code_instances", module_code_instances, METH_NOARGS, NULL},

@@ -90,10 +90,11 @@ typedef struct ModState {
     int exclusive; /* calls that run and were given shared objects; under the GIL */
     PyTypeObject *device_array_type, *stream_type, *event_type, *graph_type, *device_type,
         *api_type;
-    PyTypeObject *ufunc_type;    /* made at run time: see ufunc.c; lives for ever */
-    PyObject *np;                /* the numpy module */
-    PyTypeObject *memmap_type;   /* numpy.memmap: an array like any other whose memory is a file */
-    PyTypeObject *random_type;   /* numpy.random.Generator, once it was seen; else NULL */
+    PyTypeObject *ufunc_type;  /* made at run time: see ufunc.c; lives for ever */
+    PyObject *np;              /* the numpy module */
+    PyTypeObject *memmap_type; /* numpy.memmap: an array like any other whose memory is a file */
+    PyTypeObject *random_type; /* numpy.random.Generator, once it was seen; else NULL */
+    bool takes_subclasses;     /* --as-numba: arrays of subclasses of ndarray lose what these add */
     PyTypeObject *recarray_type; /* numpy.recarray: one whose fields are attributes, too */
     PyObject *errors;            /* quern.errors, imported when first needed */
     PyObject *linecache;
@@ -188,10 +189,13 @@ PyObject *py_plain_text(PyTypeObject *type);
 PyObject *py_key_text(ModState *state, TypeKey key, bool exact);
 /* Of a type: messages name the classes of instances, text that is read again has their numbers. */
 PyObject *py_exact_text(ModState *state, Arena *arena, const Type *type);
+/* Is it of a subclass of ndarray that is taken as the ndarray it is made of? Under --as-numba all but masked arrays are. */
+bool py_is_taken_subclass(const ModState *state, PyObject *object);
 /* An ndarray, or a subclass whose own behaviour compiled code does not lose: numpy.memmap and numpy.recarray. */
 static inline bool py_is_array(const ModState *state, PyObject *object) {
     return PyArray_CheckExact(object) || Py_TYPE(object) == state->memmap_type ||
-           Py_TYPE(object) == state->recarray_type;
+           Py_TYPE(object) == state->recarray_type ||
+           (state->takes_subclasses && py_is_taken_subclass(state, object));
 }
 int py_argtype_init(ModState *state);
 void py_argtype_clear(ModState *state);

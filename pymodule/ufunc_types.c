@@ -205,8 +205,16 @@ static TypeKey operand_key(const UfuncData *u, int i, int kind) {
     return key_array((TypeKind)kind, QN_MAX(u->axes.ndim[i], 1), LAYOUT_A, 0);
 }
 
-/* Weak numbers take the type of the strongest strong operand of at least their kind (DESIGN 4). Of a generalised ufunc an int
- * may be a position or a length, whatever the arrays beside it hold. */
+/* The kind that a weak number takes beside the strong one `strong`, the strongest of at least its own kind (DESIGN 4). Of a
+ * generalised ufunc an int may be a position or a length, whatever the arrays beside it hold, and a float beside complex
+ * arrays a size or a weight: it stays real there. */
+static int weak_kind(const UfuncData *u, Input in, int strong) {
+    if (!u->generalized) return strong;
+    if (in.weak == CLASS_SINT) return py_kind_of_typenum(in.descr->type_num);
+    if (in.weak == CLASS_CPX || (strong != TY_c64 && strong != TY_c128)) return strong;
+    return strong == TY_c64 ? TY_f32 : TY_f64;
+}
+
 static bool exact_keys(UfuncData *u, const Input *inputs, TypeKey *keys) {
     PyArray_Descr *common;
     if (!promote_strong(inputs, u->nin, &common)) return false;
@@ -215,9 +223,8 @@ static bool exact_keys(UfuncData *u, const Input *inputs, TypeKey *keys) {
     Py_XDECREF(common);
     for (int i = 0; i < u->nkeys; i++) {
         int kind = py_kind_of_typenum(inputs[i].descr->type_num);
-        bool own = u->generalized && inputs[i].weak == CLASS_SINT;
-        if (inputs[i].weak != CLASS_NONE && !own && strong >= 0 && rank >= (int)inputs[i].weak)
-            kind = strong;
+        if (inputs[i].weak != CLASS_NONE && strong >= 0 && rank >= (int)inputs[i].weak)
+            kind = weak_kind(u, inputs[i], strong);
         else if (inputs[i].weak == CLASS_CPX && (strong == TY_f32 || strong == TY_f16))
             kind = TY_c64;
         if (kind < 0) {
@@ -385,13 +392,17 @@ static bool read_inputs(UfuncData *u, PyArrayObject **operands, PyObject *const 
         inputs[i] = given ? read_input(operands[i], asked[i]) : (Input){NULL, CLASS_NONE, false};
     }
     settle_weak(inputs, u->nin);
+    bool strong = u->dynamic && u->core.options.infer.strong_numbers;
+    for (int i = 0; strong && i < u->nin; i++)
+        inputs[i].weak =
+            CLASS_NONE; /* a Python number is an int64, float64 or complex128, as in Numba */
     /* Only the first type is fixed: NumPy asks for a reduction whose result has that type. An accumulation
      * needs it for the other operand, too. */
     if (u->nin == 2 && !u->axes.total && inputs[0].asked && !inputs[1].asked &&
         inputs[1].weak == CLASS_NONE &&
         PyArray_CanCastTypeTo(inputs[1].descr, inputs[0].descr, NPY_SAFE_CASTING))
         inputs[1] = inputs[0];
-    return weaken_scalars(u, operands, inputs);
+    return strong || weaken_scalars(u, operands, inputs);
 }
 
 static int find_loop(UfuncData *u, PyUFuncObject *ufunc, Input *inputs, PyObject *const *asked) {

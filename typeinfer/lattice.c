@@ -261,10 +261,21 @@ static const Type *promote_numba(TypeTable *types, const Type *a, const Type *b)
     return lowest(types, order_of(a)->any & order_of(b)->any);
 }
 
+/* Numba's loops for ints and floats among the operands are those of the floats: float32 arrays and an int64 make float32. */
+static const Type *float_beside_int(const Type *a, const Type *b) {
+    if (type_is_int(b) && (type_is_float(a) || type_is_complex(a))) return a;
+    if (type_is_int(a) && (type_is_float(b) || type_is_complex(b))) return b;
+    return NULL;
+}
+
 const Type *ti_promote(TypeTable *types, Arithmetic rule, const Type *a, const Type *b) {
     const struct Order *x = order_of(a), *y = order_of(b);
     if (!x || !y) return NULL;
     if (rule == ARITH_NUMBA) return promote_numba(types, a, b);
+    if (rule == ARITH_NUMBA_UFUNC) {
+        const Type *t = float_beside_int(a, b);
+        if (t && type_bits(t) >= 32) return t; /* float16 has no loops there */
+    }
     if (rule == ARITH_UFUNC && a->kind == TY_wint && type_is_int(b)) return b;
     if (rule == ARITH_UFUNC && b->kind == TY_wint && type_is_int(a)) return a;
     bool weak = type_is_weak(a) || type_is_weak(b);

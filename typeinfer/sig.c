@@ -335,7 +335,10 @@ static bool bind_all(Sig *sig, const Type *const *args, int32_t nargs) {
 
 /* Operators mean Python's arithmetic or Numba's, functions of NumPy its own. */
 static Arithmetic rule_of(const LibRow *row, bool strong_numbers) {
-    if (strncmp(row->name, "numpy.", strlen("numpy.")) == 0) return ARITH_UFUNC;
+    if (strncmp(row->name, "numpy.", strlen("numpy.")) == 0) {
+        bool chooses = row->cpu.kind == LOWER_OP && row->cpu.id == OP_select; /* is no ufunc */
+        return strong_numbers && !chooses ? ARITH_NUMBA_UFUNC : ARITH_UFUNC;
+    }
     bool numba = strong_numbers && strncmp(row->name, "operator.", strlen("operator.")) == 0;
     return numba ? ARITH_NUMBA : ARITH_PLAIN;
 }

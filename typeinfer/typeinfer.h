@@ -87,7 +87,8 @@ typedef enum Arithmetic {
     ARITH_PLAIN, /* the common type as it is */
     ARITH_WIDE,  /* operators: ints become 64 bits wide, bools weak ints */
     ARITH_UFUNC, /* NumPy's functions: a Python int beside an int takes its type, whether it fits or not */
-    ARITH_NUMBA /* operators with weak_numbers=False */
+    ARITH_NUMBA,      /* operators with weak_numbers=False */
+    ARITH_NUMBA_UFUNC /* NumPy's functions with weak_numbers=False: no int makes a float wider */
 } Arithmetic;
 /* The common type of an arithmetic operation; NULL: none. */
 const Type *ti_promote(TypeTable *types, Arithmetic rule, const Type *a, const Type *b);

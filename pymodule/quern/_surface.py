@@ -426,18 +426,17 @@ def _find(module, qualname):
 
 
 def reduce(self):
-    """Pickling by module and qualified name, as for functions; kernels that have none, with their functions."""
-    import pickle
+    """Pickling by module and qualified name, as for functions; what has none goes with its Python function."""
     try:
         found = _find(self.__module__, self.__qualname__)
     except (ImportError, AttributeError):
         found = None
     if found is self:
         return _find, (self.__module__, self.__qualname__)
+    from ._pickle import dumps, loads_compiled
     if isinstance(self, _quern.Kernel):
-        from ._pickle import dumps
         return _kernel_of, (dumps(self.py_func), self.targetoptions, self.is_device_function, self._kind, self._declared)
-    raise pickle.PicklingError(f"cannot pickle {self!r}: {self.__module__}.{self.__qualname__} is another object")
+    return loads_compiled, (dumps(self),)
 
 
 def reduce_ufunc(self):

@@ -104,6 +104,8 @@ def _load(as_numba):
         if name != "NUM_THREADS":
             globals()[name] = _read(name, parse, default, prefixes)
     globals()["AS_NUMBA"] = as_numba
+    from . import _quern
+    _quern.take_subclasses(as_numba)
     globals()["NUMBA_DEFAULT_NUM_THREADS"] = _cpus()
     threads = _read("NUM_THREADS", _number, None, prefixes)
     globals()["NUMBA_NUM_THREADS"] = threads or _cpus()

@@ -69,6 +69,92 @@ except errors.NumbaError:
 """) == "[] True\nfloat64\nraises\n"
 
 
+def test_NEP02_ints_beside_floats_in_ufuncs(tmp_path):
+    """An int, of whatever width, makes no array of floats wider, as in Numba; operators on elements and np.where do."""
+    assert run_as_numba(tmp_path, """
+import numpy as np
+from numba import njit
+def show(f, *arguments):
+    f = njit(f)
+    f(*arguments)
+    return str(f.nopython_signatures[0].return_type)
+x, n = np.array([1.5, 2.5], np.float32), 3
+print(show(lambda x, n: x ** 2, x, n), show(lambda x, n: x * n, x, n), show(lambda x, n: np.power(x[0], n), x, n))
+print(show(lambda x, y: x / y, x, x.astype(np.int64)), show(lambda x, n: x - np.uint64(n), x, n))
+print(show(lambda x, n: x * n, x.astype(np.complex64), n), show(lambda x, n: x[0] * n, x, n))
+print(show(lambda x, y: x * y, x, 2.5), show(lambda x, n: np.where(x > 0, x, n), x, n), show(lambda x: x.mean(), x))
+@njit
+def centred(x, flag):
+    if flag:
+        y = x - (x ** 2).sum() / x.size
+        y = np.maximum(x, 0) / np.sqrt((x ** 2).sum())
+    else:
+        y = x
+    return y
+print(centred(x, True).dtype, centred(np.array([3, 4], np.float32), True))
+""") == """array(float32, 1d, C) array(float32, 1d, C) float32
+array(float32, 1d, C) array(float32, 1d, C)
+array(complex64, 1d, C) float64
+array(float64, 1d, C) array(float64, 1d, C) float32
+float32 [0.6 0.8]
+"""
+
+
+def test_NEP02_python_numbers_are_strong_for_ufuncs(tmp_path):
+    """A lazy ufunc is compiled for float64 where a Python float is passed, whatever stands beside it."""
+    assert run_as_numba(tmp_path, """
+import numpy as np
+from numba import vectorize, guvectorize
+@vectorize
+def times(x, s):
+    return x * s
+print(times(np.ones(2, np.float32), 2).dtype, times(np.ones(2, np.float32), 1.5).dtype, times(np.ones(2, np.int16), 2).dtype)
+print(times.types)
+@guvectorize("(n),()->(n)")
+def spread(x, s, y):
+    k = int(s * 4)
+    for i in range(x.shape[0]):
+        y[i] = x[i] * k
+for T in np.float32, np.complex64:
+    x = np.arange(3).astype(T)
+    y = np.zeros_like(x)
+    spread(x, 1.5, y)
+    print(y)
+print(spread.types)
+""") == """float64 float64 int64
+['fl->d', 'fd->d', 'hl->l']
+[ 0.  6. 12.]
+[ 0.+0.j  6.+0.j 12.+0.j]
+['fd->f', 'Fd->F']
+"""
+
+
+def test_subclasses_of_ndarray_are_arrays(tmp_path):
+    """As in Numba: what they add is lost. Masked arrays are refused, and an argument that comes back is what it was."""
+    assert run_as_numba(tmp_path, """
+import numpy as np
+from numba import njit, TypingError
+class Field(np.ndarray):
+    pass
+@njit
+def both(a, b):
+    for i in range(a.size):
+        a[i] += b[i]
+    return a, a[1:]
+a = np.arange(3.0).view(Field)
+same, rest = both(a, np.ones(3))
+print(same is a, type(rest).__name__, rest, both(np.ones(3), a)[0], len(both.signatures))
+print(njit(lambda m: m.shape)(np.matrix([[1.0, 2.0]])))
+try:
+    both(np.ma.array([1.0]), np.ones(1))
+except TypingError as error:
+    print("subclass" in str(error))
+""") == """True ndarray [2. 3.] [2. 3. 4.] 1
+(1, 2)
+True
+"""
+
+
 def test_install_in_a_program():
     out = python("-c", "import quern.as_numba as a; a.install(); a.install(); import numba; print(numba.njit(lambda x: x)(3), "
                        "numba.config.AS_NUMBA)")

@@ -745,3 +745,15 @@ def test_a_Python_int_is_a_length():
     out = np.zeros(())
     first(np.arange(5.0), 3, out)
     assert out[()] == 3.0
+
+
+@pytest.mark.parametrize("T", [np.complex64, np.complex128])
+def test_a_Python_float_stays_real_beside_complex_arrays(T):
+    @guvectorize("(n),()->(n)")
+    def spread(x, step, out):
+        for i in range(x.shape[0]):
+            out[i] = x[i] * int(step * 4)
+    x = np.arange(3).astype(T) * 1j
+    out = np.zeros_like(x)
+    spread(x, 1.5, out)
+    assert out.tolist() == (x * 6).tolist()

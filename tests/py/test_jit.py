@@ -557,8 +557,35 @@ def test_inspection(capsys):
 def test_pickling():
     again = pickle.loads(pickle.dumps(add))
     assert again is add
-    with pytest.raises(pickle.PicklingError):
-        pickle.dumps(njit(lambda x: x))
+
+
+def test_pickling_by_value(tmp_path):
+    """Compiled functions that no name leads to go with their code, options, cells and globals: also those that call one
+    another, and into other processes."""
+    def family(k):
+        @njit
+        def even(n):
+            return k if n == 0 else odd(n - 1)
+
+        @njit
+        def odd(n):
+            return -k if n == 0 else even(n - 1)
+        return even, njit("float64(float64, float64)", fastmath=True, nogil=True)(lambda x, y=k: x * y)
+
+    even, scaled = family(5)
+    data = pickle.dumps((even, scaled))
+    even_again, scaled_again = pickle.loads(data)
+    assert even_again is not even and even_again(4) == even(4) == 5 and even_again(3) == even(3) == -5
+    assert scaled_again.targetoptions == scaled.targetoptions and scaled_again(3) == 15.0
+    with pytest.raises(TypeError):  # compiled for what was declared
+        scaled_again(3j)
+    once = pickle.loads(pickle.dumps(even))
+    assert pickle.loads(pickle.dumps(even)) is once
+    other = tmp_path / "data"
+    other.write_bytes(data)
+    out = subprocess.run([sys.executable, "-c", f"import pickle; e, s = pickle.load(open({str(other)!r}, 'rb')); print(e(3), s(2))"],
+                         capture_output=True, text=True)
+    assert out.stdout == "-5 10.0\n", out.stderr
 
 
 def test_dispatchers_are_collected():

@@ -82,6 +82,22 @@ static void test_N14_a_python_int_beside_a_ufunc_s_int(void) {
     }
 }
 
+static void test_N14_an_int_beside_a_float_in_numba_s_ufuncs(void) {
+    static const char *const ints[] = {"i8", "u16", "i32", "u32", "i64", "u64"};
+    static const char *const floats[] = {"f32", "f64", "c64", "c128"};
+    for (int i = 0; i < countof(ints); i++) {
+        for (int k = 0; k < countof(floats); k++) {
+            const Type *t = T(floats[k]);
+            CHECK(ti_promote(types, ARITH_NUMBA_UFUNC, T(ints[i]), t) == t, "%s", floats[k]);
+            CHECK(ti_promote(types, ARITH_NUMBA_UFUNC, t, T(ints[i])) == t, "%s", floats[k]);
+        }
+        CHECK(ti_promote(types, ARITH_NUMBA_UFUNC, T(ints[i]), T("i64")) ==
+                  ti_promote(types, ARITH_PLAIN, T(ints[i]), T("i64")),
+              "%s", ints[i]);
+    }
+    CHECK(ti_promote(types, ARITH_NUMBA_UFUNC, T("i64"), T("f16")) == T("f64"), "no loops");
+}
+
 static void test_N04_phi_of_weak_numbers(void) {
     for (int i = 0; i < countof(weak); i++)
         for (int k = 0; k < countof(strong); k++) {
@@ -256,6 +272,7 @@ int main(void) {
     test_INT_13_promotion_of_strong_numbers();
     test_FLT_14_promotion_of_weak_numbers();
     test_N14_a_python_int_beside_a_ufunc_s_int();
+    test_N14_an_int_beside_a_float_in_numba_s_ufuncs();
     test_N04_phi_of_weak_numbers();
     for (int rule = JOIN_CPU; rule <= JOIN_KERNEL; rule++) { /* Numba's rule is no semilattice */
         test_N04_what_meets_is_a_semilattice((JoinRule)rule);
