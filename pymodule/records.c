@@ -241,6 +241,27 @@ static const Type *written_class(ModState *state, TypeTable *types, Arena *arena
     return type->nparams ? type_class_like(types, type, params) : type;
 }
 
+/* Of named tuples the text has the number of the class in place of names. */
+static const Type *written_named(ModState *state, TypeTable *types, Arena *arena,
+                                 const Type *const *items, const Type *type) {
+    PyObject *cls = py_instance_class(state, (int32_t)((uintptr_t)type->cls - 1));
+    PyObject *fields = NULL;
+    const Type *found = NULL;
+    Str *names = arena_array(arena, Str, type->nitems);
+    bool ok = cls && py_get_optional(cls, "_fields", &fields) >= 0 && fields &&
+              PyTuple_Check(fields) && PyTuple_GET_SIZE(fields) == type->nitems;
+    for (int32_t i = 0; ok && i < type->nitems; i++)
+        ok = py_str(arena, PyTuple_GET_ITEM(fields, i), &names[i]);
+    if (ok) found = type_named_tuple(types, items, type->nitems, names, cls);
+    if (!found && !PyErr_Occurred())
+        PyErr_SetString(PyExc_TypeError,
+                        "a type names a class of named tuples that there is not, or that has "
+                        "another number of fields: pass types.NamedTuple(types, cls)");
+    Py_XDECREF(fields);
+    Py_XDECREF(cls);
+    return found;
+}
+
 const Type *py_written_type(ModState *state, TypeTable *types, Arena *arena, const Type *type) {
     const Type *inner = type->kind == TY_ARRAY ? type->element : type;
     if (inner->kind == TY_RECORD && !inner->cls &&
@@ -260,6 +281,7 @@ const Type *py_written_type(ModState *state, TypeTable *types, Arena *arena, con
     const Type **items = arena_array(arena, const Type *, type->nitems);
     for (int32_t i = 0; i < type->nitems; i++)
         if (!(items[i] = py_written_type(state, types, arena, type->items[i]))) return NULL;
+    if (type->cls) return written_named(state, types, arena, items, type);
     return type_tuple(types, items, type->nitems);
 }
 

@@ -18,7 +18,8 @@ static void emit_tests(Infer *in, const LibRow *row, int op, const Val *args, co
         emit_guard(e, modulo ? GUARD_zero_modulo : GUARD_zero_division,
                    emit2(e, OP_eq, b, last, zero), NULL, 0);
     }
-    if (row->flags & LIB_COUNT) {
+    bool undefined = in->ti->options.strong_numbers && op != OP_pow; /* in Numba: no exception */
+    if ((row->flags & LIB_COUNT) && !undefined) {
         Ref count = v_ref(in, args[n - 1]);
         const Type *from = ir_type(e->out, count);
         bool negative = !emitted_int(e, count, &value) || value < 0;

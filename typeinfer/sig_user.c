@@ -3,7 +3,7 @@
  *   signature := [type] '(' [types] ')' | type ',' types     types := type {',' type} [',']
  *   type      := scalar | tuple | type '[' axes ']' | Array(type, ndim, 'C' [, readonly] [, unaligned])
  *              | ListType[type] | DictType[type, type] | SetType[type] | unicode_type
- *              | Optional(type) | Record(size {, 'name': field at offset})
+ *              | Optional(type) | Record(size {, 'name': field at offset}) | namedtuple[number](types)
  *   field     := type | nestedarray(type, (lengths))
  *   tuple     := '(' types ')' | Tuple((types)) | UniTuple(type, n)
  *   axes      := ':' or '::1' for each axis; '::1' is the contiguous one: the last (C) or the first (F)
@@ -307,6 +307,17 @@ static const Type *instance(Reader *r) {
     return type_instance(r->types, (void *)(uintptr_t)n, STR("instance"));
 }
 
+/* namedtuple[3](int64, float64): of the class with that number. The resolver knows its fields; until it is asked, a tuple
+ * without names has a class that is the number, from 1. */
+static const Type *named_tuple(Reader *r) {
+    TypeVec items = {0};
+    if (!expect(r, '[')) return NULL;
+    int n = number(r, INT32_MAX - 1);
+    if (n < 0 || !expect(r, ']') || !expect(r, '(') || !type_list(r, &items)) return NULL;
+    void *cls = (void *)((uintptr_t)n + 1);
+    return type_named_tuple(r->types, items.items, items.len, NULL, cls);
+}
+
 static const Type *class_named(Reader *r, Str word) {
     static const struct {
         const char *text;
@@ -315,6 +326,7 @@ static const Type *class_named(Reader *r, Str word) {
     for (int i = 0; i < countof(classes); i++)
         if (str_is(word, classes[i].text)) return shared_class(r, classes[i].id);
     if (str_is(word, "instance")) return instance(r);
+    if (str_is(word, "namedtuple")) return named_tuple(r);
     if (str_is(word, "unicode_type") || str_is(word, "str"))
         return type_class_of(r->types, CLS_str, NULL);
     if (str_is(word, "bytes")) return type_class_of(r->types, CLS_bytes, NULL);

@@ -129,6 +129,19 @@ print(spread.types)
 """
 
 
+def test_shifts_by_negative_counts_raise_nothing(tmp_path):
+    """In Numba they have no meaning, and raise nothing: what a program computes and does not use may shift so."""
+    assert run_as_numba(tmp_path, """
+from numba import njit
+@njit
+def f(n):
+    top = 1 << (n - 1)
+    rest = 8 >> (n - 1)
+    return -1 if n == 0 else top + rest
+print(f(0), f(3), f(1))
+""") == "-1 6 9\n"
+
+
 def test_subclasses_of_ndarray_are_arrays(tmp_path):
     """As in Numba: what they add is lost. Masked arrays are refused, and an argument that comes back is what it was."""
     assert run_as_numba(tmp_path, """

@@ -1,4 +1,5 @@
 """Arguments of declared signatures, Python ints beyond int64, and what the decorators are applied to: as Numba does it."""
+import collections
 import itertools
 import math
 
@@ -220,3 +221,45 @@ def test_N16_a_large_unsigned_number_is_shown_as_it_is():
 def test_brackets_of_a_tuple_say_how_it_is_written():
     with pytest.raises(Exception, match=r"write Tuple\(\(a, b\)\)"):
         njit("int64(Tuple([int64, int64]))")(lambda t: t[0])
+
+
+Tree = collections.namedtuple("Tree", ["data", "start", "depth"])
+Leaf = collections.namedtuple("Leaf", ["data", "start", "depth"])
+tree_type = types.NamedTuple([types.float32[:, ::1], types.int64[::1], types.int64], Tree)
+a_tree = Tree(np.arange(6, dtype=np.float32).reshape(2, 3), np.array([1, 2]), 3)
+
+
+def test_named_tuples_in_signatures():
+    @njit(types.float64(tree_type, types.int64))
+    def total(tree, i):
+        return tree.data[0, 1] * 2.0 + tree.start[i] + tree.depth
+    assert total(a_tree, 1) == 7.0 and total.signatures == [(tree_type, types.int64)]
+    with pytest.raises(TypeError):  # another class
+        total(Leaf(*a_tree), 1)
+    with pytest.raises(TypeError):
+        total(tuple(a_tree), 1)
+
+
+def test_named_tuples_as_results_and_in_tuples():
+    pair = collections.namedtuple("pair", "low high")
+    pairs = types.NamedUniTuple(types.float64, 2, pair)
+
+    @njit(types.Tuple((pairs, types.int64))(types.UniTuple(pairs, 2)))
+    def widest(two):
+        return two[0] if two[0].high - two[0].low > two[1].high - two[1].low else two[1], len(two)
+    found, n = widest((pair(1.0, 2.0), pair(3.0, 7.0)))
+    assert type(found) is pair and found == (3.0, 7.0) and n == 2
+
+
+def test_named_tuples_in_locals_and_lists():
+    @njit(locals={"tree": tree_type})
+    def f(tree):
+        return tree.data.sum()
+    assert f(a_tree) == 15.0
+
+
+@pytest.mark.parametrize("text", ["namedtuple[99999](int64)", "namedtuple[0](int64)", "namedtuple(int64)", "namedtuple[1]int64",
+                                  "namedtuple[-1](int64)"])
+def test_named_tuples_of_no_class(text):
+    with pytest.raises((TypeError, ValueError)):
+        njit(f"int64({text})")(lambda t: 1)

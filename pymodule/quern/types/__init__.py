@@ -521,7 +521,11 @@ class BaseAnonymousTuple(BaseTuple):
 
 
 class BaseNamedTuple(BaseTuple):
-    pass
+
+    @property
+    def _quern_name(self):
+        items = _joined(self.types)
+        return items and f"namedtuple[{_quern.instance_number(self.instance_class)}]{items}"
 
 
 class _HomogeneousTuple(Sequence, BaseTuple):
