@@ -5,6 +5,7 @@ these. To compiled code such a function is an overload. What it is given goes ov
 makes of Python ones, and what it gives comes back in the same way, tested against the declared types. Arrays are copied into the
 block and back, so that nothing there outlives the call with memory of compiled code."""
 import ast
+import contextlib
 import ctypes
 import inspect
 import itertools
@@ -14,7 +15,7 @@ import types as _types
 
 import numpy as np
 
-from . import errors, types
+from . import config, errors, types
 from ._more import parallel_chunksize, set_parallel_chunksize
 from .types.others import List, UnicodeType
 
@@ -146,7 +147,8 @@ class _Number:
             return
         if not hasattr(value, "__index__") and not hasattr(value, "__int__"):
             raise TypeError(f"an int is expected, not {type(value).__name__}")
-        value, info = int(value), np.iinfo(self.name)
+        # Numba keeps the low bits of what fits into 64, and programs written for it declare narrow types of wide numbers.
+        value, info = int(value), np.iinfo(self.name[:-len(str(self.t.bitwidth))] + "64" if config.AS_NUMBA else self.name)
         if not info.min <= value <= info.max:
             raise OverflowError(f"Python integer {value} out of bounds for {self.name}")
         out.append(value - (1 << 64) if value >= 1 << 63 else value)
@@ -188,6 +190,36 @@ class _Nothing:
     def out(self, value, out):
         if value is not None:
             raise TypeError(f"None is expected, not {type(value).__name__}")
+
+
+class _Maybe:
+    """None, or a value of a type: first, whether there is one."""
+
+    def __init__(self, t):
+        self.part = _value(t.type, "nothing optional is passed that is")
+
+    def put(self, x, code):
+        x, before, code.after = code.let(x), code.after, []
+        code.append(f"put_int({x} is not None)")
+        with code.branch(f"if {x} is not None:"):
+            self.part.put(x, code)
+        if code.after:
+            before += [f"if {x} is not None:", *("    " + line for line in code.after)]
+        code.after = before
+
+    def given(self, call):
+        return self.part.given(call) if next(call) else None
+
+    def get(self, code):
+        result = code.let("None")
+        with code.branch("if get_int() != 0:"):
+            code.append(f"{result} = {self.part.get(code)}")
+        return result
+
+    def out(self, value, out):
+        out.append(int(value is not None))
+        if value is not None:
+            self.part.out(value, out)
 
 
 class _Items:
@@ -324,6 +356,8 @@ def _value(t, why):
         return _Nothing(t)
     if isinstance(t, types.BaseTuple):
         return _Items(t)
+    if isinstance(t, types.Optional):
+        return _Maybe(t)
     raise _refused(t, why)
 
 
@@ -344,15 +378,22 @@ class _Code:
     """Lines of an implementation, and names for what they compute. `after`: when the block has run, or failed."""
 
     def __init__(self):
-        self.lines, self.after, self.count = [], [], 0
+        self.lines, self.after, self.count, self.indent = [], [], 0, ""
 
     def append(self, line):
-        self.lines.append(line)
+        self.lines.append(self.indent + line)
 
     def let(self, value):
         self.count += 1
-        self.lines.append(f"v{self.count}_ = {value}")
+        self.append(f"v{self.count}_ = {value}")
         return f"v{self.count}_"
+
+    @contextlib.contextmanager
+    def branch(self, head):
+        self.append(head)
+        self.indent += "    "
+        yield
+        self.indent = self.indent[4:]
 
 
 def _keep(value):

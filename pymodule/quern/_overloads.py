@@ -27,7 +27,9 @@ class _Entry:
         except (KeyError, TypeError):
             pass
         plain = len(args) - len(names)
-        made = self.function(*args[:plain], **dict(zip(names, args[plain:])))
+        positional, named = args[:plain], dict(zip(names, args[plain:]))
+        self._takes(positional, named)
+        made = self.function(*positional, **named)
         if isinstance(made, tuple) and len(made) == 2:  # (signature, implementation)
             made = made[1]
         if made is not None:
@@ -37,6 +39,13 @@ class _Entry:
         except TypeError:
             pass
         return made
+
+    def _takes(self, positional, named):
+        """A call that it has no parameters for is another overload's."""
+        try:
+            inspect.signature(self.function).bind(*positional, **named)
+        except TypeError as error:
+            raise errors.TypingError(f"it cannot be called so: {error}") from None
 
     def checked(self, made):
         if not inspect.isfunction(made) and not isinstance(made, _quern.Dispatcher):

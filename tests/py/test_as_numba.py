@@ -285,6 +285,27 @@ def test_run_says_what_is_wrong_with_the_command_line(tmp_path):
     assert quern("--version").stdout == "quern 0.1.0\n"
 
 
+def test_results_of_blocks_keep_their_low_bits(tmp_path):
+    assert run_as_numba(tmp_path, """
+from numba import njit, objmode
+@njit
+def f(n):
+    with objmode(a="uint8", b="optional(int16)", c="uint64"):
+        a, b, c = n * 300, -n * 40000, n + 2**63
+    return int(a), int(b), c
+print(f(1))
+@njit
+def g(n):
+    with objmode(a="uint8"):
+        a = -n
+    return a
+try:
+    g(1)
+except OverflowError as error:
+    print(error)
+""") == "(44, 25536, 9223372036854775809)\nobjmode: a: Python integer -1 out of bounds for uint8\n"
+
+
 @pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])
 def test_processes_that_are_started_inherit_it(tmp_path, method):
     text = f"""

@@ -33,6 +33,29 @@ def fresh(name="invented"):
 
 # -- choice by types -------------------------------------------------------------------------------------------
 
+def test_an_implementation_is_chosen_by_the_number_of_arguments():
+    some = fresh("some")
+
+    @overload(some)
+    def two(a, b):
+        return lambda a, b: a + b
+
+    @overload(some)
+    def three(a, b, c):
+        return lambda a, b, c: a * b - c
+
+    @overload(some)
+    def with_factor(a, b, c, factor):
+        return lambda a, b, c, factor: (a + b + c) * factor
+
+    @njit
+    def f(x):
+        return some(x, 1), some(x, 2, 3), some(x, 2, 3, factor=x)
+
+    assert f(5) == (6, 7, 50)
+    with pytest.raises(errors.TypingError, match="'three' says: it cannot be called so: missing a required argument: 'b'"):
+        njit(lambda x: some(x))(1)
+
 def test_an_implementation_is_chosen_by_the_types_of_the_arguments():
     kind = fresh("kind")
     seen = []

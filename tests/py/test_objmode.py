@@ -150,7 +150,28 @@ def tuples(t):
     return y
 
 
+@njit
+def maybe(n):
+    with objmode(a="optional(int64)", b="optional(float64[:])", c="Tuple((optional(complex128), unicode_type))"):
+        a = None if n == 0 else -n
+        b = np.arange(n) / 2 if n % 2 else None
+        c = (1j * n if n > 1 else None), str(n)
+    return a, 0.0 if b is None else b.sum(), c
+
+
+@njit
+def given_maybe(n):
+    x = None
+    if n > 1:
+        x = n * 0.5
+    t = (n, x)
+    with objmode(y="float64"):
+        y = (-1.0 if x is None else x) + (10.0 if t[1] is None else t[1] * 4)
+    return y
+
+
 @pytest.mark.parametrize("f, args", [
+    (maybe, (0,)), (maybe, (1,)), (maybe, (2,)), (maybe, (3,)), (given_maybe, (1,)), (given_maybe, (7,)),
     (text_and_back, (2.5,)), (text_and_back, (3,)), (strings, ("a\u00e9\U0001f600", 3)), (strings, ("", 3)), (in_a_loop, (5,)), (in_a_loop, (0,)),
     (kinds, (1.5, 2.0)), (two_blocks, (17,)), (given_when_assigned, (1,)), (given_when_assigned, (5,)), (names_of_its_own, (3,)),
     (a_list, (4,)), (a_list, (0,)), (tuples, (((1, 2), 2.5, None, "xyz"),))], ids=lambda x: getattr(x, "__name__", ""))
@@ -336,6 +357,36 @@ def test_blocks_that_are_refused(f, words):
     with pytest.raises(errors.UnsupportedError, match=words) as caught:
         g(1)
     assert "test_objmode.py:" in str(caught.value)
+
+
+@pytest.mark.parametrize("value, error", [("a", TypeError), (2**63, OverflowError)])
+def test_results_that_may_be_none_are_tested(value, error):
+    @njit
+    def f():
+        with objmode(y="optional(int64)"):
+            y = value
+        return y
+
+    with pytest.raises(error, match="objmode: y:"):
+        f()
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_arrays_that_may_be_none(step):
+    @njit
+    def f(n, x):
+        a, word = None, None
+        if n > 1:
+            a, word = x[::step], "abc" * n
+        with objmode(y="int64"):
+            y = 0 if a is None else len(a) + len(word)
+            if a is not None:
+                a[0] = n
+        return y
+
+    x = np.zeros(4)
+    assert f(1, x) == 0 and x[0] == 0
+    assert f(3, x) == 4 // step + 9 and x[0] == 3
 
 
 def test_types_that_are_refused():
