@@ -380,7 +380,25 @@ def fill(a, value):
     a[...] = value
 
 
+def from_any(iter, dtype, count):
+    """Of what has no length, no item more than are asked for is taken."""
+    if count < 0:
+        return fromiter(list(iter), dtype)
+    result = np.empty(count, dtype)
+    n = 0
+    if count > 0:
+        for x in iter:
+            result[n] = x
+            n += 1
+            if n == count:
+                break
+    guard("short_iterator", n < count, count, n)
+    return result
+
+
 def fromiter(iter, dtype, count=-1):
+    if not isinstance(iter, (list, tuple, np.ndarray, range)):
+        return from_any(iter, dtype, count)
     n = len(iter) if count < 0 else count
     guard("short_iterator", n > len(iter), n, len(iter))
     result = np.empty(n, dtype)

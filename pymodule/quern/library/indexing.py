@@ -561,7 +561,26 @@ def chosen(i, *choices):
     return np.where(i == 0, choices[0], chosen(i - 1, *choices[1:]))
 
 
+def choose_rows(a, rows, mode):
+    """Of an array the rows are the choices."""
+    n = rows.shape[0]
+    if mode == "raise" and (np.any(a < 0) or np.any(a >= n)):
+        raise ValueError("invalid entry in choice array")
+    shape = broadcast_shapes(a.shape, rows.shape[1:])
+    aligned = reshape(rows, (n,) + (1,) * (len(shape) + 1 - rows.ndim) + rows.shape[1:])
+    row = broadcast_to(brought_inside(a, n, mode), shape)
+    return take_along_axis(broadcast_to(aligned, (n,) + shape), reshape(row, (1,) + shape), 0)[0]
+
+
 def choose(a, choices, out=None, mode="raise"):
+    if isinstance(choices, np.ndarray):
+        result = choose_rows(a, choices, mode)
+        if out is not None:
+            out[...] = result
+            return out
+        return result
+    if isinstance(a, (list, tuple)):
+        return choose(np.array(a), choices, out, mode)
     if mode == "raise" and (np.any(a < 0) or np.any(a >= len(choices))):
         raise ValueError("invalid entry in choice array")
     result = chosen(brought_inside(a, len(choices), mode), *choices)
