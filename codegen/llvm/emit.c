@@ -17,7 +17,8 @@
  * is on, and its passes for addresses, which come too late there to be cheap, are off: those that pay are in the target's list.
  * X86DomainReassignment looks for integers that could live in mask registers: half of the time of long straight code,
  * for nothing that our code has. The SLP vectoriser compares each access of a region with all others: 2,000 instructions
- * are more than any loop of ours has. A sum of floats keeps its order also in vectors: what is added may be worth them (lower_jump()). */
+ * are more than any loop of ours has. A sum of floats keeps its order also in vectors: what is added may be worth them (lower_jump()).
+ * Four ways are four comparisons and no table of addresses: which one is taken is then learned, and often computed. */
 static void llvm_options(void) {
     static const char *const words[] = {"quern",
                                         "-disable-lsr",
@@ -30,7 +31,8 @@ static void llvm_options(void) {
                                         "-amdgpu-enable-pre-ra-optimizations=1",
                                         "-disable-x86-domain-reassignment",
                                         "-slp-schedule-budget=2000",
-                                        "-force-ordered-reductions"};
+                                        "-force-ordered-reductions",
+                                        "-min-jump-table-entries=8"};
     LLVMParseCommandLineOptions(countof(words), words, "");
 }
 

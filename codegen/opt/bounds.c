@@ -413,7 +413,7 @@ static bool has_versioned(const Cfg *cfg, const Bits *done, int32_t loop) {
     return false;
 }
 
-static bool is_innermost(const Cfg *cfg, int32_t loop) {
+bool bounds_is_innermost(const Cfg *cfg, int32_t loop) {
     for (int32_t l = 0; l < cfg->loops.len; l++)
         if (cfg->loops.items[l].parent == loop) return false;
     return true;
@@ -432,7 +432,7 @@ void opt_bounds(PassContext *ctx, Func *func) {
     for (int32_t i = 0; i < headers.len; i++) {
         int32_t loop = loop_of_header(&cfg, headers.items[i]);
         if (loop < 0 || func->blocks.items[headers.items[i]].cold) continue;
-        bool again = outlines(ctx) && is_innermost(&cfg, loop);
+        bool again = outlines(ctx) && bounds_is_innermost(&cfg, loop);
         if (in_versioned(&cfg, &done, loop) && !again) continue;
         if (!version_nest(ctx, func, &cfg, loop)) continue;
         bits_set(&done, headers.items[i]);
@@ -441,7 +441,8 @@ void opt_bounds(PassContext *ctx, Func *func) {
     if (!outlines(ctx) || opt_is_outlined(func)) return;
     for (int32_t i = 0; i < headers.len; i++) {
         int32_t loop = loop_of_header(&cfg, headers.items[i]);
-        if (loop < 0 || cfg.loops.items[loop].parent >= 0 || is_innermost(&cfg, loop)) continue;
+        if (loop < 0 || cfg.loops.items[loop].parent >= 0 || bounds_is_innermost(&cfg, loop))
+            continue;
         if (func->blocks.items[headers.items[i]].cold || has_versioned(&cfg, &done, loop)) continue;
         if (version_rounds(ctx, func, &cfg, loop)) cfg_compute(&cfg, ctx->arena, func);
     }

@@ -276,6 +276,19 @@ bool bounds_counts_along(const Bounds *s, Ref phi, int32_t block, Ref *start, in
     return found && *start;
 }
 
+/* What grows by 0 or 1 in some rounds stays below their number. The array may be long enough for those rounds that there are, and
+ * not for all: then the loop takes the copy with checks, so that only innermost loops, which lose little, ask for it. */
+static Interval of_paced(Bounds *s, Ref phi, Place at) {
+    CountedLoop loop;
+    int64_t start;
+    if (!bounds_is_innermost(s->cfg, s->cfg->loop_of[ir_inst(s->func, phi)->block])) return none();
+    if (!opt_paced(s->func, s->cfg, phi, &loop, &start)) return none();
+    if (s->func->blocks.items[loop.body].preds.len != 1) return none();
+    if (!cfg_dominates(s->cfg, loop.body, at.block)) return none();
+    Interval rounds = bounds_interval(s, loop.counter, below(at));
+    return (Interval){rounds.ok, bounds_number(s, start), rounds.high};
+}
+
 static Interval of_phi(Bounds *s, Ref phi, Place at) {
     int32_t block = ir_inst(s->func, phi)->block, before = s->conditions.len;
     int leaves = s->leaves;
@@ -291,7 +304,8 @@ static Interval of_phi(Bounds *s, Ref phi, Place at) {
                               step < 0 ? bounds_compute(s, OP_add, first.low, way) : first.low,
                               step < 0 ? first.high : bounds_compute(s, OP_add, first.high, way)};
         }
-        Interval up = of_variable(s, phi, true, at);
+        Interval up = of_paced(s, phi, at);
+        if (!up.ok) up = of_variable(s, phi, true, at);
         if (up.ok) return up;
         s->conditions.len = before, s->leaves = leaves;
         return of_variable(s, phi, false, at);

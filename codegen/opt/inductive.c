@@ -390,6 +390,65 @@ static bool symbol_stands(Proof *p, Ref symbol, int32_t header) {
     return block != NO_BLOCK && block != header && cfg_dominates(p->cfg, block, header);
 }
 
+typedef struct Growth { /* of a variable in one round */
+    int64_t low, high;
+} Growth;
+
+/* How far `ref`, which comes round the loop, lies above what `phi` was in this round; false: that is not known, as where
+ * loops inside count as well. */
+static bool growth(const Func *func, const Cfg *cfg, int32_t loop, Ref ref, Ref phi, int depth,
+                   Growth *out) {
+    enum { DEEPEST = 8, LARGEST = 1 << 20 };
+    const Inst *inst = ir_inst(func, ref);
+    int64_t k;
+    *out = (Growth){0, 0};
+    if (ref == phi) return true;
+    if (depth == DEEPEST || !is_i64(func, ref) || !opt_in_loop(cfg, loop, inst->block))
+        return false;
+    if (inst->op == OP_add && opt_const_int(func, ir_arg(func, ref, 1), &k) && k >= 0 &&
+        k < LARGEST) {
+        if (!growth(func, cfg, loop, ir_arg(func, ref, 0), phi, depth + 1, out)) return false;
+        *out = (Growth){out->low + k, out->high + k};
+        return true;
+    }
+    bool joins =
+        inst->op == OP_phi && cfg->loops.items[cfg->loop_of[inst->block]].header != inst->block;
+    int32_t first = inst->op == OP_select ? 1 : 0, n = inst->nargs;
+    if (!joins && first == 0) return false;
+    for (int32_t i = first; i < n; i++) {
+        Growth way;
+        if (!growth(func, cfg, loop, ir_arg(func, ref, i), phi, depth + 1, &way)) return false;
+        *out = i == first ? way : (Growth){QN_MIN(out->low, way.low), QN_MAX(out->high, way.high)};
+    }
+    return true;
+}
+
+bool opt_paced(const Func *func, const Cfg *cfg, Ref phi, CountedLoop *loop, int64_t *start) {
+    int32_t header = ir_inst(func, phi)->block, l = cfg->loop_of[header];
+    Growth by;
+    if (l < 0 || cfg->loops.items[l].header != header) return false;
+    if (!opt_counted_loop(func, cfg, l, loop) || loop->counter == phi) return false;
+    for (int32_t i = 0; i < ir_inst(func, phi)->nargs; i++) {
+        Ref operand = ir_arg(func, phi, i);
+        if (!opt_in_loop(cfg, l, func->blocks.items[header].preds.items[i])) {
+            if (!number(func, operand, start) || *start > loop->first) return false;
+        } else if (!growth(func, cfg, l, operand, phi, 0, &by) || by.low < 0 || by.high > 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool by_pace(Proof *p, Goal goal, int32_t block) {
+    CountedLoop loop;
+    int64_t start;
+    if (!opt_paced(p->func, p->cfg, goal.value, &loop, &start)) return false;
+    if (!goal.upper) return start >= goal.k;
+    bool inside =
+        p->func->blocks.items[loop.body].preds.len == 1 && cfg_dominates(p->cfg, loop.body, block);
+    return inside && prove(p, (Goal){true, loop.counter, goal.symbol, goal.k}, block);
+}
+
 static bool of_phi(Proof *p, Goal goal) {
     const Func *func = p->func;
     int32_t header = ir_inst(func, goal.value)->block;
@@ -460,7 +519,7 @@ static bool by_operation(Proof *p, Goal goal, int32_t block) {
     case OP_floordiv: return of_part(p, goal, block);
     case OP_select: return of_select(p, goal, block);
     case OP_cast: return of_cast(p, goal);
-    case OP_phi: return of_phi(p, goal);
+    case OP_phi: return by_pace(p, goal, block) || of_phi(p, goal);
     default: return false;
     }
 }

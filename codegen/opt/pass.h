@@ -103,6 +103,12 @@ typedef struct CountedLoop {
 bool opt_counted_loop(const Func *func, const Cfg *cfg, int32_t loop, CountedLoop *out);
 /* Likewise where the counter may start at any value, as the items of a range do (ranges.c); `first` is not known. */
 bool opt_loop_of_items(const Func *func, const Cfg *cfg, int32_t loop, CountedLoop *out);
+/* A variable that grows by 0 or 1 in each round of a counted loop, from a number that is not above the counter's first:
+ * it never passes the counter, which never passes its limit, so that no sum on its way wraps.
+ *
+ *     n = phi(0, n or n + 1)          0 <= n <= i
+ */
+bool opt_paced(const Func *func, const Cfg *cfg, Ref phi, CountedLoop *loop, int64_t *start);
 /* Have the conditions in front of the nest shown that the loop has few rounds (bounds_rounds.c)? */
 bool opt_is_brief(const Func *func, const Cfg *cfg, int32_t loop);
 bool opt_in_loop(const Cfg *cfg, int32_t loop, int32_t block);

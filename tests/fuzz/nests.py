@@ -261,7 +261,10 @@ class Nest:
         self.line(indent, f"for {name} in {what}:")
         self.body(indent + 1, depth - 1, None, name, *([along] if along else []))
         if along:
-            self.line(indent + 1, f"{along} {self.pick('+=', '+=', '-=')} {self.pick(1, 1, 2, 3)}")
+            sometimes = self.chance(0.4)  # a variable that counts no faster than the loop
+            if sometimes:
+                self.line(indent + 1, f"if {self.condition(0)}:")
+            self.line(indent + 1 + sometimes, f"{along} {self.pick('+=', '+=', '-=')} {self.pick(1, 1, 1 if sometimes else 2, 3)}")
 
     def while_loop(self, indent, depth):
         name, step = self.fresh("j"), self.pick("1", "1", "2", "3", "(m & 1) + 1")

@@ -621,6 +621,61 @@ def test_BND_growth_is_no_hypothesis(n):
     check(runs_off, A, n)
 
 
+def kept(a, out, start, first):
+    """Counts no faster than the loop: `k` stays below the rounds, which `out` may be too short for."""
+    k = 0
+    for i in range(first, len(a)):
+        if a[i] > start:
+            out[k] = a[i]
+            k += 1
+    return k
+
+
+def kept_in_both_ways(a, out, start, first):
+    k = -1
+    for i in range(first, len(a)):
+        if a[i] > start:
+            if i > 3:
+                continue
+            k += 1
+        if a[i] < 4.0:
+            out[k] += a[i]
+    return k
+
+
+def kept_too_fast(a, out, start, first):
+    """By two in some rounds, from above the first one, and once more behind the loop."""
+    k, j = 0, 1
+    for i in range(first, len(a)):
+        if a[i] > start:
+            out[k] += a[i]
+            out[j] += 1.0
+            k += 1
+            if i != 5:
+                k += 1
+            j += 1
+    out[j] += 1.0
+    return k
+
+
+def kept_in_rows(a, out, start, first):
+    k = 0
+    for i in range(first, len(a)):
+        for j in range(i):
+            if a[i] > start:
+                out[k] += a[j]
+                k += 1
+    return k
+
+
+@pytest.mark.parametrize("function", [kept, kept_in_both_ways, kept_too_fast, kept_in_rows])
+@pytest.mark.parametrize("start", [-1.0, 2.5, 9.0])
+def test_BND_counts_of_what_is_kept(function, start):
+    results = {check(function, A, np.zeros(size), start, first) for size in (0, 1, 3, 5, 8, 9, 17, 40) for first in (0, 1, 7, 9)}
+    assert IndexError in results or start == 9.0
+    assert len(results) > 1 or start == 9.0
+
+
 def shrinking(a):
     """What is below the axis of one round's array is not below that of the next."""
     j = -1
