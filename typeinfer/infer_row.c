@@ -3,6 +3,25 @@
 #include "typeinfer/infer.h"
 #include <math.h>
 
+/* With Numba's numbers a shift by a negative count is what the processor makes of it: it looks at the last bits alone. */
+static bool wraps_count(const Infer *in, int op) {
+    return in->ti->options.strong_numbers && (op == OP_shl || op == OP_shr);
+}
+
+static Ref emit_wrapped_count(Infer *in, Ref count) {
+    Emit *e = in->emit;
+    const Type *t = ir_type(e->out, count);
+    int64_t value;
+    bool is_signed = type_class(t) == CLASS_SINT;
+    if ((!is_signed && t->kind != TY_u64) || (emitted_int(e, count, &value) && value >= 0))
+        return count;
+    Ref bound = emit_int(e, t, is_signed ? 0 : INT64_MAX); /* as uint64 a negative count is above */
+    Ref negative = is_signed ? emit2(e, OP_lt, bool_type(in->types), count, bound)
+                             : emit2(e, OP_lt, bool_type(in->types), bound, count);
+    Ref wrapped = emit2(e, OP_and, t, count, emit_int(e, t, type_bits(t) - 1));
+    return emit3(e, OP_select, t, negative, wrapped, count);
+}
+
 /* Tests before the operation; `args` are the operands as written. */
 static void emit_tests(Infer *in, const LibRow *row, int op, const Val *args, const Ref *refs,
                        int32_t n) {
@@ -18,8 +37,7 @@ static void emit_tests(Infer *in, const LibRow *row, int op, const Val *args, co
         emit_guard(e, modulo ? GUARD_zero_modulo : GUARD_zero_division,
                    emit2(e, OP_eq, b, last, zero), NULL, 0);
     }
-    bool undefined = in->ti->options.strong_numbers && op != OP_pow; /* in Numba: no exception */
-    if ((row->flags & LIB_COUNT) && !undefined) {
+    if ((row->flags & LIB_COUNT) && !wraps_count(in, op)) {
         Ref count = v_ref(in, args[n - 1]);
         const Type *from = ir_type(e->out, count);
         bool negative = !emitted_int(e, count, &value) || value < 0;
@@ -79,6 +97,8 @@ static Ref emit_row(Infer *in, const LibMatch *m, const LibRow *row, const Lower
         refs[i] = v_as(in, args[i], m->params[i]);
     if (in->guards && n > 0)
         emit_tests(in, row, how->kind == LOWER_OP ? how->id : 0, args, refs, n);
+    if (in->guards && how->kind == LOWER_OP && wraps_count(in, how->id))
+        refs[n - 1] = emit_wrapped_count(in, refs[n - 1]);
     if ((row->flags & LIB_FINITE) && how->kind == LOWER_OP && how->id == OP_cast && n > 0)
         return emit_float_to_int(e, refs[0], lower_type(e->ti, m->result));
     if ((row->flags & LIB_FINITE) && n > 0) emit_finite(e, refs[0]);

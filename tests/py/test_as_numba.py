@@ -129,17 +129,24 @@ print(spread.types)
 """
 
 
-def test_shifts_by_negative_counts_raise_nothing(tmp_path):
-    """In Numba they have no meaning, and raise nothing: what a program computes and does not use may shift so."""
+def test_shifts_by_negative_counts_are_the_processor_s(tmp_path):
+    """As in Numba: nothing is raised, and the last bits of the count are taken, so that 1 << -1 is the highest bit."""
     assert run_as_numba(tmp_path, """
+import numpy as np
 from numba import njit
 @njit
-def f(n):
-    top = 1 << (n - 1)
-    rest = 8 >> (n - 1)
-    return -1 if n == 0 else top + rest
-print(f(0), f(3), f(1))
-""") == "-1 6 9\n"
+def f(a, n):
+    return a << n, a >> n
+for n in -1, -3, -64, 0, 3:
+    print(f(5, n), f(-5, n))
+print(f(np.uint64(1), np.int64(-1))[0] >> np.uint64(62))
+""") == """(-9223372036854775808, 0) (-9223372036854775808, -1)
+(-6917529027641081856, 0) (6917529027641081856, -1)
+(5, 5) (-5, -5)
+(5, 5) (-5, -5)
+(40, 0) (-40, -1)
+2
+"""
 
 
 def test_subclasses_of_ndarray_are_arrays(tmp_path):
