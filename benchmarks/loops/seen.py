@@ -1,9 +1,10 @@
-"""Loops that the passes may be tuned for: 85 kernels of thirteen fields. CASES: name -> (function, arguments, kind of the C result).
+"""Loops that the passes may be tuned for: 97 kernels of thirteen fields. CASES: name -> (function, arguments, kind of the C result).
 
 Arguments are made from a generator; every kernel can run again and again on the same ones. seen.c has the same in C."""
 import math
 
 import numpy as np
+import seen_fourth
 import seen_more
 import seen_third
 
@@ -304,4 +305,5 @@ CASES = {
     "compound": (compound, lambda r: (r.random(4096) * 0.1, r.integers(1, 40, 4096), np.zeros(4096)), None),
     **seen_more.CASES,
     **seen_third.CASES,
+    **seen_fourth.CASES,
 }
