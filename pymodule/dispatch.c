@@ -380,22 +380,41 @@ static bool front(Attempt *a) {
     return cg_front(a->c, function, a->types.params, a->types.nparams, a->types.result);
 }
 
+static void attempt_front(Attempt *a) {
+    CompileRequest *q = a->q;
+    py_resolver_init(&a->resolver, a->core->state, a->core->py_func, &q->options.infer);
+    a->resolver.locals = a->core->locals;
+    a->resolver.linked = a->core->linked;
+    a->resolver.arch = q->options.arch;
+    a->c = cg_begin(&q->options, &a->resolver.base);
+    if (a->c)
+        a->lowers = front(a);
+    else
+        PyErr_NoMemory();
+}
+
+/* literally() asks callers for values first, of which functions on the way may know the constants. */
+static bool only_caller_knows(const Attempt *a) {
+    return a->c && !a->lowers && !a->kept && !PyErr_Occurred() && cg_module(a->c)->literals;
+}
+
 static void attempt_begin(Attempt *a, JitCore *core, CompileRequest *q) {
     *a = (Attempt){.core = core, .q = q};
     q->refused = false;
     q->literals = 0;
     if (!py_dump_asked(core->state, &a->dump)) return;
     if (py_dump_needs_text(a->dump)) q->options.keep_text = true;
-    py_resolver_init(&a->resolver, core->state, core->py_func, &q->options.infer);
-    a->resolver.locals = core->locals;
-    a->resolver.linked = core->linked;
-    a->resolver.arch = q->options.arch;
-    a->c = cg_begin(&q->options, &a->resolver.base);
-    if (!a->c) {
-        PyErr_NoMemory();
-        return;
+    bool by_value = q->options.infer.literals;
+    q->options.infer.literals = true;
+    attempt_front(a);
+    if (!by_value && only_caller_knows(a)) {
+        cg_end(a->c);
+        py_resolver_close(&a->resolver);
+        q->options.infer.literals = false;
+        attempt_front(a);
     }
-    a->lowers = front(a);
+    q->options.infer.literals = by_value;
+    if (!a->c) return;
     PyThreadState *thread = a->lowers && !q->keep_gil ? PyEval_SaveThread() : NULL;
     if (a->lowers) cg_back_begin(a->c);
     if (thread) PyEval_RestoreThread(thread);

@@ -219,8 +219,8 @@ static bool typed_same(Infer *in, const Val *v, const CallArgs *args, Val *out) 
     return *out = v[0], true;
 }
 
-/* Where the value is not known, whoever calls is asked to compile the function for each value. Where nobody can do that, as for a
- * declared signature, it stays unknown. */
+/* Where the value is not known, whoever calls is asked to compile the function for each value. Where nobody can do that, as where the
+ * value is an argument of a declared signature, it stays unknown. */
 static bool typed_literally(Infer *in, const Val *v, const CallArgs *args, Val *out) {
     const Type *t = v[0].f.type;
     bool integer = type_is_int(t) && t->kind != TY_u64;

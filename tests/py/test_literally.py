@@ -76,6 +76,7 @@ def test_where_the_value_is_no_literal():
     assert same(1.5) == 1.5 and same(2**63) == 2**63 and same(None) is None
     assert njit(lambda a: literally(a).sum())(np.ones(3)) == 3.0
     assert njit("int64(int64)")(lambda n: literally(n) + 1)(3) == 4
+    assert njit("int64(int64)")(lambda n: same(n) + 1)(3) == 4
     assert vectorize(lambda n: literally(n) + 1)(np.arange(2)).tolist() == [1, 2]
     assert njit(lambda n: literally(n + 1))(3) == 4
 
@@ -130,3 +131,20 @@ print(f(1), f(0), f(1))
     for _ in range(2):
         run = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, env=env)
         assert run.stdout.strip() == "a 1 a", run.stderr
+
+
+@njit
+def item_of(t, n):
+    n = literally(n)
+    return t[n]
+
+
+def test_declared_signatures_know_constants_on_the_way():
+    def f(x):
+        return item_of((x, "abc"), 0) + len(item_of((x, "abc"), 1))
+
+    assert njit("float64(float64)")(f)(2.5) == 5.5
+    assert njit(["float64(float64)", "float64(int64)"])(f)(2) == 5.0
+    assert vectorize(["float64(float64)"])(f)(np.arange(2.0)).tolist() == [3.0, 4.0]
+    with pytest.raises(errors.TypingError):
+        njit("float64(float64, int64)")(lambda x, n: item_of((x, "abc"), n))(2.5, 0)
