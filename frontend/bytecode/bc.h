@@ -293,6 +293,8 @@ Ref bc_emit_const(SsaBuild *b, const ConstVal *value);
 /* The same; a constant slice becomes the op of a computed one. */
 Ref bc_emit_value(SsaBuild *b, const ConstVal *value);
 Ref bc_emit_truth(SsaBuild *b, Ref value);
+/* A builtin function of at most two arguments, whatever the names of the program mean. */
+Ref bc_call_builtin(SsaBuild *b, const char *name, const Ref *args, int32_t n);
 /* What the function has of a variable of one around it: a cell, or a value. */
 Ref bc_shared(SsaBuild *b, int32_t local);
 /* The local has to be a cell; false always: the function is translated once more. */

@@ -1,7 +1,7 @@
 /* handlers_text.c - f-strings: calls of the functions that Python's own code for them calls, whatever the names of the program mean. */
 #include "frontend/bytecode/bc.h"
 
-static Ref call_builtin(SsaBuild *b, const char *name, const Ref *args, int32_t n) {
+Ref bc_call_builtin(SsaBuild *b, const char *name, const Ref *args, int32_t n) {
     Ref all[3] = {bc_emit(b, OP_builtin, NULL, 0)};
     ir_inst(b->func, all[0])->u.name = bc_intern(b, str_from(name));
     for (int32_t k = 0; k < n; k++)
@@ -12,7 +12,7 @@ static Ref call_builtin(SsaBuild *b, const char *name, const Ref *args, int32_t 
 static bool converted(SsaBuild *b, int32_t how, Ref *value) {
     static const char *const functions[] = {NULL, "str", "repr", "ascii"};
     if (how < 0 || how > 3) return bc_malformed(b, "an operand is out of range");
-    if (how) *value = call_builtin(b, functions[how], value, 1);
+    if (how) *value = bc_call_builtin(b, functions[how], value, 1);
     return true;
 }
 
@@ -33,7 +33,7 @@ bool bc_h_format_value(SsaBuild *b, int32_t arg) {
     b->conversion = 0;
     if (arg < 1 || arg > 2) return bc_malformed(b, "an operand is out of range");
     if (!bc_pop_many(b, args, arg) || !converted(b, conversion, &args[0])) return false;
-    return bc_push(b, call_builtin(b, "format", args, arg)), true;
+    return bc_push(b, bc_call_builtin(b, "format", args, arg)), true;
 }
 
 /* "".join of a tuple of them. */

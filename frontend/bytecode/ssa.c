@@ -431,10 +431,11 @@ static Func *build_once(Module *module, const CodeUnit *code, bool all, int32_t 
 static Func *build(Module *module, const CodeUnit *code, bool all, bool kept) {
     DiagList *diags = module->diags, before = *diags;
     int32_t *cells = NULL;
-    for (;;) { /* as often as there are locals, at most */
+    for (;;) { /* as often as there are locals, at most, and once more */
         bool again = false;
         Func *func = build_once(module, code, all, &cells, kept, &again);
-        if (!again) return func;
+        if (!again && (func || !all)) return func;
+        all &= again; /* what is malformed may lie behind a refusal, where only `all` looks */
         diags->items.len = before.items.len;
         diags->failed = before.failed;
     }

@@ -43,7 +43,8 @@ TRIPLES = [(a, b, c) for a in (0, 1, 4) for b in (0, 1, 7) for c in (0, 2, 7)]
 POSITIVE = [(a, b) for a in (-3, 2, 9) for b in (1, 4)]
 
 CASES = {
-    "constants": SMALL, "arithmetic": PAIRS, "bits": POSITIVE, "matrix": [(Box(1), Box(2))],
+    "constants": SMALL, "arithmetic": PAIRS, "bits": POSITIVE, "match_sequence": [((1, 2),), ([3, 4],), (5,), ((1, 2, 3),), ("ab",)],
+    "matrix": [(Box(1), Box(2))],
     "inplace": POSITIVE, "inplace_matrix": [(Box(1), Box(2))], "comparisons": PAIRS,
     "membership": [(1, T), (2, T), (1, 1)], "swaps": TRIPLES,
     "delete_item": [([1, 2],), ([],), (T,)], "unpacking": [(((1, 2), 3),), ((1, 2),), (((1, 2, 3), 3),)], "negation": PAIRS, "many_values": SMALL,

@@ -29,7 +29,7 @@ GROUPS = "except*"
 IMPORT = "an import inside a function"
 CLASS = "a class definition"
 TSTRING = "a template string"
-MATCH = "a match statement with structural patterns"
+MATCH = "a match statement with patterns of classes or mappings"
 INTERNAL = object()
 
 
@@ -219,11 +219,11 @@ MEANING = {
     "IMPORT_STAR": IMPORT,
     "BUILD_TEMPLATE": refused(TSTRING, 2, 1),
     "BUILD_INTERPOLATION": refused(TSTRING, "PLUS2_BIT0", 1),
-    "GET_LEN": refused(MATCH, 1, 2),
+    "GET_LEN": [op("get_len")],
     "MATCH_CLASS": refused(MATCH, 3, 1),
     "MATCH_KEYS": refused(MATCH, 2, 3),
     "MATCH_MAPPING": refused(MATCH, 1, 2),
-    "MATCH_SEQUENCE": refused(MATCH, 1, 2),
+    "MATCH_SEQUENCE": [op("match_sequence")],
     # -- generators: their object is popped again before the body starts
     "RETURN_GENERATOR": [op("load_none", "CONST0")],
     "YIELD_VALUE": [op("yield", "CONST0")],

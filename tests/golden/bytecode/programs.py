@@ -835,7 +835,7 @@ def starred_assignment(t):
     return a
 
 
-def refused_match_sequence(a):
+def match_sequence(a):
     match a:
         case [x, y]:
             return x
