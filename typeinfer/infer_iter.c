@@ -143,8 +143,7 @@ bool v_tuple_get(Infer *in, Val tuple, Val index, Val *out) {
     bool outside = fact_int_value(&index.f, &known) && (known < -t->nitems || known >= t->nitems);
     bool raises =
         outside ? outside_of(in, tuple) == GUARD_list_index : t->nitems == 0 && !index.f.value;
-    if (raises &&
-        in->guards) { /* whatever the index is, or as lists do, which have no length of their type */
+    if (raises && in->guards) { /* whatever the index is; or as a list does */
         if (e) emit_guard(e, outside_of(in, tuple), emit_int(e, bool_type(in->types), 1), NULL, 0);
         return in->stop = STOP_UNBOUND, false;
     }

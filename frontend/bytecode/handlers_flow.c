@@ -319,15 +319,10 @@ bool bc_h_raise(SsaBuild *b, int32_t arg) {
 
 /* -- patterns ----------------------------------------------------------------------------------------- */
 
-static Ref builtin(SsaBuild *b, const char *name) {
-    Ref ref = bc_emit(b, OP_builtin, NULL, 0);
-    ir_inst(b->func, ref)->u.name = bc_intern(b, str_from(name));
-    return ref;
-}
-
 bool bc_h_match_sequence(SsaBuild *b, int32_t arg) {
     (void)arg;
-    Ref args[2], sequences[] = {builtin(b, "list"), builtin(b, "tuple"), builtin(b, "range")};
+    Ref args[2],
+        sequences[] = {bc_builtin(b, "list"), bc_builtin(b, "tuple"), bc_builtin(b, "range")};
     if (!bc_pop(b, &args[0])) return false;
     bc_push(b, args[0]);
     args[1] = bc_emit(b, OP_build_tuple, sequences, countof(sequences));

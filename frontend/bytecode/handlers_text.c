@@ -1,9 +1,14 @@
 /* handlers_text.c - f-strings: calls of the functions that Python's own code for them calls, whatever the names of the program mean. */
 #include "frontend/bytecode/bc.h"
 
+Ref bc_builtin(SsaBuild *b, const char *name) {
+    Ref ref = bc_emit(b, OP_builtin, NULL, 0);
+    ir_inst(b->func, ref)->u.name = bc_intern(b, str_from(name));
+    return ref;
+}
+
 Ref bc_call_builtin(SsaBuild *b, const char *name, const Ref *args, int32_t n) {
-    Ref all[3] = {bc_emit(b, OP_builtin, NULL, 0)};
-    ir_inst(b->func, all[0])->u.name = bc_intern(b, str_from(name));
+    Ref all[3] = {bc_builtin(b, name)};
     for (int32_t k = 0; k < n; k++)
         all[k + 1] = args[k];
     return bc_emit(b, OP_call_py, all, n + 1);
