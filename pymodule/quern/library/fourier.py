@@ -514,11 +514,11 @@ def check_lengths(s, axes):
         refuse("Shape and axes have different lengths.")
 
 
-def length_at(s, k):
-    """-1 stands for the length of the array."""
+def length_at(s, k, own):
+    """What is asked for; where nothing is, or -1, its own."""
     if s is None:
-        return None
-    return s[k]
+        return own
+    return own if s[k] == -1 else s[k]
 
 
 def each_along(a, s, axes, norm, inverse):
@@ -526,9 +526,8 @@ def each_along(a, s, axes, norm, inverse):
     if len(axes) == 0:
         return convert(a, line_kind(part_kind(result_type(a))))
     last = len(axes) - 1
-    n = length_at(s, last)
     at = axis_of(axes[last], a.ndim)
-    done = along(a, at, a.shape[at] if n is None or n == -1 else n, norm, inverse)
+    done = along(a, at, length_at(s, last, a.shape[at]), norm, inverse)
     if last == 0:
         return done
     return each_along(done, None if s is None else s[:last], axes[:last], norm, inverse)
@@ -560,9 +559,8 @@ def real_on_all(a, s, axes, norm):
     chosen = axes_for(a.ndim, s, axes)
     check_lengths(s, chosen)
     last = len(chosen) - 1
-    n = length_at(s, last)
     at = axis_of(chosen[last], a.ndim)
-    done = real_along(a, at, a.shape[at] if n is None or n == -1 else n, norm)
+    done = real_along(a, at, length_at(s, last, a.shape[at]), norm)
     return each_along(done, None if s is None else s[:last], chosen[:last], norm, False)
 
 
@@ -578,10 +576,9 @@ def real_back_on_all(a, s, axes, norm):
     chosen = axes_for(a.ndim, s, axes)
     check_lengths(s, chosen)
     last = len(chosen) - 1
-    n = length_at(s, last)
     at = axis_of(chosen[last], a.ndim)
     done = each_along(a, None if s is None else s[:last], chosen[:last], norm, True)
-    return real_back(done, at, 2 * (a.shape[at] - 1) if n is None or n == -1 else n, norm)
+    return real_back(done, at, length_at(s, last, 2 * (done.shape[at] - 1)), norm)
 
 
 def irfftn(a, s=None, axes=None, norm=None, out=None):
