@@ -491,7 +491,7 @@ static bool is_hashed_key(ModState *state, TypeKey key) {
         c->cls == (PyObject *)&PyByteArray_Type || is_random_key(state, c))
         return false;
     bool tuple = !c->cls || PyType_IsSubtype((PyTypeObject *)c->cls, &PyTuple_Type);
-    if (c->nitems > 0 && (!tuple || c->cls == (PyObject *)&PySlice_Type)) return false;
+    if (c->nitems > 0 && !tuple && !py_is_value_class(c->cls)) return false;
     for (int32_t i = 0; i < c->nitems; i++)
         if (!is_hashed_key(state, c->items[i])) return false;
     return true;
@@ -502,8 +502,8 @@ static TypeKey table_key(const Where *w, PyObject *cls, TypeKey key, TypeKey val
     bool dict = cls == (PyObject *)&PyDict_Type;
     if (!is_hashed_key(w->state, keys[0]))
         return refuse(
-            w, "keys of dicts and elements of sets are numbers, strings, bytes, and tuples of "
-               "these");
+            w, "keys of dicts and elements of sets are numbers, strings, bytes, and tuples and "
+               "frozen dataclasses of these");
     if (!is_element_key(w->state, keys[1]))
         return refuse(w, "dicts hold numbers, arrays, strings, functions, lists, dicts, sets, and "
                          "tuples of these");

@@ -10,9 +10,9 @@ static void bind_name(PyResolver *r, Binding *b, const char *home, const char *n
 
 /* "numpy", "math" ... when `module` is one whose functions the tables know; NULL otherwise. */
 static const char *library_module(const char *module) {
-    static const char *const exact[] = {"math",        "cmath",     "builtins", "operator",
-                                        "time",        "functools", "heapq",    "bisect",
-                                        "collections", "itertools"};
+    static const char *const exact[] = {"math",        "cmath",     "builtins",   "operator",
+                                        "time",        "functools", "heapq",      "bisect",
+                                        "collections", "itertools", "dataclasses"};
     for (int i = 0; i < countof(exact); i++)
         if (!strcmp(module, exact[i])) return exact[i];
     if (!strcmp(module, "_operator")) return "operator";
@@ -106,6 +106,7 @@ static int bind_class_method(PyResolver *r, Binding *b, PyObject *object) {
         const char *of, *method, *home, *name;
     } methods[] = {
         {NULL, "itertools.chain", "from_iterable", "itertools", "chain.from_iterable"},
+        {&PyLong_Type, "int", "from_bytes", "int", "from_bytes"},
         {&PyUnicode_Type, "str", "maketrans", "str", "maketrans"},
         {&PyBytes_Type, "bytes", "maketrans", "bytes", "maketrans"},
         {&PyByteArray_Type, "bytearray", "maketrans", "bytes", "maketrans"},

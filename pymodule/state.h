@@ -393,6 +393,7 @@ int64_t py_live_owners(ModState *state); /* for tests */
 /* -- values.c: frozen dataclasses -- */
 /* 1: it is one, with the names of its fields (a new reference); 0; -1: exception. */
 int py_value_fields(PyObject *cls, PyObject **names);
+bool py_is_value_class(PyObject *cls); /* no exception */
 /* {name: default}, or None where its instances are not made by the decorator's __init__ alone. NULL: exception. */
 PyObject *py_value_defaults(PyObject *cls);
 /* The fields of an instance, as a tuple; an instance of them. NULL: exception. */

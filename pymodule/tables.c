@@ -73,32 +73,54 @@ static void enter(TableObject *t, int64_t hash) {
     t->free--;
 }
 
+/* The items of a tuple or the fields of a frozen dataclass, as a tuple. 1: it is one, 0, -1 as exception. */
+static int parts_of(PyObject *key, PyObject **parts) {
+    *parts = NULL;
+    if (PyUnicode_CheckExact(key)) return 0;
+    if (PyTuple_Check(key)) return *parts = Py_NewRef(key), 1;
+    PyObject *names;
+    int value = py_value_fields((PyObject *)Py_TYPE(key), &names);
+    if (value > 0) *parts = py_value_items(key, names);
+    Py_XDECREF(names);
+    return value > 0 && !*parts ? -1 : value;
+}
+
 /* A time, or a member of an enumeration whose members are no ints? 1, 0, -1 as exception; in tuples, too. */
 static int stands_for_number(PyObject *key) {
-    int found = 0;
-    for (Py_ssize_t i = 0; PyTuple_Check(key) && found == 0 && i < PyTuple_GET_SIZE(key); i++)
-        found = stands_for_number(PyTuple_GET_ITEM(key, i));
-    if (found || PyTuple_Check(key) || PyUnicode_CheckExact(key)) return found;
+    PyObject *parts;
+    int compound = parts_of(key, &parts), found = QN_MIN(compound, 0);
+    for (Py_ssize_t i = 0; parts && found == 0 && i < PyTuple_GET_SIZE(parts); i++)
+        found = stands_for_number(PyTuple_GET_ITEM(parts, i));
+    Py_XDECREF(parts);
+    if (found || compound || PyUnicode_CheckExact(key)) return found;
     return py_is_time_scalar(key) ? 1 : py_is_enum_member(key);
+}
+
+static PyObject *in_numbers(PyObject *key);
+
+/* Takes over the parts. */
+static PyObject *parts_in_numbers(PyObject *parts) {
+    PyObject *items = PyTuple_New(PyTuple_GET_SIZE(parts));
+    for (Py_ssize_t i = 0; items && i < PyTuple_GET_SIZE(parts); i++) {
+        PyObject *item = in_numbers(PyTuple_GET_ITEM(parts, i));
+        PyTuple_SET_ITEM(items, i, item);
+        if (!item) Py_CLEAR(items);
+    }
+    Py_DECREF(parts);
+    return items;
 }
 
 /* With the numbers that compiled code hashes instead. A new reference, or NULL with an exception. */
 static PyObject *in_numbers(PyObject *key) {
+    PyObject *parts;
+    int64_t number;
     int found = stands_for_number(key);
     if (found <= 0) return found < 0 ? NULL : Py_NewRef(key);
     if (py_is_time_scalar(key)) return PyLong_FromLongLong(py_time_number(key));
-    if (!PyTuple_Check(key)) {
-        int64_t number;
-        bool known = py_member_number(PyLong_Check(key), key, &number);
-        return known ? PyLong_FromLongLong(number) : NULL;
-    }
-    PyObject *items = PyTuple_New(PyTuple_GET_SIZE(key));
-    for (Py_ssize_t i = 0; items && i < PyTuple_GET_SIZE(key); i++) {
-        PyObject *item = in_numbers(PyTuple_GET_ITEM(key, i));
-        PyTuple_SET_ITEM(items, i, item);
-        if (!item) Py_CLEAR(items);
-    }
-    return items;
+    int compound = parts_of(key, &parts);
+    if (compound) return compound < 0 ? NULL : parts_in_numbers(parts);
+    bool known = py_member_number(PyLong_Check(key), key, &number);
+    return known ? PyLong_FromLongLong(number) : NULL;
 }
 
 /* That of the number itself, whatever class of the user's it is of. -1 with an exception. */

@@ -24,6 +24,14 @@ int py_value_fields(PyObject *cls, PyObject **names) {
     return answer ? 0 : -1;
 }
 
+bool py_is_value_class(PyObject *cls) {
+    PyObject *names = NULL;
+    bool value = PyType_Check(cls) && py_value_fields(cls, &names) > 0;
+    Py_XDECREF(names);
+    py_forget_error();
+    return value;
+}
+
 PyObject *py_value_defaults(PyObject *cls) {
     return ask("defaults_of", cls, NULL);
 }

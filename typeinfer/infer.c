@@ -420,8 +420,7 @@ static bool visit_build(Infer *in, Ref ref, Val *out) {
         if (!infer_operand(in, ref, k, &items[k])) return false;
     if (inst->op == OP_build_list && list_is_object(in, ref))
         return v_container_site(in, CLS_list, ref, items, n, out);
-    if (inst->op == OP_build_dict && v_keyed(in, items, n, out)) return true;
-    if (inst->op == OP_build_dict) return v_container_site(in, CLS_dict, ref, items, n, out);
+    if (inst->op == OP_build_dict) return v_dict_display(in, items, n, out);
     if (inst->op == OP_build_set) return v_container_site(in, CLS_set, ref, items, n, out);
     *out = v_tuple(in, items, n);
     return true;

@@ -644,10 +644,13 @@ const char *shared_maker_name(int32_t index); /* of those that get types; NULL b
 bool v_shared_site(Infer *in, Str name, const CallArgs *args, bool *known, Val *out);
 bool v_deque(Infer *in, Val iterable, Val maxlen, Val *out); /* neither: no type */
 bool v_container_site(Infer *in, ClassId cls, Ref site, const Val *items, int32_t n, Val *out);
-/* Dicts of constant keys and values of several types (infer_keyed.c). v_keyed: of a display's keys and values; false: it is none. */
-bool v_keyed(Infer *in, const Val *items, int32_t n, Val *out);
+/* Dicts of constant keys and values of several types (infer_keyed.c). */
 bool v_keyed_getitem(Infer *in, Val dict, Val index, Val *out);
 bool v_keyed_call(Infer *in, Str name, const CallArgs *args, bool *known, Val *out);
+bool v_dict_display(Infer *in, const Val *items, int32_t n, Val *out); /* of either kind */
+/* _replace, _asdict and their kin of dataclasses (infer_fields.c). *known false: it is another name. */
+const char *fields_name(int32_t index); /* NULL behind the last */
+bool v_fields_call(Infer *in, Str name, const CallArgs *args, bool *known, Val *out);
 Val v_keys(Infer *in, const Type *keyed); /* a tuple */
 bool v_advise_keyed(Infer *in);           /* false */
 /* The displays in the web of `ref` become objects; false: they are already. */
@@ -731,6 +734,7 @@ bool primitive_field(Infer *in, const Val *args, int32_t n, Val *out);
 bool primitive_set_field(Infer *in, const Val *args, int32_t n, Val *out);
 bool primitive_new_like(Infer *in, const Val *args, int32_t n, Val *out);
 bool primitive_buffer_like(Infer *in, const Val *args, int32_t n, Val *out);
+bool primitive_fields(Infer *in, const Val *args, int32_t n, Val *out);
 bool primitive_take(Infer *in, const Val *args, int32_t n, Val *out);
 bool primitive_move(Infer *in, const Val *args, int32_t n, Val *out);
 

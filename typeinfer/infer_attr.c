@@ -286,6 +286,10 @@ bool v_attr(Infer *in, Val a, Str name, Val *out) {
     if (in->stop) return false;
     for (int32_t k = 0; t->kind == TY_TUPLE && t->fields && k < t->nitems; k++)
         if (str_equal(t->fields[k], name)) return *out = v_item(in, a, k), true;
+    bool named = t->kind == TY_TUPLE && !type_is_value(t) && t->fields && t->cls;
+    if (named && str_is(name, "_fields")) return tuple_text_attr(in, &a, name, out);
+    if (named && (str_is(name, "_asdict") || str_is(name, "_replace")))
+        return member(in, a, "namedtuple", name, out);
     if (instance_attr(in, a, name, &field, out) || field) return !in->stop;
     if (t->kind == TY_TUPLE && !type_is_value(t)) return member(in, a, "tuple", name, out);
     return no_attribute(in, &a, name);

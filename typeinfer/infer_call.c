@@ -202,6 +202,7 @@ static bool call_library(Infer *in, Str name, const CallArgs *given, Val *out) {
     if (v_overload(in, name, args, &known, out)) return true;
     if (known || in->stop) return false;
     if (v_keyed_call(in, name, args, &known, out) || known) return !in->stop;
+    if (v_fields_call(in, name, args, &known, out) || known) return !in->stop;
     if (str_is(name, "functools.partial")) return v_partial(in, args, out);
     if (!ti_has_objects(in) && str_is(name, "builtins.print")) return v_kernel_print(in, args, out);
     if (!v_text_arguments(in, name, args) || !lists_as_arrays(in, name, args) ||
@@ -263,8 +264,8 @@ static bool is_method(Infer *in, const Binding *b, Ref src, Ref *object) {
     if (type && (type->kind == TY_CLASS || type_is_random(type) || keyed)) return true;
     return str_starts(b->name, "ndarray.") || str_starts(b->name, "number.") ||
            str_starts(b->name, "str.") || str_starts(b->name, "slice.") ||
-           str_starts(b->name, "tuple.") || str_starts(b->name, "generator.") ||
-           str_starts(b->name, "ufunc.");
+           str_starts(b->name, "tuple.") || str_starts(b->name, "namedtuple.") ||
+           str_starts(b->name, "generator.") || str_starts(b->name, "ufunc.");
 }
 
 /* p.norm(...), of a function that the class of p has: p is its first argument. */

@@ -220,8 +220,9 @@ static bool is_plain_member(const Type *type) {
 static bool is_key(const Type *type) {
     for (int32_t i = 0; type->kind == TY_TUPLE && i < type->nitems; i++)
         if (!is_key(type->items[i])) return false;
-    return (type->kind == TY_TUPLE && !type_is_value(type)) || type_is_item(type) ||
-           type_is_fixed(type) || is_plain_member(type) || type->kind == TY_UNKNOWN;
+    bool tuple = type->kind == TY_TUPLE && !type_is_random(type) && !type_is_keyed(type);
+    return tuple || type_is_item(type) || type_is_fixed(type) || is_plain_member(type) ||
+           type->kind == TY_UNKNOWN;
 }
 
 /* "a list of", "a dict with keys of" */
@@ -245,11 +246,11 @@ static bool not_an_element(Infer *in, const Type *container, int32_t p, const Ty
     if (!v_refuse_fresh(in, type)) return false;
     ti_fail(in, in->at, E0101, str_printf(in->arena, "%s %s", part, ti_text(in, type)).bytes);
     ti_advise(
-        in,
-        hashes(container, p)
-            ? "keys of dicts and elements of sets are numbers, strings, bytes, and tuples of these"
-            : "lists and dicts hold numbers, arrays, strings, lists, dicts, sets, and tuples "
-              "of these");
+        in, hashes(container, p)
+                ? "keys of dicts and elements of sets are numbers, strings, bytes, and tuples and "
+                  "frozen dataclasses of these"
+                : "lists and dicts hold numbers, arrays, strings, lists, dicts, sets, and tuples "
+                  "of these");
     return false;
 }
 
@@ -782,9 +783,19 @@ static bool items_of(Infer *in, const Type *container, Val from, Val *items) {
     return true;
 }
 
+/* sum(lists, []): what is begun with is of the type of the items. */
+static bool start_taught(Infer *in, const CallArgs *args) {
+    const Type *start = args->nargs == 2 ? args->args[1].f.type : NULL;
+    Val items[MOST_PARAMS] = {0};
+    if (!start || start->kind != TY_CLASS || !start->open) return true;
+    return items_of(in, start, args->args[0], items) &&
+           container_learns(in, items[0].f.type, args->args[1].src);
+}
+
 /* false: an error, or not known yet. */
 bool container_taught(Infer *in, Str name, const CallArgs *args) {
     if (in->emit) return true;
+    if (str_is(name, "builtins.sum")) return start_taught(in, args);
     for (int i = 0; i < countof(teachers); i++) {
         if (!str_is(name, teachers[i].name) || args->nkeywords) continue;
         Val items[MOST_PARAMS] = {0};

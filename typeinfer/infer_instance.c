@@ -145,8 +145,11 @@ static bool is_of_user(const Type *type) {
 /* What dataclass and namedtuple write looks at the class: compiled code has that of its own. */
 static bool is_written_by_python(Infer *in, const Binding *method) {
     const FunctionInfo *info = ti_function_info(in->ti, method);
-    return !info || str_is(info->code->file, "<string>") ||
-           str_ends(info->code->file, "collections/__init__.py");
+    static const char *const files[] = {"collections/__init__.py", "dataclasses.py", "reprlib.py"};
+    bool written = !info || str_is(info->code->file, "<string>");
+    for (int i = 0; !written && i < countof(files); i++)
+        written = str_ends(info->code->file, files[i]);
+    return written;
 }
 
 bool v_instance_method(Infer *in, Str name, const Val *args, int32_t n, bool *found, Val *out) {
@@ -196,18 +199,19 @@ bool v_instance_unary(Infer *in, Operator op, Val a, bool *found, Val *out) {
     return named(in, "", operator_word(op), "__", &a, 1, found, out);
 }
 
+/* a != b of what has a method for == alone; not of named tuples, to which tuple gives one. */
+static bool not_equal(Infer *in, Val a, Val b, bool *found, Val *out) {
+    Val truth;
+    *found = false;
+    if (!type_is_instance(a.f.type) && !type_is_value(a.f.type)) return false;
+    bool done = named(in, "", "eq", "__", (Val[]){a, b}, 2, found, out);
+    return *found && done && v_truth(in, *out, &truth) && v_unary(in, OPR_not, truth, out);
+}
+
 /* Equal are two instances without a method for it when they are one. */
 static bool same_instance(Infer *in, Operator op, Val a, Val b, bool *found, Val *out) {
-    bool asked;
     *found = op == OPR_eq || op == OPR_ne;
-    if (!*found) return false;
-    if (op == OPR_ne && type_is_instance(a.f.type)) {
-        Val truth;
-        bool done = named(in, "", "eq", "__", (Val[]){a, b}, 2, &asked, out);
-        if (asked) return done && v_truth(in, *out, &truth) && v_unary(in, OPR_not, truth, out);
-        if (in->stop) return false;
-    }
-    return v_is(in, op == OPR_ne, a, b, out);
+    return *found && v_is(in, op == OPR_ne, a, b, out);
 }
 
 bool v_instance_operator(Infer *in, Operator op, bool in_place, Val a, Val b, bool *found,
@@ -230,6 +234,8 @@ bool v_instance_operator(Infer *in, Operator op, bool in_place, Val a, Val b, bo
                      found, out);
         if (*found || in->stop) return done;
     }
+    if (left && op == OPR_ne && (not_equal(in, a, b, found, out) || *found || in->stop))
+        return !in->stop;
     if (!type_is_instance(a.f.type) && !type_is_instance(b.f.type)) return false;
     return same_instance(in, op, a, b, found, out);
 }

@@ -63,7 +63,7 @@ static Val make_keyed(Infer *in, const Str *keys, const Val *values, int32_t n) 
 }
 
 /* Of a display: keys and values in turn. false: it is a dict like others. */
-bool v_keyed(Infer *in, const Val *items, int32_t n, Val *out) {
+static bool keyed_display(Infer *in, const Val *items, int32_t n, Val *out) {
     if (n < 4 || !are_of_several_types(in, items + 1, n / 2, 2)) return false;
     Str *keys = arena_array(in->arena, Str, n / 2);
     Val *values = arena_array(in->arena, Val, n / 2);
@@ -75,6 +75,11 @@ bool v_keyed(Infer *in, const Val *items, int32_t n, Val *out) {
     }
     if (!are_distinct(keys, n / 2)) return false;
     return *out = make_keyed(in, keys, values, n / 2), true;
+}
+
+bool v_dict_display(Infer *in, const Val *items, int32_t n, Val *out) {
+    return keyed_display(in, items, n, out) ||
+           v_container_site(in, CLS_dict, in->at, items, n, out);
 }
 
 /* -- what is done with them --------------------------------------------------------------------------- */

@@ -488,6 +488,7 @@ static const struct {
     {"primitive.eig_columns", primitive_eig},
     {"primitive.eigh_columns", primitive_eigh},
     {"primitive.field", primitive_field},
+    {"primitive.fields", primitive_fields},
     {"primitive.fitting", primitive_fitting},
     {"primitive.guard", primitive_guard},
     {"primitive.has_memory", primitive_has_memory},

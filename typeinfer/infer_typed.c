@@ -500,9 +500,9 @@ static const struct {
 };
 
 const char *ti_typed_name(Arena *arena, int32_t index) {
-    static const char *(*const tables[])(int32_t) = {array_builtin_name,  array_attr_name,
-                                                     typed_operator_name, primitive_name,
-                                                     shared_maker_name,   time_name};
+    static const char *(*const tables[])(int32_t) = {
+        array_builtin_name, array_attr_name, typed_operator_name, primitive_name,
+        shared_maker_name,  time_name,       fields_name};
     if (index < countof(handlers)) return handlers[index].name;
     index -= countof(handlers);
     if (index < countof(numbers)) return numbers[index].name;

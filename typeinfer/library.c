@@ -58,14 +58,17 @@ static const LibRow rows[] = {
 #include "typeinfer/tables/cmath.def"
 #include "typeinfer/tables/collections.def"
 #include "typeinfer/tables/gpu.def"
+#include "typeinfer/tables/dataclasses.def"
 #include "typeinfer/tables/deque.def"
 #include "typeinfer/tables/dict.def"
 #include "typeinfer/tables/functools.def"
 #include "typeinfer/tables/generator.def"
 #include "typeinfer/tables/heapq.def"
+#include "typeinfer/tables/int.def"
 #include "typeinfer/tables/itertools.def"
 #include "typeinfer/tables/list.def"
 #include "typeinfer/tables/math.def"
+#include "typeinfer/tables/namedtuple.def"
 #include "typeinfer/tables/numpy.def"
 #include "typeinfer/tables/operators.def"
 #include "typeinfer/tables/primitives.def"
@@ -189,14 +192,17 @@ static const struct Section {
     {"cmath.", "Module cmath"},
     {"collections.", "Module collections"},
     {"cuda.", "Kernels and device functions (cuda and hip)"},
+    {"dataclasses.", "Module dataclasses"},
     {"deque.", "Methods of deques"},
     {"dict.", "Methods of dicts"},
     {"functools.", "Module functools"},
     {"generator.", "Methods of generators"},
     {"heapq.", "Module heapq"},
+    {"int.", "Class methods of int"},
     {"itertools.", "Module itertools"},
     {"list.", "Methods of lists"},
     {"math.", "Module math"},
+    {"namedtuple.", "Methods of named tuples"},
     {"ndarray.", "Attributes and methods of arrays"},
     {"number.", "Attributes and methods of numbers"},
     {"numpy.", "NumPy functions of scalars"},

@@ -17,6 +17,8 @@ def _look_at(cls):
     params = cls.__dict__.get("__dataclass_params__")
     if params is None or not params.frozen or not params.eq or cls.__getattribute__ is not object.__getattribute__:
         return None
+    if not all(f.compare and f.hash is not False for f in dataclasses.fields(cls)):
+        return None  # equal and hashed by some of its fields
     names = tuple(f.name for f in dataclasses.fields(cls))
     return names if names and all(_is_stored(cls, name) for name in names) else None
 

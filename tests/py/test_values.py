@@ -202,7 +202,7 @@ def test_refused():
         with pytest.raises(errors.TypingError, match=text):
             njit(f)(Point(1.0))
     with pytest.raises(errors.UnsupportedError, match="a dict with keys of dataclass"):
-        njit(lambda p: {p: 1})(Point(1.0))
+        njit(lambda p: {p: 1})(Body(Point(1.0), np.ones(2)))
     with pytest.raises(errors.TypingError, match="Mutable"):
         njit(lambda m: m.x)(Mutable(1.0))
     assert njit(lambda c: c.x)(Checked(1.0)) == 1.0

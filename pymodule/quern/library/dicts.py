@@ -5,7 +5,7 @@ import enum
 import numpy as np
 
 from .hashing import place_hash
-from .primitives import field, load, present, store, take
+from .primitives import field, fields, load, present, store, take
 from .shared import Dict
 from .tables import clear, contains, each_item, each_key, each_value, empty_like, enter, find, is_live, last, leave, leave_last
 
@@ -17,6 +17,8 @@ def _missing(key):
         raise KeyError("the key, a time")
     if isinstance(key, enum.Enum):
         raise KeyError("the key, a member of an enumeration")
+    if len(fields(key)) > 0:
+        raise KeyError("the key, a dataclass")
     raise KeyError(key)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import characters, octets
 from .exceptions import copied_text
-from .primitives import array_text, buffer, dtype_text, field, load, move, new, present, refuse_code, store, text_digits, text_number, text_print
+from .primitives import array_text, buffer, dtype_text, field, fields, load, move, new, present, refuse_code, store, text_digits, text_number, text_print
 from .strings import _at, _char, _copy, _find_code, _first_kept, _kind_of, _last_kept, _part, _put
 
 # -- ints -----------------------------------------------------------------------------------------
@@ -263,13 +263,15 @@ def _repr_present(obj):
     if isinstance(obj, list):
         parts = []
         for x in obj:
-            parts.append(repr_(x))
+            parts.append(repr(x))
         return "[" + ", ".join(parts) + "]"
     if isinstance(obj, deque):
         most = obj.maxlen
-        return "deque(" + repr_(list(obj)) + ("" if most is None else ", maxlen=" + _int_text(most)) + ")"
+        return "deque(" + repr(list(obj)) + ("" if most is None else ", maxlen=" + _int_text(most)) + ")"
     if isinstance(obj, (tuple, set, dict)):
         return several_text(obj)
+    if len(fields(obj)) > 0:
+        return _called_text(obj, fields(obj))
     return field(obj, "text")  # nothing has it: refused
 
 
@@ -279,10 +281,10 @@ def several_text(obj):
     parts = []
     if isinstance(obj, dict):
         for key, value in obj.items():
-            parts.append(repr_(key) + ": " + repr_(value))
+            parts.append(repr(key) + ": " + repr(value))
     else:
         for x in obj:
-            parts.append(repr_(x))
+            parts.append(repr(x))
     if isinstance(obj, set) and len(parts) == 0:
         return "set()"
     return "{" + ", ".join(parts) + "}"
@@ -290,22 +292,26 @@ def several_text(obj):
 
 def _tuple_text(obj):
     if len(obj._fields) > 0:
-        return obj._called + "(" + ", ".join(_named_texts(obj._fields, tuple(obj))) + ")"
+        return _called_text(obj, tuple(obj))
     if len(obj) == 1:
-        return "(" + repr_(obj[0]) + ",)"
+        return "(" + repr(obj[0]) + ",)"
     return "(" + ", ".join(_item_texts(obj)) + ")"
+
+
+def _called_text(obj, items):
+    return obj._called + "(" + ", ".join(_named_texts(obj._fields, items)) + ")"
 
 
 def _named_texts(names, items):
     if len(items) == 0:
         return ()
-    return (names[0] + "=" + repr_(items[0]),) + _named_texts(names[1:], items[1:])
+    return (names[0] + "=" + repr(items[0]),) + _named_texts(names[1:], items[1:])
 
 
 def _item_texts(items):
     if len(items) == 0:
         return ()
-    return (repr_(items[0]),) + _item_texts(items[1:])
+    return (repr(items[0]),) + _item_texts(items[1:])
 
 
 def ascii_(obj):
@@ -329,7 +335,7 @@ def _str_present(object):
         if object.kind == "V":
             return object._text
         return object.str if object.kind in "SU" else object.name
-    return _repr_present(object)
+    return repr(object)
 
 
 # -- specifications ---------------------------------------------------------------------------------
@@ -596,14 +602,14 @@ def _format_present(value, format_spec):
     if isinstance(value, str):
         return value if len(format_spec) == 0 else _format_str(value, format_spec)
     if len(format_spec) == 0:
-        return _str_present(np.float64(value)) if isinstance(value, np.float32) else _str_present(value)
+        return str(np.float64(value)) if isinstance(value, np.float32) else str(value)
     if isinstance(value, bool):
         return _format_int(int(value), format_spec)
     if isinstance(value, int):
         return _format_int(value, format_spec)
     if isinstance(value, (float, np.float32)):
         return _format_float(float(value), format_spec)
-    return _format_str(_str_present(value), format_spec)
+    return _format_str(str(value), format_spec)
 
 
 # -- numbers of text --------------------------------------------------------------------------------

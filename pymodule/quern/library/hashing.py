@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from .primitives import field, load, member_number, refuse_code
+from .primitives import field, fields, load, member_number, refuse_code
 from .strings import hash_ as of_text
 
 MODULUS = 2**61 - 1
@@ -93,7 +93,13 @@ def hash_(obj):
         return _of_complex(obj)
     if isinstance(obj, int):
         return _of_int(obj)
+    if len(fields(obj)) > 0:
+        return _of_value(np.int64(hash(obj)))  # by its own __hash__, if it has one
     return _of_float(float(obj))
+
+
+def _of_value(h):
+    return np.int64(-2) if h == -1 else h
 
 
 def _number_among_ints(x):
@@ -116,7 +122,8 @@ def place_hash(self, key):
 
 
 def hash_of(obj):
-    return int(hash_(obj))
+    items = fields(obj)
+    return int(_of_tuple(items) if len(items) > 0 else hash_(obj))
 
 
 FUNCTIONS = {"builtins.hash": hash_of}

@@ -104,6 +104,42 @@ def takewhile(predicate, iterable):
         yield x
 
 
+def _waits(items, key, values, keys):
+    """Is there a next item? It waits in `values`, and what stands for it in `keys`."""
+    if len(values) == 0:
+        for x in items:
+            values.append(x)
+            keys.append(x if key is None else key(x))
+            break
+    return len(values) > 0
+
+
+def _group(items, key, values, keys, this, number, of):
+    """As long as no further group has been asked for."""
+    while this[0] == number and _waits(items, key, values, keys) and keys[0] == of:
+        keys.pop()
+        yield values.pop()
+
+
+def _groups(items, key):
+    values = []
+    keys = []
+    this = [0]
+    while _waits(items, key, values, keys):
+        of = keys[0]
+        this[0] += 1
+        number = this[0]
+        yield of, _group(items, key, values, keys, this, number, of)
+        this[0] += 1
+        while _waits(items, key, values, keys) and keys[0] == of:
+            keys.pop()
+            values.pop()
+
+
+def groupby(iterable, key=None):
+    return _groups(iter(iterable), key)
+
+
 def _slice(iterable, start, stop, step):
     """stop -1: none. What comes before start is consumed even where stop is less."""
     i = 0
@@ -356,6 +392,7 @@ FUNCTIONS = {
     "itertools.cycle": cycle,
     "itertools.dropwhile": dropwhile,
     "itertools.filterfalse": filterfalse,
+    "itertools.groupby": groupby,
     "itertools.islice": islice,
     "itertools.pairwise": pairwise,
     "itertools.permutations": permutations,

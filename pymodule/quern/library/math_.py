@@ -4,7 +4,11 @@ import math
 
 import numpy as np
 
+from quern._names import Intrinsic
+
 from .primitives import popcount
+
+fma = Intrinsic("math.fma")  # Python has it since 3.13
 
 
 def degrees(x):
@@ -38,6 +42,77 @@ def bit_length(x):
     for shift in (1, 2, 4, 8, 16, 32):
         m = m | m >> np.uint64(shift)
     return popcount(m)
+
+
+def _sum_exactly(high, low, x):
+    """One more number to a sum, and what was lost on the way."""
+    total = high + x
+    return total, low + (x - (total - high))
+
+
+def _scaled_norm(values, first, scale):
+    """CPython's: the squares and what their rounding loses are summed beside each other, then the root is mended once."""
+    high, lost_squares, lost_sums = 1.0, 0.0, 0.0
+    for value in values:
+        x = value * first * scale
+        square = x * x
+        lost_squares += fma(x, x, -square)
+        high, lost_sums = _sum_exactly(high, lost_sums, square)
+    h = math.sqrt(high - 1.0 + (lost_squares + lost_sums))
+    square = -h * h
+    lost_squares += fma(-h, h, -square)
+    high, lost_sums = _sum_exactly(high, lost_sums, square)
+    return (h + (high - 1.0 + (lost_squares + lost_sums)) / (2.0 * h)) / scale / first
+
+
+def _norm(values):
+    """Of numbers that are not negative, one at least."""
+    largest = 0.0
+    any_nan = False
+    for x in values:
+        any_nan = any_nan or math.isnan(x)
+        largest = max(largest, x)
+    if math.isinf(largest):
+        return largest
+    if any_nan:
+        return math.nan
+    if largest == 0.0 or len(values) == 1:
+        return largest
+    first = 1.0
+    exponent = math.frexp(largest)[1]
+    if exponent < -1023:  # 2 ** -exponent is no float
+        first = 2.0**1022
+        exponent += 1022
+    return _scaled_norm(values, first, math.ldexp(1.0, -exponent))
+
+
+def _magnitudes(coordinates):
+    return () if len(coordinates) == 0 else (abs(float(coordinates[0])),) + _magnitudes(coordinates[1:])
+
+
+def hypot(*coordinates):
+    return _norm(_magnitudes(coordinates)) if len(coordinates) > 0 else 0.0
+
+
+def _distances(p, q):
+    return () if len(p) == 0 else (abs(float(p[0]) - float(q[0])),) + _distances(p[1:], q[1:])
+
+
+def _unlike():
+    raise ValueError("both points must have the same number of dimensions")
+
+
+def dist(p, q):
+    if len(p) != len(q):
+        _unlike()
+    if len(p) == 0:
+        return 0.0
+    if isinstance(p, tuple) and isinstance(q, tuple):
+        return _norm(_distances(tuple(p), tuple(q))) if len(p) == len(q) else 0.0
+    differences = []
+    for i in range(len(p)):
+        differences.append(abs(float(p[i]) - float(q[i])))
+    return _norm(differences)
 
 
 def _add_exactly(partials, x):
@@ -234,9 +309,11 @@ FUNCTIONS = {
     "number.bit_count": bit_count,
     "math.comb": comb,
     "math.degrees": degrees,
+    "math.dist": dist,
     "math.factorial": factorial,
     "math.fsum": fsum,
     "math.gcd": gcd,
+    "math.hypot": hypot,
     "math.isclose": isclose,
     "math.isqrt": isqrt,
     "math.lcm": lcm,

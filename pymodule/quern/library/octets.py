@@ -101,6 +101,49 @@ def bytes_(source=b"", encoding=None, errors="strict"):
     return _of(source, encoding, errors, False)
 
 
+def _is_big(byteorder):
+    if byteorder == "little":
+        return False
+    if byteorder != "big":
+        raise ValueError("byteorder must be either 'little' or 'big'")
+    return True
+
+
+def to_bytes(self, length=1, byteorder="big", *, signed=False):
+    big = _is_big(byteorder)
+    if length < 0:
+        raise ValueError("length argument must be non-negative")
+    if self < 0 and not signed:
+        raise OverflowError("can't convert negative int to unsigned")
+    if length < 8:
+        top = self >> (8 * length - 1 if signed and length > 0 else 8 * length)
+        if top != 0 and (top != -1 or length == 0):
+            raise OverflowError("int too big to convert")
+    elif signed and length == 8 and self != np.int64(self):
+        raise OverflowError("int too big to convert")
+    data = buffer(np.uint8, length)
+    rest = self
+    for i in range(length):
+        store(data, length - 1 - i if big else i, rest & 255)
+        rest >>= 8
+    return new("bytes", length, 1, -1, data)
+
+
+def from_bytes(bytes, byteorder="big", *, signed=False):
+    big = _is_big(byteorder)
+    given = _of(bytes, None, "strict", False)
+    n = field(given, "length")
+    out = 0
+    for i in range(n):
+        c = int(_at(given, i if big else n - 1 - i))
+        if i == 0 and signed and c > 127:
+            c -= 256
+        if out > 36028797018963967 or out < -36028797018963968:
+            raise OverflowError("int.from_bytes: the number does not fit into 64 bits")
+        out = out * 256 + c
+    return out
+
+
 def guard_encoding(encoding):
     if encoding is None:
         raise TypeError("string argument without an encoding")
@@ -696,7 +739,9 @@ FUNCTIONS = {
     "bytearray.pop": pop,
     "bytearray.remove": remove,
     "bytearray.reverse": reverse,
+    "int.from_bytes": from_bytes,
     "ndarray.tobytes": of_array,
+    "number.to_bytes": to_bytes,
     "str.encode": encode,
     **_both("__add__", "__contains__", "__eq__", "__ge__", "__getslice__", "__gt__", "__le__", "__lt__", "__mul__", "__ne__", "center", "count",
             "endswith", "expandtabs", "find", "index", "join", "ljust", "lstrip", "partition", "removeprefix", "removesuffix", "replace", "rfind",

@@ -5,7 +5,7 @@ import enum
 import numpy as np
 
 from .hashing import place_hash
-from .primitives import field, load
+from .primitives import field, fields, load
 from .shared import Set
 from .tables import clear, contains, each_key, empty_like, enter, find, is_live, last, leave, leave_last
 
@@ -31,6 +31,8 @@ def remove(self, element):
             raise KeyError("the element, a time")
         if isinstance(element, enum.Enum):
             raise KeyError("the element, a member of an enumeration")
+        if len(fields(element)) > 0:
+            raise KeyError("the element, a dataclass")
         raise KeyError(element)
     leave(self, at)
 
