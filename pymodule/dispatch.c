@@ -130,6 +130,7 @@ bool py_core_init(JitCore *core, ModState *state, PyObject *py_func,
 
 void py_core_clear(JitCore *core) {
     Py_CLEAR(core->py_func);
+    Py_CLEAR(core->frozen);
     Py_CLEAR(core->name);
     Py_CLEAR(core->param_names);
     Py_CLEAR(core->locals);
@@ -150,6 +151,7 @@ void py_core_clear(JitCore *core) {
 
 int py_core_traverse(JitCore *core, visitproc visit, void *arg) {
     Py_VISIT(core->py_func);
+    Py_VISIT(core->frozen);
     const SpecTable *table = atomic_load(&core->table);
     for (int32_t i = 0; table && i < table->n; i++) {
         Py_VISIT(table->items[i]->keep);

@@ -191,6 +191,8 @@ typedef struct CoreLock {
 typedef struct JitCore {
     ModState *state;
     PyObject *py_func;
+    PyObject *
+        frozen; /* what compiled code that calls it is compiled from (frozen.c), or NULL: py_func */
     PyObject *name; /* text for messages */
     CompileOptions options;
     _Atomic(Spec *) last;
@@ -217,6 +219,8 @@ typedef struct JitCore {
 
 /* false with an exception. py_func must be a Python function. */
 bool py_core_init(JitCore *core, ModState *state, PyObject *py_func, const CompileOptions *options);
+/* From now on, compiled code that calls this compiles the function with its globals and cells as they are: frozen.c. */
+bool py_core_freeze(JitCore *core);
 void py_core_clear(JitCore *core);
 int py_core_traverse(JitCore *core, visitproc visit, void *arg);
 
@@ -370,6 +374,10 @@ PyObject *py_surface(PyObject *self, const char *name, PyObject *args, PyObject 
 PyObject *py_function_of_dispatcher(PyObject *dispatcher);
 PyObject *py_function_of_ufunc(PyObject *ufunc);
 PyObject *py_function_of_kernel(PyObject *kernel);
+/* The same for compiled code that calls it, where its signatures are declared, or NULL (frozen.c). */
+PyObject *py_frozen_of(ModState *state, PyObject *object);
+PyObject *py_frozen_of_dispatcher(PyObject *dispatcher);
+PyObject *py_frozen_of_ufunc(PyObject *ufunc);
 /* What compiled code sees of a ufunc: itself, of a generalised one a function of quern/library, which it keeps. Borrowed; NULL:
  * exception. */
 PyObject *py_ufunc_stand_in(PyObject *ufunc);

@@ -712,7 +712,7 @@ static PyObject *dispatcher_compile(PyObject *self, PyObject *given) {
     PyObject *texts = PySequence_Tuple(given);
     Py_ssize_t n = texts ? PyTuple_GET_SIZE(texts) : 0;
     Outcomes outcomes = {d, texts ? PyList_New(0) : NULL};
-    bool ok = outcomes.list != NULL;
+    bool ok = outcomes.list && py_core_freeze(&d->core);
     if (py_records(d->core.state))
         for (Py_ssize_t i = 0; ok && i < n; i++)
             ok = py_record_call(d->core.state, self, &PyTuple_GET_ITEM(texts, i), 1, NULL);
@@ -784,7 +784,8 @@ static PyObject *dispatcher_recompile(PyObject *self, PyObject *unused) {
     (void)unused;
     Dispatcher *d = (Dispatcher *)self;
     if (!py_core_lock(&d->core)) return NULL;
-    bool ok = py_core_remake(&d->core, make_again, d);
+    bool ok =
+        (!d->core.frozen || py_core_freeze(&d->core)) && py_core_remake(&d->core, make_again, d);
     py_core_unlock(&d->core);
     return ok ? Py_NewRef(Py_None) : NULL;
 }
@@ -919,6 +920,11 @@ PyType_Spec py_dispatcher_spec = {
 
 PyObject *py_function_of_dispatcher(PyObject *dispatcher) {
     return ((Dispatcher *)dispatcher)->core.py_func;
+}
+
+PyObject *py_frozen_of_dispatcher(PyObject *dispatcher) {
+    const JitCore *core = &((Dispatcher *)dispatcher)->core;
+    return core->can_compile ? NULL : core->frozen;
 }
 
 const CompileOptions *py_options_of_dispatcher(PyObject *dispatcher) {

@@ -353,6 +353,14 @@ PyObject *py_function_of(ModState *state, PyObject *object) {
     return NULL;
 }
 
+/* The function that a call of `object` is compiled from, or NULL where it is none of ours; what is compiled is itself. */
+static PyObject *called_function(PyResolver *r, PyObject *object) {
+    PyObject *function = py_function_of(r->state, object);
+    PyObject *frozen = function && function != r->entry ? py_frozen_of(r->state, object) : NULL;
+    if (frozen) map_put(&r->frozen, map_key(frozen))->ptr = function;
+    return frozen ? frozen : function;
+}
+
 static PyObject *locals_of(ModState *state, PyObject *object) {
     PyTypeObject *type = Py_TYPE(object);
     if (type == state->dispatcher_type) return py_locals_of_dispatcher(object);
@@ -485,7 +493,7 @@ static bool bind_partial(PyResolver *r, Binding *b, PyObject *object, Str path) 
 static bool classify(PyResolver *r, Binding *b, PyObject *object, Str path) {
     ModState *state = r->state;
     PyTypeObject *type = Py_TYPE(object);
-    PyObject *function = py_function_of(state, object);
+    PyObject *function = called_function(r, object);
     if (function) {
         PyObject *declared = declared_of(state, object);
         bool bound = !PyErr_Occurred() && py_bind_function(r, b, function) &&
@@ -561,7 +569,7 @@ const Binding *py_bind(PyResolver *r, PyObject *object, Str path) {
     if (!classify(r, b, object, path) || !known_by_overloads(r, b, object)) return NULL;
     b->stand_in = ufunc && ufunc != object;
     if (b->kind == BIND_FUNCTION) { /* whatever wraps it, the handle is the function */
-        PyObject *function = py_function_of(r->state, object);
+        PyObject *function = called_function(r, object);
         if (function) b->handle = function;
         if (divides_as_numpy(r->state, object))
             map_put(&r->numpy_errors, map_key(b->handle))->num = 1;
@@ -631,11 +639,13 @@ static PyObject *globals_of(PyResolver *r, Handle function) {
     return PyFunction_GetGlobals(object);
 }
 
-static const Binding *lookup(PyResolver *r, PyObject *dict, DependencyKind kind, Str path,
-                             Str name) {
+/* What `dict` has of that name, or else `rest`, where it is not NULL. */
+static const Binding *lookup(PyResolver *r, PyObject *dict, PyObject *rest, DependencyKind kind,
+                             Str path, Str name) {
     PyObject *key = PyUnicode_FromStringAndSize(name.bytes, name.len), *value = NULL;
     if (!key) return NULL;
     int found = PyDict_GetItemRef(dict, key, &value);
+    if (!found && rest) found = PyDict_GetItemRef(rest, key, &value);
     Py_DECREF(key);
     if (found < 0) return NULL;
     const Binding *b = found ? py_bind(r, value, path) : missing(r);
@@ -655,7 +665,9 @@ static bool names_entry(const PyResolver *r, Str name) {
 static const Binding *resolve_global(void *user, Handle function, Str name) {
     PyResolver *r = user;
     Str path = path_under(r, function, "g:", name);
-    const Binding *b = lookup(r, globals_of(r, function), DEP_GLOBAL, path, name);
+    MapValue *frozen = map_find(&r->frozen, map_key(function));
+    PyObject *rest = frozen ? globals_of(r, frozen->ptr) : NULL;
+    const Binding *b = lookup(r, globals_of(r, function), rest, DEP_GLOBAL, path, name);
     return b && b->kind == BIND_MISSING && names_entry(r, name) ? py_bind(r, r->entry, path) : b;
 }
 
@@ -707,7 +719,7 @@ static const Binding *resolve_builtin(void *user, Str name) {
     PyObject *builtins = PyImport_ImportModule("builtins");
     if (!builtins) return NULL;
     Str path = str_printf(r->arena, "b:" STR_FMT, STR_ARG(name));
-    const Binding *b = lookup(r, PyModule_GetDict(builtins), DEP_GLOBAL, path, name);
+    const Binding *b = lookup(r, PyModule_GetDict(builtins), NULL, DEP_GLOBAL, path, name);
     Py_DECREF(builtins);
     return b;
 }
@@ -957,6 +969,7 @@ bool py_resolver_attach(PyResolver *r, Compilation *compilation) {
     map_init(&r->paths, r->arena);
     map_init(&r->codes, r->arena);
     map_init(&r->callee_locals, r->arena);
+    map_init(&r->frozen, r->arena);
     map_init(&r->callee_parallel, r->arena);
     map_init(&r->numpy_errors, r->arena);
     r->keep = PyList_New(0);

@@ -282,6 +282,7 @@ typedef struct PyResolver {
     Map infos;           /* function -> FunctionInfo */
     Map numpy_errors;    /* functions whose decorator says error_model='numpy', as ufuncs do */
     Map callee_parallel; /* function of a dispatcher -> 2 where it has the option, else 1 */
+    Map frozen; /* function with the globals of its compilation -> the program's own: frozen.c */
     Map callee_locals; /* function -> its option locals: {variable: text of its type, or an error} */
     PyObject *locals;  /* that of the entry, or NULL; borrowed */
     bool calls_declared;

@@ -135,7 +135,8 @@ static PyObject *finish(ModState *state, UfuncData *u, PyObject *signatures, PyO
     PyObject *ufunc = NULL;
     u->dynamic = PyList_GET_SIZE(signatures) == 0;
     if (u->dynamic) seed(u);
-    if (py_compile_declared(u, signatures) == 0) ufunc = wrap(state, u, identity);
+    if ((u->dynamic || py_core_freeze(&u->core)) && py_compile_declared(u, signatures) == 0)
+        ufunc = wrap(state, u, identity);
     Py_DECREF(u);
     return ufunc;
 }
@@ -387,6 +388,11 @@ int py_ufunc_init(ModState *state) {
 PyObject *py_function_of_ufunc(PyObject *ufunc) {
     return data_of(ufunc)->core.py_func;
 }
+
+PyObject *py_frozen_of_ufunc(PyObject *ufunc) {
+    return data_of(ufunc)->core.frozen;
+}
+
 PyObject *py_locals_of_ufunc(PyObject *ufunc) {
     return data_of(ufunc)->core.locals;
 }

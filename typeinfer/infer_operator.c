@@ -83,6 +83,8 @@ bool v_truth(Infer *in, Val a, Val *out) {
     a = v_scalar(in, a);
     if (is_kind(&a, TY_TIME)) return v_time_truth(in, a, out);
     if (type_is_number(a.f.type)) return truth_of_number(in, a, out);
+    if (is_kind(&a, TY_ARRAY))
+        return v_library(in, "ndarray.truth", &(CallArgs){&a, 1, 0, NULL}, out);
     return v_refuse(in, REFUSE_TRUTH, "take the truth of", &a, 1);
 }
 

@@ -99,8 +99,6 @@ static const struct {
      "text goes with text: str(x) makes text of a number, int(s) and float(s) make numbers"},
     {OF(REFUSE_BINARY), negative_with_unsigned,
      "a negative Python int has no unsigned value; convert one side, for example np.int64(x)"},
-    {OF(REFUSE_TRUTH), any_array,
-     "an array has no truth of its own: test its size, or one of its elements"},
     {OF(REFUSE_INDEX), float_index, INTEGER},
     {OF(REFUSE_BOUND) | OF(REFUSE_RANGE), any_float, INTEGER},
     {OF(REFUSE_INDEX), field_of_array,

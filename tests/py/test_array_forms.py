@@ -279,3 +279,40 @@ def test_a_complex_number_is_no_element_of_ints(target):
     exec(f"def f(a, x): {target} = x", space)
     with pytest.raises(errors.TypingError, match="cannot assign complex to an element of uint32"):
         njit(space["f"])(np.arange(5, dtype=np.uint32), 3 + 1j)
+
+
+ONE = [np.array([0]), np.array([[2.0]]), np.array(3), np.array(["a"]), np.array([b""]), np.array([0j]), np.array([True]),
+       np.array([np.datetime64(1, "s")]), np.arange(7.0)[3::9]]
+
+
+@pytest.mark.parametrize("a", ONE, ids=[f"{a.dtype}{a.shape}" for a in ONE])
+def test_the_truth_of_one_element(a):
+    def ask(x):
+        return bool(x), not x, 1 if x else 2, all([x]), any((x, x))
+
+    assert njit(ask)(a) == ask(a)
+
+
+def test_a_loop_over_arrays_of_one_element():
+    def count(a, b):
+        n = 0
+        while a < b:
+            a = a + 1
+            n += 1
+        return n
+
+    assert njit(count)(np.array([1]), np.array([4])) == 3
+
+
+@pytest.mark.parametrize("n", [0, 2, 5])
+def test_the_truth_of_other_arrays_is_an_error(n):
+    def ask(x):
+        if x:
+            return 1
+        return 0
+
+    with pytest.raises(ValueError) as of_numpy:
+        ask(np.ones(n))
+    with pytest.raises(ValueError) as compiled:
+        njit(ask)(np.ones(n))
+    assert str(compiled.value) == str(of_numpy.value)

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from quern import cuda, errors, njit
+from quern import cuda, errors, njit, vectorize
 
 SCALE = 3
 TABLE = np.array([10.0, 20.0, 30.0])
@@ -23,6 +23,42 @@ def test_GLB_02_globals_are_frozen_when_first_compiled():
     namespace["K"] = 50
     assert f(1) == 6
     assert njit(namespace["f"])(1) == 51
+
+
+MAKERS = [lambda f: njit("int64(int64, int64)")(f), lambda f: vectorize(["int64(int64, int64)"])(f)]
+
+
+@pytest.mark.parametrize("make", MAKERS, ids=["jit", "vectorize"])
+def test_GLB_02_callers_see_the_globals_that_a_declared_signature_was_compiled_with(make):
+    namespace = {"K": 10, "TABLE": np.array([5, 6, 7]), "np": np}
+    exec("def pick(a, b): return TABLE[a] + b * K", namespace)
+    first = make(namespace["pick"])
+    namespace.update(K=20, TABLE=np.array([1, 2, 3]))
+    second = make(namespace["pick"])
+    both = njit(lambda a, b: (first(a, b), second(a, b)))
+    assert (first(2, 3), second(2, 3)) == (37, 63)
+    assert both(2, 3) == (37, 63)
+
+
+def test_GLB_02_cells_and_inner_functions_of_declared_signatures():
+    namespace = {"K": 10}
+    exec("def make(s):\n    def f(a):\n        def inner(b):\n            return b * K + s\n        return inner(a) + s\n"
+         "    def move(to):\n        nonlocal s\n        s = to\n    return f, move", namespace)
+    function, move = namespace["make"](3)
+    declared = njit("int64(int64)")(function)
+    namespace["K"] = 100
+    move(7)
+    caller = njit(lambda a: declared(a))
+    assert declared(2) == caller(2) == 26
+    declared.recompile()
+    assert declared(2) == njit(lambda a: declared(a))(2) == 214
+
+
+def test_GLB_02_a_declared_signature_that_calls_itself_and_later_names():
+    namespace = {}
+    exec("def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)", namespace)
+    fib = namespace["fib"] = njit("int64(int64)")(namespace["fib"])
+    assert fib(10) == njit(lambda n: fib(n) + 1)(10) - 1 == 55
 
 
 def test_GLB_03_writing_a_global_array_is_an_error():

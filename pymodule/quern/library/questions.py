@@ -32,6 +32,14 @@ def ndim(a):
     return as_array(a).ndim
 
 
+def truth(a):
+    if a.size == 0:
+        raise ValueError("The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an array is not empty.")
+    if a.size > 1:
+        raise ValueError("The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()")
+    return bool(a.item())
+
+
 def flags(a):
     c = layout(a) == "C" or a.size == 0 or is_c_order(a.shape, a.strides, a.itemsize)
     f = layout(a) == "F" or a.size == 0 or is_c_order(a.shape[::-1], a.strides[::-1], a.itemsize)
@@ -120,6 +128,7 @@ def iinfo(type):
 FUNCTIONS = {
     "ndarray.ctypes": address_of,
     "ndarray.flags": flags,
+    "ndarray.truth": truth,
     "numpy.finfo": finfo,
     "numpy.iinfo": iinfo,
     "numpy.iscomplex": iscomplex,
