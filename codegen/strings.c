@@ -23,6 +23,15 @@ StrObject *string_new(const CellLayout *cells, int64_t length, int64_t kind) {
     return NULL;
 }
 
+const CellLayout *string_cells(void) {
+    static const struct {
+        CellLayout layout;
+        int64_t offset;
+    } cells = {{.size = sizeof(StrObject), .n = 1}, offsetof(StrObject, owner)};
+    _Static_assert(offsetof(CellLayout, offsets) == sizeof(CellLayout), "the offset follows");
+    return &cells.layout;
+}
+
 /* -- constants of programs ---------------------------------------------------------------------- */
 
 typedef struct Literal Literal;
@@ -80,6 +89,14 @@ static Literal *make_literal(Str text) {
     return made;
 }
 
+StrObject *quern_text_new(const char *utf8) {
+    Str text = {utf8, (int32_t)QN_MIN(strlen(utf8), (size_t)INT32_MAX)};
+    int64_t length = str_code_points(text), width = width_of(text);
+    StrObject *made = string_new(string_cells(), length, width);
+    if (made) write_code_points(text, width, made->data);
+    return made;
+}
+
 static const Literal *find_literal(const Literal *first, Str text) {
     for (; first; first = first->next)
         if (str_equal(first->text, text)) return first;
@@ -110,7 +127,7 @@ static int64_t own_hash(const void *data, int64_t n) {
 /* Process-wide on purpose: there is one interpreter's secret. */
 static _Atomic(int64_t (*)(const void *, int64_t)) hash_of = own_hash;
 
-void string_use_hash(int64_t (*hash)(const void *data, int64_t n)) {
+void quern_text_use_hash(int64_t (*hash)(const void *data, int64_t n)) {
     atomic_store(&hash_of, hash);
 }
 
@@ -212,14 +229,27 @@ static size_t write_utf8(uint32_t c, char out[4]) {
     return (size_t)more + 1;
 }
 
+/* How many bytes; *out has room for more, and is NULL where there is no memory. */
+static size_t utf8_of(const StrObject *s, char **out) {
+    size_t n = 0;
+    *out = malloc((size_t)s->length * 4 + 1);
+    for (int64_t i = 0; *out && i < s->length; i++)
+        n += write_utf8(code_point(s, i), *out + n);
+    if (*out) (*out)[n] = 0;
+    return n;
+}
+
+char *quern_text_utf8(const void *text) {
+    char *bytes;
+    utf8_of(text, &bytes);
+    return bytes;
+}
+
 int32_t quern_text_print(CallContext *ctx, const void *text, int64_t how) {
-    const StrObject *s = text;
     FILE *to = how & PRINT_ERRORS ? stderr : stdout;
     if (ctx->pending) return ctx->pending->write(ctx, text, how) ? CALL_OK : CALL_PENDING;
-    char *bytes = malloc((size_t)s->length * 4 + 1);
-    size_t n = 0;
-    for (int64_t i = 0; bytes && i < s->length; i++)
-        n += write_utf8(code_point(s, i), bytes + n);
+    char *bytes;
+    size_t n = utf8_of(text, &bytes);
     if (bytes) fwrite(bytes, 1, n, to); /* in one piece: other threads write, too */
     fflush(to);
     free(bytes);

@@ -15,6 +15,12 @@ typedef struct StrObject {
 
 /* With room for so many code points of `kind` bytes, which are the caller's to write; `cells`: of the class. NULL: no memory. */
 StrObject *string_new(const CellLayout *cells, int64_t length, int64_t kind);
+/* The layout of str and its kin, for those without types. */
+const CellLayout *string_cells(void);
+/* A new object of UTF-8, which is as long as the first zero byte. What is no UTF-8 is some code point. NULL: no memory. */
+StrObject *quern_text_new(const char *utf8);
+/* The text as UTF-8, in memory of malloc(). NULL: none. */
+char *quern_text_utf8(const void *text);
 /* The object of a constant, given as UTF-8 (with lone surrogates as if they were characters). There is one for each text, and it
  * is never freed: other objects refer to it when the code is long gone. NULL: no memory. */
 const StrObject *string_literal(Str text);
@@ -22,7 +28,7 @@ const StrObject *string_literal(Str text);
 /* Called by generated code: `n` bytes are as Python hashes the text that they are. */
 int64_t quern_text_hash(const char *data, int64_t room, int64_t n);
 /* How bytes are hashed: the interpreter says. Until then, in programs without one, by a function of our own. */
-void string_use_hash(int64_t (*hash)(const void *data, int64_t n));
+void quern_text_use_hash(int64_t (*hash)(const void *data, int64_t n));
 
 /* Called by generated code. The decimal digits of a finite number that is not negative, into `out`, which has room for n + 400
  * bytes: of the shortest text that is read as the number again (as a float32, if it is one), n significant ones without zeros at

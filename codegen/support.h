@@ -65,6 +65,8 @@ void quern_note_call(CallContext *ctx, int32_t site);
 int32_t quern_poll(CallContext *ctx);
 /* A string that an exception carries lives as long as the call. Its bits for Raised.args; 0: no memory. */
 int64_t quern_text_kept(CallContext *ctx, Owner *text);
+/* A context for a call from C. */
+void quern_begin(CallContext *ctx);
 /* Code of ENTRY_C: opens its context, tells its owner of an exception, ends the context. */
 void quern_c_begin(const CodeOwner *owner, CallContext *ctx);
 void quern_c_failed(const CodeOwner *owner, CallContext *ctx, int32_t status);

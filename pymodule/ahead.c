@@ -1,11 +1,12 @@
 /* ahead.c - kernels and device functions compiled for a chip that need not be there, and host code for programs without
  * Quern: what quern.hip.compile, quern.cuda.compile and quern.aot call. */
+#include "pymodule/ahead/ahead.h"
 #include "pymodule/device.h"
 #include "pymodule/dispatch.h"
 
 /* The text of a `Str`, a new reference. */
 static PyObject *text(Str s) {
-    return PyUnicode_DecodeUTF8(s.len ? s.bytes : "", s.len, "replace");
+    return PyUnicode_DecodeUTF8(s.len ? s.bytes : "", s.len, "surrogatepass");
 }
 
 static PyObject *describe(const Spec *spec) {
@@ -54,17 +55,20 @@ static const char *kind_name(uint8_t kind) {
     return kind < TY_SCALARS ? type_name_of_kind(type_strong_kind((TypeKind)kind)) : "";
 }
 
-/* (what, kind, axes, order, read-only, use, size, offset, (items ...)): "number", "none", "tuple", "array", "" for what is none
- * of these. */
+/* (what, kind, axes, order, read-only, use, size, offset, (items ...)): "number", "none", "tuple", "array", "text", "bytes", "" for what is
+ * none of these. */
 static PyObject *shape_of(const ValueLayout *v) {
     bool plain = !v->cls && !v->cells;
     bool array = plain && v->kind == TY_ARRAY && *kind_name(v->element);
     bool tuple = plain && v->kind == TY_TUPLE;
-    const char *what = array                          ? "array"
-                       : tuple                        ? "tuple"
-                       : v->kind == TY_none           ? "none"
-                       : plain && *kind_name(v->kind) ? "number"
-                                                      : "";
+    bool object = v->kind == TY_CLASS && v->nitems == 0;
+    const char *what = object && v->element == CLS_str     ? "text"
+                       : object && v->element == CLS_bytes ? "bytes"
+                       : array                             ? "array"
+                       : tuple                             ? "tuple"
+                       : v->kind == TY_none                ? "none"
+                       : plain && *kind_name(v->kind)      ? "number"
+                                                           : "";
     PyObject *items = PyTuple_New(tuple ? v->nitems : 0);
     for (int32_t i = 0; items && tuple && i < v->nitems; i++) {
         PyObject *item = shape_of(&v->items[i]);
@@ -78,28 +82,46 @@ static PyObject *shape_of(const ValueLayout *v) {
                          (int)v->offset, items);
 }
 
-/* The class as every Python finds it: a builtin name, or one behind that of NumPy's module. Empty: it is the program's. */
-static Str class_path(const RaiseInfo *r) {
-    char name[128];
-    snprintf(name, sizeof name, STR_FMT, STR_ARG(r->class_name));
-    PyObject *cls = py_builtin_exception(name);
+/* Where a program without Quern finds the class: the name of a builtin one (py_builtin_exception), or "module:name" of one of the
+ * program's. Empty: nowhere. */
+static PyObject *class_path(Str class_name, PyObject *cls) {
+    char name[256];
+    snprintf(name, sizeof name, STR_FMT, STR_ARG(class_name));
+    PyObject *module = NULL, *named = NULL, *path = NULL, *found = NULL;
+    if (!cls || py_is_builtin_exception(cls, name)) return text(class_name);
+    module = PyObject_GetAttrString(cls, "__module__");
+    named = PyObject_GetAttrString(cls, "__qualname__");
+    if (module && named) path = PyUnicode_FromFormat("%S:%S", module, named);
+    const char *bytes = path ? PyUnicode_AsUTF8(path) : NULL;
+    if (bytes && strncmp(bytes, "__main__:", 9)) found = py_named_exception(str_from(bytes), false);
+    if (found != cls) Py_XSETREF(path, NULL);
     py_forget_error();
-    bool same = cls && (!r->class_handle || cls == r->class_handle);
-    bool of_numpy = same && ((PyTypeObject *)cls)->tp_flags & Py_TPFLAGS_HEAPTYPE;
-    Py_XDECREF(cls);
-    return of_numpy ? STR("numpy.linalg.LinAlgError") : same ? r->class_name : STR("");
+    Py_XDECREF(found);
+    Py_XDECREF(named);
+    Py_XDECREF(module);
+    return path ? path : PyUnicode_FromString("");
 }
 
-/* (class, message or None, (kinds of further arguments ...)); a class of the user's and an argument that is no number are "". */
+/* (class, name of the class, message or None, how many further arguments, their kinds): RaiseInfo. */
 static PyObject *raise_of(const RaiseInfo *r) {
-    PyObject *kinds = PyList_New(0), *message = Py_NewRef(Py_None);
-    for (int32_t i = 0; kinds && i < r->nargs; i++) {
-        PyObject *name = PyUnicode_FromString(i < RAISE_MAX_KINDS ? kind_name(r->kinds[i]) : "");
-        if (!name || PyList_Append(kinds, name) < 0) Py_CLEAR(kinds);
-        Py_XDECREF(name);
-    }
-    if (r->has_message) Py_SETREF(message, text(r->message));
-    return Py_BuildValue("(NNN)", text(class_path(r)), message, kinds);
+    PyObject *message = r->has_message ? text(r->message) : Py_NewRef(Py_None);
+    return Py_BuildValue("(NNNiy#)", class_path(r->class_name, r->class_handle),
+                         text(r->class_name), message, (int)r->nargs, r->kinds,
+                         (Py_ssize_t)RAISE_MAX_KINDS);
+}
+
+/* (file, function, line, name): CodeSite. */
+static PyObject *site_of(const CodeSite *site) {
+    return Py_BuildValue("(NNiN)", text(site->file), text(site->function), (int)site->line,
+                         text(site->name));
+}
+
+/* (AddressKind, of a class where it is found). */
+static PyObject *address_of(const CodeAddress *address) {
+    bool is_class = address->kind == ADDRESS_CLASS;
+    PyObject *cls = is_class ? address->handle : NULL;
+    const char *name = is_class ? ((PyTypeObject *)cls)->tp_name : "";
+    return Py_BuildValue("(iN)", (int)address->kind, class_path(str_from(name), cls));
 }
 
 static PyObject *list_of(PyObject *(*one)(const Artifact *a, int32_t i), const Artifact *a,
@@ -120,43 +142,28 @@ static PyObject *raise_at(const Artifact *a, int32_t i) {
     return raise_of(&a->raises[i]);
 }
 static PyObject *site_at(const Artifact *a, int32_t i) {
-    return text(a->sites[i].name);
+    return site_of(&a->sites[i]);
 }
 static PyObject *address_at(const Artifact *a, int32_t i) {
-    return PyLong_FromLong(a->addresses[i].kind);
+    return address_of(&a->addresses[i]);
 }
 
-static PyObject *guard_rows(void) {
-    static const char *const rows[][2] = {
-#define GUARD(name, exception, message, nargs) {#exception, message},
-#include "frontend/ir/ir_guards.def"
-#undef GUARD
-    };
-    PyObject *list = PyList_New(countof(rows));
-    for (int i = 0; list && i < countof(rows); i++) {
-        PyObject *row = Py_BuildValue("(ss)", rows[i][0], rows[i][1]);
-        if (!row) Py_CLEAR(list);
-        if (row) PyList_SET_ITEM(list, i, row);
-    }
-    return list;
+/* Sizes of what the C around it has definitions of its own for, and the number of an exception that it raises. */
+static PyObject *describe_sizes(void) {
+    return Py_BuildValue("{s:i,s:i,s:i,s:i,s:i}", "no_memory", -1 - GUARD_memory, "context_size",
+                         (int)sizeof(AheadCall), "raise_size", (int)sizeof(RaiseInfo), "site_size",
+                         (int)sizeof(CodeSite), "kinds", (int)RAISE_MAX_KINDS);
 }
-
-#define PLACE(field) #field, (int)offsetof(CallContext, field)
 
 static PyObject *describe_host(const Spec *spec) {
     const Artifact *a = spec->artifact;
-    PyObject *context =
-        Py_BuildValue("{s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:i,s:i}", "set_count",
-                      (int)THREAD_SET_COUNT, "count", (int)THREAD_COUNT, "most", (int)THREAD_MOST,
-                      "size", (int)sizeof(CallContext), PLACE(exception), PLACE(site), PLACE(args),
-                      PLACE(stack_limit), PLACE(poll), PLACE(parallel));
-    return Py_BuildValue("{s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:O}", "object",
+    return Py_BuildValue("{s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:O}", "object",
                          PyBytes_FromStringAndSize(a->object.bytes, a->object.len), "name",
                          text(a->entry_name), "params", list_of(param_at, a, a->nparams), "result",
                          shape_of(&a->result), "raises", list_of(raise_at, a, a->nraises), "sites",
                          list_of(site_at, a, a->nsites), "addresses",
-                         list_of(address_at, a, a->naddresses), "guards", guard_rows(), "context",
-                         context, "resumes", a->resumes ? Py_True : Py_False);
+                         list_of(address_at, a, a->naddresses), "sizes", describe_sizes(),
+                         "resumes", a->resumes ? Py_True : Py_False);
 }
 
 /* compile_host(function, signature text, options, processor, name of the entry): a dict with the object file, and all that its caller

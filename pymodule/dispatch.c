@@ -388,6 +388,7 @@ static void attempt_front(Attempt *a) {
     a->resolver.locals = a->core->locals;
     a->resolver.linked = a->core->linked;
     a->resolver.arch = q->options.arch;
+    a->resolver.closed = q->options.closed;
     a->c = cg_begin(&q->options, &a->resolver.base);
     if (a->c)
         a->lowers = front(a);

@@ -5,6 +5,7 @@
  * lock, no allocation but the result. Everything else goes through call_slow. */
 #include "codegen/objects.h"
 #include "codegen/support.h"
+#include "frontend/base/os.h"
 #include "pymodule/dispatch.h"
 #include "runtime/runtime.h"
 #include <time.h>
@@ -131,8 +132,8 @@ static PyThreadState *enter_python(CallContext *ctx) {
 static bool read_exception(CallContext *ctx, const Raised *raised, const ExceptionPart *part,
                            void *out) {
     PyThreadState *saved = enter_python(ctx);
-    CallFrame *frame = ctx->user;
-    bool ok = py_read_raised(frame->spec->artifact, raised, part, out);
+    RaiseTables tables = raise_tables(((CallFrame *)ctx->user)->spec->artifact);
+    bool ok = py_read_raised(&tables, raised, part, out);
     if (saved) PyEval_SaveThread();
     return ok;
 }
@@ -149,15 +150,7 @@ static bool describe_array(CallContext *ctx, const ArrayInMemory *array, int64_t
 /* Whoever stands behind sys.stdout may run anything. */
 static bool write_text(CallContext *ctx, const void *text, int64_t how) {
     PyThreadState *saved = enter_python(ctx);
-    const char *name = how & PRINT_ERRORS ? "stderr" : "stdout";
-    PyObject *out = Py_XNewRef(PySys_GetObject(name)), *shown = py_text_of(text), *flushed = NULL;
-    bool silent = !out || out == Py_None;
-    bool ok = shown && (silent || PyFile_WriteObject(shown, out, Py_PRINT_RAW) == 0);
-    if (ok && !silent && how & PRINT_FLUSH)
-        ok = (flushed = PyObject_CallMethod(out, "flush", NULL)) != NULL;
-    Py_XDECREF(flushed);
-    Py_XDECREF(shown);
-    Py_XDECREF(out);
+    bool ok = py_write_text(text, how);
     if (saved) PyEval_SaveThread();
     return ok;
 }
@@ -182,7 +175,7 @@ static const PendingHandler pending_handler = {take_pending, matches_taken,  wri
                                                close_dropped};
 
 char *py_stack_limit(void) {
-    return rt_stack_limit();
+    return os_stack_limit();
 }
 
 /* -- running a specialisation ---------------------------------------------------------------------------- */

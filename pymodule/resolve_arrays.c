@@ -14,10 +14,11 @@ Str py_type_text(PyResolver *r, const Type *type) {
  * functions with them can be instances. */
 enum { COPIED_ARRAY = 96 << 10 };
 
-/* Code of kernels may run on when its kernel is gone, and GPUs have no use for an address of the host. */
+/* Code of kernels may run on when its kernel is gone, GPUs have no use for an address of the host, and programs without Quern have
+ * another memory. */
 static bool stays_in_place(const PyResolver *r, PyArrayObject *array) {
     return PyArray_NBYTES(array) > COPIED_ARRAY && PyArray_ISALIGNED(array) &&
-           target_is_host(r->options.target) && !r->options.kernel;
+           target_is_host(r->options.target) && !r->options.kernel && !r->closed;
 }
 
 static const int64_t *copy_sizes(PyResolver *r, const npy_intp *sizes, int n) {

@@ -6,6 +6,7 @@
 #define QUERN_STATE_H
 
 #include "pymodule/compat.h"
+#include "pymodule/raised.h"
 #include "codegen/codegen.h"
 #include <limits.h>
 
@@ -287,6 +288,7 @@ typedef struct PyResolver {
     PyObject *locals;  /* that of the entry, or NULL; borrowed */
     bool calls_declared;
     const char *arch; /* CompileOptions.arch */
+    bool closed;      /* CompileOptions.closed */
     PyObject *linked; /* the option link of the entry, or NULL; borrowed */
     PyObject
         *links; /* a list of it and of what the declared functions that it calls are linked with */
@@ -349,10 +351,6 @@ int py_warn_diags(ModState *state, DiagList *diags);
 /* Gives a warning of class quern.errors.<class_name> the place of the caller outside this package. Takes over `text`; NULL is
  * an exception that is already set. -1 when there is an exception: the user's filter may make one. */
 int py_warn(ModState *state, const char *class_name, PyObject *text);
-/* A string, for compiled code. false: MemoryError. */
-bool py_keep_text(PyObject *text, ExceptionText **out);
-/* PendingHandler.describe, with the GIL. */
-bool py_describe_array(const ArrayInMemory *array, int64_t how, ExceptionText **out);
 /* The exceptions of one result, so that one that is there several times is one object: a dict, or NULL. `ctx`: of the call. Classes of the
  * program run code of its own, in which other threads and other calls make theirs. */
 typedef struct BoxedExceptions {
@@ -363,18 +361,9 @@ typedef struct BoxedExceptions {
 } BoxedExceptions;
 /* An exception that is an object, of code of that artifact; takes over a reference. */
 PyObject *py_box_exception(ModState *state, const Artifact *artifact, const char *value);
-/* PendingHandler.read, with the GIL. */
-bool py_read_raised(const Artifact *artifact, const Raised *raised, const ExceptionPart *part,
-                    void *out);
 /* Sets the exception that compiled code left. */
 void py_raise_call(ModState *state, const Artifact *artifact, const CallContext *ctx, int status,
                    PyObject *globals);
-/* What went wrong beside the matter at hand is forgotten; but a Ctrl-C that Python code saw there comes again. No
- * exception need be set. */
-void py_forget_error(void);
-PyObject *py_builtin_exception(const char *name); /* a new reference */
-/* Is the class of exceptions Python's own of that name? It lives as long as Python does. */
-bool py_is_builtin_exception(PyObject *cls, const char *name);
 /* quern.errors.<name>, a new reference. */
 PyObject *py_error_class(ModState *state, const char *name);
 void py_raise_typing(ModState *state, const char *format, ...) QN_PRINTF(2, 3);
@@ -413,9 +402,6 @@ PyObject *py_box(ModState *state, const ValueLayout *layout, const char *value);
 bool py_is_array_of(PyObject *array, const ArrayValue *value, int ndim);
 /* Strings of compiled code have the hashes of Python's. */
 void py_use_hash(void);
-/* A string of compiled code, whose references stay as they are. */
-PyObject *py_text_of(const void *object);
-PyObject *py_bytes_of(const void *object);
 PyObject *py_box_str(const char *value);
 PyObject *py_box_bytes(const char *value);
 PyObject *py_box_bytearray(const char *value);

@@ -383,8 +383,5 @@ bool rt_threads_set(int32_t n, RtError *err); /* 1 .. rt_threads_max, this threa
 void rt_leave(void);
 bool rt_leaving(void);             /* [quick] */
 int32_t rt_launches_running(void); /* on the cpu device [quick] */
-/* Lowest address the stack of the calling thread may grow to, less a margin:
- * CallContext.stack_limit. */
-char *rt_stack_limit(void);
 
 #endif

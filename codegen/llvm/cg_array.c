@@ -5,6 +5,7 @@
 #include "codegen/llvm/cg.h"
 #include "codegen/objects.h"
 #include "codegen/sanitize.h"
+#include "codegen/strings.h"
 #include <stdio.h>
 
 void cg_array_open(Cg *cg, const Type *type, Value *leaves, ArrayLeaves *out) {
@@ -435,24 +436,59 @@ static Value closed_cells(Cg *cg, const CellLayout *cells) {
     return global;
 }
 
-/* The module of lazy functions shares the list. What belongs to the user is known by where it lies: no other code may have it. */
-Value cg_host_address(Cg *cg, CodeAddress address, LType type) {
-    int32_t k = 0;
-    if (cg->options->closed && address.kind == ADDRESS_CELLS)
-        return closed_cells(cg, address.address);
-    cg->is_private |= cg->root && address.handle;
-    for (; k < cg->addresses.len; k++) {
+/* Likewise the object of a constant: StrObject (strings.h), which nobody ever frees. */
+static Value closed_text(Cg *cg, const StrObject *s) {
+    Value zero = cg_int(cg->i64, 0), null = LLVMConstNull(cg->ptr[0]);
+    Value bytes = LLVMConstStringInContext2(cg->context, s->data, (size_t)s->nbytes, true);
+    Value data = LLVMAddGlobal(cg->mod, LLVMTypeOf(bytes), "quern.code_points");
+    LLVMSetInitializer(data, bytes);
+    LLVMSetLinkage(data, LLVMInternalLinkage);
+    LLVMSetGlobalConstant(data, true);
+    LLVMSetAlignment(data, (unsigned)s->kind);
+    Value header[] = {cg_int(cg->i64, OWNER_BORROWED), null, null, null, zero, null};
+    Value fields[] = {LLVMConstStructInContext(cg->context, header, countof(header), false),
+                      cg_int(cg->i64, s->length),
+                      cg_int(cg->i64, s->kind),
+                      cg_int(cg->i64, s->hash),
+                      data,
+                      null,
+                      cg_int(cg->i64, s->nbytes),
+                      cg_int(cg->i64, s->stride)};
+    return LLVMConstStructInContext(cg->context, fields, countof(fields), false);
+}
+_Static_assert(sizeof(StrObject) == OBJECT_HEADER + 7 * 8 && sizeof(ObjectHeader) == 6 * 8,
+               "closed_text() writes them all");
+
+static int32_t number_of(Cg *cg, CodeAddress address) {
+    for (int32_t k = 0; k < cg->addresses.len; k++) {
         const CodeAddress *known = &cg->addresses.items[k];
-        if (known->address == address.address && known->handle == address.handle) break;
+        if (known->address == address.address && known->handle == address.handle) return k;
     }
-    if (k == cg->addresses.len) vec_push(cg->arena, &cg->addresses, address);
-    char name[64];
-    snprintf(name, sizeof name, HOST_ADDRESS_PREFIX "%d", (int)k);
+    vec_push(cg->arena, &cg->addresses, address);
+    return cg->addresses.len - 1;
+}
+
+/* The module of lazy functions shares the list. What belongs to the user is known by where it lies: no other code may have it. What is
+ * compiled ahead of time has names that no other function has: whoever links it says where they are. */
+Value cg_host_address(Cg *cg, CodeAddress address, LType type) {
+    bool closed = cg->options->closed;
+    if (closed && address.kind == ADDRESS_CELLS) return closed_cells(cg, address.address);
+    cg->is_private |= cg->root && address.handle;
+    Str prefix =
+        closed ? str_printf(cg->arena, "%s.at.", cg_entry_name(cg)) : STR(HOST_ADDRESS_PREFIX);
+    const char *name =
+        str_printf(cg->arena, STR_FMT "%d", STR_ARG(prefix), (int)number_of(cg, address)).bytes;
     Value global = LLVMGetNamedGlobal(cg->mod, name);
     if (global) return global;
-    global = LLVMAddGlobal(cg->mod, type, name);
+    Value content =
+        closed && address.kind == ADDRESS_TEXT ? closed_text(cg, address.address) : NULL;
+    global = LLVMAddGlobal(cg->mod, content ? LLVMTypeOf(content) : type, name);
     LLVMSetGlobalConstant(global, true);
-    LLVMSetAlignment(global, 1);
+    LLVMSetAlignment(global, content ? 8 : 1);
+    if (content) {
+        LLVMSetInitializer(global, content);
+        LLVMSetLinkage(global, LLVMInternalLinkage);
+    }
     return global;
 }
 

@@ -219,9 +219,9 @@ void cg_propagate_if(Cg *cg, Value cond, Value status) {
     cg_at(cg, next);
 }
 
-/* Is it at hand as a function of ours (support.c)? To compile one takes half the time of a small function. */
+/* Is it at hand as a function of ours (calls.c)? To compile one takes half the time of a small function. */
 static bool is_at_hand(const Cg *cg) {
-    return cg->target->is_host && !cg->options->closed;
+    return cg->target->is_host;
 }
 
 /* Declared as LLVM would find it, did it see the body. */

@@ -238,11 +238,17 @@ static void keep_assembly(Cg *cg) {
     cg->mod = module;
 }
 
+/* For another program, and another processor maybe: nothing is loaded here. */
+static bool emit_closed(Cg *cg, Artifact *artifact) {
+    artifact->object = cg_emit_copy(cg, &artifact->arena, LLVMObjectFile);
+    return artifact->object.bytes != NULL;
+}
+
 static bool emit(Cg *cg, Artifact *artifact) {
     if (cg->options->keep_text) keep_assembly(cg);
+    if (cg->options->closed) return emit_closed(cg, artifact);
     LazyCode *lazy = cg->lazy_bitcode ? cg_lazy_code(cg) : NULL;
     if (cg->lazy_bitcode && !lazy) return cg_error(cg, "out of memory");
-    bool keep = cg->options->keep_object || cg->options->closed;
     artifact->drop = host_code_drop;
     HostObject object = {.symbol = cg->entry_name,
                          .naddresses = cg->addresses.len,
@@ -250,7 +256,8 @@ static bool emit(Cg *cg, Artifact *artifact) {
                          .lazy = lazy,
                          .ninstances = cg->needs.len,
                          .instances = cg_instances(cg)};
-    artifact->host_code = cg_load_host(cg, object, &artifact->entry, keep ? artifact : NULL);
+    artifact->host_code =
+        cg_load_host(cg, object, &artifact->entry, cg->options->keep_object ? artifact : NULL);
     return artifact->host_code != NULL;
 }
 

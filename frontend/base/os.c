@@ -183,6 +183,15 @@ char *os_stack_low(void) {
     return my_stack_low = (char *)low;
 }
 
+enum { STACK_MARGIN = 192 << 10 };
+
+char *os_stack_limit(void) {
+    static _Thread_local char *limit;
+    if (limit) return limit;
+    uintptr_t top = (uintptr_t)__builtin_frame_address(0), low = (uintptr_t)os_stack_low();
+    return limit = (char *)(low + QN_MIN((uintptr_t)STACK_MARGIN, (top - low) / 4));
+}
+
 bool os_thread_start(OsThread *thread, void *(*run)(void *), void *arg, size_t stack_size) {
     pthread_attr_t attr;
     if (pthread_attr_init(&attr) != 0) return false;

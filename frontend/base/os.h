@@ -50,6 +50,8 @@ typedef pthread_t OsThread;
 
 /* The lowest address that the stack of the calling thread may come to. Asked of the system once in each thread. */
 char *os_stack_low(void);
+/* A function of compiled code whose frame lies below raises RecursionError: there is room for whatever it calls. */
+char *os_stack_limit(void);
 /* stack_size 0: the system's choice. false: no thread could be made. */
 bool os_thread_start(OsThread *thread, void *(*run)(void *), void *arg, size_t stack_size);
 void os_thread_detach(OsThread thread);

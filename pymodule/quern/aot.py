@@ -9,9 +9,10 @@
     ahead.extension("build")       # build/stencils.cpython-312-x86_64-linux-gnu.so: import stencils
     ahead.object("build")          # build/stencils.o and build/stencils.h
 
-Both are made by the C compiler of the system ($CC, or cc), which must be there. What is compiled takes and returns numbers, tuples and
-arrays. Of Quern's run time goes with it what it calls: sorting, random numbers, products and linear algebra (which find the BLAS of the
-process, as in Quern), lists, dicts and sets of its own. What needs more (strings, exceptions that are caught) is refused, with a reason."""
+Both are made by the C compiler of the system ($CC, or cc), which must be there. What is compiled takes numbers, arrays, strings and bytes, and
+returns these and tuples of them. Of Quern's run time goes with it what it calls: sorting, random numbers, products and linear algebra (which
+find the BLAS of the process, as in Quern), lists, dicts and sets of its own, text, handlers of exceptions. What needs more is refused,
+with a reason."""
 import os
 import shlex
 import struct
@@ -23,9 +24,8 @@ from . import _aot_c, _quern, decorators
 from ._aot_c import quoted as _quoted
 from .errors import UnsupportedError
 
-# What _aot_c.RUNTIME defines of the names that compiled code calls. Others that begin with "quern" are in the object file, or Quern's alone.
-_THERE = {"quern_chunks", "quern_parallel", "quern_threads"}
-_SUPPORT = os.path.join(os.path.dirname(__file__), "ahead.o")
+# What goes with every object file, and with every extension. Other names that begin with "quern" are Quern's alone.
+_SUPPORT, _SUPPORT_PYTHON = (os.path.join(os.path.dirname(__file__), name) for name in ("ahead.o", "ahead_python.o"))
 _NUMBERS = {  # kind: (type in C, letters of the buffer protocol, from Python, to Python, in a header)
     "bool": ("uint8_t", "?", "bool", "PyBool_FromLong(%s)"),
     **{f"i{n}": (f"int{n}_t", "bhilqn", "int", "PyLong_FromLongLong(%s)") for n in (8, 16, 32, 64)},
@@ -37,8 +37,9 @@ _NUMBERS = {  # kind: (type in C, letters of the buffer protocol, from Python, t
 }
 _DTYPES = {"bool": "?", "f32": "f4", "f64": "f8", "c64": "c8", "c128": "c16",
            **{f"{letter}{8 * n}": f"{letter}{n}" for letter in "iu" for n in (1, 2, 4, 8)}}
+_OBJECTS = ("text", "bytes")  # str and bytes: pointers to objects
 _READ, _WRITTEN, _SMALL, _KEPT = 1, 2, 4, 8
-_TEXT = 1  # AddressKind of codegen/artifact.h
+_TEXTS, _CLASSES = 1, 2  # AddressKind of codegen/artifact.h
 
 
 def _symbols(object_file):
@@ -73,18 +74,8 @@ def _support():
     return data, {name for _, name, defined in _symbols(data) if defined}
 
 
-def _what_needs(needs, addresses):
-    """Why a program without Quern cannot have what a function needs, in words."""
-    reasons = []
-    if any(name in ("quern_caught", "quern_matches_taken") for name in needs):
-        reasons.append("it catches exceptions (try, with), and whether one that Python has raised meanwhile fits a handler is asked of Quern: "
-                       "test before, or let the exception go to the caller")
-    if _TEXT in addresses or any("text" in name for name in needs):
-        reasons.append("it has text, whose constants are objects of this process: compute with numbers and arrays of bytes")
-    others = [name for name in needs if name not in ("quern_caught", "quern_matches_taken") and "text" not in name and not name.startswith("quern.at.")]
-    if others or not reasons:
-        reasons.append(", ".join(others or needs))
-    return "; ".join(reasons)
+def _str(text):
+    return f"QUERN_STR({_quoted(text)})"
 
 
 class _Function:
@@ -94,22 +85,25 @@ class _Function:
         self.name, self.symbol = name, f"quern_aot_{module}_{name}"
         made = _quern.compile_host(function, signature, options, options["cpu"], self.symbol)
         self.object, self.params, self.result = made["object"], made["params"], made["result"]
-        self.raises, self.sites, self.guards, self.context = made["raises"], made["sites"], made["guards"], made["context"]
+        self.raises, self.sites, self.addresses, self.sizes = made["raises"], made["sites"], made["addresses"], made["sizes"]
         if made["resumes"]:
             self._refuse("it is a generator")
         for number, param in enumerate(self.params, 1):
-            if param[0] not in ("number", "array") or param[5] & _KEPT or param[1] not in _NUMBERS:
-                self._refuse(f"parameter {number} is neither a number nor an array of numbers")
+            if param[0] not in _OBJECTS and (param[0] not in ("number", "array") or param[5] & _KEPT or param[1] not in _NUMBERS):
+                self._refuse(f"parameter {number} is neither a number, an array of numbers, a str nor bytes")
         self._check_result(self.result)
-        there = _THERE | _support()[1]
+        there = _support()[1] | {self._address(k) for k in range(len(self.addresses))}
         needs = sorted(name for _, name, defined in _symbols(self.object) if not defined and name.startswith("quern") and name not in there)
         if needs:
-            self._refuse(f"it needs what only Quern has at run time: {_what_needs(needs, made['addresses'])}")
-        if made["addresses"]:
-            self._refuse("it refers to objects of this process: a string, a class of exceptions, or a large global array")
-        for cls, _, kinds in self.raises:
-            if not cls or any(kind not in _NUMBERS for kind in kinds):
-                self._refuse("it raises an exception of a class of its own, or with arguments that are no numbers")
+            self._refuse(f"it needs what only Quern has at run time: {', '.join(needs)}")
+        if any(kind not in (_TEXTS, _CLASSES) for kind, _ in self.addresses):
+            self._refuse("it refers to objects of this process")
+        for cls, name in [(cls, name) for cls, name, *_ in self.raises] + [(cls, "") for kind, cls in self.addresses if kind == _CLASSES]:
+            if not cls:
+                self._refuse(f"a program without Quern cannot find the class of exceptions {name}: no module has it under its name".replace("  ", " "))
+
+    def _address(self, number):
+        return f"{self.symbol}.at.{number}"
 
     def _refuse(self, why):
         raise UnsupportedError(f"{self.name} cannot be compiled ahead of time: {why}")
@@ -118,19 +112,21 @@ class _Function:
         if shape[0] == "tuple":
             for item in shape[8]:
                 self._check_result(item)
-        elif shape[0] != "none" and (shape[0] not in ("number", "array") or shape[1] not in _NUMBERS):
-            self._refuse("its result is neither a number, an array of numbers nor a tuple of such")
+        elif shape[0] not in ("none", *_OBJECTS) and (shape[0] not in ("number", "array") or shape[1] not in _NUMBERS):
+            self._refuse("its result is neither a number, an array of numbers, a str, bytes nor a tuple of such")
 
     def tables(self):
         """Its exceptions, as C."""
-        rows = [f"{{{_quoted(cls)}, {_quoted(message) if message is not None else 'NULL'}, {_quoted(' '.join(kinds))}}}"
-                for cls, message, kinds in self.raises]
-        sites = [_quoted(name) for name in self.sites]
-        return (f"extern int {self.symbol}(void *ctx, void **args, void *result);\n"
-                f"static const quern_raise {self.name}_raises[] = {{{', '.join([*rows, '{NULL, NULL, NULL}'])}}};\n"
-                f"static const char *const {self.name}_sites[] = {{{', '.join([*sites, 'NULL'])}}};\n"
-                f"static const quern_function {self.name}_about = "
-                f"{{{_quoted(self.name)}, {len(rows)}, {len(sites)}, {self.name}_raises, {self.name}_sites}};\n")
+        raises = "".join(f"    {{{_str(cls)}, NULL, {int(message is not None)}, {_str(message or '')}, {nargs}, {{{', '.join(map(str, kinds))}}}}},\n"
+                         for cls, _, message, nargs, kinds in self.raises)
+        sites = "".join(f"    {{{_str(file)}, {_str(function)}, {line}, 0, 0, 0, {_str(name)}}},\n" for file, function, line, name in self.sites)
+        classes = "".join(f"const char {self.name}_class_{k}[] QUERN_INTERNAL({_quoted(self._address(k))});\n"
+                          f"const char {self.name}_class_{k}[] = {_quoted(cls)};\n"
+                          for k, (kind, cls) in enumerate(self.addresses) if kind == _CLASSES)
+        return (f"extern int {self.symbol}(void *ctx, void **args, void *result);\n{classes}"
+                f"static const quern_raise {self.name}_raises[] = {{\n{raises}    {{QUERN_STR(\"\")}}}};\n"
+                f"static const quern_site {self.name}_sites[] = {{\n{sites}    {{QUERN_STR(\"\")}}}};\n"
+                f"static const quern_tables {self.name}_tables = {{{len(self.raises)}, {len(self.sites)}, {self.name}_raises, {self.name}_sites}};\n")
 
     # -- for Python ---------------------------------------------------------------------------------------------------
 
@@ -140,14 +136,18 @@ class _Function:
                  "    (void)self;",
                  f"    if (n != {n}) return PyErr_Format(PyExc_TypeError, \"{self.name}() takes {n} positional arguments but %zd were given\", n);",
                  "    PyObject *answer = NULL;"]
-        for k, (what, kind, ndim, order, readonly, usage, *_) in enumerate(self.params):
-            c, letters, way, _ = _NUMBERS[kind]
+        for k, (what, kind, ndim, *_) in enumerate(self.params):
             if what == "number":
-                lines.append(f"    {c} p{k};")
+                lines.append(f"    {_NUMBERS[kind][0]} p{k};")
+            elif what in _OBJECTS:
+                lines.append(f"    quern_owner *p{k} = NULL;")
             else:
                 lines += [f"    Py_buffer b{k}; quern_owner o{k}; struct {{ void *data; quern_owner *owner; int64_t dims[{max(1, 2 * ndim)}]; }} p{k};",
                           f"    b{k}.obj = NULL;"]
         for k, (what, kind, ndim, order, readonly, usage, *_) in enumerate(self.params):
+            if what in _OBJECTS:
+                lines.append(f"    if (!quern_get_{what}(given[{k}], &p{k})) goto done;")
+                continue
             c, letters, way, _ = _NUMBERS[kind]
             if what == "number":
                 lines.append(f"    if (!quern_get_{way}(given[{k}], &p{k}, sizeof p{k})) goto done;")
@@ -158,12 +158,12 @@ class _Function:
                   f"    union {{ char bytes[{max(8, self.result[6])}]; double align; int64_t also; }} result;",
                   "    memset(&result, 0, sizeof result);",
                   "    quern_context ctx;",
-                  "    quern_begin(&ctx, quern_poll);",
+                  f"    quern_py_begin(&ctx, &{self.name}_tables);",
                   f"    int status = {self.symbol}(&ctx, args, &result);",
-                  f"    if (status == 1) quern_set_error(&{self.name}_about, &ctx);",
-                  f"    if (status == 0) answer = {self._boxed(self.result, 'result.bytes')};",
+                  f"    if (quern_py_end(&ctx, status)) answer = {self._boxed(self.result, 'result.bytes')};",
                   *["    goto done;", "done:"],
                   *[f"    if (b{k}.obj) PyBuffer_Release(&b{k});" for k, p in enumerate(self.params) if p[0] == "array"],
+                  *[f"    quern_release(p{k});" for k, p in enumerate(self.params) if p[0] in _OBJECTS],
                   "    return answer;", "}"]
         return "\n".join(lines) + "\n"
 
@@ -174,6 +174,8 @@ class _Function:
             return "Py_NewRef(Py_None)"
         if what == "tuple":
             return f"quern_tuple({len(items)}{''.join(f', {self._boxed(i, at)}' for i in items)})"
+        if what in _OBJECTS:
+            return f"quern_put_{what}((quern_owner **)({at}))"
         c, _, _, to = _NUMBERS[kind]
         if what == "array":
             return f"quern_put_array((quern_array *)({at}), {ndim}, sizeof({c}), {_quoted(_DTYPES[kind])}, '{order}')"
@@ -182,17 +184,22 @@ class _Function:
     # -- for C --------------------------------------------------------------------------------------------------------
 
     def prototype(self):
-        if self.result[0] not in ("none", "number"):
-            self._refuse("to C it can return a number or nothing; write arrays into parameters")
+        if self.result[0] not in ("none", "number", "text"):
+            self._refuse("to C it can return a number, text or nothing; write arrays into parameters")
         params = []
         for k, (what, kind, ndim, *_) in enumerate(self.params):
-            params.append(f"{_NUMBERS[kind][0]} p{k}" if what == "number" else f"const quern_array_{ndim}d *p{k}")
+            if what == "bytes":
+                self._refuse("from C it takes no bytes, but arrays of uint8")
+            params.append(f"{_NUMBERS[kind][0]} p{k}" if what == "number" else f"const char *p{k}" if what == "text" else
+                          f"const quern_array_{ndim}d *p{k}")
+        if self.result[0] == "text":
+            params.append("char **result")
         if self.result[0] == "number":
             params.append(f"{_NUMBERS[self.result[1]][0]} *result")
         return f"int {self.name}({', '.join(params) or 'void'})"
 
     def comment(self):
-        texts = [f"{_DTYPES[p[1]]}" + ("" if p[0] == "number" else f"[{p[2]} axes, {'any strides' if p[3] == 'A' else p[3] + ' order'}]")
+        texts = ["UTF-8" if p[0] == "text" else f"{_DTYPES[p[1]]}" + ("" if p[0] == "number" else f"[{p[2]} axes, {'any strides' if p[3] == 'A' else p[3] + ' order'}]")
                  for p in self.params]
         return f"/* ({', '.join(texts)}) */"
 
@@ -203,13 +210,18 @@ class _Function:
                 lines += [f"    quern_owner o{k} = {{QUERN_BORROWED, NULL, NULL}};",
                           f"    struct {{ void *data; quern_owner *owner; int64_t dims[{max(1, 2 * ndim)}]; }} a{k} = {{p{k}->data, &o{k}, {{0}}}};",
                           f"    for (int i = 0; i < {ndim}; i++) a{k}.dims[i] = p{k}->shape[i], a{k}.dims[{ndim} + i] = p{k}->strides[i];"]
+            elif what == "text":
+                lines.append(f"    quern_owner *a{k} = quern_text_new(p{k});")
         args = [f"&{'p' if p[0] == 'number' else 'a'}{k}" for k, p in enumerate(self.params)]
-        out = "result" if self.result[0] == "number" else "NULL"
-        return "\n".join([*lines, f"    void *args[] = {{{', '.join([*args, 'NULL'])}}};",
-                          "    quern_context ctx;", "    quern_begin(&ctx, NULL);",
-                          f"    int status = {self.symbol}(&ctx, args, {out});",
-                          f"    if (status) quern_say_error(&{self.name}_about, &ctx);",
-                          "    return status;", "}"]) + "\n"
+        texts = [f"a{k}" for k, p in enumerate(self.params) if p[0] == "text"]
+        out = {"number": "result", "text": "&text"}.get(self.result[0], "NULL")
+        lines += [f"    void *args[] = {{{', '.join([*args, 'NULL'])}}};", "    quern_context ctx;", "    quern_owner *text = NULL;",
+                  "    quern_begin(&ctx);",
+                  f"    int status = {' && '.join([*texts, '1'])} ? {self.symbol}(&ctx, args, {out}) : quern_no_memory(&ctx);",
+                  f"    status = quern_end(&ctx, &{self.name}_tables, status);", *[f"    quern_release({text});" for text in texts]]
+        if self.result[0] == "text":
+            lines += ["    if (!status) *result = quern_text_utf8(text);", "    quern_release(text);"]
+        return "\n".join([*lines, "    return status;", "}"]) + "\n"
 
 
 class Module:
@@ -264,7 +276,7 @@ class Module:
             made = os.path.join(folder, "made")
             _cc("-c", "-O2", "-fPIC", "-w", f"-I{sysconfig.get_path('include')}", f"-I{sysconfig.get_path('platinclude')}", paths[0],
                 "-o", os.path.join(folder, "glue.o"))
-            _cc(*options, os.path.join(folder, "glue.o"), *paths[1:], _SUPPORT, *libraries, "-o", made)
+            _cc(*options, os.path.join(folder, "glue.o"), *paths[1:], _SUPPORT_PYTHON if libraries else _SUPPORT, *libraries, "-o", made)
             with open(made, "rb") as file:
                 content = file.read()
         if not libraries:
@@ -275,11 +287,11 @@ class Module:
         """Writes a Python extension for this interpreter into the folder. Its path."""
         functions = self._compiled()
         rows = "".join(f"    {{{_quoted(f.name)}, (PyCFunction)(void (*)(void)){f.name}_call, METH_FASTCALL, NULL}},\n" for f in functions)
-        source = (_aot_c.runtime(functions[0].context, functions[0].guards) + _aot_c.PYTHON
+        source = (_aot_c.runtime(functions[0].sizes) + _aot_c.PYTHON
                   + "".join(f.tables() + f.wrapper() for f in functions)
                   + f"static PyMethodDef methods[] = {{\n{rows}    {{NULL, NULL, 0, NULL}}}};\n"
                   f"static struct PyModuleDef module = {{PyModuleDef_HEAD_INIT, {_quoted(self.name)}, NULL, 0, methods, NULL, NULL, NULL, NULL}};\n"
-                  f"PyMODINIT_FUNC PyInit_{self.name}(void) {{ return PyModuleDef_Init(&module); }}\n")
+                  f"PyMODINIT_FUNC PyInit_{self.name}(void) {{ quern_py_start(); return PyModuleDef_Init(&module); }}\n")
         path = os.path.join(folder, file_name or self.file_name)
         self._build(functions, source, path, ["-shared", "-Wl,-z,noexecstack", "-Wl,--gc-sections"], ["-lm", "-ldl", "-lpthread"])
         return path
@@ -287,9 +299,9 @@ class Module:
     def object(self, folder="."):
         """Writes an object file and a C header for it into the folder. The path of the object file."""
         functions = self._compiled()
-        header = _aot_c.header(self.name, [(f.comment(), f.prototype()) for f in functions],
+        header = _aot_c.header(self.name, [(f.prototype(), f.comment()) for f in functions],
                                {p[2] for f in functions for p in f.params if p[0] == "array"})
-        source = (_aot_c.runtime(functions[0].context, functions[0].guards) + header + _aot_c.plain_c(self.name)
+        source = (_aot_c.runtime(functions[0].sizes) + header + _aot_c.plain_c(self.name, functions[0].sizes["no_memory"])
                   + "".join(f.tables() + f.for_c() for f in functions))
         path = os.path.join(folder, f"{self.name}.o")
         self._build(functions, source, path, ["-r", "-nostdlib"])

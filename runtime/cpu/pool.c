@@ -24,12 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    MAX_THREADS = 1024,
-    STACK_BYTES = 16 << 20,
-    GUARD_BYTES = 64 << 10,
-    MARGIN_BYTES = 192 << 10
-};
+enum { MAX_THREADS = 1024, STACK_BYTES = 16 << 20, GUARD_BYTES = 64 << 10 };
 enum { SPIN_NS = 30 * 1000, POLL_NS = 50 * 1000 * 1000, CHUNKS_PER_THREAD = 8 };
 
 typedef struct Job {
@@ -61,7 +56,6 @@ static struct Pool {
 static _Thread_local int32_t my_threads; /* 0: rt_threads_max() */
 static _Thread_local int64_t my_chunk;   /* iterations of a chunk; 0: chosen */
 static _Thread_local int32_t my_seat; /* in the job that this thread works on; its client's is 0 */
-static _Thread_local char *my_stack_limit;
 static const ParallelRunner inside_region; /* what is parallel inside of a chunk runs there */
 
 /* -- how many ---------------------------------------------------------------------------------- */
@@ -124,15 +118,6 @@ int64_t rt_chunk_size_set(int64_t n) {
     return before;
 }
 
-/* -- stacks ------------------------------------------------------------------------------------ */
-
-char *rt_stack_limit(void) {
-    if (my_stack_limit) return my_stack_limit;
-    uintptr_t top = (uintptr_t)__builtin_frame_address(0), low = (uintptr_t)os_stack_low();
-    uintptr_t room = top - low, margin = QN_MIN((uintptr_t)MARGIN_BYTES, room / 4);
-    return my_stack_limit = (char *)(low + margin);
-}
-
 /* -- running chunks ---------------------------------------------------------------------------- */
 
 /* What stands behind CallContext.user while a chunk runs. */
@@ -182,7 +167,7 @@ static void work(Job *job, CallContext *client) {
     Seat seat = {job, client, 0, false};
     CallContext ctx;
     memset(&ctx, 0, sizeof ctx);
-    ctx.stack_limit = client && client->stack_limit ? client->stack_limit : rt_stack_limit();
+    ctx.stack_limit = client && client->stack_limit ? client->stack_limit : os_stack_limit();
     ctx.poll = poll_seat;
     ctx.user = &seat;
     ctx.parallel = &inside_region;

@@ -11,7 +11,7 @@ LAYERS = ["frontend/base", "frontend/ir", "frontend/bytecode", "frontend", "type
           "codegen/llvm", "codegen/target", "runtime", "pymodule"]
 # What a top folder shows to the folders right of it, beside `<folder>/<folder>.h`.
 PUBLIC = {"frontend": None, "typeinfer": {"typeinfer.h", "lowering.h", "tables"},
-          "codegen": {"codegen.h", "artifact.h", "instance_files.h", "objects.h", "store.h", "strings.h", "support.h",
+          "codegen": {"codegen.h", "artifact.h", "instance_files.h", "objects.h", "raised.h", "store.h", "strings.h", "support.h",
                       "amdgpu_chips.def"}, "runtime": {"runtime.h", "error.h", "device.h"}}
 # runtime sees of codegen only the artifact, and which chips an AMD artifact can be for.
 RUNTIME_OF_CODEGEN = {"artifact.h", "amdgpu_chips.def"}

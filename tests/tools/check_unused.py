@@ -21,7 +21,7 @@ KEPT_FOR = {
     "compiled code calls it by a name with a suffix": "quern_round_digitsf",
     "the zero of an enumeration": "IMM_NONE",
     "padding, by name": "unused",
-    "read by the headers of Python and NumPy": """PY_SSIZE_T_CLEAN NPY_NO_DEPRECATED_API NPY_TARGET_VERSION PY_ARRAY_UNIQUE_SYMBOL
+    "read by the headers of Python and NumPy": """NPY_NO_DEPRECATED_API NPY_TARGET_VERSION PY_ARRAY_UNIQUE_SYMBOL
         PY_UFUNC_UNIQUE_SYMBOL NO_IMPORT_ARRAY NO_IMPORT_UFUNC""",
 }
 KEPT = {name for names in KEPT_FOR.values() for name in names.split()}
@@ -35,6 +35,7 @@ def strip(text):
 def sources():
     """Path -> code of everything that is compiled into the product."""
     paths = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in (".c", ".h", ".def", ".inc")]
+    paths.append(ROOT / "pymodule/quern/_aot_c.py")  # the C around what is compiled ahead of time
     return {str(path.relative_to(ROOT)): strip(path.read_text(errors="replace")) for path in sorted(paths)}
 
 
