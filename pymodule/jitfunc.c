@@ -15,8 +15,9 @@ typedef struct Dispatcher {
     PyObject_HEAD vectorcallfunc vectorcall;
     PyObject *dict, *weakrefs;
     JitCore core;
-    PyObject *doc_owner; /* options as the user gave them: a dict */
-    PyObject *failure;   /* why a declared signature was not compiled; raised by calls, or NULL */
+    PyObject *numbers; /* the options, as the compiler takes them: a dict, or NULL */
+    PyObject *given;   /* the options that recompile() asks for: a dict, or NULL */
+    PyObject *failure; /* why a declared signature was not compiled; raised by calls, or NULL */
     bool nogil;
     bool fallback; /* @jit: run the Python function where the compiler refuses */
     atomic_bool warned;
@@ -580,12 +581,12 @@ static PyObject *dispatcher_vectorcall(PyObject *self, PyObject *const *args, si
 /* -- life ------------------------------------------------------------------------------------------------------ */
 
 static PyObject *dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"py_func", "options", "nogil", "fallback", NULL};
-    PyObject *py_func, *dict = NULL;
+    static char *names[] = {"py_func", "options", "nogil", "fallback", "given", NULL};
+    PyObject *py_func, *dict = NULL, *given = NULL;
     int nogil = 0, fallback = 0;
     CompileOptions options;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O!pp", names, &py_func, &PyDict_Type, &dict,
-                                     &nogil, &fallback) ||
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O!ppO!", names, &py_func, &PyDict_Type, &dict,
+                                     &nogil, &fallback, &PyDict_Type, &given) ||
         !py_options(dict, &options))
         return NULL;
     ModState *state = py_state_of_type(type);
@@ -599,7 +600,8 @@ static PyObject *dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *kw
         Py_DECREF(d);
         return NULL;
     }
-    d->doc_owner = Py_XNewRef(dict);
+    d->numbers = Py_XNewRef(dict);
+    d->given = given ? Py_NewRef(given) : PyDict_New();
     d->core.locals = dict ? Py_XNewRef(PyDict_GetItemString(dict, "locals")) : NULL;
     return (PyObject *)d;
 }
@@ -608,7 +610,8 @@ static int dispatcher_traverse(PyObject *self, visitproc visit, void *arg) {
     Dispatcher *d = (Dispatcher *)self;
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(d->dict);
-    Py_VISIT(d->doc_owner);
+    Py_VISIT(d->numbers);
+    Py_VISIT(d->given);
     Py_VISIT(d->failure);
     return py_core_traverse(&d->core, visit, arg);
 }
@@ -627,7 +630,8 @@ static void dispatcher_dealloc(PyObject *self) {
     PyObject_GC_UnTrack(self);
     if (d->weakrefs) PyObject_ClearWeakRefs(self);
     Py_CLEAR(d->dict);
-    Py_CLEAR(d->doc_owner);
+    Py_CLEAR(d->numbers);
+    Py_CLEAR(d->given);
     Py_CLEAR(d->failure);
     py_core_clear(&d->core);
     type->tp_free(self);
@@ -660,7 +664,7 @@ static int set_own(PyObject *self, PyObject *value, void *name) {
 static PyObject *get_options(PyObject *self, void *unused) {
     (void)unused;
     Dispatcher *d = (Dispatcher *)self;
-    return d->doc_owner ? PyDict_Copy(d->doc_owner) : PyDict_New();
+    return d->given ? Py_NewRef(d->given) : PyDict_New();
 }
 
 static PyObject *dispatcher_cache_log(PyObject *self, PyObject *unused) {
@@ -752,11 +756,12 @@ static PyObject *dispatcher_disable_compile(PyObject *self, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-/* (nogil, fallback, may compile): what its options do not say of how it was made */
+/* (the options as the compiler takes them, nogil, fallback, may compile): how it was made */
 static PyObject *dispatcher_manners(PyObject *self, PyObject *unused) {
     (void)unused;
     const Dispatcher *d = (const Dispatcher *)self;
-    return Py_BuildValue("(NNN)", PyBool_FromLong(d->nogil), PyBool_FromLong(d->fallback),
+    return Py_BuildValue("(NNNN)", d->numbers ? PyDict_Copy(d->numbers) : PyDict_New(),
+                         PyBool_FromLong(d->nogil), PyBool_FromLong(d->fallback),
                          PyBool_FromLong(d->core.can_compile));
 }
 
@@ -772,11 +777,22 @@ static Spec *make_again(void *user, Spec *old) {
     return old->declared_text ? NULL : py_core_python_spec(core, old->keys, old->nargs);
 }
 
-/* Every signature, with the globals of now. Calls that run keep the old code until they are over. */
-static PyObject *dispatcher_recompile(PyObject *self, PyObject *unused) {
-    (void)unused;
+static void take_options(Dispatcher *d, PyObject *numbers, const CompileOptions *options) {
+    bool kept = d->core.options.keep_object;
+    d->core.options = *options;
+    d->core.options.entry = ENTRY_HOST;
+    d->core.options.keep_object |= kept;
+    Py_XSETREF(d->core.locals, Py_XNewRef(PyDict_GetItemString(numbers, "locals")));
+    Py_XSETREF(d->numbers, Py_NewRef(numbers));
+}
+
+/* _recompile(options): every signature, with the globals of now. Calls that run keep the old code until they are over. */
+static PyObject *dispatcher_recompile(PyObject *self, PyObject *numbers) {
     Dispatcher *d = (Dispatcher *)self;
-    if (!py_core_lock(&d->core)) return NULL;
+    CompileOptions options;
+    if (!PyDict_Check(numbers)) return PyErr_SetString(PyExc_TypeError, "options are a dict"), NULL;
+    if (!py_options(numbers, &options) || !py_core_lock(&d->core)) return NULL;
+    take_options(d, numbers, &options);
     bool ok =
         (!d->core.frozen || py_core_freeze(&d->core)) && py_core_remake(&d->core, make_again, d);
     py_core_unlock(&d->core);
@@ -839,7 +855,7 @@ static PyMethodDef dispatcher_methods[] = {
     {"_texts", dispatcher_texts, METH_O, NULL},
     {"_manners", dispatcher_manners, METH_NOARGS, NULL},
     {"_explain", dispatcher_explain, METH_O, NULL},
-    {"_recompile", dispatcher_recompile, METH_NOARGS, NULL},
+    {"_recompile", dispatcher_recompile, METH_O, NULL},
     {"disable_compile", dispatcher_disable_compile, METH_VARARGS,
      "Refuse argument types that are not compiled yet."},
     METHOD(compile),
@@ -873,7 +889,8 @@ static PyGetSetDef dispatcher_getset[] = {
     {"__annotate__", get_of_function, NULL, NULL, "__annotate__"}, /* 3.14: makes them when asked */
     {"__type_params__", get_of_function, NULL, NULL, "__type_params__"},
     {"__code__", get_of_function, NULL, NULL, "__code__"},
-    {"targetoptions", get_options, NULL, "The options of the decorator.", NULL},
+    {"targetoptions", get_options, NULL,
+     "The options of the decorator, which recompile() reads again.", NULL},
     {"signatures", get_surface, NULL, "Argument types compiled so far.", "signatures"},
     {"nopython_signatures", get_surface, NULL, NULL, "nopython_signatures"},
     {"overloads", get_surface, NULL, NULL, "overloads"},

@@ -68,9 +68,9 @@ def _by_value(function):
     return _skeleton, skeleton, state, None, None, _fill
 
 
-def _compiled_skeleton(skeleton, options, nogil, fallback):
+def _compiled_skeleton(skeleton, options, nogil, fallback, given):
     """A compiled function whose Python function _fill_compiled completes: it may call itself, or others that call it."""
-    return _quern.Dispatcher(_skeleton(*skeleton), options, nogil=nogil, fallback=fallback)
+    return _quern.Dispatcher(_skeleton(*skeleton), options, nogil=nogil, fallback=fallback, given=given)
 
 
 def _fill_compiled(compiled, state):
@@ -86,9 +86,9 @@ def _fill_compiled(compiled, state):
 
 def _compiled_by_value(compiled):
     skeleton, state = _parts(compiled.py_func)
-    nogil, fallback, compiles = compiled._manners()
+    options, nogil, fallback, compiles = compiled._manners()
     declared = None if compiles else [s.text for s in compiled.nopython_signatures]
-    made = skeleton, compiled.targetoptions, nogil, fallback
+    made = skeleton, options, nogil, fallback, compiled.targetoptions
     return _compiled_skeleton, made, (state, declared), None, None, _fill_compiled
 
 

@@ -129,7 +129,8 @@ def compile(self, signature):
 
 
 def recompile(self):
-    self._recompile()
+    from .decorators import _with_locals
+    self._recompile(_with_locals(self.targetoptions))
 
 
 def get_metadata(self, signature=None):

@@ -188,7 +188,7 @@ def _make_jit(function, signatures, options):
     function, wrong = _with_blocks(_plain(function, "jit"))
     dispatcher = _quern.Dispatcher(function, _with_locals(options),
                                    nogil=bool(options.get("nogil")),
-                                   fallback=not nopython and not config.AS_NUMBA)
+                                   fallback=not nopython and not config.AS_NUMBA, given=dict(options))
     if wrong and nopython:
         dispatcher._fail_later(wrong)
         return dispatcher

@@ -358,6 +358,38 @@ def test_recompile_reads_globals_again():
     assert f(1) == 11 and len(f.signatures) == 1
 
 
+def test_recompile_reads_the_options_again():
+    decorator = njit(error_model="python")
+    f, g = decorator(lambda a, b: a / b), decorator(lambda a, b: a / b)
+    assert f(1.0, 2.0) == g(1.0, 2.0) == 0.5 and f.targetoptions["error_model"] == "python"
+    f.targetoptions["error_model"] = "numpy"
+    with pytest.raises(ZeroDivisionError):
+        f(1.0, 0.0)
+    f.recompile()
+    assert np.isinf(f(1.0, 0.0)) and f(1.0, 2.0) == 0.5
+    g.recompile()
+    with pytest.raises(ZeroDivisionError):
+        g(1.0, 0.0)
+    f.targetoptions["error_model"] = "none"
+    with pytest.raises(ValueError, match="error_model"):
+        f.recompile()
+    assert np.isinf(f(1.0, 0.0))
+
+
+def test_recompile_with_fast_math():
+    def total(a):
+        s = 0.0
+        for x in a:
+            s += x
+        return s
+
+    f, a = njit(fastmath=False)(total), np.array([1e16] + [1.0] * 63)
+    assert f(a) == total(a)
+    f.targetoptions["fastmath"] = True
+    f.recompile()
+    assert f(a) > total(a)  # several sums at a time
+
+
 def test_THR_01_many_threads_one_compilation():
     f = njit(lambda x: x * 3 + 1)
     barrier, results = threading.Barrier(8), []
