@@ -342,7 +342,7 @@ static Ref expand_one(PassContext *ctx, Func *func, Ref ref) {
     return result;
 }
 
-void opt_expand(PassContext *ctx, Func *func) {
+static bool expand_all(PassContext *ctx, Func *func) {
     Vec(Ref) found = {0};
     for (int32_t b = 0; b < func->blocks.len; b++) {
         const Block *block = &func->blocks.items[b];
@@ -352,7 +352,7 @@ void opt_expand(PassContext *ctx, Func *func) {
                 vec_push(ctx->arena, &found, block->insts.items[i]);
         }
     }
-    if (!found.len) return;
+    if (!found.len) return false;
     Ref *results = arena_array(ctx->arena, Ref, found.len);
     for (int32_t i = 0; i < found.len; i++)
         results[i] = expand_one(ctx, func, found.items[i]);
@@ -362,4 +362,11 @@ void opt_expand(PassContext *ctx, Func *func) {
     ir_replace_many(func, map);
     for (int32_t i = 0; i < found.len; i++)
         ir_remove(func, found.items[i]);
+    return true;
+}
+
+/* The function that an op applies to elements may be written with whole arrays of its own: they come into the loops with it. */
+void opt_expand(PassContext *ctx, Func *func) {
+    while (expand_all(ctx, func))
+        continue;
 }

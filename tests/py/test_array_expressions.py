@@ -326,6 +326,35 @@ def test_a_ufunc_inside_compiled_code_writes_where_it_is_told():
     assert np.array_equal(out, 2 * a[::-1])
 
 
+@quern.vectorize(["int64(int64, int64)"])
+def digits_added(a, b):
+    weights = np.array([49, 7, 1])
+    return ((a // weights % 7 + b // weights % 7) % 7 * weights).sum()
+
+
+def test_a_ufunc_written_with_whole_arrays():
+    @njit
+    def f(a, b):
+        c = np.zeros(a.size + 2, np.int64)
+        c[-b.size:] = digits_added(c[-b.size:] + a, b)
+        return c, digits_added(a, 5).sum(), digits_added(a, digits_added(b, a))
+
+    a, b = np.arange(300, 306), np.arange(6) * 11
+    for mine, theirs in zip(f(a, b), f.py_func(a, b)):
+        assert np.array_equal(mine, theirs)
+
+
+@quern.vectorize
+def fibonacci_of_arrays(n):
+    if n < 2:
+        return n
+    return fibonacci_of_arrays(np.array([n - 1, n - 2])).sum()
+
+
+def test_a_ufunc_of_whole_arrays_that_calls_itself():
+    assert list(njit(lambda n: fibonacci_of_arrays(n))(np.arange(9))) == [0, 1, 1, 2, 3, 5, 8, 13, 21]
+
+
 def test_errors_of_a_ufunc_keep_their_place():
     @quern.vectorize
     def picky(x):
