@@ -269,6 +269,15 @@ static void visit_item(Usage *u, const Func *func, Origin *values, Ref ref) {
     flow_part(u, &values[ref], 0, &values[tuple], first, abi_arrays(type->items[item]));
 }
 
+/* It may be any of them. */
+static void visit_item_at(Usage *u, const Func *func, Origin *values, Ref ref) {
+    Ref tuple = ir_arg(func, ref, 0);
+    const Type *type = ir_type(func, tuple);
+    int32_t n = abi_arrays(type->items[0]);
+    for (int32_t k = 0; k < type->nitems && n; k++)
+        flow_part(u, &values[ref], 0, &values[tuple], k * n, n);
+}
+
 static void visit(Usage *u, int32_t f, Ref ref) {
     const Func *func = u->module->funcs.items[f];
     const Inst *inst = ir_inst(func, ref);
@@ -295,6 +304,7 @@ static void visit(Usage *u, int32_t f, Ref ref) {
         return;
     case OP_tuple: visit_tuple(u, func, values, ref); return;
     case OP_item: visit_item(u, func, values, ref); return;
+    case OP_item_at: visit_item_at(u, func, values, ref); return;
     case OP_param: return;
     default: break;
     }

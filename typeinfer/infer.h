@@ -908,6 +908,7 @@ Ref emit_int(Emit *e, const Type *type, int64_t value);
 Ref emit_float(Emit *e, const Type *type, double value);
 /* An array of the kernel: stands at the head of the entry, also when it is made in a loop. */
 Ref emit_static(Emit *e, Op op, const Type *type);
+Ref emit_frozen(Emit *e, const FrozenArray *array);
 /* What a variable of a kernel holds that was not assigned, and what a work-item gives back that has raised. */
 Ref emit_undef(Emit *e, const Type *type);
 Ref emit_zero(Emit *e, const Type *type);

@@ -6,7 +6,8 @@
  * looks through the tuple, so a range over n leaves nothing but a comparison with n. */
 #include "typeinfer/infer.h"
 
-enum { MAX_SELECT = 256 }; /* items of a tuple indexed at run time */
+/* Items of a tuple that is indexed at run time: of so few one is selected, more go to memory. */
+enum { FEW_ITEMS = 16 };
 
 /* -- tuples --------------------------------------------------------------------------------------- */
 
@@ -69,6 +70,71 @@ bool tuple_is_mixed(Infer *in, const Type *type) {
            !common_type(in, type) && !is_one_object(type);
 }
 
+/* A number that is known, as one of that kind lies in memory. */
+static bool put_number(const ConstVal *value, TypeKind kind, char *to) {
+    bool is_int = value->kind == CONST_INT || value->kind == CONST_BOOL;
+    double real = !is_int              ? value->re
+                  : value->is_unsigned ? (double)(uint64_t)value->i
+                                       : (double)value->i;
+    double parts[2] = {real, is_int ? 0 : value->im};
+    float narrow = (float)real;
+    switch (kind) {
+    case TY_bool:
+    case TY_i8:
+    case TY_u8: memcpy(to, &value->i, 1); return is_int;
+    case TY_i16:
+    case TY_u16: memcpy(to, &value->i, 2); return is_int;
+    case TY_i32:
+    case TY_u32: memcpy(to, &value->i, 4); return is_int;
+    case TY_i64:
+    case TY_u64: memcpy(to, &value->i, 8); return is_int;
+    case TY_f32: memcpy(to, &narrow, sizeof narrow); return true;
+    case TY_f64: memcpy(to, parts, sizeof real); return true;
+    case TY_c128: memcpy(to, parts, sizeof parts); return true;
+    default: return false;
+    }
+}
+
+/* Items that are known altogether stand in the code. NULL: they are not numbers that it could have. */
+static const FrozenArray *freeze_items(Infer *in, Val tuple, const Type *type) {
+    int64_t n = tuple.f.type->nitems, size = type_is_number(type) ? type_size(type) : 0;
+    if (!fact_is_const(&tuple.f) || !size) return NULL;
+    char *bytes = arena_alloc(in->emit->arena, (size_t)(n * size));
+    for (int32_t k = 0; k < n; k++) {
+        Fact item = item_fact(in, &tuple.f, k);
+        if (!item.value || !put_number(item.value, type->kind, bytes + k * size)) return NULL;
+    }
+    int64_t *shape = arena_copy(in->emit->arena, &n, sizeof n);
+    const Type *array = type_array(in->types, type, 1, LAYOUT_C);
+    FrozenArray frozen = {.type = type_array_readonly(in->types, array, true),
+                          .shape = shape,
+                          .bytes = bytes,
+                          .nbytes = n * size,
+                          .name = STR("tuple")};
+    return arena_copy(in->emit->arena, &frozen, sizeof frozen);
+}
+
+/* Item at a run-time index that is in range, of many. */
+static Ref emit_stored_item(Infer *in, Val tuple, const Type *type, Ref index) {
+    Emit *e = in->emit;
+    int32_t n = tuple.f.type->nitems;
+    const Type *lowered = lower_type(in->ti, type);
+    const FrozenArray *frozen = freeze_items(in, tuple, lowered);
+    if (frozen) return emit2(e, OP_load, lowered, emit_frozen(e, frozen), index);
+    Ref whole = v_ref(in, tuple), *items = arena_array(in->arena, Ref, n);
+    bool same = true;
+    for (int32_t k = 0; k < n && same; k++)
+        same = ir_type(e->out, whole)->items[k] == lowered;
+    if (same) return emit2(e, OP_item_at, lowered, whole, index);
+    const Type **types = arena_array(in->arena, const Type *, n);
+    for (int32_t k = 0; k < n; k++) {
+        items[k] = v_as(in, v_item(in, tuple, k), type);
+        types[k] = lowered;
+    }
+    whole = emit(e, OP_tuple, type_tuple(in->types, types, n), items, n);
+    return emit2(e, OP_item_at, lowered, whole, index);
+}
+
 /* Item at a run-time index that is in range: a chain of selections. */
 static Ref emit_select_item(Infer *in, Val tuple, const Type *type, Ref index) {
     Emit *e = in->emit;
@@ -89,15 +155,16 @@ static bool tuple_at(Infer *in, Val tuple, Val index, Val *out) {
         return *out = v_item(in, tuple, (int32_t)known), true;
     if (is_one_object(tuple.f.type)) return *out = v_item(in, tuple, 0), true;
     const Type *type = common_type(in, tuple.f.type);
-    if (!type || n > MAX_SELECT) {
+    if (!type) {
         ti_fail(in, in->at, E0301, ti_text(in, tuple.f.type), "an index that is not a constant");
-        if (in->report && n <= MAX_SELECT)
-            diag_note(in->diags, NULL, "its items have no common type");
+        if (in->report) diag_note(in->diags, NULL, "its items have no common type");
         return false;
     }
     *out = val_of(fact_of(type));
-    if (in->emit)
-        out->ref = emit_select_item(in, tuple, type, v_as(in, index, i64_type(in->types)));
+    if (!in->emit) return true;
+    Ref at = v_as(in, index, i64_type(in->types));
+    out->ref = n > FEW_ITEMS ? emit_stored_item(in, tuple, type, at)
+                             : emit_select_item(in, tuple, type, at);
     return true;
 }
 

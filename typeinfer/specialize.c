@@ -198,12 +198,17 @@ Ref emit_undef(Emit *e, const Type *type) {
     return pool_add(e, OP_undef, type);
 }
 
-static Ref emit_frozen(Emit *e, const FrozenArray *array) {
+static bool is_copy(const FrozenArray *a, const FrozenArray *b) {
+    return a == b || (!a->in_place && !b->in_place && a->nbytes == b->nbytes &&
+                      !memcmp(a->bytes, b->bytes, (size_t)a->nbytes));
+}
+
+Ref emit_frozen(Emit *e, const FrozenArray *array) {
     const Type *type = lower_type(e->ti, array->type);
     for (int32_t i = 0; i < e->pool.len; i++) {
         const Inst *inst = ir_inst(e->out, e->pool.items[i]);
         if (inst->op != OP_frozen || inst->type != type) continue;
-        if (inst->u.frozen == array) return e->pool.items[i];
+        if (is_copy(inst->u.frozen, array)) return e->pool.items[i];
         if (type != array->type && inst->u.frozen->bytes == array->bytes) return e->pool.items[i];
     }
     if (type != array->type) { /* of times */

@@ -43,6 +43,7 @@ typedef struct CgSig {
     LType memory;    /* many: the struct of them, written through a last parameter; else NULL */
     int32_t nargs;   /* leaves of the parameters */
     LType given;     /* many: the struct of them, which a parameter points to; else NULL */
+    bool large;      /* many of them are instructions of their own */
     bool reachable;  /* from the entry */
     bool raises;     /* takes ctx, gives a status */
     bool polls;      /* takes the budget of polls: see cg_count_down */
@@ -79,6 +80,7 @@ typedef struct CgFunc {
     const Func *ir;
     const CgSig *sig;
     Value **leaves; /* by Ref */
+    Value *tuples;  /* by Ref: see cg_tuple.c */
     Cfg cfg;
     BB entry;     /* allocas and nothing else; ends with a jump to IR block 0 */
     BB *heads;    /* by IR block */
@@ -91,7 +93,7 @@ typedef struct CgFunc {
     Value ctx;
     Value bases; /* parameter: see cg_numbered */
     Value item[ITEM_COUNT];
-    Value result;                 /* where CgSig.memory is */
+    Value given, result;          /* where CgSig.given and CgSig.memory are */
     Value budget;                 /* parameter: see cg_count_down */
     Vec(int32_t) recursion_polls; /* IR blocks in which cg_recursion_poll counted */
     Value
@@ -299,6 +301,11 @@ void cg_declared(Cg *cg, const CgSig *sig,
                  Value fn); /* declares and lowers all; stubs for lazy ones */
 /* The same for one module: hot functions with stubs, or lazy ones with what they call. */
 bool cg_lower_bodies(Cg *cg, bool lazy);
+/* Are its leaves, of one type, as close together in memory as an array's elements? */
+bool cg_lies_dense(Cg *cg, const Type *type);
+/* Where a parameter is in the memory of many; the same call as below, with that. */
+Value cg_given_place(Cg *cg, const CgSig *sig, Value memory, int32_t param);
+Value cg_call_given(Cg *cg, const CgSig *sig, Value ctx, Value given, Value *results);
 /* Calls a lowered function from an entry: fills `results`, gives the status or NULL. */
 Value cg_call_sig(Cg *cg, const CgSig *sig, Value ctx, Value *item, Value *args, Value *results);
 void cg_lower_call(Cg *cg, Ref ref);
@@ -405,6 +412,12 @@ Value cg_truth(Cg *cg, const Type *type, const Value *a);
 void cg_cast(Cg *cg, const Type *from, const Value *a, const Type *to, Value *out);
 /* One scalar leaf to another scalar type. */
 Value cg_cast_scalar(Cg *cg, TypeKind from, Value a, TypeKind to);
+
+/* -- cg_tuple.c: tuples that are indexed at run time -- */
+void cg_tuples_begin(Cg *cg);
+void cg_tuple_made(Cg *cg,
+                   Ref ref); /* at the entry for arguments, behind the instruction for others */
+void cg_lower_item_at(Cg *cg, Ref ref);
 
 /* -- cg_array.c, cg_view.c, cg_memory.c: arrays ----------------------------------------------- */
 

@@ -155,15 +155,40 @@ static void resume_or_make(Cg *cg, Value fn) {
     cg_at(cg, make);
 }
 
+/* Of many arguments those that lie dense are copied as they are: an instruction for each item of a large tuple costs more than the call. */
+static Value give_arguments(Cg *cg, const CgSig *sig, Value args) {
+    Value memory = cg_alloca_first(cg, sig->given);
+    unsigned at = 0;
+    for (int32_t i = 0; i < sig->ir->nparams; i++) {
+        const Type *type = sig->ir->param_types[i];
+        int32_t n = cg_leaf_count(cg, type);
+        Value *leaves = cg_new_leaves(cg, type), from = n ? pointer_at(cg, args, i) : NULL;
+        bool dense = n > 1 && cg_lies_dense(cg, type);
+        if (dense)
+            LLVMBuildMemCpy(cg->b, cg_given_place(cg, sig, memory, i), (unsigned)type_align(type),
+                            from, (unsigned)type_align(type), cg_int(cg->i64, type_size(type)));
+        else if (n)
+            cg_load_value(cg, type, from, leaves);
+        for (int32_t k = 0; k < n && !dense; k++)
+            LLVMBuildStore(cg->b, leaves[k],
+                           LLVMBuildStructGEP2(cg->b, sig->given, memory, at + (unsigned)k, ""));
+        at += (unsigned)n;
+    }
+    return memory;
+}
+
 void cg_entry_host(Cg *cg) {
     LType params[] = {cg->ptr[0], cg->ptr[0], cg->ptr[0]};
     Value fn = cg_entry_function(cg, LLVMFunctionType(cg->i32, params, 3, false));
     cg_attribute(cg, fn, 1, "noalias", 0);
     if (cg->ir->resume) resume_or_make(cg, fn);
     const CgSig *sig = &cg->sigs[0];
-    Value *leaves = cg_entry_arguments(cg, LLVMGetParam(fn, 1));
+    Value ctx = LLVMGetParam(fn, 0), args = LLVMGetParam(fn, 1);
     Value *results = cg_new_leaves(cg, sig->ir->result);
-    return_failure(cg, cg_call_sig(cg, sig, LLVMGetParam(fn, 0), NULL, leaves, results));
+    Value given = sig->given ? give_arguments(cg, sig, args) : NULL;
+    Value *leaves = given ? NULL : cg_entry_arguments(cg, args);
+    return_failure(cg, given ? cg_call_given(cg, sig, ctx, given, results)
+                             : cg_call_sig(cg, sig, ctx, NULL, leaves, results));
     cg_store_value(cg, sig->ir->result, LLVMGetParam(fn, 2), results);
     LLVMBuildRet(cg->b, cg_int(cg->i32, CALL_OK));
 }

@@ -21,6 +21,16 @@ static void take_back_budget(Cg *cg, Value budget, Value lent) {
     if (lent != budget) LLVMBuildStore(cg->b, LLVMBuildLoad2(cg->b, cg->i64, lent, ""), budget);
 }
 
+bool cg_lies_dense(Cg *cg, const Type *type) {
+    int32_t n = cg_leaf_count(cg, type);
+    LType *types = arena_array(cg->arena, LType, n + 1);
+    cg_leaf_types(cg, type, types);
+    for (int32_t i = 1; i < n; i++)
+        if (types[i] != types[0]) return false;
+    return n && types[0] != cg->i1 && types[0] != cg->ptr[0] &&
+           type_size(type) == n * (int64_t)(LLVMABISizeOfType(cg->layout, types[0]));
+}
+
 /* Many arguments lie in memory. */
 static Value lay_down(Cg *cg, const CgSig *sig, const Value *args) {
     Value memory = cg_alloca_first(cg, sig->given);
@@ -29,15 +39,47 @@ static Value lay_down(Cg *cg, const CgSig *sig, const Value *args) {
     return memory;
 }
 
+/* Of a tuple that is only indexed at run time nobody wants the items as values. */
+static bool *find_wanted(Cg *cg, const Func *func) {
+    bool *wanted = arena_array(cg->arena, bool, func->nparams + 1);
+    for (Ref ref = 1; ref < func->insts.len; ref++) {
+        const Inst *inst = ir_inst(func, ref);
+        for (int32_t k = 0; k < inst->nargs; k++) {
+            const Inst *arg = ir_arg(func, ref, k) ? ir_inst(func, ir_arg(func, ref, k)) : NULL;
+            if (arg && arg->op == OP_param && inst->op != OP_item_at) wanted[arg->imm] = true;
+        }
+    }
+    return wanted;
+}
+
 static Value *pick_up(Cg *cg, const CgSig *sig, Value memory) {
     Value *args = arena_array(cg->arena, Value, sig->nargs);
-    for (unsigned i = 0; i < (unsigned)sig->nargs; i++)
-        args[i] = LLVMBuildLoad2(cg->b, LLVMStructGetTypeAtIndex(sig->given, i),
-                                 LLVMBuildStructGEP2(cg->b, sig->given, memory, i, ""), "");
+    const bool *wanted = find_wanted(cg, sig->ir);
+    unsigned at = 0;
+    for (int32_t i = 0; i < sig->ir->nparams; i++) {
+        const Type *type = sig->ir->param_types[i];
+        bool loads = wanted[i] || !cg_lies_dense(cg, type);
+        for (int32_t n = cg_leaf_count(cg, type), k = 0; k < n; k++, at++) {
+            LType leaf = LLVMStructGetTypeAtIndex(sig->given, at);
+            args[at] =
+                loads ? LLVMBuildLoad2(cg->b, leaf,
+                                       LLVMBuildStructGEP2(cg->b, sig->given, memory, at, ""), "")
+                      : LLVMGetPoison(leaf);
+        }
+    }
     return args;
 }
 
-Value cg_call_sig(Cg *cg, const CgSig *sig, Value ctx, Value *item, Value *args, Value *results) {
+Value cg_given_place(Cg *cg, const CgSig *sig, Value memory, int32_t param) {
+    unsigned first = 0;
+    for (int32_t i = 0; i < param; i++)
+        first += (unsigned)cg_leaf_count(cg, sig->ir->param_types[i]);
+    return LLVMBuildStructGEP2(cg->b, sig->given, memory, first, "");
+}
+
+/* `given`: many arguments in memory; NULL: `args`. */
+static Value call_sig(Cg *cg, const CgSig *sig, Value ctx, Value *item, const Value *args,
+                      Value given, Value *results) {
     Value budget = cg->f ? cg->f->budget : cg->entry_budget, lent = budget;
     int32_t nparams = (int32_t)LLVMCountParamTypes(sig->type), n = 0;
     Value *all = arena_array(cg->arena, Value, nparams + 1);
@@ -46,8 +88,8 @@ Value cg_call_sig(Cg *cg, const CgSig *sig, Value ctx, Value *item, Value *args,
     if (cg->nunits && sig->raises) all[n++] = cg_bases(cg, sig);
     for (int i = 0; sig->item && i < ITEM_COUNT; i++)
         all[n++] = item[i];
-    if (sig->given)
-        all[n++] = lay_down(cg, sig, args);
+    if (given)
+        all[n++] = given;
     else if (sig->nargs)
         memcpy(all + n, args, sizeof *all * (size_t)sig->nargs), n += sig->nargs;
     Value memory = sig->memory ? cg_alloca_first(cg, sig->memory) : NULL;
@@ -65,6 +107,15 @@ Value cg_call_sig(Cg *cg, const CgSig *sig, Value ctx, Value *item, Value *args,
     for (int32_t i = 0; i < sig->nresult; i++)
         results[i] = LLVMBuildExtractValue(cg->b, call, (unsigned)(i + sig->raises), "");
     return sig->raises ? LLVMBuildExtractValue(cg->b, call, 0, "status") : NULL;
+}
+
+Value cg_call_given(Cg *cg, const CgSig *sig, Value ctx, Value given, Value *results) {
+    return call_sig(cg, sig, ctx, NULL, NULL, given, results);
+}
+
+Value cg_call_sig(Cg *cg, const CgSig *sig, Value ctx, Value *item, Value *args, Value *results) {
+    Value given = sig->given ? lay_down(cg, sig, args) : NULL;
+    return call_sig(cg, sig, ctx, item, args, given, results);
 }
 
 void cg_lower_call(Cg *cg, Ref ref) {
@@ -201,6 +252,10 @@ static void open_phis(Cg *cg, int32_t b) {
             leaves[i] = LLVMBuildPhi(cg->b, types[i], "");
         cg_set(cg, ref, leaves);
     }
+    for (int32_t k = 0; k < block->insts.len; k++) {
+        Ref ref = block->insts.items[k];
+        if (ir_inst(cg->f->ir, ref)->op == OP_phi) cg_tuple_made(cg, ref);
+    }
 }
 
 /* Successor in `slot` of a block: the targets of its terminator, then the error successor. */
@@ -255,7 +310,8 @@ static void each_phi(Cg *cg, void (*act)(Cg *, int32_t, Ref)) {
 static void drop_empty_phi(Cg *cg, int32_t b, Ref ref) {
     (void)b;
     Value *phi = cg_leaves(cg, ref);
-    for (int32_t i = 0; i < cg_leaf_count(cg, cg_type(cg, ref)); i++) {
+    int32_t n = cg_leaf_count(cg, cg_type(cg, ref));
+    for (int32_t i = 0; i < n; i++) {
         if (LLVMCountIncoming(phi[i])) continue;
         LLVMReplaceAllUsesWith(phi[i], LLVMGetPoison(LLVMTypeOf(phi[i])));
         LLVMInstructionEraseFromParent(phi[i]);
@@ -272,7 +328,8 @@ static void open_params(Cg *cg) {
     if (cg->nunits && f->sig->raises) f->bases = LLVMGetParam(f->sig->fn, n++);
     for (int i = 0; f->sig->item && i < ITEM_COUNT; i++)
         f->item[i] = LLVMGetParam(f->sig->fn, n++);
-    Value *given = f->sig->given ? pick_up(cg, f->sig, LLVMGetParam(f->sig->fn, n++)) : NULL;
+    f->given = f->sig->given ? LLVMGetParam(f->sig->fn, n++) : NULL;
+    Value *given = f->given ? pick_up(cg, f->sig, f->given) : NULL;
     Value **params = arena_array(cg->arena, Value *, f->ir->nparams + 1);
     for (int32_t i = 0; i < f->ir->nparams; i++) {
         int32_t count = cg_leaf_count(cg, f->ir->param_types[i]);
@@ -299,6 +356,7 @@ static void lower_block(Cg *cg, int32_t b) {
         f->landing = NULL;
         cg_lines_at(cg, f->ref);
         cg_inst(cg, f->ref);
+        if (ir_inst(f->ir, f->ref)->op != OP_phi) cg_tuple_made(cg, f->ref);
     }
     f->ref = NO_REF;
 }
@@ -333,6 +391,7 @@ static void lower_function(Cg *cg, const CgSig *sig) {
     cg_lines_function(cg, sig);
     cg_at(cg, f.entry);
     open_params(cg);
+    cg_tuples_begin(cg);
     BB first = sig->recursive ? cg_block(cg, "stack") : f.heads[0];
     LLVMBuildBr(cg->b, first);
     if (sig->recursive) {

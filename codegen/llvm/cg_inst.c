@@ -567,6 +567,7 @@ void cg_inst(Cg *cg, Ref ref) {
     case OP_real: lower_part(cg, ref, 0); break;
     case OP_imag: lower_part(cg, ref, 1); break;
     case OP_item: lower_part(cg, ref, inst->imm); break;
+    case OP_item_at: cg_lower_item_at(cg, ref); break;
     case OP_lib: cg_lower_lib(cg, ref); break;
     case OP_call: cg_lower_call(cg, ref); break;
     case OP_kept: cg_lower_kept(cg, ref); break;

@@ -152,19 +152,24 @@ static void close_calls(Cg *cg) {
 }
 
 /* LLVM's time for a call grows with the square of its arguments, and of the parts of its result. Many arguments in memory make a
- * large function (emit.c), which is optimised less. */
-enum { MOST_RESULTS = 64, MOST_GIVEN = 1000 };
+ * large function (emit.c), which is optimised less, but for tuples whose items lie there as they did before: each is given whole. */
+enum { MOST_RESULTS = 64, MOST_GIVEN = 1000, MOST_ITEMS = 32 };
 
 /* The leaves of the parameters behind the n that are there: how many there are then. */
 static int32_t given_types(Cg *cg, CgSig *sig, LType *params, int32_t n) {
     const Func *func = sig->ir;
-    int32_t first = n;
-    for (int32_t i = 0; i < func->nparams; i++)
-        n += cg_leaf_types(cg, func->param_types[i], params + n);
+    int32_t first = n, dense = 0;
+    for (int32_t i = 0; i < func->nparams; i++) {
+        int32_t leaves = cg_leaf_types(cg, func->param_types[i], params + n);
+        if (leaves > MOST_ITEMS && cg_lies_dense(cg, func->param_types[i])) dense += leaves;
+        n += leaves;
+    }
     sig->nargs = n - first;
+    sig->large = sig->nargs - dense > MOST_GIVEN;
     /* What the entry alone calls is a part of it, unless the function is large for other reasons. */
     bool called = sig != &cg->sigs[0] || sig->recursive || sig->nresult > MOST_GIVEN;
-    if (sig->nargs <= MOST_GIVEN || !called || !cg->target->is_host) return n;
+    if (!dense && !(sig->large && called)) return n;
+    if (!cg->target->is_host) return n;
     sig->given = LLVMStructTypeInContext(cg->context, params + first, (unsigned)sig->nargs, false);
     params[first] = cg->ptr[0];
     return first + 1;

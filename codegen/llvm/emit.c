@@ -346,7 +346,8 @@ static bool has_many_blocks(const Cg *cg) {
 static bool has_many_parts(const Cg *cg) {
     for (int32_t i = 0; i < cg->ir->funcs.len; i++) {
         const CgSig *sig = &cg->sigs[i];
-        if (sig->reachable && (sig->nresult > MANY_RESULTS || sig->given)) return true;
+        if (sig->reachable && (sig->nresult > MANY_RESULTS || (sig->given && sig->large)))
+            return true;
     }
     return false;
 }

@@ -265,6 +265,15 @@ static bool check_item(Verifier *v, Ref ref) {
            bad_types(v, ref, "wrong result", inst->type, tuple->items[inst->imm]);
 }
 
+static bool check_item_at(Verifier *v, Ref ref) {
+    const Type *tuple = arg_type(v, ref, 0), *type = ir_type(v->func, ref);
+    if (tuple->kind != TY_TUPLE || tuple->nitems == 0) return bad(v, ref, "no such item");
+    for (int32_t k = 0; k < tuple->nitems; k++)
+        if (tuple->items[k] != type)
+            return bad_types(v, ref, "wrong result", type, tuple->items[k]);
+    return check_i64(v, ref, 1, 2);
+}
+
 static bool check_complex(Verifier *v, Ref ref, const Type *whole, const Type *part) {
     TypeKind want = whole->kind == TY_c64 ? TY_f32 : TY_f64;
     return (type_is_complex(whole) && part->kind == want) ||
@@ -614,6 +623,7 @@ static bool check_typed(Verifier *v, Ref ref) {
     case OP_range_item: return check_range(v, ref);
     case OP_tuple: return check_tuple(v, ref);
     case OP_item: return check_item(v, ref);
+    case OP_item_at: return check_item_at(v, ref);
     case OP_lib: return check_lib(v, ref);
     case OP_call: return check_call(v, ref);
     case OP_kept:
