@@ -9,14 +9,24 @@
 
 /* -- layout ----------------------------------------------------------------------------------- */
 
+/* A function, which is no value: Python has it, or it is made of its code. */
+static void function_layout(const Binding *function, ValueLayout *out) {
+    out->kind = function->object ? TY_OBJECT : TY_CLOSURE;
+    out->cls = function->object ? function->object : function->handle;
+}
+
 static void object_layout(Arena *arena, const Type *type, const Type *weak, ValueLayout *out) {
     bool same = weak && weak->kind == TY_CLASS && weak->nparams == type->nparams;
-    ValueLayout *params = arena_array(arena, ValueLayout, type->nparams);
+    ValueLayout *params = arena_array(arena, ValueLayout, type->nparams + 1);
     for (int32_t i = 0; i < type->nparams; i++)
         params[i] = abi_layout(arena, type->params[i], same ? weak->params[i] : NULL);
     out->element = (uint8_t)type->bits;
     out->nitems = type->nparams;
     out->items = params;
+    out->variant = same ? weak->variant : VARIANT_none;
+    out->maker = same ? weak->maker : MAKER_none;
+    if (out->maker == MAKER_function)
+        function_layout(weak->function->binding, &params[type->nparams]);
     out->shared = type->shared;
     out->cls = type->cls;
     out->cells = object_cells(type);
@@ -46,12 +56,6 @@ static void closure_layout(Arena *arena, const Type *type, const Type *closure, 
     out->items = items;
     out->fields = names;
     out->cls = nested ? closure->binding->handle : NULL;
-}
-
-/* A function, which is no value: Python has it, or it is made of its code. */
-static void function_layout(const Binding *function, ValueLayout *out) {
-    out->kind = function->object ? TY_OBJECT : TY_CLOSURE;
-    out->cls = function->object ? function->object : function->handle;
 }
 
 /* The number of a function, and behind it what those take along that take something (infer_choice.c). */

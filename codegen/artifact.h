@@ -60,12 +60,19 @@ typedef struct ValueLayout {
         cls; /* handle of its class, of the dtype of an array of records, or the enumeration of TY_MEMBER, an int64; a function */
     /* of an object, to make one: of itself, and of its buffers by parameter, NULL where no element is counted */
     const CellLayout *cells, *buffer_cells[2];
+    uint8_t variant,
+        maker; /* of a dict or a set: Variant and ValueMaker; that of MAKER_function stands behind the items */
     bool changed;  /* an object in a parameter: the code may change one of its type */
     bool shared;   /* an object that Python holds, too; one of the user's class has that as `cls` */
     uint32_t time; /* of a time, TY_TIME, or an array of such: Type.bits */
     uint32_t key;  /* pymodule's */
     const struct Artifact *artifact; /* of an exception: artifact_name_exceptions */
 } ValueLayout;
+
+/* How many stand in `items`: with what makes the values of a defaultdict. */
+static inline int32_t layout_parts(const ValueLayout *layout) {
+    return layout->nitems + (layout->kind == TY_CLASS && layout->maker == MAKER_function);
+}
 
 /* -- calls on the host -------------------------------------------------------------------------- */
 

@@ -188,6 +188,10 @@ static void code_layout(Codec *c, const StoreNames *names, ValueLayout *v, int d
     code_u8(c, &v->element);
     code_u8(c, &v->ndim);
     code_u8(c, &v->layout);
+    code_u8(c, &v->variant);
+    code_u8(c, &v->maker);
+    if (v->maker == MAKER_function)
+        code_fail(c, "a defaultdict with a function is an argument or a result");
     code_i32(c, &v->item_size);
     code_bool(c, &v->readonly);
     code_bool(c, &v->aligned);

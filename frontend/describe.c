@@ -166,7 +166,9 @@ static void describe_class(StrBuf *out, const Type *type, int32_t limit) {
         describe_exception(out, type->params[0]);
         return;
     }
-    buf_str(out, type->shared ? shared[type->bits] : type_class_name((ClassId)type->bits));
+    buf_str(out, type->shared    ? shared[type->bits]
+                 : type->variant ? type_variant_name((Variant)type->variant)
+                                 : type_class_name((ClassId)type->bits));
     if (!type->nparams) return;
     buf_char(out, type->shared ? '[' : '(');
     for (int32_t i = 0; i < type->nparams; i++) {

@@ -265,6 +265,8 @@ ClassId py_container_class(PyObject *cls) {
     if (cls == (PyObject *)&PyList_Type) return CLS_list;
     if (cls == (PyObject *)&PyDict_Type) return CLS_dict;
     if (cls == (PyObject *)&PySet_Type) return CLS_set;
+    Variant variant = py_variant_of(cls);
+    if (variant) return type_variant_class(variant);
     return cls && PyType_Check(cls) && py_is_deque_type((PyTypeObject *)cls) ? CLS_deque
                                                                              : CLS_COUNT;
 }
@@ -292,7 +294,8 @@ static bool is_element_key(ModState *state, TypeKey key) {
     if (c->nitems == 0) return text_class(c->cls) != CLS_COUNT;
     if (c->cls == (PyObject *)&PySlice_Type) return false;
     if (c->cls == (PyObject *)&PyFunction_Type) return true;
-    for (int32_t i = 0; i < c->nitems; i++)
+    int32_t n = py_variant_of(c->cls) == VARIANT_defaultdict ? 2 : c->nitems;
+    for (int32_t i = 0; i < n; i++)
         if (!is_element_key(state, c->items[i])) return false;
     return true;
 }
@@ -481,12 +484,24 @@ static bool is_random_key(ModState *state, const Compound *c) {
     return c->nitems == 0 && c->cls && c->cls == (PyObject *)state->random_type;
 }
 
+static bool is_hashed_key(ModState *state, TypeKey key);
+
+/* Elements whose hashes are Python's, too: no members and times. */
+static bool is_frozen_key(ModState *state, TypeKey key) {
+    const Compound *c = compound_of(state, key);
+    if (c && (c->nitems == KEY_TIME || c->nitems == KEY_MEMBERS)) return false;
+    for (int32_t i = 0; c && i < c->nitems; i++)
+        if (!is_frozen_key(state, c->items[i])) return false;
+    return is_hashed_key(state, key);
+}
+
 /* What is hashed: see is_key of infer_container.c. */
 static bool is_hashed_key(ModState *state, TypeKey key) {
     if (key_is_scalar(key)) return key_scalar_kind(key) != TY_none;
     const Compound *c = key_is_compound(key) ? py_compound(state, key) : NULL;
     if (c && c->nitems == KEY_TIME) return true;
     if (c && c->nitems == KEY_MEMBERS) return !py_key_is_int_member(state, key);
+    if (c && c->cls == (PyObject *)&PyFrozenSet_Type) return is_frozen_key(state, c->items[0]);
     if (!c || c->nitems < 0 || py_container_class(c->cls) != CLS_COUNT || c->cls == Py_None ||
         c->cls == (PyObject *)&PyByteArray_Type || is_random_key(state, c))
         return false;
@@ -545,6 +560,33 @@ static TypeKey set_key(const Where *w, PyObject *arg, int depth) {
                       &empty, depth);
     Py_XDECREF(items);
     return ok ? table_key(w, (PyObject *)&PySet_Type, key, 0) : 0;
+}
+
+/* What makes the values of a defaultdict: a class, or a function of the program. 0: exception. */
+static TypeKey factory_key(const Where *w, PyObject *arg) {
+    PyObject *factory = PyObject_GetAttrString(arg, "default_factory");
+    TypeKey key = 0;
+    if (factory == Py_None)
+        key = KEY_SCALAR(TY_none);
+    else if (factory && (py_maker_of(factory) || is_function(w->state, factory)))
+        key = py_compound_key(w->state, factory, NULL, KEY_OBJECT);
+    else if (factory)
+        refuse_type(w, arg,
+                    "what makes its values is no function and no class such as int or list");
+    Py_XDECREF(factory);
+    return key;
+}
+
+/* As of a dict or a set, and what makes the values of a defaultdict. */
+static TypeKey variant_key(const Where *w, PyObject *arg, Variant variant, int depth) {
+    bool dict = type_variant_class(variant) == CLS_dict;
+    TypeKey plain = dict ? dict_key(w, arg, depth) : set_key(w, arg, depth), items[3];
+    if (!plain) return 0;
+    int32_t n = 0;
+    for (; n < (dict ? 2 : 1); n++)
+        items[n] = py_compound(w->state, plain)->items[n];
+    if (variant == VARIANT_defaultdict && !(items[n++] = factory_key(w, arg))) return 0;
+    return py_compound_key(w->state, (PyObject *)Py_TYPE(arg), items, n);
 }
 
 static TypeKey shared_key(const Where *w, PyObject *arg) {
@@ -627,6 +669,8 @@ static TypeKey other_key(const Where *w, PyObject *arg, int depth) {
     if (PyDict_CheckExact(arg) && !w->kernel) return dict_key(w, arg, depth);
     if ((PyObject *)Py_TYPE(arg) == (PyObject *)&PySet_Type && !w->kernel)
         return set_key(w, arg, depth);
+    Variant variant = w->kernel ? VARIANT_none : py_variant_of((PyObject *)Py_TYPE(arg));
+    if (variant) return variant_key(w, arg, variant, depth);
     if (PyList_Check(arg) || PyAnySet_Check(arg))
         return refuse_type(w, arg, "convert it with np.array(...) or tuple(...)");
     if (PyDict_Check(arg))
@@ -739,6 +783,23 @@ static const Type *slice_type(TypeTable *types, const Compound *c) {
     return type_slice(types, bits);
 }
 
+static const Type *variant_type(ModState *state, PyResolver *r, TypeTable *types, Arena *arena,
+                                const Compound *c, const Type *const *items) {
+    Variant variant = py_variant_of(c->cls);
+    const Type *plain = type_class_of(types, type_variant_class(variant), items), *function = NULL;
+    bool made = variant == VARIANT_defaultdict && key_is_compound(c->items[2]);
+    PyObject *factory = made ? py_key_function(state, c->items[2]) : NULL;
+    ValueMaker maker = factory ? py_maker_of(factory) : MAKER_none;
+    Py_XDECREF(factory);
+    if (made && !maker) {
+        maker = MAKER_function;
+        function = r ? object_type(state, r, types, c->items[2])
+                     : shown_object(state, types, arena, c->items[2]);
+        if (!function) return NULL;
+    }
+    return type_variant(types, plain, variant, maker, function);
+}
+
 static const Type *compound_type(ModState *state, PyResolver *r, TypeTable *types, Arena *arena,
                                  TypeKey key, bool strong) {
     const Compound *c = py_compound(state, key);
@@ -752,11 +813,14 @@ static const Type *compound_type(ModState *state, PyResolver *r, TypeTable *type
     if (!c || c->nitems < 0) return NULL;
     if (c->cls == (PyObject *)&PySlice_Type) return slice_type(types, c);
     if (is_random_key(state, c)) return type_random(types);
-    const Type **items = arena_array(arena, const Type *, c->nitems);
-    for (int32_t i = 0; i < c->nitems; i++)
+    Variant variant = py_variant_of(c->cls);
+    int32_t n = variant == VARIANT_defaultdict ? 2 : c->nitems;
+    const Type **items = arena_array(arena, const Type *, n);
+    for (int32_t i = 0; i < n; i++)
         if (!(items[i] = py_key_type(state, r, types, arena, c->items[i], strong))) return NULL;
     if (is_choice_key(c)) return type_choice(types, items, c->nitems);
     ClassId cls = py_container_class(c->cls);
+    if (variant) return variant_type(state, r, types, arena, c, items);
     if (cls != CLS_COUNT) return type_class_of(types, cls, items);
     if (c->cls == Py_None) return type_optional(types, items[0]);
     cls = py_shared_class(state, c->cls);

@@ -23,7 +23,7 @@ static bool is_personal(const Type *t) {
             if (is_personal(t->items[i])) return true;
         return false;
     }
-    if (t->cls || t->binding) return true;
+    if (t->cls || t->binding || t->function) return true;
     bool found = t->element && is_personal(t->element);
     for (int32_t i = 0; i < t->nitems && !found && t->kind != TY_CLASS; i++)
         found = is_personal(t->items[i]);

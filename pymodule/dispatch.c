@@ -261,7 +261,7 @@ static bool keep_classes(ModState *state, Spec *spec, const ValueLayout *layout)
     for (int32_t i = 0; i < spec->nargs && !named; i++)
         named = names_class(state, spec->keys[i], layout->cls);
     if (!named && PyList_Append(spec->keep, layout->cls) < 0) return false;
-    for (int32_t i = 0; i < layout->nitems; i++)
+    for (int32_t i = 0; i < layout_parts(layout); i++)
         if (!keep_classes(state, spec, &layout->items[i])) return false;
     return true;
 }

@@ -339,7 +339,7 @@ PyObject *py_keep_objects(const Spec *spec, PyObject *const *args) {
 
 static bool same_type(const ValueLayout *a, const ValueLayout *b) {
     bool same = a->kind == b->kind && a->nitems == b->nitems && a->cells == b->cells &&
-                a->element == b->element;
+                a->element == b->element && a->variant == b->variant && a->maker == b->maker;
     for (int32_t i = 0; same && i < a->nitems; i++)
         same = same_type(&a->items[i], &b->items[i]);
     return same;

@@ -20,6 +20,10 @@ bool py_is_unchanged(ModState *state, const Plan *plan, const char *value, PyObj
 PyObject *py_new_table(ModState *state, const ValueLayout *layout, TableObject *table);
 bool py_write_table(ModState *state, const Plan *plan, TableObject *table);
 
+/* variants.c: one of Python's, to be filled with entries, and then made what it is. NULL: exception. */
+PyObject *py_new_variant(ModState *state, const ValueLayout *layout);
+PyObject *py_finished_variant(const ValueLayout *layout, PyObject *filled); /* takes it over */
+
 /* Of deques the same. */
 PyObject *py_new_deque(ModState *state, const ValueLayout *layout, void *object);
 bool py_write_deque(ModState *state, const Plan *plan, void *object);

@@ -407,6 +407,9 @@ PyObject *py_box_bytes(const char *value);
 PyObject *py_box_bytearray(const char *value);
 /* Of list, dict and set; CLS_COUNT: of any other class. */
 ClassId py_container_class(PyObject *cls);
+/* variants.c: collections.Counter and its kin; what makes the values of a defaultdict, if it is one of the classes that are known. */
+Variant py_variant_of(PyObject *cls);
+ValueMaker py_maker_of(PyObject *factory);
 PyObject *py_box_object(ModState *state, const ValueLayout *layout, const char *value);
 
 /* -- shared.c: objects that Python and compiled code share -- */

@@ -152,7 +152,20 @@ static int enter_item(const Plan *plan, TableObject *t, PyObject *key, PyObject 
     return 1;
 }
 
+/* In the order of its links, which is not that of the dict that it is, too. */
+static int fill_ordered(const Plan *plan, TableObject *t, PyObject *dict, bool loose) {
+    PyObject *items = PyMapping_Items(dict);
+    int done = items ? 1 : -1;
+    for (Py_ssize_t i = 0; done > 0 && i < PyList_GET_SIZE(items); i++) {
+        PyObject *pair = PyList_GET_ITEM(items, i);
+        done = enter_item(plan, t, PyTuple_GET_ITEM(pair, 0), PyTuple_GET_ITEM(pair, 1), loose);
+    }
+    Py_XDECREF(items);
+    return done;
+}
+
 static int fill_dict(const Plan *plan, TableObject *t, PyObject *dict, bool loose) {
+    if (plan->object->variant == VARIANT_OrderedDict) return fill_ordered(plan, t, dict, loose);
     PyObject *key, *value;
     Py_ssize_t at = 0;
     int done = 1;
@@ -178,7 +191,8 @@ static int fill_set(const Plan *plan, TableObject *t, PyObject *set, bool loose)
 /* 1, 0, -1 as py_unbox. */
 int py_unbox_table(const Plan *plan, PyObject *o, char *out, bool loose) {
     bool dict = is_dict(plan->object);
-    if (dict ? !PyDict_CheckExact(o) : (PyObject *)Py_TYPE(o) != (PyObject *)&PySet_Type) return 0;
+    PyObject *cls = (PyObject *)(dict ? &PyDict_Type : &PySet_Type);
+    if ((PyObject *)Py_TYPE(o) != (plan->object->variant ? plan->type : cls)) return 0;
     TableObject *t = make_table(plan->object, o, dict ? PyDict_GET_SIZE(o) : PySet_GET_SIZE(o));
     if (!t) return -1;
     int done = dict ? fill_dict(plan, t, o, loose) : fill_set(plan, t, o, loose);
@@ -191,6 +205,12 @@ int py_unbox_table(const Plan *plan, PyObject *o, char *out, bool loose) {
 
 /* -- results ----------------------------------------------------------------------------------------------- */
 
+/* An OrderedDict has links beside the dict that it is. */
+static bool set_item(const ValueLayout *layout, PyObject *dict, PyObject *key, PyObject *value) {
+    if (layout->variant == VARIANT_OrderedDict) return PyObject_SetItem(dict, key, value) == 0;
+    return PyDict_SetItem(dict, key, value) == 0;
+}
+
 static PyObject *fill_python(ModState *state, const ValueLayout *layout, const TableObject *t,
                              PyObject *out) {
     bool ok = true;
@@ -199,7 +219,7 @@ static PyObject *fill_python(ModState *state, const ValueLayout *layout, const T
         PyObject *key = py_box_kept(state, &layout->items[0], key_at(t, e)), *value = NULL;
         if (is_dict(layout) && key) value = py_box_kept(state, &layout->items[1], value_at(t, e));
         if (is_dict(layout))
-            ok = value && PyDict_SetItem(out, key, value) == 0;
+            ok = value && set_item(layout, out, key, value);
         else
             ok = key && PySet_Add(out, key) == 0;
         Py_XDECREF(key);
@@ -217,9 +237,12 @@ void py_forget_entries(const ValueLayout *layout, const TableObject *t) {
 }
 
 PyObject *py_new_table(ModState *state, const ValueLayout *layout, TableObject *t) {
-    PyObject *out = is_dict(layout) ? PyDict_New() : PySet_New(NULL);
+    PyObject *out = layout->variant   ? py_new_variant(state, layout)
+                    : is_dict(layout) ? PyDict_New()
+                                      : PySet_New(NULL);
     t->header.python = out; /* for the same one further down, and in arguments */
-    if (out && fill_python(state, layout, t, out)) return out;
+    if (out && fill_python(state, layout, t, out))
+        return t->header.python = py_finished_variant(layout, out);
     t->header.python = NULL;
     Py_XDECREF(out);
     return NULL;
@@ -251,18 +274,28 @@ static PyObject *dict_now(ModState *state, const Plan *plan, const TableObject *
 
 /* 1: the same keys in the same order; -1 with an exception. */
 static int same_keys(PyObject *a, PyObject *b) {
-    PyObject *x = PyDict_Keys(a), *y = PyDict_Keys(b);
+    PyObject *x = PyMapping_Keys(a), *y = PyDict_Keys(b);
     int same = x && y ? PyObject_RichCompareBool(x, y, Py_EQ) : -1;
     Py_XDECREF(x);
     Py_XDECREF(y);
     return same;
 }
 
+static bool clear_dict(const ValueLayout *layout, PyObject *dict) {
+    if (layout->variant != VARIANT_OrderedDict) return PyDict_Clear(dict), true;
+    PyObject *cleared = PyObject_CallMethod(dict, "clear", NULL);
+    Py_XDECREF(cleared);
+    return cleared != NULL;
+}
+
 static bool write_dict(ModState *state, const Plan *plan, const TableObject *t, PyObject *python) {
     PyObject *now = dict_now(state, plan, t, python);
     int same = now ? same_keys(python, now) : -1;
-    if (same == 0) PyDict_Clear(python);
-    bool ok = same >= 0 && PyDict_Update(python, now) == 0;
+    bool ok = same >= 0 && (same || clear_dict(plan->object, python));
+    PyObject *key, *value;
+    Py_ssize_t at = 0;
+    while (ok && PyDict_Next(now, &at, &key, &value))
+        ok = set_item(plan->object, python, key, value);
     Py_XDECREF(now);
     return ok;
 }
@@ -279,6 +312,7 @@ static bool write_set(ModState *state, const Plan *plan, const TableObject *t, P
 }
 
 bool py_write_table(ModState *state, const Plan *plan, TableObject *t) {
+    if (plan->object->variant == VARIANT_frozenset) return true; /* it has not changed */
     PyObject *python = Py_NewRef((PyObject *)t->header.python);
     bool ok = is_dict(plan->object) ? write_dict(state, plan, t, python)
                                     : write_set(state, plan, t, python);

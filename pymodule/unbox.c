@@ -252,12 +252,13 @@ static bool plan_object(Planner *p, Plan *plan, const Compound *c, ClassId cls,
     plan->object = layout;
     p->objects = true;
     if (layout->kind != TY_CLASS || layout->element != cls) return mismatch(KEY_COMPOUND, layout);
-    plan->items = PyMem_Calloc((size_t)c->nitems, sizeof *plan->items);
+    plan->items = PyMem_Calloc((size_t)layout->nitems, sizeof *plan->items);
     if (!plan->items) return PyErr_NoMemory(), false;
-    plan->nitems = c->nitems;
+    plan->nitems = layout->nitems;
+    if (layout->variant) plan->type = c->cls;
     bool outside = !p->inside, ok = true;
     p->inside = true;
-    for (int32_t i = 0; ok && i < c->nitems; i++)
+    for (int32_t i = 0; ok && i < layout->nitems; i++)
         ok = plan_value(p, &plan->items[i], c->items[i], &layout->items[i], 0);
     p->inside = !outside;
     Plan *element = &plan->items[0];

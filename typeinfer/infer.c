@@ -389,7 +389,10 @@ static bool visit_call(Infer *in, Ref ref, Val *out) {
     bool known = true;
     if (!infer_operand(in, ref, 0, &callee)) return false;
     for (int32_t k = 0; k < n; k++) {
-        if (infer_operand(in, ref, k + 1, &args[k])) continue;
+        if (infer_operand(in, ref, k + 1, &args[k])) {
+            args[k] = v_bound_method(in, args[k]);
+            continue;
+        }
         if (in->stop != STOP_REPORTED) return false;
         known = false;
     }

@@ -454,6 +454,7 @@ bool v_call_with_caught(Infer *in, const Binding *callee, CallArgs *args, bool *
 /* -- infer_call.c ------------------------------------------------------------------------------- */
 
 bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out);
+Val v_bound_method(Infer *in, Val v);
 bool v_library(Infer *in, const char *name, const CallArgs *args, Val *out); /* error when absent */
 
 /* -- infer_choice.c: functions that are chosen at run time -- */
@@ -642,6 +643,21 @@ bool v_instance_builtin(Infer *in, Str name, const CallArgs *args, bool *found, 
 bool v_instance_truth(Infer *in, Val a, Val *out);
 const char *shared_maker_name(int32_t index); /* of those that get types; NULL behind the last */
 bool v_shared_site(Infer *in, Str name, const CallArgs *args, bool *known, Val *out);
+/* Of a variant of a class, at the instruction; `made`: its values are known to be of that type. */
+bool v_variant_site(Infer *in, const Type *like, const Type *made, Val *out);
+bool v_empty(Infer *in, const Type *type, Val *out); /* 0, "", a new container of nothing */
+/* -- infer_variant.c: defaultdict, Counter, OrderedDict, frozenset */
+bool type_is_frozen(const Type *type);
+bool type_is_variant(const Type *type, Variant variant);
+const Type *type_variant_like(Infer *in, const Type *type, const Type *like);
+Str variant_method(Infer *in, const Type *cls, Str name); /* its name in the library */
+bool variant_hides(Infer *in, const Type *cls, Str method);
+bool typed_defaultdict(Infer *in, const Val *v, const CallArgs *args, Val *out);
+bool typed_counter(Infer *in, const Val *v, const CallArgs *args, Val *out);
+bool typed_ordered(Infer *in, const Val *v, const CallArgs *args, Val *out);
+bool typed_frozenset(Infer *in, const Val *v, const CallArgs *args, Val *out);
+bool primitive_missing(Infer *in, const Val *args, int32_t n, Val *out);
+bool primitive_maker_text(Infer *in, const Val *args, int32_t n, Val *out);
 bool v_deque(Infer *in, Val iterable, Val maxlen, Val *out); /* neither: no type */
 bool v_container_site(Infer *in, ClassId cls, Ref site, const Val *items, int32_t n, Val *out);
 /* Dicts of constant keys and values of several types (infer_keyed.c). */

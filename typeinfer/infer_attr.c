@@ -113,9 +113,7 @@ static bool is_value_row(Str name) {
     return row >= 0 && (lib_row(row)->flags & LIB_VALUE);
 }
 
-/* Attributes of numbers, and methods of both: rows, or functions of our library. */
-static bool member(Infer *in, Val a, const char *kind, Str name, Val *out) {
-    Str full = str_printf(in->arena, "%s." STR_FMT, kind, STR_ARG(name));
+static bool member_called(Infer *in, Val a, Str full, Str name, Val *out) {
     bool matched;
     if (is_value_row(full)) {
         if (v_row(in, full, &a, 1, &matched, out)) return true;
@@ -124,6 +122,18 @@ static bool member(Infer *in, Val a, const char *kind, Str name, Val *out) {
     if (!library_has(in, full)) return no_attribute(in, &a, name);
     const Binding *b = ti_object(in->ti, BIND_LIBRARY, full, NULL);
     return *out = (Val){.f = fact_of(type_object(in->types, b)), .src = in->at}, true;
+}
+
+/* Attributes of numbers, and methods of both: rows, or functions of our library. */
+static bool member(Infer *in, Val a, const char *kind, Str name, Val *out) {
+    Str full = str_printf(in->arena, "%s." STR_FMT, kind, STR_ARG(name));
+    return member_called(in, a, full, name, out);
+}
+
+static bool object_member(Infer *in, Val a, Str name, Val *out) {
+    Str full = variant_method(in, a.f.type, name);
+    if (variant_hides(in, a.f.type, full)) return no_attribute(in, &a, name);
+    return member_called(in, a, full, name, out);
 }
 
 static Val text_val(Infer *in, Str text) {
@@ -279,7 +289,7 @@ bool v_attr(Infer *in, Val a, Str name, Val *out) {
     if (type_is_instance(t)) return !in->stop && no_attribute(in, &a, name);
     if (type_is_of(t, CLS_deque) && str_is(name, "maxlen"))
         return v_method(in, "maxlen", &a, 1, &field, out);
-    if (t->kind == TY_CLASS) return member(in, a, type_class_name((ClassId)t->bits), name, out);
+    if (t->kind == TY_CLASS) return object_member(in, a, name, out);
     if (t->kind == TY_RANGE || t->kind == TY_SLICE) return part_attr(in, a, name, out);
     if (type_is_keyed(t)) return member(in, a, "dict", name, out);
     if (in->inst->library && t->kind == TY_TUPLE && tuple_text_attr(in, &a, name, out)) return true;

@@ -66,13 +66,14 @@ static bool is_among(Str name, const char *const *names, int n) {
  * to be a container itself. */
 static bool call_open(Infer *in, Str name, const CallArgs *args, Val *out) {
     static const char *const changes[] = {
-        "bisect.insort_left", "bisect.insort_right", "heapq.heapify",     "heapq.heappush",
-        "deque.append",       "deque.appendleft",    "deque.clear",       "deque.extend",
-        "deque.extendleft",   "deque.insert",        "deque.__setitem__", "deque.__limit__",
-        "dict.__setitem__",   "dict.clear",          "dict.update",       "list.append",
-        "list.clear",         "list.extend",         "list.insert",       "list.reverse",
-        "list.sort",          "list.__setitem__",    "set.add",           "set.clear",
-        "set.discard",        "set.remove",          "set.update"};
+        "Counter.subtract",  "Counter.update",  "bisect.insort_left", "bisect.insort_right",
+        "heapq.heapify",     "heapq.heappush",  "deque.append",       "deque.appendleft",
+        "deque.clear",       "deque.extend",    "deque.extendleft",   "deque.insert",
+        "deque.__setitem__", "deque.__limit__", "dict.__setitem__",   "dict.clear",
+        "dict.update",       "list.append",     "list.clear",         "list.extend",
+        "list.insert",       "list.reverse",    "list.sort",          "list.__setitem__",
+        "set.add",           "set.clear",       "set.discard",        "set.remove",
+        "set.update"};
     static const char *const in_place[] = {"deque.__iadd__", "dict.__ior__", "list.__iadd__",
                                            "list.__imul__",  "set.__iand__", "set.__ior__",
                                            "set.__isub__",   "set.__ixor__"};
@@ -266,6 +267,19 @@ static bool is_method(Infer *in, const Binding *b, Ref src, Ref *object) {
            str_starts(b->name, "str.") || str_starts(b->name, "slice.") ||
            str_starts(b->name, "tuple.") || str_starts(b->name, "namedtuple.") ||
            str_starts(b->name, "generator.") || str_starts(b->name, "ufunc.");
+}
+
+/* d.get as an argument, as in max(d, key=d.get): the method with the object that it is of. Others stay. */
+Val v_bound_method(Infer *in, Val v) {
+    const Binding *b = v.f.type && v.src ? fact_object(&v.f) : NULL;
+    Ref object;
+    if (!b || b->kind != BIND_LIBRARY || !is_method(in, b, v.src, &object)) return v;
+    const Type *type = in->facts[object].type;
+    if (!type || (type->kind != TY_CLASS && type->kind != TY_ARRAY && !type_is_text(type)))
+        return v;
+    Val args[2] = {v, infer_val(in, object)}, out;
+    if (!v_text(in, &args[1])) return v;
+    return v_partial(in, &(CallArgs){args, 2, 0, NULL}, &out) ? out : v;
 }
 
 /* p.norm(...), of a function that the class of p has: p is its first argument. */

@@ -20,6 +20,7 @@ typedef struct WebFacts {
     bool heap;                       /* it makes objects */
     bool shared;                     /* which Python holds, too: typed.List */
     bool fixed;                      /* the program says of what: typed.List.empty_list(int32) */
+    const Type *like; /* a variant of the class, of unknown parameters; NULL: itself */
 } WebFacts;
 
 struct ContainerWebs {
@@ -153,6 +154,16 @@ static const Type *container_type(Infer *in, ClassId cls, bool shared, const Typ
     return shared ? type_shared(in->types, type) : type;
 }
 
+static const Type *container_like(Infer *in, const Type *like, const Type *const *params) {
+    const Type *type = container_type(in, (ClassId)like->bits, like->shared, params);
+    return type_variant_like(in, type, like);
+}
+
+static const Type *web_type(Infer *in, ClassId cls, const WebFacts *w, const Type *const *params) {
+    const Type *type = container_type(in, cls, w->shared, params);
+    return w->like ? type_variant_like(in, type, w->like) : type;
+}
+
 /* What is shared holds only what is: containers in it, too, whatever they are called. */
 static const Type *shared_form(Infer *in, const Type *type) {
     const Type *parts[MOST_PARAMS];
@@ -179,11 +190,12 @@ const Type *container_join(Infer *in, const Type *a, const Type *b) {
     if (type_is_exception(a) && type_is_exception(b))
         return type_exceptions_joined(in->types, a, b);
     if (a->kind == TY_CLASS && b->kind == TY_CLASS && a->bits == b->bits && a->nparams &&
-        a->nparams <= MOST_PARAMS) {
+        a->nparams <= MOST_PARAMS && a->variant == b->variant && a->maker == b->maker &&
+        a->function == b->function) {
         const Type *params[MOST_PARAMS] = {0};
         for (int32_t p = 0; p < a->nparams; p++)
             if (!(params[p] = container_join(in, a->params[p], b->params[p]))) return NULL;
-        return container_type(in, (ClassId)a->bits, a->shared || b->shared, params);
+        return container_like(in, a->shared ? a : b, params);
     }
     Fact x = fact_of(a), y = fact_of(b), both;
     return fact_join(in, &x, &y, &both) ? both.type : NULL;
@@ -218,6 +230,7 @@ static bool is_plain_member(const Type *type) {
 
 /* What quern/library/tables.py can hash. */
 static bool is_key(const Type *type) {
+    if (type_is_frozen(type)) return is_key(type->params[0]);
     for (int32_t i = 0; type->kind == TY_TUPLE && i < type->nitems; i++)
         if (!is_key(type->items[i])) return false;
     bool tuple = type->kind == TY_TUPLE && !type_is_random(type) && !type_is_keyed(type);
@@ -246,11 +259,12 @@ static bool not_an_element(Infer *in, const Type *container, int32_t p, const Ty
     if (!v_refuse_fresh(in, type)) return false;
     ti_fail(in, in->at, E0101, str_printf(in->arena, "%s %s", part, ti_text(in, type)).bytes);
     ti_advise(
-        in, hashes(container, p)
-                ? "keys of dicts and elements of sets are numbers, strings, bytes, and tuples and "
-                  "frozen dataclasses of these"
-                : "lists and dicts hold numbers, arrays, strings, lists, dicts, sets, and tuples "
-                  "of these");
+        in,
+        hashes(container, p)
+            ? "keys of dicts and elements of sets are numbers, strings, bytes, and tuples, frozen "
+              "dataclasses and frozensets of these"
+            : "lists and dicts hold numbers, arrays, strings, lists, dicts, sets, and tuples "
+              "of these");
     return false;
 }
 
@@ -385,13 +399,12 @@ static bool teach(Infer *in, Ref ref, const Type *type, const Type *const *param
         bool deque = type_is_of(outer, CLS_deque);
         if (type_is_list(outer) || deque || type_is_of(outer, CLS_dict)) {
             const Type *outer_params[MOST_PARAMS] = {0};
-            outer_params[stored_param(outer)] =
-                container_type(in, (ClassId)type->bits, type->shared, params);
+            outer_params[stored_param(outer)] = container_like(in, type, params);
             return teach(in, from, outer, outer_params, depth - 1);
         }
     }
     if (ref && type->open && !in->emit) {
-        const Type *known = container_type(in, (ClassId)type->bits, type->shared, params);
+        const Type *known = container_like(in, type, params);
         want(in, ref, known);
         if (!cell_teach(in, ref, known)) return false;
     }
@@ -448,13 +461,13 @@ bool container_becomes(Infer *in, const Type *type, Ref src) {
     return web && type->kind == TY_CLASS && type->nparams && container_learns(in, type, src);
 }
 
-/* Python has none that it could share. */
-static bool holds_deque(const Type *type) {
+/* Python has none of it that it could share. */
+static bool holds_unshared(const Type *type) {
     const Type *const *parts = type->kind == TY_CLASS ? type->params : type->items;
     int32_t n = type->kind == TY_CLASS ? type->nparams : type->kind == TY_TUPLE ? type->nitems : 0;
     for (int32_t i = 0; i < n; i++)
-        if (holds_deque(parts[i])) return true;
-    return type_is_of(type, CLS_deque);
+        if (holds_unshared(parts[i])) return true;
+    return type_is_of(type, CLS_deque) || (type->kind == TY_CLASS && type->variant);
 }
 
 /* Functions in it may be joined by others. */
@@ -484,7 +497,8 @@ static bool put_items(Infer *in, Val container, const Val *items) {
         if (params[p] && says_nothing(in, container, p, params[p])) params[p] = NULL;
         if (!params[p]) continue;
         params[p] = kept_type(in, params[p]);
-        if (type->shared && holds_deque(params[p])) return not_an_element(in, type, p, params[p]);
+        if (type->shared && holds_unshared(params[p]))
+            return not_an_element(in, type, p, params[p]);
         if (type->shared) params[p] = shared_form(in, params[p]);
         if (type->shared && type_is_of(params[p], CLS_bytearray)) /* Python has it by copies */
             return not_an_element(in, type, p, params[p]);
@@ -552,7 +566,7 @@ void container_of_today(Infer *in, Ref ref, Fact *f) {
     Ref web = web_with_site(in, ref);
     const WebFacts *w = web ? &in->containers->facts[web] : NULL;
     if (w && w->params[0] && f->type->nparams <= MOST_PARAMS)
-        f->type = container_type(in, (ClassId)f->type->bits, w->shared, w->params);
+        f->type = web_type(in, (ClassId)f->type->bits, w, w->params);
 }
 
 /* -- sites ------------------------------------------------------------------------------------------ */
@@ -563,7 +577,7 @@ static const Type *closed(Infer *in, const Type *type) {
     const Type *params[MOST_PARAMS] = {0};
     for (int32_t p = 0; p < type->nparams; p++)
         params[p] = closed(in, type->params[p]);
-    return container_type(in, (ClassId)type->bits, type->shared, params);
+    return container_like(in, type, params);
 }
 
 /* What a web is about whose containers nothing is ever put into: any type will do. */
@@ -648,14 +662,57 @@ static bool fill_table(Infer *in, Val table, const Val *items, int32_t n) {
     return true;
 }
 
+/* What stands for nothing of its type: 0, "", an empty container. */
+bool v_empty(Infer *in, const Type *type, Val *out) {
+    *out = val_of(fact_of(type));
+    if (!in->emit) return true;
+    if (type_is_list(type)) return out->ref = emit_list(in, type, NULL, 0), true;
+    if (type_is_of(type, CLS_deque)) return out->ref = emit_deque(in, type), true;
+    if (type_is_of(type, CLS_dict) || type_is_of(type, CLS_set))
+        return out->ref = emit_table(in, type), true;
+    Val zero = val_of(fact_int(in, 0));
+    if (type_is_text(type)) fact_of_const(in, const_str(in->arena, STR("")), &zero.f);
+    return out->ref = v_as(in, zero, type), true;
+}
+
+static bool two_variants(Infer *in, const WebFacts *w, ClassId cls, const Type *like) {
+    if (!w->heap || w->like == like) return false;
+    const char *one = w->like ? type_variant_name(w->like->variant) : type_class_name(cls);
+    const char *other = like ? type_variant_name(like->variant) : type_class_name(cls);
+    const char *both = str_printf(in->arena, "a variable that is a %s and a %s", one, other).bytes;
+    ti_fail(in, in->at, E0101, both);
+    return ti_advise(in, "make them one of these, or give each a variable of its own"), true;
+}
+
+static bool make_site(Infer *in, ClassId cls, Ref site, const Val *items, int32_t n, Val *out);
+
+bool v_variant_site(Infer *in, const Type *like, const Type *made, Val *out) {
+    ClassId cls = (ClassId)like->bits;
+    const Type *params[MOST_PARAMS] = {NULL, made};
+    if (!ti_may_allocate(in, new_text(cls))) return false;
+    ContainerWebs *w = webs_of(in);
+    Ref web = representative(w, in->at);
+    if (two_variants(in, &w->facts[web], cls, like)) return false;
+    w->facts[web].like = like;
+    add_site(in, cls, in->at);
+    if (made && !in->emit && !teach_web(in, web, like, params)) return false;
+    return make_site(in, cls, in->at, NULL, 0, out);
+}
+
 bool v_container_site(Infer *in, ClassId cls, Ref site, const Val *items, int32_t n, Val *out) {
+    ContainerWebs *w = webs_of(in);
+    return !two_variants(in, &w->facts[representative(w, site)], cls, NULL) &&
+           make_site(in, cls, site, items, n, out);
+}
+
+static bool make_site(Infer *in, ClassId cls, Ref site, const Val *items, int32_t n, Val *out) {
     const Type *unknown[MOST_PARAMS] = {0};
     if (!ti_may_allocate(in, new_text(cls))) return false;
     add_site(in, cls, site);
     const WebFacts *w = facts_of(in, site);
-    *out = (Val){.f = fact_of(container_type(in, cls, w->shared, unknown)), .src = site};
+    *out = (Val){.f = fact_of(web_type(in, cls, w, unknown)), .src = site};
     if (!put_all(in, *out, items, n)) return false;
-    out->f = fact_of(container_type(in, cls, w->shared, w->params));
+    out->f = fact_of(web_type(in, cls, w, w->params));
     if (!in->emit && in->facts[site].type != out->f.type) forget_result(in);
     bool filled = cls == CLS_list || cls == CLS_deque;
     if (in->emit && n && out->f.type->open && fact_none(&items[n - 1].f)) /* of nothing but None */
@@ -728,8 +785,11 @@ static const struct {
     uint8_t params[MOST_PARAMS];
     bool items, hint;
 } teachers[] = {
+    {"Counter.subtract", {1, 0}, true, false},
+    {"Counter.update", {1, 0}, true, false},
     {"bisect.insort_left", {1, 0}, false, false},
     {"bisect.insort_right", {1, 0}, false, false},
+    {"defaultdict.__getitem__", {1, 0}, false, false},
     {"deque.__iadd__", {1, 0}, true, false},
     {"deque.__setitem__", {2, 0}, false, false},
     {"deque.append", {1, 0}, false, false},
@@ -763,6 +823,7 @@ static const struct {
 static bool items_of(Infer *in, const Type *container, Val from, Val *items) {
     Val of = v_unwrap(in, from), it, item, counter = val_of(fact_of(ti_wint(in)));
     bool dict = type_is_of(container, CLS_dict);
+    bool counts = type_is_variant(container, VARIANT_Counter); /* what it goes over */
     if (dict && type_is_of(of.f.type, CLS_dict)) {
         for (int32_t p = 0; p < 2; p++)
             if (of.f.type->params[p]->kind != TY_UNKNOWN)
@@ -775,7 +836,7 @@ static bool items_of(Infer *in, const Type *container, Val from, Val *items) {
     if (!known) return false;
     item.src = NO_REF;
     items[0] = item;
-    if (!dict) return true;
+    if (!dict || counts) return true;
     if (!is_kind(&item, TY_TUPLE) || item.f.type->nitems != 2)
         return v_refuse(in, REFUSE_CALL, "dict", &from, 1);
     for (int32_t p = 0; p < 2; p++)

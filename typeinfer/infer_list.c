@@ -91,9 +91,11 @@ static const char *misuse_in_call(Infer *in, Ref call, int32_t k, bool nested) {
     if (k == 0 || !callee) return NULL; /* not callable: said elsewhere */
     if (callee->kind == BIND_FUNCTION && callee->stand_in) return NULL; /* axes=[0, 0, ()] */
     bool walked = str_is(callee->name, "list.extend") || str_is(callee->name, "dict.update") ||
-                  str_starts(callee->name, "deque.extend");
+                  str_starts(callee->name, "deque.extend") ||
+                  str_is(callee->name, "Counter.update");
     bool method = str_starts(callee->name, "list.") || str_starts(callee->name, "dict.") ||
-                  str_starts(callee->name, "deque.") || str_is(callee->name, "set.add") ||
+                  str_starts(callee->name, "deque.") || str_starts(callee->name, "Counter.") ||
+                  str_starts(callee->name, "OrderedDict.") || str_is(callee->name, "set.add") ||
                   str_is(callee->name, "generator.send") ||
                   str_starts(callee->name, "bisect.insort") ||
                   (str_starts(callee->name, "heapq.h"));

@@ -6,14 +6,10 @@ bool is_object(const Val *v) {
     return is_kind(v, TY_CLASS);
 }
 
-static const char *class_text(const Val *v) {
-    return type_class_name((ClassId)v->f.type->bits);
-}
-
 /* -- methods ------------------------------------------------------------------------------------- */
 
 static Str object_method(Infer *in, const Val *object, Str name) {
-    return str_printf(in->arena, "%s." STR_FMT, class_text(object), STR_ARG(name));
+    return variant_method(in, object->f.type, name);
 }
 
 bool v_method(Infer *in, const char *name, const Val *args, int32_t n, bool *found, Val *out) {
@@ -57,9 +53,14 @@ static bool as_position(Infer *in, const Val *object, Val *index) {
 }
 
 /* Of a container of nobody knows what yet only that is known which is a container. */
-static bool stored_in_open(Infer *in, const Type *object, const Val *index, Val *out) {
-    const Type *stored = object->params[object->nparams - 1];
+static bool stored_in_open(Infer *in, Val self, const Val *index, Val *out) {
+    const Type *object = self.f.type, *stored = object->params[object->nparams - 1];
+    Val args[2] = {self, *index};
+    CallArgs call = {args, 2, 0, NULL};
+    bool missing = type_is_variant(object, VARIANT_defaultdict);
     if (is_kind(index, TY_SLICE)) stored = object;
+    if (missing && !container_taught(in, STR("defaultdict.__getitem__"), &call)) return false;
+    if (object->variant && !stored->open) return *out = val_of(fact_of(stored)), true;
     if (stored->kind != TY_CLASS) return in->stop = STOP_UNKNOWN, false;
     return *out = val_of(fact_of(stored)), true;
 }
@@ -67,7 +68,7 @@ static bool stored_in_open(Infer *in, const Type *object, const Val *index, Val 
 bool v_object_getitem(Infer *in, Val object, Val index, Val *out) {
     bool found;
     Val args[4] = {object, index};
-    if (object.f.type->open) return stored_in_open(in, object.f.type, &index, out);
+    if (object.f.type->open) return stored_in_open(in, object, &index, out);
     if (!is_kind(&index, TY_SLICE) || type_is_instance(object.f.type)) {
         if (!may_index(&object, &index)) return v_refuse(in, REFUSE_INDEX, NULL, args, 2);
         if (!as_position(in, &object, &args[1])) return false;
@@ -151,7 +152,8 @@ bool v_object_operator(Infer *in, Operator op, bool in_place, Val a, Val b, bool
     for (int i = 0; i < countof(operators); i++) {
         if (operators[i].op != op) continue;
         const char *name = operators[i].name;
-        const char *changes = in_place && is_object(&a) ? operators[i].in_place : NULL;
+        bool changing = in_place && is_object(&a) && !type_is_frozen(a.f.type);
+        const char *changes = changing ? operators[i].in_place : NULL;
         if (changes && library_has(in, object_method(in, &a, str_from(changes)))) name = changes;
         if (!is_object(&a)) name = operators[i].reflected;
         if (!name) return false;

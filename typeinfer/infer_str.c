@@ -40,7 +40,9 @@ static bool reads_text(Str name) {
         if (str_is(name, names[i])) return true;
     return str_starts(name, "heapq.") || str_starts(name, "bisect.") || str_starts(name, "str.") ||
            str_starts(name, "list.") || str_starts(name, "dict.") || str_starts(name, "set.") ||
-           str_starts(name, "deque.") || str_starts(name, "collections.");
+           str_starts(name, "deque.") || str_starts(name, "collections.") ||
+           str_starts(name, "Counter.") || str_starts(name, "OrderedDict.") ||
+           str_starts(name, "defaultdict.") || str_is(name, "builtins.frozenset");
 }
 
 bool makes_text(Str name) {

@@ -276,7 +276,11 @@ static bool is_instance_of(const Type *type, const Binding *cls, bool plain) {
         if (str_is(cls->name, "builtins.list")) return type_is_list(type) && builtin;
         if (str_is(cls->name, "builtins.dict"))
             return (type_is_of(type, CLS_dict) && builtin) || type_is_keyed(type);
-        if (str_is(cls->name, "builtins.set")) return type_is_of(type, CLS_set) && builtin;
+        if (str_is(cls->name, "builtins.set"))
+            return type_is_of(type, CLS_set) && builtin && !(plain && type->variant);
+        for (int variant = 1; variant < VARIANT_COUNT; variant++)
+            if (str_is(cls->name, type_variant_path((Variant)variant)))
+                return type_is_variant(type, (Variant)variant);
         if (str_is(cls->name, "collections.deque")) return type_is_of(type, CLS_deque);
         if (str_is(cls->name, "typed.List")) return shared && type_is_list(type);
         if (str_is(cls->name, "typed.Dict")) return shared && type_is_of(type, CLS_dict);
@@ -327,6 +331,7 @@ static const char *class_name(const Type *t) {
     if (type_is_text(t)) return "builtins.str";
     if (type_is_of(t, CLS_bytes)) return "builtins.bytes";
     if (t->kind == TY_CLASS && t->shared) return NULL;
+    if (t->kind == TY_CLASS && t->variant) return type_variant_path((Variant)t->variant);
     if (type_is_list(t)) return "builtins.list";
     if (type_is_of(t, CLS_dict)) return "builtins.dict";
     if (type_is_of(t, CLS_set)) return "builtins.set";
@@ -461,6 +466,7 @@ static const struct {
     {"builtins.callable", "obj, /", typed_callable},
     {"builtins.enumerate", "iterable, start=", typed_enumerate},
     {"builtins.filter", "function, iterable, /", typed_filter},
+    {"builtins.frozenset", "iterable=, /", typed_frozenset},
     {"builtins.getattr", "object, name, default=, /", typed_getattr},
     {"builtins.hasattr", "obj, name, /", typed_hasattr},
     {"builtins.isinstance", "obj, class_or_tuple, /", typed_isinstance},
@@ -474,6 +480,9 @@ static const struct {
     {"builtins.tuple", "iterable=, /", typed_tuple},
     {"builtins.type", "object, /", typed_type},
     {"builtins.zip", "*iterables, strict=", typed_zip},
+    {"collections.Counter", "iterable=, /", typed_counter},
+    {"collections.OrderedDict", "items=, /", typed_ordered},
+    {"collections.defaultdict", "default_factory=, items=, /", typed_defaultdict},
     {"collections.deque", "iterable=, maxlen=", typed_deque},
     {"dict.items", "self, /", typed_items},
     {"dict.keys", "self, /", typed_keys},

@@ -51,6 +51,8 @@ static const LibRow rows[] = {
 /* One lowering for all targets. */
 #define ALL(name, signature, lowering, flags, doc)                                                 \
     {name, signature, lowering, lowering, lowering, flags, doc},
+#include "typeinfer/tables/counter.def"
+#include "typeinfer/tables/ordered_dict.def"
 #include "typeinfer/tables/bisect.def"
 #include "typeinfer/tables/python.def"
 #include "typeinfer/tables/bytearray.def"
@@ -187,6 +189,8 @@ const LibRow *lib_row_for(const Func *func, Ref ref) {
 static const struct Section {
     const char *prefix, *title;
 } sections[] = {
+    {"Counter.", "Methods of Counters, beside those of dicts"},
+    {"OrderedDict.", "Methods of OrderedDicts, beside those of dicts"},
     {"bisect.", "Module bisect"},
     {"builtins.", "Python builtins"},
     {"cmath.", "Module cmath"},

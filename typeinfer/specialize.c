@@ -31,7 +31,8 @@ static const Type *make_lowered(Ti *ti, const Type *type) {
         for (int32_t i = 0; i < type->nparams; i++)
             params[i] = lower_type(ti, type->params[i]);
         if (type->bits == CLS_exception) params[0] = type_scalar(types, TY_none);
-        return type_class_like(types, type, params);
+        const Type *cls = type_class_like(types, type, params);
+        return type_variant(types, cls, VARIANT_none, MAKER_none, NULL);
     }
     case TY_CELL: {
         const Type *element = lower_type(ti, type->element);
@@ -388,6 +389,8 @@ static bool same_stored(const Type *a, const Type *b) {
     bool cls = a->kind == TY_CLASS;
     if (cls && a->bits == b->bits && a->bits == CLS_exception) return true;
     bool tuple = a->kind == TY_TUPLE || (a->kind == TY_CLOSURE && a->binding == b->binding);
+    if (cls && (a->variant != b->variant || a->maker != b->maker || a->function != b->function))
+        return false;
     if (cls ? a->bits != b->bits || a->shared != b->shared || type_is_instance(a)
             : !tuple || a->nitems != b->nitems)
         return false;

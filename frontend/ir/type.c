@@ -93,6 +93,7 @@ static uint64_t type_hash(const Type *t) {
     h = mix(h, (uint64_t)t->ndim | (uint64_t)t->layout << 8 | (uint64_t)t->space << 16 |
                    (uint64_t)t->readonly << 24 | (uint64_t)t->aligned << 25);
     h = mix(h, (uint64_t)t->bits << 1 | t->shared);
+    h = mix(h, (uint64_t)t->variant | (uint64_t)t->maker << 8);
     for (int32_t i = 0; i < t->nparams; i++)
         h = mix(h, (uint64_t)t->params[i]->id + 1);
     for (int32_t i = 0; i < given_numbers(t); i++)
@@ -102,7 +103,8 @@ static uint64_t type_hash(const Type *t) {
 
 static bool same_class(const Type *a, const Type *b) {
     if (b->kind != TY_CLASS || a->bits != b->bits || a->nparams != b->nparams ||
-        a->shared != b->shared || a->cls != b->cls)
+        a->shared != b->shared || a->cls != b->cls || a->variant != b->variant ||
+        a->maker != b->maker || a->function != b->function)
         return false;
     for (int32_t i = 0; i < a->nparams; i++)
         if (a->params[i] != b->params[i]) return false;
@@ -560,6 +562,7 @@ const Type *type_class_of(TypeTable *t, ClassId id, const Type *const *params) {
 const Type *type_class_like(TypeTable *t, const Type *like, const Type *const *params) {
     if (type_is_instance(like)) return like;
     const Type *made = type_class_of(t, (ClassId)like->bits, params);
+    made = type_variant(t, made, (Variant)like->variant, (ValueMaker)like->maker, like->function);
     return like->shared ? type_shared(t, made) : made;
 }
 
@@ -569,6 +572,58 @@ const Type *type_shared(TypeTable *t, const Type *cls) {
     key.shared = true;
     key.parts = 0;
     return intern(t, &key);
+}
+
+static const struct VariantRow {
+    const char *name, *path;
+    ClassId cls;
+} variant_rows[VARIANT_COUNT] = {
+#define VARIANT(name, class, path) [VARIANT_##name] = {#name, path, CLS_##class},
+#define MAKER(name, path)
+#include "frontend/ir/ir_variants.def"
+#undef VARIANT
+#undef MAKER
+};
+
+static const char *const maker_paths[MAKER_COUNT] = {
+#define VARIANT(name, class, path)
+#define MAKER(name, path) [MAKER_##name] = path,
+#include "frontend/ir/ir_variants.def"
+#undef VARIANT
+#undef MAKER
+};
+
+const Type *type_variant(TypeTable *t, const Type *cls, Variant variant, ValueMaker maker,
+                         const Type *function) {
+    if (cls->variant == variant && cls->maker == maker && cls->function == function) return cls;
+    Type key = *cls;
+    key.variant = (uint8_t)variant;
+    key.maker = (uint8_t)maker;
+    key.function = function;
+    key.parts = 0;
+    return intern(t, &key);
+}
+
+const char *type_variant_name(Variant variant) {
+    return variant_rows[variant].name;
+}
+
+const char *type_variant_path(Variant variant) {
+    return variant_rows[variant].path;
+}
+
+ClassId type_variant_class(Variant variant) {
+    return variant_rows[variant].cls;
+}
+
+const char *type_maker_path(ValueMaker maker) {
+    return maker_paths[maker];
+}
+
+ValueMaker type_maker_of_path(Str path) {
+    for (int maker = 0; maker < MAKER_COUNT; maker++)
+        if (maker_paths[maker] && str_is(path, maker_paths[maker])) return (ValueMaker)maker;
+    return MAKER_none;
 }
 
 const Type *type_instance(TypeTable *t, void *cls, Str name) {

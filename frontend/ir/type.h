@@ -44,6 +44,29 @@ typedef enum ClassId {
     CLS_COUNT
 } ClassId;
 
+/* Which class of Python an object of a class is of: rows of ir_variants.def. */
+typedef enum Variant {
+    VARIANT_none, /* the class itself */
+#define VARIANT(name, class, path) VARIANT_##name,
+#define MAKER(name, path)
+#include "frontend/ir/ir_variants.def"
+#undef VARIANT
+#undef MAKER
+    VARIANT_COUNT
+} Variant;
+
+/* What makes the values of keys that a defaultdict does not have. */
+typedef enum ValueMaker {
+    MAKER_none,
+    MAKER_function, /* one of the user's, which takes nothing along */
+#define VARIANT(name, class, path)
+#define MAKER(name, path) MAKER_##name,
+#include "frontend/ir/ir_variants.def"
+#undef VARIANT
+#undef MAKER
+    MAKER_COUNT
+} ValueMaker;
+
 /* Bytes in front of the fields of an object: ObjectHeader (codegen/artifact.h). */
 enum { OBJECT_HEADER = 48 };
 
@@ -90,6 +113,9 @@ struct Type {
      * instance `cls` is the handle of its class, and `name` what that is called */
     bool shared;
     Str name;
+    /* TY_CLASS: a Variant, and of a defaultdict its ValueMaker; of MAKER_function the type of that */
+    uint8_t variant, maker;
+    const Type *function;
     /* Of an instance: its fields as the program sees them, optionals among them; `items` is how they are stored */
     const Type **declared;
     /* Derived when the type is made. How deep tuples, optionals and iterators are nested (0: none of these), and how many
@@ -196,6 +222,14 @@ const Type *type_class_of(TypeTable *t, ClassId id, const Type *const *params);
 /* Of the class that `like` is of, and shared if that is. */
 const Type *type_class_like(TypeTable *t, const Type *like, const Type *const *params);
 const Type *type_shared(TypeTable *t, const Type *cls);
+/* The same class as another one of Python's; VARIANT_none: as itself. `function` of MAKER_function alone, else NULL. */
+const Type *type_variant(TypeTable *t, const Type *cls, Variant variant, ValueMaker maker,
+                         const Type *function);
+const char *type_variant_name(Variant variant);
+const char *type_variant_path(Variant variant);
+ClassId type_variant_class(Variant variant);
+const char *type_maker_path(ValueMaker maker); /* NULL: none, or a function */
+ValueMaker type_maker_of_path(Str path);       /* MAKER_none: it is none */
 /* Of a class of the user's. One for each; without fields until they are given, which may be of types that name it. */
 const Type *type_instance(TypeTable *t, void *cls, Str name);
 bool type_instance_is_known(const Type *instance); /* does it have its fields? */

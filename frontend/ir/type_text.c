@@ -99,13 +99,17 @@ void type_print(StrBuf *out, const Type *type) {
             return;
         }
         if (type->shared) buf_str(out, "shared ");
-        buf_str(out, type_class_name((ClassId)type->bits));
+        buf_str(out, type->variant ? type_variant_name((Variant)type->variant)
+                                   : type_class_name((ClassId)type->bits));
         if (!type->nparams) return;
         buf_char(out, '(');
         for (int32_t i = 0; i < type->nparams; i++) {
             if (i) buf_str(out, ", ");
             type_print(out, type->params[i]);
         }
+        if (type->maker)
+            buf_printf(out, ", %s",
+                       type->maker == MAKER_function ? "?" : type_maker_path(type->maker));
         buf_char(out, ')');
         return;
     case TY_MEMBER: buf_str(out, "member"); return;
@@ -289,12 +293,26 @@ static const Type *parse_iter(TypeText *t) {
     return type_iter(t->table, of, (uint32_t)bits);
 }
 
-static const Type *parse_class(TypeText *t, ClassId id) {
+static const Type *parse_class(TypeText *t, ClassId id, Variant variant) {
     const Type *params[8];
     int32_t n = type_class_nparams(id);
     for (int32_t i = 0; i < n; i++)
         if ((i && !accept(t, ',')) || !(params[i] = parse(t))) return NULL;
-    return accept(t, ')') ? type_class_of(t->table, id, params) : NULL;
+    const Type *type = type_class_of(t->table, id, params);
+    ValueMaker maker = MAKER_none;
+    if (variant == VARIANT_defaultdict && accept(t, ',')) { /* a function is nowhere in the text */
+        Str module = read_word(t), name = accept(t, '.') ? read_word(t) : (Str){0};
+        Str path = {module.bytes, module.len + 1 + name.len};
+        if (!name.len || !(maker = type_maker_of_path(path))) return NULL;
+    }
+    return accept(t, ')') ? type_variant(t->table, type, variant, maker, NULL) : NULL;
+}
+
+static Variant variant_named(Str word) {
+    int variant = VARIANT_none + 1;
+    while (variant < VARIANT_COUNT && !str_is(word, type_variant_name((Variant)variant)))
+        variant++;
+    return variant < VARIANT_COUNT ? (Variant)variant : VARIANT_none;
 }
 
 /* datetime64[25s] */
@@ -314,7 +332,9 @@ static const Type *parse_compound(TypeText *t, Str word) {
     if (id < CLS_COUNT && !type_class_nparams(id)) return type_class_of(t->table, id, NULL);
     if (str_is(word, "datetime64") || str_is(word, "timedelta64")) return parse_time(t, word);
     if (!accept(t, '(')) return NULL;
-    if (id < CLS_COUNT) return parse_class(t, id);
+    Variant variant = variant_named(word);
+    if (variant) return parse_class(t, type_variant_class(variant), variant);
+    if (id < CLS_COUNT) return parse_class(t, id, VARIANT_none);
     if (str_is(word, "array")) return parse_array(t);
     if (str_is(word, "tuple")) return parse_tuple(t, type_table_arena(t->table));
     if (str_is(word, "record")) return parse_record(t, type_table_arena(t->table));

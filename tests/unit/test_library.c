@@ -22,11 +22,13 @@ static bool makes_array(const LibRow *row) {
 }
 
 static bool makes_container(const LibRow *row) {
-    static const char *const names[] = {
-        "builtins.bytearray", "builtins.bytes",  "builtins.dict",
-        "int.from_bytes",     "number.to_bytes", "builtins.list",
-        "builtins.set",       "builtins.sorted", "operator.itemgetter"};
-    static const char *const prefixes[] = {"bisect.insort",
+    static const char *const names[] = {"builtins.bytearray", "builtins.bytes",  "builtins.dict",
+                                        "int.from_bytes",     "number.to_bytes", "builtins.list",
+                                        "builtins.frozenset", "builtins.set",    "builtins.sorted",
+                                        "operator.itemgetter"};
+    static const char *const prefixes[] = {"Counter.",
+                                           "OrderedDict.",
+                                           "bisect.insort",
                                            "bytearray.",
                                            "bytes.",
                                            "collections.",

@@ -17,6 +17,8 @@ def _missing(key):
         raise KeyError("the key, a time")
     if isinstance(key, enum.Enum):
         raise KeyError("the key, a member of an enumeration")
+    if isinstance(key, frozenset):
+        raise KeyError("the key, a frozenset")
     if len(fields(key)) > 0:
         raise KeyError("the key, a dataclass")
     raise KeyError(key)

@@ -2,13 +2,14 @@
 
 import math
 import sys
-from collections import deque
+from collections import Counter, OrderedDict, defaultdict, deque
 
 import numpy as np
 
 from . import characters, octets
 from .exceptions import copied_text
-from .primitives import array_text, buffer, dtype_text, field, fields, load, move, new, present, refuse_code, store, text_digits, text_number, text_print
+from .primitives import (array_text, buffer, dtype_text, field, fields, load, maker_text, move, new, present, refuse_code, store, text_digits, text_number,
+                         text_print)
 from .strings import _at, _char, _copy, _find_code, _first_kept, _kind_of, _last_kept, _part, _put
 
 # -- ints -----------------------------------------------------------------------------------------
@@ -275,16 +276,35 @@ def _repr_present(obj):
     return field(obj, "text")  # nothing has it: refused
 
 
+def _pairs_text(items):
+    parts = []
+    for key, value in items:
+        parts.append(repr(key) + ": " + repr(value))
+    return "{" + ", ".join(parts) + "}"
+
+
+def _ordered_text(obj):
+    if sys.version_info >= (3, 12):
+        return "OrderedDict(" + _pairs_text(obj.items()) + ")"
+    return "OrderedDict(" + repr(list(obj.items())) + ")"
+
+
 def several_text(obj):
     if isinstance(obj, tuple):
         return _tuple_text(obj)
-    parts = []
+    if isinstance(obj, defaultdict):
+        return "defaultdict(" + maker_text(obj) + ", " + _pairs_text(obj.items()) + ")"
+    if isinstance(obj, OrderedDict):
+        return _ordered_text(obj) if len(obj) > 0 else "OrderedDict()"
+    if isinstance(obj, Counter):
+        return "Counter(" + _pairs_text(obj.most_common()) + ")" if len(obj) > 0 else "Counter()"
     if isinstance(obj, dict):
-        for key, value in obj.items():
-            parts.append(repr(key) + ": " + repr(value))
-    else:
-        for x in obj:
-            parts.append(repr(x))
+        return _pairs_text(obj.items())
+    parts = []
+    for x in obj:
+        parts.append(repr(x))
+    if isinstance(obj, frozenset):
+        return "frozenset({" + ", ".join(parts) + "})" if len(parts) > 0 else "frozenset()"
     if isinstance(obj, set) and len(parts) == 0:
         return "set()"
     return "{" + ", ".join(parts) + "}"

@@ -69,6 +69,18 @@ def _of_tuple(items):
     return np.int64(1546275796) if h == LAST else np.int64(h)
 
 
+def _of_frozenset(elements):
+    """In whatever order they are."""
+    h = np.uint64(0)
+    for x in elements:
+        one = np.uint64(hash_(x))
+        h = h ^ ((one ^ np.uint64(89869747)) ^ (one << np.uint64(16))) * np.uint64(3644798167)
+    h = h ^ np.uint64(len(elements) + 1) * np.uint64(1927868237)
+    h = h ^ ((h >> np.uint64(11)) ^ (h >> np.uint64(25)))
+    h = h * np.uint64(69069) + np.uint64(907133923)
+    return np.int64(590923713) if h == LAST else np.int64(h)
+
+
 def hash_(obj):
     """Never -1."""
     if isinstance(obj, (str, bytes)):
@@ -79,6 +91,8 @@ def hash_(obj):
         return refuse_code("unhashable type: 'list'")
     if isinstance(obj, dict):
         return refuse_code("unhashable type: 'dict'")
+    if isinstance(obj, frozenset):
+        return _of_frozenset(obj)
     if isinstance(obj, set):
         return refuse_code("unhashable type: 'set'")
     if isinstance(obj, np.ndarray):

@@ -31,6 +31,8 @@ def remove(self, element):
             raise KeyError("the element, a time")
         if isinstance(element, enum.Enum):
             raise KeyError("the element, a member of an enumeration")
+        if isinstance(element, frozenset):
+            raise KeyError("the element, a frozenset")
         if len(fields(element)) > 0:
             raise KeyError("the element, a dataclass")
         raise KeyError(element)
@@ -74,7 +76,7 @@ def copy(self):
 
 def union(self, other):
     # a set() of its own: what is put in may be of another type than the elements of this one, unless the program has said what these are
-    out = empty_like(self) if isinstance(self, Set) else set()
+    out = empty_like(self) if isinstance(self, Set) else frozenset() if isinstance(self, frozenset) else set()
     out.update(self)
     out.update(other)
     return out
@@ -101,7 +103,7 @@ def difference(self, other):
 
 def symmetric_difference(self, other):
     others = _as_set(other)
-    out = empty_like(self) if isinstance(self, Set) else set()
+    out = empty_like(self) if isinstance(self, Set) else frozenset() if isinstance(self, frozenset) else set()
     out.update(_part(self, others, False))
     out.update(_part(others, self, False))
     return out

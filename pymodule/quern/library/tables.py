@@ -14,7 +14,7 @@ FIRST_TABLE, FIRST_ROOM = 8, 5  # as in typeinfer/infer_container.c
 
 
 def _is_key(self, entry, key, h):
-    if isinstance(key, (tuple, str)):
+    if isinstance(key, (tuple, str, frozenset)):
         return load(field(self, "hashes"), entry) == h and load(field(self, "keys"), entry) == key
     return load(field(self, "keys"), entry) == key
 
