@@ -131,7 +131,11 @@ typedef struct KeptPart {
 } KeptPart;
 enum { KEPT_PARTS = 16 };
 
+/* Pieces of memory for LLVM's small objects (heap.c). */
+typedef struct Heap Heap;
+
 struct LlvmState {
+    Heap *heap; /* NULL: no job was run with it yet */
     HostFacts host;
     KeptMachine kept[KEPT_MACHINES];  /* the newest first */
     KeptAnswer answers[KEPT_ANSWERS]; /* amdgpu_libs.c */
@@ -186,6 +190,7 @@ struct Cg {
     const struct InstanceFiles *files; /* of the job */
     Instance **claim;                  /* what is being made: of the job, which may be lost */
     const uint8_t *usage;              /* of the arrays in the entry's parameters: abi_usage */
+    bool inlined; /* nothing in the module is left for LLVM to write into its callers */
     bool failed;
     char error[1024]; /* the first one: cg_error */
     bool error_placed;
@@ -226,6 +231,11 @@ struct Cg {
 size_t cg_take_room(size_t instructions);
 void cg_give_room(size_t room);
 /* Makes context, module and types. False: diagnostics. `cg` was zeroed by the caller. */
+/* heap.c: between the two, the calling thread takes LLVM's small objects from the state's heap. */
+void cg_heap_enter(LlvmState *llvm);
+void cg_heap_leave(void);
+/* cg_merge.c: writes the body of the module's first function into `entry`, where that alone calls it. */
+void cg_merge_entry(Cg *cg, Value entry);
 bool cg_open(Cg *cg, LlvmState *llvm, Arena *arena, DiagList *diags, const CompileOptions *options,
              Module *ir);
 /* machine.c: the machine kept for `key`, or NULL; and back, when the session closes. */

@@ -191,6 +191,7 @@ void cg_entry_host(Cg *cg) {
                              : cg_call_sig(cg, sig, ctx, NULL, leaves, results));
     cg_store_value(cg, sig->ir->result, LLVMGetParam(fn, 2), results);
     LLVMBuildRet(cg->b, cg_int(cg->i32, CALL_OK));
+    if (cg->options->opt_level > 0) cg_merge_entry(cg, fn);
 }
 
 /* -- ufunc loops ------------------------------------------------------------------------------ */

@@ -191,12 +191,14 @@ void lower_lazy(LlvmState *llvm, LazyJob *job) {
     jmp_buf out_of_memory;
     arena_init(&arena, job->module->options.allocator);
     arena.on_failure = &out_of_memory;
+    cg_heap_enter(llvm);
     if (!setjmp(out_of_memory)) {
         diag_init(&diags, &arena);
         Module *none = ir_module_new(&arena, &diags);
         if (cg_open(cg, llvm, &arena, &diags, &job->module->options, none)) compile(cg, job);
     }
     cg_close(cg);
+    cg_heap_leave();
     free(cg);
     arena_free(&arena);
     cg_give_room(room);

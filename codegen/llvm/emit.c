@@ -80,7 +80,7 @@ const WorkerHooks llvm_hooks = {.start = llvm_start, .fresh = llvm_fresh};
     "simplifycfg,instcombine<no-verify-fixpoint>,loop(loop-idiom,indvars,loop-deletion,loop-"      \
     "unroll-full),"                                                                                \
     "sroa,gvn,sccp,bdce,dse,loop-mssa(licm),adce,simplifycfg,"                                     \
-    "loop(loop-rotate),inject-tli-mappings,loop-vectorize,infer-alignment,loop-load-elim,"         \
+    "loop(loop-rotate),inject-tli-mappings,loop-vectorize,infer-alignment,%s"                      \
     "instcombine<no-verify-fixpoint>,simplifycfg,%s%s"                                             \
     "loop-unroll,instcombine<no-verify-fixpoint>,"                                                 \
     "loop-mssa(licm),alignment-from-assumptions,loop-sink,%ssimplifycfg)"
@@ -247,6 +247,75 @@ static bool has_pairs(const Cg *cg, const Func *func) {
     return false;
 }
 
+/* What memory an array is made of: two that differ are of no use to each other, whether they overlap or not. */
+static Ref memory_of(const Func *func, Ref array) {
+    for (;;) {
+        Op op = (Op)ir_inst(func, array)->op;
+        if (op != OP_view && op != OP_transpose && op != OP_reshape && op != OP_restride)
+            return array;
+        array = ir_arg(func, array, 0);
+    }
+}
+
+/* An index without the number that is added to it. */
+static Ref index_base(const Func *func, Ref index) {
+    for (;;) {
+        const Inst *inst = ir_inst(func, index);
+        bool moved = (inst->op == OP_add || inst->op == OP_sub) &&
+                     ir_inst(func, ir_arg(func, index, 1))->op == OP_const;
+        if (!moved && inst->op != OP_wrap_index && inst->op != OP_check_index) return index;
+        index = ir_arg(func, index, 0);
+    }
+}
+
+/* Might the places be those of neighbouring rounds: not the same, and not of different variables? */
+static bool are_near(const Func *func, Ref load, Ref store) {
+    bool same = true;
+    for (int32_t k = 0; k < ir_inst(func, load)->nargs; k++) {
+        Ref a = ir_arg(func, load, k), b = ir_arg(func, store, k);
+        if (k == 0 && a != b) return true; /* of two views */
+        same &= a == b;
+        if (k > 0 && index_base(func, a) != index_base(func, b)) return false;
+    }
+    return !same;
+}
+
+/* May the loop load what it has stored a round before? */
+static bool loads_stored(const Func *func, const Cfg *cfg, Ref store) {
+    const Inst *inst = ir_inst(func, store);
+    int32_t loop = cfg->loop_of[inst->block];
+    Ref into = memory_of(func, ir_arg(func, store, 0));
+    for (Ref r = 1; r < func->insts.len && loop >= 0; r++) {
+        if (ir_inst(func, r)->op != OP_load || cfg->loop_of[ir_inst(func, r)->block] != loop)
+            continue;
+        Ref from = memory_of(func, ir_arg(func, r, 0));
+        Op op = (Op)ir_inst(func, from)->op;
+        bool known = from == into || op == OP_param || op == OP_alloc || op == OP_frozen;
+        if (!known || (from == into && are_near(func, r, store))) return true;
+    }
+    return false;
+}
+
+/* Is there a loop that may load what a round before it has stored? What looks for such takes a fiftieth of a compilation. Loops that
+ * are written out become others, and so do functions that are written into each other. */
+static bool has_carried(const Cg *cg, const Func *func) {
+    enum { MOST = 1 << 12 }; /* instructions: each store is compared with each load */
+    Cfg cfg;
+    if (func->insts.len > MOST) return true;
+    for (int32_t b = 0; b < func->blocks.len; b++)
+        if (!func->blocks.items[b].removed && ends_short_loop(func, &func->blocks.items[b]))
+            return true;
+    cfg_compute(&cfg, cg->arena, func);
+    for (Ref r = 1; r < func->insts.len; r++) {
+        const Inst *inst = ir_inst(func, r);
+        bool hidden = inst->op == OP_set_field;
+        for (int32_t k = 0; inst->op == OP_lib && k < inst->nargs; k++)
+            hidden |= !type_is_number(ir_type(func, ir_arg(func, r, k)));
+        if (hidden || (inst->op == OP_store && loads_stored(func, &cfg, r))) return true;
+    }
+    return false;
+}
+
 static bool has_large_block(const Cg *cg, const Func *func) {
     (void)cg;
     for (int32_t b = 0; b < func->blocks.len; b++)
@@ -263,6 +332,20 @@ static bool calls(const Cg *cg) {
     return n > 1 || (n && cg->sigs[cg->walk.items[0]].recursive);
 }
 
+static bool has_attribute(Value fn, const char *name) {
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    return LLVMGetEnumAttributeAtIndex(fn, LLVMAttributeFunctionIndex, kind) != NULL;
+}
+
+/* Is there a function that LLVM has to decide of, whether it is written into its callers? */
+static bool may_inline(const Cg *cg) {
+    for (Value fn = LLVMGetFirstFunction(cg->mod); fn; fn = LLVMGetNextFunction(fn))
+        if (!LLVMIsDeclaration(fn) && LLVMGetLinkage(fn) == LLVMInternalLinkage &&
+            !has_attribute(fn, "noinline") && !has_attribute(fn, "alwaysinline"))
+            return true;
+    return false;
+}
+
 /* Has a function of the module it? */
 static bool any(const Cg *cg, bool (*has)(const Cg *, const Func *)) {
     int32_t n = cg->nunits ? cg->walk.len : cg->ir->funcs.len;
@@ -274,9 +357,12 @@ static bool any(const Cg *cg, bool (*has)(const Cg *, const Func *)) {
 static const char *host_pipeline(const Cg *cg) {
     bool pairs = any(cg, has_pairs) && !any(cg, has_large_block);
     return str_printf(cg->arena, "%s" HOST_FUNCTION,
-                      calls(cg) ? HOST_INLINE HOST_INTERPROCEDURAL : HOST_INLINE,
-                      any(cg, has_narrowing) ? "aggressive-instcombine," : "", pairs ? PAIRS : "",
-                      any(cg, has_steps) ? "loop(loop-reduce)," : "",
+                      calls(cg)      ? HOST_INLINE HOST_INTERPROCEDURAL
+                      : !cg->inlined ? HOST_INLINE
+                                     : "always-inline,globaldce,",
+                      any(cg, has_narrowing) ? "aggressive-instcombine," : "",
+                      calls(cg) || any(cg, has_carried) ? "loop-load-elim," : "",
+                      pairs ? PAIRS : "", any(cg, has_steps) ? "loop(loop-reduce)," : "",
                       any(cg, has_quotients) ? "div-rem-pairs," : "")
         .bytes;
 }
@@ -366,7 +452,9 @@ bool cg_optimise_with(Cg *cg, const char *pipeline) {
 bool cg_optimise(Cg *cg) {
     bool large = cg->target->is_host && cg->options->opt_level > 0 &&
                  (has_many_blocks(cg) || has_many_parts(cg));
+    cg->inlined = !may_inline(cg);
     bool ok = cg_optimise_with(cg, large ? LARGE_PIPELINE : cg_pipeline(cg));
+    cg->inlined = false; /* others use the pipeline, too */
     if (!cg->target->is_host || !cg->sigs[0].suspends) return ok;
     return ok && cg_coro_finish(cg) && cg_optimise_with(cg, coroutines[cg->options->opt_level > 0]);
 }

@@ -119,6 +119,7 @@ void lower_run(LlvmState *llvm, void *user) {
         job->no_memory = true;
         job->ok = false;
     } else {
+        cg_heap_enter(llvm);
         if (job->provoke) llvm_provoke();
         job->ok = compile(cg, llvm, job);
         if (job->ok)
@@ -129,6 +130,7 @@ void lower_run(LlvmState *llvm, void *user) {
     if (job->claim) instance_failed(job->claim);
     job->claim = NULL;
     cg_close(cg);
+    cg_heap_leave();
     free(cg);
     cg_give_room(room);
 }
