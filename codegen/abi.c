@@ -339,11 +339,12 @@ static void mark_params(Usage *u, const int32_t *first, uint8_t *small) {
     for (Ref r = 1; r < entry->insts.len; r++) {
         const Inst *param = ir_inst(entry, r);
         if (param->op != OP_param || param->imm >= entry->nparams) continue;
-        const Origin *o = &u->values[0][r];
+        if (param->sub == FLAG_SMALL) small[param->imm] |= ARG_SMALL;
         int32_t at = first[param->imm], n = first[param->imm + 1] - at;
+        if (!n) continue;
+        const Origin *o = &u->values[0][r];
         for (int32_t i = 0; i < n; i++)
             bits_set(&o->sets[o->whole ? 0 : i], at + i);
-        if (param->sub == FLAG_SMALL) small[param->imm] |= ARG_SMALL;
     }
 }
 
@@ -436,7 +437,10 @@ static void mark_changed(ValueLayout *layout) {
 /* By types alone: which objects they are is not followed. */
 static void find_changes(const Module *module, ValueLayout *params) {
     const Func *entry = module->funcs.items[0];
-    for (int32_t f = 0; f < module->funcs.len; f++) {
+    bool counted = false;
+    for (int32_t i = 0; i < entry->nparams; i++)
+        counted = counted || entry->param_types[i]->counted;
+    for (int32_t f = 0; counted && f < module->funcs.len; f++) {
         const Func *func = module->funcs.items[f];
         for (Ref ref = 1; ref < func->insts.len; ref++) {
             bool buffer;
@@ -449,6 +453,17 @@ static void find_changes(const Module *module, ValueLayout *params) {
     }
 }
 
+static void follow_arrays(Usage *u) {
+    do {
+        u->changed = false;
+        for (int32_t f = 0; f < u->module->funcs.len; f++)
+            for (Ref r = 1; r < u->module->funcs.items[f]->insts.len; r++)
+                visit(u, f, r);
+    } while (u->changed);
+    /* returning an argument lets the caller write through the result */
+    access(u, &u->results[0], ARG_READ | ARG_WRITTEN);
+}
+
 uint8_t *abi_usage(Arena *arena, const Module *module, ValueLayout *params, uint8_t *usage) {
     const Func *entry = module->funcs.items[0];
     int32_t *first = arena_array(arena, int32_t, entry->nparams + 1);
@@ -457,18 +472,11 @@ uint8_t *abi_usage(Arena *arena, const Module *module, ValueLayout *params, uint
     Usage u = {.module = module, .arena = arena, .narrays = first[entry->nparams]};
     u.out = arena_array(arena, uint8_t, u.narrays + 1);
     memset(usage, 0, (size_t)entry->nparams);
-    start_usage(&u);
+    if (u.narrays) start_usage(&u);
     mark_params(&u, first, usage);
-    do {
-        u.changed = false;
-        for (int32_t f = 0; f < module->funcs.len; f++)
-            for (Ref r = 1; r < module->funcs.items[f]->insts.len; r++)
-                visit(&u, f, r);
-    } while (u.changed);
-    /* returning an argument lets the caller write through the result */
-    access(&u, &u.results[0], ARG_READ | ARG_WRITTEN);
+    if (u.narrays) follow_arrays(&u);
     const uint8_t *arrays = u.out;
-    uint8_t kept = keeps_arrays(module);
+    uint8_t kept = u.narrays ? keeps_arrays(module) : 0;
     find_changes(module, params);
     for (int32_t i = 0; i < entry->nparams; i++) {
         arrays = set_usage(&params[i], arrays, kept);

@@ -1,6 +1,6 @@
 /* codeobj.c - a live code object as the frontend's CodeUnit.
  *
- * Bytecode comes from PyCode_GetCode (never the adaptive copy) and places from co_positions. Constants
+ * Bytecode comes from PyCode_GetCode (never the adaptive copy) and places from its table. Constants
  * become ConstVal; what has no plain form stays a handle, kept alive in the list `keep`. */
 #include "pymodule/state.h"
 
@@ -155,25 +155,66 @@ const ConstVal *py_const(Arena *arena, PyObject *object, PyObject *keep) {
 
 /* -- places ----------------------------------------------------------------------------------- */
 
-static int32_t position(PyObject *tuple, Py_ssize_t i, int32_t missing) {
-    PyObject *item = PyTuple_GET_ITEM(tuple, i);
-    return item == Py_None ? missing : (int32_t)PyLong_AsLong(item);
+/* The table of a code object, as CPython's Objects/locations.md has it: entries of a head, whose low bits say for how many code units
+ * it is, and of numbers in pieces of six bits. Asking co_positions() makes a tuple for each unit. */
+typedef struct Locations {
+    const uint8_t *at, *end;
+    int32_t line;
+} Locations;
+
+enum { NO_COLUMN = 13, LONG_FORM = 14, NO_LOCATION = 15 };
+
+static uint32_t location_byte(Locations *l) {
+    return l->at < l->end ? *l->at++ : 0;
 }
 
-static bool read_spans(Arena *arena, PyObject *code, CodeUnit *unit) {
-    int32_t n = unit->nbytes / 2, i = 0;
-    IrSpan *spans = arena_array(arena, IrSpan, n);
-    PyObject *positions = py_call_method(code, "co_positions", NULL), *item;
-    if (!positions) return false;
-    for (; i < n && (item = PyIter_Next(positions)); i++) {
-        if (PyTuple_Check(item) && PyTuple_GET_SIZE(item) == 4)
-            spans[i] = (IrSpan){position(item, 0, 0), position(item, 1, 0), position(item, 2, -1),
-                                position(item, 3, -1)};
-        Py_DECREF(item);
+static int32_t location_number(Locations *l) {
+    uint32_t piece = location_byte(l), value = piece & 63;
+    for (int shift = 6; piece & 64 && shift < 30; shift += 6) {
+        piece = location_byte(l);
+        value |= (piece & 63) << shift;
     }
-    Py_DECREF(positions);
+    return (int32_t)value;
+}
+
+static int32_t location_change(Locations *l) {
+    int32_t value = location_number(l);
+    return value & 1 ? -(value >> 1) : value >> 1;
+}
+
+static IrSpan next_span(Locations *l, uint32_t form) {
+    if (form == NO_LOCATION) return (IrSpan){0, 0, -1, -1};
+    if (form == NO_COLUMN || form == LONG_FORM) {
+        l->line += location_change(l);
+        IrSpan span = {l->line, l->line, -1, -1};
+        if (form == NO_COLUMN) return span;
+        span.end_line += location_number(l);
+        span.column = location_number(l) - 1;
+        span.end_column = location_number(l) - 1;
+        return span;
+    }
+    int32_t column = (int32_t)location_byte(l);
+    if (form >= 10) { /* of the same line, or one of the next two */
+        l->line += (int32_t)form - 10;
+        return (IrSpan){l->line, l->line, column, (int32_t)location_byte(l)};
+    }
+    int32_t first = (int32_t)form << 3 | column >> 4;
+    return (IrSpan){l->line, l->line, first, first + (column & 15)};
+}
+
+static bool read_spans(Arena *arena, PyCodeObject *code, CodeUnit *unit) {
+    int32_t n = unit->nbytes / 2, i = 0;
+    const uint8_t *table = (const uint8_t *)PyBytes_AS_STRING(code->co_linetable);
+    Locations l = {table, table + PyBytes_GET_SIZE(code->co_linetable), code->co_firstlineno};
+    IrSpan *spans = arena_array(arena, IrSpan, n);
+    while (i < n && l.at < l.end) {
+        uint32_t head = location_byte(&l);
+        IrSpan span = next_span(&l, head >> 3 & 15);
+        for (uint32_t k = 0; k <= (head & 7) && i < n; k++)
+            spans[i++] = span;
+    }
     unit->spans = spans;
-    return !PyErr_Occurred();
+    return true;
 }
 
 /* -- the unit --------------------------------------------------------------------------------- */
@@ -234,6 +275,6 @@ const CodeUnit *py_code_unit(Arena *arena, PyObject *object, void *handle, PyObj
               read_names(arena, code->co_names, &unit->names, &unit->nnames) &&
               read_names(arena, code->co_localsplusnames, &unit->local_names, &unit->nlocals) &&
               read_bytes(arena, Py_NewRef(code->co_localspluskinds), &unit->local_kinds, &nkinds) &&
-              read_spans(arena, object, unit);
+              read_spans(arena, code, unit);
     return ok ? unit : NULL;
 }

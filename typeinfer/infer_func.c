@@ -486,7 +486,17 @@ Instance *instance_entry(Ti *ti, const InferRequest *r, DiagList *diags) {
 Str ti_unique_name(Ti *ti, Str name) {
     MapValue *used = map_put_str(&ti->func_names, name);
     int64_t n = used->num++;
-    return n ? str_printf(ti->arena, STR_FMT ".%d", STR_ARG(name), (int)n) : name;
+    if (!n) return name;
+    char *text = arena_alloc(ti->arena, (size_t)name.len + 24), digits[20]; /* many: no printf */
+    int32_t len = name.len, ndigits = 0;
+    memcpy(text, name.bytes, (size_t)len);
+    text[len++] = '.';
+    for (; n; n /= 10)
+        digits[ndigits++] = (char)('0' + n % 10);
+    while (ndigits)
+        text[len++] = digits[--ndigits];
+    text[len] = 0;
+    return (Str){text, len};
 }
 
 /* Behind the parameters: what a function that was made has taken along. */

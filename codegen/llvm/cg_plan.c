@@ -110,15 +110,17 @@ static bool scan(Cg *cg, CgSig *sig) {
     return changed;
 }
 
-/* reach[i]: functions that i may call, directly or not. */
-static void mark_calls(Cg *cg, int32_t i, Bits *direct) {
+/* reach[i]: functions that i may call, directly or not. false: there is none. */
+static bool mark_calls(Cg *cg, int32_t i, Bits *direct) {
     const Func *func = cg->ir->funcs.items[i];
+    bool any = false;
     for (int32_t r = 1; !func->skipped && r < func->insts.len; r++) {
         const Inst *inst = &func->insts.items[r];
         if (!cg_refers(inst)) continue;
         MapValue *callee = map_find(&cg->sig_index, map_key(inst->u.func));
-        if (callee) bits_set(direct, (int32_t)callee->num);
+        if (callee) bits_set(direct, (int32_t)callee->num), any = true;
     }
+    return any;
 }
 
 /* The other function that the entry calls; 0: there is none but the first. */
@@ -129,23 +131,27 @@ static int32_t resume_index(Cg *cg) {
 static void close_calls(Cg *cg) {
     int32_t n = cg->ir->funcs.len;
     Bits *reach = arena_array(cg->arena, Bits, n);
+    int32_t *calling = arena_array(cg->arena, int32_t, n + 1),
+            ncalling = 0; /* most of a library call nobody */
     for (int32_t i = 0; i < n; i++) {
         reach[i] = bits_new(cg->arena, n);
-        mark_calls(cg, i, &reach[i]);
+        if (mark_calls(cg, i, &reach[i])) calling[ncalling++] = i;
     }
     for (bool changed = true; changed;) {
         changed = false;
-        for (int32_t i = 0; i < n; i++)
-            for (int32_t j = 0; j < n; j++)
-                if (bits_get(&reach[i], j)) changed |= bits_or(&reach[i], &reach[j]);
+        for (int32_t a = 0; a < ncalling; a++)
+            for (int32_t b = 0; b < ncalling; b++)
+                if (bits_get(&reach[calling[a]], calling[b]))
+                    changed |= bits_or(&reach[calling[a]], &reach[calling[b]]);
     }
     int32_t resume = resume_index(cg);
     for (int32_t i = 0; i < n; i++) {
         cg->sigs[i].reachable =
             i == 0 || i == resume || bits_get(&reach[0], i) || bits_get(&reach[resume], i);
         cg->sigs[i].recursive = bits_get(&reach[i], i);
-        for (int32_t j = 0; j < n && !cg->sigs[i].mutual; j++)
-            cg->sigs[i].mutual = j != i && bits_get(&reach[i], j) && bits_get(&reach[j], i);
+        for (int32_t k = 0, j; k < ncalling && !cg->sigs[i].mutual; k++)
+            cg->sigs[i].mutual =
+                (j = calling[k]) != i && bits_get(&reach[i], j) && bits_get(&reach[j], i);
         /* the stack check of a recursive function raises */
         if (cg->sigs[i].recursive && cg->raises && cg->target->is_host) cg->sigs[i].raises = true;
     }

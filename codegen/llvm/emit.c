@@ -91,6 +91,9 @@ const WorkerHooks llvm_hooks = {.start = llvm_start, .fresh = llvm_fresh};
     "always-inline,function(sroa,early-cse<memssa>,instsimplify,"                                  \
     "loop-mssa(loop-rotate,licm),early-cse<memssa>,dce)"
 
+/* For a function that does little but call instances: it has no loop, and what the others find is not worth their time. */
+#define CALLS_PIPELINE "always-inline,function(" CLEAN_UP ",adce,simplifycfg)"
+
 #define REDUCE ",function(loop(loop-reduce))"
 
 #define HOST_INLINE "always-inline,cgscc(inline),globaldce,"
@@ -449,38 +452,6 @@ bool cg_optimise_with(Cg *cg, const char *pipeline) {
     return ok;
 }
 
-bool cg_optimise(Cg *cg) {
-    bool large = cg->target->is_host && cg->options->opt_level > 0 &&
-                 (has_many_blocks(cg) || has_many_parts(cg));
-    cg->inlined = !may_inline(cg);
-    bool ok = cg_optimise_with(cg, large ? LARGE_PIPELINE : cg_pipeline(cg));
-    cg->inlined = false; /* others use the pipeline, too */
-    if (!cg->target->is_host || !cg->sigs[0].suspends) return ok;
-    return ok && cg_coro_finish(cg) && cg_optimise_with(cg, coroutines[cg->options->opt_level > 0]);
-}
-
-static bool is_arithmetic(Value v) {
-    if (!LLVMIsAInstruction(v)) return false;
-    LLVMUseRef use = LLVMGetFirstUse(v);
-    return use && !LLVMGetNextUse(use) &&
-           (LLVMIsABinaryOperator(v) || LLVMIsACastInst(v) || LLVMIsACmpInst(v) ||
-            LLVMIsASelectInst(v) || LLVMIsAUnaryOperator(v));
-}
-
-/* The parts of a large result are computed one after the other, and then stored one after the other: that many values wait for
- * registers at once, which takes the allocator time by their square. They are computed in front of their stores instead. */
-static void compute_late(Cg *cg, Value fn) {
-    for (BB bb = LLVMGetFirstBasicBlock(fn); bb; bb = LLVMGetNextBasicBlock(bb))
-        for (Value i = LLVMGetFirstInstruction(bb); i; i = LLVMGetNextInstruction(i)) {
-            Value stored = LLVMIsAStoreInst(i) ? LLVMGetOperand(i, 0) : NULL;
-            if (!stored || !is_arithmetic(stored) || LLVMGetInstructionParent(stored) != bb)
-                continue;
-            LLVMInstructionRemoveFromParent(stored);
-            LLVMPositionBuilderBefore(cg->b, i);
-            LLVMInsertIntoBuilder(cg->b, stored);
-        }
-}
-
 /* Is `inst` a call of an instance? */
 static bool calls_instance(Value inst) {
     size_t n;
@@ -529,6 +500,48 @@ static bool is_mostly_calls(Value fn) {
             *(calls_instance(i) ? &calls : &others) += 1;
     }
     return calls && others <= calls * PER_CALL && !has_loop(blocks, n);
+}
+
+/* Is that all that there is? */
+static bool has_only_calls(const Cg *cg) {
+    if (!cg->inlined || !cg->entry_fn || !is_mostly_calls(cg->entry_fn)) return false;
+    for (Value fn = LLVMGetFirstFunction(cg->mod); fn; fn = LLVMGetNextFunction(fn))
+        if (!LLVMIsDeclaration(fn) && fn != cg->entry_fn && !is_mostly_calls(fn)) return false;
+    return true;
+}
+
+bool cg_optimise(Cg *cg) {
+    bool host = cg->target->is_host && cg->options->opt_level > 0;
+    cg->inlined = !may_inline(cg);
+    const char *pipeline = host && (has_many_blocks(cg) || has_many_parts(cg)) ? LARGE_PIPELINE
+                           : host && has_only_calls(cg)                        ? CALLS_PIPELINE
+                                                                               : cg_pipeline(cg);
+    bool ok = cg_optimise_with(cg, pipeline);
+    cg->inlined = false; /* others use the pipeline, too */
+    if (!cg->target->is_host || !cg->sigs[0].suspends) return ok;
+    return ok && cg_coro_finish(cg) && cg_optimise_with(cg, coroutines[cg->options->opt_level > 0]);
+}
+
+static bool is_arithmetic(Value v) {
+    if (!LLVMIsAInstruction(v)) return false;
+    LLVMUseRef use = LLVMGetFirstUse(v);
+    return use && !LLVMGetNextUse(use) &&
+           (LLVMIsABinaryOperator(v) || LLVMIsACastInst(v) || LLVMIsACmpInst(v) ||
+            LLVMIsASelectInst(v) || LLVMIsAUnaryOperator(v));
+}
+
+/* The parts of a large result are computed one after the other, and then stored one after the other: that many values wait for
+ * registers at once, which takes the allocator time by their square. They are computed in front of their stores instead. */
+static void compute_late(Cg *cg, Value fn) {
+    for (BB bb = LLVMGetFirstBasicBlock(fn); bb; bb = LLVMGetNextBasicBlock(bb))
+        for (Value i = LLVMGetFirstInstruction(bb); i; i = LLVMGetNextInstruction(i)) {
+            Value stored = LLVMIsAStoreInst(i) ? LLVMGetOperand(i, 0) : NULL;
+            if (!stored || !is_arithmetic(stored) || LLVMGetInstructionParent(stored) != bb)
+                continue;
+            LLVMInstructionRemoveFromParent(stored);
+            LLVMPositionBuilderBefore(cg->b, i);
+            LLVMInsertIntoBuilder(cg->b, stored);
+        }
 }
 
 /* Instructions are selected one by one in large functions and in those that only call others, registers are allocated as everywhere. */
