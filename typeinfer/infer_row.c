@@ -89,6 +89,31 @@ static void mark_power(Infer *in, const LibRow *row, Ref power) {
     if (type_is_int(from) && from->kind != TY_u64) ir_inst(out, power)->sub = FLAG_SQUARED;
 }
 
+/* The whole number that math.floor and its like make an int of, as a float; NO_REF: such an int is made by a function of its own. */
+static Ref emit_whole(Infer *in, const LibRow *row, const Lowering *how, Ref v) {
+    static const struct {
+        int generator;
+        Str name;
+    } rows[] = {{GEN_floor_to_int, {"numpy.floor", 11}},
+                {GEN_ceil_to_int, {"numpy.ceil", 10}},
+                {GEN_round_to_int, {"numpy.rint", 10}}};
+    const Type *type = ir_type(in->emit->out, v);
+    bool apart = in->emit->guards && (row->flags & LIB_FINITE) && how->kind == LOWER_GEN;
+    if (!apart || ir_inst(in->emit->out, v)->op == OP_const) return NO_REF;
+    if (!type_is_float(type) || type_bits(type) < 32) return NO_REF;
+    for (int i = 0; i < countof(rows); i++) {
+        LibMatch m;
+        if (rows[i].generator != how->id) continue;
+        if (!lib_match(in->types, rows[i].name, &type, 1, in->ti->options.target, true, &m) ||
+            m.result != type)
+            return NO_REF;
+        const LibRow *whole = lib_row(m.row);
+        return emit_lowered(in->emit, &m, whole, lib_lowering(whole, in->ti->options.target), &v,
+                            1);
+    }
+    return NO_REF;
+}
+
 static Ref emit_row(Infer *in, const LibMatch *m, const LibRow *row, const Lowering *how,
                     const Val *args, int32_t n) {
     Emit *e = in->emit;
@@ -101,6 +126,8 @@ static Ref emit_row(Infer *in, const LibMatch *m, const LibRow *row, const Lower
         refs[n - 1] = emit_wrapped_count(in, refs[n - 1]);
     if ((row->flags & LIB_FINITE) && how->kind == LOWER_OP && how->id == OP_cast && n > 0)
         return emit_float_to_int(e, refs[0], lower_type(e->ti, m->result));
+    Ref whole = n == 1 ? emit_whole(in, row, how, refs[0]) : NO_REF;
+    if (whole) return emit_float_to_int(e, whole, lower_type(e->ti, m->result));
     if ((row->flags & LIB_FINITE) && n > 0) emit_finite(e, refs[0]);
     Ref result = emit_lowered(e, m, row, how, refs, n);
     mark_power(in, row, result);

@@ -64,14 +64,18 @@ static Value floordiv_positive(Cg *cg, Value a, Value b) {
     return LLVMBuildAdd(cg->b, quotient, below_zero(cg, rem), "");
 }
 
-/* seldom: LLVM makes a branch of a choice that it knows the answer of, and the next remainder does not wait for it. */
+/* Of a choice that it knows the answer of LLVM makes a branch, and the next remainder does not wait for it. */
+static Value seldom_true(Cg *cg, Value choice) {
+    if (LLVMIsASelectInst(choice)) cg_unlikely(cg, choice);
+    return choice;
+}
+
 static Value mod_positive(Cg *cg, Value a, Value b, bool seldom) {
     Value rem = LLVMBuildSRem(cg->b, a, b, "");
     if (seldom) {
         Value below = icmp(cg, LLVMIntSLT, rem, 0);
-        Value chosen = LLVMBuildSelect(cg->b, below, LLVMBuildAdd(cg->b, rem, b, ""), rem, "");
-        if (LLVMIsASelectInst(chosen)) cg_unlikely(cg, chosen);
-        return chosen;
+        return seldom_true(cg,
+                           LLVMBuildSelect(cg->b, below, LLVMBuildAdd(cg->b, rem, b, ""), rem, ""));
     }
     return LLVMBuildAdd(cg->b, rem, LLVMBuildAnd(cg->b, below_zero(cg, rem), b, ""), "");
 }
@@ -120,12 +124,16 @@ Value cg_int_mod(Cg *cg, bool is_signed, unsigned known, Value a, Value b) {
         return LLVMBuildAnd(cg->b, a, cg_int(type, (int64_t)((UINT64_C(1) << shift) - 1)), "");
     if (known & (DIV_BELOW | DIV_ABOVE)) return mod_near(cg, known, a, b);
     if (known & DIV_NATURAL) return LLVMBuildURem(cg->b, a, b, "");
-    if (is_signed && known) return mod_positive(cg, a, b, known & DIV_SELDOM);
+    if (is_signed && known & DIV_POSITIVE) return mod_positive(cg, a, b, known & DIV_SELDOM);
     Value is_zero, is_minus_one;
     Value d = safe_divisor(cg, is_signed, b, &is_zero, &is_minus_one);
     if (!is_signed) /* by 1 where the divisor was 0: the remainder is 0 */
         return LLVMBuildURem(cg->b, a, d, "");
+    if (known & DIV_SELDOM) seldom_true(cg, d);
     Value rem = LLVMBuildSRem(cg->b, a, d, "");
+    if (known & DIV_SELDOM)
+        return seldom_true(cg, LLVMBuildSelect(cg->b, rounds_on(cg, rem, d),
+                                               LLVMBuildAdd(cg->b, rem, d, ""), rem, ""));
     Value add = LLVMBuildSelect(cg->b, rounds_on(cg, rem, d), d, cg_int(type, 0), "");
     return LLVMBuildAdd(cg->b, rem, add, "");
 }

@@ -181,6 +181,21 @@ bool opt_seldom_negative(const Func *func, Ref ref) {
     return most_of_term(&t, ir_arg(func, ref, 0), TERM_DEPTH) != 0;
 }
 
+bool opt_is_euclid(const Func *func, Ref ref) {
+    bool any = false;
+    if (ir_inst(func, ref)->op != OP_mod) return false;
+    Ref x = ir_arg(func, ref, 0), y = ir_arg(func, ref, 1);
+    const Inst *dividend = ir_inst(func, x), *divisor = ir_inst(func, y);
+    if (dividend->op != OP_phi || divisor->op != OP_phi || dividend->block != divisor->block)
+        return false;
+    for (int32_t k = 0; k < divisor->nargs; k++) {
+        if (ir_arg(func, y, k) != ref) continue;
+        if (ir_arg(func, x, k) != y) return false;
+        any = true;
+    }
+    return any;
+}
+
 /* -- counted loops --------------------------------------------------------------------------------- */
 
 bool opt_in_loop(const Cfg *cfg, int32_t loop, int32_t block) {

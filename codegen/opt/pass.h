@@ -88,6 +88,9 @@ bool opt_nonnegative(const Func *func, Ref ref, bool index);
 /* A remainder by what is above zero: are sums and products of such remainders and of small numbers divided, which are below zero only
  * where they have left int64? */
 bool opt_seldom_negative(const Func *func, Ref ref);
+/* A remainder as Euclid has it: `x, y = y, x % y` on each way that brings it to y. From the second round on both have the sign of the
+ * first y, and y comes nearer to zero in each. */
+bool opt_is_euclid(const Func *func, Ref ref);
 /* A loop of the shape the frontend makes for `for`: the header's only non-phi work is
  * `lt counter, limit; branch`, counter starts at a constant, 0 but where rounds were peeled, and grows by `add` sub=1 of one. */
 typedef struct CountedLoop {

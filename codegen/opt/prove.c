@@ -200,12 +200,16 @@ static void visit_division(const Proving *p, Ref ref) {
     Ref x = ir_arg(p->func, ref, 0), y = ir_arg(p->func, ref, 1);
     if (ir_type(p->func, ref)->kind != TY_i64) return;
     bool asked = p->stops && guarded(p, y, ref) && at_least(p, y, 0, ref);
-    if (!asked && !at_least(p, y, 1, ref)) return;
+    if (!asked && !at_least(p, y, 1, ref)) {
+        if (is_op(p->func, ref, OP_mod) && opt_is_euclid(p->func, ref))
+            ir_inst(p->func, ref)->sub = DIV_SELDOM;
+        return;
+    }
     bool natural = at_least(p, x, 0, ref);
     unsigned known = DIV_POSITIVE | (natural ? DIV_NATURAL : 0);
     if (is_op(p->func, ref, OP_mod)) known |= near(p, x, y, ref, natural);
-    if (is_op(p->func, ref, OP_mod) && known == DIV_POSITIVE && opt_seldom_negative(p->func, ref))
-        known |= DIV_SELDOM;
+    bool seldom = opt_seldom_negative(p->func, ref) || opt_is_euclid(p->func, ref);
+    if (is_op(p->func, ref, OP_mod) && known == DIV_POSITIVE && seldom) known |= DIV_SELDOM;
     ir_inst(p->func, ref)->sub = (uint16_t)known;
 }
 

@@ -1,7 +1,8 @@
-/* wearing.c - loops that wear a number out: x >>= k, x //= k, x &= x - 1, x -= x & -x, until x is zero.
+/* wearing.c - loops that wear a number out: x >>= k, x //= k, x &= x - 1, x -= x & -x, or x of w, x = x, w % x, until x is zero.
  *
  * Such a loop has as many rounds as x has bits, at most. The digits of a number, its bits, powers by squaring, Fenwick trees and binary
- * searches by powers of two are of this kind. x is a phi of the header that gets the smaller number on each way
+ * searches by powers of two are of this kind. Euclid's has more: neighbours in Fibonacci's series take the longest, of which 94 are
+ * ints of 64 bits. x is a phi of the header that gets the smaller number on each way
  * back, and a test that every round passes leaves the loop when x (or what it becomes) is zero. A negative number that is
  * shifted or divided never becomes zero: the test ends the loop for it, too, or it is proven not to be negative. */
 #include "codegen/opt/wearing.h"
@@ -11,7 +12,7 @@ typedef struct Wearing {
     const Cfg *cfg;
     int32_t loop;
     Ref number, next; /* phi of the header, and what it gets on the way back */
-    bool by_bits;     /* a bit is cleared, whatever the sign; else halved at least */
+    bool by_bits;     /* nearer to zero, whatever the sign; else halved at least */
 } Wearing;
 
 static bool is_arg(const Func *func, Ref ref, Op op, Ref a, Ref *other) {
@@ -60,7 +61,8 @@ static bool find_next(Wearing *w) {
         if (w->next && w->next != arg) return false;
         w->next = arg;
     }
-    w->by_bits = clears_a_bit(w->func, w->next, w->number);
+    bool euclid = opt_is_euclid(w->func, w->next) && ir_arg(w->func, w->next, 1) == w->number;
+    w->by_bits = euclid || clears_a_bit(w->func, w->next, w->number);
     return w->by_bits || halves(w->func, w->next, w->number);
 }
 

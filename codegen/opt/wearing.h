@@ -4,10 +4,10 @@
 
 #include "codegen/opt/pass.h"
 
-/* The most rounds of such a loop: a bit is lost in each, and one may be begun with none left. */
-enum { WORN_OUT = 65 };
+/* More rounds than such a loop has: a bit is lost in each, and one may be begun with none left; Euclid's has up to 95. */
+enum { WORN_OUT = 96 };
 
-/* Does each round take at least one bit from a number, and does the loop end where none is left? */
+/* Does each round bring a number that much nearer to zero, and does the loop end there? */
 bool opt_wears_out(const Func *func, const Cfg *cfg, int32_t loop);
 
 #endif

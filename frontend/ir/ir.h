@@ -203,7 +203,7 @@ enum DivisionFlag {
         4, /* mod by a positive divisor: -divisor <= dividend < 2 * divisor, and it may be negative */
     DIV_ABOVE = 8, /* likewise, and it may reach the divisor */
     DIV_SELDOM =
-        16 /* by a positive divisor: the dividend is below zero only where int64 was left */
+        16 /* mod: hardly ever has what is left of the division the other sign than the divisor */
 };
 
 /* `sub` of kept_count: 0 counts, these answer 0 or 1. */

@@ -287,6 +287,17 @@ class Nest:
         self.body(indent + 1, depth - 1, advance, name)
         self.line(indent + 1, advance)
 
+    def euclid(self, indent):
+        """Remainders that wear a number out, of either sign."""
+        x, y = self.fresh("u"), self.fresh("w")
+        self.line(indent, f"{x}, {y} = {self.limit()} - {self.pick(0, 5, 40)}, {self.limit()} - {self.pick(0, 3, 30)}")
+        self.line(indent, f"while {y}{self.pick('', ' != 0')}:")
+        if self.chance(0.3):
+            self.store(indent + 1)
+        self.line(indent + 1, f"{x}, {y} = {y}, {self.pick(x, x, x, f'({x} + 1)')} % {y}")
+        name = self.rng.choice([v for v in self.values if v != "x"])
+        self.line(indent, f"{name} = {self.cast(x, 'wint', self.values[name])}")
+
     def body(self, indent, depth, advance, *ints):
         self.ints += ints
         self.advance.append(advance)
@@ -341,7 +352,9 @@ class Nest:
                 self.view(indent, depth)
             elif depth > 0 and self.budget > 0 and what < 0.57 and not self.kernel:
                 self.handled(indent, depth)
-            elif what < 0.62 and self.budget > 0:
+            elif what < 0.6 and self.budget > 0:
+                self.euclid(indent)
+            elif what < 0.64 and self.budget > 0:
                 self.leave(indent)
             elif what < 0.7 and self.budget > 0:
                 self.line(indent, f"if {self.condition()}:")

@@ -147,13 +147,20 @@ def test_FLT_06_round():
 
 def test_FLT_07_float_to_int():
     to_int, floor = njit(lambda x: int(x)), njit(lambda x: math.floor(x))
-    for x in (1.9, -1.9, 0.0, 2.0**62):
-        assert to_int(x) == int(x) and floor(x) == math.floor(x)
-    for function in (to_int, floor, njit(lambda x: math.ceil(x)), njit(lambda x: math.trunc(x))):
-        with pytest.raises(ValueError):
-            function(NAN)
-        with pytest.raises(OverflowError):
-            function(INF)
+    ceil, nearest = njit(lambda x: math.ceil(x)), njit(lambda x: round(x))
+    for x in (1.9, -1.9, 0.0, -0.0, 0.5, -0.5, 1.5, 2.5, -2.5, 5e-324, -5e-324, 2.0**52 - 0.5, 0.5 - 2.0**52, 2.0**62, 2.0**63 - 1024, -2.0**63):
+        assert to_int(x) == int(x) and floor(x) == math.floor(x) and ceil(x) == math.ceil(x) and nearest(x) == round(x)
+        short = np.float32(x)
+        assert ceil(short) == min(math.ceil(float(short)), 2**63 - 1) and floor(short) == min(math.floor(float(short)), 2**63 - 1)
+    for function in (to_int, floor, ceil, nearest, njit(lambda x: math.trunc(x))):
+        for number in (float, np.float32):
+            with pytest.raises(ValueError):
+                function(number(NAN))
+            with pytest.raises(OverflowError):
+                function(number(INF))
+            with pytest.raises(OverflowError):
+                function(number(-INF))
+        assert function(1e300) == 2**63 - 1 and function(-1e300) == -2**63
     assert to_int(1e300) == 2**63 - 1 and to_int(-1e300) == -2**63  # saturates
 
 

@@ -849,3 +849,73 @@ def test_columns(shape, order):
     a = np.arange(2 * shape[0] * shape[1]).reshape(2 * shape[0], shape[1])[::2]
     a = a if order == "A" else np.array(a, order=order)
     same(columns, a, np.zeros_like(a))
+
+
+# -- Euclid's remainders ---------------------------------------------------------------------------
+
+
+def divisors_in_common(x, y):
+    while y:
+        x, y = y, x % y
+    return x
+
+
+def steps_of_euclid(x, y):
+    steps = 0
+    while y != 0:
+        steps += 1
+        rest = x % y
+        x = y
+        y = rest
+    return steps
+
+
+def remainders_by_another(x, y, z, n):
+    """Not Euclid's: the dividend does not come round."""
+    steps = 0
+    while y and steps < n:
+        steps += 1
+        x, y = z + steps, x % y
+    return x * 3 + y
+
+
+def divisors_of_all(a, b, out):
+    for i in range(len(a)):
+        x, y = a[i], b[i]
+        while y:
+            x, y = y, x % y
+        out[i] = x
+
+
+EDGES = [0, 1, -1, 2, -2, 3, 7, -7, 12, -18, 10**9 + 7, -(10**9) - 9, 2**31, -(2**31), 2**62, 2**63 - 1, -(2**63) + 1, -(2**63)]
+FIBONACCI = [1, 1]
+while FIBONACCI[-1] + FIBONACCI[-2] < 2**63:
+    FIBONACCI.append(FIBONACCI[-1] + FIBONACCI[-2])
+
+
+@pytest.mark.parametrize("function", [divisors_in_common, steps_of_euclid])
+def test_remainders_of_euclid(function):
+    rng = random.Random(5)
+    pairs = [(x, y) for x in EDGES for y in EDGES] + [(rng.randrange(-2**63, 2**63), rng.randrange(-2**40, 2**40)) for _ in range(200)]
+    pairs += [(s * x, t * y) for x, y in zip(FIBONACCI[1:], FIBONACCI[:-1], strict=True) for s in (1, -1) for t in (1, -1)]
+    f = compiled(function, False)
+    for x, y in pairs:
+        assert f(x, y) == function(x, y), (x, y)
+
+
+def test_remainders_that_are_not_euclids():
+    f = compiled(remainders_by_another, False)
+    for x in EDGES:
+        for y in EDGES:
+            for z in (0, -5, 11, 10**12):
+                want = remainders_by_another(x, y, z, 20)
+                assert f(x, y, z, 20) == (want + 2**63) % 2**64 - 2**63, (x, y, z)
+
+
+def test_remainders_of_euclid_in_loops():
+    rng = np.random.default_rng(3)
+    a, b = (rng.integers(-1000, 1000, 3000) for _ in "ab")
+    a[:5], b[:5] = -(2**63), [-1, 0, 1, -(2**63), 2**63 - 1]
+    out = np.zeros(3000, int)
+    compiled(divisors_of_all, False)(a, b, out)
+    assert out.tolist() == [divisors_in_common(int(x), int(y)) for x, y in zip(a, b, strict=True)]
