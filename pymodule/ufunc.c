@@ -327,6 +327,16 @@ static PyObject *surface_explain(PyObject *self, PyObject *args, PyObject *kwarg
     return py_surface(self, "explain", args, kwargs);
 }
 
+static PyObject *ufunc_cache_log(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return py_core_cache_log(&data_of(self)->core);
+}
+
+static PyObject *get_stats(PyObject *self, void *unused) {
+    (void)unused;
+    return py_surface(self, "stats", NULL, NULL);
+}
+
 static PyObject *surface_add(PyObject *self, PyObject *args, PyObject *kwargs) {
     return py_surface(self, "add_loop", args, kwargs);
 }
@@ -350,6 +360,7 @@ static PyMethodDef ufunc_methods[] = {
     {"build_ufunc", build_ufunc, METH_NOARGS, "The ufunc itself."},
     {"disable_compile", disable_compile, METH_NOARGS,
      "From now on there are the loops that were made, and no others."},
+    {"_cache_log", ufunc_cache_log, METH_NOARGS, NULL},
     {"_explain", ufunc_explain, METH_O, NULL},
     {"explain", (PyCFunction)(void (*)(void))surface_explain, METH_VARARGS | METH_KEYWORDS, NULL},
     {"__reduce__", ufunc_reduce, METH_NOARGS, NULL},
@@ -365,6 +376,7 @@ static PyGetSetDef ufunc_getset[] = {
     {"__doc__", get_of_function, NULL, NULL, "__doc__"},
     {"ufunc", get_self, NULL, NULL, NULL},
     {"is_dynamic", get_is_dynamic, NULL, "Are loops made for the types of calls?", NULL},
+    {"stats", get_stats, NULL, "Hits and misses of the disk cache, and reasons.", NULL},
     {"ntypes", get_ntypes, NULL, "Number of compiled loops.", NULL},
     {"types", get_types, NULL, "Compiled loops, as NumPy writes them.", NULL},
     {NULL, NULL, NULL, NULL, NULL},

@@ -99,7 +99,7 @@ class Stats:
 
 
 def stats(self):
-    caches = self.targetoptions.get("cache") or self._cache_log()
+    caches = getattr(self, "targetoptions", {}).get("cache") or self._cache_log()
     return Stats(self._cache_log(), _quern.cache_folder()[0] if caches else None)
 
 
