@@ -123,6 +123,12 @@ static inline int py_get_optional(PyObject *o, const char *name, PyObject **resu
     return found;
 }
 
+/* `__module__` of a compiled function is its function's, and that of its class the class's: a descriptor in the class would answer
+ * for both, so tp_getattro asks this. */
+static inline bool py_names_module(PyObject *attribute) {
+    return PyUnicode_CompareWithASCIIString(attribute, "__module__") == 0;
+}
+
 /* Has this thread an exception set? Without the GIL: no other thread touches it. */
 static inline bool py_thread_raised(void) {
     PyThreadState *thread = PyGILState_GetThisThreadState();

@@ -881,7 +881,6 @@ static PyGetSetDef dispatcher_getset[] = {
     {"__wrapped__", get_py_func, NULL, NULL, NULL},
     {"__name__", get_of_function, set_own, NULL, "__name__"},
     {"__qualname__", get_of_function, set_own, NULL, "__qualname__"},
-    {"__module__", get_of_function, set_own, NULL, "__module__"},
     {"__doc__", get_of_function, set_own, NULL, "__doc__"},
     {"__defaults__", get_of_function, NULL, NULL, "__defaults__"},
     {"__kwdefaults__", get_of_function, NULL, NULL, "__kwdefaults__"},
@@ -899,6 +898,11 @@ static PyGetSetDef dispatcher_getset[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
+static PyObject *dispatcher_getattro(PyObject *self, PyObject *name) {
+    return py_names_module(name) ? get_of_function(self, "__module__")
+                                 : PyObject_GenericGetAttr(self, name);
+}
+
 static PyMemberDef dispatcher_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Dispatcher, vectorcall), READONLY, NULL},
     {"__dictoffset__", T_PYSSIZET, offsetof(Dispatcher, dict), READONLY, NULL},
@@ -907,17 +911,12 @@ static PyMemberDef dispatcher_members[] = {
 };
 
 static PyType_Slot dispatcher_slots[] = {
-    {Py_tp_new, dispatcher_new},
-    {Py_tp_dealloc, dispatcher_dealloc},
-    {Py_tp_traverse, dispatcher_traverse},
-    {Py_tp_clear, dispatcher_clear},
-    {Py_tp_call, PyVectorcall_Call},
-    {Py_tp_descr_get, dispatcher_get},
-    {Py_tp_repr, dispatcher_repr},
-    {Py_tp_methods, dispatcher_methods},
-    {Py_tp_getset, dispatcher_getset},
-    {Py_tp_members, dispatcher_members},
-    {0, NULL},
+    {Py_tp_new, dispatcher_new},           {Py_tp_dealloc, dispatcher_dealloc},
+    {Py_tp_traverse, dispatcher_traverse}, {Py_tp_clear, dispatcher_clear},
+    {Py_tp_call, PyVectorcall_Call},       {Py_tp_descr_get, dispatcher_get},
+    {Py_tp_repr, dispatcher_repr},         {Py_tp_getattro, dispatcher_getattro},
+    {Py_tp_methods, dispatcher_methods},   {Py_tp_getset, dispatcher_getset},
+    {Py_tp_members, dispatcher_members},   {0, NULL},
 };
 
 PyType_Spec py_dispatcher_spec = {

@@ -932,7 +932,6 @@ static PyGetSetDef kernel_getset[] = {
     {"__wrapped__", get_py_func, NULL, NULL, NULL},
     {"__name__", get_of_function, NULL, NULL, "__name__"},
     {"__qualname__", get_of_function, NULL, NULL, "__qualname__"},
-    {"__module__", get_of_function, NULL, NULL, "__module__"},
     {"__doc__", get_of_function, NULL, NULL, "__doc__"},
     {"targetoptions", get_options, NULL, "The options of the decorator.", NULL},
     {"is_device_function", get_is_device, NULL, NULL, NULL},
@@ -948,6 +947,11 @@ static PyGetSetDef kernel_getset[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
+static PyObject *kernel_getattro(PyObject *self, PyObject *name) {
+    return py_names_module(name) ? get_of_function(self, "__module__")
+                                 : PyObject_GenericGetAttr(self, name);
+}
+
 static PyMemberDef kernel_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Kernel, vectorcall), READONLY, NULL},
     {"__dictoffset__", T_PYSSIZET, offsetof(Kernel, dict), READONLY, NULL},
@@ -962,6 +966,7 @@ static PyType_Slot kernel_slots[] = {
     {Py_tp_call, PyVectorcall_Call},
     {Py_tp_descr_get, kernel_get},
     {Py_tp_repr, kernel_repr},
+    {Py_tp_getattro, kernel_getattro},
     {Py_tp_methods, kernel_methods},
     {Py_tp_getset, kernel_getset},
     {Py_tp_members, kernel_members},

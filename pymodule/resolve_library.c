@@ -37,6 +37,19 @@ static int is_exported(const char *module, PyObject *name, PyObject *object) {
     return status < 0 ? -1 : found == object;
 }
 
+/* The module that exports it and is nearest to the top: numpy itself for what numpy._core has, numpy.random for numpy.random.mtrand.
+ * NULL: none, or an exception. */
+static const char *exporter(PyResolver *r, const char *home, PyObject *name, PyObject *object) {
+    for (const char *end = home; *end; end++) {
+        end += strcspn(end, ".");
+        const char *module = str_copy(r->arena, home, (size_t)(end - home)).bytes;
+        int found = is_exported(module, name, object);
+        if (found) return found > 0 ? module : NULL;
+        if (!*end) break;
+    }
+    return NULL;
+}
+
 /* Functions and classes of the modules above. */
 static int bind_function(PyResolver *r, Binding *b, PyObject *object) {
     PyObject *module = NULL, *name = NULL;
@@ -49,14 +62,9 @@ static int bind_function(PyResolver *r, Binding *b, PyObject *object) {
     if (!module && Py_TYPE(object) == &PyUFunc_Type) module = PyUnicode_FromString("numpy");
     const char *home = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8(module) : NULL;
     home = home ? library_module(home) : NULL;
-    if (home) found = is_exported(home, name, object);
-    if (home && !found &&
-        !strncmp(home, "numpy.", 6)) { /* numpy._core...: exported by numpy itself */
-        home = "numpy";
-        found = is_exported(home, name, object);
-    }
+    if (home) home = exporter(r, home, name, object);
     const char *text = PyUnicode_AsUTF8(name);
-    if (found > 0 && !text) found = -1;
+    found = !text || PyErr_Occurred() ? -1 : home != NULL;
     if (found > 0) bind_name(r, b, home, text);
 done:
     Py_XDECREF(module);

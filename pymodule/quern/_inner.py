@@ -18,7 +18,7 @@ _OURS = {
     "core.typing.asnumbatype": "extending", "core.typeconv": "types", "core.typeconv.typeconv": "types",
     "core.imputils": "extending builtin_registry=_inner:registry Registry=extending:_Registry impl_ret_untracked=_cgutils:impl_ret_untracked "
                      "impl_ret_borrowed=_cgutils:impl_ret_borrowed impl_ret_new_ref=_cgutils:impl_ret_new_ref",
-    "core.cgutils": "_cgutils",
+    "core.cgutils": "_cgutils", "core.caching": "_caching",
     "core.pythonapi": "extending", "core.datamodel": "types register=extending:register_model",
     "core.datamodel.registry": "register=extending:register_model",
     "core.registry": "CPUDispatcher=_quern:Dispatcher", "core.dispatcher": "Dispatcher=_quern:Dispatcher",

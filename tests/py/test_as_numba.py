@@ -328,3 +328,14 @@ if __name__ == "__main__":
 """
     out = run_as_numba(tmp_path, text)
     assert "True, 4)]" in out and r"stdout='True\n'" in out
+
+
+def test_the_cache_that_keeps_nothing(tmp_path):
+    assert run_as_numba(tmp_path, """
+from numba import njit
+from numba.core import caching
+class Mine(caching.IndexDataCacheFile): pass
+f = njit(lambda x: x + 1)
+f._cache = caching.NullCache()
+print(f(1), f._cache.cache_path, f._cache.load_overload(None, None))
+""") == "2 None None\n"

@@ -740,3 +740,10 @@ def test_ARR_11_read_only_is_part_of_the_key():
     assert declared(frozen) == 0 and declared(writable) == 5
     with pytest.raises(TypeError):
         njit("float64(Array(float64, 1, 'C'))")(lambda a: a[0])(frozen)
+
+
+def test_the_classes_of_compiled_functions_have_a_module_of_their_own():
+    f = njit(lambda x: x)
+    assert type(f).__module__ == "quern._quern" and f.__module__ == __name__
+    f.__module__ = "elsewhere"
+    assert f.__module__ == "elsewhere" and type(f).__module__ == "quern._quern"

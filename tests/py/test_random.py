@@ -259,3 +259,16 @@ def test_kernels_have_no_generator(device):
         pytest.skip("the cpu device has the host's library")
     with pytest.raises(QuernError, match="random"):
         k[1, 1](np.zeros(1))
+
+
+def test_functions_that_name_an_inner_module_are_those_of_the_outer_one(monkeypatch):
+    """NumPy before 2.2 says numpy.random.mtrand of np.random.seed."""
+    monkeypatch.setattr(np.random.seed, "__module__", "numpy.random.mtrand")
+
+    @njit
+    def draw(s):
+        np.random.seed(s)
+        return np.random.random()
+
+    expected = np.random.RandomState(7).random_sample()
+    assert draw(7) == expected
