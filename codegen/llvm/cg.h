@@ -408,6 +408,8 @@ Value cg_int_shl(Cg *cg, Value a, Value count);
 Value cg_int_shr(Cg *cg, bool is_signed, Value a, Value count);
 /* The function `name` of a math library with the type of its operands: sin, sinf, __nv_sin. */
 LLVMValueRef cg_hypot(Cg *cg, LLVMValueRef x, LLVMValueRef y); /* cg_hypot.c: f32, f64 */
+/* Lowers a comparison of abs() of a complex number with a constant on which a loop ends; false: it is another one. */
+bool cg_compare_length(Cg *cg, Ref ref);
 Value cg_math(Cg *cg, const char *name, Value *args, int nargs);
 Value cg_float_mod(Cg *cg, Value a, Value b);
 Value cg_float_floordiv(Cg *cg, Value a, Value b);

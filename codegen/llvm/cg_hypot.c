@@ -4,6 +4,7 @@
  * would overflow or lose bits, and the root is corrected by what rounding took (C. F. Borges, "An improved algorithm for
  * hypot(a,b)", 2019). */
 #include "codegen/llvm/cg.h"
+#include "codegen/opt/pass.h"
 #include <math.h>
 
 static Value less(Cg *cg, Value a, Value b) {
@@ -75,4 +76,83 @@ Value cg_hypot(Cg *cg, Value x, Value y) {
     Value odd = LLVMBuildFCmp(cg->b, LLVMRealUNO, x, y, "");
     length = pick(cg, odd, plus(cg, x, y), length);
     return pick(cg, infinite, infinity, length);
+}
+
+/* -- lengths that are compared ---------------------------------------------------------------------- */
+
+/* abs() of a complex128 that only `user` reads. */
+static bool is_length(Cg *cg, Ref ref, Ref user) {
+    const Func *func = cg->f->ir;
+    if (ir_inst(func, ref)->op != OP_lib) return false;
+    const Lowering *how = lib_lowering(cg_lib_row(func, ref), cg->options->infer.target);
+    if (how->kind != LOWER_GEN || how->id != GEN_abs) return false;
+    if (type_strong_kind(cg_type(cg, ir_arg(func, ref, 0))->kind) != TY_c128) return false;
+    for (Ref r = 1; r < func->insts.len; r++)
+        for (int32_t k = 0; k < ir_inst(func, r)->nargs; k++)
+            if (r != user && ir_arg(func, r, k) == ref) return false;
+    return true;
+}
+
+/* A number whose square, and what differs from it in the last bits, is an ordinary float64. */
+static bool is_moderate(const Func *func, Ref ref, double *limit) {
+    const Inst *inst = ir_inst(func, ref);
+    int64_t k;
+    if (opt_const_int(func, ref, &k))
+        *limit = (double)k;
+    else if (inst->op == OP_const && inst->u.value->kind == CONST_FLOAT)
+        *limit = inst->u.value->re;
+    else
+        return false;
+    return *limit >= 0x1p-500 && *limit <= 0x1p52;
+}
+
+/* Does the loop end, or go on, by the comparison? Where it only chooses a value, code without branches is better. */
+static bool ends_loop(Cg *cg, Ref ref) {
+    const CgFunc *f = cg->f;
+    int32_t loop = f->cfg.loop_of[f->block];
+    const Inst *last = ir_inst(f->ir, ir_terminator(f->ir, f->block));
+    if (loop < 0 || last->op != OP_branch ||
+        ir_arg(f->ir, ir_terminator(f->ir, f->block), 0) != ref)
+        return false;
+    return opt_in_loop(&f->cfg, loop, last->target[0]) !=
+           opt_in_loop(&f->cfg, loop, last->target[1]);
+}
+
+/* What the squares say where they are clearly on one side of the limit's: their sum, the limit's square and the length are each off by
+ * less than three parts of 2^52. Otherwise, and of nan, the length itself is asked, out of the way. */
+static Value compare_squares(Cg *cg, Ref ref, const Value *z, double limit, bool below) {
+    const Func *func = cg->f->ir;
+    Ref a = ir_arg(func, ref, 0), b = ir_arg(func, ref, 1);
+    double square = limit * limit, margin = square * 0x1p-48;
+    Value sum = plus(cg, times(cg, z[0], z[0]), times(cg, z[1], z[1]));
+    Value inside = less(cg, sum, cg_real(cg->f64, square - margin));
+    Value outside = less(cg, cg_real(cg->f64, square + margin), sum);
+    Value open = LLVMBuildNot(cg->b, LLVMBuildOr(cg->b, inside, outside, ""), "");
+    BB here = LLVMGetInsertBlock(cg->b), near = cg_block(cg, "near"), known = cg_block(cg, "known");
+    cg_unlikely(cg, LLVMBuildCondBr(cg->b, open, near, known));
+    cg_at(cg, near);
+    Value asked = cg_compare(cg, (Op)ir_inst(func, ref)->op, cg_type(cg, a), cg_leaves(cg, a),
+                             cg_type(cg, b), cg_leaves(cg, b));
+    BB last = LLVMGetInsertBlock(cg->b);
+    LLVMBuildBr(cg->b, known);
+    cg_at(cg, known);
+    Value result = LLVMBuildPhi(cg->b, cg->i1, "");
+    LLVMAddIncoming(result, (Value[]){below ? inside : outside, asked}, (BB[]){here, last}, 2);
+    return result;
+}
+
+bool cg_compare_length(Cg *cg, Ref ref) {
+    const Func *func = cg->f->ir;
+    const Inst *inst = ir_inst(func, ref);
+    double limit;
+    if (!cg->target->is_host || (inst->op != OP_lt && inst->op != OP_le)) return false;
+    for (int k = 0; k < 2; k++) {
+        Ref length = ir_arg(func, ref, k), other = ir_arg(func, ref, 1 - k);
+        if (!is_moderate(func, other, &limit) || !is_length(cg, length, ref)) continue;
+        if (!ends_loop(cg, ref)) return false;
+        Value *z = cg_leaves(cg, ir_arg(func, length, 0));
+        cg_set1(cg, ref, compare_squares(cg, ref, z, limit, k == 0));
+        return true;
+    }
+    return false;
 }

@@ -521,6 +521,7 @@ static void lower_cast(Cg *cg, Ref ref) {
 }
 
 static void lower_compare(Cg *cg, Ref ref) {
+    if (cg_compare_length(cg, ref)) return;
     Ref a = ir_arg(cg->f->ir, ref, 0), b = ir_arg(cg->f->ir, ref, 1);
     cg_set1(cg, ref,
             cg_compare(cg, (Op)ir_inst(cg->f->ir, ref)->op, cg_type(cg, a), cg_leaves(cg, a),

@@ -919,3 +919,57 @@ def test_remainders_of_euclid_in_loops():
     out = np.zeros(3000, int)
     compiled(divisors_of_all, False)(a, b, out)
     assert out.tolist() == [divisors_in_common(int(x), int(y)) for x, y in zip(a, b, strict=True)]
+
+
+# -- lengths of complex numbers on which a loop ends -------------------------------------------------
+
+
+def within(z, out):
+    for i in range(len(z)):
+        k = 0
+        while k < 1 and abs(z[i]) < 2.0:
+            k += 1
+        out[i] = k
+
+
+def not_beyond(z, out):
+    for i in range(len(z)):
+        k = 0
+        while k < 1 and abs(z[i]) <= 3:
+            k += 1
+        out[i] = k
+
+
+def beyond(z, out):
+    for i in range(len(z)):
+        out[i] = 0
+        for _ in range(3):
+            if abs(z[i]) > 1e-7:
+                break
+            out[i] += 1
+
+
+def at_least(z, out):
+    for i in range(len(z)):
+        k = 0
+        while True:
+            if 1e15 <= abs(z[i]) or k > 1:
+                break
+            k += 1
+        out[i] = k
+
+
+@pytest.mark.parametrize("function, limit", [(within, 2.0), (not_beyond, 3.0), (beyond, 1e-7), (at_least, 1e15)])
+def test_lengths_that_are_compared(function, limit):
+    """Near the limit the length decides, which is what abs() gives where it is not compared."""
+    rng = np.random.default_rng(8)
+    angle = rng.random(4000) * 6.3
+    length = limit * (1 + np.concatenate([rng.integers(-6, 7, 2000) * 2.0**-53, rng.normal(0, 1e-13, 1000), rng.normal(0, 1, 1000)]))
+    special = [0.0, -0.0, 5e-324, 1e-200, 1e200, 1.7e308, math.inf, -math.inf, math.nan, limit, -limit, limit * 0.6, limit * 0.8]
+    z = np.concatenate([length * np.exp(1j * angle), [complex(x, y) for x in special for y in special]])
+    out, lengths = np.zeros(len(z), int), njit(lambda a: np.abs(a))(z)
+    compiled(function, False)(z, out)
+    expected = np.zeros(len(z), int)
+    for i, r in enumerate(lengths):
+        expected[i] = {within: r < limit, not_beyond: r <= limit, beyond: 3 * (not r > limit), at_least: 2 * (not limit <= r)}[function]
+    assert out.tolist() == expected.tolist()
