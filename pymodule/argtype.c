@@ -895,7 +895,10 @@ TypeKey py_type_key(ModState *state, const Type *type) {
     if (!items) return PyErr_NoMemory(), 0;
     for (int32_t i = 0; i < n && key; i++)
         items[i] = key = py_type_key(state, parts[i]);
-    PyObject *cls = optional ? Py_None : shared ? state->shared_classes[type->bits] : type->cls;
+    PyObject *cls = optional ? Py_None
+                    : shared ? py_class_of_shared(state, (ClassId)type->bits)
+                             : type->cls;
+    if (shared && !cls) key = 0;
     if (key) key = are_parts(state, type, items) ? py_compound_key(state, cls, items, n) : 0;
     PyMem_Free(items);
     return key;

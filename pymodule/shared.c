@@ -61,10 +61,16 @@ const Type *py_instance_type(ModState *state, TypeTable *types, Arena *arena, Py
     return ok ? type : NULL;
 }
 
-/* The class that stands in the key of an object's type. */
-static PyObject *key_class(const ModState *state, const ValueLayout *layout) {
+PyObject *py_class_of_shared(ModState *state, ClassId id) {
+    if (!state->shared_classes[id]) /* the module tells */
+        Py_XDECREF(PyImport_ImportModule("quern.typed"));
+    return state->shared_classes[id];
+}
+
+/* The class that stands in the key of an object's type. NULL: exception. */
+static PyObject *key_class(ModState *state, const ValueLayout *layout) {
     if (layout->element == CLS_instance) return layout->cls;
-    if (layout->shared) return state->shared_classes[layout->element];
+    if (layout->shared) return py_class_of_shared(state, layout->element);
     PyTypeObject *const plain[] = {[CLS_list] = &PyList_Type,   [CLS_str] = &PyUnicode_Type,
                                    [CLS_bytes] = &PyBytes_Type, [CLS_bytearray] = &PyByteArray_Type,
                                    [CLS_dict] = &PyDict_Type,   [CLS_set] = &PySet_Type};
@@ -95,7 +101,7 @@ static TypeKey layout_key(ModState *state, const ValueLayout *layout) {
     PyObject *of = cls                           ? key_class(state, layout)
                    : layout->kind == TY_OPTIONAL ? Py_None
                                                  : layout->cls;
-    if (key) key = py_compound_key(state, of, items, layout->nitems);
+    if (key) key = cls && !of ? 0 : py_compound_key(state, of, items, layout->nitems);
     if (items != few) PyMem_Free(items);
     return key;
 }

@@ -415,6 +415,7 @@ PyObject *py_box_object(ModState *state, const ValueLayout *layout, const char *
 /* -- shared.c: objects that Python and compiled code share -- */
 /* Which container's class it is, of typed.List and its kin; CLS_COUNT: another class. */
 ClassId py_shared_class(const ModState *state, PyObject *cls);
+PyObject *py_class_of_shared(ModState *state, ClassId id); /* borrowed; NULL: exception */
 PyObject *py_box_shared(ModState *state, const ValueLayout *layout, const char *value);
 /* Of a class with @jitclass, with its fields. NULL: exception. */
 const Type *py_instance_type(ModState *state, TypeTable *types, Arena *arena, PyObject *cls);

@@ -179,7 +179,8 @@ static bool visit_global(Infer *in, Ref ref, Val *out) {
     if (inst->op == OP_global) {
         b = r->global(r->user, in->inst->function->handle, *inst->u.name);
         if (b && b->kind == BIND_MISSING) b = r->builtin(r->user, *inst->u.name);
-    } else if (!in->inst->function->handle) { /* row_function */
+    } else if (!in->inst->function->handle || /* row_function */
+               str_starts(*inst->u.name, "primitive.")) {
         b = ti_object(in->ti, BIND_LIBRARY, *inst->u.name, NULL);
     } else {
         b = r->builtin(r->user, *inst->u.name);
@@ -403,7 +404,12 @@ static bool visit_call(Infer *in, Ref ref, Val *out) {
 static bool visit_call_star(Infer *in, Ref ref, Val *out) {
     Val callee, tuple;
     if (!infer_operand(in, ref, 0, &callee) || !infer_operand(in, ref, 1, &tuple)) return false;
-    if (!is_kind(&tuple, TY_TUPLE)) return ti_fail(in, ref, E0213, ti_text(in, tuple.f.type), 0);
+    if (!is_kind(&tuple, TY_TUPLE)) {
+        ti_fail(in, ref, E0101, "passing by * how many arguments only the run tells");
+        return ti_advise(in, "a tuple has a length that is known; columns of a list of lists are "
+                             "[[row[j] for row in rows] for j in range(len(rows[0]))]"),
+               false;
+    }
     const Inst *inst = ir_inst(in->f, ref);
     int32_t n = tuple.f.type->nitems, keywords = (int32_t)inst->imm;
     const Str *names = inst->u.names;

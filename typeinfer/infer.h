@@ -400,6 +400,7 @@ bool infer_unknown_call(Infer *in, Val callee, const CallArgs *args, Val *out);
 int32_t instance_nslots(const CodeUnit *code); /* parameters, *args as one */
 Instance *instance_entry(Ti *ti, const InferRequest *request, DiagList *diags);
 bool ti_is_parallel(const Ti *ti, const Instance *inst); /* Func.parallel */
+void infer_asked(Infer *in, Instance *callee);
 Func *instance_typed(Ti *ti, Instance *inst); /* makes the shell and queues its specialisation */
 Str ti_unique_name(Ti *ti, Str name);         /* for a typed function */
 const FunctionInfo *ti_function_info(Ti *ti, const Binding *function);
@@ -600,6 +601,10 @@ const char *primitive_name(int32_t index);
 
 bool v_typed(Infer *in, Str name, const CallArgs *args, bool *known, Val *out);
 bool typed_knows(Str name);
+bool v_isinstance(Infer *in, Val object, Val classes, Val *out);
+bool v_has_attr(Infer *in, Val object,
+                Str name); /* false: or it is not known yet, which is a stop */
+bool typed_match_class(Infer *in, const Val *v, const CallArgs *args, Val *out); /* infer_match.c */
 /* Names of the handlers in each file, NULL behind the last (ti_typed_name). */
 const char *array_builtin_name(int32_t index);
 const char *array_attr_name(int32_t index);

@@ -198,13 +198,15 @@ static bool attr_of_member(Infer *in, Val a, int32_t k, Str name, Val *out) {
 static bool attr_of_some(Infer *in, Val a, Str name, Val *out) {
     const EnumClass *cls = a.f.type->binding->enumeration;
     Val *all = arena_array(in->arena, Val, cls->n);
-    bool number = cls->n > 0 && !cls->ints;
+    bool number = cls->n > 0 && !cls->ints, text = number && ti_has_objects(in);
     for (int32_t k = 0; k < cls->n; k++) {
         if (!attr_of_member(in, a, k, name, &all[k])) return false;
         number = number && type_is_number(all[k].f.type);
+        text = text && type_is_text(all[k].f.type);
+        if (text && !v_text(in, &all[k])) return false;
     }
     Val position = {.f = fact_of(ti_wint(in)), .ref = a.ref};
-    if (number) return v_tuple_get(in, v_tuple(in, all, cls->n), position, out);
+    if (number || text) return v_tuple_get(in, v_tuple(in, all, cls->n), position, out);
     no_attribute(in, &a, name);
     ti_advise(
         in, "which member it is, is known only at run time: text and other objects cannot be told "

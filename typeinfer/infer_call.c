@@ -383,7 +383,8 @@ bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out) {
     if (!b && type_is_instance(callee.f.type)) return call_with_instance(in, callee, args, out);
     if (!b) return v_refuse(in, REFUSE_CALLEE, NULL, &callee, 1);
     if ((b->kind == BIND_TYPE && !type_is_instance(b->type)) ||
-        (b->kind == BIND_LIBRARY && !str_is(b->name, "builtins.isinstance")))
+        (b->kind == BIND_LIBRARY && !str_is(b->name, "builtins.isinstance") &&
+         !str_is(b->name, "primitive.match_class")))
         numbers = numbers_of(in, b, args), args = &numbers;
     switch (b->kind) {
     case BIND_FUNCTION:

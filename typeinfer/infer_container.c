@@ -868,8 +868,12 @@ bool container_taught(Infer *in, Str name, const CallArgs *args) {
             return false;
         for (int32_t p = 0; !teachers[i].items && p < MOST_PARAMS; p++)
             if (params[p] && params[p] < args->nargs) items[p] = args->args[params[p]];
-        for (int32_t p = 0; teachers[i].hint && p < MOST_PARAMS; p++)
-            if (!container->params[p]->open || fact_none(&items[p].f)) items[p] = (Val){0};
+        for (int32_t p = 0; teachers[i].hint && p < container->nparams; p++) {
+            if (container->params[p]->open && !fact_none(&items[p].f)) continue;
+            if (items[p].src && !container_learns(in, container->params[p], items[p].src))
+                return false; /* d.get(key, []) */
+            items[p] = (Val){0};
+        }
         return put_items(in, args->args[0], items);
     }
     return true;

@@ -266,6 +266,18 @@ static bool callee_allowed(Infer *in) {
     return ti_has_stack(in, "calls");
 }
 
+/* What it is told of the callee may not be all: it is part of the same cycle then. */
+void infer_asked(Infer *in, Instance *callee) {
+    Ti *ti = in->ti;
+    if (callee->state == INST_DONE) return;
+    int32_t low = callee->state == INST_ACTIVE ? callee->depth : callee->low;
+    in->inst->low = QN_MIN(in->inst->low, low);
+    callee->recursive = true;
+    for (int32_t d = 0; callee->state == INST_PROVISIONAL && d < ti->stack.len; d++)
+        if (ti->stack.items[d]->depth == low) ti->stack.items[d]->recursive = true;
+    in->unsettled = true;
+}
+
 /* Infers the callee if need be; false: that cannot be done. */
 static bool infer_callee(Infer *in, Instance *callee) {
     Ti *ti = in->ti;
@@ -275,14 +287,7 @@ static bool infer_callee(Infer *in, Instance *callee) {
         infer_instance(ti, callee);
         if (ti->aborted) return in->stop = STOP_ABORT, false;
     }
-    if (callee->state != INST_DONE) {
-        int32_t low = callee->state == INST_ACTIVE ? callee->depth : callee->low;
-        in->inst->low = QN_MIN(in->inst->low, low);
-        callee->recursive = true;
-        for (int32_t d = 0; callee->state == INST_PROVISIONAL && d < ti->stack.len; d++)
-            if (ti->stack.items[d]->depth == low) ti->stack.items[d]->recursive = true;
-        in->unsettled = true;
-    }
+    infer_asked(in, callee);
     return true;
 }
 

@@ -152,7 +152,7 @@ bool v_generator_result(Infer *in, Val it, Ref item, Val *out) {
     *out = val_of(fact_of(type_scalar(in->types, TY_none)));
     if (!is_kind(&it, TY_ITER) || !type_is_generator(it.f.type)) return true;
     Instance *inst = generator_instance(it.f.type);
-    if (inst->state != INST_DONE) in->unsettled = true;
+    infer_asked(in, inst);
     if (!inst->result.type && inst->state != INST_DONE) return in->stop = STOP_UNKNOWN, false;
     if (!generator_returns(inst)) return true;
     out->f = inst->result;
@@ -168,7 +168,7 @@ bool v_generator_next(Infer *in, Val it, int32_t miss, Val *out) {
     if (!inst->yielded.type && inst->state == INST_DONE &&
         !instance_is_open(inst)) /* it never yields */
         inst->yielded = fact_of(type_scalar(in->types, TY_none));
-    if (inst->state != INST_DONE) in->unsettled = true;
+    infer_asked(in, inst);
     if (!inst->yielded.type) return in->stop = STOP_UNKNOWN, false;
     *out = val_of(fact_of(inst->yielded.type));
     if (!e) return true;

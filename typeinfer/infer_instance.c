@@ -88,15 +88,46 @@ static bool get_field(Infer *in, Val self, int32_t field, Val *out) {
     return true;
 }
 
+/* Who else knows the value? */
+static bool is_used_once(const Infer *in, Ref ref) {
+    int32_t uses = 0;
+    for (Ref user = 1; user < in->f->insts.len; user++)
+        for (int32_t k = 0; k < ir_inst(in->f, user)->nargs; k++)
+            uses += ir_arg(in->f, user, k) == ref;
+    return uses == 1;
+}
+
+/* list(xs), [f(x) for x in xs] and their like, assigned to a field that holds a shared list: nobody else has it, so that a copy is as good. */
+static bool as_shared(Infer *in, const Type *type, Val *value) {
+    static const char *const fillers[CLS_COUNT] = {
+        [CLS_list] = "list.extend", [CLS_dict] = "dict.update", [CLS_set] = "set.update"};
+    const Type *from = value->f.type;
+    if (type->kind != TY_CLASS || !type->shared || from->kind != TY_CLASS || from->shared ||
+        from->bits != type->bits || from->variant || from->open || !fillers[from->bits] ||
+        !value->src || !is_used_once(in, value->src))
+        return true;
+    Val args[2] = {{.ref = NO_REF}, *value}, ignored;
+    CallArgs call = {args, 2, 0, NULL};
+    if (!v_empty(in, type, &args[0])) return false;
+    if (!v_library(in, fillers[from->bits], &call, &ignored)) return false;
+    *value = args[0];
+    return true;
+}
+
 static bool store_field(Infer *in, Val self, int32_t field, Val value) {
     const Type *cls = self.f.type, *type = cls->declared[field];
     if (!in->emit && container_becomes(in, type, value.src)) return true;
+    if (!can_convert(value.f.type, type) && !as_shared(in, type, &value)) return false;
     if (!can_convert(value.f.type, type)) {
         if (value.f.type->open) return in->stop = STOP_UNKNOWN, false;
         const char *what = str_printf(in->arena, "the field '" STR_FMT "' of %s",
                                       STR_ARG(cls->fields[field]), ti_text(in, type))
                                .bytes;
-        return ti_fail(in, in->at, E0208, ti_text(in, value.f.type), what);
+        ti_fail(in, in->at, E0208, ti_text(in, value.f.type), what);
+        if (type->kind == TY_CLASS && type->shared && value.f.type->kind == TY_CLASS)
+            ti_advise(in, "what is in a field is shared with Python: make a typed.List, typed.Dict "
+                          "or typed.Set of it");
+        return false;
     }
     if (!in->emit) return true;
     Ref ref = emit2(in->emit, OP_set_field, NULL, v_ref(in, self), v_as(in, value, type));

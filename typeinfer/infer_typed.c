@@ -298,8 +298,9 @@ static bool is_instance_of(const Type *type, const Binding *cls, bool plain) {
                                  type_strong_kind(cls->type->kind) == type->kind);
 }
 
-static bool typed_isinstance(Infer *in, const Val *v, const CallArgs *args, Val *out) {
-    const Val *cls = &v[1];
+bool v_isinstance(Infer *in, Val object, Val classes, Val *out) {
+    const Val v[2] = {object, classes}, *cls = &v[1];
+    const CallArgs *args = &(CallArgs){(Val *)v, 2, 0, NULL};
     const Type *type = is_kind(&v[0], TY_OPTIONAL) ? v[0].f.type->element : v[0].f.type;
     int32_t n = is_kind(cls, TY_TUPLE) ? cls->f.type->nitems : 1;
     bool found = false;
@@ -318,6 +319,11 @@ static bool typed_isinstance(Infer *in, const Val *v, const CallArgs *args, Val 
     out->f = fact_of(bool_type(in->types)); /* None is no instance of these */
     if (in->emit) out->ref = emit_item(in->emit, v_ref(in, v[0]), 0);
     return true;
+}
+
+static bool typed_isinstance(Infer *in, const Val *v, const CallArgs *args, Val *out) {
+    (void)args;
+    return v_isinstance(in, v[0], v[1], out);
 }
 
 /* -- attributes by name, classes ----------------------------------------------------------------------- */
@@ -382,6 +388,11 @@ static bool compiled_has(Infer *in, Val object, Str name, bool *has) {
     in->report = report;
     if (*has || in->stop == STOP_NONE || in->stop == STOP_ERROR) in->stop = STOP_NONE;
     return in->stop == STOP_NONE;
+}
+
+bool v_has_attr(Infer *in, Val object, Str name) {
+    bool has = false;
+    return compiled_has(in, object, name, &has) && has;
 }
 
 static const Str *attribute_name(Infer *in, const Val *name) {
@@ -493,6 +504,7 @@ static const struct {
     {"generator.send", "self, value, /", typed_send},
     {"generator.throw", "self, exception, /", typed_throw},
     {"operator.truth", "a, /", typed_bool},
+    {"primitive.match_class", "subject, cls, count, names, /", typed_match_class},
     {"quern.literal_unroll", "container, /", typed_same},
     {"quern.literally", "obj, /", typed_literally},
     {"quern.prange", "start, stop=, step=, /", typed_prange},

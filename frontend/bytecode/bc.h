@@ -293,7 +293,7 @@ Ref bc_emit_const(SsaBuild *b, const ConstVal *value);
 /* The same; a constant slice becomes the op of a computed one. */
 Ref bc_emit_value(SsaBuild *b, const ConstVal *value);
 Ref bc_emit_truth(SsaBuild *b, Ref value);
-/* What Python calls so, whatever the names of the program mean; and a call of it, with at most two arguments. */
+/* What Python calls so, whatever the names of the program mean; and a call of it, or of a primitive, with at most four arguments. */
 Ref bc_builtin(SsaBuild *b, const char *name);
 Ref bc_call_builtin(SsaBuild *b, const char *name, const Ref *args, int32_t n);
 /* What the function has of a variable of one around it: a cell, or a value. */

@@ -329,6 +329,32 @@ bool bc_h_match_sequence(SsaBuild *b, int32_t arg) {
     return bc_push(b, bc_call_builtin(b, "isinstance", args, 2)), true;
 }
 
+bool bc_h_match_mapping(SsaBuild *b, int32_t arg) {
+    (void)arg;
+    Ref args[2];
+    if (!bc_pop(b, &args[0])) return false;
+    bc_push(b, args[0]);
+    args[1] = bc_builtin(b, "dict");
+    return bc_push(b, bc_call_builtin(b, "isinstance", args, 2)), true;
+}
+
+bool bc_h_match_keys(SsaBuild *b, int32_t arg) {
+    (void)arg;
+    Ref args[2];
+    if (!bc_pop_many(b, args, 2)) return false;
+    bc_push(b, args[0]);
+    bc_push(b, args[1]);
+    return bc_push(b, bc_call_builtin(b, "primitive.match_keys", args, 2)), true;
+}
+
+bool bc_h_match_class(SsaBuild *b, int32_t arg) {
+    Ref args[3], all[4];
+    if (!bc_pop_many(b, args, 3)) return false;
+    all[0] = args[0], all[1] = args[1], all[3] = args[2];
+    all[2] = bc_emit_const(b, const_int(b->arena, arg));
+    return bc_push(b, bc_call_builtin(b, "primitive.match_class", all, 4)), true;
+}
+
 bool bc_h_get_len(SsaBuild *b, int32_t arg) {
     (void)arg;
     Ref value;

@@ -8,7 +8,7 @@ Ref bc_builtin(SsaBuild *b, const char *name) {
 }
 
 Ref bc_call_builtin(SsaBuild *b, const char *name, const Ref *args, int32_t n) {
-    Ref all[3] = {bc_builtin(b, name)};
+    Ref all[5] = {bc_builtin(b, name)};
     for (int32_t k = 0; k < n; k++)
         all[k + 1] = args[k];
     return bc_emit(b, OP_call_py, all, n + 1);

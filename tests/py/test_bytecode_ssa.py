@@ -42,7 +42,20 @@ PAIRS = [(a, b) for a in (-3, 0, 1, 2, 9) for b in (-2, 0, 1, 9)]
 TRIPLES = [(a, b, c) for a in (0, 1, 4) for b in (0, 1, 7) for c in (0, 2, 7)]
 POSITIVE = [(a, b) for a in (-3, 2, 9) for b in (1, 4)]
 
+
+def match_class(subject, cls, count, names):
+    if not isinstance(subject, cls) or not all(hasattr(subject, name) for name in names):
+        return None
+    return (subject,) * count + tuple(getattr(subject, name) for name in names)
+
+
+def match_keys(subject, keys):
+    return tuple(subject[key] for key in keys) if all(key in subject for key in keys) else None
+
+
+PRIMITIVES = {"primitive.match_class": match_class, "primitive.match_keys": match_keys}
 CASES = {
+    "match_class": [(1 + 2j,), (3,)], "match_mapping": [({"k": 5},), ({"j": 5},), (7,)],
     "constants": SMALL, "arithmetic": PAIRS, "bits": POSITIVE, "match_sequence": [((1, 2),), ([3, 4],), (5,), ((1, 2, 3),), ("ab",)],
     "matrix": [(Box(1), Box(2))],
     "inplace": POSITIVE, "inplace_matrix": [(Box(1), Box(2))], "comparisons": PAIRS,
@@ -185,7 +198,7 @@ class Machine:
             module, *taken = self.names(words)
             return __import__(module, fromlist=taken)
         if kind == "builtin":
-            return getattr(builtins, self.name(words))
+            return PRIMITIVES.get(self.name(words)) or getattr(builtins, self.name(words))
         if kind == "freevar":
             return self.function.__closure__[int(words[words.index("index") + 1])].cell_contents
         if kind == "attr":

@@ -597,3 +597,14 @@ def replay(ops, ks, vs):
 def test_random_programs(steps):
     columns = [np.array([s[k] for s in steps], np.int64) for k in range(3)]
     assert repr(replay(*columns)) == repr((lambda r: (r[0], r[1]))(replay.py_func(*[c.tolist() for c in columns])))
+
+
+def test_defaults_of_the_type_of_the_values():
+    @njit
+    def f(d, k):
+        n = 0
+        for x in d.get(k, []):
+            n += len(x)
+        return n, len(d.pop(k, [])), len(d)
+    same(f, {"a": ["x", "yz"], "b": ["q"]}, "a")
+    same(f, {"a": ["x", "yz"], "b": ["q"]}, "c")

@@ -224,13 +224,19 @@ def test_N11_members_in_tuples_are_arguments(device):
         assert (out == want).all()
 
 
+class Mixed(enum.Enum):
+    ONE = 1
+    TWO = "two"
+
+
 def test_N11_a_name_is_known_where_the_member_is():
     assert njit(lambda x: x.name == "RED")(Color.RED) and njit(lambda: Mode.FAST.name == "FAST")()
     # what follows the join is long enough that no CPython copies it into both branches
+    for c in (True, False):
+        assert njit(lambda c: ((Color.RED if c else Color.BLUE).name == "RED") + c * c - c)(c) == c
+        assert njit(lambda c, n: ((Color.RED if c else Color.BLUE).name, n * n - n))(c, 3) == ("RED" if c else "BLUE", 6)
     with pytest.raises(errors.TypingError, match="known only at run time"):
-        njit(lambda c: ((Color.RED if c else Color.BLUE).name == "RED") + c * c - c)(True)
-    with pytest.raises(errors.TypingError, match="known only at run time"):
-        njit(lambda c: (Color.RED if c else Color.BLUE).value + c * c - c)(True)
+        njit(lambda c: (Mixed.ONE if c else Mixed.TWO).value + c * c - c)(True)
 
 
 @pytest.mark.parametrize("source", ["Color.RED if c else 1", "Color.RED if c else Shape.RED", "Color.RED if c else 'RED'"])

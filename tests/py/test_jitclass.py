@@ -4,6 +4,8 @@ import copy
 import gc
 import math
 import pickle
+import subprocess
+import sys
 import threading
 import weakref
 from typing import Dict as DictOf
@@ -840,3 +842,65 @@ def test_CNT_threads_wait_for_each_other():
     for w in workers:
         w.join()
     assert v.n == 1_200_000
+
+
+@jitclass
+class Forest:
+    parent: list[int]
+    sizes: dict[int, int]
+    roots: set[int]
+
+    def __init__(self, n):
+        self.parent = list(range(n))
+        self.sizes = {i: 1 for i in range(n)}
+        self.roots = set(range(n))
+
+    def find(self, x):
+        while self.parent[x] != x:
+            self.parent[x] = self.parent[self.parent[x]]
+            x = self.parent[x]
+        return x
+
+    def union(self, a, b):
+        a, b = self.find(a), self.find(b)
+        if a != b:
+            self.parent[a] = b
+            self.sizes[b] += self.sizes.pop(a)
+            self.roots.discard(a)
+        return len(self.roots)
+
+    def forget(self):
+        self.parent = [x * 0 for x in self.parent]
+        kept = [7]
+        kept.append(len(self.parent))
+        self.parent = kept
+
+
+def test_lists_dicts_and_sets_that_are_made_for_fields():
+    f = Forest(5)
+    assert [f.union(0, 1), f.union(2, 3), f.union(0, 3), f.union(1, 2)] == [4, 3, 2, 2]
+    assert list(f.parent) == [1, 3, 3, 3, 4] and dict(f.sizes) == {3: 4, 4: 1} and set(f.roots) == {3, 4}
+    f.forget()
+    assert list(f.parent) == [7, 5]
+
+    @njit
+    def other(n):
+        g = Forest(n)
+        xs = sorted([n, 2, 1])
+        g.parent = xs
+        return g.parent[0] + len(xs)
+    with pytest.raises(errors.TypingError, match="typed.List"):
+        other(3)
+
+
+def test_fields_of_shared_classes_without_an_import_of_typed():
+    source = """
+from quern.experimental import jitclass
+@jitclass
+class C:
+    xs: list[int]
+    def __init__(self, n):
+        self.xs = [n]
+assert list(C(3).xs) == [3]
+"""
+    subprocess.run([sys.executable, "-c", source], check=True)

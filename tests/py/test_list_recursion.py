@@ -45,3 +45,24 @@ def odd_next(xs):
 def test_lists_from_calls_of_the_function_itself(function):
     for xs in ([5, 3, 8, 1, 9, 2], [4], [2, 1, 2]):
         assert function(list(xs)) == function.py_func(list(xs))
+
+
+def test_recursion_through_generator_expressions():
+    def chain(dims):
+        memo = {}
+
+        def cost(i, j):
+            if i == j:
+                return 0
+            if (i, j) not in memo:
+                memo[i, j] = min(cost(i, k) + cost(k + 1, j) + dims[i] * dims[k + 1] * dims[j + 1] for k in range(i, j))
+            return memo[i, j]
+        return cost(0, len(dims) - 2), memo
+
+    def count(n):
+        def below(i):
+            return 1 if i == 0 else sum(below(k) + 1 for k in range(i))
+        return below(n), max(below(k) for k in range(n))
+
+    assert njit(chain)([10, 30, 5, 60, 20]) == chain([10, 30, 5, 60, 20])
+    assert njit(count)(5) == count(5)

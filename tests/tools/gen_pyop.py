@@ -29,7 +29,6 @@ GROUPS = "except*"
 IMPORT = "an import inside a function"
 CLASS = "a class definition"
 TSTRING = "a template string"
-MATCH = "a match statement with patterns of classes or mappings"
 INTERNAL = object()
 
 
@@ -220,9 +219,9 @@ MEANING = {
     "BUILD_TEMPLATE": refused(TSTRING, 2, 1),
     "BUILD_INTERPOLATION": refused(TSTRING, "PLUS2_BIT0", 1),
     "GET_LEN": [op("get_len")],
-    "MATCH_CLASS": refused(MATCH, 3, 1),
-    "MATCH_KEYS": refused(MATCH, 2, 3),
-    "MATCH_MAPPING": refused(MATCH, 1, 2),
+    "MATCH_CLASS": [op("match_class")],
+    "MATCH_KEYS": [op("match_keys")],
+    "MATCH_MAPPING": [op("match_mapping")],
     "MATCH_SEQUENCE": [op("match_sequence")],
     # -- generators: their object is popped again before the body starts
     "RETURN_GENERATOR": [op("load_none", "CONST0")],

@@ -71,7 +71,6 @@ static const Excuse excuses[] = {
     {"GET_ANEXT", "an async function is refused by its flags"},
     {"END_ASYNC_FOR", "an async function is refused by its flags"},
     {"IMPORT_STAR", "only in modules"},
-    {"MATCH_KEYS", "behind MATCH_MAPPING, which is refused"},
     {"BUILD_TEMPLATE", "behind BUILD_INTERPOLATION, which is refused"},
     {"LOAD_NAME", "only in class bodies and modules"},
     {"STORE_NAME", "only in class bodies and modules"},

@@ -147,6 +147,20 @@ def ior(self, other):
     return self
 
 
+def _has_all(subject, keys):
+    return True if len(keys) == 0 else keys[0] in subject and _has_all(subject, keys[1:])
+
+
+def _values_of(subject, keys):
+    return () if len(keys) == 0 else (subject[keys[0]],) + _values_of(subject, keys[1:])
+
+
+def match_keys(subject, keys):
+    if subject is None or not _has_all(present(subject), keys):
+        return None
+    return _values_of(present(subject), keys)
+
+
 def dict_(iterable):
     out = {}
     out.update(iterable)
@@ -174,4 +188,5 @@ FUNCTIONS = {
     "dict.popitem": popitem,
     "dict.setdefault": setdefault,
     "dict.update": update,
+    "primitive.match_keys": match_keys,
 }

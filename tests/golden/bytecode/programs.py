@@ -841,13 +841,13 @@ def match_sequence(a):
             return x
 
 
-def refused_match_mapping(a):
+def match_mapping(a):
     match a:
         case {"k": v}:
             return v
 
 
-def refused_match_class(a):
+def match_class(a):
     match a:
         case complex(real=r):
             return r
