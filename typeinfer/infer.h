@@ -604,7 +604,6 @@ bool typed_knows(Str name);
 bool v_isinstance(Infer *in, Val object, Val classes, Val *out);
 bool v_has_attr(Infer *in, Val object,
                 Str name); /* false: or it is not known yet, which is a stop */
-bool typed_match_class(Infer *in, const Val *v, const CallArgs *args, Val *out); /* infer_match.c */
 /* Names of the handlers in each file, NULL behind the last (ti_typed_name). */
 const char *array_builtin_name(int32_t index);
 const char *array_attr_name(int32_t index);
@@ -650,30 +649,15 @@ const char *shared_maker_name(int32_t index); /* of those that get types; NULL b
 bool v_shared_site(Infer *in, Str name, const CallArgs *args, bool *known, Val *out);
 /* Of a variant of a class, at the instruction; `made`: its values are known to be of that type. */
 bool v_variant_site(Infer *in, const Type *like, const Type *made, Val *out);
-bool v_empty(Infer *in, const Type *type, Val *out); /* 0, "", a new container of nothing */
-/* -- infer_variant.c: defaultdict, Counter, OrderedDict, frozenset */
-bool type_is_frozen(const Type *type);
-bool type_is_variant(const Type *type, Variant variant);
-const Type *type_variant_like(Infer *in, const Type *type, const Type *like);
-Str variant_method(Infer *in, const Type *cls, Str name); /* its name in the library */
-bool variant_hides(Infer *in, const Type *cls, Str method);
-bool typed_defaultdict(Infer *in, const Val *v, const CallArgs *args, Val *out);
-bool typed_counter(Infer *in, const Val *v, const CallArgs *args, Val *out);
-bool typed_ordered(Infer *in, const Val *v, const CallArgs *args, Val *out);
-bool typed_frozenset(Infer *in, const Val *v, const CallArgs *args, Val *out);
-bool primitive_missing(Infer *in, const Val *args, int32_t n, Val *out);
-bool primitive_maker_text(Infer *in, const Val *args, int32_t n, Val *out);
+bool v_empty(Infer *in, const Type *type, Val *out);         /* 0, "", a new container of nothing */
 bool v_deque(Infer *in, Val iterable, Val maxlen, Val *out); /* neither: no type */
 bool v_container_site(Infer *in, ClassId cls, Ref site, const Val *items, int32_t n, Val *out);
 /* Dicts of constant keys and values of several types (infer_keyed.c). */
 bool v_keyed_getitem(Infer *in, Val dict, Val index, Val *out);
 bool v_keyed_call(Infer *in, Str name, const CallArgs *args, bool *known, Val *out);
 bool v_dict_display(Infer *in, const Val *items, int32_t n, Val *out); /* of either kind */
-/* _replace, _asdict and their kin of dataclasses (infer_fields.c). *known false: it is another name. */
-const char *fields_name(int32_t index); /* NULL behind the last */
-bool v_fields_call(Infer *in, Str name, const CallArgs *args, bool *known, Val *out);
-Val v_keys(Infer *in, const Type *keyed); /* a tuple */
-bool v_advise_keyed(Infer *in);           /* false */
+Val v_keys(Infer *in, const Type *keyed);                              /* a tuple */
+bool v_advise_keyed(Infer *in);                                        /* false */
 /* The displays in the web of `ref` become objects; false: they are already. */
 bool container_make_lists(Infer *in, Ref ref);
 /* Does the method of that name put something into a container? Then its elements are of a type that holds that, too. false: an
@@ -755,7 +739,6 @@ bool primitive_field(Infer *in, const Val *args, int32_t n, Val *out);
 bool primitive_set_field(Infer *in, const Val *args, int32_t n, Val *out);
 bool primitive_new_like(Infer *in, const Val *args, int32_t n, Val *out);
 bool primitive_buffer_like(Infer *in, const Val *args, int32_t n, Val *out);
-bool primitive_fields(Infer *in, const Val *args, int32_t n, Val *out);
 bool primitive_take(Infer *in, const Val *args, int32_t n, Val *out);
 bool primitive_move(Infer *in, const Val *args, int32_t n, Val *out);
 

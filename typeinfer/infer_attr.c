@@ -1,5 +1,5 @@
 /* infer_attr.c - attributes, and the array makers: numpy.empty, zeros, ones, full, array. */
-#include "typeinfer/infer.h"
+#include "typeinfer/infer_variant.h"
 
 /* -- attributes of arrays ------------------------------------------------------------------------ */
 

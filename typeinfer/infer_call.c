@@ -1,5 +1,5 @@
 /* infer_call.c - calls: what a callee is, and why it cannot be called. */
-#include "typeinfer/infer.h"
+#include "typeinfer/infer_variant.h"
 
 int32_t row_arity(const LibRow *row) {
     int32_t n = row->signature[1] != ')', depth = 0;
@@ -84,6 +84,20 @@ static bool call_open(Infer *in, Str name, const CallArgs *args, Val *out) {
     if (str_is(name, "dict.setdefault") && type->params[1]->kind == TY_CLASS)
         return *out = val_of(fact_of(type->params[1])), true;
     return in->stop = STOP_UNKNOWN, false;
+}
+
+/* NumPy makes arrays of characters as wide as the longest text, which only the run tells. */
+static bool refuses_text(Infer *in, Str name, const CallArgs *args) {
+    static const char *const names[] = {"numpy.where", "numpy.full", "numpy.full_like"};
+    if (!is_among(name, names, countof(names)) || args->nkeywords) return false;
+    bool text = false;
+    for (int32_t i = 1; i < args->nargs && i < 3; i++)
+        text |= args->args[i].f.type && type_is_text(args->args[i].f.type);
+    if (!text) return false;
+    ti_fail(in, in->at, E0101, str_printf(in->arena, "%s of text", library_text(in, name)).bytes);
+    return ti_advise(in, "an array of numbers that stand for the texts is made, or a list: "
+                         "[\"hi\" if x else \"lo\" for x in a]"),
+           true;
 }
 
 /* list(), dict() and set() make a container as a display does. */
@@ -204,6 +218,7 @@ static bool call_library(Infer *in, Str name, const CallArgs *given, Val *out) {
     if (known || in->stop) return false;
     if (v_keyed_call(in, name, args, &known, out) || known) return !in->stop;
     if (v_fields_call(in, name, args, &known, out) || known) return !in->stop;
+    if (refuses_text(in, name, args)) return false;
     if (str_is(name, "functools.partial")) return v_partial(in, args, out);
     if (!ti_has_objects(in) && str_is(name, "builtins.print")) return v_kernel_print(in, args, out);
     if (!v_text_arguments(in, name, args) || !lists_as_arrays(in, name, args) ||

@@ -4,7 +4,7 @@
  * of one type; where displays of tuples meet, their items do. What their parameters are (elements; keys and values) is joined from the displays and from what is put into them, wherever
  * that stands: facts about them only ever go up. Elements that are containers themselves teach and are taught: after adj = [[]],
  * adj[0].append(1) says what the inner site makes. */
-#include "typeinfer/infer.h"
+#include "typeinfer/infer_variant.h"
 
 enum { THROUGH_CONTAINERS = 6, MOST_PARAMS = 2, FIRST_TABLE = 8, FIRST_ROOM = 5 };
 
@@ -278,7 +278,8 @@ static bool mixed_elements(Infer *in, const Type *container, int32_t p, const Ty
                              ? "all keys of a dict and all elements of a set are of one type"
                          : type_is_of(container, CLS_deque)
                              ? "all elements of a deque are of one type"
-                             : "all elements of a list are of one type"),
+                             : "all elements of a list are of one type: a tuple holds several, "
+                               "and so does a dataclass"),
            false;
 }
 

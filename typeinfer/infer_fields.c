@@ -1,6 +1,6 @@
 /* infer_fields.c - what is done with all fields of a named tuple or a frozen dataclass at once: another one with some of them replaced, a
  * tuple or a dict of them. */
-#include "typeinfer/infer.h"
+#include "typeinfer/infer_variant.h"
 
 static bool has_fields(const Val *v) {
     return is_kind(v, TY_TUPLE) && v->f.type->fields && v->f.type->cls &&

@@ -88,6 +88,9 @@ static bool is_array_ref(const Infer *in, Ref ref) {
 static const char *misuse_in_call(Infer *in, Ref call, int32_t k, bool nested) {
     const Fact *function = &in->facts[ir_arg(in->f, call, 0)];
     const Binding *callee = function->type ? fact_object(function) : NULL;
+    bool made = function->type && (function->type->kind == TY_CHOICE ||
+                                   (function->type->kind == TY_CLOSURE && !function->type->fields));
+    if (k > 0 && made) return "a list as an argument";
     if (k == 0 || !callee) return NULL; /* not callable: said elsewhere */
     if (callee->kind == BIND_FUNCTION && callee->stand_in) return NULL; /* axes=[0, 0, ()] */
     bool walked = str_is(callee->name, "list.extend") || str_is(callee->name, "dict.update") ||

@@ -1,6 +1,6 @@
 /* infer_match.c - patterns of classes in match statements: is it an instance, and what are the attributes that the pattern names? A tuple of
  * them, or None: which of both is known at compile time, but for a value that may be None. */
-#include "typeinfer/infer.h"
+#include "typeinfer/infer_variant.h"
 
 /* Classes whose only positional pattern is the whole value. */
 static bool matches_itself(const Binding *cls) {

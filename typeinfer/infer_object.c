@@ -1,6 +1,6 @@
 /* infer_object.c - objects of classes: their methods and operators, which are functions of quern/library under the names
  * "<class>.<method>", and the primitives that those are written with. */
-#include "typeinfer/infer.h"
+#include "typeinfer/infer_variant.h"
 
 bool is_object(const Val *v) {
     return is_kind(v, TY_CLASS);

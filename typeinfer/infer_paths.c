@@ -81,6 +81,9 @@ bool infer_conflict(Infer *in, Ref at, Ref phi) {
     }
     for (int i = 0; i < 2; i++)
         note_negative(in, facts[i], facts[1 - i]);
+    if (type_is_generator(facts[0]->type) && type_is_generator(facts[1]->type))
+        ti_advise(in, "each generator function makes iterators of a type of its own: write one "
+                      "that has the branches, each with a yield from, or a loop in each branch");
     return false;
 }
 

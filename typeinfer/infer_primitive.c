@@ -2,7 +2,7 @@
  *
  * They trust their caller where a row says so (a shape of the same size, strides inside of the memory), and take
  * arguments by position only. quern/library/primitives.py has one name for each. */
-#include "typeinfer/infer.h"
+#include "typeinfer/infer_variant.h"
 
 enum { MAX_AXES = 32 };
 

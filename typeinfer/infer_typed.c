@@ -1,6 +1,6 @@
 /* infer_typed.c - callables that typeinfer knows by name (rows LOWER_TYPED of tables/): what they
  * give depends on more than a signature. A table of handlers, found by name. */
-#include "typeinfer/infer.h"
+#include "typeinfer/infer_variant.h"
 #include <math.h>
 #include <strings.h>
 

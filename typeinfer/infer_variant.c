@@ -1,6 +1,6 @@
 /* infer_variant.c - defaultdict, Counter, OrderedDict and frozenset: dicts and sets, to objects and typed code, with some methods of their own
  * (ir_variants.def). Which it is stands in the type, and so does what makes the missing values of a defaultdict. */
-#include "typeinfer/infer.h"
+#include "typeinfer/infer_variant.h"
 
 bool type_is_frozen(const Type *type) {
     return type_is_of(type, CLS_set) && type->variant == VARIANT_frozenset;

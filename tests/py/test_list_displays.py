@@ -34,3 +34,17 @@ def test_a_constant_index_that_is_not_there():
     for source in ("[1, n][2]", "[1, n][-3]", "[[1], [n]][1][1]"):
         with pytest.raises(IndexError, match="list index out of range"):
             njit(eval(f"lambda n: {source}"))(4)
+
+
+def test_a_display_as_an_argument_of_a_function_of_the_same_scope():
+    def permutations(xs):
+        out = []
+
+        def go(rest, taken):
+            if not rest:
+                out.append(taken)
+            for i in range(len(rest)):
+                go(rest[:i] + rest[i + 1:], taken + [rest[i]])
+        go(xs, [])
+        return out
+    assert njit(permutations)([3, 1, 2]) == permutations([3, 1, 2])

@@ -315,3 +315,23 @@ def test_R12_a_declared_result_of_a_kernel(device, result, body):
         cuda.jit(f"{result}(int64)")({"none": none, "raises": raises, "waits": waits}[body])
     cuda.jit("void(int64)")(none)[1, 1](1)
     cuda.jit("none(int64)")(none)[1, 1](1)
+
+
+def first(n):
+    yield n
+
+
+def second(n):
+    yield n * n
+
+
+@pytest.mark.parametrize("f,why", [
+    (lambda n: np.where(np.arange(n) > 1, "hi", "lo"), "numpy.where of text(.|\n)*a list"),
+    (lambda n: np.full(n, "hi"), "numpy.full of text(.|\n)*a list"),
+    (lambda n: sum(first(n) if n > 3 else second(n)), "iterator of function first(.|\n)*yield from"),
+    (lambda n: [n, "a"].copy(), "one type: a tuple holds several"),
+    (lambda n: max(*[n] * n), "passing by \\*(.|\n)*a tuple has a length"),
+])
+def test_what_to_do_instead(f, why):
+    with pytest.raises(errors.QuernError, match=why):
+        njit(f)(3)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies
 
-from objects import MEM_01_nothing_is_left, collected, live, outcomes, same, same_values  # noqa: F401
+from objects import MEM_01_nothing_is_left, collected, each_allocation_fails, same, same_values  # noqa: F401
 from quern import errors, njit, typed
 
 
@@ -429,3 +429,24 @@ def test_methods_of_objects_as_arguments():
     def f(d, xs, s):
         return max(d, key=d.get), sorted(xs, key=d.get), list(map(d.get, xs)), list(map(s.count, ["a", "b"])), list(map("".join, [["a"], ["b", "c"]]))
     same(njit(f), {1: 5, 2: 7, 3: 1}, [1, 2, 3], "abca")
+
+
+@njit
+def many(words, c, d):
+    e = defaultdict(list)
+    for w in words:
+        e[Place(len(w), len(w))].append(w)
+        c[w] += 1
+        d[len(w)].append(w)
+    f = {frozenset([w]): 1 for w in words}
+    o = OrderedDict()
+    for w in words:
+        o[w] = str(Place(1, len(w)))
+        o.move_to_end(w, last=False)
+    return e, c.most_common(), f, o
+
+
+def test_MEM_03_each_allocation_fails():
+    def given():
+        return ["a", "bb", "a"], Counter("ab"), defaultdict(list, {1: ["z"]})
+    assert each_allocation_fails(many, given, most=2000) == many.py_func(*given())

@@ -134,7 +134,8 @@ class _BadAxes(KeyError, TypeError):
 def unsupported(t):
     """The error of a type that cannot be compiled."""
     from ..errors import UnsupportedError
-    return UnsupportedError(f"the type {t} is not supported in compiled code")
+    hint = ": pass functions as arguments, or keep them in a list, a dict or a tuple" if "FunctionType" in str(t) else ""
+    return UnsupportedError(f"the type {t} is not supported in compiled code{hint}")
 
 
 def _text(t):
