@@ -658,23 +658,31 @@ def test_what_signal_handlers_raise_is_caught(tmp_path):
 
 
 def test_text_and_handlers_leave_nothing_behind(texts):
-    assert alone("""
-        import resource
+    out = alone("""
+        import os
         import texts
-        long = 'x\u20ac' * 5000
-        def rounds(n):
+        long = 'x\\u20ac' * 500
+        def size():
+            return int(open('/proc/self/statm').read().split()[1]) * os.sysconf('SC_PAGE_SIZE')
+        def strings(n):
             for _ in range(n):
-                texts.pair(long, long), texts.upper(long), texts.told(3), texts.told(0), texts.octets(b'a' * 5000, 2)
+                texts.pair(long, long), texts.upper(long), texts.told(3), texts.told(0), texts.octets(b'a' * 500, 2)
+        def errors(n):
+            for _ in range(n):
                 for f, *args in ((texts.failing_with_text, 9), (texts.kept, 3), (texts.chained, 0), (texts.same_text, 3)):
                     try:
                         f(*args)
                     except Exception:
                         pass
-        rounds(100)
-        before, held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, sys.getrefcount(long)
-        rounds(2000)
-        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 10000, sys.getrefcount(long) - held)
-    """, texts) == ["True 0"]
+        held = sys.getrefcount(long)
+        for work in strings, errors:
+            work(1000)
+            before = size()
+            work(6000)
+            print((size() - before) // 6000, sys.getrefcount(long) - held)
+    """, texts)
+    assert [line.split()[1] for line in out] == ["0", "0"]
+    assert all(int(line.split()[0]) < 40 for line in out), out  # bytes a round
 
 
 def test_exceptions_of_classes_of_the_program(tmp_path, monkeypatch):
