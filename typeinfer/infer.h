@@ -288,6 +288,7 @@ Fact fact_bool(Infer *in, bool value);
 const Type *ti_wint(Infer *in); /* the type of a Python int: weak, or int64 */
 const Type *ti_wflt(Infer *in);
 bool fact_int_value(const Fact *f, int64_t *value); /* of an int or bool constant that fits int64 */
+bool fact_float_value(const Fact *f, double *value); /* of a constant of the widest float type */
 bool fact_none(const Fact *f);
 const Str *fact_str(const Fact *f);        /* of a string constant, or NULL */
 const Binding *fact_object(const Fact *f); /* of a compile-time object, or NULL */

@@ -70,6 +70,12 @@ bool fact_int_value(const Fact *f, int64_t *value) {
     return *value = f->value->i, true;
 }
 
+bool fact_float_value(const Fact *f, double *value) {
+    if (!f->value || f->unbound || f->value->kind != CONST_FLOAT || !f->type) return false;
+    if (f->type->kind != TY_wflt && f->type->kind != TY_f64) return false;
+    return *value = f->value->re, true;
+}
+
 bool fact_is_const(const Fact *f) {
     if (!f->type || f->unbound || f->conflict) return false;
     if (f->value || f->array) return true;
@@ -433,11 +439,32 @@ bool fold_binary(Infer *in, Operator op, const Fact *a, const Fact *b, const Typ
     return true;
 }
 
+/* Of an int that a float64 holds exactly, or of a float. */
+static bool fact_double_value(const Fact *f, double *value) {
+    int64_t i;
+    if (fact_int_value(f, &i)) return *value = (double)i, i >= -(1LL << 53) && i <= 1LL << 53;
+    return fact_float_value(f, value);
+}
+
+static bool fold_compare_floats(Operator op, const Fact *a, const Fact *b, bool *out) {
+    double x, y;
+    if (!fact_double_value(a, &x) || !fact_double_value(b, &y)) return false;
+    switch (op) {
+    case OPR_eq: return *out = x == y, true;
+    case OPR_ne: return *out = x != y, true;
+    case OPR_lt: return *out = x < y, true;
+    case OPR_le: return *out = x <= y, true;
+    case OPR_gt: return *out = x > y, true;
+    case OPR_ge: return *out = x >= y, true;
+    default: return false;
+    }
+}
+
 bool fold_compare(Operator op, const Fact *a, const Fact *b, bool *out) {
     int64_t x, y;
     if (fact_str(a) && fact_str(b) && (op == OPR_eq || op == OPR_ne))
         return *out = str_equal(*fact_str(a), *fact_str(b)) == (op == OPR_eq), true;
-    if (!fact_int_value(a, &x) || !fact_int_value(b, &y)) return false;
+    if (!fact_int_value(a, &x) || !fact_int_value(b, &y)) return fold_compare_floats(op, a, b, out);
     switch (op) {
     case OPR_eq: return *out = x == y, true;
     case OPR_ne: return *out = x != y, true;

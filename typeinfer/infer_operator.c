@@ -40,7 +40,9 @@ static bool truth_of_optional(Infer *in, Val a, Val *out) {
 static bool truth_of_number(Infer *in, Val a, Val *out) {
     Emit *e = in->emit;
     int64_t value;
+    double real;
     if (fact_int_value(&a.f, &value)) return *out = val_of(fact_bool(in, value != 0)), true;
+    if (fact_float_value(&a.f, &real)) return *out = val_of(fact_bool(in, real != 0)), true;
     if (a.f.type->kind == TY_bool) return *out = a, true;
     *out = val_of(fact_of(bool_type(in->types)));
     if (!e) return true;

@@ -270,3 +270,26 @@ def test_R08_kernels_have_their_own_copy(device):
     out = np.zeros(32)
     kernel[1, 32](out)
     assert np.array_equal(out, big[100:132])
+
+
+@pytest.mark.parametrize("width", [0, 0.0, -0.0, 1, 0.5, math.nan, math.inf, -3, 2**60, np.float32(0.1), np.float64(0.1), True])
+def test_GLB_02_branches_that_known_floats_decide(width):
+    """As with ints, the branch not taken is not compiled: it may name what is not there."""
+    absent = None
+
+    def above(x):
+        return x + 1
+
+    def make(wide, narrow):
+        def f(x):
+            return wide(x) if width > 0.0 else narrow(x)
+        return f
+
+    f = make(above, absent) if width > 0.0 else make(absent, above)
+    if type(width) in (int, float, bool, np.float64) and abs(width) < 2**53 or width in (math.inf,):
+        assert njit(f)(3) == 4
+
+    def ask():
+        return (width == 0.1, width != 0.5, width < 1.5, width <= 0.5, 0.5 > width, 1.5 >= width, 1 if width else 2, not width)
+
+    assert njit(ask)() == ask()
