@@ -43,10 +43,12 @@ static void move_variables(Cg *cg, BB from, Value first) {
     }
 }
 
-static void move_blocks(Value fn, Value entry) {
+/* In front of what follows the call: LLVM lays blocks out, and assigns registers, in an order that begins with theirs. */
+static void move_blocks(Value fn, Value entry, BB after) {
     for (BB block = LLVMGetFirstBasicBlock(fn); block; block = LLVMGetFirstBasicBlock(fn)) {
         LLVMRemoveBasicBlockFromParent(block);
         LLVMAppendExistingBasicBlock(entry, block);
+        LLVMMoveBasicBlockBefore(block, after);
     }
 }
 
@@ -59,7 +61,7 @@ static void lead_returns(Cg *cg, Value call, BB first, BB after) {
         result = LLVMBuildPhi(cg->b, type, "");
         LLVMReplaceAllUsesWith(call, result);
     }
-    for (BB block = first; block; block = LLVMGetNextBasicBlock(block)) {
+    for (BB block = first; block != after; block = LLVMGetNextBasicBlock(block)) {
         Value end = LLVMGetBasicBlockTerminator(block);
         if (!LLVMIsAReturnInst(end)) continue;
         Value gives = result ? LLVMGetOperand(end, 0) : NULL;
@@ -75,10 +77,11 @@ void cg_merge_entry(Cg *cg, Value entry) {
     if (!call || LLVMGetSubprogram(fn)) return;
     BB before = LLVMGetInstructionParent(call), first = LLVMGetEntryBasicBlock(fn);
     BB after = split_behind(cg, call);
+    LLVMMoveBasicBlockAfter(after, before);
     for (unsigned i = 0; i < LLVMCountParams(fn); i++)
         LLVMReplaceAllUsesWith(LLVMGetParam(fn, i), LLVMGetOperand(call, i));
     move_variables(cg, first, LLVMGetFirstInstruction(before));
-    move_blocks(fn, entry);
+    move_blocks(fn, entry, after);
     lead_returns(cg, call, first, after);
     LLVMInstructionEraseFromParent(call);
     cg_at(cg, before);
