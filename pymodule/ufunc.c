@@ -292,6 +292,23 @@ static PyObject *get_types(PyObject *self, void *unused) {
     return list;
 }
 
+static void close_ufunc(UfuncData *u) {
+    u->dynamic = u->dynamic && u->nloops == u->seeded;
+    Py_CLEAR(u->stand_in);
+}
+
+static PyObject *get_is_frozen(PyObject *self, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(!data_of(self)->dynamic);
+}
+
+static int set_is_frozen(PyObject *self, PyObject *value, void *unused) {
+    (void)unused;
+    int frozen = value ? PyObject_IsTrue(value) : 0;
+    if (frozen > 0) close_ufunc(data_of(self));
+    return frozen < 0 ? -1 : 0;
+}
+
 static PyObject *get_is_dynamic(PyObject *self, void *unused) {
     (void)unused;
     return PyBool_FromLong(data_of(self)->dynamic);
@@ -341,11 +358,13 @@ static PyObject *surface_add(PyObject *self, PyObject *args, PyObject *kwargs) {
     return py_surface(self, "add_loop", args, kwargs);
 }
 
+static PyObject *surface_compile_for(PyObject *self, PyObject *args, PyObject *kwargs) {
+    return py_surface(self, "compile_for", args, kwargs);
+}
+
 static PyObject *disable_compile(PyObject *self, PyObject *unused) {
     (void)unused;
-    UfuncData *u = data_of(self);
-    u->dynamic = u->dynamic && u->nloops == u->seeded;
-    Py_CLEAR(u->stand_in);
+    close_ufunc(data_of(self));
     Py_RETURN_NONE;
 }
 
@@ -355,6 +374,9 @@ static PyObject *build_ufunc(PyObject *self, PyObject *unused) {
 }
 
 static PyMethodDef ufunc_methods[] = {
+    {"_compile_for_argtys", (PyCFunction)(void (*)(void))surface_compile_for,
+     METH_VARARGS | METH_KEYWORDS,
+     "The name in Numba, which libraries call, of add() with a tuple of types."},
     {"add", (PyCFunction)(void (*)(void))surface_add, METH_VARARGS | METH_KEYWORDS,
      "One more loop, for a signature."},
     {"build_ufunc", build_ufunc, METH_NOARGS, "The ufunc itself."},
@@ -375,6 +397,7 @@ static PyGetSetDef ufunc_getset[] = {
     {"__qualname__", get_of_function, NULL, NULL, "__qualname__"},
     {"__doc__", get_of_function, NULL, NULL, "__doc__"},
     {"ufunc", get_self, NULL, NULL, NULL},
+    {"_frozen", get_is_frozen, set_is_frozen, "Numba's name for it: are no more loops made?", NULL},
     {"is_dynamic", get_is_dynamic, NULL, "Are loops made for the types of calls?", NULL},
     {"stats", get_stats, NULL, "Hits and misses of the disk cache, and reasons.", NULL},
     {"ntypes", get_ntypes, NULL, "Number of compiled loops.", NULL},

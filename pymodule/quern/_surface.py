@@ -32,6 +32,11 @@ def add_loop(self, signature):
     self._add(signature_text(signature))
 
 
+def compile_for(self, argtys, return_type=None):
+    from .types import Signature
+    self._add(Signature(return_type, tuple(argtys)).text)
+
+
 class Overload:
     """One specialisation: its signature and what the compiler tells of it."""
 

@@ -765,3 +765,15 @@ def test_UFN_03_no_declared_loop_fits_in_compiled_code():
     for wrong in (np.ones(2, "i8"), np.ones(2), np.ones(2, complex)):
         with pytest.raises(errors.TypingError, match="declared: \\(int32\\)"):
             njit(lambda x: ints(x))(wrong)
+
+
+def test_loops_by_the_names_that_numba_has_for_them():
+    from quern import types
+
+    f = vectorize(lambda a, b: a + b)
+    f._compile_for_argtys((types.uint32, types.uint32))
+    assert len(f.types) == 1 and f.types[0].startswith("II->") and not f._frozen
+    f._frozen = True
+    assert f._frozen and f(np.uint32(2), np.uint32(3)) == 5
+    with pytest.raises(TypeError):
+        f(1.5, 2.5)
