@@ -126,6 +126,7 @@ static void say_text(Said *said, const void *object, bool quoted) {
 /* As few digits as are read as the number again. */
 static void say_double(Said *said, double x, bool in_complex) {
     char text[40];
+    if (x != x) return say_word(said, "nan"); /* whatever its sign */
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, x);
         if (strtod(text, NULL) == x) break;
@@ -138,7 +139,7 @@ static void say_complex(Said *said, double real, double imaginary) {
     if (real != 0) {
         say_word(said, "(");
         say_double(said, real, true);
-        if (imaginary >= 0) say_word(said, "+");
+        if (!(imaginary < 0)) say_word(said, "+");
     }
     say_double(said, imaginary, true);
     say_word(said, real != 0 ? "j)" : "j");

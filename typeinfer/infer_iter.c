@@ -226,8 +226,13 @@ bool v_tuple_get(Infer *in, Val tuple, Val index, Val *out) {
             i = emit2(e, OP_wrap_index, i64_type(in->types), i, n);
         Ref low = emit2(e, OP_lt, boolean, i, emit_int(e, i64_type(in->types), 0));
         Ref high = emit2(e, OP_le, boolean, n, i);
+        Ref outside_it = emit2(e, OP_or, boolean, low, high);
         if (in->bounds)
-            emit_guard(e, outside_of(in, tuple), emit2(e, OP_or, boolean, low, high), NULL, 0);
+            emit_guard(e, outside_of(in, tuple), outside_it, NULL, 0);
+        else if (t->nitems >
+                 FEW_ITEMS) /* they lie in memory: the last, as where they are selected */
+            i = emit3(e, OP_select, i64_type(in->types), outside_it,
+                      emit_int(e, i64_type(in->types), t->nitems - 1), i);
         index = (Val){.f = fact_of(i64_type(in->types)), .ref = i};
     }
     index.f.value = NULL;

@@ -25,16 +25,12 @@ static bool too_many(Infer *in, int32_t count, int32_t most) {
 }
 
 /* The names of the attributes that stand in a pattern by position: __match_args__. */
-static bool positional_names(Infer *in, const Val *cls, Val content, int64_t count,
-                             const Str **names) {
+static bool positional_names(Infer *in, const Val *cls, int64_t count, const Str **names) {
     Val args;
     int32_t n = 0;
     if (!count) return true;
-    if (is_kind(&content, TY_TUPLE) && content.f.type->fields) {
-        *names = content.f.type->fields;
-        n = content.f.type->nitems;
-    } else if (v_has_attr(in, *cls, STR("__match_args__")) &&
-               v_attr(in, *cls, STR("__match_args__"), &args) && is_kind(&args, TY_TUPLE)) {
+    if (v_has_attr(in, *cls, STR("__match_args__")) &&
+        v_attr(in, *cls, STR("__match_args__"), &args) && is_kind(&args, TY_TUPLE)) {
         Str *found = arena_array(in->arena, Str, args.f.type->nitems + 1);
         for (; n < args.f.type->nitems; n++) {
             Val item = v_item(in, args, n);
@@ -57,7 +53,7 @@ static bool attributes(Infer *in, Val content, const Val *cls, int64_t count, Va
     *matched = true;
     if (itself && n > 1) return too_many(in, n, 1);
     if (itself && n) items[0] = content;
-    if (!itself && !positional_names(in, cls, content, count, &by_position)) return false;
+    if (!itself && !positional_names(in, cls, count, &by_position)) return false;
     for (int32_t k = itself ? n : 0; k < n + named && *matched; k++) {
         Val text = k < n ? (Val){0} : v_item(in, names, k - n);
         const Str *name = k < n ? &by_position[k] : fact_str(&text.f);

@@ -298,6 +298,18 @@ static bool is_instance_of(const Type *type, const Binding *cls, bool plain) {
                                  type_strong_kind(cls->type->kind) == type->kind);
 }
 
+/* A named tuple or a frozen dataclass of a class that is derived from this one? */
+static bool is_derived_instance(Infer *in, const Type *type, const Binding *cls) {
+    const Type *base = cls->type;
+    if (type->kind != TY_TUPLE || !type->cls || !base || !base->cls || base->cls == type->cls)
+        return false;
+    const Resolver *r = in->ti->resolver;
+    const ExceptionClass own = {.handle = (void *)type->cls}, of = {.handle = (void *)base->cls};
+    int is = r->subclass(r->user, &own, &of); /* of any classes */
+    if (is < 0) in->stop = STOP_ABORT;
+    return is > 0;
+}
+
 bool v_isinstance(Infer *in, Val object, Val classes, Val *out) {
     const Val v[2] = {object, classes}, *cls = &v[1];
     const CallArgs *args = &(CallArgs){(Val *)v, 2, 0, NULL};
@@ -313,6 +325,8 @@ bool v_isinstance(Infer *in, Val object, Val classes, Val *out) {
             found |= of->bases[k] == b->handle;
         bool text = b->kind == BIND_LIBRARY && str_is(b->name, "builtins.str");
         found |= text ? type_is_text(type) : is_instance_of(type, b, !in->inst->library);
+        found = found || is_derived_instance(in, type, b);
+        if (in->stop) return false;
     }
     *out = val_of(fact_bool(in, found));
     if (!found || !is_kind(&v[0], TY_OPTIONAL)) return true;

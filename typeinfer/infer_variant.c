@@ -69,6 +69,28 @@ static const Type *made_by(Infer *in, ValueMaker maker) {
     }
 }
 
+/* No display in the code has items. */
+static bool displays_nothing(Infer *in, const Binding *function) {
+    MapValue *slot = map_find(&in->ti->sources, map_key(function));
+    const Func *f = slot ? slot->ptr : NULL;
+    for (Ref ref = 1; f && ref < (Ref)f->insts.len; ref++) {
+        const Inst *inst = ir_inst(f, ref);
+        bool display =
+            inst->op == OP_build_list || inst->op == OP_build_dict || inst->op == OP_build_set;
+        if (display && inst->nargs) return false;
+    }
+    return f != NULL;
+}
+
+/* The name is not one that the program has given to something of its own. */
+static bool is_of_python(Infer *in, const Binding *function, Str name) {
+    const Resolver *r = in->ti->resolver;
+    const Binding *b = r->global(r->user, function->handle, name);
+    if (!b) in->stop = STOP_ABORT;
+    return b && (b->kind == BIND_MISSING || b->kind == BIND_LIBRARY || b->kind == BIND_MODULE ||
+                 b->kind == BIND_TYPE);
+}
+
 /* lambda: defaultdict(int), and what else does nothing but make an empty container: of what, is only known where it is put. Known by what
  * stands in its code. */
 static bool makes_empty(Infer *in, const Type *function, const Type *value) {
@@ -86,9 +108,9 @@ static bool makes_empty(Infer *in, const Type *function, const Type *value) {
         int k = 0;
         while (k < countof(names) && !str_is(info->code->names[i], names[k]))
             k++;
-        empty = k < countof(names);
+        empty = k < countof(names) && is_of_python(in, b, info->code->names[i]);
     }
-    return empty;
+    return empty && displays_nothing(in, b);
 }
 
 static bool call_maker(Infer *in, const Type *function, Val *out) {
@@ -112,13 +134,13 @@ static const Type *opened(Infer *in, const Type *type) {
 static bool type_made(Infer *in, const Type *function, const Type **out) {
     Val made;
     if (!call_maker(in, function, &made)) return false;
-    if (fact_none(&made.f) || made.f.type->kind == TY_OPTIONAL) {
+    if (made.f.type->kind == TY_none || made.f.type->kind == TY_OPTIONAL) {
         v_refuse(in, REFUSE_CALL, "collections.defaultdict", &made, 1);
-        return ti_advise(in, "what makes the values gives no None"), false;
+        return ti_advise(in, "what makes the values gives one each time, and no None"), false;
     }
     *out = ti_stored(in->types, made.f.type);
     if (makes_empty(in, function, *out)) *out = opened(in, *out);
-    return true;
+    return !in->stop;
 }
 
 /* The value of a key that is not there; None: there is nothing that makes one. */
@@ -133,7 +155,8 @@ bool primitive_missing(Infer *in, const Val *args, int32_t n, Val *out) {
     if (t->maker != MAKER_function || makes_empty(in, t->function, value))
         return v_empty(in, value, out);
     Val made;
-    if (!call_maker(in, t->function, &made) || !container_learns(in, value, made.src)) return false;
+    if (in->stop || !call_maker(in, t->function, &made) || !container_learns(in, value, made.src))
+        return false;
     if (in->emit) out->ref = v_as(in, made, value);
     return true;
 }

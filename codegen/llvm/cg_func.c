@@ -46,7 +46,8 @@ static bool *find_wanted(Cg *cg, const Func *func) {
         const Inst *inst = ir_inst(func, ref);
         for (int32_t k = 0; k < inst->nargs; k++) {
             const Inst *arg = ir_arg(func, ref, k) ? ir_inst(func, ir_arg(func, ref, k)) : NULL;
-            if (arg && arg->op == OP_param && inst->op != OP_item_at) wanted[arg->imm] = true;
+            bool stored = inst->op == OP_item_at && k == 0;
+            if (arg && arg->op == OP_param && !stored) wanted[arg->imm] = true;
         }
     }
     return wanted;

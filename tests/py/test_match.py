@@ -358,3 +358,33 @@ def test_mappings_of_numbers_and_of_several_types():
 
     ds = [{"a": [2, 3], "b": [1]}, {"a": [2, 3]}, {"b": [1]}, {"a": [9, 1, 1], "b": [0]}]
     assert njit(h)(ds) == h(ds)
+
+
+@dataclass(frozen=True)
+class Turned:
+    __match_args__ = ("y", "x")
+    x: int
+    y: int
+
+
+@dataclass(frozen=True)
+class Higher(Turned):
+    z: int = 3
+
+
+class Pair(NamedTuple):
+    a: int
+    b: int
+
+
+@pytest.mark.parametrize("value", [Turned(1, 2), Higher(1, 2), Pair(5, 6)])
+def test_names_by_position_and_derived_classes(value):
+    def f(v):
+        match v:
+            case Turned(a, b):
+                return a, b, isinstance(v, Turned), isinstance(v, Higher)
+            case Pair(a):
+                return a, 0, isinstance(v, Turned), isinstance(v, Pair)
+        return 0, 0, False, False
+
+    assert njit(f)(value) == f(value)

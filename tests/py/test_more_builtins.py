@@ -152,3 +152,31 @@ def lazily(n):
 
 def test_groups_are_read_as_they_are_asked_for():
     same(lazily, 20)
+
+
+def test_groups_of_keys_that_are_not_equal_to_themselves():
+    def lengths(a):
+        return [len(list(group)) for _, group in itertools.groupby(a)], len([k for k, _ in itertools.groupby(a)])
+
+    a = np.array([1.0, np.nan, np.nan, 2.0, 2.0])
+    assert njit(lengths)(a) == lengths(a) == ([1, 1, 1, 2], 4)
+
+
+def test_groups_whose_key_raises():
+    def f(a):
+        def key(x):
+            if x < 0:
+                raise ValueError("below")
+            return x // 10
+
+        found = []
+        for _, group in itertools.groupby(a, key):
+            try:
+                for x in group:
+                    found.append(x)
+            except ValueError:
+                found.append(-9)
+        return found
+
+    for a in ([1, 2, -1, 3], [1, -1, 12, 13, -2]):
+        assert njit(f)(a) == f(a)

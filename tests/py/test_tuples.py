@@ -239,3 +239,10 @@ def test_TYP_empty_tuples_alone_are_refused_in_containers(f):
     with pytest.raises(errors.UnsupportedError, match=r"a (list|dict|set) (of|with (keys|values) of) \(") as e:
         njit(f)()
     assert "internal" not in str(e.value)
+
+
+@pytest.mark.parametrize("n", [3, 50])
+def test_without_checks_an_index_outside_a_tuple_reads_no_other_memory(n):
+    f, t = njit(boundscheck=False)(lambda t, i: t[i]), tuple(range(100, 100 + n))
+    assert [f(t, i) for i in (0, n - 1, -1, -n)] == [100, 99 + n, 99 + n, 100]
+    assert all(f(t, i) in t for i in (n, -n - 1, 10**12, -2**63, 2**63 - 1))

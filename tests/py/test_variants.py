@@ -450,3 +450,29 @@ def test_MEM_03_each_allocation_fails():
     def given():
         return ["a", "bb", "a"], Counter("ab"), defaultdict(list, {1: ["z"]})
     assert each_allocation_fails(many, given, most=2000) == many.py_func(*given())
+
+
+def test_functions_whose_containers_are_not_empty():
+    def f():
+        def texts():
+            return {str()}
+
+        a = defaultdict(lambda: [int()])
+        a[1].append(5)
+        b = defaultdict(lambda: {int(): float()})
+        b[1][4] = 2.5
+        c = defaultdict(lambda: defaultdict(lambda: [int(), int()]))
+        c[1][4][1] += 2
+        d = defaultdict(texts)
+        d[1].add("x")
+        e = defaultdict(lambda: [])
+        e[2].append(7)
+        return a[1], b[1], c[1][4], sorted(d[1]), e[2]
+
+    assert njit(f)() == f() == ([0, 5], {0: 0.0, 4: 2.5}, [0, 2], ["", "x"], [7])
+
+
+def test_a_function_that_has_the_name_of_a_class():
+    space = {"defaultdict": defaultdict}
+    exec("def list(): return [1, 2]\ndef f():\n    d = defaultdict(lambda: list())\n    d[1].append(5)\n    return d[1]", space)
+    assert njit(space["f"])() == [1, 2, 5]

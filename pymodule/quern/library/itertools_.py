@@ -108,15 +108,25 @@ def _waits(items, key, values, keys):
     """Is there a next item? It waits in `values`, and what stands for it in `keys`."""
     if len(values) == 0:
         for x in items:
+            k = x if key is None else key(x)
             values.append(x)
-            keys.append(x if key is None else key(x))
+            keys.append(k)
             break
     return len(values) > 0
 
 
+def _belongs(items, key, values, keys, this, of):
+    """Is the next item one of the group? Its first is, even where its key is not equal to itself (nan). It is no more the first then."""
+    if not _waits(items, key, values, keys):
+        return False
+    first = this[1] == 1
+    this[1] = 0
+    return first or keys[0] == of
+
+
 def _group(items, key, values, keys, this, number, of):
     """As long as no further group has been asked for."""
-    while this[0] == number and _waits(items, key, values, keys) and keys[0] == of:
+    while this[0] == number and _belongs(items, key, values, keys, this, of):
         keys.pop()
         yield values.pop()
 
@@ -124,14 +134,15 @@ def _group(items, key, values, keys, this, number, of):
 def _groups(items, key):
     values = []
     keys = []
-    this = [0]
+    this = [0, 0]  # the number of the group, and whether its first item waits
     while _waits(items, key, values, keys):
         of = keys[0]
         this[0] += 1
+        this[1] = 1
         number = this[0]
         yield of, _group(items, key, values, keys, this, number, of)
         this[0] += 1
-        while _waits(items, key, values, keys) and keys[0] == of:
+        while _belongs(items, key, values, keys, this, of):
             keys.pop()
             values.pop()
 
