@@ -90,7 +90,8 @@ static bool call_open(Infer *in, Str name, const CallArgs *args, Val *out) {
 static bool refuses_text(Infer *in, Str name, const CallArgs *args) {
     static const char *const names[] = {"numpy.where", "numpy.full", "numpy.full_like"};
     if (!is_among(name, names, countof(names)) || args->nkeywords) return false;
-    bool text = false;
+    bool text = false, fills = !str_is(name, "numpy.where");
+    if (fills && args->nargs > 2) return false; /* a dtype says how wide */
     for (int32_t i = 1; i < args->nargs && i < 3; i++)
         text |= args->args[i].f.type && type_is_text(args->args[i].f.type);
     if (!text) return false;

@@ -86,7 +86,7 @@ bool v_truth(Infer *in, Val a, Val *out) {
     if (is_kind(&a, TY_TIME)) return v_time_truth(in, a, out);
     if (type_is_number(a.f.type)) return truth_of_number(in, a, out);
     if (is_kind(&a, TY_ARRAY))
-        return v_library(in, "ndarray.truth", &(CallArgs){&a, 1, 0, NULL}, out);
+        return v_library(in, "builtins.truth_of_array", &(CallArgs){&a, 1, 0, NULL}, out);
     return v_refuse(in, REFUSE_TRUTH, "take the truth of", &a, 1);
 }
 

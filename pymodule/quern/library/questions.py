@@ -126,9 +126,9 @@ def iinfo(type):
 
 
 FUNCTIONS = {
+    "builtins.truth_of_array": truth,
     "ndarray.ctypes": address_of,
     "ndarray.flags": flags,
-    "ndarray.truth": truth,
     "numpy.finfo": finfo,
     "numpy.iinfo": iinfo,
     "numpy.iscomplex": iscomplex,
