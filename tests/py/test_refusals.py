@@ -325,10 +325,18 @@ def second(n):
     yield n * n
 
 
+def either(n):
+    chosen = first(n) if n > 3 else second(n)
+    total = 0
+    for x in chosen:
+        total += x
+    return total
+
+
 @pytest.mark.parametrize("f,why", [
     (lambda n: np.where(np.arange(n) > 1, "hi", "lo"), "numpy.where of text(.|\n)*a list"),
     (lambda n: np.full(n, "hi"), "numpy.full of text(.|\n)*a list"),
-    (lambda n: sum(first(n) if n > 3 else second(n)), "iterator of function first(.|\n)*yield from"),
+    (either, "iterator of function first(.|\n)*yield from"),
     (lambda n: [n, "a"].copy(), "one type: a tuple holds several"),
     (lambda n: max(*[n] * n), "passing by \\*(.|\n)*a tuple has a length"),
 ])
