@@ -87,18 +87,11 @@ static PyThreadState *hold_gil(CallContext *ctx) {
     return frame->saved;
 }
 
-/* ctx->taken is a list of them, so that they live as long as the call. */
 static int64_t take_pending(CallContext *ctx) {
     PyThreadState *saved = hold_gil(ctx);
-    PyObject *raised = PyErr_GetRaisedException();
-    if (raised && !ctx->taken) ctx->taken = PyList_New(0);
-    if (raised && (!ctx->taken || PyList_Append(ctx->taken, raised) < 0)) {
-        PyErr_SetRaisedException(raised); /* no memory: it stays pending */
-        raised = NULL;
-    }
-    Py_XDECREF(raised);
+    int64_t taken = py_take_raised(ctx);
     if (saved) PyEval_SaveThread();
-    return (int64_t)(intptr_t)raised;
+    return taken;
 }
 
 /* Compiled code drops it where there may be no GIL: it goes when the call is over. */

@@ -315,3 +315,14 @@ PyObject *py_make_raised(const RaiseTables *tables, const CallContext *ctx, cons
         add_earlier(tables, ctx, NULL, exception, raised);
     return exception;
 }
+
+int64_t py_take_raised(CallContext *ctx) {
+    PyObject *raised = PyErr_GetRaisedException();
+    if (raised && !ctx->taken) ctx->taken = PyList_New(0);
+    if (raised && (!ctx->taken || PyList_Append(ctx->taken, raised) < 0)) {
+        PyErr_SetRaisedException(raised); /* no memory: it stays pending */
+        raised = NULL;
+    }
+    Py_XDECREF(raised);
+    return (int64_t)(intptr_t)raised;
+}

@@ -40,4 +40,8 @@ bool py_describe_array(const ArrayInMemory *array, int64_t how, ExceptionText **
 /* A string, for compiled code. false: MemoryError. */
 bool py_keep_text(PyObject *text, ExceptionText **out);
 
+/* Takes the exception that Python has set, for handlers of compiled code. ctx->taken is a list of them, so that they live as long as the
+ * call. 0: there is none, or no memory, and it stays set. With the GIL. */
+int64_t py_take_raised(CallContext *ctx);
+
 #endif

@@ -446,32 +446,26 @@ static bool fact_double_value(const Fact *f, double *value) {
     return fact_float_value(f, value);
 }
 
-static bool fold_compare_floats(Operator op, const Fact *a, const Fact *b, bool *out) {
-    double x, y;
-    if (!fact_double_value(a, &x) || !fact_double_value(b, &y)) return false;
+/* What is less, equal or greater; of nan, none of them. */
+static bool fold_order(Operator op, bool less, bool equal, bool greater, bool *out) {
     switch (op) {
-    case OPR_eq: return *out = x == y, true;
-    case OPR_ne: return *out = x != y, true;
-    case OPR_lt: return *out = x < y, true;
-    case OPR_le: return *out = x <= y, true;
-    case OPR_gt: return *out = x > y, true;
-    case OPR_ge: return *out = x >= y, true;
+    case OPR_eq: return *out = equal, true;
+    case OPR_ne: return *out = !equal, true;
+    case OPR_lt: return *out = less, true;
+    case OPR_le: return *out = less || equal, true;
+    case OPR_gt: return *out = greater, true;
+    case OPR_ge: return *out = greater || equal, true;
     default: return false;
     }
 }
 
 bool fold_compare(Operator op, const Fact *a, const Fact *b, bool *out) {
-    int64_t x, y;
+    int64_t i, j;
+    double x, y;
     if (fact_str(a) && fact_str(b) && (op == OPR_eq || op == OPR_ne))
         return *out = str_equal(*fact_str(a), *fact_str(b)) == (op == OPR_eq), true;
-    if (!fact_int_value(a, &x) || !fact_int_value(b, &y)) return fold_compare_floats(op, a, b, out);
-    switch (op) {
-    case OPR_eq: return *out = x == y, true;
-    case OPR_ne: return *out = x != y, true;
-    case OPR_lt: return *out = x < y, true;
-    case OPR_le: return *out = x <= y, true;
-    case OPR_gt: return *out = x > y, true;
-    case OPR_ge: return *out = x >= y, true;
-    default: return false;
-    }
+    if (fact_int_value(a, &i) && fact_int_value(b, &j))
+        return fold_order(op, i<j, i == j, i> j, out);
+    return fact_double_value(a, &x) && fact_double_value(b, &y) &&
+           fold_order(op, x<y, x == y, x> y, out);
 }

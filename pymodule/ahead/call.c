@@ -21,18 +21,6 @@ static int32_t poll(CallContext *ctx) {
     return PyErr_CheckSignals() < 0;
 }
 
-/* ctx->taken is a list of them, so that they live as long as the call. */
-static int64_t take_pending(CallContext *ctx) {
-    PyObject *raised = PyErr_GetRaisedException();
-    if (raised && !ctx->taken) ctx->taken = PyList_New(0);
-    if (raised && (!ctx->taken || PyList_Append(ctx->taken, raised) < 0)) {
-        PyErr_SetRaisedException(raised); /* no memory: it stays pending */
-        raised = NULL;
-    }
-    Py_XDECREF(raised);
-    return (int64_t)(intptr_t)raised;
-}
-
 /* The handle is the name of the class. A module that nobody has imported has raised nothing. */
 static bool matches_taken(CallContext *ctx, int64_t taken, const void *class_handle) {
     (void)ctx;
@@ -84,8 +72,8 @@ static bool describe_array(CallContext *ctx, const ArrayInMemory *array, int64_t
     return py_describe_array(array, how, out);
 }
 
-static const PendingHandler pending_handler = {take_pending, matches_taken,  write_text,
-                                               hold_taken,   read_exception, describe_array,
+static const PendingHandler pending_handler = {py_take_raised, matches_taken,  write_text,
+                                               hold_taken,     read_exception, describe_array,
                                                close_dropped};
 
 void quern_py_start(void) {
