@@ -31,6 +31,7 @@ class Infinite(OverflowError):
     """Apart from other OverflowErrors, which are indices that NumPy cannot hold."""
 
 
+FLOATS = {name: oracle.float_function(name) for name in ("floor", "ceil")}
 CASTS = {public(k): functools.partial(cast, k) for k in oracle.TYPES if not k.startswith("w")}
 
 
@@ -149,13 +150,13 @@ class Oracle:
     """The function over the oracle's numbers; a kernel once for each work-item, or for each block."""
 
     def __init__(self, program, warp=32):
-        numpy = types.SimpleNamespace(**CASTS)
+        numpy = types.SimpleNamespace(**CASTS, **FLOATS)
         if isinstance(program, Meeting):
             self.function, self.kernel = Blocks(program, numpy, warp), self.blocks
             return
         self.position = 0
         grid = types.SimpleNamespace(grid=lambda n: self.position, gridsize=lambda n: GRID[0] * GRID[1])
-        namespace = {"np": numpy, "cuda": grid}
+        namespace = {"np": numpy, "cuda": grid, "math": oracle.math}
         exec(program.source, namespace)
         self.function = namespace["f"]
 
@@ -252,7 +253,7 @@ def turn(seed, device):
 def variants(program, seed, devices, one=False):
     """(name, device or None, call, whether wrong indices are noticed): made once for each program. `one`: each kernel is
     compiled in one way only, by turns."""
-    namespace = {"np": np, "cuda": cuda}
+    namespace = {"np": np, "cuda": cuda, "math": math}
     exec(compile(program.source, "<nest>", "exec"), namespace)
     f = namespace["f"]
     if not program.kernel:

@@ -103,6 +103,8 @@ class Nest:
             return r.choice([i] * 6 + [f"{size} - 1 - {i}", f"-{i}", f"-{i} - 1", f"({i} + {j}) % {size}", f"{i} // {r.choice([1, 2, 3])}",
                                        f"({i} - {c}) % {size}", f"({i} + {c}) % {size}", f"{i} - {j}", f"{i} + {j} - 1",
                                        f"{i} >> 1", f"{i} & 3", f"{i} % {c + 1}", f"max({i} - {c}, 0)", f"{i} - {c}", "n - 1", "m - 1"])
+        if self.chance(0.1):
+            return self.rounded(f"{i} {self.pick('/ 2', '/ 3', '* 0.5', '* 0.75', '* 1.25 - 1.5', '- 0.5')}")
         forms = [i] * 6 + [f"{i} + {c}", f"{i} - {c}", f"-{i}", f"-{i} - 1", f"{size} - 1 - {i}", f"{i} + {j}", f"{i} - {j}", f"{i} * {j}",
                            f"{i} * {c} + {j}", f"({i} + {j}) // 2", f"{i} % {size}", f"({i} * {c} + {j}) % {size}", f"{i} & 7",
                            f"({i} - {c}) % {size}", f"({i} + {c}) % {size}", f"({i} - {c}) % n", f"{i} + {j} - 1", f"{i} - {j} + {c}",
@@ -123,6 +125,11 @@ class Nest:
                     return f"{a.name}[{i} % {a.name}.shape[0]]"
                 return f"{a.name}[{i}]" if self.chance(0.6) else f"{a.name}[{self.index(a)}]"
         return r.choice(forms)
+
+    def rounded(self, text):
+        """An int of a float."""
+        how = self.pick("math.floor", "math.ceil", "math.trunc", "int", "round", "int(math.floor", "int(np.floor", "int(np.ceil")
+        return f"{how}({text})" + ")" * (how.count("("))
 
     def readable(self, array):
         return not (self.kernel and array.written)
@@ -169,6 +176,8 @@ class Nest:
         if what < 0.36 and "CPX" not in (family(ka), family(kb)):
             kind = self.rng.choice([k for k in KINDS if family(k) == family(ka)])
             return f"{self.pick('min', 'max')}({self.cast(a, ka, kind)}, {self.cast(b, kb, kind)})", kind
+        if what < 0.4 and family(ka) == "FLT" and not self.kernel:
+            return f"np.int64({self.rounded(a)})", "i64"
         op = self.rng.choice(["+", "+", "+", "-", "-", "*", "*", "/", "//", "%", "&", "|", "^", "<<", ">>"])
         if "u64" in (ka, kb):  # a Python int beside a uint64 may be below zero
             a = f"np.uint64({a})" if weak(ka) and family(ka) == "SINT" and not a.isdigit() else a
@@ -201,6 +210,10 @@ class Nest:
     def condition(self, depth=1):
         a, ka = self.expression(depth)
         b, kb = self.expression(depth)
+        if "CPX" in (family(ka), family(kb)) and not self.kernel and self.chance(0.5):
+            (z, kz), (x, kx) = ((a, ka), (b, kb)) if family(ka) == "CPX" else ((b, kb), (a, ka))
+            x = self.pick("2.0", "1.0", "5", self.magnitude(x, kx)[0])
+            return f"abs({z}) {self.rng.choice(COMPARE)} {x}"
         if "CPX" in (family(ka), family(kb)):
             return f"{a} {self.pick('==', '!=')} {b}"
         text = f"{a} {self.rng.choice(COMPARE)} {b}"
