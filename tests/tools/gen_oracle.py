@@ -675,7 +675,7 @@ def _extreme(better):
     return choose
 
 
-def _float_function(name, numpy_name=None):
+def float_function(name, numpy_name=None):
     f = getattr(np, numpy_name or name, None)
     python = getattr(_m, name, None)
 
@@ -720,8 +720,8 @@ def _math():
         numpy_name = renamed.get(name, name)
         if name == "remainder":
             numpy_name = "no such name"  # NumPy's is Python's %
-        setattr(shim, name, _float_function(name, numpy_name))
-    shim.pow = _float_function("pow", "power")
+        setattr(shim, name, float_function(name, numpy_name))
+    shim.pow = float_function("pow", "power")
     for name in ("floor", "ceil", "trunc"):
         setattr(shim, name, _whole_function(getattr(_m, name)))
     for name in ("isnan", "isinf", "isfinite"):
