@@ -102,6 +102,12 @@ bool cg_llvm_library(char *path, size_t size);
 /* Looked for in QUERN_LIBDEVICE, CUDA_HOME, CUDA_PATH, python packages below `prefixes`, usual folders.
  * Called once by pymodule with site-packages folders; copied. */
 void cg_set_search_prefixes(const char *const *prefixes, int n);
+/* The paths where a library of device functions is looked for, in their order, until `look` answers true. */
+typedef struct LibrarySearch {
+    bool (*look)(void *user, const char *path, bool others); /* others: it may not fit this LLVM */
+    void *user;
+} LibrarySearch;
+void cg_find_libraries(TargetKind target, const LibrarySearch *search);
 /* Forks between the first call of this function and this process. Locks of threads of an older generation are held
  * by nobody. Code generation itself needs no call after a fork. */
 uint32_t cg_generation(void);

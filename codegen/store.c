@@ -311,6 +311,20 @@ static void code_tables(Codec *c, Artifact *a, const StoreNames *names) {
     a->print = quern_kernel_print;
 }
 
+/* What was kept to look at, and of a code object the file before linking. */
+static void code_texts(Codec *c, Artifact *a) {
+    bool some = a->text_llvm.len != 0;
+    code_bool(c, &some);
+    if (!some) return;
+    code_str(c, &a->text_llvm);
+    code_str(c, &a->text_asm);
+    code_str(c, &a->text_ir);
+    code_str(c, &a->text_types);
+    code_str(c, &a->text_parallel);
+    code_str(c, &a->text_loops);
+    if (!target_is_host(a->target)) code_str(c, &a->object);
+}
+
 static void code_facts(Codec *c, Artifact *a) {
     uint8_t target = (uint8_t)a->target, entry = (uint8_t)a->entry_kind;
     code_u8(c, &target);
@@ -584,6 +598,7 @@ bool store_write(Codec *c, const Artifact *artifact, const StoreNames *names) {
     if (host && !copy.object.len) code_fail(c, "its code was not kept");
     code_facts(c, &copy);
     code_tables(c, &copy, names);
+    code_texts(c, &copy);
     LazyModule module = host ? lazy_of(copy.host_code) : (LazyModule){0};
     code_lazy(c, &module);
     if (host) write_instances(c, &copy, names);
@@ -636,6 +651,7 @@ static void read_artifact(void *user) {
     c->arena = &r->artifact->arena;
     code_facts(c, r->artifact);
     code_tables(c, r->artifact, r->names);
+    code_texts(c, r->artifact);
     bool host = target_is_host(r->artifact->target);
     if (!host) {
         code_lazy(c, &r->lazy);

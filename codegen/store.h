@@ -51,7 +51,7 @@ extern const StoreNames store_no_names;
 
 /* Compiles what would be compiled at its first call: waits for a worker. false: that is not possible. */
 bool store_prepare(const Artifact *artifact);
-/* All of an artifact but its dependencies and its texts; host code must have been kept (keep_object), and store_prepare called.
+/* All of an artifact but its dependencies; host code must have been kept (keep_object), and store_prepare called.
  * false: it cannot be stored, see c->why. */
 bool store_write(Codec *c, const Artifact *artifact, const StoreNames *names);
 /* Of what is prepared: the instances that an artifact calls, and those that they call, callees first, for free(). NULL: none, or no memory. */

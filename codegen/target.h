@@ -86,12 +86,14 @@ typedef struct TargetFacts {
     const char *device; /* what messages call it: "cuda" */
     /* Have the waves of this architecture 64 lanes? An unknown one has not. */
     bool (*wide_masks)(const char *arch);
+    void (*find_libraries)(const LibrarySearch *search);
 } TargetFacts;
 
 /* NULL: there is no such target. */
 const TargetFacts *tg_facts(TargetKind kind);
 
-/* A copy of folder number `i` of cg_set_search_prefixes, in `size` bytes; "" where it is too long. false behind the last one. */
-bool tg_search_prefix(int i, char *folder, size_t size);
+void tg_find_libdevice(const LibrarySearch *search);
+/* `file`: "ocml.bc". */
+void tg_find_amdgpu_library(const LibrarySearch *search, const char *file);
 
 #endif

@@ -18,29 +18,32 @@ static PyObject *describe(const Spec *spec) {
                          "param_bytes", (int)a->param_bytes, "signature", spec->signature);
 }
 
-/* compile_kernel(function, signature text, options, architecture, keep texts, device function?, name of the entry or
- * None): a dict with the code. */
+/* compile_kernel(function, signature text, options, architecture, keep texts, device function?, name of the entry or None,
+ * a dict that is told of hits and misses, what makes other code of the code or None, what that is as text): a dict with the code. */
 PyObject *py_compile_kernel(PyObject *module, PyObject *args) {
-    PyObject *function, *options;
+    PyObject *function, *options, *log = NULL, *finish = NULL;
     const char *signature, *arch, *name = NULL;
     int keep_text, device = 0;
     CompileRequest q = {.nkeys = 0};
     JitCore core = {0};
-    if (!PyArg_ParseTuple(args, "OsOsp|pz", &function, &signature, &options, &arch, &keep_text,
-                          &device, &name))
+    if (!PyArg_ParseTuple(args, "OsO!sp|pzO!Oz", &function, &signature, &PyDict_Type, &options,
+                          &arch, &keep_text, &device, &name, &PyDict_Type, &log, &finish,
+                          &q.finished_by))
         return NULL;
-    if (!PyDict_Check(options)) return PyErr_SetString(PyExc_TypeError, "a dict is expected"), NULL;
     if (!py_options(options, &q.options)) return NULL;
     q.options.sanitize = 0; /* of the cpu device */
     q.options.entry = device ? ENTRY_DEVICE : ENTRY_KERNEL;
     q.options.infer.kernel = !device;
     q.options.name = name;
     q.options.arch = arch;
-    q.options.keep_text = keep_text;
+    q.options.keep_text = q.texts = keep_text;
+    q.finish = finish == Py_None ? NULL : finish;
     q.signature = signature;
     PyObject *result = NULL;
     if (py_core_init(&core, py_state(module), function, &q.options)) {
         core.locals = Py_XNewRef(PyDict_GetItemString(options, "locals"));
+        core.linked = Py_XNewRef(PyDict_GetItemString(options, "link"));
+        core.cache_log = Py_XNewRef(log);
         Spec *spec = py_core_compile(&core, &q);
         result = spec ? describe(spec) : NULL;
         py_spec_free(spec);

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#define MAGIC "QUERN 2\n"
+#define MAGIC "QUERN 3\n"
 enum { VARIANTS = 16, NAME_SIZE = 128, SHRINK_EVERY = 16 };
 #define DEFAULT_SIZE (UINT64_C(512) << 20)
 
@@ -177,6 +177,10 @@ static void hash_options(Hasher *h, const CompileOptions *o) {
                                o->lineinfo,
                                o->no_vector_math,
                                o->general_variant,
+                               o->all_params,
+                               o->status_result,
+                               o->pointers,
+                               o->keep_text,
                                o->sanitize,
                                (uint64_t)o->max_threads,
                                (uint64_t)o->max_registers};
@@ -184,6 +188,7 @@ static void hash_options(Hasher *h, const CompileOptions *o) {
         hash_u64(h, fields[k]);
     hash_text(h, o->arch);
     hash_text(h, o->cpu_features);
+    hash_text(h, o->name);
     const CoreAxes *core = o->core;
     hash_u64(h, core ? (uint64_t)core->total + 1 : 0);
     if (!core) return;
@@ -191,10 +196,14 @@ static void hash_options(Hasher *h, const CompileOptions *o) {
     hash_update(h, core->length, sizeof core->length[0] * (size_t)core->total);
 }
 
-/* Where device libraries are looked for. */
-static void hash_places(Hasher *h, const CompileOptions *o) {
-    for (int k = 0; k < ENV_VARIABLES && !target_is_host(o->infer.target); k++)
-        if (env_is_of_libraries((EnvVariable)k)) hash_text(h, env_value((EnvVariable)k));
+/* Where a library of device functions is looked for, and what is there: which one is read, LLVM has a say in. */
+static bool hash_place(void *user, const char *path, bool others) {
+    (void)others;
+    struct stat s;
+    if (stat(path, &s) != 0) memset(&s, 0, sizeof s);
+    hash_text(user, path);
+    hash_stat(user, &s);
+    return false;
 }
 
 /* false: such a signature has no key. */
@@ -205,9 +214,10 @@ static bool entry_key(JitCore *core, PyResolver *r, const CompileRequest *q, con
     hash_init(&h);
     hash_update(&h, &around, sizeof around);
     hash_options(&h, &q->options);
-    hash_places(&h, &q->options);
+    cg_find_libraries(q->options.infer.target, &(LibrarySearch){hash_place, &h});
     hash_update(&h, &function->digest, sizeof function->digest);
     hash_u64(&h, q->keys == NULL);
+    hash_text(&h, q->finished_by);
     hash_u64(&h, (uint64_t)types->nparams);
     for (int32_t i = 0; i < types->nparams; i++)
         if (!py_cache_hash_type(r, &h, types->params[i])) return false;

@@ -6,9 +6,9 @@
 #include "codegen/store.h"
 #include "pymodule/dispatch.h"
 
-/* Is the option on, and is this a request for code alone? */
+/* Is the option on? What QUERN_DUMP shows is compiled. */
 static inline bool py_cache_wanted(const CompileRequest *q) {
-    return q->options.keep_object && !q->options.keep_text;
+    return q->options.keep_object && (!q->options.keep_text || q->texts);
 }
 /* From disk: the specialisation, or NULL; with an exception only where Python raised one that is no answer (out of memory, an
  * interrupt). */

@@ -406,7 +406,10 @@ static void attempt_begin(Attempt *a, JitCore *core, CompileRequest *q) {
     q->refused = false;
     q->literals = 0;
     if (!py_dump_asked(core->state, &a->dump)) return;
-    if (py_dump_needs_text(a->dump)) q->options.keep_text = true;
+    if (py_dump_needs_text(a->dump)) {
+        q->options.keep_text = true;
+        q->texts = false;
+    }
     bool by_value = q->options.infer.literals;
     q->options.infer.literals = true;
     attempt_front(a);
@@ -423,6 +426,22 @@ static void attempt_begin(Attempt *a, JitCore *core, CompileRequest *q) {
     if (thread) PyEval_RestoreThread(thread);
 }
 
+/* Machine code of other tools. false: exception. */
+static bool finish(const CompileRequest *q, Artifact *artifact) {
+    if (!q->finish) return true;
+    PyObject *made =
+        PyObject_CallFunction(q->finish, "y#", artifact->code, (Py_ssize_t)artifact->ncode);
+    if (made && !PyBytes_Check(made)) {
+        Py_CLEAR(made);
+        PyErr_SetString(PyExc_TypeError, "bytes are expected");
+    }
+    if (!made) return false;
+    artifact->ncode = PyBytes_GET_SIZE(made);
+    artifact->code = arena_copy(&artifact->arena, PyBytes_AS_STRING(made), (size_t)artifact->ncode);
+    Py_DECREF(made);
+    return true;
+}
+
 static Spec *back(Attempt *a) {
     Compilation *c = a->c;
     PyThreadState *thread = a->q->keep_gil ? NULL : PyEval_SaveThread();
@@ -430,7 +449,8 @@ static Spec *back(Attempt *a) {
     Artifact *artifact = cg_back_end(c);
     if (thread) PyEval_RestoreThread(thread);
     if (!artifact) return NULL;
-    if (!py_link(&a->resolver, artifact)) return artifact_release(artifact), NULL;
+    if (!py_link(&a->resolver, artifact) || !finish(a->q, artifact))
+        return artifact_release(artifact), NULL;
     Spec *spec = NULL;
     const Signature *types = &a->types;
     const Type *result = result_type(c);

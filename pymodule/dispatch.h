@@ -278,7 +278,11 @@ typedef struct CompileRequest {
     const char *result; /* beside keys: the declared type of the result, or NULL */
     CompileOptions options;
     bool keep_gil; /* do not let other Python threads run meanwhile */
-    bool refused;  /* out: the compiler said no (and not Python) */
+    bool texts;    /* keep_text: the texts are asked for, and the disk cache keeps them, too */
+    PyObject
+        *finish; /* called with the code, as bytes: what it returns is the code, instead; or NULL */
+    const char *finished_by; /* what that is, for the key of the disk cache; or NULL */
+    bool refused;            /* out: the compiler said no (and not Python) */
     uint64_t
         literals; /* out, where it is refused: bit k: argument k has to be a part of the types */
     char stale

@@ -96,7 +96,7 @@ PyObject *py_core_texts(JitCore *core, PyObject *index) {
     if (!chosen) return NULL;
     CompileRequest q = {
         .keys = chosen->declared_keys, .nkeys = chosen->nargs, .options = core->options};
-    q.options.keep_text = true;
+    q.options.keep_text = q.texts = true;
     Spec *spec = py_core_compile(core, &q);
     py_spec_release(chosen);
     if (!spec) return NULL;

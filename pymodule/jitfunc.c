@@ -804,6 +804,7 @@ static PyObject *get_surface(PyObject *self, void *name) {
         return surface(self, #name, args, kwargs);                                                 \
     }
 SURFACE(compile)
+SURFACE(compile_to_ptx)
 SURFACE(recompile)
 SURFACE(get_metadata)
 SURFACE(get_overload)
@@ -852,6 +853,7 @@ static PyMethodDef dispatcher_methods[] = {
     {"disable_compile", dispatcher_disable_compile, METH_VARARGS,
      "Refuse argument types that are not compiled yet."},
     METHOD(compile),
+    METHOD(compile_to_ptx),
     METHOD(recompile),
     METHOD(get_metadata),
     METHOD(get_overload),

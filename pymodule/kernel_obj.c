@@ -894,6 +894,7 @@ static PyObject *kernel_repr(PyObject *self) {
 #define KERNEL_SURFACE(X)                                                                          \
     X(specialize)                                                                                  \
     X(compile_device)                                                                              \
+    X(compile_to_ptx)                                                                              \
     X(explain)                                                                                     \
     X(inspect_types)                                                                               \
     X(inspect_llvm)                                                                                \

@@ -241,7 +241,8 @@ static PyMethodDef module_methods[] = {
     {"cache_folder", py_cache_folder, METH_NOARGS,
      "The folder of the disk cache (None: there is none) and its size limit in bytes."},
     {"compile_kernel", py_compile_kernel, METH_VARARGS,
-     "(function, signature, options, architecture, keep texts): a kernel for a chip, as a dict."},
+     "(function, signature, options, architecture, keep texts ...): a kernel for a chip, as a "
+     "dict."},
     {"compile_host", py_compile_host, METH_VARARGS,
      "(function, signature, options, processor, name): an object file for programs without Quern, "
      "as a dict."},

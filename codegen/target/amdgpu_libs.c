@@ -4,12 +4,9 @@
  * in the package, and an installed one stands before it only where it can be read. What the libraries ask about the
  * chip and the options are constants, defined here. */
 #include "codegen/target/amdgpu.h"
-#include "frontend/base/environment.h"
 #include "codegen/target/devlib.h"
 #include <llvm-c/BitReader.h>
 #include <stdlib.h>
-
-#define FOLDER "amdgcn/bitcode"
 
 /* -- where ------------------------------------------------------------------------------------ */
 
@@ -53,19 +50,10 @@ static bool readable(Cg *cg, const char *path) {
     return answer;
 }
 
-/* The folder that is used for both libraries is the one where `file` is found. */
 static const char *find(Cg *cg, const char *file, Str *tried) {
-    static const char *const folders[] = {"/usr/lib/x86_64-linux-gnu/" FOLDER};
     DevSearch s = {.cg = cg, .fits = readable};
-    const char *below = str_printf(cg->arena, FOLDER "/%s", file).bytes;
     buf_init(&s.tried, cg->arena);
-    devlib_try(&s, env_value(ENV_ROCM_DEVICE_LIBS), file);
-    devlib_try(&s, env_value(ENV_ROCM_PATH), below);
-    devlib_try(&s, "/opt/rocm", below);
-    s.fits = NULL;
-    devlib_try_prefixes(&s, str_printf(cg->arena, "quern/" FOLDER "/%s", file).bytes);
-    for (int i = 0; i < countof(folders); i++)
-        devlib_try(&s, folders[i], file);
+    tg_find_amdgpu_library(&(LibrarySearch){devlib_look, &s}, file);
     *tried = buf_take(&s.tried);
     return s.found;
 }

@@ -4,7 +4,6 @@
  * they call (a millisecond instead of the whole library), and internal after it. */
 #include "codegen/target/devlib.h"
 #include "frontend/base/os.h"
-#include <limits.h>
 #include <llvm-c/BitReader.h>
 #include <llvm-c/BitWriter.h>
 #include <llvm-c/Linker.h>
@@ -12,17 +11,12 @@
 
 /* -- where to look ---------------------------------------------------------------------------- */
 
-void devlib_try(DevSearch *s, const char *folder, const char *below) {
-    if (s->found || !folder || !folder[0]) return;
-    Str path = below[0] ? str_printf(s->cg->arena, "%s/%s", folder, below) : str_from(folder);
-    if (os_exists(path.bytes) && (!s->fits || s->fits(s->cg, path.bytes))) s->found = path.bytes;
-    buf_printf(&s->tried, "%s%s", s->tried.len ? ", " : "", path.bytes);
-}
-
-void devlib_try_prefixes(DevSearch *s, const char *below) {
-    char folder[PATH_MAX];
-    for (int i = 0; tg_search_prefix(i, folder, sizeof folder); i++)
-        devlib_try(s, folder, below);
+bool devlib_look(void *user, const char *path, bool others) {
+    DevSearch *s = user;
+    buf_printf(&s->tried, "%s%s", s->tried.len ? ", " : "", path);
+    if (os_exists(path) && (!s->fits || !others || s->fits(s->cg, path)))
+        s->found = str_copy(s->cg->arena, path, strlen(path)).bytes;
+    return s->found;
 }
 
 /* -- linking ---------------------------------------------------------------------------------- */

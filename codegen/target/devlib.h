@@ -7,15 +7,13 @@
 /* A search for one file: the first path that exists (and fits) is found; all are noted for the message. */
 typedef struct DevSearch {
     Cg *cg;
-    bool (*fits)(Cg *cg, const char *path); /* may be NULL */
+    bool (*fits)(Cg *cg, const char *path); /* asked of others' libraries; may be NULL */
     StrBuf tried;
     const char *found;
 } DevSearch;
 
-/* `folder`/`below`; `folder` may be NULL or empty: nothing is tried. */
-void devlib_try(DevSearch *s, const char *folder, const char *below);
-/* The same below each folder of cg_set_search_prefixes. */
-void devlib_try_prefixes(DevSearch *s, const char *below);
+/* LibrarySearch.look. */
+bool devlib_look(void *user, const char *path, bool others);
 
 /* Does the module call a function with this prefix that it does not define? */
 bool devlib_needed(const Cg *cg, const char *prefix);

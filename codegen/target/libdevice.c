@@ -1,27 +1,13 @@
 /* libdevice.c - finding NVIDIA's libdevice. */
 #include "codegen/target/libdevice.h"
-#include "frontend/base/environment.h"
 #include "codegen/target/devlib.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LIBDEVICE "nvvm/libdevice/libdevice.10.bc"
-
 static const char *find(Cg *cg, Str *tried) {
-    static const char *const packages[] = {"nvidia/cu13/" LIBDEVICE, "nvidia/cuda_nvcc/" LIBDEVICE,
-                                           "nvidia/cuda_nvvm/" LIBDEVICE, "nvidia/nvvm/" LIBDEVICE};
-    static const char *const folders[] = {"/usr/local/cuda", "/opt/cuda", "/usr/lib/cuda",
-                                          "/usr/lib/nvidia-cuda-toolkit"};
     DevSearch s = {.cg = cg};
     buf_init(&s.tried, cg->arena);
-    devlib_try(&s, env_value(ENV_LIBDEVICE), "");
-    devlib_try(&s, env_value(ENV_CUDA_HOME), LIBDEVICE);
-    devlib_try(&s, env_value(ENV_CUDA_PATH), LIBDEVICE);
-    for (int k = 0; k < countof(packages); k++)
-        devlib_try_prefixes(&s, packages[k]);
-    for (int i = 0; i < countof(folders); i++)
-        devlib_try(&s, folders[i], LIBDEVICE);
-    devlib_try(&s, "/usr/lib/nvidia-cuda-toolkit/libdevice/libdevice.10.bc", "");
+    tg_find_libdevice(&(LibrarySearch){devlib_look, &s});
     *tried = buf_take(&s.tried);
     return s.found;
 }

@@ -2,14 +2,10 @@
 #include "frontend/base/environment.h"
 #include <stdlib.h>
 
-enum { LIBRARIES = 1 };
-
 static const struct {
-    const char *name;
-    int flags;
-    const char *values, *meaning;
+    const char *name, *values, *meaning;
 } variables[] = {
-#define VARIABLE(id, name, flags, values, meaning) {name, flags, values, meaning},
+#define VARIABLE(id, name, values, meaning) {name, values, meaning},
 #include "frontend/base/environment.def"
 #undef VARIABLE
 };
@@ -21,10 +17,6 @@ const char *env_value(EnvVariable variable) {
 
 const char *env_name(EnvVariable variable) {
     return variables[variable].name;
-}
-
-bool env_is_of_libraries(EnvVariable variable) {
-    return variables[variable].flags & LIBRARIES;
 }
 
 void env_print_reference(StrBuf *out) {

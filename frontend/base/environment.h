@@ -5,7 +5,7 @@
 #include "frontend/base/str.h"
 
 typedef enum EnvVariable {
-#define VARIABLE(id, name, flags, values, meaning) ENV_##id,
+#define VARIABLE(id, name, values, meaning) ENV_##id,
 #include "frontend/base/environment.def"
 #undef VARIABLE
     ENV_VARIABLES
@@ -14,8 +14,6 @@ typedef enum EnvVariable {
 /* Its text, the environment's own (getenv); NULL: it is not set, or empty. */
 const char *env_value(EnvVariable variable);
 const char *env_name(EnvVariable variable);
-/* Does it say where device libraries are? */
-bool env_is_of_libraries(EnvVariable variable);
 /* The table of docs/reference.md. */
 void env_print_reference(StrBuf *out);
 

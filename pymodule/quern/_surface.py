@@ -103,9 +103,24 @@ class Stats:
         return f"Stats(cache_path={self.cache_path}, cache_hits={self.cache_hits}, cache_misses={self.cache_misses})"
 
 
+_LOG = "_compiled_ahead"  # in the dict of a kernel or dispatcher: what the disk cache did with code that it was compiled to by itself
+
+
+def compiled_log(function, cache):
+    """Whether code of `function` by itself (cuda.compile and its kind) is kept in the disk cache, and the dict that is told of it."""
+    if not hasattr(function, "_cache_log"):
+        return bool(cache), {}
+    return bool(function.targetoptions.get("cache")) if cache is None else bool(cache), vars(function).setdefault(_LOG, {})
+
+
 def stats(self):
-    caches = getattr(self, "targetoptions", {}).get("cache") or self._cache_log()
-    return Stats(self._cache_log(), _quern.cache_folder()[0] if caches else None)
+    log = {name: dict(table) for name, table in self._cache_log().items()}
+    for name, table in vars(self).get(_LOG, {}).items() if hasattr(self, "__dict__") else ():
+        mine = log.setdefault(name, {})
+        for signature, value in table.items():
+            mine[signature] = mine.get(signature, 0) + value if name != "reasons" else value
+    caches = getattr(self, "targetoptions", {}).get("cache") or log
+    return Stats(log, _quern.cache_folder()[0] if caches else None)
 
 
 def _chosen(self, signature):
@@ -168,7 +183,14 @@ def compile_device(self, args, return_type=None):
     from .cuda import _compile
     if not self.is_device_function:
         raise TypeError(f"'{self.__name__}' is a kernel: compile_device() is of device functions")
-    return _compile.by_itself(self.py_func, types.Signature(return_type, tuple(args)), self.targetoptions)
+    return _compile.by_itself(self, types.Signature(return_type, tuple(args)))
+
+
+def compile_to_ptx(self, sig, arch=None):
+    """The PTX of a kernel or a device function for an NVIDIA GPU, "sm_80" or (8, 0), with its own options; where none is named, for
+    sm_75. Device functions, as which functions of jit are compiled, are called as C's."""
+    from .cuda import _compile
+    return _compile.to_ptx(self, sig, arch)
 
 
 def inspect_llvm(self, signature=None):

@@ -23,6 +23,16 @@ def _arch(cc):
     return f"sm_{cc[0]}{cc[1]}"
 
 
+def _arch_named(arch):
+    """The same for "sm_80"."""
+    if not isinstance(arch, str):
+        return _arch(arch)
+    known = re.fullmatch(r"(?:sm|compute)_(\d+)(\d)[af]?", arch)
+    if not known:
+        raise ValueError(f"arch is a GPU as NVIDIA names it, such as 'sm_80', or its compute capability, not {arch!r}")
+    return _arch((int(known[1]), int(known[2])))
+
+
 def _name(pyfunc, abi, abi_info):
     """The name of the function in the code; None: one is made of the function's."""
     name = (abi_info or {}).get("abi_name")
@@ -34,27 +44,32 @@ def _name(pyfunc, abi, abi_info):
     return name
 
 
-def _assemble(ptx, arch, debug, lineinfo):
-    """Machine code of ptxas, which has to be in PATH or below CUDA_HOME."""
+def _assembler(arch, debug, lineinfo):
+    """Machine code of PTX, made by ptxas, which has to be in PATH or below CUDA_HOME: a function, and a text that says which."""
     tool = shutil.which("ptxas", path=os.pathsep.join(
         [os.path.join(os.environ[v], "bin") for v in ("CUDA_HOME", "CUDA_PATH") if v in os.environ] + [os.environ.get("PATH", "")]))
     if not tool:
         raise RuntimeError("output='cubin' needs ptxas of the CUDA toolkit, in PATH or below CUDA_HOME")
-    with tempfile.TemporaryDirectory() as folder:
-        source, out = os.path.join(folder, "code.ptx"), os.path.join(folder, "code.cubin")
-        with open(source, "wb") as f:
-            f.write(ptx)
-        flags = ["-g"] * bool(debug) + ["-lineinfo"] * bool(lineinfo and not debug)
-        done = subprocess.run([tool, f"-arch={arch}", *flags, source, "-o", out, "-c"], capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(f"ptxas: {done.stderr.strip()}")
-        with open(out, "rb") as f:
-            return f.read()
+    flags = ["-g"] * bool(debug) + ["-lineinfo"] * bool(lineinfo and not debug)
+    file = os.stat(tool)
+
+    def assemble(ptx):
+        with tempfile.TemporaryDirectory() as folder:
+            source, out = os.path.join(folder, "code.ptx"), os.path.join(folder, "code.cubin")
+            with open(source, "wb") as f:
+                f.write(ptx.rstrip(b"\0"))
+            done = subprocess.run([tool, f"-arch={arch}", *flags, source, "-o", out, "-c"], capture_output=True, text=True)
+            if done.returncode:
+                raise RuntimeError(f"ptxas: {done.stderr.strip()}")
+            with open(out, "rb") as f:
+                return f.read()
+
+    return assemble, f"{tool} {file.st_size} {file.st_mtime_ns} {flags}"
 
 
 def compile(pyfunc, sig, debug=None, lineinfo=False, device=True, fastmath=False, cc=None, opt=None, abi="c", abi_info=None,
             output="ptx", forceinline=False, launch_bounds=None, *, max_registers=None, fma=True, boundscheck=None,
-            weak_numbers=None, locals=None):
+            weak_numbers=None, locals=None, cache=None):
     """Compile a device function, or with device=False a kernel, for NVIDIA GPUs.
 
     pyfunc: a Python function, or what cuda.jit made of one. sig: its signature: types, or text; without a result the inferred one
@@ -66,12 +81,16 @@ def compile(pyfunc, sig, debug=None, lineinfo=False, device=True, fastmath=False
     lengths, and unless its type says that it is C- or F-contiguous its strides in bytes; a pointer (types.CPointer, voidptr), which is an
     array of one axis without an end in the function, as it is. A result of several parts is a struct.
 
+    cache: whether the code is kept in the disk cache and found there again; of a kernel or device function that has the option, and counts
+    it in its `stats`, that is the default.
+
     A kernel is made for launches in which no array that is written shares memory with another, and no axis, index of the grid or int
     argument is beyond 2**30 - 1024: who launches the code sees to that. With a pointer among its parameters nothing is assumed.
 
     Returns (code, type of the result). Raises TypingError where the function has no types, UnsupportedError for
     output="ltoir", which needs NVIDIA's compiler, ValueError for a GPU too old; NotImplementedError, as in
     numba-cuda, for another output, an unknown abi and for a kernel with abi="c", which has no result to give back."""
+    cache, log = _surface.compiled_log(pyfunc, cache)
     pyfunc = decorators._plain(getattr(pyfunc, "py_func", pyfunc), "cuda.compile")
     _idle.check("cuda.compile", {"forceinline": forceinline})
     if abi not in ("c", "numba"):
@@ -84,22 +103,46 @@ def compile(pyfunc, sig, debug=None, lineinfo=False, device=True, fastmath=False
         raise NotImplementedError(f"Unsupported output type: {output}")
     options = _gpu.compile_options({
         "debug": debug, "opt": opt, "lineinfo": lineinfo, "fastmath": fastmath, "fma": fma, "launch_bounds": launch_bounds,
-        "max_registers": max_registers, "boundscheck": boundscheck, "weak_numbers": weak_numbers, "locals": locals}, "cuda.compile")
+        "max_registers": max_registers, "boundscheck": boundscheck, "weak_numbers": weak_numbers, "locals": locals, "cache": cache},
+        "cuda.compile")
     options.update(target=_TARGET, all_params=True, status_result=abi == "numba")
     arch = _arch(cc)
     text = _surface.compiled_signature(sig, options, "cuda.compile")
-    made = _quern.compile_kernel(pyfunc, text, options, arch, False, bool(device), _name(pyfunc, abi, abi_info))
-    code = made["code"].rstrip(b"\0")
+    assemble = _assembler(arch, debug, lineinfo) if output == "cubin" else (None, None)
+    made = _quern.compile_kernel(pyfunc, text, options, arch, False, bool(device), _name(pyfunc, abi, abi_info), log, *assemble)
     result = types.of_answer(made["signature"][1])
-    return (_assemble(code, arch, debug, lineinfo) if output == "cubin" else code.decode()), result
+    return (made["code"] if output == "cubin" else made["code"].rstrip(b"\0").decode()), result
 
 
-def by_itself(pyfunc, signature, targetoptions):
-    """A device function with the options that the compiler has of it (Kernel.targetoptions): _surface.DeviceCode."""
+_OF_JIT = "debug", "fastmath", "weak_numbers", "locals", "cache"  # what means the same to a device function
+
+
+def _options_of(function, **more):
+    """The options that the compiler has of what cuda.jit or jit made, for code by itself."""
+    if hasattr(function, "is_device_function"):
+        options = {k: v for k, v in function.targetoptions.items() if k != "extensions"}
+    else:
+        options = _gpu.compile_options({k: v for k, v in function.targetoptions.items() if k in _OF_JIT}, "jit")
+    return {**options, "target": _TARGET, "all_params": True, "no_fma": options["no_fma"] or options["opt_level"] == 0, **more}
+
+
+def to_ptx(function, sig, arch):
+    """_surface.compile_to_ptx."""
+    device = getattr(function, "is_device_function", True)
+    options = _options_of(function, status_result=not device)
+    text = _surface.compiled_signature(sig, options, "compile_to_ptx")
+    pyfunc = decorators._plain(function.py_func, "compile_to_ptx")
+    made = _quern.compile_kernel(pyfunc, text, options, _arch_named(arch), False, device,
+                                 _name(pyfunc, "c" if device else "numba", None), _surface.compiled_log(function, None)[1])
+    return made["code"].rstrip(b"\0").decode()
+
+
+def by_itself(kernel, signature):
+    """A device function as PTX for the device that is at hand: _surface.DeviceCode."""
     from .._surface import DeviceCode
-    options = {k: v for k, v in targetoptions.items() if k not in ("link", "extensions", "cache")}
-    options.update(target=_TARGET, all_params=True, status_result=False, no_fma=options["no_fma"] or options["opt_level"] == 0)
-    made = _quern.compile_kernel(pyfunc, signature.text, options, _arch(_current()), True, True, _name(pyfunc, "c", None))
+    pyfunc = kernel.py_func
+    made = _quern.compile_kernel(pyfunc, signature.text, _options_of(kernel, status_result=False), _arch(_current()), True, True,
+                                 _name(pyfunc, "c", None), _surface.compiled_log(kernel, None)[1])
     return DeviceCode(made["name"], made["llvm"], made["code"].rstrip(b"\0").decode(), signature)
 
 
