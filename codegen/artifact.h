@@ -222,6 +222,8 @@ typedef struct CallContext {
     /* The caller clears both, and ends with context_end. NULL: none yet */
     KeptExceptions *kept;
     KeptText *texts;
+    /* Of code for C, where nobody is pending: by these handlers read exceptions. NULL: they cannot */
+    const struct RaiseTables *tables;
 } CallContext;
 
 /* What `from` keeps of an exception goes over to `to`: the exception does, too. */

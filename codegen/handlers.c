@@ -1,5 +1,6 @@
 /* handlers.c - what compiled handlers of exceptions call: catching, which exception came after which, and exceptions as values. */
 #include "codegen/objects.h"
+#include "codegen/raised.h"
 #include "codegen/support.h"
 #include <stdlib.h>
 #include <string.h>
@@ -174,6 +175,8 @@ int64_t quern_exception_earlier(CallContext *ctx, const Raised *raised, int64_t 
 /* -- what handlers read of exceptions --------------------------------------------------------------- */
 
 static int32_t read_part(CallContext *ctx, const Raised *held, ExceptionPart part, void *out) {
+    bool c = !ctx->pending && ctx->tables;
+    if (c) return raised_read(ctx->tables, held, &part, out) ? CALL_OK : CALL_EXCEPTION;
     if (!ctx->pending) return CALL_EXCEPTION;
     return ctx->pending->read(ctx, held, &part, out) ? CALL_OK : CALL_PENDING;
 }

@@ -31,7 +31,12 @@ TypeKind raised_next(RaisedArgs *args, int64_t bits[2], int32_t *n);
 double raised_double(TypeKind kind, int64_t bits);
 int64_t raised_int(TypeKind kind, int64_t bits); /* u64: the bits */
 
-/* For programs in C: "ValueError: why". */
+/* For programs in C: a context whose handlers read exceptions by these tables, which outlive the call. */
+void quern_begin_for_c(CallContext *ctx, const RaiseTables *tables);
+/* "ValueError: why". */
 void quern_say_raised(const RaiseTables *tables, const Raised *raised, char *text, size_t size);
+/* What PendingHandler.read gives of it. false: it is of another kind or number, an attribute, or there is no memory. */
+bool raised_read(const RaiseTables *tables, const Raised *raised, const ExceptionPart *part,
+                 void *out);
 
 #endif

@@ -84,7 +84,7 @@ def header(module, functions, axes):
 def plain_c(module, no_memory):
     """What the functions for C need."""
     return f"""
-extern void quern_begin(quern_context *ctx), quern_c_end(quern_context *ctx);
+extern void quern_begin_for_c(quern_context *ctx, const quern_tables *tables), quern_c_end(quern_context *ctx);
 extern void quern_say_raised(const quern_tables *tables, const quern_context *raised, char *text, size_t size);
 extern quern_owner *quern_text_new(const char *utf8);
 extern char *quern_text_utf8(const quern_owner *text);

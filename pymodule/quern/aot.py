@@ -216,7 +216,7 @@ class _Function:
         texts = [f"a{k}" for k, p in enumerate(self.params) if p[0] == "text"]
         out = {"number": "result", "text": "&text"}.get(self.result[0], "NULL")
         lines += [f"    void *args[] = {{{', '.join([*args, 'NULL'])}}};", "    quern_context ctx;", "    quern_owner *text = NULL;",
-                  "    quern_begin(&ctx);",
+                  f"    quern_begin_for_c(&ctx, &{self.name}_tables);",
                   f"    int status = {' && '.join([*texts, '1'])} ? {self.symbol}(&ctx, args, {out}) : quern_no_memory(&ctx);",
                   f"    status = quern_end(&ctx, &{self.name}_tables, status);", *[f"    quern_release({text});" for text in texts]]
         if self.result[0] == "text":

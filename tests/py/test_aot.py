@@ -778,3 +778,89 @@ int main(void) {
     assert subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines() == [
         "0 Hello W\xf6rld,     7! \u20ac 1.000 7", "0 4", "1 ValueError: max() iterable argument is empty", "1 ValueError: one \u20ac 1",
         "1 KeyError: ('two', 2, 0.1, True, (1j, 'x'))", "1 MemoryError", "n is 4", "1 ZeroDivisionError: division by zero", "n is 5", "0 "]
+
+
+def raised_in(n):
+    if n == 1:
+        raise ValueError("x", n, 2.5, True)
+    if n == 2:
+        raise KeyError("it's")
+    if n == 3:
+        raise ValueError
+    if n == 4:
+        raise ValueError(1e15, 1e16, 1.5e15, 1e-5, -0.0, 123456789012345.6, 1e22, float("nan"))
+    if n == 5:
+        raise ValueError("it's", "a\n\t\"\\\u20ac\x01", 3)
+    if n == 6:
+        raise OverflowError(f"\u20ac {n}")
+    if n == 7:
+        raise ValueError(complex(-0.0, 1), complex(1, -0.0), complex(0, -0.0), 1e15 + 1j)
+    if n == 8:
+        raise ValueError(b"ab\x00'\xff", (1, (2.5, "z")), ("y",))
+    if n == 9:
+        raise KeyError(1e15)
+    if n == 10:
+        raise IndexError("one")
+
+
+def text_of(n):
+    try:
+        raised_in(n)
+    except Exception as e:
+        return type(e).__name__ + "|" + str(e) + "|" + repr(e)
+    return ""
+
+
+def parts_of(n):
+    try:
+        if n == 1:
+            raise ValueError("xyz", n + 6, 2.5, (n, ("vwxyz", n + 7)), 1 + 2j)
+        if n == 2:
+            raise KeyError("it's")
+    except ValueError as e:
+        word, k, x, (m, (other, q)), z = e.args
+        return k + 10 * int(2 * x) + 1000 * len(word) + 10000 * m + 100000 * len(other) + 1000000 * q + 10000000 * int(z.imag)
+    return -1
+
+
+def test_exceptions_are_read_and_said_in_c(tmp_path):
+    """Handlers of code for C read the text of what they have caught and its arguments; what comes out of a function is said in C as str() says it."""
+    ahead = aot.Module("readers")
+    ahead.export("text_of", "unicode_type(int64)")(text_of)
+    ahead.export("parts_of", "int64(int64)")(parts_of)
+    ahead.export("raised_in", "void(int64)")(raised_in)
+    path = ahead.object(str(tmp_path))
+    (tmp_path / "main.c").write_text(r"""
+#include "readers.h"
+#include <stdio.h>
+#include <stdlib.h>
+int main(void) {
+    for (int n = 1; n < 12; n++) {
+        char *text;
+        int64_t parts = 0;
+        if (text_of(n, &text)) printf("failed %s\n", readers_error()); else printf("%s\n", text), free(text);
+        printf("=%s\n", raised_in(n) ? readers_error() : "");
+        if (n < 4 && parts_of(n, &parts)) printf("failed %s\n", readers_error());
+        if (n < 4) printf("#%d\n", (int)parts);
+    }
+    return 0;
+}
+""")
+    program = str(tmp_path / "main")
+    subprocess.run([CC, "-Wall", "-Werror", str(tmp_path / "main.c"), path, "-o", program, "-lm", "-ldl", "-lpthread"], check=True)
+    told = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+    expected = ""
+    for n in range(1, 12):
+        expected += text_of(n) + "\n"
+        try:
+            raised_in(n)
+            expected += "=\n"
+        except Exception as e:
+            expected += f"={type(e).__name__}{': ' * bool(e.args)}{e}\n"
+        if n == 1:
+            expected += f"#{parts_of(n)}\n"
+        if n == 2:
+            expected += "failed KeyError: \"it's\"\n#0\n"
+        if n == 3:
+            expected += "#-1\n"
+    assert told == expected
