@@ -25,6 +25,8 @@ int quern_get_complex(PyObject *o, void *out, size_t size);
 /* An array by the buffer protocol: its elements, axes and order must be those of the parameter, which has that number. */
 int quern_get_array(PyObject *o, Py_buffer *b, Owner *owner, ArrayValue *out, const char *letters,
                     size_t size, int ndim, char order, int written, int number);
+/* A tuple of so many items; its number is that of the parameter which it is, or is a part of. */
+int quern_is_tuple(PyObject *o, Py_ssize_t n, int number);
 /* The caller releases them. */
 int quern_get_text(PyObject *o, StrObject **out);
 int quern_get_bytes(PyObject *o, StrObject **out);

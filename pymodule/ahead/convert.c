@@ -110,6 +110,12 @@ int quern_get_array(PyObject *o, Py_buffer *b, Owner *owner, ArrayValue *out, co
     return 1;
 }
 
+int quern_is_tuple(PyObject *o, Py_ssize_t n, int number) {
+    if (PyTuple_Check(o) && PyTuple_GET_SIZE(o) == n) return 1;
+    PyErr_Format(PyExc_TypeError, "argument %d must be, or hold, a tuple of %zd items", number, n);
+    return 0;
+}
+
 /* -- to Python --------------------------------------------------------------------------------------------- */
 
 static void copy_elements(char *to, const Py_ssize_t *steps, const char *from, const int64_t *shape,

@@ -43,6 +43,7 @@ extern int quern_get_bool(PyObject *o, void *out, size_t size), quern_get_float(
 extern int quern_get_complex(PyObject *o, void *out, size_t size);
 extern int quern_get_array(PyObject *o, Py_buffer *b, quern_owner *owner, quern_array *out, const char *letters, size_t size, int ndim,
                            char order, int written, int number);
+extern int quern_is_tuple(PyObject *o, Py_ssize_t n, int number);
 extern int quern_get_text(PyObject *o, quern_owner **out), quern_get_bytes(PyObject *o, quern_owner **out);
 extern PyObject *quern_put_array(quern_array *a, int ndim, size_t size, const char *dtype, char order);
 extern PyObject *quern_put_text(quern_owner **text), *quern_put_bytes(quern_owner **bytes);

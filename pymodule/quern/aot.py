@@ -9,8 +9,8 @@
     ahead.extension("build")       # build/stencils.cpython-312-x86_64-linux-gnu.so: import stencils
     ahead.object("build")          # build/stencils.o and build/stencils.h
 
-Both are made by the C compiler of the system ($CC, or cc), which must be there. What is compiled takes numbers, arrays, strings and bytes, and
-returns these and tuples of them. Of Quern's run time goes with it what it calls: sorting, random numbers, products and linear algebra (which
+Both are made by the C compiler of the system ($CC, or cc), which must be there. What is compiled takes and returns numbers, arrays, strings, bytes, and tuples of
+these (of a C header: numbers, arrays and strings, and returns a number or a string). Of Quern's run time goes with it what it calls: sorting, random numbers, products and linear algebra (which
 find the BLAS of the process, as in Quern), lists, dicts and sets of its own, text, handlers of exceptions. What needs more is refused,
 with a reason."""
 import os
@@ -78,6 +78,14 @@ def _str(text):
     return f"QUERN_STR({_quoted(text)})"
 
 
+def _passes(shape):
+    """Can such an argument come from Python?"""
+    what, kind, _, _, _, usage, _, _, items = shape
+    if what == "tuple":
+        return all(map(_passes, items))
+    return what in _OBJECTS or what in ("number", "array") and kind in _NUMBERS and not usage & _KEPT
+
+
 class _Function:
     """One exported function, compiled."""
 
@@ -89,8 +97,8 @@ class _Function:
         if made["resumes"]:
             self._refuse("it is a generator")
         for number, param in enumerate(self.params, 1):
-            if param[0] not in _OBJECTS and (param[0] not in ("number", "array") or param[5] & _KEPT or param[1] not in _NUMBERS):
-                self._refuse(f"parameter {number} is neither a number, an array of numbers, a str nor bytes")
+            if not _passes(param):
+                self._refuse(f"parameter {number} is neither a number, an array of numbers, a str, bytes nor a tuple of such")
         self._check_result(self.result)
         there = _support()[1] | {self._address(k) for k in range(len(self.addresses))}
         needs = sorted(name for _, name, defined in _symbols(self.object) if not defined and name.startswith("quern") and name not in there)
@@ -130,42 +138,47 @@ class _Function:
 
     # -- for Python ---------------------------------------------------------------------------------------------------
 
+    def _unpacked(self, shape, given, at, number, parts):
+        """Puts the Python object `given` where `at` points to: an argument, or an item of a tuple that is one."""
+        what, kind, ndim, order, _, usage, _, _, items = shape
+        declared, taken, dropped = parts
+        if what == "number":
+            c, _, way, _ = _NUMBERS[kind]
+            taken.append(f"if (!quern_get_{way}({given}, {at}, sizeof({c}))) goto done;")
+        elif what in _OBJECTS:
+            taken.append(f"if (!quern_get_{what}({given}, (quern_owner **)({at}))) goto done;")
+            dropped.append(f"quern_release(*(quern_owner **)({at}));")
+        elif what == "array":
+            c, letters, _, _ = _NUMBERS[kind]
+            k = len(declared)
+            declared.append(f"Py_buffer b{k}; quern_owner o{k}; b{k}.obj = NULL;")
+            taken.append(f"if (!quern_get_array({given}, &b{k}, &o{k}, (quern_array *)({at}), {_quoted(letters)}, sizeof({c}), "
+                         f"{ndim}, '{order}', {int(bool(usage & _WRITTEN))}, {number})) goto done;")
+            dropped.append(f"if (b{k}.obj) PyBuffer_Release(&b{k});")
+        else:
+            taken.append(f"if (!quern_is_tuple({given}, {len(items)}, {number})) goto done;")
+            for i, item in enumerate(items):
+                self._unpacked(item, f"PyTuple_GET_ITEM({given}, {i})", f"{at} + {item[7]}", number, parts)
+
     def wrapper(self):
         n = len(self.params)
-        lines = [f"static PyObject *{self.name}_call(PyObject *self, PyObject *const *given, Py_ssize_t n) {{",
-                 "    (void)self;",
-                 f"    if (n != {n}) return PyErr_Format(PyExc_TypeError, \"{self.name}() takes {n} positional arguments but %zd were given\", n);",
-                 "    PyObject *answer = NULL;"]
-        for k, (what, kind, ndim, *_) in enumerate(self.params):
-            if what == "number":
-                lines.append(f"    {_NUMBERS[kind][0]} p{k};")
-            elif what in _OBJECTS:
-                lines.append(f"    quern_owner *p{k} = NULL;")
-            else:
-                lines += [f"    Py_buffer b{k}; quern_owner o{k}; struct {{ void *data; quern_owner *owner; int64_t dims[{max(1, 2 * ndim)}]; }} p{k};",
-                          f"    b{k}.obj = NULL;"]
-        for k, (what, kind, ndim, order, readonly, usage, *_) in enumerate(self.params):
-            if what in _OBJECTS:
-                lines.append(f"    if (!quern_get_{what}(given[{k}], &p{k})) goto done;")
-                continue
-            c, letters, way, _ = _NUMBERS[kind]
-            if what == "number":
-                lines.append(f"    if (!quern_get_{way}(given[{k}], &p{k}, sizeof p{k})) goto done;")
-            else:
-                lines.append(f"    if (!quern_get_array(given[{k}], &b{k}, &o{k}, (quern_array *)&p{k}, {_quoted(letters)}, sizeof({c}), "
-                             f"{ndim}, '{order}', {int(bool(usage & _WRITTEN))}, {k + 1})) goto done;")
-        lines += [f"    void *args[] = {{{', '.join([f'&p{k}' for k in range(n)] + ['NULL'])}}};",
-                  f"    union {{ char bytes[{max(8, self.result[6])}]; double align; int64_t also; }} result;",
-                  "    memset(&result, 0, sizeof result);",
-                  "    quern_context ctx;",
-                  f"    quern_py_begin(&ctx, &{self.name}_tables);",
-                  f"    int status = {self.symbol}(&ctx, args, &result);",
-                  f"    if (quern_py_end(&ctx, status)) answer = {self._boxed(self.result, 'result.bytes')};",
-                  *["    goto done;", "done:"],
-                  *[f"    if (b{k}.obj) PyBuffer_Release(&b{k});" for k, p in enumerate(self.params) if p[0] == "array"],
-                  *[f"    quern_release(p{k});" for k, p in enumerate(self.params) if p[0] in _OBJECTS],
-                  "    return answer;", "}"]
-        return "\n".join(lines) + "\n"
+        parts = declared, taken, dropped = [], [], []
+        for k, shape in enumerate(self.params):
+            declared.append(f"union {{ char bytes[{max(8, shape[6])}]; double align; int64_t also; }} p{k}; memset(&p{k}, 0, sizeof p{k});")
+            self._unpacked(shape, f"given[{k}]", f"p{k}.bytes", k + 1, parts)
+        lines = ["(void)self;",
+                 f"if (n != {n}) return PyErr_Format(PyExc_TypeError, \"{self.name}() takes {n} positional arguments but %zd were given\", n);",
+                 "PyObject *answer = NULL;", *declared, *taken,
+                 f"void *args[] = {{{', '.join([f'p{k}.bytes' for k in range(n)] + ['NULL'])}}};",
+                 f"union {{ char bytes[{max(8, self.result[6])}]; double align; int64_t also; }} result;",
+                 "memset(&result, 0, sizeof result);",
+                 "quern_context ctx;",
+                 f"quern_py_begin(&ctx, &{self.name}_tables);",
+                 f"int status = {self.symbol}(&ctx, args, &result);",
+                 f"if (quern_py_end(&ctx, status)) answer = {self._boxed(self.result, 'result.bytes')};",
+                 "goto done;", "done:", *dropped, "return answer;"]
+        return (f"static PyObject *{self.name}_call(PyObject *self, PyObject *const *given, Py_ssize_t n) {{\n"
+                + "".join(f"    {line}\n" for line in lines) + "}\n")
 
     def _boxed(self, shape, at):
         what, kind, ndim, order, _, _, _, offset, items = shape
@@ -190,6 +203,8 @@ class _Function:
         for k, (what, kind, ndim, *_) in enumerate(self.params):
             if what == "bytes":
                 self._refuse("from C it takes no bytes, but arrays of uint8")
+            if what == "tuple":
+                self._refuse("from C it takes no tuples, but their items")
             params.append(f"{_NUMBERS[kind][0]} p{k}" if what == "number" else f"const char *p{k}" if what == "text" else
                           f"const quern_array_{ndim}d *p{k}")
         if self.result[0] == "text":

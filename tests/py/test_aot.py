@@ -340,7 +340,8 @@ def test_what_needs_quern_is_refused():
 
     assert "cannot be compiled ahead of time" in refused("(int64,)", listed)
     assert "generator" in refused("(int64,)", made)
-    assert "neither a number, an array of numbers, a str nor bytes" in refused("(UniTuple(int64, 2),)", len_of)
+    assert "neither a number, an array of numbers, a str, bytes nor a tuple of such" in refused("(UniTuple(optional(int64), 2),)", len_of)
+    assert "from C it takes no tuples, but their items" in refused("(UniTuple(int64, 2),)", len_of, "object")
     assert "class of exceptions" in refused("int64(int64)", raises_own) and "Own: no module has it" in refused("int64(int64)", raises_own)
     assert "class of exceptions" in refused("int64(int64)", catches_own)
     assert "to C it can return a number" in refused("(float64[:],)", whole, "object")
@@ -864,3 +865,48 @@ int main(void) {
         if n == 3:
             expected += "#-1\n"
     assert told == expected
+
+
+def test_tuples_of_everything_are_arguments(tmp_path):
+    ahead = aot.Module("tupled")
+
+    @ahead.export("mixed", "float64(Tuple((int8, float64[:], unicode_type, Tuple((complex128, bytes, boolean)), UniTuple(int64, 3))), float64)")
+    def mixed(t, x):
+        k, a, word, (z, data, flag), more = t
+        a[0] = x
+        return k + a.sum() + len(word) * 100 + z.imag * 1000 + data[0] * 1e4 + flag * 1e7 + more[0] + more[1] * 2 + more[2] * 3
+
+    @ahead.export("chosen", "int64(UniTuple(int64, 20), int64)")
+    def chosen(t, k):
+        return t[k]
+
+    ahead.export("turned", "Tuple((unicode_type, int64))(Tuple((int64, unicode_type)))")(lambda t: (t[1] + "!", t[0]))
+    ahead.export("nothing", "int64(Tuple(()))")(lambda t: len(t))
+    ahead.extension(str(tmp_path))
+    program = """
+import sys, tupled, numpy as np
+a = np.arange(4.0)
+good = (7, a, "w\u00f6rd", (2j, b"a", True), (1, 2, 3))
+print(tupled.mixed(good, 5.0), a[0], tupled.chosen(tuple(range(20)), 17), tupled.turned((3, "x")), tupled.nothing(()))
+bad = [(1, 2), good[:4], good + (1,), list(good), good[:3] + ((2j, b"a"), good[4]), (300,) + good[1:], (7, [1.0]) + good[2:],
+       good[:2] + (3,) + good[3:], good[:4] + ((1, 2, "x"),)]
+before = [sys.getrefcount(x) for x in (a, good[2], good[3][1])]
+for t in bad * 100:
+    try:
+        tupled.mixed(t, 1.0)
+        print("taken", t)
+    except (TypeError, OverflowError) as error:
+        if t is bad[0] or t is bad[5]:
+            last = str(error)
+print(last, before == [sys.getrefcount(x) for x in (a, good[2], good[3][1])])
+a[:] = 0
+a.flags.writeable = False
+try:
+    tupled.mixed(good, 1.0)
+except (ValueError, BufferError) as error:
+    print("read-only")
+"""
+    told = alone(program, tmp_path)
+    a = np.arange(4.0)
+    expected = mixed((7, a, "w\u00f6rd", (2j, b"a", True), (1, 2, 3)), 5.0)
+    assert told == [f"{expected} 5.0 17 ('x!', 3) 0", "Python integer 300 out of bounds for int8 True", "read-only"]
