@@ -289,6 +289,20 @@ static bool is_class_path(Str path) {
            !memchr(path.bytes, '[', (size_t)path.len) && !memchr(path.bytes, '/', (size_t)path.len);
 }
 
+/* NumPy's LinAlgError goes by its name alone, as those of builtins do (builtin_path). */
+static const Binding *builtin_at(Replay *p, Str path, Str name) {
+    Resolver *resolver = &p->r->base;
+    const Binding *b = resolver->builtin(resolver->user, name);
+    if ((b && b->kind != BIND_MISSING) || PyErr_Occurred()) return b;
+    PyObject *cls = py_named_exception(name, false);
+    if (cls)
+        b = py_bind(p->r, cls, path);
+    else
+        py_forget_error();
+    Py_XDECREF(cls);
+    return b;
+}
+
 /* What stands at a path of the log. NULL: an exception, or no such thing. */
 static const Binding *at_path(Replay *p, Str path) {
     Resolver *resolver = &p->r->base;
@@ -300,7 +314,7 @@ static const Binding *at_path(Replay *p, Str path) {
     bool library = str_starts(path, "l:") && !memchr(path.bytes, '/', (size_t)path.len);
     Str name = {path.bytes + 2, path.len - 2};
     if (library) return resolver->library(resolver->user, name);
-    if (cut <= 0) return str_starts(path, "b:") ? resolver->builtin(resolver->user, name) : NULL;
+    if (cut <= 0) return str_starts(path, "b:") ? builtin_at(p, path, name) : NULL;
     if (++p->depth > MOST_STEPS) return NULL;
     const Binding *base = at_path(p, (Str){path.bytes, cut});
     const Binding *found = base ? step(p, base, path, cut) : NULL;

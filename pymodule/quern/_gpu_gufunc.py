@@ -46,7 +46,7 @@ class GpuGufunc:
         self.nin, self.nout = len(self._inputs), len(self._outputs)
         self.nargs = self.nin + self.nout
         self.max_blocksize = _BLOCK
-        known = {k: v for k, v in options.items() if k in ("fastmath", "debug", "weak_numbers", "opt", "locals")}
+        known = {k: v for k, v in options.items() if k in ("fastmath", "debug", "weak_numbers", "opt", "locals", "cache")}
         compile_options = {**_gpu.compile_options({**known, "_ufunc": True}), "cpu_numbers": True}
         function = _quern.Kernel(py_func, compile_options, device=True, kind=self._gpu.kind)
         kernel = _kernel_round(function)
@@ -59,6 +59,11 @@ class GpuGufunc:
     def __reduce__(self):
         from ._surface import reduce_ufunc
         return reduce_ufunc(self)
+
+    @property
+    def stats(self):
+        """Hits and misses of the disk cache, of the kernel that calls the function: {(types of outputs and inputs): how often}."""
+        return self._kernel.stats
 
     def _read(self, signature):
         """The dtypes of one loop, and which operands without core axes are arrays of one element."""

@@ -78,7 +78,7 @@ class GpuUfunc:
         self.nout = 1
         self.nargs = self.nin + 1
         self.max_blocksize = _BLOCK
-        self._options = {k: v for k, v in options.items() if k in ("fastmath", "debug", "weak_numbers", "opt", "locals")}
+        self._options = {k: v for k, v in options.items() if k in ("fastmath", "debug", "weak_numbers", "opt", "locals", "cache")}
         self._options["_ufunc"] = True  # divisions as NumPy's
         # numbers meet as on the CPU, so that the ufunc has one dtype on every target
         self._compile_options = {**_gpu.compile_options(self._options), "cpu_numbers": True}
@@ -100,6 +100,11 @@ class GpuUfunc:
         if result:
             return dtypes, _number(result, "returns one number")
         return dtypes, self._function._result_dtype(*[np.ones(1, d)[0] for d in dtypes])
+
+    @property
+    def stats(self):
+        """Hits and misses of the disk cache, of the kernel that calls the function: {(types of outputs and inputs): how often}."""
+        return self._kernel.stats
 
     @property
     def types(self):

@@ -683,3 +683,78 @@ def test_each_step_of_reading(tmp_path, what):
     while not (left := step(tmp_path, (n := n + 1), what)):
         assert (left is None) == (what == "kill")
     assert n > 4
+
+
+def test_functions_that_raise_numpys_exceptions(tmp_path):
+    """LinAlgError goes by its name, whether the library raises it or the program catches it."""
+    program = """
+    import numpy as np
+    from numpy import linalg
+    from quern import njit
+    @njit(cache=True)
+    def solved(a):
+        return np.linalg.solve(a, a)
+    @njit(cache=True)
+    def caught(a):
+        try:
+            return np.linalg.inv(a)[0, 0]
+        except linalg.LinAlgError:
+            return -1.0
+    print(solved(np.eye(2)).tolist(), caught(np.eye(2)), caught(np.zeros((2, 2))))
+    try:
+        solved(np.zeros((2, 2)))
+    except np.linalg.LinAlgError as error:
+        print(error)
+    print([(sum(f.stats.cache_hits.values()), sum(f.stats.cache_misses.values()), f.stats.cache_reasons) for f in (solved, caught)])
+    """
+    first, second = (run(program, tmp_path / "store", where=tmp_path).splitlines() for _ in range(2))
+    assert first[:2] == second[:2] == ["[[1.0, 0.0], [0.0, 1.0]] 1.0 -1.0", "Singular matrix"]
+    assert first[2] == "[(0, 1, {}), (0, 1, {})]" and second[2] == "[(1, 0, {}), (1, 0, {})]"
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_ufuncs_of_gpus(tmp_path, device):
+    program = """
+    import numpy as np
+    from quern import guvectorize, vectorize
+    import module
+    @vectorize(["float64(float64)"], target="cuda", cache=True)
+    def declared(x):
+        return module.helper(x) + 1
+    @vectorize(target="cuda", cache=True)
+    def lazy(x):
+        return x + 1
+    @guvectorize(["void(float64[:], float64[:])"], "(n)->(n)", target="cuda", cache=True)
+    def general(a, out):
+        for i in range(len(a)):
+            out[i] = module.helper(a[i]) * 2
+    print(declared(np.ones(3))[0], lazy(np.ones(3))[0], general(np.ones(3))[0],
+          [(sum(f.stats.cache_hits.values()), sum(f.stats.cache_misses.values())) for f in (declared, lazy, general)])
+    """
+    def outcome(k):
+        (tmp_path / "module.py").write_text(f"def helper(x):\n    return x * {k}\n")
+        return run(program, tmp_path / "store", where=tmp_path, QUERN_DEVICE=device, PYTHONDONTWRITEBYTECODE="1")
+
+    assert [outcome(1), outcome(1)] == ["2.0 2.0 2.0 [(0, 1), (0, 1), (0, 1)]", "2.0 2.0 2.0 [(1, 0), (1, 0), (1, 0)]"]
+    assert [outcome(2), outcome(2)] == ["3.0 2.0 4.0 [(0, 1), (1, 0), (0, 1)]", "3.0 2.0 4.0 [(1, 0), (1, 0), (1, 0)]"]
+
+
+def test_a_disk_of_64_kilobytes(tmp_path):
+    """Everything goes on, nothing that is half there stays, and what found room is found again."""
+    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=700", "tmpfs", str(tmp_path)], capture_output=True).returncode:
+        pytest.skip("a small disk cannot be mounted here")
+    program = """
+    from quern import njit
+    functions = [njit(cache=True)(eval(f"lambda x: str(x * {k})" if k % 5 == 0 else f"lambda x: x * {k}")) for k in range(40)]
+    assert [f(2) for f in functions] == [str(2 * k) if k % 5 == 0 else 2 * k for k in range(40)]
+    print(sum(bool(f.stats.cache_hits) for f in functions), sum("No space" in str(f.stats.cache_reasons) for f in functions))
+    """
+    try:
+        first, second = (list(map(int, run(program, tmp_path).split())) for _ in range(2))
+        assert first[0] == 0 and 0 < first[1] < 40 and second == [40 - first[1], first[1]]
+        assert not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
+        assert all(isinstance(_quern.cache_entry(p.read_bytes()), dict) for p in files(tmp_path))
+        subprocess.run(["mount", "-o", "remount,ro,size=1m", str(tmp_path)], check=True)
+        assert list(map(int, run(program, tmp_path).split())) == [40 - first[1], 0]  # read-only
+    finally:
+        subprocess.run(["umount", str(tmp_path)], check=True)
