@@ -260,7 +260,7 @@ static void branch_on_item(Emit *e, const Iteration *fetched, int32_t yes, int32
 static bool visit_branch(Infer *in, Ref ref) {
     Emit *e = in->emit;
     const Inst *inst = ir_inst(in->f, ref);
-    Val cond;
+    Val cond = {0};
     if (!infer_operand(in, ref, 0, &cond) || !v_truth(in, cond, &cond)) return false;
     int taken = 3;
     if (cond.f.value) taken = cond.f.value->i ? 1 : 2;
@@ -354,7 +354,7 @@ static bool check_returned(Infer *in, Ref ref, const Val *v) {
 }
 
 static bool visit_return(Infer *in, Ref ref) {
-    Val v;
+    Val v = {0};
     if (!infer_operand(in, ref, 0, &v) || !check_returned(in, ref, &v)) return false;
     Instance *inst = in->inst;
     if (inst->serial == 0 && ti_has_objects(in) && !v_text(in, &v)) return false;
@@ -383,7 +383,7 @@ static bool visit_return(Infer *in, Ref ref) {
 
 static bool visit_call(Infer *in, Ref ref, Val *out) {
     const Inst *inst = ir_inst(in->f, ref);
-    Val callee;
+    Val callee = {0};
     int32_t n = inst->nargs - 1;
     int32_t keywords = (int32_t)inst->imm;
     Val *args = arena_array(in->arena, Val, n + 1);
@@ -402,7 +402,7 @@ static bool visit_call(Infer *in, Ref ref, Val *out) {
 }
 
 static bool visit_call_star(Infer *in, Ref ref, Val *out) {
-    Val callee, tuple;
+    Val callee = {0}, tuple = {0};
     if (!infer_operand(in, ref, 0, &callee) || !infer_operand(in, ref, 1, &tuple)) return false;
     if (!is_kind(&tuple, TY_TUPLE)) {
         ti_fail(in, ref, E0101, "passing by * how many arguments only the run tells");
@@ -436,14 +436,14 @@ static bool visit_build(Infer *in, Ref ref, Val *out) {
 }
 
 static bool visit_slice(Infer *in, Ref ref, Val *out) {
-    Val parts[3];
+    Val parts[3] = {0};
     for (int32_t k = 0; k < 3; k++)
         if (!infer_operand(in, ref, k, &parts[k])) return false;
     return v_slice(in, parts, out);
 }
 
 static bool visit_concat(Infer *in, Ref ref, Val *out) {
-    Val a, b;
+    Val a = {0}, b = {0};
     if (!infer_operand(in, ref, 0, &a) || !infer_operand(in, ref, 1, &b)) return false;
     if (ir_inst(in->f, ref)->sub == FLAG_LIST) {
         Val parts[2] = {a, b};
@@ -469,7 +469,7 @@ static Ref more_of_range(Infer *in, Val it, Ref counter) {
 
 static bool visit_counter_next(Infer *in, Ref ref, Val *out) {
     Emit *e = in->emit;
-    Val counter;
+    Val counter = {0};
     const Type *i64 = i64_type(in->types);
     if (!infer_operand(in, ref, 0, &counter)) return false;
     int64_t known;
@@ -495,7 +495,7 @@ static bool wants_rounds(Infer *in, Ref iter, const Val *of) {
 /* What a loop goes over, with its length where that stands still: read once, in front of the loop. That of a list is read
  * again each time. */
 static bool visit_iter(Infer *in, Ref ref, Val *out) {
-    Val of, length;
+    Val of = {0}, length = {0};
     if (!infer_operand(in, ref, 0, &of)) return false;
     of = v_unwrap(in, of);
     if (fact_str(&of.f) && !v_text(in, &of)) return false;
@@ -519,7 +519,7 @@ static bool nothing_yet(Infer *in, Val *out) {
 }
 
 static bool fetch(Infer *in, Ref ref, Val it, Val *out) {
-    Val item;
+    Val item = {0};
     int32_t miss = in->emit ? emit_block(in->emit) : NO_BLOCK;
     if (!v_next(in, it, miss, &item)) return nothing_yet(in, out);
     out->f = fact_of(bool_type(in->types));
@@ -529,7 +529,7 @@ static bool fetch(Infer *in, Ref ref, Val it, Val *out) {
 
 static bool visit_iter_more(Infer *in, Ref ref, Val *out) {
     Emit *e = in->emit;
-    Val it, counter, length;
+    Val it = {0}, counter = {0}, length = {0};
     const Type *i64 = i64_type(in->types);
     int64_t n, at_known;
     if (!infer_operand(in, ref, 0, &it) || !infer_operand(in, ref, 1, &counter)) return false;
@@ -553,7 +553,7 @@ static bool visit_iter_more(Infer *in, Ref ref, Val *out) {
 
 /* The item that was asked for. */
 static bool visit_iter_get(Infer *in, Ref ref, Val *out) {
-    Val it, counter;
+    Val it = {0}, counter = {0};
     Ref more = ir_arg(in->f, ref, 0);
     const Iteration *fetched = iteration_of(in, more);
     if (fetched) return *out = fetched->value, true;
@@ -564,7 +564,7 @@ static bool visit_iter_get(Infer *in, Ref ref, Val *out) {
 
 /* What has ended was asked last in the block before. */
 static bool visit_iter_result(Infer *in, Ref ref, Val *out) {
-    Val it;
+    Val it = {0};
     Ref more = ir_arg(in->f, ref, 0);
     if (!infer_operand(in, more, 0, &it)) return false;
     const Iteration *fetched = iteration_of(in, more);
@@ -575,7 +575,7 @@ static bool visit_iter_result(Infer *in, Ref ref, Val *out) {
 static bool visit_convert(Infer *in, Ref ref, Val *out) {
     const Inst *inst = ir_inst(in->f, ref);
     const Type *const *locals = in->inst->info->locals;
-    Val v;
+    Val v = {0};
     if (!infer_operand(in, ref, 0, &v)) return false;
     const Type *to = locals ? locals[inst->imm] : NULL;
     if (!to) return *out = v, true;
@@ -609,7 +609,7 @@ static bool visit_param(Infer *in, Ref ref, Val *out) {
 /* One or two operands, then the helper. */
 static bool visit_operands(Infer *in, Ref ref, Val *out) {
     const Inst *inst = ir_inst(in->f, ref);
-    Val v[3];
+    Val v[3] = {0};
     for (int32_t k = 0; k < inst->nargs; k++)
         if (!infer_operand(in, ref, k, &v[k])) return false;
     bool indexes = inst->op == OP_getitem || inst->op == OP_setitem, taken = false;
@@ -748,7 +748,7 @@ static void store_fact(Infer *in, Ref ref, Fact f) {
 static bool step(Infer *in, Ref ref) {
     const Inst *inst = ir_inst(in->f, ref);
     if (inst->op == OP_removed || is_current(in, ref) || (in->told && in->told[ref])) return true;
-    Val out;
+    Val out = {0};
     in->stop = STOP_NONE;
     in->unsettled = false;
     int32_t now = in->clock;

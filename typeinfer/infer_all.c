@@ -102,7 +102,7 @@ static Ref tell_first(Infer *in, Ref *stops, Ref *waiting) {
     int32_t n = infer_stops(in, stops);
     *waiting = NO_REF;
     for (int32_t i = 0; i < n && !in->ti->aborted; i++) {
-        Val out;
+        Val out = {0};
         in->stop = STOP_NONE;
         in->recovery = (Fact){0};
         in->report = true;

@@ -293,7 +293,7 @@ Val v_bound_method(Infer *in, Val v) {
     const Type *type = in->facts[object].type;
     if (!type || (type->kind != TY_CLASS && type->kind != TY_ARRAY && !type_is_text(type)))
         return v;
-    Val args[2] = {v, infer_val(in, object)}, out;
+    Val args[2] = {v, infer_val(in, object)}, out = {0};
     if (!v_text(in, &args[1])) return v;
     return v_partial(in, &(CallArgs){args, 2, 0, NULL}, &out) ? out : v;
 }

@@ -181,7 +181,7 @@ static bool made_by_init(Infer *in, const RaisedAt *raised, Str name, const Type
     if (!b) return in->stop = STOP_ABORT, false;
     if (b->kind != BIND_FUNCTION) return true;
     int32_t n = raised->args->nitems;
-    Val *args = arena_array(in->arena, Val, n + 1), made;
+    Val *args = arena_array(in->arena, Val, n + 1), made = {0};
     for (int32_t k = 0; k < n; k++)
         args[k] = val_of(fact_of(raised->args->items[k]));
     Emit *emit = in->emit;
@@ -273,13 +273,13 @@ static void place_args(Infer *in, const Place *p, Val args[3]) {
 }
 
 static bool read_text(Infer *in, const Place *p, Val *out) {
-    Val args[3];
+    Val args[3] = {0};
     place_args(in, p, args);
     return v_library(in, "exception.text", &(CallArgs){args, 3, 0, NULL}, out);
 }
 
 static bool read_number(Infer *in, const Place *p, const char *row, int64_t imaginary, Val *out) {
-    Val args[4];
+    Val args[4] = {0};
     bool matched;
     place_args(in, p, args);
     args[3] = val_of(fact_int(in, imaginary));
@@ -287,7 +287,7 @@ static bool read_number(Infer *in, const Place *p, const char *row, int64_t imag
 }
 
 static bool read_complex(Infer *in, const Place *p, const Type *type, Val *out) {
-    Val part[2];
+    Val part[2] = {0};
     for (int k = 0; k < 2; k++)
         if (!read_number(in, p, "primitive.exception_float", k, &part[k])) return false;
     *out = val_of(fact_of(type_scalar(in->types, TY_c128)));
@@ -354,7 +354,7 @@ static bool all_of_class(Gathered *g, const char *name, bool *all) {
 }
 
 static bool argument_attr(Infer *in, Val caught, int32_t row, Val *out) {
-    Val args;
+    Val args = {0};
     if (!read_args(in, caught, &args)) return false;
     int32_t n = args.f.type->nitems, item = argument_attrs[row].item;
     *out = val_of(fact_of(type_scalar(in->types, TY_none)));

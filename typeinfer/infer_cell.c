@@ -139,7 +139,7 @@ static Ref emit_value(Infer *in, const Val *cell, const Val *v) {
 bool v_make_cell(Infer *in, Ref ref, Val *out) {
     const Inst *inst = ir_inst(in->f, ref);
     CellSite *site = site_of(in, ref);
-    Val v;
+    Val v = {0};
     if (inst->nargs && !infer_operand(in, ref, 0, &v)) return false;
     if (!ti_has_objects(in)) {
         static const char what[] = "a function with a variable that is assigned later";
@@ -176,7 +176,7 @@ bool v_cell_get(Infer *in, Val cell, const Str *name, bool own, Val *out) {
 }
 
 bool infer_cell_get(Infer *in, Ref ref, Val *out) {
-    Val cell;
+    Val cell = {0};
     if (!infer_operand(in, ref, 0, &cell)) return false;
     if (!v_cell_get(in, cell, ir_inst(in->f, ref)->u.name, true, out)) return false;
     out->src = ref;
@@ -190,7 +190,7 @@ static void set(Emit *e, Ref cell, int32_t field, Ref value) {
 
 bool infer_cell_set(Infer *in, Ref ref) {
     const Inst *inst = ir_inst(in->f, ref);
-    Val cell, v;
+    Val cell = {0}, v = {0};
     bool del = inst->nargs == 1;
     if (!infer_operand(in, ref, 0, &cell) || (!del && !infer_operand(in, ref, 1, &v))) return false;
     if (!is_kind(&cell, TY_CELL)) { /* of the function that was given to the compiler */

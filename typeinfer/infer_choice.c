@@ -45,7 +45,7 @@ static bool result_of_any(Infer *in, Val callee, const CallArgs *args, Fact *out
     in->emit = NULL;
     bool ok = true;
     for (int32_t k = 0; ok && k < callee.f.type->nitems; k++) {
-        Val one;
+        Val one = {0};
         Fact joined;
         ok = v_call(in, choice_item(in, callee, NO_REF, k), args, &one);
         if (!ok) break;
@@ -71,7 +71,7 @@ bool v_call_choice(Infer *in, Val callee, const CallArgs *args, Val *out) {
     Ref *values = arena_array(in->arena, Ref, n);
     int32_t join = emit_block(e);
     for (int32_t k = 0; k < n; k++) {
-        Val one;
+        Val one = {0};
         int32_t next = NO_BLOCK;
         if (k + 1 < n) {
             int32_t here = emit_block(e);

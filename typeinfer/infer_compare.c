@@ -113,7 +113,7 @@ bool v_equal_tuples(Infer *in, Operator op, Val a, Val b, Val *out) {
     if (n != b.f.type->nitems) return *out = val_of(fact_bool(in, op == OPR_ne)), true;
     Val all = val_of(fact_bool(in, true));
     for (int32_t i = 0; i < n; i++) {
-        Val one;
+        Val one = {0};
         if (!v_binary(in, OPR_eq, false, v_item(in, a, i), v_item(in, b, i), &one)) return false;
         if (!v_truth(in, one, &one)) return false;
         bool known = one.f.value != NULL;
@@ -140,7 +140,7 @@ static Ref presence(Infer *in, Val a, Val *content) {
 }
 
 static bool equal_contents(Infer *in, Val x, Val y, Ref *out) {
-    Val same;
+    Val same = {0};
     if (!v_binary(in, OPR_eq, false, x, y, &same) || !v_truth(in, same, &same)) return false;
     if (in->emit) *out = v_as(in, same, bool_type(in->types));
     return true;
@@ -150,7 +150,7 @@ static bool equal_contents(Infer *in, Val x, Val y, Ref *out) {
 bool v_equal_optionals(Infer *in, Operator op, Val a, Val b, bool plain, Val *out) {
     Emit *e = in->emit;
     const Type *t = bool_type(in->types);
-    Val x, y;
+    Val x = {0}, y = {0};
     Ref here = presence(in, a, &x), there = presence(in, b, &y), same;
     *out = val_of(fact_of(t));
     if (!e) return equal_contents(in, x, y, &same);
@@ -187,7 +187,7 @@ bool v_order_tuples(Infer *in, Operator op, Val a, Val b, Val *out) {
     *out = val_of(n ? fact_of(t) : fact_bool(in, at_end));
     Ref result = e ? emit_int(e, t, at_end) : 0;
     for (int32_t i = n; i-- > 0;) {
-        Val x = v_item(in, a, i), y = v_item(in, b, i), before, same;
+        Val x = v_item(in, a, i), y = v_item(in, b, i), before = {0}, same = {0};
         if (!v_binary(in, less ? OPR_lt : OPR_gt, false, x, y, &before) ||
             !v_binary(in, OPR_eq, false, x, y, &same))
             return false;
@@ -250,7 +250,7 @@ bool v_compare(Infer *in, Operator op, Val a, Val b, bool *handled, Val *out) {
 static bool in_tuple(Infer *in, Val item, Val tuple, Val *out) {
     Val any = val_of(fact_bool(in, false));
     for (int32_t i = 0; i < tuple.f.type->nitems; i++) {
-        Val one;
+        Val one = {0};
         if (!v_binary(in, OPR_eq, false, item, v_item(in, tuple, i), &one)) return false;
         if (!v_truth(in, one, &one)) return false;
         if (one.f.value && one.f.value->i) return *out = one, true;
@@ -317,7 +317,7 @@ static bool may_hold_none(const Type *t) {
 static bool contains_optional(Infer *in, Val item, Val container, Val *out) {
     Emit *e = in->emit;
     const Type *t = bool_type(in->types);
-    Val content, inside;
+    Val content = {0}, inside = {0};
     Ref here = presence(in, item, &content);
     *out = val_of(fact_of(t));
     if (!e) return contains_present(in, v_number(in, content), container, &inside);

@@ -882,7 +882,7 @@ bool container_taught(Infer *in, Str name, const CallArgs *args) {
 
 /* deque(iterable, maxlen). What the items are is told first: the deque is of these from here on. */
 bool v_deque(Infer *in, Val iterable, Val maxlen, Val *out) {
-    Val args[2], ignored;
+    Val args[2] = {0}, ignored = {0};
     bool items = iterable.f.type && (!is_kind(&iterable, TY_TUPLE) || iterable.f.type->nitems);
     bool limited = maxlen.f.type && !fact_none(&maxlen.f);
     if (items && !in->emit) {

@@ -155,7 +155,7 @@ bool infer_only_raised(const Infer *in, Ref made) {
 /* -- reading ---------------------------------------------------------------------------------------------- */
 
 Ref v_exception_memory(Infer *in, Val exception) {
-    Val at;
+    Val at = {0};
     bool matched;
     if (!type_is_of(exception.f.type, CLS_exception)) return v_ref(in, exception);
     if (!v_row(in, STR("primitive.exception_at"), &exception, 1, &matched, &at)) return NO_REF;

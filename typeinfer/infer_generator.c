@@ -108,7 +108,7 @@ static Ref emit_yield(Infer *in, Ref item, const Val *from) {
 }
 
 bool infer_hold(Infer *in, Ref ref) {
-    Val v;
+    Val v = {0};
     if (!infer_operand(in, ref, 0, &v)) return false;
     if (in->emit && in->ti->closes && type_holds_frame(lower_type(in->ti, v.f.type)))
         emit1(in->emit, OP_hold, NULL, v_ref(in, v));
@@ -117,7 +117,7 @@ bool infer_hold(Infer *in, Ref ref) {
 
 bool v_yield(Infer *in, Ref ref, Val *out) {
     Instance *inst = in->inst;
-    Val v, from;
+    Val v = {0}, from = {0};
     bool passes = ir_inst(in->f, ref)->nargs > 1;
     if (!infer_operand(in, ref, 0, &v) || (passes && !infer_operand(in, ref, 1, &from)))
         return false;

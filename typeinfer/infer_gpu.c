@@ -24,7 +24,7 @@ static Ref exact(Emit *e, Op op, Ref a, Ref b) {
 
 static bool grid_axis(Infer *in, bool size, int axis, Val *out) {
     Emit *e = in->emit;
-    Val a, b, c;
+    Val a = {0}, b = {0}, c = {0};
     if (!position(in, size ? "gridDim" : "blockIdx", axis, &a) ||
         !position(in, "blockDim", axis, &b) || (!size && !position(in, "threadIdx", axis, &c)))
         return false;
@@ -38,7 +38,7 @@ static bool grid_axis(Infer *in, bool size, int axis, Val *out) {
 
 static bool gpu_grid(Infer *in, Str name, const Val *v, const CallArgs *args, Val *out) {
     int64_t n;
-    Val axes[3];
+    Val axes[3] = {0};
     (void)args;
     if (!fact_int_value(&v[0].f, &n))
         return ti_fail(in, in->at, E0209, "the number of axes of the grid");

@@ -37,7 +37,7 @@ bool v_new_struct(Infer *in, Val type, Val *out) {
 bool v_new_instance(Infer *in, const Binding *cls, const CallArgs *args, Val *out) {
     const Type *type = cls->type;
     MemberKind kind;
-    Val self, nothing;
+    Val self = {0}, nothing = {0};
     if (!allocate(in, type, "an instance of a class", &self)) return false;
     const Binding *init = class_member(in, type, STR("__init__"), false, &kind);
     if (!init) return false;
@@ -232,7 +232,7 @@ bool v_instance_unary(Infer *in, Operator op, Val a, bool *found, Val *out) {
 
 /* a != b of what has a method for == alone; not of named tuples, to which tuple gives one. */
 static bool not_equal(Infer *in, Val a, Val b, bool *found, Val *out) {
-    Val truth;
+    Val truth = {0};
     *found = false;
     if (!type_is_instance(a.f.type) && !type_is_value(a.f.type)) return false;
     bool done = named(in, "", "eq", "__", (Val[]){a, b}, 2, found, out);
@@ -277,7 +277,7 @@ static bool in_place_of(Infer *in, Str name, const char *word, const CallArgs *a
                         Val *out) {
     static const char *const numbers[] = {"complex", "float", "int"};
     static const char *const methods[] = {"float", "index"};
-    Val number;
+    Val number = {0};
     bool any = false;
     for (int k = 0; k < countof(numbers); k++)
         any |= !strcmp(word, numbers[k]);
@@ -311,7 +311,7 @@ bool v_instance_builtin(Infer *in, Str name, const CallArgs *args, bool *found, 
 bool v_instance_truth(Infer *in, Val a, Val *out) {
     static const char *const names[] = {"__bool__", "__len__"};
     bool found;
-    Val answer;
+    Val answer = {0};
     for (int i = 0; i < countof(names); i++) {
         bool done = v_instance_method(in, str_from(names[i]), &a, 1, &found, &answer);
         if (found || in->stop) return done && v_truth(in, answer, out);

@@ -243,7 +243,7 @@ bool v_tuple_get(Infer *in, Val tuple, Val index, Val *out) {
 
 bool v_slice(Infer *in, const Val given[3], Val *out) {
     Emit *e = in->emit;
-    Val parts[3];
+    Val parts[3] = {0};
     uint32_t bits = 0;
     Fact *items = arena_array(in->arena, Fact, 3);
     for (int32_t k = 0; k < 3; k++) {
@@ -305,7 +305,7 @@ static void check_step(Emit *e, Ref step) {
 
 bool v_range(Infer *in, const Val *args, int32_t n, Val *out) {
     Emit *e = in->emit;
-    Val part[3];
+    Val part[3] = {0};
     if (n < 1 || n > 3) return v_refuse(in, REFUSE_CALL, "range", args, n);
     for (int32_t i = 0; i < n; i++) {
         part[i] = v_scalar(in, args[i]);
@@ -410,7 +410,7 @@ static bool zip_length(Infer *in, Val tuple, int32_t first, Val *out) {
     const Type *i64 = i64_type(in->types);
     *out = val_of(fact_int(in, 0));
     for (int32_t i = first; i < tuple.f.type->nitems; i++) {
-        Val n;
+        Val n = {0};
         if (!v_iter_len(in, v_item(in, tuple, i), &n)) return false;
         if (i == first) {
             *out = n;
@@ -475,7 +475,7 @@ bool v_iter_len(Infer *in, Val it, Val *out) {
 }
 
 __attribute__((noinline)) static bool enumerate_item(Infer *in, Val pair, Val counter, Val *out) {
-    Val item[2];
+    Val item[2] = {0};
     if (!v_iter_get(in, v_item(in, pair, 0), counter, &item[1])) return false;
     Val first = v_item(in, pair, 1);
     counter.f.value = NULL;
@@ -539,7 +539,7 @@ __attribute__((noinline)) static bool plain_item(Infer *in, Val of, Val counter,
 }
 
 bool v_iter_get(Infer *in, Val it, Val counter, Val *out) {
-    Val n;
+    Val n = {0};
     if (!in->unrolled)
         counter.f.value = NULL; /* it varies although its first value is a constant */
     if (!ti_has_stack(in, "iterators")) return false;

@@ -347,7 +347,7 @@ bool v_operator_of_arrays(Infer *in, Operator op, bool in_place, const Val *args
     if (!ufunc || !v_any_array(args, n)) return false;
     for (int32_t i = 0; i < n; i++)
         if (args[i].f.type->kind != TY_ARRAY && !type_is_item(args[i].f.type)) return false;
-    Val operands[2];
+    Val operands[2] = {0};
     memcpy(operands, args, sizeof *args * (size_t)n);
     if (!v_loop_operands(in, str_from(ufunc), operands, n)) return false;
     *matched = true;

@@ -26,7 +26,7 @@ static bool too_many(Infer *in, int32_t count, int32_t most) {
 
 /* The names of the attributes that stand in a pattern by position: __match_args__. */
 static bool positional_names(Infer *in, const Val *cls, int64_t count, const Str **names) {
-    Val args;
+    Val args = {0};
     int32_t n = 0;
     if (!count) return true;
     if (v_has_attr(in, *cls, STR("__match_args__")) &&
@@ -98,7 +98,7 @@ static bool where_present(Infer *in, const Val *v, Ref here, int64_t count, bool
 
 /* match_class(subject, class, how many by position, names of the others) */
 bool typed_match_class(Infer *in, const Val *v, const CallArgs *args, Val *out) {
-    Val truth;
+    Val truth = {0};
     int64_t count;
     bool matched;
     (void)args;

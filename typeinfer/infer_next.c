@@ -286,7 +286,7 @@ static void emit_length_error(Infer *in, bool longer, int32_t k) {
 /* One has ended: have all? */
 static bool check_lengths(Infer *in, Val it, int32_t miss, const int32_t *missed) {
     Emit *e = in->emit;
-    Val whole = inner(it), item;
+    Val whole = inner(it), item = {0};
     int32_t n = it.f.type->element->nitems;
     e->block = missed[0];
     for (int32_t k = 1; k < n; k++) {
@@ -397,7 +397,7 @@ static void emit_end(Infer *in, const Val *otherwise, const Type *type, int32_t 
 
 bool typed_next(Infer *in, const Val *v, const CallArgs *args, Val *out) {
     Emit *e = in->emit;
-    Val it = v_present(in, v[0]), item;
+    Val it = v_present(in, v[0]), item = {0};
     if (!is_kind(&it, TY_ITER) || it.f.type->bits == ITER_PARALLEL || type_is_view(it.f.type))
         return misfit(in, "next", args, "next() takes an iterator: iter() makes one");
     if (!keep(in, it, true, &it)) return false;
@@ -427,7 +427,7 @@ bool typed_next(Infer *in, const Val *v, const CallArgs *args, Val *out) {
 
 /* What would be called for an item is said at map() or filter(). */
 static bool check_function(Infer *in, Val it) {
-    Val kept, item;
+    Val kept = {0}, item = {0};
     Emit *emit = in->emit;
     if (emit) return true;
     return keep(in, it, true, &kept) && v_next(in, kept, NO_BLOCK, &item);

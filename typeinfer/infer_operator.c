@@ -25,7 +25,7 @@ static const uint8_t operator_methods[OPR_COUNT] = {
 
 static bool truth_of_optional(Infer *in, Val a, Val *out) {
     Emit *e = in->emit;
-    Val inner = {.f = fact_of(a.f.type->element)}, truth;
+    Val inner = {.f = fact_of(a.f.type->element)}, truth = {0};
     Ref present = 0;
     if (e) {
         present = emit_item(e, v_ref(in, a), 0);
@@ -75,7 +75,7 @@ bool v_truth(Infer *in, Val a, Val *out) {
     case TY_RANGE: {
         if (type_is_instance(t)) return v_instance_truth(in, a, out);
         if (type_is_of(t, CLS_exception)) return *out = val_of(fact_bool(in, true)), true;
-        Val n;
+        Val n = {0};
         return v_iter_len(in, a, &n) && truth_of_number(in, n, out);
     }
     default: break;
@@ -97,7 +97,7 @@ bool v_unary(Infer *in, Operator op, Val a, Val *out) {
     bool taken;
     if (v_overload_operator(in, operator_names[op], &a, 1, &taken, out) || taken) return !in->stop;
     if (op == OPR_not) {
-        Val truth;
+        Val truth = {0};
         if (!v_truth(in, a, &truth)) return false;
         if (truth.f.value) return *out = val_of(fact_bool(in, !truth.f.value->i)), true;
         *out = val_of(fact_of(bool_type(in->types)));

@@ -331,7 +331,7 @@ static bool primitive_guard(Infer *in, const Val *args, int32_t n, Val *out) {
         return misfit(in, "primitive.guard", args, n);
     for (int32_t i = 2; i < n; i++)
         if (!type_is_int(args[i].f.type)) return misfit(in, "primitive.guard", args, n);
-    Val condition;
+    Val condition = {0};
     if (!v_truth(in, args[1], &condition)) return false;
     *out = val_of(fact_of(type_scalar(in->types, TY_none)));
     if (!in->emit || !in->guards) return true;

@@ -24,7 +24,7 @@ static bool put_number(Line *l, const char *conversion, TypeKind kind, Val v) {
 static bool put_value(Line *l, Val v);
 
 static bool put_complex(Line *l, Val v) {
-    Val re, im;
+    Val re = {0}, im = {0};
     if (!v_attr(l->in, v, STR("real"), &re) || !v_attr(l->in, v, STR("imag"), &im)) return false;
     buf_char(&l->format, '(');
     put_number(l, "%f", TY_f64, re);
@@ -47,7 +47,7 @@ static bool put_tuple(Line *l, Val v) {
 
 /* cuda.threadIdx and its like, as a tuple. */
 static bool put_position(Line *l, const Binding *b, Val v) {
-    Val axes[3];
+    Val axes[3] = {0};
     if (!str_starts(b->name, "cuda.")) return false;
     for (int axis = 0; axis < 3; axis++)
         if (!v_attr(l->in, v, (Str){&"xyz"[axis], 1}, &axes[axis])) return false;

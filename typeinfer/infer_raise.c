@@ -123,7 +123,7 @@ static void emit_optional_cause(Infer *in, Val cause, Ref of) {
 
 /* `raise ... from`: None, or an exception. */
 static bool infer_cause(Infer *in, Ref ref, Ref of) {
-    Val cause;
+    Val cause = {0};
     if (ir_inst(in->f, ref)->nargs < 2) return true;
     if (!infer_operand(in, ref, 1, &cause)) return false;
     const Binding *cls = exception_of(&cause);
@@ -225,7 +225,7 @@ bool v_throw(Infer *in, const Instance *generator, Val exception) {
 
 bool infer_raise(Infer *in, Ref ref) {
     Emit *e = in->emit;
-    Val v;
+    Val v = {0};
     Raising r;
     if (!infer_operand(in, ref, 0, &v)) return false;
     if (is_kind(&v, TY_CHOICE) && !v_call_choice(in, v, &(CallArgs){0}, &v)) return false;
@@ -290,7 +290,7 @@ bool infer_classes(Infer *in, ClassSet *set, Val v, bool others) {
 }
 
 bool infer_match(Infer *in, Ref ref, Val *out) {
-    Val exception, classes;
+    Val exception = {0}, classes = {0};
     if (!infer_operand(in, ref, 0, &exception) || !infer_operand(in, ref, 1, &classes))
         return false;
     ClassSet *set = arena_new(in->arena, ClassSet);
@@ -303,7 +303,7 @@ bool infer_match(Infer *in, Ref ref, Val *out) {
 }
 
 bool infer_reraise(Infer *in, Ref ref) {
-    Val v;
+    Val v = {0};
     if (!infer_operand(in, ref, 0, &v)) return false;
     v = v_present(in, v);
     if (!is_kind(&v, TY_CAUGHT) && !type_is_exception(v.f.type))

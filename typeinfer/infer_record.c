@@ -201,7 +201,7 @@ bool v_characters_truth(Infer *in, Val a, bool *known, Val *out) {
 
 /* Single elements. */
 static bool compare_points(Infer *in, Operator op, const Val *points, Val *out) {
-    Val order;
+    Val order = {0};
     CallArgs both = {(Val *)points, 2, 0, NULL};
     return v_library(in, "characters.order", &both, &order) &&
            v_binary(in, op, false, order, val_of(fact_int(in, 0)), out);
@@ -237,7 +237,7 @@ bool v_compare_characters(Infer *in, Operator op, Val a, Val b, bool *handled, V
 /* -- assignment -------------------------------------------------------------------------------------- */
 
 bool v_record_set(Infer *in, Val a, Val index, Val value, bool *found) {
-    Val view;
+    Val view = {0};
     int32_t field = has_fields(a.f.type) ? field_of_index(a, index) : -1;
     const Str *name = fact_str(&index.f);
     *found = field >= 0 || (has_fields(a.f.type) && name);
@@ -252,7 +252,7 @@ bool v_record_fill(Infer *in, Val records, Val value, bool *known) {
     if (is_characters(records)) return fill_characters(in, records, value, known);
     if (is_kind(&value, TY_TUPLE) && value.f.type->nitems == record->nitems) {
         for (int32_t k = 0; k < record->nitems; k++) {
-            Val view;
+            Val view = {0};
             if (!field_view(in, records, k, &view) || !v_fill(in, view, v_item(in, value, k)))
                 return false;
         }

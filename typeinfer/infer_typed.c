@@ -168,7 +168,7 @@ static bool typed_tuple(Infer *in, const Val *v, const CallArgs *args, Val *out)
 }
 
 static bool typed_slice(Infer *in, const Val *v, const CallArgs *args, Val *out) {
-    Val part[3];
+    Val part[3] = {0};
     Fact none = fact_of(type_scalar(in->types, TY_none));
     for (int k = 0; k < 3; k++)
         part[k] = v[k].f.type ? v[k] : val_of(none);
@@ -394,7 +394,7 @@ static bool python_has(Infer *in, const Type *t, Str name, bool *has) {
 static bool compiled_has(Infer *in, Val object, Str name, bool *has) {
     Emit *emit = in->emit;
     bool report = in->report;
-    Val attribute;
+    Val attribute = {0};
     in->emit = NULL;
     in->report = false;
     *has = v_attr(in, object, name, &attribute);

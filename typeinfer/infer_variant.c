@@ -132,7 +132,7 @@ static const Type *opened(Infer *in, const Type *type) {
 
 /* The type of what a function makes. */
 static bool type_made(Infer *in, const Type *function, const Type **out) {
-    Val made;
+    Val made = {0};
     if (!call_maker(in, function, &made)) return false;
     if (made.f.type->kind == TY_none || made.f.type->kind == TY_OPTIONAL) {
         v_refuse(in, REFUSE_CALL, "collections.defaultdict", &made, 1);
@@ -154,7 +154,7 @@ bool primitive_missing(Infer *in, const Val *args, int32_t n, Val *out) {
     *out = val_of(fact_of(value));
     if (t->maker != MAKER_function || makes_empty(in, t->function, value))
         return v_empty(in, value, out);
-    Val made;
+    Val made = {0};
     if (in->stop || !call_maker(in, t->function, &made) || !container_learns(in, value, made.src))
         return false;
     if (in->emit) out->ref = v_as(in, made, value);

@@ -41,7 +41,7 @@ bool v_scalars(Infer *in, const Val *args, int32_t n, Val *out) {
 
 bool v_zero_dim(Infer *in, Operator op, bool in_place, const Val *args, int32_t n, bool *handled,
                 Val *out) {
-    Val scalars[2];
+    Val scalars[2] = {0};
     *handled = false;
     if (!ufuncs[op] || !v_scalars(in, args, n, scalars)) return false;
     for (int32_t i = 0; i < n; i++)

@@ -13,7 +13,7 @@ static bool report(Infer *in) {
     int32_t n = infer_stops(in, stops);
     for (int32_t i = 0; i < n; i++) {
         Ref ref = stops[i];
-        Val out;
+        Val out = {0};
         in->stop = STOP_NONE;
         in->report = true;
         bool ok = infer_visit(in, ref, &out);

@@ -500,7 +500,7 @@ static bool specialize_inst(Infer *in, Ref ref) {
     Emit *e = in->emit;
     const Inst *inst = ir_inst(in->f, ref);
     if (inst->op == OP_removed || inst->op == OP_phi) return true;
-    Val out;
+    Val out = {0};
     in->stop = STOP_NONE;
     e->span = typed_span(in, ref);
     e->error = inst->error == NO_BLOCK ? NO_BLOCK : e->first[inst->error];
