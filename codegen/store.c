@@ -158,10 +158,12 @@ enum { MOST_NESTED = 64 };
 /* Named tuples and their like have a class and the names of their items, members of enumerations a class: it goes by its path. */
 static void code_class(Codec *c, const StoreNames *names, ValueLayout *v) {
     bool keyed = v->fields && !v->element && !v->cls; /* a random generator has a name, too */
+    bool records = v->kind == TY_ARRAY && v->element == TY_RECORD;
     bool tuple = v->cls && v->kind == TY_TUPLE && v->fields;
     bool member = v->cls && (v->kind == TY_MEMBER || v->kind == TY_OBJECT);
+    if (records) return code_handle(c, names, &v->cls, NULL);
     if (keyed || (v->cls && !tuple && !member))
-        code_fail(c, "a record, an instance of a @jitclass or a dict of several types is an "
+        code_fail(c, "an instance of a @jitclass, a closure or a dict of several types is an "
                      "argument or a result");
     bool named = tuple || member;
     code_bool(c, &named);

@@ -411,6 +411,7 @@ static Str builtin_path(PyResolver *r, PyObject *object) {
 
 static Str path_of_handle(void *user, void *handle) {
     PyResolver *r = user;
+    if (PyArray_DescrCheck((PyObject *)handle)) return py_dtype_path(r, handle);
     Str builtin = builtin_path(r, handle);
     if (builtin.len) return builtin;
     MapValue *binding = map_find(&r->bindings, map_key(handle));
@@ -421,6 +422,7 @@ static Str path_of_handle(void *user, void *handle) {
 static void *handle_of_path(void *user, Str path, const void **first) {
     Replay *p = user;
     p->depth = 0;
+    if (str_starts(path, "d:")) return py_dtype_at(p->r, path);
     const Binding *b = at_path(p, path);
     if (!b) return NULL;
     if (first && b->array) *first = b->array->in_place ? b->array->bytes : NULL;

@@ -21,6 +21,10 @@ void py_cache_store(JitCore *core, PyResolver *r, const CompileRequest *q, const
 /* -- cache_types.c -- */
 /* false: a type, which may be NULL, has no key. */
 bool py_cache_hash_type(PyResolver *r, Hasher *h, const Type *type);
+/* Where the dtype of records, or of text of a length, stands: "d:" and its repr(). Empty: exception. */
+Str py_dtype_path(PyResolver *r, PyObject *dtype);
+/* That dtype, of those that this process has met; borrowed. NULL: none. */
+void *py_dtype_at(PyResolver *r, Str path);
 /* The type of a result as bytes, and again. false, NULL: see c->why. */
 bool py_cache_write_type(Codec *c, PyResolver *r, const StoreNames *names, const Type *type,
                          Str *bytes);

@@ -16,14 +16,19 @@ static PyTypeObject *class_of(const Type *t) {
     return t->kind == TY_TUPLE ? t->cls : NULL;
 }
 
-/* A type names an object of this process, which no path leads to: a function, an instance of a @jitclass, the dtype of records. */
+/* Elements of structured arrays, and of arrays of text: `cls` is their dtype. */
+static bool is_record(const Type *t) {
+    return t->kind == TY_RECORD && t->cls;
+}
+
+/* A type names an object of this process, which no path leads to: a function, an instance of a @jitclass. */
 static bool is_personal(const Type *t) {
     if (class_of(t)) {
         for (int32_t i = 0; i < t->nitems; i++)
             if (is_personal(t->items[i])) return true;
         return false;
     }
-    if (t->cls || t->binding || t->function) return true;
+    if ((t->cls && !is_record(t)) || t->binding || t->function) return true;
     bool found = t->element && is_personal(t->element);
     for (int32_t i = 0; i < t->nitems && !found && t->kind != TY_CLASS; i++)
         found = is_personal(t->items[i]);
@@ -33,7 +38,7 @@ static bool is_personal(const Type *t) {
 }
 
 static bool has_class(const Type *t) {
-    bool found = class_of(t) || (t->element && has_class(t->element));
+    bool found = class_of(t) || is_record(t) || (t->element && has_class(t->element));
     for (int32_t i = 0; i < t->nitems && !found && t->kind != TY_CLASS; i++)
         found = has_class(t->items[i]);
     for (int32_t i = 0; i < t->nparams && !found; i++)
@@ -53,8 +58,29 @@ static void hash_str(Hasher *h, Str s) {
     if (s.len) hash_update(h, s.bytes, (size_t)s.len);
 }
 
-/* The classes in a type, in their order. false: one has no path. */
+Str py_dtype_path(PyResolver *r, PyObject *dtype) {
+    PyObject *shown = PyObject_Repr(dtype);
+    Str text = {0};
+    if (shown && py_str(r->arena, shown, &text))
+        text = str_printf(r->arena, "d:" STR_FMT, STR_ARG(text));
+    Py_XDECREF(shown);
+    return text;
+}
+
+void *py_dtype_at(PyResolver *r, Str path) {
+    for (int k = FIRST_RECORD; k < MOST_ELEMENTS && r->state->descrs[k]; k++)
+        if (str_equal(py_dtype_path(r, (PyObject *)r->state->descrs[k]), path))
+            return r->state->descrs[k];
+    return NULL;
+}
+
+/* The classes and dtypes in a type, in their order. false: one has no path. */
 static bool hash_classes(PyResolver *r, Hasher *h, const Type *t) {
+    if (is_record(t)) { /* fields have none but what the dtype says */
+        Str path = py_dtype_path(r, t->cls);
+        hash_str(h, path);
+        return path.len ? true : (py_forget_error(), false);
+    }
     PyTypeObject *cls = class_of(t);
     if (cls) {
         Str path = py_class_path(r, (PyObject *)cls);
@@ -82,7 +108,17 @@ bool py_cache_hash_type(PyResolver *r, Hasher *h, const Type *type) {
 
 /* -- of a result -------------------------------------------------------------------------------------- */
 
-enum { OF_TEXT, OF_TUPLE, OF_CLASS, OF_MEMBERS, OF_ONE_MEMBER, OF_OPTIONAL, MOST_NESTED = 64 };
+enum {
+    OF_TEXT,
+    OF_TUPLE,
+    OF_CLASS,
+    OF_MEMBERS,
+    OF_ONE_MEMBER,
+    OF_OPTIONAL,
+    OF_RECORDS,
+    OF_OTHERS,
+    MOST_NESTED = 64
+};
 
 typedef struct TypeCode {
     Codec *c;
@@ -97,7 +133,27 @@ static uint8_t form_of(const Type *type) {
     if (type->kind == TY_MEMBER) return OF_MEMBERS;
     if (is_one_member(type)) return OF_ONE_MEMBER;
     if (type->kind == TY_TUPLE) return type->cls ? OF_CLASS : OF_TUPLE;
-    return type->kind == TY_OPTIONAL ? OF_OPTIONAL : OF_TEXT;
+    if (type->kind == TY_ARRAY) return OF_RECORDS;
+    return type->kind == TY_OPTIONAL ? OF_OPTIONAL : OF_OTHERS;
+}
+
+/* An array of records. */
+static const Type *code_records(const TypeCode *t, const Type *type) {
+    Type shape = t->c->out ? *type : (Type){.kind = TY_ARRAY};
+    Str path = t->c->out ? py_dtype_path(t->r, type->element->cls) : (Str){0};
+    code_str(t->c, &path);
+    code_u8(t->c, &shape.ndim);
+    code_u8(t->c, &shape.layout);
+    code_bool(t->c, &shape.readonly);
+    code_bool(t->c, &shape.aligned);
+    if (t->c->out && !path.len) code_fail(t->c, "the dtype of its result has no text");
+    if (t->c->out || t->c->why) return type;
+    PyArray_Descr *dtype = py_dtype_at(t->r, path);
+    int kind = dtype ? py_kind_of_descr(t->r->state, dtype) : -1;
+    if (kind < 0 || shape.ndim > MAX_DIMS) code_fail(t->c, "the dtype of its result is not known");
+    if (t->c->why) return NULL;
+    shape.element = py_element_type(t->r->state, t->r->types, t->r->arena, kind);
+    return shape.element ? type_array_like(t->r->types, &shape, shape.ndim, shape.layout) : NULL;
 }
 
 static const Type *code_text(const TypeCode *t, const Type *type) {
@@ -155,6 +211,10 @@ static const Type *code_type(const TypeCode *t, const Type *type, int depth) {
         const Type *inner = code_type(t, t->c->out ? type->element : NULL, depth + 1);
         return t->c->out || t->c->why ? type : type_optional(t->r->types, inner);
     }
+    case OF_RECORDS: return code_records(t, type);
+    case OF_OTHERS:
+        code_fail(t->c, "its result holds records, or a class of the program's");
+        return type;
     default: return code_text(t, type);
     }
 }

@@ -159,3 +159,85 @@ def test_kernels_and_ufuncs(tmp_path):
         source = textwrap.dedent(program).format(low=low)
         assert run(source, tmp_path / "store", where=tmp_path, QUERN_DEVICE="cpu").split()[0] == str(value)
         assert run(source, tmp_path / "store", where=tmp_path, QUERN_DEVICE="cpu") == f"{value} 1"
+
+
+# -- structured dtypes ----------------------------------------------------------------------------------------------
+
+RECORDS = """
+import numpy as np
+from quern import cuda, njit
+INNER = np.dtype([("q", "f4"), ("r", "{inner}")])
+DT = np.dtype({{"names": ["x", "y", "s", "p", "n"], "formats": ["f8", "i4", "U3", ("f4", (2,)), INNER], "offsets": [0, {y}, 16, 28, 40], "itemsize": 64}})
+TABLE = np.zeros(3, DT)
+TABLE["y"] = 7
+
+@njit(cache=True)
+def total(a):
+    s = 0.0
+    for i in range(len(a)):
+        s += a[i].x * a[i]["y"] + a[i].p[1] + a[i].n.q
+    return s
+
+@njit(cache=True)
+def one(r):
+    return r.x + r.y
+
+@njit(cache=True)
+def back(a):
+    return a[:0:-1]
+
+@njit(cache=True)
+def item(a):
+    return a[1], 3
+
+@njit(cache=True)
+def made(n):
+    r = np.zeros(n, DT)
+    r[0].x = 3
+    return r
+
+@njit(cache=True)
+def looked_up(i):
+    return TABLE[i].y
+
+@njit(cache=True)
+def words(w):
+    return w[1], w[::-1]
+
+@njit(cache=True)
+def held(a):
+    return [a[0]]
+
+@cuda.jit(cache=True)
+def kernel(a):
+    i = cuda.grid(1)
+    if i < a.size:
+        a[i].x = a[i].y + 1
+
+a = np.zeros(3, DT)
+a["x"], a["y"], a["p"], a["s"] = [1, 2, 3], [4, 5, 6], 2, ["a", "bc", "d"]
+text = np.array(["ab", "cde"])
+print(total(a), one(a[1]), back(a), item(a)[0].tolist(), made(2), looked_up(1), words(text), words(text.astype("S")))
+print(back(a).dtype == DT, item(a)[0].dtype == DT, made(1).dtype == DT, words(text)[1].dtype, held(a)[0]["y"])
+kernel[1, 32](a)
+print(a["x"])
+print(*[f"{{sum(f.stats.cache_hits.values())}}{{sum(f.stats.cache_misses.values())}}" for f in (total, one, back, item, made, looked_up, words, held, kernel)],
+      *held.stats.cache_reasons.values())
+"""
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_records_are_arguments_and_results(tmp_path, device):
+    """Arrays of records and of text, records, and what is made of a dtype; other fields or places of them are another key."""
+    def outcome(**changed):
+        return run(RECORDS.format(**{"inner": "i8", "y": 8, **changed}), tmp_path / "store", where=tmp_path, QUERN_DEVICE=device).splitlines()
+
+    reason = "its result holds records, or a class of the program's"
+    first = outcome()
+    assert first[-1] == f"01 01 01 01 01 01 02 01 01 {reason}" and "True True True <U3 4" in first
+    second = outcome()
+    assert second[:-1] == first[:-1] and second[-1] == f"10 10 10 10 10 10 20 01 10 {reason}"
+    moved = outcome(y=12)
+    assert moved[:-1] == first[:-1] and moved[-1] == f"01 01 01 01 01 01 20 01 01 {reason}"
+    assert outcome(inner="u8")[-1] == f"01 01 01 01 01 01 20 01 01 {reason}"
+    assert outcome()[-1] == second[-1]
