@@ -206,6 +206,15 @@ static bool hash_place(void *user, const char *path, bool others) {
     return false;
 }
 
+/* What the program has implemented of the library by quern.extending. */
+static void hash_overloads(Hasher *h, ModState *state) {
+    PyObject *names =
+        state->overloads ? PyObject_CallMethod(state->overloads, "names", NULL) : NULL;
+    hash_text(h, names && PyUnicode_Check(names) ? PyUnicode_AsUTF8(names) : "");
+    Py_XDECREF(names);
+    py_forget_error();
+}
+
 /* false: such a signature has no key. */
 static bool entry_key(JitCore *core, PyResolver *r, const CompileRequest *q, const Signature *types,
                       const Binding *function, Hash128 *key) {
@@ -214,6 +223,7 @@ static bool entry_key(JitCore *core, PyResolver *r, const CompileRequest *q, con
     hash_init(&h);
     hash_update(&h, &around, sizeof around);
     hash_options(&h, &q->options);
+    hash_overloads(&h, core->state);
     cg_find_libraries(q->options.infer.target, &(LibrarySearch){hash_place, &h});
     hash_update(&h, &function->digest, sizeof function->digest);
     hash_u64(&h, q->keys == NULL);

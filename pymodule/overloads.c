@@ -141,18 +141,19 @@ static PyObject *keyword_names(const OverloadQuery *q) {
 static const Overload *answer(PyResolver *r, const OverloadQuery *q, PyObject *told) {
     Overload *out = arena_new(r->arena, Overload);
     PyObject *function, *reasons;
-    int literals;
-    if (!PyArg_ParseTuple(told, "OpU", &function, &literals, &reasons) ||
+    int literals, asked;
+    if (!PyArg_ParseTuple(told, "OpUp", &function, &literals, &reasons, &asked) ||
         !py_str(r->arena, reasons, &out->reasons))
         return NULL;
     out->literals = literals != 0;
     if (q->kind == OVERLOAD_HAS_METHOD) return out->found = function == Py_True, out;
-    if (function == Py_None) return out;
-    /* no path: what it refers to cannot be asked for again, so that code with it stays out of the disk cache */
+    if (!asked) return out;
+    /* no path: what it refers to cannot be asked for again, so that code with it, or for which it had none, stays out of the disk cache */
     Str path = str_printf(r->arena, "overload of " STR_FMT, STR_ARG(q->name));
-    out->function = py_bind(r, function, path);
-    if (!out->function) return NULL;
-    py_log_dependency(r, DEP_GLOBAL, path, out->function);
+    const Binding *made = py_bind(r, function, path);
+    if (!made) return NULL;
+    py_log_dependency(r, DEP_GLOBAL, path, made);
+    if (function != Py_None) out->function = made;
     return out;
 }
 

@@ -91,6 +91,7 @@ class Registry:
         self.functions, self.attributes, self.methods = {}, {}, {}
         self.objects = {}  # id: (object, entries)
         self.count = 0
+        self._told = 0, ""
 
     def add_function(self, function, entry):
         self.count += 1
@@ -102,6 +103,18 @@ class Registry:
         self.count += 1
         getattr(self, table).setdefault(name, []).append((owner, entry))
 
+    def names(self):
+        """Which names have which implementations, as text: where one may be asked for, a part of the key of code on disk."""
+        if self._told[0] != self.count:
+            def where(thing):
+                return f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', thing)}"
+
+            rows = [f"{name} {[where(e.function) for e in entries]}" for name, entries in self.functions.items()]
+            rows += [f"{table} {name} {[(where(owner), where(e.function)) for owner, e in rows]}"
+                     for table in ("attributes", "methods") for name, rows in getattr(self, table).items()]
+            self._told = self.count, "\n".join(sorted(rows))
+        return self._told[1]
+
     def knows(self, object):
         return id(object) in self.objects
 
@@ -112,14 +125,14 @@ class Registry:
         return [entry for owner, entry in table.get(what, []) if _is_of(args[0], owner)]
 
     def ask(self, kind, what, args, names, more, target):
-        """(implementation, was it chosen by values?, reasons of those that refused). A method: is there one? Those for the
+        """(implementation, was it chosen by values?, reasons of those that refused, was one asked?). A method: is there one? Those for the
         target alone ("cpu" or "cuda", any kernel) are asked before those for all."""
         exact = [*map(type_of, args), *map(type_of, more)]
         plain = [types.unliteral(t) for t in exact]
         entries = self.entries(kind, what, plain)
         entries = [e for e in entries if e.target == target] + [e for e in entries if e.target is None]
         if kind == "has_method":
-            return bool(entries), False, ""
+            return bool(entries), False, "", False
         reasons = []
         for entry in entries:
             for literals in entry.order:
@@ -132,11 +145,11 @@ class Registry:
                     continue
                 unknown = _without_value(made, exact if literals else plain, names)
                 if not unknown:
-                    return made, literals, ""
+                    return made, literals, "", True
                 if literals or exact == plain:
                     reasons.append(f"the overload '{entry.function.__name__}' asks for the value of {unknown} (literally()), which is not "
                                    f"known when the code is compiled: call it with a constant")
-        return None, False, "; ".join(dict.fromkeys(reasons))
+        return None, False, "; ".join(dict.fromkeys(reasons)), bool(entries)
 
 
 registry = Registry()

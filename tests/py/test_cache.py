@@ -758,3 +758,35 @@ def test_a_disk_of_64_kilobytes(tmp_path):
         assert list(map(int, run(program, tmp_path).split())) == [40 - first[1], 0]  # read-only
     finally:
         subprocess.run(["umount", str(tmp_path)], check=True)
+
+
+def test_overloads_of_the_library_that_come_later(tmp_path):
+    """What is on disk was made without them, or with others: it is not used. What asks for one is not stored; without them all is found again."""
+    program = """
+    import math, sys
+    import numpy as np
+    from quern import njit, types
+    from quern.extending import overload, overload_method
+
+    def plain(x):
+        return x + 1
+    def other(a):
+        return lambda a: {k}
+    if {k}:
+        overload(math.gcd)(lambda a, b: lambda a, b: {k})
+        overload(len)(other)
+        overload(plain)(lambda x: lambda x: {k})
+        overload(np.nansum)(lambda a: None)
+        overload_method(types.Array, "sum")(other)
+    functions = [njit(cache=True)(f) for f in (lambda x: math.gcd(x, 6), lambda x: len(np.ones(x)), lambda x: plain(x), lambda x: np.nansum(np.ones(x)),
+                                               lambda x: np.ones(x).sum(), lambda x: x * 2)]
+    print([f(4) for f in functions], [sum(f.stats.cache_hits.values()) for f in functions])
+    """
+    def outcome(k):
+        return run(textwrap.dedent(program).format(k=k), tmp_path / "store", where=tmp_path)
+
+    here = "[2, 4, 5, 4.0, 4.0, 8]"
+    assert outcome(0) == f"{here} [0, 0, 0, 0, 0, 0]" and outcome(0) == f"{here} [1, 1, 1, 1, 1, 1]"
+    fresh = run(textwrap.dedent(program).format(k=42), tmp_path / "fresh", where=tmp_path)
+    assert outcome(42) == fresh and outcome(43) == fresh.replace("42", "43").replace("0]", "1]") and "42, 42, 42, 4.0" in fresh
+    assert outcome(0) == f"{here} [1, 1, 1, 1, 1, 1]"
