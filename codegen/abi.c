@@ -398,9 +398,10 @@ static bool holds_type(const Type *type, const Type *part) {
 /* The object type that an instruction changes objects of: NULL, or it, or (buffer) the type of a buffer of one. */
 static const Type *changed_by(const Func *func, Ref ref, bool *buffer) {
     const Inst *inst = ir_inst(func, ref);
-    *buffer = inst->op != OP_set_field;
+    *buffer = inst->op != OP_set_field && inst->op != OP_grow;
     switch ((int)inst->op) {
     case OP_set_field:
+    case OP_grow:
     case OP_take:
     case OP_move: return ir_type(func, ir_arg(func, ref, 0));
     case OP_store: {

@@ -27,6 +27,10 @@ static void destroy_array(Owner *owner) {
     atomic_fetch_sub(&live_arrays, 1);
 }
 
+bool support_is_array(const Owner *owner) {
+    return owner->destroy == destroy_array;
+}
+
 enum { LARGE_ARRAY = 1 << 22 }; /* as NumPy */
 
 Owner *quern_alloc_array(int64_t nbytes, int32_t zeroed) {

@@ -141,6 +141,39 @@ Owner *quern_alloc_buffer(int64_t nbytes, const CellLayout *cells) {
     return open_block(block, (ObjectHeader *)at, cells, nbytes / cells->size);
 }
 
+/* The block moves with its header, which stays as far behind its beginning: a buffer's data need the alignment of malloc alone. */
+static Owner *resize(Owner *old, int64_t nbytes) {
+    int64_t header = (char *)old - (char *)old->object;
+    char *block =
+        support_allocates() ? realloc(old->object, (size_t)nbytes + SUPPORT_ARRAY_SLACK) : NULL;
+    if (!block) return NULL;
+    Owner *owner = (Owner *)(block + header);
+    owner->object = block;
+    return owner;
+}
+
+static Owner *grow_copied(Owner *old, int64_t used, int64_t nbytes, const CellLayout *cells) {
+    Owner *more = cells ? quern_alloc_buffer(nbytes, cells) : quern_alloc_array(nbytes, 0);
+    if (!more) return NULL;
+    quern_move((char *)more + SUPPORT_ARRAY_ALIGN, (char *)old + SUPPORT_ARRAY_ALIGN, used,
+               cells != NULL);
+    quern_release(old);
+    return more;
+}
+
+Owner *quern_grow(Owner *old, int64_t used, int64_t nbytes, const CellLayout *cells) {
+    bool ours = cells ? old->destroy == destroy_cells : support_is_array(old);
+    if (!ours || atomic_load_explicit(&old->refs, memory_order_acquire) != 1)
+        return grow_copied(old, used, nbytes, cells);
+    Owner *owner = resize(old, nbytes);
+    if (!owner) return NULL;
+    if (cells) {
+        memset((char *)owner + SUPPORT_ARRAY_ALIGN + used, 0, (size_t)(nbytes - used));
+        ((ObjectHeader *)owner)->ncells = nbytes / cells->size;
+    }
+    return owner;
+}
+
 void quern_move(char *to, char *from, int64_t nbytes, int32_t counted) {
     memmove(to, from, (size_t)nbytes);
     if (!counted) return;

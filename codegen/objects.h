@@ -48,6 +48,9 @@ const CellLayout *known_cells(const CellLayout *shape, const int64_t *offsets);
 Owner *quern_new_object(const CellLayout *cells);
 /* As quern_alloc_array, with elements that are all empty. */
 Owner *quern_alloc_buffer(int64_t nbytes, const CellLayout *cells);
+/* A buffer with room for nbytes, of which the first `used` are those of the old one: the old one itself, moved, where nobody else
+ * refers to it. `cells`: of counted elements, or NULL. NULL: no memory, and the old one is as it was. */
+Owner *quern_grow(Owner *old, int64_t used, int64_t nbytes, const CellLayout *cells);
 /* The elements go from `from` to `to`, and where they were is empty if they are counted. */
 void quern_move(char *to, char *from, int64_t nbytes, int32_t counted);
 /* A frame of a generator: `close` (cg_close.c) is called before it goes. */

@@ -43,8 +43,8 @@ extern void __truncdfhf2(void), __truncsfhf2(void), __extendhfsf2(void);
     , ROW(memcmp)
 
 const SupportFunction support_functions[] = {
-    ROW(quern_alloc_array),
-    ROW(quern_alloc_buffer),
+    TWO(quern_alloc_array, quern_alloc_buffer),
+    ROW(quern_grow),
     ROW(quern_move),
     ROW(quern_new_object),
     ROW(quern_closing),

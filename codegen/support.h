@@ -22,6 +22,8 @@ void *support_vector_symbol(const char *name);
 
 /* Called by generated code. NULL: no memory. nbytes was checked to leave room for the slack. */
 Owner *quern_alloc_array(int64_t nbytes, int32_t zeroed);
+/* Has quern_alloc_array made it? */
+bool support_is_array(const Owner *owner);
 void quern_retain(Owner *owner);  /* NULL is allowed */
 void quern_release(Owner *owner); /* destroys at zero */
 /* Test aid: allocation number n from now on fails; 0: none does. */

@@ -283,12 +283,28 @@ static int bind_value(PyResolver *r, Binding *b, PyObject *object, Str path) {
     return ok ? value_type(r, (PyObject *)Py_TYPE(object), &b->type) : -1;
 }
 
+/* "class Model, a dataclass that is not frozen" */
+static bool bind_opaque_class(PyResolver *r, Binding *b, PyObject *cls) {
+    Str why = py_why_no_value(r->arena, cls);
+    Str label =
+        str_printf(r->arena, "class %s" STR_FMT, ((PyTypeObject *)cls)->tp_name, STR_ARG(why));
+    return py_bind_name(r, b, BIND_OPAQUE, label.bytes);
+}
+
+/* A class of the program's that does nothing but hold what stands in it: Outer.Inner, Constants.N. */
+static bool is_namespace(PyObject *cls) {
+    PyTypeObject *type = (PyTypeObject *)cls;
+    return Py_TYPE(cls) == &PyType_Type && type->tp_flags & Py_TPFLAGS_HEAPTYPE &&
+           type->tp_base == &PyBaseObject_Type &&
+           !PyObject_HasAttrString(cls, "__dataclass_params__");
+}
+
 /* The class as a callable, or as nothing but a name where it makes its instances in its own way. */
 static bool bind_value_class(PyResolver *r, Binding *b, PyObject *cls, const Type *type, Str path) {
     PyObject *defaults = py_value_defaults(cls);
     bool ok = defaults && defaults != Py_None ? bind_fields(r, b, defaults, type, path)
-              : defaults ? py_bind_name(r, b, BIND_OPAQUE, ((PyTypeObject *)cls)->tp_name)
-                         : false;
+              : defaults                      ? bind_opaque_class(r, b, cls)
+                                              : false;
     Py_XDECREF(defaults);
     return ok;
 }
@@ -333,14 +349,13 @@ static bool bind_class(PyResolver *r, Binding *b, PyObject *cls, Str path) {
     if ((found = bind_named_object(r, b, cls))) return found > 0; /* prange */
     PyObject *members; /* an enumeration is a namespace */
     if (py_get_optional(cls, "_member_map_", &members) < 0) return false;
-    BindKind kind_of = members ? BIND_MODULE : BIND_OPAQUE;
+    if (!members && !is_namespace(cls)) return bind_opaque_class(r, b, cls);
     if (members && PyDict_Check(members))
         b->enumeration = py_enum_class(r->arena, (PyTypeObject *)cls);
     bool failed = members && PyDict_Check(members) && !b->enumeration;
     Py_XDECREF(members);
     if (failed) return false;
-    Str label = str_printf(r->arena, "class %s", ((PyTypeObject *)cls)->tp_name);
-    py_bind_name(r, b, kind_of, members ? ((PyTypeObject *)cls)->tp_name : label.bytes);
+    py_bind_name(r, b, BIND_MODULE, ((PyTypeObject *)cls)->tp_name);
     if (b->enumeration) py_hash_enumeration(b->enumeration, &b->digest);
     return true;
 }

@@ -133,6 +133,26 @@ static int bind_class_method(PyResolver *r, Binding *b, PyObject *object) {
     return 0;
 }
 
+/* set.union, str.upper: a method of a builtin class by itself, which takes the object first. */
+static int bind_method_of_class(PyResolver *r, Binding *b, PyObject *object) {
+    if (!Py_IS_TYPE(object, &PyMethodDescr_Type)) return 0;
+    const PyTypeObject *cls = ((PyMethodDescrObject *)object)->d_common.d_type;
+    const PyTypeObject *known[] = {&PySet_Type,      &PyFrozenSet_Type, &PyList_Type,
+                                   &PyDict_Type,     &PyUnicode_Type,   &PyBytes_Type,
+                                   &PyByteArray_Type};
+    PyObject *name = ((PyMethodDescrObject *)object)->d_common.d_name;
+    const char *text = PyUnicode_AsUTF8(name);
+    int k = 0;
+    while (k < countof(known) && known[k] != cls)
+        k++;
+    if (!text) return -1;
+    const char *of =
+        k == 1 ? "set" : cls->tp_name; /* the methods of a frozenset are those of a set */
+    if (k == countof(known) || lib_find(str_printf(r->arena, "%s.%s", of, text)) < 0) return 0;
+    bind_name(r, b, of, text);
+    return 1;
+}
+
 /* sys.stdout and sys.stderr, whoever stands behind them: print() looks when it writes. */
 static int bind_stream(PyResolver *r, Binding *b, PyObject *object) {
     const char *name = object == PySys_GetObject("stdout")   ? "stdout"
@@ -146,6 +166,7 @@ int py_bind_library(PyResolver *r, Binding *b, PyObject *object) {
     int found = bind_random(r, b, object);
     if (!found) found = bind_stream(r, b, object);
     if (!found) found = bind_class_method(r, b, object);
+    if (!found) found = bind_method_of_class(r, b, object);
     if (!found) found = bind_function(r, b, object);
     return found ? found : bind_index_trick(r, b, object);
 }

@@ -36,6 +36,14 @@ PyObject *py_value_defaults(PyObject *cls) {
     return ask("defaults_of", cls, NULL);
 }
 
+Str py_why_no_value(Arena *arena, PyObject *cls) {
+    PyObject *answer = ask("refused", cls, NULL);
+    Str text = {0};
+    if (!answer || !py_str(arena, answer, &text)) py_forget_error();
+    Py_XDECREF(answer);
+    return text;
+}
+
 PyObject *py_value_items(PyObject *value, PyObject *names) {
     Py_ssize_t n = PyTuple_GET_SIZE(names);
     PyObject *items = PyTuple_New(n);
@@ -132,6 +140,8 @@ PyObject *py_member_of(ModState *state, PyObject *cls, PyObject *name, bool sett
                        MemberKind *kind) {
     *kind = MEMBER_OTHER;
     if (PyExceptionClass_Check(cls)) return ask_exceptions(cls, name);
+    if (PyUnicode_CompareWithASCIIString(name, "_not_replaced") == 0)
+        return ask("not_replaced", cls, NULL);
     PyObject *found = Py_XNewRef(_PyType_Lookup((PyTypeObject *)cls, name)), *out = NULL;
     bool instance = PyType_IsSubtype((PyTypeObject *)cls, state->shared_type);
     bool compiled = state->instance_class &&
@@ -149,7 +159,8 @@ PyObject *py_member_of(ModState *state, PyObject *cls, PyObject *name, bool sett
     } else if (found && !setter &&
                (PyFunction_Check(found) || Py_TYPE(found) == state->dispatcher_type)) {
         out = Py_NewRef(found);
-    } else if (found && !setter && instance && Py_TYPE(found) != state->field_type) {
+    } else if (found && !setter &&
+               (instance ? Py_TYPE(found) != state->field_type : !Py_TYPE(found)->tp_descr_get)) {
         *kind = MEMBER_OTHER;
         out = PyObject_GetAttr(cls, name);
     }

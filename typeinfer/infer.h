@@ -734,12 +734,14 @@ bool v_object_len(Infer *in, Val object, Val *out);
 bool v_object_getitem(Infer *in, Val object, Val index, Val *out);
 bool v_object_setitem(Infer *in, Val object, Val index, Val value);
 bool v_object_delitem(Infer *in, Val object, Val index);
+bool v_object_unary(Infer *in, Operator op, Val a, bool *handled, Val *out);
 bool v_object_operator(Infer *in, Operator op, bool in_place, Val a, Val b, bool *handled,
                        Val *out);
 bool primitive_field(Infer *in, const Val *args, int32_t n, Val *out);
 bool primitive_set_field(Infer *in, const Val *args, int32_t n, Val *out);
 bool primitive_new_like(Infer *in, const Val *args, int32_t n, Val *out);
 bool primitive_buffer_like(Infer *in, const Val *args, int32_t n, Val *out);
+bool primitive_grow(Infer *in, const Val *args, int32_t n, Val *out);
 bool primitive_take(Infer *in, const Val *args, int32_t n, Val *out);
 bool primitive_move(Infer *in, const Val *args, int32_t n, Val *out);
 

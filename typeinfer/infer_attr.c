@@ -223,7 +223,8 @@ static bool member_attr(Infer *in, Val a, Str name, Val *out) {
     return attr_of_some(in, a, name, out);
 }
 
-/* p.norm, of a function that its class has, is called with p; a property is called at once. *found false: there is none. */
+/* p.norm, of a function that its class has, is called with p; a property is called at once; a constant of the class is one. *found false:
+ * there is none. */
 static bool instance_attr(Infer *in, Val a, Str name, bool *found, Val *out) {
     Resolver *r = in->ti->resolver;
     MemberKind kind = MEMBER_METHOD;
@@ -231,8 +232,12 @@ static bool instance_attr(Infer *in, Val a, Str name, bool *found, Val *out) {
     if (!*found) return false;
     const Binding *b = r->member(r->user, a.f.type->cls, name, false, &kind);
     if (!b) return in->stop = STOP_ABORT, false;
-    *found = b->kind == BIND_FUNCTION && kind != MEMBER_OTHER;
+    bool constant = kind == MEMBER_OTHER &&
+                    (b->kind == BIND_CONST || b->kind == BIND_NUMPY || b->kind == BIND_ARRAY ||
+                     b->kind == BIND_INSTANCE || b->kind == BIND_MEMBER);
+    *found = constant || (b->kind == BIND_FUNCTION && kind != MEMBER_OTHER);
     if (!*found) return false;
+    if (constant) return *out = (Val){.src = in->at}, fact_of_binding(in, b, name, &out->f);
     CallArgs self = {&a, 1, 0, NULL};
     if (kind == MEMBER_PROPERTY) return call_function(in, b, &self, in->inst->library, out);
     *out = (Val){.src = in->at};

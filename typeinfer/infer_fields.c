@@ -11,11 +11,27 @@ static bool is_dataclass(const Val *v) {
     return has_fields(v) && type_is_value(v->f.type);
 }
 
+/* Python makes the instance anew: what its class does then, compiled code does not. */
+static bool is_made_anew(Infer *in, const char *name, const CallArgs *args) {
+    Resolver *r = in->ti->resolver;
+    MemberKind kind;
+    if (!is_dataclass(&args->args[0]) || !r->member) return false;
+    const Binding *b =
+        r->member(r->user, args->args[0].f.type->cls, STR("_not_replaced"), false, &kind);
+    if (!b) return in->stop = STOP_ABORT, true;
+    Str why = b->kind == BIND_CONST && b->value->kind == CONST_STR ? b->value->str : (Str){0};
+    if (!why.len) return false;
+    v_refuse(in, REFUSE_CALL, name, args->args, args->nargs);
+    diag_note(in->diags, NULL, "it is a dataclass %s, which Python makes anew", ti_c_text(in, why));
+    return true;
+}
+
 /* With the fields that are given by name. */
 static bool replace(Infer *in, const char *name, const CallArgs *args, Val *out) {
     Val self = args->args[0];
     const Type *t = self.f.type;
     Val *items = arena_array(in->arena, Val, t->nitems + 1);
+    if (is_made_anew(in, name, args)) return false;
     for (int32_t k = 0; k < t->nitems; k++)
         items[k] = v_item(in, self, k);
     for (int32_t i = 0; i < args->nkeywords; i++) {

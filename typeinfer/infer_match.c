@@ -43,6 +43,20 @@ static bool positional_names(Infer *in, const Val *cls, int64_t count, const Str
     return n >= count || (!in->stop && too_many(in, (int32_t)count, n));
 }
 
+/* Is a name one of those by position? Python raises a TypeError when it gets there. */
+static bool names_twice(Infer *in, const Str *by_position, int32_t n, Str name) {
+    for (int32_t k = 0; k < n; k++)
+        if (str_equal(by_position[k], name))
+            return ti_fail(in, in->at, E0101,
+                           str_printf(in->arena,
+                                      "a pattern with two sub-patterns for the attribute '" STR_FMT
+                                      "'",
+                                      STR_ARG(name))
+                               .bytes),
+                   true;
+    return false;
+}
+
 /* The attributes, of a value that is an instance; *matched false: it has not all of them. */
 static bool attributes(Infer *in, Val content, const Val *cls, int64_t count, Val names,
                        bool *matched, Val *out) {
@@ -58,6 +72,7 @@ static bool attributes(Infer *in, Val content, const Val *cls, int64_t count, Va
         Val text = k < n ? (Val){0} : v_item(in, names, k - n);
         const Str *name = k < n ? &by_position[k] : fact_str(&text.f);
         if (!name) return ti_fail(in, in->at, E0209, "the name of the attribute");
+        if (k >= n && names_twice(in, by_position, by_position ? n : 0, *name)) return false;
         *matched = v_has_attr(in, content, *name);
         if (in->stop) return false;
         if (*matched && !v_attr(in, content, *name, &items[k])) return false;

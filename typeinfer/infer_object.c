@@ -143,12 +143,27 @@ static bool misses_set(Infer *in, Operator op, const Val *a, const Val *b) {
     return true;
 }
 
+/* Python asks the right operand first where it is of a derived class that has the operator the other way round: dict | defaultdict. */
+static bool is_reflected(Infer *in, Operator op, const Val *a, const Val *b) {
+    return op == OPR_or && is_object(a) && is_object(b) && !a->f.type->variant &&
+           b->f.type->variant && library_has(in, object_method(in, b, STR("__ror__")));
+}
+
+/* +c and -c, which collections.Counter has. */
+bool v_object_unary(Infer *in, Operator op, Val a, bool *handled, Val *out) {
+    const char *name = op == OPR_pos ? "__pos__" : op == OPR_neg ? "__neg__" : NULL;
+    *handled = name && is_object(&a) && library_has(in, object_method(in, &a, str_from(name)));
+    return *handled && v_method(in, name, &a, 1, handled, out);
+}
+
 /* *handled false: no operand is an object, or there is no such operator. */
 bool v_object_operator(Infer *in, Operator op, bool in_place, Val a, Val b, bool *handled,
                        Val *out) {
     if (v_instance_operator(in, op, in_place, a, b, handled, out) || *handled) return !in->stop;
     if ((!is_object(&a) && !is_object(&b)) || in->stop) return false;
     if (misses_set(in, op, &a, &b)) return *handled = true, false;
+    if (!in_place && is_reflected(in, op, &a, &b))
+        return v_method(in, "__ror__", (Val[]){b, a}, 2, handled, out);
     for (int i = 0; i < countof(operators); i++) {
         if (operators[i].op != op) continue;
         const char *name = operators[i].name;
@@ -226,19 +241,41 @@ static bool is_buffer(const Val *v) {
     return is_kind(v, TY_ARRAY) && v->f.type->ndim == 1 && v->f.type->layout == LAYOUT_C;
 }
 
+/* What no memory holds is said as Python says it. */
+static void guard_size(Infer *in, const Type *element, Ref size) {
+    Emit *e = in->emit;
+    const Type *i64 = i64_type(in->types);
+    Ref most = emit_int(e, i64, INT64_MAX / 2 / type_size(element));
+    emit_guard(e, GUARD_memory, emit2(e, OP_lt, bool_type(in->types), most, size), &size, 1);
+}
+
 /* As many empty places with elements of the same type. */
 bool primitive_buffer_like(Infer *in, const Val *args, int32_t n, Val *out) {
     if (n != 2 || !is_buffer(&args[0]) || !type_is_int(args[1].f.type))
         return misfit(in, "primitive.buffer_like", args, n);
     *out = val_of(fact_of(args[0].f.type));
-    Emit *e = in->emit;
-    if (!e) return true;
-    const Type *i64 = i64_type(in->types);
-    Ref size = v_as(in, args[1], i64); /* what no memory holds is said as Python says it */
-    Ref most = emit_int(e, i64, INT64_MAX / 2 / type_size(out->f.type->element));
-    emit_guard(e, GUARD_memory, emit2(e, OP_lt, bool_type(in->types), most, size), &size, 1);
+    if (!in->emit) return true;
+    Ref size = v_as(in, args[1], i64_type(in->types));
+    guard_size(in, out->f.type->element, size);
     out->ref = emit1(in->emit, OP_alloc, lower_type(in->ti, out->f.type), size);
-    ir_inst(in->emit->out, out->ref)->sub = out->f.type->counted ? FLAG_ZEROED : 0;
+    ir_inst(in->emit->out, out->ref)->sub = out->f.type->element->counted ? FLAG_ZEROED : 0;
+    return true;
+}
+
+/* grow(object, "items", used, room) */
+bool primitive_grow(Infer *in, const Val *args, int32_t n, Val *out) {
+    int32_t field = field_argument(args, n);
+    bool fits = n == 4 && field >= 0 && type_is_int(args[2].f.type) && type_is_int(args[3].f.type);
+    const Type *buffer = fits ? args[0].f.type->items[field] : NULL;
+    if (!fits || buffer->kind != TY_ARRAY || buffer->ndim != 1 || buffer->layout != LAYOUT_C)
+        return misfit(in, "primitive.grow", args, n);
+    *out = val_of(fact_of(type_scalar(in->types, TY_none)));
+    if (!in->emit) return true;
+    const Type *i64 = i64_type(in->types);
+    Ref refs[3] = {v_ref(in, args[0]), v_as(in, args[2], i64), v_as(in, args[3], i64)};
+    guard_size(in, buffer->element, refs[2]);
+    Ref ref = emit(in->emit, OP_grow, NULL, refs, 3);
+    ir_inst(in->emit->out, ref)->imm = field;
     return true;
 }
 

@@ -106,6 +106,7 @@ bool v_unary(Infer *in, Operator op, Val a, Val *out) {
     }
     a = v_unwrap(in, a);
     if (v_instance_unary(in, op, a, &taken, out) || taken) return !in->stop;
+    if (v_object_unary(in, op, a, &taken, out) || taken) return !in->stop;
     bool handled, done = v_zero_dim(in, op, false, &a, 1, &handled, out);
     if (done || handled) return done;
     if (v_time_operator(in, op, &a, 1, &handled, out) || handled) return !in->stop;

@@ -490,6 +490,7 @@ static const struct {
     {"primitive.field", primitive_field},
     {"primitive.fields", primitive_fields},
     {"primitive.fitting", primitive_fitting},
+    {"primitive.grow", primitive_grow},
     {"primitive.guard", primitive_guard},
     {"primitive.has_memory", primitive_has_memory},
     {"primitive.iterate", primitive_iterate},

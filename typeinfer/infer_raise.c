@@ -71,6 +71,8 @@ static bool raise_arg(Infer *in, RaiseArgs *to, Val *v, const Type **type) {
         *type = type_tuple(in->types, types, t->nitems);
         return *v = v_tuple(in, items, t->nitems), true;
     }
+    if (t->kind == TY_f16)
+        *v = v_converted(in, *v, type_scalar(in->types, TY_f32)); /* of the same value */
     if (!type_is_scalar(t))
         return fail_advised(
             in, to->exception, "an exception argument that is neither a number nor a string",

@@ -133,7 +133,11 @@ static const Type *opened(Infer *in, const Type *type) {
 /* The type of what a function makes. */
 static bool type_made(Infer *in, const Type *function, const Type **out) {
     Val made = {0};
-    if (!call_maker(in, function, &made)) return false;
+    if (!call_maker(in, function, &made)) {
+        if (in->stop != STOP_UNBOUND) return false;
+        in->stop = STOP_NONE; /* it never returns */
+        made = val_of(fact_of(type_scalar(in->types, TY_none)));
+    }
     if (made.f.type->kind == TY_none || made.f.type->kind == TY_OPTIONAL) {
         v_refuse(in, REFUSE_CALL, "collections.defaultdict", &made, 1);
         return ti_advise(in, "what makes the values gives one each time, and no None"), false;

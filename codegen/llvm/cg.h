@@ -528,6 +528,7 @@ void cg_lower_new(Cg *cg, Ref ref);
 Value cg_literal(Cg *cg, Str text);
 void cg_lower_field(Cg *cg, Ref ref);
 void cg_lower_set_field(Cg *cg, Ref ref);
+void cg_lower_grow(Cg *cg, Ref ref);
 void cg_lower_move(Cg *cg, Ref ref);
 /* Stores a value, whose reference goes into the place, and then releases what was there. */
 void cg_replace_value(Cg *cg, const Type *type, Value address, const Value *leaves);

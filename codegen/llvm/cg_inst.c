@@ -594,6 +594,7 @@ void cg_inst(Cg *cg, Ref ref) {
     case OP_field: cg_lower_field(cg, ref); break;
     case OP_set_field: cg_lower_set_field(cg, ref); break;
     case OP_take: cg_lower_take(cg, ref); break;
+    case OP_grow: cg_lower_grow(cg, ref); break;
     case OP_move: cg_lower_move(cg, ref); break;
     case OP_kept_array:
     case OP_static_array: cg_lower_static_array(cg, ref); break;

@@ -58,6 +58,21 @@ void cg_lower_alloc(Cg *cg, Ref ref) {
     cg_set(cg, ref, out);
 }
 
+/* The place of a frame is empty each time that a generator goes on, and LLVM knows it there: no call. */
+static void release_array(Cg *cg, const Type *type, Value owner) {
+    BB behind = type_holds_frame(type) ? cg_block(cg, "released") : NULL;
+    if (behind) {
+        BB held = cg_block(cg, "held");
+        LLVMBuildCondBr(cg->b, LLVMBuildIsNull(cg->b, owner, ""), behind, held);
+        cg_at(cg, held);
+    }
+    cg_drop_frame(cg, type, owner);
+    cg_call_extern(cg, "quern_release", cg->void_, &owner, 1);
+    if (!behind) return;
+    LLVMBuildBr(cg->b, behind);
+    cg_at(cg, behind);
+}
+
 void cg_count_owners(Cg *cg, const Type *type, Value *leaves, const char *function) {
     if (type->kind == TY_CLASS) {
         cg_call_extern(cg, function, cg->void_, leaves, 1);
@@ -65,8 +80,10 @@ void cg_count_owners(Cg *cg, const Type *type, Value *leaves, const char *functi
         ArrayLeaves array;
         cg_array_open(cg, type, leaves, &array);
         bool counts = array.owner && !LLVMIsAConstantPointerNull(array.owner);
-        if (counts && strcmp(function, "quern_release") == 0) cg_drop_frame(cg, type, array.owner);
-        if (counts) cg_call_extern(cg, function, cg->void_, &array.owner, 1);
+        if (counts && strcmp(function, "quern_release") == 0)
+            release_array(cg, type, array.owner);
+        else if (counts)
+            cg_call_extern(cg, function, cg->void_, &array.owner, 1);
     } else if (type->kind == TY_TUPLE) {
         for (int32_t i = 0; i < type->nitems; i++) {
             cg_count_owners(cg, type->items[i], leaves, function);

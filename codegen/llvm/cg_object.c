@@ -3,6 +3,7 @@
 #include "codegen/llvm/cg.h"
 #include "codegen/objects.h"
 #include "codegen/strings.h"
+#include "codegen/support.h"
 
 static Value layout_global(Cg *cg, const CellLayout *cells) {
     if (!cells) cg_error(cg, "there is no memory for the layout of an object");
@@ -97,4 +98,31 @@ void cg_lower_move(Cg *cg, Ref ref) {
                     LLVMBuildNSWMul(cg->b, count, cg_int(cg->i64, type_size(element)), ""),
                     cg_int(cg->i32, element->counted)};
     cg_call_extern(cg, "quern_move", cg->void_, args, 4);
+}
+
+/* Nothing is written before the new buffer is there. */
+void cg_lower_grow(Cg *cg, Ref ref) {
+    const Func *ir = cg->f->ir;
+    Ref of = ir_arg(ir, ref, 0);
+    int64_t field = ir_inst(ir, ref)->imm;
+    const Type *type = cg_type(cg, of)->items[field], *element = type->element;
+    Value at = field_address(cg, cg_type(cg, of), cg_leaf(cg, of), field);
+    Value *leaves = cg_new_leaves(cg, type);
+    ArrayLeaves array;
+    cg->access = cg->fields;
+    cg_load_value(cg, type, at, leaves);
+    cg_array_open(cg, type, leaves, &array);
+    Value size = cg_int(cg->i64, type_size(element));
+    Value bytes = LLVMBuildNSWMul(cg->b, cg_leaf(cg, ir_arg(ir, ref, 2)), size, "");
+    Value args[] = {
+        array.owner, LLVMBuildNSWMul(cg->b, cg_leaf(cg, ir_arg(ir, ref, 1)), size, ""), bytes,
+        element->counted ? layout_global(cg, buffer_cells(element)) : LLVMConstNull(cg->ptr[0])};
+    array.owner = cg_call_extern(cg, "quern_grow", cg->ptr[0], args, 4);
+    cg_fail_if(cg, LLVMBuildIsNull(cg->b, array.owner, ""), GUARD_memory, &bytes, 1);
+    Value offset = cg_int(cg->i64, SUPPORT_ARRAY_ALIGN);
+    array.data = LLVMBuildInBoundsGEP2(cg->b, cg->i8, array.owner, &offset, 1, "");
+    array.shape[0] = cg_leaf(cg, ir_arg(ir, ref, 2));
+    cg_array_close(cg, &array, leaves);
+    cg_store_value(cg, type, at, leaves);
+    cg->access = NULL;
 }

@@ -41,6 +41,7 @@ bool cg_inst_raises(Cg *cg, const Func *func, Ref ref) {
     case OP_check_index:
     case OP_alloc:
     case OP_new:
+    case OP_grow:
     case OP_own:
     case OP_guard:
     case OP_raise:

@@ -311,7 +311,7 @@ static bool has_carried(const Cg *cg, const Func *func) {
     cfg_compute(&cfg, cg->arena, func);
     for (Ref r = 1; r < func->insts.len; r++) {
         const Inst *inst = ir_inst(func, r);
-        bool hidden = inst->op == OP_set_field;
+        bool hidden = inst->op == OP_set_field || inst->op == OP_grow;
         for (int32_t k = 0; inst->op == OP_lib && k < inst->nargs; k++)
             hidden |= !type_is_number(ir_type(func, ir_arg(func, r, k)));
         if (hidden || (inst->op == OP_store && loads_stored(func, &cfg, r))) return true;

@@ -40,7 +40,7 @@ static bool is_fresh(Objects *o, const Func *func, Ref ref, Bits *seen) {
 /* Is the buffer that the instruction writes one of an object? That object; NO_REF: it is an array. */
 static Ref changed_object(const Func *func, Ref ref) {
     const Inst *inst = ir_inst(func, ref);
-    if (inst->op == OP_set_field) return ir_arg(func, ref, 0);
+    if (inst->op == OP_set_field || inst->op == OP_grow) return ir_arg(func, ref, 0);
     if (inst->op != OP_store && inst->op != OP_take && inst->op != OP_move) return NO_REF;
     Ref buffer = ir_arg(func, ref, 0);
     if (ir_inst(func, buffer)->op == OP_field) return ir_arg(func, buffer, 0);

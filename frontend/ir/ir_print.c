@@ -71,6 +71,7 @@ const OpText ir_op_text[OP_COUNT] = {
     [OP_view] = {.u = U_NAME},
     [OP_field] = {.imm = IMM_WORD, .imm_word = "at"},
     [OP_set_field] = {.imm = IMM_WORD, .imm_word = "at"},
+    [OP_grow] = {.imm = IMM_WORD, .imm_word = "at"},
     [OP_alloc] = {.sub = SUB_WORD, .sub_word = "zeroed"},
     [OP_pow] = {.sub = SUB_WORDS, .sub_word = "squared natural"},
     [OP_poll] = {.sub = SUB_WORDS, .sub_word = "later short"},

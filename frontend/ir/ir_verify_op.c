@@ -193,6 +193,15 @@ static bool check_move(Verifier *v, Ref ref) {
     return check_i64(v, ref, 1, 2) && check_i64(v, ref, 3, 5);
 }
 
+static bool check_grow(Verifier *v, Ref ref) {
+    const Inst *inst = ir_inst(v->func, ref);
+    const Type *cls = arg_type(v, ref, 0);
+    if (cls->kind != TY_CLASS) return bad(v, ref, "the operand must be an object");
+    if (inst->imm < 0 || inst->imm >= cls->nitems || !is_buffer(cls->items[inst->imm]))
+        return bad(v, ref, "no such buffer");
+    return check_i64(v, ref, 1, 3);
+}
+
 static bool check_axis(Verifier *v, Ref ref) {
     const Inst *inst = ir_inst(v->func, ref);
     if (!check_array(v, ref, 0)) return false;
@@ -675,6 +684,7 @@ static bool check_typed(Verifier *v, Ref ref) {
     case OP_field: return check_field(v, ref, inst->type);
     case OP_set_field: return check_field(v, ref, arg_type(v, ref, 1));
     case OP_take: return check_access(v, ref, 0, true);
+    case OP_grow: return check_grow(v, ref);
     case OP_move: return check_move(v, ref);
     case OP_own:
     case OP_retain:

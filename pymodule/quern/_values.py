@@ -13,14 +13,31 @@ def _is_stored(cls, name):
     return isinstance(found, types.MemberDescriptorType) or not hasattr(type(found), "__get__")
 
 
+def _why_no_value(cls, params):
+    """What keeps instances of a dataclass from being values, or None."""
+    names = [f.name for f in dataclasses.fields(cls)]
+    if not params.frozen:
+        return "that is not frozen"
+    if not params.eq:
+        return "with eq=False"
+    if not names:
+        return "without fields"
+    for f in dataclasses.fields(cls):
+        if not f.compare or f.hash is False:  # equal and hashed by some of its fields
+            return f"whose field {f.name} has {'hash' if f.compare else 'compare'}=False"
+    if cls.__getattribute__ is not object.__getattribute__:
+        return "with a __getattribute__ of its own"
+    for name in names:
+        if not _is_stored(cls, name):
+            return f"whose field {name} is a descriptor"
+    return None
+
+
 def _look_at(cls):
     params = cls.__dict__.get("__dataclass_params__")
-    if params is None or not params.frozen or not params.eq or cls.__getattribute__ is not object.__getattribute__:
+    if params is None or _why_no_value(cls, params):
         return None
-    if not all(f.compare and f.hash is not False for f in dataclasses.fields(cls)):
-        return None  # equal and hashed by some of its fields
-    names = tuple(f.name for f in dataclasses.fields(cls))
-    return names if names and all(_is_stored(cls, name) for name in names) else None
+    return tuple(f.name for f in dataclasses.fields(cls))
 
 
 def fields_of(cls):
@@ -30,15 +47,44 @@ def fields_of(cls):
     return _fields[cls]
 
 
+def _why_not_made(cls):
+    """What keeps compiled code from making instances of a frozen dataclass: more than the __init__ of the decorator; or None."""
+    init = getattr(cls.__init__, "__code__", None)
+    for name in ("__post_init__", "__new__"):
+        if hasattr(cls, name) if name == "__post_init__" else name in cls.__dict__:
+            return f"with a {name}"
+    if init is None or init.co_filename != "<string>":
+        return "with an __init__ of its own"
+    for f in dataclasses.fields(cls):
+        if not f.init:
+            return f"whose field {f.name} has init=False"
+        if f.kw_only:
+            return f"whose field {f.name} has kw_only=True"
+        if f.default_factory is not dataclasses.MISSING:
+            return f"whose field {f.name} has a default_factory"
+    return None
+
+
 def defaults_of(cls):
     """The defaults of the fields, where instances are made by nothing but the __init__ of the decorator; None: by something else."""
+    if _why_not_made(cls):
+        return None
+    return {f.name: f.default for f in dataclasses.fields(cls) if f.default is not dataclasses.MISSING}
+
+
+def not_replaced(cls):
+    """For messages: why dataclasses.replace() is more than other values in some fields; "": it is not, or there is a __post_init__."""
     init = getattr(cls.__init__, "__code__", None)
-    fields = dataclasses.fields(cls)
-    if init is None or init.co_filename != "<string>" or hasattr(cls, "__post_init__") or "__new__" in cls.__dict__:
-        return None
-    if any(not f.init or f.kw_only or f.default_factory is not dataclasses.MISSING for f in fields):
-        return None
-    return {f.name: f.default for f in fields if f.default is not dataclasses.MISSING}
+    if "__new__" in cls.__dict__ or init is None or init.co_filename != "<string>":
+        return _why_not_made(cls)
+    return next((f"whose field {f.name} has init=False" for f in dataclasses.fields(cls) if not f.init), "")
+
+
+def refused(cls):
+    """For messages: why a class is no value to compiled code, or is not made by it; "": it is no dataclass."""
+    params = cls.__dict__.get("__dataclass_params__")
+    why = params and (_why_no_value(cls, params) or _why_not_made(cls))
+    return f", a dataclass {why}" if why else ""
 
 
 def make(cls, values):

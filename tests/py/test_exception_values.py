@@ -618,3 +618,20 @@ def test_MEM_a_cause_owns_its_text():
         others = [str(k) * n for k in range(100)]  # where it lay
         assert caught.value.__cause__.args == ("abc" * n + str(n),) and others
 
+
+
+def test_arguments_of_sixteen_bits():
+    def raises(a):
+        raise ValueError(a[0], a[1])
+
+    def caught(a):
+        try:
+            raise ValueError(a[1])
+        except ValueError as e:
+            return float(e.args[0]) * 2
+
+    a = np.array([1.5, -0.25], np.float16)
+    with pytest.raises(ValueError) as raised:
+        njit(raises)(a)
+    assert raised.value.args == (1.5, -0.25)
+    assert njit(caught)(a) == -0.5

@@ -388,3 +388,22 @@ def test_names_by_position_and_derived_classes(value):
         return 0, 0, False, False
 
     assert njit(f)(value) == f(value)
+
+
+def test_an_attribute_with_two_patterns_is_refused():
+    @dataclass(frozen=True)
+    class P:
+        x: float
+        y: float
+
+    def f(p):
+        match p:
+            case P(1.0, x=2.0):
+                return 1
+            case _:
+                return 2
+
+    with pytest.raises(TypeError, match="multiple sub-patterns for attribute 'x'"):
+        f(P(1.0, 2.0))
+    with pytest.raises(errors.UnsupportedError, match="two sub-patterns for the attribute 'x'"):
+        njit(f)(P(1.0, 2.0))

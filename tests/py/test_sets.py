@@ -336,3 +336,33 @@ def test_operators_take_sets_alone():
             njit(f)({1, 2}, other)
     assert njit(lambda a, b: (a.union(b), a == b, a != b))({1, 2}, other) == ({1, 2, 3}, False, True)
     assert njit(lambda a, d: a | set(d.keys()))({1, 2}, {5: 1}) == {1, 2, 5}
+
+
+def of_several(a, b, c):
+    s = a.copy()
+    s.update(b, c, [9])
+    t = s.copy()
+    t.intersection_update([1, 3, 9, 4], c | {1})
+    u = s.copy()
+    u.difference_update(b, (9,))
+    u.update()
+    return (a.union(b, c), a.union(), a.intersection(b, [2, 3], a), a.intersection(), a.difference(b, c), a.difference(), s, t, u,
+            frozenset(a).union(b, c), frozenset(a).difference(c, [2]), set.union(a, b), frozenset.intersection(frozenset(a), b, (2, 5)))
+
+
+def test_methods_of_several_sets():
+    for sets in ((({1, 2, 3}), {2, 3}, {3, 4}), ({5}, {6}, {5}), ({1}, {1}, {1})):
+        assert njit(of_several)(*sets) == of_several(*sets)
+
+
+def test_what_no_argument_gives_is_another_set():
+    def f(a):
+        b = a.union()
+        c = a.intersection()
+        d = a.difference()
+        b.add(7)
+        c.add(8)
+        d.add(9)
+        return sorted(a), sorted(b), sorted(c), sorted(d)
+
+    assert njit(f)({1}) == f({1})

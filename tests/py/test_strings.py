@@ -465,3 +465,13 @@ def test_what_strings_cannot_do(value, what):
     exec(f"def f(s):\n    {value}\n    return s", scope)
     with pytest.raises(errors.NumbaError, match=what):
         njit(scope["f"])("abc")
+
+
+def test_methods_of_classes_by_themselves():
+    def f(words, xs, d):
+        list.append(xs, 3)
+        return (list(map(str.upper, words)), sorted(words, key=str.lower), str.split(words[0], ","), "".join(filter(str.isalpha, "a1b2")), xs,
+                dict.get(d, 7, 5), str.join("-", words))
+
+    compiled = njit(f)(["b,c", "A"], [1], {1: 2})
+    assert compiled == f(["b,c", "A"], [1], {1: 2})

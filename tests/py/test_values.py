@@ -3,8 +3,9 @@ import functools
 import gc
 import math
 import sys
+import typing
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -247,3 +248,100 @@ def test_kernels(device):
     assert np.allclose(out, want, rtol=1e-6) and mass.tolist() == [1, 2, 3, 4, 5]
     pair_kernel[1, 2](Pair(2, 4.5), out)
     assert out[:2].tolist() == [11.0, 11.0]
+
+
+class Constants:
+    G = 6.5
+    NAMES = ("a", "bc")
+    limits = np.array([1.0, 4.0])
+
+    class Failure(Exception):
+        pass
+
+    @staticmethod
+    def twice(x):
+        return 2 * x
+
+
+def of_a_namespace(x):
+    if x < 0:
+        raise Constants.Failure("below", x)
+    return Constants.twice(x) + Constants.G, Constants.NAMES[1], Constants.limits[1]
+
+
+def test_a_class_that_holds_constants_and_classes():
+    compiled = njit(of_a_namespace)
+    assert compiled(2.0) == of_a_namespace(2.0)
+    with pytest.raises(Constants.Failure) as raised:
+        compiled(-1.0)
+    assert raised.value.args == ("below", -1.0)
+
+    @njit
+    def caught(x):
+        try:
+            return of_a_namespace(x)[0]
+        except Constants.Failure as e:
+            return e.args[1]
+
+    assert caught(-3.0) == -3.0
+    with pytest.raises(errors.TypingError, match="Constants is not callable"):
+        njit(lambda: Constants())()
+
+
+@dataclass(frozen=True)
+class Scaled:
+    UNIT: "ClassVar[float]" = 2.5
+    SIDES: "typing.ClassVar[tuple]" = (1, 2)
+    x: "float"
+
+    def length(self):
+        return self.x * self.UNIT
+
+
+def test_constants_of_the_class_of_a_dataclass():
+    def f(p):
+        return p.x * p.UNIT + p.SIDES[1] + Scaled.UNIT + p.length()
+
+    assert njit(f)(Scaled(2.0)) == f(Scaled(2.0)) == 14.5
+
+
+@dataclass(frozen=True)
+class Kept:
+    x: float
+    y: float = field(default=2.0, init=False)
+
+
+def test_replace_where_the_instance_is_made_anew():
+    from dataclasses import replace
+
+    for change in (lambda p: replace(p, y=3.0), lambda p: replace(p, x=3.0)):
+        with pytest.raises(errors.TypingError, match="whose field y has init=False, which Python makes anew"):
+            njit(change)(Kept(1.0))
+
+    @dataclass(frozen=True)
+    class Checked:
+        x: float
+
+        def __init__(self, x):
+            object.__setattr__(self, "x", abs(x))
+
+    with pytest.raises(errors.TypingError, match="with an __init__ of its own, which Python makes anew"):
+        njit(lambda p: replace(p, x=-1.0))(Checked(1.0))
+
+
+def test_why_a_dataclass_is_no_value():
+    def made(**options):
+        return dataclass(**options)(type("Made", (), {"__annotations__": {"x": float}, "x": options.pop("default", 1.0)}))
+
+    def message(cls):
+        with pytest.raises(errors.TypingError) as raised:
+            njit(lambda: cls(2.0).x)()
+        return str(raised.value)
+
+    assert "class Made, a dataclass that is not frozen" in message(made(slots=True))
+    assert "class Made, a dataclass with eq=False" in message(made(frozen=True, eq=False))
+    assert "a dataclass whose field x has kw_only=True" in message(made(frozen=True, kw_only=True))
+    with_list = dataclass(frozen=True)(type("Made", (), {"__annotations__": {"x": float}, "x": field(default_factory=float)}))
+    assert "a dataclass whose field x has a default_factory" in message(with_list)
+    partly = dataclass(frozen=True)(type("Made", (), {"__annotations__": {"x": float}, "x": field(default=1.0, compare=False)}))
+    assert "a dataclass whose field x has compare=False" in message(partly)

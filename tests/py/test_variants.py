@@ -476,3 +476,55 @@ def test_a_function_that_has_the_name_of_a_class():
     space = {"defaultdict": defaultdict}
     exec("def list(): return [1, 2]\ndef f():\n    d = defaultdict(lambda: list())\n    d[1].append(5)\n    return d[1]", space)
     assert njit(space["f"])() == [1, 2, 5]
+
+
+def signs(words):
+    c = Counter(words)
+    c["b"] = -4
+    c["c"] = 0
+    p, n = +c, -c
+    return list(p.items()), list(n.items()), len(c), p["missing"]
+
+
+def test_signs_of_a_counter():
+    for words in (["a", "a", "b", "x"], ["c"]):
+        assert njit(signs)(words) == signs(words)
+
+
+def joined_dicts(k):
+    d = defaultdict(int)
+    d[k] += 1
+    e = {k + 1: 2, k: 7}
+    o = OrderedDict([(5, 1)])
+    x, y, z = e | d, d | e, e | o
+    x[100] += 1
+    return list(x.items()), list(y.items()), list(z.items()), list((e | Counter([k])).items())
+
+
+def test_a_dict_joined_with_a_derived_one_is_of_its_class():
+    got, want = njit(joined_dicts)(3), joined_dicts(3)
+    assert got == want
+
+    @njit
+    def classes(k):
+        e = {k: 1}
+        d = defaultdict(int)
+        d[k] = 2
+        o = OrderedDict([(k, 3)])
+        return e | d, e | o, e | Counter([k])
+
+    assert [type(x) for x in classes(1)] == [defaultdict, OrderedDict, dict]
+
+
+def test_a_maker_that_always_raises_is_refused():
+    def never():
+        raise ValueError("no")
+
+    @njit
+    def f(k):
+        d = defaultdict(never)
+        d[1] = 2.0
+        return d[k]
+
+    with pytest.raises(errors.TypingError, match="what makes the values gives one each time"):
+        f(1)

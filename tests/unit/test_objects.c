@@ -91,6 +91,44 @@ static void test_move(void) {
             }
 }
 
+/* A buffer of one list in its first place that grows: it is the same block, moved, or, where somebody else holds it, another one. */
+static void test_grow(bool held, bool counted) {
+    const Type *inner = type_scalar(types, TY_i64), *of = counted ? list_of(inner) : inner;
+    int64_t objects = support_live_objects(), arrays = support_live_arrays();
+    ListObject *list = new_list(of, 3), *item = new_list(inner, 1);
+    const CellLayout *cells = counted ? buffer_cells(of) : NULL;
+    Owner *old = list->owner;
+    ((ListObject **)list->data)[0] = item;
+    ((int64_t *)list->data)[1] = 0;
+    if (held) quern_retain(old);
+    support_fail_allocation(1);
+    CHECK(!quern_grow(old, 16, 8000, cells));
+    support_fail_allocation(0);
+    CHECK(((ListObject **)list->data)[0] == item); /* nothing has changed */
+    Owner *grown = quern_grow(old, 16, 8000, cells);
+    list->owner = grown;
+    list->data = (char *)grown + SUPPORT_ARRAY_ALIGN;
+    CHECK(((ListObject **)list->data)[0] == item);
+    for (int i = 1; counted && i < 1000; i++)
+        CHECK_INT(((int64_t *)list->data)[i], 0);
+    if (held) {
+        CHECK(grown != old);
+        CHECK_INT(((int64_t *)((char *)old + SUPPORT_ARRAY_ALIGN))[0] == 0, counted);
+        quern_release(old);
+    }
+    CHECK_INT(grown->refs, 1);
+    quern_release(&list->header.owner);
+    CHECK_INT(support_live_objects(), objects + !counted);
+    if (!counted) quern_release(&item->header.owner);
+    CHECK_INT(support_live_objects(), objects);
+    CHECK_INT(support_live_arrays(), arrays);
+}
+
+static void test_grown(void) {
+    for (int k = 0; k < 4; k++)
+        test_grow(k & 1, k & 2);
+}
+
 static void test_deep_lists(void) {
     test_deep(1);
     test_deep(100000);
@@ -103,6 +141,7 @@ int main(void) {
     RUN(test_deep_lists);
     RUN(test_shared);
     RUN(test_move);
+    RUN(test_grown);
     arena_free(&arena);
     return check_report();
 }

@@ -101,6 +101,20 @@ def and_(self, other):
     return out
 
 
+def pos(self):
+    out = empty_like(self)
+    for key, n in self.items():
+        _keep(out, key, n)
+    return out
+
+
+def neg(self):
+    out = empty_like(self)
+    for key, n in self.items():
+        _keep(out, key, -n)
+    return out
+
+
 def _become(self, other):
     """What it is now; keys that stay keep their places."""
     for key in list(self):
@@ -183,6 +197,13 @@ def or_like(self, other):
     return out
 
 
+def ror_like(self, other):
+    out = empty_like(self)
+    dicts.update(out, other)
+    dicts.update(out, self)
+    return out
+
+
 FUNCTIONS = {
     "Counter.__add__": add,
     "Counter.__and__": and_,
@@ -198,7 +219,9 @@ FUNCTIONS = {
     "Counter.__le__": le,
     "Counter.__lt__": lt,
     "Counter.__ne__": ne,
+    "Counter.__neg__": neg,
     "Counter.__or__": or_,
+    "Counter.__pos__": pos,
     "Counter.__sub__": sub,
     "Counter.elements": elements,
     "Counter.most_common": most_common,
@@ -206,6 +229,8 @@ FUNCTIONS = {
     "Counter.total": total,
     "Counter.update": update,
     "OrderedDict.__or__": or_like,
+    "OrderedDict.__ror__": ror_like,
     "defaultdict.__getitem__": made,
     "defaultdict.__or__": or_like,
+    "defaultdict.__ror__": ror_like,
 }

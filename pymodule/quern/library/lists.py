@@ -3,7 +3,7 @@
 import numpy as np
 
 from .joining import stack
-from .primitives import buffer_like, check_index, field, guard, load, move, new_like, result_type, set_field, store, take
+from .primitives import buffer_like, check_index, field, grow, guard, load, move, new_like, result_type, set_field, store, take
 from .shared import List
 
 
@@ -12,10 +12,7 @@ LIST, LIST_ASSIGNMENT = 100, 101  # instead of an axis: which sentence an IndexE
 
 def _grow(self, n):
     """Twice as much: memory that nobody has touched yet costs nothing, copies do."""
-    items = field(self, "items")
-    more = buffer_like(items, 2 * n + 4)
-    move(more, 0, items, 0, field(self, "length"))
-    set_field(self, "items", more)
+    grow(self, "items", n, 2 * n + 4)
 
 
 def _empty_like(self, n):

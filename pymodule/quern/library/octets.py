@@ -6,7 +6,7 @@ import numpy as np
 
 from . import formatting, strings
 from .lists import _range
-from .primitives import buffer, buffer_like, field, guard, load, move, new, new_like, reinterpret, restride, set_field, store
+from .primitives import buffer, buffer_like, field, grow, guard, load, move, new, new_like, reinterpret, restride, set_field, store
 from .strings import _at, _copy, _kind_of, _put
 
 # -- items ------------------------------------------------------------------------------------------
@@ -161,11 +161,8 @@ def bytearray_(source=b"", encoding=None, errors="strict"):
 
 def _room(self, n):
     """Room for n bytes altogether."""
-    data = field(self, "data")
-    if n > len(data):
-        more = buffer_like(data, n + (n >> 1) + 16)
-        move(more, 0, data, 0, field(self, "length"))
-        set_field(self, "data", more)
+    if n > len(field(self, "data")):
+        grow(self, "data", field(self, "length"), n + (n >> 1) + 16)
 
 
 def _append(self, x):

@@ -48,7 +48,13 @@ def pop(self):
     return element
 
 
-def update(self, other):
+def update(self, *others):
+    if len(others) > 0:
+        _update(self, others[0])
+        update(self, *others[1:])
+
+
+def _update(self, other):
     if isinstance(other, set):
         for e in range(field(other, "used")):  # it may be the set itself
             if is_live(other, e):
@@ -70,16 +76,24 @@ def _as_set(other):
 
 def copy(self):
     out = empty_like(self)
-    update(out, self)
+    _update(out, self)
     return out
 
 
-def union(self, other):
+def _union(self, other):
     # a set() of its own: what is put in may be of another type than the elements of this one, unless the program has said what these are
     out = empty_like(self) if isinstance(self, Set) else frozenset() if isinstance(self, frozenset) else set()
     out.update(self)
     out.update(other)
     return out
+
+
+def _join_all(self, others):
+    return self if len(others) == 0 else _join_all(_union(self, others[0]), others[1:])
+
+
+def union(self, *others):
+    return copy(self) if len(others) == 0 else _join_all(_union(self, others[0]), others[1:])
 
 
 def _part(self, other, inside):
@@ -93,12 +107,28 @@ def _part(self, other, inside):
     return out
 
 
-def intersection(self, other):
+def _intersection(self, other):
     return _part(self, _as_set(other), True)
 
 
-def difference(self, other):
+def _difference(self, other):
     return _part(self, _as_set(other), False)
+
+
+def intersection(self, *others):
+    if len(others) == 0:
+        return copy(self)
+    rest = _intersection(self, others[0])
+    intersection_update(rest, *others[1:])
+    return rest
+
+
+def difference(self, *others):
+    if len(others) == 0:
+        return copy(self)
+    rest = _difference(self, others[0])
+    difference_update(rest, *others[1:])
+    return rest
 
 
 def symmetric_difference(self, other):
@@ -115,11 +145,19 @@ def _keep(self, other, inside):
             leave(self, e)
 
 
-def intersection_update(self, other):
-    _keep(self, _as_set(other), True)
+def intersection_update(self, *others):
+    if len(others) > 0:
+        _keep(self, _as_set(others[0]), True)
+        intersection_update(self, *others[1:])
 
 
-def difference_update(self, other):
+def difference_update(self, *others):
+    if len(others) > 0:
+        _leave_all(self, others[0])
+        difference_update(self, *others[1:])
+
+
+def _leave_all(self, other):
     if isinstance(other, set):
         _keep(self, copy(other), False)  # it may be the set itself
     else:
@@ -185,17 +223,17 @@ def gt(self, other):
 
 
 def ior(self, other):
-    update(self, other)
+    _update(self, other)
     return self
 
 
 def iand(self, other):
-    intersection_update(self, other)
+    _keep(self, _as_set(other), True)
     return self
 
 
 def isub(self, other):
-    difference_update(self, other)
+    _leave_all(self, other)
     return self
 
 
@@ -206,7 +244,7 @@ def ixor(self, other):
 
 FUNCTIONS = {
     "builtins.set": set_,
-    "set.__and__": intersection,
+    "set.__and__": _intersection,
     "set.__contains__": contains,
     "set.__eq__": eq,
     "set.__ge__": ge,
@@ -219,8 +257,8 @@ FUNCTIONS = {
     "set.__le__": le,
     "set.__lt__": lt,
     "set.__ne__": ne,
-    "set.__or__": union,
-    "set.__sub__": difference,
+    "set.__or__": _union,
+    "set.__sub__": _difference,
     "set.__xor__": symmetric_difference,
     "set.add": add,
     "set.clear": clear,
