@@ -82,7 +82,10 @@ static void describe_object(StrBuf *out, const Binding *b) {
         return;
     }
     switch (b->kind) {
-    case BIND_MODULE: buf_printf(out, "module " STR_FMT, STR_ARG(b->name)); return;
+    case BIND_MODULE:
+        buf_printf(out, "%s" STR_FMT, str_starts(b->name, "class ") ? "" : "module ",
+                   STR_ARG(b->name));
+        return;
     case BIND_LIBRARY:
     case BIND_FOREIGN:
     case BIND_OVERLOADED:

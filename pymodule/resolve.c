@@ -355,7 +355,8 @@ static bool bind_class(PyResolver *r, Binding *b, PyObject *cls, Str path) {
     bool failed = members && PyDict_Check(members) && !b->enumeration;
     Py_XDECREF(members);
     if (failed) return false;
-    py_bind_name(r, b, BIND_MODULE, ((PyTypeObject *)cls)->tp_name);
+    const char *name = ((PyTypeObject *)cls)->tp_name;
+    py_bind_name(r, b, BIND_MODULE, members ? name : str_printf(r->arena, "class %s", name).bytes);
     if (b->enumeration) py_hash_enumeration(b->enumeration, &b->digest);
     return true;
 }

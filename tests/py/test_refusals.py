@@ -188,8 +188,12 @@ def list_global(x):
 NUMBERS = [1, 2]
 
 
-class Thing:
+class Meta(type):
     attribute = 3
+
+
+class Thing(metaclass=Meta):
+    pass
 
 
 @refused("Thing", "E0202", "'Thing' has the type class Thing, which cannot be used in a compiled function",

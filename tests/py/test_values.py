@@ -284,7 +284,7 @@ def test_a_class_that_holds_constants_and_classes():
             return e.args[1]
 
     assert caught(-3.0) == -3.0
-    with pytest.raises(errors.TypingError, match="Constants is not callable"):
+    with pytest.raises(errors.TypingError, match="class Constants is not callable"):
         njit(lambda: Constants())()
 
 
