@@ -99,13 +99,25 @@ static bool str_of_surrogates(Arena *arena, PyObject *object, Str *out) {
 
 static const ConstVal *const_at(Arena *arena, PyObject *object, PyObject *keep, int depth);
 
-/* A constant frozenset is what CPython makes of `x in {1, 2}` and of a display of constants: here the tuple of its items. */
+static bool are_texts(PyObject *list) {
+    bool text = true, bytes = true;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
+        text &= PyUnicode_CheckExact(PyList_GET_ITEM(list, i));
+        bytes &= PyBytes_CheckExact(PyList_GET_ITEM(list, i));
+    }
+    return text || bytes;
+}
+
+/* A constant frozenset is what CPython makes of `x in {1, 2}` and of a display of constants: here the tuple of its items. The order of
+ * text is another in each process, as its hashes are, and would be a part of what is known in the disk cache: here it is sorted. */
 static bool const_of_frozenset(Arena *arena, PyObject *object, PyObject *keep, int depth,
                                ConstVal *out) {
-    PyObject *items = PySequence_Tuple(object);
+    PyObject *list = PySequence_List(object), *items = NULL;
+    if (list && (!are_texts(list) || PyList_Sort(list) == 0)) items = PyList_AsTuple(list);
     out->kind = CONST_TUPLE;
     bool ok = items && const_of_items(arena, &PyTuple_GET_ITEM(items, 0), PyTuple_GET_SIZE(items),
                                       keep, depth, out);
+    Py_XDECREF(list);
     Py_XDECREF(items);
     return ok;
 }

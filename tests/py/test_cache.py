@@ -790,3 +790,19 @@ def test_overloads_of_the_library_that_come_later(tmp_path):
     fresh = run(textwrap.dedent(program).format(k=42), tmp_path / "fresh", where=tmp_path)
     assert outcome(42) == fresh and outcome(43) == fresh.replace("42", "43").replace("0]", "1]") and "42, 42, 42, 4.0" in fresh
     assert outcome(0) == f"{here} [1, 1, 1, 1, 1, 1]"
+
+
+def test_sets_of_text_are_the_same_in_every_process(tmp_path):
+    """Their order is another where hashes of text are."""
+    program = """
+    from quern import njit
+    @njit(cache=True)
+    def f(s, b):
+        n = 0
+        for word in {"one", "two", "three", "four"}:
+            n += len(word)
+        return n + 100 * (s in {"a", "b", "c", "d", "e"}) + 1000 * (b in {b"a", b"b", b"c"}) + 10000 * len({"x", "y", "z", "w"} & {s})
+    print(f("d", b"b"), f("x", b"q"), sum(f.stats.cache_hits.values()))
+    """
+    results = [run(program, tmp_path / "store", where=tmp_path, PYTHONHASHSEED=seed) for seed in "1234"]
+    assert results == ["1115 10015 0"] + ["1115 10015 1"] * 3
