@@ -497,9 +497,9 @@ static void find_entry(void *user) {
     if (!function || !py_request_types(f->core, r, f->q, &types)) return;
     if (!r->base.code(r->base.user, function)) return;
     if (!entry_key(f->core, r, f->q, &types, function, &key)) {
-        snprintf(
-            f->why, sizeof f->why,
-            "a function, or an object of a class without a name in its module, is an argument");
+        snprintf(f->why, sizeof f->why,
+                 "a function, an instance of a @jitclass, or an object of a class without a name "
+                 "in its module, is an argument");
         return;
     }
     for (int k = 0; k < VARIANTS && !f->spec && !PyErr_Occurred(); k++) {
@@ -631,9 +631,9 @@ static void store_entry(void *user) {
     if (s->prepared) instance_files_keep(&files, s->folder, s->r->arena, s->spec->artifact);
     const Binding *function = py_bind(s->r, s->core->py_func, STR("e:"));
     if (!function || !entry_key(s->core, s->r, s->q, s->types, function, &key)) {
-        snprintf(
-            s->why, sizeof s->why,
-            "a function, or an object of a class without a name in its module, is an argument");
+        snprintf(s->why, sizeof s->why,
+                 "a function, an instance of a @jitclass, or an object of a class without a name "
+                 "in its module, is an argument");
         return;
     }
     if (!write_entry(s, key, &out)) return;

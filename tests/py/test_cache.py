@@ -234,7 +234,7 @@ def test_exception_classes_are_asked_for_again(tmp_path):
 
 @pytest.mark.parametrize("arguments", ["(local(),)", "(g,)"])
 def test_what_cannot_be_kept_says_why(tmp_path, arguments):
-    reason = "a function, or an object of a class without a name in its module, is an argument"
+    reason = "a function, an instance of a @jitclass, or an object of a class without a name in its module, is an argument"
     program = f"""
     from collections import namedtuple
     from quern import njit
