@@ -393,6 +393,7 @@ void cg_recursion_poll(Cg *cg);
 /* What LLVM is not to do with the loop whose branch back this is: unroll, make vectors, distribute. */
 typedef struct LoopHints {
     bool rolled, scalar, whole, rest_rolled;
+    int unroll; /* so many rounds side by side, the remainder in a loop; 0: as LLVM likes */
 } LoopHints;
 void cg_mark_loop(Cg *cg, LLVMValueRef branch, LoopHints hints);
 void cg_inst(Cg *cg, Ref ref);

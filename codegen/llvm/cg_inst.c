@@ -1,6 +1,7 @@
 /* cg_inst.c - one case for each op of typed IR. The cases only pick; the work is in the files named after
  * its topic. */
 #include "codegen/llvm/cg.h"
+#include "codegen/opt/pass.h"
 #include <llvm-c/DebugInfo.h>
 
 /* -- constants -------------------------------------------------------------------------------- */
@@ -273,7 +274,13 @@ static void lower_wrap_index(Cg *cg, Ref ref) {
         cg_set1(cg, ref, wrap_seldom(cg, negative, i, n));
         return;
     }
-    cg_set1(cg, ref, LLVMBuildSelect(cg->b, negative, LLVMBuildAdd(cg->b, i, n, ""), i, ""));
+    Value sum = LLVMBuildAdd(cg->b, i, n, "");
+    /* As uint32 a negative index is more than what it comes to, the others are less; a sum of length and index does not wrap. GPUs have
+     * one instruction for both, or two. */
+    bool small = LLVMTypeOf(i) == cg->i32;
+    cg_set1(cg, ref,
+            small ? cg_intrinsic2(cg, "llvm.umin", sum, i)
+                  : LLVMBuildSelect(cg->b, negative, sum, i, ""));
 }
 
 /* IndexErrors of lists say less than those of arrays. */
@@ -350,14 +357,30 @@ static LLVMMetadataRef rest_hint(Cg *cg, const char *name) {
     return LLVMMDNodeInContext2(cg->context, parts, countof(parts));
 }
 
+static LLVMMetadataRef text_node(Cg *cg, const char *name, LLVMMetadataRef value) {
+    LLVMMetadataRef parts[] = {LLVMMDStringInContext2(cg->context, name, strlen(name)), value};
+    return LLVMMDNodeInContext2(cg->context, parts, 2);
+}
+
+/* What is said of the loop that comes of it keeps LLVM from saying that nobody may unroll it further, as ptxas does; but not the remainder. */
+static size_t unroll_hints(Cg *cg, int count, LLVMMetadataRef *parts) {
+    LLVMMetadataRef scalar = loop_hint(cg, "llvm.loop.vectorize.enable"),
+                    rolled = loop_hint(cg, "llvm.loop.unroll.disable");
+    parts[0] = text_node(cg, "llvm.loop.unroll.count", LLVMValueAsMetadata(cg_int(cg->i32, count)));
+    parts[1] = text_node(cg, "llvm.loop.unroll.followup_unrolled", scalar);
+    parts[2] = text_node(cg, "llvm.loop.unroll.followup_remainder", rolled);
+    return 3;
+}
+
 /* A loop's metadata names itself first, so that no two loops share it. */
 void cg_mark_loop(Cg *cg, Value branch, LoopHints hints) {
-    LLVMMetadataRef parts[5];
+    LLVMMetadataRef parts[7];
     size_t n = 1;
     if (hints.rolled) parts[n++] = loop_hint(cg, "llvm.loop.unroll.disable");
     if (hints.scalar) parts[n++] = loop_hint(cg, "llvm.loop.vectorize.enable");
     if (hints.whole) parts[n++] = loop_hint(cg, "llvm.loop.distribute.enable");
     if (hints.rest_rolled) parts[n++] = rest_hint(cg, "llvm.loop.unroll.disable");
+    if (hints.unroll) n += unroll_hints(cg, hints.unroll, parts + n);
     if (n == 1) return;
     LLVMMetadataRef self = parts[0] = LLVMTemporaryMDNode(cg->context, NULL, 0);
     LLVMMetadataRef node = LLVMMDNodeInContext2(cg->context, parts, n);
@@ -384,7 +407,8 @@ static bool is_sum(const Func *ir, Ref phi) {
 
 /* Does the loop add floats in their order, and do little else? LLVM may make vectors of what is added (emit.c): that pays for
  * divisions and functions; for what is only loaded and multiplied it takes longer, above all where elements are far apart.
- * And of one element a round, each addition waits longer for the one before than a round takes: unrolling gains nothing. */
+ * And of one element a round, each addition waits longer for the one before than a round takes: unrolling gains nothing. But on GPUs,
+ * where other threads do not wait for it. */
 typedef enum Sum { SUM_NONE, SUM_CHEAP, SUM_OF_ELEMENTS } Sum;
 
 static bool is_strided(const Func *ir, const Block *block) {
@@ -432,6 +456,77 @@ static bool is_innermost(const Cfg *cfg, int32_t loop) {
     return true;
 }
 
+/* The one branch that leaves the loop; NO_REF: there are none, or several. */
+static Ref only_exit(const CgFunc *f, int32_t l) {
+    const Loop *loop = &f->cfg.loops.items[l];
+    Ref exit = NO_REF;
+    for (int32_t i = 0; i < loop->blocks.len; i++) {
+        Ref last = ir_terminator(f->ir, loop->blocks.items[i]);
+        const Inst *inst = ir_inst(f->ir, last);
+        if (inst->op == OP_jump) continue;
+        if (inst->op != OP_branch) return NO_REF;
+        if (opt_in_loop(&f->cfg, l, inst->target[0]) && opt_in_loop(&f->cfg, l, inst->target[1]))
+            continue;
+        if (exit) return NO_REF;
+        exit = last;
+    }
+    return exit;
+}
+
+static bool stands_still(const CgFunc *f, int32_t l, Ref ref, int depth) {
+    const Inst *inst = ir_inst(f->ir, ref);
+    if (inst->op == OP_const || inst->op == OP_param || !opt_in_loop(&f->cfg, l, inst->block))
+        return true;
+    if (depth == 0 ||
+        (inst->op != OP_shape && inst->op != OP_cast && inst->op != OP_add && inst->op != OP_sub))
+        return false;
+    for (int32_t k = 0; k < ir_inst(f->ir, ref)->nargs; k++)
+        if (!stands_still(f, l, ir_arg(f->ir, ref, k), depth - 1)) return false;
+    return true;
+}
+
+static Ref without_casts(const Func *ir, Ref ref) {
+    while (ir_inst(ir, ref)->op == OP_cast)
+        ref = ir_arg(ir, ref, 0);
+    return ref;
+}
+
+/* A phi of the header, or what a round makes of it by adding a number. */
+static bool is_counter(const Func *ir, const Loop *loop, Ref ref) {
+    int64_t step;
+    const Inst *inst = ir_inst(ir, ref);
+    if (inst->op == OP_add && opt_const_int(ir, ir_arg(ir, ref, 1), &step))
+        inst = ir_inst(ir, ref = ir_arg(ir, ref, 0));
+    if (inst->op != OP_phi || inst->block != loop->header) return false;
+    for (int32_t k = 0; k < ir_inst(ir, ref)->nargs; k++) {
+        Ref next = ir_arg(ir, ref, k);
+        if (ir_inst(ir, next)->op == OP_add && ir_arg(ir, next, 0) == ref &&
+            opt_const_int(ir, ir_arg(ir, next, 1), &step))
+            return true;
+    }
+    return false;
+}
+
+/* On NVIDIA GPUs, rounds of a short innermost loop that counts up to what only the program knows: LLVM thinks some
+ * numbers of rounds too dear to compute, and some loops too long. */
+static int unroll_of(const Cg *cg, const CgFunc *f, int32_t l) {
+    enum { MOST = 40, ROUNDS = 4, STILL_DEPTH = 4 };
+    const Func *ir = f->ir;
+    const Loop *loop = &f->cfg.loops.items[l];
+    int64_t number;
+    int n = 0;
+    if (!cg->target->splits_addresses || cg->options->opt_level < 2) return 0;
+    Ref exit = only_exit(f, l), test = exit ? ir_arg(ir, exit, 0) : NO_REF;
+    if (!test || (ir_inst(ir, test)->op != OP_lt && ir_inst(ir, test)->op != OP_le)) return 0;
+    if (opt_const_int(ir, ir_arg(ir, test, 1), &number) ||
+        !stands_still(f, l, ir_arg(ir, test, 1), STILL_DEPTH) ||
+        !is_counter(ir, loop, without_casts(ir, ir_arg(ir, test, 0))))
+        return 0;
+    for (int32_t i = 0; i < loop->blocks.len; i++)
+        n += ir->blocks.items[loop->blocks.items[i]].insts.len;
+    return n <= MOST ? ROUNDS : 0;
+}
+
 /* The checked copy of a loop is neither vectorised nor unrolled: that would be compile time for code that
  * is about to raise. Loops over elements are vectorised; what cannot be is not unrolled either, nor are the loops around them
  * and what remains of the elements. */
@@ -448,9 +543,11 @@ static void lower_jump(Cg *cg, Ref ref) {
     if (innermost && !(cg->options->fastmath & FM_REASSOC))
         sum = sum_of(f, &f->cfg.loops.items[loop]);
     cg_mark_loop(cg, branch,
-                 (LoopHints){.rolled = cold || sum == SUM_OF_ELEMENTS || inst->sub == FLAG_ROLLED,
+                 (LoopHints){.rolled = cold || (sum == SUM_OF_ELEMENTS && cg->target->is_host) ||
+                                       inst->sub == FLAG_ROLLED,
                              .scalar = cold || sum,
                              .whole = cold,
+                             .unroll = innermost && !cold ? unroll_of(cg, f, loop) : 0,
                              .rest_rolled = innermost && !cold && cg->target->is_host &&
                                             has_strides(f->ir, &f->cfg.loops.items[loop])});
 }

@@ -171,10 +171,21 @@ static bool describe(Bounds *s, Ref ref) {
     return false;
 }
 
-/* What versioning could remove: checks; on hosts wraparounds that stand alone and what asks for zero divisors, too. */
-static void candidates(const PassContext *ctx, const Func *func, const Loop *loop, bool host,
-                       RefList *out) {
+static int32_t nest_size(const Func *func, const Loop *loop) {
+    int32_t n = 0;
+    for (int32_t i = 0; i < loop->blocks.len; i++)
+        n += func->blocks.items[loop->blocks.items[i]].insts.len;
+    return n;
+}
+
+/* What versioning could remove: checks; wraparounds that stand alone, in kernels, where both copies are compiled, those of short innermost
+ * loops; on hosts what asks for zero divisors, too. */
+static void candidates(const PassContext *ctx, const Func *func, const Cfg *cfg, int32_t l,
+                       bool host, RefList *out) {
+    enum { SHORT = 60 };
+    const Loop *loop = &cfg->loops.items[l];
     Bits checked = bits_new(ctx->arena, func->insts.len);
+    bool wraps = host || (bounds_is_innermost(cfg, l) && nest_size(func, loop) <= SHORT);
     for (int pass = 0; pass < 2; pass++)
         for (int32_t i = 0; i < loop->blocks.len; i++) {
             const Block *block = &func->blocks.items[loop->blocks.items[i]];
@@ -186,7 +197,7 @@ static void candidates(const PassContext *ctx, const Func *func, const Loop *loo
                 if (pass == 0) continue;
                 if ((host && (is_division(func, ref) || is_zero_guard(func, ref))) ||
                     (inst->op == OP_check_index && (host || inst->error == NO_BLOCK)) ||
-                    (inst->op == OP_wrap_index && host && !bits_get(&checked, ref)))
+                    (inst->op == OP_wrap_index && wraps && !bits_get(&checked, ref)))
                     vec_push(ctx->arena, out, ref);
             }
         }
@@ -288,13 +299,6 @@ static void drop_unused_wraps(Func *func, Arena *arena) {
         if (ir_inst(func, ref)->op == OP_wrap_index && !bits_get(&used, ref)) ir_remove(func, ref);
 }
 
-static int32_t nest_size(const Func *func, const Loop *loop) {
-    int32_t n = 0;
-    for (int32_t i = 0; i < loop->blocks.len; i++)
-        n += func->blocks.items[loop->blocks.items[i]].insts.len;
-    return n;
-}
-
 /* The block before the one edge into the loop. */
 static int32_t entry_block(Func *func, const Cfg *cfg, int32_t loop) {
     int32_t header = cfg->loops.items[loop].header, entry = NO_BLOCK;
@@ -359,7 +363,7 @@ static Bounds bounds_of(PassContext *ctx, Func *func, Cfg *cfg, int32_t loop, in
 static bool version_nest(PassContext *ctx, Func *func, Cfg *cfg, int32_t loop) {
     RefList all = {0}, checks = {0};
     if (nest_size(func, &cfg->loops.items[loop]) > MAX_NEST) return false;
-    candidates(ctx, func, &cfg->loops.items[loop], outlines(ctx), &all);
+    candidates(ctx, func, cfg, loop, outlines(ctx), &all);
     int32_t preheader = all.len ? make_preheader(ctx, func, cfg, &loop) : NO_BLOCK;
     if (preheader == NO_BLOCK) return false;
     Bounds s = bounds_of(ctx, func, cfg, loop, preheader);

@@ -501,12 +501,19 @@ static IntRange range_of_param(GpuInts *s, Ref ref) {
 
 static IntRange range_of_lib(GpuInts *s, Ref ref) {
     GenId which = launch_number(s, ref);
-    if ((which != GEN_min && which != GEN_max) || ir_inst(s->func, ref)->nargs != 2)
-        return range_of_launch(which);
-    IntRange a = range_of(s, ir_arg(s->func, ref, 0)), b = range_of(s, ir_arg(s->func, ref, 1));
-    if (!a.known || !b.known) return unknown();
-    return which == GEN_min ? between(QN_MIN(a.lo, b.lo), QN_MIN(a.hi, b.hi))
-                            : between(QN_MAX(a.lo, b.lo), QN_MAX(a.hi, b.hi));
+    IntRange all = range_of_launch(which);
+    if (which != GEN_min && which != GEN_max) return all;
+    for (int32_t k = 0; k < ir_inst(s->func, ref)->nargs; k++) {
+        IntRange r = range_of(s, ir_arg(s->func, ref, k));
+        if (!r.known) return unknown();
+        if (k == 0)
+            all = r;
+        else if (which == GEN_min)
+            all = between(QN_MIN(all.lo, r.lo), QN_MIN(all.hi, r.hi));
+        else
+            all = between(QN_MAX(all.lo, r.lo), QN_MAX(all.hi, r.hi));
+    }
+    return all;
 }
 
 /* Of range(start, stop, step). */
@@ -557,6 +564,7 @@ static IntRange compute(GpuInts *s, Ref ref) {
     case OP_add: return range_of_sum(s, a, b);
     case OP_sub: return sum(range_of(s, a), negative(range_of(s, b)));
     case OP_mul: return range_of_product(s, a, b);
+    case OP_neg: return negative(range_of(s, a));
     case OP_floordiv: return quotient(range_of(s, a), range_of(s, b));
     case OP_mod: return remainder_of(range_of(s, b));
     case OP_and: return range_of_and(s, a, b);

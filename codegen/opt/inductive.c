@@ -367,6 +367,19 @@ static bool of_select(Proof *p, Goal goal, int32_t block) {
     return true;
 }
 
+/* Rows that are never negative; of min and max each argument must be inside, or one has to, as the goal lies. */
+static bool of_lib(Proof *p, Goal goal, int32_t block) {
+    const Inst *inst = ir_inst(p->func, goal.value);
+    const LibRow *row = lib_row_of(inst);
+    if (!row) return false;
+    bool picks = row->cpu.kind == LOWER_GEN && (row->cpu.id == GEN_min || row->cpu.id == GEN_max);
+    if (!picks) return !goal.upper && goal.k <= 0 && (row->flags & LIB_NONNEGATIVE);
+    bool one = goal.upper == (row->cpu.id == GEN_min), ok = !one;
+    for (int32_t k = 0; k < ir_inst(p->func, goal.value)->nargs && ok != one; k++)
+        ok = prove_moved(p, goal, ir_arg(p->func, goal.value, k), 0, block);
+    return ok;
+}
+
 static bool of_cast(Proof *p, Goal goal) {
     const Type *from = ir_type(p->func, ir_arg(p->func, goal.value, 0));
     TypeClass class = type_class(from);
@@ -491,7 +504,6 @@ static bool of_length(Proof *p, Goal goal, int32_t block) {
 
 static bool by_operation(Proof *p, Goal goal, int32_t block) {
     const Inst *inst = ir_inst(p->func, goal.value);
-    const LibRow *row;
     RangeItem item;
     bool may_be = inst->op == OP_phi || inst->op == OP_range_item;
     if (may_be && opt_range_item(p->func, p->cfg, goal.value, block, &item) &&
@@ -500,9 +512,7 @@ static bool by_operation(Proof *p, Goal goal, int32_t block) {
     switch ((int)inst->op) {
     case OP_shape: return !goal.upper && goal.k <= 0;
     case OP_range_len: return of_length(p, goal, block);
-    case OP_lib:
-        row = lib_row_of(inst);
-        return !goal.upper && goal.k <= 0 && row && (row->flags & LIB_NONNEGATIVE);
+    case OP_lib: return of_lib(p, goal, block);
     case OP_check_index: /* it has passed */
         if (!goal.upper && goal.k <= 0) return true;
         return prove_moved(p, goal, ir_arg(p->func, goal.value, 0), 0, block) ||

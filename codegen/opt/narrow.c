@@ -34,6 +34,13 @@ static bool operands_fit(Narrow *s, Ref ref, int from) {
     return true;
 }
 
+/* One of several ints. */
+static bool is_choice(Narrow *s, Ref ref) {
+    const LibRow *row = lib_row_of(ir_inst(s->func, ref));
+    return row && row->nvptx.kind == LOWER_GEN &&
+           (row->nvptx.id == GEN_min || row->nvptx.id == GEN_max);
+}
+
 static bool becomes_small(Narrow *s, Ref ref) {
     const Inst *inst = ir_inst(s->func, ref);
     if (inst->type != s->i64) return false;
@@ -48,11 +55,14 @@ static bool becomes_small(Narrow *s, Ref ref) {
     case OP_xor:
     case OP_shl:
     case OP_shr:
+    case OP_neg:
     case OP_phi: return fits(range_of(s, ref)) && operands_fit(s, ref, 0);
     case OP_select: return fits(range_of(s, ref)) && operands_fit(s, ref, 1);
-    case OP_wrap_index: return !s->checks && operands_fit(s, ref, 0);
+    /* No array is longer: of an index that hits it the low bits say all. */
+    case OP_wrap_index: return !s->checks && fits(range_of(s, ir_arg(s->func, ref, 1)));
     case OP_cast:
         return ir_type(s->func, ir_arg(s->func, ref, 0)) != s->i64 && fits(range_of(s, ref));
+    case OP_lib: return is_choice(s, ref) && operands_fit(s, ref, 0);
     default: return false;
     }
 }

@@ -5,7 +5,7 @@
  *
  * Sums and products are marked nowrap where the item's lying between start and stop shows that they stay in the range.
  *
- * A loop that runs in one piece (bounds_rounds.c) and starts where only the program knows counts in items:
+ * A loop that runs in one piece (bounds_rounds.c, and all loops of GPUs) and starts where only the program knows counts in items:
  *
  *     header: k = phi(0, k + 1)                                           header: i = phi(start, i + 1)
  *             if k < range_len(start, stop, 1): ...             =>                if i < stop: ...
@@ -21,7 +21,8 @@ typedef struct Ranges {
     Func *func;
     Cfg cfg; /* made when a step is no constant */
     bool has_cfg;
-    Ref ref; /* being written */
+    bool strips; /* loops are cut into these, but for brief ones */
+    Ref ref;     /* being written */
     Builder b;
     const Type *i64, *u64, *boolean;
 } Ranges;
@@ -161,8 +162,8 @@ static bool own_items(Ranges *r, const CountedLoop *loop, RefList *items) {
 /* From a start that is no number, by one, in one piece. */
 static bool counts_in_items(const Ranges *r, int32_t loop, CountedLoop *out) {
     int64_t step, first;
-    if (!opt_is_brief(r->func, &r->cfg, loop) || !opt_counted_loop(r->func, &r->cfg, loop, out) ||
-        out->first)
+    if ((r->strips && !opt_is_brief(r->func, &r->cfg, loop)) ||
+        !opt_counted_loop(r->func, &r->cfg, loop, out) || out->first)
         return false;
     if (ir_inst(r->func, out->limit)->op != OP_range_len) return false;
     Ref start = ir_arg(r->func, out->limit, 0);
@@ -193,7 +194,7 @@ static void count_in_items(Ranges *r, const CountedLoop *loop, const RefList *it
 }
 
 static void visit_loops(Ranges *r) {
-    bool any = false;
+    bool any = !r->strips;
     for (Ref ref = 1; ref < r->func->insts.len && !any; ref++)
         any = ir_inst(r->func, ref)->op == OP_poll && ir_inst(r->func, ref)->sub == FLAG_SHORT;
     if (!any) return;
@@ -224,6 +225,7 @@ void opt_ranges(PassContext *ctx, Func *func) {
     TypeTable *types = ctx->module->types;
     Ranges r = {.ctx = ctx, .func = func, .i64 = type_scalar(types, TY_i64)};
     r.u64 = type_scalar(types, TY_u64), r.boolean = type_scalar(types, TY_bool);
+    r.strips = ctx->options->entry != ENTRY_KERNEL || target_is_host(ctx->options->infer.target);
     visit_loops(&r);
     Vec(Ref) found = {0};
     for (Ref ref = 1; ref < func->insts.len; ref++)

@@ -45,10 +45,6 @@ TgValue amdgpu_snippet(Cg *cg, const char *name, const char *text, TgValue *args
 
 void amdgpu_join_addresses(Cg *cg);
 
-/* -- amdgpu_walk.c: addresses that loops walk along -- */
-
-void amdgpu_walk_addresses(Cg *cg);
-
 /* -- amdgpu_print.c -- */
 
 void amdgpu_print_line(Cg *cg, int32_t format, TgValue *operands, int32_t n);

@@ -4,6 +4,7 @@
  * LLVM lays it. The sizes of block and grid stand behind them, where the runtime puts the implicit arguments of code
  * object version 5; the size of the shared memory is in the dispatch packet. LLVM notes which of these a kernel uses. */
 #include "codegen/target/amdgpu.h"
+#include "codegen/target/gpu_walk.h"
 #include "codegen/target/amdgpu_link.h"
 #include "codegen/target/gpu_kernel.h"
 #include "codegen/target/targets.h"
@@ -18,7 +19,7 @@ enum { IMPLICIT_BLOCK_COUNT = 0, IMPLICIT_GROUP_SIZE = 12, PACKET_GROUP_SEGMENT 
 
 /* LLVM's default passes without those that look for what C++ programs contain, in an order that costs less: loads are numbered
  * (gvn) before loops are unrolled, since the aliases of n accesses cost n squared. The last two stand for what llvm_options() switches
- * off in code generation. Addresses of loops are counted up behind them (amdgpu_walk.c). Code is as good as after default<O3>
+ * off in code generation. Addresses of loops are counted up behind them (gpu_walk.c). Code is as good as after default<O3>
  * (docs/benchmarks.md). */
 #define CLEAN_UP "sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>"
 #define PASSES                                                                                     \
@@ -255,7 +256,7 @@ static bool emit(Cg *cg, Artifact *artifact) {
     prepare_selection(cg);
     gpu_keep_zeros(cg);
     amdgpu_join_addresses(cg);
-    if (cg->options->opt_level > 1) amdgpu_walk_addresses(cg);
+    if (cg->options->opt_level > 1) gpu_walk_addresses(cg, 0);
     if (cg->failed || (cg->options->keep_text && !keep_text(cg))) return false;
     Str kept = cg_emit_copy(cg, cg->arena, LLVMObjectFile);
     if (cg->failed) return false;

@@ -3,6 +3,7 @@
  * The PTX version is what LLVM picks for the architecture, so that old drivers accept it; GPUs newer than
  * sm_90 take sm_90 code. Kernel parameters are the leaves of the entry's parameters, each at its natural
  * alignment: what the driver copies from one buffer. */
+#include "codegen/target/gpu_walk.h"
 #include "codegen/target/gpu_kernel.h"
 #include "codegen/target/libdevice.h"
 #include "codegen/target/nvptx_layout.h"
@@ -226,6 +227,11 @@ static bool entry(Cg *cg) {
 
 enum { STATIC_SHARED_BYTES = 49152 }; /* of every chip; what is more has to be dynamic */
 
+/* Instructions of a loop, four rounds side by side where it is unrolled: ptxas unrolls these further, and finds what addresses of
+ * several rounds have in common where a pointer is counted up. From an index it makes each address in one instruction, which is
+ * the least in longer loops. */
+enum { WALKED = 80 };
+
 static bool emit(Cg *cg, Artifact *artifact) {
     if (!gpu_shared_fits(cg, STATIC_SHARED_BYTES,
                          "blocks get more by the launch alone: cuda.shared.array(0, dtype), and "
@@ -234,6 +240,7 @@ static bool emit(Cg *cg, Artifact *artifact) {
     if (cg->options->entry == ENTRY_KERNEL) gpu_drop_unused_params(cg);
     libdevice_finish(cg);
     if (cg->options->opt_level >= 2) {
+        gpu_walk_addresses(cg, WALKED);
         nvptx_sink(cg);
         nvptx_lay_out(cg);
     }

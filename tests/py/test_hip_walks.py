@@ -1,4 +1,4 @@
-"""Addresses that loops walk along, counted up on AMD GPUs (codegen/target/amdgpu_walk.c): the same elements as in CPython, whatever
+"""Addresses that loops walk along, counted up on AMD GPUs (codegen/target/gpu_walk.c): the same elements as in CPython, whatever
 the step, the start, the nesting and the number of arrays, in both variants of a kernel; and that the loops have no products left."""
 import re
 

@@ -1,6 +1,6 @@
-/* amdgpu_loops.h - private to target/: the loops of a function of LLVM's. */
-#ifndef QUERN_AMDGPU_LOOPS_H
-#define QUERN_AMDGPU_LOOPS_H
+/* gpu_loops.h - private to target/: the loops of a function of LLVM's. */
+#ifndef QUERN_GPU_LOOPS_H
+#define QUERN_GPU_LOOPS_H
 
 #include "codegen/llvm/cg.h"
 #include "frontend/base/bits.h"

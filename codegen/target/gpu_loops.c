@@ -1,7 +1,7 @@
-/* amdgpu_loops.c - the loops of a function of LLVM's, which its C interface does not tell of.
+/* gpu_loops.c - the loops of a function of LLVM's, which its C interface does not tell of.
  *
  * Natural loops of one way back and one way in, innermost first; what is built otherwise is listed, too, and is not `plain`. */
-#include "codegen/target/amdgpu_loops.h"
+#include "codegen/target/gpu_loops.h"
 
 typedef struct Graph {
     CodeLoops *loops;

@@ -1,4 +1,4 @@
-/* amdgpu_walk.c - addresses that a loop walks along are counted up.
+/* gpu_walk.c - addresses that a loop walks along are counted up.
  *
  *   k = phi(0, k + 1)                              p = phi(a + c, p + step)
  *   address = a + (k * step + c)             =>    address = p
@@ -6,8 +6,9 @@
  * LLVM's code generation for AMD does not form them, and its pass for it (loop-reduce) takes as long as all others together. An index is
  * taken apart into what stands still and the counter times what stands still. Where ints are made wider on the way, nothing may have
  * wrapped: that is what their flags say wherever the address is used, so that it has to be in each round. */
+#include "codegen/target/gpu_walk.h"
 #include "codegen/target/amdgpu.h"
-#include "codegen/target/amdgpu_loops.h"
+#include "codegen/target/gpu_loops.h"
 
 typedef enum Wider { NOT, SIGNED, UNSIGNED } Wider;
 
@@ -24,6 +25,8 @@ typedef struct Part {
 
 typedef struct Address {
     Value gep, base, index;
+    Value root; /* what the base is `away` bytes from, where offsets are not shared */
+    int64_t away;
     int64_t size; /* bytes for each step of the index */
     int64_t fixed;
     Part moving; /* the counter */
@@ -37,6 +40,7 @@ typedef struct Walk {
     Cg *cg;
     CodeLoops loops;
     const CodeLoop *loop;
+    int32_t most; /* instructions of a loop; 0: any number */
     Vec(Address) found;
 } Walk;
 
@@ -178,6 +182,18 @@ static bool is_far_memory(Value pointer) {
     return space == SPACE_AMD_GLOBAL || space == SPACE_AMD_CONST;
 }
 
+/* LLVM adds numbers to bases in front of the loop. */
+static void find_root(const Walk *w, Address *a) {
+    a->root = a->base;
+    while (w->most && LLVMIsAGetElementPtrInst(a->root) && LLVMGetNumOperands(a->root) == 2 &&
+           LLVMIsAConstantInt(LLVMGetOperand(a->root, 1))) {
+        LType element = LLVMGetGEPSourceElementType(a->root);
+        a->away += LLVMConstIntGetSExtValue(LLVMGetOperand(a->root, 1)) *
+                   (int64_t)LLVMABISizeOfType(w->cg->layout, element);
+        a->root = LLVMGetOperand(a->root, 0);
+    }
+}
+
 static void look_at(Walk *w, Value gep) {
     if (!LLVMIsAGetElementPtrInst(gep) || LLVMGetNumOperands(gep) != 2) return;
     Address a = {.gep = gep, .base = LLVMGetOperand(gep, 0), .index = LLVMGetOperand(gep, 1)};
@@ -187,7 +203,10 @@ static void look_at(Walk *w, Value gep) {
         return;
     a.size = (int64_t)LLVMABISizeOfType(w->cg->layout, LLVMGetGEPSourceElementType(gep));
     a.leader = w->found.len;
-    if (take(w, &a, whole) && a.moving.value) vec_push(w->cg->arena, &w->found, a);
+    find_root(w, &a);
+    if (!take(w, &a, whole) || !a.moving.value) return;
+    bool by_number = LLVMIsAConstantInt(growth(w, a.moving.value, a.moving.wider));
+    if (by_number || !w->most) vec_push(w->cg->arena, &w->found, a);
 }
 
 static bool is_in_inner_loop(const Walk *w, int32_t block) {
@@ -224,7 +243,7 @@ static bool go_together(const Address *a, const Address *b) {
 }
 
 static int64_t bytes_between(const Address *a, const Address *b) {
-    return (b->fixed - a->fixed) * b->size;
+    return (b->fixed - a->fixed) * b->size + b->away - a->away;
 }
 
 static bool are_near(const Address *a, const Address *b) {
@@ -378,7 +397,7 @@ static void choose_leaders(Walk *w) {
     for (int32_t i = 0; i < w->found.len; i++)
         for (int32_t k = 0; k < i; k++) {
             Address *a = &w->found.items[i], *b = &w->found.items[k];
-            if (b->leader != k || a->base != b->base || !go_together(a, b) || !are_near(b, a))
+            if (b->leader != k || a->root != b->root || !go_together(a, b) || !are_near(b, a))
                 continue;
             a->leader = k;
             break;
@@ -410,14 +429,34 @@ static void share_offset(Walk *w, const Address *a) {
     }
 }
 
+/* Several pointers into one array that are not a row apart or more: one index does. */
+static void drop_crowded(Walk *w) {
+    int32_t n = 0, *kept = arena_array(w->cg->arena, int32_t, w->found.len + 1);
+    for (int32_t i = 0; i < w->found.len; i++) {
+        bool alone = true;
+        for (int32_t k = 0; k < w->found.len; k++)
+            alone &= w->found.items[i].moving.by ||
+                     w->found.items[k].root != w->found.items[i].root ||
+                     w->found.items[k].leader == w->found.items[i].leader;
+        kept[i] = alone ? n++ : -1;
+    }
+    for (int32_t i = 0; i < w->found.len; i++) {
+        if (kept[i] < 0) continue;
+        w->found.items[kept[i]] = w->found.items[i];
+        w->found.items[kept[i]].leader = kept[w->found.items[i].leader];
+    }
+    w->found.len = n;
+}
+
 static void walk_loop(Walk *w) {
     enum { SHARED = 3 };
     find_addresses(w);
     choose_leaders(w);
+    if (w->most) drop_crowded(w);
     for (int32_t k = 0; k < w->found.len; k++) {
         Address *a = &w->found.items[k];
         if (a->leader != k || a->pointer) continue;
-        if (bases_along(w, a) >= SHARED)
+        if (!w->most && bases_along(w, a) >= SHARED)
             share_offset(w, a);
         else
             count_pointer(w, a);
@@ -431,14 +470,25 @@ static void walk_loop(Walk *w) {
     drop_counters(w);
 }
 
-void amdgpu_walk_addresses(Cg *cg) {
+static bool is_short(const Walk *w) {
+    int32_t n = 0;
+    for (int32_t b = 0; b < w->loops.nblocks && w->most; b++) {
+        if (!bits_get(&w->loop->body, b)) continue;
+        for (Value i = LLVMGetFirstInstruction(w->loops.blocks[b]); i;
+             i = LLVMGetNextInstruction(i))
+            n++;
+    }
+    return n <= w->most;
+}
+
+void gpu_walk_addresses(Cg *cg, int32_t most) {
     for (Value fn = LLVMGetFirstFunction(cg->mod); fn; fn = LLVMGetNextFunction(fn)) {
-        Walk w = {.cg = cg};
+        Walk w = {.cg = cg, .most = most};
         if (LLVMIsDeclaration(fn)) continue;
         loops_find(&w.loops, cg->arena, fn);
         for (int32_t l = 0; l < w.loops.found.len; l++) {
             w.loop = &w.loops.found.items[l];
-            if (w.loop->plain) walk_loop(&w);
+            if (w.loop->plain && is_short(&w)) walk_loop(&w);
         }
     }
 }

@@ -1,0 +1,196 @@
+"""Loops of kernels: indices from data that may count from the end, ranges between ints from data, rounds side by side, addresses that are
+counted up (codegen/opt/bounds.c, ranges.c, codegen/llvm/cg_inst.c, codegen/target/gpu_walk.c): the same elements as in CPython, whatever
+the number of rounds, and code without what is not needed."""
+import re
+
+import numpy as np
+import pytest
+
+from quern import cuda, float32
+
+LENGTHS = list(range(0, 10)) + [15, 16, 17, 31, 35]
+
+
+@cuda.jit
+def rows(indptr, indices, data, x, y):
+    row = cuda.grid(1)
+    if row < y.shape[0]:
+        total = float32(0)
+        for k in range(indptr[row], indptr[row + 1]):
+            total += data[k] * x[indices[k]]
+        y[row] = total
+
+
+def row_by_row(indptr, indices, data, x):
+    return [float(sum(data[k] * x[indices[k]] for k in range(indptr[r], indptr[r + 1]))) for r in range(len(indptr) - 1)]
+
+
+@pytest.mark.parametrize("kind", [np.int16, np.int32, np.int64])
+@pytest.mark.parametrize("bounds", [
+    [0, *np.cumsum(LENGTHS)],
+    [5, 5, 3, 9, 0],  # empty, backwards
+    [-4, 3, -1, 2, -len(LENGTHS), 40],  # from the end over the start
+    [-9, -5, -5, -1, -1]])
+def test_rows_between_ints_from_data(device, kind, bounds):
+    n = sum(LENGTHS)
+    rng = np.random.default_rng(5)
+    indices = rng.integers(-30, 30, n).astype(kind)
+    indices[:4] = -30, 29, 0, -1
+    data, x = rng.integers(-9, 9, n).astype(np.float32), np.arange(30, dtype=np.float32)
+    y = np.full(len(bounds) - 1, -1, np.float32)
+    rows[2, 16](np.array(bounds, kind), indices, data, x, y)
+    assert y.tolist() == row_by_row(bounds, indices, data, x)
+
+
+@cuda.jit
+def walks(a, b, out, n, first):
+    x = cuda.grid(1)
+    down = along = strided = back = both = float32(0)
+    for i in range(n):
+        down += a[i, x] * (i + 1)
+    for i in range(first, n):
+        along += b[i + x] * b[n - 1 - i]
+    i = x
+    while i < n:
+        strided = strided * 3 + b[i]
+        i += 3
+    k = n - 1
+    while k >= 0:
+        back = back * 2 + b[k]
+        k -= 1
+    for i in range(n):
+        if b[i] > 3:
+            both += a[i, x] - b[i + 1]
+    out[x, 0], out[x, 1], out[x, 2], out[x, 3], out[x, 4] = down, along, strided, back, both
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+def test_rounds_side_by_side(device, n):
+    a = (np.arange(40 * 4, dtype=np.float32) % 7).reshape(40, 4)
+    b = (np.arange(50, dtype=np.float32) * 5 % 11) - 3
+    for first in (0, -3, 2, n, n + 1):
+        out = np.zeros((4, 5), np.float32)
+        walks[2, 2](a, b, out, n, first)
+        for x in range(4):
+            strided = back = np.float32(0)
+            for i in range(x, n, 3):
+                strided = np.float32(strided * 3 + b[i])
+            for i in range(n - 1, -1, -1):
+                back = np.float32(back * 2 + b[i])
+            assert out[x].tolist() == [sum(a[i, x] * (i + 1) for i in range(n)), sum(b[i + x] * b[n - 1 - i] for i in range(first, n)),
+                                       strided, back, sum(a[i, x] - b[i + 1] for i in range(n) if b[i] > 3)]
+
+
+@cuda.jit
+def clamped(image, out, radius):
+    x, y = cuda.grid(2)
+    h, w = image.shape
+    if x < w and y < h:
+        total = 0
+        for dy in range(-radius, radius + 1):
+            for dx in range(-radius, radius + 1):
+                total += image[min(max(y + dy, 0), h - 1), max(0, min(x + dx, w - 1, 100))] * (3 * dy + dx)
+        out[y, x] = total
+
+
+@pytest.mark.parametrize("radius", [-1, 0, 1, 2, 5])
+@pytest.mark.parametrize("shape", [(1, 1), (1, 7), (6, 1), (5, 4)])
+def test_clamped_indices(device, shape, radius):
+    image = (np.arange(shape[0] * shape[1]) * 7 % 13).reshape(shape)
+    out = np.full(shape, -7)
+    clamped[(2, 2), (4, 4)](image, out, radius)
+    h, w = shape
+    assert out.tolist() == [[sum(int(image[min(max(y + dy, 0), h - 1), max(0, min(x + dx, w - 1))]) * (3 * dy + dx)
+                                 for dy in range(-radius, radius + 1) for dx in range(-radius, radius + 1))
+                             for x in range(w)] for y in range(h)]
+
+
+@cuda.jit
+def between(ends, out, low, high, least):
+    i = cuda.grid(1)
+    count = total = 0
+    for k in range(ends[i, 0], ends[i, 1]):
+        count += 1
+        total ^= k * 3
+    for k in range(low, high):
+        count += 1000
+        total ^= -k
+    out[i, 0], out[i, 1], out[i, 2], out[i, 3] = count, total, min(-low, high, i), max(least, -high)
+
+
+@pytest.mark.parametrize("low, high", [(2**63 - 5, 2**63 - 1), (-2**63, -2**63 + 3), (2**31 - 2, 2**31 + 3), (-2**31 - 2, -2**31 + 1),
+                                       (5, -5), (2**63 - 1, -2**63), (-3, 4)])
+def test_ranges_at_the_ends_of_ints(device, low, high):
+    ends = np.array([[low, high], [0, 0], [-2, 3], [2**63 - 1, 2**63 - 1]])
+    out = np.zeros((4, 4), np.int64)
+    between[1, 4](ends, out, low, high, -2**31 - 1)
+
+    def wrapped(v):
+        return (v + 2**63) % 2**64 - 2**63
+
+    for i, (first, last) in enumerate(ends.tolist()):
+        count = total = 0
+        for k in range(first, last):
+            count, total = count + 1, wrapped(total ^ (k * 3))
+        for k in range(low, high):
+            count, total = count + 1000, wrapped(total ^ -k)
+        assert out[i].tolist() == [count, total, min(wrapped(-low), high, i), max(-2**31 - 1, wrapped(-high))]
+
+
+def loops_of(kernel, signature):
+    """The text of each innermost loop."""
+    ptx, _ = cuda.compile_ptx(kernel, signature, cc=(9, 0))
+    found, open_at = [], {}
+    lines = ptx.splitlines()
+    for i, line in enumerate(lines):
+        if label := re.match(r"(\$L\w+):", line):
+            open_at[label.group(1)] = i
+        elif (back := re.search(r"bra(?:\.uni)?\s+(\$L\w+);", line)) and back.group(1) in open_at:
+            found.append((open_at[back.group(1)], i))
+    return ["\n".join(lines[s:e + 1]) for s, e in found if not any(s <= a and b <= e and (a, b) != (s, e) for a, b in found)]
+
+
+LINE, PLANE = "float32[::1]", "float32[:,::1]"
+
+
+@pytest.mark.optimised
+def test_one_index_of_a_row_may_count_from_the_end():
+    loops = loops_of(rows.py_func, f"void(int32[::1], int32[::1], {LINE}, {LINE}, {LINE})")
+    main = max(loops, key=lambda loop: loop.count("fma"))
+    assert main.count("fma.rn.f32") == 4
+    assert main.count("min.u32") == 4  # of x[indices[k]], not of data[k] and indices[k]
+    assert "nounroll" not in main, "ptxas may go on"
+    assert len(re.findall(r"add\.s64\s+(%rd\d+), \1,", main)) == 2, "a pointer into each array"
+
+
+def column(a, out):
+    x = cuda.grid(1)
+    if x < a.shape[1]:
+        total = float32(0)
+        for i in range(a.shape[0]):
+            total += a[i, x]
+        out[x] = total
+
+
+@pytest.mark.optimised
+def test_a_column_is_walked_along():
+    main = max(loops_of(column, f"void({PLANE}, {LINE})"), key=lambda loop: loop.count("add.rn.f32"))
+    assert main.count("add.rn.f32") == 4
+    assert "mul" not in main and "nounroll" not in main
+
+
+def grid_stride(x, y):
+    for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
+        y[i] = x[i]
+
+
+@pytest.mark.optimised
+def test_a_step_of_the_launch_has_no_pointers():
+    loop, = loops_of(grid_stride, f"void({LINE}, {LINE})")
+    assert loop.count("ld.global") == 1 and loop.count("mul.wide.u32") == 1
+
+
+@pytest.mark.optimised
+def test_clamped_indices_do_not_count_from_the_end():
+    ptx, _ = cuda.compile_ptx(clamped.py_func, "void(int32[:,::1], int32[:,::1], int64)", cc=(9, 0))
+    assert "min.u32" not in ptx and not re.search(r"(min|max|setp\.\w+)\.s64", ptx)
