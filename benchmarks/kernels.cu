@@ -1,6 +1,7 @@
 /* The kernels of kernels.py as a CUDA programmer writes them: int indices, __restrict__, lengths as parameters. */
-#define R __restrict__
+#define R          __restrict__
 #define GRID(axis) ((int)(threadIdx.axis + blockIdx.axis * blockDim.axis))
+#define SIZE(axis) ((int)(gridDim.axis * blockDim.axis))
 #define TILE       16
 
 extern "C" {
@@ -62,7 +63,8 @@ __global__ void nbody(const float *R p, float *R v, const float *R mass, float d
     }
 }
 
-__global__ void histogram(const float *R a, float low, float width, int *R counts, int n, int bins) {
+__global__ void histogram(const float *R a, float low, float width, int *R counts, int n,
+                          int bins) {
     for (int i = GRID(x); i < n; i += blockDim.x * gridDim.x) {
         int bin = (int)((a[i] - low) / width);
         if (bin >= 0 && bin < bins) atomicAdd(&counts[bin], 1);
@@ -115,7 +117,8 @@ __global__ void dot(const float *R a, const float *R b, float *R out, int n) {
     if (t == 0) atomicAdd(out, partial[0]);
 }
 
-__global__ void mandelbrot(int *R image, float left, float top, float step, int limit, int n, int m) {
+__global__ void mandelbrot(int *R image, float left, float top, float step, int limit, int n,
+                           int m) {
     int x = GRID(x), y = GRID(y);
     if (y < n && x < m) {
         float real = left + x * step, imag = top + y * step, a = 0, b = 0;
@@ -184,7 +187,8 @@ __global__ void life(const unsigned char *R now, unsigned char *R after, int h, 
     }
 }
 
-__global__ void convolve_5x5(const float *R image, const float *R taps, float *R out, int n, int m) {
+__global__ void convolve_5x5(const float *R image, const float *R taps, float *R out, int n,
+                             int m) {
     int x = GRID(x), y = GRID(y);
     if (2 <= y && y < n - 2 && 2 <= x && x < m - 2) {
         float total = 0;
@@ -195,12 +199,13 @@ __global__ void convolve_5x5(const float *R image, const float *R taps, float *R
     }
 }
 
-__global__ void wave(const float *R now, const float *R before, float *R after, float speed, int n, int m, int l) {
+__global__ void wave(const float *R now, const float *R before, float *R after, float speed, int n,
+                     int m, int l) {
     int i = GRID(x), j = GRID(y), k = GRID(z);
     if (0 < i && i < n - 1 && 0 < j && j < m - 1 && 0 < k && k < l - 1) {
         int at = (i * m + j) * l + k;
-        float around = now[at - m * l] + now[at + m * l] + now[at - l] + now[at + l] + now[at - 1] + now[at + 1] -
-                       6 * now[at];
+        float around = now[at - m * l] + now[at + m * l] + now[at - l] + now[at + l] + now[at - 1] +
+                       now[at + 1] - 6 * now[at];
         after[at] = 2 * now[at] - before[at] + speed * around;
     }
 }
@@ -218,13 +223,14 @@ __global__ void mean_of_draws(unsigned seed, int draws, float *R out, int n) {
     }
 }
 
-#ifdef __NVCC__ /* mathematics and shuffles */
-__global__ void black_scholes(const float *R price, const float *R strike, const float *R years, float rate, float volatility,
-                              float *R call, int n) {
+#ifdef __NVCC__ /* mathematics and shuffles; what was added when the table of AMD stood */
+__global__ void black_scholes(const float *R price, const float *R strike, const float *R years,
+                              float rate, float volatility, float *R call, int n) {
     int i = GRID(x);
     if (i < n) {
         float root = sqrtf(years[i]);
-        float d1 = (logf(price[i] / strike[i]) + (rate + volatility * volatility / 2) * years[i]) / (volatility * root);
+        float d1 = (logf(price[i] / strike[i]) + (rate + volatility * volatility / 2) * years[i]) /
+                   (volatility * root);
         float d2 = d1 - volatility * root;
         float n1 = erfcf(-d1 * 0.70710678f) / 2, n2 = erfcf(-d2 * 0.70710678f) / 2;
         call[i] = price[i] * n1 - strike[i] * expf(-rate * years[i]) * n2;
@@ -241,6 +247,134 @@ __global__ void warp_rows(const float *R a, const float *R x, float *R y, int n,
             total += __shfl_down_sync(0xFFFFFFFF, total, step);
         if (lane == 0) y[row] = total;
     }
+}
+
+__global__ void spmv_rows(const int *R indptr, const int *R indices, const float *R data,
+                          const float *R x, float *R y, int n) {
+    int row = GRID(x);
+    if (row < n) {
+        float total = 0;
+        for (int k = indptr[row]; k < indptr[row + 1]; k++)
+            total += data[k] * x[indices[k]];
+        y[row] = total;
+    }
+}
+
+__global__ void box_blur(const float *R image, float *R out, int radius, int h, int w) {
+    int x = GRID(x), y = GRID(y);
+    if (x >= w || y >= h) return;
+    float total = 0;
+    for (int dy = -radius; dy <= radius; dy++)
+        for (int dx = -radius; dx <= radius; dx++) {
+            int yy = min(max(y + dy, 0), h - 1), xx = min(max(x + dx, 0), w - 1);
+            total += image[yy * w + xx];
+        }
+    out[y * w + x] = total / ((2 * radius + 1) * (2 * radius + 1));
+}
+
+__global__ void column_sums(const float *R a, float *R out, int n, int m) {
+    int j = GRID(x);
+    if (j < m) {
+        float total = 0;
+        for (int i = 0; i < n; i++)
+            total += a[i * m + j];
+        out[j] = total;
+    }
+}
+
+__global__ void search(const float *R keys, const float *R table, long long *R found, int n,
+                       int m) {
+    int i = GRID(x);
+    if (i < n) {
+        float key = keys[i];
+        int low = 0, high = m;
+        while (low < high) {
+            int middle = (low + high) / 2;
+            if (table[middle] < key)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        found[i] = low;
+    }
+}
+
+__global__ void heat_flat(const float *R a, float *R out, int w, int h) {
+    int i = GRID(x);
+    if (i < w * h) {
+        int x = i % w, y = i / w;
+        if (x > 0 && x < w - 1 && y > 0 && y < h - 1)
+            out[i] = 0.25f * (a[i - 1] + a[i + 1] + a[i - w] + a[i + w]);
+    }
+}
+
+__global__ void advect(const float *R field, const float *R u, const float *R v, float *R out,
+                       float dt, int h, int w) {
+    int x = GRID(x), y = GRID(y);
+    if (x < w && y < h) {
+        float fx = fminf(fmaxf(x - dt * u[y * w + x], 0.0f), (float)(w - 1.001));
+        float fy = fminf(fmaxf(y - dt * v[y * w + x], 0.0f), (float)(h - 1.001));
+        int x0 = (int)fx, y0 = (int)fy;
+        float sx = fx - x0, sy = fy - y0;
+        float top = field[y0 * w + x0] * (1 - sx) + field[y0 * w + x0 + 1] * sx;
+        float bottom = field[(y0 + 1) * w + x0] * (1 - sx) + field[(y0 + 1) * w + x0 + 1] * sx;
+        out[y * w + x] = top * (1 - sy) + bottom * sy;
+    }
+}
+
+__global__ void polynomial(const float *R x, const float *R c, float *R out, int n, int m) {
+    int i = GRID(x);
+    if (i < n) {
+        float r = 0;
+        for (int k = m - 1; k >= 0; k--)
+            r = r * x[i] + c[k];
+        out[i] = r;
+    }
+}
+
+__global__ void nbody_tiled(const float *R pos, float *R acc, int n) {
+    __shared__ float tile[128][4];
+    int i = GRID(x), t = threadIdx.x;
+    float x = 0, y = 0, z = 0, ax = 0, ay = 0, az = 0;
+    if (i < n) x = pos[4 * i], y = pos[4 * i + 1], z = pos[4 * i + 2];
+    for (int start = 0; start < n; start += 128) {
+        if (start + t < n)
+            for (int k = 0; k < 4; k++)
+                tile[t][k] = pos[(start + t) * 4 + k];
+        __syncthreads();
+        int m = min(128, n - start);
+        for (int j = 0; j < m; j++) {
+            float dx = tile[j][0] - x, dy = tile[j][1] - y, dz = tile[j][2] - z;
+            float d2 = dx * dx + dy * dy + dz * dz + 0.01f;
+            float inv = 1 / sqrtf(d2);
+            float s = tile[j][3] * inv * inv * inv;
+            ax += dx * s, ay += dy * s, az += dz * s;
+        }
+        __syncthreads();
+    }
+    if (i < n) acc[4 * i] = ax, acc[4 * i + 1] = ay, acc[4 * i + 2] = az;
+}
+
+__global__ void scatter(const float *R a, const int *R target, float *R out, int n) {
+    for (int i = GRID(x); i < n; i += SIZE(x))
+        out[target[i]] = a[i];
+}
+
+__global__ void heat_tile(const float *R a, float *R out, float k, int h, int w) {
+    __shared__ float tile[18][18];
+    int x = GRID(x), y = GRID(y), tx = threadIdx.x + 1, ty = threadIdx.y + 1;
+    if (x < w && y < h) {
+        tile[ty][tx] = a[y * w + x];
+        if (tx == 1 && x > 0) tile[ty][0] = a[y * w + x - 1];
+        if (tx == 16 && x < w - 1) tile[ty][17] = a[y * w + x + 1];
+        if (ty == 1 && y > 0) tile[0][tx] = a[(y - 1) * w + x];
+        if (ty == 16 && y < h - 1) tile[17][tx] = a[(y + 1) * w + x];
+    }
+    __syncthreads();
+    if (0 < x && x < w - 1 && 0 < y && y < h - 1)
+        out[y * w + x] =
+            tile[ty][tx] + k * (tile[ty - 1][tx] + tile[ty + 1][tx] + tile[ty][tx - 1] +
+                                tile[ty][tx + 1] - 4 * tile[ty][tx]);
 }
 #endif
 }

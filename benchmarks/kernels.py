@@ -274,6 +274,138 @@ def mean_of_draws(seed, draws, out):
         out[i] = total / draws
 
 
+def spmv_rows(indptr, indices, data, x, y):
+    row = cuda.grid(1)
+    if row < y.shape[0]:
+        total = float32(0)
+        for k in range(indptr[row], indptr[row + 1]):
+            total += data[k] * x[indices[k]]
+        y[row] = total
+
+
+def box_blur(image, out, radius):
+    x, y = cuda.grid(2)
+    h, w = image.shape
+    if x >= w or y >= h:
+        return
+    total = float32(0)
+    for dy in range(-radius, radius + 1):
+        for dx in range(-radius, radius + 1):
+            yy = min(max(y + dy, 0), h - 1)
+            xx = min(max(x + dx, 0), w - 1)
+            total += image[yy, xx]
+    out[y, x] = total / ((2 * radius + 1) * (2 * radius + 1))
+
+
+def column_sums(a, out):
+    j = cuda.grid(1)
+    if j < a.shape[1]:
+        total = float32(0)
+        for i in range(a.shape[0]):
+            total += a[i, j]
+        out[j] = total
+
+
+def search(keys, table, found):
+    i = cuda.grid(1)
+    if i < keys.size:
+        key = keys[i]
+        low, high = 0, table.size
+        while low < high:
+            middle = (low + high) // 2
+            if table[middle] < key:
+                low = middle + 1
+            else:
+                high = middle
+        found[i] = low
+
+
+def heat_flat(a, out, w, h):
+    i = cuda.grid(1)
+    if i < w * h:
+        x = i % w
+        y = i // w
+        if x > 0 and x < w - 1 and y > 0 and y < h - 1:
+            out[i] = 0.25 * (a[i - 1] + a[i + 1] + a[i - w] + a[i + w])
+
+
+def advect(field, u, v, out, dt):
+    x, y = cuda.grid(2)
+    h, w = field.shape
+    if x < w and y < h:
+        fx = min(max(x - dt * u[y, x], float32(0)), float32(w - 1.001))
+        fy = min(max(y - dt * v[y, x], float32(0)), float32(h - 1.001))
+        x0, y0 = int(fx), int(fy)
+        sx, sy = fx - x0, fy - y0
+        top = field[y0, x0] * (1 - sx) + field[y0, x0 + 1] * sx
+        bottom = field[y0 + 1, x0] * (1 - sx) + field[y0 + 1, x0 + 1] * sx
+        out[y, x] = top * (1 - sy) + bottom * sy
+
+
+def polynomial(x, c, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        r = float32(0)
+        k = c.size - 1
+        while k >= 0:
+            r = r * x[i] + c[k]
+            k -= 1
+        out[i] = r
+
+
+def nbody_tiled(pos, acc, n):
+    tile = cuda.shared.array((128, 4), float32)
+    i = cuda.grid(1)
+    t = cuda.threadIdx.x
+    x = y = z = float32(0)
+    if i < n:
+        x, y, z = pos[i, 0], pos[i, 1], pos[i, 2]
+    ax = ay = az = float32(0)
+    for start in range(0, n, 128):
+        if start + t < n:
+            for k in range(4):
+                tile[t, k] = pos[start + t, k]
+        cuda.syncthreads()
+        for j in range(min(128, n - start)):
+            dx, dy, dz = tile[j, 0] - x, tile[j, 1] - y, tile[j, 2] - z
+            d2 = dx * dx + dy * dy + dz * dz + float32(0.01)
+            inv = 1 / math.sqrt(d2)
+            s = tile[j, 3] * inv * inv * inv
+            ax += dx * s
+            ay += dy * s
+            az += dz * s
+        cuda.syncthreads()
+    if i < n:
+        acc[i, 0] = ax
+        acc[i, 1] = ay
+        acc[i, 2] = az
+
+
+def scatter(a, target, out):
+    for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):
+        out[target[i]] = a[i]
+
+
+def heat_tile(a, out, k):
+    tile = cuda.shared.array((18, 18), float32)
+    x, y = cuda.grid(2)
+    tx, ty = cuda.threadIdx.x + 1, cuda.threadIdx.y + 1
+    h, w = a.shape
+    if x < w and y < h:
+        tile[ty, tx] = a[y, x]
+        if tx == 1 and x > 0:
+            tile[ty, 0] = a[y, x - 1]
+        if tx == 16 and x < w - 1:
+            tile[ty, 17] = a[y, x + 1]
+        if ty == 1 and y > 0:
+            tile[0, tx] = a[y - 1, x]
+        if ty == 16 and y < h - 1:
+            tile[17, tx] = a[y + 1, x]
+    cuda.syncthreads()
+    if 0 < x < w - 1 and 0 < y < h - 1:
+        out[y, x] = tile[ty, tx] + k * (tile[ty - 1, tx] + tile[ty + 1, tx] + tile[ty, tx - 1] + tile[ty, tx + 1] - 4 * tile[ty, tx])
+
+
 LINE, PLANE = "float32[::1]", "float32[:,::1]"
 OPTIONS = f"void({LINE}, {LINE}, {LINE}, float32, float32, {LINE})"
 KERNELS = {
@@ -302,4 +434,14 @@ KERNELS = {
     "wave": Kernel(wave, "void(float32[:,:,::1], float32[:,:,::1], float32[:,:,::1], float32)"),
     "warp_rows": Kernel(warp_rows, f"void({PLANE}, {LINE}, {LINE})", "FFMA"),
     "mean_of_draws": Kernel(mean_of_draws, f"void(int64, int64, {LINE})", "I2F"),
+    "spmv_rows": Kernel(spmv_rows, f"void(int32[::1], int32[::1], {LINE}, {LINE}, {LINE})", "FFMA"),
+    "box_blur": Kernel(box_blur, f"void({PLANE}, {PLANE}, int64)", "FADD"),
+    "column_sums": Kernel(column_sums, f"void({PLANE}, {LINE})", "FADD"),
+    "search": Kernel(search, f"void({LINE}, {LINE}, int64[::1])", "FSETP"),
+    "heat_flat": Kernel(heat_flat, f"void({LINE}, {LINE}, int64, int64)"),
+    "advect": Kernel(advect, f"void({PLANE}, {PLANE}, {PLANE}, {PLANE}, float32)"),
+    "polynomial": Kernel(polynomial, f"void({LINE}, {LINE}, {LINE})", "FFMA"),
+    "nbody_tiled": Kernel(nbody_tiled, f"void({PLANE}, {PLANE}, int64)", "MUFU.RSQ"),
+    "scatter": Kernel(scatter, f"void({LINE}, int32[::1], {LINE})", "STG"),
+    "heat_tile": Kernel(heat_tile, f"void({PLANE}, {PLANE}, float32)"),
 }

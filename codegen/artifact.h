@@ -347,8 +347,8 @@ typedef struct KernelParam {
 enum { FAST_LIMIT = (1 << 30) - 1024, FAST_SPAN = INT32_MAX, FAST_BLOCKS = 1 << 21 };
 
 /* What the code does with the elements of an array, an argument or one in a tuple; an int64 argument that the fast variant takes to lie between
- * -FAST_LIMIT and FAST_LIMIT; an array that may be put into a container, whose owner must not lie on the stack of the caller. */
-enum { ARG_READ = 1, ARG_WRITTEN = 2, ARG_SMALL = 4, ARG_KEPT = 8 };
+ * -FAST_LIMIT and FAST_LIMIT, or (ARG_POSITIVE) 1 and FAST_LIMIT; an array that may be put into a container, whose owner must not lie on the stack of the caller. */
+enum { ARG_READ = 1, ARG_WRITTEN = 2, ARG_SMALL = 4, ARG_KEPT = 8, ARG_POSITIVE = 16 };
 
 typedef struct CodeSite {
     Str file, function;

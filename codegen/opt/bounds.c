@@ -178,14 +178,15 @@ static int32_t nest_size(const Func *func, const Loop *loop) {
     return n;
 }
 
-/* What versioning could remove: checks; wraparounds that stand alone, in kernels, where both copies are compiled, those of short innermost
+/* What versioning could remove: checks; wraparounds that stand alone, on GPUs, where both copies are compiled, those of short innermost
  * loops; on hosts what asks for zero divisors, too. */
 static void candidates(const PassContext *ctx, const Func *func, const Cfg *cfg, int32_t l,
                        bool host, RefList *out) {
     enum { SHORT = 60 };
     const Loop *loop = &cfg->loops.items[l];
     Bits checked = bits_new(ctx->arena, func->insts.len);
-    bool wraps = host || (bounds_is_innermost(cfg, l) && nest_size(func, loop) <= SHORT);
+    bool wraps = host || (!target_is_host(ctx->options->infer.target) &&
+                          bounds_is_innermost(cfg, l) && nest_size(func, loop) <= SHORT);
     for (int pass = 0; pass < 2; pass++)
         for (int32_t i = 0; i < loop->blocks.len; i++) {
             const Block *block = &func->blocks.items[loop->blocks.items[i]];
@@ -360,9 +361,41 @@ static Bounds bounds_of(PassContext *ctx, Func *func, Cfg *cfg, int32_t loop, in
     return s;
 }
 
+static bool meets_in(const Func *func, const Block *block, int depth);
+
+/* Do work-items meet here, at a barrier or in a shuffle? */
+static bool meets(const Inst *inst, int depth) {
+    if (inst->op == OP_lib) {
+        const LibRow *row = lib_row_of(inst);
+        return !row || row->flags & LIB_CONVERGENT;
+    }
+    if (inst->op != OP_call) return false;
+    const Func *callee = inst->u.func;
+    for (int32_t b = 0; depth > 0 && b < callee->blocks.len; b++)
+        if (meets_in(callee, &callee->blocks.items[b], depth - 1)) return true;
+    return depth == 0;
+}
+
+static bool meets_in(const Func *func, const Block *block, int depth) {
+    for (int32_t k = 0; k < block->insts.len; k++)
+        if (meets(ir_inst(func, block->insts.items[k]), depth)) return true;
+    return false;
+}
+
+/* In a kernel: then all of them have to run the same copy, and the test in front need not come out the same. */
+static bool has_to_stay_one(const PassContext *ctx, const Func *func, const Loop *loop) {
+    enum { CALLS = 6 };
+    if (outlines(ctx)) return false;
+    for (int32_t i = 0; i < loop->blocks.len; i++)
+        if (meets_in(func, &func->blocks.items[loop->blocks.items[i]], CALLS)) return true;
+    return false;
+}
+
 static bool version_nest(PassContext *ctx, Func *func, Cfg *cfg, int32_t loop) {
     RefList all = {0}, checks = {0};
-    if (nest_size(func, &cfg->loops.items[loop]) > MAX_NEST) return false;
+    if (nest_size(func, &cfg->loops.items[loop]) > MAX_NEST ||
+        has_to_stay_one(ctx, func, &cfg->loops.items[loop]))
+        return false;
     candidates(ctx, func, cfg, loop, outlines(ctx), &all);
     int32_t preheader = all.len ? make_preheader(ctx, func, cfg, &loop) : NO_BLOCK;
     if (preheader == NO_BLOCK) return false;

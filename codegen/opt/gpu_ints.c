@@ -12,7 +12,8 @@ struct GpuInts {
     Cfg cfg;
     enum { NEW, OPEN, DONE } * state; /* of each value */
     IntRange *ranges;
-    uint64_t params; /* asked for by the computations that are open */
+    uint64_t divisors; /* params that something is divided by */
+    uint64_t params;   /* asked for by the computations that are open */
     /* of what a latch gives to a phi: narrower than its operands tell, after the test */
     IntRange *rounds;
     int depth;    /* of the chain of definitions that is being followed */
@@ -491,12 +492,29 @@ static IntRange range_of_wrap(GpuInts *s, Ref index, Ref n) {
     return between(i.lo, QN_MAX(i.hi, length.hi - 1));
 }
 
-/* The launch is asked to promise for parameters of the kernel what it does for lengths. */
+/* The launch is asked to promise for parameters of the kernel what it does for lengths. Who divides by one means a number above zero: a
+ * width, a period. */
 static IntRange range_of_param(GpuInts *s, Ref ref) {
     int64_t i = ir_inst(s->func, ref)->imm;
     if (s->func != s->func->module->funcs.items[0] || i >= 64) return unknown();
     s->params |= UINT64_C(1) << i;
-    return between(-FAST_LIMIT, FAST_LIMIT);
+    return between(s->divisors >> i & 1 ? 1 : -FAST_LIMIT, FAST_LIMIT);
+}
+
+static uint64_t find_divisors(const Func *func) {
+    uint64_t found = 0;
+    for (Ref ref = 1; ref < func->insts.len; ref++) {
+        const Inst *inst = ir_inst(func, ref);
+        if (inst->op != OP_floordiv && inst->op != OP_mod) continue;
+        const Inst *by = ir_inst(func, ir_arg(func, ref, 1));
+        if (by->op == OP_param && by->type->kind == TY_i64 && by->imm < 64)
+            found |= UINT64_C(1) << by->imm;
+    }
+    return found;
+}
+
+uint64_t gpu_int_divisors(const GpuInts *s) {
+    return s->divisors;
 }
 
 static IntRange range_of_lib(GpuInts *s, Ref ref) {
@@ -623,6 +641,7 @@ GpuInts *gpu_ints(PassContext *ctx, Func *func) {
     s->n = n;
     s->arena = ctx->arena;
     s->tries = MAX_TRIES;
+    s->divisors = find_divisors(func);
     s->endless = options->pointers != 0;
     cfg_compute(&s->cfg, ctx->arena, func);
     return s;

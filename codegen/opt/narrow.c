@@ -12,6 +12,7 @@ typedef struct Narrow {
     Func *func;
     GpuInts *ints;
     uint64_t params; /* asked for by what becomes small */
+    uint64_t asked;  /* for what does without a test for negative numbers */
     const Type *i64;
     bool checks; /* indices, with messages that show them as they were written */
 } Narrow;
@@ -84,24 +85,28 @@ static bool has_checks(const Func *func) {
 }
 
 /* What the tests that `prove` looks at do not say, but the intervals do: indices that do not count from the end, divisions of what is
- * not negative. Parameters are asked for nothing. */
+ * not negative. Of parameters those are asked for that something is divided by. */
 static void unwrap(PassContext *ctx, Narrow *s, int32_t n) {
     Func *f = s->func;
     Ref *map = arena_array(ctx->arena, Ref, n);
     bool any = false;
+    uint64_t divisors = gpu_int_divisors(s->ints);
     for (Ref ref = 1; ref < n; ref++) {
         Inst *inst = ir_inst(f, ref);
         bool divides = inst->op == OP_floordiv || inst->op == OP_mod;
         if (inst->op != OP_wrap_index && !(divides && inst->type == s->i64)) continue;
         IntRange x = gpu_int_range(s->ints, ir_arg(f, ref, 0));
-        if (!x.known || x.lo < 0 || x.params) continue;
+        if (!x.known || x.lo < 0 || x.params & ~divisors) continue;
         if (!divides) {
             map[ref] = ir_arg(f, ref, 0);
+            s->asked |= x.params;
             any = true;
             continue;
         }
         IntRange y = gpu_int_range(s->ints, ir_arg(f, ref, 1));
-        if (y.known && !y.params && y.lo >= 1) inst->sub |= DIV_POSITIVE | DIV_NATURAL;
+        if (!y.known || y.params & ~divisors || y.lo < 1) continue;
+        inst->sub |= DIV_POSITIVE | DIV_NATURAL;
+        s->asked |= x.params | y.params;
     }
     if (!any) return;
     ir_replace_many(f, map);
@@ -117,9 +122,10 @@ void opt_narrow(PassContext *ctx, Func *func) {
                 .checks = has_checks(func)};
     if (!s.ints) return;
     unwrap(ctx, &s, n);
+    uint64_t divisors = gpu_int_divisors(s.ints);
     Retype change = {.func = func, .to = type_scalar(ctx->module->types, TY_i32), .exact = true};
     opt_retype_init(ctx, &change);
-    uint64_t promised = 0;
+    uint64_t promised = s.asked;
     for (Ref ref = 1; ref < n; ref++) {
         if (ir_inst(func, ref)->op == OP_removed) continue;
         s.params = 0;
@@ -131,7 +137,9 @@ void opt_narrow(PassContext *ctx, Func *func) {
     for (Ref ref = 1; ref < n; ref++) {
         Inst *inst = ir_inst(func, ref);
         if (inst->op == OP_param && inst->imm < 64)
-            inst->sub = promised >> inst->imm & 1 ? FLAG_SMALL : 0;
+            inst->sub = !(promised >> inst->imm & 1) ? 0
+                        : divisors >> inst->imm & 1  ? FLAG_SMALL | FLAG_POSITIVE
+                                                     : FLAG_SMALL;
     }
     opt_retype(&change);
 }

@@ -137,6 +137,94 @@ def test_ranges_at_the_ends_of_ints(device, low, high):
         assert out[i].tolist() == [count, total, min(wrapped(-low), high, i), max(-2**31 - 1, wrapped(-high))]
 
 
+@cuda.jit
+def search(keys, table, found):
+    i = cuda.grid(1)
+    if i < keys.size:
+        low, high = 0, table.size
+        while low < high:
+            middle = (low + high) // 2
+            if table[middle] < keys[i]:
+                low = middle + 1
+            else:
+                high = middle
+        found[i] = low
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 7, 8, 100])
+def test_a_search_by_halves(device, n):
+    table, keys = np.arange(n, dtype=np.float32) * 2, np.arange(-1, 40, dtype=np.float32)
+    found = np.full(keys.size, -1)
+    search[2, 32](keys, table, found)
+    assert found.tolist() == np.searchsorted(table, keys).tolist()
+
+
+@cuda.jit
+def meeting(a, out, n):
+    """Two variables that go towards each other, past each other, and one that leaves int32."""
+    i = cuda.grid(1)
+    low, high, wide = -3, n, 1
+    while low < high:
+        low += 2
+        high -= i
+        wide = wide * 3 + (low + high) // 2
+    out[i, 0], out[i, 1], out[i, 2] = low, high, wide
+
+
+@pytest.mark.parametrize("n", [-5, 0, 1, 60])
+def test_variables_that_meet(device, n):
+    out = np.zeros((4, 3), np.int64)
+    meeting[1, 4](out, out, n)
+    for i in range(4):
+        low, high, wide = -3, n, 1
+        while low < high:
+            low, high = low + 2, high - i
+            wide = wide * 3 + (low + high) // 2
+        assert out[i].tolist() == [low, high, (wide + 2**63) % 2**64 - 2**63]
+
+
+@cuda.jit
+def flat(a, out, width, shift, period):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        x, y = i % width, i // width
+        out[i, 0], out[i, 1], out[i, 2] = x, y, a[x] + 10 * a[i % width - 1]
+        out[i, 3], out[i, 4] = (i + shift) % period, (i + shift) // period
+
+
+@pytest.mark.parametrize("width", [1, 3, 7, -4, 2**30 - 1024, 2**30, 2**62, -2**63])
+@pytest.mark.parametrize("shift, period", [(0, 1), (-9, 4), (5, -3), (-2**40, 7), (2**62, 2**61), (-1, -2**63)])
+def test_divisors_of_every_sign_and_size(device, width, shift, period):
+    a, out = np.arange(20), np.full((12, 5), -1)
+    flat[2, 8](a, out, width, shift, period)
+    for i in range(12):
+        x = i % width
+        expected = [x, i // width, int(a[x] + 10 * a[x - 1]) if -20 < x < 20 else None, (i + shift) % period, (i + shift) // period]
+        assert [e for e in zip(out[i].tolist(), expected) if e[1] is not None and e[0] != e[1]] == []
+
+
+@cuda.jit
+def together(a, starts, out):
+    """The rows of some threads begin in front of the start: all threads meet in one loop nevertheless."""
+    s = cuda.shared.array(64, float32)
+    t = cuda.threadIdx.x
+    total = float32(0)
+    for k in range(starts[t], starts[t] + 5):
+        s[t] = a[k]
+        cuda.syncthreads()
+        total += s[cuda.blockDim.x - 1 - t] + cuda.shfl_xor_sync(0xFFFFFFFF, a[k], 1)
+        cuda.syncthreads()
+    out[t] = total
+
+
+def test_where_threads_meet_there_is_one_loop(device):
+    a, starts = np.arange(50, dtype=np.float32), np.array([-3, 4, -20, 0] * 16)
+    out = np.zeros(64, np.float32)
+    together[1, 64](a, starts, out)
+    sums = [[a[k] for k in range(first, first + 5)] for first in starts]
+    assert out.tolist() == [float(sum(sums[63 - t]) + sum(sums[t ^ 1])) for t in range(64)]
+
+
 def loops_of(kernel, signature):
     """The text of each innermost loop."""
     ptx, _ = cuda.compile_ptx(kernel, signature, cc=(9, 0))
@@ -194,3 +282,17 @@ def test_a_step_of_the_launch_has_no_pointers():
 def test_clamped_indices_do_not_count_from_the_end():
     ptx, _ = cuda.compile_ptx(clamped.py_func, "void(int32[:,::1], int32[:,::1], int64)", cc=(9, 0))
     assert "min.u32" not in ptx and not re.search(r"(min|max|setp\.\w+)\.s64", ptx)
+
+
+@pytest.mark.optimised
+def test_one_copy_of_loops_where_threads_meet():
+    ptx, _ = cuda.compile_ptx(together.py_func, f"void({LINE}, int64[::1], {LINE})", cc=(9, 0))
+    assert ptx.count("bar.sync") <= 2 * 5 and "setp.lt.s64" not in ptx.split("bar.sync")[0]
+    assert len(re.findall(r"ld\.shared", ptx)) == ptx.count("shfl.sync"), "one copy, whatever was unrolled"
+
+
+@pytest.mark.optimised
+def test_a_divisor_is_asked_to_be_above_zero():
+    ptx, _ = cuda.compile_ptx(flat.py_func, "void(int32[::1], int32[:,::1], int64, int64, int64)", cc=(9, 0))
+    assert not re.search(r"(div|rem|selp|setp\.\w+)\.[sbu]64", ptx), ptx
+    assert ptx.count("rem.u32") + ptx.count("div.u32") == 1, "of what is not negative"

@@ -530,6 +530,13 @@ static void test_small_params(void) {
     CHECK(!rt_params_want_general(&p.artifact, args));
     n = INT64_MIN;
     CHECK(rt_params_want_general(&p.artifact, args));
+    p.usage[0] |= ARG_POSITIVE;
+    n = 0;
+    CHECK(rt_params_want_general(&p.artifact, args));
+    n = 1;
+    CHECK(!rt_params_want_general(&p.artifact, args));
+    n = -FAST_LIMIT;
+    CHECK(rt_params_want_general(&p.artifact, args));
     p.artifact.usage = NULL;
     CHECK(!rt_params_want_general(&p.artifact, args));
 }
