@@ -210,6 +210,16 @@ static bool primitive_has_memory(Infer *in, const Val *args, int32_t n, Val *out
     return *out = val_of(fact_bool(in, has)), true;
 }
 
+static bool primitive_memory_at(Infer *in, const Val *args, int32_t n, Val *out) {
+    if (n != 1 || !type_is_int(args[0].f.type)) return misfit(in, "primitive.memory_at", args, n);
+    const Type *bytes = type_array(in->types, type_scalar(in->types, TY_u8), 1, LAYOUT_C);
+    *out = val_of(fact_of(bytes));
+    if (!in->emit) return true;
+    Ref address = v_as(in, args[0], type_scalar(in->types, TY_i64));
+    out->ref = emit1(in->emit, OP_memory_at, bytes, address);
+    return true;
+}
+
 static bool primitive_parallel(Infer *in, const Val *args, int32_t n, Val *out) {
     if (n) return misfit(in, "primitive.parallel", args, n);
     return *out = val_of(fact_bool(in, in->parallel)), true;
@@ -503,6 +513,7 @@ static const struct {
     {"primitive.map_into", primitive_map_into},
     {"primitive.maker_text", primitive_maker_text},
     {"primitive.member_number", primitive_member_number},
+    {"primitive.memory_at", primitive_memory_at},
     {"primitive.missing", primitive_missing},
     {"primitive.move", primitive_move},
     {"primitive.new", primitive_new},

@@ -470,6 +470,7 @@ void cg_count_owners(Cg *cg, const Type *type, Value *leaves, const char *functi
 void cg_lower_static_array(Cg *cg, Ref ref);
 /* QUERN_SANITIZE: the current instruction is about to access an element there (SanitizeAccess). */
 void cg_tell_access(Cg *cg, const ArrayLeaves *array, Value address, int access);
+void cg_lower_memory_at(Cg *cg, Ref ref);
 void cg_lower_dynamic_shared(Cg *cg, Ref ref);
 void cg_lower_atomic(Cg *cg, Ref ref);
 void cg_lower_print(Cg *cg, Ref ref); /* cg_print.c */

@@ -695,6 +695,7 @@ void cg_inst(Cg *cg, Ref ref) {
     case OP_move: cg_lower_move(cg, ref); break;
     case OP_kept_array:
     case OP_static_array: cg_lower_static_array(cg, ref); break;
+    case OP_memory_at: cg_lower_memory_at(cg, ref); break;
     case OP_dynamic_shared: cg_lower_dynamic_shared(cg, ref); break;
     case OP_atomic: cg_lower_atomic(cg, ref); break;
     case OP_print: cg_lower_print(cg, ref); break;

@@ -196,6 +196,18 @@ void cg_lower_dynamic_shared(Cg *cg, Ref ref) {
     cg_set(cg, ref, out);
 }
 
+void cg_lower_memory_at(Cg *cg, Ref ref) {
+    ArrayLeaves array = {.type = cg_type(cg, ref)};
+    Value address = cg_leaf(cg, ir_arg(cg->f->ir, ref, 0));
+    array.data = LLVMBuildIntToPtr(cg->b, address, cg->ptr[0], "");
+    array.shape[0] = cg_int(cg->i64, INT64_MAX);
+    array.strides[0] = cg_int(cg->i64, 1);
+    if (cg->target->has_owner) array.owner = LLVMConstNull(cg->ptr[0]);
+    Value *out = cg_new_leaves(cg, array.type);
+    cg_array_close(cg, &array, out);
+    cg_set(cg, ref, out);
+}
+
 /* -- atomics ---------------------------------------------------------------------------------- */
 
 typedef struct Atomic {

@@ -529,6 +529,10 @@ static bool check_new_array(Verifier *v, Ref ref) {
         if (type->layout == LAYOUT_A || type->space != SPACE_GLOBAL || !type->aligned)
             return bad(v, ref, "a new array is contiguous and in global memory");
         return check_i64(v, ref, 0, inst->nargs);
+    case OP_memory_at:
+        if (type->ndim != 1 || type->layout != LAYOUT_C || type->element->kind != TY_u8)
+            return bad(v, ref, "memory at an address is an array of bytes of one axis");
+        return check_i64(v, ref, 0, 1);
     case OP_frozen:
         if (!inst->u.frozen || inst->u.frozen->type != type)
             return bad(v, ref, "the array is missing");
@@ -664,6 +668,7 @@ static bool check_typed(Verifier *v, Ref ref) {
     case OP_frozen:
     case OP_static_array:
     case OP_kept_array:
+    case OP_memory_at:
     case OP_dynamic_shared: return check_new_array(v, ref);
     case OP_atomic: return check_atomic(v, ref);
     case OP_print: return check_print(v, ref);

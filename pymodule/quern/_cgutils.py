@@ -6,6 +6,7 @@ from . import _llvm as ir
 from ._intrinsic import Function, Value, refuse
 
 bool_t, int8_t, int32_t, intp_t = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
+voidptr_t = int8_t.as_pointer()
 true_bit, false_bit = bool_t(1), bool_t(0)
 true_byte, false_byte = int8_t(1), int8_t(0)
 

@@ -37,7 +37,7 @@ core.callconv: ALLOC_FLAG_IDX BaseCallConv CPUCallConv ErrorModel FIRST_USEREXC 
     _const_int create_error_model error_models
 core.callwrapper: PyCallWrapper _ArgManager _GilManager
 core.ccallback: CFunc _CFuncCompiler
-core.cgutils: bool_t false_bit false_byte int32_t int8_t intp_t true_bit true_byte DataStructProxy Loop Structure ValueStructProxy _StructProxy _loop_nest _raw_memcpy
+core.cgutils: voidptr_t bool_t false_bit false_byte int32_t int8_t intp_t true_bit true_byte DataStructProxy Loop Structure ValueStructProxy _StructProxy _loop_nest _raw_memcpy
     _scalar_pred_against_zero add_global_variable alloca_once alloca_once_value as_bool_bit cbranch_or_continue
     copy_struct create_constant_array create_struct_proxy divmod_by_constant do_boundscheck early_exit_if
     early_exit_if_null for_range for_range_slice for_range_slice_generic gep gep_inbounds get_item_pointer

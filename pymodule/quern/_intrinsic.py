@@ -20,12 +20,14 @@ from . import _llvm as ir
 from . import errors, types
 from ._names import Intrinsic
 from .library import bits as _bits
+from .library import pointers as _pointers
+from .library.primitives import memory_at
 
 _LLVM_OF_FLOAT = {32: "float", 64: "double"}
 _FLOATS = {"float": "float32", "double": "float64"}
 _NUMBERS = (types.Number, types.Boolean)
 _GIVEN = {"@np": np, "@math": math, "@bits": _bits, "@fma": Intrinsic("math.fma"), "@abs": abs, "@bool": bool, "@complex": complex, "@max": max,
-          "@min": min, "@range": range}
+          "@min": min, "@range": range, "@memory_at": memory_at, "@pointers": _pointers}
 
 
 def refuse(what):
@@ -364,6 +366,18 @@ class Builder:
         if {kind, to} not in ({"i32", "float"}, {"i64", "double"}):
             refuse(f"a bitcast of {kind} to {to}")
         return self.let(f"@bits.same_bits({code})", to)
+
+    def inttoptr(self, value, typ, name=""):
+        """What is taken for a pointer: an array without an end."""
+        code, kind = self.operand(value)
+        element = str(typ)[:-1]
+        if str(typ)[-1:] != "*" or not (element in _FLOATS or _width(element) > 1):
+            refuse(f"inttoptr to {typ}")
+        code = f"@memory_at({_as_signed(code, kind)})"
+        if element != "i8":
+            dtype = _FLOATS.get(element) or f"int{_sized(element)}"
+            code = f"@pointers.carray({code}, {2 ** 63 // np.dtype(dtype).itemsize - 1}, @np.{dtype})"
+        return self.let(code, str(typ))
 
     # -- functions
 

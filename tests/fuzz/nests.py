@@ -177,7 +177,8 @@ class Nest:
             kind = self.rng.choice([k for k in KINDS if family(k) == family(ka)])
             return f"{self.pick('min', 'max')}({self.cast(a, ka, kind)}, {self.cast(b, kb, kind)})", kind
         if what < 0.4 and family(ka) == "FLT" and not self.kernel:
-            return f"np.int64({self.rounded(a)})", "i64"
+            finite = f"{self.rng.choice(self.ints)} * {self.pick('0.37', '-1.5', '0.5')} - {self.pick('0.5', '7.3')}"
+            return f"np.int64({self.rounded(finite if self.careful else a)})", "i64"
         op = self.rng.choice(["+", "+", "+", "-", "-", "*", "*", "/", "//", "%", "&", "|", "^", "<<", ">>"])
         if "u64" in (ka, kb):  # a Python int beside a uint64 may be below zero
             a = f"np.uint64({a})" if weak(ka) and family(ka) == "SINT" and not a.isdigit() else a

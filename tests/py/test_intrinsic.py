@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from test_as_numba import run_as_numba
-from quern import cuda, errors, njit, types
+from quern import carray, cuda, errors, njit, types
 from quern import _llvm as ir
 from quern.core import cgutils
 from quern.core.imputils import impl_ret_untracked
@@ -511,3 +511,70 @@ print(njit(lambda x: bits(x))(np.float32(1.5)))
 def test_as_numba(tmp_path):
     """With the types of llvmlite, installed or not."""
     assert run_as_numba(tmp_path, PROGRAM).split() == ["8"]
+
+
+# -- pointers -----------------------------------------------------------------------------------------------------------
+
+
+@intrinsic
+def address_as_void_pointer(typingctx, src):
+    def codegen(context, builder, sig, args):
+        return builder.inttoptr(args[0], cgutils.voidptr_t)
+    return types.voidptr(src), codegen
+
+
+@intrinsic
+def address_of_floats(typingctx, src):
+    def codegen(context, builder, sig, args):
+        return builder.inttoptr(args[0], ir.DoubleType().as_pointer())
+    return types.CPointer(types.float64)(src), codegen
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "float32", "float64", "complex128"])
+def test_an_address_becomes_an_array(dtype):
+    kind = getattr(np, dtype)
+
+    @njit
+    def change(address, shape):
+        a = carray(address_as_void_pointer(address), shape, kind)
+        before = a.sum()
+        a[1, 2] = 77
+        return before, a.shape
+    x = np.arange(12).reshape(3, 4).astype(dtype)
+    assert change(x.ctypes.data, (3, 4)) == (66, (3, 4)) and x[1, 2] == 77
+    assert x[1:].sum() == 131  # what was written is read
+    assert change(x[1:].ctypes.data, (2, 4)) == (131, (2, 4)) and x[2, 2] == 77
+
+
+def test_a_pointer_is_indexed_and_passed_on():
+    def total(address, n):
+        p = address_of_floats(address)
+        s = 0.0
+        for i in range(n):
+            s += p[i]
+            p[i] = s
+        return s
+    x = np.arange(5.0)
+    assert njit(total)(x.ctypes.data, 5) == 10.0 and (x == [0, 1, 3, 6, 10]).all()
+    assert njit(total)(np.uint64(x[1:].ctypes.data), 4) == 20.0
+
+
+def test_the_memory_of_two_names_is_one():
+    @njit
+    def both(a, address):
+        b = carray(address_as_void_pointer(address), a.shape, np.int64)
+        for i in range(1, a.size):
+            a[i] = b[i - 1] + 1
+        return b[-1]
+    x = np.zeros(50, np.int64)
+    assert both(x, x.ctypes.data) == 49
+
+
+def test_pointers_to_what_is_no_number_are_refused():
+    @intrinsic
+    def odd(typingctx, src):
+        def codegen(context, builder, sig, args):
+            return builder.inttoptr(args[0], ir.IntType(24).as_pointer())
+        return types.voidptr(src), codegen
+    with pytest.raises(errors.TypingError, match="the LLVM type i24"):
+        njit(lambda n: odd(n))(1)
