@@ -17,6 +17,7 @@ typedef struct Reader {
     Arena *arena;
     DiagList *diags;
     const char *text, *p;
+    const char *void_at; /* the last `void`, or NULL */
     int depth;
 } Reader;
 
@@ -60,7 +61,9 @@ static Str name(Reader *r) {
     const char *start = r->p;
     while (is_name(*r->p))
         r->p++;
-    return (Str){start, (int32_t)(r->p - start)};
+    Str word = {start, (int32_t)(r->p - start)};
+    if (str_is(word, "void")) r->void_at = start;
+    return word;
 }
 
 /* A count: at least 0, at most `limit`. -1 with a diagnostic. */
@@ -421,15 +424,14 @@ static bool at_end(Reader *r) {
     return fail(r, r->p, "unexpected text") != NULL;
 }
 
-/* A lone void is an empty list; elsewhere it is a mistake. */
+/* A lone void is an empty list; elsewhere it is a mistake, and none the type of a parameter that None is given for. */
 static bool check_params(Reader *r, TypeVec *list, const char *at) {
     if (list->len == 1 && list->items[0]->kind == TY_none) list->len = 0;
+    if (list->len && r->void_at && r->void_at >= at)
+        return fail(r, at, "void cannot be a parameter") != NULL;
     for (int32_t i = 0; i < list->len; i++)
-        if (list->items[i]->kind == TY_none || list->items[i]->kind == TY_BLOCK)
-            return fail(r, at,
-                        list->items[i]->kind == TY_none
-                            ? "void cannot be a parameter"
-                            : "a nested array is part of a record") != NULL;
+        if (list->items[i]->kind == TY_BLOCK)
+            return fail(r, at, "a nested array is part of a record") != NULL;
     return true;
 }
 

@@ -53,8 +53,8 @@ class _Entry:
         if self.strict:
             self._same_parameters(made)
         if inspect.isfunction(made):
-            from .decorators import _with_blocks
-            made, wrong = _with_blocks(made)
+            from .decorators import with_blocks
+            made, wrong = with_blocks(made)
             if wrong:
                 raise wrong
         if self.options and not isinstance(made, _quern.Dispatcher):

@@ -168,7 +168,7 @@ def _plain(function, name):
     raise TypeError(f"{name}() expects a Python function, not an object of type {type(function).__name__!r}")
 
 
-def _with_blocks(function):
+def with_blocks(function):
     """Blocks of objmode run in the interpreter: a function of its own for each; blocks of parallel_chunksize are try statements.
     The function, and what is wrong with a block."""
     names = function.__code__.co_names + function.__code__.co_freevars
@@ -185,7 +185,7 @@ def _make_jit(function, signatures, options):
     if config.DISABLE_JIT or options.get("forceobj"):
         return function
     nopython = options.get("nopython")
-    function, wrong = _with_blocks(_plain(function, "jit"))
+    function, wrong = with_blocks(_plain(function, "jit"))
     dispatcher = _quern.Dispatcher(function, _with_locals(options),
                                    nogil=bool(options.get("nogil")),
                                    fallback=not nopython and not config.AS_NUMBA, given=dict(options))

@@ -4,6 +4,8 @@ overload, overload_method and overload_attribute add what compiled code may call
 is_jitted, typeof_impl and get_cython_function_address do what they say. The others let a library describe its types and functions,
 in the words of Numba's own compiler, while it is imported; compiled code does not look at these descriptions: a function that
 uses such a type or function is refused, by name."""
+from types import FunctionType
+
 from ._unbuilt import Unbuilt, Wrapper, unbuilt_class
 
 
@@ -79,8 +81,16 @@ def type_callable(func):
 
 
 def register_jitable(*args, **options):
-    """A Python function that compiled code may call: every function is one."""
-    return args[0] if args else _same
+    """A Python function that compiled code may call: every function is one. With blocks of objmode in it another one stands for it there."""
+    return _jitable(args[0]) if args else _jitable
+
+
+def _jitable(function):
+    from .decorators import with_blocks
+    lifted, wrong = with_blocks(function) if isinstance(function, FunctionType) else (function, None)
+    if lifted is not function and not wrong:
+        _registry().add_function(function, _entry(lambda *args, **named: lifted, strict=False))
+    return function
 
 
 class _Intrinsic(Wrapper):

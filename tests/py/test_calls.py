@@ -12,7 +12,7 @@ import weakref
 import numpy as np
 import pytest
 
-from quern import cuda, njit, vectorize
+from quern import cuda, njit, types, vectorize
 from quern.errors import TypingError
 
 
@@ -939,3 +939,15 @@ def test_tuples_of_numbers_are_new_each_time(results):
         assert got == results and [type(r) for r in got] == [type(r) for r in results]
     swapped = njit(lambda x, y: (y, x, x + y))
     assert swapped(1, 2.5) == (2.5, 1, 3.5) and swapped(2.5, 1) == (1, 2.5, 3.5) and swapped(3, 4) == (4, 3, 7)
+
+
+def test_none_is_the_type_of_a_declared_parameter():
+    def f(a, x):
+        return a if x is None else a + x
+    for declared in ((types.float64, types.none), "(float64, none)", "float64(float64, none)"):
+        g = njit(declared)(f)
+        assert g(1.5, None) == 1.5
+        with pytest.raises(TypeError, match="fixed signatures: .*none"):
+            g(1.5, 2.0)
+    both = njit([(types.float64, types.none), (types.float64, types.float64)])(f)
+    assert (both(1.5, None), both(1.5, 2.0)) == (1.5, 3.5)

@@ -498,3 +498,18 @@ def test_defaults_and_keywords():
         return y
 
     assert f(5) == 30 and f(5, 1) == 15 and f(5, m=1) == 10
+
+
+def test_in_a_registered_function_of_a_closure():
+    """It stays the function that it is, and callers of it run the block."""
+    def made(function):
+        @quern.extending.register_jitable
+        def value(*args):
+            with objmode(out="float64"):
+                out = function(*args)
+            return out
+        return value
+    total, largest = made(lambda *a: sum(a) * 0.5), made(max)
+    f = njit(lambda x, y: total(x, y) + largest(x, y, 2.0))
+    assert type(total).__name__ == "function" and total(1.0, 2.0) == 1.5
+    assert f(1.0, 2.5) == 1.75 + 2.5 and f(7.0, 2.0) == 4.5 + 7.0

@@ -208,6 +208,8 @@ static void test_errors_say_where(void) {
     user_is("f8(f8[3])", "invalid signature 'f8(f8[3])': expected ':' at position 7");
     user_is("f8(f8[:][:])", "invalid signature 'f8(f8[:][:])': array elements must be numbers, "
                             "bools or records at position 4");
+    user_is("f8(i8, none)", "i64, none -> f64");
+    user_is("void(none, f8)", "none, f64 -> none");
     user_is("f8(i8, void)",
             "invalid signature 'f8(i8, void)': void cannot be a parameter at position 4");
     user_is("f8(Array(f8, 1))",
