@@ -83,6 +83,8 @@ typedef struct EnumClass {
     int32_t n;
     const Str *names; /* one for each number; aliases, too */
     const int64_t *numbers;
+    int32_t norder; /* members that an iteration gives: which names, in its order */
+    const int32_t *order;
     int32_t nbases; /* the class and all that it is derived from */
     Handle *bases;
 } EnumClass;

@@ -132,5 +132,6 @@ void py_hash_enumeration(const EnumClass *enumeration, Hash128 *digest) {
         hash_u64(&h, (uint64_t)enumeration->names[i].len);
         hash_update(&h, enumeration->names[i].bytes, (size_t)enumeration->names[i].len);
     }
+    hash_update(&h, enumeration->order, sizeof *enumeration->order * (size_t)enumeration->norder);
     *digest = hash_final(&h);
 }

@@ -109,6 +109,27 @@ static bool read_members(Arena *arena, PyObject *members, EnumClass *out) {
     return true;
 }
 
+/* What list(cls) gives: no aliases, and of flags those of one bit. */
+static bool read_order(Arena *arena, PyTypeObject *cls, PyObject *members, EnumClass *out) {
+    PyObject *order =
+        PySequence_Fast((PyObject *)cls, "an enumeration that cannot be iterated over");
+    if (!order) return PyErr_ExceptionMatches(PyExc_TypeError) && (PyErr_Clear(), true);
+    Py_ssize_t n = PySequence_Fast_GET_SIZE(order);
+    int32_t *found = arena_array(arena, int32_t, n);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *key, *member, *wanted = PySequence_Fast_GET_ITEM(order, i);
+        Py_ssize_t at = 0;
+        for (int32_t k = 0; PyDict_Next(members, &at, &key, &member); k++) {
+            if (member != wanted) continue;
+            found[out->norder++] = k;
+            break;
+        }
+    }
+    out->order = found;
+    Py_DECREF(order);
+    return true;
+}
+
 const EnumClass *py_enum_class(Arena *arena, PyTypeObject *cls) {
     EnumClass *out = arena_new(arena, EnumClass);
     PyObject *members = member_map(cls);
@@ -117,7 +138,7 @@ const EnumClass *py_enum_class(Arena *arena, PyTypeObject *cls) {
         return NULL;
     }
     out->ints = PyType_IsSubtype(cls, &PyLong_Type) && all_fit(cls);
-    bool ok = read_members(arena, members, out);
+    bool ok = read_members(arena, members, out) && read_order(arena, cls, members, out);
     Py_DECREF(members);
     out->nbases = (int32_t)PyTuple_GET_SIZE(cls->tp_mro);
     out->bases = arena_array(arena, Handle, out->nbases);

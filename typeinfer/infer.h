@@ -509,6 +509,8 @@ bool v_equal_tuples(Infer *in, Operator op, Val a, Val b, Val *out);
 /* == and != where one may be None or both may; `plain`: what is compared has no parts on the heap. */
 bool v_equal_optionals(Infer *in, Operator op, Val a, Val b, bool plain, Val *out);
 bool v_order_tuples(Infer *in, Operator op, Val a, Val b, Val *out);
+/* An enumeration as the tuple of its members; false: it is none, or in->stop. */
+bool v_as_members(Infer *in, Val *a);
 bool v_contains(Infer *in, bool not_in, Val item, Val container, Val *out);
 
 /* -- infer_row.c: rows of the library ------------------------------------------------------------- */

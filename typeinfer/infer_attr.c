@@ -194,6 +194,16 @@ static bool attr_of_member(Infer *in, Val a, int32_t k, Str name, Val *out) {
     return object_attr(in, a, member, name, out);
 }
 
+bool v_as_members(Infer *in, Val *a) {
+    const Binding *b = a->f.type ? fact_object(&a->f) : NULL;
+    const EnumClass *cls = b && b->kind == BIND_MODULE ? b->enumeration : NULL;
+    if (!cls) return false;
+    Val *all = arena_array(in->arena, Val, cls->norder);
+    for (int32_t k = 0; k < cls->norder; k++)
+        if (!v_attr(in, *a, cls->names[cls->order[k]], &all[k])) return false;
+    return *a = v_tuple(in, all, cls->norder), true;
+}
+
 /* The attribute of the member that it is at run time: a tuple of those of all members, indexed by its position. */
 static bool attr_of_some(Infer *in, Val a, Str name, Val *out) {
     const EnumClass *cls = a.f.type->binding->enumeration;

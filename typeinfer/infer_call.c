@@ -346,21 +346,24 @@ static bool takes_array(Str name, int32_t i) {
            str_is(name, "builtins.min");
 }
 
-/* Members that are ints are ints to the library, in shapes, too. */
+/* Members that are ints are ints to the library, in shapes and in what becomes a list or set, too. */
 static CallArgs numbers_of(Infer *in, const Binding *callee, const CallArgs *args) {
     CallArgs out = *args;
     static const char *const of_numbers[] = {"builtins.abs",   "builtins.bool", "builtins.complex",
                                              "builtins.float", "builtins.int",  "builtins.round"};
-    bool shapes = str_starts(callee->name, "numpy.") || str_starts(callee->name, "cuda.");
+    static const char *const takers[] = {"builtins.list", "builtins.set", "builtins.sorted"};
+    bool items_too = str_starts(callee->name, "numpy.") || str_starts(callee->name, "cuda.") ||
+                     is_among(callee->name, takers, countof(takers));
     bool present = str_starts(callee->name, "math.") || is_among(callee->name, of_numbers, 6);
     Val *values = arena_array(in->arena, Val, args->nargs);
     for (int32_t i = 0; i < args->nargs; i++) {
         values[i] = v_number(in, present ? v_present(in, args->args[i]) : args->args[i]);
+        v_as_members(in, &values[i]);
         if (i < args->nargs - args->nkeywords && takes_array(callee->name, i))
             values[i] = present_arrays(in, values[i]);
         const Type *t = values[i].f.type;
         bool any = false;
-        for (int32_t k = 0; shapes && t->kind == TY_TUPLE && k < t->nitems; k++)
+        for (int32_t k = 0; items_too && t->kind == TY_TUPLE && k < t->nitems; k++)
             any |= t->items[k]->kind == TY_MEMBER;
         if (!any) continue;
         Val *items = arena_array(in->arena, Val, t->nitems);

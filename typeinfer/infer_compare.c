@@ -336,6 +336,7 @@ static bool contains_optional(Infer *in, Val item, Val container, Val *out) {
 }
 
 bool v_contains(Infer *in, bool not_in, Val item, Val container, Val *out) {
+    v_as_members(in, &container);
     const Type *t = container.f.type;
     bool optional = is_kind(&item, TY_OPTIONAL), done;
     if (type_is_keyed(t)) return v_contains(in, not_in, item, v_keys(in, t), out);

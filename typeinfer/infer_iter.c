@@ -400,7 +400,7 @@ bool v_iterable(Infer *in, Val *a) {
         return t->nitems == 0 || common_type(in, t) || is_one_object(t) ||
                not_iterable(in, a, "its items have no common type");
     case TY_ITER: return !type_is_view(t) || begin_table(in, a); /* else asked when it was made */
-    default: return not_iterable(in, a, NULL);
+    default: return v_as_members(in, a) ? v_iterable(in, a) : not_iterable(in, a, NULL);
     }
 }
 

@@ -335,3 +335,56 @@ def test_keys_of_two_enumerations_do_not_meet():
         njit(lambda: {Suit.CLUBS: 1, Other.A: 2})()
     with pytest.raises(KeyError):
         njit(lambda d: d[Other.A])({Suit.CLUBS: 1})
+
+
+# -- classes as collections of their members ---------------------------------------------------------------------------------
+
+
+class Repeated(enum.Enum):
+    FIRST = 1
+    SECOND = 2
+    AGAIN = 1
+
+
+class Ranks(enum.IntEnum):
+    LOW = 3
+    HIGH = 7
+
+
+class Access(enum.Flag):
+    NONE = 0
+    READ = 1
+    WRITE = 2
+    BOTH = 3
+
+
+def position_of(wanted):
+    for i, member in enumerate(Repeated):
+        if member == wanted:
+            return i
+    return -1
+
+
+def with_value(k):
+    for member in Repeated:
+        if member.value == k:
+            return member
+    raise ValueError(k)
+
+
+@pytest.mark.parametrize("f", [
+    lambda: list(Repeated), lambda: tuple(Repeated), lambda: [m.name for m in Repeated], lambda: {m.name: m.value for m in Repeated},
+    lambda: len(Repeated), lambda: list(enumerate(Repeated)), lambda: list(zip(Repeated, (1.5, 2.5))), lambda: list(reversed(Repeated)),
+    lambda: {m: i for i, m in enumerate(Repeated)}[Repeated.AGAIN], lambda: set(Repeated), lambda: Repeated.SECOND in Repeated,
+    lambda: list(Ranks), lambda: sorted(Ranks), lambda: max(Ranks), lambda: sum([m.value for m in Ranks]), lambda: Ranks.LOW in Ranks,
+    lambda: [m for m in Access], lambda: len(Access), lambda: Access.READ in Access, lambda: sorted((Ranks.HIGH, Ranks.LOW))])
+def test_classes_are_gone_over(f):
+    assert njit(f)() == f()
+
+
+def test_members_are_found_by_going_over_the_class():
+    for member in Repeated:
+        assert njit(position_of)(member) == position_of(member)
+        assert njit(with_value)(member.value) is member
+    with pytest.raises(ValueError):
+        njit(with_value)(3)
