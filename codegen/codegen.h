@@ -37,8 +37,10 @@ typedef struct CompileOptions {
     bool lineinfo;                   /* PTX: say which line of the program an instruction is of */
     bool no_vector_math;             /* CPU: scalar libm only */
     bool general_variant;            /* kernels: for launches beyond FAST_LIMIT (artifact.h) */
-    bool keep_text;                  /* fill text_llvm, text_asm ... */
-    bool keep_object;                /* host code: fill object */
+    bool
+        any_divisor; /* kernels: nobody tests at the launch that ints that something is divided by are above zero */
+    bool keep_text;   /* fill text_llvm, text_asm ... */
+    bool keep_object; /* host code: fill object */
     bool
         closed; /* host code for a program without Quern: one object under `name`, no lazy part, no instance; fills object */
     bool

@@ -177,6 +177,7 @@ static void hash_options(Hasher *h, const CompileOptions *o) {
                                o->lineinfo,
                                o->no_vector_math,
                                o->general_variant,
+                               o->any_divisor,
                                o->all_params,
                                o->status_result,
                                o->pointers,

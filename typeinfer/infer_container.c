@@ -831,6 +831,7 @@ static bool items_of(Infer *in, const Type *container, Val from, Val *items) {
                 items[p] = val_of(fact_of(of.f.type->params[p]));
         return true;
     }
+    if (is_kind(&of, TY_TUPLE) && !of.f.type->nitems) return true; /* [] and () say nothing */
     if (!v_iterable(in, &of) || !v_begin(in, of, &it)) return false;
     bool known = type_is_counted(it.f.type) ? v_iter_get(in, it, counter, &item)
                                             : v_next(in, it, NO_BLOCK, &item);

@@ -492,8 +492,8 @@ static IntRange range_of_wrap(GpuInts *s, Ref index, Ref n) {
     return between(i.lo, QN_MAX(i.hi, length.hi - 1));
 }
 
-/* The launch is asked to promise for parameters of the kernel what it does for lengths. Who divides by one means a number above zero: a
- * width, a period. */
+/* The launch is asked to promise for parameters of the kernel what it does for lengths. One of ours tests divisors, too: who divides by one
+ * means a number above zero: a width, a period. */
 static IntRange range_of_param(GpuInts *s, Ref ref) {
     int64_t i = ir_inst(s->func, ref)->imm;
     if (s->func != s->func->module->funcs.items[0] || i >= 64) return unknown();
@@ -641,7 +641,7 @@ GpuInts *gpu_ints(PassContext *ctx, Func *func) {
     s->n = n;
     s->arena = ctx->arena;
     s->tries = MAX_TRIES;
-    s->divisors = find_divisors(func);
+    s->divisors = options->any_divisor ? 0 : find_divisors(func);
     s->endless = options->pointers != 0;
     cfg_compute(&s->cfg, ctx->arena, func);
     return s;

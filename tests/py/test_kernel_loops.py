@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from quern import cuda, float32
+from quern import _gpu, _quern, cuda, float32, hip
 
 LENGTHS = list(range(0, 10)) + [15, 16, 17, 31, 35]
 
@@ -293,6 +293,24 @@ def test_one_copy_of_loops_where_threads_meet():
 
 @pytest.mark.optimised
 def test_a_divisor_is_asked_to_be_above_zero():
-    ptx, _ = cuda.compile_ptx(flat.py_func, "void(int32[::1], int32[:,::1], int64, int64, int64)", cc=(9, 0))
+    options = {**_gpu.compile_options({}), "target": 1}
+    ptx = _quern.compile_kernel(flat.py_func, "void(int32[::1], int32[:,::1], int64, int64, int64)", options, "sm_90", False)["code"].decode()
     assert not re.search(r"(div|rem|selp|setp\.\w+)\.[sbu]64", ptx), ptx
     assert ptx.count("rem.u32") + ptx.count("div.u32") == 1, "of what is not negative"
+
+
+@cuda.jit
+def remainders(out, w):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] = i % w
+
+
+@pytest.mark.optimised
+def test_code_by_itself_asks_nothing_of_divisors():
+    """Nobody tests them there."""
+    signature = "void(int64[::1], int64)"
+    for ptx in (cuda.compile_ptx(remainders.py_func, signature, cc=(9, 0))[0], remainders.compile_to_ptx(signature, "sm_90")):
+        assert re.findall(r"rem\.\w+", ptx) == ["rem.s32"] and "setp.eq" in ptx
+    asm = hip.compile(remainders.py_func, signature, arch="gfx942").asm
+    assert "v_ashrrev_i32" in asm, "signs are looked at"

@@ -964,3 +964,30 @@ def test_numbers_of_several_kinds_are_still_refused():
     assert halves_of([np.float64(3), 1.5])[1] == [1.5, 1.5, 1.5]
     with pytest.raises(errors.TypingError, match="different types"):  # what was compiled last does not change that
         halves_of([np.float64(3), 1])
+
+
+def test_slices_are_replaced_in_one_go():
+    """Room is made once, and not for each item."""
+    def f(n):
+        l = [[i] for i in range(n)]
+        t = [str(i) for i in range(n)]
+        l[1:3] = [[7, 8], [9], [1]]
+        l[0:0] = l
+        l[2:] = ([5] for i in range(2))
+        t[2:4] = ()
+        t.extend(())
+        t[1:1] = t
+        t[::2] = [x + "!" for x in t[::2]]
+        m = []
+        m[0:0] = (n, 2)
+        m[1:1] = [3, 4]
+        m[-1:] = range(n)
+        return l, t, m, len(t)
+    for n in (4, 5, 9):
+        assert njit(f)(n) == f(n)
+
+    def many(n):
+        l = list(range(n))
+        l[n // 2:n // 2] = l
+        return len(l), l[0], l[n // 2], l[n // 2 - 1], l[n + n // 2], l[-1]
+    assert njit(many)(200_000) == many(200_000)

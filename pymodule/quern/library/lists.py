@@ -62,6 +62,16 @@ def _cut(self, first, count):
     move(items, first, items, first + count, n - first - count)
 
 
+def _open(self, first, count):
+    """Empty places in front of the element at `first`, which are elements from here on: each is stored into."""
+    n = field(self, "length")
+    if n + count > len(field(self, "items")):
+        grow(self, "items", n, 2 * n + count + 4)
+    items = field(self, "items")
+    move(items, first + count, items, first, n - first)
+    set_field(self, "length", n + count)
+
+
 def pop(self, index=-1):
     n = field(self, "length")
     guard("list_pop_empty", n == 0)
@@ -351,6 +361,8 @@ def delslice(self, start, stop, step):
 def setslice(self, start, stop, step, value):
     if isinstance(value, list):
         _assign(self, start, stop, step, copy(value))
+    elif isinstance(value, tuple) and len(value) == 0:
+        _assign(self, start, stop, step, _empty_like(self, 0))
     else:
         items = []
         items.extend(value)
@@ -362,11 +374,10 @@ def _assign(self, start, stop, step, value):
     m = field(value, "length")
     if step == 1:
         _cut(self, first, n)
-        for k in range(m):
-            insert(self, first + k, load(field(value, "items"), k))
-        return
-    guard("list_extended_slice", m != n, m, n)
-    for k in range(n):
+        _open(self, first, m)
+    else:
+        guard("list_extended_slice", m != n, m, n)
+    for k in range(m):
         store(field(self, "items"), first + k * step, load(field(value, "items"), k))
 
 
