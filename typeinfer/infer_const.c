@@ -465,7 +465,7 @@ bool fold_compare(Operator op, const Fact *a, const Fact *b, bool *out) {
     if (fact_str(a) && fact_str(b) && (op == OPR_eq || op == OPR_ne))
         return *out = str_equal(*fact_str(a), *fact_str(b)) == (op == OPR_eq), true;
     if (fact_int_value(a, &i) && fact_int_value(b, &j))
-        return fold_order(op, i<j, i == j, i> j, out);
+        return fold_order(op, i < j, i == j, (i > j), out);
     return fact_double_value(a, &x) && fact_double_value(b, &y) &&
-           fold_order(op, x<y, x == y, x> y, out);
+           fold_order(op, x < y, x == y, (x > y), out);
 }

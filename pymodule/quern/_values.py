@@ -50,9 +50,10 @@ def fields_of(cls):
 def _why_not_made(cls):
     """What keeps compiled code from making instances of a frozen dataclass: more than the __init__ of the decorator; or None."""
     init = getattr(cls.__init__, "__code__", None)
-    for name in ("__post_init__", "__new__"):
-        if hasattr(cls, name) if name == "__post_init__" else name in cls.__dict__:
-            return f"with a {name}"
+    if hasattr(cls, "__post_init__"):
+        return "with a __post_init__"
+    if "__new__" in cls.__dict__:
+        return "with a __new__"
     if init is None or init.co_filename != "<string>":
         return "with an __init__ of its own"
     for f in dataclasses.fields(cls):

@@ -88,8 +88,14 @@ def register_jitable(*args, **options):
 def _jitable(function):
     from .decorators import with_blocks
     lifted, wrong = with_blocks(function) if isinstance(function, FunctionType) else (function, None)
-    if lifted is not function and not wrong:
-        _registry().add_function(function, _entry(lambda *args, **named: lifted, strict=False))
+
+    def stand_in(*args, **named):
+        if wrong:
+            raise wrong
+        return lifted
+
+    if lifted is not function or wrong:
+        _registry().add_function(function, _entry(stand_in, strict=False))
     return function
 
 

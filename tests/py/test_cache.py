@@ -742,7 +742,7 @@ def test_ufuncs_of_gpus(tmp_path, device):
 def test_a_disk_of_64_kilobytes(tmp_path):
     """Everything goes on, nothing that is half there stays, and what found room is found again."""
     if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=700", "tmpfs", str(tmp_path)], capture_output=True).returncode:
-        pytest.skip("a small disk cannot be mounted here")
+        pytest.skip("only root may mount a small disk, and not in every container")
     program = """
     from quern import njit
     functions = [njit(cache=True)(eval(f"lambda x: str(x * {k})" if k % 5 == 0 else f"lambda x: x * {k}")) for k in range(40)]

@@ -346,11 +346,6 @@ class Repeated(enum.Enum):
     AGAIN = 1
 
 
-class Ranks(enum.IntEnum):
-    LOW = 3
-    HIGH = 7
-
-
 class Access(enum.Flag):
     NONE = 0
     READ = 1
@@ -376,8 +371,8 @@ def with_value(k):
     lambda: list(Repeated), lambda: tuple(Repeated), lambda: [m.name for m in Repeated], lambda: {m.name: m.value for m in Repeated},
     lambda: len(Repeated), lambda: list(enumerate(Repeated)), lambda: list(zip(Repeated, (1.5, 2.5))), lambda: list(reversed(Repeated)),
     lambda: {m: i for i, m in enumerate(Repeated)}[Repeated.AGAIN], lambda: set(Repeated), lambda: Repeated.SECOND in Repeated,
-    lambda: list(Ranks), lambda: sorted(Ranks), lambda: max(Ranks), lambda: sum([m.value for m in Ranks]), lambda: Ranks.LOW in Ranks,
-    lambda: [m for m in Access], lambda: len(Access), lambda: Access.READ in Access, lambda: sorted((Ranks.HIGH, Ranks.LOW))])
+    lambda: list(Mode), lambda: sorted(Mode), lambda: max(Mode), lambda: sum([m.value for m in Mode]), lambda: Mode.FAST in Mode,
+    lambda: [m for m in Access], lambda: len(Access), lambda: Access.READ in Access, lambda: sorted((Mode.EXACT, Mode.FAST))])
 def test_classes_are_gone_over(f):
     assert njit(f)() == f()
 

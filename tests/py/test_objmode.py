@@ -513,3 +513,11 @@ def test_in_a_registered_function_of_a_closure():
     f = njit(lambda x, y: total(x, y) + largest(x, y, 2.0))
     assert type(total).__name__ == "function" and total(1.0, 2.0) == 1.5
     assert f(1.0, 2.5) == 1.75 + 2.5 and f(7.0, 2.0) == 4.5 + 7.0
+
+    @quern.extending.register_jitable
+    def wrong(x):
+        with objmode("float64"):
+            y = x
+        return y
+    with pytest.raises(errors.QuernError, match="Positional arguments are not allowed"):
+        njit(lambda x: wrong(x))(1.0)
