@@ -178,6 +178,14 @@ void cg_lower_static_array(Cg *cg, Ref ref) {
     cg_set(cg, ref, out);
 }
 
+/* An array that nobody has to give back. */
+static void set_unowned(Cg *cg, Ref ref, ArrayLeaves *array) {
+    if (cg->target->has_owner) array->owner = LLVMConstNull(cg->ptr[0]);
+    Value *out = cg_new_leaves(cg, array->type);
+    cg_array_close(cg, array, out);
+    cg_set(cg, ref, out);
+}
+
 void cg_lower_dynamic_shared(Cg *cg, Ref ref) {
     ArrayLeaves array = {.type = cg_type(cg, ref)};
     if (array.type->ndim != 1) {
@@ -190,10 +198,7 @@ void cg_lower_dynamic_shared(Cg *cg, Ref ref) {
     Value bytes = cg->target->shared_dynamic_size(cg);
     array.shape[0] = LLVMBuildUDiv(cg->b, bytes, cg_int(cg->i64, size), "");
     array.strides[0] = cg_int(cg->i64, size);
-    if (cg->target->has_owner) array.owner = LLVMConstNull(cg->ptr[0]);
-    Value *out = cg_new_leaves(cg, array.type);
-    cg_array_close(cg, &array, out);
-    cg_set(cg, ref, out);
+    set_unowned(cg, ref, &array);
 }
 
 void cg_lower_memory_at(Cg *cg, Ref ref) {
@@ -202,10 +207,7 @@ void cg_lower_memory_at(Cg *cg, Ref ref) {
     array.data = LLVMBuildIntToPtr(cg->b, address, cg->ptr[0], "");
     array.shape[0] = cg_int(cg->i64, INT64_MAX);
     array.strides[0] = cg_int(cg->i64, 1);
-    if (cg->target->has_owner) array.owner = LLVMConstNull(cg->ptr[0]);
-    Value *out = cg_new_leaves(cg, array.type);
-    cg_array_close(cg, &array, out);
-    cg_set(cg, ref, out);
+    set_unowned(cg, ref, &array);
 }
 
 /* -- atomics ---------------------------------------------------------------------------------- */
