@@ -369,15 +369,17 @@ typedef struct RaiseInfo {
 
 /* Memory of this process that host code refers to in place, by the name HOST_ADDRESS_PREFIX and its number. */
 typedef enum AddressKind {
-    ADDRESS_CELLS, /* a CellLayout */
-    ADDRESS_TEXT,  /* the object of a constant: string_literal of `text` */
-    ADDRESS_CLASS, /* the handle of a class of exceptions */
-    ADDRESS_ARRAY  /* of a frozen array: `offset` bytes from its first element */
+    ADDRESS_CELLS,    /* a CellLayout */
+    ADDRESS_TEXT,     /* the object of a constant: string_literal of `text` */
+    ADDRESS_CLASS,    /* the handle of a class of exceptions */
+    ADDRESS_ARRAY,    /* of a frozen array: `offset` bytes from its first element */
+    ADDRESS_FUNCTION, /* of C, that the program has as an object */
+    ADDRESS_OWNER     /* the CodeOwner of ENTRY_C */
 } AddressKind;
 typedef struct CodeAddress {
     AddressKind kind;
     const void *address;
-    void *handle; /* the array, the class; else NULL */
+    void *handle; /* the array, the class, the object, the owner; else NULL */
     int64_t offset;
     Str text;
 } CodeAddress;

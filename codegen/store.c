@@ -161,10 +161,10 @@ static void code_class(Codec *c, const StoreNames *names, ValueLayout *v) {
     bool records = v->kind == TY_ARRAY && v->element == TY_RECORD;
     bool tuple = v->cls && v->kind == TY_TUPLE && v->fields;
     bool member = v->cls && (v->kind == TY_MEMBER || v->kind == TY_OBJECT);
-    if (records) return code_handle(c, names, &v->cls, NULL);
+    bool instance = v->kind == TY_CLASS && v->element == CLS_instance;
+    if (records || instance) return code_handle(c, names, &v->cls, NULL);
     if (keyed || (v->cls && !tuple && !member))
-        code_fail(c, "an instance of a @jitclass, a closure or a dict of several types is an "
-                     "argument or a result");
+        code_fail(c, "a closure or a dict of several types is an argument or a result");
     bool named = tuple || member;
     code_bool(c, &named);
     if (!named || c->why) return;
@@ -179,7 +179,7 @@ static void code_class(Codec *c, const StoreNames *names, ValueLayout *v) {
     tuple = v->kind == TY_TUPLE;
     v->fields = tuple ? fields : NULL;
     bool fits = tuple ? n == v->nitems : (v->kind == TY_MEMBER || v->kind == TY_OBJECT) && n == 0;
-    int32_t what = tuple ? n : v->kind == TY_MEMBER ? CLASS_MEMBERS : CLASS_ONE_MEMBER;
+    int32_t what = tuple ? n : v->kind == TY_MEMBER ? CLASS_MEMBERS : CLASS_ONE_OBJECT;
     v->cls = fits ? names->class_of(names->user, path, what) : NULL;
     if (!v->cls) code_fail(c, "a class is not what it was");
 }
@@ -265,11 +265,17 @@ static void code_address(Codec *c, const StoreNames *names, CodeAddress *a) {
         if (!a->address) code_fail(c, "out of memory");
         return;
     }
+    if (kind == ADDRESS_OWNER) {
+        if (!c->out && !names->owner) code_fail(c, "it is code for C");
+        if (!c->out) a->address = a->handle = (void *)(uintptr_t)names->owner;
+        return;
+    }
     const void *first = NULL;
     code_handle(c, names, &a->handle, &first);
     if (c->out || c->why) return;
-    if (kind == ADDRESS_ARRAY && !first) code_fail(c, "an array of it is none any more");
-    a->address = kind == ADDRESS_ARRAY ? (const char *)first + a->offset : a->handle;
+    bool in_place = kind == ADDRESS_ARRAY || kind == ADDRESS_FUNCTION;
+    if (in_place && !first) code_fail(c, "an array or a function of C is none any more");
+    a->address = in_place ? (const char *)first + a->offset : a->handle;
 }
 
 /* -- an artifact ------------------------------------------------------------------------------- */
@@ -571,7 +577,7 @@ static void *no_class(void *user, Str path, int32_t n) {
     return NULL;
 }
 
-const StoreNames store_no_names = {NULL, no_path, no_handle, no_class};
+const StoreNames store_no_names = {NULL, no_path, no_handle, no_class, NULL};
 
 bool store_write_instance(Codec *c, Instance *instance) {
     InstanceParts parts = *instance_parts(instance);

@@ -36,15 +36,16 @@ void store_seal(StrBuf *out);
 /* `c` reads behind the head. false: c->why. */
 bool store_open(Codec *c, Str file, const char *magic);
 
-enum { CLASS_MEMBERS = -1, CLASS_ONE_MEMBER = -2 };
+enum { CLASS_MEMBERS = -1, CLASS_ONE_OBJECT = -2 };
 
 typedef struct StoreNames {
     void *user;
     Str (*path)(void *user, void *handle); /* empty: it has none */
-    /* NULL: it is not there any more. `first`: of an array its first element. */
+    /* NULL: it is not there any more. `first`: of an array its first element, of a function of C its address. */
     void *(*handle)(void *user, Str path, const void **first);
-    /* The class of values with n fields, or of the members of an enumeration, or such a member. NULL: it is not there any more. */
+    /* The class of values with n fields, or of the members of an enumeration, or such a member, or a function that is an argument. NULL: it is not there any more. */
     void *(*class_of)(void *user, Str path, int32_t n);
+    const CodeOwner *owner; /* of what is read, if it is of ENTRY_C */
 } StoreNames;
 /* Nothing is named by a path: for what belongs to no program. */
 extern const StoreNames store_no_names;

@@ -740,8 +740,8 @@ static const Type *members_type(PyResolver *r, TypeTable *types, Arena *arena, c
     return b ? type_member(types, b) : NULL;
 }
 
-/* Where it stands: of a member of an enumeration its class can say it. */
-static Str object_path(PyResolver *r, PyObject *object) {
+/* Where a member of an enumeration stands, which its class can say. Empty: it is none, or its class cannot. */
+static Str member_path(PyResolver *r, PyObject *object) {
     PyObject *name = NULL;
     Str path = {0}, text;
     if (py_is_enum_member(object) > 0 && py_get_optional(object, "_name_", &name) > 0)
@@ -750,7 +750,16 @@ static Str object_path(PyResolver *r, PyObject *object) {
         path = str_printf(r->arena, STR_FMT "." STR_FMT, STR_ARG(path), STR_ARG(text));
     Py_XDECREF(name);
     py_forget_error();
-    return path.len ? path : STR("a:");
+    return path;
+}
+
+const Binding *py_bind_argument(PyResolver *r, PyObject *object) {
+    Str path = member_path(r, object);
+    if (path.len) return py_bind(r, object, path);
+    path = str_printf(r->arena, "a:%d", (int)r->arguments.len);
+    const Binding *b = py_bind(r, object, path);
+    vec_push(r->arena, &r->arguments, b);
+    return b;
 }
 
 /* A function, which is a type of its own. */
@@ -759,7 +768,7 @@ static const Type *object_type(ModState *state, PyResolver *r, TypeTable *types,
     if (!function)
         PyErr_SetString(PyExc_ReferenceError,
                         "the function that was passed as an argument does not exist any more");
-    const Binding *b = function ? py_bind(r, function, object_path(r, function)) : NULL;
+    const Binding *b = function ? py_bind_argument(r, function) : NULL;
     Py_XDECREF(function); /* r->keep has it */
     return b ? type_object(types, b) : NULL;
 }

@@ -216,6 +216,10 @@ static void hash_overloads(Hasher *h, ModState *state) {
     py_forget_error();
 }
 
+#define NO_KEY                                                                                     \
+    "an object of a class without a name in its module, or a function of another kind than "       \
+    "Python's and C's, is an argument"
+
 /* false: such a signature has no key. */
 static bool entry_key(JitCore *core, PyResolver *r, const CompileRequest *q, const Signature *types,
                       const Binding *function, Hash128 *key) {
@@ -288,11 +292,13 @@ typedef struct Replay {
     PyResolver *r;
     const Binding *entry;
     int depth;
+    Map overloads; /* path -> Binding or NULL */
 } Replay;
 
 enum { MOST_STEPS = 200 };
 
 static const Binding *step(Replay *p, const Binding *base, Str path, int32_t cut);
+static const Binding *at_path(Replay *p, Str path);
 
 /* "c:module:Name", and no step from there. */
 static bool is_class_path(Str path) {
@@ -314,6 +320,39 @@ static const Binding *builtin_at(Replay *p, Str path, Str name) {
     return b;
 }
 
+static int32_t number_at(Str path, int32_t from) {
+    char text[16];
+    snprintf(text, sizeof text, "%.*s", (int)QN_MIN(path.len - from, 15), path.bytes + from);
+    return (int32_t)strtol(text, NULL, 10);
+}
+
+/* "a:1": the types of the arguments have bound it. */
+static const Binding *argument_at(const Replay *p, Str path) {
+    int32_t i = number_at(path, 2);
+    return i >= 0 && i < p->r->arguments.len ? p->r->arguments.items[i] : NULL;
+}
+
+static PyObject *object_at(void *user, Str path) {
+    const Binding *b = at_path(user, path);
+    return b ? b->handle : NULL;
+}
+
+/* Implementations of libraries are asked for once. */
+static const Binding *overload_at(Replay *p, Str path) {
+    MapValue *known = map_find_str(&p->overloads, path);
+    if (known) return known->ptr;
+    const Binding *b = ++p->depth > MOST_STEPS ? NULL : py_overload_at(p->r, path, object_at, p);
+    map_put_str(&p->overloads, path)->ptr = (void *)b;
+    return b;
+}
+
+/* A path of one step. */
+static const Binding *root_at(Replay *p, Str path, Str name) {
+    if (str_starts(path, "a:")) return argument_at(p, path);
+    if (str_starts(path, "b:")) return builtin_at(p, path, name);
+    return str_starts(path, "o:") ? overload_at(p, path) : NULL;
+}
+
 /* What stands at a path of the log. NULL: an exception, or no such thing. */
 static const Binding *at_path(Replay *p, Str path) {
     Resolver *resolver = &p->r->base;
@@ -325,18 +364,12 @@ static const Binding *at_path(Replay *p, Str path) {
     bool library = str_starts(path, "l:") && !memchr(path.bytes, '/', (size_t)path.len);
     Str name = {path.bytes + 2, path.len - 2};
     if (library) return resolver->library(resolver->user, name);
-    if (cut <= 0) return str_starts(path, "b:") ? builtin_at(p, path, name) : NULL;
+    if (cut <= 0) return root_at(p, path, name);
     if (++p->depth > MOST_STEPS) return NULL;
     const Binding *base = at_path(p, (Str){path.bytes, cut});
     const Binding *found = base ? step(p, base, path, cut) : NULL;
     p->depth--;
     return found;
-}
-
-static int32_t number_at(Str path, int32_t from) {
-    char text[16];
-    snprintf(text, sizeof text, "%.*s", (int)QN_MIN(path.len - from, 15), path.bytes + from);
-    return (int32_t)strtol(text, NULL, 10);
 }
 
 /* The import that the resolver wrote as a step: "numpy,linalg>norm". */
@@ -361,7 +394,8 @@ static const Binding *step(Replay *p, const Binding *base, Str path, int32_t cut
     if (path.bytes[cut] == '.') return resolver->attr(resolver->user, base, rest);
     if (path.bytes[cut] == '[') {
         int32_t i = number_at(path, cut + 1);
-        return base->kind == BIND_INSTANCE && i >= 0 && i < base->nitems ? base->items[i] : NULL;
+        bool items = base->kind == BIND_INSTANCE || base->kind == BIND_PARTIAL;
+        return items && i >= 0 && i < base->nitems ? base->items[i] : NULL;
     }
     if (str_is(rest, "n")) /* a function inside it: it sees the same globals */
         return base->kind == BIND_FUNCTION ? base : NULL;
@@ -437,6 +471,7 @@ static void *handle_of_path(void *user, Str path, const void **first) {
     const Binding *b = at_path(p, path);
     if (!b) return NULL;
     if (first && b->array) *first = b->array->in_place ? b->array->bytes : NULL;
+    if (first && b->kind == BIND_FOREIGN) *first = (const void *)(intptr_t)b->number;
     return b->handle;
 }
 
@@ -446,10 +481,12 @@ static void *class_of_path(void *user, Str path, int32_t n) {
     const Binding *b = at_path(p, path);
     const Type *type = b ? b->type : NULL;
     bool values = type && type->kind == TY_TUPLE && type->cls == b->handle && type->fields;
+    bool object =
+        b && (b->kind == BIND_MEMBER || b->kind == BIND_FUNCTION || str_starts(path, "a:"));
     bool fits = b && (n == CLASS_MEMBERS      ? b->enumeration != NULL
-                      : n == CLASS_ONE_MEMBER ? b->kind == BIND_MEMBER
+                      : n == CLASS_ONE_OBJECT ? object
                                               : values && type->nitems == n);
-    return fits ? b->handle : NULL;
+    return !fits ? NULL : object && b->object ? b->object : b->handle;
 }
 
 /* -- finding -------------------------------------------------------------------------------------------- */
@@ -468,8 +505,10 @@ static Spec *read_entry(Finding *f, const Signature *types, const Binding *funct
                         Str file) {
     Entry e = {0};
     Codec c = {.arena = f->r->arena};
-    Replay replay = {f->r, function, 0};
-    StoreNames names = {&replay, path_of_handle, handle_of_path, class_of_path};
+    Replay replay = {.r = f->r, .entry = function};
+    map_init(&replay.overloads, f->r->arena);
+    StoreNames names = {&replay, path_of_handle, handle_of_path, class_of_path,
+                        f->q->options.c_owner};
     if (store_open(&c, file, MAGIC)) code_entry(&c, &e);
     if (!c.why && !hash_equal(e.key, key)) c.why = "it is of another key";
     const char *change = c.why ? NULL : first_change(&replay, &e);
@@ -498,9 +537,7 @@ static void find_entry(void *user) {
     if (!function || !py_request_types(f->core, r, f->q, &types)) return;
     if (!r->base.code(r->base.user, function)) return;
     if (!entry_key(f->core, r, f->q, &types, function, &key)) {
-        snprintf(f->why, sizeof f->why,
-                 "a function, an instance of a @jitclass, or an object of a class without a name "
-                 "in its module, is an argument");
+        snprintf(f->why, sizeof f->why, "%s", NO_KEY);
         return;
     }
     for (int k = 0; k < VARIANTS && !f->spec && !PyErr_Occurred(); k++) {
@@ -566,12 +603,11 @@ typedef struct Storing {
     char name[NAME_SIZE];
 } Storing;
 
-/* Questions about an argument, or about what has no path, cannot be asked again. */
+/* Questions about what has no path cannot be asked again. */
 static const char *unrepeatable(const Artifact *a) {
     for (int32_t i = 0; i < a->ndependencies; i++) {
         Str path = a->dependencies[i].path;
-        bool known = str_starts(path, "e:") || str_starts(path, "b:") || str_starts(path, "c:") ||
-                     str_starts(path, "l:");
+        bool known = path.len > 1 && path.bytes[1] == ':' && memchr("abcelo", path.bytes[0], 6);
         if (!known || memchr(path.bytes, '?', (size_t)path.len)) return path.bytes;
     }
     return NULL;
@@ -594,7 +630,7 @@ static bool write_entry(Storing *s, Hash128 key, StrBuf *out) {
               py_str(s->r->arena, code->co_filename, &e.file);
     Py_XDECREF(shown);
     Codec c = {.out = out, .arena = s->r->arena};
-    StoreNames names = {s->r, path_of_handle, NULL, NULL};
+    StoreNames names = {s->r, path_of_handle, NULL, NULL, NULL};
     if (!s->prepared) code_fail(&c, "its checked functions cannot be compiled");
     store_begin(out, MAGIC);
     ok = ok && py_cache_write_type(&c, s->r, &names, s->result, &e.result);
@@ -632,9 +668,7 @@ static void store_entry(void *user) {
     if (s->prepared) instance_files_keep(&files, s->folder, s->r->arena, s->spec->artifact);
     const Binding *function = py_bind(s->r, s->core->py_func, STR("e:"));
     if (!function || !entry_key(s->core, s->r, s->q, s->types, function, &key)) {
-        snprintf(s->why, sizeof s->why,
-                 "a function, an instance of a @jitclass, or an object of a class without a name "
-                 "in its module, is an argument");
+        snprintf(s->why, sizeof s->why, "%s", NO_KEY);
         return;
     }
     if (!write_entry(s, key, &out)) return;

@@ -9,8 +9,9 @@ static bool is_one_member(const Type *t) {
     return t->kind == TY_OBJECT && t->binding->kind == BIND_MEMBER;
 }
 
-/* The class of a named tuple, of a frozen dataclass or of an enumeration; NULL: of none of these. */
+/* The class of a named tuple, of a frozen dataclass, of an enumeration or of instances of a @jitclass; NULL: of none of these. */
 static PyTypeObject *class_of(const Type *t) {
+    if (type_is_instance(t)) return t->cls;
     if (t->kind == TY_MEMBER) return t->binding->handle;
     if (is_one_member(t)) return t->binding->cls->handle;
     return t->kind == TY_TUPLE ? t->cls : NULL;
@@ -21,8 +22,24 @@ static bool is_record(const Type *t) {
     return t->kind == TY_RECORD && t->cls;
 }
 
-/* A type names an object of this process, which no path leads to: a function, an instance of a @jitclass. */
+/* A function, or a constant, that is a type of its own: as an argument it is there again (path "a:0"), and its digest part of the key. */
+static bool is_argument(const Type *t) {
+    if (t->kind != TY_OBJECT || t->cls || t->function || !t->binding) return false;
+    switch (t->binding->kind) {
+    case BIND_FUNCTION:
+    case BIND_CONST:
+    case BIND_NUMPY:
+    case BIND_LIBRARY:
+    case BIND_PARTIAL:
+    case BIND_TYPE:
+    case BIND_FOREIGN: return true;
+    default: return false;
+    }
+}
+
+/* A type names an object of this process, which no path leads to. The digest of a @jitclass has its fields, which may name itself. */
 static bool is_personal(const Type *t) {
+    if (is_argument(t) || type_is_instance(t)) return false;
     if (class_of(t)) {
         for (int32_t i = 0; i < t->nitems; i++)
             if (is_personal(t->items[i])) return true;
@@ -38,7 +55,8 @@ static bool is_personal(const Type *t) {
 }
 
 static bool has_class(const Type *t) {
-    bool found = class_of(t) || is_record(t) || (t->element && has_class(t->element));
+    bool found =
+        class_of(t) || is_record(t) || is_argument(t) || (t->element && has_class(t->element));
     for (int32_t i = 0; i < t->nitems && !found && t->kind != TY_CLASS; i++)
         found = has_class(t->items[i]);
     for (int32_t i = 0; i < t->nparams && !found; i++)
@@ -51,11 +69,6 @@ static Str ir_text(Arena *arena, const Type *type) {
     buf_init(&text, arena);
     type_print(&text, type);
     return buf_take(&text);
-}
-
-static void hash_str(Hasher *h, Str s) {
-    hash_u64(h, (uint64_t)s.len);
-    if (s.len) hash_update(h, s.bytes, (size_t)s.len);
 }
 
 Str py_dtype_path(PyResolver *r, PyObject *dtype) {
@@ -78,19 +91,25 @@ void *py_dtype_at(PyResolver *r, Str path) {
 static bool hash_classes(PyResolver *r, Hasher *h, const Type *t) {
     if (is_record(t)) { /* fields have none but what the dtype says */
         Str path = py_dtype_path(r, t->cls);
-        hash_str(h, path);
+        py_hash_str(h, path);
         return path.len ? true : (py_forget_error(), false);
+    }
+    if (is_argument(t)) {
+        hash_u64(h, t->binding->kind);
+        hash_update(h, &t->binding->digest, sizeof t->binding->digest);
+        return true;
     }
     PyTypeObject *cls = class_of(t);
     if (cls) {
         Str path = py_class_path(r, (PyObject *)cls);
         const Binding *b = path.len ? py_enumeration(r, cls) : NULL;
         if (!b) return py_forget_error(), false;
-        hash_str(h, path);
+        py_hash_str(h, path);
         hash_update(h, &b->digest, sizeof b->digest);
         if (is_one_member(t)) hash_update(h, &t->binding->digest, sizeof t->binding->digest);
+        if (type_is_instance(t)) return true;
         for (int32_t i = 0; i < t->nitems && t->fields; i++)
-            hash_str(h, t->fields[i]);
+            py_hash_str(h, t->fields[i]);
     }
     bool ok = !t->element || hash_classes(r, h, t->element);
     for (int32_t i = 0; i < t->nitems && ok && t->kind != TY_CLASS; i++)
@@ -102,7 +121,7 @@ static bool hash_classes(PyResolver *r, Hasher *h, const Type *t) {
 
 bool py_cache_hash_type(PyResolver *r, Hasher *h, const Type *type) {
     if (type && is_personal(type)) return false;
-    hash_str(h, type ? ir_text(r->arena, type) : STR(""));
+    py_hash_str(h, type ? ir_text(r->arena, type) : STR(""));
     return !type || !has_class(type) || hash_classes(r, h, type);
 }
 
@@ -116,6 +135,9 @@ enum {
     OF_ONE_MEMBER,
     OF_OPTIONAL,
     OF_RECORDS,
+    OF_ONE_RECORD,
+    OF_CONTAINER,
+    OF_INSTANCE,
     OF_OTHERS,
     MOST_NESTED = 64
 };
@@ -134,26 +156,68 @@ static uint8_t form_of(const Type *type) {
     if (is_one_member(type)) return OF_ONE_MEMBER;
     if (type->kind == TY_TUPLE) return type->cls ? OF_CLASS : OF_TUPLE;
     if (type->kind == TY_ARRAY) return OF_RECORDS;
+    if (is_record(type)) return OF_ONE_RECORD;
+    if (type_is_instance(type)) return OF_INSTANCE;
+    if (type->kind == TY_CLASS && !type->variant) return OF_CONTAINER;
     return type->kind == TY_OPTIONAL ? OF_OPTIONAL : OF_OTHERS;
+}
+
+/* A record: its dtype. */
+static const Type *code_record(const TypeCode *t, const Type *type) {
+    Str path = t->c->out ? py_dtype_path(t->r, type->cls) : (Str){0};
+    code_str(t->c, &path);
+    if (t->c->out && !path.len) code_fail(t->c, "the dtype of its result has no text");
+    if (t->c->out || t->c->why) return type;
+    PyArray_Descr *dtype = py_dtype_at(t->r, path);
+    int kind = dtype ? py_kind_of_descr(t->r->state, dtype) : -1;
+    type = kind < 0 ? NULL : py_element_type(t->r->state, t->r->types, t->r->arena, kind);
+    if (!type) code_fail(t->c, "the dtype of its result is not known");
+    return type;
 }
 
 /* An array of records. */
 static const Type *code_records(const TypeCode *t, const Type *type) {
     Type shape = t->c->out ? *type : (Type){.kind = TY_ARRAY};
-    Str path = t->c->out ? py_dtype_path(t->r, type->element->cls) : (Str){0};
-    code_str(t->c, &path);
+    shape.element = code_record(t, shape.element);
     code_u8(t->c, &shape.ndim);
     code_u8(t->c, &shape.layout);
     code_bool(t->c, &shape.readonly);
     code_bool(t->c, &shape.aligned);
-    if (t->c->out && !path.len) code_fail(t->c, "the dtype of its result has no text");
+    if (shape.ndim > MAX_DIMS) code_fail(t->c, "an array of its result has too many axes");
     if (t->c->out || t->c->why) return type;
-    PyArray_Descr *dtype = py_dtype_at(t->r, path);
-    int kind = dtype ? py_kind_of_descr(t->r->state, dtype) : -1;
-    if (kind < 0 || shape.ndim > MAX_DIMS) code_fail(t->c, "the dtype of its result is not known");
-    if (t->c->why) return NULL;
-    shape.element = py_element_type(t->r->state, t->r->types, t->r->arena, kind);
-    return shape.element ? type_array_like(t->r->types, &shape, shape.ndim, shape.layout) : NULL;
+    return type_array_like(t->r->types, &shape, shape.ndim, shape.layout);
+}
+
+/* A list, a dict ... whose elements no text says. */
+static const Type *code_container(const TypeCode *t, const Type *type, int depth) {
+    int32_t n = t->c->out ? type->nparams : 0;
+    uint32_t id = t->c->out ? type->bits : 0;
+    bool shared = t->c->out && type->shared;
+    code_u32(t->c, &id);
+    code_bool(t->c, &shared);
+    const Type **params = code_items(t->c, t->c->out ? type->params : NULL, &n, sizeof *params);
+    for (int32_t i = 0; i < n && !t->c->why; i++)
+        params[i] = code_type(t, params[i], depth + 1);
+    bool known = id < CLS_COUNT && id != CLS_instance && n == type_class_nparams((ClassId)id);
+    if (!known) code_fail(t->c, "its result is of an unknown type");
+    if (t->c->out || t->c->why) return type;
+    type = type_class_of(t->r->types, (ClassId)id, params);
+    return shared ? type_shared(t->r->types, type) : type;
+}
+
+/* An instance of a @jitclass: the class is to be what it was. */
+static const Type *code_instance(const TypeCode *t, const Type *type) {
+    Str path = t->c->out ? py_class_path(t->r, type->cls) : (Str){0};
+    code_str(t->c, &path);
+    if (t->c->out && !path.len) code_fail(t->c, "its result is of a class without a path");
+    const Binding *b = t->c->why   ? NULL
+                       : t->c->out ? py_enumeration(t->r, type->cls)
+                                   : py_class_at(t->r, path);
+    Hash128 digest = b ? b->digest : (Hash128){0}, then = digest;
+    code_hash(t->c, &then);
+    bool same = b && b->type && type_is_instance(b->type) && hash_equal(then, digest);
+    if (!same) code_fail(t->c, "the class of its result is not what it was");
+    return t->c->why ? NULL : b->type;
 }
 
 static const Type *code_text(const TypeCode *t, const Type *type) {
@@ -204,7 +268,7 @@ static const Type *code_type(const TypeCode *t, const Type *type, int depth) {
         return b ? type_member(t->r->types, b) : type;
     }
     case OF_ONE_MEMBER: {
-        const Binding *b = code_path(t, t->c->out ? type->binding->handle : NULL, CLASS_ONE_MEMBER);
+        const Binding *b = code_path(t, t->c->out ? type->binding->handle : NULL, CLASS_ONE_OBJECT);
         return b ? type_object(t->r->types, b) : type;
     }
     case OF_OPTIONAL: {
@@ -212,8 +276,12 @@ static const Type *code_type(const TypeCode *t, const Type *type, int depth) {
         return t->c->out || t->c->why ? type : type_optional(t->r->types, inner);
     }
     case OF_RECORDS: return code_records(t, type);
+    case OF_ONE_RECORD: return code_record(t, type);
+    case OF_CONTAINER: return code_container(t, type, depth);
+    case OF_INSTANCE: return code_instance(t, type);
     case OF_OTHERS:
-        code_fail(t->c, "its result holds records, or a class of the program's");
+        code_fail(t->c,
+                  "its result holds a function, or a container of another class than Python's own");
         return type;
     default: return code_text(t, type);
     }

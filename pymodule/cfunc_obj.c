@@ -51,6 +51,16 @@ static PyObject *get_llvm(PyObject *self, void *unused) {
     return PyUnicode_DecodeUTF8(text.len ? text.bytes : "", text.len, "replace");
 }
 
+static PyObject *cache_log(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return py_core_cache_log(&((CFunction *)self)->core);
+}
+
+static PyMethodDef cfunction_methods[] = {
+    {"_cache_log", cache_log, METH_NOARGS, "What the disk cache did."},
+    {NULL, NULL, 0, NULL},
+};
+
 static PyGetSetDef cfunction_fields[] = {
     {"address", get_address, NULL, "Of the function, as an int.", NULL},
     {"native_name", get_name, NULL, "Its symbol.", NULL},
@@ -61,6 +71,7 @@ static PyGetSetDef cfunction_fields[] = {
 static PyType_Slot cfunction_slots[] = {
     {Py_tp_doc, "The code of a function that C calls."},
     {Py_tp_dealloc, cfunction_dealloc},
+    {Py_tp_methods, cfunction_methods},
     {Py_tp_getset, cfunction_fields},
     {0, NULL},
 };
@@ -87,7 +98,7 @@ PyObject *py_compile_c(PyObject *module, PyObject *args) {
     f->owner = (CodeOwner){tell_failure, py_stack_limit, &rt_parallel};
     q.options.entry = ENTRY_C;
     q.options.c_owner = &f->owner;
-    q.options.keep_text = true;
+    q.options.keep_text = q.texts = true;
     q.signature = signature;
     if (py_core_init(&f->core, state, function, &q.options)) {
         f->core.locals = Py_XNewRef(PyDict_GetItemString(options, "locals"));

@@ -9,6 +9,20 @@ Hash128 py_digest_text(BindKind kind, Str text) {
     return hash_final(&h);
 }
 
+void py_hash_str(Hasher *h, Str s) {
+    hash_u64(h, (uint64_t)s.len);
+    if (s.len) hash_update(h, s.bytes, (size_t)s.len);
+}
+
+void py_digest_keywords(Binding *b) {
+    Hasher h;
+    hash_init(&h);
+    hash_update(&h, &b->digest, sizeof b->digest);
+    for (int32_t i = 0; i < b->nitems; i++)
+        py_hash_str(&h, b->names[i]);
+    b->digest = hash_final(&h);
+}
+
 void py_hash_const(Hasher *h, const ConstVal *c) {
     hash_u64(h, (uint64_t)c->kind << 1 | c->is_unsigned);
     hash_u64(h, (uint64_t)c->i);
@@ -120,6 +134,33 @@ bool py_digest_exception(PyObject *cls, Binding *b) {
     b->digest = hash_final(&h);
     b->builtin = py_is_builtin_exception(cls, b->name.bytes);
     return true;
+}
+
+/* The fields of classes, and of the classes that these name. */
+static void hash_fields(PyResolver *r, Hasher *h, const Type *t, Map *seen) {
+    if (map_find(seen, map_key(t))) return;
+    map_put(seen, map_key(t))->num = 1;
+    bool instance = type_is_instance(t);
+    for (int32_t i = 0; i < t->nitems && instance; i++) {
+        py_hash_str(h, t->fields[i]);
+        py_hash_str(h, py_type_text(r, t->declared[i]));
+        hash_fields(r, h, t->declared[i], seen);
+    }
+    if (t->element) hash_fields(r, h, t->element, seen);
+    for (int32_t i = 0; i < t->nitems && !instance && t->items; i++)
+        hash_fields(r, h, t->items[i], seen);
+    for (int32_t i = 0; i < t->nparams; i++)
+        hash_fields(r, h, t->params[i], seen);
+}
+
+void py_digest_instances(PyResolver *r, Binding *b) {
+    Hasher h;
+    Map seen;
+    map_init(&seen, r->arena);
+    hash_init(&h);
+    hash_update(&h, &b->digest, sizeof b->digest);
+    hash_fields(r, &h, b->type, &seen);
+    b->digest = hash_final(&h);
 }
 
 void py_hash_enumeration(const EnumClass *enumeration, Hash128 *digest) {

@@ -33,7 +33,7 @@ TypeKey py_literal_key(ModState *state, PyObject *value) {
 /* For messages, without a resolver, it is the type of such values. */
 const Type *py_literal_type(ModState *state, PyResolver *r, TypeTable *types, Arena *arena,
                             const Compound *c) {
-    const Binding *b = r ? py_bind(r, c->cls, STR("a:")) : NULL;
+    const Binding *b = r ? py_bind_argument(r, c->cls) : NULL;
     if (r) return b ? type_object(types, b) : NULL;
     TypeKey plain = py_arg_key(state, c->cls, "?", 0);
     return plain ? py_key_type(state, r, types, arena, plain, false) : NULL;

@@ -138,7 +138,8 @@ static PyObject *keyword_names(const OverloadQuery *q) {
 }
 
 /* What the registry says: an implementation and how it was chosen, or None and the reasons. */
-static const Overload *answer(PyResolver *r, const OverloadQuery *q, PyObject *told) {
+static const Overload *answer(PyResolver *r, const OverloadQuery *q, PyObject *question,
+                              PyObject *told) {
     Overload *out = arena_new(r->arena, Overload);
     PyObject *function, *reasons;
     int literals, asked;
@@ -146,36 +147,65 @@ static const Overload *answer(PyResolver *r, const OverloadQuery *q, PyObject *t
         !py_str(r->arena, reasons, &out->reasons))
         return NULL;
     out->literals = literals != 0;
-    if (q->kind == OVERLOAD_HAS_METHOD) return out->found = function == Py_True, out;
+    out->found = function == Py_True;
     if (!asked) return out;
-    /* no path: what it refers to cannot be asked for again, so that code with it, or for which it had none, stays out of the disk cache */
-    Str path = str_printf(r->arena, "overload of " STR_FMT, STR_ARG(q->name));
+    Str path = py_question_path(r, question, out->literals);
+    if (!path.len) path = str_printf(r->arena, "overload of " STR_FMT, STR_ARG(q->name));
     const Binding *made = py_bind(r, function, path);
     if (!made) return NULL;
     py_log_dependency(r, DEP_GLOBAL, path, made);
-    if (function != Py_None) out->function = made;
+    if (q->kind != OVERLOAD_HAS_METHOD && function != Py_None) out->function = made;
     return out;
 }
 
-static const Overload *resolve_overload(void *user, const OverloadQuery *q) {
+/* (kind, object or name, descriptions of arguments, keywords, descriptions of theirs, target). */
+static PyObject *question_of(PyResolver *r, const OverloadQuery *q) {
     static const char *const kinds[] = {"call", "attribute", "method", "has_method"};
-    PyResolver *r = user;
     int32_t positional = q->nargs - q->nkeywords;
     PyObject *args = descriptions(r, q, 0, positional);
     PyObject *more = args ? descriptions(r, q, positional, q->nkeywords) : NULL;
     PyObject *names = more ? keyword_names(q) : NULL;
     PyObject *name = names ? PyUnicode_FromStringAndSize(q->name.bytes, q->name.len) : NULL;
-    PyObject *callee = q->callee ? q->callee->handle : name, *told = NULL;
+    PyObject *callee = q->callee ? q->callee->handle : name, *question = NULL;
     if (name)
-        told = PyObject_CallMethod(r->state->overloads, "ask", "sOOOOs", kinds[q->kind], callee,
-                                   args, names, more, r->options.kernel ? "cuda" : "cpu");
-    const Overload *out = told ? answer(r, q, told) : NULL;
+        question = Py_BuildValue("(sOOOOs)", kinds[q->kind], callee, args, names, more,
+                                 r->options.kernel ? "cuda" : "cpu");
     Py_XDECREF(args);
     Py_XDECREF(more);
     Py_XDECREF(names);
     Py_XDECREF(name);
+    return question;
+}
+
+static PyObject *ask(PyResolver *r, PyObject *question) {
+    PyObject *registry = r->state->overloads;
+    PyObject *method = registry ? PyObject_GetAttrString(registry, "ask") : NULL;
+    PyObject *told = method ? PyObject_CallObject(method, question) : NULL;
+    Py_XDECREF(method);
+    return told;
+}
+
+static const Overload *resolve_overload(void *user, const OverloadQuery *q) {
+    PyResolver *r = user;
+    PyObject *question = question_of(r, q), *told = question ? ask(r, question) : NULL;
+    const Overload *out = told ? answer(r, q, question, told) : NULL;
+    Py_XDECREF(question);
     Py_XDECREF(told);
     return out;
+}
+
+const Binding *py_overload_at(PyResolver *r, Str path, ObjectAt *object, void *user) {
+    PyObject *function, *reasons;
+    int by_value, asked;
+    bool literals;
+    PyObject *question = py_question_at(r, path, object, user, &literals);
+    PyObject *told = question ? ask(r, question) : NULL;
+    bool same = told && PyArg_ParseTuple(told, "OpUp", &function, &by_value, &reasons, &asked) &&
+                asked && (by_value != 0) == literals;
+    const Binding *b = same ? py_bind(r, function, path) : NULL;
+    Py_XDECREF(question);
+    Py_XDECREF(told);
+    return b;
 }
 
 static int64_t count(const ModState *state) {

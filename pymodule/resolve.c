@@ -313,16 +313,8 @@ static bool bind_value_class(PyResolver *r, Binding *b, PyObject *cls, const Typ
 static bool bind_instance_class(PyResolver *r, Binding *b, PyObject *cls) {
     const Type *type = py_instance_type(r->state, r->types, r->arena, cls);
     if (!type) return false;
-    Hasher h;
     bool ok = bind_type(r, b, type);
-    hash_init(&h);
-    hash_update(&h, &b->digest, sizeof b->digest);
-    for (int32_t i = 0; i < type->nitems; i++) {
-        Str text = py_type_text(r, type->declared[i]);
-        hash_update(&h, type->fields[i].bytes, (size_t)type->fields[i].len + 1);
-        hash_update(&h, text.bytes, (size_t)text.len);
-    }
-    b->digest = hash_final(&h);
+    if (ok) py_digest_instances(r, b);
     return ok;
 }
 
@@ -500,6 +492,7 @@ static bool bind_partial(PyResolver *r, Binding *b, PyObject *object, Str path) 
     ok = ok && all && bind_items(r, b, all, path);
     b->kind = BIND_PARTIAL;
     b->names = keywords;
+    if (ok) py_digest_keywords(b);
     Py_XDECREF(all);
     for (int k = 0; k < 3; k++)
         Py_XDECREF(parts[k]);

@@ -38,11 +38,16 @@ static bool bind_described(PyResolver *r, Binding *b, PyObject *object, PyObject
     b->number = (int64_t)address;
     b->declared = s;
     b->ndeclared = 1;
-    b->digest = py_digest_text(BIND_FOREIGN, str_printf(r->arena, "%llu", address));
-    /* addresses are of this process: such code is not kept on disk */
-    py_log_dependency(r, DEP_GLOBAL,
-                      str_printf(r->arena, "the address of " STR_FMT, STR_ARG(b->name)), b);
-    return s->result != NULL;
+    PyObject *shown = PyObject_Str(words);
+    Str text = {0};
+    bool known = shown && py_str(r->arena, shown, &text);
+    Py_XDECREF(shown);
+    b->digest = py_digest_text(
+        BIND_FOREIGN, text); /* its address is of this process, and code does not have it */
+    if (b->in_kernels)
+        py_log_dependency(r, DEP_GLOBAL,
+                          str_printf(r->arena, "the code of " STR_FMT, STR_ARG(b->name)), b);
+    return known && s->result != NULL;
 }
 
 /* What it is linked with belongs to the code, too. */

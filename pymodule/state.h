@@ -260,6 +260,9 @@ bool py_str(Arena *arena, PyObject *unicode, Str *out);
 PyObject *py_code_of(PyObject *function); /* a function, or a code object; borrowed */
 Hash128 py_digest_text(BindKind kind, Str text);
 void py_hash_const(Hasher *h, const ConstVal *c);
+void py_hash_str(Hasher *h, Str text);
+/* The keywords of a BIND_PARTIAL, beside its items. */
+void py_digest_keywords(Binding *b);
 /* The elements in the order of the indices, from an axis on. */
 void py_hash_elements(Hasher *h, PyArrayObject *array, int axis, const char *at);
 struct PyResolver;
@@ -293,7 +296,9 @@ typedef struct PyResolver {
     PyObject
         *links; /* a list of it and of what the declared functions that it calls are linked with */
     Map paths;  /* Binding -> path from the entry */
-    Map codes;  /* code handle -> path of its function */
+    Vec(const Binding *)
+        arguments; /* functions and constants that are arguments, or stand in them: paths "a:0", "a:1" */
+    Map codes;            /* code handle -> path of its function */
     InferOptions options; /* of the entry: plain callees inherit them */
     PyObject *entry;      /* borrowed */
     int nesting;          /* of the tuple being bound */
@@ -308,6 +313,8 @@ void py_resolver_close(PyResolver *resolver);
 /* Of an answer that the resolver has given. */
 Hash128 py_dependency_digest(PyResolver *resolver, DependencyKind kind, const Binding *binding);
 const Binding *py_bind(PyResolver *resolver, PyObject *object, Str path);
+/* One that is an argument. */
+const Binding *py_bind_argument(PyResolver *resolver, PyObject *object);
 bool py_is_partial(PyObject *object); /* functools.partial(...) */
 /* The binding is of that kind, and called by that name. */
 bool py_bind_name(PyResolver *r, Binding *b, BindKind kind, const char *name);
@@ -316,6 +323,14 @@ void py_log_dependency(PyResolver *r, DependencyKind kind, Str path, const Bindi
 /* overloads.c: is the object known by implementations of libraries? */
 bool py_is_overloaded(PyResolver *r, PyObject *object);
 void py_overloads_init(PyResolver *r);
+/* What stands at a path; borrowed, held by the resolver. NULL: nothing, or an exception. */
+typedef PyObject *ObjectAt(void *user, Str path);
+/* The implementation that the question of a path is answered with. NULL: an exception, or there is none any more. */
+const Binding *py_overload_at(PyResolver *r, Str path, ObjectAt *object, void *user);
+/* questions.c: what the registry of implementations is asked, as a path ("o:..."). Empty: it names something that has no path. */
+Str py_question_path(PyResolver *r, PyObject *question, bool literals);
+/* The question of a path, a new reference. NULL, perhaps with an exception: it makes no sense, or not any more. */
+PyObject *py_question_at(PyResolver *r, Str path, ObjectAt *object, void *user, bool *literals);
 /* resolve_foreign.c: a function of ctypes or cffi. 1 bound, 0 another object, -1 exception. */
 bool py_bind_function(PyResolver *r, Binding *b, PyObject *function);
 int py_bind_wrapped(PyResolver *r, Binding *b, PyObject *object);
@@ -337,6 +352,8 @@ bool py_bind_time(PyResolver *r, Binding *b, PyObject *scalar); /* times.c */
 /* resolve_library.c. Functions and classes of NumPy, math, random ...: 1 bound, 0 not one of them, -1 exception. */
 int py_bind_library(PyResolver *r, Binding *b, PyObject *object);
 /* All of a type: what the user is told leaves out where the fields of records lie. */
+/* Of a BIND_TYPE of instances of a @jitclass: with the fields, and those of the classes that they name. */
+void py_digest_instances(PyResolver *r, Binding *b);
 Str py_type_text(PyResolver *r, const Type *type);
 /* The Python function inside a dispatcher, kernel or ufunc of ours; NULL (no exception) for others. Borrowed. */
 PyObject *py_function_of(ModState *state, PyObject *object);

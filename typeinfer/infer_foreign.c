@@ -45,7 +45,10 @@ static bool misfit(Infer *in, const Binding *b, const CallArgs *args) {
 /* The function: its address, or where its name is. */
 static Ref emit_callee(Infer *in, const Binding *b) {
     int64_t number = b->number;
-    if (!target_is_host(in->ti->options.target))
+    Module *module = in->ti->module;
+    if (target_is_host(in->ti->options.target))
+        vec_push(module->arena, &module->foreigns, ((ForeignFunction){number, b->handle}));
+    else
         number = (int64_t)(intptr_t)str_printf(in->emit->arena, STR_FMT, STR_ARG(b->name)).bytes;
     return emit_int(in->emit, i64_type(in->types), number);
 }

@@ -603,6 +603,8 @@ Str cg_copy_text(Cg *cg, char *text); /* of LLVM's, which it gives back */
 Str cg_print(Cg *cg);                 /* the module as text, in the arena */
 /* Memory of the host as an external symbol of the module: what its name means stands in cg->addresses. */
 Value cg_host_address(Cg *cg, CodeAddress address, LType type);
+/* The same, of a function. */
+Value cg_host_function(Cg *cg, CodeAddress address, LType type);
 /* Makes machine code of the module and loads it: symbol, addresses and lazy functions of `object` are given (host_code.h).
  * NULL after a diagnostic. `keep`, if not NULL, gets the object file. */
 HostCode *cg_load_host(Cg *cg, HostObject object, void **entry, Artifact *keep);

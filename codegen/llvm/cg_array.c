@@ -492,6 +492,13 @@ Value cg_host_address(Cg *cg, CodeAddress address, LType type) {
     return global;
 }
 
+Value cg_host_function(Cg *cg, CodeAddress address, LType type) {
+    cg->is_private |= cg->root && address.handle;
+    Str name = str_printf(cg->arena, HOST_ADDRESS_PREFIX "%d", (int)number_of(cg, address));
+    Value function = LLVMGetNamedFunction(cg->mod, name.bytes);
+    return function ? function : LLVMAddFunction(cg->mod, name.bytes, type);
+}
+
 /* It begins with the lowest byte, which is not the first element where a stride is negative. */
 static Value global_in_place(Cg *cg, const FrozenArray *frozen) {
     int64_t below = 0, above = 0;

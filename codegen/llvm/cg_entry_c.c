@@ -85,8 +85,9 @@ void cg_entry_c(Cg *cg) {
     Value fn = make_function(cg, func);
     Value ctx = cg_alloca_first(cg, LLVMArrayType2(cg->i64, (sizeof(CallContext) + 7) / 8));
     LLVMSetAlignment(ctx, 16);
-    Value owner =
-        LLVMConstIntToPtr(cg_int(cg->i64, (int64_t)(intptr_t)cg->options->c_owner), cg->ptr[0]);
+    const CodeOwner *who = cg->options->c_owner;
+    CodeAddress address = {.kind = ADDRESS_OWNER, .address = who, .handle = (void *)(uintptr_t)who};
+    Value owner = cg_host_address(cg, address, cg->i8);
     cg_call_extern(cg, "quern_c_begin", cg->void_, (Value[]){owner, ctx}, 2);
     int32_t n = 0;
     for (int32_t i = 0; i < func->nparams; i++)

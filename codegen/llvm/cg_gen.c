@@ -465,10 +465,18 @@ static LType foreign_result(Cg *cg, const Type *type) {
                                  : LLVMIntTypeInContext(cg->context, (unsigned)type_bits(type));
 }
 
-/* On GPUs the constant is the address of the name, which the linked code has. */
-static Value foreign_callee(Cg *cg, Value address, LType type) {
-    if (cg->target->is_host) return LLVMBuildIntToPtr(cg->b, address, cg->ptr[0], "");
-    const char *name = (const char *)(intptr_t)LLVMConstIntGetSExtValue(address);
+/* On GPUs the constant is the address of the name, which the linked code has. Code of the host names the object, which has another
+ * address in another process. */
+static Value foreign_callee(Cg *cg, Value constant, LType type) {
+    int64_t address = LLVMConstIntGetSExtValue(constant);
+    if (cg->target->is_host) {
+        CodeAddress where = {.kind = ADDRESS_FUNCTION, .address = (void *)(intptr_t)address};
+        for (int32_t k = 0; k < cg->ir->foreigns.len; k++)
+            if (cg->ir->foreigns.items[k].address == address)
+                where.handle = cg->ir->foreigns.items[k].handle;
+        return cg_host_function(cg, where, type);
+    }
+    const char *name = (const char *)(intptr_t)address;
     Value known = LLVMGetNamedFunction(cg->mod, name);
     return known ? known : LLVMAddFunction(cg->mod, name, type);
 }

@@ -292,6 +292,12 @@ typedef struct Remark {
 } Remark;
 
 /* One entry and all its callees: a unit of compilation. */
+/* A function of C that the program has as an object. */
+typedef struct ForeignFunction {
+    int64_t address;
+    void *handle;
+} ForeignFunction;
+
 struct Module {
     Arena *arena;
     TypeTable *types;
@@ -300,6 +306,7 @@ struct Module {
     Vec(Func *) funcs; /* [0] is the entry */
     Func *resume;      /* the entry makes a generator: this one gives its next item. Or NULL */
     Vec(Remark) remarks;
+    Vec(ForeignFunction) foreigns; /* those that code of the host calls */
     uint64_t literals; /* where inference fails: bit k: parameter k of the entry has to be known */
 };
 

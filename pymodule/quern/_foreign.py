@@ -89,6 +89,18 @@ class CFunc:
         import cffi
         return cffi.FFI().cast("void *", self.address)
 
+    @property
+    def stats(self):
+        """Hits and misses of the disk cache, as of a function of jit."""
+        from ._surface import Stats
+        log = self._code._cache_log()
+        return Stats(log, _quern.cache_folder()[0] if log else None)
+
+    @property
+    def cache_hits(self):
+        """1 where the code came from the disk cache (cache=True), else 0."""
+        return sum(self.stats.cache_hits.values())
+
     def inspect_llvm(self):
         return self._code.llvm
 

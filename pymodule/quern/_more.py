@@ -23,7 +23,7 @@ def cfunc(sig, locals=None, cache=False, pipeline_class=None, **options):
     if not is_signature(sig):
         raise TypeError(f"cfunc() needs a signature such as 'float64(float64)', not {sig!r}")
     from ._foreign import CFunc
-    return lambda function: CFunc(getattr(function, "py_func", function), sig, {**options, "locals": locals})
+    return lambda function: CFunc(getattr(function, "py_func", function), sig, {**options, "locals": locals, "cache": cache})
 
 
 def jit_module(**options):

@@ -132,7 +132,7 @@ class Registry:
         entries = self.entries(kind, what, plain)
         entries = [e for e in entries if e.target == target] + [e for e in entries if e.target is None]
         if kind == "has_method":
-            return bool(entries), False, "", False
+            return bool(entries), False, "", True
         reasons = []
         for entry in entries:
             for literals in entry.order:

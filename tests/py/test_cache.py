@@ -232,19 +232,17 @@ def test_exception_classes_are_asked_for_again(tmp_path):
         assert run(source, tmp_path / "store", where=tmp_path) == f"{value} 1"
 
 
-@pytest.mark.parametrize("arguments", ["(local(),)", "(g,)"])
-def test_what_cannot_be_kept_says_why(tmp_path, arguments):
-    reason = "a function, an instance of a @jitclass, or an object of a class without a name in its module, is an argument"
-    program = f"""
+def test_what_cannot_be_kept_says_why(tmp_path):
+    program = """
     from collections import namedtuple
     from quern import njit
     def local():
         return namedtuple("Point", "x y")(1, 2)
-    g = njit(lambda x: x)
     f = njit(cache=True)(lambda x: 3)
-    print(f(*{arguments}), list(f.stats.cache_reasons.values()))
+    print(f(local()), *f.stats.cache_reasons.values())
     """
-    assert run(program, tmp_path / "store") == f"3 ['{reason}']"
+    reason = "an object of a class without a name in its module, or a function of another kind than Python's and C's, is an argument"
+    assert run(program, tmp_path / "store") == f"3 {reason}"
 
 
 # -- folders --------------------------------------------------------------------------------------------------

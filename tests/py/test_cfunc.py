@@ -311,15 +311,6 @@ def test_what_cannot_be_called_says_so():
         njit(lambda x: struct(x))(1)
 
 
-def test_addresses_are_not_kept_in_the_disk_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("QUERN_CACHE_DIR", str(tmp_path))
-
-    @njit(cache=True)
-    def f(x):
-        return cosine(x)
-    assert f(0.5) == cosine(0.5) and list(f.stats.cache_reasons.values()) == ["the address of cos cannot be asked for again"]
-
-
 def test_locals_have_their_types():
     @cfunc("float64(float64)", locals={"y": types.float32})
     def narrow(x):

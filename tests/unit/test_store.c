@@ -51,12 +51,12 @@ static void *handle_of(void *user, Str path, const void **first) {
 static void *class_of(void *user, Str path, int32_t n) {
     (void)user;
     const char *const paths[] = {"c:m:P", "c:m:E", "c:m:E.A"};
-    const int32_t fields[] = {2, CLASS_MEMBERS, CLASS_ONE_MEMBER};
+    const int32_t fields[] = {2, CLASS_MEMBERS, CLASS_ONE_OBJECT};
     for (int i = 0; i < countof(paths); i++)
         if (str_is(path, paths[i]) && n == fields[i]) return &classes[i];
     return NULL;
 }
-static const StoreNames names = {NULL, path_of, handle_of, class_of};
+static const StoreNames names = {NULL, path_of, handle_of, class_of, NULL};
 
 /* The result is a named tuple of members now; nobody runs the code. */
 static void name_classes(Artifact *a) {
