@@ -523,20 +523,6 @@ def test_containers_and_text_leave_nothing_behind():
     assert f(3) == "0-1-2-"
 
 
-def test_an_overload_is_not_kept_in_the_disk_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("QUERN_CACHE_DIR", str(tmp_path))
-    kept = fresh("kept")
-
-    @overload(kept)
-    def implementation(x):
-        return lambda x: x + 1
-
-    @njit(cache=True)
-    def f(x):
-        return kept(x)
-    assert f(1) == 2 and list(f.stats.cache_reasons.values()) == ["overload of kept cannot be asked for again"]
-
-
 def test_targets_of_overloads():
     everywhere, both = fresh("everywhere"), fresh("both")
 
