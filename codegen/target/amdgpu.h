@@ -45,6 +45,10 @@ TgValue amdgpu_snippet(Cg *cg, const char *name, const char *text, TgValue *args
 
 void amdgpu_join_addresses(Cg *cg);
 
+/* -- amdgpu_offsets.c: addresses of elements as the instructions add them -- */
+
+void amdgpu_use_offsets(Cg *cg);
+
 /* -- amdgpu_print.c -- */
 
 void amdgpu_print_line(Cg *cg, int32_t format, TgValue *operands, int32_t n);

@@ -144,6 +144,7 @@ TgValue gpu_shared_dynamic(Cg *cg) {
 typedef struct Params {
     Cg *cg;
     Vec(LType) types;
+    Vec(int32_t) in_order; /* arrays whose elements are */
 } Params;
 
 /* What every GPU and driver takes: 32,764 bytes need PTX 8.1, and HIP takes no more. */
@@ -172,7 +173,7 @@ static bool is_pointer(const Cg *cg, int32_t arg) {
  * again what an int64 that is cut and extended comes to. */
 static bool lengths_are_short(const Cg *cg) {
     return cg->options->entry == ENTRY_KERNEL && !cg->options->general_variant &&
-           !cg->options->all_params && cg->target->kind == TARGET_NVPTX;
+           !cg->options->all_params;
 }
 
 /* One kernel parameter for each leaf of a value that lies `source` bytes into host argument `arg`. */
@@ -184,6 +185,8 @@ static void add_value(Params *p, int32_t arg, int64_t source, const Type *type) 
             add_value(p, arg, source + type_offset(type, i), type->items[i]);
     } else if (type->kind == TY_ARRAY) {
         int n = is_pointer(cg, arg) ? 0 : type->ndim * (type->layout == LAYOUT_A ? 2 : 1);
+        if (type->layout != LAYOUT_A && !is_pointer(cg, arg))
+            vec_push(cg->arena, &p->in_order, p->types.len);
         add_param(p, arg, source, cg->ptr[cg_space(cg, (Space)type->space)], true);
         for (int k = 0; k < n; k++)
             add_param(p, arg, source + 16 + 8 * k,
@@ -208,7 +211,11 @@ static const char *kernel_name(Cg *cg) {
 }
 
 /* In the fast variant no written array overlaps another: the launch has tested it. */
-static void mark_pointers(Cg *cg, Value fn) {
+static void mark_pointers(Cg *cg, const Params *params, Value fn) {
+    LLVMAttributeRef in_order =
+        LLVMCreateStringAttribute(cg->context, GPU_IN_ORDER, sizeof GPU_IN_ORDER - 1, "", 0);
+    for (int32_t i = 0; i < params->in_order.len; i++)
+        LLVMAddAttributeAtIndex(fn, (unsigned)params->in_order.items[i] + 1, in_order);
     for (int32_t i = 0, array = 0; i < cg->kernel_params.len; i++) {
         const KernelParam *p = &cg->kernel_params.items[i];
         unsigned index = (unsigned)i + 1;
@@ -229,7 +236,7 @@ static Value kernel_function(Cg *cg, Params *p, unsigned convention) {
     cg->entry_name = kernel_name(cg);
     Value fn = cg_entry_function(cg, function_of(cg, p));
     LLVMSetFunctionCallConv(fn, convention);
-    mark_pointers(cg, fn);
+    mark_pointers(cg, p, fn);
     return fn;
 }
 

@@ -13,6 +13,9 @@ TgValue gpu_shared_dynamic(Cg *cg);
 /* A global of the module that begins as zero and that the runtime finds by its name; made once. */
 Value gpu_zeroed_global(Cg *cg, const char *name, LType type, unsigned align);
 
+/* The attribute of a parameter: the first element of an array whose elements stand in order behind it. */
+#define GPU_IN_ORDER "quern-in-order"
+
 /* GEN_grid_barrier, of GEN_barrier and GEN_fence_device of the target. */
 bool gpu_grid_barrier(Cg *cg, struct LibCall *call);
 

@@ -160,3 +160,15 @@ bool loops_is_always_run(const CodeLoops *loops, const CodeLoop *loop, int32_t b
     }
     return true;
 }
+
+void loops_drop_unused(Value value) {
+    if (!LLVMIsAInstruction(value) || LLVMGetFirstUse(value) || LLVMIsAPHINode(value) ||
+        !(LLVMIsABinaryOperator(value) || LLVMIsACastInst(value) ||
+          LLVMIsAGetElementPtrInst(value)))
+        return;
+    Value parts[] = {LLVMGetOperand(value, 0),
+                     LLVMGetNumOperands(value) > 1 ? LLVMGetOperand(value, 1) : NULL};
+    LLVMInstructionEraseFromParent(value);
+    loops_drop_unused(parts[0]);
+    if (parts[1] && parts[1] != parts[0]) loops_drop_unused(parts[1]);
+}

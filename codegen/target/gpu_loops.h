@@ -24,5 +24,7 @@ typedef struct CodeLoops {
 void loops_find(CodeLoops *loops, Arena *arena, Value fn);
 bool loops_has(const CodeLoops *loops, const CodeLoop *loop, Value value);
 bool loops_is_always_run(const CodeLoops *loops, const CodeLoop *loop, int32_t block);
+/* Erases a computation of ints or addresses that nobody looks at, and what it alone looked at. */
+void loops_drop_unused(Value value);
 
 #endif

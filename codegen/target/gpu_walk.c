@@ -352,18 +352,6 @@ static Value count_offset(const Walk *w, const Address *a) {
     return offset;
 }
 
-static void drop_unused(Value value) {
-    if (!LLVMIsAInstruction(value) || LLVMGetFirstUse(value) || LLVMIsAPHINode(value) ||
-        !(LLVMIsABinaryOperator(value) || LLVMIsACastInst(value) ||
-          LLVMIsAGetElementPtrInst(value)))
-        return;
-    Value parts[] = {LLVMGetOperand(value, 0),
-                     LLVMGetNumOperands(value) > 1 ? LLVMGetOperand(value, 1) : NULL};
-    LLVMInstructionEraseFromParent(value);
-    drop_unused(parts[0]);
-    if (parts[1] && parts[1] != parts[0]) drop_unused(parts[1]);
-}
-
 /* A counter that nobody looks at but its own next round. */
 static void drop_counter(Value phi) {
     LLVMUseRef use = LLVMGetFirstUse(phi);
@@ -466,7 +454,7 @@ static void walk_loop(Walk *w) {
         replace(w, a, leader->pointer, bytes_between(leader, a));
     }
     for (int32_t k = 0; k < w->found.len; k++)
-        drop_unused(w->found.items[k].gep);
+        loops_drop_unused(w->found.items[k].gep);
     drop_counters(w);
 }
 

@@ -257,6 +257,7 @@ static bool emit(Cg *cg, Artifact *artifact) {
     gpu_keep_zeros(cg);
     amdgpu_join_addresses(cg);
     if (cg->options->opt_level > 1) gpu_walk_addresses(cg, 0);
+    if (cg->options->opt_level > 1) amdgpu_use_offsets(cg);
     if (cg->failed || (cg->options->keep_text && !keep_text(cg))) return false;
     Str kept = cg_emit_copy(cg, cg->arena, LLVMObjectFile);
     if (cg->failed) return false;

@@ -36,7 +36,10 @@ class Words(Nest):
     def statement(self, indent):
         what = self.rng.random()
         if what < 0.65:
-            text = f"({self.round()}) & {self.rng.choice(MASKS)}" if self.chance(0.9) else f"({self.round()}) & 0x3FFFFFFFFFF"
+            text, mask = self.round(), self.rng.choice(MASKS) if self.chance(0.9) else "0x3FFFFFFFFFF"
+            if mask == "-1" and ("<<" in text or "*" in text):  # in CPython it would grow beyond 64 bits
+                mask = "0x1FFFFFFFF"
+            text = f"({text}) & {mask}"
             return self.line(indent, f"{self.word()} = {text}")
         self.line(indent, f"if {self.condition()}:")
         if what < 0.8:
