@@ -114,6 +114,7 @@ static int bind_class_method(PyResolver *r, Binding *b, PyObject *object) {
         const char *of, *method, *home, *name;
     } methods[] = {
         {NULL, "itertools.chain", "from_iterable", "itertools", "chain.from_iterable"},
+        {&PyDict_Type, "dict", "fromkeys", "dict", "fromkeys"},
         {&PyLong_Type, "int", "from_bytes", "int", "from_bytes"},
         {&PyUnicode_Type, "str", "maketrans", "str", "maketrans"},
         {&PyBytes_Type, "bytes", "maketrans", "bytes", "maketrans"},

@@ -272,8 +272,9 @@ static bool call_method(Infer *in, const Binding *b, Ref object, const CallArgs 
 
 static bool is_method(Infer *in, const Binding *b, Ref src, Ref *object) {
     Str attribute;
-    if (b->handle || str_is(b->name, "str.maketrans") || str_is(b->name, "bytes.maketrans"))
-        return false; /* the text is no argument */
+    if (b->handle || str_is(b->name, "str.maketrans") || str_is(b->name, "bytes.maketrans") ||
+        str_is(b->name, "dict.fromkeys"))
+        return false; /* the text, the dict is no argument */
     if (!v_attr_parts(in, src, object, &attribute)) return false;
     const Type *type = in->facts[*object].type;
     if (type && type->kind == TY_OPTIONAL) type = type->element;

@@ -1,4 +1,5 @@
 """Dicts in compiled code, against CPython: as locals, arguments, results and elements of each other."""
+import collections
 import math
 
 import numpy as np
@@ -353,13 +354,35 @@ def test_a_dict_that_changes_while_it_is_gone_over():
 
 # -- missing keys ---------------------------------------------------------------------------------------
 
+Place = collections.namedtuple("Place", "x y")
+
+
 def test_a_missing_key_is_in_the_exception():
     assert same(indexed, {1: 2}, 5) == (KeyError, (5,))
     assert same(deleted, {1.5: 2}, 0.25) == (KeyError, (0.25,))
     assert same(popped, {1: 2}, -1) == (KeyError, (-1,))
     assert same(last_popped, {}) == (KeyError, ("popitem(): dictionary is empty",))
-    with pytest.raises(KeyError):
-        indexed({(1, 2): 3}, (2, 1))
+    for there, key in (((1, 2), (2, 1)), ((2, ("a", 1.5)), (2, ("b", 1.5))), ((b"a", True, 2j), (b"a", False, 2j)), ((0, 1, (2, 3), 4, "z", 5, 6), (0, 1, (2, 3), 4, "", 5, 6))):
+        for f in (indexed, deleted, popped):
+            assert same(f, {there: 1}, key) == (KeyError, (key,))
+    with pytest.raises(KeyError, match="a tuple"):
+        indexed({(0, 1, 2, 3, 4, 5, 6, 7, 8): 3}, (0, 1, 2, 3, 4, 5, 6, 7, 9))
+    with pytest.raises(KeyError, match="a tuple"):
+        indexed({Place(1, 2): 3}, Place(2, 1))
+
+
+@njit
+def from_keys(keys, value):
+    d = dict.fromkeys(keys, value)
+    for key in d:
+        d[key] += value
+    return d, list(dict.fromkeys(keys)), dict.fromkeys(["a", "b", "a"], "c"), {"x": 1.5}.fromkeys(range(len(keys)), (1, "q"))
+
+
+def test_a_dict_from_keys_alone():
+    for keys in ([3, 1, 3, 2], [0.5], [(1, "a"), (2, "b"), (1, "a")], "hello"):
+        same(from_keys, keys, 2)
+        same(from_keys, keys, [1])
 
 
 # -- arguments and results --------------------------------------------------------------------------------

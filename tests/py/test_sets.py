@@ -81,6 +81,11 @@ def changed(s, x):
 
 
 @njit
+def removed(s, x):
+    s.remove(x)
+
+
+@njit
 def popped(s):
     s = s.copy()  # which one it is Python leaves open
     n = len(s)
@@ -211,6 +216,7 @@ def test_iteration_arguments_and_results():
 
 def test_a_missing_element_is_in_the_exception():
     assert same(changed, {1}, 5) == (KeyError, (5,))
+    assert same(removed, {(1, "a")}, (2, "a")) == (KeyError, ((2, "a"),))
     assert same(popped, set()) == (KeyError, ("pop from an empty set",))
 
 

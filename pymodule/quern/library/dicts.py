@@ -7,11 +7,13 @@ import numpy as np
 from .hashing import place_hash
 from .primitives import field, fields, load, present, store, take
 from .shared import Dict
-from .tables import clear, contains, each_item, each_key, each_value, empty_like, enter, find, is_live, last, leave, leave_last
+from .tables import clear, contains, each_item, each_key, each_value, empty_like, enter, find, is_live, is_told, last, leave, leave_last
 
 
 def _missing(key):
     if isinstance(key, tuple):
+        if is_told(key):
+            raise KeyError(key)
         raise KeyError("the key, a tuple")
     if isinstance(key, (np.datetime64, np.timedelta64)):
         raise KeyError("the key, a time")
@@ -113,6 +115,13 @@ def copy(self):
     return out
 
 
+def fromkeys(iterable, value=None, /):
+    out = {}
+    for key in iterable:
+        out[key] = value
+    return out
+
+
 def eq(self, other):
     if not isinstance(other, dict):
         return False
@@ -182,6 +191,7 @@ FUNCTIONS = {
     "dict.__values__": each_value,
     "dict.clear": clear,
     "dict.copy": copy,
+    "dict.fromkeys": fromkeys,
     "dict.get": get,
     "dict.pop": pop,
     "dict.pop_or": pop_or,

@@ -7,7 +7,7 @@ import numpy as np
 from .hashing import place_hash
 from .primitives import field, fields, load
 from .shared import Set
-from .tables import clear, contains, each_key, empty_like, enter, find, is_live, last, leave, leave_last
+from .tables import clear, contains, each_key, empty_like, enter, find, is_live, is_told, last, leave, leave_last
 
 
 def add(self, element):
@@ -26,6 +26,8 @@ def remove(self, element):
     at = find(self, element, place_hash(self, element))
     if at < 0:
         if isinstance(element, tuple):
+            if is_told(element):
+                raise KeyError(element)
             raise KeyError("the element, a tuple")
         if isinstance(element, (np.datetime64, np.timedelta64)):
             raise KeyError("the element, a time")

@@ -209,3 +209,22 @@ def each_value(self):
 
 def each_item(self):
     return iterate(_left, _item, _begin(self))
+
+
+def _numbers(items):
+    """How many numbers and strings are in a tuple that an exception can carry; 9: one too many, as are named tuples and what else it has no room for."""
+    if len(items._fields) > 0:
+        return 9
+    if len(items) == 0:
+        return 0
+    x = items[0]
+    if isinstance(x, tuple):
+        return _numbers(x) + _numbers(items[1:])
+    if isinstance(x, complex):
+        return 2 + _numbers(items[1:])
+    return (1 if isinstance(x, (bool, int, float, str, bytes)) else 9) + _numbers(items[1:])
+
+
+def is_told(key):
+    """Can a KeyError carry the key, a tuple?"""
+    return _numbers(key) <= 8
