@@ -356,7 +356,9 @@ static int32_t slot_of(Infer *in, Ref ref) {
     const Inst *inst = ir_inst(in->f, ref);
     if (inst->op == OP_param) return inst->imm < in->inst->nslots ? (int32_t)inst->imm : -1;
     const NestedFunction *own = ti_nested(in->ti, in->inst->function);
-    if (inst->op != OP_freevar || !own) return -1;
+    if (inst->op != OP_freevar) return -1;
+    if (!own) /* of a comprehension, or of a function that Python made, which has no such slot */
+        return instance_nslots(in->inst->info->code) + (int32_t)inst->imm;
     for (int32_t k = 0; k < own->nvariables; k++)
         if (str_equal(own->variables[k], *inst->u.name))
             return instance_nslots(in->inst->info->code) + own->ndefaults + k;
@@ -820,6 +822,19 @@ static const struct {
     {"set.update", {1, 0}, true, false},
 };
 
+/* xs += [] of a list of text, xs += [[]] of one of lists of text: nothing of text, too. */
+static bool nothing_learns(Infer *in, const Type *container, const Val *of) {
+    const Type *type = of->f.type;
+    bool known = container->nparams == 1 && !container->open;
+    bool open = known && type->kind == TY_CLASS && type->nparams == 1 && type->open;
+    Ref web = open ? web_with_site(in, of->src) : NO_REF;
+    return !web || teach_web(in, web, type, container->params);
+}
+
+static bool holds_unknown(const Type *type) {
+    return type->kind == TY_CLASS && type->nparams == 1 && type->params[0]->kind == TY_UNKNOWN;
+}
+
 /* What the items of something are, by parameter of the container that they go into. */
 static bool items_of(Infer *in, const Type *container, Val from, Val *items) {
     Val of = v_unwrap(in, from), it, item, counter = val_of(fact_of(ti_wint(in)));
@@ -832,6 +847,8 @@ static bool items_of(Infer *in, const Type *container, Val from, Val *items) {
         return true;
     }
     if (is_kind(&of, TY_TUPLE) && !of.f.type->nitems) return true; /* [] and () say nothing */
+    if (!nothing_learns(in, container, &of)) return false;
+    if (holds_unknown(of.f.type)) return true;
     if (!v_iterable(in, &of) || !v_begin(in, of, &it)) return false;
     bool known = type_is_counted(it.f.type) ? v_iter_get(in, it, counter, &item)
                                             : v_next(in, it, NO_BLOCK, &item);

@@ -425,7 +425,10 @@ bool call_comprehension(Infer *in, const Binding *function, Ref made, Val iterat
     }
     Instance *callee = instance_find(in->ti, function, info, NULL, bound.slots, n);
     if (callee->state == INST_NEW) callee->library = in->inst->library;
-    if (!in->emit && (!infer_callee(in, callee) || !callee_ready(in, callee))) return false;
+    if (!in->emit &&
+        (!infer_callee(in, callee) || !container_wanted(in, callee, bound.values, NULL) ||
+         !callee_ready(in, callee)))
+        return false;
     out->f = callee->result;
     out->f.unbound = out->f.conflict = false;
     if (in->emit) out->ref = emit_call(in, callee, &bound);

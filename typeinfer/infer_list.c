@@ -153,6 +153,14 @@ static bool is_dict_ref(const Infer *in, Ref ref) {
     return type_is_of(in->facts[ref].type, CLS_dict);
 }
 
+/* A comprehension may change it, as a function may; one of several types can only be read. */
+static bool may_change(const Infer *in, Ref list) {
+    const Type *type = in->facts[list].type;
+    for (int32_t k = 1; k < type->nitems; k++)
+        if (type->items[k] != type->items[0]) return false;
+    return true;
+}
+
 /* What `inst` would do with a list as its operand k, when it may not; NULL: it may. */
 static const char *misuse(Infer *in, Ref ref, int32_t k, Ref list) {
     const Inst *inst = ir_inst(in->f, ref);
@@ -183,6 +191,8 @@ static const char *misuse(Infer *in, Ref ref, int32_t k, Ref list) {
     case OP_iter:
     case OP_unpack: return walk;
     case OP_call_py: return misuse_in_call(in, ref, k, nested);
+    case OP_comprehension:
+        return may_change(in, list) ? "a list as a variable of a comprehension" : NULL;
     case OP_make_cell:
     case OP_cell_set:
     case OP_function: return "a list as a variable of a function";

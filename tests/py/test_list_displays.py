@@ -48,3 +48,51 @@ def test_a_display_as_an_argument_of_a_function_of_the_same_scope():
         go(xs, [])
         return out
     assert njit(permutations)([3, 1, 2]) == permutations([3, 1, 2])
+
+
+@njit
+def with_nothing(n):
+    texts, pairs, nested, later = ["a"], [(1, "b")], [[1.5]], []
+    for i in range(n):
+        texts += []
+        texts.extend([])
+        texts[1:] = []
+        texts.append("c")
+        pairs += []
+        pairs[:0] = []
+        nested += []
+        nested.extend([[]])
+        nested[0] += []
+        texts += later
+        later.append(texts[-1] + "d")
+    begun = []
+    begun += []
+    begun.append("e")
+    nobody_fills = []
+    texts += nobody_fills
+    names = {"f"}
+    names.update([])
+    return texts, pairs, nested, later, begun, nobody_fills, names
+
+
+def test_nothing_is_put_into_lists_of_everything():
+    for n in (0, 1, 3):
+        assert with_nothing(n) == with_nothing.py_func(n)
+
+
+@njit
+def filled_by_comprehensions(n):
+    numbers, texts, started, seen = [], [], [0], {}
+    [numbers.append(i * 0.5) for i in range(n)]
+    lengths = [texts.append("t") or len(texts) for i in range(n) for k in range(i)]
+    kept = {started.append(i) or i for i in range(n)}
+    firsts = [i for i in range(n) if seen.setdefault(i % 2, i) == i]
+    mixed = [1, 2.5]
+    read = [mixed[1] + i for i in range(n)]
+    return numbers, texts, started, len(lengths), kept, firsts, read
+
+
+def test_lists_that_comprehensions_alone_fill():
+    for n in (0, 1, 4):
+        got, wanted = filled_by_comprehensions(n), filled_by_comprehensions.py_func(n)
+        assert got == wanted and [type(x) for x in got[0] + got[2]] == [type(x) for x in wanted[0] + wanted[2]]
