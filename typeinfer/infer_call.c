@@ -350,12 +350,13 @@ static bool takes_array(Str name, int32_t i) {
 /* Members that are ints are ints to the library, in shapes and in what becomes a list or set, too. */
 static CallArgs numbers_of(Infer *in, const Binding *callee, const CallArgs *args) {
     CallArgs out = *args;
-    static const char *const of_numbers[] = {"builtins.abs",   "builtins.bool", "builtins.complex",
-                                             "builtins.float", "builtins.int",  "builtins.round"};
+    static const char *const of_numbers[] = {"builtins.abs", "builtins.complex", "builtins.float",
+                                             "builtins.int", "builtins.round"};
     static const char *const takers[] = {"builtins.list", "builtins.set", "builtins.sorted"};
     bool items_too = str_starts(callee->name, "numpy.") || str_starts(callee->name, "cuda.") ||
                      is_among(callee->name, takers, countof(takers));
-    bool present = str_starts(callee->name, "math.") || is_among(callee->name, of_numbers, 6);
+    bool present = str_starts(callee->name, "math.") ||
+                   is_among(callee->name, of_numbers, countof(of_numbers));
     Val *values = arena_array(in->arena, Val, args->nargs);
     for (int32_t i = 0; i < args->nargs; i++) {
         values[i] = v_number(in, present ? v_present(in, args->args[i]) : args->args[i]);

@@ -190,6 +190,7 @@ static const char *misuse(Infer *in, Ref ref, int32_t k, Ref list) {
     case OP_delitem: return k == 0 ? "del of an item of a list" : NULL;
     case OP_iter:
     case OP_unpack: return walk;
+    case OP_concat: return inst->sub == FLAG_LIST ? walk : NULL; /* [*rows]: its items are kept */
     case OP_call_py: return misuse_in_call(in, ref, k, nested);
     case OP_comprehension:
         return may_change(in, list) ? "a list as a variable of a comprehension" : NULL;
@@ -210,6 +211,29 @@ static const char *misuse(Infer *in, Ref ref, int32_t k, Ref list) {
     }
 }
 
+/* (*rows,) and f(*rows): the items are kept, as the lists that they are; the display itself is not. */
+static bool keeps_items(Infer *in, Ref ref, int32_t k) {
+    const Inst *inst = ir_inst(in->f, ref);
+    if (in->kernel || !target_is_host(in->ti->options.target)) return false;
+    return (inst->op == OP_concat && inst->sub != FLAG_LIST) ||
+           (inst->op == OP_call_star && k > 0 && !calls_numpy(in, ref));
+}
+
+static bool make_items_lists(Infer *in, Ref list, int depth) {
+    const Inst *inst = ir_inst(in->f, list);
+    bool display = inst->op == OP_build_list, made = false;
+    if (!display && ((inst->op != OP_phi && inst->op != OP_check_bound) || depth == 0))
+        return false;
+    for (int32_t k = 0; k < inst->nargs; k++) {
+        Ref arg = ir_arg(in->f, list, k);
+        if (!display)
+            made |= arg != list && make_items_lists(in, arg, depth - 1);
+        else if (is_list(in, arg, depth) && !list_is_object(in, arg))
+            made |= container_make_lists(in, arg);
+    }
+    return made;
+}
+
 bool list_checked(Infer *in, Ref ref) {
     const Inst *inst = ir_inst(in->f, ref);
     if ((inst->op == OP_phi || inst->op == OP_return) &&
@@ -220,6 +244,8 @@ bool list_checked(Infer *in, Ref ref) {
         const Type *type = in->facts[arg].type;
         if (!type || type->kind != TY_TUPLE || !is_list(in, arg, THROUGH_PHIS)) continue;
         if (list_is_object(in, arg)) continue; /* it was a tuple until now */
+        if (keeps_items(in, ref, k) && make_items_lists(in, arg, THROUGH_PHIS))
+            return in->stop = STOP_UNKNOWN, false;
         const char *what = misuse(in, ref, k, arg);
         if (!what) continue;
         if (target_is_host(in->ti->options.target) && !in->kernel) {

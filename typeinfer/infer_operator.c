@@ -23,17 +23,30 @@ static const uint8_t operator_methods[OPR_COUNT] = {
 
 /* -- truth ---------------------------------------------------------------------------------------- */
 
+/* What stands where there is nothing is no object: only of a number may it be asked. */
 static bool truth_of_optional(Infer *in, Val a, Val *out) {
     Emit *e = in->emit;
+    const Type *t = bool_type(in->types);
     Val inner = {.f = fact_of(a.f.type->element)}, truth = {0};
-    Ref present = 0;
-    if (e) {
-        present = emit_item(e, v_ref(in, a), 0);
-        inner.ref = emit_item(e, v_ref(in, a), 1);
+    *out = val_of(fact_of(t));
+    if (!e) return v_truth(in, inner, &truth);
+    Ref present = emit_item(e, v_ref(in, a), 0);
+    inner.ref = emit_item(e, v_ref(in, a), 1);
+    if (type_is_number(inner.f.type)) {
+        if (!v_truth(in, inner, &truth)) return false;
+        return out->ref = emit2(e, OP_and, t, present, v_ref(in, truth)), true;
     }
+    int32_t some = emit_block(e), none = emit_block(e), end = emit_block(e);
+    emit_branch(e, present, some, none);
+    e->block = some;
     if (!v_truth(in, inner, &truth)) return false;
-    *out = val_of(fact_of(bool_type(in->types)));
-    if (e) out->ref = emit2(e, OP_and, bool_type(in->types), present, v_ref(in, truth));
+    Ref there = v_ref(in, truth);
+    emit_jump(e, end);
+    e->block = none;
+    Ref absent = emit_int(e, t, 0);
+    emit_jump(e, end);
+    e->block = end;
+    out->ref = emit(e, OP_phi, t, (Ref[]){there, absent}, 2);
     return true;
 }
 

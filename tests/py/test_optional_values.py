@@ -208,3 +208,31 @@ def test_TYP_arrays_that_may_be_None_in_functions_of_arrays(expression):
     exec(f"def g(n):\n    a = None\n    for _ in range(n):\n        a = np.arange(1.0, 5.0)\n    if a is None:\n        return None\n    return {expression}\n", names)
     g = njit(names["g"])
     assert np.array_equal(g(1), names["g"](1)) and g(0) is None
+
+
+# -- truth ----------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("value", ["abc", "", b"a", b"", [1], [0, 2], {1: 2}, {3}, (1, 2), 3, 0, 2.5, 0.0, 1j], ids=repr)
+def test_the_truth_of_what_may_be_none_is_asked_of_what_is_there(value):
+    """Where there is nothing, there is no text and no list whose length could be read."""
+    def f(x, n):
+        v = x if n > 5 else None
+        count = 0
+        if v:
+            count += 1
+        while not v and count < 3:
+            count += 2
+        return bool(v), not v, count, [k for k in range(2) if v], n > 100 or not v, v or x
+
+    for n in (2, 7):
+        same(f, value, n)
+
+
+def test_the_truth_of_an_array_that_may_be_none():
+    @njit
+    def f(a, n):
+        v = a if n > 5 else None
+        return bool(v), not v, 1 if v else 0
+    for a in (np.array([3]), np.array([0])):
+        for n in (2, 7):
+            assert f(a, n) == f.py_func(a, n)

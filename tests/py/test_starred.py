@@ -148,3 +148,17 @@ def test_items_of_one_type():
 
 def test_nothing_to_begin_with():
     agrees(around, [1][:0])
+
+
+def test_rows_by_a_star_stay_the_lists_that_they_are():
+    @njit
+    def f(n):
+        rows = [[1, 2], [3, n]]
+        kept = [*rows, [5]]
+        kept[0].append(7)
+
+        def taken(*lists):
+            return lists
+        return rows, kept, [*[[1], [2, n]]], (*[[n], [3]],), taken(*[[n, n], [4]]), [*[(1, 2), (3, n)]]
+    for n in (0, 3):
+        assert repr(f(n)) == repr(f.py_func(n))
