@@ -348,7 +348,7 @@ bool v_refuse(Infer *in, Refusal what, const char *name, const Val *values, int3
 /* A note to the error just told: what to do. NULL: none. */
 void ti_advise(Infer *in, const char *text);
 /* What to do instead of the function of that canonical name, where tables/advice.def knows. */
-void ti_advise_name(Infer *in, Str name);
+bool ti_advise_name(Infer *in, Str name);
 
 /* -- infer_func.c: instances ------------------------------------------------------------------ */
 

@@ -383,10 +383,11 @@ bool fact_of_binding(Infer *in, const Binding *b, Str name, Fact *out) {
         }
         const char *what = ti_c_text(in, name);
         ti_fail(in, in->at, E0202, what, ti_c_text(in, b->name));
-        ti_advise(
-            in, "compiled code knows numbers, arrays, tuples of these, functions, and the modules "
-                "math, cmath and numpy: give the values it needs names of their own, or pass them "
-                "as arguments");
+        if (!ti_advise_name(in, b->name))
+            ti_advise(in,
+                      "compiled code knows numbers, arrays, tuples of these, functions, and the "
+                      "modules math, cmath and numpy: give the values it needs names of their own, "
+                      "or pass them as arguments");
         return false;
     }
     default: return *out = fact_of(type_object(in->types, b)), true;

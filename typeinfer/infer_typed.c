@@ -159,7 +159,12 @@ static bool typed_partial(Infer *in, const Val *v, const CallArgs *args, Val *ou
 
 static bool typed_tuple(Infer *in, const Val *v, const CallArgs *args, Val *out) {
     if (!v[0].f.type) return *out = v_tuple(in, NULL, 0), true;
-    if (!is_kind(&v[0], TY_TUPLE) || type_is_value(v[0].f.type)) return misfit(in, "tuple", args);
+    if (!is_kind(&v[0], TY_TUPLE) || type_is_value(v[0].f.type)) {
+        misfit(in, "tuple", args);
+        ti_advise(in, "how long a tuple is belongs to its type, and how long this is, nobody knows "
+                      "before it runs: keep a list, or write its items out, (xs[0], xs[1])");
+        return false;
+    }
     int32_t n = v[0].f.type->nitems;
     Val *items = arena_array(in->arena, Val, n);
     for (int32_t i = 0; i < n; i++)

@@ -16,14 +16,14 @@ static const struct {
 #undef ADVICE
 };
 
-void ti_advise_name(Infer *in, Str name) {
+bool ti_advise_name(Infer *in, Str name) {
     for (int k = 0; k < countof(by_name); k++) {
         const char *row = by_name[k].name;
         bool all = row[strlen(row) - 1] == '.';
         if (all ? !str_starts(name, row) : !str_is(name, row)) continue;
-        ti_advise(in, by_name[k].text);
-        return;
+        return ti_advise(in, by_name[k].text), true;
     }
+    return false;
 }
 
 /* -- advice by values ---------------------------------------------------------------------------- */

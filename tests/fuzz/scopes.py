@@ -6,10 +6,12 @@ tuples, loops over tuples of several types, generators, handlers.
 Numbers stay small, so that Python's are the reference as they are. Prints each program that gives something else than CPython does, or
 that leaves objects behind; programs that are refused are counted by reason, and only listed reasons are fine."""
 import argparse
+import json
 import os
 import pathlib
 import random
 import re
+import signal
 import sys
 import time
 
@@ -240,6 +242,42 @@ def check(seed):
     return None if live() == before else ("left", f"{live()} objects, {before} before\n{source}")
 
 
+ROUND = 250  # programs of one process: what it has compiled stays with it
+PATIENCE = 600  # seconds that a program may take, one that is made smaller among them
+
+
+def told_by_child(check, seeds):
+    """(seed, what check says) for each, from a process of its own; the last one may be a crash, or hang."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(read)
+            with os.fdopen(write, "w") as pipe:
+                for seed in seeds:
+                    signal.alarm(PATIENCE)
+                    print(json.dumps([seed, check(seed)]), file=pipe, flush=True)
+        finally:
+            os._exit(0)
+    os.close(write)
+    last = seeds[0] - 1
+    with os.fdopen(read) as pipe:
+        for line in pipe:
+            last, found = json.loads(line)
+            yield last, found
+    status = os.waitpid(child, 0)[1]
+    if last != seeds[-1]:
+        yield last + 1, ("crashed", f"the process ended with status {status} (signal {status & 127})")
+
+
+def all_told(check, seeds):
+    at = seeds[0]
+    while at <= seeds[-1]:
+        for seed, found in told_by_child(check, range(at, min(at + ROUND, seeds[-1] + 1))):
+            yield seed, found
+            at = seed + 1
+
+
 def main(text, program, check, refusals):
     """Random programs of one kind from the command line: `check` says what is wrong with one, `refusals` what may be refused."""
     parser = argparse.ArgumentParser(description=text.splitlines()[0])
@@ -248,17 +286,16 @@ def main(text, program, check, refusals):
     parser.add_argument("--show", action="store_true", help="only print the programs")
     args = parser.parse_args()
     start, bad, counts = time.monotonic(), 0, {}
-    for seed in range(args.seed, args.seed + args.programs):
-        if args.show:
-            print(f"# seed {seed}\n{program(seed).source}")
-            continue
-        found = check(seed)
+    seeds = range(args.seed, args.seed + args.programs)
+    for seed in seeds if args.show else ():
+        print(f"# seed {seed}\n{program(seed).source}")
+    for seed, found in () if args.show else all_told(check, seeds):
         sort = found[0] if found else "same"
         if sort == "refused":
             reason = next((r for r in refusals if r in found[1]), None)
             sort = f"refused: {reason}" if reason else "refused without need"
         counts[sort] = counts.get(sort, 0) + 1
-        if sort in ("different", "left", "refused without need"):
+        if sort in ("different", "left", "crashed", "refused without need"):
             bad += 1
             first = re.sub(r"\s+", " ", found[1])[:160]
             print(f"== seed {seed}: {sort}: {first}\n{found[1]}" if bad <= 5 else f"== seed {seed}: {sort}: {first}", flush=True)

@@ -155,6 +155,7 @@ fuzz)
     QUERN_BUILD=$PWD/build/test "$venv/bin/python" tests/fuzz/fuzz.py "$@"
     QUERN_BUILD=$PWD/build/test "$venv/bin/python" tests/fuzz/scopes.py "$@"
     QUERN_BUILD=$PWD/build/test "$venv/bin/python" tests/fuzz/generators.py "$@"
+    QUERN_BUILD=$PWD/build/test "$venv/bin/python" tests/fuzz/object_programs.py "$@"
     ;;
 fuzz-kernels)
     build "$python" build/test
