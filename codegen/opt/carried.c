@@ -376,6 +376,10 @@ static bool classify(Region *r, Carried *c) {
     find_assignments(&w);
     bool is_bool = ir_type(r->func, c->phi)->kind == TY_bool;
     if (!w.misuse && is_bool) find_tests(&w);
+    if (w.misuse && region_is_settled(r, c)) {
+        c->choices.len = 0;
+        return c->kind = CARRIED_SETTLED, true;
+    }
     if (w.misuse) return refuse(&w, w.misuse);
     bool tested = w.tests_true || w.tests_false, read = read_after(r, c->phi);
     if (is_bool && (tested || (w.operation && w.assigned))) {

@@ -12,10 +12,11 @@ void parallel_remark(PassContext *ctx, const Func *func, Ref at, int level, Str 
 
 /* How the value of a variable after the loop follows from those that its chunks end with. */
 typedef enum CarriedKind {
-    CARRIED_NOT,  /* nobody reads it: any value will do */
-    CARRIED_SAME, /* the loop does not change it */
-    CARRIED_LAST, /* the last assignment in the order of the iterations */
-    CARRIED_ADD,  /* + and -; chunks but the first start from zero */
+    CARRIED_NOT,     /* nobody reads it: any value will do */
+    CARRIED_SAME,    /* the loop does not change it */
+    CARRIED_SETTLED, /* each iteration assigns it before it looks, or none does: chunks start from the value before the loop */
+    CARRIED_LAST,    /* the last assignment in the order of the iterations */
+    CARRIED_ADD,     /* + and -; chunks but the first start from zero */
     CARRIED_MULTIPLY /* * and /; from one */,
     CARRIED_XOR,
     CARRIED_AND, /* from here on each chunk may start from the value before the loop */
@@ -80,6 +81,8 @@ RegionShape region_find_blocks(Region *r, int32_t l);
 void region_make_private(Region *r);
 /* carried.c: fills `carried`. false: the iterations depend on each other, which has been said. */
 bool region_find_carried(Region *r);
+/* settled.c: does a test that is the same in all iterations decide whether they assign it? */
+bool region_is_settled(const Region *r, const Carried *c);
 /* The reduction that a function (accumulator, element) makes; CARRIED_NOT: none. CARRIED_CHOICE: *row is the call of
  * the row in it. */
 CarriedKind reduction_of(const Func *func, const Inst **row);
@@ -113,7 +116,7 @@ Func *combining_function(Module *module, CarriedKind kind, const Type *type);
 /* What does not change the other operand. */
 const ConstVal *reduction_identity(Arena *arena, CarriedKind kind, const Type *type);
 static inline bool carried_has_result(const Carried *c) {
-    return c->kind != CARRIED_NOT && c->kind != CARRIED_SAME;
+    return c->kind > CARRIED_SETTLED;
 }
 
 #endif

@@ -9,6 +9,8 @@ from collections.abc import MutableMapping, MutableSequence, MutableSet
 from . import _quern, config, types
 from .decorators import njit
 
+__path__ = []  # programs import from numba.typed.typedlist: _inner.py knows what is there
+
 
 def _compiled(parameters, *lines):
     """The compiled function of these parameters and lines."""

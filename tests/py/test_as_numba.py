@@ -28,6 +28,9 @@ def run_as_numba(tmp_path, text, *arguments, **environment):
 def test_import_numba(tmp_path):
     assert run_as_numba(tmp_path, """
 import numba, numba.cuda, numba as nb, quern
+import numba.typed
+from numba.typed.typedlist import List
+assert List is numba.typed.List
 import numba.core.types, numba.typed, numba.extending, numba.np.numpy_support, numba.experimental, numba.np.ufunc
 from numba import njit, prange, types, cuda, float64, TypingError
 from numba.core import types as core_types, errors, config

@@ -127,6 +127,115 @@ def test_the_size_of_chunks_is_that_of_the_loop_round_which_it_is_set():
         assert (left, after) == (size, 0)
 
 
+# -- a test that is the same in all iterations decides --------------------------------------------------------------------
+
+
+def one_or_each(m, out, each):
+    if not each:
+        b = np.full(3, 2.5)
+    for i in prange(len(m)):
+        for j in range(m[i]):
+            if each:
+                b = np.full(3, i + 0.5 * j)
+            out[i] += b.sum() * j
+
+
+def number(m, out, each):
+    b = 1.5
+    for i in prange(len(m)):
+        if each:
+            b = m[i] * 2.0
+        out[i] = b
+
+
+def asked_twice(m, out, each):
+    b = 1.5
+    for i in prange(len(m)):
+        if not each:
+            pass
+        else:
+            b = m[i] * 2.0
+            for k in range(3):
+                b += k
+        if m[i] > 2:
+            out[i] = b
+        if not each:
+            out[i] += b
+
+
+def by_a_comparison(m, out, each):
+    k = 1
+    for i in prange(len(m)):
+        if out.size > 3 * each * out.size:
+            k = i
+        out[i] = k
+
+
+def only_where_it_is_assigned(m, out, each):
+    b = np.zeros(2)
+    for i in prange(len(m)):
+        if each:
+            b = np.full(2, i)
+            out[i] = b[0]
+
+
+SETTLED = [one_or_each, number, asked_twice, by_a_comparison, only_where_it_is_assigned]
+
+
+@pytest.mark.parametrize("each", [False, True])
+@pytest.mark.parametrize("f", SETTLED)
+def test_all_iterations_assign_it_or_none(f, each):
+    got, want = np.zeros(len(LENGTHS)), np.zeros(len(LENGTHS))
+    njit(parallel=True)(f)(LENGTHS, got, each)
+    f(LENGTHS, want, each)
+    np.testing.assert_allclose(got, want, rtol=1e-14)
+
+
+def test_what_is_left_of_another_iteration_is_refused():
+    def looked_at_first(m, out, each):
+        b = 1.5
+        for i in prange(len(m)):
+            out[i] = b
+            if each:
+                b = m[i] * 2.0
+
+    def tests_differ(m, out, each):
+        b = 1.5
+        for i in prange(len(m)):
+            if m[i] > each:
+                b = m[i] * 2.0
+            out[i] = b
+
+    def in_some_iterations(m, out, each):
+        b = 1.5
+        for i in prange(len(m)):
+            for j in range(m[i] - 1):
+                if each:
+                    b = m[i] * 2.0
+            out[i] = b
+
+    def where_it_does_not_hold(m, out, each):
+        b = 1.5
+        for i in prange(len(m)):
+            if each:
+                b = m[i] * 2.0
+            elif i == 3:
+                b = 7.0
+            out[i] = b
+
+    def read_behind(m, out, each):
+        b = np.zeros(2)
+        for i in prange(len(m)):
+            if each:
+                b = np.full(2, m[i] * 1.0)
+            out[i] = b[0]
+        return b
+
+    for f in (looked_at_first, tests_differ, in_some_iterations, where_it_does_not_hold, read_behind):
+        with pytest.raises(errors.TypingError, match="depend on each other"):
+            njit(parallel=True)(f)(LENGTHS, np.zeros(len(LENGTHS)), True)
+
+
 # -- in a try or with ---------------------------------------------------------------------------------------------------
 
 
