@@ -1,5 +1,6 @@
-/* parallel_objects.c - objects in bodies of parallel loops: an iteration may read what is there, and change what it has made
- * itself. Anything else that changes an object is refused: nobody would wait for the other threads. */
+/* parallel_objects.c - objects in bodies of parallel loops: an iteration may read what is there, change what it has made
+ * itself, and assign its own element of a list (`a[i] = x`), if all that the loop does with lists of that type is to look at elements that
+ * are an iteration's own, and at lengths. Anything else that changes an object is refused: nobody would wait for the other threads. */
 #include "codegen/opt/parallel.h"
 
 typedef struct Objects {
@@ -94,7 +95,9 @@ static bool refuse(const Region *r, Ref at) {
     diag_add(diags, E0704, &here);
     if (loop.line) diag_note(diags, &loop, "the loop");
     diag_note(diags, NULL,
-              "write into an array, or into a list that the iteration makes; or use range()");
+              "write into an array, to the element a[i] of a list of which the loop uses nothing "
+              "else, or "
+              "into a list that the iteration makes; or use range()");
     return false;
 }
 
@@ -107,6 +110,94 @@ static bool is_own(Objects *o, const Region *r, Ref value) {
     return true;
 }
 
+/* -- elements of lists that are an iteration's own -------------------------------------------- */
+
+enum { LIST_LENGTH = 0 }; /* the field */
+
+/* Is it param 1, perhaps tested and counted from the end? */
+static bool is_given_index(const Func *callee, Ref index) {
+    const Inst *inst = ir_inst(callee, region_unchecked(callee, index));
+    return inst->op == OP_param && inst->imm == 1;
+}
+
+/* Does the function do nothing with its param 0, a list, but load or store the element that param 1 says? */
+static bool is_element_access(const Func *callee) {
+    for (int32_t b = 0; b < callee->blocks.len; b++) {
+        const Block *block = &callee->blocks.items[b];
+        for (int32_t i = 0; i < block->insts.len; i++) {
+            Ref ref = block->insts.items[i];
+            const Inst *inst = ir_inst(callee, ref);
+            if (inst->op == OP_call) return false;
+            for (int32_t k = 0; k < inst->nargs; k++) {
+                const Inst *arg = ir_inst(callee, ir_arg(callee, ref, k));
+                bool list = arg->op == OP_param && arg->imm == 0;
+                bool buffer = arg->op == OP_field && arg->type->kind == TY_ARRAY;
+                if (list && inst->op != OP_field) return false;
+                if (!buffer) continue;
+                bool element = (inst->op == OP_load || inst->op == OP_store) && k == 0;
+                if (!element || !is_given_index(callee, ir_arg(callee, ref, 1))) return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* `getitem(list, i)` or `setitem(list, i, x)`, i being the loop's counter, which no other iteration has. */
+static bool is_own_element(const Region *r, Ref ref) {
+    const Inst *inst = ir_inst(r->func, ref);
+    return inst->op == OP_call && inst->nargs >= 2 &&
+           ir_type(r->func, ir_arg(r->func, ref, 0))->kind == TY_CLASS &&
+           ir_arg(r->func, ref, 1) == r->loop.counter && is_element_access(inst->u.func);
+}
+
+/* May a value of the type lead to one of type `to`? */
+static bool leads_to(Map *seen, const Type *type, const Type *to) {
+    if (type == to) return true;
+    if (!type || !type->counted || map_find(seen, map_key(type))) return false;
+    map_put(seen, map_key(type))->num = 1;
+    if (type->kind == TY_CLOSURE || type->kind == TY_ITER) return true;
+    if (type->element && leads_to(seen, type->element, to)) return true;
+    for (int32_t i = 0; i < type->nitems && type->items; i++)
+        if (leads_to(seen, type->items[i], to)) return true;
+    for (int32_t i = 0; i < type->nparams; i++)
+        if (leads_to(seen, type->params[i], to)) return true;
+    return false;
+}
+
+/* What only gives a part of the value, which is looked at where it is used. */
+static bool is_part(const Inst *inst, bool itself) {
+    if (itself) return inst->op == OP_field && inst->imm == LIST_LENGTH;
+    return inst->op == OP_field || inst->op == OP_item || inst->op == OP_load;
+}
+
+/* Does an instruction do more with the lists of a type than an iteration may? Operand `k` is the first that it must not have. */
+static bool misuses(Objects *o, const Region *r, Ref ref, const Type *list) {
+    const Inst *inst = ir_inst(r->func, ref);
+    bool element = is_own_element(r, ref);
+    for (int32_t k = 0; k < inst->nargs; k++) {
+        Ref arg = ir_arg(r->func, ref, k);
+        Map seen;
+        map_init(&seen, o->arena);
+        const Type *type = ir_type(r->func, arg);
+        if ((element && k == 0) || !leads_to(&seen, type, list) || is_part(inst, type == list))
+            continue;
+        if (!is_own(o, r, arg)) return true;
+    }
+    return false;
+}
+
+/* An element of a list is assigned: is it safe? */
+static bool may_assign(Objects *o, const Region *r, Ref ref) {
+    if (!is_own_element(r, ref)) return false;
+    const Type *list = ir_type(r->func, ir_arg(r->func, ref, 0));
+    for (int32_t i = 0; i < r->blocks.len; i++) {
+        const Block *block = &r->func->blocks.items[r->blocks.items[i]];
+        for (int32_t k = 0; k < block->insts.len; k++)
+            if (misuses(o, r, block->insts.items[k], list)) return false;
+    }
+    return true;
+}
+
 bool region_objects_are_safe(const Region *r) {
     Objects o = {.arena = r->ctx->arena};
     map_init(&o.fresh, o.arena);
@@ -116,7 +207,7 @@ bool region_objects_are_safe(const Region *r) {
         for (int32_t k = 0; k < block->insts.len; k++) {
             Ref value, ref = block->insts.items[k];
             for (int32_t n = 0; (value = changed_value(&o, r->func, ref, &n));)
-                if (!is_own(&o, r, value)) return refuse(r, ref);
+                if (!is_own(&o, r, value) && !may_assign(&o, r, ref)) return refuse(r, ref);
         }
     }
     return true;

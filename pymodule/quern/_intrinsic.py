@@ -2,7 +2,7 @@
 
 The builder here writes Python: each instruction becomes an assignment of a function of the compiled subset, which is compiled in place
 of the intrinsic as an overload is. So it goes wherever compiled code goes, kernels and other devices included. Values are numbers, tuples
-of them, and what only passes through; memory is what alloca gives. Everything else of LLVM is refused by name.
+of them, and what only passes through; memory is what alloca gives: a variable, or, with a size, an array. Everything else of LLVM is refused by name.
 
 An int of LLVM has no sign: a value of iN is a signed int of N bits here, one of i1 a bool, a struct a tuple.
 
@@ -370,12 +370,11 @@ class Builder:
     def inttoptr(self, value, typ, name=""):
         """What is taken for a pointer: an array without an end."""
         code, kind = self.operand(value)
-        element = str(typ)[:-1]
-        if str(typ)[-1:] != "*" or not (element in _FLOATS or _width(element) > 1):
+        if str(typ)[-1:] != "*":
             refuse(f"inttoptr to {typ}")
+        dtype = _element(str(typ)[:-1], "inttoptr")
         code = f"@memory_at({_as_signed(code, kind)})"
-        if element != "i8":
-            dtype = _FLOATS.get(element) or f"int{_sized(element)}"
+        if dtype != "int8":
             code = f"@pointers.carray({code}, {2 ** 63 // np.dtype(dtype).itemsize - 1}, @np.{dtype})"
         return self.let(code, str(typ))
 
@@ -442,9 +441,9 @@ class Builder:
     # -- memory: variables
 
     def alloca(self, typ, size=None, name=""):
-        if size is not None:
-            refuse("alloca with a size")
         kind = str(typ)
+        if size is not None:  # an array of the heap, which lives as long as somebody has it, and not until the function returns
+            return self.let(f"@np.empty({self.operand(size)[0]}, @np.{_element(kind, 'alloca with a size')})", f"{kind}*")
         pointer = Pointer(f"@m{next(self.numbers)}", kind)
         self.head.append(f"    {pointer.code} = {_constant(kind, None)}")  # once, wherever the builder stands
         return pointer
@@ -499,6 +498,11 @@ def _sized(kind):
     """Of an int that compiled code has."""
     n = _width(kind)
     return n if n in (1, 8, 16, 32, 64) else refuse(f"the LLVM type {kind} here")
+
+
+def _element(kind, what):
+    """NumPy's name of what a pointer points to."""
+    return _FLOATS.get(kind) or (f"int{_sized(kind)}" if _width(kind) > 1 else refuse(f"{what} of {kind}"))
 
 
 def _as_signed(code, kind):

@@ -578,3 +578,27 @@ def test_pointers_to_what_is_no_number_are_refused():
         return types.voidptr(src), codegen
     with pytest.raises(errors.TypingError, match="the LLVM type i24"):
         njit(lambda n: odd(n))(1)
+
+
+def test_memory_with_a_size_is_an_array():
+    """What numba-celltree does to have arrays on the stack; here they live as long as somebody has them."""
+    @intrinsic
+    def memory(typingctx, size, dtype):
+        def codegen(context, builder, sig, args):
+            return cgutils.alloca_once(builder, context.get_value_type(dtype.dtype), size=args[0])
+        return types.CPointer(dtype.dtype)(types.int64, dtype), codegen
+
+    @njit
+    def square(n, dtype):
+        return carray(memory(n * n, dtype), (n, n), dtype=dtype)
+
+    @njit
+    def f(n, dtype):
+        kept = [square(n, dtype) for k in range(n)]
+        for k in range(n):
+            kept[k][:] = k
+        return kept
+
+    for dtype in (np.float64, np.float32, np.int32, np.uint8):
+        assert [a.dtype for a in f(3, dtype)] == [dtype] * 3
+        np.testing.assert_array_equal(np.array(f(4, dtype)), np.repeat(np.arange(4), 16).reshape(4, 4, 4))

@@ -1,0 +1,141 @@
+"""Elements of lists that iterations of a parallel loop assign: each its own."""
+import numpy as np
+import pytest
+
+from quern import errors, njit, prange, typed
+
+
+def of_arrays(n):
+    parts = [np.arange(k * 1.0) for k in range(n)]
+    out = [np.empty(0) for _ in range(n)]
+    lengths = np.zeros(n)
+    for i in prange(len(parts)):
+        out[i] = parts[i] * 2
+        lengths[i] = len(out[i]) + out[i].sum()
+        if len(out) < 3:
+            out[i] = parts[i]
+    return out, lengths
+
+
+def of_text(n):
+    out = ["" for _ in range(n)]
+    for i in prange(n):
+        out[i] = str(i) * 3 + out[i]
+    return out
+
+
+def all_one_array(n):
+    """The threads release it at the same time."""
+    out = [np.zeros(2)] * n
+    for i in prange(n):
+        out[i] = np.full(2, i * 1.0)
+    return out
+
+
+def several(n):
+    first, second, lengths = [np.zeros(1) for _ in range(n)], [(0, "") for _ in range(n)], np.zeros(n)
+    for i in prange(n):
+        first[i], second[i], lengths[i] = np.full(i % 3, 1.0), (i, str(i)), i
+    return first, second, lengths
+
+
+def of_lists(n):
+    rows = [[0] for _ in range(n)]
+    for i in prange(n):
+        row = rows[i]
+        rows[i] = [x + i for x in row] + [len(rows)]
+    return rows
+
+
+def same(a, b):
+    if isinstance(a, (list, tuple)):
+        return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
+    return np.array_equal(a, b)
+
+
+@pytest.mark.parametrize("f", [of_arrays, of_text, all_one_array, several, of_lists])
+def test_each_iteration_assigns_its_element(f):
+    compiled = njit(parallel=True)(f)
+    for n in (0, 1, 2, 500):
+        assert same(compiled(n), f(n))
+
+
+def test_lists_of_the_caller():
+    @njit(parallel=True)
+    def scaled(a, n):
+        for i in prange(n):
+            a[i] = a[i] * 2 + i
+
+    plain, held = [1.5] * 300, typed.List([1.5] * 300)
+    scaled(plain, 300)
+    scaled(held, 300)
+    assert plain == list(held) == [3.0 + i for i in range(300)]
+    with pytest.raises(IndexError):
+        scaled(plain, 301)
+
+
+def neighbour(a, n):
+    for i in prange(n):
+        a[i] = a[(i + 1) % n] + 1
+
+
+def from_the_end(a, n):
+    for i in prange(n):
+        a[n - 1 - i] = np.ones(2)
+
+
+def by_another_name(a, n):
+    b = [a, a][1]
+    for i in prange(n):
+        a[i] = b[0] + 1
+
+
+def negative(a, n):  # -1 and n - 1 are one element
+    for i in prange(-3, n - 3):
+        a[i] = np.ones(2)
+
+
+def grown(a, n):
+    for i in prange(n):
+        a[i] = np.ones(2)
+        a.append(np.ones(2))
+
+
+def in_a_tuple(a, n):
+    t = (a, 1)
+    for i in prange(n):
+        a[i] = np.ones(2)
+        for x in t[0]:
+            if x[0] > 3:
+                break
+
+
+def in_a_list(a, n):
+    b = [a]
+    for i in prange(n):
+        a[i] = b[0][2]
+
+
+def given_away(a, n):
+    for i in prange(n):
+        a[i] = np.full(2, total(a))
+
+
+@njit
+def total(a):
+    s = 0.0
+    for x in a:
+        s += x[0]
+    return s
+
+
+def of_a_variable(a, n):
+    k = n - 1
+    for i in prange(n):
+        a[k] = np.full(2, i * 1.0)
+
+
+@pytest.mark.parametrize("f", [neighbour, from_the_end, by_another_name, negative, grown, in_a_tuple, in_a_list, given_away, of_a_variable])
+def test_anything_else_is_refused(f):
+    with pytest.raises(errors.TypingError, match="changes a list that others may use"):
+        njit(parallel=True)(f)([np.zeros(2) for _ in range(9)], 9)
