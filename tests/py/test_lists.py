@@ -799,7 +799,7 @@ def made_in_parallel(n, out):
 @njit(parallel=True)
 def put_in_parallel(xs):
     for i in prange(len(xs)):
-        xs[i] = i
+        xs[i - 1] = i
 
 
 @njit(parallel=True)
