@@ -309,6 +309,8 @@ bool v_range(Infer *in, const Val *args, int32_t n, Val *out) {
     if (n < 1 || n > 3) return v_refuse(in, REFUSE_CALL, "range", args, n);
     for (int32_t i = 0; i < n; i++) {
         part[i] = v_scalar(in, args[i]);
+        if (in->strong && type_is_float(part[i].f.type)) /* as Numba, which cuts them off */
+            part[i] = v_converted(in, part[i], i64_type(in->types));
         if (!type_is_int(part[i].f.type) && part[i].f.type->kind != TY_bool)
             return v_refuse(in, REFUSE_RANGE, "range", args, n);
     }

@@ -57,6 +57,25 @@ print(f(10))
 """) == "45\n"
 
 
+def test_range_cuts_floats_off(tmp_path):
+    """As in Numba; in plain Quern and in Python they are refused."""
+    program = """
+import numpy as np
+from numba import njit, prange
+@njit
+def f(start, stop, step):
+    return [i for i in range(start, stop, step)]
+@njit(parallel=True)
+def g(n):
+    s = 0
+    for i in prange(n / 2):
+        s += i
+    return s
+print(f(1.9, 5.2, 1), f(0, np.float32(3.99), 2), f(-1.5, 3, 1), f(0, np.ceil(3.2), 1), g(9))
+"""
+    assert run_as_numba(tmp_path, program) == "[1, 2, 3, 4] [0, 2] [-1, 0, 1, 2] [0, 1, 2, 3] 6\n"
+
+
 def test_numbers_are_strong_and_jit_raises(tmp_path):
     assert run_as_numba(tmp_path, """
 import numpy as np
