@@ -87,6 +87,9 @@ typedef struct EnumClass {
     const int32_t *order;
     int32_t nbases; /* the class and all that it is derived from */
     Handle *bases;
+    bool
+        by_value; /* Color(1) is the member with that value, or a ValueError; else the class has a _missing_ of its own, as flags have */
+    Str qualified; /* __qualname__, of which that speaks */
 } EnumClass;
 
 /* A parameter's default value. */

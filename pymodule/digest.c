@@ -168,6 +168,9 @@ void py_hash_enumeration(const EnumClass *enumeration, Hash128 *digest) {
     hash_init(&h);
     hash_update(&h, digest, sizeof *digest);
     hash_u64(&h, (uint64_t)enumeration->ints << 1 | enumeration->plain);
+    hash_u64(&h, (uint64_t)enumeration->by_value);
+    hash_u64(&h, (uint64_t)enumeration->qualified.len);
+    hash_update(&h, enumeration->qualified.bytes, (size_t)enumeration->qualified.len);
     for (int32_t i = 0; i < enumeration->n; i++) {
         hash_u64(&h, (uint64_t)enumeration->numbers[i]);
         hash_u64(&h, (uint64_t)enumeration->names[i].len);

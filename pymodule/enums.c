@@ -130,6 +130,24 @@ static bool read_order(Arena *arena, PyTypeObject *cls, PyObject *members, EnumC
     return true;
 }
 
+/* Is what a call of the class gives decided by the values of its members alone? */
+static bool read_call(Arena *arena, PyTypeObject *cls, EnumClass *out) {
+    PyObject *module = PyImport_ImportModule("enum"), *own = NULL, *usual = NULL, *name = NULL;
+    PyObject *base = module ? PyObject_GetAttrString(module, "Enum") : NULL;
+    if (base) own = PyObject_GetAttrString((PyObject *)cls, "_missing_");
+    if (own) usual = PyObject_GetAttrString(base, "_missing_");
+    if (usual) name = PyObject_GetAttrString((PyObject *)cls, "__qualname__");
+    out->by_value = name && PyMethod_Check(own) && PyMethod_Check(usual) &&
+                    PyMethod_GET_FUNCTION(own) == PyMethod_GET_FUNCTION(usual);
+    bool ok = name && py_str(arena, name, &out->qualified);
+    Py_XDECREF(name);
+    Py_XDECREF(usual);
+    Py_XDECREF(own);
+    Py_XDECREF(base);
+    Py_XDECREF(module);
+    return ok;
+}
+
 const EnumClass *py_enum_class(Arena *arena, PyTypeObject *cls) {
     EnumClass *out = arena_new(arena, EnumClass);
     PyObject *members = member_map(cls);
@@ -138,7 +156,8 @@ const EnumClass *py_enum_class(Arena *arena, PyTypeObject *cls) {
         return NULL;
     }
     out->ints = PyType_IsSubtype(cls, &PyLong_Type) && all_fit(cls);
-    bool ok = read_members(arena, members, out) && read_order(arena, cls, members, out);
+    bool ok = read_members(arena, members, out) && read_order(arena, cls, members, out) &&
+              read_call(arena, cls, out);
     Py_DECREF(members);
     out->nbases = (int32_t)PyTuple_GET_SIZE(cls->tp_mro);
     out->bases = arena_array(arena, Handle, out->nbases);

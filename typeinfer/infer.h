@@ -511,6 +511,8 @@ bool v_equal_optionals(Infer *in, Operator op, Val a, Val b, bool plain, Val *ou
 bool v_order_tuples(Infer *in, Operator op, Val a, Val b, Val *out);
 /* An enumeration as the tuple of its members; false: it is none, or in->stop. */
 bool v_as_members(Infer *in, Val *a);
+/* Color(1): the member with that value, or a ValueError. */
+bool v_member_of_value(Infer *in, Val cls, const CallArgs *args, Val *out);
 bool v_contains(Infer *in, bool not_in, Val item, Val container, Val *out);
 
 /* -- infer_row.c: rows of the library ------------------------------------------------------------- */

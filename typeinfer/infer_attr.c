@@ -204,6 +204,31 @@ bool v_as_members(Infer *in, Val *a) {
     return *a = v_tuple(in, all, cls->norder), true;
 }
 
+bool v_member_of_value(Infer *in, Val cls, const CallArgs *args, Val *out) {
+    const Binding *b = fact_object(&cls.f);
+    const EnumClass *enumeration = b && b->kind == BIND_MODULE ? b->enumeration : NULL;
+    if (!enumeration || !enumeration->by_value || args->nargs != 1 || args->nkeywords) {
+        v_refuse(in, REFUSE_CALLEE, NULL, &cls, 1);
+        if (enumeration)
+            ti_advise(in, "of an enumeration without a _missing_ of its own, as flags have one, "
+                          "Color(value) gives the member; name the members of others");
+        return false;
+    }
+    if (is_kind(&args->args[0], TY_MEMBER) && args->args[0].f.type->binding == b)
+        return *out = args->args[0], true;
+    Val all = cls, of[4] = {0};
+    if (!v_as_members(in, &all)) return false;
+    int32_t n = all.f.type->nitems;
+    Val *values = arena_array(in->arena, Val, n);
+    for (int32_t k = 0; k < n; k++)
+        if (!attr_of_member(in, v_item(in, all, k), enumeration->order[k], STR("value"),
+                            &values[k]))
+            return false;
+    of[0] = all, of[1] = v_tuple(in, values, n), of[2] = args->args[0];
+    if (!fact_of_const(in, const_str(in->arena, enumeration->qualified), &of[3].f)) return false;
+    return v_library(in, "primitive.member_of", &(CallArgs){of, 4, 0, NULL}, out);
+}
+
 /* The attribute of the member that it is at run time: a tuple of those of all members, indexed by its position. */
 static bool attr_of_some(Infer *in, Val a, Str name, Val *out) {
     const EnumClass *cls = a.f.type->binding->enumeration;

@@ -428,6 +428,6 @@ bool v_call(Infer *in, Val callee, const CallArgs *args, Val *out) {
             (in->kernel || infer_only_raised(in, in->at)))
             return out->f = callee.f, true;
         return v_make_exception(in, b, args, out);
-    default: return v_refuse(in, REFUSE_CALLEE, NULL, &callee, 1);
+    default: return v_member_of_value(in, callee, args, out);
     }
 }

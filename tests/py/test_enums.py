@@ -3,6 +3,7 @@ int or its position in the class; it comes back as itself. One that is an int co
 import enum
 import gc
 import math
+import re
 import weakref
 
 import pytest
@@ -383,3 +384,53 @@ def test_members_are_found_by_going_over_the_class():
         assert njit(with_value)(member.value) is member
     with pytest.raises(ValueError):
         njit(with_value)(3)
+
+
+class Number(enum.Enum):
+    ONE = 1
+    FIVE = 5
+    SIX = 6
+
+
+
+BY_VALUE = {cls.__name__: cls for cls in (Color, Number, Mode, Shape)}
+
+
+@pytest.mark.parametrize("name", BY_VALUE)
+@pytest.mark.parametrize("value", [1, 2.5, "b", 3, 5, -1, "x", True], ids=repr)
+def test_a_member_by_its_value(name, value):
+    cls = BY_VALUE[name]
+
+    def f(x):
+        return cls(x)
+
+    def text(x):
+        try:
+            return cls(x).name
+        except ValueError as error:
+            return str(error)
+    got, want = njit(f), None
+    try:
+        want = f(value)
+    except ValueError as error:
+        with pytest.raises(ValueError, match=f"^{re.escape(str(error))}$"):
+            got(value)
+    else:
+        assert got(value) is want
+    if cls is Number:  # of others which it is, is not known before it runs
+        assert njit(text)(value) == text(value)
+
+
+def test_a_member_of_many_by_its_value():
+    words = enum.Enum("Words", {f"W{k}": f"w{k}" for k in range(60)})
+
+    def f(x):
+        return words(x), words(words.W3)
+    assert njit(f)("w59") == (words.W59, words.W3)
+    with pytest.raises(ValueError, match="'w60' is not a valid Words"):
+        njit(f)("w60")
+
+
+def test_flags_by_their_values_are_refused():
+    with pytest.raises(errors.TypingError, match="name the members"):
+        njit(lambda x: Permission(x))(3)

@@ -24,7 +24,34 @@ def index(self, value, start=0, stop=9223372036854775807):
     return _index(tuple(self), 0, value, first, last)
 
 
+def _are_ints(values):
+    return len(values) == 0 or isinstance(values[0], int) and not isinstance(values[0], bool) and _are_ints(values[1:])
+
+
+def _is_none(value, name):
+    raise ValueError(repr(value) + " is not a valid " + name)
+
+
+def _one_of(members, values, value, name):
+    if len(members) == 0:
+        _is_none(value, name)
+    elif values[0] == value:
+        return members[0]
+    else:
+        return _one_of(members[1:], values[1:], value, name)
+
+
+def member_of(members, values, value, name):
+    if not _are_ints(values):
+        return _one_of(members, values, value, name)
+    for k in range(len(values)):
+        if values[k] == value:
+            return members[k]
+    raise ValueError(repr(value) + " is not a valid " + name)
+
+
 FUNCTIONS = {
+    "primitive.member_of": member_of,
     "tuple.count": count,
     "tuple.index": index,
 }
