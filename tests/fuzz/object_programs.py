@@ -30,8 +30,10 @@ from quern.experimental import jitclass  # noqa: E402
 from scopes import main  # noqa: E402
 from shrink import shrink  # noqa: E402
 
-# What may be refused: arguments of exceptions that are no numbers, text and tuples of these, and reading those of several types.
-REFUSED = ("an exception argument that is neither", "e.args of exceptions whose arguments")
+# What may be refused: arguments of exceptions that are no numbers, text and tuples of these, and reading those of several types; the items of
+# a generator expression whose condition is known to be false.
+REFUSED = ("an exception argument that is neither", "e.args of exceptions whose arguments", "cannot compare none and none", "cannot add int and none",
+           "cannot add float and none")
 # Texts of exceptions that are not what CPython says: they differ between its versions, or name a key that is an object of a class.
 TEXTS_APART = [(re.compile(pattern), other) for pattern, other in (
     (r"(integer division or modulo|integer modulo|float floor division|float division|float modulo|division|modulo) by zero|float modulo|float divmod\(\)", "by zero"),
@@ -277,7 +279,9 @@ class Program:
                     lambda: f"{pick(['max', 'min'])}({v(INT, depth)}, {v(INT, depth)})", lambda: f"divmod({v(INT, depth)}, {self.seldom(v(INT, 0), '-3', '5')})[{pick('01')}]",
                     lambda: f"len({self.value(pick([p for p in self.palette if kind(p) in ('list', 'dict', 'set', 'deque', 'frozenset')]), depth)})",
                     lambda: f"({v(BYTES, depth)} + b'q')[{self.seldom(v(INT, 0), '0', '-1')}]", lambda: f"round({v(FLOAT, depth)})", lambda: f"(lambda q: q * 2 + {v(INT, depth)})({v(INT, depth)})",
-                    lambda: f"int({self.test(depth)})", lambda: f"next(iter({v(('list', INT), depth)}){self.seldom('', ', 5')})", lambda: f"reduce(lambda p, q: (p * 3 + q) % 91, {v(('list', INT), depth)}, 1)",
+                    lambda: f"int({self.test(depth)})", lambda: f"len(set({v(('list', pick([INT, STR])), depth)}))",
+                    lambda: f"max({v(('list', INT), depth)}, key=lambda q: ((q * 5) % 7, q), default=4)", lambda: f"sum(map(lambda q: q % 3, {v(('list', INT), depth)}))",
+                    lambda: f"sum(k * q for k, q in enumerate({v(('list', INT), depth)}, {v(INT, 0)}))", lambda: f"next(iter({v(('list', INT), depth)}){self.seldom('', ', 5')})", lambda: f"reduce(lambda p, q: (p * 3 + q) % 91, {v(('list', INT), depth)}, 1)",
                     lambda: f"bisect.{pick(['bisect', 'bisect_left'])}(sorted({v(('list', INT), depth)}), {v(INT, depth)})",
                     lambda: self.seldom(f"max({self.comprehension(lambda: v(INT, depth), depth)})", "n"),
                     lambda: f"min(({self.comprehension(lambda: v(INT, depth), depth)}), default=-1)"]
@@ -493,6 +497,7 @@ class Program:
         choices = [self.assign_new] * 4 + [self.assign, self.augment] * 2 + [self.change] * 6 + [self.show, self.unpack, self.alias]
         if depth < 4:
             choices += [self.condition] * 2 + [self.loop] * 3 + [self.handler] * 3 + [self.fail, self.leave, self.build, self.local_function, self.counted]
+            choices += [self.pattern, self.generator, self.grouped, self.kept_errors, self.octets, self.counted_things, self.sliced]
         self.rng.choice(choices)(depth)
 
     def guarded(self, depth, text):
@@ -749,6 +754,107 @@ class Program:
             self.inner(depth + 1, 1)
         self.loops = loops
 
+    def pattern(self, depth):
+        """A match statement over a number, a text or a pair."""
+        v, a, b = self.value, self.fresh(), self.fresh()
+        subject, cases = self.rng.choice([
+            (v(INT), [("0 | 1", []), (f"{a} if {a} > 5", [(a, INT)])]), (v(STR), [("'a' | 'ab'", []), (f"{a} if len({a}) > 1", [(a, STR)])]),
+            (f"({v(INT)}, {v(STR)})", [(f"(0, {b})", [(b, STR)]), (f"({a}, 'a')", [(a, INT)]), (f"({a}, {b}) if {a} > 3", [(a, INT), (b, STR)])]),
+            (v(("list", INT)), [("[]", []), (f"[{a}]", [(a, INT)]), (f"[{a}, *{b}]", [(a, INT), (b, ("list", INT))])]),
+            (v(POINT), [(f"Point(x=0, y={a})", [(a, FLOAT)]), (f"Point({a}, {b})", [(a, INT), (b, FLOAT)])])])
+        self.line(depth, f"match {subject}:")
+        for case, known in cases:
+            self.line(depth + 1, f"case {case}:")
+            with self.bound(*known):
+                self.inner(depth + 2, 1)
+        self.line(depth + 1, "case _:")
+        self.inner(depth + 2, 1)
+
+    def generator(self, depth):
+        """A generator over a container that may change meanwhile, and who asks it."""
+        if self.inside:
+            return self.change(depth)
+        name, at, t = self.fresh("y"), self.fresh("q"), self.rng.choice([INT, STR, ("tuple", INT, STR), ("list", INT)])
+        over, item = self.source_of(1)
+        self.line(depth, f"def {name}():")
+        self.line(depth + 1, f"for {at} in {over}:")
+        with self.bound((at, item)):
+            if self.chance(0.3):
+                self.line(depth + 2, f"if {self.test(1)}:")
+                self.line(depth + 3, "continue")
+            self.line(depth + 2, f"yield {self.value(t)}")
+        new = self.fresh()
+        if self.chance(0.5):
+            self.line(depth, f"{new} = {self.rng.choice([f'list({name}())', f'[*{name}()]', f'[q for q in {name}()]'])}")
+            self.known.append((new, ("list", t)))
+        else:
+            self.line(depth, f"for {new} in {name}():")
+            with self.bound((new, t)):
+                grown = [x for x, _ in self.of_kind("list", "deque") if re.search(rf"\b{x}\b", over)]
+                if grown:
+                    self.line(depth + 1, f"if len({grown[0]}) > 9:")
+                    self.line(depth + 2, "break")
+                self.inner(depth + 1)
+        return None
+
+    def grouped(self, depth):
+        """A defaultdict of lists, sets or numbers."""
+        name, t, key = self.fresh("o"), self.rng.choice([INT, STR]), self.rng.choice([INT, STR, ("tuple", INT, STR)])
+        made, put = self.rng.choice([("list", ".append({})"), ("int", " += len(str({}))"), ("set", ".add({})")])
+        over, item = self.source_of(1)
+        names, known = self.targets(item)
+        self.line(depth, f"{name} = defaultdict({made})")
+        self.line(depth, f"for {names} in {over}:")
+        with self.bound(*known):
+            self.line(depth + 1, f"{name}[{self.value(key)}]{put.format(self.value(t))}")
+        shown = "sorted(q)" if made == "set" else "q"
+        self.line(depth, f"print([(k, {shown}) for k, q in {name}.items()], {self.value(key)} in {name})")
+
+    def kept_errors(self, depth):
+        """Exceptions in a list, one of which may be raised behind its handler."""
+        errors_, e, at = self.fresh("x"), self.fresh("e"), self.fresh("w")
+        self.line(depth, f"{errors_} = []")
+        self.line(depth, f"for {at} in range({self.rng.randint(1, 3)}):")
+        self.line(depth + 1, "try:")
+        loops, self.loops = self.loops, 0
+        self.inner(depth + 2, 1)
+        self.loops = loops
+        self.line(depth + 2, f"if {at} < 1:")
+        self.line(depth + 3, f"raise {self.rng.choice(['ValueError', 'Bad', 'KeyError'])}({self.value(STR, 1)})")
+        self.line(depth + 1, f"except Exception as {e}:")
+        self.line(depth + 2, f"{errors_}.append({e})")
+        self.line(depth, f"print(len({errors_}), [repr(q) for q in {errors_}])")
+        if self.chance(0.2):
+            self.line(depth, f"if {self.test(1)}:")
+            self.line(depth + 1, f"raise {errors_}[-1]")
+
+    def octets(self, depth):
+        name, v = self.fresh("z"), self.value
+        self.line(depth, f"{name} = bytearray({v(BYTES)})")
+        for _ in range(self.rng.randint(1, 3)):
+            self.guarded(depth, self.rng.choice([f"{name}.append({v(INT)})", f"{name} += {v(BYTES)}", f"{name}[{v(INT, 1)}] = {v(INT, 1)}", f"{name}.reverse()", f"del {name}[:1]",
+                                                 f"{name}[1:2] = {v(BYTES)}", f"{name}.extend({v(BYTES)})", f"{name}.insert(0, {v(INT, 1)} % 200)", f"print({name}.pop())"]))
+        self.line(depth, f"print(bytes({name}), {name}.count(b'a'), {v(BYTES)} in {name})")
+
+    def counted_things(self, depth):
+        name, t = self.fresh("o"), self.rng.choice([INT, STR])
+        self.line(depth, f"{name} = Counter(q for q in {self.source_of(1, t)[0]})")
+        self.line(depth, f"{name}.update({self.value(('list', t), 1)})")
+        self.line(depth, f"print({name}.most_common(2), {name}[{self.value(t)}], sum({name}.values()))")
+
+    def sliced(self, depth):
+        """Slices with bounds that are computed, of everything that has slices."""
+        found = self.of_kind("list", STR, BYTES)
+        if not found:
+            return self.change(depth)
+        name, t = self.rng.choice(found)
+        bounds = [self.rng.choice(["", self.value(INT, 1), self.value(INT, 1)]) for _ in range(2)] + self.rng.choice([[], [], ["-1"], ["2"], [self.value(INT, 0)]])
+        new = self.fresh()
+        self.line(depth, f"{new} = {self.leaf(t)}")
+        self.guarded(depth, f"{new} = {name}[{':'.join(bounds)}]")
+        self.known.append((new, t))
+        return None
+
     def local_function(self, depth):
         name, q = self.fresh("h"), self.fresh("q")
         t = self.rng.choice([INT, STR, self.rng.choice(self.palette)])
@@ -842,7 +948,7 @@ def outcome(f, args):
 
 
 def space_of(source, seed, fast):
-    space = {"np": np, "NamedTuple": typing.NamedTuple, "dataclass": dataclasses.dataclass, "replace": dataclasses.replace, "deque": collections.deque, "ROW": ROW,
+    space = {"np": np, "NamedTuple": typing.NamedTuple, "dataclass": dataclasses.dataclass, "replace": dataclasses.replace, "deque": collections.deque, "defaultdict": collections.defaultdict, "Counter": collections.Counter, "ROW": ROW,
              "njit": njit if fast else lambda f: f, "jitclass": jitclass if fast else lambda c: c, "__name__": "object_programs"}
     exec("import bisect, heapq\nfrom functools import reduce\n" + HEAD, space)
     with warnings.catch_warnings():
