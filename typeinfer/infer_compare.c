@@ -36,6 +36,7 @@ static bool same_object(const Type *s, const Type *t) {
 }
 
 static bool compare_dtypes(const Fact *a, const Fact *b, bool equal, Infer *in, Val *out);
+static bool compare_optionals(Infer *in, Val a, Val b, bool plain, bool identity, Val *out);
 
 bool v_is(Infer *in, bool is_not, Val a, Val b, Val *out) {
     Emit *e = in->emit;
@@ -58,6 +59,8 @@ bool v_is(Infer *in, bool is_not, Val a, Val b, Val *out) {
             out->ref = emit1(e, OP_not, bool_type(in->types), emit_item(e, v_ref(in, *other), 0));
         return negate(in, is_not, out);
     }
+    if (s->kind == TY_OPTIONAL || t->kind == TY_OPTIONAL)
+        return compare_optionals(in, a, b, false, true, out) && negate(in, is_not, out);
     if (s->kind == TY_MEMBER || t->kind == TY_MEMBER) return same_member(in, is_not, a, b, out);
     if (type_is_exception(s) && type_is_exception(t))
         return v_same_exception(in, a, b, out) && negate(in, is_not, out);
@@ -139,41 +142,44 @@ static Ref presence(Infer *in, Val a, Val *content) {
     return emit_item(in->emit, whole, 0);
 }
 
-static bool equal_contents(Infer *in, Val x, Val y, Ref *out) {
+static bool same_contents(Infer *in, Val x, Val y, bool identity, Ref *out) {
     Val same = {0};
-    if (!v_binary(in, OPR_eq, false, x, y, &same) || !v_truth(in, same, &same)) return false;
+    bool done = identity ? v_is(in, false, x, y, &same) : v_binary(in, OPR_eq, false, x, y, &same);
+    if (!done || !v_truth(in, same, &same)) return false;
     if (in->emit) *out = v_as(in, same, bool_type(in->types));
     return true;
 }
 
 /* None is equal to None alone: both are there and equal, or neither is. */
-bool v_equal_optionals(Infer *in, Operator op, Val a, Val b, bool plain, Val *out) {
+static bool compare_optionals(Infer *in, Val a, Val b, bool plain, bool identity, Val *out) {
     Emit *e = in->emit;
     const Type *t = bool_type(in->types);
     Val x = {0}, y = {0};
     Ref here = presence(in, a, &x), there = presence(in, b, &y), same;
     *out = val_of(fact_of(t));
-    if (!e) return equal_contents(in, x, y, &same);
+    if (!e) return same_contents(in, x, y, identity, &same);
     Ref neither = emit_int(e, t, 0), both = here ? here : there;
     if (here && there) {
         neither = emit1(e, OP_not, t, emit2(e, OP_or, t, here, there));
         both = emit2(e, OP_and, t, here, there);
     }
     if (plain) {
-        if (!equal_contents(in, x, y, &same)) return false;
-        out->ref = emit2(e, OP_or, t, neither, emit2(e, OP_and, t, both, same));
-        return negate(in, op == OPR_ne, out);
+        if (!same_contents(in, x, y, identity, &same)) return false;
+        return out->ref = emit2(e, OP_or, t, neither, emit2(e, OP_and, t, both, same)), true;
     }
     int32_t compared = emit_block(e), absent = emit_block(e), joined = emit_block(e);
     emit_branch(e, both, compared, absent);
     e->block = compared;
-    if (!equal_contents(in, x, y, &same)) return false;
+    if (!same_contents(in, x, y, identity, &same)) return false;
     emit_jump(e, joined);
     e->block = absent;
     emit_jump(e, joined);
     e->block = joined;
-    out->ref = emit(e, OP_phi, t, (Ref[]){same, neither}, 2);
-    return negate(in, op == OPR_ne, out);
+    return out->ref = emit(e, OP_phi, t, (Ref[]){same, neither}, 2), true;
+}
+
+bool v_equal_optionals(Infer *in, Operator op, Val a, Val b, bool plain, Val *out) {
+    return compare_optionals(in, a, b, plain, false, out) && negate(in, op == OPR_ne, out);
 }
 
 /* Lexicographic order: from the last item to the first, r = a < b or (a == b and r). */
@@ -336,6 +342,7 @@ static bool contains_optional(Infer *in, Val item, Val container, Val *out) {
 }
 
 bool v_contains(Infer *in, bool not_in, Val item, Val container, Val *out) {
+    container = v_unwrap(in, container);
     v_as_members(in, &container);
     const Type *t = container.f.type;
     bool optional = is_kind(&item, TY_OPTIONAL), done;

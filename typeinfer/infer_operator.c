@@ -278,10 +278,15 @@ static Family family(const Type *t) {
 }
 
 /* One of them may be None, and what they are otherwise is compared to one answer. */
+static bool has_equality(const Type *t) {
+    if (t->kind == TY_OPTIONAL) t = t->element;
+    return family(t) != FAMILY_OTHER || type_is_value(t);
+}
+
 static bool equal_or_none(Operator op, const Val *a, const Val *b) {
     bool optional = is_kind(a, TY_OPTIONAL) || is_kind(b, TY_OPTIONAL);
     return (op == OPR_eq || op == OPR_ne) && optional && !fact_none(&a->f) && !fact_none(&b->f) &&
-           family(a->f.type) != FAMILY_OTHER && family(b->f.type) != FAMILY_OTHER;
+           has_equality(a->f.type) && has_equality(b->f.type);
 }
 
 static bool is_plain(const Val *a) {

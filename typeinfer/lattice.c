@@ -124,6 +124,30 @@ static const Type *join_optional(TypeTable *types, JoinRule rule, const Type *a,
     return both ? type_optional(types, both) : NULL;
 }
 
+/* Lists of Python's numbers and of NumPy's are the same objects: what meets is one of NumPy's. Nothing else that objects hold
+ * becomes anything else. */
+static const Type *join_held(TypeTable *types, const Type *a, const Type *b) {
+    bool cls = a->kind == TY_CLASS, tuple = a->kind == TY_TUPLE && a->fields == b->fields;
+    if (a == b) return a;
+    if (a->kind < TY_SCALARS && b->kind < TY_SCALARS)
+        return type_strong_kind(a->kind) != type_strong_kind(b->kind) ? NULL
+               : a->kind == type_strong_kind(a->kind)                 ? a
+                                                                      : b;
+    if (a->kind != b->kind || (!cls && !tuple) || a->cls != b->cls) return NULL;
+    if (cls && (a->bits != b->bits || a->nparams != b->nparams || a->nparams > 2 || a->shared ||
+                b->shared || a->variant || b->variant || a->open || b->open ||
+                type_is_instance(a) || type_is_exception(a)))
+        return NULL;
+    if (tuple && a->nitems != b->nitems) return NULL;
+    int32_t n = cls ? a->nparams : a->nitems;
+    const Type **held = arena_array(type_table_arena(types), const Type *, n);
+    for (int32_t k = 0; k < n; k++)
+        if (!(held[k] = join_held(types, cls ? a->params[k] : a->items[k],
+                                  cls ? b->params[k] : b->items[k])))
+            return NULL;
+    return cls ? type_class_of(types, (ClassId)a->bits, held) : type_tuple_like(types, a, held);
+}
+
 /* A member that is an int counts as one where it meets something else. */
 static const Type *plain_number(TypeTable *types, JoinRule rule, const Type *t) {
     if (t->kind != TY_MEMBER || !t->binding->enumeration->ints) return t;
@@ -205,6 +229,7 @@ const Type *ti_join(TypeTable *types, JoinRule rule, const Type *a, const Type *
     case TY_CLOSURE: return a->binding == b->binding ? join_tuples(types, rule, a, b) : NULL;
     case TY_TUPLE: return join_tuples(types, rule, a, b);
     case TY_ARRAY: return join_arrays(types, a, b);
+    case TY_CLASS: return a->nparams ? join_held(types, a, b) : NULL;
     case TY_RANGE: {
         const Type *element = ti_join(types, rule, a->element, b->element);
         return element ? type_range(types, element) : NULL;

@@ -11,7 +11,6 @@ import ast
 import collections
 import contextlib
 import dataclasses
-import io
 import os
 import pathlib
 import random
@@ -27,6 +26,7 @@ if BUILD:
 import numpy as np  # noqa: E402
 from quern import _quern, errors, njit  # noqa: E402
 from quern.experimental import jitclass  # noqa: E402
+from object_outcomes import outcome  # noqa: E402
 from scopes import main  # noqa: E402
 from shrink import shrink  # noqa: E402
 
@@ -34,11 +34,6 @@ from shrink import shrink  # noqa: E402
 # a generator expression whose condition is known to be false.
 REFUSED = ("an exception argument that is neither", "e.args of exceptions whose arguments", "cannot compare none and none", "cannot add int and none",
            "cannot add float and none")
-# Texts of exceptions that are not what CPython says: they differ between its versions, or name a key that is an object of a class.
-TEXTS_APART = [(re.compile(pattern), other) for pattern, other in (
-    (r"(integer division or modulo|integer modulo|float floor division|float division|float modulo|division|modulo) by zero|float modulo|float divmod\(\)", "by zero"),
-    (r"(arg is an empty sequence|iterable argument is empty)", "of nothing"), (r"(list|deque)\.index\(x\): x not in \1", "not in"),
-    (r"('[^']*'|\"[^\"]*\"|\S+|\(.*\)|\[.*\]) is not in (list|deque)", "not in"), (r"'the (key|element), a [a-z ]*'", "key"), (r"(Point|Cell)\([^()]*\)", "key"))]
 INT, FLOAT, BOOL, STR, BYTES = "int", "float", "bool", "str", "bytes"
 POINT, CELL, TALLY, ARRAY, ROWS = "Point", "Cell", "Tally", "array", "rows"
 TEXTS = ["''", "'a'", "'b'", "'ab'", "'abc'", "'Xy z'", "'é'", "'a,b,'", "'12'", "' 7 '", "'日本'", "'ß'", "'-3'", "'a b  c'"]
@@ -875,7 +870,7 @@ class Program:
         self.returns, self.loops = returns, loops
 
 
-# -- arguments, and what came of them --
+# -- arguments --
 
 
 def argument(t, rng, space, alike):
@@ -898,55 +893,6 @@ def argument(t, rng, space, alike):
     return made
 
 
-def plain(x, seen):
-    """What a value is, with the numbers of the objects in it that can change."""
-    name = type(x).__name__
-    if isinstance(x, (list, dict, set, collections.deque)) or name == "Tally":
-        if id(x) in seen:
-            return ("the same", seen[id(x)])
-        seen[id(x)] = len(seen)
-    if name == "Tally":
-        return (name, x.total, x.label)
-    if isinstance(x, np.ndarray):
-        return (name, str(x.dtype), x.tolist())
-    if isinstance(x, dict):
-        return (name, [(plain(k, seen), plain(v, seen)) for k, v in x.items()])
-    if isinstance(x, (set, frozenset)):
-        return (name, sorted(repr(plain(q, seen)) for q in x))
-    if isinstance(x, (list, tuple, collections.deque)):
-        return (name, [plain(q, seen) for q in x])
-    if dataclasses.is_dataclass(x):
-        return (name, [plain(q, seen) for q in dataclasses.astuple(x)])
-    return (name, repr(x))
-
-
-def same_text(text):
-    for pattern, other in TEXTS_APART:
-        text = pattern.sub(other, text)
-    return text
-
-
-def told(error, depth=3):
-    """An exception, with what it came of."""
-    if error is None or depth == 0:
-        return None
-    return (type(error).__name__, same_text(str(error)), told(error.__cause__, depth - 1), error.__suppress_context__ or told(error.__context__, depth - 1))
-
-
-def outcome(f, args):
-    out, what = io.StringIO(), None
-    with contextlib.redirect_stdout(out):
-        try:
-            result = f(*args)
-        except errors.QuernError if hasattr(errors, "QuernError") else (errors.TypingError, errors.UnsupportedError):
-            raise
-        except Exception as error:  # noqa: BLE001
-            what = told(error)
-    seen = {}
-    after = [plain(a, seen) for a in args]
-    return ("raised", what) if what else ("gave", plain(result, seen)), after, same_text(out.getvalue())
-
-
 def space_of(source, seed, fast):
     space = {"np": np, "NamedTuple": typing.NamedTuple, "dataclass": dataclasses.dataclass, "replace": dataclasses.replace, "deque": collections.deque, "defaultdict": collections.defaultdict, "Counter": collections.Counter, "ROW": ROW,
              "njit": njit if fast else lambda f: f, "jitclass": jitclass if fast else lambda c: c, "__name__": "object_programs"}
@@ -955,6 +901,9 @@ def space_of(source, seed, fast):
         warnings.simplefilter("ignore", SyntaxWarning)
         exec(compile(source, f"<objects {seed}>", "exec"), space)
     return space
+
+
+REFUSALS = errors.TypingError, errors.UnsupportedError
 
 
 def live():
@@ -978,8 +927,8 @@ def differs(source, seed, parameters):
         args = [k, rng.randint(0, 9), *arguments(parameters, rng, fast)]
         shown = repr(args)
         try:
-            got = outcome(f, args)
-        except (errors.TypingError, errors.UnsupportedError) as error:
+            got = outcome(f, args, REFUSALS)
+        except REFUSALS as error:
             return "refused", str(error)
         del args
         if got != want:
@@ -992,7 +941,7 @@ def arguments(parameters, rng, space):
     return [argument(t, rng, space, alike) for t in parameters]
 
 
-def check(seed, smallest=True):
+def check(seed, smallest=True, tries=150):
     """(sort, words and program) or None."""
     program = Program(seed)
     try:
@@ -1009,7 +958,7 @@ def check(seed, smallest=True):
             except Exception:  # noqa: BLE001
                 return False
             return again is not None and again[0] == found[0] and (found[0] != "refused" or again[1].split(" error: ")[-1][:90] == found[1].split(" error: ")[-1][:90])
-        source = shrink(source, still, 150)
+        source = shrink(source, still, tries)
         found = differs(source, seed, program.parameters) or found
     return found[0], f"{found[1]}\n{source}"
 

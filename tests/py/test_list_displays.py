@@ -1,4 +1,5 @@
 """Displays of lists stay tuples where nobody can tell: a slice of one is a list, and an index that is not there an IndexError."""
+import numpy as np
 import pytest
 
 from objects import MEM_01_nothing_is_left, collected  # noqa: F401
@@ -96,3 +97,21 @@ def test_lists_that_comprehensions_alone_fill():
     for n in (0, 1, 4):
         got, wanted = filled_by_comprehensions(n), filled_by_comprehensions.py_func(n)
         assert got == wanted and [type(x) for x in got[0] + got[2]] == [type(x) for x in wanted[0] + wanted[2]]
+
+
+def test_lists_of_pythons_and_of_numpys_numbers_meet():
+    """They are the same objects; what is in them are numbers of either."""
+    @njit
+    def f(xs, n):
+        array = np.arange(3)
+        mine = [array[0], array[1]]
+        some = xs if n > 3 else mine
+        some.append(n)
+        pairs = [(array[2], "x")] if n > 3 else [(n, "y")]
+        table = {1: array * 0.5} if n > 4 else {n: np.ones(1)}
+        halves = {1: float(array[1])} if n > 3 else {n: 0.5}
+        return mine, pairs, [v.sum() for v in table.values()], halves, some is xs
+
+    for n in (2, 5):
+        got, wanted = [4, 5], [4, 5]
+        assert f(got, n) == f.py_func(wanted, n) and got == wanted

@@ -1,5 +1,6 @@
 """Values that may be None: compared with == and != as in Python, lists and other containers of which methods are called, displays that
 meet None or a display of another length."""
+import dataclasses
 import copy
 
 import numpy as np
@@ -236,3 +237,58 @@ def test_the_truth_of_an_array_that_may_be_none():
     for a in (np.array([3]), np.array([0])):
         for n in (2, 7):
             assert f(a, n) == f.py_func(a, n)
+
+
+# -- identity, membership, classes -------------------------------------------------------------------------------------
+
+def test_the_identity_of_what_may_be_none():
+    def f(xs, c, d):
+        v = xs if c else None
+        w = v if d else None
+        other = [1, 2] if d else None
+        return v is w, v is not w, v is other, w is other, xs is v, v is None
+
+    def text(s, c, d):
+        v = s if c else None
+        w = s if d else None
+        return v is w, w is not v
+    for c in (False, True):
+        for d in (False, True):
+            same(f, [1, 2], c, d)
+            same(text, "abc", c, d)
+
+
+def test_membership_in_what_may_be_none():
+    def f(x, c):
+        d = {x: 1} if c else None
+        xs = [x, 3] if c else None
+        s = {x} if c else None
+        return (x in d, x + 1 not in xs, x in (s or {x + 1})) if c else (x in (d or {7: 1}), x in (xs or [x]), x in (s or {0}))
+
+    for c in (False, True):
+        same(f, 5, c)
+
+    @njit
+    def g(x, c):
+        d = {x: 1} if c else None
+        return x in d
+    assert g(1, True)
+    with pytest.raises(TypeError):
+        g(1, False)
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    name: str
+    count: int
+
+
+def test_dataclasses_that_may_be_none_are_compared():
+    def f(c, d, n):
+        cell = Cell("x", 1) if c else None
+        other = Cell("x", n) if d else None
+        return cell == other, cell != other, bool(cell), (cell or Cell("y", 2)).name, [cell, other].count(None), cell == Cell("x", 1)
+    for c in (False, True):
+        for d in (False, True):
+            for n in (1, 2):
+                same(f, c, d, n)

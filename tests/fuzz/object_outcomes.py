@@ -1,0 +1,64 @@
+"""What a call of a random program of objects (object_programs.py) came to, in words that two ways of running it can be compared by."""
+import collections
+import contextlib
+import dataclasses
+import io
+import re
+
+import numpy as np
+
+# Texts of exceptions that are not what CPython says: they differ between its versions, or name a key that is an object of a class.
+TEXTS_APART = [(re.compile(pattern), other) for pattern, other in (
+    (r"(integer division or modulo|integer modulo|float floor division|float division|float modulo|division|modulo) by zero|float modulo|float divmod\(\)", "by zero"),
+    (r"(arg is an empty sequence|iterable argument is empty)", "of nothing"), (r"(list|deque)\.index\(x\): x not in \1", "not in"),
+    (r"('[^']*'|\"[^\"]*\"|\S+|\(.*\)|\[.*\]) is not in (list|deque)", "not in"), (r"'the (key|element), a [a-z ]*'", "key"), (r"(Point|Cell)\([^()]*\)", "key"))]
+
+
+def plain(x, seen):
+    """What a value is, with the numbers of the objects in it that can change."""
+    name = type(x).__name__
+    if isinstance(x, (list, dict, set, collections.deque)) or name == "Tally":
+        if id(x) in seen:
+            return ("the same", seen[id(x)])
+        seen[id(x)] = len(seen)
+    if name == "Tally":
+        return (name, x.total, x.label)
+    if isinstance(x, np.ndarray):
+        return (name, str(x.dtype), x.tolist())
+    if isinstance(x, dict):
+        return (name, [(plain(k, seen), plain(v, seen)) for k, v in x.items()])
+    if isinstance(x, (set, frozenset)):
+        return (name, sorted(repr(plain(q, seen)) for q in x))
+    if isinstance(x, (list, tuple, collections.deque)):
+        return (name, [plain(q, seen) for q in x])
+    if dataclasses.is_dataclass(x):
+        return (name, [plain(q, seen) for q in dataclasses.astuple(x)])
+    return (name, repr(x))
+
+
+def same_text(text):
+    for pattern, other in TEXTS_APART:
+        text = pattern.sub(other, text)
+    return text
+
+
+def told(error, depth=3):
+    """An exception, with what it came of."""
+    if error is None or depth == 0:
+        return None
+    return (type(error).__name__, same_text(str(error)), told(error.__cause__, depth - 1), error.__suppress_context__ or told(error.__context__, depth - 1))
+
+
+def outcome(f, args, refusals=()):
+    """What a call gives or raises, what its arguments are then, and what it has printed."""
+    out, what = io.StringIO(), None
+    with contextlib.redirect_stdout(out):
+        try:
+            result = f(*args)
+        except refusals:
+            raise
+        except Exception as error:  # noqa: BLE001
+            what = told(error)
+    seen = {}
+    after = [plain(a, seen) for a in args]
+    return ("raised", what) if what else ("gave", plain(result, seen)), after, same_text(out.getvalue())
