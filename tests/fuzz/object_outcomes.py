@@ -10,8 +10,8 @@ import numpy as np
 # Texts of exceptions that are not what CPython says: they differ between its versions, or name a key that is an object of a class.
 TEXTS_APART = [(re.compile(pattern), other) for pattern, other in (
     (r"(integer division or modulo|integer modulo|float floor division|float division|float modulo|division|modulo) by zero|float modulo|float divmod\(\)", "by zero"),
-    (r"(arg is an empty sequence|iterable argument is empty)", "of nothing"), (r"(list|deque)\.index\(x\): x not in \1", "not in"),
-    (r"('[^']*'|\"[^\"]*\"|\S+|\(.*\)|\[.*\]) is not in (list|deque)", "not in"), (r"'the (key|element), a [a-z ]*'", "key"), (r"(Point|Cell)\([^()]*\)", "key"))]
+    (r"(arg is an empty sequence|iterable argument is empty)", "of nothing"), (r"[^\n]*( is not in (list|deque)|(list|deque)\.index\(x\): x not in (list|deque))[^\n]*", "not in"),
+    (r"'the (key|element), a [a-z ]*'", "key"), (r"(Point|Cell)\([^()]*\)", "key"))]
 
 
 def plain(x, seen):

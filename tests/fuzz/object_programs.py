@@ -492,7 +492,7 @@ class Program:
         choices = [self.assign_new] * 4 + [self.assign, self.augment] * 2 + [self.change] * 6 + [self.show, self.unpack, self.alias]
         if depth < 4:
             choices += [self.condition] * 2 + [self.loop] * 3 + [self.handler] * 3 + [self.fail, self.leave, self.build, self.local_function, self.counted]
-            choices += [self.pattern, self.generator, self.grouped, self.kept_errors, self.octets, self.counted_things, self.sliced]
+            choices += [self.pattern, self.generator, self.grouped, self.kept_errors, self.octets, self.counted_things, self.sliced, self.outgrown]
         self.rng.choice(choices)(depth)
 
     def guarded(self, depth, text):
@@ -680,6 +680,8 @@ class Program:
             return self.change(depth)
         over, item = self.source_of(1)
         names, known = self.targets(item)
+        if any(re.search(rf"\b{name}\b", over) for name, _ in self.of_kind("dict")):
+            over = f"list({over})"  # what a dict gives whose keys come and go meanwhile depends on how CPython makes room
         self.line(depth, f"for {names} in {over}:")
         self.loops += 1
         with self.bound(*known):
@@ -822,6 +824,18 @@ class Program:
         if self.chance(0.2):
             self.line(depth, f"if {self.test(1)}:")
             self.line(depth + 1, f"raise {errors_}[-1]")
+
+    def outgrown(self, depth):
+        """A dict or a set that becomes larger while it is gone over."""
+        found = self.of_kind("dict", "set")
+        if not found:
+            return self.change(depth)
+        name, t = self.rng.choice(found)
+        at = self.fresh("q")
+        self.line(depth, "try:")
+        self.line(depth + 1, f"for {at} in {name}:")
+        self.line(depth + 2, f"{name}[{self.value(t[1], 0)}] = {self.value(t[2], 0)}" if kind(t) == "dict" else f"{name}.add({self.value(t[1], 0)})")
+        return self.line(depth, "except RuntimeError as error:") or self.line(depth + 1, "print(error)")
 
     def octets(self, depth):
         name, v = self.fresh("z"), self.value

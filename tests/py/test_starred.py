@@ -162,3 +162,28 @@ def test_rows_by_a_star_stay_the_lists_that_they_are():
         return rows, kept, [*[[1], [2, n]]], (*[[n], [3]],), taken(*[[n, n], [4]]), [*[(1, 2), (3, n)]]
     for n in (0, 3):
         assert repr(f(n)) == repr(f.py_func(n))
+
+
+def test_EXC_what_a_star_unpacks_may_raise_and_is_not_left_out():
+    @njit
+    def f(a):
+        log = []
+
+        def steps():
+            log.append(1)
+            yield a
+            if a > 1:
+                raise ValueError(a)
+            log.append(2)
+        try:
+            ignored = [*steps(), 5]  # noqa: F841
+            log.append(len([*steps()]))
+        except ValueError as error:
+            log.append(error.args[0] + 10)
+        try:
+            ignored = [*map(lambda q: 10 // q, [a, 0])]  # noqa: F841
+        except ZeroDivisionError:
+            log.append(3)
+        return log
+    for a in (1, 2):
+        assert f(a) == f.py_func(a)
