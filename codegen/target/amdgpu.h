@@ -8,7 +8,7 @@ enum { SPACE_AMD_GLOBAL = 1, SPACE_AMD_SHARED = 3, SPACE_AMD_CONST = 4, SPACE_AM
 
 /* -- amdgpu_chips.c -- */
 
-enum { CHIP_XNACK = 1, CHIP_SRAMECC = 2, CHIP_GENERIC = 4 };
+enum { CHIP_XNACK = 1, CHIP_SRAMECC = 2, CHIP_GENERIC = 4, CHIP_MATRIX = 8 };
 typedef struct Chip {
     const char *name;
     uint32_t machine;

@@ -6,9 +6,11 @@ static const Chip chips[] = {
 #define XNACK                                       CHIP_XNACK
 #define SRAMECC                                     CHIP_SRAMECC
 #define GENERIC                                     CHIP_GENERIC
+#define MATRIX                                      CHIP_MATRIX
 #define CHIP(name, machine, wave, options_, family) {name, machine, wave, options_},
 #include "codegen/amdgpu_chips.def"
 #undef CHIP
+#undef MATRIX
 #undef GENERIC
 #undef SRAMECC
 #undef XNACK

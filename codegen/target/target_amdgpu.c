@@ -38,8 +38,17 @@ enum { IMPLICIT_BLOCK_COUNT = 0, IMPLICIT_GROUP_SIZE = 12, PACKET_GROUP_SEGMENT 
     "simplifycfg<speculate-unpredictables>),amdgpu-attributor,globaldce,"                          \
     "function(separate-const-offset-from-gep,early-cse)"
 
+static uint64_t most_threads(const Cg *cg) {
+    return cg->options->max_threads ? (uint64_t)cg->options->max_threads : MAX_BLOCK_THREADS;
+}
+
+/* Vector registers beyond 256 are those of matrices. A work-item of a larger block has none of them, and nothing here computes with
+ * matrices: LLVM is told that there are none, or else it looks at each of these registers to find out. */
+enum { THREADS_WITHOUT_MORE = 256 };
+#define NO_MATRICES "-mai-insts"
+
 static TgMachine machine(Cg *cg) {
-    char features[CHIP_FEATURES], *message = NULL;
+    char features[CHIP_FEATURES + sizeof NO_MATRICES + 1], *message = NULL;
     const char *arch = cg->options->arch;
     const Chip *chip = arch ? amdgpu_chip(arch, features) : NULL;
     if (!chip) {
@@ -47,6 +56,8 @@ static TgMachine machine(Cg *cg) {
         diag_add(cg->diags, E0503, NULL, arch ? arch : "", amdgpu_chip_names(cg->arena));
         return NULL;
     }
+    if (chip->options & CHIP_MATRIX && most_threads(cg) > THREADS_WITHOUT_MORE)
+        strcat(features, *features ? "," NO_MATRICES : NO_MATRICES);
     const char *key = str_printf(cg->arena, TRIPLE " %s %s", chip->name, features).bytes;
     TgMachine kept = cg_machine_take(cg, key);
     if (kept) return kept;
@@ -66,10 +77,6 @@ static TgMachine machine(Cg *cg) {
 /* -- the work-item ---------------------------------------------------------------------------- */
 
 enum { MAX_BLOCKS = INT32_MAX };
-
-static uint64_t most_threads(const Cg *cg) {
-    return cg->options->max_threads ? (uint64_t)cg->options->max_threads : MAX_BLOCK_THREADS;
-}
 
 /* Reads a register whose values lie in [0, end). */
 static Value special(Cg *cg, const char *name, int axis, uint64_t end) {
