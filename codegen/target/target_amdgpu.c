@@ -26,17 +26,13 @@ enum { IMPLICIT_BLOCK_COUNT = 0, IMPLICIT_GROUP_SIZE = 12, PACKET_GROUP_SEGMENT 
     "always-inline,function(" CLEAN_UP "),cgscc(inline,function-attrs),globaldce,"                 \
     "function(amdgpu-promote-kernel-arguments,infer-address-spaces,"                               \
     "amdgpu-promote-alloca-to-vector,sroa,early-cse<memssa>,"                                      \
-    "speculative-execution<only-if-divergent-target>,simplifycfg,"                                 \
-    "instcombine<no-verify-fixpoint>,correlated-propagation,simplifycfg,reassociate,"              \
+    "simplifycfg,instcombine<no-verify-fixpoint>,correlated-propagation,simplifycfg,reassociate,"  \
     "loop-mssa(loop-instsimplify,loop-simplifycfg,licm<no-allowspeculation>,loop-rotate,licm,"     \
-    "simple-loop-unswitch<nontrivial>),simplifycfg,instcombine<no-verify-fixpoint>,"               \
-    "loop(loop-idiom,indvars,loop-deletion),gvn,loop(loop-unroll-full),sroa,early-cse<memssa>,"    \
-    "sccp,bdce,dse,adce,loop-mssa(licm),"                                                          \
-    "simplifycfg<hoist-common-insts;sink-common-insts>,instcombine<no-verify-fixpoint>,"           \
-    "%sloop-unroll<O3>,infer-alignment,"                                                           \
-    "instcombine<no-verify-fixpoint>,loop-mssa(licm),div-rem-pairs,"                               \
-    "simplifycfg<speculate-unpredictables>),amdgpu-attributor,globaldce,"                          \
-    "function(separate-const-offset-from-gep,early-cse)"
+    "simple-loop-unswitch<nontrivial>),simplifycfg,loop(loop-deletion),gvn,"                       \
+    "loop(loop-unroll-full),sroa,early-cse<memssa>,dse,adce,loop-mssa(licm),"                      \
+    "simplifycfg<hoist-common-insts;sink-common-insts>,%sloop-unroll<O3>,infer-alignment,"         \
+    "instcombine<no-verify-fixpoint>,loop-mssa(licm),simplifycfg<speculate-unpredictables>),"      \
+    "amdgpu-attributor,globaldce,function(separate-const-offset-from-gep,early-cse)"
 
 static uint64_t most_threads(const Cg *cg) {
     return cg->options->max_threads ? (uint64_t)cg->options->max_threads : MAX_BLOCK_THREADS;

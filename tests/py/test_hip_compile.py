@@ -235,6 +235,19 @@ def test_AMD_01_every_chip_is_what_LLVM_makes_of_it():
         assert version == (4 if "generic" in arch else 3), arch
 
 
+@pytest.mark.parametrize("arch", ["gfx90a", "gfx942"])
+def test_registers_of_matrices_are_there_where_a_work_item_can_have_them(arch):
+    def negate(a):
+        i = hip.grid(1)
+        if i < a.shape[0]:
+            a[i] = -a[i]
+
+    for most, there in ((256, True), (257, False), (1024, False)):  # vector registers beyond 256
+        made = hip.compile(negate, "void(float32[::1])", arch=arch, launch_bounds=most)
+        assert (".agpr_count" in made.asm) == there, most
+        assert struct.unpack_from("<I", made.code, 48) == struct.unpack_from("<I", hip.compile(negate, "void(float32[::1])", arch=arch).code, 48)
+
+
 def test_unknown_chips_are_refused_with_their_names():
     for arch in ("gfx1", "sm_90", "gfx1100:xnack+", "gfx942:xnack", "gfx942:", ""):
         with pytest.raises(errors.LoweringError, match="gfx1201") as caught:
