@@ -235,6 +235,10 @@ def test_AMD_01_every_chip_is_what_LLVM_makes_of_it():
         assert version == (4 if "generic" in arch else 3), arch
 
 
+def test_every_name_of_cuda_is_one_of_hip():
+    assert [name for name in dir(quern.cuda) if not name.startswith("_") and not hasattr(hip, name)] == []
+
+
 @pytest.mark.parametrize("arch", ["gfx90a", "gfx942"])
 def test_registers_of_matrices_are_there_where_a_work_item_can_have_them(arch):
     def negate(a):

@@ -7,6 +7,7 @@ Without an AMD driver kernels run on the cpu device. They are compiled for any c
 from .. import _device_libs, _gpu, _quern
 from .. import cuda as _cuda
 from .._names import Intrinsic as _Intrinsic, Namespace as _Namespace, at_home as _at_home
+from ..errors import CudaSupportError  # noqa: F401
 from ._code_object import CodeObject
 
 globals().update({_name: _at_home(_thing, "hip") for _name, _thing in vars(_cuda).items()
@@ -32,8 +33,9 @@ def compile(pyfunc, sig, *, arch, debug=None, opt=None, fastmath=False, fma=True
     locals: {"x": float32} gives variables their types. keep_text: keep LLVM IR and assembly, too. cache: whether all that is kept in
     the disk cache and found there again; of a kernel that has the option, and counts it in its `stats`, that is the default.
 
-    The code is made for launches in which no array that is written shares memory with another, and no axis, index of the grid or
-    int argument is beyond 2**30 - 1024: who launches it sees to that. With a pointer among the parameters nothing is assumed.
+    The code is made for launches in which no array that is written shares memory with another, none spans 2**31 bytes or more, and no
+    axis, index of the grid or int argument is beyond 2**30 - 1024: who launches it sees to that, and passes lengths as int32 (`metadata`
+    has the sizes of all parameters). With a pointer among the parameters nothing is assumed.
 
     Returns a CodeObject: an ELF file as hipModuleLoadData takes it. Raises TypingError where the function has no types,
     LoweringError for a chip that is not known."""
